@@ -1,0 +1,39 @@
+# make run    builds calib and calibrates four agents on this machine
+# make test   passes the tests
+GO      ?= go
+BIN     := bin/calib
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+
+.PHONY: run build test lint generate accuracy bench fuzz clean
+
+run: build
+	$(BIN) run --local 4 --plan quick
+
+build:
+	$(GO) build -trimpath -o $(BIN) ./cmd/calib
+
+test: build
+	$(GO) test ./...
+
+lint:
+	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); exit 1; }
+	$(GO) vet ./...
+	GOOS=darwin $(GO) build ./...
+	$(GO) run $(STATICCHECK) ./...
+
+generate:
+	$(GO) generate ./...
+
+# The tables of docs/RESULTS.md: recovery of known truth in the lab, over seeds and networks.
+accuracy: build
+	$(GO) run ./internal/accuracy -calib $(BIN)
+
+# The speed bars, beside the peers: alternating runs, medians of ratios.
+bench: build
+	$(GO) run ./internal/benchcmp
+
+fuzz:
+	./.ci/fuzz 20s
+
+clean:
+	rm -rf bin

@@ -1,0 +1,207 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"connectrpc.com/connect"
+
+	"calib/agent/internal/controlv1"
+	"calib/bench"
+	"calib/internal/dataset"
+)
+
+// ClientOptions configure a client. Zero values mean what their comments say.
+type ClientOptions struct {
+	// DataAddr is the address by which peers will reach the host, where the coordinator knows it (addr= of hosts.txt):
+	// the environment then describes the interface that carries it. A port in it does not matter.
+	DataAddr string
+	// Silence is how long an agent may give no sign of life during a call; 0 is 5 s.
+	Silence time.Duration
+	// Progress, if not nil, is called at least once a second while a task runs, by the goroutine that called Run:
+	// done of the slot's points are finished.
+	Progress func(slot, done, of int)
+}
+
+const (
+	clientSilence = 5 * time.Second
+	keepAlive     = 3 * time.Second  // between two signs of life of a coordinator
+	helloLimit    = 30 * time.Second // for a starting agent to answer at all
+	releaseLimit  = 2 * time.Second
+	maxEvent      = 64 << 20  // bytes of one message of an agent
+	maxReply      = 512 << 20 // bytes of raw times of one task
+)
+
+// Client is the coordinator's hold on one agent. Its methods are for one goroutine at a time, Close excepted.
+type Client struct {
+	host   string
+	opts   ClientOptions
+	rpc    controlv1.ControlClient
+	conn   *stream
+	http   *http.Transport
+	run    atomic.Pointer[string] // run that was prepared
+	silent atomic.Bool
+	limits Limits
+
+	alive  sync.Once
+	stop   context.CancelFunc // ends the keepalives
+	ctx    context.Context
+	ended  sync.WaitGroup
+	close  sync.Once
+	result error // of Close
+}
+
+// NewClient speaks to the agent of a host over a byte stream, which the client then owns: Close closes it. For an agent
+// that was started for it, closing the stream is to end the process. host is for messages.
+func NewClient(host string, rw io.ReadWriteCloser, o ClientOptions) *Client {
+	if o.Silence <= 0 {
+		o.Silence = clientSilence
+	}
+	c := &Client{host: host, opts: o, conn: newStream(&checked{ReadWriteCloser: rw})}
+	c.ctx, c.stop = context.WithCancel(context.Background())
+	var first sync.Once
+	p := new(http.Protocols)
+	p.SetUnencryptedHTTP2(true)
+	c.http = &http.Transport{
+		Protocols: p, DisableCompression: true,
+		DialContext: func(context.Context, string, string) (conn net.Conn, err error) {
+			err = net.ErrClosed // there is one stream; when it has ended there is no other
+			first.Do(func() { conn, err = c.conn, nil })
+			return conn, err
+		},
+	}
+	c.rpc = controlv1.NewControlClient(&http.Client{Transport: c.http}, "http://agent",
+		connect.WithReadMaxBytes(maxEvent), connect.WithAcceptCompression("gzip", nil, nil))
+	return c
+}
+
+// Dial reaches a running daemon, given as host:port or calib://host:port.
+func Dial(ctx context.Context, host, addr string, o ClientOptions) (*Client, error) {
+	addr = strings.TrimPrefix(addr, "calib://")
+	if _, _, err := net.SplitHostPort(addr); err != nil {
+		return nil, fmt.Errorf("agent %s: address %q: want calib://host:port", host, addr)
+	}
+	ctx, cancel := context.WithTimeout(ctx, helloLimit)
+	defer cancel()
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, "tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("agent %s: %w (is calib agent --listen running there?)", host, err)
+	}
+	return NewClient(host, conn, o), nil
+}
+
+// Hello asks who the agent is. Its Host.Addr is where the agent listens for data: an unspecified address there means
+// that only the port counts. From then on the client keeps the agent alive until Close.
+func (c *Client) Hello(ctx context.Context) (dataset.Host, error) {
+	var r *controlv1.HelloResponse
+	err := c.call(ctx, helloLimit, func(ctx context.Context) (err error) {
+		r, err = c.rpc.Hello(ctx, &controlv1.HelloRequest{Protocol: Protocol, DataAddr: c.opts.DataAddr})
+		return err
+	})
+	if err != nil {
+		return dataset.Host{}, err
+	}
+	if r.Protocol != Protocol {
+		what := fmt.Sprintf("it speaks protocol %d, this calib %d", r.Protocol, Protocol)
+		return dataset.Host{}, versionError(c.host, what, r.Version, r.Build)
+	}
+	c.limits = limitsFromWire(r.Limits)
+	c.alive.Do(func() { c.ended.Go(c.keep) })
+	return dataset.Host{
+		Name: r.Name, Addr: r.DataAddr, Version: r.Version, Build: r.Build, Env: r.Env, CPU: r.Cpu, Arch: r.Env["arch"],
+	}, nil
+}
+
+// Limits are what the agent said in Hello that it allows.
+func (c *Client) Limits() Limits { return c.limits }
+
+// Prepare takes the agent for a run. It fails with ErrBusy while another holds it.
+func (c *Client) Prepare(ctx context.Context, s bench.Session) error {
+	if s.Self < 0 || s.Self > math.MaxInt32 {
+		return fmt.Errorf("agent %s: host index %d", c.host, s.Self)
+	}
+	err := c.call(ctx, c.opts.Silence, func(ctx context.Context) error {
+		_, err := c.rpc.Prepare(ctx, sessionToWire(s))
+		return err
+	})
+	if err == nil {
+		c.run.Store(&s.Run)
+	}
+	return err
+}
+
+// Close releases the agent and closes its stream. It is safe to call twice, and during another call, which then fails.
+func (c *Client) Close() error {
+	c.close.Do(func() {
+		c.stop()
+		c.ended.Wait()
+		if run := c.run.Load(); run != nil && !c.silent.Load() && c.conn.cause() == nil {
+			ctx, cancel := context.WithTimeout(context.Background(), releaseLimit)
+			// An agent that cannot be told learns it from the end of the stream.
+			_, _ = c.rpc.Release(ctx, &controlv1.ReleaseRequest{Run: *run})
+			cancel()
+		}
+		c.result = c.conn.Close()
+		c.http.CloseIdleConnections()
+	})
+	return c.result
+}
+
+// keep tells the agent that its coordinator lives, until Close. What it hears is of no interest: the next call meets
+// the same trouble and says so.
+func (c *Client) keep() {
+	tick := time.NewTicker(keepAlive)
+	defer tick.Stop()
+	for {
+		select {
+		case <-c.ctx.Done():
+			return
+		case <-tick.C:
+		}
+		r := &controlv1.KeepAliveRequest{}
+		if run := c.run.Load(); run != nil {
+			r.Run = *run
+		}
+		ctx, cancel := context.WithTimeout(c.ctx, c.opts.Silence)
+		_, _ = c.rpc.KeepAlive(ctx, r)
+		cancel()
+	}
+}
+
+// call bounds a call in time and words its error.
+func (c *Client) call(ctx context.Context, limit time.Duration, f func(context.Context) error) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, ErrSilent)
+	defer cancel()
+	return c.explain(ctx, limit, f(ctx))
+}
+
+// explain finds out why a call failed: the caller's context, silence, the stream's end, or what the agent said.
+func (c *Client) explain(ctx context.Context, limit time.Duration, err error) error {
+	if err == nil {
+		return nil
+	}
+	if cause := context.Cause(ctx); errors.Is(cause, ErrSilent) {
+		c.silent.Store(true)
+		return fmt.Errorf("agent %s: %w: no sign of life for %v; it is stopped, overloaded or cut off",
+			c.host, ErrSilent, limit)
+	} else if cause != nil {
+		return fmt.Errorf("agent %s: %w", c.host, cause)
+	}
+	if gone := c.conn.cause(); gone != nil && !connect.IsWireError(err) {
+		if errors.Is(gone, io.EOF) {
+			return fmt.Errorf("agent %s: %w: the agent exited", c.host, ErrGone)
+		}
+		return fmt.Errorf("agent %s: %w: %w", c.host, ErrGone, gone)
+	}
+	return understand(c.host, err)
+}

@@ -1,0 +1,144 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+
+	"connectrpc.com/connect"
+
+	"calib/agent/internal/controlv1"
+	"calib/internal/environ"
+)
+
+// Protocol is the version of the control protocol. Two builds work together if and only if theirs are equal.
+const Protocol = 1
+
+// Classes of errors a client returns; errors.Is tells them apart. The text beside them names the host, and says how to
+// mend it where there is a way.
+var (
+	ErrVersion  = errors.New("another version")          // the agent speaks another protocol or lacks the experiment
+	ErrBusy     = errors.New("busy")                     // another run, or another task of this run, holds the agent
+	ErrLimit    = errors.New("beyond the agent's limit") // the agent's own command line forbids it
+	ErrLease    = errors.New("the run does not hold the agent")
+	ErrDeadline = errors.New("deadline passed")
+	ErrTask     = errors.New("task failed") // the experiment failed or panicked; the agent lives
+	ErrInvalid  = errors.New("not understood by the agent")
+	ErrSilent   = errors.New("silent")               // no sign of life for longer than the client's Silence
+	ErrGone     = errors.New("control stream ended") // the agent or the way to it died
+	ErrAnswer   = errors.New("wrong answer")         // the agent answered what no agent of this build can
+	ErrOpen     = errors.New("refused to serve without credentials")
+)
+
+type kind = controlv1.Fault_Kind
+
+const (
+	kindVersion    = controlv1.Fault_KIND_VERSION
+	kindBusy       = controlv1.Fault_KIND_BUSY
+	kindLimit      = controlv1.Fault_KIND_LIMIT
+	kindExperiment = controlv1.Fault_KIND_EXPERIMENT
+	kindLease      = controlv1.Fault_KIND_LEASE
+	kindDeadline   = controlv1.Fault_KIND_DEADLINE
+	kindTask       = controlv1.Fault_KIND_TASK
+	kindInvalid    = controlv1.Fault_KIND_INVALID
+)
+
+// code is the connect code under which a fault travels, for tools that know nothing of Fault.
+func code(k kind) connect.Code {
+	switch k {
+	case kindVersion, kindLease:
+		return connect.CodeFailedPrecondition
+	case kindBusy:
+		return connect.CodeUnavailable
+	case kindLimit:
+		return connect.CodeResourceExhausted
+	case kindExperiment:
+		return connect.CodeUnimplemented
+	case kindDeadline:
+		return connect.CodeDeadlineExceeded
+	case kindInvalid:
+		return connect.CodeInvalidArgument
+	default:
+		return connect.CodeInternal
+	}
+}
+
+// sentinel is the error class of a fault.
+func sentinel(k kind) error {
+	switch k {
+	case kindVersion, kindExperiment:
+		return ErrVersion
+	case kindBusy:
+		return ErrBusy
+	case kindLimit:
+		return ErrLimit
+	case kindLease:
+		return ErrLease
+	case kindDeadline:
+		return ErrDeadline
+	case kindInvalid:
+		return ErrInvalid
+	default:
+		return ErrTask
+	}
+}
+
+// fault is the error a server answers with. It says which protocol and build answered, because a client of another
+// version has no other way to learn it.
+func fault(k kind, format string, args ...any) error {
+	e := connect.NewError(code(k), fmt.Errorf(format, args...))
+	build, _ := environ.BuildHash() // an unreadable executable must not hide the fault itself
+	detail, err := connect.NewErrorDetail(&controlv1.Fault{
+		Kind: k, Protocol: Protocol, Version: environ.Version(), Build: build,
+	})
+	if err == nil {
+		e.AddDetail(detail)
+	}
+	return e
+}
+
+// understand turns what a call on host returned into an error of one of the classes above.
+func understand(host string, err error) error {
+	var ce *connect.Error
+	if !errors.As(err, &ce) {
+		return fmt.Errorf("agent %s: %w: %w", host, ErrAnswer, err)
+	}
+	for _, d := range ce.Details() {
+		v, derr := d.Value()
+		f, ok := v.(*controlv1.Fault)
+		if derr != nil || !ok {
+			continue
+		}
+		if c := sentinel(f.Kind); c != ErrVersion {
+			return fmt.Errorf("agent %s: %w: %s", host, c, ce.Message())
+		}
+		return versionError(host, ce.Message(), f.Version, f.Build)
+	}
+	switch ce.Code() {
+	case connect.CodeUnimplemented:
+		return versionError(host, ce.Message(), "of unknown version", "")
+	case connect.CodeInvalidArgument:
+		return fmt.Errorf("agent %s: %w: %s", host, ErrInvalid, ce.Message())
+	case connect.CodeResourceExhausted:
+		return fmt.Errorf("agent %s: %w: %s", host, ErrLimit, ce.Message())
+	}
+	return fmt.Errorf("agent %s: %w: %w", host, ErrGone, ce.Unwrap())
+}
+
+func versionError(host, what, version, build string) error {
+	if build != "" {
+		version += " (build " + short(build) + ")"
+	}
+	return fmt.Errorf("agent %s: %w: %s; the agent is calib %s: install this build on %s, or give the host without "+
+		"calib:// and calib copies itself there", host, ErrVersion, what, version, host)
+}
+
+func short(hash string) string {
+	if len(hash) > 12 {
+		return hash[:12]
+	}
+	return hash
+}
+
+// closedByUs reports the errors with which a server ends when it is told to.
+func closedByUs(err error) bool { return err == nil || errors.Is(err, http.ErrServerClosed) }

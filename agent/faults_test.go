@@ -1,0 +1,248 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"calib/agent/internal/controlv1"
+)
+
+func TestInputClosedDuringATaskEndsTheServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, ServerOptions{}, ClientOptions{}, forever).prepared()
+		result := make(chan error, 1)
+		go func() {
+			_, err := r.run(task())
+			result <- err
+		}()
+		synctest.Wait()
+		from := time.Now()
+		r.wire.Close() // the coordinator is killed
+		if err := <-r.served; err != nil {
+			t.Errorf("server ended with %v", err)
+		}
+		if d := time.Since(from); d != 0 {
+			t.Errorf("server took %v to end; its task ends at once when cancelled", d)
+		}
+		if !r.plane.closed || r.plane.count(&r.plane.aborted) != 1 {
+			t.Error("the data plane was left open")
+		}
+		mustBe(t, <-result, ErrGone, "node3")
+		r.client.Close()
+	})
+}
+
+func TestSignalEndsTheServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ours, theirs := net.Pipe()
+		s := newServer(ServerOptions{}, &fakePlane{})
+		ctx, cancel := context.WithCancel(context.Background())
+		served := make(chan error)
+		go func() { served <- s.ServeStream(ctx, theirs, theirs) }()
+		synctest.Wait()
+		cancel()
+		mustBe(t, <-served, context.Canceled)
+		ours.Close()
+	})
+}
+
+func TestSilentCoordinatorLosesTheAgent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, ServerOptions{}, ClientOptions{}, forever).prepared()
+		result := make(chan error, 1)
+		go func() {
+			_, err := r.run(task())
+			result <- err
+		}()
+		r.client.stop() // no more keepalives
+		mustBe(t, <-r.served, errSilence)
+		if err := <-result; err == nil {
+			t.Error("the task of a lost agent succeeded")
+		}
+		r.client.Close()
+	})
+}
+
+// A daemon outlives its coordinators: only the lease goes.
+func TestLeaseEndsInSilence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		plane := &fakePlane{}
+		s := newServer(ServerOptions{Silence: minute}, plane)
+		if err := s.take(session("r1")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(50 * time.Second)
+		if err := s.heard("r1"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(50 * time.Second)
+		mustBe(t, understand("node3", s.take(session("r2"))), ErrBusy)
+		time.Sleep(11 * time.Second)
+		mustBe(t, understand("node3", s.heard("r1")), ErrLease, "silent")
+		if n := plane.count(&plane.resets); n != 1 {
+			t.Errorf("%d resets of the data plane, want 1", n)
+		}
+		if err := s.take(session("r2")); err != nil {
+			t.Error(err)
+		}
+		s.Close()
+	})
+}
+
+func TestSilentAgent(t *testing.T) {
+	background := context.Background()
+	for name, c := range map[string]struct {
+		call  func(r *rig) error
+		after time.Duration
+	}{
+		"hello":   {func(r *rig) error { _, err := r.client.Hello(background); return err }, 30 * time.Second},
+		"prepare": {func(r *rig) error { return r.client.Prepare(background, session("r1")) }, 5 * time.Second},
+		"run":     {func(r *rig) error { _, err := r.run(task()); return err }, 5 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t, ServerOptions{}, ClientOptions{}, forever).prepared()
+				r.wire.shut.Store(true)
+				from := time.Now()
+				mustBe(t, c.call(r), ErrSilent, "node3", c.after.String())
+				if d := time.Since(from); d != c.after {
+					t.Errorf("noticed after %v, want %v", d, c.after)
+				}
+				from = time.Now()
+				r.client.Close()
+				if d := time.Since(from); d != 0 {
+					t.Errorf("Close waited %v for an agent known to be silent", d)
+				}
+				<-r.served
+			})
+		})
+	}
+}
+
+// Silence in the middle of a task is noticed a while after the last sign of life, not after the start.
+func TestAgentFallsSilentDuringATask(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, ServerOptions{}, ClientOptions{Silence: 3 * time.Second}, forever).prepared()
+		from := time.Now()
+		time.AfterFunc(10500*time.Millisecond, func() { r.wire.shut.Store(true) })
+		_, err := r.run(task())
+		mustBe(t, err, ErrSilent, "3s")
+		if d := time.Since(from); d != 13*time.Second {
+			t.Errorf("noticed after %v, want 10 s of beats and 3 s of silence", d)
+		}
+		r.client.Close()
+		<-r.served
+	})
+}
+
+// dead is a stream that fails with a reason, as that of a process which died.
+type dead struct {
+	io.Reader
+	io.Writer
+}
+
+func (dead) Close() error { return nil }
+
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.err }
+
+func TestWhyTheStreamEnded(t *testing.T) {
+	died := errors.New("exit status 2; it said: disk on fire")
+	for name, c := range map[string]struct {
+		in   io.Reader
+		want error
+		say  string
+	}{
+		"exit":      {failing{io.EOF}, ErrGone, "the agent exited"},
+		"death":     {failing{died}, died, "disk on fire"},
+		"not calib": {bytes.NewReader([]byte("SSH-2.0-OpenSSH_9.2\r\n")), ErrStranger, `"SSH-2.0-O"`},
+		"short":     {bytes.NewReader([]byte("no\n")), ErrGone, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				client := NewClient("node3", dead{c.in, io.Discard}, ClientOptions{})
+				_, err := client.Hello(context.Background())
+				mustBe(t, err, c.want, "node3", c.say)
+				mustBe(t, err, ErrGone)
+				mustBe(t, client.Prepare(context.Background(), session("r1")), ErrGone)
+				client.Close()
+			})
+		})
+	}
+}
+
+func TestStrangerOnTheControlStream(t *testing.T) {
+	for name, in := range map[string]string{
+		"text":        "GET / HTTP/1.1\r\nHost: agent\r\n\r\n",
+		"binary":      string(bytes.Repeat([]byte{0xff}, 1000)),
+		"broken HTTP": preface + "\x00\x00\x00\x09\x00\x00\x00\x00\x00",
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newServer(ServerOptions{}, &fakePlane{})
+			in := io.NopCloser(bytes.NewReader([]byte(in)))
+			mustBe(t, s.ServeStream(context.Background(), in, nopWriter{}), ErrStranger)
+		})
+	}
+	s := newServer(ServerOptions{}, &fakePlane{})
+	if err := s.ServeStream(context.Background(), io.NopCloser(bytes.NewReader(nil)), nopWriter{}); err != nil {
+		t.Errorf("a coordinator that left at once: %v", err)
+	}
+}
+
+const preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+
+type nopWriter struct{}
+
+func (nopWriter) Write(b []byte) (int, error) { return len(b), nil }
+func (nopWriter) Close() error                { return nil }
+
+// Whatever arrives, the server ends with its input.
+func FuzzControlStream(f *testing.F) {
+	f.Add([]byte(""))
+	f.Add([]byte("hello"))
+	f.Add([]byte(preface))
+	f.Add([]byte(preface + "\x00\x00\x00\x04\x00\x00\x00\x00\x00"))
+	f.Add([]byte(preface + "\x00\x00\x00\x04\x00\x00\x00\x00\x00\x00\x00\x01\x01\x05\x00\x00\x00\x01\x82"))
+	f.Fuzz(func(t *testing.T, in []byte) {
+		s := newServer(ServerOptions{}, &fakePlane{})
+		s.env = func(string) map[string]string { return nil }
+		// What it returns depends on the input; that it returns is the test.
+		_ = s.ServeStream(context.Background(), io.NopCloser(bytes.NewReader(in)), nopWriter{})
+	})
+}
+
+// Whatever a request holds, checking it neither panics nor lets an impossible task through.
+func FuzzRequests(f *testing.F) {
+	for _, m := range []proto.Message{taskToWire(task()), sessionToWire(session("r1"))} {
+		b, err := proto.Marshal(m)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
+	l := DefaultLimits()
+	f.Fuzz(func(t *testing.T, b []byte) {
+		run := &controlv1.RunRequest{}
+		if proto.Unmarshal(b, run) == nil {
+			x := taskFromWire(run)
+			if l.task(&x, 4) == nil && (x.Team[x.Rank] != 4 || x.Deadline <= 0 || x.Recv <= 0 || len(x.Points) == 0) {
+				t.Errorf("let through %+v", x)
+			}
+		}
+		prepare := &controlv1.PrepareRequest{}
+		if proto.Unmarshal(b, prepare) == nil {
+			if s, err := sessionFromWire(prepare); err == nil {
+				_ = l.session(s)
+			}
+		}
+	})
+}

@@ -1,0 +1,161 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"calib/bench"
+)
+
+// Why a lease ends before its run does.
+var (
+	errSilence  = errors.New("the coordinator was silent for too long")
+	errReleased = errors.New("the coordinator released the agent")
+	errClosing  = errors.New("the agent is closing")
+)
+
+// lease is a run's hold on the agent. It ends when released, when the coordinator is silent, or with the server; its
+// context ends with it and takes the running task along. The agent is free once that task has ended too.
+type lease struct {
+	run    string
+	self   int // this agent's host index in the run
+	since  time.Time
+	silent *time.Timer
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	task   bool // a task is running
+}
+
+// take gives the agent to a run, or lets the run that holds it start over with a new session.
+func (s *Server) take(session bench.Session) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l := s.lease; l != nil {
+		if l.run != session.Run || l.task {
+			return l.busy()
+		}
+		s.end(l, errReleased)
+	}
+	if err := s.plane.Prepare(session); err != nil {
+		s.plane.Reset()
+		return fault(kindInvalid, "run %s: %w", session.Run, err)
+	}
+	l := &lease{run: session.Run, self: session.Self, since: time.Now()}
+	l.ctx, l.cancel = context.WithCancelCause(context.Background())
+	l.silent = time.AfterFunc(s.opts.Silence, func() { s.drop(l, errSilence) })
+	s.lease = l
+	s.opts.Log.Info("prepared", "run", l.run, "host", l.self, "peers", len(session.Peers))
+	return nil
+}
+
+// busy words why the agent is not free. It is called with the server's lock held.
+func (l *lease) busy() error {
+	what := "holds the agent"
+	if l.ctx.Err() != nil {
+		what = "is being cancelled there"
+	} else if l.task {
+		what = "is measuring there"
+	}
+	return fault(kindBusy, "run %s %s, since %s: wait until it ends, or end its coordinator",
+		l.run, what, l.since.UTC().Format(time.RFC3339))
+}
+
+// heard notes a sign of life of a run's coordinator.
+func (s *Server) heard(run string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l, err := s.held(run)
+	if err != nil {
+		return err
+	}
+	l.silent.Reset(s.opts.Silence)
+	return nil
+}
+
+// held returns the lease of a run. It is called with the lock held.
+func (s *Server) held(run string) (*lease, error) {
+	l := s.lease
+	switch {
+	case l == nil:
+		return nil, fault(kindLease, "no run holds the agent: %s was not prepared, was released, or its coordinator "+
+			"was silent for more than %v", run, s.opts.Silence)
+	case l.run != run:
+		return nil, l.busy()
+	case l.ctx.Err() != nil:
+		return nil, fault(kindLease, "run %s was given up: %w", run, context.Cause(l.ctx))
+	}
+	return l, nil
+}
+
+// begin marks the start of a task, done its end.
+func (s *Server) begin(t *bench.Task) (l *lease, done func(), err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l, err = s.held(t.Run)
+	if err != nil {
+		return nil, nil, err
+	}
+	if l.task {
+		return nil, nil, l.busy()
+	}
+	if err := s.opts.Limits.task(t, l.self); err != nil {
+		return nil, nil, err
+	}
+	l.task = true
+	l.silent.Reset(s.opts.Silence)
+	s.tasks.Add(1)
+	return l, func() { s.finish(l) }, nil
+}
+
+func (s *Server) finish(l *lease) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer s.tasks.Done()
+	l.task = false
+	if l.ctx.Err() != nil {
+		s.free(l)
+	}
+}
+
+// drop ends a lease: at once where nothing runs, otherwise when the task that it cancels has ended.
+func (s *Server) drop(l *lease, why error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.lease == l && l.ctx.Err() == nil {
+		s.opts.Log.Info("given up", "run", l.run, "why", why.Error())
+		s.end(l, why)
+	}
+}
+
+func (s *Server) dropAny(why error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.lease != nil {
+		s.end(s.lease, why)
+	}
+}
+
+func (s *Server) release(run string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.lease != nil && s.lease.run == run {
+		s.end(s.lease, errReleased)
+	}
+}
+
+// end and free are called with the lock held.
+func (s *Server) end(l *lease, why error) {
+	l.silent.Stop()
+	l.cancel(why)
+	if !l.task {
+		s.free(l)
+	}
+}
+
+func (s *Server) free(l *lease) {
+	if s.lease == l {
+		s.lease = nil
+		s.plane.Reset()
+	}
+}

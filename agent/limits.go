@@ -1,0 +1,138 @@
+package agent
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"calib/agent/internal/controlv1"
+	"calib/bench"
+	"calib/internal/units"
+)
+
+// Limits are what an agent allows any coordinator. A zero field means the default of DefaultLimits.
+type Limits struct {
+	Task   time.Duration // longest task
+	Bytes  units.Bytes   // over all connections to one peer in one run
+	Memory units.Bytes   // buffers of one task
+	Peers  int           // tickets of one run
+}
+
+// DefaultLimits suit a host that its user also works on.
+func DefaultLimits() Limits {
+	return Limits{Task: 10 * time.Minute, Bytes: 1 << 40, Memory: units.GiB, Peers: 4096}
+}
+
+const (
+	maxPoints = 1 << 16 // of one task
+	maxReps   = 1000    // bench.Task.Reps: scales what recorders allocate
+	// An experiment holds a message at most this often at once: one to send, one to receive, and a copy of each.
+	copies = 4
+)
+
+func (l Limits) filled() Limits {
+	d := DefaultLimits()
+	if l.Task <= 0 {
+		l.Task = d.Task
+	}
+	if l.Bytes <= 0 {
+		l.Bytes = d.Bytes
+	}
+	if l.Memory <= 0 {
+		l.Memory = d.Memory
+	}
+	if l.Peers <= 0 {
+		l.Peers = d.Peers
+	}
+	return l
+}
+
+func (l Limits) wire() *controlv1.Limits {
+	return &controlv1.Limits{
+		MaxTaskNs: int64(l.Task), MaxBytes: int64(l.Bytes), MaxMemory: int64(l.Memory), MaxPeers: uint32(l.Peers),
+	}
+}
+
+func limitsFromWire(w *controlv1.Limits) Limits {
+	return Limits{
+		Task: time.Duration(w.GetMaxTaskNs()), Bytes: units.Bytes(w.GetMaxBytes()), Memory: units.Bytes(w.GetMaxMemory()),
+		Peers: int(w.GetMaxPeers()),
+	}
+}
+
+// session checks a session before anything is kept of it.
+func (l Limits) session(s bench.Session) error {
+	if s.Run == "" {
+		return fault(kindInvalid, "a session without a run")
+	}
+	if len(s.Tickets) > l.Peers || len(s.Peers) > l.Peers+1 {
+		return fault(kindLimit, "%d peers and %d tickets, the limit is %d (calib agent --max-peers)",
+			len(s.Peers), len(s.Tickets), l.Peers)
+	}
+	for _, t := range s.Tickets {
+		switch {
+		case t.A >= t.B || t.A != s.Self && t.B != s.Self:
+			return fault(kindInvalid, "ticket for hosts %d and %d given to host %d", t.A, t.B, s.Self)
+		case t.MaxBytes < 0:
+			return fault(kindInvalid, "ticket for hosts %d and %d of %d bytes", t.A, t.B, int64(t.MaxBytes))
+		case t.MaxBytes > l.Bytes:
+			return fault(kindLimit, "ticket for hosts %d and %d of %v, the limit is %v (calib agent --max-bytes)",
+				t.A, t.B, t.MaxBytes, l.Bytes)
+		}
+	}
+	if k := s.Socket; k.SndBuf < 0 || k.RcvBuf < 0 || k.SndBuf > l.Memory || k.RcvBuf > l.Memory {
+		return fault(kindLimit, "socket buffers of %d and %d bytes, the limit is %v (calib agent --max-memory)",
+			int64(k.SndBuf), int64(k.RcvBuf), l.Memory)
+	}
+	return nil
+}
+
+// task checks a task before memory is taken for it, and fills its deadlines.
+func (l Limits) task(t *bench.Task, self int) error {
+	if err := teamError(t.Team, t.Rank, self); err != nil {
+		return fault(kindInvalid, "slot %d: %w", t.Slot, err)
+	}
+	limit := units.Nanos(l.Task)
+	switch {
+	case t.Deadline < 0 || t.Recv < 0:
+		return fault(kindInvalid, "slot %d: negative deadline", t.Slot)
+	case t.Deadline > limit:
+		return fault(kindLimit, "slot %d: may take %v, the limit is %v (calib agent --max-duration)",
+			t.Slot, time.Duration(t.Deadline), l.Task)
+	case len(t.Team) > l.Peers+1:
+		return fault(kindLimit, "slot %d: a team of %d, the limit is %d peers (calib agent --max-peers)",
+			t.Slot, len(t.Team), l.Peers)
+	case len(t.Points) == 0 || len(t.Points) > maxPoints:
+		return fault(kindInvalid, "slot %d: %d points, want 1 to %d", t.Slot, len(t.Points), maxPoints)
+	case !(t.Reps >= 0 && t.Reps <= maxReps): // written so that NaN fails
+		return fault(kindInvalid, "slot %d: effort %g, want 0 to %d", t.Slot, t.Reps, maxReps)
+	}
+	for _, p := range t.Points {
+		if b := p["bytes"]; b < 0 || units.Bytes(b) > l.Memory/copies {
+			return fault(kindLimit, "slot %d: messages of %v, the limit is %v (a quarter of calib agent --max-memory)",
+				t.Slot, units.Bytes(b), l.Memory/copies)
+		}
+	}
+	if t.Deadline == 0 {
+		t.Deadline = limit
+	}
+	if t.Recv == 0 || t.Recv > t.Deadline {
+		t.Recv = t.Deadline
+	}
+	return nil
+}
+
+func teamError(team []int, rank, self int) error {
+	if rank < 0 || rank >= len(team) {
+		return fmt.Errorf("rank %d in a team of %d", rank, len(team))
+	}
+	if team[rank] != self {
+		return fmt.Errorf("rank %d is host %d, but this agent is host %d", rank, team[rank], self)
+	}
+	sorted := slices.Clone(team)
+	slices.Sort(sorted)
+	if len(slices.Compact(sorted)) != len(team) {
+		return fmt.Errorf("a host twice in the team %v", team)
+	}
+	return nil
+}

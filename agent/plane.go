@@ -1,0 +1,93 @@
+package agent
+
+import (
+	"context"
+
+	"calib/bench"
+	"calib/internal/dataset"
+	"calib/internal/units"
+	"calib/transport"
+)
+
+// dataPlane is what a server needs of package transport. Tests put their own in its place.
+type dataPlane interface {
+	// Addr is host:port where data connections are taken.
+	Addr() string
+	// Prepare forgets the session before and takes this one.
+	Prepare(bench.Session) error
+	// Group is a rank's view of a team. Cancelling ctx shuts its connections down, which ends every call on it.
+	Group(ctx context.Context, team []int, rank int, recv units.Nanos) (group, error)
+	// Thread makes the calling thread, which is locked, fit for timing, and the process quiet until restore. The
+	// collector comes back when the heap has grown by room.
+	Thread(room units.Bytes) (restore func(), err error)
+	// Reset closes all data connections and forgets the session.
+	Reset()
+	Close()
+}
+
+// group is a bench.Group with an end: Close keeps its connections for the next, Abort breaks them.
+type group interface {
+	bench.Group
+	Abort()
+	Close()
+}
+
+// meshPlane is the real data plane.
+type meshPlane struct {
+	mesh *transport.Mesh
+	cpu  int
+}
+
+func newMeshPlane(addr string, cpu int) (*meshPlane, error) {
+	m, err := transport.NewMesh(addr)
+	if err != nil {
+		return nil, err
+	}
+	return &meshPlane{m, cpu}, nil
+}
+
+func (p *meshPlane) Addr() string { return p.mesh.Addr().String() }
+func (p *meshPlane) Reset()       { p.mesh.Reset() }
+func (p *meshPlane) Close()       { p.mesh.Close() }
+
+func (p *meshPlane) Prepare(s bench.Session) error {
+	t := transport.Session{Run: s.Run, Self: s.Self, Options: transport.Options{
+		SndBuf: s.Socket.SndBuf, RcvBuf: s.Socket.RcvBuf, Congestion: s.Socket.Congestion,
+		NoEOR: s.Socket.NoEOR, Nagle: s.Socket.Nagle,
+	}}
+	for _, q := range s.Peers {
+		t.Peers = append(t.Peers, transport.Peer(q))
+	}
+	for _, k := range s.Tickets {
+		t.Tickets = append(t.Tickets, transport.Ticket(k))
+	}
+	return p.mesh.SetSession(t)
+}
+
+func (p *meshPlane) Group(ctx context.Context, team []int, rank int, recv units.Nanos) (group, error) {
+	g, err := transport.NewGroup(ctx, p.mesh, team, rank, recv)
+	if err != nil {
+		return nil, err
+	}
+	return meshGroup{g}, nil
+}
+
+func (p *meshPlane) Thread(room units.Bytes) (restore func(), err error) {
+	// What Pin sets belongs to the thread, which ends with the task: nothing to restore.
+	if _, err := transport.Pin(p.cpu); err != nil {
+		return nil, err
+	}
+	return transport.Quiet(room), nil
+}
+
+type meshGroup struct{ *transport.Group }
+
+func (g meshGroup) Counters(peer int) (dataset.TCP, error) {
+	c, err := g.RawCounters(peer)
+	return dataset.TCP{
+		SegsOut: c.SegsOut, SegsIn: c.SegsIn, DataSegsOut: c.DataSegsOut, DataSegsIn: c.DataSegsIn, Retrans: c.Retrans,
+		RwndLimited: c.RwndLimitedUS, SndbufLimit: c.SndbufLimitedUS, Busy: c.BusyUS, Cwnd: c.Cwnd, MSS: c.MSS,
+		RTT: c.RTTUS, MinRTT: c.MinRTTUS, Involuntary: c.Involuntary, StealTicks: c.StealTicks,
+		Congestion: c.Congestion, SndBuf: c.SndBuf, RcvBuf: c.RcvBuf,
+	}, err
+}

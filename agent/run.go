@@ -1,0 +1,135 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"sync/atomic"
+	"time"
+
+	"connectrpc.com/connect"
+
+	"calib/agent/internal/controlv1"
+	"calib/bench"
+	"calib/internal/dataset"
+)
+
+// run executes a task and answers with progress every second, then the samples. It returns when the task has ended,
+// also where the caller has gone long before: the agent is not free until then. What ends a task: its own end, its
+// deadline, the call's end, the lease's end.
+func (s *Server) run(ctx context.Context, t bench.Task, out *connect.ServerStream[controlv1.RunEvent]) error {
+	if _, ok := bench.Lookup(t.Exp); !ok {
+		return fault(kindExperiment, "it has no experiment %q", t.Exp)
+	}
+	lease, done, err := s.begin(&t)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, time.Duration(t.Deadline), errDeadline)
+	defer cancel()
+	ctx, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
+	defer context.AfterFunc(lease.ctx, func() { giveUp(context.Cause(lease.ctx)) })()
+
+	var point atomic.Int32
+	ended := make(chan outcome, 1)
+	go func() { ended <- s.measure(ctx, t, func(i int) { point.Store(int32(i)) }) }()
+	o := s.attend(t, &point, ended, func(e *controlv1.RunEvent) {
+		if err := out.Send(e); err != nil {
+			giveUp(fmt.Errorf("answer the coordinator: %w", err))
+		}
+	})
+	done()
+	if o.err != nil {
+		err := describe(ctx, t, o.err)
+		s.opts.Log.Warn("task failed", "run", t.Run, "slot", t.Slot, "exp", t.Exp, "err", err.Error())
+		return err
+	}
+	for _, sample := range o.samples {
+		e := &controlv1.RunEvent{Event: &controlv1.RunEvent_Sample{Sample: sampleToWire(sample)}}
+		if err := out.Send(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type outcome struct {
+	samples []dataset.Sample
+	err     error
+}
+
+// attend sends progress at once and on every beat, until the task ends. Its liveness is the task's: send does not stop
+// it, but cancels the task.
+func (s *Server) attend(t bench.Task, point *atomic.Int32, ended <-chan outcome, send func(*controlv1.RunEvent)) outcome {
+	tick := time.NewTicker(beat)
+	defer tick.Stop()
+	for {
+		send(&controlv1.RunEvent{Event: &controlv1.RunEvent_Progress{Progress: &controlv1.Progress{
+			Slot: uint32(t.Slot), Point: uint32(point.Load()), Of: uint32(len(t.Points)),
+		}}})
+		select {
+		case <-tick.C:
+		case o := <-ended:
+			return o
+		}
+	}
+}
+
+// measure performs a task on a thread of its own. The thread is never unlocked: it ends with the goroutine, and what was
+// set on it (its CPU, its timers) with it.
+func (s *Server) measure(ctx context.Context, t bench.Task, progress func(int)) (o outcome) {
+	runtime.LockOSThread()
+	g, err := s.plane.Group(ctx, t.Team, t.Rank, t.Recv)
+	if err != nil {
+		return outcome{err: err}
+	}
+	defer func() {
+		if o.err != nil {
+			g.Abort() // what is still on its way must not be read as the next task's
+		}
+		g.Close()
+	}()
+	restore, err := s.plane.Thread(s.opts.Limits.Memory)
+	if err != nil {
+		return outcome{err: err}
+	}
+	defer restore()
+	return s.attempt(ctx, g, t, progress)
+}
+
+// attempt turns a panic of an experiment into an error.
+func (s *Server) attempt(ctx context.Context, g group, t bench.Task, progress func(int)) (o outcome) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.opts.Log.Error("panic", "exp", t.Exp, "slot", t.Slot, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			o = outcome{err: fmt.Errorf("panic: %v (the stack is in the agent's log)", p)}
+		}
+	}()
+	samples, err := s.perform(ctx, g, t, progress)
+	if err == nil && ctx.Err() != nil {
+		err = ctx.Err() // the samples of a cancelled task are not whole
+	}
+	return outcome{samples, err}
+}
+
+var errDeadline = errors.New("deadline")
+
+// describe words the end of a task that failed. The first cause counts: a socket shut down because the deadline passed
+// reports the deadline.
+func describe(ctx context.Context, t bench.Task, err error) error {
+	cause := context.Cause(ctx)
+	switch {
+	case ctx.Err() == nil:
+		return fault(kindTask, "slot %d: %w", t.Slot, err)
+	case errors.Is(cause, errDeadline) || errors.Is(cause, context.DeadlineExceeded):
+		return fault(kindDeadline, "slot %d: %s on hosts %v did not end within %v (%w)",
+			t.Slot, t.Exp, t.Team, time.Duration(t.Deadline), err)
+	case errors.Is(cause, context.Canceled):
+		return fault(kindTask, "slot %d: cancelled by the coordinator", t.Slot)
+	default:
+		return fault(kindLease, "slot %d: cancelled: %w", t.Slot, cause)
+	}
+}

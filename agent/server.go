@@ -1,0 +1,168 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"strconv"
+	"sync"
+	"time"
+
+	"connectrpc.com/connect"
+
+	"calib/agent/internal/controlv1"
+	"calib/bench"
+	"calib/internal/dataset"
+	"calib/internal/environ"
+)
+
+// ServerOptions configure an agent. Zero values mean what their comments say.
+type ServerOptions struct {
+	Data    string        // host:port on which to take data connections; "" is any port of every address
+	CPU     string        // number of the CPU on which the timing thread is pinned; "" leaves it free
+	Limits  Limits        // what no coordinator can raise
+	Silence time.Duration // after which a coordinator is taken for dead; 0 is 15 s
+	Log     *slog.Logger  // nil discards
+}
+
+const (
+	defaultSilence = 15 * time.Second
+	beat           = time.Second // between two signs of life of a running task
+	// grace is for a cancelled task to end, before an agent exits without it. With it an agent is gone within 2 s.
+	grace = 1500 * time.Millisecond
+)
+
+// Server is one agent: it serves one run at a time, to whoever reaches its control stream.
+type Server struct {
+	opts    ServerOptions
+	plane   dataPlane
+	perform performer
+	env     func(dataAddr string) map[string]string
+
+	mu    sync.Mutex
+	lease *lease         // who holds the agent, or nil
+	tasks sync.WaitGroup // running tasks: one at most, but it may outlive its lease for a moment
+	close sync.Once
+}
+
+// performer is bench.Perform.
+type performer func(context.Context, bench.Group, bench.Task, func(point int)) ([]dataset.Sample, error)
+
+// NewServer opens the data port. The server serves nobody until ServeStream or Listen.
+func NewServer(o ServerOptions) (*Server, error) {
+	if o.Data == "" {
+		o.Data = ":0"
+	}
+	cpu := -1
+	if o.CPU != "" {
+		n, err := strconv.ParseUint(o.CPU, 10, 16)
+		if err != nil {
+			return nil, fmt.Errorf("cpu %q: want the number of one CPU, counted from 0", o.CPU)
+		}
+		cpu = int(n)
+	}
+	plane, err := newMeshPlane(o.Data, cpu)
+	if err != nil {
+		return nil, err
+	}
+	return newServer(o, plane), nil
+}
+
+func newServer(o ServerOptions, plane dataPlane) *Server {
+	o.Limits = o.Limits.filled()
+	if o.Silence <= 0 {
+		o.Silence = defaultSilence
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Server{opts: o, plane: plane, perform: bench.Perform, env: environ.Collect}
+}
+
+// Close cancels what runs, waits for it as long as an agent may, and closes the data port.
+func (s *Server) Close() { s.close.Do(s.shut) }
+
+func (s *Server) shut() {
+	s.dropAny(errClosing)
+	ended := make(chan struct{})
+	go func() {
+		s.tasks.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-time.After(grace):
+		s.opts.Log.Warn("a task does not end; leaving it")
+	}
+	s.plane.Close()
+}
+
+// control is the wire's view of a Server: every method checks, then calls, then words the answer.
+type control struct{ s *Server }
+
+func (c control) Hello(_ context.Context, r *controlv1.HelloRequest) (*controlv1.HelloResponse, error) {
+	if err := sameProtocol(r.Protocol); err != nil {
+		return nil, err
+	}
+	name, err := os.Hostname()
+	if err != nil {
+		name = "unknown"
+	}
+	build, err := environ.BuildHash()
+	if err != nil {
+		return nil, fault(kindTask, "hash the agent's executable: %w", err)
+	}
+	addr := c.s.plane.Addr()
+	about := r.DataAddr
+	if about == "" {
+		about = addr
+	}
+	return &controlv1.HelloResponse{
+		Protocol: Protocol, Version: environ.Version(), Build: build, Name: name, DataAddr: addr,
+		Env: c.s.env(about), Limits: c.s.opts.Limits.wire(), Cpu: c.s.opts.CPU,
+	}, nil
+}
+
+func (c control) Prepare(_ context.Context, r *controlv1.PrepareRequest) (*controlv1.PrepareResponse, error) {
+	if err := sameProtocol(r.Protocol); err != nil {
+		return nil, err
+	}
+	session, err := sessionFromWire(r)
+	if err != nil {
+		return nil, fault(kindInvalid, "%w", err)
+	}
+	if err := c.s.opts.Limits.session(session); err != nil {
+		return nil, err
+	}
+	if err := c.s.take(session); err != nil {
+		return nil, err
+	}
+	return &controlv1.PrepareResponse{}, nil
+}
+
+func (c control) KeepAlive(_ context.Context, r *controlv1.KeepAliveRequest) (*controlv1.KeepAliveResponse, error) {
+	if r.Run == "" {
+		return &controlv1.KeepAliveResponse{}, nil // no run yet: the stream itself is what stays alive
+	}
+	if err := c.s.heard(r.Run); err != nil {
+		return nil, err
+	}
+	return &controlv1.KeepAliveResponse{}, nil
+}
+
+func (c control) Release(_ context.Context, r *controlv1.ReleaseRequest) (*controlv1.ReleaseResponse, error) {
+	c.s.release(r.Run)
+	return &controlv1.ReleaseResponse{}, nil
+}
+
+func (c control) Run(ctx context.Context, r *controlv1.RunRequest, out *connect.ServerStream[controlv1.RunEvent]) error {
+	return c.s.run(ctx, taskFromWire(r), out)
+}
+
+func sameProtocol(theirs uint32) error {
+	if theirs != Protocol {
+		return fault(kindVersion, "it speaks protocol %d, the coordinator %d", Protocol, theirs)
+	}
+	return nil
+}

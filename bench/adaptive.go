@@ -1,0 +1,279 @@
+package bench
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+
+	"calib/internal/dataset"
+	"calib/internal/units"
+)
+
+// Steered is an experiment that names the phases whose precision decides when a point stops. All phases do where an
+// experiment does not say; a phase kept for the record (how late the sends were) should not.
+type Steered interface{ Steers(phase string) bool }
+
+// Derived is an experiment whose points are steered by what several ranks' lines say together. Derive gets the samples of
+// one whole slot and returns what the stopper is to see beside them; it goes into no file.
+type Derived interface {
+	Derive(slot []dataset.Sample) []dataset.Sample
+}
+
+// Why a key stopped.
+const (
+	StopTarget = "target" // the 95% interval of its median is within the target
+	StopBudget = "budget" // rounds or time ended first
+	StopOpen   = "open"   // neither: the run was cut off
+	// StopFree is a key that holds no point open: its experiment says so, or it is signed, as the difference of two
+	// clocks is, and has no relative width.
+	StopFree = "free"
+)
+
+// Stop says of one key (experiment, phase, point, ranks) why it stopped and how well its median is known.
+type Stop struct {
+	Exp     string  `json:"exp"`
+	Phase   string  `json:"phase,omitempty"`
+	Point   Point   `json:"point"`
+	Ranks   []int   `json:"ranks"`
+	Reason  string  `json:"reason"`
+	Rounds  int     `json:"rounds"`             // that gave a timing
+	N       int     `json:"n"`                  // timings behind the median
+	LeftOut int     `json:"left_out,omitempty"` // timings touched by a retransmission
+	Median  float64 `json:"median_ns"`
+	// Width is how far the median's 95% interval reaches, as a fraction of it; nil where there is no interval.
+	Width *float64 `json:"width"`
+	Basis string   `json:"basis,omitempty"` // of the interval: BasisRounds or BasisSamples
+}
+
+// Stopper decides when a point has been measured often enough. A team's point stays open until every key it produces has
+// had Plan.Rounds.Min rounds and an interval within the target, all at once; then it is closed for good. With six rounds or
+// more the interval is that of the median of the rounds' medians, because timings within a round are not independent;
+// below that it is that of all timings pooled, and says so. It is for one goroutine.
+type Stopper struct {
+	plan   *Schedule
+	over   bool
+	works  map[string]*work
+	series map[string]*series
+	key    []byte // scratch
+
+	// Where the last slot's samples belong: they come slot by slot.
+	round, slot int
+	order       []int // of round
+	team        []int // of slot: host index to index in group.teams, or -1
+}
+
+// work is one point on one team.
+type work struct {
+	series []*series
+	closed bool
+}
+
+// NewStopper returns a stopper for the samples of a schedule.
+func NewStopper(s *Schedule) *Stopper {
+	return &Stopper{
+		plan: s, works: map[string]*work{}, series: map[string]*series{},
+		round: -1, slot: -1, team: make([]int, s.Limits.Hosts),
+	}
+}
+
+// Add takes samples, of whole slots in the order they were measured; a resumed run feeds what it has read first.
+// By-products, samples that no point of their slot stands for, are passed over, and so is what is measured of a closed
+// point for other teams' sake: it must not change the verdict.
+func (t *Stopper) Add(samples []dataset.Sample) {
+	for len(samples) > 0 {
+		n := 1
+		for n < len(samples) && samples[n].Slot == samples[0].Slot {
+			n++
+		}
+		t.add(samples[:n])
+		if g := t.group(samples[0].Slot); g != nil {
+			if d, ok := g.exp.(Derived); ok {
+				t.add(d.Derive(samples[:n]))
+			}
+		}
+		samples = samples[n:]
+	}
+}
+
+func (t *Stopper) add(samples []dataset.Sample) {
+	for i := range samples {
+		b := &samples[i]
+		g, team, ok := t.locate(b)
+		if !ok {
+			continue
+		}
+		w := t.works[string(t.workKey(b.Exp, team, b.Point))]
+		if w == nil {
+			w = &work{}
+			t.works[string(t.key)] = w
+		}
+		if w.closed {
+			continue
+		}
+		t.key = appendInts(append(append(append(t.key, '|'), b.Phase...), '|'), b.Ranks)
+		s := t.series[string(t.key)]
+		if s == nil {
+			s = &series{exp: b.Exp, phase: b.Phase, point: b.Point, ranks: b.Ranks, round: t.round, width: math.Inf(1)}
+			if e, ok := g.exp.(Steered); ok {
+				s.free = !e.Steers(b.Phase)
+			}
+			t.series[string(t.key)] = s
+			w.series = append(w.series, s)
+		}
+		s.add(b, t.round)
+	}
+}
+
+// group finds the group that a slot measures; nil where the schedule has no such slot.
+func (t *Stopper) group(slot int) *group {
+	slots := t.plan.Slots()
+	if slot < 0 || slot/slots >= t.plan.Plan.Rounds.Max {
+		return nil
+	}
+	if r := slot / slots; r != t.round {
+		t.round, t.order = r, t.plan.order(t.plan.rng(r))
+	}
+	return &t.plan.groups[t.order[slot%slots]]
+}
+
+// locate finds the group and team of a sample by its slot.
+func (t *Stopper) locate(b *dataset.Sample) (g *group, team []int, ok bool) {
+	g = t.group(b.Slot)
+	if g == nil || len(b.Ranks) == 0 {
+		return nil, nil, false
+	}
+	if b.Slot != t.slot {
+		t.slot = b.Slot
+		for i := range t.team {
+			t.team[i] = -1
+		}
+		for i, hosts := range g.teams {
+			for _, h := range hosts {
+				t.team[h] = i
+			}
+		}
+	}
+	if b.Exp != g.exp.Name() || !slices.Contains(g.keys, b.Point.Key()) {
+		return nil, nil, false
+	}
+	at := -1
+	for i, h := range b.Ranks {
+		if h < 0 || h >= len(t.team) || t.team[h] < 0 || i > 0 && t.team[h] != at {
+			return nil, nil, false
+		}
+		at = t.team[h]
+	}
+	return g, g.teams[at], true
+}
+
+// workKey writes the key of a point on a team to the scratch.
+func (t *Stopper) workKey(exp string, team []int, p Point) []byte {
+	t.key = appendPoint(append(appendInts(append(append(t.key[:0], exp...), '|'), team), '|'), p)
+	return t.key
+}
+
+// Open reports whether a team's point is to be measured again. It is what Schedule.Round asks for.
+func (t *Stopper) Open(exp string, team []int, p Point) bool {
+	if t.over {
+		return false
+	}
+	w := t.works[string(t.workKey(exp, team, p))]
+	if w == nil {
+		return true
+	}
+	if w.closed {
+		return false
+	}
+	deciding := 0
+	for _, s := range w.series {
+		if s.free {
+			continue
+		}
+		deciding++
+		s.update()
+		if !t.reached(s) {
+			return true
+		}
+	}
+	w.closed = deciding > 0
+	return !w.closed
+}
+
+// reached reports whether s, up to date, is within the target.
+func (t *Stopper) reached(s *series) bool {
+	return s.rounds() >= t.plan.Plan.Rounds.Min && s.width <= t.plan.Plan.target()
+}
+
+// Spent says how long has been measured in all. When that is the plan's budget, every point closes.
+func (t *Stopper) Spent(total units.Nanos) {
+	t.over = t.over || t.plan.Plan.Budget > 0 && total >= t.plan.Plan.Budget
+}
+
+// Over reports whether the budget has ended: ask between slots.
+func (t *Stopper) Over() bool { return t.over }
+
+// Summary lists every key that was measured, by experiment, phase, point and ranks.
+func (t *Stopper) Summary() []Stop {
+	out := make([]Stop, 0, len(t.series))
+	for _, s := range t.series {
+		s.update()
+		stop := Stop{
+			Exp: s.exp, Phase: s.phase, Point: s.point, Ranks: s.ranks, Reason: t.reason(s),
+			Rounds: s.rounds(), N: s.n, LeftOut: s.out, Median: s.median,
+		}
+		if width := s.width; !math.IsInf(width, 0) {
+			stop.Width, stop.Basis = &width, s.basis
+		}
+		out = append(out, stop)
+	}
+	slices.SortFunc(out, func(a, b Stop) int {
+		return cmp.Or(cmp.Compare(a.Exp, b.Exp), cmp.Compare(a.Phase, b.Phase), comparePoints(a.Point, b.Point),
+			slices.Compare(a.Ranks, b.Ranks))
+	})
+	return out
+}
+
+func (t *Stopper) reason(s *series) string {
+	switch {
+	case s.free:
+		return StopFree
+	case t.reached(s):
+		return StopTarget
+	case t.over || s.round >= t.plan.Plan.Rounds.Max-1:
+		return StopBudget
+	}
+	return StopOpen
+}
+
+// comparePoints orders points by their factors' values, names in order.
+func comparePoints(a, b Point) int {
+	for _, name := range slices.Sorted(maps.Keys(a)) {
+		if c := cmp.Compare(a[name], b[name]); c != 0 {
+			return c
+		}
+	}
+	return cmp.Compare(len(a), len(b))
+}
+
+func appendInts(b []byte, v []int) []byte {
+	for _, x := range v {
+		b = append(strconv.AppendInt(b, int64(x), 10), ',')
+	}
+	return b
+}
+
+// appendPoint appends a text that is equal for equal points only, without allocating for up to eight factors.
+func appendPoint(b []byte, p Point) []byte {
+	var buf [8]string
+	names := buf[:0]
+	for name := range p {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		b = append(strconv.AppendInt(append(append(b, name...), '='), p[name], 10), ',')
+	}
+	return b
+}

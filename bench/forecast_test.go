@@ -1,0 +1,57 @@
+package bench
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"calib/internal/units"
+)
+
+func TestEstimate(t *testing.T) {
+	p := testPlan()
+	p.Rounds = Rounds{Min: 6, Max: 10}
+	a := Assumption{Latency: units.Millisecond, Rate: 1e6, Slot: 10 * units.Millisecond}
+	exps := []Experiment{
+		// Two slots of two pairs, three sizes: a slot has 30 messages and 3,000 bytes.
+		fakeExp{name: "pairs", points: sizePoints(1, 64, 1024), teams: halves, cost: Cost{Bytes: 1000, Messages: 10}},
+		// One slot of hosts 0 to 2.
+		fakeExp{name: "some", points: []Point{{"hosts": 3}}, teams: firstHosts, cost: Cost{Bytes: 500, Messages: 1}},
+	}
+	s := mustSchedule(t, p, 4, exps)
+	want := Forecast{
+		Assumption: a, MinRounds: 6, MaxRounds: 10, Slots: 3, Points: 7, Messages: 61,
+		LinkBytes: 6500, Busiest: 0,
+		// 3 slots of 10 ms, 61 messages of 1 ms, 6,500 bytes of 1 µs in sequence.
+		Round: 97_500_000, Min: 585_000_000, Max: 975_000_000, Fit: 10,
+	}
+	if d := cmp.Diff(want, s.Estimate(a)); d != "" {
+		t.Errorf("forecast (-want +got):\n%s", d)
+	}
+
+	s.Plan.Budget = 700 * units.Millisecond
+	f := s.Estimate(a)
+	if f.Min != 585_000_000 || f.Max != 700*units.Millisecond || f.Fit != 7 {
+		t.Errorf("a budget within the rounds: %+v", f)
+	}
+	seen := s.Estimate(Assumption{Round: units.Second})
+	if seen.Round != units.Second || seen.Min != 700*units.Millisecond || seen.Fit != 0 || seen.LinkBytes != 6500 {
+		t.Errorf("from a measured round: %+v", seen)
+	}
+	s.Plan.Isolate = true
+	if alone := mustSchedule(t, s.Plan, 4, exps).Estimate(a); alone.Slots != 5 || alone.LinkBytes != 6500 || alone.Messages != 121 {
+		t.Errorf("isolated: %+v", alone)
+	}
+}
+
+// TestEstimatePlans: the built-in plans say what they promise, on a gigabit network.
+func TestEstimatePlans(t *testing.T) {
+	p, err := BuiltinPlan(PlanQuick)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := mustSchedule(t, p, 4, Experiments).Estimate(DefaultAssumption())
+	if f.Max > 60*units.Second || f.Fit < 1 || f.LinkBytes <= 0 || f.Messages <= 0 {
+		t.Errorf("quick on 4 hosts: %+v, want under a minute and a whole round within the budget", f)
+	}
+}

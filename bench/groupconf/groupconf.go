@@ -1,0 +1,254 @@
+// Package groupconf is the one conformance suite for implementations of bench.Group: what every experiment takes for
+// granted of real TCP, of the simulator and of whatever comes next is tested here and nowhere else.
+package groupconf
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"testing"
+
+	"calib/bench"
+	"calib/internal/units"
+)
+
+// Test runs the suite. make returns the groups of a fresh team of size ranks, connected to each other and nobody else. A
+// receive on them must end within a few seconds when nothing comes: give them a short deadline. A group that is an
+// io.Closer is closed when its rank is done; what else must be undone belongs into t.Cleanup.
+func Test(t *testing.T, make func(t *testing.T, size int) []bench.Group) {
+	s := suite{make}
+	for _, c := range []struct {
+		name string
+		run  func(*testing.T)
+	}{
+		{"identity", s.identity}, {"content", s.content}, {"stream", s.stream}, {"all to all", s.allToAll},
+		{"ring", s.ring}, {"no peer", s.noPeer}, {"clock", s.clock}, {"counters", s.counters}, {"silence", s.silence},
+		{"peer leaves", s.peerLeaves}, {"sender notices", s.senderNotices}, {"no allocation", s.noAllocation},
+	} {
+		t.Run(c.name, c.run)
+	}
+}
+
+type suite struct {
+	make func(t *testing.T, size int) []bench.Group
+}
+
+// run calls f as every rank of a new team. Unless alone is set, ranks leave together, so that none misses the last
+// message of another.
+func (s suite) run(t *testing.T, size int, alone bool, f func(g bench.Group) error) {
+	t.Helper()
+	groups := s.make(t, size)
+	if len(groups) != size {
+		t.Fatalf("a team of %d has %d groups", size, len(groups))
+	}
+	var wg sync.WaitGroup
+	for _, g := range groups {
+		wg.Go(func() {
+			defer closeGroup(t, g)
+			err := f(g)
+			if err == nil && !alone {
+				err = barrier(g)
+			}
+			if err != nil {
+				t.Errorf("rank %d of %d: %v", g.Rank(), size, err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func closeGroup(t *testing.T, g bench.Group) {
+	if c, ok := g.(io.Closer); ok {
+		if err := c.Close(); err != nil {
+			t.Errorf("rank %d: close: %v", g.Rank(), err)
+		}
+	}
+}
+
+// barrier returns when every rank has come to it.
+func barrier(g bench.Group) error {
+	b := make([]byte, 1)
+	if g.Rank() != 0 {
+		return errors.Join(g.Send(0, b), g.Recv(0, b))
+	}
+	for _, call := range []func(int, []byte) error{g.Recv, g.Send} {
+		for k := 1; k < g.Size(); k++ {
+			if err := call(k, b); err != nil {
+				return fmt.Errorf("barrier with rank %d: %w", k, err)
+			}
+		}
+	}
+	return nil
+}
+
+// identity: ranks are 0..size-1 in the order of the slice, and a team may have one rank.
+func (s suite) identity(t *testing.T) {
+	for _, size := range []int{1, 2, 5} {
+		for i, g := range s.make(t, size) {
+			if g.Rank() != i || g.Size() != size {
+				t.Errorf("group %d of %d says rank %d of %d", i, size, g.Rank(), g.Size())
+			}
+			closeGroup(t, g)
+		}
+	}
+}
+
+// content: messages of any size arrive whole, unchanged and in order, both ways.
+func (s suite) content(t *testing.T) {
+	sizes := []int{0, 1, 2, 7, 1447, 1448, 1449, 4096, 65_535, 65_536, 300_001, 1 << 20, 3, 0, 1}
+	s.run(t, 2, false, func(g bench.Group) error {
+		peer := 1 - g.Rank()
+		for round, n := range sizes {
+			if (round+g.Rank())%2 == 0 {
+				if err := g.Send(peer, pattern(n, round)); err != nil {
+					return err
+				}
+				continue
+			}
+			b := make([]byte, n)
+			if err := g.Recv(peer, b); err != nil {
+				return err
+			}
+			if string(b) != string(pattern(n, round)) {
+				return fmt.Errorf("message %d of %d bytes was changed", round, n)
+			}
+		}
+		return nil
+	})
+}
+
+// pattern depends on place and seed, with a period that is no size of anything.
+func pattern(n, seed int) []byte {
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = byte((i*7 + seed*31 + i/251) % 253)
+	}
+	return b
+}
+
+// stream: receives need not match sends, only their sum.
+func (s suite) stream(t *testing.T) {
+	s.run(t, 2, false, func(g bench.Group) error {
+		whole := pattern(10_000, 1)
+		sends, recvs := []int{3, 5, 2000, 1, 7991}, []int{8, 1999, 3, 7990}
+		if g.Rank() == 0 {
+			for at := 0; len(sends) > 0; sends = sends[1:] {
+				if err := g.Send(1, whole[at:at+sends[0]]); err != nil {
+					return err
+				}
+				at += sends[0]
+			}
+			return nil
+		}
+		for at := 0; len(recvs) > 0; recvs = recvs[1:] {
+			b := make([]byte, recvs[0])
+			if err := g.Recv(0, b); err != nil {
+				return err
+			}
+			if string(b) != string(whole[at:at+recvs[0]]) {
+				return fmt.Errorf("bytes %d to %d are not those sent", at, at+recvs[0])
+			}
+			at += recvs[0]
+		}
+		return nil
+	})
+}
+
+// allToAll: connections are kept apart, whatever the order of receiving.
+func (s suite) allToAll(t *testing.T) {
+	const size, rounds = 5, 4
+	s.run(t, size, false, func(g bench.Group) error {
+		for round := range rounds {
+			for d := 1; d < size; d++ {
+				to := (g.Rank() + d) % size
+				if err := g.Send(to, pattern(500, 100*round+10*g.Rank()+to)); err != nil {
+					return err
+				}
+			}
+		}
+		b := make([]byte, 500)
+		for d := size - 1; d > 0; d-- {
+			from := (g.Rank() + d) % size
+			for round := range rounds {
+				if err := g.Recv(from, b); err != nil {
+					return err
+				}
+				if string(b) != string(pattern(500, 100*round+10*from+g.Rank())) {
+					return fmt.Errorf("message %d of rank %d was changed or came out of order", round, from)
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// ring: a token passes every rank; everyone waits for someone.
+func (s suite) ring(t *testing.T) {
+	const size, laps = 4, 25
+	s.run(t, size, false, func(g bench.Group) error {
+		token := []byte{0}
+		next, before := (g.Rank()+1)%size, (g.Rank()+size-1)%size
+		for lap := range laps {
+			if g.Rank() == 0 {
+				if err := g.Send(next, token); err != nil {
+					return err
+				}
+			}
+			if err := g.Recv(before, token); err != nil {
+				return err
+			}
+			if g.Rank() == 0 {
+				if int(token[0]) != (lap+1)*(size-1) {
+					return fmt.Errorf("lap %d: the token says %d", lap, token[0])
+				}
+				continue
+			}
+			token[0]++
+			if err := g.Send(next, token); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// noPeer: a rank outside the team, or the own one, is an error and nothing worse.
+func (s suite) noPeer(t *testing.T) {
+	s.run(t, 2, false, func(g bench.Group) error {
+		b := make([]byte, 1)
+		for _, k := range []int{-1, 2, 1000, g.Rank()} {
+			if g.Send(k, b) == nil || g.Recv(k, b) == nil {
+				return fmt.Errorf("speaking to rank %d is no error", k)
+			}
+			if _, err := g.Counters(k); err == nil {
+				return fmt.Errorf("counters of rank %d are no error", k)
+			}
+		}
+		return nil
+	})
+}
+
+// clock: never runs back; WaitUntil never returns early, and at once when the time is past.
+func (s suite) clock(t *testing.T) {
+	s.run(t, 2, false, func(g bench.Group) error {
+		last := g.Now()
+		for range 1000 {
+			now := g.Now()
+			if now < last {
+				return fmt.Errorf("the clock went from %d to %d", last, now)
+			}
+			last = now
+		}
+		for _, d := range []units.Nanos{-units.Second, 0, 1, units.Microsecond, 300 * units.Microsecond, 2 * units.Millisecond} {
+			until := g.Now() + d
+			if err := g.WaitUntil(until); err != nil {
+				return err
+			}
+			if now := g.Now(); now < until {
+				return fmt.Errorf("waiting until %d ended at %d", until, now)
+			}
+		}
+		return nil
+	})
+}

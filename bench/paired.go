@@ -1,0 +1,221 @@
+package bench
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"calib/internal/dataset"
+	"calib/internal/units"
+)
+
+// Paired is the experiment of Stoica, Sultan and Keyes 1994, section 4: host 2i−1 sends to host 2i for i = 1..n, all
+// starting together, for each n up to half the hosts. From how the time grows with n the fit separates the hosts' blocks
+// (a, b) from the network's (a_c, b_c) by eq. 16-17.
+//
+// Phase "burst" sends one message a pair and times its delivery at the receiver against the sender's own start; the
+// fit takes the last delivery of the n (rule 3 bounds every message by the last). Phase "stream" sends messages back to
+// back and times completions at the receivers while all pairs are busy: time per byte. Both run in both directions, so
+// that a clock offset cancels in the mean.
+type Paired struct{}
+
+// Name implements Experiment.
+func (Paired) Name() string { return "paired" }
+
+// Synchronised implements Synchronised: a burst is a one-way time.
+func (Paired) Synchronised() {}
+
+const (
+	// streamChunk is about the message of the stream phase: small enough for a slow network to deliver a dozen in a second,
+	// large enough for a fast one not to be limited by system calls. The real one is whole segments.
+	streamChunk = 16 * units.KiB
+	// maxPairCounts bounds the distinct n of a design; above it n grows geometrically.
+	maxPairCounts = 16
+)
+
+// burstSizes keep three sizes within one packet, where a' is read off, and some above it as a cross-check of b'.
+var (
+	burstSizes      = []units.Bytes{1, 181, 1123, 5003, 20011}
+	burstSizesQuick = []units.Bytes{1, 1123, 5003}
+)
+
+// Design implements Experiment: every n, every burst size, and one stream for each n.
+func (Paired) Design(l Limits) []Point {
+	sizes := burstSizes
+	if l.Effort > 0 && l.Effort < 0.5 {
+		sizes = burstSizesQuick
+	}
+	if l.Sizes != nil {
+		sizes = l.Sizes
+	}
+	var out []Point
+	for _, n := range pairCounts(l.Hosts / 2) {
+		for _, x := range sizes {
+			if l.MaxBytes == 0 || x <= l.MaxBytes {
+				out = append(out, Point{"bytes": int64(x), "pairs": int64(n)})
+			}
+		}
+		out = append(out, Point{"pairs": int64(n), "stream": 1})
+	}
+	return out
+}
+
+// pairCounts lists n = 1..most, or about maxPairCounts values from 1 to most where there are more.
+func pairCounts(most int) []int {
+	var out []int
+	if most <= maxPairCounts {
+		for n := 1; n <= most; n++ {
+			out = append(out, n)
+		}
+		return out
+	}
+	for i := range maxPairCounts {
+		n := int(math.Round(math.Pow(float64(most), float64(i)/(maxPairCounts-1))))
+		if len(out) == 0 || n > out[len(out)-1] {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// Teams implements Experiment: the first 2n hosts, alone on the network.
+func (Paired) Teams(_ Limits, p Point) []Step {
+	team := make([]int, 2*p["pairs"])
+	for i := range team {
+		team[i] = i
+	}
+	return []Step{{team}}
+}
+
+// Cost implements Experiment.
+func (Paired) Cost(l Limits, p Point) Cost {
+	r := Recorder{effort: l.Effort}
+	if p["stream"] != 0 {
+		// The stream is bounded by time, not by bytes: this is what one effort's window holds at 1 Gbit/s.
+		return Cost{Bytes: units.Bytes(2 * 125e6 * streamWindow(&r).Seconds()), Messages: 2 * 64}
+	}
+	n := 2 * (maxReps + 1)
+	return Cost{Bytes: units.Bytes(int64(n) * p["bytes"]), Messages: n}
+}
+
+// Run implements Experiment.
+func (e Paired) Run(_ context.Context, g Group, p Point, r *Recorder) error {
+	if g.Size()%2 != 0 || r.time == nil {
+		return fmt.Errorf("paired: team of %d without a timeline: want an even team and synchronised clocks", g.Size())
+	}
+	run := burst
+	if p["stream"] != 0 {
+		run = stream
+	}
+	for dir := range 2 {
+		if err := run(pairRole{g: g, p: p, r: r, dir: dir}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pairRole is one rank's place in a batch: direction 0 sends from even to odd ranks, direction 1 back.
+type pairRole struct {
+	g   Group
+	p   Point
+	r   *Recorder
+	dir int
+}
+
+func (x pairRole) sender() bool { return x.g.Rank()%2 == x.dir }
+func (x pairRole) peer() int    { return x.g.Rank() ^ 1 }
+
+// add records a receiver's line: ranks are sender, receiver.
+func (x pairRole) aux() map[string]float64 { return map[string]float64{"dir": float64(x.dir)} }
+
+func (x pairRole) ranks() []int { return []int{x.peer(), x.g.Rank()} }
+
+// start is what rank 0 tells the team before a timed section.
+type start struct {
+	At     units.Nanos // on rank 0's clock
+	Period units.Nanos // burst: between repetitions; stream: length of the stream
+	Reps   int
+}
+
+// announce makes every rank know the start that rank 0 chose, in each rank's own time. The start lies far enough ahead
+// for the message to have reached every rank.
+func (x pairRole) announce(s start) (start, error) {
+	var b [24]byte
+	if x.g.Rank() == 0 {
+		lead := x.r.time.maxRTT()*units.Nanos(x.g.Size()) + 2*units.Millisecond
+		s.At = x.g.Now() + lead
+		for i, v := range []int64{int64(s.At), int64(s.Period), int64(s.Reps)} {
+			binary.LittleEndian.PutUint64(b[8*i:], uint64(v))
+		}
+		if err := tellAll(x.g, b[:]); err != nil {
+			return s, err
+		}
+	} else {
+		if err := x.g.Recv(0, b[:]); err != nil {
+			return s, err
+		}
+		v := func(i int) int64 { return int64(binary.LittleEndian.Uint64(b[8*i:])) }
+		s = start{units.Nanos(v(0)), units.Nanos(v(1)), int(v(2))}
+	}
+	s.At = x.r.time.toLocal(x.g.Rank(), s.At)
+	return s, nil
+}
+
+// largest gives rank 0 the largest of every rank's v; the others get their own back.
+func (x pairRole) largest(v units.Nanos) (units.Nanos, error) {
+	var b [8]byte
+	if x.g.Rank() != 0 {
+		binary.LittleEndian.PutUint64(b[:], uint64(v))
+		return v, x.g.Send(0, b[:])
+	}
+	for k := 1; k < x.g.Size(); k++ {
+		if err := x.g.Recv(k, b[:]); err != nil {
+			return 0, err
+		}
+		v = max(v, units.Nanos(binary.LittleEndian.Uint64(b[:])))
+	}
+	return v, nil
+}
+
+// counterWords is the length of the counters a sender hands its receiver: retransmissions are seen by the sender alone,
+// and the receiver writes the line.
+const counterWords = 12
+
+func counterList(t *dataset.TCP) [counterWords]*int64 {
+	return [counterWords]*int64{&t.SegsOut, &t.SegsIn, &t.DataSegsOut, &t.DataSegsIn, &t.Retrans, &t.RwndLimited,
+		&t.SndbufLimit, &t.Busy, &t.Cwnd, &t.RTT, &t.Involuntary, &t.StealTicks}
+}
+
+// handOver moves the sender's stamps and counters to its receiver, which returns them.
+func (x pairRole) handOver(stamps []int64, before dataset.TCP) (*dataset.TCP, error) {
+	b := make([]byte, 8*(len(stamps)+counterWords))
+	own, err := delta(x.g, x.peer(), before)
+	if err != nil {
+		return nil, err
+	}
+	if x.sender() {
+		for i, v := range stamps {
+			binary.LittleEndian.PutUint64(b[8*i:], uint64(v))
+		}
+		for i, v := range counterList(own) {
+			binary.LittleEndian.PutUint64(b[8*(len(stamps)+i):], uint64(*v))
+		}
+		return own, x.g.Send(x.peer(), b)
+	}
+	if err := x.g.Recv(x.peer(), b); err != nil {
+		return nil, err
+	}
+	for i := range stamps {
+		stamps[i] = int64(binary.LittleEndian.Uint64(b[8*i:]))
+	}
+	sent := *own // keeps the congestion control and the buffers
+	for i, v := range counterList(&sent) {
+		*v = int64(binary.LittleEndian.Uint64(b[8*(len(stamps)+i):]))
+	}
+	sent.Retrans += own.Retrans
+	sent.Involuntary = max(sent.Involuntary, own.Involuntary)
+	sent.StealTicks = max(sent.StealTicks, own.StealTicks)
+	return &sent, nil
+}

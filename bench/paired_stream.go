@@ -1,0 +1,192 @@
+package bench
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"calib/internal/dataset"
+	"calib/internal/units"
+)
+
+const (
+	trialChunks  = 4
+	minChunks    = 14      // in the length of a stream, at the trial's rate
+	maxChunk     = 1 << 20 // bytes
+	maxChunks    = 1 << 18 // stamps a receiver has room for
+	maxIntervals = 200     // raw times kept of one stream; beyond that each is the mean of some neighbours
+	rampShare    = 0.3     // of a stream that is left out while windows grow and queues fill
+	unsteady     = 0.2     // relative change of rate between the halves of the window that is labelled
+	maxStream    = 6 * units.Second
+)
+
+func streamWindow(r *Recorder) units.Nanos {
+	return units.Nanos(r.Reps(int(250*units.Millisecond), int(60*units.Millisecond)))
+}
+
+// stream measures one direction of one point: all senders send chunks back to back from a common start to a common end,
+// and the receivers keep the completions between rampShare and the end, when all pairs are busy.
+func stream(x pairRole) error {
+	chunk, err := x.agreeChunk()
+	if err != nil {
+		return err
+	}
+	per, err := x.chunkTime(chunk)
+	if err != nil {
+		return err
+	}
+	length, err := x.largest(per * minChunks)
+	if err != nil {
+		return err
+	}
+	length = min(max(length, streamWindow(x.r)), maxStream)
+	s, err := x.announce(start{Period: length})
+	if err != nil {
+		return err
+	}
+	before, err := x.g.Counters(x.peer())
+	if err != nil {
+		return err
+	}
+	if x.sender() {
+		if err := x.pour(s, chunk); err != nil {
+			return err
+		}
+		_, err = x.handOver(nil, before)
+		return err
+	}
+	done, err := x.drain(chunk, x.r.Buffer(maxChunks))
+	if err != nil {
+		return err
+	}
+	tcp, err := x.handOver(nil, before)
+	if err != nil {
+		return err
+	}
+	x.addStream(s, len(chunk), done, tcp)
+	return nil
+}
+
+// agreeChunk makes the buffer of a chunk: as many whole segments as are nearest to streamChunk, because the rest of a
+// message that does not fill its last segment would cost a fixed time of its own, and b is the limit without it. The
+// sender's segment size decides.
+func (x pairRole) agreeChunk() ([]byte, error) {
+	var b [8]byte
+	if x.sender() {
+		c, err := x.g.Counters(x.peer())
+		if err != nil {
+			return nil, err
+		}
+		size := int64(streamChunk)
+		if c.MSS > 0 {
+			size = max(1, (size+c.MSS/2)/c.MSS) * c.MSS
+		}
+		binary.LittleEndian.PutUint64(b[:], uint64(size))
+		return make([]byte, size), x.g.Send(x.peer(), b[:])
+	}
+	if err := x.g.Recv(x.peer(), b[:]); err != nil {
+		return nil, err
+	}
+	size := binary.LittleEndian.Uint64(b[:])
+	if size < 1 || size > maxChunk {
+		return nil, fmt.Errorf("stream: the sender announced chunks of %d bytes, want 1 to %d", size, maxChunk)
+	}
+	return make([]byte, size), nil
+}
+
+// chunkTime times a few chunks, which also opens the congestion window. A sender returns zero.
+func (x pairRole) chunkTime(chunk []byte) (units.Nanos, error) {
+	var first units.Nanos
+	for i := range trialChunks {
+		if x.sender() {
+			if err := x.g.Send(x.peer(), chunk); err != nil {
+				return 0, err
+			}
+			continue
+		}
+		if err := x.g.Recv(x.peer(), chunk); err != nil {
+			return 0, err
+		}
+		if i == 0 {
+			first = x.g.Now()
+		}
+	}
+	if x.sender() {
+		return 0, nil
+	}
+	return (x.g.Now() - first) / (trialChunks - 1), nil
+}
+
+// pour sends chunks until the end of the stream, and marks the last. It ends there, or when a receiver stops taking.
+func (x pairRole) pour(s start, chunk []byte) error {
+	peer := x.peer()
+	end := s.At + s.Period
+	chunk[0] = 0
+	if err := x.g.WaitUntil(s.At); err != nil {
+		return err
+	}
+	for i := 0; i < maxChunks-1 && x.g.Now() < end; i++ {
+		if err := x.g.Send(peer, chunk); err != nil {
+			return err
+		}
+	}
+	chunk[0] = 1
+	return x.g.Send(peer, chunk)
+}
+
+// drain receives until the marked chunk and returns the completion of each. It ends there, after maxChunks, or at the
+// group's receive deadline.
+func (x pairRole) drain(chunk []byte, at []int64) ([]int64, error) {
+	peer := x.peer()
+	for i := range at {
+		if err := x.g.Recv(peer, chunk); err != nil {
+			return nil, err
+		}
+		at[i] = int64(x.g.Now())
+		if chunk[0] == 1 {
+			return at[:i+1], nil
+		}
+	}
+	return at, nil
+}
+
+// addStream keeps the completions in the common window as intervals, each the mean of "averaged" of them.
+func (x pairRole) addStream(s start, chunk int, done []int64, tcp *dataset.TCP) {
+	lo := int64(s.At) + int64(rampShare*float64(s.Period))
+	hi := int64(s.At + s.Period)
+	first, last := len(done), len(done)
+	for i, t := range done {
+		if t >= lo && i < first {
+			first = i
+		}
+		if t > hi {
+			last = i
+			break
+		}
+	}
+	in := done[min(first, last):last]
+	join := max(1, (len(in)+maxIntervals-1)/maxIntervals)
+	var ns []int64
+	for i := join; i < len(in); i += join {
+		ns = append(ns, (in[i]-in[i-join])/int64(join))
+	}
+	b := Batch{Phase: "stream", Point: x.p, Ranks: x.ranks(), NS: ns, TCP: tcp, Aux: x.aux()}
+	b.Aux["averaged"], b.Aux["chunk_bytes"] = float64(join), float64(chunk)
+	if len(ns) < 2 || changes(ns) > unsteady {
+		b.Flags = append(b.Flags, dataset.FlagUnsteady)
+	}
+	x.r.Add(b)
+}
+
+// changes returns by how much the mean interval differs between the halves of ns, relative to the smaller.
+func changes(ns []int64) float64 {
+	mean := func(v []int64) float64 {
+		var sum float64
+		for _, t := range v {
+			sum += float64(t)
+		}
+		return sum / float64(len(v))
+	}
+	h := len(ns) / 2
+	a, b := mean(ns[:h]), mean(ns[h:])
+	return max(a, b)/min(a, b) - 1
+}

@@ -1,0 +1,118 @@
+package bench
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"calib/internal/units"
+
+	"github.com/goccy/go-yaml"
+)
+
+// planFile is a plan as people and run.json write it: sizes and times as text. examples/plan.yaml describes the fields.
+type planFile struct {
+	Name        string   `yaml:"name" json:"name"`
+	Experiments []string `yaml:"experiments" json:"experiments,omitempty"`
+	Sizes       string   `yaml:"sizes" json:"sizes,omitempty"`
+	MaxBytes    string   `yaml:"max_bytes" json:"max_bytes,omitempty"`
+	AllPairs    bool     `yaml:"all_pairs" json:"all_pairs"`
+	Effort      float64  `yaml:"effort" json:"effort"`
+	Rounds      Rounds   `yaml:"rounds" json:"rounds"`
+	Target      float64  `yaml:"target" json:"target"`
+	Budget      string   `yaml:"budget" json:"budget"`
+	Isolate     bool     `yaml:"isolate" json:"isolate"`
+	Seed        uint64   `yaml:"seed" json:"seed"`
+}
+
+// LoadPlan returns a built-in plan by its name, or reads a plan file.
+func LoadPlan(arg string) (Plan, error) {
+	if slices.Contains(PlanNames(), arg) {
+		return BuiltinPlan(arg)
+	}
+	text, err := os.ReadFile(arg)
+	if err != nil {
+		return Plan{}, fmt.Errorf("%w %q is neither a built-in plan (%s) nor a file that can be read: %w",
+			ErrPlan, arg, strings.Join(PlanNames(), ", "), err)
+	}
+	return ParsePlan(text, arg)
+}
+
+// ParsePlan reads a plan in YAML; file is what errors call it. A field that is left out has the standard plan's value, an
+// unknown one is an error, with its line and column. Validate is the caller's.
+func ParsePlan(text []byte, file string) (Plan, error) {
+	base, err := BuiltinPlan(PlanStandard)
+	if err != nil {
+		return Plan{}, err
+	}
+	f := base.file()
+	f.Name = file
+	if err := yaml.UnmarshalWithOptions(text, &f, yaml.Strict()); err != nil {
+		return Plan{}, fmt.Errorf("%w %s: %s", ErrPlan, file, strings.TrimSpace(yaml.FormatError(err, false, true)))
+	}
+	if f.Budget == "" && f.Rounds == (Rounds{}) { // a document without a value clears what it is decoded into
+		return Plan{}, fmt.Errorf("%w %s: the file is empty: write for example experiments: [pingpong]", ErrPlan, file)
+	}
+	p, err := f.plan()
+	if err != nil {
+		return Plan{}, fmt.Errorf("%w %s: %w", ErrPlan, file, err)
+	}
+	return p, nil
+}
+
+// MarshalJSON writes p with the fields of a plan file.
+func (p Plan) MarshalJSON() ([]byte, error) { return json.Marshal(p.file()) }
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (p *Plan) UnmarshalJSON(text []byte) error {
+	var f planFile
+	err := json.Unmarshal(text, &f)
+	if err == nil {
+		*p, err = f.plan()
+	}
+	return err
+}
+
+func (p Plan) file() planFile {
+	f := planFile{
+		Name: p.Name, Experiments: p.Experiments, AllPairs: p.Limits.AllPairs, Effort: p.Limits.Effort,
+		Rounds: p.Rounds, Target: p.Target, Budget: time.Duration(p.Budget).String(), Isolate: p.Isolate, Seed: p.Seed,
+	}
+	var sizes []string
+	for _, b := range p.Limits.Sizes {
+		sizes = append(sizes, strconv.FormatInt(int64(b), 10)) // Bytes.String rounds
+	}
+	f.Sizes = strings.Join(sizes, ",")
+	if p.Limits.MaxBytes != 0 {
+		f.MaxBytes = strconv.FormatInt(int64(p.Limits.MaxBytes), 10)
+	}
+	return f
+}
+
+func (f planFile) plan() (Plan, error) {
+	p := Plan{
+		Name: f.Name, Experiments: f.Experiments, Limits: Limits{AllPairs: f.AllPairs, Effort: f.Effort},
+		Rounds: f.Rounds, Target: f.Target, Isolate: f.Isolate, Seed: f.Seed,
+	}
+	var err error
+	if f.Sizes != "" {
+		if p.Limits.Sizes, err = units.ParseSizes(f.Sizes); err != nil {
+			return Plan{}, fmt.Errorf("sizes: %w", err)
+		}
+	}
+	if f.MaxBytes != "" {
+		if p.Limits.MaxBytes, err = units.ParseBytes(f.MaxBytes); err != nil {
+			return Plan{}, fmt.Errorf("max_bytes: %w", err)
+		}
+	}
+	budget, err := time.ParseDuration(f.Budget)
+	if err != nil {
+		return Plan{}, fmt.Errorf("budget: %q: want a time such as 90s, 5m or 1h30m", f.Budget)
+	}
+	p.Budget = units.Nanos(budget)
+	return p, nil
+}

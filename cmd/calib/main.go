@@ -1,0 +1,76 @@
+// Command calib measures the network of a cluster and fits the parameters of published cost models to it.
+//
+// This package is flags, files and wiring: one file per verb. What a verb does lives in the packages it calls.
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/urfave/cli/v2"
+
+	"calib/internal/environ"
+)
+
+func main() {
+	os.Exit(execute(os.Args))
+}
+
+// execute runs one command line and returns the exit code of the table in docs (DESIGN: commands and exit codes).
+func execute(args []string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	app := newApp()
+	err := app.RunContext(ctx, args)
+	if ctx.Err() != nil && (err == nil || errors.Is(err, context.Canceled)) {
+		err = withCode(exitInterrupted, errInterrupted)
+	}
+	return report(app.Writer, app.ErrWriter, wantsJSON(args), err)
+}
+
+func newApp() *cli.App {
+	return &cli.App{
+		Name:    "calib",
+		Usage:   "measure a cluster's network and calibrate communication cost models",
+		Version: environ.Version(),
+		Description: "calib run --local 4         calibrate four agents on this machine\n" +
+			"calib run --hosts hosts.txt  calibrate a cluster; needs nothing but ssh\n" +
+			"Exit codes: 0 done, 1 failed, 2 wrong use, 3 regression, 4 partial (saved), 5 inconclusive, 130 interrupted (saved).",
+		DisableSliceFlagSeparator: true, // a host range holds commas: node[01-03,7]
+		HideHelpCommand:           true,
+		ExitErrHandler:            func(*cli.Context, error) {}, // execute decides the exit code
+		OnUsageError:              usageError,
+		Commands: withUsage([]*cli.Command{
+			runCommand(), measureCommand(), fitCommand(), reportCommand(), planCommand(),
+			hostsCommand(), labCommand(), agentCommand(), schemaCommand(),
+		}),
+		CommandNotFound: nil,
+		Action: func(c *cli.Context) error {
+			if c.Args().Present() {
+				return usagef("no command %q; calib --help lists them", c.Args().First())
+			}
+			return cli.ShowAppHelp(c)
+		},
+	}
+}
+
+// withUsage gives every command and subcommand the same answer to a wrong flag.
+func withUsage(cmds []*cli.Command) []*cli.Command {
+	for _, c := range cmds {
+		c.OnUsageError = usageError
+		c.HideHelpCommand = true
+		withUsage(c.Subcommands)
+	}
+	return cmds
+}
+
+func usageError(c *cli.Context, err error, _ bool) error {
+	name := "calib"
+	if c != nil && c.Command != nil && c.Command.HelpName != "" {
+		name = c.Command.HelpName
+	}
+	return usagef("%w (see %s --help)", err, name)
+}

@@ -1,0 +1,159 @@
+package fit
+
+import (
+	"fmt"
+	"math"
+
+	"calib/internal/dataset"
+)
+
+func number(v float64) *float64 { return &v }
+
+// sparcDataset is the header of a run on 8 emulated hosts of preset sparc1994, h5 slow, with a few samples.
+func sparcDataset() *dataset.Dataset {
+	d := &dataset.Dataset{Header: dataset.Header{
+		Schema: dataset.Schema, Run: "calib-run-20260301-101500", Seed: 42, Plan: "standard",
+	}}
+	for i := 1; i <= 8; i++ {
+		h := dataset.Host{Name: fmt.Sprintf("h%d", i), Addr: fmt.Sprintf("10.77.0.%d", i), Version: "v0.1.0", Build: "5f2c"}
+		h.Env = map[string]string{
+			"kernel": "6.12.9", "cpu.model": "SPARCstation µ2", "nic.mtu": "1500", "tcp.congestion": "cubic", "cpu.governor": "performance",
+		}
+		switch i {
+		case 5:
+			h.Env["nic.mtu"] = "9000"
+		case 7:
+			delete(h.Env, "cpu.governor")
+		}
+		d.Header.Hosts = append(d.Header.Hosts, h)
+	}
+	for round := range 5 {
+		for i := range 4 {
+			d.Samples = append(d.Samples, dataset.Sample{
+				Exp: "paired", Phase: "burst", Point: dataset.Point{"bytes": 1, "pairs": 4}, Ranks: []int{2 * i, 2*i + 1},
+				Round: round, Slot: round, Part: i, Parts: 4, NS: []int64{3102345, 3101234, 3109876},
+			})
+		}
+	}
+	return d
+}
+
+// sparcFits are fits as the models make them, with the published values of the paper's cluster.
+func sparcFits() []*Fit {
+	hosts := []string{"h1", "h2", "h3", "h4", "h5", "h6", "h7", "h8"}
+	domain := map[string][2]float64{"bytes": {1, 65536}}
+	clock := &Fit{
+		Model: "timer", Experiment: "clock", Source: "calib", Hosts: hosts, Used: 40000, Domain: map[string][2]float64{},
+		Parameters: map[string]Parameter{
+			"t_clock": {Value: number(48.2e-9), Unit: "s", CI95: &[2]float64{47.9e-9, 48.6e-9}, Status: StatusOK,
+				Model: "timer", Experiment: "clock", Source: "calib", Label: "cost of reading the clock"},
+		},
+	}
+	hockney := &Fit{
+		Model: "hockney", Experiment: "pingpong", Source: "Hockney 1994", Hosts: hosts, Domain: domain,
+		Used: 11800, LeftOut: 140, LeftOutWhy: map[string]int{"retrans": 100, "preempt": 40},
+		Parameters: map[string]Parameter{
+			"r_inf": {Value: number(704.1e3), Unit: "B/s", CI95: &[2]float64{702.6e3, 705.4e3}, Status: StatusOK,
+				Model: "hockney", Experiment: "pingpong", Source: "Hockney 1994", Label: "asymptotic rate"},
+		},
+		Quality: &Quality{R2: number(0.99987), MeanError: 0.011, MaxError: 0.043, LeaveOneOut: number(0.013), Condition: number(3.2)},
+		Warnings: []string{
+			"size 64: 12 of 400 timings carry flag retrans", "size 128: 9 of 400 timings carry flag retrans",
+			"size 4096: 31 of 400 timings carry flag retrans", "the governor of h7 is unknown",
+		},
+		Pairs: sparcPairs(hosts),
+	}
+	hockney.Residuals = sparcResiduals()
+	return []*Fit{clock, hockney, sparcNetwork(hosts), nil}
+}
+
+func sparcNetwork(hosts []string) *Fit {
+	p := func(v, lo, hi float64, unit, label string) Parameter {
+		return Parameter{Value: &v, Unit: unit, CI95: &[2]float64{lo, hi}, Status: StatusOK, Model: "hyperbolic-network",
+			Experiment: "paired", Source: "Stoica 1994 eq. 16-17", Label: label}
+	}
+	f := &Fit{
+		Model: "hyperbolic-network", Experiment: "paired", Source: "Stoica 1994 eq. 16-17", Hosts: hosts, Used: 9600,
+		Domain: map[string][2]float64{"bytes": {1, 65536}, "pairs": {1, 4}},
+		Parameters: map[string]Parameter{
+			"a":   p(859.52e-6, 857.1e-6, 861.9e-6, "s", "cost of a message at a host"),
+			"a_c": p(345.6e-6, 341.2e-6, 350.1e-6, "s", "contention of the medium per message"),
+			"b_c": p(0.92e-6, 0.9191e-6, 0.9209e-6, "s/B", "contention of the medium per byte"),
+			"b": {Unit: "s/B", Status: StatusUnidentifiable, Bound: &[2]float64{0, 9.2e-7},
+				Why: "b ≤ b_c: the medium is the bottleneck at n=1", Model: "hyperbolic-network", Experiment: "paired",
+				Source: "Stoica 1994 eq. 16-17", Label: "cost of a byte at a host"},
+		},
+		Quality:  &Quality{R2: number(0.9996), MeanError: 0.008, MaxError: 0.021},
+		Notes:    []string{"behaves like a shared medium"},
+		Warnings: []string{"the governor of h7 is unknown", "a holds half of the delay L until the experiment load separates it"},
+	}
+	for i, at := range []float64{2.0652e-3, 2.4105e-3, 2.7561e-3, 3.1015e-3} {
+		fitted := 2*859.52e-6 + float64(i+1)*345.6e-6
+		f.Residuals = append(f.Residuals, Residual{Series: "a'(n)", X: float64(i + 1), XName: "pairs", Measured: at,
+			Lo: at - 4e-6, Hi: at + 5e-6, Fitted: fitted, N: 300})
+	}
+	return f
+}
+
+func sparcResiduals() []Residual {
+	var out []Residual
+	for i, x := range []float64{1, 64, 1024, 1448, 16384, 65536} {
+		fitted := 2.0646e-3 + x*1.42e-6
+		off := []float64{0.002, -0.004, 0.011, 0.043, -0.006, 0.001}[i]
+		measured := fitted * (1 + off)
+		out = append(out, Residual{Series: "T(x)", X: x, XName: "bytes", Measured: measured, Lo: measured * 0.997,
+			Hi: measured * 1.004, Fitted: fitted, N: 400})
+	}
+	return out
+}
+
+func sparcPairs(hosts []string) []Pair {
+	var out []Pair
+	for i, from := range hosts {
+		for _, to := range hosts[i+1:] {
+			p := Pair{From: from, To: to, Latency: number(2.06e-3), LatencyCI: &[2]float64{2.05e-3, 2.07e-3},
+				Rate: number(704e3), RateCI: &[2]float64{702e3, 706e3}}
+			if from == "h5" || to == "h5" {
+				p.Latency, p.LatencyCI = number(4.13e-3+float64(i)*1e-6), &[2]float64{4.12e-3, 4.15e-3}
+				p.Rate, p.RateCI = number(351e3), &[2]float64{350e3, 352e3}
+				p.Slow = "latency 2.0 × the median of all pairs"
+			}
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// sparcParams is the whole fixture; reports are tested on its encoding.
+func sparcParams() *Params {
+	p := Collect(sparcDataset(), sparcFits())
+	p.Functions["g_s"] = Function{
+		Form: "c0 + c1*m", Coeff: map[string]float64{"c0": 61e-6, "c1": 9.2e-9}, Unit: "s",
+		CI95:   map[string][2]float64{"c0": {60e-6, 62e-6}, "c1": {9.1e-9, 9.3e-9}},
+		Domain: map[string][2]float64{"m": {1, 1448}}, Model: "gap", Source: "HKU eq. 1", Label: "gap between sends",
+	}
+	p.Validation = []Validation{{Pattern: "bcast-tree", Hosts: 8, Bytes: 4096, Predicted: 25.1e-3,
+		CI95: &[2]float64{24.6e-3, 25.7e-3}, Measured: 25.9e-3, Error: (25.9 - 25.1) / 25.9}}
+	return p
+}
+
+// broken returns the fixture with a number that is not finite in every place that can hold one.
+func brokenParams() *Params {
+	nan, inf := math.NaN(), math.Inf(1)
+	p := sparcParams()
+	a := p.Parameters["a"]
+	a.Value, a.CI95 = &nan, &[2]float64{nan, inf}
+	p.Parameters["a"] = a
+	b := p.Parameters["b"]
+	b.Bound = &[2]float64{0, inf}
+	p.Parameters["b"] = b
+	g := p.Functions["g_s"]
+	g.Coeff = map[string]float64{"c0": nan, "c1": 1}
+	p.Functions["g_s"] = g
+	p.Fits[1].Quality = &Quality{R2: &nan, MeanError: nan, MaxError: inf, LeaveOneOut: &inf, Condition: &inf}
+	p.Fits[1].Domain = map[string][2]float64{"bytes": {1, inf}}
+	p.Fits[1].Residuals = []Residual{{Series: "T(x)", X: 1, XName: "bytes", Measured: 1, Lo: nan, Hi: inf, Fitted: nan, N: 3}}
+	p.Pairs = []Pair{{From: "h1", To: "h2", Latency: &nan, LatencyCI: &[2]float64{nan, nan}, Rate: &inf, RateCI: &[2]float64{0, inf}}}
+	p.Validation[0].Predicted = nan
+	return p
+}

@@ -1,0 +1,255 @@
+package fit
+
+import (
+	"math"
+	"slices"
+
+	"calib/internal/dataset"
+	"calib/internal/stats"
+)
+
+// pairedData is what paired measured, resampled: the last delivery of n pairs by size, and the time per byte of n streams.
+type pairedData struct {
+	fit    *Fit
+	pairs  []int // values of n that have bursts, ascending
+	bursts map[int][]burstPoint
+	stream map[int]int // n → point
+	times  *sampled
+	packet float64
+	sys    float64 // s, standard uncertainty of one one-way time from the clocks, both directions averaged
+}
+
+// burstPoint is one size of the bursts of one n.
+type burstPoint struct {
+	bytes float64
+	point int
+}
+
+// phases of paired.
+const (
+	phaseBurst  = "burst-pair"
+	phaseStream = "stream"
+)
+
+// loadPaired gathers the bursts and streams of complete batches. Batches with a slow host are left out where those
+// without cover two values of n; otherwise only the slow host's pairs are. It returns ErrNeeds without bursts.
+func loadPaired(d *dataset.Dataset, s Settings, model, source string) (*pairedData, error) {
+	f := newFit(model, "paired", source)
+	slow := findSlow(d)
+	f.Warnings = append(f.Warnings, slow.said...)
+	bursts := f.batchesOf(d, phaseBurst, slow)
+	streams := f.batchesOf(d, phaseStream, slow)
+	if len(bursts) == 0 {
+		return nil, needs(model, "no complete burst without loss")
+	}
+	p := &pairedData{fit: f, bursts: map[int][]burstPoint{}, stream: map[int]int{}}
+	t := &table{}
+	p.addBursts(t, bursts)
+	p.addStreams(t, streams)
+	f.account(d, bursts, streams)
+	var known bool
+	if p.packet, known = packetBytes(bursts, streams); !known {
+		f.note("the kernel did not report the segment size: a packet is taken to hold %g bytes", p.packet)
+	}
+	p.sys = clockUncertainty(bursts)
+	for _, q := range t.points {
+		if q.oneSided() {
+			f.warn("some points were measured in one direction only: the clock offset does not cancel in their times")
+			break
+		}
+	}
+	var err error
+	if p.times, err = t.resample(s.replicates(), s.seed(d, model)); err != nil {
+		return nil, err
+	}
+	f.sayRounds(p.times.rounds)
+	f.Domain["pairs"] = [2]float64{float64(p.pairs[0]), float64(p.pairs[len(p.pairs)-1])}
+	return p, nil
+}
+
+// batchesOf returns the usable batches of one phase.
+func (f *Fit) batchesOf(d *dataset.Dataset, phase string, slow slowHosts) []batch {
+	var whole []batch
+	all := batches(d, "paired", phase)
+	for i := range all {
+		if complete(&all[i], phase == phaseBurst) {
+			whole = append(whole, all[i])
+		} else {
+			f.leaveOut(&all[i], whyIncomplete)
+		}
+	}
+	return f.paired(f.apart(f.usable(whole), slow))
+}
+
+// complete reports whether every pair's line is there and, for bursts, has every repetition.
+func complete(b *batch, sameLength bool) bool {
+	n := int(b.point["pairs"])
+	if n < 1 || len(b.lines) != n {
+		return false
+	}
+	for _, l := range b.lines {
+		if len(l.Ranks) != 2 || len(l.NS) == 0 || sameLength && len(l.NS) != len(b.lines[0].NS) {
+			return false
+		}
+		if !sameLength && (slices.Min(l.NS) < 0 || slices.Max(l.NS) == 0) {
+			return false // no rate
+		}
+	}
+	return true
+}
+
+// apart takes the slow hosts out of the batches.
+func (f *Fit) apart(in []batch, slow slowHosts) []batch {
+	cleanN := map[int64]bool{}
+	var clean []batch
+	for _, b := range in {
+		if !b.hasAny(slow.hosts) {
+			clean = append(clean, b)
+			cleanN[b.point["pairs"]] = true
+		}
+	}
+	if len(clean) == len(in) {
+		return in
+	}
+	if len(cleanN) >= 2 {
+		for i := range in {
+			if in[i].hasAny(slow.hosts) {
+				f.leaveOut(&in[i], whySlowHost)
+			}
+		}
+		return clean
+	}
+	return f.withoutSlowPairs(in, slow)
+}
+
+// withoutSlowPairs drops the slow hosts' lines from their batches, and keeps a batch whole that has no other.
+func (f *Fit) withoutSlowPairs(in []batch, slow slowHosts) []batch {
+	var out []batch
+	cut := 0
+	for _, b := range in {
+		kept := b
+		kept.lines = slices.DeleteFunc(slices.Clone(b.lines), func(l *dataset.Sample) bool {
+			return slow.hosts[l.Ranks[0]] || slow.hosts[l.Ranks[1]]
+		})
+		switch {
+		case len(kept.lines) == len(b.lines):
+			out = append(out, b)
+		case len(kept.lines) == 0:
+			f.leaveOut(&b, whySlowHost)
+		default:
+			gone := batch{lines: slices.DeleteFunc(slices.Clone(b.lines), func(l *dataset.Sample) bool {
+				return slices.Contains(kept.lines, l)
+			})}
+			f.leaveOut(&gone, whySlowHost)
+			cut++
+			out = append(out, kept)
+		}
+	}
+	if len(out) == 0 && len(in) > 0 {
+		f.warn("every batch holds a slow host only: the times are those of the slow host")
+		for i := range in {
+			f.LeftOut -= in[i].timings()
+			f.LeftOutWhy[whySlowHost] -= in[i].timings()
+		}
+		if f.LeftOutWhy[whySlowHost] == 0 {
+			delete(f.LeftOutWhy, whySlowHost)
+		}
+		return in
+	}
+	if cut > 0 {
+		f.warn("%d batches hold a slow host and too few do not: their times are those of the other pairs, which met n or "+
+			"n−1 messages on the network, so that a_c and b_c may be low by as much", cut)
+	}
+	return out
+}
+
+// addBursts adds the time of the last of the n deliveries of each repetition: every message is bounded by the last
+// (rule 3, eq. 12).
+func (p *pairedData) addBursts(t *table, bursts []batch) {
+	type key struct{ n, bytes int64 }
+	var keys []key
+	for i := range bursts {
+		keys = append(keys, key{bursts[i].point["pairs"], bursts[i].point["bytes"]})
+	}
+	order := slices.Clone(keys)
+	slices.SortFunc(order, func(a, b key) int {
+		if a.n != b.n {
+			return int(a.n - b.n)
+		}
+		return int(a.bytes - b.bytes)
+	})
+	index := map[key]int{}
+	for _, k := range slices.Compact(order) {
+		i := t.at(float64(len(index)))
+		index[k] = i
+		n := int(k.n)
+		if len(p.bursts[n]) == 0 {
+			p.pairs = append(p.pairs, n)
+		}
+		p.bursts[n] = append(p.bursts[n], burstPoint{float64(k.bytes), i})
+	}
+	for i := range bursts {
+		b := &bursts[i]
+		last := make([]float64, len(b.lines[0].NS))
+		for k := range last {
+			last[k] = math.Inf(-1)
+			for _, l := range b.lines {
+				last[k] = math.Max(last[k], float64(l.NS[k])*1e-9)
+			}
+		}
+		t.add(index[keys[i]], b.dir, b.round, b.timings(), last...)
+	}
+}
+
+// addStreams adds the time per byte that each pair sees while n stream at once,
+//
+//	b'(n) = n/Σ rate_i,  rate_i = c/(mean interval between completions),
+//
+// c the bytes of one chunk (aux "chunk_bytes", else the point's "bytes"). The intervals of one stream add up to its
+// window, so that a batch is one value and not many.
+func (p *pairedData) addStreams(t *table, streams []batch) {
+	var ns []int
+	for i := range streams {
+		ns = append(ns, int(streams[i].point["pairs"]))
+	}
+	slices.Sort(ns)
+	bursts := len(t.points)
+	for i, n := range slices.Compact(ns) {
+		p.stream[n] = t.at(float64(bursts + i))
+	}
+	for i := range streams {
+		b := &streams[i]
+		rate := 0.0
+		for _, l := range b.lines {
+			total := 0.0
+			for _, v := range seconds(l.NS) {
+				total += v
+			}
+			chunk, ok := l.Aux["chunk_bytes"]
+			if !ok {
+				chunk = float64(b.point["bytes"])
+			}
+			rate += chunk * float64(len(l.NS)) / total
+		}
+		t.add(p.stream[int(b.point["pairs"])], b.dir, b.round, b.timings(), float64(len(b.lines))/rate)
+	}
+}
+
+// clockUncertainty returns the typical standard uncertainty [s] that the clocks leave in a one-way time after both
+// directions are averaged, where the batches state one (aux "offset_bound_ns"). The error of a single offset needs no
+// place here: it cancels between the directions of a round, and what does not is drawn anew with every slot, so that it is
+// part of the differences between rounds.
+func clockUncertainty(bursts []batch) float64 {
+	var u []float64
+	for i := range bursts {
+		for _, l := range bursts[i].lines {
+			if v, ok := l.Aux["offset_bound_ns"]; ok && finite(v) && v >= 0 {
+				u = append(u, v*1e-9)
+			}
+		}
+	}
+	if len(u) == 0 {
+		return 0
+	}
+	return stats.Median(u)
+}

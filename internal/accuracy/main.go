@@ -1,0 +1,117 @@
+// Command accuracy holds calib against known truth: it builds each emulated network in the lab, calibrates it with the
+// real command, and compares every parameter with what the lab was told. It prints the table of docs/RESULTS.md and
+// fails if a parameter is outside its tolerance. A run on a late lab is repeated up to three times and never counted.
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"calib/fit"
+	"calib/internal/netspec"
+)
+
+// tries of a run whose lab was late.
+const tries = 3
+
+// exitLate is what calib lab run --strict returns when the emulated wire was late.
+const exitLate = 5
+
+func main() {
+	calib := flag.String("calib", "bin/calib", "the calib command")
+	truths := flag.String("truths", "sparc1994:8,switch:8,examples/lab-slow-host.yaml", "lab files or PRESET:HOSTS")
+	seeds := flag.String("seeds", "1,2,3", "seeds of the runs")
+	plan := flag.String("plan", "examples/plan-lab.yaml", "plan of the runs")
+	keep := flag.String("keep", "", "keep the run directories here")
+	flag.Parse()
+	if err := run(*calib, *plan, *keep, strings.Split(*truths, ","), strings.Split(*seeds, ",")); err != nil {
+		fmt.Fprintln(os.Stderr, "accuracy:", err)
+		os.Exit(1)
+	}
+}
+
+func run(calib, plan, keep string, truths, seeds []string) error {
+	dir := keep
+	if dir == "" {
+		tmp, err := os.MkdirTemp("", "calib-accuracy-")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(tmp)
+		dir = tmp
+	}
+	calib, err := filepath.Abs(calib)
+	if err != nil {
+		return err
+	}
+	bad := 0
+	fmt.Println("| network | seed | parameter | truth | measured | 95% interval | error | allowed | |")
+	fmt.Println("|---|---|---|---|---|---|---|---|---|")
+	for _, arg := range truths {
+		spec, err := netspec.Resolve(arg)
+		if err != nil {
+			return err
+		}
+		for _, seed := range seeds {
+			out := filepath.Join(dir, fmt.Sprintf("%s-seed%s", spec.Name, seed))
+			p, err := calibrate(calib, plan, arg, seed, out)
+			if err != nil {
+				return fmt.Errorf("%s, seed %s: %w", arg, seed, err)
+			}
+			for _, c := range checks(spec, p) {
+				fmt.Println(c.row(spec.Name, seed))
+				if !c.ok {
+					bad++
+				}
+			}
+		}
+	}
+	if bad > 0 {
+		return fmt.Errorf("%d parameters outside their tolerance", bad)
+	}
+	return nil
+}
+
+// calibrate runs calib in the lab and reads its parameter file.
+func calibrate(calib, plan, network, seed, out string) (*fit.Params, error) {
+	for try := 1; ; try++ {
+		if err := os.RemoveAll(out); err != nil {
+			return nil, err
+		}
+		cmd := exec.Command(calib, "lab", "run", "--strict", "--name", "acc", network, "--",
+			calib, "run", "--hosts", "{hosts}", "--launch", "ip netns exec {host}", "--plan", plan,
+			"--seed", seed, "--out", out, "--quiet", "--yes", "--json")
+		text, err := cmd.CombinedOutput()
+		var exit *exec.ExitError
+		switch {
+		case err == nil:
+			return readParams(filepath.Join(out, "params.json"))
+		case errors.As(err, &exit) && exit.ExitCode() == exitLate && try < tries:
+			fmt.Fprintf(os.Stderr, "%s, seed %s: the lab was late, try %d\n", network, seed, try)
+		default:
+			return nil, fmt.Errorf("%w: %s", err, tail(text))
+		}
+	}
+}
+
+func tail(b []byte) string {
+	if len(b) > 2000 {
+		b = b[len(b)-2000:]
+	}
+	return string(b)
+}
+
+func readParams(path string) (*fit.Params, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var p fit.Params
+	return &p, json.Unmarshal(text, &p)
+}

@@ -1,0 +1,77 @@
+// Benchcmp holds calib's data plane against its yardsticks, side by side on one machine: a 64 byte ping-pong against
+// the same loop in C, and against NPtcp and sockperf where they are installed; a stream over a veth pair against iperf3.
+//
+// Its opinion is that only neighbours can be compared: on a machine that does other work a figure taken alone means
+// little, so runs alternate, each pair of runs gives one ratio, and the median of the ratios is the result.
+//
+// It needs Linux, a C compiler, iproute2 and iperf3, and root for the two namespaces of the stream; it removes them.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+// childArg makes this program one end of a measurement.
+const childArg = "child"
+
+// congestion is set on both sides of every comparison.
+const congestion = "cubic"
+
+type settings struct {
+	repeats, rounds int
+	size            int
+	source          string
+	streamFor       time.Duration
+	write           int
+	only            string
+}
+
+func main() {
+	if len(os.Args) > 1 && os.Args[1] == childArg {
+		exit(child())
+	}
+	var s settings
+	flag.IntVar(&s.repeats, "repeats", 21, "pairs of alternating runs of the ping-pong; the stream makes a third as many")
+	flag.IntVar(&s.rounds, "rounds", 20000, "round trips in a run")
+	flag.IntVar(&s.size, "size", 64, "bytes of a ping-pong message")
+	flag.StringVar(&s.source, "c", "transport/testdata/pingpong.c", "the ping-pong in C")
+	flag.DurationVar(&s.streamFor, "stream", 2*time.Second, "how long a stream is measured")
+	flag.IntVar(&s.write, "write", 128<<10, "bytes of one write of the stream")
+	flag.StringVar(&s.only, "only", "", "pingpong or stream (empty is both)")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, s)
+	stop()
+	exit(err)
+}
+
+func exit(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "benchcmp:", err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+func run(ctx context.Context, s settings) error {
+	if s.repeats < 1 || s.rounds < 1 || s.size < 1 || s.write < 1 {
+		return fmt.Errorf("-repeats, -rounds, -size and -write must be positive")
+	}
+	if s.only != "stream" {
+		if err := pingPong(ctx, s); err != nil {
+			return fmt.Errorf("ping-pong: %w", err)
+		}
+	}
+	if s.only != "pingpong" {
+		if err := stream(ctx, s); err != nil {
+			return fmt.Errorf("stream: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"calib/internal/units"
+	"calib/transport"
+)
+
+// pingPongBar is the most that the half round trip may be of the same loop in C.
+const pingPongBar = 1.05
+
+// pingPong alternates C and calib, both ends of each pinned to CPU 0, then reads the other tools.
+func pingPong(ctx context.Context, s settings) error {
+	dir, err := os.MkdirTemp("", "benchcmp")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	yardstick := filepath.Join(dir, "pingpong")
+	if out, err := exec.CommandContext(ctx, "cc", "-O2", "-o", yardstick, s.source).CombinedOutput(); err != nil {
+		return fmt.Errorf("cc %s: %w: %s", s.source, err, out)
+	}
+	var c, calib, np, sp []float64
+	for i := range s.repeats {
+		first, second := inC(ctx, yardstick, s, &c), inCalib(ctx, s, &calib)
+		if i%2 == 1 {
+			first, second = second, first
+		}
+		if err := first(); err != nil {
+			return err
+		}
+		if err := second(); err != nil {
+			return err
+		}
+		if i%5 == 0 {
+			if err := others(ctx, s, &np, &sp); err != nil {
+				return err
+			}
+		}
+	}
+	r := ratios(calib, c)
+	fmt.Printf("ping-pong, %d B, half round trip in ns, loopback, both ends on CPU 0, %s, median of %d:\n",
+		s.size, congestion, s.rounds)
+	row("C", c, "%.0f", "")
+	row("calib", calib, "%.0f", "")
+	row("calib / C", r, "%.3f", verdict(median(r) <= pingPongBar, fmt.Sprintf("≤ %.2f", pingPongBar)))
+	row("NPtcp", np, "%.0f", "mean of its runs; the system's congestion control")
+	row("sockperf", sp, "%.0f", "median; the system's congestion control")
+	return nil
+}
+
+func inC(ctx context.Context, exe string, s settings, to *[]float64) func() error {
+	return func() error {
+		out, err := exec.CommandContext(ctx, exe, strconv.Itoa(s.size), strconv.Itoa(s.rounds), "0",
+			strconv.Itoa(int(recvTimeout/units.Millisecond)), congestion).Output()
+		if err != nil {
+			return fmt.Errorf("the loop in C: %w", err)
+		}
+		return appendNumber(to, string(out), 1)
+	}
+}
+
+func inCalib(ctx context.Context, s settings, to *[]float64) func() error {
+	return func() error {
+		lo := side{addr: "127.0.0.1"}
+		r, _, err := runPair(ctx, lo, lo, setup{Work: "pingpong", Size: s.size, Rounds: s.rounds,
+			Options: transport.Options{Congestion: congestion}})
+		if err != nil {
+			return err
+		}
+		*to = append(*to, float64(r.NS))
+		return nil
+	}
+}
+
+// others reads NPtcp and sockperf where they are installed.
+func others(ctx context.Context, s settings, np, sp *[]float64) error {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	pin := []string{"taskset", "-c", "0"}
+	size := strconv.Itoa(s.size)
+	if installed("NPtcp") {
+		out := filepath.Join(os.TempDir(), fmt.Sprintf("benchcmp-%d.np", os.Getpid()))
+		defer os.Remove(out)
+		args := []string{"-l", size, "-u", size, "-p", "0", "-n", strconv.Itoa(s.rounds)}
+		_, err := clientServer(ctx, pin, append([]string{"NPtcp"}, args...), "Send and receive buffers",
+			pin, append([]string{"NPtcp", "-h", "127.0.0.1", "-o", out}, args...))
+		if err != nil {
+			return err
+		}
+		text, err := os.ReadFile(out)
+		if err != nil {
+			return err
+		}
+		f := strings.Fields(string(text)) // bytes, Mbit/s, seconds
+		if len(f) != 3 {
+			return fmt.Errorf("NPtcp wrote %q", text)
+		}
+		if err := appendNumber(np, f[2], 1e9); err != nil {
+			return err
+		}
+	}
+	if installed("sockperf") {
+		at := []string{"--tcp", "-i", "127.0.0.1", "-p", "11199"}
+		out, err := clientServer(ctx, pin, append([]string{"sockperf", "server"}, at...), "using recvfrom",
+			pin, append([]string{"sockperf", "ping-pong", "-m", size, "-t", "1"}, at...))
+		if err != nil {
+			return err
+		}
+		_, tail, _ := strings.Cut(out, "percentile 50.000 =")
+		line, _, _ := strings.Cut(tail, "\n")
+		return appendNumber(sp, line, 1e3)
+	}
+	return nil
+}
+
+func installed(name string) bool {
+	_, err := exec.LookPath(name)
+	return err == nil
+}
+
+func appendNumber(to *[]float64, text string, scale float64) error {
+	v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if err != nil {
+		return err
+	}
+	*to = append(*to, v*scale)
+	return nil
+}

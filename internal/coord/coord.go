@@ -1,0 +1,87 @@
+// Package coord walks a schedule over agents. It decides when a slot starts, how long it may take, what happens when an
+// agent goes away, and when to stop; it measures nothing itself and knows neither sockets nor files. Samples leave it one
+// whole slot at a time, through Config.Sink, so that whatever dies, what was measured is kept.
+//
+// A slot that fails is tried once more. A host that no longer answers is lost for the rest of the run: teams with it are
+// left out and the run ends as partial. An agent is never waited for beyond its slot's deadline.
+package coord
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"calib/bench"
+	"calib/internal/dataset"
+	"calib/internal/units"
+)
+
+// Agent is one host's agent.
+type Agent interface {
+	// Hello asks who it is. It is also how coord finds out whether an agent still answers.
+	Hello(ctx context.Context) (dataset.Host, error)
+	// Prepare takes the agent for a run and tells it the peers and tickets.
+	Prepare(ctx context.Context, s bench.Session) error
+	// Run does the agent's part of a slot and returns its samples.
+	Run(ctx context.Context, t bench.Task) ([]dataset.Sample, error)
+	// Close releases the agent; one that was started for this run ends.
+	Close() error
+}
+
+// Config is what a walk needs.
+type Config struct {
+	Run      string
+	Schedule *bench.Schedule
+	Stopper  *bench.Stopper
+	Recv     units.Nanos                  // longest silence of a peer inside a slot; 0 means DefaultRecv
+	Deadline func(bench.Slot) units.Nanos // longest time of a slot
+	Sink     func([]dataset.Sample) error // takes a finished slot; an error ends the walk
+	Have     []dataset.Sample             // already measured, of a resumed run
+	Progress func(Progress)               // may be nil
+	Note     func(string)                 // what a user should know now; may be nil
+	Now      func() time.Time             // nil means time.Now
+}
+
+// DefaultRecv bounds the silence of a peer.
+const DefaultRecv = 20 * units.Second
+
+// helloTimeout bounds the question whether an agent still answers.
+const helloTimeout = 5 * time.Second
+
+// maxConsecutive failed slots end a walk: something is wrong with all of it.
+const maxConsecutive = 3
+
+// ErrNothing reports a walk that measured nothing.
+var ErrNothing = errors.New("nothing was measured")
+
+// Progress is where a walk is.
+type Progress struct {
+	Round, Rounds int
+	Slot, Slots   int // of this round
+	Exp           string
+	Done          float64 // share of the whole, 0..1, assuming every round is needed
+	Elapsed       time.Duration
+}
+
+// Failure is a slot that could not be measured.
+type Failure struct {
+	Slot  int     `json:"slot"`
+	Round int     `json:"round"`
+	Exp   string  `json:"exp"`
+	Teams [][]int `json:"teams"`
+	Error string  `json:"error"`
+}
+
+// Result is how a walk ended.
+type Result struct {
+	Slots       int            `json:"slots"`  // measured now
+	Had         int            `json:"had"`    // measured before, by the run that was resumed
+	Rounds      int            `json:"rounds"` // begun
+	Failures    []Failure      `json:"failures,omitempty"`
+	Lost        map[int]string `json:"lost,omitempty"` // host index → why
+	BudgetEnded bool           `json:"budget_ended"`
+	Interrupted bool           `json:"interrupted"`
+}
+
+// Partial reports whether something that was planned is missing.
+func (r *Result) Partial() bool { return len(r.Failures) > 0 || len(r.Lost) > 0 }

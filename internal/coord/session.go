@@ -1,0 +1,84 @@
+package coord
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"calib/bench"
+	"calib/internal/units"
+)
+
+// Issuer makes the tickets of one run. The key of a pair is derived from one secret that never leaves the coordinator, so
+// that a thousand hosts do not need half a million stored keys; it is random, not part of what the seed repeats.
+type Issuer struct {
+	secret  [32]byte
+	most    units.Bytes
+	expires int64
+}
+
+// NewIssuer returns an issuer of tickets for at most that many bytes a pair, until a time.
+func NewIssuer(most units.Bytes, expires time.Time) (*Issuer, error) {
+	i := &Issuer{most: most, expires: expires.Unix()}
+	if _, err := rand.Read(i.secret[:]); err != nil {
+		return nil, err
+	}
+	return i, nil
+}
+
+// For returns the tickets of host self with each of the n hosts.
+func (i *Issuer) For(self, n int) []bench.Ticket {
+	out := make([]bench.Ticket, 0, n-1)
+	for other := range n {
+		if other == self {
+			continue
+		}
+		t := bench.Ticket{A: min(self, other), B: max(self, other), MaxBytes: i.most, Expires: i.expires}
+		mac := hmac.New(sha256.New, i.secret[:])
+		fmt.Fprintf(mac, "%d-%d", t.A, t.B)
+		copy(t.Key[:], mac.Sum(nil))
+		out = append(out, t)
+	}
+	return out
+}
+
+// Prepare takes every agent for the run, at most atOnce at a time, and gives each the peers and its own tickets. It
+// returns one error for each agent that refused, by index, nil where it did not.
+func Prepare(ctx context.Context, agents []Agent, s bench.Session, tickets *Issuer, atOnce int) []error {
+	errs := make([]error, len(agents))
+	each(len(agents), atOnce, func(i int) {
+		mine := s
+		mine.Self, mine.Tickets = i, tickets.For(i, len(agents))
+		if err := agents[i].Prepare(ctx, mine); err != nil {
+			errs[i] = fmt.Errorf("prepare %s: %w", s.Peers[i].Name, err)
+		}
+	})
+	return errs
+}
+
+// CloseAll releases every agent, at most atOnce at a time.
+func CloseAll(agents []Agent, atOnce int) error {
+	errs := make([]error, len(agents))
+	each(len(agents), atOnce, func(i int) { errs[i] = agents[i].Close() })
+	return errors.Join(errs...)
+}
+
+// each calls f(0..n-1), at most atOnce at a time, and returns when all have.
+func each(n, atOnce int, f func(int)) {
+	gate := make(chan struct{}, max(1, atOnce))
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Add(1)
+		gate <- struct{}{}
+		go func() {
+			defer func() { <-gate; wg.Done() }()
+			f(i)
+		}()
+	}
+	wg.Wait()
+}

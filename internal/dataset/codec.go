@@ -1,0 +1,126 @@
+package dataset
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// maxLine bounds one line of samples.jsonl: a longer one is an error, not an allocation.
+const maxLine = 64 << 20
+
+// ErrTorn reports that the last line was cut off, as a crash leaves it. Everything before it was read.
+var ErrTorn = errors.New("last line is cut off")
+
+// ErrNoHeader reports a file whose first line is not a header of this schema.
+var ErrNoHeader = errors.New("no calib.samples header")
+
+// Read decodes samples.jsonl. Errors name the line. With ErrTorn the dataset holds every whole line.
+func Read(r io.Reader) (*Dataset, error) {
+	d, _, err := read(r)
+	return d, err
+}
+
+// read also returns where in the file each sample's line starts, and at the end of the list where the whole lines end.
+func read(r io.Reader) (d *Dataset, starts []int64, err error) {
+	br := bufio.NewReaderSize(r, 1<<20)
+	d = &Dataset{}
+	line, whole, err := readLine(br)
+	if err == nil {
+		err = d.decodeHeader(line, whole)
+	}
+	if err != nil {
+		return d, nil, fmt.Errorf("line 1: %w", err)
+	}
+	starts = []int64{int64(len(line)) + 1}
+	for n := 2; ; n++ {
+		line, whole, err := readLine(br)
+		if err != nil {
+			return d, starts, fmt.Errorf("line %d: %w", n, err)
+		}
+		if !whole { // Append ends every line: without its end it is cut off, even where what is left can be read
+			if len(line) > 0 {
+				err = fmt.Errorf("line %d: %w", n, ErrTorn)
+			}
+			return d, starts, err
+		}
+		if err := d.decodeSample(line); err != nil {
+			return d, starts, fmt.Errorf("line %d: %w", n, err)
+		}
+		starts = append(starts, starts[len(starts)-1]+int64(len(line))+1)
+	}
+}
+
+func readLine(br *bufio.Reader) (line []byte, whole bool, err error) {
+	for {
+		part, err := br.ReadSlice('\n')
+		line = append(line, part...)
+		if len(line) > maxLine {
+			return nil, false, fmt.Errorf("longer than %d bytes", maxLine)
+		}
+		switch {
+		case err == nil:
+			return line[:len(line)-1], true, nil
+		case errors.Is(err, bufio.ErrBufferFull):
+		case errors.Is(err, io.EOF):
+			return line, false, nil
+		default:
+			return nil, false, err
+		}
+	}
+}
+
+func (d *Dataset) decodeHeader(line []byte, whole bool) error {
+	if err := json.Unmarshal(line, &d.Header); err != nil || d.Header.Schema == "" || !whole {
+		return ErrNoHeader // cut off, nothing was measured yet
+	}
+	if d.Header.Schema != Schema {
+		return fmt.Errorf("schema %q, this build reads %q", d.Header.Schema, Schema)
+	}
+	return nil
+}
+
+func (d *Dataset) decodeSample(line []byte) error {
+	var s Sample
+	if err := json.Unmarshal(line, &s); err != nil {
+		return err
+	}
+	if err := s.check(len(d.Header.Hosts)); err != nil {
+		return err
+	}
+	d.Samples = append(d.Samples, s)
+	return nil
+}
+
+// check rejects a sample that no experiment can have written. Parts is 0 where a line was not written by Append.
+func (s *Sample) check(hosts int) error {
+	switch {
+	case s.Exp == "":
+		return errors.New("sample without exp")
+	case s.Round < 0 || s.Slot < 0 || s.Part < 0 || s.Parts < 0 || s.Parts > 0 && s.Part >= s.Parts:
+		return errors.New("sample with a negative or impossible round, slot or part")
+	}
+	for _, r := range s.Ranks {
+		if r < 0 || r >= hosts {
+			return fmt.Errorf("rank %d, but the header lists %d hosts", r, hosts)
+		}
+	}
+	return nil
+}
+
+// ReadFile reads the dataset at path. A torn last line is not an error here: it is dropped.
+func ReadFile(path string) (*Dataset, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	d, err := Read(f)
+	if err != nil && !errors.Is(err, ErrTorn) {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return d, nil
+}

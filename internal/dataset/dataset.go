@@ -1,0 +1,174 @@
+// Package dataset is the one form in which measurements travel: what was run, on which hosts, and every raw timing, as
+// lines of JSON that are only ever appended. Nothing is averaged here. A stage after measuring reads a Dataset and
+// needs nothing else, so that every later stage can be repeated offline.
+package dataset
+
+import (
+	"cmp"
+	"fmt"
+	"sort"
+	"strings"
+)
+
+// Schema names the version of samples.jsonl. A reader refuses a newer major number.
+const Schema = "calib.samples/1"
+
+// Flags on a sample. A flagged sample is kept; a fit says which flags it leaves out.
+const (
+	FlagRetrans  = "retrans"  // a segment was retransmitted during the batch
+	FlagPreempt  = "preempt"  // the timing thread was preempted during the batch
+	FlagSteal    = "steal"    // the hypervisor took CPU time away during the batch
+	FlagDeadlock = "deadlock" // the exchange blocked and was broken up
+	FlagTimeout  = "timeout"  // a receive deadline ended the batch early
+	FlagLate     = "late"     // the emulated wire (calib lab) was late: not a valid accuracy run
+	FlagUnsteady = "unsteady" // a stream never became steady
+)
+
+// Point is one setting of an experiment's factors, by name: {"bytes": 64}, {"bytes": 1, "pairs": 3}. Sizes are in bytes.
+// JSON writes the keys in order, so equal points are equal bytes.
+type Point map[string]int64
+
+// Key is a canonical text of p: "bytes=1,pairs=3". Two points are the same if and only if their keys are.
+func (p Point) Key() string {
+	names := make([]string, 0, len(p))
+	for k := range p {
+		names = append(names, k)
+	}
+	sort.Strings(names)
+	var b strings.Builder
+	for i, k := range names {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, "%s=%d", k, p[k])
+	}
+	return b.String()
+}
+
+// TCP holds kernel counters: in a Sample, their change over the batch summed over its connections (Cwnd, MSS, RTT,
+// MinRTT and Congestion are values at its end, of the last connection).
+type TCP struct {
+	SegsOut     int64  `json:"segs_out,omitempty"`
+	SegsIn      int64  `json:"segs_in,omitempty"`
+	DataSegsOut int64  `json:"data_segs_out,omitempty"`
+	DataSegsIn  int64  `json:"data_segs_in,omitempty"`
+	Retrans     int64  `json:"retrans,omitempty"`
+	RwndLimited int64  `json:"rwnd_limited_us,omitempty"`
+	SndbufLimit int64  `json:"sndbuf_limited_us,omitempty"`
+	Busy        int64  `json:"busy_us,omitempty"`
+	Cwnd        int64  `json:"cwnd,omitempty"`
+	MSS         int64  `json:"mss,omitempty"`
+	RTT         int64  `json:"rtt_us,omitempty"`
+	MinRTT      int64  `json:"min_rtt_us,omitempty"`
+	Involuntary int64  `json:"involuntary,omitempty"` // involuntary context switches of the timing thread
+	StealTicks  int64  `json:"steal_ticks,omitempty"` // steal time of the whole machine, in clock ticks
+	Congestion  string `json:"congestion,omitempty"`
+	SndBuf      int64  `json:"sndbuf,omitempty"` // what the kernel granted
+	RcvBuf      int64  `json:"rcvbuf,omitempty"`
+}
+
+// Sub returns the change from before to t: counters are subtracted, values are t's.
+func (t TCP) Sub(before TCP) TCP {
+	d := t
+	d.SegsOut -= before.SegsOut
+	d.SegsIn -= before.SegsIn
+	d.DataSegsOut -= before.DataSegsOut
+	d.DataSegsIn -= before.DataSegsIn
+	d.Retrans -= before.Retrans
+	d.RwndLimited -= before.RwndLimited
+	d.SndbufLimit -= before.SndbufLimit
+	d.Busy -= before.Busy
+	d.Involuntary -= before.Involuntary
+	d.StealTicks -= before.StealTicks
+	return d
+}
+
+// Add sums the counters of two connections; values are taken from u where it has them.
+func (t TCP) Add(u TCP) TCP {
+	s := u
+	s.SegsOut += t.SegsOut
+	s.SegsIn += t.SegsIn
+	s.DataSegsOut += t.DataSegsOut
+	s.DataSegsIn += t.DataSegsIn
+	s.Retrans += t.Retrans
+	s.RwndLimited += t.RwndLimited
+	s.SndbufLimit += t.SndbufLimit
+	s.Busy += t.Busy
+	s.Involuntary = max(t.Involuntary, u.Involuntary) // one thread, one machine: not a sum over connections
+	s.StealTicks = max(t.StealTicks, u.StealTicks)
+	s.Cwnd, s.MSS = cmp.Or(u.Cwnd, t.Cwnd), cmp.Or(u.MSS, t.MSS)
+	s.RTT, s.MinRTT = cmp.Or(u.RTT, t.RTT), cmp.Or(u.MinRTT, t.MinRTT)
+	s.SndBuf, s.RcvBuf = cmp.Or(u.SndBuf, t.SndBuf), cmp.Or(u.RcvBuf, t.RcvBuf)
+	s.Congestion = cmp.Or(u.Congestion, t.Congestion)
+	return s
+}
+
+// Sample is one measured batch: an experiment at one point, on some ranks, in one round.
+type Sample struct {
+	Exp   string `json:"exp"`
+	Phase string `json:"phase,omitempty"`
+	Point Point  `json:"point"`
+	// Ranks are indices into Dataset.Hosts, in the experiment's order (sender before receiver).
+	Ranks []int    `json:"ranks"`
+	Round int      `json:"round"`
+	Slot  int      `json:"slot"`
+	Part  int      `json:"part"`  // 0-based index of this line in its slot
+	Parts int      `json:"parts"` // lines in its slot: a slot with fewer was cut off and is measured again
+	Flags []string `json:"flags,omitempty"`
+	TCP   *TCP     `json:"tcp,omitempty"`
+	// Aux holds what else the experiment knows about the batch, by name with the unit in the name ("offset_bound_ns").
+	Aux map[string]float64 `json:"aux,omitempty"`
+	// NS are the raw timings in nanoseconds, in the order they were taken.
+	NS []int64 `json:"ns"`
+}
+
+// Has reports whether s carries flag.
+func (s *Sample) Has(flag string) bool {
+	for _, f := range s.Flags {
+		if f == flag {
+			return true
+		}
+	}
+	return false
+}
+
+// Host is what one agent said of itself.
+type Host struct {
+	Name string `json:"name"`
+	Addr string `json:"addr"` // data-plane address the peers dial
+	// Version and Build identify the binary: the module version and the hash of the executable.
+	Version string `json:"version"`
+	Build   string `json:"build"`
+	// Env is the environment fingerprint: flat, sorted by JSON, comparable ("kernel", "nic.mtu", "tcp.congestion").
+	Env map[string]string `json:"env,omitempty"`
+	// Keys from hosts.txt that concern measuring.
+	CPU  string `json:"cpu,omitempty"`
+	Arch string `json:"arch,omitempty"`
+}
+
+// Header is the first line of samples.jsonl.
+type Header struct {
+	Schema string `json:"schema"`
+	Run    string `json:"run"`
+	Seed   uint64 `json:"seed"`
+	Plan   string `json:"plan"`
+	Hosts  []Host `json:"hosts"`
+}
+
+// Dataset is a whole samples.jsonl in memory.
+type Dataset struct {
+	Header  Header
+	Samples []Sample
+}
+
+// Select returns the samples of one experiment and phase ("" is any phase), in file order.
+func (d *Dataset) Select(exp, phase string) []*Sample {
+	var out []*Sample
+	for i := range d.Samples {
+		s := &d.Samples[i]
+		if s.Exp == exp && (phase == "" || s.Phase == phase) {
+			out = append(out, s)
+		}
+	}
+	return out
+}

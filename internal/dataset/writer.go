@@ -1,0 +1,139 @@
+package dataset
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// file is what a Writer needs of *os.File.
+type file interface {
+	io.Writer
+	io.Seeker
+	io.Closer
+	Sync() error
+	Truncate(size int64) error
+}
+
+// Writer appends to samples.jsonl, one fsync for each slot. It is for one goroutine.
+type Writer struct {
+	f      file
+	hosts  int
+	broken error // the file may end in half a slot: nothing must follow it
+}
+
+// Create starts a new samples.jsonl; it refuses to overwrite one.
+func Create(path string, h Header) (*Writer, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	w, err := newWriter(f, h)
+	if err != nil {
+		// A file without a header is of no use, and would stand in the way of the next try.
+		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), f.Close(), os.Remove(path))
+	}
+	return w, nil
+}
+
+// newWriter writes the header to an empty file.
+func newWriter(f file, h Header) (*Writer, error) {
+	h.Schema = Schema
+	line, err := json.Marshal(h)
+	if err == nil {
+		_, err = f.Write(append(line, '\n'))
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("write header: %w", err)
+	}
+	return &Writer{f: f, hosts: len(h.Hosts)}, nil
+}
+
+// Resume reopens samples.jsonl to append: it cuts off a torn last line and the lines of a slot that is not whole,
+// and returns what remains.
+func Resume(path string) (*Writer, *Dataset, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	d, starts, err := read(f)
+	if err == nil || errors.Is(err, ErrTorn) {
+		err = f.Truncate(d.dropPartialSlot(starts))
+	}
+	if err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("%s: %w", path, err), f.Close())
+	}
+	return &Writer{f: f, hosts: len(d.Header.Hosts)}, d, nil
+}
+
+// dropPartialSlot removes the last slot's samples when its last part is missing, and returns where the file then ends.
+// Parts are in order, so the last line tells.
+func (d *Dataset) dropPartialSlot(starts []int64) int64 {
+	n := len(d.Samples)
+	if n > 0 && d.Samples[n-1].Part+1 < d.Samples[n-1].Parts {
+		n = max(0, n-1-d.Samples[n-1].Part)
+		d.Samples = d.Samples[:n]
+	}
+	return starts[n]
+}
+
+// Append writes the samples of one slot and syncs them to the disk. It numbers their parts. On an error, such as a full
+// disk, the file keeps the slots before this one and nothing of this one; where even that fails, no more is appended.
+func (w *Writer) Append(slot []Sample) error {
+	if w.broken != nil {
+		return w.broken
+	}
+	text, err := w.encode(slot)
+	if err != nil || len(slot) == 0 {
+		return err
+	}
+	at, err := w.f.Seek(0, io.SeekEnd)
+	if err != nil {
+		return err
+	}
+	_, err = w.f.Write(text)
+	if err == nil {
+		err = w.f.Sync()
+	}
+	if err == nil {
+		return nil
+	}
+	err = fmt.Errorf("append slot %d: %w", slot[0].Slot, err)
+	if cut := w.f.Truncate(at); cut != nil {
+		w.broken = errors.Join(err, fmt.Errorf("cut it off again: %w", cut))
+		return w.broken
+	}
+	return err
+}
+
+// encode writes the lines of a slot, and refuses those that Read would refuse: one bad sample must not make a file
+// unreadable.
+func (w *Writer) encode(slot []Sample) ([]byte, error) {
+	var buf bytes.Buffer
+	for i := range slot {
+		slot[i].Part, slot[i].Parts = i, len(slot)
+		err := slot[i].check(w.hosts)
+		var line []byte
+		if err == nil {
+			line, err = json.Marshal(slot[i])
+		}
+		if err == nil && len(line) >= maxLine {
+			err = fmt.Errorf("a line of %d bytes, the limit is %d", len(line), maxLine)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("append slot %d, part %d: %w", slot[i].Slot, i, err)
+		}
+		buf.Write(line)
+		buf.WriteByte('\n')
+	}
+	return buf.Bytes(), nil
+}
+
+// Close closes the file.
+func (w *Writer) Close() error { return w.f.Close() }

@@ -1,0 +1,65 @@
+package environ
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"sync"
+)
+
+// Version is the version of the calib module in this binary. A build from a working tree says which commit it started
+// from and whether it was changed.
+func Version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	return version(info)
+}
+
+func version(info *debug.BuildInfo) string {
+	if v := info.Main.Version; v != "" && v != "(devel)" {
+		return v
+	}
+	v := "devel"
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision" && len(s.Value) >= 12:
+			v += "-" + s.Value[:12]
+		case s.Key == "vcs.modified" && s.Value == "true":
+			v += "+dirty"
+		}
+	}
+	return v
+}
+
+// BuildHash is the SHA-256 of the running executable in hexadecimal: two hosts with the same run the same code.
+func BuildHash() (string, error) { return buildHash() }
+
+var buildHash = sync.OnceValues(func() (string, error) {
+	path, err := os.Executable()
+	if runtime.GOOS == "linux" {
+		path, err = "/proc/self/exe", nil // the running image, also after the file was replaced
+	}
+	if err != nil {
+		return "", fmt.Errorf("find the executable: %w", err)
+	}
+	return hashFile(path)
+})
+
+func hashFile(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", fmt.Errorf("read %s: %w", path, err)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}

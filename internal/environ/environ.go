@@ -1,0 +1,195 @@
+// Package environ takes a host's fingerprint: what, besides the network itself, decides how fast a message is. Two runs
+// can be compared only if their fingerprints agree, so a fingerprint is flat text, key by key, and says nothing that it
+// did not read: a file or a driver that has no answer leaves its key out. Nothing here is a guess, nothing changes the
+// host.
+package environ
+
+import (
+	"io/fs"
+	"maps"
+	"net"
+	"net/netip"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"calib/internal/dataset"
+)
+
+// Collect describes this host and the network interface that has dataAddr, an IP address with or without a port. Keys
+// of the interface are left out where no interface has the address, as with an unspecified one.
+func Collect(dataAddr string) map[string]string {
+	c := collector{root: os.DirFS("/"), interfaces: systemInterfaces, driver: openDriver}
+	env := c.collect(dataAddr)
+	env["os"], env["arch"] = runtime.GOOS, runtime.GOARCH
+	env["cpu.cores"] = strconv.Itoa(runtime.NumCPU())
+	env["calib.version"] = Version()
+	return env
+}
+
+// collector reads a fingerprint; tests give it a root and interfaces of their own.
+type collector struct {
+	root       fs.FS
+	interfaces func() []nic
+	driver     func() (driver, error)
+}
+
+// nic is a network interface and its addresses.
+type nic struct {
+	name  string
+	mtu   int
+	addrs []netip.Addr
+}
+
+func (c collector) collect(dataAddr string) map[string]string {
+	env := make(map[string]string)
+	c.file(env, "kernel", "proc/sys/kernel/osrelease")
+	c.file(env, "clocksource", "sys/devices/system/clocksource/clocksource0/current_clocksource")
+	c.cpu(env)
+	c.virtual(env)
+	c.sysctls(env)
+	c.nic(env, dataAddr)
+	return env
+}
+
+// file sets key to the trimmed content of a file, its white space made single.
+func (c collector) file(env map[string]string, key, path string) {
+	if v := c.read(path); v != "" {
+		env[key] = v
+	}
+}
+
+func (c collector) read(path string) string {
+	b, err := fs.ReadFile(c.root, path)
+	if err != nil {
+		return ""
+	}
+	return strings.Join(strings.Fields(string(b)), " ")
+}
+
+// cpu reads the model and the frequency governors in use.
+func (c collector) cpu(env map[string]string) {
+	if m := c.cpuinfo("model name"); m != "" {
+		env["cpu.model"] = m
+	}
+	paths, err := fs.Glob(c.root, "sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor")
+	if err != nil {
+		return
+	}
+	governors := make(map[string]bool)
+	for _, p := range paths {
+		if g := c.read(p); g != "" {
+			governors[g] = true
+		}
+	}
+	if len(governors) > 0 {
+		env["cpu.governor"] = strings.Join(slices.Sorted(maps.Keys(governors)), " ")
+	}
+}
+
+// cpuinfo returns the first value of a key of /proc/cpuinfo, "" where there is none.
+func (c collector) cpuinfo(key string) string {
+	b, err := fs.ReadFile(c.root, "proc/cpuinfo")
+	if err != nil {
+		return ""
+	}
+	for line := range strings.Lines(string(b)) {
+		k, v, ok := strings.Cut(line, ":")
+		if ok && strings.TrimSpace(k) == key {
+			return strings.Join(strings.Fields(v), " ")
+		}
+	}
+	return ""
+}
+
+// sysctls are those that change what a TCP connection does to timing.
+func (c collector) sysctls(env map[string]string) {
+	for key, path := range map[string]string{
+		"tcp.congestion":            "net/ipv4/tcp_congestion_control",
+		"tcp.rmem":                  "net/ipv4/tcp_rmem",
+		"tcp.wmem":                  "net/ipv4/tcp_wmem",
+		"tcp.slow_start_after_idle": "net/ipv4/tcp_slow_start_after_idle",
+		"tcp.timestamps":            "net/ipv4/tcp_timestamps",
+		"tcp.sack":                  "net/ipv4/tcp_sack",
+		"tcp.window_scaling":        "net/ipv4/tcp_window_scaling",
+		"tcp.no_metrics_save":       "net/ipv4/tcp_no_metrics_save",
+		"tcp.autocorking":           "net/ipv4/tcp_autocorking",
+		"tcp.moderate_rcvbuf":       "net/ipv4/tcp_moderate_rcvbuf",
+		"tcp.limit_output_bytes":    "net/ipv4/tcp_limit_output_bytes",
+		"tcp.notsent_lowat":         "net/ipv4/tcp_notsent_lowat",
+		"tcp.min_tso_segs":          "net/ipv4/tcp_min_tso_segs",
+		"tcp.mtu_probing":           "net/ipv4/tcp_mtu_probing",
+		"core.rmem_max":             "net/core/rmem_max",
+		"core.wmem_max":             "net/core/wmem_max",
+		"core.default_qdisc":        "net/core/default_qdisc",
+		"core.busy_poll":            "net/core/busy_poll",
+		"core.busy_read":            "net/core/busy_read",
+		"core.netdev_max_backlog":   "net/core/netdev_max_backlog",
+		"core.netdev_budget":        "net/core/netdev_budget",
+		"core.rps_sock_flow":        "net/core/rps_sock_flow_entries",
+	} {
+		c.file(env, key, "proc/sys/"+path)
+	}
+}
+
+func systemInterfaces() []nic {
+	list, err := net.Interfaces()
+	if err != nil {
+		return nil
+	}
+	var out []nic
+	for _, i := range list {
+		n := nic{name: i.Name, mtu: i.MTU}
+		addrs, err := i.Addrs()
+		if err != nil {
+			continue
+		}
+		for _, a := range addrs {
+			if p, err := netip.ParsePrefix(a.String()); err == nil {
+				n.addrs = append(n.addrs, p.Addr())
+			}
+		}
+		out = append(out, n)
+	}
+	return out
+}
+
+// Difference is a key on which hosts disagree.
+type Difference struct {
+	Key    string
+	Values []Value // by value
+}
+
+// Value is one answer to a key, and the names of the hosts that gave it; "" is no answer.
+type Value struct {
+	Text  string
+	Hosts []string
+}
+
+// Differences lists the keys of Env on which hosts disagree, in order of key. A key that only some of them have counts.
+func Differences(hosts []dataset.Host) []Difference {
+	keys := make(map[string]bool)
+	for _, h := range hosts {
+		for k := range h.Env {
+			keys[k] = true
+		}
+	}
+	var out []Difference
+	for _, k := range slices.Sorted(maps.Keys(keys)) {
+		by := make(map[string][]string)
+		for _, h := range hosts {
+			by[h.Env[k]] = append(by[h.Env[k]], h.Name)
+		}
+		if len(by) < 2 {
+			continue
+		}
+		d := Difference{Key: k}
+		for _, v := range slices.Sorted(maps.Keys(by)) {
+			d.Values = append(d.Values, Value{v, by[v]})
+		}
+		out = append(out, d)
+	}
+	return out
+}

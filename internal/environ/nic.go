@@ -1,0 +1,107 @@
+package environ
+
+import (
+	"net"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// driver asks a network driver for its settings. A method fails where the driver has no answer.
+type driver interface {
+	// features are offloads by the kernel's names ("tx-tcp-segmentation") and whether they are on.
+	features(name string) (map[string]bool, error)
+	// settings are "nic.driver", "nic.coalesce.rx_usecs", … as the fingerprint has them.
+	settings(name string) map[string]string
+	close()
+}
+
+// offloads are the features of a fingerprint: each is on where any of the kernel's features is.
+var offloads = []struct {
+	key  string
+	when []string
+}{
+	{"nic.tso", []string{"tx-tcp-segmentation", "tx-tcp6-segmentation"}},
+	{"nic.gso", []string{"tx-generic-segmentation"}},
+	{"nic.gro", []string{"rx-gro"}},
+	{"nic.gro_hw", []string{"rx-gro-hw"}},
+	{"nic.lro", []string{"rx-lro"}},
+	{"nic.rx_checksum", []string{"rx-checksum"}},
+	{"nic.tx_checksum", []string{"tx-checksum-ipv4", "tx-checksum-ip-generic", "tx-checksum-ipv6"}},
+	{"nic.sg", []string{"tx-scatter-gather"}},
+}
+
+// nic describes the interface that has the data address.
+func (c collector) nic(env map[string]string, dataAddr string) {
+	addr, ok := parseAddr(dataAddr)
+	if !ok {
+		return
+	}
+	n, ok := find(c.interfaces(), addr)
+	if !ok {
+		return
+	}
+	env["nic.name"] = n.name
+	if n.mtu > 0 {
+		env["nic.mtu"] = strconv.Itoa(n.mtu)
+	}
+	if speed, err := strconv.Atoi(c.read("sys/class/net/" + n.name + "/speed")); err == nil && speed > 0 {
+		env["nic.speed_mbps"] = strconv.Itoa(speed) // a link that is down or has no speed says -1
+	}
+	c.file(env, "nic.duplex", "sys/class/net/"+n.name+"/duplex")
+	c.file(env, "nic.gro_flush_timeout", "sys/class/net/"+n.name+"/gro_flush_timeout")
+	c.file(env, "nic.txqueuelen", "sys/class/net/"+n.name+"/tx_queue_len")
+	d, err := c.driver()
+	if err != nil {
+		return
+	}
+	defer d.close()
+	for k, v := range d.settings(n.name) {
+		env[k] = v
+	}
+	on, err := d.features(n.name)
+	if err != nil {
+		return
+	}
+	for _, o := range offloads {
+		for _, name := range o.when {
+			state, known := on[name]
+			switch {
+			case known && state:
+				env[o.key] = "on"
+			case known && env[o.key] == "":
+				env[o.key] = "off"
+			}
+		}
+	}
+}
+
+// parseAddr reads an IP address with or without a port, a zone or brackets.
+func parseAddr(s string) (netip.Addr, bool) {
+	if host, _, err := net.SplitHostPort(s); err == nil {
+		s = host
+	}
+	a, err := netip.ParseAddr(strings.Trim(s, "[]"))
+	if err != nil || a.IsUnspecified() {
+		return netip.Addr{}, false
+	}
+	return a.Unmap(), true
+}
+
+// find returns the interface that has an address. An IPv6 zone, where given, names it too: link-local addresses repeat.
+func find(nics []nic, addr netip.Addr) (nic, bool) {
+	for _, n := range nics {
+		if addr.Zone() != "" && addr.Zone() != n.name {
+			continue
+		}
+		if slices.Contains(n.addrs, addr.WithZone("")) {
+			return n, true
+		}
+		// Every address of 127.0.0.0/8 is the loopback interface's, though it lists one.
+		if addr.Is4() && addr.IsLoopback() && slices.ContainsFunc(n.addrs, netip.Addr.IsLoopback) {
+			return n, true
+		}
+	}
+	return nic{}, false
+}

@@ -1,0 +1,134 @@
+// Package hosts reads hosts.txt, the one file a user writes by hand, and the host ranges of the command line.
+//
+// A line is one host, one ClusterShell range, or one running daemon, then key=value settings; # begins a comment:
+//
+//	node[01-16,20] user=bench cpu=2    # 17 hosts, started with ssh
+//	gate addr=10.1.0.1 port=7100       # the address and port that peers dial for data
+//	calib://[fd00::5]:7077             # a daemon that already runs
+//
+// Its opinion: a hosts file decides where traffic goes, so nothing in it is guessed and nothing wrong is passed over.
+// Every fault is reported with its file, line and column and how to mend it, ten at a time, so that a file is mended in
+// one go. Column counts bytes from 1.
+package hosts
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// MaxHosts bounds one file and one range.
+const MaxHosts = 65536
+
+const (
+	maxErrors = 10
+	maxFile   = 16 << 20 // bytes
+)
+
+// ErrEmpty reports a file that names no host.
+var ErrEmpty = errors.New("no hosts")
+
+// Host is one host as the file describes it. Empty fields were not given.
+type Host struct {
+	// Name is the name to start an agent on, or "host:port" of a daemon.
+	Name string
+	// Daemon says that an agent already runs and listens at Name.
+	Daemon bool
+	// Addr is the data-plane address, IPv4 or IPv6 without brackets; empty lets the agent choose.
+	Addr string
+	// Port is the data-plane port; 0 lets the agent choose.
+	Port int
+	// User is the user to start the agent as.
+	User string
+	// CPU is the list of CPUs to pin to, as Linux writes them: "2", "0-3,8".
+	CPU string
+	// Arch is the host's architecture, as Go names it: "amd64".
+	Arch string
+	// Line is where the host stands in its file, from 1.
+	Line int
+}
+
+// Pos is a place in a file. Line and Col count from 1, Col in bytes; 0 means the whole file.
+type Pos struct {
+	File      string
+	Line, Col int
+}
+
+// String prints "file:line:column".
+func (p Pos) String() string {
+	if p.Line == 0 {
+		return p.File
+	}
+	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Col)
+}
+
+// Error is one fault of a file. Parse joins them.
+type Error struct {
+	Pos Pos
+	Msg string // what is wrong and how to mend it
+}
+
+// Error prints the place and the fault.
+func (e *Error) Error() string { return e.Pos.String() + ": " + e.Msg }
+
+// Note is something that a user should know and that is no fault.
+type Note struct {
+	Pos  Pos
+	Text string
+}
+
+// String prints the place and the note.
+func (n Note) String() string { return n.Pos.String() + ": " + n.Text }
+
+// Parse reads a hosts file; name is what errors call it. Hosts come in the order of the file. The error joins up to ten
+// values of *Error, or wraps ErrEmpty, or is what r returned.
+func Parse(r io.Reader, name string) ([]Host, []Note, error) {
+	text, err := io.ReadAll(io.LimitReader(r, maxFile+1))
+	if err != nil {
+		return nil, nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	if len(text) > maxFile {
+		return nil, nil, fmt.Errorf("%s: longer than %d MiB, which is no hosts file", name, maxFile>>20)
+	}
+	p := &parser{file: name, seen: map[string]int{}, ends: map[string]int{}}
+	for i, line := range strings.Split(strings.TrimPrefix(string(text), "\ufeff"), "\n") {
+		p.line(i+1, strings.TrimSuffix(line, "\r"))
+		if len(p.errs) >= maxErrors {
+			p.errs = append(p.errs, fmt.Errorf("%s: more faults may follow: mend these first", name))
+			break
+		}
+	}
+	if len(p.errs) > 0 {
+		return nil, nil, errors.Join(p.errs...)
+	}
+	if len(p.hosts) == 0 {
+		return nil, nil, fmt.Errorf("%s: %w: write one host or range on a line, for example: node[01-16] user=bench",
+			name, ErrEmpty)
+	}
+	return p.hosts, p.notes, nil
+}
+
+// field is one word of a line.
+type field struct {
+	text string
+	col  int
+}
+
+// fields splits a line at spaces and tabs and cuts a comment off.
+func fields(line string) []field {
+	line, _, _ = strings.Cut(line, "#")
+	var out []field
+	start := -1
+	for i := 0; i <= len(line); i++ {
+		space := i == len(line) || line[i] == ' ' || line[i] == '\t'
+		switch {
+		case !space && start < 0:
+			start = i
+		case space && start >= 0:
+			out = append(out, field{line[start:i], start + 1})
+			start = -1
+		}
+	}
+	return out
+}

@@ -1,0 +1,162 @@
+package hosts
+
+import (
+	"fmt"
+	"net/netip"
+	"strconv"
+	"strings"
+)
+
+const scheme = "calib://"
+
+// parser collects the hosts and faults of one file.
+type parser struct {
+	file  string
+	hosts []Host
+	notes []Note
+	errs  []error
+	seen  map[string]int // host name: line
+	ends  map[string]int // "addr port": line
+	slots bool           // noted
+}
+
+func (p *parser) fail(line, col int, format string, args ...any) {
+	p.errs = append(p.errs, &Error{Pos{p.file, line, col}, fmt.Sprintf(format, args...)})
+}
+
+// line reads one line.
+func (p *parser) line(n int, text string) {
+	fs := fields(text)
+	if len(fs) == 0 {
+		return
+	}
+	faults := len(p.errs)
+	names, daemon := p.head(n, fs[0])
+	proto := Host{Daemon: daemon, Line: n}
+	cols := p.settings(n, &proto, fs[1:])
+	if len(p.errs) > faults {
+		return
+	}
+	if col := cols["addr"]; col > 0 && len(names) > 1 {
+		p.fail(n, col, "addr= on a range of %d hosts: they cannot share an address; give each a line of its own", len(names))
+	}
+	if col := cols["user"]; col > 0 && daemon {
+		p.fail(n, col, "user= on a daemon: it already runs, nobody logs in; delete user=")
+	}
+	if proto.Addr != "" && proto.Port != 0 {
+		p.once(n, cols["addr"], p.ends, fmt.Sprintf("addr=%s port=%d", proto.Addr, proto.Port))
+	}
+	if len(p.hosts)+len(names) > MaxHosts {
+		p.fail(n, fs[0].col, "more than %d hosts in all", MaxHosts)
+	}
+	for _, name := range names {
+		if !p.once(n, fs[0].col, p.seen, name) {
+			continue
+		}
+		h := proto
+		h.Name = name
+		p.hosts = append(p.hosts, h)
+	}
+}
+
+// once records that what stands on line n, and fails if it stood on a line before.
+func (p *parser) once(n, col int, seen map[string]int, what string) bool {
+	if first, dup := seen[what]; dup {
+		// One message a line: an overlap of two ranges may hold thousands of names.
+		if len(p.errs) == 0 || !p.reported(n, col) {
+			p.fail(n, col, "duplicate %s, first on line %d: delete one of them", what, first)
+		}
+		return false
+	}
+	seen[what] = n
+	return true
+}
+
+// reported says whether the last fault is at that place.
+func (p *parser) reported(n, col int) bool {
+	e, ok := p.errs[len(p.errs)-1].(*Error)
+	return ok && e.Pos.Line == n && e.Pos.Col == col
+}
+
+// head reads the first word of a line: a host, a range, or a daemon.
+func (p *parser) head(n int, f field) (names []string, daemon bool) {
+	if strings.HasPrefix(f.text, scheme) {
+		return p.daemon(n, f), true
+	}
+	if f.text[0] == '-' {
+		p.fail(n, f.col, "%q is no host name: it begins with '-'", f.text)
+		return nil, false
+	}
+	if key, _, ok := strings.Cut(f.text, "="); ok {
+		p.fail(n, f.col, "a line begins with a host, then its settings: node1 %s=…", key)
+		return nil, false
+	}
+	if _, _, ok := strings.Cut(f.text, "://"); ok {
+		p.fail(n, f.col, "%q: a running daemon is written %shost:port", f.text, scheme)
+		return nil, false
+	}
+	names, err := expandRange(f.text)
+	if err != nil {
+		p.fail(n, f.col+err.off, "%s%s", err.msg, portHint(f.text))
+	}
+	return names, false
+}
+
+// portHint explains a colon in a host name.
+func portHint(s string) string {
+	a, err := netip.ParseAddr(strings.Trim(s, "[]"))
+	switch {
+	case err == nil && a.Is6():
+		return fmt.Sprintf(": an IPv6 address goes after a name: node1 addr=%s", a)
+	case strings.Contains(s, ":"):
+		host, port, _ := strings.Cut(s, ":")
+		return fmt.Sprintf(": write %s port=%s, or %s%s for a running daemon", host, port, scheme, s)
+	}
+	return ""
+}
+
+// daemon reads calib://host:port, calib://[IPv6]:port and calib://range:port into "host:port".
+func (p *parser) daemon(n int, f field) []string {
+	rest := strings.TrimPrefix(f.text, scheme)
+	colon := strings.LastIndexByte(rest, ':')
+	if colon < 0 || strings.HasSuffix(rest, "]") {
+		p.fail(n, f.col, "%q: want a port: %shost:7077", f.text, scheme)
+		return nil
+	}
+	host, port := rest[:colon], rest[colon+1:]
+	if _, msg := parsePort(port); msg != "" {
+		p.fail(n, f.col+len(scheme)+colon+1, "%s", msg)
+		return nil
+	}
+	if inner, ok := strings.CutPrefix(host, "["); ok && strings.Contains(host, ":") {
+		inner, closed := strings.CutSuffix(inner, "]")
+		a, err := netip.ParseAddr(inner)
+		if err != nil || !closed || !a.Is6() {
+			p.fail(n, f.col+len(scheme), "%q is no IPv6 address in brackets: want %s[::1]:7077", host, scheme)
+			return nil
+		}
+		return []string{"[" + a.String() + "]:" + port}
+	}
+	if a, err := netip.ParseAddr(host); err == nil && a.Is6() {
+		p.fail(n, f.col+len(scheme), "an IPv6 address needs brackets: %s[%s]:%s", scheme, host, port)
+		return nil
+	}
+	names, perr := expandRange(host)
+	if perr != nil {
+		p.fail(n, f.col+len(scheme)+perr.off, "%s", perr.msg)
+		return nil
+	}
+	for i := range names {
+		names[i] += ":" + port
+	}
+	return names
+}
+
+// parsePort returns a fault as text, "" if there is none.
+func parsePort(s string) (int, string) {
+	v, err := strconv.ParseUint(s, 10, 16)
+	if err != nil || v == 0 {
+		return 0, fmt.Sprintf("port %q: want a number from 1 to 65535", s)
+	}
+	return int(v), ""
+}

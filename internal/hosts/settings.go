@@ -1,0 +1,147 @@
+package hosts
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// setting is one key a line may have: set stores its value and returns a fault as text, "" if there is none.
+type setting struct {
+	key string
+	set func(h *Host, value string) string
+}
+
+func known() []setting {
+	return []setting{
+		{"addr", setAddr},
+		{"port", func(h *Host, v string) (msg string) { h.Port, msg = parsePort(v); return msg }},
+		{"user", setUser},
+		{"cpu", setCPU},
+		{"arch", setArch},
+		{"slots", func(*Host, string) string { return "" }},
+	}
+}
+
+// settings reads the key=value words of a line into h and returns the column of each key.
+func (p *parser) settings(n int, h *Host, fs []field) map[string]int {
+	cols := map[string]int{}
+	all := known()
+	for _, f := range fs {
+		key, value, ok := strings.Cut(f.text, "=")
+		if !ok {
+			p.fail(n, f.col, "%q is no key=value setting: a second host goes on a line of its own", f.text)
+			continue
+		}
+		i := slices.IndexFunc(all, func(s setting) bool { return s.key == key })
+		switch {
+		case i < 0:
+			p.fail(n, f.col, "unknown setting %q: %s", key, suggest(key, all))
+		case cols[key] > 0:
+			p.fail(n, f.col, "duplicate setting %s=: delete one of them", key)
+		case value == "":
+			p.fail(n, f.col, "%s= has no value: write %s=VALUE without spaces, or delete it", key, key)
+		default:
+			if msg := all[i].set(h, value); msg != "" {
+				p.fail(n, f.col+len(key)+1, "%s", msg)
+			}
+			if key == "slots" && !p.slots {
+				p.slots = true
+				p.notes = append(p.notes, Note{Pos{p.file, n, f.col}, "slots= is ignored: calib runs one agent on a host"})
+			}
+			cols[key] = f.col
+		}
+	}
+	return cols
+}
+
+func setAddr(h *Host, v string) string {
+	a, err := netip.ParseAddr(strings.TrimSuffix(strings.TrimPrefix(v, "["), "]"))
+	switch {
+	case err != nil:
+		if ap, err := netip.ParseAddrPort(v); err == nil {
+			return fmt.Sprintf("addr=%s holds a port: write addr=%s port=%d", v, ap.Addr(), ap.Port())
+		}
+		return fmt.Sprintf("addr=%s: want an IPv4 or IPv6 address, such as 10.0.0.1 or fd00::1", v)
+	case a.IsUnspecified() || a.IsMulticast():
+		return fmt.Sprintf("addr=%s: peers cannot dial it; give the host's own address", v)
+	}
+	h.Addr = a.String()
+	return ""
+}
+
+func setUser(h *Host, v string) string {
+	if i := badName(v); i >= 0 {
+		return fmt.Sprintf("user=%s: want letters, digits, '.', '_' and '-', not beginning with '-'", v)
+	}
+	h.User = v
+	return ""
+}
+
+func setArch(h *Host, v string) string {
+	if strings.Trim(v, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" {
+		return fmt.Sprintf("arch=%s: want Go's name of it, such as amd64, arm64 or riscv64", v)
+	}
+	h.Arch = v
+	return ""
+}
+
+// maxCPU is the largest CPU number Linux may be built for, and so the end of a cpu= list.
+const maxCPU = 8191
+
+func setCPU(h *Host, v string) string {
+	for _, part := range strings.Split(v, ",") {
+		lo, hi, isRange := strings.Cut(part, "-")
+		if !isRange {
+			hi = lo
+		}
+		a, err1 := strconv.ParseUint(lo, 10, 16)
+		b, err2 := strconv.ParseUint(hi, 10, 16)
+		if err1 != nil || err2 != nil || a > b || b > maxCPU {
+			return fmt.Sprintf("cpu=%s: want CPU numbers from 0, such as 2 or 0-3,8", v)
+		}
+	}
+	h.CPU = v
+	return ""
+}
+
+// suggest names the known key closest to key, or all of them.
+func suggest(key string, all []setting) string {
+	names := make([]string, len(all))
+	best, at := 3, ""
+	for i, s := range all {
+		names[i] = s.key
+		if d := distance(strings.ToLower(key), s.key); d < best {
+			best, at = d, s.key
+		}
+	}
+	if at != "" {
+		return fmt.Sprintf("did you mean %s=?", at)
+	}
+	return "the settings are " + strings.Join(names, ", ")
+}
+
+// distance is the Levenshtein distance of two short words; long ones are far by their length.
+func distance(a, b string) int {
+	if d := len(a) - len(b); d > 3 || d < -3 {
+		return max(d, -d)
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diag := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			diag, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diag+cost)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,33 @@
+// Package lab builds a network of known parameters out of the kernel's own TCP/IP, so that what calib finds can be held
+// against the truth. Every host is a network namespace with one TUN device; one process, the wire, holds the other ends
+// of all devices and moves each packet through the servers of a netspec.Spec: the sender's block, the medium, the delay
+// L, the receiver's block.
+//
+// Its opinions. Truth lives in scheduled time, not in the time the wire got round to it: a packet enters the sender's
+// block when it is read from the device, every later stage starts at the scheduled end of the one before, and only the
+// last step, handing the packet to the receiving kernel, happens in real time. So lateness never accumulates, and it can
+// be measured: the wire keeps a histogram of it, and Judge says when a lab was too late to be believed. Traffic control
+// (netem) was rejected: it charges bytes by a rate, knows no cost per packet apart from its length, ticks in its own
+// time, and does not say when it was late.
+//
+// The order of events is pure and is tested without a socket (engine.go); everything that touches the kernel is in
+// files for Linux alone.
+package lab
+
+import "errors"
+
+// Classes of errors. Each is wrapped with what was attempted and how to mend it.
+var (
+	// ErrExists reports that a lab of that name is up, or was left half-built.
+	ErrExists = errors.New("the lab exists already")
+	// ErrNoLab reports that there is no lab of that name.
+	ErrNoLab = errors.New("no such lab")
+	// ErrWire reports that the wire did not start, or died.
+	ErrWire = errors.New("the wire is not running")
+	// ErrPermission reports that this user may not build a lab here.
+	ErrPermission = errors.New("not allowed to build a lab")
+	// ErrUnsupported reports an operating system without network namespaces.
+	ErrUnsupported = errors.New("the lab needs Linux: network namespaces and TUN devices")
+	// ErrUse reports arguments that make no sense.
+	ErrUse = errors.New("wrong use")
+)

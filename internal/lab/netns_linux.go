@@ -1,0 +1,182 @@
+package lab
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/vishvananda/netlink"
+	"github.com/vishvananda/netns"
+	"golang.org/x/sys/unix"
+)
+
+// netnsDir is where `ip netns` keeps its names.
+const netnsDir = "/run/netns"
+
+// device is the name of the lab's device in every namespace.
+const device = "calib0"
+
+// queueLen is the length of the device's queue [packets]. The wire empties it within microseconds; it is long enough to
+// hold a burst while the wire is not running.
+const queueLen = 4096
+
+// onThread runs f on a thread of its own that ends with f, so that no other goroutine can ever run in a namespace that f
+// entered.
+func onThread(f func() error) error {
+	done := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread() // never unlocked: the runtime ends the thread with the goroutine
+		done <- f()
+	}()
+	return <-done
+}
+
+// inNamespace runs f inside a named network namespace.
+func inNamespace(name string, f func() error) error {
+	return onThread(func() error {
+		ns, err := netns.GetFromName(name)
+		if err != nil {
+			return fmt.Errorf("open namespace %s: %w", name, err)
+		}
+		defer ns.Close()
+		if err := netns.Set(ns); err != nil {
+			return fmt.Errorf("enter namespace %s: %w", name, err)
+		}
+		return f()
+	})
+}
+
+// createNamespace makes a named namespace with its loopback up.
+func createNamespace(name string) error {
+	return onThread(func() error {
+		ns, err := netns.NewNamed(name)
+		if err != nil {
+			return fmt.Errorf("create namespace %s: %w", name, err)
+		}
+		defer ns.Close()
+		lo, err := netlink.LinkByName("lo")
+		if err == nil {
+			err = netlink.LinkSetUp(lo)
+		}
+		if err != nil {
+			return fmt.Errorf("namespace %s: bring up lo: %w", name, err)
+		}
+		return nil
+	})
+}
+
+// deleteNamespace removes a name, whether or not a namespace is still mounted on it; none is no error.
+func deleteNamespace(name string) error {
+	path := filepath.Join(netnsDir, name)
+	err := unix.Unmount(path, unix.MNT_DETACH)
+	if err != nil && !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOENT) {
+		return fmt.Errorf("delete namespace %s: %w", name, err)
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("delete namespace %s: %w", name, err)
+	}
+	return nil
+}
+
+// openDevice makes the device of host i in its namespace, with its addresses, and returns its descriptor, which does
+// not block. The device lives as long as the descriptor.
+func openDevice(namespace string, i, mtu int) (fd int, err error) {
+	err = inNamespace(namespace, func() error {
+		if fd, err = openTUN(); err != nil {
+			return err
+		}
+		if err := configure(i, mtu); err != nil {
+			unix.Close(fd)
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		return -1, fmt.Errorf("host %s: %w", namespace, err)
+	}
+	return fd, nil
+}
+
+func openTUN() (int, error) {
+	fd, err := unix.Open("/dev/net/tun", unix.O_RDWR|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	switch {
+	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.ENXIO), errors.Is(err, unix.ENODEV):
+		return -1, fmt.Errorf("open /dev/net/tun: %w: load it with `modprobe tun`", err)
+	case errors.Is(err, unix.EACCES), errors.Is(err, unix.EPERM):
+		return -1, fmt.Errorf("%w: open /dev/net/tun: %w: run as root, or let users open it with `chmod 0666 /dev/net/tun`",
+			ErrPermission, err)
+	case err != nil:
+		return -1, fmt.Errorf("open /dev/net/tun: %w", err)
+	}
+	req, err := unix.NewIfreq(device)
+	if err == nil {
+		req.SetUint16(unix.IFF_TUN | unix.IFF_NO_PI)
+		err = unix.IoctlIfreq(fd, unix.TUNSETIFF, req)
+	}
+	if err != nil {
+		unix.Close(fd)
+		return -1, fmt.Errorf("create TUN device %s: %w", device, err)
+	}
+	return fd, nil
+}
+
+func configure(i, mtu int) error {
+	link, err := netlink.LinkByName(device)
+	if err != nil {
+		return fmt.Errorf("find %s: %w", device, err)
+	}
+	if err := netlink.LinkSetMTU(link, mtu); err != nil {
+		return fmt.Errorf("set MTU %d of %s: %w", mtu, device, err)
+	}
+	if err := netlink.LinkSetTxQLen(link, queueLen); err != nil {
+		return fmt.Errorf("set queue length of %s: %w", device, err)
+	}
+	if err := netlink.LinkSetUp(link); err != nil {
+		return fmt.Errorf("bring up %s: %w", device, err)
+	}
+	// Timestamps without a random offset, so that together with the route's feature they tell the wire when a segment was
+	// made. Kernels before 4.10 do not know the value.
+	_ = os.WriteFile("/proc/sys/net/ipv4/tcp_timestamps", []byte("2\n"), 0)
+	if err := addAddr(link, Addr(i), bits4); err != nil {
+		return err
+	}
+	if mtu < minMTU6 {
+		return nil
+	}
+	if _, err := os.Stat("/proc/sys/net/ipv6"); err != nil {
+		return nil // the kernel has no IPv6, or it is switched off
+	}
+	return addAddr(link, Addr6(i), bits6)
+}
+
+// addAddr gives the device an address and the route to the other hosts. Where the kernel can (Linux 6.7), TCP on that
+// route has timestamps in microseconds of the monotonic clock.
+func addAddr(link netlink.Link, a netip.Addr, bits int) error {
+	addr := netlink.Addr{IPNet: &net.IPNet{IP: a.AsSlice(), Mask: net.CIDRMask(bits, a.BitLen())}}
+	addr.Flags = unix.IFA_F_NOPREFIXROUTE
+	if a.Is6() {
+		addr.Flags |= unix.IFA_F_NODAD
+	}
+	if err := netlink.AddrAdd(link, &addr); err != nil {
+		return fmt.Errorf("add address %v to %s: %w", a, device, err)
+	}
+	network := netip.PrefixFrom(a, bits).Masked().Addr()
+	route := netlink.Route{
+		LinkIndex: link.Attrs().Index, Scope: netlink.SCOPE_LINK, Features: unix.RTAX_FEATURE_TCP_USEC_TS,
+		Dst: &net.IPNet{IP: network.AsSlice(), Mask: addr.Mask},
+	}
+	err := netlink.RouteAdd(&route)
+	if errors.Is(err, unix.EINVAL) {
+		route.Features = 0
+		err = netlink.RouteAdd(&route)
+	}
+	if err != nil {
+		return fmt.Errorf("add route to %v/%d by %s: %w", network, bits, device, err)
+	}
+	return nil
+}

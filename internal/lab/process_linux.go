@@ -1,0 +1,141 @@
+package lab
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// processOf identifies a running process.
+func processOf(pid int) (Process, error) {
+	start, _, err := procStat(pid)
+	return Process{PID: pid, Start: start}, err
+}
+
+// procStat reads when a process started and its state letter.
+func procStat(pid int) (start uint64, state byte, err error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, 0, err
+	}
+	return parseStat(text)
+}
+
+// parseStat reads fields 3 and 22 of /proc/PID/stat. The second field, the command, may hold anything, brackets and
+// blanks too, so fields are counted from its last bracket.
+func parseStat(text []byte) (start uint64, state byte, err error) {
+	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
+	if len(fields) < 20 {
+		return 0, 0, fmt.Errorf("process status %q: too short", text)
+	}
+	start, err = strconv.ParseUint(string(fields[19]), 10, 64)
+	return start, fields[0][0], err
+}
+
+// alive reports whether p itself runs, not a later process with its number, nor its remains.
+func (p Process) alive() bool {
+	if p.PID == 0 {
+		return false
+	}
+	start, state, err := procStat(p.PID)
+	return err == nil && start == p.Start && state != 'Z' && state != 'X'
+}
+
+// open returns a descriptor that stands for p and becomes readable when p ends; false if p is gone.
+func (p Process) open() (int, bool) {
+	if p.PID == 0 {
+		return -1, false
+	}
+	fd, err := unix.PidfdOpen(p.PID, 0)
+	if err != nil {
+		return -1, false
+	}
+	if !p.alive() {
+		unix.Close(fd)
+		return -1, false
+	}
+	return fd, true
+}
+
+// end asks p to stop, waits that long, and then kills it.
+func (p Process) end(patience time.Duration) error {
+	fd, ok := p.open()
+	if !ok {
+		return nil
+	}
+	defer unix.Close(fd)
+	for _, step := range []struct {
+		sig  unix.Signal
+		wait time.Duration
+	}{{unix.SIGTERM, patience}, {unix.SIGKILL, 5 * time.Second}} {
+		if err := unix.PidfdSendSignal(fd, step.sig, nil, 0); err != nil && !errors.Is(err, unix.ESRCH) {
+			return fmt.Errorf("stop process %d: %w", p.PID, err)
+		}
+		if ended(fd, step.wait) {
+			return nil
+		}
+	}
+	return fmt.Errorf("process %d survived SIGKILL", p.PID)
+}
+
+// ended waits for the process behind fd to end, at most for a time, and reports whether it did.
+func ended(fd int, wait time.Duration) bool {
+	deadline := time.Now().Add(wait)
+	for {
+		left := max(0, time.Until(deadline))
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, int(left.Milliseconds())+1)
+		if n > 0 {
+			return true
+		}
+		if err != nil && !errors.Is(err, unix.EINTR) || left == 0 {
+			return false
+		}
+	}
+}
+
+// inhabitants returns the processes that run in one of the named namespaces.
+func inhabitants(names []string) []Process {
+	inodes := map[uint64]bool{}
+	for _, name := range names {
+		var st unix.Stat_t
+		// A name on which no namespace is mounted is a plain file of another file system.
+		if unix.Stat(filepath.Join(netnsDir, name), &st) == nil && isNamespace(filepath.Join(netnsDir, name)) {
+			inodes[st.Ino] = true
+		}
+	}
+	entries, err := os.ReadDir("/proc")
+	if err != nil || len(inodes) == 0 {
+		return nil
+	}
+	var found []Process
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil || pid == os.Getpid() {
+			continue
+		}
+		link, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/net", pid))
+		if err != nil {
+			continue
+		}
+		ino, err := strconv.ParseUint(strings.TrimSuffix(strings.TrimPrefix(link, "net:["), "]"), 10, 64)
+		if err != nil || !inodes[ino] {
+			continue
+		}
+		if p, err := processOf(pid); err == nil {
+			found = append(found, p)
+		}
+	}
+	return found
+}
+
+func isNamespace(path string) bool {
+	var fs unix.Statfs_t
+	return unix.Statfs(path, &fs) == nil && fs.Type == unix.NSFS_MAGIC
+}

@@ -1,0 +1,147 @@
+package lab
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// DefaultDir is where labs keep their files: /run/calib-lab for root, and a directory of the user's own elsewhere.
+func DefaultDir() string {
+	if os.Geteuid() == 0 {
+		return "/run/calib-lab"
+	}
+	return filepath.Join(os.TempDir(), fmt.Sprintf("calib-lab-%d", os.Geteuid()))
+}
+
+// makeDir creates dir for this user alone, or makes sure that it is.
+func makeDir(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("create %s: %w", dir, err)
+	}
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return err
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !info.IsDir() || !ok || int(st.Uid) != os.Geteuid() || info.Mode().Perm()&0o022 != 0 {
+		return fmt.Errorf("%w: %s is not a directory that only this user can write: remove it", ErrPermission, dir)
+	}
+	return nil
+}
+
+// lock makes this process the only one that changes labs in dir, until the function it returns is called. The lock is
+// on the directory itself, so that it leaves no file behind.
+func lock(dir string) (func(), error) {
+	for {
+		if err := makeDir(dir); err != nil {
+			return nil, err
+		}
+		f, err := os.Open(dir)
+		if err != nil {
+			return nil, err
+		}
+		if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); err != nil {
+			f.Close()
+			return nil, fmt.Errorf("lock %s: %w", dir, err)
+		}
+		// The last lab's owner removes the directory: then the lock is on one that is gone.
+		held, err1 := f.Stat()
+		there, err2 := os.Stat(dir)
+		if err1 == nil && err2 == nil && os.SameFile(held, there) {
+			return func() { f.Close() }, nil
+		}
+		f.Close()
+	}
+}
+
+func statePath(dir, name string) string { return filepath.Join(dir, name+".json") }
+
+func (s *State) save(dir string) error {
+	text, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return err
+	}
+	path := statePath(dir, s.Name)
+	if err := os.WriteFile(path+".new", append(text, '\n'), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(path+".new", path)
+}
+
+func load(dir, name string) (*State, error) {
+	if err := checkName(name); err != nil {
+		return nil, err
+	}
+	path := statePath(dir, name)
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: %q (calib lab list shows those there are)", ErrNoLab, name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var s State
+	if err := json.Unmarshal(text, &s); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if s.Name != name || s.Spec.Validate() != nil {
+		return nil, fmt.Errorf("%s: not the state of lab %q: remove the file", path, name)
+	}
+	return &s, nil
+}
+
+// Load returns the lab of that name as it is now. dir "" is DefaultDir. Its errors wrap ErrNoLab.
+func Load(dir, name string) (Status, error) {
+	o := Options{Name: name, Dir: dir}.withDefaults()
+	s, err := load(o.Dir, o.Name)
+	if err != nil {
+		return Status{}, err
+	}
+	st := Status{State: *s, Up: s.Wire.alive()}
+	switch {
+	case st.Up:
+	case s.Wire.PID == 0:
+		st.Problem = "half-built: take it down with " + downCommand(s.Name)
+	default:
+		st.Problem = fmt.Sprintf("its wire (process %d, log %s) died and its devices with it: take it down with %s",
+			s.Wire.PID, s.LogPath, downCommand(s.Name))
+	}
+	return st, nil
+}
+
+func downCommand(name string) string { return "`calib lab down --name " + name + "`" }
+
+// List returns the labs there are, by name. dir "" is DefaultDir.
+func List(dir string) ([]Status, error) {
+	o := Options{Dir: dir}.withDefaults()
+	entries, err := os.ReadDir(o.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return []Status{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	labs := []Status{}
+	for _, e := range entries {
+		name, isState := strings.CutSuffix(e.Name(), ".json")
+		if !isState {
+			continue
+		}
+		st, err := Load(o.Dir, name)
+		if err != nil {
+			st = Status{State: State{Name: name}, Problem: err.Error()}
+		}
+		labs = append(labs, st)
+	}
+	sort.Slice(labs, func(i, j int) bool { return labs[i].Name < labs[j].Name })
+	return labs, nil
+}

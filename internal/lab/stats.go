@@ -1,0 +1,128 @@
+package lab
+
+import (
+	"fmt"
+
+	"calib/internal/units"
+)
+
+// Stats is what the wire has counted since it began, or over a part of that (Sub).
+type Stats struct {
+	Lab    string  `json:"lab"`
+	Uptime float64 `json:"uptime_s"`
+	// Priority is the scheduling class the wire obtained: "rr" (real time), "nice" or "normal".
+	Priority string `json:"priority"`
+	// Awake: idle CPUs are kept out of states that they leave slowly.
+	Awake bool `json:"awake"`
+	// PreciseSend: hosts stamp TCP segments with microseconds, so that a packet's time does not depend on when the wire read it.
+	PreciseSend bool        `json:"precise_send"`
+	Hosts       []HostStats `json:"hosts"`
+	// MediumQueueMax is the largest number of packets in the shared medium; ports of a switch are counted by host.
+	MediumQueueMax int `json:"medium_queue_max_packets"`
+	// Strays are packets to no host of the lab, such as the kernel's own multicast.
+	Strays uint64 `json:"stray_packets"`
+	// Overruns are packets dropped because the wire's memory was full: not a property of the emulated network.
+	Overruns uint64 `json:"overrun_packets"`
+	// Refused are packets the receiving kernel did not take.
+	Refused uint64 `json:"refused_packets"`
+	// Lateness is, for each charged packet, the time from when it was due until it was handed to the receiving kernel.
+	Lateness Histogram `json:"lateness"`
+}
+
+// HostStats counts one host's packets. Drops are counted at the destination.
+type HostStats struct {
+	Host         string `json:"host"`
+	SentPackets  uint64 `json:"sent_packets"`
+	SentBytes    uint64 `json:"sent_payload_bytes"`
+	SentFree     uint64 `json:"sent_free_packets"` // of SentPackets, those that passed without service
+	RecvPackets  uint64 `json:"received_packets"`
+	RecvBytes    uint64 `json:"received_payload_bytes"`
+	BufferDrops  uint64 `json:"buffer_drops"`
+	LossDrops    uint64 `json:"loss_drops"`
+	TxQueueMax   int    `json:"tx_queue_max_packets"`
+	PortQueueMax int    `json:"port_queue_max_packets"`
+	RxQueueMax   int    `json:"rx_queue_max_packets"`
+}
+
+// Sub returns the counts since before was read from the same wire. Maxima are those since the wire began.
+func (s Stats) Sub(before Stats) Stats {
+	s.Uptime -= before.Uptime
+	s.Strays -= before.Strays
+	s.Overruns -= before.Overruns
+	s.Refused -= before.Refused
+	s.Lateness = s.Lateness.Sub(before.Lateness)
+	hosts := make([]HostStats, len(s.Hosts))
+	for i, h := range s.Hosts {
+		var b HostStats
+		if i < len(before.Hosts) {
+			b = before.Hosts[i]
+		}
+		h.SentPackets -= b.SentPackets
+		h.SentBytes -= b.SentBytes
+		h.SentFree -= b.SentFree
+		h.RecvPackets -= b.RecvPackets
+		h.RecvBytes -= b.RecvBytes
+		h.BufferDrops -= b.BufferDrops
+		h.LossDrops -= b.LossDrops
+		hosts[i] = h
+	}
+	s.Hosts = hosts
+	return s
+}
+
+// Bounds beyond which a lab is late. The tolerances for times in the lab are 2% + 30 µs, so one packet in a hundred may
+// be 50 µs late, one in a thousand a millisecond, and none may be so late that it looks like a loss (the kernel's least
+// retransmission time is 200 ms).
+const (
+	lateP99  = 50 * units.Microsecond
+	lateP999 = units.Millisecond
+	lateMax  = 50 * units.Millisecond
+)
+
+// Verdict says whether the lab kept its own times.
+type Verdict struct {
+	Late    bool     `json:"late"` // what was measured meanwhile is not to be believed
+	Why     []string `json:"why,omitempty"`
+	Packets uint64   `json:"packets"`
+	P50     int64    `json:"p50_ns"`
+	P99     int64    `json:"p99_ns"`
+	P999    int64    `json:"p999_ns"`
+	Max     int64    `json:"max_ns"`
+}
+
+// Judge holds a lab's lateness against its bounds. A lab that moved nothing is not late.
+func Judge(s Stats) Verdict {
+	h := &s.Lateness
+	v := Verdict{
+		Packets: h.Count(), P50: h.Quantile(0.5), P99: h.Quantile(0.99), P999: h.Quantile(0.999), Max: h.Quantile(1),
+	}
+	for _, c := range []struct {
+		name  string
+		value int64
+		bound units.Nanos
+	}{{"1% of packets", v.P99, lateP99}, {"0.1% of packets", v.P999, lateP999}, {"the latest packet", v.Max, lateMax}} {
+		if c.value > int64(c.bound) {
+			v.Why = append(v.Why, fmt.Sprintf("%s came %v late or more, the bound is %v",
+				c.name, units.Nanos(c.value), c.bound))
+		}
+	}
+	if s.Overruns > 0 {
+		v.Why = append(v.Why, fmt.Sprintf("the wire had no memory for %d packets", s.Overruns))
+	}
+	v.Late = len(v.Why) > 0
+	return v
+}
+
+// String says the verdict in a line.
+func (v Verdict) String() string {
+	word := "on time"
+	if v.Late {
+		word = "LATE"
+	}
+	s := fmt.Sprintf("%s: %d packets, lateness p50 %v, p99 %v, p99.9 %v, max %v",
+		word, v.Packets, units.Nanos(v.P50), units.Nanos(v.P99), units.Nanos(v.P999), units.Nanos(v.Max))
+	for _, w := range v.Why {
+		s += "; " + w
+	}
+	return s
+}

@@ -1,0 +1,257 @@
+package lab
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"calib/internal/netspec"
+
+	"golang.org/x/sys/unix"
+)
+
+// launchRoot runs a command on a host for whoever owns the namespaces.
+const launchRoot = "ip netns exec {host}"
+
+// buildTime bounds how long the wire may take to make its devices: some milliseconds a host.
+const buildTime = 2 * time.Minute
+
+// Lab is a lab that is up.
+type Lab struct {
+	State
+	dir string
+	// life, if not nil, ends the lab's processes when it is closed, as it is when this process dies.
+	life io.Closer
+}
+
+// Up builds a lab that stays until Down. It fails with ErrExists if there is one of that name, and with ErrPermission
+// where neither root nor user namespaces are to be had; what it had begun is taken down again.
+func Up(ctx context.Context, spec *netspec.Spec, o Options) (*Lab, error) {
+	return up(ctx, spec, o, false)
+}
+
+// up is Up; an attached lab does not outlive this process.
+func up(ctx context.Context, spec *netspec.Spec, o Options, attached bool) (*Lab, error) {
+	o = o.withDefaults()
+	if err := checkName(o.Name); err != nil {
+		return nil, err
+	}
+	if err := spec.Validate(); err != nil {
+		return nil, fmt.Errorf("%w: lab spec: %w", ErrUse, err)
+	}
+	if mtu := MTU(spec); mtu > 65535 {
+		return nil, fmt.Errorf("%w: lab spec: mss: %d makes an MTU of %d, the limit is 65535", ErrUse, spec.MSS, mtu)
+	}
+	if !privileged() {
+		return upRootless(ctx, spec, o, attached)
+	}
+	return build(ctx, spec, o, launchRoot, Process{}, attached)
+}
+
+// privileged reports whether this thread may make network namespaces and mount their names.
+func privileged() bool {
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var data [2]unix.CapUserData
+	if err := unix.Capget(&header, &data[0]); err != nil {
+		return false
+	}
+	need := uint32(1<<unix.CAP_SYS_ADMIN | 1<<unix.CAP_NET_ADMIN)
+	return data[0].Effective&need == need
+}
+
+// build makes the lab in this mount namespace.
+func build(ctx context.Context, spec *netspec.Spec, o Options, launch string, holder Process, attached bool) (*Lab, error) {
+	unlock, err := lock(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	if err := checkFree(o, spec.Hosts); err != nil {
+		return nil, err
+	}
+	file := func(suffix string) string { return filepath.Join(o.Dir, o.Name+suffix) }
+	l := &Lab{dir: o.Dir, State: State{
+		Name: o.Name, Spec: *spec, Created: time.Now().UTC(), Launch: launch, Holder: holder,
+		HostsPath: file(".hosts"), StatsPath: file(".sock"), LogPath: file(".log"),
+	}}
+	if err := l.save(o.Dir); err != nil {
+		return nil, fmt.Errorf("save the lab's state: %w", err)
+	}
+	if err := l.assemble(ctx, o, attached); err != nil {
+		l.release()
+		return nil, errors.Join(err, dismantle(o.Dir, &l.State))
+	}
+	return l, nil
+}
+
+// checkFree makes sure that neither a lab of that name exists nor a namespace that its hosts would need.
+func checkFree(o Options, hosts int) error {
+	switch st, err := Load(o.Dir, o.Name); {
+	case err == nil && st.Up:
+		return fmt.Errorf("%w: %s is up with %d hosts (wire: process %d): take it down with %s or choose another --name",
+			ErrExists, o.Name, st.Spec.Hosts, st.Wire.PID, downCommand(o.Name))
+	case err == nil:
+		return fmt.Errorf("%w: %s: %s", ErrExists, o.Name, st.Problem)
+	case !errors.Is(err, ErrNoLab):
+		return err
+	}
+	for i := range hosts {
+		name := HostName(o.Name, i)
+		if _, err := os.Lstat(filepath.Join(netnsDir, name)); err == nil {
+			return fmt.Errorf("%w: namespace %s belongs to no lab: delete it with `ip netns delete %s` or choose another --name",
+				ErrExists, name, name)
+		}
+	}
+	return nil
+}
+
+func (l *Lab) assemble(ctx context.Context, o Options, attached bool) error {
+	if err := os.WriteFile(l.HostsPath, []byte(HostsFile(l.Name, &l.Spec, l.Launch)), 0o644); err != nil {
+		return err
+	}
+	for _, name := range l.Hosts() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := createNamespace(name); err != nil {
+			return err
+		}
+	}
+	return l.startWire(ctx, o, attached)
+}
+
+// startWire starts the wire as a process of its own session and waits until its devices are up. It gets to know what to
+// build only after its number is in the state file, so that no wire can run that Down does not find.
+func (l *Lab) startWire(ctx context.Context, o Options, attached bool) error {
+	log, err := os.OpenFile(l.LogPath, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	cmd := selfCommand("lab", "wire")
+	cmd.Stderr = log
+	c, err := startHelper(cmd)
+	if err != nil {
+		return fmt.Errorf("%w: start it: %w", ErrWire, err)
+	}
+	l.life = c.in
+	if l.Wire, err = processOf(cmd.Process.Pid); err == nil {
+		err = l.save(l.dir)
+	}
+	if err != nil {
+		return fmt.Errorf("save the lab's state: %w", err)
+	}
+	cfg := wireConfig{Lab: l.Name, Spec: l.Spec, Socket: l.StatsPath, CPU: -1, Attached: attached}
+	if o.CPU != nil {
+		cfg.CPU = *o.CPU
+	}
+	if err := c.tell(ctx, cfg, nil); err != nil {
+		return fmt.Errorf("%w: %w", ErrWire, err)
+	}
+	if !attached {
+		l.release()
+	}
+	return nil
+}
+
+func (l *Lab) release() {
+	if l.life != nil {
+		l.life.Close()
+		l.life = nil
+	}
+}
+
+// selfCommand runs a hidden verb of this same program, in a session of its own, so that a Ctrl-C does not reach it.
+func selfCommand(args ...string) *exec.Cmd {
+	cmd := exec.Command("/proc/self/exe", args...)
+	cmd.Args[0] = "calib"
+	cmd.Dir = "/"
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	return cmd
+}
+
+// helper is a process of ours that is told one thing and gives one answer.
+type helper struct {
+	in  io.WriteCloser
+	out io.ReadCloser
+}
+
+func startHelper(cmd *exec.Cmd) (*helper, error) {
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	// An os.Pipe rather than StdoutPipe, which Wait would close under the reader.
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	cmd.Stdout = w
+	err = cmd.Start()
+	w.Close()
+	if err != nil {
+		r.Close()
+		return nil, err
+	}
+	go func() { _ = cmd.Wait() }() // reaps it; how it ended is in its log
+	return &helper{in: in, out: r}, nil
+}
+
+// reply is a helper's answer: what it made, or why it could not.
+type reply struct {
+	Error      string          `json:"error,omitempty"`
+	Permission bool            `json:"permission,omitempty"`
+	Exists     bool            `json:"exists,omitempty"`
+	Value      json.RawMessage `json:"value,omitempty"`
+}
+
+// tell sends the helper a document, and waits for its answer, which it decodes into value if that is not nil.
+func (c *helper) tell(ctx context.Context, document, value any) error {
+	defer c.out.Close()
+	if err := json.NewEncoder(c.in).Encode(document); err != nil {
+		return fmt.Errorf("tell it what to build: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, buildTime)
+	defer cancel()
+	answers := make(chan error, 1)
+	var r reply
+	go func() { answers <- json.NewDecoder(c.out).Decode(&r) }()
+	select {
+	case err := <-answers:
+		if err != nil {
+			return fmt.Errorf("it ended without an answer: %w", err)
+		}
+	case <-ctx.Done():
+		return fmt.Errorf("it is not ready: %w", ctx.Err())
+	}
+	switch {
+	case r.Permission:
+		return fmt.Errorf("%w: %s", ErrPermission, strings.TrimPrefix(r.Error, ErrPermission.Error()+": "))
+	case r.Exists:
+		return fmt.Errorf("%w: %s", ErrExists, strings.TrimPrefix(r.Error, ErrExists.Error()+": "))
+	case r.Error != "":
+		return errors.New(r.Error)
+	case value != nil:
+		return json.Unmarshal(r.Value, value)
+	}
+	return nil
+}
+
+// answer is the helper's side of tell.
+func answer(out io.Writer, value any, err error) error {
+	var r reply
+	if err != nil {
+		r = reply{Error: err.Error(), Permission: errors.Is(err, ErrPermission), Exists: errors.Is(err, ErrExists)}
+	} else if r.Value, err = json.Marshal(value); err != nil {
+		return err
+	}
+	return json.NewEncoder(out).Encode(r)
+}

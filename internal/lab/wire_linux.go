@@ -1,0 +1,294 @@
+package lab
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"sync/atomic"
+	"time"
+	"unsafe"
+
+	"calib/internal/netspec"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// A sleeping thread wakes up tens of microseconds late, a polling one within one. So the wire sleeps until a margin
+	// before the next packet is due and then polls. The margin is at least minSpin, and follows the lateness of this
+	// machine's sleep, of which it covers all but overslept, up to maxSpin [ns].
+	minSpin   = 50_000
+	maxSpin   = 200_000
+	spinStep  = 5_000
+	overslept = 0.005
+	// batch bounds the packets read from one device before the others have their turn.
+	batch = 32
+	// maxLag bounds how long a packet may have waited for the wire to read it, if its timestamp is to be believed [ns].
+	maxLag = 100_000_000
+)
+
+// wire moves the packets. One goroutine, locked to its thread, owns everything but the two fields for others at the end.
+type wire struct {
+	lab   string
+	spec  *netspec.Spec
+	eng   *engine
+	fds   []int // TUN devices by host
+	epoll int
+	pool  *pool
+	sizes []int32 // length of the packet in each buffer
+	spare []byte  // takes packets for which there is no buffer
+	begin time.Time
+	mono  int64 // CLOCK_MONOTONIC at begin [ns]
+	spin  int64
+	stats Stats
+
+	wakeup   int // an eventfd: there is a request, or the wire shall stop
+	requests chan chan Stats
+	stop     atomic.Bool
+}
+
+// newWire takes over the devices. It closes none of them: they are the process's own and end with it.
+func newWire(lab string, spec *netspec.Spec, fds []int) (*wire, error) {
+	w := &wire{
+		lab: lab, spec: spec, fds: fds, pool: newPool(MTU(spec)), spare: make([]byte, MTU(spec)),
+		begin: time.Now(), spin: minSpin, requests: make(chan chan Stats, 16),
+	}
+	w.eng = newEngine(spec, w.dropped)
+	w.stats.Hosts = make([]HostStats, spec.Hosts)
+	for i := range w.stats.Hosts {
+		w.stats.Hosts[i].Host = HostName(lab, i)
+	}
+	var ts unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts); err != nil {
+		return nil, fmt.Errorf("read the clock: %w", err)
+	}
+	w.mono = ts.Nano() - w.now()
+	var err error
+	if w.wakeup, err = unix.Eventfd(0, unix.EFD_NONBLOCK|unix.EFD_CLOEXEC); err != nil {
+		return nil, fmt.Errorf("eventfd: %w", err)
+	}
+	if w.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
+		return nil, fmt.Errorf("epoll: %w", err)
+	}
+	for i, fd := range append([]int{w.wakeup}, fds...) {
+		ev := unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(i - 1)} // −1 is the eventfd
+		if err := unix.EpollCtl(w.epoll, unix.EPOLL_CTL_ADD, fd, &ev); err != nil {
+			return nil, fmt.Errorf("epoll: add device %d: %w", i-1, err)
+		}
+	}
+	return w, nil
+}
+
+func (w *wire) now() int64 { return int64(time.Since(w.begin)) }
+
+// run moves packets until halt. It promises that a packet is handed on at the first pass of the loop after it is due,
+// and that a pass takes no longer than reading one batch from each device that is ready.
+func (w *wire) run(cpu int) error {
+	runtime.LockOSThread()
+	if err := pin(cpu); err != nil {
+		return err
+	}
+	w.stats.Priority, w.stats.Awake = raisePriority(), keepAwake()
+	var events [64]unix.EpollEvent
+	for !w.stop.Load() {
+		w.flush()
+		n, err := w.wait(events[:])
+		if err != nil {
+			return err
+		}
+		for i := range n {
+			if host := int(events[i].Fd); host >= 0 {
+				if err := w.read(host); err != nil {
+					return err
+				}
+				continue
+			}
+			w.answer()
+		}
+	}
+	return nil
+}
+
+// wait returns what is ready to be read. It sleeps at most until the margin before the next packet is due.
+func (w *wire) wait(events []unix.EpollEvent) (int, error) {
+	var timeout *unix.Timespec
+	var until int64
+	if due, ok := w.eng.next(); ok {
+		sleep := due - w.spin - w.now()
+		if sleep > 0 {
+			until = due - w.spin
+		}
+		t := unix.NsecToTimespec(max(0, sleep))
+		timeout = &t
+	}
+	n, _, errno := unix.Syscall6(unix.SYS_EPOLL_PWAIT2, uintptr(w.epoll), uintptr(unsafe.Pointer(&events[0])),
+		uintptr(len(events)), uintptr(unsafe.Pointer(timeout)), 0, 0)
+	if errno != 0 && errno != unix.EINTR {
+		return 0, fmt.Errorf("wait for packets: %w", errno)
+	}
+	if errno != 0 {
+		return 0, nil
+	}
+	if n == 0 && until > 0 {
+		w.adapt(w.now() - until)
+	}
+	return int(n), nil
+}
+
+// adapt moves the margin towards the quantile 1−overslept of the lateness of sleep, given one more lateness: each step
+// up or down is weighted so that they balance there.
+func (w *wire) adapt(late int64) {
+	if late > w.spin {
+		w.spin = min(maxSpin, w.spin+spinStep)
+	} else {
+		w.spin = max(minSpin, w.spin-int64(spinStep*overslept))
+	}
+}
+
+// flush hands on every packet that is due.
+func (w *wire) flush() {
+	for {
+		now := w.now()
+		w.eng.advance(now)
+		p, due, ok := w.eng.deliver(now)
+		if !ok {
+			return
+		}
+		if p.pass == charged {
+			w.stats.Lateness.Add(now - due)
+		}
+		_, err := unix.Write(w.fds[p.dst], w.pool.bytes(p.buf)[:w.sizes[p.buf]])
+		if err != nil {
+			w.stats.Refused++
+		} else {
+			w.stats.Hosts[p.dst].RecvPackets++
+			w.stats.Hosts[p.dst].RecvBytes += uint64(p.payload)
+		}
+		w.pool.put(p.buf)
+	}
+}
+
+// read takes packets from a host's device, and hands on those that come due meanwhile.
+func (w *wire) read(host int) error {
+	for range batch {
+		buf, room := w.pool.get()
+		b := w.spare
+		if room {
+			b = w.pool.bytes(buf)
+		}
+		n, err := unix.Read(w.fds[host], b)
+		if err != nil {
+			if room {
+				w.pool.put(buf)
+			}
+			if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EINTR) {
+				return nil
+			}
+			return fmt.Errorf("read device of host %s: %w", HostName(w.lab, host), err)
+		}
+		if !room {
+			w.stats.Overruns++
+			continue
+		}
+		w.take(host, buf, n)
+		w.flush()
+	}
+	return nil
+}
+
+func (w *wire) take(host int, buf int32, n int) {
+	p, ok := parse(w.pool.bytes(buf)[:n])
+	if !ok || p.dst < 0 || p.dst >= w.spec.Hosts {
+		w.stats.Strays++
+		w.pool.put(buf)
+		return
+	}
+	for int(buf) >= len(w.sizes) {
+		w.sizes = append(w.sizes, make([]int32, chunkBuffers)...)
+	}
+	w.sizes[buf] = int32(n)
+	h := &w.stats.Hosts[host]
+	h.SentPackets++
+	h.SentBytes += uint64(p.payload)
+	if p.pass != charged && !w.spec.ChargeAcks {
+		h.SentFree++
+	}
+	w.eng.arrive(w.sentAt(p), packet{
+		buf: buf, src: int32(host), dst: int32(p.dst), payload: int32(p.payload), pass: p.pass,
+	})
+}
+
+// sentAt returns when the sending kernel made a packet, now at the latest. The time of reading it would do if the wire
+// always ran; but it sleeps, and to wake up costs it tens of microseconds, which would be added to every packet unseen.
+// The lab's hosts stamp TCP segments with microseconds of CLOCK_MONOTONIC where the kernel can; any other stamp is far
+// from the present and not believed.
+func (w *wire) sentAt(p parsed) int64 {
+	now := w.now()
+	if !p.stamped {
+		return now
+	}
+	lag := int64(uint32((w.mono+now)/1000)-p.stamp) * 1000
+	if lag > maxLag {
+		return now
+	}
+	return now - lag
+}
+
+func (w *wire) dropped(p packet, why dropCause) {
+	h := &w.stats.Hosts[p.dst]
+	if why == dropBuffer {
+		h.BufferDrops++
+	} else {
+		h.LossDrops++
+	}
+	w.pool.put(p.buf)
+}
+
+// answer serves the requests for statistics that woke the wire up.
+func (w *wire) answer() {
+	var b [8]byte
+	_, _ = unix.Read(w.wakeup, b[:]) // only its being readable matters
+	for {
+		select {
+		case r := <-w.requests:
+			r <- w.snapshot()
+		default:
+			return
+		}
+	}
+}
+
+func (w *wire) snapshot() Stats {
+	s := w.stats
+	s.Lab, s.Uptime = w.lab, time.Since(w.begin).Seconds()
+	s.Hosts = append([]HostStats(nil), w.stats.Hosts...)
+	for i := range s.Hosts {
+		s.Hosts[i].TxQueueMax, s.Hosts[i].RxQueueMax = w.eng.tx[i].most, w.eng.rx[i].most
+		if w.spec.Mode == netspec.Switched {
+			s.Hosts[i].PortQueueMax = w.eng.media[i].most
+		}
+	}
+	if w.spec.Mode == netspec.Shared {
+		s.MediumQueueMax = w.eng.media[0].most
+	}
+	return s
+}
+
+// ask returns the counters as they are now. Any goroutine may call it while run runs.
+func (w *wire) ask() Stats {
+	r := make(chan Stats, 1)
+	w.requests <- r
+	w.wake()
+	return <-r
+}
+
+// halt makes run return. Any goroutine may call it.
+func (w *wire) halt() {
+	w.stop.Store(true)
+	w.wake()
+}
+
+func (w *wire) wake() {
+	one := [8]byte{1}
+	_, _ = unix.Write(w.wakeup, one[:]) // fails only when the counter is full, and then it is readable
+}

@@ -1,0 +1,113 @@
+package lab
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"time"
+
+	"calib/internal/netspec"
+
+	"golang.org/x/sys/unix"
+)
+
+// wireConfig is what the wire's process reads from its standard input.
+type wireConfig struct {
+	Lab    string       `json:"lab"`
+	Spec   netspec.Spec `json:"spec"`
+	Socket string       `json:"socket"`
+	CPU    int          `json:"cpu"`
+	// Attached: end when standard input does.
+	Attached bool `json:"attached"`
+}
+
+// wireMemory is where the collector, otherwise off, would step in: far above the packets' bound.
+const wireMemory = 1 << 30
+
+// RunWire is the wire's process. It reads what to build from in, answers on out when the devices are up, and moves
+// packets until it gets SIGTERM.
+func RunWire(in io.Reader, out io.Writer) error {
+	debug.SetGCPercent(-1)
+	debug.SetMemoryLimit(wireMemory)
+	var cfg wireConfig
+	if err := json.NewDecoder(in).Decode(&cfg); err != nil {
+		return fmt.Errorf("read the wire's configuration: %w", err)
+	}
+	w, listener, err := prepare(cfg)
+	if err := errors.Join(err, answer(out, nil, err)); err != nil {
+		return err
+	}
+	defer listener.Close()
+	go serve(listener, w)
+
+	stop := make(chan os.Signal, 1)
+	signal.Notify(stop, unix.SIGTERM)
+	signal.Ignore(unix.SIGINT, unix.SIGHUP)
+	go func() {
+		<-stop
+		w.halt()
+	}()
+	if cfg.Attached {
+		go func() {
+			_, _ = io.Copy(io.Discard, in) // returns when the other end closes, or dies
+			w.halt()
+		}()
+	}
+	return w.run(cfg.CPU)
+}
+
+func prepare(cfg wireConfig) (*wire, net.Listener, error) {
+	if err := cfg.Spec.Validate(); err != nil {
+		return nil, nil, err
+	}
+	fds := make([]int, cfg.Spec.Hosts)
+	for i := range fds {
+		var err error
+		if fds[i], err = openDevice(HostName(cfg.Lab, i), i, MTU(&cfg.Spec)); err != nil {
+			return nil, nil, err
+		}
+	}
+	w, err := newWire(cfg.Lab, &cfg.Spec, fds)
+	if err != nil {
+		return nil, nil, err
+	}
+	listener, err := net.Listen("unix", cfg.Socket)
+	if err != nil {
+		return nil, nil, fmt.Errorf("listen for requests for statistics: %w", err)
+	}
+	return w, listener, nil
+}
+
+// serve answers every connection with the counters as they are now, one JSON document, until the listener closes.
+func serve(listener net.Listener, w *wire) {
+	for {
+		conn, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		// One at a time: a reader that does not read holds up other readers for a second, and the wire never.
+		_ = conn.SetDeadline(time.Now().Add(time.Second))
+		_ = json.NewEncoder(conn).Encode(w.ask()) // a reader that went away is no matter
+		conn.Close()
+	}
+}
+
+// ReadStats reads the counters of a running lab from its StatsPath. Its errors wrap ErrWire.
+func ReadStats(path string) (Stats, error) {
+	conn, err := net.DialTimeout("unix", path, 2*time.Second)
+	if err != nil {
+		return Stats{}, fmt.Errorf("%w: read its counters: %w", ErrWire, err)
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(5 * time.Second))
+	var s Stats
+	if err := json.NewDecoder(conn).Decode(&s); err != nil {
+		return Stats{}, fmt.Errorf("%w: read its counters from %s: %w", ErrWire, path, err)
+	}
+	return s, nil
+}

@@ -1,0 +1,192 @@
+// Package launch starts an agent on a host and gives back its standard streams. It knows no ssh library, no scheduler and
+// no container engine: it runs a command prefix that somebody else keeps secure, and speaks POSIX sh at its far end.
+//
+// One prefix, one session. `PREFIX sh` is all that is ever run on the far side; what the shell is to do goes in on its
+// standard input, so that no prefix can mangle it by splitting or quoting it again (ssh joins its arguments, docker does
+// not). On that same session the two sides agree on the binary, copy it if this exact build is not there, and turn into
+// the agent by exec. One login per host, no master connection left behind, and nothing runs there once the streams are
+// closed. handshake.go has the exchange.
+package launch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"mvdan.cc/sh/v3/shell"
+)
+
+// Classes of failure. Errors name the host, and quote the last lines the command wrote to standard error.
+var (
+	ErrPrefix      = errors.New("bad launch prefix")
+	ErrHost        = errors.New("bad host")                  // a name that no prefix can be trusted with
+	ErrCommand     = errors.New("command not found")         // the prefix's own command, or sh at its far end
+	ErrUnreachable = errors.New("unreachable")               // the prefix ended before it reached a shell there
+	ErrArch        = errors.New("no binary for the machine") // no binary given is for its system and processor
+	ErrUpload      = errors.New("cannot copy calib there")
+	ErrDied        = errors.New("the agent died")
+	ErrTimeout     = errors.New("timed out")
+)
+
+// SSH is the default prefix.
+const SSH = "ssh {host}"
+
+// sshOptions are given to every ssh, unless the prefix sets the same. There is no terminal to ask anything on, forwarded
+// ports would collide between hosts, and a connection that is cut must end.
+var sshOptions = []struct{ name, option string }{
+	{"BatchMode", "-oBatchMode=yes"},
+	{"ConnectTimeout", "-oConnectTimeout=10"},
+	{"ServerAliveInterval", "-oServerAliveInterval=15"},
+	{"ClearAllForwardings", "-oClearAllForwardings=yes"},
+	{"RequestTTY", "-T"},
+}
+
+// Host is where to start an agent: the keys of hosts.txt that concern reaching it.
+type Host struct {
+	Name string
+	User string // "" is the prefix's own choice
+	Port int    // 0 likewise
+}
+
+// Launcher starts agents in one way. It may be used by many goroutines at once.
+type Launcher struct {
+	words    []string // of the prefix; nil starts the binary here
+	binaries []Binary
+	patience time.Duration // for one step of the handshake
+	linger   time.Duration // between two steps of ending a process
+}
+
+const (
+	patience = 30 * time.Second
+	linger   = 2 * time.Second
+)
+
+// Local starts agents as processes of this machine.
+func Local(binary string) *Launcher {
+	return &Launcher{binaries: []Binary{{Path: binary}}, linger: linger}
+}
+
+// Template starts agents through a command prefix, split by the rules of a POSIX shell. {host} in it is replaced by the
+// host's name, {user} and {port} by what hosts.txt says. binaries are what may be copied to a host, the first that fits
+// its system and processor.
+func Template(prefix string, binaries ...Binary) (*Launcher, error) {
+	words, err := shell.Fields(prefix, os.Getenv)
+	if err != nil {
+		return nil, fmt.Errorf("%w %q: %w", ErrPrefix, prefix, err)
+	}
+	switch {
+	case len(words) == 0:
+		return nil, fmt.Errorf("%w: it is empty; the default is %q", ErrPrefix, SSH)
+	case !strings.Contains(strings.Join(words, " "), "{host}"):
+		return nil, fmt.Errorf("%w %q: no {host} in it, so it would reach the same place for every host", ErrPrefix, prefix)
+	case strings.HasPrefix(words[0], "-"):
+		return nil, fmt.Errorf("%w %q: it begins with an option, not with a command", ErrPrefix, prefix)
+	case len(binaries) == 0:
+		return nil, fmt.Errorf("%w %q: no binary to start", ErrPrefix, prefix)
+	}
+	return &Launcher{words: words, binaries: binaries, patience: patience, linger: linger}, nil
+}
+
+// Launch starts calib with args on a host, and returns when it runs there. The process outlives ctx: Close ends it.
+func (l *Launcher) Launch(ctx context.Context, h Host, args ...string) (*Process, error) {
+	if l.words == nil {
+		p, err := start(h.Name, l.linger, append([]string{l.binaries[0].Path}, args...))
+		if err != nil {
+			return nil, fmt.Errorf("launch %s: %w", h.Name, err)
+		}
+		return p, nil
+	}
+	argv, err := l.command(h)
+	if err != nil {
+		return nil, fmt.Errorf("launch %s: %w", h.Name, err)
+	}
+	p, err := start(h.Name, l.linger, append(argv, "sh"))
+	if err != nil {
+		return nil, fmt.Errorf("launch %s: %w", h.Name, err)
+	}
+	if err := l.handshake(ctx, p, args); err != nil {
+		p.kill()
+		p.Close()
+		return nil, fmt.Errorf("launch %s: %w", h.Name, err)
+	}
+	return p, nil
+}
+
+var (
+	hostName = regexp.MustCompile(`^[A-Za-z0-9_.:%\[\]][A-Za-z0-9_.:%\[\]-]*$`)
+	userName = regexp.MustCompile(`^[A-Za-z0-9_.][A-Za-z0-9_.@$-]*$`)
+)
+
+// command is the prefix for a host, as words. Names are replaced after splitting, and hold nothing that an option could
+// begin with or a remote shell would read.
+func (l *Launcher) command(h Host) ([]string, error) {
+	switch {
+	case !hostName.MatchString(h.Name):
+		return nil, fmt.Errorf("%w: name %q: want letters, digits and _ . : %% - only, and no - in front", ErrHost, h.Name)
+	case h.User != "" && !userName.MatchString(h.User):
+		return nil, fmt.Errorf("%w: user=%q: want letters, digits and _ . @ $ - only, and no - in front", ErrHost, h.User)
+	case h.Port < 0 || h.Port > 65535:
+		return nil, fmt.Errorf("%w: port=%d", ErrHost, h.Port)
+	}
+	port := ""
+	if h.Port > 0 {
+		port = strconv.Itoa(h.Port)
+	}
+	words := slices.Clone(l.words)
+	if err := fill(words, "user", h.User, l.ssh()); err != nil {
+		return nil, err
+	}
+	if err := fill(words, "port", port, l.ssh()); err != nil {
+		return nil, err
+	}
+	if l.ssh() {
+		words = slices.Insert(words, 1, l.options(h.User, port)...)
+	}
+	for i, w := range words {
+		words[i] = strings.ReplaceAll(w, "{host}", h.Name)
+	}
+	return words, nil
+}
+
+// fill replaces {key}. A value without a place is an error, except where it can be an option of ssh; so is the reverse.
+func fill(words []string, key, value string, ssh bool) error {
+	place := "{" + key + "}"
+	has := slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, place) })
+	switch {
+	case has && value == "":
+		return fmt.Errorf("%w: it has %s, but the hosts file gives no %s= for the host", ErrPrefix, place, key)
+	case !has && value != "" && !ssh:
+		return fmt.Errorf("%w: the hosts file gives %s=%s, but the prefix has no %s", ErrPrefix, key, value, place)
+	}
+	for i, w := range words {
+		words[i] = strings.ReplaceAll(w, place, value)
+	}
+	return nil
+}
+
+func (l *Launcher) ssh() bool { return filepath.Base(l.words[0]) == "ssh" }
+
+// options are what ssh gets beside the prefix's own. ssh takes the first value it is given for an option.
+func (l *Launcher) options(user, port string) []string {
+	given := strings.Join(l.words, " ")
+	var out []string
+	for _, o := range sshOptions {
+		if !strings.Contains(strings.ToLower(given), strings.ToLower(o.name)) {
+			out = append(out, o.option)
+		}
+	}
+	if user != "" && !strings.Contains(given, "{user}") {
+		out = append(out, "-l", user)
+	}
+	if port != "" && !strings.Contains(given, "{port}") {
+		out = append(out, "-p", port)
+	}
+	return out
+}

@@ -1,0 +1,197 @@
+package launch
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Process is a started agent: reading gives its standard output, writing goes to its standard input. When it has died,
+// both fail with ErrDied and what it last said on standard error.
+type Process struct {
+	host   string
+	argv   []string
+	cmd    *exec.Cmd
+	stdin  *os.File
+	stdout *os.File
+	out    *bufio.Reader // of stdout
+	stderr *tail
+	linger time.Duration
+
+	done  chan struct{} // closed when the process has been waited for
+	state error         // of Wait; read it after done
+	close sync.Once
+}
+
+// start runs a command with pipes of its own, in a process group of its own: an interrupt typed at a terminal is for the
+// coordinator, which then ends its agents in order.
+func start(host string, linger time.Duration, argv []string) (*Process, error) {
+	inR, inW, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("make a pipe: %w", err)
+	}
+	outR, outW, err := os.Pipe()
+	if err != nil {
+		inR.Close()
+		inW.Close()
+		return nil, fmt.Errorf("make a pipe: %w", err)
+	}
+	p := &Process{
+		host: host, argv: argv, cmd: exec.Command(argv[0], argv[1:]...), stdin: inW, stdout: outR,
+		out: bufio.NewReader(outR), stderr: &tail{}, linger: linger, done: make(chan struct{}),
+	}
+	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = inR, outW, p.stderr
+	p.cmd.SysProcAttr = attributes()
+	p.cmd.WaitDelay = linger // for whoever holds standard error open after it
+
+	started := make(chan error)
+	go p.run(started)
+	err = <-started
+	inR.Close()
+	outW.Close()
+	if err != nil {
+		inW.Close()
+		outR.Close()
+		if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) {
+			return nil, fmt.Errorf("%w: %s (is it installed here?): %w", ErrCommand, argv[0], err)
+		}
+		return nil, fmt.Errorf("start %s: %w", argv[0], err)
+	}
+	return p, nil
+}
+
+// run starts the command and waits for it on one thread: the kernel tells a child of its parent's death when the thread
+// that started it ends, not the process.
+func (p *Process) run(started chan<- error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	err := p.cmd.Start()
+	started <- err
+	if err == nil {
+		p.state = p.cmd.Wait()
+		close(p.done)
+	}
+}
+
+// Read reads standard output.
+func (p *Process) Read(b []byte) (int, error) {
+	n, err := p.out.Read(b)
+	if errors.Is(err, io.EOF) {
+		err = p.because(ErrDied, err)
+	}
+	return n, err
+}
+
+// Write writes to standard input.
+func (p *Process) Write(b []byte) (int, error) {
+	n, err := p.stdin.Write(b)
+	if errors.Is(err, syscall.EPIPE) {
+		err = p.because(ErrDied, err)
+	}
+	return n, err
+}
+
+// SetReadDeadline and SetWriteDeadline bound Read and Write, as on a net.Conn.
+func (p *Process) SetReadDeadline(t time.Time) error { return p.stdout.SetReadDeadline(t) }
+
+// SetWriteDeadline bounds Write.
+func (p *Process) SetWriteDeadline(t time.Time) error { return p.stdin.SetWriteDeadline(t) }
+
+// patience bounds the next reads and writes; 0 removes the bound. Pipes always have deadlines.
+func (p *Process) patience(d time.Duration) {
+	var t time.Time
+	if d > 0 {
+		t = time.Now().Add(d)
+	}
+	_ = errors.Join(p.stdout.SetReadDeadline(t), p.stdin.SetWriteDeadline(t))
+}
+
+// Stderr is the end of what the process wrote to standard error.
+func (p *Process) Stderr() string { return p.stderr.String() }
+
+// Close closes the input, which ends an agent and what launched it; waits; then signals the process group, first to
+// terminate, then to die. It returns when the process has been waited for. It is safe to call twice.
+func (p *Process) Close() error {
+	p.close.Do(func() {
+		p.stdin.Close()
+		for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
+			if p.ended(p.linger) {
+				break
+			}
+			p.signal(s)
+		}
+		<-p.done
+		p.signal(syscall.SIGKILL) // whoever is left of the group
+		p.stdout.Close()
+	})
+	return nil
+}
+
+func (p *Process) kill() { p.signal(syscall.SIGKILL) }
+
+// signal goes to the whole group. It fails where there is nobody left, which is what was wanted.
+func (p *Process) signal(s syscall.Signal) { _ = syscall.Kill(-p.cmd.Process.Pid, s) }
+
+func (p *Process) ended(within time.Duration) bool {
+	t := time.NewTimer(within)
+	defer t.Stop()
+	select {
+	case <-p.done:
+		return true
+	case <-t.C:
+		return false
+	}
+}
+
+// Exits of a shell that cannot run a command (POSIX 2.8.2), and of ssh where ssh itself fails.
+const (
+	exitNoExec   = 126
+	exitNotFound = 127
+	exitSSH      = 255
+)
+
+// because says why the stream ended: err, where the process lives, or its end, as class unless the exit status says
+// better, with the last lines of its standard error.
+func (p *Process) because(class, err error) error {
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return fmt.Errorf("%w: %w, no answer; it said %s", class, ErrTimeout, p.quote())
+	}
+	if !errors.Is(err, io.EOF) && !errors.Is(err, syscall.EPIPE) {
+		return err
+	}
+	if !p.ended(p.linger) {
+		return fmt.Errorf("%w: it closed its output but has not ended; it said %s", class, p.quote())
+	}
+	status := "exit status 0"
+	if p.state != nil {
+		status = p.state.Error()
+	}
+	var exit *exec.ExitError
+	if errors.As(p.state, &exit) {
+		switch code := exit.ExitCode(); {
+		case code == exitSSH && filepath.Base(p.argv[0]) == "ssh":
+			class = ErrUnreachable
+		case class != ErrUnreachable:
+		case code == exitNotFound || code == exitNoExec:
+			return fmt.Errorf("%w: sh, or a command of the prefix %q: %s; it said %s",
+				ErrCommand, strings.Join(p.argv[:len(p.argv)-1], " "), status, p.quote())
+		}
+	}
+	return fmt.Errorf("%w: %s; it said %s", class, status, p.quote())
+}
+
+func (p *Process) quote() string {
+	if s := p.stderr.String(); s != "" {
+		return strings.ReplaceAll(s, "\n", " | ")
+	}
+	return "nothing"
+}

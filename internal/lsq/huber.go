@@ -1,0 +1,214 @@
+package lsq
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+)
+
+// Constants of the robust fit.
+const (
+	huberK       = 1.345  // 95% efficiency at the normal, in units of the scale
+	madToSigma   = 0.6745 // MAD of a standard normal
+	robustPasses = 2000   // limit of the reweightings
+)
+
+// RobustSolution is a Huber fit. RSS, R2, Cond and Centred of the embedded
+// Solution are those of the final weighted problem, weights Robust·w; StdErr and
+// Cov are Huber's.
+type RobustSolution struct {
+	Solution
+	Robust     []float64 // Huber weight of each row in (0, 1]; 1 means not an outlier
+	Scale      float64   // σ of √w·residual, from the median absolute residual
+	Iterations int       // reweightings after the start
+}
+
+// Huber fits y ≈ X·β robustly: it minimises Σ ρ(√w·(y − X·β)/σ) with
+//
+//	ρ'(u) = ψ(u) = max(−k, min(k, u)),  k = 1.345,
+//
+// by iteratively reweighted QR, weight ψ(u)/u. x, y and w are as for Linear.
+//
+// The start is the least-absolute-deviations fit, which a minority of outliers
+// in y cannot move far (outliers in X, leverage, can). σ is the median absolute
+// residual of that start over 0.6745 and then stays fixed, which leaves a convex
+// problem with one minimum; the p smallest residuals, which that start makes zero,
+// are left out of the median. σ is held above the rounding of y, so exact data are
+// fitted exactly.
+//
+// Standard errors are the asymptotic ones of Huber (1981), Robust Statistics,
+// §7.6, eq. 6.5:
+//
+//	cov β = K²·[Σψ²/(n−p)]/[Σψ'/n]²·σ²·(XᵀWX)⁻¹,  K = 1 + (p/n)·var(ψ')/mean(ψ')².
+//
+// Errors are those of Linear, and ErrNoConverge.
+func Huber(x [][]float64, y, w []float64) (*RobustSolution, error) {
+	s, err := newSystem(x, y, w)
+	if err != nil {
+		return nil, fmt.Errorf("huber fit: %w", err)
+	}
+	r, err := s.leastAbsolute()
+	if err != nil {
+		return nil, fmt.Errorf("huber fit: %w", err)
+	}
+	floor := 16 * eps * maxAbs(s.b)
+	scale := max(medianAbs(r, s.root, s.p)/madToSigma, floor)
+	if scale == 0 { // y is zero throughout
+		scale = 1
+	}
+	weights := make([]float64, s.n)
+	for it := 1; it <= robustPasses; it++ {
+		huberWeights(r, scale, weights)
+		next, err := s.reweighted(weights)
+		if err != nil {
+			return nil, fmt.Errorf("huber fit, iteration %d: %w", it, err)
+		}
+		moved := maxDiff(r, next)
+		r = next
+		if moved <= max(1e-8*scale, floor) {
+			return s.finishHuber(x, y, w, r, scale, it)
+		}
+	}
+	return nil, fmt.Errorf("huber fit: %d iterations: %w", robustPasses, ErrNoConverge)
+}
+
+// leastAbsolute returns the residuals of the fit that minimises Σ|b − A·z|, by
+// reweighting with 1/max(|r|, δ), δ a thousandth of the median |r|. Source:
+// Schlossmacher (1973), JASA 68, 857-859. It is a start, so that the limit on
+// its iterations is no error.
+func (s *system) leastAbsolute() ([]float64, error) {
+	weights := make([]float64, s.n)
+	for i := range weights {
+		weights[i] = 1
+	}
+	r, err := s.reweighted(weights)
+	for range 50 {
+		if err != nil {
+			return nil, err
+		}
+		mid := medianAbs(r, s.root, s.p)
+		floor := max(mid/1000, 16*eps*maxAbs(s.b))
+		if floor == 0 {
+			return r, nil
+		}
+		for i, v := range r {
+			weights[i] = floor / max(math.Abs(v), floor)
+		}
+		before := r
+		if r, err = s.reweighted(weights); err == nil && maxDiff(before, r) <= mid/100 {
+			break
+		}
+	}
+	return r, err
+}
+
+// reweighted solves min Σ weights·(b − A·z)² and returns the residuals b − A·z.
+func (s *system) reweighted(weights []float64) ([]float64, error) {
+	a, q := make([]float64, len(s.a)), make([]float64, s.n)
+	for i, v := range weights {
+		root := math.Sqrt(v)
+		q[i] = root * s.b[i]
+		for j := i * s.p; j < (i+1)*s.p; j++ {
+			a[j] = root * s.a[j]
+		}
+	}
+	f := factorise(a, s.n, s.p)
+	if cond := f.cond(); !(cond < 1/eps) {
+		return nil, fmt.Errorf("condition number %.3g: %w", cond, ErrCondition)
+	}
+	f.apply(blas.Trans, q)
+	z := q[:s.p]
+	f.solveR(blas.NoTrans, z)
+	r := make([]float64, s.n)
+	for i, v := range s.b {
+		for j, c := range z {
+			v -= s.a[i*s.p+j] * c
+		}
+		r[i] = v
+	}
+	return r, nil
+}
+
+// finishHuber computes the coefficients at the converged weights and their
+// asymptotic covariance.
+func (s *system) finishHuber(x [][]float64, y, w, r []float64, scale float64, it int) (*RobustSolution, error) {
+	robust, total := make([]float64, s.n), make([]float64, s.n)
+	huberWeights(r, scale, robust)
+	var psi2, dpsi float64 // Σψ², Σψ' over rows of positive weight
+	for i, v := range robust {
+		total[i] = v * s.root[i] * s.root[i]
+		if s.root[i] > 0 {
+			u := v * r[i] / scale
+			psi2 += u * u
+			if v == 1 {
+				dpsi++
+			}
+		}
+	}
+	sol, err := Linear(x, y, total)
+	if err != nil {
+		return nil, fmt.Errorf("huber fit: %w", err)
+	}
+	out := &RobustSolution{Solution: *sol, Robust: robust, Scale: scale, Iterations: it}
+	n, p := float64(countPositive(w, s.n)), float64(s.p)
+	mean := dpsi / n
+	k := 1 + p/n*(1-mean)/mean // var(ψ') = mean·(1−mean) as ψ' is 0 or 1
+	variance := k * k * (psi2 / (n - p)) / (mean * mean) * scale * scale
+	f := factorise(append([]float64(nil), s.a...), s.n, s.p)
+	out.covariance(f.unscaledCov(), s.scale, variance)
+	return out, nil
+}
+
+// huberWeights stores min(1, k·scale/|r|) in w.
+func huberWeights(r []float64, scale float64, w []float64) {
+	for i, v := range r {
+		w[i] = 1
+		if a := math.Abs(v); a > huberK*scale {
+			w[i] = huberK * scale / a
+		}
+	}
+}
+
+// medianAbs is the median of |r| over the rows with a positive root weight, the p
+// smallest left out: as many as a least-absolute fit of p coefficients passes
+// through exactly.
+func medianAbs(r, root []float64, p int) float64 {
+	abs := make([]float64, 0, len(r))
+	for i, v := range r {
+		if root[i] > 0 {
+			abs = append(abs, math.Abs(v))
+		}
+	}
+	slices.Sort(abs)
+	return medianSorted(abs[min(p, len(abs)-1):])
+}
+
+// medianSorted is the median of ascending values: the mean of the two middle
+// ones for an even number. s must not be empty.
+func medianSorted(s []float64) float64 {
+	m := len(s)
+	if m%2 == 1 {
+		return s[m/2]
+	}
+	return s[m/2-1] + (s[m/2]-s[m/2-1])/2
+}
+
+// maxAbs is the largest |v|.
+func maxAbs(v []float64) float64 {
+	var m float64
+	for _, a := range v {
+		m = max(m, math.Abs(a))
+	}
+	return m
+}
+
+// maxDiff is the largest |a − b|.
+func maxDiff(a, b []float64) float64 {
+	var m float64
+	for i := range a {
+		m = max(m, math.Abs(a[i]-b[i]))
+	}
+	return m
+}

@@ -1,0 +1,275 @@
+package lsq
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// line is the design of an intercept and a slope.
+func line(x []float64) [][]float64 {
+	rows := make([][]float64, len(x))
+	for i, v := range x {
+		rows[i] = []float64{1, v}
+	}
+	return rows
+}
+
+// near fails the test unless got and want agree to the relative tolerance, or
+// absolutely where want is below one.
+func near(t interface {
+	Helper()
+	Errorf(string, ...any)
+}, what string, got, want, tol float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tol*max(1, math.Abs(want))) {
+		t.Errorf("%s: got %.17g, want %.17g within %g", what, got, want, tol)
+	}
+}
+
+// TestLinearByHand checks every field on x = 1..4, y = 1, 3, 2, 4, whose line is
+// y = 0.5 + 0.8·x with residual sum of squares 1.8.
+func TestLinearByHand(t *testing.T) {
+	sol, err := Linear(line([]float64{1, 2, 3, 4}), []float64{1, 3, 2, 4}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "intercept", sol.Coef[0], 0.5, 1e-14)
+	near(t, "slope", sol.Coef[1], 0.8, 1e-14)
+	near(t, "RSS", sol.RSS, 1.8, 1e-14)
+	near(t, "R2", sol.R2, 1-1.8/5, 1e-14)
+	near(t, "slope error", sol.StdErr[1], math.Sqrt(0.9/5), 1e-14)
+	near(t, "intercept error", sol.StdErr[0], math.Sqrt(0.9*(1.0/4+6.25/5)), 1e-14)
+	near(t, "covariance", sol.Cov[0][1], -0.9*2.5/5, 1e-14)
+	if sol.DF != 2 || !sol.Centred {
+		t.Errorf("DF %d, centred %v", sol.DF, sol.Centred)
+	}
+	for i, want := range []float64{-0.3, 0.9, -0.9, 0.3} {
+		near(t, "residual", sol.Residuals[i], want, 1e-14)
+		near(t, "fitted", sol.Fitted[i], []float64{1, 3, 2, 4}[i]-want, 1e-14)
+	}
+	ci, err := sol.CI(0.95)
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "CI", ci[1][1]-ci[1][0], 2*4.302652729911275*math.Sqrt(0.18), 1e-9) // t(0.975, 2)
+}
+
+func TestLinearWithoutIntercept(t *testing.T) {
+	sol, err := Linear([][]float64{{1}, {2}, {3}}, []float64{2, 4, 7}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "slope", sol.Coef[0], 31.0/14, 1e-15)
+	near(t, "R2 about zero", sol.R2, 1-sol.RSS/69, 1e-15)
+	if sol.Centred {
+		t.Error("a line through the origin does not span the constant")
+	}
+	hidden, err := Linear([][]float64{{1, 0}, {1, 0}, {0, 1}, {0, 1}}, []float64{1, 2, 3, 5}, nil)
+	if err != nil || !hidden.Centred {
+		t.Errorf("two group indicators span the constant: %+v, %v", hidden, err)
+	}
+}
+
+func TestLinearUnits(t *testing.T) {
+	x := []float64{1, 64, 1024, 65536, 4 << 20}
+	y := []float64{9e-4, 9.5e-4, 1.9e-3, 6.1e-2, 3.9}
+	a, err := Linear(line(x), y, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range y {
+		y[i] *= 1e9
+	}
+	b, err := Linear(line(x), y, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "ns against s", b.Coef[0]/1e9/a.Coef[0], 1, 1e-12)
+	near(t, "R2", b.R2, a.R2, 1e-12)
+	if a.Cond > 10 {
+		t.Errorf("condition number %g of a plain line", a.Cond)
+	}
+}
+
+func TestLinearErrors(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	ok := line([]float64{1, 2, 3})
+	y := []float64{1, 2, 3}
+	for name, c := range map[string]struct {
+		x    [][]float64
+		y, w []float64
+		want error
+	}{
+		"empty":        {nil, nil, nil, ErrShort},
+		"short":        {ok[:1], y[:1], nil, ErrShort},
+		"zero weights": {ok, y, []float64{1, 0, 0}, ErrShort},
+		"lengths":      {ok, y[:2], nil, ErrShape},
+		"weights":      {ok, y, []float64{1}, ErrShape},
+		"no columns":   {[][]float64{{}, {}}, y[:2], nil, ErrShape},
+		"ragged":       {[][]float64{{1, 2}, {1}}, y[:2], nil, ErrShape},
+		"NaN x":        {line([]float64{1, nan, 3}), y, nil, ErrNotFinite},
+		"Inf y":        {ok, []float64{1, inf, 3}, nil, ErrNotFinite},
+		"NaN weight":   {ok, y, []float64{1, nan, 1}, ErrNotFinite},
+		"negative":     {ok, y, []float64{1, -1, 1}, ErrWeight},
+		"same x":       {line([]float64{2, 2, 2}), y, nil, ErrCondition},
+		"zero column":  {line([]float64{0, 0, 0}), y, nil, ErrCondition},
+		"overflow":     {line([]float64{1, 2, math.MaxFloat64}), y, []float64{1, 1, math.MaxFloat64}, ErrCondition},
+	} {
+		sol, err := Linear(c.x, c.y, c.w)
+		if !errors.Is(err, c.want) || sol != nil {
+			t.Errorf("%s: %v, want %v", name, err, c.want)
+		}
+	}
+	sol, err := Linear(ok[:2], y[:2], nil)
+	if err != nil || !math.IsNaN(sol.StdErr[0]) || sol.DF != 0 {
+		t.Fatalf("two points: %+v, %v", sol, err)
+	}
+	if _, err := sol.CI(0.95); !errors.Is(err, ErrShort) {
+		t.Errorf("CI without degrees of freedom: %v", err)
+	}
+	if _, err := sol.CI(1); !errors.Is(err, ErrShape) {
+		t.Errorf("CI at level 1: %v", err)
+	}
+	flat, err := Linear(ok, []float64{5, 5, 5}, nil)
+	if err != nil || !math.IsNaN(flat.R2) {
+		t.Errorf("R² of a constant: %+v, %v", flat, err)
+	}
+}
+
+func TestRelative(t *testing.T) {
+	x, y := []float64{1, 10, 100}, []float64{1.1, 9, 105}
+	sol, err := Relative(line(x), y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	base := math.Inf(1)
+	for _, d := range [][2]float64{{0, 0}, {1e-3, 0}, {-1e-3, 0}, {0, 1e-4}, {0, -1e-4}} {
+		var sum float64
+		for i := range x {
+			r := (y[i] - sol.Coef[0] - d[0] - (sol.Coef[1]+d[1])*x[i]) / y[i]
+			sum += r * r
+		}
+		if base == math.Inf(1) {
+			near(t, "RSS", sol.RSS, sum, 1e-14)
+			base = sum
+		} else if sum <= base {
+			t.Errorf("moved by %v the sum of squared relative residuals falls to %g from %g", d, sum, base)
+		}
+	}
+	if _, err := Relative(line(x), []float64{1, 0, 2}); !errors.Is(err, ErrWeight) {
+		t.Errorf("relative residual of zero: %v", err)
+	}
+	if _, err := RelativeWeights([]float64{1, math.NaN()}); !errors.Is(err, ErrNotFinite) {
+		t.Errorf("NaN: %v", err)
+	}
+}
+
+// TestLinearCoverage checks that 95% intervals hold the truth 95% of the time,
+// with and without weights.
+func TestLinearCoverage(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	x := []float64{1, 2, 4, 8, 16, 32, 64, 128}
+	var hit [2]int
+	const trials = 2000
+	for range trials {
+		y, w := make([]float64, len(x)), make([]float64, len(x))
+		for i, v := range x {
+			sigma := 0.1 * v
+			y[i], w[i] = 3+2*v+sigma*rng.NormFloat64(), 1/(sigma*sigma)
+		}
+		sol, err := Linear(line(x), y, w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ci, err := sol.CI(0.95)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j, truth := range []float64{3, 2} {
+			if ci[j][0] <= truth && truth <= ci[j][1] {
+				hit[j]++
+			}
+		}
+	}
+	for j, h := range hit {
+		if got := float64(h) / trials; math.Abs(got-0.95) > 0.015 {
+			t.Errorf("coefficient %d: coverage %.3f", j, got)
+		}
+	}
+}
+
+// drawRows generates a small well-posed problem of p = 2 with integer weights.
+func drawRows(t *rapid.T) (x [][]float64, y, w []float64) {
+	n := rapid.IntRange(4, 12).Draw(t, "n")
+	for i := range n {
+		x = append(x, []float64{1, float64(i) + rapid.Float64Range(0, 0.5).Draw(t, "x")})
+		y = append(y, rapid.Float64Range(-100, 100).Draw(t, "y"))
+		w = append(w, float64(rapid.IntRange(1, 4).Draw(t, "w")))
+	}
+	if sol, err := Linear(x, y, w); err != nil || sol.RSS < 1e-6 {
+		t.Skip("ratios of zero residuals say nothing")
+	}
+	return x, y, w
+}
+
+func TestWeightsAreReplicatedRows(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		x, y, w := drawRows(t)
+		weighted, err := Linear(x, y, w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var xs [][]float64
+		var ys []float64
+		for i := range x {
+			for range int(w[i]) {
+				xs, ys = append(xs, x[i]), append(ys, y[i])
+			}
+		}
+		rows, err := Linear(xs, ys, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		near(t, "RSS", weighted.RSS/rows.RSS, 1, 1e-10)
+		near(t, "R2", weighted.R2, rows.R2, 1e-10)
+		for j := range rows.Coef {
+			near(t, "coefficient", weighted.Coef[j], rows.Coef[j], 1e-10)
+			// Replicated rows count as observations, weights do not.
+			near(t, "error", weighted.StdErr[j]*math.Sqrt(float64(weighted.DF)/float64(rows.DF))/rows.StdErr[j], 1, 1e-10)
+		}
+	})
+}
+
+func TestPermutationInvariance(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		x, y, w := drawRows(t)
+		order := rapid.Permutation(slices.Collect(func(yield func(int) bool) {
+			for i := range x {
+				if !yield(i) {
+					return
+				}
+			}
+		})).Draw(t, "order")
+		var xs [][]float64
+		var ys, ws []float64
+		for _, i := range order {
+			xs, ys, ws = append(xs, x[i]), append(ys, y[i]), append(ws, w[i])
+		}
+		a, errA := Linear(x, y, w)
+		b, errB := Linear(xs, ys, ws)
+		ha, errC := Huber(x, y, w)
+		hb, errD := Huber(xs, ys, ws)
+		if err := errors.Join(errA, errB, errC, errD); err != nil {
+			t.Fatal(err)
+		}
+		for j := range a.Coef {
+			near(t, "linear", b.Coef[j], a.Coef[j], 1e-10)
+			near(t, "huber", hb.Coef[j], ha.Coef[j], 1e-6)
+		}
+	})
+}

@@ -1,0 +1,118 @@
+// Package lsq holds the least-squares numerics that the models of package fit
+// are built on: linear and weighted fits, a robust fit, non-linear fits,
+// piecewise lines and a cluster bootstrap.
+//
+// Opinions, and what was rejected:
+//
+//   - Every solve is an orthogonal factorisation. Normal equations square the
+//     condition number and are never formed.
+//   - A coefficient is what the data say. Nothing is clamped; a fit that may
+//     not have a negative slope is refused (ErrInadmissible), not bent.
+//   - Condition numbers are those of the column-scaled design, so that a fit in
+//     seconds and bytes is not called singular because of its units.
+//   - Results that cannot be trusted come with an error, and where a partial
+//     result helps to explain the error it comes too. Functions that do so say it.
+//
+// Nothing here knows a network model, prints, or keeps state.
+package lsq
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// Errors that callers can test for with errors.Is. The errors returned wrap
+// these with the place at which they arose.
+var (
+	// ErrShort: fewer observations than the fit has parameters or needs.
+	ErrShort = errors.New("too few observations")
+	// ErrShape: lengths of arguments do not agree, or an option is out of range.
+	ErrShape = errors.New("mismatched or invalid arguments")
+	// ErrNotFinite: NaN or infinity in the data or in a model's values.
+	ErrNotFinite = errors.New("not finite")
+	// ErrWeight: a weight is negative, or a relative fit meets a zero.
+	ErrWeight = errors.New("invalid weight")
+	// ErrCondition: the columns are linearly dependent to working precision, so
+	// the coefficients are not determined by the data.
+	ErrCondition = errors.New("design is singular to working precision")
+	// ErrNoConverge: the iteration limit was reached.
+	ErrNoConverge = errors.New("no convergence")
+	// ErrInadmissible: no fit satisfies the constraint asked for.
+	ErrInadmissible = errors.New("no admissible fit")
+	// ErrReplicates: too few usable bootstrap replicates.
+	ErrReplicates = errors.New("too few usable replicates")
+)
+
+// eps is the spacing of float64 at 1.
+const eps = 0x1p-52
+
+// finite reports whether v is neither NaN nor infinite.
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// allFinite returns ErrNotFinite naming the first index at which v is not finite.
+func allFinite(name string, v []float64) error {
+	for i, a := range v {
+		if !finite(a) {
+			return fmt.Errorf("%s[%d] is %v: %w", name, i, a, ErrNotFinite)
+		}
+	}
+	return nil
+}
+
+// checkRows validates a design of n rows against y and the optional weights w,
+// and returns the number of columns p.
+func checkRows(x [][]float64, y, w []float64) (p int, err error) {
+	if len(x) != len(y) || (w != nil && len(w) != len(y)) {
+		return 0, fmt.Errorf("%d rows, %d responses, %d weights: %w", len(x), len(y), len(w), ErrShape)
+	}
+	if len(x) == 0 {
+		return 0, fmt.Errorf("no rows: %w", ErrShort)
+	}
+	p = len(x[0])
+	if p == 0 {
+		return 0, fmt.Errorf("rows without columns: %w", ErrShape)
+	}
+	for i, row := range x {
+		if len(row) != p {
+			return 0, fmt.Errorf("row %d has %d columns, row 0 has %d: %w", i, len(row), p, ErrShape)
+		}
+		for j, v := range row {
+			if !finite(v) {
+				return 0, fmt.Errorf("x[%d][%d] is %v: %w", i, j, v, ErrNotFinite)
+			}
+		}
+	}
+	if err := allFinite("y", y); err != nil {
+		return 0, err
+	}
+	return p, checkWeights(w)
+}
+
+// checkWeights returns an error unless every weight is finite and not negative.
+func checkWeights(w []float64) error {
+	if err := allFinite("weight", w); err != nil {
+		return err
+	}
+	for i, v := range w {
+		if v < 0 {
+			return fmt.Errorf("weight[%d] is %g: %w", i, v, ErrWeight)
+		}
+	}
+	return nil
+}
+
+// countPositive is the number of observations with a positive weight; all n
+// when w is nil.
+func countPositive(w []float64, n int) int {
+	if w == nil {
+		return n
+	}
+	m := 0
+	for _, v := range w {
+		if v > 0 {
+			m++
+		}
+	}
+	return m
+}

@@ -1,0 +1,180 @@
+// Package progress shows how far a long command is: one live line on a terminal, JSON events otherwise, nothing when
+// asked to be quiet.
+//
+// Time left comes from the observed rate, because plans are forecasts and networks are not: what was done counts less
+// the longer ago it was, so that the estimate follows a network that changed its pace, and a single slow slot does not
+// throw it. No estimate is shown before there is one.
+package progress
+
+import (
+	"io"
+	"math"
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/term"
+)
+
+const (
+	liveEvery  = 100 * time.Millisecond // between two drawings of the live line
+	eventEvery = time.Second            // between two progress events
+)
+
+// Reporter shows the progress of one command. Its methods may be called from any goroutine. Errors of the writer are
+// ignored: progress that nobody can see must not stop a measurement.
+type Reporter struct {
+	mu    sync.Mutex
+	out   sink
+	now   func() time.Time
+	every time.Duration
+
+	started time.Time // of the phase
+	first   time.Time // of the first phase
+	drawn   time.Time // last time the sink was given a state
+	state   State
+	rate    rate
+	open    bool // a phase is under way
+}
+
+// State is what is known of a phase at one moment.
+type State struct {
+	Phase   string
+	Label   string
+	Done    float64
+	Total   float64
+	Elapsed time.Duration
+	Left    time.Duration // meaningful if HasLeft
+	HasLeft bool
+}
+
+// sink is one way to show progress.
+type sink interface {
+	begin(at time.Time, s State)
+	progress(at time.Time, s State)
+	note(at time.Time, s State, message string)
+	end(at time.Time, s State)                  // of a phase
+	finish(at time.Time, elapsed time.Duration) // of all
+}
+
+// New returns a reporter that writes to w: a live line if w is a terminal, else JSON events, one on each line; nothing
+// if quiet. The width of the terminal is asked of w where w is a file. now is the clock, time.Now outside tests.
+func New(w io.Writer, isTerminal, quiet bool, now func() time.Time) *Reporter {
+	r := &Reporter{now: now, every: eventEvery, out: &events{w: w}}
+	switch {
+	case quiet:
+		r.out = nothing{}
+	case isTerminal:
+		r.out, r.every = &live{w: w, width: func() int { return widthOf(w) }}, liveEvery
+	}
+	return r
+}
+
+// IsTerminal reports whether f is a terminal.
+func IsTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
+
+// widthOf returns the columns of a terminal, 80 where they are not known.
+func widthOf(w io.Writer) int {
+	if f, ok := w.(*os.File); ok {
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
+			return width
+		}
+	}
+	return 80
+}
+
+// Phase ends the phase before and begins the next.
+func (r *Reporter) Phase(name string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.now()
+	r.endPhase(now)
+	if r.first.IsZero() {
+		r.first = now
+	}
+	r.started, r.drawn, r.open = now, now, true
+	r.rate = rate{}
+	r.state = State{Phase: name}
+	r.out.begin(now, r.state)
+}
+
+// Update says that done of total are done, in counts or in any other measure of work, and what is under way. A total
+// that grows is fine; a total of 0 or less shows no percentage. The last state of a phase is always shown when it ends.
+func (r *Reporter) Update(done, total float64, label string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.open || !sensible(done) || !sensible(total) {
+		return
+	}
+	now := r.now()
+	r.rate.observe(now.Sub(r.started), done)
+	r.state.Done, r.state.Total, r.state.Label = done, total, label
+	r.show(now)
+}
+
+func sensible(v float64) bool { return v >= 0 && !math.IsInf(v, 0) }
+
+// Tick shows the time that passed, without news. Call it about once a second while a slot is long.
+func (r *Reporter) Tick() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.open {
+		r.show(r.now())
+	}
+}
+
+// Note says something once, between the progress.
+func (r *Reporter) Note(message string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.now()
+	r.at(now)
+	r.out.note(now, r.state, message)
+}
+
+// Done ends the last phase and the reporter.
+func (r *Reporter) Done() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.now()
+	r.endPhase(now)
+	if !r.first.IsZero() {
+		r.out.finish(now, now.Sub(r.first))
+		r.first = time.Time{}
+	}
+}
+
+func (r *Reporter) endPhase(now time.Time) {
+	if r.open {
+		r.at(now)
+		r.out.end(now, r.state)
+		r.open = false
+	}
+}
+
+// show draws the state, if the last drawing is long enough ago.
+func (r *Reporter) show(now time.Time) {
+	if now.Sub(r.drawn) < r.every {
+		return
+	}
+	r.drawn = now
+	r.at(now)
+	r.out.progress(now, r.state)
+}
+
+// at brings the state's times up to now.
+func (r *Reporter) at(now time.Time) {
+	if r.open {
+		r.state.Elapsed = now.Sub(r.started)
+		r.state.Left, r.state.HasLeft = r.rate.left(r.state.Elapsed, r.state.Done, r.state.Total)
+	}
+}
+
+// nothing is the sink of --quiet.
+type nothing struct{}
+
+func (nothing) begin(time.Time, State)          {}
+func (nothing) progress(time.Time, State)       {}
+func (nothing) note(time.Time, State, string)   {}
+func (nothing) end(time.Time, State)            {}
+func (nothing) finish(time.Time, time.Duration) {}

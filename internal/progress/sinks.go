@@ -1,0 +1,172 @@
+package progress
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/jedib0t/go-pretty/v6/text"
+)
+
+// live is one line on a terminal, drawn over itself.
+type live struct {
+	w     io.Writer
+	width func() int
+	drawn bool // the line is on the screen
+}
+
+const clearLine = "\r\x1b[K"
+
+func (l *live) begin(_ time.Time, s State) { l.draw(line(s)) }
+
+func (l *live) progress(_ time.Time, s State) { l.draw(line(s)) }
+
+func (l *live) note(_ time.Time, s State, message string) {
+	drawn := l.drawn
+	l.erase()
+	io.WriteString(l.w, printable(message)+"\n")
+	if drawn {
+		l.draw(line(s))
+	}
+}
+
+func (l *live) end(_ time.Time, s State) {
+	l.erase()
+	parts := []string{printable(s.Phase) + ":"}
+	if c := counts(s); c != "" {
+		parts = append(parts, c)
+	}
+	fmt.Fprintf(l.w, "%s in %s\n", strings.Join(parts, " "), clock(s.Elapsed))
+}
+
+func (l *live) finish(time.Time, time.Duration) { l.erase() }
+
+func (l *live) draw(s string) {
+	// One column is left free: a full line wraps on some terminals, and then cannot be drawn over.
+	s = text.Snip(s, max(l.width()-1, 1), "…")
+	io.WriteString(l.w, clearLine+s)
+	l.drawn = true
+}
+
+func (l *live) erase() {
+	if l.drawn {
+		io.WriteString(l.w, clearLine)
+		l.drawn = false
+	}
+}
+
+// line is a state in words, the most wanted first: a narrow terminal cuts off its end.
+func line(s State) string {
+	parts := []string{printable(s.Phase) + ":"}
+	if s.Total > 0 {
+		parts = append(parts, fmt.Sprintf("%3d%%", percent(s)))
+	}
+	if s.HasLeft {
+		parts = append(parts, clock(s.Left)+" left,")
+	}
+	if s.Elapsed > 0 {
+		parts = append(parts, clock(s.Elapsed)+" gone,")
+	}
+	if c := counts(s); c != "" {
+		parts = append(parts, c+",")
+	}
+	if s.Label != "" {
+		parts = append(parts, printable(s.Label))
+	}
+	return strings.TrimSuffix(strings.Join(parts, " "), ",")
+}
+
+// counts prints "17 of 240" where the work is counted in whole steps.
+func counts(s State) string {
+	if s.Total <= 0 || s.Done != math.Trunc(s.Done) || s.Total != math.Trunc(s.Total) {
+		return ""
+	}
+	return fmt.Sprintf("%.0f of %.0f", s.Done, s.Total)
+}
+
+// percent is rounded down: 100 means done.
+func percent(s State) int { return int(min(100*s.Done/s.Total, 100)) }
+
+// clock prints a time as 0:07, 12:34 or 1:02:03.
+func clock(d time.Duration) string {
+	s := int64(d.Round(time.Second) / time.Second)
+	if s >= 3600 {
+		return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
+	}
+	return fmt.Sprintf("%d:%02d", s/60, s%60)
+}
+
+// printable keeps names from moving the cursor.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return ' '
+	}, s)
+}
+
+// Event is one line of progress for programs. Times are in seconds.
+type Event struct {
+	Event   string   `json:"event"` // "phase", "progress", "note", "phase-done", "done"
+	Time    string   `json:"time"`  // RFC 3339
+	Phase   string   `json:"phase,omitempty"`
+	Label   string   `json:"label,omitempty"`
+	Done    *float64 `json:"done,omitempty"`
+	Total   *float64 `json:"total,omitempty"`
+	Percent *float64 `json:"percent,omitempty"`
+	Elapsed *float64 `json:"elapsed_s,omitempty"`
+	Left    *float64 `json:"left_s,omitempty"` // absent while there is no estimate
+	Message string   `json:"message,omitempty"`
+}
+
+// events writes one Event on each line.
+type events struct{ w io.Writer }
+
+func (e *events) begin(at time.Time, s State) { e.write(at, Event{Event: "phase", Phase: s.Phase}) }
+
+func (e *events) progress(at time.Time, s State) { e.write(at, eventOf("progress", s)) }
+
+func (e *events) note(at time.Time, s State, message string) {
+	e.write(at, Event{Event: "note", Phase: s.Phase, Message: message})
+}
+
+func (e *events) end(at time.Time, s State) {
+	ev := eventOf("phase-done", s)
+	ev.Left, ev.Label = nil, ""
+	e.write(at, ev)
+}
+
+func (e *events) finish(at time.Time, elapsed time.Duration) {
+	e.write(at, Event{Event: "done", Elapsed: tenths(elapsed)})
+}
+
+func eventOf(name string, s State) Event {
+	ev := Event{Event: name, Phase: s.Phase, Label: s.Label, Elapsed: tenths(s.Elapsed)}
+	if s.Total > 0 {
+		done, total, pc := s.Done, s.Total, math.Floor(1000*min(s.Done/s.Total, 1))/10
+		ev.Done, ev.Total, ev.Percent = &done, &total, &pc
+	}
+	if s.HasLeft {
+		ev.Left = tenths(s.Left)
+	}
+	return ev
+}
+
+func tenths(d time.Duration) *float64 {
+	v := math.Round(d.Seconds()*10) / 10
+	return &v
+}
+
+func (e *events) write(at time.Time, ev Event) {
+	ev.Time = at.UTC().Format(time.RFC3339Nano)
+	b, err := json.Marshal(ev)
+	if err != nil {
+		return // strings and finite numbers always marshal
+	}
+	e.w.Write(append(b, '\n'))
+}

@@ -1,0 +1,82 @@
+//go:build unix
+
+package rundir
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// lock is held by the coordinator that writes a run directory. The kernel frees it when the process ends, however that
+// happens. The file names its holder for the message to the second.
+type lock struct{ f *os.File }
+
+// acquire takes the lock of dir, or fails with ErrLocked at once.
+func acquire(dir string) (*lock, error) {
+	path := filepath.Join(dir, lockFile)
+	for {
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
+		if err != nil {
+			return nil, reason(err)
+		}
+		if err := flock(f); err != nil {
+			f.Close()
+			return nil, err
+		}
+		if same(f, path) {
+			return claim(f)
+		}
+		f.Close() // its holder removed the file between our open and our lock
+	}
+}
+
+func flock(f *os.File) error {
+	err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	for errors.Is(err, unix.EINTR) {
+		err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	}
+	switch {
+	case errors.Is(err, unix.EWOULDBLOCK):
+		holder, rerr := io.ReadAll(io.LimitReader(f, 200))
+		if rerr != nil || len(holder) == 0 {
+			holder = []byte("another process")
+		}
+		return fmt.Errorf("%w by %s; wait for it or end it", ErrLocked, strings.TrimSpace(string(holder)))
+	case err != nil:
+		return fmt.Errorf("lock %s: %w; the file system may not have locks", lockFile, err)
+	}
+	return nil
+}
+
+// same reports whether path still names f.
+func same(f *os.File, path string) bool {
+	a, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	b, err := os.Stat(path)
+	return err == nil && os.SameFile(a, b)
+}
+
+func claim(f *os.File) (*lock, error) {
+	err := f.Truncate(0)
+	if err == nil {
+		_, err = f.WriteAt([]byte(self()+"\n"), 0)
+	}
+	if err != nil {
+		f.Close()
+		return nil, reason(err)
+	}
+	return &lock{f}, nil
+}
+
+// release removes the file while the lock is held, so that nobody can hold a lock on a file that is gone.
+func (l *lock) release() error {
+	return errors.Join(os.Remove(l.f.Name()), l.f.Close())
+}

@@ -1,0 +1,129 @@
+// Package rundir keeps one run on disk: a directory with a fixed set of files, of which run.json says what the run was
+// and how far it came.
+//
+// Its opinion: a run directory is valid at every moment. A file is replaced whole (written beside, synced, renamed) or
+// only appended to; one coordinator holds the directory, and a second is told which process that is. A directory that
+// holds anything is never written into by mistake.
+package rundir
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"time"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"calib/internal/dataset"
+)
+
+// Schema names the version of run.json. A reader refuses any other.
+const Schema = "calib.run/1"
+
+// Status of a run.
+const (
+	StatusRunning     = "running"     // under way, or its coordinator died: --resume continues it
+	StatusComplete    = "complete"    // all of it was measured
+	StatusPartial     = "partial"     // some hosts or slots failed
+	StatusInterrupted = "interrupted" // stopped by the user
+	StatusFailed      = "failed"      // ended before there was anything to keep
+)
+
+// Run is a whole run.json.
+type Run struct {
+	Schema string `json:"schema"`
+	ID     string `json:"id"`
+	Plan   string `json:"plan"` // its name
+	Seed   uint64 `json:"seed"`
+	// Version and Build identify the coordinator's binary; those of the agents are in Hosts.
+	Version string   `json:"version"`
+	Build   string   `json:"build"`
+	Args    []string `json:"args,omitempty"` // command line, without the program
+	// Hosts holds what each agent said of itself, with its environment fingerprint, in rank order.
+	Hosts []dataset.Host `json:"hosts"`
+	// Detail is the plan in full, as its package writes it: what --resume needs to go on with the same schedule.
+	Detail json.RawMessage `json:"detail,omitempty"`
+	// Slots count the schedule: planned, measured, given up.
+	Slots    Slots     `json:"slots"`
+	Stops    []Stop    `json:"stops,omitempty"`
+	Failures []Failure `json:"failures,omitempty"`
+	Warnings []string  `json:"warnings,omitempty"`
+
+	Status   string     `json:"status"`
+	ExitCode *int       `json:"exit_code,omitempty"` // absent while running
+	Started  time.Time  `json:"started"`
+	Ended    *time.Time `json:"ended,omitempty"`
+	// Coordinator is the process that wrote this file last.
+	Coordinator string `json:"coordinator,omitempty"`
+}
+
+// Slots count a schedule.
+type Slots struct {
+	Planned int `json:"planned"`
+	Done    int `json:"done"`
+	Failed  int `json:"failed"`
+}
+
+// Reasons for which a point stopped being measured.
+const (
+	StopInterval = "interval" // the 95% interval of its median is within the target
+	StopBudget   = "budget"   // its budget ended first
+)
+
+// Stop says why a point was not measured further.
+type Stop struct {
+	Experiment string `json:"experiment"`
+	Point      string `json:"point"` // dataset.Point.Key: "bytes=1,pairs=3"
+	Reason     string `json:"reason"`
+	// Width is half the 95% interval of the median, relative to it, when the point stopped.
+	Width  *float64 `json:"width,omitempty"`
+	Rounds int      `json:"rounds"`
+}
+
+// Failure is a slot, or a host, that gave nothing.
+type Failure struct {
+	Slot  *int   `json:"slot,omitempty"`
+	Host  string `json:"host,omitempty"`
+	Error string `json:"error"`
+}
+
+// End sets how the run ended. code is the exit code of the command.
+func (r *Run) End(status string, code int, at time.Time) {
+	at = at.UTC()
+	r.Status, r.ExitCode, r.Ended = status, &code, &at
+}
+
+// decodeRun reads the run.json of the directory dir.
+func decodeRun(dir string, b []byte) (Run, error) {
+	var r Run
+	if err := json.Unmarshal(b, &r); err != nil {
+		return r, fmt.Errorf("run %s: %w: %s: %w", dir, ErrNotRun, RunFile, err)
+	}
+	if r.Schema != Schema {
+		return r, fmt.Errorf("run %s: %w: %s has schema %q, this build reads %q", dir, ErrNotRun, RunFile, r.Schema, Schema)
+	}
+	return r, nil
+}
+
+// ErrNotRun reports a path that is not a run directory.
+var ErrNotRun = errors.New("not a calib run directory")
+
+// JSONSchema returns the JSON Schema (2020-12) of run.json.
+func JSONSchema() (*jsonschema.Schema, error) {
+	s, err := jsonschema.For[Run](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
+		reflect.TypeFor[json.RawMessage](): {Description: "the plan in full"},
+		reflect.TypeFor[time.Time]():       {Type: "string", Format: "date-time"},
+	}})
+	if err != nil {
+		return nil, fmt.Errorf("schema of run: %w", err)
+	}
+	s.Schema = "https://json-schema.org/draft/2020-12/schema"
+	s.ID = "https://calib.invalid/schema/run-1.json"
+	s.Title = "calib run"
+	s.Description = "run.json: what a run was, on which hosts, and how far it came."
+	s.Properties["schema"].Const = jsonschema.Ptr[any](Schema)
+	s.Properties["status"].Enum = []any{StatusRunning, StatusComplete, StatusPartial, StatusInterrupted, StatusFailed}
+	s.Properties["stops"].Items.Properties["reason"].Enum = []any{StopInterval, StopBudget}
+	return s, nil
+}

@@ -1,0 +1,256 @@
+package rundir
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"calib/fit"
+	"calib/internal/dataset"
+)
+
+// Files of a run directory.
+const (
+	RunFile     = "run.json"
+	SamplesFile = "samples.jsonl"
+	ParamsFile  = "params.json"
+	ReportFile  = "report.txt"
+	HTMLFile    = "report.html"
+	LogFile     = "log.jsonl"
+)
+
+// ErrExists reports a directory that already holds something.
+var ErrExists = errors.New("exists and is not empty")
+
+// DefaultName is the name of a run directory made at a moment, in that moment's time zone.
+func DefaultName(now time.Time) string { return "calib-run-" + now.Format("20060102-150405") }
+
+// Dir is a run directory. Its methods may be called from any goroutine.
+type Dir struct {
+	path string
+	lock *lock // nil where the directory is open for reading
+
+	mu  sync.Mutex
+	run Run
+}
+
+// Create makes a run directory at path, which must not exist or be empty, locks it and writes run.json with status
+// running. Parents are made too.
+func Create(path string, r Run) (*Dir, error) {
+	if err := os.MkdirAll(path, 0o755); err != nil {
+		return nil, createError(path, err)
+	}
+	// Before the lock, so as not to touch a directory that is something else; a run in it may be locked, which says more.
+	if err := empty(path); err != nil && !errors.Is(err, errHoldsRun) {
+		return nil, createError(path, err)
+	}
+	l, err := acquire(path)
+	if err != nil {
+		return nil, createError(path, err)
+	}
+	d := &Dir{path: path, lock: l}
+	if err := d.begin(r); err != nil {
+		return nil, errors.Join(createError(path, err), l.release())
+	}
+	return d, nil
+}
+
+func (d *Dir) begin(r Run) error {
+	if err := empty(d.path); err != nil {
+		return err
+	}
+	r.Status = StatusRunning
+	return d.Update(func(run *Run) { *run = r })
+}
+
+// errHoldsRun is ErrExists where what exists is a run.
+var errHoldsRun = fmt.Errorf("holds a run already: %w; --resume continues it, another --out starts a new one", ErrExists)
+
+// empty returns ErrExists if path holds anything but a lock.
+func empty(path string) error {
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return reason(err)
+	}
+	if _, err := os.Stat(filepath.Join(path, RunFile)); err == nil {
+		return errHoldsRun
+	}
+	for _, e := range entries {
+		if e.Name() != lockFile {
+			return fmt.Errorf("%w (there is %s in it); choose another --out", ErrExists, e.Name())
+		}
+	}
+	return nil
+}
+
+// createError says what to do about a directory that cannot be made or written.
+func createError(path string, err error) error {
+	hint := ""
+	switch {
+	case errors.Is(err, ErrExists), errors.Is(err, ErrLocked):
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		hint = "; it is not writable for this user, choose another --out"
+	case errors.Is(err, syscall.ENOTDIR), errors.Is(err, fs.ErrExist):
+		hint = "; a file is in the way, choose another --out"
+	case errors.Is(err, syscall.ENOSPC):
+		hint = "; the disk is full, free some space or choose another --out"
+	default:
+		hint = "; choose another --out"
+	}
+	return fmt.Errorf("run directory %s: %w%s", path, reason(err), hint)
+}
+
+// Open opens an existing run directory for reading and for replacing its params and reports. path may also be a file
+// in it.
+func Open(path string) (*Dir, error) {
+	path, err := Find(path)
+	if err != nil {
+		return nil, err
+	}
+	b, err := os.ReadFile(filepath.Join(path, RunFile))
+	if err != nil {
+		return nil, err
+	}
+	r, err := decodeRun(path, b)
+	if err != nil {
+		return nil, err
+	}
+	return &Dir{path: path, run: r}, nil
+}
+
+// Resume opens an existing run directory to go on measuring: it takes the lock and sets the status to running.
+func Resume(path string) (*Dir, error) {
+	path, err := Find(path)
+	if err != nil {
+		return nil, err
+	}
+	l, err := acquire(path)
+	if err != nil {
+		return nil, createError(path, err)
+	}
+	d, err := Open(path) // after the lock: what another coordinator wrote last is what counts
+	if err == nil {
+		d.lock = l
+		err = d.Update(func(r *Run) { r.Status, r.ExitCode, r.Ended = StatusRunning, nil, nil })
+	}
+	if err != nil {
+		return nil, errors.Join(err, l.release())
+	}
+	return d, nil
+}
+
+// Find returns the run directory that arg names: the directory itself, or the one that holds the file arg.
+func Find(arg string) (string, error) {
+	info, err := os.Stat(arg)
+	if err != nil {
+		return "", fmt.Errorf("run %s: %w; give the directory that calib run printed", arg, reason(err))
+	}
+	dir := arg
+	if !info.IsDir() {
+		dir = filepath.Dir(arg)
+	}
+	if _, err := os.Stat(filepath.Join(dir, RunFile)); err != nil {
+		return "", fmt.Errorf("run %s: %w: no %s in it (%w)", dir, ErrNotRun, RunFile, reason(err))
+	}
+	return dir, nil
+}
+
+// reason takes the path off an error that will be printed with it.
+func reason(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}
+
+// Path returns the directory.
+func (d *Dir) Path() string { return d.path }
+
+// File returns the path of one of its files.
+func (d *Dir) File(name string) string { return filepath.Join(d.path, name) }
+
+// Run returns what run.json says.
+func (d *Dir) Run() Run {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.run
+}
+
+// Update changes run.json. It is written whole or not at all. change must replace slices, not write into them.
+func (d *Dir) Update(change func(*Run)) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.lock == nil {
+		return fmt.Errorf("run %s: opened for reading", d.path)
+	}
+	r := d.run
+	change(&r)
+	r.Schema, r.Coordinator = Schema, self()
+	if r.Hosts == nil {
+		r.Hosts = []dataset.Host{}
+	}
+	b, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return fmt.Errorf("run %s: %s: %w", d.path, RunFile, err)
+	}
+	if err := writeFile(d.File(RunFile), append(b, '\n')); err != nil {
+		return err
+	}
+	d.run = r
+	return nil
+}
+
+// WriteParams replaces params.json.
+func (d *Dir) WriteParams(p *fit.Params) error {
+	var buf bytes.Buffer
+	if err := fit.Encode(&buf, p); err != nil {
+		return fmt.Errorf("run %s: %w", d.path, err)
+	}
+	return writeFile(d.File(ParamsFile), buf.Bytes())
+}
+
+// ReadParams reads params.json.
+func (d *Dir) ReadParams() (*fit.Params, error) {
+	f, err := os.Open(d.File(ParamsFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("run %s: no %s yet; calib fit %s makes it: %w", d.path, ParamsFile, d.path, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	p, err := fit.Decode(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.Name(), err)
+	}
+	return p, nil
+}
+
+// WriteReport replaces a report; name is ReportFile or another plain file name.
+func (d *Dir) WriteReport(name string, b []byte) error {
+	if name != filepath.Base(name) || strings.HasPrefix(name, ".") {
+		return fmt.Errorf("run %s: report %q: not a plain file name", d.path, name)
+	}
+	return writeFile(d.File(name), b)
+}
+
+// Close gives the directory free for another coordinator.
+func (d *Dir) Close() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.lock == nil {
+		return nil
+	}
+	l := d.lock
+	d.lock = nil
+	return l.release()
+}

@@ -1,0 +1,374 @@
+package rundir
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"calib/fit"
+	"calib/internal/dataset"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files in testdata")
+
+var started = time.Date(2026, 3, 1, 10, 15, 0, 0, time.UTC)
+
+func sample() Run {
+	return Run{
+		ID: DefaultName(started), Plan: "quick", Seed: 42, Version: "v0.1.0", Build: "5f2c", Args: []string{"run", "--local", "2"},
+		Hosts: []dataset.Host{
+			{Name: "h1", Addr: "10.0.0.1:0", Version: "v0.1.0", Env: map[string]string{"kernel": "6.12.9"}}, {Name: "h2"}},
+		Detail: json.RawMessage(`{"rounds": 3}`), Slots: Slots{Planned: 12}, Started: started,
+	}
+}
+
+func create(t *testing.T) *Dir {
+	t.Helper()
+	d, err := Create(filepath.Join(t.TempDir(), "runs", "one"), sample())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Close() })
+	return d
+}
+
+func names(t *testing.T, dir string) string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, e := range entries {
+		out = append(out, e.Name())
+	}
+	return strings.Join(out, " ")
+}
+
+func finish(t *testing.T, d *Dir) {
+	t.Helper()
+	width, slot := 0.013, 7
+	err := d.Update(func(r *Run) {
+		r.Slots.Done, r.Slots.Failed = 11, 1
+		r.Stops = []Stop{{"pingpong", "bytes=64", StopInterval, &width, 3}, {"paired", "bytes=1,pairs=1", StopBudget, nil, 9}}
+		r.Failures = []Failure{{Slot: &slot, Host: "h2", Error: "no answer within 5 s"}}
+		r.End(StatusPartial, 4, started.Add(time.Minute))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestRunGolden(t *testing.T) {
+	d := create(t)
+	finish(t, d)
+	got, err := os.ReadFile(d.File(RunFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got = regexp.MustCompile(`pid \d+ on [^"]+`).ReplaceAll(got, []byte("pid 1 on here"))
+	const path = "testdata/run.json"
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("run.json (run with -update if it is meant):\n%s", diff)
+	}
+}
+
+func TestRunMatchesSchema(t *testing.T) {
+	s, err := JSONSchema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := s.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := create(t)
+	for _, step := range []func(){func() {}, func() { finish(t, d) }} {
+		step()
+		b, err := os.ReadFile(d.File(RunFile))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var v map[string]any
+		if err := json.Unmarshal(b, &v); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Validate(v); err != nil {
+			t.Errorf("%v\n%s", err, b)
+		}
+		v["status"] = "fine"
+		if r.Validate(v) == nil {
+			t.Error("a status that does not exist is accepted")
+		}
+	}
+}
+
+func TestLife(t *testing.T) {
+	d := create(t)
+	if got := names(t, d.Path()); got != ".lock run.json" {
+		t.Errorf("a new run holds %s", got)
+	}
+	if d.Run().Status != StatusRunning {
+		t.Errorf("status %s", d.Run().Status)
+	}
+	finish(t, d)
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(d.Close(), d.WriteReport(ReportFile, []byte("text"))); err != nil {
+		t.Errorf("after closing: %v", err)
+	}
+	if got := names(t, d.Path()); got != "report.txt run.json" {
+		t.Errorf("a finished run holds %s", got)
+	}
+	read, err := Open(d.File(ReportFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := read.Run(); r.Status != StatusPartial || *r.ExitCode != 4 || len(r.Stops) != 2 || !r.Started.Equal(started) {
+		t.Errorf("read back %+v", r)
+	}
+	if read.Update(func(*Run) {}) == nil {
+		t.Error("a run opened for reading was changed")
+	}
+	again, err := Resume(d.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	if r := again.Run(); r.Status != StatusRunning || r.ExitCode != nil || r.Ended != nil || r.Slots.Done != 11 {
+		t.Errorf("resumed %+v", r)
+	}
+}
+
+func TestLocked(t *testing.T) {
+	d := create(t)
+	pid := fmt.Sprintf("in use by pid %d on ", os.Getpid())
+	if _, err := Resume(d.Path()); !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), pid) {
+		t.Errorf("resume of a locked run: %v, want %q", err, pid)
+	}
+	if _, err := Create(d.Path(), sample()); !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), pid) {
+		t.Errorf("second create: %v, want %q", err, pid)
+	}
+	if _, err := Open(d.Path()); err != nil {
+		t.Errorf("reading a running run: %v", err)
+	}
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	// A coordinator that was killed leaves the file, but not the lock.
+	if err := os.WriteFile(d.File(lockFile), []byte("pid 1 on gone\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	again, err := Resume(d.Path())
+	if err != nil {
+		t.Fatalf("stale lock file: %v", err)
+	}
+	again.Close()
+}
+
+// However many coordinators start at once on one directory, one gets it.
+func TestLockRace(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "run")
+	var wg sync.WaitGroup
+	won := make(chan *Dir, 16)
+	for range cap(won) {
+		wg.Go(func() {
+			d, err := Create(path, sample())
+			switch {
+			case err == nil:
+				won <- d
+			case !errors.Is(err, ErrLocked) && !errors.Is(err, ErrExists):
+				t.Errorf("loser: %v", err)
+			}
+		})
+	}
+	wg.Wait()
+	close(won)
+	if len(won) != 1 {
+		t.Fatalf("%d coordinators hold the run", len(won))
+	}
+	(<-won).Close()
+}
+
+func TestCreateErrors(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, []byte("mine"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	old := create(t)
+	old.Close()
+	for _, c := range []struct {
+		name, path, want string
+		is               error
+	}{
+		{"file in place", file, "a file is in the way, choose another --out", nil},
+		{"file above", filepath.Join(file, "x"), "a file is in the way, choose another --out", nil},
+		{"not writable", "/proc/calib-run", "choose another --out", nil},
+		{"not empty", dir, "exists and is not empty (there is file in it); choose another --out", ErrExists},
+		{"a run", old.Path(), "holds a run already: exists and is not empty; --resume continues it", ErrExists},
+	} {
+		_, err := Create(c.path, sample())
+		if err == nil || !strings.Contains(err.Error(), c.want) || c.is != nil && !errors.Is(err, c.is) {
+			t.Errorf("%s: %v, want it to say %q", c.name, err, c.want)
+		}
+		if err != nil && strings.Count(err.Error(), c.path) != 1 {
+			t.Errorf("%s: names the path %d times: %v", c.name, strings.Count(err.Error(), c.path), err)
+		}
+	}
+	if got := names(t, dir); got != "file" {
+		t.Errorf("a directory that was refused now holds %s", got)
+	}
+	if hint := createError("d", &fs.PathError{Op: "mkdir", Path: "d", Err: fs.ErrPermission}).Error(); hint !=
+		"run directory d: permission denied; it is not writable for this user, choose another --out" {
+		t.Errorf("permission: %s", hint)
+	}
+}
+
+func TestFindAndOpenErrors(t *testing.T) {
+	empty := t.TempDir()
+	bad := t.TempDir()
+	for _, c := range []struct{ name, content, want string }{
+		{"torn", "{", "run.json: unexpected end of JSON input"},
+		{"other schema", `{"schema":"calib.run/9"}`, `run.json has schema "calib.run/9", this build reads "calib.run/1"`},
+	} {
+		if err := os.WriteFile(filepath.Join(bad, RunFile), []byte(c.content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(bad); !errors.Is(err, ErrNotRun) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if _, err := Resume(bad); !errors.Is(err, ErrNotRun) {
+			t.Errorf("%s: resume: %v", c.name, err)
+		}
+		if got := names(t, bad); got != RunFile {
+			t.Errorf("%s: a refused directory holds %s", c.name, got)
+		}
+	}
+	if _, err := Find(empty); !errors.Is(err, ErrNotRun) || !strings.Contains(err.Error(), "no run.json in it") {
+		t.Errorf("empty directory: %v", err)
+	}
+	if _, err := Find(filepath.Join(empty, "none")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("missing: %v", err)
+	}
+}
+
+func TestFind(t *testing.T) {
+	d := create(t)
+	if err := d.WriteReport(ReportFile, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, arg := range []string{d.Path(), d.Path() + "/", d.File(ReportFile), d.File(RunFile)} {
+		got, err := Find(arg)
+		if err != nil || filepath.Clean(got) != d.Path() {
+			t.Errorf("Find(%s) = %s, %v", arg, got, err)
+		}
+	}
+}
+
+func TestParams(t *testing.T) {
+	d := create(t)
+	if _, err := d.ReadParams(); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "calib fit "+d.Path()) {
+		t.Errorf("no params yet: %v", err)
+	}
+	want := fit.Collect(&dataset.Dataset{Header: dataset.Header{Run: "r", Hosts: sample().Hosts}}, nil)
+	if err := d.WriteParams(want); err != nil {
+		t.Fatal(err)
+	}
+	got, err := d.ReadParams()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if err := os.WriteFile(d.File(ParamsFile), []byte("x"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.ReadParams(); !errors.Is(err, fit.ErrParams) || !strings.Contains(err.Error(), d.File(ParamsFile)) {
+		t.Errorf("broken params: %v", err)
+	}
+}
+
+func TestWriteReportNames(t *testing.T) {
+	d := create(t)
+	for _, name := range []string{"", "../x", "a/b", ".lock", "."} {
+		if d.WriteReport(name, nil) == nil {
+			t.Errorf("report %q was written", name)
+		}
+	}
+}
+
+// A write that fails leaves the old content and no temporary file.
+func TestWriteIsAtomic(t *testing.T) {
+	dir := t.TempDir()
+	target := filepath.Join(dir, "taken")
+	if err := os.Mkdir(target, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := writeFile(target, []byte("x")); err == nil {
+		t.Error("a directory was replaced by a file")
+	}
+	if got := names(t, dir); got != "taken" {
+		t.Errorf("left behind: %s", got)
+	}
+	if err := writeFile(filepath.Join(dir, "none", "x"), nil); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("missing directory: %v", err)
+	}
+}
+
+func TestLog(t *testing.T) {
+	d := create(t)
+	for _, msg := range []string{"first", "second"} {
+		l, err := d.OpenLog()
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.Debug(msg, "slot", 3)
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b, err := os.ReadFile(d.File(LogFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
+	if len(lines) != 2 {
+		t.Fatalf("%d lines: %s", len(lines), b)
+	}
+	var e struct {
+		Msg  string
+		Slot int
+	}
+	if err := json.Unmarshal([]byte(lines[1]), &e); err != nil || e.Msg != "second" || e.Slot != 3 {
+		t.Errorf("%+v %v", e, err)
+	}
+}
+
+func TestDefaultName(t *testing.T) {
+	if got := DefaultName(started); got != "calib-run-20260301-101500" {
+		t.Error(got)
+	}
+}

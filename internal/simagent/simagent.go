@@ -1,0 +1,64 @@
+// Package simagent gives a simulated network the face of agents, so that a whole run, from schedule to parameters, can be
+// tried without a host: a network of known truth in virtual time, or a thousand hosts on a laptop.
+package simagent
+
+import (
+	"context"
+	"fmt"
+
+	"calib/bench"
+	"calib/internal/dataset"
+	"calib/internal/netspec"
+	"calib/internal/units"
+	"calib/transport/sim"
+)
+
+// Agent is one simulated host. All agents of a network share it.
+type Agent struct {
+	net  *sim.Net
+	host int
+	name string
+}
+
+// readingCost is what one reading of a simulated clock takes. Without it the clock experiment would have nothing to see.
+const readingCost = 25 * units.Nanos(1)
+
+// New returns one agent for each host of spec.
+func New(spec netspec.Spec, opt sim.Options) []*Agent {
+	if opt.Cost.Now == 0 {
+		opt.Cost.Now = readingCost
+	}
+	net := sim.New(spec, opt)
+	agents := make([]*Agent, spec.Hosts)
+	for i := range agents {
+		agents[i] = &Agent{net: net, host: i, name: fmt.Sprintf("sim-h%d", i)}
+	}
+	return agents
+}
+
+// Hello implements coord.Agent.
+func (a *Agent) Hello(context.Context) (dataset.Host, error) {
+	return dataset.Host{Name: a.name, Env: map[string]string{"transport": "simulated"}}, nil
+}
+
+// Prepare implements coord.Agent. A simulated host needs no tickets.
+func (a *Agent) Prepare(context.Context, bench.Session) error { return nil }
+
+// Run implements coord.Agent: it meets the other ranks of the team and plays the task in virtual time.
+func (a *Agent) Run(ctx context.Context, t bench.Task) ([]dataset.Sample, error) {
+	g, err := a.net.Group(ctx, fmt.Sprintf("%s/%d/%v", t.Run, t.Slot, t.Team), t.Team, t.Rank)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", a.name, err)
+	}
+	stop := context.AfterFunc(ctx, func() { _ = g.Close() }) // closing never fails
+	defer stop()
+	defer g.Close()
+	samples, err := bench.Perform(ctx, g, t, nil)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", a.name, err)
+	}
+	return samples, nil
+}
+
+// Close implements coord.Agent.
+func (a *Agent) Close() error { return nil }

@@ -1,0 +1,78 @@
+package stats
+
+import (
+	"math"
+	"slices"
+	"sort"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Level is the confidence of every interval in calib.
+const Level = 0.95
+
+// MinValues is the smallest number of independent values for which a 95% interval of the median exists without an
+// assumption: all of n lie on one side of the median with probability 2·2⁻ⁿ, which is below 5% from n = 6.
+const MinValues = 6
+
+// Interval is a confidence interval, both ends included.
+type Interval struct {
+	Lo, Hi float64
+	// Coverage is the probability that intervals made this way hold the true value: at least Level for an
+	// order-statistic interval, Level in name for a bootstrap.
+	Coverage float64
+}
+
+// MedianCI returns the order-statistic interval of the median of independent values, from any continuous distribution:
+// with X ~ Binomial(n, 1/2) and r the largest rank with P(X < r) ≤ 2.5%, it is [x₍r₎, x₍n+1−r₎]. The binomial is exact for
+// every n. ok is false for fewer than MinValues values, for which no 95% interval exists, and where a value is NaN.
+//
+// Source: David and Nagaraja, Order Statistics, 3rd ed., section 7.1; it is the sign test inverted.
+func MedianCI(x []float64) (iv Interval, ok bool) {
+	s := slices.Clone(x)
+	slices.Sort(s)
+	return SortedMedianCI(s)
+}
+
+// SortedMedianCI is MedianCI on values that are already in ascending order, without a copy.
+func SortedMedianCI(s []float64) (iv Interval, ok bool) {
+	n := len(s)
+	if n < MinValues || math.IsNaN(s[0]) {
+		return Interval{}, false
+	}
+	r, coverage := medianRank(n)
+	return Interval{Lo: s[r-1], Hi: s[n-r], Coverage: coverage}, true
+}
+
+// medianRank returns the largest 1-based rank r with P(X < r) ≤ (1−Level)/2 for X ~ Binomial(n, 1/2), n ≥ MinValues, and
+// the coverage of [x₍r₎, x₍n+1−r₎].
+func medianRank(n int) (r int, coverage float64) {
+	b := distuv.Binomial{N: float64(n), P: 0.5}
+	// r is at least 1 for n ≥ MinValues and at most n/2; P(X ≤ k) grows with k.
+	k := sort.Search(n/2, func(k int) bool { return b.CDF(float64(k)) > (1-Level)/2 })
+	return k, 1 - 2*b.CDF(float64(k-1))
+}
+
+// ClusterMedianCI returns an interval of the median of clustered values: values within a round share what the network did
+// at that time and are not independent, rounds are. It is MedianCI of the medians of the rounds, and holds for the median
+// of round medians. Rounds without values are left out; ok is false for fewer than MinValues rounds that have some.
+func ClusterMedianCI(rounds [][]float64) (iv Interval, ok bool) {
+	var medians []float64
+	for _, r := range rounds {
+		if len(r) > 0 {
+			medians = append(medians, Median(r))
+		}
+	}
+	return MedianCI(medians)
+}
+
+// RelativeWidth returns how far the interval reaches from the median on its wider side, as a fraction of the median:
+// the half-width of a symmetric interval. An interval is "within 2%" when it is at most 0.02. It is +Inf where the median
+// is zero and the interval is not a point, and 0 where it is.
+func RelativeWidth(iv Interval, median float64) float64 {
+	w := math.Max(iv.Hi-median, median-iv.Lo)
+	if w == 0 {
+		return 0
+	}
+	return w / math.Abs(median)
+}

@@ -1,0 +1,224 @@
+package stats
+
+import (
+	"errors"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"golang.org/x/perf/benchmath"
+)
+
+// bruteRank is medianRank by whole numbers: it adds binomial coefficients while 40·Σ C(n,k) ≤ 2ⁿ.
+func bruteRank(n int) (r int, coverage float64) {
+	total := new(big.Int).Lsh(big.NewInt(1), uint(n))
+	sum := new(big.Int)
+	for {
+		next := new(big.Int).Add(sum, new(big.Int).Binomial(int64(n), int64(r)))
+		if new(big.Int).Mul(next, big.NewInt(40)).Cmp(total) > 0 {
+			tail, _ := new(big.Rat).SetFrac(sum, total).Float64()
+			return r, 1 - 2*tail
+		}
+		sum = next
+		r++
+	}
+}
+
+func TestMedianRankExact(t *testing.T) {
+	check := func(n int) {
+		r, cover := medianRank(n)
+		wantR, wantCover := bruteRank(n)
+		if r != wantR || math.Abs(cover-wantCover) > 1e-9 {
+			t.Errorf("n=%d: rank %d covers %v, want %d covers %v", n, r, cover, wantR, wantCover)
+		}
+	}
+	for n := MinValues; n <= 400; n++ {
+		check(n)
+	}
+	for _, n := range []int{999, 1000, 2047, 4096} {
+		check(n)
+	}
+}
+
+// Ranks published in tables of nonparametric 95% intervals of the median (Conover, Practical Nonparametric Statistics;
+// Hahn and Meeker, Statistical Intervals).
+func TestMedianRankPublished(t *testing.T) {
+	for n, want := range map[int]int{6: 1, 8: 1, 9: 2, 11: 2, 12: 3, 15: 4, 16: 4, 20: 6, 25: 8, 30: 10, 40: 14, 50: 18, 100: 40} {
+		if r, _ := medianRank(n); r != want {
+			t.Errorf("n=%d: rank %d, want %d", n, r, want)
+		}
+	}
+}
+
+func TestMedianRankLarge(t *testing.T) {
+	const n = 1_000_000
+	r, cover := medianRank(n)
+	want := n/2 - 1.959963985*math.Sqrt(n)/2 // the normal limit
+	if math.Abs(float64(r)-want) > 2 || cover < Level || cover > Level+1e-3 {
+		t.Errorf("rank %d covers %v, want about %v and just above %v", r, cover, want, Level)
+	}
+}
+
+// TestMedianCIAgainst holds the interval to benchmath's where that one is exact: it may be narrower by one rank on the left
+// or the right (it is not symmetric), and never wider.
+func TestMedianCIAgainst(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for n := MinValues; n <= 30; n++ {
+		x := make([]float64, n)
+		for i, v := range rng.Perm(n) {
+			x[i] = float64(v + 1) // a value is its own rank
+		}
+		iv, ok := MedianCI(x)
+		if !ok {
+			t.Fatalf("n=%d: no interval", n)
+		}
+		s := benchmath.AssumeNothing.Summary(
+			benchmath.NewSample(slices.Clone(x), &benchmath.DefaultThresholds), Level)
+		dl, dh := s.Lo-iv.Lo, iv.Hi-s.Hi
+		if dl < 0 || dh < 0 || dl+dh > 1 {
+			t.Errorf("n=%d: [%v, %v], benchmath says [%v, %v]", n, iv.Lo, iv.Hi, s.Lo, s.Hi)
+		}
+		if dl+dh == 0 && math.Abs(iv.Coverage-s.Confidence) > 1e-9 {
+			t.Errorf("n=%d: coverage %v, benchmath says %v", n, iv.Coverage, s.Confidence)
+		}
+	}
+}
+
+func TestMedianCITooFew(t *testing.T) {
+	for n := range MinValues {
+		if iv, ok := MedianCI(make([]float64, n)); ok {
+			t.Errorf("%d values: got %v, want no interval", n, iv)
+		}
+	}
+	if _, ok := MedianCI([]float64{1, 2, 3, math.NaN(), 5, 6, 7}); ok {
+		t.Error("NaN among the values: want no interval")
+	}
+}
+
+// coverage draws sets of values and counts how often the interval holds the true median.
+func coverage(sets int, draw func() (Interval, bool), truth float64) float64 {
+	hit := 0
+	for range sets {
+		if iv, ok := draw(); ok && iv.Lo <= truth && truth <= iv.Hi {
+			hit++
+		}
+	}
+	return float64(hit) / float64(sets)
+}
+
+func TestMedianCICoverage(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for _, n := range []int{6, 13, 40} {
+		x := make([]float64, n)
+		got := coverage(4000, func() (Interval, bool) {
+			for i := range x {
+				x[i] = rng.ExpFloat64() // skewed, with a tail
+			}
+			return MedianCI(x)
+		}, math.Ln2)
+		_, want := medianRank(n)
+		if math.Abs(got-want) > 0.012 { // 3.5 standard errors
+			t.Errorf("n=%d: covers %v of the sets, want %v", n, got, want)
+		}
+	}
+}
+
+// rounds draws clustered values: a shift common to a round, and noise within it. The true median is 10.
+func rounds(rng *rand.Rand, n, each int) [][]float64 {
+	out := make([][]float64, n)
+	for r := range out {
+		shift := rng.NormFloat64()
+		for range each {
+			out[r] = append(out[r], 10+shift+0.3*rng.NormFloat64())
+		}
+	}
+	return out
+}
+
+// TestClusters shows why rounds are the unit: pooled, correlated values give an interval that holds far less often than
+// it says.
+func TestClusters(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	const n, each, sets = 10, 20, 1500
+	clustered := coverage(sets, func() (Interval, bool) { return ClusterMedianCI(rounds(rng, n, each)) }, 10)
+	pooled := coverage(sets, func() (Interval, bool) {
+		return MedianCI(slices.Concat(rounds(rng, n, each)...))
+	}, 10)
+	if clustered < 0.95 {
+		t.Errorf("by rounds: covers %v, want at least 0.95", clustered)
+	}
+	if pooled > 0.75 {
+		t.Errorf("pooled: covers %v: the test has lost its point", pooled)
+	}
+	boot := coverage(300, func() (Interval, bool) {
+		iv, err := ClusterBootstrap(rounds(rng, n, each), Median, 200, rng)
+		return iv, err == nil
+	}, 10)
+	if boot < 0.88 { // a bootstrap of ten clusters is known to be a little narrow
+		t.Errorf("bootstrap over rounds: covers %v, want at least 0.88", boot)
+	}
+}
+
+func TestClusterMedianCI(t *testing.T) {
+	in := [][]float64{{1, 9, 2}, {}, {4}, {3}, nil, {5, 5}, {6}, {7}}
+	iv, ok := ClusterMedianCI(in)
+	if !ok || iv.Lo != 2 || iv.Hi != 7 || math.Abs(iv.Coverage-62.0/64) > 1e-12 {
+		t.Errorf("got %+v, %v; want [2, 7] with coverage 62/64", iv, ok)
+	}
+	if _, ok := ClusterMedianCI(in[:7]); ok {
+		t.Error("five rounds with values: want no interval")
+	}
+}
+
+func TestBootstrap(t *testing.T) {
+	data := [][]float64{{1, 2, 3}, {4, 5}, {6}}
+	one := func(seed uint64) Interval {
+		iv, err := ClusterBootstrap(data, Mean, 500, rand.New(rand.NewPCG(seed, 0)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return iv
+	}
+	if a, b := one(1), one(1); a != b {
+		t.Errorf("same seed, %v and %v", a, b)
+	}
+	if iv := one(2); iv.Lo < 1 || iv.Hi > 6 || iv.Lo >= iv.Hi || iv.Coverage != Level {
+		t.Errorf("got %+v, want an interval inside the data", iv)
+	}
+	rng := rand.New(rand.NewPCG(0, 0))
+	if iv, err := ClusterBootstrap([][]float64{{7, 7}, {7}}, Median, 9, rng); err != nil || iv.Lo != 7 || iv.Hi != 7 {
+		t.Errorf("constant data: %v, %v", iv, err)
+	}
+	for _, in := range [][][]float64{nil, {{}, {}}} {
+		if _, err := ClusterBootstrap(in, Median, 9, rng); !errors.Is(err, ErrEmpty) {
+			t.Errorf("ClusterBootstrap(%v): %v, want ErrEmpty", in, err)
+		}
+	}
+	if _, err := ClusterBootstrap(data, Median, 0, rng); !errors.Is(err, ErrEmpty) {
+		t.Error("no replicates: want ErrEmpty")
+	}
+}
+
+func TestRelativeWidth(t *testing.T) {
+	for _, c := range []struct{ lo, hi, median, want float64 }{
+		{98, 102, 100, 0.02}, {99, 105, 100, 0.05}, {90, 100, 100, 0.10},
+		{-105, -99, -100, 0.05}, {0, 0, 0, 0}, {5, 5, 5, 0}, {-1, 1, 0, math.Inf(1)},
+	} {
+		if got := RelativeWidth(Interval{Lo: c.lo, Hi: c.hi}, c.median); math.Abs(got-c.want) > 1e-12 && got != c.want {
+			t.Errorf("[%v, %v] about %v: %v, want %v", c.lo, c.hi, c.median, got, c.want)
+		}
+	}
+}
+
+func BenchmarkMedianCI(b *testing.B) {
+	x := make([]float64, 10_000)
+	rng := rand.New(rand.NewPCG(7, 8))
+	for i := range x {
+		x[i] = rng.ExpFloat64()
+	}
+	for b.Loop() {
+		MedianCI(x)
+	}
+}

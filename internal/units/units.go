@@ -1,0 +1,115 @@
+// Package units holds the two quantities calib counts in, whole nanoseconds and whole bytes, and how they are read
+// and printed. Everything computed from them is a float64 in SI units (seconds, bytes, seconds per byte); a unit is
+// then part of the name or the doc comment, never a type, because fits mix them freely.
+package units
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Nanos is a duration, or an instant on one host's monotonic clock, in nanoseconds.
+type Nanos int64
+
+// Common durations.
+const (
+	Microsecond Nanos = 1_000
+	Millisecond Nanos = 1_000_000
+	Second      Nanos = 1_000_000_000
+)
+
+// Seconds returns n in seconds.
+func (n Nanos) Seconds() float64 { return float64(n) * 1e-9 }
+
+// String prints n with an SI prefix and four significant digits.
+func (n Nanos) String() string { return Format(n.Seconds(), "s") }
+
+// Bytes is a size in bytes.
+type Bytes int64
+
+// Binary multiples of a byte.
+const (
+	KiB Bytes = 1 << 10
+	MiB Bytes = 1 << 20
+	GiB Bytes = 1 << 30
+)
+
+// String prints b exactly where it is a whole binary multiple, and with three digits elsewhere.
+func (b Bytes) String() string {
+	for _, u := range []struct {
+		n    Bytes
+		name string
+	}{{GiB, "GiB"}, {MiB, "MiB"}, {KiB, "KiB"}} {
+		if b >= u.n {
+			if b%u.n == 0 {
+				return fmt.Sprintf("%d%s", b/u.n, u.name)
+			}
+			v := float64(b) / float64(u.n)
+			if v >= 999.5 { // %g would write an exponent
+				return fmt.Sprintf("%.0f%s", v, u.name)
+			}
+			return fmt.Sprintf("%.3g%s", v, u.name)
+		}
+	}
+	return fmt.Sprintf("%dB", int64(b))
+}
+
+var byteSuffix = map[string]float64{
+	"": 1, "b": 1,
+	"k": 1e3, "kb": 1e3, "m": 1e6, "mb": 1e6, "g": 1e9, "gb": 1e9,
+	"kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30,
+}
+
+// ParseBytes reads a size: digits, then B, KB, MB, GB (powers of 1000) or KiB, MiB, GiB (powers of 1024).
+func ParseBytes(s string) (Bytes, error) {
+	t := strings.TrimSpace(s)
+	i := 0
+	for i < len(t) && (t[i] >= '0' && t[i] <= '9' || t[i] == '.') {
+		i++
+	}
+	mult, ok := byteSuffix[strings.ToLower(strings.TrimSpace(t[i:]))]
+	v, err := strconv.ParseFloat(t[:i], 64)
+	if err != nil || !ok {
+		return 0, fmt.Errorf("size %q: want digits and B, KB, MB, GB, KiB, MiB or GiB, for example 64KiB", s)
+	}
+	v *= mult
+	if v >= 1<<50 || v != math.Trunc(v) {
+		return 0, fmt.Errorf("size %q: not a whole number of bytes below 1 PiB", s)
+	}
+	return Bytes(v), nil
+}
+
+var prefixes = []struct {
+	scale float64
+	name  string
+}{{1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1, ""}, {1e-3, "m"}, {1e-6, "µ"}, {1e-9, "n"}, {1e-12, "p"}, {1e-15, "f"}}
+
+// Format prints v with the SI prefix that leaves one to three digits before the point: Format(3.456e-4, "s") is
+// "345.6 µs". NaN and infinities print as "–" and "∞".
+func Format(v float64, unit string) string {
+	switch {
+	case math.IsNaN(v):
+		return "–"
+	case math.IsInf(v, 0):
+		return sign(v) + "∞"
+	case v == 0:
+		return "0 " + unit
+	}
+	p := prefixes[len(prefixes)-1]
+	for _, q := range prefixes {
+		if math.Abs(v) >= q.scale*0.99995 {
+			p = q
+			break
+		}
+	}
+	return strconv.FormatFloat(v/p.scale, 'g', 4, 64) + " " + p.name + unit
+}
+
+func sign(v float64) string {
+	if v < 0 {
+		return "-"
+	}
+	return ""
+}

@@ -1,0 +1,150 @@
+package reports
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"calib/fit"
+)
+
+// quality writes one row per model: how well it describes the data it was fitted to, and which data those were.
+func (p *page) quality(ps *fit.Params) {
+	if len(ps.Fits) == 0 {
+		return
+	}
+	p.heading("Quality of each fit")
+	g := grid{
+		header: []string{"model", "experiment", "R²", "mean err", "worst", "left-out", "cond", "timings", "unused"},
+		right:  []bool{false, false, true, true, true, true, true, true, true},
+	}
+	for _, f := range ps.Fits {
+		q := f.Quality
+		if q == nil {
+			q = &fit.Quality{MeanError: math.NaN(), MaxError: math.NaN()}
+		}
+		g.add(clean(f.Model), clean(f.Experiment), number(q.R2, 5), Percent(q.MeanError), Percent(q.MaxError),
+			percentOf(q.LeaveOneOut), number(q.Condition, 3), count(float64(f.Used)), count(float64(f.LeftOut)))
+	}
+	p.write(g)
+	p.line(2, "err: relative errors of the fit; left-out: mean error at sizes the fit has not seen; cond: condition number.")
+	for _, f := range ps.Fits {
+		if len(f.Domain) > 0 {
+			p.line(2, "%s saw %s, on %s.", clean(f.Model), domain(f.Domain), plural(len(f.Hosts), "host"))
+		}
+		if len(f.LeftOutWhy) == 0 {
+			continue
+		}
+		var why []string
+		for _, flag := range slices.Sorted(maps.Keys(f.LeftOutWhy)) {
+			why = append(why, fmt.Sprintf("%s %s", count(float64(f.LeftOutWhy[flag])), clean(flag)))
+		}
+		p.line(2, "%s leaves out %s of %s: %s.", clean(f.Model), count(float64(f.LeftOut)), plural(f.Used+f.LeftOut, "timing"),
+			strings.Join(why, ", "))
+	}
+}
+
+func number(v *float64, digits int) string {
+	if v == nil {
+		return "–"
+	}
+	return strconv.FormatFloat(*v, 'g', digits, 64)
+}
+
+func percentOf(v *float64) string {
+	if v == nil {
+		return "–"
+	}
+	return Percent(*v)
+}
+
+// residuals writes one table per model and series: measured against fitted at each size.
+func (p *page) residuals(ps *fit.Params) {
+	headed := false
+	for _, f := range ps.Fits {
+		for _, series := range seriesOf(f) {
+			if !headed {
+				p.heading("Residuals")
+				headed = true
+			} else {
+				p.WriteByte('\n')
+			}
+			p.series(f, series)
+		}
+	}
+}
+
+func seriesOf(f *fit.Fit) []string {
+	var out []string
+	for _, r := range f.Residuals {
+		if !slices.Contains(out, r.Series) {
+			out = append(out, r.Series)
+		}
+	}
+	return out
+}
+
+func (p *page) series(f *fit.Fit, series string) {
+	rows := slices.DeleteFunc(slices.Clone(f.Residuals), func(r fit.Residual) bool { return r.Series != series })
+	slices.SortStableFunc(rows, func(a, b fit.Residual) int { return cmpFloat(a.X, b.X) })
+	full := 0.01 // a bar is never scaled up from less than 1%
+	for _, r := range rows {
+		if rel := math.Abs(r.Relative()); rel > full && !math.IsInf(rel, 0) {
+			full = rel
+		}
+	}
+	p.line(2, "%s, %s; a full bar is %s.", p.paint(bold, clean(f.Model)), clean(series), Percent(full))
+	g := grid{header: []string{clean(rows[0].XName), "timings", "measured", "95% interval", "fitted", "unit", "error", "fit high │ low"},
+		right: []bool{true, true, true, false, true, false, true, false}}
+	for _, r := range rows {
+		unit := r.Unit
+		if unit == "" {
+			unit = "s"
+		}
+		m := Format(r.Measured, &[2]float64{r.Lo, r.Hi}, unit)
+		g.add(count(r.X), count(float64(r.N)), m.Value, m.CI, m.Like(r.Fitted), clean(m.Unit), signedPercent(r.Relative()),
+			bar(r.Relative(), full))
+	}
+	p.write(g)
+}
+
+func cmpFloat(a, b float64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// bar draws a relative error to the left (the fit is above the measurement) or right of zero; full is its full length.
+func bar(rel, full float64) string {
+	const half = 8
+	if math.IsNaN(rel) {
+		return ""
+	}
+	n := int(math.Round(half * min(math.Abs(rel)/full, 1)))
+	if rel < 0 {
+		return strings.Repeat(" ", half-n) + strings.Repeat("█", n) + "│"
+	}
+	return strings.Repeat(" ", half) + "│" + strings.Repeat("█", n)
+}
+
+// validation writes what was predicted and then measured, of patterns no fit has seen.
+func (p *page) validation(ps *fit.Params) {
+	if len(ps.Validation) == 0 {
+		return
+	}
+	p.heading("Validation: patterns no fit has seen")
+	g := grid{header: []string{"pattern", "hosts", "bytes", "predicted", "measured", "error"},
+		right: []bool{false, true, true, true, true, true}}
+	for _, v := range ps.Validation {
+		g.add(clean(v.Pattern), strconv.Itoa(v.Hosts), count(float64(v.Bytes)), Format(v.Predicted, v.CI95, "s").String(),
+			Format(v.Measured, nil, "s").String(), signedPercent(v.Error))
+	}
+	p.write(g)
+}

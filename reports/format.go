@@ -1,0 +1,174 @@
+package reports
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"calib/internal/units"
+)
+
+// Quantity is a number ready to print: every part of it in the same unit, with the same number of decimals.
+type Quantity struct {
+	Value string // "859.5"
+	CI    string // "[857.1, 861.9]", or "" without an interval
+	Unit  string // "µs"
+
+	scale    float64
+	decimals int
+}
+
+// String is the quantity on one line: "859.5 µs [857.1, 861.9]".
+func (q Quantity) String() string {
+	s := q.Value
+	if q.Unit != "" {
+		s += " " + q.Unit
+	}
+	if q.CI != "" {
+		s += " " + q.CI
+	}
+	return s
+}
+
+// Like prints another number in q's unit, with q's decimals, so that the two can be compared by eye.
+func (q Quantity) Like(v float64) string { return fixed(v/q.scale, q.decimals) }
+
+// maxDigits bounds the significant digits of a printed value: a timer does not give more.
+const maxDigits = 6
+
+// Format prints v [in unit, SI] and its interval, which may be nil. The prefix leaves one to three digits before the
+// point. The width of the interval sets the decimals: half of it is printed with two significant digits, so that no
+// digit is shown that the next run would change. Without an interval, or with one of no width, four digits are shown.
+func Format(v float64, ci *[2]float64, unit string) Quantity {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return Quantity{Value: strings.TrimSpace(units.Format(v, "")), scale: 1}
+	}
+	half := 0.0
+	if ci != nil {
+		half = (ci[1] - ci[0]) / 2
+	}
+	if !(half >= 0) || math.IsInf(half, 0) {
+		half = 0
+	}
+	lead := math.Abs(v)
+	if lead < half { // the value drowns in its interval: the interval's ends decide the prefix
+		lead = max(math.Abs(ci[0]), math.Abs(ci[1]))
+	}
+	p := prefixOf(lead, unit)
+	d := decimals(lead/p.scale, half/p.scale)
+	if roundsTo1000(lead/p.scale, d) && hasPrefixes(unit) && p.scale < 1e9 {
+		p = prefixOf(p.scale*1000, unit)
+		d = decimals(lead/p.scale, half/p.scale)
+	}
+	q := Quantity{Value: fixed(v/p.scale, d), Unit: p.name + shownUnit(unit), scale: p.scale, decimals: d}
+	if ci != nil {
+		q.CI = "[" + fixed(ci[0]/p.scale, d) + ", " + fixed(ci[1]/p.scale, d) + "]"
+	}
+	return q
+}
+
+// FormatBound prints an interval in which a value without an estimate must lie: "≤ 920 ns/B", "0 … 920 ns/B".
+func FormatBound(b [2]float64, unit string) string {
+	lo, hi := b[0], b[1]
+	switch {
+	case math.IsInf(lo, -1) && math.IsInf(hi, 1):
+		return "any value"
+	case math.IsInf(hi, 1):
+		return "≥ " + Format(lo, nil, unit).String()
+	case math.IsInf(lo, -1) || lo == 0:
+		return "≤ " + Format(hi, nil, unit).String()
+	}
+	p := prefixOf(max(math.Abs(lo), math.Abs(hi)), unit)
+	digits := func(v float64) string { return fixed(v/p.scale, decimals(math.Abs(v/p.scale), 0)) }
+	return strings.TrimSpace(digits(lo) + " … " + digits(hi) + " " + p.name + shownUnit(unit))
+}
+
+// Percent prints a relative number with its sign: "+4.3%".
+func Percent(v float64) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return "–"
+	}
+	return strings.Replace(strconv.FormatFloat(100*v, 'f', 1, 64), "-0.0", "0.0", 1) + "%"
+}
+
+func signedPercent(v float64) string {
+	s := Percent(v)
+	if v > 0 && s != "0.0%" {
+		return "+" + s
+	}
+	return s
+}
+
+type prefix struct {
+	scale float64
+	name  string
+}
+
+// prefixOf returns the SI prefix that leaves one to three digits before the point.
+func prefixOf(v float64, unit string) prefix {
+	if !hasPrefixes(unit) || v == 0 {
+		return prefix{1, ""}
+	}
+	all := []prefix{{1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1, ""}, {1e-3, "m"}, {1e-6, "µ"}, {1e-9, "n"}, {1e-12, "p"}}
+	for _, p := range all {
+		if v >= p.scale*(1-1e-9) {
+			return p
+		}
+	}
+	return all[len(all)-1]
+}
+
+// hasPrefixes is false for pure numbers, which take no prefix.
+func hasPrefixes(unit string) bool { return shownUnit(unit) != "" && unit != "%" }
+
+// shownUnit leaves out the unit "1" of pure numbers.
+func shownUnit(unit string) string {
+	if unit == "1" {
+		return ""
+	}
+	return unit
+}
+
+// decimals is the number of digits after the point for a value v with half an interval half, in the printed unit.
+func decimals(v, half float64) int {
+	magnitude := 0
+	if v > 0 {
+		magnitude = int(math.Floor(math.Log10(v) + 1e-12))
+	}
+	d := 3 - magnitude
+	if half > 0 {
+		d = min(1-int(math.Floor(math.Log10(half)+1e-12)), maxDigits-1-magnitude)
+	}
+	return min(max(d, 0), 12)
+}
+
+func roundsTo1000(v float64, d int) bool {
+	scale := math.Pow(10, float64(d))
+	return math.Round(v*scale)/scale >= 1000
+}
+
+// fixed prints v with d decimals; never "-0.0".
+func fixed(v float64, d int) string {
+	if math.IsInf(v, 0) || math.IsNaN(v) {
+		return strings.TrimSpace(units.Format(v, ""))
+	}
+	s := strconv.FormatFloat(v, 'f', d, 64)
+	if strings.Trim(s, "-0.") == "" {
+		s = strings.TrimPrefix(s, "-")
+	}
+	return s
+}
+
+// clean makes a text from a file safe to print: a host name must not move the cursor.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return ' '
+		case !unicode.IsPrint(r):
+			return '·'
+		}
+		return r
+	}, s)
+}

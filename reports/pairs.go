@@ -1,0 +1,115 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/montanaflynn/stats"
+
+	"calib/fit"
+)
+
+// slowestShown bounds the list of slow pairs: a matrix of 1,000 hosts has half a million.
+const slowestShown = 8
+
+type slowHost struct {
+	name        string
+	slow, pairs int
+}
+
+// slowHosts names the hosts of which more than half of at least two pairs stand out, worst first: what their pairs have
+// in common is the host.
+func slowHosts(pairs []fit.Pair) []slowHost {
+	by := map[string]*slowHost{}
+	for _, p := range pairs {
+		for _, name := range []string{p.From, p.To} {
+			if by[name] == nil {
+				by[name] = &slowHost{name: name}
+			}
+			by[name].pairs++
+			if p.Slow != "" {
+				by[name].slow++
+			}
+		}
+	}
+	var out []slowHost
+	for _, h := range by {
+		if h.pairs > 1 && 2*h.slow > h.pairs {
+			out = append(out, *h)
+		}
+	}
+	slices.SortFunc(out, func(a, b slowHost) int {
+		return cmp.Or(cmp.Compare(b.slow*a.pairs, a.slow*b.pairs), cmp.Compare(a.name, b.name))
+	})
+	return out
+}
+
+// slowPairs returns the pairs that stand out, slowest first, without those that have one of the given hosts.
+func slowPairs(pairs []fit.Pair, without []slowHost) []fit.Pair {
+	of := func(name string) func(slowHost) bool { return func(h slowHost) bool { return h.name == name } }
+	out := slices.DeleteFunc(slices.Clone(pairs), func(q fit.Pair) bool {
+		return q.Slow == "" || slices.ContainsFunc(without, of(q.From)) || slices.ContainsFunc(without, of(q.To))
+	})
+	slices.SortStableFunc(out, func(a, b fit.Pair) int { return cmp.Compare(orZero(b.Latency), orZero(a.Latency)) })
+	return out
+}
+
+// pairs summarises the pair matrix: the range, the pairs that stand out and the hosts they have in common.
+func (p *page) pairs(ps *fit.Params) {
+	if len(ps.Pairs) == 0 {
+		return
+	}
+	p.heading("Pairs")
+	slow := slowPairs(ps.Pairs, nil)
+	p.line(2, "%s measured, %d slow.", plural(len(ps.Pairs), "pair"), len(slow))
+	p.spread("latency", "s", ps.Pairs, func(q fit.Pair) *float64 { return q.Latency })
+	p.spread("rate", "B/s", ps.Pairs, func(q fit.Pair) *float64 { return q.Rate })
+	for _, h := range slowHosts(ps.Pairs) {
+		p.line(2, "Host %s is in %d slow pairs of its %d: the host, not the pairs.", clean(h.name), h.slow, h.pairs)
+	}
+	if len(slow) == 0 {
+		return
+	}
+	g := grid{header: []string{"slowest pairs", "latency", "rate", "why"}, wrap: true}
+	for _, q := range slow[:min(len(slow), slowestShown)] {
+		g.add(clean(q.From+" → "+q.To), quantity(q.Latency, q.LatencyCI, "s"), quantity(q.Rate, q.RateCI, "B/s"), clean(q.Slow))
+	}
+	p.WriteByte('\n')
+	p.write(g)
+	if more := len(slow) - slowestShown; more > 0 {
+		p.line(2, "  and %d more in params.json", more)
+	}
+}
+
+// spread prints least, median and greatest of one number over all pairs.
+func (p *page) spread(what, unit string, pairs []fit.Pair, of func(fit.Pair) *float64) {
+	var all stats.Float64Data
+	for _, q := range pairs {
+		if v := of(q); v != nil {
+			all = append(all, *v)
+		}
+	}
+	median, err := stats.Median(all)
+	if err != nil {
+		return // no pair has this number
+	}
+	show := func(v float64) string { return Format(v, nil, unit).String() }
+	p.line(2, "%s: median %s, from %s to %s.", sentenceCase(what), show(median), show(slices.Min(all)), show(slices.Max(all)))
+}
+
+func sentenceCase(s string) string { return fmt.Sprintf("%c%s", s[0]+'A'-'a', s[1:]) }
+
+func quantity(v *float64, ci *[2]float64, unit string) string {
+	if v == nil {
+		return "–"
+	}
+	return Format(*v, ci, unit).String()
+}
+
+func orZero(v *float64) float64 {
+	if v == nil {
+		return 0
+	}
+	return *v
+}

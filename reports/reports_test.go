@@ -1,0 +1,240 @@
+package reports
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"calib/fit"
+	"calib/internal/units"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files in testdata")
+
+// fixture is the run on the emulated sparc1994 cluster that package fit encodes in its own tests.
+func fixture(t testing.TB) *fit.Params {
+	t.Helper()
+	f, err := os.Open("../fit/testdata/params.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	p, err := fit.Decode(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s (run with -update if it is meant):\n%s", name, diff)
+	}
+}
+
+var forecast = Plan{
+	Name: "standard", Hosts: 8, Seed: 42, Rounds: 12, Slots: 1260, MinutesLo: 3.4, MinutesHi: 11.2, BytesPerLink: 3 * units.GiB,
+	Experiments: []PlanExperiment{
+		{Name: "clock", Points: 1, Slots: 84, MinutesLo: 0.2, MinutesHi: 0.2, BytesPerLink: 9 * units.KiB},
+		{Name: "pingpong", Points: 24, Slots: 1008, MinutesLo: 2.1, MinutesHi: 7.9, BytesPerLink: 2*units.GiB + 77*units.MiB},
+		{Name: "paired", Points: 48, Slots: 168, MinutesLo: 1.1, MinutesHi: 130, BytesPerLink: 900 * units.MiB},
+	},
+}
+
+func TestGolden(t *testing.T) {
+	p := fixture(t)
+	dir := "calib-run-20260301-101500"
+	for _, c := range []struct {
+		name   string
+		render func(*bytes.Buffer) error
+	}{
+		{"report.txt", func(b *bytes.Buffer) error { return Text(b, p, Options{Dir: dir}) }},
+		{"report-80.txt", func(b *bytes.Buffer) error { return Text(b, p, Options{Width: 80}) }},
+		{"report-colour.txt", func(b *bytes.Buffer) error { return Text(b, p, Options{Dir: dir, Colour: true}) }},
+		{"table.txt", func(b *bytes.Buffer) error { return Table(b, p, Options{Dir: "my runs/it's one"}) }},
+		{"plan.txt", func(b *bytes.Buffer) error { return PlanText(b, forecast, Options{}) }},
+		{"empty.txt", func(b *bytes.Buffer) error { return Text(b, &fit.Params{}, Options{}) }},
+	} {
+		var b bytes.Buffer
+		if err := c.render(&b); err != nil {
+			t.Fatal(err)
+		}
+		golden(t, c.name, b.Bytes())
+	}
+}
+
+var ansi = regexp.MustCompile("\x1b\\[[0-9;]*m")
+
+// Colour is on top of the plain report: take it away and the same bytes remain. The plain one has no control codes.
+func TestColourCarriesNoInformation(t *testing.T) {
+	p := fixture(t)
+	var plain, coloured bytes.Buffer
+	if err := Text(&plain, p, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := Text(&coloured, p, Options{Colour: true}); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range plain.String() {
+		if unicode.IsControl(r) && r != '\n' {
+			t.Fatalf("control code %q in the plain report", r)
+		}
+	}
+	if coloured.Len() == plain.Len() {
+		t.Error("colour was asked for and there is none")
+	}
+	if diff := cmp.Diff(plain.String(), ansi.ReplaceAllString(coloured.String(), "")); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A locale that counts µ as two columns must not change a file. The locale is read once, when a process starts.
+func TestLocaleDoesNotMatter(t *testing.T) {
+	cmd := exec.Command(os.Args[0], "-test.run=^TestGolden$")
+	cmd.Env = append(os.Environ(), "LC_ALL=ja_JP.UTF-8", "RUNEWIDTH_EASTASIAN=1")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func TestHostileNames(t *testing.T) {
+	p := fixture(t)
+	evil := "h\x1b[2J\r\n1"
+	p.Run.ID, p.Run.Hosts[0] = evil, evil
+	p.Fits[1].Warnings = append(p.Fits[1].Warnings, evil)
+	p.Fits[2].Notes = append(p.Fits[2].Notes, evil)
+	p.Pairs[3].From = evil
+	a := p.Parameters["a"]
+	a.Label, a.Unit, a.Source = evil, evil, evil
+	p.Parameters["a"], p.Parameters[evil] = a, a
+	p.Environment.Common[evil] = evil
+	p.Environment.Differences[evil] = map[string]string{evil: evil}
+	var b bytes.Buffer
+	if err := Text(&b, p, Options{Dir: evil}); err != nil {
+		t.Fatal(err)
+	}
+	if i := bytes.IndexAny(b.Bytes(), "\x1b\r"); i >= 0 {
+		t.Errorf("control code at %q", b.Bytes()[max(0, i-40):i+5])
+	}
+}
+
+func TestWidthIsKept(t *testing.T) {
+	p := fixture(t)
+	for _, width := range []int{100, 120} {
+		var b bytes.Buffer
+		if err := Text(&b, p, Options{Width: width}); err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range strings.Split(b.String(), "\n") {
+			if w := text.StringWidth(l); w > width {
+				t.Errorf("width %d: a line of %d columns: %s", width, w, l)
+			}
+			if strings.TrimRight(l, " ") != l {
+				t.Errorf("trailing space: %q", l)
+			}
+		}
+	}
+}
+
+func TestGroupWarnings(t *testing.T) {
+	got := groupWarnings(fixture(t))
+	var lines []string
+	for _, w := range got {
+		lines = append(lines, fmt.Sprintf("%d %s %v", w.count, w.text, w.models))
+	}
+	want := []string{
+		"3 size 64: 12 of 400 timings carry flag retrans [hockney]",
+		"1 the governor of h7 is unknown [hockney hyperbolic-network]",
+		"1 a holds half of the delay L until the experiment load separates it [hyperbolic-network]",
+	}
+	if diff := cmp.Diff(want, lines); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestSlowHosts(t *testing.T) {
+	pair := func(from, to, slow string) fit.Pair { return fit.Pair{From: from, To: to, Slow: slow} }
+	for _, c := range []struct {
+		name  string
+		pairs []fit.Pair
+		want  string
+	}{
+		{"none", nil, "[]"},
+		{"two hosts, one pair: either could be to blame", []fit.Pair{pair("a", "b", "x")}, "[]"},
+		{"one slow pair", []fit.Pair{pair("a", "b", "x"), pair("a", "c", ""), pair("b", "c", "")}, "[]"},
+		{"slow host", []fit.Pair{pair("a", "b", "x"), pair("a", "c", "x"), pair("b", "c", "")}, "[{a 2 2}]"},
+	} {
+		if got := slowHosts(c.pairs); fmt.Sprint(append([]slowHost{}, got...)) != c.want {
+			t.Errorf("%s: %v, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+func TestOutliers(t *testing.T) {
+	p := &fit.Params{Pairs: []fit.Pair{{From: "a", To: "b"}, {From: "a", To: "c", Slow: "rate is half"}, {From: "b", To: "c"}}}
+	var b bytes.Buffer
+	if err := Text(&b, p, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(b.String(), "\n1 pair is slow, most of all a → c: rate is half.\n") {
+		t.Errorf("the slow pair is not in the verdict:\n%s", b.String())
+	}
+}
+
+func TestCoefficientUnit(t *testing.T) {
+	const pieces = "segments: c0_i + c1_i*x, from_i < x <= from_i+1"
+	for _, c := range []struct{ form, coeff, want string }{
+		{"c0 + c1*m", "c0", "s"}, {"c0 + c1*m", "c1", "s/B"}, {"c0 + c1*p", "c1", "s/p"}, {"c0 + c1*m*p", "c1", ""},
+		{"c0 + c1*m", "c2", ""}, {pieces, "c0_1", "s"}, {pieces, "c1_12", "s/B"}, {pieces, "from_2", "B"},
+	} {
+		if got := coefficientUnit(fit.Function{Form: c.form, Unit: "s"}, c.coeff); got != c.want {
+			t.Errorf("%s in %q: %q, want %q", c.coeff, c.form, got, c.want)
+		}
+	}
+}
+
+func TestBar(t *testing.T) {
+	for _, c := range []struct {
+		rel  float64
+		want string
+	}{{0, "        │"}, {0.04, "        │████████"}, {-0.02, "    ████│"}, {1, "        │████████"}} {
+		if got := bar(c.rel, 0.04); got != c.want {
+			t.Errorf("bar(%v) = %q, want %q", c.rel, got, c.want)
+		}
+	}
+}
+
+func TestSmallText(t *testing.T) {
+	for _, c := range []struct{ got, want string }{
+		{plural(1, "host"), "1 host"}, {plural(0, "host"), "0 hosts"}, {plural(-1234567, "x"), "-1,234,567 xs"},
+		{count(65536), "65,536"}, {count(1.5), "1.5"},
+		{timeRange(0.5, 0.5), "30 s"}, {timeRange(1, 90), "60 s to 90 min"}, {timeRange(119.99, 300), "120 min to 5.0 h"},
+		{shellWord("a/b-c.1"), "a/b-c.1"}, {shellWord("it's"), `'it'\''s'`}, {shellWord(""), "''"},
+		{sentence("a_c is zero"), "a_c is zero."}, {sentence("the end."), "The end."}, {sentence(""), ""},
+	} {
+		if c.got != c.want {
+			t.Errorf("%q, want %q", c.got, c.want)
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"calib/fit"
+)
+
+// Text writes the whole report as plain text.
+func Text(w io.Writer, p *fit.Params, o Options) error {
+	pg := newPage(o)
+	pg.verdict(p)
+	pg.heading("Parameters")
+	pg.parameters(p)
+	pg.unidentifiable(p)
+	pg.sources(p)
+	pg.warnings(p)
+	pg.findings(p)
+	pg.functions(p)
+	pg.pairs(p)
+	pg.validation(p)
+	pg.quality(p)
+	pg.residuals(p)
+	pg.environment(p)
+	if pg.Dir != "" {
+		pg.heading("Files and next steps")
+		pg.whereAndNext(p)
+	}
+	_, err := w.Write(pg.Bytes())
+	return err
+}
+
+// environment writes what the hosts share and where they differ: hosts that differ are the first suspects.
+func (p *page) environment(ps *fit.Params) {
+	e := ps.Environment
+	if len(e.Common) == 0 && len(e.Differences) == 0 {
+		return
+	}
+	p.heading("Environment")
+	p.line(2, "calib %s on %s: %s.", clean(strings.Join(ps.Run.Versions, ", ")), plural(len(ps.Run.Hosts), "host"),
+		hostList(ps.Run.Hosts))
+	if len(e.Differences) > 0 {
+		p.line(2, "%s", p.paint(yellow, "The hosts differ in:"))
+		g := grid{header: []string{"fact", "value", "on"}, wrap: true}
+		for _, fact := range slices.Sorted(maps.Keys(e.Differences)) {
+			for i, v := range byValue(e.Differences[fact], ps.Run.Hosts) {
+				name := ""
+				if i == 0 {
+					name = clean(fact)
+				}
+				g.add(name, clean(v.value), hostList(v.hosts))
+			}
+		}
+		p.write(g)
+		p.WriteByte('\n')
+	}
+	g := grid{header: []string{"fact", "on every host"}, wrap: true}
+	for _, fact := range slices.Sorted(maps.Keys(e.Common)) {
+		g.add(clean(fact), clean(e.Common[fact]))
+	}
+	p.write(g)
+}
+
+type valueHosts struct {
+	value string
+	hosts []string
+}
+
+// byValue turns host → value around, the commonest value first; hosts that reported none come last.
+func byValue(by map[string]string, hosts []string) []valueHosts {
+	groups := map[string][]string{}
+	var silent []string
+	for _, h := range hosts {
+		if v, ok := by[h]; ok {
+			groups[v] = append(groups[v], h)
+		} else {
+			silent = append(silent, h)
+		}
+	}
+	out := make([]valueHosts, 0, len(groups)+1)
+	for v, hs := range groups {
+		out = append(out, valueHosts{v, hs})
+	}
+	slices.SortFunc(out, func(a, b valueHosts) int {
+		return cmp.Or(cmp.Compare(len(b.hosts), len(a.hosts)), cmp.Compare(a.value, b.value))
+	})
+	if len(silent) > 0 {
+		out = append(out, valueHosts{"not reported", silent})
+	}
+	return out
+}
+
+// hostsShown bounds a list of hosts in a sentence.
+const hostsShown = 12
+
+func hostList(hosts []string) string {
+	if len(hosts) <= hostsShown {
+		return clean(strings.Join(hosts, ", "))
+	}
+	return clean(strings.Join(hosts[:hostsShown], ", ")) + fmt.Sprintf(" and %d more", len(hosts)-hostsShown)
+}

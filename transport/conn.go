@@ -1,0 +1,259 @@
+package transport
+
+import (
+	"fmt"
+	"math"
+	"sync"
+	"sync/atomic"
+	"syscall"
+
+	"calib/internal/units"
+)
+
+// Conn is one TCP connection to a peer, blocking, in the hands of one goroutine whose thread is locked. One goroutine
+// may send while another receives; two senders or two receivers may not share it.
+//
+// Shutdown may come from any goroutine at any time. The descriptor is closed when the last holder has released it,
+// never under a call in progress, so its number cannot be reused beneath one.
+type Conn struct {
+	// What Send and Recv touch comes first and shares a cache line.
+	fd       int
+	flags    int   // of every send
+	sendLeft int64 // bytes that may still be sent, and received, before asking allowed for more
+	recvLeft int64
+
+	sndWait units.Nanos
+	rcvWait units.Nanos
+	allowed *allowance
+	peer    string
+	broken  atomic.Bool
+
+	mu    sync.Mutex
+	refs  int
+	cause error // why this side stopped it
+}
+
+// small is the largest message [B] that is sent without telling the Go scheduler where the send buffer has room.
+const small = 2048
+
+// newConn wraps fd, with one holder and no limit of bytes.
+func newConn(fd int, peer string) *Conn {
+	return &Conn{fd: fd, flags: sendFlags(false), peer: peer, allowed: newAllowance(math.MaxInt64), refs: 1}
+}
+
+// Peer names the other side, for messages to people.
+func (c *Conn) Peer() string { return c.peer }
+
+// Send sends b as one message and returns when the kernel has copied all of it to the send buffer. It fails with
+// ErrTimeout, ErrPeerClosed, ErrStopped or ErrTicketBytes; the connection is then of no further use.
+func (c *Conn) Send(b []byte) error {
+	if len(b) == 0 {
+		return nil
+	}
+	if int64(len(b)) > c.sendLeft && !c.allowed.lease(&c.sendLeft, len(b)) {
+		return c.failed("send", len(b), ErrTicketBytes)
+	}
+	c.sendLeft -= int64(len(b))
+	var n int
+	var errno syscall.Errno
+	if len(b) <= small {
+		n = sysSendNow(c.fd, b, c.flags)
+	}
+	if n == 0 {
+		n, errno = sysSend(c.fd, b, c.flags)
+	}
+	if n == len(b) {
+		return nil
+	}
+	return c.sendRest(b, n, errno)
+}
+
+// sendRest goes on after a first send of n bytes or an error: signals and timeouts cut a blocking send short. It ends
+// because every pass makes progress, or counts against the send timeout.
+func (c *Conn) sendRest(b []byte, n int, errno syscall.Errno) error {
+	size := len(b)
+	wait := patience{limit: c.sndWait}
+	for {
+		if n > 0 {
+			b = b[n:]
+			wait.reset()
+		} else if err := c.check(errno, &wait); err != nil {
+			return c.failed("send", size, err)
+		}
+		if len(b) == 0 {
+			return nil
+		}
+		n, errno = sysSend(c.fd, b, c.flags)
+	}
+}
+
+// Recv fills b with the next len(b) bytes of the stream. It fails with ErrTimeout after a silence as long as the
+// receive timeout, or with ErrPeerClosed, ErrStopped or ErrTicketBytes; the connection is then of no further use.
+func (c *Conn) Recv(b []byte) error {
+	if len(b) == 0 {
+		return nil
+	}
+	if int64(len(b)) > c.recvLeft && !c.allowed.lease(&c.recvLeft, len(b)) {
+		return c.failed("receive", len(b), ErrTicketBytes)
+	}
+	c.recvLeft -= int64(len(b))
+	n, errno := sysRecv(c.fd, b)
+	if n == len(b) {
+		return nil
+	}
+	return c.recvRest(b, n, errno)
+}
+
+// recvRest goes on after a first read of n bytes or an error. It ends because every pass makes progress, or counts
+// against the receive timeout.
+func (c *Conn) recvRest(b []byte, n int, errno syscall.Errno) error {
+	size := len(b)
+	wait := patience{limit: c.rcvWait}
+	for {
+		switch {
+		case n > 0:
+			b = b[n:]
+			wait.reset()
+		case errno == 0:
+			return c.failed("receive", size, ErrPeerClosed)
+		default:
+			if err := c.check(errno, &wait); err != nil {
+				return c.failed("receive", size, err)
+			}
+		}
+		if len(b) == 0 {
+			return nil
+		}
+		n, errno = sysRecv(c.fd, b)
+	}
+}
+
+// patience bounds a call that signals keep restarting: the kernel's own timeout starts again after each.
+type patience struct {
+	limit units.Nanos
+	since units.Nanos
+}
+
+func (p *patience) reset() { p.since = 0 }
+
+func (p *patience) spent() bool {
+	if p.since == 0 {
+		p.since = Now()
+		return false
+	}
+	return p.limit > 0 && Now()-p.since > p.limit
+}
+
+// check returns nil when the call should be made again.
+func (c *Conn) check(errno syscall.Errno, wait *patience) error {
+	switch errno {
+	case syscall.EINTR:
+		if wait.spent() {
+			return ErrTimeout
+		}
+		return nil
+	case syscall.EAGAIN:
+		return ErrTimeout
+	case syscall.EPIPE, syscall.ECONNRESET:
+		return fmt.Errorf("%w (%w)", ErrPeerClosed, errno)
+	case syscall.ETIMEDOUT: // the peer's host stopped acknowledging
+		return fmt.Errorf("%w (%w)", ErrTimeout, errno)
+	}
+	return errno
+}
+
+// failed shuts the connection down, since its stream is now at an unknown place, and words the error.
+func (c *Conn) failed(verb string, size int, err error) error {
+	c.mu.Lock()
+	if c.cause != nil {
+		err = c.cause
+	}
+	c.mu.Unlock()
+	c.Shutdown()
+	return fmt.Errorf("%s %s, %s: %w", verb, units.Bytes(size), c.peer, err)
+}
+
+// SetTimeouts bounds how long Recv waits for a silent peer, and Send for one that takes nothing. 0 waits for ever.
+func (c *Conn) SetTimeouts(recv, send units.Nanos) error {
+	c.rcvWait, c.sndWait = recv, send
+	if err := sysTimeouts(c.fd, recv, send); err != nil {
+		return fmt.Errorf("set timeouts, %s: %w", c.peer, err)
+	}
+	return nil
+}
+
+// Counters reads the kernel's counters. It makes several system calls: not for timed sections. StealTicks is left 0.
+func (c *Conn) Counters() (Counters, error) {
+	n, err := sysCounters(c.fd)
+	if err != nil {
+		return n, fmt.Errorf("read the counters, %s: %w", c.peer, err)
+	}
+	return n, nil
+}
+
+// Shutdown ends the connection in both directions. Calls blocked in Send or Recv, here and at the peer, return. It is
+// safe from any goroutine and more than once.
+func (c *Conn) Shutdown() { c.stop(nil) }
+
+// stop is Shutdown with a reason, which the holder's calls then return. The first reason stays.
+func (c *Conn) stop(cause error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.broken.Load() {
+		c.cause = cause
+		if cause == nil {
+			c.cause = ErrStopped
+		}
+	}
+	c.broken.Store(true)
+	if c.refs > 0 {
+		sysShutdown(c.fd)
+	}
+}
+
+// hold adds a holder; it is false once the last one has gone.
+func (c *Conn) hold() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.refs == 0 {
+		return false
+	}
+	c.refs++
+	return true
+}
+
+// Release gives up one hold; the last one closes the descriptor.
+func (c *Conn) Release() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch c.refs {
+	case 0:
+		return
+	case 1:
+		c.allowed.giveBack(&c.sendLeft)
+		c.allowed.giveBack(&c.recvLeft)
+		c.broken.Store(true)
+		if c.cause == nil {
+			c.cause = ErrStopped
+		}
+		sysClose(c.fd)
+	}
+	c.refs--
+}
+
+// alive reports whether the connection is whole: not stopped here, and established in the kernel's view.
+func (c *Conn) alive() bool {
+	if c.broken.Load() {
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.refs > 0 && sysEstablished(c.fd)
+}
+
+// held is the number of holders.
+func (c *Conn) held() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.refs
+}

@@ -1,0 +1,98 @@
+package transport
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// tcpEstablished is the kernel's TCP_ESTABLISHED (net/tcp_states.h).
+const tcpEstablished = 1
+
+func sysEstablished(fd int) bool {
+	info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO)
+	return err == nil && info.State == tcpEstablished
+}
+
+// sysCounters reads TCP_INFO (tcp_get_info in the kernel; fields an older one lacks are 0), the granted buffers, and the
+// calling thread's involuntary context switches.
+func sysCounters(fd int) (Counters, error) {
+	info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO)
+	if err != nil {
+		return Counters{}, err
+	}
+	c := Counters{
+		SegsOut: int64(info.Segs_out), SegsIn: int64(info.Segs_in),
+		DataSegsOut: int64(info.Data_segs_out), DataSegsIn: int64(info.Data_segs_in),
+		Retrans:       int64(info.Total_retrans),
+		RwndLimitedUS: int64(info.Rwnd_limited), SndbufLimitedUS: int64(info.Sndbuf_limited),
+		BusyUS: int64(info.Busy_time),
+		Cwnd:   int64(info.Snd_cwnd), MSS: int64(info.Snd_mss),
+		RTTUS: int64(info.Rtt), MinRTTUS: int64(info.Min_rtt),
+	}
+	snd, rcv, err := granted(fd)
+	if err != nil {
+		return c, err
+	}
+	c.SndBuf, c.RcvBuf = int64(snd), int64(rcv)
+	if c.Congestion, err = unix.GetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION); err != nil {
+		return c, err
+	}
+	c.Congestion = string(bytes.TrimRight([]byte(c.Congestion), "\x00"))
+	var usage unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_THREAD, &usage); err != nil {
+		return c, err
+	}
+	c.Involuntary = int64(usage.Nivcsw)
+	return c, nil
+}
+
+// stealReader reads the machine's steal time from /proc/stat, opened once.
+type stealReader struct {
+	f   *os.File
+	buf [512]byte
+}
+
+// newStealReader returns a reader that always says 0 where /proc is not there to read.
+func newStealReader() *stealReader {
+	f, err := os.Open("/proc/stat")
+	if err != nil {
+		return &stealReader{}
+	}
+	return &stealReader{f: f}
+}
+
+// ticks returns the steal time of all CPUs since boot [clock ticks].
+func (r *stealReader) ticks() int64 {
+	if r.f == nil {
+		return 0
+	}
+	n, err := unix.Pread(int(r.f.Fd()), r.buf[:], 0)
+	if err != nil {
+		return 0
+	}
+	return parseSteal(r.buf[:n])
+}
+
+// parseSteal reads the eighth number of the line "cpu user nice system idle iowait irq softirq steal ..." (proc(5)).
+func parseSteal(stat []byte) int64 {
+	line, _, _ := bytes.Cut(stat, []byte("\n"))
+	f := bytes.Fields(line)
+	if len(f) < 9 || string(f[0]) != "cpu" {
+		return 0
+	}
+	n, err := strconv.ParseInt(string(f[8]), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+func (r *stealReader) close() {
+	if r.f != nil {
+		r.f.Close()
+		r.f = nil
+	}
+}

@@ -1,0 +1,21 @@
+// Package transport is the measured data plane: TCP sockets as the kernel gives them, with nothing in between.
+//
+// Its opinion is that the tool must not be what is measured. Go's net package parks a goroutine in the poller for
+// every blocking read, which costs more than the loopback latency itself; so a Conn is a blocking descriptor, read and
+// written through system calls on a thread the caller has locked (runtime.LockOSThread) and perhaps pinned (Pin).
+// The calls are those that tell the Go scheduler, so that a thread blocked in one does not hold up the collector of
+// the whole process. Send and Recv allocate nothing and take no lock.
+//
+// Three layers, each usable alone:
+//
+//   - Conn: one TCP connection. Messages are kept apart with MSG_EOR, silence is bounded by socket timeouts, and
+//     cancelling is shutdown(2) from another goroutine.
+//   - Mesh: an agent's listener and its connections to the other hosts of one run, each opened by a handshake that
+//     proves a ticket on both sides before a byte of payload moves (handshake.go has the protocol).
+//   - Group: one rank's view of a team, with the method set experiments use.
+//
+// Beside them: the monotonic clock and exact waiting (Now, WaitUntil), thread pinning and a quiet runtime (Pin, Quiet),
+// and the kernel's counters of a connection (Counters).
+//
+// Measuring needs Linux. Elsewhere the package builds, and everything that would open a socket returns ErrUnsupported.
+package transport

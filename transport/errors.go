@@ -1,0 +1,25 @@
+package transport
+
+import "errors"
+
+// Classes of failure. Errors of this package wrap exactly one of them where one applies, and name the host concerned.
+var (
+	// ErrTimeout: the peer was silent, or did not take data, for as long as the socket's timeout.
+	ErrTimeout = errors.New("timed out")
+	// ErrPeerClosed: the peer ended the connection, or its host reset it.
+	ErrPeerClosed = errors.New("peer closed the connection")
+	// ErrStopped: this side shut the connection down: cancelled, reset or closed.
+	ErrStopped = errors.New("connection stopped on this side")
+	// ErrTicket: a connection without a valid ticket for this run and pair, on either side.
+	ErrTicket = errors.New("ticket refused")
+	// ErrTicketBytes: the pair's byte allowance is used up.
+	ErrTicketBytes = errors.New("byte limit of the ticket reached")
+	// ErrPortInUse: another process listens on the address.
+	ErrPortInUse = errors.New("port in use")
+	// ErrNoSession: the mesh has no run, or the run has no such peer.
+	ErrNoSession = errors.New("no session with this host")
+	// ErrBusy: the connection to a peer is in use by another group.
+	ErrBusy = errors.New("connection in use by another group")
+	// ErrUnsupported: this operating system lacks what the measured data plane needs.
+	ErrUnsupported = errors.New("measuring needs linux")
+)

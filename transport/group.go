@@ -1,0 +1,185 @@
+package transport
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"calib/internal/units"
+)
+
+// DefaultTimeout bounds one receive, or one send into a full buffer, where the caller names no bound.
+const DefaultTimeout = 30 * units.Second
+
+// Group is one rank's view of a team of hosts. It belongs to one goroutine, locked to its thread; only Abort may be
+// called from others. A connection is opened by the first Send or Recv that needs it, so that experiments pass a message
+// over each link before they time it; from then on Send and Recv take no lock and allocate nothing.
+type Group struct {
+	ctx     context.Context
+	mesh    *Mesh
+	team    []int
+	rank    int
+	timeout units.Nanos
+	steal   *stealReader
+	release func() bool // of the watch over ctx
+
+	conns []*Conn // by rank; written under mu, by the group's goroutine only
+	mu    sync.Mutex
+	ended bool
+}
+
+// NewGroup returns rank's view of a team, given as host indices in rank order. timeout bounds each receive and each
+// blocked send (0 is DefaultTimeout). When ctx ends, the team's connections are shut down and blocked calls return.
+func NewGroup(ctx context.Context, m *Mesh, team []int, rank int, timeout units.Nanos) (*Group, error) {
+	if rank < 0 || rank >= len(team) {
+		return nil, fmt.Errorf("rank %d in a team of %d", rank, len(team))
+	}
+	if timeout <= 0 {
+		timeout = DefaultTimeout
+	}
+	g := &Group{ctx: ctx, mesh: m, team: append([]int(nil), team...), rank: rank, timeout: timeout,
+		steal: newStealReader(), conns: make([]*Conn, len(team))}
+	g.release = context.AfterFunc(ctx, g.Abort)
+	return g, nil
+}
+
+// Rank is this host's place in the team.
+func (g *Group) Rank() int { return g.rank }
+
+// Size is the number of ranks.
+func (g *Group) Size() int { return len(g.team) }
+
+// Now reads this host's monotonic clock.
+func (g *Group) Now() units.Nanos { return Now() }
+
+// waitSlice is how long a wait goes on before it looks at the context.
+const waitSlice = 100 * units.Millisecond
+
+// WaitUntil returns when the clock has reached t, or ctx has ended.
+func (g *Group) WaitUntil(t units.Nanos) error {
+	for t-Now() > waitSlice {
+		if err := WaitUntil(Now()+waitSlice, 0); err != nil {
+			return err
+		}
+		if g.ctx.Err() != nil {
+			return fmt.Errorf("wait: %w", ctxErr(g.ctx))
+		}
+	}
+	return WaitUntil(t, DefaultSpin)
+}
+
+// Send sends b to a rank as one message. See Conn.Send.
+func (g *Group) Send(to int, b []byte) error {
+	c, err := g.conn(to)
+	if err != nil {
+		return err
+	}
+	if err := c.Send(b); err != nil {
+		return g.failed(to, err)
+	}
+	return nil
+}
+
+// Recv fills b with the next len(b) bytes from a rank. See Conn.Recv.
+func (g *Group) Recv(from int, b []byte) error {
+	c, err := g.conn(from)
+	if err != nil {
+		return err
+	}
+	if err := c.Recv(b); err != nil {
+		return g.failed(from, err)
+	}
+	return nil
+}
+
+// RawCounters reads the kernel's counters of the connection to a rank. It is not for timed sections.
+func (g *Group) RawCounters(peer int) (Counters, error) {
+	c, err := g.conn(peer)
+	if err != nil {
+		return Counters{}, err
+	}
+	n, err := c.Counters()
+	n.StealTicks = g.steal.ticks()
+	return n, err
+}
+
+// conn returns the open connection to a rank.
+func (g *Group) conn(rank int) (*Conn, error) {
+	if uint(rank) < uint(len(g.conns)) {
+		if c := g.conns[rank]; c != nil {
+			return c, nil
+		}
+	}
+	return g.open(rank)
+}
+
+// open is the first use of a rank, and the next after a failure.
+func (g *Group) open(rank int) (*Conn, error) {
+	if rank < 0 || rank >= len(g.team) || rank == g.rank {
+		return nil, fmt.Errorf("rank %d has no connection to rank %d of %d", g.rank, rank, len(g.team))
+	}
+	c, err := g.mesh.Conn(g.ctx, g.team[rank])
+	if err != nil {
+		return nil, err
+	}
+	if err := c.SetTimeouts(g.timeout, g.timeout); err != nil {
+		c.Release()
+		return nil, err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.ended {
+		c.stop(g.reason())
+		c.Release()
+		return nil, fmt.Errorf("connect to %s: %w", c.peer, g.reason())
+	}
+	g.conns[rank] = c
+	return c, nil
+}
+
+// failed gives the broken connection up, so that the next use opens another.
+func (g *Group) failed(rank int, err error) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if c := g.conns[rank]; c != nil {
+		c.Release()
+		g.conns[rank] = nil
+	}
+	return err
+}
+
+// reason is why the group has ended.
+func (g *Group) reason() error {
+	if g.ctx.Err() != nil {
+		return fmt.Errorf("%w: %w", ErrStopped, context.Cause(g.ctx))
+	}
+	return ErrStopped
+}
+
+// Abort shuts the team's connections down: blocked calls, here and at the peers, return. Call it when an experiment
+// fails, since what is still in its streams must not be read as the next one's. It is safe from any goroutine.
+func (g *Group) Abort() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.ended = true
+	for _, c := range g.conns {
+		if c != nil {
+			c.stop(g.reason())
+		}
+	}
+}
+
+// Close gives the connections back to the mesh, which keeps the whole ones for the next group.
+func (g *Group) Close() {
+	g.release()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.ended = true
+	for i, c := range g.conns {
+		if c != nil {
+			c.Release()
+			g.conns[i] = nil
+		}
+	}
+	g.steal.close()
+}

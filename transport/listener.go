@@ -1,0 +1,166 @@
+package transport
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"strconv"
+	"time"
+)
+
+// maxPending bounds the handshakes in progress. A newcomer beyond it ends the oldest, so that strangers who connect and
+// say nothing cannot keep a peer out: a peer needs one round trip.
+const maxPending = 64
+
+// acceptPause is how long the loop rests when the system has no descriptor left for a connection.
+const acceptPause = 10 * time.Millisecond
+
+// listen opens the listener for addr. An empty host is every address, of both families where the system has both.
+func listen(addr string) (int, netip.AddrPort, error) {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return -1, netip.AddrPort{}, fmt.Errorf("%w (want host:port)", err)
+	}
+	if host == "" {
+		p, err := parsePort(port)
+		if err != nil {
+			return -1, netip.AddrPort{}, err
+		}
+		if fd, bound, err := sysListen(netip.AddrPortFrom(netip.IPv6Unspecified(), p)); err == nil {
+			return fd, bound, nil
+		}
+		return sysListen(netip.AddrPortFrom(netip.IPv4Unspecified(), p))
+	}
+	addrs, err := resolve(context.Background(), addr)
+	if err != nil {
+		return -1, netip.AddrPort{}, err
+	}
+	return sysListen(addrs[0])
+}
+
+func parsePort(s string) (uint16, error) {
+	p, err := strconv.ParseUint(s, 10, 16)
+	if err != nil {
+		return 0, fmt.Errorf("port %q: want 0 to 65535", s)
+	}
+	return uint16(p), nil
+}
+
+// resolve returns the addresses of host:port, at least one. A literal address asks no resolver.
+func resolve(ctx context.Context, addr string) ([]netip.AddrPort, error) {
+	if ap, err := netip.ParseAddrPort(addr); err == nil {
+		return []netip.AddrPort{ap}, nil
+	}
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return nil, fmt.Errorf("%w (want host:port)", err)
+	}
+	p, err := parsePort(port)
+	if err != nil {
+		return nil, err
+	}
+	ips, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+	if err != nil {
+		return nil, fmt.Errorf("%w (give the data address with addr= in the hosts file)", err)
+	}
+	out := make([]netip.AddrPort, len(ips))
+	for i, ip := range ips {
+		out[i] = netip.AddrPortFrom(ip.Unmap(), p)
+	}
+	return out, nil
+}
+
+// acceptLoop takes connections until Close shuts the listener down. It waits only for accept, for the end of a
+// handshake that it has just ended, and for acceptPause.
+func (m *Mesh) acceptLoop() {
+	defer m.wg.Done()
+	for {
+		fd, from, more, err := sysAccept(m.fd)
+		if !more {
+			return
+		}
+		if err != nil {
+			time.Sleep(acceptPause)
+			continue
+		}
+		c := newConn(fd, "caller "+from.String())
+		m.enter(c)
+		m.slots <- struct{}{}
+		m.wg.Add(1)
+		go m.answer(c)
+	}
+}
+
+// enter notes a handshake in progress, at the cost of the oldest when there are too many.
+func (m *Mesh) enter(c *Conn) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.pending) >= maxPending {
+		m.pending[0].stop(fmt.Errorf("%w: no word before %d others connected", ErrTimeout, maxPending))
+		m.pending = m.pending[1:]
+	}
+	m.pending = append(m.pending, c)
+}
+
+// answer takes one connection through its handshake; it ends within handshakeTimeout, or when the mesh closes.
+func (m *Mesh) answer(c *Conn) {
+	defer m.wg.Done()
+	defer func() { <-m.slots }()
+	var (
+		s *session
+		l *link
+	)
+	err := c.SetTimeouts(handshakeTimeout, handshakeTimeout)
+	if err == nil {
+		_, err = answerHandshake(m.ctx, c, func(h *hello) (t *Ticket, err error) {
+			if s, l, err = m.lookup(h); err != nil {
+				return nil, err
+			}
+			return &l.ticket, sysOptions(c.fd, s.Options)
+		})
+	}
+	m.leave(c, err)
+	if err != nil {
+		c.Release()
+		return
+	}
+	c.admit(l, s.Options)
+	// It fails only when the session has ended, which has then closed c.
+	_ = m.install(s, l, c)
+}
+
+func (m *Mesh) leave(c *Conn, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for i, p := range m.pending {
+		if p == c {
+			m.pending = append(m.pending[:i], m.pending[i+1:]...)
+			break
+		}
+	}
+	if err != nil {
+		m.refused++
+		m.why = err
+	}
+}
+
+// lookup finds the ticket a hello speaks of.
+func (m *Mesh) lookup(h *hello) (*session, *link, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := m.session
+	switch {
+	case s == nil:
+		return nil, nil, fmt.Errorf("%w: no session here", ErrTicket)
+	case s.hash != h.run:
+		return nil, nil, fmt.Errorf("%w: for another run", ErrTicket)
+	case int(h.to) != s.Self:
+		return nil, nil, fmt.Errorf("%w: for host %d, this is host %d", ErrTicket, h.to, s.Self)
+	}
+	l, ok := s.links[int(h.from)]
+	if !ok {
+		return nil, nil, fmt.Errorf("%w: none for host %d", ErrTicket, h.from)
+	}
+	return s, l, nil
+}

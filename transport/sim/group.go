@@ -1,0 +1,142 @@
+package sim
+
+import (
+	"fmt"
+
+	"calib/internal/dataset"
+	"calib/internal/units"
+)
+
+// Group is one rank's view of its team: a bench.Group. It is used by one goroutine; Close may be called from any.
+type Group struct {
+	w    *world
+	self *proc
+	team []*proc
+	rank int
+}
+
+// Rank returns the caller's rank in the team.
+func (g *Group) Rank() int { return g.rank }
+
+// Size returns how many ranks the team has.
+func (g *Group) Size() int { return len(g.team) }
+
+// Send sends b as one message of ⌈len(b)/MSS⌉ packets and returns when its last byte is in the send buffer. An empty
+// message is nothing, as on TCP.
+func (g *Group) Send(to int, b []byte) error {
+	if err := g.enter(to); err != nil {
+		return fmt.Errorf("send %d bytes to rank %d: %w", len(b), to, err)
+	}
+	err := g.send(g.team[to], b)
+	g.w.mu.Unlock()
+	if err != nil {
+		return fmt.Errorf("send %d bytes to host %d: %w", len(b), g.team[to].host, err)
+	}
+	return nil
+}
+
+func (g *Group) send(dst *proc, b []byte) error {
+	w := g.w
+	if err := w.sleep(g.self, w.now+fromNanos(w.opt.Cost.Send)); err != nil {
+		return err
+	}
+	c := w.conn(g.self, dst)
+	if c.lost() {
+		return ErrPeer
+	}
+	c.pending = b
+	c.accept()
+	if len(c.pending) > 0 {
+		return w.wait(g.self, c)
+	}
+	c.pending = nil
+	return nil
+}
+
+// Recv fills b with the next len(b) bytes from a rank.
+func (g *Group) Recv(from int, b []byte) error {
+	if err := g.enter(from); err != nil {
+		return fmt.Errorf("receive %d bytes from rank %d: %w", len(b), from, err)
+	}
+	err := g.recv(g.team[from], b)
+	g.w.mu.Unlock()
+	if err != nil {
+		return fmt.Errorf("receive %d bytes from host %d: %w", len(b), g.team[from].host, err)
+	}
+	return nil
+}
+
+func (g *Group) recv(src *proc, b []byte) error {
+	w := g.w
+	c := w.conn(src, g.self)
+	c.want = b
+	if !c.read() {
+		if c.lost() {
+			c.want = nil
+			return ErrPeer
+		}
+		if err := w.wait(g.self, c); err != nil {
+			return err
+		}
+	}
+	return w.sleep(g.self, w.now+fromNanos(w.opt.Cost.Recv))
+}
+
+// Now reads the host's clock. On a closed or deadlocked group it reads where time stopped.
+func (g *Group) Now() units.Nanos {
+	w := g.w
+	w.begin(g.self)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if c := w.opt.Cost.Now; c > 0 && w.fault(g.self) == nil {
+		// An error here means the group was closed meanwhile; the caller's next call says so.
+		_ = w.sleep(g.self, w.now+fromNanos(c))
+	}
+	return g.self.clock.read(w.now)
+}
+
+// WaitUntil returns when the host's clock has reached t: in the simulator, exactly then.
+func (g *Group) WaitUntil(t units.Nanos) error {
+	if err := g.w.enter(g.self); err != nil {
+		return fmt.Errorf("wait: %w", err)
+	}
+	err := g.w.sleep(g.self, g.self.clock.when(t))
+	g.w.mu.Unlock()
+	if err != nil {
+		return fmt.Errorf("wait: %w", err)
+	}
+	return nil
+}
+
+// Counters returns what was counted on the connection to a peer. Segments carry data only; the window is constant, and
+// stands for the congestion window.
+func (g *Group) Counters(peer int) (dataset.TCP, error) {
+	if err := g.enter(peer); err != nil {
+		return dataset.TCP{}, fmt.Errorf("counters of rank %d: %w", peer, err)
+	}
+	defer g.w.mu.Unlock()
+	out, in := g.w.conn(g.self, g.team[peer]), g.w.conn(g.team[peer], g.self)
+	opt, mss := g.w.opt, int64(g.w.net.spec.MSS)
+	return dataset.TCP{
+		SegsOut: out.sent, DataSegsOut: out.sent, SegsIn: in.got, DataSegsIn: in.got, Retrans: out.retrans,
+		Cwnd: int64(opt.Window) / mss, MSS: mss, Congestion: "none",
+		SndBuf: int64(opt.SendBuffer), RcvBuf: int64(opt.Window),
+	}, nil
+}
+
+// Close leaves the team: the rank's own calls fail from now on, and its peers' once they have what it sent. It must be
+// called when the rank is done, or the others wait for it for ever.
+func (g *Group) Close() error {
+	g.w.mu.Lock()
+	defer g.w.mu.Unlock()
+	g.w.leave(g.self)
+	return nil
+}
+
+// enter locks the world for a call that concerns a peer.
+func (g *Group) enter(peer int) error {
+	if peer < 0 || peer >= len(g.team) || peer == g.rank {
+		return fmt.Errorf("%w: rank %d of %d speaks to rank %d", ErrRank, g.rank, len(g.team), peer)
+	}
+	return g.w.enter(g.self)
+}

@@ -1,0 +1,116 @@
+package sim
+
+import (
+	"math"
+
+	"calib/internal/netspec"
+)
+
+// port is the medium, or one port of a switch.
+type port struct {
+	free    instant       // when it has served all it was given
+	leaving fifo[instant] // of the packets in it, kept where the buffer is finite
+}
+
+// transmit puts a packet into its host's sending block.
+func (w *world) transmit(pk packet) {
+	p := pk.c.src
+	pk.c.sent++
+	p.txFree = max(p.txFree, w.now) + w.service(p.block, int(pk.n))
+	pk.at = p.txFree
+	p.tx.push(pk)
+	if p.tx.n == 1 {
+		w.agenda.add(pk.at, w.lane(p, laneTx))
+	}
+}
+
+// leaveHost moves the head of p's sending block on to the medium, which makes room in the send buffer.
+func (w *world) leaveHost(p *proc) {
+	pk := p.tx.pop()
+	if p.tx.n > 0 {
+		w.agenda.add(p.tx.peek().at, w.lane(p, laneTx))
+	}
+	w.cross(pk)
+	if c := pk.c; !pk.again {
+		c.buffered -= int(pk.n)
+		if c.pending != nil {
+			if c.accept(); len(c.pending) == 0 {
+				c.pending = nil
+				w.release(p, nil)
+			}
+		}
+	}
+}
+
+// cross takes a packet over the medium to the receiving block, or drops it. All packets for a host come over the same
+// medium in the order they leave it, so the receiving block's times are known here.
+func (w *world) cross(pk packet) {
+	spec, d := &w.net.spec, pk.c.dst
+	m := &w.medium
+	if w.ports != nil {
+		m = &w.ports[d.id]
+	}
+	if w.full(m) || spec.Loss > 0 && w.rng.Float64() < spec.Loss {
+		pk.c.retrans++
+		pk.again = true
+		pk.at = w.now + fromNanos(w.opt.RTO)
+		w.lost.push(pk)
+		if w.lost.n == 1 {
+			w.agenda.add(pk.at, laneLost)
+		}
+		return
+	}
+	m.free = max(m.free, w.now) + w.service(spec.Medium, int(pk.n))
+	if spec.Buffer > 0 {
+		m.leaving.push(m.free)
+	}
+	d.rxFree = max(d.rxFree, m.free+instant(math.Round(spec.L*perSecond))) + w.service(d.block, int(pk.n))
+	pk.at = d.rxFree
+	d.rx.push(pk)
+	if d.rx.n == 1 {
+		w.agenda.add(pk.at, w.lane(d, laneRx))
+	}
+}
+
+// full reports whether m has no room for a packet now.
+func (w *world) full(m *port) bool {
+	if w.net.spec.Buffer == 0 {
+		return false
+	}
+	for m.leaving.n > 0 && m.leaving.peek() <= w.now {
+		m.leaving.pop()
+	}
+	return m.leaving.n >= w.net.spec.Buffer
+}
+
+func (w *world) sendAgain() {
+	pk := w.lost.pop()
+	if w.lost.n > 0 {
+		w.agenda.add(w.lost.peek().at, laneLost)
+	}
+	w.transmit(pk)
+}
+
+// deliver takes the head out of p's receiving block.
+func (w *world) deliver(p *proc) {
+	pk := p.rx.pop()
+	if p.rx.n > 0 {
+		w.agenda.add(p.rx.peek().at, w.lane(p, laneRx))
+	}
+	if p.state != dead {
+		pk.c.arrive(pk)
+	}
+}
+
+// service draws the time b takes for a packet of n bytes.
+func (w *world) service(b netspec.Block, n int) instant {
+	d := w.net.spec.Service(b, n) * perSecond
+	if noise := &w.opt.Noise; *noise != (Noise{}) {
+		d = max(0, d*w.factor*max(0, 1+noise.Jitter*w.rng.NormFloat64()))
+		d += w.rng.ExpFloat64() * float64(fromNanos(noise.Delay))
+		if noise.SpikeProb > 0 && w.rng.Float64() < noise.SpikeProb {
+			d += float64(fromNanos(noise.Spike))
+		}
+	}
+	return instant(math.Round(d))
+}

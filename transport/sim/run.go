@@ -1,0 +1,189 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"calib/internal/netspec"
+)
+
+// Run calls fn as every rank of a team at once and returns their errors, joined. Every group is closed when its fn
+// returns.
+func (n *Net) Run(team []int, fn func(rank int, g *Group) error) error {
+	return n.RunTeams([][]int{team}, func(_, rank int, g *Group) error { return fn(rank, g) })
+}
+
+// RunTeams is Run for several disjoint teams at once, which share the medium. Errors that only say that a peer has left
+// are left out when another error says why.
+func (n *Net) RunTeams(teams [][]int, fn func(team, rank int, g *Group) error) error {
+	n.mu.Lock()
+	n.runs++
+	groups, err := n.build(fmt.Sprintf("run %d", n.runs), teams)
+	n.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	var wg sync.WaitGroup
+	errs := make([][]error, len(teams))
+	for i, team := range groups {
+		errs[i] = make([]error, len(team))
+		for rank, g := range team {
+			wg.Go(func() {
+				defer g.Close()
+				g.w.begin(g.self)
+				errs[i][rank] = fn(i, rank, g)
+			})
+		}
+	}
+	wg.Wait()
+	return causes(teams, errs)
+}
+
+func causes(teams [][]int, errs [][]error) error {
+	var first, peer []error
+	for i, team := range errs {
+		for rank, err := range team {
+			if err == nil {
+				continue
+			}
+			err := fmt.Errorf("rank %d (host %d): %w", rank, teams[i][rank], err)
+			if errors.Is(err, ErrPeer) {
+				peer = append(peer, err)
+			} else {
+				first = append(first, err)
+			}
+		}
+	}
+	if len(first) > 0 {
+		return errors.Join(first...)
+	}
+	return errors.Join(peer...)
+}
+
+// rendezvous is a team that is not complete yet.
+type rendezvous struct {
+	team    []int
+	arrived []bool
+	missing int
+	done    chan struct{}
+	groups  []*Group // set before done is closed
+}
+
+// Group returns rank's view of a team, a list of distinct hosts in rank order, once every rank has called Group with the
+// same key. The caller closes it. Groups of different keys are simulations of their own: teams that are to share a medium
+// need RunTeams. Each host's time goes on from where its last group ended.
+func (n *Net) Group(ctx context.Context, key string, team []int, rank int) (*Group, error) {
+	r, err := n.join(key, team, rank)
+	if err != nil {
+		return nil, fmt.Errorf("group %q: %w", key, err)
+	}
+	select {
+	case <-r.done:
+		return r.groups[rank], nil
+	case <-ctx.Done():
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if r.groups != nil {
+		return r.groups[rank], nil
+	}
+	r.arrived[rank] = false
+	if r.missing++; r.missing == len(team) {
+		delete(n.waiting, key)
+	}
+	return nil, fmt.Errorf("group %q: %d of %d ranks came: %w", key, len(team)-r.missing+1, len(team), ctx.Err())
+}
+
+func (n *Net) join(key string, team []int, rank int) (*rendezvous, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if rank < 0 || rank >= len(team) {
+		return nil, fmt.Errorf("%w: rank %d of %d", ErrRank, rank, len(team))
+	}
+	if err := n.check([][]int{team}); err != nil {
+		return nil, err
+	}
+	r := n.waiting[key]
+	switch {
+	case r == nil:
+		r = &rendezvous{
+			team: slices.Clone(team), arrived: make([]bool, len(team)), missing: len(team), done: make(chan struct{}),
+		}
+		n.waiting[key] = r
+	case !slices.Equal(r.team, team):
+		return nil, fmt.Errorf("team %v, but another rank came with %v", team, r.team)
+	case r.arrived[rank]:
+		return nil, fmt.Errorf("rank %d came twice", rank)
+	}
+	r.arrived[rank] = true
+	if r.missing--; r.missing > 0 {
+		return r, nil
+	}
+	delete(n.waiting, key)
+	groups, err := n.build(key, [][]int{team})
+	if err != nil {
+		return nil, err
+	}
+	r.groups = groups[0]
+	close(r.done)
+	return r, nil
+}
+
+// check rejects hosts that do not exist or that occur twice.
+func (n *Net) check(teams [][]int) error {
+	if n.bad != nil {
+		return n.bad
+	}
+	seen := map[int]bool{}
+	for _, team := range teams {
+		for _, h := range team {
+			if h < 0 || h >= n.spec.Hosts {
+				return fmt.Errorf("teams %v: host %d, but the network has %d (from 0)", teams, h, n.spec.Hosts)
+			}
+			if seen[h] {
+				return fmt.Errorf("teams %v: host %d occurs twice", teams, h)
+			}
+			seen[h] = true
+		}
+	}
+	return nil
+}
+
+// build makes the world of some teams and lets its first rank run. n.mu is held.
+func (n *Net) build(key string, teams [][]int) ([][]*Group, error) {
+	if err := n.check(teams); err != nil {
+		return nil, err
+	}
+	w := &world{net: n, opt: &n.opt, rng: n.rng(key, teams)}
+	w.factor = max(0, 1+n.opt.Noise.Round*w.rng.NormFloat64())
+	groups := make([][]*Group, len(teams))
+	for i, team := range teams {
+		procs := make([]*proc, len(team))
+		for rank, h := range team {
+			p := &proc{
+				id: len(w.procs), host: h, block: n.spec.HostBlock(h), clock: &n.clock[h], wake: make(chan struct{}, 1),
+			}
+			procs[rank] = p
+			w.procs = append(w.procs, p)
+			w.now = max(w.now, n.last[h])
+			w.ready.push(p)
+			groups[i] = append(groups[i], &Group{w: w, self: p, team: procs, rank: rank})
+		}
+	}
+	w.live = len(w.procs)
+	if n.spec.Mode == netspec.Switched {
+		w.ports = make([]port, len(w.procs))
+	}
+	w.handOver()
+	return groups, nil
+}
+
+// ended notes when a host's group ended.
+func (n *Net) ended(host int, t instant) {
+	n.mu.Lock()
+	n.last[host] = max(n.last[host], t)
+	n.mu.Unlock()
+}

@@ -1,0 +1,153 @@
+// Package sim is a network in virtual time whose parameters are known exactly, so that everything calib measures and
+// fits can be held against the truth. Its Group offers what real TCP offers the experiments, and they cannot tell.
+//
+// It is a discrete-event simulation of the network of internal/netspec: a packet passes the sending host's block, the
+// medium (shared, or the port of its destination, with a finite buffer), the delay L and the receiving host's block, each
+// a first-come first-served server. Above it lies a plain byte stream per pair of hosts: a message is cut into packets of
+// at most MSS bytes, a packet never holds bytes of two messages, a finite send buffer and window pace the sender, and a
+// packet that the medium drops is sent again after a fixed timeout. There is no congestion control, on purpose: its
+// transients would be in every measurement and in none of the models.
+//
+// Ranks are ordinary goroutines, but exactly one of them runs at a time and time advances only when all are blocked.
+// The same seed therefore gives the same nanoseconds on any number of processors. Calls cost no virtual time unless
+// Options.Cost says so; a loop that polls Now at no cost never sees time pass and never ends: use WaitUntil.
+//
+// Callers may rely on int64 picoseconds: services are rounded to 1 ps, and a simulation lasts up to 100 days.
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"math/rand/v2"
+	"os"
+	"sync"
+
+	"calib/internal/netspec"
+	"calib/internal/units"
+)
+
+// Errors of a Group's calls.
+var (
+	// ErrDeadlock reports that every rank waited for another. All ranks get it.
+	ErrDeadlock = errors.New("deadlock: every rank waits and nothing is under way")
+	// ErrPeer reports that the other rank has left or died, and all it sent before was received.
+	ErrPeer = errors.New("the peer has left")
+	// ErrClosed reports a call on a closed group.
+	ErrClosed = errors.New("group is closed")
+	// ErrTimeout reports that a call waited longer than Options.Deadline. It is an os.ErrDeadlineExceeded.
+	ErrTimeout = fmt.Errorf("sim: %w", os.ErrDeadlineExceeded)
+	// ErrRank reports a rank outside the team, or the caller's own.
+	ErrRank = errors.New("no such peer in the team")
+)
+
+// Options change what the specification leaves open. The zero value is a noiseless network of hosts with equal clocks.
+type Options struct {
+	Noise Noise
+	Cost  Cost
+	Seed  uint64 // of the noise, the clocks and, with Spec.Seed, of the losses
+
+	// SendBuffer is the room for bytes that have not left the host's block; a message that does not fit blocks Send
+	// until its last byte is in. 0 means 64 KiB.
+	SendBuffer units.Bytes
+	// Window bounds the bytes sent but not yet read by the receiver. 0 means 64 KiB, or twice the bandwidth-delay
+	// product where that is more.
+	Window units.Bytes
+	// RTO is the time from a loss to the packet's next transmission. 0 means 200 ms.
+	RTO units.Nanos
+	// Deadline bounds every Send and Recv, in virtual time. 0 means no bound: then only a deadlock ends a wait.
+	Deadline units.Nanos
+
+	// ClockOffset and ClockDrift bound the clocks: each host's offset is drawn from ±ClockOffset, its drift from
+	// ±ClockDrift [ppm]. ClockStep is the resolution of Now; 0 means 1 ns.
+	ClockOffset units.Nanos
+	ClockDrift  float64
+	ClockStep   units.Nanos
+}
+
+// Noise disturbs the service time of every packet at every block. Jitter leaves the median alone; Delay and Spike do
+// not, as in nature.
+type Noise struct {
+	Jitter    float64     // standard deviation of a factor around 1 (normal, cut at 0)
+	Delay     units.Nanos // mean of an exponential delay
+	SpikeProb float64     // probability of adding Spike
+	Spike     units.Nanos
+	// Round is the standard deviation of one factor around 1 that all packets of a Run or Group share: the drift
+	// between rounds that makes samples of one round correlated.
+	Round float64
+}
+
+// Cost is the time a call takes on its own host, before anything else (Send) or after it (Recv, Now).
+type Cost struct {
+	Send, Recv, Now units.Nanos
+}
+
+// Net is a simulated network. Its methods may be called from any goroutine.
+type Net struct {
+	spec  netspec.Spec
+	opt   Options
+	bad   error // why the specification or the options are invalid
+	clock []clock
+
+	mu      sync.Mutex
+	last    []instant // per host: when its last group ended; its next one starts no earlier
+	runs    int
+	waiting map[string]*rendezvous
+}
+
+// New returns the network of spec. A specification that does not validate, or that asks for acknowledgements to be charged
+// (there are none here), is reported by the first Run or Group.
+func New(spec netspec.Spec, opt Options) *Net {
+	n := &Net{spec: spec, opt: opt, waiting: map[string]*rendezvous{}}
+	switch err := spec.Validate(); {
+	case err != nil:
+		n.bad = fmt.Errorf("simulated network: %w", err)
+		return n
+	case spec.ChargeAcks:
+		n.bad = errors.New("simulated network: charge_acks is set, but the simulator sends no acknowledgements")
+		return n
+	}
+	n.opt.setDefaults(&spec)
+	n.last = make([]instant, spec.Hosts)
+	n.clock = make([]clock, spec.Hosts)
+	rng := rand.New(rand.NewPCG(opt.Seed, 0x636c6f636b)) // a stream of its own: more traffic leaves the clocks alone
+	for i := range n.clock {
+		n.clock[i] = clock{
+			offset: units.Nanos(math.Round((2*rng.Float64() - 1) * float64(opt.ClockOffset))),
+			ppm:    (2*rng.Float64() - 1) * opt.ClockDrift,
+			step:   max(1, opt.ClockStep),
+		}
+	}
+	return n
+}
+
+func (o *Options) setDefaults(spec *netspec.Spec) {
+	if o.SendBuffer <= 0 {
+		o.SendBuffer = 64 * units.KiB
+	}
+	if o.RTO <= 0 {
+		o.RTO = 200 * units.Millisecond
+	}
+	if o.Window <= 0 {
+		o.Window = 64 * units.KiB
+		slowest := max(spec.Service(spec.Host, spec.MSS), spec.Service(spec.Medium, spec.MSS))
+		if slowest > 0 {
+			packets := min(8+2*math.Ceil(spec.L/slowest), 1<<20)
+			o.Window = max(o.Window, units.Bytes(packets)*units.Bytes(spec.MSS))
+		}
+	}
+}
+
+// Clock returns the truth about a host's clock: it reads offset when the network starts, and gains ppm microseconds a
+// second.
+func (n *Net) Clock(host int) (offset units.Nanos, ppm float64) {
+	return n.clock[host].offset, n.clock[host].ppm
+}
+
+// rng returns the source of one group's noise and losses: a function of the seeds and the group's name and hosts only.
+func (n *Net) rng(key string, teams [][]int) *rand.Rand {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%s %v %d", key, teams, n.spec.Seed)
+	return rand.New(rand.NewPCG(n.opt.Seed, h.Sum64()))
+}

@@ -1,0 +1,183 @@
+package transport
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"strconv"
+	"syscall"
+	"unsafe"
+
+	"calib/internal/units"
+	"golang.org/x/sys/unix"
+)
+
+func sendFlags(noEOR bool) int {
+	if noEOR {
+		return unix.MSG_NOSIGNAL
+	}
+	return unix.MSG_NOSIGNAL | unix.MSG_EOR
+}
+
+// sysSendNow sends what fits without waiting. Since it cannot block, it need not tell the scheduler, which saves 50 ns
+// of a small message; it must be small, because the collector waits for it.
+func sysSendNow(fd int, b []byte, flags int) int {
+	n, _, errno := unix.RawSyscall6(unix.SYS_SENDTO, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))),
+		uintptr(len(b)), uintptr(flags|unix.MSG_DONTWAIT), 0, 0)
+	if errno != 0 {
+		return 0
+	}
+	return int(n)
+}
+
+// sysSend and sysRecv are one system call each, through the form that tells the scheduler. b is not empty.
+func sysSend(fd int, b []byte, flags int) (int, syscall.Errno) {
+	n, _, errno := unix.Syscall6(unix.SYS_SENDTO, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))),
+		uintptr(len(b)), uintptr(flags), 0, 0)
+	if errno != 0 {
+		return 0, errno
+	}
+	return int(n), 0
+}
+
+func sysRecv(fd int, b []byte) (int, syscall.Errno) {
+	flags := 0
+	if len(b) > small { // let the kernel gather the whole message before it returns
+		flags = unix.MSG_WAITALL
+	}
+	n, _, errno := unix.Syscall6(unix.SYS_RECVFROM, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))),
+		uintptr(len(b)), uintptr(flags), 0, 0)
+	if errno != 0 {
+		return 0, errno
+	}
+	return int(n), 0
+}
+
+func sysShutdown(fd int) {
+	// ENOTCONN, when the peer was first, is all it can say.
+	_ = unix.Shutdown(fd, unix.SHUT_RDWR)
+}
+
+func sysClose(fd int) {
+	// Linux frees the descriptor whatever close returns, and a socket has no data to lose here.
+	_ = unix.Close(fd)
+}
+
+func sysTimeouts(fd int, recv, send units.Nanos) error {
+	// The kernel counts microseconds and reads 0 as for ever.
+	tv := func(t units.Nanos) *unix.Timeval {
+		if t > 0 {
+			t = max(t, units.Microsecond)
+		}
+		v := unix.NsecToTimeval(int64(max(t, 0)))
+		return &v
+	}
+	return errors.Join(
+		unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, tv(recv)),
+		unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_SNDTIMEO, tv(send)))
+}
+
+// sysOptions sets o. Buffer sizes take full effect before connect or listen only: they choose the window scale.
+func sysOptions(fd int, o Options) error {
+	nodelay := 1
+	if o.Nagle {
+		nodelay = 0
+	}
+	if err := unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, nodelay); err != nil {
+		return fmt.Errorf("set TCP_NODELAY: %w", err)
+	}
+	if o.Congestion != "" {
+		if err := unix.SetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION, o.Congestion); err != nil {
+			return fmt.Errorf("set congestion control %q (the host has those in "+
+				"/proc/sys/net/ipv4/tcp_available_congestion_control; others need modprobe tcp_NAME): %w", o.Congestion, err)
+		}
+	}
+	return sysBuffers(fd, o)
+}
+
+func sysBuffers(fd int, o Options) error {
+	if o.SndBuf > 0 {
+		if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUF, clampInt(o.SndBuf)); err != nil {
+			return fmt.Errorf("set SO_SNDBUF to %s: %w", o.SndBuf, err)
+		}
+	}
+	if o.RcvBuf > 0 {
+		if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, clampInt(o.RcvBuf)); err != nil {
+			return fmt.Errorf("set SO_RCVBUF to %s: %w", o.RcvBuf, err)
+		}
+	}
+	return nil
+}
+
+// clampInt keeps a size within what setsockopt can double.
+func clampInt(b units.Bytes) int { return int(min(b, units.GiB-1)) }
+
+// sysListenBuffers gives accepted connections o's buffers, which they take from the listener. A session without sizes
+// of its own after one that had them gets the kernel's defaults and its automatic tuning back.
+func sysListenBuffers(fd int, o, defaults Options) error {
+	if o.SndBuf == 0 && o.RcvBuf == 0 && defaults.RcvBuf > 0 {
+		if err := sysBuffers(fd, defaults); err != nil {
+			return err
+		}
+		if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_BUF_LOCK, 0); err != nil {
+			return fmt.Errorf("give the listener its automatic buffers back (needs linux 5.15): %w", err)
+		}
+		return nil
+	}
+	return sysBuffers(fd, o)
+}
+
+// sysBufferDefaults returns the listener's buffers in the unit in which they are set.
+func sysBufferDefaults(fd int) (Options, error) {
+	snd, rcv, err := granted(fd)
+	return Options{SndBuf: units.Bytes(snd / 2), RcvBuf: units.Bytes(rcv / 2)}, err
+}
+
+func granted(fd int) (snd, rcv int, err error) {
+	snd, err = unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUF)
+	if err != nil {
+		return 0, 0, err
+	}
+	rcv, err = unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF)
+	return snd, rcv, err
+}
+
+func sockaddr(ap netip.AddrPort) (family int, sa unix.Sockaddr, err error) {
+	addr := ap.Addr().Unmap()
+	if addr.Is4() {
+		return unix.AF_INET, &unix.SockaddrInet4{Port: int(ap.Port()), Addr: addr.As4()}, nil
+	}
+	sa6 := &unix.SockaddrInet6{Port: int(ap.Port()), Addr: addr.As16()}
+	if zone := addr.Zone(); zone != "" {
+		if sa6.ZoneId, err = zoneIndex(zone); err != nil {
+			return 0, nil, err
+		}
+	}
+	return unix.AF_INET6, sa6, nil
+}
+
+func zoneIndex(zone string) (uint32, error) {
+	if n, err := strconv.ParseUint(zone, 10, 32); err == nil {
+		return uint32(n), nil
+	}
+	ifi, err := net.InterfaceByName(zone)
+	if err != nil {
+		return 0, fmt.Errorf("zone %q is no interface of this host: %w", zone, err)
+	}
+	return uint32(ifi.Index), nil
+}
+
+func fromSockaddr(sa unix.Sockaddr) netip.AddrPort {
+	switch a := sa.(type) {
+	case *unix.SockaddrInet4:
+		return netip.AddrPortFrom(netip.AddrFrom4(a.Addr), uint16(a.Port))
+	case *unix.SockaddrInet6:
+		addr := netip.AddrFrom16(a.Addr).Unmap()
+		if a.ZoneId != 0 {
+			addr = addr.WithZone(strconv.FormatUint(uint64(a.ZoneId), 10))
+		}
+		return netip.AddrPortFrom(addr, uint16(a.Port))
+	}
+	return netip.AddrPort{}
+}

@@ -1,0 +1,66 @@
+//go:build !linux
+
+package transport
+
+import (
+	"context"
+	"net/netip"
+	"syscall"
+	"time"
+
+	"calib/internal/units"
+)
+
+// Elsewhere than on Linux no socket is ever opened: sysConnect and sysListen say why, and the rest is not reached.
+
+func monotonicAt(time.Time) units.Nanos { return 0 }
+
+func sleepUntil(t units.Nanos) error {
+	time.Sleep(time.Duration(t - Now()))
+	return nil
+}
+
+// Pin needs Linux.
+func Pin(int) (restore func() error, err error) { return nil, ErrUnsupported }
+
+func sendFlags(bool) int { return 0 }
+
+func sysSendNow(int, []byte, int) int { return 0 }
+
+func sysSend(int, []byte, int) (int, syscall.Errno) { return 0, syscall.EPIPE }
+
+func sysRecv(int, []byte) (int, syscall.Errno) { return 0, syscall.EPIPE }
+
+func sysShutdown(int) {}
+
+func sysClose(int) {}
+
+func sysTimeouts(int, units.Nanos, units.Nanos) error { return ErrUnsupported }
+
+func sysOptions(int, Options) error { return ErrUnsupported }
+
+func sysListenBuffers(int, Options, Options) error { return ErrUnsupported }
+
+func sysBufferDefaults(int) (Options, error) { return Options{}, ErrUnsupported }
+
+func sysConnect(context.Context, netip.AddrPort, Options) (int, error) { return -1, ErrUnsupported }
+
+func sysListen(netip.AddrPort) (int, netip.AddrPort, error) {
+	return -1, netip.AddrPort{}, ErrUnsupported
+}
+
+func sysAccept(int) (int, netip.AddrPort, bool, error) {
+	return -1, netip.AddrPort{}, false, ErrUnsupported
+}
+
+func sysEstablished(int) bool { return false }
+
+func sysCounters(int) (Counters, error) { return Counters{}, ErrUnsupported }
+
+type stealReader struct{}
+
+func newStealReader() *stealReader { return &stealReader{} }
+
+func (*stealReader) ticks() int64 { return 0 }
+
+func (*stealReader) close() {}
