@@ -213,10 +213,12 @@ func FuzzControlStream(f *testing.F) {
 	f.Add([]byte(preface + "\x00\x00\x00\x04\x00\x00\x00\x00\x00"))
 	f.Add([]byte(preface + "\x00\x00\x00\x04\x00\x00\x00\x00\x00\x00\x00\x01\x01\x05\x00\x00\x00\x01\x82"))
 	f.Fuzz(func(t *testing.T, in []byte) {
-		s := newServer(ServerOptions{}, &fakePlane{})
-		s.env = func(string) map[string]string { return nil }
-		// What it returns depends on the input; that it returns is the test.
-		_ = s.ServeStream(context.Background(), io.NopCloser(bytes.NewReader(in)), nopWriter{})
+		synctest.Test(t, func(*testing.T) {
+			s := newServer(ServerOptions{}, &fakePlane{})
+			s.env = func(string) map[string]string { return nil }
+			// What it returns depends on the input; that it returns is the test.
+			_ = s.ServeStream(context.Background(), io.NopCloser(bytes.NewReader(in)), nopWriter{})
+		})
 	})
 }
 

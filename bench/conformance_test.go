@@ -181,7 +181,7 @@ func checkSample(s dataset.Sample, e Experiment, slot Slot, team []int) error {
 			return errors.New("ranks are not distinct members of the team")
 		}
 	}
-	if s.NS == nil || len(s.NS) == 0 {
+	if len(s.NS) == 0 {
 		return errors.New("no times")
 	}
 	for _, ns := range s.NS {

@@ -175,7 +175,9 @@ func TestPeerDies(t *testing.T) {
 }
 
 func bury(t *testing.T, hosts int, s Slot, effort float64, victim, at int, silent bool) error {
-	n := sim.New(testSpec(hosts), sim.Options{ClockOffset: units.Second, Deadline: 5 * units.Second})
+	n := sim.New(testSpec(hosts), sim.Options{
+		ClockOffset: units.Second, Deadline: 5 * units.Second, Cost: sim.Cost{Now: 25},
+	})
 	dead := &mortal{left: at, silent: silent}
 	type end struct {
 		rank    int

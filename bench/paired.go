@@ -90,10 +90,11 @@ func (Paired) Teams(_ Limits, p Point) []Step {
 
 // Cost implements Experiment.
 func (Paired) Cost(l Limits, p Point) Cost {
-	r := Recorder{effort: l.Effort}
 	if p["stream"] != 0 {
-		// The stream is bounded by time, not by bytes: this is what one effort's window holds at 1 Gbit/s.
-		return Cost{Bytes: units.Bytes(2 * 125e6 * streamWindow(&r).Seconds()), Messages: 2 * 64}
+		// The stream is bounded by time, not by bytes: this is what its window holds at 1 Gbit/s.
+		window := streamWindow(NewRecorder(Task{Reps: l.Effort}))
+		bytes := units.Bytes(2 * 125e6 * window.Seconds())
+		return Cost{Bytes: bytes, Messages: int(bytes / streamChunk)}
 	}
 	n := 2 * (maxReps + 1)
 	return Cost{Bytes: units.Bytes(int64(n) * p["bytes"]), Messages: n}

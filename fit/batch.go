@@ -11,6 +11,7 @@ import (
 
 // batch is what was timed together: one line of pingpong, or the n lines of one paired batch.
 type batch struct {
+	id    batchID // of a paired batch
 	lines []*dataset.Sample
 	point dataset.Point
 	round int
@@ -66,23 +67,25 @@ func (b *batch) hasAny(hosts map[int]bool) bool {
 	return false
 }
 
+// batchID tells paired batches of one phase apart.
+type batchID struct {
+	slot, round, number, dir int
+	point                    string
+}
+
 // batches groups the lines of one experiment and phase; a line without a batch number belongs to batch 0 of its slot.
 // Order is that of the first line of each.
 func batches(d *dataset.Dataset, exp, phase string) []batch {
-	type id struct {
-		slot, round, number, dir int
-		point                    string
-	}
 	var out []batch
-	index := map[id]int{}
+	index := map[batchID]int{}
 	for _, s := range d.Select(exp, phase) {
 		dir := int(s.Aux["dir"])
-		k := id{s.Slot, s.Round, int(s.Aux["batch"]), dir, s.Point.Key()}
+		k := batchID{s.Slot, s.Round, int(s.Aux["batch"]), dir, s.Point.Key()}
 		i, seen := index[k]
 		if !seen {
 			i = len(out)
 			index[k] = i
-			out = append(out, batch{point: s.Point, round: s.Round, dir: dir})
+			out = append(out, batch{id: k, point: s.Point, round: s.Round, dir: dir})
 		}
 		out[i].lines = append(out[i].lines, s)
 	}

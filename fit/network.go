@@ -21,9 +21,17 @@ import (
 //   - b, where b' = n·b_c already at the smallest n: the medium is the bottleneck there;
 //   - a and a_c, where only one n was measured.
 //
-// Intervals are those of a bootstrap over rounds, then timings (table.resample, sampled.interval). Those of a and a_c also
-// hold what the clocks leave in a one-way time after both directions are averaged, u [s] by standard uncertainty, added in
-// quadrature to the half-widths: 1.96·u/2 for a, which is half of a time, and 1.96·√2·u/(n_max − n_min) for a_c, a slope.
+// Starts are never quite together: a clock offset is known to some microseconds, and a sender wakes late. A message that
+// starts late waits less, so that its own time, and the last of the n, comes out short by what the starts differ. Where the
+// deliveries are separated (separation), a'(n) is therefore a'(1) plus the gap between the first and the last delivery,
+// (n−1)·a_c whoever started first; where they are not, it is the last delivery, and the interval is widened instead.
+//
+// Intervals are those of a bootstrap over rounds, then timings (table.resample, sampled.interval), with two half-widths
+// [s] added in quadrature: 1.96·√2·u/(n_max − n_min) for a_c and half of that for a, u the spread of a clock offset, where
+// a'(n) is the last delivery; and 1.96·v/2 for a, v the standard uncertainty that the dataset states for a one-way time
+// after both directions are averaged. Otherwise the error of an offset cancels between the directions of a round, and what
+// does not is drawn anew in every slot, so that it is part of the differences between rounds.
+//
 // No coefficient is clamped: a negative a_c is reported as such. Source: Stoica, Sultan, Keyes 1994, eq. 16 and 17.
 type Network struct{}
 
@@ -41,6 +49,8 @@ const (
 
 	// material is the share of b', or of a', below which a growth with n is none for a user, significant or not.
 	material = 0.02
+	// separation is by how many times what blurs a delivery a_c must exceed it for deliveries to count as separated.
+	separation = 2
 )
 
 // Fit implements Model. It returns ErrNeeds without a complete burst.
@@ -110,10 +120,10 @@ func (p *pairedData) misfit(f *fixedFit, m *mediumFit) {
 			if !finite(b) {
 				continue
 			}
-			y := p.times.values[q.point]
+			y := p.times.values[q.last]
 			r := Residual{Series: fmt.Sprintf("T(x,%d)", n), X: q.bytes, XName: "bytes", Measured: y,
-				Fitted: T(q.bytes, f.line.at(float64(n)), b), N: p.times.n[q.point]}
-			ci := p.times.interval(y, p.times.replicates, q.point)
+				Fitted: T(q.bytes, f.line.at(float64(n)), b), N: p.times.n[q.last]}
+			ci := p.times.interval(y, p.times.replicates, q.last)
 			r.Lo, r.Hi = ci[0], ci[1]
 			p.fit.Residuals = append(p.fit.Residuals, r)
 			errs = append(errs, math.Abs(r.Relative()))

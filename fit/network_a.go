@@ -13,37 +13,32 @@ type fixedFit struct {
 	line      line // c0 = 2a, c1 = a_c; of a single n: c0 = a'
 	slopeCI   [2]float64
 	condition float64
+	separated bool // a'(n) is from gaps
 }
 
 // fitFixed reads a'(n) off the one-packet bursts of each n and fits a and a_c.
 func (p *pairedData) fitFixed() (*fixedFit, error) {
 	f := &fixedFit{condition: math.NaN()}
+	small := map[int][]burstPoint{}
 	for _, n := range p.pairs {
 		f.n = append(f.n, float64(n))
-	}
-	smallOf := map[int][]burstPoint{}
-	for _, n := range p.pairs {
 		all := p.bursts[n]
-		sizes, times := p.column(all, p.times.values)
-		smallOf[n] = all[:smallSizes(sizes, times, p.packet)]
+		sizes, times := column(all, lastDelivery, p.times.values)
+		small[n] = all[:smallSizes(sizes, times, p.packet)]
 		if all[0].bytes > p.packet {
 			p.fit.warn("n = %d: no burst fits in one packet of %g bytes", n, p.packet)
 		}
 	}
-	limits := func(values []float64) ([]float64, error) {
-		out := make([]float64, len(p.pairs))
-		for i, n := range p.pairs {
-			sizes, times := p.column(smallOf[n], values)
-			var err error
-			if out[i], err = intercept(sizes, times); err != nil {
-				return nil, fmt.Errorf("n = %d: %w", n, err)
-			}
-		}
-		return out, nil
-	}
+	limits := p.limitsOf(small, false)
 	var err error
 	if f.value, err = limits(p.times.values); err != nil {
 		return nil, err
+	}
+	if p.separated(f) {
+		f.separated, limits = true, p.limitsOf(small, true)
+		if f.value, err = limits(p.times.values); err != nil {
+			return nil, err
+		}
 	}
 	reps := p.times.apply(limits)
 	if len(f.n) == 1 {
@@ -53,8 +48,8 @@ func (p *pairedData) fitFixed() (*fixedFit, error) {
 	}
 	for i, n := range p.pairs {
 		count := 0
-		for _, q := range smallOf[n] {
-			count += p.times.n[q.point]
+		for _, q := range small[n] {
+			count += p.times.n[q.last]
 		}
 		ci := p.times.interval(f.value[i], reps, i)
 		p.fit.Residuals = append(p.fit.Residuals, Residual{Series: seriesA, X: f.n[i], XName: "pairs",
@@ -63,11 +58,44 @@ func (p *pairedData) fitFixed() (*fixedFit, error) {
 	return f, nil
 }
 
+// separated reports whether the deliveries of a burst come one by one, further apart than clocks and jitter blur them.
+func (p *pairedData) separated(f *fixedFit) bool {
+	if len(f.n) < 2 || f.n[0] != 1 || p.cut {
+		return false
+	}
+	l, _, err := fitLine(f.n, f.value, nil)
+	return err == nil && l.c1 > separation*math.Max(p.clocks.offset, p.clocks.jitter) &&
+		l.c1*(f.n[len(f.n)-1]-1) > material*f.value[0]
+}
+
+// limitsOf returns the function from values of points to a'(n), from the last deliveries or from the gaps.
+func (p *pairedData) limitsOf(small map[int][]burstPoint, gaps bool) func(values []float64) ([]float64, error) {
+	return func(values []float64) ([]float64, error) {
+		out := make([]float64, len(p.pairs))
+		for i, n := range p.pairs {
+			from, base := lastDelivery, 0.0
+			if gaps && i > 0 {
+				from, base = deliveryGap, out[0]
+			}
+			sizes, times := column(small[n], from, values)
+			v, err := intercept(sizes, times)
+			if err != nil {
+				return nil, fmt.Errorf("n = %d: %w", n, err)
+			}
+			out[i] = base + v
+		}
+		return out, nil
+	}
+}
+
+func lastDelivery(q burstPoint) int { return q.last }
+func deliveryGap(q burstPoint) int  { return q.gap }
+
 // column returns sizes and times of points.
-func (p *pairedData) column(points []burstPoint, values []float64) (sizes, times []float64) {
+func column(points []burstPoint, from func(burstPoint) int, values []float64) (sizes, times []float64) {
 	for _, q := range points {
 		sizes = append(sizes, q.bytes)
-		times = append(times, values[q.point])
+		times = append(times, values[from(q)])
 	}
 	return sizes, times
 }
@@ -75,7 +103,7 @@ func (p *pairedData) column(points []burstPoint, values []float64) (sizes, times
 // single records a' and the bounds it puts on a and a_c.
 func (p *pairedData) single(f *fixedFit, reps [][]float64) {
 	f.line = line{c0: f.value[0]}
-	ci := widen(f.value[0], p.times.interval(f.value[0], reps, 0), halfWidth(p.sys))
+	ci := widen(f.value[0], p.times.interval(f.value[0], reps, 0), halfWidth(p.clocks.bound))
 	p.fit.found("a_prime", "s", "fixed time of a message from host to host, 2a + n·a_c", f.value[0], ci)
 	const why = "one number of pairs only: a and a_c are not separable, see a_prime; more hosts would separate them"
 	top := math.Max(ci[1], 0)
@@ -97,10 +125,14 @@ func (p *pairedData) separate(f *fixedFit, reps [][]float64) error {
 			lines = append(lines, []float64{q.c0 / 2, q.c1})
 		}
 	}
+	skew := 0.0
+	if !f.separated {
+		skew = halfWidth(p.clocks.offset) * math.Sqrt2 / (f.n[len(f.n)-1] - f.n[0])
+	}
 	a := l.c0 / 2
-	p.fit.found("a", "s", labelA, a, widen(a, p.times.interval(a, lines, 0), halfWidth(p.sys)/2))
-	span := f.n[len(f.n)-1] - f.n[0]
-	f.slopeCI = widen(l.c1, p.times.interval(l.c1, lines, 1), halfWidth(p.sys)*math.Sqrt2/span)
+	p.fit.found("a", "s", labelA, a,
+		widen(a, p.times.interval(a, lines, 0), math.Hypot(halfWidth(p.clocks.bound)/2, skew/2)))
+	f.slopeCI = widen(l.c1, p.times.interval(l.c1, lines, 1), skew)
 	p.fit.found("a_c", "s", labelAC, l.c1, f.slopeCI)
 	if len(f.n) == 2 {
 		p.fit.warn("two numbers of pairs only: a'(n) cannot be seen to be a line")

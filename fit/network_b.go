@@ -90,7 +90,7 @@ func (p *pairedData) withoutStreams(m *mediumFit) (*mediumFit, error) {
 	p.decide(m, p.times.apply(slopes), func(i int) int {
 		total := 0
 		for _, q := range p.bursts[with[i]] {
-			total += p.times.n[q.point]
+			total += p.times.n[q.last]
 		}
 		return total
 	})
@@ -106,7 +106,7 @@ func (p *pairedData) burstSlope(n int, values []float64) (float64, error) {
 	if len(large) < 2 {
 		return 0, fmt.Errorf("n = %d: fewer than two bursts above one packet of %g bytes", n, p.packet)
 	}
-	sizes, times := p.column(large, values)
+	sizes, times := column(large, lastDelivery, values)
 	l, _, err := fitLine(sizes, times, nil)
 	return l.c1, err
 }

@@ -1,11 +1,9 @@
 package fit
 
 import (
-	"math"
 	"slices"
 
 	"calib/internal/dataset"
-	"calib/internal/stats"
 )
 
 // pairedData is what paired measured, resampled: the last delivery of n pairs by size, and the time per byte of n streams.
@@ -16,18 +14,21 @@ type pairedData struct {
 	stream map[int]int // n → point
 	times  *sampled
 	packet float64
-	sys    float64 // s, standard uncertainty of one one-way time from the clocks, both directions averaged
+	clocks uncertainty
+	cut    bool // some bursts lack the pairs of slow hosts
 }
 
-// burstPoint is one size of the bursts of one n.
+// burstPoint is one size of the bursts of one n, and its points in the table.
 type burstPoint struct {
 	bytes float64
-	point int
+	last  int // from the last sender's own start to the last delivery
+	gap   int // from the first to the last delivery
 }
 
 // phases of paired.
 const (
 	phaseBurst  = "burst-pair"
+	phaseStart  = "burst-start"
 	phaseStream = "stream"
 )
 
@@ -43,15 +44,16 @@ func loadPaired(d *dataset.Dataset, s Settings, model, source string) (*pairedDa
 		return nil, needs(model, "no complete burst without loss")
 	}
 	p := &pairedData{fit: f, bursts: map[int][]burstPoint{}, stream: map[int]int{}}
+	p.cut = slices.ContainsFunc(bursts, func(b batch) bool { return len(b.lines) < int(b.point["pairs"]) })
 	t := &table{}
-	p.addBursts(t, bursts)
+	p.addBursts(t, bursts, batches(d, "paired", phaseStart))
 	p.addStreams(t, streams)
 	f.account(d, bursts, streams)
 	var known bool
 	if p.packet, known = packetBytes(bursts, streams); !known {
 		f.note("the kernel did not report the segment size: a packet is taken to hold %g bytes", p.packet)
 	}
-	p.sys = clockUncertainty(bursts)
+	p.clocks = clockUncertainty(bursts)
 	for _, q := range t.points {
 		if q.oneSided() {
 			f.warn("some points were measured in one direction only: the clock offset does not cancel in their times")
@@ -163,44 +165,6 @@ func (f *Fit) withoutSlowPairs(in []batch, slow slowHosts) []batch {
 	return out
 }
 
-// addBursts adds the time of the last of the n deliveries of each repetition: every message is bounded by the last
-// (rule 3, eq. 12).
-func (p *pairedData) addBursts(t *table, bursts []batch) {
-	type key struct{ n, bytes int64 }
-	var keys []key
-	for i := range bursts {
-		keys = append(keys, key{bursts[i].point["pairs"], bursts[i].point["bytes"]})
-	}
-	order := slices.Clone(keys)
-	slices.SortFunc(order, func(a, b key) int {
-		if a.n != b.n {
-			return int(a.n - b.n)
-		}
-		return int(a.bytes - b.bytes)
-	})
-	index := map[key]int{}
-	for _, k := range slices.Compact(order) {
-		i := t.at(float64(len(index)))
-		index[k] = i
-		n := int(k.n)
-		if len(p.bursts[n]) == 0 {
-			p.pairs = append(p.pairs, n)
-		}
-		p.bursts[n] = append(p.bursts[n], burstPoint{float64(k.bytes), i})
-	}
-	for i := range bursts {
-		b := &bursts[i]
-		last := make([]float64, len(b.lines[0].NS))
-		for k := range last {
-			last[k] = math.Inf(-1)
-			for _, l := range b.lines {
-				last[k] = math.Max(last[k], float64(l.NS[k])*1e-9)
-			}
-		}
-		t.add(index[keys[i]], b.dir, b.round, b.timings(), last...)
-	}
-}
-
 // addStreams adds the time per byte that each pair sees while n stream at once,
 //
 //	b'(n) = n/Σ rate_i,  rate_i = c/(mean interval between completions),
@@ -233,23 +197,4 @@ func (p *pairedData) addStreams(t *table, streams []batch) {
 		}
 		t.add(p.stream[int(b.point["pairs"])], b.dir, b.round, b.timings(), float64(len(b.lines))/rate)
 	}
-}
-
-// clockUncertainty returns the typical standard uncertainty [s] that the clocks leave in a one-way time after both
-// directions are averaged, where the batches state one (aux "offset_bound_ns"). The error of a single offset needs no
-// place here: it cancels between the directions of a round, and what does not is drawn anew with every slot, so that it is
-// part of the differences between rounds.
-func clockUncertainty(bursts []batch) float64 {
-	var u []float64
-	for i := range bursts {
-		for _, l := range bursts[i].lines {
-			if v, ok := l.Aux["offset_bound_ns"]; ok && finite(v) && v >= 0 {
-				u = append(u, v*1e-9)
-			}
-		}
-	}
-	if len(u) == 0 {
-		return 0
-	}
-	return stats.Median(u)
 }

@@ -238,3 +238,23 @@ func TestSmallText(t *testing.T) {
 		}
 	}
 }
+
+// Whatever params.json decodes to is printed without a panic and without control codes.
+func FuzzText(f *testing.F) {
+	f.Add([]byte(`{"schema":"calib.params/1","parameters":{"b":{"status":"bound","unit":"s","bound":[null,1e-9]}},
+		"functions":{"T":{"form":"c0_i + c1_i*x","coeff":{"c1_1":2},"unit":"s"}},"pairs":[{"from":"a","to":"b","slow":"x"}],
+		"fits":[{"model":"m","domain":{"bytes":[1,2]},"residuals":[{"series":"T","x":1,"measured":null,"fitted":1e-9}]}]}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		p, err := fit.Decode(bytes.NewReader(b))
+		if err != nil {
+			return
+		}
+		var out bytes.Buffer
+		if err := Text(&out, p, Options{Dir: "d"}); err != nil {
+			t.Fatal(err)
+		}
+		if strings.ContainsFunc(out.String(), func(r rune) bool { return unicode.IsControl(r) && r != '\n' }) {
+			t.Errorf("control code in %q", out.String())
+		}
+	})
+}

@@ -54,14 +54,15 @@ func (c *Conn) Send(b []byte) error {
 		return c.failed("send", len(b), ErrTicketBytes)
 	}
 	c.sendLeft -= int64(len(b))
-	var n int
-	var errno syscall.Errno
 	if len(b) <= small {
-		n = sysSendNow(c.fd, b, c.flags)
+		switch n := sysSendNow(c.fd, b, c.flags); {
+		case n == len(b):
+			return nil
+		case n > 0:
+			b = b[n:]
+		}
 	}
-	if n == 0 {
-		n, errno = sysSend(c.fd, b, c.flags)
-	}
+	n, errno := sysSend(c.fd, b, c.flags)
 	if n == len(b) {
 		return nil
 	}
@@ -97,7 +98,11 @@ func (c *Conn) Recv(b []byte) error {
 		return c.failed("receive", len(b), ErrTicketBytes)
 	}
 	c.recvLeft -= int64(len(b))
-	n, errno := sysRecv(c.fd, b)
+	flags := 0
+	if len(b) > small {
+		flags = waitAll
+	}
+	n, errno := sysRecv(c.fd, b, flags)
 	if n == len(b) {
 		return nil
 	}
@@ -124,7 +129,7 @@ func (c *Conn) recvRest(b []byte, n int, errno syscall.Errno) error {
 		if len(b) == 0 {
 			return nil
 		}
-		n, errno = sysRecv(c.fd, b)
+		n, errno = sysRecv(c.fd, b, waitAll)
 	}
 }
 

@@ -15,6 +15,8 @@ const DefaultTimeout = 30 * units.Second
 // called from others. A connection is opened by the first Send or Recv that needs it, so that experiments pass a message
 // over each link before they time it; from then on Send and Recv take no lock and allocate nothing.
 type Group struct {
+	conns []*Conn // by rank; written under mu, by the group's goroutine only
+
 	ctx     context.Context
 	mesh    *Mesh
 	team    []int
@@ -23,7 +25,6 @@ type Group struct {
 	steal   *stealReader
 	release func() bool // of the watch over ctx
 
-	conns []*Conn // by rank; written under mu, by the group's goroutine only
 	mu    sync.Mutex
 	ended bool
 }
@@ -70,9 +71,12 @@ func (g *Group) WaitUntil(t units.Nanos) error {
 
 // Send sends b to a rank as one message. See Conn.Send.
 func (g *Group) Send(to int, b []byte) error {
-	c, err := g.conn(to)
-	if err != nil {
-		return err
+	c := g.known(to)
+	if c == nil {
+		var err error
+		if c, err = g.open(to); err != nil {
+			return err
+		}
 	}
 	if err := c.Send(b); err != nil {
 		return g.failed(to, err)
@@ -82,9 +86,12 @@ func (g *Group) Send(to int, b []byte) error {
 
 // Recv fills b with the next len(b) bytes from a rank. See Conn.Recv.
 func (g *Group) Recv(from int, b []byte) error {
-	c, err := g.conn(from)
-	if err != nil {
-		return err
+	c := g.known(from)
+	if c == nil {
+		var err error
+		if c, err = g.open(from); err != nil {
+			return err
+		}
 	}
 	if err := c.Recv(b); err != nil {
 		return g.failed(from, err)
@@ -94,23 +101,24 @@ func (g *Group) Recv(from int, b []byte) error {
 
 // RawCounters reads the kernel's counters of the connection to a rank. It is not for timed sections.
 func (g *Group) RawCounters(peer int) (Counters, error) {
-	c, err := g.conn(peer)
-	if err != nil {
-		return Counters{}, err
+	c := g.known(peer)
+	if c == nil {
+		var err error
+		if c, err = g.open(peer); err != nil {
+			return Counters{}, err
+		}
 	}
 	n, err := c.Counters()
 	n.StealTicks = g.steal.ticks()
 	return n, err
 }
 
-// conn returns the open connection to a rank.
-func (g *Group) conn(rank int) (*Conn, error) {
+// known returns the connection to a rank if it is open. It is inlined.
+func (g *Group) known(rank int) *Conn {
 	if uint(rank) < uint(len(g.conns)) {
-		if c := g.conns[rank]; c != nil {
-			return c, nil
-		}
+		return g.conns[rank]
 	}
-	return g.open(rank)
+	return nil
 }
 
 // open is the first use of a rank, and the next after a failure.

@@ -29,7 +29,9 @@ func sysSendNow(int, []byte, int) int { return 0 }
 
 func sysSend(int, []byte, int) (int, syscall.Errno) { return 0, syscall.EPIPE }
 
-func sysRecv(int, []byte) (int, syscall.Errno) { return 0, syscall.EPIPE }
+const waitAll = 0
+
+func sysRecv(int, []byte, int) (int, syscall.Errno) { return 0, syscall.EPIPE }
 
 func sysShutdown(int) {}
 

@@ -1,13 +1,14 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"calib/reports"
 )
 
 // Exit codes, documented in README.md.
@@ -56,14 +57,18 @@ func codeOf(err error) int {
 	return exitFailed
 }
 
-// failure is the document that --json prints when a command fails.
-type failure struct {
-	OK    bool   `json:"ok"`
-	Exit  int    `json:"exit"`
-	Error string `json:"error"`
+// silent joins err with what failed while telling it; err itself has been told.
+func silent(err, telling error) error {
+	if telling != nil {
+		return errors.Join(err, telling)
+	}
+	if err == nil {
+		return nil
+	}
+	return &coded{code: codeOf(err), silent: true, err: err}
 }
 
-// report tells the user of err, as JSON on out where asked, and returns the exit code.
+// report tells the user of err, as one JSON document on out where asked, and returns the exit code.
 func report(out, errOut io.Writer, asJSON bool, err error) int {
 	code := codeOf(err)
 	var c *coded
@@ -71,17 +76,13 @@ func report(out, errOut io.Writer, asJSON bool, err error) int {
 		return code
 	}
 	if asJSON {
-		writeJSON(out, failure{Exit: code, Error: err.Error()})
-	} else {
-		fmt.Fprintln(errOut, "calib: "+err.Error())
+		err := reports.Result{Exit: code, Error: err.Error()}.Encode(out)
+		if err == nil {
+			return code
+		}
 	}
+	fmt.Fprintln(errOut, "calib: "+err.Error())
 	return code
-}
-
-func writeJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
 }
 
 // wantsJSON looks for --json among calib's own flags, also when parsing failed before it was read.

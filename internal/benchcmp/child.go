@@ -33,6 +33,8 @@ type setup struct {
 type reading struct {
 	NS   int64   `json:"ns,omitempty"`  // median half round trip
 	Rate float64 `json:"bps,omitempty"` // received bytes a second
+	// Retrans counts the sender's retransmitted segments.
+	Retrans int64 `json:"retrans,omitempty"`
 }
 
 const (
@@ -53,7 +55,7 @@ func child() error {
 	}
 	defer m.Close()
 	session := transport.Session{Run: "benchcmp", Self: s.Self, Options: s.Options,
-		Peers: []transport.Peer{{Host: 1 - s.Self, Addr: s.Peer}},
+		Peers:   []transport.Peer{{Host: 1 - s.Self, Addr: s.Peer}},
 		Tickets: []transport.Ticket{{A: 0, B: 1, Key: s.Key, MaxBytes: 1 << 50, Expires: s.Expires}}}
 	if err := m.SetSession(session); err != nil {
 		return err
@@ -145,7 +147,11 @@ func send(g *transport.Group, s setup) (reading, error) {
 	if err := g.Send(1, b); err != nil {
 		return reading{}, err
 	}
-	return reading{}, g.Recv(1, b[:1]) // the receiver has all of it
+	if err := g.Recv(1, b[:1]); err != nil { // the receiver has all of it
+		return reading{}, err
+	}
+	n, err := g.RawCounters(1)
+	return reading{Retrans: n.Retrans}, err
 }
 
 func receive(g *transport.Group, s setup) (reading, error) {

@@ -25,7 +25,6 @@ type side struct {
 func command(ctx context.Context, prefix []string, args ...string) *exec.Cmd {
 	args = append(append([]string(nil), prefix...), args...)
 	c := exec.CommandContext(ctx, args[0], args[1:]...)
-	c.Stderr = os.Stderr
 	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
 	c.WaitDelay = 2 * time.Second
 	return c
@@ -69,6 +68,7 @@ func startChild(ctx context.Context, at side, s setup) (*exec.Cmd, *bufio.Reader
 		return nil, nil, err
 	}
 	c := command(ctx, at.prefix, exe, childArg)
+	c.Stderr = os.Stderr
 	c.Stdin = strings.NewReader(string(text))
 	out, err := c.StdoutPipe()
 	if err != nil {
@@ -79,6 +79,11 @@ func startChild(ctx context.Context, at side, s setup) (*exec.Cmd, *bufio.Reader
 	}
 	return c, bufio.NewReader(io.Reader(out)), nil
 }
+
+const (
+	clientTries = 5
+	clientPause = 200 * time.Millisecond
+)
 
 // clientServer starts a server, waits until it has printed ready, runs the client to its end and returns what the
 // client printed. The server is then stopped, if it does not end by itself.
@@ -102,6 +107,10 @@ func clientServer(ctx context.Context, sp, server []string, ready string, cp, cl
 		return "", errors.Join(fmt.Errorf("%s: %w", server[0], err), s.Wait())
 	}
 	out, err := command(ctx, cp, client...).Output()
+	for try := 1; err != nil && try < clientTries && ctx.Err() == nil; try++ {
+		time.Sleep(clientPause) // some servers say they are ready before they listen
+		out, err = command(ctx, cp, client...).Output()
+	}
 	stop()
 	// The server was told to stop: how it ended says nothing.
 	_ = s.Wait()

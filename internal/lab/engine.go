@@ -93,8 +93,7 @@ func (e *engine) arrive(sent int64, p packet) {
 		return
 	}
 	tx := &e.tx[p.src]
-	done, _ := tx.enter(sent, e.service(tx, p))
-	e.push(&e.atMedium, done, p)
+	e.push(&e.atMedium, tx.enter(sent, e.service(tx, p)), p)
 }
 
 // advance moves everything that reaches the medium at or before now.
@@ -110,18 +109,19 @@ func (e *engine) medium(at int64, p packet) {
 	if e.spec.Mode == netspec.Switched {
 		port = &e.media[p.dst]
 	}
-	if p.pass == charged && e.spec.Loss > 0 && e.rng.Float64() < e.spec.Loss {
-		e.onDrop(p, dropLoss)
-		return
+	if p.pass == charged {
+		if port.full(at) {
+			e.onDrop(p, dropBuffer)
+			return
+		}
+		if e.spec.Loss > 0 && e.rng.Float64() < e.spec.Loss {
+			e.onDrop(p, dropLoss)
+			return
+		}
 	}
-	done, ok := port.enter(at, e.service(port, p))
-	if !ok {
-		e.onDrop(p, dropBuffer)
-		return
-	}
+	out := port.enter(at, e.service(port, p))
 	rx := &e.rx[p.dst]
-	done, _ = rx.enter(done+e.delay, e.service(rx, p))
-	e.push(&e.due, done, p)
+	e.push(&e.due, rx.enter(out+e.delay, e.service(rx, p)), p)
 }
 
 // service returns how long p occupies s [ns]; −1 for a packet that waits its turn but occupies nothing.
@@ -165,26 +165,27 @@ func (e *engine) deliver(now int64) (p packet, at int64, ok bool) {
 // server is one first-come first-served station.
 type server struct {
 	block  netspec.Block
-	room   int    // packets it can hold, in service included; 0 is unlimited
-	idleAt int64  // when it has finished all it holds
-	inside fifo   // when each packet inside leaves, ascending
-	most   int    // largest number inside
-	taken  uint64 // packets that occupied it
+	room   int   // packets it can hold, in service included; 0 is unlimited
+	idleAt int64 // when it has finished all it holds
+	inside fifo  // when each packet inside leaves, ascending
+	most   int   // largest number inside
 }
 
-// enter takes in a packet that arrives at time at, no earlier than the one before, and returns when it leaves; false if
-// there is no room. A negative service is a packet that waits its turn but needs neither time nor room.
-func (s *server) enter(at, service int64) (int64, bool) {
+// full reports whether there is no room for a packet that arrives at time at.
+func (s *server) full(at int64) bool {
+	s.inside.leaveUntil(at)
+	return s.room > 0 && s.inside.n >= s.room
+}
+
+// enter takes in a packet that arrives at time at and returns when it leaves. A negative service is a packet that waits
+// its turn but needs neither time nor room.
+func (s *server) enter(at, service int64) int64 {
 	if service < 0 {
-		return max(at, s.idleAt), true
+		return max(at, s.idleAt)
 	}
 	s.inside.leaveUntil(at)
-	if s.room > 0 && s.inside.n >= s.room {
-		return 0, false
-	}
 	s.idleAt = max(at, s.idleAt) + service
 	s.inside.push(s.idleAt)
 	s.most = max(s.most, s.inside.n)
-	s.taken++
-	return s.idleAt, true
+	return s.idleAt
 }

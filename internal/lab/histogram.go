@@ -63,6 +63,15 @@ func (h *Histogram) Quantile(q float64) int64 {
 	return h.worst
 }
 
+// Above returns how many of the times added were above ns, to within the bucket of ns.
+func (h *Histogram) Above(ns int64) uint64 {
+	var n uint64
+	for i := bucketOf(ns) + 1; i < buckets; i++ {
+		n += h.counts[i]
+	}
+	return n
+}
+
 // Sub returns what was added to h since before was copied from it. The largest time is then known to its bucket only.
 func (h Histogram) Sub(before Histogram) Histogram {
 	d := Histogram{n: h.n - before.n}

@@ -83,23 +83,29 @@ func deleteNamespace(name string) error {
 	return nil
 }
 
-// openDevice makes the device of host i in its namespace, with its addresses, and returns its descriptor, which does
-// not block. The device lives as long as the descriptor.
-func openDevice(namespace string, i, mtu int) (fd int, err error) {
+// tun is one host's device.
+type tun struct {
+	fd int // does not block; the device lives as long as it is open
+	// precise: TCP between the lab's hosts has timestamps in microseconds.
+	precise bool
+}
+
+// openDevice makes the device of host i in its namespace, with its addresses.
+func openDevice(namespace string, i, mtu int) (t tun, err error) {
 	err = inNamespace(namespace, func() error {
-		if fd, err = openTUN(); err != nil {
+		if t.fd, err = openTUN(); err != nil {
 			return err
 		}
-		if err := configure(i, mtu); err != nil {
-			unix.Close(fd)
+		if t.precise, err = configure(i, mtu); err != nil {
+			unix.Close(t.fd)
 			return err
 		}
 		return nil
 	})
 	if err != nil {
-		return -1, fmt.Errorf("host %s: %w", namespace, err)
+		return tun{}, fmt.Errorf("host %s: %w", namespace, err)
 	}
-	return fd, nil
+	return t, nil
 }
 
 func openTUN() (int, error) {
@@ -125,58 +131,57 @@ func openTUN() (int, error) {
 	return fd, nil
 }
 
-func configure(i, mtu int) error {
+// configure brings the device up. It reports whether TCP over it has timestamps in microseconds.
+func configure(i, mtu int) (precise bool, err error) {
 	link, err := netlink.LinkByName(device)
 	if err != nil {
-		return fmt.Errorf("find %s: %w", device, err)
+		return false, fmt.Errorf("find %s: %w", device, err)
 	}
 	if err := netlink.LinkSetMTU(link, mtu); err != nil {
-		return fmt.Errorf("set MTU %d of %s: %w", mtu, device, err)
+		return false, fmt.Errorf("set MTU %d of %s: %w", mtu, device, err)
 	}
 	if err := netlink.LinkSetTxQLen(link, queueLen); err != nil {
-		return fmt.Errorf("set queue length of %s: %w", device, err)
+		return false, fmt.Errorf("set queue length of %s: %w", device, err)
 	}
 	if err := netlink.LinkSetUp(link); err != nil {
-		return fmt.Errorf("bring up %s: %w", device, err)
+		return false, fmt.Errorf("bring up %s: %w", device, err)
 	}
-	// Timestamps without a random offset, so that together with the route's feature they tell the wire when a segment was
-	// made. Kernels before 4.10 do not know the value.
-	_ = os.WriteFile("/proc/sys/net/ipv4/tcp_timestamps", []byte("2\n"), 0)
-	if err := addAddr(link, Addr(i), bits4); err != nil {
-		return err
-	}
-	if mtu < minMTU6 {
-		return nil
+	// Timestamps without a random offset, so that they tell the wire when a segment was made.
+	plain := os.WriteFile("/proc/sys/net/ipv4/tcp_timestamps", []byte("2\n"), 0) == nil
+	precise, err = addAddr(link, Addr(i), bits4)
+	if err != nil || mtu < minMTU6 {
+		return plain && precise, err
 	}
 	if _, err := os.Stat("/proc/sys/net/ipv6"); err != nil {
-		return nil // the kernel has no IPv6, or it is switched off
+		return plain && precise, nil // the kernel has no IPv6, or it is switched off
 	}
-	return addAddr(link, Addr6(i), bits6)
+	_, err = addAddr(link, Addr6(i), bits6)
+	return plain && precise, err
 }
 
 // addAddr gives the device an address and the route to the other hosts. Where the kernel can (Linux 6.7), TCP on that
-// route has timestamps in microseconds of the monotonic clock.
-func addAddr(link netlink.Link, a netip.Addr, bits int) error {
+// route has timestamps in microseconds of the monotonic clock, which precise reports.
+func addAddr(link netlink.Link, a netip.Addr, bits int) (precise bool, err error) {
 	addr := netlink.Addr{IPNet: &net.IPNet{IP: a.AsSlice(), Mask: net.CIDRMask(bits, a.BitLen())}}
 	addr.Flags = unix.IFA_F_NOPREFIXROUTE
 	if a.Is6() {
 		addr.Flags |= unix.IFA_F_NODAD
 	}
 	if err := netlink.AddrAdd(link, &addr); err != nil {
-		return fmt.Errorf("add address %v to %s: %w", a, device, err)
+		return false, fmt.Errorf("add address %v to %s: %w", a, device, err)
 	}
-	network := netip.PrefixFrom(a, bits).Masked().Addr()
+	network := netip.PrefixFrom(a, bits).Masked()
 	route := netlink.Route{
 		LinkIndex: link.Attrs().Index, Scope: netlink.SCOPE_LINK, Features: unix.RTAX_FEATURE_TCP_USEC_TS,
-		Dst: &net.IPNet{IP: network.AsSlice(), Mask: addr.Mask},
+		Dst: &net.IPNet{IP: network.Addr().AsSlice(), Mask: addr.Mask},
 	}
-	err := netlink.RouteAdd(&route)
-	if errors.Is(err, unix.EINVAL) {
+	err = netlink.RouteAdd(&route)
+	if precise = err == nil; errors.Is(err, unix.EINVAL) {
 		route.Features = 0
 		err = netlink.RouteAdd(&route)
 	}
 	if err != nil {
-		return fmt.Errorf("add route to %v/%d by %s: %w", network, bits, device, err)
+		return false, fmt.Errorf("add route to %v by %s: %w", network, device, err)
 	}
-	return nil
+	return precise, nil
 }

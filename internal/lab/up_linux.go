@@ -2,15 +2,11 @@ package lab
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
-	"syscall"
 	"time"
 
 	"calib/internal/netspec"
@@ -154,7 +150,7 @@ func (l *Lab) startWire(ctx context.Context, o Options, attached bool) error {
 		cfg.CPU = *o.CPU
 	}
 	if err := c.tell(ctx, cfg, nil); err != nil {
-		return fmt.Errorf("%w: %w", ErrWire, err)
+		return fmt.Errorf("start the wire: %w", err)
 	}
 	if !attached {
 		l.release()
@@ -167,91 +163,4 @@ func (l *Lab) release() {
 		l.life.Close()
 		l.life = nil
 	}
-}
-
-// selfCommand runs a hidden verb of this same program, in a session of its own, so that a Ctrl-C does not reach it.
-func selfCommand(args ...string) *exec.Cmd {
-	cmd := exec.Command("/proc/self/exe", args...)
-	cmd.Args[0] = "calib"
-	cmd.Dir = "/"
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	return cmd
-}
-
-// helper is a process of ours that is told one thing and gives one answer.
-type helper struct {
-	in  io.WriteCloser
-	out io.ReadCloser
-}
-
-func startHelper(cmd *exec.Cmd) (*helper, error) {
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		return nil, err
-	}
-	// An os.Pipe rather than StdoutPipe, which Wait would close under the reader.
-	r, w, err := os.Pipe()
-	if err != nil {
-		return nil, err
-	}
-	cmd.Stdout = w
-	err = cmd.Start()
-	w.Close()
-	if err != nil {
-		r.Close()
-		return nil, err
-	}
-	go func() { _ = cmd.Wait() }() // reaps it; how it ended is in its log
-	return &helper{in: in, out: r}, nil
-}
-
-// reply is a helper's answer: what it made, or why it could not.
-type reply struct {
-	Error      string          `json:"error,omitempty"`
-	Permission bool            `json:"permission,omitempty"`
-	Exists     bool            `json:"exists,omitempty"`
-	Value      json.RawMessage `json:"value,omitempty"`
-}
-
-// tell sends the helper a document, and waits for its answer, which it decodes into value if that is not nil.
-func (c *helper) tell(ctx context.Context, document, value any) error {
-	defer c.out.Close()
-	if err := json.NewEncoder(c.in).Encode(document); err != nil {
-		return fmt.Errorf("tell it what to build: %w", err)
-	}
-	ctx, cancel := context.WithTimeout(ctx, buildTime)
-	defer cancel()
-	answers := make(chan error, 1)
-	var r reply
-	go func() { answers <- json.NewDecoder(c.out).Decode(&r) }()
-	select {
-	case err := <-answers:
-		if err != nil {
-			return fmt.Errorf("it ended without an answer: %w", err)
-		}
-	case <-ctx.Done():
-		return fmt.Errorf("it is not ready: %w", ctx.Err())
-	}
-	switch {
-	case r.Permission:
-		return fmt.Errorf("%w: %s", ErrPermission, strings.TrimPrefix(r.Error, ErrPermission.Error()+": "))
-	case r.Exists:
-		return fmt.Errorf("%w: %s", ErrExists, strings.TrimPrefix(r.Error, ErrExists.Error()+": "))
-	case r.Error != "":
-		return errors.New(r.Error)
-	case value != nil:
-		return json.Unmarshal(r.Value, value)
-	}
-	return nil
-}
-
-// answer is the helper's side of tell.
-func answer(out io.Writer, value any, err error) error {
-	var r reply
-	if err != nil {
-		r = reply{Error: err.Error(), Permission: errors.Is(err, ErrPermission), Exists: errors.Is(err, ErrExists)}
-	} else if r.Value, err = json.Marshal(value); err != nil {
-		return err
-	}
-	return json.NewEncoder(out).Encode(r)
 }

@@ -32,7 +32,7 @@ type wire struct {
 	lab   string
 	spec  *netspec.Spec
 	eng   *engine
-	fds   []int // TUN devices by host
+	tuns  []tun // by host
 	epoll int
 	pool  *pool
 	sizes []int32 // length of the packet in each buffer
@@ -48,9 +48,9 @@ type wire struct {
 }
 
 // newWire takes over the devices. It closes none of them: they are the process's own and end with it.
-func newWire(lab string, spec *netspec.Spec, fds []int) (*wire, error) {
+func newWire(lab string, spec *netspec.Spec, tuns []tun) (*wire, error) {
 	w := &wire{
-		lab: lab, spec: spec, fds: fds, pool: newPool(MTU(spec)), spare: make([]byte, MTU(spec)),
+		lab: lab, spec: spec, tuns: tuns, pool: newPool(MTU(spec)), spare: make([]byte, MTU(spec)),
 		begin: time.Now(), spin: minSpin, requests: make(chan chan Stats, 16),
 	}
 	w.eng = newEngine(spec, w.dropped)
@@ -70,11 +70,13 @@ func newWire(lab string, spec *netspec.Spec, fds []int) (*wire, error) {
 	if w.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
 		return nil, fmt.Errorf("epoll: %w", err)
 	}
-	for i, fd := range append([]int{w.wakeup}, fds...) {
+	w.stats.PreciseSend = true
+	for i, t := range append([]tun{{w.wakeup, true}}, tuns...) {
 		ev := unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(i - 1)} // −1 is the eventfd
-		if err := unix.EpollCtl(w.epoll, unix.EPOLL_CTL_ADD, fd, &ev); err != nil {
+		if err := unix.EpollCtl(w.epoll, unix.EPOLL_CTL_ADD, t.fd, &ev); err != nil {
 			return nil, fmt.Errorf("epoll: add device %d: %w", i-1, err)
 		}
+		w.stats.PreciseSend = w.stats.PreciseSend && t.precise
 	}
 	return w, nil
 }
@@ -157,7 +159,7 @@ func (w *wire) flush() {
 		if p.pass == charged {
 			w.stats.Lateness.Add(now - due)
 		}
-		_, err := unix.Write(w.fds[p.dst], w.pool.bytes(p.buf)[:w.sizes[p.buf]])
+		_, err := unix.Write(w.tuns[p.dst].fd, w.pool.bytes(p.buf)[:w.sizes[p.buf]])
 		if err != nil {
 			w.stats.Refused++
 		} else {
@@ -176,7 +178,7 @@ func (w *wire) read(host int) error {
 		if room {
 			b = w.pool.bytes(buf)
 		}
-		n, err := unix.Read(w.fds[host], b)
+		n, err := unix.Read(w.tuns[host].fd, b)
 		if err != nil {
 			if room {
 				w.pool.put(buf)
@@ -220,11 +222,11 @@ func (w *wire) take(host int, buf int32, n int) {
 
 // sentAt returns when the sending kernel made a packet, now at the latest. The time of reading it would do if the wire
 // always ran; but it sleeps, and to wake up costs it tens of microseconds, which would be added to every packet unseen.
-// The lab's hosts stamp TCP segments with microseconds of CLOCK_MONOTONIC where the kernel can; any other stamp is far
-// from the present and not believed.
+// The lab's hosts stamp TCP segments with microseconds of CLOCK_MONOTONIC where the kernel can. A stamp far from the
+// present, as of an application that asked for other stamps, is not believed.
 func (w *wire) sentAt(p parsed) int64 {
 	now := w.now()
-	if !p.stamped {
+	if !p.stamped || !w.stats.PreciseSend {
 		return now
 	}
 	lag := int64(uint32((w.mono+now)/1000)-p.stamp) * 1000
@@ -242,53 +244,4 @@ func (w *wire) dropped(p packet, why dropCause) {
 		h.LossDrops++
 	}
 	w.pool.put(p.buf)
-}
-
-// answer serves the requests for statistics that woke the wire up.
-func (w *wire) answer() {
-	var b [8]byte
-	_, _ = unix.Read(w.wakeup, b[:]) // only its being readable matters
-	for {
-		select {
-		case r := <-w.requests:
-			r <- w.snapshot()
-		default:
-			return
-		}
-	}
-}
-
-func (w *wire) snapshot() Stats {
-	s := w.stats
-	s.Lab, s.Uptime = w.lab, time.Since(w.begin).Seconds()
-	s.Hosts = append([]HostStats(nil), w.stats.Hosts...)
-	for i := range s.Hosts {
-		s.Hosts[i].TxQueueMax, s.Hosts[i].RxQueueMax = w.eng.tx[i].most, w.eng.rx[i].most
-		if w.spec.Mode == netspec.Switched {
-			s.Hosts[i].PortQueueMax = w.eng.media[i].most
-		}
-	}
-	if w.spec.Mode == netspec.Shared {
-		s.MediumQueueMax = w.eng.media[0].most
-	}
-	return s
-}
-
-// ask returns the counters as they are now. Any goroutine may call it while run runs.
-func (w *wire) ask() Stats {
-	r := make(chan Stats, 1)
-	w.requests <- r
-	w.wake()
-	return <-r
-}
-
-// halt makes run return. Any goroutine may call it.
-func (w *wire) halt() {
-	w.stop.Store(true)
-	w.wake()
-}
-
-func (w *wire) wake() {
-	one := [8]byte{1}
-	_, _ = unix.Write(w.wakeup, one[:]) // fails only when the counter is full, and then it is readable
 }

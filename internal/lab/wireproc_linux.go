@@ -65,14 +65,14 @@ func prepare(cfg wireConfig) (*wire, net.Listener, error) {
 	if err := cfg.Spec.Validate(); err != nil {
 		return nil, nil, err
 	}
-	fds := make([]int, cfg.Spec.Hosts)
-	for i := range fds {
+	tuns := make([]tun, cfg.Spec.Hosts)
+	for i := range tuns {
 		var err error
-		if fds[i], err = openDevice(HostName(cfg.Lab, i), i, MTU(&cfg.Spec)); err != nil {
+		if tuns[i], err = openDevice(HostName(cfg.Lab, i), i, MTU(&cfg.Spec)); err != nil {
 			return nil, nil, err
 		}
 	}
-	w, err := newWire(cfg.Lab, &cfg.Spec, fds)
+	w, err := newWire(cfg.Lab, &cfg.Spec, tuns)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -166,7 +166,7 @@ func (p *Process) because(class, err error) error {
 		return fmt.Errorf("%w: %w, no answer; it said %s", class, ErrTimeout, p.quote())
 	}
 	if !errors.Is(err, io.EOF) && !errors.Is(err, syscall.EPIPE) {
-		return err
+		return fmt.Errorf("%w: %w", class, err)
 	}
 	if !p.ended(p.linger) {
 		return fmt.Errorf("%w: it closed its output but has not ended; it said %s", class, p.quote())

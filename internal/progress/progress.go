@@ -73,6 +73,9 @@ func New(w io.Writer, isTerminal, quiet bool, now func() time.Time) *Reporter {
 // IsTerminal reports whether f is a terminal.
 func IsTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
+// Width returns the columns of a terminal, 80 where they are not known.
+func Width(f *os.File) int { return widthOf(f) }
+
 // widthOf returns the columns of a terminal, 80 where they are not known.
 func widthOf(w io.Writer) int {
 	if f, ok := w.(*os.File); ok {

@@ -67,14 +67,17 @@ type Slots struct {
 
 // Reasons for which a point stopped being measured.
 const (
-	StopInterval = "interval" // the 95% interval of its median is within the target
-	StopBudget   = "budget"   // its budget ended first
+	StopTarget = "target" // the 95% interval of its median is within the target
+	StopBudget = "budget" // rounds or time ended first
+	StopOpen   = "open"   // neither: the run was cut off
 )
 
 // Stop says why a point was not measured further.
 type Stop struct {
 	Experiment string `json:"experiment"`
+	Phase      string `json:"phase,omitempty"`
 	Point      string `json:"point"` // dataset.Point.Key: "bytes=1,pairs=3"
+	Ranks      []int  `json:"ranks"`
 	Reason     string `json:"reason"`
 	// Width is half the 95% interval of the median, relative to it, when the point stopped.
 	Width  *float64 `json:"width,omitempty"`
@@ -124,6 +127,6 @@ func JSONSchema() (*jsonschema.Schema, error) {
 	s.Description = "run.json: what a run was, on which hosts, and how far it came."
 	s.Properties["schema"].Const = jsonschema.Ptr[any](Schema)
 	s.Properties["status"].Enum = []any{StatusRunning, StatusComplete, StatusPartial, StatusInterrupted, StatusFailed}
-	s.Properties["stops"].Items.Properties["reason"].Enum = []any{StopInterval, StopBudget}
+	s.Properties["stops"].Items.Properties["reason"].Enum = []any{StopTarget, StopBudget, StopOpen}
 	return s, nil
 }

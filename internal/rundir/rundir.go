@@ -209,6 +209,15 @@ func (d *Dir) Update(change func(*Run)) error {
 	return nil
 }
 
+// Dataset reads samples.jsonl.
+func (d *Dir) Dataset() (*dataset.Dataset, error) {
+	s, err := dataset.ReadFile(d.File(SamplesFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("run %s: nothing was measured: %w", d.path, err)
+	}
+	return s, err
+}
+
 // WriteParams replaces params.json.
 func (d *Dir) WriteParams(p *fit.Params) error {
 	var buf bytes.Buffer

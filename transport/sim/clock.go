@@ -43,9 +43,9 @@ func (c *clock) when(n units.Nanos) instant {
 
 // mod is n modulo step, never negative: offsets may be.
 func mod(n, step units.Nanos) units.Nanos {
-	if m := n % step; m < 0 {
-		return m + step
-	} else {
-		return m
+	m := n % step
+	if m < 0 {
+		m += step
 	}
+	return m
 }

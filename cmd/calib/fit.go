@@ -1,0 +1,112 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/urfave/cli/v2"
+
+	"calib/fit"
+	"calib/internal/dataset"
+	"calib/internal/progress"
+	"calib/internal/rundir"
+	"calib/reports"
+)
+
+func fitCommand() *cli.Command {
+	return &cli.Command{
+		Name: "fit", Usage: "fit the models to a run's samples again: write params.json and report.txt", ArgsUsage: "RUN",
+		Flags: []cli.Flag{
+			&cli.Uint64Flag{Name: "seed", Usage: "`N` of the bootstrap; 0 is the run's own"},
+			jsonFlag(), quietFlag(),
+		},
+		Action: func(c *cli.Context) error {
+			arg, err := oneArg(c, "run directory")
+			if err != nil {
+				return err
+			}
+			dir, err := rundir.Open(arg)
+			if err != nil {
+				return withCode(exitUsage, err)
+			}
+			d, err := dir.Dataset()
+			if err != nil {
+				return err
+			}
+			p, err := fitDataset(d, c.Uint64("seed"))
+			if err != nil {
+				return err
+			}
+			p.Warnings = append(p.Warnings, dir.Run().Warnings...)
+			if err := writeResults(dir, p); err != nil {
+				return err
+			}
+			return tell(c, "fit", dir.Path(), nil)
+		},
+	}
+}
+
+// fitDataset runs every model. A model that fails is a warning; no model at all is an error.
+func fitDataset(d *dataset.Dataset, seed uint64) (*fit.Params, error) {
+	fits, errs := fit.All(d, fit.Settings{Seed: seed})
+	if len(fits) == 0 {
+		return nil, fmt.Errorf("no model could be fitted: %w", errors.Join(append(errs, errNoSamples(d))...))
+	}
+	p := fit.Collect(d, fits)
+	for _, err := range errs {
+		p.Warnings = append(p.Warnings, err.Error())
+	}
+	return p, nil
+}
+
+func errNoSamples(d *dataset.Dataset) error {
+	return fmt.Errorf("the run has %d samples of the experiments the models need", len(d.Samples))
+}
+
+// writeResults replaces params.json and report.txt.
+func writeResults(dir *rundir.Dir, p *fit.Params) error {
+	var text bytes.Buffer
+	if err := reports.Text(&text, p, reports.Options{}); err != nil {
+		return err
+	}
+	return errors.Join(dir.WriteParams(p), dir.WriteReport(rundir.ReportFile, text.Bytes()))
+}
+
+func reportCommand() *cli.Command {
+	return &cli.Command{
+		Name: "report", Usage: "print the report of a run, with residuals for each size", ArgsUsage: "RUN",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "short", Usage: "only the table of parameters"},
+			jsonFlag(), quietFlag(),
+		},
+		Action: func(c *cli.Context) error {
+			arg, err := oneArg(c, "run directory")
+			if err != nil {
+				return err
+			}
+			dir, err := rundir.Open(arg)
+			if err != nil {
+				return withCode(exitUsage, err)
+			}
+			p, err := dir.ReadParams()
+			if err != nil {
+				return withCode(exitUsage, err)
+			}
+			if c.Bool("json") || c.Bool("short") {
+				return tell(c, "report", dir.Path(), nil)
+			}
+			return reports.Text(c.App.Writer, p, pageOptions(c, dir.Path()))
+		},
+	}
+}
+
+// pageOptions suit the terminal, where there is one.
+func pageOptions(c *cli.Context, dir string) reports.Options {
+	o := reports.Options{Dir: dir}
+	if f, ok := c.App.Writer.(*os.File); ok && progress.IsTerminal(f) {
+		o.Width, o.Colour = progress.Width(f), os.Getenv("NO_COLOR") == ""
+	}
+	return o
+}

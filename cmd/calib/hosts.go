@@ -1,0 +1,143 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/urfave/cli/v2"
+
+	"calib/internal/hosts"
+	"calib/internal/progress"
+	"calib/internal/rundir"
+	"calib/reports"
+)
+
+func hostsCommand() *cli.Command {
+	return &cli.Command{
+		Name: "hosts", Usage: "work with host lists",
+		Description: "A hosts file has one host or range a line, # comments, then key=value:\n" +
+			"node[01-16,20] user=bench cpu=2\ngate addr=10.1.0.1 port=7100\ncalib://[fd00::5]:7077\n" +
+			"addr= and port= are where peers dial for data, user= whom ssh logs in as, cpu= where the timing thread is pinned.",
+		Subcommands: []*cli.Command{
+			{Name: "expand", Usage: "print the hosts of ranges or hosts files, one a line", ArgsUsage: "RANGE|FILE...",
+				Flags: []cli.Flag{jsonFlag()}, Action: hostsExpand},
+			{Name: "fold", Usage: "print host names as ranges", ArgsUsage: "NAME...",
+				Flags: []cli.Flag{jsonFlag()}, Action: hostsFold},
+		},
+		Action: func(c *cli.Context) error {
+			if c.Args().Present() {
+				return usagef("no command %q; calib hosts --help lists them", c.Args().First())
+			}
+			return cli.ShowSubcommandHelp(c)
+		},
+	}
+}
+
+func hostsExpand(c *cli.Context) error {
+	if err := noFlagsAfter(c); err != nil {
+		return err
+	}
+	if c.NArg() == 0 {
+		return usagef("hosts expand: give ranges such as node[01-16], or hosts files")
+	}
+	var names []string
+	for _, arg := range c.Args().Slice() {
+		w := where{Ranges: []string{arg}}
+		if exists(arg) {
+			w = where{HostsFile: arg}
+		}
+		list, err := w.list(noteTo(c))
+		if err != nil {
+			return err
+		}
+		for _, h := range list {
+			names = append(names, h.Name)
+		}
+	}
+	return printNames(c, "hosts expand", names, strings.Join(names, "\n"))
+}
+
+func hostsFold(c *cli.Context) error {
+	if err := noFlagsAfter(c); err != nil {
+		return err
+	}
+	if c.NArg() == 0 {
+		return usagef("hosts fold: give host names")
+	}
+	folded := hosts.Fold(c.Args().Slice())
+	return printNames(c, "hosts fold", []string{folded}, folded)
+}
+
+func printNames(c *cli.Context, command string, names []string, text string) error {
+	if c.Bool("json") {
+		return reports.Result{Command: command, Data: names}.Encode(c.App.Writer)
+	}
+	_, err := fmt.Fprintln(c.App.Writer, text)
+	return err
+}
+
+// noteTo prints what was ignored to standard error.
+func noteTo(c *cli.Context) func(string) {
+	return func(s string) { fmt.Fprintln(c.App.ErrWriter, "calib: note: "+s) }
+}
+
+// noArgs rejects any argument.
+func noArgs(c *cli.Context) error {
+	if c.NArg() == 0 {
+		return nil
+	}
+	if err := noFlagsAfter(c); err != nil {
+		return err
+	}
+	return usagef("unexpected argument %q (see %s --help)", c.Args().First(), c.Command.HelpName)
+}
+
+func schemaCommand() *cli.Command {
+	return &cli.Command{
+		Name: "schema", Usage: "print the JSON Schema of calib's files and documents", ArgsUsage: "[NAME]",
+		Description: "NAME is params (params.json), header and sample (samples.jsonl), run (run.json), result (what --json\n" +
+			"prints) or event (progress as JSON lines). Without a name: all of them, by name.",
+		Action: func(c *cli.Context) error {
+			if err := noFlagsAfter(c); err != nil {
+				return err
+			}
+			all, err := schemas()
+			if err != nil {
+				return err
+			}
+			switch c.NArg() {
+			case 0:
+				return writeJSON(c.App.Writer, all)
+			case 1:
+				if s, ok := all[c.Args().First()]; ok {
+					return writeJSON(c.App.Writer, s)
+				}
+			}
+			return usagef("schema: want one of %s", strings.Join(slices.Sorted(maps.Keys(all)), ", "))
+		},
+	}
+}
+
+func schemas() (map[string]*jsonschema.Schema, error) {
+	all, err := reports.Schemas()
+	if err != nil {
+		return nil, err
+	}
+	if all["run"], err = rundir.JSONSchema(); err != nil {
+		return nil, err
+	}
+	all["event"], err = reports.SchemaOf[progress.Event]("event", "", "One line of progress on standard error.", nil)
+	return all, err
+}
+
+func writeJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}

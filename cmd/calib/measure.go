@@ -1,0 +1,256 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"calib/bench"
+	"calib/internal/coord"
+	"calib/internal/dataset"
+	"calib/internal/environ"
+	"calib/internal/hosts"
+	"calib/internal/progress"
+	"calib/internal/rundir"
+	"calib/internal/units"
+)
+
+func measureCommand() *cli.Command {
+	return &cli.Command{
+		Name: "measure", Usage: "measure only: write samples.jsonl (calib fit goes on from there)",
+		Flags: join(whereFlags(), planFlags(), outFlags()),
+		Action: func(c *cli.Context) error {
+			j, err := newJob(c)
+			if err != nil {
+				return err
+			}
+			err = j.measure(c.Context)
+			return j.finish(err)
+		},
+	}
+}
+
+// detail is what run.json keeps so that --resume can go on without flags.
+type detail struct {
+	Plan       bench.Plan `json:"plan"`
+	Where      where      `json:"where"`
+	Congestion string     `json:"congestion,omitempty"`
+}
+
+// job is one measuring run: flags, then files, then agents, in that order, so that what is wrong is found before
+// anything is started.
+type job struct {
+	c      *cli.Context
+	detail detail
+	list   []hosts.Host
+	dir    *rundir.Dir
+	log    *rundir.Log
+	show   *progress.Reporter
+	have   []dataset.Sample // of a resumed run
+	out    *dataset.Writer
+	result *coord.Result
+	notes  []string
+}
+
+func newJob(c *cli.Context) (*job, error) {
+	if err := noArgs(c); err != nil {
+		return nil, err
+	}
+	j := &job{c: c}
+	j.show = progress.New(c.App.ErrWriter, progress.IsTerminal(os.Stderr), c.Bool("quiet"), time.Now)
+	if err := j.read(); err != nil {
+		return nil, err
+	}
+	var err error
+	if j.list, err = j.detail.Where.hosts(j.note); err != nil {
+		return nil, errors.Join(err, j.closeFiles())
+	}
+	if len(j.list)%2 == 1 {
+		j.note(fmt.Sprintf("%d hosts: paired leaves out %s, the last of an odd number", len(j.list), j.list[len(j.list)-1].Name))
+	}
+	return j, nil
+}
+
+// read takes plan and hosts from the flags, or from the run that is resumed.
+func (j *job) read() (err error) {
+	if dir := j.c.String("resume"); dir != "" {
+		if j.dir, err = rundir.Resume(dir); err != nil {
+			return withCode(exitUsage, err)
+		}
+		if err = json.Unmarshal(j.dir.Run().Detail, &j.detail); err != nil {
+			return errors.Join(usagef("resume %s: %s: %w", dir, rundir.RunFile, err), j.dir.Close())
+		}
+		return nil
+	}
+	if j.detail.Where, err = whereOf(j.c); err != nil {
+		return err
+	}
+	j.detail.Plan, err = planOf(j.c)
+	j.detail.Congestion = j.c.String("congestion")
+	return err
+}
+
+// note tells the user now, and keeps it for run.json.
+func (j *job) note(s string) {
+	j.notes = append(j.notes, s)
+	j.show.Note(s)
+	if j.log != nil {
+		j.log.Info(s)
+	}
+}
+
+// measure runs the plan to its end, its budget, a failure or an interrupt. Whatever happens, the agents are gone and the
+// files are whole when it returns.
+func (j *job) measure(ctx context.Context) error {
+	s, err := scheduleOf(j.detail.Plan, len(j.list))
+	if err != nil {
+		return err
+	}
+	if err := j.confirm(s); err != nil {
+		return err
+	}
+	if err := j.openFiles(); err != nil {
+		return err
+	}
+	j.show.Phase("start agents")
+	cl, err := j.detail.Where.open(ctx, j.list, func(n int) { j.show.Update(float64(n), float64(len(j.list)), "") })
+	if err != nil {
+		return err
+	}
+	err = j.walk(ctx, cl)
+	return errors.Join(err, cl.close())
+}
+
+// openFiles makes the run directory, or goes on in the one that is resumed.
+func (j *job) openFiles() (err error) {
+	if j.dir == nil {
+		text, err := json.Marshal(j.detail)
+		if err != nil {
+			return err
+		}
+		build, err := environ.BuildHash()
+		if err != nil {
+			return err
+		}
+		path := j.c.String("out")
+		if path == "" {
+			path = rundir.DefaultName(time.Now())
+		}
+		j.dir, err = rundir.Create(path, rundir.Run{
+			ID:   fmt.Sprintf("%s-%x", time.Now().UTC().Format("20060102-150405"), j.detail.Plan.Seed&0xffff),
+			Plan: j.detail.Plan.Name, Seed: j.detail.Plan.Seed, Version: environ.Version(), Build: build,
+			Args: os.Args[1:], Detail: text, Started: time.Now().UTC(),
+		})
+		if err != nil {
+			return withCode(exitUsage, err)
+		}
+	}
+	j.log, err = j.dir.OpenLog()
+	return err
+}
+
+// walk prepares the agents of a cluster and measures.
+func (j *job) walk(ctx context.Context, cl *cluster) error {
+	for _, l := range cl.lost {
+		j.note(fmt.Sprintf("going on without host %s: %v", l.name, l.err))
+	}
+	for _, d := range versions(cl.infos) {
+		j.note(d)
+	}
+	schedule, err := scheduleOf(j.detail.Plan, len(cl.agents))
+	if err != nil {
+		return err
+	}
+	if err := j.openSamples(cl.infos); err != nil {
+		return err
+	}
+	if err := j.prepare(ctx, cl, schedule); err != nil {
+		return err
+	}
+	stopper := bench.NewStopper(schedule)
+	j.show.Phase("measure")
+	ticks := tickEvery(time.Second, j.show.Tick)
+	defer ticks()
+	j.result, err = coord.Walk(ctx, cl.agents, coord.Config{
+		Run: j.dir.Run().ID, Schedule: schedule, Stopper: stopper, Have: j.have,
+		Deadline: func(s bench.Slot) units.Nanos { return slotDeadline(schedule, s) },
+		Sink:     func(b []dataset.Sample) error { return j.out.Append(b) },
+		Progress: func(p coord.Progress) {
+			j.show.Update(p.Done, 1, fmt.Sprintf("%s, round %d of at most %d", p.Exp, p.Round+1, p.Rounds))
+		},
+		Note: j.note,
+	})
+	for _, l := range cl.lost {
+		j.result.Failures = append(j.result.Failures, coord.Failure{Error: fmt.Sprintf("host %s: %v", l.name, l.err)})
+	}
+	return errors.Join(err, j.record(schedule, stopper, cl.infos))
+}
+
+// openSamples starts samples.jsonl, or takes up the one that is resumed.
+func (j *job) openSamples(infos []dataset.Host) error {
+	path := j.dir.File(rundir.SamplesFile)
+	if j.c.String("resume") != "" {
+		if _, err := os.Stat(path); err == nil {
+			out, d, err := dataset.Resume(path)
+			if err != nil {
+				return err
+			}
+			j.out, j.have = out, d.Samples
+			return sameHosts(d.Header.Hosts, infos)
+		}
+	}
+	run := j.dir.Run()
+	out, err := dataset.Create(path, dataset.Header{Run: run.ID, Seed: run.Seed, Plan: run.Plan, Hosts: infos})
+	j.out = out
+	if err != nil {
+		return err
+	}
+	return j.dir.Update(func(r *rundir.Run) { r.Hosts = infos })
+}
+
+// sameHosts refuses to go on with a run on other hosts: samples name hosts by index.
+func sameHosts(before, now []dataset.Host) error {
+	if len(before) != len(now) {
+		return fmt.Errorf("resume: the run was on %d hosts, %d answer now: bring them all up, or start a new run", len(before), len(now))
+	}
+	for i := range before {
+		if before[i].Name != now[i].Name {
+			return fmt.Errorf("resume: host %d was %s, now it is %s: use the same hosts in the same order", i, before[i].Name, now[i].Name)
+		}
+	}
+	return nil
+}
+
+// prepare hands out the session. The tickets allow twice the plan's bytes, and expire an hour after its budget.
+func (j *job) prepare(ctx context.Context, cl *cluster, s *bench.Schedule) error {
+	f := s.Estimate(bench.DefaultAssumption())
+	most := 2*f.LinkBytes*units.Bytes(f.MaxRounds) + 64*units.GiB
+	life := 2*time.Duration(s.Plan.Budget) + 24*time.Hour
+	tickets, err := coord.NewIssuer(most, time.Now().Add(life))
+	if err != nil {
+		return err
+	}
+	session := bench.Session{
+		Run: j.dir.Run().ID, Peers: cl.peers, Socket: bench.Socket{Congestion: j.detail.Congestion},
+	}
+	return errors.Join(coord.Prepare(ctx, cl.agents, session, tickets, startsAtOnce)...)
+}
+
+// slotDeadline bounds a slot: what it sends at 100 kB/s, a hundredth of a second a message, and time to begin.
+func slotDeadline(s *bench.Schedule, slot bench.Slot) units.Nanos {
+	d := 30 * units.Second
+	e, ok := bench.Lookup(slot.Exp)
+	if !ok {
+		return d
+	}
+	for _, p := range slot.Points {
+		c := e.Cost(s.Limits, p)
+		d += units.Nanos(c.Messages)*10*units.Millisecond + units.Nanos(min(c.Bytes, units.GiB))*10*units.Microsecond
+	}
+	return min(d, 10*60*units.Second)
+}

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/urfave/cli/v2"
+
+	"calib/internal/rundir"
+	"calib/reports"
+)
+
+func runCommand() *cli.Command {
+	return &cli.Command{
+		Name: "run", Usage: "measure, fit and report: the main job",
+		Description: "calib run --local 4 --plan quick       four agents on this machine, under a minute\n" +
+			"calib run --hosts hosts.txt            a cluster; copies itself to the hosts over ssh\n" +
+			"calib run --hosts H --launch 'ip netns exec {host}'\n" +
+			"                                       any prefix that runs a command on a host\n" +
+			"calib run --sim sparc1994:8            a network of known truth, in virtual time",
+		Flags: join(whereFlags(), planFlags(), outFlags()),
+		Action: func(c *cli.Context) error {
+			j, err := newJob(c)
+			if err != nil {
+				return err
+			}
+			return j.run()
+		},
+	}
+}
+
+// run measures, then fits what was measured, also when that is only a part; the first failure decides the exit code.
+func (j *job) run() error {
+	err := j.measure(j.c.Context)
+	if j.dir == nil {
+		j.show.Done()
+		return err
+	}
+	path := j.dir.Path()
+	if j.result != nil && j.result.Slots+j.result.Had > 0 {
+		j.show.Phase("fit")
+		if fitErr := j.fit(); fitErr != nil && err == nil {
+			err = fitErr
+		}
+	}
+	err = j.finish(err)
+	return tell(j.c, "run", path, err)
+}
+
+// fit writes params.json and report.txt of the job's run.
+func (j *job) fit() error {
+	d, err := j.dir.Dataset()
+	if err != nil {
+		return err
+	}
+	p, err := fitDataset(d, 0)
+	if err != nil {
+		return err
+	}
+	p.Warnings = append(p.Warnings, j.notes...)
+	return writeResults(j.dir, p)
+}
+
+// tell prints the table of a run, or its one JSON document, and passes the error on.
+func tell(c *cli.Context, command, path string, err error) error {
+	dir, openErr := rundir.Open(path)
+	if openErr != nil {
+		return errors.Join(err, openErr)
+	}
+	p, readErr := dir.ReadParams()
+	if c.Bool("json") {
+		r := reports.Result{Command: command, Exit: codeOf(err), Run: path, Files: files(path), Params: p}
+		if err != nil {
+			r.Error = err.Error()
+		}
+		r.Warnings = dir.Run().Warnings
+		return silent(err, r.Encode(c.App.Writer))
+	}
+	if readErr != nil {
+		return errors.Join(err, onlyIf(err == nil, readErr))
+	}
+	return errors.Join(err, reports.Table(c.App.Writer, p, pageOptions(c, path)))
+}
+
+func onlyIf(cond bool, err error) error {
+	if cond {
+		return err
+	}
+	return nil
+}

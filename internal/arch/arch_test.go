@@ -1,0 +1,212 @@
+package arch
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "calib"
+
+// layer is what a package, and those below it in the tree that have no row of their own, may import of calib's.
+type layer struct {
+	pkg  string
+	may  []string
+	why  string
+	free bool // may import everything
+}
+
+func layers() []layer {
+	return []layer{
+		{pkg: "internal/units", why: "units are the bottom of everything"},
+		{pkg: "internal/stats", may: []string{"internal/units"}, why: "statistics know numbers, not measurements"},
+		{pkg: "internal/dataset", may: []string{"internal/units"}, why: "files are the only joints between stages: they know none"},
+		{pkg: "internal/hosts", why: "reading a hosts file is done before anything runs"},
+		{pkg: "internal/netspec", why: "the truth that simulator and lab share depends on neither"},
+		{pkg: "internal/lsq", why: "least squares are pure numbers"},
+		{pkg: "internal/environ", why: "a fingerprint reads the host and nothing of ours"},
+		{pkg: "bench", may: []string{"internal/dataset", "internal/units", "internal/stats"},
+			why: "an experiment knows its Group and no sockets, so that the simulator can run it"},
+		{pkg: "bench/groupconf", may: []string{"bench", "internal/dataset", "internal/units"},
+			why: "it tests any Group, and so knows no particular one"},
+		{pkg: "transport", may: []string{"internal/dataset", "internal/units"},
+			why: "the data plane carries bytes and reads counters; it does not know what is measured"},
+		{pkg: "transport/sim", may: []string{"internal/netspec", "internal/dataset", "internal/units"},
+			why: "the simulator is a data plane like the other"},
+		{pkg: "agent", may: []string{"bench", "transport", "internal/dataset", "internal/units", "internal/environ"},
+			why: "an agent runs experiments on a transport; it neither plans nor fits"},
+		{pkg: "internal/launch", why: "starting a process needs no knowledge of what it does"},
+		{pkg: "internal/coord", may: []string{"bench", "internal/dataset", "internal/units"},
+			why: "the coordinator drives an Agent interface, over whatever wire"},
+		{pkg: "fit", may: []string{"internal/dataset", "internal/stats", "internal/lsq", "internal/units"},
+			why: "fitting is offline and deterministic in a dataset"},
+		{pkg: "reports", may: []string{"fit", "internal/dataset", "internal/stats", "internal/units"},
+			why: "reports are made of files that exist"},
+		{pkg: "internal/history", may: []string{"internal/dataset", "fit", "internal/units"}, why: "the store keeps finished runs"},
+		{pkg: "internal/lab", may: []string{"internal/netspec", "internal/units"}, why: "the lab is a wire: it must not know who measures it"},
+		{pkg: "internal/progress", why: "progress counts steps, whatever they are"},
+		{pkg: "internal/rundir", may: []string{"fit", "internal/dataset", "internal/units"},
+			why: "a run directory holds what the stages wrote; it runs none of them"},
+		{pkg: "internal/simagent", may: []string{"bench", "transport/sim", "internal/netspec", "internal/dataset", "internal/units"},
+			why: "a simulated agent has the face of an agent and none of its control"},
+		{pkg: "cmd/calib", free: true},
+	}
+}
+
+// never lists what a package must not reach, however indirectly.
+func never() map[string][]string {
+	return map[string][]string{
+		"fit":     {"net", module + "/bench", module + "/transport", module + "/agent"},
+		"reports": {"net", module + "/bench", module + "/transport", module + "/agent"},
+		"bench":   {"net", module + "/transport", module + "/agent"},
+	}
+}
+
+// source is one Go file.
+type source struct {
+	path  string // from the module's root
+	pkg   string // its directory, from the module's root
+	lines int
+	fset  *token.FileSet
+	file  *ast.File
+	test  bool
+	made  bool // generated
+}
+
+// sources parses every Go file of the module, for all systems: build tags hide no import.
+func sources(t *testing.T) []source {
+	t.Helper()
+	root := filepath.Join("..", "..")
+	var out []source
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && path != root && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") || strings.HasPrefix(d.Name(), "_")):
+			return filepath.SkipDir
+		case d.IsDir() || !strings.HasSuffix(path, ".go"):
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		fset := token.NewFileSet()
+		file, err := parser.ParseFile(fset, path, text, parser.ParseComments)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		rel = filepath.ToSlash(rel)
+		out = append(out, source{
+			path: rel, pkg: filepath.ToSlash(filepath.Dir(rel)), lines: strings.Count(string(text), "\n"), fset: fset, file: file,
+			test: strings.HasSuffix(rel, "_test.go"), made: ast.IsGenerated(file),
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(out) < 20 {
+		t.Fatalf("%d Go files found from %s: the walk has lost the module", len(out), root)
+	}
+	return out
+}
+
+// imports maps each package to what it imports outside tests. Commands are left out: wiring everything is what they do.
+func imports(files []source) map[string][]string {
+	out := map[string][]string{}
+	for _, f := range files {
+		if f.test || f.file.Name.Name == "main" {
+			continue
+		}
+		for _, spec := range f.file.Imports {
+			path, err := strconv.Unquote(spec.Path.Value)
+			if err == nil && !slices.Contains(out[f.pkg], path) {
+				out[f.pkg] = append(out[f.pkg], path)
+			}
+		}
+	}
+	return out
+}
+
+// rule finds the row of a package: its own or that of the nearest package above it.
+func rule(pkg string) (layer, bool) {
+	var best layer
+	for _, l := range layers() {
+		if (pkg == l.pkg || strings.HasPrefix(pkg, l.pkg+"/")) && len(l.pkg) > len(best.pkg) {
+			best = l
+		}
+	}
+	return best, best.pkg != ""
+}
+
+// breaches lists the imports that the layers do not allow.
+func breaches(graph map[string][]string) []string {
+	var out []string
+	for pkg, paths := range graph {
+		for _, path := range paths {
+			to, ours := strings.CutPrefix(path, module+"/")
+			if !ours {
+				continue
+			}
+			r, known := rule(pkg)
+			switch {
+			case !known:
+				out = append(out, fmt.Sprintf("%s imports %s and has no layer: give it a row in layers, with its reason", pkg, to))
+			case r.free || to == pkg || strings.HasPrefix(to, r.pkg+"/") || slices.Contains(r.may, to):
+				// A package may use the parts it is split into.
+			default:
+				out = append(out, fmt.Sprintf("%s imports %s: %s. It may import: %s", pkg, to, r.why, orNothing(r.may)))
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func orNothing(may []string) string {
+	if len(may) == 0 {
+		return "nothing of ours"
+	}
+	return strings.Join(may, ", ")
+}
+
+func TestLayers(t *testing.T) {
+	for _, b := range breaches(imports(sources(t))) {
+		t.Error(b)
+	}
+}
+
+// TestLayersCatch: the rules see what they are for.
+func TestLayersCatch(t *testing.T) {
+	for _, c := range []struct{ pkg, path, want string }{
+		{"bench", "calib/transport", "bench imports transport: an experiment knows its Group and no sockets"},
+		{"internal/units", "calib/internal/stats", "It may import: nothing of ours"},
+		{"fit", "calib/bench", "fit imports bench: fitting is offline"},
+		{"agent/wire", "calib/internal/coord", "agent/wire imports internal/coord: an agent runs experiments"},
+		{"internal/new", "calib/fit", "internal/new imports fit and has no layer"},
+		{"transport/sim", "calib/transport", "transport/sim imports transport: the simulator is a data plane"},
+		{"bench", "calib/internal/stats", ""},
+		{"agent", "calib/agent/wire", ""},
+		{"agent/wire", "calib/bench", ""},
+		{"cmd/calib", "calib/agent", ""},
+		{"internal/new", "fmt", ""},
+	} {
+		got := strings.Join(breaches(map[string][]string{c.pkg: {c.path}}), "; ")
+		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+			t.Errorf("%s imports %s: got %q, want %q", c.pkg, c.path, got, c.want)
+		}
+	}
+}

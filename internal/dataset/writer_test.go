@@ -1,0 +1,263 @@
+package dataset
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// slot makes a slot of n samples.
+func slot(id, n int) []Sample {
+	out := make([]Sample, n)
+	for i := range out {
+		out[i] = Sample{
+			Exp: "pingpong", Point: Point{"bytes": int64(1 << i)}, Ranks: []int{0, 1}, Round: id / 10, Slot: id, NS: []int64{int64(id), int64(i)},
+		}
+	}
+	return out
+}
+
+// written writes slots of 1, 2, 3, … samples and returns the path and the file's length after the header and each slot.
+func written(t testing.TB, dir string, slots int) (path string, ends []int64) {
+	t.Helper()
+	path = filepath.Join(dir, "samples.jsonl")
+	w, err := Create(path, testHeader())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id := 0; ; id++ {
+		st, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ends = append(ends, st.Size())
+		if id == slots {
+			break
+		}
+		if err := w.Append(slot(id, id+1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return path, ends
+}
+
+// TestResumeAnywhere cuts a file at every byte. Whatever is left, Resume keeps the whole slots before the cut, and what is
+// appended then reads as if nothing had happened.
+func TestResumeAnywhere(t *testing.T) {
+	path, ends := written(t, t.TempDir(), 3)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for cut := range len(text) + 1 {
+		write(t, path, string(text[:cut]))
+		w, d, err := Resume(path)
+		if int64(cut) < ends[0] {
+			if !errors.Is(err, ErrNoHeader) {
+				t.Fatalf("cut at %d, in the header: %v", cut, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatalf("cut at %d: %v", cut, err)
+		}
+		whole := 0
+		for whole+1 < len(ends) && ends[whole+1] <= int64(cut) {
+			whole++
+		}
+		if want := whole * (whole + 1) / 2; len(d.Samples) != want {
+			t.Fatalf("cut at %d: %d samples left, want %d of %d slots", cut, len(d.Samples), want, whole)
+		}
+		for id := whole; id < 3; id++ {
+			if err := w.Append(slot(id, id+1)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if again, err := os.ReadFile(path); err != nil || string(again) != string(text) {
+			t.Fatalf("cut at %d: the finished file differs: %s", cut, cmp.Diff(string(text), string(again)))
+		}
+	}
+}
+
+// TestResumeForeign: a file may have been written by another program, with other spacing and order of keys.
+func TestResumeForeign(t *testing.T) {
+	line := func(part, parts int) string {
+		return fmt.Sprintf(`{ "slot": 4, "part": %d, "parts": %d, "ns": [1,  2], "exp": "x", "more": 1 }`+"\n", part, parts)
+	}
+	for _, c := range []struct {
+		name, keep, drop string
+		samples          int
+	}{
+		{"whole", line(0, 2) + line(1, 2), "", 2},
+		{"half a slot", "", line(0, 2), 0},
+		{"half a slot after one", line(0, 1), line(0, 3) + line(1, 3), 1},
+		{"the same slot again, cut off", line(0, 2) + line(1, 2), line(0, 2), 2},
+		{"the same slot again, whole", line(0, 2) + line(1, 2) + line(0, 2) + line(1, 2), "", 4},
+		{"torn in the second line of a slot", line(0, 1), line(0, 2) + line(1, 2)[:9], 1},
+		{"no parts", strings.ReplaceAll(line(0, 0), `"part": 0, "parts": 0, `, ""), "", 1},
+		{"a part too few before", "", line(5, 7), 0},
+	} {
+		path := filepath.Join(t.TempDir(), "samples.jsonl")
+		write(t, path, goldenHeader+c.keep+c.drop)
+		w, d, err := Resume(path)
+		if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(path)
+		if err != nil || string(text) != goldenHeader+c.keep || len(d.Samples) != c.samples {
+			t.Errorf("%s: %d samples, %v: %s", c.name, len(d.Samples), err, cmp.Diff(goldenHeader+c.keep, string(text)))
+		}
+	}
+}
+
+func TestResumeFaults(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "samples.jsonl")
+	if _, _, err := Resume(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("missing: %v", err)
+	}
+	bad := goldenHeader + `{"exp":"x","ranks":[9]}` + "\n"
+	write(t, path, bad)
+	if _, _, err := Resume(path); err == nil || !strings.Contains(err.Error(), path+": line 2: rank 9") {
+		t.Errorf("bad sample: %v", err)
+	}
+	if text, err := os.ReadFile(path); err != nil || string(text) != bad {
+		t.Errorf("a file that cannot be read was changed: %q, %v", text, err)
+	}
+}
+
+func TestCreateRefuses(t *testing.T) {
+	path, ends := written(t, t.TempDir(), 1)
+	if _, err := Create(path, testHeader()); !errors.Is(err, os.ErrExist) {
+		t.Errorf("got %v, want a refusal to overwrite", err)
+	}
+	if st, err := os.Stat(path); err != nil || st.Size() != ends[1] {
+		t.Errorf("the file was touched: %v", err)
+	}
+	if _, err := Create(filepath.Join(t.TempDir(), "no", "samples.jsonl"), Header{}); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no such folder: %v", err)
+	}
+}
+
+// TestAppendRefuses: a sample that Read would refuse must not get into the file.
+func TestAppendRefuses(t *testing.T) {
+	path, ends := written(t, t.TempDir(), 1)
+	w, _, err := Resume(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(*Sample){
+		"a rank the header has not": func(s *Sample) { s.Ranks = []int{0, 2} },
+		"no experiment":             func(s *Sample) { s.Exp = "" },
+		"a negative round":          func(s *Sample) { s.Round = -1 },
+		"a NaN":                     func(s *Sample) { s.Aux = map[string]float64{"x": math.NaN()} },
+		"a line too long":           func(s *Sample) { s.Phase = strings.Repeat("x", maxLine) },
+	} {
+		bad := slot(7, 2)
+		change(&bad[1])
+		if err := w.Append(bad); err == nil || !strings.Contains(err.Error(), "append slot 7, part 1: ") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := w.Append(nil); err != nil {
+		t.Errorf("an empty slot: %v", err)
+	}
+	if st, err := os.Stat(path); err != nil || st.Size() != ends[1] {
+		t.Errorf("%d bytes, want %d: something was written", st.Size(), ends[1])
+	}
+	if err := errors.Join(w.Append(slot(1, 2)), w.Close()); err != nil {
+		t.Errorf("a good slot after the bad ones: %v", err)
+	}
+}
+
+// disk is a file on a disk with little room.
+type disk struct {
+	data           []byte
+	room           int
+	sync, truncate error
+}
+
+func (d *disk) Write(b []byte) (int, error) {
+	n := min(len(b), d.room-len(d.data))
+	d.data = append(d.data, b[:n]...)
+	if n < len(b) {
+		return n, syscall.ENOSPC
+	}
+	return n, nil
+}
+
+func (d *disk) Seek(int64, int) (int64, error) { return int64(len(d.data)), nil }
+func (d *disk) Close() error                   { return nil }
+func (d *disk) Sync() error                    { return d.sync }
+func (d *disk) Truncate(n int64) error {
+	if d.truncate == nil {
+		d.data = d.data[:n]
+	}
+	return d.truncate
+}
+
+func TestDiskFull(t *testing.T) {
+	if _, err := newWriter(&disk{room: 10}, testHeader()); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("no room for the header: %v", err)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		d := &disk{room: 2000 + rapid.IntRange(0, 3000).Draw(t, "room")}
+		w, err := newWriter(d, testHeader())
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept := 0
+		for id := range 30 {
+			n := rapid.IntRange(1, 4).Draw(t, "parts")
+			switch err := w.Append(slot(id, n)); {
+			case err == nil:
+				kept += n
+			case !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), fmt.Sprintf("append slot %d: ", id)):
+				t.Fatalf("slot %d: %v", id, err)
+			}
+		}
+		back, err := Read(strings.NewReader(string(d.data)))
+		if err != nil || len(back.Samples) != kept {
+			t.Fatalf("%d samples read, %d kept: %v", len(back.Samples), kept, err)
+		}
+	})
+}
+
+func TestDiskBroken(t *testing.T) {
+	lost := errors.New("lost")
+	d := &disk{room: 1 << 20}
+	w, err := newWriter(d, testHeader())
+	if err != nil {
+		t.Fatal(err)
+	}
+	header := len(d.data)
+	d.sync = syscall.EIO
+	if err := w.Append(slot(0, 1)); !errors.Is(err, syscall.EIO) || len(d.data) != header {
+		t.Errorf("not synced: %v, %d bytes beyond the header", err, len(d.data)-header)
+	}
+	d.truncate = lost
+	if err := w.Append(slot(1, 1)); !errors.Is(err, syscall.EIO) || !errors.Is(err, lost) {
+		t.Errorf("not cut off: %v", err)
+	}
+	d.sync, d.truncate = nil, nil
+	size := len(d.data)
+	if err := w.Append(slot(2, 1)); !errors.Is(err, lost) || len(d.data) != size {
+		t.Errorf("appended after a slot that may be torn: %v", err)
+	}
+}

@@ -1,0 +1,303 @@
+package lab
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"calib/internal/netspec"
+
+	"golang.org/x/sys/unix"
+)
+
+// The tests' own program is also the lab's helpers, and the programs that run on the lab's hosts.
+func TestMain(m *testing.M) {
+	if len(os.Args) < 3 || os.Args[1] != "lab" {
+		os.Exit(m.Run())
+	}
+	var err error
+	switch os.Args[2] {
+	case "wire":
+		err = RunWire(os.Stdin, os.Stdout)
+	case "hold":
+		err = RunHolder(os.Stdin, os.Stdout)
+	case "digest":
+		err = digest(os.Args[3])
+	case "send":
+		err = send(os.Args[3])
+	case "environment":
+		err = environment(os.Args[3])
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+const testBytes = 20_000
+
+// digest takes one connection and answers what it sends with its hash.
+func digest(addr string) error {
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return err
+	}
+	conn, err := l.Accept()
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	h := sha256.New()
+	if _, err := io.CopyN(h, conn, testBytes); err != nil {
+		return err
+	}
+	_, err = conn.Write(h.Sum(nil))
+	return err
+}
+
+// send sends to a digest, tries until it listens, and checks the answer.
+func send(addr string) error {
+	data := make([]byte, testBytes)
+	for i := range data {
+		data[i] = byte(i * i >> 3)
+	}
+	var conn net.Conn
+	var err error
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		if conn, err = net.Dial("tcp", addr); err == nil {
+			break
+		}
+	}
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if err := conn.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		return err
+	}
+	if _, err := conn.Write(data); err != nil {
+		return err
+	}
+	var got [sha256.Size]byte
+	if _, err := io.ReadFull(conn, got[:]); err != nil {
+		return err
+	}
+	if got != sha256.Sum256(data) {
+		return errors.New("the data arrived changed")
+	}
+	return nil
+}
+
+// environment checks what Run gives its command, and ends with exit code 7.
+func environment(hosts string) error {
+	text, err := os.ReadFile(hosts)
+	if err != nil {
+		return err
+	}
+	if hosts != os.Getenv(EnvHosts) || !bytes.Contains(text, []byte("-h1 addr=10.77.0.2\n")) {
+		return fmt.Errorf("hosts file %s (%s): %s", hosts, os.Getenv(EnvHosts), text)
+	}
+	if !strings.HasSuffix(os.Getenv(EnvLaunch), "ip netns exec {host}") {
+		return fmt.Errorf("launch prefix %q", os.Getenv(EnvLaunch))
+	}
+	if _, err := ReadStats(os.Getenv(EnvStats)); err != nil {
+		return err
+	}
+	os.Exit(7)
+	return nil
+}
+
+func quickSpec() *netspec.Spec {
+	return testSpec(switched, func(s *netspec.Spec) { s.Hosts, s.MSS = 2, 1448 })
+}
+
+// upOrFail builds a lab that the test's end takes down. A machine where no lab can be built fails the test: the lab is
+// what calib's accuracy claims rest on.
+func upOrFail(t *testing.T, spec *netspec.Spec) *Lab {
+	t.Helper()
+	o := Options{Name: fmt.Sprintf("test%d", os.Getpid()), Dir: filepath.Join(t.TempDir(), "labs")}
+	l, err := Up(t.Context(), spec, o)
+	if err != nil {
+		t.Fatalf("%v\n(this test needs root, or user namespaces and a /dev/net/tun that users can open)", err)
+	}
+	t.Cleanup(func() {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return l
+}
+
+func onHost(l *Lab, host int, args ...string) *exec.Cmd {
+	self, _ := os.Executable() // never fails on Linux with /proc, which the lab needs anyway
+	argv := l.LaunchOn(HostName(l.Name, host), append([]string{self}, args...)...)
+	return exec.Command(argv[0], argv[1:]...)
+}
+
+func TestLabCarriesTCP(t *testing.T) {
+	l := upOrFail(t, quickSpec())
+	for _, addr := range []string{Addr(1).String(), "[" + Addr6(1).String() + "]"} {
+		server := onHost(l, 1, "lab", "digest", addr+":7000")
+		if err := server.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := onHost(l, 0, "lab", "send", addr+":7000").CombinedOutput(); err != nil {
+			t.Errorf("%s: %v: %s", addr, err, out)
+			_ = server.Process.Kill()
+		}
+		_ = server.Wait() // its failure is the sender's
+	}
+	s, err := ReadStats(l.StatsPath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := s.Hosts[0], s.Hosts[1]
+	// Retransmissions can only add.
+	if a.SentBytes < 2*testBytes || b.RecvBytes < 2*testBytes || b.SentBytes < 2*sha256.Size || b.SentFree == 0 {
+		t.Errorf("counters: %+v %+v", a, b)
+	}
+	if full := uint64(testBytes / 1448); a.SentPackets-a.SentFree < full {
+		t.Errorf("%d charged packets carried %d B: larger than the MSS?", a.SentPackets-a.SentFree, a.SentBytes)
+	}
+	if want := (a.SentPackets - a.SentFree) + (b.SentPackets - b.SentFree); s.Lateness.Count() > want || s.Lateness.Count() == 0 {
+		t.Errorf("lateness of %d packets, %d were charged", s.Lateness.Count(), want)
+	}
+	if s.Overruns+s.Refused+a.BufferDrops+a.LossDrops > 0 {
+		t.Errorf("drops: %+v", s)
+	}
+	goesWithoutTrace(t, l)
+}
+
+// goesWithoutTrace takes the lab down and looks for what is left.
+func goesWithoutTrace(t *testing.T, l *Lab) {
+	t.Helper()
+	argv := l.LaunchOn(HostName(l.Name, 0), "sleep", "60")
+	sleeper := exec.Command(argv[0], argv[1:]...)
+	if err := sleeper.Start(); err != nil {
+		t.Fatal(err)
+	}
+	started := make(chan error, 1)
+	go func() { started <- sleeper.Wait() }()
+	// It enters the namespace before it becomes sleep; only then does it belong to the lab.
+	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		comm, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", sleeper.Process.Pid))
+		if string(comm) == "sleep\n" {
+			break
+		}
+	}
+	if err := Down(l.dir, l.Name); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-started; err == nil {
+		t.Error("a process of the lab ended by itself")
+	}
+	if l.Wire.alive() || l.Holder.alive() {
+		t.Error("the wire or its holder still runs")
+	}
+	if left, _ := filepath.Glob(filepath.Join(netnsDir, l.Name+"-*")); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+	if _, err := os.Stat(l.dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%s: %v", l.dir, err)
+	}
+	if err := Down(l.dir, l.Name); !errors.Is(err, ErrNoLab) {
+		t.Errorf("down again: %v", err)
+	}
+}
+
+func TestLabTwiceAndCrash(t *testing.T) {
+	l := upOrFail(t, quickSpec())
+	o := Options{Name: l.Name, Dir: l.dir}
+	if _, err := Up(t.Context(), quickSpec(), o); !errors.Is(err, ErrExists) || !strings.Contains(err.Error(), "calib lab down") {
+		t.Errorf("up twice: %v", err)
+	}
+	if st, err := Load(l.dir, l.Name); err != nil || !st.Up {
+		t.Errorf("the lab did not survive the second up: %+v, %v", st, err)
+	}
+	fd, ok := l.Wire.open()
+	if !ok {
+		t.Fatal("the wire does not run")
+	}
+	defer unix.Close(fd)
+	if err := unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0); err != nil || !ended(fd, 5*time.Second) {
+		t.Fatalf("kill the wire: %v", err)
+	}
+	st, err := Load(l.dir, l.Name)
+	if err != nil || st.Up || !strings.Contains(st.Problem, "calib lab down") {
+		t.Errorf("after the wire died: %+v, %v", st, err)
+	}
+	if _, err := Up(t.Context(), quickSpec(), o); !errors.Is(err, ErrExists) {
+		t.Errorf("up over a crashed lab: %v", err)
+	}
+	if err := Down(l.dir, l.Name); err != nil {
+		t.Errorf("down of a crashed lab: %v", err)
+	}
+	if _, err := Load(l.dir, l.Name); !errors.Is(err, ErrNoLab) {
+		t.Errorf("left: %v", err)
+	}
+}
+
+func TestRun(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Name: fmt.Sprintf("test%d", os.Getpid()), Dir: filepath.Join(t.TempDir(), "labs")}
+	for _, c := range []struct {
+		name string
+		args []string
+		code int
+		fail bool
+	}{
+		{"exit code and environment", []string{self, "lab", "environment", "{hosts}"}, 7, false},
+		{"ended by a signal", []string{"sh", "-c", "kill -KILL $$"}, 128 + 9, false},
+		{"no such command", []string{"/nonexistent/command"}, 1, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var diag bytes.Buffer
+			code, err := Run(t.Context(), quickSpec(), o, Command{Args: c.args, Stdout: io.Discard, Stderr: &diag})
+			if code != c.code || (err != nil) != c.fail {
+				t.Errorf("code %d, want %d; %v; %s", code, c.code, err, &diag)
+			}
+			if !strings.Contains(diag.String(), "on time: 0 packets") {
+				t.Errorf("no verdict: %s", &diag)
+			}
+			if _, err := Load(o.Dir, o.Name); !errors.Is(err, ErrNoLab) {
+				t.Errorf("left: %v", err)
+			}
+		})
+	}
+	if _, err := Run(t.Context(), quickSpec(), o, Command{}); !errors.Is(err, ErrUse) {
+		t.Errorf("no command: %v", err)
+	}
+}
+
+func TestUpRefuses(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "labs")
+	small := quickSpec()
+	small.MSS = 1
+	if _, err := Up(t.Context(), small, Options{Dir: dir}); !errors.Is(err, ErrUse) {
+		t.Errorf("bad spec: %v", err)
+	}
+	if _, err := Up(t.Context(), quickSpec(), Options{Dir: dir, Name: "a/b"}); !errors.Is(err, ErrUse) {
+		t.Errorf("bad name: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Up(ctx, quickSpec(), Options{Dir: dir, Name: "cancelled"}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("left: %v", err)
+	}
+}

@@ -1,0 +1,206 @@
+package lab
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
+)
+
+func testState(dir string) *State {
+	return &State{
+		Name: "x", Spec: *testSpec(), Created: time.Unix(1e9, 0).UTC(), Launch: launchRoot,
+		HostsPath: filepath.Join(dir, "x.hosts"), StatsPath: filepath.Join(dir, "x.sock"), LogPath: filepath.Join(dir, "x.log"),
+	}
+}
+
+func TestStateRoundTrip(t *testing.T) {
+	dir := t.TempDir()
+	want := testState(dir)
+	if err := want.save(dir); err != nil {
+		t.Fatal(err)
+	}
+	got, err := load(dir, "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if names := got.Hosts(); len(names) != 4 || names[3] != "x-h3" {
+		t.Errorf("hosts %v", names)
+	}
+	if got := got.LaunchOn("x-h1", "true"); cmp.Diff([]string{"ip", "netns", "exec", "x-h1", "true"}, got) != "" {
+		t.Errorf("launch %v", got)
+	}
+}
+
+func TestLoadErrors(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := Load(dir, "none"); !errors.Is(err, ErrNoLab) {
+		t.Errorf("no lab: %v", err)
+	}
+	if err := Down(dir, "none"); !errors.Is(err, ErrNoLab) {
+		t.Errorf("down of no lab: %v", err)
+	}
+	if _, err := Load(dir, "../etc/passwd"); !errors.Is(err, ErrUse) {
+		t.Errorf("bad name: %v", err)
+	}
+	for _, text := range []string{"", "{", `{"name":"y"}`, `{"name":"torn","spec":{"hosts":-1}}`} {
+		if err := os.WriteFile(filepath.Join(dir, "torn.json"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Load(dir, "torn"); err == nil || errors.Is(err, ErrNoLab) {
+			t.Errorf("state %q: %v", text, err)
+		}
+	}
+	labs, err := List(dir)
+	if err != nil || len(labs) != 1 || labs[0].Name != "torn" || labs[0].Problem == "" {
+		t.Errorf("list: %+v, %v", labs, err)
+	}
+	if labs, err := List(filepath.Join(dir, "nowhere")); err != nil || len(labs) != 0 {
+		t.Errorf("list of nothing: %+v, %v", labs, err)
+	}
+}
+
+// A process that has the number of the wire but is not the wire must survive Down.
+func TestReusedNumber(t *testing.T) {
+	dir := t.TempDir()
+	self, err := processOf(os.Getpid())
+	if err != nil || !self.alive() {
+		t.Fatalf("this process: %+v, %v", self, err)
+	}
+	s := testState(dir)
+	s.Wire = Process{PID: self.PID, Start: self.Start + 1}
+	if err := s.save(dir); err != nil {
+		t.Fatal(err)
+	}
+	st, err := Load(dir, "x")
+	if err != nil || st.Up || st.Problem == "" {
+		t.Errorf("found %+v, %v: want a dead wire", st, err)
+	}
+	if err := Down(dir, "x"); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the directory stays: %v", err)
+	}
+}
+
+func TestEndStubborn(t *testing.T) {
+	cmd := exec.Command("sh", "-c", `trap "" TERM; echo ready; while :; do read x || :; sleep 60 & wait; done`)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.SysProcAttr = &unix.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = unix.Kill(-cmd.Process.Pid, unix.SIGKILL) }()
+	if _, err := out.Read(make([]byte, 6)); err != nil {
+		t.Fatal(err)
+	}
+	p, err := processOf(cmd.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.end(time.Millisecond); err != nil {
+		t.Error(err)
+	}
+	if p.alive() {
+		t.Error("alive after end") // it is a zombie now: its parent, this test, has not waited yet
+	}
+	_ = cmd.Wait()
+	if err := p.end(time.Millisecond); err != nil {
+		t.Errorf("ending what has ended: %v", err)
+	}
+	if err := (Process{}).end(0); err != nil {
+		t.Errorf("ending nothing: %v", err)
+	}
+}
+
+func TestParseStat(t *testing.T) {
+	const tail = " S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 4711 20"
+	for _, comm := range []string{"(sh)", "(a b)", "(evil) R 0 0)", "()"} {
+		start, state, err := parseStat([]byte("12 " + comm + tail))
+		if err != nil || start != 4711 || state != 'S' {
+			t.Errorf("%s: %d %c %v", comm, start, state, err)
+		}
+	}
+	for _, bad := range []string{"", "12 (sh) S 1", "no brackets"} {
+		if _, _, err := parseStat([]byte(bad)); err == nil {
+			t.Errorf("%q: no error", bad)
+		}
+	}
+}
+
+func TestMakeDir(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "d")
+	if err := makeDir(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := makeDir(dir); !errors.Is(err, ErrPermission) {
+		t.Errorf("a directory anyone can write: %v", err)
+	}
+	link := filepath.Join(t.TempDir(), "l")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Fatal(err)
+	}
+	if err := makeDir(link); !errors.Is(err, ErrPermission) {
+		t.Errorf("a link: %v", err)
+	}
+}
+
+func TestAdapt(t *testing.T) {
+	w := wire{spin: minSpin}
+	for range 1000 {
+		w.adapt(80_000)
+	}
+	if w.spin < 80_000 || w.spin > 80_000+spinStep {
+		t.Errorf("margin %d ns where every sleep is 80 µs late", w.spin)
+	}
+	for range 1000 {
+		w.adapt(maxSpin * 2)
+	}
+	if w.spin != maxSpin {
+		t.Errorf("margin %d ns where sleep is hopeless, want the bound", w.spin)
+	}
+	for range 100_000 {
+		w.adapt(1000)
+	}
+	if w.spin != minSpin {
+		t.Errorf("margin %d ns where sleep is good, want the least", w.spin)
+	}
+}
+
+func TestSentAt(t *testing.T) {
+	w := wire{begin: time.Now(), mono: 3 << 32 * 1000} // the stamp has wrapped three times
+	w.stats.PreciseSend = true
+	now := w.now()
+	stampOf := func(ns int64) uint32 { return uint32((w.mono + ns) / 1000) }
+	within := func(got, want int64) bool { return got >= want-1000 && got <= want+int64(time.Since(w.begin))-now+1000 }
+	for _, c := range []struct {
+		name string
+		p    parsed
+		want int64
+	}{
+		{"no stamp", parsed{}, now},
+		{"sent 30 µs before it was read", parsed{stamped: true, stamp: stampOf(now - 30_000)}, now - 30_000},
+		{"across the wrap", parsed{stamped: true, stamp: stampOf(-5_000)}, -5_000},
+		{"a stamp of something else", parsed{stamped: true, stamp: stampOf(now - 2_000_000_000)}, now},
+		{"a stamp of the future", parsed{stamped: true, stamp: stampOf(now + 1_000_000_000)}, now},
+	} {
+		if got := w.sentAt(c.p); !within(got, c.want) {
+			t.Errorf("%s: %d, want %d", c.name, got, c.want)
+		}
+	}
+}

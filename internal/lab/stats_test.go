@@ -1,0 +1,139 @@
+package lab
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+func TestBuckets(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		ns := rapid.Int64Range(0, 1<<40-1).Draw(t, "ns")
+		b := bucketOf(ns)
+		if up := upper(b); ns > up || float64(up) > float64(ns)*1.125+1 || bucketOf(up) != b || bucketOf(up+1) != min(b+1, buckets-1) {
+			t.Fatalf("%d ns is in bucket %d, up to %d", ns, b, up)
+		}
+	})
+	if bucketOf(1<<62) != buckets-1 {
+		t.Error("the last bucket takes all that is longer")
+	}
+}
+
+func TestQuantiles(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		times := rapid.SliceOfN(rapid.Int64Range(0, 1e10), 1, 200).Draw(t, "times")
+		var h Histogram
+		for _, ns := range times {
+			h.Add(ns)
+		}
+		slices.Sort(times)
+		for _, q := range []float64{0, 0.5, 0.9, 0.99, 1} {
+			exact := times[max(0, int(q*float64(len(times))+0.999999)-1)]
+			if got := h.Quantile(q); got < exact || float64(got) > float64(exact)*1.125+1 {
+				t.Fatalf("quantile %g is %d, exactly %d", q, got, exact)
+			}
+		}
+	})
+	var none Histogram
+	if none.Quantile(0.5) != 0 {
+		t.Error("quantile of nothing")
+	}
+}
+
+func TestHistogramSubAndJSON(t *testing.T) {
+	var h Histogram
+	h.Add(-5)
+	h.Add(100)
+	before := h
+	h.Add(70_000)
+	d := h.Sub(before)
+	if d.Count() != 1 || d.Quantile(0.5) != 70_000 || d.Above(50_000) != 1 || d.Above(80_000) != 0 {
+		t.Errorf("difference: %+v", d)
+	}
+	text, err := json.Marshal(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back Histogram
+	if err := json.Unmarshal(text, &back); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(h, back, cmp.AllowUnexported(Histogram{})); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestJudge(t *testing.T) {
+	with := func(n int, late ...int64) Stats {
+		var s Stats
+		for range n {
+			s.Lateness.Add(200)
+		}
+		for _, ns := range late {
+			s.Lateness.Add(ns)
+		}
+		return s
+	}
+	for _, c := range []struct {
+		name  string
+		stats Stats
+		late  string // part of the reason; "" is on time
+	}{
+		{"nothing moved", Stats{}, ""},
+		{"on time", with(1000), ""},
+		{"1% at 60 µs", with(990, slices.Repeat([]int64{60_000}, 10)...), ""},
+		{"2% at 60 µs", with(980, slices.Repeat([]int64{60_000}, 20)...), "20 of 1000 packets were more than 50 µs late, 1% may be"},
+		{"one stall in a short run", with(100, 3_000_000), ""},
+		{"0.3% at 3 ms", with(997, slices.Repeat([]int64{3_000_000}, 3)...), "3 of 1000 packets were more than 1 ms late"},
+		{"one at 100 ms", with(100_000, 100_000_000), "more than 50 ms late, 0% may be"},
+		{"no memory", Stats{Overruns: 3}, "no memory for 3 packets"},
+	} {
+		v := Judge(c.stats)
+		if v.Late != (c.late != "") || !strings.Contains(v.String(), c.late) || v.Late != strings.HasPrefix(v.String(), "LATE") {
+			t.Errorf("%s: %v", c.name, v)
+		}
+	}
+}
+
+func TestStatsSub(t *testing.T) {
+	a := Stats{Uptime: 1, Strays: 2, Hosts: []HostStats{{Host: "h0", SentPackets: 5, SentBytes: 50, TxQueueMax: 3}}}
+	b := Stats{Uptime: 4, Strays: 2, Hosts: []HostStats{{Host: "h0", SentPackets: 9, SentBytes: 80, TxQueueMax: 4}}}
+	want := Stats{Uptime: 3, Hosts: []HostStats{{Host: "h0", SentPackets: 4, SentBytes: 30, TxQueueMax: 4}}}
+	if diff := cmp.Diff(want, b.Sub(a), cmp.AllowUnexported(Histogram{})); diff != "" {
+		t.Error(diff)
+	}
+	if b.Hosts[0].SentPackets != 9 {
+		t.Error("Sub changed its operand")
+	}
+}
+
+func TestPool(t *testing.T) {
+	p := newPool(1500)
+	p.limit = chunkBuffers
+	var all []int32
+	for {
+		n, ok := p.get()
+		if !ok {
+			break
+		}
+		b := p.bytes(n)
+		b[0], b[1499] = byte(n), byte(n)
+		all = append(all, n)
+	}
+	if len(all) != chunkBuffers {
+		t.Fatalf("%d buffers, want %d", len(all), chunkBuffers)
+	}
+	for _, n := range all {
+		if b := p.bytes(n); len(b) != 1500 || b[0] != byte(n) || b[1499] != byte(n) {
+			t.Fatalf("buffer %d is not its own", n)
+		}
+	}
+	p.put(all[7])
+	if n, ok := p.get(); !ok || n != all[7] {
+		t.Error("a buffer given back is not handed out")
+	}
+}
