@@ -2,13 +2,29 @@ package agent
 
 import (
 	"context"
+	"fmt"
 	"net"
+	"os"
 	"testing"
 
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain plays an agent where a test starts this binary as one.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == "role=agent" {
+		s, err := NewServer(ServerOptions{Data: "127.0.0.1:0"})
+		if err == nil {
+			err = s.ServeStream(context.Background(), os.Stdin, os.Stdout)
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 func TestOnlyLoopbackWithoutCredentials(t *testing.T) {
 	for addr, ok := range map[string]bool{

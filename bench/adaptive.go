@@ -33,15 +33,16 @@ const (
 
 // Stop says of one key (experiment, phase, point, ranks) why it stopped and how well its median is known.
 type Stop struct {
-	Exp     string  `json:"exp"`
-	Phase   string  `json:"phase,omitempty"`
-	Point   Point   `json:"point"`
-	Ranks   []int   `json:"ranks"`
-	Reason  string  `json:"reason"`
-	Rounds  int     `json:"rounds"`             // that gave a timing
-	N       int     `json:"n"`                  // timings behind the median
-	LeftOut int     `json:"left_out,omitempty"` // timings touched by a retransmission
-	Median  float64 `json:"median_ns"`
+	Exp     string `json:"exp"`
+	Phase   string `json:"phase,omitempty"`
+	Point   Point  `json:"point"`
+	Ranks   []int  `json:"ranks"`
+	Reason  string `json:"reason"`
+	Rounds  int    `json:"rounds"`             // that gave a timing
+	N       int    `json:"n"`                  // timings behind the median
+	LeftOut int    `json:"left_out,omitempty"` // timings touched by a retransmission
+	// Median is that of the medians of the rounds, or of all timings while there are fewer than six rounds.
+	Median float64 `json:"median_ns"`
 	// Width is how far the median's 95% interval reaches, as a fraction of it; nil where there is no interval.
 	Width *float64 `json:"width"`
 	Basis string   `json:"basis,omitempty"` // of the interval: BasisRounds or BasisSamples

@@ -28,6 +28,9 @@ func (Clock) Name() string { return "clock" }
 // Synchronised implements Synchronised: the offsets are the by-product this experiment is for.
 func (Clock) Synchronised() {}
 
+// Steers implements Steered: a step is the clock's own property and offsets are not medians to be narrowed.
+func (Clock) Steers(phase string) bool { return phase == "cost" }
+
 // Design implements Experiment: one point for hosts alone, and one for pairs where there are two.
 func (Clock) Design(l Limits) []Point {
 	var out []Point

@@ -15,7 +15,6 @@ const (
 	maxChunks    = 1 << 18 // stamps a receiver has room for
 	maxIntervals = 200     // raw times kept of one stream; beyond that each is the mean of some neighbours
 	rampShare    = 0.3     // of a stream that is left out while windows grow and queues fill
-	unsteady     = 0.2     // relative change of rate between the halves of the window that is labelled
 	maxStream    = 6 * units.Second
 )
 
@@ -171,22 +170,8 @@ func (x pairRole) addStream(s start, chunk int, done []int64, tcp *dataset.TCP) 
 	}
 	b := Batch{Phase: "stream", Point: x.p, Ranks: x.ranks(), NS: ns, TCP: tcp, Aux: x.aux()}
 	b.Aux["averaged"], b.Aux["chunk_bytes"] = float64(join), float64(chunk)
-	if len(ns) < 2 || changes(ns) > unsteady {
+	if len(ns) < 2 {
 		b.Flags = append(b.Flags, dataset.FlagUnsteady)
 	}
 	x.r.Add(b)
-}
-
-// changes returns by how much the mean interval differs between the halves of ns, relative to the smaller.
-func changes(ns []int64) float64 {
-	mean := func(v []int64) float64 {
-		var sum float64
-		for _, t := range v {
-			sum += float64(t)
-		}
-		return sum / float64(len(v))
-	}
-	h := len(ns) / 2
-	a, b := mean(ns[:h]), mean(ns[h:])
-	return max(a, b)/min(a, b) - 1
 }

@@ -8,7 +8,7 @@ import (
 // Each parameter's 95% interval must hold the truth in at least 90% of repeated runs with noise between rounds as well as
 // within them, at five rounds and at eight. Seeds are fixed.
 func TestCoverage(t *testing.T) {
-	const runs = 40
+	const runs = 24
 	for _, rounds := range []int{5, 8} {
 		hit, total := map[string]int{}, map[string]int{}
 		for seed := range uint64(runs) {
@@ -47,7 +47,7 @@ func TestCoverage(t *testing.T) {
 
 // The interval of a midmean of rounds, with all the noise between rounds, over many more runs than a model affords.
 func TestIntervalCoverage(t *testing.T) {
-	const runs = 600
+	const runs = 400
 	rng := rand.New(rand.NewPCG(7, 7))
 	for _, rounds := range []int{2, 3, 4, 5, 6, 8, 12, 20} {
 		hit := 0

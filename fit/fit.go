@@ -27,7 +27,7 @@ type Model interface {
 }
 
 // Models is every model calib has.
-var Models = []Model{Timer{}, Hockney{}, Hyperbola{}, Segmented{}, Network{}}
+var Models = []Model{Network{}, Hyperbola{}, Hockney{}, Segmented{}, Timer{}}
 
 // Settings of a fit. The zero value means the defaults.
 type Settings struct {

@@ -93,14 +93,14 @@ func (p *pairedData) burstPoints(t *table, bursts []batch) map[burstKey]burstPoi
 type uncertainty struct {
 	bound  float64 // standard uncertainty of a one-way time after both directions are averaged (aux "offset_bound_ns")
 	offset float64 // spread of one clock offset (aux "offset_spread_ns")
-	jitter float64 // spread of one pair's repetitions, smallest size
+	jitter float64 // spread of one pair's repetitions at the smallest size and n: no queue changes places there
 }
 
 // clockUncertainty gathers the typical values of the bursts.
 func clockUncertainty(bursts []batch) uncertainty {
-	smallest := bursts[0].point["bytes"]
+	least := burstKey{math.MaxInt64, math.MaxInt64}
 	for i := range bursts {
-		smallest = min(smallest, bursts[i].point["bytes"])
+		least.n, least.bytes = min(least.n, bursts[i].point["pairs"]), min(least.bytes, bursts[i].point["bytes"])
 	}
 	var bound, offset, jitter []float64
 	for i := range bursts {
@@ -111,7 +111,7 @@ func clockUncertainty(bursts []batch) uncertainty {
 			if v := l.Aux["offset_spread_ns"]; v > 0 && finite(v) {
 				offset = append(offset, v*1e-9)
 			}
-			if bursts[i].point["bytes"] == smallest {
+			if (burstKey{bursts[i].point["pairs"], bursts[i].point["bytes"]}) == least {
 				jitter = append(jitter, stats.MAD(seconds(l.NS)))
 			}
 		}

@@ -21,7 +21,7 @@ const (
 	FlagDeadlock = "deadlock" // the exchange blocked and was broken up
 	FlagTimeout  = "timeout"  // a receive deadline ended the batch early
 	FlagLate     = "late"     // the emulated wire (calib lab) was late: not a valid accuracy run
-	FlagUnsteady = "unsteady" // a stream never became steady
+	FlagUnsteady = "unsteady" // a stream had no two completions in its window
 )
 
 // Point is one setting of an experiment's factors, by name: {"bytes": 64}, {"bytes": 1, "pairs": 3}. Sizes are in bytes.

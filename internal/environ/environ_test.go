@@ -47,7 +47,7 @@ func fake(root map[string]string, d fakeDriver) collector {
 
 func TestCollect(t *testing.T) {
 	root := map[string]string{
-		"proc/sys/kernel/osrelease": "6.12.1-amd64\n",
+		"proc/sys/kernel/osrelease":                                       "6.12.1-amd64\n",
 		"sys/devices/system/clocksource/clocksource0/current_clocksource": "tsc\n",
 		"proc/cpuinfo": "processor\t: 0\nmodel name\t: Some  CPU @ 3GHz\nflags\t\t: fpu vme hypervisor\n\nprocessor\t: 1\n" +
 			"model name\t: Other\n",

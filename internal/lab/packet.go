@@ -81,11 +81,9 @@ func parse6(b []byte) (parsed, bool) {
 // transport finishes p from what the IP header carries.
 func (p parsed) transport(proto byte, b []byte, later bool) (parsed, bool) {
 	p.payload = len(b)
-	if later {
-		return p, true
-	}
-	switch proto {
-	case protoTCP:
+	switch {
+	case later:
+	case proto == protoTCP:
 		if len(b) < 20 || int(b[12]>>4)*4 < 20 || int(b[12]>>4)*4 > len(b) {
 			return parsed{}, false
 		}
@@ -95,7 +93,7 @@ func (p parsed) transport(proto byte, b []byte, later bool) (parsed, bool) {
 			p.pass = ordered
 			return p, true
 		}
-	case protoUDP:
+	case proto == protoUDP:
 		if len(b) < 8 {
 			return parsed{}, false
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -30,7 +31,7 @@ func play(role string, args []string) int {
 		io.WriteString(os.Stderr, "first line\ncannot listen for data: port in use\n")
 		return 3
 	case "deaf": // ignores its input and SIGTERM
-		signalIgnore()
+		signal.Ignore(syscall.SIGTERM)
 		io.WriteString(os.Stdout, "pid\t"+strconv.Itoa(os.Getpid())+"\n")
 		select {}
 	}

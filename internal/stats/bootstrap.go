@@ -11,7 +11,7 @@ import (
 // keep it. It returns ErrEmpty for no values or fewer than one replicate; one round alone gives an interval that knows
 // only the spread within it.
 //
-// Source: Davison and Hinkley, Bootstrap Methods and their Application, 1997, section 3.8 (both stages resampled).
+// On bootstraps of clustered data: Field and Welsh, Bootstrapping clustered data, J. R. Statist. Soc. B 69(3), 2007.
 func ClusterBootstrap(rounds [][]float64, statistic func([]float64) float64, replicates int, rng *rand.Rand) (
 	Interval, error) {
 	full := slices.DeleteFunc(slices.Clone(rounds), func(r []float64) bool { return len(r) == 0 })

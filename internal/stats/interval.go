@@ -27,7 +27,7 @@ type Interval struct {
 // with X ~ Binomial(n, 1/2) and r the largest rank with P(X < r) ≤ 2.5%, it is [x₍r₎, x₍n+1−r₎]. The binomial is exact for
 // every n. ok is false for fewer than MinValues values, for which no 95% interval exists, and where a value is NaN.
 //
-// Source: David and Nagaraja, Order Statistics, 3rd ed., section 7.1; it is the sign test inverted.
+// It is the sign test inverted; Nair published its ranks in 1940.
 func MedianCI(x []float64) (iv Interval, ok bool) {
 	s := slices.Clone(x)
 	slices.Sort(s)

@@ -42,13 +42,28 @@ func TestMedianRankExact(t *testing.T) {
 	}
 }
 
-// Ranks published in tables of nonparametric 95% intervals of the median (Conover, Practical Nonparametric Statistics;
-// Hahn and Meeker, Statistical Intervals).
+// TestMedianRankPublished: the ranks of Nair's table of 1940 for n = 6 to 65 at 95%, as table 5 of
+// https://en.wikisource.org/wiki/Page:Sm_all_cc.pdf/38 reproduces it.
 func TestMedianRankPublished(t *testing.T) {
-	for n, want := range map[int]int{6: 1, 8: 1, 9: 2, 11: 2, 12: 3, 15: 4, 16: 4, 20: 6, 25: 8, 30: 10, 40: 14, 50: 18, 100: 40} {
-		if r, _ := medianRank(n); r != want {
-			t.Errorf("n=%d: rank %d, want %d", n, r, want)
+	nair := []int{
+		1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 5, 5, 5, 6, 6, 6, 7, 7, 8, // n = 6 to 25
+		8, 8, 9, 9, 10, 10, 10, 11, 11, 12, 12, 13, 13, 13, 14, 14, 15, 15, 16, 16, // to 45
+		16, 17, 17, 18, 18, 19, 19, 19, 20, 20, 21, 21, 22, 22, 22, 23, 23, 24, 24, 25, // to 65
+	}
+	for i, want := range nair {
+		if r, _ := medianRank(6 + i); r != want {
+			t.Errorf("n=%d: rank %d, want %d", 6+i, r, want)
 		}
+	}
+}
+
+// TestMedianCIPublished is the example of ci.median in the R package statpsych (Snedecor and Cochran's interval).
+func TestMedianCIPublished(t *testing.T) {
+	y := []float64{
+		30.2, 20.4, 15.1, 10.2, 10.5, 60.8, 20.8, 25.0, 20.7, 30.9, 10.8, 5.1, 50.9, 40.0, 20.9, 10.8, 0, 20.5, 50.8,
+	}
+	if iv, ok := MedianCI(y); !ok || iv.Lo != 10.8 || iv.Hi != 30.9 || Median(y) != 20.7 {
+		t.Errorf("%v in %+v, want 20.7 in [10.8, 30.9]", Median(y), iv)
 	}
 }
 

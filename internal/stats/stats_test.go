@@ -16,7 +16,7 @@ func near(t *testing.T, what string, got, want, tol float64) {
 	}
 }
 
-// The answers are R's quantile(x, p, type = 7).
+// TestQuantile: the answers are worked by hand from the definition.
 func TestQuantile(t *testing.T) {
 	x := []float64{15, 20, 35, 40, 50}
 	ten := []float64{10, 1, 9, 2, 8, 3, 7, 4, 6, 5}
@@ -83,13 +83,13 @@ func TestQuantileAgainst(t *testing.T) {
 func TestMedianMADMean(t *testing.T) {
 	for _, c := range []struct {
 		x                 []float64
-		median, mad, mean float64 // R's median, mad, mean
+		median, mad, mean float64 // by hand
 	}{
 		{[]float64{3}, 3, 0, 3},
 		{[]float64{4, 2}, 3, 1.482602218505602, 3},
 		{[]float64{1, 1, 2, 2, 4, 6, 9}, 2, 1.482602218505602, 25.0 / 7},
 		{[]float64{1, 2, 3, 4, 5, 6, 7, 1000}, 4.5, 2.965204437011204, 128.5},
-		// Rousseeuw and Croux 1993 discuss this kind of sample: one wild value moves the mean, not the median.
+		// One slipped decimal point moves the mean, and neither the median nor the MAD.
 		{[]float64{6.25, 6.27, 6.28, 6.34, 63.1}, 6.28, 0.04447806655516806, 17.648},
 	} {
 		near(t, "Median", Median(c.x), c.median, 1e-12)

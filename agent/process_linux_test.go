@@ -1,0 +1,148 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"calib/bench"
+	"calib/internal/dataset"
+	"calib/internal/launch"
+	"calib/internal/units"
+)
+
+// pair is two agents as processes of their own, prepared for a run over loopback.
+type pair struct {
+	procs   [2]*launch.Process
+	clients [2]*Client
+}
+
+func startPair(t *testing.T) *pair {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := context.Background()
+	p := &pair{}
+	s := bench.Session{Run: "r1"}
+	key := bench.Ticket{A: 0, B: 1, Key: [32]byte{7}, MaxBytes: units.GiB, Expires: time.Now().Add(time.Hour).Unix()}
+	for i := range p.procs {
+		name := []string{"one", "two"}[i]
+		if p.procs[i], err = launch.Local(exe).Launch(ctx, launch.Host{Name: name}, "role=agent"); err != nil {
+			t.Fatal(err)
+		}
+		p.clients[i] = NewClient(name, p.procs[i], ClientOptions{})
+		t.Cleanup(func() { p.clients[i].Close() })
+		h, err := p.clients[i].Hello(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if h.Env["nic.name"] != "lo" {
+			t.Errorf("agent %s measures on %q, want the interface of %s", name, h.Env["nic.name"], h.Addr)
+		}
+		s.Peers = append(s.Peers, bench.Peer{Host: i, Name: name, Addr: h.Addr})
+	}
+	s.Tickets = []bench.Ticket{key}
+	for i, c := range p.clients {
+		s.Self = i
+		if err := c.Prepare(ctx, s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return p
+}
+
+// run has both agents perform their parts of a task at once.
+func (p *pair) run(x bench.Task) (samples [2][]dataset.Sample, errs [2]error) {
+	var wg sync.WaitGroup
+	for i, c := range p.clients {
+		wg.Go(func() {
+			mine := x
+			mine.Rank = i
+			samples[i], errs[i] = c.Run(context.Background(), mine)
+		})
+	}
+	wg.Wait()
+	return samples, errs
+}
+
+func pingpong(t *testing.T) bench.Task {
+	t.Helper()
+	e, ok := bench.Lookup("pingpong")
+	if !ok {
+		t.Fatal("no pingpong")
+	}
+	points := e.Design(bench.Limits{Hosts: 2, Sizes: []units.Bytes{64, 5000}})
+	return bench.Task{
+		Run: "r1", Slot: 3, Round: 1, Exp: e.Name(), Team: []int{0, 1}, Points: points, Reps: 0.1,
+		Deadline: 60 * units.Second, Recv: 10 * units.Second,
+	}
+}
+
+func TestTwoAgentsMeasure(t *testing.T) {
+	p := startPair(t)
+	for range 2 { // the second task uses the connections of the first
+		samples, errs := p.run(pingpong(t))
+		if err := errors.Join(errs[:]...); err != nil {
+			t.Fatal(err)
+		}
+		found := 0
+		for _, s := range append(samples[0], samples[1]...) {
+			if s.Exp == "pingpong" && len(s.NS) > 0 && s.TCP != nil && s.TCP.DataSegsOut > 0 {
+				found++
+			}
+		}
+		if found < 2 {
+			t.Errorf("%d samples of pingpong with times and counters, want one for each of two sizes", found)
+		}
+	}
+	for i, c := range p.clients {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+		if _, err := p.procs[i].Write([]byte{0}); err == nil {
+			t.Error("the process takes input after Close")
+		}
+		if s := p.procs[i].Stderr(); s != "" {
+			t.Errorf("an agent that was released said %q", s)
+		}
+	}
+}
+
+// endless is a task that no agent ends before its deadline.
+func endless(t *testing.T) bench.Task {
+	x := pingpong(t)
+	x.Reps = maxReps
+	for len(x.Points) < 1000 {
+		x.Points = append(x.Points, x.Points...)
+	}
+	return x
+}
+
+// When the input of one agent closes in the middle of a task, that agent ends by itself, and both calls fail, each saying
+// what it knows.
+func TestAgentLeavesDuringATask(t *testing.T) {
+	p := startPair(t)
+	var once sync.Once
+	left := make(chan struct{})
+	p.clients[0].opts.Progress = func(int, int, int) {
+		once.Do(func() {
+			go func() {
+				p.procs[1].Close()
+				close(left)
+			}()
+		})
+	}
+	_, errs := p.run(endless(t))
+	<-left
+	mustBe(t, errs[1], ErrGone, "agent two")
+	mustBe(t, errs[0], ErrTask, "agent one", "slot 3")
+	if _, err := p.procs[1].Read(make([]byte, 1)); err == nil || strings.Contains(err.Error(), "signal") {
+		t.Errorf("the agent ended with %v, want an end of its own will", err)
+	}
+}

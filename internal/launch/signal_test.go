@@ -1,8 +1,0 @@
-package launch
-
-import (
-	"os/signal"
-	"syscall"
-)
-
-func signalIgnore() { signal.Ignore(syscall.SIGTERM) }
