@@ -13,7 +13,6 @@ import (
 
 	"calib/bench"
 	"calib/internal/dataset"
-	"calib/internal/units"
 )
 
 func contains(s, sub string) bool { return strings.Contains(s, sub) }
@@ -214,73 +213,6 @@ func TestPanicIsAnErrorOfTheTask(t *testing.T) {
 			t.Errorf("the agent does not live on: %v", err)
 		}
 	})
-}
-
-func TestLimits(t *testing.T) {
-	edit := func(f func(*bench.Task)) bench.Task {
-		x := task()
-		f(&x)
-		return x
-	}
-	for name, c := range map[string]struct {
-		task bench.Task
-		want error
-	}{
-		"duration":       {edit(func(x *bench.Task) { x.Deadline = 2 * 60 * units.Second }), ErrLimit},
-		"memory":         {edit(func(x *bench.Task) { x.Points = []bench.Point{{"bytes": 256<<10 + 1}} }), ErrLimit},
-		"negative size":  {edit(func(x *bench.Task) { x.Points = []bench.Point{{"bytes": -1}} }), ErrLimit},
-		"no points":      {edit(func(x *bench.Task) { x.Points = nil }), ErrInvalid},
-		"effort":         {edit(func(x *bench.Task) { x.Reps = 1e9 }), ErrInvalid},
-		"effort NaN":     {edit(func(x *bench.Task) { x.Reps = math.NaN() }), ErrInvalid},
-		"negative time":  {edit(func(x *bench.Task) { x.Recv = -1 }), ErrInvalid},
-		"rank":           {edit(func(x *bench.Task) { x.Rank = 2 }), ErrInvalid},
-		"other's rank":   {edit(func(x *bench.Task) { x.Rank = 0 }), ErrInvalid},
-		"host twice":     {edit(func(x *bench.Task) { x.Team = []int{4, 4} }), ErrInvalid},
-		"team too large": {edit(func(x *bench.Task) { x.Team = []int{2, 4, 5, 6} }), ErrLimit},
-		"another run":    {edit(func(x *bench.Task) { x.Run = "r9" }), ErrBusy},
-	} {
-		t.Run(name, func(t *testing.T) {
-			so := ServerOptions{Limits: Limits{Task: minute, Memory: units.MiB, Peers: 2}}
-			bubble(t, so, ClientOptions{}, quick, func(r *rig) {
-				_, err := r.prepared().run(c.task)
-				mustBe(t, err, c.want, "node3")
-			})
-		})
-	}
-}
-
-func TestSessionLimits(t *testing.T) {
-	edit := func(f func(*bench.Session)) bench.Session {
-		x := session("r1")
-		f(&x)
-		return x
-	}
-	for name, c := range map[string]struct {
-		session bench.Session
-		want    error
-	}{
-		"bytes":        {edit(func(s *bench.Session) { s.Tickets[0].MaxBytes = 2 * units.MiB }), ErrLimit},
-		"negative":     {edit(func(s *bench.Session) { s.Tickets[0].MaxBytes = -1 }), ErrInvalid},
-		"not ours":     {edit(func(s *bench.Session) { s.Self = 7 }), ErrInvalid},
-		"peers":        {edit(func(s *bench.Session) { s.Tickets = make([]bench.Ticket, 9) }), ErrLimit},
-		"buffers":      {edit(func(s *bench.Session) { s.Socket.SndBuf = 1 << 40 }), ErrLimit},
-		"without run":  {edit(func(s *bench.Session) { s.Run = "" }), ErrInvalid},
-		"plane's veto": {session("veto"), ErrInvalid},
-	} {
-		t.Run(name, func(t *testing.T) {
-			so := ServerOptions{Limits: Limits{Bytes: units.MiB, Peers: 8}}
-			bubble(t, so, ClientOptions{}, quick, func(r *rig) {
-				if c.session.Run == "veto" {
-					r.plane.refuse = errFake
-				}
-				mustBe(t, r.client.Prepare(context.Background(), c.session), c.want, "node3")
-				r.plane.refuse = nil
-				if err := r.client.Prepare(context.Background(), session("r2")); err != nil {
-					t.Errorf("a refused session holds the agent: %v", err)
-				}
-			})
-		})
-	}
 }
 
 func TestRunWithoutALease(t *testing.T) {

@@ -103,3 +103,26 @@ func TestDialWrongAddress(t *testing.T) {
 		t.Errorf("dialling a closed port: %v", err)
 	}
 }
+
+func TestServerOptionsAreChecked(t *testing.T) {
+	for name, o := range map[string]ServerOptions{
+		"cpu is not a number":  {CPU: "two"},
+		"cpu is not there":     {CPU: "1023"},
+		"data address":         {Data: "nowhere"},
+		"data address is busy": {Data: busyPort(t)},
+	} {
+		if s, err := NewServer(o); err == nil {
+			s.Close()
+			t.Errorf("%s: %+v accepted", name, o)
+		}
+	}
+}
+
+func busyPort(t *testing.T) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return l.Addr().String()
+}

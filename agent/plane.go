@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"runtime"
 
 	"calib/bench"
 	"calib/internal/dataset"
@@ -38,7 +39,17 @@ type meshPlane struct {
 	cpu  int
 }
 
+// newMeshPlane listens on addr. It fails now, not in the first task, where this process may not use the CPU.
 func newMeshPlane(addr string, cpu int) (*meshPlane, error) {
+	pinned := make(chan error)
+	go func() {
+		runtime.LockOSThread() // the thread ends with the goroutine
+		_, err := transport.Pin(cpu)
+		pinned <- err
+	}()
+	if err := <-pinned; err != nil {
+		return nil, err
+	}
 	m, err := transport.NewMesh(addr)
 	if err != nil {
 		return nil, err

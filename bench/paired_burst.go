@@ -116,6 +116,14 @@ func (x pairRole) timedBursts(s start, msg []byte) error {
 	}
 	x.r.AddOneWay(Batch{Phase: "burst-pair", Point: x.p, Ranks: x.ranks(), NS: ns, TCP: tcp, Aux: x.aux()},
 		x.peer(), x.g.Rank(), stamps)
-	x.r.Add(Batch{Phase: "burst-start", Point: x.p, Ranks: x.ranks(), NS: sent, Aux: x.aux()})
+	// When each sender really started, relative to the planned start in rank 0's time: likewise.
+	local := x.r.time.toLocal(x.peer(), common)
+	starts, own := make([]int64, len(at)), make([]int64, len(at))
+	for k := range sent {
+		starts[k] = sent[k] + int64(local-common)
+		own[k] = sent[k] + int64(local) + int64(k)*int64(s.Period)
+	}
+	x.r.AddOneWay(Batch{Phase: "burst-start", Point: x.p, Ranks: x.ranks(), NS: starts, Aux: x.aux()},
+		0, x.peer(), own)
 	return nil
 }

@@ -3,6 +3,7 @@ package bench
 import (
 	"encoding/binary"
 	"fmt"
+	"sort"
 
 	"calib/internal/dataset"
 	"calib/internal/units"
@@ -148,21 +149,15 @@ func (x pairRole) drain(chunk []byte, at []int64) ([]int64, error) {
 	return at, nil
 }
 
-// addStream keeps the completions in the common window as intervals, each the mean of "averaged" of them.
+// addStream keeps the completions in the common window as intervals, each the mean of "averaged" of them, and counts the
+// chunks of the whole window: the rate of all pairs together is their sum over one and the same time. A pair's own
+// intervals say less, because they begin and end when that pair was being served.
 func (x pairRole) addStream(s start, chunk int, done []int64, tcp *dataset.TCP) {
-	lo := int64(s.At) + int64(rampShare*float64(s.Period))
 	hi := int64(s.At + s.Period)
-	first, last := len(done), len(done)
-	for i, t := range done {
-		if t >= lo && i < first {
-			first = i
-		}
-		if t > hi {
-			last = i
-			break
-		}
-	}
-	in := done[min(first, last):last]
+	lo := hi - int64((1-rampShare)*float64(s.Period))
+	first, last := sort.Search(len(done), func(i int) bool { return done[i] >= lo }),
+		sort.Search(len(done), func(i int) bool { return done[i] > hi })
+	in := done[first:last]
 	join := max(1, (len(in)+maxIntervals-1)/maxIntervals)
 	var ns []int64
 	for i := join; i < len(in); i += join {
@@ -170,8 +165,18 @@ func (x pairRole) addStream(s start, chunk int, done []int64, tcp *dataset.TCP) 
 	}
 	b := Batch{Phase: "stream", Point: x.p, Ranks: x.ranks(), NS: ns, TCP: tcp, Aux: x.aux()}
 	b.Aux["averaged"], b.Aux["chunk_bytes"] = float64(join), float64(chunk)
+	if first > 0 && last < len(done) {
+		b.Aux["window_ns"] = float64(hi - lo)
+		b.Aux["window_chunks"] = progressAt(done, last, hi) - progressAt(done, first, lo)
+	}
 	if len(ns) < 2 {
 		b.Flags = append(b.Flags, dataset.FlagUnsteady)
 	}
 	x.r.Add(b)
+}
+
+// progressAt is how many chunks were complete at t, the part of the next one included: done[next−1] < t ≤ done[next].
+func progressAt(done []int64, next int, t int64) float64 {
+	part := float64(t-done[next-1]) / float64(max(1, done[next]-done[next-1]))
+	return float64(next) + part
 }

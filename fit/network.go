@@ -17,7 +17,7 @@ import (
 // extrapolated to no payload, b'(n) the time per byte of n streams. Parameters: a, a_c, b, b_c; a_prime and b_prime where
 // there is only n = 1. What the data cannot determine is unidentifiable, with a bound and the reason:
 //
-//   - b_c, where b' does not grow with n (noGrowth);
+//   - b_c, where b' does not grow with n (decide);
 //   - b, where b' = n·b_c already at the smallest n: the medium is the bottleneck there;
 //   - a and a_c, where only one n was measured.
 //

@@ -167,10 +167,9 @@ func (f *Fit) withoutSlowPairs(in []batch, slow slowHosts) []batch {
 
 // addStreams adds the time per byte that each pair sees while n stream at once,
 //
-//	b'(n) = n/Σ rate_i,  rate_i = c/(mean interval between completions),
+//	b'(n) = n/Σ rate_i,  rate_i = bytes of pair i/time, over the window that all pairs share.
 //
-// c the bytes of one chunk (aux "chunk_bytes", else the point's "bytes"). The intervals of one stream add up to its
-// window, so that a batch is one value and not many.
+// The intervals of one stream add up to its window, so that a batch is one value and not many.
 func (p *pairedData) addStreams(t *table, streams []batch) {
 	var ns []int
 	for i := range streams {
@@ -185,16 +184,24 @@ func (p *pairedData) addStreams(t *table, streams []batch) {
 		b := &streams[i]
 		rate := 0.0
 		for _, l := range b.lines {
-			total := 0.0
-			for _, v := range seconds(l.NS) {
-				total += v
-			}
-			chunk, ok := l.Aux["chunk_bytes"]
-			if !ok {
-				chunk = float64(b.point["bytes"])
-			}
-			rate += chunk * float64(len(l.NS)) / total
+			rate += streamRate(l, float64(b.point["bytes"]))
 		}
 		t.add(p.stream[int(b.point["pairs"])], b.dir, b.round, b.timings(), float64(len(b.lines))/rate)
 	}
+}
+
+// streamRate is one pair's rate [B/s]: the chunks of the common window over its length (aux "window_chunks" and
+// "window_ns"), or, where the sample has no window, chunk over mean interval. A chunk is aux "chunk_bytes", else bytes.
+func streamRate(l *dataset.Sample, bytes float64) float64 {
+	if c, ok := l.Aux["chunk_bytes"]; ok {
+		bytes = c
+	}
+	if ns := l.Aux["window_ns"]; ns > 0 {
+		return bytes * l.Aux["window_chunks"] / (ns * 1e-9)
+	}
+	total := 0.0
+	for _, v := range seconds(l.NS) {
+		total += v
+	}
+	return bytes * float64(len(l.NS)) / total
 }

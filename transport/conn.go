@@ -18,8 +18,8 @@ import (
 type Conn struct {
 	// What Send and Recv touch comes first and shares a cache line.
 	fd       int
-	flags    int   // of every send
-	sendLeft int64 // bytes that may still be sent, and received, before asking allowed for more
+	flags    uintptr // of every send
+	sendLeft int64   // bytes that may still be sent, and received, before asking allowed for more
 	recvLeft int64
 
 	sndWait units.Nanos
@@ -55,7 +55,7 @@ func (c *Conn) Send(b []byte) error {
 	}
 	c.sendLeft -= int64(len(b))
 	if len(b) <= small {
-		switch n := sysSendNow(c.fd, b, c.flags); {
+		switch n := sysSendNow(c.fd, b, c.flags|dontWait); {
 		case n == len(b):
 			return nil
 		case n > 0:
@@ -98,7 +98,7 @@ func (c *Conn) Recv(b []byte) error {
 		return c.failed("receive", len(b), ErrTicketBytes)
 	}
 	c.recvLeft -= int64(len(b))
-	flags := 0
+	flags := uintptr(0)
 	if len(b) > small {
 		flags = waitAll
 	}

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func sendFlags(noEOR bool) int {
+func sendFlags(noEOR bool) uintptr {
 	if noEOR {
 		return unix.MSG_NOSIGNAL
 	}
@@ -23,31 +23,35 @@ func sendFlags(noEOR bool) int {
 // The three calls of the timed path are one system call each; b is not empty. Package syscall is called itself, because
 // golang.org/x/sys/unix reaches it through two changes of calling convention. Each fits the compiler's inlining budget.
 
-// sysSendNow sends what fits without waiting and returns its length, or less than 1. Since it cannot block, it need not
+// sysSendNow, called with the flag dontWait, sends what fits without waiting and returns its length, or less than 1. Since it cannot block, it need not
 // tell the scheduler, which saves 50 ns of a small message; it must be small, because the collector waits for it.
-func sysSendNow(fd int, b []byte, flags int) int {
+func sysSendNow(fd int, b []byte, flags uintptr) int {
 	n, _, _ := syscall.RawSyscall6(unix.SYS_SENDTO, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))),
-		uintptr(len(b)), uintptr(flags|unix.MSG_DONTWAIT), 0, 0)
+		uintptr(len(b)), flags, 0, 0)
 	return int(n)
 }
 
 // sysSend blocks until all of b is taken, the send timeout or a signal. n is below 1 if and only if errno is set.
-func sysSend(fd int, b []byte, flags int) (n int, errno syscall.Errno) {
+func sysSend(fd int, b []byte, flags uintptr) (n int, errno syscall.Errno) {
 	r, _, errno := syscall.Syscall6(unix.SYS_SENDTO, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))),
-		uintptr(len(b)), uintptr(flags), 0, 0)
+		uintptr(len(b)), flags, 0, 0)
 	return int(r), errno
 }
 
 // sysRecv blocks until something has come, or all of b with the flag waitAll, or the receive timeout or a signal. n is 0
 // at the end of the stream, and below 0 if and only if errno is set.
-func sysRecv(fd int, b []byte, flags int) (n int, errno syscall.Errno) {
+func sysRecv(fd int, b []byte, flags uintptr) (n int, errno syscall.Errno) {
 	r, _, errno := syscall.Syscall6(unix.SYS_RECVFROM, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))),
-		uintptr(len(b)), uintptr(flags), 0, 0)
+		uintptr(len(b)), flags, 0, 0)
 	return int(r), errno
 }
 
-// waitAll lets the kernel gather the whole message before it returns.
-const waitAll = unix.MSG_WAITALL
+const (
+	// dontWait makes a call return when it would block.
+	dontWait = unix.MSG_DONTWAIT
+	// waitAll lets the kernel gather the whole message before it returns.
+	waitAll = unix.MSG_WAITALL
+)
 
 func sysShutdown(fd int) {
 	// ENOTCONN, when the peer was first, is all it can say.

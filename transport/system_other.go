@@ -23,15 +23,18 @@ func sleepUntil(t units.Nanos) error {
 // Pin needs Linux.
 func Pin(int) (restore func() error, err error) { return nil, ErrUnsupported }
 
-func sendFlags(bool) int { return 0 }
+func sendFlags(bool) uintptr { return 0 }
 
-func sysSendNow(int, []byte, int) int { return 0 }
+func sysSendNow(int, []byte, uintptr) int { return 0 }
 
-func sysSend(int, []byte, int) (int, syscall.Errno) { return 0, syscall.EPIPE }
+func sysSend(int, []byte, uintptr) (int, syscall.Errno) { return 0, syscall.EPIPE }
 
-const waitAll = 0
+const (
+	dontWait = 0
+	waitAll  = 0
+)
 
-func sysRecv(int, []byte, int) (int, syscall.Errno) { return 0, syscall.EPIPE }
+func sysRecv(int, []byte, uintptr) (int, syscall.Errno) { return 0, syscall.EPIPE }
 
 func sysShutdown(int) {}
 

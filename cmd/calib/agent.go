@@ -41,10 +41,10 @@ func agentCommand() *cli.Command {
 func runAgent(c *cli.Context) error {
 	addr := c.String("listen")
 	if c.Bool("stdio") == (addr != "") {
-		return errors.New("agent: give --stdio or --listen ADDR")
+		return usagef("agent: give --stdio or --listen ADDR")
 	}
 	if c.NArg() > 0 {
-		return fmt.Errorf("agent: unexpected argument %q", c.Args().First())
+		return usagef("agent: unexpected argument %q", c.Args().First())
 	}
 	limits, err := agentLimits(c)
 	if err != nil {
@@ -69,7 +69,10 @@ func runAgent(c *cli.Context) error {
 	} else {
 		err = s.Listen(ctx, addr)
 	}
-	if err != nil && !errors.Is(err, context.Canceled) {
+	switch {
+	case errors.Is(err, agent.ErrOpen):
+		return usagef("agent: %w", err)
+	case err != nil && !errors.Is(err, context.Canceled):
 		return fmt.Errorf("agent: %w", err)
 	}
 	return nil
@@ -82,14 +85,14 @@ func agentLimits(c *cli.Context) (l agent.Limits, err error) {
 		to   *units.Bytes
 	}{{"max-bytes", &l.Bytes}, {"max-memory", &l.Memory}} {
 		if *f.to, err = units.ParseBytes(c.String(f.name)); err != nil {
-			return l, fmt.Errorf("agent: --%s: %w", f.name, err)
+			return l, usagef("agent: --%s: %w", f.name, err)
 		}
 		if *f.to <= 0 {
-			return l, fmt.Errorf("agent: --%s: %s allows nothing", f.name, c.String(f.name))
+			return l, usagef("agent: --%s: %s allows nothing", f.name, c.String(f.name))
 		}
 	}
 	if l.Task <= 0 || l.Peers <= 0 {
-		return l, errors.New("agent: --max-duration and --max-peers must be above 0")
+		return l, usagef("agent: --max-duration and --max-peers must be above 0")
 	}
 	return l, nil
 }

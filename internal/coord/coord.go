@@ -38,8 +38,10 @@ type Config struct {
 	Sink     func([]dataset.Sample) error // takes a finished slot; an error ends the walk
 	Have     []dataset.Sample             // already measured, of a resumed run
 	Progress func(Progress)               // may be nil
-	Note     func(string)                 // what a user should know now; may be nil
-	Now      func() time.Time             // nil means time.Now
+	// Slot is told how long a slot took that was measured or given up, with all its tries; may be nil.
+	Slot func(s bench.Slot, took time.Duration)
+	Note func(string)     // what a user should know now; may be nil
+	Now  func() time.Time // nil means time.Now
 }
 
 // DefaultRecv bounds the silence of a peer.

@@ -62,9 +62,9 @@ func (w *walker) run(ctx context.Context, s bench.Slot) ([]dataset.Sample, error
 	return all, nil
 }
 
-// findLost asks every agent of a failed slot whether it still answers.
-func (w *walker) findLost(ctx context.Context, s bench.Slot) {
-	ctx, cancel := context.WithTimeout(ctx, helloTimeout)
+// findLost asks every agent of a failed slot whether it still answers. An interrupt loses nobody.
+func (w *walker) findLost(interrupt context.Context, s bench.Slot) {
+	ctx, cancel := context.WithTimeout(interrupt, helloTimeout)
 	defer cancel()
 	var wg sync.WaitGroup
 	var mu sync.Mutex
@@ -73,7 +73,7 @@ func (w *walker) findLost(ctx context.Context, s bench.Slot) {
 			wg.Add(1)
 			go func() {
 				defer wg.Done()
-				if _, err := w.agents[h].Hello(ctx); err != nil {
+				if _, err := w.agents[h].Hello(ctx); err != nil && interrupt.Err() == nil {
 					mu.Lock()
 					defer mu.Unlock()
 					w.result.Lost[h] = err.Error()

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"calib/bench"
@@ -39,43 +41,55 @@ func Walk(ctx context.Context, agents []Agent, cfg Config) (*Result, error) {
 	}
 	w.begun = w.Now()
 	err := w.rounds(ctx)
-	if ctx.Err() != nil {
-		w.result.Interrupted = true
-		return &w.result, nil
-	}
-	if err == nil && w.result.Slots+w.result.Had == 0 {
-		err = ErrNothing
-		if n := len(w.result.Failures); n > 0 {
-			err = fmt.Errorf("%w: %s", ErrNothing, w.result.Failures[n-1].Error)
-		}
+	switch {
+	case err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()):
+		w.result.Interrupted, err = true, nil
+	case err == nil && w.result.Slots+w.result.Had == 0:
+		err = w.nothing()
 	}
 	return &w.result, err
+}
+
+// nothing says why there is no result.
+func (w *walker) nothing() error {
+	if n := len(w.result.Failures); n > 0 {
+		return fmt.Errorf("%w: %s", ErrNothing, w.result.Failures[n-1].Error)
+	}
+	return ErrNothing
 }
 
 func (w *walker) rounds(ctx context.Context) error {
 	total := w.Schedule.Plan.Rounds.Max
 	for r := range total {
+		if w.spent(r) { // it closes every point: Round would list none
+			return nil
+		}
 		slots := w.Schedule.Round(r, w.open)
 		if len(slots) == 0 {
 			return nil
 		}
 		w.result.Rounds = r + 1
 		for i, s := range slots {
-			// The budget ends nothing before every point has been measured once.
-			if w.Stopper.Spent(units.Nanos(w.Now().Sub(w.begun))); r > 0 && w.Stopper.Over() {
-				w.result.BudgetEnded = true
+			if w.spent(r) {
 				return nil
+			}
+			if err := ctx.Err(); err != nil {
+				return err
 			}
 			w.tell(Progress{Round: r, Rounds: total, Slot: i, Slots: len(slots), Exp: s.Exp})
 			if err := w.slot(ctx, s); err != nil {
 				return err
 			}
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
 		}
 	}
 	return nil
+}
+
+// spent reports whether the budget ends the walk. It ends nothing before every point has been measured once.
+func (w *walker) spent(round int) bool {
+	w.Stopper.Spent(units.Nanos(w.Now().Sub(w.begun)))
+	w.result.BudgetEnded = round > 0 && w.Stopper.Over()
+	return w.result.BudgetEnded
 }
 
 func (w *walker) tell(p Progress) {
@@ -110,35 +124,60 @@ func (w *walker) hasLost(team []int) bool {
 	return false
 }
 
-// slot measures s, or takes it from the resumed run; it tries twice.
+// slot measures s, or takes it from the resumed run. A slot of which every team has lost a host is passed over: the
+// losses say why.
 func (w *walker) slot(ctx context.Context, s bench.Slot) error {
 	if had, ok := w.have[s.ID]; ok {
 		w.Stopper.Add(had)
 		w.result.Had++
 		return nil
 	}
-	var err error
-	for try := range 2 {
+	if s.Teams = w.without(s.Teams); len(s.Teams) == 0 {
+		return nil
+	}
+	begun, lost := w.Now(), len(w.result.Lost)
+	samples, err := w.measure(ctx, s)
+	if err != nil && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if w.Slot != nil {
+		w.Slot(s, w.Now().Sub(begun))
+	}
+	if err == nil {
+		err = w.keep(samples)
+	} else {
+		err = w.fail(s, err, len(w.result.Lost) > lost)
+	}
+	if err == nil && len(w.agents) > 1 && len(w.agents)-len(w.result.Lost) < 2 {
+		first := slices.Min(slices.Collect(maps.Keys(w.result.Lost)))
+		err = fmt.Errorf("fewer than two hosts are left, one was lost with: %s", w.result.Lost[first])
+	}
+	return err
+}
+
+// measure tries s twice, the second time without the teams that have lost a host by then.
+func (w *walker) measure(ctx context.Context, s bench.Slot) (samples []dataset.Sample, err error) {
+	for try := 1; try <= 2; try++ {
 		if s.Teams = w.without(s.Teams); len(s.Teams) == 0 {
 			break
 		}
-		var samples []dataset.Sample
 		if samples, err = w.run(ctx, s); err == nil {
-			return w.keep(samples)
-		}
-		if ctx.Err() != nil {
-			return ctx.Err()
+			return samples, nil
 		}
 		w.findLost(ctx, s)
-		w.note("slot %d (%s), try %d: %v", s.ID, s.Exp, try+1, err)
+		if ctx.Err() != nil {
+			break
+		}
+		w.note("%v (try %d of 2)", err, try)
 	}
-	w.failed++
-	if err == nil {
-		err = errors.New("every team has lost a host")
-	}
+	return nil, err
+}
+
+// fail notes that s could not be measured. A failure that a lost host explains is none of the whole network's.
+func (w *walker) fail(s bench.Slot, err error, explained bool) error {
 	w.result.Failures = append(w.result.Failures, Failure{s.ID, s.Round, s.Exp, s.Teams, err.Error()})
-	if len(w.agents)-len(w.result.Lost) < 2 && len(w.agents) > 1 {
-		return fmt.Errorf("fewer than two hosts are left: %w", err)
+	if !explained {
+		w.failed++
 	}
 	if w.failed >= maxConsecutive {
 		return fmt.Errorf("%d slots in a row failed, the last with: %w", w.failed, err)

@@ -14,8 +14,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"calib/internal/dataset"
 )
 
 // Collect describes this host and the network interface that has dataAddr, an IP address with or without a port. Keys
@@ -156,6 +154,12 @@ func systemInterfaces() []nic {
 	return out
 }
 
+// Host is a fingerprint and whose it is.
+type Host struct {
+	Name string
+	Env  map[string]string
+}
+
 // Difference is a key on which hosts disagree.
 type Difference struct {
 	Key    string
@@ -168,8 +172,8 @@ type Value struct {
 	Hosts []string
 }
 
-// Differences lists the keys of Env on which hosts disagree, in order of key. A key that only some of them have counts.
-func Differences(hosts []dataset.Host) []Difference {
+// Differences lists the keys on which hosts disagree, in order of key. A key that only some of them have counts.
+func Differences(hosts []Host) []Difference {
 	keys := make(map[string]bool)
 	for _, h := range hosts {
 		for k := range h.Env {

@@ -11,8 +11,6 @@ import (
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
-
-	"calib/internal/dataset"
 )
 
 func files(m map[string]string) fstest.MapFS {
@@ -150,14 +148,14 @@ func TestCollectHere(t *testing.T) {
 }
 
 func TestDifferences(t *testing.T) {
-	host := func(name string, env ...string) dataset.Host {
-		h := dataset.Host{Name: name, Env: map[string]string{}}
+	host := func(name string, env ...string) Host {
+		h := Host{Name: name, Env: map[string]string{}}
 		for i := 0; i < len(env); i += 2 {
 			h.Env[env[i]] = env[i+1]
 		}
 		return h
 	}
-	got := Differences([]dataset.Host{
+	got := Differences([]Host{
 		host("n1", "kernel", "6.1", "nic.mtu", "1500", "arch", "amd64"),
 		host("n2", "kernel", "6.1", "nic.mtu", "9000", "arch", "amd64"),
 		host("n3", "kernel", "6.1", "nic.mtu", "1500", "arch", "amd64", "virt", "kvm"),

@@ -55,9 +55,11 @@ func (l *Lab) Close() error {
 // dismantle removes what s lists. It goes on after an error, keeps the state file if there was one, and reports all.
 func dismantle(dir string, s *State) error {
 	errs := []error{s.Wire.end(wirePatience)}
-	// The namespaces of a lab without root are named in its holder's mount namespace only, and end with the processes in
-	// them.
-	if s.Holder.PID == 0 || s.Holder.PID == os.Getpid() {
+	if s.Holder.PID != 0 && s.Holder.PID != os.Getpid() {
+		// The network namespaces of a lab without root are named in its holder's mount namespace only, and end with the
+		// processes in them. All of those are in its user namespace.
+		errs = append(errs, endAll(processesIn("user", map[uint64]bool{s.UserNamespace: s.UserNamespace != 0})))
+	} else {
 		errs = append(errs, endAll(inhabitants(s.Hosts())))
 		for _, name := range s.Hosts() {
 			errs = append(errs, deleteNamespace(name))

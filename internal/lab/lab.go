@@ -41,6 +41,8 @@ type State struct {
 	Wire Process `json:"wire"`
 	// Holder is the process that owns the user namespace of a lab built without root.
 	Holder Process `json:"holder"`
+	// UserNamespace is the inode of that user namespace; 0 is none.
+	UserNamespace uint64 `json:"user_namespace,omitempty"`
 }
 
 // Hosts returns the names of the lab's hosts, which are its namespaces'.

@@ -155,6 +155,7 @@ func configure(i, mtu int) (precise bool, err error) {
 	if _, err := os.Stat("/proc/sys/net/ipv6"); err != nil {
 		return plain && precise, nil // the kernel has no IPv6, or it is switched off
 	}
+	_ = os.WriteFile("/proc/sys/net/ipv6/conf/"+device+"/disable_ipv6", []byte("0\n"), 0) // or else the next step fails
 	_, err = addAddr(link, Addr6(i), bits6)
 	return plain && precise, err
 }

@@ -100,16 +100,21 @@ func ended(fd int, wait time.Duration) bool {
 	}
 }
 
-// inhabitants returns the processes that run in one of the named namespaces.
+// inhabitants returns the processes that run in one of the named network namespaces.
 func inhabitants(names []string) []Process {
 	inodes := map[uint64]bool{}
 	for _, name := range names {
 		var st unix.Stat_t
 		// A name on which no namespace is mounted is a plain file of another file system.
-		if unix.Stat(filepath.Join(netnsDir, name), &st) == nil && isNamespace(filepath.Join(netnsDir, name)) {
+		if path := filepath.Join(netnsDir, name); isNamespace(path) && unix.Stat(path, &st) == nil {
 			inodes[st.Ino] = true
 		}
 	}
+	return processesIn("net", inodes)
+}
+
+// processesIn returns the processes other than this one in namespaces of a kind, given by their inodes.
+func processesIn(kind string, inodes map[uint64]bool) []Process {
 	entries, err := os.ReadDir("/proc")
 	if err != nil || len(inodes) == 0 {
 		return nil
@@ -117,15 +122,7 @@ func inhabitants(names []string) []Process {
 	var found []Process
 	for _, e := range entries {
 		pid, err := strconv.Atoi(e.Name())
-		if err != nil || pid == os.Getpid() {
-			continue
-		}
-		link, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/net", pid))
-		if err != nil {
-			continue
-		}
-		ino, err := strconv.ParseUint(strings.TrimSuffix(strings.TrimPrefix(link, "net:["), "]"), 10, 64)
-		if err != nil || !inodes[ino] {
+		if err != nil || pid == os.Getpid() || !inodes[namespaceOf(pid, kind)] {
 			continue
 		}
 		if p, err := processOf(pid); err == nil {
@@ -133,6 +130,19 @@ func inhabitants(names []string) []Process {
 		}
 	}
 	return found
+}
+
+// namespaceOf returns the inode of a process's namespace of a kind; 0, which none has, if it is gone or not to be seen.
+func namespaceOf(pid int, kind string) uint64 {
+	link, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/%s", pid, kind))
+	if err != nil {
+		return 0
+	}
+	ino, err := strconv.ParseUint(strings.TrimSuffix(strings.TrimPrefix(link, kind+":["), "]"), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return ino
 }
 
 func isNamespace(path string) bool {

@@ -67,14 +67,17 @@ func Run(ctx context.Context, spec *netspec.Spec, o Options, c Command) (code in
 		}
 	}()
 	code, err = l.command(ctx, c, signals)
-	if stats, e := ReadStats(l.StatsPath); e != nil {
-		code, err = max(code, 1), errors.Join(err, fmt.Errorf("%w (log %s)", e, l.LogPath))
-	} else {
-		v := Judge(stats)
-		fmt.Fprintf(c.Stderr, "lab %s: %v\n", l.Name, v)
-		if v.Late && c.Strict && code == 0 && err == nil {
-			code = exitLate
-		}
+	if errors.Is(err, ErrWire) {
+		return 1, err
+	}
+	stats, e := ReadStats(l.StatsPath)
+	if e != nil {
+		return 1, errors.Join(err, e)
+	}
+	v := Judge(stats)
+	fmt.Fprintf(c.Stderr, "lab %s: %v\n", l.Name, v)
+	if v.Late && c.Strict && code == 0 && err == nil {
+		code = exitLate
 	}
 	return code, err
 }
@@ -112,7 +115,7 @@ func (l *Lab) command(ctx context.Context, c Command, signals <-chan os.Signal) 
 			cancelled, kill = nil, time.After(interruptPatience)
 		case <-died:
 			died, kill = nil, time.After(interruptPatience)
-			wireErr = fmt.Errorf("%w: it died while the command ran", ErrWire)
+			wireErr = fmt.Errorf("%w: it died while the command ran%s", ErrWire, lastWords(l.LogPath))
 			_ = cmd.Process.Signal(unix.SIGTERM)
 		case <-kill:
 			_ = cmd.Process.Kill()
@@ -135,6 +138,16 @@ func exitCode(cmd *exec.Cmd, err, wireErr error) (int, error) {
 		return 1, wireErr
 	}
 	return 0, nil
+}
+
+// lastWords returns the end of a log, to be appended to an error: the log goes with the lab.
+func lastWords(path string) string {
+	const most = 2000
+	text, err := os.ReadFile(path)
+	if err != nil || len(text) == 0 {
+		return ""
+	}
+	return ": it said: " + strings.TrimSpace(string(text[max(0, len(text)-most):]))
 }
 
 // watchWire returns a channel that is closed when the wire ends; it watches until stop is closed.

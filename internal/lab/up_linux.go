@@ -78,6 +78,9 @@ func build(ctx context.Context, spec *netspec.Spec, o Options, launch string, ho
 		Name: o.Name, Spec: *spec, Created: time.Now().UTC(), Launch: launch, Holder: holder,
 		HostsPath: file(".hosts"), StatsPath: file(".sock"), LogPath: file(".log"),
 	}}
+	if holder.PID != 0 {
+		l.UserNamespace = namespaceOf(holder.PID, "user")
+	}
 	if err := l.save(o.Dir); err != nil {
 		return nil, fmt.Errorf("save the lab's state: %w", err)
 	}
@@ -150,7 +153,7 @@ func (l *Lab) startWire(ctx context.Context, o Options, attached bool) error {
 		cfg.CPU = *o.CPU
 	}
 	if err := c.tell(ctx, cfg, nil); err != nil {
-		return fmt.Errorf("start the wire: %w", err)
+		return fmt.Errorf("start the wire: %w%s", err, lastWords(l.LogPath))
 	}
 	if !attached {
 		l.release()

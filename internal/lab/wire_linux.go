@@ -83,14 +83,19 @@ func newWire(lab string, spec *netspec.Spec, tuns []tun) (*wire, error) {
 
 func (w *wire) now() int64 { return int64(time.Since(w.begin)) }
 
-// run moves packets until halt. It promises that a packet is handed on at the first pass of the loop after it is due,
-// and that a pass takes no longer than reading one batch from each device that is ready.
-func (w *wire) run(cpu int) error {
+// settle makes the calling goroutine, which is to call run next, as punctual as it may be. cpu −1 does not pin it.
+func (w *wire) settle(cpu int) error {
 	runtime.LockOSThread()
 	if err := pin(cpu); err != nil {
 		return err
 	}
 	w.stats.Priority, w.stats.Awake = raisePriority(), keepAwake()
+	return nil
+}
+
+// run moves packets until halt. It promises that a packet is handed on at the first pass of the loop after it is due,
+// and that a pass takes no longer than reading one batch from each device that is ready.
+func (w *wire) run() error {
 	var events [64]unix.EpollEvent
 	for !w.stop.Load() {
 		w.flush()

@@ -58,9 +58,10 @@ func RunWire(in io.Reader, out io.Writer) error {
 			w.halt()
 		}()
 	}
-	return w.run(cfg.CPU)
+	return w.run()
 }
 
+// prepare builds the wire and leaves the calling goroutine fit to run it.
 func prepare(cfg wireConfig) (*wire, net.Listener, error) {
 	if err := cfg.Spec.Validate(); err != nil {
 		return nil, nil, err
@@ -80,7 +81,7 @@ func prepare(cfg wireConfig) (*wire, net.Listener, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("listen for requests for statistics: %w", err)
 	}
-	return w, listener, nil
+	return w, listener, w.settle(cfg.CPU)
 }
 
 // serve answers every connection with the counters as they are now, one JSON document, until the listener closes.

@@ -3,7 +3,6 @@ package launch
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -12,9 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // sshServer is a real sshd on a loopback port with keys, configuration and cache of its own.
@@ -127,29 +123,6 @@ func run(t *testing.T, name string, args ...string) {
 	t.Helper()
 	if out, err := exec.Command(name, args...).CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", name, err, out)
-	}
-}
-
-// waitGone waits for a process that is not a child to end.
-func waitGone(t *testing.T, pid int) {
-	t.Helper()
-	fd, err := unix.PidfdOpen(pid, 0)
-	if errors.Is(err, unix.ESRCH) {
-		return
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer unix.Close(fd)
-	for {
-		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, int((10 * time.Second).Milliseconds()))
-		if errors.Is(err, unix.EINTR) {
-			continue
-		}
-		if n == 0 || err != nil {
-			t.Errorf("process %d is left, %v", pid, err)
-		}
-		return
 	}
 }
 

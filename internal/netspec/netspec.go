@@ -10,6 +10,7 @@ package netspec
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strconv"
 	"strings"
@@ -77,11 +78,11 @@ func (s *Spec) Validate() error {
 		return fmt.Errorf("mode: %q, want %s or %s", s.Mode, Shared, Switched)
 	case s.MSS < 88 || s.MSS > 65000:
 		return fmt.Errorf("mss: %d, want 88 to 65000 bytes", s.MSS)
-	case s.L < 0 || s.L > 10:
+	case !within(s.L, 0, 10):
 		return fmt.Errorf("l: %g s, want 0 to 10", s.L)
 	case s.Buffer < 0:
 		return fmt.Errorf("buffer: %d packets, want 0 (unlimited) or more", s.Buffer)
-	case s.Loss < 0 || s.Loss >= 1:
+	case !within(s.Loss, 0, 1) || s.Loss == 1:
 		return fmt.Errorf("loss: %g, want 0 to below 1", s.Loss)
 	}
 	if err := s.checkBlock("host", s.Host); err != nil {
@@ -102,7 +103,7 @@ func (s *Spec) Validate() error {
 }
 
 func (s *Spec) checkBlock(name string, b Block) error {
-	if b.A < 0 || b.A > 10 || b.B < 0 || b.B > 1 {
+	if !within(b.A, 0, 10) || !within(b.B, 0, 1) {
 		return fmt.Errorf("%s: a=%g s, b=%g s/B: want 0 ≤ a ≤ 10 and 0 ≤ b ≤ 1", name, b.A, b.B)
 	}
 	if b.B < b.A/float64(s.MSS)*(1-1e-12) {
@@ -111,6 +112,9 @@ func (s *Spec) checkBlock(name string, b Block) error {
 	}
 	return nil
 }
+
+// within reports whether v is in [lo, hi], which NaN is not.
+func within(v, lo, hi float64) bool { return v >= lo && v <= hi }
 
 // ErrPreset reports a preset that does not exist.
 var ErrPreset = errors.New("no such preset")
@@ -143,6 +147,10 @@ func Load(path string) (*Spec, error) {
 
 // Parse is Load on the text itself.
 func Parse(text []byte) (*Spec, error) {
+	var document any
+	if err := yaml.Unmarshal(text, &document); err != nil {
+		return nil, err
+	}
 	var base struct {
 		Preset string `yaml:"preset"`
 	}
@@ -150,6 +158,9 @@ func Parse(text []byte) (*Spec, error) {
 		return nil, err
 	}
 	s := Spec{Hosts: 4, Mode: Switched, MSS: 1448}
+	if document == nil { // nothing but comments, which the decoder would take for an empty Spec
+		return &s, nil
+	}
 	if base.Preset != "" {
 		p, err := Preset(base.Preset, 0)
 		if err != nil {
@@ -171,7 +182,11 @@ func Parse(text []byte) (*Spec, error) {
 func Resolve(arg string) (*Spec, error) {
 	name, n, hasN := strings.Cut(arg, ":")
 	if _, ok := presets()[name]; !ok {
-		return Load(arg)
+		s, err := Load(arg)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("%w, nor a preset of that name (have %s)", err, strings.Join(PresetNames(), ", "))
+		}
+		return s, err
 	}
 	hosts := 0
 	if hasN {

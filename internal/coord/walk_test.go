@@ -1,0 +1,155 @@
+package coord_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"calib/bench"
+	"calib/internal/coord"
+	"calib/internal/dataset"
+	"calib/internal/units"
+)
+
+func TestSlotsInOrder(t *testing.T) {
+	w := newWalk(8, 3)
+	var timed []int
+	var done []float64
+	var under []string // what is under way never overlaps
+	w.cfg.Slot = func(s bench.Slot, _ time.Duration) { timed = append(timed, s.ID) }
+	w.cfg.Progress = func(p coord.Progress) { done = append(done, p.Done); under = append(under, p.Exp) }
+	r := w.must(t)
+	var want []int
+	for i, s := range w.planned(t) {
+		want = append(want, s.ID)
+		var samples []dataset.Sample // by team, then rank
+		for _, team := range s.Teams {
+			for rank := range team {
+				samples = append(samples, canned(bench.Task{
+					Exp: s.Exp, Team: team, Points: s.Points, Round: s.Round, Slot: s.ID, Rank: rank,
+				})...)
+			}
+		}
+		if d := cmp.Diff(samples, w.slots[i]); d != "" {
+			t.Fatalf("slot %d as saved (-want +got):\n%s", s.ID, d)
+		}
+	}
+	if len(want) != 3*7 || !slices.Equal(want, w.saved()) || !slices.Equal(want, timed) {
+		t.Errorf("planned slots %v, saved %v, timed %v", want, w.saved(), timed)
+	}
+	if !slices.IsSorted(done) || done[0] != 0 || done[len(done)-1] >= 1 || len(under) != len(want) {
+		t.Errorf("progress %v", done)
+	}
+	if r.Slots != len(want) || r.Rounds != 3 || r.Partial() || r.Interrupted || r.BudgetEnded {
+		t.Errorf("result %+v", r)
+	}
+}
+
+// TestTask: what an agent is told of its part.
+func TestTask(t *testing.T) {
+	w := newWalk(4, 1)
+	w.plan.Limits.Effort = 0.25
+	w.must(t)
+	for _, task := range w.fleet.tasks {
+		if task.Run != "test" || task.Deadline != 30*units.Second || task.Recv != coord.DefaultRecv || task.Reps != 0.25 ||
+			len(task.Team) != 2 || len(task.Points) != 2 {
+			t.Fatalf("task %+v", task)
+		}
+	}
+	if len(w.fleet.tasks) != 12 {
+		t.Errorf("%d tasks, want one for each of 6 pairs and rank", len(w.fleet.tasks))
+	}
+}
+
+func TestStopsAtTarget(t *testing.T) {
+	w := newWalk(4, 6)
+	w.plan.Rounds.Max = 30
+	if r := w.must(t); r.Rounds != 6 || r.Slots != 6*3 {
+		t.Errorf("result %+v, want 6 rounds: nothing varies", r)
+	}
+}
+
+// TestBudget: a budget that is used up at once still leaves one whole round; one that lasts longer ends between slots.
+func TestBudget(t *testing.T) {
+	for _, c := range []struct {
+		budget        units.Nanos
+		rounds, slots int
+		ended         bool
+	}{
+		{units.Nanos(1), 1, 3, true},
+		{3 * units.Second, 1, 3, true}, // used up with the first round's last slot
+		{4 * units.Second, 2, 4, true},
+		{0, 5, 15, false},
+		{15 * units.Second, 5, 15, false},
+	} {
+		w := newWalk(4, 5)
+		ticks := &clock{t: time.Unix(1e9, 0)}
+		w.plan.Budget, w.cfg.Now = c.budget, ticks.now
+		w.cfg.Slot = func(bench.Slot, time.Duration) { ticks.advance(time.Second) }
+		if r := w.must(t); r.Rounds != c.rounds || r.Slots != c.slots || r.BudgetEnded != c.ended {
+			t.Errorf("budget %v: %+v, want %d rounds, %d slots, ended %v", c.budget, r, c.rounds, c.slots, c.ended)
+		}
+	}
+}
+
+// TestInterruptInSlot: what was whole is kept, of the slot under way nothing, and nobody counts as lost.
+func TestInterruptInSlot(t *testing.T) {
+	w := newWalk(6, 2)
+	ctx, cancel := context.WithCancel(t.Context())
+	at := w.planned(t)[4].ID
+	w.fleet.run = func(ctx context.Context, host int, task bench.Task) error {
+		if task.Slot != at || task.Rank == 0 {
+			return nil // rank 0 of the interrupted slot has its samples already
+		}
+		cancel()
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	r, err := w.do(t, ctx)
+	if err != nil || !r.Interrupted || r.Slots != 4 || len(w.slots) != 4 || r.Partial() {
+		t.Errorf("result %+v, error %v, %d slots saved", r, err, len(w.slots))
+	}
+}
+
+// TestInterruptWhileAsking: an interrupt cancels the questions who is still there; that is no answer.
+func TestInterruptWhileAsking(t *testing.T) {
+	w := newWalk(4, 2)
+	ctx, cancel := context.WithCancel(t.Context())
+	w.fleet.run = func(context.Context, int, bench.Task) error { return errBroken }
+	w.fleet.hello = func(ctx context.Context, _ int) error {
+		cancel()
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	r, err := w.do(t, ctx)
+	if err != nil || !r.Interrupted || r.Partial() {
+		t.Errorf("result %+v, error %v", r, err)
+	}
+}
+
+// TestInterruptTooLate: a walk that is through is complete.
+func TestInterruptTooLate(t *testing.T) {
+	w := newWalk(4, 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	w.cfg.Sink = func(b []dataset.Sample) error {
+		if w.slots = append(w.slots, b); len(w.slots) == 3 {
+			cancel()
+		}
+		return nil
+	}
+	if r, err := w.do(t, ctx); err != nil || r.Interrupted || r.Slots != 3 {
+		t.Errorf("result %+v, error %v", r, err)
+	}
+}
+
+func TestInterruptBefore(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	w := newWalk(4, 1)
+	if r, err := w.do(t, ctx); err != nil || !r.Interrupted || len(w.fleet.tasks) != 0 {
+		t.Errorf("result %+v, error %v, %d tasks", r, err, len(w.fleet.tasks))
+	}
+}
