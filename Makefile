@@ -10,7 +10,7 @@ run: build
 	$(BIN) run --local 4 --plan quick
 
 build:
-	$(GO) build -trimpath -o $(BIN) ./cmd/calib
+	CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN) ./cmd/calib
 
 test: build
 	$(GO) test ./...

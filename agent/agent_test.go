@@ -150,6 +150,30 @@ func TestOneTaskAtATime(t *testing.T) {
 	})
 }
 
+// A coordinator that cancels a slot tries it again at once: the agent waits for what is still ending.
+func TestNextTaskWaitsForTheCancelledOne(t *testing.T) {
+	var cancelled atomic.Bool
+	ending := func(ctx context.Context, _ bench.Task, _ func(int)) ([]dataset.Sample, error) {
+		if cancelled.Swap(true) {
+			return nil, nil
+		}
+		<-ctx.Done()
+		time.Sleep(time.Second) // in fake time
+		return nil, ctx.Err()
+	}
+	bubble(t, ServerOptions{}, ClientOptions{}, ending, func(r *rig) {
+		r.prepared()
+		ctx, cancel := context.WithCancel(context.Background())
+		time.AfterFunc(5*time.Second, cancel)
+		_, err := r.client.Run(ctx, task())
+		mustBe(t, err, context.Canceled)
+		from := time.Now()
+		if _, err := r.run(task()); err != nil || time.Since(from) != time.Second {
+			t.Errorf("after %v: %v", time.Since(from), err)
+		}
+	})
+}
+
 func TestAnotherVersion(t *testing.T) {
 	bubble(t, ServerOptions{}, ClientOptions{}, quick, func(r *rig) {
 		r.prepared()

@@ -24,7 +24,7 @@ type lease struct {
 	silent *time.Timer
 	ctx    context.Context
 	cancel context.CancelCauseFunc
-	task   bool // a task is running
+	task   chan struct{} // of the running task: closed at its end; nil where none runs
 }
 
 // take gives the agent to a run, or lets the run that holds it start over with a new session.
@@ -32,7 +32,7 @@ func (s *Server) take(session bench.Session) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if l := s.lease; l != nil {
-		if l.run != session.Run || l.task {
+		if l.run != session.Run || l.task != nil {
 			return l.busy()
 		}
 		s.end(l, errReleased)
@@ -54,7 +54,7 @@ func (l *lease) busy() error {
 	what := "holds the agent"
 	if l.ctx.Err() != nil {
 		what = "is being cancelled there"
-	} else if l.task {
+	} else if l.task != nil {
 		what = "is measuring there"
 	}
 	return fault(kindBusy, "run %s %s, since %s: wait until it ends, or end its coordinator",
@@ -88,31 +88,51 @@ func (s *Server) held(run string) (*lease, error) {
 	return l, nil
 }
 
-// begin marks the start of a task, done its end.
-func (s *Server) begin(t *bench.Task) (l *lease, done func(), err error) {
+// begin marks the start of a task, done its end. The task before may still be ending, because its call was cancelled a
+// moment ago: it is waited for as long as a cancelled task may take.
+func (s *Server) begin(ctx context.Context, t *bench.Task) (l *lease, done func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l, err = s.held(t.Run)
+	if err == nil && l.task != nil {
+		before := l.task
+		s.mu.Unlock()
+		await(ctx, before, grace)
+		s.mu.Lock()
+		l, err = s.held(t.Run)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
-	if l.task {
+	if l.task != nil {
 		return nil, nil, l.busy()
 	}
 	if err := s.opts.Limits.task(t, l.self); err != nil {
 		return nil, nil, err
 	}
-	l.task = true
+	l.task = make(chan struct{})
 	l.silent.Reset(s.opts.Silence)
 	s.tasks.Add(1)
 	return l, func() { s.finish(l) }, nil
+}
+
+// await returns when ended is closed, ctx ends, or the time is over.
+func await(ctx context.Context, ended <-chan struct{}, most time.Duration) {
+	t := time.NewTimer(most)
+	defer t.Stop()
+	select {
+	case <-ended:
+	case <-ctx.Done():
+	case <-t.C:
+	}
 }
 
 func (s *Server) finish(l *lease) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	defer s.tasks.Done()
-	l.task = false
+	close(l.task)
+	l.task = nil
 	if l.ctx.Err() != nil {
 		s.free(l)
 	}
@@ -148,7 +168,7 @@ func (s *Server) release(run string) {
 func (s *Server) end(l *lease, why error) {
 	l.silent.Stop()
 	l.cancel(why)
-	if !l.task {
+	if l.task == nil {
 		s.free(l)
 	}
 }

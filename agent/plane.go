@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"runtime"
+	"sync/atomic"
 
 	"calib/bench"
 	"calib/internal/dataset"
@@ -16,7 +17,7 @@ type dataPlane interface {
 	Addr() string
 	// Prepare forgets the session before and takes this one.
 	Prepare(bench.Session) error
-	// Group is a rank's view of a team. Cancelling ctx shuts its connections down, which ends every call on it.
+	// Group is a rank's view of a team, with every link of it open. Cancelling ctx shuts its connections down, which ends every call on it.
 	Group(ctx context.Context, team []int, rank int, recv units.Nanos) (group, error)
 	// Thread makes the calling thread, which is locked, fit for timing, and the process quiet until restore. The
 	// collector comes back when the heap has grown by room.
@@ -35,8 +36,9 @@ type group interface {
 
 // meshPlane is the real data plane.
 type meshPlane struct {
-	mesh *transport.Mesh
-	cpu  int
+	mesh   *transport.Mesh
+	cpu    int
+	shared atomic.Bool // other agents share the machine
 }
 
 // newMeshPlane listens on addr. It fails now, not in the first task, where this process may not use the CPU.
@@ -54,7 +56,7 @@ func newMeshPlane(addr string, cpu int) (*meshPlane, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &meshPlane{m, cpu}, nil
+	return &meshPlane{mesh: m, cpu: cpu}, nil
 }
 
 func (p *meshPlane) Addr() string { return p.mesh.Addr().String() }
@@ -72,12 +74,21 @@ func (p *meshPlane) Prepare(s bench.Session) error {
 	for _, k := range s.Tickets {
 		t.Tickets = append(t.Tickets, transport.Ticket(k))
 	}
+	p.shared.Store(s.Shared)
 	return p.mesh.SetSession(t)
 }
 
 func (p *meshPlane) Group(ctx context.Context, team []int, rank int, recv units.Nanos) (group, error) {
 	g, err := transport.NewGroup(ctx, p.mesh, team, rank, recv)
 	if err != nil {
+		return nil, err
+	}
+	if p.shared.Load() {
+		g.SetSpin(0)
+	}
+	if err := g.Open(); err != nil {
+		g.Abort()
+		g.Close()
 		return nil, err
 	}
 	return meshGroup{g}, nil

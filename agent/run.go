@@ -23,7 +23,7 @@ func (s *Server) run(ctx context.Context, t bench.Task, out *connect.ServerStrea
 	if _, ok := bench.Lookup(t.Exp); !ok {
 		return fault(kindExperiment, "it has no experiment %q", t.Exp)
 	}
-	lease, done, err := s.begin(&t)
+	lease, done, err := s.begin(ctx, &t)
 	if err != nil {
 		return err
 	}

@@ -14,10 +14,10 @@ import (
 // of its own where the stream below has none; every call on it is bounded by timers above.
 type stream struct {
 	io.ReadWriteCloser
-	gone chan struct{} // closed at the first failed read, or at Close
+	gone chan struct{} // closed at the first failed read or write, or at Close
 	used atomic.Bool   // a byte was read
 	once sync.Once
-	err  error // of the first failed read; nil after Close. Read it after gone.
+	err  error // of the first failed read or write; nil after Close. Read it after gone.
 }
 
 func newStream(rw io.ReadWriteCloser) *stream {
@@ -30,6 +30,15 @@ func (c *stream) Read(b []byte) (int, error) {
 	if n > 0 {
 		c.used.Store(true)
 	}
+	if err != nil {
+		c.end(err)
+	}
+	return n, err
+}
+
+// Write remembers too: where the other end is gone, either may notice first.
+func (c *stream) Write(b []byte) (int, error) {
+	n, err := c.ReadWriteCloser.Write(b)
 	if err != nil {
 		c.end(err)
 	}

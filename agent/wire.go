@@ -14,7 +14,7 @@ import (
 
 func sessionToWire(s bench.Session) *controlv1.PrepareRequest {
 	p := &controlv1.PrepareRequest{
-		Protocol: Protocol, Run: s.Run, Self: uint32(s.Self),
+		Protocol: Protocol, Run: s.Run, Self: uint32(s.Self), Shared: s.Shared,
 		Socket: &controlv1.Socket{
 			SndBuf: int64(s.Socket.SndBuf), RcvBuf: int64(s.Socket.RcvBuf), Congestion: s.Socket.Congestion,
 			NoEor: s.Socket.NoEOR, Nagle: s.Socket.Nagle,
@@ -32,7 +32,7 @@ func sessionToWire(s bench.Session) *controlv1.PrepareRequest {
 }
 
 func sessionFromWire(p *controlv1.PrepareRequest) (bench.Session, error) {
-	s := bench.Session{Run: p.Run, Self: int(p.Self)}
+	s := bench.Session{Run: p.Run, Self: int(p.Self), Shared: p.Shared}
 	if k := p.Socket; k != nil {
 		s.Socket = bench.Socket{
 			SndBuf: units.Bytes(k.SndBuf), RcvBuf: units.Bytes(k.RcvBuf), Congestion: k.Congestion,

@@ -10,6 +10,9 @@ type Session struct {
 	Peers   []Peer
 	Tickets []Ticket // those that name Self
 	Socket  Socket
+	// Shared says that several agents share a machine: they wait asleep to the end, because one that spins would take the
+	// CPU from another.
+	Shared bool
 }
 
 // Peer is where another agent takes data connections, by host index.

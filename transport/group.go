@@ -12,8 +12,8 @@ import (
 const DefaultTimeout = 30 * units.Second
 
 // Group is one rank's view of a team of hosts. It belongs to one goroutine, locked to its thread; only Abort may be
-// called from others. A connection is opened by the first Send or Recv that needs it, so that experiments pass a message
-// over each link before they time it; from then on Send and Recv take no lock and allocate nothing.
+// called from others. A connection is opened by the first Send or Recv that needs it, or by Open; from then on Send and
+// Recv take no lock and allocate nothing, so experiments pass a message over each link before they time it.
 type Group struct {
 	conns []*Conn // by rank; written under mu, by the group's goroutine only
 
@@ -22,6 +22,7 @@ type Group struct {
 	team    []int
 	rank    int
 	timeout units.Nanos
+	spin    units.Nanos // of WaitUntil
 	steal   *stealReader
 	release func() bool // of the watch over ctx
 
@@ -39,7 +40,7 @@ func NewGroup(ctx context.Context, m *Mesh, team []int, rank int, timeout units.
 		timeout = DefaultTimeout
 	}
 	g := &Group{ctx: ctx, mesh: m, team: append([]int(nil), team...), rank: rank, timeout: timeout,
-		steal: newStealReader(), conns: make([]*Conn, len(team))}
+		spin: DefaultSpin, steal: newStealReader(), conns: make([]*Conn, len(team))}
 	g.release = context.AfterFunc(ctx, g.Abort)
 	return g, nil
 }
@@ -66,8 +67,12 @@ func (g *Group) WaitUntil(t units.Nanos) error {
 			return fmt.Errorf("wait: %w", ctxErr(g.ctx))
 		}
 	}
-	return WaitUntil(t, DefaultSpin)
+	return WaitUntil(t, g.spin)
 }
+
+// SetSpin says how long before its target a wait stops sleeping and spins; a new group has DefaultSpin. Where agents share
+// a machine it is 0: one that spins takes the CPU from another.
+func (g *Group) SetSpin(spin units.Nanos) { g.spin = spin }
 
 // Send sends b to a rank as one message. See Conn.Send.
 func (g *Group) Send(to int, b []byte) error {
@@ -111,6 +116,22 @@ func (g *Group) RawCounters(peer int) (Counters, error) {
 	n, err := c.Counters()
 	n.StealTicks = g.steal.ticks()
 	return n, err
+}
+
+// Open opens the links to every other rank, first those this host dials. Without it a first Send waits for the peer to
+// use the same link, which an experiment that counts on the peer's buffer may never do. Every rank calls it at once.
+func (g *Group) Open() error {
+	for _, dials := range []bool{true, false} {
+		for rank := range g.team {
+			if rank == g.rank || g.known(rank) != nil || dials != (g.team[g.rank] < g.team[rank]) {
+				continue
+			}
+			if _, err := g.open(rank); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // known returns the connection to a rank if it is open. It is inlined.

@@ -13,7 +13,8 @@ func Quiet(room units.Bytes) (restore func()) {
 	runtime.GC()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	limit := debug.SetMemoryLimit(int64(m.Sys-m.HeapReleased) + int64(room))
+	limit := debug.SetMemoryLimit(-1)
+	debug.SetMemoryLimit(min(limit, int64(m.Sys-m.HeapReleased)+int64(room)))
 	percent := debug.SetGCPercent(-1)
 	return func() {
 		debug.SetGCPercent(percent)

@@ -123,7 +123,7 @@ func (w where) launcher() (*launch.Launcher, error) {
 
 // startOne starts or dials the agent of one host and completes what it says of itself with what the hosts file says.
 func (w where) startOne(ctx context.Context, l *launch.Launcher, h hosts.Host) (coord.Agent, dataset.Host, error) {
-	opts := agent.ClientOptions{DataAddr: h.Addr}
+	opts := agent.ClientOptions{DataAddr: w.carries(ctx, h)}
 	var client *agent.Client
 	if h.Daemon {
 		var err error
@@ -131,7 +131,7 @@ func (w where) startOne(ctx context.Context, l *launch.Launcher, h hosts.Host) (
 			return nil, dataset.Host{}, err
 		}
 	} else {
-		p, err := l.Launch(ctx, launch.Host{Name: h.Name, User: h.User}, agentArgs(h)...)
+		p, err := l.Launch(ctx, launch.Host{Name: h.Name, User: h.User}, w.agentArgs(h)...)
 		if err != nil {
 			return nil, dataset.Host{}, err
 		}
@@ -152,8 +152,34 @@ func (w where) startOne(ctx context.Context, l *launch.Launcher, h hosts.Host) (
 	return client, info, nil
 }
 
-func agentArgs(h hosts.Host) []string {
-	args := []string{"agent", "--stdio", "--data", net.JoinHostPort(h.Addr, strconv.Itoa(h.Port))}
+// carries is the address whose interface the agent is to describe: the data address, as far as it is known here. A name
+// that only the hosts themselves can resolve leaves it empty, and the interface out of the fingerprint.
+func (w where) carries(ctx context.Context, h hosts.Host) string {
+	switch {
+	case h.Addr != "":
+		return h.Addr
+	case w.Local > 0:
+		return loopback
+	}
+	name := h.Name
+	if host, _, err := net.SplitHostPort(name); h.Daemon && err == nil {
+		name = host
+	}
+	if addrs, err := net.DefaultResolver.LookupHost(ctx, name); err == nil {
+		return addrs[0]
+	}
+	return ""
+}
+
+// loopback is where agents on this machine meet.
+const loopback = "127.0.0.1"
+
+func (w where) agentArgs(h hosts.Host) []string {
+	addr := h.Addr
+	if w.Local > 0 {
+		addr = loopback
+	}
+	args := []string{"agent", "--stdio", "--data", net.JoinHostPort(addr, strconv.Itoa(h.Port))}
 	if h.CPU != "" {
 		args = append(args, "--cpu", h.CPU)
 	}
@@ -170,7 +196,7 @@ func (w where) dataAddr(h hosts.Host, listens string) (string, error) {
 	case h.Addr != "":
 		host = h.Addr
 	case w.Local > 0:
-		host = "127.0.0.1"
+		host = loopback
 	case h.Daemon && (ip == nil || ip.IsUnspecified()):
 		if host, _, err = net.SplitHostPort(h.Name); err != nil {
 			return "", fmt.Errorf("host %s: %w", h.Name, err)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -69,14 +70,14 @@ func silent(err, telling error) error {
 }
 
 // report tells the user of err, as one JSON document on out where asked, and returns the exit code.
-func report(out, errOut io.Writer, asJSON bool, err error) int {
+func report(out, errOut io.Writer, asJSON bool, command string, err error) int {
 	code := codeOf(err)
 	var c *coded
 	if err == nil || (errors.As(err, &c) && c.silent) {
 		return code
 	}
 	if asJSON {
-		err := reports.Result{Exit: code, Error: err.Error()}.Encode(out)
+		err := reports.Result{Command: command, Exit: code, Error: err.Error()}.Encode(out)
 		if err == nil {
 			return code
 		}
@@ -96,6 +97,19 @@ func wantsJSON(args []string) bool {
 		}
 	}
 	return false
+}
+
+// commandOf returns the words of args that name a command: "run", "hosts expand".
+func commandOf(cmds []*cli.Command, args []string) string {
+	var words []string
+	for _, a := range args {
+		i := slices.IndexFunc(cmds, func(c *cli.Command) bool { return c.HasName(a) })
+		if i < 0 {
+			break
+		}
+		words, cmds = append(words, a), cmds[i].Subcommands
+	}
+	return strings.Join(words, " ")
 }
 
 // noFlagsAfter rejects an argument that looks like a flag: the cli library stops reading flags at the first argument, and

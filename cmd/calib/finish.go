@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"calib/bench"
-	"calib/internal/coord"
 	"calib/internal/dataset"
 	"calib/internal/progress"
 	"calib/internal/rundir"
@@ -51,7 +50,7 @@ func (j *job) record(s *bench.Schedule, stopper *bench.Stopper, infos []dataset.
 	return j.dir.Update(func(r *rundir.Run) {
 		r.Slots = rundir.Slots{Planned: s.Slots() * s.Plan.Rounds.Min, Done: j.result.Slots + j.result.Had, Failed: len(j.result.Failures)}
 		r.Stops = stops(stopper)
-		r.Failures = failures(j.result, infos)
+		r.Failures = j.failures(infos)
 		r.Warnings = j.notes
 	})
 }
@@ -70,13 +69,17 @@ func stops(t *bench.Stopper) []rundir.Stop {
 	return out
 }
 
-func failures(r *coord.Result, infos []dataset.Host) []rundir.Failure {
+// failures are the slots given up and the hosts lost, before measuring and while.
+func (j *job) failures(infos []dataset.Host) []rundir.Failure {
 	var out []rundir.Failure
-	for _, f := range r.Failures {
+	for _, f := range j.result.Failures {
 		out = append(out, rundir.Failure{Slot: &f.Slot, Error: f.Error})
 	}
-	for _, h := range slices.Sorted(maps.Keys(r.Lost)) {
-		out = append(out, rundir.Failure{Host: infos[h].Name, Error: r.Lost[h]})
+	for _, l := range j.lost {
+		out = append(out, rundir.Failure{Host: l.name, Error: l.err.Error()})
+	}
+	for _, h := range slices.Sorted(maps.Keys(j.result.Lost)) {
+		out = append(out, rundir.Failure{Host: infos[h].Name, Error: j.result.Lost[h]})
 	}
 	return out
 }
@@ -93,11 +96,16 @@ func (j *job) finish(err error) error {
 		status, code, err = rundir.StatusInterrupted, exitInterrupted, j.saved(errInterrupted)
 	case err != nil:
 		status, code = rundir.StatusFailed, codeOf(err)
-		if j.result != nil && j.result.Slots+j.result.Had > 0 {
+		if j.savedSlots() > 0 {
 			status, code, err = rundir.StatusPartial, exitPartial, j.saved(err)
 		}
-	case j.result.Partial():
+	case j.result.Partial() || len(j.lost) > 0:
 		status, code, err = rundir.StatusPartial, exitPartial, j.saved(j.partial())
+	case j.unfit != nil:
+		code, err = exitFailed, fmt.Errorf("all was measured and is saved in %s, but not fitted", j.dir.Path())
+	}
+	if j.unfit != nil {
+		err = errors.Join(err, j.unfit)
 	}
 	end := j.dir.Update(func(r *rundir.Run) { r.End(status, code, time.Now()) })
 	if j.log != nil {
@@ -131,10 +139,7 @@ func (j *job) partial() error {
 
 // saved adds to err where the measurements are and how to go on.
 func (j *job) saved(err error) error {
-	n := 0
-	if j.result != nil {
-		n = j.result.Slots + j.result.Had
-	}
+	n := j.savedSlots()
 	if n == 0 {
 		return fmt.Errorf("%w; nothing was measured yet", err)
 	}

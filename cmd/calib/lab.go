@@ -58,6 +58,8 @@ func specFlags() []cli.Flag {
 		&cli.StringFlag{Name: "preset", Usage: "built-in network `NAME`: " + strings.Join(netspec.PresetNames(), ", ")},
 		&cli.IntFlag{Name: "hosts", Usage: "`N` hosts, instead of the file's or the preset's own number"},
 		&cli.IntFlag{Name: "cpu", Usage: "pin the process that moves the packets to CPU `N`"},
+		&cli.BoolFlag{Name: "idle", Usage: "let idle CPUs sleep: saves power, and spares a virtual machine its quota, but hosts " +
+			"answer tens of microseconds later"},
 	}
 }
 
@@ -91,7 +93,7 @@ func labSpec(c *cli.Context, arg string) (*netspec.Spec, error) {
 }
 
 func labOptions(c *cli.Context) lab.Options {
-	o := lab.Options{Name: c.String("name")}
+	o := lab.Options{Name: c.String("name"), Idle: c.Bool("idle")}
 	if c.IsSet("cpu") {
 		cpu := c.Int("cpu")
 		o.CPU = &cpu

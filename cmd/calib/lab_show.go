@@ -64,7 +64,15 @@ func labStats(c *cli.Context) error {
 
 func printStats(w io.Writer, r labReport) error {
 	s := r.Stats
-	fmt.Fprintf(w, "lab %s: up %s, priority %s\n%v\n", s.Lab, units.Format(s.Uptime, "s"), s.Priority, r.Verdict)
+	idle, sent := "idle CPUs sleep", "read from the device"
+	if s.Awake {
+		idle = "idle CPUs are kept awake"
+	}
+	if s.PreciseSend {
+		sent = "stamped by TCP"
+	}
+	fmt.Fprintf(w, "lab %s: up %s, priority %s, %s, packets count as sent when %s\n%v\n",
+		s.Lab, units.Format(s.Uptime, "s"), s.Priority, idle, sent, r.Verdict)
 	if s.MediumQueueMax > 0 {
 		fmt.Fprintf(w, "shared medium: at most %d packets inside\n", s.MediumQueueMax)
 	}

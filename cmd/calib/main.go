@@ -28,7 +28,7 @@ func execute(args []string) int {
 	if ctx.Err() != nil && (err == nil || errors.Is(err, context.Canceled)) {
 		err = withCode(exitInterrupted, errInterrupted)
 	}
-	return report(app.Writer, app.ErrWriter, wantsJSON(args), err)
+	return report(app.Writer, app.ErrWriter, wantsJSON(args), commandOf(app.Commands, args[1:]), err)
 }
 
 func newApp() *cli.App {

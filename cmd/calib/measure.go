@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -29,8 +31,11 @@ func measureCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			err = j.measure(c.Context)
-			return j.finish(err)
+			if err = j.measure(c.Context); j.dir == nil {
+				return j.finish(err)
+			}
+			path := j.dir.Path()
+			return tellMeasured(c, path, j.finish(err))
 		},
 	}
 }
@@ -54,6 +59,8 @@ type job struct {
 	have   []dataset.Sample // of a resumed run
 	out    *dataset.Writer
 	result *coord.Result
+	lost   []lostHost // before measuring began
+	unfit  error      // why there are no parameters
 	notes  []string
 }
 
@@ -68,10 +75,15 @@ func newJob(c *cli.Context) (*job, error) {
 	}
 	var err error
 	if j.list, err = j.detail.Where.hosts(j.note); err != nil {
-		return nil, errors.Join(err, j.closeFiles())
+		return nil, err
 	}
 	if len(j.list)%2 == 1 {
 		j.note(fmt.Sprintf("%d hosts: paired leaves out %s, the last of an odd number", len(j.list), j.list[len(j.list)-1].Name))
+	}
+	if dir := c.String("resume"); dir != "" {
+		if j.dir, err = rundir.Resume(dir); err != nil {
+			return nil, withCode(exitUsage, err)
+		}
 	}
 	return j, nil
 }
@@ -79,11 +91,15 @@ func newJob(c *cli.Context) (*job, error) {
 // read takes plan and hosts from the flags, or from the run that is resumed.
 func (j *job) read() (err error) {
 	if dir := j.c.String("resume"); dir != "" {
-		if j.dir, err = rundir.Resume(dir); err != nil {
+		if err := onlyResume(j.c); err != nil {
+			return err
+		}
+		before, err := rundir.Open(dir)
+		if err != nil {
 			return withCode(exitUsage, err)
 		}
-		if err = json.Unmarshal(j.dir.Run().Detail, &j.detail); err != nil {
-			return errors.Join(usagef("resume %s: %s: %w", dir, rundir.RunFile, err), j.dir.Close())
+		if err = json.Unmarshal(before.Run().Detail, &j.detail); err != nil {
+			return usagef("resume %s: %s: %w", dir, rundir.RunFile, err)
 		}
 		return nil
 	}
@@ -142,7 +158,7 @@ func (j *job) openFiles() (err error) {
 			path = rundir.DefaultName(time.Now())
 		}
 		j.dir, err = rundir.Create(path, rundir.Run{
-			ID:   fmt.Sprintf("%s-%x", time.Now().UTC().Format("20060102-150405"), j.detail.Plan.Seed&0xffff),
+			ID:   fmt.Sprintf("%s-%s", time.Now().UTC().Format("20060102-150405"), strings.ToLower(rand.Text()[:8])),
 			Plan: j.detail.Plan.Name, Seed: j.detail.Plan.Seed, Version: environ.Version(), Build: build,
 			Args: os.Args[1:], Detail: text, Started: time.Now().UTC(),
 		})
@@ -156,6 +172,10 @@ func (j *job) openFiles() (err error) {
 
 // walk prepares the agents of a cluster and measures.
 func (j *job) walk(ctx context.Context, cl *cluster) error {
+	if err := j.openSamples(cl); err != nil {
+		return err
+	}
+	j.lost = cl.lost
 	for _, l := range cl.lost {
 		j.note(fmt.Sprintf("going on without host %s: %v", l.name, l.err))
 	}
@@ -164,9 +184,6 @@ func (j *job) walk(ctx context.Context, cl *cluster) error {
 	}
 	schedule, err := scheduleOf(j.detail.Plan, len(cl.agents))
 	if err != nil {
-		return err
-	}
-	if err := j.openSamples(cl.infos); err != nil {
 		return err
 	}
 	if err := j.prepare(ctx, cl, schedule); err != nil {
@@ -181,52 +198,22 @@ func (j *job) walk(ctx context.Context, cl *cluster) error {
 		Deadline: func(s bench.Slot) units.Nanos { return slotDeadline(schedule, s) },
 		Sink:     func(b []dataset.Sample) error { return j.out.Append(b) },
 		Progress: func(p coord.Progress) {
-			j.show.Update(p.Done, 1, fmt.Sprintf("%s, round %d of at most %d", p.Exp, p.Round+1, p.Rounds))
+			label := ""
+			if p.Exp != "" {
+				label = fmt.Sprintf("%s, round %d of at most %d", p.Exp, p.Round+1, p.Rounds)
+			}
+			j.show.Update(p.Done, 1, label)
+		},
+		Slot: func(s bench.Slot, took time.Duration) {
+			j.log.Debug("slot", "id", s.ID, "round", s.Round, "exp", s.Exp, "ms", float64(took.Microseconds())/1000)
 		},
 		Note: j.note,
 	})
-	for _, l := range cl.lost {
-		j.result.Failures = append(j.result.Failures, coord.Failure{Error: fmt.Sprintf("host %s: %v", l.name, l.err)})
-	}
 	return errors.Join(err, j.record(schedule, stopper, cl.infos))
 }
 
-// openSamples starts samples.jsonl, or takes up the one that is resumed.
-func (j *job) openSamples(infos []dataset.Host) error {
-	path := j.dir.File(rundir.SamplesFile)
-	if j.c.String("resume") != "" {
-		if _, err := os.Stat(path); err == nil {
-			out, d, err := dataset.Resume(path)
-			if err != nil {
-				return err
-			}
-			j.out, j.have = out, d.Samples
-			return sameHosts(d.Header.Hosts, infos)
-		}
-	}
-	run := j.dir.Run()
-	out, err := dataset.Create(path, dataset.Header{Run: run.ID, Seed: run.Seed, Plan: run.Plan, Hosts: infos})
-	j.out = out
-	if err != nil {
-		return err
-	}
-	return j.dir.Update(func(r *rundir.Run) { r.Hosts = infos })
-}
-
-// sameHosts refuses to go on with a run on other hosts: samples name hosts by index.
-func sameHosts(before, now []dataset.Host) error {
-	if len(before) != len(now) {
-		return fmt.Errorf("resume: the run was on %d hosts, %d answer now: bring them all up, or start a new run", len(before), len(now))
-	}
-	for i := range before {
-		if before[i].Name != now[i].Name {
-			return fmt.Errorf("resume: host %d was %s, now it is %s: use the same hosts in the same order", i, before[i].Name, now[i].Name)
-		}
-	}
-	return nil
-}
-
-// prepare hands out the session. The tickets allow twice the plan's bytes, and expire an hour after its budget.
+// prepare hands out the session. The tickets allow twice the plan's bytes and room for streams, and last a day longer than
+// twice its budget.
 func (j *job) prepare(ctx context.Context, cl *cluster, s *bench.Schedule) error {
 	f := s.Estimate(bench.DefaultAssumption())
 	most := 2*f.LinkBytes*units.Bytes(f.MaxRounds) + 64*units.GiB
@@ -237,6 +224,7 @@ func (j *job) prepare(ctx context.Context, cl *cluster, s *bench.Schedule) error
 	}
 	session := bench.Session{
 		Run: j.dir.Run().ID, Peers: cl.peers, Socket: bench.Socket{Congestion: j.detail.Congestion},
+		Shared: sharesMachine(cl.infos),
 	}
 	return errors.Join(coord.Prepare(ctx, cl.agents, session, tickets, startsAtOnce)...)
 }

@@ -2,6 +2,8 @@ package main
 
 import (
 	"errors"
+	"fmt"
+	"path/filepath"
 
 	"github.com/urfave/cli/v2"
 
@@ -28,7 +30,8 @@ func runCommand() *cli.Command {
 	}
 }
 
-// run measures, then fits what was measured, also when that is only a part; the first failure decides the exit code.
+// run measures, then fits what was measured, also when that is only a part; what failed to be measured decides the
+// exit code before what failed to be fitted.
 func (j *job) run() error {
 	err := j.measure(j.c.Context)
 	if j.dir == nil {
@@ -38,9 +41,7 @@ func (j *job) run() error {
 	path := j.dir.Path()
 	if j.result != nil && j.result.Slots+j.result.Had > 0 {
 		j.show.Phase("fit")
-		if fitErr := j.fit(); fitErr != nil && err == nil {
-			err = fitErr
-		}
+		j.unfit = j.fit()
 	}
 	err = j.finish(err)
 	return tell(j.c, "run", path, err)
@@ -79,6 +80,27 @@ func tell(c *cli.Context, command, path string, err error) error {
 		return errors.Join(err, onlyIf(err == nil, readErr))
 	}
 	return errors.Join(err, reports.Table(c.App.Writer, p, pageOptions(c, path)))
+}
+
+// tellMeasured says where the samples are, and passes the error on, which says so too.
+func tellMeasured(c *cli.Context, path string, err error) error {
+	if c.Bool("json") {
+		dir, openErr := rundir.Open(path)
+		if openErr != nil {
+			return errors.Join(err, openErr)
+		}
+		r := reports.Result{Command: "measure", Exit: codeOf(err), Run: path, Files: files(path), Warnings: dir.Run().Warnings}
+		if err != nil {
+			r.Error = err.Error()
+		}
+		return silent(err, r.Encode(c.App.Writer))
+	}
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(c.App.Writer, "The samples are in %s; calib fit %s makes parameters of them.\n",
+		filepath.Join(path, rundir.SamplesFile), path)
+	return err
 }
 
 func onlyIf(cond bool, err error) error {

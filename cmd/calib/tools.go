@@ -44,3 +44,15 @@ func versions(infos []dataset.Host) []string {
 	slices.Sort(out)
 	return out
 }
+
+// sharesMachine reports whether two agents run on one machine: processes over loopback, or containers.
+func sharesMachine(infos []dataset.Host) bool {
+	seen := map[string]bool{}
+	for _, h := range infos {
+		if h.Boot != "" && seen[h.Boot] {
+			return true
+		}
+		seen[h.Boot] = true
+	}
+	return false
+}

@@ -25,7 +25,7 @@ const exitLate = 5
 
 func main() {
 	calib := flag.String("calib", "bin/calib", "the calib command")
-	truths := flag.String("truths", "sparc1994:8,switch:8,examples/lab-slow-host.yaml", "lab files or PRESET:HOSTS")
+	truths := flag.String("truths", "sparc1994:8,switch:8,examples/lab-slowhost.yaml", "lab files or PRESET:HOSTS")
 	seeds := flag.String("seeds", "1,2,3", "seeds of the runs")
 	plan := flag.String("plan", "examples/plan-lab.yaml", "plan of the runs")
 	keep := flag.String("keep", "", "keep the run directories here")

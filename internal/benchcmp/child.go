@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"runtime/pprof"
 	"slices"
 	"time"
 
@@ -26,6 +27,7 @@ type setup struct {
 	Rounds  int           // of the ping-pong
 	Warm    time.Duration // of the stream, not counted
 	For     time.Duration // of the stream, counted
+	Profile string        // file for a CPU profile of the dialer; none if empty
 	Options transport.Options
 }
 
@@ -93,6 +95,17 @@ func measure(m *transport.Mesh, s setup) (reading, error) {
 		return reading{}, fmt.Errorf("no such work: %q", s.Work)
 	}
 	defer transport.Quiet(quietRoom)()
+	if s.Profile != "" && s.Self == 0 {
+		f, err := os.Create(s.Profile)
+		if err != nil {
+			return reading{}, err
+		}
+		defer f.Close()
+		if err := pprof.StartCPUProfile(f); err != nil {
+			return reading{}, err
+		}
+		defer pprof.StopCPUProfile()
+	}
 	return work(g, s)
 }
 

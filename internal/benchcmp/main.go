@@ -4,6 +4,9 @@
 // Its opinion is that only neighbours can be compared: on a machine that does other work a figure taken alone means
 // little, so runs alternate, each pair of runs gives one ratio, and the median of the ratios is the result.
 //
+// default.pgo is a profile of its ping-pong (-profile), by which the compiler lays out the timed path; the calib command
+// is built with the same one.
+//
 // It needs Linux, a C compiler, iproute2 and iperf3, and root for the two namespaces of the stream; it removes them.
 package main
 
@@ -13,6 +16,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 	"time"
 )
@@ -30,6 +34,7 @@ type settings struct {
 	streamFor       time.Duration
 	write           int
 	only            string
+	profile         string
 }
 
 func main() {
@@ -44,6 +49,7 @@ func main() {
 	flag.DurationVar(&s.streamFor, "stream", 2*time.Second, "how long a stream is measured")
 	flag.IntVar(&s.write, "write", 128<<10, "bytes of one write of the stream")
 	flag.StringVar(&s.only, "only", "", "pingpong or stream (empty is both)")
+	flag.StringVar(&s.profile, "profile", "", "only run the ping-pong once and write its CPU profile here (see default.pgo)")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, s)
@@ -63,6 +69,12 @@ func run(ctx context.Context, s settings) error {
 	if s.repeats < 1 || s.rounds < 1 || s.size < 1 || s.write < 1 {
 		return fmt.Errorf("-repeats, -rounds, -size and -write must be positive")
 	}
+	if s.profile != "" {
+		return profile(ctx, s)
+	}
+	if builtWithCgo() {
+		fmt.Println("built with cgo, which costs about 0.1 µs for each change of process: build with CGO_ENABLED=0, as releases are")
+	}
 	if s.only != "stream" {
 		if err := pingPong(ctx, s); err != nil {
 			return fmt.Errorf("ping-pong: %w", err)
@@ -74,4 +86,18 @@ func run(ctx context.Context, s settings) error {
 		}
 	}
 	return nil
+}
+
+// builtWithCgo reports whether package net brought the C library in.
+func builtWithCgo() bool {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return false
+	}
+	for _, b := range info.Settings {
+		if b.Key == "CGO_ENABLED" {
+			return b.Value == "1"
+		}
+	}
+	return false
 }

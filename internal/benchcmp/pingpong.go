@@ -70,15 +70,25 @@ func inC(ctx context.Context, exe string, s settings, to *[]float64) func() erro
 
 func inCalib(ctx context.Context, s settings, to *[]float64) func() error {
 	return func() error {
-		lo := side{addr: "127.0.0.1"}
-		r, _, err := runPair(ctx, lo, lo, setup{Work: "pingpong", Size: s.size, Rounds: s.rounds,
-			Options: transport.Options{Congestion: congestion}})
-		if err != nil {
-			return err
-		}
-		*to = append(*to, float64(r.NS))
-		return nil
+		ns, err := calibPingPong(ctx, s)
+		*to = append(*to, ns)
+		return err
 	}
+}
+
+// calibPingPong returns the median half round trip in nanoseconds.
+func calibPingPong(ctx context.Context, s settings) (float64, error) {
+	lo := side{addr: "127.0.0.1"}
+	r, _, err := runPair(ctx, lo, lo, setup{Work: "pingpong", Size: s.size, Rounds: s.rounds, Profile: s.profile,
+		Options: transport.Options{Congestion: congestion}})
+	return float64(r.NS), err
+}
+
+// profile runs the ping-pong for its CPU profile alone: 1,000,000 round trips give some hundred samples.
+func profile(ctx context.Context, s settings) error {
+	s.rounds = 1_000_000
+	_, err := calibPingPong(ctx, s)
+	return err
 }
 
 // others reads NPtcp and sockperf where they are installed.

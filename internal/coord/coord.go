@@ -16,7 +16,8 @@ import (
 	"calib/internal/units"
 )
 
-// Agent is one host's agent.
+// Agent is one host's agent. Every call returns soon after its context has ended, whatever became of the host: a walk
+// waits for all it has called.
 type Agent interface {
 	// Hello asks who it is. It is also how coord finds out whether an agent still answers.
 	Hello(ctx context.Context) (dataset.Host, error)
@@ -59,9 +60,9 @@ var ErrNothing = errors.New("nothing was measured")
 // Progress is where a walk is.
 type Progress struct {
 	Round, Rounds int
-	Slot, Slots   int // of this round
-	Exp           string
-	Done          float64 // share of the whole, 0..1, assuming every round is needed
+	Slot, Slots   int     // of this round
+	Exp           string  // "" at the end
+	Done          float64 // share of the whole, 0..1, assuming every round is needed; 1 at the end and not before
 	Elapsed       time.Duration
 }
 

@@ -3,6 +3,7 @@ package coord_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -69,6 +70,38 @@ func TestAgentDiesIsolated(t *testing.T) {
 	}
 	if want := 3 * 3; r.Slots != want {
 		t.Errorf("%d slots, want %d: 3 pairs without host 2, 3 rounds", r.Slots, want)
+	}
+}
+
+// TestResumeAfterLoss: with the lost host back, a resumed run measures what it was left out of, and nothing twice.
+func TestResumeAfterLoss(t *testing.T) {
+	w := newWalk(8, 3)
+	at := w.planned(t)[9].ID
+	w.fleet.run = func(_ context.Context, _ int, task bench.Task) error {
+		if task.Slot == at {
+			w.fleet.kill(3)
+		}
+		return nil
+	}
+	if r := w.must(t); len(r.Lost) != 1 {
+		t.Fatalf("result %+v", r)
+	}
+	again := newWalk(8, 3)
+	again.cfg.Have = slices.Concat(w.slots...)
+	if r := again.must(t); r.Partial() || r.Had != 9 || r.Slots != 3*7-9 {
+		t.Errorf("resumed: %+v", r)
+	}
+	times := map[string]int{}
+	for _, s := range slices.Concat(append(w.slots, again.slots...)...) {
+		times[fmt.Sprint(s.Slot, s.Ranks, s.Point, s.Aux)]++
+	}
+	for what, n := range times {
+		if n != 1 {
+			t.Errorf("%s: measured %d times", what, n)
+		}
+	}
+	if want := 3 * 28 * 2 * 2; len(times) != want { // rounds, pairs, ranks, points
+		t.Errorf("%d samples, want %d", len(times), want)
 	}
 }
 

@@ -46,6 +46,8 @@ func Walk(ctx context.Context, agents []Agent, cfg Config) (*Result, error) {
 		w.result.Interrupted, err = true, nil
 	case err == nil && w.result.Slots+w.result.Had == 0:
 		err = w.nothing()
+	case err == nil && w.Progress != nil:
+		w.Progress(Progress{Round: w.result.Rounds - 1, Rounds: w.Schedule.Plan.Rounds.Max, Done: 1, Elapsed: w.Now().Sub(w.begun)})
 	}
 	return &w.result, err
 }
@@ -124,13 +126,15 @@ func (w *walker) hasLost(team []int) bool {
 	return false
 }
 
-// slot measures s, or takes it from the resumed run. A slot of which every team has lost a host is passed over: the
-// losses say why.
+// slot measures s, but takes what there is from the resumed run: of a slot in which that run had lost a host, only the
+// teams are measured that are missing. A slot of which every team has lost a host is passed over: the losses say why.
 func (w *walker) slot(ctx context.Context, s bench.Slot) error {
 	if had, ok := w.have[s.ID]; ok {
 		w.Stopper.Add(had)
-		w.result.Had++
-		return nil
+		if s.Teams = missing(s.Teams, had); len(s.Teams) == 0 {
+			w.result.Had++
+			return nil
+		}
 	}
 	if s.Teams = w.without(s.Teams); len(s.Teams) == 0 {
 		return nil
@@ -193,6 +197,23 @@ func (w *walker) keep(samples []dataset.Sample) error {
 	w.result.Slots++
 	w.failed = 0
 	return nil
+}
+
+// missing lists the teams of which there is no sample.
+func missing(teams [][]int, had []dataset.Sample) [][]int {
+	seen := map[int]bool{}
+	for i := range had {
+		for _, h := range had[i].Ranks {
+			seen[h] = true
+		}
+	}
+	var out [][]int
+	for _, t := range teams {
+		if !slices.ContainsFunc(t, func(h int) bool { return seen[h] }) {
+			out = append(out, t)
+		}
+	}
+	return out
 }
 
 // without leaves out the teams that have lost a host.

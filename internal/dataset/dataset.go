@@ -139,6 +139,8 @@ type Host struct {
 	// Version and Build identify the binary: the module version and the hash of the executable.
 	Version string `json:"version"`
 	Build   string `json:"build"`
+	// Boot identifies the machine and its boot: agents with equal ones share a machine.
+	Boot string `json:"boot,omitempty"`
 	// Env is the environment fingerprint: flat, sorted by JSON, comparable ("kernel", "nic.mtu", "tcp.congestion").
 	Env map[string]string `json:"env,omitempty"`
 	// Keys from hosts.txt that concern measuring.

@@ -12,6 +12,10 @@ type Options struct {
 	Name string // "" is DefaultName
 	// CPU, if not nil, is the CPU the wire is pinned to.
 	CPU *int
+	// Idle lets idle CPUs fall into states they leave slowly. Otherwise they are kept awake, if that is allowed (it takes
+	// root): hosts then answer tens of microseconds sooner and more evenly, but all CPUs run all the time the lab is up, for
+	// which a virtual machine with a quota may be stopped for tens of milliseconds now and then.
+	Idle bool
 	// Dir keeps the lab's files; "" is DefaultDir.
 	Dir string
 }

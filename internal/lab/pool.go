@@ -13,23 +13,38 @@ type pool struct {
 	limit  int
 }
 
-const chunkBuffers = 64
+const (
+	chunkBuffers = 64
+	firstChunks  = 16 // made and touched before the first packet
+)
 
 func newPool(size int) *pool {
-	return &pool{size: size, limit: max(chunkBuffers, poolBytes/size)}
+	p := &pool{size: size, limit: max(chunkBuffers*firstChunks, poolBytes/size)}
+	for range firstChunks {
+		p.grow()
+	}
+	return p
+}
+
+// grow adds a chunk, touched, so that no packet waits for the kernel to find memory.
+func (p *pool) grow() {
+	made, chunk := len(p.chunks)*chunkBuffers, make([]byte, chunkBuffers*p.size)
+	for i := 0; i < len(chunk); i += 4096 {
+		chunk[i] = 1
+	}
+	p.chunks = append(p.chunks, chunk)
+	for i := chunkBuffers - 1; i >= 0; i-- {
+		p.spare = append(p.spare, int32(made+i))
+	}
 }
 
 // get returns a buffer's number; false if the bound is reached.
 func (p *pool) get() (int32, bool) {
 	if len(p.spare) == 0 {
-		if made := len(p.chunks) * chunkBuffers; made < p.limit {
-			p.chunks = append(p.chunks, make([]byte, chunkBuffers*p.size))
-			for i := chunkBuffers - 1; i >= 0; i-- {
-				p.spare = append(p.spare, int32(made+i))
-			}
-		} else {
+		if len(p.chunks)*chunkBuffers >= p.limit {
 			return 0, false
 		}
+		p.grow()
 	}
 	last := len(p.spare) - 1
 	n := p.spare[last]

@@ -112,8 +112,9 @@ func TestStatsSub(t *testing.T) {
 }
 
 func TestPool(t *testing.T) {
-	p := newPool(1500)
-	p.limit = chunkBuffers
+	const size, limit = 1500, (firstChunks + 1) * chunkBuffers
+	p := newPool(size)
+	p.limit = limit
 	var all []int32
 	for {
 		n, ok := p.get()
@@ -121,14 +122,14 @@ func TestPool(t *testing.T) {
 			break
 		}
 		b := p.bytes(n)
-		b[0], b[1499] = byte(n), byte(n)
+		b[0], b[size-1] = byte(n), byte(n>>8)
 		all = append(all, n)
 	}
-	if len(all) != chunkBuffers {
-		t.Fatalf("%d buffers, want %d", len(all), chunkBuffers)
+	if len(all) != limit {
+		t.Fatalf("%d buffers, want %d", len(all), limit)
 	}
 	for _, n := range all {
-		if b := p.bytes(n); len(b) != 1500 || b[0] != byte(n) || b[1499] != byte(n) {
+		if b := p.bytes(n); len(b) != size || b[0] != byte(n) || b[size-1] != byte(n>>8) {
 			t.Fatalf("buffer %d is not its own", n)
 		}
 	}

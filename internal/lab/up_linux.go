@@ -148,7 +148,7 @@ func (l *Lab) startWire(ctx context.Context, o Options, attached bool) error {
 	if err != nil {
 		return fmt.Errorf("save the lab's state: %w", err)
 	}
-	cfg := wireConfig{Lab: l.Name, Spec: l.Spec, Socket: l.StatsPath, CPU: -1, Attached: attached}
+	cfg := wireConfig{Lab: l.Name, Spec: l.Spec, Socket: l.StatsPath, CPU: -1, Idle: o.Idle, Attached: attached}
 	if o.CPU != nil {
 		cfg.CPU = *o.CPU
 	}

@@ -83,13 +83,14 @@ func newWire(lab string, spec *netspec.Spec, tuns []tun) (*wire, error) {
 
 func (w *wire) now() int64 { return int64(time.Since(w.begin)) }
 
-// settle makes the calling goroutine, which is to call run next, as punctual as it may be. cpu −1 does not pin it.
-func (w *wire) settle(cpu int) error {
+// settle makes the calling goroutine, which is to call run next, as punctual as it may be. cpu −1 does not pin it; idle lets
+// CPUs sleep.
+func (w *wire) settle(cpu int, idle bool) error {
 	runtime.LockOSThread()
 	if err := pin(cpu); err != nil {
 		return err
 	}
-	w.stats.Priority, w.stats.Awake = raisePriority(), keepAwake()
+	w.stats.Priority, w.stats.Awake = raisePriority(), !idle && keepAwake()
 	return nil
 }
 

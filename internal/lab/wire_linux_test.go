@@ -79,7 +79,7 @@ func TestWireWithoutMemory(t *testing.T) {
 	w, host := startWire(t, func(tuns []tun) (*wire, error) {
 		w, err := newWire("w", testSpec(), tuns)
 		if err == nil {
-			w.pool.limit = chunkBuffers
+			w.pool.limit, w.pool.spare = 0, w.pool.spare[:chunkBuffers]
 		}
 		return w, err
 	})

@@ -22,6 +22,7 @@ type wireConfig struct {
 	Spec   netspec.Spec `json:"spec"`
 	Socket string       `json:"socket"`
 	CPU    int          `json:"cpu"`
+	Idle   bool         `json:"idle"`
 	// Attached: end when standard input does.
 	Attached bool `json:"attached"`
 }
@@ -81,7 +82,7 @@ func prepare(cfg wireConfig) (*wire, net.Listener, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("listen for requests for statistics: %w", err)
 	}
-	return w, listener, w.settle(cfg.CPU)
+	return w, listener, w.settle(cfg.CPU, cfg.Idle)
 }
 
 // serve answers every connection with the counters as they are now, one JSON document, until the listener closes.

@@ -155,7 +155,8 @@ type HelloResponse struct {
 	DataAddr      string                 `protobuf:"bytes,5,opt,name=data_addr,json=dataAddr,proto3" json:"data_addr,omitempty"` // host:port where data connections are taken
 	Env           map[string]string      `protobuf:"bytes,6,rep,name=env,proto3" json:"env,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	Limits        *Limits                `protobuf:"bytes,7,opt,name=limits,proto3" json:"limits,omitempty"`
-	Cpu           string                 `protobuf:"bytes,8,opt,name=cpu,proto3" json:"cpu,omitempty"` // where the timing thread is pinned, or empty
+	Cpu           string                 `protobuf:"bytes,8,opt,name=cpu,proto3" json:"cpu,omitempty"`   // where the timing thread is pinned, or empty
+	Boot          string                 `protobuf:"bytes,9,opt,name=boot,proto3" json:"boot,omitempty"` // of the machine: agents with equal ones share it
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -246,6 +247,13 @@ func (x *HelloResponse) GetCpu() string {
 	return ""
 }
 
+func (x *HelloResponse) GetBoot() string {
+	if x != nil {
+		return x.Boot
+	}
+	return ""
+}
+
 // Limits are set where the agent runs; no coordinator raises them.
 type Limits struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -323,6 +331,7 @@ type PrepareRequest struct {
 	Peers         []*Peer                `protobuf:"bytes,4,rep,name=peers,proto3" json:"peers,omitempty"`
 	Tickets       []*Ticket              `protobuf:"bytes,5,rep,name=tickets,proto3" json:"tickets,omitempty"`
 	Socket        *Socket                `protobuf:"bytes,6,opt,name=socket,proto3" json:"socket,omitempty"`
+	Shared        bool                   `protobuf:"varint,7,opt,name=shared,proto3" json:"shared,omitempty"` // several agents share a machine
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -397,6 +406,13 @@ func (x *PrepareRequest) GetSocket() *Socket {
 		return x.Socket
 	}
 	return nil
+}
+
+func (x *PrepareRequest) GetShared() bool {
+	if x != nil {
+		return x.Shared
+	}
+	return false
 }
 
 type PrepareResponse struct {
@@ -1473,7 +1489,7 @@ const file_calib_v1_control_proto_rawDesc = "" +
 	"\x16calib/v1/control.proto\x12\bcalib.v1\"G\n" +
 	"\fHelloRequest\x12\x1a\n" +
 	"\bprotocol\x18\x01 \x01(\rR\bprotocol\x12\x1b\n" +
-	"\tdata_addr\x18\x02 \x01(\tR\bdataAddr\"\xb4\x02\n" +
+	"\tdata_addr\x18\x02 \x01(\tR\bdataAddr\"\xc8\x02\n" +
 	"\rHelloResponse\x12\x1a\n" +
 	"\bprotocol\x18\x01 \x01(\rR\bprotocol\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x12\x14\n" +
@@ -1482,7 +1498,8 @@ const file_calib_v1_control_proto_rawDesc = "" +
 	"\tdata_addr\x18\x05 \x01(\tR\bdataAddr\x122\n" +
 	"\x03env\x18\x06 \x03(\v2 .calib.v1.HelloResponse.EnvEntryR\x03env\x12(\n" +
 	"\x06limits\x18\a \x01(\v2\x10.calib.v1.LimitsR\x06limits\x12\x10\n" +
-	"\x03cpu\x18\b \x01(\tR\x03cpu\x1a6\n" +
+	"\x03cpu\x18\b \x01(\tR\x03cpu\x12\x12\n" +
+	"\x04boot\x18\t \x01(\tR\x04boot\x1a6\n" +
 	"\bEnvEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x81\x01\n" +
@@ -1491,14 +1508,15 @@ const file_calib_v1_control_proto_rawDesc = "" +
 	"\tmax_bytes\x18\x02 \x01(\x03R\bmaxBytes\x12\x1d\n" +
 	"\n" +
 	"max_memory\x18\x03 \x01(\x03R\tmaxMemory\x12\x1b\n" +
-	"\tmax_peers\x18\x04 \x01(\rR\bmaxPeers\"\xce\x01\n" +
+	"\tmax_peers\x18\x04 \x01(\rR\bmaxPeers\"\xe6\x01\n" +
 	"\x0ePrepareRequest\x12\x1a\n" +
 	"\bprotocol\x18\x01 \x01(\rR\bprotocol\x12\x10\n" +
 	"\x03run\x18\x02 \x01(\tR\x03run\x12\x12\n" +
 	"\x04self\x18\x03 \x01(\rR\x04self\x12$\n" +
 	"\x05peers\x18\x04 \x03(\v2\x0e.calib.v1.PeerR\x05peers\x12*\n" +
 	"\atickets\x18\x05 \x03(\v2\x10.calib.v1.TicketR\atickets\x12(\n" +
-	"\x06socket\x18\x06 \x01(\v2\x10.calib.v1.SocketR\x06socket\"\x11\n" +
+	"\x06socket\x18\x06 \x01(\v2\x10.calib.v1.SocketR\x06socket\x12\x16\n" +
+	"\x06shared\x18\a \x01(\bR\x06shared\"\x11\n" +
 	"\x0fPrepareResponse\"B\n" +
 	"\x04Peer\x12\x12\n" +
 	"\x04host\x18\x01 \x01(\rR\x04host\x12\x12\n" +

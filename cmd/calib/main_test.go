@@ -1,0 +1,74 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestMain makes this binary calib where a script, or a coordinator that starts its agents, runs it under that name.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"calib": main, "oldagent": oldAgent})
+}
+
+// TestScript runs testdata/script. No script may leave a process behind, of calib or of a launch prefix.
+func TestScript(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: filepath.Join("testdata", "script"),
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": cmdExits, "start": cmdStart, "signal": cmdSignal, "await": cmdAwait, "capture": cmdCapture,
+			"conforms": cmdConforms, "same-run": cmdSameRun, "prefix": cmdPrefix, "listen": cmdListen, "feed": cmdFeed,
+		},
+		RequireExplicitExec: true, RequireUniqueNames: true,
+		Setup: func(e *testscript.Env) error {
+			e.Values[jobsKey{}] = map[string]*background{}
+			e.Setenv("HOME", e.WorkDir)
+			e.Defer(func() {
+				if left := poll(func() bool { return len(processesOf(e.WorkDir)) == 0 }); !left {
+					e.T().Fatal("left behind: ", strings.Join(processesOf(e.WorkDir), ", "))
+				}
+			})
+			return nil
+		},
+	})
+}
+
+// patience bounds every wait of a script.
+const patience = 20 * time.Second
+
+// poll reports whether cond came true in time.
+func poll(cond func() bool) bool {
+	for end := time.Now().Add(patience); !cond(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			return false
+		}
+	}
+	return true
+}
+
+// processesOf lists the processes that were started, however indirectly, by the script that works in dir: they have its
+// environment.
+func processesOf(dir string) []string {
+	var out []string
+	files, err := filepath.Glob("/proc/[0-9]*/environ")
+	if err != nil {
+		return []string{err.Error()}
+	}
+	for _, f := range files {
+		env, err := os.ReadFile(f) // fails for a process that has just ended
+		if err != nil || !bytes.Contains(append([]byte{0}, env...), []byte("\x00WORK="+dir+"\x00")) {
+			continue
+		}
+		args, err := os.ReadFile(filepath.Join(filepath.Dir(f), "cmdline"))
+		if err == nil {
+			out = append(out, fmt.Sprintf("%s (%s)", filepath.Base(filepath.Dir(f)), bytes.ReplaceAll(args, []byte{0}, []byte{' '})))
+		}
+	}
+	return out
+}
