@@ -67,14 +67,15 @@ type fakeGroup struct {
 
 var errFake = errors.New("no network in this test")
 
-func (g *fakeGroup) Rank() int                         { return g.rank }
-func (g *fakeGroup) Size() int                         { return g.size }
-func (g *fakeGroup) Send(int, []byte) error            { return errFake }
-func (g *fakeGroup) Recv(int, []byte) error            { return errFake }
-func (g *fakeGroup) Now() units.Nanos                  { return 0 }
-func (g *fakeGroup) WaitUntil(units.Nanos) error       { return nil }
-func (g *fakeGroup) Counters(int) (dataset.TCP, error) { return dataset.TCP{}, nil }
-func (g *fakeGroup) Close()                            {}
+func (g *fakeGroup) Rank() int                               { return g.rank }
+func (g *fakeGroup) Size() int                               { return g.size }
+func (g *fakeGroup) Send(int, []byte) error                  { return errFake }
+func (g *fakeGroup) Recv(int, []byte) error                  { return errFake }
+func (g *fakeGroup) Now() units.Nanos                        { return 0 }
+func (g *fakeGroup) RecvAt(int, []byte) (units.Nanos, error) { return 0, errFake }
+func (g *fakeGroup) WaitUntil(units.Nanos) error             { return nil }
+func (g *fakeGroup) Counters(int) (dataset.TCP, error)       { return dataset.TCP{}, nil }
+func (g *fakeGroup) Close()                                  {}
 
 func (g *fakeGroup) Abort() {
 	g.plane.mu.Lock()

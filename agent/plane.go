@@ -84,7 +84,7 @@ func (p *meshPlane) Group(ctx context.Context, team []int, rank int, recv units.
 		return nil, err
 	}
 	if p.shared.Load() {
-		g.SetSpin(0)
+		g.Share()
 	}
 	if err := g.Open(); err != nil {
 		g.Abort()
@@ -98,6 +98,11 @@ func (p *meshPlane) Thread(room units.Bytes) (restore func(), err error) {
 	// What Pin sets belongs to the thread, which ends with the task: nothing to restore.
 	if _, err := transport.Pin(p.cpu); err != nil {
 		return nil, err
+	}
+	if p.shared.Load() {
+		if err := transport.Yield(); err != nil {
+			return nil, err
+		}
 	}
 	return transport.Quiet(room), nil
 }

@@ -26,6 +26,9 @@ type Group interface {
 	Send(to int, b []byte) error
 	// Recv fills b with the next len(b) bytes from a rank. It fails after the group's receive deadline.
 	Recv(from int, b []byte) error
+	// RecvAt is Recv, and says when the last byte reached this host, on the clock of Now. That is when the rank had it,
+	// or, where ranks share a machine and would wait for each other's CPU, when the machine took it from the network.
+	RecvAt(from int, b []byte) (units.Nanos, error)
 	// Now reads this host's monotonic clock.
 	Now() units.Nanos
 	// WaitUntil returns when this host's clock has reached t, as close after it as the host can.

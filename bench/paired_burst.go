@@ -80,10 +80,11 @@ func (x pairRole) repeat(s start, msg []byte, at []int64) error {
 			}
 			continue
 		}
-		if err := x.g.Recv(peer, msg); err != nil {
+		arrived, err := x.g.RecvAt(peer, msg)
+		if err != nil {
 			return err
 		}
-		at[k] = elapsed(x.g, planned)
+		at[k] = int64(arrived - planned)
 	}
 	return nil
 }

@@ -138,10 +138,11 @@ func (x pairRole) pour(s start, chunk []byte) error {
 func (x pairRole) drain(chunk []byte, at []int64) ([]int64, error) {
 	peer := x.peer()
 	for i := range at {
-		if err := x.g.Recv(peer, chunk); err != nil {
+		arrived, err := x.g.RecvAt(peer, chunk)
+		if err != nil {
 			return nil, err
 		}
-		at[i] = int64(x.g.Now())
+		at[i] = int64(arrived)
 		if chunk[0] == 1 {
 			return at[:i+1], nil
 		}

@@ -28,6 +28,8 @@ type Conn struct {
 	peer    string
 	broken  atomic.Bool
 
+	stamps *stamper // nil until StampArrivals
+
 	mu    sync.Mutex
 	refs  int
 	cause error // why this side stopped it

@@ -23,6 +23,7 @@ type Group struct {
 	rank    int
 	timeout units.Nanos
 	spin    units.Nanos // of WaitUntil
+	shared  bool
 	steal   *stealReader
 	release func() bool // of the watch over ctx
 
@@ -69,10 +70,6 @@ func (g *Group) WaitUntil(t units.Nanos) error {
 	}
 	return WaitUntil(t, g.spin)
 }
-
-// SetSpin says how long before its target a wait stops sleeping and spins; a new group has DefaultSpin. Where agents share
-// a machine it is 0: one that spins takes the CPU from another.
-func (g *Group) SetSpin(spin units.Nanos) { g.spin = spin }
 
 // Send sends b to a rank as one message. See Conn.Send.
 func (g *Group) Send(to int, b []byte) error {
@@ -154,6 +151,12 @@ func (g *Group) open(rank int) (*Conn, error) {
 	if err := c.SetTimeouts(g.timeout, g.timeout); err != nil {
 		c.Release()
 		return nil, err
+	}
+	if g.shared {
+		if err := c.StampArrivals(); err != nil {
+			c.Release()
+			return nil, fmt.Errorf("stamp what arrives from %s: %w", c.peer, err)
+		}
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()

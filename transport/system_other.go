@@ -23,6 +23,9 @@ func sleepUntil(t units.Nanos) error {
 // Pin needs Linux.
 func Pin(int) (restore func() error, err error) { return nil, ErrUnsupported }
 
+// Yield needs Linux.
+func Yield() error { return ErrUnsupported }
+
 func sendFlags(bool) uintptr { return 0 }
 
 func sysSendNow(int, []byte, uintptr) int { return 0 }
@@ -61,6 +64,12 @@ func sysAccept(int) (int, netip.AddrPort, bool, error) {
 func sysEstablished(int) bool { return false }
 
 func sysCounters(int) (Counters, error) { return Counters{}, ErrUnsupported }
+
+type stamper struct{}
+
+func newStamper(int) (*stamper, error) { return nil, ErrUnsupported }
+
+func (*stamper) recv(int, []byte) (int, units.Nanos, syscall.Errno) { return 0, 0, syscall.EPIPE }
 
 type stealReader struct{}
 

@@ -23,7 +23,7 @@ func Test(t *testing.T, make func(t *testing.T, size int) []bench.Group) {
 		run  func(*testing.T)
 	}{
 		{"identity", s.identity}, {"content", s.content}, {"stream", s.stream}, {"all to all", s.allToAll},
-		{"ring", s.ring}, {"no peer", s.noPeer}, {"clock", s.clock}, {"counters", s.counters}, {"silence", s.silence},
+		{"ring", s.ring}, {"no peer", s.noPeer}, {"clock", s.clock}, {"arrival", s.arrival}, {"counters", s.counters}, {"silence", s.silence},
 		{"peer leaves", s.peerLeaves}, {"sender notices", s.senderNotices}, {"no allocation", s.noAllocation},
 	} {
 		t.Run(c.name, c.run)
@@ -150,6 +150,35 @@ func (s suite) stream(t *testing.T) {
 				return fmt.Errorf("bytes %d to %d are not those sent", at, at+recvs[0])
 			}
 			at += recvs[0]
+		}
+		return nil
+	})
+}
+
+// arrival: an answer arrives after its question was sent and not after it was read, and later answers not earlier.
+func (s suite) arrival(t *testing.T) {
+	s.run(t, 2, false, func(g bench.Group) error {
+		b := make([]byte, 3000)
+		last := g.Now()
+		for i := range 20 {
+			sent := g.Now()
+			if g.Rank() == 1 {
+				if err := errors.Join(g.Recv(0, b), g.Send(0, b)); err != nil {
+					return err
+				}
+				continue
+			}
+			if err := g.Send(1, b); err != nil {
+				return err
+			}
+			at, err := g.RecvAt(1, b)
+			if err != nil {
+				return err
+			}
+			if now := g.Now(); at < sent || at < last || at > now {
+				return fmt.Errorf("answer %d arrived at %d: sent at %d, the one before arrived at %d, read at %d", i, at, sent, last, now)
+			}
+			last = at
 		}
 		return nil
 	})

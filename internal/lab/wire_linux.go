@@ -25,6 +25,9 @@ const (
 	batch = 32
 	// maxLag bounds how long a packet may have waited for the wire to read it, if its timestamp is to be believed [ns].
 	maxLag = 100_000_000
+	// mostHush and maxHush bound, before a delivery and in all, for how long devices are left unread [ns].
+	mostHush = 60_000
+	maxHush  = 400_000
 )
 
 // wire moves the packets. One goroutine, locked to its thread, owns everything but the two fields for others at the end.
@@ -40,7 +43,10 @@ type wire struct {
 	begin time.Time
 	mono  int64 // CLOCK_MONOTONIC at begin [ns]
 	spin  int64
-	stats Stats
+	hush  int64 // before a packet is due devices are not read [ns]
+	// looked is when devices were last read.
+	looked int64
+	stats  Stats
 
 	wakeup   int // an eventfd: there is a request, or the wire shall stop
 	requests chan chan Stats
@@ -54,6 +60,10 @@ func newWire(lab string, spec *netspec.Spec, tuns []tun) (*wire, error) {
 		begin: time.Now(), spin: minSpin, requests: make(chan chan Stats, 16),
 	}
 	w.eng = newEngine(spec, w.dropped)
+	w.hush = mostHush
+	for i := range spec.Hosts {
+		w.hush = min(w.hush, nanos(spec.HostBlock(i).A)/4)
+	}
 	w.stats.Hosts = make([]HostStats, spec.Hosts)
 	for i := range w.stats.Hosts {
 		w.stats.Hosts[i].Host = HostName(lab, i)
@@ -95,15 +105,20 @@ func (w *wire) settle(cpu int, idle bool) error {
 }
 
 // run moves packets until halt. It promises that a packet is handed on at the first pass of the loop after it is due,
-// and that a pass takes no longer than reading one batch from each device that is ready.
+// that a pass takes no longer than reading one batch from each device that is ready, and that devices are read at least
+// every maxHush.
 func (w *wire) run() error {
 	var events [64]unix.EpollEvent
 	for !w.stop.Load() {
 		w.flush()
+		if w.hushed() {
+			continue
+		}
 		n, err := w.wait(events[:])
 		if err != nil {
 			return err
 		}
+		w.looked = w.now()
 		for i := range n {
 			if host := int(events[i].Fd); host >= 0 {
 				if err := w.read(host); err != nil {
@@ -115,6 +130,15 @@ func (w *wire) run() error {
 		}
 	}
 	return nil
+}
+
+// hushed reports whether a packet is due so soon that reading devices first would make it late: packets that come due
+// together would each wait for the acknowledgement of the one before. Nothing is lost, because packets bring the time at
+// which they were sent, and one read this late is still early for the first server behind the sender's.
+func (w *wire) hushed() bool {
+	due, ok := w.eng.next()
+	now := w.now()
+	return ok && due-now < w.hush && now-w.looked < maxHush
 }
 
 // wait returns what is ready to be read. It sleeps at most until the margin before the next packet is due.

@@ -66,6 +66,14 @@ func (g *Group) Recv(from int, b []byte) error {
 	return nil
 }
 
+// RecvAt is Recv, and reads the clock when the bytes are there.
+func (g *Group) RecvAt(from int, b []byte) (units.Nanos, error) {
+	if err := g.Recv(from, b); err != nil {
+		return 0, err
+	}
+	return g.Now(), nil
+}
+
 func (g *Group) recv(src *proc, b []byte) error {
 	w := g.w
 	c := w.conn(src, g.self)

@@ -1,0 +1,57 @@
+package transport
+
+import (
+	"syscall"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"calib/internal/units"
+)
+
+// stamper receives with the kernel's stamp of the arrival (SO_TIMESTAMPNS). Its buffers are made once, so that receiving
+// allocates nothing.
+type stamper struct {
+	hdr     unix.Msghdr
+	iov     unix.Iovec
+	control [64]byte
+}
+
+// newStamper turns the stamps of fd on.
+func newStamper(fd int) (*stamper, error) {
+	if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1); err != nil {
+		return nil, err
+	}
+	return &stamper{}, nil
+}
+
+// recv is sysRecv, which also returns when the last byte it gives arrived at this host, on the clock of Now; 0 where the
+// kernel did not say.
+func (s *stamper) recv(fd int, b []byte) (n int, at units.Nanos, errno syscall.Errno) {
+	s.iov.Base = unsafe.SliceData(b)
+	s.iov.SetLen(len(b))
+	s.hdr.Iov, s.hdr.Iovlen = &s.iov, 1
+	s.hdr.Control = &s.control[0]
+	s.hdr.SetControllen(len(s.control))
+	r, _, errno := syscall.Syscall(unix.SYS_RECVMSG, uintptr(fd), uintptr(unsafe.Pointer(&s.hdr)), waitAll)
+	if errno != 0 || int(r) <= 0 {
+		return int(r), 0, errno
+	}
+	return int(r), s.stamp(), 0
+}
+
+// stamp reads the control message and moves it from the wall clock to the monotonic one, both read now.
+func (s *stamper) stamp() units.Nanos {
+	const head = unix.SizeofCmsghdr
+	if int(s.hdr.Controllen) < head+int(unsafe.Sizeof(unix.Timespec{})) {
+		return 0
+	}
+	h := (*unix.Cmsghdr)(unsafe.Pointer(&s.control[0]))
+	if h.Level != unix.SOL_SOCKET || h.Type != unix.SO_TIMESTAMPNS {
+		return 0
+	}
+	ts := (*unix.Timespec)(unsafe.Pointer(&s.control[head]))
+	age := time.Now().UnixNano() - ts.Nano()
+	return Now() - units.Nanos(age)
+}
