@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"calib/internal/dataset"
+	"calib/internal/stats"
 	"calib/internal/units"
 )
 
@@ -63,6 +64,7 @@ type Stopper struct {
 	round, slot int
 	order       []int // of round
 	team        []int // of slot: host index to index in group.teams, or -1
+	touched     []*series
 }
 
 // work is one point on one team.
@@ -94,6 +96,10 @@ func (t *Stopper) Add(samples []dataset.Sample) {
 				t.add(d.Derive(samples[:n]))
 			}
 		}
+		for _, s := range t.touched {
+			s.close()
+		}
+		t.touched = t.touched[:0]
 		samples = samples[n:]
 	}
 }
@@ -120,8 +126,12 @@ func (t *Stopper) add(samples []dataset.Sample) {
 			if e, ok := g.exp.(Steered); ok {
 				s.free = !e.Steers(b.Phase)
 			}
+			s.pools = t.plan.Plan.Rounds.Min < stats.MinValues
 			t.series[string(t.key)] = s
 			w.series = append(w.series, s)
+		}
+		if len(s.current) == 0 {
+			t.touched = append(t.touched, s)
 		}
 		s.add(b, t.round)
 	}

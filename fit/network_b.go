@@ -139,7 +139,7 @@ func (p *pairedData) decide(m *mediumFit, reps [][]float64, count func(int) int)
 	}
 	for i, n := range m.n {
 		ci := p.times.interval(m.value[i], reps, i)
-		p.fit.Residuals = append(p.fit.Residuals, Residual{Series: seriesB, X: n, XName: "pairs", Measured: m.value[i],
+		p.fit.Residuals = append(p.fit.Residuals, Residual{Series: seriesB, X: n, XName: "pairs", Unit: "s/B", Measured: m.value[i],
 			Lo: ci[0], Hi: ci[1], Fitted: m.at(n), N: count(i)})
 	}
 }

@@ -14,12 +14,17 @@ func newFit(model, experiment, source string) *Fit {
 	}
 }
 
-// found records an identified parameter.
+// found records an identified parameter. An interval without width is none: it comes from a single round, or from data
+// without noise.
 func (f *Fit) found(name, unit, label string, v float64, ci [2]float64) {
-	f.Parameters[name] = Parameter{
+	p := Parameter{
 		Value: &v, Unit: unit, CI95: &ci, Status: StatusOK,
 		Model: f.Model, Experiment: f.Experiment, Source: f.Source, Label: label,
 	}
+	if ci[0] == ci[1] {
+		p.CI95, p.Why = nil, "no interval: nothing varied, as when there is one round only"
+	}
+	f.Parameters[name] = p
 }
 
 // unknown records a parameter that the data cannot determine, what they allow, and why.
