@@ -125,7 +125,7 @@ func TestStopperResumes(t *testing.T) {
 func TestStopperBrute(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 12).Draw(t, "rounds")
-		x := &series{width: math.Inf(1)}
+		x := &series{width: math.Inf(1), pools: true}
 		var rounds [][]float64
 		for r := range n {
 			ns := rapid.SliceOfN(rapid.Int64Range(0, 50), 0, 8).Draw(t, "ns")
@@ -136,6 +136,7 @@ func TestStopperBrute(t *testing.T) {
 				rounds = append(rounds, stats.Floats(ns))
 			}
 			x.add(&b, r)
+			x.close()
 			if rapid.Bool().Draw(t, "look") {
 				x.update()
 			}
@@ -159,7 +160,7 @@ func TestStopperBrute(t *testing.T) {
 			t.Fatalf("kept %d rounds, %s, median %v, width %v; want %d, %s, %v, %v", x.rounds(), x.basis, x.median, x.width,
 				len(rounds), basis, stats.Median(values), width)
 		}
-		if len(rounds) > stats.MinValues && x.pooled != nil {
+		if len(rounds) >= stats.MinValues && x.pooled != nil {
 			t.Fatalf("%d raw timings kept after %d rounds", len(x.pooled), len(rounds))
 		}
 	})

@@ -180,6 +180,21 @@ func (x pairRole) largest(v units.Nanos) (units.Nanos, error) {
 	return v, nil
 }
 
+// everyone gives every rank the largest of all ranks' v.
+func (x pairRole) everyone(v units.Nanos) (units.Nanos, error) {
+	most, err := x.largest(v)
+	if err != nil {
+		return 0, err
+	}
+	var b [8]byte
+	if x.g.Rank() == 0 {
+		binary.LittleEndian.PutUint64(b[:], uint64(most))
+		return most, tellAll(x.g, b[:])
+	}
+	err = x.g.Recv(0, b[:])
+	return units.Nanos(binary.LittleEndian.Uint64(b[:])), err
+}
+
 // counterWords is the length of the counters a sender hands its receiver: retransmissions are seen by the sender alone,
 // and the receiver writes the line.
 const counterWords = 12

@@ -17,6 +17,8 @@ const (
 	maxIntervals = 200     // raw times kept of one stream; beyond that each is the mean of some neighbours
 	rampShare    = 0.3     // of a stream that is left out while windows grow and queues fill
 	maxStream    = 6 * units.Second
+	streamTries  = 3    // of which all but the last are warm-up
+	windowShare  = 0.02 // of a stream that its receiver's window may limit
 )
 
 func streamWindow(r *Recorder) units.Nanos {
@@ -39,31 +41,52 @@ func stream(x pairRole) error {
 		return err
 	}
 	length = min(max(length, streamWindow(x.r)), maxStream)
-	s, err := x.announce(start{Period: length})
-	if err != nil {
-		return err
+	stamps := []int64(nil)
+	if !x.sender() {
+		stamps = x.r.Buffer(maxChunks)
 	}
-	before, err := x.g.Counters(x.peer())
-	if err != nil {
-		return err
-	}
-	if x.sender() {
-		if err := x.pour(s, chunk); err != nil {
+	// A receiver's window grows with what it reads. While it is what limits sending, the path is not, and segments are
+	// cut to fit it: such a stream is a warm-up.
+	for try := 1; ; try++ {
+		s, err := x.announce(start{Period: length})
+		if err != nil {
 			return err
 		}
-		_, err = x.handOver(nil, before)
-		return err
+		done, tcp, err := x.streamOnce(s, chunk, stamps)
+		if err != nil {
+			return err
+		}
+		limited, err := x.everyone(units.Nanos(tcp.RwndLimited) * units.Microsecond)
+		if err != nil {
+			return err
+		}
+		open := float64(limited) <= windowShare*float64(length)
+		if !open && try < streamTries {
+			continue
+		}
+		if !x.sender() {
+			x.addStream(s, len(chunk), done, tcp, open)
+		}
+		return nil
 	}
-	done, err := x.drain(chunk, x.r.Buffer(maxChunks))
+}
+
+// streamOnce runs one announced stream. A receiver gets the completions and the sender's counters, a sender its counters.
+func (x pairRole) streamOnce(s start, chunk []byte, stamps []int64) (done []int64, tcp *dataset.TCP, err error) {
+	before, err := x.g.Counters(x.peer())
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	tcp, err := x.handOver(nil, before)
+	if x.sender() {
+		err = x.pour(s, chunk)
+	} else {
+		done, err = x.drain(chunk, stamps)
+	}
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	x.addStream(s, len(chunk), done, tcp)
-	return nil
+	tcp, err = x.handOver(nil, before)
+	return done, tcp, err
 }
 
 // agreeChunk makes the buffer of a chunk: as many whole segments as are nearest to streamChunk, because the rest of a
@@ -153,7 +176,7 @@ func (x pairRole) drain(chunk []byte, at []int64) ([]int64, error) {
 // addStream keeps the completions in the common window as intervals, each the mean of "averaged" of them, and counts the
 // chunks of the whole window: the rate of all pairs together is their sum over one and the same time. A pair's own
 // intervals say less, because they begin and end when that pair was being served.
-func (x pairRole) addStream(s start, chunk int, done []int64, tcp *dataset.TCP) {
+func (x pairRole) addStream(s start, chunk int, done []int64, tcp *dataset.TCP, open bool) {
 	hi := int64(s.At + s.Period)
 	lo := hi - int64((1-rampShare)*float64(s.Period))
 	first, last := sort.Search(len(done), func(i int) bool { return done[i] >= lo }),
@@ -169,6 +192,9 @@ func (x pairRole) addStream(s start, chunk int, done []int64, tcp *dataset.TCP) 
 	if first > 0 && last < len(done) {
 		b.Aux["window_ns"] = float64(hi - lo)
 		b.Aux["window_chunks"] = progressAt(done, last, hi) - progressAt(done, first, lo)
+	}
+	if !open {
+		b.Flags = append(b.Flags, dataset.FlagWindow)
 	}
 	if len(ns) < 2 {
 		b.Flags = append(b.Flags, dataset.FlagUnsteady)

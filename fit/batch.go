@@ -22,7 +22,7 @@ type batch struct {
 var spoiling = [...]string{dataset.FlagRetrans, dataset.FlagDeadlock, dataset.FlagTimeout, dataset.FlagUnsteady}
 
 // disturbing flags mark timings that may be late. Medians bear them, but where they are few nothing is lost without them.
-var disturbing = [...]string{dataset.FlagPreempt, dataset.FlagSteal}
+var disturbing = [...]string{dataset.FlagPreempt, dataset.FlagSteal, dataset.FlagWindow}
 
 const (
 	// fewDisturbed is the share of a point's batches up to which disturbed ones are left out rather than borne.
@@ -101,17 +101,39 @@ func lineBatches(d *dataset.Dataset, exp, phase string) []batch {
 	return out
 }
 
-// usable returns the batches a fit may use, and counts and explains the others in f.
-func (f *Fit) usable(in []batch) []batch {
-	disturbed, total := map[string]int{}, map[string]int{}
+// fewDisturbances lists, for each point, the disturbing flags that only few of its batches carry. Each is looked at by
+// itself: where every batch was preempted, the one from which the hypervisor took time still stands out.
+func fewDisturbances(in []batch) map[string][]string {
+	total, with := map[string]int{}, map[string]map[string]int{}
 	for i := range in {
-		if in[i].flag(spoiling[:]) == "" {
-			total[in[i].point.Key()]++
-			if in[i].flag(disturbing[:]) != "" {
-				disturbed[in[i].point.Key()]++
+		if in[i].flag(spoiling[:]) != "" {
+			continue
+		}
+		key := in[i].point.Key()
+		total[key]++
+		for _, f := range disturbing {
+			if in[i].flag([]string{f}) != "" {
+				if with[key] == nil {
+					with[key] = map[string]int{}
+				}
+				with[key][f]++
 			}
 		}
 	}
+	few := map[string][]string{}
+	for key, counts := range with {
+		for _, f := range disturbing {
+			if n := counts[f]; n > 0 && float64(n) <= fewDisturbed*float64(total[key]) {
+				few[key] = append(few[key], f)
+			}
+		}
+	}
+	return few
+}
+
+// usable returns the batches a fit may use, and counts and explains the others in f.
+func (f *Fit) usable(in []batch) []batch {
+	few := fewDisturbances(in)
 	var out []batch
 	borne := 0
 	for i := range in {
@@ -120,12 +142,11 @@ func (f *Fit) usable(in []batch) []batch {
 			f.leaveOut(b, why)
 			continue
 		}
-		if why := b.flag(disturbing[:]); why != "" {
-			key := b.point.Key()
-			if float64(disturbed[key]) <= fewDisturbed*float64(total[key]) {
-				f.leaveOut(b, why)
-				continue
-			}
+		if why := b.flag(few[b.point.Key()]); why != "" {
+			f.leaveOut(b, why)
+			continue
+		}
+		if b.flag(disturbing[:]) != "" {
 			borne += b.timings()
 		}
 		if b.timings() > 0 {

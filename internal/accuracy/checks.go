@@ -110,7 +110,9 @@ func (c check) row(network, seed string) string {
 		verdict = "**outside**"
 	}
 	truth, allowed := "not identifiable", ""
-	if !math.IsNaN(c.truth) {
+	if c.unit == "" {
+		truth = "slow"
+	} else if !math.IsNaN(c.truth) {
 		truth, allowed = units.Format(c.truth, c.unit), "± "+units.Format(c.allowed, c.unit)
 	}
 	return fmt.Sprintf("| %s | %s | %s | %s | %s | %s | %s | %s | %s |",

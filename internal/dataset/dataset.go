@@ -21,6 +21,7 @@ const (
 	FlagDeadlock = "deadlock" // the exchange blocked and was broken up
 	FlagTimeout  = "timeout"  // a receive deadline ended the batch early
 	FlagLate     = "late"     // the emulated wire (calib lab) was late: not a valid accuracy run
+	FlagWindow   = "rwnd"     // the receiver's window limited sending, not the path
 	FlagUnsteady = "unsteady" // a stream had no two completions in its window
 )
 

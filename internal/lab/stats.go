@@ -71,12 +71,12 @@ func (s Stats) Sub(before Stats) Stats {
 }
 
 // bounds beyond which a lab is late: the share of packets that may come later than a time. The tolerances for times in
-// the lab are 2% + 30 µs, so one packet in a hundred may be 50 µs late. A machine that stands still for a moment, as
-// virtual ones do, makes a few packets very late at once: an outlier that medians of rounds bear, as they do on a real
-// host, so one packet in two hundred may be a millisecond late. None may be so late that it looks like a loss (the
-// kernel's least retransmission time is 200 ms).
+// the lab are 2% + 30 µs, and every estimator is a median, which one packet in twenty that is 30 µs late does not move. A
+// machine that stands still for a moment, as virtual ones do, makes every packet in flight very late at once: an outlier
+// that medians of rounds bear, as they do on a real host, as long as it is one packet in a hundred. None may be so late
+// that it looks like a loss (the kernel's least retransmission time is 200 ms).
 func bounds() []bound {
-	return []bound{{50 * units.Microsecond, 0.01}, {units.Millisecond, 0.005}, {200 * units.Millisecond, 0}}
+	return []bound{{30 * units.Microsecond, 0.05}, {units.Millisecond, 0.01}, {200 * units.Millisecond, 0}}
 }
 
 type bound struct {

@@ -85,10 +85,10 @@ func TestJudge(t *testing.T) {
 	}{
 		{"nothing moved", Stats{}, ""},
 		{"on time", with(1000), ""},
-		{"1% at 60 µs", with(990, slices.Repeat([]int64{60_000}, 10)...), ""},
-		{"2% at 60 µs", with(980, slices.Repeat([]int64{60_000}, 20)...), "20 of 1000 packets were more than 50 µs late, 1% may be"},
+		{"5% at 40 µs", with(950, slices.Repeat([]int64{40_000}, 50)...), ""},
+		{"6% at 40 µs", with(940, slices.Repeat([]int64{40_000}, 60)...), "60 of 1000 packets were more than 30 µs late, 5% may be"},
 		{"one stall in a short run", with(100, 3_000_000), ""},
-		{"0.6% at 3 ms", with(994, slices.Repeat([]int64{3_000_000}, 6)...), "6 of 1000 packets were more than 1 ms late"},
+		{"2% at 3 ms", with(980, slices.Repeat([]int64{3_000_000}, 20)...), "20 of 1000 packets were more than 1 ms late"},
 		{"one at 300 ms", with(100_000, 300_000_000), "more than 200 ms late, 0% may be"},
 		{"no memory", Stats{Overruns: 3}, "no memory for 3 packets"},
 	} {
