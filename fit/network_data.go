@@ -179,6 +179,7 @@ func (p *pairedData) addStreams(t *table, streams []batch) {
 	bursts := len(t.points)
 	for i, n := range slices.Compact(ns) {
 		p.stream[n] = t.at(float64(bursts + i))
+		t.points[p.stream[n]].apart = true
 	}
 	for i := range streams {
 		b := &streams[i]

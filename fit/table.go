@@ -18,6 +18,9 @@ import (
 //   - the mean of the two directions of that round, in which a clock offset cancels;
 //   - the midmean of the rounds (the mean without the outer quarters): a round spoilt by other traffic is dropped, and
 //     little is lost against the mean where none is. Source: Hampel et al. 1986, Robust Statistics, section 2.2b.
+//
+// Of a point that no clock offset bears on (apart) the directions are not averaged first: the midmean is of all of them,
+// so that a spoilt direction does not take the other along.
 type table struct {
 	points []*point
 	index  map[float64]int // by key
@@ -27,6 +30,7 @@ type table struct {
 type point struct {
 	parts [2]map[int][]float64
 	n     int
+	apart bool // the directions of a round stay apart
 }
 
 // at returns the index of the point with that key, made on first use. Keys are up to the model.
@@ -108,7 +112,11 @@ func (t *table) resample(b int, seed uint64) (*sampled, error) {
 		}
 	}
 	s.rounds = int(stats.Quantile(counts, 0.5))
-	return s, s.draw(raw, parts, b, seed)
+	apart := make([]bool, len(t.points))
+	for i, p := range t.points {
+		apart[i] = p.apart
+	}
+	return s, s.draw(raw, parts, apart, b, seed)
 }
 
 // rounds returns every round of every point in ascending order.
@@ -121,14 +129,14 @@ func (t *table) rounds() []int {
 	return slices.Compact(all)
 }
 
-func (s *sampled) draw(raw [][][]float64, parts [][]int, b int, seed uint64) error {
+func (s *sampled) draw(raw [][][]float64, parts [][]int, apart []bool, b int, seed uint64) error {
 	m, err := lsq.NewRoundMedians(raw)
 	if err != nil {
 		return err
 	}
-	s.values = combine(m.Medians(), parts, nil)
+	s.values = combine(m.Medians(), parts, apart, nil)
 	reps, err := m.Bootstrap(b, seed, func(med [][]float64) ([]float64, error) {
-		return combine(med, parts, s.values), nil
+		return combine(med, parts, apart, s.values), nil
 	})
 	if err != nil {
 		return err
@@ -138,7 +146,7 @@ func (s *sampled) draw(raw [][][]float64, parts [][]int, b int, seed uint64) err
 }
 
 // combine turns medians by row and round into values by point.
-func combine(med [][]float64, parts [][]int, fallback []float64) []float64 {
+func combine(med [][]float64, parts [][]int, apart []bool, fallback []float64) []float64 {
 	out := make([]float64, len(parts))
 	byRound := make([]float64, 0, 64)
 	for i, rows := range parts {
@@ -146,7 +154,11 @@ func combine(med [][]float64, parts [][]int, fallback []float64) []float64 {
 		for k := range med[rows[0]] {
 			sum, n := 0.0, 0
 			for _, row := range rows {
-				if v := med[row][k]; !math.IsNaN(v) {
+				switch v := med[row][k]; {
+				case math.IsNaN(v):
+				case apart[i]:
+					byRound = append(byRound, v)
+				default:
 					sum += v
 					n++
 				}

@@ -21,7 +21,7 @@ func planFlags() []cli.Flag {
 		&cli.StringFlag{Name: "plan", Value: "standard", Usage: "`NAME|FILE`: quick, standard, full, or a plan file"},
 		&cli.StringFlag{Name: "only", Usage: "experiments, comma separated: `pingpong,paired`"},
 		&cli.StringFlag{Name: "sizes", Usage: "message sizes: `1,64,1KiB..4MiB`"},
-		&cli.Uint64Flag{Name: "seed", Usage: "`N` of the schedule and the bootstrap; 0 draws one and records it"},
+		&cli.Uint64Flag{Name: "seed", Usage: "`N` of the schedule and the bootstrap; else the plan file's, or drawn and recorded"},
 		&cli.DurationFlag{Name: "budget", Usage: "longest time to measure, such as `5m`; 0 is the plan's"},
 		&cli.BoolFlag{Name: "all-pairs", Usage: "ping-pong between all pairs of hosts"},
 		&cli.BoolFlag{Name: "isolate", Usage: "one pair at a time"},

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -13,7 +14,8 @@ import (
 	"calib/reports"
 )
 
-// planOf reads the plan flags. A seed that is not given is drawn: it is recorded, and --seed repeats it.
+// planOf reads the plan flags. A seed that neither flag nor plan file gives is drawn: it is recorded, and --seed repeats
+// it.
 func planOf(c *cli.Context) (bench.Plan, error) {
 	p, err := bench.LoadPlan(c.String("plan"))
 	if err != nil {
@@ -36,7 +38,10 @@ func planOf(c *cli.Context) (bench.Plan, error) {
 	}
 	p.Limits.AllPairs = p.Limits.AllPairs || c.Bool("all-pairs")
 	p.Isolate = p.Isolate || c.Bool("isolate")
-	if p.Seed = c.Uint64("seed"); p.Seed == 0 {
+	switch seed := c.Uint64("seed"); {
+	case seed != 0:
+		p.Seed = seed
+	case c.IsSet("seed") || slices.Contains(bench.PlanNames(), c.String("plan")):
 		var b [8]byte
 		if _, err := rand.Read(b[:]); err != nil {
 			return p, err
@@ -67,7 +72,7 @@ func forecast(s *bench.Schedule) (reports.Plan, error) {
 	}
 	for _, e := range bench.Experiments {
 		p := s.Plan
-		if len(p.Experiments) > 0 && !contains(p.Experiments, e.Name()) {
+		if len(p.Experiments) > 0 && !slices.Contains(p.Experiments, e.Name()) {
 			continue
 		}
 		p.Experiments = []string{e.Name()}
@@ -85,15 +90,6 @@ func forecast(s *bench.Schedule) (reports.Plan, error) {
 		})
 	}
 	return out, nil
-}
-
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
 }
 
 func planCommand() *cli.Command {

@@ -29,14 +29,22 @@ func main() {
 	seeds := flag.String("seeds", "1,2,3", "seeds of the runs")
 	plan := flag.String("plan", "examples/plan-lab.yaml", "plan of the runs")
 	keep := flag.String("keep", "", "keep the run directories here")
+	refit := flag.Bool("refit", false, "measure nothing: fit the runs kept by -keep again")
 	flag.Parse()
-	if err := run(*calib, *plan, *keep, strings.Split(*truths, ","), strings.Split(*seeds, ",")); err != nil {
+	measure := calibrate
+	if *refit {
+		measure = fitAgain
+	}
+	if err := run(measure, *calib, *plan, *keep, strings.Split(*truths, ","), strings.Split(*seeds, ",")); err != nil {
 		fmt.Fprintln(os.Stderr, "accuracy:", err)
 		os.Exit(1)
 	}
 }
 
-func run(calib, plan, keep string, truths, seeds []string) error {
+// source gets the parameters of one network and seed: it measures them, or fits a kept run again.
+type source func(calib, plan, network, seed, out string) (*fit.Params, error)
+
+func run(measure source, calib, plan, keep string, truths, seeds []string) error {
 	dir := keep
 	if dir == "" {
 		tmp, err := os.MkdirTemp("", "calib-accuracy-")
@@ -60,7 +68,7 @@ func run(calib, plan, keep string, truths, seeds []string) error {
 		}
 		for _, seed := range seeds {
 			out := filepath.Join(dir, fmt.Sprintf("%s-seed%s", spec.Name, seed))
-			p, err := calibrate(calib, plan, arg, seed, out)
+			p, err := measure(calib, plan, arg, seed, out)
 			if err != nil {
 				return fmt.Errorf("%s, seed %s: %w", arg, seed, err)
 			}
@@ -98,6 +106,14 @@ func calibrate(calib, plan, network, seed, out string) (*fit.Params, error) {
 			return nil, fmt.Errorf("%w: %s", err, tail(text))
 		}
 	}
+}
+
+// fitAgain fits a kept run with the present models. The samples are those of the run.
+func fitAgain(calib, _, _, _, out string) (*fit.Params, error) {
+	if text, err := exec.Command(calib, "fit", "--quiet", out).CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("%w: %s", err, tail(text))
+	}
+	return readParams(filepath.Join(out, "params.json"))
 }
 
 func tail(b []byte) string {
