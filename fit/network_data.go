@@ -38,7 +38,7 @@ func loadPaired(d *dataset.Dataset, s Settings, model, source string) (*pairedDa
 	f := newFit(model, "paired", source)
 	slow := findSlow(d)
 	f.Warnings = append(f.Warnings, slow.said...)
-	bursts := f.batchesOf(d, phaseBurst, slow)
+	bursts := f.paired(f.batchesOf(d, phaseBurst, slow)) // no clock offset bears on a stream
 	streams := f.batchesOf(d, phaseStream, slow)
 	if len(bursts) == 0 {
 		return nil, needs(model, "no complete burst without loss")
@@ -80,7 +80,7 @@ func (f *Fit) batchesOf(d *dataset.Dataset, phase string, slow slowHosts) []batc
 			f.leaveOut(&all[i], whyIncomplete)
 		}
 	}
-	return f.paired(f.apart(f.usable(whole), slow))
+	return f.apart(f.usable(whole), slow)
 }
 
 // complete reports whether every pair's line is there and, for bursts, has every repetition.

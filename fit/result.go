@@ -21,7 +21,7 @@ func (f *Fit) found(name, unit, label string, v float64, ci [2]float64) {
 		Value: &v, Unit: unit, CI95: &ci, Status: StatusOK,
 		Model: f.Model, Experiment: f.Experiment, Source: f.Source, Label: label,
 	}
-	if ci[0] == ci[1] {
+	if ci[1]-ci[0] <= 1e-12*math.Abs(v) {
 		p.CI95, p.Why = nil, "no interval: nothing varied, as when there is one round only"
 	}
 	f.Parameters[name] = p

@@ -55,9 +55,9 @@ func (t *table) add(i, dir, round, n int, values ...float64) {
 }
 
 // oneSided reports whether the point was measured in one direction only, so that its clock offset does not cancel.
-func (p *point) oneSided() bool { return len(p.parts[0]) == 0 || len(p.parts[1]) == 0 }
+func (p *point) oneSided() bool { return !p.apart && (len(p.parts[0]) == 0 || len(p.parts[1]) == 0) }
 
-// rounds returns the rounds of p in ascending order: those with both directions, where any has both.
+// rounds returns the rounds of p in ascending order: those with both directions, where any has both and it matters.
 func (p *point) rounds() []int {
 	var both, all []int
 	for r := range p.parts[0] {
@@ -71,7 +71,7 @@ func (p *point) rounds() []int {
 			all = append(all, r)
 		}
 	}
-	if len(both) > 0 {
+	if len(both) > 0 && !p.apart {
 		all = both
 	}
 	sort.Ints(all)
