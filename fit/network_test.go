@@ -61,7 +61,7 @@ func TestNetworkRecovers(t *testing.T) {
 	}
 }
 
-// b below b_c: the data hold no b, and say so (DESIGN: never a number that is not there).
+// b below b_c: the data hold no b, and say so: never a number that is not there.
 func TestNetworkBottleneckMedium(t *testing.T) {
 	w := sparc()
 	w.host.B, w.between, w.within = 0.7e-6, 0.003, 0.01

@@ -23,13 +23,9 @@ func fitCommand() *cli.Command {
 			jsonFlag(), quietFlag(),
 		},
 		Action: func(c *cli.Context) error {
-			arg, err := oneArg(c, "run directory")
+			dir, err := openRun(c)
 			if err != nil {
 				return err
-			}
-			dir, err := rundir.Open(arg)
-			if err != nil {
-				return withCode(exitUsage, err)
 			}
 			d, err := dir.Dataset()
 			if err != nil {
@@ -46,6 +42,19 @@ func fitCommand() *cli.Command {
 			return tell(c, "fit", dir.Path(), nil)
 		},
 	}
+}
+
+// openRun opens the run directory that is the one argument.
+func openRun(c *cli.Context) (*rundir.Dir, error) {
+	arg, err := oneArg(c, "run directory")
+	if err != nil {
+		return nil, err
+	}
+	dir, err := rundir.Open(arg)
+	if err != nil {
+		return nil, withCode(exitUsage, err)
+	}
+	return dir, nil
 }
 
 // fitDataset runs every model. A model that fails is a warning; no model at all is an error.
@@ -82,13 +91,9 @@ func reportCommand() *cli.Command {
 			jsonFlag(), quietFlag(),
 		},
 		Action: func(c *cli.Context) error {
-			arg, err := oneArg(c, "run directory")
+			dir, err := openRun(c)
 			if err != nil {
 				return err
-			}
-			dir, err := rundir.Open(arg)
-			if err != nil {
-				return withCode(exitUsage, err)
 			}
 			p, err := dir.ReadParams()
 			if err != nil {

@@ -19,7 +19,7 @@ func main() {
 	os.Exit(execute(os.Args))
 }
 
-// execute runs one command line and returns the exit code of the table in docs (DESIGN: commands and exit codes).
+// execute runs one command line and returns its exit code; README.md lists them.
 func execute(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

@@ -104,7 +104,7 @@ func network(t testing.TB, d *dataset.Dataset) *fit.Fit {
 	return f
 }
 
-// TestRecovers is DESIGN's bar for the simulator: every parameter within 1% at a fixed seed, without noise, and honest
+// TestRecovers is the bar for the simulator: every parameter within 1% at a fixed seed, without noise, and honest
 // about what cannot be identified.
 func TestRecovers(t *testing.T) {
 	for _, c := range truths(t) {
