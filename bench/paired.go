@@ -128,7 +128,7 @@ type pairRole struct {
 func (x pairRole) sender() bool { return x.g.Rank()%2 == x.dir }
 func (x pairRole) peer() int    { return x.g.Rank() ^ 1 }
 
-// add records a receiver's line: ranks are sender, receiver.
+// aux and ranks are those of a receiver's line: the direction; sender, receiver.
 func (x pairRole) aux() map[string]float64 { return map[string]float64{"dir": float64(x.dir)} }
 
 func (x pairRole) ranks() []int { return []int{x.peer(), x.g.Rank()} }

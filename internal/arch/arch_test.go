@@ -32,7 +32,7 @@ func layers() []layer {
 		{pkg: "internal/hosts", why: "reading a hosts file is done before anything runs"},
 		{pkg: "internal/netspec", why: "the truth that simulator and lab share depends on neither"},
 		{pkg: "internal/lsq", why: "least squares are pure numbers"},
-		{pkg: "internal/environ", may: []string{"internal/dataset"}, why: "a fingerprint reads the host, and compares what hosts said of themselves"},
+		{pkg: "internal/environ", why: "a fingerprint reads the host and nothing of ours"},
 		{pkg: "bench", may: []string{"internal/dataset", "internal/units", "internal/stats"},
 			why: "an experiment knows its Group and no sockets, so that the simulator can run it"},
 		{pkg: "bench/groupconf", may: []string{"bench", "internal/dataset", "internal/units"},

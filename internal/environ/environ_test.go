@@ -147,31 +147,6 @@ func TestCollectHere(t *testing.T) {
 	}
 }
 
-func TestDifferences(t *testing.T) {
-	host := func(name string, env ...string) Host {
-		h := Host{Name: name, Env: map[string]string{}}
-		for i := 0; i < len(env); i += 2 {
-			h.Env[env[i]] = env[i+1]
-		}
-		return h
-	}
-	got := Differences([]Host{
-		host("n1", "kernel", "6.1", "nic.mtu", "1500", "arch", "amd64"),
-		host("n2", "kernel", "6.1", "nic.mtu", "9000", "arch", "amd64"),
-		host("n3", "kernel", "6.1", "nic.mtu", "1500", "arch", "amd64", "virt", "kvm"),
-	})
-	want := []Difference{
-		{"nic.mtu", []Value{{"1500", []string{"n1", "n3"}}, {"9000", []string{"n2"}}}},
-		{"virt", []Value{{"", []string{"n1", "n2"}}, {"kvm", []string{"n3"}}}},
-	}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Error(d)
-	}
-	if d := Differences(nil); d != nil {
-		t.Errorf("no hosts differ in %v", d)
-	}
-}
-
 func TestVersion(t *testing.T) {
 	setting := func(kv ...string) *debug.BuildInfo {
 		b := &debug.BuildInfo{}
