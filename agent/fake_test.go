@@ -13,6 +13,7 @@ import (
 
 	"calib/bench"
 	"calib/internal/dataset"
+	"calib/internal/plane"
 	"calib/internal/units"
 )
 
@@ -76,6 +77,18 @@ func (g *fakeGroup) RecvAt(int, []byte) (units.Nanos, error) { return 0, errFake
 func (g *fakeGroup) WaitUntil(units.Nanos) error             { return nil }
 func (g *fakeGroup) Counters(int) (dataset.TCP, error)       { return dataset.TCP{}, nil }
 func (g *fakeGroup) Close()                                  {}
+func (g *fakeGroup) Pending(int) (int, error)                { return 0, errFake }
+func (g *fakeGroup) Reopen(plane.Socket) error               { return errFake }
+func (g *fakeGroup) SendDatagram(int, []byte) error          { return errFake }
+func (g *fakeGroup) Machine() plane.Machine                  { return nil }
+
+func (g *fakeGroup) RecvAny([]byte) (int, int, units.Nanos, error) { return 0, 0, 0, errFake }
+
+func (g *fakeGroup) SendSome(int, []byte, units.Nanos) (int, error) { return 0, errFake }
+
+func (g *fakeGroup) RecvDatagram([]byte, units.Nanos) (plane.Datagram, error) {
+	return plane.Datagram{}, errFake
+}
 
 func (g *fakeGroup) Abort() {
 	g.plane.mu.Lock()

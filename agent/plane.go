@@ -7,6 +7,7 @@ import (
 
 	"calib/bench"
 	"calib/internal/dataset"
+	"calib/internal/plane"
 	"calib/internal/units"
 	"calib/transport"
 )
@@ -64,10 +65,7 @@ func (p *meshPlane) Reset()       { p.mesh.Reset() }
 func (p *meshPlane) Close()       { p.mesh.Close() }
 
 func (p *meshPlane) Prepare(s bench.Session) error {
-	t := transport.Session{Run: s.Run, Self: s.Self, Options: transport.Options{
-		SndBuf: s.Socket.SndBuf, RcvBuf: s.Socket.RcvBuf, Congestion: s.Socket.Congestion,
-		NoEOR: s.Socket.NoEOR, Nagle: s.Socket.Nagle,
-	}}
+	t := transport.Session{Run: s.Run, Self: s.Self, Options: s.Socket}
 	for _, q := range s.Peers {
 		t.Peers = append(t.Peers, transport.Peer(q))
 	}
@@ -108,6 +106,9 @@ func (p *meshPlane) Thread(room units.Bytes) (restore func(), err error) {
 }
 
 type meshGroup struct{ *transport.Group }
+
+// Machine implements bench.Group.
+func (g meshGroup) Machine() plane.Machine { return nil }
 
 func (g meshGroup) Counters(peer int) (dataset.TCP, error) {
 	c, err := g.RawCounters(peer)

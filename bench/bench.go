@@ -10,6 +10,7 @@ import (
 	"context"
 
 	"calib/internal/dataset"
+	"calib/internal/plane"
 	"calib/internal/units"
 )
 
@@ -35,6 +36,28 @@ type Group interface {
 	WaitUntil(t units.Nanos) error
 	// Counters reads the kernel's counters of the connection to a peer. It is not for timed sections.
 	Counters(peer int) (dataset.TCP, error)
+
+	// RecvAny waits until any rank's bytes are there, reads at most len(b) of one rank's, and says whose, how many and when
+	// the last of them came (as RecvAt). Ranks that have bytes waiting are served in turn. It fails after the group's
+	// receive deadline.
+	RecvAny(b []byte) (from, n int, at units.Nanos, err error)
+	// Pending is how many bytes from a rank can be received at once.
+	Pending(from int) (int, error)
+	// SendSome sends as much of b as the transport takes, and gives up when it has taken nothing more for patience: n is
+	// then below len(b), err is nil, and the stream goes on behind those n bytes. A patience of 0 waits for nothing.
+	SendSome(to int, b []byte, patience units.Nanos) (n int, err error)
+	// Reopen replaces the team's connections by new ones with other options. Every rank calls it with the same options, when
+	// nothing is under way; the first to return may send at once. The team's next Reopen, or its end, undoes it.
+	Reopen(plane.Socket) error
+
+	// SendDatagram sends b as one datagram, which may be lost on the way; b is not empty and below 1,400 bytes. It waits
+	// for room on this host and for the agent's limit of rate, never for the receiver.
+	SendDatagram(to int, b []byte) error
+	// RecvDatagram returns the next datagram of any rank of the team, or Got false when this host's clock reaches until.
+	RecvDatagram(b []byte, until units.Nanos) (plane.Datagram, error)
+
+	// Machine is this rank's host.
+	Machine() plane.Machine
 }
 
 // Limits bound a design: what the user asked for and what the hosts allow.

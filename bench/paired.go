@@ -110,7 +110,7 @@ func (e Paired) Run(_ context.Context, g Group, p Point, r *Recorder) error {
 		run = stream
 	}
 	for dir := range 2 {
-		if err := run(pairRole{g: g, p: p, r: r, dir: dir}); err != nil {
+		if err := run(pairRole{crew: crew{g, r}, p: p, dir: dir}); err != nil {
 			return err
 		}
 	}
@@ -119,9 +119,8 @@ func (e Paired) Run(_ context.Context, g Group, p Point, r *Recorder) error {
 
 // pairRole is one rank's place in a batch: direction 0 sends from even to odd ranks, direction 1 back.
 type pairRole struct {
-	g   Group
+	crew
 	p   Point
-	r   *Recorder
 	dir int
 }
 
@@ -133,80 +132,9 @@ func (x pairRole) aux() map[string]float64 { return map[string]float64{"dir": fl
 
 func (x pairRole) ranks() []int { return []int{x.peer(), x.g.Rank()} }
 
-// start is what rank 0 tells the team before a timed section.
-type start struct {
-	At     units.Nanos // on rank 0's clock
-	Period units.Nanos // burst: between repetitions; stream: length of the stream
-	Reps   int
-}
-
-// announce makes every rank know the start that rank 0 chose, in each rank's own time. The start lies far enough ahead
-// for the message to have reached every rank.
-func (x pairRole) announce(s start) (start, error) {
-	var b [24]byte
-	if x.g.Rank() == 0 {
-		lead := x.r.time.maxRTT()*units.Nanos(x.g.Size()) + 2*units.Millisecond
-		s.At = x.g.Now() + lead
-		for i, v := range []int64{int64(s.At), int64(s.Period), int64(s.Reps)} {
-			binary.LittleEndian.PutUint64(b[8*i:], uint64(v))
-		}
-		if err := tellAll(x.g, b[:]); err != nil {
-			return s, err
-		}
-	} else {
-		if err := x.g.Recv(0, b[:]); err != nil {
-			return s, err
-		}
-		v := func(i int) int64 { return int64(binary.LittleEndian.Uint64(b[8*i:])) }
-		s = start{units.Nanos(v(0)), units.Nanos(v(1)), int(v(2))}
-	}
-	s.At = x.r.time.toLocal(x.g.Rank(), s.At)
-	return s, nil
-}
-
-// largest gives rank 0 the largest of every rank's v; the others get their own back.
-func (x pairRole) largest(v units.Nanos) (units.Nanos, error) {
-	var b [8]byte
-	if x.g.Rank() != 0 {
-		binary.LittleEndian.PutUint64(b[:], uint64(v))
-		return v, x.g.Send(0, b[:])
-	}
-	for k := 1; k < x.g.Size(); k++ {
-		if err := x.g.Recv(k, b[:]); err != nil {
-			return 0, err
-		}
-		v = max(v, units.Nanos(binary.LittleEndian.Uint64(b[:])))
-	}
-	return v, nil
-}
-
-// everyone gives every rank the largest of all ranks' v.
-func (x pairRole) everyone(v units.Nanos) (units.Nanos, error) {
-	most, err := x.largest(v)
-	if err != nil {
-		return 0, err
-	}
-	var b [8]byte
-	if x.g.Rank() == 0 {
-		binary.LittleEndian.PutUint64(b[:], uint64(most))
-		return most, tellAll(x.g, b[:])
-	}
-	err = x.g.Recv(0, b[:])
-	return units.Nanos(binary.LittleEndian.Uint64(b[:])), err
-}
-
-// counterWords is the length of the counters a sender hands its receiver: retransmissions are seen by the sender alone,
-// and the receiver writes the line.
-const counterWords = 12
-
-func counterList(t *dataset.TCP) [counterWords]*int64 {
-	return [counterWords]*int64{&t.SegsOut, &t.SegsIn, &t.DataSegsOut, &t.DataSegsIn, &t.Retrans, &t.RwndLimited,
-		&t.SndbufLimit, &t.Busy, &t.Cwnd, &t.RTT, &t.Involuntary, &t.StealTicks}
-}
-
 // handOver moves the sender's stamps and counters to its receiver, which returns them.
 func (x pairRole) handOver(stamps []int64, before dataset.TCP) (*dataset.TCP, error) {
-	b := make([]byte, 8*(len(stamps)+counterWords))
+	b := make([]byte, 8*len(stamps)+counterBytes)
 	own, err := delta(x.g, x.peer(), before)
 	if err != nil {
 		return nil, err
@@ -215,9 +143,7 @@ func (x pairRole) handOver(stamps []int64, before dataset.TCP) (*dataset.TCP, er
 		for i, v := range stamps {
 			binary.LittleEndian.PutUint64(b[8*i:], uint64(v))
 		}
-		for i, v := range counterList(own) {
-			binary.LittleEndian.PutUint64(b[8*(len(stamps)+i):], uint64(*v))
-		}
+		putCounters(b[8*len(stamps):], own)
 		return own, x.g.Send(x.peer(), b)
 	}
 	if err := x.g.Recv(x.peer(), b); err != nil {
@@ -227,9 +153,7 @@ func (x pairRole) handOver(stamps []int64, before dataset.TCP) (*dataset.TCP, er
 		stamps[i] = int64(binary.LittleEndian.Uint64(b[8*i:]))
 	}
 	sent := *own // keeps the congestion control and the buffers
-	for i, v := range counterList(&sent) {
-		*v = int64(binary.LittleEndian.Uint64(b[8*(len(stamps)+i):]))
-	}
+	getCounters(b[8*len(stamps):], &sent)
 	sent.Retrans += own.Retrans
 	sent.Involuntary = max(sent.Involuntary, own.Involuntary)
 	sent.StealTicks = max(sent.StealTicks, own.StealTicks)

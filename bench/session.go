@@ -1,6 +1,9 @@
 package bench
 
-import "calib/internal/units"
+import (
+	"calib/internal/plane"
+	"calib/internal/units"
+)
 
 // Session is what an agent must know before its first task: who the others are, and the tickets without which no data
 // connection opens.
@@ -31,10 +34,5 @@ type Ticket struct {
 	Expires  int64       // Unix seconds
 }
 
-// Socket holds the options set on every data connection. Zero values leave the kernel's default.
-type Socket struct {
-	SndBuf, RcvBuf units.Bytes
-	Congestion     string
-	NoEOR          bool // do not keep messages apart
-	Nagle          bool // leave TCP_NODELAY off
-}
+// Socket holds the options set on every data connection.
+type Socket = plane.Socket

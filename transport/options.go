@@ -1,20 +1,9 @@
 package transport
 
-import "calib/internal/units"
+import "calib/internal/plane"
 
-// Options are set on every data connection of a session, before it carries data. The zero value leaves the kernel's
-// buffers and congestion control, keeps messages apart, and turns Nagle's algorithm off.
-type Options struct {
-	// SndBuf and RcvBuf are asked of the kernel as SO_SNDBUF and SO_RCVBUF [B]; it grants twice that, up to
-	// net.core.wmem_max and rmem_max. What it granted is in Counters. 0 leaves its own automatic tuning.
-	SndBuf, RcvBuf units.Bytes
-	// Congestion names the congestion control ("cubic", "bbr"); "" is the system's.
-	Congestion string
-	// NoEOR lets the kernel merge the end of one message and the start of the next into one segment.
-	NoEOR bool
-	// Nagle leaves TCP_NODELAY off.
-	Nagle bool
-}
+// Options are set on every data connection of a session, before it carries data.
+type Options = plane.Socket
 
 // Counters are the kernel's counters of one connection, of the calling thread and of the machine, all since their
 // start. They are read at the edges of a batch and subtracted.

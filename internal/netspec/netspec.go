@@ -2,8 +2,8 @@
 // (internal/lab) both realise, one in virtual time and one with real packets, and that calib must then find again.
 //
 // A packet passes, in this order: the sending host's block, the medium, the delay L, the receiving host's block. Every
-// block is a first-come first-served server that takes A + m·(payload bytes) for a packet, where m = B − A/MSS (Stoica et
-// al. 1994, eq. 2: b = a/p + m). In shared mode all packets pass one block; in switched mode each destination host has a
+// block is a first-come first-served server that takes A + m·(payload bytes) for a packet, but at least Min, where
+// m = B − A/MSS (Stoica et al. 1994, eq. 2: b = a/p + m). In shared mode all packets pass one block; in switched mode each destination host has a
 // port of its own, with a finite buffer. A packet that carries no payload passes the blocks free unless ChargeAcks is set.
 package netspec
 
@@ -28,6 +28,41 @@ const (
 type Block struct {
 	A float64 `yaml:"a" json:"a"` // s
 	B float64 `yaml:"b" json:"b"` // s/B, B ≥ A/MSS
+	// Min is the least time of a packet, however short: that of the smallest frame [s].
+	Min float64 `yaml:"min" json:"min,omitempty"`
+}
+
+// Fabric is the inside of a switch, as Tam and Wang's L(m,p) sees it (table 1): with p hosts active a packet of m bytes is
+// delayed, behind the medium, by
+//
+//	PerHost·p + Tau·m·(max(1, p·m/(Rate·g_s(m))) − 1),
+//
+// where g_s(m) is the service time of the sending host's block. It delays packets and does not reorder them.
+type Fabric struct {
+	PerHost float64 `yaml:"per_host" json:"per_host"` // s, l1
+	Tau     float64 `yaml:"tau" json:"tau"`           // s/B
+	Rate    float64 `yaml:"rate" json:"rate"`         // B/s, N: the aggregate limit; 0 is none
+	// Window is how long after it has sent a packet a host counts as active [s]; 0 means 20 ms.
+	Window float64 `yaml:"window" json:"window,omitempty"`
+}
+
+const activeWindow = 0.02 // s
+
+// Active is the window of f [s].
+func (f *Fabric) Active() float64 {
+	if f.Window > 0 {
+		return f.Window
+	}
+	return activeWindow
+}
+
+// Delay is what a packet of m payload bytes is delayed with p hosts active [s]; gs is the sending block's service time.
+func (f *Fabric) Delay(m, p int, gs float64) float64 {
+	d := f.PerHost * float64(p)
+	if f.Rate > 0 && gs > 0 {
+		d += f.Tau * float64(m) * (max(1, float64(p)*float64(m)/(f.Rate*gs)) - 1)
+	}
+	return d
 }
 
 // Spec is a whole network.
@@ -38,8 +73,17 @@ type Spec struct {
 	// MSS is the payload of a full segment, p of eq. 1 [B]. The lab sets its devices' MTU from it.
 	MSS  int   `yaml:"mss" json:"mss"`
 	Host Block `yaml:"host" json:"host"`
+	// Receive is the block of a receiving host; nil is that of the host as a sender.
+	Receive *Block `yaml:"receive" json:"receive,omitempty"`
 	// Medium is the shared medium, or each switch port.
 	Medium Block `yaml:"medium" json:"medium"`
+	// CutThrough lets the medium begin with a packet when the sending host's block does; it still ends no sooner than that
+	// block. Otherwise it stores a packet before it forwards it.
+	CutThrough bool `yaml:"cut_through" json:"cut_through,omitempty"`
+	// Fabric delays packets by the load of the whole network; nil is none.
+	Fabric *Fabric `yaml:"fabric" json:"fabric,omitempty"`
+	// Slowdown says how many times slower this network is than the one it stands for; information only. 0 is 1.
+	Slowdown float64 `yaml:"slowdown" json:"slowdown,omitempty"`
 	// L is the delay after the medium [s].
 	L float64 `yaml:"l" json:"l"`
 	// Buffer is the room of the medium's queue (of each port in switched mode), packets in service included
@@ -61,9 +105,20 @@ func (s *Spec) HostBlock(i int) Block {
 	return s.Host
 }
 
+// ReceiveBlock returns the receiving block of host i.
+func (s *Spec) ReceiveBlock(i int) Block {
+	if b, ok := s.Overrides[i]; ok {
+		return b
+	}
+	if s.Receive != nil {
+		return *s.Receive
+	}
+	return s.Host
+}
+
 // Service returns the time in seconds that block b takes for a packet of payload bytes.
 func (s *Spec) Service(b Block, payload int) float64 {
-	return b.A + (b.B-b.A/float64(s.MSS))*float64(payload)
+	return max(b.Min, b.A+(b.B-b.A/float64(s.MSS))*float64(payload))
 }
 
 // Packets returns how many packets a message of x bytes needs: ⌈x/p⌉, at least one.
@@ -91,6 +146,15 @@ func (s *Spec) Validate() error {
 	if err := s.checkBlock("medium", s.Medium); err != nil {
 		return err
 	}
+	if s.Receive != nil {
+		if err := s.checkBlock("receive", *s.Receive); err != nil {
+			return err
+		}
+	}
+	if f := s.Fabric; f != nil && !(within(f.PerHost, 0, 1) && within(f.Tau, 0, 1) && within(f.Rate, 0, 1e15) && within(f.Window, 0, 10)) {
+		return fmt.Errorf("fabric: per_host=%g s, tau=%g s/B, rate=%g B/s, window=%g s: want per_host and tau in [0, 1], rate in [0, 1e15], window in [0, 10]",
+			f.PerHost, f.Tau, f.Rate, f.Window)
+	}
 	for i, b := range s.Overrides {
 		if i < 0 || i >= s.Hosts {
 			return fmt.Errorf("overrides: host %d, but there are %d hosts (from 0)", i, s.Hosts)
@@ -103,8 +167,8 @@ func (s *Spec) Validate() error {
 }
 
 func (s *Spec) checkBlock(name string, b Block) error {
-	if !within(b.A, 0, 10) || !within(b.B, 0, 1) {
-		return fmt.Errorf("%s: a=%g s, b=%g s/B: want 0 ≤ a ≤ 10 and 0 ≤ b ≤ 1", name, b.A, b.B)
+	if !within(b.A, 0, 10) || !within(b.B, 0, 1) || !within(b.Min, 0, 10) {
+		return fmt.Errorf("%s: a=%g s, b=%g s/B, min=%g s: want 0 ≤ a ≤ 10, 0 ≤ b ≤ 1 and 0 ≤ min ≤ 10", name, b.A, b.B, b.Min)
 	}
 	if b.B < b.A/float64(s.MSS)*(1-1e-12) {
 		return fmt.Errorf("%s: b=%g s/B is below a/mss=%g s/B: a packet cannot cost less than its fixed time",

@@ -113,7 +113,7 @@ func TestParse(t *testing.T) {
 		{"nothing said", "", &Spec{Hosts: 4, Mode: Switched, MSS: 1448}, ""},
 		{"a preset, changed", "preset: sparc1994\nhosts: 3\noverrides:\n  1: {a: 1000e-6, b: 2e-6}\n", sparc, ""},
 		{"unknown key", "hots: 4\n", nil, "hots"},
-		{"unknown preset", "preset: sparc1995\n", nil, "have sparc1994, switch"},
+		{"unknown preset", "preset: sparc1995\n", nil, "have hku2000, sparc1994, switch"},
 		{"not a number", "hosts: many\n", nil, "hosts"},
 		{"not YAML", "hosts: [\n", nil, ""},
 		{"out of range", "hosts: 5000\n", nil, "hosts: 5000"},

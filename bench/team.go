@@ -1,0 +1,102 @@
+package bench
+
+import (
+	"encoding/binary"
+
+	"calib/internal/dataset"
+	"calib/internal/units"
+)
+
+// crew is one rank's part in what a whole team does together, outside timed sections: starting at one time, and agreeing
+// on a number. The team's experiment is Synchronised.
+type crew struct {
+	g Group
+	r *Recorder
+}
+
+// start is what rank 0 tells the team before a timed section.
+type start struct {
+	At     units.Nanos // on rank 0's clock
+	Period units.Nanos // burst: between repetitions; stream: length of the stream
+	Reps   int
+}
+
+// announce makes every rank know the start that rank 0 chose, in each rank's own time. The start lies far enough ahead
+// for the message to have reached every rank.
+func (x crew) announce(s start) (start, error) {
+	var b [24]byte
+	if x.g.Rank() == 0 {
+		lead := x.r.time.maxRTT()*units.Nanos(x.g.Size()) + 2*units.Millisecond
+		s.At = x.g.Now() + lead
+		for i, v := range []int64{int64(s.At), int64(s.Period), int64(s.Reps)} {
+			binary.LittleEndian.PutUint64(b[8*i:], uint64(v))
+		}
+		if err := tellAll(x.g, b[:]); err != nil {
+			return s, err
+		}
+	} else {
+		if err := x.g.Recv(0, b[:]); err != nil {
+			return s, err
+		}
+		v := func(i int) int64 { return int64(binary.LittleEndian.Uint64(b[8*i:])) }
+		s = start{units.Nanos(v(0)), units.Nanos(v(1)), int(v(2))}
+	}
+	s.At = x.r.time.toLocal(x.g.Rank(), s.At)
+	return s, nil
+}
+
+// largest gives rank 0 the largest of every rank's v; the others get their own back.
+func (x crew) largest(v units.Nanos) (units.Nanos, error) {
+	var b [8]byte
+	if x.g.Rank() != 0 {
+		binary.LittleEndian.PutUint64(b[:], uint64(v))
+		return v, x.g.Send(0, b[:])
+	}
+	for k := 1; k < x.g.Size(); k++ {
+		if err := x.g.Recv(k, b[:]); err != nil {
+			return 0, err
+		}
+		v = max(v, units.Nanos(binary.LittleEndian.Uint64(b[:])))
+	}
+	return v, nil
+}
+
+// everyone gives every rank the largest of all ranks' v.
+func (x crew) everyone(v units.Nanos) (units.Nanos, error) {
+	most, err := x.largest(v)
+	if err != nil {
+		return 0, err
+	}
+	var b [8]byte
+	if x.g.Rank() == 0 {
+		binary.LittleEndian.PutUint64(b[:], uint64(most))
+		return most, tellAll(x.g, b[:])
+	}
+	err = x.g.Recv(0, b[:])
+	return units.Nanos(binary.LittleEndian.Uint64(b[:])), err
+}
+
+// counterWords is the length of the counters a sender hands its receiver: retransmissions are seen by the sender alone,
+// and the receiver writes the line.
+const counterWords = 12
+
+func counterList(t *dataset.TCP) [counterWords]*int64 {
+	return [counterWords]*int64{&t.SegsOut, &t.SegsIn, &t.DataSegsOut, &t.DataSegsIn, &t.Retrans, &t.RwndLimited,
+		&t.SndbufLimit, &t.Busy, &t.Cwnd, &t.RTT, &t.Involuntary, &t.StealTicks}
+}
+
+// putCounters and getCounters move counters between ranks, in counterBytes.
+const counterBytes = 8 * counterWords
+
+func putCounters(b []byte, t *dataset.TCP) {
+	for i, v := range counterList(t) {
+		binary.LittleEndian.PutUint64(b[8*i:], uint64(*v))
+	}
+}
+
+// getCounters overwrites the counters of t and leaves what they do not hold (congestion control, buffers).
+func getCounters(b []byte, t *dataset.TCP) {
+	for i, v := range counterList(t) {
+		*v = int64(binary.LittleEndian.Uint64(b[8*i:]))
+	}
+}

@@ -1,0 +1,55 @@
+// Package plane holds the few types that the experiments and the data planes under them must agree on: socket options,
+// datagrams, and what an experiment may do with the host itself. It has no behaviour, so that an experiment need not know a
+// plane, nor a plane an experiment.
+package plane
+
+import "calib/internal/units"
+
+// Socket holds the options of a data connection. Zero values leave the kernel's default: automatic buffers, the system's
+// congestion control, messages kept apart, Nagle's algorithm off.
+type Socket struct {
+	// SndBuf and RcvBuf are asked of the kernel as SO_SNDBUF and SO_RCVBUF [B]; it grants twice that, up to
+	// net.core.wmem_max and rmem_max. What it granted is in the counters.
+	SndBuf, RcvBuf units.Bytes
+	// Congestion names the congestion control ("cubic", "bbr").
+	Congestion string
+	// NoEOR lets the kernel merge the end of one message and the start of the next into one segment.
+	NoEOR bool
+	// Nagle leaves TCP_NODELAY off.
+	Nagle bool
+}
+
+// Datagram is what one call of RecvDatagram returned.
+type Datagram struct {
+	Got   bool        // false: the time was over and nothing had come
+	From  int         // rank
+	Bytes int         // its length
+	At    units.Nanos // when it reached this host, as with RecvAt
+	// Dropped counts the datagrams that this host's own socket had no room for since the team began: those were not lost
+	// in the network.
+	Dropped int64
+}
+
+// Machine is the host itself, as far as an experiment uses it beside its network. Its calls are made by the thread that
+// times.
+type Machine interface {
+	// CPUs is how many the agent may use.
+	CPUs() int
+	// Caches are the sizes of the data caches one CPU sees, nearest first; none where the host does not say.
+	Caches() []units.Bytes
+	// Compute does work steps of one fixed computation on every CPU the agent may use, all at once, and returns the sum of
+	// the times the CPUs took. The computation neither allocates nor sleeps nor touches memory that others use.
+	Compute(work int64) (units.Nanos, error)
+	// Copy makes n copies one after the other and returns the time of all of them.
+	Copy(c Copy, n int) (units.Nanos, error)
+}
+
+// Copy is one kind of copying within a host's memory.
+type Copy struct {
+	Bytes units.Bytes
+	// ColdFrom and ColdTo say that source and destination are in no cache, because so much other memory has been touched
+	// since they were; otherwise they were used just before.
+	ColdFrom, ColdTo bool
+	// Loop copies byte by byte, as a program does that converts representations; otherwise all at once.
+	Loop bool
+}
