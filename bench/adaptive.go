@@ -2,10 +2,10 @@ package bench
 
 import (
 	"cmp"
+	"hash/maphash"
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 
 	"calib/internal/dataset"
 	"calib/internal/stats"
@@ -54,11 +54,11 @@ type Stop struct {
 // more the interval is that of the median of the rounds' medians, because timings within a round are not independent;
 // below that it is that of all timings pooled, and says so. It is for one goroutine.
 type Stopper struct {
-	plan   *Schedule
-	over   bool
-	works  map[string]*work
-	series map[string]*series
-	key    []byte // scratch
+	plan  *Schedule
+	over  bool
+	works []work
+	index map[uint64]int32 // hash of experiment, team and point → the first of works that has it
+	seed  maphash.Seed     // finds works, orders nothing
 
 	// Where the last slot's samples belong: they come slot by slot.
 	round, slot int
@@ -67,16 +67,10 @@ type Stopper struct {
 	touched     []*series
 }
 
-// work is one point on one team.
-type work struct {
-	series []*series
-	closed bool
-}
-
 // NewStopper returns a stopper for the samples of a schedule.
 func NewStopper(s *Schedule) *Stopper {
 	return &Stopper{
-		plan: s, works: map[string]*work{}, series: map[string]*series{},
+		plan: s, works: make([]work, 1), index: map[uint64]int32{}, seed: maphash.MakeSeed(), // works[0] is none
 		round: -1, slot: -1, team: make([]int, s.Limits.Hosts),
 	}
 }
@@ -97,7 +91,7 @@ func (t *Stopper) Add(samples []dataset.Sample) {
 			}
 		}
 		for _, s := range t.touched {
-			s.close()
+			s.close(t.round == t.plan.Plan.Rounds.Max-1)
 		}
 		t.touched = t.touched[:0]
 		samples = samples[n:]
@@ -111,26 +105,20 @@ func (t *Stopper) add(samples []dataset.Sample) {
 		if !ok {
 			continue
 		}
-		w := t.works[string(t.workKey(b.Exp, team, b.Point))]
-		if w == nil {
-			w = &work{}
-			t.works[string(t.key)] = w
-		}
+		w := t.work(b.Exp, team, b.Point, true)
 		if w.closed {
 			continue
 		}
-		t.key = appendInts(append(append(append(t.key, '|'), b.Phase...), '|'), b.Ranks)
-		s := t.series[string(t.key)]
+		s := w.find(b.Phase, b.Ranks)
 		if s == nil {
-			s = &series{exp: b.Exp, phase: b.Phase, point: b.Point, ranks: b.Ranks, round: t.round, width: math.Inf(1)}
+			s = &series{next: w.series, phase: b.Phase, ranks: b.Ranks, width: math.Inf(1)}
 			if e, ok := g.exp.(Steered); ok {
 				s.free = !e.Steers(b.Phase)
 			}
 			s.pools = t.plan.Plan.Rounds.Min < stats.MinValues
-			t.series[string(t.key)] = s
-			w.series = append(w.series, s)
+			w.series = s
 		}
-		if len(s.current) == 0 {
+		if s.idle() {
 			t.touched = append(t.touched, s)
 		}
 		s.add(b, t.round)
@@ -179,18 +167,12 @@ func (t *Stopper) locate(b *dataset.Sample) (g *group, team []int, ok bool) {
 	return g, g.teams[at], true
 }
 
-// workKey writes the key of a point on a team to the scratch.
-func (t *Stopper) workKey(exp string, team []int, p Point) []byte {
-	t.key = appendPoint(append(appendInts(append(append(t.key[:0], exp...), '|'), team), '|'), p)
-	return t.key
-}
-
 // Open reports whether a team's point is to be measured again. It is what Schedule.Round asks for.
 func (t *Stopper) Open(exp string, team []int, p Point) bool {
 	if t.over {
 		return false
 	}
-	w := t.works[string(t.workKey(exp, team, p))]
+	w := t.work(exp, team, p, false)
 	if w == nil {
 		return true
 	}
@@ -198,7 +180,7 @@ func (t *Stopper) Open(exp string, team []int, p Point) bool {
 		return false
 	}
 	deciding := 0
-	for _, s := range w.series {
+	for s := w.series; s != nil; s = s.next {
 		if s.free {
 			continue
 		}
@@ -227,17 +209,12 @@ func (t *Stopper) Over() bool { return t.over }
 
 // Summary lists every key that was measured, by experiment, phase, point and ranks.
 func (t *Stopper) Summary() []Stop {
-	out := make([]Stop, 0, len(t.series))
-	for _, s := range t.series {
-		s.update()
-		stop := Stop{
-			Exp: s.exp, Phase: s.phase, Point: s.point, Ranks: s.ranks, Reason: t.reason(s),
-			Rounds: s.rounds(), N: s.n, LeftOut: s.out, Median: s.median,
+	out := make([]Stop, 0, len(t.works))
+	for i := range t.works {
+		w := &t.works[i]
+		for s := w.series; s != nil; s = s.next {
+			out = append(out, t.summary(w, s))
 		}
-		if width := s.width; !math.IsInf(width, 0) {
-			stop.Width, stop.Basis = &width, s.basis
-		}
-		out = append(out, stop)
 	}
 	slices.SortFunc(out, func(a, b Stop) int {
 		return cmp.Or(cmp.Compare(a.Exp, b.Exp), cmp.Compare(a.Phase, b.Phase), comparePoints(a.Point, b.Point),
@@ -246,13 +223,25 @@ func (t *Stopper) Summary() []Stop {
 	return out
 }
 
+func (t *Stopper) summary(w *work, s *series) Stop {
+	s.update()
+	stop := Stop{
+		Exp: w.exp, Phase: s.phase, Point: w.point, Ranks: s.ranks, Reason: t.reason(s),
+		Rounds: s.rounds(), N: int(s.n), LeftOut: int(s.out), Median: s.median,
+	}
+	if width := s.width; !math.IsInf(width, 0) {
+		stop.Width, stop.Basis = &width, s.basis()
+	}
+	return stop
+}
+
 func (t *Stopper) reason(s *series) string {
 	switch {
 	case s.free:
 		return StopFree
 	case t.reached(s):
 		return StopTarget
-	case t.over || s.round >= t.plan.Plan.Rounds.Max-1:
+	case t.over || int(s.round) >= t.plan.Plan.Rounds.Max-1:
 		return StopBudget
 	}
 	return StopOpen
@@ -266,25 +255,4 @@ func comparePoints(a, b Point) int {
 		}
 	}
 	return cmp.Compare(len(a), len(b))
-}
-
-func appendInts(b []byte, v []int) []byte {
-	for _, x := range v {
-		b = append(strconv.AppendInt(b, int64(x), 10), ',')
-	}
-	return b
-}
-
-// appendPoint appends a text that is equal for equal points only, without allocating for up to eight factors.
-func appendPoint(b []byte, p Point) []byte {
-	var buf [8]string
-	names := buf[:0]
-	for name := range p {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		b = append(strconv.AppendInt(append(append(b, name...), '='), p[name], 10), ',')
-	}
-	return b
 }

@@ -136,7 +136,7 @@ func TestStopperBrute(t *testing.T) {
 				rounds = append(rounds, stats.Floats(ns))
 			}
 			x.add(&b, r)
-			x.close()
+			x.close(false)
 			if rapid.Bool().Draw(t, "look") {
 				x.update()
 			}
@@ -156,12 +156,12 @@ func TestStopperBrute(t *testing.T) {
 		if ok {
 			width = stats.RelativeWidth(iv, stats.Median(values))
 		}
-		if x.rounds() != len(rounds) || x.width != width || len(values) > 0 && (x.median != stats.Median(values) || x.basis != basis) {
-			t.Fatalf("kept %d rounds, %s, median %v, width %v; want %d, %s, %v, %v", x.rounds(), x.basis, x.median, x.width,
+		if x.rounds() != len(rounds) || x.width != width || len(values) > 0 && (x.median != stats.Median(values) || x.basis() != basis) {
+			t.Fatalf("kept %d rounds, %s, median %v, width %v; want %d, %s, %v, %v", x.rounds(), x.basis(), x.median, x.width,
 				len(rounds), basis, stats.Median(values), width)
 		}
-		if len(rounds) >= stats.MinValues && x.pooled != nil {
-			t.Fatalf("%d raw timings kept after %d rounds", len(x.pooled), len(rounds))
+		if len(rounds) >= stats.MinValues && x.raw != nil {
+			t.Fatalf("%d raw timings kept after %d rounds", len(x.raw.pooled), len(rounds))
 		}
 	})
 }

@@ -16,53 +16,68 @@ const (
 )
 
 // series is what the stopper keeps of one key: the median of every round and, where a point may stop before there are
-// enough of those, the raw timings. A thousand hosts have half a million pairs, so nothing else outlives its slot.
+// enough of those, the raw timings. A thousand hosts have half a million pairs, so nothing else outlives its slot, and the
+// key's experiment and point are those of its work.
 type series struct {
-	exp, phase string
-	point      Point
-	ranks      []int
-	free       bool // does not hold its point open
-	pools      bool // keeps raw timings while the rounds are too few
+	next  *series // of the same work
+	phase string
+	ranks []int
 
 	medians []float64 // of the rounds, ascending
-	pooled  []float64 // timings of the rounds, while they are fewer than stats.MinValues
-	current []float64 // timings of the slot that is being added
-	round   int       // of the last timing
-	n, out  int       // timings used, left out
+	raw     *raw      // nil where no timing need be kept
+	n, out  int32     // timings used, left out
+	round   int32     // of the last timing
+	free    bool      // does not hold its point open
+	pools   bool      // keeps raw timings while the rounds are too few
 	dirty   bool
+	pooled  bool // the interval is that of all timings
 
-	basis         string
 	median, width float64 // width is +Inf without an interval
+}
+
+// raw holds timings for as long as they are needed.
+type raw struct {
+	pooled  []float64 // of the rounds, while they are fewer than stats.MinValues
+	current []float64 // of the slot that is being added
 }
 
 // add takes a batch of the current slot.
 func (s *series) add(b *dataset.Sample, round int) {
-	s.round = round
+	s.round = int32(round)
 	if b.Has(dataset.FlagRetrans) {
-		s.out += len(b.NS)
+		s.out += int32(len(b.NS))
 		return
+	}
+	if s.raw == nil && len(b.NS) > 0 {
+		s.raw = &raw{}
 	}
 	for _, ns := range b.NS {
 		s.free = s.free || ns < 0
-		s.current = append(s.current, float64(ns))
+		s.raw.current = append(s.raw.current, float64(ns))
 	}
-	s.n += len(b.NS)
+	s.n += int32(len(b.NS))
 }
 
-// close ends the slot, which is all that a round has of this key.
-func (s *series) close() {
-	if len(s.current) == 0 {
+// idle reports whether the current slot has given no timing yet.
+func (s *series) idle() bool { return s.raw == nil || len(s.raw.current) == 0 }
+
+// close ends the slot, which is all that a round has of this key. After the last round no timing need be kept.
+func (s *series) close(last bool) {
+	if s.idle() {
 		return
 	}
-	m := stats.Median(s.current)
+	m := stats.Median(s.raw.current)
 	s.medians = slices.Insert(s.medians, sort.SearchFloat64s(s.medians, m), m)
-	switch {
-	case len(s.medians) >= stats.MinValues:
-		s.pooled = nil
-	case s.pools:
-		s.pooled = slices.Concat(s.pooled, s.current)
+	if s.pools && len(s.medians) < stats.MinValues {
+		s.raw = &raw{pooled: slices.Concat(s.raw.pooled, s.raw.current)}
+	} else {
+		s.raw = nil
 	}
-	s.current, s.dirty = nil, true
+	s.dirty = true
+	if last {
+		s.update()
+		s.raw = nil
+	}
 }
 
 // rounds is how many rounds have given a timing.
@@ -75,14 +90,21 @@ func (s *series) update() {
 	}
 	s.dirty = false
 	values := s.medians
-	s.basis = BasisRounds
-	if s.rounds() < stats.MinValues && s.pools {
-		s.basis = BasisSamples
-		values = slices.Clone(s.pooled)
+	s.pooled = s.rounds() < stats.MinValues && s.pools
+	if s.pooled {
+		values = slices.Clone(s.raw.pooled)
 		slices.Sort(values)
 	}
 	s.median, s.width = stats.SortedQuantile(values, 0.5), math.Inf(1)
 	if iv, ok := stats.SortedMedianCI(values); ok {
 		s.width = stats.RelativeWidth(iv, s.median)
 	}
+}
+
+// basis is what the interval is made of.
+func (s *series) basis() string {
+	if s.pooled {
+		return BasisSamples
+	}
+	return BasisRounds
 }
