@@ -4,7 +4,9 @@ GO      ?= go
 BIN     := bin/calib
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: run build test lint generate accuracy bench fuzz clean
+SUITES := accuracy-paired accuracy-cluster accuracy-tbf
+
+.PHONY: run build test lint generate accuracy $(SUITES) bench fuzz clean
 
 run: build
 	$(BIN) run --local 4 --plan quick
@@ -27,9 +29,10 @@ lint:
 generate:
 	$(GO) generate ./...
 
-# The tables of docs/RESULTS.md: recovery of known truth in the lab, over seeds and networks.
-accuracy: build
-	$(GO) run ./internal/accuracy -calib $(BIN)
+# The tables of docs/RESULTS.md: recovery of known truth in the lab, over seeds and networks; and of a kernel queue's size.
+accuracy: $(SUITES)
+$(SUITES): accuracy-%: build
+	$(GO) run ./internal/accuracy -calib $(BIN) -suite $*
 
 # The speed bars, beside the peers: alternating runs, medians of ratios.
 bench: build

@@ -16,6 +16,9 @@ type Limits struct {
 	Bytes  units.Bytes   // over all connections to one peer in one run
 	Memory units.Bytes   // buffers of one task
 	Peers  int           // tickets of one run
+	// Rate bounds the sending [B/s] of each data connection, and of all datagrams together; 0 is no limit, the default. The
+	// data plane keeps it, whatever an experiment asks for. Coordinators are not told: they see it in what they measure.
+	Rate units.Bytes
 }
 
 // DefaultLimits suit a host that its user also works on.

@@ -42,6 +42,15 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// A limit of rate is none by default, and stays what it is.
+func TestRateLimit(t *testing.T) {
+	for _, rate := range []units.Bytes{0, 5 * units.MiB} {
+		if l := (Limits{Rate: rate}).filled(); l.Rate != rate {
+			t.Errorf("a limit of %v/s became %v/s", rate, l.Rate)
+		}
+	}
+}
+
 func TestSessionLimits(t *testing.T) {
 	edit := func(f func(*bench.Session)) bench.Session {
 		x := session("r1")

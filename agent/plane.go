@@ -7,6 +7,7 @@ import (
 
 	"calib/bench"
 	"calib/internal/dataset"
+	"calib/internal/machine"
 	"calib/internal/plane"
 	"calib/internal/units"
 	"calib/transport"
@@ -37,13 +38,15 @@ type group interface {
 
 // meshPlane is the real data plane.
 type meshPlane struct {
-	mesh   *transport.Mesh
-	cpu    int
-	shared atomic.Bool // other agents share the machine
+	mesh    *transport.Mesh
+	machine *machine.Machine
+	cpu     int
+	shared  atomic.Bool // other agents share the machine
 }
 
-// newMeshPlane listens on addr. It fails now, not in the first task, where this process may not use the CPU.
-func newMeshPlane(addr string, cpu int) (*meshPlane, error) {
+// newMeshPlane listens on addr, and sends no faster than rate [B/s] where that is above 0.
+// It fails now, not in the first task, where this process may not use the CPU.
+func newMeshPlane(addr string, cpu int, rate units.Bytes) (*meshPlane, error) {
 	pinned := make(chan error)
 	go func() {
 		runtime.LockOSThread() // the thread ends with the goroutine
@@ -53,11 +56,16 @@ func newMeshPlane(addr string, cpu int) (*meshPlane, error) {
 	if err := <-pinned; err != nil {
 		return nil, err
 	}
+	host, err := machine.New()
+	if err != nil {
+		return nil, err
+	}
 	m, err := transport.NewMesh(addr)
 	if err != nil {
 		return nil, err
 	}
-	return &meshPlane{mesh: m, cpu: cpu}, nil
+	m.Limit(rate)
+	return &meshPlane{mesh: m, machine: host, cpu: cpu}, nil
 }
 
 func (p *meshPlane) Addr() string { return p.mesh.Addr().String() }
@@ -89,7 +97,7 @@ func (p *meshPlane) Group(ctx context.Context, team []int, rank int, recv units.
 		g.Close()
 		return nil, err
 	}
-	return meshGroup{g}, nil
+	return meshGroup{g, p.machine}, nil
 }
 
 func (p *meshPlane) Thread(room units.Bytes) (restore func(), err error) {
@@ -105,10 +113,19 @@ func (p *meshPlane) Thread(room units.Bytes) (restore func(), err error) {
 	return transport.Quiet(room), nil
 }
 
-type meshGroup struct{ *transport.Group }
+type meshGroup struct {
+	*transport.Group
+	machine *machine.Machine
+}
 
 // Machine implements bench.Group.
-func (g meshGroup) Machine() plane.Machine { return nil }
+func (g meshGroup) Machine() plane.Machine { return g.machine }
+
+// Close also gives back what the task took of the machine: threads and memory.
+func (g meshGroup) Close() {
+	g.Group.Close()
+	g.machine.Close()
+}
 
 func (g meshGroup) Counters(peer int) (dataset.TCP, error) {
 	c, err := g.RawCounters(peer)

@@ -37,7 +37,7 @@ func team(t *testing.T, size int, shared bool) []bench.Group {
 	s := bench.Session{Run: "conformance", Shared: shared}
 	hosts := make([]int, size)
 	for i := range planes {
-		p, err := newMeshPlane("127.0.0.1:0", -1)
+		p, err := newMeshPlane("127.0.0.1:0", -1, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -62,7 +62,7 @@ func NewServer(o ServerOptions) (*Server, error) {
 		}
 		cpu = int(n)
 	}
-	plane, err := newMeshPlane(o.Data, cpu)
+	plane, err := newMeshPlane(o.Data, cpu, o.Limits.Rate)
 	if err != nil {
 		return nil, err
 	}

@@ -195,18 +195,23 @@ func TestPingPongReportsTheFarEnd(t *testing.T) {
 func TestTimedSectionsDoNotAllocate(t *testing.T) {
 	err := sim.New(testSpec(2), sim.Options{Cost: sim.Cost{Now: 10}}).Run([]int{0, 1}, func(rank int, g *sim.Group) error {
 		const runs, each = 20, 10
-		msg, ns := make([]byte, 10_000), make([]int64, each)
+		ns := make([]int64, each)
+		y := rally{g: g, x: wholeMessage(1-rank, make([]byte, 10_000))}
 		if rank == 1 {
-			return pongs(g, msg, (runs+2)*each)
-		}
-		if err := pings(g, msg, ns); err != nil {
-			return err
-		}
-		n := testing.AllocsPerRun(runs, func() {
-			if err := pings(g, msg, ns); err != nil {
-				t.Error(err)
+			for range runs + 2 {
+				if err := follow(g, y.x); err != nil {
+					return err
+				}
 			}
-		})
+			return nil
+		}
+		batch := func() {
+			if n, _, err := y.laps(ns, math.MaxInt64); err != nil || n != each {
+				t.Error(n, err)
+			}
+		}
+		batch()
+		n := testing.AllocsPerRun(runs, batch)
 		blocks := testing.AllocsPerRun(runs, func() {
 			readBlocks(g, ns)
 			readSteps(g, ns)

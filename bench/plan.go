@@ -45,7 +45,14 @@ type Plan struct {
 const (
 	PlanQuick    = "quick"    // a first look, well under a minute on a fast network
 	PlanStandard = "standard" // parameters to compute with
-	PlanFull     = "full"     // every pair of hosts, tighter intervals
+	PlanFull     = "full"     // every experiment, every pair of hosts, tighter intervals
+)
+
+// What the smaller plans measure. Only the full plan floods a port until it overflows, and tunes fragments, buffers and
+// Nagle's algorithm.
+var (
+	quickExperiments    = []string{"clock", "pingpong", "paired"}
+	standardExperiments = []string{"clock", "pingpong", "paired", "overhead", "gap", "gather", "load", "prtt", "copy"}
 )
 
 // PlanNames lists the built-in plans.
@@ -56,12 +63,12 @@ func BuiltinPlan(name string) (Plan, error) {
 	switch name {
 	case PlanQuick:
 		return Plan{
-			Name: name, Limits: Limits{Effort: 0.25, MaxBytes: 256 * units.KiB}, Rounds: Rounds{Min: 6, Max: 8},
+			Name: name, Experiments: quickExperiments, Limits: Limits{Effort: 0.25, MaxBytes: 256 * units.KiB}, Rounds: Rounds{Min: 6, Max: 8},
 			Target: 0.05, Budget: 30 * units.Second, Seed: 1,
 		}, nil
 	case PlanStandard:
 		return Plan{
-			Name: name, Limits: Limits{Effort: 1}, Rounds: Rounds{Min: 6, Max: 30},
+			Name: name, Experiments: standardExperiments, Limits: Limits{Effort: 1}, Rounds: Rounds{Min: 6, Max: 30},
 			Target: DefaultTarget, Budget: 300 * units.Second, Seed: 1,
 		}, nil
 	case PlanFull:

@@ -17,6 +17,7 @@ type Recorder struct {
 	effort  float64
 	samples []dataset.Sample
 	time    *timeline // of a Synchronised experiment
+	words   [24]byte  // an announcement's, kept here so that announcing allocates nothing
 	oneWay  []oneWay
 }
 

@@ -24,18 +24,18 @@ type start struct {
 // announce makes every rank know the start that rank 0 chose, in each rank's own time. The start lies far enough ahead
 // for the message to have reached every rank.
 func (x crew) announce(s start) (start, error) {
-	var b [24]byte
+	b := x.r.words[:]
 	if x.g.Rank() == 0 {
 		lead := x.r.time.maxRTT()*units.Nanos(x.g.Size()) + 2*units.Millisecond
 		s.At = x.g.Now() + lead
 		for i, v := range []int64{int64(s.At), int64(s.Period), int64(s.Reps)} {
 			binary.LittleEndian.PutUint64(b[8*i:], uint64(v))
 		}
-		if err := tellAll(x.g, b[:]); err != nil {
+		if err := tellAll(x.g, b); err != nil {
 			return s, err
 		}
 	} else {
-		if err := x.g.Recv(0, b[:]); err != nil {
+		if err := x.g.Recv(0, b); err != nil {
 			return s, err
 		}
 		v := func(i int) int64 { return int64(binary.LittleEndian.Uint64(b[8*i:])) }

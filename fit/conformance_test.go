@@ -3,6 +3,7 @@ package fit
 import (
 	"encoding/json"
 	"errors"
+	"maps"
 	"math"
 	"testing"
 
@@ -21,10 +22,13 @@ func datasets() map[string]*dataset.Dataset {
 	switched := noisy
 	switched.switched = true
 	exact := sparc()
-	return map[string]*dataset.Dataset{
+	out := map[string]*dataset.Dataset{
 		"sparc1994": noisy.dataset(), "two hosts": pair.dataset(), "one round": once.dataset(),
 		"switch": switched.dataset(), "exact": exact.dataset(),
 	}
+	maps.Copy(out, clusterDatasets())
+	maps.Copy(out, settingsDatasets())
+	return out
 }
 
 func TestModelNames(t *testing.T) {
@@ -40,12 +44,17 @@ func TestModelNames(t *testing.T) {
 	}
 }
 
+// hollowPhases are the phases of all experiments.
+var hollowPhases = []string{"", "cost", phaseBurst, phaseStream, phaseSend, phaseRecv, phaseIdle, phaseCompute, "gap", phaseArrivals,
+	phaseGather, "load", phaseFlood, phaseProbe, phaseProbeIdle, phaseProbeDrain, phasePRTT, phaseSpaced, phaseDelayed, phaseReceive,
+	phaseOneway, phaseBoth, phaseInterleaved}
+
 func TestModelsWithoutData(t *testing.T) {
 	empty := &dataset.Dataset{}
 	hollow := &dataset.Dataset{}
 	for _, m := range Models {
 		for _, exp := range m.Needs() {
-			for _, phase := range []string{"", "cost", phaseBurst, phaseStream} {
+			for _, phase := range hollowPhases {
 				hollow.Samples = append(hollow.Samples, dataset.Sample{Exp: exp, Phase: phase, NS: []int64{}})
 			}
 		}
@@ -62,9 +71,15 @@ func TestModelsWithoutData(t *testing.T) {
 	}
 }
 
+// Every model is held against every dataset that has the experiments it needs, and each model must meet one at least.
 func TestModelsConform(t *testing.T) {
+	met := map[string]int{}
 	for name, d := range datasets() {
 		for _, m := range Models {
+			if lacks(d, m.Needs()) {
+				continue
+			}
+			met[m.Name()]++
 			t.Run(name+"/"+m.Name(), func(t *testing.T) {
 				s := Settings{Replicates: 60}
 				f, err := m.Fit(d, s)
@@ -83,6 +98,11 @@ func TestModelsConform(t *testing.T) {
 					}
 				}
 			})
+		}
+	}
+	for _, m := range Models {
+		if met[m.Name()] == 0 {
+			t.Errorf("no dataset has what %s needs (%v): add one to datasets()", m.Name(), m.Needs())
 		}
 	}
 }

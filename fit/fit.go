@@ -27,7 +27,8 @@ type Model interface {
 }
 
 // Models is every model calib has.
-var Models = []Model{Network{}, Hyperbola{}, Hockney{}, Segmented{}, Timer{}}
+var Models = []Model{Network{}, Hyperbola{}, Hockney{}, Segmented{}, Timer{}, HKUOverhead{}, HKUGap{}, HKUGather{}, HKUCopy{}, HKU{},
+	Flood{}, LogGP{}, Fragment{}, Buffer{}, Nodelay{}}
 
 // Settings of a fit. The zero value means the defaults.
 type Settings struct {

@@ -119,8 +119,8 @@ func prefixOf(v float64, unit string) prefix {
 	return all[len(all)-1]
 }
 
-// hasPrefixes is false for pure numbers, which take no prefix.
-func hasPrefixes(unit string) bool { return shownUnit(unit) != "" && unit != "%" }
+// hasPrefixes is false for counts and pure numbers, which take no prefix.
+func hasPrefixes(unit string) bool { return units.Prefixed(unit) }
 
 // shownUnit leaves out the unit "1" of pure numbers.
 func shownUnit(unit string) string {

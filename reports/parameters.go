@@ -152,45 +152,10 @@ func (p *page) functions(ps *fit.Params) {
 			if v, ok := f.CI95[c]; ok {
 				ci = &v
 			}
-			p.line(6, "    %s = %s", clean(c), Format(f.Coeff[c], ci, coefficientUnit(f, c)))
+			p.line(6, "    %s = %s", clean(c), Format(f.Coeff[c], ci, f.CoeffUnit(c)))
 		}
 		p.line(6, "    holds for %s", domain(f.Domain))
 	}
-}
-
-// coefficientUnit works out the unit of a coefficient from the function's form, a sum of c or c*argument: "c0 + c1*m"
-// in s gives s and s/B. A form in pieces, "segments: c0_i + c1_i*x, from_i < x", has a coefficient of each name for each
-// piece, and from_i is in the argument's unit. It is "" where the form does not tell.
-func coefficientUnit(f fit.Function, coeff string) string {
-	name, _, pieces := strings.Cut(coeff, "_")
-	form := f.Form
-	if pieces {
-		_, form, _ = strings.Cut(form, ":")
-		form, _, _ = strings.Cut(form, ",")
-		form = strings.ReplaceAll(form, "_i", "")
-	}
-	for _, term := range strings.Split(form, "+") {
-		c, arg, slope := strings.Cut(strings.TrimSpace(term), "*")
-		switch {
-		case slope && strings.ContainsAny(arg, "*/^("):
-		case slope && pieces && name == "from":
-			return argumentUnit(arg)
-		case c == name && slope:
-			return f.Unit + "/" + argumentUnit(arg)
-		case c == name:
-			return f.Unit
-		}
-	}
-	return ""
-}
-
-// argumentUnit names the unit of a function's argument: message sizes are bytes.
-func argumentUnit(arg string) string {
-	switch arg {
-	case "m", "x", "M", "bytes":
-		return "B"
-	}
-	return arg
 }
 
 func domain(d map[string][2]float64) string {

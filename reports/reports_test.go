@@ -202,18 +202,6 @@ func TestOutliers(t *testing.T) {
 	}
 }
 
-func TestCoefficientUnit(t *testing.T) {
-	const pieces = "segments: c0_i + c1_i*x, from_i < x <= from_i+1"
-	for _, c := range []struct{ form, coeff, want string }{
-		{"c0 + c1*m", "c0", "s"}, {"c0 + c1*m", "c1", "s/B"}, {"c0 + c1*p", "c1", "s/p"}, {"c0 + c1*m*p", "c1", ""},
-		{"c0 + c1*m", "c2", ""}, {pieces, "c0_1", "s"}, {pieces, "c1_12", "s/B"}, {pieces, "from_2", "B"},
-	} {
-		if got := coefficientUnit(fit.Function{Form: c.form, Unit: "s"}, c.coeff); got != c.want {
-			t.Errorf("%s in %q: %q, want %q", c.coeff, c.form, got, c.want)
-		}
-	}
-}
-
 func TestBar(t *testing.T) {
 	for _, c := range []struct {
 		rel  float64

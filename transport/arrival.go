@@ -23,7 +23,7 @@ func (c *Conn) RecvAt(b []byte) (at units.Nanos, err error) {
 	c.recvLeft -= int64(len(b))
 	size, wait := len(b), patience{limit: c.rcvWait}
 	for len(b) > 0 {
-		n, stamp, errno := c.stamps.recv(c.fd, b)
+		n, stamp, errno := c.stamps.recv(c.fd, b, waitAll)
 		switch {
 		case n > 0:
 			b, at = b[n:], stamp

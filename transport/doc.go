@@ -12,7 +12,13 @@
 //     cancelling is shutdown(2) from another goroutine.
 //   - Mesh: an agent's listener and its connections to the other hosts of one run, each opened by a handshake that
 //     proves a ticket on both sides before a byte of payload moves (handshake.go has the protocol).
-//   - Group: one rank's view of a team, with the method set experiments use.
+//   - Group: one rank's view of a team, with the method set experiments use: messages, receiving from whoever is next
+//     (RecvAny), sending that gives up (SendSome), connections with other options (Reopen), and datagrams.
+//
+// Datagrams use one socket of the mesh, on the port of the listener's number. They are under the same ticket: none leaves
+// before the receiver has shown its own on a connection, both ends count them against its bytes, and none is received that
+// does not come from the address of a connected rank. A limit of rate (Mesh.Limit) holds beneath all of it: the kernel
+// paces each connection, and datagrams wait for their time, whatever an experiment or a coordinator asks for.
 //
 // Beside them: the monotonic clock and exact waiting (Now, WaitUntil), thread pinning and a quiet runtime (Pin, Quiet),
 // and the kernel's counters of a connection (Counters).

@@ -27,8 +27,17 @@ type Group struct {
 	steal   *stealReader
 	release func() bool // of the watch over ctx
 
-	mu    sync.Mutex
-	ended bool
+	life       context.Context // ends with ctx, and with the group
+	end        context.CancelCauseFunc
+	changes    int      // of conns
+	gate       *gate    // nil until RecvAny
+	mail       *mail    // nil until datagrams are used
+	dropped    uint32   // datagrams the socket had no room for before the group began
+	overridden *session // that in which Reopen changed options
+
+	mu     sync.Mutex
+	ended  bool
+	closed bool
 }
 
 // NewGroup returns rank's view of a team, given as host indices in rank order. timeout bounds each receive and each
@@ -40,8 +49,13 @@ func NewGroup(ctx context.Context, m *Mesh, team []int, rank int, timeout units.
 	if timeout <= 0 {
 		timeout = DefaultTimeout
 	}
+	dropped, ok := m.port.begin()
+	if !ok {
+		return nil, fmt.Errorf("rank %d of %d: the mesh is closed: %w", rank, len(team), ErrStopped)
+	}
 	g := &Group{ctx: ctx, mesh: m, team: append([]int(nil), team...), rank: rank, timeout: timeout,
-		spin: DefaultSpin, steal: newStealReader(), conns: make([]*Conn, len(team))}
+		spin: DefaultSpin, steal: newStealReader(), conns: make([]*Conn, len(team)), dropped: dropped}
+	g.life, g.end = context.WithCancelCause(ctx)
 	g.release = context.AfterFunc(ctx, g.Abort)
 	return g, nil
 }
@@ -64,8 +78,8 @@ func (g *Group) WaitUntil(t units.Nanos) error {
 		if err := WaitUntil(Now()+waitSlice, 0); err != nil {
 			return err
 		}
-		if g.ctx.Err() != nil {
-			return fmt.Errorf("wait: %w", ctxErr(g.ctx))
+		if g.life.Err() != nil {
+			return fmt.Errorf("wait: %w", ctxErr(g.life))
 		}
 	}
 	return WaitUntil(t, g.spin)
@@ -117,13 +131,15 @@ func (g *Group) RawCounters(peer int) (Counters, error) {
 
 // Open opens the links to every other rank, first those this host dials. Without it a first Send waits for the peer to
 // use the same link, which an experiment that counts on the peer's buffer may never do. Every rank calls it at once.
-func (g *Group) Open() error {
+func (g *Group) Open() error { return g.openAll(g.life) }
+
+func (g *Group) openAll(ctx context.Context) error {
 	for _, dials := range []bool{true, false} {
 		for rank := range g.team {
-			if rank == g.rank || g.known(rank) != nil || dials != (g.team[g.rank] < g.team[rank]) {
+			if rank == g.rank || g.known(rank) != nil || dials != g.dials(rank) {
 				continue
 			}
-			if _, err := g.open(rank); err != nil {
+			if _, err := g.openWithin(ctx, rank); err != nil {
 				return err
 			}
 		}
@@ -144,10 +160,20 @@ func (g *Group) open(rank int) (*Conn, error) {
 	if rank < 0 || rank >= len(g.team) || rank == g.rank {
 		return nil, fmt.Errorf("rank %d has no connection to rank %d of %d", g.rank, rank, len(g.team))
 	}
-	c, err := g.mesh.Conn(g.ctx, g.team[rank])
+	return g.openWithin(g.life, rank)
+}
+
+// openWithin opens the link to another rank, or takes the one the mesh has.
+func (g *Group) openWithin(ctx context.Context, rank int) (*Conn, error) {
+	c, err := g.mesh.Conn(ctx, g.team[rank])
 	if err != nil {
 		return nil, err
 	}
+	return g.adopt(rank, c)
+}
+
+// adopt makes c, which it takes over, the connection to a rank.
+func (g *Group) adopt(rank int, c *Conn) (*Conn, error) {
 	if err := c.SetTimeouts(g.timeout, g.timeout); err != nil {
 		c.Release()
 		return nil, err
@@ -166,6 +192,7 @@ func (g *Group) open(rank int) (*Conn, error) {
 		return nil, fmt.Errorf("connect to %s: %w", c.peer, g.reason())
 	}
 	g.conns[rank] = c
+	g.changes++
 	return c, nil
 }
 
@@ -176,6 +203,7 @@ func (g *Group) failed(rank int, err error) error {
 	if c := g.conns[rank]; c != nil {
 		c.Release()
 		g.conns[rank] = nil
+		g.changes++
 	}
 	return err
 }
@@ -194,6 +222,7 @@ func (g *Group) Abort() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.ended = true
+	g.end(ErrStopped)
 	for _, c := range g.conns {
 		if c != nil {
 			c.stop(g.reason())
@@ -201,17 +230,25 @@ func (g *Group) Abort() {
 	}
 }
 
-// Close gives the connections back to the mesh, which keeps the whole ones for the next group.
+// Close gives the connections back to the mesh, which keeps the whole ones for the next group, unless Reopen gave them other
+// options than the session's.
 func (g *Group) Close() {
 	g.release()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.ended = true
+	g.end(ErrStopped)
 	for i, c := range g.conns {
 		if c != nil {
 			c.Release()
 			g.conns[i] = nil
 		}
 	}
+	if g.closed {
+		return
+	}
+	g.closed = true
+	g.restore()
+	g.mesh.port.release()
 	g.steal.close()
 }

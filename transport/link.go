@@ -19,6 +19,7 @@ type session struct {
 type link struct {
 	peer    Peer
 	ticket  Ticket
+	options Options    // under Mesh.mu: of the next connection
 	allowed *allowance // bytes of the ticket that are left
 	expiry  *time.Timer
 	dialing sync.Mutex
@@ -48,7 +49,7 @@ func newSession(s Session) (*session, error) {
 		if _, twice := n.links[other]; twice {
 			return nil, fmt.Errorf("%w: host %d has two", ErrTicket, other)
 		}
-		l := &link{peer: p, ticket: t, arrived: make(chan struct{}),
+		l := &link{peer: p, ticket: t, options: s.Options, arrived: make(chan struct{}),
 			allowed: newAllowance(int64(t.MaxBytes))}
 		n.links[other] = l
 	}

@@ -2,6 +2,7 @@ package transport
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -16,27 +17,48 @@ const maxPending = 64
 // acceptPause is how long the loop rests when the system has no descriptor left for a connection.
 const acceptPause = 10 * time.Millisecond
 
-// listen opens the listener for addr. An empty host is every address, of both families where the system has both.
-func listen(addr string) (int, netip.AddrPort, error) {
+// listen opens the listener for addr, and the datagram socket on the port of the same number. An empty host is every
+// address, of both families where the system has both.
+func listen(addr string) (fd, udp int, bound netip.AddrPort, err error) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
-		return -1, netip.AddrPort{}, fmt.Errorf("%w (want host:port)", err)
+		return -1, -1, bound, fmt.Errorf("%w (want host:port)", err)
 	}
 	if host == "" {
 		p, err := parsePort(port)
 		if err != nil {
-			return -1, netip.AddrPort{}, err
+			return -1, -1, bound, err
 		}
-		if fd, bound, err := sysListen(netip.AddrPortFrom(netip.IPv6Unspecified(), p)); err == nil {
-			return fd, bound, nil
+		if fd, udp, bound, err = listenBoth(netip.AddrPortFrom(netip.IPv6Unspecified(), p)); err == nil {
+			return fd, udp, bound, nil
 		}
-		return sysListen(netip.AddrPortFrom(netip.IPv4Unspecified(), p))
+		return listenBoth(netip.AddrPortFrom(netip.IPv4Unspecified(), p))
 	}
 	addrs, err := resolve(context.Background(), addr)
 	if err != nil {
-		return -1, netip.AddrPort{}, err
+		return -1, -1, bound, err
 	}
-	return sysListen(addrs[0])
+	return listenBoth(addrs[0])
+}
+
+// portTries is how often another port is tried where the kernel chose one that is free for connections only.
+const portTries = 16
+
+func listenBoth(ap netip.AddrPort) (fd, udp int, bound netip.AddrPort, err error) {
+	for range portTries {
+		fd, bound, err = sysListen(ap)
+		if err != nil {
+			return -1, -1, bound, err
+		}
+		if udp, err = sysPort(bound); err == nil {
+			return fd, udp, bound, nil
+		}
+		sysClose(fd)
+		if ap.Port() != 0 || !errors.Is(err, ErrPortInUse) {
+			break
+		}
+	}
+	return -1, -1, bound, err
 }
 
 func parsePort(s string) (uint16, error) {
@@ -110,6 +132,7 @@ func (m *Mesh) answer(c *Conn) {
 	var (
 		s *session
 		l *link
+		o Options
 	)
 	err := c.SetTimeouts(handshakeTimeout, handshakeTimeout)
 	if err == nil {
@@ -117,7 +140,8 @@ func (m *Mesh) answer(c *Conn) {
 			if s, l, err = m.lookup(h); err != nil {
 				return nil, err
 			}
-			return &l.ticket, sysOptions(c.fd, s.Options)
+			o = m.optionsOf(l)
+			return &l.ticket, errors.Join(sysOptions(c.fd, o), sysPace(c.fd, m.rate))
 		})
 	}
 	m.leave(c, err)
@@ -125,7 +149,7 @@ func (m *Mesh) answer(c *Conn) {
 		c.Release()
 		return
 	}
-	c.admit(l, s.Options)
+	c.admit(l, o)
 	// It fails only when the session has ended, which has then closed c.
 	_ = m.install(s, l, c)
 }

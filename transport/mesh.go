@@ -20,39 +20,48 @@ type Mesh struct {
 	fd       int
 	addr     netip.AddrPort
 	defaults Options // the listener's own buffers
+	port     *port   // of datagrams
+	rate     units.Bytes
+	pace     pacer // of datagrams; belongs to the goroutine of the group there is
 	ctx      context.Context
 	cancel   context.CancelFunc
 	wg       sync.WaitGroup
 	slots    chan struct{} // one for each handshake in progress
 
-	mu      sync.Mutex
-	session *session
-	pending []*Conn // handshakes in progress, oldest first
-	closed  bool
-	refused int64
-	why     error // of the last refused
+	mu        sync.Mutex
+	session   *session
+	listening Options // buffers of the connections that the listener takes
+	pending   []*Conn // handshakes in progress, oldest first
+	closed    bool
+	refused   int64
+	why       error // of the last refused
 }
 
 // NewMesh listens on addr: "host:port", "[IPv6]:port", or ":port" for every address of the host; port 0 lets the kernel
 // choose. It fails with ErrPortInUse where that is the reason.
 func NewMesh(addr string) (*Mesh, error) {
-	fd, bound, err := listen(addr)
+	fd, udp, bound, err := listen(addr)
 	if err != nil {
 		return nil, fmt.Errorf("listen for data on %s: %w", addr, err)
 	}
 	defaults, err := sysBufferDefaults(fd)
 	if err != nil {
 		sysClose(fd)
+		sysClose(udp)
 		return nil, fmt.Errorf("listen for data on %s: %w", addr, err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	m := &Mesh{fd: fd, addr: bound, defaults: defaults, ctx: ctx, cancel: cancel, slots: make(chan struct{}, maxPending)}
+	m := &Mesh{fd: fd, addr: bound, defaults: defaults, port: newPort(udp, bound), ctx: ctx, cancel: cancel, slots: make(chan struct{}, maxPending)}
 	m.wg.Add(1)
 	go m.acceptLoop()
 	return m, nil
 }
 
-// Addr is where the mesh listens.
+// Limit bounds the rate of sending [B/s]: of each data connection, and of all datagrams together; 0 is no limit. Call it
+// before the first session.
+func (m *Mesh) Limit(rate units.Bytes) { m.rate, m.pace = rate, pacer{rate: rate} }
+
+// Addr is where the mesh listens: for connections, and for datagrams on the port of the same number.
 func (m *Mesh) Addr() netip.AddrPort { return m.addr }
 
 // SetSession ends the session there may be and begins s. Connections of peers are taken from then on.
@@ -67,7 +76,7 @@ func (m *Mesh) SetSession(s Session) error {
 	if m.closed {
 		return fmt.Errorf("session of run %s on host %d: the mesh is closed: %w", s.Run, s.Self, ErrStopped)
 	}
-	if err := sysListenBuffers(m.fd, s.Options, m.defaults); err != nil {
+	if err := m.listenWith(s.Options); err != nil {
 		return fmt.Errorf("session of run %s on host %d: %w", s.Run, s.Self, err)
 	}
 	m.session = next
@@ -127,12 +136,17 @@ func (m *Mesh) Close() {
 	sysShutdown(m.fd)
 	m.wg.Wait()
 	sysClose(m.fd)
+	m.port.release()
 }
 
 // Conn returns the connection to a host of the session, made if there is none: the lower host index dials, the higher
 // waits to be dialled. The caller holds it and must Release it. It fails with ErrNoSession, ErrBusy, ErrTicket,
 // ErrTimeout, ErrStopped, or what the network said.
-func (m *Mesh) Conn(ctx context.Context, host int) (*Conn, error) {
+func (m *Mesh) Conn(ctx context.Context, host int) (*Conn, error) { return m.take(ctx, host, false) }
+
+// take is Conn. Where the caller knows the connection to be new it gets it even if the peer has ended it since, with what
+// the peer sent before.
+func (m *Mesh) take(ctx context.Context, host int, fresh bool) (*Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(openTimeout))
 	defer cancel()
 	s, l, err := m.link(host)
@@ -140,7 +154,7 @@ func (m *Mesh) Conn(ctx context.Context, host int) (*Conn, error) {
 		return nil, err
 	}
 	for {
-		c, arrived, err := m.cached(s, l)
+		c, arrived, err := m.cached(s, l, fresh)
 		if err == nil && c == nil && l.ticket.A == s.Self {
 			c, err = m.dial(ctx, s, l)
 		}
@@ -174,13 +188,13 @@ func (m *Mesh) link(host int) (*session, *link, error) {
 }
 
 // cached returns the connection there is, held; or nil and the channel that closes when one arrives.
-func (m *Mesh) cached(s *session, l *link) (*Conn, chan struct{}, error) {
+func (m *Mesh) cached(s *session, l *link, fresh bool) (*Conn, chan struct{}, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.session != s {
 		return nil, nil, ErrStopped
 	}
-	if l.conn != nil && !l.conn.alive() {
+	if l.conn != nil && !fresh && !l.conn.alive() {
 		l.drop(nil)
 	}
 	switch {
@@ -198,7 +212,7 @@ func (m *Mesh) cached(s *session, l *link) (*Conn, chan struct{}, error) {
 func (m *Mesh) dial(ctx context.Context, s *session, l *link) (*Conn, error) {
 	l.dialing.Lock()
 	defer l.dialing.Unlock()
-	if c, _, err := m.cached(s, l); c != nil || err != nil {
+	if c, _, err := m.cached(s, l, false); c != nil || err != nil {
 		return c, err // another caller was first
 	}
 	stop := context.CancelFunc(nil)
@@ -211,7 +225,7 @@ func (m *Mesh) dial(ctx context.Context, s *session, l *link) (*Conn, error) {
 	}
 	var errs []error
 	for _, a := range addrs {
-		c, err := dialOne(ctx, a, s, l)
+		c, err := m.dialOne(ctx, a, s, l)
 		if err == nil {
 			c.hold()
 			if err = m.install(s, l, c); err == nil {
@@ -224,20 +238,21 @@ func (m *Mesh) dial(ctx context.Context, s *session, l *link) (*Conn, error) {
 	return nil, errors.Join(errs...)
 }
 
-func dialOne(ctx context.Context, a netip.AddrPort, s *session, l *link) (*Conn, error) {
-	fd, err := sysConnect(ctx, a, s.Options)
+func (m *Mesh) dialOne(ctx context.Context, a netip.AddrPort, s *session, l *link) (*Conn, error) {
+	o := m.optionsOf(l)
+	fd, err := sysConnect(ctx, a, o)
 	if err != nil {
 		return nil, err
 	}
 	c := newConn(fd, describe(l.peer))
-	if err = c.SetTimeouts(handshakeTimeout, handshakeTimeout); err == nil {
+	if err = errors.Join(sysPace(fd, m.rate), c.SetTimeouts(handshakeTimeout, handshakeTimeout)); err == nil {
 		err = dialHandshake(ctx, c, s.hash, &l.ticket)
 	}
 	if err != nil {
 		c.Release()
 		return nil, err
 	}
-	c.admit(l, s.Options)
+	c.admit(l, o)
 	return c, nil
 }
 

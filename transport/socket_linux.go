@@ -112,19 +112,41 @@ func sysBuffers(fd int, o Options) error {
 // clampInt keeps a size within what setsockopt can double.
 func clampInt(b units.Bytes) int { return int(min(b, units.GiB-1)) }
 
-// sysListenBuffers gives accepted connections o's buffers, which they take from the listener. A session without sizes
-// of its own after one that had them gets the kernel's defaults and its automatic tuning back.
+// sysListenBuffers gives accepted connections o's buffers, which they take from the listener. A size that is 0 gives the
+// kernel's default and its automatic tuning back.
 func sysListenBuffers(fd int, o, defaults Options) error {
-	if o.SndBuf == 0 && o.RcvBuf == 0 && defaults.RcvBuf > 0 {
-		if err := sysBuffers(fd, defaults); err != nil {
-			return err
+	locks := 0
+	for _, b := range []struct {
+		want, free *units.Bytes
+		lock       int
+	}{{&o.SndBuf, &defaults.SndBuf, unix.SOCK_SNDBUF_LOCK}, {&o.RcvBuf, &defaults.RcvBuf, unix.SOCK_RCVBUF_LOCK}} {
+		if *b.want > 0 {
+			locks |= b.lock
+		} else {
+			*b.want = *b.free
 		}
-		if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_BUF_LOCK, 0); err != nil {
-			return fmt.Errorf("give the listener its automatic buffers back (needs linux 5.15): %w", err)
-		}
+	}
+	if err := sysBuffers(fd, o); err != nil {
+		return err
+	}
+	if locks == unix.SOCK_SNDBUF_LOCK|unix.SOCK_RCVBUF_LOCK {
 		return nil
 	}
-	return sysBuffers(fd, o)
+	if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_BUF_LOCK, locks); err != nil {
+		return fmt.Errorf("give the listener its automatic buffers back (needs linux 5.15): %w", err)
+	}
+	return nil
+}
+
+// sysPace bounds the rate at which a connection sends [B/s]; 0 is no limit.
+func sysPace(fd int, rate units.Bytes) error {
+	if rate <= 0 {
+		return nil
+	}
+	if err := unix.SetsockoptUint64(fd, unix.SOL_SOCKET, unix.SO_MAX_PACING_RATE, uint64(rate)); err != nil {
+		return fmt.Errorf("limit the rate to %s/s: %w", rate, err)
+	}
+	return nil
 }
 
 // sysBufferDefaults returns the listener's buffers in the unit in which they are set.

@@ -16,6 +16,7 @@ type stamper struct {
 	hdr     unix.Msghdr
 	iov     unix.Iovec
 	control [64]byte
+	last    units.Nanos
 }
 
 // newStamper turns the stamps of fd on.
@@ -26,22 +27,26 @@ func newStamper(fd int) (*stamper, error) {
 	return &stamper{}, nil
 }
 
-// recv is sysRecv, which also returns when the last byte it gives arrived at this host, on the clock of Now; 0 where the
-// kernel did not say.
-func (s *stamper) recv(fd int, b []byte) (n int, at units.Nanos, errno syscall.Errno) {
+// recv is sysRecv with flags, which also returns when the last byte it gives arrived at this host, on the clock of Now; 0 where the
+// kernel did not say. A stream comes in order, and so do its stamps.
+func (s *stamper) recv(fd int, b []byte, flags uintptr) (n int, at units.Nanos, errno syscall.Errno) {
 	s.iov.Base = unsafe.SliceData(b)
 	s.iov.SetLen(len(b))
 	s.hdr.Iov, s.hdr.Iovlen = &s.iov, 1
 	s.hdr.Control = &s.control[0]
 	s.hdr.SetControllen(len(s.control))
-	r, _, errno := syscall.Syscall(unix.SYS_RECVMSG, uintptr(fd), uintptr(unsafe.Pointer(&s.hdr)), waitAll)
+	r, _, errno := syscall.Syscall(unix.SYS_RECVMSG, uintptr(fd), uintptr(unsafe.Pointer(&s.hdr)), flags)
 	if errno != 0 || int(r) <= 0 {
 		return int(r), 0, errno
 	}
-	return int(r), s.stamp(), 0
+	if at = s.stamp(); at != 0 {
+		at = max(at, s.last)
+		s.last = at
+	}
+	return int(r), at, 0
 }
 
-// stamp reads the control message and moves it from the wall clock to the monotonic one, both read now.
+// stamp reads the control message.
 func (s *stamper) stamp() units.Nanos {
 	const head = unix.SizeofCmsghdr
 	if int(s.hdr.Controllen) < head+int(unsafe.Sizeof(unix.Timespec{})) {
@@ -52,6 +57,12 @@ func (s *stamper) stamp() units.Nanos {
 		return 0
 	}
 	ts := (*unix.Timespec)(unsafe.Pointer(&s.control[head]))
-	age := time.Now().UnixNano() - ts.Nano()
-	return Now() - units.Nanos(age)
+	return arrival(ts)
+}
+
+// arrival moves a stamp of the wall clock to the clock of Now, both read at once. None is later than now.
+func arrival(ts *unix.Timespec) units.Nanos {
+	now := time.Now()
+	age := max(now.UnixNano()-ts.Nano(), 0)
+	return clockOffset + units.Nanos(now.Sub(clockBase)) - units.Nanos(age)
 }

@@ -51,6 +51,8 @@ func sysListenBuffers(int, Options, Options) error { return ErrUnsupported }
 
 func sysBufferDefaults(int) (Options, error) { return Options{}, ErrUnsupported }
 
+func sysPace(int, units.Bytes) error { return ErrUnsupported }
+
 func sysConnect(context.Context, netip.AddrPort, Options) (int, error) { return -1, ErrUnsupported }
 
 func sysListen(netip.AddrPort) (int, netip.AddrPort, error) {
@@ -69,7 +71,9 @@ type stamper struct{}
 
 func newStamper(int) (*stamper, error) { return nil, ErrUnsupported }
 
-func (*stamper) recv(int, []byte) (int, units.Nanos, syscall.Errno) { return 0, 0, syscall.EPIPE }
+func (*stamper) recv(int, []byte, uintptr) (int, units.Nanos, syscall.Errno) {
+	return 0, 0, syscall.EPIPE
+}
 
 type stealReader struct{}
 
@@ -78,3 +82,47 @@ func newStealReader() *stealReader { return &stealReader{} }
 func (*stealReader) ticks() int64 { return 0 }
 
 func (*stealReader) close() {}
+
+type poller struct{}
+
+func (*poller) reset() {}
+
+func (*poller) add(int) {}
+
+func (*poller) ready(int) bool { return false }
+
+func (*poller) clear(int) {}
+
+func (*poller) wait(units.Nanos) (int, syscall.Errno) { return 0, syscall.EPIPE }
+
+func waitRead(int, units.Nanos) syscall.Errno { return syscall.EPIPE }
+
+func waitWrite(int, units.Nanos) syscall.Errno { return syscall.EPIPE }
+
+func sysPending(int) (int, error) { return 0, ErrUnsupported }
+
+func sysEnded(int) bool { return true }
+
+func sysPort(netip.AddrPort) (int, error) { return -1, ErrUnsupported }
+
+func sysStampDatagrams(int, bool) error { return ErrUnsupported }
+
+func sysDrain(int) {}
+
+func sysDropped(int) uint32 { return 0 }
+
+func sysEnds(int) (here, there netip.AddrPort, err error) { return here, there, ErrUnsupported }
+
+type inbox struct{}
+
+func (*inbox) recv(int, []byte) (int, units.Nanos, syscall.Errno) { return 0, 0, syscall.EPIPE }
+
+func (*inbox) dropped(uint32) uint32 { return 0 }
+
+func (*inbox) source() source { return source{} }
+
+type outbox struct{}
+
+func newOutbox(route) *outbox { return nil }
+
+func (*outbox) send(int, []byte) syscall.Errno { return syscall.EPIPE }

@@ -32,6 +32,7 @@ func agentCommand() *cli.Command {
 			&cli.DurationFlag{Name: "max-duration", Value: d.Task, Usage: "longest task"},
 			&cli.StringFlag{Name: "max-bytes", Value: d.Bytes.String(), Usage: "`SIZE` of all traffic with one peer in one run"},
 			&cli.StringFlag{Name: "max-memory", Value: d.Memory.String(), Usage: "`SIZE` of the buffers of one task"},
+			&cli.StringFlag{Name: "max-rate", Usage: "send at most `SIZE` a second on each data connection, and as much in datagrams"},
 			&cli.IntFlag{Name: "max-peers", Value: d.Peers, Usage: "hosts in one run besides this one"},
 		},
 		Action: runAgent,
@@ -89,6 +90,14 @@ func agentLimits(c *cli.Context) (l agent.Limits, err error) {
 		}
 		if *f.to <= 0 {
 			return l, usagef("agent: --%s: %s allows nothing", f.name, c.String(f.name))
+		}
+	}
+	if s := c.String("max-rate"); s != "" {
+		if l.Rate, err = units.ParseBytes(s); err != nil {
+			return l, usagef("agent: --max-rate: %w", err)
+		}
+		if l.Rate <= 0 {
+			return l, usagef("agent: --max-rate: %s a second allows nothing", s)
 		}
 	}
 	if l.Task <= 0 || l.Peers <= 0 {

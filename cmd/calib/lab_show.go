@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -101,17 +102,47 @@ func labPresets(c *cli.Context) error {
 		return writeJSON(c.App.Writer, specs)
 	}
 	t := newTable(c.App.Writer)
-	fmt.Fprintln(t, "PRESET\tHOSTS\tMEDIUM\ta\tb\ta_c\tb_c\tL\tBUFFER")
+	fmt.Fprintln(t, "PRESET\tHOSTS\tMEDIUM\ta\tb\ta_c\tb_c\tL\tBUFFER\tBESIDES")
 	for _, s := range specs {
 		buffer := "unlimited"
 		if s.Buffer > 0 {
 			buffer = fmt.Sprintf("%d packets", s.Buffer)
 		}
-		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", s.Name, s.Hosts, s.Mode,
+		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", s.Name, s.Hosts, s.Mode,
 			units.Format(s.Host.A, "s"), units.Format(s.Host.B, "s/B"),
-			units.Format(s.Medium.A, "s"), units.Format(s.Medium.B, "s/B"), units.Format(s.L, "s"), buffer)
+			units.Format(s.Medium.A, "s"), units.Format(s.Medium.B, "s/B"), units.Format(s.L, "s"), buffer, besides(&s))
 	}
 	return t.Flush()
+}
+
+// besides says what a network has that not every network has.
+func besides(s *netspec.Spec) string {
+	var has []string
+	least := func(what string, b netspec.Block) {
+		if b.Min > 0 {
+			has = append(has, fmt.Sprintf("%s at least %s a packet", what, units.Format(b.Min, "s")))
+		}
+	}
+	least("hosts", s.Host)
+	least("medium", s.Medium)
+	if r := s.Receive; r != nil {
+		has = append(has, fmt.Sprintf("receiving a %s, b %s", units.Format(r.A, "s"), units.Format(r.B, "s/B")))
+		least("receiving", *r)
+	}
+	if s.CutThrough {
+		has = append(has, "cut-through")
+	}
+	if f := s.Fabric; f != nil {
+		fabric := fmt.Sprintf("fabric %s an active host", units.Format(f.PerHost, "s"))
+		if f.Rate > 0 {
+			fabric += fmt.Sprintf(", %s above %s in all", units.Format(f.Tau, "s/B"), units.Format(f.Rate, "B/s"))
+		}
+		has = append(has, fabric)
+	}
+	if s.Slowdown > 0 {
+		has = append(has, fmt.Sprintf("%g times slower than the original", s.Slowdown))
+	}
+	return strings.Join(has, "; ")
 }
 
 func newTable(w io.Writer) *tabwriter.Writer { return tabwriter.NewWriter(w, 0, 0, 2, ' ', 0) }

@@ -15,6 +15,7 @@ type check struct {
 	name           string
 	truth, allowed float64
 	unit           string
+	want           string // the truth in words, where it is no number
 	measured       string
 	ci             string
 	err            string
@@ -62,17 +63,10 @@ func value(p *fit.Params, name string, truth float64, unit string, allowed float
 		c.measured, c.err = "–", "no value: "+q.Why
 		return c
 	}
-	d := *q.Value - truth
-	c.measured = units.Format(*q.Value, unit)
-	c.err = units.Format(d, unit)
-	if truth != 0 {
-		c.err = fmt.Sprintf("%+.2f%%", 100*d/truth)
-	}
 	if q.CI95 != nil {
-		c.ci = fmt.Sprintf("%s to %s", units.Format(q.CI95[0], unit), units.Format(q.CI95[1], unit))
+		c.ci = interval(*q.CI95, unit)
 	}
-	c.ok = math.Abs(d) <= allowed
-	return c
+	return c.compare(*q.Value)
 }
 
 // none checks that a parameter is honestly reported as not identifiable.
@@ -91,7 +85,7 @@ func none(p *fit.Params, name, unit string) check {
 func slow(s *netspec.Spec, p *fit.Params) []check {
 	var out []check
 	for i := range s.Overrides {
-		c := check{name: fmt.Sprintf("slow host %d", i), truth: math.NaN(), measured: "not named"}
+		c := check{name: fmt.Sprintf("slow host %d", i), want: "slow", measured: "not named"}
 		for _, f := range p.Fits {
 			for _, w := range f.Warnings {
 				if strings.Contains(w, fmt.Sprintf("h%d is slow", i)) {
@@ -110,8 +104,8 @@ func (c check) row(network, seed string) string {
 		verdict = "**outside**"
 	}
 	truth, allowed := "not identifiable", ""
-	if c.unit == "" {
-		truth = "slow"
+	if c.want != "" {
+		truth = c.want
 	} else if !math.IsNaN(c.truth) {
 		truth, allowed = units.Format(c.truth, c.unit), "± "+units.Format(c.allowed, c.unit)
 	}

@@ -25,26 +25,61 @@ const exitLate = 5
 
 func main() {
 	calib := flag.String("calib", "bin/calib", "the calib command")
-	truths := flag.String("truths", "sparc1994:8,switch:8,examples/lab-slowhost.yaml", "lab files or PRESET:HOSTS")
+	name := flag.String("suite", "paired", "what is held against the truth: paired (a, b, a_c, b_c), cluster (the HKU model and LogGP), "+
+		"tbf (B_L of a kernel queue)")
+	truths := flag.String("truths", "", "lab files or PRESET:HOSTS; none means the suite's own")
 	seeds := flag.String("seeds", "1,2,3", "seeds of the runs")
-	plan := flag.String("plan", "examples/plan-lab.yaml", "plan of the runs")
+	plan := flag.String("plan", "", "plan of the runs; none means the suite's own")
 	keep := flag.String("keep", "", "keep the run directories here")
 	refit := flag.Bool("refit", false, "measure nothing: fit the runs kept by -keep again")
 	flag.Parse()
-	measure := calibrate
+	st, err := suiteOf(*name, *truths, *plan)
 	if *refit {
-		measure = fitAgain
+		st.measure = fitAgain
 	}
-	if err := run(measure, *calib, *plan, *keep, strings.Split(*truths, ","), strings.Split(*seeds, ",")); err != nil {
+	if err == nil {
+		err = run(st, *calib, *keep, strings.Split(*seeds, ","))
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "accuracy:", err)
 		os.Exit(1)
 	}
 }
 
+// suite is a set of networks, how they are measured and what is checked.
+type suite struct {
+	truths  []string
+	plan    string
+	measure source
+	checks  func(*netspec.Spec, *fit.Params) []check
+}
+
+func suiteOf(name, truths, plan string) (suite, error) {
+	var st suite
+	switch name {
+	case "paired":
+		st = suite{strings.Split("sparc1994:8,switch:8,examples/lab-slowhost.yaml", ","), "examples/plan-lab.yaml", calibrate, checks}
+	case "cluster":
+		st = suite{strings.Split("examples/lab-hku-fast.yaml,examples/lab-hku-slow.yaml,hku2000:8", ","), "examples/plan-lab-cluster.yaml",
+			calibrate, clusterChecks}
+	case "tbf":
+		st = suite{[]string{"tbf"}, "examples/plan-flood.yaml", floodQueue, queueChecks}
+	default:
+		return st, fmt.Errorf("no suite %q: want paired, cluster or tbf", name)
+	}
+	if truths != "" {
+		st.truths = strings.Split(truths, ",")
+	}
+	if plan != "" {
+		st.plan = plan
+	}
+	return st, nil
+}
+
 // source gets the parameters of one network and seed: it measures them, or fits a kept run again.
 type source func(calib, plan, network, seed, out string) (*fit.Params, error)
 
-func run(measure source, calib, plan, keep string, truths, seeds []string) error {
+func run(st suite, calib, keep string, seeds []string) error {
 	dir := keep
 	if dir == "" {
 		tmp, err := os.MkdirTemp("", "calib-accuracy-")
@@ -61,18 +96,18 @@ func run(measure source, calib, plan, keep string, truths, seeds []string) error
 	bad := 0
 	fmt.Println("| network | seed | parameter | truth | measured | 95% interval | error | allowed | |")
 	fmt.Println("|---|---|---|---|---|---|---|---|---|")
-	for _, arg := range truths {
-		spec, err := netspec.Resolve(arg)
+	for _, arg := range st.truths {
+		spec, err := resolve(arg)
 		if err != nil {
 			return err
 		}
 		for _, seed := range seeds {
 			out := filepath.Join(dir, fmt.Sprintf("%s-seed%s", spec.Name, seed))
-			p, err := measure(calib, plan, arg, seed, out)
+			p, err := st.measure(calib, st.plan, arg, seed, out)
 			if err != nil {
 				return fmt.Errorf("%s, seed %s: %w", arg, seed, err)
 			}
-			for _, c := range checks(spec, p) {
+			for _, c := range st.checks(spec, p) {
 				fmt.Println(c.row(spec.Name, seed))
 				if !c.ok {
 					bad++

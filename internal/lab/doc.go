@@ -1,7 +1,7 @@
 // Package lab builds a network of known parameters out of the kernel's own TCP/IP, so that what calib finds can be held
 // against the truth. Every host is a network namespace with one TUN device; one process, the wire, holds the other ends
 // of all devices and moves each packet through the servers of a netspec.Spec: the sender's block, the medium, the delay
-// L, the receiver's block.
+// L with that of the fabric, the receiver's block.
 //
 // Its opinions. Truth lives in scheduled time, not in the time the wire got round to it: a packet enters the sender's
 // block when its kernel stamped it (TCP on Linux 6.7 and later; any other packet, when it is read from the device), every
@@ -13,7 +13,7 @@
 //
 // Packets without payload, pure acknowledgements above all, pass the servers free and at once, taking the delay L alone,
 // so that what is measured is the data; FIN and RST are free too but wait their turn behind the data. A loss is drawn
-// only for packets that are charged.
+// and the fabric's delay taken only for packets that are charged.
 //
 // Traffic control (netem) was rejected: it charges bytes by a rate, knows no cost per packet apart from its length, ticks
 // in its own time, and does not say when it was late.

@@ -40,14 +40,17 @@ const (
 // arrivals give the same deliveries and the same drops.
 //
 // The sender's block sees only its own host's packets, which arrive in order of time, so its end is computed at once.
-// The medium is fed by many blocks, so a packet waits in an event heap until the time it reaches the medium. Behind the
-// medium the order no longer changes (L is a constant), so the rest is computed at once again.
+// The medium is fed by many blocks, so a packet waits in an event heap until the time it reaches the medium, which is the
+// end of the sender's block: it joins the queue and takes its room then, also where the medium cuts through and so has
+// begun with it before. Behind the medium the order no longer changes, not even where the fabric delays packets unequally
+// (the receiver takes them in the order of the medium), so the rest is computed at once again.
 type engine struct {
 	spec     *netspec.Spec
 	tx, rx   []server // by host
 	media    []server // one if shared, one for every destination if switched
 	delay    int64
-	soonest  int64 // least time from the medium to the delivery of a charged packet
+	soonest  int64     // least time from the end of the sender's block to the delivery of a charged packet
+	active   *activity // nil without a fabric
 	atMedium eventHeap
 	due      eventHeap
 	rng      *rand.Rand
@@ -63,10 +66,8 @@ func newEngine(spec *netspec.Spec, onDrop func(packet, dropCause)) *engine {
 		// The second word only makes this stream differ from other uses of the same seed.
 		rng: rand.New(rand.NewPCG(spec.Seed, 0x6c6f7373)),
 	}
-	least := math.Inf(1)
 	for i := range spec.Hosts {
-		e.tx[i].block, e.rx[i].block = spec.HostBlock(i), spec.HostBlock(i)
-		least = min(least, spec.HostBlock(i).A)
+		e.tx[i].block, e.rx[i].block = spec.HostBlock(i), spec.ReceiveBlock(i)
 	}
 	ports := 1
 	if spec.Mode == netspec.Switched {
@@ -76,8 +77,34 @@ func newEngine(spec *netspec.Spec, onDrop func(packet, dropCause)) *engine {
 	for i := range e.media {
 		e.media[i].block, e.media[i].room = spec.Medium, spec.Buffer
 	}
-	e.soonest = e.delay + nanos(spec.Medium.A) + nanos(least)
+	if spec.Fabric != nil {
+		e.active = newActivity(spec.Hosts, nanos(spec.Fabric.Active()))
+	}
+	e.soonest = soonest(spec)
 	return e
+}
+
+// soonest returns the least time from the end of the sender's block to the delivery of a charged packet. A medium that
+// cuts through may have begun long before that end, and so counts nothing.
+func soonest(spec *netspec.Spec) int64 {
+	receive := int64(math.MaxInt64)
+	for i := range spec.Hosts {
+		receive = min(receive, leastService(spec, spec.ReceiveBlock(i)))
+	}
+	sum := nanos(spec.L) + receive
+	if !spec.CutThrough {
+		sum += leastService(spec, spec.Medium)
+	}
+	if spec.Fabric != nil {
+		sum += nanos(spec.Fabric.PerHost) // the sender itself is active
+	}
+	return sum
+}
+
+// leastService is that of the shortest packet. (A block may shorten by rounding as packets grow, so that the longest is
+// looked at as well.)
+func leastService(spec *netspec.Spec, b netspec.Block) int64 {
+	return min(nanos(spec.Service(b, 0)), nanos(spec.Service(b, math.MaxUint16)))
 }
 
 func nanos(s float64) int64 { return int64(math.Round(s * 1e9)) }
@@ -89,28 +116,35 @@ func (e *engine) arrive(sent int64, p packet) {
 		p.pass = charged
 	}
 	if p.pass == free {
-		e.push(&e.due, sent+e.delay, p)
+		e.push(&e.due, event{at: sent + e.delay, p: p})
 		return
 	}
 	tx := &e.tx[p.src]
-	e.push(&e.atMedium, tx.enter(sent, e.service(tx, p)), p)
+	service := e.service(tx, p)
+	end := tx.enter(sent, sent, service)
+	ev := event{at: end, from: end, p: p}
+	if e.spec.CutThrough && service > 0 {
+		ev.from -= service
+	}
+	e.push(&e.atMedium, ev)
 }
 
 // advance moves everything that reaches the medium at or before now.
 func (e *engine) advance(now int64) {
 	for e.atMedium.len() > 0 && e.atMedium.top().at <= now {
-		ev := e.atMedium.pop()
-		e.medium(ev.at, ev.p)
+		e.medium(e.atMedium.pop())
 	}
 }
 
-func (e *engine) medium(at int64, p packet) {
-	port := &e.media[0]
+func (e *engine) medium(ev event) {
+	p, port := ev.p, &e.media[0]
 	if e.spec.Mode == netspec.Switched {
 		port = &e.media[p.dst]
 	}
+	delay := e.delay
 	if p.pass == charged {
-		if port.full(at) {
+		delay += e.fabric(ev.at, p)
+		if port.full(ev.at) {
 			e.onDrop(p, dropBuffer)
 			return
 		}
@@ -119,9 +153,19 @@ func (e *engine) medium(at int64, p packet) {
 			return
 		}
 	}
-	out := port.enter(at, e.service(port, p))
+	reached := port.enter(ev.at, ev.from, e.service(port, p)) + delay
 	rx := &e.rx[p.dst]
-	e.push(&e.due, rx.enter(out+e.delay, e.service(rx, p)), p)
+	e.push(&e.due, event{at: rx.enter(reached, reached, e.service(rx, p)), p: p})
+}
+
+// fabric notes that p's host has sent it, and returns the delay of p in the fabric.
+func (e *engine) fabric(at int64, p packet) int64 {
+	if e.active == nil {
+		return 0
+	}
+	m := int(p.payload)
+	gs := e.spec.Service(e.tx[p.src].block, m)
+	return nanos(e.spec.Fabric.Delay(m, e.active.sent(at, int(p.src)), gs))
 }
 
 // service returns how long p occupies s [ns]; −1 for a packet that waits its turn but occupies nothing.
@@ -132,9 +176,10 @@ func (e *engine) service(s *server, p packet) int64 {
 	return nanos(e.spec.Service(s.block, int(p.payload)))
 }
 
-func (e *engine) push(h *eventHeap, at int64, p packet) {
+func (e *engine) push(h *eventHeap, ev event) {
 	e.seq++
-	h.push(event{at: at, seq: e.seq, p: p})
+	ev.seq = e.seq
+	h.push(ev)
 }
 
 // next returns a time before which nothing charged needs to be delivered; false if nothing is under way.
@@ -160,32 +205,4 @@ func (e *engine) deliver(now int64) (p packet, at int64, ok bool) {
 	}
 	ev := e.due.pop()
 	return ev.p, ev.at, true
-}
-
-// server is one first-come first-served station.
-type server struct {
-	block  netspec.Block
-	room   int   // packets it can hold, in service included; 0 is unlimited
-	idleAt int64 // when it has finished all it holds
-	inside fifo  // when each packet inside leaves, ascending
-	most   int   // largest number inside
-}
-
-// full reports whether there is no room for a packet that arrives at time at.
-func (s *server) full(at int64) bool {
-	s.inside.leaveUntil(at)
-	return s.room > 0 && s.inside.n >= s.room
-}
-
-// enter takes in a packet that arrives at time at and returns when it leaves. A negative service is a packet that waits
-// its turn but needs neither time nor room.
-func (s *server) enter(at, service int64) int64 {
-	if service < 0 {
-		return max(at, s.idleAt)
-	}
-	s.inside.leaveUntil(at)
-	s.idleAt = max(at, s.idleAt) + service
-	s.inside.push(s.idleAt)
-	s.most = max(s.most, s.inside.n)
-	return s.idleAt
 }

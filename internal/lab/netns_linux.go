@@ -22,8 +22,8 @@ const netnsDir = "/run/netns"
 const device = "calib0"
 
 // queueLen is the length of the device's queue [packets]. The wire empties it within microseconds; it is long enough to
-// hold a burst while the wire is not running.
-const queueLen = 4096
+// hold a burst of datagrams, which no window holds back, while the wire is busy with those of other hosts.
+const queueLen = 20000
 
 // onThread runs f on a thread of its own that ends with f, so that no other goroutine can ever run in a namespace that f
 // entered.

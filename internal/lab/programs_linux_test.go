@@ -28,6 +28,10 @@ func TestMain(m *testing.M) {
 		err = digest(os.Args[3])
 	case "send":
 		err = send(os.Args[3])
+	case "sink":
+		err = sink(os.Args[3])
+	case "blast":
+		err = blast(os.Args[3], os.Args[4])
 	case "environment":
 		err = environment(os.Args[3])
 	}

@@ -2,9 +2,12 @@ package lab
 
 // event is a packet that reaches something at a time; seq keeps packets of the same time in order.
 type event struct {
-	at  int64
-	seq uint64
-	p   packet
+	at int64
+	// from is the earliest time at which what it reaches may have begun with it: at, or before it where a medium cuts
+	// through.
+	from int64
+	seq  uint64
+	p    packet
 }
 
 func (a event) before(b event) bool { return a.at < b.at || a.at == b.at && a.seq < b.seq }

@@ -62,7 +62,7 @@ func newWire(lab string, spec *netspec.Spec, tuns []tun) (*wire, error) {
 	w.eng = newEngine(spec, w.dropped)
 	w.hush = mostHush
 	for i := range spec.Hosts {
-		w.hush = min(w.hush, nanos(spec.HostBlock(i).A)/4)
+		w.hush = min(w.hush, leastService(spec, spec.HostBlock(i))/4)
 	}
 	w.stats.Hosts = make([]HostStats, spec.Hosts)
 	for i := range w.stats.Hosts {

@@ -86,6 +86,15 @@ var prefixes = []struct {
 	name  string
 }{{1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1, ""}, {1e-3, "m"}, {1e-6, "µ"}, {1e-9, "n"}, {1e-12, "p"}, {1e-15, "f"}}
 
+// Prefixed reports whether numbers of a unit take SI prefixes: counts and shares do not.
+func Prefixed(unit string) bool {
+	switch unit {
+	case "", "1", "%", "packets", "messages":
+		return false
+	}
+	return true
+}
+
 // Format prints v with the SI prefix that leaves one to three digits before the point: Format(3.456e-4, "s") is
 // "345.6 µs". NaN and infinities print as "–" and "∞".
 func Format(v float64, unit string) string {
@@ -96,6 +105,10 @@ func Format(v float64, unit string) string {
 		return sign(v) + "∞"
 	case v == 0:
 		return "0 " + unit
+	case unit == "1":
+		return strconv.FormatFloat(v, 'g', 4, 64)
+	case unit != "" && !Prefixed(unit):
+		return strconv.FormatFloat(v, 'g', 4, 64) + " " + unit
 	}
 	p := prefixes[len(prefixes)-1]
 	for _, q := range prefixes {

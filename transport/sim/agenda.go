@@ -16,7 +16,7 @@ type entry struct {
 
 func (e entry) before(f entry) bool { return e.at < f.at || e.at == f.at && e.seq < f.seq }
 
-// lane names a queue: four for each rank, and one for retransmissions.
+// lane names a queue: some for each rank, and some for all together.
 type lane int32
 
 const (
@@ -26,7 +26,9 @@ const (
 	laneDeadline        // the rank may have waited too long
 	lanesPerRank
 
-	laneLost lane = -1
+	laneLost   lane = -1 // a packet is sent again
+	laneAck    lane = -2 // an acknowledgement reaches a sender
+	laneDelack lane = -3 // a receiver has kept an acknowledgement back for long enough
 )
 
 func (a *agenda) add(at instant, l lane) {

@@ -4,18 +4,26 @@ package sim
 type packet struct {
 	at    instant // when it leaves the block it is in
 	c     *conn
-	seq   uint32 // number within its connection
+	seq   uint32 // number within its connection; of a datagram, its place in the store
 	n     int32  // payload bytes
+	ack   uint32 // packets that the other way has received
 	again bool   // was lost before
+	gram  bool   // is a datagram
 }
 
 // conn is one direction between two ranks.
 type conn struct {
-	w        *world
-	src, dst *proc
+	w            *world
+	src, dst     *proc
+	room, window int  // bytes
+	merge, nagle bool // messages merge into full packets; small packets wait for acknowledgements
 
 	data  stream      // accepted by Send, not yet read by Recv
 	queue fifo[int32] // packets in the send buffer that wait for the window
+	// With merge, queue is unused: waiting counts the bytes in the send buffer that are in no packet yet, and busy says
+	// that a packet of the connection is in its host's block.
+	waiting int
+	busy    bool
 	// buffered counts bytes that have not left the host's block, flying those the window counts, arrived those that
 	// Recv may read.
 	buffered, flying, arrived int
@@ -25,6 +33,10 @@ type conn struct {
 	seq, expect        uint32
 	early              map[uint32]int32 // packets that overtook a lost one
 	sent, got, retrans int64
+
+	known  uint32 // packets the sender knows to have arrived
+	owed   int    // packets the receiver has not acknowledged
+	serial uint32 // of the receiver's next acknowledgement
 }
 
 // conn returns the connection from one rank to another.
@@ -34,45 +46,109 @@ func (w *world) conn(src, dst *proc) *conn {
 	}
 	c := src.out[dst.id]
 	if c == nil {
-		c = &conn{w: w, src: src, dst: dst}
+		c = w.newConn(src, dst)
 		src.out[dst.id] = c
 	}
 	return c
 }
 
+// to returns the connection to dst, or nil if it has not been used.
+func (p *proc) to(dst *proc) *conn {
+	if p.out == nil {
+		return nil
+	}
+	return p.out[dst.id]
+}
+
 // accept takes as much of the pending message into the send buffer as there is room for, packet by packet.
 func (c *conn) accept() {
-	mss, room := c.w.net.spec.MSS, int(c.w.opt.SendBuffer)
+	mss := c.w.net.spec.MSS
 	for len(c.pending) > 0 {
 		n := min(mss, len(c.pending))
-		if c.buffered > 0 && c.buffered+n > room {
+		if c.buffered > 0 && c.buffered+n > c.room {
 			break
 		}
 		c.data.write(c.pending[:n])
 		c.pending = c.pending[n:]
 		c.buffered += n
-		c.queue.push(int32(n))
+		if c.merge {
+			c.waiting += n
+		} else {
+			c.queue.push(int32(n))
+		}
 	}
 	c.flush()
 }
 
 // flush gives the host's block what the window allows.
 func (c *conn) flush() {
+	if c.merge {
+		c.flushMerged()
+		return
+	}
 	for c.queue.n > 0 {
 		n := c.queue.peek()
-		if c.flying > 0 && c.flying+int(n) > int(c.w.opt.Window) {
+		if !c.mayGo(int(n)) {
 			return
 		}
 		c.queue.pop()
-		c.flying += int(n)
-		c.w.transmit(packet{c: c, seq: c.seq, n: n})
-		c.seq++
+		c.give(n)
+	}
+}
+
+// flushMerged makes the next packet of what waits in the send buffer, once the last one has left the host's block.
+func (c *conn) flushMerged() {
+	if n := min(c.w.net.spec.MSS, c.waiting); n > 0 && !c.busy && c.mayGo(n) {
+		c.busy = true
+		c.waiting -= n
+		c.give(int32(n))
+	}
+}
+
+// mayGo reports whether the window and Nagle's algorithm let a packet of n bytes go now.
+func (c *conn) mayGo(n int) bool {
+	if c.flying > 0 && c.flying+n > c.window {
+		return false
+	}
+	return !c.nagle || n >= c.w.net.spec.MSS || c.known == c.seq
+}
+
+func (c *conn) give(n int32) {
+	c.flying += int(n)
+	seq := c.seq
+	c.seq++
+	c.w.transmit(packet{c: c, seq: seq, n: n})
+}
+
+// left makes room in the send buffer: n bytes have left the host's block.
+func (c *conn) left(n int) {
+	c.buffered -= n
+	if c.merge {
+		c.busy = false
+		c.flush()
+	}
+	if c.pending == nil {
+		return
+	}
+	before := len(c.pending)
+	c.accept()
+	switch p := c.src; {
+	case len(c.pending) == 0:
+		c.pending = nil
+		c.w.release(p, nil)
+	case p.wait.kind == waitSome && len(c.pending) < before:
+		p.wait.deadline = c.w.now + p.wait.patience
 	}
 }
 
 // arrive takes a packet out of the network. Bytes count as arrived in the order they were sent.
 func (c *conn) arrive(pk packet) {
 	c.got++
+	if pk.ack > 0 {
+		if back := c.dst.to(c.src); back != nil {
+			back.acked(pk.ack)
+		}
+	}
 	if pk.seq != c.expect {
 		if c.early == nil {
 			c.early = map[uint32]int32{}
@@ -91,9 +167,15 @@ func (c *conn) arrive(pk packet) {
 		c.arrived += int(n)
 		c.expect++
 	}
-	if c.want != nil && c.read() {
+	c.acknowledge()
+	switch {
+	case c.want == nil:
+		if d := c.dst; d.wait.kind == waitAny && d.state == blocked {
+			c.w.release(d, nil)
+		}
+	case c.read():
 		c.w.release(c.dst, nil)
-	} else if c.want != nil && c.lost() {
+	case c.lost():
 		c.want = nil
 		c.w.release(c.dst, ErrPeer)
 	}
@@ -118,12 +200,3 @@ func (c *conn) read() bool {
 
 // lost reports whether waiting is in vain: the sender's peer has left, or the receiver's has and all it sent was read.
 func (c *conn) lost() bool { return c.dst.state == dead || c.src.state == dead && c.data.n == 0 }
-
-// abandon forgets a wait of p's.
-func (c *conn) abandon(p *proc) {
-	if p == c.src {
-		c.pending = nil
-	} else {
-		c.want = nil
-	}
-}

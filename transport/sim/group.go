@@ -13,6 +13,7 @@ type Group struct {
 	self *proc
 	team []*proc
 	rank int
+	turn int // the rank that RecvAny serves next if it can
 }
 
 // Rank returns the caller's rank in the team.
@@ -37,7 +38,7 @@ func (g *Group) Send(to int, b []byte) error {
 
 func (g *Group) send(dst *proc, b []byte) error {
 	w := g.w
-	if err := w.sleep(g.self, w.now+fromNanos(w.opt.Cost.Send)); err != nil {
+	if err := w.sleep(g.self, w.now+w.opt.Cost.send(len(b))); err != nil {
 		return err
 	}
 	c := w.conn(g.self, dst)
@@ -47,7 +48,7 @@ func (g *Group) send(dst *proc, b []byte) error {
 	c.pending = b
 	c.accept()
 	if len(c.pending) > 0 {
-		return w.wait(g.self, c)
+		return w.wait(g.self, wait{kind: waitSend, c: c, deadline: w.limit()})
 	}
 	c.pending = nil
 	return nil
@@ -83,11 +84,11 @@ func (g *Group) recv(src *proc, b []byte) error {
 			c.want = nil
 			return ErrPeer
 		}
-		if err := w.wait(g.self, c); err != nil {
+		if err := w.wait(g.self, wait{kind: waitRecv, c: c, deadline: w.limit()}); err != nil {
 			return err
 		}
 	}
-	return w.sleep(g.self, w.now+fromNanos(w.opt.Cost.Recv))
+	return w.sleep(g.self, w.now+w.opt.Cost.recv(len(b)))
 }
 
 // Now reads the host's clock. On a closed or deadlocked group it reads where time stopped.
@@ -116,19 +117,19 @@ func (g *Group) WaitUntil(t units.Nanos) error {
 	return nil
 }
 
-// Counters returns what was counted on the connection to a peer. Segments carry data only; the window is constant, and
-// stands for the congestion window.
+// Counters returns what was counted on the connection to a peer, and on those it replaced. Segments carry data only; the
+// window is constant, and stands for the congestion window.
 func (g *Group) Counters(peer int) (dataset.TCP, error) {
 	if err := g.enter(peer); err != nil {
 		return dataset.TCP{}, fmt.Errorf("counters of rank %d: %w", peer, err)
 	}
 	defer g.w.mu.Unlock()
 	out, in := g.w.conn(g.self, g.team[peer]), g.w.conn(g.team[peer], g.self)
-	opt, mss := g.w.opt, int64(g.w.net.spec.MSS)
+	mss := int64(g.w.net.spec.MSS)
 	return dataset.TCP{
 		SegsOut: out.sent, DataSegsOut: out.sent, SegsIn: in.got, DataSegsIn: in.got, Retrans: out.retrans,
-		Cwnd: int64(opt.Window) / mss, MSS: mss, Congestion: "none",
-		SndBuf: int64(opt.SendBuffer), RcvBuf: int64(opt.Window),
+		Cwnd: int64(out.window) / mss, MSS: mss, Congestion: "none",
+		SndBuf: int64(out.room), RcvBuf: int64(in.window),
 	}, nil
 }
 

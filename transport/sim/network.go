@@ -15,11 +15,15 @@ type port struct {
 // transmit puts a packet into its host's sending block.
 func (w *world) transmit(pk packet) {
 	p := pk.c.src
-	pk.c.sent++
+	if !pk.gram {
+		pk.c.sent++
+		pk.c.carryAck(&pk)
+	}
 	p.txFree = max(p.txFree, w.now) + w.service(p.block, int(pk.n))
 	pk.at = p.txFree
 	p.tx.push(pk)
 	if p.tx.n == 1 {
+		p.txBegan = w.now
 		w.agenda.add(pk.at, w.lane(p, laneTx))
 	}
 }
@@ -30,27 +34,39 @@ func (w *world) leaveHost(p *proc) {
 	if p.tx.n > 0 {
 		w.agenda.add(p.tx.peek().at, w.lane(p, laneTx))
 	}
-	w.cross(pk)
-	if c := pk.c; !pk.again {
-		c.buffered -= int(pk.n)
-		if c.pending != nil {
-			if c.accept(); len(c.pending) == 0 {
-				c.pending = nil
-				w.release(p, nil)
-			}
-		}
+	from := w.now
+	if w.net.spec.CutThrough {
+		from = p.txBegan
+	}
+	p.txBegan = w.now
+	w.cross(pk, from)
+	switch {
+	case pk.gram:
+		p.gramLeft(w, int(pk.n))
+	case !pk.again:
+		pk.c.left(int(pk.n))
 	}
 }
 
-// cross takes a packet over the medium to the receiving block, or drops it. All packets for a host come over the same
-// medium in the order they leave it, so the receiving block's times are known here.
-func (w *world) cross(pk packet) {
+// cross takes a packet over the medium to the receiving block and the receiver's kernel, or drops it. It reaches the medium
+// now, joins its queue and takes its room; a medium that cuts through may have begun with it at from, before now, but does
+// not end before now. All packets for a host come over the same medium in the order they leave it, so all times are known
+// here, and a fabric that delays some of them more cannot reorder them.
+func (w *world) cross(pk packet, from instant) {
 	spec, d := &w.net.spec, pk.c.dst
 	m := &w.medium
 	if w.ports != nil {
 		m = &w.ports[d.id]
 	}
+	delay := w.delay
+	if w.fabric != nil {
+		delay += w.fabric.delay(w, pk)
+	}
 	if w.full(m) || spec.Loss > 0 && w.rng.Float64() < spec.Loss {
+		if pk.gram {
+			w.grams.free(pk.seq)
+			return
+		}
 		pk.c.retrans++
 		pk.again = true
 		pk.at = w.now + fromNanos(w.opt.RTO)
@@ -60,12 +76,13 @@ func (w *world) cross(pk packet) {
 		}
 		return
 	}
-	m.free = max(m.free, w.now) + w.service(spec.Medium, int(pk.n))
+	m.free = max(max(m.free, from)+w.service(spec.Medium, int(pk.n)), w.now)
 	if spec.Buffer > 0 {
 		m.leaving.push(m.free)
 	}
-	d.rxFree = max(d.rxFree, m.free+instant(math.Round(spec.L*perSecond))) + w.service(d.block, int(pk.n))
-	pk.at = d.rxFree
+	d.rxFree = max(d.rxFree, m.free+delay) + w.service(d.rxBlock, int(pk.n))
+	d.kernelFree = max(d.kernelFree, d.rxFree) + w.opt.Cost.arrive(int(pk.n))
+	pk.at = d.kernelFree
 	d.rx.push(pk)
 	if d.rx.n == 1 {
 		w.agenda.add(pk.at, w.lane(d, laneRx))
@@ -97,7 +114,11 @@ func (w *world) deliver(p *proc) {
 	if p.rx.n > 0 {
 		w.agenda.add(p.rx.peek().at, w.lane(p, laneRx))
 	}
-	if p.state != dead {
+	p.stolen += w.opt.Cost.arrive(int(pk.n))
+	switch {
+	case pk.gram:
+		w.gramArrives(p, pk)
+	case p.state != dead:
 		pk.c.arrive(pk)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 
@@ -158,13 +159,16 @@ func (n *Net) build(key string, teams [][]int) ([][]*Group, error) {
 		return nil, err
 	}
 	w := &world{net: n, opt: &n.opt, rng: n.rng(key, teams)}
+	w.delay = instant(math.Round(n.spec.L * perSecond))
 	w.factor = max(0, 1+n.opt.Noise.Round*w.rng.NormFloat64())
 	groups := make([][]*Group, len(teams))
 	for i, team := range teams {
 		procs := make([]*proc, len(team))
+		together := &crew{procs: procs}
 		for rank, h := range team {
 			p := &proc{
-				id: len(w.procs), host: h, block: n.spec.HostBlock(h), clock: &n.clock[h], wake: make(chan struct{}, 1),
+				id: len(w.procs), host: h, rank: rank, crew: together, clock: &n.clock[h], wake: make(chan struct{}, 1),
+				block: n.spec.HostBlock(h), rxBlock: n.spec.ReceiveBlock(h),
 			}
 			procs[rank] = p
 			w.procs = append(w.procs, p)
@@ -174,6 +178,9 @@ func (n *Net) build(key string, teams [][]int) ([][]*Group, error) {
 		}
 	}
 	w.live = len(w.procs)
+	if n.spec.Fabric != nil {
+		w.fabric = newFabric(n.spec.Fabric, len(w.procs))
+	}
 	if n.spec.Mode == netspec.Switched {
 		w.ports = make([]port, len(w.procs))
 	}

@@ -6,7 +6,7 @@
 // a first-come first-served server. Above it lies a plain byte stream per pair of hosts: a message is cut into packets of
 // at most MSS bytes, a packet never holds bytes of two messages, a finite send buffer and window pace the sender, and a
 // packet that the medium drops is sent again after a fixed timeout. There is no congestion control, on purpose: its
-// transients would be in every measurement and in none of the models.
+// transients would be in every measurement and in none of the models. Datagrams take the same way, and are not sent again.
 //
 // Ranks are ordinary goroutines, but exactly one of them runs at a time and time advances only when all are blocked.
 // The same seed therefore gives the same nanoseconds on any number of processors. Calls cost no virtual time unless
@@ -46,17 +46,25 @@ var (
 type Options struct {
 	Noise Noise
 	Cost  Cost
+	Host  Host
 	Seed  uint64 // of the noise, the clocks and, with Spec.Seed, of the losses
 
-	// SendBuffer is the room for bytes that have not left the host's block; a message that does not fit blocks Send
-	// until its last byte is in. 0 means 64 KiB.
+	// SendBuffer is a connection's room for bytes that have not left the host's block; a message that does not fit blocks
+	// Send until its last byte is in. A host's datagrams have as much. 0 means 64 KiB.
 	SendBuffer units.Bytes
 	// Window bounds the bytes sent but not yet read by the receiver. 0 means 64 KiB, or twice the bandwidth-delay
 	// product where that is more.
 	Window units.Bytes
 	// RTO is the time from a loss to the packet's next transmission. 0 means 200 ms.
 	RTO units.Nanos
-	// Deadline bounds every Send and Recv, in virtual time. 0 means no bound: then only a deadlock ends a wait.
+	// DelayedAck is how long a receiver keeps an acknowledgement back that nothing else carries: the second packet, or
+	// data of its own, sends it at once. 0 means that every packet is acknowledged at once. Acknowledgements pass the network
+	// free, in L, and only Nagle's algorithm waits for them.
+	DelayedAck units.Nanos
+	// DatagramBuffer is a host's room for datagrams nobody has received [packets]. 0 means unlimited.
+	DatagramBuffer int
+	// Deadline bounds every wait in Send, Recv, RecvAny, Reopen and SendDatagram, in virtual time. 0 means no bound: then
+	// only a deadlock ends a wait.
 	Deadline units.Nanos
 
 	// ClockOffset and ClockDrift bound the clocks: each host's offset is drawn from ±ClockOffset, its drift from
@@ -76,11 +84,6 @@ type Noise struct {
 	// Round is the standard deviation of one factor around 1 that all packets of a Run or Group share: the drift
 	// between rounds that makes samples of one round correlated.
 	Round float64
-}
-
-// Cost is the time a call takes on its own host, before anything else (Send) or after it (Recv, Now).
-type Cost struct {
-	Send, Recv, Now units.Nanos
 }
 
 // Net is a simulated network. Its methods may be called from any goroutine.
@@ -109,6 +112,7 @@ func New(spec netspec.Spec, opt Options) *Net {
 		return n
 	}
 	n.opt.setDefaults(&spec)
+	n.opt.Host.setDefaults()
 	n.last = make([]instant, spec.Hosts)
 	n.clock = make([]clock, spec.Hosts)
 	rng := rand.New(rand.NewPCG(opt.Seed, 0x636c6f636b)) // a stream of its own: more traffic leaves the clocks alone

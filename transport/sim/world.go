@@ -21,34 +21,45 @@ type world struct {
 	procs  []*proc
 	ready  fifo[*proc]
 	live   int
-	broken error // set by a deadlock: every call fails with it
+	delay  instant // L
+	broken error   // set by a deadlock: every call fails with it
 
 	medium port // the shared medium
 	ports  []port
+	fabric *fabric      // nil: none
 	lost   fifo[packet] // to be sent again, in order of time
+	acks   fifo[ack]    // on their way to a sender, in order of time
+	delack fifo[ack]    // kept back by a receiver, in order of time
+	grams  gramStore
 	rng    *rand.Rand
 	factor float64 // noise that all packets share
 }
 
 // proc is a rank: what its host has of blocks, and where its goroutine stands.
 type proc struct {
-	id     int // index in world.procs
-	host   int
-	block  netspec.Block
-	clock  *clock
-	tx, rx fifo[packet]
-	txFree instant // when the block has served all it was given
-	rxFree instant
-	out    []*conn // by the peer's id; nil until used
+	id      int // index in world.procs
+	host    int
+	rank    int // in its team
+	crew    *crew
+	block   netspec.Block // as a sender
+	rxBlock netspec.Block
+	clock   *clock
+	tx, rx  fifo[packet]
+	txBegan instant // when the block began with what it serves
+	txFree  instant // and will have served all it was given
+	rxFree  instant
+	// kernelFree is when the host has handled all packets that came out of its receiving block; stolen is the CPU time
+	// that this took so far.
+	kernelFree, stolen instant
+	out                []*conn // by the peer's id; nil until used
+	inbox              inbox
 
 	state state
 	wake  chan struct{} // holds the token that lets the goroutine go on
 	begun bool          // the goroutine has taken its first token; the goroutine's own
 	err   error         // what the wait ended with
-	waits *conn         // what a blocked Send or Recv waits for
-	// deadline of the wait; armed while the agenda holds an entry for it.
-	deadline instant
-	armed    bool
+	wait  wait          // what a blocked call waits for
+	armed instant       // the earliest entry for a deadline of the rank's in the agenda; 0 is none
 }
 
 type state int
@@ -95,7 +106,7 @@ func (w *world) block(p *proc) error {
 	w.mu.Unlock()
 	<-p.wake
 	w.mu.Lock()
-	p.waits = nil
+	p.wait = wait{}
 	if err := w.fault(p); err != nil {
 		return err
 	}
@@ -131,8 +142,15 @@ func (w *world) handOver() {
 }
 
 func (w *world) happen(l lane) {
-	if l == laneLost {
+	switch l {
+	case laneLost:
 		w.sendAgain()
+		return
+	case laneAck:
+		w.ackArrives()
+		return
+	case laneDelack:
+		w.ackOverdue()
 		return
 	}
 	p := w.procs[l/lanesPerRank]
@@ -163,35 +181,6 @@ func (w *world) sleep(p *proc, t instant) error {
 	return w.block(p)
 }
 
-// wait parks p in a Send or Recv on c, for no longer than the deadline.
-func (w *world) wait(p *proc, c *conn) error {
-	p.waits = c
-	if w.opt.Deadline > 0 {
-		p.deadline = w.now + fromNanos(w.opt.Deadline)
-		if !p.armed {
-			p.armed = true
-			w.agenda.add(p.deadline, w.lane(p, laneDeadline))
-		}
-	}
-	return w.block(p)
-}
-
-// checkDeadline ends a wait that is over time. One entry in the agenda follows a rank from wait to wait, so that a
-// million short receptions do not leave a million entries.
-func (w *world) checkDeadline(p *proc) {
-	p.armed = false
-	if p.state != blocked || p.waits == nil {
-		return
-	}
-	if w.now < p.deadline {
-		p.armed = true
-		w.agenda.add(p.deadline, w.lane(p, laneDeadline))
-		return
-	}
-	p.waits.abandon(p)
-	w.release(p, ErrTimeout)
-}
-
 // breakUp ends a simulation in which all ranks wait and nothing is under way.
 func (w *world) breakUp() {
 	var who []string
@@ -213,33 +202,19 @@ func (w *world) breakUp() {
 	}
 }
 
-// String says what a blocked rank waits for.
-func (p *proc) String() string {
-	switch c := p.waits; {
-	case c == nil:
-		return fmt.Sprintf("host %d sleeps", p.host)
-	case c.src == p:
-		return fmt.Sprintf("host %d sends, with %d bytes without room, to host %d", p.host, len(c.pending), c.dst.host)
-	default:
-		return fmt.Sprintf("host %d awaits %d bytes of host %d", p.host, len(c.want), c.src.host)
-	}
-}
-
 // leave ends p's part. What it sent before still arrives; who waits for more gets ErrPeer.
 func (w *world) leave(p *proc) {
 	if p.state == dead {
 		return
 	}
 	was := p.state
-	if p.waits != nil {
-		p.waits.abandon(p)
-	}
+	p.abandon()
 	p.state = dead
 	w.live--
 	w.net.ended(p.host, w.now)
 	for _, q := range w.procs {
-		if c := q.waits; c != nil && q.state == blocked && c.lost() {
-			c.abandon(q)
+		if q.state == blocked && q.waitsFor(p) {
+			q.abandon()
 			w.release(q, ErrPeer)
 		}
 	}

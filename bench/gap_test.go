@@ -1,0 +1,140 @@
+package bench
+
+import (
+	"math"
+	"testing"
+
+	"calib/internal/netspec"
+	"calib/internal/units"
+	"calib/transport/sim"
+)
+
+// Messages kept apart come as far apart as the sending host's block serves one, whatever else is on the way and faster.
+func TestGapIsTheSendersBlock(t *testing.T) {
+	var specs []netspec.Spec
+	for _, name := range netspec.PresetNames() {
+		s, err := netspec.Preset(name, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Medium.A /= 2 // below the host's for every size
+		s.Medium.B /= 2
+		s.Medium.Min /= 2
+		s.Fabric = nil // its delay changes while the hosts that were heard of before the stream are forgotten
+		specs = append(specs, *s)
+	}
+	specs = append(specs, testSpec(2))
+	for _, s := range specs {
+		for _, effort := range []float64{0.3, 1} {
+			l := Limits{Hosts: 2, Effort: effort}
+			for _, p := range (Gap{}).Design(l) {
+				if p["merge"] != 0 {
+					continue
+				}
+				o := sim.Options{ClockOffset: units.Second, Cost: sim.Cost{Send: 300, Recv: 200, Now: 25}}
+				slot := Slot{Exp: "gap", Teams: [][]int{{0, 1}}, Points: []Point{p}}
+				lines := 0
+				for _, line := range mustPerform(t, sim.New(s, o), slot, effort, nil)[0] {
+					if line.Exp != "gap" {
+						continue
+					}
+					lines++
+					want := s.Service(s.Host, int(p["bytes"])) * 1e9
+					for _, ns := range line.NS {
+						if math.Abs(float64(ns)-want) > 1 {
+							t.Fatalf("%s, %s: an interval of %d ns, want %g", s.Name, p.Key(), ns, want)
+						}
+					}
+					if got := line.Aux["window_ns"] / line.Aux["window_messages"]; math.Abs(got/want-1) > 1e-3 {
+						t.Errorf("%s, %s: %g ns a message in the window, want %g", s.Name, p.Key(), got, want)
+					}
+					if n := line.Aux["messages"]; n != float64(line.TCP.DataSegsOut) {
+						t.Errorf("%s, %s: %g messages in %d segments", s.Name, p.Key(), n, line.TCP.DataSegsOut)
+					}
+					if len(line.Flags) > 0 {
+						t.Errorf("%s, %s: flags %v", s.Name, p.Key(), line.Flags)
+					}
+				}
+				if lines != 2 {
+					t.Errorf("%s, %s: %d lines, want one for each direction", s.Name, p.Key(), lines)
+				}
+			}
+		}
+	}
+}
+
+// Once its buffer is full the sender's own time per message is the gap. Where it had sent all it may before its buffer was
+// full, that time says nothing and is not there.
+func TestGapSenderBlocks(t *testing.T) {
+	s, err := netspec.Preset("sparc1994", 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := Point{"bytes": 1000}
+	want := s.Service(s.Host, 1000) * 1e9
+	for _, buffer := range []units.Bytes{16 * units.KiB, units.MiB} {
+		o := sim.Options{SendBuffer: buffer, Cost: sim.Cost{Send: 300, Now: 25}}
+		slot := Slot{Exp: "gap", Teams: [][]int{{0, 1}}, Points: []Point{p}}
+		for _, line := range mustPerform(t, sim.New(*s, o), slot, 1, nil)[0] {
+			if line.Exp != "gap" {
+				continue
+			}
+			got, there := line.Aux["send_ns"]
+			if full := buffer < units.MiB; there != full || full && math.Abs(got/want-1) > 0.01 {
+				t.Errorf("direction %g, buffer %v: %g ns a send, want %g", line.Aux["dir"], buffer, got, want)
+			}
+		}
+	}
+}
+
+// Merged messages share full segments and cost what their bytes cost.
+func TestGapMerged(t *testing.T) {
+	s := testSpec(2)
+	for _, m := range []int64{100, 500, 1448} {
+		p := Point{"bytes": m, "merge": 1}
+		o := sim.Options{Cost: sim.Cost{Send: 300, Recv: 200, Now: 25}}
+		slot := Slot{Exp: "gap", Teams: [][]int{{0, 1}}, Points: []Point{p}}
+		for _, line := range mustPerform(t, sim.New(s, o), slot, 1, nil)[0] {
+			if line.Exp != "gap" {
+				continue
+			}
+			want := s.Service(s.Host, s.MSS) / float64(s.MSS) * float64(m) * 1e9
+			if got := line.Aux["window_ns"] / line.Aux["window_messages"]; math.Abs(got/want-1) > 0.01 {
+				t.Errorf("%s: %g ns a message in the window, want %g", p.Key(), got, want)
+			}
+			for _, ns := range line.NS {
+				if math.Abs(float64(ns)/want-1) > 0.02 || len(line.NS) != gapSlices {
+					t.Errorf("%s: %d ns a message in one of %d slices, want %g", p.Key(), ns, len(line.NS), want)
+				}
+			}
+			segments := float64(line.TCP.DataSegsOut)
+			if full := line.Aux["messages"] * float64(m) / float64(s.MSS); segments > 1.05*full+2 {
+				t.Errorf("%s: %g segments, want about %g full ones", p.Key(), segments, full)
+			}
+		}
+	}
+}
+
+func TestGapDesign(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		l    Limits
+
+		apart, merged int64
+	}{
+		{"standard", Limits{Hosts: 2}, 8, 4},
+		{"thinned", Limits{Hosts: 2, Effort: 0.25}, 4, 2},
+		{"at most 100 B", Limits{Hosts: 2, MaxBytes: 100}, 4, 2},
+		{"given sizes", Limits{Hosts: 2, Sizes: []units.Bytes{64, 1448, 1449}}, 2, 2},
+		{"one host", Limits{Hosts: 1}, 0, 0},
+	} {
+		points := Gap{}.Design(tc.l)
+		var merged int64
+		for _, p := range points {
+			merged += p["merge"]
+		}
+		if apart := int64(len(points)) - merged; apart != tc.apart || merged != tc.merged {
+			t.Errorf("%s: %d sizes apart and %d merged, want %d and %d", tc.name, apart, merged, tc.apart, tc.merged)
+		}
+	}
+}

@@ -1,0 +1,150 @@
+package fit
+
+import (
+	"errors"
+	"testing"
+
+	"calib/internal/dataset"
+)
+
+func fitSettings(t *testing.T, m Model, w settings) *Fit {
+	t.Helper()
+	w.senders, w.streams = nil, false
+	f, err := m.Fit(w.dataset(), Settings{Replicates: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func TestFragmentExact(t *testing.T) {
+	w := port()
+	f := fitSettings(t, Fragment{}, w)
+	// 40 µs a fragment and 100 ns a byte of it: √(M·40 µs/100 ns) is 2.5 KiB of 16 KiB and 5 KiB of 64 KiB
+	for name, want := range map[string]float64{"best_fragment_16KiB": 2048, "best_fragment_64KiB": 4096} {
+		if got := value(t, f, name); got != want {
+			t.Errorf("%s = %g, want %g", name, got, want)
+		}
+	}
+	near(t, "gain", value(t, f, "fragment_gain_64KiB"), 1-w.fragmented(65536, 4096)/w.fragmented(65536, 65536), 1e-6)
+	n := 0
+	for _, r := range f.Residuals {
+		if r.Series == "T(64 KiB, f)" {
+			n++
+		}
+	}
+	if n != 9 {
+		t.Errorf("%d residuals of 64 KiB, want 9", n)
+	}
+	w.fragmentCost = 1
+	f = fitSettings(t, Fragment{}, w)
+	if value(t, f, "best_fragment_16KiB") != 16384 || value(t, f, "fragment_gain_16KiB") != 0 || !says(f.Notes, "16 KiB is fastest in one piece") {
+		t.Errorf("costly fragments: %+v", f.Parameters)
+	}
+}
+
+// The choice between settings that noise cannot tell apart has an interval.
+func TestFragmentInterval(t *testing.T) {
+	w := port()
+	w.between, w.within = 0.03, 0.05
+	p := fitSettings(t, Fragment{}, w).Parameters["best_fragment_64KiB"]
+	if p.CI95 == nil || !(p.CI95[0] <= 4096 && 4096 <= p.CI95[1] && p.CI95[1] > p.CI95[0]) {
+		t.Errorf("%+v %v", p, p.CI95)
+	}
+}
+
+func TestFragmentWithoutWhole(t *testing.T) {
+	w := port()
+	w.senders, w.streams = nil, false
+	d := w.dataset()
+	for i := range d.Samples {
+		if s := &d.Samples[i]; s.Point["fragment"] == 65536 {
+			s.Flags = []string{dataset.FlagRetrans}
+		}
+	}
+	f, err := Fragment{}.Fit(d, Settings{Replicates: 50})
+	if err != nil || f.Parameters["fragment_gain_64KiB"].Status != StatusUnidentifiable {
+		t.Errorf("%v, %+v", err, f.Parameters["fragment_gain_64KiB"])
+	}
+}
+
+func TestBuffer(t *testing.T) {
+	f := fitSettings(t, Buffer{}, port())
+	// T grows by 4%·M/s, and by up to 30% below 16 KiB
+	for name, want := range map[string]float64{
+		"smallest_buffer_1KiB": 16384, "smallest_buffer_64KiB": 65536,
+		"smallest_buffer_interleaved_1KiB": 16384, "smallest_buffer_interleaved_64KiB": 65536,
+	} {
+		if got := value(t, f, name); got != want {
+			t.Errorf("%s = %g, want %g", name, got, want)
+		}
+	}
+	for _, want := range []string{
+		"both sides send 64 KiB before they receive: deadlock with buffers of 4 KiB (granted 8/8 KiB), in 5 of 5 batches",
+		"deadlock with buffers of 16 KiB (granted 32/32 KiB)", "4 KiB: 8/8 KiB", "none asked for: 85/128 KiB",
+	} {
+		if !says(f.Notes, want) {
+			t.Errorf("notes %q lack %q", f.Notes, want)
+		}
+	}
+	if f.LeftOutWhy[dataset.FlagDeadlock] != 10 {
+		t.Errorf("left out %v", f.LeftOutWhy)
+	}
+}
+
+// Where no buffer asked for is as good as the kernel's own choice, there is a bound and no number.
+func TestBufferKernelOnly(t *testing.T) {
+	w := port()
+	w.senders, w.streams = nil, false
+	d := w.dataset()
+	for i := range d.Samples {
+		if s := &d.Samples[i]; s.Exp == "buffer" && s.Point["buffer"] == 0 {
+			for k := range s.NS {
+				s.NS[k] /= 2
+			}
+		}
+	}
+	f, err := Buffer{}.Fit(d, Settings{Replicates: 50})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := f.Parameters["smallest_buffer_64KiB"]; p.Status != StatusBound || p.Value != nil || p.Bound[0] != 262144 {
+		t.Errorf("%+v", p)
+	}
+}
+
+func TestNodelay(t *testing.T) {
+	f := fitSettings(t, Nodelay{}, port())
+	if got := value(t, f, "nagle_costly"); got != 3 {
+		t.Errorf("nagle_costly = %g, want 3: %v", got, f.Notes)
+	}
+	near(t, "cost", value(t, f, "nagle_cost_1449B_2w"), 40e-3/(300e-6+80e-9*1449), 1e-6)
+	if _, ok := f.Parameters["nagle_cost_1449B_1w"]; ok {
+		t.Error("a cost where there is none")
+	}
+	if !says(f.Notes, "delayed acknowledgement (40 ms, every message): 1448 B in 2 writes (100% of them, median 40.4 ms), 1449 B in 2 writes") {
+		t.Errorf("notes %q", f.Notes)
+	}
+	w := port()
+	w.nagle = false
+	f = fitSettings(t, Nodelay{}, w)
+	if value(t, f, "nagle_costly") != 0 || says(f.Notes, "delayed acknowledgement") {
+		t.Errorf("notes %q", f.Notes)
+	}
+}
+
+func TestNodelayNeedsBoth(t *testing.T) {
+	d := &dataset.Dataset{Samples: []dataset.Sample{{Exp: "nodelay", Point: dataset.Point{"bytes": 100, "nagle": 1},
+		Ranks: []int{0, 1}, NS: []int64{5}}}}
+	if _, err := (Nodelay{}).Fit(d, Settings{}); !errors.Is(err, ErrNeeds) {
+		t.Errorf("%v, want ErrNeeds", err)
+	}
+}
+
+func TestSizeName(t *testing.T) {
+	for n, want := range map[int64]string{0: "0B", 1: "1B", 1449: "1449B", 1024: "1KiB", 65536: "64KiB", 1 << 20: "1MiB", 1536 << 10: "1536KiB"} {
+		if got := sizeName(n); got != want {
+			t.Errorf("%d: %s, want %s", n, got, want)
+		}
+	}
+}

@@ -1,0 +1,116 @@
+package machine
+
+import (
+	"fmt"
+	"time"
+
+	"calib/internal/plane"
+	"calib/internal/units"
+)
+
+const (
+	pageSize = 4096
+	// The memory that cold copies go through is twice the last-level cache, within these bounds, and no more than a share
+	// of the host's memory.
+	leastCold = 16 << 20
+	mostCold  = 256 << 20 // also where the caches are not known
+	coldShare = 32
+	// maxHot bounds one copy, as the size of two of them bounds the memory.
+	maxHot = 64 << 20
+)
+
+// Copy implements plane.Machine. Before a cold block is copied, at least half of the memory that coldBytes says, and but
+// for changes of the kind of copy all of it, has been touched since the block was. The time holds a few nanoseconds for
+// each cold copy to find its block.
+func (m *Machine) Copy(c plane.Copy, n int) (units.Nanos, error) {
+	if c.Bytes < 1 || c.Bytes > maxHot || n < 1 {
+		return 0, fmt.Errorf("make %d copies of %d bytes: want at least one, of 1 to %d bytes", n, c.Bytes, maxHot)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	from, to, err := m.hotBlocks(int(c.Bytes))
+	if err != nil {
+		return 0, err
+	}
+	if !c.ColdFrom && !c.ColdTo {
+		return hotCopies(to, from, c.Loop, n), nil
+	}
+	if err := m.prepareCold(int(c.Bytes)); err != nil {
+		return 0, err
+	}
+	return m.cold.copies(c, from, to, n), nil
+}
+
+// hotBlocks returns two blocks that have just been used. They begin on pages, so that a store never looks to the
+// processor like one to an address that it is about to load.
+func (m *Machine) hotBlocks(bytes int) (from, to []byte, err error) {
+	span := (bytes + pageSize - 1) / pageSize * pageSize
+	if len(m.hot) < 2*span {
+		memory, err := reserve(2 * span)
+		if err != nil {
+			return nil, nil, err
+		}
+		if m.hot != nil {
+			free(m.hot)
+		}
+		m.hot = memory
+	}
+	from, to = m.hot[:bytes:bytes], m.hot[span:span+bytes:span+bytes]
+	copy(to, from)
+	return from, to, nil
+}
+
+func hotCopies(to, from []byte, loop bool, n int) units.Nanos {
+	begin := time.Now()
+	if loop {
+		for range n {
+			copyLoop(to, from)
+		}
+	} else {
+		for range n {
+			copy(to, from)
+		}
+	}
+	return units.Nanos(time.Since(begin))
+}
+
+func (m *Machine) prepareCold(bytes int) error {
+	if m.cold == nil {
+		memory, err := reserve(m.coldBytes())
+		if err != nil {
+			return err
+		}
+		m.cold = &rotation{memory: memory}
+	}
+	if most := m.cold.most(); bytes > most {
+		return fmt.Errorf("copy %d bytes cold: this host's caches allow at most %d at a time", bytes, most)
+	}
+	m.cold.cut(bytes)
+	return nil
+}
+
+// coldBytes is the memory to go through: twice the last-level cache. Where that cache is larger than 128 MiB, as that of
+// a whole server seen from a virtual machine on it, mostCold keeps it below that, and a part of it may stay cached where
+// the machine has the cache to itself.
+func (m *Machine) coldBytes() int {
+	size := int64(mostCold)
+	if k := len(m.caches); k > 0 {
+		size = 2 * int64(m.caches[k-1])
+	}
+	if total := hostMemory(); total > 0 {
+		size = min(size, total/coldShare)
+	}
+	return int(min(max(size, leastCold), mostCold)+2*window-1) / (2 * window) * (2 * window)
+}
+
+// copyLoop copies byte by byte, len(from) bytes. The compiler (Go 1.26, amd64 and arm64) makes of it a loop that loads and
+// stores one byte at a time: it neither knows the loop as a copy nor uses vectors.
+//
+//go:noinline
+func copyLoop(to, from []byte) {
+	to = to[:len(from)]
+	//lint:ignore S1001 byte by byte is the point
+	for i := range from {
+		to[i] = from[i]
+	}
+}

@@ -1,0 +1,133 @@
+package sim
+
+import (
+	"fmt"
+
+	"calib/internal/plane"
+	"calib/internal/units"
+)
+
+const maxDatagram = 1400 // bytes, exclusive
+
+// gram is a datagram on its way or in an inbox.
+type gram struct {
+	at   instant // when it arrived
+	from int     // rank
+	data []byte
+}
+
+// gramStore holds the datagrams of a world in places that are used again.
+type gramStore struct {
+	place []gram
+	empty []uint32
+}
+
+func (s *gramStore) put(from int, b []byte) uint32 {
+	if len(s.empty) == 0 {
+		s.empty = append(s.empty, uint32(len(s.place)))
+		s.place = append(s.place, gram{})
+	}
+	i := s.empty[len(s.empty)-1]
+	s.empty = s.empty[:len(s.empty)-1]
+	s.place[i].from = from
+	s.place[i].data = append(s.place[i].data[:0], b...)
+	return i
+}
+
+func (s *gramStore) free(i uint32) { s.empty = append(s.empty, i) }
+
+// inbox is what a host has of datagrams: bytes not yet out of its sending block, and datagrams not yet received.
+type inbox struct {
+	sending int
+	grams   fifo[uint32]
+	dropped int64
+}
+
+// SendDatagram gives b to the host's block as one packet and waits before that until the host's datagrams there leave it
+// room in the send buffer.
+func (g *Group) SendDatagram(to int, b []byte) error {
+	if len(b) == 0 || len(b) >= maxDatagram {
+		return fmt.Errorf("send a datagram of %d bytes to rank %d: want 1 to %d", len(b), to, maxDatagram-1)
+	}
+	if err := g.enter(to); err != nil {
+		return fmt.Errorf("send a datagram of %d bytes to rank %d: %w", len(b), to, err)
+	}
+	err := g.sendDatagram(g.team[to], b)
+	g.w.mu.Unlock()
+	if err != nil {
+		return fmt.Errorf("send a datagram of %d bytes to host %d: %w", len(b), g.team[to].host, err)
+	}
+	return nil
+}
+
+func (g *Group) sendDatagram(dst *proc, b []byte) error {
+	w, p := g.w, g.self
+	if err := w.sleep(p, w.now+w.opt.Cost.send(len(b))); err != nil {
+		return err
+	}
+	limit := w.limit()
+	for p.inbox.sending > 0 && p.inbox.sending+len(b) > int(w.opt.SendBuffer) {
+		if err := w.wait(p, wait{kind: waitRoom, deadline: limit}); err != nil {
+			return err
+		}
+	}
+	p.inbox.sending += len(b)
+	w.transmit(packet{c: w.conn(p, dst), seq: w.grams.put(p.rank, b), n: int32(len(b)), gram: true})
+	return nil
+}
+
+// gramLeft makes room: a datagram of n bytes has left p's sending block.
+func (p *proc) gramLeft(w *world, n int) {
+	p.inbox.sending -= n
+	if p.wait.kind == waitRoom && p.state == blocked {
+		w.release(p, nil)
+	}
+}
+
+// gramArrives puts a datagram into p's inbox, if there is room.
+func (w *world) gramArrives(p *proc, pk packet) {
+	limit := w.opt.DatagramBuffer
+	if p.state == dead || limit > 0 && p.inbox.grams.n >= limit {
+		p.inbox.dropped++
+		w.grams.free(pk.seq)
+		return
+	}
+	w.grams.place[pk.seq].at = w.now
+	p.inbox.grams.push(pk.seq)
+	if p.wait.kind == waitGram && p.state == blocked {
+		w.release(p, nil)
+	}
+}
+
+// RecvDatagram returns the datagrams for this host in the order they arrived, and when they did. What is longer than b is
+// cut.
+func (g *Group) RecvDatagram(b []byte, until units.Nanos) (plane.Datagram, error) {
+	if err := g.w.enter(g.self); err != nil {
+		return plane.Datagram{}, fmt.Errorf("receive a datagram: %w", err)
+	}
+	d, err := g.recvDatagram(b, until)
+	g.w.mu.Unlock()
+	if err != nil {
+		return plane.Datagram{}, fmt.Errorf("receive a datagram: %w", err)
+	}
+	return d, nil
+}
+
+func (g *Group) recvDatagram(b []byte, until units.Nanos) (plane.Datagram, error) {
+	w, p := g.w, g.self
+	if end := p.clock.when(until); p.inbox.grams.n == 0 && end > w.now {
+		if err := w.wait(p, wait{kind: waitGram, deadline: end}); err != nil {
+			return plane.Datagram{}, err
+		}
+	}
+	if p.inbox.grams.n == 0 {
+		return plane.Datagram{Dropped: p.inbox.dropped}, nil
+	}
+	i := p.inbox.grams.pop()
+	m := &w.grams.place[i]
+	d := plane.Datagram{
+		Got: true, From: m.from, Bytes: copy(b, m.data), At: p.clock.read(m.at), Dropped: p.inbox.dropped,
+	}
+	w.grams.free(i)
+	return d, w.sleep(p, w.now+w.opt.Cost.recv(d.Bytes))
+}

@@ -1,0 +1,113 @@
+package sim
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"calib/internal/plane"
+	"calib/internal/units"
+)
+
+// Host is what every host's processors and memory are like. Zero values are replaced by those given.
+type Host struct {
+	CPUs     int           // 2
+	Caches   []units.Bytes // 32 KiB, 1 MiB, 8 MiB
+	StepTime units.Nanos   // of one step of Compute on one CPU; 1 ns
+
+	// One copy of n bytes takes Fixed + PerByte·n: within the cache (20 ns, 0.05 ns/B), from the cache to memory (60 ns,
+	// 0.15 ns/B), and from memory, wherever to (100 ns, 0.30 ns/B).
+	CacheToCache, CacheToMemory, MemoryToMemory CopyTime
+	// LoopFactor is how many times PerByte a byte takes when copied byte by byte; 4.
+	LoopFactor float64
+}
+
+// CopyTime is the time of one copy.
+type CopyTime struct {
+	Fixed   units.Nanos
+	PerByte float64 // ns/B
+}
+
+func (h *Host) setDefaults() {
+	if h.CPUs <= 0 {
+		h.CPUs = 2
+	}
+	if h.Caches == nil {
+		h.Caches = []units.Bytes{32 * units.KiB, 1024 * units.KiB, 8 * 1024 * units.KiB}
+	}
+	if h.StepTime <= 0 {
+		h.StepTime = 1
+	}
+	for _, c := range []struct{ is, standard *CopyTime }{
+		{&h.CacheToCache, &CopyTime{20, 0.05}},
+		{&h.CacheToMemory, &CopyTime{60, 0.15}},
+		{&h.MemoryToMemory, &CopyTime{100, 0.30}},
+	} {
+		if *c.is == (CopyTime{}) {
+			*c.is = *c.standard
+		}
+	}
+	if h.LoopFactor <= 0 {
+		h.LoopFactor = 4
+	}
+}
+
+// machine is a rank's host.
+type machine struct{ g *Group }
+
+// Machine returns the host of Options.Host, in virtual time.
+func (g *Group) Machine() plane.Machine { return machine{g} }
+
+// CPUs implements plane.Machine.
+func (m machine) CPUs() int { return m.g.w.opt.Host.CPUs }
+
+// Caches implements plane.Machine.
+func (m machine) Caches() []units.Bytes { return slices.Clone(m.g.w.opt.Host.Caches) }
+
+// Compute takes work steps, and on the CPU that the network interrupts as much longer as handling the packets took whose
+// handling ended meanwhile: O_r of each.
+func (m machine) Compute(work int64) (units.Nanos, error) {
+	w, p, h := m.g.w, m.g.self, &m.g.w.opt.Host
+	if work < 0 {
+		return 0, fmt.Errorf("compute: %d steps, want 0 or more", work)
+	}
+	if err := w.enter(p); err != nil {
+		return 0, fmt.Errorf("compute: %w", err)
+	}
+	defer w.mu.Unlock()
+	alone := fromNanos(units.Nanos(work) * h.StepTime)
+	began, before := w.now, p.stolen
+	for w.now < began+alone+p.stolen-before {
+		if err := w.sleep(p, began+alone+p.stolen-before); err != nil {
+			return 0, fmt.Errorf("compute: %w", err)
+		}
+	}
+	return units.Nanos((instant(h.CPUs)*alone + p.stolen - before + perNano/2) / perNano), nil
+}
+
+// Copy takes n times what the options say.
+func (m machine) Copy(c plane.Copy, n int) (units.Nanos, error) {
+	w, p, h := m.g.w, m.g.self, &m.g.w.opt.Host
+	if c.Bytes < 0 || n < 0 {
+		return 0, fmt.Errorf("copy: %d bytes %d times, want 0 or more", c.Bytes, n)
+	}
+	one := h.CacheToCache
+	switch {
+	case c.ColdFrom:
+		one = h.MemoryToMemory
+	case c.ColdTo:
+		one = h.CacheToMemory
+	}
+	if c.Loop {
+		one.PerByte *= h.LoopFactor
+	}
+	if err := w.enter(p); err != nil {
+		return 0, fmt.Errorf("copy: %w", err)
+	}
+	defer w.mu.Unlock()
+	t := instant(math.Round(float64(n) * (float64(one.Fixed) + one.PerByte*float64(c.Bytes)) * perNano))
+	if err := w.sleep(p, w.now+t); err != nil {
+		return 0, fmt.Errorf("copy: %w", err)
+	}
+	return units.Nanos((t + perNano/2) / perNano), nil
+}
