@@ -19,7 +19,8 @@ func streamWindow(r *Recorder) units.Nanos {
 	return units.Nanos(r.Reps(int(250*units.Millisecond), int(60*units.Millisecond)))
 }
 
-// flow is one direction of a stream of equal messages, its chunks.
+// flow is one direction of a stream of equal messages, its chunks. Several receivers get them in turn, so that each sees the
+// sender's pace divided by their number, and none of their ports need carry all of it.
 type flow struct {
 	pairRole
 	chunk []byte
@@ -92,7 +93,7 @@ func (x flow) run() (flowed, error) {
 
 // once runs one announced stream. A receiver gets the completions and the sender's counters, a sender its counters.
 func (x flow) once(s start, stamps []int64) (done []int64, tcp *dataset.TCP, err error) {
-	before, err := x.g.Counters(x.peer())
+	before, err := x.counters()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -111,41 +112,45 @@ func (x flow) once(s start, stamps []int64) (done []int64, tcp *dataset.TCP, err
 	return done, tcp, err
 }
 
-// emptied lets the sender go on when the receiver has all of the stream, so that its counters hold every segment.
+// emptied lets the sender go on when its receivers have all of the stream, so that its counters hold every segment.
 func (x flow) emptied() error {
 	var b [1]byte
-	if x.sender() {
-		return x.g.Recv(x.peer(), b[:])
+	if !x.sender() {
+		return x.g.Send(x.from, b[:])
 	}
-	return x.g.Send(x.peer(), b[:])
+	for _, peer := range x.to {
+		if err := x.g.Recv(peer, b[:]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// chunkTime times a few chunks, which also opens the congestion window. A sender returns zero.
+// chunkTime times a few chunks for each receiver, which also opens the congestion windows. A sender returns zero.
 func (x flow) chunkTime() (units.Nanos, error) {
-	var first units.Nanos
-	for i := range x.trial {
-		if x.sender() {
-			if err := x.g.Send(x.peer(), x.chunk); err != nil {
+	if x.sender() {
+		for i := range x.trial * len(x.to) {
+			if err := x.g.Send(x.to[i%len(x.to)], x.chunk); err != nil {
 				return 0, err
 			}
-			continue
 		}
-		if err := x.g.Recv(x.peer(), x.chunk); err != nil {
+		return 0, nil
+	}
+	var first units.Nanos
+	for i := range x.trial {
+		if err := x.g.Recv(x.from, x.chunk); err != nil {
 			return 0, err
 		}
 		if i == 0 {
 			first = x.g.Now()
 		}
 	}
-	if x.sender() {
-		return 0, nil
-	}
-	return (x.g.Now() - first) / units.Nanos(x.trial-1), nil
+	return (x.g.Now() - first) / units.Nanos((x.trial-1)*len(x.to)), nil
 }
 
-// pour sends chunks until the end of the stream, and marks the last. It ends there, or when a receiver stops taking.
+// pour sends chunks until the end of the stream, and marks the last of each receiver. It ends there, or when a receiver
+// stops taking.
 func (x flow) pour(s start) error {
-	peer := x.peer()
 	ramp, end := s.At+units.Nanos(rampShare*float64(s.Period)), s.At+s.Period
 	var ramped, last struct {
 		sent int
@@ -159,26 +164,33 @@ func (x flow) pour(s start) error {
 	if s.Reps > 0 {
 		most = min(most, s.Reps)
 	}
-	sent := 0
-	for ; sent < most-1; sent++ {
-		now := x.g.Now()
-		last.sent, last.at = sent, now
-		if now >= end {
-			break
+	sent, turn := 0, 0
+	for ; sent < most-len(x.to) || turn > 0; sent++ {
+		if turn == 0 {
+			now := x.g.Now()
+			last.sent, last.at = sent, now
+			if now >= end {
+				break
+			}
+			if ramped.at == 0 && now >= ramp {
+				ramped = last
+			}
 		}
-		if ramped.at == 0 && now >= ramp {
-			ramped = last
+		if err := x.g.Send(x.to[turn], x.chunk); err != nil {
+			return err
 		}
+		if turn++; turn == len(x.to) {
+			turn = 0
+		}
+	}
+	x.chunk[0] = 1
+	for _, peer := range x.to {
 		if err := x.g.Send(peer, x.chunk); err != nil {
 			return err
 		}
 	}
-	x.chunk[0] = 1
-	if err := x.g.Send(peer, x.chunk); err != nil {
-		return err
-	}
 	if x.note != nil {
-		x.note[noteSent], x.note[noteTime] = int64(sent+1), 0
+		x.note[noteSent], x.note[noteTime] = int64(sent+len(x.to)), 0
 		if n := last.sent - ramped.sent; ramped.at != 0 && last.at >= end && n > 0 {
 			x.note[noteTime] = int64(last.at-ramped.at) / int64(n)
 		}

@@ -12,8 +12,9 @@ import (
 
 // Gap measures the send gap g_s(m) of the cluster model (Tam and Wang 2000, section 3.2): the least interval at which one
 // host can put messages of m bytes, each a segment of its own, into the network. One sender sends back to back, which fills
-// its queue within a moment; from then on the receiver's completions are as far apart as the slowest thing on the way
-// serves them, which on a switch of equal links is the sender.
+// its queue within a moment; from then on completions are as far apart as the sender's queue serves them. Where there are
+// three hosts or more it sends to two receivers in turn, so that a port to one of them, which may be slower than the
+// sender, carries half of it; with two hosts the interval is that of the slowest thing on the way.
 //
 // With "merge" the same messages go out as an application gets them that does not ask the kernel to keep them apart: while
 // the queue is not empty their ends and beginnings share segments, so that the interval is that of their bytes alone.
@@ -85,26 +86,36 @@ func sizesWithin(l Limits, own []units.Bytes, top units.Bytes) []units.Bytes {
 	return slices.DeleteFunc(slices.Clone(own), func(m units.Bytes) bool { return m > top })
 }
 
-// Teams implements Experiment.
-func (Gap) Teams(l Limits, _ Point) []Step { return neighbours(l.Hosts) }
+// Teams implements Experiment: hosts in threes, one team a step, the last filled up with the first hosts.
+func (Gap) Teams(l Limits, _ Point) []Step {
+	if l.Hosts < 3 {
+		return neighbours(l.Hosts)
+	}
+	var steps []Step
+	for first := 0; first < l.Hosts; first += 3 {
+		steps = append(steps, Step{{first, (first + 1) % l.Hosts, (first + 2) % l.Hosts}})
+	}
+	return steps
+}
 
-// Cost implements Experiment: one stream each way. A stream that the receiver's window limits is repeated, as paired's is.
+// Cost implements Experiment: one stream from each host of the team. A stream that the receiver's window limits is
+// repeated, as paired's is.
 func (Gap) Cost(l Limits, p Point) Cost {
-	n := 2 * (gapCount(NewRecorder(Task{Reps: l.Effort}), p) + gapTrial + 1)
-	return Cost{Bytes: units.Bytes(int64(n)*p["bytes"]) + 2*gapEnd, Messages: n}
+	n := min(l.Hosts, 3) * (gapCount(NewRecorder(Task{Reps: l.Effort}), p) + 2*gapTrial + 2)
+	return Cost{Bytes: units.Bytes(int64(n)*p["bytes"]) + 3*gapEnd, Messages: n}
 }
 
 func gapCount(r *Recorder, p Point) int { return r.Reps(gapMost, gapFloor) * int(1+p["merge"]) }
 
 // Run implements Experiment. Each direction ends with its stream, or when a receive meets the group's deadline.
 func (Gap) Run(_ context.Context, g Group, p Point, r *Recorder) error {
-	if g.Size() != 2 || r.time == nil {
-		return fmt.Errorf("gap: team of %d without a timeline: want 2 hosts and synchronised clocks", g.Size())
+	if g.Size() < 2 || g.Size() > 3 || r.time == nil {
+		return fmt.Errorf("gap: team of %d without a timeline: want 2 or 3 hosts and synchronised clocks", g.Size())
 	}
 	if p["merge"] == 0 {
-		return gapBothWays(g, p, r)
+		return gapAllWays(g, p, r)
 	}
-	return reopened(g, plane.Socket{NoEOR: true}, func() error { return gapBothWays(g, p, r) })
+	return reopened(g, plane.Socket{NoEOR: true}, func() error { return gapAllWays(g, p, r) })
 }
 
 // reopened runs f on connections with other options. Only where f succeeds does every rank reach the second Reopen; after
@@ -119,14 +130,19 @@ func reopened(g Group, with plane.Socket, f func() error) error {
 	return g.Reopen(plane.Socket{})
 }
 
-func gapBothWays(g Group, p Point, r *Recorder) error {
+// gapAllWays lets each rank be the sender once.
+func gapAllWays(g Group, p Point, r *Recorder) error {
 	ahead := float64(gapAhead)
 	if p["merge"] != 0 {
 		ahead = gapAheadMerged
 	}
-	for dir := range 2 {
+	for dir := range g.Size() {
+		var others []int
+		for k := 1; k < g.Size(); k++ {
+			others = append(others, (dir+k)%g.Size())
+		}
 		f := flow{
-			pairRole: pairRole{crew: crew{g, r}, p: p, dir: dir}, chunk: make([]byte, p["bytes"]),
+			pairRole: pairRole{crew: crew{g, r}, p: p, dir: dir, from: dir, to: others}, chunk: make([]byte, p["bytes"]),
 			trial: gapTrial, least: gapLeast, most: gapCount(r, p), ahead: ahead, note: make([]int64, noteWords),
 		}
 		seen, err := f.run()
@@ -148,10 +164,15 @@ func (x flow) addGap(seen flowed) {
 	if x.p["merge"] != 0 {
 		part.slice(seen.done, hi, gapSlices)
 	}
+	n := len(x.to) // of the sender's messages this receiver got one in n
+	for i := range part.ns {
+		part.ns[i] /= int64(n)
+	}
 	b := Batch{Phase: "gap", Point: x.p, Ranks: x.ranks(), NS: part.ns, TCP: seen.tcp, Aux: x.aux()}
-	b.Aux["averaged"], b.Aux["messages"] = float64(part.averaged), float64(x.note[noteSent])
+	b.Aux["averaged"], b.Aux["messages"] = float64(part.averaged*n), float64(x.note[noteSent])/float64(n)
+	b.Aux["receivers"] = float64(n)
 	if part.window > 0 {
-		b.Aux["window_ns"], b.Aux["window_messages"] = float64(part.window), part.chunks
+		b.Aux["window_ns"], b.Aux["window_messages"] = float64(part.window), part.chunks*float64(n)
 	}
 	if t := x.note[noteTime]; t > 0 {
 		b.Aux["send_ns"] = float64(t)

@@ -84,7 +84,7 @@ func (Overhead) Run(_ context.Context, g Group, p Point, r *Recorder) error {
 	}
 	run := func(f func(pairRole) error) error {
 		for dir := range 2 {
-			if err := f(pairRole{crew: crew{g, r}, p: p, dir: dir}); err != nil {
+			if err := f(inPairs(crew{g, r}, p, dir)); err != nil {
 				return err
 			}
 		}

@@ -28,7 +28,7 @@ func timeCalls(x pairRole) error {
 	msg := x.r.payload(x.p["bytes"])
 	ns := x.r.Buffer(callWarm + mostCalls(x.r))
 	empty := clockNS(x.g)
-	before, err := x.g.Counters(x.peer())
+	before, err := x.counters()
 	if err != nil {
 		return err
 	}

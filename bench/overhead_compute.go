@@ -45,7 +45,7 @@ func mostBusy(rate int64) int {
 // computeUnderLoad measures one direction of one point: the receiver computes, alone and under load in turn, and the
 // sender follows its orders.
 func computeUnderLoad(x pairRole) error {
-	before, err := x.g.Counters(x.peer())
+	before, err := x.counters()
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func computeUnderLoad(x pairRole) error {
 		return err
 	}
 	l := computation{pairRole: x, msg: msg, host: x.g.Machine()}
-	if err := l.measure(int(before.RcvBuf)); err != nil {
+	if err := l.measure(int(before[0].RcvBuf)); err != nil {
 		return err
 	}
 	tcp, err := x.handOver(nil, before)

@@ -222,7 +222,7 @@ func TestOverheadDesign(t *testing.T) {
 func TestOverheadTimedSectionsDoNotAllocate(t *testing.T) {
 	err := sim.New(testSpec(2), sim.Options{Cost: hostCost}).Run([]int{0, 1}, func(rank int, g *sim.Group) error {
 		const runs = 10
-		x := pairRole{crew: crew{g, NewRecorder(Task{Team: []int{0, 1}})}, p: Point{"bytes": 700}}
+		x := inPairs(crew{g, NewRecorder(Task{Team: []int{0, 1}})}, Point{"bytes": 700}, 0)
 		msg, ns := make([]byte, 700), make([]int64, callWarm+20)
 		call := x.timeSends
 		if rank == 1 {

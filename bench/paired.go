@@ -110,43 +110,88 @@ func (e Paired) Run(_ context.Context, g Group, p Point, r *Recorder) error {
 		run = stream
 	}
 	for dir := range 2 {
-		if err := run(pairRole{crew: crew{g, r}, p: p, dir: dir}); err != nil {
+		if err := run(inPairs(crew{g, r}, p, dir)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// pairRole is one rank's place in a batch: direction 0 sends from even to odd ranks, direction 1 back.
+// pairRole is one rank's place in a batch: one host that sends, to one receiver or to several in turn.
 type pairRole struct {
 	crew
-	p   Point
-	dir int
+	p    Point
+	dir  int
+	from int   // the sender's rank
+	to   []int // the receivers of that sender
 }
 
-func (x pairRole) sender() bool { return x.g.Rank()%2 == x.dir }
-func (x pairRole) peer() int    { return x.g.Rank() ^ 1 }
+// inPairs is a rank's place among pairs: direction 0 sends from even to odd ranks, direction 1 back.
+func inPairs(c crew, p Point, dir int) pairRole {
+	from := c.g.Rank()&^1 | dir
+	return pairRole{crew: c, p: p, dir: dir, from: from, to: []int{from ^ 1}}
+}
+
+func (x pairRole) sender() bool { return x.g.Rank() == x.from }
+
+// peer is the sender, or for the sender its first receiver.
+func (x pairRole) peer() int {
+	if x.sender() {
+		return x.to[0]
+	}
+	return x.from
+}
+
+// peers are all that this rank exchanges messages with.
+func (x pairRole) peers() []int {
+	if x.sender() {
+		return x.to
+	}
+	return []int{x.from}
+}
 
 // aux and ranks are those of a receiver's line: the direction; sender, receiver.
 func (x pairRole) aux() map[string]float64 { return map[string]float64{"dir": float64(x.dir)} }
 
 func (x pairRole) ranks() []int { return []int{x.peer(), x.g.Rank()} }
 
-// handOver moves the sender's stamps and counters to its receiver, which returns them.
-func (x pairRole) handOver(stamps []int64, before dataset.TCP) (*dataset.TCP, error) {
-	b := make([]byte, 8*len(stamps)+counterBytes)
-	own, err := delta(x.g, x.peer(), before)
-	if err != nil {
-		return nil, err
+// counters reads those of every peer.
+func (x pairRole) counters() ([]dataset.TCP, error) {
+	var all []dataset.TCP
+	for _, peer := range x.peers() {
+		c, err := x.g.Counters(peer)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, c)
 	}
+	return all, nil
+}
+
+// handOver moves the sender's stamps and counters to each receiver, which returns them. before is by peer.
+func (x pairRole) handOver(stamps []int64, before []dataset.TCP) (sent *dataset.TCP, err error) {
+	for i, peer := range x.peers() {
+		own, err := delta(x.g, peer, before[i])
+		if err != nil {
+			return nil, err
+		}
+		if sent, err = x.handTo(peer, stamps, own); err != nil {
+			return nil, err
+		}
+	}
+	return sent, nil
+}
+
+func (x pairRole) handTo(peer int, stamps []int64, own *dataset.TCP) (*dataset.TCP, error) {
+	b := make([]byte, 8*len(stamps)+counterBytes)
 	if x.sender() {
 		for i, v := range stamps {
 			binary.LittleEndian.PutUint64(b[8*i:], uint64(v))
 		}
 		putCounters(b[8*len(stamps):], own)
-		return own, x.g.Send(x.peer(), b)
+		return own, x.g.Send(peer, b)
 	}
-	if err := x.g.Recv(x.peer(), b); err != nil {
+	if err := x.g.Recv(peer, b); err != nil {
 		return nil, err
 	}
 	for i := range stamps {

@@ -90,7 +90,7 @@ func (x pairRole) repeat(s start, msg []byte, at []int64) error {
 }
 
 func (x pairRole) timedBursts(s start, msg []byte) error {
-	before, err := x.g.Counters(x.peer())
+	before, err := x.counters()
 	if err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ type probeID struct {
 
 // probeQuantile is the quantile of the delays under load that stands for a full port. The queue of a few TCP streams saws
 // between some 70% of the buffer and all of it, so that the median is low by 5 to 20%; the largest delay of all is high by
-// the jitter of the hosts. In simulations of 1 to 6 streams and buffers of 16 to 256 packets with some 400 probes, one to
+// the jitter of the hosts. In simulations of 1 to 6 streams and buffers of 16 to 200 packets with some 400 probes, one to
 // 50 packets, the 98% quantile finds the buffer within 5% or one packet; the 90% quantile is low by up to 5%, and the
 // largest delay high by up to 25%. A prober that takes more than some 2% of the packets biases a small buffer upwards.
 const probeQuantile = 0.98

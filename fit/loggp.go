@@ -105,13 +105,14 @@ func (m LogGP) Fit(d *dataset.Dataset, s Settings) (*Fit, error) {
 	p.pingpong(d)
 	p.hyperbola(gap)
 	p.fit.judge(r2(p.fit.Residuals, seriesGap), gap.condition, seriesGap)
-	if e, ok := leaveOneOut(sizesOf(p.gaps), slopesAt(p.gaps, p.times.values), func(x, y []float64) (func(float64) float64, error) {
+	refit := func(x, y []float64) (func(float64) float64, error) {
 		g, err := gapOf(x, y)
 		if err != nil {
 			return nil, err
 		}
 		return g.at, nil
-	}); ok {
+	}
+	if e, ok := leaveOneOut(sizesOf(p.gaps), slopesAt(p.gaps, p.times.values), refit); ok {
 		p.fit.Quality.LeaveOneOut = &e
 	}
 	return p.fit, nil

@@ -66,7 +66,8 @@ func (p *prttData) identity(gap *gapFit, send, receive *busyTime, latency float6
 			"stages one after the other, of which G is only the slowest", percent(worst), at)
 		return
 	}
-	p.fit.note("half the round trip is within %.1f%% of L + o_s + o_r + (s−1)·G at every size within a packet", 100*math.Abs(worst))
+	p.fit.note("half the round trip is within %.1f%% of L + o_s + o_r + (s−1)·G at every size within a packet",
+		100*math.Abs(worst))
 }
 
 // halves are the replicates of all points, halved.
@@ -96,7 +97,8 @@ func (p *prttData) pingpong(d *dataset.Dataset) {
 		}
 	}
 	if len(off) > 0 {
-		p.fit.note("half of PRTT(1,0,s) is %s from pingpong's half round trip (median of %d sizes)", percent(stats.Median(off)), len(off))
+		p.fit.note("half of PRTT(1,0,s) is %s from pingpong's half round trip (median of %d sizes)",
+			percent(stats.Median(off)), len(off))
 	}
 }
 

@@ -83,8 +83,8 @@ func (c Cluster) GatherWindow(senders int, bytes float64) (w int, optimal bool, 
 //
 //	T ≥ (⌈p'/w⌉·k − 1)·g_s + (⌈p'/w⌉ − 1)·(start signal) + (r − 1)·g_r + O_s + L(m, 2) + O_r + U_r,
 //
-// a start signal being the way of a packet of one byte. Whole packets of MTU bytes and the rest of M are counted as they are. Packets
-// lost where w is above G_au are not in it. Errors are those of GatherWindow, and ErrPredict for a window that is none.
+// a start signal being the way of a packet of one byte. Whole packets of MTU bytes and the rest of M are counted as they
+// are. Packets lost where w is above G_au are not in it. Errors are those of GatherWindow, and ErrPredict for a window that is none.
 // Source: Tam, Wang 2000, eq. 8.
 func (c Cluster) GatherTime(senders int, bytes float64, window int) (float64, error) {
 	if err := c.check("a gather", senders, bytes); err != nil {
