@@ -78,6 +78,7 @@ func (g *fakeGroup) WaitUntil(units.Nanos) error             { return nil }
 func (g *fakeGroup) Counters(int) (dataset.TCP, error)       { return dataset.TCP{}, nil }
 func (g *fakeGroup) Close()                                  {}
 func (g *fakeGroup) Pending(int) (int, error)                { return 0, errFake }
+func (g *fakeGroup) Unacked(int) (int, error)                { return 0, errFake }
 func (g *fakeGroup) Reopen(plane.Socket) error               { return errFake }
 func (g *fakeGroup) SendDatagram(int, []byte) error          { return errFake }
 func (g *fakeGroup) Machine() plane.Machine                  { return nil }

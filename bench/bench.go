@@ -43,11 +43,14 @@ type Group interface {
 	RecvAny(b []byte) (from, n int, at units.Nanos, err error)
 	// Pending is how many bytes from a rank can be received at once.
 	Pending(from int) (int, error)
+	// Unacked is how many bytes sent to a rank its host has not acknowledged yet.
+	Unacked(to int) (int, error)
 	// SendSome sends as much of b as the transport takes, and gives up when it has taken nothing more for patience: n is
 	// then below len(b), err is nil, and the stream goes on behind those n bytes. A patience of 0 waits for nothing.
 	SendSome(to int, b []byte, patience units.Nanos) (n int, err error)
 	// Reopen replaces the team's connections by new ones with other options. Every rank calls it with the same options, when
-	// nothing is under way; the first to return may send at once. The team's next Reopen, or its end, undoes it.
+	// nothing is under way; the first to return may send at once. The team's next Reopen, or its end, undoes it. Without a
+	// congestion control the run's own stays.
 	Reopen(plane.Socket) error
 
 	// SendDatagram sends b as one datagram, which may be lost on the way; b is not empty and below 1,400 bytes. It waits

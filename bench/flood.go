@@ -109,7 +109,7 @@ func (Flood) Run(ctx context.Context, g Group, p Point, r *Recorder) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	x := funnel{crew{g, r}, p, []byte{0}}
+	x := funnel{crew: crew{g, r}, p: p, signal: []byte{0}}
 	if p["probe"] != 0 {
 		return x.probe()
 	}

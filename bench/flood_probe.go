@@ -194,3 +194,21 @@ func (x *prober) underLoad(s start, every units.Nanos) error {
 	x.r.Add(b)
 	return nil
 }
+
+// pour sends msg to the root until the end of the stream, or s.Reps times. The last byte of the last message is 1, that of
+// all others 0.
+func (x funnel) pour(s start, msg []byte) (sent int64, err error) {
+	mark, end := &msg[len(msg)-1], s.At+s.Period
+	*mark = 0
+	if err := x.g.WaitUntil(s.At); err != nil {
+		return 0, err
+	}
+	for sent < int64(s.Reps)-1 && x.g.Now() < end {
+		if err := x.g.Send(0, msg); err != nil {
+			return sent, err
+		}
+		sent++
+	}
+	*mark = 1
+	return sent + 1, x.g.Send(0, msg)
+}

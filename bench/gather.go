@@ -112,7 +112,8 @@ func (Gather) Cost(l Limits, p Point) Cost {
 	r := NewRecorder(Task{Reps: l.Effort})
 	if p["stream"] != 0 {
 		n := 2*arrivalsTrial + 2*arrivalsMost(r)
-		return Cost{Bytes: units.Bytes(int64(n) * p["senders"] * p["bytes"]), Messages: n}
+		credits := int(p["senders"]) * n / creditStep(int(p["senders"]))
+		return Cost{Bytes: units.Bytes(int64(n)*p["senders"]*p["bytes"] + int64(credits)), Messages: n + credits}
 	}
 	n := 2 + mostGathers(r, p)
 	return Cost{Bytes: units.Bytes(int64(n) * p["senders"] * p["bytes"]), Messages: 2 * n}
@@ -127,7 +128,11 @@ func (Gather) Run(ctx context.Context, g Group, p Point, r *Recorder) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	x := funnel{crew{g, r}, p, []byte{0}}
+	c, err := g.Counters(1 - min(1, g.Rank()))
+	if err != nil {
+		return err
+	}
+	x := funnel{crew: crew{g, r}, p: p, signal: []byte{0}, segment: max(1, c.MSS)}
 	if p["stream"] != 0 {
 		return x.arrivals()
 	}
@@ -139,6 +144,8 @@ type funnel struct {
 	crew
 	p      Point
 	signal []byte // one byte, which says that it has come
+	// segment is the payload of a whole segment to the root [B].
+	segment int64
 }
 
 func (x funnel) root() bool { return x.g.Rank() == 0 }

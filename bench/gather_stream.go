@@ -57,7 +57,16 @@ func (x funnel) arrivals() error {
 	return nil
 }
 
-// converge runs one announced stream. The root gets what it saw, a sender how many messages it sent.
+// arrivalsFlight bounds the messages of all senders that are on their way to the root: more than fill any path within a
+// building, fewer than any port's buffer holds. Without it, congestion controls would fill the buffer until it overflows,
+// and the gaps of their losses would be measured.
+const arrivalsFlight = 64
+
+// creditStep is how many messages the root acknowledges at a time; a sender may be two steps ahead.
+func creditStep(senders int) int { return max(1, arrivalsFlight/(2*senders)) }
+
+// converge runs one announced stream. The root gets what it saw, a sender how many messages it sent. A sender starts with two
+// steps of credit; the root sends it a byte for each step that it has received.
 func (x funnel) converge(s start, msg []byte) (*inflow, int64, error) {
 	s, err := x.announce(s)
 	if err != nil {
@@ -65,35 +74,65 @@ func (x funnel) converge(s start, msg []byte) (*inflow, int64, error) {
 	}
 	t := newInflow(s, x.g.Size()-1, x.p["bytes"], x.p["bytes"])
 	if !x.root() {
-		sent, err := x.pour(s, msg)
+		sent, err := x.trickle(s, msg)
 		return t, sent, err
 	}
+	step := int64(creditStep(x.g.Size() - 1))
 	for t.open > 0 {
 		from, n, at, err := x.g.RecvAny(msg)
 		if err != nil {
 			return nil, 0, err
 		}
 		t.take(from, msg[:n], at)
+		if err := x.credit(t, from, step); err != nil {
+			return nil, 0, err
+		}
 	}
 	return t, 0, nil
 }
 
-// pour sends msg to the root until the end of the stream, or s.Reps times; a stream of no length has no other end. The last
-// byte of the last message is 1, that of all others 0.
-func (x funnel) pour(s start, msg []byte) (sent int64, err error) {
+// credit sends a rank what it has earned.
+func (x funnel) credit(t *inflow, from int, step int64) error {
+	for t.credits[from] < t.got[from]/t.message/step {
+		if err := x.g.Send(from, x.signal); err != nil {
+			return err
+		}
+		t.credits[from]++
+	}
+	return nil
+}
+
+// trickle sends msg to the root until the end of the stream, or s.Reps times; a stream of no length has no other end. The
+// last byte of the last message is 1, that of all others 0. It returns when all credit for what it sent has come back.
+func (x funnel) trickle(s start, msg []byte) (sent int64, err error) {
 	mark, end := &msg[len(msg)-1], s.At+s.Period
+	step := int64(creditStep(x.g.Size() - 1))
+	earned := int64(0)
 	*mark = 0
 	if err := x.g.WaitUntil(s.At); err != nil {
 		return 0, err
 	}
-	for sent < int64(s.Reps)-1 && (s.Period == 0 || x.g.Now() < end) {
+	for *mark == 0 {
+		if sent == int64(s.Reps)-1 || s.Period > 0 && x.g.Now() >= end {
+			*mark = 1
+		}
+		for sent >= (earned+2)*step {
+			if err := x.g.Recv(0, x.signal); err != nil {
+				return sent, err
+			}
+			earned++
+		}
 		if err := x.g.Send(0, msg); err != nil {
 			return sent, err
 		}
 		sent++
 	}
-	*mark = 1
-	return sent + 1, x.g.Send(0, msg)
+	for ; earned < sent/step; earned++ {
+		if err := x.g.Recv(0, x.signal); err != nil {
+			return sent, err
+		}
+	}
+	return sent, nil
 }
 
 // inflow counts what converges on the root. Of the steady part of the stream it keeps what came in each of maxIntervals equal
@@ -102,6 +141,7 @@ func (x funnel) pour(s start, msg []byte) (sent int64, err error) {
 type inflow struct {
 	message, unit int64       // bytes of a sender's message, and of what is counted
 	got           []int64     // bytes by rank, of the root and the senders
+	credits       []int64     // given, by rank
 	open          int         // senders that have not sent their last
 	ended         units.Nanos // when the first sender's last came
 	total         int64
@@ -119,7 +159,8 @@ type level struct {
 
 func newInflow(s start, senders int, message, unit int64) *inflow {
 	t := &inflow{
-		message: message, unit: unit, got: make([]int64, senders+1), open: senders, steps: make([]level, maxIntervals),
+		message: message, unit: unit, got: make([]int64, senders+1), credits: make([]int64, senders+1), open: senders,
+		steps: make([]level, maxIntervals),
 	}
 	t.lo, t.hi = s.At+units.Nanos(rampShare*float64(s.Period)), s.At+s.Period
 	t.step = max(1, (t.hi-t.lo)/maxIntervals)

@@ -1,6 +1,9 @@
 package bench
 
 import (
+	"fmt"
+	"time"
+
 	"calib/internal/units"
 )
 
@@ -120,7 +123,8 @@ func (x funnel) gather(size int64, buf []byte) (units.Nanos, error) {
 }
 
 // contribute is a sender's part: the first w senders begin at the start, every other when the one w places before it has
-// ended.
+// ended: when its message has left but for two segments. Its send buffer may take the whole message at once, and a next
+// sender told then would make one more at a time; waiting for the last acknowledgement would meet a delayed one.
 func (x funnel) contribute(s start, msg []byte) error {
 	w, rank := int(x.p["window"]), x.g.Rank()
 	if rank > w {
@@ -133,8 +137,29 @@ func (x funnel) contribute(s start, msg []byte) error {
 	if err := x.g.Send(0, msg); err != nil {
 		return err
 	}
-	if rank+w < x.g.Size() {
-		return x.g.Send(rank+w, x.signal)
+	if rank+w >= x.g.Size() {
+		return nil
 	}
-	return nil
+	if err := x.gone(2 * int(x.segment)); err != nil {
+		return err
+	}
+	return x.g.Send(rank+w, x.signal)
+}
+
+const goneStep = 50 * units.Microsecond
+
+// gone waits until no more than rest bytes to the root are unacknowledged. A root that no longer acknowledges is an error of
+// the kernel's, or of whoever ends the group.
+func (x funnel) gone(rest int) error {
+	end := x.g.Now() + mostLimit
+	for now := x.g.Now(); now < end; now = x.g.Now() {
+		n, err := x.g.Unacked(0)
+		if err != nil || n <= rest {
+			return err
+		}
+		if err := x.g.WaitUntil(now + goneStep); err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("gather: the root has not acknowledged within %v", time.Duration(mostLimit))
 }

@@ -146,3 +146,23 @@ func (g *Group) Pending(from int) (int, error) {
 	}
 	return n, nil
 }
+
+// Unacked returns how many bytes sent to a rank its host has not acknowledged: those that wait to leave this host, and those
+// on their way.
+func (g *Group) Unacked(to int) (int, error) {
+	c := g.known(to)
+	if c == nil {
+		var err error
+		if c, err = g.open(to); err != nil {
+			return 0, err
+		}
+	}
+	n, err := sysUnacked(c.fd)
+	if err != nil {
+		return 0, g.failed(to, c.failed("send", 1, err))
+	}
+	if c.broken.Load() || n > 0 && !sysEstablished(c.fd) {
+		return 0, g.failed(to, c.failed("send", 1, ErrPeerClosed))
+	}
+	return n, nil
+}

@@ -56,6 +56,8 @@ func waitFor(fd int, events int16, limit units.Nanos) syscall.Errno {
 // sysPending is the number of bytes that wait to be read (SIOCINQ).
 func sysPending(fd int) (int, error) { return unix.IoctlGetInt(fd, unix.TIOCINQ) }
 
+func sysUnacked(fd int) (int, error) { return unix.IoctlGetInt(fd, unix.TIOCOUTQ) }
+
 // sysEnded reports whether the stream has nothing more to read and never will.
 func sysEnded(fd int) bool {
 	var b [1]byte

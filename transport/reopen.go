@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -11,7 +12,8 @@ import (
 // ready is what the accepting side of a link says over its old connection once a new one may come.
 const ready = "calibrd\n"
 
-// Reopen replaces the team's connections by new ones with the options o, whatever the session's. Every rank calls it with
+// Reopen replaces the team's connections by new ones with the options o, whatever the session's, but for its congestion
+// control where o names none: that is the user's choice for the whole run. Every rank calls it with
 // the same o, when nothing is under way; the first to return may send at once. It ends within openTimeout. The next Reopen
 // or Close undoes it: connections with options other than the session's are not kept for the next group.
 //
@@ -154,20 +156,22 @@ func (m *Mesh) override(only *session, hosts []int, o *Options) (*session, error
 		return nil, ErrNoSession
 	}
 	undo := o == nil
-	if undo {
-		o = &s.Options
+	want := s.Options
+	if !undo {
+		want = *o
+		want.Congestion = cmp.Or(want.Congestion, s.Options.Congestion)
 	}
 	for _, host := range hosts {
 		l, ok := s.links[host]
 		if !ok {
 			return s, fmt.Errorf("host %d: no ticket: %w", host, ErrNoSession)
 		}
-		if undo && l.options != *o {
+		if undo && l.options != want {
 			l.drop(nil)
 		}
-		l.options = *o
+		l.options = want
 	}
-	return s, m.listenWith(*o)
+	return s, m.listenWith(want)
 }
 
 // listenWith gives connections accepted from now on o's buffers. m.mu is held.

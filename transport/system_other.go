@@ -101,6 +101,8 @@ func waitWrite(int, units.Nanos) syscall.Errno { return syscall.EPIPE }
 
 func sysPending(int) (int, error) { return 0, ErrUnsupported }
 
+func sysUnacked(int) (int, error) { return 0, ErrUnsupported }
+
 func sysEnded(int) bool { return true }
 
 func sysPort(netip.AddrPort) (int, error) { return -1, ErrUnsupported }

@@ -25,7 +25,7 @@ func Test(t *testing.T, make func(t *testing.T, size int) []bench.Group) {
 		{"identity", s.identity}, {"content", s.content}, {"stream", s.stream}, {"all to all", s.allToAll},
 		{"ring", s.ring}, {"no peer", s.noPeer}, {"clock", s.clock}, {"arrival", s.arrival}, {"counters", s.counters}, {"silence", s.silence},
 		{"peer leaves", s.peerLeaves}, {"sender notices", s.senderNotices}, {"no allocation", s.noAllocation},
-		{"receive from any", s.recvAny}, {"turns", s.turns}, {"silence of all", s.anySilence}, {"pending", s.pending},
+		{"receive from any", s.recvAny}, {"turns", s.turns}, {"silence of all", s.anySilence}, {"pending", s.pending}, {"unacked", s.unacked},
 		{"send some", s.sendSome}, {"reopen", s.reopen}, {"datagrams", s.datagrams}, {"no datagram", s.datagramSilence},
 		{"machine", s.machine},
 	} {
@@ -255,6 +255,9 @@ func (s suite) noPeer(t *testing.T) {
 			}
 			if _, err := g.Counters(k); err == nil {
 				return fmt.Errorf("counters of rank %d are no error", k)
+			}
+			if _, err := g.Unacked(k); err == nil {
+				return fmt.Errorf("bytes unacknowledged by rank %d are no error", k)
 			}
 			if _, err := g.Pending(k); err == nil {
 				return fmt.Errorf("asking what rank %d has sent is no error", k)

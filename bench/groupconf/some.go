@@ -191,3 +191,29 @@ func (s suite) sendSome(t *testing.T) {
 		return nil
 	})
 }
+
+// unacked: what a rank has read, its host acknowledges in the end, and never more was on its way than was sent.
+func (s suite) unacked(t *testing.T) {
+	const size = 100_000
+	s.run(t, 2, false, func(g bench.Group) error {
+		whole := make([]byte, size)
+		if g.Rank() == 1 {
+			return g.Recv(0, whole)
+		}
+		if err := g.Send(1, whole); err != nil {
+			return err
+		}
+		for {
+			n, err := g.Unacked(1)
+			if err != nil || n == 0 {
+				return err
+			}
+			if n < 0 || n > size {
+				return fmt.Errorf("%d bytes of %d are unacknowledged", n, size)
+			}
+			if err := g.WaitUntil(g.Now() + 100*units.Microsecond); err != nil {
+				return err
+			}
+		}
+	})
+}

@@ -66,6 +66,25 @@ func (g *Group) Pending(from int) (int, error) {
 	return 0, nil
 }
 
+// Unacked returns how many bytes sent to a rank have not arrived there. Acknowledgements take no time here.
+func (g *Group) Unacked(to int) (int, error) {
+	if err := g.enter(to); err != nil {
+		return 0, fmt.Errorf("bytes unacknowledged by rank %d: %w", to, err)
+	}
+	defer g.w.mu.Unlock()
+	if err := g.w.sleep(g.self, g.w.now+fromNanos(g.w.opt.Cost.Now)); err != nil {
+		return 0, fmt.Errorf("bytes unacknowledged by rank %d: %w", to, err)
+	}
+	c := g.self.to(g.team[to])
+	switch {
+	case c == nil:
+		return 0, nil
+	case c.lost():
+		return 0, fmt.Errorf("bytes unacknowledged by rank %d: %w", to, ErrPeer)
+	}
+	return c.data.n - c.arrived, nil
+}
+
 // SendSome sends what there is room for, whole packets at a time, and gives up after patience without progress. What it
 // could not send is not part of the message; the next Send begins a new one.
 func (g *Group) SendSome(to int, b []byte, patience units.Nanos) (n int, err error) {
