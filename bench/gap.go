@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"sort"
 
@@ -149,20 +150,34 @@ func gapAllWays(g Group, p Point, r *Recorder) error {
 		if err != nil {
 			return err
 		}
-		if !f.sender() {
-			f.addGap(seen)
+		if err := f.addGap(seen); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// addGap keeps the intervals of the stream's later part, up to the last message: what waits in the sender's buffer when it
-// stops comes no slower.
-func (x flow) addGap(seen flowed) {
-	at, hi := int64(seen.At), seen.done[len(seen.done)-1]-1
+// addGap keeps the stream's later part, from when the windows are open to the first receiver's last message: from then on
+// another would get more than its share. The receivers need not get theirs evenly at any moment, so the messages in that
+// time are those of all of them.
+func (x flow) addGap(seen flowed) error {
+	ended := units.Nanos(math.MinInt64)
+	if !x.sender() {
+		ended = -x.r.time.toCommon(x.g.Rank(), units.Nanos(seen.done[len(seen.done)-1]))
+	}
+	first, err := x.everyone(ended)
+	if err != nil {
+		return err
+	}
+	at, hi := int64(seen.At), int64(x.r.time.toLocal(x.g.Rank(), -first))-1
 	part := steadyPart(seen.done, at+int64(rampShare*float64(hi-at)), hi)
 	if x.p["merge"] != 0 {
 		part.slice(seen.done, hi, gapSlices)
+	}
+	const parts = 1 << 20 // of a message
+	all, err := x.total(int64(part.chunks * parts))
+	if err != nil || x.sender() {
+		return err
 	}
 	n := len(x.to) // of the sender's messages this receiver got one in n
 	for i := range part.ns {
@@ -172,13 +187,14 @@ func (x flow) addGap(seen flowed) {
 	b.Aux["averaged"], b.Aux["messages"] = float64(part.averaged*n), float64(x.note[noteSent])/float64(n)
 	b.Aux["receivers"] = float64(n)
 	if part.window > 0 {
-		b.Aux["window_ns"], b.Aux["window_messages"] = float64(part.window), part.chunks*float64(n)
+		b.Aux["window_ns"], b.Aux["window_messages"] = float64(part.window), float64(all)/parts
 	}
 	if t := x.note[noteTime]; t > 0 {
 		b.Aux["send_ns"] = float64(t)
 	}
 	b.Flags = streamFlags(part, seen.open)
 	x.r.Add(b)
+	return nil
 }
 
 // slice replaces the intervals by those of n equal slices of the window, which ends at hi: a slice over the chunks that

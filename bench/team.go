@@ -76,6 +76,27 @@ func (x crew) everyone(v units.Nanos) (units.Nanos, error) {
 	return units.Nanos(binary.LittleEndian.Uint64(b[:])), err
 }
 
+// total gives every rank the sum of all ranks' v.
+func (x crew) total(v int64) (int64, error) {
+	var b [8]byte
+	if x.g.Rank() != 0 {
+		binary.LittleEndian.PutUint64(b[:], uint64(v))
+		if err := x.g.Send(0, b[:]); err != nil {
+			return 0, err
+		}
+		err := x.g.Recv(0, b[:])
+		return int64(binary.LittleEndian.Uint64(b[:])), err
+	}
+	for k := 1; k < x.g.Size(); k++ {
+		if err := x.g.Recv(k, b[:]); err != nil {
+			return 0, err
+		}
+		v += int64(binary.LittleEndian.Uint64(b[:]))
+	}
+	binary.LittleEndian.PutUint64(b[:], uint64(v))
+	return v, tellAll(x.g, b[:])
+}
+
 // counterWords is the length of the counters a sender hands its receiver: retransmissions are seen by the sender alone,
 // and the receiver writes the line.
 const counterWords = 12
