@@ -16,7 +16,8 @@ import (
 //     median less the cost of one timed empty section, measured in the same batch;
 //   - O_r: time that a message's arrival takes from what the host computes, summed over its CPUs: the slope, through the
 //     idle host, of the time a fixed computation loses on the number of messages that arrive meanwhile. Where the time
-//     lost cannot be told from noise, the parameter O_r says so, with a bound.
+//     lost cannot be told from noise, or the sender's own work is in it because both share a machine, the parameter O_r
+//     says so, with a bound.
 //
 // A line is fitted by weighted least squares to the sizes within one packet; how far it is off above is a note.
 // Source: Tam, Wang 2000, section 3.2 and table 1.
@@ -61,6 +62,7 @@ type overheadData struct {
 	packet  float64
 	clock   float64 // s
 	matched bool    // a computation was timed both ways
+	sharing bool    // both hosts of every pair are one machine
 }
 
 func fitOverhead(d *dataset.Dataset, s Settings) (*overhead, error) {
@@ -160,23 +162,16 @@ func (o *overheadData) above(name string, all *costData, c *costFit) {
 
 // shared warns where both hosts of a pair run on one machine.
 func (f *Fit) shared(d *dataset.Dataset, used ...[]batch) {
-	boot := func(h int) string {
-		if h < 0 || h >= len(d.Header.Hosts) {
-			return ""
-		}
-		return d.Header.Hosts[h].Boot
-	}
 	var pairs []string
 	for _, set := range used {
 		for i := range set {
-			r := set[i].lines[0].Ranks
-			if len(r) == 2 && boot(r[0]) != "" && boot(r[0]) == boot(r[1]) {
+			if r := set[i].lines[0].Ranks; sharesMachine(d, r) {
 				pairs = append(pairs, hostName(d, min(r[0], r[1]))+"–"+hostName(d, max(r[0], r[1])))
 			}
 		}
 	}
 	if slices.Sort(pairs); len(pairs) > 0 {
-		f.warn("hosts that share a machine (%s): the sender's own work is in O_r, and the receiver's may be in O_s",
-			strings.Join(slices.Compact(pairs), ", "))
+		f.warn("hosts that share a machine (%s): a network between them that is not a wire may do the receiver's work inside the "+
+			"sender's call, and so in O_s", strings.Join(slices.Compact(pairs), ", "))
 	}
 }

@@ -36,6 +36,7 @@ func (o *overheadData) addComputations(d *dataset.Dataset, slow slowHosts) [][]b
 	for i := range idle {
 		alone[key(&idle[i])] = &idle[i]
 	}
+	loaded, o.sharing = f.onHostsOfTheirOwn(d, loaded)
 	var used []batch
 	for i := range loaded {
 		b := &loaded[i]
@@ -65,6 +66,39 @@ func (o *overheadData) addComputations(d *dataset.Dataset, slow slowHosts) [][]b
 	}
 	slices.Sort(o.rates)
 	return [][]batch{used}
+}
+
+// whyShared is the reason to leave out a computation that the sender's own work slowed.
+const whyShared = "sender on the same machine"
+
+// onHostsOfTheirOwn leaves out the batches of pairs that share a machine, where there are others; sharing says there are none.
+func (f *Fit) onHostsOfTheirOwn(d *dataset.Dataset, in []batch) (out []batch, sharing bool) {
+	var apart []batch
+	for i := range in {
+		if !sharesMachine(d, in[i].lines[0].Ranks) {
+			apart = append(apart, in[i])
+		}
+	}
+	if len(apart) == 0 {
+		return in, len(in) > 0
+	}
+	for i := range in {
+		if sharesMachine(d, in[i].lines[0].Ranks) {
+			f.leaveOut(&in[i], whyShared)
+		}
+	}
+	return apart, false
+}
+
+// sharesMachine reports whether two hosts are known to be one machine.
+func sharesMachine(d *dataset.Dataset, hosts []int) bool {
+	boot := func(h int) string {
+		if h < 0 || h >= len(d.Header.Hosts) {
+			return ""
+		}
+		return d.Header.Hosts[h].Boot
+	}
+	return len(hosts) == 2 && boot(hosts[0]) != "" && boot(hosts[0]) == boot(hosts[1])
 }
 
 func lostAt(rate int64) string     { return fmt.Sprintf("lost at %d/s", rate) }
@@ -97,6 +131,10 @@ func (o *overheadData) fitReception(s *sampled) (*costFit, error) {
 		}
 	}
 	switch {
+	case o.sharing:
+		f.unknown("O_r", "s", labelOr, 0, math.Max(0, top), "sender and receiver share a machine in every pair, so that the "+
+			"sender's own work slows the computation, too")
+		return nil, nil
 	case all[1] <= 0:
 		f.unknown("O_r", "s", labelOr, 0, top, "messages that arrive take no time from a computation here")
 		return nil, nil
