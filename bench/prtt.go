@@ -29,10 +29,11 @@ const (
 	maxDelay      = units.Second
 )
 
-// prttSizes are about a packet's, then grow by four.
+// prttSizes are about a packet's, then whole segments, growing by four: a segment that a message does not fill would put its
+// fixed time into G.
 var (
-	prttSizes      = []units.Bytes{1, 40, 181, 701, 1401, 5604, 22_416, 64 * units.KiB}
-	prttSizesQuick = []units.Bytes{1, 181, 1401, 5604, 22_416}
+	prttSizes      = []units.Bytes{1, 40, 181, 701, 1401, 4 * segmentMost, 16 * segmentMost, 45 * segmentMost}
+	prttSizesQuick = []units.Bytes{1, 181, 1401, 4 * segmentMost, 16 * segmentMost}
 )
 
 // Name implements Experiment.

@@ -33,7 +33,7 @@ func TestPRTTIdentities(t *testing.T) {
 	for _, mode := range []string{netspec.Shared, netspec.Switched} {
 		s := testSpec(2)
 		s.Mode = mode
-		for _, x := range []int{1, 40, 701, 1401, 5604, 16_384} {
+		for _, x := range []int{1, 40, 701, 1401, 5792, 16_384} {
 			n := sim.New(s, sim.Options{Seed: 3, ClockOffset: units.Second, Cost: costs})
 			form := func(p Point) []dataset.Sample {
 				p["bytes"] = int64(x)

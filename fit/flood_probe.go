@@ -34,8 +34,8 @@ type probeID struct {
 // largest delay high by up to 25%. A prober that takes more than some 2% of the packets biases a small buffer upwards.
 const probeQuantile = 0.98
 
-// busyShare is the share of its fastest rate that a port must keep up under load for the probes to meet a full one.
-const busyShare = 0.7
+// busyShare is the share of its typical rate that a port must keep up under load for the probes to meet a full one.
+const busyShare = 0.6
 
 // buffer estimates B_L [packets] from one batch. A probe that finds the port full but for one place waits for all that
 // are before it:
@@ -56,11 +56,11 @@ func (b *probeBatch) buffer() (float64, bool) {
 	return 1 + (stats.Quantile(load, probeQuantile)-stats.Median(idle))*rate, true
 }
 
-// pauses reports whether the streams left the port idle for a good part of the time: its fastest tenth of the time is then
-// much faster than its mean.
+// pauses reports whether the streams left the port idle for a good part of the time: its intervals are then typically much
+// shorter than their mean. Single ones say nothing: what follows a lost segment is read all at once when that has come.
 func (b *probeBatch) pauses() bool {
 	segments := allSeconds(b.drain)
-	return len(segments) > 0 && stats.Quantile(segments, 0.1) < busyShare*stats.Mean(segments)
+	return len(segments) > 0 && stats.Median(segments) < busyShare*stats.Mean(segments)
 }
 
 // overflowed reports whether the batch lost a packet: a retransmission of the streams, or a probe.
