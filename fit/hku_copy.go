@@ -69,7 +69,15 @@ func (m HKUCopy) Fit(d *dataset.Dataset, s Settings) (*Fit, error) {
 func (f *Fit) loadCopies(d *dataset.Dataset) *curves {
 	c := &curves{}
 	var used []batch
-	lines := f.usable(lineBatches(d, "copy", ""))
+	var kept []batch
+	for _, b := range lineBatches(d, "copy", "") {
+		if b.lines[0].Phase == "spilled" {
+			f.leaveOut(&b, "larger than the nearest cache")
+			continue
+		}
+		kept = append(kept, b)
+	}
+	lines := f.usable(kept)
 	near, last := [2]float64{math.Inf(1), 0}, [2]float64{math.Inf(1), 0}
 	for i := range lines {
 		b := &lines[i]
@@ -82,7 +90,11 @@ func (f *Fit) loadCopies(d *dataset.Dataset) *curves {
 		if b.point["loop"] != 0 {
 			name += "_loop"
 		}
-		c.add(name, float64(b.point["bytes"]), b, b.timings(), seconds(b.lines[0].NS)...)
+		times := seconds(b.lines[0].NS)
+		if v := b.lines[0].Aux["median_ns"]; v > 0 { // a copy may take a few nanoseconds, of which raw times have no fractions
+			times = []float64{v * 1e-9}
+		}
+		c.add(name, float64(b.point["bytes"]), b, b.timings(), times...)
 		used = append(used, *b)
 		if v := b.lines[0].Aux["cache_bytes"]; v > 0 {
 			near = [2]float64{math.Min(near[0], v), math.Max(near[1], v)}

@@ -77,11 +77,11 @@ func (c Cluster) GatherWindow(senders int, bytes float64) (w int, optimal bool, 
 //	T = C₁ + p'·k·g_r + C₂
 //
 // for k packets of each sender through the port to the root: C₁ and C₂, the first packet's way to the port and the last
-// one's from it, are O_s + L(m, 2) + O_r + U_r less the one service at the port that L already holds. A chain of ⌈p'/w⌉
+// one's from it with all p'+1 hosts at work, are O_s + L(m, p'+1) + O_r + U_r less the one service at the port that L already holds. A chain of ⌈p'/w⌉
 // senders that wait for one another cannot be faster than they send, and the r senders at its end, r = rem(p', w) or w,
 // have their last packets at the port together,
 //
-//	T ≥ (⌈p'/w⌉·k − 1)·g_s + (⌈p'/w⌉ − 1)·(start signal) + (r − 1)·g_r + O_s + L(m, 2) + O_r + U_r,
+//	T ≥ (⌈p'/w⌉·k − 1)·g_s + (⌈p'/w⌉ − 1)·(start signal) + (r − 1)·g_r + O_s + L(m, p'+1) + O_r + U_r,
 //
 // a start signal being the way of a packet of one byte. Whole packets of MTU bytes and the rest of M are counted as they
 // are. Packets lost where w is above G_au are not in it. Errors are those of GatherWindow, and ErrPredict for a window that is none.
@@ -94,12 +94,12 @@ func (c Cluster) GatherTime(senders int, bytes float64, window int) (float64, er
 		return 0, err
 	}
 	last := bytes - c.MTU*(math.Max(1, math.Ceil(bytes/c.MTU))-1)
-	way := c.oneWay(last, 2)
+	way := c.oneWay(last, float64(senders+1))
 	port := float64(senders)*c.each(c.Gr, bytes) - c.Gr.At(last)
 	window = min(window, senders)
 	turns := math.Ceil(float64(senders) / float64(window))
 	together := float64(senders) - (turns-1)*float64(window)
-	chain := turns*c.each(c.Gs, bytes) - c.Gs.At(last) + (turns-1)*c.oneWay(1, 2) + (together-1)*c.Gr.At(last)
+	chain := turns*c.each(c.Gs, bytes) - c.Gs.At(last) + (turns-1)*c.oneWay(1, float64(senders+1)) + (together-1)*c.Gr.At(last)
 	return way + math.Max(port, chain), nil
 }
 
