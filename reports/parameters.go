@@ -16,6 +16,7 @@ func Table(w io.Writer, p *fit.Params, o Options) error {
 	pg.verdict(p)
 	pg.WriteByte('\n')
 	pg.parameters(p)
+	pg.costs(p)
 	pg.unidentifiable(p)
 	if n := len(groupWarnings(p)); n > 0 {
 		pg.WriteByte('\n')
@@ -138,6 +139,26 @@ func (p *page) sources(ps *fit.Params) {
 	}
 }
 
+// costs writes each cost function in one row, for the short form. A function in pieces is left to the report.
+func (p *page) costs(ps *fit.Params) {
+	g := grid{header: []string{"function", "form", "coefficients", "what it is"}, right: make([]bool, 4), wrap: true}
+	for _, name := range slices.Sorted(maps.Keys(ps.Functions)) {
+		f := ps.Functions[name]
+		if f.Form == fit.SegmentsForm {
+			continue
+		}
+		var parts []string
+		for _, c := range slices.Sorted(maps.Keys(f.Coeff)) {
+			parts = append(parts, clean(c)+" "+coefficient(f, c).String())
+		}
+		g.add(p.paint(bold, clean(name)), clean(f.Form), strings.Join(parts, ", "), clean(f.Label))
+	}
+	if len(g.rows) > 0 {
+		p.WriteByte('\n')
+		p.write(g)
+	}
+}
+
 // functions writes each cost function with its coefficients and the range it holds in.
 func (p *page) functions(ps *fit.Params) {
 	if len(ps.Functions) == 0 {
@@ -148,14 +169,18 @@ func (p *page) functions(ps *fit.Params) {
 		f := ps.Functions[name]
 		p.line(4, "%s = %s [%s]: %s (%s)", p.paint(bold, clean(name)), clean(f.Form), clean(f.Unit), clean(f.Label), clean(f.Source))
 		for _, c := range slices.Sorted(maps.Keys(f.Coeff)) {
-			var ci *[2]float64
-			if v, ok := f.CI95[c]; ok {
-				ci = &v
-			}
-			p.line(6, "    %s = %s", clean(c), Format(f.Coeff[c], ci, f.CoeffUnit(c)))
+			p.line(6, "    %s = %s", clean(c), coefficient(f, c))
 		}
 		p.line(6, "    holds for %s", domain(f.Domain))
 	}
+}
+
+// coefficient is a coefficient of f with its interval.
+func coefficient(f fit.Function, name string) Quantity {
+	if ci, ok := f.CI95[name]; ok {
+		return Format(f.Coeff[name], &ci, f.CoeffUnit(name))
+	}
+	return Format(f.Coeff[name], nil, f.CoeffUnit(name))
 }
 
 func domain(d map[string][2]float64) string {

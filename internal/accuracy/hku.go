@@ -27,6 +27,12 @@ func clusterChecks(s *netspec.Spec, p *fit.Params) []check {
 	return append(out, gatherChecks(p)...)
 }
 
+// tableChecks compares what table 1 of the paper has: g_s, g_r, L(m,p) and B_L.
+func tableChecks(s *netspec.Spec, p *fit.Params) []check {
+	b := float64(s.Buffer)
+	return append(append(costChecks(s, p), latency(s, p)), value(p, "B_L", b, "packets", max(1, tolBuffer*b)))
+}
+
 // service is a block's time as a function of a packet's payload.
 type service func(m int) float64
 

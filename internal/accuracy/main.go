@@ -4,14 +4,18 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
+	"time"
 
 	"calib/fit"
 	"calib/internal/netspec"
@@ -26,19 +30,21 @@ const exitLate = 5
 func main() {
 	calib := flag.String("calib", "bin/calib", "the calib command")
 	name := flag.String("suite", "paired", "what is held against the truth: paired (a, b, a_c, b_c), cluster (the HKU model and LogGP), "+
-		"tbf (B_L of a kernel queue)")
+		"table (the HKU cluster's published values), gather (eq. 8), tbf (B_L of a kernel queue)")
 	truths := flag.String("truths", "", "lab files or PRESET:HOSTS; none means the suite's own")
 	seeds := flag.String("seeds", "1,2,3", "seeds of the runs")
 	plan := flag.String("plan", "", "plan of the runs; none means the suite's own")
 	keep := flag.String("keep", "", "keep the run directories here")
 	refit := flag.Bool("refit", false, "measure nothing: fit the runs kept by -keep again")
 	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
 	st, err := suiteOf(*name, *truths, *plan)
 	if *refit {
 		st.measure = fitAgain
 	}
 	if err == nil {
-		err = run(st, *calib, *keep, strings.Split(*seeds, ","))
+		err = run(ctx, st, *calib, *keep, strings.Split(*seeds, ","))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "accuracy:", err)
@@ -60,12 +66,18 @@ func suiteOf(name, truths, plan string) (suite, error) {
 	case "paired":
 		st = suite{strings.Split("sparc1994:8,switch:8,examples/lab-slowhost.yaml", ","), "examples/plan-lab.yaml", calibrate, checks}
 	case "cluster":
-		st = suite{strings.Split("examples/lab-hku-fast.yaml,examples/lab-hku-slow.yaml,hku2000:8", ","), "examples/plan-lab-cluster.yaml",
+		st = suite{strings.Split("examples/lab-hku-fast.yaml,examples/lab-hku-slow.yaml,examples/lab-hku-even.yaml", ","), "examples/plan-lab-cluster.yaml",
 			calibrate, clusterChecks}
+	case "table":
+		st = suite{[]string{"hku2000:8"}, "examples/plan-lab-table.yaml", calibrate, tableChecks}
+	case "gather":
+		st = suite{[]string{"examples/lab-hku-fast.yaml"}, "examples/plan-lab-gather.yaml", calibrate, func(_ *netspec.Spec, p *fit.Params) []check {
+			return gatherChecks(p)
+		}}
 	case "tbf":
 		st = suite{[]string{"tbf"}, "examples/plan-flood.yaml", floodQueue, queueChecks}
 	default:
-		return st, fmt.Errorf("no suite %q: want paired, cluster or tbf", name)
+		return st, fmt.Errorf("no suite %q: want paired, cluster, table, gather or tbf", name)
 	}
 	if truths != "" {
 		st.truths = strings.Split(truths, ",")
@@ -77,9 +89,9 @@ func suiteOf(name, truths, plan string) (suite, error) {
 }
 
 // source gets the parameters of one network and seed: it measures them, or fits a kept run again.
-type source func(calib, plan, network, seed, out string) (*fit.Params, error)
+type source func(ctx context.Context, calib, plan, network, seed, out string) (*fit.Params, error)
 
-func run(st suite, calib, keep string, seeds []string) error {
+func run(ctx context.Context, st suite, calib, keep string, seeds []string) error {
 	dir := keep
 	if dir == "" {
 		tmp, err := os.MkdirTemp("", "calib-accuracy-")
@@ -103,7 +115,7 @@ func run(st suite, calib, keep string, seeds []string) error {
 		}
 		for _, seed := range seeds {
 			out := filepath.Join(dir, fmt.Sprintf("%s-seed%s", spec.Name, seed))
-			p, err := st.measure(calib, st.plan, arg, seed, out)
+			p, err := st.measure(ctx, calib, st.plan, arg, seed, out)
 			if err != nil {
 				return fmt.Errorf("%s, seed %s: %w", arg, seed, err)
 			}
@@ -122,12 +134,12 @@ func run(st suite, calib, keep string, seeds []string) error {
 }
 
 // calibrate runs calib in the lab and reads its parameter file.
-func calibrate(calib, plan, network, seed, out string) (*fit.Params, error) {
+func calibrate(ctx context.Context, calib, plan, network, seed, out string) (*fit.Params, error) {
 	for try := 1; ; try++ {
 		if err := os.RemoveAll(out); err != nil {
 			return nil, err
 		}
-		cmd := exec.Command(calib, "lab", "run", "--strict", "--name", "acc", network, "--",
+		cmd := patient(ctx, calib, "lab", "run", "--strict", "--name", "acc", network, "--",
 			calib, "run", "--hosts", "{hosts}", "--launch", "ip netns exec {host}", "--plan", plan,
 			"--seed", seed, "--out", out, "--quiet", "--yes", "--json")
 		text, err := cmd.CombinedOutput()
@@ -135,7 +147,7 @@ func calibrate(calib, plan, network, seed, out string) (*fit.Params, error) {
 		switch {
 		case err == nil:
 			return readParams(filepath.Join(out, "params.json"))
-		case errors.As(err, &exit) && exit.ExitCode() == exitLate && try < tries:
+		case errors.As(err, &exit) && exit.ExitCode() == exitLate && try < tries && ctx.Err() == nil:
 			fmt.Fprintf(os.Stderr, "%s, seed %s: the lab was late, try %d\n", network, seed, try)
 		default:
 			return nil, fmt.Errorf("%w: %s", err, tail(text))
@@ -143,9 +155,17 @@ func calibrate(calib, plan, network, seed, out string) (*fit.Params, error) {
 	}
 }
 
+// patient is a command that is interrupted when ctx ends, and left time to take down what it built.
+func patient(ctx context.Context, name string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = time.Minute
+	return cmd
+}
+
 // fitAgain fits a kept run with the present models. The samples are those of the run.
-func fitAgain(calib, _, _, _, out string) (*fit.Params, error) {
-	if text, err := exec.Command(calib, "fit", "--quiet", out).CombinedOutput(); err != nil {
+func fitAgain(ctx context.Context, calib, _, _, _, out string) (*fit.Params, error) {
+	if text, err := patient(ctx, calib, "fit", "--quiet", out).CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("%w: %s", err, tail(text))
 	}
 	return readParams(filepath.Join(out, "params.json"))

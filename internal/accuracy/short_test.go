@@ -6,10 +6,11 @@ import (
 	"path/filepath"
 	"testing"
 
+	"calib/fit"
 	"calib/internal/netspec"
 )
 
-// TestShortLab is make accuracy in small: one network of known truth, real agents and kernel TCP in namespaces, the real
+// TestShortLab is make accuracy in small: networks of known truth, real agents and kernel TCP in namespaces, the real
 // command. A run whose lab was late is repeated, and fails loudly after that; it never counts.
 func TestShortLab(t *testing.T) {
 	dir := t.TempDir()
@@ -19,19 +20,48 @@ func TestShortLab(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)
 	}
-	const network = "sparc1994:4"
-	spec, err := netspec.Resolve(network)
-	if err != nil {
+	four := filepath.Join(dir, "four.yaml")
+	if err := os.WriteFile(four, []byte(fourHosts), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p, err := calibrate(calib, filepath.Join("testdata", "short.yaml"), network, "1", filepath.Join(dir, "run"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range checks(spec, p) {
-		t.Log(c.row(spec.Name, "1"))
-		if !c.ok {
-			t.Errorf("%s is outside its tolerance", c.name)
-		}
+	for _, c := range []struct {
+		network, plan string
+		checks        func(*netspec.Spec, *fit.Params) []check
+	}{
+		{"sparc1994:4", "short.yaml", checks},
+		{four, "short-cluster.yaml", func(s *netspec.Spec, p *fit.Params) []check {
+			return append(append(costChecks(s, p), latency(s, p)), bufferChecks(s, p)...)
+		}},
+	} {
+		t.Run(c.plan, func(t *testing.T) {
+			spec, err := netspec.Resolve(c.network)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out := filepath.Join(dir, "run-"+c.plan)
+			p, err := calibrate(t.Context(), calib, filepath.Join("testdata", c.plan), c.network, "1", out)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range c.checks(spec, p) {
+				t.Log(r.row(spec.Name, "1"))
+				if !r.ok {
+					t.Errorf("%s is outside its tolerance", r.name)
+				}
+			}
+		})
 	}
 }
+
+// fourHosts is examples/lab-hku-fast.yaml with fewer hosts, and a port of which three senders fill the buffer soon.
+const fourHosts = `
+name: four
+hosts: 4
+mode: switched
+mss: 1448
+host: {a: 150e-6, b: 0.25e-6}
+medium: {a: 120e-6, b: 0.20e-6}
+receive: {a: 20e-6, b: 0.03e-6}
+l: 100e-6
+buffer: 64
+`

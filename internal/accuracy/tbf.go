@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -43,7 +44,7 @@ func queueChecks(s *netspec.Spec, p *fit.Params) []check {
 }
 
 // floodQueue builds the namespaces, floods the port of the first, and takes everything down again.
-func floodQueue(calib, plan, _, seed, out string) (p *fit.Params, err error) {
+func floodQueue(ctx context.Context, calib, plan, _, seed, out string) (p *fit.Params, err error) {
 	if err := os.RemoveAll(out); err != nil {
 		return nil, err
 	}
@@ -57,7 +58,7 @@ func floodQueue(calib, plan, _, seed, out string) (p *fit.Params, err error) {
 		return nil, err
 	}
 	defer os.Remove(hosts)
-	text, err := exec.Command(calib, "run", "--hosts", hosts, "--launch", "ip netns exec {host}", "--plan", plan,
+	text, err := patient(ctx, calib, "run", "--hosts", hosts, "--launch", "ip netns exec {host}", "--plan", plan,
 		"--seed", seed, "--out", out, "--quiet", "--yes", "--json").CombinedOutput()
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s", err, tail(text))

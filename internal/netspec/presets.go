@@ -3,7 +3,7 @@ package netspec
 import "sort"
 
 // hkuSlow is how many times slower than the paper's cluster preset hku2000 is, so that one process can play it.
-const hkuSlow = 40
+const hkuSlow = 20
 
 // presets are the papers' own clusters.
 func presets() map[string]Spec {
