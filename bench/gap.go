@@ -53,7 +53,7 @@ const (
 var (
 	gapSizes       = []units.Bytes{1, 20, 40, 100, 250, 500, 1000, segmentMost}
 	gapSizesMerged = []units.Bytes{1, 100, 500, 1000}
-	gapSizesQuick  = []units.Bytes{1, 100, 500, segmentMost}
+	gapSizesQuick  = []units.Bytes{1, 20, 100, 500, 1000, segmentMost}
 	gapMergedQuick = []units.Bytes{100, 1000}
 )
 

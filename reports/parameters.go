@@ -141,7 +141,7 @@ func (p *page) sources(ps *fit.Params) {
 
 // costs writes each cost function in one row, for the short form. A function in pieces is left to the report.
 func (p *page) costs(ps *fit.Params) {
-	g := grid{header: []string{"function", "form", "coefficients", "what it is"}, right: make([]bool, 4), wrap: true}
+	g := grid{header: []string{"function", "form", "coefficients"}, right: make([]bool, 3), wrap: true}
 	for _, name := range slices.Sorted(maps.Keys(ps.Functions)) {
 		f := ps.Functions[name]
 		if f.Form == fit.SegmentsForm {
@@ -151,11 +151,12 @@ func (p *page) costs(ps *fit.Params) {
 		for _, c := range slices.Sorted(maps.Keys(f.Coeff)) {
 			parts = append(parts, clean(c)+" "+coefficient(f, c).String())
 		}
-		g.add(p.paint(bold, clean(name)), clean(f.Form), strings.Join(parts, ", "), clean(f.Label))
+		g.add(p.paint(bold, clean(name)), clean(f.Form), strings.Join(parts, ", "))
 	}
 	if len(g.rows) > 0 {
 		p.WriteByte('\n')
 		p.write(g)
+		p.WriteByte('\n')
 	}
 }
 

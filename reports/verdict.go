@@ -108,6 +108,9 @@ func (p *page) whereAndNext(ps *fit.Params) {
 	if ps.Run.Plan == "quick" {
 		g.add("calib run --plan standard …", "narrower intervals than the quick plan gives")
 	}
+	if _, has := ps.Parameters["B_L"]; !has && ps.Functions["g_r"].Form != "" {
+		g.add("calib run --only flood …", "how many packets a port holds; it overflows one to see, so packets are lost")
+	}
 	if len(slowHosts(ps.Pairs)) > 0 {
 		g.add("calib run --only pingpong …", "see whether the slow host stays slow")
 	}

@@ -101,6 +101,9 @@ func run(ctx context.Context, st suite, calib, keep string, seeds []string) erro
 		defer os.RemoveAll(tmp)
 		dir = tmp
 	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
 	calib, err := filepath.Abs(calib)
 	if err != nil {
 		return err
