@@ -55,11 +55,11 @@ func (Copy) Design(l Limits) []Point {
 		return nil
 	}
 	sizes := copySizes
-	if l.Effort > 0 && l.Effort < 0.5 {
+	if l.thin() {
 		sizes = copySizesQuick
 	}
 	var out []Point
-	for _, m := range sizesWithin(l, sizes, copyTop) {
+	for _, m := range l.within(sizes, copyTop) {
 		for cold := range copyKinds {
 			for loop := range 2 {
 				if cold != copyCTC || m <= copyNear {

@@ -59,13 +59,13 @@ func (Flood) Design(l Limits) []Point {
 	most, factor := l.Hosts-1, 2
 	senders := []int{most}
 	switch {
-	case l.Effort > 0 && l.Effort < 0.5:
+	case l.thin():
 		factor = 4
 	case most >= 4:
 		senders = append(senders, most/2)
 	}
 	var out []Point
-	sizes := slices.DeleteFunc(sizesWithin(l, floodSizes, datagramMost), func(m units.Bytes) bool { return m < datagramLeast })
+	sizes := slices.DeleteFunc(l.within(floodSizes, datagramMost), func(m units.Bytes) bool { return m < datagramLeast })
 	for _, n := range senders {
 		for _, m := range sizes {
 			for k := floodLeast; k <= floodMost; k *= factor {

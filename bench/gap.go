@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"sort"
 
 	"calib/internal/plane"
@@ -63,28 +62,17 @@ func (Gap) Design(l Limits) []Point {
 		return nil
 	}
 	apart, merged := gapSizes, gapSizesMerged
-	if l.Effort > 0 && l.Effort < 0.5 {
+	if l.thin() {
 		apart, merged = gapSizesQuick, gapMergedQuick
 	}
 	var out []Point
-	for _, m := range sizesWithin(l, apart, segmentMost) {
+	for _, m := range l.within(apart, segmentMost) {
 		out = append(out, Point{"bytes": int64(m)})
 	}
-	for _, m := range sizesWithin(l, merged, segmentMost) {
+	for _, m := range l.within(merged, segmentMost) {
 		out = append(out, Point{"bytes": int64(m), "merge": 1})
 	}
 	return out
-}
-
-// sizesWithin returns the limits' sizes, or own where they have none, up to top and the limits' own bound.
-func sizesWithin(l Limits, own []units.Bytes, top units.Bytes) []units.Bytes {
-	if l.Sizes != nil {
-		own = l.Sizes
-	}
-	if l.MaxBytes > 0 {
-		top = min(top, l.MaxBytes)
-	}
-	return slices.DeleteFunc(slices.Clone(own), func(m units.Bytes) bool { return m > top })
 }
 
 // Teams implements Experiment: hosts in threes, one team a step, the last filled up with the first hosts.

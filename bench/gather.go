@@ -58,7 +58,7 @@ func (Gather) Design(l Limits) []Point {
 	}
 	most := l.Hosts - 1
 	sizes, streams, count := gatherSizes, gapSizes, maxSenders
-	if l.Effort > 0 && l.Effort < 0.5 {
+	if l.thin() {
 		sizes, streams, count = gatherSizesQuick, gapSizesQuick, maxSenders/2
 	}
 	var out []Point
@@ -67,7 +67,7 @@ func (Gather) Design(l Limits) []Point {
 		if n == most || n == fewSenders {
 			windows = append(upTo(n-1, maxWindows), n)
 		}
-		for _, size := range sizesWithin(l, sizes, gatherMost/units.Bytes(n)) {
+		for _, size := range l.within(sizes, gatherMost/units.Bytes(n)) {
 			if size == 1 { // is out before anybody could be told to wait
 				out = append(out, Point{"bytes": 1, "senders": int64(n), "window": int64(n)})
 				continue
@@ -77,7 +77,7 @@ func (Gather) Design(l Limits) []Point {
 			}
 		}
 	}
-	for _, m := range sizesWithin(l, streams, segmentMost) {
+	for _, m := range l.within(streams, segmentMost) {
 		out = append(out, Point{"bytes": int64(m), "senders": int64(most), "stream": 1})
 	}
 	return out

@@ -40,14 +40,14 @@ func (Overhead) Design(l Limits) []Point {
 		return nil
 	}
 	calls, sizes, rates := callSizes, busySizes, busyRates
-	if l.Effort > 0 && l.Effort < 0.5 {
+	if l.thin() {
 		calls, sizes, rates = callSizesQuick, busySizesQuick, busyRatesQuick
 	}
 	var out []Point
-	for _, m := range sizesWithin(l, calls, callTop) {
+	for _, m := range l.within(calls, callTop) {
 		out = append(out, Point{"bytes": int64(m)})
 	}
-	sizes = sizesWithin(l, sizes, segmentMost)
+	sizes = l.within(sizes, segmentMost)
 	if n := len(sizes); n > len(busySizes) { // given ones: the ends and the middle tell a line
 		sizes = []units.Bytes{sizes[0], sizes[n/2], sizes[n-1]}
 	}

@@ -43,7 +43,7 @@ var (
 // Design implements Experiment: every n, every burst size, and one stream for each n.
 func (Paired) Design(l Limits) []Point {
 	sizes := burstSizes
-	if l.Effort > 0 && l.Effort < 0.5 {
+	if l.thin() {
 		sizes = burstSizesQuick
 	}
 	if l.Sizes != nil {
