@@ -123,7 +123,7 @@ func TestGapDesign(t *testing.T) {
 		apart, merged int64
 	}{
 		{"standard", Limits{Hosts: 2}, 8, 4},
-		{"thinned", Limits{Hosts: 2, Effort: 0.25}, 4, 2},
+		{"thinned", Limits{Hosts: 2, Effort: 0.25}, 6, 2},
 		{"at most 100 B", Limits{Hosts: 2, MaxBytes: 100}, 4, 2},
 		{"given sizes", Limits{Hosts: 2, Sizes: []units.Bytes{64, 1448, 1449}}, 2, 2},
 		{"one host", Limits{Hosts: 1}, 0, 0},
