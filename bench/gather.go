@@ -111,8 +111,8 @@ func hostsUpTo(n int) []Step {
 func (Gather) Cost(l Limits, p Point) Cost {
 	r := NewRecorder(Task{Reps: l.Effort})
 	if p["stream"] != 0 {
-		n := 2*arrivalsTrial + 2*arrivalsMost(r)
-		credits := int(p["senders"]) * n / creditStep(int(p["senders"]))
+		n := arrivalsTries*arrivalsTrial + 2*arrivalsMost(r)
+		credits := int(p["senders"]) * n / leastStep
 		return Cost{Bytes: units.Bytes(int64(n)*p["senders"]*p["bytes"] + int64(credits)), Messages: n + credits}
 	}
 	n := 2 + mostGathers(r, p)

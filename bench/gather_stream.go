@@ -6,7 +6,8 @@ import (
 )
 
 const (
-	arrivalsTrial = 64    // messages of each sender, twice, before a stream
+	arrivalsTrial = 64    // messages of each sender in a trial
+	arrivalsTries = 8     // trials before a stream, at most
 	arrivalsLeast = 40    // messages in the length of a stream, at the trial's rate
 	arrivalsCount = 16384 // messages after which a stream may end, at effort 1
 	arrivalsFloor = 2048
@@ -16,20 +17,16 @@ const (
 // arrivalsMost is how many messages a stream aims at. No sender sends more than twice that.
 func arrivalsMost(r *Recorder) int { return r.Reps(arrivalsCount, arrivalsFloor) }
 
-// arrivals measures g_r: all senders send messages back to back from a common start to a common end, after a trial that opens
-// the windows and one that tells how long that is to be.
+// arrivals measures g_r: all senders send messages from a common start to a common end, after trials that open the windows and
+// tell how long that is to be, and how far ahead of the root's word a sender must be.
 func (x funnel) arrivals() error {
 	msg := make([]byte, anyBytes)
 	if !x.root() {
 		msg = x.r.payload(x.p["bytes"])
 	}
-	var per units.Nanos
-	for range 2 {
-		seen, _, err := x.converge(start{Reps: arrivalsTrial}, msg)
-		if err != nil {
-			return err
-		}
-		per = seen.interval()
+	per, step, err := x.saturate(msg)
+	if err != nil {
+		return err
 	}
 	most := arrivalsMost(x.r)
 	length := min(max(per*units.Nanos(most), arrivalsShort), streamWindow(x.r))
@@ -40,7 +37,7 @@ func (x funnel) arrivals() error {
 	}
 	// What a sender's buffer still holds at the end comes late: none may fill it with more than twice what all are to send.
 	each := min(2*most, arrivalsLeast+int(2*length/max(per, 1)))
-	seen, sent, err := x.converge(start{Period: length, Reps: each}, msg)
+	seen, sent, err := x.converge(start{Period: length, Reps: each}, msg, step)
 	if err != nil {
 		return err
 	}
@@ -57,27 +54,65 @@ func (x funnel) arrivals() error {
 	return nil
 }
 
-// arrivalsFlight bounds the messages of all senders that are on their way to the root: more than fill any path within a
-// building, fewer than any port's buffer holds. Without it, congestion controls would fill the buffer until it overflows,
-// and the gaps of their losses would be measured.
-const arrivalsFlight = 64
+const (
+	// leastStep is how many messages the root acknowledges at a time on any path; a sender may be two steps ahead. Fewer would
+	// make the root's own sends the bottleneck.
+	leastStep = 2
+	mostStep  = 128
+	// faster is by how much the interval must fall for a longer step to be worth it.
+	faster = 0.95
+)
 
-// creditStep is how many messages the root acknowledges at a time; a sender may be two steps ahead.
-func creditStep(senders int) int { return max(1, arrivalsFlight/(2*senders)) }
+// saturate finds the shortest step that keeps the port busy, and returns it with the interval of a message: the step doubles
+// as long as messages then come faster. So no more of them are on their way than a busy port needs; left to themselves,
+// congestion controls would fill its buffer until it overflows, and the gaps of their losses would be measured.
+func (x funnel) saturate(msg []byte) (per units.Nanos, step int64, err error) {
+	if _, _, err := x.converge(start{Reps: arrivalsTrial}, msg, leastStep); err != nil { // opens the windows
+		return 0, 0, err
+	}
+	for try := int64(leastStep); try <= mostStep; try *= 2 {
+		seen, _, err := x.converge(start{Reps: arrivalsTrial}, msg, try)
+		if err != nil {
+			return 0, 0, err
+		}
+		better, err := x.told(per == 0 || float64(seen.interval()) < faster*float64(per))
+		if err != nil {
+			return 0, 0, err
+		}
+		if !better {
+			break
+		}
+		per, step = seen.interval(), try
+	}
+	return per, step, nil
+}
+
+// told makes every rank know what the root says. The root speaks first: while it still reads a stream, whatever a sender
+// sent would be taken for a part of it.
+func (x funnel) told(yes bool) (bool, error) {
+	if !x.root() {
+		err := x.g.Recv(0, x.signal)
+		return x.signal[0] != 0, err
+	}
+	x.signal[0] = 0
+	if yes {
+		x.signal[0] = 1
+	}
+	return yes, tellAll(x.g, x.signal)
+}
 
 // converge runs one announced stream. The root gets what it saw, a sender how many messages it sent. A sender starts with two
 // steps of credit; the root sends it a byte for each step that it has received.
-func (x funnel) converge(s start, msg []byte) (*inflow, int64, error) {
+func (x funnel) converge(s start, msg []byte, step int64) (*inflow, int64, error) {
 	s, err := x.announce(s)
 	if err != nil {
 		return nil, 0, err
 	}
 	t := newInflow(s, x.g.Size()-1, x.p["bytes"], x.p["bytes"])
 	if !x.root() {
-		sent, err := x.trickle(s, msg)
+		sent, err := x.trickle(s, msg, step)
 		return t, sent, err
 	}
-	step := int64(creditStep(x.g.Size() - 1))
 	for t.open > 0 {
 		from, n, at, err := x.g.RecvAny(msg)
 		if err != nil {
@@ -104,9 +139,8 @@ func (x funnel) credit(t *inflow, from int, step int64) error {
 
 // trickle sends msg to the root until the end of the stream, or s.Reps times; a stream of no length has no other end. The
 // last byte of the last message is 1, that of all others 0. It returns when all credit for what it sent has come back.
-func (x funnel) trickle(s start, msg []byte) (sent int64, err error) {
+func (x funnel) trickle(s start, msg []byte, step int64) (sent int64, err error) {
 	mark, end := &msg[len(msg)-1], s.At+s.Period
-	step := int64(creditStep(x.g.Size() - 1))
 	earned := int64(0)
 	*mark = 0
 	if err := x.g.WaitUntil(s.At); err != nil {
