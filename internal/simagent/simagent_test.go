@@ -156,7 +156,11 @@ func TestCoverage(t *testing.T) {
 
 // TestPipeline runs every experiment and every model.
 func TestPipeline(t *testing.T) {
-	d := measure(t, truths(t)[0].spec, noisy(1), quick(t, 1))
+	spec, opt := clusterSpec(), noisy(1)
+	spec.Hosts, opt.Cost = 4, clusterCost
+	d := measure(t, spec, opt, bench.Plan{
+		Name: "all", Limits: bench.Limits{Effort: 0.25, MaxBytes: 64 * units.KiB}, Rounds: bench.Rounds{Min: 2, Max: 2}, Seed: 1,
+	})
 	fits, errs := fit.All(d, fit.Settings{Replicates: 200})
 	for _, err := range errs {
 		t.Error(err)
