@@ -107,14 +107,14 @@ func (x *prober) agreeSegment() error {
 	if err != nil {
 		return err
 	}
-	x.segment, x.chunk = int64(mss), int64(streamChunk)
+	x.segment = int64(mss)
 	if x.segment > int64(segmentLargest) {
 		return fmt.Errorf("flood: segments of %d bytes, want at most %d", x.segment, int64(segmentLargest))
 	}
+	x.chunk = wholeSegments(int64(streamChunk), x.segment)
 	if x.segment <= 0 { // not known
 		x.segment = x.chunk
 	}
-	x.chunk = max(1, (x.chunk+x.segment/2)/x.segment) * x.segment
 	return nil
 }
 

@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"math"
 	"slices"
@@ -222,18 +221,6 @@ func (x funnel) account(before dataset.TCP, note []int64) error {
 	putCounters(b, own)
 	putWords(b[counterBytes:], note)
 	return x.g.Send(0, b)
-}
-
-func putWords(b []byte, words []int64) {
-	for i, v := range words {
-		binary.LittleEndian.PutUint64(b[8*i:], uint64(v))
-	}
-}
-
-func getWords(b []byte, words []int64) {
-	for i := range words {
-		words[i] = int64(binary.LittleEndian.Uint64(b[8*i:]))
-	}
 }
 
 // addCounters adds what a sender counted; values are the last sender's.

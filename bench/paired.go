@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"math"
 
@@ -185,18 +184,14 @@ func (x pairRole) handOver(stamps []int64, before []dataset.TCP) (sent *dataset.
 func (x pairRole) handTo(peer int, stamps []int64, own *dataset.TCP) (*dataset.TCP, error) {
 	b := make([]byte, 8*len(stamps)+counterBytes)
 	if x.sender() {
-		for i, v := range stamps {
-			binary.LittleEndian.PutUint64(b[8*i:], uint64(v))
-		}
+		putWords(b, stamps)
 		putCounters(b[8*len(stamps):], own)
 		return own, x.g.Send(peer, b)
 	}
 	if err := x.g.Recv(peer, b); err != nil {
 		return nil, err
 	}
-	for i := range stamps {
-		stamps[i] = int64(binary.LittleEndian.Uint64(b[8*i:]))
-	}
+	getWords(b, stamps)
 	sent := *own // keeps the congestion control and the buffers
 	getCounters(b[8*len(stamps):], &sent)
 	sent.Retrans += own.Retrans

@@ -40,10 +40,7 @@ func (x pairRole) agreeChunk() ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		size := int64(streamChunk)
-		if c.MSS > 0 {
-			size = max(1, (size+c.MSS/2)/c.MSS) * c.MSS
-		}
+		size := wholeSegments(int64(streamChunk), c.MSS)
 		binary.LittleEndian.PutUint64(b[:], uint64(size))
 		return make([]byte, size), x.g.Send(x.peer(), b[:])
 	}
@@ -55,6 +52,15 @@ func (x pairRole) agreeChunk() ([]byte, error) {
 		return nil, fmt.Errorf("stream: the sender announced chunks of %d bytes, want 1 to %d", size, maxChunk)
 	}
 	return make([]byte, size), nil
+}
+
+// wholeSegments is the number of bytes nearest to size that fills its segments, one at least; size where the segment is not
+// known (0).
+func wholeSegments(size, segment int64) int64 {
+	if segment <= 0 {
+		return size
+	}
+	return max(1, (size+segment/2)/segment) * segment
 }
 
 // addStream keeps the completions in the common window as intervals, each the mean of "averaged" of them, and counts the

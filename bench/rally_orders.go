@@ -1,8 +1,6 @@
 package bench
 
 import (
-	"encoding/binary"
-
 	"calib/internal/dataset"
 )
 
@@ -95,25 +93,4 @@ func addReport(g Group, from int, tcp *dataset.TCP) error {
 	tcp.Involuntary += w[1]
 	tcp.StealTicks = max(tcp.StealTicks, w[2])
 	return nil
-}
-
-// sendWords and recvWords move a few numbers between ranks, outside timed sections.
-func sendWords(g Group, to int, words ...int64) error {
-	b := make([]byte, 8*len(words))
-	for i, v := range words {
-		binary.LittleEndian.PutUint64(b[8*i:], uint64(v))
-	}
-	return g.Send(to, b)
-}
-
-func recvWords(g Group, from, n int) ([]int64, error) {
-	b := make([]byte, 8*n)
-	if err := g.Recv(from, b); err != nil {
-		return nil, err
-	}
-	words := make([]int64, n)
-	for i := range words {
-		words[i] = int64(binary.LittleEndian.Uint64(b[8*i:]))
-	}
-	return words, nil
 }

@@ -28,9 +28,7 @@ func (x crew) announce(s start) (start, error) {
 	if x.g.Rank() == 0 {
 		lead := x.r.time.maxRTT()*units.Nanos(x.g.Size()) + 2*units.Millisecond
 		s.At = x.g.Now() + lead
-		for i, v := range []int64{int64(s.At), int64(s.Period), int64(s.Reps)} {
-			binary.LittleEndian.PutUint64(b[8*i:], uint64(v))
-		}
+		putWords(b, []int64{int64(s.At), int64(s.Period), int64(s.Reps)})
 		if err := tellAll(x.g, b); err != nil {
 			return s, err
 		}
@@ -38,64 +36,66 @@ func (x crew) announce(s start) (start, error) {
 		if err := x.g.Recv(0, b); err != nil {
 			return s, err
 		}
-		v := func(i int) int64 { return int64(binary.LittleEndian.Uint64(b[8*i:])) }
-		s = start{units.Nanos(v(0)), units.Nanos(v(1)), int(v(2))}
+		var v [3]int64
+		getWords(b, v[:])
+		s = start{units.Nanos(v[0]), units.Nanos(v[1]), int(v[2])}
 	}
 	s.At = x.r.time.toLocal(x.g.Rank(), s.At)
 	return s, nil
 }
 
-// largest gives rank 0 the largest of every rank's v; the others get their own back.
-func (x crew) largest(v units.Nanos) (units.Nanos, error) {
+// reduce gives rank 0 every rank's v, put together; the others get their own back.
+func (x crew) reduce(v int64, join func(a, b int64) int64) (int64, error) {
 	var b [8]byte
+	word := []int64{v}
 	if x.g.Rank() != 0 {
-		binary.LittleEndian.PutUint64(b[:], uint64(v))
+		putWords(b[:], word)
 		return v, x.g.Send(0, b[:])
 	}
 	for k := 1; k < x.g.Size(); k++ {
 		if err := x.g.Recv(k, b[:]); err != nil {
 			return 0, err
 		}
-		v = max(v, units.Nanos(binary.LittleEndian.Uint64(b[:])))
+		getWords(b[:], word)
+		v = join(v, word[0])
 	}
 	return v, nil
 }
 
-// everyone gives every rank the largest of all ranks' v.
-func (x crew) everyone(v units.Nanos) (units.Nanos, error) {
-	most, err := x.largest(v)
+// agree gives every rank what reduce gives rank 0.
+func (x crew) agree(v int64, join func(a, b int64) int64) (int64, error) {
+	v, err := x.reduce(v, join)
 	if err != nil {
 		return 0, err
 	}
 	var b [8]byte
+	word := []int64{v}
 	if x.g.Rank() == 0 {
-		binary.LittleEndian.PutUint64(b[:], uint64(most))
-		return most, tellAll(x.g, b[:])
+		putWords(b[:], word)
+		return v, tellAll(x.g, b[:])
 	}
 	err = x.g.Recv(0, b[:])
-	return units.Nanos(binary.LittleEndian.Uint64(b[:])), err
+	getWords(b[:], word)
+	return word[0], err
+}
+
+func larger(a, b int64) int64 { return max(a, b) }
+func sum(a, b int64) int64    { return a + b }
+
+// largest gives rank 0 the largest of every rank's v; the others get their own back.
+func (x crew) largest(v units.Nanos) (units.Nanos, error) {
+	most, err := x.reduce(int64(v), larger)
+	return units.Nanos(most), err
+}
+
+// everyone gives every rank the largest of all ranks' v.
+func (x crew) everyone(v units.Nanos) (units.Nanos, error) {
+	most, err := x.agree(int64(v), larger)
+	return units.Nanos(most), err
 }
 
 // total gives every rank the sum of all ranks' v.
-func (x crew) total(v int64) (int64, error) {
-	var b [8]byte
-	if x.g.Rank() != 0 {
-		binary.LittleEndian.PutUint64(b[:], uint64(v))
-		if err := x.g.Send(0, b[:]); err != nil {
-			return 0, err
-		}
-		err := x.g.Recv(0, b[:])
-		return int64(binary.LittleEndian.Uint64(b[:])), err
-	}
-	for k := 1; k < x.g.Size(); k++ {
-		if err := x.g.Recv(k, b[:]); err != nil {
-			return 0, err
-		}
-		v += int64(binary.LittleEndian.Uint64(b[:]))
-	}
-	binary.LittleEndian.PutUint64(b[:], uint64(v))
-	return v, tellAll(x.g, b[:])
-}
+func (x crew) total(v int64) (int64, error) { return x.agree(v, sum) }
 
 // counterWords is the length of the counters a sender hands its receiver: retransmissions are seen by the sender alone,
 // and the receiver writes the line.

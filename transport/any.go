@@ -130,12 +130,9 @@ func (c *Conn) recvNow(b []byte) (n int, at units.Nanos, err error) {
 // Pending is how many bytes from a rank can be received at once. Where there are none and never will be any it fails as
 // Recv would, so that a loop that waits for bytes ends.
 func (g *Group) Pending(from int) (int, error) {
-	c := g.known(from)
-	if c == nil {
-		var err error
-		if c, err = g.open(from); err != nil {
-			return 0, err
-		}
+	c, err := g.link(from)
+	if err != nil {
+		return 0, err
 	}
 	n, err := sysPending(c.fd)
 	switch {
@@ -150,12 +147,9 @@ func (g *Group) Pending(from int) (int, error) {
 // Unacked returns how many bytes sent to a rank its host has not acknowledged: those that wait to leave this host, and those
 // on their way.
 func (g *Group) Unacked(to int) (int, error) {
-	c := g.known(to)
-	if c == nil {
-		var err error
-		if c, err = g.open(to); err != nil {
-			return 0, err
-		}
+	c, err := g.link(to)
+	if err != nil {
+		return 0, err
 	}
 	n, err := sysUnacked(c.fd)
 	if err != nil {

@@ -148,12 +148,9 @@ func (g *Group) SendDatagram(to int, b []byte) error {
 	if len(b) == 0 || len(b) >= maxDatagram {
 		return fmt.Errorf("send a datagram of %s: want 1 to %d bytes", units.Bytes(len(b)), maxDatagram-1)
 	}
-	c := g.known(to)
-	if c == nil {
-		var err error
-		if c, err = g.open(to); err != nil {
-			return err
-		}
+	c, err := g.link(to)
+	if err != nil {
+		return err
 	}
 	m, err := g.post()
 	if err != nil {

@@ -117,12 +117,9 @@ func (g *Group) Recv(from int, b []byte) error {
 
 // RawCounters reads the kernel's counters of the connection to a rank. It is not for timed sections.
 func (g *Group) RawCounters(peer int) (Counters, error) {
-	c := g.known(peer)
-	if c == nil {
-		var err error
-		if c, err = g.open(peer); err != nil {
-			return Counters{}, err
-		}
+	c, err := g.link(peer)
+	if err != nil {
+		return Counters{}, err
 	}
 	n, err := c.Counters()
 	n.StealTicks = g.steal.ticks()
@@ -153,6 +150,14 @@ func (g *Group) known(rank int) *Conn {
 		return g.conns[rank]
 	}
 	return nil
+}
+
+// link returns the connection to a rank, opened if it must be. What is timed asks known itself, which is inlined.
+func (g *Group) link(rank int) (*Conn, error) {
+	if c := g.known(rank); c != nil {
+		return c, nil
+	}
+	return g.open(rank)
 }
 
 // open is the first use of a rank, and the next after a failure.

@@ -10,12 +10,9 @@ import (
 // below len(b), err is nil, and the stream goes on behind those n bytes, which are no message of their own. A patience of
 // 0 waits for nothing. It fails as Send does where the connection is of no further use.
 func (g *Group) SendSome(to int, b []byte, patience units.Nanos) (int, error) {
-	c := g.known(to)
-	if c == nil {
-		var err error
-		if c, err = g.open(to); err != nil {
-			return 0, err
-		}
+	c, err := g.link(to)
+	if err != nil {
+		return 0, err
 	}
 	n, err := c.sendSome(b, patience)
 	if err != nil {
