@@ -24,6 +24,7 @@ type link struct {
 	expiry  *time.Timer
 	dialing sync.Mutex
 
+	turn    uint64        // under Mesh.mu: which of the accepted connections conn is; 0 where this side dials
 	conn    *Conn         // under Mesh.mu; nil when there is none
 	arrived chan struct{} // closed if and only if conn is set
 }

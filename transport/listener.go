@@ -97,7 +97,7 @@ func resolve(ctx context.Context, addr string) ([]netip.AddrPort, error) {
 // handshake that it has just ended, and for acceptPause.
 func (m *Mesh) acceptLoop() {
 	defer m.wg.Done()
-	for {
+	for turn := uint64(1); ; turn++ {
 		fd, from, more, err := sysAccept(m.fd)
 		if !more {
 			return
@@ -110,7 +110,7 @@ func (m *Mesh) acceptLoop() {
 		m.enter(c)
 		m.slots <- struct{}{}
 		m.wg.Add(1)
-		go m.answer(c)
+		go m.answer(c, turn)
 	}
 }
 
@@ -125,8 +125,10 @@ func (m *Mesh) enter(c *Conn) {
 	m.pending = append(m.pending, c)
 }
 
-// answer takes one connection through its handshake; it ends within handshakeTimeout, or when the mesh closes.
-func (m *Mesh) answer(c *Conn) {
+// answer takes one connection through its handshake; it ends within handshakeTimeout, or when the mesh closes. turn counts
+// the accepted connections: handshakes run side by side, so that one which the peer has given up may end after the
+// handshake of the one it opened since.
+func (m *Mesh) answer(c *Conn, turn uint64) {
 	defer m.wg.Done()
 	defer func() { <-m.slots }()
 	var (
@@ -150,8 +152,8 @@ func (m *Mesh) answer(c *Conn) {
 		return
 	}
 	c.admit(l, o)
-	// It fails only when the session has ended, which has then closed c.
-	_ = m.install(s, l, c)
+	// It fails when the session has ended or the peer has opened another since; c is then closed.
+	_ = m.install(s, l, c, turn)
 }
 
 func (m *Mesh) leave(c *Conn, err error) {

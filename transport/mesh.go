@@ -228,7 +228,7 @@ func (m *Mesh) dial(ctx context.Context, s *session, l *link) (*Conn, error) {
 		c, err := m.dialOne(ctx, a, s, l)
 		if err == nil {
 			c.hold()
-			if err = m.install(s, l, c); err == nil {
+			if err = m.install(s, l, c, 0); err == nil {
 				return c, nil
 			}
 			c.Release()
@@ -256,15 +256,16 @@ func (m *Mesh) dialOne(ctx context.Context, a netip.AddrPort, s *session, l *lin
 	return c, nil
 }
 
-// install makes c the connection of l, in place of the one there was. The mesh takes over the caller's first hold.
-func (m *Mesh) install(s *session, l *link, c *Conn) error {
+// install makes c the connection of l, in place of an earlier one. The mesh takes over the caller's first hold.
+func (m *Mesh) install(s *session, l *link, c *Conn, turn uint64) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.session != s {
+	if m.session != s || turn < l.turn {
 		c.stop(nil)
 		c.Release()
 		return ErrStopped
 	}
+	l.turn = turn
 	l.drop(fmt.Errorf("%w and opened another", ErrPeerClosed))
 	l.conn = c
 	close(l.arrived)
