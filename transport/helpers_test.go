@@ -34,8 +34,11 @@ func newTestMesh(t testing.TB, host string) *Mesh {
 
 func testTicket(a, b int) Ticket {
 	return Ticket{A: a, B: b, Key: [32]byte{1, byte(a), byte(b)}, MaxBytes: 1 << 30,
-		Expires: time.Now().Add(time.Hour).Unix()}
+		Expires: ticketsExpire}
 }
+
+// ticketsExpire is read once: both ends of a pair must hold the same ticket.
+var ticketsExpire = time.Now().Add(time.Hour).Unix()
 
 // testMeshes returns n meshes on loopback with a session of run "run" that joins all of them. edit may change each
 // host's session before it is set.
