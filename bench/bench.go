@@ -98,7 +98,8 @@ type Cost struct {
 }
 
 // Experiments is every experiment calib has. Order is the order of the plan's listing, nothing more.
-var Experiments = []Experiment{Clock{}, PingPong{}, Paired{}, Overhead{}, Gap{}, Copy{}, Gather{}, Flood{}, Load{}, Fragment{}, Buffer{}, NoDelay{}, PRTT{}}
+var Experiments = []Experiment{Clock{}, PingPong{}, Paired{}, Overhead{}, Gap{}, Copy{}, Gather{}, Flood{}, Load{}, Fragment{}, Buffer{}, NoDelay{}, PRTT{},
+	Bcast{}}
 
 // Lookup returns the experiment of that name.
 func Lookup(name string) (Experiment, bool) {
