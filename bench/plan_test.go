@@ -180,6 +180,7 @@ func FuzzParsePlan(f *testing.F) {
 	f.Add("name: x\nrounds: {min: 1, max: 2}\nsizes: 1..8\nbudget: 5m")
 	f.Add("a: &a [*a]")
 	f.Add("? \n- :")
+	f.Add("experiments: !00000000000 000")
 	f.Fuzz(func(t *testing.T, text string) {
 		p, err := ParsePlan([]byte(text), "f")
 		if err != nil {

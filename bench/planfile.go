@@ -42,6 +42,17 @@ func LoadPlan(arg string) (Plan, error) {
 	return ParsePlan(text, arg)
 }
 
+// decodeYAML reads text into v. The library panics on some texts that are not YAML, such as a tag before a number where a list
+// belongs.
+func decodeYAML(text []byte, v any) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("not YAML that can be read (%v)", r)
+		}
+	}()
+	return yaml.UnmarshalWithOptions(text, v, yaml.Strict())
+}
+
 // ParsePlan reads a plan in YAML; file is what errors call it. A field that is left out has the standard plan's value, an
 // unknown one is an error, with its line and column. Validate is the caller's.
 func ParsePlan(text []byte, file string) (Plan, error) {
@@ -51,7 +62,7 @@ func ParsePlan(text []byte, file string) (Plan, error) {
 	}
 	f := base.file()
 	f.Name = file
-	if err := yaml.UnmarshalWithOptions(text, &f, yaml.Strict()); err != nil {
+	if err := decodeYAML(text, &f); err != nil {
 		return Plan{}, fmt.Errorf("%w %s: %s", ErrPlan, file, strings.TrimSpace(yaml.FormatError(err, false, true)))
 	}
 	if f.Budget == "" && f.Rounds == (Rounds{}) { // a document without a value clears what it is decoded into
