@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"calib/internal/files"
 )
 
 // lock is held by the coordinator that writes a run directory. The kernel frees it when the process ends, however that
@@ -23,7 +25,7 @@ func acquire(dir string) (*lock, error) {
 	for {
 		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
 		if err != nil {
-			return nil, reason(err)
+			return nil, files.Reason(err)
 		}
 		if err := flock(f); err != nil {
 			f.Close()
@@ -71,7 +73,7 @@ func claim(f *os.File) (*lock, error) {
 	}
 	if err != nil {
 		f.Close()
-		return nil, reason(err)
+		return nil, files.Reason(err)
 	}
 	return &lock{f}, nil
 }

@@ -15,6 +15,7 @@ import (
 
 	"calib/fit"
 	"calib/internal/dataset"
+	"calib/internal/files"
 )
 
 // Files of a run directory.
@@ -78,7 +79,7 @@ var errHoldsRun = fmt.Errorf("holds a run already: %w; --resume continues it, an
 func empty(path string) error {
 	entries, err := os.ReadDir(path)
 	if err != nil {
-		return reason(err)
+		return files.Reason(err)
 	}
 	if _, err := os.Stat(filepath.Join(path, RunFile)); err == nil {
 		return errHoldsRun
@@ -105,7 +106,7 @@ func createError(path string, err error) error {
 	default:
 		hint = "; choose another --out"
 	}
-	return fmt.Errorf("run directory %s: %w%s", path, reason(err), hint)
+	return fmt.Errorf("run directory %s: %w%s", path, files.Reason(err), hint)
 }
 
 // Open opens an existing run directory for reading and for replacing its params and reports. path may also be a file
@@ -151,25 +152,16 @@ func Resume(path string) (*Dir, error) {
 func Find(arg string) (string, error) {
 	info, err := os.Stat(arg)
 	if err != nil {
-		return "", fmt.Errorf("run %s: %w; give the directory that calib run printed", arg, reason(err))
+		return "", fmt.Errorf("run %s: %w; give the directory that calib run printed", arg, files.Reason(err))
 	}
 	dir := arg
 	if !info.IsDir() {
 		dir = filepath.Dir(arg)
 	}
 	if _, err := os.Stat(filepath.Join(dir, RunFile)); err != nil {
-		return "", fmt.Errorf("run %s: %w: no %s in it (%w)", dir, ErrNotRun, RunFile, reason(err))
+		return "", fmt.Errorf("run %s: %w: no %s in it (%w)", dir, ErrNotRun, RunFile, files.Reason(err))
 	}
 	return dir, nil
-}
-
-// reason takes the path off an error that will be printed with it.
-func reason(err error) error {
-	var p *fs.PathError
-	if errors.As(err, &p) {
-		return p.Err
-	}
-	return err
 }
 
 // Path returns the directory.
@@ -202,7 +194,7 @@ func (d *Dir) Update(change func(*Run)) error {
 	if err != nil {
 		return fmt.Errorf("run %s: %s: %w", d.path, RunFile, err)
 	}
-	if err := writeFile(d.File(RunFile), append(b, '\n')); err != nil {
+	if err := files.Replace(d.File(RunFile), append(b, '\n')); err != nil {
 		return err
 	}
 	d.run = r
@@ -224,7 +216,7 @@ func (d *Dir) WriteParams(p *fit.Params) error {
 	if err := fit.Encode(&buf, p); err != nil {
 		return fmt.Errorf("run %s: %w", d.path, err)
 	}
-	return writeFile(d.File(ParamsFile), buf.Bytes())
+	return files.Replace(d.File(ParamsFile), buf.Bytes())
 }
 
 // ReadParams reads params.json.
@@ -249,7 +241,7 @@ func (d *Dir) WriteReport(name string, b []byte) error {
 	if name != filepath.Base(name) || strings.HasPrefix(name, ".") {
 		return fmt.Errorf("run %s: report %q: not a plain file name", d.path, name)
 	}
-	return writeFile(d.File(name), b)
+	return files.Replace(d.File(name), b)
 }
 
 // Close gives the directory free for another coordinator.

@@ -320,24 +320,6 @@ func TestWriteReportNames(t *testing.T) {
 	}
 }
 
-// A write that fails leaves the old content and no temporary file.
-func TestWriteIsAtomic(t *testing.T) {
-	dir := t.TempDir()
-	target := filepath.Join(dir, "taken")
-	if err := os.Mkdir(target, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := writeFile(target, []byte("x")); err == nil {
-		t.Error("a directory was replaced by a file")
-	}
-	if got := names(t, dir); got != "taken" {
-		t.Errorf("left behind: %s", got)
-	}
-	if err := writeFile(filepath.Join(dir, "none", "x"), nil); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("missing directory: %v", err)
-	}
-}
-
 func TestLog(t *testing.T) {
 	d := create(t)
 	for _, msg := range []string{"first", "second"} {

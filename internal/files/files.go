@@ -1,0 +1,60 @@
+// Package files replaces a file whole, or not at all: readers, and a crash at any moment, see the old content or the new.
+// A half-written file that carries its final name is the one thing it exists to prevent.
+package files
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Replace writes b beside path, syncs it and renames it to path. On an error path is as it was, and nothing is left beside it.
+func Replace(path string, b []byte) error {
+	dir, name := filepath.Split(path)
+	f, err := os.CreateTemp(filepath.Clean(dir+"."), "."+name+".*")
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, Reason(err))
+	}
+	_, err = f.Write(b)
+	if err == nil {
+		err = f.Chmod(0o644)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+		return fmt.Errorf("write %s: %w", path, Reason(err))
+	}
+	return syncDir(filepath.Clean(dir + "."))
+}
+
+// syncDir makes a rename durable.
+func syncDir(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return fmt.Errorf("sync %s: %w", dir, Reason(err))
+	}
+	defer f.Close()
+	if err := f.Sync(); err != nil {
+		return fmt.Errorf("sync %s: %w", dir, Reason(err))
+	}
+	return nil
+}
+
+// Reason takes the path off an error that will be printed with it.
+func Reason(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}
