@@ -195,6 +195,7 @@ func (c *cleaner) fit(f *Fit) *Fit {
 	out.Parameters = c.parameters(f.Parameters, where)
 	out.Functions = c.functions(f.Functions, where)
 	out.Domain = c.intervals(where+"domain", f.Domain)
+	out.Plots = c.plots(f.Plots, where)
 	if q := f.Quality; q != nil {
 		clean := *q
 		clean.R2 = c.pointer(where+"R²", q.R2)

@@ -108,6 +108,7 @@ type Fit struct {
 	Warnings   []string       `json:"warnings,omitempty"`
 	Notes      []string       `json:"notes,omitempty"` // findings that are not faults: "behaves like a switch"
 	Pairs      []Pair         `json:"pairs,omitempty"`
+	Plots      []Plot         `json:"plots,omitempty"`
 }
 
 // Pair is what was found between two hosts.

@@ -25,6 +25,9 @@ func All(d *dataset.Dataset, s Settings) ([]*Fit, []error) {
 		f, err := m.Fit(d, s)
 		switch {
 		case err == nil:
+			if p, ok := m.(Plotter); ok {
+				f.Plots = p.Plots(f)
+			}
 			fits = append(fits, f)
 		case errors.Is(err, ErrNeeds) && lacks(d, m.Needs()):
 		default:
