@@ -1,0 +1,171 @@
+package figure
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"calib/fit"
+	"calib/internal/stats"
+	"calib/internal/units"
+)
+
+const (
+	sectionPairs = "Pairs"
+	// named is how many slow hosts or links a sentence names; the others it counts.
+	named = 6
+)
+
+// pairs draws the host × host matrices of latency and rate, those that have a number. A pair measured in one order of its
+// hosts stands for both.
+func pairs(p *fit.Params) []Figure {
+	hosts := pairHosts(p)
+	var out []Figure
+	for _, m := range []struct {
+		id, title, what, unit, better string
+		of                            func(fit.Pair) *float64
+	}{
+		{"pairs-latency", "Latency between hosts", "Half the round trip of the smallest message", "s", fit.BetterLower,
+			func(q fit.Pair) *float64 { return q.Latency }},
+		{"pairs-rate", "Rate between hosts", "The rate of the largest message", "B/s", fit.BetterHigher,
+			func(q fit.Pair) *float64 { return q.Rate }},
+	} {
+		h := &Heat{Rows: hosts, Cols: slices.Clone(hosts), Unit: m.unit, Better: m.better}
+		values := h.fill(p.Pairs, m.of)
+		if len(values) == 0 {
+			continue
+		}
+		slices.Sort(values)
+		lo, mid, hi := values[0], stats.SortedQuantile(values, 0.5), values[len(values)-1]
+		says := fmt.Sprintf("%s: %s in the middle of %s, from %s to %s.", m.what, units.Format(mid, m.unit), plural(len(values), "pair"),
+			units.Format(lo, m.unit), units.Format(hi, m.unit))
+		if len(values) == 1 {
+			says = fmt.Sprintf("%s: %s between the one pair measured.", m.what, units.Format(mid, m.unit))
+		}
+		out = append(out, Figure{ID: m.id, Section: sectionPairs, Title: m.title, Says: says + slowWords(p.Pairs, len(values)),
+			X: fit.Axis{Name: "to"}, Y: fit.Axis{Name: "from"}, Heat: h})
+	}
+	return out
+}
+
+// pairHosts lists the hosts that are in a pair: in rank order, then those that the run does not know.
+func pairHosts(p *fit.Params) []string {
+	in := map[string]bool{}
+	for _, q := range p.Pairs {
+		in[q.From], in[q.To] = true, true
+	}
+	var out []string
+	add := func(h string) {
+		if in[h] {
+			out = append(out, h)
+			delete(in, h)
+		}
+	}
+	for _, h := range p.Run.Hosts {
+		add(h)
+	}
+	for _, q := range p.Pairs {
+		add(q.From)
+		add(q.To)
+	}
+	return out
+}
+
+// fill sets the cells and flags of h, and returns the values, each pair's once.
+func (h *Heat) fill(pairs []fit.Pair, of func(fit.Pair) *float64) []float64 {
+	index := map[string]int{}
+	h.Z = make([][]float64, len(h.Rows))
+	for i, name := range h.Rows {
+		index[name] = i
+		h.Z[i] = slices.Repeat([]float64{math.NaN()}, len(h.Cols))
+	}
+	var values []float64
+	why := map[[2]int]string{}
+	for _, mirror := range []bool{false, true} { // a direction of its own goes before the other's
+		for _, q := range pairs {
+			i, j := index[q.From], index[q.To]
+			if mirror {
+				i, j = j, i
+			}
+			v := of(q)
+			if v == nil || !finite(*v) || i == j || finite(h.Z[i][j]) {
+				continue
+			}
+			h.Z[i][j] = *v
+			if q.Slow != "" {
+				why[[2]int{i, j}] = q.Slow
+			}
+			if !mirror {
+				values = append(values, *v)
+			}
+		}
+	}
+	for i := range h.Z {
+		for j := range h.Z[i] {
+			if w, ok := why[[2]int{i, j}]; ok {
+				h.Flagged = append(h.Flagged, Flag{Row: i, Col: j, Why: w})
+			}
+		}
+	}
+	return values
+}
+
+// slowWords names the hosts whose every pair stands out, and the other links that do.
+func slowWords(pairs []fit.Pair, measured int) string {
+	total, slow := map[string]int{}, map[string]int{}
+	var order []string
+	for _, q := range pairs {
+		for _, h := range []string{q.From, q.To} {
+			if total[h]++; total[h] == 1 {
+				order = append(order, h)
+			}
+			if q.Slow != "" {
+				slow[h]++
+			}
+		}
+	}
+	guilty := map[string]bool{}
+	var hosts, links []string
+	for _, h := range order {
+		if total[h] >= 2 && slow[h] == total[h] && total[h] < len(pairs) {
+			guilty[h] = true
+			hosts = append(hosts, h)
+		}
+	}
+	for _, q := range pairs {
+		if q.Slow != "" && !guilty[q.From] && !guilty[q.To] {
+			links = append(links, q.From+"–"+q.To)
+		}
+	}
+	switch {
+	case len(hosts)+len(links) == 0 && measured > 2:
+		return " No host or link stands out as slow."
+	case len(hosts)+len(links) == 0:
+		return ""
+	}
+	var parts []string
+	if len(hosts) > 0 {
+		parts = append(parts, fmt.Sprintf("slow in every pair: %s", few(hosts)))
+	}
+	if len(links) > 0 {
+		parts = append(parts, fmt.Sprintf("slow between: %s", few(links)))
+	}
+	text := strings.Join(parts, "; ")
+	return " " + strings.ToUpper(text[:1]) + text[1:] + "."
+}
+
+// few joins names, counting those after the first.
+func few(names []string) string {
+	if len(names) <= named {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:named], ", "), len(names)-named)
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%s %ss", thousands(n), what)
+}

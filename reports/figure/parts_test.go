@@ -1,0 +1,222 @@
+package figure_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"calib/fit"
+	"calib/internal/dataset"
+	"calib/reports/figure"
+)
+
+func number(v float64) *float64 { return &v }
+
+// cluster is the pairs of n hosts, of which the last is slow, and one link.
+func cluster(n int) *fit.Params {
+	p := &fit.Params{}
+	for i := range n {
+		p.Run.Hosts = append(p.Run.Hosts, fmt.Sprintf("h%02d", i+1))
+	}
+	for i, from := range p.Run.Hosts {
+		for j := i + 1; j < n; j++ {
+			q := fit.Pair{From: from, To: p.Run.Hosts[j], Latency: number(40e-6), Rate: number(1e9)}
+			if j == n-1 || i == 0 && j == 1 {
+				q.Latency, q.Slow = number(80e-6), "half round trip at 1 B is 2.00 times the median pair's"
+			}
+			p.Pairs = append(p.Pairs, q)
+		}
+	}
+	return p
+}
+
+func TestPairs(t *testing.T) {
+	p := cluster(64)
+	got := figure.Build(p, nil)
+	check(t, got)
+	if len(got) != 2 || got[0].ID != "pairs-latency" || got[1].ID != "pairs-rate" || got[0].Section != "Pairs" {
+		t.Fatalf("%d figures", len(got))
+	}
+	h := got[0].Heat
+	if len(h.Rows) != 64 || h.Z[3][5] != 40e-6 || h.Z[5][3] != 40e-6 || !math.IsNaN(h.Z[4][4]) || h.Better != fit.BetterLower {
+		t.Errorf("latency %v, %v, %v", h.Z[3][5], h.Z[5][3], h.Z[4][4])
+	}
+	if len(h.Flagged) != 2*64 || h.Flagged[0].Row != 0 || h.Flagged[0].Col != 1 {
+		t.Errorf("%d cells flagged, the first %+v", len(h.Flagged), h.Flagged[0])
+	}
+	const want = "Half the round trip of the smallest message: 40 µs in the middle of 2,016 pairs, from 40 µs to 80 µs. " +
+		"Slow in every pair: h64; slow between: h01–h02."
+	if got[0].Says != want {
+		t.Errorf("says %q, want %q", got[0].Says, want)
+	}
+}
+
+func TestPairsFew(t *testing.T) {
+	one := &fit.Params{Pairs: []fit.Pair{{From: "a", To: "b", Latency: number(1e-3)}}}
+	got := figure.Build(one, nil)
+	check(t, got)
+	if len(got) != 1 || got[0].Says != "Half the round trip of the smallest message: 1 ms between the one pair measured." {
+		t.Errorf("%+v", got)
+	}
+	// Two directions of their own stay apart; what is not finite is a gap.
+	two := &fit.Params{Pairs: []fit.Pair{{From: "b", To: "a", Latency: number(2)}, {From: "a", To: "b", Latency: number(1)},
+		{From: "a", To: "c", Latency: number(math.NaN())}, {From: "c", To: "c", Latency: number(5)}}}
+	got = figure.Build(two, nil)
+	check(t, got)
+	if z := got[0].Heat.Z; z[0][1] != 2 || z[1][0] != 1 || !math.IsNaN(z[1][2]) || !math.IsNaN(z[2][2]) {
+		t.Errorf("%v of %q", z, got[0].Heat.Rows)
+	}
+	if got := figure.Build(&fit.Params{Run: fit.Run{Hosts: []string{"a"}}}, nil); len(got) != 0 {
+		t.Errorf("%d figures of one host", len(got))
+	}
+	if got := figure.Build(nil, nil); got != nil {
+		t.Error("figures of nothing")
+	}
+}
+
+func TestValidation(t *testing.T) {
+	p := &fit.Params{Validation: []fit.Validation{
+		{Pattern: "bcast-tree", Hosts: 8, Bytes: 4096, Predicted: 2e-3, CI95: &[2]float64{1.9e-3, 2.1e-3}, Measured: 2.5e-3, Error: 0.2},
+		{Pattern: "bcast-tree", Hosts: 8, Bytes: 1, Predicted: 1e-3, Measured: 1e-3},
+		{Pattern: "barrier", Hosts: 4, Predicted: 1e-3, Measured: math.NaN()},
+	}}
+	got := figure.Build(p, nil)
+	check(t, got)
+	if len(got) != 1 || got[0].Section != "Validation" || got[0].Says != "2 patterns that no fit has seen, predicted and then measured: "+
+		"10% apart on average, and 20% at most (bcast-tree, 8 hosts, 4KiB)." {
+		t.Fatalf("%+v", got)
+	}
+	if tr := got[0].Traces[1]; tr.X[1] != 2.5e-3 || tr.Y[1] != 2e-3 || tr.Lo[1] != 1.9e-3 || !math.IsNaN(tr.Lo[0]) {
+		t.Errorf("%+v", tr)
+	}
+}
+
+func day(n int) time.Time { return time.Date(2026, 3, 1+n, 2, 0, 0, 0, time.UTC) }
+
+func TestTimeline(t *testing.T) {
+	s := figure.Series{Name: "latency", Link: "h1→h2", Label: "half round trip of the smallest message", Unit: "s", Better: fit.BetterLower}
+	for n := range 20 {
+		s.Runs, s.At = append(s.Runs, fmt.Sprintf("run-%02d", n)), append(s.At, day(n))
+		v := 40e-6
+		if n >= 12 {
+			v = 44e-6
+		}
+		s.Y, s.Lo, s.Hi = append(s.Y, v), append(s.Lo, v-1e-6), append(s.Hi, v+1e-6)
+	}
+	s.Lo[3], s.Hi[3], s.Y[4] = math.NaN(), math.NaN(), math.NaN()
+	flat := figure.Timeline(s)
+	check(t, []figure.Figure{flat})
+	if !strings.HasPrefix(flat.Says, "19 runs, the last 44 µs; no change of level around the median of ") {
+		t.Errorf("says %q", flat.Says)
+	}
+	s.Changes = []figure.Change{{At: 12, Before: 40e-6, After: 44e-6, P: 0.001}}
+	s.Known = []figure.Known{{At: 12, Reason: "new cable"}, {At: 2, Reason: "kernel"}}
+	f := figure.Timeline(s)
+	check(t, []figure.Figure{f})
+	const want = "19 runs, the last 44 µs. 1 change of level, the last +10.0%, for the worse (p = 0.001) with run run-12, " +
+		"acknowledged: new cable."
+	if f.Says != want {
+		t.Errorf("says %q, want %q", f.Says, want)
+	}
+	if len(f.Marks) != 2 || f.Marks[0].Label != "known: kernel" || f.Marks[1].Label != "+10.0%; known: new cable" ||
+		f.Marks[1].X != float64(day(12).Unix()) {
+		t.Errorf("marks %+v", f.Marks)
+	}
+	if got := names(f.Traces, figure.Line); !slices.Equal(got, []string{"median 40 µs", "median 44 µs"}) || f.X.Unit != "time" {
+		t.Errorf("levels %q, axis %+v", got, f.X)
+	}
+	if f.Traces[0].X[1] != f.Traces[1].X[0] {
+		t.Error("levels do not meet")
+	}
+	for _, odd := range []figure.Series{{}, {Name: "g", Unit: "s", At: []time.Time{day(1)}, Y: []float64{1}},
+		{Name: "g", At: []time.Time{day(1), day(1)}, Y: []float64{math.NaN(), math.Inf(1)},
+			Changes: []figure.Change{{At: 1}, {At: 99}, {At: -1}}},
+		{Name: "x", At: []time.Time{day(2), day(1)}, Y: []float64{2, 1, 3}, Lo: []float64{1},
+			Changes: []figure.Change{{At: 0, Before: 0}}, Known: []figure.Known{{At: 0}}}} {
+		f := figure.Timeline(odd)
+		if f.Says == "" || !id.MatchString(f.ID) {
+			t.Errorf("%+v", f)
+		}
+		for _, tr := range f.Traces {
+			checkTrace(t, &f, tr)
+		}
+	}
+}
+
+// Metrics whose names differ in capitals, or in what an ID cannot hold, are figures of their own.
+func TestTimelineIDs(t *testing.T) {
+	seen := map[string]string{}
+	for _, s := range []figure.Series{{Name: "g"}, {Name: "G"}, {Name: "o_s.c0"}, {Name: "O_s.c0"}, {Name: "latency", Link: "h1→h2"},
+		{Name: "latency", Link: "h1→h-2"}, {Name: "latency", Link: "h2→h1"}, {Name: "a_c"}, {Name: "latency"}} {
+		f := figure.Timeline(s)
+		if other, taken := seen[f.ID]; taken || !id.MatchString(f.ID) {
+			t.Errorf("%s %s: ID %s, as %s", s.Name, s.Link, f.ID, other)
+		}
+		seen[f.ID] = s.Name + s.Link
+	}
+	if seen["a-c"] == "" || seen["g"] == "" {
+		t.Error("plain names have hashes")
+	}
+}
+
+// raw is n timings at 8 sizes, the slow tenth of them with a retransmission.
+func raw(n int) *dataset.Dataset {
+	d := &dataset.Dataset{}
+	rng := rand.New(rand.NewPCG(1, 2))
+	for i := range n / 100 {
+		s := dataset.Sample{Exp: "pingpong", Point: dataset.Point{"bytes": 1 << (i % 8)}, Ranks: []int{0, 1}}
+		for range 100 {
+			s.NS = append(s.NS, 1000+rng.Int64N(1_000_000))
+		}
+		if i%80 < 8 {
+			s.Flags = []string{dataset.FlagRetrans}
+			for k := range s.NS {
+				s.NS[k] += 200_000_000
+			}
+		}
+		d.Samples = append(d.Samples, s)
+	}
+	return d
+}
+
+func rawParams() *fit.Params {
+	return &fit.Params{Fits: []*fit.Fit{{Model: "m", Experiment: "pingpong",
+		Residuals: []fit.Residual{{Series: "T(x)", X: 1, Measured: 1}, {Series: "T(x)", X: 128, Measured: 2}},
+		Plots: []fit.Plot{{ID: "t-x", Section: "s", Title: "t", Says: "x.", X: fit.Axis{Name: "size", Unit: "B", Log: true},
+			Y: fit.Axis{Name: "T", Unit: "s", Log: true}, Series: []string{"T(x)"}, Raw: &fit.Raw{Experiment: "pingpong", Factor: "bytes"}}}}}}
+}
+
+func TestRawQuantiles(t *testing.T) {
+	d := raw(400_000)
+	one := dataset.Point{"bytes": 1}
+	d.Samples = append(d.Samples,
+		dataset.Sample{Exp: "pingpong", Point: one, NS: []int64{5e9, 6e9}, Flags: []string{dataset.FlagTimeout}},
+		dataset.Sample{Exp: "paired", Point: one, NS: []int64{9e9}}, dataset.Sample{Exp: "pingpong", NS: []int64{9e9}})
+	f := figure.Build(rawParams(), d)
+	check(t, f)
+	wide, narrow := f[0].Traces[0], f[0].Traces[1]
+	if want := "5–95% of 360,000 timings (left out: 40,000 with retransmissions, 2 broken off)"; wide.Name != want {
+		t.Errorf("%q, want %q", wide.Name, want)
+	}
+	if len(wide.X) != 8 || wide.X[7] != 128 {
+		t.Fatalf("sizes %v", wide.X)
+	}
+	for _, c := range []struct{ got, want float64 }{{wide.Lo[7], 51e-6}, {wide.Hi[7], 951e-6}, {narrow.Lo[7], 251e-6}, {narrow.Hi[7], 751e-6},
+		{wide.Y[7], 501e-6}} {
+		if math.Abs(c.got-c.want) > 6e-6 {
+			t.Errorf("quantile %g, want about %g", c.got, c.want)
+		}
+	}
+}
+
+// The bar: a million timings in well under a second.
+func BenchmarkRawMillion(b *testing.B) {
+	d, p := raw(1_000_000), rawParams()
+	for b.Loop() {
+		figure.Build(p, d)
+	}
+}

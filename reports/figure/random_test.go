@@ -1,0 +1,101 @@
+package figure_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"calib/fit"
+	"calib/internal/dataset"
+	"calib/reports/figure"
+)
+
+var (
+	words   = rapid.SampledFrom([]string{"", "a", "A", "t-x", "T(x)", "L(m,2)", "h1", "h2", "h3", "pingpong", "é→", "Ping-pong"})
+	numbers = rapid.SampledFrom([]float64{0, 1, -1, 2, 3.5, 1e-9, 1e12, -1e-6, math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64})
+	list    = rapid.SliceOfN(numbers, 0, 5)
+)
+
+func randomPlot(t *rapid.T) fit.Plot {
+	p := fit.Plot{ID: words.Draw(t, "id"), Section: words.Draw(t, "section"), Title: words.Draw(t, "title"), Says: words.Draw(t, "says"),
+		Line: words.Draw(t, "line"), Series: rapid.SliceOfN(words, 0, 3).Draw(t, "series"), Below: rapid.Bool().Draw(t, "below"),
+		X: fit.Axis{Name: words.Draw(t, "x"), Log: rapid.Bool().Draw(t, "log x")},
+		Y: fit.Axis{Unit: "s", Log: rapid.Bool().Draw(t, "log y")}}
+	for range rapid.IntRange(0, 2).Draw(t, "curves") {
+		p.Curves = append(p.Curves, fit.Curve{Name: words.Draw(t, "curve"), X: list.Draw(t, "cx"), Y: list.Draw(t, "cy"),
+			Lo: list.Draw(t, "clo"), Hi: list.Draw(t, "chi")})
+	}
+	for range rapid.IntRange(0, 2).Draw(t, "marks") {
+		p.Marks = append(p.Marks, fit.Mark{X: numbers.Draw(t, "mark"), Lo: numbers.Draw(t, "lo"), Hi: numbers.Draw(t, "hi")})
+	}
+	if rapid.Bool().Draw(t, "raw") {
+		p.Raw = &fit.Raw{Experiment: "pingpong", Factor: "bytes", Fixed: map[string]int64{words.Draw(t, "fixed"): 1}}
+	}
+	return p
+}
+
+func randomParams(t *rapid.T) *fit.Params {
+	p := &fit.Params{Run: fit.Run{Hosts: rapid.SliceOfN(words, 0, 3).Draw(t, "hosts")}}
+	for range rapid.IntRange(0, 3).Draw(t, "fits") {
+		f := &fit.Fit{Model: words.Draw(t, "model"), Experiment: words.Draw(t, "experiment")}
+		for range rapid.IntRange(0, 6).Draw(t, "residuals") {
+			f.Residuals = append(f.Residuals, fit.Residual{Series: words.Draw(t, "of"), X: numbers.Draw(t, "rx"),
+				Measured: numbers.Draw(t, "measured"), Lo: numbers.Draw(t, "rlo"), Hi: numbers.Draw(t, "rhi"),
+				Fitted: numbers.Draw(t, "fitted"), N: rapid.IntRange(-1, 5000).Draw(t, "n")})
+		}
+		for range rapid.IntRange(0, 3).Draw(t, "plots") {
+			f.Plots = append(f.Plots, randomPlot(t))
+		}
+		p.Fits = append(p.Fits, f, nil)
+	}
+	pointer := func(name string) *float64 {
+		if v := numbers.Draw(t, name); v != 2 {
+			return &v
+		}
+		return nil
+	}
+	for range rapid.IntRange(0, 5).Draw(t, "pairs") {
+		p.Pairs = append(p.Pairs, fit.Pair{From: words.Draw(t, "from"), To: words.Draw(t, "to"), Latency: pointer("latency"),
+			Rate: pointer("rate"), Slow: words.Draw(t, "slow")})
+	}
+	for range rapid.IntRange(0, 3).Draw(t, "validation") {
+		p.Validation = append(p.Validation, fit.Validation{Pattern: words.Draw(t, "pattern"), Predicted: numbers.Draw(t, "predicted"),
+			Measured: numbers.Draw(t, "was"), CI95: &[2]float64{numbers.Draw(t, "vlo"), numbers.Draw(t, "vhi")}})
+	}
+	return p
+}
+
+// Whatever a params.json holds, figures keep their promises.
+func TestBuildAnything(t *testing.T) {
+	d := &dataset.Dataset{Samples: []dataset.Sample{{Exp: "pingpong", Point: dataset.Point{"bytes": 0}, NS: []int64{-1, 0, 5}},
+		{Exp: "pingpong", Point: dataset.Point{"bytes": 3}}, {Exp: "pingpong", Point: dataset.Point{"bytes": 8, "a": 1}, NS: []int64{7}}}}
+	rapid.Check(t, func(t *rapid.T) {
+		p := randomParams(t)
+		check(t, figure.Build(p, d))
+		check(t, figure.Build(p, nil))
+	})
+}
+
+func TestTimelineAnything(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := figure.Series{Name: words.Draw(t, "name"), Link: words.Draw(t, "link"), Unit: "s", Runs: rapid.SliceOfN(words, 0, 4).Draw(t, "runs"),
+			Y: list.Draw(t, "y"), Lo: list.Draw(t, "lo"), Hi: list.Draw(t, "hi")}
+		for range rapid.IntRange(0, 5).Draw(t, "times") {
+			s.At = append(s.At, time.Unix(rapid.Int64Range(0, 3).Draw(t, "at"), 0))
+		}
+		for range rapid.IntRange(0, 3).Draw(t, "changes") {
+			s.Changes = append(s.Changes, figure.Change{At: rapid.IntRange(-1, 5).Draw(t, "change"),
+				Before: numbers.Draw(t, "before"), After: numbers.Draw(t, "after")})
+			s.Known = append(s.Known, figure.Known{At: rapid.IntRange(-1, 5).Draw(t, "known")})
+		}
+		f := figure.Timeline(s)
+		if f.Says == "" || !id.MatchString(f.ID) {
+			t.Fatalf("%+v", f)
+		}
+		for _, tr := range f.Traces {
+			checkTrace(t, &f, tr)
+		}
+	})
+}

@@ -1,0 +1,142 @@
+package figure
+
+import (
+	"math"
+	"slices"
+	"strconv"
+
+	"calib/fit"
+)
+
+const (
+	// undershoot is where an interval that reaches zero is cut on a logarithmic axis, as a share of the smallest value.
+	undershoot = 0.1
+	// leastSpan is the ratio of the ends of a logarithmic axis below which it would show no decade: a linear one is read better.
+	leastSpan = 2
+)
+
+// settle makes a figure keep what its axes promise. A logarithmic axis becomes linear where a measured point is not
+// positive, so that nothing measured is hidden, and where all values are within a factor of leastSpan. What else is not positive there is left out of lines, and intervals and bands that
+// reach zero are cut at a tenth of the smallest value. Numbers that are not finite become gaps.
+func settle(f *Figure) {
+	for i := range f.Traces {
+		f.Traces[i] = f.Traces[i].clean()
+	}
+	f.X.Log = f.X.Log && logarithmic(f.Traces, func(t Trace) []float64 { return t.X })
+	if f.X.Log {
+		for i := range f.Traces {
+			t := f.Traces[i]
+			f.Traces[i] = t.where(func(k int) bool { return t.X[k] > 0 })
+		}
+		f.Marks = slices.DeleteFunc(f.Marks, func(m fit.Mark) bool { return m.X <= 0 })
+		for i := range f.Marks {
+			if m := &f.Marks[i]; m.Lo < m.Hi && m.Lo <= 0 {
+				m.Lo = m.X * undershoot
+			}
+		}
+	}
+	f.Y.Log = f.Y.Log && logarithmic(f.Traces, func(t Trace) []float64 { return t.Y })
+	if f.Y.Log {
+		floor := undershoot * leastPositive(f.Traces)
+		for i := range f.Traces {
+			f.Traces[i].raise(floor)
+		}
+	}
+	f.Traces = slices.DeleteFunc(f.Traces, func(t Trace) bool { return len(t.X) == 0 })
+	if f.Below != nil {
+		settle(f.Below)
+		f.Below.X = f.X
+		if len(f.Below.Traces) == 0 {
+			f.Below = nil
+		}
+	}
+}
+
+// clean makes gaps of what is not finite, and leaves out what has no x, and of bands what has no interval.
+func (t Trace) clean() Trace {
+	for i := range t.Y {
+		if !finite(t.Y[i]) {
+			t.Y[i] = math.NaN()
+		}
+		if t.Lo != nil && !(finite(t.Lo[i]) && finite(t.Hi[i]) && t.Lo[i] <= t.Hi[i]) {
+			t.Lo[i], t.Hi[i] = math.NaN(), math.NaN()
+		}
+	}
+	return t.where(func(i int) bool { return finite(t.X[i]) && (t.Kind != Band || finite(t.Lo[i])) })
+}
+
+// logarithmic reports whether every measured point is positive, and the positive values are far enough apart.
+func logarithmic(traces []Trace, of func(Trace) []float64) bool {
+	least, most := math.Inf(1), 0.0
+	for _, t := range traces {
+		for _, v := range of(t) {
+			switch {
+			case v > 0:
+				least, most = math.Min(least, v), math.Max(most, v)
+			case t.Kind == Points && v <= 0:
+				return false
+			}
+		}
+	}
+	return most >= leastSpan*least
+}
+
+// leastPositive is the smallest positive value of points and lines.
+func leastPositive(traces []Trace) float64 {
+	least := math.Inf(1)
+	for _, t := range traces {
+		for _, v := range t.Y {
+			if v > 0 {
+				least = math.Min(least, v)
+			}
+		}
+	}
+	return least
+}
+
+// where keeps some of the points of t.
+func (t Trace) where(keep func(i int) bool) Trace {
+	out := Trace{Name: t.Name, Kind: t.Kind, Group: t.Group}
+	for i := range t.X {
+		if !keep(i) {
+			continue
+		}
+		out.X, out.Y = append(out.X, t.X[i]), append(out.Y, t.Y[i])
+		if t.Lo != nil {
+			out.Lo, out.Hi = append(out.Lo, t.Lo[i]), append(out.Hi, t.Hi[i])
+		}
+		if t.Text != nil {
+			out.Text = append(out.Text, t.Text[i])
+		}
+	}
+	return out
+}
+
+// raise makes a gap of what is not positive, and cuts intervals at floor.
+func (t *Trace) raise(floor float64) {
+	for i, y := range t.Y {
+		if y <= 0 {
+			t.Y[i] = math.NaN()
+			if t.Kind == Band {
+				t.Y[i] = floor
+			}
+		}
+	}
+	for i := range t.Lo {
+		if t.Hi[i] <= 0 {
+			t.Hi[i] = floor
+		}
+		if t.Lo[i] <= 0 {
+			t.Lo[i] = math.Min(floor, t.Hi[i])
+		}
+	}
+}
+
+// thousands prints a count: "12,345".
+func thousands(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}

@@ -1,0 +1,74 @@
+package figure_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+
+	"calib/bench"
+	"calib/fit"
+	"calib/internal/coord"
+	"calib/internal/dataset"
+	"calib/internal/netspec"
+	"calib/internal/simagent"
+	"calib/internal/units"
+	"calib/transport/sim"
+)
+
+// whole is a run of every experiment on a simulated network, and every model's fit.
+type whole struct {
+	d    *dataset.Dataset
+	fits []*fit.Fit
+	err  error
+}
+
+// simulated runs it once for all tests.
+var simulated = sync.OnceValue(func() (w whole) {
+	spec, err := netspec.Preset("hku2000", 5)
+	if err != nil {
+		return whole{err: err}
+	}
+	p, err := bench.BuiltinPlan(bench.PlanStandard)
+	if err != nil {
+		return whole{err: err}
+	}
+	p.Experiments, p.Budget, p.Seed, p.Rounds = nil, 0, 7, bench.Rounds{Min: 2, Max: 2}
+	p.Limits.Effort, p.Limits.AllPairs, p.Limits.MaxBytes = 0.1, true, 32*units.KiB
+	s, err := bench.NewSchedule(p, spec.Hosts, bench.Experiments)
+	if err != nil {
+		return whole{err: err}
+	}
+	w.d = &dataset.Dataset{Header: dataset.Header{Schema: dataset.Schema, Run: "simulated", Seed: p.Seed}}
+	var agents []coord.Agent
+	noise := sim.Options{Seed: p.Seed, Noise: sim.Noise{Jitter: 0.005, Round: 0.005}}
+	for _, a := range simagent.New(*spec, noise) {
+		h, err := a.Hello(context.Background())
+		if err != nil {
+			return whole{err: err}
+		}
+		w.d.Header.Hosts = append(w.d.Header.Hosts, h)
+		agents = append(agents, a)
+	}
+	if _, w.err = coord.Walk(context.Background(), agents, coord.Config{
+		Run: "simulated", Schedule: s, Stopper: bench.NewStopper(s),
+		Deadline: func(bench.Slot) units.Nanos { return 600 * units.Second },
+		Sink:     func(b []dataset.Sample) error { w.d.Samples = append(w.d.Samples, b...); return nil },
+	}); w.err != nil {
+		return w
+	}
+	fits, errs := fit.All(w.d, fit.Settings{Replicates: 50})
+	if w.fits = fits; len(errs) > 0 {
+		w.err = errs[0]
+	}
+	return w
+})
+
+// simulation returns the run with fresh Params, which a test may change.
+func simulation(t testing.TB) (*fit.Params, *dataset.Dataset) {
+	t.Helper()
+	w := simulated()
+	if w.err != nil {
+		t.Fatal(w.err)
+	}
+	return fit.Collect(w.d, w.fits), w.d
+}
