@@ -17,34 +17,37 @@ func (p *page) quality(ps *fit.Params) {
 		return
 	}
 	p.heading("Quality of each fit")
-	g := grid{
-		header: []string{"model", "experiment", "R²", "mean err", "worst", "left-out", "cond", "timings", "unused"},
-		right:  []bool{false, false, true, true, true, true, true, true, true},
+	t, says := QualityOf(ps)
+	p.write(grid{Grid: t})
+	for _, s := range says {
+		p.line(2, "%s", s)
 	}
-	for _, f := range ps.Fits {
-		q := f.Quality
-		if q == nil {
-			q = &fit.Quality{MeanError: math.NaN(), MaxError: math.NaN()}
-		}
-		g.add(clean(f.Model), clean(f.Experiment), number(q.R2, 5), Percent(q.MeanError), Percent(q.MaxError),
-			percentOf(q.LeaveOneOut), number(q.Condition, 3), count(float64(f.Used)), count(float64(f.LeftOut)))
+}
+
+func qualityRow(f *fit.Fit) []string {
+	q := f.Quality
+	if q == nil {
+		q = &fit.Quality{MeanError: math.NaN(), MaxError: math.NaN()}
 	}
-	p.write(g)
-	p.line(2, "err: relative errors of the fit; left-out: mean error at sizes the fit has not seen; cond: condition number.")
-	for _, f := range ps.Fits {
-		if len(f.Domain) > 0 {
-			p.line(2, "%s saw %s, on %s.", clean(f.Model), domain(f.Domain), plural(len(f.Hosts), "host"))
-		}
-		if len(f.LeftOutWhy) == 0 {
-			continue
-		}
-		var why []string
-		for _, flag := range slices.Sorted(maps.Keys(f.LeftOutWhy)) {
-			why = append(why, fmt.Sprintf("%s %s", count(float64(f.LeftOutWhy[flag])), clean(flag)))
-		}
-		p.line(2, "%s leaves out %s of %s: %s.", clean(f.Model), count(float64(f.LeftOut)), plural(f.Used+f.LeftOut, "timing"),
-			strings.Join(why, ", "))
+	return []string{clean(f.Model), clean(f.Experiment), number(q.R2, 5), Percent(q.MeanError), Percent(q.MaxError),
+		percentOf(q.LeaveOneOut), number(q.Condition, 3), count(float64(f.Used)), count(float64(f.LeftOut))}
+}
+
+// saw says which data a fit saw, and what it left out.
+func saw(f *fit.Fit) []string {
+	var out []string
+	if len(f.Domain) > 0 {
+		out = append(out, fmt.Sprintf("%s saw %s, on %s.", clean(f.Model), domain(f.Domain), plural(len(f.Hosts), "host")))
 	}
+	if len(f.LeftOutWhy) == 0 {
+		return out
+	}
+	var why []string
+	for _, flag := range slices.Sorted(maps.Keys(f.LeftOutWhy)) {
+		why = append(why, fmt.Sprintf("%s %s", count(float64(f.LeftOutWhy[flag])), clean(flag)))
+	}
+	return append(out, fmt.Sprintf("%s leaves out %s of %s: %s.", clean(f.Model), count(float64(f.LeftOut)),
+		plural(f.Used+f.LeftOut, "timing"), strings.Join(why, ", ")))
 }
 
 func number(v *float64, digits int) string {
@@ -97,8 +100,9 @@ func (p *page) series(f *fit.Fit, series string) {
 		}
 	}
 	p.line(2, "%s, %s; a full bar is %s.", p.paint(bold, clean(f.Model)), clean(series), Percent(full))
-	g := grid{header: []string{clean(rows[0].XName), "timings", "measured", "95% interval", "fitted", "unit", "error", "fit high │ low"},
-		right: []bool{true, true, true, false, true, false, true, false}}
+	g := grid{Grid: Grid{
+		Header: []string{clean(rows[0].XName), "timings", "measured", "95% interval", "fitted", "unit", "error", "fit high │ low"},
+		Right:  []bool{true, true, true, false, true, false, true, false}}}
 	for _, r := range rows {
 		unit := r.Unit
 		if unit == "" {
@@ -140,11 +144,5 @@ func (p *page) validation(ps *fit.Params) {
 		return
 	}
 	p.heading("Validation: patterns no fit has seen")
-	g := grid{header: []string{"pattern", "hosts", "bytes", "predicted", "measured", "error"},
-		right: []bool{false, true, true, true, true, true}}
-	for _, v := range ps.Validation {
-		g.add(clean(v.Pattern), strconv.Itoa(v.Hosts), count(float64(v.Bytes)), Format(v.Predicted, v.CI95, "s").String(),
-			Format(v.Measured, nil, "s").String(), signedPercent(v.Error))
-	}
-	p.write(g)
+	p.write(grid{Grid: ValidationOf(ps)})
 }

@@ -82,13 +82,9 @@ func (p *page) line(hang int, format string, args ...any) {
 
 // grid is a table without lines: columns two spaces apart, the last one wrapped to the page if wrap is set.
 type grid struct {
-	header []string
-	right  []bool // columns aligned to the right
-	rows   [][]string
-	wrap   bool
+	Grid
+	wrap bool
 }
-
-func (g *grid) add(cells ...string) { g.rows = append(g.rows, cells) }
 
 // write renders g, indented by two columns.
 func (p *page) write(g grid) {
@@ -98,22 +94,22 @@ func (p *page) write(g grid) {
 		Box:     table.BoxStyle{PaddingRight: between, MiddleHorizontal: "─"},
 		Options: table.Options{SeparateHeader: false},
 	})
-	t.AppendHeader(row(g.header))
+	t.AppendHeader(row(g.Header))
 	used := 0
-	configs := make([]table.ColumnConfig, len(g.header))
-	for i := range g.header {
+	configs := make([]table.ColumnConfig, len(g.Header))
+	for i := range g.Header {
 		c := table.ColumnConfig{Number: i + 1, Align: text.AlignLeft, AlignHeader: text.AlignLeft}
-		if i < len(g.right) && g.right[i] {
+		if i < len(g.Right) && g.Right[i] {
 			c.Align, c.AlignHeader = text.AlignRight, text.AlignRight
 		}
-		if g.wrap && i == len(g.header)-1 {
+		if g.wrap && i == len(g.Header)-1 {
 			c.WidthMax, c.WidthMaxEnforcer = max(p.Width-len(indent)-used, 16), text.WrapSoft
 		}
 		used += g.width(i) + len(between)
 		configs[i] = c
 	}
 	t.SetColumnConfigs(configs)
-	for _, r := range g.rows {
+	for _, r := range g.Rows {
 		t.AppendRow(row(r))
 	}
 	for i, l := range strings.Split(t.Render(), "\n") {
@@ -126,8 +122,8 @@ func (p *page) write(g grid) {
 }
 
 func (g *grid) width(column int) int {
-	w := text.StringWidth(g.header[column])
-	for _, r := range g.rows {
+	w := text.StringWidth(g.Header[column])
+	for _, r := range g.Rows {
 		w = max(w, text.StringWidthWithoutEscSequences(r[column]))
 	}
 	return w

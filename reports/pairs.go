@@ -61,29 +61,24 @@ func (p *page) pairs(ps *fit.Params) {
 		return
 	}
 	p.heading("Pairs")
-	slow := slowPairs(ps.Pairs, nil)
-	p.line(2, "%s measured, %d slow.", plural(len(ps.Pairs), "pair"), len(slow))
-	p.spread("latency", "s", ps.Pairs, func(q fit.Pair) *float64 { return q.Latency })
-	p.spread("rate", "B/s", ps.Pairs, func(q fit.Pair) *float64 { return q.Rate })
-	for _, h := range slowHosts(ps.Pairs) {
-		p.line(2, "Host %s is in %d slow pairs of its %d: the host, not the pairs.", clean(h.name), h.slow, h.pairs)
+	part := PairsOf(ps)
+	for _, s := range part.Says {
+		p.line(2, "%s", s)
 	}
-	if len(slow) == 0 {
+	if len(part.Slow.Rows) == 0 {
 		return
 	}
-	g := grid{header: []string{"slowest pairs", "latency", "rate", "why"}, wrap: true}
-	for _, q := range slow[:min(len(slow), slowestShown)] {
-		g.add(clean(q.From+" → "+q.To), quantity(q.Latency, q.LatencyCI, "s"), quantity(q.Rate, q.RateCI, "B/s"), clean(q.Slow))
-	}
+	more := len(part.Slow.Rows) - slowestShown
+	part.Slow.Rows = part.Slow.Rows[:min(len(part.Slow.Rows), slowestShown)]
 	p.WriteByte('\n')
-	p.write(g)
-	if more := len(slow) - slowestShown; more > 0 {
+	p.write(grid{Grid: part.Slow, wrap: true})
+	if more > 0 {
 		p.line(2, "  and %d more in params.json", more)
 	}
 }
 
-// spread prints least, median and greatest of one number over all pairs.
-func (p *page) spread(what, unit string, pairs []fit.Pair, of func(fit.Pair) *float64) {
+// spread gives least, median and greatest of one number over all pairs in one sentence, or none.
+func spread(what, unit string, pairs []fit.Pair, of func(fit.Pair) *float64) []string {
 	var all stats.Float64Data
 	for _, q := range pairs {
 		if v := of(q); v != nil {
@@ -92,10 +87,11 @@ func (p *page) spread(what, unit string, pairs []fit.Pair, of func(fit.Pair) *fl
 	}
 	median, err := stats.Median(all)
 	if err != nil {
-		return // no pair has this number
+		return nil // no pair has this number
 	}
 	show := func(v float64) string { return Format(v, nil, unit).String() }
-	p.line(2, "%s: median %s, from %s to %s.", sentenceCase(what), show(median), show(slices.Min(all)), show(slices.Max(all)))
+	return []string{fmt.Sprintf("%s: median %s, from %s to %s.", sentenceCase(what), show(median), show(slices.Min(all)),
+		show(slices.Max(all)))}
 }
 
 func sentenceCase(s string) string { return fmt.Sprintf("%c%s", s[0]+'A'-'a', s[1:]) }

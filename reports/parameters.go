@@ -63,14 +63,9 @@ func (p *page) parameters(ps *fit.Params) {
 		p.line(0, "No parameters: no model found the measurements it needs.")
 		return
 	}
-	g := grid{header: []string{"symbol", "value", "unit", "95% interval", "status", "what it is"},
-		right: []bool{false, true, false, false, false, false}, wrap: true}
-	for _, model := range models(ps) {
-		for _, name := range ordered(ps, model) {
-			q := ps.Parameters[name]
-			value, unit, ci := shown(q)
-			g.add(p.paint(bold, clean(name)), value, clean(unit), ci, p.status(q.Status), clean(q.Label))
-		}
+	g := grid{Grid: ParametersOf(ps), wrap: true}
+	for _, r := range g.Rows {
+		r[0], r[4] = p.paint(bold, r[0]), p.status(r[4])
 	}
 	p.write(g)
 }
@@ -94,66 +89,51 @@ func (p *page) status(s string) string {
 	case fit.StatusUnidentifiable, fit.StatusBound:
 		return p.paint(yellow, s)
 	}
-	return clean(s)
+	return s
 }
 
 // unidentifiable says of each parameter without a value what the data allow, and why.
 func (p *page) unidentifiable(ps *fit.Params) {
-	for _, model := range models(ps) {
-		for _, name := range ordered(ps, model) {
-			q := ps.Parameters[name]
-			if q.Status == fit.StatusOK {
-				continue
-			}
-			s := name + " is not identifiable"
-			if q.Status == fit.StatusBound {
-				s = name + " has only a bound"
-			}
-			if q.Bound != nil {
-				s += " (" + FormatBound(*q.Bound, q.Unit) + ")"
-			}
-			if q.Why != "" {
-				s += ": " + strings.TrimSuffix(q.Why, ".")
-			}
-			p.line(2, "%s.", clean(s))
-		}
+	for _, s := range WithoutValueOf(ps) {
+		p.line(2, "%s", s)
 	}
+}
+
+func withoutValue(name string, q fit.Parameter) string {
+	s := name + " is not identifiable"
+	if q.Status == fit.StatusBound {
+		s = name + " has only a bound"
+	}
+	if q.Bound != nil {
+		s += " (" + FormatBound(*q.Bound, q.Unit) + ")"
+	}
+	if q.Why != "" {
+		s += ": " + strings.TrimSuffix(q.Why, ".")
+	}
+	return s + "."
 }
 
 // sources says which model found which parameters, from which experiment and after which publication.
 func (p *page) sources(ps *fit.Params) {
-	for _, model := range models(ps) {
-		var heads []string
-		names := map[string][]string{}
-		for _, name := range ordered(ps, model) {
-			q := ps.Parameters[name]
-			head := fmt.Sprintf("%s on %s (%s)", model, q.Experiment, q.Source)
-			if names[head] == nil {
-				heads = append(heads, head)
-			}
-			names[head] = append(names[head], name)
-		}
-		for _, head := range heads {
-			p.line(2, "%s from %s.", clean(strings.Join(names[head], ", ")), clean(head))
-		}
+	for _, g := range SourcesOf(ps) {
+		p.line(2, "%s from %s.", strings.Join(g.Names, ", "), g.Source)
 	}
 }
 
 // costs writes each cost function in one row, for the short form. A function in pieces is left to the report.
 func (p *page) costs(ps *fit.Params) {
-	g := grid{header: []string{"function", "form", "coefficients"}, right: make([]bool, 3), wrap: true}
-	for _, name := range slices.Sorted(maps.Keys(ps.Functions)) {
-		f := ps.Functions[name]
-		if f.Form == fit.SegmentsForm {
+	g := grid{Grid: Grid{Header: []string{"function", "form", "coefficients"}}, wrap: true}
+	for _, f := range FunctionsOf(ps) {
+		if f.Pieces {
 			continue
 		}
 		var parts []string
-		for _, c := range slices.Sorted(maps.Keys(f.Coeff)) {
-			parts = append(parts, clean(c)+" "+coefficient(f, c).String())
+		for _, c := range f.Coeff {
+			parts = append(parts, c.Name+" "+c.String())
 		}
-		g.add(p.paint(bold, clean(name)), clean(f.Form), strings.Join(parts, ", "))
+		g.add(p.paint(bold, f.Name), f.Form, strings.Join(parts, ", "))
 	}
-	if len(g.rows) > 0 {
+	if len(g.Rows) > 0 {
 		p.WriteByte('\n')
 		p.write(g)
 		p.WriteByte('\n')
@@ -166,13 +146,12 @@ func (p *page) functions(ps *fit.Params) {
 		return
 	}
 	p.heading("Functions")
-	for _, name := range slices.Sorted(maps.Keys(ps.Functions)) {
-		f := ps.Functions[name]
-		p.line(4, "%s = %s [%s]: %s (%s)", p.paint(bold, clean(name)), clean(f.Form), clean(f.Unit), clean(f.Label), clean(f.Source))
-		for _, c := range slices.Sorted(maps.Keys(f.Coeff)) {
-			p.line(6, "    %s = %s", clean(c), coefficient(f, c))
+	for _, f := range FunctionsOf(ps) {
+		p.line(4, "%s = %s [%s]: %s (%s)", p.paint(bold, f.Name), f.Form, f.Unit, f.Label, f.Source)
+		for _, c := range f.Coeff {
+			p.line(6, "    %s = %s", c.Name, c.Quantity)
 		}
-		p.line(6, "    holds for %s", domain(f.Domain))
+		p.line(6, "    holds for %s", f.Domain)
 	}
 }
 

@@ -45,8 +45,8 @@ func PlanText(w io.Writer, f Plan, o Options) error {
 	if len(f.Experiments) == 0 {
 		p.line(0, "Nothing to measure: no experiment has a point within these limits.")
 	} else {
-		g := grid{header: []string{"experiment", "points", "slots", "time", "bytes per link"},
-			right: []bool{false, true, true, true, true}}
+		g := grid{Grid: Grid{Header: []string{"experiment", "points", "slots", "time", "bytes per link"},
+			Right: []bool{false, true, true, true, true}}}
 		for _, e := range f.Experiments {
 			g.add(clean(e.Name), strconv.Itoa(e.Points), strconv.Itoa(e.Slots), timeRange(e.MinutesLo, e.MinutesHi),
 				e.BytesPerLink.String())

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 
@@ -42,28 +41,14 @@ func (p *page) environment(ps *fit.Params) {
 		return
 	}
 	p.heading("Environment")
-	p.line(2, "calib %s on %s: %s.", clean(strings.Join(ps.Run.Versions, ", ")), plural(len(ps.Run.Hosts), "host"),
-		hostList(ps.Run.Hosts))
-	if len(e.Differences) > 0 {
+	part := EnvironmentOf(ps)
+	p.line(2, "%s", part.Says)
+	if len(part.Differs.Rows) > 0 {
 		p.line(2, "%s", p.paint(yellow, "The hosts differ in:"))
-		g := grid{header: []string{"fact", "value", "on"}, wrap: true}
-		for _, fact := range slices.Sorted(maps.Keys(e.Differences)) {
-			for i, v := range byValue(e.Differences[fact], ps.Run.Hosts) {
-				name := ""
-				if i == 0 {
-					name = clean(fact)
-				}
-				g.add(name, clean(v.value), hostList(v.hosts))
-			}
-		}
-		p.write(g)
+		p.write(grid{Grid: part.Differs, wrap: true})
 		p.WriteByte('\n')
 	}
-	g := grid{header: []string{"fact", "on every host"}, wrap: true}
-	for _, fact := range slices.Sorted(maps.Keys(e.Common)) {
-		g.add(clean(fact), clean(e.Common[fact]))
-	}
-	p.write(g)
+	p.write(grid{Grid: part.Common, wrap: true})
 }
 
 type valueHosts struct {

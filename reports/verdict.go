@@ -3,7 +3,6 @@ package reports
 import (
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,20 +12,25 @@ import (
 
 // verdict opens a report: what the network behaves like, how far the numbers go, and what stands out.
 func (p *page) verdict(ps *fit.Params) {
-	r := ps.Run
-	p.line(2, "%s: %s, plan %s, seed %d, %s, %s.", p.paint(bold, clean(r.ID)), plural(len(r.Hosts), "host"), clean(r.Plan),
-		r.Seed, plural(r.Rounds, "round"), plural(r.Timings, "timing"))
-	kind, _ := notes(ps)
-	for _, n := range kind {
-		if strings.HasPrefix(n, "behaves like") {
-			n = "the network " + n
+	v := VerdictOf(ps)
+	p.line(2, "%s: %s", p.paint(bold, v.Run), v.Scope)
+	for _, s := range v.Network {
+		if v.Known {
+			s = p.paint(bold, s)
 		}
-		p.line(2, "%s", p.paint(bold, sentence(n)))
+		p.line(2, "%s", s)
 	}
-	if len(kind) == 0 {
-		p.line(2, "Whether the network behaves like a switch or a shared medium is not known: that takes the experiment "+
-			"paired on four hosts or more.")
+	p.line(2, "%s", v.Counts)
+	for _, s := range v.Outliers {
+		p.line(2, "%s", p.paint(red, s))
 	}
+	for _, s := range v.Clock {
+		p.line(2, "%s", s)
+	}
+}
+
+// counts says how many parameters were found, and how many warnings there are.
+func counts(ps *fit.Params) string {
 	var ok, unknown, bound int
 	for _, q := range ps.Parameters {
 		switch q.Status {
@@ -42,32 +46,34 @@ func (p *page) verdict(ps *fit.Params) {
 	if bound > 0 {
 		text += fmt.Sprintf(", %d with a bound only", bound)
 	}
-	p.line(2, "%s; %s.", text, plural(len(groupWarnings(ps)), "warning"))
-	p.outliers(ps)
-	p.clock(ps)
+	return fmt.Sprintf("%s; %s.", text, plural(len(groupWarnings(ps)), "warning"))
 }
 
 // outliers names the hosts that stand out, and counts the slow pairs that no such host explains.
-func (p *page) outliers(ps *fit.Params) {
+func outliers(ps *fit.Params) []string {
+	var out []string
 	hosts := slowHosts(ps.Pairs)
 	for _, h := range hosts {
-		p.line(2, "%s", p.paint(red, fmt.Sprintf("Host %s stands out: %d of its %d pairs are slow.", clean(h.name), h.slow, h.pairs)))
+		out = append(out, fmt.Sprintf("Host %s stands out: %d of its %d pairs are slow.", clean(h.name), h.slow, h.pairs))
 	}
 	if slow := slowPairs(ps.Pairs, hosts); len(slow) > 0 {
 		worst := slow[0]
-		p.line(2, "%s", p.paint(red, fmt.Sprintf("%s slow, most of all %s: %s.", pluralAre(len(slow), "pair"),
-			clean(worst.From+" → "+worst.To), clean(worst.Slow))))
+		out = append(out, fmt.Sprintf("%s slow, most of all %s: %s.", pluralAre(len(slow), "pair"),
+			clean(worst.From+" → "+worst.To), clean(worst.Slow)))
 	}
+	return out
 }
 
-// clock states what the timer costs, beside every result.
-func (p *page) clock(ps *fit.Params) {
+// clocks states what the timer costs, beside every result.
+func clocks(ps *fit.Params) []string {
+	var out []string
 	for _, name := range slices.Sorted(maps.Keys(ps.Parameters)) {
 		q := ps.Parameters[name]
 		if q.Experiment == "clock" && q.Value != nil {
-			p.line(2, "Clock: %s, %s = %s.", clean(q.Label), clean(name), Format(*q.Value, q.CI95, q.Unit))
+			out = append(out, fmt.Sprintf("Clock: %s, %s = %s.", clean(q.Label), clean(name), Format(*q.Value, q.CI95, q.Unit)))
 		}
 	}
+	return out
 }
 
 // notes splits the fits' findings, without duplicates, into what the network behaves like and all others.
@@ -93,28 +99,10 @@ func (p *page) whereAndNext(ps *fit.Params) {
 	if p.Dir == "" {
 		return
 	}
-	dir := clean(p.Dir)
-	g := grid{header: []string{"file", "what is in it"}, wrap: true}
-	g.add(filepath.Join(dir, "params.json"), "the parameters, for programs")
-	g.add(filepath.Join(dir, "report.txt"), "the whole report, with residuals per size")
-	g.add(filepath.Join(dir, "samples.jsonl"), "every raw timing")
-	g.add(filepath.Join(dir, "run.json"), "plan, seed, hosts and environment of the run")
-	g.add(filepath.Join(dir, "log.jsonl"), "what happened when")
-	p.write(g)
+	files, next := FilesOf(ps, p.Dir)
+	p.write(grid{Grid: files, wrap: true})
 	p.WriteByte('\n')
-	g = grid{header: []string{"next", "why"}, wrap: true}
-	g.add("calib report "+shellWord(dir), "read the whole report")
-	g.add("calib fit "+shellWord(dir), "fit again from the same samples, offline: the same bytes come back")
-	if ps.Run.Plan == "quick" {
-		g.add("calib run --plan standard …", "narrower intervals than the quick plan gives")
-	}
-	if _, has := ps.Parameters["B_L"]; !has && ps.Functions["g_r"].Form != "" {
-		g.add("calib run --only flood …", "how many packets a port holds; it overflows one to see, so packets are lost")
-	}
-	if len(slowHosts(ps.Pairs)) > 0 {
-		g.add("calib run --only pingpong …", "see whether the slow host stays slow")
-	}
-	p.write(g)
+	p.write(grid{Grid: next, wrap: true})
 }
 
 // shellWord quotes s for a shell where that is needed.

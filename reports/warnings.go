@@ -1,10 +1,8 @@
 package reports
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
-	"strings"
 
 	"calib/fit"
 )
@@ -54,31 +52,24 @@ func groupWarnings(ps *fit.Params) []warning {
 
 // warnings lists the grouped warnings, each with the models it concerns.
 func (p *page) warnings(ps *fit.Params) {
-	all := groupWarnings(ps)
+	all := WarningsOf(ps)
 	if len(all) == 0 {
 		return
 	}
 	p.heading("Warnings")
-	for _, w := range all {
-		s := w.text
-		if w.count > 1 {
-			s += fmt.Sprintf(" (and %d more like it)", w.count-1)
-		}
-		if len(w.models) > 0 {
-			s += " [" + strings.Join(w.models, ", ") + "]"
-		}
+	for _, s := range all {
 		p.line(2, "%s %s", p.paint(yellow, "!"), s)
 	}
 }
 
 // findings lists the fits' notes that are not part of the verdict.
 func (p *page) findings(ps *fit.Params) {
-	_, other := notes(ps)
-	if len(other) == 0 {
+	all := FindingsOf(ps)
+	if len(all) == 0 {
 		return
 	}
 	p.heading("Findings")
-	for _, n := range other {
-		p.line(2, "- %s", sentence(n))
+	for _, s := range all {
+		p.line(2, "- %s", s)
 	}
 }

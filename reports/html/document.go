@@ -1,0 +1,186 @@
+package html
+
+import (
+	"bytes"
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+	"unicode"
+
+	"calib/reports"
+	"calib/reports/figure"
+)
+
+// document is a page to be written: plain text and figures in order. The template escapes all of it.
+type document struct {
+	Title    string
+	Eyebrow  string // above the heading: which run
+	Scope    string
+	Heading  string
+	Lead     []string
+	Alerts   []string
+	Quiet    []string
+	Warnings *more
+	Opening  []table // before the contents
+	Sections []section
+
+	taken map[string]bool // anchors in use
+	err   error
+}
+
+type section struct {
+	ID, Title string
+	Says      []string
+	List      []string
+	Figures   []plot
+	Tables    []table
+}
+
+type table struct {
+	Title  string
+	Fold   string // where it is set, the table is folded under it
+	Header []cell
+	Rows   [][]cell
+	Says   []string // under the table
+	More   *more
+}
+
+type cell struct{ Text, Class string }
+
+// more is a list, of which Rest is folded; without Rest all of it is.
+type more struct {
+	Summary     string
+	Items, Rest []string
+}
+
+// plot is a figure in the page.
+type plot struct {
+	ID, Title, Says string
+	Class           string   // its height
+	Flags           []string // cells that stand out
+	Data            template.JS
+}
+
+func newDocument(title string) *document {
+	return &document{Title: title, taken: map[string]bool{"top": true}}
+}
+
+// add appends a section and gives it an anchor. A section of the same title is continued.
+func (d *document) add(s section) {
+	s.ID = d.anchor(s.Title)
+	d.Sections = append(d.Sections, s)
+}
+
+// addFigures appends figures, those of one section under one heading, in the order in which sections first come.
+func (d *document) addFigures(figures []figure.Figure) {
+	at := map[string]int{}
+	for i := range figures {
+		title := figures[i].Section
+		if title == "" {
+			title = "Figures"
+		}
+		j, ok := at[title]
+		if !ok {
+			d.add(section{Title: title})
+			j = len(d.Sections) - 1
+			at[title] = j
+		}
+		d.Sections[j].Figures = append(d.Sections[j].Figures, d.figures(figures[i:i+1])...)
+	}
+}
+
+func (d *document) figures(all []figure.Figure) []plot {
+	out := make([]plot, 0, len(all))
+	for i := range all {
+		f := &all[i]
+		data, err := encode(f)
+		if err != nil && d.err == nil {
+			d.err = fmt.Errorf("figure %q: %w", f.ID, err)
+		}
+		p := plot{ID: d.anchor(f.ID), Title: f.Title, Says: f.Says, Data: data}
+		switch {
+		case f.Heat != nil:
+			p.Class, p.Flags = "heat", flagged(f.Heat)
+		case f.Below != nil:
+			p.Class = "tall"
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// flagged names the cells that stand out.
+func flagged(h *figure.Heat) []string {
+	var out []string
+	for i, f := range h.Flagged {
+		if i == flagsShown {
+			return append(out, fmt.Sprintf("and %d more", len(h.Flagged)-flagsShown))
+		}
+		if f.Row >= 0 && f.Row < len(h.Rows) && f.Col >= 0 && f.Col < len(h.Cols) {
+			out = append(out, h.Rows[f.Row]+" → "+h.Cols[f.Col]+": "+f.Why)
+		}
+	}
+	return out
+}
+
+// anchor makes an ID of a title that no other element has: lower-case words joined by "-".
+func (d *document) anchor(title string) string {
+	words := strings.FieldsFunc(strings.ToLower(title), func(r rune) bool {
+		return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_'
+	})
+	base := strings.Join(words, "-")
+	if base == "" {
+		base = "part"
+	}
+	id := base
+	for n := 2; d.taken[id]; n++ {
+		id = fmt.Sprintf("%s-%d", base, n)
+	}
+	d.taken[id] = true
+	return id
+}
+
+func tableOf(g reports.Grid) table {
+	var t table
+	align := func(i int) string {
+		if i < len(g.Right) && g.Right[i] {
+			return "right"
+		}
+		return ""
+	}
+	for i, h := range g.Header {
+		t.Header = append(t.Header, cell{h, align(i)})
+	}
+	for _, r := range g.Rows {
+		cells := make([]cell, len(r))
+		for i, text := range r {
+			cells[i] = cell{text, align(i)}
+		}
+		t.Rows = append(t.Rows, cells)
+	}
+	return t
+}
+
+// write writes the page. Nothing is written where anything fails.
+func (d *document) write(w io.Writer) error {
+	if d.err != nil {
+		return d.err
+	}
+	a, err := load()
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	if err := a.page.Execute(&b, struct {
+		*document
+		Policy string
+		Style  template.CSS
+		Script template.JS
+		Plotly template.HTML
+	}{d, a.policy, a.style, a.script, a.plotly}); err != nil {
+		return fmt.Errorf("page %q: %w", d.Title, err)
+	}
+	_, err = w.Write(b.Bytes())
+	return err
+}

@@ -1,0 +1,63 @@
+// Package html writes pages that need nothing but a browser: one file, no network, figures by an embedded Plotly.
+//
+// The opinion of this package: a report is kept for years, mailed, and opened on a machine that has no network, so a page
+// loads nothing and sends nothing: its content security policy allows the scripts and styles that were written into it, by
+// their hashes, and nothing else. Text comes first and needs no script; a figure is drawn when a
+// reader comes near it. Every sentence and every table cell is made by package reports, so that the page cannot
+// disagree with the text report. The same input gives the same bytes.
+//
+// Plotly is written into the page as it was published, rather than compressed and unpacked by the page: that costs
+// 0.84 MB, and buys figures that can be drawn at once, which a browser that is about to print demands, in browsers of
+// any age, and a policy in which the hash of Plotly is that of the published file.
+package html
+
+import (
+	"io"
+
+	"calib/fit"
+	"calib/reports"
+	"calib/reports/figure"
+)
+
+// Options of a report.
+type Options struct {
+	Dir     string          // run directory, for "where the files are"; "" leaves that out
+	History []figure.Figure // timelines; none leaves the section's place with a sentence how to get it
+}
+
+// Report writes report.html.
+func Report(w io.Writer, p *fit.Params, figures []figure.Figure, o Options) error {
+	return report(p, figures, o).write(w)
+}
+
+// Page is any other page: a history, a comparison.
+type Page struct {
+	Title   string
+	Lead    []string // the finding, in sentences
+	Tables  []Table
+	Figures []figure.Figure
+}
+
+// Table of a page.
+type Table struct {
+	Title  string
+	Header []string
+	Right  []bool // columns aligned to the right
+	Rows   [][]string
+}
+
+// Write writes the page: the tables, then the figures under the headings of their sections.
+func (p Page) Write(w io.Writer) error {
+	d := newDocument(p.Title)
+	d.Heading, d.Lead = p.Title, p.Lead
+	for _, t := range p.Tables {
+		grid := reports.Grid{Header: t.Header, Right: t.Right, Rows: t.Rows}
+		if t.Title == "" {
+			d.Opening = append(d.Opening, tableOf(grid))
+			continue
+		}
+		d.add(section{Title: t.Title, Tables: []table{tableOf(grid)}})
+	}
+	d.addFigures(p.Figures)
+	return d.write(w)
+}

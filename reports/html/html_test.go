@@ -1,0 +1,273 @@
+package html
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"calib/fit"
+	"calib/reports"
+	"calib/reports/figure"
+)
+
+func render(t testing.TB, p *fit.Params, figures []figure.Figure, o Options) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Report(&b, p, figures, o); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+var tag = regexp.MustCompile(`<[^>]*>`)
+
+var code = regexp.MustCompile(`(?s)<(script|style)[ >].*?</(script|style)>`)
+
+// markup is a page without scripts and styles.
+func markup(page string) string { return code.ReplaceAllString(page, "") }
+
+// words is the text of a page without scripts, styles and tags.
+func words(page string) string {
+	return strings.Join(strings.Fields(html.UnescapeString(tag.ReplaceAllString(markup(page), " "))), " ")
+}
+
+func TestReportSections(t *testing.T) {
+	page := render(t, fixture(t), examples(), Options{Dir: "runs/1"})
+	var got []string
+	for _, m := range regexp.MustCompile(`<h2 id="[^"]*">([^<]*)</h2>`).FindAllStringSubmatch(page, -1) {
+		got = append(got, html.UnescapeString(m[1]))
+	}
+	want := []string{"Warnings", "Contents", "Ping-pong", "Contention", "Functions", "Pairs", "Validation", "History", "Quality of each fit",
+		"Environment", "Files and next steps"}
+	if !slices.Equal(got, want) {
+		t.Errorf("sections %q, want %q", got, want)
+	}
+	for _, part := range []string{`<html lang="en">`, "<title>calib report calib-run-20260301-101500</title>", "<noscript>", "<thead>"} {
+		if !strings.Contains(page, part) {
+			t.Errorf("the page has no %s", part)
+		}
+	}
+	ids := map[string]bool{}
+	for _, m := range regexp.MustCompile(` id="([^"]*)"`).FindAllStringSubmatch(page, -1) {
+		if ids[m[1]] {
+			t.Errorf("two elements have the id %q", m[1])
+		}
+		ids[m[1]] = true
+	}
+	for _, m := range regexp.MustCompile(`href="#([^"]*)"`).FindAllStringSubmatch(page, -1) {
+		if !ids[m[1]] {
+			t.Errorf("link to #%s goes nowhere", m[1])
+		}
+	}
+}
+
+// The page says what the parts of the text report say, all of it.
+func TestReportSaysWhatTheTextSays(t *testing.T) {
+	p := fixture(t)
+	page := words(render(t, p, examples(), Options{Dir: "runs/1"}))
+	v := reports.VerdictOf(p)
+	want := slices.Concat([]string{v.Run, v.Scope, v.Counts}, v.Network, v.Outliers, v.Clock, reports.WarningsOf(p), reports.WithoutValueOf(p),
+		reports.FindingsOf(p), reports.PairsOf(p).Says, []string{"h1 → h2: latency 2 × the median", "bcast-tree", "calib history add"})
+	quality, says := reports.QualityOf(p)
+	files, next := reports.FilesOf(p, "runs/1")
+	want = append(want, says...)
+	for _, g := range []reports.Grid{reports.ParametersOf(p), quality, files, next, reports.ValidationOf(p), reports.EnvironmentOf(p).Common} {
+		for _, r := range g.Rows {
+			want = append(want, strings.Join(r, " "))
+		}
+	}
+	for _, f := range reports.FunctionsOf(p) {
+		want = append(want, f.Name+" "+f.Label+" "+f.Form+" ["+f.Unit+"]", f.Coeff[0].Name+" = "+f.Coeff[0].String(), f.Domain)
+	}
+	for _, f := range examples() {
+		want = append(want, f.Title, f.Says)
+	}
+	for _, s := range want {
+		if s = strings.Join(strings.Fields(s), " "); !strings.Contains(page, s) {
+			t.Errorf("the page does not say %q", s)
+		}
+	}
+}
+
+// The policy lets run exactly what is there: each element's text has its hash in the policy, and there are no others.
+func TestPolicy(t *testing.T) {
+	page := render(t, fixture(t), examples(), Options{})
+	m := regexp.MustCompile(`http-equiv="Content-Security-Policy" content="([^"]*)"`).FindStringSubmatch(page)
+	if m == nil {
+		t.Fatal("no policy")
+	}
+	policy := html.UnescapeString(m[1])
+	for _, part := range []string{"default-src 'none'", "base-uri 'none'", "form-action 'none'", "img-src data:;"} {
+		if !strings.Contains(policy, part) {
+			t.Errorf("policy without %s: %s", part, policy)
+		}
+	}
+	for _, part := range []string{"unsafe-inline", "unsafe-eval", "http", "*", "connect-src"} {
+		if strings.Contains(policy, part) {
+			t.Errorf("policy with %s: %s", part, policy)
+		}
+	}
+	for _, want := range []struct {
+		element, end string
+	}{{`<script>`, "</script>"}, {`<script type="text/plain" id="plotly">`, "</script>"}, {`<style>`, "</style>"}} {
+		parts := strings.Split(page, want.element)
+		if len(parts) != 2 {
+			t.Fatalf("%d × %s, want 1", len(parts)-1, want.element)
+		}
+		text, _, _ := strings.Cut(parts[1], want.end)
+		sum := sha256.Sum256([]byte(text))
+		if !strings.Contains(policy, base64.StdEncoding.EncodeToString(sum[:])) {
+			t.Errorf("the policy does not allow %s", want.element)
+		}
+	}
+	if found := regexp.MustCompile(`(?i)<[^>]+ (style|on[a-z]+)=`).FindString(markup(page)); found != "" {
+		t.Errorf("attribute that the policy forbids: %s", found)
+	}
+}
+
+func TestHostileText(t *testing.T) {
+	evil := `</script><script>alert(1)</script><img src=x onerror=alert(2)>"'&`
+	p := fixture(t)
+	p.Run.ID, p.Run.Hosts[0], p.Pairs[0].From, p.Pairs[0].Slow = evil, evil, evil, evil
+	p.Warnings = append(p.Warnings, evil)
+	a := p.Parameters["a"]
+	a.Label, a.Unit, a.Source, a.Status = evil, evil, evil, evil
+	p.Parameters["a"], p.Parameters[evil] = a, a
+	p.Functions[evil] = fit.Function{Form: evil, Unit: evil, Label: evil, Source: evil, Coeff: map[string]float64{evil: 1}}
+	p.Environment.Common[evil] = evil
+	p.Environment.Differences[evil] = map[string]string{evil: evil}
+	p.Validation[0].Pattern = evil
+	figures := examples()
+	for i := range figures {
+		f := &figures[i]
+		f.ID, f.Section, f.Title, f.Says, f.X.Name, f.Y.Unit = evil, evil, evil, evil, evil, evil
+		for j := range f.Traces {
+			f.Traces[j].Name, f.Traces[j].Kind = evil, evil
+		}
+		if f.Heat != nil {
+			f.Heat.Rows[0], f.Heat.Flagged[0].Why = evil, evil
+		}
+	}
+	for _, page := range []string{render(t, p, figures, Options{Dir: evil, History: figures}), pageText(t, Page{Title: evil, Lead: []string{evil},
+		Tables: []Table{{Title: evil, Header: []string{evil}, Rows: [][]string{{evil}}}}, Figures: figures})} {
+		if strings.Contains(page, "<script>alert") || strings.Contains(page, "<img") {
+			t.Error("text of the run became markup")
+		}
+		if n := strings.Count(page, "</script>"); n != 2+strings.Count(page, `<script type="application/json">`) {
+			t.Errorf("%d script elements end", n)
+		}
+	}
+}
+
+func pageText(t testing.TB, p Page) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := p.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestSameBytes(t *testing.T) {
+	first := render(t, fixture(t), examples(), Options{Dir: "d", History: []figure.Figure{timeline()}})
+	for range 3 {
+		if again := render(t, fixture(t), examples(), Options{Dir: "d", History: []figure.Figure{timeline()}}); again != first {
+			t.Fatal("the same input gave other bytes")
+		}
+	}
+}
+
+// Figure data are valid JSON whatever the numbers, without NaN, and with the digits that a screen shows.
+func TestFigureData(t *testing.T) {
+	inf := math.Inf(1)
+	f := figure.Figure{ID: "x", Y: fit.Axis{Unit: "packets"}, X: fit.Axis{Unit: "B/s"}, Marks: []fit.Mark{{X: inf, Label: "m"}}, Traces: []figure.Trace{{Kind: figure.Points,
+		X: []float64{1, 1.0 / 3, math.NaN(), 1.7500864e9}, Y: []float64{inf, -inf, 0, 1e-12}}}}
+	s, err := encode(&f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !json.Valid([]byte(s)) {
+		t.Fatalf("not JSON: %s", s)
+	}
+	for _, want := range []string{`"x":[1,0.3333333333,null,1750086400]`, `"y":[null,null,0,1e-12]`, `"marks":[{"x":null,"label":"m"}]`,
+		`{"name":"","unit":"B/s","si":true}`, `{"name":"","unit":"packets"}`} {
+		if !strings.Contains(string(s), want) {
+			t.Errorf("%s is not in %s", want, s)
+		}
+	}
+}
+
+func TestPage(t *testing.T) {
+	page := pageText(t, Page{Title: "calib history", Lead: []string{"Nothing changed."}, Figures: []figure.Figure{timeline()},
+		Tables: []Table{{Header: []string{"run", "a"}, Right: []bool{false, true}, Rows: [][]string{{"r1", "1 ms"}}},
+			{Title: "Changes", Header: []string{"metric"}, Rows: [][]string{{"b"}}}}})
+	for _, want := range []string{"<h1>calib history</h1>", "<p>Nothing changed.</p>", `<th scope="col" class="right">a</th>`, `<td class="right">1 ms</td>`,
+		`<section id="changes"`, `<section id="history"`, `<figure id="t-x"`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page has no %s", want)
+		}
+	}
+}
+
+// Nothing was measured: the page still stands.
+func TestEmpty(t *testing.T) {
+	page := words(render(t, &fit.Params{}, nil, Options{}))
+	for _, want := range []string{"No parameters", "is not known", "calib history add"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+}
+
+func TestManyLinksAreCounted(t *testing.T) {
+	p := fixture(t)
+	p.Pairs = nil
+	for range 500 {
+		v := 1e-3
+		p.Pairs = append(p.Pairs, fit.Pair{From: "x", To: "y", Latency: &v, Slow: "slow"})
+	}
+	page := words(render(t, p, nil, Options{}))
+	if !strings.Contains(page, "The 60 slowest; 440 more are in params.json.") || strings.Contains(page, "All 500 pairs") {
+		t.Error("the table of links is not bounded")
+	}
+}
+
+// A matrix of 64 hosts with a slow one stays a small file.
+func TestSizeOf64Hosts(t *testing.T) {
+	p, f := fixture(t), examples()
+	p.Run.Hosts, p.Pairs = nil, nil
+	names := make([]string, 64)
+	heat := &figure.Heat{Unit: "s", Better: fit.BetterLower}
+	for i := range names {
+		names[i] = fmt.Sprintf("node%02d.rack%d.example.org", i, i/16)
+	}
+	for i := range names {
+		row := make([]float64, 64)
+		for j := range names {
+			v := 1e-3 + 1e-6/float64(1+i+j)
+			row[j] = v
+			q := fit.Pair{From: names[i], To: names[j], Latency: &v, Rate: &v}
+			if i == 17 || j == 17 {
+				q.Slow = "latency 2.0 × the median of all pairs"
+				heat.Flagged = append(heat.Flagged, figure.Flag{Row: i, Col: j, Why: q.Slow})
+			}
+			p.Pairs = append(p.Pairs, q)
+		}
+		heat.Z = append(heat.Z, row)
+	}
+	heat.Rows, heat.Cols, p.Run.Hosts = names, names, names
+	rate := f[3]
+	f[3].Heat, rate.Heat = heat, heat
+	page := render(t, p, append(f, rate), Options{Dir: "d"})
+	if len(page) > 2<<20 {
+		t.Errorf("%d bytes, want less than 2 MiB", len(page))
+	}
+}

@@ -1,0 +1,222 @@
+package html
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"calib/fit"
+	"calib/reports"
+	"calib/reports/figure"
+)
+
+// Up to these numbers a list is shown whole, or open; a matrix of 64 hosts has 4,032 links.
+const (
+	warningsShown = 4
+	pairsShown    = 60
+	slowShown     = 60
+	flagsShown    = 6
+)
+
+// report lays out the report of one run.
+func report(p *fit.Params, figures []figure.Figure, o Options) *document {
+	v := reports.VerdictOf(p)
+	d := newDocument("calib report " + v.Run)
+	d.Eyebrow, d.Scope = v.Run, v.Scope
+	d.Heading = strings.Join(v.Network, " ")
+	if !v.Known {
+		d.Heading, d.Lead = "Network calibration", v.Network
+	}
+	d.Alerts = v.Outliers
+	d.Lead = append(d.Lead, v.Counts)
+	d.Quiet = v.Clock
+	d.Warnings = folded(reports.WarningsOf(p), warningsShown)
+	d.parameters(p)
+
+	links := take(&figures, func(f figure.Figure) bool { return f.Heat != nil || f.Section == "Pairs" })
+	held := take(&figures, func(f figure.Figure) bool { return f.Section == "Validation" })
+	d.addFigures(figures)
+	d.findings(p)
+	d.functions(p)
+	d.pairs(p, links)
+	d.validation(p, held)
+	d.history(o.History)
+	d.quality(p)
+	d.environment(p)
+	d.files(p, o.Dir)
+	return d
+}
+
+// take takes the figures that have a place of their own from the others.
+func take(from *[]figure.Figure, those func(figure.Figure) bool) []figure.Figure {
+	var taken, rest []figure.Figure
+	for _, f := range *from {
+		if those(f) {
+			taken = append(taken, f)
+		} else {
+			rest = append(rest, f)
+		}
+	}
+	*from = rest
+	return taken
+}
+
+func (d *document) parameters(p *fit.Params) {
+	if len(p.Parameters) == 0 {
+		d.Opening = append(d.Opening, table{Says: []string{"No parameters: no model found the measurements it needs."}})
+		return
+	}
+	t := tableOf(reports.ParametersOf(p))
+	t.Title = "Parameters"
+	const symbol, status, bound = 0, 4, 3
+	for _, r := range t.Rows {
+		r[symbol].Class += " symbol"
+		r[status].Class += " status " + class(r[status].Text)
+		r[bound].Class += " nowrap"
+	}
+	t.Says = reports.WithoutValueOf(p)
+	var sources []string
+	for _, g := range reports.SourcesOf(p) {
+		sources = append(sources, strings.Join(g.Names, ", ")+" from "+g.Source+".")
+	}
+	t.More = &more{Summary: "Where each parameter comes from", Items: sources}
+	d.Opening = append(d.Opening, t)
+}
+
+// class is the style of a status.
+func class(status string) string {
+	switch status {
+	case fit.StatusOK:
+		return "ok"
+	case fit.StatusUnidentifiable, fit.StatusBound:
+		return "open"
+	}
+	return "other"
+}
+
+func (d *document) findings(p *fit.Params) {
+	if all := reports.FindingsOf(p); len(all) > 0 {
+		d.add(section{Title: "Findings", List: all})
+	}
+}
+
+func (d *document) functions(p *fit.Params) {
+	all := reports.FunctionsOf(p)
+	if len(all) == 0 {
+		return
+	}
+	g := reports.Grid{Header: []string{"function", "what it is, and its form", "coefficients, with 95% intervals", "holds for", "source"}}
+	for _, f := range all {
+		coeff := make([]string, len(f.Coeff))
+		for i, c := range f.Coeff {
+			coeff[i] = c.Name + " = " + c.String()
+		}
+		g.Rows = append(g.Rows, []string{f.Name, f.Label + "\n" + f.Form + " [" + f.Unit + "]", strings.Join(coeff, "\n"), strings.ReplaceAll(f.Domain, ", ", ",\n"),
+			f.Source})
+	}
+	t := tableOf(g)
+	for _, r := range t.Rows {
+		r[0].Class, r[1].Class, r[2].Class, r[3].Class = "symbol", "form", "lines", "breaks"
+	}
+	d.add(section{Title: "Functions", Tables: []table{t}})
+}
+
+func (d *document) pairs(p *fit.Params, links []figure.Figure) {
+	part := reports.PairsOf(p)
+	if len(p.Pairs) == 0 && len(links) == 0 {
+		return
+	}
+	s := section{Title: "Pairs", Says: part.Says, Figures: d.figures(links)}
+	if n := len(part.Slow.Rows); n > 0 {
+		part.Slow.Rows = part.Slow.Rows[:min(n, slowShown)]
+		t := tableOf(part.Slow)
+		if n > slowShown {
+			t.Says = []string{fmt.Sprintf("The %d slowest; %d more are in params.json.", slowShown, n-slowShown)}
+		}
+		s.Tables = append(s.Tables, t)
+	}
+	if n := len(part.All.Rows); n > len(part.Slow.Rows) && n <= pairsShown {
+		t := tableOf(part.All)
+		t.Fold = fmt.Sprintf("All %d pairs", n)
+		s.Tables = append(s.Tables, t)
+	}
+	d.add(s)
+}
+
+func (d *document) validation(p *fit.Params, figures []figure.Figure) {
+	s := section{Title: "Validation", Figures: d.figures(figures)}
+	if t := reports.ValidationOf(p); len(t.Rows) > 0 {
+		s.Says = []string{"Patterns that no fit has seen, predicted and then measured."}
+		s.Tables = []table{tableOf(t)}
+	} else {
+		s.Says = []string{"This run holds no communication pattern that was predicted and then measured; the parameters rest on " +
+			"the quality of the fits below."}
+	}
+	d.add(s)
+}
+
+func (d *document) history(figures []figure.Figure) {
+	s := section{Title: "History", Figures: d.figures(figures)}
+	if len(figures) == 0 {
+		s.Says = []string{"This report shows one run. To follow the parameters from run to run, keep each run with " +
+			"calib history add DIR and look at them with calib history plot."}
+	}
+	d.add(s)
+}
+
+func (d *document) quality(p *fit.Params) {
+	if len(p.Fits) == 0 {
+		return
+	}
+	t, says := reports.QualityOf(p)
+	s := section{Title: "Quality of each fit", Tables: []table{tableOf(t)}}
+	s.Tables[0].Says = says[:1]
+	s.Tables[0].More = &more{Summary: "Which data each fit saw", Items: says[1:]}
+	d.add(s)
+}
+
+func (d *document) environment(p *fit.Params) {
+	part := reports.EnvironmentOf(p)
+	if len(part.Differs.Rows) == 0 && len(part.Common.Rows) == 0 {
+		return
+	}
+	s := section{Title: "Environment", Says: []string{part.Says}}
+	if len(part.Differs.Rows) > 0 {
+		t := tableOf(part.Differs)
+		t.Title = "The hosts differ in"
+		s.Tables = append(s.Tables, t)
+	}
+	if len(part.Common.Rows) > 0 {
+		t := tableOf(part.Common)
+		t.Title = "The same on every host"
+		s.Tables = append(s.Tables, t)
+	}
+	d.add(s)
+}
+
+func (d *document) files(p *fit.Params, dir string) {
+	if dir == "" {
+		return
+	}
+	files, next := reports.FilesOf(p, dir)
+	s := section{Title: "Files and next steps", Tables: []table{tableOf(files), tableOf(next)}}
+	for _, t := range s.Tables {
+		for _, r := range t.Rows {
+			r[0].Class = "code"
+		}
+	}
+	d.add(s)
+}
+
+// folded shows the first n of all, and folds the rest.
+func folded(all []string, n int) *more {
+	if len(all) == 0 {
+		return nil
+	}
+	m := &more{Items: slices.Clone(all)}
+	if len(all) > n+1 { // folding a single one saves nothing
+		m.Items, m.Rest = all[:n], all[n:]
+		m.Summary = fmt.Sprintf("%d more", len(m.Rest))
+	}
+	return m
+}
