@@ -1,0 +1,207 @@
+package draw
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"flag"
+	"image/png"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"calib/fit"
+	"calib/reports/figure"
+)
+
+var update = flag.Bool("update", false, "write testdata anew")
+
+// example has every part of a figure: points with bars, a line, bands one inside the other, marks, a gap, residuals below.
+func example() figure.Figure {
+	nan := math.NaN()
+	x := []float64{1, 64, 1024, 65536, 1 << 20}
+	return figure.Figure{
+		ID: "t-x", Title: "Time of a message", Says: "Small messages take 390 µs; a < b & \"c\" in words.",
+		X: fit.Axis{Name: "message size", Unit: "B", Log: true}, Y: fit.Axis{Name: "half round trip", Unit: "s", Log: true},
+		Traces: []figure.Trace{
+			{Name: "5–95%", Kind: figure.Band, X: x, Lo: []float64{3e-4, 3e-4, 5e-4, 9e-3, 0.1}, Hi: []float64{5e-4, 5e-4, 8e-4, 0.02, 0.3}},
+			{Name: "25–75%", Kind: figure.Band, X: x, Lo: []float64{3.5e-4, 3.6e-4, 6e-4, 0.01, 0.15}, Hi: []float64{4e-4, 4.5e-4, 7e-4, 0.015, 0.25}},
+			{Name: "hyperbola", Kind: figure.Line, Group: 1, X: x, Y: []float64{3.9e-4, 4e-4, nan, 0.012, 0.2}},
+			{Name: "measured", Kind: figure.Points, X: x, Y: []float64{3.9e-4, 0, 6.5e-4, 0.013, 0.21},
+				Lo: []float64{3.8e-4, 0, 6e-4, -1, 0.2}, Hi: []float64{4e-4, 0, 7e-4, 0.02, 0.22}},
+		},
+		Marks: []fit.Mark{{X: 1448, Lo: 1200, Hi: 1800, Label: "MSS 1448 B"}, {X: 1500, Label: "best fragment 1.46 KiB"}},
+		Below: &figure.Figure{Y: fit.Axis{Name: "residual", Unit: "%"}, Traces: []figure.Trace{
+			{Name: "hyperbola", Kind: figure.Points, Group: 1, X: x, Y: []float64{0.1, -2, 5, 1, 0}}}},
+	}
+}
+
+// exampleHeat has a host that is slow in both directions, and a pair that was not measured.
+func exampleHeat() figure.Figure {
+	nan := math.NaN()
+	return figure.Figure{ID: "pairs", Title: "Latency between hosts", Says: "Host c is slow.",
+		X: fit.Axis{Name: "to"}, Y: fit.Axis{Name: "from"},
+		Heat: &figure.Heat{Rows: []string{"a", "b", "c"}, Cols: []string{"a", "b", "c"}, Unit: "s", Better: fit.BetterLower,
+			Z:       [][]float64{{nan, 1e-4, 2e-4}, {1.1e-4, nan, 2.1e-4}, {2e-4, nan, nan}},
+			Flagged: []figure.Flag{{Row: 0, Col: 2}, {Row: 1, Col: 2}}}}
+}
+
+// examples are figures by the name of their golden file.
+func examples() map[string]figure.Figure {
+	day := float64(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC).Unix())
+	dates := figure.Figure{Title: "L", X: fit.Axis{Name: "run", Unit: "time"}, Y: fit.Axis{Name: "L", Unit: "s"},
+		Traces: []figure.Trace{{Name: "L", Kind: figure.Points, X: []float64{day, day + 86400*9, day + 86400*20}, Y: []float64{1e-4, 1.1e-4, 2e-4}}}}
+	return map[string]figure.Figure{"lines": example(), "heat": exampleHeat(), "dates": dates, "empty": {Title: "Nothing yet"}}
+}
+
+func svg(t *testing.T, f figure.Figure) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Write(&b, f, SVG); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// texts are the words that an SVG shows.
+func texts(t *testing.T, doc string) []string {
+	t.Helper()
+	var out []string
+	dec := xml.NewDecoder(strings.NewReader(doc))
+	in := false
+	for {
+		tok, err := dec.Token()
+		if errors.Is(err, io.EOF) {
+			return out
+		}
+		if err != nil {
+			t.Fatalf("%v in\n%s", err, doc)
+		}
+		switch v := tok.(type) {
+		case xml.StartElement:
+			in = v.Name.Local == "text"
+		case xml.EndElement:
+			in = false
+		case xml.CharData:
+			if in {
+				out = append(out, string(v))
+			}
+		}
+	}
+}
+
+func TestGolden(t *testing.T) {
+	for name, f := range examples() {
+		got := svg(t, f)
+		if again := svg(t, f); again != got {
+			t.Errorf("%s: two drawings differ", name)
+		}
+		path := filepath.Join("testdata", name+".svg")
+		if *update {
+			if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got != string(want) {
+			t.Errorf("%s differs from %s: draw it with -update and look", name, path)
+		}
+	}
+}
+
+func TestWords(t *testing.T) {
+	for name, want := range map[string][]string{
+		"lines": {"1 B", "4 KiB", "1 ms", "100 ms", "message size", "half round trip", "residual (%)", "MSS 1448 B", "measured",
+			"hyperbola", "best fragment 1.46 KiB", "2 numbers are not shown: they have no place on the axes.",
+			`Small messages take 390 µs; a < b & "c" in words.`},
+		"heat":  {"a", "c", "from", "to", "stands out", "not measured", "µs", "200", "Host c is slow."},
+		"dates": {"2026-03-05", "2026-03-19", "run (UTC)", "L (µs)", "100", "200"},
+		"empty": {"Nothing yet", "nothing to show"},
+	} {
+		f := examples()[name]
+		if name == "lines" {
+			f.Traces[3].Y[2] = math.Inf(1)
+		}
+		all := "\n" + strings.Join(texts(t, svg(t, f)), "\n") + "\n"
+		for _, w := range want {
+			if !strings.Contains(all, "\n"+w+"\n") {
+				t.Errorf("%s: no text %q in%s", name, w, all)
+			}
+		}
+	}
+}
+
+func TestPNG(t *testing.T) {
+	var a, b bytes.Buffer
+	if err := errors.Join(Write(&a, example(), PNG), Write(&b, example(), PNG)); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(a.Bytes(), b.Bytes()) {
+		t.Error("two drawings differ")
+	}
+	img, err := png.Decode(&a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w := img.Bounds().Dx(); w != 2000 {
+		t.Errorf("%d pixels wide, want 480 points at 300 dpi", w)
+	}
+	if r, g, b, alpha := img.At(0, 0).RGBA(); r+g+b+alpha != 4*0xffff {
+		t.Error("the ground is not white")
+	}
+}
+
+func TestFiles(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new", "figures")
+	got, err := Files(dir, []figure.Figure{example(), exampleHeat()}, SVG)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{filepath.Join(dir, "t-x.svg"), filepath.Join(dir, "pairs.svg")}
+	if len(got) != 2 || got[0] != want[0] || got[1] != want[1] {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	left, err := os.ReadDir(dir)
+	if err != nil || len(left) != 2 {
+		t.Errorf("left %v, %v", left, err)
+	}
+	if b, err := os.ReadFile(want[0]); err != nil || string(b) != svg(t, example()) {
+		t.Errorf("the file is not the figure: %v", err)
+	}
+	for name, f := range map[string][]figure.Figure{
+		"no file name": {{ID: "../x"}}, "the ID is no": {{}}, "two figures": {{ID: "a"}, {ID: "a"}},
+	} {
+		if _, err := Files(dir, f, PNG); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%v, want %s", err, name)
+		}
+	}
+	if _, err := Files(filepath.Join(want[0], "x"), nil, PNG); err == nil {
+		t.Error("a directory inside a file")
+	}
+	if _, err := Files(dir, nil, "pdf"); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "want svg or png") {
+		t.Errorf("format pdf: %v", err)
+	}
+	if err := Write(io.Discard, example(), ""); !errors.Is(err, ErrFormat) {
+		t.Errorf("no format: %v", err)
+	}
+}
+
+// full is a disk with no room.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
+
+func TestWriteFails(t *testing.T) {
+	for _, format := range []string{SVG, PNG} {
+		if err := Write(full{}, example(), format); !errors.Is(err, io.ErrShortWrite) || !strings.Contains(err.Error(), "t-x") {
+			t.Errorf("%s: %v", format, err)
+		}
+	}
+}

@@ -1,0 +1,133 @@
+package draw
+
+import (
+	"bytes"
+	"image/png"
+	"io"
+	"math"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"calib/fit"
+	"calib/reports/figure"
+)
+
+func anyNumber() *rapid.Generator[float64] {
+	return rapid.OneOf(rapid.Float64(), rapid.Float64Range(-10, 10), rapid.Float64Range(1e-7, 1e-2),
+		rapid.SampledFrom([]float64{0, 1, math.NaN(), math.Inf(1), math.Inf(-1), -1, 1e-320, math.MaxFloat64, -math.MaxFloat64, 1.7e9}))
+}
+
+func anyText() *rapid.Generator[string] {
+	return rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", "\x00\xff<b>&\n", strings.Repeat("W", 5000), strings.Repeat("word ", 900)}))
+}
+
+func anyAxis() *rapid.Generator[fit.Axis] {
+	return rapid.Custom(func(t *rapid.T) fit.Axis {
+		return fit.Axis{Name: anyText().Draw(t, "name"), Log: rapid.Bool().Draw(t, "log"),
+			Unit: rapid.SampledFrom([]string{"", "1", "s", "B", "s/B", "B/s", "%", "packets", "time", "µ"}).Draw(t, "unit")}
+	})
+}
+
+func anyTraces() *rapid.Generator[[]figure.Trace] {
+	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) figure.Trace {
+		numbers := rapid.SliceOfN(anyNumber(), 0, 6)
+		return figure.Trace{Name: anyText().Draw(t, "trace"), Group: rapid.Int().Draw(t, "group"),
+			Kind: rapid.SampledFrom([]string{figure.Points, figure.Line, figure.Band, "odd"}).Draw(t, "kind"),
+			X:    numbers.Draw(t, "x"), Y: numbers.Draw(t, "y"), Lo: numbers.Draw(t, "lo"), Hi: numbers.Draw(t, "hi")}
+	}), 0, 5)
+}
+
+func anyHeat() *rapid.Generator[*figure.Heat] {
+	return rapid.Custom(func(t *rapid.T) *figure.Heat {
+		h := &figure.Heat{Unit: "s", Better: rapid.SampledFrom([]string{"", fit.BetterLower, fit.BetterHigher}).Draw(t, "better")}
+		h.Rows = rapid.SliceOfN(anyText(), 0, 4).Draw(t, "rows")
+		h.Cols = rapid.SliceOfN(anyText(), 0, 4).Draw(t, "cols")
+		if rapid.Bool().Draw(t, "large") {
+			h.Rows = make([]string, rapid.IntRange(100, 300).Draw(t, "hosts"))
+		}
+		h.Z = rapid.SliceOfN(rapid.SliceOfN(anyNumber(), 0, 5), 0, 5).Draw(t, "z")
+		h.Flagged = []figure.Flag{{Row: rapid.IntRange(-2, 9).Draw(t, "row"), Col: rapid.IntRange(-2, 9).Draw(t, "col")}}
+		return h
+	})
+}
+
+func anyFigure() *rapid.Generator[figure.Figure] {
+	return rapid.Custom(func(t *rapid.T) figure.Figure {
+		f := figure.Figure{ID: "f", Title: anyText().Draw(t, "title"), Says: anyText().Draw(t, "says"),
+			X: anyAxis().Draw(t, "X"), Y: anyAxis().Draw(t, "Y"), Traces: anyTraces().Draw(t, "traces")}
+		for range rapid.IntRange(0, 9).Draw(t, "marks") {
+			f.Marks = append(f.Marks, fit.Mark{X: anyNumber().Draw(t, "x"), Lo: anyNumber().Draw(t, "lo"), Hi: anyNumber().Draw(t, "hi"),
+				Label: anyText().Draw(t, "mark")})
+		}
+		if rapid.Bool().Draw(t, "below") {
+			f.Below = &figure.Figure{Y: anyAxis().Draw(t, "belowY"), Traces: anyTraces().Draw(t, "belowTraces")}
+		}
+		if rapid.IntRange(0, 3).Draw(t, "heat") == 0 {
+			f.Heat = anyHeat().Draw(t, "matrix")
+		}
+		return f
+	})
+}
+
+// Whatever a figure holds, the SVG is XML of a bounded size that holds finite numbers, and equal figures are equal bytes.
+func TestAnyFigureSVG(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		f := anyFigure().Draw(rt, "figure")
+		var a, b bytes.Buffer
+		if err := Write(&a, f, SVG); err != nil {
+			rt.Fatal(err)
+		}
+		if err := Write(&b, f, SVG); err != nil || !bytes.Equal(a.Bytes(), b.Bytes()) {
+			rt.Fatalf("two drawings differ: %v", err)
+		}
+		texts(t, a.String())
+		for _, line := range strings.Split(a.String(), "\n") {
+			if strings.Contains(line, "<path") && (strings.Contains(line, "NaN") || strings.Contains(line, "Inf")) {
+				rt.Fatalf("not a number in %s", line)
+			}
+		}
+		if p := newPage(f); p.height > 1200 {
+			rt.Fatalf("%v points high", p.height)
+		}
+	})
+}
+
+// A PNG takes longer: fewer of them.
+func TestAnyFigurePNG(t *testing.T) {
+	n := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		f := anyFigure().Draw(rt, "figure")
+		if n++; n > 12 {
+			return
+		}
+		var b bytes.Buffer
+		if err := Write(&b, f, PNG); err != nil {
+			rt.Fatal(err)
+		}
+		if _, err := png.DecodeConfig(&b); err != nil {
+			rt.Fatal(err)
+		}
+	})
+}
+
+// A matrix of a thousand hosts is pooled to what print can show.
+func TestLargeMatrix(t *testing.T) {
+	const n = 1000
+	h := &figure.Heat{Rows: make([]string, n), Cols: make([]string, n), Z: make([][]float64, n), Unit: "s", Better: fit.BetterLower}
+	for i := range h.Z {
+		h.Z[i] = make([]float64, n)
+		for j := range h.Z[i] {
+			h.Z[i][j] = 1e-4
+		}
+	}
+	h.Z[500][7] = 9e-4
+	m := newMatrix(figure.Figure{Heat: h}, newFonts())
+	if m.block != 8 || m.value(500/8, 0) != 9e-4 || !strings.Contains(m.note(), "8 × 8") {
+		t.Errorf("block %d, value %v, %s", m.block, m.value(500/8, 0), m.note())
+	}
+	if err := Write(io.Discard, figure.Figure{Heat: h}, SVG); err != nil {
+		t.Fatal(err)
+	}
+}
