@@ -53,11 +53,14 @@ const (
 	separation = 2
 )
 
-// Fit implements Model. It returns ErrNeeds without a complete burst.
+// Fit implements Model. Of streams alone it gives the time per byte. It returns ErrNeeds with neither bursts nor streams.
 func (m Network) Fit(d *dataset.Dataset, s Settings) (*Fit, error) {
 	p, err := loadPaired(d, s, m.Name(), "Stoica, Sultan, Keyes 1994 eq. 16, 17")
 	if err != nil {
 		return nil, err
+	}
+	if len(p.bursts) == 0 {
+		return p.streamsOnly()
 	}
 	fixed, err := p.fitFixed()
 	if err != nil {
@@ -77,6 +80,16 @@ func (m Network) Fit(d *dataset.Dataset, s Settings) (*Fit, error) {
 	}); ok {
 		p.fit.Quality.LeaveOneOut = &e
 	}
+	return p.fit, nil
+}
+
+// streamsOnly fits what streams tell without bursts: b'(n).
+func (p *pairedData) streamsOnly() (*Fit, error) {
+	if _, err := p.fitMedium(); err != nil {
+		return nil, fmt.Errorf("model %s, b'(n): %w", p.fit.Model, err)
+	}
+	p.fit.note("streams only: there is nothing to take a and a_c from")
+	p.fit.judge(math.NaN(), math.NaN(), seriesB)
 	return p.fit, nil
 }
 

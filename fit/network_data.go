@@ -1,6 +1,7 @@
 package fit
 
 import (
+	"maps"
 	"slices"
 
 	"calib/internal/dataset"
@@ -33,15 +34,15 @@ const (
 )
 
 // loadPaired gathers the bursts and streams of complete batches. Batches with a slow host are left out where those
-// without cover two values of n; otherwise only the slow host's pairs are. It returns ErrNeeds without bursts.
+// without cover two values of n; otherwise only the slow host's pairs are. It returns ErrNeeds with neither bursts nor streams.
 func loadPaired(d *dataset.Dataset, s Settings, model, source string) (*pairedData, error) {
 	f := newFit(model, "paired", source)
 	slow := findSlow(d)
 	f.Warnings = append(f.Warnings, slow.said...)
 	bursts := f.paired(f.batchesOf(d, phaseBurst, slow)) // no clock offset bears on a stream
 	streams := f.batchesOf(d, phaseStream, slow)
-	if len(bursts) == 0 {
-		return nil, needs(model, "no complete burst without loss")
+	if len(bursts)+len(streams) == 0 {
+		return nil, needs(model, "no complete burst or stream without loss")
 	}
 	p := &pairedData{fit: f, bursts: map[int][]burstPoint{}, stream: map[int]int{}}
 	p.cut = slices.ContainsFunc(bursts, func(b batch) bool { return len(b.lines) < int(b.point["pairs"]) })
@@ -65,7 +66,11 @@ func loadPaired(d *dataset.Dataset, s Settings, model, source string) (*pairedDa
 		return nil, err
 	}
 	f.sayRounds(p.times.rounds)
-	f.Domain["pairs"] = [2]float64{float64(p.pairs[0]), float64(p.pairs[len(p.pairs)-1])}
+	seen := slices.Sorted(maps.Keys(p.stream))
+	if len(p.pairs) > 0 {
+		seen = p.pairs
+	}
+	f.Domain["pairs"] = [2]float64{float64(seen[0]), float64(seen[len(seen)-1])}
 	return p, nil
 }
 

@@ -35,6 +35,8 @@ type settings struct {
 	write           int
 	only            string
 	profile         string
+	imports         bool
+	calib           string
 }
 
 func main() {
@@ -50,6 +52,8 @@ func main() {
 	flag.IntVar(&s.write, "write", 128<<10, "bytes of one write of the stream")
 	flag.StringVar(&s.only, "only", "", "pingpong or stream (empty is both)")
 	flag.StringVar(&s.profile, "profile", "", "only run the ping-pong once and write its CPU profile here (see default.pgo)")
+	flag.BoolVar(&s.imports, "imports", false, "hold calib's own run against NPtcp, sockperf and iperf3 imported (a third as many runs)")
+	flag.StringVar(&s.calib, "calib", "", "the calib binary of -imports; built from ./cmd/calib if empty")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, s)
@@ -71,6 +75,9 @@ func run(ctx context.Context, s settings) error {
 	}
 	if s.profile != "" {
 		return profile(ctx, s)
+	}
+	if s.imports {
+		return imports(ctx, s)
 	}
 	if builtWithCgo() {
 		fmt.Println("built with cgo, which costs about 0.1 µs for each change of process: build with CGO_ENABLED=0, as releases are")

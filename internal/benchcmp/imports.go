@@ -1,0 +1,232 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"calib/internal/dataset"
+	"calib/internal/importer"
+	"calib/internal/rundir"
+)
+
+// The sizes of the comparison of imports: NPtcp's own without perturbation, so that both fit the same points; sockperf's
+// are some of them.
+const (
+	importSizes  = "1,2,3,4,6,8,12,16,24,32,48,64,96,128,192,256,384,512,768,1024,1536,2048,3072,4096,6144,8192,12288,16384,24576,32768,49152,65536,98304,131072,196608,262144"
+	importLimit  = "262144"
+	sockperfPort = "11199"
+	// streamWrite is the chunk of calib's streams on Ethernet: 11 whole segments.
+	streamWrite = "15928"
+	// importRun bounds one run of one tool.
+	importRun = 2 * time.Minute
+)
+
+var sockperfSizes = [...]int64{64, 1024, 4096, 16384, 49152}
+
+// bothEnds is one path and the tools that measure it, with what they have written so far.
+type bothEnds struct {
+	from, to side
+	dir      string                        // of the files
+	calib    string                        // the binary
+	samples  *dataset.Dataset              // of calib's own runs
+	outputs  map[string][]*dataset.Dataset // by format
+	notes    map[string][]string
+}
+
+// imports holds calib's own run of a path against what NPtcp, sockperf and iperf3 say of it, imported and fitted by the
+// same models: all over one veth pair, pinned to the same CPUs, in turn. Ping-pongs have both ends on one CPU, so that no
+// idle CPU must be woken, which takes longer than all the rest and differs from run to run; streams have one each.
+func imports(ctx context.Context, s settings) error {
+	for _, tool := range []string{"NPtcp", "sockperf", "iperf3", "taskset"} {
+		if !installed(tool) {
+			return fmt.Errorf("%s is not installed", tool)
+		}
+	}
+	dir, err := os.MkdirTemp("", "benchcmp")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	b := &bothEnds{dir: dir, calib: filepath.Join(dir, "calib"), outputs: map[string][]*dataset.Dataset{}, notes: map[string][]string{}}
+	if s.calib != "" {
+		b.calib = s.calib
+	} else if err := build(ctx, b.calib); err != nil {
+		return err
+	}
+	var remove func()
+	if b.from, b.to, remove, err = wire(ctx); err != nil {
+		return err
+	}
+	defer remove()
+	rounds := max(1, (s.repeats+2)/3)
+	for i := range rounds {
+		for _, part := range []struct {
+			cpu   int
+			steps []func(context.Context, settings, int) error
+		}{
+			{b.from.cpu, []func(context.Context, settings, int) error{b.own("pingpong"), b.netpipe, b.sockperf}},
+			{1 - b.from.cpu, []func(context.Context, settings, int) error{b.own("paired"), b.iperf}},
+		} {
+			if err := b.place(ctx, part.cpu); err != nil {
+				return err
+			}
+			if i%2 == 1 {
+				slices.Reverse(part.steps)
+			}
+			for _, step := range part.steps {
+				if err := step(ctx, s, i); err != nil {
+					return fmt.Errorf("round %d: %w", i, err)
+				}
+			}
+		}
+	}
+	return b.table(rounds)
+}
+
+func build(ctx context.Context, to string) error {
+	c := exec.CommandContext(ctx, "go", "build", "-o", to, "./cmd/calib")
+	c.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := c.CombinedOutput(); err != nil {
+		return fmt.Errorf("build calib (or give -calib): %w: %s", err, out)
+	}
+	return nil
+}
+
+// at is a command prefix for one end, on its CPU.
+func (e side) at() []string {
+	return slices.Concat(e.prefix, []string{"taskset", "-c", strconv.Itoa(e.cpu)})
+}
+
+// place moves the server, and the CPU that receives its packets, to a CPU.
+func (b *bothEnds) place(ctx context.Context, cpu int) error {
+	b.to.cpu = cpu
+	c := command(ctx, b.to.prefix, "tee", steering)
+	c.Stdin = strings.NewReader(strconv.FormatUint(1<<cpu, 16))
+	if out, err := c.CombinedOutput(); err != nil {
+		return fmt.Errorf("steer packets to CPU %d: %w: %s", cpu, err, out)
+	}
+	return nil
+}
+
+// own measures an experiment with calib, and adds its samples as further rounds.
+func (b *bothEnds) own(only string) func(context.Context, settings, int) error {
+	return func(ctx context.Context, _ settings, i int) error { return b.ownRun(ctx, only, i) }
+}
+
+func (b *bothEnds) ownRun(ctx context.Context, only string, i int) error {
+	ctx, cancel := context.WithTimeout(ctx, importRun)
+	defer cancel()
+	var hosts strings.Builder
+	for _, e := range []side{b.from, b.to} {
+		fmt.Fprintf(&hosts, "%s addr=%s cpu=%d\n", e.prefix[len(e.prefix)-1], e.addr, e.cpu)
+	}
+	list, out := filepath.Join(b.dir, "hosts.txt"), filepath.Join(b.dir, fmt.Sprintf("own-%s-%d", only, i))
+	if err := os.WriteFile(list, []byte(hosts.String()), 0o600); err != nil {
+		return err
+	}
+	c := command(ctx, nil, b.calib, "measure", "--hosts", list, "--launch", "ip netns exec {host}", "--plan", "quick",
+		"--only", only, "--sizes", importSizes, "--seed", strconv.Itoa(i+1), "--out", out, "--quiet", "--yes")
+	if said, err := c.CombinedOutput(); err != nil {
+		return fmt.Errorf("calib measure: %w: %s", err, said)
+	}
+	d, err := dataset.ReadFile(filepath.Join(out, rundir.SamplesFile))
+	if err != nil {
+		return err
+	}
+	if b.samples == nil {
+		b.samples = &dataset.Dataset{Header: d.Header}
+	}
+	b.samples.Samples = append(b.samples.Samples, later(d.Samples, b.samples.Samples)...)
+	return nil
+}
+
+// later moves the rounds and slots of samples behind those of before.
+func later(samples, before []dataset.Sample) []dataset.Sample {
+	round, slot := 0, 0
+	for i := range before {
+		round, slot = max(round, before[i].Round+1), max(slot, before[i].Slot+1)
+	}
+	out := slices.Clone(samples)
+	for i := range out {
+		out[i].Round += round
+		out[i].Slot += slot
+	}
+	return out
+}
+
+func (b *bothEnds) netpipe(ctx context.Context, _ settings, i int) error {
+	ctx, cancel := context.WithTimeout(ctx, importRun)
+	defer cancel()
+	out := filepath.Join(b.dir, fmt.Sprintf("np-%d.out", i))
+	args := []string{"-u", importLimit, "-p", "0"}
+	if _, err := clientServer(ctx, b.to.at(), append([]string{"NPtcp"}, args...), "Send and receive buffers",
+		b.from.at(), append([]string{"NPtcp", "-h", b.to.addr, "-o", out}, args...)); err != nil {
+		return err
+	}
+	return b.take("netpipe", out, 0)
+}
+
+func (b *bothEnds) sockperf(ctx context.Context, _ settings, i int) error {
+	for _, size := range sockperfSizes {
+		if err := b.sockperfSize(ctx, i, size); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *bothEnds) sockperfSize(ctx context.Context, i int, size int64) error {
+	ctx, cancel := context.WithTimeout(ctx, importRun)
+	defer cancel()
+	out := filepath.Join(b.dir, fmt.Sprintf("sockperf-%d-%d.csv", i, size))
+	at := []string{"--tcp", "-i", b.to.addr, "-p", sockperfPort}
+	if _, err := clientServer(ctx, b.to.at(), append([]string{"sockperf", "server"}, at...), "using recvfrom",
+		b.from.at(), append([]string{"sockperf", "ping-pong", "-m", strconv.FormatInt(size, 10), "-t", "1", "--full-log", out}, at...)); err != nil {
+		return err
+	}
+	return b.take("sockperf", out, size)
+}
+
+func (b *bothEnds) iperf(ctx context.Context, s settings, i int) error {
+	ctx, cancel := context.WithTimeout(ctx, importRun)
+	defer cancel()
+	text, err := clientServer(ctx, b.to.at(),
+		[]string{"iperf3", "-s", "-1", "--forceflush", "-B", b.to.addr, "-p", iperfPort}, "Server listening", b.from.at(),
+		[]string{"iperf3", "-J", "-c", b.to.addr, "-p", iperfPort, "-l", streamWrite, "-O", fmt.Sprint(streamWarm.Seconds()), "-i", "0.5",
+			"-t", fmt.Sprint(s.streamFor.Seconds())})
+	if err != nil {
+		return err
+	}
+	out := filepath.Join(b.dir, fmt.Sprintf("iperf-%d.json", i))
+	if err := os.WriteFile(out, []byte(text), 0o600); err != nil {
+		return err
+	}
+	return b.take("iperf3", out, 0)
+}
+
+// take imports one output.
+func (b *bothEnds) take(format, path string, size int64) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	d, notes, err := importer.Read(f, importer.Options{Format: format, File: filepath.Base(path), Bytes: size})
+	if err != nil {
+		return err
+	}
+	b.outputs[format] = append(b.outputs[format], d)
+	for _, n := range notes {
+		if !slices.Contains(b.notes[format], n) {
+			b.notes[format] = append(b.notes[format], n)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,106 @@
+package importer
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Intel MPI Benchmarks, suite MPI1: the tables PingPong, PingPing and Sendrecv. Times are means over the repetitions, in µs:
+// half the round trip for PingPong; for PingPing and Sendrecv the whole time of a message while the other way is busy too.
+// Source: IMB_parse_name_mpi1.c (scale_time 0.5 of PingPong, 1 of the others), IMB_output.c (headings; scaled time).
+var (
+	imbTitle     = regexp.MustCompile(`^#\s*Benchmarking\s+(\S+)`)
+	imbProcesses = regexp.MustCompile(`^#\s*#processes\s*=\s*(\d+)`)
+	imbVersion   = regexp.MustCompile(`^#\s*Intel\s*\(R\) MPI Benchmarks\s+(.*?)\s*(?:,.*)?$`)
+)
+
+// imbTables are the benchmarks that are read.
+var imbTables = []string{"PingPong", "PingPing", "Sendrecv"}
+
+func looksIMB(t text) bool {
+	return slices.ContainsFunc(t.lines, imbTitle.MatchString) || t.has("#bytes #repetitions")
+}
+
+// imbTable is where a reader of IMB's output is.
+type imbTable struct {
+	name      string
+	processes string
+	columns   []string // nil outside a table
+}
+
+func readIMB(t text, k *book) error {
+	var at imbTable
+	for i, line := range t.lines {
+		line = strings.TrimSpace(line)
+		if m := imbVersion.FindStringSubmatch(line); m != nil {
+			k.tool = "Intel MPI Benchmarks " + m[1]
+		}
+		if m := imbTitle.FindStringSubmatch(line); m != nil {
+			at = imbTable{name: m[1]}
+			continue
+		}
+		if m := imbProcesses.FindStringSubmatch(line); m != nil {
+			at.processes = m[1]
+			continue
+		}
+		if strings.HasPrefix(line, "#bytes") {
+			if at.name == "" {
+				return k.fail(i+1, `a table without a title, want "# Benchmarking PingPong" or alike before it`)
+			}
+			at.columns = strings.Fields(line)
+			continue
+		}
+		if at.columns == nil {
+			continue
+		}
+		if !startsWithDigit(line) {
+			at.columns = nil
+			continue
+		}
+		if err := k.imbRow(i+1, at, strings.Fields(line)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (k *book) imbRow(line int, at imbTable, f []string) error {
+	switch {
+	case !slices.Contains(imbTables, at.name):
+		k.note("benchmark %s is passed over: only %s are between two processes", at.name, strings.Join(imbTables, ", "))
+		return nil
+	case at.processes != "" && at.processes != "2":
+		k.note("%s with %s processes is passed over: want 2", at.name, at.processes)
+		return nil
+	case len(f) < len(at.columns):
+		return k.fail(line, "%d columns, the heading has %d", len(f), len(at.columns))
+	}
+	column := slices.IndexFunc(at.columns, func(c string) bool { return c == "t[usec]" || c == "t_avg[usec]" })
+	if column < 0 {
+		return k.fail(line, "no column t[usec] or t_avg[usec] in the heading %q", strings.Join(at.columns, " "))
+	}
+	bytes, ok := size(f[0])
+	repetitions, counted := size(f[1])
+	if !ok || !counted {
+		return k.fail(line, "%q, want bytes and repetitions", f[0]+" "+f[1])
+	}
+	if bytes == 0 {
+		k.note("messages of 0 bytes are left out")
+		return nil
+	}
+	ns, ok := duration(f[column], 1e-6)
+	if !ok {
+		return k.fail(line, "%q, want a time in µs", f[column])
+	}
+	if at.name == "PingPong" {
+		k.note("IMB's PingPong time is half the round trip, a mean over the repetitions: one value for each size")
+		k.add(half(bytes, float64(repetitions), ns))
+		return nil
+	}
+	k.note("%s", fmt.Sprintf("%s sends both ways at once: its times of a message are kept as %q, and nothing is fitted to them",
+		at.name, Experiment))
+	k.add(other("imb-"+strings.ToLower(at.name), bytes, float64(repetitions), ns))
+	return nil
+}

@@ -1,0 +1,198 @@
+package importer
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"calib/internal/dataset"
+)
+
+// iperf3 -J over TCP: each interval is a timing of one stream, its bytes over its seconds; parallel streams between the same
+// two hosts are one stream of their sum. Without -O the first interval is left out: it holds slow start and the filling of
+// the send buffer. Intervals are the client's: what it handed to its kernel, or with -R what it received. Those with
+// retransmissions are labelled, as calib's own are. Source: iperf3(1) and what iperf3 3.12 prints.
+type iperfReport struct {
+	Error string `json:"error"`
+	Start struct {
+		Version string `json:"version"`
+		MSS     int64  `json:"tcp_mss_default"`
+		Bitrate int64  `json:"target_bitrate"`
+		Test    struct {
+			Protocol string `json:"protocol"`
+			Streams  int    `json:"num_streams"`
+			Block    int64  `json:"blksize"`
+			Omit     float64
+			Reverse  int   `json:"reverse"`
+			Both     int   `json:"bidir"`
+			Bitrate  int64 `json:"target_bitrate"`
+		} `json:"test_start"`
+	} `json:"start"`
+	Intervals []struct {
+		Streams []iperfPart `json:"streams"`
+		Sum     iperfPart   `json:"sum"`
+	} `json:"intervals"`
+	End struct {
+		Received   iperfPart `json:"sum_received"`
+		Congestion string    `json:"sender_tcp_congestion"`
+	} `json:"end"`
+}
+
+// iperfAgree is by how much an interval's start and end may disagree with its length.
+const iperfAgree = 0.02
+
+// iperfPart is what passed in a time.
+type iperfPart struct {
+	Start   float64 `json:"start"`
+	End     float64 `json:"end"`
+	Seconds float64 `json:"seconds"`
+	Bytes   float64 `json:"bytes"`
+	Retrans *int64  `json:"retransmits"`
+	Window  int64   `json:"snd_cwnd"`
+	RTT     int64   `json:"rtt"`
+	Omitted bool    `json:"omitted"`
+}
+
+func looksIperf3(t text) bool {
+	var r struct {
+		Start     json.RawMessage `json:"start"`
+		Intervals json.RawMessage `json:"intervals"`
+		End       json.RawMessage `json:"end"`
+	}
+	return json.Unmarshal(t.raw, &r) == nil && r.Start != nil && r.End != nil
+}
+
+func readIperf3(t text, k *book) error {
+	var r iperfReport
+	if err := json.Unmarshal(t.raw, &r); err != nil {
+		return k.fail(lineOf(t, err), "%v: want the document of iperf3 -J", err)
+	}
+	test := r.Start.Test
+	switch {
+	case r.Error != "":
+		return k.fail(0, "the run failed: iperf3 says %q", r.Error)
+	case test.Protocol != "TCP":
+		return k.fail(0, "a test of protocol %q, want TCP: the rate of datagrams is what -b asked for", test.Protocol)
+	case test.Bitrate > 0 || r.Start.Bitrate > 0:
+		return k.fail(0, "paced to %d bit/s (-b), want the rate the path gives", max(test.Bitrate, r.Start.Bitrate))
+	case test.Both != 0:
+		return k.fail(0, "both ways at once (--bidir), want one way")
+	case test.Block < 1 || test.Block > maxBytes:
+		return k.fail(0, "start.test_start.blksize %d, want the bytes of a write", test.Block)
+	}
+	k.tool = r.Start.Version
+	samples, err := k.intervals(&r)
+	if err != nil {
+		return err
+	}
+	k.together(samples)
+	k.describeIperf(&r, samples)
+	return nil
+}
+
+// intervals makes a sample of each interval that counts.
+func (k *book) intervals(r *iperfReport) ([]dataset.Sample, error) {
+	var out []dataset.Sample
+	skipFirst := len(r.Intervals) > 1
+	for i := range r.Intervals {
+		part := r.Intervals[i].Sum
+		if len(r.Intervals[i].Streams) > 0 {
+			one := r.Intervals[i].Streams[len(r.Intervals[i].Streams)-1]
+			part.Window, part.RTT = one.Window, one.RTT
+		}
+		if part.Omitted {
+			skipFirst = false
+		}
+		if part.Omitted || skipFirst && i == 0 {
+			continue
+		}
+		where := fmt.Sprintf("intervals[%d].sum", i)
+		switch {
+		case !(part.Seconds > 0 && part.Seconds < maxSeconds):
+			return nil, k.fail(0, "%s.seconds is %g, want a time", where, part.Seconds)
+		case !(part.Bytes >= 0 && part.Bytes <= 1e15):
+			return nil, k.fail(0, "%s.bytes is %g, want bytes", where, part.Bytes)
+		case part.Seconds < 0.01 || part.Bytes < 1:
+			k.note("%s is left out: %g bytes in %g s", where, part.Bytes, part.Seconds) // the end of a run leaves such a rest
+			continue
+		case math.Abs(part.End-part.Start-part.Seconds) > iperfAgree*part.Seconds:
+			k.note("%s: %s is left out: from %g to %g s are not its %.4g s (where -O ends within an interval iperf3 counts the "+
+				"bytes of a part of it)", k.o.File, where, part.Start, part.End, part.Seconds)
+			continue
+		}
+		s := stream(r.Start.Test.Block, int64(part.Bytes), part.Seconds)
+		s.Aux["batch"], s.Aux["streams"] = float64(len(out)), float64(max(1, r.Start.Test.Streams))
+		s.TCP = &dataset.TCP{MSS: max(0, r.Start.MSS), RTT: part.RTT, Congestion: r.End.Congestion}
+		if part.Retrans != nil && *part.Retrans > 0 {
+			s.TCP.Retrans, s.Flags = *part.Retrans, []string{dataset.FlagRetrans}
+		}
+		if r.Start.MSS > 0 {
+			s.TCP.Cwnd = part.Window / r.Start.MSS
+		}
+		if r.Start.Test.Reverse != 0 {
+			s.Ranks = []int{1, 0}
+		}
+		out = append(out, s)
+	}
+	if skipFirst {
+		k.note("the first interval is left out: it holds slow start and the filling of the send buffer (iperf3 -O leaves it out too)")
+	}
+	return out, nil
+}
+
+// describeIperf says what the figures are.
+func (k *book) describeIperf(r *iperfReport, samples []dataset.Sample) {
+	k.note("each of iperf3's intervals is one timing of a stream: its bytes over its seconds")
+	if n := r.Start.Test.Streams; n > 1 {
+		k.note("%d parallel streams between the same two hosts count as one stream of their sum", n)
+	}
+	if r.Start.Test.Reverse == 0 {
+		k.note("iperf3's intervals count what the sender handed to its kernel")
+	}
+	lossy, lost, bytes, seconds := 0, 0.0, 0.0, 0.0
+	for i := range samples {
+		s := &samples[i]
+		if s.Has(dataset.FlagRetrans) {
+			lossy++
+			lost += float64(s.TCP.Retrans)
+		}
+		bytes += s.Aux["chunk_bytes"]
+		seconds += float64(s.NS[0]) * 1e-9
+	}
+	if lossy > 0 {
+		k.note("%s: %d of %d intervals had retransmissions (%.2g%% of the segments): fits leave them out; the rate of all of them is %.4g B/s",
+			k.o.File, lossy, len(samples), 100*lost*float64(max(1, r.Start.MSS))/bytes, bytes/seconds)
+	}
+	if e := r.End.Received; e.Seconds > 0 && e.Bytes > 0 && seconds > 0 {
+		if off := e.Bytes/e.Seconds/(bytes/seconds) - 1; off < -0.02 || off > 0.02 {
+			k.note("%s: the receiver's rate over the whole run is %+.1f%% off that of the intervals", k.o.File, 100*off)
+		}
+	}
+}
+
+// together keeps samples that were taken one after the other in one run: all of one round.
+func (k *book) together(samples []dataset.Sample) {
+	for i := range samples {
+		samples[i].Round = 0 // a file holds one run; Merge counts the files
+	}
+	k.samples = append(k.samples, samples...)
+}
+
+// lineOf is the line of a JSON error, 0 where it has none.
+func lineOf(t text, err error) int {
+	offset := int64(-1)
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &syntax):
+		offset = syntax.Offset
+	case errors.As(err, &kind):
+		offset = kind.Offset
+	}
+	if offset < 0 || offset > int64(len(t.raw)) {
+		return 0
+	}
+	return 1 + strings.Count(string(t.raw[:offset]), "\n")
+}
