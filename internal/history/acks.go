@@ -1,0 +1,88 @@
+package history
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// Ack says that a change is known, and why it came: from a run on, of one metric or all, of one link or all.
+type Ack struct {
+	ID     int64     `json:"id"`
+	Metric string    `json:"metric,omitempty"` // "" is any
+	Link   string    `json:"link,omitempty"`   // "a→b"; "" is any, and the whole network
+	Run    string    `json:"run"`              // the first of the new level
+	At     time.Time `json:"at"`               // its start
+	Reason string    `json:"reason"`
+	Who    string    `json:"who,omitempty"`
+	Made   time.Time `json:"made"` // UTC
+}
+
+// Covers reports whether a speaks of what f names.
+func (a Ack) Covers(f Followed) bool {
+	return (a.Metric == "" || a.Metric == f.Name) && (a.Link == "" || a.Link == f.Link())
+}
+
+// subject names what a is of, for the log.
+func (a Ack) subject() string {
+	what := "all metrics"
+	if a.Metric != "" {
+		what = a.Metric
+	}
+	if a.Link != "" {
+		what += " of " + a.Link
+	}
+	return what + " from run " + a.Run
+}
+
+// Acknowledge stores an acknowledgement and returns its number; a's ID, At and Made are not used. A run that is not stored is
+// ErrNotFound, no reason ErrInvalid.
+func (s *Store) Acknowledge(ctx context.Context, a Ack) (id int64, err error) {
+	err = s.change(ctx, "acknowledge", func(tx *sql.Tx) error {
+		switch text := a.Metric + a.Link + a.Reason + a.Who; {
+		case strings.TrimSpace(a.Reason) == "":
+			return fmt.Errorf("%w: no reason: say what was changed", ErrInvalid)
+		case len(text) > maxWord || strings.ContainsFunc(text, unicode.IsControl):
+			return fmt.Errorf("%w: longer than %d bytes, or with control characters", ErrInvalid, maxWord)
+		}
+		var started int64
+		err := tx.QueryRowContext(ctx, "SELECT started FROM runs WHERE id = ?", a.Run).Scan(&started)
+		if errors.Is(err, sql.ErrNoRows) {
+			return fmt.Errorf("run %q: %w", a.Run, ErrNotFound)
+		}
+		if err == nil {
+			err = tx.QueryRowContext(ctx, `INSERT INTO acks (metric, link, run, started, reason, who, made) VALUES (?, ?, ?, ?, ?, ?, ?)
+				RETURNING key`, a.Metric, a.Link, a.Run, started, a.Reason, a.Who, nanos(s.now())).Scan(&id)
+		}
+		if err != nil {
+			return err
+		}
+		return s.note(ctx, tx, Event{Kind: EventAck, Subject: a.subject(), Detail: a.Reason})
+	})
+	return id, err
+}
+
+// Acks lists the acknowledgements by the start of their runs.
+func (s *Store) Acks(ctx context.Context) ([]Ack, error) {
+	return collect(ctx, s, "list the acknowledgements", func(scan func(...any) error) (a Ack, err error) {
+		var at, made int64
+		err = scan(&a.ID, &a.Metric, &a.Link, &a.Run, &at, &a.Reason, &a.Who, &made)
+		a.At, a.Made = moment(at), moment(made)
+		return a, err
+	}, "SELECT key, metric, link, run, started, reason, who, made FROM acks ORDER BY started, key")
+}
+
+// Unacknowledge withdraws one, or is ErrNotFound.
+func (s *Store) Unacknowledge(ctx context.Context, id int64) error {
+	return s.change(ctx, "withdraw acknowledgement "+strconv.FormatInt(id, 10), func(tx *sql.Tx) error {
+		if err := deleted(tx.ExecContext(ctx, "DELETE FROM acks WHERE key = ?", id)); err != nil {
+			return err
+		}
+		return s.note(ctx, tx, Event{Kind: EventNoAck, Subject: strconv.FormatInt(id, 10)})
+	})
+}

@@ -1,0 +1,221 @@
+package history
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"calib/fit"
+)
+
+// maxWord bounds the texts of an Entry, in bytes.
+const maxWord = 4096
+
+// Add stores a run: all of it, or nothing. When it returns, the run is on the disk. Adding the same run again stores nothing and
+// returns false; another run of the same ID is ErrConflict. A record that no run can have is ErrInvalid.
+func (s *Store) Add(ctx context.Context, r Record) (added bool, err error) {
+	d, err := digest(r)
+	if err != nil {
+		return false, fmt.Errorf("history %s: run %q: %w", s.path, r.ID, err)
+	}
+	err = s.change(ctx, "add run "+d.entry.ID, func(tx *sql.Tx) error {
+		added, err = s.add(ctx, tx, d)
+		return err
+	})
+	return added && err == nil, err
+}
+
+// change runs f in a transaction.
+func (s *Store) change(ctx context.Context, what string, f func(*sql.Tx) error) error {
+	tx, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return s.wrap(what, err)
+	}
+	if err := f(tx); err != nil {
+		return errors.Join(s.wrap(what, err), rollback(tx))
+	}
+	return s.wrap(what, tx.Commit())
+}
+
+// rollback ends tx; that a cancelled context has done so already is no error.
+func rollback(tx *sql.Tx) error {
+	if err := tx.Rollback(); !errors.Is(err, sql.ErrTxDone) && primary(err) == 0 {
+		return err
+	}
+	return nil
+}
+
+// digested is a Record in the form it is stored in.
+type digested struct {
+	entry     Entry
+	sum       [sha256.Size]byte // of params.json
+	params    []byte            // params.json by gzip
+	metrics   []fit.Metric
+	hosts, in []byte // hosts and environment as JSON
+}
+
+// digest checks a record. What is stored of it is what its params.json says when it is read again.
+func digest(r Record) (*digested, error) {
+	if r.Params == nil {
+		return nil, fmt.Errorf("%w: it has no parameters", ErrInvalid)
+	}
+	var text bytes.Buffer
+	if err := fit.Encode(&text, r.Params); err != nil {
+		return nil, err
+	}
+	p, err := fit.Decode(bytes.NewReader(text.Bytes()))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	d := &digested{entry: r.Entry, sum: sha256.Sum256(text.Bytes())}
+	if d.entry.ID == "" {
+		d.entry.ID = p.Run.ID
+	}
+	if d.entry.Plan == "" {
+		d.entry.Plan = p.Run.Plan
+	}
+	if d.entry.Hosts == 0 {
+		d.entry.Hosts = len(p.Run.Hosts)
+	}
+	if err := d.entry.check(); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	d.metrics = unique(p.Metrics())
+	if d.params, err = compress(text.Bytes()); err != nil {
+		return nil, err
+	}
+	if d.hosts, err = json.Marshal(p.Run.Hosts); err != nil {
+		return nil, err
+	}
+	d.in, err = json.Marshal(p.Environment)
+	return d, err
+}
+
+// check refuses what could not be printed, found again, or sorted.
+func (e Entry) check() error {
+	for _, w := range []struct{ what, text string }{
+		{"ID", e.ID}, {"plan", e.Plan}, {"status", e.Status}, {"label", e.Label}, {"commit", e.Commit}, {"path", e.Path},
+	} {
+		switch {
+		case len(w.text) > maxWord:
+			return fmt.Errorf("its %s is longer than %d bytes", w.what, maxWord)
+		case !utf8.ValidString(w.text) || strings.ContainsFunc(w.text, unicode.IsControl):
+			return fmt.Errorf("its %s %q holds characters that cannot be printed", w.what, w.text)
+		}
+	}
+	switch year := e.Started.Year(); {
+	case e.ID == "":
+		return errors.New("it has no ID")
+	case strings.HasPrefix(e.ID, "-"):
+		return fmt.Errorf("its ID %q looks like a flag", e.ID)
+	case e.Started.IsZero():
+		return errors.New("it is not known when it started")
+	case year < 1970 || year > 2200:
+		return fmt.Errorf("it started in the year %d", year)
+	}
+	return nil
+}
+
+// unique drops what a params.json names twice: the first stands.
+func unique(all []fit.Metric) []fit.Metric {
+	type key struct{ name, from, to, unit string }
+	seen := map[key]bool{}
+	var out []fit.Metric
+	for _, m := range all {
+		k := key{m.Name, m.From, m.To, m.Unit}
+		if !seen[k] {
+			seen[k], out = true, append(out, m)
+		}
+	}
+	return out
+}
+
+func compress(b []byte) ([]byte, error) {
+	var out bytes.Buffer
+	z := gzip.NewWriter(&out)
+	if _, err := z.Write(b); err != nil {
+		return nil, err
+	}
+	if err := z.Close(); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
+}
+
+func (s *Store) add(ctx context.Context, tx *sql.Tx, d *digested) (bool, error) {
+	if same, err := s.stored(ctx, tx, d); same || err != nil {
+		return false, err
+	}
+	e := d.entry
+	cluster, err := clusterOf(ctx, tx, d)
+	if err != nil {
+		return false, err
+	}
+	res, err := tx.ExecContext(ctx, `INSERT INTO runs (id, started, added, plan, hosts, status, label, revision, path, digest, cluster)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, e.ID, nanos(e.Started), nanos(s.now()), e.Plan, e.Hosts, e.Status, e.Label,
+		e.Commit, e.Path, d.sum[:], cluster)
+	if err != nil {
+		return false, err
+	}
+	run, err := res.LastInsertId()
+	if err != nil {
+		return false, err
+	}
+	if _, err := tx.ExecContext(ctx, "INSERT INTO documents (run, params) VALUES (?, ?)", run, d.params); err != nil {
+		return false, err
+	}
+	if err := addReadings(ctx, tx, d.metrics, nanos(e.Started), run); err != nil {
+		return false, err
+	}
+	return true, s.note(ctx, tx, Event{Kind: EventAdded, Subject: e.ID, Detail: e.Label})
+}
+
+// stored reports whether the same run is there; another of its ID is ErrConflict.
+func (s *Store) stored(ctx context.Context, tx *sql.Tx, d *digested) (bool, error) {
+	var sum []byte
+	var path string
+	var added int64
+	err := tx.QueryRowContext(ctx, "SELECT digest, path, added FROM runs WHERE id = ?", d.entry.ID).Scan(&sum, &path, &added)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return false, nil
+	case err != nil:
+		return false, err
+	case bytes.Equal(sum, d.sum[:]):
+		return true, nil
+	}
+	return false, fmt.Errorf("%w: those from %s, added %s, have SHA-256 %.6x, those from %s have %.6x; calib history remove %s first, "+
+		"if these are to stand", ErrConflict, orUnknown(path), moment(added).Format("2006-01-02 15:04"), sum, orUnknown(d.entry.Path),
+		d.sum, d.entry.ID)
+}
+
+func orUnknown(path string) string {
+	if path == "" {
+		return "an unknown place"
+	}
+	return path
+}
+
+// clusterOf finds or makes the row of the hosts and their environment.
+func clusterOf(ctx context.Context, tx *sql.Tx, d *digested) (key int64, err error) {
+	h := sha256.New()
+	h.Write(d.hosts) // a hash never fails
+	h.Write([]byte{0})
+	h.Write(d.in)
+	sum := h.Sum(nil)
+	err = tx.QueryRowContext(ctx, "SELECT key FROM clusters WHERE digest = ?", sum).Scan(&key)
+	if !errors.Is(err, sql.ErrNoRows) {
+		return key, err
+	}
+	err = tx.QueryRowContext(ctx, "INSERT INTO clusters (digest, hosts, environment) VALUES (?, ?, ?) RETURNING key",
+		sum, string(d.hosts), string(d.in)).Scan(&key)
+	return key, err
+}

@@ -1,0 +1,139 @@
+package history
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// Baseline is a set of runs by name, to compare others with.
+type Baseline struct {
+	Name  string    `json:"name"`
+	Note  string    `json:"note,omitempty"`
+	Made  time.Time `json:"made"`  // UTC
+	Runs  []string  `json:"runs"`  // by their start, oldest first
+	Noise bool      `json:"noise"` // whether the noise floor of runs without a change is kept with it
+}
+
+// SetBaseline makes a baseline of stored runs, in place of one of the same name. noise is kept with it; nil is none. A run that
+// is not stored is ErrNotFound; a name that could not be given on a command line, or no runs, ErrInvalid.
+func (s *Store) SetBaseline(ctx context.Context, b Baseline, noise []byte) error {
+	return s.change(ctx, "set baseline "+b.Name, func(tx *sql.Tx) error {
+		if err := b.check(); err != nil {
+			return fmt.Errorf("%w: %w", ErrInvalid, err)
+		}
+		var key int64
+		err := tx.QueryRowContext(ctx, `INSERT INTO baselines (name, note, made, noise) VALUES (?, ?, ?, ?)
+			ON CONFLICT (name) DO UPDATE SET note = excluded.note, made = excluded.made, noise = excluded.noise RETURNING key`,
+			b.Name, b.Note, nanos(s.now()), noise).Scan(&key)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, "DELETE FROM baseline_runs WHERE baseline = ?", key); err != nil {
+			return err
+		}
+		for _, id := range b.Runs {
+			var run int64
+			err := tx.QueryRowContext(ctx, "SELECT key FROM runs WHERE id = ?", id).Scan(&run)
+			if errors.Is(err, sql.ErrNoRows) {
+				return fmt.Errorf("run %q: %w", id, ErrNotFound)
+			}
+			if err == nil {
+				_, err = tx.ExecContext(ctx, "INSERT OR IGNORE INTO baseline_runs (baseline, run) VALUES (?, ?)", key, run)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return s.note(ctx, tx, Event{Kind: EventBaseline, Subject: b.Name, Detail: fmt.Sprintf("%d runs", len(b.Runs))})
+	})
+}
+
+func (b Baseline) check() error {
+	switch {
+	case b.Name == "" || strings.HasPrefix(b.Name, "-") || len(b.Name) > maxWord:
+		return fmt.Errorf("baseline name %.60q: want a word that does not begin with -", b.Name)
+	case strings.ContainsFunc(b.Name+b.Note, unicode.IsControl):
+		return fmt.Errorf("baseline name %q, note %q: control characters", b.Name, b.Note)
+	case len(b.Runs) == 0:
+		return errors.New("a baseline without runs")
+	}
+	return nil
+}
+
+// Baselines lists all by name.
+func (s *Store) Baselines(ctx context.Context) ([]Baseline, error) {
+	out, err := collect(ctx, s, "list the baselines", func(scan func(...any) error) (b Baseline, err error) {
+		var made int64
+		err = scan(&b.Name, &b.Note, &made, &b.Noise)
+		b.Made = moment(made)
+		return b, err
+	}, "SELECT name, note, made, noise IS NOT NULL FROM baselines ORDER BY name")
+	for i := range out {
+		if err == nil {
+			out[i].Runs, err = s.baselineRuns(ctx, out[i].Name)
+		}
+	}
+	return out, err
+}
+
+func (s *Store) baselineRuns(ctx context.Context, name string) ([]string, error) {
+	return collect(ctx, s, "read baseline "+name, func(scan func(...any) error) (id string, err error) {
+		return id, scan(&id)
+	}, `SELECT runs.id FROM baselines JOIN baseline_runs ON baseline = baselines.key JOIN runs ON runs.key = run
+		WHERE baselines.name = ? ORDER BY started, runs.key`, name)
+}
+
+// Baseline returns one, or ErrNotFound.
+func (s *Store) Baseline(ctx context.Context, name string) (Baseline, error) {
+	b := Baseline{Name: name}
+	var made int64
+	err := s.db.QueryRowContext(ctx, "SELECT note, made, noise IS NOT NULL FROM baselines WHERE name = ?", name).Scan(&b.Note, &made, &b.Noise)
+	if errors.Is(err, sql.ErrNoRows) {
+		return b, s.noBaseline(name)
+	}
+	if err != nil {
+		return b, s.wrap("read baseline "+name, err)
+	}
+	b.Made = moment(made)
+	b.Runs, err = s.baselineRuns(ctx, name)
+	return b, err
+}
+
+func (s *Store) noBaseline(name string) error {
+	return fmt.Errorf("history %s: baseline %q: %w", s.path, name, ErrNotFound)
+}
+
+// Noise returns the noise floor kept with a baseline, nil where it has none, or ErrNotFound.
+func (s *Store) Noise(ctx context.Context, name string) (noise []byte, err error) {
+	err = s.db.QueryRowContext(ctx, "SELECT noise FROM baselines WHERE name = ?", name).Scan(&noise)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, s.noBaseline(name)
+	}
+	return noise, s.wrap("read baseline "+name, err)
+}
+
+// RemoveBaseline removes a baseline and leaves its runs, or is ErrNotFound.
+func (s *Store) RemoveBaseline(ctx context.Context, name string) error {
+	return s.change(ctx, "remove baseline "+name, func(tx *sql.Tx) error {
+		if err := deleted(tx.ExecContext(ctx, "DELETE FROM baselines WHERE name = ?", name)); err != nil {
+			return err
+		}
+		return s.note(ctx, tx, Event{Kind: EventNoBaseline, Subject: name})
+	})
+}
+
+// deleted is ErrNotFound where a statement has deleted nothing.
+func deleted(res sql.Result, err error) error {
+	if err != nil {
+		return err
+	}
+	if n, err := res.RowsAffected(); err != nil || n > 0 {
+		return err
+	}
+	return ErrNotFound
+}

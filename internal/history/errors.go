@@ -1,0 +1,73 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// primary returns the primary result code of an error of SQLite, or 0.
+func primary(err error) int {
+	var e *sqlite.Error
+	if errors.As(err, &e) {
+		return e.Code() & 0xff
+	}
+	return 0
+}
+
+// wrap says what was attempted on which store, and what can be done about it.
+func (s *Store) wrap(what string, err error) error { return wrap(s.path, what, err) }
+
+func wrap(path, what string, err error) error {
+	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	class, hint := classify(err)
+	if class == nil {
+		return fmt.Errorf("history %s: %s: %w", path, what, err)
+	}
+	return fmt.Errorf("history %s: %s: %w (%w); %s", path, what, class, cause{err}, hint)
+}
+
+// classify returns the class of an error of SQLite and how to mend it.
+func classify(err error) (class error, hint string) {
+	switch primary(err) {
+	case sqlite3.SQLITE_NOTADB:
+		return ErrNotStore, "give another file as --store"
+	case sqlite3.SQLITE_CORRUPT:
+		return ErrDamaged, "move it away and add the runs again, or let sqlite3's .recover save what can be read"
+	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM:
+		return ErrReadOnly, "give a --store in a directory that this user may write to"
+	case sqlite3.SQLITE_CANTOPEN:
+		return ErrReadOnly, "is its directory there, and may this user write to it?"
+	case sqlite3.SQLITE_FULL:
+		return ErrFull, "nothing was changed; free some space and do it again"
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		return ErrBusy, "nothing was changed; do it again when that has ended"
+	}
+	return nil, ""
+}
+
+// cause is an error of SQLite without the library's repetition of itself.
+type cause struct{ err error }
+
+func (c cause) Unwrap() error { return c.err }
+
+func (c cause) Error() string {
+	text := c.err.Error()
+	if primary(c.err) == 0 {
+		return text
+	}
+	var e *sqlite.Error
+	if errors.As(c.err, &e) {
+		text = e.Error()
+	}
+	if i := strings.LastIndex(text, ": "); i >= 0 {
+		text = text[i+2:]
+	}
+	return text
+}

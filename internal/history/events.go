@@ -1,0 +1,67 @@
+package history
+
+import (
+	"context"
+	"database/sql"
+	"slices"
+	"time"
+)
+
+// Kinds of an Event.
+const (
+	EventAdded      = "added"
+	EventRemoved    = "removed"
+	EventBaseline   = "baseline"
+	EventNoBaseline = "baseline removed"
+	EventAck        = "acknowledged"
+	EventNoAck      = "acknowledgement withdrawn"
+)
+
+// Event is one thing that was done to a store.
+type Event struct {
+	ID      int64     `json:"id"`
+	At      time.Time `json:"at"` // UTC
+	Kind    string    `json:"kind"`
+	Subject string    `json:"subject"` // the run, the baseline, or what an acknowledgement is of
+	Detail  string    `json:"detail,omitempty"`
+}
+
+// note appends to the log, within the transaction of what it tells.
+func (s *Store) note(ctx context.Context, tx *sql.Tx, e Event) error {
+	_, err := tx.ExecContext(ctx, "INSERT INTO events (at, kind, subject, detail) VALUES (?, ?, ?, ?)",
+		nanos(s.now()), e.Kind, e.Subject, e.Detail)
+	return err
+}
+
+// Events returns the newest so many events of the log, oldest first; last 0 is all.
+func (s *Store) Events(ctx context.Context, last int) ([]Event, error) {
+	if last <= 0 {
+		last = -1 // SQLite's "no limit"
+	}
+	out, err := collect(ctx, s, "read the log", func(scan func(...any) error) (e Event, err error) {
+		var at int64
+		err = scan(&e.ID, &at, &e.Kind, &e.Subject, &e.Detail)
+		e.At = moment(at)
+		return e, err
+	}, "SELECT key, at, kind, subject, detail FROM events ORDER BY key DESC LIMIT ?", last)
+	slices.Reverse(out)
+	return out, err
+}
+
+// collect reads all rows of a query.
+func collect[T any](ctx context.Context, s *Store, what string, row func(scan func(...any) error) (T, error), query string, args ...any) ([]T, error) {
+	rows, err := s.db.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, s.wrap(what, err)
+	}
+	defer rows.Close()
+	var out []T
+	for rows.Next() {
+		v, err := row(rows.Scan)
+		if err != nil {
+			return nil, s.wrap(what, err)
+		}
+		out = append(out, v)
+	}
+	return out, s.wrap(what, rows.Err())
+}

@@ -1,0 +1,84 @@
+// Package history keeps finished runs in one file, so that a network can be followed over time.
+//
+// Its opinion: the store is one SQLite file that any number of processes may use at once and that survives all of them. What
+// was added is there after the power failed; what was not is absent altogether. A run is stored whole, with its params.json,
+// so that no verdict needs the run directory again; what is followed from run to run lies beside it, sorted for reading a
+// series. Runs are found by their ID and never change: the same run again is nothing new, another run of the same ID an error.
+// Everything done to a store is in its log, which is only appended to.
+package history
+
+import (
+	"database/sql"
+	"errors"
+	"time"
+
+	"calib/fit"
+)
+
+// Errors that a caller may want to tell apart.
+var (
+	ErrNotStore  = errors.New("not a calib history")
+	ErrNewer     = errors.New("made by a newer calib")
+	ErrDamaged   = errors.New("the history is damaged")
+	ErrReadOnly  = errors.New("the history cannot be written here")
+	ErrFull      = errors.New("no space left for the history")
+	ErrBusy      = errors.New("another process holds the history")
+	ErrNotFound  = errors.New("not in the history")
+	ErrAmbiguous = errors.New("more than one run in the history")
+	ErrConflict  = errors.New("stored already with other parameters")
+	ErrInUse     = errors.New("used by a baseline")
+	ErrInvalid   = errors.New("cannot be stored")
+)
+
+// Entry is a stored run.
+type Entry struct {
+	ID      string    `json:"id"`
+	Started time.Time `json:"started"` // UTC
+	Added   time.Time `json:"added"`   // to the store, UTC
+	Plan    string    `json:"plan"`
+	Hosts   int       `json:"hosts"`
+	Status  string    `json:"status"` // of its run.json; "" where there was none
+	Label   string    `json:"label,omitempty"`
+	Commit  string    `json:"commit,omitempty"` // revision of what was tested
+	Path    string    `json:"path,omitempty"`   // where it was when it was added
+}
+
+// Record is a run to be stored. ID, Plan and Hosts may be left empty: Params says them.
+type Record struct {
+	Entry
+	Params *fit.Params
+}
+
+// Stored is what a comparison needs of a run.
+type Stored struct {
+	Entry       Entry           `json:"entry"`
+	Environment fit.Environment `json:"environment"`
+	Hosts       []string        `json:"hosts"` // in rank order
+	Metrics     []fit.Metric    `json:"metrics"`
+}
+
+// Filter selects runs; the zero value is all of them, oldest first.
+type Filter struct {
+	Last  int // the newest so many
+	Since time.Time
+	Label string
+	Plan  string
+}
+
+// Store is an open history file. Its methods may be called from any goroutine.
+type Store struct {
+	db   *sql.DB
+	path string
+	now  func() time.Time
+}
+
+// Path returns the file.
+func (s *Store) Path() string { return s.path }
+
+// Close closes the file.
+func (s *Store) Close() error { return s.db.Close() }
+
+// nanos and moment are how times are stored.
+func nanos(t time.Time) int64 { return t.UnixNano() }
+
+func moment(ns int64) time.Time { return time.Unix(0, ns).UTC() }

@@ -1,0 +1,342 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"calib/fit"
+)
+
+var start = time.Date(2026, 1, 1, 2, 0, 0, 0, time.UTC)
+
+// testParams is a run of a number of hosts with parameters and links; night moves every value.
+func testParams(id string, hosts, parameters int, night float64) *fit.Params {
+	p := &fit.Params{
+		Schema: fit.ParamsSchema, Run: fit.Run{ID: id, Plan: "standard", Seed: 1},
+		Environment: fit.Environment{Common: map[string]string{"kernel": "6.1"}},
+		Parameters:  map[string]fit.Parameter{}, Functions: map[string]fit.Function{},
+	}
+	for i := range hosts {
+		p.Run.Hosts = append(p.Run.Hosts, fmt.Sprintf("node%02d", i))
+	}
+	for i := range parameters {
+		v := 1e-4 * float64(i+1) * night
+		p.Parameters[fmt.Sprintf("p%02d", i)] = fit.Parameter{
+			Value: &v, Unit: "s", CI95: &[2]float64{0.99 * v, 1.01 * v}, Status: fit.StatusOK, Label: "a time",
+			Model: "m", Experiment: "e", Source: "s",
+		}
+	}
+	for i := range hosts {
+		for j := i + 1; j < hosts; j++ {
+			latency, rate := 1e-4*night, 1e8/night
+			p.Pairs = append(p.Pairs, fit.Pair{From: p.Run.Hosts[i], To: p.Run.Hosts[j], Latency: &latency, Rate: &rate})
+		}
+	}
+	return p
+}
+
+func testRecord(n int, night float64) Record {
+	id := fmt.Sprintf("run-%05d", n)
+	return Record{Entry: Entry{Started: start.Add(time.Duration(n) * 24 * time.Hour), Label: "nightly", Commit: "c0ffee",
+		Status: "complete", Path: "/runs/" + id}, Params: testParams(id, 3, 2, night)}
+}
+
+func testStore(t testing.TB) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "deep", "history.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	s.now = func() time.Time { return start.Add(time.Hour) }
+	return s
+}
+
+func filled(t testing.TB, n int) *Store {
+	t.Helper()
+	s := testStore(t)
+	for i := range n {
+		if added, err := s.Add(t.Context(), testRecord(i, 1+0.01*float64(i))); err != nil || !added {
+			t.Fatal(added, err)
+		}
+	}
+	return s
+}
+
+func TestRunsComeBack(t *testing.T) {
+	ctx, s := t.Context(), filled(t, 4)
+	all, err := s.List(ctx, Filter{})
+	if err != nil || len(all) != 4 {
+		t.Fatal(all, err)
+	}
+	want := Entry{ID: "run-00002", Started: start.Add(48 * time.Hour), Added: start.Add(time.Hour), Plan: "standard", Hosts: 3,
+		Status: "complete", Label: "nightly", Commit: "c0ffee", Path: "/runs/run-00002"}
+	if d := cmp.Diff(want, all[2]); d != "" {
+		t.Error(d)
+	}
+	for _, c := range []struct {
+		f    Filter
+		want string
+	}{
+		{Filter{Last: 2}, "run-00002 run-00003"}, {Filter{Since: start.Add(25 * time.Hour)}, "run-00002 run-00003"},
+		{Filter{Label: "other"}, ""}, {Filter{Plan: "standard", Last: 1}, "run-00003"}, {Filter{Plan: "quick"}, ""},
+	} {
+		var ids []string
+		got, err := s.List(ctx, c.f)
+		for _, e := range got {
+			ids = append(ids, e.ID)
+		}
+		if err != nil || strings.Join(ids, " ") != c.want {
+			t.Errorf("%+v: %v %v, want %s", c.f, ids, err, c.want)
+		}
+	}
+	p, err := s.Params(ctx, "run-00001")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(testRecord(1, 1.01).Params.Metrics(), p.Metrics()); d != "" {
+		t.Error(d)
+	}
+	loaded, err := s.Load(ctx, "run-00003", "run-00001")
+	if err != nil || len(loaded) != 2 || loaded[1].Entry.ID != "run-00001" {
+		t.Fatal(loaded, err)
+	}
+	if d := cmp.Diff(p.Metrics(), loaded[1].Metrics); d != "" {
+		t.Error(d)
+	}
+	if loaded[0].Environment.Common["kernel"] != "6.1" || len(loaded[0].Hosts) != 3 {
+		t.Errorf("%+v", loaded[0])
+	}
+}
+
+func TestSeries(t *testing.T) {
+	ctx, s := t.Context(), filled(t, 5)
+	all, err := s.Followed(ctx)
+	if err != nil || len(all) != 2+2*3 {
+		t.Fatal(all, err)
+	}
+	if f := all[0]; f.Name != "p00" || f.Link() != "" || f.Runs != 5 || !f.First.Equal(start) || f.Unit != "s" {
+		t.Errorf("%+v", f)
+	}
+	if f := all[2]; f.Name != "latency" || f.Link() != "node00→node01" || f.Better != fit.BetterLower {
+		t.Errorf("%+v", f)
+	}
+	got, err := s.Series(ctx, all[0], Filter{Last: 3})
+	if err != nil || len(got) != 3 || got[0].Run != "run-00002" || math.Abs(got[2].Value-1.04e-4) > 1e-9 || got[2].CI95 == nil {
+		t.Errorf("%+v %v", got, err)
+	}
+	got, err = s.Series(ctx, all[3], Filter{})
+	if err != nil || len(got) != 5 || got[4].CI95 != nil {
+		t.Errorf("%+v %v", got, err)
+	}
+	if got, err := s.Series(ctx, Followed{Name: "none"}, Filter{}); err != nil || len(got) != 0 {
+		t.Errorf("%v %v", got, err)
+	}
+}
+
+func TestRunsAreNamedByPrefix(t *testing.T) {
+	ctx, s := t.Context(), filled(t, 12)
+	for _, c := range []struct {
+		id, want string
+		is       error
+	}{
+		{"run-00011", "run-00011", nil}, {"run-0001", "", ErrAmbiguous}, {"run-00003", "run-00003", nil}, {"", "", ErrNotFound},
+		{"run-9", "", ErrNotFound}, {"%", "", ErrNotFound}, {"_un-00003", "", ErrNotFound},
+	} {
+		e, err := s.Find(ctx, c.id)
+		if e.ID != c.want || !errors.Is(err, c.is) {
+			t.Errorf("%q: %q %v", c.id, e.ID, err)
+		}
+	}
+}
+
+func TestAddTwice(t *testing.T) {
+	ctx, s := t.Context(), filled(t, 1)
+	if added, err := s.Add(ctx, testRecord(0, 1)); err != nil || added {
+		t.Errorf("the same run again: %v %v", added, err)
+	}
+	other := testRecord(0, 1.5)
+	other.Path = "/elsewhere"
+	_, err := s.Add(ctx, other)
+	if !errors.Is(err, ErrConflict) || !strings.Contains(err.Error(), "/runs/run-00000") || !strings.Contains(err.Error(), "/elsewhere") {
+		t.Errorf("another run of the same ID: %v", err)
+	}
+	for name, edit := range map[string]func(*Record){
+		"no parameters": func(r *Record) { r.Params = nil }, "no start": func(r *Record) { r.Started = time.Time{} },
+		"a flag": func(r *Record) { r.ID = "-x" }, "control": func(r *Record) { r.Label = "a\nb" },
+		"not text": func(r *Record) { r.Label = "\xff" }, "long": func(r *Record) { r.Path = strings.Repeat("x", maxWord+1) },
+	} {
+		r := testRecord(1, 1)
+		edit(&r)
+		if _, err := s.Add(ctx, r); !errors.Is(err, ErrInvalid) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if all, err := s.List(ctx, Filter{}); err != nil || len(all) != 1 {
+		t.Errorf("%d runs, %v", len(all), err)
+	}
+}
+
+func TestBaselines(t *testing.T) {
+	ctx, s := t.Context(), filled(t, 3)
+	if err := s.SetBaseline(ctx, Baseline{Name: "good", Note: "n", Runs: []string{"run-00002", "run-00000"}}, []byte("{}")); err != nil {
+		t.Fatal(err)
+	}
+	b, err := s.Baseline(ctx, "good")
+	want := Baseline{Name: "good", Note: "n", Made: start.Add(time.Hour), Runs: []string{"run-00000", "run-00002"}, Noise: true}
+	if d := cmp.Diff(want, b); d != "" || err != nil {
+		t.Error(d, err)
+	}
+	if noise, err := s.Noise(ctx, "good"); err != nil || string(noise) != "{}" {
+		t.Errorf("%q %v", noise, err)
+	}
+	if err := s.Remove(ctx, "run-00002"); !errors.Is(err, ErrInUse) || !strings.Contains(err.Error(), "good") {
+		t.Errorf("a run in use: %v", err)
+	}
+	if err := s.SetBaseline(ctx, Baseline{Name: "good", Runs: []string{"run-00001", "nosuch"}}, nil); !errors.Is(err, ErrNotFound) {
+		t.Errorf("a run that is not there: %v", err)
+	}
+	if all, err := s.Baselines(ctx); err != nil || len(all) != 1 || cmp.Diff(want, all[0]) != "" {
+		t.Errorf("a set that failed changed it: %+v %v", all, err)
+	}
+	for _, b := range []Baseline{{Name: "", Runs: want.Runs}, {Name: "-x", Runs: want.Runs}, {Name: "x"}, {Name: "a\n", Runs: want.Runs}} {
+		if err := s.SetBaseline(ctx, b, nil); !errors.Is(err, ErrInvalid) {
+			t.Errorf("%+v: %v", b, err)
+		}
+	}
+	if err := errors.Join(s.RemoveBaseline(ctx, "good"), s.Remove(ctx, "run-00002")); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.Baseline(ctx, "good"); !errors.Is(err, ErrNotFound) {
+		t.Error(err)
+	}
+	if err := errors.Join(s.RemoveBaseline(ctx, "good"), s.Remove(ctx, "run-00002")); !errors.Is(err, ErrNotFound) {
+		t.Error(err)
+	}
+	series, err := s.Series(ctx, Followed{Name: "p00", Unit: "s"}, Filter{})
+	if err != nil || len(series) != 2 {
+		t.Errorf("the numbers of a removed run stayed: %v %v", series, err)
+	}
+}
+
+func TestAcknowledgements(t *testing.T) {
+	ctx, s := t.Context(), filled(t, 2)
+	id, err := s.Acknowledge(ctx, Ack{Metric: "rate", Link: "node00→node01", Run: "run-00001", Reason: "new cable", Who: "me"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := s.Acks(ctx)
+	if err != nil || len(all) != 1 || all[0].ID != id || !all[0].At.Equal(start.Add(24*time.Hour)) || all[0].Reason != "new cable" {
+		t.Errorf("%+v %v", all, err)
+	}
+	link := Followed{Name: "rate", From: "node00", To: "node01"}
+	if a := all[0]; !a.Covers(link) || a.Covers(Followed{Name: "rate"}) || !(Ack{}).Covers(link) || (Ack{Metric: "latency"}).Covers(link) {
+		t.Error("an acknowledgement covers the wrong things")
+	}
+	for _, a := range []Ack{{Run: "run-00001"}, {Run: "run-00001", Reason: " "}, {Run: "run-00001", Reason: "a\x00"}} {
+		if _, err := s.Acknowledge(ctx, a); !errors.Is(err, ErrInvalid) {
+			t.Errorf("%+v: %v", a, err)
+		}
+	}
+	if _, err := s.Acknowledge(ctx, Ack{Run: "none", Reason: "x"}); !errors.Is(err, ErrNotFound) {
+		t.Error(err)
+	}
+	if err := s.Unacknowledge(ctx, id); err != nil {
+		t.Error(err)
+	}
+	if err := s.Unacknowledge(ctx, id); !errors.Is(err, ErrNotFound) {
+		t.Error(err)
+	}
+	events, err := s.Events(ctx, 0)
+	var kinds []string
+	for _, e := range events {
+		kinds = append(kinds, e.Kind)
+	}
+	if got := strings.Join(kinds, ", "); err != nil || got != "added, added, acknowledged, acknowledgement withdrawn" {
+		t.Errorf("log: %s %v", got, err)
+	}
+	if last, err := s.Events(ctx, 1); err != nil || len(last) != 1 || last[0].Kind != EventNoAck {
+		t.Errorf("%+v %v", last, err)
+	}
+	if _, err := s.db.ExecContext(ctx, "DELETE FROM events"); err == nil {
+		t.Error("the log was shortened")
+	}
+}
+
+func TestFilesThatAreNoStore(t *testing.T) {
+	dir := t.TempDir()
+	text := filepath.Join(dir, "text.db")
+	if err := os.WriteFile(text, []byte(strings.Repeat("not a database\n", 200)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]error{text: ErrNotStore, dir: ErrNotStore} {
+		s, err := Open(t.Context(), path)
+		if !errors.Is(err, want) || s != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	if _, err := OpenExisting(t.Context(), filepath.Join(dir, "none")); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "calib history add") {
+		t.Errorf("missing: %v", err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
+		t.Errorf("%v %v: files were made", left, err)
+	}
+}
+
+func TestForeignAndNewerStores(t *testing.T) {
+	s := testStore(t)
+	ctx := context.Background()
+	if _, err := s.db.ExecContext(ctx, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (99, 1)"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(ctx, s.path); !errors.Is(err, ErrNewer) {
+		t.Errorf("newer: %v", err)
+	}
+	if _, err := s.db.ExecContext(ctx, "PRAGMA application_id = 7"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(ctx, s.path); !errors.Is(err, ErrNotStore) {
+		t.Errorf("foreign: %v", err)
+	}
+}
+
+// FuzzAdd: whatever the words and numbers of a run, it is refused or comes back.
+func FuzzAdd(f *testing.F) {
+	f.Add("id", "label", "a_c", "n1", "n2", 1.5)
+	f.Add("'; DROP TABLE runs; --", "x", "g_s.c0", "→", "", math.Inf(1))
+	f.Fuzz(func(t *testing.T, id, label, metric, from, to string, v float64) {
+		s := testStore(t)
+		p := testParams(id, 0, 0, 1)
+		p.Parameters[metric] = fit.Parameter{Value: &v, Unit: "s", Status: fit.StatusOK}
+		p.Pairs = []fit.Pair{{From: from, To: to, Latency: &v}}
+		r := Record{Entry: Entry{Started: start, Label: label}, Params: p}
+		added, err := s.Add(t.Context(), r)
+		if err != nil {
+			if !errors.Is(err, ErrInvalid) {
+				t.Fatal(err)
+			}
+			return
+		}
+		e, err := s.Find(t.Context(), id)
+		if !added || err != nil || e.Label != label {
+			t.Fatalf("%v %+v %v", added, e, err)
+		}
+		if _, err := s.Load(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+	})
+}

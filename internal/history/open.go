@@ -1,0 +1,201 @@
+package history
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/pressly/goose/v3"
+	"modernc.org/sqlite"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// application marks the file as a calib history, in SQLite's header: "cali".
+const application = 0x63616c69
+
+// patience is how long a writer waits for another: an add takes milliseconds.
+const patience = 10 * time.Second
+
+// Open opens the store at path, and makes it, with its directory, where there is none. A store of an older calib is brought
+// up to date, each step in a transaction of its own. A store of a newer one is ErrNewer, any other file ErrNotStore. In a
+// place that cannot be written, a store is opened for reading.
+func Open(ctx context.Context, path string) (*Store, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, fmt.Errorf("history %s: make its directory: %w; choose another --store", path, err)
+	}
+	return open(ctx, path)
+}
+
+// OpenExisting is Open for a store that must be there: without one, the error is fs.ErrNotExist and nothing is made.
+func OpenExisting(ctx context.Context, path string) (*Store, error) {
+	if _, err := os.Stat(path); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("there is no history at %s yet: %w; calib history add RUN makes it", path, fs.ErrNotExist)
+		}
+		return nil, fmt.Errorf("history: %w", err)
+	}
+	return open(ctx, path)
+}
+
+func open(ctx context.Context, path string) (*Store, error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("history %s: %w: it is a %s; give a file as --store", path, ErrNotStore, kind(info.Mode()))
+	}
+	s, err := connect(path, "mode=rwc")
+	if err != nil {
+		return nil, err
+	}
+	err = s.begin(ctx)
+	if errors.Is(err, ErrReadOnly) && atRest(path) {
+		frozen, again := connect(path, "mode=ro&immutable=1")
+		if again != nil {
+			return nil, errors.Join(err, s.Close())
+		}
+		if again = frozen.verify(ctx); again == nil {
+			return frozen, s.Close()
+		}
+		err = errors.Join(err, again, frozen.Close())
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+func kind(m fs.FileMode) string {
+	if m.IsDir() {
+		return "directory"
+	}
+	return "device or pipe"
+}
+
+// atRest reports whether all of a store is in its one file, so that it can be read without writing.
+func atRest(path string) bool {
+	info, err := os.Stat(path)
+	if err != nil || info.Size() == 0 {
+		return false
+	}
+	log, err := os.Stat(path + "-wal")
+	return errors.Is(err, fs.ErrNotExist) || err == nil && log.Size() == 0
+}
+
+// connect prepares connections to the file; nothing is read yet.
+func connect(path, mode string) (*Store, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("history %s: %w", path, err)
+	}
+	u := url.URL{Scheme: "file", Path: filepath.ToSlash(abs), RawQuery: mode + "&_txlock=immediate&_busy_timeout=" +
+		strconv.FormatInt(patience.Milliseconds(), 10) + "&_foreign_keys=1&_synchronous=FULL"}
+	c, err := sqlite.NewConnector(u.String())
+	if err != nil {
+		return nil, fmt.Errorf("history %s: %w", path, err)
+	}
+	return &Store{db: sql.OpenDB(c), path: path, now: time.Now}, nil
+}
+
+// begin makes sure that the file is a store of this version. Processes that make or migrate a store at the same time all
+// find it made.
+func (s *Store) begin(ctx context.Context) error {
+	if err := s.claim(ctx); err != nil {
+		return err
+	}
+	p, err := s.provider()
+	if err != nil {
+		return err
+	}
+	const attempts = 3
+	for attempt := 1; ; attempt++ {
+		current, target, err := p.GetVersions(ctx)
+		if err == nil && current < target {
+			_, err = p.Up(ctx)
+		}
+		switch {
+		case err == nil && current > target:
+			return s.newer(current, target)
+		case err == nil:
+			return nil
+		case attempt == attempts || ctx.Err() != nil:
+			return s.wrap("bring it up to date", err)
+		}
+	}
+}
+
+func (s *Store) newer(current, target int64) error {
+	return fmt.Errorf("history %s: %w: its version is %d, this build knows up to %d; use that calib, or another --store",
+		s.path, ErrNewer, current, target)
+}
+
+func (s *Store) provider() (*goose.Provider, error) {
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return nil, err
+	}
+	p, err := goose.NewProvider(goose.DialectSQLite3, s.db, files, goose.WithLogger(goose.NopLogger()), goose.WithDisableGlobalRegistry(true))
+	if err != nil {
+		return nil, fmt.Errorf("history %s: migrations: %w", s.path, err)
+	}
+	return p, nil
+}
+
+// claim marks an empty file as a store, and refuses the database of another program without having changed it.
+func (s *Store) claim(ctx context.Context) error {
+	ours, empty, err := s.identify(ctx)
+	switch {
+	case err != nil:
+		return err
+	case !ours && !empty:
+		return fmt.Errorf("history %s: %w: it is the database of another program; give another file as --store", s.path, ErrNotStore)
+	case !ours:
+		if _, err := s.db.ExecContext(ctx, "PRAGMA application_id = "+strconv.Itoa(application)); err != nil {
+			return s.wrap("make the store", err)
+		}
+	}
+	var mode string
+	if err := s.db.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode); err != nil {
+		return s.wrap("open", err)
+	}
+	return nil
+}
+
+func (s *Store) identify(ctx context.Context) (ours, empty bool, err error) {
+	var id, tables int64
+	if err := s.db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&tables); err != nil {
+		return false, false, s.wrap("open", err)
+	}
+	if err := s.db.QueryRowContext(ctx, "PRAGMA application_id").Scan(&id); err != nil {
+		return false, false, s.wrap("open", err)
+	}
+	return id == application, id == 0 && tables == 0, nil
+}
+
+// verify is begin for a store that is only read.
+func (s *Store) verify(ctx context.Context) error {
+	if ours, _, err := s.identify(ctx); err != nil || !ours {
+		return errors.Join(err, fmt.Errorf("history %s: %w", s.path, ErrNotStore))
+	}
+	p, err := s.provider()
+	if err != nil {
+		return err
+	}
+	current, target, err := p.GetVersions(ctx)
+	switch {
+	case err != nil:
+		return s.wrap("read its version", err)
+	case current > target:
+		return s.newer(current, target)
+	case current < target:
+		return fmt.Errorf("history %s: %w, and it must be brought up to date first", s.path, ErrReadOnly)
+	}
+	return nil
+}

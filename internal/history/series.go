@@ -1,0 +1,70 @@
+package history
+
+import (
+	"context"
+	"database/sql"
+	"slices"
+	"time"
+
+	"calib/fit"
+)
+
+// Followed is something that runs have numbers of: a metric of the whole network, or of one link.
+type Followed struct {
+	Name   string    `json:"name"`
+	From   string    `json:"from,omitempty"` // with To, the link
+	To     string    `json:"to,omitempty"`
+	Unit   string    `json:"unit"`
+	Label  string    `json:"label"`
+	Better string    `json:"better,omitempty"` // as fit.Metric's
+	Runs   int       `json:"runs"`             // how many have it
+	First  time.Time `json:"first"`            // start of the oldest and the newest of them
+	Last   time.Time `json:"last"`
+}
+
+// Link names the link, "" for the whole network.
+func (f Followed) Link() string { return fit.Metric{From: f.From, To: f.To}.Link() }
+
+// Reading is one number of a series.
+type Reading struct {
+	Run   string      `json:"run"`
+	At    time.Time   `json:"at"` // start of the run
+	Value float64     `json:"value"`
+	CI95  *[2]float64 `json:"ci95,omitempty"`
+}
+
+const (
+	followedColumns = `metrics.name AS name, ifnull(sender.name, '') AS "from", ifnull(receiver.name, '') AS "to", unit, metrics.label, better`
+	linkNames       = `LEFT JOIN links ON links.key = metrics.link LEFT JOIN hosts AS sender ON sender.key = links.sender
+		LEFT JOIN hosts AS receiver ON receiver.key = links.receiver`
+)
+
+// Followed lists what can be followed: of the whole network, then of links, each by name.
+func (s *Store) Followed(ctx context.Context) ([]Followed, error) {
+	return collect(ctx, s, "list what is followed", func(scan func(...any) error) (f Followed, err error) {
+		var first, last int64
+		err = scan(&f.Name, &f.From, &f.To, &f.Unit, &f.Label, &f.Better, &f.Runs, &first, &last)
+		f.First, f.Last = moment(first), moment(last)
+		return f, err
+	}, `SELECT `+followedColumns+`, n, first, last FROM metrics `+linkNames+`
+		JOIN (SELECT metric, count(*) AS n, min(started) AS first, max(started) AS last FROM readings GROUP BY metric)
+		ON metric = metrics.key ORDER BY metrics.link IS NOT NULL, "from", "to", name, unit`)
+}
+
+// Series returns the numbers of what f names in the runs of a filter, oldest first.
+func (s *Store) Series(ctx context.Context, f Followed, filter Filter) ([]Reading, error) {
+	where, args := filter.where()
+	args = append([]any{f.Name, f.Unit, f.From, f.To}, args...)
+	out, err := collect(ctx, s, "read "+f.Name, func(scan func(...any) error) (r Reading, err error) {
+		var at int64
+		var lo, hi sql.NullFloat64
+		err = scan(&r.Run, &at, &r.Value, &lo, &hi)
+		r.At, r.CI95 = moment(at), interval(lo, hi)
+		return r, err
+	}, `SELECT runs.id, runs.started, value, lo, hi FROM readings JOIN runs ON runs.key = readings.run
+		WHERE metric = (SELECT metrics.key FROM metrics `+linkNames+` WHERE metrics.name = ? AND unit = ?
+			AND ifnull(sender.name, '') = ? AND ifnull(receiver.name, '') = ?)
+		AND `+where+` ORDER BY readings.started DESC, readings.run DESC LIMIT ?`, append(args, filter.limit())...)
+	slices.Reverse(out)
+	return out, err
+}

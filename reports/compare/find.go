@@ -1,0 +1,206 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"calib/fit"
+	"calib/internal/stats"
+)
+
+// conclude makes the findings and the outcome of the changes.
+func (v *Verdict) conclude() {
+	v.Findings, v.Network, v.Hosts, v.Links = []Finding{}, []Change{}, []Change{}, []Change{}
+	v.Tested, v.More = Tested{}, nil
+	for _, kind := range []string{Regression, Inconclusive, Improvement, Changed} {
+		v.Findings = append(v.Findings, v.find(kind)...)
+	}
+	for _, c := range v.changes {
+		switch c.Scope {
+		case ScopeNetwork:
+			v.Tested.Network++
+			v.Network = append(v.Network, c)
+		case ScopeHost:
+			v.Tested.Hosts++
+			v.Hosts = append(v.Hosts, c)
+		default:
+			v.Tested.Links++
+			if c.State != OK && (c.State != Inconclusive || c.large) {
+				v.Links = append(v.Links, c)
+			}
+		}
+		if c.State == Inconclusive && c.needs != (More{}) {
+			if v.More == nil {
+				v.More = &More{}
+			}
+			v.More.Old, v.More.New = max(v.More.Old, c.needs.Old), max(v.More.New, c.needs.New)
+		}
+	}
+	v.decide()
+}
+
+// decide sets the outcome: a difference of the environment outweighs all, a regression what is inconclusive.
+func (v *Verdict) decide() {
+	v.Outcome, v.Why = OK, []string{}
+	for _, f := range v.Findings {
+		switch {
+		case f.Kind == Regression:
+			v.Outcome, v.Why = Regression, append(v.Why, f.Text)
+		case f.Kind == Inconclusive && v.Outcome != Regression:
+			v.Outcome, v.Why = Inconclusive, append(v.Why, f.Text)
+		}
+	}
+	if v.Outcome == Inconclusive && v.More != nil {
+		v.Why = append(v.Why, "needed: "+v.More.String())
+	}
+	if len(v.changes) == 0 {
+		v.Outcome, v.Why = NotComparable, []string{"the runs have no quantity in common"}
+	}
+	if len(v.apart) > 0 {
+		v.Outcome, v.Why = NotComparable, slices.Concat(v.apart, v.Why)
+	}
+}
+
+// String is "3 more old runs and 2 more new runs".
+func (m More) String() string {
+	switch {
+	case m.Old > 0 && m.New > 0 && m.Old == m.New:
+		return fmt.Sprintf("%s on each side", plural(m.Old, "more run"))
+	case m.Old > 0 && m.New > 0:
+		return fmt.Sprintf("%s and %s", plural(m.Old, "more old run"), plural(m.New, "more new run"))
+	case m.Old > 0:
+		return plural(m.Old, "more old run")
+	}
+	return plural(m.New, "more new run")
+}
+
+// find groups the changes of one kind: each host is a finding, each link that no host explains, and the network. Links are
+// one finding of the network where most of them changed. What only too few runs leave open is one finding, too.
+func (v *Verdict) find(kind string) []Finding {
+	by := map[string][]Change{}
+	var subjects, links []string
+	open := 0
+	for _, c := range v.changes {
+		if c.State != kind {
+			continue
+		}
+		if kind == Inconclusive && !c.large {
+			open++
+			continue
+		}
+		s := c.Subject()
+		if by[s] == nil {
+			subjects = append(subjects, s)
+			if c.Scope == ScopeLink {
+				links = append(links, s)
+			}
+		}
+		by[s] = append(by[s], c)
+	}
+	if len(links) > 1 && 2*len(links) > len(v.moved) {
+		for _, l := range links {
+			by[ScopeNetwork] = append(by[ScopeNetwork], by[l]...)
+		}
+		subjects = slices.DeleteFunc(subjects, func(s string) bool { return slices.Contains(links, s) || s == ScopeNetwork })
+		subjects = append(subjects, ScopeNetwork)
+	}
+	var out []Finding
+	for _, s := range subjects {
+		out = append(out, v.finding(kind, s, by[s]))
+	}
+	slices.SortStableFunc(out, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(b.Severity, a.Severity), cmp.Compare(a.Subject, b.Subject))
+	})
+	if open > 0 {
+		f := Finding{Kind: kind, Scope: ScopeNetwork, Subject: ScopeNetwork, Changes: []Change{}, Undecided: open}
+		f.Text = f.text()
+		out = append(out, f)
+	}
+	return along(out)
+}
+
+// along adds the parameters of the network to the finding of the worst host or link, where the links that no host explains
+// are as they were: what changed them is most likely the same.
+func along(all []Finding) []Finding {
+	i := slices.IndexFunc(all, func(f Finding) bool { return f.Scope == ScopeNetwork })
+	if i < 0 || len(all) < 2 || all[i].Undecided > 0 || slices.ContainsFunc(all[i].Changes, ofLinks) {
+		return all
+	}
+	network := all[i]
+	all = slices.Delete(all, i, i+1)
+	all[0].Along = network.Changes
+	all[0].Text += fmt.Sprintf("; with it %s of the network", plural(len(network.Changes), "parameter"))
+	return all
+}
+
+// ofLinks reports whether a change says something of links.
+func ofLinks(c Change) bool {
+	return c.Scope != ScopeNetwork || len(c.Name) > 6 && c.Name[:6] == "links."
+}
+
+func (v *Verdict) finding(kind, subject string, changes []Change) Finding {
+	slices.SortStableFunc(changes, func(a, b Change) int {
+		return cmp.Or(cmp.Compare(b.severity(), a.severity()), cmp.Compare(a.id(), b.id()))
+	})
+	f := Finding{Kind: kind, Subject: subject, Scope: changes[0].Scope, Severity: changes[0].severity(), Changes: changes}
+	if subject == ScopeNetwork {
+		f.Scope = ScopeNetwork
+	}
+	if f.Scope != ScopeLink {
+		f.Links, f.OfLinks = v.count(f)
+	}
+	f.Text = f.text()
+	return f
+}
+
+// severity is |ln ratio|, 0 where there is none.
+func (c Change) severity() float64 {
+	if c.Ratio == nil {
+		return 0
+	}
+	return math.Abs(math.Log(*c.Ratio))
+}
+
+// count returns how many links of the finding's host, or of all, moved as the finding did.
+func (v *Verdict) count(f Finding) (moved, of int) {
+	if !slices.ContainsFunc(f.Changes, ofLinks) {
+		return 0, 0
+	}
+	host := f.Subject
+	if f.Scope == ScopeNetwork {
+		host = ""
+	}
+	for l, kinds := range v.moved {
+		if host != "" && l[0] != host && l[1] != host {
+			continue
+		}
+		of++
+		if slices.Contains(kinds, f.Kind) {
+			moved++
+		}
+	}
+	return moved, of
+}
+
+// moves returns, of each link, which ways its metrics went by more than the relative threshold.
+func (t *table) moves(o Options) map[[2]string][]string {
+	out := map[[2]string][]string{}
+	for _, l := range t.links {
+		k := [2]string{l.metric.From, l.metric.To}
+		was, is := stats.Median(known(l.values[:t.old])), stats.Median(known(l.values[t.old:]))
+		d := (is - was) / was
+		switch {
+		case math.Abs(d) <= o.Relative:
+			out[k] = append(out[k], OK)
+		case l.metric.Better == fit.BetterNeither:
+			out[k] = append(out[k], Changed)
+		case (d > 0) == (l.metric.Better == fit.BetterLower):
+			out[k] = append(out[k], Regression, Inconclusive)
+		default:
+			out[k] = append(out[k], Improvement)
+		}
+	}
+	return out
+}

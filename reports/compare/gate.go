@@ -1,0 +1,147 @@
+package compare
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"calib/fit"
+	"calib/internal/stats"
+)
+
+// GateOptions are Options of a gate.
+type GateOptions struct {
+	Options
+	// Runs are measured in each of its two stages; 0 is as many as the size of the baseline asks for, 3 to 10.
+	Runs int
+	// FalseAlarms is the chance of failing a night on which nothing has changed; 0 means 1%.
+	FalseAlarms float64
+}
+
+// Fewest and most runs that a gate measures in a stage unless told.
+const (
+	fewestGate = 3
+	mostGate   = 10
+)
+
+// ErrNoRuns reports a measurement that gave no runs.
+var ErrNoRuns = errors.New("no runs were measured")
+
+// Gate decides whether tonight's network is slower than the baseline. It measures, compares, and where something looks
+// like a regression, significant or not, measures again: why names the quantities, so that their experiments can be run.
+// It is a regression only if the second runs, on their own, say the same of the same quantity. A bad moment is thereby not
+// taken for a change; for a bad night there is the spread of the nights of the baseline, of which there should be ten or
+// more. Of fewer than three, nights are taken to differ by as much as the runs of one do, and Verdict.Notes says so.
+func Gate(ctx context.Context, baseline []Run, measure func(ctx context.Context, n int, why []string) ([]Run, error),
+	o GateOptions) (*Verdict, error) {
+	if len(baseline) == 0 {
+		return nil, errors.New("gate: the baseline has no runs; calib baseline set names some")
+	}
+	if o.FalseAlarms == 0 {
+		o.FalseAlarms = 0.01
+	}
+	o.nights, o.gate = o.FalseAlarms, true
+	n := o.Runs
+	if n <= 0 {
+		n = o.enough(baseline)
+	}
+	first, err := again(ctx, measure, n, nil)
+	if err != nil {
+		return nil, err
+	}
+	v := Compare(baseline, first, o.Options)
+	suspects := v.suspects()
+	if len(suspects) == 0 || v.Outcome == NotComparable {
+		return v, nil
+	}
+	o.only = map[string]bool{}
+	var why []string
+	for _, c := range suspects {
+		o.only[c.id()] = true
+		why = append(why, fmt.Sprintf("%s of %s %s", c.Name, c.Subject(), c.Says()))
+	}
+	second, err := again(ctx, measure, n, why)
+	if err != nil {
+		return nil, err
+	}
+	v.confirm(suspects, Compare(baseline, second, o.Options), second)
+	return v, nil
+}
+
+func again(ctx context.Context, measure func(context.Context, int, []string) ([]Run, error), n int, why []string) ([]Run, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	runs, err := measure(ctx, n, why)
+	if err != nil {
+		return nil, fmt.Errorf("gate: measure: %w", err)
+	}
+	if len(runs) == 0 {
+		return nil, fmt.Errorf("gate: %w", ErrNoRuns)
+	}
+	return runs, nil
+}
+
+// enough is how many runs a test against the baseline needs.
+func (o GateOptions) enough(baseline []Run) int {
+	d := o.defaults()
+	parameters, links := 0, 1.0
+	for _, m := range baseline[len(baseline)-1].Metrics {
+		switch {
+		case m.Link() != "":
+			links = 3
+		case m.Better != fit.BetterNeither:
+			parameters++
+		}
+	}
+	n, ok := stats.NeededMore(len(baseline), d.Alpha/links, parameters+int(links))
+	if !ok {
+		return mostGate
+	}
+	return min(max(n, fewestGate), mostGate)
+}
+
+// suspects are the changes for the worse of more than the threshold.
+func (v *Verdict) suspects() []Change {
+	var out []Change
+	for _, c := range v.changes {
+		if c.State == Regression || c.State == Inconclusive && c.large {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// confirm takes the second comparison's word on the suspects.
+func (v *Verdict) confirm(suspects []Change, second *Verdict, runs []Run) {
+	v.Again = &Again{Runs: sideOf(runs).Runs, Suspects: suspects, Second: []Change{}}
+	for i := range v.changes {
+		c := &v.changes[i]
+		if !slices.ContainsFunc(suspects, func(s Change) bool { return s.id() == c.id() }) {
+			continue
+		}
+		k := slices.IndexFunc(second.changes, func(s Change) bool { return s.id() == c.id() })
+		if k < 0 { // a link of a host that the second runs found to be slow as a whole
+			c.State = NotConfirmed
+			continue
+		}
+		s := second.changes[k]
+		v.Again.Second = append(v.Again.Second, s)
+		switch {
+		case s.State == Regression:
+			c.State = Regression
+			v.Again.Confirmed++
+		case s.State == Inconclusive && s.large:
+			c.State = Inconclusive
+		default:
+			c.State = NotConfirmed
+		}
+	}
+	v.Notes = append(v.Notes, fmt.Sprintf("measured again: %d of %s confirmed", v.Again.Confirmed, plural(len(suspects), "suspect")))
+	v.conclude()
+	if len(second.apart) > 0 {
+		v.apart = second.apart
+		v.decide()
+	}
+}

@@ -1,0 +1,156 @@
+package compare
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// stages measures what it is told, and keeps what it was asked.
+type stages struct {
+	runs  [][]Run
+	asked []int
+	why   [][]string
+}
+
+func (s *stages) measure(_ context.Context, n int, why []string) ([]Run, error) {
+	s.asked, s.why = append(s.asked, n), append(s.why, why)
+	runs := s.runs[0]
+	s.runs = s.runs[1:]
+	return runs[:min(n, len(runs))], nil
+}
+
+func TestGate(t *testing.T) {
+	baseline := cluster(1, 6, 15, 0.01, nil)
+	fine := func(seed uint64) []Run { return cluster(seed, 6, 6, 0.01, nil) }
+	bad := func(seed uint64) []Run { return cluster(seed, 6, 6, 0.01, of("n02", 1.4)) }
+	faster := func(seed uint64) []Run { return cluster(seed, 6, 6, 0.01, of("n02", 0.6)) }
+	elsewhere := func(seed uint64) []Run {
+		runs := bad(seed)
+		for _, r := range runs {
+			r.Environment["n00"]["kernel"] = "6.8"
+		}
+		return runs
+	}
+	for name, c := range map[string]struct {
+		runs    [][]Run
+		outcome string
+		again   bool
+	}{
+		"nothing":          {[][]Run{fine(2)}, OK, false},
+		"confirmed":        {[][]Run{bad(2), bad(3)}, Regression, true},
+		"a bad moment":     {[][]Run{bad(2), fine(3)}, OK, true},
+		"another host":     {[][]Run{bad(2), cluster(3, 6, 6, 0.01, of("n04", 1.4))}, OK, true},
+		"faster":           {[][]Run{faster(2)}, OK, false},
+		"elsewhere":        {[][]Run{elsewhere(2)}, NotComparable, false},
+		"moved in between": {[][]Run{bad(2), elsewhere(3)}, NotComparable, true},
+	} {
+		s := &stages{runs: c.runs}
+		v, err := Gate(context.Background(), baseline, s.measure, GateOptions{Runs: 4})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v.Outcome != c.outcome || (v.Again != nil) != c.again || len(s.runs) != 0 {
+			t.Errorf("%s: %s, again %v: %q", name, v.Outcome, v.Again != nil, texts(v))
+		}
+		if c.again && (len(s.why[1]) == 0 || s.why[0] != nil) {
+			t.Errorf("%s: measured again for %q", name, s.why)
+		}
+	}
+	s := &stages{runs: [][]Run{bad(2), bad(3)}}
+	v, err := Gate(context.Background(), baseline, s.measure, GateOptions{})
+	if err != nil || !strings.HasPrefix(v.Findings[0].Text, "host n02: 5 of its 5 links: ") || v.Again.Confirmed != 2 || s.asked[0] != 3 {
+		t.Errorf("%v: %q, %+v, asked for %v", err, texts(v), v.Again, s.asked)
+	}
+	if want := "latency of n02 slower by "; !slices.ContainsFunc(s.why[1], func(w string) bool { return strings.HasPrefix(w, want) }) {
+		t.Errorf("why again: %q", s.why[1])
+	}
+}
+
+// A baseline of one night is told of, and so is one that is too small for any test.
+func TestGateSmallBaseline(t *testing.T) {
+	night := cluster(1, 2, 12, 0.01, nil)
+	for i := range night {
+		night[i].At = night[0].At
+	}
+	const oneNight = "the old runs are of 1 night: what differs from night to night is not known, and is taken to be"
+	s := &stages{runs: [][]Run{cluster(2, 2, 10, 0.01, nil)}}
+	v, err := Gate(context.Background(), night, s.measure, GateOptions{})
+	if err != nil || v.Outcome != OK || !slices.ContainsFunc(v.Notes, func(n string) bool { return strings.HasPrefix(n, oneNight) }) {
+		t.Errorf("%v %s %q", err, v.Outcome, v.Notes)
+	}
+	s = &stages{runs: [][]Run{cluster(2, 2, 10, 0.02, nil)}}
+	v, err = Gate(context.Background(), cluster(1, 2, 2, 0.02, nil), s.measure, GateOptions{})
+	if err != nil || v.Outcome != Inconclusive || v.More == nil || v.More.Old == 0 || s.asked[0] != mostGate {
+		t.Errorf("%v %s %+v", err, v.Outcome, v.More)
+	}
+}
+
+func TestGateErrors(t *testing.T) {
+	runs := cluster(1, 2, 5, 0.01, nil)
+	broken := errors.New("the cable is out")
+	fails := func(context.Context, int, []string) ([]Run, error) { return nil, broken }
+	none := func(context.Context, int, []string) ([]Run, error) { return nil, nil }
+	if _, err := Gate(context.Background(), runs, fails, GateOptions{}); !errors.Is(err, broken) {
+		t.Error(err)
+	}
+	if _, err := Gate(context.Background(), runs, none, GateOptions{}); !errors.Is(err, ErrNoRuns) {
+		t.Error(err)
+	}
+	if _, err := Gate(context.Background(), nil, none, GateOptions{}); err == nil {
+		t.Error("no baseline")
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := Gate(ctx, runs, none, GateOptions{}); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+func TestNoise(t *testing.T) {
+	runs := cluster(1, 4, 40, 0.02, nil)
+	for i := range runs { // one in ten goes wild
+		if i%10 == 0 {
+			for j := range runs[i].Metrics {
+				runs[i].Metrics[j].Value *= 3
+			}
+		}
+	}
+	f := Noise(runs)
+	if len(f.Of) != 3+12 || f.Nights != 40 {
+		t.Fatalf("%d quantities, %d nights", len(f.Of), f.Nights)
+	}
+	for _, q := range f.Of {
+		// 1.96·√2·2% = 5.5%
+		if q.Relative == nil || *q.Relative < 0.035 || *q.Relative > 0.095 {
+			t.Errorf("%s %s: %v", q.Name, q.From, *q.Relative)
+		}
+	}
+	// Few runs know less.
+	if two, many := Noise(runs[1:3]).Of[0], f.Of[0]; two.Runs != 2 || many.Runs != 40 {
+		t.Errorf("%+v, %+v", two, many)
+	}
+	if got := Noise(runs[:1]).Of; len(got) != 0 {
+		t.Errorf("one run has a noise: %v", got)
+	}
+	var b strings.Builder
+	if err := WriteFloor(&b, f); err != nil {
+		t.Fatal(err)
+	}
+	back, err := ReadFloor(strings.NewReader(b.String()))
+	if err != nil || fmt.Sprint(*back.Of[3].Relative) != fmt.Sprint(*f.Of[3].Relative) {
+		t.Errorf("%v", err)
+	}
+	for text, want := range map[string]string{
+		"{":              "calib run --aa makes one",
+		`{"schema":"x"}`: `unknown schema "x"`,
+		`{"schema":"calib.noise/1","of":[{"name":"a","absolute":-1}]}`: "a: a noise of -1",
+	} {
+		if _, err := ReadFloor(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}

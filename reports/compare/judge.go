@@ -1,0 +1,201 @@
+package compare
+
+import (
+	"hash/fnv"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"calib/internal/stats"
+)
+
+// leastTested is the fewest runs a side from which their own spread says something.
+const leastTested = 3
+
+// leastNights is the fewest nights from which the spread between them says something.
+const leastNights = 3
+
+// judge tests every quantity: the hosts, then the links that no host explains, and the network with what is typical of
+// those. Each level has an equal share of alpha; quantities of which more and less are the same to the user have one of
+// their own, so that they cost the others nothing.
+func (t *table) judge(o Options) []Change {
+	hosts := o.wanted(t.hostSeries())
+	levels := 1.0
+	if len(t.links) > 0 {
+		levels++
+	}
+	if len(hosts) > 0 {
+		levels++
+	}
+	share := o
+	share.Alpha, share.nights = o.Alpha/levels, o.nights/levels
+	together := func(s []*series, m int) []float64 { return t.maxT(s, m, o.Seed) }
+	t.family(hosts, share, together)
+	bad := map[[2]string]bool{}
+	for _, s := range hosts {
+		bad[[2]string{s.Host, s.Name}] = s.State == Regression || s.State == Improvement || s.large
+	}
+	links, shared := t.linkSeries(func(host, metric string) bool { return bad[[2]string{host, metric}] })
+	links = o.wanted(links)
+	t.family(links, share, together)
+
+	var better, neither []*series
+	for _, s := range o.wanted(slices.Concat(t.params, shared)) {
+		if s.Better == "" {
+			neither = append(neither, s)
+		} else {
+			better = append(better, s)
+		}
+	}
+	t.family(better, share, holm)
+	t.family(neither, o, holm)
+	var out []Change
+	for _, s := range slices.Concat(better, neither, hosts, links) {
+		if s.Scope != ScopeLink || s.State != OK {
+			s.interval(t.old, o)
+		}
+		out = append(out, s.Change)
+	}
+	return out
+}
+
+// wanted leaves out what is not to be tested.
+func (o Options) wanted(s []*series) []*series {
+	if o.only == nil {
+		return s
+	}
+	return slices.DeleteFunc(s, func(s *series) bool { return !o.only[s.id()] })
+}
+
+// family tests quantities together: adjust gives their p values, adjusted for all of them.
+func (t *table) family(all []*series, o Options, adjust func([]*series, int) []float64) {
+	for i, p := range adjust(all, t.old) {
+		t.decide(all[i], p, len(all), o)
+	}
+}
+
+// holm tests each by ranks.
+func holm(all []*series, old int) []float64 {
+	p := make([]float64, len(all))
+	for i, s := range all {
+		v, err := stats.MannWhitney(known(s.tested[:old]), known(s.tested[old:]))
+		if err != nil { // no values on a side: newTable lets none through
+			v = 1
+		}
+		p[i], s.P = v, &v
+	}
+	return stats.Holm(p)
+}
+
+// maxT tests all of them at once; a run without a value has the usual one.
+func (t *table) maxT(all []*series, old int, seed uint64) []float64 {
+	rows := make([][]float64, len(all))
+	for i, s := range all {
+		m := stats.Median(known(s.tested))
+		rows[i] = make([]float64, len(s.tested))
+		for j, v := range s.tested {
+			rows[i][j] = math.Log(v / m)
+			if math.IsNaN(v) {
+				rows[i][j] = 0
+			}
+		}
+	}
+	return stats.MaxT(rows, old, seed)
+}
+
+// decide fills in the change of one quantity, one of so many tested.
+func (t *table) decide(s *series, p float64, tests int, o Options) {
+	was, is := known(s.raw[:t.old]), known(s.raw[t.old:])
+	s.Old, s.New, s.OldRuns, s.NewRuns, s.AdjustedP = stats.Median(was), stats.Median(is), len(was), len(is), &p
+	if slices.Min(was) > 0 && slices.Min(is) > 0 {
+		r := s.New / s.Old
+		if !math.IsInf(r, 0) && !math.IsNaN(r) && r > 0 {
+			s.Ratio = &r
+		}
+	}
+	s.Threshold, s.By = math.Abs(s.Old)*o.Relative, "relative"
+	if a := o.Absolute[s.Unit]; a > s.Threshold {
+		s.Threshold, s.By = a, "absolute"
+	}
+	user := s.Threshold
+	within, between := t.floor(s, tests, o)
+	given, have := o.Noise.of(s.Change)
+	if f := max(within, between, given); f > s.Threshold {
+		s.Threshold, s.By = f, "noise"
+	}
+	// The size of a change is that of what was tested, and not more than meets the eye.
+	d := stats.Median(known(s.tested[t.old:])) - stats.Median(known(s.tested[:t.old]))
+	raw := s.New - s.Old
+	large := math.Abs(d) > s.Threshold && math.Abs(raw) > s.Threshold && d*raw > 0
+	worse := raw
+	if s.Better == "higher" {
+		worse = -raw
+	}
+	s.large = large && worse > 0 && s.Better != ""
+	able := s.able(tests, o)
+	s.State = OK
+	switch {
+	case large && p <= o.Alpha && able:
+		s.State = s.kind(worse)
+	case s.Better == "":
+	case able && s.large:
+		s.State = Inconclusive
+	case !able:
+		reach := max(within, given)
+		enough := have || min(s.OldRuns, s.NewRuns) >= leastTested
+		if !enough || worse+reach >= user {
+			s.State = Inconclusive
+		}
+	}
+}
+
+func (s *series) kind(worse float64) string {
+	switch {
+	case s.Better == "":
+		return Changed
+	case worse > 0:
+		return Regression
+	}
+	return Improvement
+}
+
+// able reports whether the runs are enough for the test to reject, and otherwise sets how many more would be.
+func (s *series) able(tests int, o Options) bool {
+	if s.Scope != ScopeNetwork {
+		tests = 1 // one test of all
+	}
+	if stats.SmallestP(s.OldRuns, s.NewRuns)*float64(tests) <= o.Alpha {
+		return true
+	}
+	m, n := stats.NeededEach(s.OldRuns, s.NewRuns, o.Alpha, tests)
+	if s.OldRuns == s.NewRuns {
+		m = max(m, n)
+		n = m
+	}
+	s.needs = More{Old: m - s.OldRuns, New: n - s.NewRuns}
+	return false
+}
+
+// interval fills in the bootstrap interval of the ratio: runs are drawn, on each side.
+func (s *series) interval(old int, o Options) {
+	was, is := known(s.raw[:old]), known(s.raw[old:])
+	if s.Ratio == nil || len(was) < 2 || len(is) < 2 {
+		return
+	}
+	h := fnv.New64a()
+	h.Write([]byte(s.id()))
+	rng := rand.New(rand.NewPCG(o.Seed, h.Sum64()))
+	a, b, r := make([]float64, len(was)), make([]float64, len(is)), make([]float64, o.replicates)
+	draw := func(to, from []float64) float64 {
+		for i := range to {
+			to[i] = from[rng.IntN(len(from))]
+		}
+		slices.Sort(to)
+		return stats.SortedQuantile(to, 0.5)
+	}
+	for i := range r {
+		r[i] = draw(b, is) / draw(a, was)
+	}
+	slices.Sort(r)
+	s.RatioCI = &[2]float64{stats.SortedQuantile(r, 0.025), stats.SortedQuantile(r, 0.975)}
+}

@@ -1,0 +1,234 @@
+package compare
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"calib/internal/stats"
+)
+
+// FloorSchema names the version of a noise floor.
+const FloorSchema = "calib.noise/1"
+
+// ErrSchema reports a file that is not of the schema a reader knows.
+var ErrSchema = errors.New("unknown schema")
+
+// Floor says by how much runs of the same differ: what is below it is noise.
+type Floor struct {
+	Schema string     `json:"schema"`
+	Runs   []string   `json:"runs"`
+	Nights int        `json:"nights"`
+	Level  float64    `json:"level"` // share of the differences between two runs that lie below
+	Of     []Quantity `json:"of"`
+}
+
+// Quantity is the noise of one metric of the network or of a link.
+type Quantity struct {
+	Name     string   `json:"name"`
+	From     string   `json:"from,omitempty"`
+	To       string   `json:"to,omitempty"`
+	Unit     string   `json:"unit"`
+	Runs     int      `json:"runs"`   // that have it
+	Median   float64  `json:"median"` // of them [SI]
+	Absolute float64  `json:"absolute"`
+	Relative *float64 `json:"relative,omitempty"` // Absolute over the median, where all values are positive
+}
+
+// Noise returns the noise floor of A/A runs, at least two that have a metric: the difference that 95% of pairs of runs stay
+// below. It is robust: the median of the differences between all pairs tells the spread σ, which a quarter of wild runs does
+// not move much, and the floor is √2·σ times the quantile of Student's t for so many runs; so few runs give a high floor
+// rather than a lucky one.
+func Noise(runs []Run) *Floor {
+	f := &Floor{Schema: FloorSchema, Runs: sideOf(runs).Runs, Nights: sideOf(runs).Nights, Level: stats.Level, Of: []Quantity{}}
+	t := newTable(runs, runs)
+	add := func(q Quantity, values []float64) {
+		x := known(values[:t.old])
+		if len(x) < 2 {
+			return
+		}
+		q.Runs, q.Median = len(x), stats.Median(x)
+		q.Absolute = math.Sqrt2 * spread(x) * student(float64(len(x)-1), 1-stats.Level)
+		if q.Median > 0 {
+			if r := q.Absolute / q.Median; !math.IsInf(r, 0) {
+				q.Relative = &r
+			}
+		}
+		f.Of = append(f.Of, q)
+	}
+	for _, s := range t.params {
+		add(Quantity{Name: s.Name, Unit: s.Unit}, s.raw)
+	}
+	for _, l := range t.links {
+		add(Quantity{Name: l.metric.Name, From: l.metric.From, To: l.metric.To, Unit: l.metric.Unit}, l.values)
+	}
+	return f
+}
+
+// student is the t quantile that leaves alpha outside on both sides.
+func student(df, alpha float64) float64 {
+	return distuv.StudentsT{Sigma: 1, Nu: math.Max(df, 1)}.Quantile(1 - alpha/2)
+}
+
+// mostPairwise bounds the values that are compared pair by pair.
+const mostPairwise = 100
+
+// spread is a robust standard deviation: the median |xᵢ−xⱼ| of all pairs, over √2·Φ⁻¹(3/4). It is 0 for one value.
+func spread(x []float64) float64 {
+	x = x[max(len(x)-mostPairwise, 0):]
+	var d []float64
+	for i := range x {
+		for j := range i {
+			d = append(d, math.Abs(x[i]-x[j]))
+		}
+	}
+	if len(d) == 0 {
+		return 0
+	}
+	return stats.Median(d) / (math.Sqrt2 * 0.674489750196082)
+}
+
+// medianLoss is how much wider the median of normal values is spread than their mean.
+const medianLoss = 1.2533141373155003 // √(π/2)
+
+// floor is by how much the medians of both sides may differ by the noise that the old runs show: within is of runs of one
+// night, which more runs make smaller, between of whole nights, which only more nights do; the latter allows for all the
+// quantities tested, since what differs between nights is in all runs of one. Each is 0 where there are too few.
+func (t *table) floor(s *series, tests int, o Options) (within, between float64) {
+	byNight := make([][]float64, t.nights[0])
+	isNights := map[int]bool{}
+	n := [2]float64{}
+	for i, v := range s.tested {
+		switch {
+		case math.IsNaN(v):
+		case i < t.old:
+			byNight[t.night[i]] = append(byNight[t.night[i]], v)
+			n[0]++
+		default:
+			isNights[t.night[i]] = true
+			n[1]++
+		}
+	}
+	var nights, rest, all []float64
+	for _, x := range byNight {
+		if len(x) == 0 {
+			continue
+		}
+		m := stats.Median(x)
+		nights = append(nights, m)
+		all = append(all, x...)
+		if len(x) < leastTested {
+			continue
+		}
+		for _, v := range x {
+			rest = append(rest, (v-m)*math.Sqrt(float64(len(x))/float64(len(x)-1)))
+		}
+	}
+	if len(rest) < 2*leastTested { // nights of a run or two: what differs between runs is in it too
+		rest = all
+	}
+	if len(rest) >= leastTested {
+		within = medianLoss * spread(rest) * math.Sqrt(1/n[0]+1/n[1]) * student(float64(len(rest)-1), o.Alpha)
+	}
+	k, df, sd := float64(len(nights)), float64(len(nights)-1), 0.0
+	switch {
+	case len(nights) >= leastNights:
+		sd = spread(nights)
+	case o.gate && !t.together && len(rest) >= leastTested:
+		sd, df = spread(rest), float64(len(rest)-1)
+	}
+	if sd > 0 {
+		between = sd * math.Sqrt(1/k+1/float64(len(isNights))) * student(df, o.nights/float64(tests))
+	}
+	return within, between
+}
+
+// of returns the floor of a quantity in its unit: for a host and for all links together, the largest of their links.
+func (f *Floor) of(c Change) (absolute float64, have bool) {
+	if f == nil {
+		return 0, false
+	}
+	for _, q := range f.Of {
+		match := false
+		switch c.Scope {
+		case ScopeLink:
+			match = q.Name == c.Name && q.From == c.From && q.To == c.To
+		case ScopeHost:
+			match = q.Name == c.Name && (q.From == c.Host || q.To == c.Host)
+		default:
+			match = q.From == "" && q.Name == c.Name || q.From != "" && "links."+q.Name == c.Name
+		}
+		if match && q.Unit == c.Unit {
+			absolute, have = max(absolute, q.Absolute), true
+		}
+	}
+	return absolute, have
+}
+
+// WriteFloor writes f as JSON.
+func WriteFloor(w io.Writer, f *Floor) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(f)
+}
+
+// ReadFloor reads what WriteFloor wrote. An unknown schema is ErrSchema.
+func ReadFloor(r io.Reader) (*Floor, error) {
+	var f Floor
+	if err := json.NewDecoder(r).Decode(&f); err != nil {
+		return nil, fmt.Errorf("noise floor: %w; calib run --aa makes one", err)
+	}
+	if f.Schema != FloorSchema {
+		return nil, fmt.Errorf("noise floor: %w %q, want %s; calib run --aa makes one", ErrSchema, f.Schema, FloorSchema)
+	}
+	for _, q := range f.Of {
+		if !(q.Absolute >= 0) || math.IsInf(q.Absolute, 0) {
+			return nil, fmt.Errorf("noise floor: %s: a noise of %v", q.Name, q.Absolute)
+		}
+	}
+	return &f, nil
+}
+
+// FloorText writes f for people: the network's quantities, and the range over the links.
+func FloorText(w io.Writer, f *Floor) error {
+	p := &printer{w: w}
+	p.line("Noise floor of %s: two runs of the same differ by less in %.0f%% of cases.", plural(len(f.Runs), "run"), 100*f.Level)
+	p.line("")
+	type span struct {
+		least, most float64
+		n           int
+	}
+	links := map[string]*span{}
+	var names []string
+	for _, q := range f.Of {
+		if q.From == "" {
+			p.line("  %-24s %9s  of %s", q.Name, shareOf(q), number(q.Median, q.Unit))
+			continue
+		}
+		if q.Relative == nil {
+			continue
+		}
+		s := links[q.Name]
+		if s == nil {
+			s = &span{least: *q.Relative}
+			links[q.Name], names = s, append(names, q.Name)
+		}
+		s.least, s.most, s.n = min(s.least, *q.Relative), max(s.most, *q.Relative), s.n+1
+	}
+	for _, name := range names {
+		s := links[name]
+		p.line("  %-24s %9s  to %s over %s", name+" of a link", percent(s.least), percent(s.most), plural(s.n, "link"))
+	}
+	return p.err
+}
+
+func shareOf(q Quantity) string {
+	if q.Relative == nil {
+		return number(q.Absolute, q.Unit)
+	}
+	return percent(*q.Relative)
+}

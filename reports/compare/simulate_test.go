@@ -1,0 +1,242 @@
+package compare
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"calib/fit"
+	"calib/internal/stats"
+)
+
+var nightly = flag.Int("nightly", 0, "series of nights to simulate for each kind of noise; 0 is a few")
+
+// The network of the simulation: what a run of it measures, and how much that varies without a change.
+const (
+	runNoise    = 0.02 // standard deviation between runs of one night
+	nightsInAll = 60
+	nightsKnown = 20 // of the baseline
+	runsANight  = 3
+	drop        = 0.07
+	changeAt    = 40
+)
+
+var simulated = []fit.Metric{
+	{Name: "a", Unit: "s", Value: 2e-5, Better: fit.BetterLower},
+	{Name: "b", Unit: "s/B", Value: 8e-10, Better: fit.BetterLower},
+	{Name: "o_s", Unit: "s", Value: 3e-6, Better: fit.BetterLower},
+	{Name: "G", Unit: "s/B", Value: 8.2e-10, Better: fit.BetterLower},
+	{Name: "r_inf", Unit: "B/s", Value: 1.2e9, Better: fit.BetterHigher},
+	{Name: "latency", From: "n1", To: "n2", Unit: "s", Value: 2.2e-5, Better: fit.BetterLower},
+	{Name: "rate", From: "n1", To: "n2", Unit: "B/s", Value: 1.1e9, Better: fit.BetterHigher},
+}
+
+// noise is what the values of a series do without a change.
+type noise struct {
+	name   string
+	nights float64 // standard deviation of what all runs of a night share
+	memory float64 // of the night in the night before
+	spikes float64 // share of values
+	rough  bool    // a 7% drop is not much in it: only false alarms are held to a bound
+}
+
+var noises = []noise{
+	{name: "independent", nights: 0.01},
+	{name: "5% spikes", nights: 0.01, spikes: 0.05},
+	{name: "AR(0.5)", nights: 0.01, memory: 0.5},
+	{name: "nights 2%", nights: 0.02, rough: true},
+	{name: "nights 2%, AR(0.5), 5% spikes", nights: 0.02, memory: 0.5, spikes: 0.05, rough: true},
+}
+
+// world makes runs, night by night; each metric varies on its own. From night changed on, all is worse by so much, or the
+// first metric alone.
+type world struct {
+	noise
+	rng     *rand.Rand
+	night   int
+	runs    int
+	shared  []float64
+	changed int
+	worse   float64
+	alone   bool
+}
+
+func newWorld(n noise, seed uint64, changed int, worse float64, alone bool) *world {
+	w := &world{noise: n, rng: rand.New(rand.NewPCG(seed, 0x6e)), night: -1, changed: changed, worse: worse, alone: alone,
+		shared: make([]float64, len(simulated))}
+	for i := range w.shared {
+		w.shared[i] = w.rng.NormFloat64()
+	}
+	return w
+}
+
+func (w *world) nextNight() {
+	w.night++
+	for i := range w.shared {
+		w.shared[i] = w.memory*w.shared[i] + math.Sqrt(1-w.memory*w.memory)*w.rng.NormFloat64()
+	}
+}
+
+func (w *world) measure(n int) []Run {
+	var out []Run
+	for range n {
+		w.runs++
+		r := Run{ID: fmt.Sprint("r", w.runs), At: time.Date(2026, 1, 1, 1, w.runs%300, 0, 0, time.UTC).AddDate(0, 0, w.night),
+			Environment: map[string]map[string]string{"n1": {}, "n2": {}}}
+		for i, m := range simulated {
+			worse := math.Exp(w.nights*w.shared[i] + runNoise*w.rng.NormFloat64())
+			if w.rng.Float64() < w.spikes {
+				worse *= 1.2 + 0.8*w.rng.Float64()
+			}
+			if w.night >= w.changed && (i == 0 || !w.alone) {
+				worse /= 1 - w.worse
+			}
+			if m.Better == fit.BetterHigher {
+				worse = 1 / worse
+			}
+			m.Value *= worse
+			r.Metrics = append(r.Metrics, m)
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// tally is what became of the nights of many series.
+type tally struct {
+	nights, alarms, undecided, again int
+	series, points                   int // series of one metric, those with a change point
+	changes, gated, alone, pointed   int // changes of all and of one metric, and what found each within a week
+}
+
+// follow goes through the nights of one series: every night after those of the baseline is gated, and the medians of the
+// nights are searched for changes at the end and, where there is one, a week after it.
+func (y *tally) follow(t *testing.T, w *world) {
+	var baseline []Run
+	medians := make([][]float64, len(simulated))
+	found, real := false, w.worse > 0
+	last := nightsInAll
+	if real {
+		last = changeAt + 7
+	}
+	for night := range last {
+		w.nextNight()
+		var tonight []Run
+		if night < nightsKnown {
+			tonight = w.measure(runsANight)
+			baseline = append(baseline, tonight...)
+		} else {
+			v, err := Gate(context.Background(), baseline, func(_ context.Context, n int, why []string) ([]Run, error) {
+				runs := w.measure(n)
+				if why == nil {
+					tonight = runs
+				}
+				return runs, nil
+			}, GateOptions{Options: Options{replicates: 1}, Runs: runsANight})
+			if err != nil {
+				t.Fatal(err)
+			}
+			found = y.gate(v, real, night) || found
+		}
+		for i := range medians {
+			var values []float64
+			for _, r := range tonight {
+				values = append(values, r.Metrics[i].Value)
+			}
+			medians[i] = append(medians[i], stats.Median(values))
+		}
+	}
+	switch {
+	case found && w.alone:
+		y.alone++
+	case found:
+		y.gated++
+	}
+	if w.alone || !real {
+		y.search(medians, real)
+	}
+}
+
+func (y *tally) gate(v *Verdict, real bool, night int) (found bool) {
+	if real && night >= changeAt {
+		return v.Outcome == Regression
+	}
+	if real {
+		return false
+	}
+	y.nights++
+	if v.Again != nil {
+		y.again++
+	}
+	switch v.Outcome {
+	case Regression:
+		y.alarms++
+	case Inconclusive:
+		y.undecided++
+	}
+	return false
+}
+
+func (y *tally) search(medians [][]float64, real bool) {
+	if real { // the metric that changed: with more of them to choose from it would be easy
+		for _, c := range stats.EDivisive(medians[0], stats.ChangeOptions{}) {
+			if c.Index >= changeAt-3 {
+				y.pointed++
+				return
+			}
+		}
+		return
+	}
+	for _, m := range medians {
+		y.series++
+		if len(stats.EDivisive(m, stats.ChangeOptions{})) > 0 {
+			y.points++
+		}
+	}
+}
+
+func share(n, of int) float64 { return float64(n) / float64(max(of, 1)) }
+
+// TestNightly holds the gate and the search for change points to their false alarms and their sharpness. With -nightly 200
+// -v it prints the table of docs/RESULTS.md.
+func TestNightly(t *testing.T) {
+	series := *nightly
+	if series == 0 {
+		series = 5
+	}
+	t.Logf("%d series of %d nights, %d metrics; a run varies by %.0f%%, a night by 1%% unless told; baseline %d nights of %d runs, gate %d runs",
+		series, nightsInAll, len(simulated), 100*runNoise, nightsKnown, runsANight, runsANight)
+	t.Log("| noise | nights gated | false alarms | inconclusive | measured again | series with a change point | " +
+		"7% drop of all metrics found in 7 nights by gate | of one metric, by gate | of one metric, by change point |")
+	t.Log("|---|--:|--:|--:|--:|--:|--:|--:|--:|")
+	for k, n := range noises {
+		var y tally
+		for i := range series {
+			seed := uint64(1000*k + i + 1)
+			y.changes++
+			y.follow(t, newWorld(n, seed, math.MaxInt, 0, false))
+			y.follow(t, newWorld(n, seed+500_000, changeAt, drop, false))
+			y.follow(t, newWorld(n, seed+900_000, changeAt, drop, true))
+		}
+		t.Logf("| %s | %d | %.2f%% | %.2f%% | %.2f%% | %.2f%% of %d | %.1f%% | %.1f%% | %.1f%% |", n.name, y.nights, 100*share(y.alarms, y.nights),
+			100*share(y.undecided, y.nights), 100*share(y.again, y.nights), 100*share(y.points, y.series), y.series,
+			100*share(y.gated, y.changes), 100*share(y.alone, y.changes), 100*share(y.pointed, y.changes))
+		// With few series, what one of them may do by chance is allowed for.
+		slack := 1 / float64(series)
+		if f := share(y.alarms, y.nights); f > 0.01+slack/10 {
+			t.Errorf("%s: the gate raises a false alarm on %.2f%% of nights", n.name, 100*f)
+		}
+		if f := share(y.points, y.series); f > 0.03+slack && !n.rough {
+			t.Errorf("%s: %.1f%% of series without a change have a change point", n.name, 100*f)
+		}
+		for what, found := range map[string]int{"the gate": y.gated, "the search for change points": y.pointed} {
+			if f := share(found, y.changes); f < 0.95-slack && !n.rough {
+				t.Errorf("%s: %s finds %.1f%% of drops within 7 nights", n.name, what, 100*f)
+			}
+		}
+	}
+}

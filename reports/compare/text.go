@@ -1,0 +1,168 @@
+package compare
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// Text writes v for a terminal: the verdict, the findings with their evidence, every parameter of the network, and what
+// is to be known of the comparison.
+func Text(w io.Writer, v *Verdict) error {
+	p := &printer{w: w}
+	p.line("%s", headline(v))
+	for _, f := range v.Findings {
+		p.line("")
+		p.line("%-12s  %s", f.Kind, f.Text)
+		shown, left := f.notable(8)
+		for _, c := range shown {
+			p.line("    %s", row(c, f.Scope != c.Scope || f.Scope == ScopeNetwork && c.Scope == ScopeLink))
+		}
+		if left > 0 {
+			p.line("    and %d more", left)
+		}
+	}
+	if len(v.Environment) > 0 {
+		p.line("")
+		p.line("Environment")
+		for _, d := range v.Environment {
+			p.line("  %s%s", d.String(), map[bool]string{true: "", false: " (does not count)"}[d.Counts])
+		}
+	}
+	if len(v.Network) > 0 {
+		p.line("")
+		p.line("Network: medians of %s and %s", plural(len(v.Old.Runs), "old run"), plural(len(v.New.Runs), "new run"))
+		for _, c := range v.Network {
+			p.line("  %-13s %s", c.State, row(c, false))
+		}
+	}
+	if v.Tested.Links > 0 {
+		p.line("")
+		p.line("Links: %s of links tested, %s of hosts", plural(v.Tested.Links, "metric"), plural(v.Tested.Hosts, "metric"))
+	}
+	if len(v.Notes) > 0 {
+		p.line("")
+		for _, n := range v.Notes {
+			p.line("note: %s", n)
+		}
+	}
+	return p.err
+}
+
+// headline is the outcome on one line.
+func headline(v *Verdict) string {
+	switch v.Outcome {
+	case OK:
+		return fmt.Sprintf("ok: no regression above %s or the noise", percent(v.Relative))
+	case Regression:
+		n := 0
+		for _, f := range v.Findings {
+			if f.Kind == Regression {
+				n++
+			}
+		}
+		return fmt.Sprintf("regression: %s", plural(n, "finding"))
+	}
+	return v.Outcome + ": " + strings.Join(v.Why, "; ")
+}
+
+// row is a change on one line, with its evidence.
+func row(c Change, named bool) string {
+	name := c.Name
+	if named && c.Scope != ScopeNetwork {
+		name += " of " + c.Subject()
+	}
+	by := "–"
+	if c.Ratio != nil {
+		by = signed(*c.Ratio)
+	}
+	parts := []string{fmt.Sprintf("%-20s %12s → %-12s %8s %-18s", name, number(c.Old, c.Unit), number(c.New, c.Unit), by, ratioCI(c.RatioCI))}
+	parts = append(parts, fmt.Sprintf("threshold %s (%s)", threshold(c), c.By))
+	if c.AdjustedP != nil {
+		parts = append(parts, "p "+pValue(*c.AdjustedP))
+	}
+	return strings.Join(parts, "  ")
+}
+
+func threshold(c Change) string {
+	if c.Ratio == nil || c.Old == 0 {
+		return number(c.Threshold, c.Unit)
+	}
+	return percent(c.Threshold / c.Old)
+}
+
+func pValue(p float64) string {
+	if p < 0.0001 {
+		return "< 0.0001"
+	}
+	return fmt.Sprintf("%.4f", p)
+}
+
+// Markdown writes v as the summary of a CI job.
+func Markdown(w io.Writer, v *Verdict) error {
+	p := &printer{w: w}
+	p.line("## calib: %s", cell(v.Outcome))
+	p.line("")
+	p.line("%s. %s against %s; changes below %s do not count.", cell(headline(v)), plural(len(v.New.Runs), "new run"),
+		plural(len(v.Old.Runs), "old run"), percent(v.Relative))
+	if len(v.Findings) > 0 {
+		p.line("")
+		p.line("| finding | quantity | old | new | change | 95%% interval | threshold | adjusted p |")
+		p.line("|---|---|--:|--:|--:|---|--:|--:|")
+	}
+	for _, f := range v.Findings {
+		p.line("| **%s** | %s | | | | | | |", f.Kind, cell(f.Text))
+		shown, left := f.notable(8)
+		for _, c := range shown {
+			p.markdownRow(c)
+		}
+		if left > 0 {
+			p.line("| | and %d more | | | | | | |", left)
+		}
+	}
+	if len(v.Environment) > 0 {
+		p.line("")
+		p.line("| environment | old | new | hosts |")
+		p.line("|---|---|---|---|")
+		for _, d := range v.Environment {
+			p.line("| %s | %s | %s | %s |", cell(d.Fact), cell(d.Old), cell(d.New), cell(namesOf(d.Hosts)))
+		}
+	}
+	if len(v.Notes) > 0 {
+		p.line("")
+		for _, n := range v.Notes {
+			p.line("- %s", cell(n))
+		}
+	}
+	return p.err
+}
+
+func (p *printer) markdownRow(c Change) {
+	by, pv := "–", "–"
+	if c.Ratio != nil {
+		by = signed(*c.Ratio)
+	}
+	if c.AdjustedP != nil {
+		pv = strings.ReplaceAll(pValue(*c.AdjustedP), "<", "&lt;")
+	}
+	name := c.Name
+	if c.Scope != ScopeNetwork {
+		name += " of " + c.Subject()
+	}
+	p.line("| | %s | %s | %s | %s | %s | %s | %s |", cell(name), number(c.Old, c.Unit), number(c.New, c.Unit), by,
+		ratioCI(c.RatioCI), threshold(c), pv)
+}
+
+// cell makes text safe in a Markdown table.
+func cell(s string) string {
+	const special = "\\`*_{}[]<>|#~"
+	var b strings.Builder
+	for _, r := range s {
+		if slices.Contains([]rune(special), r) {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}

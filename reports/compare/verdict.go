@@ -1,0 +1,182 @@
+package compare
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+)
+
+// Schema names the version of a verdict.
+const Schema = "calib.verdict/1"
+
+// Verdict is what a comparison says. No number in it is NaN or infinite.
+type Verdict struct {
+	Schema  string   `json:"schema"`
+	Outcome string   `json:"outcome"` // ok, regression, inconclusive, not comparable
+	Why     []string `json:"why"`     // the reasons, in words
+	Old     Side     `json:"old"`
+	New     Side     `json:"new"`
+	// Alpha is the chance of any false alarm that was allowed for, Relative and Absolute [by unit, SI] the least change
+	// that counts.
+	Alpha    float64            `json:"alpha"`
+	Relative float64            `json:"relative"`
+	Absolute map[string]float64 `json:"absolute,omitempty"`
+	// Findings are what is different, the most severe first: regressions, then what is inconclusive, improvements and
+	// changes that are neither better nor worse.
+	Findings []Finding `json:"findings"`
+	Tested   Tested    `json:"tested"`
+	// Network and Hosts are all quantities tested there. Links are those that a finding names: the others are counted.
+	Network []Change `json:"network"`
+	Hosts   []Change `json:"hosts"`
+	Links   []Change `json:"links"`
+	// More are the runs still needed for a conclusion.
+	More        *More        `json:"more,omitempty"`
+	Environment []Difference `json:"environment"`
+	Notes       []string     `json:"notes"`
+	Again       *Again       `json:"again,omitempty"` // of a gate that measured again
+
+	changes []Change               // all of them
+	moved   map[[2]string][]string // link → which ways its metrics went
+	apart   []string               // what makes the runs not comparable
+}
+
+// Side is one side of a comparison.
+type Side struct {
+	Runs   []string `json:"runs"`   // their IDs
+	Nights int      `json:"nights"` // sessions they were made in: runs less than six hours apart share one
+	First  string   `json:"first,omitempty"`
+	Last   string   `json:"last,omitempty"` // RFC 3339
+}
+
+// Tested counts the quantities that were tested.
+type Tested struct {
+	Network int `json:"network"`
+	Hosts   int `json:"hosts"`
+	Links   int `json:"links"`
+}
+
+// More are runs still needed on each side for a test to be able to conclude.
+type More struct {
+	Old int `json:"old"`
+	New int `json:"new"`
+}
+
+// Again is what a gate found when it measured again.
+type Again struct {
+	Runs      []string `json:"runs"`
+	Suspects  []Change `json:"suspects"`  // as the first runs showed them
+	Second    []Change `json:"second"`    // the same in the second runs, on their own
+	Confirmed int      `json:"confirmed"` // of the suspects
+}
+
+// Kinds of a Finding, and states of a Change.
+const (
+	Improvement  = "improvement"
+	Changed      = "changed"
+	NotConfirmed = "not confirmed" // the first runs of a gate looked like a regression, the second did not
+)
+
+// Scopes of a Finding or Change.
+const (
+	ScopeNetwork = "network"
+	ScopeHost    = "host"
+	ScopeLink    = "link"
+)
+
+// Finding is one thing to look at, with its evidence.
+type Finding struct {
+	Kind     string  `json:"kind"`  // regression, inconclusive, improvement, changed
+	Scope    string  `json:"scope"` // network, host, link
+	Subject  string  `json:"subject"`
+	Text     string  `json:"text"`
+	Severity float64 `json:"severity"` // |ln| of the largest ratio; 0 where there is no ratio
+	// Changes are the evidence, the largest first.
+	Changes []Change `json:"changes"`
+	// Along are parameters of the network that changed with a host or link while its other links did not.
+	Along []Change `json:"along,omitempty"`
+	// Links counts the links of a host or of the network that changed by more than the threshold, of how many.
+	Links   int `json:"links,omitempty"`
+	OfLinks int `json:"of_links,omitempty"`
+	// Undecided counts the quantities of which too few runs leave open whether they are worse; none of them looks it.
+	Undecided int `json:"undecided,omitempty"`
+}
+
+// Change is one quantity on both sides. It is a regression, improvement or change if the values of the runs differ
+// significantly (AdjustedP within its share of alpha) and the medians by more than Threshold: the largest of the relative
+// and the absolute threshold and the noise floor. It is inconclusive where a metric that can get worse looks worse but not
+// significantly so, or where the runs are too few for any test and noise could hide a regression.
+type Change struct {
+	Scope   string      `json:"scope"`
+	Name    string      `json:"name"`
+	Host    string      `json:"host,omitempty"`
+	From    string      `json:"from,omitempty"`
+	To      string      `json:"to,omitempty"`
+	Unit    string      `json:"unit"`
+	Label   string      `json:"label"`
+	Better  string      `json:"better,omitempty"`
+	State   string      `json:"state"` // ok, regression, improvement, changed, inconclusive, not confirmed
+	OldRuns int         `json:"old_runs"`
+	NewRuns int         `json:"new_runs"`
+	Old     float64     `json:"old"`                  // median of the runs [SI]
+	New     float64     `json:"new"`                  // the same
+	Ratio   *float64    `json:"ratio,omitempty"`      // New/Old, where all values are positive
+	RatioCI *[2]float64 `json:"ratio_ci95,omitempty"` // by a bootstrap over runs; from 2 runs a side
+	// Threshold is the change that had to be exceeded, and By which of relative, absolute and noise set it.
+	Threshold float64 `json:"threshold"`
+	By        string  `json:"by"`
+	// P is the p value of the Mann-Whitney test; of a host or a link there is none. AdjustedP accounts for all that was
+	// tested: Holm's for parameters, Westfall and Young's maxT for hosts and links.
+	P         *float64 `json:"p,omitempty"`
+	AdjustedP *float64 `json:"adjusted_p,omitempty"`
+
+	large bool // worse by more than the threshold
+	needs More // runs still needed
+}
+
+// Subject is what changed: "network", a host, "from→to".
+func (c Change) Subject() string {
+	switch c.Scope {
+	case ScopeHost:
+		return c.Host
+	case ScopeLink:
+		return c.From + "→" + c.To
+	}
+	return ScopeNetwork
+}
+
+// id tells quantities apart.
+func (c Change) id() string { return fmt.Sprintf("%s %q %q", c.Scope, c.Subject(), c.Name) }
+
+// WriteVerdict writes v as JSON.
+func WriteVerdict(w io.Writer, v *Verdict) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
+
+// sameNight is the longest pause between runs of one night.
+const sameNight = 6 * time.Hour
+
+func sideOf(runs []Run) Side {
+	s := Side{Runs: []string{}}
+	var first, last time.Time
+	for _, r := range runs {
+		s.Runs = append(s.Runs, r.ID)
+		if r.At.IsZero() {
+			continue
+		}
+		if first.IsZero() || r.At.Before(first) {
+			first = r.At
+		}
+		if r.At.After(last) {
+			last = r.At
+		}
+	}
+	if !first.IsZero() {
+		s.First, s.Last = first.UTC().Format(time.RFC3339), last.UTC().Format(time.RFC3339)
+	}
+	_, s.Nights = nightsOf(runs)
+	return s
+}
