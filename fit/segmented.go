@@ -13,7 +13,8 @@ import (
 //
 // Its function "T" has the form "segments: c0_i + c1_i*x, from_i < x <= from_i+1": for segment i = 1, 2, …, the last of
 // them without end, coefficients c0_i [s], c1_i [s/B] and from_i [B], the size above which it holds (0 for the first). A
-// size exactly on a break belongs to the lower segment. Domain holds the sizes seen: "bytes", and "bytes_i" by segment.
+// size exactly on a break belongs to the lower segment. Domain holds the sizes seen: "bytes", and "bytes_i" by segment. Beside
+// it stands the parameter send_buffer, up to which a sender does not wait for T (addSendBuffer).
 type Segmented struct{}
 
 // SegmentsForm is the form of the function that Segmented writes.
@@ -56,6 +57,7 @@ func (m Segmented) Fit(d *dataset.Dataset, s Settings) (*Fit, error) {
 		}
 	}
 	p.fit.Functions = map[string]Function{"T": fn}
+	p.fit.addSendBuffer(d)
 	p.fit.note("%d segments by BIC; intervals are those of the lines between fixed breaks", len(seg.Segments))
 	p.residuals(seg.Predict)
 	return p.finish(conditionOf(p, seg), func(x, y []float64) (func(float64) float64, error) {

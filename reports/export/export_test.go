@@ -1,0 +1,192 @@
+package export
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"calib/fit"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files in testdata")
+
+// TestTargets: every target says what it is, writes the same bytes twice, and its reader finds the fit in them and not in others.
+func TestTargets(t *testing.T) {
+	var names []string
+	for _, target := range Targets() {
+		names = append(names, target.Name)
+		t.Run(target.Name, func(t *testing.T) {
+			if target.About == "" || strings.Contains(target.About, "\n") || target.File == "" || filepath.Base(target.File) != target.File {
+				t.Errorf("about %q, file %q", target.About, target.File)
+			}
+			o := Options{Version: "v1.2.3"}
+			first, warnings, err := target.Export(fixture(), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, w := range warnings {
+				if strings.ContainsAny(w, "\n\r") || w == "" {
+					t.Errorf("warning %q is not one line", w)
+				}
+			}
+			if second, _, err := target.Export(fixture(), o); err != nil || !bytes.Equal(first, second) {
+				t.Errorf("a second export differs: %v", err)
+			}
+			if bytes.Contains(first, []byte("NaN")) || bytes.Contains(first, []byte("Inf")) {
+				t.Errorf("not a number in\n%s", first)
+			}
+			// Everything 1% up: the file of the old is not that of the new.
+			other := fixture()
+			for name, q := range other.Parameters {
+				if q.Value != nil {
+					set(other, name, 1.01**q.Value)
+				}
+			}
+			for _, f := range other.Functions {
+				for name := range f.Coeff {
+					f.Coeff[name] *= 1.01
+				}
+			}
+			if err := target.Check(first, other, o); !errors.Is(err, ErrMismatch) {
+				t.Errorf("checked against other parameters: %v, want ErrMismatch", err)
+			}
+			for _, junk := range [][]byte{nil, []byte("\x00\xff"), first[:len(first)/3]} {
+				if err := target.Check(junk, fixture(), o); err == nil {
+					t.Errorf("%q passes", junk)
+				}
+			}
+		})
+	}
+	if !slices.IsSorted(names) {
+		t.Errorf("targets are not in order: %v", names)
+	}
+}
+
+// TestEmpty: a run without parameters gives no file, and the error says how to mend it.
+func TestEmpty(t *testing.T) {
+	for _, target := range Targets() {
+		for _, p := range []*fit.Params{{}, {Run: fit.Run{ID: "20261121-044155-x", Hosts: []string{"a", "b"}}}} {
+			file, _, err := target.Export(p, Options{})
+			if !errors.Is(err, ErrMissing) || file != nil {
+				t.Fatalf("%s: %d bytes, %v", target.Name, len(file), err)
+			}
+			if !strings.Contains(err.Error(), "calib run") {
+				t.Errorf("%s: %q does not say how to mend it", target.Name, err)
+			}
+		}
+	}
+}
+
+// TestMissing: the error names the parameter, its experiment and the command.
+func TestMissing(t *testing.T) {
+	for _, c := range []struct{ target, parameter, want string }{
+		{"loggopsim", "G", "parameter G, gap per byte: not measured; experiment prtt gives it: measure with calib run --only prtt"},
+		{"atlahs", "o_r", "parameter o_r, receive overhead: not measured"},
+		{"tc", "packet", "parameter packet, payload of one packet: not measured; experiment load"},
+		{"mininet", "packet", "calib run --only load"},
+	} {
+		p := fixture()
+		delete(p.Parameters, c.parameter)
+		if _, _, err := lookup(t, c.target).Export(p, Options{}); !errors.Is(err, ErrMissing) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s without %s: %v, want %q", c.target, c.parameter, err, c.want)
+		}
+	}
+	p := fixture()
+	p.Parameters["L"] = fit.Parameter{Status: fit.StatusUnidentifiable, Why: "the overheads were not measured"}
+	if _, _, err := lookup(t, "loggopsim").Export(p, Options{}); err == nil || !strings.Contains(err.Error(), "the overheads were not measured") {
+		t.Errorf("an unidentifiable L: %v", err)
+	}
+	p = fixture()
+	p.Run.ID = "nightly"
+	if _, _, err := lookup(t, "otava").Export(p, Options{}); !errors.Is(err, ErrMissing) {
+		t.Errorf("otava without a time: %v", err)
+	}
+}
+
+// TestLimits: what a format cannot hold is an error, not another number.
+func TestLimits(t *testing.T) {
+	for _, c := range []struct {
+		target, parameter string
+		value             float64
+	}{
+		{target: "loggopsim", parameter: "G", value: -1e-9},
+		{target: "loggopsim", parameter: "L", value: -1},
+		{target: "loggopsim", parameter: "L", value: 3600},
+		{target: "loggopsim", parameter: "g", value: -1e-6},
+		{target: "atlahs", parameter: "L", value: 1e-6}, // less than g
+		{target: "mininet", parameter: "G", value: 8e-11},
+		{target: "tc", parameter: "L", value: 1e-6}, // a byte alone takes longer at this rate
+		{target: "tc", parameter: "packet", value: 0},
+		{target: "astra-sim", parameter: "beta", value: 0},
+		{target: "dimemas", parameter: "alpha", value: -1},
+	} {
+		file, _, err := lookup(t, c.target).Export(set(fixture(), c.parameter, c.value), Options{})
+		if !errors.Is(err, ErrLimit) || file != nil {
+			t.Errorf("%s with %s = %g: %v, want ErrLimit", c.target, c.parameter, c.value, err)
+		}
+	}
+	for _, c := range []struct {
+		target string
+		o      Options
+	}{
+		{"tc", Options{Device: "eth0; reboot"}}, {"tc", Options{Device: "-h"}}, {"dimemas", Options{Hosts: 1}}, {"astra-sim", Options{Hosts: -3}},
+		{"mininet", Options{Hosts: 1 << 30}}, {"loggopsim", Options{Hosts: 1}},
+	} {
+		if file, _, err := lookup(t, c.target).Export(fixture(), c.o); !errors.Is(err, ErrOption) || file != nil {
+			t.Errorf("%s, %+v: %v, want ErrOption", c.target, c.o, err)
+		}
+	}
+}
+
+// TestGolden: the files as people see them.
+func TestGolden(t *testing.T) {
+	for _, target := range Targets() {
+		if target.Name == "simgrid" { // its own tests show it
+			continue
+		}
+		path := filepath.Join("testdata", target.File)
+		got := write(t, target, fixture(), Options{Version: "v1.2.3"})
+		if *update {
+			if err := os.WriteFile(path, got, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(want), string(got)); diff != "" {
+			t.Errorf("%s (run with -update if it is meant):\n%s", path, diff)
+		}
+	}
+}
+
+// FuzzReaders: no file makes a reader panic, and none that is not the fit passes by accident of its syntax.
+func FuzzReaders(f *testing.F) {
+	all := Targets()
+	p, o := fixture(), Options{}
+	for i, target := range all {
+		file, _, err := target.Export(p, o)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(i, file)
+		f.Add(i, file[:len(file)/2])
+		f.Add(i, bytes.ReplaceAll(file, []byte("1"), []byte("-")))
+	}
+	f.Fuzz(func(t *testing.T, i int, file []byte) {
+		if i < 0 || i >= len(all) {
+			return
+		}
+		if err := all[i].Check(file, p, o); err != nil && err.Error() == "" {
+			t.Error("an error that says nothing")
+		}
+	})
+}
