@@ -4,7 +4,7 @@ GO      ?= go
 BIN     := bin/calib
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-SUITES := accuracy-paired accuracy-cluster accuracy-table accuracy-gather accuracy-tbf
+SUITES := accuracy-paired accuracy-cluster accuracy-table accuracy-gather accuracy-tbf accuracy-simgrid
 
 .PHONY: run build test lint generate accuracy $(SUITES) bench fuzz clean
 

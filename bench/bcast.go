@@ -16,7 +16,7 @@ type Bcast struct{}
 const (
 	bcastReps    = 20
 	bcastMinReps = 3
-	bcastBudget  = 150 * units.Millisecond // length of a batch at effort 1
+	bcastBudget  = 600 * units.Millisecond // length of a batch at effort 1
 	bcastBytes   = 16 * units.MiB          // of a batch at effort 1, over the root's link
 	bcastWarm    = 64 * units.KiB          // of the first broadcast, which tells how long one takes
 	bcastMost    = 4 * units.MiB
@@ -61,7 +61,7 @@ func (Bcast) Cost(l Limits, p Point) Cost {
 }
 
 func mostBcasts(r *Recorder, size int64) int {
-	return max(1, min(r.Reps(bcastReps, bcastMinReps), r.Reps(int(bcastBytes), 0)/int(size)))
+	return max(bcastMinReps, min(r.Reps(bcastReps, bcastMinReps), r.Reps(int(bcastBytes), 0)/int(size)))
 }
 
 // Run implements Experiment. It ends with the repetitions, or when a receive meets the group's deadline.
@@ -85,7 +85,8 @@ func (Bcast) Run(ctx context.Context, g Group, p Point, r *Recorder) error {
 	}
 	est := units.Nanos(float64(trial[0]) * float64(len(msg)) / float64(short))
 	budget := units.Nanos(r.Reps(int(bcastBudget), 0))
-	s, err := x.announce(start{Reps: max(1, min(mostBcasts(r, p["bytes"]), int(budget/max(est, 1))))})
+	reps := min(mostBcasts(r, p["bytes"]), max(bcastMinReps, int(budget/max(est, 1))))
+	s, err := x.announce(start{Reps: reps})
 	if err != nil {
 		return err
 	}
@@ -127,7 +128,7 @@ func childrenOf(rank, size int) []int {
 }
 
 func (x tree) timed(reps int, msg []byte, p Point) error {
-	before, err := x.lost()
+	before, err := x.sent()
 	if err != nil {
 		return err
 	}
@@ -140,11 +141,11 @@ func (x tree) timed(reps int, msg []byte, p Point) error {
 	if err := x.last(ns); err != nil {
 		return err
 	}
-	after, err := x.lost()
+	after, err := x.sent()
 	if err != nil {
 		return err
 	}
-	retrans, err := x.reduce(after-before, sum)
+	retrans, err := x.reduce(after.Retrans-before.Retrans, sum)
 	if err != nil || x.g.Rank() != 0 {
 		return err
 	}
@@ -152,20 +153,21 @@ func (x tree) timed(reps int, msg []byte, p Point) error {
 	for k := range all {
 		all[k] = k
 	}
-	x.r.Add(Batch{Phase: "binomial", Point: p, Ranks: all, NS: ns, TCP: &dataset.TCP{Retrans: retrans}})
+	x.r.Add(Batch{Phase: "binomial", Point: p, Ranks: all, NS: ns,
+		TCP: &dataset.TCP{Retrans: retrans, SndBuf: after.SndBuf, Congestion: after.Congestion}})
 	return nil
 }
 
-// lost counts the segments sent again to this rank's children.
-func (x tree) lost() (n int64, err error) {
+// sent sums the counters of the connections to this rank's children.
+func (x tree) sent() (t dataset.TCP, err error) {
 	for _, k := range x.children {
 		c, err := x.g.Counters(k)
 		if err != nil {
-			return 0, err
+			return t, err
 		}
-		n += c.Retrans
+		t = t.Add(c)
 	}
-	return n, nil
+	return t, nil
 }
 
 // once broadcasts msg, and returns when the last byte was here, since the announced start; at rank 0 it is how late that was

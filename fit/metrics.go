@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+
+	"calib/internal/units"
 )
 
 // What is better of a metric.
@@ -13,8 +15,8 @@ const (
 	BetterNeither = "" // a change is shown, and is neither good nor bad
 )
 
-// Metric is one number of a run that can be followed from run to run: a parameter, a coefficient of a function ("g_s.c0"),
-// or "latency" and "rate" of one pair.
+// Metric is one number of a run that can be followed from run to run: a parameter, a coefficient of a function ("g_s.c0") or
+// its value at a size ("T.64KiB"), or "latency" and "rate" of one pair.
 type Metric struct {
 	Name   string      `json:"name"`
 	From   string      `json:"from,omitempty"` // with To, the link it belongs to; else it is of the whole network
@@ -52,13 +54,7 @@ func (p *Params) Metrics() []Metric {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Functions)) {
-		f := p.Functions[name]
-		for _, c := range slices.Sorted(maps.Keys(f.Coeff)) {
-			m := Metric{Name: name + "." + c, Unit: f.CoeffUnit(c), Label: f.Label + ", " + c, Value: f.Coeff[c]}
-			if ci, ok := f.CI95[c]; ok {
-				m.CI95 = &ci
-			}
-			m.Better = better(m.Unit)
+		for _, m := range p.Functions[name].metrics(name) {
 			add(m)
 		}
 	}
@@ -75,6 +71,35 @@ func (p *Params) Metrics() []Metric {
 	slices.SortStableFunc(out, func(a, b Metric) int {
 		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(a.Name, b.Name))
 	})
+	return out
+}
+
+// followedSizes are where functions of segments are followed [B].
+var followedSizes = [...]units.Bytes{1, 64, units.KiB, 16 * units.KiB, 64 * units.KiB, units.MiB}
+
+// metrics are the coefficients of f, or, of segments, its values at followedSizes within the domain ("T.64KiB"): from run to
+// run breaks move, and a segment's coefficients with them.
+func (f Function) metrics(name string) []Metric {
+	var out []Metric
+	if f.Form == SegmentsForm {
+		in := f.Domain["bytes"]
+		for _, x := range followedSizes {
+			y, err := f.Eval(map[string]float64{"x": float64(x)}, nil)
+			if err != nil || float64(x) < in[0] || float64(x) > in[1] {
+				continue
+			}
+			out = append(out, Metric{Name: name + "." + x.String(), Unit: f.Unit, Label: f.Label + ", " + x.String(), Value: y, Better: better(f.Unit)})
+		}
+		return out
+	}
+	for _, c := range slices.Sorted(maps.Keys(f.Coeff)) {
+		m := Metric{Name: name + "." + c, Unit: f.CoeffUnit(c), Label: f.Label + ", " + c, Value: f.Coeff[c]}
+		if ci, ok := f.CI95[c]; ok {
+			m.CI95 = &ci
+		}
+		m.Better = better(m.Unit)
+		out = append(out, m)
+	}
 	return out
 }
 

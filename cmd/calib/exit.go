@@ -17,6 +17,7 @@ const (
 	exitOK           = 0
 	exitFailed       = 1
 	exitUsage        = 2
+	exitRegression   = 3
 	exitPartial      = 4
 	exitInconclusive = 5
 	exitInterrupted  = 130

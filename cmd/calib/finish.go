@@ -149,8 +149,8 @@ func (j *job) saved(err error) error {
 
 func (j *job) closeFiles() error {
 	var errs []error
-	if j.out != nil {
-		errs = append(errs, j.out.Close())
+	if j.sink != nil {
+		errs = append(errs, j.sink.Close())
 	}
 	if j.log != nil {
 		errs = append(errs, j.log.Close())
@@ -161,10 +161,11 @@ func (j *job) closeFiles() error {
 	return errors.Join(errs...)
 }
 
-// files lists what a run directory holds, by name.
-func files(dir string) map[string]string {
+// filesOf lists what a run directory holds, by name.
+func filesOf(dir string) map[string]string {
 	out := map[string]string{}
-	for _, name := range []string{rundir.RunFile, rundir.SamplesFile, rundir.ParamsFile, rundir.ReportFile, rundir.LogFile} {
+	for _, name := range []string{rundir.RunFile, rundir.SamplesFile, rundir.ParamsFile, rundir.ReportFile,
+		rundir.HTMLFile, rundir.LogFile} {
 		if path := filepath.Join(dir, name); exists(path) {
 			out[name] = path
 		}

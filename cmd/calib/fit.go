@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -36,7 +35,7 @@ func fitCommand() *cli.Command {
 				return err
 			}
 			p.Warnings = append(p.Warnings, dir.Run().Warnings...)
-			if err := writeResults(dir, p); err != nil {
+			if err := writeResults(dir, d, p); err != nil {
 				return err
 			}
 			return tell(c, "fit", dir.Path(), nil)
@@ -72,39 +71,6 @@ func fitDataset(d *dataset.Dataset, seed uint64) (*fit.Params, error) {
 
 func errNoSamples(d *dataset.Dataset) error {
 	return fmt.Errorf("the run has %d samples of the experiments the models need", len(d.Samples))
-}
-
-// writeResults replaces params.json and report.txt.
-func writeResults(dir *rundir.Dir, p *fit.Params) error {
-	var text bytes.Buffer
-	if err := reports.Text(&text, p, reports.Options{}); err != nil {
-		return err
-	}
-	return errors.Join(dir.WriteParams(p), dir.WriteReport(rundir.ReportFile, text.Bytes()))
-}
-
-func reportCommand() *cli.Command {
-	return &cli.Command{
-		Name: "report", Usage: "print the report of a run, with residuals for each size", ArgsUsage: "RUN",
-		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "short", Usage: "only the table of parameters"},
-			jsonFlag(), quietFlag(),
-		},
-		Action: func(c *cli.Context) error {
-			dir, err := openRun(c)
-			if err != nil {
-				return err
-			}
-			p, err := dir.ReadParams()
-			if err != nil {
-				return withCode(exitUsage, err)
-			}
-			if c.Bool("json") || c.Bool("short") {
-				return tell(c, "report", dir.Path(), nil)
-			}
-			return reports.Text(c.App.Writer, p, pageOptions(c, dir.Path()))
-		},
-	}
 }
 
 // pageOptions suit the terminal, where there is one.

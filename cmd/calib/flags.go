@@ -25,6 +25,7 @@ func planFlags() []cli.Flag {
 		&cli.DurationFlag{Name: "budget", Usage: "longest time to measure, such as `5m`; 0 is the plan's"},
 		&cli.BoolFlag{Name: "all-pairs", Usage: "ping-pong between all pairs of hosts"},
 		&cli.BoolFlag{Name: "isolate", Usage: "one pair at a time"},
+		&cli.StringFlag{Name: "send-buffer", Usage: "fixed send buffer of the data connections, `SIZE` such as 128KiB (SO_SNDBUF); empty is the kernel's, which grows"},
 		&cli.StringFlag{Name: "congestion", Usage: "TCP congestion control `NAME` of the data connections; empty is the hosts' own"},
 	}
 }

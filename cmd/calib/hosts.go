@@ -4,16 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 	"strings"
 
-	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/urfave/cli/v2"
 
 	"calib/internal/hosts"
-	"calib/internal/progress"
-	"calib/internal/rundir"
 	"calib/reports"
 )
 
@@ -95,44 +90,6 @@ func noArgs(c *cli.Context) error {
 		return err
 	}
 	return usagef("unexpected argument %q (see %s --help)", c.Args().First(), c.Command.HelpName)
-}
-
-func schemaCommand() *cli.Command {
-	return &cli.Command{
-		Name: "schema", Usage: "print the JSON Schema of calib's files and documents", ArgsUsage: "[NAME]",
-		Description: "NAME is params (params.json), header and sample (samples.jsonl), run (run.json), result (what --json\n" +
-			"prints) or event (progress as JSON lines). Without a name: all of them, by name.",
-		Action: func(c *cli.Context) error {
-			if err := noFlagsAfter(c); err != nil {
-				return err
-			}
-			all, err := schemas()
-			if err != nil {
-				return err
-			}
-			switch c.NArg() {
-			case 0:
-				return writeJSON(c.App.Writer, all)
-			case 1:
-				if s, ok := all[c.Args().First()]; ok {
-					return writeJSON(c.App.Writer, s)
-				}
-			}
-			return usagef("schema: want one of %s", strings.Join(slices.Sorted(maps.Keys(all)), ", "))
-		},
-	}
-}
-
-func schemas() (map[string]*jsonschema.Schema, error) {
-	all, err := reports.Schemas()
-	if err != nil {
-		return nil, err
-	}
-	if all["run"], err = rundir.JSONSchema(); err != nil {
-		return nil, err
-	}
-	all["event"], err = reports.SchemaOf[progress.Event]("event", "", "One line of progress on standard error.", nil)
-	return all, err
 }
 
 func writeJSON(w io.Writer, v any) error {

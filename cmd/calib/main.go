@@ -37,19 +37,26 @@ func newApp() *cli.App {
 		Name:    "calib",
 		Usage:   "measure a cluster's network and calibrate communication cost models",
 		Version: environ.Version(),
+		Flags:   rootFlags(),
 		Description: "calib run --local 4         calibrate four agents on this machine\n" +
 			"calib run --hosts hosts.txt  calibrate a cluster; needs nothing but ssh\n" +
 			"Exit codes: 0 done, 1 failed, 2 wrong use, 3 regression, 4 partial (saved), 5 inconclusive, 130 interrupted (saved).",
 		DisableSliceFlagSeparator: true, // a host range holds commas: node[01-03,7]
 		HideHelpCommand:           true,
+		HideVersion:               true, // rootFlags has it
+		Before:                    checkRoot,
 		ExitErrHandler:            func(*cli.Context, error) {}, // execute decides the exit code
 		OnUsageError:              usageError,
 		Commands: withUsage([]*cli.Command{
 			runCommand(), measureCommand(), fitCommand(), reportCommand(), planCommand(),
-			hostsCommand(), labCommand(), agentCommand(), schemaCommand(),
+			exportCommand(), importCommand(), compareCommand(), gateCommand(), historyCommand(), baselineCommand(),
+			hostsCommand(), labCommand(), agentCommand(), schemaCommand(), completionCommand(), manCommand(),
 		}),
 		CommandNotFound: nil,
 		Action: func(c *cli.Context) error {
+			if c.Bool("version") {
+				return tellVersion(c)
+			}
 			if c.Args().Present() {
 				return usagef("no command %q; calib --help lists them", c.Args().First())
 			}

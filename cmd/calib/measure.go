@@ -42,9 +42,9 @@ func measureCommand() *cli.Command {
 
 // detail is what run.json keeps so that --resume can go on without flags.
 type detail struct {
-	Plan       bench.Plan `json:"plan"`
-	Where      where      `json:"where"`
-	Congestion string     `json:"congestion,omitempty"`
+	Plan   bench.Plan   `json:"plan"`
+	Where  where        `json:"where"`
+	Socket bench.Socket `json:"socket,omitzero"`
 }
 
 // job is one measuring run: flags, then files, then agents, in that order, so that what is wrong is found before
@@ -52,12 +52,13 @@ type detail struct {
 type job struct {
 	c      *cli.Context
 	detail detail
+	out    string // run directory to make; "" is the default name
 	list   []hosts.Host
 	dir    *rundir.Dir
 	log    *rundir.Log
 	show   *progress.Reporter
 	have   []dataset.Sample // of a resumed run
-	out    *dataset.Writer
+	sink   *dataset.Writer
 	result *coord.Result
 	lost   []lostHost // before measuring began
 	unfit  error      // why there are no parameters
@@ -68,7 +69,7 @@ func newJob(c *cli.Context) (*job, error) {
 	if err := noArgs(c); err != nil {
 		return nil, err
 	}
-	j := &job{c: c}
+	j := &job{c: c, out: c.String("out")}
 	j.show = progress.New(c.App.ErrWriter, progress.IsTerminal(os.Stderr), c.Bool("quiet"), time.Now)
 	if err := j.read(); err != nil {
 		return nil, err
@@ -107,7 +108,10 @@ func (j *job) read() (err error) {
 		return err
 	}
 	j.detail.Plan, err = planOf(j.c)
-	j.detail.Congestion = j.c.String("congestion")
+	if err != nil {
+		return err
+	}
+	j.detail.Socket, err = socketOf(j.c)
 	return err
 }
 
@@ -153,7 +157,7 @@ func (j *job) openFiles() (err error) {
 		if err != nil {
 			return err
 		}
-		path := j.c.String("out")
+		path := j.out
 		if path == "" {
 			path = rundir.DefaultName(time.Now())
 		}
@@ -196,7 +200,7 @@ func (j *job) walk(ctx context.Context, cl *cluster) error {
 	j.result, err = coord.Walk(ctx, cl.agents, coord.Config{
 		Run: j.dir.Run().ID, Schedule: schedule, Stopper: stopper, Have: j.have,
 		Deadline: func(s bench.Slot) units.Nanos { return slotDeadline(schedule, s) },
-		Sink:     func(b []dataset.Sample) error { return j.out.Append(b) },
+		Sink:     func(b []dataset.Sample) error { return j.sink.Append(b) },
 		Progress: func(p coord.Progress) {
 			label := ""
 			if p.Exp != "" {
@@ -223,7 +227,7 @@ func (j *job) prepare(ctx context.Context, cl *cluster, s *bench.Schedule) error
 		return err
 	}
 	session := bench.Session{
-		Run: j.dir.Run().ID, Peers: cl.peers, Socket: bench.Socket{Congestion: j.detail.Congestion},
+		Run: j.dir.Run().ID, Peers: cl.peers, Socket: j.detail.Socket,
 		Shared: sharesMachine(cl.infos),
 	}
 	return errors.Join(coord.Prepare(ctx, cl.agents, session, tickets, startsAtOnce)...)

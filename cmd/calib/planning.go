@@ -33,9 +33,6 @@ func planOf(c *cli.Context) (bench.Plan, error) {
 	if c.IsSet("budget") {
 		p.Budget = units.Nanos(c.Duration("budget"))
 	}
-	if c.IsSet("congestion") && strings.ContainsAny(c.String("congestion"), " /\n") {
-		return p, usagef("--congestion %q: want a name such as cubic", c.String("congestion"))
-	}
 	p.Limits.AllPairs = p.Limits.AllPairs || c.Bool("all-pairs")
 	p.Isolate = p.Isolate || c.Bool("isolate")
 	switch seed := c.Uint64("seed"); {
@@ -52,6 +49,20 @@ func planOf(c *cli.Context) (bench.Plan, error) {
 		return p, withCode(exitUsage, err)
 	}
 	return p, nil
+}
+
+// socketOf reads the flags that are options of the data connections.
+func socketOf(c *cli.Context) (k bench.Socket, err error) {
+	k.Congestion = c.String("congestion")
+	if strings.ContainsAny(k.Congestion, " /\n") {
+		return k, usagef("--congestion %q: want a name such as cubic", k.Congestion)
+	}
+	if size := c.String("send-buffer"); size != "" {
+		if k.SndBuf, err = units.ParseBytes(size); err != nil || k.SndBuf <= 0 {
+			return k, usagef("--send-buffer %q: want a size such as 128KiB", size)
+		}
+	}
+	return k, nil
 }
 
 func scheduleOf(p bench.Plan, hosts int) (*bench.Schedule, error) {
@@ -110,6 +121,9 @@ func planCommand() *cli.Command {
 			}
 			p, err := planOf(c)
 			if err != nil {
+				return err
+			}
+			if _, err := socketOf(c); err != nil {
 				return err
 			}
 			s, err := scheduleOf(p, len(list))

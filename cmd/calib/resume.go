@@ -34,12 +34,12 @@ func (j *job) openSamples(cl *cluster) error {
 		if err != nil {
 			return err
 		}
-		j.out, j.have = out, d.Samples
+		j.sink, j.have = out, d.Samples
 		return cl.resume(d.Header.Hosts)
 	}
 	run := j.dir.Run()
 	out, err := dataset.Create(path, dataset.Header{Run: run.ID, Seed: run.Seed, Plan: run.Plan, Hosts: cl.infos})
-	j.out = out
+	j.sink = out
 	if err != nil {
 		return err
 	}

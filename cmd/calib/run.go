@@ -18,36 +18,45 @@ func runCommand() *cli.Command {
 			"calib run --hosts hosts.txt            a cluster; copies itself to the hosts over ssh\n" +
 			"calib run --hosts H --launch 'ip netns exec {host}'\n" +
 			"                                       any prefix that runs a command on a host\n" +
-			"calib run --sim sparc1994:8            a network of known truth, in virtual time",
-		Flags: join(whereFlags(), planFlags(), outFlags()),
+			"calib run --sim sparc1994:8            a network of known truth, in virtual time\n" +
+			"calib run --aa 10 --hosts hosts.txt    ten runs of the same, one after the other: how much they differ is the noise\n" +
+			"                                       floor of calib compare and calib gate",
+		Flags: join(whereFlags(), planFlags(), outFlags(), []cli.Flag{
+			&cli.IntFlag{Name: "aa", Usage: "make `N` runs of the same, and write how much they differ to noise.json"},
+		}),
 		Action: func(c *cli.Context) error {
+			if c.IsSet("aa") {
+				return runAA(c)
+			}
 			j, err := newJob(c)
 			if err != nil {
 				return err
 			}
-			return j.run()
+			err = j.complete()
+			if j.dir == nil {
+				return err
+			}
+			return tell(c, "run", j.dir.Path(), err)
 		},
 	}
 }
 
-// run measures, then fits what was measured, also when that is only a part; what failed to be measured decides the
-// exit code before what failed to be fitted.
-func (j *job) run() error {
+// complete measures, then fits what was measured, also when that is only a part; what failed to be measured decides the
+// exit code before what failed to be fitted. Without a run directory nothing was begun.
+func (j *job) complete() error {
 	err := j.measure(j.c.Context)
 	if j.dir == nil {
 		j.show.Done()
 		return err
 	}
-	path := j.dir.Path()
 	if j.result != nil && j.result.Slots+j.result.Had > 0 {
 		j.show.Phase("fit")
 		j.unfit = j.fit()
 	}
-	err = j.finish(err)
-	return tell(j.c, "run", path, err)
+	return j.finish(err)
 }
 
-// fit writes params.json and report.txt of the job's run.
+// fit writes params.json and the reports of the job's run.
 func (j *job) fit() error {
 	d, err := j.dir.Dataset()
 	if err != nil {
@@ -58,7 +67,7 @@ func (j *job) fit() error {
 		return err
 	}
 	p.Warnings = append(p.Warnings, j.notes...)
-	return writeResults(j.dir, p)
+	return writeResults(j.dir, d, p)
 }
 
 // tell prints the table of a run, or its one JSON document, and passes the error on.
@@ -69,7 +78,7 @@ func tell(c *cli.Context, command, path string, err error) error {
 	}
 	p, readErr := dir.ReadParams()
 	if c.Bool("json") {
-		r := reports.Result{Command: command, Exit: codeOf(err), Run: path, Files: files(path), Params: p}
+		r := reports.Result{Command: command, Exit: codeOf(err), Run: path, Files: filesOf(path), Params: p}
 		if err != nil {
 			r.Error = err.Error()
 		}
@@ -89,7 +98,7 @@ func tellMeasured(c *cli.Context, path string, err error) error {
 		if openErr != nil {
 			return errors.Join(err, openErr)
 		}
-		r := reports.Result{Command: "measure", Exit: codeOf(err), Run: path, Files: files(path), Warnings: dir.Run().Warnings}
+		r := reports.Result{Command: "measure", Exit: codeOf(err), Run: path, Files: filesOf(path), Warnings: dir.Run().Warnings}
 		if err != nil {
 			r.Error = err.Error()
 		}

@@ -78,12 +78,15 @@ func suiteOf(name, truths, plan string) (suite, error) {
 	case "tbf":
 		st = suite{truths: []string{"tbf"}, plan: "examples/plan-flood.yaml", measure: floodQueue, checks: queueChecks}
 	case "simgrid":
-		st = suite{truths: []string{"examples/lab-hku-fast.yaml"}, plan: "examples/plan-lab-export.yaml", show: simulated}
+		// With a fixed send buffer: the kernel's own grows with what a connection has carried, so that equal sends end when
+		// some of the message, or all of it, has left.
+		st = suite{truths: []string{"examples/lab-hku-fast.yaml"}, plan: "examples/plan-lab-export.yaml", show: simulated,
+			measure: calibrateWith("--send-buffer", "128KiB")}
 	default:
 		return st, fmt.Errorf("no suite %q: want paired, cluster, table, gather, tbf or simgrid", name)
 	}
 	if st.measure == nil {
-		st.measure = calibrate
+		st.measure = calibrateWith()
 	}
 	if truths != "" {
 		st.truths = strings.Split(truths, ",")
@@ -152,15 +155,21 @@ func run(ctx context.Context, st suite, calib, keep string, seeds []string) erro
 	return nil
 }
 
-// calibrate runs calib in the lab and reads its parameter file.
-func calibrate(ctx context.Context, calib, plan, network, seed, out string) (*fit.Params, error) {
+// calibrateWith runs calib in the lab, with more flags, and reads its parameter file.
+func calibrateWith(flags ...string) source {
+	return func(ctx context.Context, calib, plan, network, seed, out string) (*fit.Params, error) {
+		return calibrate(ctx, calib, network, seed, out, append([]string{"--plan", plan}, flags...))
+	}
+}
+
+func calibrate(ctx context.Context, calib, network, seed, out string, flags []string) (*fit.Params, error) {
 	for try := 1; ; try++ {
 		if err := os.RemoveAll(out); err != nil {
 			return nil, err
 		}
-		cmd := patient(ctx, calib, "lab", "run", "--strict", "--name", "acc", network, "--",
-			calib, "run", "--hosts", "{hosts}", "--launch", "ip netns exec {host}", "--plan", plan,
-			"--seed", seed, "--out", out, "--quiet", "--yes", "--json")
+		args := append([]string{"lab", "run", "--strict", "--name", "acc", network, "--", calib, "run", "--hosts", "{hosts}",
+			"--launch", "ip netns exec {host}", "--seed", seed, "--out", out, "--quiet", "--yes", "--json"}, flags...)
+		cmd := patient(ctx, calib, args...)
 		text, err := cmd.CombinedOutput()
 		var exit *exec.ExitError
 		switch {

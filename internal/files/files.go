@@ -5,6 +5,7 @@ package files
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,12 +13,20 @@ import (
 
 // Replace writes b beside path, syncs it and renames it to path. On an error path is as it was, and nothing is left beside it.
 func Replace(path string, b []byte) error {
+	return ReplaceBy(path, func(w io.Writer) error {
+		_, err := w.Write(b)
+		return err
+	})
+}
+
+// ReplaceBy is Replace for what is too large to be held: write writes it, and an error of write leaves path as it was.
+func ReplaceBy(path string, write func(io.Writer) error) error {
 	dir, name := filepath.Split(path)
 	f, err := os.CreateTemp(filepath.Clean(dir+"."), "."+name+".*")
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, Reason(err))
 	}
-	_, err = f.Write(b)
+	err = write(f)
 	if err == nil {
 		err = f.Chmod(0o644)
 	}

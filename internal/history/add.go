@@ -40,6 +40,9 @@ func (s *Store) change(ctx context.Context, what string, f func(*sql.Tx) error) 
 		return s.wrap(what, err)
 	}
 	if err := f(tx); err != nil {
+		if ctx.Err() != nil { // the library's own word is then "statement is closed", or the like
+			err = ctx.Err()
+		}
 		return errors.Join(s.wrap(what, err), rollback(tx))
 	}
 	return s.wrap(what, tx.Commit())

@@ -26,7 +26,7 @@ func wrap(path, what string, err error) error {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	class, hint := classify(err)
+	hint, class := classify(err)
 	if class == nil {
 		return fmt.Errorf("history %s: %s: %w", path, what, err)
 	}
@@ -34,22 +34,22 @@ func wrap(path, what string, err error) error {
 }
 
 // classify returns the class of an error of SQLite and how to mend it.
-func classify(err error) (class error, hint string) {
+func classify(err error) (hint string, class error) {
 	switch primary(err) {
 	case sqlite3.SQLITE_NOTADB:
-		return ErrNotStore, "give another file as --store"
+		return "give another file as --store", ErrNotStore
 	case sqlite3.SQLITE_CORRUPT:
-		return ErrDamaged, "move it away and add the runs again, or let sqlite3's .recover save what can be read"
+		return "move it away and add the runs again, or let sqlite3's .recover save what can be read", ErrDamaged
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM:
-		return ErrReadOnly, "give a --store in a directory that this user may write to"
+		return "give a --store in a directory that this user may write to", ErrReadOnly
 	case sqlite3.SQLITE_CANTOPEN:
-		return ErrReadOnly, "is its directory there, and may this user write to it?"
+		return "is its directory there, and may this user write to it?", ErrReadOnly
 	case sqlite3.SQLITE_FULL:
-		return ErrFull, "nothing was changed; free some space and do it again"
+		return "nothing was changed; free some space and do it again", ErrFull
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
-		return ErrBusy, "nothing was changed; do it again when that has ended"
+		return "nothing was changed; do it again when that has ended", ErrBusy
 	}
-	return nil, ""
+	return "", nil
 }
 
 // cause is an error of SQLite without the library's repetition of itself.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -331,11 +332,18 @@ func FuzzAdd(f *testing.F) {
 			}
 			return
 		}
-		e, err := s.Find(t.Context(), id)
-		if !added || err != nil || e.Label != label {
-			t.Fatalf("%v %+v %v", added, e, err)
+		all, err := s.List(t.Context(), Filter{})
+		if !added || err != nil || len(all) != 1 || all[0].Label != label {
+			t.Fatalf("%v %+v %v", added, all, err)
 		}
-		if _, err := s.Load(t.Context(), id); err != nil {
+		if utf8.ValidString(id) && all[0].ID != id { // JSON holds nothing else
+			t.Fatalf("run %q is stored as %q", id, all[0].ID)
+		}
+		e, err := s.Find(t.Context(), all[0].ID)
+		if err != nil || e.ID != all[0].ID {
+			t.Fatal(e, err)
+		}
+		if _, err := s.Load(t.Context(), e.ID); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -74,7 +74,10 @@ func (s *Store) Find(ctx context.Context, id string) (Entry, error) {
 	for _, e := range found[:min(len(found), shownMatches)] {
 		names = append(names, e.ID)
 	}
-	return Entry{}, fmt.Errorf("history %s: run %q: %w begins so: %s …; give more of its ID", s.path, id, ErrAmbiguous, strings.Join(names, ", "))
+	if len(found) > shownMatches {
+		names = append(names, "…")
+	}
+	return Entry{}, fmt.Errorf("history %s: run %q: %w begins so: %s; give more of its ID", s.path, id, ErrAmbiguous, strings.Join(names, ", "))
 }
 
 // Params returns the params.json of the run of exactly that ID.

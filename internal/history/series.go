@@ -54,6 +54,9 @@ func (s *Store) Followed(ctx context.Context) ([]Followed, error) {
 // Series returns the numbers of what f names in the runs of a filter, oldest first.
 func (s *Store) Series(ctx context.Context, f Followed, filter Filter) ([]Reading, error) {
 	where, args := filter.where()
+	if !filter.Since.IsZero() { // the readings lie in this order
+		where, args = where+" AND readings.started >= ?", append(args, nanos(filter.Since))
+	}
 	args = append([]any{f.Name, f.Unit, f.From, f.To}, args...)
 	out, err := collect(ctx, s, "read "+f.Name, func(scan func(...any) error) (r Reading, err error) {
 		var at int64
@@ -62,8 +65,9 @@ func (s *Store) Series(ctx context.Context, f Followed, filter Filter) ([]Readin
 		r.At, r.CI95 = moment(at), interval(lo, hi)
 		return r, err
 	}, `SELECT runs.id, runs.started, value, lo, hi FROM readings JOIN runs ON runs.key = readings.run
-		WHERE metric = (SELECT metrics.key FROM metrics `+linkNames+` WHERE metrics.name = ? AND unit = ?
-			AND ifnull(sender.name, '') = ? AND ifnull(receiver.name, '') = ?)
+		WHERE metric = (SELECT key FROM metrics WHERE name = ? AND unit = ? AND ifnull(link, 0) = ifnull((SELECT links.key FROM links
+			JOIN hosts AS sender ON sender.key = links.sender JOIN hosts AS receiver ON receiver.key = links.receiver
+			WHERE sender.name = ? AND receiver.name = ?), 0))
 		AND `+where+` ORDER BY readings.started DESC, readings.run DESC LIMIT ?`, append(args, filter.limit())...)
 	slices.Reverse(out)
 	return out, err
