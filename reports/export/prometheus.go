@@ -68,7 +68,7 @@ func familiesOf(p *fit.Params, o Options) ([]*family, error) {
 	hosts := &family{name: "calib_run_hosts", help: "Hosts of the run.", series: []series{{nil, float64(len(p.Run.Hosts))}}}
 	parameter := interval("calib_parameter_value", "Parameter of a communication cost model, in the SI unit of label unit.",
 		"name", "unit", "model", "experiment")
-	coefficient := interval("calib_coefficient_value", "Coefficient of a cost function, in the SI unit of label unit.",
+	coefficient := interval("calib_coefficient_value", "Coefficient of a cost function, or of one of segments its value at a size, in the SI unit of label unit.",
 		"function", "coefficient", "unit", "model")
 	latency := interval("calib_link_latency_seconds", "Half round trip of the smallest message between two hosts.", "from", "to")
 	rate := interval("calib_link_rate_bytes_per_second", "Rate of the largest message between two hosts.", "from", "to")
