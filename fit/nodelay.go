@@ -8,6 +8,7 @@ import (
 
 	"calib/internal/dataset"
 	"calib/internal/stats"
+	"calib/internal/units"
 )
 
 // Nodelay is what Nagle's algorithm costs, by message size and by how many writes a message is sent in:
@@ -95,14 +96,7 @@ func nagleKeyOf(l *dataset.Sample) (nagleKey, bool) {
 func (k nagleKey) without() nagleKey { return nagleKey{k.bytes, k.writes, 0} }
 
 func (k nagleKey) String() string {
-	return fmt.Sprintf("%s in %s", sizeWords(k.bytes), plural(k.writes, "write"))
-}
-
-func plural(n int64, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return fmt.Sprintf("%s in %s", sizeWords(k.bytes), units.Plural(k.writes, "write"))
 }
 
 // nagle records the costs.
@@ -113,7 +107,7 @@ func (f *Fit) nagle(t *sampled, g *grid[nagleKey], with []nagleKey) {
 		cost := func(v []float64) ([]float64, error) { return []float64{v[on]/v[off] - 1}, nil }
 		v, _ := cost(t.values)
 		ci := t.interval(v[0], t.apply(cost), 0)
-		writes := plural(k.writes, "write")
+		writes := units.Plural(k.writes, "write")
 		f.tabulated(t, "T(x), "+writes+", Nagle", float64(k.bytes), on)
 		f.tabulated(t, "T(x), "+writes+", no delay", float64(k.bytes), off)
 		f.widenDomain("bytes", float64(k.bytes))

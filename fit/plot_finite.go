@@ -1,5 +1,9 @@
 package fit
 
+import (
+	"calib/internal/units"
+)
+
 // plots drops the points of curves and the marks that are not finite, and bands that do not fit their curve: a plot is a
 // picture of numbers that stand elsewhere, and is left out of rather than filled with null.
 func (c *cleaner) plots(in []Plot, where string) []Plot {
@@ -21,7 +25,7 @@ func (c *cleaner) plots(in []Plot, where string) []Plot {
 		}
 		p.Marks = marks
 		if dropped > 0 {
-			c.say("%splot %s: %s not finite: left out", where, p.ID, plural(int64(dropped), "number"))
+			c.say("%splot %s: %s not finite: left out", where, p.ID, units.Plural(int64(dropped), "number"))
 		}
 		out = append(out, p)
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"calib/internal/units"
 )
 
 // Plots implements Plotter.
@@ -30,7 +32,7 @@ func (Network) Plots(f *Fit) []Plot {
 		out = append(out, Plot{
 			ID: "bursts", Section: sectionContention, Title: "Time of n messages sent at once, by their size",
 			Says: sentences(fmt.Sprintf("Time to the last of n deliveries, for %s of pairs, beside eq. 16 with the parameters above",
-				plural(int64(len(bursts)), "number")), f.misses("Eq. 16 is", bursts...)),
+				units.Plural(int64(len(bursts)), "number")), f.misses("Eq. 16 is", bursts...)),
 			X: sizeAxis(true), Y: timeAxis("last delivery", true), Series: bursts, Curves: f.burstCurves(bursts), Below: true,
 		})
 	}

@@ -128,7 +128,7 @@ func (Nodelay) Plots(f *Fit) []Plot {
 func (f *Fit) nagleMarks(n int64) []Mark {
 	var out []Mark
 	for _, r := range f.Residuals {
-		if r.Series != "T(x), "+plural(n, "write")+", Nagle" || !finite(r.X) {
+		if r.Series != "T(x), "+units.Plural(n, "write")+", Nagle" || !finite(r.X) {
 			continue
 		}
 		size := int64(r.X)

@@ -29,7 +29,7 @@ func qualityRow(f *fit.Fit) []string {
 	if q == nil {
 		q = &fit.Quality{MeanError: math.NaN(), MaxError: math.NaN()}
 	}
-	return []string{clean(f.Model), clean(f.Experiment), number(q.R2, 5), Percent(q.MeanError), Percent(q.MaxError),
+	return []string{Clean(f.Model), Clean(f.Experiment), number(q.R2, 5), Percent(q.MeanError), Percent(q.MaxError),
 		percentOf(q.LeaveOneOut), number(q.Condition, 3), count(float64(f.Used)), count(float64(f.LeftOut))}
 }
 
@@ -37,16 +37,16 @@ func qualityRow(f *fit.Fit) []string {
 func saw(f *fit.Fit) []string {
 	var out []string
 	if len(f.Domain) > 0 {
-		out = append(out, fmt.Sprintf("%s saw %s, on %s.", clean(f.Model), domain(f.Domain), plural(len(f.Hosts), "host")))
+		out = append(out, fmt.Sprintf("%s saw %s, on %s.", Clean(f.Model), domain(f.Domain), plural(len(f.Hosts), "host")))
 	}
 	if len(f.LeftOutWhy) == 0 {
 		return out
 	}
 	var why []string
 	for _, flag := range slices.Sorted(maps.Keys(f.LeftOutWhy)) {
-		why = append(why, fmt.Sprintf("%s %s", count(float64(f.LeftOutWhy[flag])), clean(flag)))
+		why = append(why, fmt.Sprintf("%s %s", count(float64(f.LeftOutWhy[flag])), Clean(flag)))
 	}
-	return append(out, fmt.Sprintf("%s leaves out %s of %s: %s.", clean(f.Model), count(float64(f.LeftOut)),
+	return append(out, fmt.Sprintf("%s leaves out %s of %s: %s.", Clean(f.Model), count(float64(f.LeftOut)),
 		plural(f.Used+f.LeftOut, "timing"), strings.Join(why, ", ")))
 }
 
@@ -99,9 +99,9 @@ func (p *page) series(f *fit.Fit, series string) {
 			full = rel
 		}
 	}
-	p.line(2, "%s, %s; a full bar is %s.", p.paint(bold, clean(f.Model)), clean(series), Percent(full))
+	p.line(2, "%s, %s; a full bar is %s.", p.paint(bold, Clean(f.Model)), Clean(series), Percent(full))
 	g := grid{Grid: Grid{
-		Header: []string{clean(rows[0].XName), "timings", "measured", "95% interval", "fitted", "unit", "error", "fit high │ low"},
+		Header: []string{Clean(rows[0].XName), "timings", "measured", "95% interval", "fitted", "unit", "error", "fit high │ low"},
 		Right:  []bool{true, true, true, false, true, false, true, false}}}
 	for _, r := range rows {
 		unit := r.Unit
@@ -109,7 +109,7 @@ func (p *page) series(f *fit.Fit, series string) {
 			unit = "s"
 		}
 		m := Format(r.Measured, &[2]float64{r.Lo, r.Hi}, unit)
-		g.add(count(r.X), count(float64(r.N)), m.Value, m.CI, m.Like(r.Fitted), clean(m.Unit), signedPercent(r.Relative()),
+		g.add(count(r.X), count(float64(r.N)), m.Value, m.CI, m.Like(r.Fitted), Clean(m.Unit), signedPercent(r.Relative()),
 			bar(r.Relative(), full))
 	}
 	p.write(g)

@@ -160,8 +160,8 @@ func fixed(v float64, d int) string {
 	return s
 }
 
-// clean makes a text from a file safe to print: a host name must not move the cursor.
-func clean(s string) string {
+// Clean makes a text from a file safe to print: a host name must not move the cursor.
+func Clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n' || r == '\t':

@@ -100,7 +100,7 @@ func places(s string) int {
 }
 
 func TestClean(t *testing.T) {
-	if got := clean("h1\x1b[2J\tä生\r\n"); got != "h1·[2J ä生· " {
+	if got := Clean("h1\x1b[2J\tä生\r\n"); got != "h1·[2J ä生· " {
 		t.Errorf("clean = %q", got)
 	}
 }

@@ -169,7 +169,7 @@ func domain(d map[string][2]float64) string {
 	}
 	var parts []string
 	for _, k := range slices.Sorted(maps.Keys(d)) {
-		parts = append(parts, fmt.Sprintf("%s %s … %s", clean(k), count(d[k][0]), count(d[k][1])))
+		parts = append(parts, fmt.Sprintf("%s %s … %s", Clean(k), count(d[k][0]), count(d[k][1])))
 	}
 	return strings.Join(parts, ", ")
 }

@@ -37,8 +37,8 @@ type Verdict struct {
 // VerdictOf returns the verdict of p.
 func VerdictOf(p *fit.Params) Verdict {
 	r := p.Run
-	v := Verdict{Run: clean(r.ID), Counts: counts(p), Outliers: outliers(p), Clock: clocks(p),
-		Scope: fmt.Sprintf("%s, plan %s, seed %d, %s, %s.", plural(len(r.Hosts), "host"), clean(r.Plan), r.Seed,
+	v := Verdict{Run: Clean(r.ID), Counts: counts(p), Outliers: outliers(p), Clock: clocks(p),
+		Scope: fmt.Sprintf("%s, plan %s, seed %d, %s, %s.", plural(len(r.Hosts), "host"), Clean(r.Plan), r.Seed,
 			plural(r.Rounds, "round"), plural(r.Timings, "timing"))}
 	kind, _ := notes(p)
 	for _, n := range kind {
@@ -69,7 +69,7 @@ func ParametersOf(p *fit.Params) Grid {
 		for _, name := range ordered(p, model) {
 			q := p.Parameters[name]
 			value, unit, ci := shown(q)
-			t.add(clean(name), value, clean(unit), ci, clean(q.Status), clean(q.Label))
+			t.add(Clean(name), value, Clean(unit), ci, Clean(q.Status), Clean(q.Label))
 		}
 	}
 	return t
@@ -81,7 +81,7 @@ func WithoutValueOf(p *fit.Params) []string {
 	for _, model := range models(p) {
 		for _, name := range ordered(p, model) {
 			if q := p.Parameters[name]; q.Status != fit.StatusOK {
-				out = append(out, clean(withoutValue(name, q)))
+				out = append(out, Clean(withoutValue(name, q)))
 			}
 		}
 	}
@@ -95,13 +95,13 @@ func SourcesOf(p *fit.Params) []Group {
 		first := len(out)
 		for _, name := range ordered(p, model) {
 			q := p.Parameters[name]
-			source := clean(fmt.Sprintf("%s on %s (%s)", model, q.Experiment, q.Source))
+			source := Clean(fmt.Sprintf("%s on %s (%s)", model, q.Experiment, q.Source))
 			i := slices.IndexFunc(out[first:], func(g Group) bool { return g.Source == source })
 			if i < 0 {
 				i = len(out) - first
 				out = append(out, Group{Source: source})
 			}
-			out[first+i].Names = append(out[first+i].Names, clean(name))
+			out[first+i].Names = append(out[first+i].Names, Clean(name))
 		}
 	}
 	return out
@@ -153,10 +153,10 @@ func FunctionsOf(p *fit.Params) []FunctionPart {
 	var out []FunctionPart
 	for _, name := range slices.Sorted(maps.Keys(p.Functions)) {
 		f := p.Functions[name]
-		part := FunctionPart{Name: clean(name), Form: clean(f.Form), Unit: clean(f.Unit), Label: clean(f.Label), Source: clean(f.Source),
+		part := FunctionPart{Name: Clean(name), Form: Clean(f.Form), Unit: Clean(f.Unit), Label: Clean(f.Label), Source: Clean(f.Source),
 			Domain: domain(f.Domain), Pieces: f.Form == fit.SegmentsForm}
 		for _, c := range slices.Sorted(maps.Keys(f.Coeff)) {
-			part.Coeff = append(part.Coeff, Coefficient{clean(c), coefficient(f, c)})
+			part.Coeff = append(part.Coeff, Coefficient{Clean(c), coefficient(f, c)})
 		}
 		out = append(out, part)
 	}
@@ -182,7 +182,7 @@ func PairsOf(p *fit.Params) PairsPart {
 	part.Says = append(part.Says, spread("latency", "s", p.Pairs, func(q fit.Pair) *float64 { return q.Latency })...)
 	part.Says = append(part.Says, spread("rate", "B/s", p.Pairs, func(q fit.Pair) *float64 { return q.Rate })...)
 	for _, h := range slowHosts(p.Pairs) {
-		part.Says = append(part.Says, fmt.Sprintf("Host %s is in %d slow pairs of its %d: the host, not the pairs.", clean(h.name),
+		part.Says = append(part.Says, fmt.Sprintf("Host %s is in %d slow pairs of its %d: the host, not the pairs.", Clean(h.name),
 			h.slow, h.pairs))
 	}
 	for _, q := range slow {
@@ -195,7 +195,7 @@ func PairsOf(p *fit.Params) PairsPart {
 }
 
 func pairRow(q fit.Pair) []string {
-	return []string{clean(q.From + " → " + q.To), quantity(q.Latency, q.LatencyCI, "s"), quantity(q.Rate, q.RateCI, "B/s"), clean(q.Slow)}
+	return []string{Clean(q.From + " → " + q.To), quantity(q.Latency, q.LatencyCI, "s"), quantity(q.Rate, q.RateCI, "B/s"), Clean(q.Slow)}
 }
 
 // QualityOf returns how well each fit describes its data, and sentences on which data those were.
@@ -217,7 +217,7 @@ func ValidationOf(p *fit.Params) Grid {
 	t := Grid{Header: []string{"pattern", "hosts", "bytes", "predicted", "measured", "error"},
 		Right: []bool{false, true, true, true, true, true}}
 	for _, v := range p.Validation {
-		t.add(clean(v.Pattern), strconv.Itoa(v.Hosts), count(float64(v.Bytes)), Format(v.Predicted, v.CI95, "s").String(),
+		t.add(Clean(v.Pattern), strconv.Itoa(v.Hosts), count(float64(v.Bytes)), Format(v.Predicted, v.CI95, "s").String(),
 			Format(v.Measured, nil, "s").String(), signedPercent(v.Error))
 	}
 	return t
@@ -234,7 +234,7 @@ type EnvironmentPart struct {
 func EnvironmentOf(p *fit.Params) EnvironmentPart {
 	e := p.Environment
 	part := EnvironmentPart{
-		Says: fmt.Sprintf("calib %s on %s: %s.", clean(strings.Join(p.Run.Versions, ", ")), plural(len(p.Run.Hosts), "host"),
+		Says: fmt.Sprintf("calib %s on %s: %s.", Clean(strings.Join(p.Run.Versions, ", ")), plural(len(p.Run.Hosts), "host"),
 			hostList(p.Run.Hosts)),
 		Differs: Grid{Header: []string{"fact", "value", "on"}},
 		Common:  Grid{Header: []string{"fact", "on every host"}},
@@ -243,20 +243,20 @@ func EnvironmentOf(p *fit.Params) EnvironmentPart {
 		for i, v := range byValue(e.Differences[fact], p.Run.Hosts) {
 			name := ""
 			if i == 0 {
-				name = clean(fact)
+				name = Clean(fact)
 			}
-			part.Differs.add(name, clean(v.value), hostList(v.hosts))
+			part.Differs.add(name, Clean(v.value), hostList(v.hosts))
 		}
 	}
 	for _, fact := range slices.Sorted(maps.Keys(e.Common)) {
-		part.Common.add(clean(fact), clean(e.Common[fact]))
+		part.Common.add(Clean(fact), Clean(e.Common[fact]))
 	}
 	return part
 }
 
 // FilesOf returns the files of the run in dir, and what is worth doing with this result.
 func FilesOf(p *fit.Params, dir string) (files, next Grid) {
-	dir = clean(dir)
+	dir = Clean(dir)
 	files = Grid{Header: []string{"file", "what is in it"}, Rows: [][]string{
 		{filepath.Join(dir, "params.json"), "the parameters, for programs"},
 		{filepath.Join(dir, "report.html"), "the report with figures, for a browser; it needs no network"},

@@ -38,7 +38,7 @@ type PlanExperiment struct {
 // PlanText writes the forecast for people.
 func PlanText(w io.Writer, f Plan, o Options) error {
 	p := newPage(o)
-	p.line(2, "%s: %s, seed %d; %s, %s; %s; at most %s over the busiest link.", p.paint(bold, "Plan "+clean(f.Name)),
+	p.line(2, "%s: %s, seed %d; %s, %s; %s; at most %s over the busiest link.", p.paint(bold, "Plan "+Clean(f.Name)),
 		plural(f.Hosts, "host"), f.Seed, plural(f.Rounds, "round"), plural(f.Slots, "slot"),
 		p.paint(bold, timeRange(f.MinutesLo, f.MinutesHi)), f.BytesPerLink)
 	p.WriteByte('\n')
@@ -48,7 +48,7 @@ func PlanText(w io.Writer, f Plan, o Options) error {
 		g := grid{Grid: Grid{Header: []string{"experiment", "points", "slots", "time", "bytes per link"},
 			Right: []bool{false, true, true, true, true}}}
 		for _, e := range f.Experiments {
-			g.add(clean(e.Name), strconv.Itoa(e.Points), strconv.Itoa(e.Slots), timeRange(e.MinutesLo, e.MinutesHi),
+			g.add(Clean(e.Name), strconv.Itoa(e.Points), strconv.Itoa(e.Slots), timeRange(e.MinutesLo, e.MinutesHi),
 				e.BytesPerLink.String())
 		}
 		p.write(g)

@@ -85,7 +85,7 @@ const hostsShown = 12
 
 func hostList(hosts []string) string {
 	if len(hosts) <= hostsShown {
-		return clean(strings.Join(hosts, ", "))
+		return Clean(strings.Join(hosts, ", "))
 	}
-	return clean(strings.Join(hosts[:hostsShown], ", ")) + fmt.Sprintf(" and %d more", len(hosts)-hostsShown)
+	return Clean(strings.Join(hosts[:hostsShown], ", ")) + fmt.Sprintf(" and %d more", len(hosts)-hostsShown)
 }

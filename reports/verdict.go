@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"calib/fit"
+	"calib/internal/units"
 )
 
 // verdict opens a report: what the network behaves like, how far the numbers go, and what stands out.
@@ -54,12 +55,12 @@ func outliers(ps *fit.Params) []string {
 	var out []string
 	hosts := slowHosts(ps.Pairs)
 	for _, h := range hosts {
-		out = append(out, fmt.Sprintf("Host %s stands out: %d of its %d pairs are slow.", clean(h.name), h.slow, h.pairs))
+		out = append(out, fmt.Sprintf("Host %s stands out: %d of its %d pairs are slow.", Clean(h.name), h.slow, h.pairs))
 	}
 	if slow := slowPairs(ps.Pairs, hosts); len(slow) > 0 {
 		worst := slow[0]
 		out = append(out, fmt.Sprintf("%s slow, most of all %s: %s.", pluralAre(len(slow), "pair"),
-			clean(worst.From+" → "+worst.To), clean(worst.Slow)))
+			Clean(worst.From+" → "+worst.To), Clean(worst.Slow)))
 	}
 	return out
 }
@@ -70,7 +71,7 @@ func clocks(ps *fit.Params) []string {
 	for _, name := range slices.Sorted(maps.Keys(ps.Parameters)) {
 		q := ps.Parameters[name]
 		if q.Experiment == "clock" && q.Value != nil {
-			out = append(out, fmt.Sprintf("Clock: %s, %s = %s.", clean(q.Label), clean(name), Format(*q.Value, q.CI95, q.Unit)))
+			out = append(out, fmt.Sprintf("Clock: %s, %s = %s.", Clean(q.Label), Clean(name), Format(*q.Value, q.CI95, q.Unit)))
 		}
 	}
 	return out
@@ -135,20 +136,12 @@ func count(v float64) string {
 	if v != float64(int64(v)) {
 		return strconv.FormatFloat(v, 'g', 4, 64)
 	}
-	s := strconv.FormatInt(int64(v), 10)
-	sign := ""
-	if s[0] == '-' {
-		sign, s = "-", s[1:]
-	}
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return sign + s
+	return units.Grouped(int64(v))
 }
 
 // sentence begins s with a capital and ends it with a point.
 func sentence(s string) string {
-	s = clean(strings.TrimSpace(s))
+	s = Clean(strings.TrimSpace(s))
 	if s == "" {
 		return s
 	}

@@ -23,7 +23,7 @@ func groupWarnings(ps *fit.Params) []warning {
 	at := map[string]int{}
 	seen := map[string]bool{}
 	add := func(text, model string) {
-		text = clean(text)
+		text = Clean(text)
 		key := digits.ReplaceAllString(text, "#")
 		i, ok := at[key]
 		if !ok {
@@ -44,7 +44,7 @@ func groupWarnings(ps *fit.Params) []warning {
 	}
 	for _, f := range ps.Fits {
 		for _, w := range f.Warnings {
-			add(w, clean(f.Model))
+			add(w, Clean(f.Model))
 		}
 	}
 	return out

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -43,7 +42,7 @@ func runAA(c *cli.Context) error {
 	}
 	floor := compare.Noise(runs)
 	path := filepath.Join(root, noiseFile)
-	werr := replaceFile(path, func(w io.Writer) error { return compare.WriteFloor(w, floor) })
+	werr := files.ReplaceBy(path, func(w io.Writer) error { return compare.WriteFloor(w, floor) })
 	if werr != nil {
 		return werr
 	}
@@ -95,15 +94,6 @@ func repeatRuns(c *cli.Context, root, what string, n int) ([]compare.Run, error)
 		return runs, withCode(exitPartial, partial)
 	}
 	return runs, nil
-}
-
-// replaceFile writes a file whole or not at all.
-func replaceFile(path string, write func(io.Writer) error) error {
-	var buf bytes.Buffer
-	if err := write(&buf); err != nil {
-		return err
-	}
-	return files.Replace(path, buf.Bytes())
 }
 
 // joinFirst keeps the exit code of err, where there is one.

@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"calib/internal/history"
+	"calib/internal/units"
 	"calib/reports"
 	"calib/reports/compare"
 )
@@ -85,7 +86,7 @@ func tellBaseline(c *cli.Context, out baselineShown) error {
 		fmt.Fprintf(t, "note\t%s\n", out.Baseline.Note)
 	}
 	if out.Noise != nil {
-		fmt.Fprintf(t, "noise floor\tof %s, %s\n", counted(len(out.Noise.Runs), "run"), counted(len(out.Noise.Of), "metric"))
+		fmt.Fprintf(t, "noise floor\tof %s, %s\n", units.Plural(len(out.Noise.Runs), "run"), units.Plural(len(out.Noise.Of), "metric"))
 	}
 	if out.Cut != nil {
 		fmt.Fprintf(t, "known change\tfrom run %s on: %s; runs before it are not compared with\n", out.Cut.Run, out.Cut.Reason)
@@ -191,7 +192,7 @@ func baselineRuns(c *cli.Context, name string) ([]compare.Run, error) {
 		}
 		if n := len(b.Runs) - len(runs); n > 0 {
 			says := fmt.Sprintf("baseline %s: %d of %s were before the known change of everything with run %s (%s)", name, n,
-				counted(len(b.Runs), "run"), b.Cut.Run, b.Cut.Reason)
+				units.Plural(len(b.Runs), "run"), b.Cut.Run, b.Cut.Reason)
 			if len(runs) == 0 {
 				return usagef("%s; set it anew with runs behind it", says)
 			}

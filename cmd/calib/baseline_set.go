@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"calib/internal/history"
+	"calib/internal/units"
 	"calib/reports"
 	"calib/reports/compare"
 )
@@ -126,6 +127,6 @@ func tellBaselineSet(c *cli.Context, out baselineSet) error {
 	if out.Baseline.Noise {
 		noise = "with a noise floor"
 	}
-	_, err := fmt.Fprintf(c.App.Writer, "baseline %s: %s, %s\n", out.Baseline.Name, counted(len(out.Baseline.Runs), "run"), noise)
+	_, err := fmt.Fprintf(c.App.Writer, "baseline %s: %s, %s\n", out.Baseline.Name, units.Plural(len(out.Baseline.Runs), "run"), noise)
 	return err
 }

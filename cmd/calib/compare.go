@@ -13,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"calib/internal/files"
 	"calib/internal/units"
 	"calib/reports/compare"
 )
@@ -162,7 +163,7 @@ func compareRuns(c *cli.Context) error {
 		if path == "" {
 			continue
 		}
-		if err := replaceFile(path, func(w io.Writer) error { return f.write(w, v) }); err != nil {
+		if err := files.ReplaceBy(path, func(w io.Writer) error { return f.write(w, v) }); err != nil {
 			return fmt.Errorf("compare: --%s: %w", f.name, err)
 		}
 		paths[f.name] = path

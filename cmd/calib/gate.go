@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"calib/internal/files"
 	"calib/internal/rundir"
 	"calib/reports"
 	"calib/reports/compare"
@@ -67,11 +68,13 @@ func gate(c *cli.Context) error {
 	if root == "" {
 		root = "gate-" + rundir.DefaultName(time.Now())
 	}
-	stage := 0
 	var partial error
 	measure := func(_ context.Context, n int, why []string) ([]compare.Run, error) {
-		stage++
-		runs, err := repeatRuns(c, root, []string{"run", "again"}[min(stage, 2)-1], n)
+		what := "run"
+		if why != nil {
+			what = "again"
+		}
+		runs, err := repeatRuns(c, root, what, n)
 		if codeOf(err) == exitPartial {
 			partial, err = err, nil
 		}
@@ -96,7 +99,7 @@ func writeVerdict(dir string, v *compare.Verdict) (map[string]string, error) {
 		verdictFile: compare.WriteVerdict, junitFile: compare.JUnit, summaryFile: compare.Markdown,
 	} {
 		paths[name] = filepath.Join(dir, name)
-		errs = append(errs, replaceFile(paths[name], func(w io.Writer) error { return write(w, v) }))
+		errs = append(errs, files.ReplaceBy(paths[name], func(w io.Writer) error { return write(w, v) }))
 	}
 	return paths, errors.Join(errs...)
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -151,14 +150,6 @@ func splitLink(text string) (from, to string, err error) {
 
 // minute prints a time for people.
 func minute(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") }
-
-// counted is "1 run", "2 runs".
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
 
 // orDash stands in for a text that is not there.
 func orDash(s string) string {

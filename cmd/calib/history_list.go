@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"calib/internal/history"
+	"calib/internal/units"
 	"calib/reports"
 )
 
@@ -75,7 +76,7 @@ func tellRuns(c *cli.Context, out historyRuns) error {
 		note("no such run in " + out.Store)
 		return nil
 	case out.More:
-		note("the newest " + counted(len(out.Runs), "run") + "; --last 0 lists all")
+		note("the newest " + units.Plural(len(out.Runs), "run") + "; --last 0 lists all")
 	}
 	t := newTable(c.App.Writer)
 	fmt.Fprintln(t, "RUN\tSTARTED (UTC)\tPLAN\tHOSTS\tSTATUS\tLABEL\tBASELINES")

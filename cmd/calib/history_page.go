@@ -31,7 +31,7 @@ func (v *survey) page(out historyPlot, figures []figure.Figure) html.Page {
 // finding says what changed, when, and by how much.
 func (v *survey) finding(all []historyChange) []string {
 	from, to := v.span()
-	over := fmt.Sprintf("%s from %s to %s", counted(len(v.runs), "run"), day(from), day(to))
+	over := fmt.Sprintf("%s from %s to %s", units.Plural(len(v.runs), "run"), day(from), day(to))
 	open := slices.DeleteFunc(slices.Clone(all), func(c historyChange) bool { return c.Ack != nil })
 	var lead []string
 	switch {
@@ -40,10 +40,10 @@ func (v *survey) finding(all []historyChange) []string {
 	case len(all) == 0:
 		return []string{fmt.Sprintf("No change found in %s.", over)}
 	case len(open) == 0:
-		return []string{fmt.Sprintf("No new change in %s; %s found, all acknowledged.", over, counted(len(all), "change"))}
+		return []string{fmt.Sprintf("No new change in %s; %s found, all acknowledged.", over, units.Plural(len(all), "change"))}
 	}
 	metrics := len(changed(v.network)) + len(changed(v.links))
-	first := fmt.Sprintf("%s of level in %s, in %s.", counted(len(all), "change"), counted(metrics, "metric"), over)
+	first := fmt.Sprintf("%s of level in %s, in %s.", units.Plural(len(all), "change"), units.Plural(metrics, "metric"), over)
 	if known := len(all) - len(open); known > 0 {
 		first = strings.TrimSuffix(first, ".") + fmt.Sprintf("; %d acknowledged.", known)
 	}
@@ -63,7 +63,7 @@ func (v *survey) limits(out historyPlot) []string {
 	var says []string
 	if v.linkRuns < len(v.runs) && len(v.links) > 0 {
 		says = append(says, fmt.Sprintf("Links were searched in their newest %s: there are %d metrics of links; --link FROM,TO searches all runs.",
-			counted(v.linkRuns, "run"), len(v.links)))
+			units.Plural(v.linkRuns, "run"), len(v.links)))
 	}
 	if n := out.Searched - out.Drawn; n > 0 {
 		says = append(says, fmt.Sprintf("%d of %d metrics are drawn, at most %d and first of all what changed; --metric NAME and "+

@@ -15,6 +15,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"calib/fit"
+	"calib/internal/files"
 	"calib/internal/history"
 	"calib/reports"
 	"calib/reports/draw"
@@ -179,7 +180,7 @@ func (v *survey) write(c *cli.Context, format string, drawn []*track) error {
 			to = filepath.Join(to, plotFile)
 		}
 		out.Files = []string{to}
-		err = replaceFile(to, func(w io.Writer) error { return v.page(out, figures).Write(w) })
+		err = files.ReplaceBy(to, func(w io.Writer) error { return v.page(out, figures).Write(w) })
 	} else {
 		if to == "" {
 			to = plotDir

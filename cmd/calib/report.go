@@ -12,6 +12,7 @@ import (
 
 	"calib/fit"
 	"calib/internal/dataset"
+	"calib/internal/files"
 	"calib/internal/rundir"
 	"calib/reports"
 	"calib/reports/draw"
@@ -91,14 +92,14 @@ func writeReport(c *cli.Context, dir *rundir.Dir, p *fit.Params, format string) 
 	if err != nil {
 		return err
 	}
-	var files []string
+	var paths []string
 	if format == formatHTML {
 		out := c.String("out")
 		if out == "" {
 			out = dir.File(rundir.HTMLFile)
 		}
-		files = []string{out}
-		err = replaceFile(out, func(w io.Writer) error {
+		paths = []string{out}
+		err = files.ReplaceBy(out, func(w io.Writer) error {
 			return html.Report(w, p, figures, html.Options{Dir: dir.Path(), History: timelines})
 		})
 	} else {
@@ -106,12 +107,12 @@ func writeReport(c *cli.Context, dir *rundir.Dir, p *fit.Params, format string) 
 		if out == "" {
 			out = filepath.Join(dir.Path(), "figures")
 		}
-		files, err = draw.Files(out, slices.Concat(figures, timelines), format)
+		paths, err = draw.Files(out, slices.Concat(figures, timelines), format)
 	}
 	if err != nil {
 		return err
 	}
-	return tellFiles(c, "report", dir.Path(), written{format, files})
+	return tellFiles(c, "report", dir.Path(), written{format, paths})
 }
 
 // tellFiles names the files that were written.

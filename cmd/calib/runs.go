@@ -1,9 +1,6 @@
 package main
 
 import (
-	"errors"
-	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,7 +8,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"calib/fit"
 	"calib/internal/rundir"
 	"calib/reports/compare"
 )
@@ -80,19 +76,11 @@ func hasFile(path string) bool {
 
 // oneRun reads a params.json. Its run.json, where there is one, says when it was started, and otherwise the name of the run.
 func oneRun(path string) ([]compare.Run, error) {
-	f, err := os.Open(path)
+	p, err := readParams(path)
+	if err != nil {
+		return nil, withCode(exitUsage, err)
+	}
 	dir := filepath.Dir(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, usagef("run %s: no %s yet; calib fit %s makes it", dir, rundir.ParamsFile, dir)
-	}
-	if err != nil {
-		return nil, usagef("runs: %w", err)
-	}
-	defer f.Close()
-	p, err := fit.Decode(f)
-	if err != nil {
-		return nil, withCode(exitUsage, fmt.Errorf("%s: %w", path, err))
-	}
 	at := startOf(p.Run.ID)
 	if d, err := rundir.Open(dir); err == nil && d.Run().ID == p.Run.ID {
 		at = d.Run().Started

@@ -61,7 +61,7 @@ func layers() []layer {
 		{pkg: "reports/html", may: []string{"reports", "reports/figure", "fit", "internal/units"}, why: "a page renders figures and tables"},
 		{pkg: "reports/draw", may: []string{"reports/figure", "fit", "internal/files", "internal/units"}, why: "a drawing renders figures"},
 		{pkg: "reports/export", may: []string{"fit", "internal/units"}, why: "an export is made of a params.json alone"},
-		{pkg: "reports/compare", may: []string{"fit", "internal/stats", "internal/units"},
+		{pkg: "reports/compare", may: []string{"reports", "fit", "internal/stats", "internal/units"},
 			why: "a verdict is made of finished runs, wherever they are kept"},
 		{pkg: "internal/history", may: []string{"internal/dataset", "fit", "internal/units"}, why: "the store keeps finished runs"},
 		{pkg: "internal/lab", may: []string{"internal/netspec", "internal/units"}, why: "the lab is a wire: it must not know who measures it"},

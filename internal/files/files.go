@@ -3,6 +3,7 @@
 package files
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -19,14 +20,17 @@ func Replace(path string, b []byte) error {
 	})
 }
 
-// ReplaceBy is Replace for what is too large to be held: write writes it, and an error of write leaves path as it was.
+// ReplaceBy is Replace for what is written bit by bit, and never held whole: write writes it, and an error of write leaves path as it was.
 func ReplaceBy(path string, write func(io.Writer) error) error {
 	dir, name := filepath.Split(path)
 	f, err := os.CreateTemp(filepath.Clean(dir+"."), "."+name+".*")
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, Reason(err))
 	}
-	err = write(f)
+	b := bufio.NewWriter(f)
+	if err = write(b); err == nil {
+		err = b.Flush()
+	}
 	if err == nil {
 		err = f.Chmod(0o644)
 	}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"calib/fit"
+	"calib/internal/units"
 )
 
 // Run is what a comparison needs of a run.
@@ -120,7 +121,7 @@ func Compare(old, new []Run, o Options) *Verdict {
 			counts = "is taken to be as much as between runs of one night"
 		}
 		v.Notes = append(v.Notes, fmt.Sprintf("the old runs are of %s: what differs from night to night is not known, and %s",
-			plural(v.Old.Nights, "night"), counts))
+			units.Plural(v.Old.Nights, "night"), counts))
 	}
 	v.changes, v.moved = t.judge(o), t.moves(o)
 	v.conclude()

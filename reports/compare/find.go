@@ -8,6 +8,7 @@ import (
 
 	"calib/fit"
 	"calib/internal/stats"
+	"calib/internal/units"
 )
 
 // conclude makes the findings and the outcome of the changes.
@@ -67,13 +68,13 @@ func (v *Verdict) decide() {
 func (m More) String() string {
 	switch {
 	case m.Old > 0 && m.New > 0 && m.Old == m.New:
-		return fmt.Sprintf("%s on each side", plural(m.Old, "more run"))
+		return fmt.Sprintf("%s on each side", units.Plural(m.Old, "more run"))
 	case m.Old > 0 && m.New > 0:
-		return fmt.Sprintf("%s and %s", plural(m.Old, "more old run"), plural(m.New, "more new run"))
+		return fmt.Sprintf("%s and %s", units.Plural(m.Old, "more old run"), units.Plural(m.New, "more new run"))
 	case m.Old > 0:
-		return plural(m.Old, "more old run")
+		return units.Plural(m.Old, "more old run")
 	}
-	return plural(m.New, "more new run")
+	return units.Plural(m.New, "more new run")
 }
 
 // find groups the changes of one kind: each host is a finding, each link that no host explains, and the network. Links are
@@ -131,7 +132,7 @@ func along(all []Finding) []Finding {
 	network := all[i]
 	all = slices.Delete(all, i, i+1)
 	all[0].Along = network.Changes
-	all[0].Text += fmt.Sprintf("; with it %s of the network", plural(len(network.Changes), "parameter"))
+	all[0].Text += fmt.Sprintf("; with it %s of the network", units.Plural(len(network.Changes), "parameter"))
 	return all
 }
 

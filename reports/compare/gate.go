@@ -8,6 +8,7 @@ import (
 
 	"calib/fit"
 	"calib/internal/stats"
+	"calib/internal/units"
 )
 
 // GateOptions are Options of a gate.
@@ -138,7 +139,7 @@ func (v *Verdict) confirm(suspects []Change, second *Verdict, runs []Run) {
 			c.State = NotConfirmed
 		}
 	}
-	v.Notes = append(v.Notes, fmt.Sprintf("measured again: %d of %s confirmed", v.Again.Confirmed, plural(len(suspects), "suspect")))
+	v.Notes = append(v.Notes, fmt.Sprintf("measured again: %d of %s confirmed", v.Again.Confirmed, units.Plural(len(suspects), "suspect")))
 	v.conclude()
 	if len(second.apart) > 0 {
 		v.apart = second.apart

@@ -6,6 +6,9 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"calib/internal/units"
+	"calib/reports"
 )
 
 type (
@@ -42,10 +45,10 @@ type (
 // and one for all other links. A regression is a failure, what is inconclusive is skipped, and an environment that is not
 // comparable is an error of a case of its own.
 func JUnit(w io.Writer, v *Verdict) error {
-	s := suite{Name: "calib", Properties: []property{{"outcome", v.Outcome}, {"old", clean(strings.Join(v.Old.Runs, " "))},
-		{"new", clean(strings.Join(v.New.Runs, " "))}}}
+	s := suite{Name: "calib", Properties: []property{{"outcome", v.Outcome}, {"old", reports.Clean(strings.Join(v.Old.Runs, " "))},
+		{"new", reports.Clean(strings.Join(v.New.Runs, " "))}}}
 	if v.Outcome == NotComparable || len(v.changes) == 0 && len(v.Network)+len(v.Hosts)+len(v.Links) == 0 {
-		why := clean(strings.Join(v.Why, "; "))
+		why := reports.Clean(strings.Join(v.Why, "; "))
 		s.Cases = append(s.Cases, testcase{Class: "calib", Name: "comparable", Error: &result{why, v.Outcome, why}})
 	}
 	for _, c := range v.Network {
@@ -55,7 +58,7 @@ func JUnit(w io.Writer, v *Verdict) error {
 	s.group("calib.link", v.Links)
 	if v.Tested.Links > 0 {
 		s.Cases = append(s.Cases, testcase{Class: "calib.link", Name: "all other links",
-			Out: fmt.Sprintf("%s of links tested", plural(v.Tested.Links, "metric"))})
+			Out: fmt.Sprintf("%s of links tested", units.Plural(v.Tested.Links, "metric"))})
 	}
 	for _, c := range s.Cases {
 		s.Tests++
@@ -100,7 +103,7 @@ func (s *suite) group(class string, changes []Change) {
 func caseOf(class, name string, changes []Change) testcase {
 	var lines, failed, open []string
 	for _, c := range changes {
-		lines = append(lines, clean(row(c, false)))
+		lines = append(lines, reports.Clean(row(c, false)))
 		switch c.State {
 		case Regression:
 			failed = append(failed, c.Name+" "+c.Says())
@@ -109,12 +112,12 @@ func caseOf(class, name string, changes []Change) testcase {
 		}
 	}
 	out := strings.Join(lines, "\n")
-	t := testcase{Class: class, Name: clean(name)}
+	t := testcase{Class: class, Name: reports.Clean(name)}
 	switch {
 	case len(failed) > 0:
-		t.Failure = &result{clean(strings.Join(failed, ", ")), Regression, out}
+		t.Failure = &result{reports.Clean(strings.Join(failed, ", ")), Regression, out}
 	case len(open) > 0:
-		t.Skipped = &result{"inconclusive: " + clean(strings.Join(open, ", ")), Inconclusive, out}
+		t.Skipped = &result{"inconclusive: " + reports.Clean(strings.Join(open, ", ")), Inconclusive, out}
 	default:
 		t.Out = out
 	}

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"calib/internal/stats"
+	"calib/internal/units"
 )
 
 // FloorSchema names the version of a noise floor.
@@ -196,7 +197,7 @@ func ReadFloor(r io.Reader) (*Floor, error) {
 // FloorText writes f for people: the network's quantities, and the range over the links.
 func FloorText(w io.Writer, f *Floor) error {
 	p := &printer{w: w}
-	p.line("Noise floor of %s: two runs of the same differ by less in %.0f%% of cases.", plural(len(f.Runs), "run"), 100*f.Level)
+	p.line("Noise floor of %s: two runs of the same differ by less in %.0f%% of cases.", units.Plural(len(f.Runs), "run"), 100*f.Level)
 	p.line("")
 	type span struct {
 		least, most float64
@@ -221,7 +222,7 @@ func FloorText(w io.Writer, f *Floor) error {
 	}
 	for _, name := range names {
 		s := links[name]
-		p.line("  %-24s %9s  to %s over %s", name+" of a link", percent(s.least), percent(s.most), plural(s.n, "link"))
+		p.line("  %-24s %9s  to %s over %s", name+" of a link", percent(s.least), percent(s.most), units.Plural(s.n, "link"))
 	}
 	return p.err
 }

@@ -5,6 +5,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"calib/internal/units"
 )
 
 // Text writes v for a terminal: the verdict, the findings with their evidence, every parameter of the network, and what
@@ -32,14 +34,14 @@ func Text(w io.Writer, v *Verdict) error {
 	}
 	if len(v.Network) > 0 {
 		p.line("")
-		p.line("Network: medians of %s and %s", plural(len(v.Old.Runs), "old run"), plural(len(v.New.Runs), "new run"))
+		p.line("Network: medians of %s and %s", units.Plural(len(v.Old.Runs), "old run"), units.Plural(len(v.New.Runs), "new run"))
 		for _, c := range v.Network {
 			p.line("  %-13s %s", c.State, row(c, false))
 		}
 	}
 	if v.Tested.Links > 0 {
 		p.line("")
-		p.line("Links: %s of links tested, %s of hosts", plural(v.Tested.Links, "metric"), plural(v.Tested.Hosts, "metric"))
+		p.line("Links: %s of links tested, %s of hosts", units.Plural(v.Tested.Links, "metric"), units.Plural(v.Tested.Hosts, "metric"))
 	}
 	if len(v.Notes) > 0 {
 		p.line("")
@@ -62,7 +64,7 @@ func headline(v *Verdict) string {
 				n++
 			}
 		}
-		return fmt.Sprintf("regression: %s", plural(n, "finding"))
+		return fmt.Sprintf("regression: %s", units.Plural(n, "finding"))
 	}
 	return v.Outcome + ": " + strings.Join(v.Why, "; ")
 }
@@ -104,8 +106,8 @@ func Markdown(w io.Writer, v *Verdict) error {
 	p := &printer{w: w}
 	p.line("## calib: %s", cell(v.Outcome))
 	p.line("")
-	p.line("%s. %s against %s; changes below %s do not count.", cell(headline(v)), plural(len(v.New.Runs), "new run"),
-		plural(len(v.Old.Runs), "old run"), percent(v.Relative))
+	p.line("%s. %s against %s; changes below %s do not count.", cell(headline(v)), units.Plural(len(v.New.Runs), "new run"),
+		units.Plural(len(v.Old.Runs), "old run"), percent(v.Relative))
 	if len(v.Findings) > 0 {
 		p.line("")
 		p.line("| finding | quantity | old | new | change | 95%% interval | threshold | adjusted p |")

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"calib/internal/units"
+	"calib/reports"
 )
 
 // text is a finding in words.
@@ -38,7 +38,7 @@ func (f Finding) text() string {
 	}
 	which := ""
 	if f.OfLinks > 0 && f.Links > 0 {
-		which = fmt.Sprintf("%d of its %s: ", f.Links, plural(f.OfLinks, "link"))
+		which = fmt.Sprintf("%d of its %s: ", f.Links, units.Plural(f.OfLinks, "link"))
 	}
 	return subject + ": " + which + strings.Join(what, ", ")
 }
@@ -98,26 +98,6 @@ func number(v float64, unit string) string {
 	return strings.TrimSpace(units.Format(v, unit))
 }
 
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return strconv.Itoa(n) + " " + what + "s"
-}
-
-// clean makes a text from a file safe to print.
-func clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r == '\n' || r == '\t' {
-			return ' '
-		}
-		if !unicode.IsPrint(r) {
-			return '·'
-		}
-		return r
-	}, s)
-}
-
 // printer writes lines until one fails.
 type printer struct {
 	w   io.Writer
@@ -126,7 +106,7 @@ type printer struct {
 
 func (p *printer) line(format string, args ...any) {
 	if p.err == nil {
-		_, p.err = fmt.Fprintln(p.w, strings.TrimRight(clean(fmt.Sprintf(format, args...)), " "))
+		_, p.err = fmt.Fprintln(p.w, strings.TrimRight(reports.Clean(fmt.Sprintf(format, args...)), " "))
 	}
 }
 

@@ -167,5 +167,5 @@ func plural(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
-	return fmt.Sprintf("%s %ss", thousands(n), what)
+	return fmt.Sprintf("%s %ss", units.Grouped(int64(n)), what)
 }

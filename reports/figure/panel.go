@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"calib/fit"
+	"calib/internal/units"
 )
 
 // panel is a figure in the making: what the plots of one ID bring.
@@ -180,7 +181,7 @@ func (s *pointSet) trace(name string) Trace {
 		interval, text = interval || lo < hi, text || r.N > 0
 		words := ""
 		if r.N > 0 {
-			words = thousands(r.N) + " timings"
+			words = units.Grouped(int64(r.N)) + " timings"
 		}
 		t.X, t.Y, t.Lo, t.Hi = append(t.X, r.X), append(t.Y, r.Measured), append(t.Lo, lo), append(t.Hi, hi)
 		t.Text = append(t.Text, words)

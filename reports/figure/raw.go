@@ -9,6 +9,7 @@ import (
 
 	"calib/fit"
 	"calib/internal/dataset"
+	"calib/internal/units"
 )
 
 // quantiler makes bands of raw timings.
@@ -104,16 +105,16 @@ func (q *quantiler) bands(r fit.Raw) []Trace {
 
 // words says how many timings there are, and how many were left out.
 func (s selected) words() string {
-	text := thousands(s.count) + " timings"
+	text := units.Grouped(int64(s.count)) + " timings"
 	switch {
 	case s.retrans > 0 && s.broken > 0:
-		return fmt.Sprintf("%s (left out: %s with retransmissions, %s broken off)", text, thousands(s.retrans), thousands(s.broken))
+		return fmt.Sprintf("%s (left out: %s with retransmissions, %s broken off)", text, units.Grouped(int64(s.retrans)), units.Grouped(int64(s.broken)))
 	case cmp.Or(s.retrans, s.broken) == 0:
 		return text
 	case s.retrans > 0:
-		return fmt.Sprintf("%s (left out: %s with retransmissions)", text, thousands(s.retrans))
+		return fmt.Sprintf("%s (left out: %s with retransmissions)", text, units.Grouped(int64(s.retrans)))
 	}
-	return fmt.Sprintf("%s (left out: %s broken off)", text, thousands(s.broken))
+	return fmt.Sprintf("%s (left out: %s broken off)", text, units.Grouped(int64(s.broken)))
 }
 
 // quantile is that of type 7, as everywhere in calib, of sorted nanoseconds, in seconds. Package stats has it for float64

@@ -3,7 +3,6 @@ package figure
 import (
 	"math"
 	"slices"
-	"strconv"
 
 	"calib/fit"
 )
@@ -130,13 +129,4 @@ func (t *Trace) raise(floor float64) {
 			t.Lo[i] = math.Min(floor, t.Hi[i])
 		}
 	}
-}
-
-// thousands prints a count: "12,345".
-func thousands(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }
