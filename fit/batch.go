@@ -2,30 +2,34 @@ package fit
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"sort"
 	"strings"
 
+	"calib/fit/params"
 	"calib/internal/dataset"
+	"calib/internal/dataset/names"
 )
 
-// batch is what was timed together: one line of pingpong, or the n lines of one paired batch.
-type batch struct {
-	id    batchID // of a paired batch
-	lines []*dataset.Sample
-	point dataset.Point
-	round int
-	dir   int
+// Batch is what was timed together: one line of pingpong, or the n lines of one paired batch.
+type Batch struct {
+	ID    BatchID // of a paired batch
+	Lines []*dataset.Sample
+	Point dataset.Point
+	Round int
+	Dir   int
 }
 
-// spoiling flags mark timings of something else than the network without loss; such a batch is never fitted.
+// spoiling flags mark timings of something else than a network without loss. Such a batch is never fitted.
 var spoiling = [...]string{dataset.FlagRetrans, dataset.FlagDeadlock, dataset.FlagTimeout, dataset.FlagUnsteady}
 
-// disturbing flags mark timings that may be late. Medians bear them, but where they are few nothing is lost without them.
+// disturbing flags mark timings that may be late. A median is hardly moved by some late timings, so that batches with these
+// flags may be used; where only few have them, they are left out all the same.
 var disturbing = [...]string{dataset.FlagPreempt, dataset.FlagSteal, dataset.FlagWindow}
 
 const (
-	// fewDisturbed is the share of a point's batches up to which disturbed ones are left out rather than borne.
+	// fewDisturbed is the share of a point's batches up to which disturbed ones are left out.
 	fewDisturbed = 0.25
 	// manyLeftOut is the share of raw timings left out above which a fit warns.
 	manyLeftOut = 0.1
@@ -33,22 +37,25 @@ const (
 
 // Reasons in Fit.LeftOutWhy beside the flags themselves.
 const (
-	whySlowHost   = "slow host"
-	whyIncomplete = "incomplete batch"
+	WhySlowHost   = "slow host"
+	WhyIncomplete = "incomplete batch"
+	WhyLarge      = "larger than a packet"
 	whyDirection  = "other direction missing"
 )
 
-func (b *batch) timings() int {
+// Timings counts the raw timings of b.
+func (b *Batch) Timings() int {
 	n := 0
-	for _, l := range b.lines {
+	for _, l := range b.Lines {
 		n += len(l.NS)
 	}
 	return n
 }
 
-func (b *batch) flag(flags []string) string {
+// Flagged returns the first of some flags that a line of b carries, or "".
+func (b *Batch) Flagged(flags []string) string {
 	for _, f := range flags {
-		for _, l := range b.lines {
+		for _, l := range b.Lines {
 			if l.Has(f) {
 				return f
 			}
@@ -57,9 +64,9 @@ func (b *batch) flag(flags []string) string {
 	return ""
 }
 
-// hasAny reports whether one of the hosts took part.
-func (b *batch) hasAny(hosts map[int]bool) bool {
-	for _, l := range b.lines {
+// HasAny reports whether one of the hosts took part.
+func (b *Batch) HasAny(hosts map[int]bool) bool {
+	for _, l := range b.Lines {
 		if slices.ContainsFunc(l.Ranks, func(r int) bool { return hosts[r] }) {
 			return true
 		}
@@ -67,52 +74,72 @@ func (b *batch) hasAny(hosts map[int]bool) bool {
 	return false
 }
 
-// batchID tells paired batches of one phase apart.
-type batchID struct {
+// Complete reports whether every pair's line is there and, for bursts, has every repetition.
+func (b *Batch) Complete(sameLength bool) bool {
+	n := int(b.Point[names.FactorPairs])
+	if n < 1 || len(b.Lines) != n {
+		return false
+	}
+	for _, l := range b.Lines {
+		if len(l.Ranks) != 2 || len(l.NS) == 0 || sameLength && len(l.NS) != len(b.Lines[0].NS) {
+			return false
+		}
+		if !sameLength && (slices.Min(l.NS) < 0 || slices.Max(l.NS) == 0) {
+			return false // no rate
+		}
+	}
+	return true
+}
+
+// BatchID tells paired batches of one phase apart.
+type BatchID struct {
 	slot, round, number, dir int
 	point                    string
 }
 
-// batches groups the lines of one experiment and phase; a line without a batch number belongs to batch 0 of its slot.
+// Batches groups the lines of one experiment and phase; a line without a batch number belongs to batch 0 of its slot.
 // Order is that of the first line of each.
-func batches(d *dataset.Dataset, exp, phase string) []batch {
-	var out []batch
-	index := map[batchID]int{}
-	for _, s := range d.Select(exp, phase) {
-		dir := int(s.Aux["dir"])
-		k := batchID{s.Slot, s.Round, int(s.Aux["batch"]), dir, s.Point.Key()}
+func (p *Prepared) Batches(exp, phase string) []Batch {
+	var out []Batch
+	index := map[BatchID]int{}
+	for _, s := range p.Samples(exp, phase) {
+		dir := int(s.Aux[names.AuxDirection])
+		k := BatchID{s.Slot, s.Round, int(s.Aux[names.AuxBatch]), dir, s.Point.Key()}
 		i, seen := index[k]
 		if !seen {
 			i = len(out)
 			index[k] = i
-			out = append(out, batch{id: k, point: s.Point, round: s.Round, dir: dir})
+			out = append(out, Batch{ID: k, Point: s.Point, Round: s.Round, Dir: dir})
 		}
-		out[i].lines = append(out[i].lines, s)
+		out[i].Lines = append(out[i].Lines, s)
 	}
 	return out
 }
 
-// lineBatches makes every line of one experiment and phase a batch of its own.
-func lineBatches(d *dataset.Dataset, exp, phase string) []batch {
-	var out []batch
-	for _, s := range d.Select(exp, phase) {
-		out = append(out, batch{lines: []*dataset.Sample{s}, point: s.Point, round: s.Round, dir: int(s.Aux["dir"])})
+// LineBatches makes every line of one experiment and phase a batch of its own.
+func (p *Prepared) LineBatches(exp, phase string) []Batch {
+	var out []Batch
+	for _, s := range p.Samples(exp, phase) {
+		out = append(out, Batch{Lines: []*dataset.Sample{s}, Point: s.Point, Round: s.Round, Dir: int(s.Aux[names.AuxDirection])})
 	}
 	return out
 }
+
+// Spoiled reports whether b timed something else than a network without loss.
+func (b *Batch) Spoiled() bool { return b.Flagged(spoiling[:]) != "" }
 
 // fewDisturbances lists, for each point, the disturbing flags that only few of its batches carry. Each is looked at by
 // itself: where every batch was preempted, the one from which the hypervisor took time still stands out.
-func fewDisturbances(in []batch) map[string][]string {
+func fewDisturbances(in []Batch) map[string][]string {
 	total, with := map[string]int{}, map[string]map[string]int{}
 	for i := range in {
-		if in[i].flag(spoiling[:]) != "" {
+		if in[i].Flagged(spoiling[:]) != "" {
 			continue
 		}
-		key := in[i].point.Key()
+		key := in[i].Point.Key()
 		total[key]++
 		for _, f := range disturbing {
-			if in[i].flag([]string{f}) != "" {
+			if in[i].Flagged([]string{f}) != "" {
 				if with[key] == nil {
 					with[key] = map[string]int{}
 				}
@@ -131,54 +158,53 @@ func fewDisturbances(in []batch) map[string][]string {
 	return few
 }
 
-// usable returns the batches a fit may use, and counts and explains the others in f.
-func (f *Fit) usable(in []batch) []batch {
+// Usable returns the batches a fit may use, and counts and explains the others in f.
+func (r *Result) Usable(in []Batch) []Batch {
 	few := fewDisturbances(in)
-	var out []batch
-	borne := 0
+	var out []Batch
+	disturbed := 0
 	for i := range in {
 		b := &in[i]
-		if why := b.flag(spoiling[:]); why != "" {
-			f.leaveOut(b, why)
+		if why := b.Flagged(spoiling[:]); why != "" {
+			r.LeaveOut(b, why)
 			continue
 		}
-		if why := b.flag(few[b.point.Key()]); why != "" {
-			f.leaveOut(b, why)
+		if why := b.Flagged(few[b.Point.Key()]); why != "" {
+			r.LeaveOut(b, why)
 			continue
 		}
-		if b.flag(disturbing[:]) != "" {
-			borne += b.timings()
+		if b.Flagged(disturbing[:]) != "" {
+			disturbed += b.Timings()
 		}
-		if b.timings() > 0 {
+		if b.Timings() > 0 {
 			out = append(out, *b)
 		}
 	}
-	if borne > 0 {
-		f.Notes = append(f.Notes, fmt.Sprintf(
-			"%d timings come from batches during which the timing thread was preempted or the hypervisor stole time; "+
-				"they are too many to leave out and bear on the medians little", borne))
+	if disturbed > 0 {
+		r.Add(params.Notef(params.DisturbedTimings, "%d timings come from batches during which the timing thread was preempted or the "+
+			"hypervisor stole time; they are too many to leave out, and move the medians little", disturbed).With("timings", float64(disturbed)))
 	}
 	return out
 }
 
-// leaveOut counts the timings of b as left out.
-func (f *Fit) leaveOut(b *batch, why string) {
-	if f.LeftOutWhy == nil {
-		f.LeftOutWhy = map[string]int{}
+// LeaveOut counts the timings of b as left out.
+func (r *Result) LeaveOut(b *Batch, why string) {
+	if r.LeftOutWhy == nil {
+		r.LeftOutWhy = map[string]int{}
 	}
-	f.LeftOut += b.timings()
-	f.LeftOutWhy[why] += b.timings()
+	r.LeftOut += b.Timings()
+	r.LeftOutWhy[why] += b.Timings()
 }
 
-// account closes the books on what was used: counts, hosts and what a reader must hear of it.
-func (f *Fit) account(d *dataset.Dataset, used ...[]batch) {
+// Account states what was used: how many timings, of which hosts, and what a reader must know of them.
+func (r *Result) Account(used ...[]Batch) {
 	hosts, late := map[int]bool{}, 0
 	for _, set := range used {
 		for i := range set {
-			f.Used += set[i].timings()
-			for _, l := range set[i].lines {
-				for _, r := range l.Ranks {
-					hosts[r] = true
+			r.Used += set[i].Timings()
+			for _, l := range set[i].Lines {
+				for _, h := range l.Ranks {
+					hosts[h] = true
 				}
 				if l.Has(dataset.FlagLate) {
 					late += len(l.NS)
@@ -186,51 +212,47 @@ func (f *Fit) account(d *dataset.Dataset, used ...[]batch) {
 			}
 		}
 	}
-	order := make([]int, 0, len(hosts))
-	for h := range hosts {
-		order = append(order, h)
+	for _, h := range slices.Sorted(maps.Keys(hosts)) {
+		r.Hosts = append(r.Hosts, r.prepared.HostName(h))
 	}
-	sort.Ints(order)
-	for _, h := range order {
-		f.Hosts = append(f.Hosts, hostName(d, h))
-	}
-	if total := f.Used + f.LeftOut; float64(f.LeftOut) > manyLeftOut*float64(total) {
-		f.warn("%.0f%% of the timings are left out (%s)", 100*float64(f.LeftOut)/float64(total), f.reasons())
+	if share := float64(r.LeftOut) / float64(r.Used+r.LeftOut); share > manyLeftOut {
+		r.Add(params.Warnf(params.ManyLeftOut, "%.0f%% of the timings are left out (%s)", 100*share, r.reasons()).With("share", share))
 	}
 	if late > 0 {
-		f.warn("%d timings were taken while the emulated wire was late: not a valid accuracy run", late)
+		r.Add(params.Warnf(params.LateWire, "%d timings were taken while the emulated wire was late: not a valid accuracy run", late).
+			With("timings", float64(late)))
 	}
 }
 
 // reasons lists LeftOutWhy in words, sorted.
-func (f *Fit) reasons() string {
+func (r *Result) reasons() string {
 	var parts []string
-	for why, n := range f.LeftOutWhy {
+	for why, n := range r.LeftOutWhy {
 		parts = append(parts, fmt.Sprintf("%s: %d", why, n))
 	}
 	sort.Strings(parts)
 	return strings.Join(parts, ", ")
 }
 
-// paired drops what has lost its other direction: batches of a point and round with one direction, where the point has
+// BothDirections drops what has lost its other direction: batches of a point and round with one direction, where the point has
 // rounds with both. The clock offset would not cancel in them.
-func (f *Fit) paired(in []batch) []batch {
+func (r *Result) BothDirections(in []Batch) []Batch {
 	type id struct {
 		point string
 		round int
 	}
 	dirs, whole := map[id]int{}, map[string]bool{}
-	key := func(b *batch) id { return id{b.point.Key(), b.round} }
+	key := func(b *Batch) id { return id{b.Point.Key(), b.Round} }
 	for i := range in {
 		k := key(&in[i])
-		dirs[k] |= 1 << (in[i].dir & 1)
+		dirs[k] |= 1 << (in[i].Dir & 1)
 		whole[k.point] = whole[k.point] || dirs[k] == 3
 	}
-	var out []batch
+	var out []Batch
 	for i := range in {
 		k := key(&in[i])
 		if whole[k.point] && dirs[k] != 3 {
-			f.leaveOut(&in[i], whyDirection)
+			r.LeaveOut(&in[i], whyDirection)
 			continue
 		}
 		out = append(out, in[i])
@@ -238,28 +260,57 @@ func (f *Fit) paired(in []batch) []batch {
 	return out
 }
 
-func (f *Fit) warn(format string, args ...any) {
-	f.Warnings = append(f.Warnings, fmt.Sprintf(format, args...))
-}
-
-func (f *Fit) note(format string, args ...any) {
-	f.Notes = append(f.Notes, fmt.Sprintf(format, args...))
-}
-
-// packetBytes returns the payload of one packet [B]: the smallest segment the kernel reported on these lines, or that of
+// PacketBytes returns the payload of one packet [B]: the smallest segment the kernel reported on these lines, or that of
 // Ethernet with time stamps where it reported none (known is then false).
-func packetBytes(sets ...[]batch) (p float64, known bool) {
+func PacketBytes(sets ...[]Batch) (size float64, known bool) {
 	for _, set := range sets {
 		for i := range set {
-			for _, l := range set[i].lines {
-				if l.TCP != nil && l.TCP.MSS > 0 && (!known || float64(l.TCP.MSS) < p) {
-					p, known = float64(l.TCP.MSS), true
+			for _, l := range set[i].Lines {
+				if l.TCP != nil && l.TCP.MSS > 0 && (!known || float64(l.TCP.MSS) < size) {
+					size, known = float64(l.TCP.MSS), true
 				}
 			}
 		}
 	}
 	if !known {
-		return 1448, false
+		return DefaultPacket, false
 	}
-	return p, true
+	return size, true
+}
+
+// DefaultPacket is the payload of a packet on Ethernet with time stamps [B].
+const DefaultPacket = 1448.0
+
+// Packet is PacketBytes, and notes where the kernel did not report it.
+func (r *Result) Packet(sets ...[]Batch) float64 {
+	size, known := PacketBytes(sets...)
+	if !known {
+		r.Note(params.PacketAssumed, "the kernel did not report the segment size: a packet is taken to hold %g bytes", size)
+	}
+	return size
+}
+
+// WithoutSlow leaves out the batches of slow hosts, and keeps them where nothing else was measured.
+func (r *Result) WithoutSlow(in []Batch) []Batch {
+	slow := r.prepared.Slow()
+	var clean []Batch
+	for i := range in {
+		if !in[i].HasAny(slow.Hosts) {
+			clean = append(clean, in[i])
+		}
+	}
+	if len(clean) == 0 || len(clean) == len(in) {
+		return in
+	}
+	for i := range in {
+		if in[i].HasAny(slow.Hosts) {
+			r.LeaveOut(&in[i], WhySlowHost)
+		}
+	}
+	return clean
+}
+
+// Lines returns the usable lines of one experiment and phase between hosts that are not slow. Phase "" is any.
+func (r *Result) Lines(exp, phase string) []Batch {
+	return r.WithoutSlow(r.Usable(r.prepared.LineBatches(exp, phase)))
 }

@@ -1,20 +1,24 @@
-// Package fit turns a Dataset into the parameters of published cost models, each with a unit, an interval, the range it
-// was fitted on and the warnings a reader must see. A model is one file and one line in the slice Models; the
-// conformance suite then tests it without being told.
+// Package fit turns a dataset into the parameters of published cost models, each with a unit, an interval, the range it was
+// fitted on and the findings a reader must see.
+//
+// This package is the core: what a model is, the dataset prepared once for all models of a run, and what models share when
+// they select samples and record results. Each family of models is a package below it, with its estimators, plots and
+// tests; package fit/models lists them.
 //
 // Everything here is offline and deterministic: the same samples and the same seed give the same bytes. Symbols are the
 // papers' own, with the unit in a comment.
 package fit
 
 import (
-	"calib/internal/dataset"
-)
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"slices"
 
-// Status of a parameter.
-const (
-	StatusOK             = "ok"
-	StatusUnidentifiable = "unidentifiable" // the data cannot determine it: Bound says what they allow
-	StatusBound          = "bound"          // only a one-sided bound
+	"calib/fit/params"
+	"calib/fit/resample"
+	"calib/internal/dataset"
+	"calib/internal/dataset/names"
 )
 
 // Model fits one cost model.
@@ -22,13 +26,17 @@ type Model interface {
 	Name() string
 	// Needs lists the experiments without which Fit returns ErrNeeds.
 	Needs() []string
-	// Fit is deterministic in the dataset and Settings.
-	Fit(*dataset.Dataset, Settings) (*Fit, error)
+	// Fit is deterministic in the prepared dataset. It is called from any goroutine.
+	Fit(*Prepared) (*params.Fit, error)
 }
 
-// Models is every model calib has.
-var Models = []Model{Network{}, Hyperbola{}, Hockney{}, Segmented{}, Timer{}, HKUOverhead{}, HKUGap{}, HKUGather{}, HKUCopy{}, HKU{},
-	Flood{}, LogGP{}, Fragment{}, Buffer{}, Nodelay{}}
+// Plotter is a Model that brings plots. Plots is called with a finished fit and does not change it.
+type Plotter interface {
+	Plots(*params.Fit) []params.Plot
+}
+
+// ErrNeeds reports a dataset without the measurements a model is fitted to.
+var ErrNeeds = errors.New("measurements missing")
 
 // Settings of a fit. The zero value means the defaults.
 type Settings struct {
@@ -36,88 +44,78 @@ type Settings struct {
 	Replicates int    // of the bootstrap; 0 means 1,000
 }
 
-// Parameter is one fitted number, or the reason why there is none. A value is in SI units.
-type Parameter struct {
-	Value      *float64    `json:"value"`
-	Unit       string      `json:"unit"`
-	CI95       *[2]float64 `json:"ci95,omitempty"`
-	Status     string      `json:"status"`
-	Bound      *[2]float64 `json:"bound,omitempty"` // what the data allow, where Value is null
-	Why        string      `json:"why,omitempty"`
-	Model      string      `json:"model"`
-	Experiment string      `json:"experiment"`
-	Source     string      `json:"source"` // paper and equation
-	// Label is the parameter in words, for people ("contention of the medium per message").
-	Label string `json:"label"`
+// defaultReplicates is enough that the ends of a 95% interval move by less than a tenth of its width between seeds.
+const defaultReplicates = 1000
+
+// replicates returns the number of bootstrap replicates.
+func (s Settings) replicates() int {
+	if s.Replicates > 0 {
+		return s.Replicates
+	}
+	return defaultReplicates
 }
 
-// Function is a cost function of named arguments: coefficients of a named form with their intervals and domain.
-type Function struct {
-	Form   string                `json:"form"` // "c0 + c1*m"
-	Coeff  map[string]float64    `json:"coeff"`
-	CI95   map[string][2]float64 `json:"ci95,omitempty"`
-	Unit   string                `json:"unit"`
-	Domain map[string][2]float64 `json:"domain"`
-	Model  string                `json:"model"`
-	Source string                `json:"source"`
-	Label  string                `json:"label"`
+// Run fits every model whose experiments are in d, and collects what they found. A model that lacks its experiments is left
+// out in silence: a plan need not run every experiment. Any other failure is one error; the other models' fits stand.
+func Run(models []Model, d *dataset.Dataset, s Settings) (*params.Params, []error) {
+	p := Prepare(d, s)
+	fits, errs := make([]*params.Fit, len(models)), make([]error, len(models))
+	resample.Each(len(models), func(i int) {
+		m := models[i]
+		f, err := m.Fit(p)
+		switch {
+		case err == nil:
+			if q, ok := m.(Plotter); ok {
+				f.Plots = q.Plots(f)
+			}
+			fits[i] = f
+		case errors.Is(err, ErrNeeds) && p.lacks(m.Needs()):
+		default:
+			errs[i] = err
+		}
+	})
+	fits = slices.DeleteFunc(fits, func(f *params.Fit) bool { return f == nil })
+	errs = slices.DeleteFunc(errs, func(err error) bool { return err == nil })
+	return Collect(p, fits), errs
 }
 
-// Residual is one point of a fit: what was measured and what the model says, in the unit of Y.
-type Residual struct {
-	Series   string  `json:"series"` // "T(x)", "a'(n)": what the point belongs to
-	X        float64 `json:"x"`
-	XName    string  `json:"x_name"`         // "bytes", "pairs"
-	Unit     string  `json:"unit,omitempty"` // of Measured, Lo, Hi and Fitted; "" means s
-	Measured float64 `json:"measured"`
-	Lo       float64 `json:"lo"` // 95% interval of Measured
-	Hi       float64 `json:"hi"`
-	Fitted   float64 `json:"fitted"`
-	N        int     `json:"n"` // raw timings behind Measured
+// lacks reports whether there is no sample of one of the experiments. Clock offsets do not count: every experiment with
+// one-way times leaves them.
+func (p *Prepared) lacks(needs []string) bool {
+	return slices.ContainsFunc(needs, func(exp string) bool {
+		return !slices.ContainsFunc(p.Samples(exp, ""), func(s *dataset.Sample) bool { return s.Phase != names.PhaseOffset })
+	})
 }
 
-// Relative returns (measured − fitted)/measured.
-func (r Residual) Relative() float64 { return (r.Measured - r.Fitted) / r.Measured }
-
-// Quality is what every fit states of itself. Errors are relative.
-type Quality struct {
-	R2        *float64 `json:"r2,omitempty"`
-	MeanError float64  `json:"mean_error"`
-	MaxError  float64  `json:"max_error"`
-	// LeaveOneOut is the mean error at each size when the fit has not seen that size.
-	LeaveOneOut *float64 `json:"leave_one_out,omitempty"`
-	Condition   *float64 `json:"condition,omitempty"`
+// Needs returns ErrNeeds for a model that found nothing usable.
+func Needs(model, what string) error {
+	return fmt.Errorf("model %s: %s: %w", model, what, ErrNeeds)
 }
 
-// Fit is one model fitted to one dataset.
-type Fit struct {
-	Model      string               `json:"model"`
-	Experiment string               `json:"experiment"`
-	Source     string               `json:"source"`
-	Parameters map[string]Parameter `json:"parameters,omitempty"`
-	Functions  map[string]Function  `json:"functions,omitempty"`
-	Quality    *Quality             `json:"quality,omitempty"`
-	// Domain is the range of each factor the fit saw: {"bytes": [1, 4194304], "pairs": [1, 4]}.
-	Domain map[string][2]float64 `json:"domain"`
-	Hosts  []string              `json:"hosts"`
-	// Used and LeftOut count raw timings; LeftOutWhy says which flags.
-	Used       int            `json:"used"`
-	LeftOut    int            `json:"left_out"`
-	LeftOutWhy map[string]int `json:"left_out_why,omitempty"`
-	Residuals  []Residual     `json:"residuals,omitempty"`
-	Warnings   []string       `json:"warnings,omitempty"`
-	Notes      []string       `json:"notes,omitempty"` // findings that are not faults: "behaves like a switch"
-	Pairs      []Pair         `json:"pairs,omitempty"`
-	Plots      []Plot         `json:"plots,omitempty"`
+// seed returns the seed of the bootstrap of a stream, which is named for a model. Streams are apart, so that a new model does
+// not change the intervals of another.
+func (p *Prepared) seed(stream string) uint64 {
+	seed := p.settings.Seed
+	if seed == 0 {
+		seed = p.Data.Header.Seed
+	}
+	if former, ok := params.FormerNames[stream]; ok {
+		stream = former
+	}
+	h := fnv.New64a()
+	h.Write([]byte(stream)) // a hash never fails
+	return seed ^ h.Sum64()
 }
 
-// Pair is what was found between two hosts.
-type Pair struct {
-	From      string      `json:"from"`
-	To        string      `json:"to"`
-	Latency   *float64    `json:"latency"` // s, half round trip of the smallest size
-	LatencyCI *[2]float64 `json:"latency_ci95,omitempty"`
-	Rate      *float64    `json:"rate"` // B/s, of the largest size
-	RateCI    *[2]float64 `json:"rate_ci95,omitempty"`
-	Slow      string      `json:"slow,omitempty"` // why this pair stands out
+// Resample draws the bootstrap of a table under the seed of a stream.
+func Resample[K comparable](p *Prepared, t *resample.Table[K], stream string) (*resample.Estimates, error) {
+	m, err := t.Medians()
+	if err != nil {
+		return nil, err
+	}
+	return p.draw(m, stream)
+}
+
+func (p *Prepared) draw(m *resample.Medians, stream string) (*resample.Estimates, error) {
+	return m.Draw(p.settings.replicates(), p.seed(stream))
 }

@@ -3,109 +3,100 @@ package fit
 import (
 	"slices"
 
-	"calib/internal/dataset"
+	"calib/fit/params"
+	"calib/fit/regress"
+	"calib/fit/resample"
+	"calib/internal/dataset/names"
 )
 
-// pingpong is T(x), half the round trip by message size, resampled: what Hockney, Hyperbola and Segmented are fitted to.
-type pingpong struct {
-	fit    *Fit
-	sizes  []float64 // B, ascending
-	times  *sampled  // s, by size
-	packet float64   // payload of one packet [B]
+// Pingpong is T(x), half the round trip by message size: what the models of one message are fitted to. The samples are
+// selected, and their medians taken, once for all models; each draws replicates of its own.
+type Pingpong struct {
+	Sizes  []float64           // B, ascending
+	Times  *resample.Estimates // s, by size
+	Packet float64             // payload of one packet [B]
+	pairs  *pairTimes
 }
 
-// loadPingpong gathers the medians by size of at least minSizes sizes, over the pairs of hosts that are not slow, or of
-// all where no others were measured. It returns ErrNeeds for fewer sizes.
-func loadPingpong(d *dataset.Dataset, s Settings, model, source string, minSizes int) (*pingpong, error) {
-	f := newFit(model, "pingpong", source)
-	lines := f.usable(lineBatches(d, "pingpong", ""))
-	slow := findSlow(d)
-	lines = f.withoutSlow(lines, slow)
-	t := &table{}
+// pairTimes is what the models of one message share.
+type pairTimes struct {
+	sizes   []float64
+	medians *resample.Medians
+	packet  float64
+	fit     *params.Fit // what was used and left out, for the fit of every model
+}
+
+// pingpongKey is the key under which pairTimes is shared.
+type pingpongKey struct{}
+
+// Pingpong returns the times by size, over the pairs of hosts that are not slow, or of all where no others were measured, with
+// the replicates of a model. It returns ErrNeeds where fewer than minSizes sizes were measured.
+func (p *Prepared) Pingpong(model string, minSizes int) (*Pingpong, error) {
+	t, err := Shared(p, pingpongKey{}, p.pingpong)
+	if err != nil {
+		return nil, err
+	}
+	if len(t.sizes) < max(1, minSizes) {
+		return nil, Needs(model, "pingpong measured at too few sizes without loss")
+	}
+	est, err := p.draw(t.medians, model)
+	if err != nil {
+		return nil, err
+	}
+	return &Pingpong{Sizes: t.sizes, Times: est, Packet: t.packet, pairs: t}, nil
+}
+
+func (p *Prepared) pingpong() (*pairTimes, error) {
+	r := p.New("", names.Pingpong, "")
+	lines := r.Lines(names.Pingpong, "")
+	out := &pairTimes{fit: r.Fit}
 	var sizes []int64
 	for i := range lines {
-		sizes = append(sizes, lines[i].point["bytes"])
+		sizes = append(sizes, lines[i].Point[names.FactorBytes])
 	}
 	slices.Sort(sizes)
-	sizes = slices.Compact(sizes)
-	if len(sizes) < minSizes {
-		return nil, needs(model, "pingpong measured at too few sizes without loss")
+	var t resample.Table[int64]
+	for _, x := range slices.Compact(sizes) {
+		t.OneWay(x)
+		out.sizes = append(out.sizes, float64(x))
 	}
-	p := &pingpong{fit: f}
-	for _, x := range sizes {
-		t.at(float64(x))
-		p.sizes = append(p.sizes, float64(x))
+	if len(out.sizes) == 0 {
+		return out, nil
 	}
 	for i := range lines {
 		b := &lines[i]
-		t.add(t.at(float64(b.point["bytes"])), 0, b.round, b.timings(), seconds(b.lines[0].NS)...)
+		t.Add(t.OneWay(b.Point[names.FactorBytes]), 0, b.Round, b.Timings(), Seconds(b.Lines[0].NS)...)
 	}
-	f.account(d, lines)
-	var known bool
-	if p.packet, known = packetBytes(lines); !known {
-		f.note("the kernel did not report the segment size: a packet is taken to hold %g bytes", p.packet)
-	}
+	r.Account(lines)
+	out.packet = r.Packet(lines)
 	var err error
-	if p.times, err = t.resample(s.replicates(), s.seed(d, model)); err != nil {
+	if out.medians, err = t.Medians(); err != nil {
 		return nil, err
 	}
-	f.sayRounds(p.times.rounds)
-	f.Domain["bytes"] = [2]float64{p.sizes[0], p.sizes[len(p.sizes)-1]}
-	return p, nil
+	r.CheckRounds(out.medians.Rounds())
+	r.Domain["bytes"] = [2]float64{out.sizes[0], out.sizes[len(out.sizes)-1]}
+	return out, nil
 }
 
-// sayRounds warns where the rounds are too few for an interval to mean much.
-func (f *Fit) sayRounds(rounds int) {
-	if rounds < 2 {
-		f.warn("one round only: the intervals do not hold what changes between rounds")
-	}
+// New returns an empty fit of a model to q.
+func (q *Pingpong) New(p *Prepared, model, source string) *Result {
+	r := p.New(model, names.Pingpong, source)
+	r.Used, r.LeftOut, r.LeftOutWhy = q.pairs.fit.Used, q.pairs.fit.LeftOut, q.pairs.fit.LeftOutWhy
+	r.Hosts = slices.Clone(q.pairs.fit.Hosts)
+	r.Findings = slices.Clone(q.pairs.fit.Findings)
+	r.Domain["bytes"] = q.pairs.fit.Domain["bytes"]
+	return r
 }
 
-// withoutSlow leaves out the batches of slow hosts, says so, and keeps them where nothing else was measured.
-func (f *Fit) withoutSlow(in []batch, slow slowHosts) []batch {
-	f.Warnings = append(f.Warnings, slow.said...)
-	var clean []batch
-	for i := range in {
-		if !in[i].hasAny(slow.hosts) {
-			clean = append(clean, in[i])
-		}
+// Finish records the measured times beside those of a model, and states the quality of the fit with the leave-one-size-out
+// error of refit.
+func (q *Pingpong) Finish(r *Result, condition float64, predict func(x float64) float64, refit regress.Predictor) *params.Fit {
+	s := params.Series{Name: "T(x)", Quantity: params.Time, XName: "bytes"}
+	for i, x := range q.Sizes {
+		s.Add(x, q.Times.Values[i], q.Times.Point(i), predict(x), q.Times.N[i])
 	}
-	if len(clean) == 0 || len(clean) == len(in) {
-		return in
-	}
-	for i := range in {
-		if in[i].hasAny(slow.hosts) {
-			f.leaveOut(&in[i], whySlowHost)
-		}
-	}
-	return clean
-}
-
-// seconds converts raw nanoseconds.
-func seconds(ns []int64) []float64 {
-	out := make([]float64, len(ns))
-	for i, v := range ns {
-		out[i] = float64(v) * 1e-9
-	}
-	return out
-}
-
-// residuals records the measured times beside those of a model.
-func (p *pingpong) residuals(predict func(x float64) float64) {
-	for i, x := range p.sizes {
-		ci := p.times.interval(p.times.values[i], p.times.replicates, i)
-		p.fit.Residuals = append(p.fit.Residuals, Residual{
-			Series: "T(x)", X: x, XName: "bytes", Measured: p.times.values[i], Lo: ci[0], Hi: ci[1],
-			Fitted: predict(x), N: p.times.n[i],
-		})
-	}
-}
-
-// finish states the quality of the fit, with the leave-one-size-out error of refit.
-func (p *pingpong) finish(condition float64, refit func(x, y []float64) (func(float64) float64, error)) *Fit {
-	p.fit.judge(r2(p.fit.Residuals, "T(x)"), condition, "T(x)")
-	if e, ok := leaveOneOut(p.sizes, p.times.values, refit); ok {
-		p.fit.Quality.LeaveOneOut = &e
-	}
-	return p.fit
+	r.Series = append(r.Series, s)
+	r.Judge(R2(s), condition, s)
+	r.LeaveOneOut(q.Sizes, q.Times.Values, refit)
+	return r.Fit
 }

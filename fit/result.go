@@ -1,48 +1,111 @@
 package fit
 
 import (
+	"fmt"
 	"math"
+	"strconv"
 
+	"calib/fit/form"
+	"calib/fit/params"
+	"calib/fit/regress"
+	"calib/fit/resample"
 	"calib/internal/lsq"
 )
 
-// newFit returns an empty fit of a model.
-func newFit(model, experiment, source string) *Fit {
-	return &Fit{
-		Model: model, Experiment: experiment, Source: source,
-		Parameters: map[string]Parameter{}, Domain: map[string][2]float64{}, Hosts: []string{},
-	}
+// Result is a fit in the making: a params.Fit and what models do to fill it.
+type Result struct {
+	*params.Fit
+	prepared *Prepared
 }
 
-// found records an identified parameter. An interval without width is none: it comes from a single round, or from data
+// New returns an empty fit of a model.
+func (p *Prepared) New(model, experiment, source string) *Result {
+	return &Result{prepared: p, Fit: &params.Fit{
+		Model: model, Experiment: experiment, Source: source,
+		Parameters: map[string]params.Parameter{}, Functions: map[string]params.Function{}, Domain: map[string][2]float64{}, Hosts: []string{},
+	}}
+}
+
+// Found records an identified parameter. An interval without width is none: it comes from a single round, or from data
 // without noise.
-func (f *Fit) found(name, unit, label string, v float64, ci [2]float64) {
-	p := Parameter{
-		Value: &v, Unit: unit, CI95: &ci, Status: StatusOK,
-		Model: f.Model, Experiment: f.Experiment, Source: f.Source, Label: label,
+func (r *Result) Found(name, unit, label string, v float64, ci [2]float64) {
+	q := params.Parameter{
+		Value: &v, Unit: unit, CI95: &ci, Status: params.StatusOK,
+		Model: r.Model, Experiment: r.Experiment, Source: r.Source, Label: label,
 	}
 	if ci[1]-ci[0] <= 1e-12*math.Abs(v) {
-		p.CI95, p.Why = nil, "no interval: nothing varied, as when there is one round only"
+		q.CI95, q.Why = nil, "no interval: nothing varied, as when there is one round only"
 	}
-	f.Parameters[name] = p
+	r.Parameters[name] = q
 }
 
-// unknown records a parameter that the data cannot determine, what they allow, and why.
-func (f *Fit) unknown(name, unit, label string, lo, hi float64, why string) {
-	f.Parameters[name] = Parameter{
-		Unit: unit, Status: StatusUnidentifiable, Bound: &[2]float64{lo, hi}, Why: why,
-		Model: f.Model, Experiment: f.Experiment, Source: f.Source, Label: label,
+// Unknown records a parameter that the data cannot determine, what they allow, and why.
+func (r *Result) Unknown(name, unit, label string, lo, hi float64, why string) {
+	r.without(params.StatusUnidentifiable, name, unit, label, lo, hi, why)
+}
+
+// Bound records a parameter of which the data give limits only.
+func (r *Result) Bound(name, unit, label string, lo, hi float64, why string) {
+	r.without(params.StatusBound, name, unit, label, lo, hi, why)
+}
+
+func (r *Result) without(status, name, unit, label string, lo, hi float64, why string) {
+	r.Parameters[name] = params.Parameter{
+		Unit: unit, Status: status, Bound: &[2]float64{lo, hi}, Why: why,
+		Model: r.Model, Experiment: r.Experiment, Source: r.Source, Label: label,
 	}
 }
 
-// judge states errors of the residuals of the named series, and R² and the condition number where they are numbers.
-func (f *Fit) judge(r2, condition float64, series ...string) {
-	q := &Quality{}
+// Explain says of a parameter without an interval why it has none.
+func (r *Result) Explain(name, why string) {
+	q := r.Parameters[name]
+	q.Why = why
+	r.Parameters[name] = q
+}
+
+// Function returns an empty function of the fit in seconds.
+func (r *Result) Function(form, label string, domain map[string][2]float64) params.Function {
+	return params.Function{Form: form, Coeff: map[string]float64{}, CI95: map[string][2]float64{}, Unit: "s", Domain: domain,
+		Model: r.Model, Source: r.Source, Label: label}
+}
+
+// Warn records a warning.
+func (r *Result) Warn(code params.Code, format string, args ...any) {
+	r.Add(params.Warnf(code, format, args...))
+}
+
+// Note records a note.
+func (r *Result) Note(code params.Code, format string, args ...any) {
+	r.Add(params.Notef(code, format, args...))
+}
+
+// Add records a finding.
+func (r *Result) Add(f params.Finding) { r.Findings = append(r.Findings, f) }
+
+// WidenDomain extends the domain of a factor to v.
+func (r *Result) WidenDomain(factor string, v float64) {
+	d, seen := r.Domain[factor]
+	if !seen {
+		d = [2]float64{v, v}
+	}
+	r.Domain[factor] = [2]float64{min(d[0], v), max(d[1], v)}
+}
+
+// CheckRounds warns where the rounds are too few for an interval to mean much.
+func (r *Result) CheckRounds(rounds int) {
+	if rounds < 2 {
+		r.Warn(params.OneRound, "one round only: the intervals do not hold what changes between rounds")
+	}
+}
+
+// Judge states the errors of some series, and R² and the condition number where they are numbers.
+func (r *Result) Judge(r2, condition float64, series ...params.Series) {
+	q := &params.Quality{}
 	n := 0
-	for _, r := range f.Residuals {
-		for _, s := range series {
-			if r.Series == s && r.Measured != 0 {
-				e := math.Abs(r.Relative())
+	for _, s := range series {
+		for _, p := range s.Points {
+			if p.Measured != 0 {
+				e := math.Abs(p.Relative())
 				q.MeanError += e
 				q.MaxError = math.Max(q.MaxError, e)
 				n++
@@ -52,86 +115,94 @@ func (f *Fit) judge(r2, condition float64, series ...string) {
 	if n > 0 {
 		q.MeanError /= float64(n)
 	}
-	if finite(r2) {
+	if Finite(r2) {
 		q.R2 = &r2
 	}
-	if finite(condition) {
+	if Finite(condition) {
 		q.Condition = &condition
 	}
-	f.Quality = q
+	r.Quality = q
 }
 
-// leaveOneOut is the mean relative error at each point of a fit made without it. fit returns a predictor from the other
-// points; a point it fails without is left out of the mean. It returns false where it always fails.
-func leaveOneOut(x, y []float64, fit func(x, y []float64) (func(float64) float64, error)) (float64, bool) {
-	sum, n := 0.0, 0
-	xs, ys := make([]float64, 0, len(x)), make([]float64, 0, len(y))
-	for i := range x {
-		xs = append(append(xs[:0], x[:i]...), x[i+1:]...)
-		ys = append(append(ys[:0], y[:i]...), y[i+1:]...)
-		predict, err := fit(xs, ys)
-		if err != nil {
-			continue
-		}
-		sum += math.Abs((y[i] - predict(x[i])) / y[i])
-		n++
+// LeaveOneOut states the mean error at points that the fit has not seen, where one can be made.
+func (r *Result) LeaveOneOut(x, y []float64, fit regress.Predictor) {
+	if e, ok := regress.LeaveOneOut(x, y, fit); ok {
+		r.Quality.LeaveOneOut = &e
 	}
-	if n == 0 {
-		return 0, false
-	}
-	return sum / float64(n), true
 }
 
-// line is y = c0 + c1·x.
-type line struct{ c0, c1 float64 }
-
-func (l line) at(x float64) float64 { return l.c0 + l.c1*x }
-
-// fitLine fits a line by weighted least squares; w nil makes residuals relative.
-func fitLine(x, y, w []float64) (line, *lsq.Solution, error) {
-	rows := make([][]float64, len(x))
-	for i, v := range x {
-		rows[i] = []float64{1, v}
-	}
-	if w == nil {
-		var err error
-		if w, err = lsq.RelativeWeights(y); err != nil {
-			return line{}, nil, err
-		}
-	}
-	sol, err := lsq.Linear(rows, y, w)
-	if err != nil {
-		return line{}, nil, err
-	}
-	return line{sol.Coef[0], sol.Coef[1]}, sol, nil
+// Tabulate adds point i as measured to a series. There is no model of it: fitted is the value itself.
+func Tabulate(s *params.Series, x float64, est *resample.Estimates, i int) {
+	s.Add(x, est.Values[i], est.Point(i), est.Values[i], est.N[i])
 }
 
-// r2 is 1 − Σ(y−fit)²/Σ(y−mean)², plain.
-func r2(rs []Residual, series ...string) float64 {
+// JudgeTable states the quality of a table: there is no curve that could miss it.
+func (r *Result) JudgeTable() {
+	r.Note(params.TableOnly, "the table is the result: no curve is fitted through it, so that there are no errors to state")
+	r.Quality = &params.Quality{}
+}
+
+// R2 is 1 − Σ(y−fit)²/Σ(y−mean)², plain, over some series.
+func R2(series ...params.Series) float64 {
 	var sum, n float64
-	in := func(r Residual) bool {
+	each := func(do func(params.Residual)) {
 		for _, s := range series {
-			if r.Series == s {
-				return true
+			for _, p := range s.Points {
+				do(p)
 			}
 		}
-		return false
 	}
-	for _, r := range rs {
-		if in(r) {
-			sum += r.Measured
-			n++
-		}
-	}
+	each(func(p params.Residual) {
+		sum += p.Measured
+		n++
+	})
 	var rss, tss float64
-	for _, r := range rs {
-		if in(r) {
-			rss += (r.Measured - r.Fitted) * (r.Measured - r.Fitted)
-			tss += (r.Measured - sum/n) * (r.Measured - sum/n)
-		}
-	}
+	each(func(p params.Residual) {
+		rss += (p.Measured - p.Fitted) * (p.Measured - p.Fitted)
+		tss += (p.Measured - sum/n) * (p.Measured - sum/n)
+	})
 	return 1 - rss/tss
 }
 
-// finite reports whether v is neither NaN nor infinite.
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+// Finite reports whether v is neither NaN nor infinite.
+func Finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// Seconds converts raw nanoseconds.
+func Seconds(ns []int64) []float64 {
+	out := make([]float64, len(ns))
+	for i, v := range ns {
+		out[i] = float64(v) * 1e-9
+	}
+	return out
+}
+
+// SegmentsFunction returns straight lines over ranges of the size as a function: seg was fitted to the values of est at sizes,
+// and intervals are those of the lines between its breaks. Domain holds the sizes seen: "bytes", and "bytes_i" by segment.
+func SegmentsFunction(r *Result, label string, sizes []float64, est *resample.Estimates, replicates [][]float64,
+	seg *lsq.Segments) params.Function {
+	fn := r.Function(form.Pieces, label, map[string][2]float64{"bytes": {sizes[0], sizes[len(sizes)-1]}})
+	lines := resample.Map(replicates, func(y []float64) ([]float64, error) { return regress.WithinBreaks(sizes, y, seg) })
+	for i, c := range regress.SegmentsForm(seg) {
+		n, g := "_"+strconv.Itoa(i+1), seg.Segments[i]
+		fn.Coeff["from"+n], fn.Coeff["c0"+n], fn.Coeff["c1"+n] = c.From, c.C0, c.C1
+		fn.CI95["c0"+n], fn.CI95["c1"+n] = est.Interval(c.C0, lines, 2*i), est.Interval(c.C1, lines, 2*i+1)
+		fn.Domain["bytes"+n] = [2]float64{g.Lo, g.Hi}
+	}
+	return fn
+}
+
+// SizeName writes a size without loss in the unit that divides it: 64KiB, 1MiB, 1449B.
+func SizeName(n int64) string { return sizeText(n, "") }
+
+// SizeWords is SizeName with a space, for people.
+func SizeWords(n int64) string { return sizeText(n, " ") }
+
+func sizeText(n int64, space string) string {
+	switch {
+	case n > 0 && n%(1<<20) == 0:
+		return fmt.Sprintf("%d%sMiB", n>>20, space)
+	case n > 0 && n%(1<<10) == 0:
+		return fmt.Sprintf("%d%sKiB", n>>10, space)
+	}
+	return fmt.Sprintf("%d%sB", n, space)
+}

@@ -101,6 +101,7 @@ const (
 	AuxMedian          = "median_ns"
 	AuxMessages        = "messages"
 	AuxMSS             = "mss"
+	AuxOffsetBound     = "offset_bound_ns"
 	AuxOffsetSpread    = "offset_spread_ns"
 	AuxPairs           = "pairs"
 	AuxPeerRcvBuf      = "peer_rcvbuf"

@@ -104,6 +104,7 @@ var AuxValues = []Name{
 	{AuxMedian, "ns", "median of one copy, with fractions"},
 	{AuxMessages, "", "messages during the batch; of a computation, during one of them on average"},
 	{AuxMSS, "B", "payload of a full segment"},
+	{AuxOffsetBound, "ns", "standard uncertainty of a one-way time after both directions are averaged, where the writer knows it"},
 	{AuxOffsetSpread, "ns", "spread of the clock offset between two ranks"},
 	{AuxPairs, "", "pairs at once"},
 	{AuxPeerRcvBuf, "B", "receive buffer that the peer's kernel granted"},

@@ -1,0 +1,192 @@
+// Package buffer estimates B_L, the buffer of the port to one receiver in the cluster model of Tam and Wang. It builds on
+// package cluster, whose g_s says how fast a sender fills the port (eq. 3).
+package buffer
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"calib/fit"
+	"calib/fit/cluster"
+	"calib/fit/params"
+	"calib/fit/regress"
+	"calib/fit/resample"
+	"calib/internal/dataset/names"
+)
+
+// Buffer estimates B_L, the packets that the port to one receiver holds before it drops, twice and independently:
+//
+//   - B_L and B_L_bytes by datagrams. Of k datagrams that p' senders send at once, the receiver gets
+//
+//     min(k, B + x·D/A − ½),  x = k − p',  A and D the rates [1/s] of arrival at the port and of departure from it:
+//
+//     eq. 4 in counts. The burst lasts (k/p' − 1)·g_s, so that (k − p')·D/A depart during it, of which the one under way
+//     at its end does not count: half a packet on average. lasting has x for a k that p' does not divide. B and D/A are
+//     free; the knee is searched (fitKnee);
+//
+//   - B_L_tcp by the delay of a probe through the port while TCP streams saturate it, over its delay when idle (probeBatch).
+//
+// A buffer counts packets or bytes, and bursts of two sizes tell which (counting): B_L is in packets, of the largest size
+// measured where bytes are counted, and B_L_bytes is only a number there. Estimates of several sizes and numbers of
+// senders are combined by inverse variance; their interval is widened where they differ by more than their own
+// intervals allow (Birge 1932, Phys. Rev. 40, 207). That packets are whole moves an estimate by up to half a packet: a
+// uniform error of that size is part of every interval, in quadrature.
+//
+// A port that never overflowed has a lower bound only. Source: Tam, Wang 2000, eq. 3, 4 and section 3.2.
+type Buffer struct{}
+
+// Name implements fit.Model.
+func (Buffer) Name() string { return "cluster-buffer" }
+
+// Needs implements fit.Model.
+func (Buffer) Needs() []string { return []string{names.Flood} }
+
+const (
+	labelBL      = "packets that the port to a receiver holds (datagram bursts)"
+	labelBLBytes = "bytes that the port to a receiver holds (datagram bursts)"
+	labelBLTCP   = "packets that the port to a receiver holds (delay of a probe behind TCP streams)"
+
+	// agreement is by how much the two methods may differ, whatever their intervals.
+	agreement = 0.1
+	// wholePacket is the 95% half-width [packets] of what is lost by counting whole packets, uniform within ± ½: 1.96/√12.
+	wholePacket = 0.5658
+)
+
+// estimate is a B_L with its replicates.
+type estimate struct {
+	value float64
+	reps  []float64 // by replicate, NaN where it failed
+	half  float64   // half-width to add in quadrature
+	birge float64   // factor of the half-width of the rest, at least 1
+}
+
+// floodData is what flood measured.
+type floodData struct {
+	fit      *fit.Result
+	prepared *fit.Prepared
+	table    resample.Table[floodKey]
+	bursts   []*burstGroup
+	probes   []*probeGroup
+	times    *resample.Estimates
+	gs       func(m float64) float64 // by experiment gap, 0 where it was not run; for checks and bounds only
+}
+
+// floodKey is a point of the table: what of which setting.
+type floodKey struct {
+	what                   byte
+	bytes, senders, packet int64
+}
+
+// Values in the table.
+const (
+	floodReceived = 'n' // datagrams received of a burst
+	floodGap      = 'g' // interval between their arrivals [s]
+	floodProbe    = 'p' // B_L of a batch of probes [packets]
+)
+
+// Fit implements fit.Model. It returns fit.ErrNeeds without a burst or a batch of probes.
+func (m Buffer) Fit(prepared *fit.Prepared) (*params.Fit, error) {
+	p := &floodData{fit: prepared.New(m.Name(), names.Flood, "Tam, Wang 2000 eq. 3, 4"), prepared: prepared}
+	bursts := p.loadBursts()
+	probes := p.loadProbes()
+	if p.table.Len() == 0 {
+		return nil, fit.Needs(m.Name(), "no burst of datagrams and no probe of a saturated port")
+	}
+	p.fit.Account(bursts, probes)
+	var err error
+	if p.times, err = fit.Resample(prepared, &p.table, m.Name()); err != nil {
+		return nil, err
+	}
+	p.fit.CheckRounds(p.times.Rounds)
+	if gs, ok := cluster.SendGap(prepared); ok {
+		p.gs = gs.Of
+	}
+	if err := p.fitBursts(); err != nil {
+		return nil, fmt.Errorf("model %s: %w", m.Name(), err)
+	}
+	p.fitProbes()
+	p.agree()
+	series := p.burstSeries()
+	p.fit.Judge(fit.R2(series...), p.condition(), series...)
+	if e, ok := p.leaveOneOut(); ok {
+		p.fit.Quality.LeaveOneOut = &e
+	}
+	return p.fit.Fit, nil
+}
+
+// interval is the 95% interval of e.
+func (p *floodData) interval(e estimate) [2]float64 {
+	rows := make([][]float64, len(e.reps))
+	for i, v := range e.reps {
+		rows[i] = []float64{v}
+	}
+	ci := p.times.Interval(e.value, rows, 0)
+	k := math.Max(1, e.birge)
+	return resample.Widen(e.value, [2]float64{e.value - k*(e.value-ci[0]), e.value + k*(ci[1]-e.value)}, e.half)
+}
+
+// merge combines estimates of the same quantity by inverse variance. It needs at least one.
+func (p *floodData) merge(all []estimate) estimate {
+	if len(all) == 1 {
+		return all[0]
+	}
+	w := make([]float64, len(all))
+	values := make([]float64, len(all))
+	out := estimate{reps: make([]float64, len(all[0].reps))}
+	exact := false
+	for i, e := range all {
+		values[i] = e.value
+		ci := p.interval(e)
+		half := (ci[1] - ci[0]) / 2
+		w[i] = 1 / (half * half)
+		out.half = math.Max(out.half, e.half) // rounding is not independent between settings of one port
+		exact = exact || !fit.Finite(w[i])
+	}
+	if exact {
+		w = slices.Repeat([]float64{1}, len(all))
+	}
+	out.value = regress.WeightedMean(values, w)
+	chi2 := 0.0
+	for i, e := range all {
+		chi2 += w[i] * (e.value - out.value) * (e.value - out.value) * resample.HalfWidth(1) * resample.HalfWidth(1)
+	}
+	if !exact {
+		out.birge = math.Sqrt(chi2 / float64(len(all)-1))
+	}
+	for r := range out.reps {
+		var v, wr []float64
+		for i, e := range all {
+			if fit.Finite(e.reps[r]) {
+				v, wr = append(v, e.reps[r]), append(wr, w[i])
+			}
+		}
+		out.reps[r] = regress.WeightedMean(v, wr) // NaN where all failed
+	}
+	return out
+}
+
+// agree says whether the two methods find the same buffer.
+func (p *floodData) agree() {
+	a, okA := p.fit.Parameters["B_L"]
+	b, okB := p.fit.Parameters["B_L_tcp"]
+	if !okA || !okB {
+		return
+	}
+	switch {
+	case a.Value != nil && b.Value != nil:
+		apart := *b.Value / *a.Value - 1
+		overlap := a.CI95 != nil && b.CI95 != nil && a.CI95[0] <= b.CI95[1] && b.CI95[0] <= a.CI95[1]
+		text := fmt.Sprintf("B_L by the delay of a probe is %+.1f%% from that by datagrams", 100*apart)
+		found := params.Notef(params.BufferMethods, "%s: the two methods agree", text)
+		if !overlap && math.Abs(apart) > agreement {
+			found = params.Warnf(params.BufferMethods, "%s: the two methods do not agree, as where they meet different bottlenecks, or where "+
+				"the buffer counts bytes and their packets differ", text)
+		}
+		p.fit.Add(found.With("difference", apart))
+	case a.Value != nil && b.Bound != nil && b.Bound[0] > (1+agreement)**a.Value:
+		p.fit.Warn(params.BufferMethods, "TCP streams filled the port with %.4g packets without loss, more than B_L by datagrams", b.Bound[0])
+	case b.Value != nil && a.Bound != nil && a.Bound[0] > (1+agreement)**b.Value:
+		p.fit.Warn(params.BufferMethods, "a burst of datagrams filled the port with %.4g packets without loss, more than B_L by TCP", a.Bound[0])
+	}
+}

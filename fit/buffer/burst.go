@@ -1,0 +1,279 @@
+package buffer
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"calib/fit"
+	"calib/fit/params"
+	"calib/fit/regress"
+	"calib/fit/resample"
+	"calib/internal/dataset"
+	"calib/internal/dataset/names"
+	"calib/internal/lsq"
+)
+
+// Reasons for leaving a burst out.
+const (
+	whyReceiver = "receiver dropped"
+	whySender   = "not all sent"
+)
+
+// floodSpoiling flags mark bursts and loads that are none. Retransmissions are what a full port makes.
+var floodSpoiling = []string{dataset.FlagDeadlock, dataset.FlagTimeout, dataset.FlagUnsteady}
+
+// burstGroup is the bursts of one size from one number of senders, ascending in the number of datagrams.
+type burstGroup struct {
+	bytes, senders int64
+	packets        []float64
+	received, gap  []int // points
+	knee           *knee // nil where the port did not overflow often enough
+	est            estimate
+}
+
+func (g *burstGroup) series() string {
+	return fmt.Sprintf("arrival ratio, m=%d, p'=%d", g.bytes, g.senders)
+}
+
+// loadBursts adds the bursts to the table and returns those used.
+func (p *floodData) loadBursts() []fit.Batch {
+	var used []fit.Batch
+	groups := map[[2]int64]*burstGroup{}
+	for _, b := range p.prepared.LineBatches(names.Flood, names.PhaseFlood) {
+		l := b.Lines[0]
+		m, k, n := l.Point[names.FactorBytes], l.Point[names.FactorPackets], l.Point[names.FactorSenders]
+		if why := b.Flagged(floodSpoiling); why != "" {
+			p.fit.LeaveOut(&b, why)
+			continue
+		}
+		if k < 1 || n < 1 || len(l.NS) == 0 {
+			continue
+		}
+		if sent, ok := l.Aux[names.AuxSent]; ok && int64(sent) != k {
+			p.fit.LeaveOut(&b, whySender)
+			continue
+		}
+		if l.Aux[names.AuxDropped] > 0 {
+			p.fit.LeaveOut(&b, whyReceiver)
+			continue
+		}
+		g := groups[[2]int64{m, n}]
+		if g == nil {
+			g = &burstGroup{bytes: m, senders: n}
+			groups[[2]int64{m, n}] = g
+			p.bursts = append(p.bursts, g)
+		}
+		if !slices.Contains(g.packets, float64(k)) {
+			g.packets = append(g.packets, float64(k))
+		}
+		p.table.Add(p.table.Duration(floodKey{floodReceived, m, n, k}), 0, b.Round, b.Timings(), l.Aux[names.AuxReceived])
+		p.table.Add(p.table.Duration(floodKey{floodGap, m, n, k}), 0, b.Round, b.Timings(), fit.Seconds(l.NS)...)
+		p.fit.WidenDomain("bytes", float64(m))
+		p.fit.WidenDomain("senders", float64(n))
+		p.fit.WidenDomain("packets", float64(k))
+		used = append(used, b)
+	}
+	slices.SortFunc(p.bursts, func(a, b *burstGroup) int {
+		return cmp.Or(cmp.Compare(a.bytes, b.bytes), cmp.Compare(a.senders, b.senders))
+	})
+	for _, g := range p.bursts {
+		slices.Sort(g.packets)
+		for _, k := range g.packets {
+			g.received = append(g.received, p.table.Index[floodKey{floodReceived, g.bytes, g.senders, int64(k)}])
+			g.gap = append(g.gap, p.table.Index[floodKey{floodGap, g.bytes, g.senders, int64(k)}])
+		}
+	}
+	if n := len(p.prepared.Samples(names.Flood, names.PhaseSkipped)); n > 0 {
+		p.fit.Note(params.BurstsSkipped, "%d bursts were left out by the experiment: they would have exceeded its limits of bytes or time", n)
+	}
+	return used
+}
+
+// knee is a fit of received(k) = min(k, c + rho·x(k)), c = B − ½, x = lasting(k, p', rho).
+type knee struct {
+	c, rho    float64
+	condition float64
+}
+
+func (q *knee) at(k, senders float64) float64 {
+	return math.Min(k, q.c+q.rho*lasting(k, senders, q.rho))
+}
+
+// lasting is how long k datagrams from p' senders in step keep the port full, in datagrams that arrive: they come p' at a
+// time, so that all but the first p' do for a k that p' divides. Where less is left for the last time than leaves between
+// two of them, rho·p', the port is not full any more at its end:
+//
+//	x = min(p'·(J − 1), p'·(J − 2) + r/rho),  J = ⌈k/p'⌉,  r = k − p'·(J − 1).
+func lasting(k, senders, rho float64) float64 {
+	times := math.Ceil(k / senders)
+	if times < 2 {
+		return 0
+	}
+	rest := k - senders*(times-1)
+	if rest < rho*senders {
+		return senders*(times-2) + rest/rho
+	}
+	return senders * (times - 1)
+}
+
+// buffer is B [packets].
+func (q *knee) buffer() float64 { return q.c + 0.5 }
+
+// firstLoss is the index of the first burst of which packets were lost: more than rounding and a stray loss of 1%.
+func firstLoss(k, received []float64) int {
+	for i := range k {
+		if k[i]-received[i] > math.Max(0.5, 0.01*k[i]) {
+			return i
+		}
+	}
+	return len(k)
+}
+
+// errFlat reports bursts without two that overflowed the port.
+var errFlat = fmt.Errorf("fewer than two bursts overflowed the port: %w", lsq.ErrShort)
+
+// settled is how often a line is fitted anew with the rho it gave: x depends on rho by less than p' only.
+const settled = 3
+
+// fitKnee fits B and D/A to the arrival ratios received/k by least squares. The knee lies beside the first burst that lost
+// packets: the bursts from the one before it, from it, and from the one after it are each tried as the line, and the fit
+// of the smallest sum of squares over all bursts is taken.
+func fitKnee(k, received []float64, senders float64) (*knee, error) {
+	var best *knee
+	sse := math.Inf(1)
+	first := firstLoss(k, received)
+	for from := max(0, first-1); from <= min(first+1, len(k)-2); from++ {
+		q, err := fitOverflow(k[from:], received[from:], senders)
+		if err != nil || q.rho >= 1 || first >= len(k)-1 {
+			continue
+		}
+		sum := 0.0
+		for i := range k {
+			e := (received[i] - q.at(k[i], senders)) / k[i]
+			sum += e * e
+		}
+		if sum < sse {
+			best, sse = q, sum
+		}
+	}
+	if best == nil {
+		return nil, errFlat
+	}
+	return best, nil
+}
+
+// fitOverflow fits the line of bursts that overflowed the port to their arrival ratios.
+func fitOverflow(k, received []float64, senders float64) (*knee, error) {
+	q := &knee{}
+	x, w := make([]float64, len(k)), make([]float64, len(k))
+	for range settled {
+		for i, v := range k {
+			x[i], w[i] = lasting(v, senders, q.rho), 1/(v*v)
+		}
+		l, sol, err := regress.FitLine(x, received, w)
+		if err != nil {
+			return nil, err
+		}
+		q.c, q.rho, q.condition = l.C0, l.C1, sol.Cond
+	}
+	return q, nil
+}
+
+// fitBursts fits every group and combines them.
+func (p *floodData) fitBursts() error {
+	if len(p.bursts) == 0 {
+		p.fit.Unknown("B_L", "packets", labelBL, 0, math.Inf(1), "no burst of datagrams was measured, or none that can be used")
+		return nil
+	}
+	var overflowed []*burstGroup
+	for _, g := range p.bursts {
+		q, err := fitKnee(g.packets, p.times.Pick(g.received), float64(g.senders))
+		if err == nil {
+			g.knee = q
+			g.est = estimate{value: q.buffer(), half: wholePacket, reps: make([]float64, len(p.times.Replicates))}
+			for i, r := range p.times.Replicates {
+				g.est.reps[i] = math.NaN()
+				if q, err := fitKnee(g.packets, resample.Pick(r, g.received), float64(g.senders)); err == nil {
+					g.est.reps[i] = q.buffer()
+				}
+			}
+			overflowed = append(overflowed, g)
+		}
+		p.ratios(g)
+	}
+	if len(overflowed) == 0 {
+		p.neverFull()
+		return nil
+	}
+	p.checkRates(overflowed)
+	p.count(overflowed)
+	return nil
+}
+
+// ratios records the arrival ratios of a group beside the fit; without a knee the ratio is one.
+func (p *floodData) ratios(g *burstGroup) {
+	s := params.Series{Name: g.series(), Quantity: params.ArrivalRatio, XName: "packets", Unit: "1",
+		Factors: map[string]float64{"bytes": float64(g.bytes), "senders": float64(g.senders)}}
+	for i, k := range g.packets {
+		ci, fitted := p.times.Point(g.received[i]), 1.0
+		if g.knee != nil {
+			fitted = g.knee.at(k, float64(g.senders)) / k
+		}
+		s.Add(k, p.times.Values[g.received[i]]/k, [2]float64{ci[0] / k, ci[1] / k}, fitted, p.times.N[g.received[i]])
+	}
+	p.fit.Series = append(p.fit.Series, s)
+}
+
+// checkRates notes D/A as fitted beside D/A from the gaps.
+func (p *floodData) checkRates(groups []*burstGroup) {
+	var parts []string
+	for _, g := range groups {
+		text := fmt.Sprintf("m = %d, p' = %d: B %.4g packets, D/A %.3g", g.bytes, g.senders, g.knee.buffer(), g.knee.rho)
+		if ratio, ok := p.gapRatio(g); ok {
+			text += fmt.Sprintf(" (%.3g from the gaps)", ratio)
+		}
+		parts = append(parts, text)
+	}
+	p.fit.Note(params.BurstFits, "bursts: %s", strings.Join(parts, ", "))
+}
+
+// gapRatio is D/A from gaps: D is one over the gap at the receiver in the longest burst; A is p' over the gap of one sender,
+// that of a burst of its own, which the port may hold up, or else g_s as experiment gap has it.
+func (p *floodData) gapRatio(g *burstGroup) (float64, bool) {
+	alone := 0.0
+	for _, single := range p.bursts {
+		if single.bytes == g.bytes && single.senders == 1 {
+			alone = p.times.Values[single.gap[len(single.gap)-1]]
+		}
+	}
+	if alone == 0 && p.gs != nil {
+		alone = p.gs(float64(g.bytes))
+	}
+	ratio := alone / (float64(g.senders) * p.times.Values[g.gap[len(g.gap)-1]])
+	return ratio, alone > 0 && fit.Finite(ratio) && g.senders > 1
+}
+
+// neverFull records the bounds of a port that did not overflow, or in one burst of a group only.
+func (p *floodData) neverFull() {
+	lo, hi := 0.0, math.Inf(1)
+	why := "the port never overflowed within the limits of the experiment"
+	for _, g := range p.bursts {
+		ratio, known := p.gapRatio(g)
+		for i, k := range g.packets {
+			if i >= firstLoss(g.packets, p.times.Pick(g.received)) {
+				hi = math.Min(hi, math.Ceil(p.times.Values[g.received[i]]))
+				why = "one burst only overflowed the port: its line cannot be fitted"
+			} else if known {
+				lo = math.Max(lo, (k-float64(g.senders))*(1-ratio))
+			}
+		}
+	}
+	if lo == 0 {
+		why += "; without the gap of one sender, alone or by experiment gap, what it held cannot be told"
+	}
+	p.fit.Bound("B_L", "packets", labelBL, math.Min(lo, hi), hi, why)
+	p.fit.Unknown("B_L_bytes", "B", labelBLBytes, 0, math.Inf(1), why)
+}

@@ -1,0 +1,207 @@
+package cluster
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"calib/fit"
+	"calib/fit/params"
+	"calib/fit/plots"
+	"calib/internal/dataset/names"
+	"calib/internal/stats"
+	"calib/internal/units"
+)
+
+// identityOff is the mean relative error of the identity above which a fit warns.
+const identityOff = 0.05
+
+// cluster returns the cluster model of the estimate.
+func (h *transfer) cluster() Cluster {
+	c := Cluster{Os: h.os.Cost, Ur: h.ur.Cost, L: h.fitted.Transfer, BL: math.Inf(1), MTU: h.packet}
+	if h.or != nil {
+		c.Or = h.or.Cost
+	}
+	if h.gs != nil {
+		c.Gs = h.gs.Cost
+	}
+	c.Gr = c.Gs
+	if h.gr != nil {
+		c.Gr = h.gr.Cost
+	}
+	return c
+}
+
+// identity holds 2(O_s + L + O_r + U_r) against the round trips of pingpong, which L was not fitted to, at the sizes that
+// both saw.
+func (h *transfer) identity() {
+	q, err := h.prepared.Pingpong(h.Model, 1)
+	if err != nil {
+		h.Note(params.IdentityUnchecked, "no ping-pong: 2(O_s + L + O_r + U_r) is not held against a round trip of other data")
+		return
+	}
+	var at []int
+	for i, m := range q.Sizes {
+		if m >= h.Domain["bytes"][0] && m <= h.Domain["bytes"][1] {
+			at = append(at, i)
+		}
+	}
+	if len(at) == 0 {
+		h.Note(params.IdentityUnchecked, "ping-pong has no size that load has: 2(O_s + L + O_r + U_r) is not held against its round trip")
+		return
+	}
+	whole := h.cluster()
+	mean := func(c Cluster, half []float64) float64 {
+		sum := 0.0
+		for _, i := range at {
+			sum += c.oneWay(q.Sizes[i], 2)/half[i] - 1
+		}
+		return sum / float64(len(at))
+	}
+	var reps [][]float64
+	for k, r := range q.Times.Replicates {
+		c := Cluster{Os: h.os.replicate(k), Ur: h.ur.replicate(k), Or: h.or.replicate(k), L: h.l[k%len(h.l)]}
+		reps = append(reps, []float64{mean(c, r)})
+	}
+	v := mean(whole, q.Times.Values)
+	h.Found("identity_cluster", "1", "2(O_s + L + O_r + U_r) over the round trip, less one, mean over sizes", v, q.Times.Interval(v, reps, 0))
+	h.compareRoundTrips(q, at, whole)
+}
+
+// compareRoundTrips records the round trips beside the identity, and says how far they are apart.
+func (h *transfer) compareRoundTrips(q *fit.Pingpong, at []int, c Cluster) {
+	s := params.Series{Name: "RTT(m)", Quantity: params.RoundTrip, XName: "bytes"}
+	var errs []float64
+	worst, where := 0.0, 0.0
+	for _, i := range at {
+		m, v := q.Sizes[i], q.Times.Values[i]
+		ci := q.Times.Point(i)
+		s.Add(m, 2*v, [2]float64{2 * ci[0], 2 * ci[1]}, 2*c.oneWay(m, 2), q.Times.N[i])
+		e := math.Abs(s.Points[len(s.Points)-1].Relative())
+		errs = append(errs, e)
+		if e > worst {
+			worst, where = e, m
+		}
+	}
+	h.Series = append(h.Series, s)
+	found := params.Notef(params.Identity, "2(O_s + L + O_r + U_r) misses the round trip of ping-pong by %.1f%% on average over %d sizes, and by "+
+		"%.1f%% at most, at %g bytes", 100*stats.Mean(errs), len(errs), 100*worst, where).With("mean", stats.Mean(errs)).With("worst", worst)
+	if stats.Mean(errs) > identityOff {
+		found.Level = params.Warning
+	}
+	h.Add(found)
+}
+
+// gathers holds the times of gathers without loss against eq. 8.
+func (h *transfer) gathers() {
+	if len(h.prepared.Samples(names.Gather, names.PhaseGather)) == 0 {
+		return
+	}
+	if g, err := gatherOf(h.prepared); err == nil {
+		h.gr = g.gr
+	}
+	if h.gr == nil || h.gs == nil {
+		h.Note(params.GathersUnchecked, "gathers are not held against eq. 8: g_s or g_r is not known")
+		return
+	}
+	lines := h.prepared.New(h.Model, names.Gather, h.Source).Usable(h.prepared.LineBatches(names.Gather, names.PhaseGather))
+	c := &curves[gatherKind]{}
+	var kinds []gatherKind
+	for i := range lines {
+		b := &lines[i]
+		k := gatherKind{senders: b.Point[names.FactorSenders], window: b.Point[names.FactorWindow]}
+		if k.senders < 1 || k.window < 1 {
+			continue
+		}
+		if !slices.Contains(kinds, k) {
+			kinds = append(kinds, k)
+		}
+		c.add(k, float64(b.Point[names.FactorBytes]), b, b.Timings(), fit.Seconds(b.Lines[0].NS)...)
+	}
+	if len(kinds) == 0 {
+		return
+	}
+	est, err := fit.Resample(h.prepared, &c.table, h.Model)
+	if err != nil {
+		h.Warn(params.GathersUnchecked, "gathers are not held against eq. 8: %v", err)
+		return
+	}
+	slices.SortFunc(kinds, gatherKind.compare)
+	model := h.cluster()
+	var errs []float64
+	worst, where := 0.0, ""
+	for _, k := range kinds {
+		s := params.Series{Name: fmt.Sprintf("T_gather(M), p'=%d", k.senders), Quantity: params.GatherTime, XName: "bytes",
+			Factors: map[string]float64{"senders": float64(k.senders), "window": float64(k.window)}}
+		if k.window != k.senders {
+			s.Name += fmt.Sprintf(", w=%d", k.window)
+		}
+		data := c.of(est, k, math.Inf(1))
+		for i, m := range data.sizes {
+			fitted, err := model.GatherTime(int(k.senders), m, int(k.window))
+			if err != nil {
+				h.Warn(params.GathersUnchecked, "gathers are not held against eq. 8: %v", err)
+				return
+			}
+			s.Add(m, data.values[i], data.interval(i), fitted, data.n[i])
+			e := math.Abs(s.Points[i].Relative())
+			errs = append(errs, e)
+			if e > worst {
+				worst, where = e, fmt.Sprintf("%d senders of %s, %d at once", k.senders, units.Bytes(m), k.window)
+			}
+		}
+		h.Series = append(h.Series, s)
+	}
+	if len(errs) > 0 {
+		h.Add(params.Notef(params.GathersPredicted, "eq. 8 misses %d gathers without loss by %.1f%% on average and by %.1f%% at most (%s)",
+			len(errs), 100*stats.Mean(errs), 100*worst, where).With("mean", stats.Mean(errs)).With("worst", worst))
+	}
+}
+
+// Plots implements fit.Plotter.
+func (Transfer) Plots(f *params.Fit) []params.Plot {
+	var out []params.Plot
+	if series := f.Of(params.TransferTime); len(series) > 0 {
+		fn := f.Functions["L"]
+		fn.CI95 = nil // bands would lie over one another
+		var curves []params.Curve
+		for _, s := range series {
+			curves = append(curves, plots.Function(s.Name, fn, s, s.Factors["hosts"], false)...)
+		}
+		out = append(out, params.Plot{
+			ID: "l-m-p", Section: plots.Cluster, Title: "Time of a packet in the network while p hosts communicate",
+			Says: plots.Sentences(plots.Functions(f, "L"), plots.Misses("L is", series...)),
+			X:    plots.SizeAxis(false), Y: plots.TimeAxis("L(m, p)", false), Series: plots.Names(series), Curves: curves, Below: true,
+		})
+	}
+	if series := f.Of(params.RoundTrip); len(series) > 0 {
+		out = append(out, params.Plot{
+			ID: "round-trip", Section: plots.Cluster, Title: "Round trip of ping-pong beside 2(O_s + L + O_r + U_r)",
+			Says: plots.Sentences("Nothing was fitted to these round trips", plots.Misses("2(O_s + L + O_r + U_r) is", series...)),
+			X:    plots.SizeAxis(false), Y: plots.TimeAxis("round trip", false), Series: plots.Names(series), Line: "2(O_s + L + O_r + U_r)", Below: true,
+		})
+	}
+	var together, windows []params.Series
+	for _, s := range f.Of(params.GatherTime) {
+		if s.Factors["window"] < s.Factors["senders"] {
+			windows = append(windows, s)
+		} else {
+			together = append(together, s)
+		}
+	}
+	out = append(out, gatherPlot("gather", "Gather: p' senders at once", together)...)
+	return append(out, gatherPlot("gather-window", "Gather: p' senders, w at once", windows)...)
+}
+
+func gatherPlot(id, title string, series []params.Series) []params.Plot {
+	if len(series) == 0 {
+		return nil
+	}
+	return []params.Plot{{
+		ID: id, Section: plots.Cluster, Title: title,
+		Says: plots.Sentences("Measured gathers of M bytes from each sender beside eq. 8, which nothing here was fitted to",
+			plots.Misses("Eq. 8 is", series...)),
+		X: params.Axis{Name: "bytes from each sender, M", Unit: "B", Log: true}, Y: plots.TimeAxis("time of the gather", true),
+		Series: plots.Names(series), Below: true,
+	}}
+}

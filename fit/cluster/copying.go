@@ -1,0 +1,160 @@
+package cluster
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"calib/fit"
+	"calib/fit/params"
+	"calib/fit/plots"
+	"calib/internal/dataset/names"
+	"calib/internal/units"
+)
+
+// Copy is what copying m bytes within a host costs, as lines c0 + c1·m: M_ctc from cache to cache, M_ctm from cache to
+// memory, M_mtm from memory to memory, all at once, and M_ctc_loop, M_ctm_loop, M_mtm_loop byte by byte, as a program
+// does that converts representations. Hosts are taken together. Source: Tam, Wang 2000, section 3.2 and table 1.
+type Copy struct{}
+
+// Name implements fit.Model.
+func (Copy) Name() string { return "cluster-copy" }
+
+// Needs implements fit.Model.
+func (Copy) Needs() []string { return []string{names.Copy} }
+
+// copyKinds lists the functions by the factor cold of copy.
+var copyKinds = [...]struct{ symbol, label string }{
+	{"M_ctc", "copying from cache to cache"},
+	{"M_ctm", "copying from cache to memory"},
+	{"M_mtm", "copying from memory to memory"},
+}
+
+// byteLoop is added to the symbol of copies byte by byte.
+const byteLoop = "_loop"
+
+// Fit implements fit.Model. It returns fit.ErrNeeds where no kind of copy was measured at two sizes.
+func (m Copy) Fit(p *fit.Prepared) (*params.Fit, error) {
+	r := p.New(m.Name(), names.Copy, source)
+	c := loadCopies(r, p)
+	if c.table.Len() == 0 {
+		return nil, fit.Needs(m.Name(), "no copies")
+	}
+	est, err := fit.Resample(p, &c.table, m.Name())
+	if err != nil {
+		return nil, err
+	}
+	r.CheckRounds(est.Rounds)
+	var costs []*costFit
+	for _, suffix := range []string{"", byteLoop} {
+		for _, kind := range copyKinds {
+			symbol, label := kind.symbol+suffix, kind.label
+			data := c.of(est, symbol, math.Inf(1))
+			if len(data.sizes) < 2 {
+				continue
+			}
+			if suffix != "" {
+				label += ", byte by byte"
+			}
+			cost, err := fitCost(r, symbol, label, data, false)
+			if err != nil {
+				return nil, fmt.Errorf("model %s: %w", m.Name(), err)
+			}
+			if off, at := data.furthest(cost.Of); off > 2*bent {
+				r.Note(params.OffTheForm, "%s is not quite a line: %.0f%% off at %g bytes", symbol, 100*off, at)
+			}
+			costs = append(costs, cost)
+		}
+	}
+	if len(costs) == 0 {
+		return nil, fit.Needs(m.Name(), "copies measured at fewer than two sizes")
+	}
+	return finishCosts(r, costs...), nil
+}
+
+// loadCopies gathers the copies by symbol, and notes the caches they were made with.
+func loadCopies(r *fit.Result, p *fit.Prepared) *curves[string] {
+	c := &curves[string]{}
+	var kept, used []fit.Batch
+	for _, b := range p.LineBatches(names.Copy, "") {
+		if b.Lines[0].Phase == names.PhaseSpilled {
+			r.LeaveOut(&b, "larger than the nearest cache")
+			continue
+		}
+		kept = append(kept, b)
+	}
+	lines := r.Usable(kept)
+	var nearest, last byteRange
+	for i := range lines {
+		b, l := &lines[i], lines[i].Lines[0]
+		cold := b.Point[names.FactorCold]
+		if cold < 0 || cold >= int64(len(copyKinds)) {
+			r.LeaveOut(b, "unknown kind of copy")
+			continue
+		}
+		symbol := copyKinds[cold].symbol
+		if b.Point[names.FactorLoop] != 0 {
+			symbol += byteLoop
+		}
+		times := fit.Seconds(l.NS)
+		if v := l.Aux[names.AuxMedian]; v > 0 { // a copy may take a few nanoseconds, of which raw times have no fractions
+			times = []float64{v * 1e-9}
+		}
+		c.add(symbol, float64(b.Point[names.FactorBytes]), b, b.Timings(), times...)
+		used = append(used, *b)
+		nearest.include(l.Aux[names.AuxCache])
+		last.include(l.Aux[names.AuxLastCache])
+	}
+	r.Account(used)
+	if nearest.hi > 0 {
+		r.Note(params.Caches, "nearest data cache: %s", nearest)
+	}
+	if last.hi > 0 {
+		r.Note(params.Caches, "last cache before memory: %s", last)
+	}
+	return c
+}
+
+// byteRange holds sizes from the smallest to the largest host's.
+type byteRange struct{ lo, hi float64 }
+
+func (r *byteRange) include(v float64) {
+	if v > 0 && (r.hi == 0 || v < r.lo) {
+		r.lo = v
+	}
+	r.hi = max(r.hi, v)
+}
+
+func (r byteRange) String() string {
+	if r.lo == r.hi {
+		return units.Bytes(r.lo).String()
+	}
+	return units.Bytes(r.lo).String() + " to " + units.Bytes(r.hi).String()
+}
+
+// Plots implements fit.Plotter.
+func (Copy) Plots(f *params.Fit) []params.Plot {
+	series := f.Of(params.CostOfSize)
+	if len(series) == 0 {
+		return nil
+	}
+	var parts []string
+	for _, s := range series {
+		if fn, ok := f.Functions[s.Symbol]; ok {
+			parts = append(parts, s.Symbol+" "+rateWords(fn.Coeff["c1"]))
+		}
+	}
+	return []params.Plot{{
+		ID: "copies", Section: plots.Copies, Title: "Copying m bytes within a host",
+		Says: plots.Sentences("Large copies run at: "+strings.Join(parts, ", "), "c is cache, m is memory, and loop is byte by byte"),
+		X:    plots.SizeAxis(true), Y: plots.TimeAxis("time of a copy", true), Series: plots.Names(series), Curves: plots.Costs(f, true, series),
+	}}
+}
+
+// rateWords is a time per byte as a rate.
+func rateWords(perByte float64) string {
+	if !(perByte > 0) {
+		return "without a time per byte"
+	}
+	return units.Format(1/perByte, "B/s")
+}

@@ -1,0 +1,341 @@
+package cluster
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+
+	"calib/fit"
+	"calib/fit/form"
+	"calib/fit/params"
+	"calib/fit/regress"
+	"calib/fit/resample"
+	"calib/internal/lsq"
+)
+
+const (
+	// material is the share of a cost below which an effect is none for a user, significant or not.
+	material = 0.02
+	// bent is by how much a function may miss a size before that is said.
+	bent = 0.05
+)
+
+// curves holds several costs by message size in one table, so that a bootstrap draws the same rounds for all of them. K tells
+// the costs apart.
+type curves[K comparable] struct {
+	table resample.Table[sizeOf[K]]
+	sizes map[K][]float64 // ascending
+}
+
+type sizeOf[K comparable] struct {
+	cost  K
+	bytes float64
+}
+
+// add appends values [s] of n timings at m bytes.
+func (c *curves[K]) add(cost K, m float64, b *fit.Batch, n int, values ...float64) {
+	if c.sizes == nil {
+		c.sizes = map[K][]float64{}
+	}
+	if _, seen := c.point(cost, m); !seen {
+		c.sizes[cost] = append(c.sizes[cost], m)
+		sort.Float64s(c.sizes[cost])
+	}
+	c.table.Add(c.table.Duration(sizeOf[K]{cost, m}), b.Dir, b.Round, n, values...)
+}
+
+// point is the index of a cost at m bytes in the table.
+func (c *curves[K]) point(cost K, m float64) (int, bool) {
+	i, ok := c.table.Index[sizeOf[K]{cost, m}]
+	return i, ok
+}
+
+// of returns a cost as resampled, up to the size most; without points where there are none.
+func (c *curves[K]) of(est *resample.Estimates, cost K, most float64) *costData {
+	var sizes []float64
+	var points [][]int
+	for _, m := range c.sizes[cost] {
+		if i, ok := c.point(cost, m); ok && m <= most {
+			sizes, points = append(sizes, m), append(points, []int{i})
+		}
+	}
+	return newCostData(est, sizes, points, func(v []float64, at []int) float64 { return v[at[0]] })
+}
+
+// costData is a cost by size [s], resampled.
+type costData struct {
+	sizes, values []float64
+	replicates    [][]float64
+	n             []int // timings
+	from          *resample.Estimates
+}
+
+// newCostData computes a cost at each size from points of a table, in the estimates and in each replicate.
+func newCostData(est *resample.Estimates, sizes []float64, points [][]int, value func(values []float64, at []int) float64) *costData {
+	d := &costData{from: est, sizes: sizes}
+	all := func(v []float64) []float64 {
+		out := make([]float64, len(points))
+		for i, at := range points {
+			out[i] = value(v, at)
+		}
+		return out
+	}
+	d.values = all(est.Values)
+	for _, at := range points {
+		n := 0
+		for _, i := range at {
+			n += est.N[i]
+		}
+		d.n = append(d.n, n)
+	}
+	for _, r := range est.Replicates {
+		d.replicates = append(d.replicates, all(r))
+	}
+	return d
+}
+
+// above returns the points of more than m bytes.
+func (d *costData) above(m float64) *costData {
+	k := slices.IndexFunc(d.sizes, func(x float64) bool { return x > m })
+	if k < 0 {
+		k = len(d.sizes)
+	}
+	return &costData{from: d.from, sizes: d.sizes[k:], values: d.values[k:]}
+}
+
+func (d *costData) interval(i int) [2]float64 { return d.from.Interval(d.values[i], d.replicates, i) }
+
+// weights are 1/variance; equal where a cost is not positive, as one within the noise may be.
+func (d *costData) weights() []float64 {
+	if slices.Min(d.values) <= 0 {
+		return slices.Repeat([]float64{1}, len(d.values))
+	}
+	return regress.Weights(d.values, d.replicates)
+}
+
+// furthest is the largest relative distance of a function from the points, and the size where it is.
+func (d *costData) furthest(at func(float64) float64) (off, m float64) {
+	for i, x := range d.sizes {
+		if e := math.Abs(at(x)/d.values[i] - 1); fit.Finite(e) && e > off {
+			off, m = e, x
+		}
+	}
+	return off, m
+}
+
+// series returns the points of a cost beside its function.
+func (d *costData) series(symbol string, at func(float64) float64) params.Series {
+	s := params.Series{Name: symbol + "(m)", Quantity: params.CostOfSize, Symbol: symbol, XName: "bytes"}
+	for i, m := range d.sizes {
+		s.Add(m, d.values[i], d.interval(i), at(m), d.n[i])
+	}
+	return s
+}
+
+// costFit is a cost function with the bootstrap of its coefficients. nil is a cost that is not known, and counts as none.
+type costFit struct {
+	form.Cost
+	likely     form.Cost // by BIC alone: with a floor also where the 95% interval does not exclude that there is none
+	symbol     string
+	replicates []form.Cost
+	condition  float64
+	left       float64 // leave-one-size-out error
+	predictive bool    // left is known
+}
+
+// replicate returns the cost of replicate k; replicates of two bootstraps are independent and pair by number.
+func (c *costFit) replicate(k int) form.Cost {
+	if c == nil || len(c.replicates) == 0 {
+		return form.Cost{}
+	}
+	return c.replicates[k%len(c.replicates)]
+}
+
+// of returns the cost of m bytes.
+func (c *costFit) of(m float64) float64 {
+	if c == nil {
+		return 0
+	}
+	return c.Of(m)
+}
+
+// costFitter fits a cost to values by size.
+type costFitter func(x, y, w []float64) (form.Cost, error)
+
+func lineCost(x, y, w []float64) (form.Cost, error) {
+	l, _, err := regress.FitLine(x, y, w)
+	return form.Cost{C0: l.C0, C1: l.C1}, err
+}
+
+// refit fits every replicate; one that fails is left out.
+func (d *costData) refit(fit costFitter, w []float64) []form.Cost {
+	return resample.Map(d.replicates, func(y []float64) (form.Cost, error) { return fit(d.sizes, y, w) })
+}
+
+// fitCost fits a line, or a floor and a line where floors are looked for and one shows, and records the function, its points
+// and findings about it. It needs two sizes.
+func fitCost(r *fit.Result, symbol, label string, d *costData, floors bool) (*costFit, error) {
+	w := d.weights()
+	out := &costFit{symbol: symbol}
+	l, sol, err := regress.FitLine(d.sizes, d.values, w)
+	if err != nil {
+		return nil, fmt.Errorf("%s(m): %w", symbol, err)
+	}
+	out.condition = sol.Cond
+	fitter, shows := costFitter(lineCost), false
+	out.likely = form.Cost{C0: l.C0, C1: l.C1}
+	if floors {
+		if c, replicates, interval, ok := fitFloor(d, w); ok {
+			out.likely, out.replicates, shows = c, replicates, interval
+		}
+	}
+	if shows {
+		fitter, out.Cost = floorCost, out.likely
+	} else {
+		out.Cost, out.replicates = form.Cost{C0: l.C0, C1: l.C1}, d.refit(lineCost, w)
+	}
+	c := out.Cost
+	var coeffs [][]float64
+	for _, q := range out.replicates {
+		coeffs = append(coeffs, []float64{q.C0, q.C1, q.Floor})
+	}
+	fn := r.Function(form.Line, label, map[string][2]float64{"m": {d.sizes[0], d.sizes[len(d.sizes)-1]}})
+	fn.Set("c0", c.C0, d.from.Interval(c.C0, coeffs, 0))
+	fn.Set("c1", c.C1, d.from.Interval(c.C1, coeffs, 1))
+	if shows {
+		fn.Form = form.Floored
+		fn.Set("floor", c.Floor, d.from.Interval(c.Floor, coeffs, 2))
+	}
+	r.Functions[symbol] = fn
+	r.Series = append(r.Series, d.series(symbol, c.Of))
+	if ci, ok := fn.CI95["c1"]; c.C1 < 0 && (!ok || ci[1] < 0) {
+		r.Warn(params.NegativeSlope, "%s falls with the size: by %.3g s a byte", symbol, -c.C1)
+	}
+	if slices.Min(d.values) > 0 {
+		out.left, out.predictive = regress.LeaveOneOut(d.sizes, d.values, func(x, y []float64) (func(float64) float64, error) {
+			q, err := fitter(x, y, nil)
+			return q.Of, err
+		})
+	}
+	return out, nil
+}
+
+// finishCosts states the quality of all cost functions of a fit together, and the range of sizes they saw.
+func finishCosts(r *fit.Result, costs ...*costFit) *params.Fit {
+	var series []params.Series
+	worst, left, n := 0.0, 0.0, 0
+	for _, c := range costs {
+		series = append(series, r.Named(c.symbol+"(m)"))
+		worst = math.Max(worst, c.condition)
+		if c.predictive {
+			left += c.left
+			n++
+		}
+	}
+	r.Judge(fit.R2(series...), worst, series...)
+	if n > 0 {
+		left /= float64(n)
+		r.Quality.LeaveOneOut = &left
+	}
+	for _, fn := range r.Functions {
+		d, ok := fn.Domain["m"]
+		if !ok {
+			d = fn.Domain["bytes"]
+		}
+		r.WidenDomain("bytes", d[0])
+		r.WidenDomain("bytes", d[1])
+	}
+	return r.Fit
+}
+
+// checkForm warns where a cost is not what its form can hold.
+func checkForm(r *fit.Result, d *costData, c *costFit) {
+	if off, m := d.furthest(c.Of); off > bent {
+		r.Add(params.Warnf(params.OffTheForm, "%s(%g) is %.0f%% off its function: it is neither a line nor a floor and a line",
+			c.symbol, m, 100*off).With("off", off).With("bytes", m))
+	}
+}
+
+// minFlat is the fewest sizes a floor, and the line above it, must be seen at; minFloored the fewest in all.
+const (
+	minFlat    = 2
+	minFloored = 5
+)
+
+// floorCost fits max(floor, c0 + c1·m) exactly. The sum of squares has a minimum for every way to part the sizes into a
+// flat part below and a line above, and, where the line would meet the floor on the wrong side of a size, one with the
+// corner on a size x_i, y = c0 + c1·max(m, x_i). All are tried; the smallest that is what it says is taken.
+func floorCost(x, y, w []float64) (form.Cost, error) {
+	w, err := regress.Relative(y, w)
+	if err != nil {
+		return form.Cost{}, err
+	}
+	best, least := form.Cost{}, math.Inf(1)
+	try := func(c form.Cost, err error) {
+		if err != nil || c.C1 <= 0 {
+			return
+		}
+		if sse := regress.SumOfSquares(x, y, w, c.Of); sse < least {
+			best, least = c, sse
+		}
+	}
+	for k := minFlat - 1; k+minFlat <= len(x); k++ {
+		try(cornerCost(x, y, w, x[k]))
+		if k < minFlat {
+			continue
+		}
+		if c, err := lineCost(x[k:], y[k:], w[k:]); err == nil {
+			c.Floor = regress.WeightedMean(y[:k], w[:k])
+			if corner := (c.Floor - c.C0) / c.C1; corner >= x[k-1]*(1-1e-9) && corner <= x[k]*(1+1e-9) {
+				try(c, nil)
+			}
+		}
+	}
+	if math.IsInf(least, 1) {
+		return form.Cost{}, lsq.ErrInadmissible
+	}
+	return best, nil
+}
+
+// cornerCost fits a floor that ends at the size corner.
+func cornerCost(x, y, w []float64, corner float64) (form.Cost, error) {
+	bent := make([]float64, len(x))
+	for i, v := range x {
+		bent[i] = math.Max(v, corner)
+	}
+	c, err := lineCost(bent, y, w)
+	c.Floor = c.Of(corner)
+	return c, err
+}
+
+// fitFloor returns the floor and line of a cost with those of each replicate. ok says whether BIC clearly takes them rather than
+// the line, and the floor lies above the line at the smallest size by a material share; shows, whether it also does so in the
+// 95% interval.
+func fitFloor(d *costData, w []float64) (c form.Cost, replicates []form.Cost, shows, ok bool) {
+	n := len(d.sizes)
+	if n < minFloored {
+		return c, nil, false, false
+	}
+	c, err := floorCost(d.sizes, d.values, w)
+	if err != nil {
+		return c, nil, false, false
+	}
+	l, err := lineCost(d.sizes, d.values, w)
+	if err != nil {
+		return c, nil, false, false
+	}
+	bic := func(c form.Cost, coefficients int) float64 {
+		return regress.BIC(regress.SumOfSquares(d.sizes, d.values, w, c.Of), n, coefficients)
+	}
+	depth := func(c form.Cost) float64 { return 1 - (c.C0+c.C1*d.sizes[0])/c.Floor }
+	if bic(l, 2)-bic(c, 3) < regress.Clearly || depth(c) < material {
+		return c, nil, false, false
+	}
+	replicates = d.refit(floorCost, w)
+	var depths [][]float64
+	for _, r := range replicates {
+		depths = append(depths, []float64{depth(r)})
+	}
+	return c, replicates, d.from.Interval(depth(c), depths, 0)[0] > 0, true
+}

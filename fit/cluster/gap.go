@@ -1,0 +1,229 @@
+package cluster
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"calib/fit"
+	"calib/fit/form"
+	"calib/fit/params"
+	"calib/fit/plots"
+	"calib/fit/regress"
+	"calib/internal/dataset"
+	"calib/internal/dataset/names"
+)
+
+// Gap is the smallest interval between two packets of one host, as a function of their payload m [B]: g_s(m), a line,
+// or a floor and a line above it where the data show a floor. Its samples hold one message a segment, which the segment
+// counter must prove: what was merged in spite of that is left out.
+//
+// g_s_merged(m) is the interval between messages that the kernel may merge into segments, as most programs send them. It
+// is a line like g_s, or, where a line misses a size by more than 5%, straight lines over ranges of the size.
+// Source: Tam, Wang 2000, section 3.2 and table 1.
+type Gap struct{}
+
+// Name implements fit.Model.
+func (Gap) Name() string { return "cluster-gap" }
+
+// Needs implements fit.Model.
+func (Gap) Needs() []string { return []string{names.Gap} }
+
+const (
+	labelGs     = "interval between packets that one host sends"
+	labelMerged = "interval between messages that the kernel may merge into segments"
+	gapMerged   = "g_s_merged"
+	// mergedShare is by how much segments may differ from messages and still prove one segment a message.
+	mergedShare = 0.02
+	whyMerged   = "messages not one a segment"
+	whyNoWindow = "no interval"
+)
+
+// Fit implements fit.Model. It returns fit.ErrNeeds where neither kind of message was measured at two sizes.
+func (Gap) Fit(p *fit.Prepared) (*params.Fit, error) {
+	g, err := gapOf(p)
+	if err != nil {
+		return nil, err
+	}
+	return g.fit, nil
+}
+
+// gap is the fitted model with g_s, nil where it is not known.
+type gap struct {
+	fit *params.Fit
+	gs  *costFit
+}
+
+type gapKey struct{}
+
+// gapOf returns the gaps of a run, fitted once.
+func gapOf(p *fit.Prepared) (*gap, error) {
+	return fit.Shared(p, gapKey{}, func() (*gap, error) { return fitGap(p) })
+}
+
+// gsOf returns g_s of a run, nil where it is not known.
+func gsOf(p *fit.Prepared) *costFit {
+	g, err := gapOf(p)
+	if err != nil {
+		return nil
+	}
+	return g.gs
+}
+
+// SendGap returns g_s of a run as BIC has it, for checks and bounds that need no certainty; false where it is not known.
+func SendGap(p *fit.Prepared) (form.Cost, bool) {
+	gs := gsOf(p)
+	if gs == nil {
+		return form.Cost{}, false
+	}
+	return gs.likely, true
+}
+
+// stream names a kind of messages: one a segment, or merged by the kernel.
+type stream struct{ merged bool }
+
+func fitGap(p *fit.Prepared) (*gap, error) {
+	model := Gap{}.Name()
+	r := p.New(model, names.Gap, source)
+	c := loadGap(r)
+	if c.table.Len() == 0 {
+		return nil, fit.Needs(model, "no stream of messages without loss")
+	}
+	est, err := fit.Resample(p, &c.table, model)
+	if err != nil {
+		return nil, err
+	}
+	r.CheckRounds(est.Rounds)
+	own, merged := c.of(est, stream{}, math.Inf(1)), c.of(est, stream{merged: true}, math.Inf(1))
+	if len(own.sizes) < 2 && len(merged.sizes) < 2 {
+		return nil, fit.Needs(model, "streams of messages measured at fewer than two sizes without loss")
+	}
+	out := &gap{fit: r.Fit}
+	var costs []*costFit
+	if len(own.sizes) >= 2 {
+		if out.gs, err = fitCost(r, "g_s", labelGs, own, true); err != nil {
+			return nil, fmt.Errorf("model %s: %w", model, err)
+		}
+		costs = append(costs, out.gs)
+		checkForm(r, own, out.gs)
+	} else {
+		r.Unknown("g_s", "s", labelGs, 0, math.Inf(1), "fewer than two sizes were sent one message a segment")
+	}
+	if len(merged.sizes) >= 2 {
+		cost, err := fitMerged(r, merged)
+		if err != nil {
+			return nil, fmt.Errorf("model %s: %w", model, err)
+		}
+		costs = append(costs, cost)
+	}
+	finishCosts(r, costs...)
+	return out, nil
+}
+
+// loadGap gathers the intervals of both kinds of messages.
+func loadGap(r *fit.Result) *curves[stream] {
+	lines := r.Lines(names.Gap, names.PhaseGap)
+	packet := r.Packet(lines)
+	c := &curves[stream]{}
+	var used []fit.Batch
+	for i := range lines {
+		b := &lines[i]
+		m, kind := float64(b.Point[names.FactorBytes]), stream{merged: b.Point[names.FactorMerge] != 0}
+		v := intervals(b.Lines[0])
+		switch {
+		case !kind.merged && m > packet:
+			r.LeaveOut(b, fit.WhyLarge)
+		case !kind.merged && mergedSegments(b.Lines[0]):
+			r.LeaveOut(b, whyMerged)
+		case v == nil:
+			r.LeaveOut(b, whyNoWindow)
+		default:
+			c.add(kind, m, b, b.Timings(), v...)
+			used = append(used, *b)
+		}
+	}
+	r.Account(used)
+	warnOfMerged(r)
+	return c
+}
+
+// warnOfMerged warns of what was left out because messages were not one a segment.
+func warnOfMerged(r *fit.Result) {
+	if n := r.LeftOutWhy[whyMerged]; n > 0 {
+		r.Add(params.Warnf(params.NotASegmentEach, "%d timings are left out: the kernel did not send one segment a message, so that their "+
+			"intervals are not those of packets", n).With("timings", float64(n)))
+	}
+}
+
+// intervals returns the time per message of a stream [s]: that of the common window where there is one, else the raw
+// intervals; nil where neither tells it.
+func intervals(l *dataset.Sample) []float64 {
+	if ns, n := l.Aux[names.AuxWindow], l.Aux[names.AuxWindowMessages]; ns > 0 && n > 0 && fit.Finite(ns/n) {
+		return []float64{ns / n * 1e-9}
+	}
+	if len(l.NS) == 0 || slices.Min(l.NS) < 0 || slices.Max(l.NS) == 0 {
+		return nil
+	}
+	return fit.Seconds(l.NS)
+}
+
+// mergedSegments reports whether the counters contradict one segment a message; what was sent again does not count.
+func mergedSegments(l *dataset.Sample) bool {
+	n := l.Aux[names.AuxMessages]
+	return n > 0 && l.TCP != nil && l.TCP.DataSegsOut > 0 &&
+		math.Abs(float64(l.TCP.DataSegsOut-l.TCP.Retrans)/n-1) > mergedShare
+}
+
+// fitMerged fits a line to what the kernel may merge, or segments where a line misses it.
+func fitMerged(r *fit.Result, d *costData) (*costFit, error) {
+	c, err := fitCost(r, gapMerged, labelMerged, d, true)
+	if err != nil {
+		return nil, err
+	}
+	off, m := d.furthest(c.Of)
+	if off <= bent {
+		return c, nil
+	}
+	seg, err := regress.Segments(d.sizes, d.values)
+	if err != nil || len(seg.Segments) < 2 {
+		r.Warn(params.OffTheForm, "%s(%g) is %.0f%% off its function", gapMerged, m, 100*off)
+		return c, nil
+	}
+	fn := fit.SegmentsFunction(r, labelMerged, d.sizes, d.from, d.replicates, seg)
+	maps.DeleteFunc(fn.CI95, func(name string, ci [2]float64) bool { return !params.Wide(fn.Coeff[name], ci) })
+	r.Functions[gapMerged] = fn
+	r.Series[len(r.Series)-1] = d.series(gapMerged, seg.Predict)
+	r.Note(params.SeveralSegments, "%s is %d lines over ranges of the size: a single one misses it by %.0f%%", gapMerged, len(seg.Segments), 100*off)
+	c.predictive = false
+	return c, nil
+}
+
+// gapPlot is the plot that the gaps of senders and receivers share.
+func gapPlot(f *params.Fit, symbol string) []params.Plot {
+	s := f.Named(symbol + "(m)")
+	if len(s.Points) == 0 {
+		return nil
+	}
+	return []params.Plot{{
+		ID: "gaps", Section: plots.Cluster, Title: "Smallest interval between packets of one host, sending and receiving",
+		Says: plots.Sentences(plots.Functions(f, symbol), plots.Misses(symbol+" is", s)),
+		X:    plots.SizeAxis(false), Y: plots.TimeAxis("interval", false), Series: []string{s.Name}, Line: symbol,
+		Curves: plots.Costs(f, false, []params.Series{s}), Below: true,
+	}}
+}
+
+// Plots implements fit.Plotter.
+func (Gap) Plots(f *params.Fit) []params.Plot {
+	out := gapPlot(f, "g_s")
+	merged := f.Named(gapMerged + "(m)")
+	if len(merged.Points) == 0 {
+		return out
+	}
+	return append(out, params.Plot{
+		ID: "g-s-merged", Section: plots.Cluster, Title: "Interval between messages that the kernel may merge",
+		Says: plots.Sentences(plots.Functions(f, gapMerged), "Programs that send small messages in a row pay this rather than g_s"),
+		X:    plots.SizeAxis(true), Y: plots.TimeAxis("interval", true), Series: []string{merged.Name}, Line: gapMerged,
+		Curves: plots.Costs(f, true, []params.Series{merged}), Below: true,
+	})
+}

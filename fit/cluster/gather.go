@@ -1,0 +1,355 @@
+package cluster
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"calib/fit"
+	"calib/fit/params"
+	"calib/fit/resample"
+	"calib/internal/dataset"
+	"calib/internal/dataset/names"
+	"calib/internal/stats"
+	"calib/internal/units"
+)
+
+// Gather is the smallest interval between packets that one host receives, as a function of their payload m [B]:
+// g_r(m), with the forms of g_s. p' senders that stream to one root arrive at intervals of max(g_s/p', g_r), so that g_r
+// is what many senders tend to: at each size the interval of the largest p', averaged with those of other p' within 1.5%
+// of it. A size whose interval still falls as 1/p' at the largest p', against that of fewer senders or g_s itself, does not
+// show g_r; where no two sizes do, the parameter g_r says so, with a bound.
+//
+// Gathers of M bytes from each sender are summed up in notes: all senders at once, and the best window of senders, with
+// the segments that had to be sent again. Source: Tam, Wang 2000, sections 3.2 and 5.
+type Gather struct{}
+
+// Name implements fit.Model.
+func (Gather) Name() string { return "cluster-gather" }
+
+// Needs implements fit.Model.
+func (Gather) Needs() []string { return []string{names.Gather} }
+
+const (
+	labelGr = "interval between packets that one host receives"
+	// plateau is how close to the interval of the largest p' another must be to be taken as the same.
+	plateau = 0.015
+	// falls is how close to 1/p' an interval must fall for the root not to be the limit.
+	falls = 0.03
+	// fewer is the largest share of the most senders that the fall is judged against.
+	fewer = 0.8
+)
+
+// Fit implements fit.Model. It returns fit.ErrNeeds where no streams to one root were measured.
+func (Gather) Fit(p *fit.Prepared) (*params.Fit, error) {
+	g, err := gatherOf(p)
+	if err != nil {
+		return nil, err
+	}
+	return g.fit, nil
+}
+
+// gather is the fitted model with g_r, nil where it is not known.
+type gather struct {
+	fit *params.Fit
+	gr  *costFit
+}
+
+type gatherKey struct{}
+
+// gatherOf returns the streams to one root of a run, fitted once.
+func gatherOf(p *fit.Prepared) (*gather, error) {
+	return fit.Shared(p, gatherKey{}, func() (*gather, error) { return fitGather(p) })
+}
+
+// senders names the streams of p' senders, without loss or with.
+type senders struct {
+	n     int64
+	lossy bool
+}
+
+// arrivals are the intervals at the root by number of senders and size, those of streams without loss and with.
+type arrivals struct {
+	*fit.Result
+	prepared    *fit.Prepared
+	curves      curves[senders]
+	numbers     []int64 // of senders, ascending
+	clean, lost []fit.Batch
+	est         *resample.Estimates
+	top         float64        // largest interval of the most senders [s], the upper end of its 95% interval
+	sizesBy     map[string]int // sizes by the numbers of senders that g_r is from
+	lossy, free int            // sizes taken with losses, and those at which the senders are the limit
+}
+
+func fitGather(p *fit.Prepared) (*gather, error) {
+	model := Gather{}.Name()
+	a := &arrivals{Result: p.New(model, names.Gather, source), prepared: p, sizesBy: map[string]int{}}
+	a.load()
+	if len(a.numbers) == 0 {
+		return nil, fit.Needs(model, "no stream of messages to one root")
+	}
+	var err error
+	if a.est, err = fit.Resample(p, &a.curves.table, model); err != nil {
+		return nil, err
+	}
+	data := a.saturated()
+	a.account()
+	a.CheckRounds(a.est.Rounds)
+	a.Domain["senders"] = [2]float64{float64(a.numbers[0]), float64(a.numbers[len(a.numbers)-1])}
+	noteGathers(a.Result, p)
+	if len(data.sizes) < 2 {
+		a.Unknown("g_r", "s", labelGr, 0, a.top, fmt.Sprintf("with up to %d senders the root is not seen to be the limit at two "+
+			"sizes: g_r is at most the interval there; more senders would show it", a.numbers[len(a.numbers)-1]))
+		a.Judge(math.NaN(), math.NaN())
+		return &gather{fit: a.Fit}, nil
+	}
+	c, err := fitCost(a.Result, "g_r", labelGr, data, true)
+	if err != nil {
+		return nil, fmt.Errorf("model %s: %w", model, err)
+	}
+	checkForm(a.Result, data, c)
+	return &gather{fit: finishCosts(a.Result, c), gr: c}, nil
+}
+
+// load gathers the intervals. The root's link is busy also where the buffer before it loses packets: streams with losses
+// are kept apart, for sizes at which others do not show g_r.
+func (a *arrivals) load() {
+	all := a.prepared.LineBatches(names.Gather, names.PhaseArrivals)
+	lossy := map[*dataset.Sample]bool{}
+	for i := range all {
+		if l := all[i].Lines[0]; l.Has(dataset.FlagRetrans) {
+			l = withoutFlag(l, dataset.FlagRetrans)
+			lossy[l] = true
+			all[i].Lines = []*dataset.Sample{l}
+		}
+	}
+	lines := a.WithoutSlow(a.Usable(all))
+	packet, _ := fit.PacketBytes(lines)
+	for i := range lines {
+		b, l := &lines[i], lines[i].Lines[0]
+		n, m, v := b.Point[names.FactorSenders], float64(b.Point[names.FactorBytes]), intervals(l)
+		switch {
+		case m > packet:
+			a.LeaveOut(b, fit.WhyLarge)
+			continue
+		case mergedSegments(l):
+			a.LeaveOut(b, whyMerged)
+			continue
+		case v == nil || n < 1:
+			a.LeaveOut(b, whyNoWindow)
+			continue
+		}
+		a.curves.add(senders{n, lossy[l]}, m, b, b.Timings(), v...)
+		if !slices.Contains(a.numbers, n) {
+			a.numbers = append(a.numbers, n)
+		}
+		if lossy[l] {
+			a.lost = append(a.lost, *b)
+		} else {
+			a.clean = append(a.clean, *b)
+		}
+	}
+	slices.Sort(a.numbers)
+}
+
+// withoutFlag returns a copy of a line without one flag.
+func withoutFlag(l *dataset.Sample, flag string) *dataset.Sample {
+	c := *l
+	c.Flags = slices.DeleteFunc(slices.Clone(l.Flags), func(s string) bool { return s == flag })
+	return &c
+}
+
+// account states what was used, once it is known whether streams with losses are.
+func (a *arrivals) account() {
+	used := [][]fit.Batch{a.clean}
+	if a.lossy > 0 || len(a.clean) == 0 {
+		used = append(used, a.lost)
+	} else {
+		for i := range a.lost {
+			a.LeaveOut(&a.lost[i], dataset.FlagRetrans)
+		}
+	}
+	if a.lossy > 0 {
+		a.Warn(params.LossyStreams, "at %d sizes streams without loss do not show g_r: it is from streams with losses there, and may be "+
+			"too large", a.lossy)
+	}
+	a.Account(used...)
+	warnOfMerged(a.Result)
+	for _, k := range slices.Sorted(maps.Keys(a.sizesBy)) {
+		a.Note(params.GrSenders, "g_r is the interval of %s senders at %d sizes", k, a.sizesBy[k])
+	}
+	if a.free > 0 && len(a.sizesBy) > 0 {
+		a.Note(params.SenderLimited, "at %d sizes the senders were the limit: they are not used for g_r", a.free)
+	}
+}
+
+// saturated returns the sizes at which the root is the limit, with their intervals: of streams without loss where those
+// show it, otherwise of all.
+func (a *arrivals) saturated() *costData {
+	var sizes []float64
+	var groups [][]int // points of each size
+	for _, m := range a.allSizes() {
+		group, numbers := a.group(m, false)
+		if group == nil {
+			if group, numbers = a.group(m, true); group != nil {
+				a.lossy++
+			}
+		}
+		if group == nil {
+			a.free++
+			continue
+		}
+		a.sizesBy[numbers]++
+		groups = append(groups, group)
+		sizes = append(sizes, m)
+	}
+	return newCostData(a.est, sizes, groups, func(v []float64, group []int) float64 {
+		mean := 0.0
+		for _, at := range group {
+			mean += v[at] / float64(len(group))
+		}
+		return mean
+	})
+}
+
+// group returns the points of m bytes whose interval is that of the most senders, and those numbers of senders in words;
+// nil where the senders are the limit, or nothing is there to tell.
+func (a *arrivals) group(m float64, losses bool) (group []int, numbers string) {
+	senders, points := a.at(m, losses)
+	last := len(points) - 1
+	if last < 0 {
+		return nil, ""
+	}
+	value := func(i int) float64 { return a.est.Values[points[i]] }
+	a.top = math.Max(a.top, a.est.Point(points[last])[1])
+	alone := math.Inf(1) // interval × senders where the senders are the limit
+	if ref := reference(senders); ref >= 0 {
+		alone = senders[ref] * value(ref)
+	} else if senders[last] > 1 {
+		if gs := gsOf(a.prepared); gs != nil {
+			alone = gs.Of(m)
+		}
+	}
+	if senders[last]*value(last) <= (1+falls)*alone {
+		return nil, ""
+	}
+	var same []string
+	for i := range points {
+		if math.Abs(value(i)/value(last)-1) <= plateau {
+			group = append(group, points[i])
+			same = append(same, fmt.Sprintf("%g", senders[i]))
+		}
+	}
+	return group, strings.Join(same, ", ")
+}
+
+// allSizes lists the sizes that any number of senders streamed, ascending.
+func (a *arrivals) allSizes() []float64 {
+	var all []float64
+	for _, sizes := range a.curves.sizes {
+		all = append(all, sizes...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// at returns the numbers of senders that streamed m bytes, ascending, and their points: those without loss, and with
+// losses set those with loss where there are no others.
+func (a *arrivals) at(m float64, losses bool) (numbers []float64, points []int) {
+	for _, n := range a.numbers {
+		i, ok := a.curves.point(senders{n: n}, m)
+		if !ok && losses {
+			i, ok = a.curves.point(senders{n: n, lossy: true}, m)
+		}
+		if ok {
+			numbers, points = append(numbers, float64(n)), append(points, i)
+		}
+	}
+	return numbers, points
+}
+
+// reference returns the index of the number of senders that the fall of the last is judged against: the largest that is
+// clearly smaller; −1 where there is none.
+func reference(senders []float64) int {
+	last := senders[len(senders)-1]
+	for i := len(senders) - 2; i >= 0; i-- {
+		if senders[i] <= fewer*last {
+			return i
+		}
+	}
+	return -1
+}
+
+// gatherKind is a gather of M bytes from each of some senders, window of them at once.
+type gatherKind struct{ senders, bytes, window int64 }
+
+func (k gatherKind) compare(b gatherKind) int {
+	return cmp.Or(cmp.Compare(k.senders, b.senders), cmp.Compare(k.bytes, b.bytes), cmp.Compare(k.window, b.window))
+}
+
+// gatherTotal is the time of gathers of one kind.
+type gatherTotal struct {
+	gatherKind
+	time float64 // s, median of the batches' medians
+	lost float64 // segments sent again per gather
+}
+
+// gatherTotals sums up all gathers that came to an end, with loss or without, in order of senders, bytes and window.
+func gatherTotals(p *fit.Prepared) []gatherTotal {
+	times, again, count := map[gatherKind][]float64{}, map[gatherKind]float64{}, map[gatherKind]float64{}
+	for _, l := range p.Samples(names.Gather, names.PhaseGather) {
+		if l.Has(dataset.FlagTimeout) || l.Has(dataset.FlagDeadlock) || len(l.NS) == 0 {
+			continue
+		}
+		k := gatherKind{l.Point[names.FactorSenders], l.Point[names.FactorBytes], l.Point[names.FactorWindow]}
+		times[k] = append(times[k], stats.Median(fit.Seconds(l.NS)))
+		count[k] += float64(len(l.NS))
+		if l.TCP != nil {
+			again[k] += float64(l.TCP.Retrans)
+		}
+	}
+	var out []gatherTotal
+	for k, v := range times {
+		out = append(out, gatherTotal{k, stats.Median(v), again[k] / count[k]})
+	}
+	slices.SortFunc(out, func(a, b gatherTotal) int { return a.compare(b.gatherKind) })
+	return out
+}
+
+// noteGathers notes, for the most senders and each size, the gather that all began at once beside the one with the best
+// window of senders.
+func noteGathers(r *fit.Result, p *fit.Prepared) {
+	all := gatherTotals(p)
+	for len(all) > 0 && all[0].senders != all[len(all)-1].senders {
+		all = all[1:]
+	}
+	for len(all) > 0 {
+		n := slices.IndexFunc(all, func(g gatherTotal) bool { return g.bytes != all[0].bytes })
+		if n < 0 {
+			n = len(all)
+		}
+		noteGather(r, all[:n])
+		all = all[n:]
+	}
+}
+
+// noteGather notes the gathers of one size.
+func noteGather(r *fit.Result, same []gatherTotal) {
+	last := same[len(same)-1]
+	if last.window != last.senders {
+		return
+	}
+	text := fmt.Sprintf("gather, %d senders, %s each: uncoordinated %s (%.3g segments lost)", last.senders,
+		units.Bytes(last.bytes), units.Format(last.time, "s"), last.lost)
+	if windows := same[:len(same)-1]; len(windows) > 0 {
+		best := slices.MinFunc(windows, func(a, b gatherTotal) int { return cmp.Compare(a.time, b.time) })
+		text += fmt.Sprintf(", window %d %s (%.3g lost)", best.window, units.Format(best.time, "s"), best.lost)
+	}
+	r.Note(params.GatherTimes, "%s", text)
+}
+
+// Plots implements fit.Plotter.
+func (Gather) Plots(f *params.Fit) []params.Plot { return gapPlot(f, "g_r") }

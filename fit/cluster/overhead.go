@@ -1,0 +1,185 @@
+package cluster
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"calib/fit"
+	"calib/fit/params"
+	"calib/fit/plots"
+	"calib/internal/dataset/names"
+	"calib/internal/stats"
+)
+
+// Overhead is what a message costs the hosts themselves, as cost functions of its size m [B] up to one packet:
+//
+//   - O_s: time inside send with room in the buffer; U_r: time inside receive of what is already there. Both are the
+//     median less the cost of one timed empty section, measured in the same batch;
+//   - O_r: time that a message's arrival takes from what the host computes, summed over its CPUs: the slope, through the
+//     idle host, of the time a fixed computation loses on the number of messages that arrive meanwhile. Where the time
+//     lost cannot be told from noise, or the sender's own work is in it because both share a machine, the parameter O_r
+//     says so, with a bound.
+//
+// A line is fitted by weighted least squares to the sizes within one packet; how far it is off above is a note.
+// Source: Tam, Wang 2000, section 3.2 and table 1.
+type Overhead struct{}
+
+// Name implements fit.Model.
+func (Overhead) Name() string { return "cluster-overhead" }
+
+// Needs implements fit.Model.
+func (Overhead) Needs() []string { return []string{names.Overhead} }
+
+// Fit implements fit.Model. It returns fit.ErrNeeds where neither sends nor receives were timed at two sizes.
+func (Overhead) Fit(p *fit.Prepared) (*params.Fit, error) {
+	o, err := overheadOf(p)
+	if err != nil {
+		return nil, err
+	}
+	return o.fit, nil
+}
+
+// overhead is the fitted costs; one that is not known is nil.
+type overhead struct {
+	fit        *params.Fit
+	os, ur, or *costFit
+}
+
+type overheadKey struct{}
+
+// overheadOf returns the overheads of a run, fitted once.
+func overheadOf(p *fit.Prepared) (*overhead, error) {
+	return fit.Shared(p, overheadKey{}, func() (*overhead, error) { return fitOverhead(p) })
+}
+
+// callCost names a cost that experiment overhead measured: a phase, and the rate of arriving messages [1/s] of a computation.
+type callCost struct {
+	what string
+	rate int64
+}
+
+// What a computation with messages gives, beside names.PhaseSend and names.PhaseRecv.
+const (
+	lostTime = "time lost"
+	arrived  = "messages"
+)
+
+// overheadData is what experiment overhead measured.
+type overheadData struct {
+	*fit.Result
+	prepared *fit.Prepared
+	curves   curves[callCost]
+	rates    []int64 // of messages during a computation, ascending
+	packet   float64
+	clock    float64 // s
+	matched  bool    // a computation was timed both ways
+	sharing  bool    // both hosts of every pair are one machine
+}
+
+func fitOverhead(p *fit.Prepared) (*overhead, error) {
+	model := Overhead{}.Name()
+	o := &overheadData{Result: p.New(model, names.Overhead, source), prepared: p}
+	o.load()
+	if o.curves.table.Len() == 0 {
+		return nil, fit.Needs(model, "no time of a send or a receive without loss")
+	}
+	est, err := fit.Resample(p, &o.curves.table, model)
+	if err != nil {
+		return nil, err
+	}
+	o.CheckRounds(est.Rounds)
+	out := &overhead{fit: o.Fit}
+	var costs []*costFit
+	for _, part := range []struct {
+		phase, symbol, label string
+		to                   **costFit
+	}{
+		{names.PhaseSend, "O_s", "time of a host to hand a message to the network", &out.os},
+		{names.PhaseRecv, "U_r", "time of a host to take over a message that has arrived", &out.ur},
+	} {
+		data := o.curves.of(est, callCost{what: part.phase}, o.packet)
+		if len(data.sizes) < 2 {
+			continue
+		}
+		c, err := fitCost(o.Result, part.symbol, part.label, data, false)
+		if err != nil {
+			return nil, fmt.Errorf("model %s: %w", model, err)
+		}
+		large := o.curves.of(est, callCost{what: part.phase}, math.Inf(1)).above(o.packet)
+		if off, m := large.furthest(c.Of); off > 0 {
+			o.Note(params.AboveOnePacket, "%s is fitted up to one packet of %g bytes; above, the line is off by up to %.0f%%, at %g bytes",
+				part.symbol, o.packet, 100*off, m)
+		}
+		*part.to = c
+		costs = append(costs, c)
+	}
+	if len(costs) == 0 {
+		return nil, fit.Needs(model, fmt.Sprintf("sends and receives timed at fewer than two sizes within a packet of %g bytes", o.packet))
+	}
+	if out.or, err = o.fitReception(est); err != nil {
+		return nil, fmt.Errorf("model %s: %w", model, err)
+	}
+	if out.or != nil {
+		costs = append(costs, out.or)
+	}
+	o.Note(params.ClockCost, "the clock costs %.3g s a section (median over batches), which is taken off O_s and U_r", o.clock)
+	finishCosts(o.Result, costs...)
+	return out, nil
+}
+
+// load gathers all phases, without slow hosts where there are others.
+func (o *overheadData) load() {
+	var used [][]fit.Batch
+	var clock []float64
+	for _, phase := range []string{names.PhaseSend, names.PhaseRecv} {
+		lines := o.Lines(names.Overhead, phase)
+		for i := range lines {
+			b := &lines[i]
+			v := fit.Seconds(b.Lines[0].NS)
+			cost := b.Lines[0].Aux[names.AuxClock] * 1e-9
+			clock = append(clock, cost)
+			for k := range v {
+				v[k] -= cost
+			}
+			o.curves.add(callCost{what: phase}, float64(b.Point[names.FactorBytes]), b, b.Timings(), v...)
+		}
+		used = append(used, lines)
+	}
+	o.clock = stats.Median(clock)
+	used = append(used, o.addComputations())
+	o.Account(used...)
+	o.packet = o.Packet(used...)
+	o.checkMachines(used)
+}
+
+// checkMachines warns where both hosts of a pair run on one machine.
+func (o *overheadData) checkMachines(used [][]fit.Batch) {
+	var pairs []string
+	for _, set := range used {
+		for i := range set {
+			if r := set[i].Lines[0].Ranks; o.prepared.OneMachine(r) {
+				pairs = append(pairs, o.prepared.HostName(min(r[0], r[1]))+"–"+o.prepared.HostName(max(r[0], r[1])))
+			}
+		}
+	}
+	if slices.Sort(pairs); len(pairs) > 0 {
+		o.Warn(params.SharedMachine, "hosts that share a machine (%s): a network between them that is not a wire may do the receiver's "+
+			"work inside the sender's call, and so in O_s", strings.Join(slices.Compact(pairs), ", "))
+	}
+}
+
+// Plots implements fit.Plotter.
+func (Overhead) Plots(f *params.Fit) []params.Plot {
+	series := f.Of(params.CostOfSize)
+	if len(series) == 0 {
+		return nil
+	}
+	return []params.Plot{{
+		ID: "host-costs", Section: plots.Cluster, Title: "What a packet costs the hosts",
+		Says: plots.Sentences("O_s is the time to hand a packet over, U_r to take over one that has arrived, O_r what its arrival takes "+
+			"from other work", plots.Functions(f, "O_s", "U_r", "O_r")),
+		X: plots.SizeAxis(false), Y: plots.TimeAxis("time of a host", false), Series: plots.Names(series), Curves: plots.Costs(f, false, series),
+	}}
+}

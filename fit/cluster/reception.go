@@ -1,0 +1,206 @@
+package cluster
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"calib/fit"
+	"calib/fit/params"
+	"calib/fit/resample"
+	"calib/internal/dataset/names"
+	"calib/internal/stats"
+)
+
+const (
+	labelOr = "time of a host to take in a message while it computes"
+	// whyNoMessages and whyShared are reasons to leave a computation out: nothing arrived, or the sender's own work slowed it.
+	whyNoMessages = "no messages arrived"
+	whyShared     = "sender on the same machine"
+	// coalesced is the change of the cost per message between the lowest and the highest rate that is worth a note.
+	coalesced = 0.2
+)
+
+// computation identifies a computation with and without messages.
+type computation struct {
+	slot, round, dir int
+	point, ranks     string
+}
+
+// addComputations adds, for each rate and size, the time each computation lost to messages [s] and how many there were. It
+// returns the batches used.
+func (o *overheadData) addComputations() []fit.Batch {
+	idle := o.Lines(names.Overhead, names.PhaseComputeIdle)
+	loaded := o.Lines(names.Overhead, names.PhaseCompute)
+	key := func(b *fit.Batch) computation {
+		return computation{b.Lines[0].Slot, b.Round, b.Dir, b.Point.Key(), fmt.Sprint(b.Lines[0].Ranks)}
+	}
+	alone := map[computation]*fit.Batch{}
+	for i := range idle {
+		alone[key(&idle[i])] = &idle[i]
+	}
+	var used []fit.Batch
+	loaded = o.onOtherMachines(loaded)
+	for i := range loaded {
+		b := &loaded[i]
+		own, n := alone[key(b)], b.Lines[0].Aux[names.AuxMessages]
+		switch {
+		case own == nil:
+			o.LeaveOut(b, fit.WhyIncomplete)
+			continue
+		case !(n > 0) || !fit.Finite(n):
+			o.LeaveOut(b, whyNoMessages)
+			continue
+		}
+		base := stats.Median(fit.Seconds(own.Lines[0].NS))
+		lost := fit.Seconds(b.Lines[0].NS)
+		for k := range lost {
+			lost[k] -= base
+		}
+		rate := b.Point[names.FactorRate]
+		if !slices.Contains(o.rates, rate) {
+			o.rates = append(o.rates, rate)
+		}
+		m := float64(b.Point[names.FactorBytes])
+		o.curves.add(callCost{lostTime, rate}, m, b, b.Timings()+own.Timings(), lost...)
+		o.curves.add(callCost{arrived, rate}, m, b, b.Timings(), n)
+		o.matched = true
+		used = append(used, *own, *b)
+	}
+	slices.Sort(o.rates)
+	return used
+}
+
+// onOtherMachines leaves out the batches of pairs that share a machine, and keeps them where there are no others.
+func (o *overheadData) onOtherMachines(in []fit.Batch) []fit.Batch {
+	var apart []fit.Batch
+	for i := range in {
+		if !o.prepared.OneMachine(in[i].Lines[0].Ranks) {
+			apart = append(apart, in[i])
+		}
+	}
+	if len(apart) == 0 {
+		o.sharing = len(in) > 0
+		return in
+	}
+	for i := range in {
+		if o.prepared.OneMachine(in[i].Lines[0].Ranks) {
+			o.LeaveOut(&in[i], whyShared)
+		}
+	}
+	return apart
+}
+
+// fitReception fits O_r. It returns nil where the time lost cannot be told from noise, and then records the parameter O_r
+// with its bound.
+func (o *overheadData) fitReception(est *resample.Estimates) (*costFit, error) {
+	unknown := func(lo, hi float64, why string) (*costFit, error) {
+		o.Unknown("O_r", "s", labelOr, lo, hi, why)
+		return nil, nil
+	}
+	if !o.matched {
+		return unknown(0, math.Inf(1), "no computation was timed with and without messages arriving")
+	}
+	data := o.perMessage(est)
+	if len(data.sizes) == 0 {
+		return unknown(0, math.Inf(1), "every message was larger than a packet")
+	}
+	var mean [][]float64
+	for _, r := range data.replicates {
+		mean = append(mean, []float64{stats.Mean(r)})
+	}
+	all := est.Interval(stats.Mean(data.values), mean, 0)
+	top, hidden := 0.0, 0
+	for i := range data.sizes {
+		ci := data.interval(i)
+		top = math.Max(top, ci[1])
+		if ci[0] <= 0 {
+			hidden++
+		}
+	}
+	switch {
+	case o.sharing:
+		return unknown(0, math.Max(0, top), "sender and receiver share a machine in every pair, so that the "+
+			"sender's own work slows the computation, too")
+	case all[1] <= 0:
+		return unknown(0, top, "messages that arrive take no time from a computation here")
+	case all[0] <= 0:
+		return unknown(0, top, fmt.Sprintf("the time lost per message is between %.3g and %.3g s on average "+
+			"over the sizes, so that it cannot be told from noise; more rounds or messages at a higher rate would tell", all[0], all[1]))
+	case len(data.sizes) < 2:
+		return unknown(math.Max(0, data.interval(0)[0]), top,
+			fmt.Sprintf("measured at %g bytes only, and a line needs two sizes", data.sizes[0]))
+	case hidden > 0:
+		o.Warn(params.OrHidden, "O_r cannot be told from zero at %d of %d sizes by themselves", hidden, len(data.sizes))
+	}
+	o.compareRates(est)
+	return fitCost(o.Result, "O_r", labelOr, data, false)
+}
+
+// perMessage returns the time lost per message by size: of all rates the least-squares slope of time on messages, through
+// the idle host.
+func (o *overheadData) perMessage(est *resample.Estimates) *costData {
+	points := map[float64][]int{} // by size: time lost and messages at each rate in turn
+	for _, rate := range o.rates {
+		for _, m := range o.curves.sizes[callCost{lostTime, rate}] {
+			if m <= o.packet {
+				lost, _ := o.curves.point(callCost{lostTime, rate}, m)
+				messages, _ := o.curves.point(callCost{arrived, rate}, m)
+				points[m] = append(points[m], lost, messages)
+			}
+		}
+	}
+	var sizes []float64
+	for m := range points {
+		sizes = append(sizes, m)
+	}
+	slices.Sort(sizes)
+	var at [][]int
+	for _, m := range sizes {
+		at = append(at, points[m])
+	}
+	out := newCostData(est, sizes, at, func(v []float64, at []int) float64 {
+		var num, den float64
+		for k := 0; k < len(at); k += 2 {
+			num += v[at[k+1]] * v[at[k]]
+			den += v[at[k+1]] * v[at[k+1]]
+		}
+		return num / den
+	})
+	for i := range out.n { // the timings of both points of a rate are the same ones
+		out.n[i] = 0
+		for k := 0; k < len(at[i]); k += 2 {
+			out.n[i] += est.N[at[i][k]]
+		}
+	}
+	return out
+}
+
+// compareRates notes where the cost of a message depends on the rate, as it does where a network card gathers messages
+// before it interrupts.
+func (o *overheadData) compareRates(est *resample.Estimates) {
+	first, last := o.rates[0], o.rates[len(o.rates)-1]
+	if first == last {
+		return
+	}
+	perMessage := func(rate int64, m float64) float64 {
+		lost, ok := o.curves.point(callCost{lostTime, rate}, m)
+		messages, _ := o.curves.point(callCost{arrived, rate}, m)
+		if !ok {
+			return math.NaN()
+		}
+		return est.Values[lost] / est.Values[messages]
+	}
+	var ratio []float64
+	for _, m := range o.curves.sizes[callCost{lostTime, first}] {
+		if slow, fast := perMessage(first, m), perMessage(last, m); slow > 0 && fast > 0 {
+			ratio = append(ratio, fast/slow)
+		}
+	}
+	if len(ratio) == 0 {
+		return
+	}
+	if r := stats.Median(ratio); math.Abs(r-1) > coalesced {
+		o.Add(params.Notef(params.OrByRate, "a message that arrives costs %.2f times as much at %d/s as at %d/s", r, last, first).With("ratio", r))
+	}
+}

@@ -1,0 +1,421 @@
+package cluster
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"calib/fit"
+	"calib/fit/form"
+	"calib/fit/params"
+	"calib/fit/regress"
+	"calib/fit/resample"
+	"calib/internal/dataset/names"
+	"calib/internal/lsq"
+	"calib/internal/units"
+)
+
+// Transfer is the transfer time of a packet of m bytes while p hosts communicate in pairs,
+//
+//	L(m, p) = T(m, p) − O_s(m) − O_r(m) − U_r(m),
+//
+// T half a round trip of load, the costs those of Overhead. Its function has the form
+//
+//	l0 + l1·p + tau·m·max(1, p·m/(N·g_s(m))),
+//
+// N [B/s] the aggregate rate of the network and g_s that of Gap, where the data show that limit: it must be better than
+// l0 + l1·p + tau·m by BIC clearly, stretch T by a material share, and do so in the 95% interval. Otherwise the function
+// is the latter, and the parameter N has a bound. Least squares are relative to T, in which the noise is, and exact.
+// Intervals carry those of the costs.
+//
+// Where pingpong was measured, identity_cluster is the mean of 2(O_s + L + O_r + U_r) over the round trip, less one, which
+// nothing was fitted to; where gather was, its times are held against eq. 8. Source: Tam, Wang 2000, section 3.2, table 1,
+// eq. 8.
+type Transfer struct{}
+
+// Name implements fit.Model.
+func (Transfer) Name() string { return "cluster" }
+
+// Needs implements fit.Model.
+func (Transfer) Needs() []string { return []string{names.Overhead, names.Load} }
+
+const (
+	labelL = "time of a packet in the network while p hosts communicate"
+	labelN = "aggregate rate of the network"
+)
+
+// transfer is the model in the making.
+type transfer struct {
+	*fit.Result
+	prepared   *fit.Prepared
+	at         []loadPoint
+	points     []int // of at, in the table
+	times      *resample.Estimates
+	os, ur, or *costFit
+	gs, gr     *costFit
+	packet     float64
+	// y are the values of L by point, weights theirs, replicates those of y.
+	y, weights []float64
+	replicates [][]float64
+	fitted     transferFit
+	limited    bool
+	l          []form.Transfer // by replicate
+}
+
+// loadPoint is one setting of load: m bytes while p hosts communicate.
+type loadPoint struct{ m, p float64 }
+
+// Fit implements fit.Model. It returns fit.ErrNeeds without the costs of Overhead or load at two sizes.
+func (m Transfer) Fit(p *fit.Prepared) (*params.Fit, error) {
+	o, err := overheadOf(p)
+	if err != nil {
+		return nil, fmt.Errorf("model %s: %w", m.Name(), err)
+	}
+	if o.os == nil || o.ur == nil {
+		return nil, fit.Needs(m.Name(), "O_s or U_r was measured at fewer than two sizes")
+	}
+	h := &transfer{Result: p.New(m.Name(), names.Load, source+", eq. 8"), prepared: p, os: o.os, ur: o.ur, or: o.or}
+	if err := h.load(); err != nil {
+		return nil, err
+	}
+	h.gs = gsOf(p) // without it there is no limit to look for
+	if h.or == nil {
+		h.Note(params.OrUnknown, "O_r is not known and is taken as zero: what it really is, is part of L")
+	}
+	h.subtract()
+	if err := h.fitL(); err != nil {
+		return nil, fmt.Errorf("model %s: %w", m.Name(), err)
+	}
+	h.record()
+	h.identity()
+	h.gathers()
+	return h.Result.Fit, nil
+}
+
+// load gathers the half round trips of complete batches by size and hosts.
+func (h *transfer) load() error {
+	var whole []fit.Batch
+	all := h.prepared.Batches(names.Load, names.PhaseLoad)
+	for i := range all {
+		if all[i].Complete(false) {
+			whole = append(whole, all[i])
+		} else {
+			h.LeaveOut(&all[i], fit.WhyIncomplete)
+		}
+	}
+	whole = h.WithoutSlow(h.Usable(whole))
+	var known bool
+	if h.packet, known = fit.PacketBytes(whole); known {
+		h.Found(packetParameter, "B", "payload of one packet", h.packet, [2]float64{h.packet, h.packet})
+	} else {
+		h.packet = h.Packet(whole)
+	}
+	var t resample.Table[loadPoint]
+	var used []fit.Batch
+	for i := range whole {
+		b := &whole[i]
+		q := loadPoint{float64(b.Point[names.FactorBytes]), float64(2 * b.Point[names.FactorPairs])}
+		if q.m > h.packet {
+			h.LeaveOut(b, fit.WhyLarge)
+			continue
+		}
+		for _, l := range b.Lines {
+			t.Add(t.Duration(q), b.Dir, b.Round, len(l.NS), fit.Seconds(l.NS)...)
+		}
+		used = append(used, *b)
+		h.WidenDomain("bytes", q.m)
+		h.WidenDomain("hosts", q.p)
+	}
+	h.Account(used)
+	for q := range t.Index {
+		h.at = append(h.at, q)
+	}
+	slices.SortFunc(h.at, func(a, b loadPoint) int { return cmp.Or(cmp.Compare(a.p, b.p), cmp.Compare(a.m, b.m)) })
+	for _, q := range h.at {
+		h.points = append(h.points, t.Index[q])
+	}
+	if d := h.Domain["bytes"]; !(d[0] < d[1]) {
+		return fit.Needs(h.Model, "load measured at fewer than two sizes within a packet without loss")
+	}
+	var err error
+	if h.times, err = fit.Resample(h.prepared, &t, h.Model); err != nil {
+		return err
+	}
+	h.CheckRounds(h.times.Rounds)
+	return nil
+}
+
+// subtract takes the hosts' costs off the half round trips, in the data and in each replicate.
+func (h *transfer) subtract() {
+	l := func(half []float64, os, ur, or func(float64) float64) []float64 {
+		out := make([]float64, len(h.at))
+		for i, q := range h.at {
+			out[i] = half[i] - os(q.m) - ur(q.m) - or(q.m)
+		}
+		return out
+	}
+	half := h.times.Pick(h.points)
+	h.y = l(half, h.os.of, h.ur.of, h.or.of)
+	var halves [][]float64
+	for k, r := range h.times.Replicates {
+		own := resample.Pick(r, h.points)
+		halves = append(halves, own)
+		h.replicates = append(h.replicates, l(own, h.os.replicate(k).Of, h.ur.replicate(k).Of, h.or.replicate(k).Of))
+	}
+	h.weights = regress.Weights(half, halves)
+	for i, v := range h.y {
+		if v <= 0 {
+			h.Warn(params.NotPositive, "L(%g, %g) is not positive: O_s, U_r and O_r are more than the half round trip, so that a host's own "+
+				"work is counted twice", h.at[i].m, h.at[i].p)
+			return
+		}
+	}
+}
+
+// fitL fits L with or without the aggregate limit.
+func (h *transfer) fitL() error {
+	flat, err := bilinear(h.at, h.y, h.weights, form.Cost{})
+	if err != nil {
+		return err
+	}
+	h.fitted = flat
+	h.l = h.refit(bilinear)
+	if h.gs == nil {
+		h.Warn(params.GsUnknown, "g_s is not known: whether the network has an aggregate limit cannot be seen; measure gap")
+		return nil
+	}
+	most, where := mostOffered(h.at, h.gs.Cost)
+	bent, err := limited(h.at, h.y, h.weights, h.gs.Cost)
+	if err == nil && !oneLoad(h.at) && h.shows(flat, bent, where) {
+		h.fitted, h.limited = bent, true
+		return nil
+	}
+	h.Unknown("N", "B/s", labelN, h.least(most, where), math.Inf(1), fmt.Sprintf(
+		"up to %g hosts with packets of %g bytes, which can offer %s, L does not show it",
+		where.p, where.m, units.Format(most, "B/s")))
+	h.Add(params.Warnf(params.LimitNotReached, "the aggregate limit N of the network was not reached: L holds up to %g hosts; pairs that "+
+		"offer more than %s together, from more hosts, would show it", where.p, units.Format(most, "B/s")).With("offered", most))
+	return nil
+}
+
+// least is the bound of an N that does not show, though load offered most at where: a smaller one would have stretched the
+// half round trip by more than what is material, or than what the interval of that point hides.
+func (h *transfer) least(most float64, where loadPoint) float64 {
+	i := slices.Index(h.at, where)
+	t := h.times.Values[h.points[i]]
+	ci := h.times.Interval(h.y[i], h.replicates, i)
+	bytes := h.fitted.Tau * where.m
+	if bytes <= 0 {
+		return 0
+	}
+	return most / (1 + math.Max(material*t, ci[1]-h.y[i])/bytes)
+}
+
+// refit fits a form to every replicate, with its g_s.
+func (h *transfer) refit(fit transferFitter) []form.Transfer {
+	numbers := make([]int, len(h.replicates))
+	for k := range numbers {
+		numbers[k] = k
+	}
+	return resample.Map(numbers, func(k int) (form.Transfer, error) {
+		t, err := fit(h.at, h.replicates[k], h.weights, h.gs.replicate(k))
+		return t.Transfer, err
+	})
+}
+
+// shows reports whether the data show the limit of bent, and then keeps its replicates.
+func (h *transfer) shows(flat, bent transferFit, where loadPoint) bool {
+	n := len(h.at)
+	if n < 5 || regress.BIC(flat.rss, n, 3)-regress.BIC(bent.rss, n, 4) < regress.Clearly {
+		return false
+	}
+	k := slices.Index(h.at, where)
+	stretch := func(t form.Transfer) float64 {
+		return t.Tau * where.m * (t.Stretch(where.m, where.p) - 1) / h.times.Values[h.points[k]]
+	}
+	l := h.refit(limited)
+	var effects [][]float64
+	for _, t := range l {
+		effects = append(effects, []float64{stretch(t)})
+	}
+	e := stretch(bent.Transfer)
+	if len(l) == 0 || e < material || h.times.Interval(e, effects, 0)[0] <= 0 {
+		return false
+	}
+	h.l = l
+	return true
+}
+
+// record writes the function L, its points and its quality.
+func (h *transfer) record() {
+	fn := h.Function(form.Bilinear, labelL, map[string][2]float64{"m": h.Domain["bytes"], "p": h.Domain["hosts"]})
+	coefficients := []string{"l0", "l1", "tau"}
+	if h.limited {
+		fn.Form, coefficients = form.Limited, append(coefficients, "N")
+	}
+	fn.Source = source
+	values := func(t form.Transfer) []float64 { return []float64{t.L0, t.L1, t.Tau, t.N} }
+	var reps [][]float64
+	for _, t := range h.l {
+		reps = append(reps, values(t))
+	}
+	for j, name := range coefficients {
+		v := values(h.fitted.Transfer)[j]
+		fn.Set(name, v, h.times.Interval(v, reps, j))
+	}
+	h.Functions["L"] = fn
+	if oneLoad(h.at) {
+		h.Warn(params.OneLoad, "load was measured with %g hosts only: l1 is not separable from l0, and is in it", h.at[0].p)
+	}
+	for i, q := range h.at {
+		if i == 0 || q.p != h.at[i-1].p {
+			h.Series = append(h.Series, params.Series{Name: fmt.Sprintf("L(m,%g)", q.p), Quantity: params.TransferTime,
+				Factors: map[string]float64{"hosts": q.p}, XName: "bytes"})
+		}
+		h.Series[len(h.Series)-1].Add(q.m, h.y[i], h.times.Interval(h.y[i], h.replicates, i), h.fitted.At(q.m, q.p), h.times.N[h.points[i]])
+	}
+	series := h.Of(params.TransferTime)
+	h.Judge(fit.R2(series...), h.fitted.condition, series...)
+	if e, ok := h.withoutSize(); ok {
+		h.Quality.LeaveOneOut = &e
+	}
+}
+
+// withoutSize is the mean relative error at each size when the fit has not seen that size.
+func (h *transfer) withoutSize() (float64, bool) {
+	fitter, gs := transferFitter(bilinear), form.Cost{}
+	if h.limited {
+		fitter, gs = limited, h.gs.Cost
+	}
+	sum, n := 0.0, 0
+	seen := map[float64]bool{}
+	for _, out := range h.at {
+		if seen[out.m] {
+			continue
+		}
+		seen[out.m] = true
+		var at []loadPoint
+		var y, w []float64
+		for i, q := range h.at {
+			if q.m != out.m {
+				at, y, w = append(at, q), append(y, h.y[i]), append(w, h.weights[i])
+			}
+		}
+		if len(at) == 0 {
+			continue
+		}
+		t, err := fitter(at, y, w, gs)
+		if err != nil {
+			continue
+		}
+		for i, q := range h.at {
+			if q.m == out.m && h.y[i] != 0 {
+				sum += math.Abs((h.y[i] - t.At(q.m, q.p)) / h.y[i])
+				n++
+			}
+		}
+	}
+	return sum / float64(n), n > 0
+}
+
+// transferFit is L(m, p) with its sum of squares.
+type transferFit struct {
+	form.Transfer
+	rss, condition float64
+}
+
+// transferFitter fits L for one form. w are weights; gs is used by the form with an aggregate limit.
+type transferFitter func(at []loadPoint, y, w []float64, gs form.Cost) (transferFit, error)
+
+// bilinear fits l0 + l1·p + tau·m. Where there is one p only, l1 is not separable from l0, and zero.
+func bilinear(at []loadPoint, y, w []float64, _ form.Cost) (transferFit, error) {
+	return stretched(at, y, w, func(q loadPoint) float64 { return q.m })
+}
+
+// stretched fits l0 + l1·p + tau·x(m, p).
+func stretched(at []loadPoint, y, w []float64, x func(loadPoint) float64) (transferFit, error) {
+	one := oneLoad(at)
+	rows := make([][]float64, len(at))
+	for i, q := range at {
+		rows[i] = []float64{1, x(q), q.p}
+		if one {
+			rows[i] = rows[i][:2]
+		}
+	}
+	sol, err := lsq.Linear(rows, y, w)
+	if err != nil {
+		return transferFit{}, err
+	}
+	f := transferFit{Transfer: form.Transfer{L0: sol.Coef[0], Tau: sol.Coef[1]}, rss: sol.RSS, condition: sol.Cond}
+	if !one {
+		f.L1 = sol.Coef[2]
+	}
+	return f, nil
+}
+
+func oneLoad(at []loadPoint) bool {
+	return !slices.ContainsFunc(at, func(q loadPoint) bool { return q.p != at[0].p })
+}
+
+// limited fits l0 + l1·p + tau·m·max(1, q/N), q = p·m/g_s(m) the load that p hosts can offer [B/s], exactly: the points with
+// q > N are those of the largest q, and once it is known which they are, L is linear in l0, l1, tau and tau/N. Every way to
+// part the points by q is tried, and every N on the q of a point, where a minimum may lie as well.
+func limited(at []loadPoint, y, w []float64, gs form.Cost) (transferFit, error) {
+	offer := func(q loadPoint) float64 { return q.p * q.m / gs.Of(q.m) }
+	var offers []float64
+	for _, q := range at {
+		if v := offer(q); v > 0 && fit.Finite(v) {
+			offers = append(offers, v)
+		}
+	}
+	slices.Sort(offers)
+	offers = slices.Compact(offers)
+	best := transferFit{rss: math.Inf(1)}
+	try := func(f transferFit, err error) {
+		if err == nil && f.Tau > 0 && f.rss < best.rss {
+			best = f
+			best.Gs = gs
+		}
+	}
+	for i, n := range offers {
+		f, err := stretched(at, y, w, func(q loadPoint) float64 { return q.m * math.Max(1, offer(q)/n) })
+		f.N = n
+		try(f, err)
+		if i == 0 {
+			continue
+		}
+		f, err = parted(at, y, w, offer, n)
+		if lo, hi := offers[i-1], n; err == nil && f.N >= lo && f.N <= hi {
+			try(f, nil)
+		}
+	}
+	if math.IsInf(best.rss, 1) {
+		return best, lsq.ErrInadmissible
+	}
+	return best, nil
+}
+
+// parted fits L with the points of offers from least up beyond the limit.
+func parted(at []loadPoint, y, w []float64, offer func(loadPoint) float64, least float64) (transferFit, error) {
+	rows := make([][]float64, len(at))
+	for i, q := range at {
+		rows[i] = []float64{1, q.p, q.m, 0}
+		if v := offer(q); v >= least {
+			rows[i][2], rows[i][3] = 0, q.m*v
+		}
+	}
+	sol, err := lsq.Linear(rows, y, w)
+	if err != nil {
+		return transferFit{}, err
+	}
+	c := sol.Coef
+	return transferFit{Transfer: form.Transfer{L0: c[0], L1: c[1], Tau: c[2], N: c[2] / c[3]}, rss: sol.RSS, condition: sol.Cond}, nil
+}
+
+// mostOffered returns the largest load that was offered [B/s], and where.
+func mostOffered(at []loadPoint, gs form.Cost) (float64, loadPoint) {
+	offer := func(q loadPoint) float64 { return q.p * q.m / gs.Of(q.m) }
+	top := slices.MaxFunc(at, func(a, b loadPoint) int { return cmp.Compare(offer(a), offer(b)) })
+	return offer(top), top
+}

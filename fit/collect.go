@@ -1,0 +1,98 @@
+package fit
+
+import (
+	"sort"
+
+	"calib/fit/params"
+	"calib/internal/dataset"
+)
+
+// Collect makes a params.json of the fits of one dataset. The first fit to name a parameter or function owns the plain
+// name; a later one of the same name is stored as "model.name".
+func Collect(p *Prepared, fits []*params.Fit) *params.Params {
+	out := &params.Params{
+		Schema:      params.Schema,
+		Run:         runOf(p.Data),
+		Environment: environmentOf(p.Data.Header.Hosts),
+		Parameters:  map[string]params.Parameter{},
+		Functions:   map[string]params.Function{},
+		Fits:        []*params.Fit{},
+		Validation:  []params.Validation{},
+		Pairs:       []params.Pair{},
+	}
+	if len(out.Run.Versions) > 1 {
+		out.Findings = append(out.Findings, params.Warnf(params.MixedVersions, "the agents are of different versions: %q", out.Run.Versions))
+	}
+	out.Findings = append(out.Findings, p.Slow().Findings...)
+	for _, f := range fits {
+		out.Fits = append(out.Fits, f)
+		out.Pairs = append(out.Pairs, f.Pairs...)
+		if f.Network != nil {
+			out.Network = f.Network
+		}
+		addNamed(out.Parameters, f.Parameters, f.Model)
+		addNamed(out.Functions, f.Functions, f.Model)
+	}
+	return out
+}
+
+func addNamed[T any](to, from map[string]T, model string) {
+	for name, v := range from {
+		if _, taken := to[name]; taken {
+			name = model + "." + name
+		}
+		to[name] = v
+	}
+}
+
+func runOf(d *dataset.Dataset) params.Run {
+	r := params.Run{ID: d.Header.Run, Seed: d.Header.Seed, Plan: d.Header.Plan, Hosts: []string{}, Versions: []string{}}
+	versions := map[string]bool{}
+	for _, h := range d.Header.Hosts {
+		r.Hosts = append(r.Hosts, h.Name)
+		if h.Version != "" && !versions[h.Version] {
+			versions[h.Version] = true
+			r.Versions = append(r.Versions, h.Version)
+		}
+	}
+	sort.Strings(r.Versions)
+	rounds := map[int]bool{}
+	for i := range d.Samples {
+		rounds[d.Samples[i].Round] = true
+		r.Timings += len(d.Samples[i].NS)
+	}
+	r.Rounds, r.Batches = len(rounds), len(d.Samples)
+	return r
+}
+
+func environmentOf(hosts []dataset.Host) params.Environment {
+	e := params.Environment{Common: map[string]string{}, Differences: map[string]map[string]string{}}
+	facts := map[string]map[string]string{}
+	for _, h := range hosts {
+		for fact, value := range h.Env {
+			if facts[fact] == nil {
+				facts[fact] = map[string]string{}
+			}
+			facts[fact][h.Name] = value
+		}
+	}
+	for fact, byHost := range facts {
+		if value, same := sameEverywhere(byHost, len(hosts)); same {
+			e.Common[fact] = value
+		} else {
+			e.Differences[fact] = byHost
+		}
+	}
+	return e
+}
+
+func sameEverywhere(byHost map[string]string, hosts int) (string, bool) {
+	first, value := true, ""
+	for _, v := range byHost {
+		if !first && v != value {
+			return "", false
+		}
+		first, value = false, v
+	}
+	return value, len(byHost) == hosts
+}

@@ -1,0 +1,240 @@
+package hyperbolic
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"calib/fit"
+	"calib/fit/params"
+	"calib/fit/regress"
+	"calib/fit/resample"
+	"calib/internal/stats"
+)
+
+// mediumFit is b'(n) = max(b, n·b_c). b or b_c is NaN where it is not identifiable.
+type mediumFit struct {
+	n, value []float64
+	b, bc    float64
+}
+
+// rises reports whether b' was seen to grow with n.
+func (m *mediumFit) rises() bool { return fit.Finite(m.bc) && len(m.n) > 1 }
+
+// at returns b'(n) as fitted, NaN where nothing is known of it.
+func (m *mediumFit) at(n float64) float64 {
+	switch {
+	case fit.Finite(m.b) && fit.Finite(m.bc):
+		return math.Max(m.b, n*m.bc)
+	case fit.Finite(m.bc):
+		return n * m.bc
+	}
+	return m.b // flat, or unknown
+}
+
+// fitMedium fits b and b_c to the streams, or to the slope of the large bursts where there are no streams.
+func (p *paired) fitMedium() (*mediumFit, error) {
+	m := &mediumFit{b: math.NaN(), bc: math.NaN()}
+	if len(p.stream) == 0 {
+		return p.withoutStreams(m)
+	}
+	var points []int
+	for n := range p.stream {
+		m.n = append(m.n, float64(n))
+	}
+	slices.Sort(m.n)
+	for _, n := range m.n {
+		points = append(points, p.stream[int(n)])
+	}
+	pick := func(values []float64) ([]float64, error) { return resample.Pick(values, points), nil }
+	m.value = p.times.Pick(points)
+	count := func(i int) int { return p.times.N[points[i]] }
+	p.decide(m, p.times.Apply(pick), count)
+	p.crossCheck(m)
+	return m, nil
+}
+
+// withoutStreams takes b'(n) from the slope of the bursts.
+func (p *paired) withoutStreams(m *mediumFit) (*mediumFit, error) {
+	var with []int
+	for _, n := range p.pairs {
+		if _, err := p.burstSlope(n, p.times.Values); err == nil {
+			with = append(with, n)
+			m.n = append(m.n, float64(n))
+		}
+	}
+	if len(with) == 0 {
+		const why = "no streams, and no bursts of two sizes above one packet"
+		p.fit.Unknown("b", "s/B", labelB, 0, math.Inf(1), why)
+		p.fit.Unknown("b_c", "s/B", labelBC, 0, math.Inf(1), why)
+		return m, nil
+	}
+	slopes := func(values []float64) ([]float64, error) {
+		out := make([]float64, len(with))
+		for i, n := range with {
+			var err error
+			if out[i], err = p.burstSlope(n, values); err != nil {
+				return nil, err
+			}
+		}
+		return out, nil
+	}
+	value, err := slopes(p.times.Values)
+	if err != nil {
+		return nil, err
+	}
+	m.value = value
+	p.fit.Warn(params.NoStreams, "no streams: b' is the slope of the largest bursts, in which the start of a message still shows")
+	p.decide(m, p.times.Apply(slopes), func(i int) int {
+		total := 0
+		for _, q := range p.bursts[with[i]] {
+			total += p.times.N[q.last]
+		}
+		return total
+	})
+	return m, nil
+}
+
+// burstSlope is the slope of the bursts above four packets, or of the largest two above one.
+func (p *paired) burstSlope(n int, values []float64) (float64, error) {
+	large := slices.DeleteFunc(slices.Clone(p.bursts[n]), func(q burstPoint) bool { return q.bytes <= p.packet })
+	if k := slices.IndexFunc(large, func(q burstPoint) bool { return q.bytes > 4*p.packet }); k >= 0 && len(large)-k >= 2 {
+		large = large[k:]
+	}
+	if len(large) < 2 {
+		return 0, fmt.Errorf("n = %d: fewer than two bursts above one packet of %g bytes", n, p.packet)
+	}
+	sizes, times := column(large, lastDelivery, values)
+	l, _, err := regress.FitLine(sizes, times, nil)
+	return l.C1, err
+}
+
+// decide identifies b and b_c. Two tests at the 95% level, each also asking for a material difference (2%):
+//
+//   - growth: b'(n_max)/b'(n_min) − 1 above zero. If not, all n are flat: b = b', and b_c is bounded by b'/n_max;
+//   - plateau: b/(n_min·b_c) − 1 above zero, with b and b_c of the best break. If not, all n rise: b_c = b'/n, and b is
+//     bounded by b'(n_min).
+func (p *paired) decide(m *mediumFit, reps [][]float64, count func(int) int) {
+	k := len(m.n) - 1
+	w := regress.Weights(m.value, reps)
+	growth := func(v []float64) float64 { return v[k]/v[0] - 1 }
+	var grown [][]float64
+	for _, r := range reps {
+		grown = append(grown, []float64{growth(r)})
+	}
+	g := growth(m.value)
+	ci := p.times.Interval(g, grown, 0)
+	switch {
+	case k == 0:
+		p.onePair(m, reps)
+	case g > material && ci[0] > 0:
+		p.rising(m, w, reps)
+	default:
+		if g < -material && ci[1] < 0 {
+			p.fit.Warn(params.FallingStreams, "b' falls by %.0f%% from n = %g to n = %g: a single stream did not fill its path", -100*g, m.n[0], m.n[k])
+		}
+		p.flat(m, w, reps)
+	}
+	points := params.Series{Name: seriesB, Quantity: params.TimePerByte, XName: "pairs", Unit: "s/B"}
+	for i, n := range m.n {
+		points.Add(n, m.value[i], p.times.Interval(m.value[i], reps, i), m.at(n), count(i))
+	}
+	p.fit.Series = append(p.fit.Series, points)
+}
+
+// onePair records b'(n) of the only n.
+func (p *paired) onePair(m *mediumFit, reps [][]float64) {
+	v := m.value[0]
+	ci := p.times.Interval(v, reps, 0)
+	p.fit.Found("b_prime", "s/B", "time per byte from host to host, max(b, n·b_c)", v, ci)
+	const why = "one number of pairs only: b_prime is the larger of b and n·b_c, and which of them cannot be told; " +
+		"more hosts would tell"
+	p.fit.Unknown("b", "s/B", labelB, 0, ci[1], why)
+	p.fit.Unknown("b_c", "s/B", labelBC, 0, ci[1]/m.n[0], why)
+	m.b = v
+}
+
+// flat records b of data in which b' does not grow.
+func (p *paired) flat(m *mediumFit, w []float64, reps [][]float64) {
+	last := m.n[len(m.n)-1]
+	m.b = regress.WeightedMean(m.value, w)
+	var means [][]float64
+	for _, r := range reps {
+		means = append(means, []float64{regress.WeightedMean(r, w)})
+	}
+	ci := p.times.Interval(m.b, means, 0)
+	p.fit.Found("b", "s/B", labelB, m.b, ci)
+	p.fit.Unknown("b_c", "s/B", labelBC, 0, ci[1]/last, fmt.Sprintf(
+		"b' does not grow up to n = %g: the streams never fill the network, so b_c is at most b/%g", last, last))
+}
+
+// rising records b_c, and b where the smallest n still shows it.
+func (p *paired) rising(m *mediumFit, w []float64, reps [][]float64) {
+	best := bestBreak(m.n, m.value, w)
+	var both [][]float64
+	for _, r := range reps {
+		s := bestBreak(m.n, r, w)
+		both = append(both, []float64{s.b, s.bc, s.b/(m.n[0]*s.bc) - 1})
+	}
+	plateau := best.b/(m.n[0]*best.bc) - 1
+	if ci := p.times.Interval(plateau, both, 2); plateau > material && ci[0] > 0 {
+		m.b, m.bc = best.b, best.bc
+		p.fit.Found("b", "s/B", labelB, m.b, p.times.Interval(m.b, both, 0))
+		p.fit.Found("b_c", "s/B", labelBC, m.bc, p.times.Interval(m.bc, both, 1))
+		if !best.consistent {
+			p.fit.Warn(params.NoBreak, "b'(n) does not follow max(b, n·b_c): no break leaves both parts on their side")
+		}
+		return
+	}
+	m.bc = regress.Proportional(m.n, m.value, w)
+	var slopes [][]float64
+	for _, r := range reps {
+		slopes = append(slopes, []float64{regress.Proportional(m.n, r, w)})
+	}
+	p.fit.Found("b_c", "s/B", labelBC, m.bc, p.times.Interval(m.bc, slopes, 0))
+	p.fit.Unknown("b", "s/B", labelB, 0, p.times.Interval(m.value[0], reps, 0)[1],
+		fmt.Sprintf("b ≤ b_c: the medium is the bottleneck at n=%g", m.n[0]))
+}
+
+// breakFit is b'(n) with the first flat values of n flat and the others rising.
+type breakFit struct {
+	b, bc      float64
+	flat       int
+	sse        float64
+	consistent bool // b ≥ n·b_c where flat, b ≤ n·b_c where rising
+}
+
+// bestBreak tries every break that leaves at least one n on each side, and takes the consistent one of the smallest
+// weighted sum of squares; the smallest of all where none is consistent. It needs two values of n, ascending.
+func bestBreak(n, v, w []float64) breakFit {
+	var best breakFit
+	for k := 1; k < len(n); k++ {
+		f := breakFit{b: regress.WeightedMean(v[:k], w[:k]), bc: regress.Proportional(n[k:], v[k:], w[k:]), flat: k}
+		f.consistent = f.b >= n[k-1]*f.bc && f.b <= n[k]*f.bc
+		for i := range n {
+			fitted := f.b
+			if i >= k {
+				fitted = n[i] * f.bc
+			}
+			f.sse += w[i] * (v[i] - fitted) * (v[i] - fitted)
+		}
+		if k == 1 || f.consistent && !best.consistent || f.consistent == best.consistent && f.sse < best.sse {
+			best = f
+		}
+	}
+	return best
+}
+
+// crossCheck compares the streams' b'(n) with the slope of the large bursts, which is made of other data.
+func (p *paired) crossCheck(m *mediumFit) {
+	var gaps []float64
+	for i, n := range m.n {
+		if slope, err := p.burstSlope(int(n), p.times.Values); err == nil {
+			gaps = append(gaps, slope/m.value[i]-1)
+		}
+	}
+	if len(gaps) > 0 {
+		p.fit.Add(params.Notef(params.BurstSlope, "the slope of the large bursts differs from the streams' b' by %+.1f%% (median over n)",
+			100*stats.Median(gaps)).With("difference", stats.Median(gaps)))
+	}
+}

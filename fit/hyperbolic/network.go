@@ -1,0 +1,157 @@
+// Package hyperbolic separates the hosts' communication blocks from the network's by how the time of n disjoint pairs that
+// send at once grows with n. It builds on pointtopoint, whose small sizes give a', as the paper builds the network on the
+// hyperbola of one message.
+package hyperbolic
+
+import (
+	"fmt"
+	"math"
+
+	"calib/fit"
+	"calib/fit/blocks"
+	"calib/fit/params"
+	"calib/fit/regress"
+	"calib/internal/dataset/names"
+)
+
+// Network separates the hosts' communication blocks (a, b) from the network's (a_c, b_c) by how the time of n disjoint
+// pairs that send at once grows with n,
+//
+//	T(x, n) = a'²/(a' + b'·x) + b'·x,  a'(n) = 2a + n·a_c,  b'(n) = max(b, n·b_c),
+//
+// x in bytes, a and a_c in s, b and b_c in s/B. a'(n) is the time of the last delivery of n one-packet messages
+// extrapolated to no payload, b'(n) the time per byte of n streams. Parameters: a, a_c, b, b_c; a_prime and b_prime where
+// there is only n = 1. What the data cannot determine is unidentifiable, with a bound and the reason:
+//
+//   - b_c, where b' does not grow with n (decide);
+//   - b, where b' = n·b_c already at the smallest n: the medium is the bottleneck there;
+//   - a and a_c, where only one n was measured.
+//
+// Starts are never quite together: a clock offset is known to some microseconds, and a sender wakes late. A message that
+// starts late waits less, so that its own time, and the last of the n, comes out short by what the starts differ. Where the
+// deliveries are separated (separation), a'(n) is therefore a'(1) plus the gap between the first and the last delivery,
+// (n−1)·a_c whichever sender started first. Where they are not, it is the last delivery, and the interval is widened.
+//
+// Intervals are those of a bootstrap over rounds, then timings (package resample), with two half-widths
+// [s] added in quadrature: 1.96·√2·u/(n_max − n_min) for a_c and half of that for a, u the spread of a clock offset, where
+// a'(n) is the last delivery; and 1.96·v/2 for a, v the standard uncertainty that the dataset states for a one-way time
+// after both directions are averaged. Otherwise the error of an offset cancels between the directions of a round, and what
+// does not is drawn anew in every slot, so that it is part of the differences between rounds.
+//
+// No coefficient is clamped: a negative a_c is reported as such. Source: Stoica, Sultan, Keyes 1994, eq. 16 and 17.
+type Network struct{}
+
+// Name implements fit.Model.
+func (Network) Name() string { return "hyperbolic-network" }
+
+// Needs implements fit.Model.
+func (Network) Needs() []string { return []string{names.Paired} }
+
+const (
+	labelA  = "fixed time of a message in a host"
+	labelAC = "contention of the network per message"
+	labelB  = "time per byte of a host"
+	labelBC = "time per byte of the network"
+
+	// material is the share of b', or of a', below which a growth with n is none for a user, significant or not.
+	material = 0.02
+	// separation is by how many times what blurs a delivery a_c must exceed it for deliveries to count as separated.
+	separation = 2
+)
+
+// Fit implements fit.Model. Of streams alone it gives the time per byte. It returns fit.ErrNeeds with neither bursts nor
+// streams.
+func (m Network) Fit(prepared *fit.Prepared) (*params.Fit, error) {
+	p, err := load(prepared, m.Name(), "Stoica, Sultan, Keyes 1994 eq. 16, 17")
+	if err != nil {
+		return nil, err
+	}
+	if len(p.bursts) == 0 {
+		return p.streamsOnly()
+	}
+	fixed, err := p.fitFixed()
+	if err != nil {
+		return nil, fmt.Errorf("model %s, a'(n): %w", m.Name(), err)
+	}
+	medium, err := p.fitMedium()
+	if err != nil {
+		return nil, fmt.Errorf("model %s, b'(n): %w", m.Name(), err)
+	}
+	p.fit.Note(params.DelayInA, "a also holds half of the delay L until load separates it")
+	p.character(fixed, medium)
+	p.misfit(fixed, medium)
+	a, b := p.fit.Named(seriesA), p.fit.Named(seriesB)
+	p.fit.Judge(fit.R2(a), fixed.condition, a, b)
+	p.fit.LeaveOneOut(fixed.n, fixed.value, func(x, y []float64) (func(float64) float64, error) {
+		l, _, err := regress.FitLine(x, y, nil)
+		return l.At, err
+	})
+	return p.fit.Fit, nil
+}
+
+// streamsOnly fits what streams tell without bursts: b'(n).
+func (p *paired) streamsOnly() (*params.Fit, error) {
+	if _, err := p.fitMedium(); err != nil {
+		return nil, fmt.Errorf("model %s, b'(n): %w", p.fit.Model, err)
+	}
+	p.fit.Note(params.StreamsOnly, "streams only: there is nothing to take a and a_c from")
+	p.fit.Judge(math.NaN(), math.NaN(), p.fit.Named(seriesB))
+	return p.fit.Fit, nil
+}
+
+// Names of series.
+const (
+	seriesA = "a'(n)"
+	seriesB = "b'(n)"
+)
+
+// character finds whether the network behaves like a switch or like a shared medium.
+func (p *paired) character(f *fixedFit, m *mediumFit) {
+	if len(f.n) < 2 {
+		p.fit.Network = &params.Network{Packets: params.Unknown, Streams: params.Unknown}
+		p.fit.Note(params.NetworkUnknown, "one pair only: whether the network behaves like a switch or like a shared medium cannot be seen")
+		return
+	}
+	span := f.n[len(f.n)-1] - f.n[0]
+	free := f.slopeCI[0] <= 0 || f.line.C1*span < material*f.line.At(f.n[0])
+	switch {
+	case f.slopeCI[1] < 0 && -f.line.C1*span >= material*f.line.At(f.n[0]):
+		p.fit.Network = &params.Network{Packets: params.Unknown, Streams: params.Unknown}
+		p.fit.Warn(params.NegativeAC, "a_c is negative: more pairs make the last delivery earlier, which the model cannot hold")
+		return
+	case free && !m.rises():
+		p.fit.Network = &params.Network{Packets: params.Switch, Streams: params.Switch}
+	case free:
+		p.fit.Network = &params.Network{Packets: params.Switch, Streams: params.Shared}
+	case m.rises():
+		p.fit.Network = &params.Network{Packets: params.Shared, Streams: params.Shared}
+	default:
+		p.fit.Network = &params.Network{Packets: params.Shared, Streams: params.Unknown}
+	}
+}
+
+// misfit notes how far eq. 16 with the fitted parameters is from the bursts of every size, and records their points.
+func (p *paired) misfit(f *fixedFit, m *mediumFit) {
+	var bursts []params.Series
+	lo, hi := math.Inf(1), 0.0
+	for _, n := range p.pairs {
+		b := m.at(float64(n))
+		s := params.Series{Name: fmt.Sprintf("T(x,%d)", n), Quantity: params.BurstTime,
+			Factors: map[string]float64{"pairs": float64(n)}, XName: "bytes"}
+		for _, q := range p.bursts[n] {
+			lo, hi = math.Min(lo, q.bytes), math.Max(hi, q.bytes)
+			if fit.Finite(b) {
+				s.Add(q.bytes, p.times.Values[q.last], p.times.Point(q.last), blocks.T(q.bytes, f.line.At(float64(n)), b), p.times.N[q.last])
+			}
+		}
+		if len(s.Points) > 0 {
+			bursts = append(bursts, s)
+		}
+	}
+	p.fit.Series = append(p.fit.Series, bursts...)
+	p.fit.Domain["bytes"] = [2]float64{lo, hi}
+	if mean, worst, n := params.Misfit(bursts...); n > 0 {
+		p.fit.Add(params.Notef(params.Eq16Misfit, "eq. 16 with these parameters misses the bursts by %.1f%% on average and by %.1f%% at most",
+			100*mean, 100*worst).With("mean", mean).With("worst", worst))
+	}
+}

@@ -1,0 +1,108 @@
+package hyperbolic
+
+import (
+	"fmt"
+	"math"
+
+	"calib/fit/blocks"
+	"calib/fit/params"
+	"calib/fit/plots"
+	"calib/internal/units"
+)
+
+// Plots implements fit.Plotter.
+func (Network) Plots(f *params.Fit) []params.Plot {
+	var out []params.Plot
+	if lo, hi, ok := params.Span(f.Of(params.FixedTime)...); ok {
+		x := plots.Spread(lo, hi, false)
+		behaviour := ""
+		if words := f.Network.Words(); words != "" {
+			behaviour = "The network " + words
+		}
+		out = append(out, params.Plot{
+			ID: "a-prime", Section: plots.Contention, Title: "Fixed time of a message while n pairs send at once",
+			Says: plots.Sentences(fixedWords(f), behaviour),
+			X:    pairsAxis(), Y: plots.TimeAxis("a'(n)", false), Series: []string{seriesA}, Line: "2a + n·a_c",
+			Curves: plots.TwoParameters(f, "2a + n·a_c", "a", "a_c", x, func(n, a, ac float64) float64 { return 2*a + n*ac }),
+		})
+	}
+	if lo, hi, ok := params.Span(f.Of(params.TimePerByte)...); ok {
+		out = append(out, params.Plot{
+			ID: "b-prime", Section: plots.Contention, Title: "Time per byte while n pairs send at once",
+			Says: plots.Sentences(plots.Parameter(f, "b"), plots.Parameter(f, "b_c"), plots.Parameter(f, "b_prime")),
+			X:    pairsAxis(), Y: params.Axis{Name: "b'(n)", Unit: "s/B"}, Series: []string{seriesB}, Line: "max(b, n·b_c)",
+			Curves: mediumCurve(f, lo, hi),
+		})
+	}
+	if bursts := f.Of(params.BurstTime); len(bursts) > 0 {
+		out = append(out, params.Plot{
+			ID: "bursts", Section: plots.Contention, Title: "Time of n messages sent at once, by their size",
+			Says: plots.Sentences(fmt.Sprintf("Time to the last of n deliveries, for %s of pairs, beside eq. 16 with the parameters above",
+				units.Plural(int64(len(bursts)), "number")), plots.Misses("Eq. 16 is", bursts...)),
+			X: plots.SizeAxis(true), Y: plots.TimeAxis("last delivery", true), Series: plots.Names(bursts), Curves: burstCurves(f, bursts), Below: true,
+		})
+	}
+	return out
+}
+
+// mostBursts is the number of curves that a plot of bursts holds; more series have lines through their fitted values.
+const mostBursts = 8
+
+// burstCurves draws eq. 16 for every n, with a'(n) and b'(n) as fitted.
+func burstCurves(f *params.Fit, series []params.Series) []params.Curve {
+	if len(series) > mostBursts {
+		return nil
+	}
+	fitted := func(of string) map[float64]float64 {
+		at := map[float64]float64{}
+		for _, r := range f.Named(of).Points {
+			at[r.X] = r.Fitted
+		}
+		return at
+	}
+	a, b := fitted(seriesA), fitted(seriesB)
+	var out []params.Curve
+	for _, s := range series {
+		an, okA := a[s.Factors["pairs"]]
+		bn, okB := b[s.Factors["pairs"]]
+		if lo, hi, ok := params.Span(s); ok && okA && okB {
+			out = append(out, plots.Traced(s.Name, plots.Spread(lo, hi, true), func(x float64) float64 { return blocks.T(x, an, bn) }, nil, nil)...)
+		}
+	}
+	return out
+}
+
+func pairsAxis() params.Axis { return params.Axis{Name: "pairs that send at once, n"} }
+
+// fixedWords says what a'(n) is made of.
+func fixedWords(f *params.Fit) string {
+	if _, ok := f.Parameters["a_prime"]; ok {
+		return plots.Parameter(f, "a_prime") + "; one number of pairs does not tell the hosts' part from the network's"
+	}
+	return "a'(n) = 2a + n·a_c: " + plots.Parameter(f, "a") + "; " + plots.Parameter(f, "a_c")
+}
+
+// mediumCurve is b'(n) = max(b, n·b_c), or the part of it that is known.
+func mediumCurve(f *params.Fit, lo, hi float64) []params.Curve {
+	const name = "max(b, n·b_c)"
+	b, bLo, bHi, flat := f.Parameters["b"].Ends()
+	bc, bcLo, bcHi, rising := f.Parameters["b_c"].Ends()
+	if !flat && !rising {
+		return nil
+	}
+	at := func(b, bc float64) func(float64) float64 {
+		m := &mediumFit{b: math.NaN(), bc: math.NaN()}
+		if flat {
+			m.b = b
+		}
+		if rising {
+			m.bc = bc
+		}
+		return m.at
+	}
+	x := plots.Spread(lo, hi, false, b/bc)
+	if bLo == bHi && bcLo == bcHi {
+		return plots.Traced(name, x, at(b, bc), nil, nil)
+	}
+	return plots.Traced(name, x, at(b, bc), at(bLo, bcLo), at(bHi, bcHi))
+}

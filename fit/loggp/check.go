@@ -1,0 +1,143 @@
+package loggp
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"calib/fit"
+	"calib/fit/blocks"
+	"calib/fit/params"
+	"calib/fit/regress"
+	"calib/internal/dataset"
+	"calib/internal/dataset/names"
+	"calib/internal/stats"
+)
+
+const (
+	// roundTripOff is the share of a round trip by which LogGP may miss it before it is warned of.
+	roundTripOff = 0.1
+	// ratioSlack is by how much the bounds of eq. 18 may be passed: its two sides are measured apart from each
+	// other, and the overheads per byte are in one of them only.
+	ratioSlack = 0.05
+	// ratioPackets is the longest message, in packets, that eq. 18 is checked for; the ratio is nearest to 3/4 below it.
+	ratioPackets = 64
+)
+
+// compareCalls notes how far the timed calls are from the overhead by PRTT.
+func (p *prttData) compareCalls(o *busyTime, phase string) {
+	if o == nil {
+		return
+	}
+	points := params.Series{Name: o.name + "(s), timed calls", Quantity: params.TimedCall, Symbol: o.name, XName: "bytes"}
+	var parts []string
+	for _, q := range p.gaps {
+		i, ok := p.table.Index[prttKey{phase: phase, bytes: int64(q.bytes)}]
+		if !ok {
+			continue
+		}
+		v, fitted := p.times.Values[i], o.At(q.bytes)
+		points.Add(q.bytes, v, p.times.Point(i), fitted, p.times.N[i])
+		parts = append(parts, percent(v/fitted-1)+" at "+fit.SizeWords(int64(q.bytes)))
+	}
+	if len(parts) > 0 {
+		p.fit.Series = append(p.fit.Series, points)
+		p.fit.Note(params.TimedCalls, "the timed calls of phase %s, less the clock, are off %s by PRTT by %s", phase, o.name, strings.Join(parts, ", "))
+	}
+}
+
+// identity compares half of PRTT(1,0,s) of each size within a packet with L + o_s(s) + o_r(s) + gap(s) − gap(1), which holds
+// at the smallest size by construction.
+func (p *prttData) identity(gap *gapFit, send, receive *busyTime, latency float64) {
+	if !fit.Finite(latency) {
+		return
+	}
+	points := params.Series{Name: "PRTT(1,0,s)/2", Quantity: params.HalfRoundTrip, XName: "bytes"}
+	halves := p.times.Apply(func(v []float64) ([]float64, error) {
+		out := make([]float64, len(v))
+		for i := range v {
+			out[i] = v[i] / 2
+		}
+		return out, nil
+	})
+	worst, at := 0.0, 0.0
+	for _, q := range p.gaps {
+		if q.bytes > p.packet {
+			break
+		}
+		v := p.times.Values[q.one] / 2
+		points.Add(q.bytes, v, p.times.Interval(v, halves, q.one),
+			latency+send.At(q.bytes)+receive.At(q.bytes)+gap.at(q.bytes)-gap.at(p.gaps[0].bytes), p.times.N[q.one])
+		if e := points.Points[len(points.Points)-1].Relative(); math.Abs(e) > math.Abs(worst) {
+			worst, at = e, q.bytes
+		}
+	}
+	if len(points.Points) > 0 {
+		p.fit.Series = append(p.fit.Series, points)
+	}
+	if math.Abs(worst) > roundTripOff {
+		p.fit.Add(params.Warnf(params.RoundTripOff, "half the round trip is %s from L + o_s + o_r + (s−1)·G at %g bytes: the bytes of a packet "+
+			"pass several stages one after the other, of which G is only the slowest", percent(worst), at).With("worst", worst))
+		return
+	}
+	p.fit.Add(params.Notef(params.RoundTripOff, "half the round trip is within %.1f%% of L + o_s + o_r + (s−1)·G at every size within a packet",
+		100*math.Abs(worst)).With("worst", worst))
+}
+
+// pingpong notes how far half of PRTT(1,0,s) is from the half round trips of pingpong, at the sizes of both.
+func (p *prttData) pingpong() {
+	times := map[float64][]float64{}
+	for _, l := range p.prepared.Samples(names.Pingpong, "") {
+		b := fit.Batch{Lines: []*dataset.Sample{l}}
+		if s := float64(l.Point[names.FactorBytes]); !b.Spoiled() && len(l.NS) > 0 {
+			times[s] = append(times[s], stats.Median(fit.Seconds(l.NS)))
+		}
+	}
+	var off []float64
+	for _, q := range p.gaps {
+		if t := times[q.bytes]; len(t) > 0 {
+			off = append(off, p.times.Values[q.one]/2/stats.Median(t)-1)
+		}
+	}
+	if len(off) > 0 {
+		p.fit.Note(params.PingpongAgrees, "half of PRTT(1,0,s) is %s from pingpong's half round trip (median of %d sizes)",
+			percent(stats.Median(off)), len(off))
+	}
+}
+
+// hyperbola checks eq. 18 of Stoica, Sultan, Keyes 1994, which bounds the times that the two models have for a message of
+// n packets by one another,
+//
+//	3/4 ≤ T_hyp(n)/T_LogGP(n) ≤ 1,  T_hyp = a'²/(a' + (n−1)·b) + (n−1)·b,  T_LogGP = a' + (n−1)·p·G.
+//
+// a' is half the round trip of the smallest message, p·G the time per packet by the gap, and b that by the slope of long
+// round trips, which is other data.
+func (p *prttData) hyperbola(gap *gapFit) {
+	var sizes, times []float64
+	for _, q := range p.gaps {
+		sizes, times = append(sizes, q.bytes), append(times, p.times.Values[q.one]/2)
+	}
+	from, _ := slices.BinarySearch(sizes, math.Nextafter(p.packet, math.Inf(1)))
+	if len(sizes)-from < 2 {
+		p.fit.Note(params.Eq18, "LogGP is not held against the hyperbola: fewer than two sizes above a packet of %g bytes", p.packet)
+		return
+	}
+	l, _, err := regress.FitLine(sizes[from:], times[from:], nil)
+	if err != nil {
+		p.fit.Warn(params.Eq18, "LogGP is not held against the hyperbola: %v", err)
+		return
+	}
+	c := gap.coefficients()
+	g := c[len(c)-1] * p.packet
+	lo, hi := math.Inf(1), math.Inf(-1)
+	for n := 1.0; n <= ratioPackets; n++ {
+		ratio := blocks.T(n-1, times[0], l.C1*p.packet) / (times[0] + (n-1)*g)
+		lo, hi = math.Min(lo, ratio), math.Max(hi, ratio)
+	}
+	if lo < 0.75-ratioSlack || hi > 1+ratioSlack {
+		p.fit.Warn(params.Eq18, "the hyperbola over LogGP for 1 to %d packets is %.3f to %.3f, outside [3/4, 1] (eq. 18): the slope of "+
+			"long round trips and the gap per byte are not the same", ratioPackets, lo, hi)
+		return
+	}
+	p.fit.Note(params.Eq18, "the hyperbola over LogGP for 1 to %d packets is %.3f to %.3f, within [3/4, 1] (eq. 18)", ratioPackets, lo, hi)
+}

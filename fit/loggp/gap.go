@@ -1,0 +1,164 @@
+package loggp
+
+import (
+	"fmt"
+	"math"
+
+	"calib/fit"
+	"calib/fit/form"
+	"calib/fit/params"
+	"calib/fit/regress"
+	"calib/fit/resample"
+	"calib/internal/lsq"
+)
+
+// seriesGap is the residual series that the quality of LogGP is stated of.
+const seriesGap = "gap(s)"
+
+// labelGap is function gap in words.
+const labelGap = "gap between messages by their size"
+
+// straight is the relative residual within which one line stands for gap at all sizes.
+const straight = 0.05
+
+// gapFit is gap(s): a line, or segments.
+type gapFit struct {
+	line      regress.Line
+	seg       *lsq.Segments // nil for a line
+	condition float64
+}
+
+func (g *gapFit) at(s float64) float64 {
+	if g.seg != nil {
+		return g.seg.Predict(s)
+	}
+	return g.line.At(s)
+}
+
+// coefficients are c0 and c1 of each part in turn.
+func (g *gapFit) coefficients() []float64 {
+	if g.seg == nil {
+		return []float64{g.line.C0, g.line.C1}
+	}
+	var out []float64
+	for _, s := range g.seg.Segments {
+		out = append(out, s.Intercept, s.Slope)
+	}
+	return out
+}
+
+// gapOf fits gap(s) to relative residuals: one line where it is within 5% of every value, and segments otherwise, where
+// there are enough sizes for two.
+func gapOf(sizes, values []float64) (*gapFit, error) {
+	l, sol, err := regress.FitLine(sizes, values, nil)
+	if err != nil {
+		return nil, err
+	}
+	g := &gapFit{line: l, condition: sol.Cond}
+	worst := 0.0
+	for i, s := range sizes {
+		worst = math.Max(worst, math.Abs(l.At(s)/values[i]-1))
+	}
+	if worst <= straight {
+		return g, nil
+	}
+	w, err := lsq.RelativeWeights(values)
+	if err != nil {
+		return nil, err
+	}
+	opt := lsq.SegmentOptions{AllowFlat: true}
+	if len(sizes) < 6 { // too few for two segments of three
+		opt.Max, opt.MinDistinct = 2, 2
+	}
+	if seg, err := lsq.Segmented(sizes, values, w, opt); err == nil && len(seg.Segments) > 1 {
+		g.seg = seg
+	}
+	return g, nil
+}
+
+// fitGap fits gap(s) and records it with g and G.
+func (p *prttData) fitGap() (*gapFit, error) {
+	sizes, values := sizesOf(p.gaps), slopesAt(p.gaps, p.times.Values)
+	g, err := gapOf(sizes, values)
+	if err != nil {
+		return nil, err
+	}
+	each := p.times.Apply(func(v []float64) ([]float64, error) { return slopesAt(p.gaps, v), nil })
+	reps := resample.Map(each, func(y []float64) ([]float64, error) {
+		c, err := g.refit(sizes, y)
+		if err != nil {
+			return nil, err
+		}
+		return append(c, c[0]+c[1]), nil // the last is g
+	})
+	c := g.coefficients()
+	small, long := c[0]+c[1], c[len(c)-1]
+	p.fit.Found("g", "s", "gap between messages of 1 byte", small, p.times.Interval(small, reps, len(c)))
+	p.fit.Found("G", "s/B", "gap per byte of a long message", long, p.times.Interval(long, reps, len(c)-1))
+	if long <= 0 {
+		p.fit.Warn(params.NotPositive, "G is not positive: the gap does not grow with the size")
+	}
+	if g.seg == nil {
+		p.lineFunction("gap", labelGap, g.line, reps, sizes)
+	} else {
+		p.fit.Functions["gap"] = fit.SegmentsFunction(p.fit, labelGap, sizes, p.times, each, g.seg)
+		p.fit.Note(params.SeveralSegments, "gap(s) is not one line within 5%%: %d segments by BIC; g is of the first, G of the last", len(g.seg.Segments))
+	}
+	points := params.Series{Name: seriesGap, Quantity: params.Gap, Symbol: "gap", XName: "bytes"}
+	for i, s := range sizes {
+		points.Add(s, values[i], p.times.Interval(values[i], each, i), g.at(s), p.times.N[p.gaps[i].one]+p.times.N[p.gaps[i].many])
+		if e := math.Abs(points.Points[i].Relative()); g.seg == nil && e > straight {
+			p.fit.Warn(params.OffTheForm, "gap(s) is not a line, and too few sizes were measured for segments: %.0f%% off at %g bytes", 100*e, s)
+		}
+	}
+	p.fit.Series = append(p.fit.Series, points)
+	return g, nil
+}
+
+// refit returns the coefficients for other values, between the same breaks.
+func (g *gapFit) refit(sizes, values []float64) ([]float64, error) {
+	if g.seg != nil {
+		return regress.WithinBreaks(sizes, values, g.seg)
+	}
+	l, _, err := regress.FitLine(sizes, values, nil)
+	return []float64{l.C0, l.C1}, err
+}
+
+// lineFunction records a line by size; reps hold C0 and C1 first.
+func (p *prttData) lineFunction(name, label string, l regress.Line, reps [][]float64, sizes []float64) {
+	fn := p.fit.Function(form.Line, label, map[string][2]float64{"m": {sizes[0], sizes[len(sizes)-1]}})
+	fn.Coeff["c0"], fn.Coeff["c1"] = l.C0, l.C1
+	fn.CI95["c0"], fn.CI95["c1"] = p.times.Interval(l.C0, reps, 0), p.times.Interval(l.C1, reps, 1)
+	p.fit.Functions[name] = fn
+}
+
+// smallestRoundTrip is PRTT(1,0,s) [s] of the smallest size.
+func (p *prttData) smallestRoundTrip() float64 { return p.times.Values[p.gaps[0].one] }
+
+// latency records L.
+func (p *prttData) latency(send, receive *busyTime) float64 {
+	const label = "time of a message of 1 byte in the network, without the overheads of both ends"
+	first := p.gaps[0]
+	if first.bytes > 1 {
+		p.fit.Note(params.SmallestSize, "L, o_s and o_r are taken from a round trip of %g bytes, the smallest measured", first.bytes)
+	}
+	half := p.smallestRoundTrip() / 2
+	if send == nil || receive == nil {
+		p.fit.Unknown("L", "s", label, 0, half, "the overheads were not measured: half a round trip holds them too")
+		return math.NaN()
+	}
+	v := half - send.At(first.bytes) - receive.At(first.bytes)
+	reps := make([][]float64, 0, len(p.times.Replicates))
+	for i, r := range p.times.Replicates {
+		o, q := send.reps[i], receive.reps[i]
+		reps = append(reps, []float64{r[first.one]/2 - o[0] - q[0] - (o[1]+q[1])*first.bytes})
+	}
+	p.fit.Found("L", "s", label, v, p.times.Interval(v, reps, 0))
+	if v <= 0 {
+		p.fit.Warn(params.NotPositive, "L is not positive: the overheads take up the whole round trip")
+	}
+	return v
+}
+
+// percent writes a relative difference; one that rounds to zero has no minus sign.
+func percent(v float64) string { return fmt.Sprintf("%+.1f%%", math.Round(1000*v)/10+0) }

@@ -1,0 +1,280 @@
+// Package loggp holds the LogGP model, from trains of messages with one reply. It is checked against the hyperbola by eq. 18
+// of Stoica, Sultan, Keyes 1994.
+package loggp
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"calib/fit"
+	"calib/fit/params"
+	"calib/fit/regress"
+	"calib/fit/resample"
+	"calib/internal/dataset/names"
+)
+
+// LogGP estimates the parameters of the model of that name from PRTT(n, d, s) [s], the time of n messages of s bytes with
+// a wait of d between them until one reply of s bytes is back:
+//
+//	gap(s) = (PRTT(n,0,s) − PRTT(1,0,s))/(n − 1),  g = gap(1) [s],  G = the slope of gap at the long messages [s/B]
+//	o_s(s) = (PRTT(n,d,s) − waits − PRTT(1,0,s))/(n − 1),  d ≥ PRTT(1,0,s): the sender waits before each but the first send
+//	o_r(s) = (PRTT'(n,d,s) − waits − PRTT(1,0,s))/(n − 1),  where the receiver waits before each but the first receive
+//	L = PRTT(1,0,1)/2 − o_s − o_r,  so that 2L + 2o_s + 2o_r is the round trip
+//
+// with o_s and o_r at 1 byte, or at the smallest size there is, by a line over the sizes; functions "o_s" and "o_r" are
+// those lines. Waits are taken out as they were, not as they
+// were asked for, and so is the reading of the clock that a wait needs. Function "gap" is a line where one is within
+// 5% of every size, and straight lines over ranges of the size otherwise. Source: Alexandrov, Ionescu, Schauser, Scheiman 1997, LogGP, J.
+// Parallel Distrib. Comput. 44(1), 71-79; Hoefler, Lichei, Rehm 2007, Low-overhead LogGP parameter assessment for modern
+// interconnection networks, IPDPS (PRTT).
+type LogGP struct{}
+
+// Name implements fit.Model.
+func (LogGP) Name() string { return "loggp" }
+
+// Needs implements fit.Model.
+func (LogGP) Needs() []string { return []string{names.PRTT} }
+
+// prttKey is a point: n messages of a size; messages is 0 for timed calls.
+type prttKey struct {
+	phase           string
+	bytes, messages int64
+}
+
+// prttData is what prtt measured.
+type prttData struct {
+	fit      *fit.Result
+	prepared *fit.Prepared
+	table    resample.Table[prttKey]
+	times    *resample.Estimates
+	packet   float64
+	one      map[float64]int // size → point of PRTT(1,0,s)
+	gaps     []slope         // ascending in size
+	over     map[string][]slope
+}
+
+// slope is the points of (PRTT(n) − PRTT(1))/(n − 1) at one size.
+type slope struct {
+	bytes     float64
+	one, many int
+	n         float64
+}
+
+func (q slope) at(values []float64) float64 { return (values[q.many] - values[q.one]) / (q.n - 1) }
+
+func slopesAt(qs []slope, values []float64) []float64 {
+	out := make([]float64, len(qs))
+	for i, q := range qs {
+		out[i] = q.at(values)
+	}
+	return out
+}
+
+func sizesOf(qs []slope) []float64 {
+	out := make([]float64, len(qs))
+	for i, q := range qs {
+		out[i] = q.bytes
+	}
+	return out
+}
+
+// Fit implements fit.Model. It returns fit.ErrNeeds without two sizes of one message and of several.
+func (m LogGP) Fit(prepared *fit.Prepared) (*params.Fit, error) {
+	p, err := load(prepared, m.Name())
+	if err != nil {
+		return nil, err
+	}
+	gap, err := p.fitGap()
+	if err != nil {
+		return nil, fmt.Errorf("model %s, gap: %w", m.Name(), err)
+	}
+	send, err := p.fitBusyTime("o_s", "time the sender is busy with a message", names.PhaseSpaced)
+	if err != nil {
+		return nil, fmt.Errorf("model %s: %w", m.Name(), err)
+	}
+	receive, err := p.fitBusyTime("o_r", "time the receiver is busy with a message", names.PhaseDelayed)
+	if err != nil {
+		return nil, fmt.Errorf("model %s: %w", m.Name(), err)
+	}
+	latency := p.latency(send, receive)
+	p.compareCalls(send, names.PhaseSend)
+	p.compareCalls(receive, names.PhaseReceive)
+	p.identity(gap, send, receive, latency)
+	p.pingpong()
+	p.hyperbola(gap)
+	points := p.fit.Named(seriesGap)
+	p.fit.Judge(fit.R2(points), gap.condition, points)
+	p.fit.LeaveOneOut(sizesOf(p.gaps), slopesAt(p.gaps, p.times.Values), func(x, y []float64) (func(float64) float64, error) {
+		g, err := gapOf(x, y)
+		if err != nil {
+			return nil, err
+		}
+		return g.at, nil
+	})
+	return p.fit.Fit, nil
+}
+
+// load gathers the points.
+func load(prepared *fit.Prepared, model string) (*prttData, error) {
+	p := &prttData{one: map[float64]int{}, over: map[string][]slope{}, prepared: prepared,
+		fit: prepared.New(model, names.PRTT, "Alexandrov et al. 1997; Hoefler, Lichei, Rehm 2007")}
+	var used [][]fit.Batch
+	for _, phase := range []string{names.PhasePRTT, names.PhaseSpaced, names.PhaseDelayed} {
+		lines := p.fit.Lines(names.PRTT, phase)
+		used = append(used, lines)
+		for i := range lines {
+			k := prttKey{phase, lines[i].Point[names.FactorBytes], lines[i].Point[names.FactorMessages]}
+			if k.bytes >= 1 && k.messages >= 1 {
+				p.addExchanges(k, &lines[i])
+			}
+		}
+	}
+	for _, phase := range []string{names.PhaseSend, names.PhaseReceive} {
+		lines := p.fit.Lines(names.PRTT, phase)
+		used = append(used, lines)
+		for i := range lines {
+			p.addCalls(phase, &lines[i])
+		}
+	}
+	p.arrange()
+	if len(p.gaps) < 2 {
+		return nil, fit.Needs(model, "fewer than two sizes with one message and with several, without loss")
+	}
+	p.fit.Account(used...)
+	p.packet, _ = fit.PacketBytes(used...)
+	var err error
+	if p.times, err = fit.Resample(prepared, &p.table, model); err != nil {
+		return nil, err
+	}
+	p.fit.CheckRounds(p.times.Rounds)
+	return p, nil
+}
+
+// addExchanges adds the times of n messages and a reply. Where there were waits, every message but one had a reading of the
+// clock (aux clock_ns) beside it that is none of its costs.
+func (p *prttData) addExchanges(k prttKey, b *fit.Batch) {
+	v := fit.Seconds(b.Lines[0].NS)
+	if k.phase != names.PhasePRTT {
+		for i := range v {
+			v[i] -= float64(k.messages-1) * b.Lines[0].Aux[names.AuxClock] * 1e-9
+		}
+	}
+	p.table.Add(p.table.Duration(k), b.Dir, b.Round, b.Timings(), v...)
+}
+
+// addCalls adds timed calls less the cost of reading the clock (aux clock_ns).
+func (p *prttData) addCalls(phase string, b *fit.Batch) {
+	v := fit.Seconds(b.Lines[0].NS)
+	for i := range v {
+		v[i] -= b.Lines[0].Aux[names.AuxClock] * 1e-9
+	}
+	k := prttKey{phase: phase, bytes: b.Point[names.FactorBytes]}
+	p.table.Add(p.table.Duration(k), b.Dir, b.Round, b.Timings(), v...)
+}
+
+// arrange sorts the points into differences by size. Of several n the largest is taken: it divides the noise by most.
+func (p *prttData) arrange() {
+	best := map[prttKey]int64{} // without messages → n
+	for k := range p.table.Index {
+		base := prttKey{phase: k.phase, bytes: k.bytes}
+		switch {
+		case k.phase == names.PhasePRTT && k.messages == 1:
+			p.one[float64(k.bytes)] = p.table.Index[k]
+		case k.messages > 1:
+			best[base] = max(best[base], k.messages)
+		}
+	}
+	for base, n := range best {
+		one, ok := p.one[float64(base.bytes)]
+		if !ok {
+			continue
+		}
+		q := slope{float64(base.bytes), one, p.table.Index[prttKey{base.phase, base.bytes, n}], float64(n)}
+		if base.phase == names.PhasePRTT {
+			p.gaps = append(p.gaps, q)
+		} else {
+			p.over[base.phase] = append(p.over[base.phase], q)
+		}
+		p.fit.WidenDomain("bytes", q.bytes)
+		p.fit.WidenDomain("messages", 1)
+		p.fit.WidenDomain("messages", q.n)
+	}
+	bySize := func(a, b slope) int { return int(math.Copysign(1, a.bytes-b.bytes)) }
+	slices.SortFunc(p.gaps, bySize)
+	for _, qs := range p.over {
+		slices.SortFunc(qs, bySize)
+	}
+}
+
+// busyTime is o(s) as a line; nil where it was not measured.
+type busyTime struct {
+	name string
+	regress.Line
+	reps [][]float64 // c0, c1 by replicate; NaN where the fit failed
+}
+
+// fitBusyTime fits o_s or o_r and records it as parameter and function.
+func (p *prttData) fitBusyTime(name, label, phase string) (*busyTime, error) {
+	qs := p.over[phase]
+	if len(qs) == 0 {
+		p.fit.Unknown(name, "s", label, 0, p.smallestRoundTrip()/2, "phase "+phase+" of prtt was not measured, or not without loss")
+		return nil, nil
+	}
+	sizes, values := sizesOf(qs), slopesAt(qs, p.times.Values)
+	each := p.times.Apply(func(v []float64) ([]float64, error) { return slopesAt(qs, v), nil })
+	w := levelWeights(values, each)
+	fitLine := func(y []float64) (regress.Line, error) {
+		if len(y) == 1 {
+			return regress.Line{C0: y[0]}, nil
+		}
+		l, _, err := regress.FitLine(sizes, y, w)
+		return l, err
+	}
+	o := &busyTime{name: name}
+	var err error
+	if o.Line, err = fitLine(values); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	o.reps = resample.Map(each, func(y []float64) ([]float64, error) {
+		l, err := fitLine(y)
+		if err != nil {
+			l = regress.Line{C0: math.NaN(), C1: math.NaN()}
+		}
+		return []float64{l.C0, l.C1, l.At(1)}, nil
+	})
+	v := o.At(1)
+	ci := p.times.Interval(v, o.reps, 2)
+	p.fit.Found(name, "s", label+" of 1 byte", v, ci)
+	if ci[0] <= 0 {
+		p.fit.Warn(params.NotPositive, "%s cannot be told from zero", name)
+	}
+	p.lineFunction(name, label, o.Line, o.reps, sizes)
+	points := params.Series{Name: name + "(s)", Quantity: params.Overhead, Symbol: name, XName: "bytes"}
+	for i, s := range sizes {
+		points.Add(s, values[i], p.times.Interval(values[i], each, i), o.At(s), p.times.N[qs[i].many]+p.times.N[qs[i].one])
+	}
+	p.fit.Series = append(p.fit.Series, points)
+	return o, nil
+}
+
+// levelWeights returns weights of values of one level that may be near zero: 1/(variance + median variance), which trusts
+// no value much more than the others because it happened to vary little; equal ones for exact data.
+func levelWeights(values []float64, reps [][]float64) []float64 {
+	variance := make([]float64, len(values))
+	for i, v := range values {
+		for _, r := range reps {
+			variance[i] += (r[i] - v) * (r[i] - v) / float64(len(reps))
+		}
+	}
+	sorted := slices.Sorted(slices.Values(variance))
+	typical := sorted[len(sorted)/2]
+	if typical == 0 {
+		return slices.Repeat([]float64{1}, len(values))
+	}
+	w := make([]float64, len(values))
+	for i := range w {
+		w[i] = typical / (variance[i] + typical)
+	}
+	return w
+}

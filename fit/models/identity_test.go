@@ -1,0 +1,188 @@
+package models
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"calib/fit"
+	"calib/fit/params"
+	"calib/internal/dataset"
+)
+
+// TestIdentity fits stored datasets again and compares every number with the params.json that an earlier build made of them:
+// values, intervals, bounds, statuses, residuals, domains, qualities and pairs to the last bit. The names of models may differ,
+// and what findings say.
+//
+// testdata holds small datasets; CALIB_RUNS names further directories of runs with samples.jsonl and params.json.
+func TestIdentity(t *testing.T) {
+	runs, err := filepath.Glob("testdata/*/samples.jsonl.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(runs) == 0 {
+		t.Fatal("no stored dataset in testdata")
+	}
+	if more := os.Getenv("CALIB_RUNS"); more != "" {
+		found, err := filepath.Glob(filepath.Join(more, "*", "samples.jsonl"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs = append(runs, found...)
+	}
+	for _, samples := range runs {
+		dir := filepath.Dir(samples)
+		t.Run(filepath.Base(dir), func(t *testing.T) {
+			want, err := readParams(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, errs := fit.Run(All, readDataset(t, samples), fit.Settings{})
+			for _, err := range errs {
+				t.Log(err)
+			}
+			var buf bytes.Buffer
+			if err := params.Encode(&buf, got); err != nil {
+				t.Fatal(err)
+			}
+			if got, err = params.Decode(&buf); err != nil {
+				t.Fatal(err)
+			}
+			c := &comparison{}
+			c.params(want, got)
+			for _, d := range c.differences {
+				t.Error(d)
+			}
+			t.Logf("%d parameters, functions, points of series and fits are the same to the last bit", c.same)
+		})
+	}
+}
+
+func readDataset(t *testing.T, path string) *dataset.Dataset {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var r io.Reader = f
+	if strings.HasSuffix(path, ".gz") {
+		if r, err = gzip.NewReader(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d, err := dataset.Read(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func readParams(dir string) (*params.Params, error) {
+	var r io.ReadCloser
+	r, err := os.Open(filepath.Join(dir, "params.json.gz"))
+	if err != nil {
+		r, err = os.Open(filepath.Join(dir, "params.json"))
+		if err != nil {
+			return nil, err
+		}
+		defer r.Close()
+		return params.Decode(r)
+	}
+	defer r.Close()
+	z, err := gzip.NewReader(r)
+	if err != nil {
+		return nil, err
+	}
+	return params.Decode(z)
+}
+
+// comparison gathers what differs between two params.json of one dataset.
+type comparison struct {
+	differences []string
+	same        int // parameters, functions, points and fits that are the same
+}
+
+func (c *comparison) differ(format string, args ...any) {
+	c.differences = append(c.differences, fmt.Sprintf(format, args...))
+}
+
+func (c *comparison) params(want, got *params.Params) {
+	c.names("parameters", slices.Sorted(maps.Keys(want.Parameters)), slices.Sorted(maps.Keys(got.Parameters)))
+	for name, w := range want.Parameters {
+		g := got.Parameters[name]
+		c.equal("parameter "+name, w, g)
+	}
+	c.names("functions", slices.Sorted(maps.Keys(want.Functions)), slices.Sorted(maps.Keys(got.Functions)))
+	for name, w := range want.Functions {
+		g := got.Functions[name]
+		c.equal("function "+name, w, g)
+	}
+	c.equal("pairs", want.Pairs, got.Pairs)
+	c.equal("run", want.Run, got.Run)
+	c.equal("environment", want.Environment, got.Environment)
+	if len(want.Fits) != len(got.Fits) {
+		c.differ("%d fits, were %d", len(got.Fits), len(want.Fits))
+		return
+	}
+	for i, w := range want.Fits {
+		c.fit(w, got.Fits[i])
+	}
+}
+
+func (c *comparison) fit(want, got *params.Fit) {
+	w, g := *want, *got
+	what := "fit " + w.Model + ": "
+	var names [2][]string
+	for i, f := range []*params.Fit{want, got} {
+		for _, s := range f.Series {
+			names[i] = append(names[i], s.Name)
+		}
+		slices.Sort(names[i])
+	}
+	c.names(what+"series", names[0], names[1])
+	for _, a := range w.Series {
+		c.series(what, a, got.Named(a.Name))
+	}
+	for _, f := range []*params.Fit{&w, &g} { // parameters are compared above; words may change
+		f.Parameters, f.Functions, f.Series, f.Findings, f.Plots, f.Network = nil, nil, nil, nil, nil, nil
+	}
+	c.equal(what, w, g)
+}
+
+func (c *comparison) series(what string, want, got params.Series) {
+	if len(want.Points) != len(got.Points) || want.XName != got.XName || want.Unit != got.Unit {
+		c.differ("%s%s: %d points of %s [%s], were %d of %s [%s]", what, want.Name, len(got.Points), got.XName, got.Unit,
+			len(want.Points), want.XName, want.Unit)
+		return
+	}
+	for i, w := range want.Points {
+		g := got.Points[i]
+		c.equal(fmt.Sprintf("%s%s at %g", what, want.Name, w.X), w, g)
+	}
+}
+
+func (c *comparison) names(what string, want, got []string) {
+	if !slices.Equal(want, got) {
+		c.differ("%s: %v, were %v", what, got, want)
+	}
+}
+
+func (c *comparison) equal(what string, want, got any) {
+	same := cmp.Comparer(func(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) })
+	if d := cmp.Diff(want, got, same); d != "" {
+		c.differ("%s: %s", what, d)
+		return
+	}
+	c.same++
+}

@@ -1,0 +1,186 @@
+package params
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// ErrParams reports a params.json that cannot be read or contradicts itself.
+var ErrParams = errors.New("not a valid params.json")
+
+// maxParams bounds a params.json: the pair matrix of 1,000 hosts needs about 120 MB.
+const maxParams = 512 << 20
+
+// Encode writes p as indented JSON. Equal Params are equal bytes. Numbers that are not finite are written as null, or
+// left out where null has no meaning, each with a finding; p itself is not changed.
+func Encode(w io.Writer, p *Params) error {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(p.finite()); err != nil {
+		return fmt.Errorf("encode params: %w", err)
+	}
+	_, err := w.Write(buf.Bytes())
+	return err
+}
+
+// finite returns a copy of p that JSON can hold, with arrays and maps present where the schema wants them.
+func (p *Params) finite() *Params {
+	c, out := &cleaner{}, *p
+	out.Schema = Schema
+	out.Run.Hosts = emptySlice(p.Run.Hosts)
+	out.Run.Versions = emptySlice(p.Run.Versions)
+	out.Environment.Common = emptyMap(p.Environment.Common)
+	out.Environment.Differences = emptyMap(p.Environment.Differences)
+	out.Parameters = c.parameters(p.Parameters)
+	out.Functions = c.functions(p.Functions)
+	out.Fits = make([]*Fit, 0, len(p.Fits))
+	for _, f := range p.Fits {
+		f = c.fit(f)
+		f.Hosts, f.Domain = emptySlice(f.Hosts), emptyMap(f.Domain)
+		out.Fits = append(out.Fits, f)
+	}
+	out.Validation = c.validation(p.Validation)
+	out.Pairs = emptySlice(c.pairs(p.Pairs))
+	out.Findings = append(c.findings(p.Findings), c.found...)
+	return &out
+}
+
+func emptySlice[T any](s []T) []T {
+	if s == nil {
+		return []T{}
+	}
+	return s
+}
+
+func emptyMap[K comparable, V any](m map[K]V) map[K]V {
+	if m == nil {
+		return map[K]V{}
+	}
+	return m
+}
+
+// Decode reads a params.json of this version or of calib.params/1. Errors are of class ErrParams and name the line or the
+// parameter. Members that this build does not know are ignored.
+func Decode(r io.Reader) (*Params, error) {
+	b, err := io.ReadAll(io.LimitReader(r, maxParams+1))
+	if err != nil {
+		return nil, fmt.Errorf("read params: %w", err)
+	}
+	if len(b) > maxParams {
+		return nil, fmt.Errorf("%w: larger than %d bytes", ErrParams, maxParams)
+	}
+	var head struct {
+		Schema *string `json:"schema"`
+	}
+	if err := json.Unmarshal(b, &head); err != nil {
+		return nil, decodeError(b, err)
+	}
+	p := &Params{}
+	switch {
+	case head.Schema == nil:
+		return nil, fmt.Errorf("%w: no member \"schema\"; calib fit RUN writes a new one", ErrParams)
+	case *head.Schema == SchemaOne:
+		p, err = decodeOne(b)
+	case *head.Schema == Schema:
+		err = json.Unmarshal(b, p)
+	default:
+		return nil, fmt.Errorf("%w: schema %q, this build reads %q and %q; calib fit RUN writes it anew from the samples",
+			ErrParams, *head.Schema, Schema, SchemaOne)
+	}
+	if err != nil {
+		return nil, decodeError(b, err)
+	}
+	if err := p.check(); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrParams, err)
+	}
+	p.distribute()
+	return p, nil
+}
+
+// distribute gives every fit the parameters and functions of its model back, under their plain names.
+func (p *Params) distribute() {
+	for _, f := range p.Fits {
+		f.Parameters, f.Functions = map[string]Parameter{}, map[string]Function{}
+		for name, q := range p.Parameters {
+			if q.Model == f.Model {
+				f.Parameters[strings.TrimPrefix(name, f.Model+".")] = q
+			}
+		}
+		for name, fn := range p.Functions {
+			if fn.Model == f.Model {
+				f.Functions[strings.TrimPrefix(name, f.Model+".")] = fn
+			}
+		}
+	}
+}
+
+// decodeError adds the line to an error of encoding/json, where it knows the offset.
+func decodeError(b []byte, err error) error {
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case len(bytes.TrimSpace(b)) == 0:
+		return fmt.Errorf("%w: the file is empty", ErrParams)
+	case errors.As(err, &syntax):
+		return fmt.Errorf("%w: line %d: %w", ErrParams, lineAt(b, syntax.Offset), err)
+	case errors.As(err, &kind):
+		at, inner := faultyPart(b)
+		if inner != nil {
+			kind = inner
+		}
+		field := kind.Field[strings.LastIndexByte(kind.Field, '.')+1:]
+		return fmt.Errorf("%w: %s: a %s where a %s belongs", ErrParams, at+field, kind.Value, kind.Type)
+	}
+	return fmt.Errorf("%w: %w", ErrParams, err)
+}
+
+// faultyPart finds the parameter or fit that cannot be decoded, and its own error: encoding/json loses the path at a type
+// with a decoder of its own. It returns "" and nil if the fault is elsewhere.
+func faultyPart(b []byte) (string, *json.UnmarshalTypeError) {
+	var parts struct {
+		Parameters map[string]json.RawMessage `json:"parameters"`
+		Fits       []json.RawMessage          `json:"fits"`
+	}
+	if json.Unmarshal(b, &parts) != nil {
+		return "", nil
+	}
+	var kind *json.UnmarshalTypeError
+	for _, name := range slices.Sorted(maps.Keys(parts.Parameters)) {
+		if errors.As(json.Unmarshal(parts.Parameters[name], &Parameter{}), &kind) {
+			return "parameters." + name + ".", kind
+		}
+	}
+	for i, raw := range parts.Fits {
+		if errors.As(json.Unmarshal(raw, &Fit{}), &kind) {
+			return fmt.Sprintf("fits[%d].", i), kind
+		}
+	}
+	return "", nil
+}
+
+func lineAt(b []byte, offset int64) int {
+	return 1 + bytes.Count(b[:min(max(offset-1, 0), int64(len(b)))], []byte("\n"))
+}
+
+// check rejects what no build of calib writes.
+func (p *Params) check() error {
+	for _, name := range slices.Sorted(maps.Keys(p.Parameters)) {
+		if err := p.Parameters[name].check(); err != nil {
+			return fmt.Errorf("parameter %s: %w", name, err)
+		}
+	}
+	for i, f := range p.Fits {
+		if f == nil || f.Model == "" {
+			return fmt.Errorf("fits[%d]: no model", i)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,148 @@
+package params
+
+import (
+	"math"
+	"slices"
+)
+
+// Fit is one model fitted to one dataset: what it found, how well it describes the data, and which data those were.
+type Fit struct {
+	Model      string `json:"model"`
+	Experiment string `json:"experiment"`
+	Source     string `json:"source"`
+	// Parameters and Functions are what this model found. In the file they stand once, in Params.Parameters and
+	// Params.Functions; Decode puts them back.
+	Parameters map[string]Parameter `json:"-"`
+	Functions  map[string]Function  `json:"-"`
+	// Network is the kind of network, from the one model that tells; in the file it is Params.Network.
+	Network *Network `json:"-"`
+	Quality *Quality `json:"quality,omitempty"`
+	// Domain is the range of each factor the fit saw: {"bytes": [1, 4194304], "pairs": [1, 4]}.
+	Domain map[string][2]float64 `json:"domain"`
+	Hosts  []string              `json:"hosts"`
+	// Used and LeftOut count raw timings; LeftOutWhy says which flags.
+	Used       int            `json:"used"`
+	LeftOut    int            `json:"left_out"`
+	LeftOutWhy map[string]int `json:"left_out_why,omitempty"`
+	Series     []Series       `json:"series,omitempty"`
+	Findings   []Finding      `json:"findings,omitempty"`
+	Pairs      []Pair         `json:"-"` // in the file they are Params.Pairs
+	Plots      []Plot         `json:"plots,omitempty"`
+}
+
+// Series is the points of one quantity at one setting of the other factors: T by size while 3 pairs send.
+type Series struct {
+	// Name is unique in its fit: "T(x,3)". It is for people and for Plot.Series; nobody parses it.
+	Name string `json:"name"`
+	// Quantity says what the points are, and Factors at which setting: {"pairs": 3}. Files of calib.params/1 have neither.
+	Quantity Quantity `json:"quantity,omitempty"`
+	// Symbol is the function that the points belong to ("O_s"), where the quantity does not tell.
+	Symbol  string             `json:"symbol,omitempty"`
+	Factors map[string]float64 `json:"factors,omitempty"`
+	XName   string             `json:"x_name"`         // "bytes", "pairs"
+	Unit    string             `json:"unit,omitempty"` // of Measured, Lo, Hi and Fitted; "" means s
+	Points  []Residual         `json:"points"`
+}
+
+// Quantity is what the points of a series are.
+type Quantity string
+
+// Quantities.
+const (
+	Time           Quantity = "time"            // of a message by size, half a round trip: T(x)
+	FixedTime      Quantity = "fixed-time"      // a'(n) of n pairs
+	TimePerByte    Quantity = "time-per-byte"   // b'(n) of n pairs
+	BurstTime      Quantity = "burst-time"      // time to the last of n deliveries by size; factor pairs
+	CostOfSize     Quantity = "cost"            // a cost function of the cluster model by size; Name is "O_s(m)"
+	TransferTime   Quantity = "transfer-time"   // L(m, p) by size; factor hosts
+	RoundTrip      Quantity = "round-trip"      // of ping-pong by size, beside the cluster model
+	GatherTime     Quantity = "gather-time"     // by size; factors senders and window
+	HalfRoundTrip  Quantity = "half-round-trip" // PRTT(1,0,s)/2 by size, beside LogGP
+	Gap            Quantity = "gap"             // gap(s) of LogGP
+	Overhead       Quantity = "overhead"        // o_s(s) or o_r(s) of LogGP
+	TimedCall      Quantity = "timed-call"      // the same overheads, timed directly
+	ArrivalRatio   Quantity = "arrival-ratio"   // of a burst of datagrams by their number; factors bytes and senders
+	ProbedBuffer   Quantity = "probed-buffer"   // B_L by the delay of a probe, by senders
+	FragmentedTime Quantity = "fragmented-time" // by fragment; factor bytes
+	BufferedTime   Quantity = "buffered-time"   // by socket buffer; factor bytes
+	NagleTime      Quantity = "time-with-nagle" // by size; factors writes and nagle
+	TimerCost      Quantity = "timer-cost"      // one reading of the clock
+)
+
+// Residual is one point of a series: what was measured and what the model says, in the unit of the series.
+type Residual struct {
+	X        float64 `json:"x"`
+	Measured float64 `json:"measured"`
+	Lo       float64 `json:"lo"` // 95% interval of Measured
+	Hi       float64 `json:"hi"`
+	Fitted   float64 `json:"fitted"`
+	N        int     `json:"n"` // raw timings behind Measured
+}
+
+// Relative returns (measured − fitted)/measured.
+func (r Residual) Relative() float64 { return (r.Measured - r.Fitted) / r.Measured }
+
+// Quality is what every fit states of itself. Errors are relative.
+type Quality struct {
+	R2        *float64 `json:"r2,omitempty"`
+	MeanError float64  `json:"mean_error"`
+	MaxError  float64  `json:"max_error"`
+	// LeaveOneOut is the mean error at each size when the fit has not seen that size.
+	LeaveOneOut *float64 `json:"leave_one_out,omitempty"`
+	Condition   *float64 `json:"condition,omitempty"`
+}
+
+// Of returns the series of some quantities, in order.
+func (f *Fit) Of(quantities ...Quantity) []Series {
+	var out []Series
+	for _, s := range f.Series {
+		if slices.Contains(quantities, s.Quantity) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// Named returns the series of that name; without points where there is none.
+func (f *Fit) Named(name string) Series {
+	for _, s := range f.Series {
+		if s.Name == name {
+			return s
+		}
+	}
+	return Series{Name: name}
+}
+
+// Span is the range of x of some series; false without a point.
+func Span(series ...Series) (lo, hi float64, ok bool) {
+	lo, hi = math.Inf(1), math.Inf(-1)
+	for _, s := range series {
+		for _, r := range s.Points {
+			if finite(r.X) {
+				lo, hi, ok = math.Min(lo, r.X), math.Max(hi, r.X), true
+			}
+		}
+	}
+	return lo, hi, ok
+}
+
+// Misfit is the mean and the largest relative distance of what is fitted from what was measured, over the points where
+// that is a number; n counts them.
+func Misfit(series ...Series) (mean, worst float64, n int) {
+	for _, s := range series {
+		for _, r := range s.Points {
+			if e := math.Abs(r.Relative()); finite(e) {
+				mean, worst, n = mean+e, math.Max(worst, e), n+1
+			}
+		}
+	}
+	return mean / float64(n), worst, n
+}
+
+// finite reports whether v is neither NaN nor infinite.
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// Add adds a point to s: what was measured at x with its interval, from n timings, and what the model says.
+func (s *Series) Add(x, measured float64, ci [2]float64, fitted float64, n int) {
+	s.Points = append(s.Points, Residual{X: x, Measured: measured, Lo: ci[0], Hi: ci[1], Fitted: fitted, N: n})
+}

@@ -1,0 +1,106 @@
+package params
+
+import (
+	"fmt"
+	"math"
+
+	"calib/fit/form"
+)
+
+// Function is a cost function of named arguments: coefficients of a named form with their intervals and domain.
+type Function struct {
+	Form   string                `json:"form"` // "c0 + c1*m": a name of package form
+	Coeff  map[string]float64    `json:"coeff"`
+	CI95   map[string][2]float64 `json:"ci95,omitempty"`
+	Unit   string                `json:"unit"`
+	Domain map[string][2]float64 `json:"domain"`
+	Model  string                `json:"model"`
+	Source string                `json:"source"`
+	Label  string                `json:"label"`
+}
+
+// Shape returns f as a form that can be evaluated. others holds the functions that the form names: g_s of form.Limited.
+// Errors are of class form.Err.
+func (f Function) Shape(others map[string]Function) (form.Form, error) {
+	return form.Read(f.Form, f.Coeff, func() (form.Cost, error) {
+		g, ok := others["g_s"]
+		if !ok {
+			return form.Cost{}, fmt.Errorf("%w: no function g_s", form.Err)
+		}
+		return g.Cost()
+	})
+}
+
+// Cost returns f as a cost by size. Errors are of class form.Err.
+func (f Function) Cost() (form.Cost, error) {
+	s, err := form.Read(f.Form, f.Coeff, noGs)
+	if err != nil {
+		return form.Cost{}, err
+	}
+	c, ok := s.(form.Cost)
+	if !ok {
+		return form.Cost{}, fmt.Errorf("%w: form %q is not a cost by size", form.Err, f.Form)
+	}
+	return c, nil
+}
+
+// At evaluates f at m bytes while p hosts communicate; p matters to transfer times only. Arguments outside the domain are
+// evaluated all the same. Errors are of class form.Err.
+func (f Function) At(m, p float64, others map[string]Function) (float64, error) {
+	s, err := f.Shape(others)
+	if err != nil {
+		return 0, err
+	}
+	return s.At(m, p), nil
+}
+
+// Set records a coefficient with its interval. An interval without width is none: nothing varied.
+func (f Function) Set(name string, v float64, ci [2]float64) {
+	f.Coeff[name] = v
+	if Wide(v, ci) {
+		f.CI95[name] = ci
+	}
+}
+
+// End returns f with every coefficient that has an interval at its lower (0) or upper (1) end.
+func (f Function) End(side int) Function {
+	coeff := map[string]float64{}
+	for k, v := range f.Coeff {
+		if ci, ok := f.CI95[k]; ok && finite(ci[side]) {
+			v = ci[side]
+		}
+		coeff[k] = v
+	}
+	f.Coeff = coeff
+	return f
+}
+
+// CoeffUnit returns the unit of a coefficient of f, "" where the form does not tell: intercepts and floors are in the unit
+// of f, slopes in that unit per byte.
+func (f Function) CoeffUnit(coeff string) string {
+	s, err := form.Read(f.Form, f.Coeff, noGs)
+	if err != nil {
+		return ""
+	}
+	for _, c := range s.Coefficients(f.Unit) {
+		if c.Name == coeff {
+			return c.Unit
+		}
+	}
+	return ""
+}
+
+// Words prints f as a formula.
+func (f Function) Words(name string) string {
+	s, err := form.Read(f.Form, f.Coeff, noGs)
+	if err != nil {
+		return name + " = " + f.Form
+	}
+	return s.Words(name)
+}
+
+// noGs stands for g_s where a form is only described.
+func noGs() (form.Cost, error) { return form.Cost{}, nil }
+
+// Wide reports whether an interval about v has a width.
+func Wide(v float64, ci [2]float64) bool { return ci[1]-ci[0] > 1e-12*math.Abs(v) }

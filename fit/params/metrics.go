@@ -1,0 +1,116 @@
+package params
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"calib/fit/form"
+	"calib/internal/units"
+)
+
+// What is better of a metric.
+const (
+	BetterLower   = "lower"
+	BetterHigher  = "higher"
+	BetterNeither = "" // a change is shown, and is neither good nor bad
+)
+
+// Metric is one number of a run that can be followed from run to run: a parameter, a coefficient of a function ("g_s.c0") or
+// its value at a size ("T.64KiB"), or "latency" and "rate" of one pair.
+type Metric struct {
+	Name   string      `json:"name"`
+	From   string      `json:"from,omitempty"` // with To, the link it belongs to; else it is of the whole network
+	To     string      `json:"to,omitempty"`
+	Unit   string      `json:"unit"`
+	Label  string      `json:"label"`
+	Value  float64     `json:"value"` // SI
+	CI95   *[2]float64 `json:"ci95,omitempty"`
+	Better string      `json:"better,omitempty"`
+}
+
+// Link names the link of m, "" for the whole network.
+func (m Metric) Link() string {
+	if m.From == "" && m.To == "" {
+		return ""
+	}
+	return m.From + "→" + m.To
+}
+
+// Metrics lists every finite number of p that can be followed, the network's before those of links, each sorted by name.
+func (p *Params) Metrics() []Metric {
+	var out []Metric
+	add := func(m Metric) {
+		if !finite(m.Value) {
+			return
+		}
+		if m.CI95 != nil && !(finite(m.CI95[0]) && finite(m.CI95[1])) {
+			m.CI95 = nil
+		}
+		out = append(out, m)
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Parameters)) {
+		if q := p.Parameters[name]; q.Value != nil {
+			add(Metric{Name: name, Unit: q.Unit, Label: q.Label, Value: *q.Value, CI95: q.CI95, Better: better(q.Unit)})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Functions)) {
+		for _, m := range p.Functions[name].metrics(name) {
+			add(m)
+		}
+	}
+	for _, q := range p.Pairs {
+		if q.Latency != nil {
+			add(Metric{Name: "latency", From: q.From, To: q.To, Unit: "s", Label: "half round trip of the smallest message",
+				Value: *q.Latency, CI95: q.LatencyCI, Better: BetterLower})
+		}
+		if q.Rate != nil {
+			add(Metric{Name: "rate", From: q.From, To: q.To, Unit: "B/s", Label: "rate of the largest message",
+				Value: *q.Rate, CI95: q.RateCI, Better: BetterHigher})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Metric) int {
+		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(a.Name, b.Name))
+	})
+	return out
+}
+
+// followedSizes are where functions of segments are followed [B].
+var followedSizes = [...]units.Bytes{1, 64, units.KiB, 16 * units.KiB, 64 * units.KiB, units.MiB}
+
+// metrics are the coefficients of f, or, of segments, its values at followedSizes within the domain ("T.64KiB"): from run to
+// run breaks move, and a segment's coefficients with them.
+func (f Function) metrics(name string) []Metric {
+	var out []Metric
+	if f.Form == form.Pieces {
+		in := f.Domain["bytes"]
+		for _, x := range followedSizes {
+			y, err := f.At(float64(x), 0, nil)
+			if err != nil || float64(x) < in[0] || float64(x) > in[1] {
+				continue
+			}
+			out = append(out, Metric{Name: name + "." + x.String(), Unit: f.Unit, Label: f.Label + ", " + x.String(), Value: y, Better: better(f.Unit)})
+		}
+		return out
+	}
+	for _, c := range slices.Sorted(maps.Keys(f.Coeff)) {
+		m := Metric{Name: name + "." + c, Unit: f.CoeffUnit(c), Label: f.Label + ", " + c, Value: f.Coeff[c]}
+		if ci, ok := f.CI95[c]; ok {
+			m.CI95 = &ci
+		}
+		m.Better = better(m.Unit)
+		out = append(out, m)
+	}
+	return out
+}
+
+// better is what a unit says: times are better short, rates high.
+func better(unit string) string {
+	switch unit {
+	case "s", "s/B":
+		return BetterLower
+	case "B/s":
+		return BetterHigher
+	}
+	return BetterNeither
+}

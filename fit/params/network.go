@@ -1,0 +1,36 @@
+package params
+
+// Kind is what a network behaves like.
+type Kind string
+
+// Kinds of network.
+const (
+	Switch  Kind = "switch"    // pairs of hosts do not disturb each other
+	Shared  Kind = "shared"    // pairs of hosts share one medium
+	Unknown Kind = "not known" // the data cannot tell
+)
+
+// Network is the kind of network, for messages of one packet and for streams: a switch whose uplink is narrow is a switch to
+// the first and shared by the second.
+type Network struct {
+	Packets Kind `json:"packets"`
+	Streams Kind `json:"streams"`
+}
+
+// Words says what the network behaves like, as a clause that goes on from "the network"; "" where nothing is known.
+func (n *Network) Words() string {
+	if n == nil {
+		return ""
+	}
+	switch *n {
+	case Network{Switch, Switch}:
+		return "behaves like a switch: T does not depend on n; the port's cost sits in a"
+	case Network{Switch, Shared}:
+		return "behaves like a switch for messages of one packet (a_c is zero or negligible), but streams share capacity: b' rises with n"
+	case Network{Shared, Shared}:
+		return "behaves like a shared medium"
+	case Network{Shared, Unknown}:
+		return "behaves like a shared medium for messages of one packet; streams did not reach its limit"
+	}
+	return ""
+}

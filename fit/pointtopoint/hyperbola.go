@@ -1,0 +1,191 @@
+package pointtopoint
+
+import (
+	"fmt"
+	"math"
+
+	"calib/fit"
+	"calib/fit/blocks"
+	"calib/fit/params"
+	"calib/fit/plots"
+	"calib/fit/regress"
+	"calib/internal/dataset/names"
+	"calib/internal/lsq"
+	"calib/internal/stats"
+	"calib/internal/units"
+)
+
+// Hyperbola is the service time of one message on an idle path,
+//
+//	T(x) = a'²/(a' + b'·x) + b'·x,  x in bytes, a' [s], b' [s/B],
+//
+// fitted to the half round trips of pingpong by two estimators, both reported:
+//
+//   - limits, the value of record (eq. 17): a_prime_limits is the time of a message of one packet extrapolated to no
+//     payload, b_prime_limits the slope of the large sizes;
+//   - joint: a_prime_joint and b_prime_joint minimise the relative residuals at all sizes at once (Levenberg-Marquardt).
+//
+// Residuals and quality are those of eq. 3 with the limits; a note gives the misfit of the joint estimate.
+// Source: Stoica, Sultan, Keyes 1994, eq. 3, 16, 17.
+type Hyperbola struct{}
+
+// Name implements fit.Model.
+func (Hyperbola) Name() string { return "hyperbola" }
+
+// Needs implements fit.Model.
+func (Hyperbola) Needs() []string { return []string{names.Pingpong} }
+
+const (
+	// flatShare is by how much T may exceed its value at the smallest size for a size to count as small.
+	flatShare = 0.1
+	// minSmall and minLarge are the fewest sizes an intercept and a slope are taken from, where there are as many.
+	minSmall, minLarge = 2, 3
+	// largeSpan is the smallest ratio of the ends of the range a slope is taken from.
+	largeSpan = 4
+)
+
+// Fit implements fit.Model. It returns fit.ErrNeeds for fewer than four sizes.
+func (m Hyperbola) Fit(p *fit.Prepared) (*params.Fit, error) {
+	q, err := p.Pingpong(m.Name(), 4)
+	if err != nil {
+		return nil, err
+	}
+	r := q.New(p, m.Name(), "Stoica, Sultan, Keyes 1994 eq. 3, 17")
+	small := SmallSizes(q.Sizes, q.Times.Values, q.Packet)
+	large := largeSizes(q.Sizes, q.Times.Values)
+	limits := func(y []float64) ([]float64, error) {
+		a, err := regress.Intercept(q.Sizes[:small], y[:small])
+		if err != nil {
+			return nil, err
+		}
+		l, _, err := regress.FitLine(q.Sizes[large:], y[large:], nil)
+		return []float64{a, l.C1}, err
+	}
+	l, err := limits(q.Times.Values)
+	if err != nil {
+		return nil, fmt.Errorf("model %s, limits: %w", m.Name(), err)
+	}
+	reps := q.Times.Apply(limits)
+	r.Found("a_prime_limits", "s", "fixed time of a message, limit of small sizes", l[0], q.Times.Interval(l[0], reps, 0))
+	r.Found("b_prime_limits", "s/B", "time per byte, limit of large sizes", l[1], q.Times.Interval(l[1], reps, 1))
+	r.Note(params.LimitsUsed, "a' is the intercept of %g to %g bytes, b' the slope of %g to %g bytes",
+		q.Sizes[0], q.Sizes[small-1], q.Sizes[large], q.Sizes[len(q.Sizes)-1])
+	if q.Sizes[small-1] > q.Packet {
+		r.Warn(params.NoSmallSize, "no size fits in one packet of %g bytes: a' is that of the smallest sizes", q.Packet)
+	}
+	condition, err := joint(r, q, l)
+	if err != nil {
+		r.Warn(params.JointEstimate, "joint estimate: %v", err)
+	}
+	predict := func(x float64) float64 { return blocks.T(x, l[0], l[1]) }
+	return q.Finish(r, condition, predict, func(x, y []float64) (func(float64) float64, error) {
+		a, err := regress.Intercept(x[:SmallSizes(x, y, q.Packet)], y)
+		if err != nil {
+			return nil, err
+		}
+		large := largeSizes(x, y)
+		l, _, err := regress.FitLine(x[large:], y[large:], nil)
+		return func(x float64) float64 { return blocks.T(x, a, l.C1) }, err
+	}), nil
+}
+
+// joint records the estimate from all sizes at once and returns its condition number.
+func joint(r *fit.Result, q *fit.Pingpong, limits []float64) (float64, error) {
+	sol, err := jointHyperbola(q.Sizes, q.Times.Values, limits)
+	if err != nil {
+		return math.NaN(), err
+	}
+	j := sol.Coef
+	reps := q.Times.Apply(func(y []float64) ([]float64, error) {
+		r, err := jointHyperbola(q.Sizes, y, j)
+		if err != nil {
+			return nil, err
+		}
+		return r.Coef, nil
+	})
+	r.Found("a_prime_joint", "s", "fixed time of a message, all sizes at once", j[0], q.Times.Interval(j[0], reps, 0))
+	r.Found("b_prime_joint", "s/B", "time per byte, all sizes at once", j[1], q.Times.Interval(j[1], reps, 1))
+	errs := make([]float64, len(q.Sizes))
+	worst := 0
+	for i, x := range q.Sizes {
+		errs[i] = math.Abs(blocks.T(x, j[0], j[1])/q.Times.Values[i] - 1)
+		if errs[i] > errs[worst] {
+			worst = i
+		}
+	}
+	r.Add(params.Notef(params.JointEstimate, "the joint estimate misses T by %.1f%% on average and by %.1f%% at most, at %g bytes",
+		100*stats.Mean(errs), 100*errs[worst], q.Sizes[worst]).With("mean", stats.Mean(errs)).With("worst", errs[worst]))
+	return sol.Cond, nil
+}
+
+// SmallSizes returns how many of the smallest sizes a' is taken from: those within one packet whose T is within flatShare
+// of that of the smallest, never fewer than two within one packet, and one in any case. Eq. 1 is a line up to one packet
+// and eq. 3 is flat at its start, so that a line through these sizes meets both at x → 0.
+func SmallSizes(sizes, times []float64, packet float64) int {
+	n := 1
+	for n < len(sizes) && sizes[n] <= packet && (n < minSmall || times[n] <= (1+flatShare)*times[0]) {
+		n++
+	}
+	return n
+}
+
+// largeSizes returns the index of the smallest size b' is taken from: the last segment of a segmented fit, where it holds
+// at least three sizes over a factor of four; otherwise the largest decade, or what gives three sizes.
+func largeSizes(sizes, times []float64) int {
+	n := len(sizes)
+	if w, err := lsq.RelativeWeights(times); err == nil {
+		if seg, err := lsq.Segmented(sizes, times, w, lsq.SegmentOptions{AllowFlat: true}); err == nil {
+			last := seg.Segments[len(seg.Segments)-1]
+			if last.Distinct >= minLarge && last.Hi >= largeSpan*last.Lo && !last.Flat {
+				return n - last.Distinct
+			}
+		}
+	}
+	k := n - 1
+	for k > 0 && (sizes[k-1] >= sizes[n-1]/10 || n-k < minLarge) {
+		k--
+	}
+	return k
+}
+
+// jointHyperbola fits eq. 3 to relative residuals from a start.
+func jointHyperbola(x, y, start []float64) (*lsq.NLSolution, error) {
+	w, err := lsq.RelativeWeights(y)
+	if err != nil {
+		return nil, err
+	}
+	return lsq.NonLinear(lsq.Problem{
+		Y: y, Start: start, Weights: w,
+		Predict: func(p, out []float64) error {
+			for i, v := range x {
+				out[i] = blocks.T(v, p[0], p[1])
+			}
+			return nil
+		},
+		Jac: func(p []float64, jac [][]float64) error {
+			for i, v := range x {
+				a, s := p[0], p[0]+p[1]*v
+				jac[i][0] = a * (a + 2*p[1]*v) / (s * s)
+				jac[i][1] = v - a*a*v/(s*s)
+			}
+			return nil
+		},
+	})
+}
+
+// Plots implements fit.Plotter.
+func (Hyperbola) Plots(f *params.Fit) []params.Plot {
+	x := messageSizes(f)
+	curves := plots.TwoParameters(f, "hyperbola", "a_prime_limits", "b_prime_limits", x, blocks.T)
+	a, _, _, okA := f.Parameters["a_prime_joint"].Ends()
+	if b, _, _, okB := f.Parameters["b_prime_joint"].Ends(); okA && okB {
+		joint := func(x float64) float64 { return blocks.T(x, a, b) }
+		curves = append(curves, plots.Traced("hyperbola, all sizes at once", x, joint, nil, nil)...)
+	}
+	rate := ""
+	if b, _, _, ok := f.Parameters["b_prime_limits"].Ends(); ok && b > 0 {
+		rate = " (" + units.Format(1/b, "B/s") + ")"
+	}
+	return timeBySize(f, "hyperbola", plots.Misses("The hyperbola, "+plots.Value(f, "a_prime_limits")+" for small messages and "+
+		plots.Value(f, "b_prime_limits")+rate+" for large ones, is", f.Of(params.Time)...), curves)
+}

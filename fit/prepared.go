@@ -1,0 +1,93 @@
+package fit
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+
+	"calib/internal/dataset"
+)
+
+// Prepared is one dataset made ready for the models of a run: its samples by experiment, and what several models need,
+// made once. It is safe for concurrent use.
+type Prepared struct {
+	Data     *dataset.Dataset
+	settings Settings
+	samples  map[string][]*dataset.Sample // by experiment, in file order
+	slow     func() *SlowHosts
+
+	mu     sync.Mutex
+	shared map[any]func() (any, error)
+}
+
+// Prepare indexes d. It is not copied and must not change.
+func Prepare(d *dataset.Dataset, s Settings) *Prepared {
+	p := &Prepared{Data: d, settings: s, samples: map[string][]*dataset.Sample{}, shared: map[any]func() (any, error){}}
+	for i := range d.Samples {
+		q := &d.Samples[i]
+		p.samples[q.Exp] = append(p.samples[q.Exp], q)
+	}
+	p.slow = sync.OnceValue(p.findSlow)
+	return p
+}
+
+// Samples returns the samples of one experiment and phase ("" is any phase), in file order.
+func (p *Prepared) Samples(exp, phase string) []*dataset.Sample {
+	if phase == "" {
+		return p.samples[exp]
+	}
+	var out []*dataset.Sample
+	for _, s := range p.samples[exp] {
+		if s.Phase == phase {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// Slow returns the hosts and pairs that stand out as slow.
+func (p *Prepared) Slow() *SlowHosts { return p.slow() }
+
+// Shared returns what produce makes, made once for all models that ask with the same key. Keys are values of a type of the
+// caller's own, as with contexts.
+func Shared[T any](p *Prepared, key any, produce func() (T, error)) (T, error) {
+	p.mu.Lock()
+	once, ok := p.shared[key]
+	if !ok {
+		once = sync.OnceValues(func() (any, error) { return produce() })
+		p.shared[key] = once
+	}
+	p.mu.Unlock()
+	v, err := once()
+	return v.(T), err
+}
+
+// HostName names host i of the dataset.
+func (p *Prepared) HostName(i int) string {
+	hosts := p.Data.Header.Hosts
+	if i >= 0 && i < len(hosts) && hosts[i].Name != "" {
+		return hosts[i].Name
+	}
+	return fmt.Sprintf("host %d", i)
+}
+
+func (p *Prepared) hostNames(hosts []int) []string {
+	var out []string
+	for _, h := range hosts {
+		out = append(out, p.HostName(h))
+	}
+	return out
+}
+
+func joined(names []string) string { return strings.Join(names, ", ") }
+
+// OneMachine reports whether two hosts are known to be one machine.
+func (p *Prepared) OneMachine(hosts []int) bool {
+	boot := func(h int) string {
+		if h < 0 || h >= len(p.Data.Header.Hosts) {
+			return ""
+		}
+		return p.Data.Header.Hosts[h].Boot
+	}
+	return len(hosts) == 2 && boot(hosts[0]) != "" && boot(hosts[0]) == boot(hosts[1])
+}

@@ -1,0 +1,209 @@
+// Package regress holds the small regressions that several models make of points: lines, constants, slopes through the
+// origin, straight lines over ranges, with the weights they use and the error they make at points they have not seen.
+package regress
+
+import (
+	"math"
+
+	"calib/fit/form"
+	"calib/internal/lsq"
+)
+
+// Line is y = C0 + C1·x.
+type Line struct{ C0, C1 float64 }
+
+// At returns y at x.
+func (l Line) At(x float64) float64 { return l.C0 + l.C1*x }
+
+// FitLine fits a line by weighted least squares; w nil makes residuals relative.
+func FitLine(x, y, w []float64) (Line, *lsq.Solution, error) {
+	w, err := Relative(y, w)
+	if err != nil {
+		return Line{}, nil, err
+	}
+	sol, err := lsq.Linear(withIntercept(x), y, w)
+	if err != nil {
+		return Line{}, nil, err
+	}
+	return Line{sol.Coef[0], sol.Coef[1]}, sol, nil
+}
+
+// HuberLine fits a line robustly to relative residuals.
+func HuberLine(x, y []float64) (Line, *lsq.Solution, error) {
+	w, err := lsq.RelativeWeights(y)
+	if err != nil {
+		return Line{}, nil, err
+	}
+	sol, err := lsq.Huber(withIntercept(x), y, w)
+	if err != nil {
+		return Line{}, nil, err
+	}
+	return Line{sol.Coef[0], sol.Coef[1]}, &sol.Solution, nil
+}
+
+// withIntercept returns the rows (1, x).
+func withIntercept(x []float64) [][]float64 {
+	rows := make([][]float64, len(x))
+	for i, v := range x {
+		rows[i] = []float64{1, v}
+	}
+	return rows
+}
+
+// Intercept extrapolates times to size 0 by a line on relative residuals; a single size is its own limit. times may be
+// longer than sizes.
+func Intercept(sizes, times []float64) (float64, error) {
+	if len(sizes) == 1 {
+		return times[0], nil
+	}
+	l, _, err := FitLine(sizes, times[:len(sizes)], nil)
+	return l.C0, err
+}
+
+// Relative returns weights under which residuals are relative, where w is nil.
+func Relative(y, w []float64) ([]float64, error) {
+	if w != nil {
+		return w, nil
+	}
+	return lsq.RelativeWeights(y)
+}
+
+// Weights returns 1/variance of each value. A variance from a handful of rounds is itself uncertain by half, and weights
+// that follow its noise are worse than equal ones: the relative variance of each value is averaged with the mean of all.
+// Exact data weigh by 1/value².
+func Weights(values []float64, replicates [][]float64) []float64 {
+	rel := make([]float64, len(values))
+	mean := 0.0
+	for i, v := range values {
+		for _, r := range replicates {
+			d := (r[i] - v) / v
+			rel[i] += d * d / float64(len(replicates))
+		}
+		mean += rel[i] / float64(len(values))
+	}
+	w := make([]float64, len(values))
+	for i, v := range values {
+		share := 1.0
+		if mean > 0 {
+			share = (rel[i] + mean) / (2 * mean)
+		}
+		w[i] = 1 / (v * v * share)
+	}
+	return w
+}
+
+// WeightedMean is the least-squares constant.
+func WeightedMean(v, w []float64) float64 {
+	var sum, total float64
+	for i := range v {
+		sum += w[i] * v[i]
+		total += w[i]
+	}
+	return sum / total
+}
+
+// Proportional is the least-squares slope of a line through the origin.
+func Proportional(n, v, w []float64) float64 {
+	var sum, total float64
+	for i := range v {
+		sum += w[i] * n[i] * v[i]
+		total += w[i] * n[i] * n[i]
+	}
+	return sum / total
+}
+
+// SumOfSquares is Σ w·(y − at(x))².
+func SumOfSquares(x, y, w []float64, at func(float64) float64) float64 {
+	sum := 0.0
+	for i, v := range x {
+		d := y[i] - at(v)
+		sum += w[i] * d * d
+	}
+	return sum
+}
+
+// BIC is the Bayesian information criterion of n points fitted with q coefficients. Residuals are relative; what is below
+// a billionth is rounding.
+func BIC(rss float64, n, q int) float64 {
+	return float64(n)*math.Log(math.Max(rss/float64(n), 1e-18)) + float64(q)*math.Log(float64(n))
+}
+
+// Clearly is by how much BIC must be lower for the richer of two models to be taken: strong evidence.
+// Source: Kass, Raftery 1995, Bayes factors, J. Am. Stat. Assoc. 90, section 3.2.
+const Clearly = 6
+
+// Predictor fits a curve to points.
+type Predictor func(x, y []float64) (func(float64) float64, error)
+
+// LeaveOneOut is the mean relative error at each point of a fit made without it. A point that the fit fails without is left
+// out of the mean. It returns false where it always fails.
+func LeaveOneOut(x, y []float64, fit Predictor) (float64, bool) {
+	sum, n := 0.0, 0
+	xs, ys := make([]float64, 0, len(x)), make([]float64, 0, len(y))
+	for i := range x {
+		xs = append(append(xs[:0], x[:i]...), x[i+1:]...)
+		ys = append(append(ys[:0], y[:i]...), y[i+1:]...)
+		predict, err := fit(xs, ys)
+		if err != nil {
+			continue
+		}
+		sum += math.Abs((y[i] - predict(x[i])) / y[i])
+		n++
+	}
+	if n == 0 {
+		return 0, false
+	}
+	return sum / float64(n), true
+}
+
+// Segments fits straight lines over ranges of x to relative residuals, as many as BIC takes; a line may be flat, and none
+// falls.
+func Segments(x, y []float64) (*lsq.Segments, error) {
+	w, err := lsq.RelativeWeights(y)
+	if err != nil {
+		return nil, err
+	}
+	return lsq.Segmented(x, y, w, lsq.SegmentOptions{AllowFlat: true})
+}
+
+// WithinBreaks refits the lines between the breaks of seg: intercept and slope of each, in order.
+func WithinBreaks(x, y []float64, seg *lsq.Segments) ([]float64, error) {
+	var out []float64
+	k := 0
+	for _, g := range seg.Segments {
+		n := k + g.Distinct
+		l, err := segmentLine(x[k:n], y[k:n], g.Flat)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, l.C0, l.C1)
+		k = n
+	}
+	return out, nil
+}
+
+func segmentLine(x, y []float64, flat bool) (Line, error) {
+	if !flat {
+		l, _, err := FitLine(x, y, nil)
+		return l, err
+	}
+	rows := make([][]float64, len(y))
+	for i := range rows {
+		rows[i] = []float64{1}
+	}
+	sol, err := lsq.Relative(rows, y)
+	if err != nil {
+		return Line{}, err
+	}
+	return Line{sol.Coef[0], 0}, nil
+}
+
+// SegmentsForm returns segments as a cost form.
+func SegmentsForm(seg *lsq.Segments) form.Segments {
+	var out form.Segments
+	from := append([]float64{0}, seg.Breaks()...)
+	for i, g := range seg.Segments {
+		out = append(out, form.Segment{From: from[i], C0: g.Intercept, C1: g.Slope})
+	}
+	return out
+}

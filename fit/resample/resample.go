@@ -1,0 +1,304 @@
+// Package resample holds measured points and their bootstrap: from raw timings by round and direction to one value a point,
+// the same in every replicate, and intervals of whatever is computed from them.
+package resample
+
+import (
+	"math"
+	"runtime"
+	"slices"
+	"sort"
+	"sync"
+	"sync/atomic"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"calib/internal/lsq"
+	"calib/internal/stats"
+)
+
+// Table holds the measured points of one fit, by key. The value of a point is made in three steps, each with its reason:
+//
+//   - the median of the raw timings of one round and direction: delays have a long tail to one side;
+//   - the mean of the two directions of that round, in which a clock offset cancels;
+//   - the midmean of the rounds (the mean without the outer quarters): a round spoilt by other traffic is dropped, and
+//     little is lost against the mean where none is. Source: Hampel et al. 1986, Robust Statistics, section 2.2b.
+//
+// The directions of a point of durations, which no clock offset bears on, are not averaged first: the midmean is of all of
+// them, so that a spoilt direction does not take the other along.
+type Table[K comparable] struct {
+	Index  map[K]int // of each key among the points
+	points []*point
+}
+
+// point is one measured point: its raw values in SI units by direction and round, and the timings behind it.
+type point struct {
+	parts    [2]map[int][]float64
+	n        int
+	duration bool
+}
+
+// OneWay returns the index of the point of k, whose values are differences of two hosts' clocks. It is made on first use.
+func (t *Table[K]) OneWay(k K) int { return t.point(k, false) }
+
+// Duration returns the index of the point of k, whose values are durations on one clock. It is made on first use.
+func (t *Table[K]) Duration(k K) int { return t.point(k, true) }
+
+func (t *Table[K]) point(k K, duration bool) int {
+	i, ok := t.Index[k]
+	if !ok {
+		if t.Index == nil {
+			t.Index = map[K]int{}
+		}
+		i = len(t.points)
+		t.Index[k] = i
+		t.points = append(t.points, &point{parts: [2]map[int][]float64{{}, {}}, duration: duration})
+	}
+	return i
+}
+
+// Len is the number of points.
+func (t *Table[K]) Len() int { return len(t.points) }
+
+// Add appends raw values of point i, taken from n timings.
+func (t *Table[K]) Add(i, dir, round, n int, values ...float64) {
+	p := t.points[i]
+	p.parts[dir&1][round] = append(p.parts[dir&1][round], values...)
+	p.n += n
+}
+
+// OneSided reports whether a one-way point was measured in one direction only, so that its clock offset does not cancel.
+func (t *Table[K]) OneSided() bool {
+	return slices.ContainsFunc(t.points, func(p *point) bool {
+		return !p.duration && (len(p.parts[0]) == 0 || len(p.parts[1]) == 0)
+	})
+}
+
+// rounds returns the rounds of p in ascending order: those with both directions, where any has both and it matters.
+func (p *point) rounds() []int {
+	var both, all []int
+	for r := range p.parts[0] {
+		all = append(all, r)
+		if _, ok := p.parts[1][r]; ok {
+			both = append(both, r)
+		}
+	}
+	for r := range p.parts[1] {
+		if _, ok := p.parts[0][r]; !ok {
+			all = append(all, r)
+		}
+	}
+	if len(both) > 0 && !p.duration {
+		all = both
+	}
+	sort.Ints(all)
+	return all
+}
+
+// Estimates are the points of a table with their bootstrap: Values[i] of point i, and of the same point in each replicate.
+type Estimates struct {
+	Values     []float64
+	Replicates [][]float64
+	Rounds     int   // behind a typical point: the median over points
+	N          []int // timings behind each point
+}
+
+// Medians are the points of a table with the median of each round and direction, ready to be drawn from as often as wanted.
+type Medians struct {
+	cells     *lsq.RoundMedians
+	parts     [][]int // rows of cells that make up each point
+	durations []bool
+	rounds    int
+	n         []int
+}
+
+// Medians takes the medians of a table.
+func (t *Table[K]) Medians() (*Medians, error) {
+	m := &Medians{parts: make([][]int, len(t.points))}
+	rounds := t.rounds()
+	var raw [][][]float64
+	var counts []float64
+	for i, p := range t.points {
+		m.n, m.durations = append(m.n, p.n), append(m.durations, p.duration)
+		whole := p.rounds()
+		counts = append(counts, float64(len(whole)))
+		for _, byRound := range p.parts {
+			if len(byRound) == 0 {
+				continue
+			}
+			row := make([][]float64, len(rounds))
+			for _, r := range whole {
+				row[sort.SearchInts(rounds, r)] = byRound[r]
+			}
+			m.parts[i] = append(m.parts[i], len(raw))
+			raw = append(raw, row)
+		}
+	}
+	m.rounds = int(stats.Quantile(counts, 0.5))
+	var err error
+	m.cells, err = lsq.NewRoundMedians(raw)
+	return m, err
+}
+
+// Rounds is the number of rounds behind a typical point: the median over points.
+func (m *Medians) Rounds() int { return m.rounds }
+
+// Draw estimates every point and draws b replicates: rounds with replacement, the same for all points so that what a round
+// did to all of them stays together, then timings within each drawn round. A point that was not measured in any drawn round
+// keeps its estimate in that replicate.
+func (m *Medians) Draw(b int, seed uint64) (*Estimates, error) {
+	s := &Estimates{Values: m.combine(m.cells.Medians(), nil), Rounds: m.rounds, N: m.n}
+	reps, err := m.cells.Bootstrap(b, seed, func(med [][]float64) ([]float64, error) { return m.combine(med, s.Values), nil })
+	if err != nil {
+		return nil, err
+	}
+	s.Replicates = reps.Values
+	return s, nil
+}
+
+// rounds returns every round of every point in ascending order.
+func (t *Table[K]) rounds() []int {
+	var all []int
+	for _, p := range t.points {
+		all = append(all, p.rounds()...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// combine turns medians by row and round into values by point.
+func (m *Medians) combine(med [][]float64, fallback []float64) []float64 {
+	out := make([]float64, len(m.parts))
+	byRound := make([]float64, 0, 64)
+	for i, rows := range m.parts {
+		byRound = byRound[:0]
+		for k := range med[rows[0]] {
+			sum, n := 0.0, 0
+			for _, row := range rows {
+				switch v := med[row][k]; {
+				case math.IsNaN(v):
+				case m.durations[i]:
+					byRound = append(byRound, v)
+				default:
+					sum += v
+					n++
+				}
+			}
+			if n > 0 {
+				byRound = append(byRound, sum/float64(n))
+			}
+		}
+		if len(byRound) == 0 {
+			out[i] = fallback[i]
+			continue
+		}
+		out[i] = Midmean(byRound)
+	}
+	return out
+}
+
+// Midmean is the mean of v without the lowest and highest ⌊(n+1)/4⌋ values: the median up to n = 4, but for n = 2. It
+// sorts v, which must not be empty.
+func Midmean(v []float64) float64 {
+	slices.Sort(v)
+	g := (len(v) + 1) / 4
+	sum := 0.0
+	for _, x := range v[g : len(v)-g] {
+		sum += x
+	}
+	return sum / float64(len(v)-2*g)
+}
+
+// Apply returns stat of each replicate, as Map does.
+func (s *Estimates) Apply(stat func(values []float64) ([]float64, error)) [][]float64 {
+	return Map(s.Replicates, stat)
+}
+
+// Map returns stat of each row, in order; one whose stat fails is left out. stat is called from several goroutines.
+func Map[Row, Out any](rows []Row, stat func(Row) (Out, error)) []Out {
+	out, failed := make([]Out, len(rows)), make([]bool, len(rows))
+	Each(len(rows), func(i int) {
+		var err error
+		out[i], err = stat(rows[i])
+		failed[i] = err != nil
+	})
+	kept := out[:0]
+	for i, v := range out {
+		if !failed[i] {
+			kept = append(kept, v)
+		}
+	}
+	return kept
+}
+
+// Each calls do for 0 to n−1 on all CPUs, and returns when all are done.
+func Each(n int, do func(i int)) {
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), n) {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				do(i)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// Interval returns the 95% interval of component j of replicates about the estimate v: the distances of the 2.5% and
+// 97.5% quantiles from the median of the replicates, widened for the small number of rounds by
+//
+//	t(0.975, R−1)/1.96 · √(R/(R−1)),
+//
+// since resampling R rounds draws from a variance that is (R−1)/R of the true one, itself known with R−1 degrees of
+// freedom only. With one round nothing is known between rounds, and the interval holds within it.
+// Source: Efron and Tibshirani 1993, An Introduction to the Bootstrap, section 12.5 and problem 5.1; Hesterberg 2015,
+// What Teachers Should Know About the Bootstrap, section 3.2 (narrowness bias).
+func (s *Estimates) Interval(v float64, replicates [][]float64, j int) [2]float64 {
+	x := make([]float64, 0, len(replicates))
+	for _, r := range replicates {
+		if !math.IsNaN(r[j]) && !math.IsInf(r[j], 0) {
+			x = append(x, r[j])
+		}
+	}
+	if len(x) == 0 {
+		return [2]float64{v, v}
+	}
+	slices.Sort(x)
+	mid, k := stats.SortedQuantile(x, 0.5), smallSample(s.Rounds)
+	return [2]float64{v - k*(mid-stats.SortedQuantile(x, 0.025)), v + k*(stats.SortedQuantile(x, 0.975)-mid)}
+}
+
+// smallSample is the widening of Interval for R rounds.
+func smallSample(rounds int) float64 {
+	if rounds < 2 {
+		return 1
+	}
+	r := float64(rounds)
+	return TQuantile(r-1) / distuv.UnitNormal.Quantile(0.975) * math.Sqrt(r/(r-1))
+}
+
+// TQuantile is the 97.5% quantile of Student's distribution.
+func TQuantile(df float64) float64 { return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: df}.Quantile(0.975) }
+
+// HalfWidth is the 95% half-width of a standard uncertainty.
+func HalfWidth(u float64) float64 { return distuv.UnitNormal.Quantile(0.975) * u }
+
+// Widen adds a half-width in quadrature to both sides of an interval about v.
+func Widen(v float64, ci [2]float64, half float64) [2]float64 {
+	return [2]float64{v - math.Hypot(v-ci[0], half), v + math.Hypot(ci[1]-v, half)}
+}
+
+// Pick returns the estimates of some points.
+func (s *Estimates) Pick(points []int) []float64 { return Pick(s.Values, points) }
+
+// Point returns the 95% interval of point i.
+func (s *Estimates) Point(i int) [2]float64 { return s.Interval(s.Values[i], s.Replicates, i) }
+
+// Pick returns some of values by index.
+func Pick(values []float64, points []int) []float64 {
+	out := make([]float64, len(points))
+	for i, p := range points {
+		out[i] = values[p]
+	}
+	return out
+}

@@ -1,0 +1,217 @@
+package tuning
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"calib/fit"
+	"calib/fit/params"
+	"calib/fit/plots"
+	"calib/fit/resample"
+	"calib/internal/dataset"
+	"calib/internal/dataset/names"
+	"calib/internal/stats"
+	"calib/internal/units"
+)
+
+// NoDelay is what Nagle's algorithm costs, by message size and by how many writes a message is sent in:
+//
+//	cost(x, writes) = T with Nagle/T without − 1,  T half the round trip of x bytes.
+//
+// The settings whose cost is above 20% with its whole interval become parameters nagle_cost_<x>_<writes>w [1], such as
+// nagle_cost_1449B_2w; nagle_costly counts them. Messages that Nagle's algorithm holds back until the peer's delayed
+// acknowledgement are recognised by how long: 40 ms on Linux, 200 ms elsewhere, or half of it where one message of a round
+// trip is held. Source: Nagle 1984, RFC 896; Strumpen 1994, section 3.1 (TCP_NODELAY).
+type NoDelay struct{}
+
+// Name implements fit.Model.
+func (NoDelay) Name() string { return "nodelay" }
+
+// Needs implements fit.Model.
+func (NoDelay) Needs() []string { return []string{names.NoDelay} }
+
+const (
+	// costly is the cost above which Nagle's algorithm is worth a warning.
+	costly = 0.2
+	// manyStalls is the share of messages from which a stall is named.
+	manyStalls = 0.05
+)
+
+// stalls are the times a delayed acknowledgement holds a message back, with what it means for half a round trip [s].
+var stalls = [...]struct {
+	lo, hi float64
+	name   string
+}{
+	{35e-3, 45e-3, "40 ms, every message"},
+	{17.5e-3, 22.5e-3, "40 ms, one message of a round trip"},
+	{180e-3, 220e-3, "200 ms, every message"},
+	{90e-3, 110e-3, "200 ms, one message of a round trip"},
+}
+
+type nagleKey struct{ bytes, writes, nagle int64 }
+
+func (k nagleKey) without() nagleKey { return nagleKey{k.bytes, k.writes, 0} }
+
+func (k nagleKey) cost() string {
+	return fmt.Sprintf("nagle_cost_%s_%dw", fit.SizeName(k.bytes), k.writes)
+}
+
+func (k nagleKey) String() string {
+	return fmt.Sprintf("%s in %s", fit.SizeWords(k.bytes), units.Plural(k.writes, "write"))
+}
+
+// nagleData is what nodelay measured.
+type nagleData struct {
+	*fit.Result
+	table resample.Table[nagleKey]
+	raw   map[nagleKey][]float64
+	est   *resample.Estimates
+	with  []nagleKey // settings measured with Nagle's algorithm and without, those with it
+}
+
+// Fit implements fit.Model. It returns fit.ErrNeeds where no setting was measured both with and without.
+func (m NoDelay) Fit(p *fit.Prepared) (*params.Fit, error) {
+	d := &nagleData{Result: p.New(m.Name(), names.NoDelay, "RFC 896; Strumpen 1994, section 3.1"), raw: map[nagleKey][]float64{}}
+	lines := d.Lines(names.NoDelay, "")
+	for i := range lines {
+		if k, ok := nagleKeyOf(lines[i].Lines[0]); ok {
+			addLine(&d.table, k, &lines[i])
+			d.raw[k] = append(d.raw[k], fit.Seconds(lines[i].Lines[0].NS)...)
+		}
+	}
+	for k := range d.table.Index {
+		if _, both := d.table.Index[k.without()]; both && k.nagle == 1 {
+			d.with = append(d.with, k)
+		}
+	}
+	if len(d.with) == 0 {
+		return nil, fit.Needs(m.Name(), "no message measured with Nagle's algorithm and without it, both without loss")
+	}
+	d.Account(lines)
+	var err error
+	if d.est, err = fit.Resample(p, &d.table, m.Name()); err != nil {
+		return nil, err
+	}
+	d.CheckRounds(d.est.Rounds)
+	slices.SortFunc(d.with, func(a, b nagleKey) int {
+		return cmp.Or(cmp.Compare(a.writes, b.writes), cmp.Compare(a.bytes, b.bytes))
+	})
+	d.costs()
+	d.noteStalls()
+	d.JudgeTable()
+	return d.Fit, nil
+}
+
+// nagleKeyOf reads the setting of a line: its size is aux bytes, or the point's.
+func nagleKeyOf(l *dataset.Sample) (nagleKey, bool) {
+	k := nagleKey{l.Point[names.FactorBytes], max(1, l.Point[names.FactorWrites]), l.Point[names.FactorNagle]}
+	if b := l.Aux[names.AuxBytes]; b > 0 {
+		k.bytes = int64(b)
+	}
+	return k, k.bytes > 0
+}
+
+// costs records the tables and the costs.
+func (d *nagleData) costs() {
+	var at []string
+	each(d.with, func(a, b nagleKey) bool { return a.writes == b.writes }, func(keys []nagleKey) {
+		series := func(name string, nagle float64) params.Series {
+			return params.Series{Name: "T(x), " + units.Plural(keys[0].writes, "write") + ", " + name, Quantity: params.NagleTime,
+				Factors: map[string]float64{"writes": float64(keys[0].writes), "nagle": nagle}, XName: "bytes"}
+		}
+		with, without := series("Nagle", 1), series("no delay", 0)
+		for _, k := range keys {
+			on, off := d.table.Index[k], d.table.Index[k.without()]
+			fit.Tabulate(&with, float64(k.bytes), d.est, on)
+			fit.Tabulate(&without, float64(k.bytes), d.est, off)
+			d.WidenDomain("bytes", float64(k.bytes))
+			d.WidenDomain("writes", float64(k.writes))
+			cost := func(v []float64) ([]float64, error) { return []float64{v[on]/v[off] - 1}, nil }
+			v, _ := cost(d.est.Values) // it never fails
+			if ci := d.est.Interval(v[0], d.est.Apply(cost), 0); ci[0] > costly {
+				d.Found(k.cost(), "1", "how much longer "+k.String()+" takes with Nagle's algorithm", v[0], ci)
+				at = append(at, fmt.Sprintf("%s (%+.0f%%)", k, 100*v[0]))
+			}
+		}
+		d.Series = append(d.Series, with, without)
+	})
+	n := float64(len(at))
+	d.Found("nagle_costly", "1", "settings measured at which Nagle's algorithm costs more than 20%", n, [2]float64{n, n})
+	d.Explain("nagle_costly", "no interval: a count of settings")
+	if len(at) == 0 {
+		d.Note(params.NagleCost, "Nagle's algorithm costs more than 20%% at none of the %d settings measured", len(d.with))
+		return
+	}
+	d.Note(params.NagleCost, "Nagle's algorithm costs more than 20%% at %d of %d settings: %s", len(at), len(d.with), strings.Join(at, ", "))
+}
+
+// noteStalls names the delayed acknowledgements among the timings with Nagle's algorithm.
+func (d *nagleData) noteStalls() {
+	for _, stall := range stalls {
+		var at []string
+		for _, k := range d.with {
+			usual, n := d.est.Values[d.table.Index[k.without()]], 0
+			for _, v := range d.raw[k] {
+				if held := v - usual; held >= stall.lo && held <= stall.hi {
+					n++
+				}
+			}
+			if share := float64(n) / float64(len(d.raw[k])); share >= manyStalls {
+				at = append(at, fmt.Sprintf("%s (%.0f%% of them, median %.3g ms)", k, 100*share, stats.Median(d.raw[k])*1e3))
+			}
+		}
+		if len(at) > 0 {
+			d.Note(params.DelayedAck, "delayed acknowledgement (%s): %s", stall.name, strings.Join(at, ", "))
+		}
+	}
+}
+
+// Plots implements fit.Plotter.
+func (NoDelay) Plots(f *params.Fit) []params.Plot {
+	var out []params.Plot
+	all := f.Of(params.NagleTime)
+	for _, s := range all {
+		n := int64(s.Factors["writes"])
+		if s.Factors["nagle"] != 1 {
+			continue
+		}
+		var same []params.Series
+		for _, t := range all {
+			if t.Factors["writes"] == s.Factors["writes"] {
+				same = append(same, t)
+			}
+		}
+		marks := nagleMarks(f, s)
+		says := "Nagle's algorithm costs more than 20% at none of these sizes"
+		if len(marks) > 0 {
+			var at []string
+			for _, m := range marks {
+				at = append(at, m.Label)
+			}
+			says = "Nagle's algorithm costs more than 20% at " + strings.Join(at, ", ")
+		}
+		out = append(out, params.Plot{
+			ID: fmt.Sprintf("nagle-%d", n), Section: plots.Tuning, Title: "Nagle's algorithm on and off, messages of " + units.Plural(n, "write"),
+			Says: plots.Sentences(says), X: plots.SizeAxis(true), Y: plots.TimeAxis("half round trip", true),
+			Series: plots.Names(same), Marks: marks,
+		})
+	}
+	return out
+}
+
+// nagleMarks are the sizes of a series at which Nagle's algorithm costs much, ascending.
+func nagleMarks(f *params.Fit, s params.Series) []params.Mark {
+	var out []params.Mark
+	for _, r := range s.Points {
+		if !fit.Finite(r.X) {
+			continue
+		}
+		k := nagleKey{bytes: int64(r.X), writes: int64(s.Factors["writes"])}
+		if v, _, _, ok := f.Parameters[k.cost()].Ends(); ok {
+			out = append(out, params.Mark{X: r.X, Label: fmt.Sprintf("%s: +%s", fit.SizeWords(k.bytes), plots.Share(v))})
+		}
+	}
+	return out
+}
