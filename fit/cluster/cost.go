@@ -136,7 +136,6 @@ func (d *costData) series(symbol string, at func(float64) float64) params.Series
 // costFit is a cost function with the bootstrap of its coefficients. nil is a cost that is not known, and counts as none.
 type costFit struct {
 	form.Cost
-	likely     form.Cost // by BIC alone: with a floor also where the 95% interval does not exclude that there is none
 	symbol     string
 	replicates []form.Cost
 	condition  float64
@@ -184,14 +183,11 @@ func fitCost(r *fit.Result, symbol, label string, d *costData, floors bool) (*co
 	}
 	out.condition = sol.Cond
 	fitter, shows := costFitter(lineCost), false
-	out.likely = form.Cost{C0: l.C0, C1: l.C1}
 	if floors {
-		if c, replicates, interval, ok := fitFloor(d, w); ok {
-			out.likely, out.replicates, shows = c, replicates, interval
-		}
+		out.Cost, out.replicates, shows = fitFloor(d, w)
 	}
 	if shows {
-		fitter, out.Cost = floorCost, out.likely
+		fitter = floorCost
 	} else {
 		out.Cost, out.replicates = form.Cost{C0: l.C0, C1: l.C1}, d.refit(lineCost, w)
 	}
@@ -309,33 +305,33 @@ func cornerCost(x, y, w []float64, corner float64) (form.Cost, error) {
 	return c, err
 }
 
-// fitFloor returns the floor and line of a cost with those of each replicate. ok says whether BIC clearly takes them rather than
-// the line, and the floor lies above the line at the smallest size by a material share; shows, whether it also does so in the
-// 95% interval.
-func fitFloor(d *costData, w []float64) (c form.Cost, replicates []form.Cost, shows, ok bool) {
+// fitFloor returns the floor and line of a cost with those of each replicate, and whether the data show the floor: BIC must
+// clearly take it rather than the line, and it must lie above the line at the smallest size by a material share, with its
+// whole 95% interval.
+func fitFloor(d *costData, w []float64) (c form.Cost, replicates []form.Cost, shows bool) {
 	n := len(d.sizes)
 	if n < minFloored {
-		return c, nil, false, false
+		return c, nil, false
 	}
 	c, err := floorCost(d.sizes, d.values, w)
 	if err != nil {
-		return c, nil, false, false
+		return c, nil, false
 	}
 	l, err := lineCost(d.sizes, d.values, w)
 	if err != nil {
-		return c, nil, false, false
+		return c, nil, false
 	}
 	bic := func(c form.Cost, coefficients int) float64 {
 		return regress.BIC(regress.SumOfSquares(d.sizes, d.values, w, c.Of), n, coefficients)
 	}
 	depth := func(c form.Cost) float64 { return 1 - (c.C0+c.C1*d.sizes[0])/c.Floor }
 	if bic(l, 2)-bic(c, 3) < regress.Clearly || depth(c) < material {
-		return c, nil, false, false
+		return c, nil, false
 	}
 	replicates = d.refit(floorCost, w)
 	var depths [][]float64
 	for _, r := range replicates {
 		depths = append(depths, []float64{depth(r)})
 	}
-	return c, replicates, d.from.Interval(depth(c), depths, 0)[0] > 0, true
+	return c, replicates, d.from.Interval(depth(c), depths, 0)[0] > 0
 }

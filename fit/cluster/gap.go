@@ -71,13 +71,13 @@ func gsOf(p *fit.Prepared) *costFit {
 	return g.gs
 }
 
-// SendGap returns g_s of a run as BIC has it, for checks and bounds that need no certainty; false where it is not known.
+// SendGap returns g_s of a run; false where it is not known.
 func SendGap(p *fit.Prepared) (form.Cost, bool) {
 	gs := gsOf(p)
 	if gs == nil {
 		return form.Cost{}, false
 	}
-	return gs.likely, true
+	return gs.Cost, true
 }
 
 // stream names a kind of messages: one a segment, or merged by the kernel.
