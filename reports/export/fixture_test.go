@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"calib/fit"
+	"calib/reports/export/input"
 )
 
 // parameter is a determined parameter with an interval of ±1%.
@@ -61,11 +62,11 @@ func set(p *fit.Params, name string, v float64) *fit.Params {
 	return p
 }
 
-// write returns the file of a target, unchecked.
+// write returns the file of a target.
 func write(t testing.TB, target Target, p *fit.Params, o Options) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if _, err := target.Write(&b, p, o); err != nil {
+	if _, err := target.Write(&b, &input.Input{Params: p, Options: o}); err != nil {
 		t.Fatalf("%s: %v", target.Name, err)
 	}
 	return b.Bytes()

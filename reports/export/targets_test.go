@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
 	"calib/fit"
+	"calib/reports/export/input"
 )
 
 // TestPromlint: the names of the gauges are what Prometheus recommends.
@@ -24,7 +25,7 @@ func TestPromlint(t *testing.T) {
 func TestNoTimestamps(t *testing.T) {
 	file := write(t, lookup(t, "prometheus"), fixture(), Options{})
 	stamped := bytes.Replace(file, []byte("calib_run_hosts 8"), []byte("calib_run_hosts 8 1700000000000"), 1)
-	if _, err := readPrometheus(stamped); !errors.Is(err, ErrSyntax) {
+	if _, err := readPrometheus(stamped); !errors.Is(err, errSyntax) {
 		t.Errorf("a time stamp: %v", err)
 	}
 }
@@ -108,48 +109,11 @@ func TestLogGPFallback(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, _, err := logGPOf(p)
+	m, _, err := logGPOf(&input.Input{Params: p})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got, want := a.at(1448)*1e-9, m.at(1448); !within(got, want, 1e-9) {
 		t.Errorf("1,448 bytes take %g s, LogGP %g s", got, want)
-	}
-}
-
-// TestReaderErrors: what breaks a target's rules is said, with the line where there is one.
-func TestReaderErrors(t *testing.T) {
-	for _, c := range []struct{ target, old, new, want string }{
-		{"loggopsim", "-O 0", "-O 0.5", "option -O 0.5"},
-		{"loggopsim", "-S 2147483647", "-S 2147483648", "option -S"},
-		{"loggopsim", "# unit: ", "# scale: ", "no unit of time"},
-		{"atlahs", "\ng: ", "\ngap: ", "must all be there"},
-		{"astra-sim", "[ Switch ]", "[ Ring ]", "want Switch"},
-		{"astra-sim", "[ 8 ]", "[ 8, 2 ]", "a list of one entry"},
-		{"astra-sim", "[ 8 ]", "[ 1 ]", "must be above 1"},
-		{"dimemas", `{0, 8, ""`, `{0, 7, ""`, "7 nodes defined of 8"},
-		{"dimemas", "};;\n\"conf", "}\n\"conf", "not a record"},
-		{"dimemas", `"configuration files" {"", "", "", ""}`, `"configuration files" {""}`, "1 fields, want 4"},
-		{"dimemas", "#DIMEMAS", "#SDDF", "line 1"},
-		{"mininet", "QUEUE = ", "QUEUE = -", "want HOSTS"},
-		{"mininet", "net.start()", "net.stop()", "not the script"},
-		{"tc", "del dev eth0", "del dev eth1", "the same device"},
-		{"tc", "tc qdisc replace", "tc qdisc add", "want one command"},
-		{"csv", "kind,name", "name,kind", "the first line"},
-		{"csv", ",1448,", ",many,", "record "},
-		{"otava", ",1448,", ",,", "is not a number"},
-		{"otava", "20261121-044155-flpiifqw", "20261121", "would be read as a number"},
-		{"gobench", "BenchmarkPingpong/bytes=64 300", "BenchmarkPingpong/bytes=64 many", "iteration count"},
-		{"prometheus", "calib_run_hosts 8", "calib_run_hosts eight", "expected float"},
-	} {
-		target := lookup(t, c.target)
-		file := write(t, target, fixture(), Options{})
-		bad := bytes.Replace(file, []byte(c.old), []byte(c.new), 1)
-		if bytes.Equal(file, bad) {
-			t.Errorf("%s: no %q in the file", c.target, c.old)
-		}
-		if err := target.Check(bad, fixture(), Options{}); !errors.Is(err, ErrSyntax) || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s with %q: %v, want %q", c.target, c.new, err, c.want)
-		}
 	}
 }
