@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"testing"
 
 	"github.com/goccy/go-yaml"
 
@@ -70,3 +71,24 @@ func checkAstraSim(file []byte, in *input.Input) error {
 
 // checkedSizes are the message sizes [B] that a file is evaluated at.
 var checkedSizes = [...]float64{1, 64, 1448, 65536, 1 << 20, 4 << 20}
+
+// TestLogGPFallback: without ping-pong, T(x) is LogGP's.
+func TestLogGPFallback(t *testing.T) {
+	p := fixture()
+	delete(p.Parameters, "alpha")
+	file, _, err := lookup(t, "astra-sim").Export(p, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := readAstraSim(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, _, err := logGPOf(&input.Input{Params: p})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := a.at(1448)*1e-9, m.at(1448); !within(got, want, 1e-9) {
+		t.Errorf("1,448 bytes take %g s, LogGP %g s", got, want)
+	}
+}

@@ -1,8 +1,8 @@
 package export
 
 import (
+	"bytes"
 	"fmt"
-	"io"
 	"math"
 
 	"calib/reports/export/input"
@@ -34,7 +34,7 @@ func atlahsOf(m logGP) (logGOPS, error) {
 	return q, nil
 }
 
-func writeAtlahs(w io.Writer, in *input.Input) ([]string, error) {
+func writeAtlahs(b *bytes.Buffer, in *input.Input) ([]string, error) {
 	m, warnings, err := logGPOf(in)
 	if err != nil {
 		return nil, err
@@ -49,9 +49,7 @@ func writeAtlahs(w io.Writer, in *input.Input) ([]string, error) {
 		"Times in ns, rounded to 1 ns; G in ns a byte as it is.",
 		"o is the mean of o_s and o_r. L is L + o_s + o_r − 2·o − g: ATLAHS charges g to the receiver of every message too.",
 		"S is the largest there is: over sockets every message is eager. O is 0: it would delay messages, which LogGP has in G.")
-	if err := in.WriteHeader(w, "# ", logGPNames(), notes, warnings); err != nil {
-		return nil, err
-	}
-	_, err = fmt.Fprintf(w, "L: %d\no: %d\ng: %d\nG: %s\nO: 0\nS: %d\n", q.l, q.o, q.g, input.Decimal(q.gb, -1), eagerAlways)
-	return warnings, err
+	in.WriteHeader(b, "# ", logGPNames(), notes, warnings)
+	fmt.Fprintf(b, "L: %d\no: %d\ng: %d\nG: %s\nO: 0\nS: %d\n", q.l, q.o, q.g, input.Decimal(q.gb, -1), eagerAlways)
+	return warnings, nil
 }

@@ -1,9 +1,9 @@
 package export
 
 import (
+	"bytes"
 	"encoding/csv"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"slices"
@@ -82,12 +82,12 @@ func rowsOf(in *input.Input) ([]row, error) {
 	return out, nil
 }
 
-func writeCSV(w io.Writer, in *input.Input) ([]string, error) {
+func writeCSV(b *bytes.Buffer, in *input.Input) ([]string, error) {
 	rows, err := rowsOf(in)
 	if err != nil {
 		return nil, err
 	}
-	c := csv.NewWriter(w)
+	c := csv.NewWriter(b)
 	c.UseCRLF = true
 	if err := c.Write(csvColumns[:]); err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"testing"
 
 	"calib/reports/export/input"
 )
@@ -151,4 +152,26 @@ func checkDimemas(file []byte, in *input.Input) error {
 		}
 	}
 	return nil
+}
+
+// TestBuses: a shared medium has as many buses as it carries messages at their own rate at once.
+func TestBuses(t *testing.T) {
+	for _, c := range []struct {
+		bc    float64
+		buses int
+		warns bool
+	}{{2.56e-7, 1, false}, {6.4e-8, 4, false}, {5.5e-8, 5, true}, {1e-3, 1, true}} {
+		p := set(fixture(), "b_c", c.bc)
+		file, warnings, err := lookup(t, "dimemas").Export(p, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := readDimemas(file)
+		if err != nil || d.buses != c.buses {
+			t.Errorf("b_c = %g: %d buses, %v; want %d", c.bc, d.buses, err, c.buses)
+		}
+		if warns := strings.Contains(strings.Join(warnings, "\n"), "buses are whole"); warns != c.warns {
+			t.Errorf("b_c = %g: warnings %q", c.bc, warnings)
+		}
+	}
 }

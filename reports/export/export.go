@@ -14,7 +14,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"calib/fit"
@@ -44,8 +43,8 @@ type Target struct {
 	// Device: the file names a network device; for other targets Options.Device is an error.
 	Device bool
 	// Write writes the file. Warnings say what the format cannot express or has rounded. Errors are of class ErrMissing,
-	// ErrLimit or ErrOption, or those of w.
-	Write func(w io.Writer, in *input.Input) (warnings []string, err error)
+	// ErrLimit or ErrOption.
+	Write func(b *bytes.Buffer, in *input.Input) (warnings []string, err error)
 }
 
 // Targets lists every target, in the order of their names.

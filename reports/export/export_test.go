@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"flag"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -144,6 +145,51 @@ func TestGolden(t *testing.T) {
 		}
 		if diff := cmp.Diff(string(want), string(got)); diff != "" {
 			t.Errorf("%s (run with -update if it is meant):\n%s", path, diff)
+		}
+	}
+}
+
+// TestNotANumber: values that are not finite reach no file.
+func TestNotANumber(t *testing.T) {
+	p := set(set(fixture(), "g", math.NaN()), "r_inf", math.Inf(1))
+	p.Parameters["L"] = fit.Parameter{Value: p.Parameters["L"].Value, Unit: "s", CI95: &[2]float64{math.NaN(), math.Inf(1)}, Status: fit.StatusOK}
+	for _, name := range []string{"csv", "gobench", "otava", "prometheus"} {
+		file, _, err := lookup(t, name).Export(p, Options{})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		for _, bad := range []string{"NaN", "Inf", "nan", "+inf"} {
+			if bytes.Contains(file, []byte(bad)) {
+				t.Errorf("%s: %s in\n%s", name, bad, file)
+			}
+		}
+	}
+	if _, _, err := lookup(t, "loggopsim").Export(p, Options{}); !errors.Is(err, ErrMissing) {
+		t.Errorf("loggopsim with g of NaN: %v", err)
+	}
+}
+
+// TestOptions: the number of hosts and the device are those asked for.
+func TestOptions(t *testing.T) {
+	for name, want := range map[string]string{"astra-sim": "npus_count: [ 64 ]", "dimemas": "{0, 64, ", "mininet": "HOSTS = 64\n",
+		"loggopsim": "--commsize 64 ", "tc": "replace dev ens1f0.100 root"} {
+		o := Options{Hosts: 64}
+		if name == "tc" {
+			o = Options{Device: "ens1f0.100"}
+		}
+		file, _, err := lookup(t, name).Export(fixture(), o)
+		if err != nil || !strings.Contains(string(file), want) {
+			t.Errorf("%s: %v, no %q in\n%s", name, err, want, file)
+		}
+	}
+	for _, target := range Targets() {
+		for _, c := range []struct {
+			o       Options
+			refused bool
+		}{{Options{Hosts: 64}, target.NoHosts}, {Options{Device: "ens1"}, !target.Device}} {
+			if _, _, err := target.Export(fixture(), c.o); errors.Is(err, ErrOption) != c.refused {
+				t.Errorf("%s with %+v: %v", target.Name, c.o, err)
+			}
 		}
 	}
 }

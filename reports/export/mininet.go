@@ -1,9 +1,9 @@
 package export
 
 import (
+	"bytes"
 	_ "embed"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 
@@ -32,7 +32,7 @@ var mininetBody string
 // mininetMax is the largest bw [Mbit/s] of TCIntf, bwParamMax.
 const mininetMax = 1000
 
-func writeMininet(w io.Writer, in *input.Input) ([]string, error) {
+func writeMininet(b *bytes.Buffer, in *input.Input) ([]string, error) {
 	q, warnings, err := emulatedPathOf(in)
 	if err != nil {
 		return nil, err
@@ -57,13 +57,9 @@ func writeMininet(w io.Writer, in *input.Input) ([]string, error) {
 		fmt.Sprintf("BANDWIDTH is 1/G in Mbit/s, with %d B of headers (IPv4, TCP with time stamps) on %g B of payload.", headerBytes, q.packet),
 		"QUEUE is B_L and the packets on their way in that link; None, 1000 packets, where B_L is not known.",
 	}
-	if _, err := fmt.Fprintln(w, "#!/usr/bin/env python3"); err != nil {
-		return nil, err
-	}
-	if err := in.WriteHeader(w, "# ", q.from, notes, warnings); err != nil {
-		return nil, err
-	}
-	_, err = fmt.Fprintf(w, "\nHOSTS = %d\nBANDWIDTH = %s  # Mbit/s\nDELAY = \"%s\"\nQUEUE = %s  # packets\n%s",
+	fmt.Fprintln(b, "#!/usr/bin/env python3")
+	in.WriteHeader(b, "# ", q.from, notes, warnings)
+	fmt.Fprintf(b, "\nHOSTS = %d\nBANDWIDTH = %s  # Mbit/s\nDELAY = \"%s\"\nQUEUE = %s  # packets\n%s",
 		hosts, input.Decimal(bandwidth, 6), micro(delay), queue, mininetBody)
-	return warnings, err
+	return warnings, nil
 }

@@ -1,9 +1,9 @@
 package export
 
 import (
+	"bytes"
 	"encoding/csv"
 	"fmt"
-	"io"
 	"regexp"
 	"time"
 
@@ -38,7 +38,7 @@ func timeOf(id string) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("time of the run: %w: its ID %q does not begin with date and time, as calib run makes it", ErrMissing, id)
 }
 
-func writeOtava(w io.Writer, in *input.Input) ([]string, error) {
+func writeOtava(b *bytes.Buffer, in *input.Input) ([]string, error) {
 	metrics, err := in.Metrics()
 	if err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func writeOtava(w io.Writer, in *input.Input) ([]string, error) {
 		seen[column] = true
 		head, row = append(head, column), append(row, input.Number(m.Value))
 	}
-	if err := csv.NewWriter(w).WriteAll([][]string{head, row}); err != nil {
+	if err := csv.NewWriter(b).WriteAll([][]string{head, row}); err != nil {
 		return nil, err
 	}
 	return []string{"intervals are not in the file: Otava has none"}, nil

@@ -1,8 +1,8 @@
 package export
 
 import (
+	"bytes"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -92,14 +92,12 @@ func familiesOf(in *input.Input) ([]*family, error) {
 	return out, nil
 }
 
-func writePrometheus(w io.Writer, in *input.Input) ([]string, error) {
+func writePrometheus(b *bytes.Buffer, in *input.Input) ([]string, error) {
 	families, err := familiesOf(in)
 	if err != nil {
 		return nil, err
 	}
-	if err := in.WriteHeader(w, "# ", nil, nil, nil); err != nil {
-		return nil, err
-	}
+	in.WriteHeader(b, "# ", nil, nil, nil)
 	r := prometheus.NewRegistry()
 	for _, f := range families {
 		if err := f.register(r); err != nil {
@@ -110,7 +108,7 @@ func writePrometheus(w io.Writer, in *input.Input) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	enc := expfmt.NewEncoder(w, expfmt.NewFormat(expfmt.TypeTextPlain))
+	enc := expfmt.NewEncoder(b, expfmt.NewFormat(expfmt.TypeTextPlain))
 	for _, f := range gathered {
 		if err := enc.Encode(f); err != nil {
 			return nil, err

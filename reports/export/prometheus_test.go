@@ -2,11 +2,14 @@ package export
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
+	"testing"
 
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
@@ -73,4 +76,21 @@ func checkPrometheus(file []byte, in *input.Input) error {
 		return fmt.Errorf("%d values, want %d: %w", len(got), n, errMismatch)
 	}
 	return nil
+}
+
+// TestPromlint: the names of the gauges are what Prometheus recommends.
+func TestPromlint(t *testing.T) {
+	problems, err := promlint.New(bytes.NewReader(write(t, lookup(t, "prometheus"), fixture(), Options{}))).Lint()
+	if err != nil || len(problems) > 0 {
+		t.Error(problems, err)
+	}
+}
+
+// TestNoTimestamps: the textfile collector refuses time stamps, and so does the reader.
+func TestNoTimestamps(t *testing.T) {
+	file := write(t, lookup(t, "prometheus"), fixture(), Options{})
+	stamped := bytes.Replace(file, []byte("calib_run_hosts 8"), []byte("calib_run_hosts 8 1700000000000"), 1)
+	if _, err := readPrometheus(stamped); !errors.Is(err, errSyntax) {
+		t.Errorf("a time stamp: %v", err)
+	}
 }

@@ -1,8 +1,8 @@
 package input
 
 import (
+	"bytes"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"unicode"
@@ -35,13 +35,10 @@ func (in *Input) Header(used, notes, warnings []string) []string {
 }
 
 // WriteHeader writes Header as comments, each line behind a prefix.
-func (in *Input) WriteHeader(w io.Writer, prefix string, used, notes, warnings []string) error {
+func (in *Input) WriteHeader(b *bytes.Buffer, prefix string, used, notes, warnings []string) {
 	for _, l := range in.Header(used, notes, warnings) {
-		if _, err := fmt.Fprintln(w, prefix+OneLine(l)); err != nil {
-			return err
-		}
+		fmt.Fprintln(b, prefix+OneLine(l))
 	}
-	return nil
 }
 
 func orNone(s string) string {

@@ -23,7 +23,7 @@ func fixture() *fit.Params {
 	p := &fit.Params{Schema: fit.ParamsSchema,
 		Run: fit.Run{ID: "20261121-044155-flpiifqw", Plan: "standard", Hosts: []string{"h0", "h1", "h2", odd, "h4", "h5", "h6", "h7"}},
 		Parameters: map[string]fit.Parameter{
-			"packet": parameter(1448, "B", "hku", "load"),
+			"packet": parameter(1448, "B", "cluster", "load"),
 			"b_c":    {Unit: "s/B", Status: fit.StatusUnidentifiable, Bound: &[2]float64{0, 2.5e-7}, Why: "b_c ≤ b", Model: "hyperbolic-network", Experiment: "paired"},
 		},
 		Functions: map[string]fit.Function{"g_s": {}, "g_r": {}},

@@ -34,9 +34,9 @@
 package simgrid
 
 import (
+	"bytes"
 	"encoding/xml"
 	"fmt"
-	"io"
 	"math"
 
 	"calib/reports/export/input"
@@ -54,13 +54,14 @@ const (
 )
 
 // Write writes the platform file of a run. Warnings say which messages that meet are known to be too fast, and what was not
-// measured. Errors are of the classes of package input, or those of w.
-func Write(w io.Writer, in *input.Input) (warnings []string, err error) {
+// measured. Errors are of the classes of package input.
+func Write(b *bytes.Buffer, in *input.Input) (warnings []string, err error) {
 	p, err := platformOf(in)
 	if err != nil {
 		return nil, err
 	}
-	return p.warnings, p.write(w, in)
+	p.write(b, in)
+	return p.warnings, nil
 }
 
 // Hosts returns the names of the hosts in a platform file, in its order, for smpirun's -hostfile.

@@ -1,9 +1,8 @@
 package simgrid
 
 import (
-	"bufio"
+	"bytes"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 
@@ -18,8 +17,7 @@ const (
 )
 
 // write writes the file. Names of hosts and links are letters, digits, dots, hyphens and underscores, and need no escapes.
-func (p *platform) write(w io.Writer, in *input.Input) error {
-	b := bufio.NewWriter(w)
+func (p *platform) write(b *bytes.Buffer, in *input.Input) {
 	fmt.Fprint(b, "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n")
 	for _, l := range in.Header(p.used, p.notes(), p.warnings) {
 		fmt.Fprintf(b, "<!-- %s -->\n", plainComment(l))
@@ -41,7 +39,6 @@ func (p *platform) write(w io.Writer, in *input.Input) error {
 		}
 	}
 	fmt.Fprint(b, " </zone>\n</platform>\n")
-	return b.Flush()
 }
 
 // notes are what the reader of the file must know beside the warnings.
@@ -96,37 +93,37 @@ func (p *platform) factors(of func(segment) float64) string {
 }
 
 // writeLinks writes the links. The latency of a route is that of the sender's link, or of the medium where there is none.
-func (p *platform) writeLinks(w io.Writer) {
+func (p *platform) writeLinks(b *bytes.Buffer) {
 	latency := p.latency
 	if p.up > 0 {
 		for _, h := range p.hosts {
-			writeLink(w, linkUp+"-"+h, p.up, latency)
-			writeLink(w, linkDown+"-"+h, p.down, 0)
+			writeLink(b, linkUp+"-"+h, p.up, latency)
+			writeLink(b, linkDown+"-"+h, p.down, 0)
 		}
 		latency = 0
 	}
 	if p.medium > 0 {
-		writeLink(w, linkMedium, p.medium, latency)
+		writeLink(b, linkMedium, p.medium, latency)
 	}
 }
 
-func writeLink(w io.Writer, id string, bandwidth, latency float64) {
-	fmt.Fprintf(w, "  <link id=\"%s\" bandwidth=\"%sBps\" latency=\"%ss\" sharing_policy=\"SHARED\"/>\n", id, input.Number(bandwidth),
+func writeLink(b *bytes.Buffer, id string, bandwidth, latency float64) {
+	fmt.Fprintf(b, "  <link id=\"%s\" bandwidth=\"%sBps\" latency=\"%ss\" sharing_policy=\"SHARED\"/>\n", id, input.Number(bandwidth),
 		input.Number(latency))
 }
 
-func (p *platform) writeRoute(w io.Writer, from, to string) {
-	fmt.Fprintf(w, "  <route src=\"%s\" dst=\"%s\" symmetrical=\"NO\">", from, to)
+func (p *platform) writeRoute(b *bytes.Buffer, from, to string) {
+	fmt.Fprintf(b, "  <route src=\"%s\" dst=\"%s\" symmetrical=\"NO\">", from, to)
 	if p.up > 0 {
-		fmt.Fprintf(w, "<link_ctn id=\"%s\"/>", linkUp+"-"+from)
+		fmt.Fprintf(b, "<link_ctn id=\"%s\"/>", linkUp+"-"+from)
 	}
 	if p.medium > 0 {
-		fmt.Fprintf(w, "<link_ctn id=\"%s\"/>", linkMedium)
+		fmt.Fprintf(b, "<link_ctn id=\"%s\"/>", linkMedium)
 	}
 	if p.down > 0 {
-		fmt.Fprintf(w, "<link_ctn id=\"%s\"/>", linkDown+"-"+to)
+		fmt.Fprintf(b, "<link_ctn id=\"%s\"/>", linkDown+"-"+to)
 	}
-	fmt.Fprint(w, "</route>\n")
+	fmt.Fprint(b, "</route>\n")
 }
 
 // plainComment makes text safe in a comment of XML, where two hyphens end it.
