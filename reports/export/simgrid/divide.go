@@ -120,7 +120,8 @@ func (d *divider) message(cost func(float64) float64) func(float64) float64 {
 	}
 }
 
-// divide fills the segments of p. The error is of class ErrLimit where one of them does not come to T(x) again.
+// divide fills the segments of p. The error is of class ErrLimit where a latency or a flow would not
+// be positive, or an overhead negative.
 func (d *divider) divide(p *platform) error {
 	breaks := d.breaks(p)
 	for i := range len(breaks) - 1 {
@@ -131,12 +132,7 @@ func (d *divider) divide(p *platform) error {
 			d.large(p, &s)
 		}
 		lo, hi := float64(s.from+1), float64(s.to)
-		ok := s.latency > 0 && s.perByte > 0 && s.os.least(lo, hi) >= -1e-15 && s.or.least(lo, hi) >= -1e-15
-		for _, x := range []float64{lo, hi} {
-			want := p.pieceOf(s.to).at(x)
-			ok = ok && math.Abs(s.alone(x)-want) <= 1e-9*want
-		}
-		if !ok {
+		if !(s.latency > 0 && s.perByte > 0) || s.os.least(lo, hi) < -1e-15 || s.or.least(lo, hi) < -1e-15 {
 			return fmt.Errorf("T(x) from %d to %d bytes: %w: it cannot be divided into overheads, latency and flow", s.from+1, s.to, input.ErrLimit)
 		}
 		p.segments = append(p.segments, s)

@@ -38,11 +38,6 @@ type segment struct {
 	perByte  float64
 }
 
-// alone is the time [s] of a message of x bytes that meets no other.
-func (s segment) alone(x float64) float64 {
-	return s.os.at(x) + s.latency + flow(s.perByte).at(x) + s.or.at(x)
-}
-
 // platformOf divides T(x) over SimGrid's steps.
 func platformOf(in *input.Input) (*platform, error) {
 	p := &platform{}

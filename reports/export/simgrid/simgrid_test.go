@@ -137,6 +137,11 @@ func TestMissing(t *testing.T) {
 			t.Errorf("T with %s = %g: %v, want ErrLimit", c.coefficient, c.value, err)
 		}
 	}
+	p := switched()
+	p.Parameters["send_buffer"] = parameter(-1, "B", "segmented", "pingpong")
+	if _, _, err := export(p, 0); !errors.Is(err, input.ErrLimit) {
+		t.Errorf("a send buffer of -1 B: %v, want ErrLimit", err)
+	}
 	if _, _, err := export(switched(), 4096); !errors.Is(err, input.ErrOption) {
 		t.Errorf("4096 hosts: %v, want ErrOption", err)
 	}
