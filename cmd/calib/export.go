@@ -22,7 +22,7 @@ func exportCommand() *cli.Command {
 		Description: "calib export --to loggopsim RUN               the file on standard output, warnings on standard error\n" +
 			"calib export --to prometheus --out /var/lib/node_exporter/calib.prom RUN\n" +
 			"calib export --list                           the targets\n" +
-			"PARAMS is a params.json, RUN a run directory. Every file is read back under the target's own rules first.",
+			"PARAMS is a params.json, RUN a run directory. A value that the target's format cannot hold is an error.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "to", Usage: "`TARGET`, one of --list"},
 			&cli.StringFlag{Name: "out", Usage: "`FILE` to replace, or a directory for a file of the target's name; default standard output"},

@@ -17,6 +17,7 @@ import (
 	"calib/internal/stats"
 	"calib/internal/units"
 	"calib/reports/export"
+	"calib/reports/export/simgrid"
 )
 
 // Tolerances of an exported platform, for each kind of traffic.
@@ -58,16 +59,16 @@ func simulated(ctx context.Context, dir string, p *fit.Params) error {
 		return err
 	}
 	defer os.RemoveAll(work)
-	platform, err := export.ReadSimGrid(file)
+	hosts, err := simgrid.Hosts(file)
 	if err != nil {
 		return err
 	}
-	for name, text := range map[string]string{"platform.xml": string(file), "hosts.txt": strings.Join(platform.Hosts, "\n") + "\n"} {
+	for name, text := range map[string]string{"platform.xml": string(file), "hosts.txt": strings.Join(hosts, "\n") + "\n"} {
 		if err := os.WriteFile(filepath.Join(work, name), []byte(text), 0o600); err != nil {
 			return err
 		}
 	}
-	broadcasts, err := measuredBroadcasts(filepath.Join(dir, "samples.jsonl"), len(platform.Hosts))
+	broadcasts, err := measuredBroadcasts(filepath.Join(dir, "samples.jsonl"), len(hosts))
 	if err != nil {
 		return err
 	}

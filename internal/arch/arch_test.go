@@ -61,6 +61,8 @@ func layers() []layer {
 		{pkg: "reports/html", may: []string{"reports", "reports/figure", "fit", "internal/units"}, why: "a page renders figures and tables"},
 		{pkg: "reports/draw", may: []string{"reports/figure", "fit", "internal/files", "internal/units"}, why: "a drawing renders figures"},
 		{pkg: "reports/export", may: []string{"fit", "internal/units"}, why: "an export is made of a params.json alone"},
+		{pkg: "reports/export/input", may: []string{"fit"}, why: "it reads a params.json for the exporters, and knows none of them"},
+		{pkg: "reports/export/simgrid", may: []string{"reports/export/input"}, why: "a platform file is made of an export's input"},
 		{pkg: "reports/compare", may: []string{"reports", "fit", "internal/stats", "internal/units"},
 			why: "a verdict is made of finished runs, wherever they are kept"},
 		{pkg: "internal/history", may: []string{"internal/dataset", "fit", "internal/units"}, why: "the store keeps finished runs"},
@@ -81,8 +83,8 @@ func never() map[string][]string {
 		"fit": offline, "reports": offline, "reports/figure": offline, "reports/html": offline, "reports/draw": offline,
 		"reports/compare": offline,
 		// The Prometheus library serves metrics too, and so imports net.
-		"reports/export": offline[1:],
-		"bench":          {"net", module + "/transport", module + "/agent"},
+		"reports/export": offline[1:], "reports/export/input": offline, "reports/export/simgrid": offline,
+		"bench": {"net", module + "/transport", module + "/agent"},
 	}
 }
 

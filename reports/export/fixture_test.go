@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"calib/fit"
+	"calib/reports/export/input"
 )
 
 // parameter is a determined parameter with an interval of ±1%.
@@ -25,17 +26,17 @@ func fixture() *fit.Params {
 			"o_r": parameter(0.851713960e-6, "s", "loggp", "prtt"), "g": parameter(150.219998336e-6, "s", "loggp", "prtt"),
 			"G": parameter(253.490412602e-9, "s/B", "loggp", "prtt"), "alpha": parameter(400.075819813e-6, "s", "hockney", "pingpong"),
 			"beta": parameter(255.965443944e-9, "s/B", "hockney", "pingpong"), "r_inf": parameter(3906777.35474637, "B/s", "hockney", "pingpong"),
-			"packet": parameter(1448, "B", "hku", "load"), "B_L": parameter(64.42195924, "packets", "flood", "flood"),
+			"packet": parameter(1448, "B", "cluster", "load"), "B_L": parameter(64.42195924, "packets", "flood", "flood"),
 			"b_c": {Unit: "s/B", Status: fit.StatusUnidentifiable, Bound: &[2]float64{0, 2.5e-7}, Why: "b_c ≤ b", Model: "hyperbolic-network", Experiment: "paired"},
 		},
 		Functions: map[string]fit.Function{
-			"g_s": {Form: fit.LineForm, Unit: "s", Model: "hku-gap", Label: "gap, sending", Coeff: map[string]float64{"c0": 1.5e-4, "c1": 1.46e-7},
+			"g_s": {Form: fit.LineForm, Unit: "s", Model: "cluster-gap", Label: "gap, sending", Coeff: map[string]float64{"c0": 1.5e-4, "c1": 1.46e-7},
 				CI95: map[string][2]float64{"c0": {1.49e-4, 1.51e-4}}, Domain: map[string][2]float64{"m": {1, 1448}}},
 		},
 		Fits: []*fit.Fit{{Model: "hockney", Experiment: "pingpong"}},
 	}
 	for _, name := range []string{"O_s", "O_r", "U_r", "o_s", "o_r", "g_r"} {
-		p.Functions[name] = fit.Function{Form: fit.LineForm, Unit: "s", Model: "hku-overhead", Label: "overhead",
+		p.Functions[name] = fit.Function{Form: fit.LineForm, Unit: "s", Model: "cluster-overhead", Label: "overhead",
 			Coeff: map[string]float64{"c0": 4e-6, "c1": 2e-10}, Domain: map[string][2]float64{"m": {1, 1448}}}
 	}
 	p.Functions["T"] = fit.Function{Form: fit.SegmentsForm, Unit: "s", Model: "segmented", Label: "T(x)",
@@ -61,11 +62,11 @@ func set(p *fit.Params, name string, v float64) *fit.Params {
 	return p
 }
 
-// write returns the file of a target, unchecked.
+// write returns the file of a target.
 func write(t testing.TB, target Target, p *fit.Params, o Options) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if _, err := target.Write(&b, p, o); err != nil {
+	if _, err := target.Write(&b, &input.Input{Params: p, Options: o}); err != nil {
 		t.Fatalf("%s: %v", target.Name, err)
 	}
 	return b.Bytes()

@@ -3,16 +3,13 @@ package export
 import (
 	"bytes"
 	"fmt"
-	"io"
-	"math"
-	"slices"
 	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/common/expfmt"
-	"github.com/prometheus/common/model"
 
 	"calib/fit"
+	"calib/reports/export/input"
 )
 
 // prometheusTarget is a file for the textfile collector of node_exporter: gauges in the text format, without time stamps, which
@@ -24,7 +21,7 @@ func prometheusTarget() Target {
 	return Target{
 		Name: "prometheus", File: "calib.prom", NoHosts: true,
 		About: "Prometheus: gauges for the textfile collector of node_exporter, without time stamps",
-		Write: writePrometheus, Check: checkPrometheus,
+		Write: writePrometheus,
 	}
 }
 
@@ -40,8 +37,8 @@ type series struct {
 	value  float64
 }
 
-// interval are three families: the value and the ends of its 95% interval.
-func interval(name, help string, labels ...string) [3]*family {
+// withInterval returns three families: the value and the ends of its 95% interval.
+func withInterval(name, help string, labels ...string) [3]*family {
 	return [3]*family{
 		{name: name, help: help, labels: labels},
 		{name: name + "_ci_low", help: "Lower end of the 95% interval of " + name + ".", labels: labels},
@@ -58,22 +55,23 @@ func add(to [3]*family, m fit.Metric, labels ...string) {
 }
 
 // familiesOf lists the gauges of a run.
-func familiesOf(p *fit.Params, o Options) ([]*family, error) {
-	metrics, err := metricsOf(p)
+func familiesOf(in *input.Input) ([]*family, error) {
+	metrics, err := in.Metrics()
 	if err != nil {
 		return nil, err
 	}
+	run := in.Params.Run
 	info := &family{name: "calib_run_info", help: "The run that the other values are from; always 1.", labels: []string{"run", "plan", "version"},
-		series: []series{{[]string{p.Run.ID, p.Run.Plan, o.Version}, 1}}}
-	hosts := &family{name: "calib_run_hosts", help: "Hosts of the run.", series: []series{{nil, float64(len(p.Run.Hosts))}}}
-	parameter := interval("calib_parameter_value", "Parameter of a communication cost model, in the SI unit of label unit.",
+		series: []series{{[]string{run.ID, run.Plan, in.Version}, 1}}}
+	hosts := &family{name: "calib_run_hosts", help: "Hosts of the run.", series: []series{{nil, float64(len(run.Hosts))}}}
+	parameter := withInterval("calib_parameter_value", "Parameter of a communication cost model, in the SI unit of label unit.",
 		"name", "unit", "model", "experiment")
-	coefficient := interval("calib_coefficient_value", "Coefficient of a cost function, or of one of segments its value at a size, in the SI unit of label unit.",
+	coefficient := withInterval("calib_coefficient_value", "Coefficient of a cost function, or of one of segments its value at a size, in the SI unit of label unit.",
 		"function", "coefficient", "unit", "model")
-	latency := interval("calib_link_latency_seconds", "Half round trip of the smallest message between two hosts.", "from", "to")
-	rate := interval("calib_link_rate_bytes_per_second", "Rate of the largest message between two hosts.", "from", "to")
+	latency := withInterval("calib_link_latency_seconds", "Half round trip of the smallest message between two hosts.", "from", "to")
+	rate := withInterval("calib_link_rate_bytes_per_second", "Rate of the largest message between two hosts.", "from", "to")
 	for _, m := range metrics {
-		switch q, ok := p.Parameters[m.Name]; {
+		switch q, ok := in.Params.Parameters[m.Name]; {
 		case m.Link() != "" && m.Name == "latency":
 			add(latency, m, m.From, m.To)
 		case m.Link() != "" && m.Name == "rate":
@@ -82,8 +80,9 @@ func familiesOf(p *fit.Params, o Options) ([]*family, error) {
 		case ok:
 			add(parameter, m, m.Name, m.Unit, q.Model, q.Experiment)
 		default:
-			function, c := splitLast(m.Name)
-			add(coefficient, m, function, c, m.Unit, p.Functions[function].Model)
+			dot := strings.LastIndexByte(m.Name, '.') // "model.function.coefficient"
+			function := m.Name[:max(dot, 0)]
+			add(coefficient, m, function, m.Name[dot+1:], m.Unit, in.Params.Functions[function].Model)
 		}
 	}
 	out := []*family{info, hosts}
@@ -93,39 +92,23 @@ func familiesOf(p *fit.Params, o Options) ([]*family, error) {
 	return out, nil
 }
 
-// splitLast splits "model.function.coefficient" before the coefficient.
-func splitLast(name string) (function, coefficient string) {
-	i := strings.LastIndexByte(name, '.')
-	return name[:max(i, 0)], name[i+1:]
-}
-
-func writePrometheus(w io.Writer, p *fit.Params, o Options) ([]string, error) {
-	families, err := familiesOf(p, o)
+func writePrometheus(b *bytes.Buffer, in *input.Input) ([]string, error) {
+	families, err := familiesOf(in)
 	if err != nil {
 		return nil, err
 	}
-	if err := comment(w, "# ", header(p, o, nil, nil, nil)); err != nil {
-		return nil, err
-	}
+	in.WriteHeader(b, "# ", nil, nil, nil)
 	r := prometheus.NewRegistry()
 	for _, f := range families {
-		g := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: f.name, Help: f.help}, f.labels)
-		if err := r.Register(g); err != nil {
-			return nil, fmt.Errorf("%s: %w", f.name, err)
-		}
-		for _, s := range f.series {
-			v, err := g.GetMetricWithLabelValues(valid(s.labels)...)
-			if err != nil {
-				return nil, fmt.Errorf("%s%q: %w", f.name, s.labels, err)
-			}
-			v.Set(s.value)
+		if err := f.register(r); err != nil {
+			return nil, err
 		}
 	}
 	gathered, err := r.Gather()
 	if err != nil {
 		return nil, err
 	}
-	enc := expfmt.NewEncoder(w, expfmt.NewFormat(expfmt.TypeTextPlain))
+	enc := expfmt.NewEncoder(b, expfmt.NewFormat(expfmt.TypeTextPlain))
 	for _, f := range gathered {
 		if err := enc.Encode(f); err != nil {
 			return nil, err
@@ -134,73 +117,28 @@ func writePrometheus(w io.Writer, p *fit.Params, o Options) ([]string, error) {
 	return nil, nil
 }
 
-// valid makes label values UTF-8.
-func valid(labels []string) []string {
-	out := make([]string, len(labels))
-	for i, l := range labels {
-		out[i] = strings.ToValidUTF8(l, "_")
+// register puts the values of f into a registry. Two values with the same labels are an error of class ErrLimit.
+func (f *family) register(r *prometheus.Registry) error {
+	g := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: f.name, Help: f.help}, f.labels)
+	if err := r.Register(g); err != nil {
+		return fmt.Errorf("%s: %w", f.name, err)
 	}
-	return out
-}
-
-// readPrometheus reads gauges as the collector does: values by name and labels, without time stamps.
-func readPrometheus(file []byte) (map[string]float64, error) {
-	parser := expfmt.NewTextParser(model.UTF8Validation)
-	families, err := parser.TextToMetricFamilies(bytes.NewReader(file))
-	if err != nil {
-		return nil, syntax("%v", err)
-	}
-	out := map[string]float64{}
-	for name, f := range families {
-		for _, m := range f.GetMetric() {
-			if m.GetGauge() == nil || m.TimestampMs != nil {
-				return nil, syntax("%s is not a gauge without time stamp", name)
-			}
-			var labels []string
-			for _, l := range m.GetLabel() {
-				labels = append(labels, l.GetName()+"="+l.GetValue())
-			}
-			k, v := seriesKey(name, labels), m.GetGauge().GetValue()
-			if _, twice := out[k]; twice || math.IsNaN(v) || math.IsInf(v, 0) {
-				return nil, syntax("%s is there twice, or not a finite number", k)
-			}
-			out[k] = v
+	seen := map[string]bool{}
+	for _, s := range f.series {
+		labels := make([]string, len(s.labels))
+		for i, l := range s.labels {
+			labels[i] = strings.ToValidUTF8(l, "_")
 		}
-	}
-	return out, nil
-}
-
-// seriesKey names a series whatever the order of its labels.
-func seriesKey(name string, labels []string) string {
-	slices.Sort(labels)
-	return fmt.Sprintf("%s%q", name, labels)
-}
-
-func checkPrometheus(file []byte, p *fit.Params, o Options) error {
-	got, err := readPrometheus(file)
-	if err != nil {
-		return err
-	}
-	families, err := familiesOf(p, o)
-	if err != nil {
-		return err
-	}
-	n := 0
-	for _, f := range families {
-		for _, s := range f.series {
-			var labels []string
-			for i, l := range valid(s.labels) {
-				labels = append(labels, f.labels[i]+"="+l)
-			}
-			k := seriesKey(f.name, labels)
-			if v, ok := got[k]; !ok || v != s.value {
-				return mismatch(k, v, s.value, "(SI)")
-			}
-			n++
+		key := fmt.Sprintf("%s%q", f.name, labels)
+		if seen[key] {
+			return fmt.Errorf("%s: %w: two numbers of the run have these labels", key, ErrLimit)
 		}
-	}
-	if n != len(got) {
-		return fmt.Errorf("%d values, want %d: %w", len(got), n, ErrMismatch)
+		seen[key] = true
+		v, err := g.GetMetricWithLabelValues(labels...)
+		if err != nil {
+			return fmt.Errorf("%s: %w", key, err)
+		}
+		v.Set(s.value)
 	}
 	return nil
 }

@@ -2,7 +2,7 @@
 # Written by calib v1.2.3 from run 20261121-044155-flpiifqw (plan standard, 8 hosts).
 # Parameter L = 0.000392348509652 s [0.00038842502455548, 0.00039627199474852]: made for a test, model loggp.
 # Parameter G = 2.53490412602e-07 s/B [2.5095550847598003e-07, 2.5602531672802e-07]: made for a test, model loggp.
-# Parameter packet = 1448 B [1433.52, 1462.48]: made for a test, model hku.
+# Parameter packet = 1448 B [1433.52, 1462.48]: made for a test, model cluster.
 # Parameter B_L = 64.42195924 packets [63.77773964760001, 65.06617883240001]: made for a test, model flood.
 # Run it as root: python3 topology.py; or mn --custom topology.py --topo calib --switch ovsbr --controller none
 # Hosts of the run: h0, h1, h2, h3;rm -rf /tmp */ "x" # }, h4, h5, h6, h7

@@ -1,8 +1,9 @@
-package export
+package simgrid
 
 import (
 	"bytes"
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -10,28 +11,28 @@ import (
 	"strings"
 )
 
-// SimGridPlatform is a platform file as SimGrid's flow models read it: one zone with explicit routes. It evaluates one
+// simulated is a platform file as SimGrid's flow models read it: one zone with explicit routes. It evaluates one
 // message between two hosts under the rules of SimGrid 3.32, as they are in force for the models SMPI, LV08 and CM02.
-type SimGridPlatform struct {
-	Hosts   []string
-	links   map[string]simgridLink
+type simulated struct {
+	hosts   []string
+	links   map[string]link
 	routes  map[[2]string][]string
-	factors map[string][]simgridFactor // by setting: network/… or smpi/…
-	lv08    bool                       // or CM02: no overheads, no envelope
-	gamma   float64                    // B
+	factors map[string][]factorAbove // by setting: network/… or smpi/…
+	lv08    bool                     // or CM02: no overheads, no envelope
+	gamma   float64                  // B
 	cross   bool
 	eager   int
 }
 
-type simgridLink struct{ bandwidth, latency float64 }
+type link struct{ bandwidth, latency float64 }
 
-// simgridFactor holds above a boundary.
-type simgridFactor struct {
+// factorAbove holds above a boundary.
+type factorAbove struct {
 	above  int
 	values []float64
 }
 
-type simgridXML struct {
+type platformXML struct {
 	XMLName xml.Name `xml:"platform"`
 	Version string   `xml:"version,attr"`
 	Props   []struct {
@@ -59,9 +60,9 @@ type simgridXML struct {
 	} `xml:"zone"`
 }
 
-// ReadSimGrid reads a platform file. Errors are of class ErrSyntax.
-func ReadSimGrid(file []byte) (*SimGridPlatform, error) {
-	var x simgridXML
+// readPlatform reads a platform file. Errors are of class errSyntax.
+func readPlatform(file []byte) (*simulated, error) {
+	var x platformXML
 	dec := xml.NewDecoder(bytes.NewReader(file))
 	if err := dec.Decode(&x); err != nil {
 		return nil, syntax("platform file: %v", err)
@@ -72,12 +73,12 @@ func ReadSimGrid(file []byte) (*SimGridPlatform, error) {
 	if x.Version != "4.1" || x.Zone.Routing != "Full" {
 		return nil, syntax("platform of version %q with routing %q: want 4.1 and Full", x.Version, x.Zone.Routing)
 	}
-	p := &SimGridPlatform{links: map[string]simgridLink{}, routes: map[[2]string][]string{}, factors: map[string][]simgridFactor{}}
+	p := &simulated{links: map[string]link{}, routes: map[[2]string][]string{}, factors: map[string][]factorAbove{}}
 	for _, h := range x.Zone.Hosts {
-		p.Hosts = append(p.Hosts, h.ID)
+		p.hosts = append(p.hosts, h.ID)
 	}
-	if len(p.Hosts) < 2 {
-		return nil, syntax("platform of %d hosts", len(p.Hosts))
+	if len(p.hosts) < 2 {
+		return nil, syntax("platform of %d hosts", len(p.hosts))
 	}
 	for _, l := range x.Zone.Links {
 		bandwidth, err := quantity(l.Bandwidth, map[string]float64{"Bps": 1, "kBps": 1e3, "MBps": 1e6, "bps": 1.0 / 8, "Mbps": 1e6 / 8})
@@ -88,7 +89,7 @@ func ReadSimGrid(file []byte) (*SimGridPlatform, error) {
 		if err != nil {
 			return nil, syntax("latency of link %q: %v", l.ID, err)
 		}
-		p.links[l.ID] = simgridLink{bandwidth, latency}
+		p.links[l.ID] = link{bandwidth, latency}
 	}
 	for _, r := range x.Zone.Routes {
 		var ids []string
@@ -113,7 +114,7 @@ func ReadSimGrid(file []byte) (*SimGridPlatform, error) {
 }
 
 // configure applies the settings of a file to the defaults of its model.
-func (p *SimGridPlatform) configure(given map[string]string) error {
+func (p *simulated) configure(given map[string]string) error {
 	s := map[string]string{"network/model": "LV08", "network/TCP-gamma": "4194304", "network/crosstraffic": "yes", "smpi/os": "0:0:0",
 		"smpi/or": "0:0:0", "smpi/send-is-detached-thresh": "65536"}
 	switch given["network/model"] {
@@ -135,7 +136,7 @@ func (p *SimGridPlatform) configure(given map[string]string) error {
 		if !ok {
 			continue
 		}
-		f, err := simgridFactors(text)
+		f, err := readFactors(text)
 		if err != nil {
 			return syntax("%s: %v", key, err)
 		}
@@ -164,20 +165,20 @@ const (
 		"0:0.812084"
 )
 
-// simgridFactors reads "boundary:value…;boundary:value…", or one number for all sizes.
-func simgridFactors(text string) ([]simgridFactor, error) {
+// readFactors reads "boundary:value…;boundary:value…", or one number for all sizes.
+func readFactors(text string) ([]factorAbove, error) {
 	if !strings.Contains(text, ":") {
 		v, err := quantity(text, nil)
-		return []simgridFactor{{above: math.MinInt32, values: []float64{v}}}, err
+		return []factorAbove{{above: math.MinInt32, values: []float64{v}}}, err
 	}
-	var out []simgridFactor
+	var out []factorAbove
 	for _, part := range strings.Split(text, ";") {
 		fields := strings.Split(part, ":")
 		above, err := strconv.ParseInt(fields[0], 10, 32)
 		if err != nil {
 			return nil, fmt.Errorf("boundary %q is not an integer below 2^31", fields[0])
 		}
-		f := simgridFactor{above: int(above)}
+		f := factorAbove{above: int(above)}
 		for _, field := range fields[1:] {
 			v, err := quantity(field, nil)
 			if err != nil {
@@ -187,7 +188,7 @@ func simgridFactors(text string) ([]simgridFactor, error) {
 		}
 		out = append(out, f)
 	}
-	slices.SortStableFunc(out, func(a, b simgridFactor) int { return a.above - b.above })
+	slices.SortStableFunc(out, func(a, b factorAbove) int { return a.above - b.above })
 	return out, nil
 }
 
@@ -207,4 +208,87 @@ func quantity(text string, units map[string]float64) (float64, error) {
 		return 0, fmt.Errorf("%q is not a number", text)
 	}
 	return v * scale, nil
+}
+
+// time returns how long a message of bytes takes from one host to another, alone and received by a blocking receive that
+// waits for it [s]. SMPI adds its envelope and, for a detached send, the sleeps of both ends; LV08 and CM02 know neither.
+func (p *simulated) time(from, to string, bytes int) (float64, error) {
+	if p.lv08 {
+		flow, err := p.flow(from, to, bytes, "network/latency-factor", "network/bandwidth-factor")
+		return flow, err
+	}
+	flow, err := p.flow(from, to, bytes+envelope, "smpi/lat-factor", "smpi/bw-factor")
+	if err != nil || bytes >= p.eager {
+		return flow, err
+	}
+	return p.overhead("smpi/os", bytes) + flow + p.overhead("smpi/or", bytes), nil
+}
+
+// overhead is a sleep [s]. A size on a boundary takes the segment below; below all, it is the first.
+func (p *simulated) overhead(key string, bytes int) float64 {
+	all := p.factors[key]
+	at := all[0]
+	for _, f := range all {
+		if bytes <= f.above {
+			break
+		}
+		at = f
+	}
+	return at.values[0] + at.values[1]*float64(bytes)
+}
+
+// factor is the same for a factor, which is 1 below all.
+func (p *simulated) factor(key string, bytes int) float64 {
+	v := 1.0
+	for _, f := range p.factors[key] {
+		if bytes <= f.above {
+			break
+		}
+		v = f.values[0]
+	}
+	return v
+}
+
+// crossShare is the part of a flow that goes back as cross-traffic.
+const crossShare = 0.05
+
+// flow is the latency of the route and the transfer [s]. A flow alone gets the least bandwidth of its links, less what its
+// own cross-traffic takes of them, bounded by the window over the round trip, and times the factor.
+func (p *simulated) flow(from, to string, bytes int, latencyFactor, bandwidthFactor string) (float64, error) {
+	route, ok := p.routes[[2]string{from, to}]
+	if !ok || len(route) == 0 {
+		return 0, syntax("no route from %q to %q", from, to)
+	}
+	load := map[string]float64{}
+	for _, id := range route {
+		load[id]++
+	}
+	if p.cross {
+		for _, id := range p.routes[[2]string{to, from}] {
+			load[id] += crossShare
+		}
+	}
+	latency, rate := 0.0, math.Inf(1)
+	for _, id := range route {
+		latency += p.links[id].latency
+		rate = min(rate, p.links[id].bandwidth)
+	}
+	if latency > 0 {
+		rate = min(rate, p.gamma/(2*latency))
+	}
+	for id, n := range load {
+		rate = min(rate, p.links[id].bandwidth/n)
+	}
+	t := latency*p.factor(latencyFactor, bytes) + float64(bytes)/(rate*p.factor(bandwidthFactor, bytes))
+	if !(t >= 0) || math.IsInf(t, 0) {
+		return 0, syntax("a message of %d bytes from %q to %q takes %g s", bytes, from, to, t)
+	}
+	return t, nil
+}
+
+// errSyntax reports a file that SimGrid cannot read.
+var errSyntax = errors.New("not a valid platform file")
+
+func syntax(format string, args ...any) error {
+	return fmt.Errorf("%s: %w", fmt.Sprintf(format, args...), errSyntax)
 }

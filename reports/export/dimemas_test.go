@@ -1,10 +1,24 @@
 package export
 
 import (
+	"fmt"
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
+	"testing"
+
+	"calib/reports/export/input"
 )
+
+// dimemas is what of a configuration bears on messages between nodes.
+type dimemas struct {
+	nodes     int
+	bandwidth float64 // MB/s
+	buses     int     // 0: no limit
+	startup   float64 // s
+	in, out   int     // links of a node
+}
 
 // dimemasRecord is a record of one line, as sscanf takes it; a closing brace ends the fields.
 var dimemasRecord = regexp.MustCompile(`^"([a-z ]+)" \{([^}]+)\};;$`)
@@ -97,4 +111,67 @@ func (d *dimemas) take(kind string, f []string, machine *int) (err error) {
 		d.startup, d.in, d.out = real(10), whole(11), whole(12)
 	}
 	return err
+}
+
+// transfer returns the time [s] in which n pairs of nodes that start together have each sent x bytes.
+func (d dimemas) transfer(n int, x float64) float64 {
+	turns := 1.0
+	if d.buses > 0 {
+		turns = math.Ceil(float64(n) / float64(d.buses))
+	}
+	return d.startup + turns*x/(d.bandwidth*dimemasMB)
+}
+
+func checkDimemas(file []byte, in *input.Input) error {
+	d, err := readDimemas(file)
+	if err != nil {
+		return err
+	}
+	a, err := affineOf(in)
+	if err != nil {
+		return err
+	}
+	nodes, err := in.HostCount()
+	if err != nil {
+		return err
+	}
+	for _, x := range checkedSizes {
+		if got := d.transfer(1, x); !within(got, a.at(x), 0) {
+			return mismatch(fmt.Sprintf("the time of %g bytes", x), got, a.at(x), "s")
+		}
+	}
+	bc, ok := in.Found("b_c")
+	switch {
+	case d.nodes != nodes:
+		return mismatch("the number of nodes", float64(d.nodes), float64(nodes), "hosts")
+	case !ok && d.buses != 0:
+		return mismatch("the number of buses", float64(d.buses), 0, "messages")
+	case ok && bc > 0 && d.buses > 1: // half a bus is the rounding
+		if perByte := a.beta / float64(d.buses); !within(perByte, bc, 0.5*bc/float64(d.buses)+0.5*bc*bc/a.beta) {
+			return mismatch("the network's time per byte", perByte, bc, "s/B")
+		}
+	}
+	return nil
+}
+
+// TestBuses: a shared medium has as many buses as it carries messages at their own rate at once.
+func TestBuses(t *testing.T) {
+	for _, c := range []struct {
+		bc    float64
+		buses int
+		warns bool
+	}{{2.56e-7, 1, false}, {6.4e-8, 4, false}, {5.5e-8, 5, true}, {1e-3, 1, true}} {
+		p := set(fixture(), "b_c", c.bc)
+		file, warnings, err := lookup(t, "dimemas").Export(p, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := readDimemas(file)
+		if err != nil || d.buses != c.buses {
+			t.Errorf("b_c = %g: %d buses, %v; want %d", c.bc, d.buses, err, c.buses)
+		}
+		if warns := strings.Contains(strings.Join(warnings, "\n"), "buses are whole"); warns != c.warns {
+			t.Errorf("b_c = %g: warnings %q", c.bc, warnings)
+		}
+	}
 }

@@ -1,4 +1,4 @@
-package export
+package simgrid
 
 import (
 	"fmt"
@@ -13,20 +13,20 @@ import (
 	"calib/fit"
 )
 
-// TestSimGridRuns: SimGrid itself gives what the reader says, and so T(x), on a switch and on a shared medium.
-func TestSimGridRuns(t *testing.T) {
+// TestRuns: SimGrid itself gives what the reader says, and so T(x), on a switch and on a shared medium.
+func TestRuns(t *testing.T) {
 	dir := t.TempDir()
 	program := filepath.Join(dir, "pingpong")
-	run(t, "smpicc", "-O2", filepath.Join("..", "..", "examples", "smpi", "pingpong.c"), "-o", program)
+	run(t, "smpicc", "-O2", filepath.Join("..", "..", "..", "examples", "smpi", "pingpong.c"), "-o", program)
 	sizes := []int{1, 71, 1245, 1246, 1448, 1449, 7089, 7090, 14480, 14481, 65536, 400001, 1500000, 3200000, 3200001}
 	for name, p := range map[string]*fit.Params{"switch": switched(), "medium": medium()} {
-		file := write(t, lookup(t, "simgrid"), p, Options{})
-		platform, err := ReadSimGrid(file)
+		file := write(t, p, 0)
+		platform, err := readPlatform(file)
 		if err != nil {
 			t.Fatal(err)
 		}
 		xml, hosts := filepath.Join(dir, name+".xml"), filepath.Join(dir, name+".txt")
-		for path, text := range map[string]string{xml: string(file), hosts: strings.Join(platform.Hosts, "\n") + "\n"} {
+		for path, text := range map[string]string{xml: string(file), hosts: strings.Join(platform.hosts, "\n") + "\n"} {
 			if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 				t.Fatal(err)
 			}
@@ -46,7 +46,7 @@ func TestSimGridRuns(t *testing.T) {
 			if _, err := fmt.Sscan(l, &x, &got); err != nil || x != sizes[i] {
 				t.Fatalf("%s: line %q: %v", name, l, err)
 			}
-			want, err := platform.Time(platform.Hosts[0], platform.Hosts[1], x)
+			want, err := platform.time(platform.hosts[0], platform.hosts[1], x)
 			if err != nil || math.Abs(got/want-1) > 1e-6 {
 				t.Errorf("%s: smpirun takes %.9g s for %d B, the reader %.9g: %v", name, got, x, want, err)
 			}

@@ -1,0 +1,162 @@
+// Package input is what every exporter starts from: a run's params.json, read so that a number which the run has not determined
+// is an error that says how to measure it, and the comment lines by which a file says where its numbers come from.
+//
+// It is the only package of the exporters that knows the forms of cost functions in params.json.
+package input
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"calib/fit"
+)
+
+// Classes of errors.
+var (
+	// ErrMissing reports a parameter that a target needs and the run has not measured.
+	ErrMissing = errors.New("not measured")
+	// ErrLimit reports a value that a target's format cannot hold.
+	ErrLimit = errors.New("beyond what the format can hold")
+	// ErrOption reports an option that a target cannot take.
+	ErrOption = errors.New("not possible for this target")
+)
+
+// Options of an export. The zero value means the defaults.
+type Options struct {
+	// Hosts is how many hosts the target's system has; 0 is the run's own.
+	Hosts int
+	// Device is the network interface in commands; "" means eth0.
+	Device string
+	// Version of calib, for comments in the file; "" is left out.
+	Version string
+}
+
+// Input is a run and how it is to be exported.
+type Input struct {
+	Params *fit.Params
+	Options
+}
+
+// MaxHosts bounds the system that an export describes; no target is meant for more hosts.
+const MaxHosts = 1 << 20
+
+// HostCount is the number of hosts of the target's system. The error is of class ErrOption.
+func (in *Input) HostCount() (int, error) {
+	n := in.Hosts
+	if n == 0 {
+		n = len(in.Params.Run.Hosts)
+	}
+	if n < 2 || n > MaxHosts {
+		return 0, fmt.Errorf("a system of %d hosts: %w; choose 2 to %d with --hosts", n, ErrOption, MaxHosts)
+	}
+	return n, nil
+}
+
+// Found returns a parameter that the run has determined, in its SI unit.
+func (in *Input) Found(name string) (float64, bool) {
+	q, ok := in.Params.Parameters[name]
+	if !ok || q.Status != fit.StatusOK || q.Value == nil || math.IsNaN(*q.Value) || math.IsInf(*q.Value, 0) {
+		return 0, false
+	}
+	return *q.Value, true
+}
+
+// Need returns a parameter, or an error of class ErrMissing that names the experiment which measures it.
+func (in *Input) Need(name string) (float64, error) {
+	if v, ok := in.Found(name); ok {
+		return v, nil
+	}
+	experiment, label := measuredBy(name)
+	why := ""
+	if q, ok := in.Params.Parameters[name]; ok && q.Why != "" {
+		why = " (" + OneLine(q.Why) + ")"
+	}
+	return 0, fmt.Errorf("parameter %s, %s: %w%s; experiment %s gives it: measure with calib run --only %s …",
+		name, label, ErrMissing, why, experiment, experiment)
+}
+
+// NeedAll returns several parameters, in order.
+func (in *Input) NeedAll(names ...string) ([]float64, error) {
+	out := make([]float64, len(names))
+	for i, name := range names {
+		v, err := in.Need(name)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = v
+	}
+	return out, nil
+}
+
+// measuredBy names the experiment that measures a parameter, and says what the parameter is.
+func measuredBy(name string) (experiment, label string) {
+	switch name {
+	case "L":
+		return "prtt", "latency"
+	case "o_s":
+		return "prtt", "send overhead"
+	case "o_r":
+		return "prtt", "receive overhead"
+	case "g":
+		return "prtt", "gap between messages"
+	case "G":
+		return "prtt", "gap per byte"
+	case "packet":
+		return "load", "payload of one packet"
+	case "beta":
+		return "pingpong", "time per byte"
+	}
+	return "pingpong", "latency of a message"
+}
+
+// SlowPairs warns that a target has one network for all pairs where the run found pairs that stand out.
+func (in *Input) SlowPairs() []string {
+	slow, first := 0, ""
+	for _, q := range in.Params.Pairs {
+		if q.Slow != "" {
+			if slow++; slow == 1 {
+				first = OneLine(q.From + " to " + q.To + ": " + q.Slow)
+			}
+		}
+	}
+	if slow == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%d of %d pairs stand out (%s), but the file has one network for all pairs", slow, len(in.Params.Pairs), first)}
+}
+
+// Metrics lists the numbers of a run, or an error of class ErrMissing where it has none.
+func (in *Input) Metrics() ([]fit.Metric, error) {
+	m := in.Params.Metrics()
+	if len(m) == 0 {
+		return nil, fmt.Errorf("parameters: %w: the run has none; calib run measures them, and calib fit RUN fits them again", ErrMissing)
+	}
+	return m, nil
+}
+
+// Point is the measured time of a message of one size, with its 95% interval.
+type Point struct {
+	Bytes           float64
+	Seconds, Lo, Hi float64
+	Timings         int
+}
+
+// seriesT is the residual series of the half round trips of pingpong.
+const seriesT = "T(x)"
+
+// Points returns the measured T(x), each size once, of the first fit that has it.
+func (in *Input) Points() []Point {
+	for _, f := range in.Params.Fits {
+		var out []Point
+		for _, r := range f.Residuals {
+			if r.Series == seriesT && r.Measured > 0 {
+				out = append(out, Point{Bytes: r.X, Seconds: r.Measured, Lo: r.Lo, Hi: r.Hi, Timings: r.N})
+			}
+		}
+		if len(out) > 0 {
+			return out
+		}
+	}
+	return nil
+}

@@ -1,0 +1,96 @@
+package export
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+
+	"calib/reports/export/input"
+)
+
+// readPrometheus reads gauges as the collector does: values by name and labels, without time stamps.
+func readPrometheus(file []byte) (map[string]float64, error) {
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := parser.TextToMetricFamilies(bytes.NewReader(file))
+	if err != nil {
+		return nil, syntax("%v", err)
+	}
+	out := map[string]float64{}
+	for name, f := range families {
+		for _, m := range f.GetMetric() {
+			if m.GetGauge() == nil || m.TimestampMs != nil {
+				return nil, syntax("%s is not a gauge without time stamp", name)
+			}
+			var labels []string
+			for _, l := range m.GetLabel() {
+				labels = append(labels, l.GetName()+"="+l.GetValue())
+			}
+			k, v := seriesKey(name, labels), m.GetGauge().GetValue()
+			if _, twice := out[k]; twice || math.IsNaN(v) || math.IsInf(v, 0) {
+				return nil, syntax("%s is there twice, or not a finite number", k)
+			}
+			out[k] = v
+		}
+	}
+	return out, nil
+}
+
+// seriesKey names a series whatever the order of its labels.
+func seriesKey(name string, labels []string) string {
+	slices.Sort(labels)
+	return fmt.Sprintf("%s%q", name, labels)
+}
+
+func checkPrometheus(file []byte, in *input.Input) error {
+	got, err := readPrometheus(file)
+	if err != nil {
+		return err
+	}
+	families, err := familiesOf(in)
+	if err != nil {
+		return err
+	}
+	n := 0
+	for _, f := range families {
+		for _, s := range f.series {
+			var labels []string
+			for i, l := range s.labels {
+				labels = append(labels, f.labels[i]+"="+strings.ToValidUTF8(l, "_"))
+			}
+			k := seriesKey(f.name, labels)
+			if v, ok := got[k]; !ok || v != s.value {
+				return mismatch(k, v, s.value, "(SI)")
+			}
+			n++
+		}
+	}
+	if n != len(got) {
+		return fmt.Errorf("%d values, want %d: %w", len(got), n, errMismatch)
+	}
+	return nil
+}
+
+// TestPromlint: the names of the gauges are what Prometheus recommends.
+func TestPromlint(t *testing.T) {
+	problems, err := promlint.New(bytes.NewReader(write(t, lookup(t, "prometheus"), fixture(), Options{}))).Lint()
+	if err != nil || len(problems) > 0 {
+		t.Error(problems, err)
+	}
+}
+
+// TestNoTimestamps: the textfile collector refuses time stamps, and so does the reader.
+func TestNoTimestamps(t *testing.T) {
+	file := write(t, lookup(t, "prometheus"), fixture(), Options{})
+	stamped := bytes.Replace(file, []byte("calib_run_hosts 8"), []byte("calib_run_hosts 8 1700000000000"), 1)
+	if _, err := readPrometheus(stamped); !errors.Is(err, errSyntax) {
+		t.Errorf("a time stamp: %v", err)
+	}
+}

@@ -1,0 +1,245 @@
+package simgrid
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"calib/reports/export/input"
+)
+
+// line is c0 + c1·x [s, s/B].
+type line struct{ c0, c1 float64 }
+
+func (l line) at(x float64) float64 { return l.c0 + l.c1*x }
+
+// chord is the line through f at both ends of a range.
+func chord(f func(float64) float64, lo, hi float64) line {
+	if lo == hi {
+		return line{c0: f(lo)}
+	}
+	c1 := (f(hi) - f(lo)) / (hi - lo)
+	return line{c0: f(lo) - c1*lo, c1: c1}
+}
+
+// flow is the time of a flow with its envelope.
+func flow(perByte float64) line { return line{envelope * perByte, perByte} }
+
+func (l line) minus(k line) line            { return line{l.c0 - k.c0, l.c1 - k.c1} }
+func (l line) times(k float64) line         { return line{l.c0 * k, l.c1 * k} }
+func (l line) least(lo, hi float64) float64 { return min(l.at(lo), l.at(hi)) }
+func (l line) perByte(lo, hi float64) float64 { // of a flow that is all of l, at the end where that is less
+	return min(l.at(lo)/(lo+envelope), l.at(hi)/(hi+envelope))
+}
+
+// divider knows what was measured of messages that meet.
+type divider struct {
+	packet  float64               // payload of one packet, B
+	send    func(float64) float64 // time of a host's sending side for a packet of so many bytes, s
+	receive func(float64) float64 // the same of the receiving side; nil where it is not known
+	contend func(float64) float64 // time by which a second message at once is later, s; nil but for a medium
+	window  int                   // B that a connection sends at once
+	buffer  float64               // B that a blocking send leaves to the kernel; 0 where it is not known
+	kinks   []float64             // sizes at which send and receive bend, B
+}
+
+const (
+	// windowPackets is what a TCP connection sends before it hears from the other end. Source: RFC 6928.
+	windowPackets = 10
+	// leastShare is the share of T(x) of a latency or a flow that should be none: SimGrid needs both.
+	leastShare = 0.01
+	// waitingBuffers is how many send buffers a message has when its blocking send counts as waiting for the end of it. A
+	// medium holds a message from the beginning, so that one buffer is enough there.
+	waitingBuffers = 8
+	// octaveSteps is the number of steps to a factor of 2 where a flow is to be the same for all sizes: it is then within 4.5%.
+	octaveSteps = 8
+)
+
+func dividerOf(in *input.Input, p *platform) (*divider, error) {
+	packet, err := in.Need("packet")
+	if err != nil {
+		return nil, err
+	}
+	if packet < 1 || packet > 1<<24 {
+		return nil, fmt.Errorf("parameter packet is %g B: %w: want 1 B to 16 MiB", packet, input.ErrLimit)
+	}
+	d := &divider{packet: packet, window: int(windowPackets * packet)}
+	p.used = append(p.used, "packet")
+	var kink float64
+	if d.send, kink, err = in.PacketCost("g_s", packet); err != nil {
+		return nil, fmt.Errorf("function g_s, interval between packets that one host sends: %w; experiment gap gives it: measure with "+
+			"calib run --only gap …", err)
+	}
+	d.kinks = append(d.kinks, kink)
+	if d.receive, kink, err = in.PacketCost("g_r", packet); err != nil {
+		p.warnings = append(p.warnings, "g_r is not known (experiment gather gives it): messages of many senders do not wait for each other at their receiver, "+
+			"whose link is as fast as a single stream")
+	}
+	d.kinks = append(d.kinks, kink)
+	buffer, known := in.Found("send_buffer")
+	switch {
+	case !known:
+		p.warnings = append(p.warnings, "send_buffer is not known (pingpong on real connections gives it): a send returns at once, however long the message")
+	case buffer < 0:
+		return nil, fmt.Errorf("parameter send_buffer is %g B: %w: it must not be negative", buffer, input.ErrLimit)
+	case buffer > 0:
+		d.buffer = max(buffer, float64(d.window))
+	}
+	if known {
+		p.used = append(p.used, "send_buffer")
+	}
+	d.contend = contention(in, packet)
+	return d, nil
+}
+
+// contention is how long a shared medium is busy with a packet [s], a_c + m·(b_c − a_c/p), so that full packets come to b_c a
+// byte; b_c·m where a_c is not known, nil without b_c. Source: Stoica, Sultan, Keyes 1994, section 2, for one block.
+func contention(in *input.Input, packet float64) func(float64) float64 {
+	bc, ok := in.Found("b_c")
+	if !ok || bc <= 0 {
+		return nil
+	}
+	ac, ok := in.Found("a_c")
+	if !ok || ac < 0 {
+		ac = 0
+	}
+	ac = min(ac, bc*packet)
+	return func(m float64) float64 { return ac + m*(bc-ac/packet) }
+}
+
+// message is the cost of a message, given that of one packet: several full packets cost in the proportion of the sizes.
+func (d *divider) message(cost func(float64) float64) func(float64) float64 {
+	return func(x float64) float64 {
+		switch {
+		case cost == nil:
+			return 0
+		case x <= d.packet:
+			return cost(x)
+		}
+		return cost(d.packet) * x / d.packet
+	}
+}
+
+// divide fills the segments of p. The error is of class ErrLimit where a latency or a flow would not
+// be positive, or an overhead negative.
+func (d *divider) divide(p *platform) error {
+	breaks := d.breaks(p)
+	for i := range len(breaks) - 1 {
+		s := segment{from: breaks[i], to: breaks[i+1]}
+		if s.to <= d.window {
+			d.small(p, &s)
+		} else {
+			d.large(p, &s)
+		}
+		lo, hi := float64(s.from+1), float64(s.to)
+		if !(s.latency > 0 && s.perByte > 0) || s.os.least(lo, hi) < -1e-15 || s.or.least(lo, hi) < -1e-15 {
+			return fmt.Errorf("T(x) from %d to %d bytes: %w: it cannot be divided into overheads, latency and flow", s.from+1, s.to, input.ErrLimit)
+		}
+		p.segments = append(p.segments, s)
+	}
+	return nil
+}
+
+// breaks are the boundaries between segments, ascending from 0 [B].
+func (d *divider) breaks(p *platform) []int {
+	most := p.longPiece().to
+	out := []int{0, most, int(d.packet), d.window}
+	for _, t := range p.times {
+		out = append(out, t.from)
+	}
+	for _, k := range d.kinks {
+		if k > 0 && k < float64(most) {
+			out = append(out, int(k))
+		}
+	}
+	step := math.Pow(2, 1.0/octaveSteps)
+	if d.buffer > 0 {
+		last := d.longestEager(p)
+		for x := d.buffer; x < min(last, float64(most)); x *= step {
+			out = append(out, int(x))
+		}
+		if last < float64(most) {
+			out = append(out, int(last))
+		}
+	}
+	if d.contend != nil {
+		for y := 1.0 + envelope; y < float64(d.window+envelope); y *= step {
+			out = append(out, int(y)-envelope)
+		}
+	}
+	slices.Sort(out)
+	out = slices.Compact(out)
+	return out[:slices.Index(out, most)+1]
+}
+
+// small divides a message of one window: os is the sending side, the flow what a medium takes, or the receiving side as far
+// as there is room.
+func (d *divider) small(p *platform, s *segment) {
+	lo, hi := float64(s.from+1), float64(s.to)
+	whole := p.pieceOf(s.to).line
+	most := whole.perByte(lo, hi)
+	s.perByte = leastShare * most
+	if d.contend != nil {
+		mid := math.Sqrt(lo * hi)
+		busy := d.message(d.contend)(mid) * p.medium / p.bottleneck()
+		s.perByte = min(max(s.perByte, busy/(mid+envelope)), (1-2*leastShare)*most)
+	}
+	rest := whole.minus(flow(s.perByte))
+	s.os = chord(d.message(d.send), lo, hi)
+	if part := (1 - leastShare) * min(rest.at(lo)/s.os.at(lo), rest.at(hi)/s.os.at(hi)); part < 1 {
+		s.os = s.os.times(part)
+	}
+	rest = rest.minus(s.os)
+	room := rest.least(lo, hi)
+	receive := chord(d.message(d.receive), lo, hi)
+	s.latency = max(rest.minus(receive).least(lo, hi), leastShare*room)
+	s.or = rest.minus(line{c0: s.latency})
+}
+
+// large divides a message of several windows: a flow, the rest of T latency, and os where a send waits for its buffer.
+func (d *divider) large(p *platform, s *segment) {
+	t, lo, hi := p.pieceOf(s.to), float64(s.from+1), float64(s.to)
+	if lo > d.longestEager(p) {
+		s.perByte, s.latency = t.c1, t.c0-envelope*t.c1
+		return
+	}
+	most := t.perByte(lo, hi)
+	if s.perByte = max(t.c1, leastShare*most); s.perByte >= most {
+		s.perByte = (1 - leastShare) * most
+	}
+	if d.buffer > 0 && lo > d.buffer {
+		s.perByte *= (1 + d.buffer/math.Sqrt(lo*hi)) / 2
+	}
+	rest := t.minus(flow(s.perByte))
+	room := rest.least(lo, hi)
+	s.latency = min(max(t.c0-envelope*t.c1, leastShare*room), room)
+	s.os = rest.minus(line{c0: s.latency})
+}
+
+// longestEager is the largest size [B] of a send that does not wait for its receiver; larger ones are a latency and a flow, and
+// so must T be there.
+func (d *divider) longestEager(p *platform) float64 {
+	last := p.longPiece()
+	if d.buffer == 0 || !(last.c0 > envelope*last.c1) {
+		return largestBoundary - 1
+	}
+	buffers := 1.0
+	if d.contend == nil {
+		buffers = waitingBuffers
+	}
+	return math.Floor(min(max(buffers*d.buffer, float64(last.from)), largestBoundary-1))
+}
+
+// tooFast warns of the messages that meet for which the file is known to be too fast.
+func (d *divider) tooFast(p *platform) []string {
+	var out []string
+	if d.contend == nil && d.receive != nil {
+		out = append(out, fmt.Sprintf("messages of %g to %d bytes from many senders to one receiver at once come out too fast: "+
+			"their packets wait for each other for less than they should", d.packet, d.window))
+	}
+	if top := d.longestEager(p); d.buffer > 0 && d.buffer < top {
+		out = append(out, fmt.Sprintf("messages of %.0f to %.0f bytes that share a link for long, as when one host sends many in a row, come out "+
+			"too fast together, by up to half of the share above %.0f bytes", d.buffer, top, d.buffer))
+	}
+	return out
+}

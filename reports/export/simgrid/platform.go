@@ -1,0 +1,206 @@
+package simgrid
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"calib/reports/export/input"
+)
+
+// platform is what a platform file says.
+type platform struct {
+	hosts    []string
+	times    []timePiece
+	measured float64 // largest size that T was measured at, B
+	segments []segment
+	latency  float64 // of a route, s
+	up, down float64 // bandwidth of a host's links, B/s; 0 for none
+	medium   float64 // bandwidth, B/s; 0 for none
+	waiting  int     // smallest size of a send that waits for its receiver, B
+	used     []string
+	warnings []string
+}
+
+// timePiece is T(x) = c0 + c1·x for from < x ≤ to, in s and B.
+type timePiece struct {
+	from, to int
+	line
+}
+
+// segment is how T(x) is divided for from < x ≤ to [B]: os and or are lines [s, s/B], latency [s] and time per byte of a
+// flow [s/B] are the same for all x.
+type segment struct {
+	from, to int
+	os, or   line
+	latency  float64
+	perByte  float64
+}
+
+// platformOf divides T(x) over SimGrid's steps.
+func platformOf(in *input.Input) (*platform, error) {
+	p := &platform{}
+	if err := p.readTimes(in); err != nil {
+		return nil, err
+	}
+	d, err := dividerOf(in, p)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.nameHosts(in); err != nil {
+		return nil, err
+	}
+	if err := p.addLinks(in, d); err != nil {
+		return nil, err
+	}
+	if err := d.divide(p); err != nil {
+		return nil, err
+	}
+	p.latency, p.waiting = p.segments[0].latency, int(d.longestEager(p))+1
+	if err := p.checkLinks(); err != nil {
+		return nil, err
+	}
+	p.warnings = append(append(p.warnings, d.tooFast(p)...), in.SlowPairs()...)
+	return p, nil
+}
+
+// readTimes takes T(x) of the segmented fit; breaks are rounded down, which is the same for whole sizes.
+func (p *platform) readTimes(in *input.Input) error {
+	pieces, measured, ok := in.Segments("T")
+	if !ok {
+		return fmt.Errorf("function T, time of a message by its size: %w; experiment pingpong gives it: measure with calib run --only pingpong …",
+			input.ErrMissing)
+	}
+	if len(pieces) == 0 {
+		return fmt.Errorf("function T has no segments: %w; fit the run again with calib fit", input.ErrMissing)
+	}
+	p.measured = measured
+	for i, s := range pieces {
+		if i > 0 {
+			p.times[i-1].to = int(s.From)
+		}
+		p.times = append(p.times, timePiece{from: int(s.From), to: largestBoundary - envelope, line: line{s.C0, s.C1}})
+	}
+	for _, t := range p.times {
+		if t.from >= t.to || !(t.at(float64(t.from+1)) > 0) || !(t.at(float64(t.to)) > 0) {
+			return fmt.Errorf("T(x) from %d to %d bytes is %g s + %g s/B·x: %w: it must be positive, over 1 B at least",
+				t.from, t.to, t.c0, t.c1, input.ErrLimit)
+		}
+	}
+	if p.longPiece().c1 <= 0 {
+		return fmt.Errorf("T(x) does not grow above %d bytes: %w: a link needs a bandwidth; measure larger messages: calib run --only pingpong --sizes 1,…,4MiB …",
+			p.longPiece().from, input.ErrLimit)
+	}
+	return nil
+}
+
+// longPiece is T of the largest messages.
+func (p *platform) longPiece() timePiece { return p.times[len(p.times)-1] }
+
+// pieceOf is T of messages around x bytes.
+func (p *platform) pieceOf(x int) timePiece {
+	for _, t := range p.times {
+		if x <= t.to {
+			return t
+		}
+	}
+	return p.longPiece()
+}
+
+// nameHosts takes the names of the run; those that a platform or a list of hosts cannot hold are changed.
+func (p *platform) nameHosts(in *input.Input) error {
+	n, err := in.HostCount()
+	if err != nil {
+		return err
+	}
+	if n > maxHosts {
+		return fmt.Errorf("a platform of %d hosts: %w: it has a route for each two of them; choose 2 to %d with --hosts", n, input.ErrOption, maxHosts)
+	}
+	names := in.Params.Run.Hosts
+	seen := map[string]bool{}
+	changed := 0
+	for i := range n {
+		name := "host-" + strconv.Itoa(i)
+		if n <= len(names) {
+			if name = plainName(names[i]); name != names[i] {
+				changed++
+			}
+		}
+		for seen[name] || name == "" {
+			name += "_" + strconv.Itoa(i)
+		}
+		seen[name] = true
+		p.hosts = append(p.hosts, name)
+	}
+	if changed > 0 {
+		p.warnings = append(p.warnings, fmt.Sprintf("%d names of hosts have characters that a list of hosts cannot hold: these are _", changed))
+	}
+	if n > len(names) {
+		p.warnings = append(p.warnings, fmt.Sprintf("the file has %d hosts, %d were measured: what more of them share is not known", n, len(names)))
+	}
+	return nil
+}
+
+func plainName(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '.' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+			return r
+		}
+		return '_'
+	}, s)
+}
+
+// flat is by how much L may grow over the hosts measured for the network to count as a switch: a share of L for the fewest.
+const flat = 0.05
+
+// addLinks decides between a switch and a shared medium, by b_c of paired; without it a switch is one where the delay does
+// not grow with the hosts that communicate.
+func (p *platform) addLinks(in *input.Input, d *divider) error {
+	if bc, ok := in.Found("b_c"); ok && bc > 0 {
+		p.medium, p.used = 1/bc, append(p.used, "b_c")
+		if b, ok := in.Found("b"); ok && b > 0 {
+			p.up, p.down, p.used = 1/b, 1/b, append(p.used, "b")
+		} else {
+			p.warnings = append(p.warnings, "b is not known, the medium being the limit of a single pair: hosts have no link of their own")
+		}
+		return nil
+	}
+	rate := 1 / p.longPiece().c1
+	p.up, p.down = rate, rate
+	if d.receive != nil {
+		p.down = max(p.up, d.packet/d.receive(d.packet))
+	}
+	delay, change, measured := in.DelayOverHosts()
+	switch q, there := in.Params.Parameters["b_c"]; {
+	case there && q.Bound != nil:
+		p.warnings = append(p.warnings, fmt.Sprintf("b_c is not known (%s): the network is a switch without a limit of its own", input.OneLine(q.Why)))
+	case measured && delay > 0 && change <= flat*delay:
+		p.warnings = append(p.warnings, "paired was not measured: that the network is a switch is taken from load, where the delay does not grow with the hosts")
+	case len(in.Params.Run.Hosts) == 2:
+		p.warnings = append(p.warnings, "two hosts: whether the network is a switch or a shared medium cannot be seen, a switch is written")
+	default:
+		return fmt.Errorf("parameter b_c, whether the network is a switch or a shared medium: %w; experiment paired gives it, on four hosts "+
+			"or more: measure with calib run --only paired …", input.ErrMissing)
+	}
+	return nil
+}
+
+// checkLinks refuses a bandwidth that is not finite, and one that TCP-gamma would limit, to gamma/(2·latency).
+func (p *platform) checkLinks() error {
+	if most := max(p.up, p.down, p.medium); math.IsInf(most, 0) || p.bottleneck() > gamma/(2*p.latency) {
+		return fmt.Errorf("links of up to %g B/s with a latency of %g s: %w: SimGrid would limit them by a window", most, p.latency, input.ErrLimit)
+	}
+	return nil
+}
+
+// bottleneck is the bandwidth of a flow alone before its factor [B/s].
+func (p *platform) bottleneck() float64 {
+	least := math.Inf(1)
+	for _, bandwidth := range []float64{p.up, p.down, p.medium} {
+		if bandwidth > 0 {
+			least = min(least, bandwidth)
+		}
+	}
+	return least
+}

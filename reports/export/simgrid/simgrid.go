@@ -1,0 +1,82 @@
+// Package simgrid writes a run as a platform file of SimGrid, for MPI programs run by smpirun (3.32 and later).
+//
+// SimGrid sends a message of x bytes in four steps: the sender sleeps os(x), the route's latency passes, x + 16 bytes flow
+// through the links of the route, which flows share, and the receiver sleeps or(x). A message alone takes T(x), what ping-pong
+// measured, to the rounding of the numbers, however T(x) is divided over the four steps. Messages that meet depend on the
+// division, and so it follows what was measured of messages that meet:
+//
+//   - Up to one TCP window, 10 packets, which a connection sends at once (RFC 6928), messages leave a host one after the
+//     other: os is the time that the host's sending side is busy, g_s(x) for one packet and x·g_s(p)/p for several. What
+//     the receiving side needs for a packet, g_r(x), is or, so that messages of many senders to one receiver come out g_r
+//     apart. Beyond a packet T(x) has less room than that, since the packets of one message overlap on their way: or is then
+//     what room there is, and such a gather comes out too fast. The rest is latency.
+//   - Above, connections of one host take turns, as its blocking sends return early: os is zero, T(x) a latency and a flow,
+//     and flows share the sender's link up, the receiver's link down, and the medium.
+//   - Above send_buffer, B, a blocking send returns when all but B has left, and what it sends next shares the link with the
+//     rest. SimGrid holds a link only while a message flows, and so cannot say all of this: os is half of what is beyond
+//     B, the flow the other half and B. Then a message followed by another arrives B later than it would alone, as it does
+//     in truth, and a broadcast over a tree comes out close; but messages that fill a link for longer come out too fast
+//     together, by (x − B)/2x at most. Above 8 B, and on a shared medium above B, a send waits for its receiver, a flow is
+//     the whole message, and the next starts B late. SimGrid's factors are steps, each within 5% of its flow; os makes up
+//     for the difference.
+//
+// Consequences: a host that sends or receives small messages cannot compute meanwhile, where the real one hands them to its
+// kernel; a program that depends on a blocking send to wait for its receiver is not held below those 8 B; and loss, as from
+// a port's buffer that overflows, does not happen.
+//
+// A network that behaves like a switch gets a link up and a link down for each host; one with a limit b_c that all pairs
+// share gets a medium, through which all routes lead. There the flow of a small message is as long as the medium is busy with
+// it, a_c + m·(b_c − a_c/p) for a packet, so that n pairs at once share that.
+//
+// All numbers are those of the fit. TCP-gamma is set so high that no window limits a flow, since the rates were measured with
+// the windows; weight-S is zero, since all routes are alike; and cross-traffic is off, since T(x) was measured with its
+// acknowledgements. The speed of hosts is not measured, and computation takes no time of it.
+package simgrid
+
+import (
+	"bytes"
+	"encoding/xml"
+	"fmt"
+	"math"
+
+	"calib/reports/export/input"
+)
+
+const (
+	// envelope is what SMPI adds to every message [B]; factors are chosen by the size with it, overheads without.
+	envelope = 16
+	// largestBoundary is the largest boundary and threshold: SimGrid reads them as 32-bit integers.
+	largestBoundary = math.MaxInt32
+	// maxHosts bounds the routes, which are one for each two hosts and direction.
+	maxHosts = 512
+	// gamma is TCP-gamma [B], a window that limits nothing.
+	gamma = 1e18
+)
+
+// Write writes the platform file of a run. Warnings say which messages that meet are known to be too fast, and what was not
+// measured. Errors are of the classes of package input.
+func Write(b *bytes.Buffer, in *input.Input) (warnings []string, err error) {
+	p, err := platformOf(in)
+	if err != nil {
+		return nil, err
+	}
+	p.write(b, in)
+	return p.warnings, nil
+}
+
+// Hosts returns the names of the hosts in a platform file, in its order, for smpirun's -hostfile.
+func Hosts(file []byte) ([]string, error) {
+	var x struct {
+		Hosts []struct {
+			ID string `xml:"id,attr"`
+		} `xml:"zone>host"`
+	}
+	if err := xml.Unmarshal(file, &x); err != nil {
+		return nil, fmt.Errorf("platform file: %w", err)
+	}
+	var out []string
+	for _, h := range x.Hosts {
+		out = append(out, h.ID)
+	}
+	return out, nil
+}
