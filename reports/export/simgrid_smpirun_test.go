@@ -11,10 +11,13 @@ import (
 	"testing"
 
 	"calib/fit"
+	tools "calib/internal/needs"
 )
 
 // TestSimGridRuns: SimGrid itself gives what the reader says, and so T(x), on a switch and on a shared medium.
 func TestSimGridRuns(t *testing.T) {
+	tools.Program(t, "gcc") // smpicc runs it
+	tools.Program(t, "smpirun")
 	dir := t.TempDir()
 	program := filepath.Join(dir, "pingpong")
 	run(t, "smpicc", "-O2", filepath.Join("..", "..", "examples", "smpi", "pingpong.c"), "-o", program)
@@ -57,11 +60,7 @@ func TestSimGridRuns(t *testing.T) {
 // run returns the standard output of a command of SimGrid's.
 func run(t *testing.T, name string, args ...string) string {
 	t.Helper()
-	path, err := exec.LookPath(name)
-	if err != nil {
-		t.Fatalf("%v: SimGrid is held against its own program; install Debian's libsimgrid-dev", err)
-	}
-	cmd := exec.CommandContext(t.Context(), path, args...)
+	cmd := exec.CommandContext(t.Context(), tools.Program(t, name), args...)
 	var text strings.Builder
 	cmd.Stderr = &text
 	out, err := cmd.Output()
