@@ -1,23 +1,36 @@
 # make run    builds calib and calibrates four agents on this machine
-# make test   passes the tests
+# make test   installs what the tests use, and passes the tests
 GO      ?= go
 BIN     := bin/calib
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
+# calib and its tests are pure Go: no C compiler is asked for.
+export CGO_ENABLED := 0
+
 SUITES := accuracy-paired accuracy-cluster accuracy-table accuracy-gather accuracy-tbf accuracy-simgrid
 
-.PHONY: run build test lint generate accuracy $(SUITES) bench fuzz clean
+.PHONY: run build setup test lint lines generate accuracy $(SUITES) bench fuzz clean
+.NOTPARALLEL: # the lab and the benchmarks time packets
 
 run: build
 	$(BIN) run --local 4 --plan quick
 
 build:
-	CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN) ./cmd/calib
+	$(GO) build -trimpath -o $(BIN) ./cmd/calib
 
-# The lab run comes last and alone: it times packets.
+# What is missing for the tests is installed, or listed where it cannot be.
+setup:
+	@GO='$(GO)' ./scripts/setup
+
+bin/modules: go.mod go.sum
+	$(GO) mod download
+	@mkdir -p $(@D) && touch $@
+
+# The lab run comes last and alone: it times packets. Tests that were skipped are listed at the end.
 LAB := calib/internal/accuracy
-test: build
-	$(GO) test $$($(GO) list ./... | grep -v '^$(LAB)$$')
+test: setup bin/modules build
+	@CALIB_SKIPPED=$$(mktemp) && export CALIB_SKIPPED && trap 'cat $$CALIB_SKIPPED; rm -f $$CALIB_SKIPPED' EXIT && \
+	$(GO) test $$($(GO) list ./... | grep -v '^$(LAB)$$') && \
 	$(GO) test -count=1 $(LAB)
 
 lint:
@@ -25,6 +38,11 @@ lint:
 	$(GO) vet ./...
 	GOOS=darwin $(GO) build ./...
 	$(GO) run $(STATICCHECK) ./...
+	@$(GO) run ./internal/arch -advice
+
+# The product's lines, package by package.
+lines:
+	@$(GO) run ./internal/arch
 
 generate:
 	$(GO) generate ./...
@@ -36,7 +54,7 @@ $(SUITES): accuracy-%: build
 
 # The speed bars, beside the peers: alternating runs, medians of ratios.
 bench: build
-	CGO_ENABLED=0 $(GO) run ./internal/benchcmp
+	$(GO) run ./internal/benchcmp
 
 fuzz:
 	./.ci/fuzz 20s

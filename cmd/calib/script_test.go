@@ -17,11 +17,13 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"calib/internal/dataset"
+	"calib/internal/needs"
 	"calib/internal/rundir"
 )
 
 // The commands of testdata/script beyond testscript's own:
 //
+//	needs PROGRAM                 skip the script, or fail under CI=true, where the program is not installed
 //	exits CODE PROGRAM [ARG...]   run it and want this exit code; stdout and stderr can then be asked
 //	start NAME PROGRAM [ARG...]   run it in the background; it writes NAME.out and NAME.err
 //	signal NAME INT|TERM|KILL     send it a signal
@@ -58,6 +60,13 @@ func want(ts *testscript.TestScript, ok, neg bool, usage string) {
 	if !ok || neg {
 		ts.Fatalf("usage: %s", usage)
 	}
+}
+
+type testKey struct{}
+
+func cmdNeeds(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, len(args) == 1, neg, "needs PROGRAM")
+	needs.Program(ts.Value(testKey{}).(testscript.T), args[0])
 }
 
 func cmdExits(ts *testscript.TestScript, neg bool, args []string) {

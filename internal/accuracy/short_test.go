@@ -7,12 +7,14 @@ import (
 	"testing"
 
 	"calib/fit"
+	"calib/internal/needs"
 	"calib/internal/netspec"
 )
 
 // TestShortLab is make accuracy in small: networks of known truth, real agents and kernel TCP in namespaces, the real
 // command. A run whose lab was late is repeated, and fails loudly after that; it never counts.
 func TestShortLab(t *testing.T) {
+	needs.Namespaces(t)
 	dir := t.TempDir()
 	calib := filepath.Join(dir, "calib")
 	build := exec.Command("go", "build", "-o", calib, "calib/cmd/calib")

@@ -1,12 +1,7 @@
-package arch
+package main
 
 import (
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -67,6 +62,7 @@ func layers() []layer {
 			why: "a verdict is made of finished runs, wherever they are kept"},
 		{pkg: "internal/history", may: []string{"internal/dataset", "fit", "internal/units"}, why: "the store keeps finished runs"},
 		{pkg: "internal/lab", may: []string{"internal/netspec", "internal/units"}, why: "the lab is a wire: it must not know who measures it"},
+		{pkg: "internal/needs", why: "any test may ask what the machine has"},
 		{pkg: "internal/progress", why: "progress counts steps, whatever they are"},
 		{pkg: "internal/rundir", may: []string{"fit", "internal/dataset", "internal/files", "internal/units"},
 			why: "a run directory holds what the stages wrote; it runs none of them"},
@@ -88,58 +84,14 @@ func never() map[string][]string {
 	}
 }
 
-// source is one Go file.
-type source struct {
-	path  string // from the module's root
-	pkg   string // its directory, from the module's root
-	lines int
-	fset  *token.FileSet
-	file  *ast.File
-	test  bool
-	made  bool // generated
-}
-
-// sources parses every Go file of the module, for all systems: build tags hide no import.
-func sources(t *testing.T) []source {
+// parsed returns the module's sources.
+func parsed(t *testing.T) []source {
 	t.Helper()
-	root := filepath.Join("..", "..")
-	var out []source
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && path != root && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") || strings.HasPrefix(d.Name(), "_")):
-			return filepath.SkipDir
-		case d.IsDir() || !strings.HasSuffix(path, ".go"):
-			return nil
-		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		fset := token.NewFileSet()
-		file, err := parser.ParseFile(fset, path, text, parser.ParseComments)
-		if err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(root, path)
-		if err != nil {
-			return err
-		}
-		rel = filepath.ToSlash(rel)
-		out = append(out, source{
-			path: rel, pkg: filepath.ToSlash(filepath.Dir(rel)), lines: strings.Count(string(text), "\n"), fset: fset, file: file,
-			test: strings.HasSuffix(rel, "_test.go"), made: ast.IsGenerated(file),
-		})
-		return nil
-	})
+	files, err := sources(filepath.Join("..", ".."))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(out) < 20 {
-		t.Fatalf("%d Go files found from %s: the walk has lost the module", len(out), root)
-	}
-	return out
+	return files
 }
 
 // imports maps each package to what it imports outside tests. Commands are left out: wiring everything is what they do.
@@ -202,7 +154,7 @@ func orNothing(may []string) string {
 }
 
 func TestLayers(t *testing.T) {
-	for _, b := range breaches(imports(sources(t))) {
+	for _, b := range breaches(imports(parsed(t))) {
 		t.Error(b)
 	}
 }

@@ -1,4 +1,4 @@
-package arch
+package main
 
 import (
 	"encoding/json"

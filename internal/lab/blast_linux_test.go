@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"calib/internal/needs"
 	"calib/internal/netspec"
 
 	"golang.org/x/sys/unix"
@@ -84,6 +85,7 @@ func widen(conn *net.UDPConn) error {
 // Seven hosts send bursts to one, of which its port has room for a small part. Every datagram is accounted for: it is
 // delivered, or counted as dropped by the port, and none is lost in a kernel's queue.
 func TestLabBlast(t *testing.T) {
+	needs.Root(t, "force the size of a socket's buffer")
 	l := upOrFail(t, testSpec(switched, func(s *netspec.Spec) {
 		s.Hosts, s.MSS, s.Buffer = blastSenders+1, 1448, 200
 		s.Host, s.Medium = netspec.Block{A: 150e-6, B: 0.25e-6}, netspec.Block{A: 120e-6, B: 0.20e-6}

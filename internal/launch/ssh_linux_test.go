@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"calib/internal/needs"
 )
 
 // sshServer is a real sshd on a loopback port with keys, configuration and cache of its own.
@@ -21,13 +23,9 @@ type sshServer struct {
 
 func startSSH(t *testing.T) sshServer {
 	t.Helper()
-	sshd, err := exec.LookPath("sshd")
-	if err != nil {
-		sshd = "/usr/sbin/sshd" // not on every user's PATH
-	}
-	if _, err := os.Stat(sshd); err != nil {
-		t.Fatal("this test needs sshd: install openssh-server")
-	}
+	sshd := needs.Program(t, "sshd")
+	needs.Program(t, "ssh")
+	keygen := needs.Program(t, "ssh-keygen")
 	if os.Getuid() == 0 {
 		if err := os.MkdirAll("/run/sshd", 0o755); err != nil { // sshd as root insists on it
 			t.Fatal(err)
@@ -36,7 +34,7 @@ func startSSH(t *testing.T) sshServer {
 	s := sshServer{dir: t.TempDir()}
 	s.cache = filepath.Join(s.dir, "cache")
 	for _, key := range []string{"host", "user"} {
-		run(t, "ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", filepath.Join(s.dir, key))
+		run(t, keygen, "-q", "-t", "ed25519", "-N", "", "-f", filepath.Join(s.dir, key))
 	}
 	s.host = Host{Name: "127.0.0.1", Port: freePort(t)}
 	me, err := user.Current()

@@ -11,10 +11,13 @@ import (
 	"testing"
 
 	"calib/fit"
+	"calib/internal/needs"
 )
 
 // TestRuns: SimGrid itself gives what the reader says, and so T(x), on a switch and on a shared medium.
 func TestRuns(t *testing.T) {
+	needs.Program(t, "gcc") // smpicc runs it
+	needs.Program(t, "smpirun")
 	dir := t.TempDir()
 	program := filepath.Join(dir, "pingpong")
 	run(t, "smpicc", "-O2", filepath.Join("..", "..", "..", "examples", "smpi", "pingpong.c"), "-o", program)
@@ -57,11 +60,7 @@ func TestRuns(t *testing.T) {
 // run returns the standard output of a command of SimGrid's.
 func run(t *testing.T, name string, args ...string) string {
 	t.Helper()
-	path, err := exec.LookPath(name)
-	if err != nil {
-		t.Fatalf("%v: SimGrid is held against its own program; install Debian's libsimgrid-dev", err)
-	}
-	cmd := exec.CommandContext(t.Context(), path, args...)
+	cmd := exec.CommandContext(t.Context(), needs.Program(t, name), args...)
 	var text strings.Builder
 	cmd.Stderr = &text
 	out, err := cmd.Output()

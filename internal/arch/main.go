@@ -1,0 +1,142 @@
+// Command arch prints how many lines each package has, without tests and generated code, and with -advice also the files and
+// functions that may be too long to be read at one sitting. Both are advice: a long file is cut only where there is a seam.
+//
+// Its tests keep calib's shape: who may import whom, and that packages are not wired together behind the reader's back.
+// Layers that only a document enforces are gone in a year. A failure says which rule, and why there is one.
+package main
+
+import (
+	"bufio"
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"io/fs"
+	"log"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Sizes above which advice is given, in lines.
+const (
+	maxFile    = 300
+	maxFunc    = 60
+	maxPackage = 3500
+	maxCore    = 2500 // bench and fit: what all experiments and all models share
+)
+
+// source is one Go file.
+type source struct {
+	path  string // from the module's root
+	pkg   string // its directory, from the module's root
+	lines int
+	fset  *token.FileSet
+	file  *ast.File
+	test  bool
+	made  bool // generated
+}
+
+func main() {
+	log.SetFlags(0)
+	advice := flag.Bool("advice", false, "also print the files and functions that are long")
+	flag.Parse()
+	files, err := sources(".")
+	if err != nil {
+		log.Fatal(err)
+	}
+	out := bufio.NewWriter(os.Stdout)
+	if *advice {
+		writeAdvice(out, files)
+	}
+	writeLines(out, files)
+	if err := out.Flush(); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// writeLines prints the product's lines by package.
+func writeLines(w io.Writer, files []source) {
+	lines, total := map[string]int{}, 0
+	for _, f := range files {
+		if !f.test && !f.made {
+			lines[f.pkg] += f.lines
+			total += f.lines
+		}
+	}
+	for _, pkg := range slices.Sorted(maps.Keys(lines)) {
+		limit, note := maxPackage, ""
+		if pkg == "bench" || pkg == "fit" {
+			limit = maxCore
+		}
+		if lines[pkg] > limit {
+			note = fmt.Sprintf("  advice: at most %d", limit)
+		}
+		fmt.Fprintf(w, "%6d  %s%s\n", lines[pkg], pkg, note)
+	}
+	fmt.Fprintf(w, "%6d  lines of Go without tests and generated code\n", total)
+}
+
+// writeAdvice prints the product's files and functions that are long.
+func writeAdvice(w io.Writer, files []source) {
+	for _, f := range files {
+		if f.test || f.made {
+			continue
+		}
+		if f.lines > maxFile {
+			fmt.Fprintf(w, "advice: %s has %d lines: a file rarely needs more than %d\n", f.path, f.lines, maxFile)
+		}
+		for _, d := range f.file.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			from, to := f.fset.Position(fn.Pos()).Line, f.fset.Position(fn.End()).Line
+			if n := to - from + 1; n > maxFunc {
+				fmt.Fprintf(w, "advice: %s:%d: %s has %d lines: a function rarely needs more than %d\n", f.path, from, fn.Name.Name, n, maxFunc)
+			}
+		}
+	}
+}
+
+// sources parses every Go file of the module at root, for all systems: build tags hide no import.
+func sources(root string) ([]source, error) {
+	var out []source
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && path != root && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") || strings.HasPrefix(d.Name(), "_")):
+			return filepath.SkipDir
+		case d.IsDir() || !strings.HasSuffix(path, ".go"):
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		fset := token.NewFileSet()
+		file, err := parser.ParseFile(fset, path, text, parser.ParseComments)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		rel = filepath.ToSlash(rel)
+		out = append(out, source{
+			path: rel, pkg: filepath.ToSlash(filepath.Dir(rel)), lines: strings.Count(string(text), "\n"), fset: fset, file: file,
+			test: strings.HasSuffix(rel, "_test.go"), made: ast.IsGenerated(file),
+		})
+		return nil
+	})
+	if err == nil && len(out) < 20 {
+		err = fmt.Errorf("%d Go files found from %s: the walk has lost the module", len(out), root)
+	}
+	return out, err
+}
