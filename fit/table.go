@@ -135,14 +135,10 @@ func (s *sampled) draw(raw [][][]float64, parts [][]int, apart []bool, b int, se
 		return err
 	}
 	s.values = combine(m.Medians(), parts, apart, nil)
-	reps, err := m.Bootstrap(b, seed, func(med [][]float64) ([]float64, error) {
-		return combine(med, parts, apart, s.values), nil
+	s.replicates, err = m.Bootstrap(b, seed, func(med [][]float64) []float64 {
+		return combine(med, parts, apart, s.values)
 	})
-	if err != nil {
-		return err
-	}
-	s.replicates = reps.Values
-	return nil
+	return err
 }
 
 // combine turns medians by row and round into values by point.

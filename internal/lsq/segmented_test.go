@@ -172,27 +172,6 @@ func TestSegmentedSwitch(t *testing.T) {
 	}
 }
 
-func TestSegmentedHuber(t *testing.T) {
-	var x, y []float64
-	rng := rand.New(rand.NewPCG(8, 1))
-	for i := range 40 {
-		for range 25 {
-			v := float64(i)
-			x, y = append(x, v), append(y, 10+v+9*max(0, v-20)+0.1*rng.NormFloat64())
-		}
-	}
-	y[3] += 200
-	s, err := Segmented(x, y, nil, SegmentOptions{Huber: true, Max: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	near(t, "slope", s.Segments[0].Slope, 1, 0.01)
-	near(t, "second slope", s.Segments[1].Slope, 10, 0.01)
-	if s.Segments[0].Distinct*25 != s.Segments[0].N || s.Segments[0].SlopeErr <= 0 {
-		t.Errorf("%+v", s.Segments[0])
-	}
-}
-
 func TestSegmentedErrors(t *testing.T) {
 	x, y := []float64{1, 2, 3}, []float64{1, 2, 3}
 	for name, c := range map[string]struct {
