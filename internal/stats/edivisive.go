@@ -63,7 +63,7 @@ func EDivisive(x []float64, o ChangeOptions) []ChangePoint {
 	d := divider{ChangeOptions: o, rng: rand.New(rand.NewPCG(o.Seed, 0x65646976)), x: v}
 	d.split(0, len(v))
 	slices.SortFunc(d.found, func(a, b ChangePoint) int { return a.Index - b.Index })
-	out := d.matter()
+	out := d.dropSmall()
 	for i := range out {
 		out[i].Index = at[out[i].Index]
 	}
@@ -113,8 +113,8 @@ func (d *divider) test(e *energy, seen float64) (p float64, real bool) {
 	return as / total, as/total <= d.Alpha
 }
 
-// matter drops the changes of too small an effect, the smallest first, and fills in the levels of the others.
-func (d *divider) matter() []ChangePoint {
+// dropSmall drops the changes of too small an effect, the smallest first, and fills in the levels of the others.
+func (d *divider) dropSmall() []ChangePoint {
 	out := d.found
 	for {
 		least := -1

@@ -23,8 +23,10 @@ type Interval struct {
 	Coverage float64
 }
 
-// MedianCI returns the order-statistic interval of the median of independent values, from any continuous distribution:
-// with X ~ Binomial(n, 1/2) and r the largest rank with P(X < r) ≤ 2.5%, it is [x₍r₎, x₍n+1−r₎]. The binomial is exact for
+// MedianCI returns the order-statistic interval of the median of independent values, from any continuous distribution.
+// Values of one round share what the network did at that time and are not independent: give it the medians of rounds.
+//
+// With X ~ Binomial(n, 1/2) and r the largest rank with P(X < r) ≤ 2.5%, it is [x₍r₎, x₍n+1−r₎]. The binomial is exact for
 // every n. ok is false for fewer than MinValues values, for which no 95% interval exists, and where a value is NaN.
 //
 // It is the sign test inverted; Nair published its ranks in 1940.
@@ -51,19 +53,6 @@ func medianRank(n int) (r int, coverage float64) {
 	// r is at least 1 for n ≥ MinValues and at most n/2; P(X ≤ k) grows with k.
 	k := sort.Search(n/2, func(k int) bool { return b.CDF(float64(k)) > (1-Level)/2 })
 	return k, 1 - 2*b.CDF(float64(k-1))
-}
-
-// ClusterMedianCI returns an interval of the median of clustered values: values within a round share what the network did
-// at that time and are not independent, rounds are. It is MedianCI of the medians of the rounds, and holds for the median
-// of round medians. Rounds without values are left out; ok is false for fewer than MinValues rounds that have some.
-func ClusterMedianCI(rounds [][]float64) (iv Interval, ok bool) {
-	var medians []float64
-	for _, r := range rounds {
-		if len(r) > 0 {
-			medians = append(medians, Median(r))
-		}
-	}
-	return MedianCI(medians)
 }
 
 // RelativeWidth returns how far the interval reaches from the median on its wider side, as a fraction of the median:
