@@ -54,7 +54,7 @@ func layers() []layer {
 			why: "fitting is offline and deterministic in a dataset"},
 		{pkg: "reports", may: []string{"fit", "internal/dataset", "internal/stats", "internal/units"},
 			why: "reports are made of files that exist"},
-		{pkg: "internal/importer", may: []string{"internal/dataset", "internal/units"},
+		{pkg: "internal/importer", may: []string{"internal/dataset", "internal/dataset/names"},
 			why: "another tool's output becomes samples, and nothing else knows that tool"},
 		{pkg: "reports/figure", may: []string{"fit", "internal/dataset", "internal/stats", "internal/units"},
 			why: "a figure is made of fits, and knows no renderer"},

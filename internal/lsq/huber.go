@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/floats"
 )
 
 // Constants of the robust fit.
@@ -47,7 +48,7 @@ func Huber(x [][]float64, y, w []float64) (*RobustSolution, error) {
 	if err != nil {
 		return nil, fmt.Errorf("huber fit: %w", err)
 	}
-	floor := 16 * eps * maxAbs(s.b)
+	floor := 16 * eps * floats.Norm(s.b, math.Inf(1))
 	scale := max(medianAbs(r, s.root, s.p)/madToSigma, floor)
 	if scale == 0 { // y is zero throughout
 		scale = 1
@@ -59,7 +60,7 @@ func Huber(x [][]float64, y, w []float64) (*RobustSolution, error) {
 		if err != nil {
 			return nil, fmt.Errorf("huber fit, iteration %d: %w", it, err)
 		}
-		moved := maxDiff(r, next)
+		moved := floats.Distance(r, next, math.Inf(1))
 		r = next
 		if moved <= max(1e-8*scale, floor) {
 			return s.finishHuber(x, y, r, scale, it)
@@ -83,7 +84,7 @@ func (s *system) leastAbsolute() ([]float64, error) {
 			return nil, err
 		}
 		mid := medianAbs(r, s.root, s.p)
-		floor := max(mid/1000, 16*eps*maxAbs(s.b))
+		floor := max(mid/1000, 16*eps*floats.Norm(s.b, math.Inf(1)))
 		if floor == 0 {
 			return r, nil
 		}
@@ -91,7 +92,7 @@ func (s *system) leastAbsolute() ([]float64, error) {
 			weights[i] = floor / max(math.Abs(v), floor)
 		}
 		before := r
-		if r, err = s.reweighted(weights); err == nil && maxDiff(before, r) <= mid/100 {
+		if r, err = s.reweighted(weights); err == nil && floats.Distance(before, r, math.Inf(1)) <= mid/100 {
 			break
 		}
 	}
@@ -171,22 +172,4 @@ func medianSorted(s []float64) float64 {
 		return s[m/2]
 	}
 	return s[m/2-1] + (s[m/2]-s[m/2-1])/2
-}
-
-// maxAbs is the largest |v|.
-func maxAbs(v []float64) float64 {
-	var m float64
-	for _, a := range v {
-		m = max(m, math.Abs(a))
-	}
-	return m
-}
-
-// maxDiff is the largest |a − b|.
-func maxDiff(a, b []float64) float64 {
-	var m float64
-	for i := range a {
-		m = max(m, math.Abs(a[i]-b[i]))
-	}
-	return m
 }

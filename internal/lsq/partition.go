@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // point is an observation y at x with weight w.
@@ -54,7 +56,7 @@ func newPartition(x, y, w []float64, opt SegmentOptions) (*partition, error) {
 	if err := checkWeights(w); err != nil {
 		return nil, err
 	}
-	d := &partition{opt: opt, top: maxAbs(y)}
+	d := &partition{opt: opt, top: floats.Norm(y, math.Inf(1))}
 	for i := range x {
 		p := point{x[i], y[i], 1}
 		if w != nil {
