@@ -36,6 +36,7 @@ func layers() []layer {
 		{pkg: "internal/machine", may: []string{"internal/plane", "internal/units"},
 			why: "computing and copying on a host need no network"},
 		{pkg: "internal/lsq", why: "least squares are pure numbers"},
+		{pkg: "internal/programs", why: "running a program needs no knowledge of what it does"},
 		{pkg: "internal/environ", why: "a fingerprint reads the host and nothing of ours"},
 		{pkg: "bench", may: []string{"internal/dataset", "internal/plane", "internal/units", "internal/stats"},
 			why: "an experiment knows its Group and no sockets, so that the simulator can run it"},

@@ -8,6 +8,7 @@ import (
 
 	"calib/fit"
 	"calib/internal/dataset"
+	"calib/internal/dataset/names"
 	"calib/internal/importer"
 	"calib/internal/units"
 )
@@ -80,8 +81,8 @@ func (e estimate) interval(unit string) string {
 func sameSizes(own, other *dataset.Dataset) *dataset.Dataset {
 	out := &dataset.Dataset{Header: own.Header}
 	for _, s := range own.Samples {
-		if s.Exp != "pingpong" || slices.ContainsFunc(other.Samples, func(o dataset.Sample) bool {
-			return o.Exp == s.Exp && o.Point["bytes"] == s.Point["bytes"]
+		if s.Exp != names.Pingpong || slices.ContainsFunc(other.Samples, func(o dataset.Sample) bool {
+			return o.Exp == s.Exp && o.Point[names.FactorBytes] == s.Point[names.FactorBytes]
 		}) {
 			out.Samples = append(out.Samples, s)
 		}

@@ -19,7 +19,8 @@ const (
 	meanGather   = 0.08
 )
 
-// clusterChecks compares the cost functions of the HKU model and LogGP with what a switched network was told.
+// clusterChecks compares the cost functions of the cluster model (Tam and Wang 2000) and LogGP with the truth of a switched
+// network.
 func clusterChecks(s *netspec.Spec, p *fit.Params) []check {
 	out := append(costChecks(s, p), latency(s, p))
 	out = append(out, bufferChecks(s, p)...)
@@ -82,21 +83,6 @@ func coefficient(p *fit.Params, function, name string, truth float64, unit strin
 		c.ci = interval(ci, unit)
 	}
 	return c.compare(v)
-}
-
-func interval(ci [2]float64, unit string) string {
-	return fmt.Sprintf("%s to %s", units.Format(ci[0], unit), units.Format(ci[1], unit))
-}
-
-// compare judges a value against the truth.
-func (c check) compare(v float64) check {
-	d := v - c.truth
-	c.measured, c.err = units.Format(v, c.unit), units.Format(d, c.unit)
-	if c.truth != 0 {
-		c.err = fmt.Sprintf("%+.2f%%", 100*d/c.truth)
-	}
-	c.ok = math.Abs(d) <= c.allowed
-	return c
 }
 
 // oneWay is the time of a packet of m bytes from host to host of an idle switch with p hosts active.
