@@ -43,7 +43,7 @@ func value(p *fit.Params, name string, truth float64, unit string, allowed float
 	return c.compare(*q.Value)
 }
 
-// notIdentifiable checks that a parameter has no value and says so.
+// notIdentifiable checks that a parameter has no value and the status of one that the data cannot determine.
 func notIdentifiable(p *fit.Params, name, unit string) check {
 	c := check{name: name, truth: math.NaN(), unit: unit, measured: "–"}
 	q, there := p.Parameters[name]

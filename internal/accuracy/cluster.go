@@ -46,7 +46,7 @@ func reception(s *netspec.Spec) service {
 	return func(m int) float64 { return max(s.Service(s.Medium, m), s.Service(s.ReceiveBlock(0), m)) }
 }
 
-// costChecks compares slope, intercept and floor of g_s and g_r. A floor can only be seen where it rules.
+// costChecks compares slope, intercept and floor of g_s and g_r; the floor only where the network has one.
 func costChecks(s *netspec.Spec, p *fit.Params) []check {
 	var out []check
 	for _, f := range []struct {
@@ -99,8 +99,8 @@ func oneWay(s *netspec.Spec, m, p int) float64 {
 	return t
 }
 
-// latency checks L(m,p) over its range and reports the worst place. The smallest packets of a network with a least frame
-// are left out: the function has no floor.
+// latency checks L(m,p) over its range and reports the worst place. Where frames have a least size, the smallest packets are
+// left out: the function has no floor.
 func latency(s *netspec.Spec, p *fit.Params) check {
 	c := check{name: "L(m,p), worst", unit: "s", measured: "–"}
 	f, there := p.Functions["L"]
@@ -158,7 +158,7 @@ func logGPChecks(s *netspec.Spec, p *fit.Params) []check {
 	}
 }
 
-// gatherChecks sums up how far eq. 8 is from the gathers that were measured.
+// gatherChecks compares the predictions of eq. 8 with the measured gathers: mean and worst error.
 func gatherChecks(p *fit.Params) []check {
 	var errs []float64
 	at := ""

@@ -31,7 +31,7 @@ const (
 // sources is where the simulated programs are, from the root of the repository.
 const sources = "examples/smpi"
 
-// errSimGrid says what is missing.
+// errSimGrid is the error without SimGrid.
 var errSimGrid = errors.New("SimGrid is not installed: Debian has it in libsimgrid-dev")
 
 // traffic is one measured time by size [B] of one program.
@@ -183,7 +183,8 @@ func simgridCommand(ctx context.Context, name string, args ...string) (string, e
 	return string(out), nil
 }
 
-// judge prints the rows of one program, and holds its errors, relative to the measured time, against what is allowed.
+// judge prints the rows of one program, and returns an error if its errors, relative to the measured times, exceed the
+// tolerance.
 func (t traffic) judge(got map[int]float64) error {
 	var errs []float64
 	for _, x := range t.sizes() {

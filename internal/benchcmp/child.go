@@ -141,7 +141,7 @@ func pong(g *transport.Group, s setup) (result, error) {
 	return result{}, nil
 }
 
-// The first byte of a message says whether the stream goes on.
+// The first byte of a message: whether more follow.
 const (
 	more = 0
 	last = 1

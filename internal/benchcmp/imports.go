@@ -30,7 +30,7 @@ const (
 
 var sockperfSizes = [...]int64{64, 1024, 4096, 16384, 49152}
 
-// bothEnds is one path and the tools that measure it, with what they have written so far.
+// bothEnds is one path and what calib and the tools have measured of it so far.
 type bothEnds struct {
 	from, to side
 	dir      string                        // of the files
@@ -40,9 +40,9 @@ type bothEnds struct {
 	notes    map[string][]string
 }
 
-// imports holds calib's own run of a path against what NPtcp, sockperf and iperf3 say of it, imported and fitted by the
-// same models: all over one veth pair, pinned to the same CPUs, in turn. Ping-pongs have both ends on one CPU, so that no
-// idle CPU must be woken, which takes longer than all the rest and differs from run to run; streams have one each.
+// imports compares calib's own run of a path with what NPtcp, sockperf and iperf3 print of it, imported and fitted by the
+// same models: all over one veth pair, pinned to the same CPUs, in turn. Ping-pongs have both ends on one CPU: to wake an
+// idle CPU would take longer than all the rest, and differs from run to run. Streams have one CPU for each end.
 func imports(ctx context.Context, s settings) error {
 	for _, tool := range []string{"NPtcp", "sockperf", "iperf3", "taskset"} {
 		if !programs.Installed(tool) {

@@ -16,7 +16,7 @@ import (
 	"calib/internal/programs"
 )
 
-// side says where one end of a pair runs: a command prefix (ip netns exec NAME, or nothing), its address and its CPU.
+// side is where one end of a pair runs: a command prefix (ip netns exec NAME, or nothing), its address and its CPU.
 type side struct {
 	prefix []string
 	addr   string
@@ -44,7 +44,7 @@ func runPair(ctx context.Context, from, to side, s setup) (sender, receiver resu
 	line, err := out.ReadString('\n')
 	if err != nil {
 		cancel()
-		return sender, receiver, errors.Join(fmt.Errorf("the listener gave no address: %w", err), listener.Wait())
+		return sender, receiver, errors.Join(fmt.Errorf("the listener printed no address: %w", err), listener.Wait())
 	}
 	s.Self, s.Listen, s.CPU, s.Peer = 0, from.addr+":0", from.cpu, strings.TrimSpace(line)
 	dialer, dout, err := startChild(ctx, from, s)

@@ -27,7 +27,7 @@ func row(name string, v []float64, format, note string) {
 		len(v), note)
 }
 
-// verdict says whether a bar was met.
+// verdict is whether a bar was met, in words.
 func verdict(met bool, bar string) string {
 	if met {
 		return "bar " + bar + ": met"

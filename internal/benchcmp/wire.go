@@ -9,8 +9,8 @@ import (
 	"calib/internal/programs"
 )
 
-// steering is where the kernel is told which CPUs (a bit mask) receive a device's packets. Without it a veth hands each
-// packet to the CPU that sent it, data and acknowledgements cross, and both tools measure reordering.
+// steering is the file that sets which CPUs (a bit mask) receive a device's packets. Without it a veth hands each packet to
+// the CPU that sent it: data and acknowledgements overtake each other, and both tools measure reordering.
 const steering = "/sys/class/net/veth0/queues/rx-0/rps_cpus"
 
 // wire makes two namespaces joined by a veth pair, the sender's received on CPU 0 and the receiver's on CPU 1; remove

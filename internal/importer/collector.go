@@ -13,7 +13,7 @@ import (
 	"calib/internal/dataset/names"
 )
 
-// EnvTool is the name in a host's environment of the tool's version, as far as its output tells it.
+// EnvTool is the key in a host's environment under which the tool and its version stand.
 const EnvTool = "imported.tool"
 
 // text is an input by lines, without colours and line ends.

@@ -10,8 +10,8 @@ import (
 )
 
 // A table of ping-pong times of any origin: a heading with the columns bytes and one of seconds, ms, us, ns; from, to and
-// round if the file knows them. Rows of the same size, hosts and round are its raw timings. Whether the times are half or
-// the whole of a round trip no file of this kind tells, so that Options.Time must.
+// round if the file has them. Rows of the same size, hosts and round are its raw timings. Such a file does not tell whether
+// its times are half or the whole of a round trip, so Options.Time must.
 var csvUnits = map[string]float64{"seconds": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 
 // maxRound bounds the rounds of a table.
@@ -29,7 +29,7 @@ func columnsOf(line string) []string {
 	return f
 }
 
-// csvColumns says where a table has what; -1 is nowhere.
+// csvColumns is the place of each column of a table; -1 where it has none.
 type csvColumns struct {
 	bytes, time, from, to, round int
 	unit                         float64 // s, and halved for full round trips
@@ -64,9 +64,9 @@ func readCSV(t text, c *collector) error {
 		}
 	}
 	if c.o.Time == Full {
-		c.note("the times are round trips, as said by --time full: halved")
+		c.note("the times are round trips (--time full): halved")
 	} else {
-		c.note("the times are half round trips, as said by --time half")
+		c.note("the times are half round trips (--time half)")
 	}
 	return nil
 }

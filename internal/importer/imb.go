@@ -46,7 +46,7 @@ func readIMB(t text, c *collector) error {
 		}
 		if strings.HasPrefix(line, "#bytes") {
 			if at.name == "" {
-				return c.fail(i+1, `a table without a title, want "# Benchmarking PingPong" or alike before it`)
+				return c.fail(i+1, `a table without a title, want "# Benchmarking PingPong" or the like before it`)
 			}
 			at.columns = strings.Fields(line)
 			continue
@@ -68,10 +68,10 @@ func readIMB(t text, c *collector) error {
 func (c *collector) imbRow(line int, at imbTable, f []string) error {
 	switch {
 	case !slices.Contains(imbTables, at.name):
-		c.note("benchmark %s is passed over: only %s are between two processes", at.name, strings.Join(imbTables, ", "))
+		c.note("benchmark %s is left out: only %s are read, which run between two processes", at.name, strings.Join(imbTables, ", "))
 		return nil
 	case at.processes != "" && at.processes != "2":
-		c.note("%s with %s processes is passed over: want 2", at.name, at.processes)
+		c.note("%s with %s processes is left out: want 2", at.name, at.processes)
 		return nil
 	case len(f) < len(at.columns):
 		return c.fail(line, "%d columns, the heading has %d", len(f), len(at.columns))

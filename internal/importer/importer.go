@@ -30,7 +30,7 @@ const (
 	Full = "full" // the round trip: it is halved
 )
 
-// ErrFormat reports input that is not what the format says. The message names file and line.
+// ErrFormat reports input that is not in the format. The message names file and line.
 var ErrFormat = errors.New("not readable")
 
 // Options of Read.
@@ -81,7 +81,7 @@ func Read(r io.Reader, o Options) (*dataset.Dataset, []string, error) {
 	case o.Time != "" && o.Time != Half && o.Time != Full:
 		return nil, nil, fmt.Errorf("time %q: want %s or %s", o.Time, Half, Full)
 	case o.Time != "" && o.Format != "csv":
-		return nil, nil, fmt.Errorf("format %s has its own meaning of a time: only csv is told %s or %s", o.Format, Half, Full)
+		return nil, nil, fmt.Errorf("format %s has its own meaning of a time: only csv takes %s or %s", o.Format, Half, Full)
 	case o.Bytes < 0:
 		return nil, nil, fmt.Errorf("message size %d: want at least 1 byte", o.Bytes)
 	}

@@ -138,12 +138,12 @@ func (c *collector) intervals(r *iperfReport) ([]dataset.Sample, error) {
 		out = append(out, s)
 	}
 	if skipFirst {
-		c.note("the first interval is left out: it holds slow start and the filling of the send buffer (iperf3 -O leaves it out too)")
+		c.note("the first interval is left out: it includes slow start and the filling of the send buffer (iperf3 -O leaves it out too)")
 	}
 	return out, nil
 }
 
-// describeIperf says what the figures are.
+// describeIperf notes what the figures are.
 func (c *collector) describeIperf(r *iperfReport, samples []dataset.Sample) {
 	c.note("each of iperf3's intervals is one timing of a stream: its bytes over its seconds")
 	if n := r.Start.Test.Streams; n > 1 {

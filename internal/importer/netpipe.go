@@ -72,12 +72,12 @@ func (c *collector) netpipe(line int, f []string, unit, averaged float64) error 
 	if !ok {
 		return c.fail(line, "%q, want a time above 0", f[2])
 	}
-	said := rate * mebibit * float64(ns) * 1e-9 / (8 * float64(bytes)) // 1, and 2 where both ends send at once
-	rough := netpipeAgree + 0.005/rate + 5/float64(ns)                 // the rate to 0.01, the time to 10 ns
+	ratio := rate * mebibit * float64(ns) * 1e-9 / (8 * float64(bytes)) // of the rate to bytes over time: 1, or 2 where both ends send at once
+	rough := netpipeAgree + 0.005/rate + 5/float64(ns)                  // the rate to 0.01, the time to 10 ns
 	switch {
-	case math.Abs(said-1) < rough:
+	case math.Abs(ratio-1) < rough:
 		c.add(pingpongSample(bytes, averaged, ns))
-	case math.Abs(said-2) < 2*rough:
+	case math.Abs(ratio-2) < 2*rough:
 		c.note("NetPIPE ran both ways at once (-2): that is no ping-pong, and is kept as %q", Experiment)
 		c.add(importedSample("netpipe-both-ways", bytes, averaged, ns))
 	default:

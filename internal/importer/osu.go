@@ -89,10 +89,10 @@ func readOSU(t text, c *collector) error {
 	return nil
 }
 
-// osuHeading checks that a table is of its title, and says what its figures are.
+// osuHeading checks that a table belongs to its title, and notes what its figures are.
 func (c *collector) osuHeading(line int, t text, phase string, m []string) error {
 	if phase == "" {
-		return c.fail(line, "a table without a title, want \"# OSU MPI Latency Test\" or alike before it")
+		return c.fail(line, "a table without a title, want \"# OSU MPI Latency Test\" or the like before it")
 	}
 	for _, table := range osuTables {
 		if table.phase == phase && (table.column != m[1] || table.unit != m[2]) {
@@ -123,6 +123,6 @@ func (c *collector) windows(phase string, rows []osuRow) {
 		chunk *= 2 // so that rounding to a nanosecond takes nothing from the rate
 	}
 	c.add(streamSample(top.bytes, chunk, float64(chunk)/top.rate))
-	c.note("osu_bw's rate at %d bytes, its largest, is the rate of a stream; those of shorter messages hold the cost of a "+
+	c.note("osu_bw's rate at %d bytes, its largest, is the rate of a stream; those of shorter messages include the cost of a "+
 		"message and are kept as %q; the end of each window waits for an answer", top.bytes, Experiment)
 }

@@ -58,7 +58,7 @@ func readSockperf(t text, c *collector) error {
 	return c.sockperfDone(&run)
 }
 
-// sockperfLine takes what a line of words tells.
+// sockperfLine reads a line that is not of the log.
 func (c *collector) sockperfLine(n int, line string, run *sockperfRun) error {
 	if strings.Contains(line, "Message Rate is") {
 		return c.fail(n, "a throughput test, want ping-pong: messages handed over say nothing of their delivery")
@@ -105,7 +105,7 @@ func (c *collector) packet(n int, line string) (int64, error) {
 	return max(1, int64(math.Round((rx-tx)*1e9/2))), nil
 }
 
-// sockperfDone keeps the run.
+// sockperfDone adds the run's sample.
 func (c *collector) sockperfDone(run *sockperfRun) error {
 	if len(run.times) == 0 && run.summary == "" {
 		return c.fail(0, "no summary (\"Summary: Latency is … usec\") and no log of packets in it")
