@@ -31,7 +31,7 @@ func TestNonLinearJacobians(t *testing.T) {
 		t.Fatal(err)
 	}
 	pr := decay([]float64{1, 1}, y)
-	pr.Jac = differences(len(y), pr.Predict)
+	pr.Jac = differences(y, pr.Predict)
 	diff, err := NonLinear(pr)
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +59,7 @@ func TestNonLinearOnLines(t *testing.T) {
 			}
 			return nil
 		}}
-		pr.Jac = differences(len(y), pr.Predict)
+		pr.Jac = differences(y, pr.Predict)
 		got, err := NonLinear(pr)
 		if err != nil {
 			t.Fatal(err)
@@ -100,7 +100,7 @@ func TestNonLinearBarrier(t *testing.T) {
 	for _, v := range x {
 		pr.Y = append(pr.Y, math.Log(0.5+2*v))
 	}
-	pr.Jac = differences(len(x), pr.Predict)
+	pr.Jac = differences(pr.Y, pr.Predict)
 	sol, err := NonLinear(pr)
 	if err != nil {
 		t.Fatal(err)
@@ -166,7 +166,7 @@ func TestNonLinearPartialResults(t *testing.T) {
 		}
 		return nil
 	}}
-	same.Jac = differences(3, same.Predict)
+	same.Jac = differences(same.Y, same.Predict)
 	sol, err = NonLinear(same)
 	if !errors.Is(err, ErrCondition) || sol == nil {
 		t.Fatalf("a sum of two constants: %+v, %v", sol, err)

@@ -28,7 +28,7 @@ func strdProblem(name string, d *strd, f model, start []float64) Problem {
 		}
 		return nil
 	}
-	return Problem{Y: y, Start: start, Predict: predict, Jac: differences(len(y), predict)}
+	return Problem{Y: y, Start: start, Predict: predict, Jac: differences(y, predict)}
 }
 
 func TestNISTNonLinear(t *testing.T) {
