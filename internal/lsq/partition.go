@@ -217,7 +217,7 @@ func (d *partition) refit(i, j int) (*Segment, error) {
 		r.add(p)
 		rows[k], y[k], w[k] = []float64{1, p.x}, p.y, p.w
 	}
-	seg := &Segment{Lo: lo.x, Hi: hi.x, N: len(pts), Distinct: j - i}
+	seg := &Segment{Lo: lo.x, Hi: hi.x, Distinct: j - i}
 	if _, params := d.segment(&r, hi.x-lo.x); params == 1 {
 		seg.Flat = true
 		for k := range rows {
@@ -228,7 +228,7 @@ func (d *partition) refit(i, j int) (*Segment, error) {
 	if err != nil {
 		return nil, err
 	}
-	seg.Intercept, seg.RSS = fit.Coef[0], fit.RSS
+	seg.Intercept = fit.Coef[0]
 	if !seg.Flat {
 		seg.Slope = fit.Coef[1]
 	}

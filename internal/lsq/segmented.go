@@ -18,19 +18,12 @@ type SegmentOptions struct {
 type Segment struct {
 	Lo, Hi           float64 // smallest and largest x in the segment
 	Intercept, Slope float64
-	N, Distinct      int     // observations of positive weight, distinct x
-	RSS              float64 // Σ w·residual²
-	Flat             bool    // a constant: the slope is zero and was not fitted
+	Distinct         int  // values of x
+	Flat             bool // a constant: the slope is zero and was not fitted
 }
 
 // Segments is a piecewise-linear fit, its segments in ascending x.
-type Segments struct {
-	Segments []Segment
-	BIC      float64   // of the number of segments chosen
-	BICs     []float64 // by number of segments minus one; +Inf where none is admissible
-	RSS      float64   // Σ over segments, of the least-squares fits
-	N        int       // observations of positive weight
-}
+type Segments struct{ Segments []Segment }
 
 // Segmented fits y by straight lines over consecutive ranges of x. For each
 // number of segments k the breakpoints are those that minimise Σ w·residual²
@@ -60,20 +53,17 @@ func Segmented(x, y, w []float64, opt SegmentOptions) (*Segments, error) {
 		return nil, fmt.Errorf("segmented fit: %w", err)
 	}
 	d.search()
-	out := &Segments{BIC: math.Inf(1), N: d.n}
-	best := 0
+	out := &Segments{}
+	best, least := 0, math.Inf(1)
 	for k := 1; k <= d.opt.Max; k++ {
-		bic := d.bic(k)
-		out.BICs = append(out.BICs, bic)
-		if bic < out.BIC {
-			best, out.BIC = k, bic
+		if bic := d.bic(k); bic < least {
+			best, least = k, bic
 		}
 	}
 	if best == 0 {
 		return nil, fmt.Errorf("segmented fit: every partition of %d sizes into up to %d segments has a falling one: %w",
 			len(d.groups), d.opt.Max, ErrInadmissible)
 	}
-	out.RSS = d.cost[best][len(d.groups)]
 	for _, b := range d.bounds(best) {
 		seg, err := d.refit(b[0], b[1])
 		if err != nil {

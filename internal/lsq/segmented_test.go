@@ -167,7 +167,7 @@ func TestSegmentedSwitch(t *testing.T) {
 	near(t, "the kink of max(100, 10+5x)", s.Breaks()[0], 18, 1e-9)
 	near(t, "below", s.Predict(10), 100.1, 1e-9)
 	near(t, "above", s.Predict(1000), 5020, 1e-9)
-	if s.N != 10 || len(s.BICs) != 2 || s.BIC != s.BICs[1] || s.Segments[0].N+s.Segments[1].N != 10 {
+	if len(s.Segments) != 2 || s.Segments[0].Distinct+s.Segments[1].Distinct != 10 {
 		t.Errorf("%+v", s)
 	}
 }
