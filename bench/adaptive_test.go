@@ -150,7 +150,7 @@ func TestStopperBrute(t *testing.T) {
 				values = append(values, stats.Median(r))
 			}
 			basis = BasisRounds
-			iv, ok = stats.ClusterMedianCI(rounds)
+			iv, ok = stats.MedianCI(values)
 		}
 		width := math.Inf(1)
 		if ok {

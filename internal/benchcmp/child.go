@@ -22,7 +22,7 @@ type setup struct {
 	Key     [32]byte
 	Expires int64 // of the ticket, Unix seconds
 	CPU     int
-	Work    string // pingpong or stream
+	Measure string // pingpong or stream
 	Size    int
 	Rounds  int           // of the ping-pong
 	Warm    time.Duration // of the stream, not counted
@@ -31,8 +31,8 @@ type setup struct {
 	Options transport.Options
 }
 
-// reading is what a child says at its end.
-type reading struct {
+// result is what a child prints at its end.
+type result struct {
 	NS   int64   `json:"ns,omitempty"`  // median half round trip
 	Rate float64 `json:"bps,omitempty"` // received bytes a second
 	// Retrans counts the sender's retransmitted segments.
@@ -42,7 +42,7 @@ type reading struct {
 const (
 	warmRounds  = 2000
 	recvTimeout = 10 * units.Second
-	quietRoom   = 256 * units.MiB
+	quietHeap   = 256 * units.MiB
 )
 
 // child is one end of a measurement. The listener first prints its address.
@@ -80,100 +80,100 @@ func child() error {
 	return json.NewEncoder(os.Stdout).Encode(r)
 }
 
-func measure(m *transport.Mesh, s setup) (reading, error) {
+func measure(m *transport.Mesh, s setup) (result, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	g, err := transport.NewGroup(ctx, m, []int{0, 1}, s.Self, recvTimeout)
 	if err != nil {
-		return reading{}, err
+		return result{}, err
 	}
 	defer g.Close()
-	work := map[string]func(*transport.Group, setup) (reading, error){
+	end := map[string]func(*transport.Group, setup) (result, error){
 		"pingpong0": ping, "pingpong1": pong, "stream0": send, "stream1": receive,
-	}[fmt.Sprint(s.Work, s.Self)]
-	if work == nil {
-		return reading{}, fmt.Errorf("no such work: %q", s.Work)
+	}[fmt.Sprint(s.Measure, s.Self)]
+	if end == nil {
+		return result{}, fmt.Errorf("cannot measure %q", s.Measure)
 	}
-	defer transport.Quiet(quietRoom)()
+	defer transport.Quiet(quietHeap)()
 	if s.Profile != "" && s.Self == 0 {
 		f, err := os.Create(s.Profile)
 		if err != nil {
-			return reading{}, err
+			return result{}, err
 		}
 		defer f.Close()
 		if err := pprof.StartCPUProfile(f); err != nil {
-			return reading{}, err
+			return result{}, err
 		}
 		defer pprof.StopCPUProfile()
 	}
-	return work(g, s)
+	return end(g, s)
 }
 
-func ping(g *transport.Group, s setup) (reading, error) {
+func ping(g *transport.Group, s setup) (result, error) {
 	b := make([]byte, s.Size)
 	ns := make([]int64, s.Rounds)
 	for i := -warmRounds; i < s.Rounds; i++ {
 		t0 := g.Now()
 		if err := g.Send(1, b); err != nil {
-			return reading{}, err
+			return result{}, err
 		}
 		if err := g.Recv(1, b); err != nil {
-			return reading{}, err
+			return result{}, err
 		}
 		if i >= 0 {
 			ns[i] = int64(g.Now()-t0) / 2
 		}
 	}
 	slices.Sort(ns)
-	return reading{NS: ns[len(ns)/2]}, nil
+	return result{NS: ns[len(ns)/2]}, nil
 }
 
-func pong(g *transport.Group, s setup) (reading, error) {
+func pong(g *transport.Group, s setup) (result, error) {
 	b := make([]byte, s.Size)
 	for range warmRounds + s.Rounds {
 		if err := g.Recv(0, b); err != nil {
-			return reading{}, err
+			return result{}, err
 		}
 		if err := g.Send(0, b); err != nil {
-			return reading{}, err
+			return result{}, err
 		}
 	}
-	return reading{}, nil
+	return result{}, nil
 }
 
-// The first byte of a message says whether the stream goes on.
+// The first byte of a message: whether more follow.
 const (
 	more = 0
 	last = 1
 )
 
-func send(g *transport.Group, s setup) (reading, error) {
+func send(g *transport.Group, s setup) (result, error) {
 	b := make([]byte, s.Size)
 	b[0] = more
 	end := g.Now() + units.Nanos(s.Warm+s.For) + 200*units.Millisecond
 	for g.Now() < end {
 		if err := g.Send(1, b); err != nil {
-			return reading{}, err
+			return result{}, err
 		}
 	}
 	b[0] = last
 	if err := g.Send(1, b); err != nil {
-		return reading{}, err
+		return result{}, err
 	}
 	if err := g.Recv(1, b[:1]); err != nil { // the receiver has all of it
-		return reading{}, err
+		return result{}, err
 	}
 	n, err := g.RawCounters(1)
-	return reading{Retrans: n.Retrans}, err
+	return result{Retrans: n.Retrans}, err
 }
 
-func receive(g *transport.Group, s setup) (reading, error) {
+func receive(g *transport.Group, s setup) (result, error) {
 	b := make([]byte, s.Size)
 	var start, stop, began units.Nanos
 	var bytes int64
 	for {
 		if err := g.Recv(0, b); err != nil {
-			return reading{}, err
+			return result{}, err
 		}
 		now := g.Now()
 		switch {
@@ -191,7 +191,7 @@ func receive(g *transport.Group, s setup) (reading, error) {
 		}
 	}
 	if stop == start {
-		return reading{}, fmt.Errorf("the stream ended before it was %v old", s.Warm)
+		return result{}, fmt.Errorf("the stream ended before it was %v old", s.Warm)
 	}
-	return reading{Rate: float64(bytes) / (stop - start).Seconds()}, g.Send(0, b[:1])
+	return result{Rate: float64(bytes) / (stop - start).Seconds()}, g.Send(0, b[:1])
 }

@@ -5,7 +5,84 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
+	"gonum.org/v1/gonum/mat"
 )
+
+// qr is the Householder factorisation A = Q·R of an n×p matrix, n ≥ p, kept in
+// LAPACK's compact form so that Q (n×n) is applied and never formed.
+type qr struct {
+	a    blas64.General // R above the diagonal, reflectors below
+	tau  []float64
+	work []float64
+	n, p int
+}
+
+// factorise overwrites a (row-major, n×p, n ≥ p) with its QR factorisation.
+func factorise(a []float64, n, p int) *qr {
+	f := &qr{
+		a:   blas64.General{Rows: n, Cols: p, Stride: p, Data: a},
+		tau: make([]float64, p),
+		n:   n, p: p,
+	}
+	f.work = make([]float64, p)
+	lapack64.Geqrf(f.a, f.tau, f.work, len(f.work))
+	return f
+}
+
+// apply overwrites v (length n) with Q·v, or with Qᵀ·v when t is blas.Trans.
+func (f *qr) apply(t blas.Transpose, v []float64) {
+	c := blas64.General{Rows: f.n, Cols: 1, Stride: 1, Data: v}
+	lapack64.Ormqr(blas.Left, t, f.a, f.tau, c, f.work, len(f.work))
+}
+
+// solveR overwrites v (length p) with R⁻¹·v, or with R⁻ᵀ·v when t is blas.Trans.
+// R must not have a zero on its diagonal.
+func (f *qr) solveR(t blas.Transpose, v []float64) {
+	r := blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: f.p, Data: f.a.Data, Stride: f.p}
+	blas64.Trsv(t, r, blas64.Vector{N: f.p, Data: v, Inc: 1})
+}
+
+// singular reports whether R has a diagonal element that is zero or not finite.
+func (f *qr) singular() bool {
+	for j := range f.p {
+		if d := f.a.Data[j*f.p+j]; d == 0 || !finite(d) {
+			return true
+		}
+	}
+	return false
+}
+
+// cond is the 2-norm condition number of R, which is that of A; +Inf when A is singular.
+func (f *qr) cond() float64 {
+	if f.singular() {
+		return math.Inf(1)
+	}
+	return mat.Cond(mat.NewTriDense(f.p, mat.Upper, f.a.Data[:f.p*f.p]), 2)
+}
+
+// dependent reports whether the columns are linearly dependent to working
+// precision: a condition number of 1/ε or more. That is below the product of the
+// Frobenius norms of R and R⁻¹, which costs less than singular values do.
+func (f *qr) dependent() bool {
+	if f.singular() {
+		return true
+	}
+	var size, inverse float64 // squares
+	column := make([]float64, f.p)
+	for j := range f.p {
+		clear(column)
+		column[j] = 1
+		f.solveR(blas.NoTrans, column)
+		for k := range f.p {
+			inverse += column[k] * column[k]
+			if k >= j {
+				size += f.a.Data[j*f.p+k] * f.a.Data[j*f.p+k]
+			}
+		}
+	}
+	return !(size*inverse < 1/eps/eps) && !(f.cond() < 1/eps)
+}
 
 // solve returns the x that minimises ‖b − A·x‖ and the residual r = b − A·x,
 // from the factorisation f of a. f must not be singular.

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"gonum.org/v1/gonum/stat/combin"
 )
 
 // Holm returns p values adjusted for their number: the i-th smallest of n times n−i+1, never below the one before it, at
@@ -43,7 +45,7 @@ func SmallestP(m, n int) float64 {
 	if m < 1 || n < 1 {
 		return 1
 	}
-	return math.Min(1, 2/ways(m+n, m))
+	return math.Min(1, 2/choose(m+n, m))
 }
 
 // MostNeeded bounds the answers of NeededEach and NeededMore.
@@ -74,16 +76,16 @@ func NeededEach(m, n int, alpha float64, tests int) (int, int) {
 	return m, n
 }
 
-// maxDeals is how many deals MaxT draws at random where it cannot go through all of them.
-const maxDeals = 1999
+// maxSplits is how many splits MaxT draws at random where it cannot go through all of them.
+const maxSplits = 1999
 
 // MaxT tests many quantities at once, each measured in the same runs, the first m of which are on one side: rows[i][j] is
-// quantity i in run j. It returns the p value of each, adjusted for all of them: the share of deals of the runs to two
-// sides in which any quantity differs by as much as that one does. What quantities have in common is thereby accounted
-// for, so that thousands of links can be tested with the runs of a few; the chance of any false rejection at α is α. The
-// difference is that of the means, of values cut at three robust standard deviations from the median, over their standard
-// deviation, a quarter of the typical one at least. With few runs all deals are gone through, with more than 2,000 of them
-// as many are drawn, seeded. Rows must be of one length without NaN.
+// quantity i in run j. It returns the p value of each, adjusted for all of them: the share of the splits of the runs into
+// two sides in which any quantity differs by as much as that one does. This accounts for what quantities have in common, so
+// that a few runs are enough to test thousands of links; the chance of any false rejection at α is α. The difference is that
+// of the means, of values cut at three robust standard deviations from the median, over their standard deviation or, where
+// that is larger, a quarter of the median one. With few runs all splits are gone through; where there are more than 1,999,
+// that many are drawn, seeded. Rows must be of one length without NaN.
 //
 // Source: Westfall and Young, Resampling-Based Multiple Testing, Wiley 1993 (single-step maxT).
 func MaxT(rows [][]float64, m int, seed uint64) []float64 {
@@ -103,18 +105,18 @@ func MaxT(rows [][]float64, m int, seed uint64) []float64 {
 	for i, row := range cut {
 		seen[i] = contrast(row, first)
 	}
-	maxima := make([]float64, 0, maxDeals)
-	for deal := range deals(n, n-m, seed) {
+	maxima := make([]float64, 0, maxSplits)
+	for split := range splits(n, n-m, seed) {
 		most := 0.0
 		for _, row := range cut {
-			most = math.Max(most, contrast(row, deal))
+			most = math.Max(most, contrast(row, split))
 		}
 		maxima = append(maxima, most)
 	}
 	slices.Sort(maxima)
 	out := make([]float64, len(rows))
 	for i, s := range seen {
-		// The observed deal is one of them; the tolerance keeps its own rounding from hiding it.
+		// The observed split is one of them; the tolerance keeps its own rounding from hiding it.
 		k, _ := slices.BinarySearch(maxima, s*(1-1e-9))
 		out[i] = float64(len(maxima)-k) / float64(len(maxima))
 	}
@@ -162,28 +164,23 @@ func clipped(rows [][]float64) [][]float64 {
 	return out
 }
 
-// deals yields choices of k of n, the last k first: all of them, or maxDeals drawn at random. The choice must not be kept.
-func deals(n, k int, seed uint64) func(func([]int) bool) {
+// splits yields choices of k of n: all of them, or maxSplits of them, of which the first is the last k and the others are
+// drawn at random. The choice must not be kept.
+func splits(n, k int, seed uint64) func(func([]int) bool) {
 	return func(yield func([]int) bool) {
 		chosen := make([]int, k)
-		for i := range chosen {
-			chosen[i] = n - k + i
-		}
-		if ways(n, k) <= maxDeals {
-			for ok := true; ok && yield(chosen); {
-				ok = before(chosen)
+		if choose(n, k) <= maxSplits {
+			for all := combin.NewCombinationGenerator(n, k); all.Next() && yield(all.Combination(chosen)); {
 			}
 			return
 		}
-		rng := rand.New(rand.NewPCG(seed, 0x6465616c))
 		order := make([]int, n)
 		for i := range order {
 			order[i] = i
 		}
-		for i := 0; i < maxDeals; i++ {
-			if !yield(chosen) {
-				return
-			}
+		copy(chosen, order[n-k:])
+		rng := rand.New(rand.NewPCG(seed, 0x6465616c))
+		for i := 0; i < maxSplits && yield(chosen); i++ {
 			for j := range k {
 				o := j + rng.IntN(n-j)
 				order[j], order[o] = order[o], order[j]
@@ -191,22 +188,4 @@ func deals(n, k int, seed uint64) func(func([]int) bool) {
 			copy(chosen, order[:k])
 		}
 	}
-}
-
-// before makes the ascending choice c the one before it; it is false for 0, 1, 2 …
-func before(c []int) bool {
-	for i := range c {
-		least := 0
-		if i > 0 {
-			least = c[i-1] + 1
-		}
-		if c[i] > least {
-			c[i]--
-			for j := range i { // as high as they go below it
-				c[j] = c[i] - i + j
-			}
-			return true
-		}
-	}
-	return false
 }

@@ -5,16 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 
 	"calib/fit"
 	"calib/internal/netspec"
+	"calib/internal/programs"
 )
 
-// The second truth for B_L is a queue that calib did not write: the kernel's token bucket filter on the port of a bridge
-// that joins namespaces, with rate and limit set by tc.
+// The second truth for B_L is a queue that is not calib's own: the kernel's token bucket filter on the port of a bridge that
+// joins namespaces, with rate and limit set by tc.
 const (
 	queueHosts = 8
 	queueRate  = "20mbit"
@@ -37,20 +37,20 @@ func resolve(arg string) (*netspec.Spec, error) {
 		Buffer: queueLimit/frame + queueBurst/frame}, nil
 }
 
-// queueChecks compares B_L with what tc was told.
+// queueChecks compares B_L with the limit that tc was given.
 func queueChecks(s *netspec.Spec, p *fit.Params) []check {
 	b := float64(s.Buffer)
 	return []check{value(p, "B_L", b, "packets", tolQueue*b)}
 }
 
-// floodQueue builds the namespaces, floods the port of the first, and takes everything down again.
+// floodQueue builds the namespaces, floods the port of the first, and removes everything again.
 func floodQueue(ctx context.Context, calib, plan, _, seed, out string) (p *fit.Params, err error) {
 	if err := os.RemoveAll(out); err != nil {
 		return nil, err
 	}
 	q := queueNet{prefix: fmt.Sprintf("cq%d-", os.Getpid()%10000)}
 	defer func() { err = errors.Join(err, q.down()) }()
-	if err := q.up(); err != nil {
+	if err := q.up(ctx); err != nil {
 		return nil, err
 	}
 	hosts := out + ".hosts"
@@ -58,10 +58,9 @@ func floodQueue(ctx context.Context, calib, plan, _, seed, out string) (p *fit.P
 		return nil, err
 	}
 	defer os.Remove(hosts)
-	text, err := patient(ctx, calib, "run", "--hosts", hosts, "--launch", "ip netns exec {host}", "--plan", plan,
-		"--seed", seed, "--out", out, "--quiet", "--yes", "--json").CombinedOutput()
-	if err != nil {
-		return nil, fmt.Errorf("%w: %s", err, tail(text))
+	if err := programs.Run(ctx, "", calib, "run", "--hosts", hosts, "--launch", "ip netns exec {host}", "--plan", plan,
+		"--seed", seed, "--out", out, "--quiet", "--yes", "--json"); err != nil {
+		return nil, err
 	}
 	return readParams(filepath.Join(out, "params.json"))
 }
@@ -80,7 +79,7 @@ func (q queueNet) hosts() string {
 	return b.String()
 }
 
-func (q queueNet) up() error {
+func (q queueNet) up(ctx context.Context) error {
 	steps := []string{
 		"ip netns add " + q.bridge(),
 		"ip -n " + q.bridge() + " link add br0 type bridge",
@@ -99,7 +98,7 @@ func (q queueNet) up() error {
 	steps = append(steps, fmt.Sprintf("tc -n %s qdisc add dev p0 root tbf rate %s burst %d limit %d",
 		q.bridge(), queueRate, queueBurst, queueLimit))
 	for _, s := range steps {
-		if err := command(s); err != nil {
+		if err := programs.Run(ctx, "", strings.Fields(s)...); err != nil {
 			return err
 		}
 	}
@@ -108,18 +107,12 @@ func (q queueNet) up() error {
 
 // down deletes every namespace there is; their devices go with them.
 func (q queueNet) down() error {
-	var errs []error
+	remove := func(namespace string) error {
+		return programs.Run(context.Background(), "", "ip", "netns", "del", namespace) // also after an interrupt
+	}
+	err := remove(q.bridge())
 	for i := range queueHosts {
-		errs = append(errs, command("ip netns del "+q.name(i)))
+		err = errors.Join(err, remove(q.name(i)))
 	}
-	return errors.Join(append(errs, command("ip netns del "+q.bridge()))...)
-}
-
-func command(line string) error {
-	args := strings.Fields(line)
-	text, err := exec.Command(args[0], args[1:]...).CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("%s: %w: %s", line, err, strings.TrimSpace(string(text)))
-	}
-	return nil
+	return err
 }

@@ -1,0 +1,79 @@
+package units
+
+import (
+	"math"
+	"strconv"
+)
+
+// multiple is a multiple of a unit: a factor and its prefix, or the name of the whole.
+type multiple struct {
+	factor float64
+	name   string
+}
+
+var (
+	decimal = []multiple{{1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1, ""}, {1e-3, "m"}, {1e-6, "µ"}, {1e-9, "n"}, {1e-12, "p"}, {1e-15, "f"}}
+	binary  = []multiple{{1 << 40, "TiB"}, {1 << 30, "GiB"}, {1 << 20, "MiB"}, {1 << 10, "KiB"}, {1, "B"}}
+)
+
+// largest is the largest multiple that is at most magnitude, which may be short of it by the share slack; the last of all
+// where none is.
+func largest(all []multiple, magnitude, slack float64) multiple {
+	for _, m := range all {
+		if magnitude >= m.factor*(1-slack) {
+			return m
+		}
+	}
+	return all[len(all)-1]
+}
+
+// Prefixed reports whether numbers of a unit take SI prefixes: counts and shares do not.
+func Prefixed(unit string) bool {
+	switch unit {
+	case "", "1", "%", "packets", "messages":
+		return false
+	}
+	return true
+}
+
+// Scale returns the multiple of a unit that leaves one to three digits before the point of a number of that magnitude:
+// Scale("s", 3e-4) is 1e-6 and "µs". To print several numbers in one unit (a value and its interval, a column, an axis), give
+// it the largest of their magnitudes, and divide each by the factor. The factor is 1 for a magnitude of 0 and for units
+// without prefixes, of which "1" has no name.
+func Scale(unit string, magnitude float64) (factor float64, name string) {
+	switch {
+	case unit == "1":
+		return 1, ""
+	case !Prefixed(unit) || magnitude == 0:
+		return 1, unit
+	}
+	m := largest(decimal, magnitude, 1e-9)
+	return m.factor, m.name + unit
+}
+
+// ScaleBytes is Scale for sizes in powers of 1024, from B to TiB.
+func ScaleBytes(magnitude float64) (factor float64, name string) {
+	m := largest(binary, magnitude, 0)
+	return m.factor, m.name
+}
+
+// Format prints v with the SI prefix that leaves one to three digits before the point: Format(3.456e-4, "s") is
+// "345.6 µs". NaN and infinities print as "–" and "∞".
+func Format(v float64, unit string) string {
+	switch {
+	case math.IsNaN(v):
+		return "–"
+	case math.IsInf(v, 1):
+		return "∞"
+	case math.IsInf(v, -1):
+		return "-∞"
+	case v == 0:
+		return "0 " + unit
+	case unit == "1":
+		return strconv.FormatFloat(v, 'g', 4, 64)
+	case unit != "" && !Prefixed(unit):
+		return strconv.FormatFloat(v, 'g', 4, 64) + " " + unit
+	}
+	m := largest(decimal, math.Abs(v), 5e-5) // 999.95 and more is printed as 1000
+	return strconv.FormatFloat(v/m.factor, 'g', 4, 64) + " " + m.name + unit
+}
