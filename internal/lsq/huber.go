@@ -53,15 +53,14 @@ func Huber(x [][]float64, y, w []float64) (*RobustSolution, error) {
 	if scale == 0 { // y is zero throughout
 		scale = 1
 	}
-	weights := make([]float64, s.n)
+	weights, before := make([]float64, s.n), make([]float64, s.n)
 	for it := 1; it <= robustPasses; it++ {
 		huberWeights(r, scale, weights)
-		next, err := s.reweighted(weights)
-		if err != nil {
+		r, before = before, r
+		if err := s.reweighted(weights, r); err != nil {
 			return nil, fmt.Errorf("huber fit, iteration %d: %w", it, err)
 		}
-		moved := floats.Distance(r, next, math.Inf(1))
-		r = next
+		moved := floats.Distance(before, r, math.Inf(1))
 		if moved <= max(1e-8*scale, floor) {
 			return s.finishHuber(x, y, r, scale, it)
 		}
@@ -78,7 +77,8 @@ func (s *system) leastAbsolute() ([]float64, error) {
 	for i := range weights {
 		weights[i] = 1
 	}
-	r, err := s.reweighted(weights)
+	r, before := make([]float64, s.n), make([]float64, s.n)
+	err := s.reweighted(weights, r)
 	for range 50 {
 		if err != nil {
 			return nil, err
@@ -91,17 +91,20 @@ func (s *system) leastAbsolute() ([]float64, error) {
 		for i, v := range r {
 			weights[i] = floor / max(math.Abs(v), floor)
 		}
-		before := r
-		if r, err = s.reweighted(weights); err == nil && floats.Distance(before, r, math.Inf(1)) <= mid/100 {
+		r, before = before, r
+		if err = s.reweighted(weights, r); err == nil && floats.Distance(before, r, math.Inf(1)) <= mid/100 {
 			break
 		}
 	}
 	return r, err
 }
 
-// reweighted solves min Σ weights·(b − A·z)² and returns the residuals b − A·z.
-func (s *system) reweighted(weights []float64) ([]float64, error) {
-	a, q := make([]float64, len(s.a)), make([]float64, s.n)
+// reweighted solves min Σ weights·(b − A·z)² and stores the residuals b − A·z in r.
+func (s *system) reweighted(weights, r []float64) error {
+	if s.factors == nil {
+		s.factors, s.q = newQR(s.n, s.p), make([]float64, s.n)
+	}
+	a, q := s.factors.a.Data, s.q
 	for i, v := range weights {
 		root := math.Sqrt(v)
 		q[i] = root * s.b[i]
@@ -109,21 +112,21 @@ func (s *system) reweighted(weights []float64) ([]float64, error) {
 			a[j] = root * s.a[j]
 		}
 	}
-	f := factorise(a, s.n, s.p)
+	f := s.factors
+	f.factorise()
 	if f.dependent() {
-		return nil, fmt.Errorf("condition number %.3g: %w", f.cond(), ErrCondition)
+		return fmt.Errorf("condition number %.3g: %w", f.cond(), ErrCondition)
 	}
 	f.apply(blas.Trans, q)
 	z := q[:s.p]
 	f.solveR(blas.NoTrans, z)
-	r := make([]float64, s.n)
 	for i, v := range s.b {
 		for j, c := range z {
 			v -= s.a[i*s.p+j] * c
 		}
 		r[i] = v
 	}
-	return r, nil
+	return nil
 }
 
 // finishHuber computes the coefficients at the converged weights.

@@ -11,7 +11,17 @@ import (
 type Solution struct {
 	Coef []float64 // p estimates; coefficient j has the unit of y over that of column j
 	RSS  float64   // Σ w·residual²
-	Cond float64   // 2-norm condition number of the column-scaled weighted design
+
+	factors *qr
+}
+
+// Cond is the 2-norm condition number of the column-scaled weighted design, +Inf where it has none. It takes longer to
+// compute than the fit.
+func (s *Solution) Cond() float64 {
+	if s.factors == nil {
+		return math.Inf(1)
+	}
+	return s.factors.cond()
 }
 
 // system is the weighted, column-scaled problem min ‖b − A·z‖ with
@@ -19,6 +29,10 @@ type Solution struct {
 type system struct {
 	a, b, scale, root []float64
 	n, p              int
+
+	// What reweighting uses again and again: the factorisation, and the right-hand side.
+	factors *qr
+	q       []float64
 }
 
 // newSystem validates the arguments and builds the scaled problem. It needs at
@@ -62,13 +76,12 @@ func Linear(x [][]float64, y, w []float64) (*Solution, error) {
 	if err != nil {
 		return nil, fmt.Errorf("linear fit: %w", err)
 	}
-	f := factorise(append([]float64(nil), s.a...), s.n, s.p)
-	cond := f.cond()
-	if !(cond < 1/eps) {
-		return nil, fmt.Errorf("linear fit: condition number %.3g: %w", cond, ErrCondition)
+	f := factorise(s.a, s.n, s.p)
+	if f.dependent() {
+		return nil, fmt.Errorf("linear fit: condition number %.3g: %w", f.cond(), ErrCondition)
 	}
 	z, r := f.solve(s.a, s.b)
-	sol := &Solution{Coef: z, Cond: cond}
+	sol := &Solution{Coef: z, factors: f}
 	for j := range z {
 		z[j] *= s.scale[j]
 	}

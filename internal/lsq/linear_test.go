@@ -70,8 +70,8 @@ func TestLinearUnits(t *testing.T) {
 		t.Fatal(err)
 	}
 	near(t, "ns against s", b.Coef[0]/1e9/a.Coef[0], 1, 1e-12)
-	if a.Cond > 10 {
-		t.Errorf("condition number %g of a plain line", a.Cond)
+	if a.Cond() > 10 {
+		t.Errorf("condition number %g of a plain line", a.Cond())
 	}
 }
 

@@ -171,12 +171,12 @@ func (s *search) solution(reason Reason) (*NLSolution, error) {
 		return nil, err
 	}
 	out := &NLSolution{Iterations: s.iterations, Reason: reason}
-	out.Coef, out.RSS, out.Cond = s.beta, s.cost*s.cost, math.Inf(1)
+	out.Coef, out.RSS = s.beta, s.cost*s.cost
 	if _, err := equilibrate(s.jac, s.n, s.p); err != nil {
 		return out, err
 	}
-	if out.Cond = factorise(s.jac, s.n, s.p).cond(); !(out.Cond < 1/eps) {
-		return out, fmt.Errorf("condition number %.3g at %v: %w", out.Cond, s.beta, ErrCondition)
+	if out.factors = factorise(s.jac, s.n, s.p); out.factors.dependent() {
+		return out, fmt.Errorf("condition number %.3g at %v: %w", out.Cond(), s.beta, ErrCondition)
 	}
 	return out, nil
 }
@@ -251,7 +251,7 @@ func (s *search) prepare() (q []float64, f *qr, stop bool) {
 			s.delta = 10
 		}
 	}
-	f = factorise(append([]float64(nil), s.jac...), s.n, s.p)
+	f = factorise(s.jac, s.n, s.p)
 	q = append([]float64(nil), s.r...)
 	f.apply(blas.Trans, q)
 	return q[:s.p], f, steepest <= 4*eps

@@ -113,7 +113,7 @@ func checkLinear(t *testing.T, name string, x [][]*big.Rat, y []*big.Rat, want, 
 		t.Fatal(err)
 	}
 	c, s, r := worst(sol.Coef, coef, 15), worst(stdErr(t, rows, float64s(y), nil, sol.RSS), se, 15), digits(sol.RSS, rss, 15)
-	t.Logf("%-9s coef %4.1f  se %4.1f  rss %4.1f  cond %.0e", name, c, s, r, sol.Cond)
+	t.Logf("%-9s coef %4.1f  se %4.1f  rss %4.1f  cond %.0e", name, c, s, r, sol.Cond())
 	if c < want || s < wantSE || r < wantSE {
 		t.Errorf("%s: digits %.1f %.1f %.1f, want %g and %g", name, c, s, r, want, wantSE)
 	}

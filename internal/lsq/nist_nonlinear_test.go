@@ -48,7 +48,7 @@ func TestNISTNonLinear(t *testing.T) {
 				}
 				c, se := worst(sol.Coef, d.coef, 11), worst(nlStdErr(t, pr, sol), d.se, 11)
 				rss := digits(sol.RSS, d.rss, 11)
-				t.Logf("%-9s %-8s %5d  %5.1f %5.1f %5.1f  %5d %6.0e  %s", m.name, m.level, start+1, c, se, rss, sol.Iterations, sol.Cond, sol.Reason)
+				t.Logf("%-9s %-8s %5d  %5.1f %5.1f %5.1f  %5d %6.0e  %s", m.name, m.level, start+1, c, se, rss, sol.Iterations, sol.Cond(), sol.Reason)
 				want, weak := weakSTRD[key]
 				if !weak {
 					want.coef, want.se, want.rss = 6, 6, 6

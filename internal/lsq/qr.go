@@ -12,23 +12,32 @@ import (
 // qr is the Householder factorisation A = Q·R of an n×p matrix, n ≥ p, kept in
 // LAPACK's compact form so that Q (n×n) is applied and never formed.
 type qr struct {
-	a    blas64.General // R above the diagonal, reflectors below
-	tau  []float64
-	work []float64
-	n, p int
+	a      blas64.General // R above the diagonal, reflectors below
+	tau    []float64
+	work   []float64
+	column []float64 // of R⁻¹
+	n, p   int
 }
 
-// factorise overwrites a (row-major, n×p, n ≥ p) with its QR factorisation.
-func factorise(a []float64, n, p int) *qr {
-	f := &qr{
-		a:   blas64.General{Rows: n, Cols: p, Stride: p, Data: a},
-		tau: make([]float64, p),
-		n:   n, p: p,
+// newQR returns the space for a factorisation.
+func newQR(n, p int) *qr {
+	return &qr{
+		a:   blas64.General{Rows: n, Cols: p, Stride: p, Data: make([]float64, n*p)},
+		tau: make([]float64, p), work: make([]float64, p), column: make([]float64, p),
+		n: n, p: p,
 	}
-	f.work = make([]float64, p)
-	lapack64.Geqrf(f.a, f.tau, f.work, len(f.work))
+}
+
+// factorise returns the QR factorisation of a (row-major, n×p, n ≥ p).
+func factorise(a []float64, n, p int) *qr {
+	f := newQR(n, p)
+	copy(f.a.Data, a)
+	f.factorise()
 	return f
 }
+
+// factorise overwrites the matrix in f with its factorisation.
+func (f *qr) factorise() { lapack64.Geqrf(f.a, f.tau, f.work, len(f.work)) }
 
 // apply overwrites v (length n) with Q·v, or with Qᵀ·v when t is blas.Trans.
 func (f *qr) apply(t blas.Transpose, v []float64) {
@@ -69,7 +78,7 @@ func (f *qr) dependent() bool {
 		return true
 	}
 	var size, inverse float64 // squares
-	column := make([]float64, f.p)
+	column := f.column
 	for j := range f.p {
 		clear(column)
 		column[j] = 1
