@@ -10,6 +10,19 @@ import (
 
 // What --json prints as the data of calib history and calib baseline. Values are in SI units, times in UTC.
 
+// historyDocuments are the schemas of them.
+func historyDocuments() map[string]document {
+	return map[string]document{
+		"data-baseline-list": dataOf[baselineList]("baseline list"), "data-baseline-remove": dataOf[historyRemoved]("baseline remove"),
+		"data-baseline-set": dataOf[baselineSet]("baseline set"), "data-baseline-show": dataOf[baselineShown]("baseline show"),
+		"data-history-ack": dataOf[historyAcks]("history ack"), "data-history-add": dataOf[historyAdditions]("history add"),
+		"data-history-export": dataOf[historyExported]("history export"), "data-history-list": dataOf[historyRuns]("history list"),
+		"data-history-log": dataOf[historyLog]("history log"), "data-history-metrics": dataOf[historyMetrics]("history metrics"),
+		"data-history-plot": dataOf[historyPlot]("history plot"), "data-history-remove": dataOf[historyRemoved]("history remove"),
+		"data-history-show": dataOf[historyRun]("history show"), "data-history-unack": dataOf[historyRemoved]("history unack"),
+	}
+}
+
 // historyAdditions is of history add.
 type historyAdditions struct {
 	Store string         `json:"store"`

@@ -188,7 +188,7 @@ func labRun(c *cli.Context) error {
 	case err != nil:
 		return withCode(code, err)
 	case code != 0:
-		return &coded{code: code, silent: true, err: fmt.Errorf("the command ended with exit code %d", code)}
+		return silent(withCode(code, fmt.Errorf("the command ended with exit code %d", code)), nil)
 	}
 	return nil
 }

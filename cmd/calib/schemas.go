@@ -61,15 +61,7 @@ func documents() map[string]document {
 		"event":   of[progress.Event]("event", "", "One line of progress on standard error."),
 		"verdict": of[compare.Verdict]("verdict", compare.Schema, "verdict.json: whether runs have become slower; also the data of compare and gate."),
 		"noise":   of[compare.Floor]("noise", compare.FloorSchema, "noise.json: how much runs of the same differ; also the data of run --aa."),
-
-		"data-baseline-list": dataOf[baselineList]("baseline list"), "data-baseline-remove": dataOf[historyRemoved]("baseline remove"),
-		"data-baseline-set": dataOf[baselineSet]("baseline set"), "data-baseline-show": dataOf[baselineShown]("baseline show"),
-		"data-export": dataOf[exported]("export"), "data-history-ack": dataOf[historyAcks]("history ack"),
-		"data-history-add": dataOf[historyAdditions]("history add"), "data-history-export": dataOf[historyExported]("history export"),
-		"data-history-list": dataOf[historyRuns]("history list"), "data-history-log": dataOf[historyLog]("history log"),
-		"data-history-metrics": dataOf[historyMetrics]("history metrics"), "data-history-plot": dataOf[historyPlot]("history plot"),
-		"data-history-remove": dataOf[historyRemoved]("history remove"), "data-history-show": dataOf[historyRun]("history show"),
-		"data-history-unack": dataOf[historyRemoved]("history unack"), "data-import": dataOf[imported]("import"),
+		"data-export": dataOf[exported]("export"), "data-import": dataOf[imported]("import"),
 		"data-report": dataOf[written]("report"), "data-version": dataOf[build]("version"),
 	}
 }
@@ -80,9 +72,11 @@ func schemas() (map[string]*jsonschema.Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	for name, schema := range documents() {
-		if all[name], err = schema(); err != nil {
-			return nil, err
+	for _, some := range []map[string]document{documents(), historyDocuments()} {
+		for name, schema := range some {
+			if all[name], err = schema(); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return all, nil
