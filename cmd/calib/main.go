@@ -12,6 +12,12 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"calib/cmd/calib/internal/about"
+	"calib/cmd/calib/internal/command"
+	"calib/cmd/calib/internal/history"
+	"calib/cmd/calib/internal/lab"
+	"calib/cmd/calib/internal/measuring"
+	"calib/cmd/calib/internal/results"
 	"calib/internal/environ"
 )
 
@@ -27,9 +33,9 @@ func execute(args []string) int {
 	app := newApp()
 	err := app.RunContext(ctx, args)
 	if ctx.Err() != nil && (err == nil || errors.Is(err, context.Canceled)) {
-		err = withCode(exitInterrupted, errInterrupted)
+		err = command.WithCode(command.ExitInterrupted, command.ErrInterrupted)
 	}
-	return report(app.Writer, app.ErrWriter, wantsJSON(args), commandOf(app.Commands, args[1:]), err)
+	return command.Report(app.Writer, app.ErrWriter, command.WantsJSON(args), command.CommandOf(app.Commands, args[1:]), err)
 }
 
 func newApp() *cli.App {
@@ -37,28 +43,28 @@ func newApp() *cli.App {
 		Name:    "calib",
 		Usage:   "measure a cluster's network and calibrate communication cost models",
 		Version: environ.Version(),
-		Flags:   rootFlags(),
+		Flags:   about.RootFlags(),
 		Description: "calib run --local 4         calibrate four agents on this machine\n" +
 			"calib run --hosts hosts.txt  calibrate a cluster; needs nothing but ssh\n" +
 			"Exit codes: 0 done, 1 failed, 2 wrong use, 3 regression, 4 partial (saved), 5 inconclusive, 130 interrupted (saved).",
 		DisableSliceFlagSeparator: true, // a host range holds commas: node[01-03,7]
 		HideHelpCommand:           true,
 		HideVersion:               true, // rootFlags has it
-		Before:                    checkRoot,
+		Before:                    about.CheckRoot,
 		ExitErrHandler:            func(*cli.Context, error) {}, // execute decides the exit code
 		OnUsageError:              usageError,
 		Commands: withUsage([]*cli.Command{
-			runCommand(), measureCommand(), fitCommand(), reportCommand(), planCommand(),
-			exportCommand(), importCommand(), compareCommand(), gateCommand(), historyCommand(), baselineCommand(),
-			hostsCommand(), labCommand(), agentCommand(), schemaCommand(), completionCommand(), manCommand(),
+			measuring.RunCommand(), measuring.MeasureCommand(), results.FitCommand(), results.ReportCommand(), measuring.PlanCommand(),
+			results.ExportCommand(), results.ImportCommand(), results.CompareCommand(), results.GateCommand(), history.Command(), history.BaselineCommand(),
+			measuring.HostsCommand(), lab.Command(), measuring.AgentCommand(), about.SchemaCommand(), about.CompletionCommand(), about.ManCommand(),
 		}),
 		CommandNotFound: nil,
 		Action: func(c *cli.Context) error {
 			if c.Bool("version") {
-				return tellVersion(c)
+				return about.PrintVersion(c)
 			}
 			if c.Args().Present() {
-				return usagef("no command %q; calib --help lists them", c.Args().First())
+				return command.Usagef("no command %q; calib --help lists them", c.Args().First())
 			}
 			return cli.ShowAppHelp(c)
 		},
@@ -80,5 +86,5 @@ func usageError(c *cli.Context, err error, _ bool) error {
 	if c != nil && c.Command != nil && c.Command.HelpName != "" {
 		name = c.Command.HelpName
 	}
-	return usagef("%w (see %s --help)", err, name)
+	return command.Usagef("%w (see %s --help)", err, name)
 }

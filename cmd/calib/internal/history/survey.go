@@ -1,0 +1,248 @@
+package history
+
+import (
+	"cmp"
+	"context"
+	"hash/fnv"
+	"math"
+	"slices"
+	"sort"
+	"time"
+
+	"calib/internal/history"
+	"calib/internal/stats"
+	"calib/reports/figure"
+)
+
+// A change of level is searched by these.
+const (
+	leastSegment = 5    // runs between two changes
+	leastEffect  = 0.05 // shift of the median
+	ackReach     = 5    // runs between a change and the run of an acknowledgement that covers it
+)
+
+// A cluster of 64 hosts has 8,064 series of links. Beyond so many readings of links in all, links are searched in fewer of
+// the newest runs, if in enough to tell.
+const (
+	linkReadings  = 200_000
+	leastLinkRuns = 40
+)
+
+// track is a metric over the runs, and what was found in it.
+type track struct {
+	of      history.Followed
+	in      []history.Reading
+	changes []foundChange
+	known   []figure.Known // acknowledgements, by reading
+}
+
+// foundChange is a change of level. ack covers it, or is nil.
+type foundChange struct {
+	stats.ChangePoint
+	ack *history.Ack
+}
+
+// survey is what a search for changes looked at and found.
+type survey struct {
+	runs           []history.Entry // oldest first
+	network, links []*track        // that have readings in them
+	linkRuns       int             // the newest so many runs in which links were searched
+
+	store  *history.Store
+	filter history.Filter
+	acks   []history.Ack
+}
+
+// surveyRuns searches the metrics of for changes in the runs of a filter. It reads these metrics in these runs, and nothing else.
+func surveyRuns(ctx context.Context, s *history.Store, f history.Filter, of []history.Followed) (*survey, error) {
+	v := &survey{store: s, filter: f}
+	var err error
+	if v.runs, err = s.List(ctx, f); err != nil {
+		return nil, err
+	}
+	if v.acks, err = s.Acks(ctx); err != nil {
+		return nil, err
+	}
+	if len(v.runs) == 0 {
+		return v, nil
+	}
+	v.linkRuns = linkWindow(len(v.runs), of)
+	for _, m := range of {
+		runs, to := len(v.runs), &v.network
+		if m.Link() != "" {
+			runs, to = v.linkRuns, &v.links
+		}
+		t, err := v.track(ctx, m, runs)
+		if err != nil {
+			return nil, err
+		}
+		if len(t.in) > 0 {
+			*to = append(*to, t)
+		}
+	}
+	return v, nil
+}
+
+// linkWindow returns in how many of n runs links are searched.
+func linkWindow(n int, of []history.Followed) int {
+	links := 0
+	for _, m := range of {
+		if m.Link() != "" {
+			links++
+		}
+	}
+	if links*n <= linkReadings {
+		return n
+	}
+	return min(max(linkReadings/links, leastLinkRuns), n)
+}
+
+// track reads a metric in the newest runs and searches it.
+func (v *survey) track(ctx context.Context, m history.Followed, runs int) (*track, error) {
+	f := v.filter
+	f.Last, f.Since = runs, v.runs[len(v.runs)-runs].Started
+	t := &track{of: m}
+	if m.Last.Before(f.Since) {
+		return t, nil
+	}
+	var err error
+	if t.in, err = v.store.Series(ctx, m, f); err == nil {
+		t.search(v.acks)
+	}
+	return t, err
+}
+
+// whole reads tracks of links again that were searched in fewer runs than there are.
+func (v *survey) whole(ctx context.Context, tracks []*track) error {
+	for _, t := range tracks {
+		if t.of.Link() == "" || v.linkRuns == len(v.runs) {
+			continue
+		}
+		all, err := v.track(ctx, t.of, len(v.runs))
+		if err != nil {
+			return err
+		}
+		*t = *all
+	}
+	return nil
+}
+
+// search finds the changes of level. Equal readings give equal changes: the permutations are seeded by what is followed.
+func (t *track) search(acks []history.Ack) {
+	y := make([]float64, len(t.in))
+	for i, r := range t.in {
+		y[i] = r.Value
+	}
+	h := fnv.New64a()
+	h.Write([]byte(t.of.Name + "\x00" + t.of.Link())) // a hash never fails
+	for _, c := range stats.EDivisive(y, stats.ChangeOptions{Segment: leastSegment, Effect: leastEffect, Seed: h.Sum64()}) {
+		t.changes = append(t.changes, foundChange{ChangePoint: c})
+	}
+	t.acknowledge(acks)
+}
+
+// acknowledge notes which acknowledgement, the nearest, covers each change; one that covers none is noted at its own run.
+func (t *track) acknowledge(acks []history.Ack) {
+	reasons := map[int]string{}
+	say := func(at int, reason string) {
+		if reasons[at] != "" {
+			reason = reasons[at] + ", " + reason
+		}
+		reasons[at] = reason
+	}
+	near := make([]int, len(t.changes))
+	for i := range acks {
+		at, ok := t.place(acks[i])
+		if !ok || !acks[i].Covers(t.of) {
+			continue
+		}
+		covers := false
+		for k := range t.changes {
+			c := &t.changes[k]
+			d := max(at-c.Index, c.Index-at)
+			if d > ackReach {
+				continue
+			}
+			covers = true
+			say(c.Index, acks[i].Reason)
+			if c.ack == nil || d < near[k] {
+				c.ack, near[k] = &acks[i], d
+			}
+		}
+		if !covers && at < len(t.in) {
+			say(at, acks[i].Reason)
+		}
+	}
+	for at, reason := range reasons {
+		t.known = append(t.known, figure.Known{At: at, Reason: reason})
+	}
+	slices.SortFunc(t.known, func(a, b figure.Known) int { return a.At - b.At })
+}
+
+// place returns the reading where an acknowledgement belongs: that of its run or, where it has none here, the first behind its
+// start. It is false for a run before all readings.
+func (t *track) place(a history.Ack) (int, bool) {
+	if i := slices.IndexFunc(t.in, func(r history.Reading) bool { return r.Run == a.Run }); i >= 0 {
+		return i, true
+	}
+	if len(t.in) == 0 || a.At.Before(t.in[0].At) {
+		return 0, false
+	}
+	return sort.Search(len(t.in), func(i int) bool { return !t.in[i].At.Before(a.At) }), true
+}
+
+// largest is the largest share of a change, 0 where there is none.
+func (t *track) largest() float64 {
+	most := 0.0
+	for _, c := range t.changes {
+		most = max(most, math.Abs(c.Effect))
+	}
+	return most
+}
+
+// pick returns n tracks, those of the largest changes, in the order in which they were.
+func pick(all []*track, n int) []*track {
+	if len(all) <= n {
+		return all
+	}
+	by := slices.Clone(all)
+	slices.SortStableFunc(by, func(a, b *track) int { return cmp.Compare(b.largest(), a.largest()) })
+	keep := map[*track]bool{}
+	for _, t := range by[:max(n, 0)] {
+		keep[t] = true
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(t *track) bool { return !keep[t] })
+}
+
+// changed returns the tracks that have a change.
+func changed(all []*track) []*track {
+	return slices.DeleteFunc(slices.Clone(all), func(t *track) bool { return len(t.changes) == 0 })
+}
+
+// changes lists the changes of all tracks, newest first.
+func (v *survey) changes() []historyChange {
+	out := []historyChange{}
+	for _, t := range slices.Concat(v.network, v.links) {
+		for _, c := range t.changes {
+			out = append(out, t.tell(c))
+		}
+	}
+	slices.SortStableFunc(out, func(a, b historyChange) int { return b.At.Compare(a.At) })
+	return out
+}
+
+// tell is a change as it is printed.
+func (t *track) tell(c foundChange) historyChange {
+	r := t.in[c.Index]
+	out := historyChange{Metric: t.of.Name, From: t.of.From, To: t.of.To, Unit: t.of.Unit, Run: r.Run, At: r.At,
+		Before: c.Before, After: c.After, P: c.P, Verdict: verdictOf(t.of.Better, c.Before, c.After), Ack: c.ack}
+	if !math.IsInf(c.Effect, 0) && !math.IsNaN(c.Effect) {
+		out.Share = &c.Effect
+	}
+	return out
+}
+
+// span is the time from the first run to the last.
+func (v *survey) span() (from, to time.Time) {
+	return v.runs[0].Started, v.runs[len(v.runs)-1].Started
+}

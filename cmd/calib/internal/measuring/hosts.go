@@ -1,0 +1,76 @@
+package measuring
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"calib/cmd/calib/internal/command"
+	"calib/internal/hosts"
+	"calib/reports"
+)
+
+func HostsCommand() *cli.Command {
+	return &cli.Command{
+		Name: "hosts", Usage: "work with host lists",
+		Description: "A hosts file has one host or range a line, # comments, then key=value:\n" +
+			"node[01-16,20] user=bench cpu=2\ngate addr=10.1.0.1 port=7100\ncalib://[fd00::5]:7077\n" +
+			"addr= and port= are where peers dial for data, user= whom ssh logs in as, cpu= where the timing thread is pinned.",
+		Subcommands: []*cli.Command{
+			{Name: "expand", Usage: "print the hosts of ranges or hosts files, one a line", ArgsUsage: "RANGE|FILE...",
+				Flags: []cli.Flag{command.JSONFlag()}, Action: hostsExpand},
+			{Name: "fold", Usage: "print host names as ranges", ArgsUsage: "NAME...",
+				Flags: []cli.Flag{command.JSONFlag()}, Action: hostsFold},
+		},
+		Action: func(c *cli.Context) error {
+			if c.Args().Present() {
+				return command.Usagef("no command %q; calib hosts --help lists them", c.Args().First())
+			}
+			return cli.ShowSubcommandHelp(c)
+		},
+	}
+}
+
+func hostsExpand(c *cli.Context) error {
+	if err := command.NoFlagsAfter(c); err != nil {
+		return err
+	}
+	if c.NArg() == 0 {
+		return command.Usagef("hosts expand: give ranges such as node[01-16], or hosts files")
+	}
+	var names []string
+	for _, arg := range c.Args().Slice() {
+		w := where{Ranges: []string{arg}}
+		if command.Exists(arg) {
+			w = where{HostsFile: arg}
+		}
+		list, err := w.list(command.NoteTo(c))
+		if err != nil {
+			return err
+		}
+		for _, h := range list {
+			names = append(names, h.Name)
+		}
+	}
+	return printNames(c, "hosts expand", names, strings.Join(names, "\n"))
+}
+
+func hostsFold(c *cli.Context) error {
+	if err := command.NoFlagsAfter(c); err != nil {
+		return err
+	}
+	if c.NArg() == 0 {
+		return command.Usagef("hosts fold: give host names")
+	}
+	folded := hosts.Fold(c.Args().Slice())
+	return printNames(c, "hosts fold", []string{folded}, folded)
+}
+
+func printNames(c *cli.Context, verb string, names []string, text string) error {
+	if c.Bool("json") {
+		return reports.Result{Command: verb, Data: names}.Encode(c.App.Writer)
+	}
+	_, err := fmt.Fprintln(c.App.Writer, text)
+	return err
+}

@@ -1,0 +1,94 @@
+package measuring
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"calib/cmd/calib/internal/command"
+	"calib/cmd/calib/internal/runfiles"
+	"calib/internal/rundir"
+	"calib/reports"
+)
+
+func RunCommand() *cli.Command {
+	return &cli.Command{
+		Name: "run", Usage: "measure, fit and report: the main job",
+		Description: "calib run --local 4 --plan quick       four agents on this machine, under a minute\n" +
+			"calib run --hosts hosts.txt            a cluster; copies itself to the hosts over ssh\n" +
+			"calib run --hosts H --launch 'ip netns exec {host}'\n" +
+			"                                       any prefix that runs a command on a host\n" +
+			"calib run --sim sparc1994:8            a network of known truth, in virtual time\n" +
+			"calib run --aa 10 --hosts hosts.txt    ten runs of the same, one after the other: how much they differ is the noise\n" +
+			"                                       floor of calib compare and calib gate",
+		Flags: command.Join(WhereFlags(), PlanFlags(), OutFlags(), []cli.Flag{
+			&cli.IntFlag{Name: "aa", Usage: "make `N` runs of the same, and write how much they differ to noise.json"},
+		}),
+		Action: func(c *cli.Context) error {
+			if c.IsSet("aa") {
+				return runAA(c)
+			}
+			j, err := newJob(c)
+			if err != nil {
+				return err
+			}
+			err = j.complete()
+			if j.dir == nil {
+				return err
+			}
+			return runfiles.Print(c, "run", j.dir.Path(), err)
+		},
+	}
+}
+
+// complete measures, then fits what was measured, also when that is only a part; what failed to be measured decides the
+// exit code before what failed to be fitted. Without a run directory nothing was begun.
+func (j *job) complete() error {
+	err := j.measure(j.c.Context)
+	if j.dir == nil {
+		j.show.Done()
+		return err
+	}
+	if j.result != nil && j.result.Slots+j.result.Had > 0 {
+		j.show.Phase("fit")
+		j.unfit = j.fit()
+	}
+	return j.finish(err)
+}
+
+// fit writes params.json and the reports of the job's run.
+func (j *job) fit() error {
+	d, err := j.dir.Dataset()
+	if err != nil {
+		return err
+	}
+	p, err := runfiles.Fit(d, 0)
+	if err != nil {
+		return err
+	}
+	p.Warnings = append(p.Warnings, j.notes...)
+	return runfiles.WriteResults(j.dir, d, p)
+}
+
+// tellMeasured says where the samples are, and passes the error on, which says so too.
+func tellMeasured(c *cli.Context, path string, err error) error {
+	if c.Bool("json") {
+		dir, openErr := rundir.Open(path)
+		if openErr != nil {
+			return errors.Join(err, openErr)
+		}
+		r := reports.Result{Command: "measure", Exit: command.CodeOf(err), Run: path, Files: runfiles.FilesOf(path), Warnings: dir.Run().Warnings}
+		if err != nil {
+			r.Error = err.Error()
+		}
+		return command.Silent(err, r.Encode(c.App.Writer))
+	}
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(c.App.Writer, "The samples are in %s; calib fit %s makes parameters of them.\n",
+		filepath.Join(path, rundir.SamplesFile), path)
+	return err
+}

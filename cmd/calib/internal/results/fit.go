@@ -1,0 +1,37 @@
+package results
+
+import (
+	"github.com/urfave/cli/v2"
+
+	"calib/cmd/calib/internal/command"
+	"calib/cmd/calib/internal/runfiles"
+)
+
+func FitCommand() *cli.Command {
+	return &cli.Command{
+		Name: "fit", Usage: "fit the models to a run's samples again: write params.json and report.txt", ArgsUsage: "RUN",
+		Flags: []cli.Flag{
+			&cli.Uint64Flag{Name: "seed", Usage: "`N` of the bootstrap; 0 is the run's own"},
+			command.JSONFlag(), command.QuietFlag(),
+		},
+		Action: func(c *cli.Context) error {
+			dir, err := runfiles.Open(c)
+			if err != nil {
+				return err
+			}
+			d, err := dir.Dataset()
+			if err != nil {
+				return err
+			}
+			p, err := runfiles.Fit(d, c.Uint64("seed"))
+			if err != nil {
+				return err
+			}
+			p.Warnings = append(p.Warnings, dir.Run().Warnings...)
+			if err := runfiles.WriteResults(dir, d, p); err != nil {
+				return err
+			}
+			return runfiles.Print(c, "fit", dir.Path(), nil)
+		},
+	}
+}
