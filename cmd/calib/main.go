@@ -27,6 +27,9 @@ func main() {
 
 // execute runs one command line and returns its exit code; README.md lists them.
 func execute(args []string) int {
+	if about.CompletionBehindDashes(args) {
+		return command.ExitOK
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second interrupt ends the process at once; agents end with their input
@@ -48,8 +51,9 @@ func newApp() *cli.App {
 			"calib run --hosts hosts.txt  calibrate a cluster; needs nothing but ssh\n" +
 			"Exit codes: 0 done, 1 failed, 2 wrong use, 3 regression, 4 partial (saved), 5 inconclusive, 130 interrupted (saved).",
 		DisableSliceFlagSeparator: true, // a host range holds commas: node[01-03,7]
+		EnableBashCompletion:      true,
 		HideHelpCommand:           true,
-		HideVersion:               true, // rootFlags has it
+		HideVersion:               true, // about.RootFlags has it
 		Before:                    about.CheckRoot,
 		ExitErrHandler:            func(*cli.Context, error) {}, // execute decides the exit code
 		OnUsageError:              usageError,
@@ -58,7 +62,6 @@ func newApp() *cli.App {
 			results.ExportCommand(), results.ImportCommand(), results.CompareCommand(), results.GateCommand(), history.Command(), history.BaselineCommand(),
 			measuring.HostsCommand(), lab.Command(), measuring.AgentCommand(), about.SchemaCommand(), about.CompletionCommand(), about.ManCommand(),
 		}),
-		CommandNotFound: nil,
 		Action: func(c *cli.Context) error {
 			if c.Bool("version") {
 				return about.PrintVersion(c)

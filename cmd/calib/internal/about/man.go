@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -14,8 +13,7 @@ import (
 	"calib/reports"
 )
 
-// ManCommand makes the pages of the tree of commands itself: what --help says and what the manual says are one text. The
-// library's own converter was rejected: it goes through Markdown, where the examples of the descriptions lose their form.
+// ManCommand prints the manual that the cli library makes of the tree of commands.
 func ManCommand() *cli.Command {
 	return &cli.Command{
 		Name: "man", Usage: "print the manual as a man page, or write a page for each command",
@@ -29,21 +27,25 @@ func ManCommand() *cli.Command {
 			if err := command.NoArgs(c); err != nil {
 				return err
 			}
-			all := pages(c.App, thisBuild())
+			root := &cli.Command{Name: "calib", Usage: c.App.Usage, Description: c.App.Description, Flags: c.App.Flags, Subcommands: c.App.Commands}
 			if c.IsSet("dir") {
-				return writePages(c, all)
+				return writePages(c, root)
 			}
-			if c.Bool("json") {
-				return reports.Result{Command: "man", Data: map[string]string{"page": all[0].text}}.Encode(c.App.Writer)
+			page, err := manual("", root).ToManWithSection(1)
+			switch {
+			case err != nil:
+				return fmt.Errorf("manual: %w", err)
+			case c.Bool("json"):
+				return reports.Result{Command: "man", Data: map[string]string{"page": page}}.Encode(c.App.Writer)
 			}
-			_, err := fmt.Fprint(c.App.Writer, all[0].text)
+			_, err = fmt.Fprint(c.App.Writer, page)
 			return err
 		},
 	}
 }
 
-// writePages writes each page whole or not at all, and names the files.
-func writePages(c *cli.Context, all []page) error {
+// writePages writes calib.1 and a page for each command, each whole or not at all, and names the files.
+func writePages(c *cli.Context, root *cli.Command) error {
 	dir := c.String("dir")
 	if dir == "" {
 		return command.Usagef("--dir DIR: name a directory")
@@ -51,10 +53,18 @@ func writePages(c *cli.Context, all []page) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("make the directory of the pages: %w", err)
 	}
+	pages := []*cli.App{manual("", root)}
+	for _, verb := range c.App.VisibleCommands() {
+		pages = append(pages, manual("calib ", verb))
+	}
 	var paths []string
-	for _, p := range all {
-		path := filepath.Join(dir, p.name)
-		if err := files.Replace(path, []byte(p.text)); err != nil {
+	for _, p := range pages {
+		text, err := p.ToManWithSection(1)
+		if err != nil {
+			return fmt.Errorf("manual of %s: %w", p.Name, err)
+		}
+		path := filepath.Join(dir, p.Name+".1")
+		if err := files.Replace(path, []byte(text)); err != nil {
 			return err
 		}
 		paths = append(paths, path)
@@ -62,97 +72,33 @@ func writePages(c *cli.Context, all []page) error {
 	return command.PrintFiles(c, "man", "", command.Written{Format: "man", Files: paths})
 }
 
-// page is one file of the manual.
-type page struct{ name, text string }
+// manual is a command as an application with a page of its own. The library runs the lines of a description together; in a
+// code block the examples keep their form.
+func manual(above string, c *cli.Command) *cli.App {
+	path := above + c.Name
+	return &cli.App{Name: strings.ReplaceAll(path, " ", "-"), Usage: c.Usage, UsageText: synopsis(above, c),
+		Description: "```\n" + c.Description + "\n```", Flags: c.VisibleFlags(), Commands: described(path+" ", c.Subcommands)}
+}
 
-// pages makes calib.1, which has the whole tree, and a page for each command.
-func pages(app *cli.App, b build) []page {
-	verbs := visible(app.Commands)
-	r := &roff{}
-	r.head("calib", app.Usage, b)
-	r.section("SYNOPSIS")
-	r.line(bold("calib") + " " + italic("command") + " [" + italic("options") + "] [" + italic("arguments") + "]")
-	r.macro(".br")
-	r.line(bold("calib --version") + " [" + bold("--json") + "]")
-	_, examples := describe(app.Description) // its prose, the exit codes, has a section
-	r.section("DESCRIPTION")
-	r.line(escape(sentence(app.Usage)))
-	r.line(escape("Options stand before arguments. Each command is also a page of its own, such as calib-run(1)."))
-	r.section("COMMANDS")
-	for _, v := range verbs {
-		r.command("calib", v)
-	}
-	r.section("OPTIONS")
-	r.options(app.VisibleFlags())
-	r.tail(examples, seeAlso("calib", verbs))
-	out := []page{{"calib.1", r.String()}}
-	for _, v := range verbs {
-		out = append(out, page{"calib-" + v.Name + ".1", verbPage(v, verbs, b)})
+// described copies commands for the manual: each under its full name, and with synopsis and description, which the library
+// leaves out, in the place of the usage text.
+func described(above string, commands []*cli.Command) []*cli.Command {
+	var out []*cli.Command
+	for _, c := range commands {
+		if c.Hidden {
+			continue
+		}
+		out = append(out, &cli.Command{Name: above + c.Name, Aliases: c.Aliases, Usage: c.Usage, Flags: c.VisibleFlags(),
+			UsageText: synopsis(above, c) + "\n\n" + c.Description, Subcommands: described(above+c.Name+" ", c.Subcommands)})
 	}
 	return out
 }
 
-func verbPage(v *cli.Command, verbs []*cli.Command, b build) string {
-	r := &roff{}
-	r.head("calib-"+v.Name, v.Usage, b)
-	r.section("SYNOPSIS")
-	r.line(synopsis("calib", v))
-	for _, s := range visible(v.Subcommands) {
-		r.macro(".br")
-		r.line(synopsis("calib "+v.Name, s))
+// synopsis is the command line of c.
+func synopsis(above string, c *cli.Command) string {
+	line := above + c.Name
+	if len(c.Subcommands) > 0 {
+		line += " COMMAND"
 	}
-	prose, examples := describe(v.Description)
-	r.section("DESCRIPTION")
-	r.line(escape(sentence(v.Usage)))
-	r.paragraphs(prose)
-	if subs := visible(v.Subcommands); len(subs) > 0 {
-		r.section("COMMANDS")
-		for _, s := range subs {
-			r.command("calib "+v.Name, s)
-		}
-	}
-	r.section("OPTIONS")
-	r.options(append(slices.Clone(v.VisibleFlags()), cli.HelpFlag))
-	r.tail(examples, seeAlso("calib-"+v.Name, verbs))
-	return r.String()
-}
-
-// seeAlso lists the pages but for one's own.
-func seeAlso(own string, verbs []*cli.Command) []string {
-	names := []string{"calib"}
-	for _, v := range verbs {
-		names = append(names, "calib-"+v.Name)
-	}
-	return slices.DeleteFunc(names, func(n string) bool { return n == own })
-}
-
-// sentence makes a sentence of a usage.
-func sentence(s string) string {
-	if s == "" {
-		return ""
-	}
-	return strings.TrimSuffix(strings.ToUpper(s[:1])+s[1:], ".") + "."
-}
-
-// example is a command line, and what it does.
-type example struct{ line, about string }
-
-// describe takes the examples out of a description: lines in two columns, or that begin with calib. What is indented goes on
-// with the example before it.
-func describe(text string) (prose []string, examples []example) {
-	for _, line := range strings.Split(text, "\n") {
-		left, about, columns := strings.Cut(line, "  ")
-		about = strings.TrimSpace(about)
-		switch {
-		case strings.TrimSpace(line) == "":
-		case left == "" && len(examples) > 0:
-			last := &examples[len(examples)-1]
-			last.about = strings.TrimSpace(last.about + " " + about)
-		case columns && left != "" || strings.HasPrefix(line, "calib "):
-			examples = append(examples, example{left, about})
-		default:
-			prose = append(prose, strings.TrimSpace(line))
-		}
-	}
-	return prose, examples
+	return strings.TrimSpace(line + " [OPTIONS] " + c.ArgsUsage)
 }
