@@ -38,7 +38,7 @@ func execute(args []string) int {
 	if ctx.Err() != nil && (err == nil || errors.Is(err, context.Canceled)) {
 		err = command.WithCode(command.ExitInterrupted, command.ErrInterrupted)
 	}
-	return command.Report(app.Writer, app.ErrWriter, command.WantsJSON(args), command.CommandOf(app.Commands, args[1:]), err)
+	return command.Report(app.Writer, app.ErrWriter, command.WantsJSON(args), command.NameOf(app.Commands, args[1:]), err)
 }
 
 func newApp() *cli.App {

@@ -55,7 +55,7 @@ func collect[T any](ctx context.Context, s *Store, what string, row func(scan fu
 		return nil, s.wrap(what, err)
 	}
 	defer rows.Close()
-	var out []T
+	out := []T{}
 	for rows.Next() {
 		v, err := row(rows.Scan)
 		if err != nil {

@@ -69,7 +69,7 @@ func writePages(c *cli.Context, root *cli.Command) error {
 		}
 		paths = append(paths, path)
 	}
-	return command.PrintFiles(c, "man", "", command.Written{Format: "man", Files: paths})
+	return command.AnswerFiles(c, "man", "", command.Written{Format: "man", Files: paths})
 }
 
 // manual is a command as an application with a page of its own. The library runs the lines of a description together; in a

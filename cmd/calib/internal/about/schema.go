@@ -1,3 +1,4 @@
+// Package about holds the commands that tell of calib itself: its version, manual, shell completions and JSON Schemas.
 package about
 
 import (
@@ -17,6 +18,7 @@ import (
 	"calib/reports/compare"
 )
 
+// SchemaCommand is calib schema.
 func SchemaCommand() *cli.Command {
 	return &cli.Command{
 		Name: "schema", Usage: "print the JSON Schema of calib's files and documents", ArgsUsage: "[NAME]",
@@ -44,16 +46,16 @@ func SchemaCommand() *cli.Command {
 	}
 }
 
-// documents are what commands print and write beyond what package reports knows.
-func documents() map[string]command.Document {
-	return map[string]command.Document{
-		"run":         rundir.JSONSchema,
-		"event":       command.DocumentOf[progress.Event]("event", "", "One line of progress on standard error."),
-		"verdict":     command.DocumentOf[compare.Verdict]("verdict", compare.Schema, "verdict.json: whether runs have become slower; also the data of compare and gate."),
-		"noise":       command.DocumentOf[compare.Floor]("noise", compare.FloorSchema, "noise.json: how much runs of the same differ; also the data of run --aa."),
-		"data-export": command.DataOf[results.Exported]("export"), "data-import": command.DataOf[results.Imported]("import"),
-		"data-report": command.DataOf[command.Written]("report"), "data-version": command.DataOf[build]("version"),
+// documents are what commands print and write, beyond what package reports knows.
+func documents() []command.Document {
+	own := []command.Document{
+		{Name: "run", Schema: rundir.JSONSchema},
+		command.DocumentOf[progress.Event]("event", "", "One line of progress on standard error."),
+		command.DocumentOf[compare.Verdict]("verdict", compare.Schema, "verdict.json: whether runs have become slower; also the data of compare and gate."),
+		command.DocumentOf[compare.Floor]("noise", compare.FloorSchema, "noise.json: how much runs of the same differ; also the data of run --aa."),
+		command.DataOf[build]("version"),
 	}
+	return slices.Concat(own, results.Documents(), history.Documents())
 }
 
 // Schemas makes every schema, by name.
@@ -62,11 +64,9 @@ func Schemas() (map[string]*jsonschema.Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, some := range []map[string]command.Document{documents(), history.Documents()} {
-		for name, schema := range some {
-			if all[name], err = schema(); err != nil {
-				return nil, err
-			}
+	for _, d := range documents() {
+		if all[d.Name], err = d.Schema(); err != nil {
+			return nil, err
 		}
 	}
 	return all, nil

@@ -1,3 +1,5 @@
+// Package command holds what all commands of calib share: exit codes and the errors that carry them, the check of arguments,
+// shared flags, and output: one JSON document with --json, else text.
 package command
 
 import (
@@ -23,9 +25,10 @@ const (
 	ExitInterrupted  = 130
 )
 
+// ErrInterrupted is how a command ends that was interrupted.
 var ErrInterrupted = errors.New("interrupted")
 
-// Coded is an error that knows its exit code. silent errors were already told to the user.
+// Coded is an error with an exit code. A silent one has been reported to the user already.
 type Coded struct {
 	code   int
 	silent bool
@@ -36,19 +39,18 @@ func (c *Coded) Error() string { return c.err.Error() }
 
 func (c *Coded) Unwrap() error { return c.err }
 
-// ExitCode lets the cli library carry it.
-func (c *Coded) ExitCode() int { return c.code }
-
+// WithCode gives err an exit code.
 func WithCode(code int, err error) error { return &Coded{code: code, err: err} }
 
-// Usagef is a wrong use: exit 2.
+// Usagef is an error of wrong use: exit code 2.
 func Usagef(format string, args ...any) error {
 	return WithCode(ExitUsage, fmt.Errorf(format, args...))
 }
 
+// CodeOf returns the exit code of err: its own, or ExitFailed.
 func CodeOf(err error) int {
 	var c *Coded
-	var x cli.ExitCoder
+	var x cli.ExitCoder // of the cli library
 	switch {
 	case err == nil:
 		return ExitOK
@@ -60,10 +62,10 @@ func CodeOf(err error) int {
 	return ExitFailed
 }
 
-// Silent joins err with what failed while telling it; err itself has been told.
-func Silent(err, telling error) error {
-	if telling != nil {
-		return errors.Join(err, telling)
+// Silent is err, marked as reported. reporting is what failed meanwhile: then err is still to be reported with it.
+func Silent(err, reporting error) error {
+	if reporting != nil {
+		return errors.Join(err, reporting)
 	}
 	if err == nil {
 		return nil
@@ -71,16 +73,15 @@ func Silent(err, telling error) error {
 	return &Coded{code: CodeOf(err), silent: true, err: err}
 }
 
-// Report tells the user of err, as one JSON document on out where asked, and returns the exit code.
-func Report(out, errOut io.Writer, asJSON bool, command string, err error) int {
+// Report prints err, unless that was done, and returns the exit code: as one JSON document on out, or as a line on errOut.
+func Report(out, errOut io.Writer, asJSON bool, name string, err error) int {
 	code := CodeOf(err)
 	var c *Coded
 	if err == nil || (errors.As(err, &c) && c.silent) {
 		return code
 	}
 	if asJSON {
-		err := reports.Result{Command: command, Exit: code, Error: err.Error()}.Encode(out)
-		if err == nil {
+		if (reports.Result{Command: name, Exit: code, Error: err.Error()}).Encode(out) == nil {
 			return code
 		}
 	}
@@ -101,8 +102,8 @@ func WantsJSON(args []string) bool {
 	return false
 }
 
-// CommandOf returns the words of args that name a command: "run", "hosts expand".
-func CommandOf(cmds []*cli.Command, args []string) string {
+// NameOf returns the words of args that name a command: "run", "hosts expand".
+func NameOf(cmds []*cli.Command, args []string) string {
 	var words []string
 	for _, a := range args {
 		i := slices.IndexFunc(cmds, func(c *cli.Command) bool { return c.HasName(a) })

@@ -8,15 +8,18 @@ import (
 	"calib/reports"
 )
 
-// Document makes the schema of one kind of document.
-type Document func() (*jsonschema.Schema, error)
-
-// DocumentOf is the document of type T: version is what its member "schema" says, or empty.
-func DocumentOf[T any](name, version, description string) Document {
-	return func() (*jsonschema.Schema, error) { return reports.SchemaOf[T](name, version, description, nil) }
+// Document is a kind of document, by the name of its schema.
+type Document struct {
+	Name   string
+	Schema func() (*jsonschema.Schema, error)
 }
 
-// DataOf is the data of one command's result.
-func DataOf[T any](command string) Document {
-	return DocumentOf[T]("data-"+strings.ReplaceAll(command, " ", "-"), "", "Member data of what calib "+command+" --json prints.")
+// DocumentOf is the document of type T. version is the value of its member "schema", or empty.
+func DocumentOf[T any](name, version, description string) Document {
+	return Document{name, func() (*jsonschema.Schema, error) { return reports.SchemaOf[T](name, version, description, nil) }}
+}
+
+// DataOf is the data in the result of the command called name.
+func DataOf[T any](name string) Document {
+	return DocumentOf[T]("data-"+strings.ReplaceAll(name, " ", "-"), "", "Member data of what calib "+name+" --json prints.")
 }

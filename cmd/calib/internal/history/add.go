@@ -2,6 +2,7 @@ package history
 
 import (
 	"fmt"
+	"io"
 	"path/filepath"
 	"time"
 
@@ -14,31 +15,31 @@ import (
 	"calib/reports"
 )
 
-func historyAddCommand() *cli.Command {
+func addCommand() *cli.Command {
 	return &cli.Command{
 		Name: "add", Usage: "keep runs", ArgsUsage: "RUN...",
 		Description: "RUN is a run directory, its params.json, or a directory of runs (as calib run --aa writes). A run is stored whole:\n" +
-			"its directory is not needed again, unless for its raw timings. A run that is there already is left as it is.",
+			"its directory is needed again only for its raw timings. A run that is there already is left as it is.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "label", Usage: "`LABEL` of the runs, such as nightly"},
 			&cli.StringFlag{Name: "commit", Usage: "`REVISION` of what was tested"},
 			&cli.StringFlag{Name: "at", Usage: "`TIME` at which the run started, for a params.json without a run.json; else its ID says"},
 			StoreFlag(), command.JSONFlag(), command.QuietFlag(),
 		},
-		Action: historyAdd,
+		Action: addRuns,
 	}
 }
 
-func historyAdd(c *cli.Context) error {
+func addRuns(c *cli.Context) error {
 	if err := command.NoFlagsAfter(c); err != nil {
 		return err
 	}
 	if c.NArg() == 0 {
 		return command.Usagef("history add: give run directories (see %s --help)", c.Command.HelpName)
 	}
-	a := additions{c: c, entry: history.Entry{Label: c.String("label"), Commit: c.String("commit")}}
+	a := adder{entry: history.Entry{Label: c.String("label"), Commit: c.String("commit")}, done: []addition{}}
 	var err error
-	if a.at, err = momentFlag(c, "at"); err != nil {
+	if a.started, err = timeFlag(c, "at"); err != nil {
 		return err
 	}
 	var paths []string
@@ -49,55 +50,66 @@ func historyAdd(c *cli.Context) error {
 		}
 		paths = append(paths, found...)
 	}
-	if !a.at.IsZero() && len(paths) != 1 {
+	if !a.started.IsZero() && len(paths) != 1 {
 		return command.Usagef("--at is the start of one run, and these are %d", len(paths))
 	}
 	return withStore(c, history.Open, func(s *history.Store) error {
-		err := storeError(a.add(s, paths))
-		return tellAdded(c, s.Path(), a.done, err)
+		err := storeError(a.add(c, s, paths))
+		// Runs before one that failed are stored, and so are printed too.
+		out := reports.Result{Command: "history add", Data: additions{s.Path(), a.done}}
+		return command.AnswerResult(c, out, err, func(w io.Writer) error {
+			t := command.NewTable(w)
+			for _, r := range a.done {
+				what := "added"
+				if !r.Added {
+					what = "already there, and left as it is"
+				}
+				t.Row(r.ID, r.Started, what)
+			}
+			return t.Flush()
+		})
 	})
 }
 
-// additions adds runs to a history, one after the other.
-type additions struct {
-	c     *cli.Context
-	entry history.Entry // what is said of all
-	at    time.Time     // start of a run that does not say; zero where it is not given
-	done  []historyAdded
+// adder adds runs to a history, one after the other.
+type adder struct {
+	entry   history.Entry // label and commit of all
+	started time.Time     // start of a run whose files do not say it; zero where it is not given
+	done    []addition
 }
 
 // add adds the runs of params.json files. It ends with the first that cannot be added; those before it are stored.
-func (a *additions) add(s *history.Store, paths []string) error {
+func (a *adder) add(c *cli.Context, s *history.Store, paths []string) error {
 	for _, path := range paths {
 		r, err := a.record(path)
 		if err != nil {
 			return err
 		}
-		added, err := s.Add(a.c.Context, r)
+		added, err := s.Add(c.Context, r)
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
-		a.done = append(a.done, historyAdded{ID: r.ID, Started: r.Started, Path: r.Path, Added: added})
+		a.done = append(a.done, addition{ID: r.ID, Started: r.Started, Path: r.Path, Added: added})
 	}
 	return nil
 }
 
-// record reads a params.json, and what the run.json beside it says.
-func (a *additions) record(path string) (history.Record, error) {
+// record reads a params.json, and the run.json beside it.
+func (a *adder) record(path string) (history.Record, error) {
 	p, err := runfiles.ReadParams(path)
 	if err != nil {
 		return history.Record{}, command.WithCode(command.ExitUsage, err)
 	}
 	r := history.Record{Entry: a.entry, Params: p}
-	r.ID, r.Started, r.Path = p.Run.ID, a.at, path
+	r.ID, r.Started, r.Path = p.Run.ID, a.started, path
 	dir := filepath.Dir(path)
-	if command.HasFile(filepath.Join(dir, rundir.RunFile)) {
+	if command.Exists(filepath.Join(dir, rundir.RunFile)) {
 		d, err := rundir.Open(dir)
 		if err != nil {
 			return r, command.WithCode(command.ExitUsage, err)
 		}
 		if run := d.Run(); run.ID == p.Run.ID {
-			if !a.at.IsZero() {
+			if !a.started.IsZero() {
 				return r, command.Usagef("--at: %s says when run %s started, %s", d.File(rundir.RunFile), run.ID, run.Started.Format(time.RFC3339))
 			}
 			r.Started, r.Status, r.Path = run.Started, run.Status, dir
@@ -117,55 +129,28 @@ func (a *additions) record(path string) (history.Record, error) {
 	return r, nil
 }
 
-// tellAdded says which runs are stored, also where a later one failed with err.
-func tellAdded(c *cli.Context, store string, runs []historyAdded, err error) error {
-	if c.Bool("json") {
-		r := reports.Result{Command: "history add", Exit: command.CodeOf(err), Data: historyAdditions{store, append([]historyAdded{}, runs...)}}
-		if err != nil {
-			r.Error = err.Error()
-		}
-		return command.Silent(err, r.Encode(c.App.Writer))
-	}
-	t := command.NewTable(c.App.Writer)
-	for _, r := range runs {
-		what := "added"
-		if !r.Added {
-			what = "already there, and left as it is"
-		}
-		fmt.Fprintf(t, "%s\t%s\t%s\n", r.ID, command.Minute(r.Started), what)
-	}
-	return command.JoinFirst(err, t.Flush())
-}
-
-func historyRemoveCommand() *cli.Command {
+func removeCommand() *cli.Command {
 	return &cli.Command{
 		Name: "remove", Usage: "take a run out of the history, for good", ArgsUsage: "RUN",
-		Description: "RUN is the ID of a run, or the beginning of only one ID. A run of a baseline stays.",
+		Description: "RUN is the ID of a run, or the beginning of only one ID. A run of a baseline cannot be removed.",
 		Flags:       []cli.Flag{StoreFlag(), command.JSONFlag()},
-		Action: func(c *cli.Context) error {
-			id, err := command.OneArg(c, "run ID")
+		Action: onNamed("run ID", func(c *cli.Context, s *history.Store, id string) error {
+			e, err := s.Find(c.Context, id)
 			if err != nil {
 				return err
 			}
-			return withStore(c, history.OpenExisting, func(s *history.Store) error {
-				e, err := s.Find(c.Context, id)
-				if err != nil {
-					return err
-				}
-				if err := s.Remove(c.Context, e.ID); err != nil {
-					return err
-				}
-				return tellRemoved(c, "history remove", historyRemoved{s.Path(), e.ID}, "run "+e.ID)
-			})
-		},
+			if err := s.Remove(c.Context, e.ID); err != nil {
+				return err
+			}
+			return answerRemoved(c, s, "history remove", "run", e.ID)
+		}),
 	}
 }
 
-// tellRemoved says what is no longer there.
-func tellRemoved(c *cli.Context, verb string, r historyRemoved, what string) error {
-	if c.Bool("json") {
-		return reports.Result{Command: verb, Data: r}.Encode(c.App.Writer)
-	}
-	_, err := fmt.Fprintf(c.App.Writer, "removed %s\n", what)
-	return err
+// answerRemoved says what is no longer there: something of a kind, by its name.
+func answerRemoved(c *cli.Context, s *history.Store, verb, kind, name string) error {
+	return command.Answer(c, verb, removed{s.Path(), name}, func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, "removed %s %s\n", kind, name)
+		return err
+	})
 }

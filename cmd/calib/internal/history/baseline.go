@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -13,108 +14,85 @@ import (
 	"calib/cmd/calib/internal/command"
 	"calib/internal/history"
 	"calib/internal/units"
-	"calib/reports"
 	"calib/reports/compare"
 )
 
+// BaselineCommand is calib baseline.
 func BaselineCommand() *cli.Command {
-	named := []cli.Flag{StoreFlag(), command.JSONFlag()}
+	common := []cli.Flag{StoreFlag(), command.JSONFlag()}
 	return &cli.Command{
 		Name: "baseline", Usage: "name runs of the history to compare others with",
 		Description: "calib run --aa 10 --hosts hosts.txt --out good\n" +
 			"calib baseline set main good              keep these runs, and name them\n" +
-			"calib compare baseline:main NEW           hold others against them\n" +
+			"calib compare baseline:main NEW           compare others with them\n" +
 			"calib gate --baseline main --hosts hosts.txt",
 		Subcommands: []*cli.Command{
 			{Name: "set", Usage: "make a baseline, in place of one of the same name", ArgsUsage: "NAME RUN...",
 				Description: "RUN is the ID of a stored run, or the beginning of only one ID; or a run directory, a params.json or a directory\n" +
 					"of runs, which are added to the history. The noise.json in a directory of runs is kept with the baseline.",
-				Flags: command.Join([]cli.Flag{
+				Flags: append([]cli.Flag{
 					&cli.StringFlag{Name: "note", Usage: "`TEXT` that says what it is"},
 					&cli.StringFlag{Name: "noise", Usage: "noise floor `FILE` of calib run --aa"},
-				}, named), Action: baselineSetAction},
-			{Name: "list", Usage: "list the baselines", Flags: named, Action: baselineListAction},
-			{Name: "show", Usage: "print the runs of a baseline", ArgsUsage: "NAME", Flags: named, Action: baselineShowAction},
-			{Name: "remove", Usage: "remove a baseline; its runs stay in the history", ArgsUsage: "NAME", Flags: named,
-				Action: baselineRemoveAction},
+				}, common...), Action: setBaseline},
+			{Name: "list", Usage: "list the baselines", Flags: common, Action: onStore(listBaselines)},
+			{Name: "show", Usage: "print the runs of a baseline", ArgsUsage: "NAME", Flags: common,
+				Action: onNamed("name of a baseline", showBaseline)},
+			{Name: "remove", Usage: "remove a baseline; its runs stay in the history", ArgsUsage: "NAME", Flags: common,
+				Action: onNamed("name of a baseline", removeBaseline)},
 		},
-		Action: command.GroupAction,
+		Action: command.Group,
 	}
 }
 
-func baselineListAction(c *cli.Context) error {
-	if err := command.NoArgs(c); err != nil {
+func listBaselines(c *cli.Context, s *history.Store) error {
+	all, err := s.Baselines(c.Context)
+	if err != nil {
 		return err
 	}
-	return withStore(c, history.OpenExisting, func(s *history.Store) error {
-		all, err := s.Baselines(c.Context)
-		if err != nil {
-			return err
-		}
-		if c.Bool("json") {
-			return reports.Result{Command: "baseline list", Data: baselineList{s.Path(), append([]history.Baseline{}, all...)}}.Encode(c.App.Writer)
-		}
-		t := command.NewTable(c.App.Writer)
-		fmt.Fprintln(t, "BASELINE\tRUNS\tMADE (UTC)\tNOISE FLOOR\tNOTE")
+	return command.Answer(c, "baseline list", baselineList{s.Path(), all}, func(w io.Writer) error {
+		t := command.NewTable(w, "BASELINE", "RUNS", "MADE (UTC)", "NOISE FLOOR", "NOTE")
 		for _, b := range all {
-			fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\n", b.Name, len(b.Runs), command.Minute(b.Made), map[bool]string{true: "yes", false: "no"}[b.Noise], command.OrDash(b.Note))
+			t.Row(b.Name, len(b.Runs), b.Made, b.Noise, b.Note)
 		}
 		return t.Flush()
 	})
 }
 
-func baselineShowAction(c *cli.Context) error {
-	name, err := command.OneArg(c, "name of a baseline")
+func showBaseline(c *cli.Context, s *history.Store, name string) error {
+	out, err := readBaseline(c.Context, s, name)
 	if err != nil {
 		return err
 	}
-	return withStore(c, history.OpenExisting, func(s *history.Store) error {
-		out, err := readBaseline(c.Context, s, name)
-		if err != nil {
-			return err
+	return command.Answer(c, "baseline show", out, func(w io.Writer) error {
+		t := command.NewTable(w)
+		t.Row("baseline", out.Baseline.Name)
+		t.Row("made", command.Minute(out.Baseline.Made)+" UTC")
+		if out.Baseline.Note != "" {
+			t.Row("note", out.Baseline.Note)
 		}
-		if c.Bool("json") {
-			return reports.Result{Command: "baseline show", Data: out}.Encode(c.App.Writer)
+		if out.Noise != nil {
+			t.Row("noise floor", "of "+units.Plural(len(out.Noise.Runs), "run")+", "+units.Plural(len(out.Noise.Of), "metric"))
 		}
-		return tellBaseline(c, out)
+		if out.Cut != nil {
+			t.Row("known change", fmt.Sprintf("from run %s on: %s; runs before it are not compared with", out.Cut.Run, out.Cut.Reason))
+		}
+		t.Row()
+		t.Row("RUN", "STARTED (UTC)", "PLAN", "HOSTS", "STATUS", "LABEL", "USED")
+		for _, r := range out.Runs {
+			t.Row(r.ID, r.Started, r.Plan, r.Hosts, r.Status, r.Label, r.Used)
+		}
+		return t.Flush()
 	})
 }
 
-func tellBaseline(c *cli.Context, out baselineShown) error {
-	t := command.NewTable(c.App.Writer)
-	fmt.Fprintf(t, "baseline\t%s\nmade\t%s UTC\n", out.Baseline.Name, command.Minute(out.Baseline.Made))
-	if out.Baseline.Note != "" {
-		fmt.Fprintf(t, "note\t%s\n", out.Baseline.Note)
+func removeBaseline(c *cli.Context, s *history.Store, name string) error {
+	if err := s.RemoveBaseline(c.Context, name); err != nil {
+		return withNames(c.Context, s, err)
 	}
-	if out.Noise != nil {
-		fmt.Fprintf(t, "noise floor\tof %s, %s\n", units.Plural(len(out.Noise.Runs), "run"), units.Plural(len(out.Noise.Of), "metric"))
-	}
-	if out.Cut != nil {
-		fmt.Fprintf(t, "known change\tfrom run %s on: %s; runs before it are not compared with\n", out.Cut.Run, out.Cut.Reason)
-	}
-	fmt.Fprintln(t)
-	fmt.Fprintln(t, "RUN\tSTARTED (UTC)\tPLAN\tHOSTS\tSTATUS\tLABEL\tUSED")
-	for _, r := range out.Runs {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\t%s\t%s\n", r.ID, command.Minute(r.Started), command.OrDash(r.Plan), r.Hosts, command.OrDash(r.Status),
-			command.OrDash(r.Label), command.YesNo(r.Used))
-	}
-	return t.Flush()
+	return answerRemoved(c, s, "baseline remove", "baseline", name)
 }
 
-func baselineRemoveAction(c *cli.Context) error {
-	name, err := command.OneArg(c, "name of a baseline")
-	if err != nil {
-		return err
-	}
-	return withStore(c, history.OpenExisting, func(s *history.Store) error {
-		if err := s.RemoveBaseline(c.Context, name); err != nil {
-			return withNames(c.Context, s, err)
-		}
-		return tellRemoved(c, "baseline remove", historyRemoved{s.Path(), name}, "baseline "+name)
-	})
-}
-
-// withNames adds to the error of a baseline that is not there which there are.
+// withNames adds to the error of a missing baseline the names of those there are.
 func withNames(ctx context.Context, s *history.Store, err error) error {
 	if !errors.Is(err, history.ErrNotFound) {
 		return err
@@ -166,14 +144,15 @@ func readBaseline(ctx context.Context, s *history.Store, name string) (baselineS
 	return out, err
 }
 
-// BaselineRuns returns the runs of a baseline to compare with, without those before the newest known change of everything.
-func BaselineRuns(c *cli.Context, name string) ([]compare.Run, error) {
-	var runs []compare.Run
-	err := withStore(c, history.OpenExisting, func(s *history.Store) error {
+// BaselineRuns returns the runs of a baseline to compare with, without those before the newest known change of everything, and
+// its noise floor, nil where there is none.
+func BaselineRuns(c *cli.Context, name string) (runs []compare.Run, noise *compare.Floor, err error) {
+	err = withStore(c, history.OpenExisting, func(s *history.Store) error {
 		b, err := readBaseline(c.Context, s, name)
 		if err != nil {
 			return err
 		}
+		noise = b.Noise
 		for _, r := range b.Runs {
 			if !r.Used {
 				continue
@@ -185,25 +164,14 @@ func BaselineRuns(c *cli.Context, name string) ([]compare.Run, error) {
 			runs = append(runs, compare.FromParams(p, r.Started))
 		}
 		if n := len(b.Runs) - len(runs); n > 0 {
-			says := fmt.Sprintf("baseline %s: %d of %s were before the known change of everything with run %s (%s)", name, n,
+			text := fmt.Sprintf("baseline %s: %d of %s were before the known change of everything with run %s (%s)", name, n,
 				units.Plural(len(b.Runs), "run"), b.Cut.Run, b.Cut.Reason)
 			if len(runs) == 0 {
-				return command.Usagef("%s; set it anew with runs behind it", says)
+				return command.Usagef("%s; set it anew with runs behind it", text)
 			}
-			command.NoteTo(c)(says + ": not compared with")
+			command.Note(c, text+": not compared with")
 		}
 		return nil
 	})
-	return runs, err
-}
-
-// BaselineFloor returns the noise floor that is kept with a baseline, nil where there is none.
-func BaselineFloor(c *cli.Context, name string) (*compare.Floor, error) {
-	var floor *compare.Floor
-	err := withStore(c, history.OpenExisting, func(s *history.Store) error {
-		b, err := readBaseline(c.Context, s, name)
-		floor = b.Noise
-		return err
-	})
-	return floor, err
+	return runs, noise, err
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,11 +15,11 @@ import (
 	"calib/cmd/calib/internal/runfiles"
 	"calib/internal/history"
 	"calib/internal/units"
-	"calib/reports"
 	"calib/reports/compare"
 )
 
-func baselineSetAction(c *cli.Context) error {
+// setBaseline makes a baseline of stored runs, and of runs that it adds.
+func setBaseline(c *cli.Context) error {
 	if err := command.NoFlagsAfter(c); err != nil {
 		return err
 	}
@@ -39,14 +40,14 @@ func baselineSetAction(c *cli.Context) error {
 			if command.Exists(arg) {
 				continue
 			}
-			if _, err := storedRun(c, s, arg); err != nil {
+			if _, err := storedRunID(c, s, arg); err != nil {
 				return err
 			}
 		}
-		a := additions{c: c}
+		a := adder{done: []addition{}}
 		var ids []string
 		for _, arg := range args {
-			more, err := storedIDs(&a, s, arg)
+			more, err := storedIDs(c, &a, s, arg)
 			if err != nil {
 				return err
 			}
@@ -60,14 +61,21 @@ func baselineSetAction(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		return tellBaselineSet(c, baselineSet{s.Path(), b, append([]historyAdded{}, a.done...)})
+		return command.Answer(c, "baseline set", baselineSet{s.Path(), b, a.done}, func(w io.Writer) error {
+			noise := "without a noise floor"
+			if b.Noise {
+				noise = "with a noise floor"
+			}
+			_, err := fmt.Fprintf(w, "baseline %s: %s, %s\n", b.Name, units.Plural(len(b.Runs), "run"), noise)
+			return err
+		})
 	})
 }
 
 // storedIDs returns the IDs that an argument names: of runs at a path, which are added, or else of the stored run.
-func storedIDs(a *additions, s *history.Store, arg string) ([]string, error) {
+func storedIDs(c *cli.Context, a *adder, s *history.Store, arg string) ([]string, error) {
 	if !command.Exists(arg) {
-		id, err := storedRun(a.c, s, arg)
+		id, err := storedRunID(c, s, arg)
 		return []string{id}, err
 	}
 	paths, err := runfiles.ParamsFiles(arg)
@@ -75,7 +83,7 @@ func storedIDs(a *additions, s *history.Store, arg string) ([]string, error) {
 		return nil, err
 	}
 	before := len(a.done)
-	if err := a.add(s, paths); err != nil {
+	if err := a.add(c, s, paths); err != nil {
 		return nil, err
 	}
 	var ids []string
@@ -85,8 +93,8 @@ func storedIDs(a *additions, s *history.Store, arg string) ([]string, error) {
 	return ids, nil
 }
 
-// storedRun returns the ID of the stored run that arg names.
-func storedRun(c *cli.Context, s *history.Store, arg string) (string, error) {
+// storedRunID returns the ID of the stored run that arg names.
+func storedRunID(c *cli.Context, s *history.Store, arg string) (string, error) {
 	e, err := s.Find(c.Context, arg)
 	if errors.Is(err, history.ErrNotFound) {
 		err = fmt.Errorf("%w; nor is there such a file", err)
@@ -94,12 +102,12 @@ func storedRun(c *cli.Context, s *history.Store, arg string) (string, error) {
 	return e.ID, err
 }
 
-// noiseOf reads a noise floor: the file or else, of the directories among args, the one that there is; nil where there is none.
+// noiseOf reads a noise floor: that of the file or else the only one in the directories among args; nil where there is none.
 func noiseOf(file string, args []string) ([]byte, error) {
 	if file == "" {
 		for _, arg := range args {
 			path := filepath.Join(arg, runfiles.NoiseFile)
-			if !command.HasFile(path) {
+			if !command.Exists(path) {
 				continue
 			}
 			if file != "" {
@@ -119,16 +127,4 @@ func noiseOf(file string, args []string) ([]byte, error) {
 		return nil, command.Usagef("noise floor %s: %w", file, err)
 	}
 	return b, nil
-}
-
-func tellBaselineSet(c *cli.Context, out baselineSet) error {
-	if c.Bool("json") {
-		return reports.Result{Command: "baseline set", Data: out}.Encode(c.App.Writer)
-	}
-	noise := "without a noise floor"
-	if out.Baseline.Noise {
-		noise = "with a noise floor"
-	}
-	_, err := fmt.Fprintf(c.App.Writer, "baseline %s: %s, %s\n", out.Baseline.Name, units.Plural(len(out.Baseline.Runs), "run"), noise)
-	return err
 }

@@ -4,79 +4,77 @@ import (
 	"time"
 
 	"calib/cmd/calib/internal/command"
-	"calib/fit"
 	"calib/internal/history"
 	"calib/reports/compare"
 )
 
 // What --json prints as the data of calib history and calib baseline. Values are in SI units, times in UTC.
 
-// Documents are the schemas of them.
-func Documents() map[string]command.Document {
-	return map[string]command.Document{
-		"data-baseline-list": command.DataOf[baselineList]("baseline list"), "data-baseline-remove": command.DataOf[historyRemoved]("baseline remove"),
-		"data-baseline-set": command.DataOf[baselineSet]("baseline set"), "data-baseline-show": command.DataOf[baselineShown]("baseline show"),
-		"data-history-ack": command.DataOf[historyAcks]("history ack"), "data-history-add": command.DataOf[historyAdditions]("history add"),
-		"data-history-export": command.DataOf[historyExported]("history export"), "data-history-list": command.DataOf[historyRuns]("history list"),
-		"data-history-log": command.DataOf[historyLog]("history log"), "data-history-metrics": command.DataOf[historyMetrics]("history metrics"),
-		"data-history-plot": command.DataOf[historyPlot]("history plot"), "data-history-remove": command.DataOf[historyRemoved]("history remove"),
-		"data-history-show": command.DataOf[historyRun]("history show"), "data-history-unack": command.DataOf[historyRemoved]("history unack"),
+// Documents are the schemas of these documents.
+func Documents() []command.Document {
+	return []command.Document{
+		command.DataOf[baselineList]("baseline list"), command.DataOf[removed]("baseline remove"),
+		command.DataOf[baselineSet]("baseline set"), command.DataOf[baselineShown]("baseline show"),
+		command.DataOf[ackList]("history ack"), command.DataOf[additions]("history add"), command.DataOf[exported]("history export"),
+		command.DataOf[runList]("history list"), command.DataOf[historyLog]("history log"), command.DataOf[metricList]("history metrics"),
+		command.DataOf[plotted]("history plot"), command.DataOf[removed]("history remove"), command.DataOf[storedRun]("history show"),
+		command.DataOf[removed]("history unack"),
 	}
 }
 
-// historyAdditions is of history add.
-type historyAdditions struct {
-	Store string         `json:"store"`
-	Runs  []historyAdded `json:"runs"`
+// additions is of history add.
+type additions struct {
+	Store string     `json:"store"`
+	Runs  []addition `json:"runs"`
 }
 
-// historyAdded is one run that was to be added.
-type historyAdded struct {
+// addition is one run that was to be added.
+type addition struct {
 	ID      string    `json:"id"`
 	Started time.Time `json:"started"`
 	Path    string    `json:"path"`
 	Added   bool      `json:"added"` // false: it was there already
 }
 
-// historyRuns is of history list: the runs, oldest first.
-type historyRuns struct {
-	Store string       `json:"store"`
-	Runs  []historyRun `json:"runs"`
-	More  bool         `json:"more"` // older ones were left out by --last
+// runList is of history list: the runs, oldest first.
+type runList struct {
+	Store string      `json:"store"`
+	Runs  []storedRun `json:"runs"`
+	More  bool        `json:"more"` // --last left out older ones
 }
 
-// historyRun is a stored run. It is the data of history show, whose params are the run's.
-type historyRun struct {
+// storedRun is a stored run. It is the data of history show, beside the parameters of the run.
+type storedRun struct {
 	history.Entry
 	Baselines []string `json:"baselines"` // that it is in, by name
 }
 
-// historyMetrics is of history metrics: what can be followed, of the whole network before that of links.
-type historyMetrics struct {
+// metricList is of history metrics: what can be followed, of the whole network before that of links.
+type metricList struct {
 	Store   string             `json:"store"`
 	Metrics []history.Followed `json:"metrics"`
 }
 
-// historyPlot is of history plot.
-type historyPlot struct {
-	Format   string          `json:"format"`
-	Files    []string        `json:"files"`
-	Runs     int             `json:"runs"`     // that were looked at
-	Searched int             `json:"searched"` // metrics, each link's counted
-	Drawn    int             `json:"drawn"`
-	LinkRuns int             `json:"link_runs"` // newest runs in which links were searched
-	Changes  []historyChange `json:"changes"`   // newest first
+// plotted is of history plot.
+type plotted struct {
+	Format   string   `json:"format"`
+	Files    []string `json:"files"`
+	Runs     int      `json:"runs"`     // that were looked at
+	Searched int      `json:"searched"` // metrics; each link counts as one
+	Drawn    int      `json:"drawn"`
+	LinkRuns int      `json:"link_runs"` // newest runs in which links were searched
+	Changes  []change `json:"changes"`   // newest first
 }
 
-// Verdicts of a historyChange.
+// Verdicts of a change.
 const (
 	changeBetter  = "better"
 	changeWorse   = "worse"
-	changeNeither = "" // nothing is better of this metric
+	changeNeither = "" // of this metric, neither direction is better
 )
 
-// historyChange is a change of level that was found.
-type historyChange struct {
+// change is a change of level that was found in a metric.
+type change struct {
 	Metric  string       `json:"metric"`
 	From    string       `json:"from,omitempty"` // with To, the link; else it is of the whole network
 	To      string       `json:"to,omitempty"`
@@ -89,40 +87,41 @@ type historyChange struct {
 	P       float64      `json:"p"`               // of the permutation test
 	Verdict string       `json:"verdict"`         // better, worse, or empty where neither is
 	Ack     *history.Ack `json:"ack,omitempty"`   // that covers it
+	index   int          // of Run among the readings of the metric
 }
 
 // historyLog is of history log, in the order of time.
 type historyLog struct {
-	Store string           `json:"store"`
-	Lines []historyLogLine `json:"lines"`
+	Store string    `json:"store"`
+	Lines []logLine `json:"lines"`
 }
 
-// historyLogLine is something that was done to the history or, with Change, a change of level that was found now.
-type historyLogLine struct {
-	At      time.Time      `json:"at"`
-	Kind    string         `json:"kind"`    // an event's, or "change"
-	Subject string         `json:"subject"` // the run, the baseline, the metric
-	Detail  string         `json:"detail,omitempty"`
-	Change  *historyChange `json:"change,omitempty"`
+// logLine is something that was done to the history or, with Change, a change of level that was found now.
+type logLine struct {
+	At      time.Time `json:"at"`
+	Kind    string    `json:"kind"`    // an event's, or "change"
+	Subject string    `json:"subject"` // the run, the baseline, the metric
+	Detail  string    `json:"detail,omitempty"`
+	Change  *change   `json:"change,omitempty"`
 }
 
-// kindChange is the kind of a line of the log that tells of a change found.
+// kindChange is the kind of a line of the log that is about a change found.
 const kindChange = "change"
 
-// historyAcks is of history ack: the one that was made or, with --list, all.
-type historyAcks struct {
+// ackList is of history ack: the one that was made or, with --list, all.
+type ackList struct {
 	Store string        `json:"store"`
 	Acks  []history.Ack `json:"acks"`
 }
 
-// historyRemoved is of history remove, history unack and baseline remove.
-type historyRemoved struct {
+// removed is of history remove, history unack and baseline remove.
+type removed struct {
 	Store   string `json:"store"`
 	Removed string `json:"removed"` // the run, the number of the acknowledgement, the baseline
 }
 
-// historyExported is of history export.
-type historyExported struct {
+// exported is of history export.
+type exported struct {
 	To       string   `json:"to"`
 	File     string   `json:"file,omitempty"`
 	Content  string   `json:"content,omitempty"` // where it was not written to a file
@@ -135,7 +134,7 @@ type historyExported struct {
 type baselineSet struct {
 	Store    string           `json:"store"`
 	Baseline history.Baseline `json:"baseline"`
-	Added    []historyAdded   `json:"added"` // runs that were given as directories
+	Added    []addition       `json:"added"` // runs that were given as directories
 }
 
 // baselineList is of baseline list, by name.
@@ -157,15 +156,4 @@ type baselineShown struct {
 type baselineRun struct {
 	history.Entry
 	Used bool `json:"used"` // false: it was before Cut, and is not compared with
-}
-
-// verdictOf says whether a change of level is for the better.
-func verdictOf(better string, before, after float64) string {
-	switch {
-	case better == fit.BetterNeither || before == after:
-		return changeNeither
-	case (after < before) == (better == fit.BetterLower):
-		return changeBetter
-	}
-	return changeWorse
 }

@@ -4,8 +4,6 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strconv"
 	"time"
 
@@ -15,7 +13,6 @@ import (
 	"calib/internal/environ"
 	"calib/internal/files"
 	"calib/internal/history"
-	"calib/reports"
 	"calib/reports/export"
 )
 
@@ -28,22 +25,22 @@ const (
 // csvFile is the name of a CSV that is written to a directory.
 const csvFile = "history.csv"
 
-func historyExportCommand() *cli.Command {
+func exportCommand() *cli.Command {
 	return &cli.Command{
 		Name: "export", Usage: "write the history for other programs",
 		Description: "calib history export --to csv --out history.csv    every value of every run: a row each, as in RFC 4180\n" +
 			"calib history export --to prometheus --out /var/lib/node_exporter/calib.prom\n" +
 			"                                                   the newest run, for node_exporter's textfile collector\n" +
 			"Columns: time, run, label, commit, metric, from, to, unit, value, lo, hi; values in SI units, lo and hi the 95% interval.",
-		Flags: command.Join([]cli.Flag{
+		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "to", Usage: "`csv|prometheus`"},
 			&cli.StringFlag{Name: "out", Usage: "`FILE` to replace, or a directory; default standard output"},
-		}, filterFlags(0), []cli.Flag{StoreFlag(), command.JSONFlag(), command.QuietFlag()}),
-		Action: historyExport,
+		}, append(filterFlags(0), StoreFlag(), command.JSONFlag(), command.QuietFlag())...),
+		Action: exportHistory,
 	}
 }
 
-func historyExport(c *cli.Context) error {
+func exportHistory(c *cli.Context) error {
 	if err := command.NoArgs(c); err != nil {
 		return err
 	}
@@ -70,30 +67,18 @@ func historyExport(c *cli.Context) error {
 
 // exportSeries writes a CSV, holding one series at a time.
 func exportSeries(c *cli.Context, s *history.Store, f history.Filter) error {
-	out := historyExported{To: toCSV, File: outFile(c, csvFile), Warnings: []string{}}
+	out := exported{To: toCSV, File: command.OutFile(c, csvFile), Warnings: []string{}}
 	write := func(w io.Writer) (err error) {
 		out.Runs, out.Values, err = writeSeries(c, w, s, f)
 		return err
 	}
-	var err error
 	if out.File == "" {
-		err = write(c.App.Writer)
-	} else {
-		err = files.ReplaceBy(out.File, write)
+		return write(c.App.Writer)
 	}
-	if err != nil {
+	if err := files.ReplaceBy(out.File, write); err != nil {
 		return err
 	}
-	return tellExported(c, out, nil)
-}
-
-// outFile is --out; in a directory, the file of that name.
-func outFile(c *cli.Context, name string) string {
-	out := c.String("out")
-	if info, err := os.Stat(out); out != "" && err == nil && info.IsDir() {
-		return filepath.Join(out, name)
-	}
-	return out
+	return command.Answer(c, "history export", out, func(io.Writer) error { return nil })
 }
 
 // writeSeries writes the series of all metrics in the runs of a filter, one after the other, each in the order of time.
@@ -154,7 +139,7 @@ func exportNewest(c *cli.Context, s *history.Store, f history.Filter) error {
 		return err
 	}
 	if len(entries) == 0 {
-		return command.Usagef("no such run in %s; calib history list shows what there is", s.Path())
+		return noRun(s)
 	}
 	p, err := s.Params(c.Context, entries[0].ID)
 	if err != nil {
@@ -168,25 +153,22 @@ func exportNewest(c *cli.Context, s *history.Store, f history.Filter) error {
 	if err != nil {
 		return fmt.Errorf("run %s: %w", entries[0].ID, err)
 	}
-	out := historyExported{To: toPrometheus, File: outFile(c, target.File), Runs: 1, Warnings: append([]string{}, warnings...)}
+	out := exported{To: toPrometheus, File: command.OutFile(c, target.File), Runs: 1, Warnings: append([]string{}, warnings...)}
 	if out.File != "" {
 		if err := files.Replace(out.File, text); err != nil {
 			return err
 		}
-		return tellExported(c, out, nil)
+		text = nil
 	}
-	return tellExported(c, out, text)
+	out.Content = string(text)
+	return command.Answer(c, "history export", out, func(w io.Writer) error {
+		command.Warn(c, warnings)
+		_, err := w.Write(text)
+		return err
+	})
 }
 
-// tellExported says what was written; text is what goes to standard output.
-func tellExported(c *cli.Context, out historyExported, text []byte) error {
-	if c.Bool("json") {
-		out.Content = string(text)
-		return reports.Result{Command: "history export", Data: out}.Encode(c.App.Writer)
-	}
-	for _, w := range out.Warnings {
-		fmt.Fprintln(c.App.ErrWriter, "calib: warning: "+w)
-	}
-	_, err := c.App.Writer.Write(text)
-	return err
+// noRun is the error of a filter that selects no run.
+func noRun(s *history.Store) error {
+	return command.Usagef("no such run in %s; calib history list shows what there is", s.Path())
 }

@@ -1,3 +1,5 @@
+// Package history holds the commands calib history and calib baseline: they keep runs, follow the network over time, and name
+// runs to compare others with. The store is calib/internal/history; the search for changes of level is in survey.go.
 package history
 
 import (
@@ -5,8 +7,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -21,6 +21,7 @@ const (
 	loggedLines = 50
 )
 
+// Command is calib history.
 func Command() *cli.Command {
 	return &cli.Command{
 		Name: "history", Usage: "keep runs, and follow the network over time",
@@ -29,17 +30,17 @@ func Command() *cli.Command {
 			"calib history plot                             a page of what changed, when, and by how much\n" +
 			"calib history log                              what was done, and the changes found, in the order of time\n" +
 			"calib history ack --at RUN --reason 'new NIC'  say that a change is known\n" +
-			"A change of level is found in five runs or more on each side of it, and is 5% of the median or more. The history is\n" +
-			"one file, which any number of calib processes may use at once: --store, or the variable CALIB_STORE.",
+			"A change of level needs five runs or more on each side of it, and is 5% of the median or more. The history is one\n" +
+			"file, which any number of calib processes may use at once: --store, or the variable CALIB_STORE.",
 		Subcommands: []*cli.Command{
-			historyAddCommand(), historyListCommand(), historyShowCommand(), historyMetricsCommand(), historyPlotCommand(),
-			historyLogCommand(), historyAckCommand(), historyUnackCommand(), historyExportCommand(), historyRemoveCommand(),
+			addCommand(), listCommand(), showCommand(), metricsCommand(), plotCommand(),
+			logCommand(), ackCommand(), unackCommand(), exportCommand(), removeCommand(),
 		},
-		Action: command.GroupAction,
+		Action: command.Group,
 	}
 }
 
-// StoreFlag says where the history is.
+// StoreFlag names the file of the history.
 func StoreFlag() cli.Flag {
 	return &cli.StringFlag{Name: "store", EnvVars: []string{"CALIB_STORE"},
 		Usage: "history `FILE`; default calib/history.db in $XDG_DATA_HOME, else in ~/.local/share"}
@@ -61,7 +62,7 @@ func storePath(c *cli.Context) (string, error) {
 	return filepath.Join(data, "calib", "history.db"), nil
 }
 
-// withStore opens the history by open, history.Open or history.OpenExisting, and closes it after f.
+// withStore opens the history with open (history.Open or history.OpenExisting), runs f and closes the history.
 func withStore(c *cli.Context, open func(context.Context, string) (*history.Store, error), f func(*history.Store) error) error {
 	path, err := storePath(c)
 	if err != nil {
@@ -77,7 +78,28 @@ func withStore(c *cli.Context, open func(context.Context, string) (*history.Stor
 	return errors.Join(storeError(f(s)), s.Close())
 }
 
-// storeError gives an error of the store its exit code: what the user can mend on the command line is wrong use.
+// onStore is the action of a command without arguments that works on a history that exists.
+func onStore(f func(*cli.Context, *history.Store) error) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		if err := command.NoArgs(c); err != nil {
+			return err
+		}
+		return withStore(c, history.OpenExisting, func(s *history.Store) error { return f(c, s) })
+	}
+}
+
+// onNamed is onStore for a command with one argument, which is called what.
+func onNamed(what string, f func(c *cli.Context, s *history.Store, arg string) error) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		arg, err := command.OneArg(c, what)
+		if err != nil {
+			return err
+		}
+		return withStore(c, history.OpenExisting, func(s *history.Store) error { return f(c, s, arg) })
+	}
+}
+
+// storeError gives an error of the store its exit code: what the user can correct on the command line is wrong use.
 func storeError(err error) error {
 	var c *command.Coded
 	if errors.As(err, &c) {
@@ -90,53 +112,4 @@ func storeError(err error) error {
 		}
 	}
 	return err
-}
-
-// filterFlags select runs of the history.
-func filterFlags(last int) []cli.Flag {
-	return []cli.Flag{
-		&cli.IntFlag{Name: "last", Value: last, Usage: "the newest `N` runs; 0 is all"},
-		&cli.StringFlag{Name: "since", Usage: "runs from `DATE` on, such as 2026-01-31, or a time as in RFC 3339"},
-		&cli.StringFlag{Name: "label", Usage: "runs of this `LABEL`"},
-		&cli.StringFlag{Name: "plan", Usage: "runs of the plan `NAME`"},
-	}
-}
-
-// filterOf reads filterFlags.
-func filterOf(c *cli.Context) (history.Filter, error) {
-	f := history.Filter{Last: c.Int("last"), Label: c.String("label"), Plan: c.String("plan")}
-	if f.Last < 0 {
-		return f, command.Usagef("--last %d: want a number of runs, or 0 for all", f.Last)
-	}
-	var err error
-	f.Since, err = momentFlag(c, "since")
-	return f, err
-}
-
-// momentFlag reads a flag that is a date or a time; the zero time where it is not set.
-func momentFlag(c *cli.Context, name string) (time.Time, error) {
-	text := c.String(name)
-	if text == "" {
-		return time.Time{}, nil
-	}
-	for _, layout := range []string{time.RFC3339Nano, time.DateOnly, time.DateTime, "2006-01-02 15:04"} {
-		if t, err := time.Parse(layout, text); err == nil {
-			return t.UTC(), nil
-		}
-	}
-	return time.Time{}, command.Usagef("--%s %q: want a date such as 2026-01-31, or a time such as 2026-01-31T02:00:00Z; both are UTC "+
-		"unless they say otherwise", name, text)
-}
-
-// splitLink reads a link: FROM,TO or FROM→TO.
-func splitLink(text string) (from, to string, err error) {
-	from, to, ok := strings.Cut(text, "→")
-	if !ok {
-		from, to, ok = strings.Cut(text, ",")
-	}
-	from, to = strings.TrimSpace(from), strings.TrimSpace(to)
-	if !ok || from == "" || to == "" || strings.Contains(to, ",") {
-		return "", "", command.Usagef("--link %q: want two hosts, FROM,TO", text)
-	}
-	return from, to, nil
 }

@@ -49,7 +49,7 @@ func TestSearch(t *testing.T) {
 	}{{30, 12, 0.1, []int{12}}, {30, -1, 0, []int{}}, {30, 12, 0.02, []int{}}, {9, 4, 0.5, []int{}}, {0, -1, 0, []int{}}} {
 		got := []int{}
 		for _, found := range stepTrack("m", "", c.n, c.at, c.share).changes {
-			got = append(got, found.Index)
+			got = append(got, found.index)
 		}
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%d runs, %+.0f%% at %d: changes at %v, want %v", c.n, 100*c.share, c.at, got, c.want)
@@ -80,7 +80,7 @@ func TestAcknowledge(t *testing.T) {
 		m := stepTrack("m", "", 30, 12, 0.1)
 		m.acknowledge(c.acks)
 		var got int64
-		if a := m.changes[0].ack; a != nil {
+		if a := m.changes[0].Ack; a != nil {
 			got = a.ID
 		}
 		if got != c.want {
@@ -138,7 +138,7 @@ func TestLinkWindow(t *testing.T) {
 
 func TestLogLines(t *testing.T) {
 	events := []history.Event{{At: nightOf(1), Kind: history.EventAdded, Subject: "r1"}, {At: nightOf(5), Kind: history.EventAdded, Subject: "r2"}}
-	changes := []historyChange{{At: nightOf(9), Metric: "late"}, {At: nightOf(3), Metric: "early", Ack: &history.Ack{Reason: "new cards"}}}
+	changes := []change{{At: nightOf(9), Metric: "late"}, {At: nightOf(3), Metric: "early", Ack: &history.Ack{Reason: "new cards"}}}
 	for last, want := range map[int][]string{0: {"r1", "early", "r2", "late"}, 2: {"r2", "late"}, 9: {"r1", "early", "r2", "late"}} {
 		got := []string{}
 		for _, l := range logLines(events, changes, last) {
@@ -158,12 +158,12 @@ func TestFigures(t *testing.T) {
 	if f[0].ID != "m" || f[1].ID != "m-2" {
 		t.Errorf("IDs %q and %q", f[0].ID, f[1].ID)
 	}
-	inf := foundChange{ChangePoint: stats.ChangePoint{Index: 6, Before: 5e-324, After: 1}}
+	inf := stats.ChangePoint{Index: 6, Before: 5e-324, After: 1}
 	inf.Effect = inf.After / inf.Before
-	if c := a.tell(inf); c.Share != nil || c.amount() != "–" || c.Verdict != changeWorse {
+	if c := a.change(inf); c.Share != nil || c.percent() != "–" || c.Verdict != changeWorse {
 		t.Errorf("an infinite share: %+v", c)
 	}
-	if c := a.tell(a.changes[0]); c.Share == nil || c.Run != "r06" || c.Verdict != changeWorse {
+	if c := a.changes[0]; c.Share == nil || c.Run != "r06" || c.Verdict != changeWorse {
 		t.Errorf("a change of a fifth: %+v", c)
 	}
 }

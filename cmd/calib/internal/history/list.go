@@ -2,7 +2,7 @@ package history
 
 import (
 	"context"
-	"fmt"
+	"io"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -14,43 +14,51 @@ import (
 	"calib/reports"
 )
 
-func historyListCommand() *cli.Command {
+func listCommand() *cli.Command {
 	return &cli.Command{
 		Name: "list", Usage: "list the runs, oldest first",
-		Flags:  command.Join(filterFlags(listedRuns), []cli.Flag{StoreFlag(), command.JSONFlag()}),
-		Action: historyList,
+		Flags:  append(filterFlags(listedRuns), StoreFlag(), command.JSONFlag()),
+		Action: onStore(listRuns),
 	}
 }
 
-func historyList(c *cli.Context) error {
-	if err := command.NoArgs(c); err != nil {
-		return err
-	}
+func listRuns(c *cli.Context, s *history.Store) error {
 	filter, err := filterOf(c)
 	if err != nil {
 		return err
 	}
-	return withStore(c, history.OpenExisting, func(s *history.Store) error {
-		more := filter
-		if filter.Last > 0 {
-			more.Last++ // whether there are more
+	last := filter.Last
+	if last > 0 {
+		filter.Last++ // to see whether there are more
+	}
+	entries, err := s.List(c.Context, filter)
+	if err != nil {
+		return err
+	}
+	out := runList{Store: s.Path(), Runs: []storedRun{}, More: last > 0 && len(entries) > last}
+	if out.More {
+		entries = entries[len(entries)-last:]
+	}
+	in, err := baselinesOfRuns(c.Context, s)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		out.Runs = append(out.Runs, storedRun{e, append([]string{}, in[e.ID]...)})
+	}
+	return command.Answer(c, "history list", out, func(w io.Writer) error {
+		switch {
+		case len(out.Runs) == 0:
+			command.Note(c, "no such run in "+out.Store)
+			return nil
+		case out.More:
+			command.Note(c, "the newest "+units.Plural(len(out.Runs), "run")+"; --last 0 lists all")
 		}
-		entries, err := s.List(c.Context, more)
-		if err != nil {
-			return err
+		t := command.NewTable(w, "RUN", "STARTED (UTC)", "PLAN", "HOSTS", "STATUS", "LABEL", "BASELINES")
+		for _, r := range out.Runs {
+			t.Row(r.ID, r.Started, r.Plan, r.Hosts, r.Status, r.Label, strings.Join(r.Baselines, ", "))
 		}
-		out := historyRuns{Store: s.Path(), Runs: []historyRun{}, More: filter.Last > 0 && len(entries) > filter.Last}
-		if out.More {
-			entries = entries[len(entries)-filter.Last:]
-		}
-		in, err := baselinesOfRuns(c.Context, s)
-		if err != nil {
-			return err
-		}
-		for _, e := range entries {
-			out.Runs = append(out.Runs, historyRun{e, append([]string{}, in[e.ID]...)})
-		}
-		return tellRuns(c, out)
+		return t.Flush()
 	})
 }
 
@@ -69,42 +77,16 @@ func baselinesOfRuns(ctx context.Context, s *history.Store) (map[string][]string
 	return in, nil
 }
 
-func tellRuns(c *cli.Context, out historyRuns) error {
-	if c.Bool("json") {
-		return reports.Result{Command: "history list", Data: out}.Encode(c.App.Writer)
-	}
-	switch note := command.NoteTo(c); {
-	case len(out.Runs) == 0:
-		note("no such run in " + out.Store)
-		return nil
-	case out.More:
-		note("the newest " + units.Plural(len(out.Runs), "run") + "; --last 0 lists all")
-	}
-	t := command.NewTable(c.App.Writer)
-	fmt.Fprintln(t, "RUN\tSTARTED (UTC)\tPLAN\tHOSTS\tSTATUS\tLABEL\tBASELINES")
-	for _, r := range out.Runs {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\t%s\t%s\n", r.ID, command.Minute(r.Started), command.OrDash(r.Plan), r.Hosts, command.OrDash(r.Status),
-			command.OrDash(r.Label), command.OrDash(strings.Join(r.Baselines, ", ")))
-	}
-	return t.Flush()
-}
-
-func historyShowCommand() *cli.Command {
+func showCommand() *cli.Command {
 	return &cli.Command{
 		Name: "show", Usage: "print the parameters of a run", ArgsUsage: "RUN",
 		Description: "RUN is the ID of a run, or the beginning of only one ID.",
 		Flags:       []cli.Flag{StoreFlag(), command.JSONFlag()},
-		Action: func(c *cli.Context) error {
-			id, err := command.OneArg(c, "run ID")
-			if err != nil {
-				return err
-			}
-			return withStore(c, history.OpenExisting, func(s *history.Store) error { return historyShow(c, s, id) })
-		},
+		Action:      onNamed("run ID", showRun),
 	}
 }
 
-func historyShow(c *cli.Context, s *history.Store, id string) error {
+func showRun(c *cli.Context, s *history.Store, id string) error {
 	e, err := s.Find(c.Context, id)
 	if err != nil {
 		return err
@@ -117,53 +99,44 @@ func historyShow(c *cli.Context, s *history.Store, id string) error {
 	if err != nil {
 		return err
 	}
-	r := historyRun{e, append([]string{}, in[e.ID]...)}
-	if c.Bool("json") {
-		return reports.Result{Command: "history show", Params: p, Data: r}.Encode(c.App.Writer)
-	}
-	t := command.NewTable(c.App.Writer)
-	fmt.Fprintf(t, "run\t%s\nstarted\t%s UTC\nadded\t%s UTC\n", e.ID, command.Minute(e.Started), command.Minute(e.Added))
-	for _, f := range [][2]string{
-		{"plan", e.Plan}, {"status", e.Status}, {"label", e.Label}, {"commit", e.Commit}, {"from", e.Path}, {"baselines", strings.Join(r.Baselines, ", ")},
-	} {
-		if f[1] != "" {
-			fmt.Fprintf(t, "%s\t%s\n", f[0], f[1])
+	r := storedRun{e, append([]string{}, in[e.ID]...)}
+	return command.AnswerResult(c, reports.Result{Command: "history show", Params: p, Data: r}, nil, func(w io.Writer) error {
+		t := command.NewTable(w)
+		t.Row("run", e.ID)
+		t.Row("started", command.Minute(e.Started)+" UTC")
+		t.Row("added", command.Minute(e.Added)+" UTC")
+		for _, f := range [][2]string{
+			{"plan", e.Plan}, {"status", e.Status}, {"label", e.Label}, {"commit", e.Commit}, {"from", e.Path},
+			{"baselines", strings.Join(r.Baselines, ", ")},
+		} {
+			if f[1] != "" {
+				t.Row(f[0], f[1])
+			}
 		}
-	}
-	fmt.Fprintln(t)
-	if err := t.Flush(); err != nil {
-		return err
-	}
-	return reports.Table(c.App.Writer, p, runfiles.PageOptions(c, ""))
+		t.Row()
+		if err := t.Flush(); err != nil {
+			return err
+		}
+		return reports.Table(w, p, runfiles.PageOptions(c, ""))
+	})
 }
 
-func historyMetricsCommand() *cli.Command {
+func metricsCommand() *cli.Command {
 	return &cli.Command{
 		Name: "metrics", Usage: "list what can be followed",
 		Flags: []cli.Flag{StoreFlag(), command.JSONFlag()},
-		Action: func(c *cli.Context) error {
-			if err := command.NoArgs(c); err != nil {
+		Action: onStore(func(c *cli.Context, s *history.Store) error {
+			all, err := s.Followed(c.Context)
+			if err != nil {
 				return err
 			}
-			return withStore(c, history.OpenExisting, func(s *history.Store) error {
-				all, err := s.Followed(c.Context)
-				if err != nil {
-					return err
+			return command.Answer(c, "history metrics", metricList{s.Path(), all}, func(w io.Writer) error {
+				t := command.NewTable(w, "METRIC", "LINK", "UNIT", "RUNS", "FIRST (UTC)", "LAST (UTC)", "WHAT IT IS")
+				for _, f := range all {
+					t.Row(f.Name, f.Link(), f.Unit, f.Runs, f.First, f.Last, f.Label)
 				}
-				return tellMetrics(c, historyMetrics{s.Path(), append([]history.Followed{}, all...)})
+				return t.Flush()
 			})
-		},
+		}),
 	}
-}
-
-func tellMetrics(c *cli.Context, out historyMetrics) error {
-	if c.Bool("json") {
-		return reports.Result{Command: "history metrics", Data: out}.Encode(c.App.Writer)
-	}
-	t := command.NewTable(c.App.Writer)
-	fmt.Fprintln(t, "METRIC\tLINK\tUNIT\tRUNS\tFIRST (UTC)\tLAST (UTC)\tWHAT IT IS")
-	for _, f := range out.Metrics {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\t%s\t%s\n", f.Name, command.OrDash(f.Link()), f.Unit, f.Runs, command.Minute(f.First), command.Minute(f.Last), f.Label)
-	}
-	return t.Flush()
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"calib/cmd/calib/internal/command"
 	"calib/fit"
@@ -14,26 +15,26 @@ import (
 	"calib/reports/html"
 )
 
-// Changes that a page tells of in sentences, and in its table.
+// How many changes a page describes in sentences, and lists in its table.
 const (
-	changesSaid  = 3
-	changesShown = 200
+	changesDescribed = 3
+	changesListed    = 200
 )
 
-// page lays out what was found.
-func (v *survey) page(out historyPlot, figures []figure.Figure) html.Page {
-	p := html.Page{Title: "Network history", Lead: slices.Concat(v.finding(out.Changes), v.limits(out)), Figures: figures}
+// page is the HTML page of what was found.
+func (v *survey) page(out plotted, figures []figure.Figure) html.Page {
+	p := html.Page{Title: "Network history", Lead: slices.Concat(v.summary(out.Changes), v.limits(out)), Figures: figures}
 	if len(out.Changes) > 0 {
 		p.Tables = []html.Table{changeTable(out.Changes)}
 	}
 	return p
 }
 
-// finding says what changed, when, and by how much.
-func (v *survey) finding(all []historyChange) []string {
+// summary says what changed, when, and by how much.
+func (v *survey) summary(all []change) []string {
 	from, to := v.span()
-	over := fmt.Sprintf("%s from %s to %s", units.Plural(len(v.runs), "run"), command.Day(from), command.Day(to))
-	open := slices.DeleteFunc(slices.Clone(all), func(c historyChange) bool { return c.Ack != nil })
+	over := fmt.Sprintf("%s from %s to %s", units.Plural(len(v.runs), "run"), day(from), day(to))
+	open := slices.DeleteFunc(slices.Clone(all), func(c change) bool { return c.Ack != nil })
 	var lead []string
 	switch {
 	case len(v.runs) < 2*leastSegment:
@@ -49,32 +50,32 @@ func (v *survey) finding(all []historyChange) []string {
 		first = strings.TrimSuffix(first, ".") + fmt.Sprintf("; %d acknowledged.", known)
 	}
 	lead = append(lead, first)
-	slices.SortStableFunc(open, func(a, b historyChange) int { return cmp.Compare(b.size(), a.size()) })
-	for _, c := range open[:min(len(open), changesSaid)] {
+	slices.SortStableFunc(open, func(a, b change) int { return cmp.Compare(b.size(), a.size()) })
+	for _, c := range open[:min(len(open), changesDescribed)] {
 		lead = append(lead, c.sentence())
 	}
-	if n := len(open) - changesSaid; n > 0 {
+	if n := len(open) - changesDescribed; n > 0 {
 		lead = append(lead, fmt.Sprintf("%d more, which are smaller; the table has them all.", n))
 	}
 	return lead
 }
 
-// limits says what was not drawn and not searched.
-func (v *survey) limits(out historyPlot) []string {
-	var says []string
+// limits says what was not drawn, and what was not searched.
+func (v *survey) limits(out plotted) []string {
+	var lines []string
 	if v.linkRuns < len(v.runs) && len(v.links) > 0 {
-		says = append(says, fmt.Sprintf("Links were searched in their newest %s: there are %d metrics of links; --link FROM,TO searches all runs.",
+		lines = append(lines, fmt.Sprintf("Links were searched in their newest %s: there are %d metrics of links; --link FROM,TO searches all runs.",
 			units.Plural(v.linkRuns, "run"), len(v.links)))
 	}
 	if n := out.Searched - out.Drawn; n > 0 {
-		says = append(says, fmt.Sprintf("%d of %d metrics are drawn, at most %d and first of all what changed; --metric NAME and "+
+		lines = append(lines, fmt.Sprintf("%d of %d metrics are drawn, at most %d, those that changed first; --metric NAME and "+
 			"--link FROM,TO draw others.", out.Drawn, out.Searched, figuresDrawn))
 	}
-	return says
+	return lines
 }
 
 // size is the share of a change; one that has none is the largest.
-func (c historyChange) size() float64 {
+func (c change) size() float64 {
 	if c.Share == nil {
 		return math.Inf(1)
 	}
@@ -82,42 +83,42 @@ func (c historyChange) size() float64 {
 }
 
 // subject is the metric and its link.
-func (c historyChange) subject() string {
+func (c change) subject() string {
 	if link := (fit.Metric{From: c.From, To: c.To}).Link(); link != "" {
 		return c.Metric + " " + link
 	}
 	return c.Metric
 }
 
-// amount is the share in percent.
-func (c historyChange) amount() string {
+// percent is the share in percent, a dash where there is none.
+func (c change) percent() string {
 	if c.Share == nil {
-		return "–"
+		return command.OrDash("")
 	}
 	return fmt.Sprintf("%+.1f%%", 100**c.Share)
 }
 
 // levels are the medians before and after.
-func (c historyChange) levels() string {
+func (c change) levels() string {
 	return units.Format(c.Before, c.Unit) + " to " + units.Format(c.After, c.Unit)
 }
 
 // sentence is "a_c: +7.1%, from 345 µs to 370 µs, for the worse, with run X of 2026-01-31."
-func (c historyChange) sentence() string {
+func (c change) sentence() string {
 	verdict := ""
 	if c.Verdict != changeNeither {
 		verdict = ", for the " + c.Verdict
 	}
-	return fmt.Sprintf("%s: %s, from %s%s, with run %s of %s.", c.subject(), c.amount(), c.levels(), verdict, c.Run, command.Day(c.At))
+	return fmt.Sprintf("%s: %s, from %s%s, with run %s of %s.", c.subject(), c.percent(), c.levels(), verdict, c.Run, day(c.At))
 }
 
 // changeTable lists changes, newest first.
-func changeTable(all []historyChange) html.Table {
+func changeTable(all []change) html.Table {
 	t := html.Table{Title: "Changes", Right: []bool{false, false, false, true, true, true, false, true},
 		Header: []string{"run", "started (UTC)", "metric", "before", "after", "change", "for the", "p", "known"}}
-	if len(all) > changesShown {
-		t.Title = fmt.Sprintf("Changes, the newest %d of %d", changesShown, len(all))
-		all = all[:changesShown]
+	if len(all) > changesListed {
+		t.Title = fmt.Sprintf("Changes, the newest %d of %d", changesListed, len(all))
+		all = all[:changesListed]
 	}
 	for _, c := range all {
 		known := ""
@@ -125,7 +126,10 @@ func changeTable(all []historyChange) html.Table {
 			known = c.Ack.Reason
 		}
 		t.Rows = append(t.Rows, []string{c.Run, command.Minute(c.At), c.subject(), units.Format(c.Before, c.Unit), units.Format(c.After, c.Unit),
-			c.amount(), command.OrDash(c.Verdict), fmt.Sprintf("%.2g", c.P), command.OrDash(known)})
+			c.percent(), command.OrDash(c.Verdict), fmt.Sprintf("%.2g", c.P), command.OrDash(known)})
 	}
 	return t
 }
+
+// day is a date, in UTC.
+func day(t time.Time) string { return t.UTC().Format(time.DateOnly) }

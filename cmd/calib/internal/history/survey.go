@@ -9,20 +9,21 @@ import (
 	"sort"
 	"time"
 
+	"calib/fit"
 	"calib/internal/history"
 	"calib/internal/stats"
 	"calib/reports/figure"
 )
 
-// A change of level is searched by these.
+// Settings of the search for changes of level.
 const (
 	leastSegment = 5    // runs between two changes
 	leastEffect  = 0.05 // shift of the median
 	ackReach     = 5    // runs between a change and the run of an acknowledgement that covers it
 )
 
-// A cluster of 64 hosts has 8,064 series of links. Beyond so many readings of links in all, links are searched in fewer of
-// the newest runs, if in enough to tell.
+// A cluster of 64 hosts has 8,064 series of links. Where there are more readings of links than linkReadings, links are searched
+// in fewer of the newest runs, but in leastLinkRuns at least.
 const (
 	linkReadings  = 200_000
 	leastLinkRuns = 40
@@ -32,14 +33,8 @@ const (
 type track struct {
 	of      history.Followed
 	in      []history.Reading
-	changes []foundChange
+	changes []change
 	known   []figure.Known // acknowledgements, by reading
-}
-
-// foundChange is a change of level. ack covers it, or is nil.
-type foundChange struct {
-	stats.ChangePoint
-	ack *history.Ack
 }
 
 // survey is what a search for changes looked at and found.
@@ -53,7 +48,7 @@ type survey struct {
 	acks   []history.Ack
 }
 
-// surveyRuns searches the metrics of for changes in the runs of a filter. It reads these metrics in these runs, and nothing else.
+// surveyRuns searches the metrics in of for changes, in the runs of a filter. It reads nothing else.
 func surveyRuns(ctx context.Context, s *history.Store, f history.Filter, of []history.Followed) (*survey, error) {
 	v := &survey{store: s, filter: f}
 	var err error
@@ -112,7 +107,7 @@ func (v *survey) track(ctx context.Context, m history.Followed, runs int) (*trac
 	return t, err
 }
 
-// whole reads tracks of links again that were searched in fewer runs than there are.
+// whole searches tracks of links again in all runs, where that was not done.
 func (v *survey) whole(ctx context.Context, tracks []*track) error {
 	for _, t := range tracks {
 		if t.of.Link() == "" || v.linkRuns == len(v.runs) {
@@ -127,7 +122,7 @@ func (v *survey) whole(ctx context.Context, tracks []*track) error {
 	return nil
 }
 
-// search finds the changes of level. Equal readings give equal changes: the permutations are seeded by what is followed.
+// search finds the changes of level. Equal readings give equal changes: the permutations are seeded by the metric's name.
 func (t *track) search(acks []history.Ack) {
 	y := make([]float64, len(t.in))
 	for i, r := range t.in {
@@ -136,15 +131,16 @@ func (t *track) search(acks []history.Ack) {
 	h := fnv.New64a()
 	h.Write([]byte(t.of.Name + "\x00" + t.of.Link())) // a hash never fails
 	for _, c := range stats.EDivisive(y, stats.ChangeOptions{Segment: leastSegment, Effect: leastEffect, Seed: h.Sum64()}) {
-		t.changes = append(t.changes, foundChange{ChangePoint: c})
+		t.changes = append(t.changes, t.change(c))
 	}
 	t.acknowledge(acks)
 }
 
-// acknowledge notes which acknowledgement, the nearest, covers each change; one that covers none is noted at its own run.
+// acknowledge gives each change the nearest acknowledgement that covers it, and lists all reasons in t.known; that of an
+// acknowledgement that covers no change is listed at its own run.
 func (t *track) acknowledge(acks []history.Ack) {
 	reasons := map[int]string{}
-	say := func(at int, reason string) {
+	add := func(at int, reason string) {
 		if reasons[at] != "" {
 			reason = reasons[at] + ", " + reason
 		}
@@ -159,18 +155,18 @@ func (t *track) acknowledge(acks []history.Ack) {
 		covers := false
 		for k := range t.changes {
 			c := &t.changes[k]
-			d := max(at-c.Index, c.Index-at)
+			d := max(at-c.index, c.index-at)
 			if d > ackReach {
 				continue
 			}
 			covers = true
-			say(c.Index, acks[i].Reason)
-			if c.ack == nil || d < near[k] {
-				c.ack, near[k] = &acks[i], d
+			add(c.index, acks[i].Reason)
+			if c.Ack == nil || d < near[k] {
+				c.Ack, near[k] = &acks[i], d
 			}
 		}
 		if !covers && at < len(t.in) {
-			say(at, acks[i].Reason)
+			add(at, acks[i].Reason)
 		}
 	}
 	for at, reason := range reasons {
@@ -179,8 +175,8 @@ func (t *track) acknowledge(acks []history.Ack) {
 	slices.SortFunc(t.known, func(a, b figure.Known) int { return a.At - b.At })
 }
 
-// place returns the reading where an acknowledgement belongs: that of its run or, where it has none here, the first behind its
-// start. It is false for a run before all readings.
+// place returns the index of the reading where an acknowledgement belongs: that of its run or, where its run has no reading,
+// the first one after its start. It is false for a run before all readings.
 func (t *track) place(a history.Ack) (int, bool) {
 	if i := slices.IndexFunc(t.in, func(r history.Reading) bool { return r.Run == a.Run }); i >= 0 {
 		return i, true
@@ -195,7 +191,7 @@ func (t *track) place(a history.Ack) (int, bool) {
 func (t *track) largest() float64 {
 	most := 0.0
 	for _, c := range t.changes {
-		most = max(most, math.Abs(c.Effect))
+		most = max(most, c.size())
 	}
 	return most
 }
@@ -220,26 +216,35 @@ func changed(all []*track) []*track {
 }
 
 // changes lists the changes of all tracks, newest first.
-func (v *survey) changes() []historyChange {
-	out := []historyChange{}
+func (v *survey) changes() []change {
+	out := []change{}
 	for _, t := range slices.Concat(v.network, v.links) {
-		for _, c := range t.changes {
-			out = append(out, t.tell(c))
-		}
+		out = append(out, t.changes...)
 	}
-	slices.SortStableFunc(out, func(a, b historyChange) int { return b.At.Compare(a.At) })
+	slices.SortStableFunc(out, func(a, b change) int { return b.At.Compare(a.At) })
 	return out
 }
 
-// tell is a change as it is printed.
-func (t *track) tell(c foundChange) historyChange {
-	r := t.in[c.Index]
-	out := historyChange{Metric: t.of.Name, From: t.of.From, To: t.of.To, Unit: t.of.Unit, Run: r.Run, At: r.At,
-		Before: c.Before, After: c.After, P: c.P, Verdict: verdictOf(t.of.Better, c.Before, c.After), Ack: c.ack}
-	if !math.IsInf(c.Effect, 0) && !math.IsNaN(c.Effect) {
-		out.Share = &c.Effect
+// change is a change point of t as it is printed. An infinite share, from 0, stays out.
+func (t *track) change(p stats.ChangePoint) change {
+	r := t.in[p.Index]
+	out := change{Metric: t.of.Name, From: t.of.From, To: t.of.To, Unit: t.of.Unit, Run: r.Run, At: r.At,
+		Before: p.Before, After: p.After, P: p.P, Verdict: verdictOf(t.of.Better, p.Before, p.After), index: p.Index}
+	if !math.IsInf(p.Effect, 0) && !math.IsNaN(p.Effect) {
+		out.Share = &p.Effect
 	}
 	return out
+}
+
+// verdictOf says whether a change of level is for the better.
+func verdictOf(better string, before, after float64) string {
+	switch {
+	case better == fit.BetterNeither || before == after:
+		return changeNeither
+	case (after < before) == (better == fit.BetterLower):
+		return changeBetter
+	}
+	return changeWorse
 }
 
 // span is the time from the first run to the last.

@@ -1,3 +1,4 @@
+// Package lab holds the commands of calib lab. The lab itself is calib/internal/lab.
 package lab
 
 import (
@@ -14,6 +15,7 @@ import (
 	"calib/internal/netspec"
 )
 
+// Command is calib lab.
 func Command() *cli.Command {
 	return &cli.Command{
 		Name:  "lab",
@@ -22,35 +24,32 @@ func Command() *cli.Command {
 			"calib lab down                               remove every trace of it\n" +
 			"calib lab run FILE -- calib run --hosts {hosts} --launch 'ip netns exec {host}'\n" +
 			"                                             both, around a command\n" +
-			"Works as root and, where the kernel allows user namespaces, without. FILE is YAML; see examples/lab-*.yaml.",
+			"Works as root and, where the kernel allows user namespaces, without. FILE is YAML; see examples/lab-*.yaml.\n" +
+			"Presets: sparc1994 is the cluster of Stoica, Sultan and Keyes (1994); hku2000 that of Tam and Wang (2000) at the\n" +
+			"University of Hong Kong; switch is a slowed switch of today.",
 		Subcommands: []*cli.Command{
 			{Name: "up", Usage: "build a lab and print its hosts file", ArgsUsage: "[FILE|PRESET[:HOSTS]]",
-				Flags: command.Join(specFlags(), nameFlags(), []cli.Flag{command.JSONFlag()}), Action: labUp},
+				Flags: slices.Concat(specFlags(), nameFlags(), []cli.Flag{command.JSONFlag()}), Action: labUp},
 			{Name: "down", Usage: "remove every trace of a lab, also of a half-built or crashed one",
-				Flags: command.Join(nameFlags(), []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "all labs"}}), Action: labDown},
+				Flags: slices.Concat(nameFlags(), []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "all labs"}}), Action: labDown},
 			{Name: "run", Usage: "build a lab, run a command beside it, take the lab down",
 				ArgsUsage: "FILE|PRESET[:HOSTS] -- COMMAND...",
 				Description: "{hosts} in the command stands for the path of the hosts file. The command finds the variables\n" +
 					lab.EnvHosts + ", " + lab.EnvLaunch + " and " + lab.EnvStats + ". Its exit code is this one's.",
-				Flags: command.Join(specFlags(), nameFlags(), []cli.Flag{
+				Flags: slices.Concat(specFlags(), nameFlags(), []cli.Flag{
 					&cli.BoolFlag{Name: "strict", Usage: "exit 5 if the command succeeded but the lab was late"}}),
 				Action: labRun},
 			{Name: "list", Aliases: []string{"status"}, Usage: "list the labs and whether they are up",
 				Flags: []cli.Flag{command.JSONFlag()}, Action: labList},
 			{Name: "stats", Usage: "print a running lab's counters and whether it keeps its times",
-				Flags: command.Join(nameFlags(), []cli.Flag{command.JSONFlag()}), Action: labStats},
+				Flags: slices.Concat(nameFlags(), []cli.Flag{command.JSONFlag()}), Action: labStats},
 			{Name: "presets", Usage: "list the networks that are built in", Flags: []cli.Flag{command.JSONFlag()}, Action: labPresets},
 			{Name: "wire", Hidden: true, Usage: "move a lab's packets (started by up)",
 				Action: func(*cli.Context) error { return lab.RunWire(os.Stdin, os.Stdout) }},
 			{Name: "hold", Hidden: true, Usage: "keep a lab's user namespace (started by up)",
 				Action: func(*cli.Context) error { return lab.RunHolder(os.Stdin, os.Stdout) }},
 		},
-		Action: func(c *cli.Context) error {
-			if c.Args().Present() {
-				return command.Usagef("no command %q; calib lab --help lists them", c.Args().First())
-			}
-			return cli.ShowSubcommandHelp(c)
-		},
+		Action: command.Group,
 	}
 }
 

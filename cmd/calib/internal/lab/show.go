@@ -26,14 +26,13 @@ func labList(c *cli.Context) error {
 		fmt.Fprintln(c.App.ErrWriter, "no lab is up; build one with: calib lab up --preset sparc1994")
 		return nil
 	}
-	t := command.NewTable(c.App.Writer)
-	fmt.Fprintln(t, "LAB\tHOSTS\tMEDIUM\tSINCE\tSTATE")
+	t := command.NewTable(c.App.Writer, "LAB", "HOSTS", "MEDIUM", "SINCE", "STATE")
 	for _, l := range labs {
 		state := "up"
 		if !l.Up {
 			state = l.Problem
 		}
-		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\n", l.Name, l.Spec.Hosts, l.Spec.Mode, l.Created.Local().Format(time.DateTime), state)
+		t.Row(l.Name, l.Spec.Hosts, l.Spec.Mode, l.Created.Local().Format(time.DateTime), state)
 	}
 	return t.Flush()
 }
@@ -80,11 +79,11 @@ func printStats(w io.Writer, r labReport) error {
 	if n := s.Strays + s.Refused; n > 0 {
 		fmt.Fprintf(w, "packets to no host of the lab: %d; refused by the receiving kernel: %d\n", s.Strays, s.Refused)
 	}
-	t := command.NewTable(w)
-	fmt.Fprintln(t, "HOST\tSENT\tOF THEM FREE\tPAYLOAD\tRECEIVED\tPAYLOAD\tDROPPED FULL\tDROPPED LOST\tMOST INSIDE TX/PORT/RX")
+	t := command.NewTable(w, "HOST", "SENT", "OF THEM FREE", "PAYLOAD", "RECEIVED", "PAYLOAD", "DROPPED FULL", "DROPPED LOST",
+		"MOST INSIDE TX/PORT/RX")
 	for _, h := range s.Hosts {
-		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d/%d/%d\n", h.Host, h.SentPackets, h.SentFree, h.SentBytes,
-			h.RecvPackets, h.RecvBytes, h.BufferDrops, h.LossDrops, h.TxQueueMax, h.PortQueueMax, h.RxQueueMax)
+		t.Row(h.Host, h.SentPackets, h.SentFree, h.SentBytes, h.RecvPackets, h.RecvBytes, h.BufferDrops, h.LossDrops,
+			fmt.Sprintf("%d/%d/%d", h.TxQueueMax, h.PortQueueMax, h.RxQueueMax))
 	}
 	return t.Flush()
 }
@@ -101,16 +100,14 @@ func labPresets(c *cli.Context) error {
 	if c.Bool("json") {
 		return command.WriteJSON(c.App.Writer, specs)
 	}
-	t := command.NewTable(c.App.Writer)
-	fmt.Fprintln(t, "PRESET\tHOSTS\tMEDIUM\ta\tb\ta_c\tb_c\tL\tBUFFER\tBESIDES")
+	t := command.NewTable(c.App.Writer, "PRESET", "HOSTS", "MEDIUM", "a", "b", "a_c", "b_c", "L", "BUFFER", "BESIDES")
 	for _, s := range specs {
 		buffer := "unlimited"
 		if s.Buffer > 0 {
 			buffer = fmt.Sprintf("%d packets", s.Buffer)
 		}
-		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", s.Name, s.Hosts, s.Mode,
-			units.Format(s.Host.A, "s"), units.Format(s.Host.B, "s/B"),
-			units.Format(s.Medium.A, "s"), units.Format(s.Medium.B, "s/B"), units.Format(s.L, "s"), buffer, besides(&s))
+		t.Row(s.Name, s.Hosts, s.Mode, units.Format(s.Host.A, "s"), units.Format(s.Host.B, "s/B"), units.Format(s.Medium.A, "s"),
+			units.Format(s.Medium.B, "s/B"), units.Format(s.L, "s"), buffer, besides(&s))
 	}
 	return t.Flush()
 }

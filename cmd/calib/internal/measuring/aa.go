@@ -1,6 +1,7 @@
 package measuring
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -16,10 +17,10 @@ import (
 	"calib/reports/compare"
 )
 
-// leastAA is the fewest runs that differ from each other.
+// leastAA is the least number of runs that can be compared with each other.
 const leastAA = 2
 
-// runAA makes runs of the same, one after the other, and writes how much they differ.
+// runAA makes runs of the same plan, one after the other, and writes how much they differ: the noise floor.
 func runAA(c *cli.Context) error {
 	n := c.Int("aa")
 	switch {
@@ -28,10 +29,7 @@ func runAA(c *cli.Context) error {
 	case c.IsSet("resume"):
 		return command.Usagef("--aa with --resume: a series of runs starts anew")
 	}
-	root := c.String("out")
-	if root == "" {
-		root = "aa-" + rundir.DefaultName(time.Now())
-	}
+	root := cmp.Or(c.String("out"), "aa-"+rundir.DefaultName(time.Now()))
 	runs, err := RepeatRuns(c, root, "run", n)
 	if len(runs) < leastAA {
 		if err == nil {
@@ -41,26 +39,21 @@ func runAA(c *cli.Context) error {
 	}
 	floor := compare.Noise(runs)
 	path := filepath.Join(root, runfiles.NoiseFile)
-	werr := files.ReplaceBy(path, func(w io.Writer) error { return compare.WriteFloor(w, floor) })
-	if werr != nil {
-		return werr
+	if err := files.ReplaceBy(path, func(w io.Writer) error { return compare.WriteFloor(w, floor) }); err != nil {
+		return err
 	}
-	if c.Bool("json") {
-		r := reports.Result{Command: "run", Exit: command.CodeOf(err), Run: root, Files: map[string]string{runfiles.NoiseFile: path}, Data: floor}
-		if err != nil {
-			r.Error = err.Error()
+	r := reports.Result{Command: "run", Run: root, Files: map[string]string{runfiles.NoiseFile: path}, Data: floor}
+	return command.AnswerResult(c, r, err, func(w io.Writer) error {
+		if err := compare.FloorText(w, floor); err != nil {
+			return err
 		}
-		return command.Silent(err, r.Encode(c.App.Writer))
-	}
-	if terr := compare.FloorText(c.App.Writer, floor); terr != nil {
-		return terr
-	}
-	_, perr := fmt.Fprintf(c.App.Writer, "\nThe noise floor is in %s: calib compare --noise %s OLD NEW uses it.\n", path, path)
-	return command.JoinFirst(err, perr)
+		_, err := fmt.Fprintf(w, "\nThe noise floor is in %s: calib compare --noise %s OLD NEW uses it.\n", path, path)
+		return err
+	})
 }
 
-// RepeatRuns makes n runs in root/what-1 and on, each with a seed of its own, and returns those that have parameters. It
-// goes on after a partial run, and ends with the first other error, which it returns with the runs before it.
+// RepeatRuns makes n runs in root/what-1 and on, each with a seed of its own, and returns those that have parameters. It goes
+// on after a partial run, and stops at any other error, which it returns with the runs before it.
 func RepeatRuns(c *cli.Context, root, what string, n int) ([]compare.Run, error) {
 	var runs []compare.Run
 	var partial error

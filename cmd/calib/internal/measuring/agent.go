@@ -16,7 +16,7 @@ import (
 	"calib/internal/units"
 )
 
-// AgentCommand is the half of calib that runs on every host. calib run starts it; a person does so only for a daemon.
+// AgentCommand is calib agent, the part of calib that runs on every host. calib run starts it; a person does so only for a daemon.
 func AgentCommand() *cli.Command {
 	d := agent.DefaultLimits()
 	return &cli.Command{

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -14,6 +15,7 @@ import (
 	"calib/cmd/calib/internal/command"
 	"calib/internal/coord"
 	"calib/internal/dataset"
+	"calib/internal/environ"
 	"calib/internal/hosts"
 	"calib/internal/launch"
 	"calib/internal/netspec"
@@ -21,7 +23,7 @@ import (
 	"calib/transport/sim"
 )
 
-// startsAtOnce bounds how many hosts are reached at a time: no storm of logins.
+// startsAtOnce bounds how many hosts are reached at a time, so that logins do not pile up.
 const startsAtOnce = 32
 
 // cluster is the hosts of a run, each with its agent, by index. Hosts that could not be reached are not in it.
@@ -37,8 +39,8 @@ type lostHost struct {
 	err  error
 }
 
-// open starts an agent on every host, at most startsAtOnce at a time, and asks each who it is. It fails when fewer than
-// two answer, or ctx ends; the caller closes the cluster otherwise.
+// open starts an agent on every host, at most startsAtOnce at a time, and asks each who it is. It calls started with the number
+// of hosts that were tried. It fails when fewer than two answer, or ctx ends; otherwise the caller closes the cluster.
 func (w where) open(ctx context.Context, list []hosts.Host, started func(n int)) (*cluster, error) {
 	if w.Sim != "" {
 		return w.simulate(ctx)
@@ -53,23 +55,21 @@ func (w where) open(ctx context.Context, list []hosts.Host, started func(n int))
 		err   error
 	}
 	members := make([]member, len(list))
-	gate := make(chan struct{}, startsAtOnce)
+	slots := make(chan struct{}, startsAtOnce)
 	var wg sync.WaitGroup
-	var mu sync.Mutex
+	var mu sync.Mutex // of done, and so that started sees it grow
 	done := 0
 	for i, h := range list {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			gate <- struct{}{}
-			defer func() { <-gate }()
+		wg.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
 			m := &members[i]
 			m.agent, m.info, m.err = w.startOne(ctx, launcher, h)
 			mu.Lock()
 			defer mu.Unlock()
 			done++
 			started(done)
-		}()
+		})
 	}
 	wg.Wait()
 	c := &cluster{}
@@ -86,13 +86,13 @@ func (w where) open(ctx context.Context, list []hosts.Host, started func(n int))
 		return nil, errors.Join(ctx.Err(), c.close())
 	}
 	if len(c.agents) < 2 {
-		return nil, errors.Join(c.why(), c.close())
+		return nil, errors.Join(c.tooFew(), c.close())
 	}
 	return c, nil
 }
 
-// why joins the reasons of the hosts that were lost.
-func (c *cluster) why() error {
+// tooFew is the error of a cluster of fewer than two hosts, with the reason why each host is missing.
+func (c *cluster) tooFew() error {
 	var errs []error
 	for _, l := range c.lost {
 		errs = append(errs, l.err)
@@ -122,9 +122,9 @@ func (w where) launcher() (*launch.Launcher, error) {
 	return launch.Template(w.Launch, binaries...)
 }
 
-// startOne starts or dials the agent of one host and completes what it says of itself with what the hosts file says.
+// startOne starts or dials the agent of one host, and completes its own description with what the hosts file says.
 func (w where) startOne(ctx context.Context, l *launch.Launcher, h hosts.Host) (coord.Agent, dataset.Host, error) {
-	opts := agent.ClientOptions{DataAddr: w.carries(ctx, h)}
+	opts := agent.ClientOptions{DataAddr: w.knownAddr(ctx, h)}
 	var client *agent.Client
 	if h.Daemon {
 		var err error
@@ -153,9 +153,9 @@ func (w where) startOne(ctx context.Context, l *launch.Launcher, h hosts.Host) (
 	return client, info, nil
 }
 
-// carries is the address whose interface the agent is to describe: the data address, as far as it is known here. A name
-// that only the hosts themselves can resolve leaves it empty, and the interface out of the fingerprint.
-func (w where) carries(ctx context.Context, h hosts.Host) string {
+// knownAddr is the host's data address, as far as it is known here: the agent describes the interface that has it. It is empty
+// where only the hosts themselves can resolve the name; the interface is then not in the fingerprint.
+func (w where) knownAddr(ctx context.Context, h hosts.Host) string {
 	switch {
 	case h.Addr != "":
 		return h.Addr
@@ -229,3 +229,31 @@ func (w where) simulate(ctx context.Context) (*cluster, error) {
 
 // close ends every agent, and returns when no process is left.
 func (c *cluster) close() error { return coord.CloseAll(c.agents, startsAtOnce) }
+
+// otherBuilds lists the agents that run another build than this coordinator.
+func otherBuilds(infos []dataset.Host) []string {
+	own, err := environ.BuildHash()
+	if err != nil {
+		return []string{fmt.Sprintf("the build of this calib is not known: %v", err)}
+	}
+	var out []string
+	for _, h := range infos {
+		if h.Build != "" && h.Build != own {
+			out = append(out, fmt.Sprintf("host %s runs calib %s, build %.12s; this is build %.12s", h.Name, h.Version, h.Build, own))
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// sharesMachine reports whether two agents run on one machine: processes over loopback, or containers.
+func sharesMachine(infos []dataset.Host) bool {
+	seen := map[string]bool{}
+	for _, h := range infos {
+		if h.Boot != "" && seen[h.Boot] {
+			return true
+		}
+		seen[h.Boot] = true
+	}
+	return false
+}

@@ -42,7 +42,7 @@ func (j *job) confirm(s *bench.Schedule) error {
 	return nil
 }
 
-// record writes how the walk ended into run.json.
+// record writes to run.json how measuring ended.
 func (j *job) record(s *bench.Schedule, stopper *bench.Stopper, infos []dataset.Host) error {
 	if j.result == nil {
 		return nil
@@ -69,7 +69,7 @@ func stops(t *bench.Stopper) []rundir.Stop {
 	return out
 }
 
-// failures are the slots given up and the hosts lost, before measuring and while.
+// failures are the slots given up, and the hosts lost before and during measuring.
 func (j *job) failures(infos []dataset.Host) []rundir.Failure {
 	var out []rundir.Failure
 	for _, f := range j.result.Failures {
@@ -121,7 +121,7 @@ func (j *job) interrupted(err error) bool {
 	return j.c.Context.Err() != nil || j.result != nil && j.result.Interrupted
 }
 
-// partial says what is missing.
+// partial is the error of a run that lacks hosts or slots.
 func (j *job) partial() error {
 	var parts []string
 	for _, f := range j.dir.Run().Failures {

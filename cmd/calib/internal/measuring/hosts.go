@@ -2,15 +2,16 @@ package measuring
 
 import (
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"calib/cmd/calib/internal/command"
 	"calib/internal/hosts"
-	"calib/reports"
 )
 
+// HostsCommand is calib hosts.
 func HostsCommand() *cli.Command {
 	return &cli.Command{
 		Name: "hosts", Usage: "work with host lists",
@@ -23,12 +24,7 @@ func HostsCommand() *cli.Command {
 			{Name: "fold", Usage: "print host names as ranges", ArgsUsage: "NAME...",
 				Flags: []cli.Flag{command.JSONFlag()}, Action: hostsFold},
 		},
-		Action: func(c *cli.Context) error {
-			if c.Args().Present() {
-				return command.Usagef("no command %q; calib hosts --help lists them", c.Args().First())
-			}
-			return cli.ShowSubcommandHelp(c)
-		},
+		Action: command.Group,
 	}
 }
 
@@ -45,7 +41,7 @@ func hostsExpand(c *cli.Context) error {
 		if command.Exists(arg) {
 			w = where{HostsFile: arg}
 		}
-		list, err := w.list(command.NoteTo(c))
+		list, err := w.list(func(s string) { command.Note(c, s) })
 		if err != nil {
 			return err
 		}
@@ -68,9 +64,8 @@ func hostsFold(c *cli.Context) error {
 }
 
 func printNames(c *cli.Context, verb string, names []string, text string) error {
-	if c.Bool("json") {
-		return reports.Result{Command: verb, Data: names}.Encode(c.App.Writer)
-	}
-	_, err := fmt.Fprintln(c.App.Writer, text)
-	return err
+	return command.Answer(c, verb, names, func(w io.Writer) error {
+		_, err := fmt.Fprintln(w, text)
+		return err
+	})
 }

@@ -1,19 +1,26 @@
+// Package measuring holds the commands that measure, calib run, measure, plan and agent, and calib hosts: where the hosts are,
+// what is planned, and the run directory that measurements are written to.
 package measuring
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"calib/bench"
 	"calib/cmd/calib/internal/command"
+	"calib/cmd/calib/internal/runfiles"
 	"calib/internal/coord"
 	"calib/internal/dataset"
 	"calib/internal/environ"
@@ -21,12 +28,14 @@ import (
 	"calib/internal/progress"
 	"calib/internal/rundir"
 	"calib/internal/units"
+	"calib/reports"
 )
 
+// MeasureCommand is calib measure.
 func MeasureCommand() *cli.Command {
 	return &cli.Command{
 		Name: "measure", Usage: "measure only: write samples.jsonl (calib fit goes on from there)",
-		Flags: command.Join(WhereFlags(), PlanFlags(), OutFlags()),
+		Flags: slices.Concat(WhereFlags(), PlanFlags(), OutFlags()),
 		Action: func(c *cli.Context) error {
 			j, err := newJob(c)
 			if err != nil {
@@ -35,10 +44,32 @@ func MeasureCommand() *cli.Command {
 			if err = j.measure(c.Context); j.dir == nil {
 				return j.finish(err)
 			}
-			path := j.dir.Path()
-			return tellMeasured(c, path, j.finish(err))
+			return answerMeasured(c, j.dir, j.finish(err))
 		},
 	}
+}
+
+// OutFlags say where the run is written, and how it is reported.
+func OutFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "out", Usage: "run `DIR`ectory; default calib-run-DATE-TIME"},
+		command.JSONFlag(), command.QuietFlag(),
+		&cli.BoolFlag{Name: "yes", Usage: "do not ask, also when the plan is long"},
+		&cli.StringFlag{Name: "resume", Usage: "go on with the interrupted run in `DIR`"},
+	}
+}
+
+// answerMeasured says where the samples are. err, how measuring ended, says so too.
+func answerMeasured(c *cli.Context, dir *rundir.Dir, err error) error {
+	path := dir.Path()
+	r := reports.Result{Command: "measure", Run: path, Files: runfiles.FilesOf(path), Warnings: dir.Run().Warnings}
+	return command.AnswerResult(c, r, err, func(w io.Writer) error {
+		if err != nil {
+			return nil
+		}
+		_, err := fmt.Fprintf(w, "The samples are in %s; calib fit %s makes parameters of them.\n", dir.File(rundir.SamplesFile), path)
+		return err
+	})
 }
 
 // detail is what run.json keeps so that --resume can go on without flags.
@@ -48,8 +79,8 @@ type detail struct {
 	Socket bench.Socket `json:"socket,omitzero"`
 }
 
-// job is one measuring run: flags, then files, then agents, in that order, so that what is wrong is found before
-// anything is started.
+// job is one measuring run. It reads the flags, then opens the files, then starts the agents, so that what is wrong is found
+// before anything is started.
 type job struct {
 	c      *cli.Context
 	detail detail
@@ -116,7 +147,7 @@ func (j *job) read() (err error) {
 	return err
 }
 
-// note tells the user now, and keeps it for run.json.
+// note prints s now, and keeps it for run.json.
 func (j *job) note(s string) {
 	j.notes = append(j.notes, s)
 	j.show.Note(s)
@@ -158,11 +189,7 @@ func (j *job) openFiles() (err error) {
 		if err != nil {
 			return err
 		}
-		path := j.out
-		if path == "" {
-			path = rundir.DefaultName(time.Now())
-		}
-		j.dir, err = rundir.Create(path, rundir.Run{
+		j.dir, err = rundir.Create(cmp.Or(j.out, rundir.DefaultName(time.Now())), rundir.Run{
 			ID:   fmt.Sprintf("%s-%s", time.Now().UTC().Format("20060102-150405"), strings.ToLower(rand.Text()[:8])),
 			Plan: j.detail.Plan.Name, Seed: j.detail.Plan.Seed, Version: environ.Version(), Build: build,
 			Args: os.Args[1:], Detail: text, Started: time.Now().UTC(),
@@ -184,7 +211,7 @@ func (j *job) walk(ctx context.Context, cl *cluster) error {
 	for _, l := range cl.lost {
 		j.note(fmt.Sprintf("going on without host %s: %v", l.name, l.err))
 	}
-	for _, d := range versions(cl.infos) {
+	for _, d := range otherBuilds(cl.infos) {
 		j.note(d)
 	}
 	schedule, err := scheduleOf(j.detail.Plan, len(cl.agents))
@@ -203,7 +230,7 @@ func (j *job) walk(ctx context.Context, cl *cluster) error {
 		Deadline: func(s bench.Slot) units.Nanos { return slotDeadline(schedule, s) },
 		Sink:     func(b []dataset.Sample) error { return j.sink.Append(b) },
 		Progress: func(p coord.Progress) {
-			label := ""
+			var label string
 			if p.Exp != "" {
 				label = fmt.Sprintf("%s, round %d of at most %d", p.Exp, p.Round+1, p.Rounds)
 			}
@@ -246,4 +273,23 @@ func slotDeadline(s *bench.Schedule, slot bench.Slot) units.Nanos {
 		d += units.Nanos(c.Messages)*10*units.Millisecond + units.Nanos(min(c.Bytes, units.GiB))*10*units.Microsecond
 	}
 	return min(d, 10*60*units.Second)
+}
+
+// tickEvery calls f in the background until the returned function is called, which waits for it to end.
+func tickEvery(d time.Duration, f func()) (stop func()) {
+	t := time.NewTicker(d)
+	done := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		defer t.Stop()
+		for {
+			select {
+			case <-t.C:
+				f()
+			case <-done:
+				return
+			}
+		}
+	})
+	return func() { close(done); wg.Wait() }
 }

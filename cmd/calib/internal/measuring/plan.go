@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"errors"
+	"io"
 	"slices"
 	"strings"
 
@@ -16,8 +17,23 @@ import (
 	"calib/reports"
 )
 
-// planOf reads the plan flags. A seed that neither flag nor plan file gives is drawn: it is recorded, and --seed repeats
-// it.
+// PlanFlags say what to measure, and how.
+func PlanFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "plan", Value: "standard", Usage: "`NAME|FILE`: quick, standard, full, or a plan file"},
+		&cli.StringFlag{Name: "only", Usage: "experiments, comma separated: `pingpong,paired`"},
+		&cli.StringFlag{Name: "sizes", Usage: "message sizes: `1,64,1KiB..4MiB`"},
+		&cli.Uint64Flag{Name: "seed", Usage: "`N` of the schedule and the bootstrap; else the plan file's, or drawn and recorded"},
+		&cli.DurationFlag{Name: "budget", Usage: "longest time to measure, such as `5m`; 0 is the plan's"},
+		&cli.BoolFlag{Name: "all-pairs", Usage: "ping-pong between all pairs of hosts"},
+		&cli.BoolFlag{Name: "isolate", Usage: "one pair at a time"},
+		&cli.StringFlag{Name: "send-buffer", Usage: "fixed send buffer of the data connections, `SIZE` such as 128KiB (SO_SNDBUF); empty is the kernel's, which grows"},
+		&cli.StringFlag{Name: "congestion", Usage: "TCP congestion control `NAME` of the data connections; empty is the hosts' own"},
+	}
+}
+
+// planOf reads the plan of PlanFlags. A seed that neither flag nor plan file gives is drawn and recorded, so that --seed can
+// repeat the run.
 func planOf(c *cli.Context) (bench.Plan, error) {
 	p, err := bench.LoadPlan(c.String("plan"))
 	if err != nil {
@@ -53,7 +69,7 @@ func planOf(c *cli.Context) (bench.Plan, error) {
 	return p, nil
 }
 
-// socketOf reads the flags that are options of the data connections.
+// socketOf reads the options of the data connections in PlanFlags.
 func socketOf(c *cli.Context) (k bench.Socket, err error) {
 	k.Congestion = c.String("congestion")
 	if strings.ContainsAny(k.Congestion, " /\n") {
@@ -75,7 +91,7 @@ func scheduleOf(p bench.Plan, hosts int) (*bench.Schedule, error) {
 	return s, err
 }
 
-// forecast is what the schedule would cost, as reports print it.
+// forecast is what the schedule would cost: time and bytes, in all and by experiment.
 func forecast(s *bench.Schedule) (reports.Plan, error) {
 	f := s.Estimate(bench.DefaultAssumption())
 	out := reports.Plan{
@@ -105,10 +121,11 @@ func forecast(s *bench.Schedule) (reports.Plan, error) {
 	return out, nil
 }
 
+// PlanCommand is calib plan.
 func PlanCommand() *cli.Command {
 	return &cli.Command{
 		Name: "plan", Usage: "print what would run: rounds, minutes, bytes per link",
-		Flags: command.Join(WhereFlags(), PlanFlags(), []cli.Flag{command.JSONFlag()}),
+		Flags: slices.Concat(WhereFlags(), PlanFlags(), []cli.Flag{command.JSONFlag()}),
 		Action: func(c *cli.Context) error {
 			if err := command.NoArgs(c); err != nil {
 				return err
@@ -117,7 +134,7 @@ func PlanCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			list, err := w.hosts(command.NoteTo(c))
+			list, err := w.hosts(func(s string) { command.Note(c, s) })
 			if err != nil {
 				return err
 			}
@@ -136,10 +153,9 @@ func PlanCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			if c.Bool("json") {
-				return reports.Result{Command: "plan", Plan: &f}.Encode(c.App.Writer)
-			}
-			return reports.PlanText(c.App.Writer, f, runfiles.PageOptions(c, ""))
+			return command.AnswerResult(c, reports.Result{Command: "plan", Plan: &f}, nil, func(out io.Writer) error {
+				return reports.PlanText(out, f, runfiles.PageOptions(c, ""))
+			})
 		},
 	}
 }

@@ -13,10 +13,10 @@ import (
 	"calib/internal/rundir"
 )
 
-// onlyResume rejects what --resume would silently ignore: the run goes on as it was planned. --launch may come from the
-// environment and is not looked at.
+// onlyResume rejects flags that --resume would silently ignore: the run goes on as it was planned. --launch is allowed, since it
+// may come from the environment.
 func onlyResume(c *cli.Context) error {
-	for _, f := range command.Join(WhereFlags(), PlanFlags()) {
+	for _, f := range slices.Concat(WhereFlags(), PlanFlags()) {
 		if name := f.Names()[0]; name != "launch" && c.IsSet(name) {
 			return command.Usagef("--%s with --resume: a run goes on with the hosts and the plan it began with; start a new one with --out", name)
 		}
@@ -27,7 +27,7 @@ func onlyResume(c *cli.Context) error {
 	return nil
 }
 
-// openSamples starts samples.jsonl, or takes up the one that is resumed.
+// openSamples creates samples.jsonl, or continues that of a resumed run.
 func (j *job) openSamples(cl *cluster) error {
 	path := j.dir.File(rundir.SamplesFile)
 	if j.c.String("resume") != "" && command.Exists(path) {
@@ -50,7 +50,7 @@ func (j *job) openSamples(cl *cluster) error {
 // errLate is for a host that was not there when the run began: samples name hosts by index, which cannot change.
 var errLate = errors.New("it answers now, but the run began without it: a new run will have it")
 
-// resume leaves out the hosts that the run began without, and wants all the others, in the same order.
+// resume removes from c the hosts that the run began without. All others must be there, in the same order.
 func (c *cluster) resume(before []dataset.Host) error {
 	old := names(before)
 	var ends []error

@@ -1,18 +1,14 @@
 package measuring
 
 import (
-	"errors"
-	"fmt"
-	"path/filepath"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
-	"calib/cmd/calib/internal/command"
 	"calib/cmd/calib/internal/runfiles"
-	"calib/internal/rundir"
-	"calib/reports"
 )
 
+// RunCommand is calib run.
 func RunCommand() *cli.Command {
 	return &cli.Command{
 		Name: "run", Usage: "measure, fit and report: the main job",
@@ -23,8 +19,8 @@ func RunCommand() *cli.Command {
 			"calib run --sim sparc1994:8            a network of known truth, in virtual time\n" +
 			"calib run --aa 10 --hosts hosts.txt    ten runs of the same, one after the other: how much they differ is the noise\n" +
 			"                                       floor of calib compare and calib gate",
-		Flags: command.Join(WhereFlags(), PlanFlags(), OutFlags(), []cli.Flag{
-			&cli.IntFlag{Name: "aa", Usage: "make `N` runs of the same, and write how much they differ to noise.json"},
+		Flags: slices.Concat(WhereFlags(), PlanFlags(), OutFlags(), []cli.Flag{
+			&cli.IntFlag{Name: "aa", Usage: "make `N` runs of the same plan, and write how much they differ to noise.json"},
 		}),
 		Action: func(c *cli.Context) error {
 			if c.IsSet("aa") {
@@ -43,8 +39,8 @@ func RunCommand() *cli.Command {
 	}
 }
 
-// complete measures, then fits what was measured, also when that is only a part; what failed to be measured decides the
-// exit code before what failed to be fitted. Without a run directory nothing was begun.
+// complete measures, then fits what was measured, also when that is only a part. An error of measuring decides the exit code
+// before one of fitting. Where nothing was begun there is no run directory.
 func (j *job) complete() error {
 	err := j.measure(j.c.Context)
 	if j.dir == nil {
@@ -58,7 +54,7 @@ func (j *job) complete() error {
 	return j.finish(err)
 }
 
-// fit writes params.json and the reports of the job's run.
+// fit writes params.json and the reports.
 func (j *job) fit() error {
 	d, err := j.dir.Dataset()
 	if err != nil {
@@ -70,25 +66,4 @@ func (j *job) fit() error {
 	}
 	p.Warnings = append(p.Warnings, j.notes...)
 	return runfiles.WriteResults(j.dir, d, p)
-}
-
-// tellMeasured says where the samples are, and passes the error on, which says so too.
-func tellMeasured(c *cli.Context, path string, err error) error {
-	if c.Bool("json") {
-		dir, openErr := rundir.Open(path)
-		if openErr != nil {
-			return errors.Join(err, openErr)
-		}
-		r := reports.Result{Command: "measure", Exit: command.CodeOf(err), Run: path, Files: runfiles.FilesOf(path), Warnings: dir.Run().Warnings}
-		if err != nil {
-			r.Error = err.Error()
-		}
-		return command.Silent(err, r.Encode(c.App.Writer))
-	}
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(c.App.Writer, "The samples are in %s; calib fit %s makes parameters of them.\n",
-		filepath.Join(path, rundir.SamplesFile), path)
-	return err
 }

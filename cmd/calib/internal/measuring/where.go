@@ -12,7 +12,7 @@ import (
 	"calib/internal/netspec"
 )
 
-// where says on which hosts to measure, and how to reach them. It is kept in run.json, so that --resume needs no flags.
+// where names the hosts to measure, and how to reach them. It is kept in run.json, so that --resume needs no flags.
 type where struct {
 	HostsFile   string   `json:"hosts_file,omitempty"` // absolute
 	Ranges      []string `json:"ranges,omitempty"`
@@ -25,6 +25,20 @@ type where struct {
 // maxLocal bounds the agents on one machine.
 const maxLocal = 256
 
+// WhereFlags name the hosts to measure, and how to reach them.
+func WhereFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "hosts", Usage: "`FILE` of hosts, one or a range a line (see calib hosts --help)"},
+		&cli.StringSliceFlag{Name: "host", Usage: "host or `RANGE` such as node[01-16,20]; may be repeated"},
+		&cli.IntFlag{Name: "local", Usage: "`N` agents on this machine, over loopback"},
+		&cli.StringFlag{Name: "sim", Usage: "no hosts at all: simulate `PRESET[:HOSTS]` or a lab file, in virtual time"},
+		&cli.StringFlag{Name: "launch", Value: "ssh {host}", EnvVars: []string{"CALIB_LAUNCH"},
+			Usage: "`PREFIX` that runs a command on {host} with its standard streams, such as 'ip netns exec {host}'"},
+		&cli.StringFlag{Name: "agent-binary", Usage: "`PATH` of the calib binary for the hosts, where they differ from this machine"},
+	}
+}
+
+// whereOf reads WhereFlags.
 func whereOf(c *cli.Context) (where, error) {
 	w := where{
 		HostsFile: c.String("hosts"), Ranges: c.StringSlice("host"), Local: c.Int("local"), Sim: c.String("sim"),
@@ -54,7 +68,7 @@ func whereOf(c *cli.Context) (where, error) {
 	return w, nil
 }
 
-// hosts lists the hosts; a network needs two. note is told what was ignored.
+// hosts lists the hosts; a network needs two. note is called with what was ignored.
 func (w where) hosts(note func(string)) ([]hosts.Host, error) {
 	list, err := w.list(note)
 	if err != nil {

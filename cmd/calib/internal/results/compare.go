@@ -1,3 +1,4 @@
+// Package results holds the commands that work on finished runs: fit, report, export, import, compare and gate.
 package results
 
 import (
@@ -15,11 +16,13 @@ import (
 
 	"calib/cmd/calib/internal/command"
 	"calib/cmd/calib/internal/history"
+	"calib/cmd/calib/internal/runfiles"
 	"calib/internal/files"
 	"calib/internal/units"
 	"calib/reports/compare"
 )
 
+// CompareCommand is calib compare.
 func CompareCommand() *cli.Command {
 	return &cli.Command{
 		Name: "compare", Usage: "say whether runs have become slower than other runs", ArgsUsage: "OLD NEW",
@@ -28,7 +31,7 @@ func CompareCommand() *cli.Command {
 			"baseline:NAME of the history. More of each: --old and --new. The run is the sample: a handful a side is needed, and\n" +
 			"with fewer the answer is how many more. A regression is significant, and larger than --relative, --absolute and the\n" +
 			"noise. Exit 0 no regression, 3 regression, 5 inconclusive or not comparable.",
-		Flags: command.Join([]cli.Flag{
+		Flags: slices.Concat([]cli.Flag{
 			&cli.StringSliceFlag{Name: "old", Usage: "more old runs, as `OLD`; may be repeated"},
 			&cli.StringSliceFlag{Name: "new", Usage: "more new runs, as `NEW`; may be repeated"},
 		}, thresholdFlags(), []cli.Flag{
@@ -40,14 +43,14 @@ func CompareCommand() *cli.Command {
 	}
 }
 
-// thresholdFlags say which changes count.
+// thresholdFlags say which changes count as a regression.
 func thresholdFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "relative", Value: "5%", Usage: "least change that counts, a `SHARE` of the old value"},
 		&cli.StringSliceFlag{Name: "absolute", Usage: "least change that counts by `UNIT=VALUE`: s=2us, B/s=1MB, s/B=1e-10; may be repeated"},
-		&cli.Float64Flag{Name: "alpha", Value: compare.DefaultAlpha, Usage: "chance of any false alarm `P` among all that is tested"},
+		&cli.Float64Flag{Name: "alpha", Value: compare.DefaultAlpha, Usage: "probability `P` of a false alarm in the whole comparison"},
 		&cli.StringFlag{Name: "noise", Usage: "noise floor `FILE` of calib run --aa"},
-		&cli.BoolFlag{Name: "across-environments", Usage: "compare runs of different environments all the same"},
+		&cli.BoolFlag{Name: "across-environments", Usage: "compare runs even if their environments differ"},
 	}
 }
 
@@ -100,7 +103,7 @@ func parseShare(s string) (float64, error) {
 	return v, nil
 }
 
-// parseAbsolute reads "s=2us", "B/s=1MB", "s/B=1e-10": a value of a unit, in SI or as it is written elsewhere.
+// parseAbsolute reads a value of a unit: "s=2us", "B/s=1MB", "s/B=1e-10". A number without a prefix is in SI units.
 func parseAbsolute(s string) (unit string, value float64, err error) {
 	unit, text, ok := strings.Cut(s, "=")
 	known := []string{"s", "B", "B/s", "s/B", "1"}
@@ -142,18 +145,16 @@ func compareRuns(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	was, err := runsOfAll(c, old)
+	was, noise, err := loadRuns(c, old)
 	if err != nil {
 		return fmt.Errorf("compare: old: %w", err)
 	}
-	is, err := runsOfAll(c, new)
+	is, _, err := loadRuns(c, new)
 	if err != nil {
 		return fmt.Errorf("compare: new: %w", err)
 	}
 	if options.Noise == nil {
-		if options.Noise, err = floorOfAll(c, old); err != nil {
-			return err
-		}
+		options.Noise = noise
 	}
 	v := compare.Compare(was, is, options)
 	paths := map[string]string{}
@@ -170,5 +171,36 @@ func compareRuns(c *cli.Context) error {
 		}
 		paths[f.name] = path
 	}
-	return tellVerdict(c, "compare", v, paths, nil)
+	return answerVerdict(c, "compare", v, paths, nil)
+}
+
+// baselinePrefix marks an argument that names a baseline of the history.
+const baselinePrefix = "baseline:"
+
+// loadRuns returns the runs of arguments, each baseline:NAME or a path for runfiles.Load, and the noise floor that is kept with
+// the only argument, where that is a baseline. A run that is named twice is an error: it would count as two.
+func loadRuns(c *cli.Context, args []string) (all []compare.Run, noise *compare.Floor, err error) {
+	from := map[string]string{}
+	for _, arg := range args {
+		var runs []compare.Run
+		if name, ok := strings.CutPrefix(arg, baselinePrefix); ok {
+			runs, noise, err = history.BaselineRuns(c, name)
+		} else {
+			runs, err = runfiles.Load(arg)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, r := range runs {
+			if first, twice := from[r.ID]; twice && r.ID != "" {
+				return nil, nil, command.Usagef("run %s is in %s and in %s: give each run once", r.ID, first, arg)
+			}
+			from[r.ID] = arg
+		}
+		all = append(all, runs...)
+	}
+	if len(args) != 1 {
+		noise = nil
+	}
+	return all, noise, nil
 }

@@ -3,8 +3,7 @@ package results
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
+	"io"
 
 	"github.com/urfave/cli/v2"
 
@@ -16,6 +15,7 @@ import (
 	"calib/reports/export"
 )
 
+// ExportCommand is calib export.
 func ExportCommand() *cli.Command {
 	return &cli.Command{
 		Name: "export", Usage: "write a run's parameters as the input file of another program", ArgsUsage: "PARAMS|RUN",
@@ -35,8 +35,8 @@ func ExportCommand() *cli.Command {
 	}
 }
 
-// Exported is what --json says of an export.
-type Exported struct {
+// exported is what --json says of an export.
+type exported struct {
 	Target   string   `json:"target"`
 	File     string   `json:"file"`              // where it was written, or the target's own name for it
 	Content  string   `json:"content,omitempty"` // where it was not written
@@ -72,38 +72,28 @@ func exportAction(c *cli.Context) error {
 	case err != nil:
 		return fmt.Errorf("%s: %w", arg, err)
 	}
-	return tellExport(c, target, text, warnings)
+	return answerExport(c, target, text, append([]string{}, warnings...))
 }
 
-// tellExport writes the file, and what there is to say of it.
-func tellExport(c *cli.Context, target export.Target, text []byte, warnings []string) error {
-	said := Exported{Target: target.Name, File: target.File, Warnings: append([]string{}, warnings...)}
-	result := reports.Result{Command: "export"}
-	out := c.String("out")
-	switch {
-	case out != "":
-		if info, err := os.Stat(out); err == nil && info.IsDir() {
-			out = filepath.Join(out, target.File)
-		}
+// answerExport writes the file to --out, into the JSON document, or to standard output, and prints the warnings.
+func answerExport(c *cli.Context, target export.Target, text []byte, warnings []string) error {
+	data := exported{Target: target.Name, File: target.File, Warnings: warnings}
+	r := reports.Result{Command: "export"}
+	if out := command.OutFile(c, target.File); out != "" {
 		if err := files.Replace(out, text); err != nil {
 			return err
 		}
-		said.File, result.Files = out, map[string]string{target.Name: out}
-	case c.Bool("json"):
-		said.Content = string(text)
-	default:
-		if _, err := c.App.Writer.Write(text); err != nil {
+		data.File, r.Files, text = out, map[string]string{target.Name: out}, nil
+	}
+	data.Content = string(text)
+	r.Data = data
+	return command.AnswerResult(c, r, nil, func(w io.Writer) error {
+		if _, err := w.Write(text); err != nil {
 			return fmt.Errorf("write to standard output: %w", err)
 		}
-	}
-	if c.Bool("json") {
-		result.Data = said
-		return result.Encode(c.App.Writer)
-	}
-	for _, w := range warnings {
-		fmt.Fprintln(c.App.ErrWriter, "calib: warning: "+w)
-	}
-	return nil
+		command.Warn(c, warnings)
+		return nil
+	})
 }
 
 // listTargets prints the targets.
@@ -123,13 +113,11 @@ func listTargets(c *cli.Context) error {
 	for _, t := range export.Targets() {
 		all = append(all, listed{t.Name, t.File, t.About})
 	}
-	if c.Bool("json") {
-		return reports.Result{Command: "export", Data: all}.Encode(c.App.Writer)
-	}
-	for _, t := range all {
-		if _, err := fmt.Fprintf(c.App.Writer, "%-12s%-14s%s\n", t.Name, t.File, t.About); err != nil {
-			return fmt.Errorf("write to standard output: %w", err)
+	return command.Answer(c, "export", all, func(w io.Writer) error {
+		t := command.NewTable(w)
+		for _, target := range all {
+			t.Row(target.Name, target.File, target.About)
 		}
-	}
-	return nil
+		return t.Flush()
+	})
 }

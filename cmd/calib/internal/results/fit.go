@@ -7,6 +7,7 @@ import (
 	"calib/cmd/calib/internal/runfiles"
 )
 
+// FitCommand is calib fit.
 func FitCommand() *cli.Command {
 	return &cli.Command{
 		Name: "fit", Usage: "fit the models to a run's samples again: write params.json and report.txt", ArgsUsage: "RUN",
@@ -34,4 +35,9 @@ func FitCommand() *cli.Command {
 			return runfiles.Print(c, "fit", dir.Path(), nil)
 		},
 	}
+}
+
+// Documents are the schemas of the data of these commands.
+func Documents() []command.Document {
+	return []command.Document{command.DataOf[exported]("export"), command.DataOf[imported]("import"), command.DataOf[command.Written]("report")}
 }

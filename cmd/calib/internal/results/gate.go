@@ -1,11 +1,13 @@
 package results
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -26,17 +28,18 @@ const (
 	summaryFile = "summary.md"
 )
 
+// GateCommand is calib gate.
 func GateCommand() *cli.Command {
 	return &cli.Command{
 		Name: "gate", Usage: "measure, and fail when the network has become slower than a baseline",
 		Description: "calib gate --baseline NAME --hosts hosts.txt\n" +
 			"Measures a few runs and compares them with the runs of the baseline (calib baseline set). What looks like a\n" +
-			"regression is measured again: only what the second runs show too, on their own, fails the gate. Exit 0 no regression,\n" +
+			"regression is measured again: the gate fails only if the second runs show it too, on their own. Exit 0 no regression,\n" +
 			"3 regression confirmed, 5 inconclusive or not comparable. The output directory holds the runs, verdict.json, junit.xml\n" +
 			"and summary.md.",
-		Flags: command.Join([]cli.Flag{
+		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "baseline", Usage: "`NAME` of the baseline in the history"},
-			&cli.IntFlag{Name: "runs", Usage: "`N` runs each time it measures; 0 is as many as the baseline's size asks for"},
+			&cli.IntFlag{Name: "runs", Usage: "`N` runs each time it measures; 0 is as many as a baseline of this size needs"},
 		}, thresholdFlags(), []cli.Flag{history.StoreFlag()}, measuring.WhereFlags(), measuring.PlanFlags(), measuring.OutFlags()),
 		Action: gate,
 	}
@@ -58,19 +61,14 @@ func gate(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	baseline, err := history.BaselineRuns(c, name)
+	baseline, noise, err := history.BaselineRuns(c, name)
 	if err != nil {
 		return err
 	}
 	if options.Noise == nil {
-		if options.Noise, err = history.BaselineFloor(c, name); err != nil {
-			return err
-		}
+		options.Noise = noise
 	}
-	root := c.String("out")
-	if root == "" {
-		root = "gate-" + rundir.DefaultName(time.Now())
-	}
+	root := cmp.Or(c.String("out"), "gate-"+rundir.DefaultName(time.Now()))
 	var partial error
 	measure := func(_ context.Context, n int, why []string) ([]compare.Run, error) {
 		what := "run"
@@ -91,10 +89,10 @@ func gate(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return tellVerdict(c, "gate", v, paths, partial)
+	return answerVerdict(c, "gate", v, paths, partial)
 }
 
-// writeVerdict writes what other programs and a CI's page read.
+// writeVerdict writes the verdict for other programs and for the page of a CI job.
 func writeVerdict(dir string, v *compare.Verdict) (map[string]string, error) {
 	paths := map[string]string{}
 	var errs []error
@@ -118,26 +116,26 @@ func verdictCode(v *compare.Verdict) int {
 	return command.ExitInconclusive
 }
 
-// tellVerdict prints a verdict, and returns its exit code as an error that has been told. A regression outweighs runs that
-// lack hosts, and those outweigh all else.
-func tellVerdict(c *cli.Context, verb string, v *compare.Verdict, paths map[string]string, partial error) error {
+// answerVerdict prints the verdict of the command called name, and returns its exit code as a silent error. partial is the
+// error of runs that lack hosts, or nil: a regression outweighs it, and it outweighs all else.
+func answerVerdict(c *cli.Context, name string, v *compare.Verdict, paths map[string]string, partial error) error {
 	code := verdictCode(v)
 	if partial != nil && code != command.ExitRegression {
 		code = command.ExitPartial
 	}
 	var err error
 	if code != command.ExitOK {
-		err = command.WithCode(code, fmt.Errorf("%s: %s", verb, v.Outcome))
+		err = command.WithCode(code, fmt.Errorf("%s: %s", name, v.Outcome))
 	}
 	if c.Bool("json") {
-		r := reports.Result{Command: verb, Exit: code, Files: paths, Data: v}
+		r := reports.Result{Command: name, Exit: code, Files: paths, Data: v}
 		if partial != nil {
 			r.Error = partial.Error()
 		}
 		return command.Silent(err, r.Encode(c.App.Writer))
 	}
-	if terr := compare.Text(c.App.Writer, v); terr != nil {
-		return terr
+	if err := compare.Text(c.App.Writer, v); err != nil {
+		return err
 	}
 	if partial != nil {
 		fmt.Fprintf(c.App.ErrWriter, "calib: %v\n", partial)

@@ -21,24 +21,26 @@ import (
 	"calib/internal/files"
 	"calib/internal/importer"
 	"calib/internal/rundir"
+	"calib/internal/units"
 	"calib/reports"
 )
 
+// ImportCommand is calib import.
 func ImportCommand() *cli.Command {
 	return &cli.Command{
 		Name: "import", Usage: "make a run of the output of another benchmark, and fit it", ArgsUsage: "FILE...",
 		Description: "calib import --from netpipe np.out\n" +
 			"calib import --from osu latency.1 latency.2 bw.1      files that repeat each other become rounds\n" +
-			"calib import --from sockperf --bytes 64 summary.txt   its summary does not tell the size; --full-log does\n" +
+			"calib import --from sockperf --bytes 64 summary.txt   its summary does not state the size; --full-log does\n" +
 			"calib import --from csv --time full rtt.csv           columns bytes and seconds|ms|us|ns; from,to,round if known\n" +
 			"iperf3 -J -c HOST | calib import --from iperf3 -      - is standard input",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "from", Usage: "`FORMAT`: " + strings.Join(importer.Formats(), ", ")},
 			&cli.StringFlag{Name: "time", Usage: "csv: whether times are `half|full` round trips"},
-			&cli.StringFlag{Name: "bytes", Usage: "message size `N`, where the output does not tell it; one, or one for each file: 64,1KiB"},
+			&cli.StringFlag{Name: "bytes", Usage: "message size `N`, where the output does not state it; one, or one for each file: 64,1KiB"},
 			&cli.StringFlag{Name: "hosts", Usage: "names of the two hosts, `CLIENT,SERVER`"},
 			&cli.StringFlag{Name: "out", Usage: "run `DIR`ectory; default calib-run-DATE-TIME"},
-			&cli.Uint64Flag{Name: "seed", Usage: "`N` of the bootstrap; 0 is made of the samples"},
+			&cli.Uint64Flag{Name: "seed", Usage: "`N` of the bootstrap; 0 is computed from the samples"},
 			&cli.BoolFlag{Name: "no-fit", Usage: "only write the samples"},
 			command.JSONFlag(), command.QuietFlag(),
 		},
@@ -46,8 +48,8 @@ func ImportCommand() *cli.Command {
 	}
 }
 
-// Imported is what an import tells.
-type Imported struct {
+// imported is what an import tells.
+type imported struct {
 	Format  string   `json:"format"`
 	Files   []string `json:"files"`
 	Samples int      `json:"samples"`
@@ -66,7 +68,7 @@ func importFiles(c *cli.Context) error {
 		return err
 	}
 	var sets []*dataset.Dataset
-	said := Imported{Format: options[0].Format, Files: c.Args().Slice(), Fitted: []string{}, Notes: []string{}}
+	said := imported{Format: options[0].Format, Files: c.Args().Slice(), Fitted: []string{}, Notes: []string{}}
 	for _, o := range options {
 		d, notes, err := readInput(c, o)
 		if err != nil {
@@ -98,7 +100,7 @@ func importFiles(c *cli.Context) error {
 			err = fmt.Errorf("the samples are saved in %s, but not fitted: %w", path, err)
 		}
 	}
-	return tellImport(c, dir, said, err)
+	return answerImport(c, dir, said, err)
 }
 
 // importOptions reads the flags: one setting for each file.
@@ -110,7 +112,7 @@ func importOptions(c *cli.Context) ([]importer.Options, error) {
 	case len(args) == 0:
 		return nil, command.Usagef("want the files to import, or - for standard input (see %s --help)", c.Command.HelpName)
 	case from == "csv" && c.String("time") == "":
-		return nil, command.Usagef("--from csv: a table does not tell what its times are: say --time half or --time full")
+		return nil, command.Usagef("--from csv: a table does not state what its times are: give --time half or --time full")
 	case slices.Index(args, "-") != -1 && len(args) > 1:
 		return nil, command.Usagef("standard input cannot be mixed with files")
 	}
@@ -138,6 +140,29 @@ func importOptions(c *cli.Context) ([]importer.Options, error) {
 	return out, nil
 }
 
+// messageSizes reads --bytes for n files: none, one for all, or one for each.
+func messageSizes(list string, n int) ([]int64, error) {
+	out := make([]int64, n)
+	if list == "" {
+		return out, nil
+	}
+	words := strings.Split(list, ",")
+	if len(words) != 1 && len(words) != n {
+		return nil, command.Usagef("--bytes %q: %d sizes for %d files: want one, or one for each file", list, len(words), n)
+	}
+	for i := range out {
+		b, err := units.ParseBytes(words[min(i, len(words)-1)])
+		if err != nil {
+			return nil, command.Usagef("--bytes: %w", err)
+		}
+		if b < 1 {
+			return nil, command.Usagef("--bytes %q: want at least 1 byte", list)
+		}
+		out[i] = int64(b)
+	}
+	return out, nil
+}
+
 func readInput(c *cli.Context, o importer.Options) (*dataset.Dataset, []string, error) {
 	var in io.Reader = c.App.Reader
 	if c.Args().First() != "-" {
@@ -151,7 +176,7 @@ func readInput(c *cli.Context, o importer.Options) (*dataset.Dataset, []string, 
 	return importer.Read(in, o)
 }
 
-// seedOf makes a seed of the samples, so that the same files give the same bytes.
+// seedOf computes a seed from the samples, so that the same files give the same bytes.
 func seedOf(d *dataset.Dataset) uint64 {
 	h := fnv.New64a()
 	for i := range d.Samples {
@@ -161,17 +186,17 @@ func seedOf(d *dataset.Dataset) uint64 {
 	return h.Sum64()>>1 | 1
 }
 
-func (m *Imported) count(d *dataset.Dataset) {
+func (m *imported) count(d *dataset.Dataset) {
 	m.Samples = len(d.Samples)
 	for i := range d.Samples {
 		m.Timings += len(d.Samples[i].NS)
 		m.Rounds = max(m.Rounds, d.Samples[i].Round+1)
 	}
 	if m.Timings == m.Samples && m.Format != "iperf3" {
-		m.Notes = append(m.Notes, "one value for each point and round: intervals hold what changes between rounds, nothing within one")
+		m.Notes = append(m.Notes, "one value for each point and round: intervals show the variation between rounds, but not within a round")
 	}
 	if m.Rounds == 1 {
-		m.Notes = append(m.Notes, "one round: intervals do not hold what changes between runs; more files of the same make more rounds")
+		m.Notes = append(m.Notes, "one round: intervals leave out the variation between runs; more files of the same kind make more rounds")
 	}
 }
 
@@ -213,7 +238,7 @@ func writeSamples(path string, d *dataset.Dataset) (slots int, err error) {
 }
 
 // fit writes params.json and the reports.
-func (m *Imported) fit(dir *rundir.Dir, d *dataset.Dataset) error {
+func (m *imported) fit(dir *rundir.Dir, d *dataset.Dataset) error {
 	p, err := runfiles.Fit(d, 0)
 	if err != nil {
 		return err
@@ -225,31 +250,28 @@ func (m *Imported) fit(dir *rundir.Dir, d *dataset.Dataset) error {
 	return runfiles.WriteResults(dir, d, p)
 }
 
-// tellImport prints what was imported and, where it was fitted, the table.
-func tellImport(c *cli.Context, dir *rundir.Dir, m Imported, failed error) error {
-	if c.Bool("json") {
-		r := reports.Result{Command: "import", Exit: command.CodeOf(failed), Run: dir.Path(), Files: runfiles.FilesOf(dir.Path()), Data: m}
-		if failed != nil {
-			r.Error = failed.Error()
-		} else if p, err := dir.ReadParams(); err == nil {
-			r.Params = p
+// answerImport prints what was imported and, where it was fitted, the table.
+func answerImport(c *cli.Context, dir *rundir.Dir, m imported, failed error) error {
+	r := reports.Result{Command: "import", Run: dir.Path(), Files: runfiles.FilesOf(dir.Path()), Data: m}
+	fitted := failed == nil && !c.Bool("no-fit")
+	if fitted {
+		p, err := dir.ReadParams()
+		if err != nil {
+			return err
 		}
-		return command.Silent(failed, r.Encode(c.App.Writer))
+		r.Params = p
 	}
-	out := c.App.Writer
-	fmt.Fprintf(out, "%s: files %d, rounds %d, samples %d, timings %d; in %s\n", m.Format, len(m.Files), m.Rounds, m.Samples, m.Timings, dir.Path())
-	if !c.Bool("quiet") {
-		for _, n := range m.Notes {
-			fmt.Fprintln(out, "  "+n)
+	return command.AnswerResult(c, r, failed, func(w io.Writer) error {
+		fmt.Fprintf(w, "%s: files %d, rounds %d, samples %d, timings %d; in %s\n", m.Format, len(m.Files), m.Rounds, m.Samples, m.Timings, dir.Path())
+		if !c.Bool("quiet") {
+			for _, n := range m.Notes {
+				fmt.Fprintln(w, "  "+n)
+			}
 		}
-	}
-	if failed != nil || c.Bool("no-fit") {
-		return failed
-	}
-	fmt.Fprintf(out, "fitted: %s\n\n", strings.Join(m.Fitted, ", "))
-	p, err := dir.ReadParams()
-	if err != nil {
-		return err
-	}
-	return reports.Table(out, p, runfiles.PageOptions(c, dir.Path()))
+		if !fitted {
+			return nil
+		}
+		fmt.Fprintf(w, "fitted: %s\n\n", strings.Join(m.Fitted, ", "))
+		return reports.Table(w, r.Params, runfiles.PageOptions(c, dir.Path()))
+	})
 }

@@ -1,10 +1,9 @@
 package results
 
 import (
+	"cmp"
 	"fmt"
 	"io"
-	"path/filepath"
-	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -12,7 +11,6 @@ import (
 	"calib/cmd/calib/internal/history"
 	"calib/cmd/calib/internal/runfiles"
 	"calib/fit"
-	"calib/internal/files"
 	"calib/internal/rundir"
 	"calib/reports"
 	"calib/reports/draw"
@@ -20,6 +18,7 @@ import (
 	"calib/reports/html"
 )
 
+// ReportCommand is calib report.
 func ReportCommand() *cli.Command {
 	return &cli.Command{
 		Name: "report", Usage: "print the report of a run, or write it as a page or as figures", ArgsUsage: "RUN",
@@ -68,25 +67,17 @@ func writeReport(c *cli.Context, dir *rundir.Dir, p *fit.Params, format string) 
 	if err != nil {
 		return err
 	}
-	var paths []string
+	out := cmp.Or(c.String("out"), dir.File("figures"))
 	if format == command.FormatHTML {
-		out := c.String("out")
-		if out == "" {
-			out = dir.File(rundir.HTMLFile)
-		}
-		paths = []string{out}
-		err = files.ReplaceBy(out, func(w io.Writer) error {
-			return html.Report(w, p, figures, html.Options{Dir: dir.Path(), History: timelines})
-		})
+		out = cmp.Or(c.String("out"), dir.File(rundir.HTMLFile))
 	} else {
-		out := c.String("out")
-		if out == "" {
-			out = filepath.Join(dir.Path(), "figures")
-		}
-		paths, err = draw.Files(out, slices.Concat(figures, timelines), format)
+		figures = append(figures, timelines...)
 	}
+	paths, err := runfiles.WriteFigures(format, out, figures, func(w io.Writer) error {
+		return html.Report(w, p, figures, html.Options{Dir: dir.Path(), History: timelines})
+	})
 	if err != nil {
 		return err
 	}
-	return command.PrintFiles(c, "report", dir.Path(), command.Written{Format: format, Files: paths})
+	return command.AnswerFiles(c, "report", dir.Path(), command.Written{Format: format, Files: paths})
 }

@@ -1,3 +1,5 @@
+// Package runfiles works on run directories as commands name them: it finds and reads their parameters, fits their samples,
+// writes their reports, and prints their table.
 package runfiles
 
 import (
@@ -17,17 +19,13 @@ import (
 func Fit(d *dataset.Dataset, seed uint64) (*fit.Params, error) {
 	fits, errs := fit.All(d, fit.Settings{Seed: seed})
 	if len(fits) == 0 {
-		return nil, fmt.Errorf("no model could be fitted: %w", errors.Join(append(errs, errNoSamples(d))...))
+		return nil, fmt.Errorf("no model could be fitted: %w", errors.Join(append(errs, fmt.Errorf("the run has %d samples of the experiments the models need", len(d.Samples)))...))
 	}
 	p := fit.Collect(d, fits)
 	for _, err := range errs {
 		p.Warnings = append(p.Warnings, err.Error())
 	}
 	return p, nil
-}
-
-func errNoSamples(d *dataset.Dataset) error {
-	return fmt.Errorf("the run has %d samples of the experiments the models need", len(d.Samples))
 }
 
 // WriteResults replaces params.json and the reports.

@@ -2,15 +2,19 @@ package runfiles
 
 import (
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 
 	"github.com/urfave/cli/v2"
 
 	"calib/cmd/calib/internal/command"
+	"calib/internal/files"
 	"calib/internal/progress"
 	"calib/internal/rundir"
 	"calib/reports"
+	"calib/reports/draw"
+	"calib/reports/figure"
 )
 
 // FilesOf lists what a run directory holds, by name.
@@ -34,23 +38,30 @@ func PageOptions(c *cli.Context, dir string) reports.Options {
 	return o
 }
 
-// Print prints the table of a run, or its one JSON document, and passes the error on.
-func Print(c *cli.Context, verb, path string, err error) error {
+// Print prints the table of a run, or its one JSON document, for the command called name. err is how that command ended.
+func Print(c *cli.Context, name, path string, err error) error {
 	dir, openErr := rundir.Open(path)
 	if openErr != nil {
 		return errors.Join(err, openErr)
 	}
 	p, readErr := dir.ReadParams()
-	if c.Bool("json") {
-		r := reports.Result{Command: verb, Exit: command.CodeOf(err), Run: path, Files: FilesOf(path), Params: p}
-		if err != nil {
-			r.Error = err.Error()
+	r := reports.Result{Command: name, Run: path, Files: FilesOf(path), Warnings: dir.Run().Warnings, Params: p}
+	return command.AnswerResult(c, r, err, func(w io.Writer) error {
+		switch {
+		case readErr == nil:
+			return reports.Table(w, p, PageOptions(c, path))
+		case err != nil: // which says more than that there are no parameters
+			return nil
 		}
-		r.Warnings = dir.Run().Warnings
-		return command.Silent(err, r.Encode(c.App.Writer))
+		return readErr
+	})
+}
+
+// WriteFigures writes the page to the file out where format is html, else a file for each figure to the directory out. It
+// returns the paths.
+func WriteFigures(format, out string, figures []figure.Figure, page func(io.Writer) error) ([]string, error) {
+	if format == command.FormatHTML {
+		return []string{out}, files.ReplaceBy(out, page)
 	}
-	if readErr != nil {
-		return errors.Join(err, command.OnlyIf(err == nil, readErr))
-	}
-	return errors.Join(err, reports.Table(c.App.Writer, p, PageOptions(c, path)))
+	return draw.Files(out, figures, format)
 }

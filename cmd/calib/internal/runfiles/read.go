@@ -15,7 +15,7 @@ import (
 	"calib/reports/compare"
 )
 
-// NoiseFile holds what runs of the same differ by, beside the runs of calib run --aa.
+// NoiseFile is the name of the noise floor that calib run --aa writes beside its runs: how much runs of the same differ.
 const NoiseFile = "noise.json"
 
 // ReadParams reads a params.json, or that of a run directory.
@@ -74,7 +74,7 @@ func ParamsFiles(arg string) ([]string, error) {
 	var out []string
 	for _, dir := range dirs {
 		path := filepath.Join(dir, rundir.ParamsFile)
-		if !command.HasFile(path) {
+		if !command.Exists(path) {
 			return nil, command.Usagef("run %s: no %s yet; calib fit %s makes it", dir, rundir.ParamsFile, dir)
 		}
 		out = append(out, path)
@@ -86,50 +86,37 @@ func ParamsFiles(arg string) ([]string, error) {
 }
 
 func isRun(dir string) bool {
-	return command.HasFile(filepath.Join(dir, rundir.ParamsFile)) || command.HasFile(filepath.Join(dir, rundir.RunFile))
+	return command.Exists(filepath.Join(dir, rundir.ParamsFile)) || command.Exists(filepath.Join(dir, rundir.RunFile))
 }
 
-// Load reads the runs at a path: a run directory, a params.json, or a directory that holds run directories. A run
-// without parameters among them is an error rather than left out.
+// Load reads the runs at a path: a run directory, a params.json, or a directory that holds run directories. A run without
+// parameters among them is an error. A run.json beside a params.json, or else the name of the run, says when it started.
 func Load(path string) ([]compare.Run, error) {
 	paths, err := ParamsFiles(path)
 	if err != nil {
 		return nil, err
 	}
 	var out []compare.Run
-	for _, p := range paths {
-		runs, err := oneRun(p)
+	for _, path := range paths {
+		p, err := ReadParams(path)
 		if err != nil {
-			return nil, err
+			return nil, command.WithCode(command.ExitUsage, err)
 		}
-		out = append(out, runs...)
+		started := StartOf(p.Run.ID)
+		if d, err := rundir.Open(filepath.Dir(path)); err == nil && d.Run().ID == p.Run.ID {
+			started = d.Run().Started
+		}
+		out = append(out, compare.FromParams(p, started))
 	}
 	return out, nil
 }
 
-// oneRun reads a params.json. Its run.json, where there is one, says when it was started, and otherwise the name of the run.
-func oneRun(path string) ([]compare.Run, error) {
-	p, err := ReadParams(path)
-	if err != nil {
-		return nil, command.WithCode(command.ExitUsage, err)
-	}
-	dir := filepath.Dir(path)
-	at := StartOf(p.Run.ID)
-	if d, err := rundir.Open(dir); err == nil && d.Run().ID == p.Run.ID {
-		at = d.Run().Started
-	}
-	return []compare.Run{compare.FromParams(p, at)}, nil
-}
-
-// StartOf reads the moment off the name of a run, 20060102-150405-…; the zero time where it has none.
+// StartOf reads the time in the name of a run, 20060102-150405-…; the zero time where there is none.
 func StartOf(id string) time.Time {
 	const layout = "20060102-150405"
 	if len(id) < len(layout) {
 		return time.Time{}
 	}
-	t, err := time.Parse(layout, id[:len(layout)])
-	if err != nil {
-		return time.Time{}
-	}
+	t, _ := time.Parse(layout, id[:len(layout)]) // the zero time on an error
 	return t
 }
