@@ -26,7 +26,7 @@ type Event struct {
 	Detail  string    `json:"detail,omitempty"`
 }
 
-// note appends to the log, within the transaction of what it tells.
+// note appends to the log, within the transaction that it describes.
 func (s *Store) note(ctx context.Context, tx *sql.Tx, e Event) error {
 	_, err := tx.ExecContext(ctx, "INSERT INTO events (at, kind, subject, detail) VALUES (?, ?, ?, ?)",
 		nanos(s.now()), e.Kind, e.Subject, e.Detail)

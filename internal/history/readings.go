@@ -8,7 +8,7 @@ import (
 	"calib/fit"
 )
 
-// dictionary finds or makes the rows that readings point to.
+// dictionary finds or makes the rows of hosts, links and metrics that readings point to.
 type dictionary struct {
 	tx                    *sql.Tx
 	hosts                 map[string]int64
@@ -86,7 +86,7 @@ func (d *dictionary) link(ctx context.Context, m fit.Metric) (int64, error) {
 	return key(ctx, d.findLink, d.makeLink, from, to)
 }
 
-// metric returns the row of m. The words of the newest run stand.
+// metric returns the row of m. Its label is that of the run added last.
 func (d *dictionary) metric(ctx context.Context, m fit.Metric) (k int64, err error) {
 	link, err := d.link(ctx, m)
 	if err != nil {
