@@ -20,13 +20,13 @@ func selfCommand(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// helper is a process of ours that is told one thing and gives one answer.
-type helper struct {
+// child is a process of this program that takes one request and gives one reply.
+type child struct {
 	in  io.WriteCloser
 	out io.ReadCloser
 }
 
-func startHelper(cmd *exec.Cmd) (*helper, error) {
+func startChild(cmd *exec.Cmd) (*child, error) {
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -44,10 +44,10 @@ func startHelper(cmd *exec.Cmd) (*helper, error) {
 		return nil, err
 	}
 	go func() { _ = cmd.Wait() }() // reaps it; how it ended is in its log
-	return &helper{in: in, out: r}, nil
+	return &child{in: in, out: r}, nil
 }
 
-// reply is a helper's answer: what it made, or why it could not.
+// reply is a child's reply: what it made, or why it could not.
 type reply struct {
 	Error      string          `json:"error,omitempty"`
 	Permission bool            `json:"permission,omitempty"`
@@ -55,7 +55,7 @@ type reply struct {
 	Value      json.RawMessage `json:"value,omitempty"`
 }
 
-// err returns the helper's error with its class.
+// err returns the child's error with its class.
 func (r reply) err() error {
 	switch {
 	case r.Error == "":
@@ -68,7 +68,7 @@ func (r reply) err() error {
 	return relayed{r.Error, ErrWire}
 }
 
-// relayed is an error of another process, told in its words.
+// relayed is an error of another process, with the text it had there.
 type relayed struct {
 	text  string
 	class error
@@ -77,11 +77,11 @@ type relayed struct {
 func (r relayed) Error() string { return r.text }
 func (r relayed) Unwrap() error { return r.class }
 
-// tell sends the helper a document, and waits for its answer, which it decodes into value if that is not nil.
-func (c *helper) tell(ctx context.Context, document, value any) error {
+// request sends the child a document and waits for its reply, which it decodes into value if that is not nil.
+func (c *child) request(ctx context.Context, document, value any) error {
 	defer c.out.Close()
 	if err := json.NewEncoder(c.in).Encode(document); err != nil {
-		return fmt.Errorf("tell it what to build: %w", err)
+		return fmt.Errorf("send it what to build: %w", err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, buildTime)
 	defer cancel()
@@ -91,7 +91,7 @@ func (c *helper) tell(ctx context.Context, document, value any) error {
 	select {
 	case err := <-answers:
 		if err != nil {
-			return fmt.Errorf("%w: it ended without an answer: %w", ErrWire, err)
+			return fmt.Errorf("%w: it ended without a reply: %w", ErrWire, err)
 		}
 	case <-ctx.Done():
 		return fmt.Errorf("it is not ready: %w", context.Cause(ctx))
@@ -102,8 +102,8 @@ func (c *helper) tell(ctx context.Context, document, value any) error {
 	return json.Unmarshal(r.Value, value)
 }
 
-// answer is the helper's side of tell.
-func answer(out io.Writer, value any, err error) error {
+// respond is the child's side of request.
+func respond(out io.Writer, value any, err error) error {
 	var r reply
 	if err != nil {
 		r = reply{Error: err.Error(), Permission: errors.Is(err, ErrPermission), Exists: errors.Is(err, ErrExists)}
