@@ -23,7 +23,6 @@ import (
 	"calib/cmd/calib/internal/runfiles"
 	"calib/internal/coord"
 	"calib/internal/dataset"
-	"calib/internal/environ"
 	"calib/internal/hosts"
 	"calib/internal/progress"
 	"calib/internal/rundir"
@@ -185,17 +184,12 @@ func (j *job) openFiles() (err error) {
 		if err != nil {
 			return err
 		}
-		build, err := environ.BuildHash()
-		if err != nil {
-			return err
-		}
-		j.dir, err = rundir.Create(cmp.Or(j.out, rundir.DefaultName(time.Now())), rundir.Run{
+		j.dir, err = runfiles.Create(cmp.Or(j.out, rundir.DefaultName(time.Now())), rundir.Run{
 			ID:   fmt.Sprintf("%s-%s", time.Now().UTC().Format("20060102-150405"), strings.ToLower(rand.Text()[:8])),
-			Plan: j.detail.Plan.Name, Seed: j.detail.Plan.Seed, Version: environ.Version(), Build: build,
-			Args: os.Args[1:], Detail: text, Started: time.Now().UTC(),
+			Plan: j.detail.Plan.Name, Seed: j.detail.Plan.Seed, Detail: text,
 		})
 		if err != nil {
-			return command.WithCode(command.ExitUsage, err)
+			return err
 		}
 	}
 	j.log, err = j.dir.OpenLog()

@@ -60,10 +60,6 @@ func (j *job) fit() error {
 	if err != nil {
 		return err
 	}
-	p, err := runfiles.Fit(d, 0)
-	if err != nil {
-		return err
-	}
-	p.Warnings = append(p.Warnings, j.notes...)
-	return runfiles.WriteResults(j.dir, d, p)
+	_, err = runfiles.Fit(j.dir, d, 0, j.notes)
+	return err
 }

@@ -24,12 +24,7 @@ func FitCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			p, err := runfiles.Fit(d, c.Uint64("seed"))
-			if err != nil {
-				return err
-			}
-			p.Warnings = append(p.Warnings, dir.Run().Warnings...)
-			if err := runfiles.WriteResults(dir, d, p); err != nil {
+			if _, err := runfiles.Fit(dir, d, c.Uint64("seed"), dir.Run().Warnings); err != nil {
 				return err
 			}
 			return runfiles.Print(c, "fit", dir.Path(), nil)

@@ -17,7 +17,6 @@ import (
 	"calib/cmd/calib/internal/command"
 	"calib/cmd/calib/internal/runfiles"
 	"calib/internal/dataset"
-	"calib/internal/environ"
 	"calib/internal/files"
 	"calib/internal/importer"
 	"calib/internal/rundir"
@@ -68,7 +67,7 @@ func importFiles(c *cli.Context) error {
 		return err
 	}
 	var sets []*dataset.Dataset
-	said := imported{Format: options[0].Format, Files: c.Args().Slice(), Fitted: []string{}, Notes: []string{}}
+	data := imported{Format: options[0].Format, Files: c.Args().Slice(), Fitted: []string{}, Notes: []string{}}
 	for _, o := range options {
 		d, notes, err := readInput(c, o)
 		if err != nil {
@@ -76,13 +75,12 @@ func importFiles(c *cli.Context) error {
 		}
 		sets = append(sets, d)
 		for _, n := range notes {
-			if !slices.Contains(said.Notes, n) {
-				said.Notes = append(said.Notes, n)
+			if !slices.Contains(data.Notes, n) {
+				data.Notes = append(data.Notes, n)
 			}
 		}
 	}
-	started := time.Now()
-	path := cmp.Or(c.String("out"), rundir.DefaultName(started))
+	path := cmp.Or(c.String("out"), rundir.DefaultName(time.Now()))
 	d, err := importer.Merge(filepath.Base(path), c.Uint64("seed"), sets...)
 	if err != nil {
 		return err
@@ -90,17 +88,23 @@ func importFiles(c *cli.Context) error {
 	if d.Header.Seed == 0 {
 		d.Header.Seed = seedOf(d)
 	}
-	said.count(d)
-	dir, err := importedRun(path, d, said.Notes, started)
+	data.count(d)
+	dir, err := importedRun(path, d, data.Notes)
 	if err != nil {
 		return err
 	}
 	if !c.Bool("no-fit") {
-		if err = said.fit(dir, d); err != nil {
-			err = fmt.Errorf("the samples are saved in %s, but not fitted: %w", path, err)
+		p, ferr := runfiles.Fit(dir, d, 0, data.Notes)
+		if ferr != nil {
+			err = fmt.Errorf("the samples are saved in %s, but not fitted: %w", path, ferr)
+		}
+		if p != nil {
+			for _, f := range p.Fits {
+				data.Fitted = append(data.Fitted, f.Model)
+			}
 		}
 	}
-	return answerImport(c, dir, said, err)
+	return answerImport(c, dir, data, err)
 }
 
 // importOptions reads the flags: one setting for each file.
@@ -201,15 +205,11 @@ func (m *imported) count(d *dataset.Dataset) {
 }
 
 // importedRun makes the run directory.
-func importedRun(path string, d *dataset.Dataset, notes []string, started time.Time) (*rundir.Dir, error) {
-	build, err := environ.BuildHash()
+func importedRun(path string, d *dataset.Dataset, notes []string) (*rundir.Dir, error) {
+	dir, err := runfiles.Create(path, rundir.Run{ID: d.Header.Run, Plan: d.Header.Plan, Seed: d.Header.Seed, Hosts: d.Header.Hosts,
+		Warnings: notes})
 	if err != nil {
 		return nil, err
-	}
-	dir, err := rundir.Create(path, rundir.Run{ID: d.Header.Run, Plan: d.Header.Plan, Seed: d.Header.Seed, Version: environ.Version(),
-		Build: build, Args: os.Args[1:], Hosts: d.Header.Hosts, Warnings: notes, Started: started.UTC()})
-	if err != nil {
-		return nil, command.WithCode(command.ExitUsage, err)
 	}
 	slots, err := writeSamples(dir.File(rundir.SamplesFile), d)
 	end := dir.Update(func(r *rundir.Run) {
@@ -235,19 +235,6 @@ func writeSamples(path string, d *dataset.Dataset) (slots int, err error) {
 		i = n
 	}
 	return slots, errors.Join(err, w.Close())
-}
-
-// fit writes params.json and the reports.
-func (m *imported) fit(dir *rundir.Dir, d *dataset.Dataset) error {
-	p, err := runfiles.Fit(d, 0)
-	if err != nil {
-		return err
-	}
-	for _, f := range p.Fits {
-		m.Fitted = append(m.Fitted, f.Model)
-	}
-	p.Warnings = append(p.Warnings, m.Notes...)
-	return runfiles.WriteResults(dir, d, p)
 }
 
 // answerImport prints what was imported and, where it was fitted, the table.
