@@ -1,6 +1,7 @@
 // Command calib measures the network of a cluster and fits the parameters of published cost models to it.
 //
-// This package is flags, files and wiring: one file per verb. What a verb does lives in the packages it calls.
+// This package lists the commands, handles signals and returns exit codes. The commands are in the packages below internal, one
+// file for each verb: flags, files and wiring. What they call is in the packages of the module.
 package main
 
 import (
@@ -28,7 +29,7 @@ func main() {
 // execute runs one command line and returns its exit code; README.md lists them.
 func execute(args []string) int {
 	if about.CompletionBehindDashes(args) {
-		return command.ExitOK
+		return command.ExitOK // offers nothing
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

@@ -72,9 +72,6 @@ func layers() []layer {
 			why: "a simulated agent has the face of an agent and none of its control"},
 		{pkg: "cmd/calib", free: true},
 		{pkg: "cmd/calib/internal/command", may: []string{"reports"}, why: "what all commands share knows none of them"},
-		{pkg: "cmd/calib/internal/runfiles", may: []string{"cmd/calib/internal/command", "fit", "internal/dataset", "internal/files",
-			"internal/progress", "internal/rundir", "reports", "reports/compare", "reports/draw", "reports/figure", "reports/html"},
-			why: "run directories on the command line are the same for every command"},
 		{pkg: "cmd/calib/internal/lab", may: []string{"cmd/calib/internal/command", "internal/lab", "internal/netspec", "internal/units"},
 			why: "the lab runs commands, and knows none of calib's"},
 	}

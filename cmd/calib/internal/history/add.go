@@ -23,7 +23,7 @@ func addCommand() *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "label", Usage: "`LABEL` of the runs, such as nightly"},
 			&cli.StringFlag{Name: "commit", Usage: "`REVISION` of what was tested"},
-			&cli.StringFlag{Name: "at", Usage: "`TIME` at which the run started, for a params.json without a run.json; else its ID says"},
+			&cli.StringFlag{Name: "at", Usage: "`TIME` at which the run started, for a params.json without a run.json; default from its ID"},
 			StoreFlag(), command.JSONFlag(), command.QuietFlag(),
 		},
 		Action: addRuns,
@@ -74,7 +74,7 @@ func addRuns(c *cli.Context) error {
 // adder adds runs to a history, one after the other.
 type adder struct {
 	entry   history.Entry // label and commit of all
-	started time.Time     // start of a run whose files do not say it; zero where it is not given
+	started time.Time     // --at, for a run whose files do not have it; zero where it is not given
 	done    []addition
 }
 

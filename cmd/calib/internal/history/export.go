@@ -51,7 +51,7 @@ func exportHistory(c *cli.Context) error {
 	case to == toCSV && c.Bool("json") && c.String("out") == "":
 		return command.Usagef("--to csv with --json: give --out FILE; standard output is for the document")
 	case to == toPrometheus && c.IsSet("last"):
-		return command.Usagef("--last with --to prometheus: it is of the newest run; --label and --plan say of which runs")
+		return command.Usagef("--last with --to prometheus: only the newest run is written; --label and --plan choose among which runs")
 	}
 	filter, err := filterOf(c)
 	if err != nil {

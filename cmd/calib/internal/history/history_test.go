@@ -14,18 +14,18 @@ import (
 	"calib/reports/figure"
 )
 
-// stepTrack is a metric of n runs that takes another level with run at; a negative at is none.
-func stepTrack(name, to string, n, at int, share float64) *track {
-	t := &track{of: history.Followed{Name: name, To: to, Unit: "s", Better: fit.BetterLower}}
+// stepTimeline is a metric of n runs that takes another level with run at; a negative at is none.
+func stepTimeline(name, to string, n, at int, share float64) *timeline {
+	t := &timeline{metric: history.Followed{Name: name, To: to, Unit: "s", Better: fit.BetterLower}}
 	if to != "" {
-		t.of.From = "a"
+		t.metric.From = "a"
 	}
 	for i := range n {
 		v := 1 + 0.001*float64(i*7%5)
 		if at >= 0 && i >= at {
 			v *= 1 + share
 		}
-		t.in = append(t.in, history.Reading{Run: fmt.Sprintf("r%02d", i), At: nightOf(i), Value: v})
+		t.readings = append(t.readings, history.Reading{Run: fmt.Sprintf("r%02d", i), At: nightOf(i), Value: v})
 	}
 	t.search(nil)
 	return t
@@ -33,10 +33,10 @@ func stepTrack(name, to string, n, at int, share float64) *track {
 
 func nightOf(i int) time.Time { return time.Date(2026, 1, 1+i, 2, 0, 0, 0, time.UTC) }
 
-func namesOfTracks(all []*track) []string {
+func namesOf(all []*timeline) []string {
 	out := []string{}
 	for _, t := range all {
-		out = append(out, t.of.Name+t.of.To)
+		out = append(out, t.metric.Name+t.metric.To)
 	}
 	return out
 }
@@ -48,7 +48,7 @@ func TestSearch(t *testing.T) {
 		want  []int
 	}{{30, 12, 0.1, []int{12}}, {30, -1, 0, []int{}}, {30, 12, 0.02, []int{}}, {9, 4, 0.5, []int{}}, {0, -1, 0, []int{}}} {
 		got := []int{}
-		for _, found := range stepTrack("m", "", c.n, c.at, c.share).changes {
+		for _, found := range stepTimeline("m", "", c.n, c.at, c.share).changes {
 			got = append(got, found.index)
 		}
 		if !slices.Equal(got, c.want) {
@@ -77,7 +77,7 @@ func TestAcknowledge(t *testing.T) {
 		"a run before all":      {[]history.Ack{{ID: 1, Run: "old", At: nightOf(-9), Reason: "x"}}, 0, nil},
 		"a run behind the last": {[]history.Ack{{ID: 1, Run: "new", At: nightOf(99), Reason: "x"}}, 0, nil},
 	} {
-		m := stepTrack("m", "", 30, 12, 0.1)
+		m := stepTimeline("m", "", 30, 12, 0.1)
 		m.acknowledge(c.acks)
 		var got int64
 		if a := m.changes[0].Ack; a != nil {
@@ -100,23 +100,23 @@ func TestChoose(t *testing.T) {
 		if i > figuresDrawn {
 			at = 6
 		}
-		v.network = append(v.network, stepTrack(fmt.Sprintf("p%02d", i), "", 12, at, 0.2))
+		v.network = append(v.network, stepTimeline(fmt.Sprintf("p%02d", i), "", 12, at, 0.2))
 	}
 	for i := range linksDrawn + 5 {
-		v.links = append(v.links, stepTrack("rate", fmt.Sprintf("h%02d", i), 12, 6, 0.1+0.01*float64(i)))
+		v.links = append(v.links, stepTimeline("rate", fmt.Sprintf("h%02d", i), 12, 6, 0.1+0.01*float64(i)))
 	}
-	v.links = append(v.links, stepTrack("rate", "steady", 12, -1, 0))
-	got := namesOfTracks(v.choose(false))
+	v.links = append(v.links, stepTimeline("rate", "steady", 12, -1, 0))
+	got := namesOf(v.choose(false))
 	if len(got) != figuresDrawn || got[0] != "p00" || got[figuresDrawn-linksDrawn-1] != fmt.Sprintf("p%d", figuresDrawn+2) {
 		t.Errorf("not the network first, with what changed in it: %v", got)
 	}
 	if links := got[figuresDrawn-linksDrawn:]; links[0] != "rateh05" || links[linksDrawn-1] != "rateh16" {
 		t.Errorf("not the links that changed most: %v", links)
 	}
-	if got := namesOfTracks(v.choose(true)); len(got) != figuresDrawn || !slices.Contains(got, "rateh00") || slices.Contains(got, "ratesteady") {
+	if got := namesOf(v.choose(true)); len(got) != figuresDrawn || !slices.Contains(got, "rateh00") || slices.Contains(got, "ratesteady") {
 		t.Errorf("asked for: %v", got)
 	}
-	if got := namesOfTracks((&survey{links: v.links[linksDrawn+5:]}).choose(true)); !slices.Equal(got, []string{"ratesteady"}) {
+	if got := namesOf((&survey{links: v.links[linksDrawn+5:]}).choose(true)); !slices.Equal(got, []string{"ratesteady"}) {
 		t.Errorf("a link without a change that was asked for: %v", got)
 	}
 }
@@ -152,9 +152,9 @@ func TestLogLines(t *testing.T) {
 
 // Two units of one metric are two figures; infinite shares never reach JSON.
 func TestFigures(t *testing.T) {
-	a, b := stepTrack("m", "", 12, 6, 0.2), stepTrack("m", "", 12, -1, 0)
-	b.of.Unit = "B"
-	f := figuresOf([]*track{a, b})
+	a, b := stepTimeline("m", "", 12, 6, 0.2), stepTimeline("m", "", 12, -1, 0)
+	b.metric.Unit = "B"
+	f := figuresOf([]*timeline{a, b})
 	if f[0].ID != "m" || f[1].ID != "m-2" {
 		t.Errorf("IDs %q and %q", f[0].ID, f[1].ID)
 	}

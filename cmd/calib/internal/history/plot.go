@@ -85,9 +85,9 @@ func plotHistory(c *cli.Context) error {
 	})
 }
 
-// choose returns the tracks that are drawn, as many as a page holds: of those asked for, the ones that changed most; else, of
+// choose returns the timelines that are drawn, as many as a page holds: of those asked for, the ones that changed most; else, of
 // the network and of links, the few links that changed most.
-func (v *survey) choose(asked bool) []*track {
+func (v *survey) choose(asked bool) []*timeline {
 	if asked {
 		return pick(slices.Concat(v.network, v.links), figuresDrawn)
 	}
@@ -95,8 +95,8 @@ func (v *survey) choose(asked bool) []*track {
 	return append(pick(v.network, figuresDrawn-len(links)), links...)
 }
 
-// write draws tracks, as a page or as files.
-func (v *survey) write(c *cli.Context, format string, drawn []*track) error {
+// write draws timelines, as a page or as files.
+func (v *survey) write(c *cli.Context, format string, drawn []*timeline) error {
 	figures := figuresOf(drawn)
 	out := plotted{Format: format, Runs: len(v.runs), Searched: len(v.network) + len(v.links), Drawn: len(drawn),
 		LinkRuns: v.linkRuns, Changes: v.changes()}
@@ -115,17 +115,17 @@ func (v *survey) write(c *cli.Context, format string, drawn []*track) error {
 	return command.AnswerFiles(c, "history plot", "", command.Written{Format: format, Files: out.Files})
 }
 
-// figuresOf draws tracks under headings: those that changed, then the network's and those of links that did not.
-func figuresOf(tracks []*track) []figure.Figure {
+// figuresOf draws timelines under headings: those that changed, then the network's and those of links that did not.
+func figuresOf(timelines []*timeline) []figure.Figure {
 	var out []figure.Figure
 	seen := map[string]int{}
-	steady := slices.DeleteFunc(slices.Clone(tracks), func(t *track) bool { return len(t.changes) > 0 })
-	for _, t := range slices.Concat(changed(tracks), steady) {
+	steady := slices.DeleteFunc(slices.Clone(timelines), func(t *timeline) bool { return len(t.changes) > 0 })
+	for _, t := range slices.Concat(changed(timelines), steady) {
 		f := figure.Timeline(t.series())
 		switch {
 		case len(t.changes) > 0:
 			f.Section = "Changed"
-		case t.of.Link() == "":
+		case t.metric.Link() == "":
 			f.Section = "The whole network, without a change"
 		default:
 			f.Section = "Links, without a change"
@@ -139,9 +139,9 @@ func figuresOf(tracks []*track) []figure.Figure {
 }
 
 // series is t as the data of a figure.
-func (t *track) series() figure.Series {
-	s := figure.Series{Name: t.of.Name, Link: t.of.Link(), Label: t.of.Label, Unit: t.of.Unit, Better: t.of.Better, Known: t.known}
-	for _, r := range t.in {
+func (t *timeline) series() figure.Series {
+	s := figure.Series{Name: t.metric.Name, Link: t.metric.Link(), Label: t.metric.Label, Unit: t.metric.Unit, Better: t.metric.Better, Known: t.known}
+	for _, r := range t.readings {
 		lo, hi := math.NaN(), math.NaN()
 		if r.CI95 != nil {
 			lo, hi = r.CI95[0], r.CI95[1]

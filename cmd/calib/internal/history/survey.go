@@ -29,18 +29,18 @@ const (
 	leastLinkRuns = 40
 )
 
-// track is a metric over the runs, and what was found in it.
-type track struct {
-	of      history.Followed
-	in      []history.Reading
-	changes []change
-	known   []figure.Known // acknowledgements, by reading
+// timeline is a metric over the runs, and what was found in it.
+type timeline struct {
+	metric   history.Followed
+	readings []history.Reading
+	changes  []change
+	known    []figure.Known // acknowledgements, by reading
 }
 
 // survey is what a search for changes looked at and found.
 type survey struct {
 	runs           []history.Entry // oldest first
-	network, links []*track        // that have readings in them
+	network, links []*timeline     // that have readings in them
 	linkRuns       int             // the newest so many runs in which links were searched
 
 	store  *history.Store
@@ -67,11 +67,11 @@ func surveyRuns(ctx context.Context, s *history.Store, f history.Filter, of []hi
 		if m.Link() != "" {
 			runs, to = v.linkRuns, &v.links
 		}
-		t, err := v.track(ctx, m, runs)
+		t, err := v.timeline(ctx, m, runs)
 		if err != nil {
 			return nil, err
 		}
-		if len(t.in) > 0 {
+		if len(t.readings) > 0 {
 			*to = append(*to, t)
 		}
 	}
@@ -92,28 +92,28 @@ func linkWindow(n int, of []history.Followed) int {
 	return min(max(linkReadings/links, leastLinkRuns), n)
 }
 
-// track reads a metric in the newest runs and searches it.
-func (v *survey) track(ctx context.Context, m history.Followed, runs int) (*track, error) {
+// timeline reads a metric in the newest runs and searches it.
+func (v *survey) timeline(ctx context.Context, m history.Followed, runs int) (*timeline, error) {
 	f := v.filter
 	f.Last, f.Since = runs, v.runs[len(v.runs)-runs].Started
-	t := &track{of: m}
+	t := &timeline{metric: m}
 	if m.Last.Before(f.Since) {
 		return t, nil
 	}
 	var err error
-	if t.in, err = v.store.Series(ctx, m, f); err == nil {
+	if t.readings, err = v.store.Series(ctx, m, f); err == nil {
 		t.search(v.acks)
 	}
 	return t, err
 }
 
-// whole searches tracks of links again in all runs, where that was not done.
-func (v *survey) whole(ctx context.Context, tracks []*track) error {
-	for _, t := range tracks {
-		if t.of.Link() == "" || v.linkRuns == len(v.runs) {
+// whole searches timelines of links again in all runs, where that was not done.
+func (v *survey) whole(ctx context.Context, timelines []*timeline) error {
+	for _, t := range timelines {
+		if t.metric.Link() == "" || v.linkRuns == len(v.runs) {
 			continue
 		}
-		all, err := v.track(ctx, t.of, len(v.runs))
+		all, err := v.timeline(ctx, t.metric, len(v.runs))
 		if err != nil {
 			return err
 		}
@@ -123,13 +123,13 @@ func (v *survey) whole(ctx context.Context, tracks []*track) error {
 }
 
 // search finds the changes of level. Equal readings give equal changes: the permutations are seeded by the metric's name.
-func (t *track) search(acks []history.Ack) {
-	y := make([]float64, len(t.in))
-	for i, r := range t.in {
+func (t *timeline) search(acks []history.Ack) {
+	y := make([]float64, len(t.readings))
+	for i, r := range t.readings {
 		y[i] = r.Value
 	}
 	h := fnv.New64a()
-	h.Write([]byte(t.of.Name + "\x00" + t.of.Link())) // a hash never fails
+	h.Write([]byte(t.metric.Name + "\x00" + t.metric.Link())) // a hash never fails
 	for _, c := range stats.EDivisive(y, stats.ChangeOptions{Segment: leastSegment, Effect: leastEffect, Seed: h.Sum64()}) {
 		t.changes = append(t.changes, t.change(c))
 	}
@@ -138,7 +138,7 @@ func (t *track) search(acks []history.Ack) {
 
 // acknowledge gives each change the nearest acknowledgement that covers it, and lists all reasons in t.known; that of an
 // acknowledgement that covers no change is listed at its own run.
-func (t *track) acknowledge(acks []history.Ack) {
+func (t *timeline) acknowledge(acks []history.Ack) {
 	reasons := map[int]string{}
 	add := func(at int, reason string) {
 		if reasons[at] != "" {
@@ -149,7 +149,7 @@ func (t *track) acknowledge(acks []history.Ack) {
 	near := make([]int, len(t.changes))
 	for i := range acks {
 		at, ok := t.place(acks[i])
-		if !ok || !acks[i].Covers(t.of) {
+		if !ok || !acks[i].Covers(t.metric) {
 			continue
 		}
 		covers := false
@@ -165,7 +165,7 @@ func (t *track) acknowledge(acks []history.Ack) {
 				c.Ack, near[k] = &acks[i], d
 			}
 		}
-		if !covers && at < len(t.in) {
+		if !covers && at < len(t.readings) {
 			add(at, acks[i].Reason)
 		}
 	}
@@ -177,18 +177,18 @@ func (t *track) acknowledge(acks []history.Ack) {
 
 // place returns the index of the reading where an acknowledgement belongs: that of its run or, where its run has no reading,
 // the first one after its start. It is false for a run before all readings.
-func (t *track) place(a history.Ack) (int, bool) {
-	if i := slices.IndexFunc(t.in, func(r history.Reading) bool { return r.Run == a.Run }); i >= 0 {
+func (t *timeline) place(a history.Ack) (int, bool) {
+	if i := slices.IndexFunc(t.readings, func(r history.Reading) bool { return r.Run == a.Run }); i >= 0 {
 		return i, true
 	}
-	if len(t.in) == 0 || a.At.Before(t.in[0].At) {
+	if len(t.readings) == 0 || a.At.Before(t.readings[0].At) {
 		return 0, false
 	}
-	return sort.Search(len(t.in), func(i int) bool { return !t.in[i].At.Before(a.At) }), true
+	return sort.Search(len(t.readings), func(i int) bool { return !t.readings[i].At.Before(a.At) }), true
 }
 
 // largest is the largest share of a change, 0 where there is none.
-func (t *track) largest() float64 {
+func (t *timeline) largest() float64 {
 	most := 0.0
 	for _, c := range t.changes {
 		most = max(most, c.size())
@@ -196,26 +196,26 @@ func (t *track) largest() float64 {
 	return most
 }
 
-// pick returns n tracks, those of the largest changes, in the order in which they were.
-func pick(all []*track, n int) []*track {
+// pick returns n timelines, those of the largest changes, in the order in which they were.
+func pick(all []*timeline, n int) []*timeline {
 	if len(all) <= n {
 		return all
 	}
 	by := slices.Clone(all)
-	slices.SortStableFunc(by, func(a, b *track) int { return cmp.Compare(b.largest(), a.largest()) })
-	keep := map[*track]bool{}
+	slices.SortStableFunc(by, func(a, b *timeline) int { return cmp.Compare(b.largest(), a.largest()) })
+	keep := map[*timeline]bool{}
 	for _, t := range by[:max(n, 0)] {
 		keep[t] = true
 	}
-	return slices.DeleteFunc(slices.Clone(all), func(t *track) bool { return !keep[t] })
+	return slices.DeleteFunc(slices.Clone(all), func(t *timeline) bool { return !keep[t] })
 }
 
-// changed returns the tracks that have a change.
-func changed(all []*track) []*track {
-	return slices.DeleteFunc(slices.Clone(all), func(t *track) bool { return len(t.changes) == 0 })
+// changed returns the timelines that have a change.
+func changed(all []*timeline) []*timeline {
+	return slices.DeleteFunc(slices.Clone(all), func(t *timeline) bool { return len(t.changes) == 0 })
 }
 
-// changes lists the changes of all tracks, newest first.
+// changes lists the changes of all timelines, newest first.
 func (v *survey) changes() []change {
 	out := []change{}
 	for _, t := range slices.Concat(v.network, v.links) {
@@ -226,10 +226,10 @@ func (v *survey) changes() []change {
 }
 
 // change is a change point of t as it is printed. An infinite share, from 0, stays out.
-func (t *track) change(p stats.ChangePoint) change {
-	r := t.in[p.Index]
-	out := change{Metric: t.of.Name, From: t.of.From, To: t.of.To, Unit: t.of.Unit, Run: r.Run, At: r.At,
-		Before: p.Before, After: p.After, P: p.P, Verdict: verdictOf(t.of.Better, p.Before, p.After), index: p.Index}
+func (t *timeline) change(p stats.ChangePoint) change {
+	r := t.readings[p.Index]
+	out := change{Metric: t.metric.Name, From: t.metric.From, To: t.metric.To, Unit: t.metric.Unit, Run: r.Run, At: r.At,
+		Before: p.Before, After: p.After, P: p.P, Verdict: verdictOf(t.metric.Better, p.Before, p.After), index: p.Index}
 	if !math.IsInf(p.Effect, 0) && !math.IsNaN(p.Effect) {
 		out.Share = &p.Effect
 	}

@@ -1,11 +1,9 @@
 package measuring
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -13,34 +11,8 @@ import (
 	"calib/bench"
 	"calib/cmd/calib/internal/command"
 	"calib/internal/dataset"
-	"calib/internal/progress"
 	"calib/internal/rundir"
-	"calib/reports"
 )
-
-// longPlan is the forecast above which a person at a terminal is asked first.
-const longPlan = 20 * time.Minute
-
-// confirm asks before long work, at a terminal and without --yes.
-func (j *job) confirm(s *bench.Schedule) error {
-	f, err := forecast(s)
-	if err != nil {
-		return err
-	}
-	long := time.Duration(f.MinutesLo*float64(time.Minute)) > longPlan
-	if !long || j.c.Bool("yes") || j.c.Bool("json") || !progress.IsTerminal(os.Stdin) {
-		return nil
-	}
-	if err := reports.PlanText(j.c.App.ErrWriter, f, reports.Options{}); err != nil {
-		return err
-	}
-	fmt.Fprint(j.c.App.ErrWriter, "Go on? [y/N] ")
-	answer, err := bufio.NewReader(os.Stdin).ReadString('\n')
-	if err != nil || !strings.HasPrefix(strings.ToLower(strings.TrimSpace(answer)), "y") {
-		return command.Usagef("not started; --plan quick is shorter, --yes does not ask")
-	}
-	return nil
-}
 
 // record writes to run.json how measuring ended.
 func (j *job) record(s *bench.Schedule, stopper *bench.Stopper, infos []dataset.Host) error {

@@ -1,18 +1,23 @@
 package measuring
 
 import (
+	"bufio"
 	"crypto/rand"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"calib/bench"
 	"calib/cmd/calib/internal/command"
 	"calib/cmd/calib/internal/runfiles"
+	"calib/internal/progress"
 	"calib/internal/units"
 	"calib/reports"
 )
@@ -119,6 +124,30 @@ func forecast(s *bench.Schedule) (reports.Plan, error) {
 		})
 	}
 	return out, nil
+}
+
+// longPlan is the forecast above which a person at a terminal is asked first.
+const longPlan = 20 * time.Minute
+
+// confirm asks before long work, at a terminal and without --yes.
+func (j *job) confirm(s *bench.Schedule) error {
+	f, err := forecast(s)
+	if err != nil {
+		return err
+	}
+	long := time.Duration(f.MinutesLo*float64(time.Minute)) > longPlan
+	if !long || j.c.Bool("yes") || j.c.Bool("json") || !progress.IsTerminal(os.Stdin) {
+		return nil
+	}
+	if err := reports.PlanText(j.c.App.ErrWriter, f, reports.Options{}); err != nil {
+		return err
+	}
+	fmt.Fprint(j.c.App.ErrWriter, "Go on? [y/N] ")
+	answer, err := bufio.NewReader(os.Stdin).ReadString('\n')
+	if err != nil || !strings.HasPrefix(strings.ToLower(strings.TrimSpace(answer)), "y") {
+		return command.Usagef("not started; --plan quick is shorter, --yes does not ask")
+	}
+	return nil
 }
 
 // PlanCommand is calib plan.

@@ -35,7 +35,7 @@ func ExportCommand() *cli.Command {
 	}
 }
 
-// exported is what --json says of an export.
+// exported is the data of an export.
 type exported struct {
 	Target   string   `json:"target"`
 	File     string   `json:"file"`              // where it was written, or the target's own name for it

@@ -47,7 +47,7 @@ func ImportCommand() *cli.Command {
 	}
 }
 
-// imported is what an import tells.
+// imported is the data of an import.
 type imported struct {
 	Format  string   `json:"format"`
 	Files   []string `json:"files"`
@@ -116,7 +116,7 @@ func importOptions(c *cli.Context) ([]importer.Options, error) {
 	case len(args) == 0:
 		return nil, command.Usagef("want the files to import, or - for standard input (see %s --help)", c.Command.HelpName)
 	case from == "csv" && c.String("time") == "":
-		return nil, command.Usagef("--from csv: a table does not state what its times are: give --time half or --time full")
+		return nil, command.Usagef("--from csv: a table does not state what its times are: say --time half or --time full")
 	case slices.Index(args, "-") != -1 && len(args) > 1:
 		return nil, command.Usagef("standard input cannot be mixed with files")
 	}
