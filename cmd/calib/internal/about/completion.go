@@ -2,13 +2,13 @@ package about
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"calib/cmd/calib/internal/command"
-	"calib/reports"
 )
 
 // CompletionCommand prints a script that completes commands and flags. The scripts for bash and zsh ask calib itself through
@@ -35,11 +35,11 @@ func CompletionCommand() *cli.Command {
 				return fmt.Errorf("completion for fish: %w", err)
 			case script == "":
 				return command.Usagef("completion for %q: want one of bash, fish, zsh", shell)
-			case c.Bool("json"):
-				return reports.Result{Command: "completion", Data: map[string]string{"shell": shell, "script": script}}.Encode(c.App.Writer)
 			}
-			_, err = fmt.Fprint(c.App.Writer, script)
-			return err
+			return command.Answer(c, "completion", map[string]string{"shell": shell, "script": script}, func(w io.Writer) error {
+				_, err := io.WriteString(w, script)
+				return err
+			})
 		},
 	}
 }

@@ -2,6 +2,7 @@ package about
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,7 +11,6 @@ import (
 
 	"calib/cmd/calib/internal/command"
 	"calib/internal/files"
-	"calib/reports"
 )
 
 // ManCommand prints the manual that the cli library makes of the tree of commands.
@@ -32,14 +32,13 @@ func ManCommand() *cli.Command {
 				return writePages(c, root)
 			}
 			page, err := manual("", root).ToManWithSection(1)
-			switch {
-			case err != nil:
+			if err != nil {
 				return fmt.Errorf("manual: %w", err)
-			case c.Bool("json"):
-				return reports.Result{Command: "man", Data: map[string]string{"page": page}}.Encode(c.App.Writer)
 			}
-			_, err = fmt.Fprint(c.App.Writer, page)
-			return err
+			return command.Answer(c, "man", map[string]string{"page": page}, func(w io.Writer) error {
+				_, err := io.WriteString(w, page)
+				return err
+			})
 		},
 	}
 }

@@ -2,6 +2,7 @@ package about
 
 import (
 	"fmt"
+	"io"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -10,7 +11,6 @@ import (
 
 	"calib/cmd/calib/internal/command"
 	"calib/internal/environ"
-	"calib/reports"
 )
 
 // build is what is known of the program that runs.
@@ -34,16 +34,11 @@ func thisBuild() build {
 }
 
 func (b *build) addSettings(all []debug.BuildSetting) {
+	values := map[string]string{}
 	for _, s := range all {
-		switch s.Key {
-		case "vcs.revision":
-			b.Commit = s.Value
-		case "vcs.time":
-			b.Time = s.Value
-		case "vcs.modified":
-			b.Modified = s.Value == "true"
-		}
+		values[s.Key] = s.Value
 	}
+	b.Commit, b.Time, b.Modified = values["vcs.revision"], values["vcs.time"], values["vcs.modified"] == "true"
 }
 
 // String is one line.
@@ -78,9 +73,8 @@ func CheckRoot(c *cli.Context) error {
 // PrintVersion answers --version.
 func PrintVersion(c *cli.Context) error {
 	b := thisBuild()
-	if c.Bool("json") {
-		return reports.Result{Command: "version", Data: b}.Encode(c.App.Writer)
-	}
-	_, err := fmt.Fprintln(c.App.Writer, b)
-	return err
+	return command.Answer(c, "version", b, func(w io.Writer) error {
+		_, err := fmt.Fprintln(w, b)
+		return err
+	})
 }

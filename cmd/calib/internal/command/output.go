@@ -55,14 +55,17 @@ type Written struct {
 
 // AnswerFiles names the files that the command called name has written for a run; run may be empty.
 func AnswerFiles(c *cli.Context, name, run string, w Written) error {
-	return AnswerResult(c, reports.Result{Command: name, Run: run, Data: w}, nil, func(out io.Writer) error {
-		var err error
-		for _, f := range w.Files {
-			_, e := fmt.Fprintln(out, f)
-			err = errors.Join(err, e)
+	return AnswerResult(c, reports.Result{Command: name, Run: run, Data: w}, nil, func(out io.Writer) error { return Lines(out, w.Files) })
+}
+
+// Lines prints texts, each on a line.
+func Lines(w io.Writer, texts []string) error {
+	for _, t := range texts {
+		if _, err := fmt.Fprintln(w, t); err != nil {
+			return err
 		}
-		return err
-	})
+	}
+	return nil
 }
 
 // Note prints what the user should know, and no error, to standard error.

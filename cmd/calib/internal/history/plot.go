@@ -15,7 +15,6 @@ import (
 	"calib/cmd/calib/internal/runfiles"
 	"calib/fit"
 	"calib/internal/history"
-	"calib/reports"
 	"calib/reports/draw"
 	"calib/reports/figure"
 )
@@ -109,10 +108,7 @@ func (v *survey) write(c *cli.Context, format string, drawn []*timeline) error {
 	if err != nil {
 		return err
 	}
-	if c.Bool("json") {
-		return reports.Result{Command: "history plot", Data: out}.Encode(c.App.Writer)
-	}
-	return command.AnswerFiles(c, "history plot", "", command.Written{Format: format, Files: out.Files})
+	return command.Answer(c, "history plot", out, func(w io.Writer) error { return command.Lines(w, out.Files) })
 }
 
 // figuresOf draws timelines under headings: those that changed, then the network's and those of links that did not.

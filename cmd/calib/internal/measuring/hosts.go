@@ -1,9 +1,7 @@
 package measuring
 
 import (
-	"fmt"
 	"io"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -49,7 +47,7 @@ func hostsExpand(c *cli.Context) error {
 			names = append(names, h.Name)
 		}
 	}
-	return printNames(c, "hosts expand", names, strings.Join(names, "\n"))
+	return command.Answer(c, "hosts expand", names, func(w io.Writer) error { return command.Lines(w, names) })
 }
 
 func hostsFold(c *cli.Context) error {
@@ -59,13 +57,6 @@ func hostsFold(c *cli.Context) error {
 	if c.NArg() == 0 {
 		return command.Usagef("hosts fold: give host names")
 	}
-	folded := hosts.Fold(c.Args().Slice())
-	return printNames(c, "hosts fold", []string{folded}, folded)
-}
-
-func printNames(c *cli.Context, verb string, names []string, text string) error {
-	return command.Answer(c, verb, names, func(w io.Writer) error {
-		_, err := fmt.Fprintln(w, text)
-		return err
-	})
+	folded := []string{hosts.Fold(c.Args().Slice())}
+	return command.Answer(c, "hosts fold", folded, func(w io.Writer) error { return command.Lines(w, folded) })
 }
