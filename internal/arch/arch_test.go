@@ -70,6 +70,9 @@ func layers() []layer {
 		{pkg: "internal/simagent", may: []string{"bench", "transport/sim", "internal/netspec", "internal/dataset", "internal/units"},
 			why: "a simulated agent has the face of an agent and none of its control"},
 		{pkg: "cmd/calib", free: true},
+		{pkg: "cmd/calib/internal/command", may: []string{"reports"}, why: "what all commands share knows none of them"},
+		{pkg: "cmd/calib/internal/lab", may: []string{"cmd/calib/internal/command", "internal/lab", "internal/netspec", "internal/units"},
+			why: "the lab runs commands, and knows none of calib's"},
 	}
 }
 
