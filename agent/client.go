@@ -16,8 +16,8 @@ import (
 	"connectrpc.com/connect"
 
 	"calib/agent/internal/controlv1"
-	"calib/bench"
 	"calib/internal/dataset"
+	"calib/internal/plane"
 )
 
 // ClientOptions configure a client. Zero values mean what their comments say.
@@ -127,7 +127,7 @@ func (c *Client) Hello(ctx context.Context) (dataset.Host, error) {
 func (c *Client) Limits() Limits { return c.limits }
 
 // Prepare takes the agent for a run. It fails with ErrBusy while another holds it.
-func (c *Client) Prepare(ctx context.Context, s bench.Session) error {
+func (c *Client) Prepare(ctx context.Context, s plane.Session) error {
 	if s.Self < 0 || s.Self > math.MaxInt32 {
 		return fmt.Errorf("agent %s: host index %d", c.host, s.Self)
 	}

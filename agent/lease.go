@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"calib/bench"
+	"calib/internal/plane"
 )
 
 // Why a lease ends before its run does.
@@ -28,7 +29,7 @@ type lease struct {
 }
 
 // take gives the agent to a run, or lets the run that holds it start over with a new session.
-func (s *Server) take(session bench.Session) error {
+func (s *Server) take(session plane.Session) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if l := s.lease; l != nil {

@@ -7,6 +7,7 @@ import (
 
 	"calib/agent/internal/controlv1"
 	"calib/bench"
+	"calib/internal/plane"
 	"calib/internal/units"
 )
 
@@ -64,7 +65,7 @@ func limitsFromWire(w *controlv1.Limits) Limits {
 }
 
 // session checks a session before anything is kept of it.
-func (l Limits) session(s bench.Session) error {
+func (l Limits) session(s plane.Session) error {
 	if s.Run == "" {
 		return fault(kindInvalid, "a session without a run")
 	}

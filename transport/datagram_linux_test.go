@@ -7,8 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"calib/internal/units"
 	"golang.org/x/sys/unix"
+
+	"calib/internal/plane"
+	"calib/internal/units"
 )
 
 // letter sends a datagram and expects it.
@@ -37,7 +39,7 @@ func TestDatagrams(t *testing.T) {
 			openAll(t, g)
 			letter(t, g[0], g[1], "up")
 			letter(t, g[2], g[0], "down")
-			reopenAll(t, g, Options{NoEOR: true}) // the way stays
+			reopenAll(t, g, plane.Socket{NoEOR: true}) // the way stays
 			letter(t, g[1], g[2], strings.Repeat("x", maxDatagram-1))
 		}
 	}
@@ -59,7 +61,7 @@ func TestDatagramsBetweenWildcards(t *testing.T) {
 			meshes = append(meshes, m)
 		}
 		for self, m := range meshes {
-			if err := m.SetSession(testSession(meshes, self, func(self int, s *Session) {
+			if err := m.SetSession(testSession(meshes, self, func(self int, s *plane.Session) {
 				_, port, err := net.SplitHostPort(s.Peers[0].Addr)
 				if err != nil {
 					t.Fatal(err)
@@ -226,7 +228,7 @@ func TestRateLimitOfConnections(t *testing.T) {
 				t.Errorf("rank %d: at most %d B/s (%v)", i, rate, err)
 			}
 		}
-		reopenAll(t, g, Options{Nagle: true})
+		reopenAll(t, g, plane.Socket{Nagle: true})
 	}
 	start := Now()
 	for range 3 {

@@ -3,9 +3,13 @@ package transport
 import (
 	"errors"
 	"fmt"
+	"runtime"
+	"runtime/debug"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"calib/internal/units"
 )
 
 // Pin binds the calling thread to one CPU (cpu < 0 leaves it free) and makes its timers exact (timer slack 1 ns instead
@@ -59,4 +63,19 @@ func setSlack(ns int) error {
 		return fmt.Errorf("set the timer slack to %d ns: %w", ns, err)
 	}
 	return nil
+}
+
+// Quiet collects garbage now and turns the collector off, until restore is called or the heap has grown by room. Beyond
+// room the collector runs again, so a mistake costs a disturbed slot and not the machine. Not for concurrent use.
+func Quiet(room units.Bytes) (restore func()) {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	limit := debug.SetMemoryLimit(-1)
+	debug.SetMemoryLimit(min(limit, int64(m.Sys-m.HeapReleased)+int64(room)))
+	percent := debug.SetGCPercent(-1)
+	return func() {
+		debug.SetGCPercent(percent)
+		debug.SetMemoryLimit(limit)
+	}
 }

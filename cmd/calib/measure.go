@@ -17,6 +17,7 @@ import (
 	"calib/internal/dataset"
 	"calib/internal/environ"
 	"calib/internal/hosts"
+	"calib/internal/plane"
 	"calib/internal/progress"
 	"calib/internal/rundir"
 	"calib/internal/units"
@@ -44,7 +45,7 @@ func measureCommand() *cli.Command {
 type detail struct {
 	Plan   bench.Plan   `json:"plan"`
 	Where  where        `json:"where"`
-	Socket bench.Socket `json:"socket,omitzero"`
+	Socket plane.Socket `json:"socket,omitzero"`
 }
 
 // job is one measuring run: flags, then files, then agents, in that order, so that what is wrong is found before
@@ -226,7 +227,7 @@ func (j *job) prepare(ctx context.Context, cl *cluster, s *bench.Schedule) error
 	if err != nil {
 		return err
 	}
-	session := bench.Session{
+	session := plane.Session{
 		Run: j.dir.Run().ID, Peers: cl.peers, Socket: j.detail.Socket,
 		Shared: sharesMachine(cl.infos),
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"calib/bench"
+	"calib/internal/plane"
 	"calib/internal/units"
 	"calib/reports"
 )
@@ -52,7 +53,7 @@ func planOf(c *cli.Context) (bench.Plan, error) {
 }
 
 // socketOf reads the flags that are options of the data connections.
-func socketOf(c *cli.Context) (k bench.Socket, err error) {
+func socketOf(c *cli.Context) (k plane.Socket, err error) {
 	k.Congestion = c.String("congestion")
 	if strings.ContainsAny(k.Congestion, " /\n") {
 		return k, usagef("--congestion %q: want a name such as cubic", k.Congestion)

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"time"
 
-	"calib/transport"
+	"calib/internal/plane"
 )
 
 // streamBar is the least that the throughput must be of iperf3's.
@@ -64,7 +64,7 @@ func stream(ctx context.Context, s settings) error {
 func streamCalib(ctx context.Context, from, to side, s settings, out *streams) func() error {
 	return func() error {
 		sent, r, err := runPair(ctx, from, to, setup{Work: "stream", Size: s.write, Warm: streamWarm, For: s.streamFor,
-			Options: transport.Options{Congestion: congestion, NoEOR: true}})
+			Options: plane.Socket{Congestion: congestion, NoEOR: true}})
 		if err != nil {
 			return err
 		}

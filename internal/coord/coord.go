@@ -13,6 +13,7 @@ import (
 
 	"calib/bench"
 	"calib/internal/dataset"
+	"calib/internal/plane"
 	"calib/internal/units"
 )
 
@@ -22,7 +23,7 @@ type Agent interface {
 	// Hello asks who it is. It is also how coord finds out whether an agent still answers.
 	Hello(ctx context.Context) (dataset.Host, error)
 	// Prepare takes the agent for a run and tells it the peers and tickets.
-	Prepare(ctx context.Context, s bench.Session) error
+	Prepare(ctx context.Context, s plane.Session) error
 	// Run does the agent's part of a slot and returns its samples.
 	Run(ctx context.Context, t bench.Task) ([]dataset.Sample, error)
 	// Close releases the agent; one that was started for this run ends.

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"calib/bench"
+	"calib/internal/plane"
 	"calib/internal/units"
 )
 
@@ -32,13 +32,13 @@ func NewIssuer(most units.Bytes, expires time.Time) (*Issuer, error) {
 }
 
 // For returns the tickets of host self with each of the n hosts.
-func (i *Issuer) For(self, n int) []bench.Ticket {
-	out := make([]bench.Ticket, 0, n-1)
+func (i *Issuer) For(self, n int) []plane.Ticket {
+	out := make([]plane.Ticket, 0, n-1)
 	for other := range n {
 		if other == self {
 			continue
 		}
-		t := bench.Ticket{A: min(self, other), B: max(self, other), MaxBytes: i.most, Expires: i.expires}
+		t := plane.Ticket{A: min(self, other), B: max(self, other), MaxBytes: i.most, Expires: i.expires}
 		mac := hmac.New(sha256.New, i.secret[:])
 		fmt.Fprintf(mac, "%d-%d", t.A, t.B)
 		copy(t.Key[:], mac.Sum(nil))
@@ -49,7 +49,7 @@ func (i *Issuer) For(self, n int) []bench.Ticket {
 
 // Prepare takes every agent for the run, at most atOnce at a time, and gives each the peers and its own tickets. It
 // returns one error for each agent that refused, by index, nil where it did not.
-func Prepare(ctx context.Context, agents []Agent, s bench.Session, tickets *Issuer, atOnce int) []error {
+func Prepare(ctx context.Context, agents []Agent, s plane.Session, tickets *Issuer, atOnce int) []error {
 	errs := make([]error, len(agents))
 	each(len(agents), atOnce, func(i int) {
 		mine := s

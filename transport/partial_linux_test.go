@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"calib/internal/plane"
 	"calib/internal/units"
 )
 
@@ -173,8 +174,8 @@ func TestPendingOfAPeerThatIsGone(t *testing.T) {
 
 // The bytes that were not taken are not charged.
 func TestSendSomeCountsBytes(t *testing.T) {
-	o := Options{SndBuf: 4 * units.KiB, RcvBuf: 4 * units.KiB}
-	g := opened(t, testMeshes(t, "127.0.0.1", 2, func(_ int, s *Session) { s.Options = o }), units.Second)
+	o := plane.Socket{SndBuf: 4 * units.KiB, RcvBuf: 4 * units.KiB}
+	g := opened(t, testMeshes(t, "127.0.0.1", 2, func(_ int, s *plane.Session) { s.Socket = o }), units.Second)
 	c := g[0].conns[1]
 	const all = 1 << 20
 	c.allowed, c.sendLeft, c.recvLeft = newAllowance(all), 0, 0
@@ -191,8 +192,8 @@ func TestSendSomeCountsBytes(t *testing.T) {
 }
 
 func TestSendSomeToAPeerThatDies(t *testing.T) {
-	o := Options{SndBuf: 4 * units.KiB, RcvBuf: 4 * units.KiB}
-	g := opened(t, testMeshes(t, "127.0.0.1", 2, func(_ int, s *Session) { s.Options = o }), units.Second)
+	o := plane.Socket{SndBuf: 4 * units.KiB, RcvBuf: 4 * units.KiB}
+	g := opened(t, testMeshes(t, "127.0.0.1", 2, func(_ int, s *plane.Session) { s.Socket = o }), units.Second)
 	done := make(chan error, 1)
 	go func() {
 		_, err := g[0].SendSome(1, make([]byte, 1<<20), 60*units.Second)

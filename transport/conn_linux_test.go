@@ -8,12 +8,14 @@ import (
 	"strings"
 	"testing"
 
+	"calib/internal/dataset"
+	"calib/internal/plane"
 	"calib/internal/units"
 )
 
 func TestMessagesArriveWhole(t *testing.T) {
 	for _, host := range loopbacks() {
-		for _, o := range []Options{{}, {NoEOR: true, Nagle: true}, {SndBuf: 4 * units.KiB, RcvBuf: 4 * units.KiB}} {
+		for _, o := range []plane.Socket{{}, {NoEOR: true, Nagle: true}, {SndBuf: 4 * units.KiB, RcvBuf: 4 * units.KiB}} {
 			t.Run(fmt.Sprintf("%s/%+v", host, o), func(t *testing.T) {
 				a, b := testPair(t, host, o)
 				sizes := []int{1, 2, 64, 1447, 1448, 2048, 2049, 65536, 1<<20 + 1}
@@ -44,7 +46,7 @@ func TestMessagesArriveWhole(t *testing.T) {
 // Small messages sent faster than they are read are one segment each, by the kernel's own count.
 func TestMessagesAreKeptApart(t *testing.T) {
 	const n = 1000
-	a, b := testPair(t, "127.0.0.1", Options{})
+	a, b := testPair(t, "127.0.0.1", plane.Socket{})
 	before, err := a.Counters()
 	if err != nil {
 		t.Fatal(err)
@@ -80,7 +82,7 @@ func TestMessagesAreKeptApart(t *testing.T) {
 }
 
 func TestCountersSayWhatWasGranted(t *testing.T) {
-	a, b := testPair(t, "127.0.0.1", Options{SndBuf: 64 * units.KiB, RcvBuf: 32 * units.KiB, Congestion: "reno"})
+	a, b := testPair(t, "127.0.0.1", plane.Socket{SndBuf: 64 * units.KiB, RcvBuf: 32 * units.KiB, Congestion: "reno"})
 	for _, c := range []*Conn{a, b} {
 		n, err := c.Counters()
 		if err != nil {
@@ -95,31 +97,31 @@ func TestCountersSayWhatWasGranted(t *testing.T) {
 // A session without sizes after one that had them leaves the buffers to the kernel again.
 func TestListenerForgetsBuffers(t *testing.T) {
 	meshes := testMeshes(t, "127.0.0.1", 2, nil)
-	granted := func(o Options) Counters {
+	granted := func(o plane.Socket) dataset.TCP {
 		for self, m := range meshes {
-			if err := m.SetSession(testSession(meshes, self, func(_ int, s *Session) { s.Options = o })); err != nil {
+			if err := m.SetSession(testSession(meshes, self, func(_ int, s *plane.Session) { s.Socket = o })); err != nil {
 				t.Fatal(err)
 			}
 		}
 		g := testGroups(t, meshes, units.Second)
 		warm(t, g)
-		n, err := g[1].RawCounters(0)
+		n, err := g[1].Counters(0)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return n
 	}
-	free := granted(Options{})
-	if n := granted(Options{RcvBuf: 16 * units.KiB}); n.RcvBuf != 32<<10 {
+	free := granted(plane.Socket{})
+	if n := granted(plane.Socket{RcvBuf: 16 * units.KiB}); n.RcvBuf != 32<<10 {
 		t.Errorf("asked for 16 KiB, granted %d", n.RcvBuf)
 	}
-	if n := granted(Options{}); n.RcvBuf != free.RcvBuf {
+	if n := granted(plane.Socket{}); n.RcvBuf != free.RcvBuf {
 		t.Errorf("the kernel's own receive buffer was %d and is now %d", free.RcvBuf, n.RcvBuf)
 	}
 }
 
 func TestSilenceEndsAtTheTimeout(t *testing.T) {
-	a, b := testPair(t, "127.0.0.1", Options{SndBuf: 4 * units.KiB, RcvBuf: 4 * units.KiB})
+	a, b := testPair(t, "127.0.0.1", plane.Socket{SndBuf: 4 * units.KiB, RcvBuf: 4 * units.KiB})
 	for _, c := range []*Conn{a, b} {
 		if err := c.SetTimeouts(units.Millisecond, units.Millisecond); err != nil {
 			t.Fatal(err)
@@ -129,7 +131,7 @@ func TestSilenceEndsAtTheTimeout(t *testing.T) {
 	if err := a.Send(make([]byte, 8<<20)); !errors.Is(err, ErrTimeout) || !strings.Contains(err.Error(), "host b") {
 		t.Errorf("send to a peer that does not read: %v", err)
 	}
-	a, _ = testPair(t, "127.0.0.1", Options{})
+	a, _ = testPair(t, "127.0.0.1", plane.Socket{})
 	if err := a.SetTimeouts(units.Millisecond, 0); err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +144,7 @@ func TestSilenceEndsAtTheTimeout(t *testing.T) {
 }
 
 func TestPeerThatCloses(t *testing.T) {
-	a, b := testPair(t, "127.0.0.1", Options{})
+	a, b := testPair(t, "127.0.0.1", plane.Socket{})
 	b.Shutdown()
 	if err := a.Recv(make([]byte, 8)); !errors.Is(err, ErrPeerClosed) || !strings.Contains(err.Error(), "host b") {
 		t.Errorf("receive: %v", err)
@@ -154,7 +156,7 @@ func TestPeerThatCloses(t *testing.T) {
 
 // Stopping while both directions are in use returns both, and nobody's descriptor goes under them.
 func TestShutdownWhileBlocked(t *testing.T) {
-	a, _ := testPair(t, "127.0.0.1", Options{})
+	a, _ := testPair(t, "127.0.0.1", plane.Socket{})
 	done := make(chan error, 2)
 	go func() { done <- a.Recv(make([]byte, 8)) }()
 	go func() { done <- a.Send(make([]byte, 64<<20)) }()

@@ -9,10 +9,12 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"calib/internal/plane"
 )
 
 // intruder dials m and speaks the dialer's part by hand, under its own idea of the ticket. It returns all that m said.
-func intruder(t *testing.T, m *Mesh, run string, ticket Ticket, from, to uint32) []byte {
+func intruder(t *testing.T, m *Mesh, run string, ticket plane.Ticket, from, to uint32) []byte {
 	t.Helper()
 	c := knock(t, m)
 	h := hello{run: runHash(run), from: from, to: to, nonce: newNonce()}
@@ -57,7 +59,7 @@ func TestReceiverTurnsAway(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		run      string
-		ticket   Ticket
+		ticket   plane.Ticket
 		from, to uint32
 		answer   int // bytes the receiver says
 		why      string
@@ -133,13 +135,13 @@ func TestReplayIsRefused(t *testing.T) {
 func TestTicketsThatDoNotFit(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		edit func(self int, s *Session)
+		edit func(self int, s *plane.Session)
 	}{
-		{"another key", func(self int, s *Session) { s.Tickets[0].Key[0] += byte(self) }},
-		{"another run", func(self int, s *Session) { s.Run += string(rune('a' + self)) }},
-		{"another size", func(self int, s *Session) { s.Tickets[0].MaxBytes += 1 << self }},
-		{"expired", func(_ int, s *Session) { s.Tickets[0].Expires = time.Now().Add(-time.Second).Unix() }},
-		{"expired at the receiver", func(self int, s *Session) {
+		{"another key", func(self int, s *plane.Session) { s.Tickets[0].Key[0] += byte(self) }},
+		{"another run", func(self int, s *plane.Session) { s.Run += string(rune('a' + self)) }},
+		{"another size", func(self int, s *plane.Session) { s.Tickets[0].MaxBytes += 1 << self }},
+		{"expired", func(_ int, s *plane.Session) { s.Tickets[0].Expires = time.Now().Add(-time.Second).Unix() }},
+		{"expired at the receiver", func(self int, s *plane.Session) {
 			s.Tickets[0].Expires -= int64(self) * 7200
 		}},
 	} {
@@ -183,7 +185,7 @@ func TestDialerSendsNothingToAStranger(t *testing.T) {
 				rest, _ := io.ReadAll(c)
 				heard <- n + len(rest)
 			}()
-			m := testMeshes(t, "127.0.0.1", 2, func(_ int, s *Session) { s.Peers[0].Addr = l.Addr().String() })[0]
+			m := testMeshes(t, "127.0.0.1", 2, func(_ int, s *plane.Session) { s.Peers[0].Addr = l.Addr().String() })[0]
 			if _, err := m.Conn(context.Background(), 1); !errors.Is(err, ErrTicket) {
 				t.Errorf("connect: %v", err)
 			}
@@ -195,7 +197,7 @@ func TestDialerSendsNothingToAStranger(t *testing.T) {
 }
 
 func TestHandshakeEndsWithItsContext(t *testing.T) {
-	a, _ := testPair(t, "127.0.0.1", Options{})
+	a, _ := testPair(t, "127.0.0.1", plane.Socket{})
 	ctx, cancel := context.WithTimeout(context.Background(), 0)
 	defer cancel()
 	if _, err := answerHandshake(ctx, a, nil); !errors.Is(err, ErrTimeout) {

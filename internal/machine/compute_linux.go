@@ -16,26 +16,26 @@ func (m *Machine) Compute(work int64) (units.Nanos, error) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.crew == nil {
-		c, err := newCrew(m.cpus)
+	if m.workers == nil {
+		c, err := startWorkers(m.cpus)
 		if err != nil {
 			return 0, err
 		}
-		m.crew = c
+		m.workers = c
 	}
-	return m.crew.compute(work), nil
+	return m.workers.compute(work), nil
 }
 
-// crew has a thread bound to each processor.
-type crew struct {
+// workers are one thread bound to each processor.
+type workers struct {
 	tasks []chan int64 // by thread; closed to end it
 	times chan units.Nanos
 	ended sync.WaitGroup
 }
 
-// newCrew returns when every thread is on its processor.
-func newCrew(cpus []int) (*crew, error) {
-	c := &crew{times: make(chan units.Nanos, len(cpus))}
+// startWorkers returns when every thread is on its processor.
+func startWorkers(cpus []int) (*workers, error) {
+	c := &workers{times: make(chan units.Nanos, len(cpus))}
 	bound := make(chan error, len(cpus))
 	for _, cpu := range cpus {
 		tasks := make(chan int64, 1)
@@ -56,7 +56,7 @@ func newCrew(cpus []int) (*crew, error) {
 	return c, nil
 }
 
-func (c *crew) worker(cpu int, tasks <-chan int64, bound chan<- error) {
+func (c *workers) worker(cpu int, tasks <-chan int64, bound chan<- error) {
 	defer c.ended.Done()
 	runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
 	bound <- bind(cpu)
@@ -68,7 +68,7 @@ func (c *crew) worker(cpu int, tasks <-chan int64, bound chan<- error) {
 	}
 }
 
-func (c *crew) compute(work int64) units.Nanos {
+func (c *workers) compute(work int64) units.Nanos {
 	for _, tasks := range c.tasks {
 		tasks <- work
 	}
@@ -80,7 +80,7 @@ func (c *crew) compute(work int64) units.Nanos {
 }
 
 // end returns when all threads' goroutines have ended.
-func (c *crew) end() {
+func (c *workers) end() {
 	for _, tasks := range c.tasks {
 		close(tasks)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"calib/bench"
 	"calib/bench/groupconf"
+	"calib/internal/plane"
 	"calib/internal/units"
 )
 
@@ -34,7 +35,7 @@ func (c closing) Close() error {
 func team(t *testing.T, size int, shared bool) []bench.Group {
 	t.Helper()
 	planes := make([]*meshPlane, size)
-	s := bench.Session{Run: "conformance", Shared: shared}
+	s := plane.Session{Run: "conformance", Shared: shared}
 	hosts := make([]int, size)
 	for i := range planes {
 		p, err := newMeshPlane("127.0.0.1:0", -1, 0)
@@ -43,9 +44,9 @@ func team(t *testing.T, size int, shared bool) []bench.Group {
 		}
 		t.Cleanup(p.Close)
 		planes[i], hosts[i] = p, i
-		s.Peers = append(s.Peers, bench.Peer{Host: i, Addr: p.Addr()})
+		s.Peers = append(s.Peers, plane.Peer{Host: i, Addr: p.Addr()})
 		for j := range i {
-			s.Tickets = append(s.Tickets, bench.Ticket{A: j, B: i, Key: [32]byte{1, byte(i), byte(j)}, MaxBytes: units.GiB, Expires: time.Now().Add(time.Hour).Unix()})
+			s.Tickets = append(s.Tickets, plane.Ticket{A: j, B: i, Key: [32]byte{1, byte(i), byte(j)}, MaxBytes: units.GiB, Expires: time.Now().Add(time.Hour).Unix()})
 		}
 	}
 	type opened struct {

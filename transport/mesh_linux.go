@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"calib/internal/plane"
 	"calib/internal/units"
 )
 
@@ -19,8 +20,8 @@ const openTimeout = 10 * units.Second
 type Mesh struct {
 	fd       int
 	addr     netip.AddrPort
-	defaults Options // the listener's own buffers
-	port     *port   // of datagrams
+	defaults plane.Socket // the listener's own buffers
+	port     *port        // of datagrams
 	rate     units.Bytes
 	pace     pacer // of datagrams; belongs to the goroutine of the group there is
 	ctx      context.Context
@@ -30,8 +31,8 @@ type Mesh struct {
 
 	mu        sync.Mutex
 	session   *session
-	listening Options // buffers of the connections that the listener takes
-	pending   []*Conn // handshakes in progress, oldest first
+	listening plane.Socket // buffers of the connections that the listener takes
+	pending   []*Conn      // handshakes in progress, oldest first
 	closed    bool
 	refused   int64
 	why       error // of the last refused
@@ -65,7 +66,7 @@ func (m *Mesh) Limit(rate units.Bytes) { m.rate, m.pace = rate, pacer{rate: rate
 func (m *Mesh) Addr() netip.AddrPort { return m.addr }
 
 // SetSession ends the session there may be and begins s. Connections of peers are taken from then on.
-func (m *Mesh) SetSession(s Session) error {
+func (m *Mesh) SetSession(s plane.Session) error {
 	next, err := newSession(s)
 	if err != nil {
 		return fmt.Errorf("session of run %s on host %d: %w", s.Run, s.Self, err)
@@ -76,12 +77,12 @@ func (m *Mesh) SetSession(s Session) error {
 	if m.closed {
 		return fmt.Errorf("session of run %s on host %d: the mesh is closed: %w", s.Run, s.Self, ErrStopped)
 	}
-	if err := m.listenWith(s.Options); err != nil {
+	if err := m.listenWith(s.Socket); err != nil {
 		return fmt.Errorf("session of run %s on host %d: %w", s.Run, s.Self, err)
 	}
 	m.session = next
 	for _, l := range next.links {
-		if d, err := l.ticket.left(time.Now()); err == nil {
+		if d, err := ticketLife(&l.ticket, time.Now()); err == nil {
 			l.expiry = time.AfterFunc(d, func() { m.expire(l) })
 		}
 	}

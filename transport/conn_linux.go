@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"syscall"
 
+	"calib/internal/dataset"
 	"calib/internal/units"
 )
 
@@ -190,7 +191,7 @@ func (c *Conn) SetTimeouts(recv, send units.Nanos) error {
 }
 
 // Counters reads the kernel's counters. It makes several system calls: not for timed sections. StealTicks is left 0.
-func (c *Conn) Counters() (Counters, error) {
+func (c *Conn) Counters() (dataset.TCP, error) {
 	n, err := sysCounters(c.fd)
 	if err != nil {
 		return n, fmt.Errorf("read the counters, %s: %w", c.peer, err)
@@ -263,4 +264,44 @@ func (c *Conn) held() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.refs
+}
+
+// StampArrivals makes RecvAt say when the kernel took the last byte from the network, not when this thread read it.
+func (c *Conn) StampArrivals() (err error) {
+	if c.stamps == nil {
+		c.stamps, err = newStamper(c.fd)
+	}
+	return err
+}
+
+// RecvAt is Recv, and says when the last byte came: by the kernel's stamp after StampArrivals, else by the clock now. It
+// ends as Recv does.
+func (c *Conn) RecvAt(b []byte) (at units.Nanos, err error) {
+	if c.stamps == nil {
+		err = c.Recv(b)
+		return Now(), err
+	}
+	if int64(len(b)) > c.recvLeft && !c.allowed.lease(&c.recvLeft, len(b)) {
+		return 0, c.failed("receive", len(b), ErrTicketBytes)
+	}
+	c.recvLeft -= int64(len(b))
+	size, wait := len(b), patience{limit: c.rcvWait}
+	for len(b) > 0 {
+		n, stamp, errno := c.stamps.recv(c.fd, b, waitAll)
+		switch {
+		case n > 0:
+			b, at = b[n:], stamp
+			wait.reset()
+		case errno == 0:
+			return 0, c.failed("receive", size, ErrPeerClosed)
+		default:
+			if err := c.check(errno, &wait); err != nil {
+				return 0, c.failed("receive", size, err)
+			}
+		}
+	}
+	if at == 0 {
+		at = Now()
+	}
+	return at, nil
 }

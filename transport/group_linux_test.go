@@ -153,12 +153,12 @@ func TestGroupRejectsRanks(t *testing.T) {
 func TestGroupCounters(t *testing.T) {
 	g := testGroups(t, testMeshes(t, "127.0.0.1", 2, nil), units.Second)
 	warm(t, g)
-	before, err := g[0].RawCounters(1)
+	before, err := g[0].Counters(1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	warm(t, g)
-	after, err := g[0].RawCounters(1)
+	after, err := g[0].Counters(1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"calib/internal/plane"
 	"calib/internal/units"
 )
 
@@ -21,7 +22,7 @@ const ready = "calibrd\n"
 // gives its listener the options before it tells those who dial it, over the old connections, that it is ready; they
 // then drop the old connection and dial. A rank says so on all its links before it waits on any, and a handshake is answered
 // by the mesh and not by the rank, so there is no circle to wait in.
-func (g *Group) Reopen(o Options) error {
+func (g *Group) Reopen(o plane.Socket) error {
 	ctx, cancel := context.WithTimeout(g.life, time.Duration(openTimeout))
 	defer cancel()
 	deadline := Now() + openTimeout
@@ -101,7 +102,7 @@ func (g *Group) giveUp(rank int) {
 }
 
 // override gives the links of the team and the listener the options o.
-func (g *Group) override(o Options) error {
+func (g *Group) override(o plane.Socket) error {
 	s, err := g.mesh.override(g.overridden, g.peers(), &o)
 	if s != nil {
 		g.overridden = s
@@ -147,7 +148,7 @@ func (m *Mesh) unlink(host int, c *Conn) {
 // override makes o the options of the connections to hosts that are opened from now on, and returns the session it did so
 // in. A nil o means the session's own again: connections with others are then dropped. only, if set, is the session it is
 // meant for.
-func (m *Mesh) override(only *session, hosts []int, o *Options) (*session, error) {
+func (m *Mesh) override(only *session, hosts []int, o *plane.Socket) (*session, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s := m.session
@@ -156,10 +157,10 @@ func (m *Mesh) override(only *session, hosts []int, o *Options) (*session, error
 		return nil, ErrNoSession
 	}
 	undo := o == nil
-	want := s.Options
+	want := s.Socket
 	if !undo {
 		want = *o
-		want.Congestion = cmp.Or(want.Congestion, s.Options.Congestion)
+		want.Congestion = cmp.Or(want.Congestion, s.Socket.Congestion)
 	}
 	for _, host := range hosts {
 		l, ok := s.links[host]
@@ -175,8 +176,8 @@ func (m *Mesh) override(only *session, hosts []int, o *Options) (*session, error
 }
 
 // listenWith gives connections accepted from now on o's buffers. m.mu is held.
-func (m *Mesh) listenWith(o Options) error {
-	want := Options{SndBuf: o.SndBuf, RcvBuf: o.RcvBuf}
+func (m *Mesh) listenWith(o plane.Socket) error {
+	want := plane.Socket{SndBuf: o.SndBuf, RcvBuf: o.RcvBuf}
 	if want == m.listening {
 		return nil
 	}
@@ -188,7 +189,7 @@ func (m *Mesh) listenWith(o Options) error {
 }
 
 // optionsOf are those of l's next connection.
-func (m *Mesh) optionsOf(l *link) Options {
+func (m *Mesh) optionsOf(l *link) plane.Socket {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return l.options

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"calib/internal/plane"
 	"calib/internal/units"
 )
 
@@ -47,7 +48,7 @@ func TestListenOnEveryAddress(t *testing.T) {
 			t.Fatal(err)
 		}
 		for self, m := range meshes {
-			if err := m.SetSession(testSession(meshes, self, func(self int, s *Session) {
+			if err := m.SetSession(testSession(meshes, self, func(self int, s *plane.Session) {
 				s.Peers[0].Addr = net.JoinHostPort(host, port)
 			})); err != nil {
 				t.Fatal(err)
@@ -60,17 +61,17 @@ func TestListenOnEveryAddress(t *testing.T) {
 func TestSessionsThatCannotBe(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		edit func(s *Session)
+		edit func(s *plane.Session)
 		want string
 	}{
-		{"ticket for others", func(s *Session) { s.Tickets[0].A, s.Tickets[0].B = 5, 6 }, "this is host 0"},
-		{"ticket the wrong way round", func(s *Session) { s.Tickets[0].A, s.Tickets[0].B = 1, 0 }, "want 0 ≤ A < B"},
-		{"ticket without a key", func(s *Session) { s.Tickets[0].Key = [32]byte{} }, "without a key"},
-		{"ticket for nothing", func(s *Session) { s.Tickets[0].MaxBytes = 0 }, "for 0 bytes"},
-		{"two tickets", func(s *Session) { s.Tickets = append(s.Tickets, s.Tickets[0]) }, "has two"},
-		{"two peers", func(s *Session) { s.Peers = append(s.Peers, s.Peers[0]) }, "listed twice"},
-		{"no peer", func(s *Session) { s.Peers = nil }, "not among the peers"},
-		{"congestion control", func(s *Session) {}, ""},
+		{"ticket for others", func(s *plane.Session) { s.Tickets[0].A, s.Tickets[0].B = 5, 6 }, "this is host 0"},
+		{"ticket the wrong way round", func(s *plane.Session) { s.Tickets[0].A, s.Tickets[0].B = 1, 0 }, "want 0 ≤ A < B"},
+		{"ticket without a key", func(s *plane.Session) { s.Tickets[0].Key = [32]byte{} }, "without a key"},
+		{"ticket for nothing", func(s *plane.Session) { s.Tickets[0].MaxBytes = 0 }, "for 0 bytes"},
+		{"two tickets", func(s *plane.Session) { s.Tickets = append(s.Tickets, s.Tickets[0]) }, "has two"},
+		{"two peers", func(s *plane.Session) { s.Peers = append(s.Peers, s.Peers[0]) }, "listed twice"},
+		{"no peer", func(s *plane.Session) { s.Peers = nil }, "not among the peers"},
+		{"congestion control", func(s *plane.Session) {}, ""},
 	} {
 		meshes := []*Mesh{newTestMesh(t, "127.0.0.1"), newTestMesh(t, "127.0.0.1")}
 		s := testSession(meshes, 0, nil)
@@ -90,7 +91,7 @@ func TestConnectionsThatCannotBe(t *testing.T) {
 	gone := newTestMesh(t, "127.0.0.1")
 	dead := gone.Addr().String()
 	gone.Close()
-	meshes := testMeshes(t, "127.0.0.1", 2, func(_ int, s *Session) { s.Peers[0].Addr = dead })
+	meshes := testMeshes(t, "127.0.0.1", 2, func(_ int, s *plane.Session) { s.Peers[0].Addr = dead })
 	if _, err := meshes[0].Conn(context.Background(), 7); !errors.Is(err, ErrNoSession) {
 		t.Errorf("unknown host: %v", err)
 	}
@@ -103,7 +104,7 @@ func TestConnectionsThatCannotBe(t *testing.T) {
 	if _, err := meshes[1].Conn(ctx, 0); !errors.Is(err, ErrTimeout) || !strings.Contains(err.Error(), "host a") {
 		t.Errorf("nobody dials: %v", err)
 	}
-	meshes = testMeshes(t, "127.0.0.1", 2, func(_ int, s *Session) { s.Options.Congestion = "no-such" })
+	meshes = testMeshes(t, "127.0.0.1", 2, func(_ int, s *plane.Session) { s.Socket.Congestion = "no-such" })
 	if _, err := meshes[0].Conn(context.Background(), 1); err == nil || !strings.Contains(err.Error(), "no-such") {
 		t.Errorf("unknown congestion control: %v", err)
 	}
@@ -162,7 +163,7 @@ func TestResetEndsWaitersAndConnections(t *testing.T) {
 }
 
 func TestByteLimit(t *testing.T) {
-	meshes := testMeshes(t, "127.0.0.1", 2, func(_ int, s *Session) { s.Tickets[0].MaxBytes = 1000 })
+	meshes := testMeshes(t, "127.0.0.1", 2, func(_ int, s *plane.Session) { s.Tickets[0].MaxBytes = 1000 })
 	g := testGroups(t, meshes, units.Second)
 	msg := make([]byte, 500)
 	both(t,

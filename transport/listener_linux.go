@@ -8,6 +8,8 @@ import (
 	"net/netip"
 	"strconv"
 	"time"
+
+	"calib/internal/plane"
 )
 
 // maxPending bounds the handshakes in progress. A newcomer beyond it ends the oldest, so that strangers who connect and
@@ -134,11 +136,11 @@ func (m *Mesh) answer(c *Conn, turn uint64) {
 	var (
 		s *session
 		l *link
-		o Options
+		o plane.Socket
 	)
 	err := c.SetTimeouts(handshakeTimeout, handshakeTimeout)
 	if err == nil {
-		_, err = answerHandshake(m.ctx, c, func(h *hello) (t *Ticket, err error) {
+		_, err = answerHandshake(m.ctx, c, func(h *hello) (t *plane.Ticket, err error) {
 			if s, l, err = m.lookup(h); err != nil {
 				return nil, err
 			}

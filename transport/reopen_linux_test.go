@@ -6,17 +6,19 @@ import (
 	"strings"
 	"testing"
 
+	"calib/internal/dataset"
+	"calib/internal/plane"
 	"calib/internal/units"
 )
 
-func reopenAll(t testing.TB, g []*Group, o Options) {
+func reopenAll(t testing.TB, g []*Group, o plane.Socket) {
 	t.Helper()
 	together(t, g, func(rank *Group) error { return rank.Reopen(o) })
 }
 
-func countersOf(t testing.TB, g *Group, peer int) Counters {
+func countersOf(t testing.TB, g *Group, peer int) dataset.TCP {
 	t.Helper()
-	n, err := g.RawCounters(peer)
+	n, err := g.Counters(peer)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +31,7 @@ func TestReopenIsUndone(t *testing.T) {
 		meshes := testMeshes(t, host, 3, nil)
 		g := opened(t, meshes, 5*units.Second)
 		free := countersOf(t, g[2], 0)
-		for _, o := range []Options{
+		for _, o := range []plane.Socket{
 			{SndBuf: 16 * units.KiB, RcvBuf: 8 * units.KiB, Congestion: "reno"}, {SndBuf: 32 * units.KiB}, {RcvBuf: 16 * units.KiB},
 		} {
 			reopenAll(t, g, o)
@@ -62,8 +64,8 @@ func TestReopenIsUndone(t *testing.T) {
 func TestReopenedConnectionsAreKept(t *testing.T) {
 	meshes := testMeshes(t, "127.0.0.1", 2, nil)
 	g := opened(t, meshes, units.Second)
-	reopenAll(t, g, Options{NoEOR: true})
-	reopenAll(t, g, Options{})
+	reopenAll(t, g, plane.Socket{NoEOR: true})
+	reopenAll(t, g, plane.Socket{})
 	was := g[0].conns[1]
 	for _, rank := range g {
 		rank.Close()
@@ -80,12 +82,12 @@ func TestReopenThenLeave(t *testing.T) {
 	g := opened(t, testMeshes(t, "127.0.0.1", 2, nil), units.Second)
 	done := make(chan error, 1)
 	go func() {
-		err := errors.Join(g[0].Reopen(Options{NoEOR: true}), g[0].Send(1, []byte("bye")))
+		err := errors.Join(g[0].Reopen(plane.Socket{NoEOR: true}), g[0].Send(1, []byte("bye")))
 		g[0].Close()
 		done <- err
 	}()
 	// Rank 1 does its part of Reopen step by step, and is slow before the last.
-	if err := g[1].override(Options{NoEOR: true}); err != nil {
+	if err := g[1].override(plane.Socket{NoEOR: true}); err != nil {
 		t.Fatal(err)
 	}
 	if err := g[1].invite(0); err != nil {
@@ -110,14 +112,14 @@ func TestReopenThenLeave(t *testing.T) {
 func TestPeerDiesDuringReopen(t *testing.T) {
 	g := opened(t, testMeshes(t, "127.0.0.1", 2, nil), units.Second)
 	done := make(chan error, 1)
-	go func() { done <- g[0].Reopen(Options{NoEOR: true}) }()
+	go func() { done <- g[0].Reopen(plane.Socket{NoEOR: true}) }()
 	g[1].Abort()
 	if err := <-done; !errors.Is(err, ErrPeerClosed) || !strings.Contains(err.Error(), "host b") {
 		t.Errorf("the dialling side: %v", err)
 	}
 
 	g = opened(t, testMeshes(t, "127.0.0.1", 2, nil), units.Second)
-	go func() { done <- g[1].Reopen(Options{NoEOR: true}) }()
+	go func() { done <- g[1].Reopen(plane.Socket{NoEOR: true}) }()
 	if err := g[0].Recv(1, make([]byte, len(ready))); err != nil { // rank 1 is past its old connection
 		t.Fatal(err)
 	}
@@ -134,8 +136,8 @@ func TestReopenWithBytesUnderWay(t *testing.T) {
 		t.Fatal(err)
 	}
 	done := make(chan error, 1)
-	go func() { done <- g[1].Reopen(Options{}) }()
-	if err := g[0].Reopen(Options{}); err == nil || !strings.Contains(err.Error(), "under way") {
+	go func() { done <- g[1].Reopen(plane.Socket{}) }()
+	if err := g[0].Reopen(plane.Socket{}); err == nil || !strings.Contains(err.Error(), "under way") {
 		t.Errorf("reopened: %v", err)
 	}
 	g[1].Abort()
@@ -146,7 +148,7 @@ func TestReopenWithoutASession(t *testing.T) {
 	meshes := testMeshes(t, "127.0.0.1", 2, nil)
 	g := opened(t, meshes, units.Second)
 	meshes[1].Reset()
-	if err := g[1].Reopen(Options{}); !errors.Is(err, ErrNoSession) {
+	if err := g[1].Reopen(plane.Socket{}); !errors.Is(err, ErrNoSession) {
 		t.Errorf("no session: %v", err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 
+	"calib/internal/dataset"
 	"calib/internal/units"
 )
 
@@ -115,11 +116,11 @@ func (g *Group) Recv(from int, b []byte) error {
 	return nil
 }
 
-// RawCounters reads the kernel's counters of the connection to a rank. It is not for timed sections.
-func (g *Group) RawCounters(peer int) (Counters, error) {
+// Counters reads the kernel's counters of the connection to a rank. It is not for timed sections.
+func (g *Group) Counters(peer int) (dataset.TCP, error) {
 	c, err := g.link(peer)
 	if err != nil {
-		return Counters{}, err
+		return dataset.TCP{}, err
 	}
 	n, err := c.Counters()
 	n.StealTicks = g.steal.ticks()
@@ -256,4 +257,26 @@ func (g *Group) Close() {
 	g.restore()
 	g.mesh.port.release()
 	g.steal.close()
+}
+
+// Share fits the group to a machine that several agents share: waits sleep to the end, because one that spins takes the CPU
+// from another, and RecvAt takes the kernel's stamps, because a receiver would else wait for another's CPU to read the
+// clock. Hosts of their own do not disturb each other in either way. Call it before the first use of a link.
+func (g *Group) Share() { g.spin, g.shared = 0, true }
+
+// RecvAt is Recv, and says when the last byte reached this host: when this thread had read it, or, in a shared group, when
+// the kernel took it from the network.
+func (g *Group) RecvAt(from int, b []byte) (units.Nanos, error) {
+	c := g.known(from)
+	if c == nil {
+		var err error
+		if c, err = g.open(from); err != nil {
+			return 0, err
+		}
+	}
+	at, err := c.RecvAt(b)
+	if err != nil {
+		return 0, g.failed(from, err)
+	}
+	return at, nil
 }

@@ -6,8 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"calib/internal/units"
 	"go.uber.org/goleak"
+
+	"calib/internal/plane"
+	"calib/internal/units"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -32,8 +34,8 @@ func newTestMesh(t testing.TB, host string) *Mesh {
 	return m
 }
 
-func testTicket(a, b int) Ticket {
-	return Ticket{A: a, B: b, Key: [32]byte{1, byte(a), byte(b)}, MaxBytes: 1 << 30,
+func testTicket(a, b int) plane.Ticket {
+	return plane.Ticket{A: a, B: b, Key: [32]byte{1, byte(a), byte(b)}, MaxBytes: 1 << 30,
 		Expires: ticketsExpire}
 }
 
@@ -42,7 +44,7 @@ var ticketsExpire = time.Now().Add(time.Hour).Unix()
 
 // testMeshes returns n meshes on loopback with a session of run "run" that joins all of them. edit may change each
 // host's session before it is set.
-func testMeshes(t testing.TB, host string, n int, edit func(self int, s *Session)) []*Mesh {
+func testMeshes(t testing.TB, host string, n int, edit func(self int, s *plane.Session)) []*Mesh {
 	t.Helper()
 	meshes := make([]*Mesh, n)
 	for i := range meshes {
@@ -56,13 +58,13 @@ func testMeshes(t testing.TB, host string, n int, edit func(self int, s *Session
 	return meshes
 }
 
-func testSession(meshes []*Mesh, self int, edit func(self int, s *Session)) Session {
-	s := Session{Run: "run", Self: self}
+func testSession(meshes []*Mesh, self int, edit func(self int, s *plane.Session)) plane.Session {
+	s := plane.Session{Run: "run", Self: self}
 	for i, m := range meshes {
 		if i == self {
 			continue
 		}
-		s.Peers = append(s.Peers, Peer{Host: i, Name: string(rune('a' + i)), Addr: m.Addr().String()})
+		s.Peers = append(s.Peers, plane.Peer{Host: i, Name: string(rune('a' + i)), Addr: m.Addr().String()})
 		s.Tickets = append(s.Tickets, testTicket(min(i, self), max(i, self)))
 	}
 	if edit != nil {
@@ -112,9 +114,9 @@ func warm(t testing.TB, g []*Group) {
 }
 
 // testPair returns the two ends of a warm connection.
-func testPair(t testing.TB, host string, o Options) (a, b *Conn) {
+func testPair(t testing.TB, host string, o plane.Socket) (a, b *Conn) {
 	t.Helper()
-	meshes := testMeshes(t, host, 2, func(_ int, s *Session) { s.Options = o })
+	meshes := testMeshes(t, host, 2, func(_ int, s *plane.Session) { s.Socket = o })
 	var err error
 	if a, err = meshes[0].Conn(context.Background(), 1); err != nil {
 		t.Fatal(err)
