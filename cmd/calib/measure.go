@@ -201,7 +201,7 @@ func (j *job) walk(ctx context.Context, cl *cluster) error {
 	j.result, err = coord.Walk(ctx, cl.agents, coord.Config{
 		Run: j.dir.Run().ID, Schedule: schedule, Stopper: stopper, Have: j.have,
 		Deadline: func(s bench.Slot) units.Nanos { return slotDeadline(schedule, s) },
-		Sink:     func(b []dataset.Sample) error { return j.sink.Append(b) },
+		Sink:     j.sink.Append,
 		Progress: func(p coord.Progress) {
 			label := ""
 			if p.Exp != "" {

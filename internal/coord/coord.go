@@ -67,24 +67,15 @@ type Progress struct {
 	Elapsed       time.Duration
 }
 
-// Failure is a slot that could not be measured.
-type Failure struct {
-	Slot  int     `json:"slot"`
-	Round int     `json:"round"`
-	Exp   string  `json:"exp"`
-	Teams [][]int `json:"teams"`
-	Error string  `json:"error"`
-}
-
 // Result is how a walk ended.
 type Result struct {
-	Slots       int            `json:"slots"`  // measured now
-	Had         int            `json:"had"`    // measured before, by the run that was resumed
-	Rounds      int            `json:"rounds"` // begun
-	Failures    []Failure      `json:"failures,omitempty"`
-	Lost        map[int]string `json:"lost,omitempty"` // host index → why
-	BudgetEnded bool           `json:"budget_ended"`
-	Interrupted bool           `json:"interrupted"`
+	Slots       int               // measured now
+	Had         int               // measured before, by the run that was resumed
+	Rounds      int               // begun
+	Failures    []dataset.Failure // of slots
+	Lost        map[int]string    // host index → why
+	BudgetEnded bool
+	Interrupted bool
 }
 
 // Partial reports whether something that was planned is missing.

@@ -179,7 +179,7 @@ func (w *walker) measure(ctx context.Context, s bench.Slot) (samples []dataset.S
 
 // fail notes that s could not be measured. A failure that a lost host explains is none of the whole network's.
 func (w *walker) fail(s bench.Slot, err error, explained bool) error {
-	w.result.Failures = append(w.result.Failures, Failure{s.ID, s.Round, s.Exp, s.Teams, err.Error()})
+	w.result.Failures = append(w.result.Failures, dataset.Failure{Slot: &s.ID, Error: err.Error()})
 	if !explained {
 		w.failed++
 	}
