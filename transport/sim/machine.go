@@ -76,13 +76,13 @@ func (m machine) Compute(work int64) (units.Nanos, error) {
 	}
 	defer w.mu.Unlock()
 	alone := fromNanos(units.Nanos(work) * h.StepTime)
-	began, before := w.now, p.stolen
-	for w.now < began+alone+p.stolen-before {
-		if err := w.sleep(p, began+alone+p.stolen-before); err != nil {
+	began, before := w.now, p.kernelTime
+	for w.now < began+alone+p.kernelTime-before {
+		if err := w.sleep(p, began+alone+p.kernelTime-before); err != nil {
 			return 0, fmt.Errorf("compute: %w", err)
 		}
 	}
-	return units.Nanos((instant(h.CPUs)*alone + p.stolen - before + perNano/2) / perNano), nil
+	return units.Nanos((instant(h.CPUs)*alone + p.kernelTime - before + perNano/2) / perNano), nil
 }
 
 // Copy takes n times what the options say.

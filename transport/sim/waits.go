@@ -20,10 +20,10 @@ const (
 	waitAny
 	waitReopen
 	waitRoom // for a datagram
-	waitGram
+	waitDatagram
 )
 
-// limit is when a wait that begins now is over time.
+// limit is when a wait that begins now reaches Options.Deadline; 0 is never.
 func (w *world) limit() instant {
 	if w.opt.Deadline > 0 {
 		return w.now + fromNanos(w.opt.Deadline)
@@ -34,40 +34,40 @@ func (w *world) limit() instant {
 // wait parks p, which runs, until something releases it, but no longer than the deadline.
 func (w *world) wait(p *proc, x wait) error {
 	p.wait = x
-	w.arm(p)
+	w.setAlarm(p)
 	return w.block(p)
 }
 
-// arm sees to it that the agenda has an entry no later than the deadline of p's wait. The entry follows a rank from wait to
-// wait, so that a million short receptions do not leave a million entries.
-func (w *world) arm(p *proc) {
+// setAlarm adds a queueDeadline event for the deadline of p's wait, unless p has one that is earlier. That event then sets
+// the next, so that a million short receptions do not leave a million events.
+func (w *world) setAlarm(p *proc) {
 	d := p.wait.deadline
-	if d > 0 && (p.armed == 0 || d < p.armed) {
-		p.armed = d
-		w.agenda.add(d, w.lane(p, laneDeadline))
+	if d > 0 && (p.alarm == 0 || d < p.alarm) {
+		p.alarm = d
+		w.events.add(d, w.queueOf(p, queueDeadline))
 	}
 }
 
-// checkDeadline ends a wait that is over time.
+// checkDeadline ends a wait whose deadline has come.
 func (w *world) checkDeadline(p *proc) {
-	if w.now != p.armed {
-		return // an earlier entry has done what this one was for
+	if w.now != p.alarm {
+		return // an earlier event has done what this one was for
 	}
-	p.armed = 0
+	p.alarm = 0
 	switch x := p.wait; {
 	case p.state != blocked || x.deadline == 0:
 	case w.now < x.deadline:
-		w.arm(p)
-	case x.kind == waitGram || x.kind == waitSome: // which the caller expects
+		w.setAlarm(p)
+	case x.kind == waitDatagram || x.kind == waitSome: // a timeout is no error for these
 		w.release(p, nil)
 	default:
-		p.abandon()
+		p.cancelWait()
 		w.release(p, ErrTimeout)
 	}
 }
 
-// abandon forgets what p waits for, or waited for until just now.
-func (p *proc) abandon() {
+// cancelWait forgets what p waits for, or waited for until just now.
+func (p *proc) cancelWait() {
 	switch x := p.wait; x.kind {
 	case waitSend, waitSome:
 		x.c.pending = nil
@@ -75,26 +75,26 @@ func (p *proc) abandon() {
 		x.c.want = nil
 	case waitReopen:
 		if p.state == blocked {
-			p.crew.came--
+			p.team.waiting--
 		}
 	}
 }
 
-// waitsFor reports whether p's wait is in vain now that gone has left.
+// waitsFor reports whether p's wait can no longer succeed, now that gone has left.
 func (p *proc) waitsFor(gone *proc) bool {
 	switch x := p.wait; x.kind {
 	case waitSend, waitSome, waitRecv:
 		return x.c.lost()
 	case waitAny:
-		return p.crew == gone.crew && spent(gone, p)
+		return p.team == gone.team && finished(gone, p)
 	case waitReopen:
-		return p.crew == gone.crew
+		return p.team == gone.team
 	}
 	return false
 }
 
-// spent reports whether src has left and dst has received all it sent.
-func spent(src, dst *proc) bool {
+// finished reports whether src has left and dst has received all it sent.
+func finished(src, dst *proc) bool {
 	c := src.to(dst)
 	return src.state == dead && (c == nil || c.data.n == 0)
 }
@@ -112,7 +112,7 @@ func (p *proc) String() string {
 		return fmt.Sprintf("host %d reopens its connections", p.host)
 	case waitRoom:
 		return fmt.Sprintf("host %d awaits room for a datagram", p.host)
-	case waitGram:
+	case waitDatagram:
 		return fmt.Sprintf("host %d awaits a datagram", p.host)
 	}
 	return fmt.Sprintf("host %d sleeps", p.host)
