@@ -15,7 +15,7 @@ import (
 const Protocol = 1
 
 // Classes of errors a client returns; errors.Is tells them apart. The text beside them names the host, and says how to
-// mend it where there is a way.
+// solve it where there is a way.
 var (
 	ErrVersion  = errors.New("another version")          // the agent speaks another protocol or lacks the experiment
 	ErrBusy     = errors.New("busy")                     // another run, or another task of this run, holds the agent
@@ -97,8 +97,8 @@ func fault(k kind, format string, args ...any) error {
 	return e
 }
 
-// understand turns what a call on host returned into an error of one of the classes above.
-func understand(host string, err error) error {
+// classify turns what a call on host returned into an error of one of the classes above.
+func classify(host string, err error) error {
 	var ce *connect.Error
 	if !errors.As(err, &ce) {
 		return fmt.Errorf("agent %s: %w: %w", host, ErrAnswer, err)

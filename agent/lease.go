@@ -28,8 +28,8 @@ type lease struct {
 	task   chan struct{} // of the running task: closed at its end; nil where none runs
 }
 
-// take gives the agent to a run, or lets the run that holds it start over with a new session.
-func (s *Server) take(session plane.Session) error {
+// prepare gives the agent to a run, or lets the run that holds it start over with a new session.
+func (s *Server) prepare(session plane.Session) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if l := s.lease; l != nil {
@@ -50,7 +50,7 @@ func (s *Server) take(session plane.Session) error {
 	return nil
 }
 
-// busy words why the agent is not free. It is called with the server's lock held.
+// busy is the error that says why the agent is not free. It is called with the server's lock held.
 func (l *lease) busy() error {
 	what := "holds the agent"
 	if l.ctx.Err() != nil {
@@ -62,8 +62,8 @@ func (l *lease) busy() error {
 		l.run, what, l.since.UTC().Format(time.RFC3339))
 }
 
-// heard notes a sign of life of a run's coordinator.
-func (s *Server) heard(run string) error {
+// keepAlive notes a sign of life of a run's coordinator.
+func (s *Server) keepAlive(run string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l, err := s.held(run)

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"calib/agent/internal/controlv1"
 	"calib/bench"
 	"calib/internal/plane"
 	"calib/internal/units"
@@ -49,19 +48,6 @@ func (l Limits) filled() Limits {
 		l.Peers = d.Peers
 	}
 	return l
-}
-
-func (l Limits) wire() *controlv1.Limits {
-	return &controlv1.Limits{
-		MaxTaskNs: int64(l.Task), MaxBytes: int64(l.Bytes), MaxMemory: int64(l.Memory), MaxPeers: uint32(l.Peers),
-	}
-}
-
-func limitsFromWire(w *controlv1.Limits) Limits {
-	return Limits{
-		Task: time.Duration(w.GetMaxTaskNs()), Bytes: units.Bytes(w.GetMaxBytes()), Memory: units.Bytes(w.GetMaxMemory()),
-		Peers: int(w.GetMaxPeers()),
-	}
 }
 
 // session checks a session before anything is kept of it.

@@ -11,7 +11,7 @@ import (
 	"calib/internal/units"
 )
 
-// The functions here are the only place where a message of the wire meets a type of calib.
+// The functions here are the only translations between calib's types and the messages of the control protocol.
 
 func sessionToWire(s plane.Session) *controlv1.PrepareRequest {
 	p := &controlv1.PrepareRequest{
@@ -51,6 +51,12 @@ func sessionFromWire(p *controlv1.PrepareRequest) (plane.Session, error) {
 		s.Tickets = append(s.Tickets, k)
 	}
 	return s, nil
+}
+
+func limitsToWire(l Limits) *controlv1.Limits {
+	return &controlv1.Limits{
+		MaxTaskNs: int64(l.Task), MaxBytes: int64(l.Bytes), MaxMemory: int64(l.Memory), MaxPeers: uint32(l.Peers),
+	}
 }
 
 func taskToWire(t bench.Task) *controlv1.RunRequest {

@@ -37,12 +37,12 @@ type Config struct {
 	Stopper  *bench.Stopper
 	Recv     units.Nanos                  // longest silence of a peer inside a slot; 0 means DefaultRecv
 	Deadline func(bench.Slot) units.Nanos // longest time of a slot
-	Sink     func([]dataset.Sample) error // takes a finished slot; an error ends the walk
+	Sink     func([]dataset.Sample) error // stores a finished slot; an error ends the walk
 	Have     []dataset.Sample             // already measured, of a resumed run
 	Progress func(Progress)               // may be nil
-	// Slot is told how long a slot took that was measured or given up, with all its tries; may be nil.
+	// Slot, if not nil, is called after each slot, measured or given up, with the time that all its tries took.
 	Slot func(s bench.Slot, took time.Duration)
-	Note func(string)     // what a user should know now; may be nil
+	Note func(string)     // receives what a user should know at once; may be nil
 	Now  func() time.Time // nil means time.Now
 }
 

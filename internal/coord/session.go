@@ -7,8 +7,9 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"calib/internal/plane"
 	"calib/internal/units"
@@ -50,35 +51,32 @@ func (i *Issuer) For(self, n int) []plane.Ticket {
 // Prepare takes every agent for the run, at most atOnce at a time, and gives each the peers and its own tickets. It
 // returns one error for each agent that refused, by index, nil where it did not.
 func Prepare(ctx context.Context, agents []Agent, s plane.Session, tickets *Issuer, atOnce int) []error {
-	errs := make([]error, len(agents))
-	each(len(agents), atOnce, func(i int) {
+	return each(agents, atOnce, func(i int, a Agent) error {
 		mine := s
 		mine.Self, mine.Tickets = i, tickets.For(i, len(agents))
-		if err := agents[i].Prepare(ctx, mine); err != nil {
-			errs[i] = fmt.Errorf("prepare %s: %w", s.Peers[i].Name, err)
+		if err := a.Prepare(ctx, mine); err != nil {
+			return fmt.Errorf("prepare %s: %w", s.Peers[i].Name, err)
 		}
+		return nil
 	})
-	return errs
 }
 
 // CloseAll releases every agent, at most atOnce at a time.
 func CloseAll(agents []Agent, atOnce int) error {
-	errs := make([]error, len(agents))
-	each(len(agents), atOnce, func(i int) { errs[i] = agents[i].Close() })
-	return errors.Join(errs...)
+	return errors.Join(each(agents, atOnce, func(_ int, a Agent) error { return a.Close() })...)
 }
 
-// each calls f(0..n-1), at most atOnce at a time, and returns when all have.
-func each(n, atOnce int, f func(int)) {
-	gate := make(chan struct{}, max(1, atOnce))
-	var wg sync.WaitGroup
-	for i := range n {
-		wg.Add(1)
-		gate <- struct{}{}
-		go func() {
-			defer func() { <-gate; wg.Done() }()
-			f(i)
-		}()
+// each calls f for every agent, at most atOnce at a time, and returns their errors by index when all have returned.
+func each(agents []Agent, atOnce int, f func(i int, a Agent) error) []error {
+	errs := make([]error, len(agents))
+	var calls errgroup.Group
+	calls.SetLimit(max(1, atOnce))
+	for i, a := range agents {
+		calls.Go(func() error {
+			errs[i] = f(i, a)
+			return nil // every agent is called, whatever became of the others
+		})
 	}
-	wg.Wait()
+	_ = calls.Wait() // which has no error
+	return errs
 }

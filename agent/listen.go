@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"connectrpc.com/connect"
+	"golang.org/x/net/netutil"
 
 	"calib/agent/internal/controlv1"
 )
@@ -30,7 +31,7 @@ var ErrStranger = errors.New("the other end of the control stream does not speak
 // carry nothing else. It returns when the input ends (nil), ctx ends, or the coordinator is silent for longer than
 // Silence, having cancelled what ran; it waits for that no longer than grace. It closes the streams.
 func (s *Server) ServeStream(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
-	conn := newStream(pumped(in, out))
+	conn := newStream(joinStreams(in, out))
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	idle := time.AfterFunc(s.opts.Silence, func() { stop(errSilence) })
@@ -52,7 +53,7 @@ func (s *Server) ServeStream(ctx context.Context, in io.ReadCloser, out io.Write
 		conn.Close() // first: srv.Close waits for Serve, which waits for conn
 		srv.Close()
 	}()
-	err := srv.Serve(&single{conn: conn})
+	err := srv.Serve(&singleListener{conn: conn})
 	cause := context.Cause(ctx)
 	stop(nil)
 	s.Close()
@@ -87,7 +88,7 @@ func (s *Server) serveTCP(ctx context.Context, l net.Listener) error {
 		s.dropAny(errClosing)
 		srv.Close()
 	})()
-	err := srv.Serve(&bounded{Listener: l, open: make(chan struct{}, openConns), done: make(chan struct{})})
+	err := srv.Serve(netutil.LimitListener(l, openConns))
 	s.Close()
 	if ctx.Err() != nil && closedByUs(err) {
 		return ctx.Err()
@@ -126,13 +127,13 @@ func (s *Server) httpServer(wrap func(http.Handler) http.Handler) *http.Server {
 	}
 }
 
-// single is a listener that yields one connection, and ends with it.
-type single struct {
+// singleListener is a listener that yields one connection, and ends with it.
+type singleListener struct {
 	conn *stream
 	once sync.Once
 }
 
-func (l *single) Accept() (c net.Conn, err error) {
+func (l *singleListener) Accept() (c net.Conn, err error) {
 	l.once.Do(func() { c = l.conn })
 	if c != nil {
 		return c, nil
@@ -141,42 +142,5 @@ func (l *single) Accept() (c net.Conn, err error) {
 	return nil, http.ErrServerClosed
 }
 
-func (l *single) Close() error   { return nil }
-func (l *single) Addr() net.Addr { return streamAddr{} }
-
-// bounded is a listener with a bound on open connections: those beyond it wait in the kernel's queue.
-type bounded struct {
-	net.Listener
-	open chan struct{} // one for each open connection
-	done chan struct{}
-	once sync.Once
-}
-
-func (l *bounded) Accept() (net.Conn, error) {
-	select {
-	case l.open <- struct{}{}:
-	case <-l.done:
-		return nil, net.ErrClosed
-	}
-	c, err := l.Listener.Accept()
-	if err != nil {
-		<-l.open
-		return nil, err
-	}
-	return &boundConn{c, sync.OnceFunc(func() { <-l.open })}, nil
-}
-
-func (l *bounded) Close() error {
-	l.once.Do(func() { close(l.done) })
-	return l.Listener.Close()
-}
-
-type boundConn struct {
-	net.Conn
-	release func()
-}
-
-func (c *boundConn) Close() error {
-	c.release()
-	return c.Conn.Close()
-}
+func (l *singleListener) Close() error   { return nil }
+func (l *singleListener) Addr() net.Addr { return streamAddr{} }
