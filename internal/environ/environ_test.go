@@ -10,10 +10,12 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"calib/internal/files"
+
 	"github.com/google/go-cmp/cmp"
 )
 
-func files(m map[string]string) fstest.MapFS {
+func tree(m map[string]string) fstest.MapFS {
 	out := fstest.MapFS{}
 	for name, text := range m {
 		out[name] = &fstest.MapFile{Data: []byte(text)}
@@ -39,7 +41,7 @@ var nics = []nic{
 
 func fake(root map[string]string, d fakeDriver) collector {
 	return collector{
-		root: files(root), interfaces: func() []nic { return nics }, driver: func() (driver, error) { return d, nil },
+		root: tree(root), interfaces: func() []nic { return nics }, driver: func() (driver, error) { return d, nil },
 	}
 }
 
@@ -174,14 +176,14 @@ func TestBuildHashIsThatOfThisExecutable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := hashFile(exe)
+	want, _, err := files.SHA256(exe)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got, err := BuildHash(); err != nil || got != want {
 		t.Errorf("got %s, %v, want %s", got, err, want)
 	}
-	if _, err := hashFile("/no/such/file"); err == nil {
+	if _, _, err := files.SHA256("/no/such/file"); err == nil {
 		t.Error("hash of a file that is not there")
 	}
 }

@@ -1,9 +1,3 @@
-// Package rundir keeps one run on disk: a directory with a fixed set of files, of which run.json says what the run was
-// and how far it came.
-//
-// Its opinion: a run directory is valid at every moment. A file is replaced whole (written beside, synced, renamed) or
-// only appended to; one coordinator holds the directory, and a second is told which process that is. A directory that
-// holds anything is never written into by mistake.
 package rundir
 
 import (
