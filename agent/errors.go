@@ -43,50 +43,33 @@ const (
 	kindInvalid    = controlv1.Fault_KIND_INVALID
 )
 
-// code is the connect code under which a fault travels, for tools that know nothing of Fault.
-func code(k kind) connect.Code {
+// classOf returns the connect code under which a fault travels, for tools that know nothing of Fault, and its error class.
+func classOf(k kind) (connect.Code, error) {
 	switch k {
-	case kindVersion, kindLease:
-		return connect.CodeFailedPrecondition
-	case kindBusy:
-		return connect.CodeUnavailable
-	case kindLimit:
-		return connect.CodeResourceExhausted
+	case kindVersion:
+		return connect.CodeFailedPrecondition, ErrVersion
 	case kindExperiment:
-		return connect.CodeUnimplemented
-	case kindDeadline:
-		return connect.CodeDeadlineExceeded
-	case kindInvalid:
-		return connect.CodeInvalidArgument
-	default:
-		return connect.CodeInternal
-	}
-}
-
-// sentinel is the error class of a fault.
-func sentinel(k kind) error {
-	switch k {
-	case kindVersion, kindExperiment:
-		return ErrVersion
+		return connect.CodeUnimplemented, ErrVersion
 	case kindBusy:
-		return ErrBusy
+		return connect.CodeUnavailable, ErrBusy
 	case kindLimit:
-		return ErrLimit
+		return connect.CodeResourceExhausted, ErrLimit
 	case kindLease:
-		return ErrLease
+		return connect.CodeFailedPrecondition, ErrLease
 	case kindDeadline:
-		return ErrDeadline
+		return connect.CodeDeadlineExceeded, ErrDeadline
 	case kindInvalid:
-		return ErrInvalid
+		return connect.CodeInvalidArgument, ErrInvalid
 	default:
-		return ErrTask
+		return connect.CodeInternal, ErrTask
 	}
 }
 
 // fault is the error a server answers with. It says which protocol and build answered, because a client of another
 // version has no other way to learn it.
 func fault(k kind, format string, args ...any) error {
-	e := connect.NewError(code(k), fmt.Errorf(format, args...))
+	code, _ := classOf(k)
+	e := connect.NewError(code, fmt.Errorf(format, args...))
 	build, _ := environ.BuildHash() // an unreadable executable must not hide the fault itself
 	detail, err := connect.NewErrorDetail(&controlv1.Fault{
 		Kind: k, Protocol: Protocol, Version: environ.Version(), Build: build,
@@ -109,8 +92,8 @@ func classify(host string, err error) error {
 		if derr != nil || !ok {
 			continue
 		}
-		if c := sentinel(f.Kind); c != ErrVersion {
-			return fmt.Errorf("agent %s: %w: %s", host, c, ce.Message())
+		if _, class := classOf(f.Kind); class != ErrVersion {
+			return fmt.Errorf("agent %s: %w: %s", host, class, ce.Message())
 		}
 		return versionError(host, ce.Message(), f.Version, f.Build)
 	}

@@ -57,7 +57,7 @@ func monotonicAt(base time.Time) units.Nanos {
 	return offset
 }
 
-// sleepUntil sleeps to an absolute time of CLOCK_MONOTONIC. A signal may end it early; WaitUntil sees to that.
+// sleepUntil sleeps to an absolute time of CLOCK_MONOTONIC. A signal may end it early; WaitUntil then sleeps again.
 func sleepUntil(t units.Nanos) error {
 	ts := unix.NsecToTimespec(int64(t))
 	err := unix.ClockNanosleep(unix.CLOCK_MONOTONIC, unix.TIMER_ABSTIME, &ts, nil)

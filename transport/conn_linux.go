@@ -11,13 +11,13 @@ import (
 	"calib/internal/units"
 )
 
-// Conn is one TCP connection to a peer, blocking, in the hands of one goroutine whose thread is locked. One goroutine
-// may send while another receives; two senders or two receivers may not share it.
+// Conn is one blocking TCP connection to a peer. A goroutine that uses it locks its thread. One goroutine may send while
+// another receives; two senders or two receivers may not share a Conn.
 //
 // Shutdown may come from any goroutine at any time. The descriptor is closed when the last holder has released it,
 // never under a call in progress, so its number cannot be reused beneath one.
 type Conn struct {
-	// What Send and Recv touch comes first and shares a cache line.
+	// The fields that Send and Recv use come first and share a cache line.
 	fd       int
 	flags    uintptr // of every send
 	sendLeft int64   // bytes that may still be sent, and received, before asking allowed for more
@@ -39,13 +39,10 @@ type Conn struct {
 // small is the largest message [B] that is sent without telling the Go scheduler where the send buffer has room.
 const small = 2048
 
-// newConn wraps fd, with one holder and no limit of bytes.
+// newConn wraps fd, with one holder and no limit on bytes.
 func newConn(fd int, peer string) *Conn {
 	return &Conn{fd: fd, flags: sendFlags(false), peer: peer, allowed: newAllowance(math.MaxInt64), refs: 1}
 }
-
-// Peer names the other side, for messages to people.
-func (c *Conn) Peer() string { return c.peer }
 
 // Send sends b as one message and returns when the kernel has copied all of it to the send buffer. It fails with
 // ErrTimeout, ErrPeerClosed, ErrStopped or ErrTicketBytes; the connection is then of no further use.
@@ -53,7 +50,7 @@ func (c *Conn) Send(b []byte) error {
 	if len(b) == 0 {
 		return nil
 	}
-	if int64(len(b)) > c.sendLeft && !c.allowed.lease(&c.sendLeft, len(b)) {
+	if int64(len(b)) > c.sendLeft && !c.allowed.take(&c.sendLeft, len(b)) {
 		return c.failed("send", len(b), ErrTicketBytes)
 	}
 	c.sendLeft -= int64(len(b))
@@ -72,11 +69,11 @@ func (c *Conn) Send(b []byte) error {
 	return c.sendRest(b, n, errno)
 }
 
-// sendRest goes on after a first send of n bytes or an error: signals and timeouts cut a blocking send short. It ends
-// because every pass makes progress, or counts against the send timeout.
+// sendRest continues after a first send of n bytes or an error: signals and timeouts cut a blocking send short. It ends
+// because every pass either makes progress or counts against the send timeout.
 func (c *Conn) sendRest(b []byte, n int, errno syscall.Errno) error {
 	size := len(b)
-	wait := patience{limit: c.sndWait}
+	wait := stall{limit: c.sndWait}
 	for {
 		if n > 0 {
 			b = b[n:]
@@ -97,7 +94,7 @@ func (c *Conn) Recv(b []byte) error {
 	if len(b) == 0 {
 		return nil
 	}
-	if int64(len(b)) > c.recvLeft && !c.allowed.lease(&c.recvLeft, len(b)) {
+	if int64(len(b)) > c.recvLeft && !c.allowed.take(&c.recvLeft, len(b)) {
 		return c.failed("receive", len(b), ErrTicketBytes)
 	}
 	c.recvLeft -= int64(len(b))
@@ -112,11 +109,11 @@ func (c *Conn) Recv(b []byte) error {
 	return c.recvRest(b, n, errno)
 }
 
-// recvRest goes on after a first read of n bytes or an error. It ends because every pass makes progress, or counts
+// recvRest continues after a first read of n bytes or an error. It ends because every pass either makes progress or counts
 // against the receive timeout.
 func (c *Conn) recvRest(b []byte, n int, errno syscall.Errno) error {
 	size := len(b)
-	wait := patience{limit: c.rcvWait}
+	wait := stall{limit: c.rcvWait}
 	for {
 		switch {
 		case n > 0:
@@ -136,15 +133,15 @@ func (c *Conn) recvRest(b []byte, n int, errno syscall.Errno) error {
 	}
 }
 
-// patience bounds a call that signals keep restarting: the kernel's own timeout starts again after each.
-type patience struct {
+// stall bounds a call without progress that signals interrupt: the kernel's own timeout starts again after each signal.
+type stall struct {
 	limit units.Nanos
 	since units.Nanos
 }
 
-func (p *patience) reset() { p.since = 0 }
+func (p *stall) reset() { p.since = 0 }
 
-func (p *patience) spent() bool {
+func (p *stall) spent() bool {
 	if p.since == 0 {
 		p.since = Now()
 		return false
@@ -153,7 +150,7 @@ func (p *patience) spent() bool {
 }
 
 // check returns nil when the call should be made again.
-func (c *Conn) check(errno syscall.Errno, wait *patience) error {
+func (c *Conn) check(errno syscall.Errno, wait *stall) error {
 	switch errno {
 	case syscall.EINTR:
 		if wait.spent() {
@@ -170,7 +167,7 @@ func (c *Conn) check(errno syscall.Errno, wait *patience) error {
 	return errno
 }
 
-// failed shuts the connection down, since its stream is now at an unknown place, and words the error.
+// failed shuts the connection down, since the position in its stream is now unknown, and returns the error to report.
 func (c *Conn) failed(verb string, size int, err error) error {
 	c.mu.Lock()
 	if c.cause != nil {
@@ -190,7 +187,7 @@ func (c *Conn) SetTimeouts(recv, send units.Nanos) error {
 	return nil
 }
 
-// Counters reads the kernel's counters. It makes several system calls: not for timed sections. StealTicks is left 0.
+// Counters reads the kernel's counters. It makes several system calls: do not call it in a timed section. StealTicks stays 0.
 func (c *Conn) Counters() (dataset.TCP, error) {
 	n, err := sysCounters(c.fd)
 	if err != nil {
@@ -219,7 +216,7 @@ func (c *Conn) stop(cause error) {
 	}
 }
 
-// hold adds a holder; it is false once the last one has gone.
+// hold adds a holder. It returns false once the last one has released the connection.
 func (c *Conn) hold() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -249,7 +246,7 @@ func (c *Conn) Release() {
 	c.refs--
 }
 
-// alive reports whether the connection is whole: not stopped here, and established in the kernel's view.
+// alive reports whether the connection is usable: not stopped here, and established according to the kernel.
 func (c *Conn) alive() bool {
 	if c.broken.Load() {
 		return false
@@ -281,11 +278,11 @@ func (c *Conn) RecvAt(b []byte) (at units.Nanos, err error) {
 		err = c.Recv(b)
 		return Now(), err
 	}
-	if int64(len(b)) > c.recvLeft && !c.allowed.lease(&c.recvLeft, len(b)) {
+	if int64(len(b)) > c.recvLeft && !c.allowed.take(&c.recvLeft, len(b)) {
 		return 0, c.failed("receive", len(b), ErrTicketBytes)
 	}
 	c.recvLeft -= int64(len(b))
-	size, wait := len(b), patience{limit: c.rcvWait}
+	size, wait := len(b), stall{limit: c.rcvWait}
 	for len(b) > 0 {
 		n, stamp, errno := c.stamps.recv(c.fd, b, waitAll)
 		switch {

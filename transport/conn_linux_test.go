@@ -89,7 +89,7 @@ func TestCountersSayWhatWasGranted(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n.Congestion != "reno" || n.SndBuf != 128<<10 || n.RcvBuf != 64<<10 || n.MSS == 0 || n.Cwnd == 0 {
-			t.Errorf("%s: counters %+v", c.Peer(), n)
+			t.Errorf("%s: counters %+v", c.peer, n)
 		}
 	}
 }
@@ -191,12 +191,12 @@ func TestAllowance(t *testing.T) {
 		need int
 		ok   bool
 	}{{&sent, 60, true}, {&received, 40, true}, {&sent, 61, false}, {&received, 40, true}} {
-		if ok := a.lease(c.have, c.need); ok != c.ok {
+		if ok := a.take(c.have, c.need); ok != c.ok {
 			t.Errorf("step %d: lease of %d: %v", i, c.need, ok)
 		}
 	}
 	a.giveBack(&sent)
-	if !a.lease(&received, 100) || received != 100 || sent != 0 {
+	if !a.take(&received, 100) || received != 100 || sent != 0 {
 		t.Errorf("after giving back: sent %d, received %d", sent, received)
 	}
 }

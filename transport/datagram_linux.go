@@ -15,16 +15,16 @@ import (
 // maxDatagram is one more than the largest datagram [B]: with its headers it fits a packet of 1,500 bytes.
 const maxDatagram = 1400
 
-// liveness is how long a sender of datagrams goes on without looking whether the receiver still holds its connection.
+// liveness is the longest time between two checks, while datagrams are sent, that the receiver still has its connection.
 const liveness = 10 * units.Millisecond
 
-// Datagrams of a mesh use one socket, bound to the port of the listener's number. So where a peer takes connections is
-// also where it takes datagrams, and nothing need be told. A datagram is only sent to a rank whose connection is open,
-// which proves that it has a ticket and wants traffic of this run; and only those are received that come from such a
-// rank's address. They carry no proof themselves: whoever can forge addresses on the network can forge datagrams.
+// Datagrams of a mesh use one socket, bound to the port of the listener's number, so a peer's address for connections is
+// also its address for datagrams. A datagram is sent only to a rank whose connection is open, which proves that the rank has
+// a ticket and expects traffic of this run; and only datagrams from such a rank's address are received. They carry no proof
+// themselves: whoever can forge addresses on the network can forge datagrams.
 
-// port is the datagram socket of a mesh. The descriptor is closed when the last holder has released it.
-type port struct {
+// datagramSocket is the socket of a mesh for datagrams. The descriptor is closed when the last holder has released it.
+type datagramSocket struct {
 	fd    int
 	bound netip.AddrPort
 
@@ -32,11 +32,13 @@ type port struct {
 	refs int
 }
 
-func newPort(fd int, bound netip.AddrPort) *port { return &port{fd: fd, bound: bound, refs: 1} }
+func newDatagramSocket(fd int, bound netip.AddrPort) *datagramSocket {
+	return &datagramSocket{fd: fd, bound: bound, refs: 1}
+}
 
-// begin adds a holder, a group, and throws away what came before it. It returns how many the kernel has dropped so far; ok
-// is false once the last holder has gone.
-func (p *port) begin() (dropped uint32, ok bool) {
+// begin adds a holder, which is a group, and discards the datagrams that came before. It returns how many the kernel has
+// dropped so far; ok is false once the socket is closed.
+func (p *datagramSocket) begin() (dropped uint32, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.refs == 0 {
@@ -47,7 +49,7 @@ func (p *port) begin() (dropped uint32, ok bool) {
 	return sysDropped(p.fd), true
 }
 
-func (p *port) release() {
+func (p *datagramSocket) release() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.refs--; p.refs == 0 {
@@ -63,34 +65,34 @@ type source struct {
 
 func sourceOf(ap netip.AddrPort) source { return source{ap.Addr().As16(), ap.Port()} }
 
-// mail is a group's use of the datagram socket. Its memory is made once, so that a datagram allocates nothing.
-type mail struct {
-	in     inbox
-	out    []*outbox // by rank, nil where there is no connection
-	ranks  map[source]int
-	seen   int           // Group.changes when out and ranks were made
-	looked []units.Nanos // when each rank's connection was last looked at
-	stray  int64         // datagrams from elsewhere
+// datagrams is a group's use of the datagram socket. Its memory is allocated once, so that a datagram allocates nothing.
+type datagrams struct {
+	in      datagramReader
+	out     []*datagramWriter // by rank, nil where there is no connection
+	ranks   map[source]int
+	seen    int           // Group.changes when out and ranks were made
+	checked []units.Nanos // when each rank's connection was last looked at
+	strays  int64         // datagrams from elsewhere
 }
 
-// post returns the group's mail, with an entry for each connection that is open. The first time it opens those there are
-// not yet, since datagrams are known by them.
-func (g *Group) post() (*mail, error) {
-	m := g.mail
+// openDatagrams returns the group's datagrams, with an entry for each open connection. The first call opens the connections
+// that are missing, because the address of a datagram is recognised by them.
+func (g *Group) openDatagrams() (*datagrams, error) {
+	m := g.datagrams
 	if m == nil {
 		if err := g.Open(); err != nil {
 			return nil, err
 		}
-		if err := sysStampDatagrams(g.mesh.port.fd, g.shared); err != nil {
+		if err := sysStampDatagrams(g.mesh.udp.fd, g.shared); err != nil {
 			return nil, fmt.Errorf("stamp the arrival of datagrams: %w", err)
 		}
-		m = &mail{seen: -1, looked: make([]units.Nanos, len(g.team))}
-		g.mail = m
+		m = &datagrams{seen: -1, checked: make([]units.Nanos, len(g.team))}
+		g.datagrams = m
 	}
 	if m.seen == g.changes {
 		return m, nil
 	}
-	m.out, m.ranks = make([]*outbox, len(g.team)), make(map[source]int)
+	m.out, m.ranks = make([]*datagramWriter, len(g.team)), make(map[source]int)
 	for rank, c := range g.conns {
 		if c == nil {
 			continue
@@ -99,16 +101,16 @@ func (g *Group) post() (*mail, error) {
 		if err != nil {
 			return nil, err
 		}
-		m.out[rank] = newOutbox(r)
+		m.out[rank] = newDatagramWriter(r)
 		m.ranks[sourceOf(r.to)] = rank
 		m.ranks[source{r.seen.As16(), r.to.Port()}] = rank
-		m.looked[rank] = Now()
+		m.checked[rank] = Now()
 	}
 	m.seen = g.changes
 	return m, nil
 }
 
-// route is the way of datagrams to a rank.
+// route is the addresses of datagrams to and from a rank.
 type route struct {
 	to   netip.AddrPort
 	seen netip.Addr // the peer's end of the connection: its datagrams come from there or from to
@@ -126,7 +128,7 @@ func (g *Group) route(rank int, c *Conn) (r route, err error) {
 	if err != nil {
 		return r, fmt.Errorf("datagrams to %s: %w", c.peer, err)
 	}
-	bound := g.mesh.port.bound.Addr()
+	bound := g.mesh.udp.bound.Addr()
 	r = route{seen: there.Addr(), six: bound.Is6(), to: netip.AddrPortFrom(there.Addr(), uint16(p))}
 	// A peer that dialled may have done so from another address than the one it listens on.
 	if ap, err := netip.ParseAddrPort(said); err == nil && !g.dials(rank) && ap.Addr().Unmap().Is4() == there.Addr().Is4() {
@@ -142,8 +144,8 @@ func (g *Group) route(rank int, c *Conn) (r route, err error) {
 }
 
 // SendDatagram sends b as one datagram, which may be lost on the way; b is not empty and below 1,400 bytes. It waits for
-// room on this host and for the mesh's limit of rate, never for the receiver. No datagram leaves before the receiver has
-// shown its ticket on a connection, which is opened if it must be, nor long after the receiver has ended it.
+// room on this host and for the mesh's rate limit, never for the receiver. No datagram is sent before the receiver has
+// shown its ticket on a connection, which is opened if necessary, nor long after the receiver has ended that connection.
 func (g *Group) SendDatagram(to int, b []byte) error {
 	if len(b) == 0 || len(b) >= maxDatagram {
 		return fmt.Errorf("send a datagram of %s: want 1 to %d bytes", units.Bytes(len(b)), maxDatagram-1)
@@ -152,11 +154,11 @@ func (g *Group) SendDatagram(to int, b []byte) error {
 	if err != nil {
 		return err
 	}
-	m, err := g.post()
+	m, err := g.openDatagrams()
 	if err != nil {
 		return err
 	}
-	if int64(len(b)) > c.sendLeft && !c.allowed.lease(&c.sendLeft, len(b)) {
+	if int64(len(b)) > c.sendLeft && !c.allowed.take(&c.sendLeft, len(b)) {
 		return g.failed(to, c.failed("send a datagram,", len(b), ErrTicketBytes))
 	}
 	now := Now()
@@ -166,27 +168,27 @@ func (g *Group) SendDatagram(to int, b []byte) error {
 		}
 		now = at
 	}
-	if now-m.looked[to] > liveness {
+	if now-m.checked[to] > liveness {
 		if !c.alive() {
 			return g.failed(to, c.failed("send a datagram,", len(b), ErrPeerClosed))
 		}
-		m.looked[to] = now
+		m.checked[to] = now
 	}
 	if c.broken.Load() {
 		return g.failed(to, c.failed("send a datagram,", len(b), ErrStopped))
 	}
-	if err := g.push(m.out[to], b); err != nil {
+	if err := g.sendWhenRoom(m.out[to], b); err != nil {
 		return fmt.Errorf("send a datagram, %s, %s: %w", units.Bytes(len(b)), c.peer, err)
 	}
 	c.sendLeft -= int64(len(b))
 	return nil
 }
 
-// push hands b to the kernel once it has room, within the group's timeout.
-func (g *Group) push(o *outbox, b []byte) error {
+// sendWhenRoom hands b to the kernel once it has room, within the group's timeout.
+func (g *Group) sendWhenRoom(o *datagramWriter, b []byte) error {
 	var deadline units.Nanos
 	for {
-		errno := o.send(g.mesh.port.fd, b)
+		errno := o.send(g.mesh.udp.fd, b)
 		switch errno {
 		case 0:
 			return nil
@@ -206,20 +208,20 @@ func (g *Group) push(o *outbox, b []byte) error {
 		if err := g.life.Err(); err != nil {
 			return ctxErr(g.life)
 		}
-		if errno := waitWrite(g.mesh.port.fd, min(deadline-now, waitSlice)); errno != 0 {
+		if errno := waitWrite(g.mesh.udp.fd, min(deadline-now, waitSlice)); errno != 0 {
 			return errno
 		}
 	}
 }
 
 // RecvDatagram returns the next datagram of any rank of the team, or Got false when this host's clock reaches until. In a
-// shared group its time is the kernel's stamp, as with RecvAt. Datagrams from elsewhere are ignored; Strays counts them.
+// shared group its time is the kernel's stamp, as with RecvAt. Datagrams from elsewhere are ignored.
 func (g *Group) RecvDatagram(b []byte, until units.Nanos) (plane.Datagram, error) {
-	m, err := g.post()
+	m, err := g.openDatagrams()
 	if err != nil {
 		return plane.Datagram{}, err
 	}
-	fd := g.mesh.port.fd
+	fd := g.mesh.udp.fd
 	for {
 		n, at, errno := m.in.recv(fd, b)
 		switch {
@@ -246,14 +248,14 @@ func (g *Group) RecvDatagram(b []byte, until units.Nanos) (plane.Datagram, error
 	}
 }
 
-// take accounts for a datagram of n bytes that came; ok is false for one that is not the team's.
-func (g *Group) take(m *mail, n int, at units.Nanos, room int) (d plane.Datagram, ok bool, err error) {
+// take counts a received datagram of n bytes; ok is false for one that is not from the team.
+func (g *Group) take(m *datagrams, n int, at units.Nanos, room int) (d plane.Datagram, ok bool, err error) {
 	if !g.shared || at == 0 {
 		at = Now()
 	}
 	rank, ok := m.ranks[m.in.source()]
 	if !ok || g.conns[rank] == nil {
-		m.stray++
+		m.strays++
 		return d, false, nil
 	}
 	c := g.conns[rank]
@@ -261,19 +263,11 @@ func (g *Group) take(m *mail, n int, at units.Nanos, room int) (d plane.Datagram
 		return d, false, fmt.Errorf("receive a datagram, %s: it has %s, more than the %s there is room for", c.peer,
 			units.Bytes(n), units.Bytes(room))
 	}
-	if int64(n) > c.recvLeft && !c.allowed.lease(&c.recvLeft, n) {
+	if int64(n) > c.recvLeft && !c.allowed.take(&c.recvLeft, n) {
 		return d, false, g.failed(rank, c.failed("receive a datagram,", n, ErrTicketBytes))
 	}
 	c.recvLeft -= int64(n)
 	return plane.Datagram{Got: true, From: rank, Bytes: n, At: at, Dropped: int64(m.in.dropped(g.dropped))}, true, nil
-}
-
-// Strays is how many datagrams came from outside the team, and were ignored.
-func (g *Group) Strays() int64 {
-	if g.mail == nil {
-		return 0
-	}
-	return g.mail.stray
 }
 
 // addrOf is where a host of the session listens; empty when there is none.
@@ -286,13 +280,13 @@ func (m *Mesh) addrOf(host int) string {
 	return m.session.links[host].peer.Addr
 }
 
-// pacer spaces what is sent so that no rate above a limit leaves, whatever the size. Time not used is not saved up.
+// pacer spaces datagrams so that the rate never exceeds a limit, whatever their size. Unused time is not saved up.
 type pacer struct {
 	rate units.Bytes // [B/s]; 0 is no limit
 	next units.Nanos
 }
 
-// at returns when n bytes may go that are ready now, and counts them.
+// at returns when n bytes that are ready now may be sent, and counts them.
 func (p *pacer) at(now units.Nanos, n int) units.Nanos {
 	if p.rate <= 0 {
 		return now

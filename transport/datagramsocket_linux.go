@@ -65,7 +65,7 @@ func sysStampDatagrams(fd int, on bool) error {
 	return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, v)
 }
 
-// sysDrain throws away what waits in the socket, at most a whole buffer of it.
+// sysDrain discards the datagrams that wait in the socket, at most a full buffer of them.
 func sysDrain(fd int) {
 	var b [1]byte
 	for range 1 << 16 {
@@ -101,18 +101,18 @@ func sysEnds(fd int) (here, there netip.AddrPort, err error) {
 	return fromSockaddr(a), fromSockaddr(b), nil
 }
 
-// inbox receives datagrams. Its buffers are made once.
-type inbox struct {
+// datagramReader receives datagrams. Its buffers are allocated once.
+type datagramReader struct {
 	hdr     unix.Msghdr
 	iov     unix.Iovec
 	name    unix.RawSockaddrInet6 // large enough for both families
 	control [128]byte
-	over    uint32 // what the kernel had dropped when the last one came
+	over    uint32 // datagrams the kernel had dropped when it queued the last one
 }
 
-// recv takes the next datagram that waits and returns its whole length, even where b is shorter, and the kernel's stamp if
+// recv takes the next waiting datagram. It returns its whole length, even where b is shorter, and the kernel's timestamp if
 // there is one.
-func (in *inbox) recv(fd int, b []byte) (n int, at units.Nanos, errno syscall.Errno) {
+func (in *datagramReader) recv(fd int, b []byte) (n int, at units.Nanos, errno syscall.Errno) {
 	in.iov.Base = unsafe.SliceData(b)
 	in.iov.SetLen(len(b))
 	in.hdr.Iov, in.hdr.Iovlen = &in.iov, 1
@@ -128,7 +128,7 @@ func (in *inbox) recv(fd int, b []byte) (n int, at units.Nanos, errno syscall.Er
 }
 
 // read goes through the control messages: the stamp, and the count of drops, which is absent while it is 0.
-func (in *inbox) read() (at units.Nanos) {
+func (in *datagramReader) read() (at units.Nanos) {
 	const head = unix.SizeofCmsghdr
 	rest := in.control[:in.hdr.Controllen]
 	for len(rest) >= head {
@@ -149,8 +149,8 @@ func (in *inbox) read() (at units.Nanos) {
 	return at
 }
 
-// dropped is how many more the kernel had dropped when the last one was queued than at the start.
-func (in *inbox) dropped(start uint32) uint32 {
+// dropped is how many datagrams the kernel had dropped since start when it queued the last one.
+func (in *datagramReader) dropped(start uint32) uint32 {
 	if d := int32(in.over - start); d > 0 {
 		return uint32(d)
 	}
@@ -158,7 +158,7 @@ func (in *inbox) dropped(start uint32) uint32 {
 }
 
 // source is where the last one came from.
-func (in *inbox) source() (s source) {
+func (in *datagramReader) source() (s source) {
 	port := (*[2]byte)(unsafe.Pointer(&in.name.Port))
 	s.port = binary.BigEndian.Uint16(port[:])
 	if in.name.Family == unix.AF_INET6 {
@@ -171,16 +171,16 @@ func (in *inbox) source() (s source) {
 	return s
 }
 
-// outbox sends datagrams one way. Its header is made once.
-type outbox struct {
+// datagramWriter sends datagrams to one rank. Its header is made once.
+type datagramWriter struct {
 	hdr     unix.Msghdr
 	iov     unix.Iovec
 	name    unix.RawSockaddrInet6 // large enough for both families
 	control [64]byte              // the address to send from
 }
 
-func newOutbox(r route) *outbox {
-	o := &outbox{}
+func newDatagramWriter(r route) *datagramWriter {
+	o := &datagramWriter{}
 	o.hdr.Name, o.hdr.Namelen = (*byte)(unsafe.Pointer(&o.name)), o.address(r)
 	o.hdr.Iov, o.hdr.Iovlen = &o.iov, 1
 	if r.from.IsValid() {
@@ -191,7 +191,7 @@ func newOutbox(r route) *outbox {
 }
 
 // address writes where to, for a socket of r's family, and returns its length.
-func (o *outbox) address(r route) uint32 {
+func (o *datagramWriter) address(r route) uint32 {
 	port := [2]byte{}
 	binary.BigEndian.PutUint16(port[:], r.to.Port())
 	if r.six {
@@ -209,7 +209,7 @@ func (o *outbox) address(r route) uint32 {
 }
 
 // origin writes the control message that says where from, and returns its length. A socket of IPv6 takes IPv4 mapped.
-func (o *outbox) origin(r route) int {
+func (o *datagramWriter) origin(r route) int {
 	const head = unix.SizeofCmsghdr
 	h := (*unix.Cmsghdr)(unsafe.Pointer(&o.control[0]))
 	if r.six {
@@ -227,7 +227,7 @@ func (o *outbox) origin(r route) int {
 }
 
 // send hands b, which is not empty, to the kernel. EAGAIN: it has no room now.
-func (o *outbox) send(fd int, b []byte) syscall.Errno {
+func (o *datagramWriter) send(fd int, b []byte) syscall.Errno {
 	o.iov.Base = unsafe.SliceData(b)
 	o.iov.SetLen(len(b))
 	_, _, errno := syscall.Syscall(unix.SYS_SENDMSG, uintptr(fd), uintptr(unsafe.Pointer(&o.hdr)),

@@ -14,7 +14,7 @@ const DefaultTimeout = 30 * units.Second
 
 // Group is one rank's view of a team of hosts. It belongs to one goroutine, locked to its thread; only Abort may be
 // called from others. A connection is opened by the first Send or Recv that needs it, or by Open; from then on Send and
-// Recv take no lock and allocate nothing, so experiments pass a message over each link before they time it.
+// Recv take no lock and allocate nothing, so experiments pass a message over each connection before they time it.
 type Group struct {
 	conns []*Conn // by rank; written under mu, by the group's goroutine only
 
@@ -26,15 +26,15 @@ type Group struct {
 	spin    units.Nanos // of WaitUntil
 	shared  bool
 	steal   *stealReader
-	release func() bool // of the watch over ctx
+	release func() bool // stops watching ctx
 
-	life       context.Context // ends with ctx, and with the group
-	end        context.CancelCauseFunc
-	changes    int      // of conns
-	gate       *gate    // nil until RecvAny
-	mail       *mail    // nil until datagrams are used
-	dropped    uint32   // datagrams the socket had no room for before the group began
-	overridden *session // that in which Reopen changed options
+	life        context.Context // ends with ctx, and with the group
+	end         context.CancelCauseFunc
+	changes     int          // of conns
+	anyReceiver *anyReceiver // nil until RecvAny
+	datagrams   *datagrams   // nil until datagrams are used
+	dropped     uint32       // datagrams the socket had no room for before the group began
+	overridden  *session     // that in which Reopen changed options
 
 	mu     sync.Mutex
 	ended  bool
@@ -50,7 +50,7 @@ func NewGroup(ctx context.Context, m *Mesh, team []int, rank int, timeout units.
 	if timeout <= 0 {
 		timeout = DefaultTimeout
 	}
-	dropped, ok := m.port.begin()
+	dropped, ok := m.udp.begin()
 	if !ok {
 		return nil, fmt.Errorf("rank %d of %d: the mesh is closed: %w", rank, len(team), ErrStopped)
 	}
@@ -127,8 +127,9 @@ func (g *Group) Counters(peer int) (dataset.TCP, error) {
 	return n, err
 }
 
-// Open opens the links to every other rank, first those this host dials. Without it a first Send waits for the peer to
-// use the same link, which an experiment that counts on the peer's buffer may never do. Every rank calls it at once.
+// Open opens the connections to every other rank, first those this host dials. Every rank calls it at the same time.
+// Without it the first Send waits until the peer uses the same connection, which may never happen in an experiment that
+// relies on the peer's buffer.
 func (g *Group) Open() error { return g.openAll(g.life) }
 
 func (g *Group) openAll(ctx context.Context) error {
@@ -153,7 +154,7 @@ func (g *Group) known(rank int) *Conn {
 	return nil
 }
 
-// link returns the connection to a rank, opened if it must be. What is timed asks known itself, which is inlined.
+// link returns the connection to a rank and opens it if necessary. Timed calls use known first, which is inlined.
 func (g *Group) link(rank int) (*Conn, error) {
 	if c := g.known(rank); c != nil {
 		return c, nil
@@ -202,7 +203,7 @@ func (g *Group) adopt(rank int, c *Conn) (*Conn, error) {
 	return c, nil
 }
 
-// failed gives the broken connection up, so that the next use opens another.
+// failed releases the broken connection, so that the next use opens another.
 func (g *Group) failed(rank int, err error) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -236,8 +237,8 @@ func (g *Group) Abort() {
 	}
 }
 
-// Close gives the connections back to the mesh, which keeps the whole ones for the next group, unless Reopen gave them other
-// options than the session's.
+// Close gives the connections back to the mesh. The mesh keeps those that are usable and have the session's options for the
+// next group.
 func (g *Group) Close() {
 	g.release()
 	g.mu.Lock()
@@ -255,16 +256,16 @@ func (g *Group) Close() {
 	}
 	g.closed = true
 	g.restore()
-	g.mesh.port.release()
+	g.mesh.udp.release()
 	g.steal.close()
 }
 
-// Share fits the group to a machine that several agents share: waits sleep to the end, because one that spins takes the CPU
-// from another, and RecvAt takes the kernel's stamps, because a receiver would else wait for another's CPU to read the
-// clock. Hosts of their own do not disturb each other in either way. Call it before the first use of a link.
+// Share prepares the group for a machine that several agents share. Waits then sleep to the end, because one that spins
+// takes the CPU from another agent; and RecvAt returns the kernel's timestamp, because the receiver may have to wait for a
+// CPU before it can read the clock. Call it before the first use of a connection.
 func (g *Group) Share() { g.spin, g.shared = 0, true }
 
-// RecvAt is Recv, and says when the last byte reached this host: when this thread had read it, or, in a shared group, when
+// RecvAt is Recv, and also returns when the last byte reached this host: when this thread had read it, or, in a shared group, when
 // the kernel took it from the network.
 func (g *Group) RecvAt(from int, b []byte) (units.Nanos, error) {
 	c := g.known(from)

@@ -60,8 +60,8 @@ func dialHandshake(ctx context.Context, c *Conn, run [sha256.Size]byte, t *plane
 	if _, err := ticketLife(t, time.Now()); err != nil {
 		return err
 	}
-	h := hello{run: run, from: uint32(t.A), to: uint32(t.B), nonce: newNonce()}
-	if err := c.Send(h.encode()); err != nil {
+	h := hello{Run: run, From: uint32(t.A), To: uint32(t.B), Nonce: newNonce()}
+	if err := c.Send(encode(h)); err != nil {
 		return err
 	}
 	frame := make([]byte, acceptSize)
@@ -71,14 +71,14 @@ func dialHandshake(ctx context.Context, c *Conn, run [sha256.Size]byte, t *plane
 		}
 		return err
 	}
-	a, err := decodeAccept(frame)
-	if err != nil {
+	var a accept
+	if err := decode(frame, &a); err != nil {
 		return err
 	}
-	if !sameProof(a.proof, proof(roleAccept, t, &h, a.nonce)) {
+	if !sameProof(a.Proof, proof(roleAccept, t, &h, a.Nonce)) {
 		return fmt.Errorf("%w: the listener there does not have this run's ticket for the pair", ErrTicket)
 	}
-	p := proof(roleDial, t, &h, a.nonce)
+	p := proof(roleDial, t, &h, a.Nonce)
 	return c.Send(p[:])
 }
 
@@ -101,17 +101,17 @@ func answerHandshake(ctx context.Context, c *Conn, find func(*hello) (*plane.Tic
 	if _, err := ticketLife(t, time.Now()); err != nil {
 		return h, err
 	}
-	a := accept{nonce: newNonce()}
-	a.proof = proof(roleAccept, t, &h, a.nonce)
-	if err := c.Send(a.encode()); err != nil {
+	a := accept{Nonce: newNonce()}
+	a.Proof = proof(roleAccept, t, &h, a.Nonce)
+	if err := c.Send(encode(a)); err != nil {
 		return h, err
 	}
 	var p [proofSize]byte
 	if err := c.Recv(p[:]); err != nil {
 		return h, err
 	}
-	if !sameProof(p, proof(roleDial, t, &h, a.nonce)) {
-		return h, fmt.Errorf("%w: host %d does not have this run's ticket for the pair", ErrTicket, h.from)
+	if !sameProof(p, proof(roleDial, t, &h, a.Nonce)) {
+		return h, fmt.Errorf("%w: host %d does not have this run's ticket for the pair", ErrTicket, h.From)
 	}
 	return h, nil
 }
@@ -126,66 +126,42 @@ const (
 	acceptSize = len(magic) + nonceSize + proofSize
 )
 
-// hello is what the dialer shows first. It holds no secret.
+// hello is what the dialer sends first. It holds no secret.
 type hello struct {
-	run      [sha256.Size]byte // SHA-256 of the run's name
-	from, to uint32            // host indices
-	nonce    [nonceSize]byte
-}
-
-func (h *hello) encode() []byte {
-	b := make([]byte, 0, helloSize)
-	b = append(b, magic...)
-	b = append(b, h.run[:]...)
-	b = binary.BigEndian.AppendUint32(b, h.from)
-	b = binary.BigEndian.AppendUint32(b, h.to)
-	return append(b, h.nonce[:]...)
-}
-
-// decodeHello reads a frame of helloSize bytes.
-func decodeHello(b []byte) (h hello, err error) {
-	rest, err := checkMagic(b, helloSize)
-	if err != nil {
-		return h, err
-	}
-	rest = rest[copy(h.run[:], rest):]
-	h.from = binary.BigEndian.Uint32(rest)
-	h.to = binary.BigEndian.Uint32(rest[4:])
-	copy(h.nonce[:], rest[8:])
-	if h.from > math.MaxInt32 || h.to > math.MaxInt32 || h.from >= h.to {
-		return h, fmt.Errorf("%w: a connection from host %d to host %d (the lower index dials)", ErrTicket, h.from, h.to)
-	}
-	return h, nil
+	Run      [sha256.Size]byte // SHA-256 of the run's name
+	From, To uint32            // host indices
+	Nonce    [nonceSize]byte
 }
 
 // accept is the receiver's answer: its nonce and its proof of the ticket.
 type accept struct {
-	nonce [nonceSize]byte
-	proof [proofSize]byte
+	Nonce [nonceSize]byte
+	Proof [proofSize]byte
 }
 
-func (a *accept) encode() []byte {
-	b := make([]byte, 0, acceptSize)
-	b = append(b, magic...)
-	b = append(b, a.nonce[:]...)
-	return append(b, a.proof[:]...)
+// encode returns a frame: magic, then the fields of a hello or accept, numbers big-endian.
+func encode(frame any) []byte {
+	b, _ := binary.Append([]byte(magic), binary.BigEndian, frame) // fails for types of variable size only
+	return b
 }
 
-func decodeAccept(b []byte) (a accept, err error) {
-	rest, err := checkMagic(b, acceptSize)
-	if err != nil {
-		return a, err
+// decode reads a frame of exactly frame's size into frame.
+func decode(b []byte, frame any) error {
+	if len(b) != len(magic)+binary.Size(frame) || string(b[:len(magic)]) != magic {
+		return fmt.Errorf("%w: not calib's data protocol, or another version of it", ErrTicket)
 	}
-	rest = rest[copy(a.nonce[:], rest):]
-	copy(a.proof[:], rest)
-	return a, nil
+	_, err := binary.Decode(b[len(magic):], binary.BigEndian, frame)
+	return err
 }
 
-func checkMagic(b []byte, size int) (rest []byte, err error) {
-	if len(b) != size || string(b[:len(magic)]) != magic {
-		return nil, fmt.Errorf("%w: not calib's data protocol, or another version of it", ErrTicket)
+func decodeHello(b []byte) (h hello, err error) {
+	if err := decode(b, &h); err != nil {
+		return h, err
 	}
-	return b[len(magic):], nil
+	if h.From > math.MaxInt32 || h.To > math.MaxInt32 || h.From >= h.To {
+		return h, fmt.Errorf("%w: a connection from host %d to host %d (the lower index dials)", ErrTicket, h.From, h.To)
+	}
+	return h, nil
 }
 
 // Roles keep one side's proof from serving as the other's. They have equal lengths.
@@ -200,16 +176,11 @@ const (
 //
 // every field of fixed length, numbers big-endian.
 func proof(role string, t *plane.Ticket, h *hello, nonce [nonceSize]byte) (p [proofSize]byte) {
+	b := []byte(role)
+	for _, field := range []any{h, nonce, uint64(t.MaxBytes), uint64(t.Expires)} {
+		b, _ = binary.Append(b, binary.BigEndian, field) // fails for types of variable size only
+	}
 	mac := hmac.New(sha256.New, t.Key[:])
-	b := make([]byte, 0, 128)
-	b = append(b, role...)
-	b = append(b, h.run[:]...)
-	b = binary.BigEndian.AppendUint32(b, h.from)
-	b = binary.BigEndian.AppendUint32(b, h.to)
-	b = append(b, h.nonce[:]...)
-	b = append(b, nonce[:]...)
-	b = binary.BigEndian.AppendUint64(b, uint64(t.MaxBytes))
-	b = binary.BigEndian.AppendUint64(b, uint64(t.Expires))
 	mac.Write(b)
 	mac.Sum(p[:0])
 	return p

@@ -17,16 +17,16 @@ import (
 func intruder(t *testing.T, m *Mesh, run string, ticket plane.Ticket, from, to uint32) []byte {
 	t.Helper()
 	c := knock(t, m)
-	h := hello{run: runHash(run), from: from, to: to, nonce: newNonce()}
-	said := exchange(c, h.encode(), acceptSize)
+	h := hello{Run: runHash(run), From: from, To: to, Nonce: newNonce()}
+	said := exchange(c, encode(h), acceptSize)
 	if len(said) < acceptSize {
 		return said
 	}
-	a, err := decodeAccept(said)
-	if err != nil {
+	var a accept
+	if err := decode(said, &a); err != nil {
 		t.Fatal(err)
 	}
-	p := proof(roleDial, &ticket, &h, a.nonce)
+	p := proof(roleDial, &ticket, &h, a.Nonce)
 	c.Write(p[:])
 	rest, _ := io.ReadAll(c)
 	return append(said, rest...)
@@ -78,7 +78,7 @@ func TestReceiverTurnsAway(t *testing.T) {
 			if said := intruder(t, m, c.run, c.ticket, c.from, c.to); len(said) != c.answer {
 				t.Errorf("the receiver said %d bytes, want %d", len(said), c.answer)
 			}
-			if n, why := m.Refused(); n != 1 || !errors.Is(why, ErrTicket) || !strings.Contains(why.Error(), c.why) {
+			if n, why := refused(m); n != 1 || !errors.Is(why, ErrTicket) || !strings.Contains(why.Error(), c.why) {
 				t.Errorf("refused %d, the last: %v", n, why)
 			}
 		})
@@ -97,7 +97,7 @@ func TestReceiverTurnsAwayGarbage(t *testing.T) {
 			t.Errorf("%s: answered %q", name, said)
 		}
 	}
-	if n, why := m.Refused(); n != 4 || !errors.Is(why, ErrTicket) {
+	if n, why := refused(m); n != 4 || !errors.Is(why, ErrTicket) {
 		t.Errorf("refused %d, the last: %v", n, why)
 	}
 }
@@ -106,13 +106,13 @@ func TestReceiverTurnsAwayGarbage(t *testing.T) {
 func TestReplayIsRefused(t *testing.T) {
 	m := testMeshes(t, "127.0.0.1", 2, nil)[1]
 	ticket := testTicket(0, 1)
-	h := hello{run: runHash("run"), from: 0, to: 1, nonce: newNonce()}
+	h := hello{Run: runHash("run"), From: 0, To: 1, Nonce: newNonce()}
 	first := knock(t, m)
-	a, err := decodeAccept(exchange(first, h.encode(), acceptSize))
-	if err != nil {
+	var a accept
+	if err := decode(exchange(first, encode(h), acceptSize), &a); err != nil {
 		t.Fatal(err)
 	}
-	p := proof(roleDial, &ticket, &h, a.nonce)
+	p := proof(roleDial, &ticket, &h, a.Nonce)
 	first.Write(p[:])
 	c, err := m.Conn(context.Background(), 0)
 	if err != nil {
@@ -121,13 +121,13 @@ func TestReplayIsRefused(t *testing.T) {
 	c.Release()
 
 	again := knock(t, m)
-	if len(exchange(again, h.encode(), acceptSize)) != acceptSize {
+	if len(exchange(again, encode(h), acceptSize)) != acceptSize {
 		t.Fatal("no answer to the repeated hello")
 	}
 	if said := exchange(again, p[:], 1); len(said) != 0 {
 		t.Errorf("the repeated proof got %q", said)
 	}
-	if n, why := m.Refused(); n != 1 || !errors.Is(why, ErrTicket) {
+	if n, why := refused(m); n != 1 || !errors.Is(why, ErrTicket) {
 		t.Errorf("refused %d, the last: %v", n, why)
 	}
 }
@@ -160,7 +160,7 @@ func TestDialerSendsNothingToAStranger(t *testing.T) {
 	for name, answer := range map[string][]byte{
 		"silent end":  nil,
 		"garbage":     bytes.Repeat([]byte("x"), acceptSize),
-		"wrong proof": (&accept{}).encode(),
+		"wrong proof": encode(accept{}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -206,19 +206,20 @@ func TestHandshakeEndsWithItsContext(t *testing.T) {
 }
 
 func FuzzHello(f *testing.F) {
-	h := hello{run: runHash("run"), from: 3, to: 4}
-	f.Add(h.encode())
+	h := hello{Run: runHash("run"), From: 3, To: 4}
+	f.Add(encode(h))
 	f.Add(make([]byte, helloSize))
 	f.Add([]byte(magic))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if h, err := decodeHello(b); err == nil {
-			if !bytes.Equal(h.encode(), b) || h.from >= h.to {
+			if !bytes.Equal(encode(h), b) || h.From >= h.To {
 				t.Errorf("%x decodes as %+v", b, h)
 			}
 		} else if !errors.Is(err, ErrTicket) {
 			t.Errorf("error of no class: %v", err)
 		}
-		if a, err := decodeAccept(b); err == nil && !bytes.Equal(a.encode(), b) {
+		var a accept
+		if err := decode(b, &a); err == nil && !bytes.Equal(encode(a), b) {
 			t.Errorf("%x decodes as %+v", b, a)
 		}
 	})

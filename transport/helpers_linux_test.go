@@ -128,3 +128,10 @@ func testPair(t testing.TB, host string, o plane.Socket) (a, b *Conn) {
 	t.Cleanup(b.Release)
 	return a, b
 }
+
+// refused returns how many connections m turned away, and why the last one was.
+func refused(m *Mesh) (int64, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.refused, m.why
+}

@@ -12,11 +12,11 @@ import (
 	"calib/internal/plane"
 )
 
-// maxPending bounds the handshakes in progress. A newcomer beyond it ends the oldest, so that strangers who connect and
-// say nothing cannot keep a peer out: a peer needs one round trip.
+// maxPending bounds the handshakes in progress. One more ends the oldest, so that strangers who connect and send nothing
+// cannot keep a peer out: a peer needs one round trip.
 const maxPending = 64
 
-// acceptPause is how long the loop rests when the system has no descriptor left for a connection.
+// acceptPause is how long the loop waits when the system has no descriptor left for a connection.
 const acceptPause = 10 * time.Millisecond
 
 // listen opens the listener for addr, and the datagram socket on the port of the same number. An empty host is every
@@ -109,15 +109,15 @@ func (m *Mesh) acceptLoop() {
 			continue
 		}
 		c := newConn(fd, "caller "+from.String())
-		m.enter(c)
-		m.slots <- struct{}{}
+		m.beginHandshake(c)
+		m.handshakes <- struct{}{}
 		m.wg.Add(1)
-		go m.answer(c, turn)
+		go m.serveHandshake(c, turn)
 	}
 }
 
-// enter notes a handshake in progress, at the cost of the oldest when there are too many.
-func (m *Mesh) enter(c *Conn) {
+// beginHandshake records a handshake in progress, and ends the oldest when there are too many.
+func (m *Mesh) beginHandshake(c *Conn) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if len(m.pending) >= maxPending {
@@ -127,12 +127,12 @@ func (m *Mesh) enter(c *Conn) {
 	m.pending = append(m.pending, c)
 }
 
-// answer takes one connection through its handshake; it ends within handshakeTimeout, or when the mesh closes. turn counts
-// the accepted connections: handshakes run side by side, so that one which the peer has given up may end after the
-// handshake of the one it opened since.
-func (m *Mesh) answer(c *Conn, turn uint64) {
+// serveHandshake takes one connection through its handshake; it ends within handshakeTimeout, or when the mesh closes. turn
+// counts the accepted connections: handshakes run concurrently, so one that the peer has given up may end after the
+// handshake of a connection that the peer opened later.
+func (m *Mesh) serveHandshake(c *Conn, turn uint64) {
 	defer m.wg.Done()
-	defer func() { <-m.slots }()
+	defer func() { <-m.handshakes }()
 	var (
 		s *session
 		l *link
@@ -148,7 +148,7 @@ func (m *Mesh) answer(c *Conn, turn uint64) {
 			return &l.ticket, errors.Join(sysOptions(c.fd, o), sysPace(c.fd, m.rate))
 		})
 	}
-	m.leave(c, err)
+	m.endHandshake(c, err)
 	if err != nil {
 		c.Release()
 		return
@@ -158,7 +158,7 @@ func (m *Mesh) answer(c *Conn, turn uint64) {
 	_ = m.install(s, l, c, turn)
 }
 
-func (m *Mesh) leave(c *Conn, err error) {
+func (m *Mesh) endHandshake(c *Conn, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for i, p := range m.pending {
@@ -181,14 +181,14 @@ func (m *Mesh) lookup(h *hello) (*session, *link, error) {
 	switch {
 	case s == nil:
 		return nil, nil, fmt.Errorf("%w: no session here", ErrTicket)
-	case s.hash != h.run:
+	case s.hash != h.Run:
 		return nil, nil, fmt.Errorf("%w: for another run", ErrTicket)
-	case int(h.to) != s.Self:
-		return nil, nil, fmt.Errorf("%w: for host %d, this is host %d", ErrTicket, h.to, s.Self)
+	case int(h.To) != s.Self:
+		return nil, nil, fmt.Errorf("%w: for host %d, this is host %d", ErrTicket, h.To, s.Self)
 	}
-	l, ok := s.links[int(h.from)]
+	l, ok := s.links[int(h.From)]
 	if !ok {
-		return nil, nil, fmt.Errorf("%w: none for host %d", ErrTicket, h.from)
+		return nil, nil, fmt.Errorf("%w: none for host %d", ErrTicket, h.From)
 	}
 	return s, l, nil
 }

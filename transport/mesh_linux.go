@@ -15,19 +15,19 @@ import (
 // openTimeout bounds the making of one connection, whatever the caller's context allows.
 const openTimeout = 10 * units.Second
 
-// Mesh is one agent's place in the data plane: a listener, and for the run of the current session one connection to each
-// peer that is used, made on first use and kept for the next.
+// Mesh is one agent's part of the data plane: a listener, and for the run of the current session one connection to each peer
+// that is used, opened on first use and kept for the next.
 type Mesh struct {
-	fd       int
-	addr     netip.AddrPort
-	defaults plane.Socket // the listener's own buffers
-	port     *port        // of datagrams
-	rate     units.Bytes
-	pace     pacer // of datagrams; belongs to the goroutine of the group there is
-	ctx      context.Context
-	cancel   context.CancelFunc
-	wg       sync.WaitGroup
-	slots    chan struct{} // one for each handshake in progress
+	fd         int
+	addr       netip.AddrPort
+	defaults   plane.Socket    // the listener's own buffers
+	udp        *datagramSocket // of datagrams
+	rate       units.Bytes
+	pace       pacer // of datagrams; belongs to the goroutine of the group there is
+	ctx        context.Context
+	cancel     context.CancelFunc
+	wg         sync.WaitGroup
+	handshakes chan struct{} // one for each handshake in progress
 
 	mu        sync.Mutex
 	session   *session
@@ -52,7 +52,7 @@ func NewMesh(addr string) (*Mesh, error) {
 		return nil, fmt.Errorf("listen for data on %s: %w", addr, err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	m := &Mesh{fd: fd, addr: bound, defaults: defaults, port: newPort(udp, bound), ctx: ctx, cancel: cancel, slots: make(chan struct{}, maxPending)}
+	m := &Mesh{fd: fd, addr: bound, defaults: defaults, udp: newDatagramSocket(udp, bound), ctx: ctx, cancel: cancel, handshakes: make(chan struct{}, maxPending)}
 	m.wg.Add(1)
 	go m.acceptLoop()
 	return m, nil
@@ -116,13 +116,6 @@ func (m *Mesh) Reset() {
 	}
 }
 
-// Refused returns how many connections were turned away, and why the last one was.
-func (m *Mesh) Refused() (int64, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.refused, m.why
-}
-
 // Close ends the session and the listener, and returns when every goroutine of the mesh has gone.
 func (m *Mesh) Close() {
 	m.mu.Lock()
@@ -137,7 +130,7 @@ func (m *Mesh) Close() {
 	sysShutdown(m.fd)
 	m.wg.Wait()
 	sysClose(m.fd)
-	m.port.release()
+	m.udp.release()
 }
 
 // Conn returns the connection to a host of the session, made if there is none: the lower host index dials, the higher
@@ -145,8 +138,8 @@ func (m *Mesh) Close() {
 // ErrTimeout, ErrStopped, or what the network said.
 func (m *Mesh) Conn(ctx context.Context, host int) (*Conn, error) { return m.take(ctx, host, false) }
 
-// take is Conn. Where the caller knows the connection to be new it gets it even if the peer has ended it since, with what
-// the peer sent before.
+// take is Conn. With fresh, which says that the connection is new, it returns the connection even if the peer has ended it
+// since, so that what the peer sent before can be read.
 func (m *Mesh) take(ctx context.Context, host int, fresh bool) (*Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(openTimeout))
 	defer cancel()
@@ -257,7 +250,7 @@ func (m *Mesh) dialOne(ctx context.Context, a netip.AddrPort, s *session, l *lin
 	return c, nil
 }
 
-// install makes c the connection of l, in place of an earlier one. The mesh takes over the caller's first hold.
+// install makes c the connection of l, in place of an earlier one. The mesh takes over the caller's hold.
 func (m *Mesh) install(s *session, l *link, c *Conn, turn uint64) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

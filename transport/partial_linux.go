@@ -11,8 +11,8 @@ import (
 	"calib/internal/units"
 )
 
-// gate is where RecvAny waits: the team's open connections, and whose turn it is.
-type gate struct {
+// anyReceiver is what RecvAny waits with: the team's open connections, and the one to read from next.
+type anyReceiver struct {
 	poll  poller
 	ranks []int // of the descriptors in poll
 	turn  int   // index in ranks
@@ -20,7 +20,7 @@ type gate struct {
 }
 
 // build lists the open connections of g.
-func (w *gate) build(g *Group) {
+func (w *anyReceiver) build(g *Group) {
 	w.poll.reset()
 	w.ranks = w.ranks[:0]
 	for rank, c := range g.conns {
@@ -32,9 +32,9 @@ func (w *gate) build(g *Group) {
 	w.seen = g.changes
 }
 
-// next returns the rank whose turn it is among those the last wait found ready; none is -1. Each is served once before
-// the next wait, and the next wait goes on behind the last served, so that no sender keeps another waiting.
-func (w *gate) next() int {
+// next returns the next rank of those the last wait found ready, or -1. Each is served once before the next wait, and the
+// next wait starts after the last one served, so that no sender can keep another waiting.
+func (w *anyReceiver) next() int {
 	for range w.ranks {
 		i := w.turn % len(w.ranks)
 		w.turn = i + 1
@@ -46,23 +46,23 @@ func (w *gate) next() int {
 	return -1
 }
 
-// RecvAny waits until any rank's bytes are there, reads at most len(b) of one rank's, and says whose, how many, and when
+// RecvAny waits until any rank's bytes are there, reads at most len(b) of one rank's, and returns whose, how many, and when
 // the last of them came (as RecvAt). Ranks that have bytes waiting are served in turn. After a silence as long as the
-// receive timeout it fails with ErrTimeout, and no stream is harmed. A rank whose connection has ended is an error of
+// receive timeout it fails with ErrTimeout, and every connection stays usable. A rank whose connection has ended is an error of
 // class ErrPeerClosed when its turn comes, once: the ranks that are left can be received from by calling again.
 //
-// The first call of a group opens the links there are not yet, as Open does.
+// The first call of a group opens the missing connections, as Open does.
 func (g *Group) RecvAny(b []byte) (from, n int, at units.Nanos, err error) {
 	if len(b) == 0 {
 		return 0, 0, 0, errors.New("receive from any rank: no room to receive into")
 	}
-	w := g.gate
+	w := g.anyReceiver
 	if w == nil {
 		if err := g.Open(); err != nil {
 			return 0, 0, 0, err
 		}
-		w = &gate{seen: -1}
-		g.gate = w
+		w = &anyReceiver{seen: -1}
+		g.anyReceiver = w
 	}
 	deadline := units.Nanos(0)
 	for {
@@ -85,7 +85,7 @@ func (g *Group) RecvAny(b []byte) (from, n int, at units.Nanos, err error) {
 }
 
 // waitAny waits for a descriptor of w until deadline, which it sets when it is 0.
-func (g *Group) waitAny(w *gate, deadline *units.Nanos) error {
+func (g *Group) waitAny(w *anyReceiver, deadline *units.Nanos) error {
 	if len(w.ranks) == 0 {
 		return fmt.Errorf("%w: no connection is left", ErrPeerClosed)
 	}
@@ -113,7 +113,7 @@ func (c *Conn) recvNow(b []byte) (n int, at units.Nanos, err error) {
 	}
 	switch {
 	case n > 0:
-		if int64(n) > c.recvLeft && !c.allowed.lease(&c.recvLeft, n) {
+		if int64(n) > c.recvLeft && !c.allowed.take(&c.recvLeft, n) {
 			return 0, 0, c.failed("receive", n, ErrTicketBytes)
 		}
 		c.recvLeft -= int64(n)
@@ -126,12 +126,12 @@ func (c *Conn) recvNow(b []byte) (n int, at units.Nanos, err error) {
 	case errno == syscall.EAGAIN || errno == syscall.EINTR:
 		return 0, 0, nil
 	}
-	var none patience
+	var none stall
 	return 0, 0, c.failed("receive", len(b), c.check(errno, &none))
 }
 
-// Pending is how many bytes from a rank can be received at once. Where there are none and never will be any it fails as
-// Recv would, so that a loop that waits for bytes ends.
+// Pending is how many bytes from a rank can be received without waiting. Where there are none and never will be any it fails
+// as Recv would, so that a loop that waits for bytes ends.
 func (g *Group) Pending(from int) (int, error) {
 	c, err := g.link(from)
 	if err != nil {
@@ -165,7 +165,7 @@ func (g *Group) Unacked(to int) (int, error) {
 }
 
 // SendSome sends as much of b as the kernel takes, and gives up when it has taken nothing more for patience: n is then
-// below len(b), err is nil, and the stream goes on behind those n bytes, which are no message of their own. A patience of
+// below len(b), err is nil, and the next send continues after those n bytes, which are not a message of their own. A patience of
 // 0 waits for nothing. It fails as Send does where the connection is of no further use.
 func (g *Group) SendSome(to int, b []byte, patience units.Nanos) (int, error) {
 	c, err := g.link(to)
@@ -179,13 +179,13 @@ func (g *Group) SendSome(to int, b []byte, patience units.Nanos) (int, error) {
 	return n, nil
 }
 
-// sendSome leaves MSG_EOR on every call: the kernel marks the end only when a call's last byte is taken, which is the
+// sendSome sets MSG_EOR on every call: the kernel marks the end only when it takes a call's last byte, which is the
 // message's last.
 func (c *Conn) sendSome(b []byte, limit units.Nanos) (sent int, err error) {
 	if len(b) == 0 {
 		return 0, nil
 	}
-	if int64(len(b)) > c.sendLeft && !c.allowed.lease(&c.sendLeft, len(b)) {
+	if int64(len(b)) > c.sendLeft && !c.allowed.take(&c.sendLeft, len(b)) {
 		return 0, c.failed("send", len(b), ErrTicketBytes)
 	}
 	c.sendLeft -= int64(len(b))
@@ -203,7 +203,7 @@ func (c *Conn) sendSome(b []byte, limit units.Nanos) (sent int, err error) {
 		case errno == syscall.EINTR:
 			continue
 		case errno != syscall.EAGAIN:
-			var none patience
+			var none stall
 			return sent, c.failed("send", len(b), c.check(errno, &none))
 		}
 		now := Now()

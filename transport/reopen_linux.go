@@ -10,7 +10,7 @@ import (
 	"calib/internal/units"
 )
 
-// ready is what the accepting side of a link says over its old connection once a new one may come.
+// ready is what the accepting side sends over an old connection once the new one may be dialled.
 const ready = "calibrd\n"
 
 // Reopen replaces the team's connections by new ones with the options o, whatever the session's, but for its congestion
@@ -19,9 +19,9 @@ const ready = "calibrd\n"
 // or Close undoes it: connections with options other than the session's are not kept for the next group.
 //
 // Buffers of accepted connections are the listener's, and the window scale is settled by the first packet. So each rank
-// gives its listener the options before it tells those who dial it, over the old connections, that it is ready; they
-// then drop the old connection and dial. A rank says so on all its links before it waits on any, and a handshake is answered
-// by the mesh and not by the rank, so there is no circle to wait in.
+// gives its listener the options before it tells the ranks that dial it, over the old connections, that it is ready; they
+// then drop the old connection and dial. A rank sends ready on all its connections before it waits on any, and the mesh, not
+// the rank, answers handshakes: so no cycle of ranks can wait for each other.
 func (g *Group) Reopen(o plane.Socket) error {
 	ctx, cancel := context.WithTimeout(g.life, time.Duration(openTimeout))
 	defer cancel()
@@ -36,7 +36,7 @@ func (g *Group) Reopen(o plane.Socket) error {
 		if rank == g.rank || g.dials(rank) {
 			continue
 		}
-		if err := g.invite(rank); err != nil {
+		if err := g.askToRedial(rank); err != nil {
 			return fmt.Errorf("reopen: %w", err)
 		}
 	}
@@ -56,14 +56,14 @@ func (g *Group) Reopen(o plane.Socket) error {
 // dials reports whether this host is the one that dials a rank.
 func (g *Group) dials(rank int) bool { return g.team[g.rank] < g.team[rank] }
 
-// invite tells a rank that dials this one to do so again, and ends the old connection. The mesh forgets it first, since the
-// new one may be there before this returns.
-func (g *Group) invite(rank int) error {
+// askToRedial tells a rank that dials this one to do so again, and ends the old connection. The mesh forgets the old one
+// first, since the new one may exist before this returns.
+func (g *Group) askToRedial(rank int) error {
 	g.unlink(rank)
 	if err := g.conns[rank].Send([]byte(ready)); err != nil {
 		return g.failed(rank, err)
 	}
-	g.giveUp(rank)
+	g.dropConn(rank)
 	return nil
 }
 
@@ -83,7 +83,7 @@ func (g *Group) replace(ctx context.Context, rank int, deadline units.Nanos) err
 			return g.failed(rank, err)
 		}
 		g.unlink(rank)
-		g.giveUp(rank)
+		g.dropConn(rank)
 	}
 	c, err := g.mesh.take(ctx, g.team[rank], true)
 	if err == nil {
@@ -95,8 +95,8 @@ func (g *Group) replace(ctx context.Context, rank int, deadline units.Nanos) err
 // unlink takes the connection to a rank out of the mesh, so that the next asked for is another.
 func (g *Group) unlink(rank int) { g.mesh.unlink(g.team[rank], g.conns[rank]) }
 
-// giveUp ends the connection to a rank. What was sent on it still arrives.
-func (g *Group) giveUp(rank int) {
+// dropConn ends the connection to a rank. What was sent on it still arrives.
+func (g *Group) dropConn(rank int) {
 	g.conns[rank].Shutdown()
 	_ = g.failed(rank, nil) // lets go of it
 }
@@ -115,8 +115,8 @@ func (g *Group) restore() {
 	if g.overridden == nil {
 		return
 	}
-	// It can say that the session has ended, and its connections with it; or that the listener keeps the sizes, which the
-	// next session or Reopen says again.
+	// It fails when the session has ended, and its connections with it; or when the listener keeps the buffer sizes, which
+	// the next session or Reopen reports again.
 	_, _ = g.mesh.override(g.overridden, g.peers(), nil)
 	g.overridden = nil
 }

@@ -90,7 +90,7 @@ func TestReopenThenLeave(t *testing.T) {
 	if err := g[1].override(plane.Socket{NoEOR: true}); err != nil {
 		t.Fatal(err)
 	}
-	if err := g[1].invite(0); err != nil {
+	if err := g[1].askToRedial(0); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-done; err != nil {

@@ -60,7 +60,7 @@ func newSession(s plane.Session) (*session, error) {
 	return n, nil
 }
 
-// drop gives up the mesh's hold on the connection. Mesh.mu is held.
+// drop releases the mesh's hold on the connection. Mesh.mu is held.
 func (l *link) drop(cause error) {
 	if l.conn == nil {
 		return
@@ -70,7 +70,7 @@ func (l *link) drop(cause error) {
 	l.conn, l.arrived = nil, make(chan struct{})
 }
 
-// admit puts a connection whose handshake is done under its ticket.
+// admit applies the ticket's limits to a connection whose handshake is done.
 func (c *Conn) admit(l *link, o plane.Socket) {
 	c.peer, c.flags = describe(l.peer), sendFlags(o.NoEOR)
 	c.allowed, c.sendLeft, c.recvLeft = l.allowed, 0, 0
@@ -108,9 +108,9 @@ func ticketLife(t *plane.Ticket, now time.Time) (time.Duration, error) {
 	return d, nil
 }
 
-// leaseBytes is what a connection takes of its pair's allowance at a time, so that counting a message costs no atomic
-// operation. Near the end of the allowance it takes just what it needs.
-const leaseBytes = 1 << 20
+// takeBytes is what a connection takes of its pair's allowance at a time, so that counting a message needs no atomic
+// operation. Near the end of the allowance it takes only what it needs.
+const takeBytes = 1 << 20
 
 // allowance is the number of bytes a pair of hosts may still move, shared by all their connections.
 type allowance struct{ left atomic.Int64 }
@@ -121,16 +121,16 @@ func newAllowance(n int64) *allowance {
 	return a
 }
 
-// lease raises have to at least need bytes, and reports whether the allowance was enough. have is not shared.
-func (a *allowance) lease(have *int64, need int) bool {
+// take raises have to at least need bytes, and reports whether the allowance was enough. have is not shared.
+func (a *allowance) take(have *int64, need int) bool {
 	for {
 		left := a.left.Load()
 		take := int64(need) - *have
 		if left < take {
 			return false
 		}
-		if left > 16*leaseBytes {
-			take += leaseBytes
+		if left > 16*takeBytes {
+			take += takeBytes
 		}
 		if left >= take && a.left.CompareAndSwap(left, left-take) {
 			*have += take
@@ -139,7 +139,7 @@ func (a *allowance) lease(have *int64, need int) bool {
 	}
 }
 
-// giveBack returns what was leased and not used.
+// giveBack returns what was taken and not used.
 func (a *allowance) giveBack(have *int64) {
 	a.left.Add(*have)
 	*have = 0

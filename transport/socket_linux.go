@@ -26,8 +26,8 @@ func sendFlags(noEOR bool) uintptr {
 // The three calls of the timed path are one system call each; b is not empty. Package syscall is called itself, because
 // golang.org/x/sys/unix reaches it through two changes of calling convention. Each fits the compiler's inlining budget.
 
-// sysSendNow, called with the flag dontWait, sends what fits without waiting and returns its length, or less than 1. Since it cannot block, it need not
-// tell the scheduler, which saves 50 ns of a small message; it must be small, because the collector waits for it.
+// sysSendNow, called with the flag dontWait, sends what fits without waiting and returns its length, or less than 1. Since it
+// cannot block, it need not tell the scheduler, which saves 50 ns; b must be small, because the collector waits for it.
 func sysSendNow(fd int, b []byte, flags uintptr) int {
 	n, _, _ := syscall.RawSyscall6(unix.SYS_SENDTO, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))),
 		uintptr(len(b)), flags, 0, 0)
@@ -206,7 +206,7 @@ func fromSockaddr(sa unix.Sockaddr) netip.AddrPort {
 	return netip.AddrPort{}
 }
 
-// connectSlice is how long one wait for the peer's host lasts before the context is looked at.
+// connectSlice is how long one wait for the peer's host lasts before the context is checked.
 const connectSlice = 50 * units.Millisecond
 
 // sysConnect opens a connection to ap with o set, within ctx. It returns ErrTimeout, or what the network said.
@@ -299,8 +299,8 @@ func bindListen(fd, family int, sa unix.Sockaddr) (bound netip.AddrPort, err err
 	return fromSockaddr(name), nil
 }
 
-// sysAccept blocks until a connection arrives, or the listener is shut down: then more is false. err is of one
-// connection that came to nothing.
+// sysAccept blocks until a connection arrives, or the listener is shut down: then more is false. err with more true concerns
+// that one connection only.
 func sysAccept(fd int) (conn int, from netip.AddrPort, more bool, err error) {
 	conn, sa, err := unix.Accept4(fd, unix.SOCK_CLOEXEC)
 	switch {

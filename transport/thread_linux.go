@@ -34,8 +34,8 @@ func Pin(cpu int) (restore func() error, err error) {
 	return func() error { return errors.Join(setSlack(slack), unix.SchedSetaffinity(0, &was)) }, nil
 }
 
-// Yield keeps the calling thread from interrupting another that runs when it wakes up (SCHED_BATCH), for threads that
-// share CPUs: none then comes between a neighbour's stamp and its send. It belongs to the thread.
+// Yield keeps the calling thread, when it wakes up, from preempting another that runs (SCHED_BATCH). Threads that share CPUs
+// then do not delay each other between reading the clock and sending. The setting belongs to the thread.
 func Yield() error {
 	attr := unix.SchedAttr{Policy: unix.SCHED_BATCH}
 	attr.Size = uint32(unsafe.Sizeof(attr))
@@ -66,7 +66,8 @@ func setSlack(ns int) error {
 }
 
 // Quiet collects garbage now and turns the collector off, until restore is called or the heap has grown by room. Beyond
-// room the collector runs again, so a mistake costs a disturbed slot and not the machine. Not for concurrent use.
+// room the collector runs again, so that a mistake disturbs one slot and does not exhaust the machine's memory. Not for
+// concurrent use.
 func Quiet(room units.Bytes) (restore func()) {
 	runtime.GC()
 	var m runtime.MemStats

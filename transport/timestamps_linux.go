@@ -10,8 +10,8 @@ import (
 	"calib/internal/units"
 )
 
-// stamper receives with the kernel's stamp of the arrival (SO_TIMESTAMPNS). Its buffers are made once, so that receiving
-// allocates nothing.
+// stamper receives with the kernel's timestamp of the arrival (SO_TIMESTAMPNS). Its buffers are allocated once, so that
+// receiving allocates nothing.
 type stamper struct {
 	hdr     unix.Msghdr
 	iov     unix.Iovec
@@ -27,8 +27,8 @@ func newStamper(fd int) (*stamper, error) {
 	return &stamper{}, nil
 }
 
-// recv is sysRecv with flags, which also returns when the last byte it gives arrived at this host, on the clock of Now; 0 where the
-// kernel did not say. A stream comes in order, and so do its stamps.
+// recv is sysRecv, and also returns when the last byte arrived at this host, on the clock of Now; 0 where the kernel did not
+// say. A stream arrives in order, so its timestamps never decrease.
 func (s *stamper) recv(fd int, b []byte, flags uintptr) (n int, at units.Nanos, errno syscall.Errno) {
 	s.iov.Base = unsafe.SliceData(b)
 	s.iov.SetLen(len(b))
@@ -60,7 +60,7 @@ func (s *stamper) stamp() units.Nanos {
 	return arrival(ts)
 }
 
-// arrival moves a stamp of the wall clock to the clock of Now, both read at once. None is later than now.
+// arrival converts a timestamp of the wall clock to the clock of Now. The result is never later than now.
 func arrival(ts *unix.Timespec) units.Nanos {
 	now := time.Now()
 	age := max(now.UnixNano()-ts.Nano(), 0)
