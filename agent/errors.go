@@ -26,7 +26,7 @@ var (
 	ErrInvalid  = errors.New("not understood by the agent")
 	ErrSilent   = errors.New("silent")               // no sign of life for longer than the client's Silence
 	ErrGone     = errors.New("control stream ended") // the agent or the way to it died
-	ErrAnswer   = errors.New("wrong answer")         // the agent answered what no agent of this build can
+	ErrAnswer   = errors.New("wrong answer")         // no agent of this build answers so
 	ErrOpen     = errors.New("refused to serve without credentials")
 )
 

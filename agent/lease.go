@@ -16,8 +16,8 @@ var (
 	errClosing  = errors.New("the agent is closing")
 )
 
-// lease is a run's hold on the agent. It ends when released, when the coordinator is silent, or with the server; its
-// context ends with it and takes the running task along. The agent is free once that task has ended too.
+// lease gives one run the agent. It ends when released, when the coordinator is silent, or with the server. Its context
+// ends with it and cancels the running task. The agent is free once that task has ended too.
 type lease struct {
 	run    string
 	self   int // this agent's host index in the run

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -35,18 +36,8 @@ const (
 
 func (l Limits) filled() Limits {
 	d := DefaultLimits()
-	if l.Task <= 0 {
-		l.Task = d.Task
-	}
-	if l.Bytes <= 0 {
-		l.Bytes = d.Bytes
-	}
-	if l.Memory <= 0 {
-		l.Memory = d.Memory
-	}
-	if l.Peers <= 0 {
-		l.Peers = d.Peers
-	}
+	l.Task, l.Bytes = cmp.Or(max(l.Task, 0), d.Task), cmp.Or(max(l.Bytes, 0), d.Bytes)
+	l.Memory, l.Peers = cmp.Or(max(l.Memory, 0), d.Memory), cmp.Or(max(l.Peers, 0), d.Peers)
 	return l
 }
 

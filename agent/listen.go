@@ -24,7 +24,7 @@ const (
 	headTimeout = 10 * time.Second
 )
 
-// ErrStranger reports a control stream on which nothing ever spoke calib's protocol.
+// ErrStranger reports a control stream whose other end never spoke calib's protocol.
 var ErrStranger = errors.New("the other end of the control stream does not speak calib's protocol")
 
 // ServeStream serves one coordinator over a pair of byte streams, most often standard input and output, which must

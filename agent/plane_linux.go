@@ -20,7 +20,7 @@ type meshPlane struct {
 }
 
 // newMeshPlane listens on addr, and sends no faster than rate [B/s] where that is above 0.
-// It fails now, not in the first task, where this process may not use the CPU.
+// It fails at once, not in the first task, where this process may not use the CPU.
 func newMeshPlane(addr string, cpu int, rate units.Bytes) (*meshPlane, error) {
 	pinned := make(chan error)
 	go func() {

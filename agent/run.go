@@ -16,9 +16,9 @@ import (
 	"calib/internal/dataset"
 )
 
-// run executes a task and answers with progress every second, then the samples. It returns when the task has ended,
-// also where the caller has gone long before: the agent is not free until then. What ends a task: its own end, its
-// deadline, the call's end, the lease's end.
+// run executes a task and answers with progress every second, then the samples. A task is cancelled by its deadline, by the
+// end of the call and by the end of the lease. run returns when the task has ended, even if the caller is gone, because the
+// agent is not free before.
 func (s *Server) run(ctx context.Context, t bench.Task, out *connect.ServerStream[controlv1.RunEvent]) error {
 	if _, ok := bench.Lookup(t.Exp); !ok {
 		return fault(kindExperiment, "it has no experiment %q", t.Exp)
@@ -88,7 +88,7 @@ func (s *Server) measure(ctx context.Context, t bench.Task, progress func(int)) 
 	}
 	defer func() {
 		if o.err != nil {
-			g.Abort() // what is still on its way must not be read as the next task's
+			g.Abort() // the next task must not read what is still on its way
 		}
 		g.Close()
 	}()

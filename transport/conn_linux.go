@@ -15,7 +15,7 @@ import (
 // another receives; two senders or two receivers may not share a Conn.
 //
 // Shutdown may come from any goroutine at any time. The descriptor is closed when the last holder has released it,
-// never under a call in progress, so its number cannot be reused beneath one.
+// never during a call, so no call can meet another descriptor that was given the same number.
 type Conn struct {
 	// The fields that Send and Recv use come first and share a cache line.
 	fd       int

@@ -3,7 +3,7 @@
 // whole slot at a time, through Config.Sink, so that whatever dies, what was measured is kept.
 //
 // A slot that fails is tried once more. A host that no longer answers is lost for the rest of the run: teams with it are
-// left out and the run ends as partial. An agent is never waited for beyond its slot's deadline.
+// left out and the run ends as partial. Coord never waits for an agent beyond its slot's deadline.
 package coord
 
 import (

@@ -1,7 +1,6 @@
 // Package environ takes a host's fingerprint: what, besides the network itself, decides how fast a message is. Two runs
-// can be compared only if their fingerprints agree, so a fingerprint is flat text, key by key, and says nothing that it
-// did not read: a file or a driver that has no answer leaves its key out. Nothing here is a guess, nothing changes the
-// host.
+// can be compared only if their fingerprints agree, so a fingerprint is flat text, key by key. A key that could not be read
+// from a file or a driver is absent; nothing is guessed. Nothing here changes the host.
 package environ
 
 import (

@@ -14,8 +14,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// The exchange with the shell at the far end, a line at a time; neither side says anything before the other has
-// answered, so that nothing is read ahead of its turn:
+// The exchange with the shell at the far end, a line at a time. Neither side writes before the other has answered, so that
+// neither reads what is meant for a later step:
 //
 //	→ echo calib-launch uname "$(uname -s)" "$(uname -m)"
 //	← calib-launch uname Linux x86_64

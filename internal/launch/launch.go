@@ -124,8 +124,8 @@ var (
 	userName = regexp.MustCompile(`^[A-Za-z0-9_.][A-Za-z0-9_.@$-]*$`)
 )
 
-// command is the prefix for a host, as words. Names are replaced after splitting, and hold nothing that an option could
-// begin with or a remote shell would read.
+// command is the prefix for a host, as words. Names are inserted after splitting. They contain nothing that could be read as
+// an option or by a remote shell.
 func (l *Launcher) command(h Host) ([]string, error) {
 	switch {
 	case !hostName.MatchString(h.Name):
@@ -155,7 +155,8 @@ func (l *Launcher) command(h Host) ([]string, error) {
 	return words, nil
 }
 
-// fill replaces {key}. A value without a place is an error, except where it can be an option of ssh; so is the reverse.
+// fill replaces {key} by value. {key} without a value is an error; so is a value without {key}, except for ssh, which has an
+// option for it.
 func fill(words []string, key, value string, ssh bool) error {
 	place := "{" + key + "}"
 	has := slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, place) })
@@ -173,7 +174,7 @@ func fill(words []string, key, value string, ssh bool) error {
 
 func (l *Launcher) ssh() bool { return filepath.Base(l.words[0]) == "ssh" }
 
-// options are what ssh gets beside the prefix's own. ssh takes the first value it is given for an option.
+// options are those that ssh is given in addition to the prefix's own.
 func (l *Launcher) options(user, port string) []string {
 	given := strings.Join(l.words, " ")
 	var out []string

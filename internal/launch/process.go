@@ -159,8 +159,8 @@ const (
 	exitSSH      = 255
 )
 
-// because says why the stream ended: err, where the process lives, or its end, as class unless the exit status says
-// better, with the last lines of its standard error.
+// because returns the error that says why the stream ended, with the last lines of the process's standard error. It is of
+// the class given, unless the exit status shows a better one.
 func (p *Process) because(class, err error) error {
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return fmt.Errorf("%w: %w, no answer; it said %s", class, ErrTimeout, p.quote())

@@ -19,9 +19,8 @@ const (
 	maxHot = 64 << 20
 )
 
-// Copy implements plane.Machine. Before a cold block is copied, at least half of the memory that coldBytes says, and but
-// for changes of the kind of copy all of it, has been touched since the block was. The time holds a few nanoseconds for
-// each cold copy to find its block.
+// Copy implements plane.Machine. Since a cold block was last used, all of the memory that coldBytes says has been used, or
+// half of it where the kind of copy has changed. The time includes a few nanoseconds for each cold copy to find its block.
 func (m *Machine) Copy(c plane.Copy, n int) (units.Nanos, error) {
 	if c.Bytes < 1 || c.Bytes > maxHot || n < 1 {
 		return 0, fmt.Errorf("make %d copies of %d bytes: want at least one, of 1 to %d bytes", n, c.Bytes, maxHot)

@@ -1,12 +1,11 @@
 // Package machine is the host itself as experiments use it beside its network: its processors, its caches, and copies
 // within its memory (plane.Machine).
 //
-// Its opinions. A processor is measured by a thread that is bound to it and that times itself, so that what the scheduler
-// does between processors is no part of the time. A copy is cold because the program has gone through so much other
-// memory since, in an order that prefetchers do not follow, and not because an instruction flushed it: that is how memory
-// becomes cold under an application. All memory and all threads are taken when first asked for and last until Close; the
-// memory comes from outside the collected heap, so that it does not count against the room that the collector is given
-// during measurements.
+// Its opinions. A processor is measured by a thread that is bound to it and that times itself, so that the time does not
+// include moves between processors. Memory is cold because the program has since used much other memory, in an order that
+// prefetchers do not follow, as in an application, and not because an instruction flushed it. Memory and threads are taken
+// on first use and kept until Close. The memory is not part of the garbage-collected heap, so that it does not use up the
+// room that the collector is given during measurements.
 package machine
 
 import (

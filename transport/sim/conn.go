@@ -1,6 +1,6 @@
 package sim
 
-// packet is a piece of a message on its way, or a claim for a block.
+// packet is a piece of a message on its way.
 type packet struct {
 	at       instant // when it leaves the block it is in
 	c        *conn
@@ -198,7 +198,7 @@ func (c *conn) read() bool {
 	return true
 }
 
-// lost reports whether waiting is in vain: the sender's peer has left, or the receiver's has and all it sent was read.
+// lost reports whether waiting is of no use: the receiver has left, or the sender has left and all it sent was read.
 func (c *conn) lost() bool { return c.dst.state == dead || c.src.state == dead && c.data.n == 0 }
 
 // ack tells the sender of c that the receiver has all packets before upTo. In delack, serial is the acknowledgement it is
@@ -226,7 +226,7 @@ func (c *conn) acknowledge() {
 	}
 }
 
-// sendAck sends an acknowledgement of its own, which passes the network free in L.
+// sendAck sends an acknowledgement by itself, which takes the time L and no capacity.
 func (c *conn) sendAck() {
 	w := c.w
 	c.owed = 0
@@ -237,7 +237,7 @@ func (c *conn) sendAck() {
 	}
 }
 
-// carryAck lets pk, a packet of c, carry what its host owes the other way.
+// carryAck makes pk, a packet of c, carry the acknowledgement that its host owes in the other direction.
 func (c *conn) carryAck(pk *packet) {
 	if back := c.dst.to(c.src); c.nagle && back != nil {
 		pk.ack = back.expect

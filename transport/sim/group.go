@@ -118,7 +118,7 @@ func (g *Group) WaitUntil(t units.Nanos) error {
 }
 
 // Counters returns what was counted on the connection to a peer, and on those it replaced. Segments carry data only; the
-// window is constant, and stands for the congestion window.
+// window is constant, and is reported as the congestion window.
 func (g *Group) Counters(peer int) (dataset.TCP, error) {
 	if err := g.enter(peer); err != nil {
 		return dataset.TCP{}, fmt.Errorf("counters of rank %d: %w", peer, err)
@@ -150,8 +150,8 @@ func (g *Group) enter(peer int) error {
 	return g.w.enter(g.self)
 }
 
-// RecvAny waits for bytes of any rank. Ranks are served in turn. When nothing is there and a rank has left, all of whose
-// bytes were received, it is ErrPeer, whatever the others may still send.
+// RecvAny waits for bytes of any rank. Ranks are served in turn. When nothing is there and a rank whose bytes were all
+// received has left, it fails with ErrPeer, whatever the others may still send.
 func (g *Group) RecvAny(b []byte) (from, n int, at units.Nanos, err error) {
 	if err = g.w.enter(g.self); err == nil {
 		from, n, err = g.recvAny(b)

@@ -49,7 +49,7 @@ func (w *world) leaveHost(p *proc) {
 }
 
 // cross takes a packet over the medium to the receiving block and the receiver's kernel, or drops it. It reaches the medium
-// now, joins its queue and takes its room; a medium that cuts through may have begun with it at from, before now, but does
+// now, and takes its place in the medium's buffer. A cut-through medium may have begun with it at from, before now, but does
 // not end before now. All packets for a host come over the same medium in the order they leave it, so all times are known
 // here, and a fabric that delays some of them more cannot reorder them.
 func (w *world) cross(pk packet, from instant) {
@@ -136,7 +136,7 @@ func (w *world) service(b netspec.Block, n int) instant {
 	return instant(math.Round(d))
 }
 
-// fabric knows which hosts sent a packet lately. Hosts of other groups are in simulations of their own.
+// fabric counts the hosts that sent a packet recently. Hosts of other groups are in simulations of their own.
 type fabric struct {
 	spec   *netspec.Fabric
 	window instant
@@ -154,7 +154,7 @@ func newFabric(spec *netspec.Fabric, ranks int) *fabric {
 	return &fabric{spec: spec, window: instant(math.Round(spec.Active() * perSecond)), seen: make([]int32, ranks)}
 }
 
-// delay notes that pk's host sends it now, lost or not, and returns what the fabric delays it.
+// delay records that pk's host sends it now, lost or not, and returns by how much the fabric delays it.
 func (f *fabric) delay(w *world, pk packet) instant {
 	src := pk.c.src
 	for f.recent.n > 0 && f.recent.peek().at < w.now-f.window {

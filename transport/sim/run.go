@@ -188,7 +188,7 @@ func (n *Net) build(key string, teams [][]int) ([][]*Group, error) {
 	return groups, nil
 }
 
-// ended notes when a host's group ended.
+// ended records when a host's group ended.
 func (n *Net) ended(host int, t instant) {
 	n.mu.Lock()
 	n.last[host] = max(n.last[host], t)
