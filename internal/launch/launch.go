@@ -57,20 +57,20 @@ type Host struct {
 
 // Launcher starts agents in one way. It may be used by many goroutines at once.
 type Launcher struct {
-	words    []string // of the prefix; nil starts the binary here
-	binaries []Binary
-	patience time.Duration // for one step of the handshake
-	linger   time.Duration // between two steps of ending a process
+	words       []string // of the prefix; nil starts the binary here
+	binaries    []Binary
+	stepTimeout time.Duration // for one step of the handshake
+	exitWait    time.Duration // between two steps of ending a process
 }
 
 const (
-	patience = 30 * time.Second
-	linger   = 2 * time.Second
+	stepTimeout = 30 * time.Second
+	exitWait    = 2 * time.Second
 )
 
 // Local starts agents as processes of this machine.
 func Local(binary string) *Launcher {
-	return &Launcher{binaries: []Binary{{Path: binary}}, linger: linger}
+	return &Launcher{binaries: []Binary{{Path: binary}}, exitWait: exitWait}
 }
 
 // Template starts agents through a command prefix, split by the rules of a POSIX shell. {host} in it is replaced by the
@@ -91,13 +91,13 @@ func Template(prefix string, binaries ...Binary) (*Launcher, error) {
 	case len(binaries) == 0:
 		return nil, fmt.Errorf("%w %q: no binary to start", ErrPrefix, prefix)
 	}
-	return &Launcher{words: words, binaries: binaries, patience: patience, linger: linger}, nil
+	return &Launcher{words: words, binaries: binaries, stepTimeout: stepTimeout, exitWait: exitWait}, nil
 }
 
 // Launch starts calib with args on a host, and returns when it runs there. The process outlives ctx: Close ends it.
 func (l *Launcher) Launch(ctx context.Context, h Host, args ...string) (*Process, error) {
 	if l.words == nil {
-		p, err := start(h.Name, l.linger, append([]string{l.binaries[0].Path}, args...))
+		p, err := start(h.Name, l.exitWait, append([]string{l.binaries[0].Path}, args...))
 		if err != nil {
 			return nil, fmt.Errorf("launch %s: %w", h.Name, err)
 		}
@@ -107,7 +107,7 @@ func (l *Launcher) Launch(ctx context.Context, h Host, args ...string) (*Process
 	if err != nil {
 		return nil, fmt.Errorf("launch %s: %w", h.Name, err)
 	}
-	p, err := start(h.Name, l.linger, append(argv, "sh"))
+	p, err := start(h.Name, l.exitWait, append(argv, "sh"))
 	if err != nil {
 		return nil, fmt.Errorf("launch %s: %w", h.Name, err)
 	}

@@ -81,10 +81,10 @@ func (m *Machine) prepareCold(bytes int) error {
 		}
 		m.cold = &rotation{memory: memory}
 	}
-	if most := m.cold.most(); bytes > most {
+	if most := m.cold.maxBlock(); bytes > most {
 		return fmt.Errorf("copy %d bytes cold: this host's caches allow at most %d at a time", bytes, most)
 	}
-	m.cold.cut(bytes)
+	m.cold.setBlockSize(bytes)
 	return nil
 }
 
@@ -115,19 +115,19 @@ func copyLoop(to, from []byte) {
 }
 
 const (
-	// window is the memory whose blocks are taken in leaps [B].
+	// window is the part of the memory [B] whose blocks are used in strides, before the next window begins.
 	window = 1 << 20
-	// Blocks lie at multiples of apart [B], two lines, which processors tend to load as a pair.
-	apart = 128
+	// Blocks begin at multiples of spacing [B]: two cache lines, which processors tend to load as a pair.
+	spacing = 128
 )
 
 // rotation goes through a large memory block by block, so that each block is the one untouched for longest. It cuts the
 // memory in two halves and goes through both at once, one for reading and one for writing, which change places after each
-// pass. Each half is passed window by window and, within a window, in leaps of about 0.618 of it: neighbours follow each
-// other only after a window's worth of other blocks, on other pages, so that no prefetcher sees a stream.
+// pass. Each half is passed window by window and, within a window, in strides of about 0.618 of it. Neighbouring blocks
+// are thus used far apart in time, with blocks on other pages between them, so that no prefetcher detects a stream.
 //
-// Going forward in windows, rather than leaping through the whole, keeps the order of memory by last use the same
-// whatever the size of blocks: what is ahead is what was touched before everything behind, also after a change of size.
+// With windows, rather than strides through the whole, the order in which memory was last used does not depend on the size
+// of blocks: the memory ahead is always that unused for longest, also after a change of size.
 type rotation struct {
 	memory []byte
 	base   int // of the window within the half
@@ -137,34 +137,34 @@ type rotation struct {
 	gap    int // from block to block
 	blocks int // in a window
 	block  int // next
-	leap   int
+	stride int
 	left   int // blocks of the window that are still to come
 }
 
 func (r *rotation) half() int { return len(r.memory) / 2 }
 
-// most is the largest block of which a half has room for enough.
-func (r *rotation) most() int { return r.half() / 4 }
+// maxBlock is the largest block size [B]: a half has room for four.
+func (r *rotation) maxBlock() int { return r.half() / 4 }
 
-// cut sets the size of blocks. A new size starts with the next window.
-func (r *rotation) cut(bytes int) {
+// setBlockSize sets the size of blocks. A new size starts with the next window.
+func (r *rotation) setBlockSize(bytes int) {
 	if bytes == r.bytes {
 		return
 	}
 	first := r.bytes == 0
 	next := r.base + r.span
-	r.bytes, r.gap = bytes, (bytes+apart-1)/apart*apart
+	r.bytes, r.gap = bytes, (bytes+spacing-1)/spacing*spacing
 	r.blocks = max(1, window/r.gap)
 	r.span = max(window, r.gap)
-	r.leap = leapOf(r.blocks)
+	r.stride = strideOf(r.blocks)
 	if first {
 		next = 0
 	}
-	r.enter(next)
+	r.beginWindow(next)
 }
 
-// enter begins a window, at next or, where the half ends before, at the start of a new pass.
-func (r *rotation) enter(next int) {
+// beginWindow begins a window at next or, where the half ends before, at the start of a new pass.
+func (r *rotation) beginWindow(next int) {
 	if next+r.span > r.half() {
 		next, r.swap = 0, 1-r.swap
 	}
@@ -174,11 +174,11 @@ func (r *rotation) enter(next int) {
 // take returns where in its half the next block begins, and which half to read from.
 func (r *rotation) take() (at, readHalf int) {
 	if r.left == 0 {
-		r.enter(r.base + r.span)
+		r.beginWindow(r.base + r.span)
 	}
 	at = r.base + r.block*r.gap
 	r.left--
-	if r.block += r.leap; r.block >= r.blocks {
+	if r.block += r.stride; r.block >= r.blocks {
 		r.block -= r.blocks
 	}
 	return at, r.swap
@@ -205,14 +205,14 @@ func (r *rotation) copies(c plane.Copy, from, to []byte, n int) units.Nanos {
 	return units.Nanos(time.Since(begin))
 }
 
-// leapOf returns a step that visits each of n blocks once before it is back at the first: the number nearest below
+// strideOf returns a stride that visits each of n blocks once before it is back at the first: the number nearest below
 // 0.618·n that has no divisor in common with n.
-func leapOf(n int) int {
-	leap := max(1, n*618/1000)
-	for gcd(leap, n) != 1 {
-		leap--
+func strideOf(n int) int {
+	stride := max(1, n*618/1000)
+	for gcd(stride, n) != 1 {
+		stride--
 	}
-	return leap
+	return stride
 }
 
 func gcd(a, b int) int {

@@ -10,9 +10,9 @@ import (
 
 func TestLeap(t *testing.T) {
 	for n := 1; n <= 10000; n++ {
-		leap := leapOf(n)
-		if leap < 1 || gcd(leap, n) != 1 || n > 64 && (leap < n/2 || leap > n*2/3) {
-			t.Fatalf("%d of %d", leap, n)
+		stride := strideOf(n)
+		if stride < 1 || gcd(stride, n) != 1 || n > 64 && (stride < n/2 || stride > n*2/3) {
+			t.Fatalf("%d of %d", stride, n)
 		}
 	}
 }
@@ -22,7 +22,7 @@ func TestLeap(t *testing.T) {
 func TestRotationPass(t *testing.T) {
 	for _, bytes := range []int{1, 64, 127, 128, 129, 1448, 4096, 65536, window, window + 1, 2 * window} {
 		r := &rotation{memory: make([]byte, 16*window)}
-		r.cut(bytes)
+		r.setBlockSize(bytes)
 		seen := map[int]bool{}
 		half, last := -1, -1
 		for {
@@ -31,7 +31,7 @@ func TestRotationPass(t *testing.T) {
 				break // the next pass, with the halves in each other's place
 			}
 			half = read
-			if at < 0 || at%apart != 0 || at+bytes > r.half() || seen[at] {
+			if at < 0 || at%spacing != 0 || at+bytes > r.half() || seen[at] {
 				t.Fatalf("%d B: block at %d", bytes, at)
 			}
 			if d := at - last; r.blocks > 8 && last >= 0 && d <= r.gap && -d <= r.gap && d != 0 && r.left != r.blocks-1 {
@@ -65,7 +65,7 @@ func TestRotationIsCold(t *testing.T) {
 			bytes := rapid.SampledFrom([]int{4096, 65536, 300_000}).Draw(t, "bytes")
 			c := plane.Copy{ColdFrom: rapid.Bool().Draw(t, "from")}
 			c.ColdTo = !c.ColdFrom || rapid.Bool().Draw(t, "to")
-			r.cut(bytes)
+			r.setBlockSize(bytes)
 			for range rapid.IntRange(1, 3*memory/bytes).Draw(t, "n") {
 				at, read := r.take()
 				for side, cold := range []bool{c.ColdFrom, c.ColdTo} {
@@ -97,7 +97,7 @@ func TestRotationCopies(t *testing.T) {
 			r.memory[i] = byte(i*7 + i>>8)
 		}
 		const bytes = 1000
-		r.cut(bytes)
+		r.setBlockSize(bytes)
 		n := r.half() / window * r.blocks
 		r.copies(plane.Copy{Bytes: bytes, ColdFrom: true, ColdTo: true, Loop: loop}, nil, nil, n)
 		for i := range r.half() {
