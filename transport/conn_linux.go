@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"syscall"
 
+	"golang.org/x/sys/unix"
+
 	"calib/internal/dataset"
 	"calib/internal/units"
 )
@@ -55,7 +57,7 @@ func (c *Conn) Send(b []byte) error {
 	}
 	c.sendLeft -= int64(len(b))
 	if len(b) <= small {
-		switch n := sysSendNow(c.fd, b, c.flags|dontWait); {
+		switch n := sysSendNow(c.fd, b, c.flags|unix.MSG_DONTWAIT); {
 		case n == len(b):
 			return nil
 		case n > 0:
@@ -100,7 +102,7 @@ func (c *Conn) Recv(b []byte) error {
 	c.recvLeft -= int64(len(b))
 	flags := uintptr(0)
 	if len(b) > small {
-		flags = waitAll
+		flags = unix.MSG_WAITALL
 	}
 	n, errno := sysRecv(c.fd, b, flags)
 	if n == len(b) {
@@ -129,7 +131,7 @@ func (c *Conn) recvRest(b []byte, n int, errno syscall.Errno) error {
 		if len(b) == 0 {
 			return nil
 		}
-		n, errno = sysRecv(c.fd, b, waitAll)
+		n, errno = sysRecv(c.fd, b, unix.MSG_WAITALL)
 	}
 }
 
@@ -212,7 +214,7 @@ func (c *Conn) stop(cause error) {
 	}
 	c.broken.Store(true)
 	if c.refs > 0 {
-		sysShutdown(c.fd)
+		_ = unix.Shutdown(c.fd, unix.SHUT_RDWR) // fails only where the peer was first
 	}
 }
 
@@ -284,7 +286,7 @@ func (c *Conn) RecvAt(b []byte) (at units.Nanos, err error) {
 	c.recvLeft -= int64(len(b))
 	size, wait := len(b), stall{limit: c.rcvWait}
 	for len(b) > 0 {
-		n, stamp, errno := c.stamps.recv(c.fd, b, waitAll)
+		n, stamp, errno := c.stamps.recv(c.fd, b, unix.MSG_WAITALL)
 		switch {
 		case n > 0:
 			b, at = b[n:], stamp

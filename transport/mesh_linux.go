@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"calib/internal/plane"
 	"calib/internal/units"
 )
@@ -127,7 +129,7 @@ func (m *Mesh) Close() {
 	}
 	m.Reset()
 	m.cancel()
-	sysShutdown(m.fd)
+	_ = unix.Shutdown(m.fd, unix.SHUT_RDWR)
 	m.wg.Wait()
 	sysClose(m.fd)
 	m.udp.release()

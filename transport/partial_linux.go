@@ -13,19 +13,18 @@ import (
 
 // anyReceiver is what RecvAny waits with: the team's open connections, and the one to read from next.
 type anyReceiver struct {
-	poll  poller
-	ranks []int // of the descriptors in poll
-	turn  int   // index in ranks
-	seen  int   // Group.changes when it was made
+	fds   []unix.PollFd // what the last poll found is in Revents: bytes, an end or an error
+	ranks []int         // of fds
+	turn  int           // index in ranks
+	seen  int           // Group.changes when it was made
 }
 
 // build lists the open connections of g.
 func (w *anyReceiver) build(g *Group) {
-	w.poll.reset()
-	w.ranks = w.ranks[:0]
+	w.fds, w.ranks = w.fds[:0], w.ranks[:0]
 	for rank, c := range g.conns {
 		if c != nil {
-			w.poll.add(c.fd)
+			w.fds = append(w.fds, unix.PollFd{Fd: int32(c.fd), Events: unix.POLLIN})
 			w.ranks = append(w.ranks, rank)
 		}
 	}
@@ -38,8 +37,8 @@ func (w *anyReceiver) next() int {
 	for range w.ranks {
 		i := w.turn % len(w.ranks)
 		w.turn = i + 1
-		if w.poll.ready(i) {
-			w.poll.clear(i)
+		if w.fds[i].Revents != 0 {
+			w.fds[i].Revents = 0
 			return w.ranks[i]
 		}
 	}
@@ -93,7 +92,7 @@ func (g *Group) waitAny(w *anyReceiver, deadline *units.Nanos) error {
 	if *deadline == 0 {
 		*deadline = now + g.timeout
 	}
-	ready, errno := w.poll.wait(*deadline - now)
+	ready, errno := poll(w.fds, *deadline-now)
 	switch {
 	case errno != 0:
 		return errno
@@ -107,9 +106,9 @@ func (g *Group) waitAny(w *anyReceiver, deadline *units.Nanos) error {
 func (c *Conn) recvNow(b []byte) (n int, at units.Nanos, err error) {
 	var errno syscall.Errno
 	if c.stamps != nil {
-		n, at, errno = c.stamps.recv(c.fd, b, dontWait)
+		n, at, errno = c.stamps.recv(c.fd, b, unix.MSG_DONTWAIT)
 	} else {
-		n, errno = sysRecv(c.fd, b, dontWait)
+		n, errno = sysRecv(c.fd, b, unix.MSG_DONTWAIT)
 	}
 	switch {
 	case n > 0:
@@ -137,7 +136,7 @@ func (g *Group) Pending(from int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	n, err := sysPending(c.fd)
+	n, err := unix.IoctlGetInt(c.fd, unix.TIOCINQ) // SIOCINQ
 	switch {
 	case err != nil:
 		return 0, g.failed(from, c.failed("receive", 1, err))
@@ -154,7 +153,7 @@ func (g *Group) Unacked(to int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	n, err := sysUnacked(c.fd)
+	n, err := unix.IoctlGetInt(c.fd, unix.TIOCOUTQ)
 	if err != nil {
 		return 0, g.failed(to, c.failed("send", 1, err))
 	}
@@ -192,7 +191,7 @@ func (c *Conn) sendSome(b []byte, limit units.Nanos) (sent int, err error) {
 	defer func() { c.sendLeft += int64(len(b) - sent) }()
 	stalled := units.Nanos(0) // since when nothing is taken; 0 while something is
 	for {
-		n, errno := sysSend(c.fd, b[sent:], c.flags|dontWait)
+		n, errno := sysSend(c.fd, b[sent:], c.flags|unix.MSG_DONTWAIT)
 		switch {
 		case n > 0:
 			sent, stalled = sent+n, 0
@@ -219,28 +218,11 @@ func (c *Conn) sendSome(b []byte, limit units.Nanos) (sent int, err error) {
 	}
 }
 
-// poller waits until one of several descriptors can be read. Its memory is kept, so that waiting allocates nothing.
-type poller struct {
-	fds []unix.PollFd
-	ts  unix.Timespec
-}
-
-func (p *poller) reset() { p.fds = p.fds[:0] }
-
-func (p *poller) add(fd int) { p.fds = append(p.fds, unix.PollFd{Fd: int32(fd), Events: unix.POLLIN}) }
-
-// ready reports whether the last wait found something at place i: bytes, an end or an error.
-func (p *poller) ready(i int) bool { return p.fds[i].Revents != 0 }
-
-func (p *poller) clear(i int) { p.fds[i].Revents = 0 }
-
-// wait returns how many are ready, 0 after limit or a signal.
-func (p *poller) wait(limit units.Nanos) (int, syscall.Errno) { return sysPoll(p.fds, &p.ts, limit) }
-
-func sysPoll(fds []unix.PollFd, ts *unix.Timespec, limit units.Nanos) (int, syscall.Errno) {
-	*ts = unix.NsecToTimespec(int64(max(limit, 0)))
+// poll waits until a descriptor is ready. It returns how many are, 0 after limit or a signal. It allocates nothing.
+func poll(fds []unix.PollFd, limit units.Nanos) (ready int, errno syscall.Errno) {
+	ts := unix.NsecToTimespec(int64(max(limit, 0)))
 	n, _, errno := syscall.Syscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(unsafe.SliceData(fds))), uintptr(len(fds)),
-		uintptr(unsafe.Pointer(ts)), 0, 0, 0)
+		uintptr(unsafe.Pointer(&ts)), 0, 0, 0)
 	switch errno {
 	case 0:
 		return int(n), 0
@@ -258,16 +240,10 @@ func waitRead(fd int, limit units.Nanos) syscall.Errno { return waitFor(fd, unix
 func waitWrite(fd int, limit units.Nanos) syscall.Errno { return waitFor(fd, unix.POLLOUT, limit) }
 
 func waitFor(fd int, events int16, limit units.Nanos) syscall.Errno {
-	var ts unix.Timespec
 	fds := [1]unix.PollFd{{Fd: int32(fd), Events: events}}
-	_, errno := sysPoll(fds[:], &ts, limit)
+	_, errno := poll(fds[:], limit)
 	return errno
 }
-
-// sysPending is the number of bytes that wait to be read (SIOCINQ).
-func sysPending(fd int) (int, error) { return unix.IoctlGetInt(fd, unix.TIOCINQ) }
-
-func sysUnacked(fd int) (int, error) { return unix.IoctlGetInt(fd, unix.TIOCOUTQ) }
 
 // sysEnded reports whether the stream has nothing more to read and never will.
 func sysEnded(fd int) bool {

@@ -26,7 +26,7 @@ func sendFlags(noEOR bool) uintptr {
 // The three calls of the timed path are one system call each; b is not empty. Package syscall is called itself, because
 // golang.org/x/sys/unix reaches it through two changes of calling convention. Each fits the compiler's inlining budget.
 
-// sysSendNow, called with the flag dontWait, sends what fits without waiting and returns its length, or less than 1. Since it
+// sysSendNow, called with MSG_DONTWAIT, sends what fits without waiting and returns its length, or less than 1. Since it
 // cannot block, it need not tell the scheduler, which saves 50 ns; b must be small, because the collector waits for it.
 func sysSendNow(fd int, b []byte, flags uintptr) int {
 	n, _, _ := syscall.RawSyscall6(unix.SYS_SENDTO, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))),
@@ -41,24 +41,12 @@ func sysSend(fd int, b []byte, flags uintptr) (n int, errno syscall.Errno) {
 	return int(r), errno
 }
 
-// sysRecv blocks until something has come, or all of b with the flag waitAll, or the receive timeout or a signal. n is 0
+// sysRecv blocks until something has come, or all of b with MSG_WAITALL, or the receive timeout or a signal. n is 0
 // at the end of the stream, and below 0 if and only if errno is set.
 func sysRecv(fd int, b []byte, flags uintptr) (n int, errno syscall.Errno) {
 	r, _, errno := syscall.Syscall6(unix.SYS_RECVFROM, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))),
 		uintptr(len(b)), flags, 0, 0)
 	return int(r), errno
-}
-
-const (
-	// dontWait makes a call return when it would block.
-	dontWait = unix.MSG_DONTWAIT
-	// waitAll lets the kernel gather the whole message before it returns.
-	waitAll = unix.MSG_WAITALL
-)
-
-func sysShutdown(fd int) {
-	// ENOTCONN, when the peer was first, is all it can say.
-	_ = unix.Shutdown(fd, unix.SHUT_RDWR)
 }
 
 func sysClose(fd int) {
