@@ -130,6 +130,9 @@ func free(memory []byte) {
 	_ = unix.Munmap(memory) // fails only for what reserve did not return
 }
 
+// binaryUnits turns the kernel's sizes, such as 48K, into those of units.ParseBytes.
+var binaryUnits = strings.NewReplacer("K", "KiB", "M", "MiB", "G", "GiB")
+
 // dataCaches reads the sizes of a processor's data and unified caches, by level, from Linux's description of the
 // processors (/sys/devices/system/cpu). A cache that it does not describe, as in many virtual machines, is left out.
 func dataCaches(sys fs.FS, cpu int) []units.Bytes {
@@ -144,8 +147,9 @@ func dataCaches(sys fs.FS, cpu int) []units.Bytes {
 	var found []cache
 	for _, dir := range dirs {
 		level, err := strconv.Atoi(word(sys, dir+"/level"))
-		kind, size := word(sys, dir+"/type"), cacheSize(word(sys, dir+"/size"))
-		if err == nil && size > 0 && (kind == "Data" || kind == "Unified") {
+		size, bad := units.ParseBytes(binaryUnits.Replace(word(sys, dir+"/size")))
+		kind := word(sys, dir+"/type")
+		if err == nil && bad == nil && size > 0 && (kind == "Data" || kind == "Unified") {
 			found = append(found, cache{level, size})
 		}
 	}
@@ -163,19 +167,4 @@ func word(sys fs.FS, path string) string {
 		return ""
 	}
 	return strings.TrimSpace(string(text))
-}
-
-// cacheSize reads sizes such as 48K and 32M; 0 is none.
-func cacheSize(s string) units.Bytes {
-	unit := units.Bytes(1)
-	for i, suffix := range []string{"K", "M", "G"} {
-		if digits, ok := strings.CutSuffix(s, suffix); ok {
-			s, unit = digits, 1<<(10*(i+1))
-		}
-	}
-	n, err := strconv.ParseInt(s, 10, 32)
-	if err != nil || n < 0 {
-		return 0
-	}
-	return units.Bytes(n) * unit
 }

@@ -1,5 +1,7 @@
 package sim
 
+import "bytes"
+
 // packet is a piece of a message on its way.
 type packet struct {
 	at       instant // when it leaves the block it is in
@@ -18,8 +20,8 @@ type conn struct {
 	room, window int  // bytes
 	merge, nagle bool // messages merge into full packets; small packets wait for acknowledgements
 
-	data  stream      // accepted by Send, not yet read by Recv
-	queue fifo[int32] // packets in the send buffer that wait for the window
+	data  bytes.Buffer // accepted by Send, not yet read by Recv
+	queue fifo[int32]  // packets in the send buffer that wait for the window
 	// With merge, queue is unused: waiting counts the bytes in the send buffer that are in no packet yet, and busy says
 	// that a packet of the connection is in its host's block.
 	waiting int
@@ -68,7 +70,7 @@ func (c *conn) accept() {
 		if c.buffered > 0 && c.buffered+n > c.room {
 			break
 		}
-		c.data.write(c.pending[:n])
+		c.data.Write(c.pending[:n])
 		c.pending = c.pending[n:]
 		c.buffered += n
 		if c.merge {
@@ -185,7 +187,7 @@ func (c *conn) arrive(pk packet) {
 func (c *conn) read() bool {
 	n := min(len(c.want), c.arrived)
 	if n > 0 {
-		c.data.read(c.want[:n])
+		copy(c.want, c.data.Next(n))
 		c.want = c.want[n:]
 		c.arrived -= n
 		c.flying -= n
@@ -199,7 +201,7 @@ func (c *conn) read() bool {
 }
 
 // lost reports whether waiting is of no use: the receiver has left, or the sender has left and all it sent was read.
-func (c *conn) lost() bool { return c.dst.state == dead || c.src.state == dead && c.data.n == 0 }
+func (c *conn) lost() bool { return c.dst.state == dead || c.src.state == dead && c.data.Len() == 0 }
 
 // ack tells the sender of c that the receiver has all packets before upTo. In delack, serial is the acknowledgement it is
 // a reminder of.

@@ -101,35 +101,3 @@ func (q *fifo[T]) pop() T {
 	q.n--
 	return v
 }
-
-// stream is a fifo of bytes that are written and read many at a time.
-type stream struct {
-	ring []byte // length a power of two
-	head int
-	n    int
-}
-
-func (s *stream) write(b []byte) {
-	if need := s.n + len(b); need > len(s.ring) {
-		size := max(1024, len(s.ring))
-		for size < need {
-			size *= 2
-		}
-		bigger := make([]byte, size)
-		k := copy(bigger[:s.n], s.ring[s.head:])
-		copy(bigger[k:s.n], s.ring)
-		s.ring, s.head = bigger, 0
-	}
-	tail := (s.head + s.n) & (len(s.ring) - 1)
-	k := copy(s.ring[tail:], b)
-	copy(s.ring, b[k:])
-	s.n += len(b)
-}
-
-// read moves the first len(b) bytes, which must be there, into b.
-func (s *stream) read(b []byte) {
-	k := copy(b, s.ring[s.head:])
-	copy(b[k:], s.ring)
-	s.head = (s.head + len(b)) & (len(s.ring) - 1)
-	s.n -= len(b)
-}
