@@ -144,7 +144,7 @@ func (c *Client) Close() error {
 		c.ended.Wait()
 		if run := c.run.Load(); run != nil && !c.silent.Load() && c.conn.cause() == nil {
 			ctx, cancel := context.WithTimeout(context.Background(), releaseLimit)
-			// An agent that cannot be told learns it from the end of the stream.
+			// If the call fails, the end of the stream releases the agent.
 			_, _ = c.rpc.Release(ctx, &controlv1.ReleaseRequest{Run: *run})
 			cancel()
 		}

@@ -14,8 +14,8 @@ import (
 // Protocol is the version of the control protocol. Two builds work together if and only if theirs are equal.
 const Protocol = 1
 
-// Classes of errors a client returns; errors.Is tells them apart. The text beside them names the host, and says how to
-// solve it where there is a way.
+// Classes of errors a client returns; errors.Is tells them apart. The error's text names the host, and says how to
+// solve the problem where that is possible.
 var (
 	ErrVersion  = errors.New("another version")          // the agent speaks another protocol or lacks the experiment
 	ErrBusy     = errors.New("busy")                     // another run, or another task of this run, holds the agent

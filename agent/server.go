@@ -29,7 +29,7 @@ type ServerOptions struct {
 const (
 	defaultSilence = 15 * time.Second
 	progressEvery  = time.Second // between two reports of a running task
-	// grace is for a cancelled task to end, before an agent exits without it. With it an agent is gone within 2 s.
+	// grace is how long an agent that exits waits for its cancelled task to end, so that it exits within 2 s.
 	grace = 1500 * time.Millisecond
 )
 

@@ -36,7 +36,7 @@ func (c *stream) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Write remembers too: where the other end is gone, either may notice first.
+// Write remembers it too: when the other end has ended, either call may fail first.
 func (c *stream) Write(b []byte) (int, error) {
 	n, err := c.ReadWriteCloser.Write(b)
 	if err != nil {

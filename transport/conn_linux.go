@@ -265,7 +265,7 @@ func (c *Conn) held() int {
 	return c.refs
 }
 
-// StampArrivals makes RecvAt say when the kernel took the last byte from the network, not when this thread read it.
+// StampArrivals makes RecvAt return when the kernel took the last byte from the network, not when this thread read it.
 func (c *Conn) StampArrivals() (err error) {
 	if c.stamps == nil {
 		c.stamps, err = newStamper(c.fd)
@@ -273,8 +273,8 @@ func (c *Conn) StampArrivals() (err error) {
 	return err
 }
 
-// RecvAt is Recv, and says when the last byte came: by the kernel's stamp after StampArrivals, else by the clock now. It
-// ends as Recv does.
+// RecvAt is Recv, and also returns when the last byte came: the kernel's timestamp after StampArrivals, otherwise the time
+// at which RecvAt had read it. It fails as Recv does.
 func (c *Conn) RecvAt(b []byte) (at units.Nanos, err error) {
 	if c.stamps == nil {
 		err = c.Recv(b)

@@ -70,7 +70,7 @@ func (g *Group) Size() int { return len(g.team) }
 // Now reads this host's monotonic clock.
 func (g *Group) Now() units.Nanos { return Now() }
 
-// waitSlice is how long a wait goes on before it looks at the context.
+// waitSlice is how long a wait lasts before it checks the context.
 const waitSlice = 100 * units.Millisecond
 
 // WaitUntil returns when the clock has reached t, or ctx has ended.

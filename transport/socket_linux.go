@@ -219,7 +219,7 @@ func sysConnect(ctx context.Context, ap netip.AddrPort, o plane.Socket) (int, er
 	return fd, nil
 }
 
-// connect repeats a blocking connect bounded by the send timeout: called again, it goes on waiting for the same
+// connect repeats a blocking connect bounded by the send timeout: called again, it continues to wait for the same
 // attempt. It ends with the attempt or with ctx.
 func connect(ctx context.Context, fd int, sa unix.Sockaddr) error {
 	for {

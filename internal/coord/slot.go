@@ -59,7 +59,7 @@ func (w *walker) run(ctx context.Context, s bench.Slot) ([]dataset.Sample, error
 	return all, nil
 }
 
-// findLost asks every agent of a failed slot whether it still answers. An interrupt loses nobody.
+// findLost asks every agent of a failed slot whether it still answers. After an interrupt no agent counts as lost.
 func (w *walker) findLost(interrupt context.Context, s bench.Slot) {
 	ctx, cancel := context.WithTimeout(interrupt, helloTimeout)
 	defer cancel()

@@ -1,5 +1,5 @@
 // Package launch starts an agent on a host and gives back its standard streams. It knows no ssh library, no scheduler and
-// no container engine: it runs a command prefix that somebody else keeps secure, and speaks POSIX sh at its far end.
+// no container engine. It runs a command prefix, whose security is that of the command, and speaks POSIX sh at its far end.
 //
 // One prefix, one session. `PREFIX sh` is all that is ever run on the far side; what the shell is to do goes in on its
 // standard input, so that no prefix can mangle it by splitting or quoting it again (ssh joins its arguments, docker does

@@ -51,7 +51,7 @@ func start(host string, exitWait time.Duration, argv []string) (*Process, error)
 	}
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = inR, outW, p.stderr
 	p.cmd.SysProcAttr = attributes()
-	p.cmd.WaitDelay = exitWait // for whoever holds standard error open after it
+	p.cmd.WaitDelay = exitWait // where another process keeps standard error open
 
 	started := make(chan error)
 	go p.run(started)
@@ -130,7 +130,7 @@ func (p *Process) Close() error {
 			p.signal(s)
 		}
 		<-p.done
-		p.signal(syscall.SIGKILL) // whoever is left of the group
+		p.signal(syscall.SIGKILL) // what is left of the group
 		p.stdout.Close()
 	})
 	return nil
@@ -138,7 +138,7 @@ func (p *Process) Close() error {
 
 func (p *Process) kill() { p.signal(syscall.SIGKILL) }
 
-// signal goes to the whole group. It fails where there is nobody left, which is what was wanted.
+// signal signals the whole group. An error means that no process is left, and is ignored.
 func (p *Process) signal(s syscall.Signal) { _ = syscall.Kill(-p.cmd.Process.Pid, s) }
 
 func (p *Process) ended(within time.Duration) bool {

@@ -62,7 +62,7 @@ type Options struct {
 	// at once. 0 means that every packet is acknowledged at once. Acknowledgements take the time L and no capacity, and only
 	// Nagle's algorithm waits for them.
 	DelayedAck units.Nanos
-	// DatagramBuffer is a host's room for datagrams nobody has received [packets]. 0 means unlimited.
+	// DatagramBuffer is a host's room for datagrams that were not received yet [packets]. 0 means unlimited.
 	DatagramBuffer int
 	// Deadline bounds every wait in Send, Recv, RecvAny, Reopen and SendDatagram, in virtual time. 0 means no bound: then
 	// only a deadlock ends a wait.

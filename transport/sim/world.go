@@ -45,7 +45,7 @@ type proc struct {
 	rxBlock netspec.Block
 	clock   *clock
 	tx, rx  fifo[packet]
-	txBegan instant // when the block began with what it serves
+	txBegan instant // when the sending block began with the packet it serves
 	txFree  instant // and will have served all it was given
 	rxFree  instant
 	// kernelFree is when the host has handled all packets that came out of its receiving block; kernelTime is the CPU time
@@ -65,7 +65,7 @@ type proc struct {
 type state int
 
 const (
-	ready state = iota // has what it waited for, waits for its turn
+	ready state = iota // has what it waited for, and waits for its turn to run
 	running
 	blocked
 	dead
