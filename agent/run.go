@@ -16,9 +16,9 @@ import (
 	"calib/internal/dataset"
 )
 
-// run executes a task and answers with progress every second, then the samples. It returns when the task has ended,
-// also where the caller has gone long before: the agent is not free until then. What ends a task: its own end, its
-// deadline, the call's end, the lease's end.
+// run executes a task and answers with progress every second, then the samples. A task is cancelled by its deadline, by the
+// end of the call and by the end of the lease. run returns when the task has ended, even if the caller is gone, because the
+// agent is not free before.
 func (s *Server) run(ctx context.Context, t bench.Task, out *connect.ServerStream[controlv1.RunEvent]) error {
 	if _, ok := bench.Lookup(t.Exp); !ok {
 		return fault(kindExperiment, "it has no experiment %q", t.Exp)
@@ -36,7 +36,7 @@ func (s *Server) run(ctx context.Context, t bench.Task, out *connect.ServerStrea
 	var point atomic.Int32
 	ended := make(chan outcome, 1)
 	go func() { ended <- s.measure(ctx, t, func(i int) { point.Store(int32(i)) }) }()
-	o := s.attend(t, &point, ended, func(e *controlv1.RunEvent) {
+	o := s.sendProgress(t, &point, ended, func(e *controlv1.RunEvent) {
 		if err := out.Send(e); err != nil {
 			giveUp(fmt.Errorf("answer the coordinator: %w", err))
 		}
@@ -61,10 +61,10 @@ type outcome struct {
 	err     error
 }
 
-// attend sends progress at once and on every beat, until the task ends. Its liveness is the task's: send does not stop
-// it, but cancels the task.
-func (s *Server) attend(t bench.Task, point *atomic.Int32, ended <-chan outcome, send func(*controlv1.RunEvent)) outcome {
-	tick := time.NewTicker(beat)
+// sendProgress sends progress at once and every progressEvery, until the task ends. A send that fails does not end it, but
+// cancels the task.
+func (s *Server) sendProgress(t bench.Task, point *atomic.Int32, ended <-chan outcome, send func(*controlv1.RunEvent)) outcome {
+	tick := time.NewTicker(progressEvery)
 	defer tick.Stop()
 	for {
 		send(&controlv1.RunEvent{Event: &controlv1.RunEvent_Progress{Progress: &controlv1.Progress{
@@ -88,7 +88,7 @@ func (s *Server) measure(ctx context.Context, t bench.Task, progress func(int)) 
 	}
 	defer func() {
 		if o.err != nil {
-			g.Abort() // what is still on its way must not be read as the next task's
+			g.Abort() // the next task must not read what is still on its way
 		}
 		g.Close()
 	}()
@@ -100,7 +100,7 @@ func (s *Server) measure(ctx context.Context, t bench.Task, progress func(int)) 
 	return s.attempt(ctx, g, t, progress)
 }
 
-// attempt turns a panic of an experiment into an error.
+// attempt performs the task and turns a panic of an experiment into an error.
 func (s *Server) attempt(ctx context.Context, g group, t bench.Task, progress func(int)) (o outcome) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -117,7 +117,7 @@ func (s *Server) attempt(ctx context.Context, g group, t bench.Task, progress fu
 
 var errDeadline = errors.New("deadline")
 
-// describe words the end of a task that failed. The first cause counts: a socket shut down because the deadline passed
+// describe is the error for a task that failed. The first cause counts: a socket shut down because the deadline passed
 // reports the deadline.
 func describe(ctx context.Context, t bench.Task, err error) error {
 	cause := context.Cause(ctx)

@@ -22,33 +22,6 @@ type Derived interface {
 	Derive(slot []dataset.Sample) []dataset.Sample
 }
 
-// Why a key stopped.
-const (
-	StopTarget = "target" // the 95% interval of its median is within the target
-	StopBudget = "budget" // rounds or time ended first
-	StopOpen   = "open"   // neither: the run was cut off
-	// StopFree is a key that holds no point open: its experiment says so, or it is signed, as the difference of two
-	// clocks is, and has no relative width.
-	StopFree = "free"
-)
-
-// Stop says of one key (experiment, phase, point, ranks) why it stopped and how well its median is known.
-type Stop struct {
-	Exp     string `json:"exp"`
-	Phase   string `json:"phase,omitempty"`
-	Point   Point  `json:"point"`
-	Ranks   []int  `json:"ranks"`
-	Reason  string `json:"reason"`
-	Rounds  int    `json:"rounds"`             // that gave a timing
-	N       int    `json:"n"`                  // timings behind the median
-	LeftOut int    `json:"left_out,omitempty"` // timings touched by a retransmission
-	// Median is that of the medians of the rounds, or of all timings while there are fewer than six rounds.
-	Median float64 `json:"median_ns"`
-	// Width is how far the median's 95% interval reaches, as a fraction of it; nil where there is no interval.
-	Width *float64 `json:"width"`
-	Basis string   `json:"basis,omitempty"` // of the interval: BasisRounds or BasisSamples
-}
-
 // Stopper decides when a point has been measured often enough. A team's point stays open until every key it produces has
 // had Plan.Rounds.Min rounds and an interval within the target, all at once; then it is closed for good. With six rounds or
 // more the interval is that of the median of the rounds' medians, because timings within a round are not independent;
@@ -208,25 +181,32 @@ func (t *Stopper) Spent(total units.Nanos) {
 func (t *Stopper) Over() bool { return t.over }
 
 // Summary lists every key that was measured, by experiment, phase, point and ranks.
-func (t *Stopper) Summary() []Stop {
-	out := make([]Stop, 0, len(t.works))
+func (t *Stopper) Summary() []dataset.Stop {
+	type key struct {
+		w *work
+		s *series
+	}
+	keys := make([]key, 0, len(t.works))
 	for i := range t.works {
-		w := &t.works[i]
-		for s := w.series; s != nil; s = s.next {
-			out = append(out, t.summary(w, s))
+		for s := t.works[i].series; s != nil; s = s.next {
+			keys = append(keys, key{&t.works[i], s})
 		}
 	}
-	slices.SortFunc(out, func(a, b Stop) int {
-		return cmp.Or(cmp.Compare(a.Exp, b.Exp), cmp.Compare(a.Phase, b.Phase), comparePoints(a.Point, b.Point),
-			slices.Compare(a.Ranks, b.Ranks))
+	slices.SortFunc(keys, func(a, b key) int {
+		return cmp.Or(cmp.Compare(a.w.exp, b.w.exp), cmp.Compare(a.s.phase, b.s.phase), comparePoints(a.w.point, b.w.point),
+			slices.Compare(a.s.ranks, b.s.ranks))
 	})
+	out := make([]dataset.Stop, len(keys))
+	for i, k := range keys {
+		out[i] = t.summary(k.w, k.s)
+	}
 	return out
 }
 
-func (t *Stopper) summary(w *work, s *series) Stop {
+func (t *Stopper) summary(w *work, s *series) dataset.Stop {
 	s.update()
-	stop := Stop{
-		Exp: w.exp, Phase: s.phase, Point: w.point, Ranks: s.ranks, Reason: t.reason(s),
+	stop := dataset.Stop{
+		Experiment: w.exp, Phase: s.phase, Point: w.point.Key(), Ranks: s.ranks, Reason: t.reason(s),
 		Rounds: s.rounds(), N: int(s.n), LeftOut: int(s.out), Median: s.median,
 	}
 	if width := s.width; !math.IsInf(width, 0) {
@@ -238,13 +218,13 @@ func (t *Stopper) summary(w *work, s *series) Stop {
 func (t *Stopper) reason(s *series) string {
 	switch {
 	case s.free:
-		return StopFree
+		return dataset.StopFree
 	case t.reached(s):
-		return StopTarget
+		return dataset.StopTarget
 	case t.over || int(s.round) >= t.plan.Plan.Rounds.Max-1:
-		return StopBudget
+		return dataset.StopBudget
 	}
-	return StopOpen
+	return dataset.StopOpen
 }
 
 // comparePoints orders points by their factors' values, names in order.

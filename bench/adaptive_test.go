@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -74,9 +75,9 @@ func TestStopper(t *testing.T) {
 	}
 	got := map[string]int{}
 	for _, x := range stop.Summary() {
-		key := fmt.Sprintf("%v %s", x.Ranks, x.Point.Key())
+		key := fmt.Sprintf("%v %s", x.Ranks, x.Point)
 		got[fmt.Sprintf("%s %s %s %d", key, x.Reason, x.Basis, x.Rounds)]++
-		if x.Width == nil || (*x.Width <= DefaultTarget) != (x.Reason == StopTarget) || math.Abs(x.Median/1e6-1) > 0.2 {
+		if x.Width == nil || (*x.Width <= DefaultTarget) != (x.Reason == dataset.StopTarget) || math.Abs(x.Median/1e6-1) > 0.2 {
 			t.Errorf("%s: %+v", key, x)
 		}
 		if x.N != 20*x.Rounds {
@@ -192,7 +193,7 @@ func TestStopperFewRounds(t *testing.T) {
 	if stop.Open("one", []int{0, 1}, Point{"bytes": 8}) {
 		t.Error("open after two rounds without any spread")
 	}
-	if got := stop.Summary()[0]; got.Basis != BasisSamples || got.N != 8 || got.Reason != StopTarget {
+	if got := stop.Summary()[0]; got.Basis != BasisSamples || got.N != 8 || got.Reason != dataset.StopTarget {
 		t.Errorf("got %+v, want the pooled interval, stated", got)
 	}
 	stop.Add(measure(slot(2), constant(900, 4)))
@@ -239,7 +240,7 @@ func TestStopperFree(t *testing.T) {
 	for _, x := range stop.Summary() {
 		reasons[x.Phase] = x.Reason
 	}
-	if d := cmp.Diff(map[string]string{"": StopTarget, "kept": StopFree, "offset": StopFree}, reasons); d != "" {
+	if d := cmp.Diff(map[string]string{"": dataset.StopTarget, "kept": dataset.StopFree, "offset": dataset.StopFree}, reasons); d != "" {
 		t.Error(d)
 	}
 }
@@ -274,7 +275,7 @@ func TestStopperBudget(t *testing.T) {
 	stop := NewStopper(s)
 	stop.Add(measure(slot(0), constant(100, 5)))
 	stop.Spent(units.Second - 1)
-	if stop.Over() || !stop.Open("one", []int{0, 1}, Point{"bytes": 8}) || stop.Summary()[0].Reason != StopOpen {
+	if stop.Over() || !stop.Open("one", []int{0, 1}, Point{"bytes": 8}) || stop.Summary()[0].Reason != dataset.StopOpen {
 		t.Error("over before the budget was")
 	}
 	stop.Spent(units.Second)
@@ -283,7 +284,7 @@ func TestStopperBudget(t *testing.T) {
 		t.Error("open after the budget")
 	}
 	got := stop.Summary()[0]
-	if got.Reason != StopBudget || got.Width != nil || got.Basis != "" || got.Rounds != 1 {
+	if got.Reason != dataset.StopBudget || got.Width != nil || got.Basis != "" || got.Rounds != 1 {
 		t.Errorf("got %+v, want the budget's end without an interval", got)
 	}
 	free, _ := only(t, func(*Plan) {})
@@ -308,7 +309,7 @@ func TestStopperEncodes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var back []Stop
+	var back []dataset.Stop
 	if err := json.Unmarshal(text, &back); err != nil || len(back) != 2 || back[1].Width != nil || back[1].N != 0 {
 		t.Errorf("%s: %v", text, err)
 	}
@@ -322,7 +323,7 @@ func TestStopperOrder(t *testing.T) {
 	}
 	var got []string
 	for _, x := range stop.Summary() {
-		got = append(got, fmt.Sprint(x.Point["bytes"], x.Ranks))
+		got = append(got, fmt.Sprintf("%s %v", strings.TrimPrefix(x.Point, "bytes="), x.Ranks))
 	}
 	want := []string{
 		"1 [0 1]", "1 [0 2]", "1 [1 3]", "1 [2 3]", "64 [0 1]", "64 [0 2]", "64 [1 3]", "64 [2 3]",
@@ -380,7 +381,7 @@ func TestStopperDerived(t *testing.T) {
 		t.Error("open: each rank alone varies, the slowest of them does not")
 	}
 	got := stop.Summary()
-	if last := got[len(got)-1]; len(got) != 3 || last.Phase != "slowest" || last.Reason != StopTarget || last.Median != 1000 {
+	if last := got[len(got)-1]; len(got) != 3 || last.Phase != "slowest" || last.Reason != dataset.StopTarget || last.Median != 1000 {
 		t.Errorf("summary %+v", got)
 	}
 }

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"time"
 
+	"calib/internal/plane"
 	"calib/internal/programs"
 	"calib/internal/stats"
 	"calib/internal/units"
-	"calib/transport"
 )
 
 // pingPongBar is the most that the half round trip may be of the same loop in C.
@@ -75,7 +75,7 @@ func inCalib(ctx context.Context, s settings, to *[]float64) func() error {
 func calibPingPong(ctx context.Context, s settings) (float64, error) {
 	lo := side{addr: "127.0.0.1"}
 	r, _, err := runPair(ctx, lo, lo, setup{Measure: "pingpong", Size: s.size, Rounds: s.rounds, Profile: s.profile,
-		Options: transport.Options{Congestion: congestion}})
+		Options: plane.Socket{Congestion: congestion}})
 	return float64(r.NS), err
 }
 

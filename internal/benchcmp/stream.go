@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"time"
 
+	"calib/internal/plane"
 	"calib/internal/stats"
-	"calib/transport"
 )
 
 // streamBar is the least that the throughput must be of iperf3's.
@@ -57,7 +57,7 @@ func stream(ctx context.Context, s settings) error {
 func streamCalib(ctx context.Context, from, to side, s settings, out *streams) func() error {
 	return func() error {
 		sent, r, err := runPair(ctx, from, to, setup{Measure: "stream", Size: s.write, Warm: streamWarm, For: s.streamFor,
-			Options: transport.Options{Congestion: congestion, NoEOR: true}})
+			Options: plane.Socket{Congestion: congestion, NoEOR: true}})
 		if err != nil {
 			return err
 		}

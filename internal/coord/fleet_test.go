@@ -12,6 +12,7 @@ import (
 	"calib/bench"
 	"calib/internal/coord"
 	"calib/internal/dataset"
+	"calib/internal/plane"
 	"calib/internal/units"
 )
 
@@ -71,7 +72,7 @@ func (m member) Hello(ctx context.Context) (dataset.Host, error) {
 	return dataset.Host{}, nil
 }
 
-func (m member) Prepare(context.Context, bench.Session) error { return nil }
+func (m member) Prepare(context.Context, plane.Session) error { return nil }
 func (m member) Close() error                                 { return nil }
 
 func (m member) Run(ctx context.Context, t bench.Task) ([]dataset.Sample, error) {

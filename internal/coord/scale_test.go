@@ -10,6 +10,7 @@ import (
 	"calib/bench"
 	"calib/internal/coord"
 	"calib/internal/dataset"
+	"calib/internal/plane"
 	"calib/internal/units"
 )
 
@@ -54,7 +55,7 @@ func TestAllPairsOf256(t *testing.T) {
 type instant struct{ ns []int64 }
 
 func (a instant) Hello(context.Context) (dataset.Host, error)  { return dataset.Host{}, nil }
-func (a instant) Prepare(context.Context, bench.Session) error { return nil }
+func (a instant) Prepare(context.Context, plane.Session) error { return nil }
 func (a instant) Close() error                                 { return nil }
 
 func (a instant) Run(_ context.Context, t bench.Task) ([]dataset.Sample, error) {
@@ -111,7 +112,7 @@ func walkOnce(b *testing.B, agents []coord.Agent, plan bench.Plan) (most uint64,
 	if err != nil {
 		b.Fatal(err)
 	}
-	session := bench.Session{Run: "test", Peers: make([]bench.Peer, len(agents))}
+	session := plane.Session{Run: "test", Peers: make([]plane.Peer, len(agents))}
 	for _, err := range coord.Prepare(b.Context(), agents, session, issuer, 32) {
 		if err != nil {
 			b.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"calib/bench"
 	"calib/internal/dataset"
 	"calib/internal/netspec"
+	"calib/internal/plane"
 	"calib/internal/units"
 	"calib/transport/sim"
 )
@@ -42,7 +43,7 @@ func (a *Agent) Hello(context.Context) (dataset.Host, error) {
 }
 
 // Prepare implements coord.Agent. A simulated host needs no tickets.
-func (a *Agent) Prepare(context.Context, bench.Session) error { return nil }
+func (a *Agent) Prepare(context.Context, plane.Session) error { return nil }
 
 // Run implements coord.Agent: it meets the other ranks of the team and plays the task in virtual time.
 func (a *Agent) Run(ctx context.Context, t bench.Task) ([]dataset.Sample, error) {

@@ -11,7 +11,6 @@ import (
 	"sync"
 
 	"calib/agent"
-	"calib/bench"
 	"calib/cmd/calib/internal/command"
 	"calib/internal/coord"
 	"calib/internal/dataset"
@@ -19,6 +18,7 @@ import (
 	"calib/internal/hosts"
 	"calib/internal/launch"
 	"calib/internal/netspec"
+	"calib/internal/plane"
 	"calib/internal/simagent"
 	"calib/transport/sim"
 )
@@ -30,7 +30,7 @@ const startsAtOnce = 32
 type cluster struct {
 	agents []coord.Agent
 	infos  []dataset.Host
-	peers  []bench.Peer
+	peers  []plane.Peer
 	lost   []lostHost
 }
 
@@ -78,7 +78,7 @@ func (w where) open(ctx context.Context, list []hosts.Host, started func(n int))
 			c.lost = append(c.lost, lostHost{list[i].Name, m.err})
 			continue
 		}
-		c.peers = append(c.peers, bench.Peer{Host: len(c.agents), Name: m.info.Name, Addr: m.info.Addr})
+		c.peers = append(c.peers, plane.Peer{Host: len(c.agents), Name: m.info.Name, Addr: m.info.Addr})
 		c.agents = append(c.agents, m.agent)
 		c.infos = append(c.infos, m.info)
 	}
@@ -222,7 +222,7 @@ func (w where) simulate(ctx context.Context) (*cluster, error) {
 			return nil, err
 		}
 		c.agents, c.infos = append(c.agents, a), append(c.infos, info)
-		c.peers = append(c.peers, bench.Peer{Host: i, Name: info.Name})
+		c.peers = append(c.peers, plane.Peer{Host: i, Name: info.Name})
 	}
 	return c, nil
 }

@@ -27,31 +27,19 @@ func (j *job) record(s *bench.Schedule, stopper *bench.Stopper, infos []dataset.
 	})
 }
 
-func stops(t *bench.Stopper) []rundir.Stop {
-	var out []rundir.Stop
-	for _, s := range t.Summary() {
-		if s.Reason == bench.StopFree {
-			continue
-		}
-		out = append(out, rundir.Stop{
-			Experiment: s.Exp, Phase: s.Phase, Point: s.Point.Key(), Ranks: s.Ranks, Reason: s.Reason, Width: s.Width,
-			Rounds: s.Rounds,
-		})
-	}
-	return out
+// stops are the summary's entries for run.json: those of keys that were measured to a goal.
+func stops(t *bench.Stopper) []dataset.Stop {
+	return slices.DeleteFunc(t.Summary(), func(s dataset.Stop) bool { return s.Reason == dataset.StopFree })
 }
 
 // failures are the slots given up, and the hosts lost before and during measuring.
-func (j *job) failures(infos []dataset.Host) []rundir.Failure {
-	var out []rundir.Failure
-	for _, f := range j.result.Failures {
-		out = append(out, rundir.Failure{Slot: &f.Slot, Error: f.Error})
-	}
+func (j *job) failures(infos []dataset.Host) []dataset.Failure {
+	out := slices.Clone(j.result.Failures)
 	for _, l := range j.lost {
-		out = append(out, rundir.Failure{Host: l.name, Error: l.err.Error()})
+		out = append(out, dataset.Failure{Host: l.name, Error: l.err.Error()})
 	}
 	for _, h := range slices.Sorted(maps.Keys(j.result.Lost)) {
-		out = append(out, rundir.Failure{Host: infos[h].Name, Error: j.result.Lost[h]})
+		out = append(out, dataset.Failure{Host: infos[h].Name, Error: j.result.Lost[h]})
 	}
 	return out
 }

@@ -24,6 +24,7 @@ import (
 	"calib/internal/coord"
 	"calib/internal/dataset"
 	"calib/internal/hosts"
+	"calib/internal/plane"
 	"calib/internal/progress"
 	"calib/internal/rundir"
 	"calib/internal/units"
@@ -75,7 +76,7 @@ func answerMeasured(c *cli.Context, dir *rundir.Dir, err error) error {
 type detail struct {
 	Plan   bench.Plan   `json:"plan"`
 	Where  where        `json:"where"`
-	Socket bench.Socket `json:"socket,omitzero"`
+	Socket plane.Socket `json:"socket,omitzero"`
 }
 
 // job is one measuring run. It reads the flags, then opens the files, then starts the agents, so that what is wrong is found
@@ -222,7 +223,7 @@ func (j *job) walk(ctx context.Context, cl *cluster) error {
 	j.result, err = coord.Walk(ctx, cl.agents, coord.Config{
 		Run: j.dir.Run().ID, Schedule: schedule, Stopper: stopper, Have: j.have,
 		Deadline: func(s bench.Slot) units.Nanos { return slotDeadline(schedule, s) },
-		Sink:     func(b []dataset.Sample) error { return j.sink.Append(b) },
+		Sink:     j.sink.Append,
 		Progress: func(p coord.Progress) {
 			var label string
 			if p.Exp != "" {
@@ -248,7 +249,7 @@ func (j *job) prepare(ctx context.Context, cl *cluster, s *bench.Schedule) error
 	if err != nil {
 		return err
 	}
-	session := bench.Session{
+	session := plane.Session{
 		Run: j.dir.Run().ID, Peers: cl.peers, Socket: j.detail.Socket,
 		Shared: sharesMachine(cl.infos),
 	}

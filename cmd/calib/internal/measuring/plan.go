@@ -17,6 +17,7 @@ import (
 	"calib/bench"
 	"calib/cmd/calib/internal/command"
 	"calib/cmd/calib/internal/runfiles"
+	"calib/internal/plane"
 	"calib/internal/progress"
 	"calib/internal/units"
 	"calib/reports"
@@ -75,7 +76,7 @@ func planOf(c *cli.Context) (bench.Plan, error) {
 }
 
 // socketOf reads the options of the data connections in PlanFlags.
-func socketOf(c *cli.Context) (k bench.Socket, err error) {
+func socketOf(c *cli.Context) (k plane.Socket, err error) {
 	k.Congestion = c.String("congestion")
 	if strings.ContainsAny(k.Congestion, " /\n") {
 		return k, command.Usagef("--congestion %q: want a name such as cubic", k.Congestion)
