@@ -39,13 +39,16 @@ func Write(w io.Writer, f figure.Figure, format string) error {
 	if err := known(format); err != nil {
 		return err
 	}
-	p := newPage(f)
+	p, err := newPage(f)
+	if err != nil {
+		return fmt.Errorf("draw %s: %w", f.ID, err)
+	}
 	if format == SVG {
-		c := vgsvg.New(p.width, p.height)
+		c := vgsvg.New(pageWidth, p.height)
 		p.draw(c)
 		return writeSVG(w, c, f)
 	}
-	c := vgimg.NewWith(vgimg.UseWH(p.width, p.height), vgimg.UseDPI(dpi))
+	c := vgimg.NewWith(vgimg.UseWH(pageWidth, p.height), vgimg.UseDPI(dpi))
 	p.draw(c)
 	if _, err := (vgimg.PngCanvas{Canvas: c}).WriteTo(w); err != nil {
 		return fmt.Errorf("draw %s: %w", f.ID, err)
