@@ -92,7 +92,7 @@ func newPanel(f figure.Figure, x scale, below bool) *tile {
 		}
 	}
 	p.Add(frame{})
-	return &tile{Plot: p, size: vg.Point{X: pageWidth - 2*margin, Y: height}, xTitle: x.set(&p.X, 6), yTitle: y.set(&p.Y, n)}
+	return &tile{Plot: p, size: vg.Point{X: pageWidth - 2*margin, Y: height}, xTitle: x.set(&p.X, 7), yTitle: y.set(&p.Y, n)}
 }
 
 // valuesOf lists the numbers that the Y axis shows, and the ends of intervals, of which it shows what is near.
