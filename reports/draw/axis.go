@@ -11,33 +11,22 @@ import (
 	"calib/reports/figure"
 )
 
-// extreme bounds the numbers that are drawn: sums of larger ones overflow.
-const extreme = 1e100
-
-// drawable reports whether v has a place on the axis.
-func drawable(a figure.Axis, v float64) bool {
-	if math.IsNaN(v) || math.Abs(v) > extreme {
-		return false
-	}
-	return !a.Log || v >= 1/extreme
-}
-
-// span is the range of what is drawable of v; false where nothing is.
-func span(a figure.Axis, v []float64) (lo, hi float64, some bool) {
-	lo, hi = math.Inf(1), math.Inf(-1)
-	for _, x := range v {
-		if drawable(a, x) {
-			lo, hi, some = math.Min(lo, x), math.Max(hi, x), true
-		}
-	}
-	return lo, hi, some
-}
-
 // scale is an axis with the range that it shows.
 type scale struct {
 	figure.Axis
 	lo, hi float64
 	empty  bool // nothing to show
+}
+
+// span is the range of v without its gaps; lo > hi where there are only gaps.
+func span(v []float64) (lo, hi float64) {
+	lo, hi = math.Inf(1), math.Inf(-1)
+	for _, x := range v {
+		if !math.IsNaN(x) {
+			lo, hi = math.Min(lo, x), math.Max(hi, x)
+		}
+	}
+	return lo, hi
 }
 
 // newScale holds all of main with a margin of 4%, and of wide, the ends of intervals, what is no further out than main is
@@ -47,20 +36,16 @@ func newScale(a figure.Axis, main, wide []float64) scale {
 	if a.Log {
 		to, from = math.Log10, func(v float64) float64 { return math.Pow(10, v) }
 	}
-	lo, hi, some := span(a, main)
-	wlo, whi, someWide := span(a, wide)
-	lo, hi, wlo, whi = to(lo), to(hi), to(wlo), to(whi)
-	switch {
-	case !some && !someWide:
+	lo, hi := span(main)
+	if lo > hi {
 		return scale{Axis: a, lo: from(0), hi: from(1), empty: true}
-	case !some:
-		lo, hi = wlo, whi
-	case someWide && hi > lo:
-		d := hi - lo
-		lo, hi = math.Min(lo, math.Max(wlo, lo-d)), math.Max(hi, math.Min(whi, hi+d))
-	case someWide:
-		lo, hi = math.Min(lo, wlo), math.Max(hi, whi)
 	}
+	wlo, whi := span(append(wide, lo, hi))
+	lo, hi, wlo, whi = to(lo), to(hi), to(wlo), to(whi)
+	if d := hi - lo; d > 0 {
+		wlo, whi = math.Max(wlo, lo-d), math.Min(whi, hi+d)
+	}
+	lo, hi = wlo, whi
 	if d := leastSpan(a, lo, hi); hi-lo < d {
 		mid := lo + (hi-lo)/2
 		lo, hi = mid-d/2, mid+d/2
@@ -78,7 +63,7 @@ func leastSpan(a figure.Axis, lo, hi float64) float64 {
 		return 2 * math.Log10(1.15)
 	case a.Unit == figure.UnitTime:
 		return math.Max(60, 1e-12*size)
-	case size < 1/extreme:
+	case size == 0:
 		return 1
 	case hi-lo > 1e-6*size:
 		return 0
@@ -102,6 +87,14 @@ func (s scale) limit(v float64) float64 {
 	}
 	d := s.hi - s.lo
 	return math.Min(math.Max(v, s.lo-d), s.hi+d)
+}
+
+// share is how far along the axis v lies, from 0 to 1.
+func (s scale) share(v float64) float64 {
+	if s.Log {
+		return plot.LogScale{}.Normalize(s.lo, s.hi, v)
+	}
+	return plot.LinearScale{}.Normalize(s.lo, s.hi, v)
 }
 
 // set gives an axis of a plot this range and about n labels, and returns the title of the axis. The page draws the titles:

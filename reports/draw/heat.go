@@ -50,9 +50,9 @@ func newMatrix(h figure.Heat) *matrix {
 		}
 		m.cells, values = append(m.cells, row), append(values, row...)
 	}
-	lo, hi, some := span(figure.Axis{}, values)
-	m.scale = newScale(figure.Axis{Unit: h.Unit, Log: some && lo >= 1/extreme && hi > 10*lo}, values, nil)
-	if some {
+	lo, hi := span(values)
+	m.scale = newScale(figure.Axis{Unit: h.Unit, Log: lo > 0 && hi > 10*lo}, values, nil)
+	if !m.scale.empty {
 		m.stretch(lo, hi)
 	}
 	names := vg.Length(0)
@@ -68,7 +68,7 @@ func newMatrix(h figure.Heat) *matrix {
 func (m *matrix) stretch(lo, hi float64) {
 	size := math.Max(math.Abs(lo), math.Abs(hi))
 	m.digits = 3
-	if size < 1/extreme {
+	if size == 0 {
 		return
 	}
 	if hi > lo {
@@ -86,10 +86,7 @@ func (m *matrix) worst(row, col int) float64 {
 	worst := math.NaN()
 	for r := row * m.block; r < min((row+1)*m.block, len(m.Heat.Z)); r++ {
 		for c := col * m.block; c < min((col+1)*m.block, len(m.Heat.Z[r])); c++ {
-			v := m.Heat.Z[r][c]
-			switch {
-			case !drawable(figure.Axis{}, v):
-			case math.IsNaN(worst), (m.Better == figure.BetterHigher) == (v < worst):
+			if v := m.Heat.Z[r][c]; math.IsNaN(worst) || (m.Better == figure.BetterHigher) == (v < worst) && !math.IsNaN(v) {
 				worst = v
 			}
 		}

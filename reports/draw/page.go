@@ -1,7 +1,6 @@
 package draw
 
 import (
-	"fmt"
 	"image/color"
 	"math"
 
@@ -87,15 +86,8 @@ func newPage(f figure.Figure) (*page, error) {
 		p.setLegend(m.entries())
 		p.notes = append(p.notes, wrap(m.note(), noteStyle(), inner, 2)...)
 	} else {
-		panels, left := newPanels(f)
-		body = p.stack(panels)
+		body = p.stack(newPanels(f))
 		p.setLegend(entriesOf(f))
-		switch {
-		case left == 1:
-			p.notes = append(p.notes, "1 number is not shown: it has no place on the axes.")
-		case left > 1:
-			p.notes = append(p.notes, fmt.Sprintf("%d numbers are not shown: they have no place on the axes.", left))
-		}
 	}
 	p.height = 2*margin + vg.Length(len(p.title))*titleLine + p.legendHeight + 6 + body + 8 + vg.Length(len(p.notes))*noteLine
 	return p, nil

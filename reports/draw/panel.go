@@ -1,8 +1,11 @@
 package draw
 
 import (
+	"math"
+
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -12,10 +15,12 @@ import (
 const (
 	mainHeight  vg.Length = 230
 	belowHeight vg.Length = 80
+	markLine    vg.Length = 10 // from the label of a mark to the one above it
+	maxMarkRows int       = 6
 )
 
-// newPanels are the plots of a figure and of the one below it on the same X axis, and how many numbers have no place there.
-func newPanels(f figure.Figure) (panels []*tile, left int) {
+// newPanels are the tiles of a figure and of the one below it on the same X axis.
+func newPanels(f figure.Figure) []*tile {
 	figs := []figure.Figure{f}
 	if f.Below != nil {
 		below := *f.Below
@@ -25,30 +30,25 @@ func newPanels(f figure.Figure) (panels []*tile, left int) {
 	var xs []float64
 	for _, g := range figs {
 		for _, t := range g.Traces {
-			for i, x := range t.X {
-				if hasPlace(g, t, i) {
-					xs = append(xs, x)
-				} else if given(t, i) {
-					left++
-				}
-			}
+			xs = append(xs, t.X...)
 		}
 	}
 	for _, m := range f.Marks {
 		xs = append(xs, m.X)
 	}
 	x := newScale(f.X, xs, nil)
+	var out []*tile
 	for i, g := range figs {
-		panels = append(panels, newPanel(g, x, i > 0))
+		out = append(out, newPanel(g, x, i > 0))
 	}
-	if len(panels) > 1 {
-		unlabel(&panels[0].X)
-		panels[0].xTitle = ""
+	if len(out) > 1 {
+		unlabel(&out[0].X)
+		out[0].xTitle = ""
 	}
-	return panels, left
+	return out
 }
 
-// unlabel leaves an axis its long and short ticks without numbers: a tick without any label would be a short one, and have
+// unlabel leaves an axis its long and short ticks without numbers. A tick without any label would be a short one, and have
 // no grid line.
 func unlabel(a *plot.Axis) {
 	all := a.Tick.Marker.Ticks(a.Min, a.Max)
@@ -63,11 +63,19 @@ func unlabel(a *plot.Axis) {
 
 // newPanel draws areas first and points last, so that no fit hides a measurement.
 func newPanel(f figure.Figure, x scale, below bool) *tile {
+	var main, ends []float64
+	for _, t := range f.Traces {
+		if t.Kind != figure.Band {
+			main = append(main, t.Y...)
+		}
+		ends = append(append(ends, t.Lo...), t.Hi...)
+	}
 	height, n := mainHeight, 7
-	main, ends := valuesOf(f)
 	if below {
 		height, n = belowHeight, 4
-		main = append(main, 0)
+		if !f.Y.Log {
+			main = append(main, 0)
+		}
 	}
 	y := newScale(f.Y, main, ends)
 	if !below {
@@ -79,15 +87,19 @@ func newPanel(f figure.Figure, x scale, below bool) *tile {
 	if !y.Log && y.lo < 0 && y.hi > 0 {
 		p.Add(&plotter.Line{XYs: plotter.XYs{{X: x.lo}, {X: x.hi}}, LineStyle: draw.LineStyle{Color: faint, Width: 0.6}})
 	}
-	p.Add(markPlotters(f, x, y, !below)...)
+	for _, m := range f.Marks {
+		p.Add(markPlotters(m, x, y)...)
+	}
+	if !below {
+		p.Add(markLabels(f.Marks, x, y)...)
+	}
 	if x.empty || y.empty {
 		p.Add(nothingToShow{})
-	} else {
-		for _, kind := range []string{figure.Band, figure.Line, figure.Points} {
-			for _, t := range f.Traces {
-				if t.Kind == kind {
-					p.Add(plottersOf(f, t, x, y)...)
-				}
+	}
+	for _, kind := range []string{figure.Band, figure.Line, figure.Points} {
+		for _, t := range f.Traces {
+			if t.Kind == kind {
+				p.Add(plottersOf(t, y)...)
 			}
 		}
 	}
@@ -95,39 +107,105 @@ func newPanel(f figure.Figure, x scale, below bool) *tile {
 	return &tile{Plot: p, size: vg.Point{X: pageWidth - 2*margin, Y: height}, xTitle: x.set(&p.X, 7), yTitle: y.set(&p.Y, n)}
 }
 
-// valuesOf lists the numbers that the Y axis shows, and the ends of intervals, of which it shows what is near.
-func valuesOf(f figure.Figure) (main, ends []float64) {
-	for _, t := range f.Traces {
-		for i := range t.X {
-			if !drawable(f.X, t.X[i]) {
-				continue
+// plottersOf draws one trace. A line has a gap where there is no number.
+func plottersOf(t figure.Trace, y scale) []plot.Plotter {
+	switch t.Kind {
+	case figure.Band:
+		return []plot.Plotter{bandPlotter(t, y)}
+	case figure.Points:
+		return pointPlotters(t, y)
+	}
+	var out []plot.Plotter
+	line := &plotter.Line{LineStyle: lineStyle(t.Group)}
+	for i := range t.X {
+		if math.IsNaN(t.Y[i]) {
+			line = &plotter.Line{LineStyle: lineStyle(t.Group)}
+			continue
+		}
+		if len(line.XYs) == 0 {
+			out = append(out, line)
+		}
+		line.XYs = append(line.XYs, plotter.XY{X: t.X[i], Y: t.Y[i]})
+	}
+	return out
+}
+
+// bandPlotter fills between Lo and Hi. A band of one place is a bar.
+func bandPlotter(t figure.Trace, y scale) plot.Plotter {
+	var edge plotter.XYs
+	for i := range t.X {
+		edge = append(edge, plotter.XY{X: t.X[i], Y: y.limit(t.Hi[i])})
+	}
+	for i := len(t.X) - 1; i >= 0; i-- {
+		edge = append(edge, plotter.XY{X: t.X[i], Y: y.limit(t.Lo[i])})
+	}
+	if len(edge) == 2 {
+		return &plotter.Line{XYs: edge, LineStyle: draw.LineStyle{Color: wash(t.Group), Width: 4}}
+	}
+	return &plotter.Polygon{XYs: []plotter.XYs{edge}, Color: wash(t.Group)}
+}
+
+// pointPlotters draws points over their error bars. A bar that leaves the panel has no cap there.
+func pointPlotters(t figure.Trace, y scale) []plot.Plotter {
+	points := &plotter.Scatter{GlyphStyle: glyphStyle(t.Group)}
+	bars := &plotter.YErrorBars{LineStyle: draw.LineStyle{Color: hue(t.Group), Width: 0.6}, CapWidth: 2 * points.Radius}
+	for i := range t.X {
+		if math.IsNaN(t.Y[i]) {
+			continue
+		}
+		at := plotter.XY{X: t.X[i], Y: t.Y[i]}
+		points.XYs = append(points.XYs, at)
+		if t.Lo != nil && t.Lo[i] < t.Hi[i] {
+			low, high := at.Y-y.limit(t.Lo[i]), y.limit(t.Hi[i])-at.Y
+			if y.Log {
+				low = math.Min(low, at.Y*(1-1e-12)) // at.Y − low must not round to zero
 			}
-			if t.Kind != figure.Band && i < len(t.Y) {
-				main = append(main, t.Y[i])
-			}
-			if i < len(t.Lo) && i < len(t.Hi) {
-				ends = append(ends, t.Lo[i], t.Hi[i])
+			bars.XYs = append(bars.XYs, at)
+			bars.YErrors = append(bars.YErrors, struct{ Low, High float64 }{math.Max(low, 0), math.Max(high, 0)})
+		}
+	}
+	return []plot.Plotter{bars, points}
+}
+
+// markPlotters draws the interval of a mark as an area, and a dashed line.
+func markPlotters(m figure.Mark, x, y scale) []plot.Plotter {
+	var out []plot.Plotter
+	if m.Lo < m.Hi {
+		lo, hi := x.limit(m.Lo), x.limit(m.Hi)
+		out = append(out, &plotter.Polygon{Color: wash(6),
+			XYs: []plotter.XYs{{{X: lo, Y: y.lo}, {X: lo, Y: y.hi}, {X: hi, Y: y.hi}, {X: hi, Y: y.lo}}}})
+	}
+	return append(out, &plotter.Line{XYs: plotter.XYs{{X: m.X, Y: y.lo}, {X: m.X, Y: y.hi}},
+		LineStyle: draw.LineStyle{Color: faint, Width: 0.8, Dashes: []vg.Length{3, 2}}})
+}
+
+// markLabels puts the labels of marks above the panel. A label that would touch another goes into the row above it; one that
+// finds no room is left out. A label reaches as far to the left of its mark as the mark stands from the left end of the panel,
+// in shares of both, so that none leaves the panel.
+func markLabels(marks []figure.Mark, x, y scale) []plot.Plotter {
+	const width = pageWidth - 80 // or a little less: what the numbers of the Y axis leave of the page
+	var rows [maxMarkRows]plotter.Labels
+	var ends [maxMarkRows]vg.Length
+	for _, m := range marks {
+		style := smallStyle()
+		share := x.share(m.X)
+		style.Color, style.XAlign = faint, text.XAlignment(-share)
+		label := clip(m.Label, style, pageWidth/2)
+		left := vg.Length(share) * (width - style.Width(label))
+		for i := range rows {
+			if r := &rows[i]; label != "" && (len(r.XYs) == 0 || ends[i]+6 <= left) {
+				r.XYs, r.Labels = append(r.XYs, plotter.XY{X: m.X, Y: y.hi}), append(r.Labels, label)
+				r.TextStyle, r.Offset.Y = append(r.TextStyle, style), 4+vg.Length(i)*markLine
+				ends[i] = left + style.Width(label)
+				break
 			}
 		}
 	}
-	return main, ends
-}
-
-// given reports whether number i of t is meant to be seen: NaN is a gap.
-func given(t figure.Trace, i int) bool {
-	if t.Kind == figure.Band {
-		return i < len(t.Lo) && i < len(t.Hi) && t.Lo[i] == t.Lo[i] && t.Hi[i] == t.Hi[i]
+	var out []plot.Plotter
+	for i := range rows {
+		if len(rows[i].XYs) > 0 {
+			out = append(out, &rows[i])
+		}
 	}
-	return i < len(t.Y) && t.Y[i] == t.Y[i]
-}
-
-// hasPlace reports whether number i of t has a place on the axes of f.
-func hasPlace(f figure.Figure, t figure.Trace, i int) bool {
-	if !given(t, i) || !drawable(f.X, t.X[i]) {
-		return false
-	}
-	if t.Kind == figure.Band {
-		return drawable(f.Y, t.Hi[i])
-	}
-	return drawable(f.Y, t.Y[i])
+	return out
 }

@@ -31,7 +31,8 @@ func anyAxis() *rapid.Generator[figure.Axis] {
 
 func anyTraces() *rapid.Generator[[]figure.Trace] {
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) figure.Trace {
-		numbers := rapid.SliceOfN(anyNumber(), 0, 6)
+		n := rapid.IntRange(0, 6).Draw(t, "n")
+		numbers := rapid.SliceOfN(anyNumber(), n, n)
 		return figure.Trace{Name: anyText().Draw(t, "trace"), Group: rapid.Int().Draw(t, "group"),
 			Kind: rapid.SampledFrom([]string{figure.Points, figure.Line, figure.Band, "odd"}).Draw(t, "kind"),
 			X:    numbers.Draw(t, "x"), Y: numbers.Draw(t, "y"), Lo: numbers.Draw(t, "lo"), Hi: numbers.Draw(t, "hi")}
@@ -66,6 +67,7 @@ func anyFigure() *rapid.Generator[figure.Figure] {
 		if rapid.IntRange(0, 3).Draw(t, "heat") == 0 {
 			f.Heat = anyHeat().Draw(t, "matrix")
 		}
+		figure.Settle(&f)
 		return f
 	})
 }

@@ -1,6 +1,7 @@
 package draw
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -81,7 +82,7 @@ func TestScale(t *testing.T) {
 	if at := (plot.LinearScale{}).Normalize(s.lo, s.hi, 5); at < 0.4 || at > 0.6 || len(all) == 0 {
 		t.Errorf("single number: %+v, %v", s, all)
 	}
-	if s := newScale(figure.Axis{Log: true}, []float64{-1, 0}, nil); !s.empty {
+	if s := newScale(figure.Axis{Log: true}, []float64{math.NaN()}, nil); !s.empty {
 		t.Errorf("nothing drawable: %+v", s)
 	}
 	if s := newScale(y, []float64{0, 3, 10}, nil).fromZero(); s.lo != 0 {

@@ -167,4 +167,5 @@ func slug(s string) string {
 	return cmp.Or(strings.Join(words, "-"), "figure")
 }
 
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+// finite reports whether v is a number that can be drawn: sums of numbers beyond 1e100 may not be.
+func finite(v float64) bool { return math.Abs(v) <= 1e100 }

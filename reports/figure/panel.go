@@ -152,7 +152,7 @@ func (p *panel) figure(raws *quantiler) (Figure, bool) {
 	if p.below {
 		fig.Below = p.residuals()
 	}
-	settle(&fig)
+	Settle(&fig)
 	return fig, len(fig.Traces) > 0
 }
 

@@ -22,7 +22,7 @@ func Timeline(s Series) Figure {
 	f.Traces = append(r.lines(levels, s.Unit), r.points(s)...)
 	f.Marks = r.marks(s)
 	f.Says = r.says(s, levels)
-	settle(&f)
+	Settle(&f)
 	return f
 }
 

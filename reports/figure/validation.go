@@ -44,7 +44,7 @@ func validation(in []fit.Validation) []Figure {
 	for i, name := range patterns {
 		f.Traces = append(f.Traces, patternTrace(name, i+1, rows))
 	}
-	settle(&f)
+	Settle(&f)
 	return []Figure{f}
 }
 
