@@ -9,6 +9,7 @@ import (
 
 	"calib/fit"
 	"calib/internal/units"
+	"calib/reports"
 	"calib/reports/figure"
 	"calib/reports/html"
 )
@@ -112,8 +113,9 @@ func (c historyChange) sentence() string {
 
 // changeTable lists changes, newest first.
 func changeTable(all []historyChange) html.Table {
-	t := html.Table{Title: "Changes", Right: []bool{false, false, false, true, true, true, false, true},
-		Header: []string{"run", "started (UTC)", "metric", "before", "after", "change", "for the", "p", "known"}}
+	const text, number = reports.KindText, reports.KindNumber
+	t := html.Table{Title: "Changes", Grid: reports.Grid{Kinds: []reports.Kind{text, text, text, number, number, number, text, number},
+		Header: []string{"run", "started (UTC)", "metric", "before", "after", "change", "for the", "p", "known"}}}
 	if len(all) > changesShown {
 		t.Title = fmt.Sprintf("Changes, the newest %d of %d", changesShown, len(all))
 		all = all[:changesShown]

@@ -68,12 +68,6 @@ func (d *document) parameters(p *fit.Params) {
 	}
 	t := tableOf(reports.ParametersOf(p))
 	t.Title = "Parameters"
-	const symbol, status, bound = 0, 4, 3
-	for _, r := range t.Rows {
-		r[symbol].Class += " symbol"
-		r[status].Class += " status " + class(r[status].Text)
-		r[bound].Class += " nowrap"
-	}
 	t.Says = reports.WithoutValueOf(p)
 	var sources []string
 	for _, g := range reports.SourcesOf(p) {
@@ -81,17 +75,6 @@ func (d *document) parameters(p *fit.Params) {
 	}
 	t.More = &more{Summary: "Where each parameter comes from", Items: sources}
 	d.Opening = append(d.Opening, t)
-}
-
-// class is the style of a status.
-func class(status string) string {
-	switch status {
-	case fit.StatusOK:
-		return "ok"
-	case fit.StatusUnidentifiable, fit.StatusBound:
-		return "open"
-	}
-	return "other"
 }
 
 func (d *document) findings(p *fit.Params) {
@@ -105,7 +88,8 @@ func (d *document) functions(p *fit.Params) {
 	if len(all) == 0 {
 		return
 	}
-	g := reports.Grid{Header: []string{"function", "what it is, and its form", "coefficients, with 95% intervals", "holds for", "source"}}
+	g := reports.Grid{Header: []string{"function", "what it is, and its form", "coefficients, with 95% intervals", "holds for", "source"},
+		Kinds: []reports.Kind{reports.KindSymbol, reports.KindForm, reports.KindLines, reports.KindBreaks}}
 	for _, f := range all {
 		coeff := make([]string, len(f.Coeff))
 		for i, c := range f.Coeff {
@@ -114,11 +98,7 @@ func (d *document) functions(p *fit.Params) {
 		g.Rows = append(g.Rows, []string{f.Name, f.Label + "\n" + f.Form + " [" + f.Unit + "]", strings.Join(coeff, "\n"), strings.ReplaceAll(f.Domain, ", ", ",\n"),
 			f.Source})
 	}
-	t := tableOf(g)
-	for _, r := range t.Rows {
-		r[0].Class, r[1].Class, r[2].Class, r[3].Class = "symbol", "form", "lines", "breaks"
-	}
-	d.add(section{Title: "Functions", Tables: []table{t}})
+	d.add(section{Title: "Functions", Tables: []table{tableOf(g)}})
 }
 
 func (d *document) pairs(p *fit.Params, links []figure.Figure) {
@@ -199,13 +179,7 @@ func (d *document) files(p *fit.Params, dir string) {
 		return
 	}
 	files, next := reports.FilesOf(p, dir)
-	s := section{Title: "Files and next steps", Tables: []table{tableOf(files), tableOf(next)}}
-	for _, t := range s.Tables {
-		for _, r := range t.Rows {
-			r[0].Class = "code"
-		}
-	}
-	d.add(s)
+	d.add(section{Title: "Files and next steps", Tables: []table{tableOf(files), tableOf(next)}})
 }
 
 // folded shows the first n of all, and folds the rest.

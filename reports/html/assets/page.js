@@ -83,7 +83,7 @@
       cells.forEach((c, i) => {
         const cell = document.createElement(kind);
         cell.textContent = c;
-        if (i >= from) cell.className = "right nowrap";
+        if (i >= from) cell.className = "number";
         tr.append(cell);
       });
     };
