@@ -198,7 +198,7 @@ func TestFigureData(t *testing.T) {
 		t.Fatalf("not JSON: %s", s)
 	}
 	for _, want := range []string{`"x":[1,0.3333333333,null,1750086400]`, `"y":[null,null,0,1e-12]`, `"marks":[{"x":null,"label":"m"}]`,
-		`{"name":"","unit":"B/s","si":true}`, `{"name":"","unit":"packets"}`} {
+		`{"name":"","unit":"B/s","multiples":[[1000000000,"GB/s"],[1000000,"MB/s"],`, `{"name":"","unit":"packets","multiples":[[1,"packets"]]}`} {
 		if !strings.Contains(string(s), want) {
 			t.Errorf("%s is not in %s", want, s)
 		}
