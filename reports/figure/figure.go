@@ -6,10 +6,12 @@ import (
 	"calib/fit"
 )
 
-// What the fits say of their plots, as a figure takes it over.
+// What the fits say of their plots, as figures take it over.
 type (
-	Axis = fit.Axis
-	Mark = fit.Mark
+	Axis  = fit.Axis
+	Mark  = fit.Mark
+	curve = fit.Curve
+	point = fit.Residual
 )
 
 // UnitTime is the unit of an axis of Unix seconds.

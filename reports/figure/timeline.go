@@ -7,17 +7,42 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
-	"calib/fit"
 	"calib/internal/stats"
 	"calib/internal/units"
 )
 
-// Timeline shows a metric over time, with its levels between change points. The X axis holds Unix seconds with Unit "time".
+// Series is one metric over many runs, in the order of time.
+type Series struct {
+	Name, Link, Label, Unit string
+	Better                  string // as fit.Metric's
+	Runs                    []string
+	At                      []time.Time
+	Y                       []float64
+	Lo, Hi                  []float64 // NaN where a run has no interval; nil where none has
+	Changes                 []Change
+	Known                   []Known
+}
+
+// Change is a change point found: run At is the first of the new level.
+type Change struct {
+	At            int
+	Before, After float64 // medians of the segments
+	P             float64
+}
+
+// Known is an acknowledged change.
+type Known struct {
+	At     int
+	Reason string
+}
+
+// Timeline shows a metric over time, with its levels between change points. The X axis holds Unix seconds with the unit UnitTime.
 func Timeline(s Series) Figure {
 	r := timedRuns(s)
-	f := Figure{ID: seriesID(s), Section: "History", Title: seriesTitle(s), X: fit.Axis{Name: "run", Unit: "time"},
-		Y: fit.Axis{Name: cmp.Or(s.Label, s.Name, "value"), Unit: strings.TrimPrefix(s.Unit, "1")}}
+	f := Figure{ID: seriesID(s), Section: "History", Title: seriesTitle(s), X: Axis{Name: "run", Unit: UnitTime},
+		Y: Axis{Name: cmp.Or(s.Label, s.Name, "value"), Unit: strings.TrimPrefix(s.Unit, "1")}}
 	levels := r.levels()
 	f.Traces = append(r.lines(levels, s.Unit), r.points(s)...)
 	f.Marks = r.marks(s)
@@ -151,8 +176,8 @@ func (s Series) run(i int) string {
 }
 
 // marks are the changes, and the acknowledgements, in the order of time.
-func (r *timed) marks(s Series) []fit.Mark {
-	var out []fit.Mark
+func (r *timed) marks(s Series) []Mark {
+	var out []Mark
 	for k, x := range r.at {
 		c, changed := r.change[k]
 		known, acknowledged := r.known[k]
@@ -164,7 +189,7 @@ func (r *timed) marks(s Series) []fit.Mark {
 			parts = append(parts, strings.TrimSuffix("known: "+known.Reason, ": "))
 		}
 		if len(parts) > 0 {
-			out = append(out, fit.Mark{X: x, Label: strings.Join(parts, "; ")})
+			out = append(out, Mark{X: x, Label: strings.Join(parts, "; ")})
 		}
 	}
 	return out
@@ -182,9 +207,9 @@ func (c Change) words() string {
 // verdict says whether a change is for the better; "" where neither is.
 func (c Change) verdict(better string) string {
 	switch {
-	case better == fit.BetterNeither || c.After == c.Before || !finite(c.After/c.Before):
+	case better == BetterNeither || c.After == c.Before || !finite(c.After/c.Before):
 		return ""
-	case (c.After < c.Before) == (better == fit.BetterLower):
+	case (c.After < c.Before) == (better == BetterLower):
 		return ", for the better"
 	}
 	return ", for the worse"
