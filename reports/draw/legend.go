@@ -14,7 +14,7 @@ import (
 
 const (
 	legendGap     vg.Length = 14
-	maxLegendRows           = 8
+	maxLegendRows int       = 8
 )
 
 // entry is a name in the legend and what is drawn before it.

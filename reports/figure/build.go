@@ -113,7 +113,7 @@ func plainPlots(f *fit.Fit, all []series) []fit.Plot {
 				errors = append(errors, e)
 			}
 		}
-		says := fmt.Sprintf("%s as measured, and as model %s has it", s.name, f.Model)
+		says := fmt.Sprintf("%s as measured, and as fitted by model %s", s.name, f.Model)
 		if len(errors) > 0 {
 			says += fmt.Sprintf(": %.2g%% apart on average", 100*stats.Mean(errors))
 		}

@@ -21,7 +21,7 @@ func validation(in []fit.Validation) []Figure {
 	}
 	slices.SortStableFunc(rows, func(a, b fit.Validation) int { return cmp.Compare(a.Measured, b.Measured) })
 	f := Figure{ID: "validation", Section: "Validation", Title: "Predicted against measured",
-		X: fit.Axis{Name: "measured", Unit: "s", Log: true}, Y: fit.Axis{Name: "predicted", Unit: "s", Log: true}}
+		X: Axis{Name: "measured", Unit: "s", Log: true}, Y: Axis{Name: "predicted", Unit: "s", Log: true}}
 	var patterns []string
 	sum, worst, at := 0.0, -1.0, rows[0]
 	for _, v := range rows {

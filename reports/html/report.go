@@ -10,7 +10,7 @@ import (
 	"calib/reports/figure"
 )
 
-// Up to these numbers a list is shown whole, or open; a matrix of 64 hosts has 4,032 links.
+// How long a list may be to be shown whole; 64 hosts have 4,032 links.
 const (
 	warningsShown = 4
 	pairsShown    = 60
@@ -34,12 +34,12 @@ func report(p *fit.Params, figures []figure.Figure, o Options) *document {
 	d.parameters(p)
 
 	links := take(&figures, func(f figure.Figure) bool { return f.Heat != nil || f.Section == "Pairs" })
-	held := take(&figures, func(f figure.Figure) bool { return f.Section == "Validation" })
+	validated := take(&figures, func(f figure.Figure) bool { return f.Section == "Validation" })
 	d.addFigures(figures)
 	d.findings(p)
 	d.functions(p)
 	d.pairs(p, links)
-	d.validation(p, held)
+	d.validation(p, validated)
 	d.history(o.History)
 	d.quality(p)
 	d.environment(p)
@@ -47,17 +47,10 @@ func report(p *fit.Params, figures []figure.Figure, o Options) *document {
 	return d
 }
 
-// take takes the figures that have a place of their own from the others.
-func take(from *[]figure.Figure, those func(figure.Figure) bool) []figure.Figure {
-	var taken, rest []figure.Figure
-	for _, f := range *from {
-		if those(f) {
-			taken = append(taken, f)
-		} else {
-			rest = append(rest, f)
-		}
-	}
-	*from = rest
+// take removes some figures from the others and returns them.
+func take(from *[]figure.Figure, some func(figure.Figure) bool) []figure.Figure {
+	taken := slices.DeleteFunc(slices.Clone(*from), func(f figure.Figure) bool { return !some(f) })
+	*from = slices.DeleteFunc(slices.Clone(*from), some)
 	return taken
 }
 
@@ -129,8 +122,8 @@ func (d *document) validation(p *fit.Params, figures []figure.Figure) {
 		s.Says = []string{"Patterns that no fit has seen, predicted and then measured."}
 		s.Tables = []table{tableOf(t)}
 	} else {
-		s.Says = []string{"This run holds no communication pattern that was predicted and then measured; the parameters rest on " +
-			"the quality of the fits below."}
+		s.Says = []string{"In this run no communication pattern was predicted and then measured. How far the parameters can be trusted " +
+			"follows from the quality of the fits below alone."}
 	}
 	d.add(s)
 }
