@@ -83,9 +83,9 @@ func (s scale) fromZero() scale {
 // limit brings v so near that it can be drawn, where it lies far outside of the axis.
 func (s scale) limit(v float64) float64 {
 	if s.Log {
-		return math.Min(math.Max(v, s.lo/10), s.hi*10)
+		return math.Min(math.Max(v, s.lo*1e-3), s.hi*1e3)
 	}
-	d := s.hi - s.lo
+	d := 100 * (s.hi - s.lo)
 	return math.Min(math.Max(v, s.lo-d), s.hi+d)
 }
 
