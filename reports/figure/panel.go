@@ -175,22 +175,12 @@ func (m *measured) trace(alone bool) Trace {
 	if alone {
 		t.Name = "measured"
 	}
-	interval, text := false, false
 	for _, r := range m.points {
-		lo, hi := math.Min(r.Lo, r.Measured), math.Max(r.Hi, r.Measured)
 		words := ""
 		if r.N > 0 {
 			words = units.Grouped(int64(r.N)) + " timings"
 		}
-		interval, text = interval || lo < hi, text || words != ""
-		t.X, t.Y, t.Lo, t.Hi = append(t.X, r.X), append(t.Y, r.Measured), append(t.Lo, lo), append(t.Hi, hi)
-		t.Text = append(t.Text, words)
-	}
-	if !interval {
-		t.Lo, t.Hi = nil, nil
-	}
-	if !text {
-		t.Text = nil
+		t.add(r.X, r.Measured, math.Min(r.Lo, r.Measured), math.Max(r.Hi, r.Measured), words)
 	}
 	return t
 }
@@ -233,8 +223,7 @@ func (p *panel) residuals() *Figure {
 				continue
 			}
 			lo, hi := 100*(r.Lo-r.Fitted)/r.Measured, 100*(r.Hi-r.Fitted)/r.Measured
-			t.X, t.Y = append(t.X, r.X), append(t.Y, v)
-			t.Lo, t.Hi = append(t.Lo, math.Min(lo, hi)), append(t.Hi, math.Max(lo, hi))
+			t.add(r.X, v, math.Min(lo, hi), math.Max(lo, hi), "")
 		}
 		if len(t.X) > 0 {
 			out.Traces = append(out.Traces, t)

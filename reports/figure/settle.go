@@ -75,13 +75,22 @@ func gaps(v []float64) {
 	}
 }
 
-// clean makes gaps of what is not finite, and leaves out what has no x, and of bands what has no interval.
+// clean makes gaps of what is not finite, and leaves out what has no x, and of bands what has no interval. Points without any
+// interval or text lose these.
 func (t Trace) clean() Trace {
 	gaps(t.Y)
+	interval := false
 	for i := range t.Y {
 		if t.Lo != nil && !(finite(t.Lo[i]) && finite(t.Hi[i]) && t.Lo[i] <= t.Hi[i]) {
 			t.Lo[i], t.Hi[i] = math.NaN(), math.NaN()
 		}
+		interval = interval || t.Lo != nil && t.Lo[i] < t.Hi[i]
+	}
+	if t.Kind == Points && !interval {
+		t.Lo, t.Hi = nil, nil
+	}
+	if !slices.ContainsFunc(t.Text, func(s string) bool { return s != "" }) {
+		t.Text = nil
 	}
 	return t.where(func(i int) bool { return finite(t.X[i]) && (t.Kind != Band || finite(t.Lo[i])) })
 }
@@ -113,6 +122,11 @@ func leastPositive(traces []Trace) float64 {
 		}
 	}
 	return least
+}
+
+// add appends a point.
+func (t *Trace) add(x, y, lo, hi float64, text string) {
+	t.X, t.Y, t.Lo, t.Hi, t.Text = append(t.X, x), append(t.Y, y), append(t.Lo, lo), append(t.Hi, hi), append(t.Text, text)
 }
 
 // where keeps some of the points of t.

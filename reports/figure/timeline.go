@@ -163,14 +163,8 @@ func levelLines(levels []level, unit string) []Trace {
 
 func runPoints(runs []run, s Series) Trace {
 	t := Trace{Name: cmp.Or(s.Name, "value"), Kind: Points}
-	some := false
 	for _, r := range runs {
-		some = some || finite(r.lo)
-		t.X, t.Y, t.Lo, t.Hi = append(t.X, r.seconds()), append(t.Y, r.y), append(t.Lo, r.lo), append(t.Hi, r.hi)
-		t.Text = append(t.Text, strings.TrimSpace(r.name+" "+units.Format(r.y, s.Unit)))
-	}
-	if !some {
-		t.Lo, t.Hi = nil, nil
+		t.add(r.seconds(), r.y, r.lo, r.hi, strings.TrimSpace(r.name+" "+units.Format(r.y, s.Unit)))
 	}
 	return t
 }
