@@ -94,19 +94,14 @@ func (m *matrix) worst(row, col int) float64 {
 	return worst
 }
 
-// Dims, Z, X and Y make it a plotter.GridXYZ. Z is the logarithm on a logarithmic scale.
+// Dims, Z, X and Y make it a plotter.GridXYZ. Z is how far along the scale of colours a number lies, from 0 to 1.
 func (m *matrix) Dims() (c, r int)   { return m.cols, len(m.cells) }
 func (m *matrix) X(c int) float64    { return float64(c) }
 func (m *matrix) Y(r int) float64    { return float64(r) }
-func (m *matrix) Z(c, r int) float64 { return m.shown(m.cells[len(m.cells)-1-r][c]) }
+func (m *matrix) Z(c, r int) float64 { return m.share(m.cells[len(m.cells)-1-r][c]) }
 
-// shown is v on the scale of colours.
-func (m *matrix) shown(v float64) float64 {
-	if m.scale.Log {
-		return math.Log10(v)
-	}
-	return v
-}
+// share is how far along the scale of colours v lies.
+func (m *matrix) share(v float64) float64 { return math.Min(math.Max(m.scale.share(v), 0), 1) }
 
 // words is v as a cell shows it, in the unit of the scale and with the digits that tell cells apart.
 func (m *matrix) words(v float64) string {
@@ -162,7 +157,7 @@ func (m *matrix) tiles(to, from string) ([]*tile, error) {
 	if m.scale.empty || len(m.cells) == 0 || m.cols == 0 {
 		return []*tile{m.cellTile(to, from, nothingToShow{})}, nil
 	}
-	colours, err := cellColours(m.shown(m.scale.lo), m.shown(m.scale.hi), m.Better == figure.BetterHigher)
+	colours, err := cellColours(m.Better == figure.BetterHigher)
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +166,7 @@ func (m *matrix) tiles(to, from string) ([]*tile, error) {
 		return nil, err
 	}
 	heat := plotter.NewHeatMap(m, colours.Palette(256))
-	heat.Min, heat.Max, heat.NaN = colours.Min(), colours.Max(), emptyGrey
+	heat.Min, heat.Max, heat.NaN = 0, 1, emptyGrey
 	cells := m.cellTile(to, from, heat, numbers, m.outlines())
 	return []*tile{cells, m.colourTile(colours, cells.size.Y)}, nil
 }
@@ -209,7 +204,7 @@ func (m *matrix) numbers(colours palette.ColorMap) (*plotter.Labels, error) {
 			if math.IsNaN(v) {
 				continue
 			}
-			behind, err := colours.At(m.shown(v))
+			behind, err := colours.At(m.share(v))
 			if err != nil {
 				return nil, fmt.Errorf("colour of %g: %w", v, err)
 			}
@@ -227,10 +222,10 @@ func (m *matrix) colourTile(colours palette.ColorMap, height vg.Length) *tile {
 	p := newPlot()
 	p.Add(&plotter.ColorBar{ColorMap: colours, Vertical: true}, frame{})
 	p.HideX()
-	p.Y.Min, p.Y.Max = colours.Min(), colours.Max()
+	p.Y.Min, p.Y.Max = 0, 1
 	marks, unit := ticks(m.scale.Axis, m.scale.lo, m.scale.hi, 6)
 	for i := range marks {
-		marks[i].Value = m.shown(marks[i].Value)
+		marks[i].Value = m.scale.share(marks[i].Value)
 	}
 	p.Y.Tick.Marker = plot.ConstantTicks(marks)
 	return &tile{Plot: p, size: vg.Point{X: 12, Y: height}, yTitle: unit}

@@ -57,9 +57,9 @@ func glyphStyle(group int) draw.GlyphStyle {
 	return draw.GlyphStyle{Color: hue(group), Radius: 2, Shape: groupShapes[turn(group+group/n, n)]}
 }
 
-// cellColours is the scale of a heat map over lo..hi, dark where it is bad: ColorBrewer's YlGnBu, which keeps its order for
+// cellColours is the scale of a heat map from 0 to 1, dark where it is bad: ColorBrewer's YlGnBu, which keeps its order for
 // the colour-blind and in black and white.
-func cellColours(lo, hi float64, darkIsLow bool) (palette.ColorMap, error) {
+func cellColours(darkIsLow bool) (palette.ColorMap, error) {
 	stops, err := brewer.GetPalette(brewer.TypeSequential, "YlGnBu", 9)
 	if err != nil {
 		return nil, fmt.Errorf("colours of the heat map: %w", err)
@@ -72,8 +72,8 @@ func cellColours(lo, hi float64, darkIsLow bool) (palette.ColorMap, error) {
 	if err != nil {
 		return nil, fmt.Errorf("colours of the heat map: %w", err)
 	}
-	m.SetMin(lo)
-	m.SetMax(hi)
+	m.SetMin(0)
+	m.SetMax(1)
 	if darkIsLow {
 		return m, nil
 	}
