@@ -3,24 +3,26 @@ package units
 import (
 	"math"
 	"strconv"
+	"strings"
 )
 
-// multiple is a multiple of a unit: a factor and its prefix, or the name of the whole.
-type multiple struct {
-	factor float64
-	name   string
+// Multiple is a multiple of a unit: 1e-6 and "µs".
+type Multiple struct {
+	Factor float64
+	Name   string
 }
 
+// decimal has the prefixes alone, binary the whole names.
 var (
-	decimal = []multiple{{1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1, ""}, {1e-3, "m"}, {1e-6, "µ"}, {1e-9, "n"}, {1e-12, "p"}, {1e-15, "f"}}
-	binary  = []multiple{{1 << 40, "TiB"}, {1 << 30, "GiB"}, {1 << 20, "MiB"}, {1 << 10, "KiB"}, {1, "B"}}
+	decimal = []Multiple{{1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1, ""}, {1e-3, "m"}, {1e-6, "µ"}, {1e-9, "n"}, {1e-12, "p"}, {1e-15, "f"}}
+	binary  = []Multiple{{1 << 40, "TiB"}, {1 << 30, "GiB"}, {1 << 20, "MiB"}, {1 << 10, "KiB"}, {1, "B"}}
 )
 
 // largest is the largest multiple that is at most magnitude, which may be short of it by the share slack; the last of all
 // where none is.
-func largest(all []multiple, magnitude, slack float64) multiple {
+func largest(all []Multiple, magnitude, slack float64) Multiple {
 	for _, m := range all {
-		if magnitude >= m.factor*(1-slack) {
+		if magnitude >= m.Factor*(1-slack) {
 			return m
 		}
 	}
@@ -48,13 +50,33 @@ func Scale(unit string, magnitude float64) (factor float64, name string) {
 		return 1, unit
 	}
 	m := largest(decimal, magnitude, 1e-9)
-	return m.factor, m.name + unit
+	return m.Factor, m.Name + unit
 }
 
-// ScaleBytes is Scale for sizes in powers of 1024, from B to TiB.
-func ScaleBytes(magnitude float64) (factor float64, name string) {
-	m := largest(binary, magnitude, 0)
-	return m.factor, m.name
+// Multiples lists the multiples in which an axis shows numbers of a unit, the largest first. Bytes take powers of 1024, and
+// seconds nothing above themselves: nobody says kilosecond. A unit without prefixes has the one multiple 1.
+func Multiples(unit string) []Multiple {
+	switch {
+	case unit == "1":
+		return []Multiple{{1, ""}}
+	case !Prefixed(unit):
+		return []Multiple{{1, unit}}
+	case unit == "B":
+		return binary
+	}
+	var out []Multiple
+	for _, m := range decimal {
+		if m.Factor <= 1 || !strings.HasPrefix(unit, "s") {
+			out = append(out, Multiple{m.Factor, m.Name + unit})
+		}
+	}
+	return out
+}
+
+// ScaleAxis is Scale by the Multiples of a unit: 1024 and "KiB" for 5000 of "B".
+func ScaleAxis(unit string, magnitude float64) (factor float64, name string) {
+	m := largest(Multiples(unit), math.Abs(magnitude), 0)
+	return m.Factor, m.Name
 }
 
 // Format prints v with the SI prefix that leaves one to three digits before the point: Format(3.456e-4, "s") is
@@ -75,5 +97,5 @@ func Format(v float64, unit string) string {
 		return strconv.FormatFloat(v, 'g', 4, 64) + " " + unit
 	}
 	m := largest(decimal, math.Abs(v), 5e-5) // 999.95 and more is printed as 1000
-	return strconv.FormatFloat(v/m.factor, 'g', 4, 64) + " " + m.name + unit
+	return strconv.FormatFloat(v/m.Factor, 'g', 4, 64) + " " + m.Name + unit
 }

@@ -38,7 +38,7 @@ const (
 
 // String prints b exactly where it is a whole binary multiple, and with three digits elsewhere.
 func (b Bytes) String() string {
-	scale, name := ScaleBytes(min(float64(b), float64(GiB))) // ParseBytes reads no larger unit
+	scale, name := ScaleAxis("B", min(float64(b), float64(GiB))) // ParseBytes reads no larger unit
 	switch v := float64(b) / scale; {
 	case b%Bytes(scale) == 0:
 		return fmt.Sprintf("%d%s", b/Bytes(scale), name)

@@ -79,8 +79,8 @@ func TestScale(t *testing.T) {
 		}
 	}
 	for magnitude, want := range map[float64]string{0: "B", 1023: "B", 1024: "KiB", 5 << 30: "GiB", 1 << 50: "TiB"} {
-		if _, name := ScaleBytes(magnitude); name != want {
-			t.Errorf("ScaleBytes(%g) = %q, want %q", magnitude, name, want)
+		if _, name := ScaleAxis("B", magnitude); name != want {
+			t.Errorf("ScaleAxis(B, %g) = %q, want %q", magnitude, name, want)
 		}
 	}
 }

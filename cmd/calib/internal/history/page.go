@@ -11,6 +11,7 @@ import (
 	"calib/cmd/calib/internal/command"
 	"calib/fit/params"
 	"calib/internal/units"
+	"calib/reports"
 	"calib/reports/figure"
 	"calib/reports/html"
 )
@@ -114,8 +115,9 @@ func (c change) sentence() string {
 
 // changeTable lists changes, newest first.
 func changeTable(all []change) html.Table {
-	t := html.Table{Title: "Changes", Right: []bool{false, false, false, true, true, true, false, true},
-		Header: []string{"run", "started (UTC)", "metric", "before", "after", "change", "for the", "p", "known"}}
+	const text, number = reports.KindText, reports.KindNumber
+	t := html.Table{Title: "Changes", Grid: reports.Grid{Kinds: []reports.Kind{text, text, text, number, number, number, text, number},
+		Header: []string{"run", "started (UTC)", "metric", "before", "after", "change", "for the", "p", "known"}}}
 	if len(all) > changesListed {
 		t.Title = fmt.Sprintf("Changes, the newest %d of %d", changesListed, len(all))
 		all = all[:changesListed]
