@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"calib/internal/units"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -8,8 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"calib/internal/units"
 
 	"github.com/goccy/go-yaml"
 )
@@ -90,7 +89,7 @@ func (p *Plan) UnmarshalJSON(text []byte) error {
 
 func (p Plan) file() planFile {
 	f := planFile{
-		Name: p.Name, Experiments: p.Experiments, AllPairs: p.Limits.AllPairs, Effort: p.Limits.Effort,
+		Name: p.Name, Experiments: p.Experiments, AllPairs: p.Limits.AllPairs, Effort: float64(p.Limits.Effort),
 		Rounds: p.Rounds, Target: p.Target, Budget: time.Duration(p.Budget).String(), Isolate: p.Isolate, Seed: p.Seed,
 	}
 	var sizes []string
@@ -106,7 +105,7 @@ func (p Plan) file() planFile {
 
 func (f planFile) plan() (Plan, error) {
 	p := Plan{
-		Name: f.Name, Experiments: f.Experiments, Limits: Limits{AllPairs: f.AllPairs, Effort: f.Effort},
+		Name: f.Name, Experiments: f.Experiments, Limits: Limits{AllPairs: f.AllPairs, Effort: Effort(f.Effort)},
 		Rounds: f.Rounds, Target: f.Target, Isolate: f.Isolate, Seed: f.Seed,
 	}
 	var err error

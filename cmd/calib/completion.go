@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"calib/bench"
+	"calib/bench/experiments"
 	"calib/internal/importer"
 	"calib/internal/netspec"
 	"calib/reports"
@@ -193,7 +194,7 @@ func flagValues(f cli.Flag, typed string) (string, []candidate) {
 	case "only":
 		before := typed[:strings.LastIndex(typed, ",")+1]
 		var out []candidate
-		for _, e := range bench.Experiments {
+		for _, e := range experiments.All {
 			out = append(out, candidate{before + e.Name(), ""})
 		}
 		return completeWords, out

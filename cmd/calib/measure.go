@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"calib/bench"
+	"calib/bench/experiments"
 	"calib/internal/coord"
 	"calib/internal/dataset"
 	"calib/internal/environ"
@@ -236,7 +237,7 @@ func (j *job) prepare(ctx context.Context, cl *cluster, s *bench.Schedule) error
 // slotDeadline bounds a slot: what it sends at 100 kB/s, a hundredth of a second a message, and time to begin.
 func slotDeadline(s *bench.Schedule, slot bench.Slot) units.Nanos {
 	d := 30 * units.Second
-	e, ok := bench.Lookup(slot.Exp)
+	e, ok := experiments.Lookup(slot.Exp)
 	if !ok {
 		return d
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"calib/bench"
+	"calib/bench/experiments"
 	"calib/internal/units"
 	"calib/reports"
 )
@@ -45,7 +46,7 @@ func planOf(c *cli.Context) (bench.Plan, error) {
 		}
 		p.Seed = binary.LittleEndian.Uint64(b[:]) >> 11 // exact as a JSON number everywhere
 	}
-	if err := p.Validate(bench.Experiments); err != nil {
+	if err := p.Validate(experiments.All); err != nil {
 		return p, withCode(exitUsage, err)
 	}
 	return p, nil
@@ -66,7 +67,7 @@ func socketOf(c *cli.Context) (k bench.Socket, err error) {
 }
 
 func scheduleOf(p bench.Plan, hosts int) (*bench.Schedule, error) {
-	s, err := bench.NewSchedule(p, hosts, bench.Experiments)
+	s, err := bench.NewSchedule(p, hosts, experiments.All)
 	if errors.Is(err, bench.ErrPlan) || errors.Is(err, bench.ErrNothing) {
 		return nil, withCode(exitUsage, err)
 	}
@@ -81,13 +82,13 @@ func forecast(s *bench.Schedule) (reports.Plan, error) {
 		MinutesLo: f.Min.Seconds() / 60, MinutesHi: f.Max.Seconds() / 60,
 		BytesPerLink: f.LinkBytes * units.Bytes(f.MaxRounds),
 	}
-	for _, e := range bench.Experiments {
+	for _, e := range experiments.All {
 		p := s.Plan
 		if len(p.Experiments) > 0 && !slices.Contains(p.Experiments, e.Name()) {
 			continue
 		}
 		p.Experiments = []string{e.Name()}
-		one, err := bench.NewSchedule(p, s.Limits.Hosts, bench.Experiments)
+		one, err := bench.NewSchedule(p, s.Limits.Hosts, experiments.All)
 		if errors.Is(err, bench.ErrNothing) {
 			continue
 		}
