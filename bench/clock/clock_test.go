@@ -34,11 +34,11 @@ func TestClockCost(t *testing.T) {
 		}
 		for _, ns := range line.NS {
 			switch line.Phase {
-			case "cost":
+			case names.PhaseCost:
 				if got := float64(ns) / line.Aux[names.AuxCalls]; math.Abs(got-37) > 0.1 {
 					t.Errorf("a reading costs %g ns, want 37", got)
 				}
-			case "step":
+			case names.PhaseStep:
 				if ns != 64 {
 					t.Errorf("a step of %d ns, want 64", ns)
 				}
@@ -64,7 +64,7 @@ func TestClockOffset(t *testing.T) {
 	zero, zeroPPM := n.Clock(0)
 	for _, pair := range [][]int{{0, 1}, {0, 2}} {
 		lines := clockLines(t, n, [][]int{pair}, 2)
-		if len(lines) != 1 || lines[0].Phase != "offset" || len(lines[0].NS) != 2 {
+		if len(lines) != 1 || lines[0].Phase != names.PhaseOffset || len(lines[0].NS) != 2 {
 			t.Fatalf("got %+v, want one offset line with two times", lines)
 		}
 		offset, ppm := n.Clock(pair[1])

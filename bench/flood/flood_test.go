@@ -41,8 +41,8 @@ func TestFloodArrivals(t *testing.T) {
 				want := burstArrivals(&s, k, c.senders, m)
 				for _, line := range lines {
 					a := line.Aux
-					if got := int(a["received"]); got != want || a["sent"] != float64(k) || a["dropped"] != 0 {
-						t.Errorf("buffer %d, %v: %d of %g arrived, %g dropped, want %d of %d", c.buffer, p, got, a["sent"], a["dropped"], want, k)
+					if got := int(a[names.AuxReceived]); got != want || a[names.AuxSent] != float64(k) || a[names.AuxDropped] != 0 {
+						t.Errorf("buffer %d, %v: %d of %g arrived, %g dropped, want %d of %d", c.buffer, p, got, a[names.AuxSent], a[names.AuxDropped], want, k)
 					}
 					checkFloodLine(t, line, s.Service(s.Medium, m)*1e9)
 				}
@@ -83,7 +83,7 @@ func TestFloodCountsOwnDrops(t *testing.T) {
 	n := sim.New(s, sim.Options{DatagramBuffer: 1, Cost: sim.Cost{Recv: 500 * units.Microsecond}})
 	p := bench.Point{names.FactorBytes: 64, names.FactorPackets: 64, names.FactorSenders: 2}
 	for _, line := range benchtest.IncastLines(t, Experiment{}, n, p, 1, names.PhaseFlood, nil) {
-		if a := line.Aux; a["dropped"] <= 0 || a["received"]+a["dropped"] != 64 {
+		if a := line.Aux; a[names.AuxDropped] <= 0 || a[names.AuxReceived]+a[names.AuxDropped] != 64 {
 			t.Errorf("%+v", a)
 		}
 	}

@@ -38,7 +38,7 @@ func TestGapIsTheSendersBlock(t *testing.T) {
 				slot := bench.Slot{Teams: [][]int{{0, 1}}, Points: []bench.Point{p}}
 				lines := 0
 				for _, line := range benchtest.MustRun(t, Experiment{}, sim.New(s, o), slot, effort, nil)[0] {
-					if line.Exp != "gap" {
+					if line.Exp != names.Gap {
 						continue
 					}
 					lines++
@@ -79,7 +79,7 @@ func TestGapSenderBlocks(t *testing.T) {
 		o := sim.Options{SendBuffer: buffer, Cost: sim.Cost{Send: 300, Now: 25}}
 		slot := bench.Slot{Teams: [][]int{{0, 1}}, Points: []bench.Point{p}}
 		for _, line := range benchtest.MustRun(t, Experiment{}, sim.New(*s, o), slot, 1, nil)[0] {
-			if line.Exp != "gap" {
+			if line.Exp != names.Gap {
 				continue
 			}
 			got, there := line.Aux[names.AuxSend]
@@ -98,7 +98,7 @@ func TestGapMerged(t *testing.T) {
 		o := sim.Options{Cost: sim.Cost{Send: 300, Recv: 200, Now: 25}}
 		slot := bench.Slot{Teams: [][]int{{0, 1}}, Points: []bench.Point{p}}
 		for _, line := range benchtest.MustRun(t, Experiment{}, sim.New(s, o), slot, 1, nil)[0] {
-			if line.Exp != "gap" {
+			if line.Exp != names.Gap {
 				continue
 			}
 			want := s.Service(s.Host, s.MSS) / float64(s.MSS) * float64(m) * 1e9

@@ -55,7 +55,7 @@ func TestLoadIsTheOneWayTruth(t *testing.T) {
 	}
 }
 
-func isOffset(l dataset.Sample) bool { return l.Exp != "load" }
+func isOffset(l dataset.Sample) bool { return l.Exp != names.Load }
 
 // Every pair is under way in the whole of the window, and as slow as in the trial the network may be, it holds eight
 // round trips.
