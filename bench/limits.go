@@ -19,6 +19,14 @@ type Limits struct {
 // Thin reports whether a design is to be kept to the essential: the effort is below a half.
 func (l Limits) Thin() bool { return l.Effort > 0 && l.Effort < 0.5 }
 
+// Thinned chooses between the standard part of a design and that of a thin one.
+func Thinned[T any](l Limits, standard, thin T) T {
+	if l.Thin() {
+		return thin
+	}
+	return standard
+}
+
 // SizesOr returns the user's sizes, or an experiment's own, up to MaxBytes.
 func (l Limits) SizesOr(own []units.Bytes) []units.Bytes { return l.SizesUpTo(math.MaxInt64, own) }
 
@@ -73,12 +81,16 @@ const (
 	MaxSegment   = units.Bytes(1448) // largest message that is one segment on Ethernet with TCP time stamps
 )
 
-// PacketSizes and PacketSizesQuick are messages of one segment each. They lie close together where the fixed cost of a
-// packet dominates, and further apart where the bytes do.
+// Packet sizes lie close together where the fixed cost of a packet dominates, and further apart where the bytes do.
 var (
-	PacketSizes      = []units.Bytes{1, 20, 40, 100, 250, 500, 1000, MaxSegment}
-	PacketSizesQuick = []units.Bytes{1, 20, 100, 500, 1000, MaxSegment}
+	packetSizes      = []units.Bytes{1, 20, 40, 100, 250, 500, 1000, MaxSegment}
+	packetSizesQuick = []units.Bytes{1, 20, 100, 500, 1000, MaxSegment}
 )
+
+// PacketSizes are the user's sizes, or the standard ones, of messages of one segment each.
+func (l Limits) PacketSizes() []units.Bytes {
+	return l.SizesUpTo(MaxSegment, Thinned(l, packetSizes, packetSizesQuick))
+}
 
 // WholeSegments is the number of bytes nearest to size that fills its segments, at least one; size where the segment is
 // not known (0).

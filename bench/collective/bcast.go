@@ -41,12 +41,8 @@ func (Bcast) Design(l bench.Limits) []bench.Point {
 	if l.Hosts < 2 {
 		return nil
 	}
-	sizes := bcastSizes
-	if l.Thin() {
-		sizes = bcastSizesQuick
-	}
 	var out []bench.Point
-	for _, m := range l.SizesUpTo(bcastMost, sizes) {
+	for _, m := range l.SizesUpTo(bcastMost, bench.Thinned(l, bcastSizes, bcastSizesQuick)) {
 		out = append(out, bench.Point{names.FactorBytes: int64(m), names.FactorHosts: int64(l.Hosts)})
 	}
 	return out

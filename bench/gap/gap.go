@@ -59,15 +59,11 @@ func (Experiment) Design(l bench.Limits) []bench.Point {
 	if l.Hosts < 2 {
 		return nil
 	}
-	apart, merged := bench.PacketSizes, mergedSizes
-	if l.Thin() {
-		apart, merged = bench.PacketSizesQuick, mergedSizesQuick
-	}
 	var out []bench.Point
-	for _, m := range l.SizesUpTo(bench.MaxSegment, apart) {
+	for _, m := range l.PacketSizes() {
 		out = append(out, bench.Point{names.FactorBytes: int64(m)})
 	}
-	for _, m := range l.SizesUpTo(bench.MaxSegment, merged) {
+	for _, m := range l.SizesUpTo(bench.MaxSegment, bench.Thinned(l, mergedSizes, mergedSizesQuick)) {
 		out = append(out, bench.Point{names.FactorBytes: int64(m), names.FactorMerge: 1})
 	}
 	return out

@@ -55,12 +55,9 @@ func (Experiment) Design(l bench.Limits) []bench.Point {
 		return nil
 	}
 	most := l.Hosts - 1
-	own, streams, counts := sizes, bench.PacketSizes, maxSenders
-	if l.Thin() {
-		own, streams, counts = sizesQuick, bench.PacketSizesQuick, maxSenders/2
-	}
+	own := bench.Thinned(l, sizes, sizesQuick)
 	var out []bench.Point
-	for _, n := range upTo(most, counts) {
+	for _, n := range upTo(most, bench.Thinned(l, maxSenders, maxSenders/2)) {
 		windows := []int{n}
 		if n == most || n == fewSenders {
 			windows = append(upTo(n-1, maxWindows), n)
@@ -76,7 +73,7 @@ func (Experiment) Design(l bench.Limits) []bench.Point {
 			}
 		}
 	}
-	for _, m := range l.SizesUpTo(bench.MaxSegment, streams) {
+	for _, m := range l.PacketSizes() {
 		out = append(out, bench.Point{names.FactorBytes: int64(m), names.FactorSenders: int64(most), names.FactorStream: 1})
 	}
 	return out

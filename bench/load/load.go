@@ -40,13 +40,10 @@ func (Experiment) Name() string { return names.Load }
 
 // Design implements bench.Experiment: every number of pairs, messages of one packet.
 func (Experiment) Design(l bench.Limits) []bench.Point {
-	own := sizes
-	if l.Thin() {
-		own = sizesQuick
-	}
+	own := l.SizesUpTo(bench.MaxSegment, bench.Thinned(l, sizes, sizesQuick))
 	var out []bench.Point
 	for _, n := range bench.PairCounts(l.Hosts) {
-		for _, m := range l.SizesUpTo(bench.MaxSegment, own) {
+		for _, m := range own {
 			out = append(out, bench.Point{names.FactorBytes: int64(m), names.FactorPairs: int64(n)})
 		}
 	}

@@ -54,12 +54,8 @@ func (Experiment) Design(l bench.Limits) []bench.Point {
 	if l.Hosts < 1 {
 		return nil
 	}
-	own := sizes
-	if l.Thin() {
-		own = sizesQuick
-	}
 	var out []bench.Point
-	for _, m := range l.SizesUpTo(mostBytes, own) {
+	for _, m := range l.SizesUpTo(mostBytes, bench.Thinned(l, sizes, sizesQuick)) {
 		for cold := range int64(kinds) {
 			for loop := range int64(2) {
 				if cold != cacheToCache || m <= mostInCache {

@@ -34,13 +34,10 @@ var (
 
 // Design implements bench.Experiment: every n, every burst size, and one stream for each n.
 func (Experiment) Design(l bench.Limits) []bench.Point {
-	own := sizes
-	if l.Thin() {
-		own = sizesQuick
-	}
+	own := l.SizesOr(bench.Thinned(l, sizes, sizesQuick))
 	var out []bench.Point
 	for _, n := range bench.PairCounts(l.Hosts) {
-		for _, x := range l.SizesOr(own) {
+		for _, x := range own {
 			out = append(out, bench.Point{names.FactorBytes: int64(x), names.FactorPairs: int64(n)})
 		}
 		out = append(out, bench.Point{names.FactorPairs: int64(n), names.FactorStream: 1})

@@ -57,9 +57,7 @@ func (Experiment) Teams(l bench.Limits, _ bench.Point) []bench.Step {
 func (Experiment) Cost(l bench.Limits, p bench.Point) bench.Cost { return bounds(p).Cost(l.Effort) }
 
 func bounds(p bench.Point) roundtrip.Bounds {
-	return roundtrip.Bounds{
-		Bytes: units.Bytes(p[names.FactorBytes]), Sends: 1, Most: roundtrip.MostReps, Least: roundtrip.LeastReps,
-	}
+	return roundtrip.Pings(p[names.FactorBytes], 1, roundtrip.LeastReps)
 }
 
 // Run implements bench.Experiment.

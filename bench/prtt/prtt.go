@@ -54,12 +54,8 @@ func (Experiment) Design(l bench.Limits) []bench.Point {
 	if l.Hosts < 2 {
 		return nil
 	}
-	own := sizes
-	if l.Thin() {
-		own = sizesQuick
-	}
 	var out []bench.Point
-	for _, s := range l.SizesOr(own) {
+	for _, s := range l.SizesOr(bench.Thinned(l, sizes, sizesQuick)) {
 		x := int64(s)
 		out = append(out, bench.Point{names.FactorBytes: x, names.FactorMessages: 1},
 			bench.Point{names.FactorBytes: x, names.FactorMessages: messages})
@@ -88,10 +84,7 @@ func (Experiment) Cost(l bench.Limits, p bench.Point) bench.Cost {
 func waits(p bench.Point) bool { return p[names.FactorSpaced] == 1 || p[names.FactorDelayed] == 1 }
 
 func bounds(p bench.Point) roundtrip.Bounds {
-	b := roundtrip.Bounds{
-		Bytes: units.Bytes(p[names.FactorBytes] * p[names.FactorMessages]), Sends: int(p[names.FactorMessages]),
-		Most: roundtrip.MostReps, Least: roundtrip.LeastReps,
-	}
+	b := roundtrip.Pings(p[names.FactorBytes]*p[names.FactorMessages], p[names.FactorMessages], roundtrip.LeastReps)
 	if waits(p) {
 		b.Most, b.Least = waitingReps, waitingLeast
 	}

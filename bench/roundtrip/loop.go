@@ -50,6 +50,11 @@ const (
 	MostWarm = 10
 )
 
+// Pings are the bounds of a ping-pong of messages of so many bytes, each in so many sends.
+func Pings(bytes, sends int64, least int) Bounds {
+	return Bounds{Bytes: units.Bytes(bytes), Sends: int(sends), Most: MostReps, Least: least}
+}
+
 // reps bounds the repetitions of a batch.
 func (b Bounds) reps(e bench.Effort) int {
 	byBytes := int(min(e.Bytes(batchBytes, 0)/max(b.Bytes, 1), MostReps<<10))

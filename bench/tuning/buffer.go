@@ -52,13 +52,9 @@ func (Buffer) Design(l bench.Limits) []bench.Point {
 	if l.Hosts < 2 {
 		return nil
 	}
-	buffers := socketBuffers
-	if l.Thin() {
-		buffers = socketBuffersQuick
-	}
 	var out []bench.Point
 	for _, m := range l.SizesOr(bufferMessages) {
-		for _, s := range buffers {
+		for _, s := range bench.Thinned(l, socketBuffers, socketBuffersQuick) {
 			out = append(out, bench.Point{names.FactorBytes: int64(m), names.FactorBuffer: int64(s)})
 		}
 	}
@@ -76,10 +72,8 @@ func (Buffer) Cost(l bench.Limits, p bench.Point) bench.Cost {
 	return one.Add(both).Add(both)
 }
 
-func bufferBounds(p bench.Point, sends int) roundtrip.Bounds {
-	return roundtrip.Bounds{
-		Bytes: units.Bytes(p[names.FactorBytes]), Sends: sends, Most: roundtrip.MostReps, Least: bufferLeast,
-	}
+func bufferBounds(p bench.Point, sends int64) roundtrip.Bounds {
+	return roundtrip.Pings(p[names.FactorBytes], sends, bufferLeast)
 }
 
 // Run implements bench.Experiment. Each of its batches is within the group's deadline and at most one deadlock of mostStall.

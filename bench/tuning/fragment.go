@@ -31,10 +31,7 @@ func (Fragment) Design(l bench.Limits) []bench.Point {
 	if l.Hosts < 2 {
 		return nil
 	}
-	step := int64(2)
-	if l.Thin() {
-		step = 4
-	}
+	step := bench.Thinned(l, int64(2), 4)
 	var out []bench.Point
 	for _, size := range l.SizesOr(fragmentSizes) {
 		m := int64(size)
@@ -56,9 +53,7 @@ func (Fragment) Cost(l bench.Limits, p bench.Point) bench.Cost {
 
 func fragmentBounds(p bench.Point) roundtrip.Bounds {
 	m, f := p[names.FactorBytes], p[names.FactorFragment]
-	return roundtrip.Bounds{
-		Bytes: units.Bytes(m), Sends: int((m + f - 1) / f), Most: roundtrip.MostReps, Least: fragmentLeast,
-	}
+	return roundtrip.Pings(m, (m+f-1)/f, fragmentLeast)
 }
 
 // Run implements bench.Experiment.

@@ -86,9 +86,7 @@ func (NoDelay) Cost(l bench.Limits, p bench.Point) bench.Cost {
 }
 
 func nodelayBounds(bytes int64, p bench.Point) roundtrip.Bounds {
-	return roundtrip.Bounds{
-		Bytes: units.Bytes(bytes), Sends: int(p[names.FactorWrites]), Most: roundtrip.MostReps, Least: nodelayLeast,
-	}
+	return roundtrip.Pings(bytes, p[names.FactorWrites], nodelayLeast)
 }
 
 // Run implements bench.Experiment. A batch whose exchanges begin to wait for delayed acknowledgements is cut short.
