@@ -140,7 +140,7 @@ type Task struct {
 	Team   []int // host indices of the team, in rank order
 	Rank   int   // this agent's rank in Team
 	Points []Point
-	Reps   float64 // Limits.Effort
+	Reps   float64 // Limits.Effort, which scales the repetitions
 	// Deadline bounds the whole task; Recv bounds one receive.
 	Deadline units.Nanos
 	Recv     units.Nanos

@@ -22,7 +22,7 @@ type clockOffset struct {
 }
 
 const (
-	offsetBytes = 32
+	offsetNumbers = 4
 	// probeBytes is the length of a probe and of its answer. They are equal, or the difference of their transfer times would
 	// look like an offset.
 	probeBytes = 16
@@ -30,16 +30,15 @@ const (
 
 // SyncCost is the cost of one synchronisation of a pair's clocks.
 func SyncCost() Cost {
-	return Cost{Bytes: syncExchanges*2*probeBytes + 3*offsetBytes, Messages: 2*syncExchanges + 2}
+	return Cost{Bytes: syncExchanges*2*probeBytes + 3*8*offsetNumbers, Messages: 2*syncExchanges + 2}
 }
 
-func (o clockOffset) put(b []byte) {
-	PutNumbers(b, int64(o.At), int64(o.Offset), int64(o.RTT), int64(o.Spread))
+func (o clockOffset) numbers() []int64 {
+	return []int64{int64(o.At), int64(o.Offset), int64(o.RTT), int64(o.Spread)}
 }
 
-func getOffset(b []byte) clockOffset {
-	at := func(i int) units.Nanos { return units.Nanos(GetNumber(b[8*i:])) }
-	return clockOffset{at(0), at(1), at(2), at(3)}
+func offsetOf(n []int64) clockOffset {
+	return clockOffset{units.Nanos(n[0]), units.Nanos(n[1]), units.Nanos(n[2]), units.Nanos(n[3])}
 }
 
 // synchronise measures every rank's clock offset from rank 0's and gives every rank the whole table, by rank. Each rank in
@@ -48,35 +47,37 @@ func getOffset(b []byte) clockOffset {
 // each receive is bounded by the group's deadline.
 func synchronise(g Group) ([]clockOffset, error) {
 	table := make([]clockOffset, g.Size())
-	buf := make([]byte, offsetBytes*g.Size())
-	if g.Rank() == 0 {
-		table[0].At = g.Now()
-		for k := 1; k < g.Size(); k++ {
-			o, err := answerProbes(g, k)
-			if err != nil {
-				return nil, fmt.Errorf("clock offset of rank %d: %w", k, err)
-			}
-			table[k] = o
+	if g.Rank() != 0 {
+		o, err := probe(g)
+		if err != nil {
+			return nil, fmt.Errorf("clock offset: %w", err)
 		}
-		for k, o := range table {
-			o.put(buf[offsetBytes*k:])
+		if err := SendNumbers(g, 0, o.numbers()...); err != nil {
+			return nil, err
 		}
-		return table, Team{G: g}.SendAll(buf)
+		all, err := RecvNumbers(g, 0, offsetNumbers*g.Size())
+		if err != nil {
+			return nil, err
+		}
+		for k := range table {
+			table[k] = offsetOf(all[offsetNumbers*k:])
+		}
+		return table, nil
 	}
-	o, err := probe(g)
-	if err != nil {
-		return nil, fmt.Errorf("clock offset: %w", err)
+	table[0].At = g.Now()
+	all := table[0].numbers()
+	for k := 1; k < g.Size(); k++ {
+		o, err := answerProbes(g, k)
+		if err != nil {
+			return nil, fmt.Errorf("clock offset of rank %d: %w", k, err)
+		}
+		table[k] = o
+		all = append(all, o.numbers()...)
 	}
-	own := make([]byte, offsetBytes)
-	o.put(own)
-	if err := g.Send(0, own); err != nil {
-		return nil, err
-	}
-	if err := g.Recv(0, buf); err != nil {
-		return nil, err
-	}
-	for k := range table {
-		table[k] = getOffset(buf[offsetBytes*k:])
+	for k := 1; k < g.Size(); k++ {
+		if err := SendNumbers(g, k, all...); err != nil {
+			return nil, err
+		}
 	}
 	return table, nil
 }
@@ -94,11 +95,11 @@ func answerProbes(g Group, k int) (clockOffset, error) {
 			return clockOffset{}, err
 		}
 	}
-	var own [offsetBytes]byte
-	if err := g.Recv(k, own[:]); err != nil {
+	own, err := RecvNumbers(g, k, offsetNumbers)
+	if err != nil {
 		return clockOffset{}, err
 	}
-	return getOffset(own[:]), nil
+	return offsetOf(own), nil
 }
 
 // probe is the other rank's side.

@@ -1,13 +1,14 @@
 package bench
 
 import (
-	"calib/internal/dataset/names"
-	"calib/internal/units"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
+
+	"calib/internal/dataset/names"
+	"calib/internal/units"
 )
 
 // ErrPlan reports a plan that cannot be run as it stands.
@@ -16,7 +17,7 @@ var ErrPlan = errors.New("plan")
 // DefaultTarget is the relative half-width of a median's 95% interval at which a point stops.
 const DefaultTarget = 0.02
 
-// maxRounds bounds a plan, so that a slip in it does not measure for a year.
+// maxRounds bounds a plan, so that one digit too many in it does not measure for a year.
 const maxRounds = 10_000
 
 // Rounds bound how often every point is measured.

@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"calib/internal/units"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -11,6 +10,8 @@ import (
 	"time"
 
 	"github.com/goccy/go-yaml"
+
+	"calib/internal/units"
 )
 
 // planFile is a plan as people and run.json write it: sizes and times as text. examples/plan.yaml describes the fields.

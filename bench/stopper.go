@@ -1,14 +1,15 @@
 package bench
 
 import (
-	"calib/internal/dataset"
-	"calib/internal/stats"
-	"calib/internal/units"
 	"cmp"
 	"hash/maphash"
 	"maps"
 	"math"
 	"slices"
+
+	"calib/internal/dataset"
+	"calib/internal/stats"
+	"calib/internal/units"
 )
 
 // Why a key stopped.

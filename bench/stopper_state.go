@@ -1,14 +1,71 @@
 package bench
 
 import (
-	"calib/internal/dataset"
-	"calib/internal/stats"
 	"hash/maphash"
 	"maps"
 	"math"
 	"slices"
 	"sort"
+
+	"calib/internal/dataset"
+	"calib/internal/stats"
 )
+
+// teamPoint is one point on one team.
+type teamPoint struct {
+	exp    string
+	team   []int
+	point  Point
+	keys   *timings // the first of a list
+	next   int32    // the next of Stopper.points with the same hash; 0 is none
+	closed bool
+}
+
+// find returns a point on a team. Where there is none it makes one, or returns nil.
+func (t *Stopper) find(exp string, team []int, p Point, create bool) *teamPoint {
+	h := t.hash(exp, team, p)
+	first := t.index[h]
+	for i := first; i != 0; i = t.points[i].next {
+		w := &t.points[i]
+		if w.exp == exp && slices.Equal(w.team, team) && maps.Equal(w.point, p) {
+			return w
+		}
+	}
+	if !create {
+		return nil
+	}
+	t.points = append(t.points, teamPoint{exp: exp, team: team, point: p, next: first})
+	t.index[h] = int32(len(t.points) - 1)
+	return &t.points[len(t.points)-1]
+}
+
+// hash is equal for equal points on equal teams; factors may come in any order.
+func (t *Stopper) hash(exp string, team []int, p Point) uint64 {
+	var h maphash.Hash
+	h.SetSeed(t.seed)
+	h.WriteString(exp)
+	for _, host := range team {
+		maphash.WriteComparable(&h, host)
+	}
+	sum := h.Sum64()
+	for name, v := range p {
+		h.Reset()
+		h.WriteString(name)
+		maphash.WriteComparable(&h, v)
+		sum += h.Sum64()
+	}
+	return sum
+}
+
+// find returns the timings of a phase and ranks, or nil.
+func (w *teamPoint) find(phase string, ranks []int) *timings {
+	for s := w.keys; s != nil; s = s.next {
+		if s.phase == phase && slices.Equal(s.ranks, ranks) {
+			return s
+		}
+	}
+	return nil
+}
 
 // What an interval is made of.
 const (
@@ -108,60 +165,4 @@ func (s *timings) basis() string {
 		return BasisSamples
 	}
 	return BasisRounds
-}
-
-// teamPoint is one point on one team.
-type teamPoint struct {
-	exp    string
-	team   []int
-	point  Point
-	keys   *timings // the first of a list
-	next   int32    // the next of Stopper.points with the same hash; 0 is none
-	closed bool
-}
-
-// find returns a point on a team. Where there is none it makes one, or returns nil.
-func (t *Stopper) find(exp string, team []int, p Point, create bool) *teamPoint {
-	h := t.hash(exp, team, p)
-	first := t.index[h]
-	for i := first; i != 0; i = t.points[i].next {
-		w := &t.points[i]
-		if w.exp == exp && slices.Equal(w.team, team) && maps.Equal(w.point, p) {
-			return w
-		}
-	}
-	if !create {
-		return nil
-	}
-	t.points = append(t.points, teamPoint{exp: exp, team: team, point: p, next: first})
-	t.index[h] = int32(len(t.points) - 1)
-	return &t.points[len(t.points)-1]
-}
-
-// hash is equal for equal points on equal teams; factors may come in any order.
-func (t *Stopper) hash(exp string, team []int, p Point) uint64 {
-	var h maphash.Hash
-	h.SetSeed(t.seed)
-	h.WriteString(exp)
-	for _, host := range team {
-		maphash.WriteComparable(&h, host)
-	}
-	sum := h.Sum64()
-	for name, v := range p {
-		h.Reset()
-		h.WriteString(name)
-		maphash.WriteComparable(&h, v)
-		sum += h.Sum64()
-	}
-	return sum
-}
-
-// find returns the timings of a phase and ranks, or nil.
-func (w *teamPoint) find(phase string, ranks []int) *timings {
-	for s := w.keys; s != nil; s = s.next {
-		if s.phase == phase && slices.Equal(s.ranks, ranks) {
-			return s
-		}
-	}
-	return nil
 }

@@ -105,16 +105,16 @@ func TestRepetitionsDoNotAllocate(t *testing.T) {
 
 var errDied = errors.New("died")
 
-// mortal fails at its n-th message: it either leaves, or falls silent for longer than any deadline. And it ends, hard, a
+// dying fails at its n-th message: it either leaves, or falls silent for longer than any deadline. And it ends, hard, a
 // rank that goes on calling after a hundred errors.
-type mortal struct {
+type dying struct {
 	bench.Group
 	left   int // messages until death; negative is never
 	silent bool
 	errors int
 }
 
-func (m *mortal) note(err error) error {
+func (m *dying) note(err error) error {
 	if err != nil {
 		if m.errors++; m.errors > 100 {
 			runtime.Goexit()
@@ -123,7 +123,7 @@ func (m *mortal) note(err error) error {
 	return err
 }
 
-func (m *mortal) die() error {
+func (m *dying) die() error {
 	if m.left != 0 {
 		m.left--
 		return nil
@@ -134,14 +134,14 @@ func (m *mortal) die() error {
 	return m.note(errors.Join(m.Group.(io.Closer).Close(), errDied))
 }
 
-func (m *mortal) Send(to int, b []byte) error {
+func (m *dying) Send(to int, b []byte) error {
 	if err := m.die(); err != nil {
 		return err
 	}
 	return m.note(m.Group.Send(to, b))
 }
 
-func (m *mortal) Recv(from int, b []byte) error {
+func (m *dying) Recv(from int, b []byte) error {
 	if err := m.die(); err != nil {
 		return err
 	}
@@ -164,7 +164,7 @@ func TestPeerDies(t *testing.T) {
 					for _, at := range []int{0, 1, 13, 24, 26, 31, 60, 200} {
 						for _, silent := range []bool{false, true} {
 							s := bench.Slot{Teams: [][]int{team}, Points: []bench.Point{p}}
-							if err := bury(t, e, hosts, s, float64(l.Effort), victim, at, silent); err != nil {
+							if err := runWithDeath(t, e, hosts, s, float64(l.Effort), victim, at, silent); err != nil {
 								t.Errorf("%s, rank %d of %d ends at message %d (silent %t): %v",
 									p.Key(), victim, len(team), at, silent, err)
 							}
@@ -176,11 +176,11 @@ func TestPeerDies(t *testing.T) {
 	})
 }
 
-func bury(t *testing.T, e bench.Experiment, hosts int, s bench.Slot, effort float64, victim, at int, silent bool) error {
+func runWithDeath(t *testing.T, e bench.Experiment, hosts int, s bench.Slot, effort float64, victim, at int, silent bool) error {
 	n := sim.New(benchtest.Spec(hosts), sim.Options{
 		ClockOffset: units.Second, Deadline: 5 * units.Second, Cost: sim.Cost{Now: 25},
 	})
-	dead := &mortal{left: at, silent: silent}
+	dead := &dying{left: at, silent: silent}
 	type end struct {
 		rank    int
 		samples []dataset.Sample
@@ -188,7 +188,7 @@ func bury(t *testing.T, e bench.Experiment, hosts int, s bench.Slot, effort floa
 	}
 	ends := make(chan end, len(s.Teams[0]))
 	err := n.Run(s.Teams[0], func(rank int, g *sim.Group) error {
-		m := &mortal{Group: g, left: -1}
+		m := &dying{Group: g, left: -1}
 		if rank == victim {
 			dead.Group = g
 			m = dead
