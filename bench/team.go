@@ -24,7 +24,12 @@ func CheckSize(g Group, want int) error {
 }
 
 // CheckEven reports a team that does not consist of pairs.
-func CheckEven(g Group) error { return CheckSize(g, g.Size()&^1) }
+func CheckEven(g Group) error {
+	if g.Size()%2 != 0 {
+		return fmt.Errorf("team of %d, want pairs", g.Size())
+	}
+	return nil
+}
 
 // Root reports whether this is rank 0.
 func (x Team) Root() bool { return x.G.Rank() == 0 }

@@ -41,9 +41,9 @@ const (
 	// first fill the network, each in a segment of its own, before they queue where they merge.
 	ahead       = 3
 	aheadMerged = 12
-	// slices is into how many intervals the messages of a merged stream are counted: they come in bursts, a segment at a
+	// windowSlices is into how many intervals the messages of a merged stream are counted: they come in bursts, a segment at a
 	// time, so that the interval from one to the next says nothing.
-	slices = 8
+	windowSlices = 8
 	// controlBytes is what the streams of a batch exchange beside their messages: agreements, counters, the end.
 	controlBytes = 256
 )
@@ -143,7 +143,7 @@ func measure(x flow.Stream) error {
 	at, hi := int64(seen.At), int64(clocks.ToLocal(rank, units.Nanos(-firstEnd)))-1
 	part := seen.Between(at+int64(bench.RampShare*float64(hi-at)), hi)
 	if x.P[names.FactorMerge] != 0 {
-		part.Slice(seen.Done, hi, slices)
+		part.Slice(seen.Done, hi, windowSlices)
 	}
 	const parts = 1 << 20 // of a message
 	all, err := x.Sum(int64(part.Chunks * parts))

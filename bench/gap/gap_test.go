@@ -106,7 +106,7 @@ func TestGapMerged(t *testing.T) {
 				t.Errorf("%s: %g ns a message in the window, want %g", p.Key(), got, want)
 			}
 			for _, ns := range line.NS {
-				if math.Abs(float64(ns)/want-1) > 0.02 || len(line.NS) != slices {
+				if math.Abs(float64(ns)/want-1) > 0.02 || len(line.NS) != windowSlices {
 					t.Errorf("%s: %d ns a message in one of %d slices, want %g", p.Key(), ns, len(line.NS), want)
 				}
 			}

@@ -44,21 +44,23 @@ func (x *train) Follow(g bench.Group) (last bool, err error) {
 
 // calls keeps the times of single calls, so many of each exchange, the warm-up's included.
 type calls struct {
-	timed []int64
-	each  int // of an exchange
-	n     int
+	timed []int64 // it has room for all of a batch
+	each  int     // of an exchange
 }
 
-// add keeps one time. There is room for all of a batch.
+func newCalls(each, exchanges int, r *bench.Recorder) calls {
+	return calls{each: each, timed: r.Buffer(each * exchanges)[:0]}
+}
+
+// add keeps one time, while there is room.
 func (c *calls) add(ns int64) {
-	if c.n < len(c.timed) {
-		c.timed[c.n] = ns
-		c.n++
+	if len(c.timed) < cap(c.timed) {
+		c.timed = append(c.timed, ns)
 	}
 }
 
 // last returns the times of the last exchanges.
-func (c *calls) last(exchanges int) []int64 { return c.timed[c.n-min(c.n, exchanges*c.each) : c.n] }
+func (c *calls) last(exchanges int) []int64 { return c.timed[max(0, len(c.timed)-exchanges*c.each):] }
 
 // spacedTrain is PRTT(n,d,s) minus the waits, as the leading rank's clock saw them.
 type spacedTrain struct {
@@ -69,7 +71,7 @@ type spacedTrain struct {
 
 // reserve makes room for the times of a batch.
 func (x *spacedTrain) reserve(b roundtrip.Bounds, r *bench.Recorder) {
-	x.sends = calls{each: x.n, timed: r.Buffer(x.n * b.Room(r.Effort))}
+	x.sends = newCalls(x.n, b.Room(r.Effort), r)
 }
 
 // Lead implements roundtrip.Exchange. A wait begins with the end of a send and ends with the beginning of the next one, so that
@@ -116,8 +118,7 @@ type delayedTrain struct {
 // the clock would delay the reply.
 func (x *delayedTrain) reserve(b roundtrip.Bounds, r *bench.Recorder) {
 	room := b.Room(r.Effort)
-	x.receives = calls{each: x.n - 2, timed: r.Buffer((x.n - 2) * room)}
-	x.waits = calls{each: 1, timed: r.Buffer(room)}
+	x.receives, x.waits = newCalls(x.n-2, room, r), newCalls(1, room, r)
 }
 
 // Follow implements roundtrip.Exchange. As with spacedTrain a message has two readings of the clock, one of them in the wait.
@@ -174,11 +175,11 @@ var errTimes = errors.New("delayed: rank 1 sent another number of times than it 
 
 // sendTimes tells rank 0 what was waited and received in every exchange, and the cost of a reading of the clock.
 func (x *delayedTrain) sendTimes(g bench.Group) error {
-	head := []int64{int64(x.waits.n), int64(x.receives.n), int64(bench.TimerCost(g))}
+	head := []int64{int64(len(x.waits.timed)), int64(len(x.receives.timed)), int64(bench.TimerCost(g))}
 	if err := bench.SendNumbers(g, x.peer, head...); err != nil {
 		return err
 	}
-	return bench.SendNumbers(g, x.peer, slices.Concat(x.waits.timed[:x.waits.n], x.receives.timed[:x.receives.n])...)
+	return bench.SendNumbers(g, x.peer, slices.Concat(x.waits.timed, x.receives.timed)...)
 }
 
 // recvTimes receives them, subtracts the waits of the last exchanges from ns and keeps their receives. It returns the cost
@@ -196,8 +197,8 @@ func (x *delayedTrain) recvTimes(g bench.Group, ns []int64) (clock float64, err 
 	if err != nil {
 		return 0, err
 	}
-	x.waits = calls{timed: w[:waits], each: 1, n: int(waits)}
-	x.receives = calls{timed: w[waits:], each: x.n - 2, n: int(receives)}
+	x.waits = calls{timed: w[:waits], each: 1}
+	x.receives = calls{timed: w[waits:], each: x.n - 2}
 	for i, v := range x.waits.last(len(ns)) {
 		ns[i] -= v
 	}
