@@ -79,15 +79,6 @@ func MustRun(
 	return samples
 }
 
-// Lines runs points on one team and returns what its ranks recorded.
-func Lines(
-	t *testing.T, e bench.Experiment, n *sim.Net, team []int, effort float64, wrap func(bench.Group) bench.Group,
-	points ...bench.Point,
-) []dataset.Sample {
-	t.Helper()
-	return MustRun(t, e, n, bench.Slot{Teams: [][]int{team}, Points: points}, effort, wrap)[0]
-}
-
 // Phase returns the one line of a phase.
 func Phase(t *testing.T, lines []dataset.Sample, phase string) dataset.Sample {
 	t.Helper()
@@ -139,8 +130,9 @@ func IncastLines(
 	wrap func(bench.Group) bench.Group,
 ) []dataset.Sample {
 	t.Helper()
-	team := bench.FirstHosts(int(p[names.FactorSenders]) + 1)[0][0]
-	return slices.DeleteFunc(Lines(t, e, n, team, effort, wrap, p), func(l dataset.Sample) bool { return l.Phase != phase })
+	slot := bench.Slot{Teams: bench.FirstHosts(int(p[names.FactorSenders]) + 1)[0], Points: []bench.Point{p}}
+	lines := MustRun(t, e, n, slot, effort, wrap)[0]
+	return slices.DeleteFunc(lines, func(l dataset.Sample) bool { return l.Phase != phase })
 }
 
 // Queue passes packets of m bytes that reach a server at the given times through it, and returns when they leave. room is

@@ -46,7 +46,7 @@ func (x gatherer) stream() error {
 	if err != nil || !x.Root() {
 		return err
 	}
-	b := seen.Batch(x.Team, names.PhaseArrivals, tcp, seen.FirstEnd())
+	b := seen.Batch(x.Team, names.PhaseArrivals, tcp, seen.FirstEnd)
 	b.Aux[names.AuxMessages] = float64(total)
 	x.R.Add(b)
 	return nil

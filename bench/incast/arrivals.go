@@ -14,11 +14,11 @@ const LeastLength = 10 * units.Millisecond
 // what arrived in each, so that its size does not grow with the rate and the order in which the ranks are read does not
 // matter: stamps of different ranks need not ascend.
 type Arrivals struct {
-	Open int     // senders that have not sent their last message
-	Got  []int64 // bytes by rank, of the root and the senders
+	Open     int         // senders that have not sent their last message
+	Got      []int64     // bytes by rank, of the root and the senders
+	FirstEnd units.Nanos // when the first sender's last message arrived
 
-	message, unit int64       // bytes of a sender's message, and of what is counted
-	ended         units.Nanos // when the first sender's last message arrived
+	message, unit int64 // bytes of a sender's message, and of what is counted
 	total         int64
 	first, last   progress // of all
 
@@ -53,7 +53,7 @@ func (t *Arrivals) Take(from int, b []byte, at units.Nanos) {
 	t.last = progress{max(at, t.last.at), t.total}
 	if t.Got[from]%t.message == 0 && b[len(b)-1] == 1 {
 		if t.Open == len(t.Got)-1 {
-			t.ended = at
+			t.FirstEnd = at
 		}
 		t.Open--
 	}
@@ -69,9 +69,6 @@ func (t *Arrivals) Take(from int, b []byte, at units.Nanos) {
 func (t *Arrivals) Interval() units.Nanos {
 	return units.Nanos(float64(t.last.at-t.first.at) * float64(t.unit) / float64(max(t.unit, t.last.bytes-t.first.bytes)))
 }
-
-// FirstEnd is when the first sender's last message arrived.
-func (t *Arrivals) FirstEnd() units.Nanos { return t.ended }
 
 // End is when the last message of all arrived.
 func (t *Arrivals) End() units.Nanos { return t.last.at }

@@ -33,7 +33,7 @@ func TestArrivalsOrder(t *testing.T) {
 		n := benchtest.Net(benchtest.Spec(3))
 		var b bench.Batch
 		if err := n.Run([]int{0}, func(_ int, g *sim.Group) error {
-			b = in.Batch(Team{Team: bench.Team{G: g}}, "", nil, in.FirstEnd())
+			b = in.Batch(Team{Team: bench.Team{G: g}}, "", nil, in.FirstEnd)
 			return nil
 		}); err != nil {
 			t.Fatal(err)
