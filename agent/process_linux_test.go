@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"calib/bench"
+	"calib/bench/experiments"
 	"calib/internal/dataset"
 	"calib/internal/launch"
 	"calib/internal/plane"
@@ -74,7 +75,7 @@ func (p *pair) run(x bench.Task) (samples [2][]dataset.Sample, errs [2]error) {
 
 func pingpong(t *testing.T) bench.Task {
 	t.Helper()
-	e, ok := bench.Lookup("pingpong")
+	e, ok := experiments.Lookup("pingpong")
 	if !ok {
 		t.Fatal("no pingpong")
 	}

@@ -13,6 +13,7 @@ import (
 
 	"calib/agent/internal/controlv1"
 	"calib/bench"
+	"calib/bench/experiments"
 	"calib/internal/dataset"
 )
 
@@ -20,7 +21,8 @@ import (
 // end of the call and by the end of the lease. run returns when the task has ended, even if the caller is gone, because the
 // agent is not free before.
 func (s *Server) run(ctx context.Context, t bench.Task, out *connect.ServerStream[controlv1.RunEvent]) error {
-	if _, ok := bench.Lookup(t.Exp); !ok {
+	e, ok := experiments.Lookup(t.Exp)
+	if !ok {
 		return fault(kindExperiment, "it has no experiment %q", t.Exp)
 	}
 	lease, done, err := s.begin(ctx, &t)
@@ -35,7 +37,7 @@ func (s *Server) run(ctx context.Context, t bench.Task, out *connect.ServerStrea
 
 	var point atomic.Int32
 	ended := make(chan outcome, 1)
-	go func() { ended <- s.measure(ctx, t, func(i int) { point.Store(int32(i)) }) }()
+	go func() { ended <- s.measure(ctx, e, t, func(i int) { point.Store(int32(i)) }) }()
 	o := s.sendProgress(t, &point, ended, func(e *controlv1.RunEvent) {
 		if err := out.Send(e); err != nil {
 			giveUp(fmt.Errorf("answer the coordinator: %w", err))
@@ -80,7 +82,7 @@ func (s *Server) sendProgress(t bench.Task, point *atomic.Int32, ended <-chan ou
 
 // measure performs a task on a thread of its own. The thread is never unlocked: it ends with the goroutine, and what was
 // set on it (its CPU, its timers) with it.
-func (s *Server) measure(ctx context.Context, t bench.Task, progress func(int)) (o outcome) {
+func (s *Server) measure(ctx context.Context, e bench.Experiment, t bench.Task, progress func(int)) (o outcome) {
 	runtime.LockOSThread()
 	g, err := s.plane.Group(ctx, t.Team, t.Rank, t.Recv)
 	if err != nil {
@@ -97,18 +99,18 @@ func (s *Server) measure(ctx context.Context, t bench.Task, progress func(int)) 
 		return outcome{err: err}
 	}
 	defer restore()
-	return s.attempt(ctx, g, t, progress)
+	return s.attempt(ctx, e, g, t, progress)
 }
 
 // attempt performs the task and turns a panic of an experiment into an error.
-func (s *Server) attempt(ctx context.Context, g group, t bench.Task, progress func(int)) (o outcome) {
+func (s *Server) attempt(ctx context.Context, e bench.Experiment, g group, t bench.Task, progress func(int)) (o outcome) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.opts.Log.Error("panic", "exp", t.Exp, "slot", t.Slot, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 			o = outcome{err: fmt.Errorf("panic: %v (the stack is in the agent's log)", p)}
 		}
 	}()
-	samples, err := s.perform(ctx, g, t, progress)
+	samples, err := s.perform(ctx, e, g, t, progress)
 	if err == nil && ctx.Err() != nil {
 		err = ctx.Err() // the samples of a cancelled task are not whole
 	}

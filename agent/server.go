@@ -47,7 +47,7 @@ type Server struct {
 }
 
 // performer is bench.Perform.
-type performer func(context.Context, bench.Group, bench.Task, func(point int)) ([]dataset.Sample, error)
+type performer func(context.Context, bench.Experiment, bench.Group, bench.Task, func(point int)) ([]dataset.Sample, error)
 
 // NewServer opens the data port. The server serves nobody until ServeStream or Listen.
 func NewServer(o ServerOptions) (*Server, error) {

@@ -13,16 +13,12 @@ func (s suite) datagrams(t *testing.T) {
 	const size, each = 3, 20
 	length := func(i int) int { return 1 + i*1398/(each-1) }
 	s.run(t, size, false, func(g bench.Group) error {
-		if err := barrier(g); err != nil {
-			return err
-		}
+		check(barrier(g))
 		if g.Rank() != 0 {
 			for i := range each {
 				b := pattern(length(i), i+50*g.Rank())
 				b[0] = byte(i)
-				if err := g.SendDatagram(0, b); err != nil {
-					return err
-				}
+				check(g.SendDatagram(0, b))
 			}
 			return nil
 		}
@@ -31,10 +27,7 @@ func (s suite) datagrams(t *testing.T) {
 		last, arrived := units.Nanos(0), 0
 		for arrived < (size-1)*each {
 			until := g.Now() + 100*units.Millisecond
-			d, err := g.RecvDatagram(b, until)
-			if err != nil {
-				return err
-			}
+			d := must(g.RecvDatagram(b, until))
 			if !d.Got {
 				break
 			}
@@ -64,10 +57,7 @@ func (s suite) datagramSilence(t *testing.T) {
 	s.run(t, 2, false, func(g bench.Group) error {
 		for _, d := range []units.Nanos{-units.Second, 0, 300 * units.Microsecond, 5 * units.Millisecond} {
 			until := g.Now() + d
-			got, err := g.RecvDatagram(make([]byte, 10), until)
-			if err != nil {
-				return err
-			}
+			got := must(g.RecvDatagram(make([]byte, 10), until))
 			if got.Got || g.Now() < until {
 				return fmt.Errorf("waiting until %d for nothing ended at %d with %+v", until, g.Now(), got)
 			}

@@ -14,20 +14,12 @@ func (s suite) counters(t *testing.T) {
 	const messages = 20
 	s.run(t, 2, false, func(g bench.Group) error {
 		peer := 1 - g.Rank()
-		before, err := g.Counters(peer)
-		if err != nil {
-			return err
-		}
+		before := must(g.Counters(peer))
 		b := make([]byte, 100)
 		for range messages {
-			if err := bounce(g, b); err != nil {
-				return err
-			}
+			check(bounce(g, b))
 		}
-		after, err := g.Counters(peer)
-		if err != nil {
-			return err
-		}
+		after := must(g.Counters(peer))
 		d := after.Sub(before)
 		if d.SegsOut < 0 || d.SegsIn < 0 || d.DataSegsOut < 0 || d.DataSegsIn < 0 || d.Retrans < 0 {
 			return fmt.Errorf("counters fell: %+v", d)
@@ -104,9 +96,7 @@ func (s suite) noAllocation(t *testing.T) {
 	s.run(t, 2, false, func(g bench.Group) error {
 		b := make([]byte, 3000)
 		for range warm {
-			if err := bounce(g, b); err != nil {
-				return err
-			}
+			check(bounce(g, b))
 		}
 		var failed error
 		body := func() {

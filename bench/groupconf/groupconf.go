@@ -1,5 +1,5 @@
-// Package groupconf is the one conformance suite for implementations of bench.Group: what every experiment takes for
-// granted of real TCP, of the simulator and of whatever comes next is tested here and nowhere else.
+// Package groupconf is the one conformance suite for implementations of bench.Group: what every experiment expects of
+// real TCP, of the simulator and of any other transport is tested here and nowhere else.
 package groupconf
 
 import (
@@ -37,8 +37,8 @@ type suite struct {
 	make func(t *testing.T, size int) []bench.Group
 }
 
-// run calls f as every rank of a new team. Unless alone is set, ranks leave together, so that none misses the last
-// message of another.
+// run calls f as every rank of a new team. Unless alone is set, the ranks close their groups together, so that none misses
+// the last message of another.
 func (s suite) run(t *testing.T, size int, alone bool, f func(g bench.Group) error) {
 	t.Helper()
 	groups := s.make(t, size)
@@ -49,7 +49,7 @@ func (s suite) run(t *testing.T, size int, alone bool, f func(g bench.Group) err
 	for _, g := range groups {
 		wg.Go(func() {
 			defer closeGroup(t, g)
-			err := f(g)
+			err := caught(func() error { return f(g) })
 			if err == nil && !alone {
 				err = barrier(g)
 			}
@@ -59,6 +59,35 @@ func (s suite) run(t *testing.T, size int, alone bool, f func(g bench.Group) err
 		})
 	}
 	wg.Wait()
+}
+
+// check ends a rank's part in a test on an error; must does too, and otherwise returns the value.
+func check(err error) {
+	if err != nil {
+		panic(failed{err})
+	}
+}
+
+func must[T any](v T, err error) T {
+	check(err)
+	return v
+}
+
+// failed is what check panics with.
+type failed struct{ error }
+
+// caught returns the error of f, or that with which check ended it.
+func caught(f func() error) (err error) {
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case failed:
+			err = p.error
+		default:
+			panic(p)
+		}
+	}()
+	return f()
 }
 
 func closeGroup(t *testing.T, g bench.Group) {
@@ -104,15 +133,11 @@ func (s suite) content(t *testing.T) {
 		peer := 1 - g.Rank()
 		for round, n := range sizes {
 			if (round+g.Rank())%2 == 0 {
-				if err := g.Send(peer, pattern(n, round)); err != nil {
-					return err
-				}
+				check(g.Send(peer, pattern(n, round)))
 				continue
 			}
 			b := make([]byte, n)
-			if err := g.Recv(peer, b); err != nil {
-				return err
-			}
+			check(g.Recv(peer, b))
 			if string(b) != string(pattern(n, round)) {
 				return fmt.Errorf("message %d of %d bytes was changed", round, n)
 			}
@@ -137,18 +162,14 @@ func (s suite) stream(t *testing.T) {
 		sends, recvs := []int{3, 5, 2000, 1, 7991}, []int{8, 1999, 3, 7990}
 		if g.Rank() == 0 {
 			for at := 0; len(sends) > 0; sends = sends[1:] {
-				if err := g.Send(1, whole[at:at+sends[0]]); err != nil {
-					return err
-				}
+				check(g.Send(1, whole[at:at+sends[0]]))
 				at += sends[0]
 			}
 			return nil
 		}
 		for at := 0; len(recvs) > 0; recvs = recvs[1:] {
 			b := make([]byte, recvs[0])
-			if err := g.Recv(0, b); err != nil {
-				return err
-			}
+			check(g.Recv(0, b))
 			if string(b) != string(whole[at:at+recvs[0]]) {
 				return fmt.Errorf("bytes %d to %d are not those sent", at, at+recvs[0])
 			}
@@ -166,18 +187,11 @@ func (s suite) arrival(t *testing.T) {
 		for i := range 20 {
 			sent := g.Now()
 			if g.Rank() == 1 {
-				if err := errors.Join(g.Recv(0, b), g.Send(0, b)); err != nil {
-					return err
-				}
+				check(errors.Join(g.Recv(0, b), g.Send(0, b)))
 				continue
 			}
-			if err := g.Send(1, b); err != nil {
-				return err
-			}
-			at, err := g.RecvAt(1, b)
-			if err != nil {
-				return err
-			}
+			check(g.Send(1, b))
+			at := must(g.RecvAt(1, b))
 			if now := g.Now(); at < sent || at < last || at > now {
 				return fmt.Errorf("answer %d arrived at %d: sent at %d, the one before arrived at %d, read at %d", i, at, sent, last, now)
 			}
@@ -194,18 +208,14 @@ func (s suite) allToAll(t *testing.T) {
 		for round := range rounds {
 			for d := 1; d < size; d++ {
 				to := (g.Rank() + d) % size
-				if err := g.Send(to, pattern(500, 100*round+10*g.Rank()+to)); err != nil {
-					return err
-				}
+				check(g.Send(to, pattern(500, 100*round+10*g.Rank()+to)))
 			}
 		}
 		b := make([]byte, 500)
 		for d := size - 1; d > 0; d-- {
 			from := (g.Rank() + d) % size
 			for round := range rounds {
-				if err := g.Recv(from, b); err != nil {
-					return err
-				}
+				check(g.Recv(from, b))
 				if string(b) != string(pattern(500, 100*round+10*from+g.Rank())) {
 					return fmt.Errorf("message %d of rank %d was changed or came out of order", round, from)
 				}
@@ -217,41 +227,35 @@ func (s suite) allToAll(t *testing.T) {
 
 // ring: a token passes every rank; everyone waits for someone.
 func (s suite) ring(t *testing.T) {
-	const size, laps = 4, 25
+	const size, times = 4, 25
 	s.run(t, size, false, func(g bench.Group) error {
 		token := []byte{0}
 		next, before := (g.Rank()+1)%size, (g.Rank()+size-1)%size
-		for lap := range laps {
+		for i := range times {
 			if g.Rank() == 0 {
-				if err := g.Send(next, token); err != nil {
-					return err
-				}
+				check(g.Send(next, token))
 			}
-			if err := g.Recv(before, token); err != nil {
-				return err
-			}
+			check(g.Recv(before, token))
 			if g.Rank() == 0 {
-				if int(token[0]) != (lap+1)*(size-1) {
-					return fmt.Errorf("lap %d: the token says %d", lap, token[0])
+				if int(token[0]) != (i+1)*(size-1) {
+					return fmt.Errorf("time %d round the ring: the token says %d", i, token[0])
 				}
 				continue
 			}
 			token[0]++
-			if err := g.Send(next, token); err != nil {
-				return err
-			}
+			check(g.Send(next, token))
 		}
 		return nil
 	})
 }
 
-// noPeer: a rank outside the team, or the own one, is an error and nothing worse.
+// noPeer: a rank outside the team, or one's own, is an error.
 func (s suite) noPeer(t *testing.T) {
 	s.run(t, 2, false, func(g bench.Group) error {
 		b := make([]byte, 1)
 		for _, k := range []int{-1, 2, 1000, g.Rank()} {
 			if g.Send(k, b) == nil || g.Recv(k, b) == nil {
-				return fmt.Errorf("speaking to rank %d is no error", k)
+				return fmt.Errorf("sending to rank %d or receiving from it is no error", k)
 			}
 			if _, err := g.Counters(k); err == nil {
 				return fmt.Errorf("counters of rank %d are no error", k)
@@ -283,9 +287,7 @@ func (s suite) clock(t *testing.T) {
 		}
 		for _, d := range []units.Nanos{-units.Second, 0, 1, units.Microsecond, 300 * units.Microsecond, 2 * units.Millisecond} {
 			until := g.Now() + d
-			if err := g.WaitUntil(until); err != nil {
-				return err
-			}
+			check(g.WaitUntil(until))
 			if now := g.Now(); now < until {
 				return fmt.Errorf("waiting until %d ended at %d", until, now)
 			}

@@ -22,14 +22,8 @@ func (s suite) machine(t *testing.T) {
 			}
 		}
 		// A thousand times the work: no disturbance of the lesser makes up for that.
-		some, err := m.Compute(10_000)
-		if err != nil {
-			return err
-		}
-		more, err := m.Compute(10_000_000)
-		if err != nil {
-			return err
-		}
+		some := must(m.Compute(10_000))
+		more := must(m.Compute(10_000_000))
 		if some <= 0 || more <= some {
 			return fmt.Errorf("10,000 steps take %v ns, and 10,000,000 take %v ns", int64(some), int64(more))
 		}

@@ -40,9 +40,7 @@ func (s suite) recvAny(t *testing.T) {
 		if g.Rank() != 0 {
 			all := pattern(messages*each, g.Rank())
 			for i := range messages {
-				if err := g.Send(0, all[i*each:(i+1)*each]); err != nil {
-					return err
-				}
+				check(g.Send(0, all[i*each:(i+1)*each]))
 			}
 			// What it sends next must not be taken for a part of this.
 			return errors.Join(awaitPending(g, 0, 1), g.Recv(0, all[:1]))
@@ -67,9 +65,7 @@ func (s suite) recvAny(t *testing.T) {
 			got[from], last[from], left = got[from]+n, at, left-n
 		}
 		for k := 1; k < size; k++ {
-			if err := g.Send(k, b[:1]); err != nil {
-				return err
-			}
+			check(g.Send(k, b[:1]))
 		}
 		return nil
 	})
@@ -84,9 +80,7 @@ func (s suite) turns(t *testing.T) {
 			return g.Send(0, b)
 		}
 		for k := 1; k < size; k++ {
-			if err := awaitPending(g, k, rounds); err != nil {
-				return err
-			}
+			check(awaitPending(g, k, rounds))
 		}
 		for round := range rounds {
 			var served [size]int
@@ -122,17 +116,13 @@ func (s suite) pending(t *testing.T) {
 		if g.Rank() == 1 { // it sends no more before rank 0 has counted
 			return errors.Join(g.Send(0, whole), awaitPending(g, 0, 1), g.Recv(0, done))
 		}
-		if err := awaitPending(g, 1, len(whole)); err != nil {
-			return err
-		}
+		check(awaitPending(g, 1, len(whole)))
 		b := make([]byte, len(whole))
 		for at := 0; at < len(b); at += 1000 {
 			if n, err := g.Pending(1); err != nil || n != len(b)-at {
 				return fmt.Errorf("%d bytes are pending after %d of %d (%v)", n, at, len(b), err)
 			}
-			if err := g.Recv(1, b[at:at+1000]); err != nil {
-				return err
-			}
+			check(g.Recv(1, b[at:at+1000]))
 		}
 		if n, err := g.Pending(1); err != nil || n != 0 {
 			return fmt.Errorf("%d bytes are pending after all (%v)", n, err)
@@ -147,16 +137,11 @@ func (s suite) pending(t *testing.T) {
 // sendSome: stalls into a rank that does not read, and goes on behind what was taken. Rank 2 tells the reader when.
 func (s suite) sendSome(t *testing.T) {
 	s.run(t, 3, false, func(g bench.Group) error {
-		if err := g.Reopen(plane.Socket{SndBuf: 16 * units.KiB, RcvBuf: 16 * units.KiB}); err != nil {
-			return err
-		}
+		check(g.Reopen(plane.Socket{SndBuf: 16 * units.KiB, RcvBuf: 16 * units.KiB}))
 		whole, count := pattern(4<<20, 3), make([]byte, 8)
 		switch g.Rank() {
 		case 0:
-			n, err := g.SendSome(1, whole, 20*units.Millisecond)
-			if err != nil {
-				return err
-			}
+			n := must(g.SendSome(1, whole, 20*units.Millisecond))
 			if n <= 0 || n >= len(whole) {
 				return fmt.Errorf("%d of %d bytes went to a rank that reads none", n, len(whole))
 			}
@@ -166,9 +151,7 @@ func (s suite) sendSome(t *testing.T) {
 			}
 			n += more
 			binary.BigEndian.PutUint64(count, uint64(n))
-			if err := g.Send(2, count); err != nil {
-				return err
-			}
+			check(g.Send(2, count))
 			// The reader reads now: what is left goes in one.
 			if more, err = g.SendSome(1, whole[n:], patience); err != nil || more != len(whole)-n {
 				return fmt.Errorf("%d of the %d bytes left went to a rank that reads (%v)", more, len(whole)-n, err)
@@ -177,14 +160,10 @@ func (s suite) sendSome(t *testing.T) {
 		case 2:
 			return errors.Join(awaitPending(g, 0, 8), g.Recv(0, count), g.Send(1, count))
 		}
-		if err := errors.Join(awaitPending(g, 2, 8), g.Recv(2, count)); err != nil {
-			return err
-		}
+		check(errors.Join(awaitPending(g, 2, 8), g.Recv(2, count)))
 		b := make([]byte, len(whole))
 		n := binary.BigEndian.Uint64(count)
-		if err := errors.Join(g.Recv(0, b[:n]), g.Recv(0, b[n:])); err != nil {
-			return err
-		}
+		check(errors.Join(g.Recv(0, b[:n]), g.Recv(0, b[n:])))
 		if string(b) != string(whole) {
 			return errors.New("the message was changed")
 		}
@@ -200,9 +179,7 @@ func (s suite) unacked(t *testing.T) {
 		if g.Rank() == 1 {
 			return g.Recv(0, whole)
 		}
-		if err := g.Send(1, whole); err != nil {
-			return err
-		}
+		check(g.Send(1, whole))
 		for {
 			n, err := g.Unacked(1)
 			if err != nil || n == 0 {
@@ -211,9 +188,7 @@ func (s suite) unacked(t *testing.T) {
 			if n < 0 || n > size {
 				return fmt.Errorf("%d bytes of %d are unacknowledged", n, size)
 			}
-			if err := g.WaitUntil(g.Now() + 100*units.Microsecond); err != nil {
-				return err
-			}
+			check(g.WaitUntil(g.Now() + 100*units.Microsecond))
 		}
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"go.uber.org/goleak"
 
 	"calib/bench"
+	"calib/bench/experiments"
 	"calib/internal/coord"
 	"calib/internal/dataset"
 	"calib/internal/plane"
@@ -131,7 +132,7 @@ func newWalk(hosts, rounds int) *walk {
 
 func (w *walk) do(t testing.TB, ctx context.Context) (*coord.Result, error) {
 	t.Helper()
-	s, err := bench.NewSchedule(w.plan, w.hosts, bench.Experiments)
+	s, err := bench.NewSchedule(w.plan, w.hosts, experiments.All)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +162,7 @@ func (w *walk) saved() []int {
 // planned lists all slots of the plan, in order.
 func (w *walk) planned(t testing.TB) []bench.Slot {
 	t.Helper()
-	s, err := bench.NewSchedule(w.plan, w.hosts, bench.Experiments)
+	s, err := bench.NewSchedule(w.plan, w.hosts, experiments.All)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"calib/bench"
+	"calib/bench/experiments"
 	"calib/internal/coord"
 	"calib/internal/dataset"
 	"calib/internal/plane"
@@ -104,7 +105,7 @@ func BenchmarkWalk1000(b *testing.B) {
 func walkOnce(b *testing.B, agents []coord.Agent, plan bench.Plan) (most uint64, slots int) {
 	b.Helper()
 	base := live()
-	s, err := bench.NewSchedule(plan, len(agents), bench.Experiments)
+	s, err := bench.NewSchedule(plan, len(agents), experiments.All)
 	if err != nil {
 		b.Fatal(err)
 	}

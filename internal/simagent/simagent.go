@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"calib/bench"
+	"calib/bench/experiments"
 	"calib/internal/dataset"
 	"calib/internal/netspec"
 	"calib/internal/plane"
@@ -47,6 +48,10 @@ func (a *Agent) Prepare(context.Context, plane.Session) error { return nil }
 
 // Run implements coord.Agent: it meets the other ranks of the team and plays the task in virtual time.
 func (a *Agent) Run(ctx context.Context, t bench.Task) ([]dataset.Sample, error) {
+	e, ok := experiments.Lookup(t.Exp)
+	if !ok {
+		return nil, fmt.Errorf("%s: unknown experiment %q", a.name, t.Exp)
+	}
 	// The key seeds the noise: without the run's name in it, a schedule gives the same times in every run.
 	g, err := a.net.Group(ctx, fmt.Sprintf("%d/%v", t.Slot, t.Team), t.Team, t.Rank)
 	if err != nil {
@@ -55,7 +60,7 @@ func (a *Agent) Run(ctx context.Context, t bench.Task) ([]dataset.Sample, error)
 	stop := context.AfterFunc(ctx, func() { _ = g.Close() }) // closing never fails
 	defer stop()
 	defer g.Close()
-	samples, err := bench.Perform(ctx, g, t, nil)
+	samples, err := bench.Perform(ctx, e, g, t, nil)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", a.name, err)
 	}

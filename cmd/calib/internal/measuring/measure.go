@@ -19,6 +19,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"calib/bench"
+	"calib/bench/experiments"
 	"calib/cmd/calib/internal/command"
 	"calib/cmd/calib/internal/runfiles"
 	"calib/internal/coord"
@@ -259,7 +260,7 @@ func (j *job) prepare(ctx context.Context, cl *cluster, s *bench.Schedule) error
 // slotDeadline bounds a slot: what it sends at 100 kB/s, a hundredth of a second a message, and time to begin.
 func slotDeadline(s *bench.Schedule, slot bench.Slot) units.Nanos {
 	d := 30 * units.Second
-	e, ok := bench.Lookup(slot.Exp)
+	e, ok := experiments.Lookup(slot.Exp)
 	if !ok {
 		return d
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"calib/bench"
+	"calib/bench/experiments"
 	"calib/cmd/calib/internal/command"
 	"calib/cmd/calib/internal/runfiles"
 	"calib/internal/plane"
@@ -69,7 +70,7 @@ func planOf(c *cli.Context) (bench.Plan, error) {
 		}
 		p.Seed = binary.LittleEndian.Uint64(b[:]) >> 11 // exact as a JSON number everywhere
 	}
-	if err := p.Validate(bench.Experiments); err != nil {
+	if err := p.Validate(experiments.All); err != nil {
 		return p, command.WithCode(command.ExitUsage, err)
 	}
 	return p, nil
@@ -90,7 +91,7 @@ func socketOf(c *cli.Context) (k plane.Socket, err error) {
 }
 
 func scheduleOf(p bench.Plan, hosts int) (*bench.Schedule, error) {
-	s, err := bench.NewSchedule(p, hosts, bench.Experiments)
+	s, err := bench.NewSchedule(p, hosts, experiments.All)
 	if errors.Is(err, bench.ErrPlan) || errors.Is(err, bench.ErrNothing) {
 		return nil, command.WithCode(command.ExitUsage, err)
 	}
@@ -105,13 +106,13 @@ func forecast(s *bench.Schedule) (reports.Plan, error) {
 		MinutesLo: f.Min.Seconds() / 60, MinutesHi: f.Max.Seconds() / 60,
 		BytesPerLink: f.LinkBytes * units.Bytes(f.MaxRounds),
 	}
-	for _, e := range bench.Experiments {
+	for _, e := range experiments.All {
 		p := s.Plan
 		if len(p.Experiments) > 0 && !slices.Contains(p.Experiments, e.Name()) {
 			continue
 		}
 		p.Experiments = []string{e.Name()}
-		one, err := bench.NewSchedule(p, s.Limits.Hosts, bench.Experiments)
+		one, err := bench.NewSchedule(p, s.Limits.Hosts, experiments.All)
 		if errors.Is(err, bench.ErrNothing) {
 			continue
 		}
