@@ -6,22 +6,9 @@ import (
 	"time"
 
 	"calib/bench"
-	"calib/bench/groupconf"
 	"calib/internal/plane"
 	"calib/internal/units"
 )
-
-// TestPlaneConforms runs the conformance suite of bench.Group on real TCP over loopback.
-func TestPlaneConforms(t *testing.T) {
-	for _, c := range []struct {
-		name   string
-		shared bool
-	}{{"own machines", false}, {"shared machine", true}} {
-		t.Run(c.name, func(t *testing.T) {
-			groupconf.Test(t, func(t *testing.T, size int) []bench.Group { return team(t, size, c.shared) })
-		})
-	}
-}
 
 // closing gives a group the Close of an io.Closer.
 type closing struct{ group }
@@ -31,8 +18,8 @@ func (c closing) Close() error {
 	return nil
 }
 
-// team is one plane and group for each rank, each of which opens its links at the same time as the others.
-func team(t *testing.T, size int, shared bool) []bench.Group {
+// LoopbackTeam is one plane and group for each rank, each of which opens its links at the same time as the others.
+func LoopbackTeam(t *testing.T, size int, shared bool) []bench.Group {
 	t.Helper()
 	planes := make([]*meshPlane, size)
 	s := plane.Session{Run: "conformance", Shared: shared}

@@ -64,8 +64,6 @@ func layers() []layer {
 		{pkg: "bench/benchtest", may: []string{"bench", "transport/sim", "internal/netspec", "internal/dataset", "internal/dataset/names",
 			"internal/stats", "internal/units"},
 			why: "it runs one experiment on the simulator, for the experiment's own test"},
-		{pkg: "bench/groupconf", may: []string{"bench", "internal/dataset", "internal/plane", "internal/units"},
-			why: "it tests any Group, and so knows no particular one"},
 		{pkg: "transport", may: []string{"internal/dataset", "internal/plane", "internal/units"},
 			why: "the data plane carries bytes and reads counters; it does not know what is measured"},
 		{pkg: "transport/sim", may: []string{"internal/netspec", "internal/dataset", "internal/plane", "internal/units"},

@@ -1,4 +1,4 @@
-package groupconf
+package agent_test
 
 import (
 	"fmt"

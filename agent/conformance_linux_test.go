@@ -1,6 +1,4 @@
-// Package groupconf is the one conformance suite for implementations of bench.Group: what every experiment expects of
-// real TCP, of the simulator and of any other transport is tested here and nowhere else.
-package groupconf
+package agent_test
 
 import (
 	"errors"
@@ -9,14 +7,20 @@ import (
 	"sync"
 	"testing"
 
+	"calib/agent"
 	"calib/bench"
+	"calib/internal/netspec"
 	"calib/internal/units"
+	"calib/transport/sim"
 )
 
-// Test runs the suite. make returns the groups of a fresh team of size ranks, connected to each other and nobody else. A
+// The conformance suite of bench.Group: what every experiment expects of real TCP, of the simulator and of any other
+// transport is tested here and nowhere else.
+
+// conformance runs the suite. make returns the groups of a fresh team of size ranks, connected to each other and nobody else. A
 // receive on them must end within a few seconds when nothing comes: give them a short deadline. A group that is an
 // io.Closer is closed when its rank is done; what else must be undone belongs into t.Cleanup.
-func Test(t *testing.T, make func(t *testing.T, size int) []bench.Group) {
+func conformance(t *testing.T, make func(t *testing.T, size int) []bench.Group) {
 	s := suite{make}
 	for _, c := range []struct {
 		name string
@@ -31,6 +35,44 @@ func Test(t *testing.T, make func(t *testing.T, size int) []bench.Group) {
 	} {
 		t.Run(c.name, c.run)
 	}
+}
+
+// TestPlaneConforms is on real TCP over loopback.
+func TestPlaneConforms(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		shared bool
+	}{{"own machines", false}, {"shared machine", true}} {
+		t.Run(c.name, func(t *testing.T) {
+			conformance(t, func(t *testing.T, size int) []bench.Group { return agent.LoopbackTeam(t, size, c.shared) })
+		})
+	}
+}
+
+func TestSimulatorConforms(t *testing.T) {
+	s := netspec.Spec{
+		Name: "test", Mode: netspec.Switched, MSS: 1000,
+		Host: netspec.Block{A: 100e-6, B: 0.3e-6}, Medium: netspec.Block{A: 50e-6, B: 0.2e-6},
+	}
+	conformance(t, func(t *testing.T, size int) []bench.Group {
+		s.Hosts = size
+		n := sim.New(s, sim.Options{ClockOffset: 3 * units.Second, ClockDrift: 50})
+		groups, hosts := make([]bench.Group, size), bench.FirstHosts(size)[0][0]
+		errs := make(chan error, size)
+		for rank := range size {
+			go func() {
+				g, err := n.Group(t.Context(), "test", hosts, rank)
+				groups[rank] = g
+				errs <- err
+			}()
+		}
+		for range size {
+			if err := <-errs; err != nil {
+				t.Fatal(err)
+			}
+		}
+		return groups
+	})
 }
 
 type suite struct {
