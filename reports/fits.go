@@ -8,11 +8,11 @@ import (
 	"strconv"
 	"strings"
 
-	"calib/fit"
+	"calib/fit/params"
 )
 
 // quality writes one row per model: how well it describes the data it was fitted to, and which data those were.
-func (p *page) quality(ps *fit.Params) {
+func (p *page) quality(ps *params.Params) {
 	if len(ps.Fits) == 0 {
 		return
 	}
@@ -24,17 +24,17 @@ func (p *page) quality(ps *fit.Params) {
 	}
 }
 
-func qualityRow(f *fit.Fit) []string {
+func qualityRow(f *params.Fit) []string {
 	q := f.Quality
 	if q == nil {
-		q = &fit.Quality{MeanError: math.NaN(), MaxError: math.NaN()}
+		q = &params.Quality{MeanError: math.NaN(), MaxError: math.NaN()}
 	}
 	return []string{Clean(f.Model), Clean(f.Experiment), number(q.R2, 5), Percent(q.MeanError), Percent(q.MaxError),
 		percentOf(q.LeaveOneOut), number(q.Condition, 3), count(float64(f.Used)), count(float64(f.LeftOut))}
 }
 
 // saw says which data a fit saw, and what it left out.
-func saw(f *fit.Fit) []string {
+func saw(f *params.Fit) []string {
 	var out []string
 	if len(f.Domain) > 0 {
 		out = append(out, fmt.Sprintf("%s saw %s, on %s.", Clean(f.Model), domain(f.Domain), plural(len(f.Hosts), "host")))
@@ -65,7 +65,7 @@ func percentOf(v *float64) string {
 }
 
 // residuals writes one table per model and series: measured against fitted at each size.
-func (p *page) residuals(ps *fit.Params) {
+func (p *page) residuals(ps *params.Params) {
 	headed := false
 	for _, f := range ps.Fits {
 		for _, series := range seriesOf(f) {
@@ -80,7 +80,7 @@ func (p *page) residuals(ps *fit.Params) {
 	}
 }
 
-func seriesOf(f *fit.Fit) []string {
+func seriesOf(f *params.Fit) []string {
 	var out []string
 	for _, r := range f.Residuals {
 		if !slices.Contains(out, r.Series) {
@@ -90,9 +90,9 @@ func seriesOf(f *fit.Fit) []string {
 	return out
 }
 
-func (p *page) series(f *fit.Fit, series string) {
-	rows := slices.DeleteFunc(slices.Clone(f.Residuals), func(r fit.Residual) bool { return r.Series != series })
-	slices.SortStableFunc(rows, func(a, b fit.Residual) int { return cmpFloat(a.X, b.X) })
+func (p *page) series(f *params.Fit, series string) {
+	rows := slices.DeleteFunc(slices.Clone(f.Residuals), func(r params.Residual) bool { return r.Series != series })
+	slices.SortStableFunc(rows, func(a, b params.Residual) int { return cmpFloat(a.X, b.X) })
 	full := 0.01 // a bar is never scaled up from less than 1%
 	for _, r := range rows {
 		if rel := math.Abs(r.Relative()); rel > full && !math.IsInf(rel, 0) {
@@ -139,7 +139,7 @@ func bar(rel, full float64) string {
 }
 
 // validation writes what was predicted and then measured, of patterns no fit has seen.
-func (p *page) validation(ps *fit.Params) {
+func (p *page) validation(ps *params.Params) {
 	if len(ps.Validation) == 0 {
 		return
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/montanaflynn/stats"
 
-	"calib/fit"
+	"calib/fit/params"
 )
 
 // slowestShown bounds the list of slow pairs: a matrix of 1,000 hosts has half a million.
@@ -20,7 +20,7 @@ type slowHost struct {
 
 // slowHosts names the hosts of which more than half of at least two pairs stand out, worst first: what their pairs have
 // in common is the host.
-func slowHosts(pairs []fit.Pair) []slowHost {
+func slowHosts(pairs []params.Pair) []slowHost {
 	by := map[string]*slowHost{}
 	for _, p := range pairs {
 		for _, name := range []string{p.From, p.To} {
@@ -46,17 +46,17 @@ func slowHosts(pairs []fit.Pair) []slowHost {
 }
 
 // slowPairs returns the pairs that stand out, slowest first, without those that have one of the given hosts.
-func slowPairs(pairs []fit.Pair, without []slowHost) []fit.Pair {
+func slowPairs(pairs []params.Pair, without []slowHost) []params.Pair {
 	of := func(name string) func(slowHost) bool { return func(h slowHost) bool { return h.name == name } }
-	out := slices.DeleteFunc(slices.Clone(pairs), func(q fit.Pair) bool {
+	out := slices.DeleteFunc(slices.Clone(pairs), func(q params.Pair) bool {
 		return q.Slow == "" || slices.ContainsFunc(without, of(q.From)) || slices.ContainsFunc(without, of(q.To))
 	})
-	slices.SortStableFunc(out, func(a, b fit.Pair) int { return cmp.Compare(orZero(b.Latency), orZero(a.Latency)) })
+	slices.SortStableFunc(out, func(a, b params.Pair) int { return cmp.Compare(orZero(b.Latency), orZero(a.Latency)) })
 	return out
 }
 
 // pairs summarises the pair matrix: the range, the pairs that stand out and the hosts they have in common.
-func (p *page) pairs(ps *fit.Params) {
+func (p *page) pairs(ps *params.Params) {
 	if len(ps.Pairs) == 0 {
 		return
 	}
@@ -78,7 +78,7 @@ func (p *page) pairs(ps *fit.Params) {
 }
 
 // spread gives least, median and greatest of one number over all pairs in one sentence, or none.
-func spread(what, unit string, pairs []fit.Pair, of func(fit.Pair) *float64) []string {
+func spread(what, unit string, pairs []params.Pair, of func(params.Pair) *float64) []string {
 	var all stats.Float64Data
 	for _, q := range pairs {
 		if v := of(q); v != nil {

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"calib/fit"
+	"calib/fit/params"
 )
 
 // Table writes the short form: verdict, parameters, warnings in one line, files and what to do next.
-func Table(w io.Writer, p *fit.Params, o Options) error {
+func Table(w io.Writer, p *params.Params, o Options) error {
 	pg := newPage(o)
 	pg.verdict(p)
 	pg.WriteByte('\n')
@@ -31,7 +31,7 @@ func Table(w io.Writer, p *fit.Params, o Options) error {
 }
 
 // models lists the models that own parameters, in the order of their fits, then any other by name.
-func models(p *fit.Params) []string {
+func models(p *params.Params) []string {
 	var out []string
 	for _, f := range p.Fits {
 		if !slices.Contains(out, f.Model) {
@@ -47,7 +47,7 @@ func models(p *fit.Params) []string {
 }
 
 // ordered lists the names of a model's parameters.
-func ordered(p *fit.Params, model string) []string {
+func ordered(p *params.Params, model string) []string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(p.Parameters)) {
 		if p.Parameters[name].Model == model {
@@ -58,7 +58,7 @@ func ordered(p *fit.Params, model string) []string {
 }
 
 // parameters writes the table of all parameters, by model.
-func (p *page) parameters(ps *fit.Params) {
+func (p *page) parameters(ps *params.Params) {
 	if len(ps.Parameters) == 0 {
 		p.line(0, "No parameters: no model found the measurements it needs.")
 		return
@@ -71,7 +71,7 @@ func (p *page) parameters(ps *fit.Params) {
 }
 
 // shown returns a parameter's value, unit and interval as printed; without a value, its bound stands for it.
-func shown(q fit.Parameter) (value, unit, ci string) {
+func shown(q params.Parameter) (value, unit, ci string) {
 	if q.Value != nil {
 		f := Format(*q.Value, q.CI95, q.Unit)
 		return f.Value, f.Unit, f.CI
@@ -84,24 +84,24 @@ func shown(q fit.Parameter) (value, unit, ci string) {
 
 func (p *page) status(s string) string {
 	switch s {
-	case fit.StatusOK:
+	case params.StatusOK:
 		return p.paint(green, s)
-	case fit.StatusUnidentifiable, fit.StatusBound:
+	case params.StatusUnidentifiable, params.StatusBound:
 		return p.paint(yellow, s)
 	}
 	return s
 }
 
 // unidentifiable says of each parameter without a value what the data allow, and why.
-func (p *page) unidentifiable(ps *fit.Params) {
+func (p *page) unidentifiable(ps *params.Params) {
 	for _, s := range WithoutValueOf(ps) {
 		p.line(2, "%s", s)
 	}
 }
 
-func withoutValue(name string, q fit.Parameter) string {
+func withoutValue(name string, q params.Parameter) string {
 	s := name + " is not identifiable"
-	if q.Status == fit.StatusBound {
+	if q.Status == params.StatusBound {
 		s = name + " has only a bound"
 	}
 	if q.Bound != nil {
@@ -114,14 +114,14 @@ func withoutValue(name string, q fit.Parameter) string {
 }
 
 // sources says which model found which parameters, from which experiment and after which publication.
-func (p *page) sources(ps *fit.Params) {
+func (p *page) sources(ps *params.Params) {
 	for _, g := range SourcesOf(ps) {
 		p.line(2, "%s from %s.", strings.Join(g.Names, ", "), g.Source)
 	}
 }
 
 // costs writes each cost function in one row, for the short form. A function in pieces is left to the report.
-func (p *page) costs(ps *fit.Params) {
+func (p *page) costs(ps *params.Params) {
 	g := grid{Grid: Grid{Header: []string{"function", "form", "coefficients"}}, wrap: true}
 	for _, f := range FunctionsOf(ps) {
 		if f.Pieces {
@@ -141,7 +141,7 @@ func (p *page) costs(ps *fit.Params) {
 }
 
 // functions writes each cost function with its coefficients and the range it holds in.
-func (p *page) functions(ps *fit.Params) {
+func (p *page) functions(ps *params.Params) {
 	if len(ps.Functions) == 0 {
 		return
 	}
@@ -156,7 +156,7 @@ func (p *page) functions(ps *fit.Params) {
 }
 
 // coefficient is a coefficient of f with its interval.
-func coefficient(f fit.Function, name string) Quantity {
+func coefficient(f params.Function, name string) Quantity {
 	if ci, ok := f.CI95[name]; ok {
 		return Format(f.Coeff[name], &ci, f.CoeffUnit(name))
 	}

@@ -8,7 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"calib/fit"
+	"calib/fit/form"
+	"calib/fit/params"
 )
 
 // The parts of a report, as plain text without control codes: every rendering of a params.json is made of these, so that
@@ -35,7 +36,7 @@ type Verdict struct {
 }
 
 // VerdictOf returns the verdict of p.
-func VerdictOf(p *fit.Params) Verdict {
+func VerdictOf(p *params.Params) Verdict {
 	r := p.Run
 	v := Verdict{Run: Clean(r.ID), Counts: counts(p), Outliers: outliers(p), Clock: clocks(p),
 		Scope: fmt.Sprintf("%s, plan %s, seed %d, %s, %s.", plural(len(r.Hosts), "host"), Clean(r.Plan), r.Seed,
@@ -62,7 +63,7 @@ type Group struct {
 }
 
 // ParametersOf returns all parameters, by model: symbol, value, unit, interval or bound, status, what it is.
-func ParametersOf(p *fit.Params) Grid {
+func ParametersOf(p *params.Params) Grid {
 	t := Grid{Header: []string{"symbol", "value", "unit", "95% interval", "status", "what it is"},
 		Right: []bool{false, true, false, false, false, false}}
 	for _, model := range models(p) {
@@ -76,11 +77,11 @@ func ParametersOf(p *fit.Params) Grid {
 }
 
 // WithoutValueOf says of each parameter without a value what the data allow, and why.
-func WithoutValueOf(p *fit.Params) []string {
+func WithoutValueOf(p *params.Params) []string {
 	var out []string
 	for _, model := range models(p) {
 		for _, name := range ordered(p, model) {
-			if q := p.Parameters[name]; q.Status != fit.StatusOK {
+			if q := p.Parameters[name]; q.Status != params.StatusOK {
 				out = append(out, Clean(withoutValue(name, q)))
 			}
 		}
@@ -89,7 +90,7 @@ func WithoutValueOf(p *fit.Params) []string {
 }
 
 // SourcesOf says which model found which parameters, from which experiment and after which publication.
-func SourcesOf(p *fit.Params) []Group {
+func SourcesOf(p *params.Params) []Group {
 	var out []Group
 	for _, model := range models(p) {
 		first := len(out)
@@ -109,7 +110,7 @@ func SourcesOf(p *fit.Params) []Group {
 
 // WarningsOf returns the warnings of the run and of every fit, those that say the same in one line, each with the models
 // it concerns.
-func WarningsOf(p *fit.Params) []string {
+func WarningsOf(p *params.Params) []string {
 	var out []string
 	for _, w := range groupWarnings(p) {
 		s := w.text
@@ -125,7 +126,7 @@ func WarningsOf(p *fit.Params) []string {
 }
 
 // FindingsOf returns the fits' notes that are not part of the verdict, as sentences.
-func FindingsOf(p *fit.Params) []string {
+func FindingsOf(p *params.Params) []string {
 	_, other := notes(p)
 	var out []string
 	for _, n := range other {
@@ -149,12 +150,12 @@ type Coefficient struct {
 }
 
 // FunctionsOf returns the cost functions by name.
-func FunctionsOf(p *fit.Params) []FunctionPart {
+func FunctionsOf(p *params.Params) []FunctionPart {
 	var out []FunctionPart
 	for _, name := range slices.Sorted(maps.Keys(p.Functions)) {
 		f := p.Functions[name]
 		part := FunctionPart{Name: Clean(name), Form: Clean(f.Form), Unit: Clean(f.Unit), Label: Clean(f.Label), Source: Clean(f.Source),
-			Domain: domain(f.Domain), Pieces: f.Form == fit.SegmentsForm}
+			Domain: domain(f.Domain), Pieces: f.Form == form.Pieces}
 		for _, c := range slices.Sorted(maps.Keys(f.Coeff)) {
 			part.Coeff = append(part.Coeff, Coefficient{Clean(c), coefficient(f, c)})
 		}
@@ -171,7 +172,7 @@ type PairsPart struct {
 }
 
 // PairsOf returns the summary of all pairs, which is empty without pairs.
-func PairsOf(p *fit.Params) PairsPart {
+func PairsOf(p *params.Params) PairsPart {
 	part := PairsPart{Slow: Grid{Header: []string{"slowest pairs", "latency", "rate", "why"}},
 		All: Grid{Header: []string{"pair", "latency", "rate", "why it stands out"}}}
 	if len(p.Pairs) == 0 {
@@ -179,8 +180,8 @@ func PairsOf(p *fit.Params) PairsPart {
 	}
 	slow := slowPairs(p.Pairs, nil)
 	part.Says = append(part.Says, fmt.Sprintf("%s measured, %d slow.", plural(len(p.Pairs), "pair"), len(slow)))
-	part.Says = append(part.Says, spread("latency", "s", p.Pairs, func(q fit.Pair) *float64 { return q.Latency })...)
-	part.Says = append(part.Says, spread("rate", "B/s", p.Pairs, func(q fit.Pair) *float64 { return q.Rate })...)
+	part.Says = append(part.Says, spread("latency", "s", p.Pairs, func(q params.Pair) *float64 { return q.Latency })...)
+	part.Says = append(part.Says, spread("rate", "B/s", p.Pairs, func(q params.Pair) *float64 { return q.Rate })...)
 	for _, h := range slowHosts(p.Pairs) {
 		part.Says = append(part.Says, fmt.Sprintf("Host %s is in %d slow pairs of its %d: the host, not the pairs.", Clean(h.name),
 			h.slow, h.pairs))
@@ -194,12 +195,12 @@ func PairsOf(p *fit.Params) PairsPart {
 	return part
 }
 
-func pairRow(q fit.Pair) []string {
+func pairRow(q params.Pair) []string {
 	return []string{Clean(q.From + " → " + q.To), quantity(q.Latency, q.LatencyCI, "s"), quantity(q.Rate, q.RateCI, "B/s"), Clean(q.Slow)}
 }
 
 // QualityOf returns how well each fit describes its data, and sentences on which data those were.
-func QualityOf(p *fit.Params) (Grid, []string) {
+func QualityOf(p *params.Params) (Grid, []string) {
 	t := Grid{
 		Header: []string{"model", "experiment", "R²", "mean err", "worst", "left-out", "cond", "timings", "unused"},
 		Right:  []bool{false, false, true, true, true, true, true, true, true},
@@ -213,7 +214,7 @@ func QualityOf(p *fit.Params) (Grid, []string) {
 }
 
 // ValidationOf returns what was predicted and then measured, of patterns no fit has seen.
-func ValidationOf(p *fit.Params) Grid {
+func ValidationOf(p *params.Params) Grid {
 	t := Grid{Header: []string{"pattern", "hosts", "bytes", "predicted", "measured", "error"},
 		Right: []bool{false, true, true, true, true, true}}
 	for _, v := range p.Validation {
@@ -231,7 +232,7 @@ type EnvironmentPart struct {
 }
 
 // EnvironmentOf returns the fingerprint of the hosts.
-func EnvironmentOf(p *fit.Params) EnvironmentPart {
+func EnvironmentOf(p *params.Params) EnvironmentPart {
 	e := p.Environment
 	part := EnvironmentPart{
 		Says: fmt.Sprintf("calib %s on %s: %s.", Clean(strings.Join(p.Run.Versions, ", ")), plural(len(p.Run.Hosts), "host"),
@@ -255,7 +256,7 @@ func EnvironmentOf(p *fit.Params) EnvironmentPart {
 }
 
 // FilesOf returns the files of the run in dir, and what is worth doing with this result.
-func FilesOf(p *fit.Params, dir string) (files, next Grid) {
+func FilesOf(p *params.Params, dir string) (files, next Grid) {
 	dir = Clean(dir)
 	files = Grid{Header: []string{"file", "what is in it"}, Rows: [][]string{
 		{filepath.Join(dir, "params.json"), "the parameters, for programs"},

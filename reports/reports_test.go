@@ -15,21 +15,21 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/jedib0t/go-pretty/v6/text"
 
-	"calib/fit"
+	"calib/fit/params"
 	"calib/internal/units"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files in testdata")
 
 // fixture is the run on the emulated sparc1994 cluster that package fit encodes in its own tests.
-func fixture(t testing.TB) *fit.Params {
+func fixture(t testing.TB) *params.Params {
 	t.Helper()
 	f, err := os.Open("../fit/testdata/params.json")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	p, err := fit.Decode(f)
+	p, err := params.Decode(f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func TestGolden(t *testing.T) {
 		{"report-colour.txt", func(b *bytes.Buffer) error { return Text(b, p, Options{Dir: dir, Colour: true}) }},
 		{"table.txt", func(b *bytes.Buffer) error { return Table(b, p, Options{Dir: "my runs/it's one"}) }},
 		{"plan.txt", func(b *bytes.Buffer) error { return PlanText(b, forecast, Options{}) }},
-		{"empty.txt", func(b *bytes.Buffer) error { return Text(b, &fit.Params{}, Options{}) }},
+		{"empty.txt", func(b *bytes.Buffer) error { return Text(b, &params.Params{}, Options{}) }},
 	} {
 		var b bytes.Buffer
 		if err := c.render(&b); err != nil {
@@ -174,16 +174,16 @@ func TestGroupWarnings(t *testing.T) {
 }
 
 func TestSlowHosts(t *testing.T) {
-	pair := func(from, to, slow string) fit.Pair { return fit.Pair{From: from, To: to, Slow: slow} }
+	pair := func(from, to, slow string) params.Pair { return params.Pair{From: from, To: to, Slow: slow} }
 	for _, c := range []struct {
 		name  string
-		pairs []fit.Pair
+		pairs []params.Pair
 		want  string
 	}{
 		{"none", nil, "[]"},
-		{"two hosts, one pair: either could be to blame", []fit.Pair{pair("a", "b", "x")}, "[]"},
-		{"one slow pair", []fit.Pair{pair("a", "b", "x"), pair("a", "c", ""), pair("b", "c", "")}, "[]"},
-		{"slow host", []fit.Pair{pair("a", "b", "x"), pair("a", "c", "x"), pair("b", "c", "")}, "[{a 2 2}]"},
+		{"two hosts, one pair: either could be to blame", []params.Pair{pair("a", "b", "x")}, "[]"},
+		{"one slow pair", []params.Pair{pair("a", "b", "x"), pair("a", "c", ""), pair("b", "c", "")}, "[]"},
+		{"slow host", []params.Pair{pair("a", "b", "x"), pair("a", "c", "x"), pair("b", "c", "")}, "[{a 2 2}]"},
 	} {
 		if got := slowHosts(c.pairs); fmt.Sprint(append([]slowHost{}, got...)) != c.want {
 			t.Errorf("%s: %v, want %s", c.name, got, c.want)
@@ -192,7 +192,7 @@ func TestSlowHosts(t *testing.T) {
 }
 
 func TestOutliers(t *testing.T) {
-	p := &fit.Params{Pairs: []fit.Pair{{From: "a", To: "b"}, {From: "a", To: "c", Slow: "rate is half"}, {From: "b", To: "c"}}}
+	p := &params.Params{Pairs: []params.Pair{{From: "a", To: "b"}, {From: "a", To: "c", Slow: "rate is half"}, {From: "b", To: "c"}}}
 	var b bytes.Buffer
 	if err := Text(&b, p, Options{}); err != nil {
 		t.Fatal(err)
@@ -233,7 +233,7 @@ func FuzzText(f *testing.F) {
 		"functions":{"T":{"form":"c0_i + c1_i*x","coeff":{"c1_1":2},"unit":"s"}},"pairs":[{"from":"a","to":"b","slow":"x"}],
 		"fits":[{"model":"m","domain":{"bytes":[1,2]},"residuals":[{"series":"T","x":1,"measured":null,"fitted":1e-9}]}]}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		p, err := fit.Decode(bytes.NewReader(b))
+		p, err := params.Decode(bytes.NewReader(b))
 		if err != nil {
 			return
 		}

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"io"
 
-	"calib/fit"
+	"calib/fit/params"
 )
 
 // ResultSchema names the version of the document that --json prints.
@@ -52,7 +52,7 @@ type Result struct {
 	// Files are the paths of what was written, by name ("params.json").
 	Files    map[string]string `json:"files,omitempty"`
 	Warnings []string          `json:"warnings,omitempty"`
-	Params   *fit.Params       `json:"params,omitempty"`
+	Params   *params.Params    `json:"params,omitempty"`
 	Plan     *Plan             `json:"plan,omitempty"`
 	// Data is what a command without params or plan has to say, in a form of its own.
 	Data any `json:"data,omitempty"`
@@ -68,7 +68,7 @@ func (r Result) Encode(w io.Writer) error {
 	}{plain: plain(r)}
 	if r.Params != nil {
 		var buf bytes.Buffer
-		if err := fit.Encode(&buf, r.Params); err != nil { // numbers that JSON cannot hold become null there
+		if err := params.Encode(&buf, r.Params); err != nil { // numbers that JSON cannot hold become null there
 			return err
 		}
 		doc.Params = buf.Bytes()

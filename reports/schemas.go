@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"calib/fit"
+	"calib/fit/params"
 	"calib/internal/dataset"
 )
 
@@ -17,7 +17,7 @@ const dialect = "https://json-schema.org/draft/2020-12/schema"
 // (params.json), "header" and "sample" (the first and every later line of samples.jsonl) and "result" (what --json
 // prints). That of run.json is published by its own package.
 func Schemas() (map[string]*jsonschema.Schema, error) {
-	params, err := fit.Schema()
+	params, err := params.JSONSchema()
 	if err != nil {
 		return nil, fmt.Errorf("schema of params: %w", err)
 	}
@@ -61,7 +61,7 @@ func resultSchema(params *jsonschema.Schema) (*jsonschema.Schema, error) {
 	inner := params.CloneSchemas()
 	inner.ID, inner.Schema = "", "" // one document, one resource
 	s, err := SchemaOf[Result]("result", ResultSchema, "What --json prints, whatever the command and however it ended.",
-		map[reflect.Type]*jsonschema.Schema{reflect.TypeFor[fit.Params](): inner})
+		map[reflect.Type]*jsonschema.Schema{reflect.TypeFor[params.Params](): inner})
 	if err != nil {
 		return nil, err
 	}

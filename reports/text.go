@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"calib/fit"
+	"calib/fit/params"
 )
 
 // Text writes the whole report as plain text.
-func Text(w io.Writer, p *fit.Params, o Options) error {
+func Text(w io.Writer, p *params.Params, o Options) error {
 	pg := newPage(o)
 	pg.verdict(p)
 	pg.heading("Parameters")
@@ -35,7 +35,7 @@ func Text(w io.Writer, p *fit.Params, o Options) error {
 }
 
 // environment writes what the hosts share and where they differ: hosts that differ are the first suspects.
-func (p *page) environment(ps *fit.Params) {
+func (p *page) environment(ps *params.Params) {
 	e := ps.Environment
 	if len(e.Common) == 0 && len(e.Differences) == 0 {
 		return

@@ -7,12 +7,12 @@ import (
 	"strconv"
 	"strings"
 
-	"calib/fit"
+	"calib/fit/params"
 	"calib/internal/units"
 )
 
 // verdict opens a report: what the network behaves like, how far the numbers go, and what stands out.
-func (p *page) verdict(ps *fit.Params) {
+func (p *page) verdict(ps *params.Params) {
 	v := VerdictOf(ps)
 	p.line(2, "%s: %s", p.paint(bold, v.Run), v.Scope)
 	for _, s := range v.Network {
@@ -31,13 +31,13 @@ func (p *page) verdict(ps *fit.Params) {
 }
 
 // counts says how many parameters were found, and how many warnings there are.
-func counts(ps *fit.Params) string {
+func counts(ps *params.Params) string {
 	var ok, unknown, bound int
 	for _, q := range ps.Parameters {
 		switch q.Status {
-		case fit.StatusOK:
+		case params.StatusOK:
 			ok++
-		case fit.StatusBound:
+		case params.StatusBound:
 			bound++
 		default:
 			unknown++
@@ -51,7 +51,7 @@ func counts(ps *fit.Params) string {
 }
 
 // outliers names the hosts that stand out, and counts the slow pairs that no such host explains.
-func outliers(ps *fit.Params) []string {
+func outliers(ps *params.Params) []string {
 	var out []string
 	hosts := slowHosts(ps.Pairs)
 	for _, h := range hosts {
@@ -66,7 +66,7 @@ func outliers(ps *fit.Params) []string {
 }
 
 // clocks states what the timer costs, beside every result.
-func clocks(ps *fit.Params) []string {
+func clocks(ps *params.Params) []string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(ps.Parameters)) {
 		q := ps.Parameters[name]
@@ -78,7 +78,7 @@ func clocks(ps *fit.Params) []string {
 }
 
 // notes splits the fits' findings, without duplicates, into what the network behaves like and all others.
-func notes(ps *fit.Params) (kind, other []string) {
+func notes(ps *params.Params) (kind, other []string) {
 	seen := map[string]bool{}
 	for _, f := range ps.Fits {
 		for _, n := range f.Notes {
@@ -96,7 +96,7 @@ func notes(ps *fit.Params) (kind, other []string) {
 }
 
 // whereAndNext ends a report: the files, and what is worth doing with this result.
-func (p *page) whereAndNext(ps *fit.Params) {
+func (p *page) whereAndNext(ps *params.Params) {
 	if p.Dir == "" {
 		return
 	}

@@ -4,7 +4,7 @@ import (
 	"regexp"
 	"slices"
 
-	"calib/fit"
+	"calib/fit/params"
 )
 
 // warning is one warning and everything that says the same.
@@ -18,7 +18,7 @@ var digits = regexp.MustCompile(`[0-9]+(\.[0-9]+)?`)
 
 // groupWarnings gathers the warnings of the run and of every fit. Equal ones are one; those that differ only in numbers
 // ("size 64: …", "size 128: …") are one with a count.
-func groupWarnings(ps *fit.Params) []warning {
+func groupWarnings(ps *params.Params) []warning {
 	var out []warning
 	at := map[string]int{}
 	seen := map[string]bool{}
@@ -51,7 +51,7 @@ func groupWarnings(ps *fit.Params) []warning {
 }
 
 // warnings lists the grouped warnings, each with the models it concerns.
-func (p *page) warnings(ps *fit.Params) {
+func (p *page) warnings(ps *params.Params) {
 	all := WarningsOf(ps)
 	if len(all) == 0 {
 		return
@@ -63,7 +63,7 @@ func (p *page) warnings(ps *fit.Params) {
 }
 
 // findings lists the fits' notes that are not part of the verdict.
-func (p *page) findings(ps *fit.Params) {
+func (p *page) findings(ps *params.Params) {
 	all := FindingsOf(ps)
 	if len(all) == 0 {
 		return

@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"calib/fit"
+	"calib/fit/params"
 	"calib/internal/netspec"
 	"calib/internal/units"
 )
@@ -33,7 +33,7 @@ const (
 
 // checks compares a, b, a_c and b_c. On a switch the port's cost sits in a, T does not depend on n, so that a_c is zero
 // and b_c cannot be identified; on a shared medium b cannot be identified where b ≤ b_c.
-func checks(s *netspec.Spec, p *fit.Params) []check {
+func checks(s *netspec.Spec, p *params.Params) []check {
 	if s.Mode == netspec.Switched {
 		a := s.Host.A + (s.Medium.A+s.L)/2
 		ac := value(p, "a_c", 0, "s", tolContentionUS)
@@ -56,7 +56,7 @@ func checks(s *netspec.Spec, p *fit.Params) []check {
 	return append(out, value(p, "b", s.Host.B, "s/B", tolSlope*s.Host.B))
 }
 
-func value(p *fit.Params, name string, truth float64, unit string, allowed float64) check {
+func value(p *params.Params, name string, truth float64, unit string, allowed float64) check {
 	c := check{name: name, truth: truth, unit: unit, allowed: allowed}
 	q, there := p.Parameters[name]
 	if !there || q.Value == nil {
@@ -70,10 +70,10 @@ func value(p *fit.Params, name string, truth float64, unit string, allowed float
 }
 
 // none checks that a parameter is honestly reported as not identifiable.
-func none(p *fit.Params, name, unit string) check {
+func none(p *params.Params, name, unit string) check {
 	c := check{name: name, truth: math.NaN(), unit: unit, measured: "–"}
 	q, there := p.Parameters[name]
-	c.ok = there && q.Value == nil && q.Status == fit.StatusUnidentifiable
+	c.ok = there && q.Value == nil && q.Status == params.StatusUnidentifiable
 	c.err = q.Status
 	if q.Bound != nil {
 		c.ci = fmt.Sprintf("bound %s to %s", units.Format(q.Bound[0], unit), units.Format(q.Bound[1], unit))
@@ -82,15 +82,13 @@ func none(p *fit.Params, name, unit string) check {
 }
 
 // slow checks that every host with a block of its own is named in a warning, and no other.
-func slow(s *netspec.Spec, p *fit.Params) []check {
+func slow(s *netspec.Spec, p *params.Params) []check {
 	var out []check
 	for i := range s.Overrides {
 		c := check{name: fmt.Sprintf("slow host %d", i), want: "slow", measured: "not named"}
-		for _, f := range p.Fits {
-			for _, w := range f.Warnings {
-				if strings.Contains(w, fmt.Sprintf("h%d is slow", i)) {
-					c.measured, c.ok = "named", true
-				}
+		for _, w := range p.Findings {
+			if w.Code == params.SlowHost && len(w.Hosts) == 1 && strings.HasSuffix(w.Hosts[0], fmt.Sprintf("h%d", i)) {
+				c.measured, c.ok = "named", true
 			}
 		}
 		out = append(out, c)

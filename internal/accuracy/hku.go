@@ -3,9 +3,8 @@ package main
 import (
 	"fmt"
 	"math"
-	"strings"
 
-	"calib/fit"
+	"calib/fit/params"
 	"calib/internal/netspec"
 	"calib/internal/units"
 )
@@ -19,8 +18,8 @@ const (
 	meanGather   = 0.08
 )
 
-// clusterChecks compares the cost functions of the HKU model and LogGP with what a switched network was told.
-func clusterChecks(s *netspec.Spec, p *fit.Params) []check {
+// clusterChecks compares the cost functions of the cluster model (Tam, Wang 2000) and LogGP with what a switched network was told.
+func clusterChecks(s *netspec.Spec, p *params.Params) []check {
 	out := append(costChecks(s, p), latency(s, p))
 	out = append(out, bufferChecks(s, p)...)
 	out = append(out, logGPChecks(s, p)...)
@@ -28,7 +27,7 @@ func clusterChecks(s *netspec.Spec, p *fit.Params) []check {
 }
 
 // tableChecks compares what table 1 of the paper has: g_s, g_r, L(m,p) and B_L.
-func tableChecks(s *netspec.Spec, p *fit.Params) []check {
+func tableChecks(s *netspec.Spec, p *params.Params) []check {
 	b := float64(s.Buffer)
 	return append(append(costChecks(s, p), latency(s, p)), value(p, "B_L", b, "packets", max(1, tolBuffer*b)))
 }
@@ -46,7 +45,7 @@ func reception(s *netspec.Spec) service {
 }
 
 // costChecks compares slope, intercept and floor of g_s and g_r. A floor can only be seen where it rules.
-func costChecks(s *netspec.Spec, p *fit.Params) []check {
+func costChecks(s *netspec.Spec, p *params.Params) []check {
 	var out []check
 	for _, f := range []struct {
 		name  string
@@ -70,7 +69,7 @@ func costChecks(s *netspec.Spec, p *fit.Params) []check {
 }
 
 // coefficient checks one coefficient of a cost function.
-func coefficient(p *fit.Params, function, name string, truth float64, unit string, allowed float64) check {
+func coefficient(p *params.Params, function, name string, truth float64, unit string, allowed float64) check {
 	c := check{name: function + " " + name, truth: truth, unit: unit, allowed: allowed, measured: "–"}
 	f, there := p.Functions[function]
 	v, has := f.Coeff[name]
@@ -115,7 +114,7 @@ func oneWay(s *netspec.Spec, m, p int) float64 {
 
 // latency checks L(m,p) over its range and reports the worst place. The smallest packets of a network with a least frame
 // are left out: the function has no floor.
-func latency(s *netspec.Spec, p *fit.Params) check {
+func latency(s *netspec.Spec, p *params.Params) check {
 	c := check{name: "L(m,p), worst", unit: "s", measured: "–"}
 	f, there := p.Functions["L"]
 	if !there {
@@ -130,7 +129,7 @@ func latency(s *netspec.Spec, p *fit.Params) check {
 	for _, m := range []int{least, 200, 700, 1000, 1400} {
 		for n := 2; n <= s.Hosts; n += 2 {
 			truth := oneWay(s, m, n)
-			v, err := f.Eval(map[string]float64{"m": float64(m), "p": float64(n)}, p.Functions)
+			v, err := f.At(float64(m), float64(n), p.Functions)
 			if err != nil {
 				c.err = err.Error()
 				return c
@@ -147,7 +146,7 @@ func latency(s *netspec.Spec, p *fit.Params) check {
 }
 
 // bufferChecks compares B_L by both methods.
-func bufferChecks(s *netspec.Spec, p *fit.Params) []check {
+func bufferChecks(s *netspec.Spec, p *params.Params) []check {
 	if s.Buffer == 0 {
 		return nil
 	}
@@ -159,7 +158,7 @@ func bufferChecks(s *netspec.Spec, p *fit.Params) []check {
 }
 
 // logGPChecks compares L, g and G: a single sender meets the slowest of the blocks on its way.
-func logGPChecks(s *netspec.Spec, p *fit.Params) []check {
+func logGPChecks(s *netspec.Spec, p *params.Params) []check {
 	g, slope := 0.0, 0.0
 	for _, b := range []netspec.Block{s.Host, s.Medium, s.ReceiveBlock(1)} {
 		g, slope = max(g, s.Service(b, 1)), max(slope, s.Service(b, s.MSS)/float64(s.MSS))
@@ -173,19 +172,21 @@ func logGPChecks(s *netspec.Spec, p *fit.Params) []check {
 }
 
 // gatherChecks sums up how far eq. 8 is from the gathers that were measured.
-func gatherChecks(p *fit.Params) []check {
+func gatherChecks(p *params.Params) []check {
 	var errs []float64
 	at := ""
 	worst := 0.0
 	for _, f := range p.Fits {
-		for _, r := range f.Residuals {
-			if !strings.HasPrefix(r.Series, "T_gather") || r.X < 1024 {
-				continue
-			}
-			e := math.Abs(r.Relative())
-			errs = append(errs, e)
-			if e > worst {
-				worst, at = e, fmt.Sprintf("%s at %s", r.Series, units.Bytes(r.X))
+		for _, s := range f.Of(params.GatherTime) {
+			for _, r := range s.Points {
+				if r.X < 1024 {
+					continue
+				}
+				e := math.Abs(r.Relative())
+				errs = append(errs, e)
+				if e > worst {
+					worst, at = e, fmt.Sprintf("%s at %s", s.Name, units.Bytes(r.X))
+				}
 			}
 		}
 	}

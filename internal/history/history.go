@@ -12,7 +12,7 @@ import (
 	"errors"
 	"time"
 
-	"calib/fit"
+	"calib/fit/params"
 )
 
 // Errors that a caller may want to tell apart.
@@ -46,15 +46,15 @@ type Entry struct {
 // Record is a run to be stored. ID, Plan and Hosts may be left empty: Params says them.
 type Record struct {
 	Entry
-	Params *fit.Params
+	Params *params.Params
 }
 
 // Stored is what a comparison needs of a run.
 type Stored struct {
-	Entry       Entry           `json:"entry"`
-	Environment fit.Environment `json:"environment"`
-	Hosts       []string        `json:"hosts"` // in rank order
-	Metrics     []fit.Metric    `json:"metrics"`
+	Entry       Entry              `json:"entry"`
+	Environment params.Environment `json:"environment"`
+	Hosts       []string           `json:"hosts"` // in rank order
+	Metrics     []params.Metric    `json:"metrics"`
 }
 
 // Filter selects runs; the zero value is all of them, oldest first.
