@@ -4,7 +4,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"calib/internal/units"
 )
@@ -34,7 +33,7 @@ func (q Quantity) String() string {
 // Like prints another number in q's unit, with q's decimals, so that the two can be compared by eye.
 func (q Quantity) Like(v float64) string { return fixed(v/q.scale, q.decimals) }
 
-// maxDigits bounds the significant digits of a printed value: a timer does not give more.
+// maxDigits bounds the significant digits of a printed value: no clock gives more.
 const maxDigits = 6
 
 // Format prints v [in unit, SI] and its interval, which may be nil. The prefix leaves one to three digits before the
@@ -52,12 +51,12 @@ func Format(v float64, ci *[2]float64, unit string) Quantity {
 		half = 0
 	}
 	lead := math.Abs(v)
-	if lead < half { // the value drowns in its interval: the interval's ends decide the prefix
+	if lead < half { // the ends of the interval are larger than the value, and decide the prefix
 		lead = max(math.Abs(ci[0]), math.Abs(ci[1]))
 	}
 	p := prefixOf(lead, unit)
 	d := decimals(lead/p.scale, half/p.scale)
-	if roundsTo1000(lead/p.scale, d) && hasPrefixes(unit) && p.scale < 1e9 {
+	if roundsTo1000(lead/p.scale, d) && units.Prefixed(unit) && p.scale < 1e9 {
 		p = prefixOf(p.scale*1000, unit)
 		d = decimals(lead/p.scale, half/p.scale)
 	}
@@ -107,7 +106,7 @@ type prefix struct {
 
 // prefixOf returns the SI prefix that leaves one to three digits before the point.
 func prefixOf(v float64, unit string) prefix {
-	if !hasPrefixes(unit) || v == 0 {
+	if !units.Prefixed(unit) || v == 0 {
 		return prefix{1, ""}
 	}
 	all := []prefix{{1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1, ""}, {1e-3, "m"}, {1e-6, "µ"}, {1e-9, "n"}, {1e-12, "p"}}
@@ -118,9 +117,6 @@ func prefixOf(v float64, unit string) prefix {
 	}
 	return all[len(all)-1]
 }
-
-// hasPrefixes is false for counts and pure numbers, which take no prefix.
-func hasPrefixes(unit string) bool { return units.Prefixed(unit) }
 
 // shownUnit leaves out the unit "1" of pure numbers.
 func shownUnit(unit string) string {
@@ -158,17 +154,4 @@ func fixed(v float64, d int) string {
 		s = strings.TrimPrefix(s, "-")
 	}
 	return s
-}
-
-// Clean makes a text from a file safe to print: a host name must not move the cursor.
-func Clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t':
-			return ' '
-		case !unicode.IsPrint(r):
-			return '·'
-		}
-		return r
-	}, s)
 }

@@ -8,13 +8,15 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
+
+	"calib/fit/params"
 )
 
 // Options of a report. The zero value is a page 100 columns wide without colour.
 type Options struct {
 	Width  int  // columns; 0 means 100, and fewer than 80 are taken as 80
 	Colour bool // ANSI colours; without it the output has no control codes
-	// Dir is the run directory, for "where the files are"; "" leaves that part out.
+	// Dir is the run directory, whose files the report lists; "" leaves that part out.
 	Dir string
 }
 
@@ -22,6 +24,45 @@ const (
 	defaultWidth = 100
 	minWidth     = 80
 )
+
+// Grid is a part of a report in rows and columns.
+type Grid struct {
+	Header []string
+	Right  []bool // columns aligned to the right; short or nil means to the left
+	Kinds  []Kind // what the columns hold; short or nil means Other
+	Rows   [][]string
+}
+
+// Kind is what a column of a Grid holds, for renderings that show kinds differently.
+type Kind string
+
+// Kinds of columns.
+const (
+	Other    Kind = ""
+	Symbol   Kind = "symbol"   // the symbol of a parameter or the name of a function
+	Number   Kind = "number"   // aligned to the right
+	Interval Kind = "interval" // or a bound, or a value with its interval
+	Status   Kind = "status"   // of a parameter
+	Words    Kind = "words"    // text that may be wrapped
+)
+
+// column heads a column of a Grid.
+type column struct {
+	name string
+	kind Kind
+}
+
+func newGrid(columns ...column) Grid {
+	var g Grid
+	for _, c := range columns {
+		g.Header = append(g.Header, c.name)
+		g.Kinds = append(g.Kinds, c.kind)
+		g.Right = append(g.Right, c.kind == Number)
+	}
+	return g
+}
+
+func (g *Grid) add(cells ...string) { g.Rows = append(g.Rows, cells) }
 
 // narrow counts characters of ambiguous width (µ, ×, │) as one column, whatever the locale: the same Params must give
 // the same bytes everywhere.
@@ -54,7 +95,7 @@ func newPage(o Options) *page {
 
 // paint colours s, where colour is on. It is the only source of control codes: go-pretty's own colours stay unused.
 func (p *page) paint(c colour, s string) string {
-	if !p.Colour || s == "" {
+	if !p.Colour || s == "" || c == "" {
 		return s
 	}
 	return string(c) + s + reset
@@ -80,38 +121,49 @@ func (p *page) line(hang int, format string, args ...any) {
 	}
 }
 
-// grid is a table without lines: columns two spaces apart, the last one wrapped to the page if wrap is set.
-type grid struct {
-	Grid
-	wrap bool
+// lines writes sentences, each on a line of its own.
+func (p *page) lines(sentences []string) {
+	for _, s := range sentences {
+		p.line(2, "%s", s)
+	}
 }
 
-// write renders g, indented by two columns.
-func (p *page) write(g grid) {
+// write renders g without rules, indented by two columns, its columns two spaces apart. A last column of Words is wrapped
+// to the page.
+func (p *page) write(g Grid) {
 	const indent, between = "  ", "  "
 	t := table.NewWriter()
 	t.SetStyle(table.Style{
 		Box:     table.BoxStyle{PaddingRight: between, MiddleHorizontal: "─"},
 		Options: table.Options{SeparateHeader: false},
 	})
-	t.AppendHeader(row(g.Header))
-	used := 0
+	header := make(table.Row, len(g.Header))
+	rows := make([]table.Row, len(g.Rows))
+	for i := range rows {
+		rows[i] = make(table.Row, len(g.Header))
+	}
 	configs := make([]table.ColumnConfig, len(g.Header))
-	for i := range g.Header {
+	used := 0
+	for i, name := range g.Header {
+		header[i] = name
+		width := text.StringWidth(name)
+		for j, r := range g.Rows {
+			rows[j][i] = p.paint(colourOf(g.Kinds[i], r[i]), r[i])
+			width = max(width, text.StringWidth(r[i]))
+		}
 		c := table.ColumnConfig{Number: i + 1, Align: text.AlignLeft, AlignHeader: text.AlignLeft}
-		if i < len(g.Right) && g.Right[i] {
+		if g.Right[i] {
 			c.Align, c.AlignHeader = text.AlignRight, text.AlignRight
 		}
-		if g.wrap && i == len(g.Header)-1 {
+		if g.Kinds[i] == Words && i == len(g.Header)-1 {
 			c.WidthMax, c.WidthMaxEnforcer = max(p.Width-len(indent)-used, 16), text.WrapSoft
 		}
-		used += g.width(i) + len(between)
+		used += width + len(between)
 		configs[i] = c
 	}
+	t.AppendHeader(header)
+	t.AppendRows(rows)
 	t.SetColumnConfigs(configs)
-	for _, r := range g.Rows {
-		t.AppendRow(row(r))
-	}
 	for i, l := range strings.Split(t.Render(), "\n") {
 		l = strings.TrimRight(l, " ")
 		if i == 0 {
@@ -121,18 +173,15 @@ func (p *page) write(g grid) {
 	}
 }
 
-func (g *grid) width(column int) int {
-	w := text.StringWidth(g.Header[column])
-	for _, r := range g.Rows {
-		w = max(w, text.StringWidthWithoutEscSequences(r[column]))
+// colourOf is the colour of a cell, "" for none.
+func colourOf(kind Kind, cell string) colour {
+	switch {
+	case kind == Symbol:
+		return bold
+	case kind == Status && cell == params.StatusOK:
+		return green
+	case kind == Status && (cell == params.StatusUnidentifiable || cell == params.StatusBound):
+		return yellow
 	}
-	return w
-}
-
-func row(cells []string) table.Row {
-	r := make(table.Row, len(cells))
-	for i, c := range cells {
-		r[i] = c
-	}
-	return r
+	return ""
 }

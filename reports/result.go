@@ -47,14 +47,14 @@ type Result struct {
 	Command string `json:"command"` // "run", "lab up"
 	Outcome string `json:"outcome"`
 	Exit    int    `json:"exit"`
-	Error   string `json:"error,omitempty"` // what was attempted, where, and how to mend it
+	Error   string `json:"error,omitempty"` // what was attempted, where, and what to do about it
 	Run     string `json:"run,omitempty"`   // the run directory
 	// Files are the paths of what was written, by name ("params.json").
 	Files    map[string]string `json:"files,omitempty"`
 	Warnings []string          `json:"warnings,omitempty"`
 	Params   *params.Params    `json:"params,omitempty"`
 	Plan     *Plan             `json:"plan,omitempty"`
-	// Data is what a command without params or plan has to say, in a form of its own.
+	// Data is the result of a command without params or plan, in a form of its own.
 	Data any `json:"data,omitempty"`
 }
 
@@ -73,13 +73,8 @@ func (r Result) Encode(w io.Writer) error {
 		}
 		doc.Params = buf.Bytes()
 	}
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
+	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	if err := enc.Encode(doc); err != nil {
-		return err
-	}
-	_, err := w.Write(buf.Bytes())
-	return err
+	return enc.Encode(doc)
 }
