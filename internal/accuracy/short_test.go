@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"calib/fit"
+	"calib/fit/params"
 	"calib/internal/needs"
 	"calib/internal/netspec"
 	"calib/internal/programs"
@@ -26,10 +26,10 @@ func TestShortLab(t *testing.T) {
 	}
 	for _, c := range []struct {
 		network, plan string
-		checks        func(*netspec.Spec, *fit.Params) []check
+		checks        func(*netspec.Spec, *params.Params) []check
 	}{
 		{"sparc1994:4", "short.yaml", pairedChecks},
-		{four, "short-cluster.yaml", func(s *netspec.Spec, p *fit.Params) []check {
+		{four, "short-cluster.yaml", func(s *netspec.Spec, p *params.Params) []check {
 			return append(append(costChecks(s, p), latency(s, p)), bufferChecks(s, p)...)
 		}},
 	} {

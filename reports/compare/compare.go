@@ -16,7 +16,7 @@ import (
 	"slices"
 	"time"
 
-	"calib/fit"
+	"calib/fit/params"
 	"calib/internal/units"
 )
 
@@ -28,11 +28,11 @@ type Run struct {
 	Versions    []string                     // of calib on the hosts
 	Models      []string                     // that were fitted
 	Environment map[string]map[string]string // host → fact → value
-	Metrics     []fit.Metric
+	Metrics     []params.Metric
 }
 
 // FromParams takes it off a params.json.
-func FromParams(p *fit.Params, at time.Time) Run {
+func FromParams(p *params.Params, at time.Time) Run {
 	r := Run{ID: p.Run.ID, At: at, Plan: p.Run.Plan, Versions: p.Run.Versions, Metrics: p.Metrics(),
 		Environment: Facts(p.Environment, p.Run.Hosts)}
 	for _, f := range p.Fits {
@@ -45,7 +45,7 @@ func FromParams(p *fit.Params, at time.Time) Run {
 }
 
 // Facts returns the environment of each host, of what they share and where they differ.
-func Facts(e fit.Environment, hosts []string) map[string]map[string]string {
+func Facts(e params.Environment, hosts []string) map[string]map[string]string {
 	out := map[string]map[string]string{}
 	for _, h := range hosts {
 		out[h] = maps.Clone(e.Common)

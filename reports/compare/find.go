@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"calib/fit"
+	"calib/fit/params"
 	"calib/internal/stats"
 	"calib/internal/units"
 )
@@ -195,9 +195,9 @@ func (t *table) moves(o Options) map[[2]string][]string {
 		switch {
 		case math.Abs(d) <= o.Relative:
 			out[k] = append(out[k], OK)
-		case l.metric.Better == fit.BetterNeither:
+		case l.metric.Better == params.BetterNeither:
 			out[k] = append(out[k], Changed)
-		case (d > 0) == (l.metric.Better == fit.BetterLower):
+		case (d > 0) == (l.metric.Better == params.BetterLower):
 			out[k] = append(out[k], Regression, Inconclusive)
 		default:
 			out[k] = append(out[k], Improvement)

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"calib/fit"
+	"calib/fit/params"
 	"calib/internal/stats"
 	"calib/internal/units"
 )
@@ -92,7 +92,7 @@ func (o GateOptions) enough(baseline []Run) int {
 		switch {
 		case m.Link() != "":
 			links = 3
-		case m.Better != fit.BetterNeither:
+		case m.Better != params.BetterNeither:
 			parameters++
 		}
 	}

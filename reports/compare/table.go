@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"calib/fit"
+	"calib/fit/params"
 	"calib/internal/stats"
 )
 
@@ -22,7 +22,7 @@ type series struct {
 
 // link is one metric of one link.
 type link struct {
-	metric fit.Metric
+	metric params.Metric
 	values []float64 // NaN where a run has none
 	ratio  []float64 // to the median of all runs
 	middle float64
@@ -51,7 +51,7 @@ func newTable(old, new []Run) *table {
 	t.together = all == 1
 	type key struct{ name, from, to, unit string }
 	values := map[key][]float64{}
-	metric := map[key]fit.Metric{}
+	metric := map[key]params.Metric{}
 	var keys []key
 	for i, r := range runs {
 		for _, q := range r.Metrics {
@@ -104,12 +104,12 @@ func (t *table) say(names []string, what string) {
 	}
 }
 
-func parameter(m fit.Metric, values []float64) *series {
+func parameter(m params.Metric, values []float64) *series {
 	return &series{raw: values, tested: values,
 		Change: Change{Scope: ScopeNetwork, Name: m.Name, Unit: m.Unit, Label: m.Label, Better: m.Better}}
 }
 
-func (t *table) addLink(m fit.Metric, values []float64) {
+func (t *table) addLink(m params.Metric, values []float64) {
 	l := &link{metric: m, values: values, middle: stats.Median(known(values)), ratio: make([]float64, len(values))}
 	if slices.Min(known(values)) <= 0 {
 		t.notes = append(t.notes, fmt.Sprintf("%s of %s is not positive in every run, and not compared", m.Name, m.Link()))

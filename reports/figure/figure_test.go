@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"calib/fit"
+	"calib/fit/params"
 	"calib/reports/figure"
 )
 
@@ -193,7 +193,7 @@ func TestTimeBySize(t *testing.T) {
 
 // A model that brings no plots is drawn all the same.
 func TestPlainFigure(t *testing.T) {
-	p := &fit.Params{Fits: []*fit.Fit{{Model: "new", Residuals: []fit.Residual{
+	p := &params.Params{Fits: []*params.Fit{{Model: "new", Residuals: []params.Residual{
 		{Series: "cost(k)", X: 4, XName: "bytes", Measured: 2, Lo: 1.9, Hi: 2.1, Fitted: 2.2, N: 1200},
 		{Series: "cost(k)", X: 1, XName: "bytes", Measured: 1, Lo: math.NaN(), Hi: math.NaN(), Fitted: 0.9, N: 0},
 		{Series: "single", X: 1, Measured: 1, Fitted: 1},
@@ -215,11 +215,11 @@ func TestPlainFigure(t *testing.T) {
 
 // Numbers that a logarithmic axis cannot hold.
 func TestLogAxes(t *testing.T) {
-	plot := fit.Plot{ID: "p", Section: "s", Title: "t", Says: "x.",
-		X: fit.Axis{Name: "x", Log: true}, Y: fit.Axis{Name: "y", Unit: "s", Log: true}, Series: []string{"a"},
-		Curves: []fit.Curve{{Name: "c", X: []float64{0, 1, 2}, Y: []float64{1, -1, 2}, Lo: []float64{1, -2, -1}, Hi: []float64{1, 1, 3}}},
-		Marks:  []fit.Mark{{X: 0, Label: "nowhere"}, {X: 2, Lo: -1, Hi: 3, Label: "here"}}}
-	p := &fit.Params{Fits: []*fit.Fit{{Model: "m", Plots: []fit.Plot{plot}, Residuals: []fit.Residual{
+	plot := params.Plot{ID: "p", Section: "s", Title: "t", Says: "x.",
+		X: params.Axis{Name: "x", Log: true}, Y: params.Axis{Name: "y", Unit: "s", Log: true}, Series: []string{"a"},
+		Curves: []params.Curve{{Name: "c", X: []float64{0, 1, 2}, Y: []float64{1, -1, 2}, Lo: []float64{1, -2, -1}, Hi: []float64{1, 1, 3}}},
+		Marks:  []params.Mark{{X: 0, Label: "nowhere"}, {X: 2, Lo: -1, Hi: 3, Label: "here"}}}
+	p := &params.Params{Fits: []*params.Fit{{Model: "m", Plots: []params.Plot{plot}, Residuals: []params.Residual{
 		{Series: "a", X: 1, Measured: 1, Lo: -1, Hi: 2, Fitted: 1}, {Series: "a", X: 10, Measured: 2, Lo: 1, Hi: 3, Fitted: 2}}}}}
 	f := figure.Build(p, nil)
 	check(t, f)

@@ -7,7 +7,7 @@ import (
 
 	"calib/bench"
 	"calib/bench/experiments"
-	"calib/fit"
+	"calib/fit/params"
 	"calib/internal/coord"
 	"calib/internal/dataset"
 	"calib/internal/netspec"
@@ -19,7 +19,7 @@ import (
 // whole is a run of every experiment on a simulated network, and every model's fit.
 type whole struct {
 	d    *dataset.Dataset
-	fits []*fit.Fit
+	fits []*params.Fit
 	err  error
 }
 
@@ -57,7 +57,7 @@ var simulated = sync.OnceValue(func() (w whole) {
 	}); w.err != nil {
 		return w
 	}
-	fits, errs := fit.All(w.d, fit.Settings{Replicates: 50})
+	fits, errs := params.All(w.d, params.Settings{Replicates: 50})
 	if w.fits = fits; len(errs) > 0 {
 		w.err = errs[0]
 	}
@@ -65,11 +65,11 @@ var simulated = sync.OnceValue(func() (w whole) {
 })
 
 // simulation returns the run with fresh Params, which a test may change.
-func simulation(t testing.TB) (*fit.Params, *dataset.Dataset) {
+func simulation(t testing.TB) (*params.Params, *dataset.Dataset) {
 	t.Helper()
 	w := simulated()
 	if w.err != nil {
 		t.Fatal(w.err)
 	}
-	return fit.Collect(w.d, w.fits), w.d
+	return params.Collect(w.d, w.fits), w.d
 }
