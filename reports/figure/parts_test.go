@@ -185,7 +185,7 @@ func raw(n int) *dataset.Dataset {
 
 func rawParams() *params.Params {
 	return &params.Params{Fits: []*params.Fit{{Model: "m", Experiment: "pingpong",
-		Residuals: []params.Residual{{Series: "T(x)", X: 1, Measured: 1}, {Series: "T(x)", X: 128, Measured: 2}},
+		Series: []params.Series{{Name: "T(x)", Points: []params.Residual{{X: 1, Measured: 1}, {X: 128, Measured: 2}}}},
 		Plots: []params.Plot{{ID: "t-x", Section: "s", Title: "t", Says: "x.", X: params.Axis{Name: "size", Unit: "B", Log: true},
 			Y: params.Axis{Name: "T", Unit: "s", Log: true}, Series: []string{"T(x)"}, Raw: &params.Raw{Experiment: "pingpong", Factor: "bytes"}}}}}}
 }

@@ -40,10 +40,14 @@ func randomParams(t *rapid.T) *params.Params {
 	p := &params.Params{Run: params.Run{Hosts: rapid.SliceOfN(words, 0, 3).Draw(t, "hosts")}}
 	for range rapid.IntRange(0, 3).Draw(t, "fits") {
 		f := &params.Fit{Model: words.Draw(t, "model"), Experiment: words.Draw(t, "experiment")}
-		for range rapid.IntRange(0, 6).Draw(t, "residuals") {
-			f.Residuals = append(f.Residuals, params.Residual{Series: words.Draw(t, "of"), X: numbers.Draw(t, "rx"),
-				Measured: numbers.Draw(t, "measured"), Lo: numbers.Draw(t, "rlo"), Hi: numbers.Draw(t, "rhi"),
-				Fitted: numbers.Draw(t, "fitted"), N: rapid.IntRange(-1, 5000).Draw(t, "n")})
+		for range rapid.IntRange(0, 3).Draw(t, "series") {
+			s := params.Series{Name: words.Draw(t, "of")}
+			for range rapid.IntRange(0, 4).Draw(t, "points") {
+				s.Points = append(s.Points, params.Residual{X: numbers.Draw(t, "rx"), Measured: numbers.Draw(t, "measured"),
+					Lo: numbers.Draw(t, "rlo"), Hi: numbers.Draw(t, "rhi"), Fitted: numbers.Draw(t, "fitted"),
+					N: rapid.IntRange(-1, 5000).Draw(t, "n")})
+			}
+			f.Series = append(f.Series, s)
 		}
 		for range rapid.IntRange(0, 3).Draw(t, "plots") {
 			f.Plots = append(f.Plots, randomPlot(t))

@@ -1,12 +1,15 @@
 package figure_test
 
 import (
+	"bytes"
 	"context"
 	"sync"
 	"testing"
 
 	"calib/bench"
 	"calib/bench/experiments"
+	"calib/fit"
+	"calib/fit/models"
 	"calib/fit/params"
 	"calib/internal/coord"
 	"calib/internal/dataset"
@@ -19,7 +22,7 @@ import (
 // whole is a run of every experiment on a simulated network, and every model's fit.
 type whole struct {
 	d    *dataset.Dataset
-	fits []*params.Fit
+	file []byte // params.json
 	err  error
 }
 
@@ -57,10 +60,13 @@ var simulated = sync.OnceValue(func() (w whole) {
 	}); w.err != nil {
 		return w
 	}
-	fits, errs := params.All(w.d, params.Settings{Replicates: 50})
-	if w.fits = fits; len(errs) > 0 {
-		w.err = errs[0]
+	fitted, errs := fit.Run(models.All, w.d, fit.Settings{Replicates: 50})
+	if len(errs) > 0 {
+		return whole{err: errs[0]}
 	}
+	var file bytes.Buffer
+	w.err = params.Encode(&file, fitted)
+	w.file = file.Bytes()
 	return w
 })
 
@@ -71,5 +77,9 @@ func simulation(t testing.TB) (*params.Params, *dataset.Dataset) {
 	if w.err != nil {
 		t.Fatal(w.err)
 	}
-	return params.Collect(w.d, w.fits), w.d
+	p, err := params.Decode(bytes.NewReader(w.file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, w.d
 }

@@ -137,7 +137,7 @@ func TestHostileText(t *testing.T) {
 	evil := `</script><script>alert(1)</script><img src=x onerror=alert(2)>"'&`
 	p := fixture(t)
 	p.Run.ID, p.Run.Hosts[0], p.Pairs[0].From, p.Pairs[0].Slow = evil, evil, evil, evil
-	p.Warnings = append(p.Warnings, evil)
+	p.Findings = append(p.Findings, params.Finding{Code: params.Code(evil), Level: params.Warning, Message: evil})
 	a := p.Parameters["a"]
 	a.Label, a.Unit, a.Source, a.Status = evil, evil, evil, evil
 	p.Parameters["a"], p.Parameters[evil] = a, a
