@@ -43,21 +43,18 @@ func CheckFit(t *testing.T, m fit.Model, f *params.Fit) {
 func CheckFindings(t *testing.T, findings []params.Finding) {
 	t.Helper()
 	for _, f := range findings {
-		if f.Message == "" || !documented(f.Code, f.Level) {
+		i := slices.IndexFunc(params.Codes, func(m params.CodeMeaning) bool { return m.Code == f.Code })
+		if i < 0 || f.Message == "" || !slices.Contains(params.Codes[i].Levels, f.Level) {
 			t.Errorf("finding %+v: no message, or its code and level are not in params.Codes", f)
+			continue
 		}
 		for name, v := range f.Values {
-			if name == "" {
-				t.Errorf("finding %+v: a value without a name", f)
+			if !slices.Contains(params.Codes[i].Values, name) {
+				t.Errorf("finding %+v: value %s is not in params.Codes", f, name)
 			}
 			CheckFinite(t, string(f.Code)+": "+name, v)
 		}
 	}
-}
-
-// documented reports whether findings of a code may have a level.
-func documented(code params.Code, level params.Level) bool {
-	return slices.ContainsFunc(params.Codes, func(m params.CodeMeaning) bool { return m.Code == code && slices.Contains(m.Levels, level) })
 }
 
 func checkSeries(t *testing.T, f *params.Fit) {
