@@ -102,7 +102,7 @@ func (p *page) series(f *fit.Fit, series string) {
 	p.line(2, "%s, %s; a full bar is %s.", p.paint(bold, Clean(f.Model)), Clean(series), Percent(full))
 	g := grid{Grid: Grid{
 		Header: []string{Clean(rows[0].XName), "timings", "measured", "95% interval", "fitted", "unit", "error", "fit high │ low"},
-		Right:  []bool{true, true, true, false, true, false, true, false}}}
+		Kinds:  []Kind{KindNumber, KindNumber, KindNumber, KindInterval, KindNumber, KindText, KindNumber}}}
 	for _, r := range rows {
 		unit := r.Unit
 		if unit == "" {

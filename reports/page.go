@@ -99,7 +99,7 @@ func (p *page) write(g grid) {
 	configs := make([]table.ColumnConfig, len(g.Header))
 	for i := range g.Header {
 		c := table.ColumnConfig{Number: i + 1, Align: text.AlignLeft, AlignHeader: text.AlignLeft}
-		if i < len(g.Right) && g.Right[i] {
+		if g.Kind(i) == KindNumber {
 			c.Align, c.AlignHeader = text.AlignRight, text.AlignRight
 		}
 		if g.wrap && i == len(g.Header)-1 {

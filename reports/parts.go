@@ -14,15 +14,6 @@ import (
 // The parts of a report, as plain text without control codes: every rendering of a params.json is made of these, so that
 // no two of them can say different things.
 
-// Grid is a part in rows and columns.
-type Grid struct {
-	Header []string
-	Right  []bool // columns aligned to the right; short or nil means to the left
-	Rows   [][]string
-}
-
-func (t *Grid) add(cells ...string) { t.Rows = append(t.Rows, cells) }
-
 // Verdict is what a report opens with, each a sentence.
 type Verdict struct {
 	Run      string   // the name of the run
@@ -64,7 +55,7 @@ type Group struct {
 // ParametersOf returns all parameters, by model: symbol, value, unit, interval or bound, status, what it is.
 func ParametersOf(p *fit.Params) Grid {
 	t := Grid{Header: []string{"symbol", "value", "unit", "95% interval", "status", "what it is"},
-		Right: []bool{false, true, false, false, false, false}}
+		Kinds: []Kind{KindSymbol, KindNumber, KindText, KindInterval, KindStatus}}
 	for _, model := range models(p) {
 		for _, name := range ordered(p, model) {
 			q := p.Parameters[name]
@@ -202,7 +193,7 @@ func pairRow(q fit.Pair) []string {
 func QualityOf(p *fit.Params) (Grid, []string) {
 	t := Grid{
 		Header: []string{"model", "experiment", "R²", "mean err", "worst", "left-out", "cond", "timings", "unused"},
-		Right:  []bool{false, false, true, true, true, true, true, true, true},
+		Kinds:  []Kind{KindText, KindText, KindNumber, KindNumber, KindNumber, KindNumber, KindNumber, KindNumber, KindNumber},
 	}
 	says := []string{"err: relative errors of the fit; left-out: mean error at sizes the fit has not seen; cond: condition number."}
 	for _, f := range p.Fits {
@@ -215,7 +206,7 @@ func QualityOf(p *fit.Params) (Grid, []string) {
 // ValidationOf returns what was predicted and then measured, of patterns no fit has seen.
 func ValidationOf(p *fit.Params) Grid {
 	t := Grid{Header: []string{"pattern", "hosts", "bytes", "predicted", "measured", "error"},
-		Right: []bool{false, true, true, true, true, true}}
+		Kinds: []Kind{KindText, KindNumber, KindNumber, KindNumber, KindNumber, KindNumber}}
 	for _, v := range p.Validation {
 		t.add(Clean(v.Pattern), strconv.Itoa(v.Hosts), count(float64(v.Bytes)), Format(v.Predicted, v.CI95, "s").String(),
 			Format(v.Measured, nil, "s").String(), signedPercent(v.Error))
@@ -257,7 +248,7 @@ func EnvironmentOf(p *fit.Params) EnvironmentPart {
 // FilesOf returns the files of the run in dir, and what is worth doing with this result.
 func FilesOf(p *fit.Params, dir string) (files, next Grid) {
 	dir = Clean(dir)
-	files = Grid{Header: []string{"file", "what is in it"}, Rows: [][]string{
+	files = Grid{Header: []string{"file", "what is in it"}, Kinds: []Kind{KindCode}, Rows: [][]string{
 		{filepath.Join(dir, "params.json"), "the parameters, for programs"},
 		{filepath.Join(dir, "report.html"), "the report with figures, for a browser; it needs no network"},
 		{filepath.Join(dir, "report.txt"), "the whole report as text, with residuals per size"},
@@ -265,7 +256,7 @@ func FilesOf(p *fit.Params, dir string) (files, next Grid) {
 		{filepath.Join(dir, "run.json"), "plan, seed, hosts and environment of the run"},
 		{filepath.Join(dir, "log.jsonl"), "what happened when"},
 	}}
-	next = Grid{Header: []string{"next", "why"}}
+	next = Grid{Header: []string{"next", "why"}, Kinds: []Kind{KindCode}}
 	next.add("calib report "+shellWord(dir), "read the whole report")
 	next.add("calib fit "+shellWord(dir), "fit again from the same samples, offline: the same bytes come back")
 	if p.Run.Plan == "quick" {

@@ -46,7 +46,7 @@ func PlanText(w io.Writer, f Plan, o Options) error {
 		p.line(0, "Nothing to measure: no experiment has a point within these limits.")
 	} else {
 		g := grid{Grid: Grid{Header: []string{"experiment", "points", "slots", "time", "bytes per link"},
-			Right: []bool{false, true, true, true, true}}}
+			Kinds: []Kind{KindText, KindNumber, KindNumber, KindNumber, KindNumber}}}
 		for _, e := range f.Experiments {
 			g.add(Clean(e.Name), strconv.Itoa(e.Points), strconv.Itoa(e.Slots), timeRange(e.MinutesLo, e.MinutesHi),
 				e.BytesPerLink.String())

@@ -1,6 +1,8 @@
 package cluster
 
 import (
+	"errors"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -59,15 +61,38 @@ func TestLimitedIsLeast(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sol, _ := lsq.NonLinear(lsq.Problem{Y: y, Weights: w, Start: []float64{truth.L0, truth.L1, truth.Tau, truth.N},
-			Predict: func(b, out []float64) error {
-				for i, q := range at {
-					out[i] = form.Transfer{L0: b[0], L1: b[1], Tau: b[2], N: b[3], Gs: truth.Gs}.At(q.m, q.p)
+		predict := func(b, out []float64) error {
+			for i, q := range at {
+				out[i] = form.Transfer{L0: b[0], L1: b[1], Tau: b[2], N: b[3], Gs: truth.Gs}.At(q.m, q.p)
+			}
+			return nil
+		}
+		sol, err := lsq.NonLinear(lsq.Problem{Y: y, Weights: w, Start: []float64{truth.L0, truth.L1, truth.Tau, truth.N},
+			Predict: predict, Jac: func(b []float64, jac [][]float64) error { // by central differences
+				low, high := make([]float64, len(at)), make([]float64, len(at))
+				for j, v := range b {
+					h := 1e-5 * math.Abs(v)
+					if err := errors.Join(predict(moved(b, j, -h), low), predict(moved(b, j, h), high)); err != nil {
+						return err
+					}
+					for i := range at {
+						jac[i][j] = (high[i] - low[i]) / (2 * h)
+					}
 				}
 				return nil
 			}})
-		if sol != nil && got.rss > sol.RSS*(1+1e-9) {
+		if sol == nil {
+			t.Fatal(err)
+		}
+		if got.rss > sol.RSS*(1+1e-9) {
 			t.Errorf("seed %d: %+v has %g, Levenberg-Marquardt %v has %g", seed, got.Transfer, got.rss, sol.Coef, sol.RSS)
 		}
 	}
+}
+
+// moved is b with element j moved by h.
+func moved(b []float64, j int, h float64) []float64 {
+	out := slices.Clone(b)
+	out[j] += h
+	return out
 }

@@ -201,7 +201,7 @@ func TestPlainFigure(t *testing.T) {
 	got := figure.Build(p, nil)
 	check(t, got)
 	if len(got) != 1 || got[0].ID != "new-cost-k" || got[0].Section != "new" || got[0].X.Unit != "B" || got[0].Y.Unit != "s" ||
-		got[0].Says != "cost(k) as measured, and as model new has it: 10% apart on average." {
+		got[0].Says != "cost(k) as measured, and as fitted by model new: 10% apart on average." {
 		t.Fatalf("%+v", got)
 	}
 	points := got[0].Traces[1]

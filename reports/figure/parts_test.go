@@ -48,7 +48,7 @@ func TestPairs(t *testing.T) {
 	if len(h.Flagged) != 2*64 || h.Flagged[0].Row != 0 || h.Flagged[0].Col != 1 {
 		t.Errorf("%d cells flagged, the first %+v", len(h.Flagged), h.Flagged[0])
 	}
-	const want = "Half the round trip of the smallest message: 40 µs in the middle of 2,016 pairs, from 40 µs to 80 µs. " +
+	const want = "Half the round trip of the smallest message: a median of 40 µs over 2,016 pairs, from 40 µs to 80 µs. " +
 		"Slow in every pair: h64; slow between: h01–h02."
 	if got[0].Says != want {
 		t.Errorf("says %q, want %q", got[0].Says, want)

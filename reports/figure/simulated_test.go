@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"calib/bench"
+	"calib/bench/experiments"
 	"calib/fit"
 	"calib/internal/coord"
 	"calib/internal/dataset"
@@ -34,7 +35,7 @@ var simulated = sync.OnceValue(func() (w whole) {
 	}
 	p.Experiments, p.Budget, p.Seed, p.Rounds = nil, 0, 7, bench.Rounds{Min: 2, Max: 2}
 	p.Limits.Effort, p.Limits.AllPairs, p.Limits.MaxBytes = 0.1, true, 32*units.KiB
-	s, err := bench.NewSchedule(p, spec.Hosts, bench.Experiments)
+	s, err := bench.NewSchedule(p, spec.Hosts, experiments.All)
 	if err != nil {
 		return whole{err: err}
 	}

@@ -157,7 +157,7 @@ func TestHostileText(t *testing.T) {
 		}
 	}
 	for _, page := range []string{render(t, p, figures, Options{Dir: evil, History: figures}), pageText(t, Page{Title: evil, Lead: []string{evil},
-		Tables: []Table{{Title: evil, Header: []string{evil}, Rows: [][]string{{evil}}}}, Figures: figures})} {
+		Tables: []Table{{Title: evil, Grid: reports.Grid{Header: []string{evil}, Rows: [][]string{{evil}}}}}, Figures: figures})} {
 		if strings.Contains(page, "<script>alert") || strings.Contains(page, "<img") {
 			t.Error("text of the run became markup")
 		}
@@ -198,7 +198,7 @@ func TestFigureData(t *testing.T) {
 		t.Fatalf("not JSON: %s", s)
 	}
 	for _, want := range []string{`"x":[1,0.3333333333,null,1750086400]`, `"y":[null,null,0,1e-12]`, `"marks":[{"x":null,"label":"m"}]`,
-		`{"name":"","unit":"B/s","si":true}`, `{"name":"","unit":"packets"}`} {
+		`{"name":"","unit":"B/s","multiples":[[1000000000,"GB/s"],[1000000,"MB/s"],`, `{"name":"","unit":"packets","multiples":[[1,"packets"]]}`} {
 		if !strings.Contains(string(s), want) {
 			t.Errorf("%s is not in %s", want, s)
 		}
@@ -207,9 +207,9 @@ func TestFigureData(t *testing.T) {
 
 func TestPage(t *testing.T) {
 	page := pageText(t, Page{Title: "calib history", Lead: []string{"Nothing changed."}, Figures: []figure.Figure{timeline()},
-		Tables: []Table{{Header: []string{"run", "a"}, Right: []bool{false, true}, Rows: [][]string{{"r1", "1 ms"}}},
-			{Title: "Changes", Header: []string{"metric"}, Rows: [][]string{{"b"}}}}})
-	for _, want := range []string{"<h1>calib history</h1>", "<p>Nothing changed.</p>", `<th scope="col" class="right">a</th>`, `<td class="right">1 ms</td>`,
+		Tables: []Table{{Grid: reports.Grid{Header: []string{"run", "a"}, Kinds: []reports.Kind{reports.KindText, reports.KindNumber}, Rows: [][]string{{"r1", "1 ms"}}}},
+			{Title: "Changes", Grid: reports.Grid{Header: []string{"metric"}, Rows: [][]string{{"b"}}}}}})
+	for _, want := range []string{"<h1>calib history</h1>", "<p>Nothing changed.</p>", `<th scope="col" class="number">a</th>`, `<td class="number">1 ms</td>`,
 		`<section id="changes"`, `<section id="history"`, `<figure id="t-x"`} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page has no %s", want)

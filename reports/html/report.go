@@ -10,7 +10,7 @@ import (
 	"calib/reports/figure"
 )
 
-// Up to these numbers a list is shown whole, or open; a matrix of 64 hosts has 4,032 links.
+// How long a list may be to be shown whole; 64 hosts have 4,032 links.
 const (
 	warningsShown = 4
 	pairsShown    = 60
@@ -34,12 +34,12 @@ func report(p *fit.Params, figures []figure.Figure, o Options) *document {
 	d.parameters(p)
 
 	links := take(&figures, func(f figure.Figure) bool { return f.Heat != nil || f.Section == "Pairs" })
-	held := take(&figures, func(f figure.Figure) bool { return f.Section == "Validation" })
+	validated := take(&figures, func(f figure.Figure) bool { return f.Section == "Validation" })
 	d.addFigures(figures)
 	d.findings(p)
 	d.functions(p)
 	d.pairs(p, links)
-	d.validation(p, held)
+	d.validation(p, validated)
 	d.history(o.History)
 	d.quality(p)
 	d.environment(p)
@@ -47,17 +47,10 @@ func report(p *fit.Params, figures []figure.Figure, o Options) *document {
 	return d
 }
 
-// take takes the figures that have a place of their own from the others.
-func take(from *[]figure.Figure, those func(figure.Figure) bool) []figure.Figure {
-	var taken, rest []figure.Figure
-	for _, f := range *from {
-		if those(f) {
-			taken = append(taken, f)
-		} else {
-			rest = append(rest, f)
-		}
-	}
-	*from = rest
+// take removes some figures from the others and returns them.
+func take(from *[]figure.Figure, some func(figure.Figure) bool) []figure.Figure {
+	taken := slices.DeleteFunc(slices.Clone(*from), func(f figure.Figure) bool { return !some(f) })
+	*from = slices.DeleteFunc(slices.Clone(*from), some)
 	return taken
 }
 
@@ -68,12 +61,6 @@ func (d *document) parameters(p *fit.Params) {
 	}
 	t := tableOf(reports.ParametersOf(p))
 	t.Title = "Parameters"
-	const symbol, status, bound = 0, 4, 3
-	for _, r := range t.Rows {
-		r[symbol].Class += " symbol"
-		r[status].Class += " status " + class(r[status].Text)
-		r[bound].Class += " nowrap"
-	}
 	t.Says = reports.WithoutValueOf(p)
 	var sources []string
 	for _, g := range reports.SourcesOf(p) {
@@ -81,17 +68,6 @@ func (d *document) parameters(p *fit.Params) {
 	}
 	t.More = &more{Summary: "Where each parameter comes from", Items: sources}
 	d.Opening = append(d.Opening, t)
-}
-
-// class is the style of a status.
-func class(status string) string {
-	switch status {
-	case fit.StatusOK:
-		return "ok"
-	case fit.StatusUnidentifiable, fit.StatusBound:
-		return "open"
-	}
-	return "other"
 }
 
 func (d *document) findings(p *fit.Params) {
@@ -105,7 +81,8 @@ func (d *document) functions(p *fit.Params) {
 	if len(all) == 0 {
 		return
 	}
-	g := reports.Grid{Header: []string{"function", "what it is, and its form", "coefficients, with 95% intervals", "holds for", "source"}}
+	g := reports.Grid{Header: []string{"function", "what it is, and its form", "coefficients, with 95% intervals", "holds for", "source"},
+		Kinds: []reports.Kind{reports.KindSymbol, reports.KindForm, reports.KindLines, reports.KindBreaks}}
 	for _, f := range all {
 		coeff := make([]string, len(f.Coeff))
 		for i, c := range f.Coeff {
@@ -114,11 +91,7 @@ func (d *document) functions(p *fit.Params) {
 		g.Rows = append(g.Rows, []string{f.Name, f.Label + "\n" + f.Form + " [" + f.Unit + "]", strings.Join(coeff, "\n"), strings.ReplaceAll(f.Domain, ", ", ",\n"),
 			f.Source})
 	}
-	t := tableOf(g)
-	for _, r := range t.Rows {
-		r[0].Class, r[1].Class, r[2].Class, r[3].Class = "symbol", "form", "lines", "breaks"
-	}
-	d.add(section{Title: "Functions", Tables: []table{t}})
+	d.add(section{Title: "Functions", Tables: []table{tableOf(g)}})
 }
 
 func (d *document) pairs(p *fit.Params, links []figure.Figure) {
@@ -149,8 +122,8 @@ func (d *document) validation(p *fit.Params, figures []figure.Figure) {
 		s.Says = []string{"Patterns that no fit has seen, predicted and then measured."}
 		s.Tables = []table{tableOf(t)}
 	} else {
-		s.Says = []string{"This run holds no communication pattern that was predicted and then measured; the parameters rest on " +
-			"the quality of the fits below."}
+		s.Says = []string{"In this run no communication pattern was predicted and then measured. How far the parameters can be trusted " +
+			"follows from the quality of the fits below alone."}
 	}
 	d.add(s)
 }
@@ -199,13 +172,7 @@ func (d *document) files(p *fit.Params, dir string) {
 		return
 	}
 	files, next := reports.FilesOf(p, dir)
-	s := section{Title: "Files and next steps", Tables: []table{tableOf(files), tableOf(next)}}
-	for _, t := range s.Tables {
-		for _, r := range t.Rows {
-			r[0].Class = "code"
-		}
-	}
-	d.add(s)
+	d.add(section{Title: "Files and next steps", Tables: []table{tableOf(files), tableOf(next)}})
 }
 
 // folded shows the first n of all, and folds the rest.
