@@ -74,8 +74,10 @@ func layers() []layer {
 		{pkg: "internal/launch", may: []string{"internal/files"}, why: "starting a process needs no knowledge of what it does"},
 		{pkg: "internal/coord", may: []string{"bench", "internal/dataset", "internal/plane", "internal/units"},
 			why: "the coordinator drives an Agent interface, over whatever wire; a session is the data plane's"},
-		{pkg: "fit", may: []string{"fit/form", "fit/params", "fit/regress", "fit/resample", "internal/dataset", "internal/stats",
-			"internal/lsq", "internal/units"}, why: "the core is offline, deterministic in a dataset, and knows no model"},
+		{pkg: "fit", may: []string{"fit/form", "fit/params", "fit/regress", "fit/resample", "internal/dataset",
+			"internal/dataset/names", "internal/stats", "internal/lsq", "internal/units"}, why: "the core is offline, deterministic in a dataset, and knows no model"},
+		{pkg: "fit/fittest", may: []string{"fit", "fit/blocks", "fit/cluster", "fit/form", "fit/params", "internal/dataset",
+			"internal/dataset/names", "internal/units"}, why: "datasets of known truth for tests are made of the models' own formulas"},
 		{pkg: "fit/form", may: []string{"internal/units"}, why: "the shape of a cost function is a formula"},
 		{pkg: "fit/params", may: []string{"fit/form", "internal/units"},
 			why: "a program that reads params.json needs nothing that makes it"},
@@ -128,7 +130,7 @@ func layers() []layer {
 // family lists what a family of models may import: the core, what models share, and those families it is built on.
 func family(basis ...string) []string {
 	return append([]string{"fit", "fit/blocks", "fit/form", "fit/params", "fit/plots", "fit/regress", "fit/resample",
-		"internal/dataset", "internal/lsq", "internal/stats", "internal/units"}, basis...)
+		"internal/dataset", "internal/dataset/names", "internal/lsq", "internal/stats", "internal/units"}, basis...)
 }
 
 // never lists what a package must not reach, however indirectly.

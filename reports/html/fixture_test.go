@@ -12,7 +12,7 @@ import (
 // fixture is the run on the emulated sparc1994 cluster that package fit encodes in its own tests.
 func fixture(t testing.TB) *params.Params {
 	t.Helper()
-	f, err := os.Open("../../fit/testdata/params.json")
+	f, err := os.Open("../../fit/params/testdata/params.json")
 	if err != nil {
 		t.Fatal(err)
 	}
