@@ -9,8 +9,6 @@ import (
 	"testing"
 )
 
-const module = "calib"
-
 // layer is what a package, and those below it in the tree that have no row of their own, may import of calib's. A package
 // that may be imported stands for those below it without a row, too.
 type layer struct {
