@@ -68,19 +68,19 @@ func suiteOf(name, truths, plan string) (suite, error) {
 	case "paired":
 		st = suite{truths: strings.Split("sparc1994:8,switch:8,examples/lab-slowhost.yaml", ","), plan: "examples/plan-lab.yaml", checks: pairedChecks}
 	case "cluster":
-		st = suite{truths: strings.Split("examples/lab-hku-fast.yaml,examples/lab-hku-slow.yaml,examples/lab-hku-even.yaml", ","),
+		st = suite{truths: strings.Split("examples/lab-cluster-fast.yaml,examples/lab-cluster-slow.yaml,examples/lab-cluster-even.yaml", ","),
 			plan: "examples/plan-lab-cluster.yaml", checks: clusterChecks}
 	case "table":
 		st = suite{truths: []string{"hku2000:8"}, plan: "examples/plan-lab-table.yaml", checks: tableChecks}
 	case "gather":
-		st = suite{truths: []string{"examples/lab-hku-fast.yaml"}, plan: "examples/plan-lab-gather.yaml",
+		st = suite{truths: []string{"examples/lab-cluster-fast.yaml"}, plan: "examples/plan-lab-gather.yaml",
 			checks: func(_ *netspec.Spec, p *params.Params) []check { return gatherChecks(p) }}
 	case "tbf":
 		st = suite{truths: []string{"tbf"}, plan: "examples/plan-flood.yaml", measure: floodQueue, checks: queueChecks}
 	case "simgrid":
 		// With a fixed send buffer: the kernel's own grows with what a connection has carried, so that equal sends end when
 		// some of the message, or all of it, has left.
-		st = suite{truths: []string{"examples/lab-hku-fast.yaml"}, plan: "examples/plan-lab-export.yaml", show: simulated,
+		st = suite{truths: []string{"examples/lab-cluster-fast.yaml"}, plan: "examples/plan-lab-export.yaml", show: simulated,
 			measure: calibrateWith("--send-buffer", "128KiB")}
 	default:
 		return st, fmt.Errorf("no suite %q: want paired, cluster, table, gather, tbf or simgrid", name)

@@ -53,7 +53,7 @@ func TestShortLab(t *testing.T) {
 	}
 }
 
-// fourHosts is examples/lab-hku-fast.yaml with fewer hosts, and a port of which three senders fill the buffer soon.
+// fourHosts is examples/lab-cluster-fast.yaml with fewer hosts, and a port of which three senders fill the buffer soon.
 const fourHosts = `
 name: four
 hosts: 4
