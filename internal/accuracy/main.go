@@ -29,8 +29,8 @@ const exitLate = 5
 
 func main() {
 	calib := flag.String("calib", "bin/calib", "the calib command")
-	name := flag.String("suite", "paired", "what is held against the truth: paired (a, b, a_c, b_c), cluster (the HKU model and LogGP), "+
-		"table (the HKU cluster's published values), gather (eq. 8), tbf (B_L of a kernel queue), simgrid (an exported platform)")
+	name := flag.String("suite", "paired", "what is held against the truth: paired (a, b, a_c, b_c), cluster (the cluster model of Tam and Wang, and LogGP), "+
+		"table (published values of the cluster of the University of Hong Kong), gather (eq. 8), tbf (B_L of a kernel queue), simgrid (an exported platform)")
 	truths := flag.String("truths", "", "lab files or PRESET:HOSTS; none means the suite's own")
 	seeds := flag.String("seeds", "1,2,3", "seeds of the runs")
 	plan := flag.String("plan", "", "plan of the runs; none means the suite's own")
