@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"calib/agent/internal/controlv1"
 	"calib/bench"
 	"calib/internal/dataset"
 )
@@ -30,8 +31,12 @@ func TestHelloSaysWhoTheAgentIs(t *testing.T) {
 		if h.Env["asked"] != "10.0.0.4" {
 			t.Errorf("environment asked for %q, want the coordinator's data address", h.Env["asked"])
 		}
-		if d := cmp.Diff(so.Limits, r.client.Limits()); d != "" {
-			t.Error(d)
+		reply, err := r.client.rpc.Hello(context.Background(), &controlv1.HelloRequest{Protocol: Protocol})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l := reply.Limits; l.MaxTaskNs != int64(minute) || l.MaxBytes != 7 || l.MaxMemory != 9 || l.MaxPeers != 11 {
+			t.Errorf("limits %+v", l)
 		}
 	})
 }

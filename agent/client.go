@@ -18,6 +18,7 @@ import (
 	"calib/agent/internal/controlv1"
 	"calib/bench"
 	"calib/internal/dataset"
+	"calib/internal/plane"
 )
 
 // ClientOptions configure a client. Zero values mean what their comments say.
@@ -50,7 +51,6 @@ type Client struct {
 	http   *http.Transport
 	run    atomic.Pointer[string] // run that was prepared
 	silent atomic.Bool
-	limits Limits
 
 	alive  sync.Once
 	stop   context.CancelFunc // ends the keepalives
@@ -66,7 +66,7 @@ func NewClient(host string, rw io.ReadWriteCloser, o ClientOptions) *Client {
 	if o.Silence <= 0 {
 		o.Silence = clientSilence
 	}
-	c := &Client{host: host, opts: o, conn: newStream(&checked{ReadWriteCloser: rw})}
+	c := &Client{host: host, opts: o, conn: newStream(&checkedStream{ReadWriteCloser: rw})}
 	c.ctx, c.stop = context.WithCancel(context.Background())
 	var first sync.Once
 	p := new(http.Protocols)
@@ -115,7 +115,6 @@ func (c *Client) Hello(ctx context.Context) (dataset.Host, error) {
 		what := fmt.Sprintf("it speaks protocol %d, this calib %d", r.Protocol, Protocol)
 		return dataset.Host{}, versionError(c.host, what, r.Version, r.Build)
 	}
-	c.limits = limitsFromWire(r.Limits)
 	c.alive.Do(func() { c.ended.Go(c.keep) })
 	return dataset.Host{
 		Name: r.Name, Addr: r.DataAddr, Version: r.Version, Build: r.Build, Env: r.Env, CPU: r.Cpu, Arch: r.Env["arch"],
@@ -123,11 +122,8 @@ func (c *Client) Hello(ctx context.Context) (dataset.Host, error) {
 	}, nil
 }
 
-// Limits are what the agent said in Hello that it allows.
-func (c *Client) Limits() Limits { return c.limits }
-
 // Prepare takes the agent for a run. It fails with ErrBusy while another holds it.
-func (c *Client) Prepare(ctx context.Context, s bench.Session) error {
+func (c *Client) Prepare(ctx context.Context, s plane.Session) error {
 	if s.Self < 0 || s.Self > math.MaxInt32 {
 		return fmt.Errorf("agent %s: host index %d", c.host, s.Self)
 	}
@@ -148,7 +144,7 @@ func (c *Client) Close() error {
 		c.ended.Wait()
 		if run := c.run.Load(); run != nil && !c.silent.Load() && c.conn.cause() == nil {
 			ctx, cancel := context.WithTimeout(context.Background(), releaseLimit)
-			// An agent that cannot be told learns it from the end of the stream.
+			// If the call fails, the end of the stream releases the agent.
 			_, _ = c.rpc.Release(ctx, &controlv1.ReleaseRequest{Run: *run})
 			cancel()
 		}
@@ -158,8 +154,8 @@ func (c *Client) Close() error {
 	return c.result
 }
 
-// keep tells the agent that its coordinator lives, until Close. What it hears is of no interest: the next call meets
-// the same trouble and says so.
+// keep tells the agent that its coordinator lives, until Close. It ignores errors: the next call meets the same trouble
+// and reports it.
 func (c *Client) keep() {
 	tick := time.NewTicker(keepAlive)
 	defer tick.Stop()
@@ -179,7 +175,7 @@ func (c *Client) keep() {
 	}
 }
 
-// call bounds a call in time and words its error.
+// call bounds a call in time and explains its error.
 func (c *Client) call(ctx context.Context, limit time.Duration, f func(context.Context) error) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, ErrSilent)
 	defer cancel()
@@ -204,5 +200,56 @@ func (c *Client) explain(ctx context.Context, limit time.Duration, err error) er
 		}
 		return fmt.Errorf("agent %s: %w: %w", c.host, ErrGone, gone)
 	}
-	return understand(c.host, err)
+	return classify(c.host, err)
+}
+
+// Run has the agent perform a task and returns its samples: all of them, or an error. It ends when the task does, when
+// ctx ends, when the agent is silent (ErrSilent), or a little after the task's deadline at the latest. The agent cancels a
+// task that Run no longer waits for.
+func (c *Client) Run(ctx context.Context, t bench.Task) ([]dataset.Sample, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	if t.Deadline > 0 { // the agent ends the task itself; this is for one that only says that it lives
+		over := time.AfterFunc(time.Duration(t.Deadline)+c.opts.Silence, func() { cancel(errOverdue) })
+		defer over.Stop()
+	}
+	watch := time.AfterFunc(c.opts.Silence, func() { cancel(ErrSilent) })
+	defer watch.Stop()
+
+	samples, err := c.receive(ctx, t, func() { watch.Reset(c.opts.Silence) })
+	if err != nil {
+		return nil, c.explain(ctx, c.opts.Silence, err)
+	}
+	return samples, nil
+}
+
+var errOverdue = fmt.Errorf("%w, and the agent does not end the task", ErrDeadline)
+
+func (c *Client) receive(ctx context.Context, t bench.Task, alive func()) ([]dataset.Sample, error) {
+	events, err := c.rpc.Run(ctx, taskToWire(t))
+	if err != nil {
+		return nil, err
+	}
+	defer events.Close()
+	var samples []dataset.Sample
+	var size int
+	for events.Receive() {
+		alive()
+		switch e := events.Msg().Event.(type) {
+		case *controlv1.RunEvent_Progress:
+			if c.opts.Progress != nil {
+				c.opts.Progress(int(e.Progress.Slot), int(e.Progress.Point), int(e.Progress.Of))
+			}
+		case *controlv1.RunEvent_Sample:
+			s, err := sampleFromWire(e.Sample, t)
+			if err != nil {
+				return nil, err
+			}
+			if size += 8 * len(s.NS); size > maxReply {
+				return nil, fmt.Errorf("more than %d bytes of times in answer to slot %d", maxReply, t.Slot)
+			}
+			samples = append(samples, s)
+		}
+	}
+	return samples, events.Err()
 }

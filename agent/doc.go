@@ -1,9 +1,9 @@
 // Package agent is the part of calib that runs on every host: a server that takes one run at a time and measures what
 // it is told, and the client through which a coordinator tells it.
 //
-// Its opinion: control and data never share a path. Control is an ordinary RPC protocol (connect, HTTP/2) over whatever
+// Its opinion: control and data never share a connection. Control is an ordinary RPC protocol (connect, HTTP/2) over whatever
 // byte stream reaches the host, most often the standard streams of a process started by ssh; nothing on it is timed.
-// What is measured goes over raw sockets of package transport. An agent serves whoever started it, exits when that
+// What is measured goes over the raw sockets of package transport. An agent serves whoever started it, exits when that
 // stream ends, and otherwise stays within limits that only its own command line can raise.
 //
 // Liveness, in one place. The client sends a keepalive every KeepAlive; an agent that hears nothing for Silence cancels

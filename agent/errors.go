@@ -14,8 +14,8 @@ import (
 // Protocol is the version of the control protocol. Two builds work together if and only if theirs are equal.
 const Protocol = 1
 
-// Classes of errors a client returns; errors.Is tells them apart. The text beside them names the host, and says how to
-// mend it where there is a way.
+// Classes of errors a client returns; errors.Is tells them apart. The error's text names the host, and says how to
+// solve the problem where that is possible.
 var (
 	ErrVersion  = errors.New("another version")          // the agent speaks another protocol or lacks the experiment
 	ErrBusy     = errors.New("busy")                     // another run, or another task of this run, holds the agent
@@ -26,7 +26,7 @@ var (
 	ErrInvalid  = errors.New("not understood by the agent")
 	ErrSilent   = errors.New("silent")               // no sign of life for longer than the client's Silence
 	ErrGone     = errors.New("control stream ended") // the agent or the way to it died
-	ErrAnswer   = errors.New("wrong answer")         // the agent answered what no agent of this build can
+	ErrAnswer   = errors.New("wrong answer")         // no agent of this build answers so
 	ErrOpen     = errors.New("refused to serve without credentials")
 )
 
@@ -43,50 +43,33 @@ const (
 	kindInvalid    = controlv1.Fault_KIND_INVALID
 )
 
-// code is the connect code under which a fault travels, for tools that know nothing of Fault.
-func code(k kind) connect.Code {
+// classOf returns the connect code under which a fault travels, for tools that know nothing of Fault, and its error class.
+func classOf(k kind) (connect.Code, error) {
 	switch k {
-	case kindVersion, kindLease:
-		return connect.CodeFailedPrecondition
-	case kindBusy:
-		return connect.CodeUnavailable
-	case kindLimit:
-		return connect.CodeResourceExhausted
+	case kindVersion:
+		return connect.CodeFailedPrecondition, ErrVersion
 	case kindExperiment:
-		return connect.CodeUnimplemented
-	case kindDeadline:
-		return connect.CodeDeadlineExceeded
-	case kindInvalid:
-		return connect.CodeInvalidArgument
-	default:
-		return connect.CodeInternal
-	}
-}
-
-// sentinel is the error class of a fault.
-func sentinel(k kind) error {
-	switch k {
-	case kindVersion, kindExperiment:
-		return ErrVersion
+		return connect.CodeUnimplemented, ErrVersion
 	case kindBusy:
-		return ErrBusy
+		return connect.CodeUnavailable, ErrBusy
 	case kindLimit:
-		return ErrLimit
+		return connect.CodeResourceExhausted, ErrLimit
 	case kindLease:
-		return ErrLease
+		return connect.CodeFailedPrecondition, ErrLease
 	case kindDeadline:
-		return ErrDeadline
+		return connect.CodeDeadlineExceeded, ErrDeadline
 	case kindInvalid:
-		return ErrInvalid
+		return connect.CodeInvalidArgument, ErrInvalid
 	default:
-		return ErrTask
+		return connect.CodeInternal, ErrTask
 	}
 }
 
 // fault is the error a server answers with. It says which protocol and build answered, because a client of another
 // version has no other way to learn it.
 func fault(k kind, format string, args ...any) error {
-	e := connect.NewError(code(k), fmt.Errorf(format, args...))
+	code, _ := classOf(k)
+	e := connect.NewError(code, fmt.Errorf(format, args...))
 	build, _ := environ.BuildHash() // an unreadable executable must not hide the fault itself
 	detail, err := connect.NewErrorDetail(&controlv1.Fault{
 		Kind: k, Protocol: Protocol, Version: environ.Version(), Build: build,
@@ -97,8 +80,8 @@ func fault(k kind, format string, args ...any) error {
 	return e
 }
 
-// understand turns what a call on host returned into an error of one of the classes above.
-func understand(host string, err error) error {
+// classify turns what a call on host returned into an error of one of the classes above.
+func classify(host string, err error) error {
 	var ce *connect.Error
 	if !errors.As(err, &ce) {
 		return fmt.Errorf("agent %s: %w: %w", host, ErrAnswer, err)
@@ -109,8 +92,8 @@ func understand(host string, err error) error {
 		if derr != nil || !ok {
 			continue
 		}
-		if c := sentinel(f.Kind); c != ErrVersion {
-			return fmt.Errorf("agent %s: %w: %s", host, c, ce.Message())
+		if _, class := classOf(f.Kind); class != ErrVersion {
+			return fmt.Errorf("agent %s: %w: %s", host, class, ce.Message())
 		}
 		return versionError(host, ce.Message(), f.Version, f.Build)
 	}

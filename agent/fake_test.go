@@ -20,7 +20,7 @@ import (
 // fakePlane is a data plane without sockets. It counts what a server must not forget.
 type fakePlane struct {
 	mu       sync.Mutex
-	session  bench.Session
+	session  plane.Session
 	sessions int
 	resets   int
 	aborted  int
@@ -30,7 +30,7 @@ type fakePlane struct {
 
 func (p *fakePlane) Addr() string { return "[::]:4100" }
 
-func (p *fakePlane) Prepare(s bench.Session) error {
+func (p *fakePlane) Prepare(s plane.Session) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.session, p.sessions = s, p.sessions+1
@@ -110,7 +110,7 @@ type rig struct {
 // perform as a bench.Perform that never touches the group.
 type script func(ctx context.Context, t bench.Task, progress func(int)) ([]dataset.Sample, error)
 
-func (f script) perform(ctx context.Context, _ bench.Group, t bench.Task, p func(int)) ([]dataset.Sample, error) {
+func (f script) perform(ctx context.Context, _ bench.Experiment, _ bench.Group, t bench.Task, p func(int)) ([]dataset.Sample, error) {
 	return f(ctx, t, p)
 }
 
@@ -158,12 +158,12 @@ func (r *rig) run(t bench.Task) ([]dataset.Sample, error) {
 	return r.client.Run(context.Background(), t)
 }
 
-func session(run string) bench.Session {
-	return bench.Session{
+func session(run string) plane.Session {
+	return plane.Session{
 		Run: run, Self: 4,
-		Peers:   []bench.Peer{{Host: 2, Name: "node2", Addr: "10.0.0.2:4100"}, {Host: 4, Name: "node4", Addr: "10.0.0.4:4100"}},
-		Tickets: []bench.Ticket{{A: 2, B: 4, Key: [32]byte{1, 2, 3}, MaxBytes: units.MiB, Expires: 1 << 40}},
-		Socket:  bench.Socket{SndBuf: 64 * units.KiB, RcvBuf: 32 * units.KiB, Congestion: "reno", NoEOR: true, Nagle: true},
+		Peers:   []plane.Peer{{Host: 2, Name: "node2", Addr: "10.0.0.2:4100"}, {Host: 4, Name: "node4", Addr: "10.0.0.4:4100"}},
+		Tickets: []plane.Ticket{{A: 2, B: 4, Key: [32]byte{1, 2, 3}, MaxBytes: units.MiB, Expires: 1 << 40}},
+		Socket:  plane.Socket{SndBuf: 64 * units.KiB, RcvBuf: 32 * units.KiB, Congestion: "reno", NoEOR: true, Nagle: true},
 	}
 }
 

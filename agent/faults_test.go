@@ -76,21 +76,21 @@ func TestLeaseEndsInSilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		plane := &fakePlane{}
 		s := newServer(ServerOptions{Silence: minute}, plane)
-		if err := s.take(session("r1")); err != nil {
+		if err := s.prepare(session("r1")); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(50 * time.Second)
-		if err := s.heard("r1"); err != nil {
+		if err := s.keepAlive("r1"); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(50 * time.Second)
-		mustBe(t, understand("node3", s.take(session("r2"))), ErrBusy)
+		mustBe(t, classify("node3", s.prepare(session("r2"))), ErrBusy)
 		time.Sleep(11 * time.Second)
-		mustBe(t, understand("node3", s.heard("r1")), ErrLease, "silent")
+		mustBe(t, classify("node3", s.keepAlive("r1")), ErrLease, "silent")
 		if n := plane.count(&plane.resets); n != 1 {
 			t.Errorf("%d resets of the data plane, want 1", n)
 		}
-		if err := s.take(session("r2")); err != nil {
+		if err := s.prepare(session("r2")); err != nil {
 			t.Error(err)
 		}
 		s.Close()

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"calib/bench"
+	"calib/internal/plane"
 )
 
 // Why a lease ends before its run does.
@@ -15,8 +16,8 @@ var (
 	errClosing  = errors.New("the agent is closing")
 )
 
-// lease is a run's hold on the agent. It ends when released, when the coordinator is silent, or with the server; its
-// context ends with it and takes the running task along. The agent is free once that task has ended too.
+// lease gives one run the agent. It ends when released, when the coordinator is silent, or with the server. Its context
+// ends with it and cancels the running task. The agent is free once that task has ended too.
 type lease struct {
 	run    string
 	self   int // this agent's host index in the run
@@ -27,8 +28,8 @@ type lease struct {
 	task   chan struct{} // of the running task: closed at its end; nil where none runs
 }
 
-// take gives the agent to a run, or lets the run that holds it start over with a new session.
-func (s *Server) take(session bench.Session) error {
+// prepare gives the agent to a run, or lets the run that holds it start over with a new session.
+func (s *Server) prepare(session plane.Session) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if l := s.lease; l != nil {
@@ -49,7 +50,7 @@ func (s *Server) take(session bench.Session) error {
 	return nil
 }
 
-// busy words why the agent is not free. It is called with the server's lock held.
+// busy is the error that says why the agent is not free. It is called with the server's lock held.
 func (l *lease) busy() error {
 	what := "holds the agent"
 	if l.ctx.Err() != nil {
@@ -61,8 +62,8 @@ func (l *lease) busy() error {
 		l.run, what, l.since.UTC().Format(time.RFC3339))
 }
 
-// heard notes a sign of life of a run's coordinator.
-func (s *Server) heard(run string) error {
+// keepAlive notes a sign of life of a run's coordinator.
+func (s *Server) keepAlive(run string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l, err := s.held(run)

@@ -1,12 +1,13 @@
 package agent
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
 
-	"calib/agent/internal/controlv1"
 	"calib/bench"
+	"calib/internal/plane"
 	"calib/internal/units"
 )
 
@@ -35,36 +36,13 @@ const (
 
 func (l Limits) filled() Limits {
 	d := DefaultLimits()
-	if l.Task <= 0 {
-		l.Task = d.Task
-	}
-	if l.Bytes <= 0 {
-		l.Bytes = d.Bytes
-	}
-	if l.Memory <= 0 {
-		l.Memory = d.Memory
-	}
-	if l.Peers <= 0 {
-		l.Peers = d.Peers
-	}
+	l.Task, l.Bytes = cmp.Or(max(l.Task, 0), d.Task), cmp.Or(max(l.Bytes, 0), d.Bytes)
+	l.Memory, l.Peers = cmp.Or(max(l.Memory, 0), d.Memory), cmp.Or(max(l.Peers, 0), d.Peers)
 	return l
 }
 
-func (l Limits) wire() *controlv1.Limits {
-	return &controlv1.Limits{
-		MaxTaskNs: int64(l.Task), MaxBytes: int64(l.Bytes), MaxMemory: int64(l.Memory), MaxPeers: uint32(l.Peers),
-	}
-}
-
-func limitsFromWire(w *controlv1.Limits) Limits {
-	return Limits{
-		Task: time.Duration(w.GetMaxTaskNs()), Bytes: units.Bytes(w.GetMaxBytes()), Memory: units.Bytes(w.GetMaxMemory()),
-		Peers: int(w.GetMaxPeers()),
-	}
-}
-
 // session checks a session before anything is kept of it.
-func (l Limits) session(s bench.Session) error {
+func (l Limits) session(s plane.Session) error {
 	if s.Run == "" {
 		return fault(kindInvalid, "a session without a run")
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"calib/bench"
+	"calib/internal/plane"
 	"calib/internal/units"
 )
 
@@ -52,21 +53,21 @@ func TestRateLimit(t *testing.T) {
 }
 
 func TestSessionLimits(t *testing.T) {
-	edit := func(f func(*bench.Session)) bench.Session {
+	edit := func(f func(*plane.Session)) plane.Session {
 		x := session("r1")
 		f(&x)
 		return x
 	}
 	for name, c := range map[string]struct {
-		session bench.Session
+		session plane.Session
 		want    error
 	}{
-		"bytes":        {edit(func(s *bench.Session) { s.Tickets[0].MaxBytes = 2 * units.MiB }), ErrLimit},
-		"negative":     {edit(func(s *bench.Session) { s.Tickets[0].MaxBytes = -1 }), ErrInvalid},
-		"not ours":     {edit(func(s *bench.Session) { s.Self = 7 }), ErrInvalid},
-		"peers":        {edit(func(s *bench.Session) { s.Tickets = make([]bench.Ticket, 9) }), ErrLimit},
-		"buffers":      {edit(func(s *bench.Session) { s.Socket.SndBuf = 1 << 40 }), ErrLimit},
-		"without run":  {edit(func(s *bench.Session) { s.Run = "" }), ErrInvalid},
+		"bytes":        {edit(func(s *plane.Session) { s.Tickets[0].MaxBytes = 2 * units.MiB }), ErrLimit},
+		"negative":     {edit(func(s *plane.Session) { s.Tickets[0].MaxBytes = -1 }), ErrInvalid},
+		"not ours":     {edit(func(s *plane.Session) { s.Self = 7 }), ErrInvalid},
+		"peers":        {edit(func(s *plane.Session) { s.Tickets = make([]plane.Ticket, 9) }), ErrLimit},
+		"buffers":      {edit(func(s *plane.Session) { s.Socket.SndBuf = 1 << 40 }), ErrLimit},
+		"without run":  {edit(func(s *plane.Session) { s.Run = "" }), ErrInvalid},
 		"plane's veto": {session("veto"), ErrInvalid},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -2,15 +2,10 @@ package agent
 
 import (
 	"context"
-	"runtime"
-	"sync/atomic"
 
 	"calib/bench"
-	"calib/internal/dataset"
-	"calib/internal/machine"
 	"calib/internal/plane"
 	"calib/internal/units"
-	"calib/transport"
 )
 
 // dataPlane is what a server needs of package transport. Tests put their own in its place.
@@ -18,11 +13,12 @@ type dataPlane interface {
 	// Addr is host:port where data connections are taken.
 	Addr() string
 	// Prepare forgets the session before and takes this one.
-	Prepare(bench.Session) error
-	// Group is a rank's view of a team, with every link of it open. Cancelling ctx shuts its connections down, which ends every call on it.
+	Prepare(plane.Session) error
+	// Group is a rank's view of a team, with every connection of it open. Cancelling ctx shuts its connections down, which
+	// ends every call on it.
 	Group(ctx context.Context, team []int, rank int, recv units.Nanos) (group, error)
-	// Thread makes the calling thread, which is locked, fit for timing, and the process quiet until restore. The
-	// collector comes back when the heap has grown by room.
+	// Thread prepares the calling thread, which is locked, for timing, and turns the garbage collector off until restore is
+	// called or the heap has grown by room.
 	Thread(room units.Bytes) (restore func(), err error)
 	// Reset closes all data connections and forgets the session.
 	Reset()
@@ -34,105 +30,4 @@ type group interface {
 	bench.Group
 	Abort()
 	Close()
-}
-
-// meshPlane is the real data plane.
-type meshPlane struct {
-	mesh    *transport.Mesh
-	machine *machine.Machine
-	cpu     int
-	shared  atomic.Bool // other agents share the machine
-}
-
-// newMeshPlane listens on addr, and sends no faster than rate [B/s] where that is above 0.
-// It fails now, not in the first task, where this process may not use the CPU.
-func newMeshPlane(addr string, cpu int, rate units.Bytes) (*meshPlane, error) {
-	pinned := make(chan error)
-	go func() {
-		runtime.LockOSThread() // the thread ends with the goroutine
-		_, err := transport.Pin(cpu)
-		pinned <- err
-	}()
-	if err := <-pinned; err != nil {
-		return nil, err
-	}
-	host, err := machine.New()
-	if err != nil {
-		return nil, err
-	}
-	m, err := transport.NewMesh(addr)
-	if err != nil {
-		return nil, err
-	}
-	m.Limit(rate)
-	return &meshPlane{mesh: m, machine: host, cpu: cpu}, nil
-}
-
-func (p *meshPlane) Addr() string { return p.mesh.Addr().String() }
-func (p *meshPlane) Reset()       { p.mesh.Reset() }
-func (p *meshPlane) Close()       { p.mesh.Close() }
-
-func (p *meshPlane) Prepare(s bench.Session) error {
-	t := transport.Session{Run: s.Run, Self: s.Self, Options: s.Socket}
-	for _, q := range s.Peers {
-		t.Peers = append(t.Peers, transport.Peer(q))
-	}
-	for _, k := range s.Tickets {
-		t.Tickets = append(t.Tickets, transport.Ticket(k))
-	}
-	p.shared.Store(s.Shared)
-	return p.mesh.SetSession(t)
-}
-
-func (p *meshPlane) Group(ctx context.Context, team []int, rank int, recv units.Nanos) (group, error) {
-	g, err := transport.NewGroup(ctx, p.mesh, team, rank, recv)
-	if err != nil {
-		return nil, err
-	}
-	if p.shared.Load() {
-		g.Share()
-	}
-	if err := g.Open(); err != nil {
-		g.Abort()
-		g.Close()
-		return nil, err
-	}
-	return meshGroup{g, p.machine}, nil
-}
-
-func (p *meshPlane) Thread(room units.Bytes) (restore func(), err error) {
-	// What Pin sets belongs to the thread, which ends with the task: nothing to restore.
-	if _, err := transport.Pin(p.cpu); err != nil {
-		return nil, err
-	}
-	if p.shared.Load() {
-		if err := transport.Yield(); err != nil {
-			return nil, err
-		}
-	}
-	return transport.Quiet(room), nil
-}
-
-type meshGroup struct {
-	*transport.Group
-	machine *machine.Machine
-}
-
-// Machine implements bench.Group.
-func (g meshGroup) Machine() plane.Machine { return g.machine }
-
-// Close also gives back what the task took of the machine: threads and memory.
-func (g meshGroup) Close() {
-	g.Group.Close()
-	g.machine.Close()
-}
-
-func (g meshGroup) Counters(peer int) (dataset.TCP, error) {
-	c, err := g.RawCounters(peer)
-	return dataset.TCP{
-		SegsOut: c.SegsOut, SegsIn: c.SegsIn, DataSegsOut: c.DataSegsOut, DataSegsIn: c.DataSegsIn, Retrans: c.Retrans,
-		RwndLimited: c.RwndLimitedUS, SndbufLimit: c.SndbufLimitedUS, Busy: c.BusyUS, Cwnd: c.Cwnd, MSS: c.MSS,
-		RTT: c.RTTUS, MinRTT: c.MinRTTUS, Involuntary: c.Involuntary, StealTicks: c.StealTicks,
-		Congestion: c.Congestion, SndBuf: c.SndBuf, RcvBuf: c.RcvBuf,
-	}, err
 }

@@ -10,8 +10,10 @@ import (
 	"time"
 
 	"calib/bench"
+	"calib/bench/experiments"
 	"calib/internal/dataset"
 	"calib/internal/launch"
+	"calib/internal/plane"
 	"calib/internal/units"
 )
 
@@ -29,8 +31,8 @@ func startPair(t *testing.T) *pair {
 	}
 	ctx := context.Background()
 	p := &pair{}
-	s := bench.Session{Run: "r1"}
-	key := bench.Ticket{A: 0, B: 1, Key: [32]byte{7}, MaxBytes: units.GiB, Expires: time.Now().Add(time.Hour).Unix()}
+	s := plane.Session{Run: "r1"}
+	key := plane.Ticket{A: 0, B: 1, Key: [32]byte{7}, MaxBytes: units.GiB, Expires: time.Now().Add(time.Hour).Unix()}
 	for i := range p.procs {
 		name := []string{"one", "two"}[i]
 		if p.procs[i], err = launch.Local(exe).Launch(ctx, launch.Host{Name: name}, "role=agent"); err != nil {
@@ -45,9 +47,9 @@ func startPair(t *testing.T) *pair {
 		if h.Env["nic.name"] != "lo" {
 			t.Errorf("agent %s measures on %q, want the interface of %s", name, h.Env["nic.name"], h.Addr)
 		}
-		s.Peers = append(s.Peers, bench.Peer{Host: i, Name: name, Addr: h.Addr})
+		s.Peers = append(s.Peers, plane.Peer{Host: i, Name: name, Addr: h.Addr})
 	}
-	s.Tickets = []bench.Ticket{key}
+	s.Tickets = []plane.Ticket{key}
 	for i, c := range p.clients {
 		s.Self = i
 		if err := c.Prepare(ctx, s); err != nil {
@@ -73,7 +75,7 @@ func (p *pair) run(x bench.Task) (samples [2][]dataset.Sample, errs [2]error) {
 
 func pingpong(t *testing.T) bench.Task {
 	t.Helper()
-	e, ok := bench.Lookup("pingpong")
+	e, ok := experiments.Lookup("pingpong")
 	if !ok {
 		t.Fatal("no pingpong")
 	}

@@ -13,14 +13,16 @@ import (
 
 	"calib/agent/internal/controlv1"
 	"calib/bench"
+	"calib/bench/experiments"
 	"calib/internal/dataset"
 )
 
-// run executes a task and answers with progress every second, then the samples. It returns when the task has ended,
-// also where the caller has gone long before: the agent is not free until then. What ends a task: its own end, its
-// deadline, the call's end, the lease's end.
+// run executes a task and answers with progress every second, then the samples. A task is cancelled by its deadline, by the
+// end of the call and by the end of the lease. run returns when the task has ended, even if the caller is gone, because the
+// agent is not free before.
 func (s *Server) run(ctx context.Context, t bench.Task, out *connect.ServerStream[controlv1.RunEvent]) error {
-	if _, ok := bench.Lookup(t.Exp); !ok {
+	e, ok := experiments.Lookup(t.Exp)
+	if !ok {
 		return fault(kindExperiment, "it has no experiment %q", t.Exp)
 	}
 	lease, done, err := s.begin(ctx, &t)
@@ -35,8 +37,8 @@ func (s *Server) run(ctx context.Context, t bench.Task, out *connect.ServerStrea
 
 	var point atomic.Int32
 	ended := make(chan outcome, 1)
-	go func() { ended <- s.measure(ctx, t, func(i int) { point.Store(int32(i)) }) }()
-	o := s.attend(t, &point, ended, func(e *controlv1.RunEvent) {
+	go func() { ended <- s.measure(ctx, e, t, func(i int) { point.Store(int32(i)) }) }()
+	o := s.sendProgress(t, &point, ended, func(e *controlv1.RunEvent) {
 		if err := out.Send(e); err != nil {
 			giveUp(fmt.Errorf("answer the coordinator: %w", err))
 		}
@@ -61,10 +63,10 @@ type outcome struct {
 	err     error
 }
 
-// attend sends progress at once and on every beat, until the task ends. Its liveness is the task's: send does not stop
-// it, but cancels the task.
-func (s *Server) attend(t bench.Task, point *atomic.Int32, ended <-chan outcome, send func(*controlv1.RunEvent)) outcome {
-	tick := time.NewTicker(beat)
+// sendProgress sends progress at once and every progressEvery, until the task ends. A send that fails does not end it, but
+// cancels the task.
+func (s *Server) sendProgress(t bench.Task, point *atomic.Int32, ended <-chan outcome, send func(*controlv1.RunEvent)) outcome {
+	tick := time.NewTicker(progressEvery)
 	defer tick.Stop()
 	for {
 		send(&controlv1.RunEvent{Event: &controlv1.RunEvent_Progress{Progress: &controlv1.Progress{
@@ -80,7 +82,7 @@ func (s *Server) attend(t bench.Task, point *atomic.Int32, ended <-chan outcome,
 
 // measure performs a task on a thread of its own. The thread is never unlocked: it ends with the goroutine, and what was
 // set on it (its CPU, its timers) with it.
-func (s *Server) measure(ctx context.Context, t bench.Task, progress func(int)) (o outcome) {
+func (s *Server) measure(ctx context.Context, e bench.Experiment, t bench.Task, progress func(int)) (o outcome) {
 	runtime.LockOSThread()
 	g, err := s.plane.Group(ctx, t.Team, t.Rank, t.Recv)
 	if err != nil {
@@ -88,7 +90,7 @@ func (s *Server) measure(ctx context.Context, t bench.Task, progress func(int)) 
 	}
 	defer func() {
 		if o.err != nil {
-			g.Abort() // what is still on its way must not be read as the next task's
+			g.Abort() // the next task must not read what is still on its way
 		}
 		g.Close()
 	}()
@@ -97,18 +99,18 @@ func (s *Server) measure(ctx context.Context, t bench.Task, progress func(int)) 
 		return outcome{err: err}
 	}
 	defer restore()
-	return s.attempt(ctx, g, t, progress)
+	return s.attempt(ctx, e, g, t, progress)
 }
 
-// attempt turns a panic of an experiment into an error.
-func (s *Server) attempt(ctx context.Context, g group, t bench.Task, progress func(int)) (o outcome) {
+// attempt performs the task and turns a panic of an experiment into an error.
+func (s *Server) attempt(ctx context.Context, e bench.Experiment, g group, t bench.Task, progress func(int)) (o outcome) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.opts.Log.Error("panic", "exp", t.Exp, "slot", t.Slot, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 			o = outcome{err: fmt.Errorf("panic: %v (the stack is in the agent's log)", p)}
 		}
 	}()
-	samples, err := s.perform(ctx, g, t, progress)
+	samples, err := s.perform(ctx, e, g, t, progress)
 	if err == nil && ctx.Err() != nil {
 		err = ctx.Err() // the samples of a cancelled task are not whole
 	}
@@ -117,7 +119,7 @@ func (s *Server) attempt(ctx context.Context, g group, t bench.Task, progress fu
 
 var errDeadline = errors.New("deadline")
 
-// describe words the end of a task that failed. The first cause counts: a socket shut down because the deadline passed
+// describe is the error for a task that failed. The first cause counts: a socket shut down because the deadline passed
 // reports the deadline.
 func describe(ctx context.Context, t bench.Task, err error) error {
 	cause := context.Cause(ctx)

@@ -28,8 +28,8 @@ type ServerOptions struct {
 
 const (
 	defaultSilence = 15 * time.Second
-	beat           = time.Second // between two signs of life of a running task
-	// grace is for a cancelled task to end, before an agent exits without it. With it an agent is gone within 2 s.
+	progressEvery  = time.Second // between two reports of a running task
+	// grace is how long an agent that exits waits for its cancelled task to end, so that it exits within 2 s.
 	grace = 1500 * time.Millisecond
 )
 
@@ -47,7 +47,7 @@ type Server struct {
 }
 
 // performer is bench.Perform.
-type performer func(context.Context, bench.Group, bench.Task, func(point int)) ([]dataset.Sample, error)
+type performer func(context.Context, bench.Experiment, bench.Group, bench.Task, func(point int)) ([]dataset.Sample, error)
 
 // NewServer opens the data port. The server serves nobody until ServeStream or Listen.
 func NewServer(o ServerOptions) (*Server, error) {
@@ -98,7 +98,7 @@ func (s *Server) shut() {
 	s.plane.Close()
 }
 
-// control is the wire's view of a Server: every method checks, then calls, then words the answer.
+// control serves the control protocol on a Server: every method checks the request, calls the server and makes the answer.
 type control struct{ s *Server }
 
 func (c control) Hello(_ context.Context, r *controlv1.HelloRequest) (*controlv1.HelloResponse, error) {
@@ -120,7 +120,7 @@ func (c control) Hello(_ context.Context, r *controlv1.HelloRequest) (*controlv1
 	}
 	return &controlv1.HelloResponse{
 		Protocol: Protocol, Version: environ.Version(), Build: build, Name: name, DataAddr: addr,
-		Env: c.s.env(about), Limits: c.s.opts.Limits.wire(), Cpu: c.s.opts.CPU,
+		Env: c.s.env(about), Limits: limitsToWire(c.s.opts.Limits), Cpu: c.s.opts.CPU,
 		Boot: environ.Boot(),
 	}, nil
 }
@@ -136,7 +136,7 @@ func (c control) Prepare(_ context.Context, r *controlv1.PrepareRequest) (*contr
 	if err := c.s.opts.Limits.session(session); err != nil {
 		return nil, err
 	}
-	if err := c.s.take(session); err != nil {
+	if err := c.s.prepare(session); err != nil {
 		return nil, err
 	}
 	return &controlv1.PrepareResponse{}, nil
@@ -146,7 +146,7 @@ func (c control) KeepAlive(_ context.Context, r *controlv1.KeepAliveRequest) (*c
 	if r.Run == "" {
 		return &controlv1.KeepAliveResponse{}, nil // no run yet: the stream itself is what stays alive
 	}
-	if err := c.s.heard(r.Run); err != nil {
+	if err := c.s.keepAlive(r.Run); err != nil {
 		return nil, err
 	}
 	return &controlv1.KeepAliveResponse{}, nil

@@ -36,7 +36,7 @@ func (c *stream) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Write remembers too: where the other end is gone, either may notice first.
+// Write remembers it too: when the other end has ended, either call may fail first.
 func (c *stream) Write(b []byte) (int, error) {
 	n, err := c.ReadWriteCloser.Write(b)
 	if err != nil {
@@ -96,32 +96,32 @@ func (c *stream) SetWriteDeadline(t time.Time) error {
 	return nil
 }
 
-// pump joins two byte streams, and lets Close end a Read that blocks in one which cannot be interrupted, as standard
+// streamPair joins two byte streams into one, and lets Close end a Read that blocks in one which cannot be interrupted, as standard
 // input cannot. Its goroutine ends with the input.
-type pump struct {
+type streamPair struct {
 	*io.PipeReader
 	in  io.Closer
 	out io.WriteCloser
 }
 
-func pumped(in io.ReadCloser, out io.WriteCloser) *pump {
+func joinStreams(in io.ReadCloser, out io.WriteCloser) *streamPair {
 	r, w := io.Pipe()
 	go func() {
 		_, err := io.Copy(w, in)
 		w.CloseWithError(err) // nil reads as io.EOF
 	}()
-	return &pump{r, in, out}
+	return &streamPair{r, in, out}
 }
 
-func (p *pump) Write(b []byte) (int, error) { return p.out.Write(b) }
+func (p *streamPair) Write(b []byte) (int, error) { return p.out.Write(b) }
 
-func (p *pump) Close() error {
+func (p *streamPair) Close() error {
 	return errors.Join(p.PipeReader.Close(), p.out.Close(), p.in.Close())
 }
 
-// checked is the client's end of a stream: it looks at how the other end begins. A login script's greeting, or a server
-// that is no agent, is then named by what it said.
-type checked struct {
+// checkedStream is the client's end of a stream. It checks the first bytes from the other end, so that the error about a
+// login script's greeting, or about a server that is no agent, quotes them.
+type checkedStream struct {
 	io.ReadWriteCloser
 	looked bool
 	head   []byte
@@ -129,7 +129,7 @@ type checked struct {
 
 const settingsFrame = 4 // HTTP/2 frame type (RFC 9113, section 6.5) with which a server begins
 
-func (c *checked) Read(b []byte) (int, error) {
+func (c *checkedStream) Read(b []byte) (int, error) {
 	if !c.looked {
 		c.looked = true
 		head := make([]byte, 9) // length (3), type, flags, stream (4)

@@ -7,12 +7,13 @@ import (
 	"calib/agent/internal/controlv1"
 	"calib/bench"
 	"calib/internal/dataset"
+	"calib/internal/plane"
 	"calib/internal/units"
 )
 
-// The functions here are the only place where a message of the wire meets a type of calib.
+// The functions here are the only translations between calib's types and the messages of the control protocol.
 
-func sessionToWire(s bench.Session) *controlv1.PrepareRequest {
+func sessionToWire(s plane.Session) *controlv1.PrepareRequest {
 	p := &controlv1.PrepareRequest{
 		Protocol: Protocol, Run: s.Run, Self: uint32(s.Self), Shared: s.Shared,
 		Socket: &controlv1.Socket{
@@ -31,25 +32,31 @@ func sessionToWire(s bench.Session) *controlv1.PrepareRequest {
 	return p
 }
 
-func sessionFromWire(p *controlv1.PrepareRequest) (bench.Session, error) {
-	s := bench.Session{Run: p.Run, Self: int(p.Self), Shared: p.Shared}
+func sessionFromWire(p *controlv1.PrepareRequest) (plane.Session, error) {
+	s := plane.Session{Run: p.Run, Self: int(p.Self), Shared: p.Shared}
 	if k := p.Socket; k != nil {
-		s.Socket = bench.Socket{
+		s.Socket = plane.Socket{
 			SndBuf: units.Bytes(k.SndBuf), RcvBuf: units.Bytes(k.RcvBuf), Congestion: k.Congestion,
 			NoEOR: k.NoEor, Nagle: k.Nagle,
 		}
 	}
 	for _, q := range p.Peers {
-		s.Peers = append(s.Peers, bench.Peer{Host: int(q.Host), Name: q.Name, Addr: q.Addr})
+		s.Peers = append(s.Peers, plane.Peer{Host: int(q.Host), Name: q.Name, Addr: q.Addr})
 	}
 	for i, t := range p.Tickets {
-		k := bench.Ticket{A: int(t.A), B: int(t.B), MaxBytes: units.Bytes(t.MaxBytes), Expires: t.Expires}
+		k := plane.Ticket{A: int(t.A), B: int(t.B), MaxBytes: units.Bytes(t.MaxBytes), Expires: t.Expires}
 		if copy(k.Key[:], t.Key) != len(k.Key) || len(t.Key) != len(k.Key) {
 			return s, fmt.Errorf("ticket %d: key of %d bytes, want %d", i, len(t.Key), len(k.Key))
 		}
 		s.Tickets = append(s.Tickets, k)
 	}
 	return s, nil
+}
+
+func limitsToWire(l Limits) *controlv1.Limits {
+	return &controlv1.Limits{
+		MaxTaskNs: int64(l.Task), MaxBytes: int64(l.Bytes), MaxMemory: int64(l.Memory), MaxPeers: uint32(l.Peers),
+	}
 }
 
 func taskToWire(t bench.Task) *controlv1.RunRequest {

@@ -1,13 +1,17 @@
-// Package bench holds the experiments: what is sent between which hosts, what is timed, and in which order all of it
-// runs. It knows no sockets: an experiment speaks to its Group, which is real TCP, or a simulated network in virtual
-// time, and cannot tell which.
+// Package bench is the core of the experiments: what an experiment is (Experiment, Point, Group, Recorder), in which order
+// a plan's points are measured (Schedule), when a point has been measured often enough (Stopper), and what the hosts of a
+// team do together (Team, Timeline). It opens no sockets: an experiment sees only its Group, which is real TCP or a
+// simulated network in virtual time.
 //
-// An experiment is one file and one line in the slice Experiments. The conformance suite (conformance_test.go) then
-// tests it without being told.
+// The experiments are the packages below it: one package each, or one for a few that are alike. They import this package
+// and, where several need the same traffic, one of bench/roundtrip (one message there and back), bench/flow (one sender)
+// and bench/incast (many senders to one). bench/experiments lists them all, and its conformance suite tests each.
 package bench
 
 import (
 	"context"
+	"fmt"
+	"slices"
 
 	"calib/internal/dataset"
 	"calib/internal/plane"
@@ -22,39 +26,40 @@ type Point = dataset.Point
 type Group interface {
 	Rank() int
 	Size() int
-	// Send sends b to a rank as one message, kept apart from its neighbours where the transport can, and returns when
-	// the transport has taken it (on TCP: copied to the send buffer).
+	// Send sends b to a rank as one message, in a segment of its own where the transport can, and returns when the
+	// transport has taken it (on TCP: copied it to the send buffer).
 	Send(to int, b []byte) error
 	// Recv fills b with the next len(b) bytes from a rank. It fails after the group's receive deadline.
 	Recv(from int, b []byte) error
-	// RecvAt is Recv, and says when the last byte reached this host, on the clock of Now. That is when the rank had it,
-	// or, where ranks share a machine and would wait for each other's CPU, when the machine took it from the network.
+	// RecvAt is Recv and returns the time, on the clock of Now, at which the last byte reached this host: when the rank had
+	// it, or, where ranks share a machine and would wait for each other's CPU, when the machine took it from the network.
 	RecvAt(from int, b []byte) (units.Nanos, error)
 	// Now reads this host's monotonic clock.
 	Now() units.Nanos
-	// WaitUntil returns when this host's clock has reached t, as close after it as the host can.
+	// WaitUntil returns when this host's clock has reached t, as soon after it as the host can.
 	WaitUntil(t units.Nanos) error
-	// Counters reads the kernel's counters of the connection to a peer. It is not for timed sections.
+	// Counters reads the kernel's counters of the connection to a peer. Do not call it in a timed section.
 	Counters(peer int) (dataset.TCP, error)
 
-	// RecvAny waits until any rank's bytes are there, reads at most len(b) of one rank's, and says whose, how many and when
-	// the last of them came (as RecvAt). Ranks that have bytes waiting are served in turn. It fails after the group's
-	// receive deadline.
+	// RecvAny waits for bytes of any rank and reads at most len(b) bytes of one of them. It returns that rank, the number of
+	// bytes, and when the last of them arrived (as RecvAt). Ranks that have bytes waiting are served in turn. It fails after
+	// the group's receive deadline.
 	RecvAny(b []byte) (from, n int, at units.Nanos, err error)
-	// Pending is how many bytes from a rank can be received at once.
+	// Pending is the number of bytes from a rank that can be received at once.
 	Pending(from int) (int, error)
-	// Unacked is how many bytes sent to a rank its host has not acknowledged yet.
+	// Unacked is the number of bytes sent to a rank that its host has not acknowledged yet.
 	Unacked(to int) (int, error)
-	// SendSome sends as much of b as the transport takes, and gives up when it has taken nothing more for patience: n is
-	// then below len(b), err is nil, and the stream goes on behind those n bytes. A patience of 0 waits for nothing.
+	// SendSome sends as much of b as the transport takes. It gives up when the transport has taken nothing more for
+	// patience: then n is below len(b), err is nil, and the stream continues behind those n bytes. With a patience of 0 it
+	// does not wait.
 	SendSome(to int, b []byte, patience units.Nanos) (n int, err error)
-	// Reopen replaces the team's connections by new ones with other options. Every rank calls it with the same options, when
-	// nothing is under way; the first to return may send at once. The team's next Reopen, or its end, undoes it. Without a
-	// congestion control the run's own stays.
+	// Reopen replaces the team's connections by new ones with other options. Every rank calls it with the same options while
+	// no message is under way; the first rank to return may send at once. The options hold until the next Reopen or the end
+	// of the team. An empty congestion control means that of the run.
 	Reopen(plane.Socket) error
 
-	// SendDatagram sends b as one datagram, which may be lost on the way; b is not empty and below 1,400 bytes. It waits
-	// for room on this host and for the agent's limit of rate, never for the receiver.
+	// SendDatagram sends b as one datagram, which may be lost; b has 1 to 1,399 bytes. It waits for room on this host and
+	// for the agent's limit of rate, never for the receiver.
 	SendDatagram(to int, b []byte) error
 	// RecvDatagram returns the next datagram of any rank of the team, or Got false when this host's clock reaches until.
 	RecvDatagram(b []byte, until units.Nanos) (plane.Datagram, error)
@@ -63,29 +68,44 @@ type Group interface {
 	Machine() plane.Machine
 }
 
-// Limits bound a design: what the user asked for and what the hosts allow.
-type Limits struct {
-	Hosts    int           // how many hosts there are
-	Sizes    []units.Bytes // message sizes, ascending; nil means the experiment's own
-	MaxBytes units.Bytes   // largest message; 0 means the experiment's own
-	AllPairs bool          // pingpong over every pair of hosts, for the pair matrix
-	Effort   float64       // scales repetitions: 1 is the standard plan; 0 means 1
-	Seed     uint64        // moves sizes off the powers of two
-}
-
 // Experiment is one measuring procedure. Implementations have no state: every agent holds one value for all runs.
 type Experiment interface {
+	// Name is one of package names.
 	Name() string
 	// Design lists the points to measure, in any order; the schedule shuffles them. It returns none where the limits
 	// leave nothing to measure (paired on one host).
 	Design(Limits) []Point
-	// Teams says which hosts measure p: steps in sequence, each a set of disjoint teams that may run at once. A team
+	// Teams returns the hosts that measure p: steps in sequence, each a set of disjoint teams that may run at once. A team
 	// lists indices of hosts, in rank order. Points with equal teams share a slot.
 	Teams(Limits, Point) []Step
-	// Cost bounds one batch at p, for the plan: bytes over the busiest host's link, and messages in sequence.
+	// Cost bounds one batch at p, for the plan.
 	Cost(Limits, Point) Cost
-	// Run measures p on this rank and records what this rank saw; a rank with nothing to report records nothing.
+	// Run measures p on this rank and records what this rank saw, which may be nothing. It ends after a bounded number of
+	// messages, or when a receive reaches the group's deadline.
 	Run(context.Context, Group, Point, *Recorder) error
+}
+
+// Synchronised marks an experiment that compares times of several hosts' clocks. Perform then measures the offsets of the
+// team's clocks from rank 0's before and after the points, gives Run the Timeline in its Recorder, and corrects the
+// one-way times at the end.
+type Synchronised interface{ Synchronised() }
+
+// Steered is an experiment that names the phases whose precision decides when a point stops. Without it all phases do.
+type Steered interface{ Steers(phase string) bool }
+
+// Derived is an experiment whose points are stopped by values that need the lines of several ranks. Derive gets the
+// samples of a whole slot and returns the lines that the stopper sees beside them; they are not written to samples.jsonl.
+type Derived interface {
+	Derive(slot []dataset.Sample) []dataset.Sample
+}
+
+// Find returns the experiment of that name.
+func Find(exps []Experiment, name string) (Experiment, bool) {
+	i := slices.IndexFunc(exps, func(e Experiment) bool { return e.Name() == name })
+	if i < 0 {
+		return nil, false
+	}
+	return exps[i], true
 }
 
 // Step is a set of disjoint teams.
@@ -97,18 +117,9 @@ type Cost struct {
 	Messages int         // one after the other
 }
 
-// Experiments is every experiment calib has. Order is the order of the plan's listing, nothing more.
-var Experiments = []Experiment{Clock{}, PingPong{}, Paired{}, Overhead{}, Gap{}, Copy{}, Gather{}, Flood{}, Load{}, Fragment{}, Buffer{}, NoDelay{}, PRTT{},
-	Bcast{}}
-
-// Lookup returns the experiment of that name.
-func Lookup(name string) (Experiment, bool) {
-	for _, e := range Experiments {
-		if e.Name() == name {
-			return e, true
-		}
-	}
-	return nil, false
+// Add is the cost of c and then d.
+func (c Cost) Add(d Cost) Cost {
+	return Cost{Bytes: c.Bytes + d.Bytes, Messages: c.Messages + d.Messages}
 }
 
 // Slot is one entry of a schedule: one experiment on disjoint teams, each of which measures Points in order.
@@ -129,8 +140,46 @@ type Task struct {
 	Team   []int // host indices of the team, in rank order
 	Rank   int   // this agent's rank in Team
 	Points []Point
-	Reps   float64 // Limits.Effort: scales the experiments' repetitions
+	Reps   float64 // Limits.Effort, which scales the repetitions
 	// Deadline bounds the whole task; Recv bounds one receive.
 	Deadline units.Nanos
 	Recv     units.Nanos
+}
+
+// Perform runs one rank's part of a slot: every point of the task in order, by the task's experiment e. It returns all
+// samples of this rank or none, because a slot is measured whole or again. progress, which may be nil, gets the index of
+// each point before it begins.
+func Perform(ctx context.Context, e Experiment, g Group, t Task, progress func(point int)) ([]dataset.Sample, error) {
+	r := NewRecorder(t)
+	_, clocks := e.(Synchronised)
+	if clocks {
+		before, err := synchronise(g)
+		if err != nil {
+			return nil, err
+		}
+		r.Clocks = &Timeline{before: before}
+	}
+	for i, p := range t.Points {
+		if progress != nil {
+			progress(i)
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := e.Run(ctx, g, p, r); err != nil {
+			return nil, fmt.Errorf("%s at %s: %w", t.Exp, p.Key(), err)
+		}
+	}
+	if clocks {
+		after, err := synchronise(g)
+		if err != nil {
+			return nil, err
+		}
+		r.Clocks.after = after
+		r.correct()
+		if g.Rank() == 0 {
+			r.Clocks.record(r)
+		}
+	}
+	return r.Samples(), nil
 }

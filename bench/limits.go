@@ -6,14 +6,32 @@ import (
 	"calib/internal/units"
 )
 
-// thin reports whether a design is to be kept to the essential.
-func (l Limits) thin() bool { return l.Effort > 0 && l.Effort < 0.5 }
+// Limits bound a design: what the user asked for and what the hosts allow.
+type Limits struct {
+	Hosts    int           // how many hosts there are
+	Sizes    []units.Bytes // message sizes, ascending; nil means the experiment's own
+	MaxBytes units.Bytes   // largest message; 0 means the experiment's own
+	AllPairs bool          // pingpong over every pair of hosts, for the pair matrix
+	Effort   Effort        // scales repetitions
+	Seed     uint64        // moves sizes off the powers of two
+}
 
-// sizes returns the user's sizes, or an experiment's own, within the limit.
-func (l Limits) sizes(own []units.Bytes) []units.Bytes { return l.within(own, math.MaxInt64) }
+// Thin reports whether a design is to be kept to the essential: the effort is below a half.
+func (l Limits) Thin() bool { return l.Effort > 0 && l.Effort < 0.5 }
 
-// within is sizes up to top.
-func (l Limits) within(own []units.Bytes, top units.Bytes) []units.Bytes {
+// Thinned chooses between the standard part of a design and that of a thin one.
+func Thinned[T any](l Limits, standard, thin T) T {
+	if l.Thin() {
+		return thin
+	}
+	return standard
+}
+
+// SizesOr returns the user's sizes, or an experiment's own, up to MaxBytes.
+func (l Limits) SizesOr(own []units.Bytes) []units.Bytes { return l.SizesUpTo(math.MaxInt64, own) }
+
+// SizesUpTo is SizesOr up to top.
+func (l Limits) SizesUpTo(top units.Bytes, own []units.Bytes) []units.Bytes {
 	if l.Sizes != nil {
 		own = l.Sizes
 	}
@@ -27,4 +45,58 @@ func (l Limits) within(own []units.Bytes, top units.Bytes) []units.Bytes {
 		}
 	}
 	return out
+}
+
+// Effort scales what an experiment spends on a batch: 1 is the standard plan; 0 means 1.
+type Effort float64
+
+// Reps scales a standard number of repetitions; never below least.
+func (e Effort) Reps(standard, least int) int {
+	if e <= 0 {
+		e = 1
+	}
+	return max(least, int(float64(standard)*float64(e)+0.5))
+}
+
+// Time scales a standard time; never below least.
+func (e Effort) Time(standard, least units.Nanos) units.Nanos {
+	return units.Nanos(e.Reps(int(standard), int(least)))
+}
+
+// Bytes scales a standard number of bytes; never below least.
+func (e Effort) Bytes(standard, least units.Bytes) units.Bytes {
+	return units.Bytes(e.Reps(int(standard), int(least)))
+}
+
+// StreamTime is how long a stream lasts, unless it is too slow to be seen in that time.
+func (e Effort) StreamTime() units.Nanos { return e.Time(250*units.Millisecond, 60*units.Millisecond) }
+
+// What all streams have in common.
+const (
+	MaxIntervals = 200               // raw times kept of one stream; of a longer one each is the mean of some neighbours
+	RampShare    = 0.3               // of a stream that is left out while windows grow and queues fill
+	MaxStream    = 6 * units.Second  // length
+	ChunkSize    = 16 * units.KiB    // of a stream for throughput: several in a second on a slow network, few calls on a fast one
+	TrialChunks  = 4                 // chunks that are sent to learn how fast they go
+	MaxSegment   = units.Bytes(1448) // largest message that is one segment on Ethernet with TCP time stamps
+)
+
+// Packet sizes lie close together where the fixed cost of a packet dominates, and further apart where the bytes do.
+var (
+	packetSizes      = []units.Bytes{1, 20, 40, 100, 250, 500, 1000, MaxSegment}
+	packetSizesQuick = []units.Bytes{1, 20, 100, 500, 1000, MaxSegment}
+)
+
+// PacketSizes are the user's sizes, or the standard ones, of messages of one segment each.
+func (l Limits) PacketSizes() []units.Bytes {
+	return l.SizesUpTo(MaxSegment, Thinned(l, packetSizes, packetSizesQuick))
+}
+
+// WholeSegments is the number of bytes nearest to size that fills its segments, at least one; size where the segment is
+// not known (0).
+func WholeSegments(size, segment int64) int64 {
+	if segment <= 0 {
+		return size
+	}
+	return max(1, (size+segment/2)/segment) * segment
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"calib/internal/dataset/names"
 	"calib/internal/units"
 )
 
@@ -16,7 +17,7 @@ var ErrPlan = errors.New("plan")
 // DefaultTarget is the relative half-width of a median's 95% interval at which a point stops.
 const DefaultTarget = 0.02
 
-// maxRounds bounds a plan, so that a slip in it does not measure for a year.
+// maxRounds bounds a plan, so that one digit too many in it does not measure for a year.
 const maxRounds = 10_000
 
 // Rounds bound how often every point is measured.
@@ -51,8 +52,9 @@ const (
 // What the smaller plans measure. Only the full plan floods a port until it overflows, and tunes fragments, buffers and
 // Nagle's algorithm.
 var (
-	quickExperiments    = []string{"clock", "pingpong", "paired"}
-	standardExperiments = []string{"clock", "pingpong", "paired", "overhead", "gap", "gather", "load", "prtt", "copy"}
+	quickExperiments    = []string{names.Clock, names.Pingpong, names.Paired}
+	standardExperiments = []string{names.Clock, names.Pingpong, names.Paired, names.Overhead, names.Gap, names.Gather, names.Load,
+		names.PRTT, names.Copy}
 )
 
 // PlanNames lists the built-in plans.
@@ -107,7 +109,7 @@ func (p Plan) Validate(exps []Experiment) error {
 	if p.Budget < 0 {
 		fail("budget: %s: want a time such as 5m, or 0 for none", p.Budget)
 	}
-	if e := p.Limits.Effort; !(e >= 0) || math.IsInf(e, 1) {
+	if e := float64(p.Limits.Effort); !(e >= 0) || math.IsInf(e, 1) {
 		fail("effort: %g: want a factor such as 0.25 or 2", e)
 	}
 	if p.Limits.MaxBytes < 0 {
@@ -134,8 +136,9 @@ func (p Plan) choose(exps []Experiment) []Experiment {
 	}
 	var out []Experiment
 	for _, name := range p.Experiments {
-		i := slices.IndexFunc(exps, func(e Experiment) bool { return e.Name() == name })
-		out = append(out, exps[i])
+		if e, ok := Find(exps, name); ok {
+			out = append(out, e)
+		}
 	}
 	return out
 }

@@ -14,50 +14,6 @@ import (
 	"calib/internal/units"
 )
 
-func TestBuiltinPlans(t *testing.T) {
-	for _, name := range PlanNames() {
-		p, err := LoadPlan(name)
-		if err != nil || p.Name != name {
-			t.Errorf("%s: %+v, %v", name, p, err)
-		}
-		if err := p.Validate(Experiments); err != nil {
-			t.Error(err)
-		}
-		if p.Rounds.Min < 6 || p.Budget == 0 {
-			t.Errorf("%s: %+v: want six rounds for an interval, and a budget", name, p)
-		}
-		for _, hosts := range []int{2, 3, 8} {
-			if _, err := NewSchedule(p, hosts, Experiments); err != nil {
-				t.Errorf("%s on %d hosts: %v", name, hosts, err)
-			}
-		}
-	}
-	_, err := BuiltinPlan("fast")
-	if !errors.Is(err, ErrPlan) || !strings.Contains(err.Error(), "quick, standard, full") {
-		t.Errorf("got %v, want the names there are", err)
-	}
-}
-
-func TestExamplePlan(t *testing.T) {
-	p, err := LoadPlan("../examples/plan.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := Plan{
-		Name: "rack-east", Experiments: []string{"clock", "pingpong", "paired"},
-		Limits: Limits{
-			Sizes: []units.Bytes{1, 64, 1024, 2048, 4096, 8192, 16384, 32768, 65536}, MaxBytes: units.MiB, Effort: 1,
-		},
-		Rounds: Rounds{Min: 6, Max: 30}, Target: 0.02, Budget: 300 * units.Second, Seed: 1,
-	}
-	if d := cmp.Diff(want, p); d != "" {
-		t.Errorf("examples/plan.yaml (-want +got):\n%s", d)
-	}
-	if err := p.Validate(Experiments); err != nil {
-		t.Error(err)
-	}
-}
-
 func TestParsePlan(t *testing.T) {
 	standard, err := BuiltinPlan(PlanStandard)
 	if err != nil {
@@ -149,7 +105,7 @@ func TestPlanJSON(t *testing.T) {
 			Name: rapid.String().Draw(t, "name"),
 			Limits: Limits{
 				MaxBytes: units.Bytes(n("max", 0, 1<<40)), AllPairs: rapid.Bool().Draw(t, "all"),
-				Effort: float64(n("effort", 0, 100)) / 7,
+				Effort: Effort(n("effort", 0, 100)) / 7,
 			},
 			Rounds: Rounds{int(n("min", 1, 9)), int(n("most", 1, 99))}, Target: 0.03,
 			Budget: units.Nanos(n("budget", 0, 1<<60)), Isolate: rapid.Bool().Draw(t, "isolate"),

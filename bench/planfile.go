@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"calib/internal/units"
-
 	"github.com/goccy/go-yaml"
+
+	"calib/internal/units"
 )
 
 // planFile is a plan as people and run.json write it: sizes and times as text. examples/plan.yaml describes the fields.
@@ -90,7 +90,7 @@ func (p *Plan) UnmarshalJSON(text []byte) error {
 
 func (p Plan) file() planFile {
 	f := planFile{
-		Name: p.Name, Experiments: p.Experiments, AllPairs: p.Limits.AllPairs, Effort: p.Limits.Effort,
+		Name: p.Name, Experiments: p.Experiments, AllPairs: p.Limits.AllPairs, Effort: float64(p.Limits.Effort),
 		Rounds: p.Rounds, Target: p.Target, Budget: time.Duration(p.Budget).String(), Isolate: p.Isolate, Seed: p.Seed,
 	}
 	var sizes []string
@@ -106,7 +106,7 @@ func (p Plan) file() planFile {
 
 func (f planFile) plan() (Plan, error) {
 	p := Plan{
-		Name: f.Name, Experiments: f.Experiments, Limits: Limits{AllPairs: f.AllPairs, Effort: f.Effort},
+		Name: f.Name, Experiments: f.Experiments, Limits: Limits{AllPairs: f.AllPairs, Effort: Effort(f.Effort)},
 		Rounds: f.Rounds, Target: f.Target, Isolate: f.Isolate, Seed: f.Seed,
 	}
 	var err error

@@ -1,46 +1,37 @@
 package bench
 
 import (
+	"encoding/binary"
 	"math"
+	"math/rand/v2"
+	"slices"
 
 	"calib/internal/dataset"
+	"calib/internal/dataset/names"
 	"calib/internal/units"
 )
 
-// Recorder takes one rank's samples of one slot. Its buffers are made and touched before a timed section, so that
+// Recorder takes one rank's samples of one slot. Its buffers are allocated and touched before a timed section, so that
 // recording a time is one store.
 type Recorder struct {
-	team    []int // host index of each rank
-	round   int
-	slot    int
-	exp     string
-	effort  float64
+	Effort           // of the plan
+	Task   Task      // what is recorded
+	Clocks *Timeline // of a Synchronised experiment, else nil
+
 	samples []dataset.Sample
-	time    *timeline // of a Synchronised experiment
-	words   [24]byte  // an announcement's, kept here so that announcing allocates nothing
 	oneWay  []oneWay
+	start   [startBytes]byte // for Team.Announce, which must not allocate
 }
 
-// oneWay remembers that NS of a sample are differences between two ranks' clocks, and when each was taken.
+// oneWay marks a sample whose NS are differences between two ranks' clocks.
 type oneWay struct {
-	sample   int // index in samples
-	from, to int // ranks
-	at       []int64
+	sample   int     // index in samples
+	from, to int     // ranks
+	at       []int64 // when each was taken, on the clock of rank to
 }
 
 // NewRecorder returns a recorder for a task.
-func NewRecorder(t Task) *Recorder {
-	effort := t.Reps
-	if effort <= 0 {
-		effort = 1
-	}
-	return &Recorder{team: t.Team, round: t.Round, slot: t.Slot, exp: t.Exp, effort: effort}
-}
-
-// Reps scales a standard number of repetitions by the plan's effort; never below lo.
-func (r *Recorder) Reps(standard, lo int) int {
-	return max(lo, int(float64(standard)*r.effort+0.5))
-}
+func NewRecorder(t Task) *Recorder { return &Recorder{Effort: Effort(t.Reps), Task: t} }
 
 // Buffer returns n slots for raw times, touched.
 func (r *Recorder) Buffer(n int) []int64 {
@@ -49,6 +40,16 @@ func (r *Recorder) Buffer(n int) []int64 {
 		b[i] = 1
 	}
 	clear(b)
+	return b
+}
+
+// Payload returns n bytes that no link can compress, touched.
+func (r *Recorder) Payload(n int64) []byte {
+	b := make([]byte, n)
+	var seed [32]byte
+	binary.LittleEndian.PutUint64(seed[:], uint64(r.Task.Slot))
+	// Read of a ChaCha8 never fails.
+	_, _ = rand.NewChaCha8(seed).Read(b)
 	return b
 }
 
@@ -64,18 +65,18 @@ type Batch struct {
 	Aux   map[string]float64
 }
 
-// Add records a batch. Call it outside timed sections only.
+// Add records a batch. Do not call it in a timed section.
 func (r *Recorder) Add(b Batch) {
 	s := dataset.Sample{
-		Exp: b.Exp, Phase: b.Phase, Point: b.Point, Round: r.round, Slot: r.slot,
+		Exp: b.Exp, Phase: b.Phase, Point: b.Point, Round: r.Task.Round, Slot: r.Task.Slot,
 		Flags: b.Flags, TCP: b.TCP, Aux: b.Aux, NS: b.NS,
 	}
 	if s.Exp == "" {
-		s.Exp = r.exp
+		s.Exp = r.Task.Exp
 	}
 	s.Ranks = make([]int, len(b.Ranks))
 	for i, k := range b.Ranks {
-		s.Ranks[i] = r.team[k]
+		s.Ranks[i] = r.Task.Team[k]
 	}
 	if s.NS == nil {
 		s.NS = []int64{}
@@ -86,8 +87,8 @@ func (r *Recorder) Add(b Batch) {
 	r.samples = append(r.samples, s)
 }
 
-// AddOneWay records a batch whose NS are a stamp of rank to less a stamp of rank from, each by its own clock; at are the
-// stamps of rank to. They are corrected when the clocks have been read again after the slot.
+// AddOneWay records a batch whose NS are a time stamp of rank to minus a time stamp of rank from, each on its own clock; at
+// are the stamps of rank to. They are corrected when the clocks have been read again after the slot.
 func (r *Recorder) AddOneWay(b Batch, from, to int, at []int64) {
 	r.Add(b)
 	r.oneWay = append(r.oneWay, oneWay{len(r.samples) - 1, from, to, at})
@@ -98,45 +99,32 @@ func (r *Recorder) correct() {
 	for _, o := range r.oneWay {
 		s := &r.samples[o.sample]
 		for i := range s.NS {
-			t := r.time.toCommon(o.to, units.Nanos(o.at[i]))
-			s.NS[i] -= int64(math.Round(r.time.offset(o.to, t) - r.time.offset(o.from, t)))
+			t := r.Clocks.ToCommon(o.to, units.Nanos(o.at[i]))
+			s.NS[i] -= int64(math.Round(r.Clocks.offset(o.to, t) - r.Clocks.offset(o.from, t)))
 		}
 		if s.Aux == nil {
 			s.Aux = map[string]float64{}
 		}
 		spread := func(k int) float64 {
-			return float64(max(r.time.before[k].Spread, r.time.after[k].Spread))
+			return float64(max(r.Clocks.before[k].Spread, r.Clocks.after[k].Spread))
 		}
-		s.Aux["offset_spread_ns"] = math.Hypot(spread(o.from), spread(o.to))
+		s.Aux[names.AuxOffsetSpread] = math.Hypot(spread(o.from), spread(o.to))
 	}
-}
-
-// tcpFlags labels a batch by what the kernel counted during it.
-func tcpFlags(t dataset.TCP) []string {
-	var f []string
-	if t.Retrans > 0 {
-		f = append(f, dataset.FlagRetrans)
-	}
-	if t.Involuntary > 0 {
-		f = append(f, dataset.FlagPreempt)
-	}
-	if t.StealTicks > 0 {
-		f = append(f, dataset.FlagSteal)
-	}
-	return f
 }
 
 // Samples returns what was recorded.
 func (r *Recorder) Samples() []dataset.Sample { return r.samples }
 
-// delta reads a peer's counters and subtracts those read before.
-func delta(g Group, peer int, before dataset.TCP) (*dataset.TCP, error) {
-	after, err := g.Counters(peer)
-	if err != nil {
-		return nil, err
-	}
-	d := after.Sub(before)
-	return &d, nil
-}
+// Elapsed is the time since an earlier reading of the clock [ns].
+func Elapsed(g Group, since units.Nanos) int64 { return int64(g.Now() - since) }
 
-func elapsed(g Group, since units.Nanos) int64 { return int64(g.Now() - since) }
+// TimerCost is the median time of a timed section with nothing in it [ns].
+func TimerCost(g Group) float64 {
+	const sections = 101
+	var ns [sections]int64
+	for i := range ns {
+		ns[i] = Elapsed(g, g.Now())
+	}
+	slices.Sort(ns[:])
+	return float64(ns[sections/2])
+}

@@ -9,8 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
-
-	"calib/internal/units"
 )
 
 // fakeExp is an experiment of given points; teams and cost are by the point's factors.
@@ -23,11 +21,16 @@ type fakeExp struct {
 	quiet      string // the phase that does not steer
 }
 
-func (f fakeExp) Name() string                   { return f.name }
-func (f fakeExp) Design(Limits) []Point          { return f.points }
+func (f fakeExp) Name() string { return f.name }
+
+func (f fakeExp) Design(Limits) []Point { return f.points }
+
 func (f fakeExp) Teams(l Limits, p Point) []Step { return f.teams(l, p) }
-func (f fakeExp) Cost(Limits, Point) Cost        { return f.cost }
-func (f fakeExp) Steers(phase string) bool       { return phase != f.quiet }
+
+func (f fakeExp) Cost(Limits, Point) Cost { return f.cost }
+
+func (f fakeExp) Steers(phase string) bool { return phase != f.quiet }
+
 func sizePoints(sizes ...int64) (out []Point) {
 	for _, x := range sizes {
 		out = append(out, Point{"bytes": x})
@@ -235,38 +238,6 @@ func TestScheduleFaults(t *testing.T) {
 		_, err := NewSchedule(c.plan, c.hosts, c.exps)
 		if err == nil || !strings.Contains(err.Error(), c.want) || c.is != nil && !errors.Is(err, c.is) {
 			t.Errorf("got %v, want %s", err, c.want)
-		}
-	}
-}
-
-// TestScheduleAllPairs: 256 hosts, every pair once, in 255 slots in which no host is twice.
-func TestScheduleAllPairs(t *testing.T) {
-	for _, c := range []struct{ hosts, slots int }{{2, 1}, {5, 5}, {256, 255}} {
-		p := testPlan()
-		p.Experiments, p.Limits.AllPairs, p.Limits.Sizes = []string{"pingpong"}, true, []units.Bytes{1, 1024}
-		s := mustSchedule(t, p, c.hosts, Experiments)
-		round := s.Round(0, nil)
-		if len(round) != c.slots {
-			t.Errorf("%d hosts: %d slots, want %d", c.hosts, len(round), c.slots)
-		}
-		pairs := map[[2]int]bool{}
-		for _, slot := range round {
-			busy := make([]bool, c.hosts)
-			for _, team := range slot.Teams {
-				for _, h := range team {
-					if busy[h] {
-						t.Fatalf("slot %d: host %d is in it twice", slot.ID, h)
-					}
-					busy[h] = true
-				}
-				pairs[[2]int{min(team[0], team[1]), max(team[0], team[1])}] = true
-			}
-			if len(slot.Points) != 2 {
-				t.Errorf("slot %d: %d points, want both sizes in it", slot.ID, len(slot.Points))
-			}
-		}
-		if want := c.hosts * (c.hosts - 1) / 2; len(pairs) != want {
-			t.Errorf("%d hosts: %d pairs, want %d", c.hosts, len(pairs), want)
 		}
 	}
 }

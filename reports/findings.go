@@ -63,7 +63,7 @@ func FindingsOf(p *params.Params) []string {
 	var out []string
 	for _, f := range p.AllFindings(params.Note) {
 		s := sentence(f.Message)
-		if f.Code != params.NetworkKind && f.Code != params.NetworkUnknown && !slices.Contains(out, s) {
+		if f.Code != params.NetworkUnknown && !slices.Contains(out, s) {
 			out = append(out, s)
 		}
 	}

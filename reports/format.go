@@ -54,15 +54,15 @@ func Format(v float64, ci *[2]float64, unit string) Quantity {
 	if lead < half { // the ends of the interval are larger than the value, and decide the prefix
 		lead = max(math.Abs(ci[0]), math.Abs(ci[1]))
 	}
-	p := prefixOf(lead, unit)
-	d := decimals(lead/p.scale, half/p.scale)
-	if roundsTo1000(lead/p.scale, d) && units.Prefixed(unit) && p.scale < 1e9 {
-		p = prefixOf(p.scale*1000, unit)
-		d = decimals(lead/p.scale, half/p.scale)
+	scale, name := scaleOf(lead, unit)
+	d := decimals(lead/scale, half/scale)
+	if roundsTo1000(lead/scale, d) && units.Prefixed(unit) && scale < 1e9 {
+		scale, name = scaleOf(scale*1000, unit)
+		d = decimals(lead/scale, half/scale)
 	}
-	q := Quantity{Value: fixed(v/p.scale, d), Unit: p.name + shownUnit(unit), scale: p.scale, decimals: d}
+	q := Quantity{Value: fixed(v/scale, d), Unit: name, scale: scale, decimals: d}
 	if ci != nil {
-		q.CI = "[" + fixed(ci[0]/p.scale, d) + ", " + fixed(ci[1]/p.scale, d) + "]"
+		q.CI = "[" + fixed(ci[0]/scale, d) + ", " + fixed(ci[1]/scale, d) + "]"
 	}
 	return q
 }
@@ -78,9 +78,9 @@ func FormatBound(b [2]float64, unit string) string {
 	case math.IsInf(lo, -1) || lo == 0:
 		return "≤ " + Format(hi, nil, unit).String()
 	}
-	p := prefixOf(max(math.Abs(lo), math.Abs(hi)), unit)
-	digits := func(v float64) string { return fixed(v/p.scale, decimals(math.Abs(v/p.scale), 0)) }
-	return strings.TrimSpace(digits(lo) + " … " + digits(hi) + " " + p.name + shownUnit(unit))
+	scale, name := scaleOf(max(math.Abs(lo), math.Abs(hi)), unit)
+	digits := func(v float64) string { return fixed(v/scale, decimals(math.Abs(v/scale), 0)) }
+	return strings.TrimSpace(digits(lo) + " … " + digits(hi) + " " + name)
 }
 
 // Percent prints a relative number with its sign: "+4.3%".
@@ -99,31 +99,12 @@ func signedPercent(v float64) string {
 	return s
 }
 
-type prefix struct {
-	scale float64
-	name  string
-}
-
-// prefixOf returns the SI prefix that leaves one to three digits before the point.
-func prefixOf(v float64, unit string) prefix {
-	if !units.Prefixed(unit) || v == 0 {
-		return prefix{1, ""}
+// scaleOf is units.Scale, but not below pico: no clock tells such times apart.
+func scaleOf(magnitude float64, unit string) (factor float64, name string) {
+	if magnitude > 0 {
+		magnitude = max(magnitude, 1e-12)
 	}
-	all := []prefix{{1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1, ""}, {1e-3, "m"}, {1e-6, "µ"}, {1e-9, "n"}, {1e-12, "p"}}
-	for _, p := range all {
-		if v >= p.scale*(1-1e-9) {
-			return p
-		}
-	}
-	return all[len(all)-1]
-}
-
-// shownUnit leaves out the unit "1" of pure numbers.
-func shownUnit(unit string) string {
-	if unit == "1" {
-		return ""
-	}
-	return unit
+	return units.Scale(unit, magnitude)
 }
 
 // decimals is the number of digits after the point for a value v with half an interval half, in the printed unit.

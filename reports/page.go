@@ -25,45 +25,6 @@ const (
 	minWidth     = 80
 )
 
-// Grid is a part of a report in rows and columns.
-type Grid struct {
-	Header []string
-	Right  []bool // columns aligned to the right; short or nil means to the left
-	Kinds  []Kind // what the columns hold; short or nil means Other
-	Rows   [][]string
-}
-
-// Kind is what a column of a Grid holds, for renderings that show kinds differently.
-type Kind string
-
-// Kinds of columns.
-const (
-	Other    Kind = ""
-	Symbol   Kind = "symbol"   // the symbol of a parameter or the name of a function
-	Number   Kind = "number"   // aligned to the right
-	Interval Kind = "interval" // or a bound, or a value with its interval
-	Status   Kind = "status"   // of a parameter
-	Words    Kind = "words"    // text that may be wrapped
-)
-
-// column heads a column of a Grid.
-type column struct {
-	name string
-	kind Kind
-}
-
-func newGrid(columns ...column) Grid {
-	var g Grid
-	for _, c := range columns {
-		g.Header = append(g.Header, c.name)
-		g.Kinds = append(g.Kinds, c.kind)
-		g.Right = append(g.Right, c.kind == Number)
-	}
-	return g
-}
-
-func (g *Grid) add(cells ...string) { g.Rows = append(g.Rows, cells) }
-
 // narrow counts characters of ambiguous width (µ, ×, │) as one column, whatever the locale: the same Params must give
 // the same bytes everywhere.
 var narrow = sync.OnceFunc(func() { text.OverrideRuneWidthEastAsianWidth(false) })
@@ -158,14 +119,14 @@ func (p *page) write(g Grid) {
 		header[i] = name
 		width := text.StringWidth(name)
 		for j, r := range g.Rows {
-			rows[j][i] = p.paint(colourOf(g.Kinds[i], r[i]), r[i])
+			rows[j][i] = p.paint(colourOf(g.Kind(i), r[i]), r[i])
 			width = max(width, text.StringWidth(r[i]))
 		}
 		c := table.ColumnConfig{Number: i + 1, Align: text.AlignLeft, AlignHeader: text.AlignLeft}
-		if g.Right[i] {
+		if g.Kind(i) == KindNumber {
 			c.Align, c.AlignHeader = text.AlignRight, text.AlignRight
 		}
-		if g.Kinds[i] == Words && i == len(g.Header)-1 {
+		if g.Kind(i) == KindWords && i == len(g.Header)-1 {
 			c.WidthMax, c.WidthMaxEnforcer = max(p.Width-len(indent)-used, 16), text.WrapSoft
 		}
 		used += width + len(between)
@@ -186,11 +147,11 @@ func (p *page) write(g Grid) {
 // colourOf is the colour of a cell, "" for none.
 func colourOf(kind Kind, cell string) colour {
 	switch {
-	case kind == Symbol:
+	case kind == KindSymbol:
 		return bold
-	case kind == Status && cell == params.StatusOK:
+	case kind == KindStatus && cell == params.StatusOK:
 		return green
-	case kind == Status && (cell == params.StatusUnidentifiable || cell == params.StatusBound):
+	case kind == KindStatus && (cell == params.StatusUnidentifiable || cell == params.StatusBound):
 		return yellow
 	}
 	return ""

@@ -39,8 +39,8 @@ func inOrder(p *params.Params) []namedParameter {
 
 // ParametersOf returns all parameters, by model: symbol, value, unit, interval or bound, status, what it is.
 func ParametersOf(p *params.Params) Grid {
-	g := newGrid(column{"symbol", Symbol}, column{"value", Number}, column{"unit", Other}, column{"95% interval", Interval},
-		column{"status", Status}, column{"what it is", Words})
+	g := newGrid(column{"symbol", KindSymbol}, column{"value", KindNumber}, column{"unit", KindText}, column{"95% interval", KindInterval},
+		column{"status", KindStatus}, column{"what it is", KindWords})
 	for _, q := range inOrder(p) {
 		value, unit, interval := "–", "", "–"
 		if q.Value != nil {
@@ -146,7 +146,7 @@ func FunctionsOf(p *params.Params) []FunctionPart {
 
 // shortFunctions writes each cost function in one row. A function in pieces is left to the report.
 func (p *page) shortFunctions(ps *params.Params) {
-	g := newGrid(column{"function", Symbol}, column{"form", Other}, column{"coefficients", Words})
+	g := newGrid(column{"function", KindSymbol}, column{"form", KindText}, column{"coefficients", KindWords})
 	for _, f := range FunctionsOf(ps) {
 		if f.Pieces {
 			continue

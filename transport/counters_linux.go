@@ -5,6 +5,8 @@ import (
 	"os"
 	"strconv"
 
+	"calib/internal/dataset"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -18,19 +20,19 @@ func sysEstablished(fd int) bool {
 
 // sysCounters reads TCP_INFO (tcp_get_info in the kernel; fields an older one lacks are 0), the granted buffers, and the
 // calling thread's involuntary context switches.
-func sysCounters(fd int) (Counters, error) {
+func sysCounters(fd int) (dataset.TCP, error) {
 	info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO)
 	if err != nil {
-		return Counters{}, err
+		return dataset.TCP{}, err
 	}
-	c := Counters{
+	c := dataset.TCP{
 		SegsOut: int64(info.Segs_out), SegsIn: int64(info.Segs_in),
 		DataSegsOut: int64(info.Data_segs_out), DataSegsIn: int64(info.Data_segs_in),
-		Retrans:       int64(info.Total_retrans),
-		RwndLimitedUS: int64(info.Rwnd_limited), SndbufLimitedUS: int64(info.Sndbuf_limited),
-		BusyUS: int64(info.Busy_time),
-		Cwnd:   int64(info.Snd_cwnd), MSS: int64(info.Snd_mss),
-		RTTUS: int64(info.Rtt), MinRTTUS: int64(info.Min_rtt),
+		Retrans:     int64(info.Total_retrans),
+		RwndLimited: int64(info.Rwnd_limited), SndbufLimit: int64(info.Sndbuf_limited),
+		Busy: int64(info.Busy_time),
+		Cwnd: int64(info.Snd_cwnd), MSS: int64(info.Snd_mss),
+		RTT: int64(info.Rtt), MinRTT: int64(info.Min_rtt),
 	}
 	snd, rcv, err := granted(fd)
 	if err != nil {

@@ -1,235 +1,297 @@
 package transport
 
 import (
-	"encoding/binary"
-	"errors"
 	"fmt"
 	"net/netip"
+	"strconv"
+	"strings"
+	"sync"
 	"syscall"
-	"unsafe"
 
+	"calib/internal/plane"
 	"calib/internal/units"
-	"golang.org/x/sys/unix"
 )
 
-// datagramBuffer is the receive buffer asked for [B]: a burst of 16,384 small datagrams fits, by the kernel's own count
-// of the memory behind each.
-const datagramBuffer = 8 << 20
+// maxDatagram is one more than the largest datagram [B]: with its headers it fits a packet of 1,500 bytes.
+const maxDatagram = 1400
 
-// sysPort opens the datagram socket on the address of the listener.
-func sysPort(ap netip.AddrPort) (fd int, err error) {
-	family, sa, err := sockaddr(ap)
-	if err != nil {
-		return -1, err
-	}
-	fd, err = unix.Socket(family, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, unix.IPPROTO_UDP)
-	if err != nil {
-		return -1, fmt.Errorf("open a datagram socket: %w", err)
-	}
-	if err = bindPort(fd, family, sa); err != nil {
-		sysClose(fd)
-		if errors.Is(err, unix.EADDRINUSE) {
-			err = fmt.Errorf("%w: datagrams to port %d go to another process; choose another with port= in the hosts file, use port 0 "+
-				"to let the kernel choose, or end the process that has it (ss -lunp)", ErrPortInUse, ap.Port())
-		}
-		return -1, err
-	}
-	return fd, nil
+// liveness is the longest time between two checks, while datagrams are sent, that the receiver still has its connection.
+const liveness = 10 * units.Millisecond
+
+// Datagrams of a mesh use one socket, bound to the port of the listener's number, so a peer's address for connections is
+// also its address for datagrams. A datagram is sent only to a rank whose connection is open, which proves that the rank has
+// a ticket and expects traffic of this run; and only datagrams from such a rank's address are received. They carry no proof
+// themselves: whoever can forge addresses on the network can forge datagrams.
+
+// datagramSocket is the socket of a mesh for datagrams. The descriptor is closed when the last holder has released it.
+type datagramSocket struct {
+	fd    int
+	bound netip.AddrPort
+
+	mu   sync.Mutex
+	refs int
 }
 
-func bindPort(fd, family int, sa unix.Sockaddr) error {
-	if family == unix.AF_INET6 {
-		if err := unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_V6ONLY, 0); err != nil {
-			return err
-		}
+func newDatagramSocket(fd int, bound netip.AddrPort) *datagramSocket {
+	return &datagramSocket{fd: fd, bound: bound, refs: 1}
+}
+
+// begin adds a holder, which is a group, and discards the datagrams that came before. It returns how many the kernel has
+// dropped so far; ok is false once the socket is closed.
+func (p *datagramSocket) begin() (dropped uint32, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.refs == 0 {
+		return 0, false
 	}
-	// Beyond net.core.rmem_max needs a privilege; without it the buffer is what the host allows.
-	if unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, datagramBuffer) != nil {
-		if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, datagramBuffer); err != nil {
-			return err
-		}
+	p.refs++
+	sysDrain(p.fd)
+	return sysDropped(p.fd), true
+}
+
+func (p *datagramSocket) release() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.refs--; p.refs == 0 {
+		sysClose(p.fd)
 	}
-	if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RXQ_OVFL, 1); err != nil {
+}
+
+// source is the address of a datagram: 16 bytes of IP, IPv4 mapped, and the port.
+type source struct {
+	ip   [16]byte
+	port uint16
+}
+
+func sourceOf(ap netip.AddrPort) source { return source{ap.Addr().As16(), ap.Port()} }
+
+// datagrams is a group's use of the datagram socket. Its memory is allocated once, so that a datagram allocates nothing.
+type datagrams struct {
+	in      datagramReader
+	out     []*datagramWriter // by rank, nil where there is no connection
+	ranks   map[source]int
+	seen    int           // Group.changes when out and ranks were made
+	checked []units.Nanos // when each rank's connection was last looked at
+	strays  int64         // datagrams from elsewhere
+}
+
+// openDatagrams returns the group's datagrams, with an entry for each open connection. The first call opens the connections
+// that are missing, because the address of a datagram is recognised by them.
+func (g *Group) openDatagrams() (*datagrams, error) {
+	m := g.datagrams
+	if m == nil {
+		if err := g.Open(); err != nil {
+			return nil, err
+		}
+		if err := sysStampDatagrams(g.mesh.udp.fd, g.shared); err != nil {
+			return nil, fmt.Errorf("stamp the arrival of datagrams: %w", err)
+		}
+		m = &datagrams{seen: -1, checked: make([]units.Nanos, len(g.team))}
+		g.datagrams = m
+	}
+	if m.seen == g.changes {
+		return m, nil
+	}
+	m.out, m.ranks = make([]*datagramWriter, len(g.team)), make(map[source]int)
+	for rank, c := range g.conns {
+		if c == nil {
+			continue
+		}
+		r, err := g.route(rank, c)
+		if err != nil {
+			return nil, err
+		}
+		m.out[rank] = newDatagramWriter(r)
+		m.ranks[sourceOf(r.to)] = rank
+		m.ranks[source{r.seen.As16(), r.to.Port()}] = rank
+		m.checked[rank] = Now()
+	}
+	m.seen = g.changes
+	return m, nil
+}
+
+// route is the addresses of datagrams to and from a rank.
+type route struct {
+	to   netip.AddrPort
+	seen netip.Addr // the peer's end of the connection: its datagrams come from there or from to
+	from netip.Addr // the address to send from; not valid where the socket is bound to one
+	six  bool       // the socket's family
+}
+
+func (g *Group) route(rank int, c *Conn) (r route, err error) {
+	said := g.mesh.addrOf(g.team[rank])
+	p, err := strconv.ParseUint(said[strings.LastIndexByte(said, ':')+1:], 10, 16)
+	if err != nil {
+		return r, fmt.Errorf("datagrams to %s: no port in %q", c.peer, said)
+	}
+	here, there, err := sysEnds(c.fd)
+	if err != nil {
+		return r, fmt.Errorf("datagrams to %s: %w", c.peer, err)
+	}
+	bound := g.mesh.udp.bound.Addr()
+	r = route{seen: there.Addr(), six: bound.Is6(), to: netip.AddrPortFrom(there.Addr(), uint16(p))}
+	// A peer that dialled may have done so from another address than the one it listens on.
+	if ap, err := netip.ParseAddrPort(said); err == nil && !g.dials(rank) && ap.Addr().Unmap().Is4() == there.Addr().Is4() {
+		r.to = netip.AddrPortFrom(ap.Addr().Unmap(), ap.Port())
+	}
+	if bound.IsUnspecified() {
+		r.from = here.Addr()
+	} else if bound.Is6() != r.to.Addr().Is6() {
+		return r, fmt.Errorf("datagrams to %s: the agent here takes them on %v only, of the other address family "+
+			"(calib agent --data :0 takes both)", c.peer, bound)
+	}
+	return r, nil
+}
+
+// SendDatagram sends b as one datagram, which may be lost on the way; b is not empty and below 1,400 bytes. It waits for
+// room on this host and for the mesh's rate limit, never for the receiver. No datagram is sent before the receiver has
+// shown its ticket on a connection, which is opened if necessary, nor long after the receiver has ended that connection.
+func (g *Group) SendDatagram(to int, b []byte) error {
+	if len(b) == 0 || len(b) >= maxDatagram {
+		return fmt.Errorf("send a datagram of %s: want 1 to %d bytes", units.Bytes(len(b)), maxDatagram-1)
+	}
+	c, err := g.link(to)
+	if err != nil {
 		return err
 	}
-	return unix.Bind(fd, sa)
-}
-
-// sysStampDatagrams turns the kernel's stamps of arrivals on or off.
-func sysStampDatagrams(fd int, on bool) error {
-	v := 0
-	if on {
-		v = 1
-	}
-	return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, v)
-}
-
-// sysDrain throws away what waits in the socket, at most a whole buffer of it.
-func sysDrain(fd int) {
-	var b [1]byte
-	for range 1 << 16 {
-		if _, errno := sysRecv(fd, b[:], unix.MSG_DONTWAIT); errno == unix.EAGAIN {
-			return
-		}
-	}
-}
-
-// sysDropped is how many datagrams the socket had no room for since it was opened (SO_MEMINFO); 0 where the kernel does
-// not say.
-func sysDropped(fd int) uint32 {
-	var mem [unix.SK_MEMINFO_VARS]uint32
-	size := uint32(unsafe.Sizeof(mem))
-	_, _, errno := syscall.Syscall6(unix.SYS_GETSOCKOPT, uintptr(fd), unix.SOL_SOCKET, unix.SO_MEMINFO,
-		uintptr(unsafe.Pointer(&mem)), uintptr(unsafe.Pointer(&size)), 0)
-	if errno != 0 {
-		return 0
-	}
-	return mem[unix.SK_MEMINFO_DROPS]
-}
-
-// sysEnds returns both ends of a connection.
-func sysEnds(fd int) (here, there netip.AddrPort, err error) {
-	a, err := unix.Getsockname(fd)
+	m, err := g.openDatagrams()
 	if err != nil {
-		return here, there, err
+		return err
 	}
-	b, err := unix.Getpeername(fd)
+	if int64(len(b)) > c.sendLeft && !c.allowed.take(&c.sendLeft, len(b)) {
+		return g.failed(to, c.failed("send a datagram,", len(b), ErrTicketBytes))
+	}
+	now := Now()
+	if at := g.mesh.pace.at(now, len(b)); at > now {
+		if err := g.WaitUntil(at); err != nil {
+			return err
+		}
+		now = at
+	}
+	if now-m.checked[to] > liveness {
+		if !c.alive() {
+			return g.failed(to, c.failed("send a datagram,", len(b), ErrPeerClosed))
+		}
+		m.checked[to] = now
+	}
+	if c.broken.Load() {
+		return g.failed(to, c.failed("send a datagram,", len(b), ErrStopped))
+	}
+	if err := g.sendWhenRoom(m.out[to], b); err != nil {
+		return fmt.Errorf("send a datagram, %s, %s: %w", units.Bytes(len(b)), c.peer, err)
+	}
+	c.sendLeft -= int64(len(b))
+	return nil
+}
+
+// sendWhenRoom hands b to the kernel once it has room, within the group's timeout.
+func (g *Group) sendWhenRoom(o *datagramWriter, b []byte) error {
+	var deadline units.Nanos
+	for {
+		errno := o.send(g.mesh.udp.fd, b)
+		switch errno {
+		case 0:
+			return nil
+		case syscall.EINTR:
+			continue
+		case syscall.EAGAIN:
+		default:
+			return errno
+		}
+		now := Now()
+		if deadline == 0 {
+			deadline = now + g.timeout
+		}
+		if now >= deadline {
+			return ErrTimeout
+		}
+		if err := g.life.Err(); err != nil {
+			return ctxErr(g.life)
+		}
+		if errno := waitWrite(g.mesh.udp.fd, min(deadline-now, waitSlice)); errno != 0 {
+			return errno
+		}
+	}
+}
+
+// RecvDatagram returns the next datagram of any rank of the team, or Got false when this host's clock reaches until. In a
+// shared group its time is the kernel's stamp, as with RecvAt. Datagrams from elsewhere are ignored.
+func (g *Group) RecvDatagram(b []byte, until units.Nanos) (plane.Datagram, error) {
+	m, err := g.openDatagrams()
 	if err != nil {
-		return here, there, err
+		return plane.Datagram{}, err
 	}
-	return fromSockaddr(a), fromSockaddr(b), nil
-}
-
-// inbox receives datagrams. Its buffers are made once.
-type inbox struct {
-	hdr     unix.Msghdr
-	iov     unix.Iovec
-	name    unix.RawSockaddrInet6 // large enough for both families
-	control [128]byte
-	over    uint32 // what the kernel had dropped when the last one came
-}
-
-// recv takes the next datagram that waits and returns its whole length, even where b is shorter, and the kernel's stamp if
-// there is one.
-func (in *inbox) recv(fd int, b []byte) (n int, at units.Nanos, errno syscall.Errno) {
-	in.iov.Base = unsafe.SliceData(b)
-	in.iov.SetLen(len(b))
-	in.hdr.Iov, in.hdr.Iovlen = &in.iov, 1
-	in.hdr.Name, in.hdr.Namelen = (*byte)(unsafe.Pointer(&in.name)), uint32(unsafe.Sizeof(in.name))
-	in.hdr.Control = &in.control[0]
-	in.hdr.SetControllen(len(in.control))
-	r, _, errno := syscall.Syscall(unix.SYS_RECVMSG, uintptr(fd), uintptr(unsafe.Pointer(&in.hdr)),
-		unix.MSG_DONTWAIT|unix.MSG_TRUNC)
-	if errno != 0 {
-		return 0, 0, errno
-	}
-	return int(r), in.read(), 0
-}
-
-// read goes through the control messages: the stamp, and the count of drops, which is absent while it is 0.
-func (in *inbox) read() (at units.Nanos) {
-	const head = unix.SizeofCmsghdr
-	rest := in.control[:in.hdr.Controllen]
-	for len(rest) >= head {
-		h := (*unix.Cmsghdr)(unsafe.Pointer(&rest[0]))
-		size := int(h.Len)
-		if size < head || size > len(rest) {
-			return at
+	fd := g.mesh.udp.fd
+	for {
+		n, at, errno := m.in.recv(fd, b)
+		switch {
+		case errno == 0:
+			d, ok, err := g.take(m, n, at, len(b))
+			if ok || err != nil {
+				return d, err
+			}
+		case errno != syscall.EAGAIN && errno != syscall.EINTR:
+			return plane.Datagram{}, fmt.Errorf("receive a datagram: %w", errno)
 		}
-		switch body := rest[head:size]; {
-		case h.Level != unix.SOL_SOCKET:
-		case h.Type == unix.SO_TIMESTAMPNS && len(body) >= int(unsafe.Sizeof(unix.Timespec{})):
-			at = arrival((*unix.Timespec)(unsafe.Pointer(&body[0])))
-		case h.Type == unix.SO_RXQ_OVFL && len(body) >= 4:
-			in.over = binary.NativeEndian.Uint32(body)
+		now := Now()
+		if now >= until {
+			return plane.Datagram{Dropped: int64(sysDropped(fd) - g.dropped)}, nil
 		}
-		rest = rest[min(unix.CmsgSpace(size-head), len(rest)):]
+		if g.life.Err() != nil {
+			return plane.Datagram{}, fmt.Errorf("receive a datagram: %w", ctxErr(g.life))
+		}
+		if errno == syscall.EAGAIN {
+			if errno := waitRead(fd, min(until-now, waitSlice)); errno != 0 {
+				return plane.Datagram{}, fmt.Errorf("receive a datagram: %w", errno)
+			}
+		}
 	}
+}
+
+// take counts a received datagram of n bytes; ok is false for one that is not from the team.
+func (g *Group) take(m *datagrams, n int, at units.Nanos, room int) (d plane.Datagram, ok bool, err error) {
+	if !g.shared || at == 0 {
+		at = Now()
+	}
+	rank, ok := m.ranks[m.in.source()]
+	if !ok || g.conns[rank] == nil {
+		m.strays++
+		return d, false, nil
+	}
+	c := g.conns[rank]
+	if n > room {
+		return d, false, fmt.Errorf("receive a datagram, %s: it has %s, more than the %s there is room for", c.peer,
+			units.Bytes(n), units.Bytes(room))
+	}
+	if int64(n) > c.recvLeft && !c.allowed.take(&c.recvLeft, n) {
+		return d, false, g.failed(rank, c.failed("receive a datagram,", n, ErrTicketBytes))
+	}
+	c.recvLeft -= int64(n)
+	return plane.Datagram{Got: true, From: rank, Bytes: n, At: at, Dropped: int64(m.in.dropped(g.dropped))}, true, nil
+}
+
+// addrOf is where a host of the session listens; empty when there is none.
+func (m *Mesh) addrOf(host int) string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.session == nil || m.session.links[host] == nil {
+		return ""
+	}
+	return m.session.links[host].peer.Addr
+}
+
+// pacer spaces datagrams so that the rate never exceeds a limit, whatever their size. Unused time is not saved up.
+type pacer struct {
+	rate units.Bytes // [B/s]; 0 is no limit
+	next units.Nanos
+}
+
+// at returns when n bytes that are ready now may be sent, and counts them.
+func (p *pacer) at(now units.Nanos, n int) units.Nanos {
+	if p.rate <= 0 {
+		return now
+	}
+	at := max(now, p.next)
+	p.next = at + units.Nanos(int64(n)*int64(units.Second)/int64(p.rate))
 	return at
-}
-
-// dropped is how many more the kernel had dropped when the last one was queued than at the start.
-func (in *inbox) dropped(start uint32) uint32 {
-	if d := int32(in.over - start); d > 0 {
-		return uint32(d)
-	}
-	return 0
-}
-
-// source is where the last one came from.
-func (in *inbox) source() (s source) {
-	port := (*[2]byte)(unsafe.Pointer(&in.name.Port))
-	s.port = binary.BigEndian.Uint16(port[:])
-	if in.name.Family == unix.AF_INET6 {
-		s.ip = in.name.Addr
-		return s
-	}
-	v4 := (*unix.RawSockaddrInet4)(unsafe.Pointer(&in.name))
-	s.ip[10], s.ip[11] = 0xff, 0xff
-	copy(s.ip[12:], v4.Addr[:])
-	return s
-}
-
-// outbox sends datagrams one way. Its header is made once.
-type outbox struct {
-	hdr     unix.Msghdr
-	iov     unix.Iovec
-	name    unix.RawSockaddrInet6 // large enough for both families
-	control [64]byte              // the address to send from
-}
-
-func newOutbox(r route) *outbox {
-	o := &outbox{}
-	o.hdr.Name, o.hdr.Namelen = (*byte)(unsafe.Pointer(&o.name)), o.address(r)
-	o.hdr.Iov, o.hdr.Iovlen = &o.iov, 1
-	if r.from.IsValid() {
-		o.hdr.Control = &o.control[0]
-		o.hdr.SetControllen(o.origin(r))
-	}
-	return o
-}
-
-// address writes where to, for a socket of r's family, and returns its length.
-func (o *outbox) address(r route) uint32 {
-	port := [2]byte{}
-	binary.BigEndian.PutUint16(port[:], r.to.Port())
-	if r.six {
-		o.name.Family, o.name.Addr = unix.AF_INET6, r.to.Addr().As16()
-		*(*[2]byte)(unsafe.Pointer(&o.name.Port)) = port
-		if id, err := zoneIndex(r.to.Addr().Zone()); err == nil {
-			o.name.Scope_id = id
-		}
-		return unix.SizeofSockaddrInet6
-	}
-	v4 := (*unix.RawSockaddrInet4)(unsafe.Pointer(&o.name))
-	v4.Family, v4.Addr = unix.AF_INET, r.to.Addr().As4()
-	*(*[2]byte)(unsafe.Pointer(&v4.Port)) = port
-	return unix.SizeofSockaddrInet4
-}
-
-// origin writes the control message that says where from, and returns its length. A socket of IPv6 takes IPv4 mapped.
-func (o *outbox) origin(r route) int {
-	const head = unix.SizeofCmsghdr
-	h := (*unix.Cmsghdr)(unsafe.Pointer(&o.control[0]))
-	if r.six {
-		h.Level, h.Type = unix.IPPROTO_IPV6, unix.IPV6_PKTINFO
-		h.SetLen(unix.CmsgLen(unix.SizeofInet6Pktinfo))
-		info := (*unix.Inet6Pktinfo)(unsafe.Pointer(&o.control[head]))
-		info.Addr = r.from.As16()
-		return unix.CmsgSpace(unix.SizeofInet6Pktinfo)
-	}
-	h.Level, h.Type = unix.IPPROTO_IP, unix.IP_PKTINFO
-	h.SetLen(unix.CmsgLen(unix.SizeofInet4Pktinfo))
-	info := (*unix.Inet4Pktinfo)(unsafe.Pointer(&o.control[head]))
-	info.Spec_dst = r.from.As4()
-	return unix.CmsgSpace(unix.SizeofInet4Pktinfo)
-}
-
-// send hands b, which is not empty, to the kernel. EAGAIN: it has no room now.
-func (o *outbox) send(fd int, b []byte) syscall.Errno {
-	o.iov.Base = unsafe.SliceData(b)
-	o.iov.SetLen(len(b))
-	_, _, errno := syscall.Syscall(unix.SYS_SENDMSG, uintptr(fd), uintptr(unsafe.Pointer(&o.hdr)),
-		unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
-	return errno
 }

@@ -7,8 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"calib/internal/units"
 	"golang.org/x/sys/unix"
+
+	"calib/internal/plane"
+	"calib/internal/units"
 )
 
 // letter sends a datagram and expects it.
@@ -37,7 +39,7 @@ func TestDatagrams(t *testing.T) {
 			openAll(t, g)
 			letter(t, g[0], g[1], "up")
 			letter(t, g[2], g[0], "down")
-			reopenAll(t, g, Options{NoEOR: true}) // the way stays
+			reopenAll(t, g, plane.Socket{NoEOR: true}) // the way stays
 			letter(t, g[1], g[2], strings.Repeat("x", maxDatagram-1))
 		}
 	}
@@ -59,7 +61,7 @@ func TestDatagramsBetweenWildcards(t *testing.T) {
 			meshes = append(meshes, m)
 		}
 		for self, m := range meshes {
-			if err := m.SetSession(testSession(meshes, self, func(self int, s *Session) {
+			if err := m.SetSession(testSession(meshes, self, func(self int, s *plane.Session) {
 				_, port, err := net.SplitHostPort(s.Peers[0].Addr)
 				if err != nil {
 					t.Fatal(err)
@@ -88,7 +90,7 @@ func TestStrayDatagrams(t *testing.T) {
 		t.Fatal(err)
 	}
 	letter(t, g[0], g[1], "mine")
-	if n := g[1].Strays(); n != 1 {
+	if n := g[1].datagrams.strays; n != 1 {
 		t.Errorf("%d strays, want 1", n)
 	}
 	if err := g[0].SendDatagram(1, []byte("late")); err != nil {
@@ -106,7 +108,7 @@ func TestDroppedDatagrams(t *testing.T) {
 	meshes := testMeshes(t, "127.0.0.1", 2, nil)
 	for range 2 { // the second group starts from 0
 		g := opened(t, meshes, units.Second)
-		if err := unix.SetsockoptInt(meshes[1].port.fd, unix.SOL_SOCKET, unix.SO_RCVBUF, 8192); err != nil {
+		if err := unix.SetsockoptInt(meshes[1].udp.fd, unix.SOL_SOCKET, unix.SO_RCVBUF, 8192); err != nil {
 			t.Fatal(err)
 		}
 		const sent = 100
@@ -186,7 +188,7 @@ func TestPeerDiesDuringDatagrams(t *testing.T) {
 	if d, err := g[0].RecvDatagram(make([]byte, 1), Now()+units.Millisecond); err != nil || d.Got {
 		t.Errorf("waiting for a dead peer: %+v (%v)", d, err)
 	}
-	g[0].mail.looked[1] -= 2 * liveness
+	g[0].datagrams.checked[1] -= 2 * liveness
 	if err := g[0].SendDatagram(1, []byte{1}); !errors.Is(err, ErrPeerClosed) || !strings.Contains(err.Error(), "host b") {
 		t.Errorf("sending to a dead peer: %v", err)
 	}
@@ -226,7 +228,7 @@ func TestRateLimitOfConnections(t *testing.T) {
 				t.Errorf("rank %d: at most %d B/s (%v)", i, rate, err)
 			}
 		}
-		reopenAll(t, g, Options{Nagle: true})
+		reopenAll(t, g, plane.Socket{Nagle: true})
 	}
 	start := Now()
 	for range 3 {

@@ -1,6 +1,6 @@
 // Package transport is the measured data plane: TCP sockets as the kernel gives them, with nothing in between.
 //
-// Its opinion is that the tool must not be what is measured. Go's net package parks a goroutine in the poller for
+// Its opinion is that what is measured must be the network, not the tool. Go's net package parks a goroutine in the poller for
 // every blocking read, which costs more than the loopback latency itself; so a Conn is a blocking descriptor, read and
 // written through system calls on a thread the caller has locked (runtime.LockOSThread) and perhaps pinned (Pin).
 // The calls are those that tell the Go scheduler, so that a thread blocked in one does not hold up the collector of
@@ -12,16 +12,16 @@
 //     cancelling is shutdown(2) from another goroutine.
 //   - Mesh: an agent's listener and its connections to the other hosts of one run, each opened by a handshake that
 //     proves a ticket on both sides before a byte of payload moves (handshake.go has the protocol).
-//   - Group: one rank's view of a team, with the method set experiments use: messages, receiving from whoever is next
-//     (RecvAny), sending that gives up (SendSome), connections with other options (Reopen), and datagrams.
+//   - Group: one rank's view of a team, with the method set experiments use: messages, receiving from any rank (RecvAny),
+//     sending with a time limit (SendSome), connections with other options (Reopen), and datagrams.
 //
-// Datagrams use one socket of the mesh, on the port of the listener's number. They are under the same ticket: none leaves
-// before the receiver has shown its own on a connection, both ends count them against its bytes, and none is received that
-// does not come from the address of a connected rank. A limit of rate (Mesh.Limit) holds beneath all of it: the kernel
-// paces each connection, and datagrams wait for their time, whatever an experiment or a coordinator asks for.
+// Datagrams use one socket of the mesh, on the port of the listener's number. The same ticket covers them: none is sent
+// before the receiver has shown its ticket on a connection, both ends count them against the ticket's bytes, and only those
+// from the address of a connected rank are received. A rate limit (Mesh.Limit) applies to everything that is sent,
+// whatever an experiment or a coordinator asks for: the kernel paces each connection, and datagrams wait for their time.
 //
 // Beside them: the monotonic clock and exact waiting (Now, WaitUntil), thread pinning and a quiet runtime (Pin, Quiet),
-// and the kernel's counters of a connection (Counters).
+// and the kernel's counters of a connection (Conn.Counters).
 //
-// Measuring needs Linux. Elsewhere the package builds, and everything that would open a socket returns ErrUnsupported.
+// Measuring needs Linux. Elsewhere the package has its errors only, of which ErrUnsupported says so.
 package transport

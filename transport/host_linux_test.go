@@ -6,8 +6,9 @@ import (
 	"runtime/debug"
 	"testing"
 
-	"calib/internal/units"
 	"golang.org/x/sys/unix"
+
+	"calib/internal/units"
 )
 
 func TestPinAndUnpin(t *testing.T) {

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -9,8 +10,10 @@ import (
 	"syscall"
 	"unsafe"
 
-	"calib/internal/units"
 	"golang.org/x/sys/unix"
+
+	"calib/internal/plane"
+	"calib/internal/units"
 )
 
 func sendFlags(noEOR bool) uintptr {
@@ -23,8 +26,8 @@ func sendFlags(noEOR bool) uintptr {
 // The three calls of the timed path are one system call each; b is not empty. Package syscall is called itself, because
 // golang.org/x/sys/unix reaches it through two changes of calling convention. Each fits the compiler's inlining budget.
 
-// sysSendNow, called with the flag dontWait, sends what fits without waiting and returns its length, or less than 1. Since it cannot block, it need not
-// tell the scheduler, which saves 50 ns of a small message; it must be small, because the collector waits for it.
+// sysSendNow, called with MSG_DONTWAIT, sends what fits without waiting and returns its length, or less than 1. Since it
+// cannot block, it need not tell the scheduler, which saves 50 ns; b must be small, because the collector waits for it.
 func sysSendNow(fd int, b []byte, flags uintptr) int {
 	n, _, _ := syscall.RawSyscall6(unix.SYS_SENDTO, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))),
 		uintptr(len(b)), flags, 0, 0)
@@ -38,24 +41,12 @@ func sysSend(fd int, b []byte, flags uintptr) (n int, errno syscall.Errno) {
 	return int(r), errno
 }
 
-// sysRecv blocks until something has come, or all of b with the flag waitAll, or the receive timeout or a signal. n is 0
+// sysRecv blocks until something has come, or all of b with MSG_WAITALL, or the receive timeout or a signal. n is 0
 // at the end of the stream, and below 0 if and only if errno is set.
 func sysRecv(fd int, b []byte, flags uintptr) (n int, errno syscall.Errno) {
 	r, _, errno := syscall.Syscall6(unix.SYS_RECVFROM, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))),
 		uintptr(len(b)), flags, 0, 0)
 	return int(r), errno
-}
-
-const (
-	// dontWait makes a call return when it would block.
-	dontWait = unix.MSG_DONTWAIT
-	// waitAll lets the kernel gather the whole message before it returns.
-	waitAll = unix.MSG_WAITALL
-)
-
-func sysShutdown(fd int) {
-	// ENOTCONN, when the peer was first, is all it can say.
-	_ = unix.Shutdown(fd, unix.SHUT_RDWR)
 }
 
 func sysClose(fd int) {
@@ -78,7 +69,7 @@ func sysTimeouts(fd int, recv, send units.Nanos) error {
 }
 
 // sysOptions sets o. Buffer sizes take full effect before connect or listen only: they choose the window scale.
-func sysOptions(fd int, o Options) error {
+func sysOptions(fd int, o plane.Socket) error {
 	nodelay := 1
 	if o.Nagle {
 		nodelay = 0
@@ -95,7 +86,7 @@ func sysOptions(fd int, o Options) error {
 	return sysBuffers(fd, o)
 }
 
-func sysBuffers(fd int, o Options) error {
+func sysBuffers(fd int, o plane.Socket) error {
 	if o.SndBuf > 0 {
 		if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUF, clampInt(o.SndBuf)); err != nil {
 			return fmt.Errorf("set SO_SNDBUF to %s: %w", o.SndBuf, err)
@@ -114,7 +105,7 @@ func clampInt(b units.Bytes) int { return int(min(b, units.GiB-1)) }
 
 // sysListenBuffers gives accepted connections o's buffers, which they take from the listener. A size that is 0 gives the
 // kernel's default and its automatic tuning back.
-func sysListenBuffers(fd int, o, defaults Options) error {
+func sysListenBuffers(fd int, o, defaults plane.Socket) error {
 	locks := 0
 	for _, b := range []struct {
 		want, free *units.Bytes
@@ -150,9 +141,9 @@ func sysPace(fd int, rate units.Bytes) error {
 }
 
 // sysBufferDefaults returns the listener's buffers in the unit in which they are set.
-func sysBufferDefaults(fd int) (Options, error) {
+func sysBufferDefaults(fd int) (plane.Socket, error) {
 	snd, rcv, err := granted(fd)
-	return Options{SndBuf: units.Bytes(snd / 2), RcvBuf: units.Bytes(rcv / 2)}, err
+	return plane.Socket{SndBuf: units.Bytes(snd / 2), RcvBuf: units.Bytes(rcv / 2)}, err
 }
 
 func granted(fd int) (snd, rcv int, err error) {
@@ -201,4 +192,110 @@ func fromSockaddr(sa unix.Sockaddr) netip.AddrPort {
 		return netip.AddrPortFrom(addr, uint16(a.Port))
 	}
 	return netip.AddrPort{}
+}
+
+// connectSlice is how long one wait for the peer's host lasts before the context is checked.
+const connectSlice = 50 * units.Millisecond
+
+// sysConnect opens a connection to ap with o set, within ctx. It returns ErrTimeout, or what the network said.
+func sysConnect(ctx context.Context, ap netip.AddrPort, o plane.Socket) (int, error) {
+	family, sa, err := sockaddr(ap)
+	if err != nil {
+		return -1, err
+	}
+	fd, err := unix.Socket(family, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, unix.IPPROTO_TCP)
+	if err != nil {
+		return -1, fmt.Errorf("open a socket: %w", err)
+	}
+	if err = sysOptions(fd, o); err == nil {
+		if err = sysTimeouts(fd, connectSlice, connectSlice); err == nil {
+			err = connect(ctx, fd, sa)
+		}
+	}
+	if err != nil {
+		sysClose(fd)
+		return -1, err
+	}
+	return fd, nil
+}
+
+// connect repeats a blocking connect bounded by the send timeout: called again, it continues to wait for the same
+// attempt. It ends with the attempt or with ctx.
+func connect(ctx context.Context, fd int, sa unix.Sockaddr) error {
+	for {
+		err := unix.Connect(fd, sa)
+		switch {
+		case err == nil, errors.Is(err, unix.EISCONN):
+			return nil
+		case errors.Is(err, unix.EINTR), errors.Is(err, unix.EINPROGRESS), errors.Is(err, unix.EALREADY):
+		case errors.Is(err, unix.ECONNREFUSED):
+			return fmt.Errorf("%w (is the agent running there, and is the port open?)", err)
+		case errors.Is(err, unix.EADDRNOTAVAIL):
+			return fmt.Errorf("%w (every local port is taken: wait a minute, or widen net.ipv4.ip_local_port_range)", err)
+		default:
+			return err
+		}
+		if ctx.Err() != nil {
+			return ctxErr(ctx)
+		}
+	}
+}
+
+// sysListen listens on ap. An unspecified IPv6 address takes IPv4 as well.
+func sysListen(ap netip.AddrPort) (fd int, bound netip.AddrPort, err error) {
+	family, sa, err := sockaddr(ap)
+	if err != nil {
+		return -1, bound, err
+	}
+	fd, err = unix.Socket(family, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, unix.IPPROTO_TCP)
+	if err != nil {
+		return -1, bound, fmt.Errorf("open a socket: %w", err)
+	}
+	if bound, err = bindListen(fd, family, sa); err != nil {
+		sysClose(fd)
+		return -1, bound, err
+	}
+	return fd, bound, nil
+}
+
+func bindListen(fd, family int, sa unix.Sockaddr) (bound netip.AddrPort, err error) {
+	if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1); err != nil {
+		return bound, err
+	}
+	if family == unix.AF_INET6 {
+		if err := unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_V6ONLY, 0); err != nil {
+			return bound, err
+		}
+	}
+	err = unix.Bind(fd, sa)
+	if err == nil {
+		err = unix.Listen(fd, 1024)
+	}
+	switch {
+	case errors.Is(err, unix.EADDRINUSE):
+		return bound, fmt.Errorf("%w: choose another with port= in the hosts file, use port 0 to let the kernel choose, "+
+			"or end the process that has it (ss -ltnp)", ErrPortInUse)
+	case errors.Is(err, unix.EADDRNOTAVAIL):
+		return bound, fmt.Errorf("%w: addr= must be an address of this host (ip addr)", err)
+	case err != nil:
+		return bound, err
+	}
+	name, err := unix.Getsockname(fd)
+	if err != nil {
+		return bound, err
+	}
+	return fromSockaddr(name), nil
+}
+
+// sysAccept blocks until a connection arrives, or the listener is shut down: then more is false. err with more true concerns
+// that one connection only.
+func sysAccept(fd int) (conn int, from netip.AddrPort, more bool, err error) {
+	conn, sa, err := unix.Accept4(fd, unix.SOCK_CLOEXEC)
+	switch {
+	case err == nil:
+		return conn, fromSockaddr(sa), true, nil
+	case errors.Is(err, unix.EINVAL), errors.Is(err, unix.EBADF):
+		return -1, from, false, err
+	}
+	return -1, from, true, err
 }

@@ -3,9 +3,13 @@ package transport
 import (
 	"errors"
 	"fmt"
+	"runtime"
+	"runtime/debug"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"calib/internal/units"
 )
 
 // Pin binds the calling thread to one CPU (cpu < 0 leaves it free) and makes its timers exact (timer slack 1 ns instead
@@ -30,8 +34,8 @@ func Pin(cpu int) (restore func() error, err error) {
 	return func() error { return errors.Join(setSlack(slack), unix.SchedSetaffinity(0, &was)) }, nil
 }
 
-// Yield keeps the calling thread from interrupting another that runs when it wakes up (SCHED_BATCH), for threads that
-// share CPUs: none then comes between a neighbour's stamp and its send. It belongs to the thread.
+// Yield keeps the calling thread, when it wakes up, from preempting another that runs (SCHED_BATCH). Threads that share CPUs
+// then do not delay each other between reading the clock and sending. The setting belongs to the thread.
 func Yield() error {
 	attr := unix.SchedAttr{Policy: unix.SCHED_BATCH}
 	attr.Size = uint32(unsafe.Sizeof(attr))
@@ -59,4 +63,20 @@ func setSlack(ns int) error {
 		return fmt.Errorf("set the timer slack to %d ns: %w", ns, err)
 	}
 	return nil
+}
+
+// Quiet collects garbage now and turns the collector off, until restore is called or the heap has grown by room. Beyond
+// room the collector runs again, so that a mistake disturbs one slot and does not exhaust the machine's memory. Not for
+// concurrent use.
+func Quiet(room units.Bytes) (restore func()) {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	limit := debug.SetMemoryLimit(-1)
+	debug.SetMemoryLimit(min(limit, int64(m.Sys-m.HeapReleased)+int64(room)))
+	percent := debug.SetGCPercent(-1)
+	return func() {
+		debug.SetGCPercent(percent)
+		debug.SetMemoryLimit(limit)
+	}
 }

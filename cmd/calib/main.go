@@ -1,6 +1,7 @@
 // Command calib measures the network of a cluster and fits the parameters of published cost models to it.
 //
-// This package is flags, files and wiring: one file per verb. What a verb does lives in the packages it calls.
+// This package lists the commands, handles signals and returns exit codes. The commands are in the packages below internal, one
+// file for each verb: flags, files and wiring. What they call is in the packages of the module.
 package main
 
 import (
@@ -12,6 +13,12 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"calib/cmd/calib/internal/about"
+	"calib/cmd/calib/internal/command"
+	"calib/cmd/calib/internal/history"
+	"calib/cmd/calib/internal/lab"
+	"calib/cmd/calib/internal/measuring"
+	"calib/cmd/calib/internal/results"
 	"calib/internal/environ"
 )
 
@@ -21,15 +28,18 @@ func main() {
 
 // execute runs one command line and returns its exit code; README.md lists them.
 func execute(args []string) int {
+	if about.CompletionBehindDashes(args) {
+		return command.ExitOK // offers nothing
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second interrupt ends the process at once; agents end with their input
 	app := newApp()
 	err := app.RunContext(ctx, args)
 	if ctx.Err() != nil && (err == nil || errors.Is(err, context.Canceled)) {
-		err = withCode(exitInterrupted, errInterrupted)
+		err = command.WithCode(command.ExitInterrupted, command.ErrInterrupted)
 	}
-	return report(app.Writer, app.ErrWriter, wantsJSON(args), commandOf(app.Commands, args[1:]), err)
+	return command.Report(app.Writer, app.ErrWriter, command.WantsJSON(args), command.NameOf(app.Commands, args[1:]), err)
 }
 
 func newApp() *cli.App {
@@ -37,28 +47,28 @@ func newApp() *cli.App {
 		Name:    "calib",
 		Usage:   "measure a cluster's network and calibrate communication cost models",
 		Version: environ.Version(),
-		Flags:   rootFlags(),
+		Flags:   about.RootFlags(),
 		Description: "calib run --local 4         calibrate four agents on this machine\n" +
 			"calib run --hosts hosts.txt  calibrate a cluster; needs nothing but ssh\n" +
 			"Exit codes: 0 done, 1 failed, 2 wrong use, 3 regression, 4 partial (saved), 5 inconclusive, 130 interrupted (saved).",
 		DisableSliceFlagSeparator: true, // a host range holds commas: node[01-03,7]
+		EnableBashCompletion:      true,
 		HideHelpCommand:           true,
-		HideVersion:               true, // rootFlags has it
-		Before:                    checkRoot,
+		HideVersion:               true, // about.RootFlags has it
+		Before:                    about.CheckRoot,
 		ExitErrHandler:            func(*cli.Context, error) {}, // execute decides the exit code
 		OnUsageError:              usageError,
 		Commands: withUsage([]*cli.Command{
-			runCommand(), measureCommand(), fitCommand(), reportCommand(), planCommand(),
-			exportCommand(), importCommand(), compareCommand(), gateCommand(), historyCommand(), baselineCommand(),
-			hostsCommand(), labCommand(), agentCommand(), schemaCommand(), completionCommand(), manCommand(),
+			measuring.RunCommand(), measuring.MeasureCommand(), results.FitCommand(), results.ReportCommand(), measuring.PlanCommand(),
+			results.ExportCommand(), results.ImportCommand(), results.CompareCommand(), results.GateCommand(), history.Command(), history.BaselineCommand(),
+			measuring.HostsCommand(), lab.Command(), measuring.AgentCommand(), about.SchemaCommand(), about.CompletionCommand(), about.ManCommand(),
 		}),
-		CommandNotFound: nil,
 		Action: func(c *cli.Context) error {
 			if c.Bool("version") {
-				return tellVersion(c)
+				return about.PrintVersion(c)
 			}
 			if c.Args().Present() {
-				return usagef("no command %q; calib --help lists them", c.Args().First())
+				return command.Usagef("no command %q; calib --help lists them", c.Args().First())
 			}
 			return cli.ShowAppHelp(c)
 		},
@@ -80,5 +90,5 @@ func usageError(c *cli.Context, err error, _ bool) error {
 	if c != nil && c.Command != nil && c.Command.HelpName != "" {
 		name = c.Command.HelpName
 	}
-	return usagef("%w (see %s --help)", err, name)
+	return command.Usagef("%w (see %s --help)", err, name)
 }

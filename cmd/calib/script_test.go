@@ -16,6 +16,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"calib/cmd/calib/internal/about"
 	"calib/internal/dataset"
 	"calib/internal/needs"
 	"calib/internal/rundir"
@@ -159,7 +160,7 @@ func cmdCapture(ts *testscript.TestScript, neg bool, args []string) {
 
 func cmdConforms(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, len(args) == 2, neg, "conforms SCHEMA FILE")
-	all, err := schemas()
+	all, err := about.Schemas()
 	ts.Check(err)
 	all["any"] = &jsonschema.Schema{}
 	s := all[args[0]]

@@ -94,8 +94,8 @@ func (p *floodData) loadBursts() []fit.Batch {
 
 // knee is a fit of received(k) = min(k, c + rho·x(k)), c = B − ½, x = lasting(k, p', rho).
 type knee struct {
-	c, rho    float64
-	condition float64
+	c, rho float64
+	line   *lsq.Solution
 }
 
 func (q *knee) at(k, senders float64) float64 {
@@ -177,7 +177,7 @@ func fitOverflow(k, received []float64, senders float64) (*knee, error) {
 		if err != nil {
 			return nil, err
 		}
-		q.c, q.rho, q.condition = l.C0, l.C1, sol.Cond
+		q.c, q.rho, q.line = l.C0, l.C1, sol
 	}
 	return q, nil
 }

@@ -115,8 +115,11 @@ func (p *floodData) burstSeries() []params.Series {
 func (p *floodData) condition() float64 {
 	worst := math.NaN()
 	for _, g := range p.bursts {
-		if g.knee != nil && !(g.knee.condition <= worst) {
-			worst = g.knee.condition
+		if g.knee == nil {
+			continue
+		}
+		if c := g.knee.line.Cond(); !(c <= worst) {
+			worst = c
 		}
 	}
 	return worst

@@ -181,7 +181,7 @@ func fitCost(r *fit.Result, symbol, label string, d *costData, floors bool) (*co
 	if err != nil {
 		return nil, fmt.Errorf("%s(m): %w", symbol, err)
 	}
-	out.condition = sol.Cond
+	out.condition = sol.Cond()
 	fitter, shows := costFitter(lineCost), false
 	if floors {
 		out.Cost, out.replicates, shows = fitFloor(d, w)

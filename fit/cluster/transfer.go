@@ -276,7 +276,7 @@ func (h *transfer) record() {
 		h.Series[len(h.Series)-1].Add(q.m, h.y[i], h.times.Interval(h.y[i], h.replicates, i), h.fitted.At(q.m, q.p), h.times.N[h.points[i]])
 	}
 	series := h.Of(params.TransferTime)
-	h.Judge(fit.R2(series...), h.fitted.condition, series...)
+	h.Judge(fit.R2(series...), h.fitted.solution.Cond(), series...)
 	if e, ok := h.withoutSize(); ok {
 		h.Quality.LeaveOneOut = &e
 	}
@@ -322,7 +322,8 @@ func (h *transfer) withoutSize() (float64, bool) {
 // transferFit is L(m, p) with its sum of squares.
 type transferFit struct {
 	form.Transfer
-	rss, condition float64
+	rss      float64
+	solution *lsq.Solution // of the linear problem at the best limit
 }
 
 // transferFitter fits L for one form. w are weights; gs is used by the form with an aggregate limit.
@@ -347,7 +348,7 @@ func stretched(at []loadPoint, y, w []float64, x func(loadPoint) float64) (trans
 	if err != nil {
 		return transferFit{}, err
 	}
-	f := transferFit{Transfer: form.Transfer{L0: sol.Coef[0], Tau: sol.Coef[1]}, rss: sol.RSS, condition: sol.Cond}
+	f := transferFit{Transfer: form.Transfer{L0: sol.Coef[0], Tau: sol.Coef[1]}, rss: sol.RSS, solution: sol}
 	if !one {
 		f.L1 = sol.Coef[2]
 	}
@@ -410,7 +411,7 @@ func parted(at []loadPoint, y, w []float64, offer func(loadPoint) float64, least
 		return transferFit{}, err
 	}
 	c := sol.Coef
-	return transferFit{Transfer: form.Transfer{L0: c[0], L1: c[1], Tau: c[2], N: c[2] / c[3]}, rss: sol.RSS, condition: sol.Cond}, nil
+	return transferFit{Transfer: form.Transfer{L0: c[0], L1: c[1], Tau: c[2], N: c[2] / c[3]}, rss: sol.RSS, solution: sol}, nil
 }
 
 // mostOffered returns the largest load that was offered [B/s], and where.

@@ -121,7 +121,7 @@ func (p *paired) separate(f *fixedFit, reps [][]float64) error {
 	if err != nil {
 		return err
 	}
-	f.line, f.condition = l, sol.Cond
+	f.line, f.condition = l, sol.Cond()
 	lines := resample.Map(reps, func(y []float64) ([]float64, error) {
 		q, _, err := regress.FitLine(f.n, y, w)
 		return []float64{q.C0 / 2, q.C1}, err

@@ -54,7 +54,7 @@ func gapOf(sizes, values []float64) (*gapFit, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &gapFit{line: l, condition: sol.Cond}
+	g := &gapFit{line: l, condition: sol.Cond()}
 	worst := 0.0
 	for i, s := range sizes {
 		worst = math.Max(worst, math.Abs(l.At(s)/values[i]-1))

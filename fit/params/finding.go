@@ -23,85 +23,6 @@ const (
 	Note    Level = "note"    // worth knowing, and no fault
 )
 
-// Code identifies a kind of finding. Codes says what each means.
-type Code string
-
-// Codes of findings.
-const (
-	Unclassified      Code = "unclassified"
-	ModelFailed       Code = "model-failed"
-	MeasuringNote     Code = "measuring"
-	MixedVersions     Code = "mixed-versions"
-	NotFinite         Code = "not-finite"
-	SlowHost          Code = "slow-host"
-	OneRound          Code = "one-round"
-	ManyLeftOut       Code = "many-left-out"
-	LateWire          Code = "late-wire"
-	DisturbedTimings  Code = "disturbed-timings"
-	PacketAssumed     Code = "packet-assumed"
-	OneDirection      Code = "one-direction"
-	SlowHostsOnly     Code = "slow-hosts-only"
-	SlowPairsCut      Code = "slow-pairs-cut"
-	SharedMachine     Code = "shared-machine"
-	NotASegmentEach   Code = "merged-messages"
-	TableOnly         Code = "table-only"
-	NegativeSlope     Code = "negative-slope"
-	OffTheForm        Code = "off-the-form"
-	SeveralSegments   Code = "several-segments"
-	AboveOnePacket    Code = "above-one-packet"
-	NotPositive       Code = "not-positive"
-	ClockCost         Code = "clock-cost"
-	ClockOffsets      Code = "clock-offsets"
-	DelayInA          Code = "delay-in-a"
-	StreamsOnly       Code = "streams-only"
-	NoStreams         Code = "no-streams"
-	NetworkKind       Code = "network-kind"
-	NetworkUnknown    Code = "network-kind-unknown"
-	NegativeAC        Code = "negative-contention"
-	Eq16Misfit        Code = "eq16-misfit"
-	NoSmallBurst      Code = "no-one-packet-burst"
-	TwoNumbersOfPairs Code = "two-numbers-of-pairs"
-	FallingStreams    Code = "falling-time-per-byte"
-	NoBreak           Code = "inconsistent-break"
-	BurstSlope        Code = "burst-slope"
-	LimitsUsed        Code = "limits-used"
-	NoSmallSize       Code = "no-one-packet-size"
-	JointEstimate     Code = "joint-estimate"
-	FlatSegment       Code = "flat-segment"
-	SegmentCount      Code = "segments"
-	OrUnknown         Code = "o-r-unknown"
-	OrHidden          Code = "o-r-hidden"
-	OrByRate          Code = "o-r-by-rate"
-	IdentityUnchecked Code = "identity-unchecked"
-	Identity          Code = "identity"
-	GathersUnchecked  Code = "gathers-unchecked"
-	GathersPredicted  Code = "gathers-predicted"
-	GatherTimes       Code = "gather-times"
-	GsUnknown         Code = "g-s-unknown"
-	LimitNotReached   Code = "aggregate-limit-not-reached"
-	OneLoad           Code = "one-load"
-	LossyStreams      Code = "lossy-streams"
-	GrSenders         Code = "g-r-senders"
-	SenderLimited     Code = "sender-limited"
-	Caches            Code = "caches"
-	BurstsSkipped     Code = "bursts-skipped"
-	BurstFits         Code = "burst-fits"
-	BufferCounts      Code = "buffer-counts"
-	BufferAmbiguous   Code = "buffer-ambiguous"
-	BufferMethods     Code = "buffer-methods"
-	PortIdle          Code = "port-idle"
-	TimedCalls        Code = "timed-calls"
-	RoundTripOff      Code = "round-trip"
-	PingpongAgrees    Code = "pingpong-beside-prtt"
-	Eq18              Code = "eq18"
-	SmallestSize      Code = "smallest-size"
-	OneFragment       Code = "one-piece-fastest"
-	BuffersGranted    Code = "buffers-granted"
-	Deadlock          Code = "deadlock"
-	NagleCost         Code = "nagle-cost"
-	DelayedAck        Code = "delayed-ack"
-)
-
 // Warnf makes a warning.
 func Warnf(code Code, format string, args ...any) Finding {
 	return Finding{Code: code, Level: Warning, Message: fmt.Sprintf(format, args...)}
@@ -134,7 +55,7 @@ type Found struct {
 	Model string
 }
 
-// Findings lists those of a level: of the run, then of every fit in order.
+// AllFindings lists the findings of a level: those of the run, then those of every fit in order.
 func (p *Params) AllFindings(level Level) []Found {
 	var out []Found
 	add := func(list []Finding, model string) {

@@ -44,31 +44,6 @@ type Series struct {
 	Points  []Residual         `json:"points"`
 }
 
-// Quantity is what the points of a series are.
-type Quantity string
-
-// Quantities.
-const (
-	Time           Quantity = "time"            // of a message by size, half a round trip: T(x)
-	FixedTime      Quantity = "fixed-time"      // a'(n) of n pairs
-	TimePerByte    Quantity = "time-per-byte"   // b'(n) of n pairs
-	BurstTime      Quantity = "burst-time"      // time to the last of n deliveries by size; factor pairs
-	CostOfSize     Quantity = "cost"            // a cost function of the cluster model by size; Name is "O_s(m)"
-	TransferTime   Quantity = "transfer-time"   // L(m, p) by size; factor hosts
-	RoundTrip      Quantity = "round-trip"      // of ping-pong by size, beside the cluster model
-	GatherTime     Quantity = "gather-time"     // by size; factors senders and window
-	HalfRoundTrip  Quantity = "half-round-trip" // PRTT(1,0,s)/2 by size, beside LogGP
-	Gap            Quantity = "gap"             // gap(s) of LogGP
-	Overhead       Quantity = "overhead"        // o_s(s) or o_r(s) of LogGP
-	TimedCall      Quantity = "timed-call"      // the same overheads, timed directly
-	ArrivalRatio   Quantity = "arrival-ratio"   // of a burst of datagrams by their number; factors bytes and senders
-	ProbedBuffer   Quantity = "probed-buffer"   // B_L by the delay of a probe, by senders
-	FragmentedTime Quantity = "fragmented-time" // by fragment; factor bytes
-	BufferedTime   Quantity = "buffered-time"   // by socket buffer; factor bytes
-	NagleTime      Quantity = "time-with-nagle" // by size; factors writes and nagle
-	TimerCost      Quantity = "timer-cost"      // one reading of the clock
-)
-
 // Residual is one point of a series: what was measured and what the model says, in the unit of the series.
 type Residual struct {
 	X        float64 `json:"x"`

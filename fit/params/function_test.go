@@ -1,15 +1,78 @@
 package params
 
-import "testing"
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"calib/fit/form"
+)
 
 func TestCoeffUnit(t *testing.T) {
+	all := map[string]float64{"c0": 1, "c1": 1, "floor": 1, "l0": 1, "l1": 1, "tau": 1, "N": 1}
+	for i := 1; i <= 12; i++ {
+		for _, name := range []string{"c0", "c1", "from"} {
+			all[fmt.Sprintf("%s_%d", name, i)] = float64(i)
+		}
+	}
 	for _, c := range []struct{ form, coeff, want string }{
-		{LineForm, "c0", "s"}, {LineForm, "c1", "s/B"}, {LineForm, "c2", ""}, {FloorForm, "floor", "s"}, {FloorForm, "c1", "s/B"},
-		{SegmentsForm, "c0_1", "s"}, {SegmentsForm, "c1_12", "s/B"}, {SegmentsForm, "from_2", "B"},
-		{BilinearForm, "l1", "s"}, {TransferForm, "tau", "s/B"}, {TransferForm, "N", "B/s"}, {"another", "c0", ""},
+		{form.Line, "c0", "s"}, {form.Line, "c1", "s/B"}, {form.Line, "c2", ""}, {form.Floored, "floor", "s"}, {form.Floored, "c1", "s/B"},
+		{form.Pieces, "c0_1", "s"}, {form.Pieces, "c1_12", "s/B"}, {form.Pieces, "from_2", "B"},
+		{form.Bilinear, "l1", "s"}, {form.Limited, "tau", "s/B"}, {form.Limited, "N", "B/s"}, {"another", "c0", ""},
 	} {
-		if got := (Function{Form: c.form, Unit: "s"}).CoeffUnit(c.coeff); got != c.want {
+		if got := (Function{Form: c.form, Coeff: all, Unit: "s"}).CoeffUnit(c.coeff); got != c.want {
 			t.Errorf("%s in %q: %q, want %q", c.coeff, c.form, got, c.want)
+		}
+	}
+}
+
+// TestEvalTable1 holds the forms against table 1 of the paper [µs].
+func TestEvalTable1(t *testing.T) {
+	others := map[string]Function{"g_s": {Form: form.Floored, Coeff: map[string]float64{"floor": 6.73, "c0": 3.027, "c1": 0.0796}}}
+	l := map[string]float64{"l0": 16.684, "l1": 1.556, "tau": 0.0826, "N": 90}
+	for _, c := range []struct {
+		fn   Function
+		m, p float64
+		want float64
+	}{
+		{others["g_s"], 40, 0, 6.73},
+		{others["g_s"], 1448, 0, 118.2878},
+		{Function{Form: form.Line, Coeff: map[string]float64{"c0": 12.176, "c1": 0.0429}}, 100, 0, 16.466},
+		{Function{Form: form.Limited, Coeff: l}, 1448, 2, 16.684 + 3.112 + 119.6048},
+		{Function{Form: form.Limited, Coeff: l}, 1448, 16, 16.684 + 24.896 + 119.6048*16*1448/(90*118.2878)},
+		{Function{Form: form.Bilinear, Coeff: l}, 1448, 16, 16.684 + 24.896 + 119.6048},
+		{Function{Form: form.Pieces, Coeff: map[string]float64{"from_1": 0, "c0_1": 1, "c1_1": 0, "from_2": 50, "c0_2": 2, "c1_2": 3}},
+			50, 0, 1},
+		{Function{Form: form.Pieces, Coeff: map[string]float64{"from_1": 0, "c0_1": 1, "c1_1": 0, "from_2": 50, "c0_2": 2, "c1_2": 3}},
+			51, 0, 155},
+	} {
+		v, err := c.fn.At(c.m, c.p, others)
+		if err != nil || math.Abs(v/c.want-1) > 1e-12 {
+			t.Errorf("%q at m = %g, p = %g: %v (%v), want %v", c.fn.Form, c.m, c.p, v, err, c.want)
+		}
+	}
+}
+
+func TestEvalErrors(t *testing.T) {
+	one := map[string]float64{"c0": 1, "l0": 1, "l1": 1, "tau": 1, "N": 1, "from_1": 0}
+	gs := map[string]Function{"g_s": {Form: form.Line}}
+	for _, c := range []struct {
+		form   string
+		others map[string]Function
+		want   string
+	}{
+		{"1/m", nil, `unknown form "1/m"`},
+		{form.Pieces, nil, "without coefficient c0_1"},
+		{form.Line, nil, "without coefficient c1"},
+		{form.Floored, nil, "without coefficient c1"},
+		{form.Limited, nil, "no function g_s"},
+		{form.Limited, gs, "g_s: function cannot be evaluated"},
+	} {
+		_, err := Function{Form: c.form, Coeff: one}.At(1, 2, c.others)
+		if !errors.Is(err, form.Err) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.form, err, c.want)
 		}
 	}
 }

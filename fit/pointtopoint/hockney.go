@@ -51,7 +51,7 @@ func (m Hockney) Fit(p *fit.Prepared) (*params.Fit, error) {
 		r.Warn(params.NotPositive, "beta is not positive: T does not grow with the size, and there is no rate")
 	}
 	r.Pairs = pairMatrix(p)
-	return q.Finish(r, sol.Cond, l.At, func(x, y []float64) (func(float64) float64, error) {
+	return q.Finish(r, sol.Cond(), l.At, func(x, y []float64) (func(float64) float64, error) {
 		l, _, err := regress.HuberLine(x, y)
 		return l.At, err
 	}), nil

@@ -115,7 +115,7 @@ func joint(r *fit.Result, q *fit.Pingpong, limits []float64) (float64, error) {
 	}
 	r.Add(params.Notef(params.JointEstimate, "the joint estimate misses T by %.1f%% on average and by %.1f%% at most, at %g bytes",
 		100*stats.Mean(errs), 100*errs[worst], q.Sizes[worst]).With("mean", stats.Mean(errs)).With("worst", errs[worst]))
-	return sol.Cond, nil
+	return sol.Cond(), nil
 }
 
 // SmallSizes returns how many of the smallest sizes a' is taken from: those within one packet whose T is within flatShare

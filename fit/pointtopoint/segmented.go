@@ -60,7 +60,7 @@ func conditionOf(q *fit.Pingpong, seg *lsq.Segments) float64 {
 	for _, g := range seg.Segments {
 		n := k + g.Distinct
 		if _, sol, err := regress.FitLine(q.Sizes[k:n], q.Times.Values[k:n], nil); err == nil && !g.Flat {
-			worst = max(worst, sol.Cond)
+			worst = max(worst, sol.Cond())
 		}
 		k = n
 	}

@@ -147,12 +147,9 @@ func (m *Medians) Rounds() int { return m.rounds }
 // keeps its estimate in that replicate.
 func (m *Medians) Draw(b int, seed uint64) (*Estimates, error) {
 	s := &Estimates{Values: m.combine(m.cells.Medians(), nil), Rounds: m.rounds, N: m.n}
-	reps, err := m.cells.Bootstrap(b, seed, func(med [][]float64) ([]float64, error) { return m.combine(med, s.Values), nil })
-	if err != nil {
-		return nil, err
-	}
-	s.Replicates = reps.Values
-	return s, nil
+	var err error
+	s.Replicates, err = m.cells.Bootstrap(b, seed, func(med [][]float64) []float64 { return m.combine(med, s.Values) })
+	return s, err
 }
 
 // rounds returns every round of every point in ascending order.

@@ -18,7 +18,8 @@ const (
 	meanGather   = 0.08
 )
 
-// clusterChecks compares the cost functions of the cluster model (Tam, Wang 2000) and LogGP with what a switched network was told.
+// clusterChecks compares the cost functions of the cluster model (Tam and Wang 2000) and LogGP with the truth of a switched
+// network.
 func clusterChecks(s *netspec.Spec, p *params.Params) []check {
 	out := append(costChecks(s, p), latency(s, p))
 	out = append(out, bufferChecks(s, p)...)
@@ -44,7 +45,7 @@ func reception(s *netspec.Spec) service {
 	return func(m int) float64 { return max(s.Service(s.Medium, m), s.Service(s.ReceiveBlock(0), m)) }
 }
 
-// costChecks compares slope, intercept and floor of g_s and g_r. A floor can only be seen where it rules.
+// costChecks compares slope, intercept and floor of g_s and g_r; the floor only where the network has one.
 func costChecks(s *netspec.Spec, p *params.Params) []check {
 	var out []check
 	for _, f := range []struct {
@@ -83,21 +84,6 @@ func coefficient(p *params.Params, function, name string, truth float64, unit st
 	return c.compare(v)
 }
 
-func interval(ci [2]float64, unit string) string {
-	return fmt.Sprintf("%s to %s", units.Format(ci[0], unit), units.Format(ci[1], unit))
-}
-
-// compare judges a value against the truth.
-func (c check) compare(v float64) check {
-	d := v - c.truth
-	c.measured, c.err = units.Format(v, c.unit), units.Format(d, c.unit)
-	if c.truth != 0 {
-		c.err = fmt.Sprintf("%+.2f%%", 100*d/c.truth)
-	}
-	c.ok = math.Abs(d) <= c.allowed
-	return c
-}
-
 // oneWay is the time of a packet of m bytes from host to host of an idle switch with p hosts active.
 func oneWay(s *netspec.Spec, m, p int) float64 {
 	tx, port := s.Service(s.Host, m), s.Service(s.Medium, m)
@@ -112,8 +98,8 @@ func oneWay(s *netspec.Spec, m, p int) float64 {
 	return t
 }
 
-// latency checks L(m,p) over its range and reports the worst place. The smallest packets of a network with a least frame
-// are left out: the function has no floor.
+// latency checks L(m,p) over its range and reports the worst place. Where frames have a least size, the smallest packets are
+// left out: the function has no floor.
 func latency(s *netspec.Spec, p *params.Params) check {
 	c := check{name: "L(m,p), worst", unit: "s", measured: "–"}
 	f, there := p.Functions["L"]
@@ -171,7 +157,7 @@ func logGPChecks(s *netspec.Spec, p *params.Params) []check {
 	}
 }
 
-// gatherChecks sums up how far eq. 8 is from the gathers that were measured.
+// gatherChecks compares the predictions of eq. 8 with the measured gathers: mean and worst error.
 func gatherChecks(p *params.Params) []check {
 	var errs []float64
 	at := ""

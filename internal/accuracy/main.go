@@ -1,11 +1,10 @@
-// Command accuracy holds calib against known truth: it builds each emulated network in the lab, calibrates it with the
-// real command, and compares every parameter with what the lab was told. It prints the table of docs/RESULTS.md and
-// fails if a parameter is outside its tolerance. A run on a late lab is repeated up to three times and never counted.
+// Command accuracy compares calib with known truth: it builds each emulated network in the lab, calibrates it with the real
+// command, and compares every parameter with what the lab was given. It prints the table of docs/RESULTS.md and fails if a
+// parameter is outside its tolerance. A run in which the lab was late is repeated up to twice and never counted.
 package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -19,18 +18,19 @@ import (
 
 	"calib/fit/params"
 	"calib/internal/netspec"
+	"calib/internal/programs"
 )
 
 // tries of a run whose lab was late.
 const tries = 3
 
-// exitLate is what calib lab run --strict returns when the emulated wire was late.
+// exitLate is the exit code of calib lab run --strict when the emulated wire was late.
 const exitLate = 5
 
 func main() {
 	calib := flag.String("calib", "bin/calib", "the calib command")
-	name := flag.String("suite", "paired", "what is held against the truth: paired (a, b, a_c, b_c), cluster (the cluster model of Tam and Wang, and LogGP), "+
-		"table (published values of the cluster of the University of Hong Kong), gather (eq. 8), tbf (B_L of a kernel queue), simgrid (an exported platform)")
+	name := flag.String("suite", "paired", "what is compared with the truth: paired (a, b, a_c, b_c), "+
+		"cluster (the cluster model of Tam and Wang 2000, and LogGP), table (the values published for their cluster), gather (eq. 8), tbf (B_L of a kernel queue), simgrid (an exported platform)")
 	truths := flag.String("truths", "", "lab files or PRESET:HOSTS; none means the suite's own")
 	seeds := flag.String("seeds", "1,2,3", "seeds of the runs")
 	plan := flag.String("plan", "", "plan of the runs; none means the suite's own")
@@ -58,7 +58,7 @@ type suite struct {
 	plan    string
 	measure source
 	checks  func(*netspec.Spec, *params.Params) []check
-	// show takes the place of checks where a run is held against something else: it prints a table of its own.
+	// show, where it is set, replaces checks: it compares a run with something else and prints a table of its own.
 	show func(ctx context.Context, dir string, p *params.Params) error
 }
 
@@ -66,7 +66,7 @@ func suiteOf(name, truths, plan string) (suite, error) {
 	var st suite
 	switch name {
 	case "paired":
-		st = suite{truths: strings.Split("sparc1994:8,switch:8,examples/lab-slowhost.yaml", ","), plan: "examples/plan-lab.yaml", checks: checks}
+		st = suite{truths: strings.Split("sparc1994:8,switch:8,examples/lab-slowhost.yaml", ","), plan: "examples/plan-lab.yaml", checks: pairedChecks}
 	case "cluster":
 		st = suite{truths: strings.Split("examples/lab-hku-fast.yaml,examples/lab-hku-slow.yaml,examples/lab-hku-even.yaml", ","),
 			plan: "examples/plan-lab-cluster.yaml", checks: clusterChecks}
@@ -167,9 +167,9 @@ func calibrate(ctx context.Context, calib, network, seed, out string, flags []st
 		if err := os.RemoveAll(out); err != nil {
 			return nil, err
 		}
-		args := append([]string{"lab", "run", "--strict", "--name", "acc", network, "--", calib, "run", "--hosts", "{hosts}",
-			"--launch", "ip netns exec {host}", "--seed", seed, "--out", out, "--quiet", "--yes", "--json"}, flags...)
-		cmd := patient(ctx, calib, args...)
+		args := []string{calib, "lab", "run", "--strict", "--name", "acc", network, "--", calib, "run", "--hosts", "{hosts}",
+			"--launch", "ip netns exec {host}", "--seed", seed, "--out", out, "--quiet", "--yes", "--json"}
+		cmd := patient(ctx, append(args, flags...)...)
 		text, err := cmd.CombinedOutput()
 		var exit *exec.ExitError
 		switch {
@@ -178,39 +178,29 @@ func calibrate(ctx context.Context, calib, network, seed, out string, flags []st
 		case errors.As(err, &exit) && exit.ExitCode() == exitLate && try < tries && ctx.Err() == nil:
 			fmt.Fprintf(os.Stderr, "%s, seed %s: the lab was late, try %d\n", network, seed, try)
 		default:
-			return nil, fmt.Errorf("%w: %s", err, tail(text))
+			return nil, programs.Failed(cmd, err, text)
 		}
 	}
 }
 
-// patient is a command that is interrupted when ctx ends, and left time to take down what it built.
-func patient(ctx context.Context, name string, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.WaitDelay = time.Minute
-	return cmd
+// patient is a program that has time to take down what it built when ctx ends.
+func patient(ctx context.Context, args ...string) *exec.Cmd {
+	return programs.Command(ctx, time.Minute, args...)
 }
 
 // fitAgain fits a kept run with the present models. The samples are those of the run.
 func fitAgain(ctx context.Context, calib, _, _, _, out string) (*params.Params, error) {
-	if text, err := patient(ctx, calib, "fit", "--quiet", out).CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("%w: %s", err, tail(text))
+	if err := programs.Run(ctx, "", calib, "fit", "--quiet", out); err != nil {
+		return nil, err
 	}
 	return readParams(filepath.Join(out, "params.json"))
 }
 
-func tail(b []byte) string {
-	if len(b) > 2000 {
-		b = b[len(b)-2000:]
-	}
-	return string(b)
-}
-
 func readParams(path string) (*params.Params, error) {
-	text, err := os.ReadFile(path)
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	var p params.Params
-	return &p, json.Unmarshal(text, &p)
+	defer f.Close()
+	return params.Decode(f)
 }

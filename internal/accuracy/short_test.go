@@ -2,13 +2,13 @@ package main
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
 	"calib/fit/params"
 	"calib/internal/needs"
 	"calib/internal/netspec"
+	"calib/internal/programs"
 )
 
 // TestShortLab is make accuracy in small: networks of known truth, real agents and kernel TCP in namespaces, the real
@@ -17,10 +17,8 @@ func TestShortLab(t *testing.T) {
 	needs.Namespaces(t)
 	dir := t.TempDir()
 	calib := filepath.Join(dir, "calib")
-	build := exec.Command("go", "build", "-o", calib, "calib/cmd/calib")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
+	if err := programs.BuildCalib(t.Context(), calib); err != nil {
+		t.Fatal(err)
 	}
 	four := filepath.Join(dir, "four.yaml")
 	if err := os.WriteFile(four, []byte(fourHosts), 0o600); err != nil {
@@ -30,7 +28,7 @@ func TestShortLab(t *testing.T) {
 		network, plan string
 		checks        func(*netspec.Spec, *params.Params) []check
 	}{
-		{"sparc1994:4", "short.yaml", checks},
+		{"sparc1994:4", "short.yaml", pairedChecks},
 		{four, "short-cluster.yaml", func(s *netspec.Spec, p *params.Params) []check {
 			return append(append(costChecks(s, p), latency(s, p)), bufferChecks(s, p)...)
 		}},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,8 @@ import (
 
 	"calib/fit/params"
 	"calib/internal/dataset"
+	"calib/internal/dataset/names"
+	"calib/internal/programs"
 	"calib/internal/stats"
 	"calib/internal/units"
 	"calib/reports/export"
@@ -26,10 +29,10 @@ const (
 	worstSimulated = 0.10
 )
 
-// programs is where the simulated programs are, from the root of the repository.
-const programs = "examples/smpi"
+// sources is where the simulated programs are, from the root of the repository.
+const sources = "examples/smpi"
 
-// errSimGrid says what is missing.
+// errSimGrid is the error without SimGrid.
 var errSimGrid = errors.New("SimGrid is not installed: Debian has it in libsimgrid-dev")
 
 // traffic is one measured time by size [B] of one program.
@@ -106,11 +109,11 @@ func measuredBroadcasts(samples string, hosts int) (traffic, error) {
 		return t, err
 	}
 	rounds := map[int]map[int][]float64{}
-	for _, s := range d.Select("bcast", "binomial") {
-		if int(s.Point["hosts"]) != hosts || len(s.NS) == 0 {
+	for _, s := range d.Select(names.Bcast, names.PhaseBinomial) {
+		if int(s.Point[names.FactorHosts]) != hosts || len(s.NS) == 0 {
 			continue
 		}
-		x := int(s.Point["bytes"])
+		x := int(s.Point[names.FactorBytes])
 		if rounds[x] == nil {
 			rounds[x] = map[int][]float64{}
 		}
@@ -141,7 +144,7 @@ func (t traffic) sizes() []int {
 // simulate compiles and runs a program with every size, in a directory with the platform, and returns its times [s] by size.
 func simulate(ctx context.Context, work string, t traffic) (map[int]float64, error) {
 	program := filepath.Join(work, t.program)
-	if _, err := simgridCommand(ctx, "smpicc", "-O2", filepath.Join(programs, t.program+".c"), "-o", program); err != nil {
+	if _, err := simgridCommand(ctx, "smpicc", "-O2", filepath.Join(sources, t.program+".c"), "-o", program); err != nil {
 		return nil, err
 	}
 	args := []string{"-np", strconv.Itoa(t.hosts), "-platform", filepath.Join(work, "platform.xml"), "-hostfile", filepath.Join(work, "hosts.txt"),
@@ -170,17 +173,18 @@ func simgridCommand(ctx context.Context, name string, args ...string) (string, e
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", errSimGrid, err)
 	}
-	cmd := patient(ctx, path, args...)
-	var faults strings.Builder
+	cmd := patient(ctx, append([]string{path}, args...)...)
+	var faults bytes.Buffer
 	cmd.Stderr = &faults
 	out, err := cmd.Output()
 	if err != nil {
-		return "", fmt.Errorf("%s: %w: %s", name, err, tail([]byte(faults.String())))
+		return "", programs.Failed(cmd, err, faults.Bytes())
 	}
 	return string(out), nil
 }
 
-// judge prints the rows of one program, and holds its errors, relative to the measured time, against what is allowed.
+// judge prints the rows of one program, and returns an error if its errors, relative to the measured times, exceed the
+// tolerance.
 func (t traffic) judge(got map[int]float64) error {
 	var errs []float64
 	for _, x := range t.sizes() {

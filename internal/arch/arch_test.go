@@ -20,6 +20,13 @@ type layer struct {
 	free bool // may import everything
 }
 
+const experiment = "an experiment knows the core and the traffic it shares, never another experiment"
+
+// experimentMay is what an experiment may import, and more.
+func experimentMay(more ...string) []string {
+	return append([]string{"bench", "internal/dataset", "internal/dataset/names", "internal/plane", "internal/units", "internal/stats"}, more...)
+}
+
 func layers() []layer {
 	return []layer{
 		{pkg: "internal/units", why: "units are the bottom of everything"},
@@ -32,22 +39,45 @@ func layers() []layer {
 		{pkg: "internal/machine", may: []string{"internal/plane", "internal/units"},
 			why: "computing and copying on a host need no network"},
 		{pkg: "internal/lsq", why: "least squares are pure numbers"},
-		{pkg: "internal/environ", why: "a fingerprint reads the host and nothing of ours"},
-		{pkg: "bench", may: []string{"internal/dataset", "internal/plane", "internal/units", "internal/stats"},
+		{pkg: "internal/programs", why: "running a program needs no knowledge of what it does"},
+		{pkg: "internal/environ", may: []string{"internal/files"}, why: "a fingerprint reads the host, and knows nothing of measuring"},
+		{pkg: "internal/dataset/names", why: "the words of samples.jsonl need nothing"},
+		{pkg: "bench", may: []string{"internal/dataset", "internal/dataset/names", "internal/plane", "internal/units", "internal/stats"},
 			why: "an experiment knows its Group and no sockets, so that the simulator can run it"},
-		{pkg: "bench/groupconf", may: []string{"bench", "internal/dataset", "internal/plane", "internal/units"},
-			why: "it tests any Group, and so knows no particular one"},
+		{pkg: "bench/roundtrip", may: experimentMay(), why: "a ping-pong loop knows no experiment that uses it"},
+		{pkg: "bench/flow", may: experimentMay(), why: "traffic of one sender knows no experiment that uses it"},
+		{pkg: "bench/incast", may: experimentMay(), why: "traffic to one root knows no experiment that uses it"},
+		{pkg: "bench/pingpong", may: experimentMay("bench/roundtrip"), why: experiment},
+		{pkg: "bench/tuning", may: experimentMay("bench/roundtrip"), why: experiment},
+		{pkg: "bench/prtt", may: experimentMay("bench/roundtrip"), why: experiment},
+		{pkg: "bench/load", may: experimentMay("bench/roundtrip"), why: experiment},
+		{pkg: "bench/paired", may: experimentMay("bench/flow"), why: experiment},
+		{pkg: "bench/overhead", may: experimentMay("bench/flow"), why: experiment},
+		{pkg: "bench/gap", may: experimentMay("bench/flow"), why: experiment},
+		{pkg: "bench/gather", may: experimentMay("bench/incast"), why: experiment},
+		{pkg: "bench/flood", may: experimentMay("bench/incast"), why: experiment},
+		{pkg: "bench/clock", may: experimentMay(), why: experiment},
+		{pkg: "bench/memcopy", may: experimentMay(), why: experiment},
+		{pkg: "bench/collective", may: experimentMay(), why: experiment},
+		{pkg: "bench/experiments", may: []string{"bench", "bench/clock", "bench/collective", "bench/flood", "bench/gap", "bench/gather",
+			"bench/load", "bench/memcopy", "bench/overhead", "bench/paired", "bench/pingpong", "bench/prtt", "bench/tuning"},
+			why: "it lists the experiments"},
+		{pkg: "bench/benchtest", may: []string{"bench", "transport/sim", "internal/netspec", "internal/dataset", "internal/dataset/names",
+			"internal/stats", "internal/units"},
+			why: "it runs one experiment on the simulator, for the experiment's own test"},
 		{pkg: "transport", may: []string{"internal/dataset", "internal/plane", "internal/units"},
 			why: "the data plane carries bytes and reads counters; it does not know what is measured"},
 		{pkg: "transport/sim", may: []string{"internal/netspec", "internal/dataset", "internal/plane", "internal/units"},
 			why: "the simulator is a data plane like the other"},
-		{pkg: "agent", may: []string{"bench", "transport", "internal/dataset", "internal/plane", "internal/machine", "internal/units", "internal/environ"},
+		{pkg: "agent", may: []string{"bench", "bench/experiments", "transport", "internal/dataset", "internal/plane", "internal/machine", "internal/units", "internal/environ"},
 			why: "an agent runs experiments on a transport; it neither plans nor fits"},
-		{pkg: "internal/launch", why: "starting a process needs no knowledge of what it does"},
-		{pkg: "internal/coord", may: []string{"bench", "internal/dataset", "internal/units"},
-			why: "the coordinator drives an Agent interface, over whatever wire"},
-		{pkg: "fit", may: []string{"fit/form", "fit/params", "fit/regress", "fit/resample", "internal/dataset", "internal/stats",
-			"internal/lsq", "internal/units"}, why: "the core is offline, deterministic in a dataset, and knows no model"},
+		{pkg: "internal/launch", may: []string{"internal/files"}, why: "starting a process needs no knowledge of what it does"},
+		{pkg: "internal/coord", may: []string{"bench", "internal/dataset", "internal/plane", "internal/units"},
+			why: "the coordinator drives an Agent interface, over whatever wire; a session is the data plane's"},
+		{pkg: "fit", may: []string{"fit/form", "fit/params", "fit/regress", "fit/resample", "internal/dataset",
+			"internal/dataset/names", "internal/stats", "internal/lsq", "internal/units"}, why: "the core is offline, deterministic in a dataset, and knows no model"},
+		{pkg: "fit/fittest", may: []string{"fit", "fit/blocks", "fit/cluster", "fit/form", "fit/params", "internal/dataset",
+			"internal/dataset/names", "internal/units"}, why: "datasets of known truth for tests are made of the models' own formulas"},
 		{pkg: "fit/form", may: []string{"internal/units"}, why: "the shape of a cost function is a formula"},
 		{pkg: "fit/params", may: []string{"fit/form", "internal/units"},
 			why: "a program that reads params.json needs nothing that makes it"},
@@ -66,7 +96,7 @@ func layers() []layer {
 			"fit/timer", "fit/tuning"}, why: "the list of all models is the one place that knows them"},
 		{pkg: "reports", may: []string{"fit/form", "fit/params", "internal/dataset", "internal/stats", "internal/units"},
 			why: "reports are made of files that exist"},
-		{pkg: "internal/importer", may: []string{"internal/dataset", "internal/units"},
+		{pkg: "internal/importer", may: []string{"internal/dataset", "internal/dataset/names"},
 			why: "another tool's output becomes samples, and nothing else knows that tool"},
 		{pkg: "reports/figure", may: []string{"fit/form", "fit/params", "internal/dataset", "internal/stats", "internal/units"},
 			why: "a figure is made of fits, and knows no renderer"},
@@ -88,16 +118,19 @@ func layers() []layer {
 		{pkg: "internal/progress", why: "progress counts steps, whatever they are"},
 		{pkg: "internal/rundir", may: []string{"fit/params", "internal/dataset", "internal/files", "internal/units"},
 			why: "a run directory holds what the stages wrote; it runs none of them"},
-		{pkg: "internal/simagent", may: []string{"bench", "transport/sim", "internal/netspec", "internal/dataset", "internal/units"},
+		{pkg: "internal/simagent", may: []string{"bench", "bench/experiments", "transport/sim", "internal/netspec", "internal/dataset", "internal/plane", "internal/units"},
 			why: "a simulated agent has the face of an agent and none of its control"},
 		{pkg: "cmd/calib", free: true},
+		{pkg: "cmd/calib/internal/command", may: []string{"reports"}, why: "what all commands share knows none of them"},
+		{pkg: "cmd/calib/internal/lab", may: []string{"cmd/calib/internal/command", "internal/lab", "internal/netspec", "internal/units"},
+			why: "the lab runs commands, and knows none of calib's"},
 	}
 }
 
 // family lists what a family of models may import: the core, what models share, and those families it is built on.
 func family(basis ...string) []string {
 	return append([]string{"fit", "fit/blocks", "fit/form", "fit/params", "fit/plots", "fit/regress", "fit/resample",
-		"internal/dataset", "internal/lsq", "internal/stats", "internal/units"}, basis...)
+		"internal/dataset", "internal/dataset/names", "internal/lsq", "internal/stats", "internal/units"}, basis...)
 }
 
 // never lists what a package must not reach, however indirectly.
@@ -111,7 +144,8 @@ func never() map[string][]string {
 		// The Prometheus library serves metrics too, and so imports net.
 		"reports/export": reader[1:], "reports/export/input": reader, "reports/export/simgrid": reader,
 		"internal/history": models, "internal/rundir": models,
-		"bench": {"net", module + "/transport", module + "/agent"},
+		"bench":             {"net", module + "/transport", module + "/agent"},
+		"bench/experiments": {"net", module + "/transport", module + "/agent"},
 	}
 }
 

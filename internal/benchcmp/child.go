@@ -1,17 +1,10 @@
 package main
 
 import (
-	"context"
-	"encoding/json"
-	"fmt"
-	"os"
-	"runtime"
-	"runtime/pprof"
-	"slices"
 	"time"
 
+	"calib/internal/plane"
 	"calib/internal/units"
-	"calib/transport"
 )
 
 // setup is what a child process reads from its standard input.
@@ -22,176 +15,22 @@ type setup struct {
 	Key     [32]byte
 	Expires int64 // of the ticket, Unix seconds
 	CPU     int
-	Work    string // pingpong or stream
+	Measure string // pingpong or stream
 	Size    int
 	Rounds  int           // of the ping-pong
 	Warm    time.Duration // of the stream, not counted
 	For     time.Duration // of the stream, counted
 	Profile string        // file for a CPU profile of the dialer; none if empty
-	Options transport.Options
+	Options plane.Socket
 }
 
-// reading is what a child says at its end.
-type reading struct {
+// result is what a child prints at its end.
+type result struct {
 	NS   int64   `json:"ns,omitempty"`  // median half round trip
 	Rate float64 `json:"bps,omitempty"` // received bytes a second
 	// Retrans counts the sender's retransmitted segments.
 	Retrans int64 `json:"retrans,omitempty"`
 }
 
-const (
-	warmRounds  = 2000
-	recvTimeout = 10 * units.Second
-	quietRoom   = 256 * units.MiB
-)
-
-// child is one end of a measurement. The listener first prints its address.
-func child() error {
-	var s setup
-	if err := json.NewDecoder(os.Stdin).Decode(&s); err != nil {
-		return fmt.Errorf("read the setup: %w", err)
-	}
-	m, err := transport.NewMesh(s.Listen)
-	if err != nil {
-		return err
-	}
-	defer m.Close()
-	session := transport.Session{Run: "benchcmp", Self: s.Self, Options: s.Options,
-		Peers:   []transport.Peer{{Host: 1 - s.Self, Addr: s.Peer}},
-		Tickets: []transport.Ticket{{A: 0, B: 1, Key: s.Key, MaxBytes: 1 << 50, Expires: s.Expires}}}
-	if err := m.SetSession(session); err != nil {
-		return err
-	}
-	if s.Self == 1 {
-		fmt.Println(m.Addr())
-	}
-	runtime.LockOSThread()
-	unpin, err := transport.Pin(s.CPU)
-	if err != nil {
-		return err
-	}
-	r, err := measure(m, s)
-	if err != nil {
-		return err
-	}
-	if err := unpin(); err != nil {
-		return err
-	}
-	return json.NewEncoder(os.Stdout).Encode(r)
-}
-
-func measure(m *transport.Mesh, s setup) (reading, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	g, err := transport.NewGroup(ctx, m, []int{0, 1}, s.Self, recvTimeout)
-	if err != nil {
-		return reading{}, err
-	}
-	defer g.Close()
-	work := map[string]func(*transport.Group, setup) (reading, error){
-		"pingpong0": ping, "pingpong1": pong, "stream0": send, "stream1": receive,
-	}[fmt.Sprint(s.Work, s.Self)]
-	if work == nil {
-		return reading{}, fmt.Errorf("no such work: %q", s.Work)
-	}
-	defer transport.Quiet(quietRoom)()
-	if s.Profile != "" && s.Self == 0 {
-		f, err := os.Create(s.Profile)
-		if err != nil {
-			return reading{}, err
-		}
-		defer f.Close()
-		if err := pprof.StartCPUProfile(f); err != nil {
-			return reading{}, err
-		}
-		defer pprof.StopCPUProfile()
-	}
-	return work(g, s)
-}
-
-func ping(g *transport.Group, s setup) (reading, error) {
-	b := make([]byte, s.Size)
-	ns := make([]int64, s.Rounds)
-	for i := -warmRounds; i < s.Rounds; i++ {
-		t0 := g.Now()
-		if err := g.Send(1, b); err != nil {
-			return reading{}, err
-		}
-		if err := g.Recv(1, b); err != nil {
-			return reading{}, err
-		}
-		if i >= 0 {
-			ns[i] = int64(g.Now()-t0) / 2
-		}
-	}
-	slices.Sort(ns)
-	return reading{NS: ns[len(ns)/2]}, nil
-}
-
-func pong(g *transport.Group, s setup) (reading, error) {
-	b := make([]byte, s.Size)
-	for range warmRounds + s.Rounds {
-		if err := g.Recv(0, b); err != nil {
-			return reading{}, err
-		}
-		if err := g.Send(0, b); err != nil {
-			return reading{}, err
-		}
-	}
-	return reading{}, nil
-}
-
-// The first byte of a message says whether the stream goes on.
-const (
-	more = 0
-	last = 1
-)
-
-func send(g *transport.Group, s setup) (reading, error) {
-	b := make([]byte, s.Size)
-	b[0] = more
-	end := g.Now() + units.Nanos(s.Warm+s.For) + 200*units.Millisecond
-	for g.Now() < end {
-		if err := g.Send(1, b); err != nil {
-			return reading{}, err
-		}
-	}
-	b[0] = last
-	if err := g.Send(1, b); err != nil {
-		return reading{}, err
-	}
-	if err := g.Recv(1, b[:1]); err != nil { // the receiver has all of it
-		return reading{}, err
-	}
-	n, err := g.RawCounters(1)
-	return reading{Retrans: n.Retrans}, err
-}
-
-func receive(g *transport.Group, s setup) (reading, error) {
-	b := make([]byte, s.Size)
-	var start, stop, began units.Nanos
-	var bytes int64
-	for {
-		if err := g.Recv(0, b); err != nil {
-			return reading{}, err
-		}
-		now := g.Now()
-		switch {
-		case began == 0:
-			began = now
-		case now-began < units.Nanos(s.Warm):
-		case start == 0:
-			start = now
-		case now-start <= units.Nanos(s.For):
-			bytes += int64(len(b))
-			stop = now
-		}
-		if b[0] == last {
-			break
-		}
-	}
-	if stop == start {
-		return reading{}, fmt.Errorf("the stream ended before it was %v old", s.Warm)
-	}
-	return reading{Rate: float64(bytes) / (stop - start).Seconds()}, g.Send(0, b[:1])
-}
+// recvTimeout bounds the silence of the other child.
+const recvTimeout = 10 * units.Second

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -12,16 +11,17 @@ import (
 	"time"
 
 	"calib/internal/dataset"
+	"calib/internal/dataset/names"
 	"calib/internal/importer"
+	"calib/internal/programs"
 	"calib/internal/rundir"
 )
 
 // The sizes of the comparison of imports: NPtcp's own without perturbation, so that both fit the same points; sockperf's
 // are some of them.
 const (
-	importSizes  = "1,2,3,4,6,8,12,16,24,32,48,64,96,128,192,256,384,512,768,1024,1536,2048,3072,4096,6144,8192,12288,16384,24576,32768,49152,65536,98304,131072,196608,262144"
-	importLimit  = "262144"
-	sockperfPort = "11199"
+	importSizes = "1,2,3,4,6,8,12,16,24,32,48,64,96,128,192,256,384,512,768,1024,1536,2048,3072,4096,6144,8192,12288,16384,24576,32768,49152,65536,98304,131072,196608,262144"
+	importLimit = "262144"
 	// streamWrite is the chunk of calib's streams on Ethernet: 11 whole segments.
 	streamWrite = "15928"
 	// importRun bounds one run of one tool.
@@ -30,7 +30,7 @@ const (
 
 var sockperfSizes = [...]int64{64, 1024, 4096, 16384, 49152}
 
-// bothEnds is one path and the tools that measure it, with what they have written so far.
+// bothEnds is one path and what calib and the tools have measured of it so far.
 type bothEnds struct {
 	from, to side
 	dir      string                        // of the files
@@ -40,12 +40,12 @@ type bothEnds struct {
 	notes    map[string][]string
 }
 
-// imports holds calib's own run of a path against what NPtcp, sockperf and iperf3 say of it, imported and fitted by the
-// same models: all over one veth pair, pinned to the same CPUs, in turn. Ping-pongs have both ends on one CPU, so that no
-// idle CPU must be woken, which takes longer than all the rest and differs from run to run; streams have one each.
+// imports compares calib's own run of a path with what NPtcp, sockperf and iperf3 print of it, imported and fitted by the
+// same models: all over one veth pair, pinned to the same CPUs, in turn. Ping-pongs have both ends on one CPU: to wake an
+// idle CPU would take longer than all the rest, and differs from run to run. Streams have one CPU for each end.
 func imports(ctx context.Context, s settings) error {
 	for _, tool := range []string{"NPtcp", "sockperf", "iperf3", "taskset"} {
-		if !installed(tool) {
+		if !programs.Installed(tool) {
 			return fmt.Errorf("%s is not installed", tool)
 		}
 	}
@@ -57,7 +57,7 @@ func imports(ctx context.Context, s settings) error {
 	b := &bothEnds{dir: dir, calib: filepath.Join(dir, "calib"), outputs: map[string][]*dataset.Dataset{}, notes: map[string][]string{}}
 	if s.calib != "" {
 		b.calib = s.calib
-	} else if err := build(ctx, b.calib); err != nil {
+	} else if err := programs.BuildCalib(ctx, b.calib); err != nil {
 		return err
 	}
 	var remove func()
@@ -71,8 +71,8 @@ func imports(ctx context.Context, s settings) error {
 			cpu   int
 			steps []func(context.Context, settings, int) error
 		}{
-			{b.from.cpu, []func(context.Context, settings, int) error{b.own("pingpong"), b.netpipe, b.sockperf}},
-			{1 - b.from.cpu, []func(context.Context, settings, int) error{b.own("paired"), b.iperf}},
+			{b.from.cpu, []func(context.Context, settings, int) error{b.own(names.Pingpong), b.netpipe, b.sockperf}},
+			{1 - b.from.cpu, []func(context.Context, settings, int) error{b.own(names.Paired), b.iperf}},
 		} {
 			if err := b.place(ctx, part.cpu); err != nil {
 				return err
@@ -90,29 +90,10 @@ func imports(ctx context.Context, s settings) error {
 	return b.table(rounds)
 }
 
-func build(ctx context.Context, to string) error {
-	c := exec.CommandContext(ctx, "go", "build", "-o", to, "./cmd/calib")
-	c.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := c.CombinedOutput(); err != nil {
-		return fmt.Errorf("build calib (or give -calib): %w: %s", err, out)
-	}
-	return nil
-}
-
-// at is a command prefix for one end, on its CPU.
-func (e side) at() []string {
-	return slices.Concat(e.prefix, []string{"taskset", "-c", strconv.Itoa(e.cpu)})
-}
-
 // place moves the server, and the CPU that receives its packets, to a CPU.
 func (b *bothEnds) place(ctx context.Context, cpu int) error {
 	b.to.cpu = cpu
-	c := command(ctx, b.to.prefix, "tee", steering)
-	c.Stdin = strings.NewReader(strconv.FormatUint(1<<cpu, 16))
-	if out, err := c.CombinedOutput(); err != nil {
-		return fmt.Errorf("steer packets to CPU %d: %w: %s", cpu, err, out)
-	}
-	return nil
+	return programs.Run(ctx, strconv.FormatUint(1<<cpu, 16), slices.Concat(b.to.prefix, []string{"tee", steering})...)
 }
 
 // own measures an experiment with calib, and adds its samples as further rounds.
@@ -131,10 +112,10 @@ func (b *bothEnds) ownRun(ctx context.Context, only string, i int) error {
 	if err := os.WriteFile(list, []byte(hosts.String()), 0o600); err != nil {
 		return err
 	}
-	c := command(ctx, nil, b.calib, "measure", "--hosts", list, "--launch", "ip netns exec {host}", "--plan", "quick",
+	err := programs.Run(ctx, "", b.calib, "measure", "--hosts", list, "--launch", "ip netns exec {host}", "--plan", "quick",
 		"--only", only, "--sizes", importSizes, "--seed", strconv.Itoa(i+1), "--out", out, "--quiet", "--yes")
-	if said, err := c.CombinedOutput(); err != nil {
-		return fmt.Errorf("calib measure: %w: %s", err, said)
+	if err != nil {
+		return err
 	}
 	d, err := dataset.ReadFile(filepath.Join(out, rundir.SamplesFile))
 	if err != nil {
@@ -165,9 +146,7 @@ func (b *bothEnds) netpipe(ctx context.Context, _ settings, i int) error {
 	ctx, cancel := context.WithTimeout(ctx, importRun)
 	defer cancel()
 	out := filepath.Join(b.dir, fmt.Sprintf("np-%d.out", i))
-	args := []string{"-u", importLimit, "-p", "0"}
-	if _, err := clientServer(ctx, b.to.at(), append([]string{"NPtcp"}, args...), "Send and receive buffers",
-		b.from.at(), append([]string{"NPtcp", "-h", b.to.addr, "-o", out}, args...)); err != nil {
+	if err := runNPtcp(ctx, b.from, b.to, out, "-u", importLimit, "-p", "0"); err != nil {
 		return err
 	}
 	return b.take("netpipe", out, 0)
@@ -186,9 +165,7 @@ func (b *bothEnds) sockperfSize(ctx context.Context, i int, size int64) error {
 	ctx, cancel := context.WithTimeout(ctx, importRun)
 	defer cancel()
 	out := filepath.Join(b.dir, fmt.Sprintf("sockperf-%d-%d.csv", i, size))
-	at := []string{"--tcp", "-i", b.to.addr, "-p", sockperfPort}
-	if _, err := clientServer(ctx, b.to.at(), append([]string{"sockperf", "server"}, at...), "using recvfrom",
-		b.from.at(), append([]string{"sockperf", "ping-pong", "-m", strconv.FormatInt(size, 10), "-t", "1", "--full-log", out}, at...)); err != nil {
+	if _, err := runSockperf(ctx, b.from, b.to, strconv.FormatInt(size, 10), "--full-log", out); err != nil {
 		return err
 	}
 	return b.take("sockperf", out, size)
@@ -197,10 +174,7 @@ func (b *bothEnds) sockperfSize(ctx context.Context, i int, size int64) error {
 func (b *bothEnds) iperf(ctx context.Context, s settings, i int) error {
 	ctx, cancel := context.WithTimeout(ctx, importRun)
 	defer cancel()
-	text, err := clientServer(ctx, b.to.at(),
-		[]string{"iperf3", "-s", "-1", "--forceflush", "-B", b.to.addr, "-p", iperfPort}, "Server listening", b.from.at(),
-		[]string{"iperf3", "-J", "-c", b.to.addr, "-p", iperfPort, "-l", streamWrite, "-O", fmt.Sprint(streamWarm.Seconds()), "-i", "0.5",
-			"-t", fmt.Sprint(s.streamFor.Seconds())})
+	text, err := runIperf3(ctx, b.from, b.to, s, streamWrite, "-i", "0.5")
 	if err != nil {
 		return err
 	}

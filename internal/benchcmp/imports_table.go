@@ -7,16 +7,19 @@ import (
 	"slices"
 
 	"calib/fit"
+	"calib/fit/models"
+	"calib/fit/params"
 	"calib/internal/dataset"
+	"calib/internal/dataset/names"
 	"calib/internal/importer"
 	"calib/internal/units"
 )
 
-// reasons are differences of method that an honest difference of figures may come from; none is proved by the table.
-const reasons = `What calib does otherwise, and a difference may come from:
-- ping-pongs in batches of some 50 between other work, with the clock read at every round trip; the other tools run one loop of 10⁵
-  and more;
-- streams of some 50 ms, each chunk ended with MSG_EOR; iperf3's last seconds and are not kept apart. The size of a write is the same.
+// reasons are differences of method that may explain different figures; the table proves none of them.
+const reasons = `Differences of method that may explain different figures:
+- calib measures ping-pongs in batches of about 50 between other experiments and reads the clock at every round trip; the other tools
+  run one loop of 10⁵ round trips or more.
+- calib's streams last about 50 ms, and each chunk ends with MSG_EOR; iperf3's last seconds, without MSG_EOR. Writes are of equal size.
 `
 
 // compared is one parameter as calib measured it and as a tool's output gives it.
@@ -29,7 +32,7 @@ type compared struct {
 // estimate is a value with its interval; lo = hi where there is none.
 type estimate struct{ value, lo, hi float64 }
 
-// verdict says how the two agree.
+// verdict is how the two agree, in words.
 func (c compared) verdict() string {
 	switch {
 	case c.other.value >= c.own.lo && c.other.value <= c.own.hi:
@@ -40,7 +43,7 @@ func (c compared) verdict() string {
 	return fmt.Sprintf("no: %+.1f%%", 100*(c.other.value/c.own.value-1))
 }
 
-// table fits what each tool said, and calib's samples of the same sizes beside it, and prints both in Markdown.
+// table fits the output of each tool and calib's samples of the same sizes, and prints both in Markdown.
 func (b *bothEnds) table(rounds int) error {
 	fmt.Printf("veth pair between two namespaces, ping-pong with both ends on CPU %d, stream from it to CPU %d, %d runs of each in turn\n\n",
 		b.from.cpu, b.to.cpu, rounds)
@@ -80,8 +83,8 @@ func (e estimate) interval(unit string) string {
 func sameSizes(own, other *dataset.Dataset) *dataset.Dataset {
 	out := &dataset.Dataset{Header: own.Header}
 	for _, s := range own.Samples {
-		if s.Exp != "pingpong" || slices.ContainsFunc(other.Samples, func(o dataset.Sample) bool {
-			return o.Exp == s.Exp && o.Point["bytes"] == s.Point["bytes"]
+		if s.Exp != names.Pingpong || slices.ContainsFunc(other.Samples, func(o dataset.Sample) bool {
+			return o.Exp == s.Exp && o.Point[names.FactorBytes] == s.Point[names.FactorBytes]
 		}) {
 			out.Samples = append(out.Samples, s)
 		}
@@ -112,10 +115,10 @@ func compare(own, other *dataset.Dataset) ([]compared, error) {
 // estimates fits every model; T64 is the measured time of 64 bytes.
 func estimates(d *dataset.Dataset) (map[string]estimate, []error) {
 	out := map[string]estimate{}
-	fits, errs := fit.All(d, fit.Settings{Seed: 1})
-	for _, f := range fits {
+	p, errs := fit.Run(models.All, d, fit.Settings{Seed: 1})
+	for _, f := range p.Fits {
 		for name, p := range f.Parameters {
-			if p.Value != nil && p.Status == fit.StatusOK {
+			if p.Value != nil && p.Status == params.StatusOK {
 				e := estimate{*p.Value, *p.Value, *p.Value}
 				if p.CI95 != nil {
 					e.lo, e.hi = p.CI95[0], p.CI95[1]
@@ -123,7 +126,7 @@ func estimates(d *dataset.Dataset) (map[string]estimate, []error) {
 				out[name] = e
 			}
 		}
-		for _, r := range f.Residuals {
+		for _, r := range f.Named("T(x)").Points {
 			if f.Model == "hockney" && math.Abs(r.X-64) < 0.5 {
 				out["T64"] = estimate{r.Measured, r.Lo, r.Hi}
 			}

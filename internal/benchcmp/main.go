@@ -1,13 +1,13 @@
-// Benchcmp holds calib's data plane against its yardsticks, side by side on one machine: a 64 byte ping-pong against
-// the same loop in C, and against NPtcp and sockperf where they are installed; a stream over a veth pair against iperf3.
+// Benchcmp compares calib's data plane with other programs on one machine: a 64 byte ping-pong with the same loop in C, and
+// with NPtcp and sockperf where they are installed; a stream over a veth pair with iperf3.
 //
-// Its opinion is that only neighbours can be compared: on a machine that does other work a figure taken alone means
-// little, so runs alternate, each pair of runs gives one ratio, and the median of the ratios is the result.
+// A machine that does other work is faster at one time than at another. So the programs run in turn, each pair of runs gives
+// one ratio, and the result is the median of the ratios.
 //
-// default.pgo is a profile of its ping-pong (-profile), by which the compiler lays out the timed path; the calib command
-// is built with the same one.
+// default.pgo is a CPU profile of its ping-pong (-profile), which the compiler uses to optimise the timed code; the calib
+// command is built with the same one.
 //
-// It needs Linux, a C compiler, iproute2 and iperf3, and root for the two namespaces of the stream; it removes them.
+// It needs Linux, a C compiler, iproute2 and iperf3, and root for the two namespaces of the stream, which it removes.
 package main
 
 import (
@@ -52,7 +52,7 @@ func main() {
 	flag.IntVar(&s.write, "write", 128<<10, "bytes of one write of the stream")
 	flag.StringVar(&s.only, "only", "", "pingpong or stream (empty is both)")
 	flag.StringVar(&s.profile, "profile", "", "only run the ping-pong once and write its CPU profile here (see default.pgo)")
-	flag.BoolVar(&s.imports, "imports", false, "hold calib's own run against NPtcp, sockperf and iperf3 imported (a third as many runs)")
+	flag.BoolVar(&s.imports, "imports", false, "compare calib's own run with the imported outputs of NPtcp, sockperf and iperf3 (a third as many runs)")
 	flag.StringVar(&s.calib, "calib", "", "the calib binary of -imports; built from ./cmd/calib if empty")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -10,8 +10,10 @@ import (
 	"strings"
 	"time"
 
+	"calib/internal/plane"
+	"calib/internal/programs"
+	"calib/internal/stats"
 	"calib/internal/units"
-	"calib/transport"
 )
 
 // pingPongBar is the most that the half round trip may be of the same loop in C.
@@ -25,19 +27,12 @@ func pingPong(ctx context.Context, s settings) error {
 	}
 	defer os.RemoveAll(dir)
 	yardstick := filepath.Join(dir, "pingpong")
-	if out, err := exec.CommandContext(ctx, "cc", "-O2", "-o", yardstick, s.source).CombinedOutput(); err != nil {
-		return fmt.Errorf("cc %s: %w: %s", s.source, err, out)
+	if err := programs.Run(ctx, "", "cc", "-O2", "-o", yardstick, s.source); err != nil {
+		return err
 	}
 	var c, calib, np, sp []float64
 	for i := range s.repeats {
-		first, second := inC(ctx, yardstick, s, &c), inCalib(ctx, s, &calib)
-		if i%2 == 1 {
-			first, second = second, first
-		}
-		if err := first(); err != nil {
-			return err
-		}
-		if err := second(); err != nil {
+		if err := inTurn(i, inC(ctx, yardstick, s, &c), inCalib(ctx, s, &calib)); err != nil {
 			return err
 		}
 		if i%5 == 0 {
@@ -51,7 +46,7 @@ func pingPong(ctx context.Context, s settings) error {
 		s.size, congestion, s.rounds)
 	row("C", c, "%.0f", "")
 	row("calib", calib, "%.0f", "")
-	row("calib / C", r, "%.3f", verdict(median(r) <= pingPongBar, fmt.Sprintf("≤ %.2f", pingPongBar)))
+	row("calib / C", r, "%.3f", verdict(stats.Median(r) <= pingPongBar, fmt.Sprintf("≤ %.2f", pingPongBar)))
 	row("NPtcp", np, "%.0f", "mean of its runs; the system's congestion control")
 	row("sockperf", sp, "%.0f", "median; the system's congestion control")
 	return nil
@@ -79,8 +74,8 @@ func inCalib(ctx context.Context, s settings, to *[]float64) func() error {
 // calibPingPong returns the median half round trip in nanoseconds.
 func calibPingPong(ctx context.Context, s settings) (float64, error) {
 	lo := side{addr: "127.0.0.1"}
-	r, _, err := runPair(ctx, lo, lo, setup{Work: "pingpong", Size: s.size, Rounds: s.rounds, Profile: s.profile,
-		Options: transport.Options{Congestion: congestion}})
+	r, _, err := runPair(ctx, lo, lo, setup{Measure: "pingpong", Size: s.size, Rounds: s.rounds, Profile: s.profile,
+		Options: plane.Socket{Congestion: congestion}})
 	return float64(r.NS), err
 }
 
@@ -91,19 +86,15 @@ func profile(ctx context.Context, s settings) error {
 	return err
 }
 
-// others reads NPtcp and sockperf where they are installed.
+// others runs NPtcp and sockperf where they are installed.
 func others(ctx context.Context, s settings, np, sp *[]float64) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	pin := []string{"taskset", "-c", "0"}
-	size := strconv.Itoa(s.size)
-	if installed("NPtcp") {
+	local, size := side{addr: "127.0.0.1"}, strconv.Itoa(s.size)
+	if programs.Installed("NPtcp") {
 		out := filepath.Join(os.TempDir(), fmt.Sprintf("benchcmp-%d.np", os.Getpid()))
 		defer os.Remove(out)
-		args := []string{"-l", size, "-u", size, "-p", "0", "-n", strconv.Itoa(s.rounds)}
-		_, err := clientServer(ctx, pin, append([]string{"NPtcp"}, args...), "Send and receive buffers",
-			pin, append([]string{"NPtcp", "-h", "127.0.0.1", "-o", out}, args...))
-		if err != nil {
+		if err := runNPtcp(ctx, local, local, out, "-l", size, "-u", size, "-p", "0", "-n", strconv.Itoa(s.rounds)); err != nil {
 			return err
 		}
 		text, err := os.ReadFile(out)
@@ -118,10 +109,8 @@ func others(ctx context.Context, s settings, np, sp *[]float64) error {
 			return err
 		}
 	}
-	if installed("sockperf") {
-		at := []string{"--tcp", "-i", "127.0.0.1", "-p", "11199"}
-		out, err := clientServer(ctx, pin, append([]string{"sockperf", "server"}, at...), "using recvfrom",
-			pin, append([]string{"sockperf", "ping-pong", "-m", size, "-t", "1"}, at...))
+	if programs.Installed("sockperf") {
+		out, err := runSockperf(ctx, local, local, size)
 		if err != nil {
 			return err
 		}
@@ -132,9 +121,15 @@ func others(ctx context.Context, s settings, np, sp *[]float64) error {
 	return nil
 }
 
-func installed(name string) bool {
-	_, err := exec.LookPath(name)
-	return err == nil
+// inTurn runs both, which of them first changing from round to round.
+func inTurn(round int, a, b func() error) error {
+	if round%2 == 1 {
+		a, b = b, a
+	}
+	if err := a(); err != nil {
+		return err
+	}
+	return b()
 }
 
 func appendNumber(to *[]float64, text string, scale float64) error {

@@ -8,7 +8,8 @@ import (
 	"strconv"
 	"time"
 
-	"calib/transport"
+	"calib/internal/plane"
+	"calib/internal/stats"
 )
 
 // streamBar is the least that the throughput must be of iperf3's.
@@ -16,12 +17,11 @@ const streamBar = 1.0
 
 const (
 	streamWarm = time.Second
-	iperfPort  = "5201"
 	fromAddr   = "10.199.77.1"
 	toAddr     = "10.199.77.2"
 )
 
-// streams are the readings of one tool: rates in Gbit/s and retransmitted segments.
+// streams are the results of one tool: rates in Gbit/s and retransmitted segments.
 type streams struct{ rate, retrans []float64 }
 
 func (s *streams) add(rate float64, retrans int64) {
@@ -39,14 +39,7 @@ func stream(ctx context.Context, s settings) error {
 	defer remove()
 	var iperf, calib streams
 	for i := range max(1, (s.repeats+2)/3) {
-		first, second := streamIperf(ctx, from, to, s, &iperf), streamCalib(ctx, from, to, s, &calib)
-		if i%2 == 1 {
-			first, second = second, first
-		}
-		if err := first(); err != nil {
-			return err
-		}
-		if err := second(); err != nil {
+		if err := inTurn(i, streamIperf(ctx, from, to, s, &iperf), streamCalib(ctx, from, to, s, &calib)); err != nil {
 			return err
 		}
 	}
@@ -55,7 +48,7 @@ func stream(ctx context.Context, s settings) error {
 		s.write, congestion, from.cpu, to.cpu, s.streamFor)
 	row("iperf3", iperf.rate, "%.2f", "")
 	row("calib", calib.rate, "%.2f", "")
-	row("calib / iperf3", r, "%.3f", verdict(median(r) >= streamBar, fmt.Sprintf("≥ %.1f", streamBar)))
+	row("calib / iperf3", r, "%.3f", verdict(stats.Median(r) >= streamBar, fmt.Sprintf("≥ %.1f", streamBar)))
 	row("iperf3 retransmitted", iperf.retrans, "%.0f", "segments")
 	row("calib retransmitted", calib.retrans, "%.0f", "segments, its start included")
 	return nil
@@ -63,8 +56,8 @@ func stream(ctx context.Context, s settings) error {
 
 func streamCalib(ctx context.Context, from, to side, s settings, out *streams) func() error {
 	return func() error {
-		sent, r, err := runPair(ctx, from, to, setup{Work: "stream", Size: s.write, Warm: streamWarm, For: s.streamFor,
-			Options: transport.Options{Congestion: congestion, NoEOR: true}})
+		sent, r, err := runPair(ctx, from, to, setup{Measure: "stream", Size: s.write, Warm: streamWarm, For: s.streamFor,
+			Options: plane.Socket{Congestion: congestion, NoEOR: true}})
 		if err != nil {
 			return err
 		}
@@ -77,12 +70,7 @@ func streamIperf(ctx context.Context, from, to side, s settings, out *streams) f
 	return func() error {
 		ctx, cancel := context.WithTimeout(ctx, time.Minute)
 		defer cancel()
-		text, err := clientServer(ctx,
-			append(to.prefix, "taskset", "-c", strconv.Itoa(to.cpu)),
-			[]string{"iperf3", "-s", "-1", "--forceflush", "-B", to.addr, "-p", iperfPort}, "Server listening",
-			append(from.prefix, "taskset", "-c", strconv.Itoa(from.cpu)),
-			[]string{"iperf3", "-J", "-c", to.addr, "-p", iperfPort, "-l", strconv.Itoa(s.write), "-C", congestion,
-				"-O", fmt.Sprint(streamWarm.Seconds()), "-t", fmt.Sprint(s.streamFor.Seconds())})
+		text, err := runIperf3(ctx, from, to, s, strconv.Itoa(s.write), "-C", congestion)
 		if err != nil {
 			return err
 		}

@@ -3,17 +3,9 @@ package main
 import (
 	"fmt"
 	"slices"
-)
 
-// median is the middle value, or the mean of the two.
-func median(v []float64) float64 {
-	v = slices.Sorted(slices.Values(v))
-	n := len(v)
-	if n == 0 {
-		return 0
-	}
-	return (v[(n-1)/2] + v[n/2]) / 2
-}
+	"calib/internal/stats"
+)
 
 // ratios divides pair by pair.
 func ratios(a, b []float64) []float64 {
@@ -24,18 +16,18 @@ func ratios(a, b []float64) []float64 {
 	return r
 }
 
-// row prints one line of the table: the median, the spread, and what is said of it.
+// row prints one line of the table: the median, the range, and a note.
 func row(name string, v []float64, format, note string) {
 	if len(v) == 0 {
 		fmt.Printf("  %-22s %10s  %s\n", name, "–", note)
 		return
 	}
 	text := func(x float64) string { return fmt.Sprintf(format, x) }
-	fmt.Printf("  %-22s %10s  (%s to %s, %d runs)  %s\n", name, text(median(v)), text(slices.Min(v)), text(slices.Max(v)),
+	fmt.Printf("  %-22s %10s  (%s to %s, %d runs)  %s\n", name, text(stats.Median(v)), text(slices.Min(v)), text(slices.Max(v)),
 		len(v), note)
 }
 
-// verdict says whether a bar was met.
+// verdict is whether a bar was met, in words.
 func verdict(met bool, bar string) string {
 	if met {
 		return "bar " + bar + ": met"

@@ -4,12 +4,13 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"strings"
+
+	"calib/internal/programs"
 )
 
-// steering is where the kernel is told which CPUs (a bit mask) receive a device's packets. Without it a veth hands each
-// packet to the CPU that sent it, data and acknowledgements cross, and both tools measure reordering.
+// steering is the file that sets which CPUs (a bit mask) receive a device's packets. Without it a veth hands each packet to
+// the CPU that sent it: data and acknowledgements overtake each other, and both tools measure reordering.
 const steering = "/sys/class/net/veth0/queues/rx-0/rps_cpus"
 
 // wire makes two namespaces joined by a veth pair, the sender's received on CPU 0 and the receiver's on CPU 1; remove
@@ -17,9 +18,9 @@ const steering = "/sys/class/net/veth0/queues/rx-0/rps_cpus"
 func wire(ctx context.Context) (from, to side, remove func(), err error) {
 	a, b := fmt.Sprintf("benchcmp-%d-a", os.Getpid()), fmt.Sprintf("benchcmp-%d-b", os.Getpid())
 	remove = func() {
-		// Also after an interrupt, so not under ctx; a namespace that was never made is no matter.
-		_ = exec.Command("ip", "netns", "del", a).Run()
-		_ = exec.Command("ip", "netns", "del", b).Run()
+		// Not under ctx, so that an interrupt leaves nothing behind; a namespace may not have been made yet.
+		_ = programs.Run(context.Background(), "", "ip", "netns", "del", a)
+		_ = programs.Run(context.Background(), "", "ip", "netns", "del", b)
 	}
 	for _, step := range []struct{ args, input string }{
 		{"netns add " + a, ""},
@@ -32,11 +33,9 @@ func wire(ctx context.Context) (from, to side, remove func(), err error) {
 		{"netns exec " + a + " tee " + steering, "1"},
 		{"netns exec " + b + " tee " + steering, "2"},
 	} {
-		c := exec.CommandContext(ctx, "ip", strings.Fields(step.args)...)
-		c.Stdin = strings.NewReader(step.input)
-		if out, err := c.CombinedOutput(); err != nil {
+		if err := programs.Run(ctx, step.input, append([]string{"ip"}, strings.Fields(step.args)...)...); err != nil {
 			remove()
-			return from, to, nil, fmt.Errorf("ip %s (needs root): %w: %s", step.args, err, out)
+			return from, to, nil, fmt.Errorf("two namespaces (needs root): %w", err)
 		}
 	}
 	from = side{prefix: []string{"ip", "netns", "exec", a}, addr: fromAddr, cpu: 0}

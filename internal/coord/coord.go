@@ -3,7 +3,7 @@
 // whole slot at a time, through Config.Sink, so that whatever dies, what was measured is kept.
 //
 // A slot that fails is tried once more. A host that no longer answers is lost for the rest of the run: teams with it are
-// left out and the run ends as partial. An agent is never waited for beyond its slot's deadline.
+// left out and the run ends as partial. Coord never waits for an agent beyond its slot's deadline.
 package coord
 
 import (
@@ -13,6 +13,7 @@ import (
 
 	"calib/bench"
 	"calib/internal/dataset"
+	"calib/internal/plane"
 	"calib/internal/units"
 )
 
@@ -22,7 +23,7 @@ type Agent interface {
 	// Hello asks who it is. It is also how coord finds out whether an agent still answers.
 	Hello(ctx context.Context) (dataset.Host, error)
 	// Prepare takes the agent for a run and tells it the peers and tickets.
-	Prepare(ctx context.Context, s bench.Session) error
+	Prepare(ctx context.Context, s plane.Session) error
 	// Run does the agent's part of a slot and returns its samples.
 	Run(ctx context.Context, t bench.Task) ([]dataset.Sample, error)
 	// Close releases the agent; one that was started for this run ends.
@@ -36,12 +37,12 @@ type Config struct {
 	Stopper  *bench.Stopper
 	Recv     units.Nanos                  // longest silence of a peer inside a slot; 0 means DefaultRecv
 	Deadline func(bench.Slot) units.Nanos // longest time of a slot
-	Sink     func([]dataset.Sample) error // takes a finished slot; an error ends the walk
+	Sink     func([]dataset.Sample) error // stores a finished slot; an error ends the walk
 	Have     []dataset.Sample             // already measured, of a resumed run
 	Progress func(Progress)               // may be nil
-	// Slot is told how long a slot took that was measured or given up, with all its tries; may be nil.
+	// Slot, if not nil, is called after each slot, measured or given up, with the time that all its tries took.
 	Slot func(s bench.Slot, took time.Duration)
-	Note func(string)     // what a user should know now; may be nil
+	Note func(string)     // receives what a user should know at once; may be nil
 	Now  func() time.Time // nil means time.Now
 }
 
@@ -66,24 +67,15 @@ type Progress struct {
 	Elapsed       time.Duration
 }
 
-// Failure is a slot that could not be measured.
-type Failure struct {
-	Slot  int     `json:"slot"`
-	Round int     `json:"round"`
-	Exp   string  `json:"exp"`
-	Teams [][]int `json:"teams"`
-	Error string  `json:"error"`
-}
-
 // Result is how a walk ended.
 type Result struct {
-	Slots       int            `json:"slots"`  // measured now
-	Had         int            `json:"had"`    // measured before, by the run that was resumed
-	Rounds      int            `json:"rounds"` // begun
-	Failures    []Failure      `json:"failures,omitempty"`
-	Lost        map[int]string `json:"lost,omitempty"` // host index → why
-	BudgetEnded bool           `json:"budget_ended"`
-	Interrupted bool           `json:"interrupted"`
+	Slots       int               // measured now
+	Had         int               // measured before, by the run that was resumed
+	Rounds      int               // begun
+	Failures    []dataset.Failure // of slots
+	Lost        map[int]string    // host index → why
+	BudgetEnded bool
+	Interrupted bool
 }
 
 // Partial reports whether something that was planned is missing.

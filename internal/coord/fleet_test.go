@@ -10,8 +10,10 @@ import (
 	"go.uber.org/goleak"
 
 	"calib/bench"
+	"calib/bench/experiments"
 	"calib/internal/coord"
 	"calib/internal/dataset"
+	"calib/internal/plane"
 	"calib/internal/units"
 )
 
@@ -71,7 +73,7 @@ func (m member) Hello(ctx context.Context) (dataset.Host, error) {
 	return dataset.Host{}, nil
 }
 
-func (m member) Prepare(context.Context, bench.Session) error { return nil }
+func (m member) Prepare(context.Context, plane.Session) error { return nil }
 func (m member) Close() error                                 { return nil }
 
 func (m member) Run(ctx context.Context, t bench.Task) ([]dataset.Sample, error) {
@@ -130,7 +132,7 @@ func newWalk(hosts, rounds int) *walk {
 
 func (w *walk) do(t testing.TB, ctx context.Context) (*coord.Result, error) {
 	t.Helper()
-	s, err := bench.NewSchedule(w.plan, w.hosts, bench.Experiments)
+	s, err := bench.NewSchedule(w.plan, w.hosts, experiments.All)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +162,7 @@ func (w *walk) saved() []int {
 // planned lists all slots of the plan, in order.
 func (w *walk) planned(t testing.TB) []bench.Slot {
 	t.Helper()
-	s, err := bench.NewSchedule(w.plan, w.hosts, bench.Experiments)
+	s, err := bench.NewSchedule(w.plan, w.hosts, experiments.All)
 	if err != nil {
 		t.Fatal(err)
 	}

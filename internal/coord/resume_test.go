@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"calib/bench"
+	"calib/bench/experiments"
 	"calib/internal/coord"
 	"calib/internal/dataset"
 	"calib/internal/netspec"
@@ -38,7 +39,7 @@ func saveTo(t *testing.T, agents []coord.Agent, path string, stop int) *coord.Re
 		Name: "test", Rounds: bench.Rounds{Min: 6, Max: 9}, Target: 0.02, Seed: 5,
 		Limits: bench.Limits{Sizes: []units.Bytes{1, 700}, Effort: 0.1},
 	}
-	s, err := bench.NewSchedule(plan, 4, bench.Experiments)
+	s, err := bench.NewSchedule(plan, 4, experiments.All)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,8 +8,10 @@ import (
 	"time"
 
 	"calib/bench"
+	"calib/bench/experiments"
 	"calib/internal/coord"
 	"calib/internal/dataset"
+	"calib/internal/plane"
 	"calib/internal/units"
 )
 
@@ -54,7 +56,7 @@ func TestAllPairsOf256(t *testing.T) {
 type instant struct{ ns []int64 }
 
 func (a instant) Hello(context.Context) (dataset.Host, error)  { return dataset.Host{}, nil }
-func (a instant) Prepare(context.Context, bench.Session) error { return nil }
+func (a instant) Prepare(context.Context, plane.Session) error { return nil }
 func (a instant) Close() error                                 { return nil }
 
 func (a instant) Run(_ context.Context, t bench.Task) ([]dataset.Sample, error) {
@@ -103,7 +105,7 @@ func BenchmarkWalk1000(b *testing.B) {
 func walkOnce(b *testing.B, agents []coord.Agent, plan bench.Plan) (most uint64, slots int) {
 	b.Helper()
 	base := live()
-	s, err := bench.NewSchedule(plan, len(agents), bench.Experiments)
+	s, err := bench.NewSchedule(plan, len(agents), experiments.All)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -111,7 +113,7 @@ func walkOnce(b *testing.B, agents []coord.Agent, plan bench.Plan) (most uint64,
 	if err != nil {
 		b.Fatal(err)
 	}
-	session := bench.Session{Run: "test", Peers: make([]bench.Peer, len(agents))}
+	session := plane.Session{Run: "test", Peers: make([]plane.Peer, len(agents))}
 	for _, err := range coord.Prepare(b.Context(), agents, session, issuer, 32) {
 		if err != nil {
 			b.Fatal(err)

@@ -7,10 +7,11 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
-	"calib/bench"
+	"golang.org/x/sync/errgroup"
+
+	"calib/internal/plane"
 	"calib/internal/units"
 )
 
@@ -32,13 +33,13 @@ func NewIssuer(most units.Bytes, expires time.Time) (*Issuer, error) {
 }
 
 // For returns the tickets of host self with each of the n hosts.
-func (i *Issuer) For(self, n int) []bench.Ticket {
-	out := make([]bench.Ticket, 0, n-1)
+func (i *Issuer) For(self, n int) []plane.Ticket {
+	out := make([]plane.Ticket, 0, n-1)
 	for other := range n {
 		if other == self {
 			continue
 		}
-		t := bench.Ticket{A: min(self, other), B: max(self, other), MaxBytes: i.most, Expires: i.expires}
+		t := plane.Ticket{A: min(self, other), B: max(self, other), MaxBytes: i.most, Expires: i.expires}
 		mac := hmac.New(sha256.New, i.secret[:])
 		fmt.Fprintf(mac, "%d-%d", t.A, t.B)
 		copy(t.Key[:], mac.Sum(nil))
@@ -49,36 +50,33 @@ func (i *Issuer) For(self, n int) []bench.Ticket {
 
 // Prepare takes every agent for the run, at most atOnce at a time, and gives each the peers and its own tickets. It
 // returns one error for each agent that refused, by index, nil where it did not.
-func Prepare(ctx context.Context, agents []Agent, s bench.Session, tickets *Issuer, atOnce int) []error {
-	errs := make([]error, len(agents))
-	each(len(agents), atOnce, func(i int) {
+func Prepare(ctx context.Context, agents []Agent, s plane.Session, tickets *Issuer, atOnce int) []error {
+	return each(agents, atOnce, func(i int, a Agent) error {
 		mine := s
 		mine.Self, mine.Tickets = i, tickets.For(i, len(agents))
-		if err := agents[i].Prepare(ctx, mine); err != nil {
-			errs[i] = fmt.Errorf("prepare %s: %w", s.Peers[i].Name, err)
+		if err := a.Prepare(ctx, mine); err != nil {
+			return fmt.Errorf("prepare %s: %w", s.Peers[i].Name, err)
 		}
+		return nil
 	})
-	return errs
 }
 
 // CloseAll releases every agent, at most atOnce at a time.
 func CloseAll(agents []Agent, atOnce int) error {
-	errs := make([]error, len(agents))
-	each(len(agents), atOnce, func(i int) { errs[i] = agents[i].Close() })
-	return errors.Join(errs...)
+	return errors.Join(each(agents, atOnce, func(_ int, a Agent) error { return a.Close() })...)
 }
 
-// each calls f(0..n-1), at most atOnce at a time, and returns when all have.
-func each(n, atOnce int, f func(int)) {
-	gate := make(chan struct{}, max(1, atOnce))
-	var wg sync.WaitGroup
-	for i := range n {
-		wg.Add(1)
-		gate <- struct{}{}
-		go func() {
-			defer func() { <-gate; wg.Done() }()
-			f(i)
-		}()
+// each calls f for every agent, at most atOnce at a time, and returns their errors by index when all have returned.
+func each(agents []Agent, atOnce int, f func(i int, a Agent) error) []error {
+	errs := make([]error, len(agents))
+	var calls errgroup.Group
+	calls.SetLimit(max(1, atOnce))
+	for i, a := range agents {
+		calls.Go(func() error {
+			errs[i] = f(i, a)
+			return nil // every agent is called, whatever became of the others
+		})
 	}
-	wg.Wait()
+	_ = calls.Wait() // which has no error
+	return errs
 }

@@ -12,6 +12,7 @@ import (
 	"calib/bench"
 	"calib/internal/coord"
 	"calib/internal/dataset"
+	"calib/internal/plane"
 	"calib/internal/units"
 )
 
@@ -26,7 +27,7 @@ func TestTickets(t *testing.T) {
 		return i
 	}
 	issuer := issue()
-	pairs := map[[2]int]bench.Ticket{}
+	pairs := map[[2]int]plane.Ticket{}
 	keys := map[[32]byte]int{}
 	for self := range hosts {
 		mine := issuer.For(self, hosts)
@@ -79,7 +80,7 @@ func (c counter) call() {
 
 func (c counter) Hello(context.Context) (dataset.Host, error) { return dataset.Host{}, nil }
 
-func (c counter) Prepare(_ context.Context, s bench.Session) error {
+func (c counter) Prepare(_ context.Context, s plane.Session) error {
 	c.call()
 	c.all.Store(c.host, s)
 	if c.host%3 == 1 {
@@ -111,9 +112,9 @@ func TestPrepareAndClose(t *testing.T) {
 		}
 		return agents, &most
 	}
-	s := bench.Session{Run: "r", Socket: bench.Socket{Congestion: "reno"}}
+	s := plane.Session{Run: "r", Socket: plane.Socket{Congestion: "reno"}}
 	for h := range hosts {
-		s.Peers = append(s.Peers, bench.Peer{Host: h, Name: fmt.Sprintf("n%d", h)})
+		s.Peers = append(s.Peers, plane.Peer{Host: h, Name: fmt.Sprintf("n%d", h)})
 	}
 	issuer, err := coord.NewIssuer(1, time.Unix(2e9, 0))
 	if err != nil {
@@ -126,7 +127,7 @@ func TestPrepareAndClose(t *testing.T) {
 			t.Errorf("host %d: %v", h, err)
 		}
 		got, _ := all.Load(h)
-		mine := got.(bench.Session)
+		mine := got.(plane.Session)
 		if mine.Self != h || mine.Run != "r" || len(mine.Peers) != hosts || len(mine.Tickets) != hosts-1 || mine.Socket != s.Socket {
 			t.Errorf("host %d: session %+v", h, mine)
 		}

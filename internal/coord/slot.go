@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -29,12 +30,10 @@ func (w *walker) run(ctx context.Context, s bench.Slot) ([]dataset.Sample, error
 	for i, team := range s.Teams {
 		got[i] = make([][]dataset.Sample, len(team))
 		for rank, host := range team {
-			wg.Add(1)
-			go func() {
-				defer wg.Done()
+			wg.Go(func() {
 				samples, err := w.agents[host].Run(ctx, bench.Task{
 					Run: w.Run, Slot: s.ID, Round: s.Round, Exp: s.Exp, Team: team, Rank: rank,
-					Points: s.Points, Reps: w.Schedule.Plan.Limits.Effort, Deadline: deadline, Recv: w.Recv,
+					Points: s.Points, Reps: float64(w.Schedule.Plan.Limits.Effort), Deadline: deadline, Recv: w.Recv,
 				})
 				mu.Lock()
 				defer mu.Unlock()
@@ -46,7 +45,7 @@ func (w *walker) run(ctx context.Context, s bench.Slot) ([]dataset.Sample, error
 					return
 				}
 				got[i][rank] = samples
-			}()
+			})
 		}
 	}
 	wg.Wait()
@@ -55,14 +54,12 @@ func (w *walker) run(ctx context.Context, s bench.Slot) ([]dataset.Sample, error
 	}
 	var all []dataset.Sample
 	for _, team := range got {
-		for _, samples := range team {
-			all = append(all, samples...)
-		}
+		all = append(all, slices.Concat(team...)...)
 	}
 	return all, nil
 }
 
-// findLost asks every agent of a failed slot whether it still answers. An interrupt loses nobody.
+// findLost asks every agent of a failed slot whether it still answers. After an interrupt no agent counts as lost.
 func (w *walker) findLost(interrupt context.Context, s bench.Slot) {
 	ctx, cancel := context.WithTimeout(interrupt, helloTimeout)
 	defer cancel()
@@ -70,15 +67,13 @@ func (w *walker) findLost(interrupt context.Context, s bench.Slot) {
 	var mu sync.Mutex
 	for _, team := range s.Teams {
 		for _, h := range team {
-			wg.Add(1)
-			go func() {
-				defer wg.Done()
+			wg.Go(func() {
 				if _, err := w.agents[h].Hello(ctx); err != nil && interrupt.Err() == nil {
 					mu.Lock()
 					defer mu.Unlock()
 					w.result.Lost[h] = err.Error()
 				}
-			}()
+			})
 		}
 	}
 	wg.Wait()

@@ -52,7 +52,7 @@ func Walk(ctx context.Context, agents []Agent, cfg Config) (*Result, error) {
 	return &w.result, err
 }
 
-// nothing says why there is no result.
+// nothing is the error of a walk without a result.
 func (w *walker) nothing() error {
 	if n := len(w.result.Failures); n > 0 {
 		return fmt.Errorf("%w: %s", ErrNothing, w.result.Failures[n-1].Error)
@@ -78,7 +78,7 @@ func (w *walker) rounds(ctx context.Context) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			w.tell(Progress{Round: r, Rounds: total, Slot: i, Slots: len(slots), Exp: s.Exp})
+			w.report(Progress{Round: r, Rounds: total, Slot: i, Slots: len(slots), Exp: s.Exp})
 			if err := w.slot(ctx, s); err != nil {
 				return err
 			}
@@ -87,14 +87,14 @@ func (w *walker) rounds(ctx context.Context) error {
 	return nil
 }
 
-// spent reports whether the budget ends the walk. It ends nothing before every point has been measured once.
+// spent reports whether the budget ends the walk, which it does only after every point was measured once.
 func (w *walker) spent(round int) bool {
 	w.Stopper.Spent(units.Nanos(w.Now().Sub(w.begun)))
 	w.result.BudgetEnded = round > 0 && w.Stopper.Over()
 	return w.result.BudgetEnded
 }
 
-func (w *walker) tell(p Progress) {
+func (w *walker) report(p Progress) {
 	if w.Progress == nil {
 		return
 	}
@@ -106,7 +106,7 @@ func (w *walker) tell(p Progress) {
 	w.Progress(p)
 }
 
-func (w *walker) note(format string, args ...any) {
+func (w *walker) warn(format string, args ...any) {
 	if w.Note != nil {
 		w.Note(fmt.Sprintf(format, args...))
 	}
@@ -126,8 +126,8 @@ func (w *walker) hasLost(team []int) bool {
 	return false
 }
 
-// slot measures s, but takes what there is from the resumed run: of a slot in which that run had lost a host, only the
-// teams are measured that are missing. A slot of which every team has lost a host is passed over: the losses say why.
+// slot measures s, except the teams that a resumed run has measured already. A slot of which every team has lost a host is
+// skipped: Result.Lost says why.
 func (w *walker) slot(ctx context.Context, s bench.Slot) error {
 	if had, ok := w.have[s.ID]; ok {
 		w.Stopper.Add(had)
@@ -148,7 +148,7 @@ func (w *walker) slot(ctx context.Context, s bench.Slot) error {
 		w.Slot(s, w.Now().Sub(begun))
 	}
 	if err == nil {
-		err = w.keep(samples)
+		err = w.save(samples)
 	} else {
 		err = w.fail(s, err, len(w.result.Lost) > lost)
 	}
@@ -159,7 +159,7 @@ func (w *walker) slot(ctx context.Context, s bench.Slot) error {
 	return err
 }
 
-// measure tries s twice, the second time without the teams that have lost a host by then.
+// measure tries s at most twice, the second time without the teams that have lost a host by then.
 func (w *walker) measure(ctx context.Context, s bench.Slot) (samples []dataset.Sample, err error) {
 	for try := 1; try <= 2; try++ {
 		if s.Teams = w.without(s.Teams); len(s.Teams) == 0 {
@@ -172,14 +172,14 @@ func (w *walker) measure(ctx context.Context, s bench.Slot) (samples []dataset.S
 		if ctx.Err() != nil {
 			break
 		}
-		w.note("%v (try %d of 2)", err, try)
+		w.warn("%v (try %d of 2)", err, try)
 	}
 	return nil, err
 }
 
-// fail notes that s could not be measured. A failure that a lost host explains is none of the whole network's.
+// fail records that s could not be measured. Failures in a row end the walk, except those that a lost host explains.
 func (w *walker) fail(s bench.Slot, err error, explained bool) error {
-	w.result.Failures = append(w.result.Failures, Failure{s.ID, s.Round, s.Exp, s.Teams, err.Error()})
+	w.result.Failures = append(w.result.Failures, dataset.Failure{Slot: &s.ID, Error: err.Error()})
 	if !explained {
 		w.failed++
 	}
@@ -189,7 +189,7 @@ func (w *walker) fail(s bench.Slot, err error, explained bool) error {
 	return nil
 }
 
-func (w *walker) keep(samples []dataset.Sample) error {
+func (w *walker) save(samples []dataset.Sample) error {
 	if err := w.Sink(samples); err != nil {
 		return fmt.Errorf("save slot: %w", err)
 	}
@@ -199,7 +199,7 @@ func (w *walker) keep(samples []dataset.Sample) error {
 	return nil
 }
 
-// missing lists the teams of which there is no sample.
+// missing returns the teams that have no sample.
 func missing(teams [][]int, had []dataset.Sample) [][]int {
 	seen := map[int]bool{}
 	for i := range had {
@@ -216,7 +216,7 @@ func missing(teams [][]int, had []dataset.Sample) [][]int {
 	return out
 }
 
-// without leaves out the teams that have lost a host.
+// without returns the teams that have lost no host.
 func (w *walker) without(teams [][]int) [][]int {
 	var out [][]int
 	for _, t := range teams {

@@ -1,12 +1,13 @@
-// Package dataset is the one form in which measurements travel: what was run, on which hosts, and every raw timing, as
-// lines of JSON that are only ever appended. Nothing is averaged here. A stage after measuring reads a Dataset and
-// needs nothing else, so that every later stage can be repeated offline.
+// Package dataset defines the file of measurements, samples.jsonl: what was run, on which hosts, and every raw timing, as
+// lines of JSON that are only ever appended. Nothing is averaged here. Every stage after measuring reads a Dataset and
+// nothing else, so that it can be repeated offline.
 package dataset
 
 import (
 	"cmp"
 	"fmt"
-	"sort"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -31,11 +32,8 @@ type Point map[string]int64
 
 // Key is a canonical text of p: "bytes=1,pairs=3". Two points are the same if and only if their keys are.
 func (p Point) Key() string {
-	names := make([]string, 0, len(p))
-	for k := range p {
-		names = append(names, k)
-	}
-	sort.Strings(names)
+	names := slices.AppendSeq(make([]string, 0, len(p)), maps.Keys(p))
+	slices.Sort(names)
 	var b strings.Builder
 	for i, k := range names {
 		if i > 0 {
@@ -46,25 +44,26 @@ func (p Point) Key() string {
 	return b.String()
 }
 
-// TCP holds kernel counters: in a Sample, their change over the batch summed over its connections (Cwnd, MSS, RTT,
-// MinRTT and Congestion are values at its end, of the last connection).
+// TCP holds the kernel's counters of a connection, of the timing thread and of the machine, all since their start. In a
+// Sample it is their change over the batch, summed over its connections; Cwnd, MSS, RTT, MinRTT, Congestion and the buffers
+// are then values at the batch's end, of the last connection.
 type TCP struct {
-	SegsOut     int64  `json:"segs_out,omitempty"`
+	SegsOut     int64  `json:"segs_out,omitempty"` // segments, pure acknowledgements included
 	SegsIn      int64  `json:"segs_in,omitempty"`
-	DataSegsOut int64  `json:"data_segs_out,omitempty"`
+	DataSegsOut int64  `json:"data_segs_out,omitempty"` // segments with payload; retransmissions are counted again
 	DataSegsIn  int64  `json:"data_segs_in,omitempty"`
-	Retrans     int64  `json:"retrans,omitempty"`
-	RwndLimited int64  `json:"rwnd_limited_us,omitempty"`
-	SndbufLimit int64  `json:"sndbuf_limited_us,omitempty"`
-	Busy        int64  `json:"busy_us,omitempty"`
-	Cwnd        int64  `json:"cwnd,omitempty"`
-	MSS         int64  `json:"mss,omitempty"`
-	RTT         int64  `json:"rtt_us,omitempty"`
-	MinRTT      int64  `json:"min_rtt_us,omitempty"`
-	Involuntary int64  `json:"involuntary,omitempty"` // involuntary context switches of the timing thread
-	StealTicks  int64  `json:"steal_ticks,omitempty"` // steal time of the whole machine, in clock ticks
+	Retrans     int64  `json:"retrans,omitempty"`           // segments sent more than once
+	RwndLimited int64  `json:"rwnd_limited_us,omitempty"`   // time that the peer's window limited sending [µs]
+	SndbufLimit int64  `json:"sndbuf_limited_us,omitempty"` // time that the send buffer did [µs]
+	Busy        int64  `json:"busy_us,omitempty"`           // time with data to send [µs]
+	Cwnd        int64  `json:"cwnd,omitempty"`              // congestion window [segments]
+	MSS         int64  `json:"mss,omitempty"`               // sending segment size [B]
+	RTT         int64  `json:"rtt_us,omitempty"`            // smoothed round trip [µs]
+	MinRTT      int64  `json:"min_rtt_us,omitempty"`        // smallest round trip the kernel saw [µs]
+	Involuntary int64  `json:"involuntary,omitempty"`       // involuntary context switches of the timing thread
+	StealTicks  int64  `json:"steal_ticks,omitempty"`       // CPU time the hypervisor took from the machine [clock ticks]
 	Congestion  string `json:"congestion,omitempty"`
-	SndBuf      int64  `json:"sndbuf,omitempty"` // what the kernel granted
+	SndBuf      int64  `json:"sndbuf,omitempty"` // buffers as the kernel granted them [B]
 	RcvBuf      int64  `json:"rcvbuf,omitempty"`
 }
 
@@ -124,14 +123,7 @@ type Sample struct {
 }
 
 // Has reports whether s carries flag.
-func (s *Sample) Has(flag string) bool {
-	for _, f := range s.Flags {
-		if f == flag {
-			return true
-		}
-	}
-	return false
-}
+func (s *Sample) Has(flag string) bool { return slices.Contains(s.Flags, flag) }
 
 // Host is what one agent said of itself.
 type Host struct {

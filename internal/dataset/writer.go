@@ -22,7 +22,7 @@ type file interface {
 type Writer struct {
 	f      file
 	hosts  int
-	broken error // the file may end in half a slot: nothing must follow it
+	broken error // set when the file may end in half a slot, after which nothing may be appended
 }
 
 // Create starts a new samples.jsonl; it refuses to overwrite one.
@@ -33,7 +33,7 @@ func Create(path string, h Header) (*Writer, error) {
 	}
 	w, err := newWriter(f, h)
 	if err != nil {
-		// A file without a header is of no use, and would stand in the way of the next try.
+		// A file without a header is of no use, and would make the next Create fail.
 		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), f.Close(), os.Remove(path))
 	}
 	return w, nil
@@ -73,7 +73,7 @@ func Resume(path string) (*Writer, *Dataset, error) {
 }
 
 // dropPartialSlot removes the last slot's samples when its last part is missing, and returns where the file then ends.
-// Parts are in order, so the last line tells.
+// Parts are in order, so the last line shows whether its slot is whole.
 func (d *Dataset) dropPartialSlot(starts []int64) int64 {
 	n := len(d.Samples)
 	if n > 0 && d.Samples[n-1].Part+1 < d.Samples[n-1].Parts {

@@ -1,15 +1,14 @@
 package environ
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"io"
 	"os"
 	"runtime"
 	"runtime/debug"
 	"strings"
 	"sync"
+
+	"calib/internal/files"
 )
 
 // Version is the version of the calib module in this binary. A build from a working tree says which commit it started
@@ -49,21 +48,9 @@ var buildHash = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("find the executable: %w", err)
 	}
-	return hashFile(path)
+	sum, _, err := files.SHA256(path)
+	return sum, err
 })
-
-func hashFile(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", fmt.Errorf("read %s: %w", path, err)
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
-}
 
 // Boot identifies this machine and its boot: the kernel's random boot id. Containers and network namespaces of one machine
 // share it. It is empty where there is none.

@@ -1,7 +1,6 @@
 // Package environ takes a host's fingerprint: what, besides the network itself, decides how fast a message is. Two runs
-// can be compared only if their fingerprints agree, so a fingerprint is flat text, key by key, and says nothing that it
-// did not read: a file or a driver that has no answer leaves its key out. Nothing here is a guess, nothing changes the
-// host.
+// can be compared only if their fingerprints agree, so a fingerprint is flat text, key by key. A key that could not be read
+// from a file or a driver is absent; nothing is guessed. Nothing here changes the host.
 package environ
 
 import (
@@ -19,7 +18,7 @@ import (
 // Collect describes this host and the network interface that has dataAddr, an IP address with or without a port. Keys
 // of the interface are left out where no interface has the address, as with an unspecified one.
 func Collect(dataAddr string) map[string]string {
-	c := collector{root: os.DirFS("/"), interfaces: systemInterfaces, driver: openDriver}
+	c := collector{root: os.DirFS("/"), interfaces: systemInterfaces, driver: askDriver}
 	env := c.collect(dataAddr)
 	env["os"], env["arch"] = runtime.GOOS, runtime.GOARCH
 	env["cpu.cores"] = strconv.Itoa(runtime.NumCPU())
@@ -31,7 +30,7 @@ func Collect(dataAddr string) map[string]string {
 type collector struct {
 	root       fs.FS
 	interfaces func() []nic
-	driver     func() (driver, error)
+	driver     driver
 }
 
 // nic is a network interface and its addresses.
@@ -152,4 +151,59 @@ func systemInterfaces() []nic {
 		out = append(out, n)
 	}
 	return out
+}
+
+// vendors are what the firmware says of itself under each hypervisor, in the order to look: sys_vendor, product_name and
+// bios_vendor of the DMI tables, as systemd-detect-virt reads them.
+var vendors = []struct{ text, name string }{
+	{"KVM", "kvm"},
+	{"OpenStack", "kvm"},
+	{"KubeVirt", "kvm"},
+	{"Amazon EC2", "amazon"},
+	{"Google Compute Engine", "google"},
+	{"QEMU", "qemu"},
+	{"VMware", "vmware"},
+	{"VMW", "vmware"},
+	{"innotek GmbH", "oracle"},
+	{"VirtualBox", "oracle"},
+	{"Xen", "xen"},
+	{"Bochs", "bochs"},
+	{"Parallels", "parallels"},
+	{"BHYVE", "bhyve"},
+	{"Hyper-V", "microsoft"},
+	{"Virtual Machine", "microsoft"},
+	{"Apple Virtualization", "apple"},
+}
+
+// virtual sets "virt" to the hypervisor, "other" where the CPU says there is one and the firmware does not say which,
+// "none" where the CPU says there is none; and "container" where the host is one.
+func (c collector) virtual(env map[string]string) {
+	hypervisor := slices.Contains(strings.Fields(c.cpuinfo("flags")), "hypervisor")
+	name := c.firmware()
+	switch {
+	// Amazon's and Google's machines without a hypervisor carry the same vendor as those with one.
+	case name != "" && (hypervisor || c.cpuinfo("flags") == ""):
+		env["virt"] = name
+	case hypervisor:
+		env["virt"] = "other"
+	case c.cpuinfo("flags") != "":
+		env["virt"] = "none"
+	}
+	for _, m := range []struct{ path, name string }{{".dockerenv", "docker"}, {"run/.containerenv", "podman"}} {
+		if _, err := fs.Stat(c.root, m.path); err == nil {
+			env["container"] = m.name
+		}
+	}
+}
+
+func (c collector) firmware() string {
+	for _, f := range []string{"product_name", "sys_vendor", "bios_vendor"} {
+		text := c.read("sys/class/dmi/id/" + f)
+		for _, v := range vendors {
+			if strings.HasPrefix(text, v.text) {
+				return v.name
+			}
+		}
+	}
+	return ""
 }

@@ -1,7 +1,6 @@
 package environ
 
 import (
-	"errors"
 	"maps"
 	"net/netip"
 	"os"
@@ -10,10 +9,12 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"calib/internal/files"
+
 	"github.com/google/go-cmp/cmp"
 )
 
-func files(m map[string]string) fstest.MapFS {
+func tree(m map[string]string) fstest.MapFS {
 	out := fstest.MapFS{}
 	for name, text := range m {
 		out[name] = &fstest.MapFile{Data: []byte(text)}
@@ -24,12 +25,9 @@ func files(m map[string]string) fstest.MapFS {
 type fakeDriver struct {
 	on   map[string]bool
 	says map[string]string
-	err  error
 }
 
-func (d fakeDriver) features(string) (map[string]bool, error) { return d.on, d.err }
-func (d fakeDriver) settings(string) map[string]string        { return d.says }
-func (d fakeDriver) close()                                   {}
+func (d fakeDriver) ask(string) (map[string]string, map[string]bool) { return d.says, d.on }
 
 var nics = []nic{
 	{"lo", 65536, []netip.Addr{netip.MustParseAddr("127.0.0.1"), netip.MustParseAddr("::1")}},
@@ -39,7 +37,7 @@ var nics = []nic{
 
 func fake(root map[string]string, d fakeDriver) collector {
 	return collector{
-		root: files(root), interfaces: func() []nic { return nics }, driver: func() (driver, error) { return d, nil },
+		root: tree(root), interfaces: func() []nic { return nics }, driver: d.ask,
 	}
 }
 
@@ -82,11 +80,11 @@ func TestCollect(t *testing.T) {
 
 // A host that answers nothing has an empty fingerprint, not an invented one.
 func TestNothingIsInvented(t *testing.T) {
-	c := fake(nil, fakeDriver{err: errors.New("not supported")})
+	c := fake(nil, fakeDriver{})
 	if got := c.collect("10.9.9.9:1"); len(got) != 0 {
 		t.Errorf("got %v", got)
 	}
-	c.driver = func() (driver, error) { return nil, errors.New("no permission") }
+	c.driver = func(string) (map[string]string, map[string]bool) { return nil, nil }
 	want := map[string]string{"nic.name": "eth0", "nic.mtu": "1500"}
 	if diff := cmp.Diff(want, c.collect("10.0.0.4")); diff != "" {
 		t.Error(diff)
@@ -174,14 +172,14 @@ func TestBuildHashIsThatOfThisExecutable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := hashFile(exe)
+	want, _, err := files.SHA256(exe)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got, err := BuildHash(); err != nil || got != want {
 		t.Errorf("got %s, %v, want %s", got, err, want)
 	}
-	if _, err := hashFile("/no/such/file"); err == nil {
+	if _, _, err := files.SHA256("/no/such/file"); err == nil {
 		t.Error("hash of a file that is not there")
 	}
 }

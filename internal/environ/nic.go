@@ -1,6 +1,7 @@
 package environ
 
 import (
+	"maps"
 	"net"
 	"net/netip"
 	"slices"
@@ -8,14 +9,9 @@ import (
 	"strings"
 )
 
-// driver asks a network driver for its settings. A method fails where the driver has no answer.
-type driver interface {
-	// features are offloads by the kernel's names ("tx-tcp-segmentation") and whether they are on.
-	features(name string) (map[string]bool, error)
-	// settings are "nic.driver", "nic.coalesce.rx_usecs", … as the fingerprint has them.
-	settings(name string) map[string]string
-	close()
-}
+// driver asks the driver of an interface for its settings ("nic.driver", "nic.coalesce.rx_usecs", … as the fingerprint has
+// them), and which features are on, by the kernel's names ("tx-tcp-segmentation"). What the driver does not answer is absent.
+type driver func(name string) (settings map[string]string, features map[string]bool)
 
 // offloads are the features of a fingerprint: each is on where any of the kernel's features is.
 var offloads = []struct {
@@ -52,18 +48,8 @@ func (c collector) nic(env map[string]string, dataAddr string) {
 	c.file(env, "nic.duplex", "sys/class/net/"+n.name+"/duplex")
 	c.file(env, "nic.gro_flush_timeout", "sys/class/net/"+n.name+"/gro_flush_timeout")
 	c.file(env, "nic.txqueuelen", "sys/class/net/"+n.name+"/tx_queue_len")
-	d, err := c.driver()
-	if err != nil {
-		return
-	}
-	defer d.close()
-	for k, v := range d.settings(n.name) {
-		env[k] = v
-	}
-	on, err := d.features(n.name)
-	if err != nil {
-		return
-	}
+	settings, on := c.driver(n.name)
+	maps.Copy(env, settings)
 	for _, o := range offloads {
 		for _, name := range o.when {
 			state, known := on[name]

@@ -4,6 +4,8 @@ package files
 
 import (
 	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -70,4 +72,18 @@ func Reason(err error) error {
 		return p.Err
 	}
 	return err
+}
+
+// SHA256 returns the hash of a file's content in hexadecimal, and its size [B].
+func SHA256(path string) (sum string, size int64, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", 0, err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if size, err = io.Copy(h, f); err != nil {
+		return "", 0, fmt.Errorf("read %s: %w", path, err)
+	}
+	return hex.EncodeToString(h.Sum(nil)), size, nil
 }

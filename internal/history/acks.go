@@ -11,7 +11,8 @@ import (
 	"unicode"
 )
 
-// Ack says that a change is known, and why it came: from a run on, of one metric or all, of one link or all.
+// Ack is an acknowledgement: it says that a change of level is known, and why it came. The change begins with a run; it is of
+// one metric or all, and of one link or all.
 type Ack struct {
 	ID     int64     `json:"id"`
 	Metric string    `json:"metric,omitempty"` // "" is any
@@ -23,12 +24,12 @@ type Ack struct {
 	Made   time.Time `json:"made"` // UTC
 }
 
-// Covers reports whether a speaks of what f names.
+// Covers reports whether a is about the metric f.
 func (a Ack) Covers(f Followed) bool {
 	return (a.Metric == "" || a.Metric == f.Name) && (a.Link == "" || a.Link == f.Link())
 }
 
-// subject names what a is of, for the log.
+// subject names what a is about, for the log.
 func (a Ack) subject() string {
 	what := "all metrics"
 	if a.Metric != "" {

@@ -40,7 +40,7 @@ func (s *Store) change(ctx context.Context, what string, f func(*sql.Tx) error) 
 		return s.wrap(what, err)
 	}
 	if err := f(tx); err != nil {
-		if ctx.Err() != nil { // the library's own word is then "statement is closed", or the like
+		if ctx.Err() != nil { // the library's own error is then "statement is closed", or the like
 			err = ctx.Err()
 		}
 		return errors.Join(s.wrap(what, err), rollback(tx))
@@ -56,7 +56,7 @@ func rollback(tx *sql.Tx) error {
 	return nil
 }
 
-// digested is a Record in the form it is stored in.
+// digested is a Record in the form in which it is stored.
 type digested struct {
 	entry     Entry
 	sum       [sha256.Size]byte // of params.json
@@ -65,7 +65,7 @@ type digested struct {
 	hosts, in []byte // hosts and environment as JSON
 }
 
-// digest checks a record. What is stored of it is what its params.json says when it is read again.
+// digest checks a record. It stores what a reader of the encoded params.json would find.
 func digest(r Record) (*digested, error) {
 	if r.Params == nil {
 		return nil, fmt.Errorf("%w: it has no parameters", ErrInvalid)
@@ -102,7 +102,7 @@ func digest(r Record) (*digested, error) {
 	return d, err
 }
 
-// check refuses what could not be printed, found again, or sorted.
+// check refuses texts that could not be printed or found again, and times that could not be sorted.
 func (e Entry) check() error {
 	for _, w := range []struct{ what, text string }{
 		{"ID", e.ID}, {"plan", e.Plan}, {"status", e.Status}, {"label", e.Label}, {"commit", e.Commit}, {"path", e.Path},

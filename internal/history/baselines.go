@@ -10,7 +10,7 @@ import (
 	"unicode"
 )
 
-// Baseline is a set of runs by name, to compare others with.
+// Baseline is a named set of runs to compare others with.
 type Baseline struct {
 	Name  string    `json:"name"`
 	Note  string    `json:"note,omitempty"`

@@ -33,7 +33,7 @@ func wrap(path, what string, err error) error {
 	return fmt.Errorf("history %s: %s: %w (%w); %s", path, what, class, cause{err}, hint)
 }
 
-// classify returns the class of an error of SQLite and how to mend it.
+// classify returns the class of an error of SQLite, and a hint what to do about it.
 func classify(err error) (hint string, class error) {
 	switch primary(err) {
 	case sqlite3.SQLITE_NOTADB:

@@ -26,7 +26,7 @@ type Event struct {
 	Detail  string    `json:"detail,omitempty"`
 }
 
-// note appends to the log, within the transaction of what it tells.
+// note appends to the log, within the transaction that it describes.
 func (s *Store) note(ctx context.Context, tx *sql.Tx, e Event) error {
 	_, err := tx.ExecContext(ctx, "INSERT INTO events (at, kind, subject, detail) VALUES (?, ?, ?, ?)",
 		nanos(s.now()), e.Kind, e.Subject, e.Detail)
@@ -55,7 +55,7 @@ func collect[T any](ctx context.Context, s *Store, what string, row func(scan fu
 		return nil, s.wrap(what, err)
 	}
 	defer rows.Close()
-	var out []T
+	out := []T{}
 	for rows.Next() {
 		v, err := row(rows.Scan)
 		if err != nil {

@@ -1,10 +1,10 @@
 // Package history keeps finished runs in one file, so that a network can be followed over time.
 //
-// Its opinion: the store is one SQLite file that any number of processes may use at once and that survives all of them. What
-// was added is there after the power failed; what was not is absent altogether. A run is stored whole, with its params.json,
-// so that no verdict needs the run directory again; what is followed from run to run lies beside it, sorted for reading a
-// series. Runs are found by their ID and never change: the same run again is nothing new, another run of the same ID an error.
-// Everything done to a store is in its log, which is only appended to.
+// Its opinion: the store is one SQLite file that any number of processes may use at once. A run is added whole or not at all,
+// also when the power fails. It is stored with its params.json, so that no comparison needs the run directory again; its
+// metrics are stored a second time, sorted for reading one metric over all runs. A run is found by its ID and never changes: to
+// add it again does nothing, to add another run of the same ID is an error. Everything done to a store is in its log, to which
+// entries are only appended.
 package history
 
 import (
@@ -43,18 +43,10 @@ type Entry struct {
 	Path    string    `json:"path,omitempty"`   // where it was when it was added
 }
 
-// Record is a run to be stored. ID, Plan and Hosts may be left empty: Params says them.
+// Record is a run to be stored. ID, Plan and Hosts may be left empty: they are then taken from Params.
 type Record struct {
 	Entry
 	Params *params.Params
-}
-
-// Stored is what a comparison needs of a run.
-type Stored struct {
-	Entry       Entry              `json:"entry"`
-	Environment params.Environment `json:"environment"`
-	Hosts       []string           `json:"hosts"` // in rank order
-	Metrics     []params.Metric    `json:"metrics"`
 }
 
 // Filter selects runs; the zero value is all of them, oldest first.
@@ -78,7 +70,7 @@ func (s *Store) Path() string { return s.path }
 // Close closes the file.
 func (s *Store) Close() error { return s.db.Close() }
 
-// nanos and moment are how times are stored.
+// nanos and moment convert a time to the form in which it is stored, and back.
 func nanos(t time.Time) int64 { return t.UnixNano() }
 
 func moment(ns int64) time.Time { return time.Unix(0, ns).UTC() }

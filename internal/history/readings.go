@@ -8,9 +8,8 @@ import (
 	"calib/fit/params"
 )
 
-// dictionary finds or makes the rows that readings point to.
+// dictionary finds or makes the rows of hosts, links and metrics that readings point to. Its statements end with the transaction.
 type dictionary struct {
-	tx                    *sql.Tx
 	hosts                 map[string]int64
 	findHost, makeHost    *sql.Stmt
 	findLink, makeLink    *sql.Stmt
@@ -19,7 +18,8 @@ type dictionary struct {
 }
 
 func newDictionary(ctx context.Context, tx *sql.Tx) (*dictionary, error) {
-	d := &dictionary{tx: tx, hosts: map[string]int64{}}
+	d := &dictionary{hosts: map[string]int64{}}
+	var err error
 	for _, p := range []struct {
 		to   **sql.Stmt
 		text string
@@ -33,23 +33,11 @@ func newDictionary(ctx context.Context, tx *sql.Tx) (*dictionary, error) {
 		{&d.relabel, "UPDATE metrics SET label = ?, better = ? WHERE key = ?"},
 		{&d.insert, "INSERT INTO readings (metric, started, run, value, lo, hi) VALUES (?, ?, ?, ?, ?, ?)"},
 	} {
-		stmt, err := tx.PrepareContext(ctx, p.text)
-		if err != nil {
-			return nil, errors.Join(err, d.close())
+		if *p.to, err = tx.PrepareContext(ctx, p.text); err != nil {
+			return nil, err
 		}
-		*p.to = stmt
 	}
 	return d, nil
-}
-
-func (d *dictionary) close() error {
-	var errs []error
-	for _, stmt := range []*sql.Stmt{d.findHost, d.makeHost, d.findLink, d.makeLink, d.findMetric, d.newMetric, d.relabel, d.insert} {
-		if stmt != nil {
-			errs = append(errs, stmt.Close())
-		}
-	}
-	return errors.Join(errs...)
 }
 
 // key runs find, and makes the row if there is none.
@@ -86,7 +74,7 @@ func (d *dictionary) link(ctx context.Context, m params.Metric) (int64, error) {
 	return key(ctx, d.findLink, d.makeLink, from, to)
 }
 
-// metric returns the row of m. The words of the newest run stand.
+// metric returns the row of m. Its label is that of the run added last.
 func (d *dictionary) metric(ctx context.Context, m params.Metric) (k int64, err error) {
 	link, err := d.link(ctx, m)
 	if err != nil {
@@ -104,12 +92,11 @@ func (d *dictionary) metric(ctx context.Context, m params.Metric) (k int64, err 
 }
 
 // addReadings stores the metrics of a run.
-func addReadings(ctx context.Context, tx *sql.Tx, metrics []params.Metric, started, run int64) (err error) {
+func addReadings(ctx context.Context, tx *sql.Tx, metrics []params.Metric, started, run int64) error {
 	d, err := newDictionary(ctx, tx)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, d.close()) }()
 	for _, m := range metrics {
 		k, err := d.metric(ctx, m)
 		if err != nil {

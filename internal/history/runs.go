@@ -5,7 +5,6 @@ import (
 	"compress/gzip"
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -16,14 +15,15 @@ import (
 
 const entryColumns = "id, started, added, plan, hosts, status, label, revision, path"
 
-func scanEntry(scan func(...any) error, more ...any) (e Entry, err error) {
+// scanEntry reads the columns entryColumns.
+func scanEntry(scan func(...any) error) (e Entry, err error) {
 	var started, added int64
-	err = scan(append([]any{&e.ID, &started, &added, &e.Plan, &e.Hosts, &e.Status, &e.Label, &e.Commit, &e.Path}, more...)...)
+	err = scan(&e.ID, &started, &added, &e.Plan, &e.Hosts, &e.Status, &e.Label, &e.Commit, &e.Path)
 	e.Started, e.Added = moment(started), moment(added)
 	return e, err
 }
 
-// where is the condition of a filter on the table runs, and its arguments; Last is apart.
+// where is the filter as a condition on the table runs, with its arguments, but for Last, which limit returns.
 func (f Filter) where() (string, []any) {
 	conditions, args := []string{"TRUE"}, []any(nil)
 	if !f.Since.IsZero() {
@@ -49,7 +49,7 @@ func (f Filter) limit() int {
 // List returns the runs of a filter by their start, oldest first.
 func (s *Store) List(ctx context.Context, f Filter) ([]Entry, error) {
 	where, args := f.where()
-	out, err := collect(ctx, s, "list the runs", func(scan func(...any) error) (Entry, error) { return scanEntry(scan) },
+	out, err := collect(ctx, s, "list the runs", scanEntry,
 		"SELECT "+entryColumns+" FROM runs WHERE "+where+" ORDER BY started DESC, key DESC LIMIT ?", append(args, f.limit())...)
 	slices.Reverse(out)
 	return out, err
@@ -60,7 +60,7 @@ const shownMatches = 4
 
 // Find returns the run of that ID, or the only one whose ID begins with it. Otherwise it is ErrNotFound or ErrAmbiguous.
 func (s *Store) Find(ctx context.Context, id string) (Entry, error) {
-	found, err := collect(ctx, s, "find run "+id, func(scan func(...any) error) (Entry, error) { return scanEntry(scan) },
+	found, err := collect(ctx, s, "find run "+id, scanEntry,
 		"SELECT "+entryColumns+" FROM runs WHERE substr(id, 1, length(?1)) = ?1 ORDER BY id = ?1 DESC, started DESC LIMIT ?2", id, shownMatches+1)
 	switch {
 	case err != nil:
@@ -85,7 +85,7 @@ func (s *Store) Params(ctx context.Context, id string) (*params.Params, error) {
 	var b []byte
 	err := s.db.QueryRowContext(ctx, "SELECT params FROM documents JOIN runs ON runs.key = documents.run WHERE id = ?", id).Scan(&b)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, s.notFound(id)
+		return nil, fmt.Errorf("history %s: run %q: %w", s.path, id, ErrNotFound)
 	}
 	if err != nil {
 		return nil, s.wrap("read run "+id, err)
@@ -101,48 +101,7 @@ func (s *Store) Params(ctx context.Context, id string) (*params.Params, error) {
 	return p, nil
 }
 
-func (s *Store) notFound(id string) error {
-	return fmt.Errorf("history %s: run %q: %w", s.path, id, ErrNotFound)
-}
-
-// Load returns what a comparison needs of the runs of exactly these IDs, in their order.
-func (s *Store) Load(ctx context.Context, ids ...string) ([]Stored, error) {
-	var out []Stored
-	for _, id := range ids {
-		r, err := s.load(ctx, id)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, r)
-	}
-	return out, nil
-}
-
-func (s *Store) load(ctx context.Context, id string) (r Stored, err error) {
-	var key int64
-	var hosts, environment []byte
-	row := s.db.QueryRowContext(ctx, "SELECT "+entryColumns+", runs.key, (SELECT hosts FROM clusters WHERE key = cluster), "+
-		"(SELECT environment FROM clusters WHERE key = cluster) FROM runs WHERE id = ?", id)
-	r.Entry, err = scanEntry(row.Scan, &key, &hosts, &environment)
-	if errors.Is(err, sql.ErrNoRows) {
-		return r, s.notFound(id)
-	}
-	if err == nil {
-		err = errors.Join(json.Unmarshal(hosts, &r.Hosts), json.Unmarshal(environment, &r.Environment))
-	}
-	if err != nil {
-		return r, s.wrap("read run "+id, err)
-	}
-	r.Metrics, err = collect(ctx, s, "read run "+id, func(scan func(...any) error) (m params.Metric, err error) {
-		var lo, hi sql.NullFloat64
-		err = scan(&m.Name, &m.From, &m.To, &m.Unit, &m.Label, &m.Better, &m.Value, &lo, &hi)
-		m.CI95 = interval(lo, hi)
-		return m, err
-	}, `SELECT `+followedColumns+`, value, lo, hi FROM readings JOIN metrics ON metrics.key = readings.metric `+linkNames+`
-		WHERE readings.run = ? AND readings.started = ? ORDER BY "from", "to", name`, key, nanos(r.Entry.Started))
-	return r, err
-}
-
+// interval is the confidence interval of two columns, nil where there is none.
 func interval(lo, hi sql.NullFloat64) *[2]float64 {
 	if !lo.Valid || !hi.Valid {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"calib/fit/params"
 )
 
-// Followed is something that runs have numbers of: a metric of the whole network, or of one link.
+// Followed is a metric that stored runs have, of the whole network or of one link: it can be followed over time.
 type Followed struct {
 	Name   string    `json:"name"`
 	From   string    `json:"from,omitempty"` // with To, the link
@@ -25,7 +25,7 @@ type Followed struct {
 // Link names the link, "" for the whole network.
 func (f Followed) Link() string { return params.Metric{From: f.From, To: f.To}.Link() }
 
-// Reading is one number of a series.
+// Reading is the value of a metric in one run.
 type Reading struct {
 	Run   string      `json:"run"`
 	At    time.Time   `json:"at"` // start of the run
@@ -39,7 +39,7 @@ const (
 		LEFT JOIN hosts AS receiver ON receiver.key = links.receiver`
 )
 
-// Followed lists what can be followed: of the whole network, then of links, each by name.
+// Followed lists the metrics that can be followed: those of the whole network, then those of links, each by name.
 func (s *Store) Followed(ctx context.Context) ([]Followed, error) {
 	return collect(ctx, s, "list what is followed", func(scan func(...any) error) (f Followed, err error) {
 		var first, last int64
@@ -51,10 +51,10 @@ func (s *Store) Followed(ctx context.Context) ([]Followed, error) {
 		ON metric = metrics.key ORDER BY metrics.link IS NOT NULL, "from", "to", name, unit`)
 }
 
-// Series returns the numbers of what f names in the runs of a filter, oldest first.
+// Series returns the values of the metric f in the runs of a filter, oldest first.
 func (s *Store) Series(ctx context.Context, f Followed, filter Filter) ([]Reading, error) {
 	where, args := filter.where()
-	if !filter.Since.IsZero() { // the readings lie in this order
+	if !filter.Since.IsZero() { // the table is sorted by this column
 		where, args = where+" AND readings.started >= ?", append(args, nanos(filter.Since))
 	}
 	args = append([]any{f.Name, f.Unit, f.From, f.To}, args...)

@@ -6,9 +6,8 @@
 //	gate addr=10.1.0.1 port=7100       # the address and port that peers dial for data
 //	calib://[fd00::5]:7077             # a daemon that already runs
 //
-// Its opinion: a hosts file decides where traffic goes, so nothing in it is guessed and nothing wrong is passed over.
-// Every fault is reported with its file, line and column and how to mend it, ten at a time, so that a file is mended in
-// one go. Column counts bytes from 1.
+// Its opinion: a hosts file decides where traffic goes, so nothing in it is guessed and no fault is ignored. Every fault is
+// reported with its file, line and column and with how to correct it, up to ten at a time. Columns count bytes from 1.
 package hosts
 
 import (
@@ -72,7 +71,7 @@ type Error struct {
 // Error prints the place and the fault.
 func (e *Error) Error() string { return e.Pos.String() + ": " + e.Msg }
 
-// Note is something that a user should know and that is no fault.
+// Note is a remark to the user about a line that has no fault.
 type Note struct {
 	Pos  Pos
 	Text string

@@ -59,7 +59,7 @@ func (p *parser) line(n int, text string) {
 	}
 }
 
-// once records that what stands on line n, and fails if it stood on a line before.
+// once records that what is on line n, and fails if it was on a line before.
 func (p *parser) once(n, col int, seen map[string]int, what string) bool {
 	if first, dup := seen[what]; dup {
 		// One message a line: an overlap of two ranges may hold thousands of names.

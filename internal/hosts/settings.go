@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/xrash/smetrics"
 )
 
 // setting is one key a line may have: set stores its value and returns a fault as text, "" if there is none.
@@ -113,7 +115,7 @@ func suggest(key string, all []setting) string {
 	best, at := 3, ""
 	for i, s := range all {
 		names[i] = s.key
-		if d := distance(strings.ToLower(key), s.key); d < best {
+		if d := smetrics.WagnerFischer(strings.ToLower(key), s.key, 1, 1, 1); d < best { // the Levenshtein distance
 			best, at = d, s.key
 		}
 	}
@@ -121,27 +123,4 @@ func suggest(key string, all []setting) string {
 		return fmt.Sprintf("did you mean %s=?", at)
 	}
 	return "the settings are " + strings.Join(names, ", ")
-}
-
-// distance is the Levenshtein distance of two short words; long ones are far by their length.
-func distance(a, b string) int {
-	if d := len(a) - len(b); d > 3 || d < -3 {
-		return max(d, -d)
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diag := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			diag, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diag+cost)
-		}
-	}
-	return row[len(b)]
 }

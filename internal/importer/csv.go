@@ -7,13 +7,11 @@ import (
 	"io"
 	"slices"
 	"strings"
-
-	"calib/internal/dataset"
 )
 
 // A table of ping-pong times of any origin: a heading with the columns bytes and one of seconds, ms, us, ns; from, to and
-// round if the file knows them. Rows of the same size, hosts and round are its raw timings. Whether the times are half or
-// the whole of a round trip no file of this kind tells, so that Options.Time must.
+// round if the file has them. Rows of the same size, hosts and round are its raw timings. Such a file does not tell whether
+// its times are half or the whole of a round trip, so Options.Time must.
 var csvUnits = map[string]float64{"seconds": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 
 // maxRound bounds the rounds of a table.
@@ -31,18 +29,18 @@ func columnsOf(line string) []string {
 	return f
 }
 
-// csvColumns says where a table has what; -1 is nowhere.
+// csvColumns is the place of each column of a table; -1 where it has none.
 type csvColumns struct {
 	bytes, time, from, to, round int
 	unit                         float64 // s, and halved for full round trips
 }
 
-func readCSV(t text, k *book) error {
-	if k.o.Time == "" {
+func readCSV(t text, c *collector) error {
+	if c.o.Time == "" {
 		return fmt.Errorf("%s: csv does not tell whether its times are half or the whole of a round trip: say --time %s or --time %s",
-			k.o.File, Half, Full)
+			c.o.File, Half, Full)
 	}
-	at, err := k.csvHeading(t.lines[0])
+	at, err := c.csvHeading(t.lines[0])
 	if err != nil {
 		return err
 	}
@@ -55,89 +53,84 @@ func readCSV(t text, k *book) error {
 			break
 		}
 		if err != nil {
-			return k.fail(0, "%v", err)
+			return c.fail(0, "%v", err)
 		}
 		if first {
 			continue
 		}
 		line, _ := r.FieldPos(0)
-		if err := k.csvRow(line, at, f, index); err != nil {
+		if err := c.csvRow(line, at, f, index); err != nil {
 			return err
 		}
 	}
-	if k.o.Time == Full {
-		k.note("the times are round trips, as said by --time full: halved")
+	if c.o.Time == Full {
+		c.note("the times are round trips (--time full): halved")
 	} else {
-		k.note("the times are half round trips, as said by --time half")
+		c.note("the times are half round trips (--time half)")
 	}
 	return nil
 }
 
 // csvHeading finds the columns.
-func (k *book) csvHeading(line string) (csvColumns, error) {
+func (c *collector) csvHeading(line string) (csvColumns, error) {
 	names := columnsOf(line)
 	find := func(name string) int { return slices.Index(names, name) }
 	at := csvColumns{bytes: find("bytes"), time: -1, from: find("from"), to: find("to"), round: find("round")}
 	for unit, scale := range csvUnits {
 		if i := find(unit); i >= 0 {
 			if at.time >= 0 {
-				return at, k.fail(1, "heading %q has two columns of time, want one of seconds, ms, us, ns", line)
+				return at, c.fail(1, "heading %q has two columns of time, want one of seconds, ms, us, ns", line)
 			}
 			at.time, at.unit = i, scale
 		}
 	}
 	if at.bytes < 0 || at.time < 0 {
-		return at, k.fail(1, "heading %q, want bytes and one of seconds, ms, us, ns; from, to and round if known", line)
+		return at, c.fail(1, "heading %q, want bytes and one of seconds, ms, us, ns; from, to and round if known", line)
 	}
 	if (at.from < 0) != (at.to < 0) {
-		return at, k.fail(1, "heading %q, want both of from and to, or none", line)
+		return at, c.fail(1, "heading %q, want both of from and to, or none", line)
 	}
-	if k.o.Time == Full {
+	if c.o.Time == Full {
 		at.unit /= 2
 	}
 	return at, nil
 }
 
-// csvRow adds a row to the sample of its size, hosts and round.
-func (k *book) csvRow(line int, at csvColumns, f []string, index map[string]int) error {
+// csvRow adds a row to the sample of its size, hosts and round; index is the place of each sample.
+func (c *collector) csvRow(line int, at csvColumns, f []string, index map[string]int) error {
 	field := func(i int) string { return strings.TrimSpace(f[i]) }
 	bytes, ok := size(field(at.bytes))
 	if !ok || bytes == 0 {
-		return k.fail(line, "bytes %q, want a whole number above 0", f[at.bytes])
+		return c.fail(line, "bytes %q, want a whole number above 0", f[at.bytes])
 	}
 	ns, ok := duration(field(at.time), at.unit)
 	if !ok {
-		return k.fail(line, "time %q, want a number above 0", f[at.time])
+		return c.fail(line, "time %q, want a number above 0", f[at.time])
 	}
-	s := half(bytes, 0, ns)
+	s := pingpongSample(bytes, 0, ns)
 	if at.round >= 0 {
 		round, ok := size(field(at.round))
 		if !ok || round > maxRound {
-			return k.fail(line, "round %q, want a number from 0 to %d", f[at.round], maxRound)
+			return c.fail(line, "round %q, want a number from 0 to %d", f[at.round], maxRound)
 		}
 		s.Round = int(round)
 	}
 	if at.from >= 0 {
 		from, to := field(at.from), field(at.to)
 		if from == "" || to == "" || from == to {
-			return k.fail(line, "from %q to %q, want two hosts", from, to)
+			return c.fail(line, "from %q to %q, want two hosts", from, to)
 		}
 		if len(index) == 0 {
-			k.hosts = nil // the table's own, not those of the options
+			c.hosts = nil // the table's own, not those of the options
 		}
-		s.Ranks = []int{k.rank(from), k.rank(to)}
+		s.Ranks = []int{c.rank(from), c.rank(to)}
 	}
-	k.csvKeep(s, index)
-	return nil
-}
-
-func (k *book) csvKeep(s dataset.Sample, index map[string]int) {
 	id := fmt.Sprint(identity(&s), "/", s.Round)
-	i, seen := index[id]
-	if !seen {
-		index[id] = len(k.samples)
-		k.samples = append(k.samples, s)
-		return
+	if i, seen := index[id]; seen {
+		c.samples[i].NS = append(c.samples[i].NS, s.NS...)
+		return nil
 	}
-	k.samples[i].NS = append(k.samples[i].NS, s.NS...)
+	index[id] = len(c.samples)
+	c.samples = append(c.samples, s)
+	return nil
 }

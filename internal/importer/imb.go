@@ -1,7 +1,6 @@
 package importer
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -30,12 +29,12 @@ type imbTable struct {
 	columns   []string // nil outside a table
 }
 
-func readIMB(t text, k *book) error {
+func readIMB(t text, c *collector) error {
 	var at imbTable
 	for i, line := range t.lines {
 		line = strings.TrimSpace(line)
 		if m := imbVersion.FindStringSubmatch(line); m != nil {
-			k.tool = "Intel MPI Benchmarks " + m[1]
+			c.tool = "Intel MPI Benchmarks " + m[1]
 		}
 		if m := imbTitle.FindStringSubmatch(line); m != nil {
 			at = imbTable{name: m[1]}
@@ -47,7 +46,7 @@ func readIMB(t text, k *book) error {
 		}
 		if strings.HasPrefix(line, "#bytes") {
 			if at.name == "" {
-				return k.fail(i+1, `a table without a title, want "# Benchmarking PingPong" or alike before it`)
+				return c.fail(i+1, `a table without a title, want "# Benchmarking PingPong" or the like before it`)
 			}
 			at.columns = strings.Fields(line)
 			continue
@@ -59,48 +58,47 @@ func readIMB(t text, k *book) error {
 			at.columns = nil
 			continue
 		}
-		if err := k.imbRow(i+1, at, strings.Fields(line)); err != nil {
+		if err := c.imbRow(i+1, at, strings.Fields(line)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (k *book) imbRow(line int, at imbTable, f []string) error {
+func (c *collector) imbRow(line int, at imbTable, f []string) error {
 	switch {
 	case !slices.Contains(imbTables, at.name):
-		k.note("benchmark %s is passed over: only %s are between two processes", at.name, strings.Join(imbTables, ", "))
+		c.note("benchmark %s is left out: only %s are read, which run between two processes", at.name, strings.Join(imbTables, ", "))
 		return nil
 	case at.processes != "" && at.processes != "2":
-		k.note("%s with %s processes is passed over: want 2", at.name, at.processes)
+		c.note("%s with %s processes is left out: want 2", at.name, at.processes)
 		return nil
 	case len(f) < len(at.columns):
-		return k.fail(line, "%d columns, the heading has %d", len(f), len(at.columns))
+		return c.fail(line, "%d columns, the heading has %d", len(f), len(at.columns))
 	}
 	column := slices.IndexFunc(at.columns, func(c string) bool { return c == "t[usec]" || c == "t_avg[usec]" })
 	if column < 0 {
-		return k.fail(line, "no column t[usec] or t_avg[usec] in the heading %q", strings.Join(at.columns, " "))
+		return c.fail(line, "no column t[usec] or t_avg[usec] in the heading %q", strings.Join(at.columns, " "))
 	}
 	bytes, ok := size(f[0])
 	repetitions, counted := size(f[1])
 	if !ok || !counted {
-		return k.fail(line, "%q, want bytes and repetitions", f[0]+" "+f[1])
+		return c.fail(line, "%q, want bytes and repetitions", f[0]+" "+f[1])
 	}
 	if bytes == 0 {
-		k.note("messages of 0 bytes are left out")
+		c.note("messages of 0 bytes are left out")
 		return nil
 	}
 	ns, ok := duration(f[column], 1e-6)
 	if !ok {
-		return k.fail(line, "%q, want a time in µs", f[column])
+		return c.fail(line, "%q, want a time in µs", f[column])
 	}
 	if at.name == "PingPong" {
-		k.note("IMB's PingPong time is half the round trip, a mean over the repetitions: one value for each size")
-		k.add(half(bytes, float64(repetitions), ns))
+		c.note("IMB's PingPong time is half the round trip, a mean over the repetitions: one value for each size")
+		c.add(pingpongSample(bytes, float64(repetitions), ns))
 		return nil
 	}
-	k.note("%s", fmt.Sprintf("%s sends both ways at once: its times of a message are kept as %q, and nothing is fitted to them",
-		at.name, Experiment))
-	k.add(other("imb-"+strings.ToLower(at.name), bytes, float64(repetitions), ns))
+	c.note("%s sends both ways at once: its times of a message are kept as %q, and nothing is fitted to them", at.name, Experiment)
+	c.add(importedSample("imb-"+strings.ToLower(at.name), bytes, float64(repetitions), ns))
 	return nil
 }

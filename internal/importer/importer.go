@@ -1,11 +1,11 @@
 // Package importer reads what other benchmarks print and makes a dataset of it, so that every fit, plot and comparison
 // works on it.
 //
-// Its opinion: a figure keeps the meaning its tool gave it. Where that is the same as one of calib's experiments, half
-// the round trip of pingpong or a rate of the phase stream of paired, it becomes a sample of that experiment; where it is
-// not (both ways at once, windows of short messages), it is kept under experiment "imported", which nothing fits. A tool
-// that prints averages gives one timing for each point: repetition is never invented. Units and whether a time is half or
-// the whole of a round trip belong to the format, whose file names the source; csv has none, and must be told.
+// Its opinion: a figure keeps the meaning its tool gave it. Where one of calib's experiments measures the same (half the
+// round trip of pingpong, a rate of the phase stream of paired), it becomes a sample of that experiment. Where none does
+// (both ways at once, windows of short messages), it is kept under experiment "imported", which nothing fits. A tool that
+// prints averages gives one timing for each point, and no repetitions are made up. Each format fixes the unit and whether a
+// time is half or the whole of a round trip; its file here names the source. csv does not, so Options.Time must.
 package importer
 
 import (
@@ -21,7 +21,7 @@ import (
 // maxInput bounds one file [B].
 const maxInput = 256 << 20
 
-// Experiment of what no experiment of calib means; Phase is then the tool's own word.
+// Experiment is that of samples which no experiment of calib measures; their phase names the tool's benchmark.
 const Experiment = "imported"
 
 // Meanings of a time.
@@ -30,7 +30,7 @@ const (
 	Full = "full" // the round trip: it is halved
 )
 
-// ErrFormat reports input that is not what the format says. The message names file and line.
+// ErrFormat reports input that is not in the format. The message names file and line.
 var ErrFormat = errors.New("not readable")
 
 // Options of Read.
@@ -46,7 +46,7 @@ type Options struct {
 type format struct {
 	name string
 	like func(text) bool // whether an input looks like it
-	read func(text, *book) error
+	read func(text, *collector) error
 }
 
 func formats() []format {
@@ -70,8 +70,8 @@ func Formats() []string {
 }
 
 // Read reads one output. The dataset has a header without a run's name or seed, and one round for each repetition in the
-// file; the notes say what the figures mean, and what was passed over. Errors are ErrFormat, but for those of r and of
-// wrong options.
+// file. The notes say what the figures mean and what was left out. Errors wrap ErrFormat, except those of r and of wrong
+// options.
 func Read(r io.Reader, o Options) (*dataset.Dataset, []string, error) {
 	i := slices.IndexFunc(formats(), func(f format) bool { return f.name == o.Format })
 	if i < 0 {
@@ -81,7 +81,7 @@ func Read(r io.Reader, o Options) (*dataset.Dataset, []string, error) {
 	case o.Time != "" && o.Time != Half && o.Time != Full:
 		return nil, nil, fmt.Errorf("time %q: want %s or %s", o.Time, Half, Full)
 	case o.Time != "" && o.Format != "csv":
-		return nil, nil, fmt.Errorf("format %s has its own meaning of a time: only csv is told %s or %s", o.Format, Half, Full)
+		return nil, nil, fmt.Errorf("format %s has its own meaning of a time: only csv takes %s or %s", o.Format, Half, Full)
 	case o.Bytes < 0:
 		return nil, nil, fmt.Errorf("message size %d: want at least 1 byte", o.Bytes)
 	}
@@ -93,10 +93,10 @@ func Read(r io.Reader, o Options) (*dataset.Dataset, []string, error) {
 		return nil, nil, fmt.Errorf("%s: larger than %d MiB: %w", o.File, maxInput>>20, ErrFormat)
 	}
 	t := newText(b)
-	k := newBook(o)
-	err = formats()[i].read(t, k)
-	if err == nil && len(k.samples) == 0 {
-		err = k.fail(0, "no measurement in it")
+	c := newCollector(o)
+	err = formats()[i].read(t, c)
+	if err == nil && len(c.samples) == 0 {
+		err = c.fail(0, "no measurement in it")
 	}
 	if err != nil {
 		if guess := Sniff(b); guess != "" && guess != o.Format {
@@ -104,7 +104,7 @@ func Read(r io.Reader, o Options) (*dataset.Dataset, []string, error) {
 		}
 		return nil, nil, err
 	}
-	return k.dataset(), k.notes, nil
+	return c.dataset(), c.notes, nil
 }
 
 // Sniff returns the format that an input looks like, or "".

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"calib/internal/dataset"
+	"calib/internal/dataset/names"
 )
 
 // iperf3 -J over TCP: each interval is a timing of one stream, its bytes over its seconds; parallel streams between the same
@@ -64,36 +65,36 @@ func looksIperf3(t text) bool {
 	return json.Unmarshal(t.raw, &r) == nil && r.Start != nil && r.End != nil
 }
 
-func readIperf3(t text, k *book) error {
+func readIperf3(t text, c *collector) error {
 	var r iperfReport
 	if err := json.Unmarshal(t.raw, &r); err != nil {
-		return k.fail(lineOf(t, err), "%v: want the document of iperf3 -J", err)
+		return c.fail(lineOf(t, err), "%v: want the document of iperf3 -J", err)
 	}
 	test := r.Start.Test
 	switch {
 	case r.Error != "":
-		return k.fail(0, "the run failed: iperf3 says %q", r.Error)
+		return c.fail(0, "the run failed: iperf3 says %q", r.Error)
 	case test.Protocol != "TCP":
-		return k.fail(0, "a test of protocol %q, want TCP: the rate of datagrams is what -b asked for", test.Protocol)
+		return c.fail(0, "a test of protocol %q, want TCP: the rate of datagrams is what -b asked for", test.Protocol)
 	case test.Bitrate > 0 || r.Start.Bitrate > 0:
-		return k.fail(0, "paced to %d bit/s (-b), want the rate the path gives", max(test.Bitrate, r.Start.Bitrate))
+		return c.fail(0, "paced to %d bit/s (-b), want the rate the path gives", max(test.Bitrate, r.Start.Bitrate))
 	case test.Both != 0:
-		return k.fail(0, "both ways at once (--bidir), want one way")
+		return c.fail(0, "both ways at once (--bidir), want one way")
 	case test.Block < 1 || test.Block > maxBytes:
-		return k.fail(0, "start.test_start.blksize %d, want the bytes of a write", test.Block)
+		return c.fail(0, "start.test_start.blksize %d, want the bytes of a write", test.Block)
 	}
-	k.tool = r.Start.Version
-	samples, err := k.intervals(&r)
+	c.tool = r.Start.Version
+	samples, err := c.intervals(&r)
 	if err != nil {
 		return err
 	}
-	k.together(samples)
-	k.describeIperf(&r, samples)
+	c.samples = append(c.samples, samples...) // all of one round: a file holds one run, and Merge counts the files
+	c.describeIperf(&r, samples)
 	return nil
 }
 
 // intervals makes a sample of each interval that counts.
-func (k *book) intervals(r *iperfReport) ([]dataset.Sample, error) {
+func (c *collector) intervals(r *iperfReport) ([]dataset.Sample, error) {
 	var out []dataset.Sample
 	skipFirst := len(r.Intervals) > 1
 	for i := range r.Intervals {
@@ -111,19 +112,19 @@ func (k *book) intervals(r *iperfReport) ([]dataset.Sample, error) {
 		where := fmt.Sprintf("intervals[%d].sum", i)
 		switch {
 		case !(part.Seconds > 0 && part.Seconds < maxSeconds):
-			return nil, k.fail(0, "%s.seconds is %g, want a time", where, part.Seconds)
+			return nil, c.fail(0, "%s.seconds is %g, want a time", where, part.Seconds)
 		case !(part.Bytes >= 0 && part.Bytes <= 1e15):
-			return nil, k.fail(0, "%s.bytes is %g, want bytes", where, part.Bytes)
+			return nil, c.fail(0, "%s.bytes is %g, want bytes", where, part.Bytes)
 		case part.Seconds < 0.01 || part.Bytes < 1:
-			k.note("%s is left out: %g bytes in %g s", where, part.Bytes, part.Seconds) // the end of a run leaves such a rest
+			c.note("%s is left out: %g bytes in %g s", where, part.Bytes, part.Seconds) // the end of a run leaves such a rest
 			continue
 		case math.Abs(part.End-part.Start-part.Seconds) > iperfAgree*part.Seconds:
-			k.note("%s: %s is left out: from %g to %g s are not its %.4g s (where -O ends within an interval iperf3 counts the "+
-				"bytes of a part of it)", k.o.File, where, part.Start, part.End, part.Seconds)
+			c.note("%s: %s is left out: from %g to %g s are not its %.4g s (where -O ends within an interval iperf3 counts the "+
+				"bytes of a part of it)", c.o.File, where, part.Start, part.End, part.Seconds)
 			continue
 		}
-		s := stream(r.Start.Test.Block, int64(part.Bytes), part.Seconds)
-		s.Aux["batch"], s.Aux["streams"] = float64(len(out)), float64(max(1, r.Start.Test.Streams))
+		s := streamSample(r.Start.Test.Block, int64(part.Bytes), part.Seconds)
+		s.Aux[names.AuxBatch], s.Aux[names.AuxStreams] = float64(len(out)), float64(max(1, r.Start.Test.Streams))
 		s.TCP = &dataset.TCP{MSS: max(0, r.Start.MSS), RTT: part.RTT, Congestion: r.End.Congestion}
 		if part.Retrans != nil && *part.Retrans > 0 {
 			s.TCP.Retrans, s.Flags = *part.Retrans, []string{dataset.FlagRetrans}
@@ -137,19 +138,19 @@ func (k *book) intervals(r *iperfReport) ([]dataset.Sample, error) {
 		out = append(out, s)
 	}
 	if skipFirst {
-		k.note("the first interval is left out: it holds slow start and the filling of the send buffer (iperf3 -O leaves it out too)")
+		c.note("the first interval is left out: it includes slow start and the filling of the send buffer (iperf3 -O leaves it out too)")
 	}
 	return out, nil
 }
 
-// describeIperf says what the figures are.
-func (k *book) describeIperf(r *iperfReport, samples []dataset.Sample) {
-	k.note("each of iperf3's intervals is one timing of a stream: its bytes over its seconds")
+// describeIperf notes what the figures are.
+func (c *collector) describeIperf(r *iperfReport, samples []dataset.Sample) {
+	c.note("each of iperf3's intervals is one timing of a stream: its bytes over its seconds")
 	if n := r.Start.Test.Streams; n > 1 {
-		k.note("%d parallel streams between the same two hosts count as one stream of their sum", n)
+		c.note("%d parallel streams between the same two hosts count as one stream of their sum", n)
 	}
 	if r.Start.Test.Reverse == 0 {
-		k.note("iperf3's intervals count what the sender handed to its kernel")
+		c.note("iperf3's intervals count what the sender handed to its kernel")
 	}
 	lossy, lost, bytes, seconds := 0, 0.0, 0.0, 0.0
 	for i := range samples {
@@ -158,26 +159,18 @@ func (k *book) describeIperf(r *iperfReport, samples []dataset.Sample) {
 			lossy++
 			lost += float64(s.TCP.Retrans)
 		}
-		bytes += s.Aux["chunk_bytes"]
+		bytes += s.Aux[names.AuxChunk]
 		seconds += float64(s.NS[0]) * 1e-9
 	}
 	if lossy > 0 {
-		k.note("%s: %d of %d intervals had retransmissions (%.2g%% of the segments): fits leave them out; the rate of all of them is %.4g B/s",
-			k.o.File, lossy, len(samples), 100*lost*float64(max(1, r.Start.MSS))/bytes, bytes/seconds)
+		c.note("%s: %d of %d intervals had retransmissions (%.2g%% of the segments): fits leave them out; the rate of all of them is %.4g B/s",
+			c.o.File, lossy, len(samples), 100*lost*float64(max(1, r.Start.MSS))/bytes, bytes/seconds)
 	}
 	if e := r.End.Received; e.Seconds > 0 && e.Bytes > 0 && seconds > 0 {
 		if off := e.Bytes/e.Seconds/(bytes/seconds) - 1; off < -0.02 || off > 0.02 {
-			k.note("%s: the receiver's rate over the whole run is %+.1f%% off that of the intervals", k.o.File, 100*off)
+			c.note("%s: the receiver's rate over the whole run is %+.1f%% off that of the intervals", c.o.File, 100*off)
 		}
 	}
-}
-
-// together keeps samples that were taken one after the other in one run: all of one round.
-func (k *book) together(samples []dataset.Sample) {
-	for i := range samples {
-		samples[i].Round = 0 // a file holds one run; Merge counts the files
-	}
-	k.samples = append(k.samples, samples...)
 }
 
 // lineOf is the line of a JSON error, 0 where it has none.

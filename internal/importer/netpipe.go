@@ -33,7 +33,7 @@ func netpipeRow(f []string) bool {
 	return a && b && c
 }
 
-func readNetpipe(t text, k *book) error {
+func readNetpipe(t text, c *collector) error {
 	printed := slices.ContainsFunc(t.lines, netpipeLine.MatchString)
 	for i, line := range t.lines {
 		f, unit, averaged := strings.Fields(line), 1.0, 0.0
@@ -42,46 +42,46 @@ func readNetpipe(t text, k *book) error {
 			averaged, _ = positive(m[2])
 		} else if printed || len(f) == 0 {
 			if strings.Contains(line, "error encountered") {
-				k.note("%s, line %d: NetPIPE ended early: %s", k.o.File, i+1, strings.TrimSpace(line))
+				c.note("%s, line %d: NetPIPE ended early: %s", c.o.File, i+1, strings.TrimSpace(line))
 			}
 			continue
 		}
 		if len(f) != 3 {
-			return k.fail(i+1, "%d columns, want the three of NetPIPE 3: bytes, Mbps, seconds", len(f))
+			return c.fail(i+1, "%d columns, want the three of NetPIPE 3: bytes, Mbps, seconds", len(f))
 		}
-		if err := k.netpipe(i+1, f, unit, averaged); err != nil {
+		if err := c.netpipe(i+1, f, unit, averaged); err != nil {
 			return err
 		}
 	}
-	k.note("NetPIPE's time is half the round trip, the fastest of its trials, each a mean: lower than a median, and one value for each size")
-	k.note("it is taken to be a ping-pong: NetPIPE does not write whether it streamed (-s)")
+	c.note("NetPIPE's time is half the round trip, the fastest of its trials, each a mean: lower than a median, and one value for each size")
+	c.note("it is taken to be a ping-pong: NetPIPE does not write whether it streamed (-s)")
 	return nil
 }
 
 // netpipe reads one row.
-func (k *book) netpipe(line int, f []string, unit, averaged float64) error {
+func (c *collector) netpipe(line int, f []string, unit, averaged float64) error {
 	bytes, ok := size(f[0])
 	if !ok || bytes == 0 {
-		return k.fail(line, "%q, want bytes", f[0])
+		return c.fail(line, "%q, want bytes", f[0])
 	}
 	rate, ok := positive(f[1])
 	if !ok {
-		return k.fail(line, "%q, want a rate in Mbps", f[1])
+		return c.fail(line, "%q, want a rate in Mbps", f[1])
 	}
 	ns, ok := duration(f[2], unit)
 	if !ok {
-		return k.fail(line, "%q, want a time above 0", f[2])
+		return c.fail(line, "%q, want a time above 0", f[2])
 	}
-	said := rate * mebibit * float64(ns) * 1e-9 / (8 * float64(bytes)) // 1, and 2 where both ends send at once
-	rough := netpipeAgree + 0.005/rate + 5/float64(ns)                 // the rate to 0.01, the time to 10 ns
+	ratio := rate * mebibit * float64(ns) * 1e-9 / (8 * float64(bytes)) // of the rate to bytes over time: 1, or 2 where both ends send at once
+	rough := netpipeAgree + 0.005/rate + 5/float64(ns)                  // the rate to 0.01, the time to 10 ns
 	switch {
-	case math.Abs(said-1) < rough:
-		k.add(half(bytes, averaged, ns))
-	case math.Abs(said-2) < 2*rough:
-		k.note("NetPIPE ran both ways at once (-2): that is no ping-pong, and is kept as %q", Experiment)
-		k.add(other("netpipe-both-ways", bytes, averaged, ns))
+	case math.Abs(ratio-1) < rough:
+		c.add(pingpongSample(bytes, averaged, ns))
+	case math.Abs(ratio-2) < 2*rough:
+		c.note("NetPIPE ran both ways at once (-2): that is no ping-pong, and is kept as %q", Experiment)
+		c.add(importedSample("netpipe-both-ways", bytes, averaged, ns))
 	default:
-		return k.fail(line, "%s bytes in %d ns are not %s Mbps (of 2^20 bit/s)", f[0], ns, f[1])
+		return c.fail(line, "%s bytes in %d ns are not %s Mbps (of 2^20 bit/s)", f[0], ns, f[1])
 	}
 	return nil
 }

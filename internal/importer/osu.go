@@ -1,10 +1,10 @@
 package importer
 
 import (
+	"cmp"
 	"regexp"
+	"slices"
 	"strings"
-
-	"calib/internal/dataset"
 )
 
 // OSU micro-benchmarks: the tables of osu_latency, osu_bw and osu_bibw. osu_latency prints half the mean round trip in
@@ -31,11 +31,11 @@ type osuRow struct {
 	rate  float64 // B/s
 }
 
-func readOSU(t text, k *book) error {
+func readOSU(t text, c *collector) error {
 	phase, open := "", false
 	var rates []osuRow
 	flush := func() {
-		k.windows(phase, rates)
+		c.windows(phase, rates)
 		rates = nil
 	}
 	for i, line := range t.lines {
@@ -44,16 +44,16 @@ func readOSU(t text, k *book) error {
 			flush()
 			table, known := osuTables[m[1]]
 			if !known {
-				return k.fail(i+1, "benchmark %q, want Latency, Bandwidth or Bi-Directional Bandwidth", m[1])
+				return c.fail(i+1, "benchmark %q, want Latency, Bandwidth or Bi-Directional Bandwidth", m[1])
 			}
 			phase, open = table.phase, false
 			if m[2] != "" {
-				k.tool = "OSU micro-benchmarks " + m[2]
+				c.tool = "OSU micro-benchmarks " + m[2]
 			}
 			continue
 		}
 		if m := osuHeading.FindStringSubmatch(line); m != nil {
-			if err := k.osuHeading(i+1, t, phase, m); err != nil {
+			if err := c.osuHeading(i+1, t, phase, m); err != nil {
 				return err
 			}
 			open = true
@@ -65,23 +65,23 @@ func readOSU(t text, k *book) error {
 		f := strings.Fields(line)
 		bytes, ok := size(f[0])
 		if !ok || len(f) < 2 {
-			return k.fail(i+1, "%q, want bytes and a value", line)
+			return c.fail(i+1, "%q, want bytes and a value", line)
 		}
 		if bytes == 0 {
-			k.note("messages of 0 bytes are left out")
+			c.note("messages of 0 bytes are left out")
 			continue
 		}
 		if phase == "osu_latency" {
 			ns, ok := duration(f[1], 1e-6)
 			if !ok {
-				return k.fail(i+1, "%q, want a latency in µs", f[1])
+				return c.fail(i+1, "%q, want a latency in µs", f[1])
 			}
-			k.add(half(bytes, 0, ns))
+			c.add(pingpongSample(bytes, 0, ns))
 			continue
 		}
 		mb, ok := positive(f[1])
 		if !ok || float64(bytes)/(mb*1e6) > maxSeconds {
-			return k.fail(i+1, "%q, want a rate in MB/s", f[1])
+			return c.fail(i+1, "%q, want a rate in MB/s", f[1])
 		}
 		rates = append(rates, osuRow{bytes, mb * 1e6})
 	}
@@ -89,47 +89,40 @@ func readOSU(t text, k *book) error {
 	return nil
 }
 
-// osuHeading checks that a table is of its title, and says what its figures are.
-func (k *book) osuHeading(line int, t text, phase string, m []string) error {
+// osuHeading checks that a table belongs to its title, and notes what its figures are.
+func (c *collector) osuHeading(line int, t text, phase string, m []string) error {
 	if phase == "" {
-		return k.fail(line, "a table without a title, want \"# OSU MPI Latency Test\" or alike before it")
+		return c.fail(line, "a table without a title, want \"# OSU MPI Latency Test\" or the like before it")
 	}
 	for _, table := range osuTables {
 		if table.phase == phase && (table.column != m[1] || table.unit != m[2]) {
-			return k.fail(line, "column %s (%s), want %s (%s) of %s", m[1], m[2], table.column, table.unit, phase)
+			return c.fail(line, "column %s (%s), want %s (%s) of %s", m[1], m[2], table.column, table.unit, phase)
 		}
 	}
 	if phase == "osu_latency" {
-		k.note("osu_latency's time is half the round trip, a mean over its iterations: one value for each size")
+		c.note("osu_latency's time is half the round trip, a mean over its iterations: one value for each size")
 	}
 	return nil
 }
 
-// windows keeps a table of rates. Only its largest messages are a stream, in which the start of a message is lost.
-func (k *book) windows(phase string, rows []osuRow) {
+// windows adds a table of rates. Only its largest messages are a stream, whose rate does not depend on the cost of a message.
+func (c *collector) windows(phase string, rows []osuRow) {
 	if len(rows) == 0 {
 		return
 	}
-	top := rows[0]
+	top := slices.MaxFunc(rows, func(a, b osuRow) int { return cmp.Compare(a.bytes, b.bytes) })
 	for _, r := range rows {
-		if r.bytes > top.bytes {
-			top = r
-		}
-	}
-	for _, r := range rows {
-		k.add(other(phase, r.bytes, 0, max(1, nanos(float64(r.bytes)/r.rate, 1))))
+		c.add(importedSample(phase, r.bytes, 0, max(1, nanos(float64(r.bytes)/r.rate, 1))))
 	}
 	if phase != "osu_bw" {
-		k.note("osu_bibw sends both ways at once: its times of a message are kept as %q, and nothing is fitted to them", Experiment)
+		c.note("osu_bibw sends both ways at once: its times of a message are kept as %q, and nothing is fitted to them", Experiment)
 		return
 	}
-	var s dataset.Sample
 	chunk := top.bytes
 	for float64(chunk)/top.rate < 1e-3 && chunk < maxBytes/2 {
 		chunk *= 2 // so that rounding to a nanosecond takes nothing from the rate
 	}
-	s = stream(top.bytes, chunk, float64(chunk)/top.rate)
-	k.add(s)
-	k.note("osu_bw's rate at %d bytes, its largest, is the rate of a stream; those of shorter messages hold the cost of a "+
+	c.add(streamSample(top.bytes, chunk, float64(chunk)/top.rate))
+	c.note("osu_bw's rate at %d bytes, its largest, is the rate of a stream; those of shorter messages include the cost of a "+
 		"message and are kept as %q; the end of each window waits for an answer", top.bytes, Experiment)
 }

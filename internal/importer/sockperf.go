@@ -32,53 +32,53 @@ type sockperfRun struct {
 	times    []int64
 }
 
-func readSockperf(t text, k *book) error {
-	run := sockperfRun{bytes: k.o.Bytes}
+func readSockperf(t text, c *collector) error {
+	run := sockperfRun{bytes: c.o.Bytes}
 	inLog := false
 	for i, line := range t.lines {
 		switch {
 		case strings.HasPrefix(line, sockperfHeading):
 			if len(run.times) > 0 {
-				return k.fail(i+1, "a second log, of another server: want one server")
+				return c.fail(i+1, "a second log, of another server: want one server")
 			}
 			inLog = true
 		case inLog && startsWithDigit(line):
-			ns, err := k.packet(i+1, line)
+			ns, err := c.packet(i+1, line)
 			if err != nil {
 				return err
 			}
 			run.times = append(run.times, ns)
 		default:
 			inLog = false
-			if err := k.sockperfLine(i+1, line, &run); err != nil {
+			if err := c.sockperfLine(i+1, line, &run); err != nil {
 				return err
 			}
 		}
 	}
-	return k.sockperfDone(&run)
+	return c.sockperfDone(&run)
 }
 
-// sockperfLine takes what a line of words tells.
-func (k *book) sockperfLine(n int, line string, run *sockperfRun) error {
+// sockperfLine reads a line that is not of the log.
+func (c *collector) sockperfLine(n int, line string, run *sockperfRun) error {
 	if strings.Contains(line, "Message Rate is") {
-		return k.fail(n, "a throughput test, want ping-pong: messages handed over say nothing of their delivery")
+		return c.fail(n, "a throughput test, want ping-pong: messages handed over say nothing of their delivery")
 	}
 	if m := sockperfVersion.FindStringSubmatch(line); m != nil && strings.Contains(line, "version") {
-		k.tool = "sockperf " + m[1]
+		c.tool = "sockperf " + m[1]
 	}
 	if m := sockperfBytes.FindStringSubmatch(line); m != nil {
 		bytes, ok := size(m[1])
 		switch {
 		case !ok || bytes == 0:
-			return k.fail(n, "--msg-size=%s, want bytes", m[1])
-		case k.o.Bytes != 0 && bytes != k.o.Bytes:
-			return k.fail(n, "messages of %d bytes, but %d were given", bytes, k.o.Bytes)
+			return c.fail(n, "--msg-size=%s, want bytes", m[1])
+		case c.o.Bytes != 0 && bytes != c.o.Bytes:
+			return c.fail(n, "messages of %d bytes, but %d were given", bytes, c.o.Bytes)
 		}
 		run.bytes = bytes
 	}
 	if m := sockperfSummary.FindStringSubmatch(line); m != nil {
 		if run.summary != "" {
-			return k.fail(n, "a second summary, of another server or run: want one a file")
+			return c.fail(n, "a second summary, of another server or run: want one a file")
 		}
 		run.summary, run.full, run.line = m[2], !strings.HasPrefix(m[1], "Latency"), n
 	}
@@ -92,31 +92,31 @@ func (k *book) sockperfLine(n int, line string, run *sockperfRun) error {
 }
 
 // packet reads a line of the log: number, sent [s], received [s], latency [µs]. Half the round trip is returned [ns].
-func (k *book) packet(n int, line string) (int64, error) {
+func (c *collector) packet(n int, line string) (int64, error) {
 	f := strings.Split(line, ",")
 	if len(f) < 3 {
-		return 0, k.fail(n, "%d columns, want packet, txTime, rxTime", len(f))
+		return 0, c.fail(n, "%d columns, want packet, txTime, rxTime", len(f))
 	}
 	tx, ok1 := positive(strings.TrimSpace(f[1]))
 	rx, ok2 := positive(strings.TrimSpace(f[2]))
 	if !ok1 || !ok2 || rx <= tx || rx-tx > maxSeconds {
-		return 0, k.fail(n, "%q, want a time of sending and a later one of receiving, in s", line)
+		return 0, c.fail(n, "%q, want a time of sending and a later one of receiving, in s", line)
 	}
 	return max(1, int64(math.Round((rx-tx)*1e9/2))), nil
 }
 
-// sockperfDone keeps the run.
-func (k *book) sockperfDone(run *sockperfRun) error {
+// sockperfDone adds the run's sample.
+func (c *collector) sockperfDone(run *sockperfRun) error {
 	if len(run.times) == 0 && run.summary == "" {
-		return k.fail(0, "no summary (\"Summary: Latency is … usec\") and no log of packets in it")
+		return c.fail(0, "no summary (\"Summary: Latency is … usec\") and no log of packets in it")
 	}
 	if run.bytes == 0 {
-		return k.fail(0, "it does not tell the size of its messages: give it (--bytes N)")
+		return c.fail(0, "it does not tell the size of its messages: give it (--bytes N)")
 	}
-	k.note("sockperf does not write its mode: the times are taken for those of ping-pong, one message under way")
+	c.note("sockperf does not write its mode: the times are taken for those of ping-pong, one message under way")
 	if len(run.times) > 0 {
-		k.note("sockperf's log has a time of sending and of receiving for each packet, the whole round trip: halved")
-		k.add(half(run.bytes, 0, run.times...))
+		c.note("sockperf's log has a time of sending and of receiving for each packet, the whole round trip: halved")
+		c.add(pingpongSample(run.bytes, 0, run.times...))
 		return nil
 	}
 	value, what := run.summary, "mean"
@@ -126,15 +126,15 @@ func (k *book) sockperfDone(run *sockperfRun) error {
 	unit := 1e-6
 	if run.full {
 		unit /= 2
-		k.note("sockperf's summary is of the whole round trip (--full-rtt): halved")
+		c.note("sockperf's summary is of the whole round trip (--full-rtt): halved")
 	} else {
-		k.note("sockperf's summary is of half the round trip")
+		c.note("sockperf's summary is of half the round trip")
 	}
 	ns, ok := duration(value, unit)
 	if !ok {
-		return k.fail(run.line, "%q, want a latency in µs", value)
+		return c.fail(run.line, "%q, want a latency in µs", value)
 	}
-	k.note("the %s of sockperf's summary is one value for each run; --full-log has every packet", what)
-	k.add(half(run.bytes, run.observed, ns))
+	c.note("the %s of sockperf's summary is one value for each run; --full-log has every packet", what)
+	c.add(pingpongSample(run.bytes, run.observed, ns))
 	return nil
 }

@@ -11,8 +11,8 @@ import (
 
 // How long a process is given to end by itself.
 const (
-	wirePatience   = 2 * time.Second
-	holderPatience = 15 * time.Second
+	wireEndTime   = 2 * time.Second
+	holderEndTime = 15 * time.Second
 )
 
 // Down removes every trace of a lab, whether it is up, half-built or crashed: the wire, the devices, the processes that
@@ -24,7 +24,7 @@ func Down(dir, name string) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Holder.end(holderPatience); err != nil {
+	if err := s.Holder.end(holderEndTime); err != nil {
 		return fmt.Errorf("lab %s: holder: %w", o.Name, err)
 	}
 	unlock, err := lock(o.Dir)
@@ -54,13 +54,13 @@ func (l *Lab) Close() error {
 
 // dismantle removes what s lists. It goes on after an error, keeps the state file if there was one, and reports all.
 func dismantle(dir string, s *State) error {
-	errs := []error{s.Wire.end(wirePatience)}
+	errs := []error{s.Wire.end(wireEndTime)}
 	if s.Holder.PID != 0 && s.Holder.PID != os.Getpid() {
 		// The network namespaces of a lab without root are named in its holder's mount namespace only, and end with the
 		// processes in them. All of those are in its user namespace.
 		errs = append(errs, endAll(processesIn("user", map[uint64]bool{s.UserNamespace: s.UserNamespace != 0})))
 	} else {
-		errs = append(errs, endAll(inhabitants(s.Hosts())))
+		errs = append(errs, endAll(processesOn(s.Hosts())))
 		for _, name := range s.Hosts() {
 			errs = append(errs, deleteNamespace(name))
 		}
@@ -94,7 +94,7 @@ func endAll(ps []Process) error {
 	errs := make([]error, len(ps))
 	var wg sync.WaitGroup
 	for i, p := range ps {
-		wg.Go(func() { errs[i] = p.end(wirePatience) })
+		wg.Go(func() { errs[i] = p.end(wireEndTime) })
 	}
 	wg.Wait()
 	return errors.Join(errs...)

@@ -58,7 +58,7 @@ type engine struct {
 	onDrop   func(packet, dropCause)
 }
 
-// newEngine returns an idle network. onDrop is told of every packet the medium drops, so that its buffer can be reused.
+// newEngine returns an idle network. It calls onDrop for every packet that the medium drops, so that its buffer can be reused.
 func newEngine(spec *netspec.Spec, onDrop func(packet, dropCause)) *engine {
 	e := &engine{
 		spec: spec, onDrop: onDrop, delay: nanos(spec.L),
@@ -110,7 +110,7 @@ func leastService(spec *netspec.Spec, b netspec.Block) int64 {
 func nanos(s float64) int64 { return int64(math.Round(s * 1e9)) }
 
 // arrive takes packet p, which host p.src sent at time sent. A host's packets come in the order of their times. A packet
-// may be told of late, when advance is past its time: it is then served as soon as the servers, as they are by now, allow.
+// may arrive late, when advance is past its time: it is then served as soon as the servers, in their present state, allow.
 func (e *engine) arrive(sent int64, p packet) {
 	if e.spec.ChargeAcks {
 		p.pass = charged

@@ -72,18 +72,6 @@ func (h *Histogram) Above(ns int64) uint64 {
 	return n
 }
 
-// Sub returns what was added to h since before was copied from it. The largest time is then known to its bucket only.
-func (h Histogram) Sub(before Histogram) Histogram {
-	d := Histogram{n: h.n - before.n}
-	for i := range h.counts {
-		d.counts[i] = h.counts[i] - before.counts[i]
-		if d.counts[i] > 0 {
-			d.worst = min(upper(i), h.worst)
-		}
-	}
-	return d
-}
-
 // MarshalJSON writes the buckets that are not empty as [upper bound in ns, count] pairs, beside the quantiles.
 func (h Histogram) MarshalJSON() ([]byte, error) {
 	w := histogramJSON{

@@ -1,7 +1,6 @@
 package lab
 
 import (
-	"strings"
 	"time"
 
 	"calib/internal/netspec"
@@ -56,11 +55,6 @@ func (s *State) Hosts() []string {
 		names[i] = HostName(s.Name, i)
 	}
 	return names
-}
-
-// LaunchOn returns the command that runs args on a host.
-func (s *State) LaunchOn(host string, args ...string) []string {
-	return append(strings.Fields(strings.ReplaceAll(s.Launch, "{host}", host)), args...)
 }
 
 // Process is a process that can be told from a later one with the same number. The zero value is none.

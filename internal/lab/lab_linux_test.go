@@ -48,7 +48,7 @@ func buildOrFail(t *testing.T, spec *netspec.Spec, up func(context.Context, *net
 
 func onHost(l *Lab, host int, args ...string) *exec.Cmd {
 	self, _ := os.Executable() // never fails on Linux with /proc, which the lab needs anyway
-	argv := l.LaunchOn(HostName(l.Name, host), append([]string{self}, args...)...)
+	argv := launchOn(&l.State, HostName(l.Name, host), append([]string{self}, args...)...)
 	return exec.Command(argv[0], argv[1:]...)
 }
 
@@ -90,7 +90,7 @@ func TestLabCarriesTCP(t *testing.T) {
 // startSleeper runs a process on a host that stays until it is killed, and returns how to wait for that.
 func startSleeper(t *testing.T, l *Lab) (wait func() error) {
 	t.Helper()
-	argv := l.LaunchOn(HostName(l.Name, 0), "sh", "-c", "echo ready; exec sleep 60")
+	argv := launchOn(&l.State, HostName(l.Name, 0), "sh", "-c", "echo ready; exec sleep 60")
 	cmd := exec.Command(argv[0], argv[1:]...)
 	out, err := cmd.StdoutPipe()
 	if err != nil {

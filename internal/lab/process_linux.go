@@ -100,8 +100,8 @@ func ended(fd int, wait time.Duration) bool {
 	}
 }
 
-// inhabitants returns the processes that run in one of the named network namespaces.
-func inhabitants(names []string) []Process {
+// processesOn returns the processes that run in one of the named network namespaces, the hosts of a lab.
+func processesOn(names []string) []Process {
 	inodes := map[uint64]bool{}
 	for _, name := range names {
 		var st unix.Stat_t

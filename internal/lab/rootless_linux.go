@@ -37,7 +37,7 @@ func upRootless(ctx context.Context, spec *netspec.Spec, o Options, attached boo
 	cmd.SysProcAttr.Cloneflags = syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS
 	cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{HostID: os.Geteuid(), Size: 1}}
 	cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{HostID: os.Getegid(), Size: 1}}
-	c, err := startHelper(cmd)
+	c, err := startChild(cmd)
 	if err != nil {
 		return nil, fmt.Errorf("%w: this user is not root, and making a user namespace failed: %w: run as root, or see the "+
 			"sysctls user.max_user_namespaces, kernel.unprivileged_userns_clone and kernel.apparmor_restrict_unprivileged_userns",
@@ -45,11 +45,11 @@ func upRootless(ctx context.Context, spec *netspec.Spec, o Options, attached boo
 	}
 	l := &Lab{dir: o.Dir, life: c.in}
 	holder, _ := processOf(cmd.Process.Pid) // none if it is gone already
-	if err := c.tell(ctx, holdConfig{Spec: *spec, Options: o, Attached: attached}, &l.State); err != nil {
+	if err := c.request(ctx, holdConfig{Spec: *spec, Options: o, Attached: attached}, &l.State); err != nil {
 		l.release()
 		// An interrupted build may have left a holder at work, which reads its input only when it has finished.
 		return nil, errors.Join(fmt.Errorf("build the lab in a user namespace: %w", err),
-			holder.end(holderPatience))
+			holder.end(holderEndTime))
 	}
 	if !attached {
 		l.release()
@@ -75,9 +75,9 @@ func RunHolder(in io.Reader, out io.Writer) error {
 	}()
 	l, err := hold(ctx, cfg)
 	if err != nil {
-		return errors.Join(err, answer(out, nil, err))
+		return errors.Join(err, respond(out, nil, err))
 	}
-	if err := answer(out, l.State, nil); err != nil {
+	if err := respond(out, l.State, nil); err != nil {
 		cancel()
 	}
 	if cfg.Attached {

@@ -24,8 +24,8 @@ const (
 	exitSignal = 128
 )
 
-// interruptPatience is how long the command has to end after the run is cancelled.
-const interruptPatience = 30 * time.Second
+// interruptTime is how long the command has to end after the run is cancelled.
+const interruptTime = 30 * time.Second
 
 // Command is what Run runs in a lab.
 type Command struct {
@@ -38,7 +38,7 @@ type Command struct {
 }
 
 // Run builds a lab, runs a command beside it, takes the lab down whatever happened, and returns the command's exit
-// code. It tells the verdict on the lab's lateness on Stderr. The lab dies with this process, even if it is killed.
+// code. It prints the verdict on the lab's lateness to Stderr. The lab ends with this process, even if it is killed.
 func Run(ctx context.Context, spec *netspec.Spec, o Options, c Command) (code int, err error) {
 	if len(c.Args) == 0 {
 		return 2, fmt.Errorf("%w: no command: want `calib lab run FILE|PRESET -- COMMAND`", ErrUse)
@@ -112,10 +112,10 @@ func (l *Lab) command(ctx context.Context, c Command, signals <-chan os.Signal) 
 				_ = cmd.Process.Signal(s)
 			}
 		case <-cancelled:
-			cancelled, kill = nil, time.After(interruptPatience)
+			cancelled, kill = nil, time.After(interruptTime)
 		case <-died:
-			died, kill = nil, time.After(interruptPatience)
-			wireErr = fmt.Errorf("%w: it died while the command ran%s", ErrWire, lastWords(l.LogPath))
+			died, kill = nil, time.After(interruptTime)
+			wireErr = fmt.Errorf("%w: it died while the command ran%s", ErrWire, logTail(l.LogPath))
 			_ = cmd.Process.Signal(unix.SIGTERM)
 		case <-kill:
 			_ = cmd.Process.Kill()
@@ -140,14 +140,14 @@ func exitCode(cmd *exec.Cmd, err, wireErr error) (int, error) {
 	return 0, nil
 }
 
-// lastWords returns the end of a log, to be appended to an error: the log goes with the lab.
-func lastWords(path string) string {
+// logTail returns the end of a log, to be appended to an error: the log is removed with the lab.
+func logTail(path string) string {
 	const most = 2000
 	text, err := os.ReadFile(path)
 	if err != nil || len(text) == 0 {
 		return ""
 	}
-	return ": it said: " + strings.TrimSpace(string(text[max(0, len(text)-most):]))
+	return ": its log ends with: " + strings.TrimSpace(string(text[max(0, len(text)-most):]))
 }
 
 // watchWire returns a channel that is closed when the wire ends; it watches until stop is closed.

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -35,7 +36,7 @@ func TestStateRoundTrip(t *testing.T) {
 	if names := got.Hosts(); len(names) != 4 || names[3] != "x-h3" {
 		t.Errorf("hosts %v", names)
 	}
-	if got := got.LaunchOn("x-h1", "true"); cmp.Diff([]string{"ip", "netns", "exec", "x-h1", "true"}, got) != "" {
+	if got := launchOn(got, "x-h1", "true"); cmp.Diff([]string{"ip", "netns", "exec", "x-h1", "true"}, got) != "" {
 		t.Errorf("launch %v", got)
 	}
 }
@@ -203,4 +204,9 @@ func TestSentAt(t *testing.T) {
 			t.Errorf("%s: %d, want %d", c.name, got, c.want)
 		}
 	}
+}
+
+// launchOn returns the command that runs args on a host.
+func launchOn(s *State, host string, args ...string) []string {
+	return append(strings.Fields(strings.ReplaceAll(s.Launch, "{host}", host)), args...)
 }

@@ -6,7 +6,7 @@ import (
 	"calib/internal/units"
 )
 
-// Stats is what the wire has counted since it began, or over a part of that (Sub).
+// Stats is what the wire has counted since it began.
 type Stats struct {
 	Lab    string  `json:"lab"`
 	Uptime float64 `json:"uptime_s"`
@@ -44,37 +44,13 @@ type HostStats struct {
 	RxQueueMax   int    `json:"rx_queue_max_packets"`
 }
 
-// Sub returns the counts since before was read from the same wire. Maxima are those since the wire began.
-func (s Stats) Sub(before Stats) Stats {
-	s.Uptime -= before.Uptime
-	s.Strays -= before.Strays
-	s.Overruns -= before.Overruns
-	s.Refused -= before.Refused
-	s.Lateness = s.Lateness.Sub(before.Lateness)
-	hosts := make([]HostStats, len(s.Hosts))
-	for i, h := range s.Hosts {
-		var b HostStats
-		if i < len(before.Hosts) {
-			b = before.Hosts[i]
-		}
-		h.SentPackets -= b.SentPackets
-		h.SentBytes -= b.SentBytes
-		h.SentFree -= b.SentFree
-		h.RecvPackets -= b.RecvPackets
-		h.RecvBytes -= b.RecvBytes
-		h.BufferDrops -= b.BufferDrops
-		h.LossDrops -= b.LossDrops
-		hosts[i] = h
-	}
-	s.Hosts = hosts
-	return s
-}
-
-// bounds beyond which a lab is late: the share of packets that may come later than a time. The tolerances for times in
-// the lab are 2% + 30 µs, and every estimator is a median, which one packet in twenty that is 30 µs late does not move. A
-// machine that stands still for a moment, as virtual ones do, makes every packet in flight very late at once: an outlier
-// that medians of rounds bear, as they do on a real host, as long as it is one packet in a hundred. None may be so late
-// that it looks like a loss (the kernel's least retransmission time is 200 ms).
+// bounds beyond which a lab is late: the share of packets that may be later than a time.
+//
+//   - 5% may be more than 30 µs late. Times in the lab have a tolerance of 2% + 30 µs, and every estimator is a median, which one
+//     late packet in twenty does not move.
+//   - 1% may be more than 1 ms late. When a virtual machine is stopped for a moment, every packet in flight is late at once. The
+//     medians of rounds tolerate that, on a real host too, while it is rare.
+//   - None may be more than 200 ms late, the kernel's least retransmission time: it would look like a loss.
 func bounds() []bound {
 	return []bound{{30 * units.Microsecond, 0.05}, {units.Millisecond, 0.01}, {200 * units.Millisecond, 0}}
 }
@@ -84,7 +60,7 @@ type bound struct {
 	share float64
 }
 
-// exceeded says how h exceeds the bound, or "". One packet is no share: a single one exceeds a bound only if none may.
+// exceeded says how h exceeds the bound, or "". A single late packet exceeds only a bound that allows none.
 func (b bound) exceeded(h *Histogram) string {
 	n := h.Above(int64(b.late))
 	allowed := b.share * float64(h.Count())
@@ -99,7 +75,7 @@ func (b bound) exceeded(h *Histogram) string {
 
 // Verdict says whether the lab kept its own times.
 type Verdict struct {
-	Late    bool     `json:"late"` // what was measured meanwhile is not to be believed
+	Late    bool     `json:"late"` // measurements made meanwhile must not be used
 	Why     []string `json:"why,omitempty"`
 	Packets uint64   `json:"packets"`
 	P50     int64    `json:"p50_ns"`
@@ -108,7 +84,7 @@ type Verdict struct {
 	Max     int64    `json:"max_ns"`
 }
 
-// Judge holds a lab's lateness against its bounds. A lab that moved nothing is not late.
+// Judge compares a lab's lateness with the bounds. A lab that moved no packet is not late.
 func Judge(s Stats) Verdict {
 	h := &s.Lateness
 	v := Verdict{

@@ -137,7 +137,7 @@ func (l *Lab) startWire(ctx context.Context, o Options, attached bool) error {
 	defer log.Close()
 	cmd := selfCommand("lab", "wire")
 	cmd.Stderr = log
-	c, err := startHelper(cmd)
+	c, err := startChild(cmd)
 	if err != nil {
 		return fmt.Errorf("%w: start it: %w", ErrWire, err)
 	}
@@ -152,8 +152,8 @@ func (l *Lab) startWire(ctx context.Context, o Options, attached bool) error {
 	if o.CPU != nil {
 		cfg.CPU = *o.CPU
 	}
-	if err := c.tell(ctx, cfg, nil); err != nil {
-		return fmt.Errorf("start the wire: %w%s", err, lastWords(l.LogPath))
+	if err := c.request(ctx, cfg, nil); err != nil {
+		return fmt.Errorf("start the wire: %w%s", err, logTail(l.LogPath))
 	}
 	if !attached {
 		l.release()

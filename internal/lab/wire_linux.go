@@ -16,37 +16,37 @@ import (
 const (
 	// A sleeping thread wakes up tens of microseconds late, a polling one within one. So the wire sleeps until a margin
 	// before the next packet is due and then polls. The margin is at least minSpin, and follows the lateness of this
-	// machine's sleep, of which it covers all but overslept, up to maxSpin [ns].
+	// machine's sleep, of which it covers all but lateShare, up to maxSpin [ns].
 	minSpin   = 50_000
 	maxSpin   = 200_000
 	spinStep  = 5_000
-	overslept = 0.005
+	lateShare = 0.005
 	// batch bounds the packets read from one device before the others have their turn.
 	batch = 32
 	// maxLag bounds how long a packet may have waited for the wire to read it, if its timestamp is to be believed [ns].
 	maxLag = 100_000_000
-	// mostHush and maxHush bound, before a delivery and in all, for how long devices are left unread [ns].
-	mostHush = 60_000
-	maxHush  = 400_000
+	// Devices are left unread for at most longestReadPause before a delivery, and for at most longestUnread in all [ns].
+	longestReadPause = 60_000
+	longestUnread    = 400_000
 )
 
 // wire moves the packets. One goroutine, locked to its thread, owns everything but the two fields for others at the end.
 type wire struct {
-	lab   string
-	spec  *netspec.Spec
-	eng   *engine
-	tuns  []tun // by host
-	epoll int
-	pool  *pool
-	sizes []int32 // length of the packet in each buffer
-	spare []byte  // takes packets for which there is no buffer
-	begin time.Time
-	mono  int64 // CLOCK_MONOTONIC at begin [ns]
-	spin  int64
-	hush  int64 // before a packet is due devices are not read [ns]
-	// looked is when devices were last read.
-	looked int64
-	stats  Stats
+	lab       string
+	spec      *netspec.Spec
+	eng       *engine
+	tuns      []tun // by host
+	epoll     int
+	pool      *pool
+	sizes     []int32 // length of the packet in each buffer
+	spare     []byte  // takes packets for which there is no buffer
+	begin     time.Time
+	mono      int64 // CLOCK_MONOTONIC at begin [ns]
+	spin      int64
+	readPause int64 // devices are not read for so long before a packet is due [ns]
+	// lastRead is when devices were last read.
+	lastRead int64
+	stats    Stats
 
 	wakeup   int // an eventfd: there is a request, or the wire shall stop
 	requests chan chan Stats
@@ -60,9 +60,9 @@ func newWire(lab string, spec *netspec.Spec, tuns []tun) (*wire, error) {
 		begin: time.Now(), spin: minSpin, requests: make(chan chan Stats, 16),
 	}
 	w.eng = newEngine(spec, w.dropped)
-	w.hush = mostHush
+	w.readPause = longestReadPause
 	for i := range spec.Hosts {
-		w.hush = min(w.hush, leastService(spec, spec.HostBlock(i))/4)
+		w.readPause = min(w.readPause, leastService(spec, spec.HostBlock(i))/4)
 	}
 	w.stats.Hosts = make([]HostStats, spec.Hosts)
 	for i := range w.stats.Hosts {
@@ -93,9 +93,9 @@ func newWire(lab string, spec *netspec.Spec, tuns []tun) (*wire, error) {
 
 func (w *wire) now() int64 { return int64(time.Since(w.begin)) }
 
-// settle makes the calling goroutine, which is to call run next, as punctual as it may be. cpu −1 does not pin it; idle lets
-// CPUs sleep.
-func (w *wire) settle(cpu int, idle bool) error {
+// prepareThread gives the calling goroutine, which must call run next, a thread of its own with the highest priority allowed.
+// cpu −1 does not pin it; idle lets CPUs sleep.
+func (w *wire) prepareThread(cpu int, idle bool) error {
 	runtime.LockOSThread()
 	if err := pin(cpu); err != nil {
 		return err
@@ -106,19 +106,19 @@ func (w *wire) settle(cpu int, idle bool) error {
 
 // run moves packets until halt. It promises that a packet is handed on at the first pass of the loop after it is due,
 // that a pass takes no longer than reading one batch from each device that is ready, and that devices are read at least
-// every maxHush.
+// every longestUnread.
 func (w *wire) run() error {
 	var events [64]unix.EpollEvent
 	for !w.stop.Load() {
 		w.flush()
-		if w.hushed() {
+		if w.readsPaused() {
 			continue
 		}
 		n, err := w.wait(events[:])
 		if err != nil {
 			return err
 		}
-		w.looked = w.now()
+		w.lastRead = w.now()
 		for i := range n {
 			if host := int(events[i].Fd); host >= 0 {
 				if err := w.read(host); err != nil {
@@ -126,19 +126,19 @@ func (w *wire) run() error {
 				}
 				continue
 			}
-			w.answer()
+			w.answerRequests()
 		}
 	}
 	return nil
 }
 
-// hushed reports whether a packet is due so soon that reading devices first would make it late: packets that come due
+// readsPaused reports whether a packet is due so soon that reading devices first would make it late: packets that come due
 // together would each wait for the acknowledgement of the one before. Nothing is lost, because packets bring the time at
 // which they were sent, and one read this late is still early for the first server behind the sender's.
-func (w *wire) hushed() bool {
+func (w *wire) readsPaused() bool {
 	due, ok := w.eng.next()
 	now := w.now()
-	return ok && due-now < w.hush && now-w.looked < maxHush
+	return ok && due-now < w.readPause && now-w.lastRead < longestUnread
 }
 
 // wait returns what is ready to be read. It sleeps at most until the margin before the next packet is due.
@@ -167,13 +167,13 @@ func (w *wire) wait(events []unix.EpollEvent) (int, error) {
 	return int(n), nil
 }
 
-// adapt moves the margin towards the quantile 1−overslept of the lateness of sleep, given one more lateness: each step
+// adapt moves the margin towards the quantile 1−lateShare of the lateness of sleep, given one more lateness: each step
 // up or down is weighted so that they balance there.
 func (w *wire) adapt(late int64) {
 	if late > w.spin {
 		w.spin = min(maxSpin, w.spin+spinStep)
 	} else {
-		w.spin = max(minSpin, w.spin-int64(spinStep*overslept))
+		w.spin = max(minSpin, w.spin-int64(spinStep*lateShare))
 	}
 }
 
@@ -222,13 +222,14 @@ func (w *wire) read(host int) error {
 			w.stats.Overruns++
 			continue
 		}
-		w.take(host, buf, n)
+		w.accept(host, buf, n)
 		w.flush()
 	}
 	return nil
 }
 
-func (w *wire) take(host int, buf int32, n int) {
+// accept takes the packet of n bytes that host has sent, in buffer buf.
+func (w *wire) accept(host int, buf int32, n int) {
 	p, ok := parse(w.pool.bytes(buf)[:n])
 	if !ok || p.dst < 0 || p.dst >= w.spec.Hosts {
 		w.stats.Strays++
@@ -250,10 +251,9 @@ func (w *wire) take(host int, buf int32, n int) {
 	})
 }
 
-// sentAt returns when the sending kernel made a packet, now at the latest. The time of reading it would do if the wire
-// always ran; but it sleeps, and to wake up costs it tens of microseconds, which would be added to every packet unseen.
-// The lab's hosts stamp TCP segments with microseconds of CLOCK_MONOTONIC where the kernel can. A stamp far from the
-// present, as of an application that asked for other stamps, is not believed.
+// sentAt returns when the sending kernel made a packet, now at the latest. The time of reading would add to every packet the
+// tens of microseconds that the wire takes to wake up. The lab's hosts stamp TCP segments with microseconds of CLOCK_MONOTONIC
+// where the kernel can. A stamp far from the present, as of an application that asked for other stamps, is ignored.
 func (w *wire) sentAt(p parsed) int64 {
 	now := w.now()
 	if !p.stamped || !w.stats.PreciseSend {

@@ -67,7 +67,7 @@ func TestWire(t *testing.T) {
 			t.Fatalf("packet %d has %d B, want %d (%v)", i, n, want, err)
 		}
 	}
-	s := w.ask()
+	s := w.currentStats()
 	a, z := s.Hosts[0], s.Hosts[1]
 	if a.SentPackets != 3 || a.SentFree != 1 || a.SentBytes != 520 || z.RecvPackets != 3 || z.RecvBytes != 520 ||
 		s.Strays != 2 || s.Lateness.Count() != 2 || s.Lab != "w" || z.PortQueueMax == 0 || a.Host != "w-h0" {
@@ -91,7 +91,7 @@ func TestWireWithoutMemory(t *testing.T) {
 	b := make([]byte, 2000)
 	var s Stats
 	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); {
-		if s = w.ask(); s.Overruns+s.Hosts[1].RecvPackets == chunkBuffers+10 {
+		if s = w.currentStats(); s.Overruns+s.Hosts[1].RecvPackets == chunkBuffers+10 {
 			break
 		}
 		time.Sleep(time.Millisecond)

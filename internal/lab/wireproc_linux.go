@@ -40,7 +40,7 @@ func RunWire(in io.Reader, out io.Writer) error {
 		return fmt.Errorf("read the wire's configuration: %w", err)
 	}
 	w, listener, err := prepare(cfg)
-	if err := errors.Join(err, answer(out, nil, err)); err != nil {
+	if err := errors.Join(err, respond(out, nil, err)); err != nil {
 		return err
 	}
 	defer listener.Close()
@@ -82,7 +82,7 @@ func prepare(cfg wireConfig) (*wire, net.Listener, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("listen for requests for statistics: %w", err)
 	}
-	return w, listener, w.settle(cfg.CPU, cfg.Idle)
+	return w, listener, w.prepareThread(cfg.CPU, cfg.Idle)
 }
 
 // serve answers every connection with the counters as they are now, one JSON document, until the listener closes.
@@ -94,7 +94,7 @@ func serve(listener net.Listener, w *wire) {
 		}
 		// One at a time: a reader that does not read holds up other readers for a second, and the wire never.
 		_ = conn.SetDeadline(time.Now().Add(time.Second))
-		_ = json.NewEncoder(conn).Encode(w.ask()) // a reader that went away is no matter
+		_ = json.NewEncoder(conn).Encode(w.currentStats()) // a reader that went away is no matter
 		conn.Close()
 	}
 }
@@ -112,4 +112,53 @@ func ReadStats(path string) (Stats, error) {
 		return Stats{}, fmt.Errorf("%w: read its counters from %s: %w", ErrWire, path, err)
 	}
 	return s, nil
+}
+
+// answerRequests answers the requests for statistics that woke the wire up.
+func (w *wire) answerRequests() {
+	var b [8]byte
+	_, _ = unix.Read(w.wakeup, b[:]) // only its being readable matters
+	for {
+		select {
+		case r := <-w.requests:
+			r <- w.snapshot()
+		default:
+			return
+		}
+	}
+}
+
+func (w *wire) snapshot() Stats {
+	s := w.stats
+	s.Lab, s.Uptime = w.lab, time.Since(w.begin).Seconds()
+	s.Hosts = append([]HostStats(nil), w.stats.Hosts...)
+	for i := range s.Hosts {
+		s.Hosts[i].TxQueueMax, s.Hosts[i].RxQueueMax = w.eng.tx[i].most, w.eng.rx[i].most
+		if w.spec.Mode == netspec.Switched {
+			s.Hosts[i].PortQueueMax = w.eng.media[i].most
+		}
+	}
+	if w.spec.Mode == netspec.Shared {
+		s.MediumQueueMax = w.eng.media[0].most
+	}
+	return s
+}
+
+// currentStats returns the counters as they are now. Any goroutine may call it while run runs.
+func (w *wire) currentStats() Stats {
+	r := make(chan Stats, 1)
+	w.requests <- r
+	w.wake()
+	return <-r
+}
+
+// halt makes run return. Any goroutine may call it.
+func (w *wire) halt() {
+	w.stop.Store(true)
+	w.wake()
+}
+
+func (w *wire) wake() {
+	one := [8]byte{1}
+	_, _ = unix.Write(w.wakeup, one[:]) // fails only when the counter is full, and then it is readable
 }

@@ -1,14 +1,12 @@
 package launch
 
 import (
-	"crypto/sha256"
 	"debug/buildinfo"
-	"encoding/hex"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"strings"
+
+	"calib/internal/files"
 )
 
 // Binary is an executable of calib that may be copied to a host.
@@ -38,16 +36,9 @@ func ReadBinary(path string) (Binary, error) {
 			b.GOARCH = s.Value
 		}
 	}
-	f, err := os.Open(abs)
-	if err != nil {
-		return Binary{}, err
-	}
-	defer f.Close()
-	h := sha256.New()
-	if b.Size, err = io.Copy(h, f); err != nil {
+	if b.Hash, b.Size, err = files.SHA256(abs); err != nil {
 		return Binary{}, fmt.Errorf("agent binary %s: %w", path, err)
 	}
-	b.Hash = hex.EncodeToString(h.Sum(nil))
 	return b, nil
 }
 

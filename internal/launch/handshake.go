@@ -14,8 +14,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// The exchange with the shell at the far end, a line at a time; neither side says anything before the other has
-// answered, so that nothing is read ahead of its turn:
+// The exchange with the shell at the far end, a line at a time. Neither side writes before the other has answered, so that
+// neither reads what is meant for a later step:
 //
 //	→ echo calib-launch uname "$(uname -s)" "$(uname -m)"
 //	← calib-launch uname Linux x86_64
@@ -26,9 +26,9 @@ import (
 //
 // Lines before a marker are what login scripts say, and are skipped.
 const (
-	marker   = "calib-launch "
-	maxNoise = 64 << 10 // bytes of login messages
-	maxLine  = 4 << 10
+	marker      = "calib-launch "
+	maxGreeting = 64 << 10 // bytes of login messages
+	maxLine     = 4 << 10
 )
 
 // runScript finds this build by its hash, in the place where it is here (hosts often share a file system) or in the
@@ -43,21 +43,21 @@ const runScript = `{ same() { test -x "$1" && s=$( { sha256sum <"$1" || shasum -
 	`echo calib-launch have; exec "$f" @ARGS@; }`
 
 // handshake turns the shell that p has reached into calib with args. It is bounded by ctx and, in each step, by the
-// launcher's patience.
+// launcher's stepTimeout.
 func (l *Launcher) handshake(ctx context.Context, p *Process, args []string) error {
 	stop := context.AfterFunc(ctx, p.kill)
 	err := l.exchange(p, args)
 	if !stop() {
 		return errors.Join(context.Cause(ctx), err)
 	}
-	p.patience(0)
+	p.setTimeout(0)
 	return err
 }
 
 func (l *Launcher) exchange(p *Process, args []string) error {
 	words, err := l.ask(p, `echo calib-launch uname "$(uname -s)" "$(uname -m)"`)
 	if err != nil {
-		return p.because(ErrUnreachable, err)
+		return p.explain(ErrUnreachable, err)
 	}
 	if len(words) != 3 || words[0] != "uname" {
 		return fmt.Errorf("%w: the shell there answered %q to uname", ErrArch, strings.Join(words, " "))
@@ -76,9 +76,9 @@ func (l *Launcher) exchange(p *Process, args []string) error {
 	}
 	switch {
 	case err != nil:
-		return p.because(ErrUpload, err)
+		return p.explain(ErrUpload, err)
 	case words[0] != "have":
-		return p.because(ErrUpload, io.EOF)
+		return p.explain(ErrUpload, io.EOF)
 	}
 	return nil
 }
@@ -99,14 +99,14 @@ func fillScript(b Binary, args []string) (string, error) {
 		"@NONCE@", rand.Text(), "@ARGS@", strings.Join(quoted[1:], " ")).Replace(runScript), nil
 }
 
-// upload sends the binary, each piece of it within the launcher's patience.
+// upload sends the binary, each piece of it within the launcher's stepTimeout.
 func (l *Launcher) upload(p *Process, b Binary) ([]string, error) {
 	f, err := os.Open(b.Path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	_, err = io.CopyBuffer(patientWriter{p, l.patience}, io.LimitReader(f, b.Size), make([]byte, 256<<10))
+	_, err = io.CopyBuffer(timeoutWriter{p, l.stepTimeout}, io.LimitReader(f, b.Size), make([]byte, 256<<10))
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return nil, err
 	}
@@ -114,20 +114,20 @@ func (l *Launcher) upload(p *Process, b Binary) ([]string, error) {
 	return l.answer(p)
 }
 
-// patientWriter gives each Write the same time.
-type patientWriter struct {
+// timeoutWriter gives each Write the same time.
+type timeoutWriter struct {
 	p *Process
 	d time.Duration
 }
 
-func (w patientWriter) Write(b []byte) (int, error) {
-	w.p.patience(w.d)
+func (w timeoutWriter) Write(b []byte) (int, error) {
+	w.p.setTimeout(w.d)
 	return w.p.stdin.Write(b)
 }
 
 // ask sends a line and returns the words of the answer, at least one.
 func (l *Launcher) ask(p *Process, line string) ([]string, error) {
-	p.patience(l.patience)
+	p.setTimeout(l.stepTimeout)
 	if _, err := io.WriteString(p.stdin, line+"\n"); errors.Is(err, os.ErrDeadlineExceeded) {
 		return nil, err
 	}
@@ -136,9 +136,9 @@ func (l *Launcher) ask(p *Process, line string) ([]string, error) {
 
 // answer reads up to the next marker.
 func (l *Launcher) answer(p *Process) ([]string, error) {
-	p.patience(l.patience)
+	p.setTimeout(l.stepTimeout)
 	var line []byte
-	for n := 0; n < maxNoise; n++ {
+	for n := 0; n < maxGreeting; n++ {
 		c, err := p.out.ReadByte()
 		if err != nil {
 			return nil, err
@@ -156,5 +156,5 @@ func (l *Launcher) answer(p *Process) ([]string, error) {
 		}
 		line = line[:0]
 	}
-	return nil, fmt.Errorf("more than %d bytes of other text before the shell's answer", maxNoise)
+	return nil, fmt.Errorf("more than %d bytes of other text before the shell's answer", maxGreeting)
 }

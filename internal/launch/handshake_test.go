@@ -151,7 +151,7 @@ func TestLaunchFailures(t *testing.T) {
 func TestLaunchGivesUp(t *testing.T) {
 	silent := prefix(t, `exec sleep 300`)
 	l := template(t, silent, self(t))
-	l.patience = 10 * time.Millisecond
+	l.stepTimeout = 10 * time.Millisecond
 	_, err := l.Launch(context.Background(), Host{Name: "h1"})
 	mustBe(t, err, ErrTimeout, "h1")
 	mustBe(t, err, ErrUnreachable)

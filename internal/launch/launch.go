@@ -1,5 +1,5 @@
 // Package launch starts an agent on a host and gives back its standard streams. It knows no ssh library, no scheduler and
-// no container engine: it runs a command prefix that somebody else keeps secure, and speaks POSIX sh at its far end.
+// no container engine. It runs a command prefix, whose security is that of the command, and speaks POSIX sh at its far end.
 //
 // One prefix, one session. `PREFIX sh` is all that is ever run on the far side; what the shell is to do goes in on its
 // standard input, so that no prefix can mangle it by splitting or quoting it again (ssh joins its arguments, docker does
@@ -57,20 +57,20 @@ type Host struct {
 
 // Launcher starts agents in one way. It may be used by many goroutines at once.
 type Launcher struct {
-	words    []string // of the prefix; nil starts the binary here
-	binaries []Binary
-	patience time.Duration // for one step of the handshake
-	linger   time.Duration // between two steps of ending a process
+	words       []string // of the prefix; nil starts the binary here
+	binaries    []Binary
+	stepTimeout time.Duration // for one step of the handshake
+	exitWait    time.Duration // between two steps of ending a process
 }
 
 const (
-	patience = 30 * time.Second
-	linger   = 2 * time.Second
+	stepTimeout = 30 * time.Second
+	exitWait    = 2 * time.Second
 )
 
 // Local starts agents as processes of this machine.
 func Local(binary string) *Launcher {
-	return &Launcher{binaries: []Binary{{Path: binary}}, linger: linger}
+	return &Launcher{binaries: []Binary{{Path: binary}}, exitWait: exitWait}
 }
 
 // Template starts agents through a command prefix, split by the rules of a POSIX shell. {host} in it is replaced by the
@@ -91,13 +91,13 @@ func Template(prefix string, binaries ...Binary) (*Launcher, error) {
 	case len(binaries) == 0:
 		return nil, fmt.Errorf("%w %q: no binary to start", ErrPrefix, prefix)
 	}
-	return &Launcher{words: words, binaries: binaries, patience: patience, linger: linger}, nil
+	return &Launcher{words: words, binaries: binaries, stepTimeout: stepTimeout, exitWait: exitWait}, nil
 }
 
 // Launch starts calib with args on a host, and returns when it runs there. The process outlives ctx: Close ends it.
 func (l *Launcher) Launch(ctx context.Context, h Host, args ...string) (*Process, error) {
 	if l.words == nil {
-		p, err := start(h.Name, l.linger, append([]string{l.binaries[0].Path}, args...))
+		p, err := start(h.Name, l.exitWait, append([]string{l.binaries[0].Path}, args...))
 		if err != nil {
 			return nil, fmt.Errorf("launch %s: %w", h.Name, err)
 		}
@@ -107,7 +107,7 @@ func (l *Launcher) Launch(ctx context.Context, h Host, args ...string) (*Process
 	if err != nil {
 		return nil, fmt.Errorf("launch %s: %w", h.Name, err)
 	}
-	p, err := start(h.Name, l.linger, append(argv, "sh"))
+	p, err := start(h.Name, l.exitWait, append(argv, "sh"))
 	if err != nil {
 		return nil, fmt.Errorf("launch %s: %w", h.Name, err)
 	}
@@ -124,8 +124,8 @@ var (
 	userName = regexp.MustCompile(`^[A-Za-z0-9_.][A-Za-z0-9_.@$-]*$`)
 )
 
-// command is the prefix for a host, as words. Names are replaced after splitting, and hold nothing that an option could
-// begin with or a remote shell would read.
+// command is the prefix for a host, as words. Names are inserted after splitting. They contain nothing that could be read as
+// an option or by a remote shell.
 func (l *Launcher) command(h Host) ([]string, error) {
 	switch {
 	case !hostName.MatchString(h.Name):
@@ -155,7 +155,8 @@ func (l *Launcher) command(h Host) ([]string, error) {
 	return words, nil
 }
 
-// fill replaces {key}. A value without a place is an error, except where it can be an option of ssh; so is the reverse.
+// fill replaces {key} by value. {key} without a value is an error; so is a value without {key}, except for ssh, which has an
+// option for it.
 func fill(words []string, key, value string, ssh bool) error {
 	place := "{" + key + "}"
 	has := slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, place) })
@@ -173,7 +174,7 @@ func fill(words []string, key, value string, ssh bool) error {
 
 func (l *Launcher) ssh() bool { return filepath.Base(l.words[0]) == "ssh" }
 
-// options are what ssh gets beside the prefix's own. ssh takes the first value it is given for an option.
+// options are those that ssh is given in addition to the prefix's own.
 func (l *Launcher) options(user, port string) []string {
 	given := strings.Join(l.words, " ")
 	var out []string

@@ -18,14 +18,14 @@ import (
 // Process is a started agent: reading gives its standard output, writing goes to its standard input. When it has died,
 // both fail with ErrDied and what it last said on standard error.
 type Process struct {
-	host   string
-	argv   []string
-	cmd    *exec.Cmd
-	stdin  *os.File
-	stdout *os.File
-	out    *bufio.Reader // of stdout
-	stderr *tail
-	linger time.Duration
+	host     string
+	argv     []string
+	cmd      *exec.Cmd
+	stdin    *os.File
+	stdout   *os.File
+	out      *bufio.Reader // of stdout
+	stderr   *tail
+	exitWait time.Duration
 
 	done  chan struct{} // closed when the process has been waited for
 	state error         // of Wait; read it after done
@@ -34,7 +34,7 @@ type Process struct {
 
 // start runs a command with pipes of its own, in a process group of its own: an interrupt typed at a terminal is for the
 // coordinator, which then ends its agents in order.
-func start(host string, linger time.Duration, argv []string) (*Process, error) {
+func start(host string, exitWait time.Duration, argv []string) (*Process, error) {
 	inR, inW, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("make a pipe: %w", err)
@@ -47,11 +47,11 @@ func start(host string, linger time.Duration, argv []string) (*Process, error) {
 	}
 	p := &Process{
 		host: host, argv: argv, cmd: exec.Command(argv[0], argv[1:]...), stdin: inW, stdout: outR,
-		out: bufio.NewReader(outR), stderr: &tail{}, linger: linger, done: make(chan struct{}),
+		out: bufio.NewReader(outR), stderr: &tail{}, exitWait: exitWait, done: make(chan struct{}),
 	}
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = inR, outW, p.stderr
 	p.cmd.SysProcAttr = attributes()
-	p.cmd.WaitDelay = linger // for whoever holds standard error open after it
+	p.cmd.WaitDelay = exitWait // where another process keeps standard error open
 
 	started := make(chan error)
 	go p.run(started)
@@ -86,7 +86,7 @@ func (p *Process) run(started chan<- error) {
 func (p *Process) Read(b []byte) (int, error) {
 	n, err := p.out.Read(b)
 	if errors.Is(err, io.EOF) {
-		err = p.because(ErrDied, err)
+		err = p.explain(ErrDied, err)
 	}
 	return n, err
 }
@@ -95,7 +95,7 @@ func (p *Process) Read(b []byte) (int, error) {
 func (p *Process) Write(b []byte) (int, error) {
 	n, err := p.stdin.Write(b)
 	if errors.Is(err, syscall.EPIPE) {
-		err = p.because(ErrDied, err)
+		err = p.explain(ErrDied, err)
 	}
 	return n, err
 }
@@ -106,8 +106,8 @@ func (p *Process) SetReadDeadline(t time.Time) error { return p.stdout.SetReadDe
 // SetWriteDeadline bounds Write.
 func (p *Process) SetWriteDeadline(t time.Time) error { return p.stdin.SetWriteDeadline(t) }
 
-// patience bounds the next reads and writes; 0 removes the bound. Pipes always have deadlines.
-func (p *Process) patience(d time.Duration) {
+// setTimeout bounds the next reads and writes; 0 removes the bound. Pipes always have deadlines.
+func (p *Process) setTimeout(d time.Duration) {
 	var t time.Time
 	if d > 0 {
 		t = time.Now().Add(d)
@@ -124,13 +124,13 @@ func (p *Process) Close() error {
 	p.close.Do(func() {
 		p.stdin.Close()
 		for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
-			if p.ended(p.linger) {
+			if p.ended(p.exitWait) {
 				break
 			}
 			p.signal(s)
 		}
 		<-p.done
-		p.signal(syscall.SIGKILL) // whoever is left of the group
+		p.signal(syscall.SIGKILL) // what is left of the group
 		p.stdout.Close()
 	})
 	return nil
@@ -138,7 +138,7 @@ func (p *Process) Close() error {
 
 func (p *Process) kill() { p.signal(syscall.SIGKILL) }
 
-// signal goes to the whole group. It fails where there is nobody left, which is what was wanted.
+// signal signals the whole group. An error means that no process is left, and is ignored.
 func (p *Process) signal(s syscall.Signal) { _ = syscall.Kill(-p.cmd.Process.Pid, s) }
 
 func (p *Process) ended(within time.Duration) bool {
@@ -159,16 +159,16 @@ const (
 	exitSSH      = 255
 )
 
-// because says why the stream ended: err, where the process lives, or its end, as class unless the exit status says
-// better, with the last lines of its standard error.
-func (p *Process) because(class, err error) error {
+// explain returns the error that says why the stream ended, with the last lines of the process's standard error. It is of
+// the class given, unless the exit status shows a better one.
+func (p *Process) explain(class, err error) error {
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return fmt.Errorf("%w: %w, no answer; it said %s", class, ErrTimeout, p.quote())
 	}
 	if !errors.Is(err, io.EOF) && !errors.Is(err, syscall.EPIPE) {
 		return fmt.Errorf("%w: %w", class, err)
 	}
-	if !p.ended(p.linger) {
+	if !p.ended(p.exitWait) {
 		return fmt.Errorf("%w: it closed its output but has not ended; it said %s", class, p.quote())
 	}
 	status := "exit status 0"
@@ -194,4 +194,36 @@ func (p *Process) quote() string {
 		return strings.ReplaceAll(s, "\n", " | ")
 	}
 	return "nothing"
+}
+
+const (
+	tailBytes = 4 << 10
+	tailLines = 8
+)
+
+// tail keeps the end of what is written to it.
+type tail struct {
+	mu sync.Mutex
+	b  []byte
+}
+
+func (t *tail) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.b = append(t.b, b[max(0, len(b)-tailBytes):]...)
+	if over := len(t.b) - tailBytes; over > 0 {
+		t.b = append(t.b[:0], t.b[over:]...)
+	}
+	return len(b), nil
+}
+
+// String returns the last lines, without the white space around them.
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	lines := strings.Split(strings.TrimSpace(string(t.b)), "\n")
+	for i, l := range lines {
+		lines[i] = strings.TrimSpace(l)
+	}
+	return strings.Join(lines[max(0, len(lines)-tailLines):], "\n")
 }

@@ -12,7 +12,7 @@ import (
 // What a launch command leaves in its process group ends with it.
 func TestGroupEndsWithTheProcess(t *testing.T) {
 	l := Local("sh")
-	l.linger = 10 * time.Millisecond
+	l.exitWait = 10 * time.Millisecond
 	p, err := l.Launch(context.Background(), Host{Name: "local1"}, "-c", `sleep 300 & printf "pid\t%s\n" $!`)
 	if err != nil {
 		t.Fatal(err)

@@ -126,7 +126,7 @@ func TestDeath(t *testing.T) {
 
 func TestDeafAgentIsKilled(t *testing.T) {
 	l := Local(self(t).Path)
-	l.linger = time.Millisecond
+	l.exitWait = time.Millisecond
 	p, err := l.Launch(context.Background(), Host{Name: "local1"}, "role=deaf")
 	if err != nil {
 		t.Fatal(err)

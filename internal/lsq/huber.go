@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/floats"
 )
 
 // Constants of the robust fit.
@@ -15,9 +16,8 @@ const (
 	robustPasses = 2000   // limit of the reweightings
 )
 
-// RobustSolution is a Huber fit. RSS, R2, Cond and Centred of the embedded
-// Solution are those of the final weighted problem, weights Robust·w; StdErr and
-// Cov are Huber's.
+// RobustSolution is a Huber fit. RSS and Cond of the embedded Solution are those
+// of the final weighted problem, weights Robust·w.
 type RobustSolution struct {
 	Solution
 	Robust     []float64 // Huber weight of each row in (0, 1]; 1 means not an outlier
@@ -38,11 +38,6 @@ type RobustSolution struct {
 // are left out of the median. σ is held above the rounding of y, so exact data are
 // fitted exactly.
 //
-// Standard errors are the asymptotic ones of Huber (1981), Robust Statistics,
-// §7.6, eq. 6.5:
-//
-//	cov β = K²·[Σψ²/(n−p)]/[Σψ'/n]²·σ²·(XᵀWX)⁻¹,  K = 1 + (p/n)·var(ψ')/mean(ψ')².
-//
 // Errors are those of Linear, and ErrNoConverge.
 func Huber(x [][]float64, y, w []float64) (*RobustSolution, error) {
 	s, err := newSystem(x, y, w)
@@ -53,22 +48,21 @@ func Huber(x [][]float64, y, w []float64) (*RobustSolution, error) {
 	if err != nil {
 		return nil, fmt.Errorf("huber fit: %w", err)
 	}
-	floor := 16 * eps * maxAbs(s.b)
+	floor := 16 * eps * floats.Norm(s.b, math.Inf(1))
 	scale := max(medianAbs(r, s.root, s.p)/madToSigma, floor)
 	if scale == 0 { // y is zero throughout
 		scale = 1
 	}
-	weights := make([]float64, s.n)
+	weights, before := make([]float64, s.n), make([]float64, s.n)
 	for it := 1; it <= robustPasses; it++ {
 		huberWeights(r, scale, weights)
-		next, err := s.reweighted(weights)
-		if err != nil {
+		r, before = before, r
+		if err := s.reweighted(weights, r); err != nil {
 			return nil, fmt.Errorf("huber fit, iteration %d: %w", it, err)
 		}
-		moved := maxDiff(r, next)
-		r = next
+		moved := floats.Distance(before, r, math.Inf(1))
 		if moved <= max(1e-8*scale, floor) {
-			return s.finishHuber(x, y, w, r, scale, it)
+			return s.finishHuber(x, y, r, scale, it)
 		}
 	}
 	return nil, fmt.Errorf("huber fit: %d iterations: %w", robustPasses, ErrNoConverge)
@@ -83,30 +77,34 @@ func (s *system) leastAbsolute() ([]float64, error) {
 	for i := range weights {
 		weights[i] = 1
 	}
-	r, err := s.reweighted(weights)
+	r, before := make([]float64, s.n), make([]float64, s.n)
+	err := s.reweighted(weights, r)
 	for range 50 {
 		if err != nil {
 			return nil, err
 		}
 		mid := medianAbs(r, s.root, s.p)
-		floor := max(mid/1000, 16*eps*maxAbs(s.b))
+		floor := max(mid/1000, 16*eps*floats.Norm(s.b, math.Inf(1)))
 		if floor == 0 {
 			return r, nil
 		}
 		for i, v := range r {
 			weights[i] = floor / max(math.Abs(v), floor)
 		}
-		before := r
-		if r, err = s.reweighted(weights); err == nil && maxDiff(before, r) <= mid/100 {
+		r, before = before, r
+		if err = s.reweighted(weights, r); err == nil && floats.Distance(before, r, math.Inf(1)) <= mid/100 {
 			break
 		}
 	}
 	return r, err
 }
 
-// reweighted solves min Σ weights·(b − A·z)² and returns the residuals b − A·z.
-func (s *system) reweighted(weights []float64) ([]float64, error) {
-	a, q := make([]float64, len(s.a)), make([]float64, s.n)
+// reweighted solves min Σ weights·(b − A·z)² and stores the residuals b − A·z in r.
+func (s *system) reweighted(weights, r []float64) error {
+	if s.factors == nil {
+		s.factors, s.q = newQR(s.n, s.p), make([]float64, s.n)
+	}
+	a, q := s.factors.a.Data, s.q
 	for i, v := range weights {
 		root := math.Sqrt(v)
 		q[i] = root * s.b[i]
@@ -114,51 +112,35 @@ func (s *system) reweighted(weights []float64) ([]float64, error) {
 			a[j] = root * s.a[j]
 		}
 	}
-	f := factorise(a, s.n, s.p)
-	if cond := f.cond(); !(cond < 1/eps) {
-		return nil, fmt.Errorf("condition number %.3g: %w", cond, ErrCondition)
+	f := s.factors
+	f.factorise()
+	if f.dependent() {
+		return fmt.Errorf("condition number %.3g: %w", f.cond(), ErrCondition)
 	}
 	f.apply(blas.Trans, q)
 	z := q[:s.p]
 	f.solveR(blas.NoTrans, z)
-	r := make([]float64, s.n)
 	for i, v := range s.b {
 		for j, c := range z {
 			v -= s.a[i*s.p+j] * c
 		}
 		r[i] = v
 	}
-	return r, nil
+	return nil
 }
 
-// finishHuber computes the coefficients at the converged weights and their
-// asymptotic covariance.
-func (s *system) finishHuber(x [][]float64, y, w, r []float64, scale float64, it int) (*RobustSolution, error) {
+// finishHuber computes the coefficients at the converged weights.
+func (s *system) finishHuber(x [][]float64, y, r []float64, scale float64, it int) (*RobustSolution, error) {
 	robust, total := make([]float64, s.n), make([]float64, s.n)
 	huberWeights(r, scale, robust)
-	var psi2, dpsi float64 // Σψ², Σψ' over rows of positive weight
 	for i, v := range robust {
 		total[i] = v * s.root[i] * s.root[i]
-		if s.root[i] > 0 {
-			u := v * r[i] / scale
-			psi2 += u * u
-			if v == 1 {
-				dpsi++
-			}
-		}
 	}
 	sol, err := Linear(x, y, total)
 	if err != nil {
 		return nil, fmt.Errorf("huber fit: %w", err)
 	}
-	out := &RobustSolution{Solution: *sol, Robust: robust, Scale: scale, Iterations: it}
-	n, p := float64(countPositive(w, s.n)), float64(s.p)
-	mean := dpsi / n
-	k := 1 + p/n*(1-mean)/mean // var(ψ') = mean·(1−mean) as ψ' is 0 or 1
-	variance := k * k * (psi2 / (n - p)) / (mean * mean) * scale * scale
-	f := factorise(append([]float64(nil), s.a...), s.n, s.p)
-	out.covariance(f.unscaledCov(), s.scale, variance)
-	return out, nil
+	return &RobustSolution{Solution: *sol, Robust: robust, Scale: scale, Iterations: it}, nil
 }
 
 // huberWeights stores min(1, k·scale/|r|) in w.
@@ -193,22 +175,4 @@ func medianSorted(s []float64) float64 {
 		return s[m/2]
 	}
 	return s[m/2-1] + (s[m/2]-s[m/2-1])/2
-}
-
-// maxAbs is the largest |v|.
-func maxAbs(v []float64) float64 {
-	var m float64
-	for _, a := range v {
-		m = max(m, math.Abs(a))
-	}
-	return m
-}
-
-// maxDiff is the largest |a − b|.
-func maxDiff(a, b []float64) float64 {
-	var m float64
-	for i := range a {
-		m = max(m, math.Abs(a[i]-b[i]))
-	}
-	return m
 }

@@ -42,8 +42,9 @@ func TestHuberPingPong(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("huber %v (%d iterations), without outliers %v, least squares %v", got.Coef, got.Iterations, want.Coef, plain.Coef)
+	se := stdErr(t, line(m), clean, want.Robust, want.RSS)
 	for j := range want.Coef {
-		if d := math.Abs(got.Coef[j]-want.Coef[j]) / want.StdErr[j]; d > 1 {
+		if d := math.Abs(got.Coef[j]-want.Coef[j]) / se[j]; d > 1 {
 			t.Errorf("coefficient %d moved by %.2f standard errors", j, d)
 		}
 	}
@@ -83,39 +84,6 @@ func TestHuberSmallSizes(t *testing.T) {
 	near(t, "scale", got.Scale/3e-6, 1, 0.05)
 }
 
-// TestHuberCovers checks the asymptotic standard errors by simulation, with a
-// tenth of the observations from a distribution ten times as wide.
-func TestHuberCovers(t *testing.T) {
-	rng := rand.New(rand.NewPCG(5, 6))
-	const trials, n = 600, 60
-	hit := 0
-	for range trials {
-		var x, y []float64
-		for i := range n {
-			sigma := 1.0
-			if rng.IntN(10) == 0 {
-				sigma = 10
-			}
-			x = append(x, float64(i))
-			y = append(y, 5+0.3*float64(i)+sigma*rng.NormFloat64())
-		}
-		sol, err := Huber(line(x), y, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ci, err := sol.CI(0.95)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if ci[1][0] <= 0.3 && 0.3 <= ci[1][1] {
-			hit++
-		}
-	}
-	if got := float64(hit) / trials; got < 0.92 || got > 0.98 {
-		t.Errorf("coverage %.3f", got)
-	}
-}
-
 func TestHuberExactAndErrors(t *testing.T) {
 	x := []float64{1, 2, 3, 4, 5, 6, 7}
 	y := []float64{3, 5, 7, 9, 11, 1000, 15}
@@ -136,7 +104,7 @@ func TestHuberExactAndErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	near(t, "prediction of a row without weight", weighted.Fitted[5], 13, 1e-12)
+	near(t, "prediction of a row without weight", weighted.Coef[0]+6*weighted.Coef[1], 13, 1e-12)
 	if _, err := Huber(line(x[:1]), y[:1], nil); !errors.Is(err, ErrShort) {
 		t.Errorf("one row: %v", err)
 	}

@@ -3,7 +3,6 @@ package lsq
 import (
 	"errors"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -34,29 +33,18 @@ func near(t interface {
 // TestLinearByHand checks every field on x = 1..4, y = 1, 3, 2, 4, whose line is
 // y = 0.5 + 0.8·x with residual sum of squares 1.8.
 func TestLinearByHand(t *testing.T) {
-	sol, err := Linear(line([]float64{1, 2, 3, 4}), []float64{1, 3, 2, 4}, nil)
+	x, y := line([]float64{1, 2, 3, 4}), []float64{1, 3, 2, 4}
+	sol, err := Linear(x, y, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	near(t, "intercept", sol.Coef[0], 0.5, 1e-14)
 	near(t, "slope", sol.Coef[1], 0.8, 1e-14)
 	near(t, "RSS", sol.RSS, 1.8, 1e-14)
-	near(t, "R2", sol.R2, 1-1.8/5, 1e-14)
-	near(t, "slope error", sol.StdErr[1], math.Sqrt(0.9/5), 1e-14)
-	near(t, "intercept error", sol.StdErr[0], math.Sqrt(0.9*(1.0/4+6.25/5)), 1e-14)
-	near(t, "covariance", sol.Cov[0][1], -0.9*2.5/5, 1e-14)
-	if sol.DF != 2 || !sol.Centred {
-		t.Errorf("DF %d, centred %v", sol.DF, sol.Centred)
-	}
-	for i, want := range []float64{-0.3, 0.9, -0.9, 0.3} {
-		near(t, "residual", sol.Residuals[i], want, 1e-14)
-		near(t, "fitted", sol.Fitted[i], []float64{1, 3, 2, 4}[i]-want, 1e-14)
-	}
-	ci, err := sol.CI(0.95)
-	if err != nil {
-		t.Fatal(err)
-	}
-	near(t, "CI", ci[1][1]-ci[1][0], 2*4.302652729911275*math.Sqrt(0.18), 1e-9) // t(0.975, 2)
+	cov := covariance(t, x, y, nil, sol.RSS)
+	near(t, "slope error", math.Sqrt(cov[1][1]), math.Sqrt(0.9/5), 1e-14)
+	near(t, "intercept error", math.Sqrt(cov[0][0]), math.Sqrt(0.9*(1.0/4+6.25/5)), 1e-14)
+	near(t, "covariance", cov[0][1], -0.9*2.5/5, 1e-14)
 }
 
 func TestLinearWithoutIntercept(t *testing.T) {
@@ -65,14 +53,6 @@ func TestLinearWithoutIntercept(t *testing.T) {
 		t.Fatal(err)
 	}
 	near(t, "slope", sol.Coef[0], 31.0/14, 1e-15)
-	near(t, "R2 about zero", sol.R2, 1-sol.RSS/69, 1e-15)
-	if sol.Centred {
-		t.Error("a line through the origin does not span the constant")
-	}
-	hidden, err := Linear([][]float64{{1, 0}, {1, 0}, {0, 1}, {0, 1}}, []float64{1, 2, 3, 5}, nil)
-	if err != nil || !hidden.Centred {
-		t.Errorf("two group indicators span the constant: %+v, %v", hidden, err)
-	}
 }
 
 func TestLinearUnits(t *testing.T) {
@@ -90,9 +70,8 @@ func TestLinearUnits(t *testing.T) {
 		t.Fatal(err)
 	}
 	near(t, "ns against s", b.Coef[0]/1e9/a.Coef[0], 1, 1e-12)
-	near(t, "R2", b.R2, a.R2, 1e-12)
-	if a.Cond > 10 {
-		t.Errorf("condition number %g of a plain line", a.Cond)
+	if a.Cond() > 10 {
+		t.Errorf("condition number %g of a plain line", a.Cond())
 	}
 }
 
@@ -126,18 +105,8 @@ func TestLinearErrors(t *testing.T) {
 		}
 	}
 	sol, err := Linear(ok[:2], y[:2], nil)
-	if err != nil || !math.IsNaN(sol.StdErr[0]) || sol.DF != 0 {
+	if err != nil {
 		t.Fatalf("two points: %+v, %v", sol, err)
-	}
-	if _, err := sol.CI(0.95); !errors.Is(err, ErrShort) {
-		t.Errorf("CI without degrees of freedom: %v", err)
-	}
-	if _, err := sol.CI(1); !errors.Is(err, ErrShape) {
-		t.Errorf("CI at level 1: %v", err)
-	}
-	flat, err := Linear(ok, []float64{5, 5, 5}, nil)
-	if err != nil || !math.IsNaN(flat.R2) {
-		t.Errorf("R² of a constant: %+v, %v", flat, err)
 	}
 }
 
@@ -166,40 +135,6 @@ func TestRelative(t *testing.T) {
 	}
 	if _, err := RelativeWeights([]float64{1, math.NaN()}); !errors.Is(err, ErrNotFinite) {
 		t.Errorf("NaN: %v", err)
-	}
-}
-
-// TestLinearCoverage checks that 95% intervals hold the truth 95% of the time,
-// with and without weights.
-func TestLinearCoverage(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	x := []float64{1, 2, 4, 8, 16, 32, 64, 128}
-	var hit [2]int
-	const trials = 2000
-	for range trials {
-		y, w := make([]float64, len(x)), make([]float64, len(x))
-		for i, v := range x {
-			sigma := 0.1 * v
-			y[i], w[i] = 3+2*v+sigma*rng.NormFloat64(), 1/(sigma*sigma)
-		}
-		sol, err := Linear(line(x), y, w)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ci, err := sol.CI(0.95)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for j, truth := range []float64{3, 2} {
-			if ci[j][0] <= truth && truth <= ci[j][1] {
-				hit[j]++
-			}
-		}
-	}
-	for j, h := range hit {
-		if got := float64(h) / trials; math.Abs(got-0.95) > 0.015 {
-			t.Errorf("coefficient %d: coverage %.3f", j, got)
-		}
 	}
 }
 
@@ -236,11 +171,8 @@ func TestWeightsAreReplicatedRows(t *testing.T) {
 			t.Fatal(err)
 		}
 		near(t, "RSS", weighted.RSS/rows.RSS, 1, 1e-10)
-		near(t, "R2", weighted.R2, rows.R2, 1e-10)
 		for j := range rows.Coef {
 			near(t, "coefficient", weighted.Coef[j], rows.Coef[j], 1e-10)
-			// Replicated rows count as observations, weights do not.
-			near(t, "error", weighted.StdErr[j]*math.Sqrt(float64(weighted.DF)/float64(rows.DF))/rows.StdErr[j], 1, 1e-10)
 		}
 	})
 }

@@ -31,20 +31,17 @@ func TestNonLinearJacobians(t *testing.T) {
 		t.Fatal(err)
 	}
 	pr := decay([]float64{1, 1}, y)
-	pr.Jac = nil
+	pr.Jac = differences(y, pr.Predict)
 	diff, err := NonLinear(pr)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for j := range given.Coef {
 		near(t, "coefficient", diff.Coef[j], given.Coef[j], 1e-9)
-		near(t, "standard error", diff.StdErr[j]/given.StdErr[j], 1, 1e-8)
+		near(t, "standard error", nlStdErr(t, pr, diff)[j]/nlStdErr(t, pr, given)[j], 1, 1e-8)
 	}
-	if given.Evaluations >= diff.Evaluations || given.Reason != ReasonStep || given.DF != 4 {
+	if given.Reason != ReasonStep {
 		t.Errorf("given %+v, differences %+v", given, diff)
-	}
-	for i := range y {
-		near(t, "residual", given.Residuals[i], y[i]-given.Fitted[i], 1e-15)
 	}
 }
 
@@ -56,20 +53,22 @@ func TestNonLinearOnLines(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := NonLinear(Problem{Y: y, Weights: w, Start: []float64{1, 1}, Predict: func(b, out []float64) error {
+		pr := Problem{Y: y, Weights: w, Start: []float64{1, 1}, Predict: func(b, out []float64) error {
 			for i := range out {
 				out[i] = b[0] + b[1]*x[i][1]
 			}
 			return nil
-		}})
+		}}
+		pr.Jac = differences(y, pr.Predict)
+		got, err := NonLinear(pr)
 		if err != nil {
 			t.Fatal(err)
 		}
+		se, nlSE := stdErr(t, x, y, w, want.RSS), nlStdErr(t, pr, got)
 		for j := range want.Coef {
-			near(t, "coefficient in standard errors", (got.Coef[j]-want.Coef[j])/want.StdErr[j], 0, 1e-6)
-			near(t, "error", got.StdErr[j]/want.StdErr[j], 1, 1e-6)
+			near(t, "coefficient in standard errors", (got.Coef[j]-want.Coef[j])/se[j], 0, 1e-6)
+			near(t, "error", nlSE[j]/se[j], 1, 1e-6)
 		}
-		near(t, "R2", got.R2, want.R2, 1e-9)
 	})
 }
 
@@ -101,6 +100,7 @@ func TestNonLinearBarrier(t *testing.T) {
 	for _, v := range x {
 		pr.Y = append(pr.Y, math.Log(0.5+2*v))
 	}
+	pr.Jac = differences(pr.Y, pr.Predict)
 	sol, err := NonLinear(pr)
 	if err != nil {
 		t.Fatal(err)
@@ -122,6 +122,7 @@ func TestNonLinearErrors(t *testing.T) {
 		want error
 	}{
 		"no model":       {change(func(p *Problem) { p.Predict = nil }), ErrShape},
+		"no jacobian":    {change(func(p *Problem) { p.Jac = nil }), ErrShape},
 		"no parameters":  {change(func(p *Problem) { p.Start = nil }), ErrShape},
 		"weights":        {change(func(p *Problem) { p.Weights = []float64{1} }), ErrShape},
 		"tolerance":      {change(func(p *Problem) { p.Tol = -1 }), ErrShape},
@@ -165,29 +166,10 @@ func TestNonLinearPartialResults(t *testing.T) {
 		}
 		return nil
 	}}
+	same.Jac = differences(same.Y, same.Predict)
 	sol, err = NonLinear(same)
-	if !errors.Is(err, ErrCondition) || sol == nil || !math.IsNaN(sol.StdErr[0]) {
+	if !errors.Is(err, ErrCondition) || sol == nil {
 		t.Fatalf("a sum of two constants: %+v, %v", sol, err)
 	}
 	near(t, "their sum", sol.Coef[0]+sol.Coef[1], 6.2/3, 1e-8)
-}
-
-// TestDifferencesNearEdge fits a model whose domain ends next to the start, so
-// that the step of the differences has to shrink.
-func TestDifferencesNearEdge(t *testing.T) {
-	pr := Problem{Start: []float64{1 + 1e-6}, Y: []float64{2, 2.1, 1.9}, Predict: func(b, out []float64) error {
-		for i := range out {
-			out[i] = 1 + math.Sqrt(b[0]-1)
-		}
-		return nil
-	}}
-	sol, err := NonLinear(pr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	near(t, "parameter", sol.Coef[0], 2, 1e-7)
-	pr.Start[0] = 1
-	if _, err := NonLinear(pr); !errors.Is(err, ErrNotFinite) {
-		t.Errorf("started on the edge: %v", err)
-	}
 }

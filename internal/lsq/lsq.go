@@ -1,15 +1,24 @@
-// Package lsq holds the least-squares numerics that the models of package fit
-// are built on: linear and weighted fits, a robust fit, non-linear fits,
-// piecewise lines and a cluster bootstrap.
+// Package lsq holds the least-squares numerics that the models are built on:
+// linear and weighted fits, a robust fit, non-linear fits, piecewise lines and a
+// bootstrap over rounds.
 //
 // Opinions, and what was rejected:
 //
 //   - Every solve is an orthogonal factorisation. Normal equations square the
 //     condition number and are never formed.
+//   - The factorisation is that of gonum's LAPACK; scaling of the columns and
+//     iterative refinement are added here, because gonum's mat.QR has neither.
+//     Correct digits of the worst coefficient, here and by mat.QR.SolveVecTo:
+//     Norris 14.0 and 12.2, Pontius 13.5 and 11.8, Longley 14.7 and 10.9,
+//     Wampler1 16.0 and 9.9, Wampler5 16.0 and 5.5 (NIST's reference problems).
+//     Condition numbers are exact 2-norms; mat.QR estimates another norm.
+//   - Levenberg-Marquardt is written here: gonum/optimize has none.
 //   - A coefficient is what the data say. Nothing is clamped; a fit that may
-//     not have a negative slope is refused (ErrInadmissible), not bent.
+//     not have a negative slope is refused (ErrInadmissible).
 //   - Condition numbers are those of the column-scaled design, so that a fit in
 //     seconds and bytes is not called singular because of its units.
+//   - There are no standard errors: the intervals of calib come from the
+//     bootstrap, which assumes no distribution.
 //   - Results that cannot be trusted come with an error, and where a partial
 //     result helps to explain the error it comes too. Functions that do so say it.
 //
@@ -25,7 +34,7 @@ import (
 // Errors that callers can test for with errors.Is. The errors returned wrap
 // these with the place at which they arose.
 var (
-	// ErrShort: fewer observations than the fit has parameters or needs.
+	// ErrShort: fewer observations than parameters, or than the fit needs.
 	ErrShort = errors.New("too few observations")
 	// ErrShape: lengths of arguments do not agree, or an option is out of range.
 	ErrShape = errors.New("mismatched or invalid arguments")
@@ -40,8 +49,6 @@ var (
 	ErrNoConverge = errors.New("no convergence")
 	// ErrInadmissible: no fit satisfies the constraint asked for.
 	ErrInadmissible = errors.New("no admissible fit")
-	// ErrReplicates: too few usable bootstrap replicates.
-	ErrReplicates = errors.New("too few usable replicates")
 )
 
 // eps is the spacing of float64 at 1.

@@ -91,8 +91,8 @@ func rats(t *testing.T, s []string) []*big.Rat {
 	return out
 }
 
-// floats rounds to float64.
-func floats(v []*big.Rat) []float64 {
+// float64s rounds to float64.
+func float64s(v []*big.Rat) []float64 {
 	out := make([]float64, len(v))
 	for i := range v {
 		out[i], _ = v[i].Float64()
@@ -105,15 +105,15 @@ func checkLinear(t *testing.T, name string, x [][]*big.Rat, y []*big.Rat, want, 
 	t.Helper()
 	rows := make([][]float64, len(x))
 	for i := range x {
-		rows[i] = floats(x[i])
+		rows[i] = float64s(x[i])
 	}
 	coef, se, rss := exactFit(t, x, y)
-	sol, err := Linear(rows, floats(y), nil)
+	sol, err := Linear(rows, float64s(y), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, s, r := worst(sol.Coef, coef, 15), worst(sol.StdErr, se, 15), digits(sol.RSS, rss, 15)
-	t.Logf("%-9s coef %4.1f  se %4.1f  rss %4.1f  cond %.0e", name, c, s, r, sol.Cond)
+	c, s, r := worst(sol.Coef, coef, 15), worst(stdErr(t, rows, float64s(y), nil, sol.RSS), se, 15), digits(sol.RSS, rss, 15)
+	t.Logf("%-9s coef %4.1f  se %4.1f  rss %4.1f  cond %.0e", name, c, s, r, sol.Cond())
 	if c < want || s < wantSE || r < wantSE {
 		t.Errorf("%s: digits %.1f %.1f %.1f, want %g and %g", name, c, s, r, want, wantSE)
 	}

@@ -22,12 +22,13 @@ func strdProblem(name string, d *strd, f model, start []float64) Problem {
 			y[i] = math.Log(y[i])
 		}
 	}
-	return Problem{Y: y, Start: start, Predict: func(b, out []float64) error {
+	predict := func(b, out []float64) error {
 		for i := range out {
 			out[i] = f(b, d.x[i])
 		}
 		return nil
-	}}
+	}
+	return Problem{Y: y, Start: start, Predict: predict, Jac: differences(y, predict)}
 }
 
 func TestNISTNonLinear(t *testing.T) {
@@ -40,13 +41,14 @@ func TestNISTNonLinear(t *testing.T) {
 			key := m.name + "/" + string(rune('1'+start))
 			t.Run(key, func(t *testing.T) {
 				d := readSTRD(t, m.name)
-				sol, err := NonLinear(strdProblem(m.name, d, m.f, d.start[start]))
+				pr := strdProblem(m.name, d, m.f, d.start[start])
+				sol, err := NonLinear(pr)
 				if sol == nil {
 					t.Fatal(err)
 				}
-				c, se := worst(sol.Coef, d.coef, 11), worst(sol.StdErr, d.se, 11)
+				c, se := worst(sol.Coef, d.coef, 11), worst(nlStdErr(t, pr, sol), d.se, 11)
 				rss := digits(sol.RSS, d.rss, 11)
-				t.Logf("%-9s %-8s %5d  %5.1f %5.1f %5.1f  %5d %6.0e  %s", m.name, m.level, start+1, c, se, rss, sol.Iterations, sol.Cond, sol.Reason)
+				t.Logf("%-9s %-8s %5d  %5.1f %5.1f %5.1f  %5d %6.0e  %s", m.name, m.level, start+1, c, se, rss, sol.Iterations, sol.Cond(), sol.Reason)
 				want, weak := weakSTRD[key]
 				if !weak {
 					want.coef, want.se, want.rss = 6, 6, 6

@@ -1,8 +1,12 @@
 package lsq
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // point is an observation y at x with weight w.
@@ -27,6 +31,55 @@ type partition struct {
 	cost   [][]float64
 	params [][]int
 	from   [][]int
+}
+
+// newPartition validates the data and groups them by ascending x. Observations
+// of zero weight are dropped.
+func newPartition(x, y, w []float64, opt SegmentOptions) (*partition, error) {
+	if opt.Max == 0 {
+		opt.Max = 3
+	}
+	if opt.MinDistinct == 0 {
+		opt.MinDistinct = 3
+	}
+	switch {
+	case len(x) != len(y) || (w != nil && len(w) != len(x)):
+		return nil, fmt.Errorf("%d x, %d y, %d weights: %w", len(x), len(y), len(w), ErrShape)
+	case opt.Max < 1 || opt.MinDistinct < 2:
+		return nil, fmt.Errorf("up to %d segments of %d sizes: %w", opt.Max, opt.MinDistinct, ErrShape)
+	}
+	for name, v := range map[string][]float64{"x": x, "y": y} {
+		if err := allFinite(name, v); err != nil {
+			return nil, err
+		}
+	}
+	if err := checkWeights(w); err != nil {
+		return nil, err
+	}
+	d := &partition{opt: opt, top: floats.Norm(y, math.Inf(1))}
+	for i := range x {
+		p := point{x[i], y[i], 1}
+		if w != nil {
+			p.w = w[i]
+		}
+		if p.w > 0 {
+			d.points = append(d.points, p)
+		}
+	}
+	slices.SortFunc(d.points, func(a, b point) int {
+		return cmp.Or(cmp.Compare(a.x, b.x), cmp.Compare(a.y, b.y), cmp.Compare(a.w, b.w))
+	})
+	d.n = len(d.points)
+	for i, p := range d.points {
+		if i == 0 || p.x != d.points[i-1].x {
+			d.groups = append(d.groups, group{x: p.x, lo: i})
+		}
+		d.groups[len(d.groups)-1].hi = i + 1
+	}
+	if len(d.groups) < opt.MinDistinct {
+		return nil, fmt.Errorf("%d distinct x, %d needed: %w", len(d.groups), opt.MinDistinct, ErrShort)
+	}
+	return d, nil
 }
 
 // running is a weighted straight-line fit to the points seen so far. Means and
@@ -164,37 +217,23 @@ func (d *partition) refit(i, j int) (*Segment, error) {
 		r.add(p)
 		rows[k], y[k], w[k] = []float64{1, p.x}, p.y, p.w
 	}
-	seg := &Segment{Lo: lo.x, Hi: hi.x, N: len(pts), Distinct: j - i}
+	seg := &Segment{Lo: lo.x, Hi: hi.x, Distinct: j - i}
 	if _, params := d.segment(&r, hi.x-lo.x); params == 1 {
 		seg.Flat = true
 		for k := range rows {
 			rows[k] = rows[k][:1]
 		}
 	}
-	fit, err := d.fitter()(rows, y, w)
+	fit, err := Linear(rows, y, w)
 	if err != nil {
 		return nil, err
 	}
-	seg.Intercept, seg.InterceptErr, seg.RSS = fit.Coef[0], fit.StdErr[0], fit.RSS
+	seg.Intercept = fit.Coef[0]
 	if !seg.Flat {
-		seg.Slope, seg.SlopeErr = fit.Coef[1], fit.StdErr[1]
+		seg.Slope = fit.Coef[1]
 	}
 	if seg.Slope < 0 {
 		return nil, fmt.Errorf("refitted slope %g: %w", seg.Slope, ErrInadmissible)
 	}
 	return seg, nil
-}
-
-// fitter is Linear, or Huber when asked for.
-func (d *partition) fitter() func(x [][]float64, y, w []float64) (*Solution, error) {
-	if !d.opt.Huber {
-		return Linear
-	}
-	return func(x [][]float64, y, w []float64) (*Solution, error) {
-		fit, err := Huber(x, y, w)
-		if err != nil {
-			return nil, err
-		}
-		return &fit.Solution, nil
-	}
 }

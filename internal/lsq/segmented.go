@@ -1,7 +1,6 @@
 package lsq
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -13,27 +12,18 @@ type SegmentOptions struct {
 	Max         int  // largest number of segments tried; 0 means 3
 	MinDistinct int  // fewest distinct x in a segment, at least 2; 0 means 3
 	AllowFlat   bool // where a line would fall, a constant may stand for the segment
-	Huber       bool // refit each segment robustly once the breakpoints are known
 }
 
 // Segment is a line y = Intercept + Slope·x over the data with Lo ≤ x ≤ Hi.
 type Segment struct {
-	Lo, Hi                 float64 // smallest and largest x in the segment
-	Intercept, Slope       float64
-	InterceptErr, SlopeErr float64 // standard errors; NaN without degrees of freedom
-	N, Distinct            int     // observations of positive weight, distinct x
-	RSS                    float64 // Σ w·residual²
-	Flat                   bool    // a constant: the slope is zero and was not fitted
+	Lo, Hi           float64 // smallest and largest x in the segment
+	Intercept, Slope float64
+	Distinct         int  // values of x
+	Flat             bool // a constant: the slope is zero and was not fitted
 }
 
 // Segments is a piecewise-linear fit, its segments in ascending x.
-type Segments struct {
-	Segments []Segment
-	BIC      float64   // of the number of segments chosen
-	BICs     []float64 // by number of segments minus one; +Inf where none is admissible
-	RSS      float64   // Σ over segments, of the least-squares fits
-	N        int       // observations of positive weight
-}
+type Segments struct{ Segments []Segment }
 
 // Segmented fits y by straight lines over consecutive ranges of x. For each
 // number of segments k the breakpoints are those that minimise Σ w·residual²
@@ -53,32 +43,27 @@ type Segments struct {
 // segment below 10⁻¹² of the largest |y| is rounding, and is marked Flat too.
 //
 // w is nil or proportional to 1/variance; RelativeWeights(y) makes residuals
-// relative. Outliers should be met by medians per x, with weights: Huber only
-// refits within breakpoints that least squares has set.
+// relative. Outliers move breakpoints: fit medians, one for each x.
 //
 // Errors: ErrShape, ErrNotFinite, ErrWeight, ErrShort (fewer than MinDistinct
-// distinct x), ErrInadmissible (no partition without a falling segment, or a
-// robust refit that falls).
+// distinct x), ErrInadmissible (no partition without a falling segment).
 func Segmented(x, y, w []float64, opt SegmentOptions) (*Segments, error) {
 	d, err := newPartition(x, y, w, opt)
 	if err != nil {
 		return nil, fmt.Errorf("segmented fit: %w", err)
 	}
 	d.search()
-	out := &Segments{BIC: math.Inf(1), N: d.n}
-	best := 0
+	out := &Segments{}
+	best, least := 0, math.Inf(1)
 	for k := 1; k <= d.opt.Max; k++ {
-		bic := d.bic(k)
-		out.BICs = append(out.BICs, bic)
-		if bic < out.BIC {
-			best, out.BIC = k, bic
+		if bic := d.bic(k); bic < least {
+			best, least = k, bic
 		}
 	}
 	if best == 0 {
 		return nil, fmt.Errorf("segmented fit: every partition of %d sizes into up to %d segments has a falling one: %w",
 			len(d.groups), d.opt.Max, ErrInadmissible)
 	}
-	out.RSS = d.cost[best][len(d.groups)]
 	for _, b := range d.bounds(best) {
 		seg, err := d.refit(b[0], b[1])
 		if err != nil {
@@ -108,53 +93,4 @@ func (s *Segments) Breaks() []float64 {
 func (s *Segments) Predict(x float64) float64 {
 	i, _ := slices.BinarySearch(s.Breaks(), x)
 	return s.Segments[i].Intercept + s.Segments[i].Slope*x
-}
-
-// newPartition validates the data and groups them by ascending x. Observations
-// of zero weight are dropped.
-func newPartition(x, y, w []float64, opt SegmentOptions) (*partition, error) {
-	if opt.Max == 0 {
-		opt.Max = 3
-	}
-	if opt.MinDistinct == 0 {
-		opt.MinDistinct = 3
-	}
-	switch {
-	case len(x) != len(y) || (w != nil && len(w) != len(x)):
-		return nil, fmt.Errorf("%d x, %d y, %d weights: %w", len(x), len(y), len(w), ErrShape)
-	case opt.Max < 1 || opt.MinDistinct < 2:
-		return nil, fmt.Errorf("up to %d segments of %d sizes: %w", opt.Max, opt.MinDistinct, ErrShape)
-	}
-	for name, v := range map[string][]float64{"x": x, "y": y} {
-		if err := allFinite(name, v); err != nil {
-			return nil, err
-		}
-	}
-	if err := checkWeights(w); err != nil {
-		return nil, err
-	}
-	d := &partition{opt: opt, top: maxAbs(y)}
-	for i := range x {
-		p := point{x[i], y[i], 1}
-		if w != nil {
-			p.w = w[i]
-		}
-		if p.w > 0 {
-			d.points = append(d.points, p)
-		}
-	}
-	slices.SortFunc(d.points, func(a, b point) int {
-		return cmp.Or(cmp.Compare(a.x, b.x), cmp.Compare(a.y, b.y), cmp.Compare(a.w, b.w))
-	})
-	d.n = len(d.points)
-	for i, p := range d.points {
-		if i == 0 || p.x != d.points[i-1].x {
-			d.groups = append(d.groups, group{x: p.x, lo: i})
-		}
-		d.groups[len(d.groups)-1].hi = i + 1
-	}
-	if len(d.groups) < opt.MinDistinct {
-		return nil, fmt.Errorf("%d distinct x, %d needed: %w", len(d.groups), opt.MinDistinct, ErrShort)
-	}
-	return d, nil
 }

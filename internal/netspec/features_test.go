@@ -73,7 +73,7 @@ func TestFabricDelayGrows(t *testing.T) {
 }
 
 // Table 1 of the paper, from the parts that hku2000 is made of: g_s, g_r and L of a packet on its own.
-func TestHKU(t *testing.T) {
+func TestTamWang2000(t *testing.T) {
 	s, err := Preset("hku2000", 16)
 	if err != nil {
 		t.Fatal(err)

@@ -1,10 +1,11 @@
-// Package netspec describes an emulated network: the parameters that the simulator (transport/sim) and the lab
-// (internal/lab) both realise, one in virtual time and one with real packets, and that calib must then find again.
+// Package netspec describes an emulated network by its parameters. The simulator (transport/sim) emulates it in virtual time, the
+// lab (internal/lab) with real packets; calib must then find the parameters again.
 //
 // A packet passes, in this order: the sending host's block, the medium, the delay L, the receiving host's block. Every
 // block is a first-come first-served server that takes A + m·(payload bytes) for a packet, but at least Min, where
-// m = B − A/MSS (Stoica et al. 1994, eq. 2: b = a/p + m). In shared mode all packets pass one block; in switched mode each destination host has a
-// port of its own, with a finite buffer. A packet that carries no payload passes the blocks free unless ChargeAcks is set.
+// m = B − A/MSS (Stoica et al. 1994, eq. 2: b = a/p + m). In shared mode all packets pass one block; in switched mode each
+// destination host has a port of its own, with a finite buffer. A packet without payload takes no time in the blocks, unless
+// ChargeAcks is set.
 package netspec
 
 import (
@@ -32,8 +33,8 @@ type Block struct {
 	Min float64 `yaml:"min" json:"min,omitempty"`
 }
 
-// Fabric is the inside of a switch, as Tam and Wang's L(m,p) sees it (table 1): with p hosts active a packet of m bytes is
-// delayed, behind the medium, by
+// Fabric is the inside of a switch, as the term L(m,p) of Tam and Wang (2000, table 1) describes it: with p hosts active, a packet
+// of m bytes is delayed, behind the medium, by
 //
 //	PerHost·p + Tau·m·(max(1, p·m/(Rate·g_s(m))) − 1),
 //
@@ -77,8 +78,8 @@ type Spec struct {
 	Receive *Block `yaml:"receive" json:"receive,omitempty"`
 	// Medium is the shared medium, or each switch port.
 	Medium Block `yaml:"medium" json:"medium"`
-	// CutThrough lets the medium begin with a packet when the sending host's block does; it still ends no sooner than that
-	// block. Otherwise it stores a packet before it forwards it.
+	// CutThrough: the medium begins with a packet when the sending host's block does, and ends no sooner than that block.
+	// Otherwise it stores a packet before it forwards it.
 	CutThrough bool `yaml:"cut_through" json:"cut_through,omitempty"`
 	// Fabric delays packets by the load of the whole network; nil is none.
 	Fabric *Fabric `yaml:"fabric" json:"fabric,omitempty"`
@@ -222,7 +223,7 @@ func Parse(text []byte) (*Spec, error) {
 		return nil, err
 	}
 	s := Spec{Hosts: 4, Mode: Switched, MSS: 1448}
-	if document == nil { // nothing but comments, which the decoder would take for an empty Spec
+	if document == nil { // the file has only comments, and the decoder would return an empty Spec
 		return &s, nil
 	}
 	if base.Preset != "" {

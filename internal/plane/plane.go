@@ -1,6 +1,6 @@
-// Package plane holds the few types that the experiments and the data planes under them must agree on: socket options,
-// datagrams, and what an experiment may do with the host itself. It has no behaviour, so that an experiment need not know a
-// plane, nor a plane an experiment.
+// Package plane holds the types that experiments, agents and data planes (package transport, package sim) share: sessions
+// and tickets, socket options, datagrams, and what an experiment may do with the host itself. It has no behaviour, so that
+// experiments and data planes need not import each other.
 package plane
 
 import "calib/internal/units"
@@ -21,7 +21,7 @@ type Socket struct {
 
 // Datagram is what one call of RecvDatagram returned.
 type Datagram struct {
-	Got   bool        // false: the time was over and nothing had come
+	Got   bool        // false: the time ended and nothing had come
 	From  int         // rank
 	Bytes int         // its length
 	At    units.Nanos // when it reached this host, as with RecvAt
@@ -50,6 +50,6 @@ type Copy struct {
 	// ColdFrom and ColdTo say that source and destination are in no cache, because so much other memory has been touched
 	// since they were; otherwise they were used just before.
 	ColdFrom, ColdTo bool
-	// Loop copies byte by byte, as a program does that converts representations; otherwise all at once.
+	// Loop copies byte by byte, as a program that converts data does; otherwise all at once.
 	Loop bool
 }

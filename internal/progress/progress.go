@@ -1,9 +1,9 @@
 // Package progress shows how far a long command is: one live line on a terminal, JSON events otherwise, nothing when
 // asked to be quiet.
 //
-// Time left comes from the observed rate, because plans are forecasts and networks are not: what was done counts less
-// the longer ago it was, so that the estimate follows a network that changed its pace, and a single slow slot does not
-// throw it. No estimate is shown before there is one.
+// The time left is computed from the observed rate and not from the plan's forecast. Older observations count less, so that the
+// estimate follows a network that becomes faster or slower, but is not upset by one slow slot. No estimate is shown before there
+// is one.
 package progress
 
 import (
@@ -37,7 +37,7 @@ type Reporter struct {
 	open    bool // a phase is under way
 }
 
-// State is what is known of a phase at one moment.
+// State is the progress of a phase at one moment.
 type State struct {
 	Phase   string
 	Label   string
@@ -65,7 +65,7 @@ func New(w io.Writer, isTerminal, quiet bool, now func() time.Time) *Reporter {
 	case quiet:
 		r.out = nothing{}
 	case isTerminal:
-		r.out, r.every = &live{w: w, width: func() int { return widthOf(w) }}, liveEvery
+		r.out, r.every = &live{w: w, width: func() int { return Width(w) }}, liveEvery
 	}
 	return r
 }
@@ -73,11 +73,8 @@ func New(w io.Writer, isTerminal, quiet bool, now func() time.Time) *Reporter {
 // IsTerminal reports whether f is a terminal.
 func IsTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
-// Width returns the columns of a terminal, 80 where they are not known.
-func Width(f *os.File) int { return widthOf(f) }
-
-// widthOf returns the columns of a terminal, 80 where they are not known.
-func widthOf(w io.Writer) int {
+// Width returns the columns of the terminal w, 80 where they are not known.
+func Width(w io.Writer) int {
 	if f, ok := w.(*os.File); ok {
 		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
 			return width
@@ -101,8 +98,7 @@ func (r *Reporter) Phase(name string) {
 	r.out.begin(now, r.state)
 }
 
-// Update says that done of total are done, in counts or in any other measure of work, and what is under way. A total
-// that grows is fine; a total of 0 or less shows no percentage. The last state of a phase is always shown when it ends.
+// Update reports that done of total are done, in any unit, and what is under way now (label). The total may grow; a total of 0 or less shows no percentage. The last state of a phase is always shown when it ends.
 func (r *Reporter) Update(done, total float64, label string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -117,7 +113,7 @@ func (r *Reporter) Update(done, total float64, label string) {
 
 func sensible(v float64) bool { return v >= 0 && !math.IsInf(v, 0) }
 
-// Tick shows the time that passed, without news. Call it about once a second while a slot is long.
+// Tick shows the time that has passed. Call it about once a second during a long slot.
 func (r *Reporter) Tick() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -126,7 +122,7 @@ func (r *Reporter) Tick() {
 	}
 }
 
-// Note says something once, between the progress.
+// Note prints a message once, between the progress.
 func (r *Reporter) Note(message string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

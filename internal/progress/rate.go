@@ -11,8 +11,8 @@ const (
 	maxLeft   = 1000 * time.Hour // an estimate beyond this is no estimate
 )
 
-// rate estimates work done per second as the ratio of two sums, of work and of time, in which the past decays with
-// memory. At the start it is the plain mean; later it follows a pace that changes.
+// rate estimates the work done per second: the ratio of two sums, of work and of time, in which older terms decay with the time
+// constant memory. At the start that is the plain mean; later it follows a rate that changes.
 type rate struct {
 	at   time.Duration // of the last observation, since the phase began
 	done float64       // at the last observation
@@ -34,8 +34,8 @@ func (r *rate) observe(at time.Duration, done float64) {
 	r.at, r.done = at, done
 }
 
-// left estimates the time from now until done reaches total. It counts down from the last observation on, and when
-// that runs out with work left there is no estimate: nothing is known but that it takes longer than it did before.
+// left estimates the time from now until done reaches total. It counts down from the last observation. There is no estimate when
+// the count reaches zero with work left: the work takes longer than it did before, and nobody knows how long.
 func (r *rate) left(now time.Duration, done, total float64) (time.Duration, bool) {
 	if total <= 0 || r.at < learnTime || r.work <= 0 || r.time <= 0 {
 		return 0, false

@@ -1,5 +1,3 @@
-//go:build unix
-
 package rundir
 
 import (
@@ -15,8 +13,22 @@ import (
 	"calib/internal/files"
 )
 
+const lockFile = ".lock"
+
+// ErrLocked reports a run directory that another coordinator writes.
+var ErrLocked = errors.New("in use")
+
+// self names this process for a person on any host that shares the file system.
+func self() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "an unknown host"
+	}
+	return fmt.Sprintf("pid %d on %s", os.Getpid(), host)
+}
+
 // lock is held by the coordinator that writes a run directory. The kernel frees it when the process ends, however that
-// happens. The file names its holder for the message to the second.
+// happens. The file names its holder, for the error that a second coordinator gets.
 type lock struct{ f *os.File }
 
 // acquire takes the lock of dir, or fails with ErrLocked at once.

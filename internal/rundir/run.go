@@ -1,9 +1,3 @@
-// Package rundir keeps one run on disk: a directory with a fixed set of files, of which run.json says what the run was
-// and how far it came.
-//
-// Its opinion: a run directory is valid at every moment. A file is replaced whole (written beside, synced, renamed) or
-// only appended to; one coordinator holds the directory, and a second is told which process that is. A directory that
-// holds anything is never written into by mistake.
 package rundir
 
 import (
@@ -45,10 +39,10 @@ type Run struct {
 	// Detail is the plan in full, as its package writes it: what --resume needs to go on with the same schedule.
 	Detail json.RawMessage `json:"detail,omitempty"`
 	// Slots count the schedule: planned, measured, given up.
-	Slots    Slots     `json:"slots"`
-	Stops    []Stop    `json:"stops,omitempty"`
-	Failures []Failure `json:"failures,omitempty"`
-	Warnings []string  `json:"warnings,omitempty"`
+	Slots    Slots             `json:"slots"`
+	Stops    []dataset.Stop    `json:"stops,omitempty"`
+	Failures []dataset.Failure `json:"failures,omitempty"`
+	Warnings []string          `json:"warnings,omitempty"`
 
 	Status   string     `json:"status"`
 	ExitCode *int       `json:"exit_code,omitempty"` // absent while running
@@ -63,32 +57,6 @@ type Slots struct {
 	Planned int `json:"planned"`
 	Done    int `json:"done"`
 	Failed  int `json:"failed"`
-}
-
-// Reasons for which a point stopped being measured.
-const (
-	StopTarget = "target" // the 95% interval of its median is within the target
-	StopBudget = "budget" // rounds or time ended first
-	StopOpen   = "open"   // neither: the run was cut off
-)
-
-// Stop says why a point was not measured further.
-type Stop struct {
-	Experiment string `json:"experiment"`
-	Phase      string `json:"phase,omitempty"`
-	Point      string `json:"point"` // dataset.Point.Key: "bytes=1,pairs=3"
-	Ranks      []int  `json:"ranks"`
-	Reason     string `json:"reason"`
-	// Width is half the 95% interval of the median, relative to it, when the point stopped.
-	Width  *float64 `json:"width,omitempty"`
-	Rounds int      `json:"rounds"`
-}
-
-// Failure is a slot, or a host, that gave nothing.
-type Failure struct {
-	Slot  *int   `json:"slot,omitempty"`
-	Host  string `json:"host,omitempty"`
-	Error string `json:"error"`
 }
 
 // End sets how the run ended. code is the exit code of the command.
@@ -127,6 +95,6 @@ func JSONSchema() (*jsonschema.Schema, error) {
 	s.Description = "run.json: what a run was, on which hosts, and how far it came."
 	s.Properties["schema"].Const = jsonschema.Ptr[any](Schema)
 	s.Properties["status"].Enum = []any{StatusRunning, StatusComplete, StatusPartial, StatusInterrupted, StatusFailed}
-	s.Properties["stops"].Items.Properties["reason"].Enum = []any{StopTarget, StopBudget, StopOpen}
+	s.Properties["stops"].Items.Properties["reason"].Enum = []any{dataset.StopTarget, dataset.StopBudget, dataset.StopOpen}
 	return s, nil
 }

@@ -1,3 +1,9 @@
+// Package rundir keeps one run on disk: a directory with a fixed set of files, of which run.json says what the run was
+// and how far it came.
+//
+// Its opinion: a run directory is valid at every moment. A file is replaced whole (written beside, synced, renamed) or
+// only appended to; one coordinator holds the directory, and a second is told which process that is. A directory that
+// holds anything is never written into by mistake.
 package rundir
 
 import (
@@ -6,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -49,7 +56,8 @@ func Create(path string, r Run) (*Dir, error) {
 	if err := os.MkdirAll(path, 0o755); err != nil {
 		return nil, createError(path, err)
 	}
-	// Before the lock, so as not to touch a directory that is something else; a run in it may be locked, which says more.
+	// This comes before the lock, so that a directory which is something else is not touched. Where it holds a run, the
+	// lock decides: the error of a locked run says more.
 	if err := empty(path); err != nil && !errors.Is(err, errHoldsRun) {
 		return nil, createError(path, err)
 	}
@@ -137,7 +145,7 @@ func Resume(path string) (*Dir, error) {
 	if err != nil {
 		return nil, createError(path, err)
 	}
-	d, err := Open(path) // after the lock: what another coordinator wrote last is what counts
+	d, err := Open(path) // after the lock, to read what another coordinator wrote last
 	if err == nil {
 		d.lock = l
 		err = d.Update(func(r *Run) { r.Status, r.ExitCode, r.Ended = StatusRunning, nil, nil })
@@ -244,7 +252,7 @@ func (d *Dir) WriteReport(name string, b []byte) error {
 	return files.Replace(d.File(name), b)
 }
 
-// Close gives the directory free for another coordinator.
+// Close unlocks the directory for another coordinator.
 func (d *Dir) Close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -255,3 +263,21 @@ func (d *Dir) Close() error {
 	d.lock = nil
 	return l.release()
 }
+
+// Log is the log of a run.
+type Log struct {
+	*slog.Logger
+	f *os.File
+}
+
+// OpenLog opens log.jsonl to append: one JSON object on each line, of level debug and above.
+func (d *Dir) OpenLog() (*Log, error) {
+	f, err := os.OpenFile(d.File(LogFile), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	return &Log{slog.New(slog.NewJSONHandler(f, &slog.HandlerOptions{Level: slog.LevelDebug})), f}, nil
+}
+
+// Close ends the log.
+func (l *Log) Close() error { return l.f.Close() }

@@ -61,8 +61,11 @@ func finish(t *testing.T, d *Dir) {
 	width, slot := 0.013, 7
 	err := d.Update(func(r *Run) {
 		r.Slots.Done, r.Slots.Failed = 11, 1
-		r.Stops = []Stop{{"pingpong", "", "bytes=64", []int{0, 1}, StopTarget, &width, 3}, {"paired", "burst", "bytes=1,pairs=1", []int{0, 1}, StopBudget, nil, 9}}
-		r.Failures = []Failure{{Slot: &slot, Host: "h2", Error: "no answer within 5 s"}}
+		r.Stops = []dataset.Stop{
+			{Experiment: "pingpong", Point: "bytes=64", Ranks: []int{0, 1}, Reason: dataset.StopTarget, Width: &width, Rounds: 3},
+			{Experiment: "paired", Phase: "burst", Point: "bytes=1,pairs=1", Ranks: []int{0, 1}, Reason: dataset.StopBudget, Rounds: 9},
+		}
+		r.Failures = []dataset.Failure{{Slot: &slot, Host: "h2", Error: "no answer within 5 s"}}
 		r.End(StatusPartial, 4, started.Add(time.Minute))
 	})
 	if err != nil {

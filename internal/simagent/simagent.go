@@ -7,8 +7,10 @@ import (
 	"fmt"
 
 	"calib/bench"
+	"calib/bench/experiments"
 	"calib/internal/dataset"
 	"calib/internal/netspec"
+	"calib/internal/plane"
 	"calib/internal/units"
 	"calib/transport/sim"
 )
@@ -42,10 +44,14 @@ func (a *Agent) Hello(context.Context) (dataset.Host, error) {
 }
 
 // Prepare implements coord.Agent. A simulated host needs no tickets.
-func (a *Agent) Prepare(context.Context, bench.Session) error { return nil }
+func (a *Agent) Prepare(context.Context, plane.Session) error { return nil }
 
 // Run implements coord.Agent: it meets the other ranks of the team and plays the task in virtual time.
 func (a *Agent) Run(ctx context.Context, t bench.Task) ([]dataset.Sample, error) {
+	e, ok := experiments.Lookup(t.Exp)
+	if !ok {
+		return nil, fmt.Errorf("%s: unknown experiment %q", a.name, t.Exp)
+	}
 	// The key seeds the noise: without the run's name in it, a schedule gives the same times in every run.
 	g, err := a.net.Group(ctx, fmt.Sprintf("%d/%v", t.Slot, t.Team), t.Team, t.Rank)
 	if err != nil {
@@ -54,7 +60,7 @@ func (a *Agent) Run(ctx context.Context, t bench.Task) ([]dataset.Sample, error)
 	stop := context.AfterFunc(ctx, func() { _ = g.Close() }) // closing never fails
 	defer stop()
 	defer g.Close()
-	samples, err := bench.Perform(ctx, g, t, nil)
+	samples, err := bench.Perform(ctx, e, g, t, nil)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", a.name, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"calib/bench"
+	"calib/bench/experiments"
 	"calib/fit"
 	"calib/fit/hyperbolic"
 	"calib/fit/models"
@@ -22,7 +23,7 @@ import (
 // measure runs a plan on a simulated network, through the coordinator.
 func measure(t testing.TB, spec netspec.Spec, opt sim.Options, plan bench.Plan) *dataset.Dataset {
 	t.Helper()
-	s, err := bench.NewSchedule(plan, spec.Hosts, bench.Experiments)
+	s, err := bench.NewSchedule(plan, spec.Hosts, experiments.All)
 	if err != nil {
 		t.Fatal(err)
 	}

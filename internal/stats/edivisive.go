@@ -38,10 +38,10 @@ type ChangePoint struct {
 // EDivisive returns the change points of a series, oldest first. It divides hierarchically: a stretch is split where the
 // energy distance (with exponent 1) between its two parts, times mn/(m+n), is largest, if a permutation test of that
 // largest value rejects that the stretch is exchangeable; then its parts likewise. Of what it finds, the change with the
-// smallest shift of the median is taken back until none is below the least effect: a change that nobody would act on is
-// not reported, and in correlated noise most false alarms are such.
+// smallest shift of the median is dropped until none is below the least effect: so small a change matters to nobody, and
+// most false alarms in correlated noise are that small.
 //
-// Values that are not finite are passed over. The work is bounded: O(n·log n) a permutation for the newest n = 10,000
+// Values that are not finite are left out. The work is bounded: O(n·log n) a permutation for the newest n = 10,000
 // values, and a test is given up as soon as its p value cannot reach Alpha, which for a stretch without a change is after
 // a few permutations. Equal arguments give equal answers.
 //
@@ -63,7 +63,7 @@ func EDivisive(x []float64, o ChangeOptions) []ChangePoint {
 	d := divider{ChangeOptions: o, rng: rand.New(rand.NewPCG(o.Seed, 0x65646976)), x: v}
 	d.split(0, len(v))
 	slices.SortFunc(d.found, func(a, b ChangePoint) int { return a.Index - b.Index })
-	out := d.matter()
+	out := d.dropSmall()
 	for i := range out {
 		out[i].Index = at[out[i].Index]
 	}
@@ -113,8 +113,8 @@ func (d *divider) test(e *energy, seen float64) (p float64, real bool) {
 	return as / total, as/total <= d.Alpha
 }
 
-// matter drops the changes of too small an effect, the smallest first, and fills in the levels of the others.
-func (d *divider) matter() []ChangePoint {
+// dropSmall drops the changes of too small an effect, the smallest first, and fills in the levels of the others.
+func (d *divider) dropSmall() []ChangePoint {
 	out := d.found
 	for {
 		least := -1

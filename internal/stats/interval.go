@@ -16,15 +16,12 @@ const Level = 0.95
 const MinValues = 6
 
 // Interval is a confidence interval, both ends included.
-type Interval struct {
-	Lo, Hi float64
-	// Coverage is the probability that intervals made this way hold the true value: at least Level for an
-	// order-statistic interval, Level in name for a bootstrap.
-	Coverage float64
-}
+type Interval struct{ Lo, Hi float64 }
 
-// MedianCI returns the order-statistic interval of the median of independent values, from any continuous distribution:
-// with X ~ Binomial(n, 1/2) and r the largest rank with P(X < r) ≤ 2.5%, it is [x₍r₎, x₍n+1−r₎]. The binomial is exact for
+// MedianCI returns the order-statistic interval of the median of independent values, from any continuous distribution.
+// Values of one round share what the network did at that time and are not independent: give it the medians of rounds.
+//
+// With X ~ Binomial(n, 1/2) and r the largest rank with P(X < r) ≤ 2.5%, it is [x₍r₎, x₍n+1−r₎]. The binomial is exact for
 // every n. ok is false for fewer than MinValues values, for which no 95% interval exists, and where a value is NaN.
 //
 // It is the sign test inverted; Nair published its ranks in 1940.
@@ -40,30 +37,15 @@ func SortedMedianCI(s []float64) (iv Interval, ok bool) {
 	if n < MinValues || math.IsNaN(s[0]) {
 		return Interval{}, false
 	}
-	r, coverage := medianRank(n)
-	return Interval{Lo: s[r-1], Hi: s[n-r], Coverage: coverage}, true
+	r := medianRank(n)
+	return Interval{Lo: s[r-1], Hi: s[n-r]}, true
 }
 
-// medianRank returns the largest 1-based rank r with P(X < r) ≤ (1−Level)/2 for X ~ Binomial(n, 1/2), n ≥ MinValues, and
-// the coverage of [x₍r₎, x₍n+1−r₎].
-func medianRank(n int) (r int, coverage float64) {
+// medianRank returns the largest 1-based rank r with P(X < r) ≤ (1−Level)/2 for X ~ Binomial(n, 1/2), n ≥ MinValues. It is
+// at least 1 and at most n/2.
+func medianRank(n int) int {
 	b := distuv.Binomial{N: float64(n), P: 0.5}
-	// r is at least 1 for n ≥ MinValues and at most n/2; P(X ≤ k) grows with k.
-	k := sort.Search(n/2, func(k int) bool { return b.CDF(float64(k)) > (1-Level)/2 })
-	return k, 1 - 2*b.CDF(float64(k-1))
-}
-
-// ClusterMedianCI returns an interval of the median of clustered values: values within a round share what the network did
-// at that time and are not independent, rounds are. It is MedianCI of the medians of the rounds, and holds for the median
-// of round medians. Rounds without values are left out; ok is false for fewer than MinValues rounds that have some.
-func ClusterMedianCI(rounds [][]float64) (iv Interval, ok bool) {
-	var medians []float64
-	for _, r := range rounds {
-		if len(r) > 0 {
-			medians = append(medians, Median(r))
-		}
-	}
-	return MedianCI(medians)
+	return sort.Search(n/2, func(k int) bool { return b.CDF(float64(k)) > (1-Level)/2 })
 }
 
 // RelativeWidth returns how far the interval reaches from the median on its wider side, as a fraction of the median:

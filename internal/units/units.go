@@ -38,22 +38,15 @@ const (
 
 // String prints b exactly where it is a whole binary multiple, and with three digits elsewhere.
 func (b Bytes) String() string {
-	for _, u := range []struct {
-		n    Bytes
-		name string
-	}{{GiB, "GiB"}, {MiB, "MiB"}, {KiB, "KiB"}} {
-		if b >= u.n {
-			if b%u.n == 0 {
-				return fmt.Sprintf("%d%s", b/u.n, u.name)
-			}
-			v := float64(b) / float64(u.n)
-			if v >= 999.5 { // %g would write an exponent
-				return fmt.Sprintf("%.0f%s", v, u.name)
-			}
-			return fmt.Sprintf("%.3g%s", v, u.name)
-		}
+	scale, name := ScaleAxis("B", min(float64(b), float64(GiB))) // ParseBytes reads no larger unit
+	switch v := float64(b) / scale; {
+	case b%Bytes(scale) == 0:
+		return fmt.Sprintf("%d%s", b/Bytes(scale), name)
+	case v >= 999.5: // %g would write an exponent
+		return fmt.Sprintf("%.0f%s", v, name)
+	default:
+		return fmt.Sprintf("%.3g%s", v, name)
 	}
-	return fmt.Sprintf("%dB", int64(b))
 }
 
 var byteSuffix = map[string]float64{
@@ -79,50 +72,4 @@ func ParseBytes(s string) (Bytes, error) {
 		return 0, fmt.Errorf("size %q: not a whole number of bytes below 1 PiB", s)
 	}
 	return Bytes(v), nil
-}
-
-var prefixes = []struct {
-	scale float64
-	name  string
-}{{1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1, ""}, {1e-3, "m"}, {1e-6, "µ"}, {1e-9, "n"}, {1e-12, "p"}, {1e-15, "f"}}
-
-// Prefixed reports whether numbers of a unit take SI prefixes: counts and shares do not.
-func Prefixed(unit string) bool {
-	switch unit {
-	case "", "1", "%", "packets", "messages":
-		return false
-	}
-	return true
-}
-
-// Format prints v with the SI prefix that leaves one to three digits before the point: Format(3.456e-4, "s") is
-// "345.6 µs". NaN and infinities print as "–" and "∞".
-func Format(v float64, unit string) string {
-	switch {
-	case math.IsNaN(v):
-		return "–"
-	case math.IsInf(v, 0):
-		return sign(v) + "∞"
-	case v == 0:
-		return "0 " + unit
-	case unit == "1":
-		return strconv.FormatFloat(v, 'g', 4, 64)
-	case unit != "" && !Prefixed(unit):
-		return strconv.FormatFloat(v, 'g', 4, 64) + " " + unit
-	}
-	p := prefixes[len(prefixes)-1]
-	for _, q := range prefixes {
-		if math.Abs(v) >= q.scale*0.99995 {
-			p = q
-			break
-		}
-	}
-	return strconv.FormatFloat(v/p.scale, 'g', 4, 64) + " " + p.name + unit
-}
-
-func sign(v float64) string {
-	if v < 0 {
-		return "-"
-	}
-	return ""
 }

@@ -64,6 +64,27 @@ func TestParseBytes(t *testing.T) {
 	}
 }
 
+func TestScale(t *testing.T) {
+	for _, c := range []struct {
+		unit      string
+		magnitude float64
+		factor    float64
+		name      string
+	}{
+		{"s", 3e-4, 1e-6, "µs"}, {"s", 1e-3 * (1 - 1e-12), 1e-3, "ms"}, {"s", 9.9e-4, 1e-6, "µs"}, {"s", 0, 1, "s"},
+		{"B/s", 5e12, 1e9, "GB/s"}, {"s/B", 1e-20, 1e-15, "fs/B"}, {"1", 1e-6, 1, ""}, {"%", 1e6, 1, "%"}, {"", 7, 1, ""},
+	} {
+		if factor, name := Scale(c.unit, c.magnitude); factor != c.factor || name != c.name {
+			t.Errorf("Scale(%q, %g) = %g, %q; want %g, %q", c.unit, c.magnitude, factor, name, c.factor, c.name)
+		}
+	}
+	for magnitude, want := range map[float64]string{0: "B", 1023: "B", 1024: "KiB", 5 << 30: "GiB", 1 << 50: "TiB"} {
+		if _, name := ScaleAxis("B", magnitude); name != want {
+			t.Errorf("ScaleAxis(B, %g) = %q, want %q", magnitude, name, want)
+		}
+	}
+}
+
 func TestParseSizes(t *testing.T) {
 	for s, want := range map[string][]Bytes{
 		"1":                 {1},

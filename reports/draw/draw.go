@@ -1,8 +1,17 @@
-// Package draw renders figures to files without a browser, as one would print them in a paper: white ground, colours that
-// the colour-blind can tell apart and that differ in dash or shape in black and white, labels beside the data and never on
-// it, and under each figure the sentence that says what to see. A figure grows in height for its words; nothing is squeezed.
+// Package draw renders figures to SVG and PNG files without a browser, as one would print them in a paper: white ground,
+// colours that the colour-blind can tell apart and that differ in dash or shape in black and white, labels beside the data
+// and never on it, and under each figure the sentence that says what to see. A figure grows in height for its words.
 //
 // What cannot be drawn is left out and counted under the figure: not a number, or zero and below on a logarithmic axis.
+//
+// gonum.org/v1/plot draws. This package keeps what it does worse, measured with v0.17.0:
+//
+//   - ticks: plot.LogTicks labels decades with bare numbers and none below one decade, and plot.TimeTicks puts dates at round
+//     counts of seconds; here a label has its unit (1 KiB, 10 µs), and a date is the start of a day or month.
+//   - titles of axes: on a logarithmic axis plot reserves room for them at the wrong place, which cost 7% of a panel's width.
+//   - the sizes of panels: plot.Align makes all data areas equally high, and a panel of residuals needs a third.
+//   - the columns of the legend: plot.Legend has one column; here several of them stand side by side above the data.
+//   - labels of marks above a panel, and the fit of an axis to data whose intervals reach far out.
 package draw
 
 import (
@@ -39,13 +48,16 @@ func Write(w io.Writer, f figure.Figure, format string) error {
 	if err := known(format); err != nil {
 		return err
 	}
-	p := newPage(f)
+	p, err := newPage(f)
+	if err != nil {
+		return fmt.Errorf("draw %s: %w", f.ID, err)
+	}
 	if format == SVG {
-		c := vgsvg.New(p.width, p.height)
+		c := vgsvg.New(pageWidth, p.height)
 		p.draw(c)
 		return writeSVG(w, c, f)
 	}
-	c := vgimg.NewWith(vgimg.UseWH(p.width, p.height), vgimg.UseDPI(dpi))
+	c := vgimg.NewWith(vgimg.UseWH(pageWidth, p.height), vgimg.UseDPI(dpi))
 	p.draw(c)
 	if _, err := (vgimg.PngCanvas{Canvas: c}).WriteTo(w); err != nil {
 		return fmt.Errorf("draw %s: %w", f.ID, err)

@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"calib/fit"
 	"calib/reports/figure"
 )
 
@@ -26,16 +25,16 @@ func example() figure.Figure {
 	x := []float64{1, 64, 1024, 65536, 1 << 20}
 	return figure.Figure{
 		ID: "t-x", Title: "Time of a message", Says: "Small messages take 390 µs; a < b & \"c\" in words.",
-		X: fit.Axis{Name: "message size", Unit: "B", Log: true}, Y: fit.Axis{Name: "half round trip", Unit: "s", Log: true},
+		X: figure.Axis{Name: "message size", Unit: "B", Log: true}, Y: figure.Axis{Name: "half round trip", Unit: "s", Log: true},
 		Traces: []figure.Trace{
 			{Name: "5–95%", Kind: figure.Band, X: x, Lo: []float64{3e-4, 3e-4, 5e-4, 9e-3, 0.1}, Hi: []float64{5e-4, 5e-4, 8e-4, 0.02, 0.3}},
 			{Name: "25–75%", Kind: figure.Band, X: x, Lo: []float64{3.5e-4, 3.6e-4, 6e-4, 0.01, 0.15}, Hi: []float64{4e-4, 4.5e-4, 7e-4, 0.015, 0.25}},
 			{Name: "hyperbola", Kind: figure.Line, Group: 1, X: x, Y: []float64{3.9e-4, 4e-4, nan, 0.012, 0.2}},
-			{Name: "measured", Kind: figure.Points, X: x, Y: []float64{3.9e-4, 0, 6.5e-4, 0.013, 0.21},
-				Lo: []float64{3.8e-4, 0, 6e-4, -1, 0.2}, Hi: []float64{4e-4, 0, 7e-4, 0.02, 0.22}},
+			{Name: "measured", Kind: figure.Points, X: x, Y: []float64{3.9e-4, nan, 6.5e-4, 0.013, 0.21},
+				Lo: []float64{3.8e-4, nan, 6e-4, 1e-5, 0.2}, Hi: []float64{4e-4, nan, 7e-4, 0.02, 0.22}},
 		},
-		Marks: []fit.Mark{{X: 1448, Lo: 1200, Hi: 1800, Label: "MSS 1448 B"}, {X: 1500, Label: "best fragment 1.46 KiB"}},
-		Below: &figure.Figure{Y: fit.Axis{Name: "residual", Unit: "%"}, Traces: []figure.Trace{
+		Marks: []figure.Mark{{X: 1448, Lo: 1200, Hi: 1800, Label: "MSS 1448 B"}, {X: 1500, Label: "best fragment 1.46 KiB"}},
+		Below: &figure.Figure{Y: figure.Axis{Name: "residual", Unit: "%"}, Traces: []figure.Trace{
 			{Name: "hyperbola", Kind: figure.Points, Group: 1, X: x, Y: []float64{0.1, -2, 5, 1, 0}}}},
 	}
 }
@@ -44,8 +43,8 @@ func example() figure.Figure {
 func exampleHeat() figure.Figure {
 	nan := math.NaN()
 	return figure.Figure{ID: "pairs", Title: "Latency between hosts", Says: "Host c is slow.",
-		X: fit.Axis{Name: "to"}, Y: fit.Axis{Name: "from"},
-		Heat: &figure.Heat{Rows: []string{"a", "b", "c"}, Cols: []string{"a", "b", "c"}, Unit: "s", Better: fit.BetterLower,
+		X: figure.Axis{Name: "to"}, Y: figure.Axis{Name: "from"},
+		Heat: &figure.Heat{Rows: []string{"a", "b", "c"}, Cols: []string{"a", "b", "c"}, Unit: "s", Better: figure.BetterLower,
 			Z:       [][]float64{{nan, 1e-4, 2e-4}, {1.1e-4, nan, 2.1e-4}, {2e-4, nan, nan}},
 			Flagged: []figure.Flag{{Row: 0, Col: 2}, {Row: 1, Col: 2}}}}
 }
@@ -53,7 +52,7 @@ func exampleHeat() figure.Figure {
 // examples are figures by the name of their golden file.
 func examples() map[string]figure.Figure {
 	day := float64(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC).Unix())
-	dates := figure.Figure{Title: "L", X: fit.Axis{Name: "run", Unit: "time"}, Y: fit.Axis{Name: "L", Unit: "s"},
+	dates := figure.Figure{Title: "L", X: figure.Axis{Name: "run", Unit: "time"}, Y: figure.Axis{Name: "L", Unit: "s"},
 		Traces: []figure.Trace{{Name: "L", Kind: figure.Points, X: []float64{day, day + 86400*9, day + 86400*20}, Y: []float64{1e-4, 1.1e-4, 2e-4}}}}
 	return map[string]figure.Figure{"lines": example(), "heat": exampleHeat(), "dates": dates, "empty": {Title: "Nothing yet"}}
 }
@@ -119,16 +118,13 @@ func TestGolden(t *testing.T) {
 func TestWords(t *testing.T) {
 	for name, want := range map[string][]string{
 		"lines": {"1 B", "4 KiB", "1 ms", "100 ms", "message size", "half round trip", "residual (%)", "MSS 1448 B", "measured",
-			"hyperbola", "best fragment 1.46 KiB", "2 numbers are not shown: they have no place on the axes.",
+			"hyperbola", "best fragment 1.46 KiB",
 			`Small messages take 390 µs; a < b & "c" in words.`},
 		"heat":  {"a", "c", "from", "to", "stands out", "not measured", "µs", "200", "Host c is slow."},
 		"dates": {"2026-03-05", "2026-03-19", "run (UTC)", "L (µs)", "100", "200"},
 		"empty": {"Nothing yet", "nothing to show"},
 	} {
 		f := examples()[name]
-		if name == "lines" {
-			f.Traces[3].Y[2] = math.Inf(1)
-		}
 		all := "\n" + strings.Join(texts(t, svg(t, f)), "\n") + "\n"
 		for _, w := range want {
 			if !strings.Contains(all, "\n"+w+"\n") {

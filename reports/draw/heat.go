@@ -5,72 +5,70 @@ import (
 	"math"
 	"strconv"
 
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/palette"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"calib/fit"
+	"calib/internal/units"
 	"calib/reports/figure"
 )
 
-// matrix is a heat map laid out.
+const (
+	maxCells            = 128 // rows or columns that are drawn: more would be finer than print
+	maxCell   vg.Length = 42
+	maxMatrix vg.Length = 330 // the height of all cells
+	nameRoom  vg.Length = 90  // the longest name of a host
+)
+
+// matrix is the cells of a heat map that are drawn. It is a plotter.GridXYZ with row 0 at the top.
 type matrix struct {
-	heat       figure.Heat
-	x, y       fit.Axis
-	rows, cols int // that are drawn
-	block      int // hosts to a row and column that is drawn
-	colour     scale
-	digits     int // of the number in a cell
-	cell       vg.Length
-	names      vg.Length // room of row names
-	under      vg.Length // room of column names
-	gaps       bool
-	flags      map[[2]int]bool
+	figure.Heat
+	block  int         // hosts to a row and column that is drawn
+	cells  [][]float64 // NaN is none
+	cols   int
+	scale  scale // of the numbers
+	digits int   // of the number in a cell
+	cell   vg.Length
+	gaps   bool // a pair was not measured
 }
 
-// maxCells is how many rows or columns are drawn: more would be finer than print.
-const maxCells = 128
-
-func newMatrix(f figure.Figure, fonts fonts) *matrix {
-	m := &matrix{heat: *f.Heat, x: f.X, y: f.Y, flags: map[[2]int]bool{}}
-	n := max(len(m.heat.Rows), len(m.heat.Cols), 1)
+func newMatrix(h figure.Heat) *matrix {
+	m := &matrix{Heat: h}
+	n := max(len(h.Rows), len(h.Cols), 1)
 	m.block = (n + maxCells - 1) / maxCells
-	m.rows, m.cols = (len(m.heat.Rows)+m.block-1)/m.block, (len(m.heat.Cols)+m.block-1)/m.block
+	m.cols = (len(h.Cols) + m.block - 1) / m.block
 	var values []float64
-	for r := range m.rows {
+	for r := range (len(h.Rows) + m.block - 1) / m.block {
+		var row []float64
 		for c := range m.cols {
-			v := m.value(r, c)
-			values = append(values, v)
-			m.gaps = m.gaps || !drawable(fit.Axis{}, v) && (r != c || m.block > 1)
+			v := m.worst(r, c)
+			row = append(row, v)
+			m.gaps = m.gaps || math.IsNaN(v) && (r != c || m.block > 1)
 		}
+		m.cells, values = append(m.cells, row), append(values, row...)
 	}
-	lo, hi, any := span(fit.Axis{}, values)
-	axis := fit.Axis{Unit: m.heat.Unit, Log: any && lo >= 1/extreme && hi > 10*lo}
-	m.colour = newScale(axis, values, nil, 6)
-	if any {
+	lo, hi := span(values)
+	m.scale = newScale(figure.Axis{Unit: h.Unit, Log: lo > 0 && hi > 10*lo}, values, nil)
+	if !m.scale.empty {
 		m.stretch(lo, hi)
 	}
-	for _, q := range m.heat.Flagged {
-		if q.Row >= 0 && q.Col >= 0 && q.Row < len(m.heat.Rows) && q.Col < len(m.heat.Cols) {
-			m.flags[[2]int{q.Row / m.block, q.Col / m.block}] = true
-		}
+	names := vg.Length(0)
+	for _, s := range h.Rows {
+		names = max(names, smallStyle().Width(clip(s, smallStyle(), nameRoom)))
 	}
-	for _, s := range m.heat.Rows {
-		m.names = max(m.names, fonts.small.Width(clip(s, fonts.small, labelRoom)))
-	}
-	for _, s := range m.heat.Cols {
-		m.under = max(m.under, fonts.small.Width(clip(s, fonts.small, labelRoom)))
-	}
-	room := pageWidth - 2*margin - 14 - m.names - 6 - 90
-	m.cell = min(room/vg.Length(max(m.cols, 1)), 330/vg.Length(max(m.rows, 1)), 42)
+	m.cell = min((pageWidth-2*margin-names-110)/vg.Length(max(m.cols, 1)), maxMatrix/vg.Length(max(len(m.cells), 1)), maxCell)
 	return m
 }
 
-// stretch ends the scale of colours where the data end, so that no colour is lost. Hosts that hardly differ must not look as
-// if they did: the scale is at least a fifth of its numbers.
+// stretch ends the scale of colours where the data end, so that no colour is unused. Hosts that hardly differ must not look
+// as if they did: the scale is at least a fifth of its numbers wide.
 func (m *matrix) stretch(lo, hi float64) {
 	size := math.Max(math.Abs(lo), math.Abs(hi))
 	m.digits = 3
-	if size < 1/extreme {
+	if size == 0 {
 		return
 	}
 	if hi > lo {
@@ -80,67 +78,43 @@ func (m *matrix) stretch(lo, hi float64) {
 		mid := lo + (hi-lo)/2
 		lo, hi = mid-d/2, mid+d/2
 	}
-	if lo < hi {
-		m.colour.lo, m.colour.hi = lo, hi
-		m.colour.ticks, m.colour.unit = ticks(m.colour, 6)
-	}
+	m.scale.lo, m.scale.hi = lo, hi
 }
 
-// value is the number of a drawn cell: the worst of its block.
-func (m *matrix) value(row, col int) float64 {
+// worst is the number of a drawn cell: the worst of its block.
+func (m *matrix) worst(row, col int) float64 {
 	worst := math.NaN()
-	for r := row * m.block; r < min((row+1)*m.block, len(m.heat.Z)); r++ {
-		for c := col * m.block; c < min((col+1)*m.block, len(m.heat.Z[r])); c++ {
-			v := m.heat.Z[r][c]
-			if !drawable(fit.Axis{}, v) {
-				continue
-			}
-			if m.heat.Better == fit.BetterHigher {
-				worst = math.Min(keep(worst, v), v)
-			} else {
-				worst = math.Max(keep(worst, v), v)
+	for r := row * m.block; r < min((row+1)*m.block, len(m.Heat.Z)); r++ {
+		for c := col * m.block; c < min((col+1)*m.block, len(m.Heat.Z[r])); c++ {
+			if v := m.Heat.Z[r][c]; math.IsNaN(worst) || (m.Better == figure.BetterHigher) == (v < worst) && !math.IsNaN(v) {
+				worst = v
 			}
 		}
 	}
 	return worst
 }
 
+// Dims, Z, X and Y make it a plotter.GridXYZ. Z is how far along the scale of colours a number lies, from 0 to 1.
+func (m *matrix) Dims() (c, r int)   { return m.cols, len(m.cells) }
+func (m *matrix) X(c int) float64    { return float64(c) }
+func (m *matrix) Y(r int) float64    { return float64(r) }
+func (m *matrix) Z(c, r int) float64 { return m.share(m.cells[len(m.cells)-1-r][c]) }
+
+// share is how far along the scale of colours v lies.
+func (m *matrix) share(v float64) float64 { return math.Min(math.Max(m.scale.share(v), 0), 1) }
+
 // words is v as a cell shows it, in the unit of the scale and with the digits that tell cells apart.
 func (m *matrix) words(v float64) string {
-	size := math.Max(math.Abs(m.colour.lo), math.Abs(m.colour.hi))
-	by, _ := prefix(size, m.heat.Unit)
+	size := math.Max(math.Abs(m.scale.lo), math.Abs(m.scale.hi))
+	by, _ := units.ScaleAxis(m.Unit, size)
 	after := m.digits - 1 - int(math.Floor(math.Log10(size/by)))
-	if m.colour.axis.Log || size == 0 || after < 0 || after > 5 {
+	if m.scale.Log || size == 0 || after < 0 || after > 5 {
 		return strconv.FormatFloat(v/by, 'g', m.digits, 64)
 	}
 	return strconv.FormatFloat(v/by, 'f', after, 64)
 }
 
-// share is the darkness of v: dark is bad.
-func (m *matrix) share(v float64) float64 {
-	if m.colour.lo >= m.colour.hi {
-		return 0.3
-	}
-	s := m.colour.inside(v)
-	if m.heat.Better == fit.BetterHigher {
-		return 1 - s
-	}
-	return s
-}
-
-func (m *matrix) height() vg.Length { return max(m.cell*vg.Length(m.rows), 60) + m.under + 24 }
-
-func (m *matrix) keys() []key {
-	var out []key
-	if len(m.flags) > 0 {
-		out = append(out, key{name: "stands out", ring: true})
-	}
-	if m.gaps {
-		out = append(out, key{name: "not measured", area: none()})
-	}
-	return out
-}
-
+// note says what a cell is where it is more than one pair.
 func (m *matrix) note() string {
 	if m.block == 1 {
 		return ""
@@ -148,82 +122,111 @@ func (m *matrix) note() string {
 	return fmt.Sprintf("Each cell is the worst of %d × %d pairs.", m.block, m.block)
 }
 
-// drawMatrix draws cells, names and the scale of colours, and returns the y of its lower end.
-func (p *page) drawMatrix(m *matrix, top vg.Length) vg.Length {
-	x0 := margin + 14 + m.names + 6
-	corner := func(r, c int) vg.Point {
-		return vg.Point{X: x0 + vg.Length(c)*m.cell, Y: top - vg.Length(r)*m.cell}
+// entries are what the legend explains.
+func (m *matrix) entries() []entry {
+	var out []entry
+	if len(m.outlines().XYs) > 0 {
+		out = append(out, entry{name: "stands out", thumbs: []plot.Thumbnailer{m.outlines()}})
 	}
-	for r := range m.rows {
-		for c := range m.cols {
-			a, b := corner(r, c), corner(r+1, c+1)
-			v := m.value(r, c)
-			if !drawable(fit.Axis{}, v) {
-				p.fill(none(), vg.Point{X: a.X, Y: b.Y}, vg.Point{X: b.X, Y: a.Y})
+	if m.gaps {
+		out = append(out, entry{name: "not measured", thumbs: []plot.Thumbnailer{&plotter.Polygon{Color: emptyGrey}}})
+	}
+	return out
+}
+
+// outlines are drawn around the cells that stand out, each within its cell.
+func (m *matrix) outlines() *plotter.Polygon {
+	width := min(1.6, max(m.cell/5, 0.5))
+	out := &plotter.Polygon{LineStyle: draw.LineStyle{Color: alarm, Width: width}}
+	half := 0.5 - float64(width/m.cell/2)
+	seen := map[[2]int]bool{}
+	for _, f := range m.Flagged {
+		at := [2]int{f.Row / m.block, f.Col / m.block}
+		if f.Row < 0 || f.Col < 0 || f.Row >= len(m.Rows) || f.Col >= len(m.Cols) || seen[at] {
+			continue
+		}
+		seen[at] = true
+		x, y := float64(at[1]), float64(len(m.cells)-1-at[0])
+		out.XYs = append(out.XYs, plotter.XYs{{X: x - half, Y: y - half}, {X: x + half, Y: y - half}, {X: x + half, Y: y + half}, {X: x - half, Y: y + half}})
+	}
+	return out
+}
+
+// tiles are the plot of the cells and that of the scale of colours.
+func (m *matrix) tiles(to, from string) ([]*tile, error) {
+	if m.scale.empty || len(m.cells) == 0 || m.cols == 0 {
+		return []*tile{m.cellTile(to, from, nothingToShow{})}, nil
+	}
+	colours, err := cellColours(m.Better == figure.BetterHigher)
+	if err != nil {
+		return nil, err
+	}
+	numbers, err := m.numbers(colours)
+	if err != nil {
+		return nil, err
+	}
+	heat := plotter.NewHeatMap(m, colours.Palette(256))
+	heat.Min, heat.Max, heat.NaN = 0, 1, emptyGrey
+	cells := m.cellTile(to, from, heat, numbers, m.outlines())
+	return []*tile{cells, m.colourTile(colours, cells.size.Y)}, nil
+}
+
+// cellTile is a plot of cells with the names of hosts, as many as can be read.
+func (m *matrix) cellTile(to, from string, parts ...plot.Plotter) *tile {
+	p := newPlot()
+	p.Add(parts...)
+	p.Add(frame{})
+	rows, cols := max(len(m.cells), 1), max(m.cols, 1)
+	every := max(int(math.Ceil(float64(8.5/m.cell))), 1) * m.block
+	names := func(all []string, place func(int) float64) plot.ConstantTicks {
+		var out plot.ConstantTicks
+		for i := 0; i < len(all); i += every {
+			out = append(out, plot.Tick{Value: place(i / m.block), Label: clip(all[i], smallStyle(), nameRoom)})
+		}
+		return out
+	}
+	p.X.Tick.Marker = names(m.Cols, func(c int) float64 { return float64(c) })
+	p.Y.Tick.Marker = names(m.Rows, func(r int) float64 { return float64(rows - 1 - r) })
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = -0.5, float64(cols)-0.5, -0.5, float64(rows)-0.5
+	p.X.Tick.Width, p.Y.Tick.Width, p.X.Padding, p.Y.Padding = 0, 0, 5, 3
+	p.X.Tick.Label.Rotation, p.X.Tick.Label.XAlign, p.X.Tick.Label.YAlign = math.Pi/2, text.XRight, text.YCenter
+	return &tile{Plot: p, size: vg.Point{X: max(m.cell*vg.Length(cols), 60), Y: max(m.cell*vg.Length(rows), 60)}, xTitle: to, yTitle: from}
+}
+
+// numbers are the words in the cells; none where cells are small.
+func (m *matrix) numbers(colours palette.ColorMap) (*plotter.Labels, error) {
+	out := &plotter.Labels{}
+	if m.cell < 24 {
+		return out, nil
+	}
+	for r, row := range m.cells {
+		for c, v := range row {
+			if math.IsNaN(v) {
 				continue
 			}
-			col := shade(m.share(v))
-			p.fill(col, vg.Point{X: a.X, Y: b.Y}, vg.Point{X: b.X, Y: a.Y})
-			if m.cell >= 24 {
-				p.say(p.small, over(col), (a.X+b.X)/2, (a.Y+b.Y)/2-3, centre, m.words(v))
+			behind, err := colours.At(m.share(v))
+			if err != nil {
+				return nil, fmt.Errorf("colour of %g: %w", v, err)
 			}
+			style := smallStyle()
+			style.Color, style.XAlign, style.YAlign = over(behind), text.XCenter, text.YCenter
+			out.XYs = append(out.XYs, plotter.XY{X: float64(c), Y: float64(len(m.cells) - 1 - r)})
+			out.Labels, out.TextStyle = append(out.Labels, m.words(v)), append(out.TextStyle, style)
 		}
 	}
-	line := ringStyle()
-	line.Width = min(line.Width, max(m.cell/5, 0.5))
-	for r := range m.rows {
-		for c := range m.cols {
-			if m.flags[[2]int{r, c}] {
-				a, b := corner(r, c), corner(r+1, c+1)
-				in := line.Width / 2
-				p.frame(line, vg.Point{X: a.X + in, Y: b.Y + in}, vg.Point{X: b.X - in, Y: a.Y - in})
-			}
-		}
-	}
-	end := corner(m.rows, m.cols)
-	p.frame(draw.LineStyle{Color: ink(), Width: 0.6}, vg.Point{X: x0, Y: end.Y}, vg.Point{X: end.X, Y: top})
-	p.drawNames(m, x0, top, end)
-	p.drawColours(m, end.X+18, top)
-	return top - m.height()
+	return out, nil
 }
 
-// drawNames names rows and columns, as many as can be read.
-func (p *page) drawNames(m *matrix, x0, top vg.Length, end vg.Point) {
-	every := max(int(math.Ceil(float64(8.5/m.cell))), 1)
-	for r := 0; r < m.rows; r += every {
-		p.say(p.small, ink(), x0-4, top-(vg.Length(r)+0.5)*m.cell-2.8, right, clip(m.heat.Rows[r*m.block], p.small, labelRoom))
+// colourTile is a plot of the scale of colours.
+func (m *matrix) colourTile(colours palette.ColorMap, height vg.Length) *tile {
+	p := newPlot()
+	p.Add(&plotter.ColorBar{ColorMap: colours, Vertical: true}, frame{})
+	p.HideX()
+	p.Y.Min, p.Y.Max = 0, 1
+	marks, unit := ticks(m.scale.Axis, m.scale.lo, m.scale.hi, 6)
+	for i := range marks {
+		marks[i].Value = m.scale.share(marks[i].Value)
 	}
-	for c := 0; c < m.cols; c += every {
-		p.sayUp(p.small, ink(), x0+(vg.Length(c)+0.5)*m.cell+2.8, end.Y-4, right, clip(m.heat.Cols[c*m.block], p.small, labelRoom))
-	}
-	p.sayUp(p.label, ink(), margin+8, (top+end.Y)/2, centre, clip(m.y.Name, p.label, top-end.Y))
-	p.say(p.label, ink(), (x0+end.X)/2, end.Y-m.under-18, centre, clip(m.x.Name, p.label, 200))
-}
-
-// drawColours draws the scale: the bad end is dark.
-func (p *page) drawColours(m *matrix, x, top vg.Length) {
-	if m.colour.empty {
-		p.say(p.label, faint(), x, top-20, left, "nothing to show")
-		return
-	}
-	const steps = 64
-	h := max(m.cell*vg.Length(m.rows), 60)
-	for i := range steps {
-		share := (float64(i) + 0.5) / steps
-		if m.heat.Better == fit.BetterHigher {
-			share = 1 - share
-		}
-		y := top - h + h*vg.Length(i)/steps
-		p.fill(shade(share), vg.Point{X: x, Y: y}, vg.Point{X: x + 12, Y: y + h/steps + 0.2})
-	}
-	line := draw.LineStyle{Color: ink(), Width: 0.6}
-	p.frame(line, vg.Point{X: x, Y: top - h}, vg.Point{X: x + 12, Y: top})
-	for _, t := range m.colour.ticks {
-		y := top - h + h*vg.Length(m.colour.inside(t.at))
-		if t.label != "" {
-			p.c.StrokeLine2(line, x+12, y, x+15, y)
-			p.say(p.small, ink(), x+17, y-2.8, left, clip(t.label, p.small, 70))
-		}
-	}
-	p.say(p.small, ink(), x, top-h-12, left, m.colour.unit)
+	p.Y.Tick.Marker = plot.ConstantTicks(marks)
+	return &tile{Plot: p, size: vg.Point{X: 12, Y: height}, yTitle: unit}
 }

@@ -1,216 +1,154 @@
 package draw
 
 import (
-	"fmt"
 	"image/color"
+	"math"
 
-	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"calib/fit"
 	"calib/reports/figure"
 )
 
 // Measures of a page, in points of 1/72 inch.
 const (
-	pageWidth   vg.Length = 480 // fits a page of A4 or letter
-	margin      vg.Length = 10
-	mainHeight  vg.Length = 230
-	belowHeight vg.Length = 80
-	panelGap    vg.Length = 12
-	tickSize    vg.Length = 4
-	labelRoom   vg.Length = 90 // the widest label of an axis
-	legendLine  vg.Length = 12
-	noteLine    vg.Length = 11
-	titleLine   vg.Length = 14
-	markLine    vg.Length = 10
+	pageWidth vg.Length = 480 // fits a page of A4 or letter
+	margin    vg.Length = 10
+	panelGap  vg.Length = 12
+	noteLine  vg.Length = 11
+	titleLine vg.Length = 14
 )
 
 // page is a figure laid out: everything has its size before anything is drawn.
 type page struct {
-	width, height vg.Length
-	fonts
-	c draw.Canvas
-
+	height       vg.Length
 	title, notes []string
-	legend       [][]key
-	panels       []*panel
-	matrix       *matrix
+	legend       []plot.Legend // its columns
+	widths       []vg.Length   // of the columns
+	legendHeight vg.Length
+	tiles        []*tile
 }
 
-func newPage(f figure.Figure) *page {
-	p := &page{width: pageWidth, fonts: newFonts()}
-	inner := p.width - 2*margin
-	p.title = wrap(f.Title, p.fonts.title, inner, 3)
-	body := vg.Length(0)
-	left := 0
+// tile is a plot and where its data are, with Y from the upper end of the plots.
+type tile struct {
+	*plot.Plot
+	size           vg.Point  // of the data
+	at             vg.Point  // the lower left corner of the data, Y from the upper end of all tiles
+	indent         vg.Length // from the title of the Y axis to the data
+	xTitle, yTitle string
+}
+
+// room is what a tile needs around its data for numbers and for what stands above, without titles.
+func (t *tile) room() (left, right, under, above vg.Length) {
+	left, under = 300, 300
+	for range 2 { // a little of the room depends on the size of the canvas
+		c := draw.NewCanvas(nil, t.size.X+left+right, t.size.Y+under+above)
+		data := t.DataCanvas(c)
+		left, right, under, above = data.Min.X, c.Max.X-data.Max.X, data.Min.Y, c.Max.Y-data.Max.Y
+	}
+	return left, right, under, above
+}
+
+// titleRoom is the height of the title of an axis; 0 without a title.
+func titleRoom(title string) vg.Length {
+	if title == "" {
+		return 0
+	}
+	return 14
+}
+
+// draw paints the tile, whose upper end is at top.
+func (t *tile) draw(c draw.Canvas, top vg.Length) {
+	left, right, under, above := t.room()
+	c.Min = t.at.Add(vg.Point{Y: top})
+	c.Max = c.Min.Add(t.size)
+	t.Draw(draw.Crop(c, -left, right, -under, above))
+	style := labelStyle()
+	style.XAlign = text.XCenter
+	c.FillText(style, vg.Point{X: c.Center().X, Y: c.Min.Y - under - 10}, clip(t.xTitle, style, t.size.X))
+	style.Rotation = math.Pi / 2
+	c.FillText(style, vg.Point{X: c.Min.X - t.indent + 8, Y: c.Center().Y}, clip(t.yTitle, style, t.size.Y))
+}
+
+func newPage(f figure.Figure) (*page, error) {
+	const inner = pageWidth - 2*margin
+	p := &page{title: wrap(f.Title, titleStyle(), inner, 3), notes: wrap(f.Says, noteStyle(), inner, 14)}
+	var body vg.Length
 	if f.Heat != nil {
-		p.matrix = newMatrix(f, p.fonts)
-		p.legend = p.flow(p.matrix.keys())
-		body = p.matrix.height()
-	} else {
-		p.legend = p.flow(keys(f))
-		p.panels, left = newPanels(f, p.fonts)
-		for i, q := range p.panels {
-			if i > 0 {
-				body += panelGap
-			}
-			body += q.above() + q.height
+		m := newMatrix(*f.Heat)
+		tiles, err := m.tiles(f.X.Name, f.Y.Name)
+		if err != nil {
+			return nil, err
 		}
-		body += p.panels[len(p.panels)-1].under()
+		body = p.beside(tiles)
+		p.setLegend(m.entries())
+		p.notes = append(p.notes, wrap(m.note(), noteStyle(), inner, 2)...)
+	} else {
+		body = p.stack(newPanels(f))
+		p.setLegend(entriesOf(f))
 	}
-	p.notes = wrap(f.Says, p.note, inner, 14)
-	switch {
-	case p.matrix != nil:
-		p.notes = append(p.notes, wrap(p.matrix.note(), p.note, inner, 2)...)
-	case left == 1:
-		p.notes = append(p.notes, "1 number is not shown: it has no place on the axes.")
-	case left > 1:
-		p.notes = append(p.notes, fmt.Sprintf("%d numbers are not shown: they have no place on the axes.", left))
-	}
-	p.height = 2*margin + vg.Length(len(p.title))*titleLine + vg.Length(len(p.legend))*legendLine + 6 + body + 8 +
-		vg.Length(len(p.notes))*noteLine
-	return p
+	p.height = 2*margin + vg.Length(len(p.title))*titleLine + p.legendHeight + 6 + body + 8 + vg.Length(len(p.notes))*noteLine
+	return p, nil
 }
 
-// draw paints the page on a canvas of its size, from the top down.
-func (p *page) draw(c vg.Canvas) {
-	p.c = draw.NewCanvas(c, p.width, p.height)
-	p.fill(color.White, p.c.Min, p.c.Max)
-	y := p.height - margin
-	for _, line := range p.title {
-		y -= titleLine
-		p.say(p.fonts.title, ink(), margin, y+3, left, line)
+// stack places tiles one under another, their data one under another too, and returns the height of all.
+func (p *page) stack(tiles []*tile) vg.Length {
+	var left, right, y vg.Length
+	for _, t := range tiles {
+		l, r, _, _ := t.room()
+		left, right = max(left, l+titleRoom(t.yTitle)), max(right, r, 4)
 	}
-	for _, row := range p.legend {
-		y -= legendLine
-		for _, k := range row {
-			p.drawKey(k, y)
-		}
-	}
-	y -= 6
-	if p.matrix != nil {
-		y = p.drawMatrix(p.matrix, y)
-	}
-	for i, q := range p.panels {
+	for i, t := range tiles {
 		if i > 0 {
 			y -= panelGap
 		}
-		y -= q.above()
-		q.box.Max.Y, q.box.Min.Y = y, y-q.height
-		p.drawPanel(q, i == len(p.panels)-1)
-		y -= q.height
+		t.size.X -= left + right
+		_, _, under, above := t.room()
+		y -= above + t.size.Y
+		t.at, t.indent = vg.Point{X: margin + left, Y: y}, left
+		y -= under + titleRoom(t.xTitle)
 	}
-	if n := len(p.panels); n > 0 {
-		y -= p.panels[n-1].under()
-	}
-	y -= 8
-	for _, line := range p.notes {
-		y -= noteLine
-		p.say(p.note, ink(), margin, y+3, left, line)
-	}
+	p.tiles = tiles
+	return -y
 }
 
-// fill paints a rectangle.
-func (p *page) fill(c color.Color, lo, hi vg.Point) {
-	p.c.FillPolygon(c, []vg.Point{lo, {X: hi.X, Y: lo.Y}, hi, {X: lo.X, Y: hi.Y}})
+// beside places tiles from left to right, and returns the height of all.
+func (p *page) beside(tiles []*tile) vg.Length {
+	x, height := margin, vg.Length(0)
+	for _, t := range tiles {
+		left, right, under, above := t.room()
+		t.indent = left + titleRoom(t.yTitle)
+		t.at = vg.Point{X: x + t.indent, Y: -above - t.size.Y}
+		x = t.at.X + t.size.X + right + panelGap
+		height = max(height, above+t.size.Y+under+titleRoom(t.xTitle))
+	}
+	p.tiles = tiles
+	return height
 }
 
-// frame draws the outline of a rectangle.
-func (p *page) frame(s draw.LineStyle, lo, hi vg.Point) {
-	p.c.StrokeLines(s, []vg.Point{lo, {X: hi.X, Y: lo.Y}, hi, {X: lo.X, Y: hi.Y}, lo})
-}
-
-// newPanels are the figure and the one below it, on one X axis, and how many numbers have no place on it.
-func newPanels(f figure.Figure, fonts fonts) ([]*panel, int) {
-	figs := []figure.Figure{f}
-	if f.Below != nil {
-		below := *f.Below
-		below.X, below.Marks = f.X, f.Marks
-		figs = append(figs, below)
+// draw paints the page on a canvas of its size, from the top down.
+func (p *page) draw(to vg.Canvas) {
+	c := draw.NewCanvas(to, pageWidth, p.height)
+	c.SetColor(color.White)
+	c.Fill(c.Rectangle.Path())
+	y := p.height - margin
+	for _, line := range p.title {
+		y -= titleLine
+		c.FillText(titleStyle(), vg.Point{X: margin, Y: y + 5}, line)
 	}
-	var xs []float64
-	left := 0
-	for _, g := range figs {
-		for _, t := range g.Traces {
-			for i, x := range t.X {
-				if drawable(f.X, x) && hasNumber(g.Y, t, i) {
-					xs = append(xs, x)
-				} else if given(t, i) {
-					left++
-				}
-			}
-		}
+	x := margin
+	for i := range p.legend {
+		p.legend[i].Draw(draw.Canvas{Canvas: to, Rectangle: vg.Rectangle{Min: vg.Point{X: x, Y: y - p.legendHeight}, Max: vg.Point{X: x + p.widths[i], Y: y}}})
+		x += p.widths[i]
 	}
-	for _, m := range f.Marks {
-		xs = append(xs, m.X)
+	y -= p.legendHeight + 6
+	for _, t := range p.tiles {
+		t.draw(c, y)
 	}
-	x := newScale(f.X, xs, nil, 7)
-	var out []*panel
-	room := vg.Length(0)
-	for i, g := range figs {
-		q := newPanel(g, x, i > 0)
-		out = append(out, q)
-		for _, t := range q.y.ticks {
-			room = max(room, fonts.small.Width(clip(t.label, fonts.small, labelRoom)))
-		}
+	for i := range p.notes {
+		line := p.notes[len(p.notes)-1-i]
+		c.FillText(noteStyle(), vg.Point{X: margin, Y: margin + vg.Length(i)*noteLine + 3}, line)
 	}
-	for i, q := range out {
-		q.box = vg.Rectangle{Min: vg.Point{X: margin + 14 + room + tickSize + 3}, Max: vg.Point{X: pageWidth - margin - 12}}
-		q.thin(fonts.small)
-		if i == 0 {
-			q.placeMarks(fonts.small)
-		}
-	}
-	return out, left
-}
-
-// thin takes labels off the X axis until none touches the next.
-func (q *panel) thin(f font.Face) {
-	w := q.box.Max.X - q.box.Min.X
-	for try := 0; try < 6; try++ {
-		end, touch, n := vg.Length(-1e6), false, 0
-		for _, t := range q.x.ticks {
-			if t.label == "" {
-				continue
-			}
-			half := f.Width(t.label) / 2
-			at := vg.Length(q.x.at(t.at)) * w
-			touch = touch || at-half < end+5
-			end = at + half
-			n++
-		}
-		if !touch || n < 2 {
-			return
-		}
-		kept := make([]tick, len(q.x.ticks))
-		n = 0
-		for i, t := range q.x.ticks {
-			if t.label != "" {
-				if n%2 == 1 {
-					t.label, t.minor = "", true
-				}
-				n++
-			}
-			kept[i] = t
-		}
-		q.x.ticks = kept
-	}
-}
-
-// given reports whether number i of t is meant to be seen: NaN is a gap.
-func given(t figure.Trace, i int) bool {
-	if t.Kind == figure.Band {
-		return i < len(t.Lo) && i < len(t.Hi) && t.Lo[i] == t.Lo[i] && t.Hi[i] == t.Hi[i]
-	}
-	return i < len(t.Y) && t.Y[i] == t.Y[i]
-}
-
-// hasNumber reports whether number i of t has a place on the Y axis.
-func hasNumber(y fit.Axis, t figure.Trace, i int) bool {
-	if t.Kind == figure.Band {
-		return given(t, i) && drawable(y, t.Hi[i])
-	}
-	return i < len(t.Y) && drawable(y, t.Y[i])
 }

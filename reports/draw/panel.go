@@ -1,191 +1,211 @@
 package draw
 
 import (
-	"image/color"
+	"math"
 
-	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"calib/fit"
 	"calib/reports/figure"
 )
 
-// panel is one pair of axes and what is drawn between them.
-type panel struct {
-	fig    figure.Figure
-	x, y   scale
-	box    vg.Rectangle
-	height vg.Length
-	marks  []placedMark
-	rows   int // of mark labels, above the panel
-}
+const (
+	mainHeight  vg.Length = 230
+	belowHeight vg.Length = 80
+	markLine    vg.Length = 10 // from the label of a mark to the one above it
+	maxMarkRows int       = 6
+)
 
-// placedMark is a mark with the row of its label; row 0 has no room for one.
-type placedMark struct {
-	fit.Mark
-	label string
-	row   int
-	x     vg.Length // of the label's left end
-}
-
-// maxMarkRows bounds the rows of mark labels.
-const maxMarkRows = 6
-
-func newPanel(f figure.Figure, x scale, below bool) *panel {
-	var main, wide []float64
-	for _, t := range f.Traces {
-		for i := range t.X {
-			if !drawable(f.X, t.X[i]) {
-				continue
-			}
-			if t.Kind != figure.Band && i < len(t.Y) {
-				main = append(main, t.Y[i])
-			}
-			if i < len(t.Lo) && i < len(t.Hi) {
-				wide = append(wide, t.Lo[i], t.Hi[i])
-			}
+// newPanels are the tiles of a figure and of the one below it on the same X axis.
+func newPanels(f figure.Figure) []*tile {
+	figs := []figure.Figure{f}
+	if f.Below != nil {
+		below := *f.Below
+		below.X, below.Marks = f.X, f.Marks
+		figs = append(figs, below)
+	}
+	var xs []float64
+	for _, g := range figs {
+		for _, t := range g.Traces {
+			xs = append(xs, t.X...)
 		}
-	}
-	q := &panel{fig: f, x: x, height: mainHeight}
-	n := 7
-	if below {
-		q.height, n = belowHeight, 4
-		main = append(main, 0)
-	}
-	q.y = newScale(f.Y, main, wide, n)
-	if !below {
-		q.y = q.y.fromZero(n)
 	}
 	for _, m := range f.Marks {
-		if drawable(f.X, m.X) {
-			q.marks = append(q.marks, placedMark{Mark: m})
-		}
+		xs = append(xs, m.X)
 	}
-	return q
+	x := newScale(f.X, xs, nil)
+	var out []*tile
+	for i, g := range figs {
+		out = append(out, newPanel(g, x, i > 0))
+	}
+	if len(out) > 1 {
+		unlabel(&out[0].X)
+		out[0].xTitle = ""
+	}
+	return out
 }
 
-// above is the room over the panel: labels of marks.
-func (q *panel) above() vg.Length { return vg.Length(q.rows) * markLine }
+// unlabel leaves an axis its long and short ticks without numbers. A tick without any label would be a short one, and have
+// no grid line.
+func unlabel(a *plot.Axis) {
+	all := a.Tick.Marker.Ticks(a.Min, a.Max)
+	for i := range all {
+		if !all[i].IsMinor() {
+			all[i].Label = " "
+		}
+	}
+	a.Tick.Marker = plot.ConstantTicks(all)
+	a.Tick.Label.Font.Size = 0.1
+}
 
-// under is the room below the panel for labels and the title of the X axis.
-func (q *panel) under() vg.Length { return 28 }
+// newPanel draws areas first and points last, so that no fit hides a measurement.
+func newPanel(f figure.Figure, x scale, below bool) *tile {
+	var main, ends []float64
+	for _, t := range f.Traces {
+		if t.Kind != figure.Band {
+			main = append(main, t.Y...)
+		}
+		ends = append(append(ends, t.Lo...), t.Hi...)
+	}
+	height, n := mainHeight, 7
+	if below {
+		height, n = belowHeight, 4
+		if !f.Y.Log {
+			main = append(main, 0)
+		}
+	}
+	y := newScale(f.Y, main, ends)
+	if !below {
+		y = y.fromZero()
+	}
+	p := newPlot()
+	thin := draw.LineStyle{Color: gridGrey, Width: 0.4}
+	p.Add(&plotter.Grid{Vertical: thin, Horizontal: thin})
+	if !y.Log && y.lo < 0 && y.hi > 0 {
+		p.Add(&plotter.Line{XYs: plotter.XYs{{X: x.lo}, {X: x.hi}}, LineStyle: draw.LineStyle{Color: faint, Width: 0.6}})
+	}
+	for _, m := range f.Marks {
+		p.Add(markPlotters(m, x, y)...)
+	}
+	if !below {
+		p.Add(markLabels(f.Marks, x, y)...)
+	}
+	if x.empty || y.empty {
+		p.Add(nothingToShow{})
+	}
+	for _, kind := range []string{figure.Band, figure.Line, figure.Points} {
+		for _, t := range f.Traces {
+			if t.Kind == kind {
+				p.Add(plottersOf(t, y)...)
+			}
+		}
+	}
+	p.Add(frame{})
+	return &tile{Plot: p, size: vg.Point{X: pageWidth - 2*margin, Y: height}, xTitle: x.set(&p.X, 7), yTitle: y.set(&p.Y, n)}
+}
 
-// placeMarks gives every mark's label a row where it touches no other.
-func (q *panel) placeMarks(f font.Face) {
-	ends := make([]vg.Length, maxMarkRows+1)
-	for i := range q.marks {
-		m := &q.marks[i]
-		m.label = clip(m.Label, f, pageWidth/2)
-		w := f.Width(m.label)
-		if m.label == "" {
+// plottersOf draws one trace. A line has a gap where there is no number.
+func plottersOf(t figure.Trace, y scale) []plot.Plotter {
+	switch t.Kind {
+	case figure.Band:
+		return []plot.Plotter{bandPlotter(t, y)}
+	case figure.Points:
+		return pointPlotters(t, y)
+	}
+	var out []plot.Plotter
+	line := &plotter.Line{LineStyle: lineStyle(t.Group)}
+	for i := range t.X {
+		if math.IsNaN(t.Y[i]) {
+			line = &plotter.Line{LineStyle: lineStyle(t.Group)}
 			continue
 		}
-		m.x = min(max(q.px(m.X)-w/2, margin), pageWidth-margin-w)
-		for row := 1; row <= maxMarkRows; row++ {
-			if ends[row] == 0 || ends[row]+6 <= m.x {
-				m.row, ends[row] = row, m.x+w
+		if len(line.XYs) == 0 {
+			out = append(out, line)
+		}
+		line.XYs = append(line.XYs, plotter.XY{X: t.X[i], Y: t.Y[i]})
+	}
+	return out
+}
+
+// bandPlotter fills between Lo and Hi. A band of one place is a bar.
+func bandPlotter(t figure.Trace, y scale) plot.Plotter {
+	var edge plotter.XYs
+	for i := range t.X {
+		edge = append(edge, plotter.XY{X: t.X[i], Y: y.limit(t.Hi[i])})
+	}
+	for i := len(t.X) - 1; i >= 0; i-- {
+		edge = append(edge, plotter.XY{X: t.X[i], Y: y.limit(t.Lo[i])})
+	}
+	if len(edge) == 2 {
+		return &plotter.Line{XYs: edge, LineStyle: draw.LineStyle{Color: wash(t.Group), Width: 4}}
+	}
+	return &plotter.Polygon{XYs: []plotter.XYs{edge}, Color: wash(t.Group)}
+}
+
+// pointPlotters draws points over their error bars. A bar that leaves the panel has no cap there.
+func pointPlotters(t figure.Trace, y scale) []plot.Plotter {
+	points := &plotter.Scatter{GlyphStyle: glyphStyle(t.Group)}
+	bars := &plotter.YErrorBars{LineStyle: draw.LineStyle{Color: hue(t.Group), Width: 0.6}, CapWidth: 2 * points.Radius}
+	for i := range t.X {
+		if math.IsNaN(t.Y[i]) {
+			continue
+		}
+		at := plotter.XY{X: t.X[i], Y: t.Y[i]}
+		points.XYs = append(points.XYs, at)
+		if t.Lo != nil && t.Lo[i] < t.Hi[i] {
+			low, high := at.Y-y.limit(t.Lo[i]), y.limit(t.Hi[i])-at.Y
+			if y.Log {
+				low = math.Min(low, at.Y*(1-1e-12)) // at.Y − low must not round to zero
+			}
+			bars.XYs = append(bars.XYs, at)
+			bars.YErrors = append(bars.YErrors, struct{ Low, High float64 }{math.Max(low, 0), math.Max(high, 0)})
+		}
+	}
+	return []plot.Plotter{bars, points}
+}
+
+// markPlotters draws the interval of a mark as an area, and a dashed line.
+func markPlotters(m figure.Mark, x, y scale) []plot.Plotter {
+	var out []plot.Plotter
+	if m.Lo < m.Hi {
+		lo, hi := x.limit(m.Lo), x.limit(m.Hi)
+		out = append(out, &plotter.Polygon{Color: wash(6),
+			XYs: []plotter.XYs{{{X: lo, Y: y.lo}, {X: lo, Y: y.hi}, {X: hi, Y: y.hi}, {X: hi, Y: y.lo}}}})
+	}
+	return append(out, &plotter.Line{XYs: plotter.XYs{{X: m.X, Y: y.lo}, {X: m.X, Y: y.hi}},
+		LineStyle: draw.LineStyle{Color: faint, Width: 0.8, Dashes: []vg.Length{3, 2}}})
+}
+
+// markLabels puts the labels of marks above the panel. A label that would touch another goes into the row above it; one that
+// finds no room is left out. A label reaches as far to the left of its mark as the mark stands from the left end of the panel,
+// in shares of both, so that none leaves the panel.
+func markLabels(marks []figure.Mark, x, y scale) []plot.Plotter {
+	const width = pageWidth - 80 // or a little less: what the numbers of the Y axis leave of the page
+	var rows [maxMarkRows]plotter.Labels
+	var ends [maxMarkRows]vg.Length
+	for _, m := range marks {
+		style := smallStyle()
+		share := x.share(m.X)
+		style.Color, style.XAlign = faint, text.XAlignment(-share)
+		label := clip(m.Label, style, pageWidth/2)
+		left := vg.Length(share) * (width - style.Width(label))
+		for i := range rows {
+			if r := &rows[i]; label != "" && (len(r.XYs) == 0 || ends[i]+6 <= left) {
+				r.XYs, r.Labels = append(r.XYs, plotter.XY{X: m.X, Y: y.hi}), append(r.Labels, label)
+				r.TextStyle, r.Offset.Y = append(r.TextStyle, style), 4+vg.Length(i)*markLine
+				ends[i] = left + style.Width(label)
 				break
 			}
 		}
-		q.rows = max(q.rows, m.row)
 	}
-}
-
-// px and py are the place of a number on the page.
-func (q *panel) px(v float64) vg.Length {
-	return q.box.Min.X + vg.Length(q.x.inside(v))*(q.box.Max.X-q.box.Min.X)
-}
-
-func (q *panel) py(v float64) vg.Length {
-	return q.box.Min.Y + vg.Length(q.y.inside(v))*(q.box.Max.Y-q.box.Min.Y)
-}
-
-func (p *page) drawPanel(q *panel, last bool) {
-	p.drawGrid(q)
-	p.drawMarkAreas(q)
-	p.drawMarks(q)
-	if q.x.empty || q.y.empty {
-		p.say(p.label, faint(), (q.box.Min.X+q.box.Max.X)/2, (q.box.Min.Y+q.box.Max.Y)/2, centre, "nothing to show")
-	} else {
-		p.drawTraces(q)
-	}
-	p.frame(draw.LineStyle{Color: ink(), Width: 0.6}, q.box.Min, q.box.Max)
-	p.drawLabels(q, last)
-}
-
-// drawGrid draws lines behind the data, and zero where it is inside a linear panel.
-func (p *page) drawGrid(q *panel) {
-	thin := draw.LineStyle{Color: grid(), Width: 0.4}
-	for _, t := range q.x.ticks {
-		if !t.minor {
-			p.c.StrokeLine2(thin, q.px(t.at), q.box.Min.Y, q.px(t.at), q.box.Max.Y)
+	var out []plot.Plotter
+	for i := range rows {
+		if len(rows[i].XYs) > 0 {
+			out = append(out, &rows[i])
 		}
 	}
-	for _, t := range q.y.ticks {
-		if !t.minor {
-			p.c.StrokeLine2(thin, q.box.Min.X, q.py(t.at), q.box.Max.X, q.py(t.at))
-		}
-	}
-	if !q.y.axis.Log && q.y.lo < 0 && q.y.hi > 0 {
-		p.c.StrokeLine2(draw.LineStyle{Color: faint(), Width: 0.6}, q.box.Min.X, q.py(0), q.box.Max.X, q.py(0))
-	}
-}
-
-// drawLabels draws ticks, their labels and the titles of the axes.
-func (p *page) drawLabels(q *panel, last bool) {
-	line := draw.LineStyle{Color: ink(), Width: 0.6}
-	length := func(t tick) vg.Length {
-		if t.minor {
-			return tickSize / 2
-		}
-		return tickSize
-	}
-	for _, t := range q.x.ticks {
-		x := q.px(t.at)
-		p.c.StrokeLine2(line, x, q.box.Min.Y, x, q.box.Min.Y-length(t))
-		if last {
-			p.say(p.small, ink(), x, q.box.Min.Y-tickSize-9, centre, clip(t.label, p.small, labelRoom))
-		}
-	}
-	for _, t := range q.y.ticks {
-		y := q.py(t.at)
-		p.c.StrokeLine2(line, q.box.Min.X-length(t), y, q.box.Min.X, y)
-		p.say(p.small, ink(), q.box.Min.X-tickSize-2, y-2.8, right, clip(t.label, p.small, labelRoom))
-	}
-	if last {
-		p.say(p.label, ink(), (q.box.Min.X+q.box.Max.X)/2, q.box.Min.Y-26, centre,
-			clip(q.x.title(), p.label, q.box.Max.X-q.box.Min.X))
-	}
-	p.sayUp(p.label, ink(), margin+8, (q.box.Min.Y+q.box.Max.Y)/2, centre, clip(q.y.title(), p.label, q.height))
-}
-
-// drawMarkAreas paints the intervals of marks.
-func (p *page) drawMarkAreas(q *panel) {
-	for _, m := range q.marks {
-		if m.Lo < m.Hi && q.x.at(m.Lo) < 1 && q.x.at(m.Hi) > 0 {
-			p.fill(wash(6), vg.Point{X: q.px(m.Lo), Y: q.box.Min.Y}, vg.Point{X: q.px(m.Hi), Y: q.box.Max.Y})
-		}
-	}
-}
-
-// drawMarks draws the lines of marks, and their labels above the panel with a lead from the line to its label.
-func (p *page) drawMarks(q *panel) {
-	line := draw.LineStyle{Color: faint(), Width: 0.8, Dashes: []vg.Length{3, 2}}
-	top := q.box.Max.Y
-	base := func(m placedMark) vg.Length { return top + vg.Length(m.row-1)*markLine }
-	for _, m := range q.marks {
-		x := q.px(m.X)
-		p.c.StrokeLine2(line, x, q.box.Min.Y, x, top)
-		if m.row > 1 {
-			p.c.StrokeLine2(draw.LineStyle{Color: grid(), Width: 0.6}, x, top, x, base(m)+1)
-		}
-	}
-	for _, m := range q.marks {
-		if m.row > 0 {
-			lo := vg.Point{X: m.x - 1, Y: base(m) + 1}
-			p.fill(color.White, lo, vg.Point{X: m.x + p.small.Width(m.label) + 1, Y: lo.Y + 8.5})
-			p.say(p.small, faint(), m.x, base(m)+3, left, m.label)
-		}
-	}
+	return out
 }

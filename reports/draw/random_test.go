@@ -10,7 +10,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"calib/fit"
 	"calib/reports/figure"
 )
 
@@ -23,16 +22,17 @@ func anyText() *rapid.Generator[string] {
 	return rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", "\x00\xff<b>&\n", strings.Repeat("W", 5000), strings.Repeat("word ", 900)}))
 }
 
-func anyAxis() *rapid.Generator[fit.Axis] {
-	return rapid.Custom(func(t *rapid.T) fit.Axis {
-		return fit.Axis{Name: anyText().Draw(t, "name"), Log: rapid.Bool().Draw(t, "log"),
+func anyAxis() *rapid.Generator[figure.Axis] {
+	return rapid.Custom(func(t *rapid.T) figure.Axis {
+		return figure.Axis{Name: anyText().Draw(t, "name"), Log: rapid.Bool().Draw(t, "log"),
 			Unit: rapid.SampledFrom([]string{"", "1", "s", "B", "s/B", "B/s", "%", "packets", "time", "µ"}).Draw(t, "unit")}
 	})
 }
 
 func anyTraces() *rapid.Generator[[]figure.Trace] {
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) figure.Trace {
-		numbers := rapid.SliceOfN(anyNumber(), 0, 6)
+		n := rapid.IntRange(0, 6).Draw(t, "n")
+		numbers := rapid.SliceOfN(anyNumber(), n, n)
 		return figure.Trace{Name: anyText().Draw(t, "trace"), Group: rapid.Int().Draw(t, "group"),
 			Kind: rapid.SampledFrom([]string{figure.Points, figure.Line, figure.Band, "odd"}).Draw(t, "kind"),
 			X:    numbers.Draw(t, "x"), Y: numbers.Draw(t, "y"), Lo: numbers.Draw(t, "lo"), Hi: numbers.Draw(t, "hi")}
@@ -41,7 +41,7 @@ func anyTraces() *rapid.Generator[[]figure.Trace] {
 
 func anyHeat() *rapid.Generator[*figure.Heat] {
 	return rapid.Custom(func(t *rapid.T) *figure.Heat {
-		h := &figure.Heat{Unit: "s", Better: rapid.SampledFrom([]string{"", fit.BetterLower, fit.BetterHigher}).Draw(t, "better")}
+		h := &figure.Heat{Unit: "s", Better: rapid.SampledFrom([]string{"", figure.BetterLower, figure.BetterHigher}).Draw(t, "better")}
 		h.Rows = rapid.SliceOfN(anyText(), 0, 4).Draw(t, "rows")
 		h.Cols = rapid.SliceOfN(anyText(), 0, 4).Draw(t, "cols")
 		if rapid.Bool().Draw(t, "large") {
@@ -58,7 +58,7 @@ func anyFigure() *rapid.Generator[figure.Figure] {
 		f := figure.Figure{ID: "f", Title: anyText().Draw(t, "title"), Says: anyText().Draw(t, "says"),
 			X: anyAxis().Draw(t, "X"), Y: anyAxis().Draw(t, "Y"), Traces: anyTraces().Draw(t, "traces")}
 		for range rapid.IntRange(0, 9).Draw(t, "marks") {
-			f.Marks = append(f.Marks, fit.Mark{X: anyNumber().Draw(t, "x"), Lo: anyNumber().Draw(t, "lo"), Hi: anyNumber().Draw(t, "hi"),
+			f.Marks = append(f.Marks, figure.Mark{X: anyNumber().Draw(t, "x"), Lo: anyNumber().Draw(t, "lo"), Hi: anyNumber().Draw(t, "hi"),
 				Label: anyText().Draw(t, "mark")})
 		}
 		if rapid.Bool().Draw(t, "below") {
@@ -67,6 +67,7 @@ func anyFigure() *rapid.Generator[figure.Figure] {
 		if rapid.IntRange(0, 3).Draw(t, "heat") == 0 {
 			f.Heat = anyHeat().Draw(t, "matrix")
 		}
+		figure.Settle(&f)
 		return f
 	})
 }
@@ -88,8 +89,8 @@ func TestAnyFigureSVG(t *testing.T) {
 				rt.Fatalf("not a number in %s", line)
 			}
 		}
-		if p := newPage(f); p.height > 1200 {
-			rt.Fatalf("%v points high", p.height)
+		if p, err := newPage(f); err != nil || p.height > 1200 {
+			rt.Fatalf("%v points high, %v", p.height, err)
 		}
 	})
 }
@@ -115,7 +116,7 @@ func TestAnyFigurePNG(t *testing.T) {
 // A matrix of a thousand hosts is pooled to what print can show.
 func TestLargeMatrix(t *testing.T) {
 	const n = 1000
-	h := &figure.Heat{Rows: make([]string, n), Cols: make([]string, n), Z: make([][]float64, n), Unit: "s", Better: fit.BetterLower}
+	h := &figure.Heat{Rows: make([]string, n), Cols: make([]string, n), Z: make([][]float64, n), Unit: "s", Better: figure.BetterLower}
 	for i := range h.Z {
 		h.Z[i] = make([]float64, n)
 		for j := range h.Z[i] {
@@ -123,9 +124,9 @@ func TestLargeMatrix(t *testing.T) {
 		}
 	}
 	h.Z[500][7] = 9e-4
-	m := newMatrix(figure.Figure{Heat: h}, newFonts())
-	if m.block != 8 || m.value(500/8, 0) != 9e-4 || !strings.Contains(m.note(), "8 × 8") {
-		t.Errorf("block %d, value %v, %s", m.block, m.value(500/8, 0), m.note())
+	m := newMatrix(*h)
+	if m.block != 8 || m.cells[500/8][0] != 9e-4 || !strings.Contains(m.note(), "8 × 8") {
+		t.Errorf("block %d, value %v, %s", m.block, m.cells[500/8][0], m.note())
 	}
 	if err := Write(io.Discard, figure.Figure{Heat: h}, SVG); err != nil {
 		t.Fatal(err)

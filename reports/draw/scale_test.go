@@ -1,11 +1,14 @@
 package draw
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
 
-	"calib/fit"
+	"gonum.org/v1/plot"
+
+	"calib/reports/figure"
 )
 
 func TestTicks(t *testing.T) {
@@ -47,14 +50,17 @@ func TestTicks(t *testing.T) {
 		{"time", false, at("2010-01-01T00:00:00Z"), at("2026-04-02T00:00:00Z"), "2010,2015,2020,2025|UTC"},
 		{"time", false, at("2026-03-01T00:00:00Z"), at("2026-03-01T00:02:00Z"), "00:00:00,00:00:30,00:01:00,00:01:30,00:02:00|UTC, from 2026-03-01"},
 	} {
-		s := scale{axis: fit.Axis{Unit: c.unit, Log: c.log}, lo: c.lo, hi: c.hi}
-		all, unit := ticks(s, 6)
+		all, unit := ticks(figure.Axis{Unit: c.unit, Log: c.log}, c.lo, c.hi, 6)
+		var at plot.Normalizer = plot.LinearScale{}
+		if c.log {
+			at = plot.LogScale{}
+		}
 		var labels []string
 		for _, k := range all {
-			if k.label != "" {
-				labels = append(labels, k.label)
+			if k.Label != "" {
+				labels = append(labels, k.Label)
 			}
-			if v := s.at(k.at); v < -1e-5 || v > 1+1e-5 {
+			if v := at.Normalize(c.lo, c.hi, k.Value); v < -1e-5 || v > 1+1e-5 {
 				t.Errorf("%+v: tick %v is outside", c, k)
 			}
 		}
@@ -66,21 +72,23 @@ func TestTicks(t *testing.T) {
 
 // A wide interval does not squash the data, a single number has an axis, and nothing at all has an empty one.
 func TestScale(t *testing.T) {
-	y := fit.Axis{Unit: "s"}
-	s := newScale(y, []float64{10, 12}, []float64{-1e6, 12.5}, 5)
+	y := figure.Axis{Unit: "s"}
+	s := newScale(y, []float64{10, 12}, []float64{-1e6, 12.5})
 	if s.lo < 7.5 || s.hi < 12.5 {
 		t.Errorf("wide interval: %v..%v", s.lo, s.hi)
 	}
-	if s := newScale(y, []float64{5}, nil, 5); s.at(5) < 0.4 || s.at(5) > 0.6 || len(s.ticks) == 0 {
-		t.Errorf("single number: %+v", s)
+	s = newScale(y, []float64{5}, nil)
+	all, _ := ticks(y, s.lo, s.hi, 5)
+	if at := (plot.LinearScale{}).Normalize(s.lo, s.hi, 5); at < 0.4 || at > 0.6 || len(all) == 0 {
+		t.Errorf("single number: %+v, %v", s, all)
 	}
-	if s := newScale(fit.Axis{Log: true}, []float64{-1, 0}, nil, 5); !s.empty {
+	if s := newScale(figure.Axis{Log: true}, []float64{math.NaN()}, nil); !s.empty {
 		t.Errorf("nothing drawable: %+v", s)
 	}
-	if s := newScale(y, []float64{0, 3, 10}, nil, 5).fromZero(5); s.lo != 0 {
+	if s := newScale(y, []float64{0, 3, 10}, nil).fromZero(); s.lo != 0 {
 		t.Errorf("from zero: %v", s.lo)
 	}
-	if s := newScale(y, []float64{-1, 3, 10}, nil, 5).fromZero(5); s.lo >= -1 {
+	if s := newScale(y, []float64{-1, 3, 10}, nil).fromZero(); s.lo >= -1 {
 		t.Errorf("below zero: %v", s.lo)
 	}
 }

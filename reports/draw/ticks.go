@@ -5,60 +5,33 @@ import (
 	"strconv"
 	"strings"
 
+	"gonum.org/v1/plot"
+
 	"calib/internal/units"
+	"calib/reports/figure"
 )
 
-const (
-	unitTime = "time" // Unix seconds
-	unitByte = "B"
-)
-
-// ticks puts about n labels on a scale, and names the unit that they all share.
-func ticks(s scale, n int) ([]tick, string) {
-	unit := s.axis.Unit
-	if unit == unitTime {
-		if t, word := timeTicks(s.lo, s.hi, n); t != nil {
-			return t, word
-		}
+// ticks puts about n labels on an axis from lo to hi. word is what the title of the axis says behind its name: the unit that
+// all labels share, or "" where each label has its own.
+func ticks(a figure.Axis, lo, hi float64, n int) (all []plot.Tick, word string) {
+	unit := a.Unit
+	if unit == figure.UnitTime {
 		unit = "s"
-	}
-	switch {
-	case !s.axis.Log:
-		return linearTicks(s.lo, s.hi, unit, n)
-	case unit == unitByte:
-		return byteTicks(s.lo, s.hi, n), ""
-	}
-	return logTicks(s.lo, s.hi, unit, n), ""
-}
-
-// prefix is the multiple of a unit in which numbers up to size read best.
-func prefix(size float64, unit string) (float64, string) {
-	type p struct {
-		by   float64
-		name string
-	}
-	all := []p{{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1, ""}, {1e-3, "m"}, {1e-6, "µ"}, {1e-9, "n"}, {1e-12, "p"}}
-	switch {
-	case unit == "1":
-		return 1, ""
-	case !units.Prefixed(unit):
-		return 1, unit
-	case unit == unitByte:
-		all = []p{{1 << 40, "Ti"}, {1 << 30, "Gi"}, {1 << 20, "Mi"}, {1 << 10, "Ki"}, {1, ""}}
-	case unit[0] == 's': // nobody says kilosecond
-		all = all[4:]
-	}
-	for _, q := range all {
-		if size >= q.by {
-			return q.by, q.name + unit
+		if all, word = timeTicks(lo, hi, n); all != nil && !a.Log {
+			return all, word
 		}
 	}
-	last := all[len(all)-1]
-	return last.by, last.name + unit
+	switch {
+	case !a.Log:
+		return linearTicks(lo, hi, unit, n)
+	case unit == "B":
+		return byteTicks(lo, hi, n), ""
+	}
+	return logTicks(lo, hi, unit, n), ""
 }
 
-// step is a round step that cuts width into about n parts.
-func step(width float64, n int) float64 {
+// roundStep is a step of 1, 2 or 5 times a power of ten that cuts width into at most about n parts.
+func roundStep(width float64, n int) float64 {
 	raw := width / float64(n)
 	ten := math.Pow(10, math.Floor(math.Log10(raw)))
 	for _, m := range []float64{1, 2, 5} {
@@ -82,19 +55,19 @@ func multiples(lo, hi, d float64) []float64 {
 	return out
 }
 
-func linearTicks(lo, hi float64, unit string, n int) ([]tick, string) {
+func linearTicks(lo, hi float64, unit string, n int) ([]plot.Tick, string) {
 	size := math.Max(math.Abs(lo), math.Abs(hi))
-	if unit == unitByte {
+	if unit == "B" {
 		size /= 4 // whole steps
 	}
-	by, name := prefix(size, unit)
-	d := step((hi-lo)/by, n)
-	if unit == unitByte && (hi-lo)/float64(n) >= 1 {
+	by, name := units.ScaleAxis(unit, size)
+	d := roundStep((hi-lo)/by, n)
+	if unit == "B" && (hi-lo)/float64(n) >= 1 {
 		d = math.Exp2(math.Ceil(math.Log2((hi-lo)/float64(n)))) / by
 	}
-	var out []tick
+	var out []plot.Tick
 	for _, v := range multiples(lo/by, hi/by, d) {
-		out = append(out, tick{at: v * by, label: plain(v, d)})
+		out = append(out, plot.Tick{Value: v * by, Label: plain(v, d)})
 	}
 	return out, name
 }
@@ -115,30 +88,28 @@ func plain(v, d float64) string {
 }
 
 // logTicks labels decades where there are enough of them, else 1, 2 and 5, else round steps.
-func logTicks(lo, hi float64, unit string, n int) []tick {
-	a, b := math.Ceil(math.Log10(lo)-1e-9), math.Floor(math.Log10(hi)+1e-9)
-	decades := int(b - a + 1)
+func logTicks(lo, hi float64, unit string, n int) []plot.Tick {
+	var out []plot.Tick
 	if hi/lo < 4 {
-		var out []tick
-		for _, v := range multiples(lo, hi, step(hi-lo, n)) {
+		for _, v := range multiples(lo, hi, roundStep(hi-lo, n)) {
 			if v > 0 {
-				out = append(out, tick{at: v, label: label(v, unit)})
+				out = append(out, plot.Tick{Value: v, Label: label(v, unit)})
 			}
 		}
 		return out
 	}
+	a, b := int(math.Ceil(math.Log10(lo)-1e-9)), int(math.Floor(math.Log10(hi)+1e-9))
+	decades := b - a + 1
 	every := max((decades+n)/(n+1), 1)
-	var out []tick
 	for e := a - 1; e <= b; e++ {
-		ten := math.Pow(10, e)
-		for m := 1.0; m < 10; m++ {
-			v := m * ten
-			if v < lo*(1-1e-9) || v > hi*(1+1e-9) || every > 1 && (m > 1 || turn(int(e), every) != 0) {
+		for m := 1; m < 10; m++ {
+			v := float64(m) * math.Pow(10, float64(e))
+			if v < lo*(1-1e-9) || v > hi*(1+1e-9) || every > 1 && (m > 1 || turn(e, every) != 0) {
 				continue
 			}
-			t := tick{at: v, minor: m > 1 && (decades > 2 || m != 2 && m != 5)}
-			if !t.minor {
-				t.label = label(v, unit)
+			t := plot.Tick{Value: v}
+			if m == 1 || decades <= 2 && (m == 2 || m == 5) {
+				t.Label = label(v, unit)
 			}
 			out = append(out, t)
 		}
@@ -146,40 +117,36 @@ func logTicks(lo, hi float64, unit string, n int) []tick {
 	return out
 }
 
-// label prints one number with its unit.
-func label(v float64, unit string) string {
-	by, name := 1.0, ""
-	if unit != "" {
-		by, name = prefix(v, unit)
-	}
-	if r := v / by; unit == unitByte && r != math.Round(r*8)/8 { // 1200 B rather than 1.1719 KiB
-		by, name = 1, unit
-	}
-	return strings.TrimSpace(strconv.FormatFloat(v/by, 'g', 5, 64) + " " + name)
-}
-
 // byteTicks labels powers of two.
-func byteTicks(lo, hi float64, n int) []tick {
-	a, b := math.Ceil(math.Log2(lo)-1e-9), math.Floor(math.Log2(hi)+1e-9)
+func byteTicks(lo, hi float64, n int) []plot.Tick {
+	a, b := int(math.Ceil(math.Log2(lo)-1e-9)), int(math.Floor(math.Log2(hi)+1e-9))
 	if b-a < 2 {
-		return logTicks(lo, hi, unitByte, n)
+		return logTicks(lo, hi, "B", n)
 	}
 	every := 1
-	for _, k := range []int{1, 2, 4, 5, 10, 20, 40, 80, 160} {
-		every = k
-		if int(b-a)/k < n {
+	for _, every = range []int{1, 2, 4, 5, 10, 20, 40, 80, 160} {
+		if (b-a)/every < n {
 			break
 		}
 	}
-	var out []tick
+	var out []plot.Tick
 	for e := a; e <= b; e++ {
-		t := tick{at: math.Exp2(e), minor: turn(int(e), every) != 0}
-		if !t.minor {
-			t.label = label(t.at, unitByte)
+		t := plot.Tick{Value: math.Exp2(float64(e))}
+		if turn(e, every) == 0 {
+			t.Label = label(t.Value, "B")
 		} else if b-a > 40 {
 			continue
 		}
 		out = append(out, t)
 	}
 	return out
+}
+
+// label prints one number with its unit.
+func label(v float64, unit string) string {
+	by, name := units.ScaleAxis(unit, v)
+	if r := v / by; unit == "B" && r != math.Round(r*8)/8 { // 1200 B rather than 1.1719 KiB
+		by, name = 1, unit
+	}
+	return strings.TrimSpace(strconv.FormatFloat(v/by, 'g', 5, 64) + " " + name)
 }

@@ -7,139 +7,104 @@ import (
 	"slices"
 	"strings"
 
-	"calib/fit"
+	"calib/fit/params"
 	"calib/internal/dataset"
+	"calib/internal/stats"
 )
 
 // Build makes every figure of p: those of its fits in the order of the fits, figures of one section together; predictions
 // against measurements, where there are any; then the host × host matrices. Plots of one ID are one figure. A residual
-// series of two points or more that no plot of its fit claims gets a plain figure of its own; a single point is a number,
+// series of two points or more that no plot of its fit shows gets a plain figure of its own; a single point is a number,
 // and stands in the tables. d adds quantiles of raw timings; nil leaves them out.
 //
 // Build takes whatever a params.json may hold: what cannot be drawn is left out.
-func Build(p *fit.Params, d *dataset.Dataset) []Figure {
+func Build(p *params.Params, d *dataset.Dataset) []Figure {
 	if p == nil {
 		return nil
 	}
-	b := &builder{index: map[string]*panel{}}
-	for _, f := range p.Fits {
-		if f == nil {
-			continue
-		}
-		claimed := map[string]bool{}
-		for _, q := range f.Plots {
-			b.add(f, q)
-			for _, s := range q.Series {
-				claimed[s] = true
-			}
-		}
-		for _, q := range plainPlots(f, claimed) {
-			b.add(f, q)
-		}
-	}
-	raws := newQuantiler(d)
 	var out []Figure
-	for _, q := range b.panels {
-		if fig, ok := q.figure(raws); ok {
+	for _, q := range panelsOf(p) {
+		if fig, ok := q.figure(d); ok {
 			out = append(out, fig)
 		}
 	}
-	out = append(bySection(out), validation(p.Validation)...)
+	order := map[string]int{} // of sections, by their first figures
+	for _, f := range out {
+		if _, ok := order[f.Section]; !ok {
+			order[f.Section] = len(order)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Figure) int { return cmp.Compare(order[a.Section], order[b.Section]) })
+	out = append(out, validation(p.Validation)...)
 	out = append(out, pairs(p)...)
 	unique(out)
 	return out
 }
 
-// builder gathers plots by ID.
-type builder struct {
-	panels []*panel
-	index  map[string]*panel
+// panelsOf gathers the plots of all fits. Plots of one ID are one panel, unless they have other units.
+func panelsOf(p *params.Params) []*panel {
+	var out []*panel
+	index := map[string]*panel{}
+	for _, f := range p.Fits {
+		if f == nil {
+			continue
+		}
+		all := seriesOf(f)
+		for _, q := range append(slices.Clone(f.Plots), plainPlots(f, all)...) {
+			key := fmt.Sprintf("%s\x00%s\x00%s", q.ID, q.X.Unit, q.Y.Unit)
+			if index[key] == nil {
+				index[key] = &panel{fig: Figure{ID: slug(q.ID), Section: q.Section, Title: q.Title, X: q.X, Y: q.Y}}
+				out = append(out, index[key])
+			}
+			index[key].add(f, q, all)
+		}
+	}
+	return out
 }
 
-// add puts a plot of f into the figure of its ID, or a new one. Plots of other units do not belong into one figure.
-func (b *builder) add(f *fit.Fit, q fit.Plot) {
-	key := fmt.Sprintf("%s\x00%s\x00%s", q.ID, q.X.Unit, q.Y.Unit)
-	p := b.index[key]
-	if p == nil {
-		p = &panel{fig: Figure{ID: slug(q.ID), Section: q.Section, Title: q.Title, X: q.X, Y: q.Y}}
-		b.index[key] = p
-		b.panels = append(b.panels, p)
+// seriesOf lists the series of f with the points that can be drawn, ascending in x.
+func seriesOf(f *params.Fit) []params.Series {
+	out := slices.Clone(f.Series)
+	for i := range out {
+		points := slices.Clone(out[i].Points)
+		out[i].Points = slices.DeleteFunc(points, func(r point) bool { return !finite(r.X) || !finite(r.Measured) })
+		slices.SortStableFunc(out[i].Points, func(a, b point) int { return cmp.Compare(a.X, b.X) })
 	}
-	p.add(f, q)
+	return out
 }
 
 // plainPlots are plots of the series of f that no plot of its own shows.
-func plainPlots(f *fit.Fit, claimed map[string]bool) []fit.Plot {
-	var out []fit.Plot
-	for _, s := range seriesOf(f) {
-		if claimed[s] {
+func plainPlots(f *params.Fit, all []params.Series) []params.Plot {
+	var out []params.Plot
+	for _, s := range all {
+		n := len(s.Points)
+		shown := slices.ContainsFunc(f.Plots, func(q params.Plot) bool { return slices.Contains(q.Series, s.Name) })
+		if shown || n < 2 || s.Points[0].X == s.Points[n-1].X {
 			continue
 		}
-		r := residuals(f, s)
-		if len(r) < 2 || r[0].X == r[len(r)-1].X {
-			continue
-		}
-		unit := cmp.Or(r[0].Unit, "s")
-		x := fit.Axis{Name: cmp.Or(r[0].XName, "x"), Log: r[0].X > 0 && r[len(r)-1].X > 30*r[0].X}
+		x := Axis{Name: cmp.Or(s.XName, "x"), Log: s.Points[0].X > 0 && s.Points[n-1].X > 30*s.Points[0].X}
 		if x.Name == "bytes" {
 			x.Unit = "B"
 		}
-		sum, n := 0.0, 0
+		var errors []float64
 		lo, hi := math.Inf(1), math.Inf(-1)
-		for _, q := range r {
+		for _, q := range s.Points {
 			lo, hi = math.Min(lo, q.Measured), math.Max(hi, q.Measured)
 			if e := math.Abs(q.Relative()); finite(e) {
-				sum, n = sum+e, n+1
+				errors = append(errors, e)
 			}
 		}
-		says := fmt.Sprintf("%s as measured, and as model %s has it.", s, f.Model)
-		if n > 0 {
-			says = fmt.Sprintf("%s as measured, and as model %s has it: %.2g%% apart on average.", s, f.Model, 100*sum/float64(n))
+		says := fmt.Sprintf("%s as measured, and as fitted by model %s", s.Name, f.Model)
+		if len(errors) > 0 {
+			says += fmt.Sprintf(": %.2g%% apart on average", 100*stats.Mean(errors))
 		}
-		out = append(out, fit.Plot{
-			ID: slug(f.Model + " " + s), Section: cmp.Or(f.Model, "Other"), Title: s, Says: says,
-			X: x, Y: fit.Axis{Name: s, Unit: strings.TrimPrefix(unit, "1"), Log: lo > 0 && hi > 30*lo},
-			Series: []string{s}, Below: true,
+		out = append(out, params.Plot{
+			ID: slug(f.Model + " " + s.Name), Section: cmp.Or(f.Model, "Other"), Title: s.Name, Says: says + ".",
+			X: x, Y: Axis{Name: s.Name, Unit: strings.TrimPrefix(cmp.Or(s.Unit, "s"), "1"), Log: lo > 0 && hi > 30*lo},
+			Series: []string{s.Name}, Below: true,
 		})
 	}
 	return out
-}
-
-// seriesOf lists the residual series of f in the order of their first points.
-func seriesOf(f *fit.Fit) []string {
-	var out []string
-	seen := map[string]bool{}
-	for _, r := range f.Residuals {
-		if !seen[r.Series] {
-			seen[r.Series] = true
-			out = append(out, r.Series)
-		}
-	}
-	return out
-}
-
-// residuals returns the points of a series that can be drawn, ascending in x.
-func residuals(f *fit.Fit, series string) []fit.Residual {
-	var out []fit.Residual
-	for _, r := range f.Residuals {
-		if r.Series == series && finite(r.X) && finite(r.Measured) {
-			out = append(out, r)
-		}
-	}
-	slices.SortStableFunc(out, func(a, b fit.Residual) int { return cmp.Compare(a.X, b.X) })
-	return out
-}
-
-// bySection puts figures of one section together, sections in the order of their first figures.
-func bySection(in []Figure) []Figure {
-	order := map[string]int{}
-	for _, f := range in {
-		if _, ok := order[f.Section]; !ok {
-			order[f.Section] = len(order)
-		}
-	}
-	slices.SortStableFunc(in, func(a, b Figure) int { return cmp.Compare(order[a.Section], order[b.Section]) })
-	return in
 }
 
 // unique numbers IDs that are there twice.
@@ -167,4 +132,5 @@ func slug(s string) string {
 	return cmp.Or(strings.Join(words, "-"), "figure")
 }
 
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+// finite reports whether v is a number that can be drawn: sums of numbers beyond 1e100 may not be.
+func finite(v float64) bool { return math.Abs(v) <= 1e100 }

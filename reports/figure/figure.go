@@ -3,7 +3,25 @@
 package figure
 
 import (
-	"calib/fit"
+	"calib/fit/params"
+)
+
+// What the fits say of their plots, as figures take it over.
+type (
+	Axis  = params.Axis
+	Mark  = params.Mark
+	curve = params.Curve
+	point = params.Residual
+)
+
+// UnitTime is the unit of an axis of Unix seconds.
+const UnitTime = "time"
+
+// Which values of a matrix or a metric are better.
+const (
+	BetterLower   = params.BetterLower
+	BetterHigher  = params.BetterHigher
+	BetterNeither = params.BetterNeither
 )
 
 // Figure is one plot. Numbers are in SI units; a renderer chooses the prefix.
@@ -12,9 +30,9 @@ type Figure struct {
 	Section string
 	Title   string
 	Says    string // what to see
-	X, Y    fit.Axis
+	X, Y    Axis
 	Traces  []Trace
-	Marks   []fit.Mark
+	Marks   []Mark
 	Heat    *Heat   // a figure with Heat has no traces
 	Below   *Figure // a panel under this one on the same X axis: relative residuals
 }
@@ -43,7 +61,7 @@ type Heat struct {
 	Rows, Cols []string // from, to
 	Z          [][]float64
 	Unit       string
-	Better     string // fit.BetterLower or fit.BetterHigher
+	Better     string // BetterLower or BetterHigher
 	Flagged    []Flag
 }
 

@@ -6,30 +6,27 @@ import (
 	"slices"
 	"strings"
 
-	"calib/fit"
+	"calib/fit/params"
 	"calib/internal/stats"
 	"calib/internal/units"
 )
 
-const (
-	sectionPairs = "Pairs"
-	// named is how many slow hosts or links a sentence names; the others it counts.
-	named = 6
-)
+// namedSlow is how many slow hosts or links a sentence names; it counts the others.
+const namedSlow = 6
 
 // pairs draws the host × host matrices of latency and rate, those that have a number. A pair measured in one order of its
 // hosts stands for both.
-func pairs(p *fit.Params) []Figure {
+func pairs(p *params.Params) []Figure {
 	hosts := pairHosts(p)
 	var out []Figure
 	for _, m := range []struct {
 		id, title, what, unit, better string
-		of                            func(fit.Pair) *float64
+		of                            func(params.Pair) *float64
 	}{
-		{"pairs-latency", "Latency between hosts", "Half the round trip of the smallest message", "s", fit.BetterLower,
-			func(q fit.Pair) *float64 { return q.Latency }},
-		{"pairs-rate", "Rate between hosts", "The rate of the largest message", "B/s", fit.BetterHigher,
-			func(q fit.Pair) *float64 { return q.Rate }},
+		{"pairs-latency", "Latency between hosts", "Half the round trip of the smallest message", "s", BetterLower,
+			func(q params.Pair) *float64 { return q.Latency }},
+		{"pairs-rate", "Rate between hosts", "The rate of the largest message", "B/s", BetterHigher,
+			func(q params.Pair) *float64 { return q.Rate }},
 	} {
 		h := &Heat{Rows: hosts, Cols: slices.Clone(hosts), Unit: m.unit, Better: m.better}
 		values := h.fill(p.Pairs, m.of)
@@ -38,19 +35,19 @@ func pairs(p *fit.Params) []Figure {
 		}
 		slices.Sort(values)
 		lo, mid, hi := values[0], stats.SortedQuantile(values, 0.5), values[len(values)-1]
-		says := fmt.Sprintf("%s: %s in the middle of %s, from %s to %s.", m.what, units.Format(mid, m.unit), plural(len(values), "pair"),
+		says := fmt.Sprintf("%s: a median of %s over %s, from %s to %s.", m.what, units.Format(mid, m.unit), plural(len(values), "pair"),
 			units.Format(lo, m.unit), units.Format(hi, m.unit))
 		if len(values) == 1 {
 			says = fmt.Sprintf("%s: %s between the one pair measured.", m.what, units.Format(mid, m.unit))
 		}
-		out = append(out, Figure{ID: m.id, Section: sectionPairs, Title: m.title, Says: says + slowWords(p.Pairs, len(values)),
-			X: fit.Axis{Name: "to"}, Y: fit.Axis{Name: "from"}, Heat: h})
+		out = append(out, Figure{ID: m.id, Section: "Pairs", Title: m.title, Says: says + slowWords(p.Pairs, len(values)),
+			X: Axis{Name: "to"}, Y: Axis{Name: "from"}, Heat: h})
 	}
 	return out
 }
 
 // pairHosts lists the hosts that are in a pair: in rank order, then those that the run does not know.
-func pairHosts(p *fit.Params) []string {
+func pairHosts(p *params.Params) []string {
 	in := map[string]bool{}
 	for _, q := range p.Pairs {
 		in[q.From], in[q.To] = true, true
@@ -73,7 +70,7 @@ func pairHosts(p *fit.Params) []string {
 }
 
 // fill sets the cells and flags of h, and returns the values, each pair's once.
-func (h *Heat) fill(pairs []fit.Pair, of func(fit.Pair) *float64) []float64 {
+func (h *Heat) fill(pairs []params.Pair, of func(params.Pair) *float64) []float64 {
 	index := map[string]int{}
 	h.Z = make([][]float64, len(h.Rows))
 	for i, name := range h.Rows {
@@ -82,7 +79,7 @@ func (h *Heat) fill(pairs []fit.Pair, of func(fit.Pair) *float64) []float64 {
 	}
 	var values []float64
 	why := map[[2]int]string{}
-	for _, mirror := range []bool{false, true} { // a direction of its own goes before the other's
+	for _, mirror := range []bool{false, true} { // what was measured in a direction goes before what the other direction stands for
 		for _, q := range pairs {
 			i, j := index[q.From], index[q.To]
 			if mirror {
@@ -111,8 +108,8 @@ func (h *Heat) fill(pairs []fit.Pair, of func(fit.Pair) *float64) []float64 {
 	return values
 }
 
-// slowWords names the hosts whose every pair stands out, and the other links that do.
-func slowWords(pairs []fit.Pair, measured int) string {
+// slowWords names the hosts whose pairs all stand out, and the other links that do.
+func slowWords(pairs []params.Pair, measured int) string {
 	total, slow := map[string]int{}, map[string]int{}
 	var order []string
 	for _, q := range pairs {
@@ -125,42 +122,38 @@ func slowWords(pairs []fit.Pair, measured int) string {
 			}
 		}
 	}
-	guilty := map[string]bool{}
+	slowHost := map[string]bool{}
 	var hosts, links []string
 	for _, h := range order {
 		if total[h] >= 2 && slow[h] == total[h] && total[h] < len(pairs) {
-			guilty[h] = true
+			slowHost[h] = true
 			hosts = append(hosts, h)
 		}
 	}
 	for _, q := range pairs {
-		if q.Slow != "" && !guilty[q.From] && !guilty[q.To] {
+		if q.Slow != "" && !slowHost[q.From] && !slowHost[q.To] {
 			links = append(links, q.From+"–"+q.To)
 		}
 	}
 	switch {
-	case len(hosts)+len(links) == 0 && measured > 2:
+	case len(hosts) > 0 && len(links) > 0:
+		return " Slow in every pair: " + few(hosts) + "; slow between: " + few(links) + "."
+	case len(hosts) > 0:
+		return " Slow in every pair: " + few(hosts) + "."
+	case len(links) > 0:
+		return " Slow between: " + few(links) + "."
+	case measured > 2:
 		return " No host or link stands out as slow."
-	case len(hosts)+len(links) == 0:
-		return ""
 	}
-	var parts []string
-	if len(hosts) > 0 {
-		parts = append(parts, fmt.Sprintf("slow in every pair: %s", few(hosts)))
-	}
-	if len(links) > 0 {
-		parts = append(parts, fmt.Sprintf("slow between: %s", few(links)))
-	}
-	text := strings.Join(parts, "; ")
-	return " " + strings.ToUpper(text[:1]) + text[1:] + "."
+	return ""
 }
 
-// few joins names, counting those after the first.
+// few joins the first names, and counts the others.
 func few(names []string) string {
-	if len(names) <= named {
+	if len(names) <= namedSlow {
 		return strings.Join(names, ", ")
 	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:named], ", "), len(names)-named)
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:namedSlow], ", "), len(names)-namedSlow)
 }
 
 func plural(n int, what string) string {

@@ -6,254 +6,224 @@ import (
 	"slices"
 	"strings"
 
-	"calib/fit"
+	"calib/fit/params"
+	"calib/internal/dataset"
 	"calib/internal/units"
 )
 
 // panel is a figure in the making: what the plots of one ID bring.
 type panel struct {
-	fig    Figure
-	says   []string
-	below  bool
-	points []*pointSet
-	lines  []*lineSet
-	marks  []fit.Mark
-	raws   []fit.Raw
+	fig      Figure
+	says     []string
+	below    bool
+	measured []*measured
+	lines    []*line
+	raws     []params.Raw
 }
 
-// pointSet is the measured points of one series, once however many fits are made of them.
-type pointSet struct {
+// measured is the points of one series of an experiment, once however many fits are made of them.
+type measured struct {
 	experiment, series string
-	points             []fit.Residual // ascending in x
-	lines              int
+	points             []point // ascending in X
+	lines              int     // that go with it
 	group              int
 }
 
-// lineSet is a line through, or beside, a series.
-type lineSet struct {
+// line is a line through a series, or beside all of them.
+type line struct {
 	name  string
-	curve fit.Curve
-	of    *pointSet      // nil for a curve of no series
-	rest  []fit.Residual // the series as this fit has it
+	curve curve
+	of    *measured // nil for a curve of no series
+	own   []point   // the series as the fit of this line has it
 	group int
 }
 
-// add joins a plot of f.
-func (p *panel) add(f *fit.Fit, q fit.Plot) {
+// add joins a plot of f, whose series are all.
+func (p *panel) add(f *params.Fit, q params.Plot, all []params.Series) {
 	p.fig.Section, p.fig.Title = cmp.Or(p.fig.Section, q.Section, f.Model, "Other"), cmp.Or(p.fig.Title, q.Title, q.ID, "Figure")
 	p.below = p.below || q.Below
 	if s := strings.TrimSpace(q.Says); s != "" && !strings.Contains(strings.Join(p.says, " "), s) {
 		p.says = append(p.says, s)
 	}
 	used := map[int]bool{}
-	for _, s := range q.Series {
-		rest := residuals(f, s)
-		if len(rest) == 0 {
+	for _, name := range q.Series {
+		i := slices.IndexFunc(all, func(s params.Series) bool { return s.Name == name })
+		if i < 0 || len(all[i].Points) == 0 {
 			continue
 		}
-		set := p.set(f.Experiment, s, rest)
-		l := &lineSet{name: lineName(f, q, s), of: set, rest: rest}
-		i := slices.IndexFunc(q.Curves, func(c fit.Curve) bool { return c.Name == s || len(q.Series) == 1 && c.Name == l.name })
+		own := all[i].Points
+		l := &line{name: name + ", fitted", of: p.measuredOf(f.Experiment, name, own), own: own}
+		if len(q.Series) == 1 {
+			l.name = cmp.Or(q.Line, f.Model, "fitted")
+		}
+		c := slices.IndexFunc(q.Curves, func(c curve) bool { return c.Name == name || len(q.Series) == 1 && c.Name == l.name })
 		switch {
-		case i >= 0: // the curve is the fitted line, and closer
-			l.curve, used[i] = q.Curves[i], true
-		case !p.repeats(rest):
-			for _, r := range rest {
+		case c >= 0: // the curve is the fitted line at more places
+			l.curve, used[c] = q.Curves[c], true
+		case !p.repeats(own):
+			for _, r := range own {
 				l.curve.X, l.curve.Y = append(l.curve.X, r.X), append(l.curve.Y, r.Fitted)
 			}
-			if table(rest) && len(q.Series) > 1 {
-				l.name = s + ", joined"
+			if noModel(own) && len(q.Series) > 1 {
+				l.name = name + ", joined"
 			}
 		}
-		set.lines++
+		l.of.lines++
 		p.lines = append(p.lines, l)
 	}
 	for i, c := range q.Curves {
 		if !used[i] {
-			p.lines = append(p.lines, &lineSet{name: cmp.Or(c.Name, "line"), curve: c})
+			p.lines = append(p.lines, &line{name: cmp.Or(c.Name, "line"), curve: c})
 		}
 	}
 	for _, m := range q.Marks {
-		if finite(m.X) && !slices.Contains(p.marks, m) {
-			p.marks = append(p.marks, m)
+		if !slices.Contains(p.fig.Marks, m) {
+			p.fig.Marks = append(p.fig.Marks, m)
 		}
 	}
-	if q.Raw != nil && !slices.ContainsFunc(p.raws, func(r fit.Raw) bool { return rawKey(r) == rawKey(*q.Raw) }) {
+	if q.Raw != nil && !slices.ContainsFunc(p.raws, func(r params.Raw) bool { return rawKey(r) == rawKey(*q.Raw) }) {
 		p.raws = append(p.raws, *q.Raw)
 	}
 }
 
-// lineName names the line of a series in the legend.
-func lineName(f *fit.Fit, q fit.Plot, series string) string {
-	if len(q.Series) == 1 {
-		return cmp.Or(q.Line, f.Model, "fitted")
-	}
-	return series + ", fitted"
-}
-
-// repeats reports whether a line through the fitted values of rest is part of one that is there: measurements made in
-// several ways may be held against one function, which is drawn once.
-func (p *panel) repeats(rest []fit.Residual) bool {
-	return slices.ContainsFunc(p.lines, func(l *lineSet) bool {
-		return len(l.curve.X) > 0 && !slices.ContainsFunc(rest, func(r fit.Residual) bool {
-			at, have := slices.BinarySearchFunc(l.rest, r.X, func(a fit.Residual, x float64) int { return cmp.Compare(a.X, x) })
-			return !have || l.rest[at].Fitted != r.Fitted
+// repeats reports whether the fitted values of own are part of a line that is there: measurements made in several ways may be
+// compared with one function, which is drawn once.
+func (p *panel) repeats(own []point) bool {
+	return slices.ContainsFunc(p.lines, func(l *line) bool {
+		return len(l.curve.X) > 0 && !slices.ContainsFunc(own, func(r point) bool {
+			at, have := slices.BinarySearchFunc(l.own, r.X, byX)
+			return !have || l.own[at].Fitted != r.Fitted
 		})
 	})
 }
 
-// table reports whether there is no model: what is fitted is what was measured.
-func table(rest []fit.Residual) bool {
-	return !slices.ContainsFunc(rest, func(r fit.Residual) bool { return r.Fitted != r.Measured })
+func byX(a point, x float64) int { return cmp.Compare(a.X, x) }
+
+// noModel reports whether what is fitted is what was measured.
+func noModel(own []point) bool {
+	return !slices.ContainsFunc(own, func(r point) bool { return r.Fitted != r.Measured })
 }
 
-// set returns the points of a series with those of rest that it does not have yet.
-func (p *panel) set(experiment, series string, rest []fit.Residual) *pointSet {
-	i := slices.IndexFunc(p.points, func(s *pointSet) bool { return s.experiment == experiment && s.series == series })
+// measuredOf returns the points of a series, to which it adds those of own that are new.
+func (p *panel) measuredOf(experiment, series string, own []point) *measured {
+	i := slices.IndexFunc(p.measured, func(m *measured) bool { return m.experiment == experiment && m.series == series })
 	if i < 0 {
-		p.points = append(p.points, &pointSet{experiment: experiment, series: series, points: slices.Clone(rest)})
-		return p.points[len(p.points)-1]
+		i = len(p.measured)
+		p.measured = append(p.measured, &measured{experiment: experiment, series: series, points: slices.Clone(own)})
 	}
-	set := p.points[i]
-	for _, r := range rest {
-		at, have := slices.BinarySearchFunc(set.points, r.X, func(a fit.Residual, x float64) int { return cmp.Compare(a.X, x) })
-		if !have {
-			set.points = slices.Insert(set.points, at, r)
+	m := p.measured[i]
+	for _, r := range own {
+		if at, have := slices.BinarySearchFunc(m.points, r.X, byX); !have {
+			m.points = slices.Insert(m.points, at, r)
 		}
 	}
-	return set
+	return m
 }
 
-// figure draws the panel; false where there is nothing to draw.
-func (p *panel) figure(raws *quantiler) (Figure, bool) {
+// figure makes the figure; false where there is nothing to draw.
+func (p *panel) figure(d *dataset.Dataset) (Figure, bool) {
 	fig := p.fig
 	p.group()
-	fig.Says = strings.Join(p.says, " ")
-	if fig.Says == "" {
-		fig.Says = fig.Title + "."
-	}
+	fig.Says = cmp.Or(strings.Join(p.says, " "), fig.Title+".")
 	for _, r := range p.raws {
-		fig.Traces = append(fig.Traces, raws.bands(r)...)
+		fig.Traces = append(fig.Traces, quantileBands(d, r)...)
 	}
+	var lines []Trace
 	for _, l := range p.lines {
-		fig.Traces = append(fig.Traces, l.band()...)
-	}
-	for _, l := range p.lines {
-		fig.Traces = append(fig.Traces, l.line()...)
-	}
-	for _, s := range p.points {
-		name := s.series
-		if len(p.points) == 1 {
-			name = "measured"
+		t := l.trace()
+		if len(t.X) < 2 {
+			continue
 		}
-		fig.Traces = append(fig.Traces, s.trace(cmp.Or(name, "measured")))
+		if t.Lo != nil {
+			band := t
+			band.Name, band.Kind = l.name+", 95%", Band
+			fig.Traces = append(fig.Traces, band)
+			t.Lo, t.Hi = nil, nil
+		}
+		lines = append(lines, t)
 	}
-	fig.Marks = slices.Clone(p.marks)
+	fig.Traces = append(fig.Traces, lines...)
+	for _, m := range p.measured {
+		fig.Traces = append(fig.Traces, m.trace(len(p.measured) == 1))
+	}
 	if p.below {
 		fig.Below = p.residuals()
 	}
-	settle(&fig)
+	Settle(&fig)
 	return fig, len(fig.Traces) > 0
 }
 
 // group gives colours: a series and its line have one, but where several fits share the points each line has its own.
 func (p *panel) group() {
-	next := 0
-	take := func() int { next++; return next - 1 }
-	for _, s := range p.points {
-		s.group = take()
+	for i, m := range p.measured {
+		m.group = i
 	}
+	next := len(p.measured)
 	for _, l := range p.lines {
 		if l.of != nil && l.of.lines == 1 {
 			l.group = l.of.group
-		} else {
-			l.group = take()
+			continue
 		}
+		l.group = next
+		next++
 	}
 }
 
 // trace is the measured points with their intervals.
-func (s *pointSet) trace(name string) Trace {
-	t := Trace{Name: name, Kind: Points, Group: s.group}
-	interval, text := false, false
-	for _, r := range s.points {
-		lo, hi := math.Min(r.Lo, r.Measured), math.Max(r.Hi, r.Measured)
-		interval, text = interval || lo < hi, text || r.N > 0
+func (m *measured) trace(alone bool) Trace {
+	t := Trace{Name: cmp.Or(m.series, "measured"), Kind: Points, Group: m.group}
+	if alone {
+		t.Name = "measured"
+	}
+	for _, r := range m.points {
 		words := ""
 		if r.N > 0 {
 			words = units.Grouped(int64(r.N)) + " timings"
 		}
-		t.X, t.Y, t.Lo, t.Hi = append(t.X, r.X), append(t.Y, r.Measured), append(t.Lo, lo), append(t.Hi, hi)
-		t.Text = append(t.Text, words)
-	}
-	if !interval {
-		t.Lo, t.Hi = nil, nil
-	}
-	if !text {
-		t.Text = nil
+		t.add(r.X, r.Measured, math.Min(r.Lo, r.Measured), math.Max(r.Hi, r.Measured), words)
 	}
 	return t
 }
 
-// line is the line itself; none without two points.
-func (l *lineSet) line() []Trace {
-	t := Trace{Name: l.name, Kind: Line, Group: l.group}
-	for _, i := range l.drawn() {
-		t.X, t.Y = append(t.X, l.curve.X[i]), append(t.Y, l.curve.Y[i])
-	}
-	if len(t.X) < 2 {
-		return nil
-	}
-	return []Trace{t}
-}
-
-// band is the 95% band of the line, where it has one.
-func (l *lineSet) band() []Trace {
-	n := len(l.curve.X)
-	if n == 0 || len(l.curve.Lo) != n || len(l.curve.Hi) != n || len(l.curve.Y) != n {
-		return nil
-	}
-	t := Trace{Name: l.name + ", 95%", Kind: Band, Group: l.group}
-	for _, i := range l.drawn() {
-		t.X, t.Y = append(t.X, l.curve.X[i]), append(t.Y, l.curve.Y[i])
-		t.Lo, t.Hi = append(t.Lo, l.curve.Lo[i]), append(t.Hi, l.curve.Hi[i])
-	}
-	if len(t.X) < 2 {
-		return nil
-	}
-	return []Trace{t}
-}
-
-// drawn lists the points of the curve that have an x, ascending in it.
-func (l *lineSet) drawn() []int {
+// trace is the line where it has an x, ascending in it, with the ends of its 95% band where the curve has them.
+func (l *line) trace() Trace {
+	c := l.curve
+	n := min(len(c.X), len(c.Y))
+	banded := len(c.Lo) == len(c.X) && len(c.Hi) == len(c.X) && len(c.Y) == len(c.X)
 	var at []int
-	for i := range min(len(l.curve.X), len(l.curve.Y)) {
-		if finite(l.curve.X[i]) {
+	for i := range n {
+		if finite(c.X[i]) {
 			at = append(at, i)
 		}
 	}
-	slices.SortStableFunc(at, func(a, b int) int { return cmp.Compare(l.curve.X[a], l.curve.X[b]) })
-	return at
+	slices.SortStableFunc(at, func(a, b int) int { return cmp.Compare(c.X[a], c.X[b]) })
+	t := Trace{Name: l.name, Kind: Line, Group: l.group}
+	for _, i := range at {
+		t.X, t.Y = append(t.X, c.X[i]), append(t.Y, c.Y[i])
+		if banded {
+			t.Lo, t.Hi = append(t.Lo, c.Lo[i]), append(t.Hi, c.Hi[i])
+		}
+	}
+	return t
 }
 
 // residuals is the panel of relative residuals; nil where no line is a model of its points.
 func (p *panel) residuals() *Figure {
 	out := &Figure{Section: p.fig.Section, Title: p.fig.Title + ": residuals", X: p.fig.X,
 		Says: "What is measured less what is fitted, as a share of what is measured: points should lie around zero without a pattern.",
-		Y:    fit.Axis{Name: "residual", Unit: "%"}}
+		Y:    Axis{Name: "residual", Unit: "%"}}
 	for _, l := range p.lines {
-		if l.of == nil || table(l.rest) {
+		if l.of == nil || noModel(l.own) {
 			continue
 		}
 		t := Trace{Name: l.name, Kind: Points, Group: l.group}
-		for _, r := range l.rest {
+		for _, r := range l.own {
 			v := 100 * r.Relative()
 			if !finite(v) {
 				continue
 			}
 			lo, hi := 100*(r.Lo-r.Fitted)/r.Measured, 100*(r.Hi-r.Fitted)/r.Measured
-			t.X, t.Y = append(t.X, r.X), append(t.Y, v)
-			t.Lo, t.Hi = append(t.Lo, math.Min(lo, hi)), append(t.Hi, math.Max(lo, hi))
+			t.add(r.X, v, math.Min(lo, hi), math.Max(lo, hi), "")
 		}
 		if len(t.X) > 0 {
 			out.Traces = append(out.Traces, t)

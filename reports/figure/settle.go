@@ -3,8 +3,6 @@ package figure
 import (
 	"math"
 	"slices"
-
-	"calib/fit"
 )
 
 const (
@@ -14,24 +12,48 @@ const (
 	leastSpan = 2
 )
 
-// settle makes a figure keep what its axes promise. A logarithmic axis becomes linear where a measured point is not
-// positive, so that nothing measured is hidden, and where all values are within a factor of leastSpan. What else is not positive there is left out of lines, and intervals and bands that
-// reach zero are cut at a tenth of the smallest value. Numbers that are not finite become gaps.
-func settle(f *Figure) {
-	for i := range f.Traces {
-		f.Traces[i] = f.Traces[i].clean()
+// Settle makes a figure keep what its type promises; Build and Timeline return settled figures. A logarithmic axis becomes
+// linear where a measured point is not positive, so that nothing measured is hidden, and where all values are within a factor
+// of leastSpan. What else is not positive there is left out of lines, and intervals and bands that reach zero are cut at a
+// tenth of the smallest value. Numbers that are not finite become gaps.
+func Settle(f *Figure) {
+	panels := []*Figure{f}
+	if f.Below != nil {
+		panels = append(panels, f.Below)
 	}
-	f.X.Log = f.X.Log && logarithmic(f.Traces, func(t Trace) []float64 { return t.X })
-	if f.X.Log {
-		for i := range f.Traces {
-			t := f.Traces[i]
-			f.Traces[i] = t.where(func(k int) bool { return t.X[k] > 0 })
+	var all []Trace
+	for _, p := range panels {
+		for i := range p.Traces {
+			p.Traces[i] = p.Traces[i].clean()
 		}
-		f.Marks = slices.DeleteFunc(f.Marks, func(m fit.Mark) bool { return m.X <= 0 })
-		for i := range f.Marks {
-			if m := &f.Marks[i]; m.Lo < m.Hi && m.Lo <= 0 {
-				m.Lo = m.X * undershoot
-			}
+		all = append(all, p.Traces...)
+	}
+	f.X.Log = f.X.Log && logarithmic(all, func(t Trace) []float64 { return t.X })
+	f.Marks = slices.DeleteFunc(f.Marks, func(m Mark) bool { return !finite(m.X) || f.X.Log && m.X <= 0 })
+	for i := range f.Marks {
+		if m := &f.Marks[i]; f.X.Log && m.Lo < m.Hi && m.Lo <= 0 {
+			m.Lo = m.X * undershoot
+		}
+	}
+	for _, p := range panels {
+		p.settleY(f.X)
+	}
+	if f.Below != nil && len(f.Below.Traces) == 0 {
+		f.Below = nil
+	}
+	if f.Heat != nil {
+		for _, row := range f.Heat.Z {
+			gaps(row)
+		}
+	}
+}
+
+// settleY settles the Y axis of one panel on a settled X axis.
+func (f *Figure) settleY(x Axis) {
+	f.X = x
+	if x.Log {
+		for i, t := range f.Traces {
+			f.Traces[i] = t.where(func(k int) bool { return t.X[k] > 0 })
 		}
 	}
 	f.Y.Log = f.Y.Log && logarithmic(f.Traces, func(t Trace) []float64 { return t.Y })
@@ -42,24 +64,33 @@ func settle(f *Figure) {
 		}
 	}
 	f.Traces = slices.DeleteFunc(f.Traces, func(t Trace) bool { return len(t.X) == 0 })
-	if f.Below != nil {
-		settle(f.Below)
-		f.Below.X = f.X
-		if len(f.Below.Traces) == 0 {
-			f.Below = nil
+}
+
+// gaps makes NaN of what is not finite.
+func gaps(v []float64) {
+	for i := range v {
+		if !finite(v[i]) {
+			v[i] = math.NaN()
 		}
 	}
 }
 
-// clean makes gaps of what is not finite, and leaves out what has no x, and of bands what has no interval.
+// clean makes gaps of what is not finite, and leaves out what has no x, and of bands what has no interval. Points without any
+// interval or text lose these.
 func (t Trace) clean() Trace {
+	gaps(t.Y)
+	interval := false
 	for i := range t.Y {
-		if !finite(t.Y[i]) {
-			t.Y[i] = math.NaN()
-		}
 		if t.Lo != nil && !(finite(t.Lo[i]) && finite(t.Hi[i]) && t.Lo[i] <= t.Hi[i]) {
 			t.Lo[i], t.Hi[i] = math.NaN(), math.NaN()
 		}
+		interval = interval || t.Lo != nil && t.Lo[i] < t.Hi[i]
+	}
+	if t.Kind == Points && !interval {
+		t.Lo, t.Hi = nil, nil
+	}
+	if !slices.ContainsFunc(t.Text, func(s string) bool { return s != "" }) {
+		t.Text = nil
 	}
 	return t.where(func(i int) bool { return finite(t.X[i]) && (t.Kind != Band || finite(t.Lo[i])) })
 }
@@ -77,7 +108,7 @@ func logarithmic(traces []Trace, of func(Trace) []float64) bool {
 			}
 		}
 	}
-	return most >= leastSpan*least
+	return least >= 1e-100 && most >= leastSpan*least
 }
 
 // leastPositive is the smallest positive value of points and lines.
@@ -91,6 +122,11 @@ func leastPositive(traces []Trace) float64 {
 		}
 	}
 	return least
+}
+
+// add appends a point.
+func (t *Trace) add(x, y, lo, hi float64, text string) {
+	t.X, t.Y, t.Lo, t.Hi, t.Text = append(t.X, x), append(t.Y, y), append(t.Lo, lo), append(t.Hi, hi), append(t.Text, text)
 }
 
 // where keeps some of the points of t.

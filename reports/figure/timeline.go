@@ -7,22 +7,47 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
-	"calib/fit"
 	"calib/internal/stats"
 	"calib/internal/units"
 )
 
-// Timeline shows a metric over time, with its levels between change points. The X axis holds Unix seconds with Unit "time".
+// Series is one metric over many runs, in the order of time.
+type Series struct {
+	Name, Link, Label, Unit string
+	Better                  string // as fit.Metric's
+	Runs                    []string
+	At                      []time.Time
+	Y                       []float64
+	Lo, Hi                  []float64 // NaN where a run has no interval; nil where none has
+	Changes                 []Change
+	Known                   []Known
+}
+
+// Change is a change point found: run At is the first of the new level.
+type Change struct {
+	At            int
+	Before, After float64 // medians of the segments
+	P             float64
+}
+
+// Known is an acknowledged change.
+type Known struct {
+	At     int
+	Reason string
+}
+
+// Timeline shows a metric over time, with its levels between change points. The X axis holds Unix seconds with the unit UnitTime.
 func Timeline(s Series) Figure {
-	r := timedRuns(s)
-	f := Figure{ID: seriesID(s), Section: "History", Title: seriesTitle(s), X: fit.Axis{Name: "run", Unit: "time"},
-		Y: fit.Axis{Name: cmp.Or(s.Label, s.Name, "value"), Unit: strings.TrimPrefix(s.Unit, "1")}}
-	levels := r.levels()
-	f.Traces = append(r.lines(levels, s.Unit), r.points(s)...)
-	f.Marks = r.marks(s)
-	f.Says = r.says(s, levels)
-	settle(&f)
+	runs := runsOf(s)
+	levels := levelsOf(runs)
+	f := Figure{ID: seriesID(s), Section: "History", Title: seriesTitle(s), X: Axis{Name: "run", Unit: UnitTime},
+		Y: Axis{Name: cmp.Or(s.Label, s.Name, "value"), Unit: strings.TrimPrefix(s.Unit, "1")}}
+	f.Traces = append(levelLines(levels, s.Unit), runPoints(runs, s))
+	f.Marks = runMarks(runs)
+	f.Says = timelineSays(levels, len(runs), s)
+	Settle(&f)
 	return f
 }
 
@@ -49,122 +74,114 @@ func seriesID(s Series) string {
 	return fmt.Sprintf("%s-%08x", id, h.Sum32())
 }
 
-// timed is the runs of a series that have a time and a value, in the order of time.
-type timed struct {
-	at     []float64 // Unix seconds
-	y      []float64
-	from   []int          // index in the series
-	change map[int]Change // by index here: the first run of a new level
-	known  map[int]Known
+// run is one run of a series with a value.
+type run struct {
+	name      string
+	at        time.Time
+	y, lo, hi float64
+	change    *Change // of which this run is the first; nil is none
+	known     *Known
 }
 
-func timedRuns(s Series) *timed {
-	r := &timed{change: map[int]Change{}, known: map[int]Known{}}
+func (r run) seconds() float64 { return float64(r.at.UnixMilli()) / 1e3 }
+
+// runsOf lists the runs that have a time and a value, in the order of time.
+func runsOf(s Series) []run {
+	var out []run
 	for i := range min(len(s.At), len(s.Y)) {
-		if finite(s.Y[i]) {
-			r.from = append(r.from, i)
+		if !finite(s.Y[i]) {
+			continue
 		}
-	}
-	slices.SortStableFunc(r.from, func(a, b int) int { return s.At[a].Compare(s.At[b]) })
-	place := map[int]int{}
-	for k, i := range r.from {
-		r.at = append(r.at, float64(s.At[i].UnixMilli())/1e3)
-		r.y = append(r.y, s.Y[i])
-		place[i] = k
-	}
-	for _, c := range s.Changes {
-		if k, ok := place[c.At]; ok && k > 0 {
-			r.change[k] = c
+		r := run{at: s.At[i], y: s.Y[i], lo: math.NaN(), hi: math.NaN()}
+		if i < len(s.Runs) {
+			r.name = s.Runs[i]
 		}
-	}
-	for _, c := range s.Known {
-		if k, ok := place[c.At]; ok {
-			r.known[k] = c
+		if i < len(s.Lo) && i < len(s.Hi) && s.Lo[i] <= r.y && r.y <= s.Hi[i] && finite(s.Lo[i]) && finite(s.Hi[i]) {
+			r.lo, r.hi = s.Lo[i], s.Hi[i]
 		}
-	}
-	return r
-}
-
-// level is the median of the runs from, inclusive, to to, exclusive.
-type level struct {
-	from, to int
-	median   float64
-}
-
-func (r *timed) levels() []level {
-	var out []level
-	from := 0
-	for k := 1; k <= len(r.y); k++ {
-		if _, changed := r.change[k]; changed || k == len(r.y) {
-			out = append(out, level{from, k, stats.Median(r.y[from:k])})
-			from = k
+		for k := range s.Changes {
+			if s.Changes[k].At == i {
+				r.change = &s.Changes[k]
+			}
 		}
+		for k := range s.Known {
+			if s.Known[k].At == i {
+				r.known = &s.Known[k]
+			}
+		}
+		out = append(out, r)
+	}
+	slices.SortStableFunc(out, func(a, b run) int { return a.at.Compare(b.at) })
+	if len(out) > 0 {
+		out[0].change = nil // there is no level before
 	}
 	return out
 }
 
-// lines draws the levels, from half way to the runs before to half way to those behind.
-func (r *timed) lines(levels []level, unit string) []Trace {
+// level is the runs between two changes.
+type level struct {
+	runs   []run
+	median float64
+	lo, hi float64 // [s] from half way to the run before to half way to the one behind
+}
+
+func levelsOf(runs []run) []level {
+	var out []level
+	from := 0
+	for to := 1; to <= len(runs); to++ {
+		if to < len(runs) && runs[to].change == nil {
+			continue
+		}
+		l := level{runs: runs[from:to], lo: runs[from].seconds(), hi: runs[to-1].seconds()}
+		var y []float64
+		for _, r := range l.runs {
+			y = append(y, r.y)
+		}
+		l.median = stats.Median(y)
+		if from > 0 {
+			l.lo = (l.lo + runs[from-1].seconds()) / 2
+		}
+		if to < len(runs) {
+			l.hi = (l.hi + runs[to].seconds()) / 2
+		}
+		out = append(out, l)
+		from = to
+	}
+	return out
+}
+
+func levelLines(levels []level, unit string) []Trace {
 	var out []Trace
 	for _, l := range levels {
-		lo, hi := r.at[l.from], r.at[l.to-1]
-		if l.from > 0 {
-			lo = (lo + r.at[l.from-1]) / 2
-		}
-		if l.to < len(r.at) {
-			hi = (hi + r.at[l.to]) / 2
-		}
-		if lo < hi {
-			out = append(out, Trace{Name: "median " + units.Format(l.median, unit), Kind: Line, X: []float64{lo, hi},
+		if l.lo < l.hi {
+			out = append(out, Trace{Name: "median " + units.Format(l.median, unit), Kind: Line, X: []float64{l.lo, l.hi},
 				Y: []float64{l.median, l.median}, Group: 1})
 		}
 	}
 	return out
 }
 
-func (r *timed) points(s Series) []Trace {
-	if len(r.y) == 0 {
-		return nil
+func runPoints(runs []run, s Series) Trace {
+	t := Trace{Name: cmp.Or(s.Name, "value"), Kind: Points}
+	for _, r := range runs {
+		t.add(r.seconds(), r.y, r.lo, r.hi, strings.TrimSpace(r.name+" "+units.Format(r.y, s.Unit)))
 	}
-	t := Trace{Name: cmp.Or(s.Name, "value"), Kind: Points, X: r.at, Y: r.y}
-	some := false
-	for k, i := range r.from {
-		lo, hi := math.NaN(), math.NaN()
-		if i < len(s.Lo) && i < len(s.Hi) && s.Lo[i] <= r.y[k] && r.y[k] <= s.Hi[i] && finite(s.Lo[i]) && finite(s.Hi[i]) {
-			lo, hi, some = s.Lo[i], s.Hi[i], true
-		}
-		t.Lo, t.Hi = append(t.Lo, lo), append(t.Hi, hi)
-		t.Text = append(t.Text, strings.TrimSpace(s.run(i)+" "+units.Format(r.y[k], s.Unit)))
-	}
-	if !some {
-		t.Lo, t.Hi = nil, nil
-	}
-	return []Trace{t}
+	return t
 }
 
-// run names run i.
-func (s Series) run(i int) string {
-	if i < len(s.Runs) {
-		return s.Runs[i]
-	}
-	return ""
-}
-
-// marks are the changes, and the acknowledgements, in the order of time.
-func (r *timed) marks(s Series) []fit.Mark {
-	var out []fit.Mark
-	for k, x := range r.at {
-		c, changed := r.change[k]
-		known, acknowledged := r.known[k]
+// runMarks are the changes and the acknowledgements, in the order of time.
+func runMarks(runs []run) []Mark {
+	var out []Mark
+	for _, r := range runs {
 		var parts []string
-		if changed {
-			parts = append(parts, c.words())
+		if r.change != nil {
+			parts = append(parts, r.change.words())
 		}
-		if acknowledged {
-			parts = append(parts, strings.TrimSuffix("known: "+known.Reason, ": "))
+		if r.known != nil {
+			parts = append(parts, strings.TrimSuffix("known: "+r.known.Reason, ": "))
 		}
 		if len(parts) > 0 {
-			out = append(out, fit.Mark{X: x, Label: strings.Join(parts, "; ")})
+			out = append(out, Mark{X: r.seconds(), Label: strings.Join(parts, "; ")})
 		}
 	}
 	return out
@@ -182,33 +199,32 @@ func (c Change) words() string {
 // verdict says whether a change is for the better; "" where neither is.
 func (c Change) verdict(better string) string {
 	switch {
-	case better == fit.BetterNeither || c.After == c.Before || !finite(c.After/c.Before):
+	case better == BetterNeither || c.After == c.Before || !finite(c.After/c.Before):
 		return ""
-	case (c.After < c.Before) == (better == fit.BetterLower):
+	case (c.After < c.Before) == (better == BetterLower):
 		return ", for the better"
 	}
 	return ", for the worse"
 }
 
-// says is what there is to see.
-func (r *timed) says(s Series, levels []level) string {
-	if len(r.y) == 0 {
+// timelineSays is what there is to see in n runs.
+func timelineSays(levels []level, n int, s Series) string {
+	if n == 0 {
 		return "No run has a value."
 	}
-	last := len(r.y) - 1
-	text := fmt.Sprintf("%s, the last %s", plural(len(r.y), "run"), units.Format(r.y[last], s.Unit))
-	if len(levels) == 1 {
-		return fmt.Sprintf("%s; no change of level around the median of %s.", text, units.Format(levels[0].median, s.Unit))
+	last := levels[len(levels)-1]
+	first := last.runs[0]
+	text := fmt.Sprintf("%s, the last %s", plural(n, "run"), units.Format(last.runs[len(last.runs)-1].y, s.Unit))
+	if first.change == nil {
+		return fmt.Sprintf("%s; no change of level around the median of %s.", text, units.Format(last.median, s.Unit))
 	}
-	k := levels[len(levels)-1].from
-	c := r.change[k]
-	text += fmt.Sprintf(". %s of level", plural(len(levels)-1, "change"))
-	text += fmt.Sprintf(", the last %s%s (p = %.2g)", c.words(), c.verdict(s.Better), c.P)
-	if name := s.run(r.from[k]); name != "" {
-		text += " with run " + name
+	text += fmt.Sprintf(". %s of level, the last %s%s (p = %.2g)", plural(len(levels)-1, "change"), first.change.words(),
+		first.change.verdict(s.Better), first.change.P)
+	if first.name != "" {
+		text += " with run " + first.name
 	}
-	if q, ok := r.known[k]; ok {
-		text += strings.TrimSuffix(", acknowledged: "+q.Reason, ": ")
+	if first.known != nil {
+		text += strings.TrimSuffix(", acknowledged: "+first.known.Reason, ": ")
 	}
 	return strings.TrimSuffix(text, ".") + "."
 }

@@ -6,22 +6,22 @@ import (
 	"math"
 	"slices"
 
-	"calib/fit"
+	"calib/fit/params"
 	"calib/internal/units"
 )
 
 // validation draws what was predicted against what was then measured, one colour a pattern; none without entries.
-func validation(in []fit.Validation) []Figure {
-	rows := slices.DeleteFunc(slices.Clone(in), func(v fit.Validation) bool {
+func validation(in []params.Validation) []Figure {
+	rows := slices.DeleteFunc(slices.Clone(in), func(v params.Validation) bool {
 		return !(v.Measured > 0 && v.Predicted > 0) ||
 			!finite(v.Measured) || !finite(v.Predicted)
 	})
 	if len(rows) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(rows, func(a, b fit.Validation) int { return cmp.Compare(a.Measured, b.Measured) })
+	slices.SortStableFunc(rows, func(a, b params.Validation) int { return cmp.Compare(a.Measured, b.Measured) })
 	f := Figure{ID: "validation", Section: "Validation", Title: "Predicted against measured",
-		X: fit.Axis{Name: "measured", Unit: "s", Log: true}, Y: fit.Axis{Name: "predicted", Unit: "s", Log: true}}
+		X: Axis{Name: "measured", Unit: "s", Log: true}, Y: Axis{Name: "predicted", Unit: "s", Log: true}}
 	var patterns []string
 	sum, worst, at := 0.0, -1.0, rows[0]
 	for _, v := range rows {
@@ -44,32 +44,27 @@ func validation(in []fit.Validation) []Figure {
 	for i, name := range patterns {
 		f.Traces = append(f.Traces, patternTrace(name, i+1, rows))
 	}
-	settle(&f)
+	Settle(&f)
 	return []Figure{f}
 }
 
 // patternTrace is the points of one pattern with the intervals of their predictions. rows ascend in what was measured.
-func patternTrace(name string, group int, rows []fit.Validation) Trace {
+func patternTrace(name string, group int, rows []params.Validation) Trace {
 	t := Trace{Name: cmp.Or(name, "pattern"), Kind: Points, Group: group}
-	some := false
 	for _, v := range rows {
 		if v.Pattern != name {
 			continue
 		}
 		lo, hi := math.NaN(), math.NaN()
 		if ci := v.CI95; ci != nil && ci[0] <= v.Predicted && v.Predicted <= ci[1] && finite(ci[0]) && finite(ci[1]) {
-			lo, hi, some = ci[0], ci[1], true
+			lo, hi = ci[0], ci[1]
 		}
-		t.X, t.Y, t.Lo, t.Hi = append(t.X, v.Measured), append(t.Y, v.Predicted), append(t.Lo, lo), append(t.Hi, hi)
-		t.Text = append(t.Text, fmt.Sprintf("%s: predicted %s, measured %s", patternWords(v), units.Format(v.Predicted, "s"),
-			units.Format(v.Measured, "s")))
-	}
-	if !some {
-		t.Lo, t.Hi = nil, nil
+		t.add(v.Measured, v.Predicted, lo, hi, fmt.Sprintf("%s: predicted %s, measured %s", patternWords(v),
+			units.Format(v.Predicted, "s"), units.Format(v.Measured, "s")))
 	}
 	return t
 }
 
-func patternWords(v fit.Validation) string {
+func patternWords(v params.Validation) string {
 	return fmt.Sprintf("%s, %d hosts, %s", cmp.Or(v.Pattern, "pattern"), v.Hosts, units.Bytes(v.Bytes))
 }

@@ -6,7 +6,6 @@ import (
 	"math"
 	"strconv"
 
-	"calib/fit"
 	"calib/internal/units"
 	"calib/reports/figure"
 )
@@ -36,10 +35,10 @@ func nums(v []float64) []num {
 // The figure as the page's script reads it.
 type (
 	axisData struct {
-		Name string `json:"name"`
-		Unit string `json:"unit"`
-		Log  bool   `json:"log,omitempty"`
-		SI   bool   `json:"si,omitempty"` // the unit takes prefixes
+		Name      string   `json:"name"`
+		Unit      string   `json:"unit"`
+		Log       bool     `json:"log,omitempty"`
+		Multiples [][2]any `json:"multiples"` // factor and name, the largest first
 	}
 	traceData struct {
 		Name  string   `json:"name"`
@@ -58,13 +57,12 @@ type (
 		Label string `json:"label"`
 	}
 	heatData struct {
-		Rows  []string `json:"rows"`
-		Cols  []string `json:"cols"`
-		Z     [][]num  `json:"z"`
-		Unit  string   `json:"unit"`
-		SI    bool     `json:"si,omitempty"`
-		High  bool     `json:"high,omitempty"` // high is better
-		Flags []flag   `json:"flags,omitempty"`
+		Rows   []string `json:"rows"`
+		Cols   []string `json:"cols"`
+		Z      [][]num  `json:"z"`
+		Values axisData `json:"values"`
+		High   bool     `json:"high,omitempty"` // high is better
+		Flags  []flag   `json:"flags,omitempty"`
 	}
 	flag struct {
 		Row int    `json:"row"`
@@ -99,10 +97,16 @@ func dataOf(f *figure.Figure) *figureData {
 	return d
 }
 
-func axisOf(a fit.Axis) axisData { return axisData{a.Name, a.Unit, a.Log, units.Prefixed(a.Unit)} }
+func axisOf(a figure.Axis) axisData {
+	d := axisData{Name: a.Name, Unit: a.Unit, Log: a.Log}
+	for _, m := range units.Multiples(a.Unit) {
+		d.Multiples = append(d.Multiples, [2]any{m.Factor, m.Name})
+	}
+	return d
+}
 
 func heatOf(h *figure.Heat) *heatData {
-	d := &heatData{Rows: h.Rows, Cols: h.Cols, Unit: h.Unit, SI: units.Prefixed(h.Unit), High: h.Better == fit.BetterHigher}
+	d := &heatData{Rows: h.Rows, Cols: h.Cols, Values: axisOf(figure.Axis{Unit: h.Unit}), High: h.Better == figure.BetterHigher}
 	for _, row := range h.Z {
 		d.Z = append(d.Z, nums(row))
 	}

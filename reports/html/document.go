@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 
+	"calib/fit/params"
 	"calib/reports"
 	"calib/reports/figure"
 )
@@ -141,25 +142,38 @@ func (d *document) anchor(title string) string {
 	return id
 }
 
+// tableOf sets a grid: the class of a cell is the kind of its column, and of a status also what it is.
 func tableOf(g reports.Grid) table {
 	var t table
-	align := func(i int) string {
-		if i < len(g.Right) && g.Right[i] {
-			return "right"
-		}
-		return ""
-	}
 	for i, h := range g.Header {
-		t.Header = append(t.Header, cell{h, align(i)})
+		c := cell{Text: h}
+		if g.Kind(i) == reports.KindNumber {
+			c.Class = string(reports.KindNumber)
+		}
+		t.Header = append(t.Header, c)
 	}
 	for _, r := range g.Rows {
 		cells := make([]cell, len(r))
 		for i, text := range r {
-			cells[i] = cell{text, align(i)}
+			cells[i] = cell{text, string(g.Kind(i))}
+			if g.Kind(i) == reports.KindStatus {
+				cells[i].Class += " " + statusClass(text)
+			}
 		}
 		t.Rows = append(t.Rows, cells)
 	}
 	return t
+}
+
+// statusClass is the style of a parameter's status.
+func statusClass(status string) string {
+	switch status {
+	case params.StatusOK:
+		return "ok"
+	case params.StatusUnidentifiable, params.StatusBound:
+		return "open"
+	}
+	return "other"
 }
 
 // write writes the page. Nothing is written where anything fails.

@@ -14,7 +14,7 @@ package html
 import (
 	"io"
 
-	"calib/fit"
+	"calib/fit/params"
 	"calib/reports"
 	"calib/reports/figure"
 )
@@ -26,7 +26,7 @@ type Options struct {
 }
 
 // Report writes report.html.
-func Report(w io.Writer, p *fit.Params, figures []figure.Figure, o Options) error {
+func Report(w io.Writer, p *params.Params, figures []figure.Figure, o Options) error {
 	return report(p, figures, o).write(w)
 }
 
@@ -38,12 +38,10 @@ type Page struct {
 	Figures []figure.Figure
 }
 
-// Table of a page.
+// Table of a page. One without a title stands before the contents.
 type Table struct {
-	Title  string
-	Header []string
-	Right  []bool // columns aligned to the right
-	Rows   [][]string
+	Title string
+	reports.Grid
 }
 
 // Write writes the page: the tables, then the figures under the headings of their sections.
@@ -51,12 +49,11 @@ func (p Page) Write(w io.Writer) error {
 	d := newDocument(p.Title)
 	d.Heading, d.Lead = p.Title, p.Lead
 	for _, t := range p.Tables {
-		grid := reports.Grid{Header: t.Header, Right: t.Right, Rows: t.Rows}
 		if t.Title == "" {
-			d.Opening = append(d.Opening, tableOf(grid))
+			d.Opening = append(d.Opening, tableOf(t.Grid))
 			continue
 		}
-		d.add(section{Title: t.Title, Tables: []table{tableOf(grid)}})
+		d.add(section{Title: t.Title, Tables: []table{tableOf(t.Grid)}})
 	}
 	d.addFigures(p.Figures)
 	return d.write(w)

@@ -5,12 +5,12 @@ import (
 	"slices"
 	"strings"
 
-	"calib/fit"
+	"calib/fit/params"
 	"calib/reports"
 	"calib/reports/figure"
 )
 
-// Up to these numbers a list is shown whole, or open; a matrix of 64 hosts has 4,032 links.
+// How long a list may be to be shown whole; 64 hosts have 4,032 links.
 const (
 	warningsShown = 4
 	pairsShown    = 60
@@ -19,7 +19,7 @@ const (
 )
 
 // report lays out the report of one run.
-func report(p *fit.Params, figures []figure.Figure, o Options) *document {
+func report(p *params.Params, figures []figure.Figure, o Options) *document {
 	v := reports.VerdictOf(p)
 	d := newDocument("calib report " + v.Run)
 	d.Eyebrow, d.Scope = v.Run, v.Scope
@@ -34,12 +34,12 @@ func report(p *fit.Params, figures []figure.Figure, o Options) *document {
 	d.parameters(p)
 
 	links := take(&figures, func(f figure.Figure) bool { return f.Heat != nil || f.Section == "Pairs" })
-	held := take(&figures, func(f figure.Figure) bool { return f.Section == "Validation" })
+	validated := take(&figures, func(f figure.Figure) bool { return f.Section == "Validation" })
 	d.addFigures(figures)
 	d.findings(p)
 	d.functions(p)
 	d.pairs(p, links)
-	d.validation(p, held)
+	d.validation(p, validated)
 	d.history(o.History)
 	d.quality(p)
 	d.environment(p)
@@ -47,33 +47,20 @@ func report(p *fit.Params, figures []figure.Figure, o Options) *document {
 	return d
 }
 
-// take takes the figures that have a place of their own from the others.
-func take(from *[]figure.Figure, those func(figure.Figure) bool) []figure.Figure {
-	var taken, rest []figure.Figure
-	for _, f := range *from {
-		if those(f) {
-			taken = append(taken, f)
-		} else {
-			rest = append(rest, f)
-		}
-	}
-	*from = rest
+// take removes some figures from the others and returns them.
+func take(from *[]figure.Figure, some func(figure.Figure) bool) []figure.Figure {
+	taken := slices.DeleteFunc(slices.Clone(*from), func(f figure.Figure) bool { return !some(f) })
+	*from = slices.DeleteFunc(slices.Clone(*from), some)
 	return taken
 }
 
-func (d *document) parameters(p *fit.Params) {
+func (d *document) parameters(p *params.Params) {
 	if len(p.Parameters) == 0 {
 		d.Opening = append(d.Opening, table{Says: []string{"No parameters: no model found the measurements it needs."}})
 		return
 	}
 	t := tableOf(reports.ParametersOf(p))
 	t.Title = "Parameters"
-	const symbol, status, bound = 0, 4, 3
-	for _, r := range t.Rows {
-		r[symbol].Class += " symbol"
-		r[status].Class += " status " + class(r[status].Text)
-		r[bound].Class += " nowrap"
-	}
 	t.Says = reports.WithoutValueOf(p)
 	var sources []string
 	for _, g := range reports.SourcesOf(p) {
@@ -83,29 +70,19 @@ func (d *document) parameters(p *fit.Params) {
 	d.Opening = append(d.Opening, t)
 }
 
-// class is the style of a status.
-func class(status string) string {
-	switch status {
-	case fit.StatusOK:
-		return "ok"
-	case fit.StatusUnidentifiable, fit.StatusBound:
-		return "open"
-	}
-	return "other"
-}
-
-func (d *document) findings(p *fit.Params) {
+func (d *document) findings(p *params.Params) {
 	if all := reports.FindingsOf(p); len(all) > 0 {
 		d.add(section{Title: "Findings", List: all})
 	}
 }
 
-func (d *document) functions(p *fit.Params) {
+func (d *document) functions(p *params.Params) {
 	all := reports.FunctionsOf(p)
 	if len(all) == 0 {
 		return
 	}
-	g := reports.Grid{Header: []string{"function", "what it is, and its form", "coefficients, with 95% intervals", "holds for", "source"}}
+	g := reports.Grid{Header: []string{"function", "what it is, and its form", "coefficients, with 95% intervals", "holds for", "source"},
+		Kinds: []reports.Kind{reports.KindSymbol, reports.KindForm, reports.KindLines, reports.KindBreaks}}
 	for _, f := range all {
 		coeff := make([]string, len(f.Coeff))
 		for i, c := range f.Coeff {
@@ -114,14 +91,10 @@ func (d *document) functions(p *fit.Params) {
 		g.Rows = append(g.Rows, []string{f.Name, f.Label + "\n" + f.Form + " [" + f.Unit + "]", strings.Join(coeff, "\n"), strings.ReplaceAll(f.Domain, ", ", ",\n"),
 			f.Source})
 	}
-	t := tableOf(g)
-	for _, r := range t.Rows {
-		r[0].Class, r[1].Class, r[2].Class, r[3].Class = "symbol", "form", "lines", "breaks"
-	}
-	d.add(section{Title: "Functions", Tables: []table{t}})
+	d.add(section{Title: "Functions", Tables: []table{tableOf(g)}})
 }
 
-func (d *document) pairs(p *fit.Params, links []figure.Figure) {
+func (d *document) pairs(p *params.Params, links []figure.Figure) {
 	part := reports.PairsOf(p)
 	if len(p.Pairs) == 0 && len(links) == 0 {
 		return
@@ -143,14 +116,14 @@ func (d *document) pairs(p *fit.Params, links []figure.Figure) {
 	d.add(s)
 }
 
-func (d *document) validation(p *fit.Params, figures []figure.Figure) {
+func (d *document) validation(p *params.Params, figures []figure.Figure) {
 	s := section{Title: "Validation", Figures: d.figures(figures)}
 	if t := reports.ValidationOf(p); len(t.Rows) > 0 {
 		s.Says = []string{"Patterns that no fit has seen, predicted and then measured."}
 		s.Tables = []table{tableOf(t)}
 	} else {
-		s.Says = []string{"This run holds no communication pattern that was predicted and then measured; the parameters rest on " +
-			"the quality of the fits below."}
+		s.Says = []string{"In this run no communication pattern was predicted and then measured. How far the parameters can be trusted " +
+			"follows from the quality of the fits below alone."}
 	}
 	d.add(s)
 }
@@ -164,7 +137,7 @@ func (d *document) history(figures []figure.Figure) {
 	d.add(s)
 }
 
-func (d *document) quality(p *fit.Params) {
+func (d *document) quality(p *params.Params) {
 	if len(p.Fits) == 0 {
 		return
 	}
@@ -175,7 +148,7 @@ func (d *document) quality(p *fit.Params) {
 	d.add(s)
 }
 
-func (d *document) environment(p *fit.Params) {
+func (d *document) environment(p *params.Params) {
 	part := reports.EnvironmentOf(p)
 	if len(part.Differs.Rows) == 0 && len(part.Common.Rows) == 0 {
 		return
@@ -194,18 +167,12 @@ func (d *document) environment(p *fit.Params) {
 	d.add(s)
 }
 
-func (d *document) files(p *fit.Params, dir string) {
+func (d *document) files(p *params.Params, dir string) {
 	if dir == "" {
 		return
 	}
 	files, next := reports.FilesOf(p, dir)
-	s := section{Title: "Files and next steps", Tables: []table{tableOf(files), tableOf(next)}}
-	for _, t := range s.Tables {
-		for _, r := range t.Rows {
-			r[0].Class = "code"
-		}
-	}
-	d.add(s)
+	d.add(section{Title: "Files and next steps", Tables: []table{tableOf(files), tableOf(next)}})
 }
 
 // folded shows the first n of all, and folds the rest.

@@ -12,7 +12,7 @@ const (
 
 func fromNanos(n units.Nanos) instant { return instant(n) * perNano }
 
-// clock is what one host's clock makes of virtual time.
+// clock converts virtual time to the reading of one host's clock.
 type clock struct {
 	offset units.Nanos
 	ppm    float64

@@ -1,14 +1,16 @@
 package sim
 
-// packet is a piece of a message on its way, or a claim for a block.
+import "bytes"
+
+// packet is a piece of a message on its way.
 type packet struct {
-	at    instant // when it leaves the block it is in
-	c     *conn
-	seq   uint32 // number within its connection; of a datagram, its place in the store
-	n     int32  // payload bytes
-	ack   uint32 // packets that the other way has received
-	again bool   // was lost before
-	gram  bool   // is a datagram
+	at       instant // when it leaves the block it is in
+	c        *conn
+	seq      uint32 // number within its connection; of a datagram, its place in the store
+	n        int32  // payload bytes
+	ack      uint32 // packets that the other way has received
+	again    bool   // was lost before
+	datagram bool   // is a datagram
 }
 
 // conn is one direction between two ranks.
@@ -18,8 +20,8 @@ type conn struct {
 	room, window int  // bytes
 	merge, nagle bool // messages merge into full packets; small packets wait for acknowledgements
 
-	data  stream      // accepted by Send, not yet read by Recv
-	queue fifo[int32] // packets in the send buffer that wait for the window
+	data  bytes.Buffer // accepted by Send, not yet read by Recv
+	queue fifo[int32]  // packets in the send buffer that wait for the window
 	// With merge, queue is unused: waiting counts the bytes in the send buffer that are in no packet yet, and busy says
 	// that a packet of the connection is in its host's block.
 	waiting int
@@ -68,7 +70,7 @@ func (c *conn) accept() {
 		if c.buffered > 0 && c.buffered+n > c.room {
 			break
 		}
-		c.data.write(c.pending[:n])
+		c.data.Write(c.pending[:n])
 		c.pending = c.pending[n:]
 		c.buffered += n
 		if c.merge {
@@ -185,7 +187,7 @@ func (c *conn) arrive(pk packet) {
 func (c *conn) read() bool {
 	n := min(len(c.want), c.arrived)
 	if n > 0 {
-		c.data.read(c.want[:n])
+		copy(c.want, c.data.Next(n))
 		c.want = c.want[n:]
 		c.arrived -= n
 		c.flying -= n
@@ -198,5 +200,76 @@ func (c *conn) read() bool {
 	return true
 }
 
-// lost reports whether waiting is in vain: the sender's peer has left, or the receiver's has and all it sent was read.
-func (c *conn) lost() bool { return c.dst.state == dead || c.src.state == dead && c.data.n == 0 }
+// lost reports whether waiting is of no use: the receiver has left, or the sender has left and all it sent was read.
+func (c *conn) lost() bool { return c.dst.state == dead || c.src.state == dead && c.data.Len() == 0 }
+
+// ack tells the sender of c that the receiver has all packets before upTo. In delack, serial is the acknowledgement it is
+// a reminder of.
+type ack struct {
+	at     instant
+	c      *conn
+	upTo   uint32
+	serial uint32
+}
+
+// acknowledge is called when a packet of c has arrived in order. Only a sender that waits for acknowledgements gets them.
+func (c *conn) acknowledge() {
+	w := c.w
+	if !c.nagle {
+		return
+	}
+	if c.owed++; w.opt.DelayedAck <= 0 || c.owed > 1 {
+		c.sendAck()
+		return
+	}
+	w.delack.push(ack{at: w.now + fromNanos(w.opt.DelayedAck), c: c, serial: c.serial})
+	if w.delack.n == 1 {
+		w.events.add(w.delack.peek().at, queueDelack)
+	}
+}
+
+// sendAck sends an acknowledgement by itself, which takes the time L and no capacity.
+func (c *conn) sendAck() {
+	w := c.w
+	c.owed = 0
+	c.serial++
+	w.acks.push(ack{at: w.now + w.delay, c: c, upTo: c.expect})
+	if w.acks.n == 1 {
+		w.events.add(w.acks.peek().at, queueAck)
+	}
+}
+
+// carryAck makes pk, a packet of c, carry the acknowledgement that its host owes in the other direction.
+func (c *conn) carryAck(pk *packet) {
+	if back := c.dst.to(c.src); c.nagle && back != nil {
+		pk.ack = back.expect
+		back.owed = 0
+		back.serial++
+	}
+}
+
+// acked is called when the sender learns that all packets before upTo have arrived.
+func (c *conn) acked(upTo uint32) {
+	if upTo > c.known && upTo <= c.seq {
+		c.known = upTo
+		c.flush()
+	}
+}
+
+func (w *world) ackArrives() {
+	a := w.acks.pop()
+	if w.acks.n > 0 {
+		w.events.add(w.acks.peek().at, queueAck)
+	}
+	a.c.acked(a.upTo)
+}
+
+func (w *world) ackOverdue() {
+	a := w.delack.pop()
+	if w.delack.n > 0 {
+		w.events.add(w.delack.peek().at, queueDelack)
+	}
+	if a.c.owed > 0 && a.serial == a.c.serial {
+		a.c.sendAck()
+	}
+}

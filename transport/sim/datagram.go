@@ -9,23 +9,23 @@ import (
 
 const maxDatagram = 1400 // bytes, exclusive
 
-// gram is a datagram on its way or in an inbox.
-type gram struct {
+// datagram is one on its way or in an inbox.
+type datagram struct {
 	at   instant // when it arrived
 	from int     // rank
 	data []byte
 }
 
-// gramStore holds the datagrams of a world in places that are used again.
-type gramStore struct {
-	place []gram
+// datagramStore holds the datagrams of a world, in places that are used again.
+type datagramStore struct {
+	place []datagram
 	empty []uint32
 }
 
-func (s *gramStore) put(from int, b []byte) uint32 {
+func (s *datagramStore) put(from int, b []byte) uint32 {
 	if len(s.empty) == 0 {
 		s.empty = append(s.empty, uint32(len(s.place)))
-		s.place = append(s.place, gram{})
+		s.place = append(s.place, datagram{})
 	}
 	i := s.empty[len(s.empty)-1]
 	s.empty = s.empty[:len(s.empty)-1]
@@ -34,13 +34,13 @@ func (s *gramStore) put(from int, b []byte) uint32 {
 	return i
 }
 
-func (s *gramStore) free(i uint32) { s.empty = append(s.empty, i) }
+func (s *datagramStore) free(i uint32) { s.empty = append(s.empty, i) }
 
 // inbox is what a host has of datagrams: bytes not yet out of its sending block, and datagrams not yet received.
 type inbox struct {
-	sending int
-	grams   fifo[uint32]
-	dropped int64
+	sending   int
+	datagrams fifo[uint32]
+	dropped   int64
 }
 
 // SendDatagram gives b to the host's block as one packet and waits before that until the host's datagrams there leave it
@@ -72,29 +72,29 @@ func (g *Group) sendDatagram(dst *proc, b []byte) error {
 		}
 	}
 	p.inbox.sending += len(b)
-	w.transmit(packet{c: w.conn(p, dst), seq: w.grams.put(p.rank, b), n: int32(len(b)), gram: true})
+	w.transmit(packet{c: w.conn(p, dst), seq: w.datagrams.put(p.rank, b), n: int32(len(b)), datagram: true})
 	return nil
 }
 
-// gramLeft makes room: a datagram of n bytes has left p's sending block.
-func (p *proc) gramLeft(w *world, n int) {
+// datagramLeft makes room: a datagram of n bytes has left p's sending block.
+func (p *proc) datagramLeft(w *world, n int) {
 	p.inbox.sending -= n
 	if p.wait.kind == waitRoom && p.state == blocked {
 		w.release(p, nil)
 	}
 }
 
-// gramArrives puts a datagram into p's inbox, if there is room.
-func (w *world) gramArrives(p *proc, pk packet) {
+// datagramArrives puts a datagram into p's inbox, if there is room.
+func (w *world) datagramArrives(p *proc, pk packet) {
 	limit := w.opt.DatagramBuffer
-	if p.state == dead || limit > 0 && p.inbox.grams.n >= limit {
+	if p.state == dead || limit > 0 && p.inbox.datagrams.n >= limit {
 		p.inbox.dropped++
-		w.grams.free(pk.seq)
+		w.datagrams.free(pk.seq)
 		return
 	}
-	w.grams.place[pk.seq].at = w.now
-	p.inbox.grams.push(pk.seq)
-	if p.wait.kind == waitGram && p.state == blocked {
+	w.datagrams.place[pk.seq].at = w.now
+	p.inbox.datagrams.push(pk.seq)
+	if p.wait.kind == waitDatagram && p.state == blocked {
 		w.release(p, nil)
 	}
 }
@@ -115,19 +115,19 @@ func (g *Group) RecvDatagram(b []byte, until units.Nanos) (plane.Datagram, error
 
 func (g *Group) recvDatagram(b []byte, until units.Nanos) (plane.Datagram, error) {
 	w, p := g.w, g.self
-	if end := p.clock.when(until); p.inbox.grams.n == 0 && end > w.now {
-		if err := w.wait(p, wait{kind: waitGram, deadline: end}); err != nil {
+	if end := p.clock.when(until); p.inbox.datagrams.n == 0 && end > w.now {
+		if err := w.wait(p, wait{kind: waitDatagram, deadline: end}); err != nil {
 			return plane.Datagram{}, err
 		}
 	}
-	if p.inbox.grams.n == 0 {
+	if p.inbox.datagrams.n == 0 {
 		return plane.Datagram{Dropped: p.inbox.dropped}, nil
 	}
-	i := p.inbox.grams.pop()
-	m := &w.grams.place[i]
+	i := p.inbox.datagrams.pop()
+	m := &w.datagrams.place[i]
 	d := plane.Datagram{
 		Got: true, From: m.from, Bytes: copy(b, m.data), At: p.clock.read(m.at), Dropped: p.inbox.dropped,
 	}
-	w.grams.free(i)
+	w.datagrams.free(i)
 	return d, w.sleep(p, w.now+w.opt.Cost.recv(d.Bytes))
 }

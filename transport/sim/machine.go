@@ -64,8 +64,8 @@ func (m machine) CPUs() int { return m.g.w.opt.Host.CPUs }
 // Caches implements plane.Machine.
 func (m machine) Caches() []units.Bytes { return slices.Clone(m.g.w.opt.Host.Caches) }
 
-// Compute takes work steps, and on the CPU that the network interrupts as much longer as handling the packets took whose
-// handling ended meanwhile: O_r of each.
+// Compute takes the time of work steps. On the CPU that the network interrupts it takes O_r longer for each packet that was
+// handled meanwhile.
 func (m machine) Compute(work int64) (units.Nanos, error) {
 	w, p, h := m.g.w, m.g.self, &m.g.w.opt.Host
 	if work < 0 {
@@ -76,13 +76,13 @@ func (m machine) Compute(work int64) (units.Nanos, error) {
 	}
 	defer w.mu.Unlock()
 	alone := fromNanos(units.Nanos(work) * h.StepTime)
-	began, before := w.now, p.stolen
-	for w.now < began+alone+p.stolen-before {
-		if err := w.sleep(p, began+alone+p.stolen-before); err != nil {
+	began, before := w.now, p.kernelTime
+	for w.now < began+alone+p.kernelTime-before {
+		if err := w.sleep(p, began+alone+p.kernelTime-before); err != nil {
 			return 0, fmt.Errorf("compute: %w", err)
 		}
 	}
-	return units.Nanos((instant(h.CPUs)*alone + p.stolen - before + perNano/2) / perNano), nil
+	return units.Nanos((instant(h.CPUs)*alone + p.kernelTime - before + perNano/2) / perNano), nil
 }
 
 // Copy takes n times what the options say.

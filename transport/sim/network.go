@@ -15,7 +15,7 @@ type port struct {
 // transmit puts a packet into its host's sending block.
 func (w *world) transmit(pk packet) {
 	p := pk.c.src
-	if !pk.gram {
+	if !pk.datagram {
 		pk.c.sent++
 		pk.c.carryAck(&pk)
 	}
@@ -24,7 +24,7 @@ func (w *world) transmit(pk packet) {
 	p.tx.push(pk)
 	if p.tx.n == 1 {
 		p.txBegan = w.now
-		w.agenda.add(pk.at, w.lane(p, laneTx))
+		w.events.add(pk.at, w.queueOf(p, queueTx))
 	}
 }
 
@@ -32,7 +32,7 @@ func (w *world) transmit(pk packet) {
 func (w *world) leaveHost(p *proc) {
 	pk := p.tx.pop()
 	if p.tx.n > 0 {
-		w.agenda.add(p.tx.peek().at, w.lane(p, laneTx))
+		w.events.add(p.tx.peek().at, w.queueOf(p, queueTx))
 	}
 	from := w.now
 	if w.net.spec.CutThrough {
@@ -41,15 +41,15 @@ func (w *world) leaveHost(p *proc) {
 	p.txBegan = w.now
 	w.cross(pk, from)
 	switch {
-	case pk.gram:
-		p.gramLeft(w, int(pk.n))
+	case pk.datagram:
+		p.datagramLeft(w, int(pk.n))
 	case !pk.again:
 		pk.c.left(int(pk.n))
 	}
 }
 
 // cross takes a packet over the medium to the receiving block and the receiver's kernel, or drops it. It reaches the medium
-// now, joins its queue and takes its room; a medium that cuts through may have begun with it at from, before now, but does
+// now, and takes its place in the medium's buffer. A cut-through medium may have begun with it at from, before now, but does
 // not end before now. All packets for a host come over the same medium in the order they leave it, so all times are known
 // here, and a fabric that delays some of them more cannot reorder them.
 func (w *world) cross(pk packet, from instant) {
@@ -63,8 +63,8 @@ func (w *world) cross(pk packet, from instant) {
 		delay += w.fabric.delay(w, pk)
 	}
 	if w.full(m) || spec.Loss > 0 && w.rng.Float64() < spec.Loss {
-		if pk.gram {
-			w.grams.free(pk.seq)
+		if pk.datagram {
+			w.datagrams.free(pk.seq)
 			return
 		}
 		pk.c.retrans++
@@ -72,7 +72,7 @@ func (w *world) cross(pk packet, from instant) {
 		pk.at = w.now + fromNanos(w.opt.RTO)
 		w.lost.push(pk)
 		if w.lost.n == 1 {
-			w.agenda.add(pk.at, laneLost)
+			w.events.add(pk.at, queueLost)
 		}
 		return
 	}
@@ -85,7 +85,7 @@ func (w *world) cross(pk packet, from instant) {
 	pk.at = d.kernelFree
 	d.rx.push(pk)
 	if d.rx.n == 1 {
-		w.agenda.add(pk.at, w.lane(d, laneRx))
+		w.events.add(pk.at, w.queueOf(d, queueRx))
 	}
 }
 
@@ -103,7 +103,7 @@ func (w *world) full(m *port) bool {
 func (w *world) sendAgain() {
 	pk := w.lost.pop()
 	if w.lost.n > 0 {
-		w.agenda.add(w.lost.peek().at, laneLost)
+		w.events.add(w.lost.peek().at, queueLost)
 	}
 	w.transmit(pk)
 }
@@ -112,12 +112,12 @@ func (w *world) sendAgain() {
 func (w *world) deliver(p *proc) {
 	pk := p.rx.pop()
 	if p.rx.n > 0 {
-		w.agenda.add(p.rx.peek().at, w.lane(p, laneRx))
+		w.events.add(p.rx.peek().at, w.queueOf(p, queueRx))
 	}
-	p.stolen += w.opt.Cost.arrive(int(pk.n))
+	p.kernelTime += w.opt.Cost.arrive(int(pk.n))
 	switch {
-	case pk.gram:
-		w.gramArrives(p, pk)
+	case pk.datagram:
+		w.datagramArrives(p, pk)
 	case p.state != dead:
 		pk.c.arrive(pk)
 	}
@@ -134,4 +134,39 @@ func (w *world) service(b netspec.Block, n int) instant {
 		}
 	}
 	return instant(math.Round(d))
+}
+
+// fabric counts the hosts that sent a packet recently. Hosts of other groups are in simulations of their own.
+type fabric struct {
+	spec   *netspec.Fabric
+	window instant
+	recent fifo[transmission]
+	seen   []int32 // per rank: how often it is in recent
+	active int
+}
+
+type transmission struct {
+	at   instant
+	rank int32
+}
+
+func newFabric(spec *netspec.Fabric, ranks int) *fabric {
+	return &fabric{spec: spec, window: instant(math.Round(spec.Active() * perSecond)), seen: make([]int32, ranks)}
+}
+
+// delay records that pk's host sends it now, lost or not, and returns by how much the fabric delays it.
+func (f *fabric) delay(w *world, pk packet) instant {
+	src := pk.c.src
+	for f.recent.n > 0 && f.recent.peek().at < w.now-f.window {
+		id := f.recent.pop().rank
+		if f.seen[id]--; f.seen[id] == 0 {
+			f.active--
+		}
+	}
+	f.recent.push(transmission{w.now, int32(src.id)})
+	if f.seen[src.id]++; f.seen[src.id] == 1 {
+		f.active++
+	}
+	gs := w.net.spec.Service(src.block, int(pk.n))
+	return instant(math.Round(f.spec.Delay(int(pk.n), f.active, gs) * perSecond))
 }

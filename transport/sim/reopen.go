@@ -7,12 +7,12 @@ import (
 	"calib/internal/plane"
 )
 
-// crew is what the ranks of a team share.
-type crew struct {
-	procs  []*proc
-	socket plane.Socket // of the connections there are
-	came   int          // ranks that wait in Reopen
-	next   plane.Socket // that they came with
+// team is what the ranks of a team share.
+type team struct {
+	procs   []*proc
+	socket  plane.Socket // of the connections there are
+	waiting int          // ranks that wait in Reopen
+	next    plane.Socket // the options they asked for
 }
 
 var errSocket = errors.New("the ranks of the team ask for different options")
@@ -38,22 +38,22 @@ func (g *Group) Reopen(s plane.Socket) error {
 }
 
 func (g *Group) reopen(s plane.Socket) error {
-	w, crew := g.w, g.self.crew
-	for _, p := range crew.procs {
+	w, team := g.w, g.self.team
+	for _, p := range team.procs {
 		if p.state == dead {
 			return ErrPeer
 		}
 	}
-	if crew.came > 0 && s != crew.next {
-		crew.disperse(w, g.self, errSocket)
+	if team.waiting > 0 && s != team.next {
+		team.endReopen(w, g.self, errSocket)
 		return errSocket
 	}
-	crew.next = s
-	if crew.came++; crew.came < len(crew.procs) {
+	team.next = s
+	if team.waiting++; team.waiting < len(team.procs) {
 		return w.wait(g.self, wait{kind: waitReopen, deadline: w.limit()})
 	}
-	crew.socket = s
-	for _, src := range crew.procs {
+	team.socket = s
+	for _, src := range team.procs {
 		for i, old := range src.out {
 			if old != nil {
 				c := w.newConn(src, old.dst)
@@ -62,13 +62,13 @@ func (g *Group) reopen(s plane.Socket) error {
 			}
 		}
 	}
-	crew.disperse(w, g.self, nil)
+	team.endReopen(w, g.self, nil)
 	return nil
 }
 
-// disperse ends the Reopen of all who wait in it.
-func (k *crew) disperse(w *world, self *proc, err error) {
-	k.came = 0
+// endReopen ends the Reopen of all who wait in it.
+func (k *team) endReopen(w *world, self *proc, err error) {
+	k.waiting = 0
 	for _, p := range k.procs {
 		if p != self && p.state == blocked && p.wait.kind == waitReopen {
 			w.release(p, err)
@@ -78,7 +78,7 @@ func (k *crew) disperse(w *world, self *proc, err error) {
 
 // newConn returns a connection with its team's options.
 func (w *world) newConn(src, dst *proc) *conn {
-	s := &src.crew.socket
+	s := &src.team.socket
 	c := &conn{
 		w: w, src: src, dst: dst, merge: s.NoEOR, nagle: s.Nagle,
 		room: int(w.opt.SendBuffer), window: int(w.opt.Window),

@@ -75,7 +75,7 @@ type rendezvous struct {
 
 // Group returns rank's view of a team, a list of distinct hosts in rank order, once every rank has called Group with the
 // same key. The caller closes it. Groups of different keys are simulations of their own: teams that are to share a medium
-// need RunTeams. Each host's time goes on from where its last group ended.
+// need RunTeams. Each host's time continues from the end of its last group.
 func (n *Net) Group(ctx context.Context, key string, team []int, rank int) (*Group, error) {
 	r, err := n.join(key, team, rank)
 	if err != nil {
@@ -95,7 +95,7 @@ func (n *Net) Group(ctx context.Context, key string, team []int, rank int) (*Gro
 	if r.missing++; r.missing == len(team) {
 		delete(n.waiting, key)
 	}
-	return nil, fmt.Errorf("group %q: %d of %d ranks came: %w", key, len(team)-r.missing+1, len(team), ctx.Err())
+	return nil, fmt.Errorf("group %q: %d of %d ranks waiting: %w", key, len(team)-r.missing+1, len(team), ctx.Err())
 }
 
 func (n *Net) join(key string, team []int, rank int) (*rendezvous, error) {
@@ -115,9 +115,9 @@ func (n *Net) join(key string, team []int, rank int) (*rendezvous, error) {
 		}
 		n.waiting[key] = r
 	case !slices.Equal(r.team, team):
-		return nil, fmt.Errorf("team %v, but another rank came with %v", team, r.team)
+		return nil, fmt.Errorf("team %v, but another rank waiting with %v", team, r.team)
 	case r.arrived[rank]:
-		return nil, fmt.Errorf("rank %d came twice", rank)
+		return nil, fmt.Errorf("rank %d waiting twice", rank)
 	}
 	r.arrived[rank] = true
 	if r.missing--; r.missing > 0 {
@@ -162,12 +162,12 @@ func (n *Net) build(key string, teams [][]int) ([][]*Group, error) {
 	w.delay = instant(math.Round(n.spec.L * perSecond))
 	w.factor = max(0, 1+n.opt.Noise.Round*w.rng.NormFloat64())
 	groups := make([][]*Group, len(teams))
-	for i, team := range teams {
-		procs := make([]*proc, len(team))
-		together := &crew{procs: procs}
-		for rank, h := range team {
+	for i, hosts := range teams {
+		procs := make([]*proc, len(hosts))
+		shared := &team{procs: procs}
+		for rank, h := range hosts {
 			p := &proc{
-				id: len(w.procs), host: h, rank: rank, crew: together, clock: &n.clock[h], wake: make(chan struct{}, 1),
+				id: len(w.procs), host: h, rank: rank, team: shared, clock: &n.clock[h], wake: make(chan struct{}, 1),
 				block: n.spec.HostBlock(h), rxBlock: n.spec.ReceiveBlock(h),
 			}
 			procs[rank] = p
@@ -188,7 +188,7 @@ func (n *Net) build(key string, teams [][]int) ([][]*Group, error) {
 	return groups, nil
 }
 
-// ended notes when a host's group ended.
+// ended records when a host's group ended.
 func (n *Net) ended(host int, t instant) {
 	n.mu.Lock()
 	n.last[host] = max(n.last[host], t)

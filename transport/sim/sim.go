@@ -1,18 +1,19 @@
 // Package sim is a network in virtual time whose parameters are known exactly, so that everything calib measures and
-// fits can be held against the truth. Its Group offers what real TCP offers the experiments, and they cannot tell.
+// fits can be compared with the truth. Its Group has the same methods as that of real TCP, and experiments cannot
+// distinguish the two.
 //
 // It is a discrete-event simulation of the network of internal/netspec: a packet passes the sending host's block, the
 // medium (shared, or the port of its destination, with a finite buffer), the delay L and the receiving host's block, each
 // a first-come first-served server. Above it lies a plain byte stream per pair of hosts: a message is cut into packets of
 // at most MSS bytes, a packet never holds bytes of two messages, a finite send buffer and window pace the sender, and a
 // packet that the medium drops is sent again after a fixed timeout. There is no congestion control, on purpose: its
-// transients would be in every measurement and in none of the models. Datagrams take the same way, and are not sent again.
+// transients would be in every measurement and in none of the models. Datagrams take the same path, and are not sent again.
 //
 // Ranks are ordinary goroutines, but exactly one of them runs at a time and time advances only when all are blocked.
 // The same seed therefore gives the same nanoseconds on any number of processors. Calls cost no virtual time unless
-// Options.Cost says so; a loop that polls Now at no cost never sees time pass and never ends: use WaitUntil.
+// Options.Cost says so. A loop that polls Now at no cost never sees time pass and never ends: use WaitUntil.
 //
-// Callers may rely on int64 picoseconds: services are rounded to 1 ps, and a simulation lasts up to 100 days.
+// Time is kept in int64 picoseconds: service times are rounded to 1 ps, and a simulation can last 100 days.
 package sim
 
 import (
@@ -32,7 +33,7 @@ import (
 var (
 	// ErrDeadlock reports that every rank waited for another. All ranks get it.
 	ErrDeadlock = errors.New("deadlock: every rank waits and nothing is under way")
-	// ErrPeer reports that the other rank has left or died, and all it sent before was received.
+	// ErrPeer reports that the other rank has left, and that all it sent before was received.
 	ErrPeer = errors.New("the peer has left")
 	// ErrClosed reports a call on a closed group.
 	ErrClosed = errors.New("group is closed")
@@ -57,11 +58,11 @@ type Options struct {
 	Window units.Bytes
 	// RTO is the time from a loss to the packet's next transmission. 0 means 200 ms.
 	RTO units.Nanos
-	// DelayedAck is how long a receiver keeps an acknowledgement back that nothing else carries: the second packet, or
-	// data of its own, sends it at once. 0 means that every packet is acknowledged at once. Acknowledgements pass the network
-	// free, in L, and only Nagle's algorithm waits for them.
+	// DelayedAck is how long a receiver delays an acknowledgement. A second packet, or data in the other direction, sends it
+	// at once. 0 means that every packet is acknowledged at once. Acknowledgements take the time L and no capacity, and only
+	// Nagle's algorithm waits for them.
 	DelayedAck units.Nanos
-	// DatagramBuffer is a host's room for datagrams nobody has received [packets]. 0 means unlimited.
+	// DatagramBuffer is a host's room for datagrams that were not received yet [packets]. 0 means unlimited.
 	DatagramBuffer int
 	// Deadline bounds every wait in Send, Recv, RecvAny, Reopen and SendDatagram, in virtual time. 0 means no bound: then
 	// only a deadlock ends a wait.
@@ -74,8 +75,7 @@ type Options struct {
 	ClockStep   units.Nanos
 }
 
-// Noise disturbs the service time of every packet at every block. Jitter leaves the median alone; Delay and Spike do
-// not, as in nature.
+// Noise disturbs the service time of every packet at every block. Jitter does not change the median; Delay and Spike do.
 type Noise struct {
 	Jitter    float64     // standard deviation of a factor around 1 (normal, cut at 0)
 	Delay     units.Nanos // mean of an exponential delay
@@ -115,7 +115,7 @@ func New(spec netspec.Spec, opt Options) *Net {
 	n.opt.Host.setDefaults()
 	n.last = make([]instant, spec.Hosts)
 	n.clock = make([]clock, spec.Hosts)
-	rng := rand.New(rand.NewPCG(opt.Seed, 0x636c6f636b)) // a stream of its own: more traffic leaves the clocks alone
+	rng := rand.New(rand.NewPCG(opt.Seed, 0x636c6f636b)) // a stream of its own, so that the amount of traffic does not change the clocks
 	for i := range n.clock {
 		n.clock[i] = clock{
 			offset: units.Nanos(math.Round((2*rng.Float64() - 1) * float64(opt.ClockOffset))),
@@ -154,4 +154,35 @@ func (n *Net) rng(key string, teams [][]int) *rand.Rand {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%s %v %d", key, teams, n.spec.Seed)
 	return rand.New(rand.NewPCG(n.opt.Seed, h.Sum64()))
+}
+
+// Cost is the time a call takes on its own host, before anything else (Send, SendSome, SendDatagram) or after it (Recv,
+// RecvAny, RecvDatagram, Now, Pending), and what the host's kernel takes for a packet that arrives. With m the bytes of the
+// call, or of the packet:
+//
+//	O_s(m) = Send + SendByte·m
+//	U_r(m) = Recv + RecvByte·m
+//	O_r(m) = Arrive + ArriveByte·m
+//
+// O_r is a first-come first-served server of the host's, behind its receiving block: Recv gets a packet's bytes when it has
+// been handled. So for messages of one packet a round trip is 2(O_s + L + O_r + U_r), with L the way from block to block.
+type Cost struct {
+	Send, Recv, Now    units.Nanos // Now is the cost of Pending too
+	SendByte, RecvByte float64     // ns/B
+	Arrive             units.Nanos
+	ArriveByte         float64 // ns/B
+}
+
+func (c *Cost) send(n int) instant { return linear(c.Send, c.SendByte, n) }
+
+func (c *Cost) recv(n int) instant { return linear(c.Recv, c.RecvByte, n) }
+
+func (c *Cost) arrive(n int) instant { return linear(c.Arrive, c.ArriveByte, n) }
+
+func linear(fixed units.Nanos, perByte float64, n int) instant {
+	t := fromNanos(fixed)
+	if perByte != 0 {
+		t += instant(math.Round(perByte * float64(n) * perNano))
+	}
+	return t
 }

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"calib/bench"
-	"calib/bench/groupconf"
 	"calib/internal/netspec"
 	"calib/internal/units"
 	"calib/transport/sim"
@@ -196,16 +195,6 @@ func TestSlowHost(t *testing.T) {
 	if at[0] != 800_000 || at[1] != 300_000+200_000+700_000 {
 		t.Errorf("deliveries %v ns, want 800000 and 1200000", at)
 	}
-}
-
-func TestConformance(t *testing.T) {
-	groupconf.Test(t, func(t *testing.T, size int) []bench.Group {
-		var groups []bench.Group
-		for _, g := range join(t, sim.New(spec(size), sim.Options{ClockOffset: 3 * units.Second, ClockDrift: 50}), size) {
-			groups = append(groups, g)
-		}
-		return groups
-	})
 }
 
 // join makes a team of all hosts the way agents do, each rank for itself.

@@ -9,69 +9,69 @@ import (
 	"calib/internal/netspec"
 )
 
-// world is one simulation: the ranks of one or more teams, the blocks between them and the time. Exactly one rank, the
-// one that runs, may touch it; the mutex is for Close, which may come from anywhere.
+// world is one simulation: the ranks of one or more teams, the blocks between them and the time. Only the rank that runs
+// uses it; the mutex is for Close, which any goroutine may call.
 type world struct {
 	net *Net
 	opt *Options
 
 	mu     sync.Mutex
 	now    instant
-	agenda agenda
+	events eventQueue
 	procs  []*proc
 	ready  fifo[*proc]
 	live   int
 	delay  instant // L
 	broken error   // set by a deadlock: every call fails with it
 
-	medium port // the shared medium
-	ports  []port
-	fabric *fabric      // nil: none
-	lost   fifo[packet] // to be sent again, in order of time
-	acks   fifo[ack]    // on their way to a sender, in order of time
-	delack fifo[ack]    // kept back by a receiver, in order of time
-	grams  gramStore
-	rng    *rand.Rand
-	factor float64 // noise that all packets share
+	medium    port // the shared medium
+	ports     []port
+	fabric    *fabric      // nil: none
+	lost      fifo[packet] // to be sent again, in order of time
+	acks      fifo[ack]    // on their way to a sender, in order of time
+	delack    fifo[ack]    // kept back by a receiver, in order of time
+	datagrams datagramStore
+	rng       *rand.Rand
+	factor    float64 // noise that all packets share
 }
 
-// proc is a rank: what its host has of blocks, and where its goroutine stands.
+// proc is a rank: the blocks of its host, and the state of its goroutine.
 type proc struct {
 	id      int // index in world.procs
 	host    int
 	rank    int // in its team
-	crew    *crew
+	team    *team
 	block   netspec.Block // as a sender
 	rxBlock netspec.Block
 	clock   *clock
 	tx, rx  fifo[packet]
-	txBegan instant // when the block began with what it serves
+	txBegan instant // when the sending block began with the packet it serves
 	txFree  instant // and will have served all it was given
 	rxFree  instant
-	// kernelFree is when the host has handled all packets that came out of its receiving block; stolen is the CPU time
+	// kernelFree is when the host has handled all packets that came out of its receiving block; kernelTime is the CPU time
 	// that this took so far.
-	kernelFree, stolen instant
-	out                []*conn // by the peer's id; nil until used
-	inbox              inbox
+	kernelFree, kernelTime instant
+	out                    []*conn // by the peer's id; nil until used
+	inbox                  inbox
 
 	state state
-	wake  chan struct{} // holds the token that lets the goroutine go on
+	wake  chan struct{} // a token in it lets the goroutine go on
 	begun bool          // the goroutine has taken its first token; the goroutine's own
 	err   error         // what the wait ended with
 	wait  wait          // what a blocked call waits for
-	armed instant       // the earliest entry for a deadline of the rank's in the agenda; 0 is none
+	alarm instant       // the earliest queueDeadline event of the rank; 0 is none
 }
 
 type state int
 
 const (
-	ready state = iota // has what it waited for, waits for its turn
+	ready state = iota // has what it waited for, and waits for its turn to run
 	running
 	blocked
 	dead
 )
 
-func (w *world) lane(p *proc, kind int) lane { return lane(p.id*lanesPerRank + kind) }
+func (w *world) queueOf(p *proc, kind int) queueID { return queueID(p.id*queuesPerRank + kind) }
 
 // enter locks the world for a call of p. It returns with the lock held if and only if err is nil.
 func (w *world) enter(p *proc) error {
@@ -131,39 +131,39 @@ func (w *world) handOver() {
 				return
 			}
 		}
-		e, ok := w.agenda.next()
+		e, ok := w.events.next()
 		if !ok {
-			w.breakUp()
+			w.breakDeadlock()
 			return
 		}
 		w.now = e.at
-		w.happen(e.lane)
+		w.handle(e.queue)
 	}
 }
 
-func (w *world) happen(l lane) {
-	switch l {
-	case laneLost:
+func (w *world) handle(q queueID) {
+	switch q {
+	case queueLost:
 		w.sendAgain()
 		return
-	case laneAck:
+	case queueAck:
 		w.ackArrives()
 		return
-	case laneDelack:
+	case queueDelack:
 		w.ackOverdue()
 		return
 	}
-	p := w.procs[l/lanesPerRank]
-	switch l % lanesPerRank {
-	case laneTx:
+	p := w.procs[q/queuesPerRank]
+	switch q % queuesPerRank {
+	case queueTx:
 		w.leaveHost(p)
-	case laneRx:
+	case queueRx:
 		w.deliver(p)
-	case laneSleep:
+	case queueSleep:
 		if p.state == blocked {
 			w.release(p, nil)
 		}
-	case laneDeadline:
+	case queueDeadline:
 		w.checkDeadline(p)
 	}
 }
@@ -173,16 +173,16 @@ func (w *world) sleep(p *proc, t instant) error {
 	if t <= w.now {
 		return nil
 	}
-	if w.ready.n == 0 && w.agenda.quietUntil(t) {
+	if w.ready.n == 0 && w.events.quietUntil(t) {
 		w.now = t
 		return nil
 	}
-	w.agenda.add(t, w.lane(p, laneSleep))
+	w.events.add(t, w.queueOf(p, queueSleep))
 	return w.block(p)
 }
 
-// breakUp ends a simulation in which all ranks wait and nothing is under way.
-func (w *world) breakUp() {
+// breakDeadlock ends a simulation in which all ranks wait and nothing is under way.
+func (w *world) breakDeadlock() {
 	var who []string
 	for _, p := range w.procs {
 		if p.state == blocked {
@@ -202,19 +202,19 @@ func (w *world) breakUp() {
 	}
 }
 
-// leave ends p's part. What it sent before still arrives; who waits for more gets ErrPeer.
+// leave ends p's part. What it sent before still arrives; a rank that waits for more gets ErrPeer.
 func (w *world) leave(p *proc) {
 	if p.state == dead {
 		return
 	}
 	was := p.state
-	p.abandon()
+	p.cancelWait()
 	p.state = dead
 	w.live--
 	w.net.ended(p.host, w.now)
 	for _, q := range w.procs {
 		if q.state == blocked && q.waitsFor(p) {
-			q.abandon()
+			q.cancelWait()
 			w.release(q, ErrPeer)
 		}
 	}

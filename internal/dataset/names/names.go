@@ -55,6 +55,12 @@ const (
 	PhaseStream      = "stream"
 )
 
+// Phases that stand in run.json only: what several hosts' lines say together, which decides when a point of paired stops.
+const (
+	StopLastDelivery = "burst"
+	StopAllStreams   = "stream-total"
+)
+
 // Factors of a point.
 const (
 	FactorBuffer   = "buffer"

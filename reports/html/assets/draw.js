@@ -173,7 +173,7 @@ function plotOf(figure, th, width, base) {
 
 // heatOf draws a matrix: the worse, the more it stands out. Differences below 5% of the middle are not blown up.
 function heatOf(figure, th, width) {
-  const h = figure.heat, rows = h.rows.length, cols = h.cols.length, unit = { unit: h.unit, si: h.si };
+  const h = figure.heat, rows = h.rows.length, cols = h.cols.length, unit = h.values;
   const known = h.z.flat().filter((v) => v !== null).sort((a, b) => a - b);
   const middle = known.length ? known[known.length >> 1] : 1;
   const lo = known.length ? Math.min(known[0], middle * 0.95) : 0, hi = known.length ? Math.max(known[known.length - 1], middle * 1.05) : 1;
@@ -191,12 +191,12 @@ function heatOf(figure, th, width) {
   const why = new Map((h.flags || []).map((f) => [f.row * cols + f.col, f.why]));
   const hovers = h.z.map((row, r) => row.map((v, c) => `<b>${text(h.rows[r])} → ${text(h.cols[c])}</b><br>${show(v, unit)}` +
     (why.has(r * cols + c) ? "<br>" + text(why.get(r * cols + c)) : "")));
-  const [tickvals, ticktext] = ticks({ ...unit, log: false }, lo, hi, narrow ? 3 : 6);
+  const [tickvals, ticktext] = ticks(unit, lo, hi, narrow ? 3 : 6);
   const ramp = th.heat.map((c, i) => [h.high ? 1 - i / 4 : i / 4, c]).sort((a, b) => a[0] - b[0]);
   const bar = { tickvals, ticktext, outlinewidth: 1, outlinecolor: th.rule, thickness: 12, tickfont: { size: 11.5, color: th.muted }, ticks: "",
     ...(narrow ? { orientation: "h", y: 0, yanchor: "top", yref: "container", x: 0.5, len: 0.9, y: 0.11 } : { len: Math.min(1, 300 / down), x: 1.02, xpad: 0, y: 1, yanchor: "top" }) };
-  const [scale] = prefixOf(middle, unit);
-  const cells = across / cols >= 44 ? h.z.map((row) => row.map((v) => (v === null ? "" : (v / scale).toPrecision(3)))) : null;
+  const [by] = multipleOf(middle, unit);
+  const cells = across / cols >= 44 ? h.z.map((row) => row.map((v) => (v === null ? "" : (v / by).toPrecision(3)))) : null;
   const data = [{ type: "heatmap", z: h.z, zmin: lo, zmax: hi, colorscale: ramp, colorbar: bar, hovertext: hovers, hoverinfo: "text",
     xgap: cols > 40 ? 0.5 : 1.5, ygap: cols > 40 ? 0.5 : 1.5, hoverongaps: false,
     ...(cells ? { text: cells, texttemplate: "%{text}", textfont: { size: 11.5 } } : {}) }];

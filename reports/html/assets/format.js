@@ -1,12 +1,11 @@
 "use strict";
-// Numbers, units and the ticks of axes. Values are in SI units.
-const prefixes = [[1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""], [1e-3, "m"], [1e-6, "µ"], [1e-9, "n"], [1e-12, "p"]];
-const binary = [[2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"], [1, "B"]];
+// Numbers, units and the ticks of axes. Values are in SI units; an axis brings the multiples of its unit.
 const minus = (s) => s.replace("-", "−");
 
-function prefixOf(v, axis) {
-  if (!axis.si || !v) return [1, ""];
-  return prefixes.find(([scale]) => Math.abs(v) >= scale * (1 - 1e-9)) || prefixes[prefixes.length - 1];
+// multipleOf is the multiple of the unit in which v reads best, and its name.
+function multipleOf(v, axis) {
+  const all = axis.multiples, one = all.find(([by]) => by === 1);
+  return v ? all.find(([by]) => Math.abs(v) >= by * (1 - 1e-9)) || all[all.length - 1] : one;
 }
 
 // plain prints v without an exponent where that is short.
@@ -20,13 +19,8 @@ function show(v, axis, digits = 4) {
   if (v === null || v === undefined) return "–";
   if (axis.unit === "%") return plain(v, digits) + " %";
   if (axis.unit === "time") return new Date(v * 1000).toISOString().slice(0, 16).replace("T", " ") + " UTC";
-  if (axis.unit === "B") {
-    const [scale, name] = binary.find(([s]) => Math.abs(v) >= s) || [1, "B"];
-    return plain(v / scale, digits) + " " + name;
-  }
-  const [scale, name] = prefixOf(v, axis);
-  const unit = name + (axis.unit === "1" ? "" : axis.unit);
-  return plain(v / scale, digits) + (unit ? " " + unit : "");
+  const [by, unit] = multipleOf(v, axis);
+  return plain(v / by, digits) + (unit ? " " + unit : "");
 }
 
 // logTicks returns readable ticks of a log axis from lo to hi, about room of them: decades, or 1-2-5, or powers of two for bytes.
@@ -71,7 +65,6 @@ function linearTicks(lo, hi, axis, room) {
 function ticks(axis, lo, hi, room) {
   const vals = axis.log ? logTicks(lo, hi, axis, room) : linearTicks(lo, hi, axis, room);
   if (axis.log || axis.unit === "B" || axis.unit === "%") return [vals, vals.map((v) => show(v, axis))];
-  const [scale, name] = prefixOf(Math.max(Math.abs(lo), Math.abs(hi)), axis); // one prefix on a linear axis
-  const unit = name + (axis.unit === "1" ? "" : axis.unit);
-  return [vals, vals.map((v) => plain(v / scale, 6) + (unit && v !== 0 ? " " + unit : ""))];
+  const [by, unit] = multipleOf(Math.max(Math.abs(lo), Math.abs(hi)), axis); // one prefix on a linear axis
+  return [vals, vals.map((v) => plain(v / by, 6) + (unit && v !== 0 ? " " + unit : ""))];
 }

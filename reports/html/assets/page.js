@@ -83,14 +83,14 @@
       cells.forEach((c, i) => {
         const cell = document.createElement(kind);
         cell.textContent = c;
-        if (i >= from) cell.className = "right nowrap";
+        if (i >= from) cell.className = "number";
         tr.append(cell);
       });
     };
     if (figure.heat) {
       const h = figure.heat;
       row(["from \\ to", ...h.cols], "th");
-      h.rows.forEach((name, r) => row([name, ...h.z[r].map((v) => show(v, { unit: h.unit, si: h.si }))], "td"));
+      h.rows.forEach((name, r) => row([name, ...h.z[r].map((v) => show(v, h.values))], "td"));
     } else {
       row(["series", figure.x.name, figure.y.name || "value", "95% from", "to"], "th");
       for (const [f, part] of [[figure, ""], [figure.below, ", " + (figure.below ? figure.below.y.name : "")]]) {

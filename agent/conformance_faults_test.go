@@ -1,0 +1,122 @@
+package agent_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"testing"
+
+	"calib/bench"
+)
+
+// counters: never fall, and know the segments of what was sent where the platform counts at all.
+func (s suite) counters(t *testing.T) {
+	const messages = 20
+	s.run(t, 2, false, func(g bench.Group) error {
+		peer := 1 - g.Rank()
+		before := must(g.Counters(peer))
+		b := make([]byte, 100)
+		for range messages {
+			check(bounce(g, b))
+		}
+		after := must(g.Counters(peer))
+		d := after.Sub(before)
+		if d.SegsOut < 0 || d.SegsIn < 0 || d.DataSegsOut < 0 || d.DataSegsIn < 0 || d.Retrans < 0 {
+			return fmt.Errorf("counters fell: %+v", d)
+		}
+		if after.MSS > 0 && (d.DataSegsOut < messages || d.DataSegsIn < messages) {
+			return fmt.Errorf("%d messages each way, each on its own, are %d segments out and %d in",
+				messages, d.DataSegsOut, d.DataSegsIn)
+		}
+		return nil
+	})
+}
+
+// bounce is one round trip of b between ranks 0 and 1.
+func bounce(g bench.Group, b []byte) error {
+	peer := 1 - g.Rank()
+	if g.Rank() == 0 {
+		if err := g.Send(peer, b); err != nil {
+			return err
+		}
+		return g.Recv(peer, b)
+	}
+	if err := g.Recv(peer, b); err != nil {
+		return err
+	}
+	return g.Send(peer, b)
+}
+
+// silence: two ranks that wait for each other both get an error in the end.
+func (s suite) silence(t *testing.T) {
+	s.run(t, 2, true, func(g bench.Group) error {
+		if g.Recv(1-g.Rank(), make([]byte, 1)) == nil {
+			return errors.New("received a byte nobody sent")
+		}
+		return nil
+	})
+}
+
+// peerLeaves: what a rank sent before it left still arrives; waiting for more is an error, not a hang.
+func (s suite) peerLeaves(t *testing.T) {
+	s.run(t, 3, true, func(g bench.Group) error {
+		b := pattern(5000, 1)
+		if g.Rank() == 0 {
+			return errors.Join(g.Send(1, b), g.Send(2, b))
+		}
+		if err := g.Recv(0, b); err != nil {
+			return fmt.Errorf("what was sent before leaving: %w", err)
+		}
+		if g.Recv(0, b[:1]) == nil {
+			return errors.New("received more than was sent")
+		}
+		return nil
+	})
+}
+
+// senderNotices: sending to a rank that has left fails before long.
+func (s suite) senderNotices(t *testing.T) {
+	s.run(t, 2, true, func(g bench.Group) error {
+		if _, ok := g.(io.Closer); !ok || g.Rank() == 1 {
+			return nil
+		}
+		b := make([]byte, 64<<10)
+		for range 10_000 {
+			if g.Send(1, b) != nil {
+				return nil
+			}
+		}
+		return errors.New("sent 640 MB to a rank that had left")
+	})
+}
+
+// noAllocation: the timed path allocates nothing.
+func (s suite) noAllocation(t *testing.T) {
+	const warm, runs = 50, 200
+	s.run(t, 2, false, func(g bench.Group) error {
+		b := make([]byte, 3000)
+		for range warm {
+			check(bounce(g, b))
+		}
+		var failed error
+		body := func() {
+			start := g.Now()
+			if err := bounce(g, b); err != nil {
+				failed = err
+			}
+			if err := g.WaitUntil(start); err != nil {
+				failed = err
+			}
+		}
+		if g.Rank() == 1 {
+			for range runs + 1 { // AllocsPerRun runs the body once more, first
+				body()
+			}
+			return failed
+		}
+		if n := testing.AllocsPerRun(runs, body); n != 0 {
+			return fmt.Errorf("a round trip allocates %g times", n)
+		}
+		return failed
+	})
+}

@@ -1,0 +1,96 @@
+package agent
+
+import (
+	"context"
+	"runtime"
+	"sync/atomic"
+
+	"calib/internal/machine"
+	"calib/internal/plane"
+	"calib/internal/units"
+	"calib/transport"
+)
+
+// meshPlane is the real data plane.
+type meshPlane struct {
+	mesh    *transport.Mesh
+	machine *machine.Machine
+	cpu     int
+	shared  atomic.Bool // other agents share the machine
+}
+
+// newMeshPlane listens on addr, and sends no faster than rate [B/s] where that is above 0.
+// It fails at once, not in the first task, where this process may not use the CPU.
+func newMeshPlane(addr string, cpu int, rate units.Bytes) (*meshPlane, error) {
+	pinned := make(chan error)
+	go func() {
+		runtime.LockOSThread() // the thread ends with the goroutine
+		_, err := transport.Pin(cpu)
+		pinned <- err
+	}()
+	if err := <-pinned; err != nil {
+		return nil, err
+	}
+	host, err := machine.New()
+	if err != nil {
+		return nil, err
+	}
+	m, err := transport.NewMesh(addr)
+	if err != nil {
+		return nil, err
+	}
+	m.Limit(rate)
+	return &meshPlane{mesh: m, machine: host, cpu: cpu}, nil
+}
+
+func (p *meshPlane) Addr() string { return p.mesh.Addr().String() }
+func (p *meshPlane) Reset()       { p.mesh.Reset() }
+func (p *meshPlane) Close()       { p.mesh.Close() }
+
+func (p *meshPlane) Prepare(s plane.Session) error {
+	p.shared.Store(s.Shared)
+	return p.mesh.SetSession(s)
+}
+
+func (p *meshPlane) Group(ctx context.Context, team []int, rank int, recv units.Nanos) (group, error) {
+	g, err := transport.NewGroup(ctx, p.mesh, team, rank, recv)
+	if err != nil {
+		return nil, err
+	}
+	if p.shared.Load() {
+		g.Share()
+	}
+	if err := g.Open(); err != nil {
+		g.Abort()
+		g.Close()
+		return nil, err
+	}
+	return meshGroup{g, p.machine}, nil
+}
+
+func (p *meshPlane) Thread(room units.Bytes) (restore func(), err error) {
+	// What Pin sets belongs to the thread, which ends with the task: nothing to restore.
+	if _, err := transport.Pin(p.cpu); err != nil {
+		return nil, err
+	}
+	if p.shared.Load() {
+		if err := transport.Yield(); err != nil {
+			return nil, err
+		}
+	}
+	return transport.Quiet(room), nil
+}
+
+type meshGroup struct {
+	*transport.Group
+	machine *machine.Machine
+}
+
+// Machine implements bench.Group.
+func (g meshGroup) Machine() plane.Machine { return g.machine }
+
+// Close also gives back what the task took of the machine: threads and memory.
+func (g meshGroup) Close() {
+	g.Group.Close()
+	g.machine.Close()
+}

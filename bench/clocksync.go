@@ -1,0 +1,184 @@
+package bench
+
+import (
+	"fmt"
+	"math"
+	"sort"
+
+	"calib/internal/dataset/names"
+	"calib/internal/units"
+)
+
+// syncExchanges is the number of round trips from which an offset is taken. The smallest of a dozen has met no queue on
+// any network that is idle most of the time; more would only lengthen the slot.
+const syncExchanges = 12
+
+// clockOffset is one rank's clock compared with rank 0's, at one instant.
+type clockOffset struct {
+	At     units.Nanos // on rank 0's clock
+	Offset units.Nanos // this rank's clock − rank 0's clock
+	RTT    units.Nanos // of the exchange that gave it: the true offset is certainly within ± RTT/2
+	Spread units.Nanos // median absolute deviation of the offsets of the better half of the exchanges
+}
+
+const (
+	offsetNumbers = 4
+	// probeBytes is the length of a probe and of its answer. They are equal, or the difference of their transfer times would
+	// look like an offset.
+	probeBytes = 16
+)
+
+// SyncCost is the cost of one synchronisation of a pair's clocks.
+func SyncCost() Cost {
+	return Cost{Bytes: syncExchanges*2*probeBytes + 3*8*offsetNumbers, Messages: 2*syncExchanges + 2}
+}
+
+func (o clockOffset) numbers() []int64 {
+	return []int64{int64(o.At), int64(o.Offset), int64(o.RTT), int64(o.Spread)}
+}
+
+func offsetOf(n []int64) clockOffset {
+	return clockOffset{units.Nanos(n[0]), units.Nanos(n[1]), units.Nanos(n[2]), units.Nanos(n[3])}
+}
+
+// synchronise measures every rank's clock offset from rank 0's and gives every rank the whole table, by rank. Each rank in
+// turn exchanges probes with rank 0; of the four stamps t1..t4 the offset is ((t1−t2)+(t4−t3))/2, and the exchange with
+// the smallest round trip counts (Cristian 1989; Mills, RFC 5905 section 8). It ends when every rank has had its turn:
+// each receive is bounded by the group's deadline.
+func synchronise(g Group) ([]clockOffset, error) {
+	table := make([]clockOffset, g.Size())
+	if g.Rank() != 0 {
+		o, err := probe(g)
+		if err != nil {
+			return nil, fmt.Errorf("clock offset: %w", err)
+		}
+		if err := SendNumbers(g, 0, o.numbers()...); err != nil {
+			return nil, err
+		}
+		all, err := RecvNumbers(g, 0, offsetNumbers*g.Size())
+		if err != nil {
+			return nil, err
+		}
+		for k := range table {
+			table[k] = offsetOf(all[offsetNumbers*k:])
+		}
+		return table, nil
+	}
+	table[0].At = g.Now()
+	all := table[0].numbers()
+	for k := 1; k < g.Size(); k++ {
+		o, err := answerProbes(g, k)
+		if err != nil {
+			return nil, fmt.Errorf("clock offset of rank %d: %w", k, err)
+		}
+		table[k] = o
+		all = append(all, o.numbers()...)
+	}
+	for k := 1; k < g.Size(); k++ {
+		if err := SendNumbers(g, k, all...); err != nil {
+			return nil, err
+		}
+	}
+	return table, nil
+}
+
+// answerProbes is rank 0's side: it stamps each probe's arrival and departure, then receives the rank's result.
+func answerProbes(g Group, k int) (clockOffset, error) {
+	var stamps [probeBytes]byte
+	for range syncExchanges {
+		if err := g.Recv(k, stamps[:]); err != nil {
+			return clockOffset{}, err
+		}
+		PutNumbers(stamps[:], int64(g.Now()))
+		PutNumbers(stamps[8:], int64(g.Now()))
+		if err := g.Send(k, stamps[:]); err != nil {
+			return clockOffset{}, err
+		}
+	}
+	own, err := RecvNumbers(g, k, offsetNumbers)
+	if err != nil {
+		return clockOffset{}, err
+	}
+	return offsetOf(own), nil
+}
+
+// probe is the other rank's side.
+func probe(g Group) (clockOffset, error) {
+	var stamps [probeBytes]byte
+	all := make([]clockOffset, syncExchanges)
+	for i := range all {
+		t1 := g.Now()
+		if err := g.Send(0, stamps[:]); err != nil {
+			return clockOffset{}, err
+		}
+		if err := g.Recv(0, stamps[:]); err != nil {
+			return clockOffset{}, err
+		}
+		t4 := g.Now()
+		t2, t3 := units.Nanos(GetNumber(stamps[:])), units.Nanos(GetNumber(stamps[8:]))
+		all[i] = clockOffset{At: (t2 + t3) / 2, Offset: ((t1 - t2) + (t4 - t3)) / 2, RTT: (t4 - t1) - (t3 - t2)}
+	}
+	sort.SliceStable(all, func(i, j int) bool { return all[i].RTT < all[j].RTT })
+	best := all[0]
+	half := all[:syncExchanges/2]
+	deviations := make([]units.Nanos, len(half))
+	for i, o := range half {
+		deviations[i] = max(o.Offset-best.Offset, best.Offset-o.Offset)
+	}
+	sort.Slice(deviations, func(i, j int) bool { return deviations[i] < deviations[j] })
+	best.Spread = deviations[len(deviations)/2]
+	return best, nil
+}
+
+// Timeline turns any rank's stamps into rank 0's time: offsets before and after the slot, linear in between.
+type Timeline struct{ before, after []clockOffset }
+
+// offset returns rank k's clock − rank 0's clock at instant t of rank 0's clock [ns].
+func (tl *Timeline) offset(k int, t units.Nanos) float64 {
+	b := tl.before[k]
+	if tl.after == nil || tl.after[k].At == b.At {
+		return float64(b.Offset)
+	}
+	a := tl.after[k]
+	slope := float64(a.Offset-b.Offset) / float64(a.At-b.At)
+	return float64(b.Offset) + slope*float64(t-b.At)
+}
+
+// ToLocal turns an instant of rank 0's clock into rank k's.
+func (tl *Timeline) ToLocal(k int, t units.Nanos) units.Nanos {
+	return t + units.Nanos(math.Round(tl.offset(k, t)))
+}
+
+// ToCommon turns an instant of rank k's clock into rank 0's. The offset is taken at the local instant minus the first
+// offset, which is off by drift × offset: below a nanosecond for any offset below a second at 1 ppm.
+func (tl *Timeline) ToCommon(k int, t units.Nanos) units.Nanos {
+	approx := t - tl.before[k].Offset
+	return t - units.Nanos(math.Round(tl.offset(k, approx)))
+}
+
+// MaxRTT is the largest of the ranks' smallest round trips to rank 0.
+func (tl *Timeline) MaxRTT() units.Nanos {
+	var m units.Nanos
+	for _, o := range tl.before {
+		m = max(m, o.RTT)
+	}
+	return m
+}
+
+// record adds a line for each rank's offset: NS are those before and after the slot.
+func (tl *Timeline) record(r *Recorder) {
+	for k := 1; k < len(tl.before); k++ {
+		b, a := tl.before[k], tl.after[k]
+		aux := map[string]float64{
+			names.AuxBound:  float64(max(a.RTT, b.RTT)) / 2,
+			names.AuxSpread: float64(max(a.Spread, b.Spread)),
+		}
+		if a.At > b.At {
+			aux[names.AuxDrift] = float64(a.Offset-b.Offset) / float64(a.At-b.At) * 1e6
+		}
+		r.Add(Batch{
+			Exp: names.Clock, Phase: names.PhaseOffset, Point: Point{}, Ranks: []int{0, k},
+			NS: []int64{int64(b.Offset), int64(a.Offset)}, Aux: aux,
+		})
+	}
+}

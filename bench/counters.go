@@ -1,0 +1,73 @@
+package bench
+
+import "calib/internal/dataset"
+
+// CountersSince reads a peer's counters and subtracts those read before.
+func CountersSince(g Group, peer int, before dataset.TCP) (*dataset.TCP, error) {
+	after, err := g.Counters(peer)
+	if err != nil {
+		return nil, err
+	}
+	d := after.Sub(before)
+	return &d, nil
+}
+
+// tcpFlags labels a batch by what the kernel counted during it.
+func tcpFlags(t dataset.TCP) []string {
+	var f []string
+	if t.Retrans > 0 {
+		f = append(f, dataset.FlagRetrans)
+	}
+	if t.Involuntary > 0 {
+		f = append(f, dataset.FlagPreempt)
+	}
+	if t.StealTicks > 0 {
+		f = append(f, dataset.FlagSteal)
+	}
+	return f
+}
+
+// The counters that a sender hands to the rank that writes the line: only the sender sees its retransmissions.
+const counters = 12
+
+// CounterBytes is the length of the counters that one rank hands to another.
+const CounterBytes = 8 * counters
+
+func counterList(t *dataset.TCP) [counters]*int64 {
+	return [counters]*int64{&t.SegsOut, &t.SegsIn, &t.DataSegsOut, &t.DataSegsIn, &t.Retrans, &t.RwndLimited,
+		&t.SndbufLimit, &t.Busy, &t.Cwnd, &t.RTT, &t.Involuntary, &t.StealTicks}
+}
+
+// PutCounters writes the counters of t to b, in CounterBytes.
+func PutCounters(b []byte, t *dataset.TCP) {
+	for i, v := range counterList(t) {
+		PutNumbers(b[8*i:], *v)
+	}
+}
+
+// GetCounters overwrites the counters of t by what PutCounters wrote, and leaves its settings (congestion control, buffers).
+func GetCounters(b []byte, t *dataset.TCP) {
+	for i, v := range counterList(t) {
+		*v = GetNumber(b[8*i:])
+	}
+}
+
+// LossBytes is the length of what SendLosses sends.
+const LossBytes = 3 * 8
+
+// SendLosses sends to a rank what only this one saw of a batch: its own retransmissions and its thread's lost time.
+func SendLosses(g Group, to int, t *dataset.TCP) error {
+	return SendNumbers(g, to, t.Retrans, t.Involuntary, t.StealTicks)
+}
+
+// AddLosses adds what a rank sent by SendLosses to tcp.
+func AddLosses(g Group, from int, tcp *dataset.TCP) error {
+	n, err := RecvNumbers(g, from, LossBytes/8)
+	if err != nil {
+		return err
+	}
+	tcp.Retrans += n[0]
+	tcp.Involuntary += n[1]
+	tcp.StealTicks = max(tcp.StealTicks, n[2])
+	return nil
+}

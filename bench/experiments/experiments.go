@@ -1,0 +1,28 @@
+// Package experiments lists every experiment that calib has. Its conformance suite tests each of them on simulated teams.
+package experiments
+
+import (
+	"calib/bench"
+	"calib/bench/clock"
+	"calib/bench/collective"
+	"calib/bench/flood"
+	"calib/bench/gap"
+	"calib/bench/gather"
+	"calib/bench/load"
+	"calib/bench/memcopy"
+	"calib/bench/overhead"
+	"calib/bench/paired"
+	"calib/bench/pingpong"
+	"calib/bench/prtt"
+	"calib/bench/tuning"
+)
+
+// All is every experiment, in the order of a plan's listing.
+var All = []bench.Experiment{
+	clock.Experiment{}, pingpong.Experiment{}, paired.Experiment{}, overhead.Experiment{}, gap.Experiment{},
+	memcopy.Experiment{}, gather.Experiment{}, flood.Experiment{}, load.Experiment{}, tuning.Fragment{}, tuning.Buffer{},
+	tuning.NoDelay{}, prtt.Experiment{}, collective.Bcast{},
+}
+
+// Lookup returns the experiment of that name.
+func Lookup(name string) (bench.Experiment, bool) { return bench.Find(All, name) }

@@ -1,0 +1,126 @@
+// Package flood measures how many packets the network holds for one host before it loses any.
+package flood
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"slices"
+
+	"calib/bench"
+	"calib/bench/incast"
+	"calib/internal/dataset/names"
+	"calib/internal/units"
+)
+
+// Experiment finds B_L, how many packets the network holds for one host before it loses any (Tam and Wang 2000, section
+// 3.2), in two ways that share no assumption. Host 0 is the root.
+//
+// "packets": hosts 1 to p' send k datagrams between them at once, as fast as each can. While the buffer has room all arrive;
+// of longer bursts a share of D/A + B/k does (eq. 4), where A is the rate at which they arrive at the port and D the rate at
+// which they leave it. What the root's own socket had no room for is counted apart: it was not lost in the network.
+//
+// "probe": all but one of the senders stream over TCP, whose congestion control fills the port's buffer until it
+// overflows, and the last sends small datagrams with their time of sending. Their delay beyond that on an idle network is
+// the buffer's contents, served at the rate at which the stream arrives.
+type Experiment struct{}
+
+const (
+	leastBurst = 16    // datagrams of the shortest burst, and of the trial
+	mostBurst  = 16384 // of the longest
+	burstReps  = 3     // of a short burst, at effort 1
+	// burstTime bounds the time in which a burst is sent, at effort 1. Its arrival may last arrivalFactor times that.
+	burstTime     = 3 * units.Second
+	arrivalFactor = 4
+
+	leastDatagram = 16   // bytes: what a burst's datagram has to say
+	mostDatagram  = 1399 // bytes
+)
+
+// sizes: short datagrams are counted by a port that counts packets, long ones fill a port that counts bytes.
+var sizes = []units.Bytes{64, 1000}
+
+// Name implements bench.Experiment.
+func (Experiment) Name() string { return names.Flood }
+
+// Synchronised implements bench.Synchronised: a burst has a common start, a probe a one-way time.
+func (Experiment) Synchronised() {}
+
+// Steers implements bench.Steered: the rest are by-products of these.
+func (Experiment) Steers(phase string) bool {
+	return phase == names.PhaseFlood || phase == names.PhaseProbe
+}
+
+// Design implements bench.Experiment: bursts of 16·2^i datagrams, or 16·4^i where the effort is below a half, from all other
+// hosts and, where those are four or more, from half of them; and the probe.
+func (Experiment) Design(l bench.Limits) []bench.Point {
+	if l.Hosts < 2 {
+		return nil
+	}
+	most, factor := l.Hosts-1, 2
+	senders := []int{most}
+	switch {
+	case l.Thin():
+		factor = 4
+	case most >= 4:
+		senders = append(senders, most/2)
+	}
+	var out []bench.Point
+	own := slices.DeleteFunc(l.SizesUpTo(mostDatagram, sizes), func(m units.Bytes) bool { return m < leastDatagram })
+	for _, n := range senders {
+		for _, m := range own {
+			for k := leastBurst; k <= mostBurst; k *= factor {
+				out = append(out, bench.Point{
+					names.FactorBytes: int64(m), names.FactorPackets: int64(k), names.FactorSenders: int64(n),
+				})
+			}
+		}
+	}
+	if most >= 2 {
+		out = append(out, bench.Point{names.FactorProbe: 1, names.FactorSenders: int64(most)})
+	}
+	return out
+}
+
+// Teams implements bench.Experiment: the root and its senders, alone on the network.
+func (Experiment) Teams(_ bench.Limits, p bench.Point) []bench.Step {
+	return bench.FirstHosts(int(p[names.FactorSenders]) + 1)
+}
+
+// Cost implements bench.Experiment.
+func (Experiment) Cost(l bench.Limits, p bench.Point) bench.Cost {
+	if p[names.FactorProbe] != 0 {
+		senders := units.Bytes(p[names.FactorSenders])
+		trials := 2 * bench.TrialChunks * senders * largestSegment
+		load, probes := loadBytes(l.Effort)*3/2, 2*maxProbes
+		return bench.Cost{
+			Bytes:    trials + load + largestSegment*senders + units.Bytes(probes*probeBytes),
+			Messages: int(load/(senders-1)/bench.ChunkSize)*3/2 + 2*bench.TrialChunks + probes,
+		}
+	}
+	n := leastBurst + p[names.FactorPackets]*int64(mostReps(l.Effort))
+	return bench.Cost{Bytes: units.Bytes(n * p[names.FactorBytes]), Messages: int(n)}
+}
+
+// mostReps bounds the repetitions of a burst.
+func mostReps(e bench.Effort) int { return e.Reps(burstReps, 1) }
+
+// Run implements bench.Experiment.
+func (Experiment) Run(_ context.Context, g bench.Group, p bench.Point, r *bench.Recorder) error {
+	x, err := incast.NewTeam(g, p, r)
+	if err != nil {
+		return err
+	}
+	if p[names.FactorProbe] != 0 {
+		return probe(x)
+	}
+	return newBursts(x).run()
+}
+
+// datagramTag names the datagrams of one point of one slot, and with a number added one burst of them, so that a late one
+// of another is not taken for one of its own.
+func datagramTag(x incast.Team) int64 {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%d %d %s", x.R.Task.Round, x.R.Task.Slot, x.P.Key())
+	return int64(h.Sum64())
+}

@@ -1,0 +1,136 @@
+// Package memcopy measures copying within a host's memory.
+package memcopy
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"calib/bench"
+	"calib/internal/dataset/names"
+	"calib/internal/plane"
+	"calib/internal/units"
+)
+
+// Experiment measures what it costs a host to move m bytes within its own memory: M_ctc, M_ctm and M_mtm of the cluster
+// model (Tam and Wang 2000, section 3.2), which are the local part of communicating. "cold" says where the bytes are and
+// go: 0 cache to cache, 1 cache to memory, 2 memory to memory. With "loop" they are copied byte by byte, as in converting
+// representations, otherwise in bulk, as into a message buffer (Strumpen and Casavant, figure 10).
+type Experiment struct{}
+
+// Name implements bench.Experiment.
+func (Experiment) Name() string { return names.Copy }
+
+// Values of "cold".
+const (
+	cacheToCache = iota
+	cacheToMemory
+	memoryToMemory
+	kinds
+)
+
+const (
+	mostBytes = 64 * units.KiB
+	// mostInCache bounds what is copied within the cache: half of 48 KiB, a common size of the nearest.
+	mostInCache = 24 * units.KiB
+
+	// A timing is of as many copies as take timedTogether, so that reading the clock does not show, and no more than
+	// mostTogether.
+	timedTogether = 50 * units.Microsecond
+	mostTogether  = 1 << 16
+
+	reps      = 20                     // timings a batch at effort 1,
+	leastReps = 3                      // at least,
+	budget    = 30 * units.Millisecond // and for no longer
+)
+
+var (
+	sizes      = []units.Bytes{64, 181, 512, 1448, 4096, 11585, 24 * units.KiB, 64 * units.KiB}
+	sizesQuick = []units.Bytes{64, 1448, 11585, 64 * units.KiB}
+)
+
+// Design implements bench.Experiment: every size, from and to everywhere, in bulk and byte by byte.
+func (Experiment) Design(l bench.Limits) []bench.Point {
+	if l.Hosts < 1 {
+		return nil
+	}
+	var out []bench.Point
+	for _, m := range l.SizesUpTo(mostBytes, bench.Thinned(l, sizes, sizesQuick)) {
+		for cold := range int64(kinds) {
+			for loop := range int64(2) {
+				if cold != cacheToCache || m <= mostInCache {
+					out = append(out, bench.Point{names.FactorBytes: int64(m), names.FactorCold: cold, names.FactorLoop: loop})
+				}
+			}
+		}
+	}
+	return out
+}
+
+// Teams implements bench.Experiment: every host by itself, all in one step.
+func (Experiment) Teams(l bench.Limits, _ bench.Point) []bench.Step { return bench.EachAlone(l.Hosts) }
+
+// Cost implements bench.Experiment: nothing passes over any link.
+func (Experiment) Cost(bench.Limits, bench.Point) bench.Cost { return bench.Cost{} }
+
+// Run implements bench.Experiment. It ends after a fixed number of timings. Copies within the cache are of another phase
+// where source and destination do not both fit into this host's nearest cache: the next cache took part.
+func (Experiment) Run(_ context.Context, g bench.Group, p bench.Point, r *bench.Recorder) error {
+	h := g.Machine()
+	cold := p[names.FactorCold]
+	c := plane.Copy{
+		Bytes: units.Bytes(p[names.FactorBytes]), ColdFrom: cold == memoryToMemory, ColdTo: cold != cacheToCache,
+		Loop: p[names.FactorLoop] != 0,
+	}
+	total, n, err := timeCopies(g, h, c, r.Buffer(r.Reps(reps, leastReps)))
+	if err != nil {
+		return fmt.Errorf("copy %d bytes: %w", c.Bytes, err)
+	}
+	b := bench.Batch{
+		Point: p, Ranks: []int{0}, NS: make([]int64, len(total)), Aux: map[string]float64{names.AuxAveraged: float64(n)},
+	}
+	for i, t := range total {
+		b.NS[i] = (t + int64(n)/2) / int64(n)
+	}
+	// A copy within the cache takes a few nanoseconds: the whole ones in NS are too coarse for it.
+	slices.Sort(total)
+	b.Aux[names.AuxMedian] = float64(total[len(total)/2]) / float64(n)
+	if caches := h.Caches(); len(caches) > 0 {
+		b.Aux[names.AuxCache], b.Aux[names.AuxLastCache] = float64(caches[0]), float64(caches[len(caches)-1])
+		if cold == cacheToCache && 2*c.Bytes > caches[0] {
+			b.Phase = names.PhaseSpilled
+		}
+	}
+	r.Add(b)
+	return nil
+}
+
+// timeCopies fills total with times of n copies each, and returns as many as there was time for.
+func timeCopies(g bench.Group, h plane.Machine, c plane.Copy, total []int64) (taken []int64, n int, err error) {
+	n, err = copiesTogether(h, c)
+	if err != nil {
+		return nil, 0, err
+	}
+	end := g.Now() + budget
+	for i := range total {
+		t, err := h.Copy(c, n)
+		if err != nil {
+			return nil, 0, err
+		}
+		total[i] = int64(t)
+		if i+1 >= leastReps && g.Now() >= end {
+			return total[:i+1], n, nil
+		}
+	}
+	return total, n, nil
+}
+
+// copiesTogether finds how many copies take timedTogether, doubling from one up to mostTogether.
+func copiesTogether(h plane.Machine, c plane.Copy) (int, error) {
+	for n := 1; ; n *= 2 {
+		t, err := h.Copy(c, n)
+		if err != nil || t >= timedTogether || n >= mostTogether {
+			return n, err
+		}
+	}
+}

@@ -1,0 +1,73 @@
+// Package paired measures how pairs of hosts that send at the same time share the network.
+package paired
+
+import (
+	"context"
+
+	"calib/bench"
+	"calib/bench/flow"
+	"calib/internal/dataset/names"
+	"calib/internal/units"
+)
+
+// Experiment is that of Stoica, Sultan and Keyes 1994, section 4: host 2i−1 sends to host 2i for i = 1..n, all starting
+// together, for each n up to half the hosts. From how the time grows with n the fit separates the hosts' blocks (a, b)
+// from the network's (a_c, b_c) by eq. 16-17.
+//
+// A burst is one message a pair, timed from the sender's own start to the delivery at the receiver; the fit takes the last
+// delivery of the n (rule 3 bounds every message by the last). A stream is messages back to back, whose completions are
+// timed at the receivers while all pairs are busy: time per byte. Both run in both directions, so that a clock offset
+// cancels in the mean.
+type Experiment struct{}
+
+// Name implements bench.Experiment.
+func (Experiment) Name() string { return names.Paired }
+
+// Synchronised implements bench.Synchronised: a burst is a one-way time.
+func (Experiment) Synchronised() {}
+
+// sizes keep three within one packet, where a' is read off, and some above it as a cross-check of b'.
+var (
+	sizes      = []units.Bytes{1, 181, 1123, 5003, 20011}
+	sizesQuick = []units.Bytes{1, 1123, 5003}
+)
+
+// Design implements bench.Experiment: every n, every burst size, and one stream for each n.
+func (Experiment) Design(l bench.Limits) []bench.Point {
+	own := l.SizesOr(bench.Thinned(l, sizes, sizesQuick))
+	var out []bench.Point
+	for _, n := range bench.PairCounts(l.Hosts) {
+		for _, x := range own {
+			out = append(out, bench.Point{names.FactorBytes: int64(x), names.FactorPairs: int64(n)})
+		}
+		out = append(out, bench.Point{names.FactorPairs: int64(n), names.FactorStream: 1})
+	}
+	return out
+}
+
+// Teams implements bench.Experiment: the first 2n hosts, alone on the network.
+func (Experiment) Teams(_ bench.Limits, p bench.Point) []bench.Step {
+	return bench.FirstHosts(int(2 * p[names.FactorPairs]))
+}
+
+// Cost implements bench.Experiment.
+func (Experiment) Cost(l bench.Limits, p bench.Point) bench.Cost {
+	if p[names.FactorStream] != 0 {
+		// The stream is bounded by time, not by bytes: this is what its window holds at 1 Gbit/s.
+		bytes := units.Bytes(2 * 125e6 * l.Effort.StreamTime().Seconds())
+		return bench.Cost{Bytes: bytes, Messages: int(bytes / bench.ChunkSize)}
+	}
+	n := 2 * (mostBursts + 1)
+	return bench.Cost{Bytes: units.Bytes(int64(n) * p[names.FactorBytes]), Messages: n}
+}
+
+// Run implements bench.Experiment.
+func (Experiment) Run(_ context.Context, g bench.Group, p bench.Point, r *bench.Recorder) error {
+	if err := bench.CheckEven(g); err != nil {
+		return err
+	}
+	if p[names.FactorStream] != 0 {
+		return flow.BothDirections(g, p, r, stream)
+	}
+	return flow.BothDirections(g, p, r, func(x flow.Role) error { return pair{x}.bursts() })
+}

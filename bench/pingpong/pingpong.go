@@ -1,0 +1,67 @@
+// Package pingpong measures T(x), the time of a message of x bytes from host to host.
+package pingpong
+
+import (
+	"context"
+	"math/rand/v2"
+
+	"calib/bench"
+	"calib/bench/roundtrip"
+	"calib/internal/dataset/names"
+	"calib/internal/units"
+)
+
+// Experiment sends a message to and fro between two hosts and records half of each round trip, by rank 0's clock alone:
+// T(x) of every model, provided that the two directions are alike. Limits.AllPairs measures every pair, for the pair
+// matrix; otherwise every host is in at least one pair, so that a slow one is seen.
+type Experiment struct{}
+
+const (
+	maxSize        = 4 * units.MiB
+	sizesPerDecade = 6
+	jitter         = 0.5 // of a step between sizes
+)
+
+// Name implements bench.Experiment.
+func (Experiment) Name() string { return names.Pingpong }
+
+// Design implements bench.Experiment: sizes from 1 B to 4 MiB, about 6 a decade, or 3 where the effort is below 1.
+func (Experiment) Design(l bench.Limits) []bench.Point {
+	if l.Hosts < 2 {
+		return nil
+	}
+	top, density := maxSize, sizesPerDecade
+	if l.MaxBytes > 0 {
+		top = min(top, l.MaxBytes)
+	}
+	if l.Effort > 0 && l.Effort < 1 {
+		density /= 2
+	}
+	own := units.Geometric(1, top, density, jitter, rand.New(rand.NewPCG(l.Seed, 0x70696e67)).Float64)
+	var out []bench.Point
+	for _, x := range l.SizesOr(own) {
+		out = append(out, bench.Point{names.FactorBytes: int64(x)})
+	}
+	return out
+}
+
+// Teams implements bench.Experiment.
+func (Experiment) Teams(l bench.Limits, _ bench.Point) []bench.Step {
+	if l.AllPairs {
+		return bench.Colouring(l.Hosts)
+	}
+	return bench.Neighbours(l.Hosts)
+}
+
+// Cost implements bench.Experiment. Bytes counts both directions of the link.
+func (Experiment) Cost(l bench.Limits, p bench.Point) bench.Cost { return bounds(p).Cost(l.Effort) }
+
+func bounds(p bench.Point) roundtrip.Bounds {
+	return roundtrip.Pings(p[names.FactorBytes], 1, roundtrip.LeastReps)
+}
+
+// Run implements bench.Experiment.
+func (Experiment) Run(_ context.Context, g bench.Group, p bench.Point, r *bench.Recorder) error {
+	msg := roundtrip.Whole(1-g.Rank(), r.Payload(p[names.FactorBytes]))
+	return roundtrip.Record(g, r, msg, bounds(p), bench.Batch{Point: p})
+}

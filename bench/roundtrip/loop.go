@@ -1,0 +1,268 @@
+// Package roundtrip repeats an exchange between ranks 0 and 1, such as a message there and back, and times each on rank
+// 0's clock alone: the ping-pong loop of pingpong, fragment, buffer, nodelay and prtt.
+package roundtrip
+
+import (
+	"fmt"
+
+	"calib/bench"
+	"calib/internal/dataset"
+	"calib/internal/units"
+)
+
+// Exchange is what is repeated: rank 0 leads and times it, rank 1 follows.
+type Exchange interface {
+	// Lead is rank 0's part of one exchange; last tells rank 1 that no other follows before the next order.
+	Lead(g bench.Group, last bool) (Trip, error)
+	// Follow is rank 1's part, and returns what rank 0 told it.
+	Follow(g bench.Group) (last bool, err error)
+}
+
+// Trip is what rank 0 knows of one exchange.
+type Trip struct {
+	NS    int64 // what is recorded
+	Took  int64 // how long all of it lasted [ns]
+	Final bool  // another exchange would show nothing more, and rank 1 knows it
+}
+
+// Bounds say what one exchange moves and how often it may be repeated.
+type Bounds struct {
+	Bytes       units.Bytes // of an exchange, each way
+	Sends       int         // of an exchange, by the rank that makes more of them
+	Most, Least int         // repetitions at effort 1; at any effort
+}
+
+const (
+	// MostReps and LeastReps are the repetitions of a plain ping-pong.
+	MostReps  = 200
+	LeastReps = 5
+
+	// A batch is as many repetitions as fit into budget, batchBytes each way and batchSends of one rank, all three at effort
+	// 1, unless the least repetitions need more.
+	budget     = 50 * units.Millisecond
+	batchBytes = 16 * units.MiB
+	batchSends = 8192
+	// patience is how many budgets a batch may take when its exchanges have become slower than in the warm-up.
+	patience = 4
+
+	leastWarm = 2 // untimed repetitions before a batch, at least,
+	// MostWarm is the same at most, within batchBytes, while the congestion window still grows.
+	MostWarm = 10
+)
+
+// Pings are the bounds of a ping-pong of messages of so many bytes, each in so many sends.
+func Pings(bytes, sends int64, least int) Bounds {
+	return Bounds{Bytes: units.Bytes(bytes), Sends: int(sends), Most: MostReps, Least: least}
+}
+
+// reps bounds the repetitions of a batch.
+func (b Bounds) reps(e bench.Effort) int {
+	byBytes := int(min(e.Bytes(batchBytes, 0)/max(b.Bytes, 1), MostReps<<10))
+	bySends := e.Reps(batchSends, 0) / max(b.Sends, 1)
+	return max(b.Least, min(e.Reps(b.Most, b.Least), byBytes, bySends))
+}
+
+// warm bounds the repetitions before a batch.
+func (b Bounds) warm() int {
+	byBytes := int(min(batchBytes/max(b.Bytes, 1), MostWarm))
+	return max(leastWarm, min(byBytes, batchSends/max(b.Sends, 1)))
+}
+
+// Room bounds the exchanges of a batch, the warm-up included.
+func (b Bounds) Room(e bench.Effort) int { return b.warm() + b.reps(e) }
+
+// Cost bounds a batch. The sends of one exchange follow each other without waiting.
+func (b Bounds) Cost(e bench.Effort) bench.Cost {
+	trips := b.Room(e)
+	return bench.Cost{
+		Bytes:    2*b.Bytes*units.Bytes(trips) + mostOrders*(orderBytes+1) + bench.LossBytes,
+		Messages: (1+b.Sends)*trips + 2*mostOrders + 1,
+	}
+}
+
+// Result is what a batch gave rank 0; rank 1's is empty.
+type Result struct {
+	NS    []int64
+	TCP   *dataset.TCP // of rank 0, with what rank 1 lost
+	Final bool         // the last of NS is a Final exchange
+}
+
+// Run repeats an exchange: a warm-up, then as many repetitions as fit into the budget, within the bounds. It ends with the
+// batch, or when a receive reaches the group's deadline.
+func Run(g bench.Group, r *bench.Recorder, x Exchange, b Bounds) (Result, error) {
+	if g.Rank() == 1 {
+		return Result{}, followOrders(g, x)
+	}
+	l := loop{g, r, x, b}
+	t, trip, err := l.warmUp()
+	if err != nil {
+		return t, fmt.Errorf("warm-up: %w", err)
+	}
+	if !t.Final {
+		if t, err = l.timed(trip); err != nil {
+			return t, err
+		}
+	}
+	if err := order(g, false); err != nil {
+		return t, err
+	}
+	return t, bench.AddLosses(g, 1, t.TCP)
+}
+
+// Record is Run, and records the result as the batch, whose phase, point and auxiliary values are given.
+func Record(g bench.Group, r *bench.Recorder, x Exchange, bounds Bounds, b bench.Batch) error {
+	if err := bench.CheckSize(g, 2); err != nil {
+		return err
+	}
+	t, err := Run(g, r, x, bounds)
+	if err != nil || g.Rank() == 1 {
+		return err
+	}
+	b.Ranks, b.NS, b.TCP = []int{0, 1}, t.NS, t.TCP
+	r.Add(b)
+	return nil
+}
+
+// loop is rank 0's part of a batch.
+type loop struct {
+	g bench.Group
+	r *bench.Recorder
+	x Exchange
+	b Bounds
+}
+
+// warmUp exchanges until the congestion window holds a message whole or has stopped growing, and returns how long the last
+// exchange took. If that one is Final, the result is the batch's.
+func (l loop) warmUp() (t Result, trip int64, err error) {
+	var before dataset.TCP
+	for i := range l.b.warm() {
+		if err := order(l.g, true); err != nil {
+			return t, 0, err
+		}
+		last, err := l.x.Lead(l.g, true)
+		if err != nil {
+			return t, 0, err
+		}
+		c, err := l.g.Counters(1)
+		if err != nil {
+			return t, 0, err
+		}
+		if last.Final {
+			lost := c.Sub(before)
+			return Result{NS: []int64{last.NS}, TCP: &lost, Final: true}, 0, nil
+		}
+		trip = last.Took
+		grew := c.Cwnd*c.MSS > before.Cwnd*before.MSS
+		before = c
+		if i+1 >= leastWarm && (c.Cwnd*c.MSS >= int64(l.b.Bytes) || !grew) {
+			break
+		}
+	}
+	return t, trip, nil
+}
+
+// timed repeats the exchange.
+func (l loop) timed(trip int64) (t Result, err error) {
+	reps := l.b.reps(l.r.Effort)
+	time := int64(l.r.Time(budget, 0))
+	if trip > 0 {
+		reps = max(l.b.Least, min(reps, int(time/trip)))
+	}
+	t.NS = l.r.Buffer(reps)
+	if err := order(l.g, true); err != nil {
+		return t, err
+	}
+	before, err := l.g.Counters(1)
+	if err != nil {
+		return t, err
+	}
+	n, final, err := l.repeat(t.NS, patience*time)
+	if err != nil {
+		return t, err
+	}
+	t.NS, t.Final = t.NS[:n], final
+	t.TCP, err = bench.CountersSince(l.g, 1, before)
+	return t, err
+}
+
+// repeat is rank 0's timed section: it fills ns, or less of it where the exchanges take longer than limit in all, and
+// returns how much.
+func (l loop) repeat(ns []int64, limit int64) (n int, final bool, err error) {
+	var spent int64
+	for i := range ns {
+		last := i+1 == len(ns) || i+1 >= l.b.Least && spent > limit
+		t, err := l.x.Lead(l.g, last)
+		if err != nil {
+			return 0, false, err
+		}
+		ns[i] = t.NS
+		spent += t.Took
+		if last || t.Final {
+			return i + 1, t.Final, nil
+		}
+	}
+	return 0, false, nil
+}
+
+// Between batches rank 0 sends orders of one byte, and rank 1 acknowledges each.
+const (
+	orderBytes = 1
+	mostOrders = MostWarm + 2
+)
+
+// order tells rank 1 to follow, or that nothing more comes, and returns when rank 1 is ready: nothing is under way then.
+func order(g bench.Group, follow bool) error {
+	b := [orderBytes]byte{LastMark(!follow)}
+	if err := g.Send(1, b[:]); err != nil {
+		return err
+	}
+	return g.Recv(1, b[:])
+}
+
+// LastMark is the byte by which a rank tells its peer whether something is the last.
+func LastMark(last bool) byte {
+	if last {
+		return 1
+	}
+	return 0
+}
+
+// followOrders is rank 1's part of a batch: it follows after every order until there is none, then sends what it lost
+// since the order before that.
+func followOrders(g bench.Group, x Exchange) error {
+	var b [orderBytes]byte
+	var lost dataset.TCP
+	for {
+		if err := g.Recv(0, b[:]); err != nil {
+			return err
+		}
+		before, err := g.Counters(0)
+		if err != nil {
+			return err
+		}
+		if err := g.Send(0, b[:]); err != nil {
+			return err
+		}
+		if b[0] == LastMark(true) {
+			return bench.SendLosses(g, 0, &lost)
+		}
+		if err := FollowAll(g, x); err != nil {
+			return err
+		}
+		d, err := bench.CountersSince(g, 0, before)
+		if err != nil {
+			return err
+		}
+		lost = *d
+	}
+}
+
+// FollowAll is rank 1's timed section: it follows until the last exchange.
+func FollowAll(g bench.Group, x Exchange) error {
+	for {
+		last, err := x.Follow(g)
+		if err != nil || last {
+			return err
+		}
+	}
+}

@@ -1,0 +1,133 @@
+package tuning
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	"calib/bench"
+	"calib/bench/roundtrip"
+	"calib/internal/dataset/names"
+	"calib/internal/plane"
+	"calib/internal/units"
+)
+
+// NoDelay passes messages to and fro with Nagle's algorithm (nagle 1: TCP_NODELAY left off) and without (nagle 0), in one
+// write or in two, a header and the rest, and records half of each round trip. Nagle keeps a partial segment back while
+// anything is unacknowledged; the receiver keeps the acknowledgement back for some 40 ms unless it has something to send.
+// So the sizes lie around whole segments, and around the buffers that a connection begins with. Messages may share
+// segments in all of it: that is what the algorithm is about.
+type NoDelay struct{}
+
+const (
+	nodelayHeader = 16 // bytes of the first of two writes, at most half the message
+	nodelayLeast  = 2  // repetitions: one that waits for a delayed acknowledgement takes a tenth of a second
+	// nodelayMSS is the segment size that a plan assumes, before there is a connection to ask.
+	nodelayMSS = int64(bench.MaxSegment)
+	maxNodelay = 64 * units.MiB
+)
+
+// nodelaySizes are segments and an offset in bytes.
+var nodelaySizes = [][2]int64{{0, 1}, {0, 100}, {1, -1}, {1, 0}, {1, 1}, {2, 0}, {2, 1}, {3, 100}, {6, 1}}
+
+// nodelayBuffers are the send and receive buffers that Linux gives a new connection, and a byte more.
+var nodelayBuffers = []units.Bytes{16 * units.KiB, 16*units.KiB + 1, 128 * units.KiB, 128*units.KiB + 1}
+
+// Name implements bench.Experiment.
+func (NoDelay) Name() string { return names.NoDelay }
+
+// Design implements bench.Experiment: sizes as segments and offset, or in bytes, each with and without Nagle and, from two
+// bytes up, in one write and in two.
+func (NoDelay) Design(l bench.Limits) []bench.Point {
+	if l.Hosts < 2 {
+		return nil
+	}
+	var sizes []bench.Point
+	if l.Sizes == nil {
+		for _, s := range nodelaySizes {
+			p := bench.Point{names.FactorSegments: s[0], names.FactorOffset: s[1]}
+			if x := units.Bytes(nodelayBytes(p, nodelayMSS)); l.MaxBytes == 0 || x <= l.MaxBytes {
+				sizes = append(sizes, p)
+			}
+		}
+	}
+	if l.Sizes != nil || !l.Thin() {
+		for _, x := range l.SizesOr(nodelayBuffers) {
+			sizes = append(sizes, bench.Point{names.FactorBytes: int64(x)})
+		}
+	}
+	var out []bench.Point
+	for _, s := range sizes {
+		for writes := int64(1); writes <= min(2, nodelayBytes(s, nodelayMSS)); writes++ {
+			for nagle := range int64(2) {
+				p := maps.Clone(s)
+				p[names.FactorWrites], p[names.FactorNagle] = writes, nagle
+				out = append(out, p)
+			}
+		}
+	}
+	return out
+}
+
+// nodelayBytes is the size of a message at a point.
+func nodelayBytes(p bench.Point, mss int64) int64 {
+	if x := p[names.FactorBytes]; x > 0 {
+		return x
+	}
+	return p[names.FactorSegments]*mss + p[names.FactorOffset]
+}
+
+// Teams implements bench.Experiment.
+func (NoDelay) Teams(l bench.Limits, _ bench.Point) []bench.Step { return bench.Neighbours(l.Hosts) }
+
+// Cost implements bench.Experiment, for segments of nodelayMSS bytes. Where they are longer a batch moves more.
+func (NoDelay) Cost(l bench.Limits, p bench.Point) bench.Cost {
+	return nodelayBounds(nodelayBytes(p, nodelayMSS), p).Cost(l.Effort)
+}
+
+func nodelayBounds(bytes int64, p bench.Point) roundtrip.Bounds {
+	return roundtrip.Pings(bytes, p[names.FactorWrites], nodelayLeast)
+}
+
+// Run implements bench.Experiment. A batch whose exchanges begin to wait for delayed acknowledgements is cut short.
+func (NoDelay) Run(_ context.Context, g bench.Group, p bench.Point, r *bench.Recorder) error {
+	options := plane.Socket{NoEOR: true, Nagle: p[names.FactorNagle] == 1}
+	return bench.Reopened(g, options, func() error {
+		mss, size, err := agreeSize(g, p)
+		if err != nil {
+			return err
+		}
+		b := r.Payload(size)
+		msg := roundtrip.Whole(1-g.Rank(), b)
+		if p[names.FactorWrites] == 2 {
+			msg = roundtrip.InTwo(1-g.Rank(), b, min(nodelayHeader, size/2))
+		}
+		return roundtrip.Record(g, r, msg, nodelayBounds(size, p), bench.Batch{
+			Point: p, Aux: map[string]float64{names.AuxBytes: float64(size), names.AuxMSS: float64(mss)},
+		})
+	})
+}
+
+// agreeSize tells rank 1 the segment size of rank 0's connection and the message size that follows from it.
+func agreeSize(g bench.Group, p bench.Point) (mss, size int64, err error) {
+	if g.Rank() == 1 {
+		n, err := bench.RecvNumbers(g, 0, 2)
+		if err != nil {
+			return 0, 0, err
+		}
+		if least := p[names.FactorWrites]; n[1] < least || n[1] > int64(maxNodelay) {
+			return 0, 0, fmt.Errorf("rank 0 announced messages of %d bytes, want %d to %d", n[1], least, maxNodelay)
+		}
+		return n[0], n[1], nil
+	}
+	c, err := g.Counters(1)
+	if err != nil {
+		return 0, 0, err
+	}
+	mss = c.MSS
+	if mss <= 0 {
+		mss = nodelayMSS
+	}
+	size = nodelayBytes(p, mss)
+	return mss, size, bench.SendNumbers(g, 1, mss, size)
+}

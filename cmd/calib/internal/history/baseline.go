@@ -1,0 +1,291 @@
+package history
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"calib/cmd/calib/internal/command"
+	"calib/cmd/calib/internal/runfiles"
+	"calib/internal/history"
+	"calib/internal/units"
+	"calib/reports/compare"
+)
+
+// BaselineCommand is calib baseline.
+func BaselineCommand() *cli.Command {
+	common := []cli.Flag{StoreFlag(), command.JSONFlag()}
+	return &cli.Command{
+		Name: "baseline", Usage: "name runs of the history to compare others with",
+		Description: "calib run --aa 10 --hosts hosts.txt --out good\n" +
+			"calib baseline set main good              keep these runs, and name them\n" +
+			"calib compare baseline:main NEW           compare others with them\n" +
+			"calib gate --baseline main --hosts hosts.txt",
+		Subcommands: []*cli.Command{
+			{Name: "set", Usage: "make a baseline, in place of one of the same name", ArgsUsage: "NAME RUN...",
+				Description: "RUN is the ID of a stored run, or the beginning of only one ID; or a run directory, a params.json or a directory\n" +
+					"of runs, which are added to the history. The noise.json in a directory of runs is kept with the baseline.",
+				Flags: append([]cli.Flag{
+					&cli.StringFlag{Name: "note", Usage: "`TEXT` that says what it is"},
+					&cli.StringFlag{Name: "noise", Usage: "noise floor `FILE` of calib run --aa"},
+				}, common...), Action: setBaseline},
+			{Name: "list", Usage: "list the baselines", Flags: common, Action: onStore(listBaselines)},
+			{Name: "show", Usage: "print the runs of a baseline", ArgsUsage: "NAME", Flags: common,
+				Action: onNamed("name of a baseline", showBaseline)},
+			{Name: "remove", Usage: "remove a baseline; its runs stay in the history", ArgsUsage: "NAME", Flags: common,
+				Action: onNamed("name of a baseline", removeBaseline)},
+		},
+		Action: command.Group,
+	}
+}
+
+func listBaselines(c *cli.Context, s *history.Store) error {
+	all, err := s.Baselines(c.Context)
+	if err != nil {
+		return err
+	}
+	return command.Answer(c, "baseline list", baselineList{s.Path(), all}, func(w io.Writer) error {
+		t := command.NewTable(w, "BASELINE", "RUNS", "MADE (UTC)", "NOISE FLOOR", "NOTE")
+		for _, b := range all {
+			t.Row(b.Name, len(b.Runs), b.Made, b.Noise, b.Note)
+		}
+		return t.Flush()
+	})
+}
+
+func showBaseline(c *cli.Context, s *history.Store, name string) error {
+	out, err := readBaseline(c.Context, s, name)
+	if err != nil {
+		return err
+	}
+	return command.Answer(c, "baseline show", out, func(w io.Writer) error {
+		t := command.NewTable(w)
+		t.Row("baseline", out.Baseline.Name)
+		t.Row("made", command.Minute(out.Baseline.Made)+" UTC")
+		if out.Baseline.Note != "" {
+			t.Row("note", out.Baseline.Note)
+		}
+		if out.Noise != nil {
+			t.Row("noise floor", "of "+units.Plural(len(out.Noise.Runs), "run")+", "+units.Plural(len(out.Noise.Of), "metric"))
+		}
+		if out.Cut != nil {
+			t.Row("known change", fmt.Sprintf("from run %s on: %s; runs before it are not compared with", out.Cut.Run, out.Cut.Reason))
+		}
+		t.Row()
+		t.Row("RUN", "STARTED (UTC)", "PLAN", "HOSTS", "STATUS", "LABEL", "USED")
+		for _, r := range out.Runs {
+			t.Row(r.ID, r.Started, r.Plan, r.Hosts, r.Status, r.Label, r.Used)
+		}
+		return t.Flush()
+	})
+}
+
+func removeBaseline(c *cli.Context, s *history.Store, name string) error {
+	if err := s.RemoveBaseline(c.Context, name); err != nil {
+		return withNames(c.Context, s, err)
+	}
+	return answerRemoved(c, s, "baseline remove", "baseline", name)
+}
+
+// withNames adds to the error of a missing baseline the names of those there are.
+func withNames(ctx context.Context, s *history.Store, err error) error {
+	if !errors.Is(err, history.ErrNotFound) {
+		return err
+	}
+	all, lerr := s.Baselines(ctx)
+	if lerr != nil {
+		return errors.Join(err, lerr)
+	}
+	if len(all) == 0 {
+		return fmt.Errorf("%w: there is none yet; calib baseline set NAME RUN makes one", err)
+	}
+	var names []string
+	for _, b := range all {
+		names = append(names, b.Name)
+	}
+	return fmt.Errorf("%w; there are %s", err, strings.Join(names, ", "))
+}
+
+// readBaseline returns a baseline and its runs; those before the newest known change of everything are not used.
+func readBaseline(ctx context.Context, s *history.Store, name string) (baselineShown, error) {
+	b, err := s.Baseline(ctx, name)
+	if err != nil {
+		return baselineShown{}, withNames(ctx, s, err)
+	}
+	out := baselineShown{Store: s.Path(), Baseline: b, Runs: []baselineRun{}}
+	acks, err := s.Acks(ctx)
+	if err != nil {
+		return out, err
+	}
+	acks = slices.DeleteFunc(acks, func(a history.Ack) bool { return a.Metric != "" || a.Link != "" })
+	for _, id := range b.Runs {
+		e, err := s.Find(ctx, id)
+		if err != nil {
+			return out, err
+		}
+		r := baselineRun{Entry: e, Used: true}
+		if n := len(acks); n > 0 && e.Started.Before(acks[n-1].At) { // they come by the start of their runs
+			r.Used, out.Cut = false, &acks[n-1]
+		}
+		out.Runs = append(out.Runs, r)
+	}
+	noise, err := s.Noise(ctx, name)
+	if err != nil || noise == nil {
+		return out, err
+	}
+	if out.Noise, err = compare.ReadFloor(bytes.NewReader(noise)); err != nil {
+		err = fmt.Errorf("history %s: baseline %s: %w", s.Path(), name, err)
+	}
+	return out, err
+}
+
+// BaselineRuns returns the runs of a baseline to compare with, without those before the newest known change of everything, and
+// its noise floor, nil where there is none.
+func BaselineRuns(c *cli.Context, name string) (runs []compare.Run, noise *compare.Floor, err error) {
+	err = withStore(c, history.OpenExisting, func(s *history.Store) error {
+		b, err := readBaseline(c.Context, s, name)
+		if err != nil {
+			return err
+		}
+		noise = b.Noise
+		for _, r := range b.Runs {
+			if !r.Used {
+				continue
+			}
+			p, err := s.Params(c.Context, r.ID)
+			if err != nil {
+				return err
+			}
+			runs = append(runs, compare.FromParams(p, r.Started))
+		}
+		if n := len(b.Runs) - len(runs); n > 0 {
+			text := fmt.Sprintf("baseline %s: %d of %s were before the known change of everything with run %s (%s)", name, n,
+				units.Plural(len(b.Runs), "run"), b.Cut.Run, b.Cut.Reason)
+			if len(runs) == 0 {
+				return command.Usagef("%s; set it anew with runs behind it", text)
+			}
+			command.Note(c, text+": not compared with")
+		}
+		return nil
+	})
+	return runs, noise, err
+}
+
+// setBaseline makes a baseline of stored runs, and of runs that it adds.
+func setBaseline(c *cli.Context) error {
+	if err := command.NoFlagsAfter(c); err != nil {
+		return err
+	}
+	if c.NArg() < 2 {
+		return command.Usagef("baseline set: give a name and runs (see %s --help)", c.Command.HelpName)
+	}
+	name, args := c.Args().First(), c.Args().Tail()
+	noise, err := noiseOf(c.String("noise"), args)
+	if err != nil {
+		return err
+	}
+	open := history.OpenExisting
+	if slices.ContainsFunc(args, command.Exists) { // runs that are added
+		open = history.Open
+	}
+	return withStore(c, open, func(s *history.Store) error {
+		for _, arg := range args { // before anything is added
+			if command.Exists(arg) {
+				continue
+			}
+			if _, err := storedRunID(c, s, arg); err != nil {
+				return err
+			}
+		}
+		a := adder{done: []addition{}}
+		var ids []string
+		for _, arg := range args {
+			more, err := storedIDs(c, &a, s, arg)
+			if err != nil {
+				return err
+			}
+			ids = append(ids, more...)
+		}
+		err := s.SetBaseline(c.Context, history.Baseline{Name: name, Note: c.String("note"), Runs: ids}, noise)
+		if err != nil {
+			return err
+		}
+		b, err := s.Baseline(c.Context, name)
+		if err != nil {
+			return err
+		}
+		return command.Answer(c, "baseline set", baselineSet{s.Path(), b, a.done}, func(w io.Writer) error {
+			noise := "without a noise floor"
+			if b.Noise {
+				noise = "with a noise floor"
+			}
+			_, err := fmt.Fprintf(w, "baseline %s: %s, %s\n", b.Name, units.Plural(len(b.Runs), "run"), noise)
+			return err
+		})
+	})
+}
+
+// storedIDs returns the IDs that an argument names: of runs at a path, which are added, or else of the stored run.
+func storedIDs(c *cli.Context, a *adder, s *history.Store, arg string) ([]string, error) {
+	if !command.Exists(arg) {
+		id, err := storedRunID(c, s, arg)
+		return []string{id}, err
+	}
+	paths, err := runfiles.ParamsFiles(arg)
+	if err != nil {
+		return nil, err
+	}
+	before := len(a.done)
+	if err := a.add(c, s, paths); err != nil {
+		return nil, err
+	}
+	var ids []string
+	for _, r := range a.done[before:] {
+		ids = append(ids, r.ID)
+	}
+	return ids, nil
+}
+
+// storedRunID returns the ID of the stored run that arg names.
+func storedRunID(c *cli.Context, s *history.Store, arg string) (string, error) {
+	e, err := s.Find(c.Context, arg)
+	if errors.Is(err, history.ErrNotFound) {
+		err = fmt.Errorf("%w; nor is there such a file", err)
+	}
+	return e.ID, err
+}
+
+// noiseOf reads a noise floor: that of the file or else the only one in the directories among args; nil where there is none.
+func noiseOf(file string, args []string) ([]byte, error) {
+	if file == "" {
+		for _, arg := range args {
+			path := filepath.Join(arg, runfiles.NoiseFile)
+			if !command.Exists(path) {
+				continue
+			}
+			if file != "" {
+				return nil, command.Usagef("both %s and %s are there: choose one by --noise", file, path)
+			}
+			file = path
+		}
+	}
+	if file == "" {
+		return nil, nil
+	}
+	b, err := os.ReadFile(file)
+	if err == nil {
+		_, err = compare.ReadFloor(bytes.NewReader(b))
+	}
+	if err != nil {
+		return nil, command.Usagef("noise floor %s: %w", file, err)
+	}
+	return b, nil
+}

@@ -1,0 +1,174 @@
+package history
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"calib/cmd/calib/internal/command"
+	"calib/internal/environ"
+	"calib/internal/files"
+	"calib/internal/history"
+	"calib/reports/export"
+)
+
+// Formats of history export.
+const (
+	toCSV        = "csv"
+	toPrometheus = "prometheus"
+)
+
+// csvFile is the name of a CSV that is written to a directory.
+const csvFile = "history.csv"
+
+func exportCommand() *cli.Command {
+	return &cli.Command{
+		Name: "export", Usage: "write the history for other programs",
+		Description: "calib history export --to csv --out history.csv    every value of every run: a row each, as in RFC 4180\n" +
+			"calib history export --to prometheus --out /var/lib/node_exporter/calib.prom\n" +
+			"                                                   the newest run, for node_exporter's textfile collector\n" +
+			"Columns: time, run, label, commit, metric, from, to, unit, value, lo, hi; values in SI units, lo and hi the 95% interval.",
+		Flags: append([]cli.Flag{
+			&cli.StringFlag{Name: "to", Usage: "`csv|prometheus`"},
+			&cli.StringFlag{Name: "out", Usage: "`FILE` to replace, or a directory; default standard output"},
+		}, append(filterFlags(0), StoreFlag(), command.JSONFlag(), command.QuietFlag())...),
+		Action: exportHistory,
+	}
+}
+
+func exportHistory(c *cli.Context) error {
+	if err := command.NoArgs(c); err != nil {
+		return err
+	}
+	to := c.String("to")
+	switch {
+	case to != toCSV && to != toPrometheus:
+		return command.Usagef("--to %q: want %s or %s", to, toCSV, toPrometheus)
+	case to == toCSV && c.Bool("json") && c.String("out") == "":
+		return command.Usagef("--to csv with --json: give --out FILE; standard output is for the document")
+	case to == toPrometheus && c.IsSet("last"):
+		return command.Usagef("--last with --to prometheus: only the newest run is written; --label and --plan choose among which runs")
+	}
+	filter, err := filterOf(c)
+	if err != nil {
+		return err
+	}
+	return withStore(c, history.OpenExisting, func(s *history.Store) error {
+		if to == toCSV {
+			return exportSeries(c, s, filter)
+		}
+		return exportNewest(c, s, filter)
+	})
+}
+
+// exportSeries writes a CSV, holding one series at a time.
+func exportSeries(c *cli.Context, s *history.Store, f history.Filter) error {
+	out := exported{To: toCSV, File: command.OutFile(c, csvFile), Warnings: []string{}}
+	write := func(w io.Writer) (err error) {
+		out.Runs, out.Values, err = writeSeries(c, w, s, f)
+		return err
+	}
+	if out.File == "" {
+		return write(c.App.Writer)
+	}
+	if err := files.ReplaceBy(out.File, write); err != nil {
+		return err
+	}
+	return command.Answer(c, "history export", out, func(io.Writer) error { return nil })
+}
+
+// writeSeries writes the series of all metrics in the runs of a filter, one after the other, each in the order of time.
+func writeSeries(c *cli.Context, w io.Writer, s *history.Store, f history.Filter) (runs, values int, err error) {
+	entries, err := s.List(c.Context, f)
+	if err != nil {
+		return 0, 0, err
+	}
+	all, err := s.Followed(c.Context)
+	if err != nil {
+		return 0, 0, err
+	}
+	of := map[string]*history.Entry{}
+	for i := range entries {
+		of[entries[i].ID] = &entries[i]
+	}
+	if len(entries) > 0 {
+		f.Since = entries[0].Started // --last counts runs, not values
+	}
+	t := csv.NewWriter(w)
+	t.UseCRLF = true
+	if err := t.Write([]string{"time", "run", "label", "commit", "metric", "from", "to", "unit", "value", "lo", "hi"}); err != nil {
+		return 0, 0, err
+	}
+	for _, m := range all {
+		in, err := s.Series(c.Context, m, f)
+		if err != nil {
+			return 0, 0, err
+		}
+		for _, r := range in {
+			e := of[r.Run]
+			if e == nil { // added meanwhile, or of the same moment as the oldest
+				continue
+			}
+			lo, hi := "", ""
+			if r.CI95 != nil {
+				lo, hi = decimal(r.CI95[0]), decimal(r.CI95[1])
+			}
+			if err := t.Write([]string{r.At.UTC().Format(time.RFC3339Nano), r.Run, e.Label, e.Commit, m.Name, m.From, m.To, m.Unit,
+				decimal(r.Value), lo, hi}); err != nil {
+				return 0, 0, err
+			}
+			values++
+		}
+	}
+	t.Flush()
+	return len(entries), values, t.Error()
+}
+
+// decimal is the shortest text that gives v again.
+func decimal(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+// exportNewest writes the newest run of a filter as calib export writes it.
+func exportNewest(c *cli.Context, s *history.Store, f history.Filter) error {
+	f.Last = 1
+	entries, err := s.List(c.Context, f)
+	if err != nil {
+		return err
+	}
+	if len(entries) == 0 {
+		return noRun(s)
+	}
+	p, err := s.Params(c.Context, entries[0].ID)
+	if err != nil {
+		return err
+	}
+	target, err := export.Lookup(toPrometheus)
+	if err != nil {
+		return err
+	}
+	text, warnings, err := target.Export(p, export.Options{Version: environ.Version()})
+	if err != nil {
+		return fmt.Errorf("run %s: %w", entries[0].ID, err)
+	}
+	out := exported{To: toPrometheus, File: command.OutFile(c, target.File), Runs: 1, Warnings: append([]string{}, warnings...)}
+	if out.File != "" {
+		if err := files.Replace(out.File, text); err != nil {
+			return err
+		}
+		text = nil
+	}
+	out.Content = string(text)
+	return command.Answer(c, "history export", out, func(w io.Writer) error {
+		command.Warn(c, warnings)
+		_, err := w.Write(text)
+		return err
+	})
+}
+
+// noRun is the error of a filter that selects no run.
+func noRun(s *history.Store) error {
+	return command.Usagef("no such run in %s; calib history list shows what there is", s.Path())
+}

@@ -1,0 +1,169 @@
+package history
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"calib/fit/params"
+	"calib/internal/history"
+	"calib/internal/stats"
+	"calib/reports/figure"
+)
+
+// stepTimeline is a metric of n runs that takes another level with run at; a negative at is none.
+func stepTimeline(name, to string, n, at int, share float64) *timeline {
+	t := &timeline{metric: history.Followed{Name: name, To: to, Unit: "s", Better: params.BetterLower}}
+	if to != "" {
+		t.metric.From = "a"
+	}
+	for i := range n {
+		v := 1 + 0.001*float64(i*7%5)
+		if at >= 0 && i >= at {
+			v *= 1 + share
+		}
+		t.readings = append(t.readings, history.Reading{Run: fmt.Sprintf("r%02d", i), At: nightOf(i), Value: v})
+	}
+	t.search(nil)
+	return t
+}
+
+func nightOf(i int) time.Time { return time.Date(2026, 1, 1+i, 2, 0, 0, 0, time.UTC) }
+
+func namesOf(all []*timeline) []string {
+	out := []string{}
+	for _, t := range all {
+		out = append(out, t.metric.Name+t.metric.To)
+	}
+	return out
+}
+
+func TestSearch(t *testing.T) {
+	for _, c := range []struct {
+		n, at int
+		share float64
+		want  []int
+	}{{30, 12, 0.1, []int{12}}, {30, -1, 0, []int{}}, {30, 12, 0.02, []int{}}, {9, 4, 0.5, []int{}}, {0, -1, 0, []int{}}} {
+		got := []int{}
+		for _, found := range stepTimeline("m", "", c.n, c.at, c.share).changes {
+			got = append(got, found.index)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%d runs, %+.0f%% at %d: changes at %v, want %v", c.n, 100*c.share, c.at, got, c.want)
+		}
+	}
+}
+
+func TestAcknowledge(t *testing.T) {
+	ack := func(id int64, metric, link string, run int) history.Ack {
+		return history.Ack{ID: id, Metric: metric, Link: link, Run: fmt.Sprintf("r%02d", run), At: nightOf(run), Reason: fmt.Sprint("reason ", id)}
+	}
+	for name, c := range map[string]struct {
+		acks  []history.Ack
+		want  int64 // that covers the change, 0 is none
+		known []figure.Known
+	}{
+		"none":                  {nil, 0, nil},
+		"its run":               {[]history.Ack{ack(1, "m", "", 12)}, 1, []figure.Known{{At: 12, Reason: "reason 1"}}},
+		"within reach":          {[]history.Ack{ack(1, "", "", 7)}, 1, []figure.Known{{At: 12, Reason: "reason 1"}}},
+		"beyond reach":          {[]history.Ack{ack(1, "", "", 6)}, 0, []figure.Known{{At: 6, Reason: "reason 1"}}},
+		"the nearest":           {[]history.Ack{ack(1, "", "", 9), ack(2, "m", "", 13)}, 2, []figure.Known{{At: 12, Reason: "reason 1, reason 2"}}},
+		"of another metric":     {[]history.Ack{ack(1, "q", "", 12)}, 0, nil},
+		"of a link":             {[]history.Ack{ack(1, "", "a→b", 12)}, 0, nil},
+		"a run that is gone":    {[]history.Ack{{ID: 1, Run: "gone", At: nightOf(12).Add(-time.Hour), Reason: "x"}}, 1, []figure.Known{{At: 12, Reason: "x"}}},
+		"a run before all":      {[]history.Ack{{ID: 1, Run: "old", At: nightOf(-9), Reason: "x"}}, 0, nil},
+		"a run behind the last": {[]history.Ack{{ID: 1, Run: "new", At: nightOf(99), Reason: "x"}}, 0, nil},
+	} {
+		m := stepTimeline("m", "", 30, 12, 0.1)
+		m.acknowledge(c.acks)
+		var got int64
+		if a := m.changes[0].Ack; a != nil {
+			got = a.ID
+		}
+		if got != c.want {
+			t.Errorf("%s: acknowledgement %d covers the change, want %d", name, got, c.want)
+		}
+		if diff := cmp.Diff(c.known, m.known); diff != "" {
+			t.Errorf("%s: -want +got\n%s", name, diff)
+		}
+	}
+}
+
+// A page holds the network and the links that changed most; what is asked for comes first by its change.
+func TestChoose(t *testing.T) {
+	v := &survey{}
+	for i := range figuresDrawn + 3 {
+		at := -1
+		if i > figuresDrawn {
+			at = 6
+		}
+		v.network = append(v.network, stepTimeline(fmt.Sprintf("p%02d", i), "", 12, at, 0.2))
+	}
+	for i := range linksDrawn + 5 {
+		v.links = append(v.links, stepTimeline("rate", fmt.Sprintf("h%02d", i), 12, 6, 0.1+0.01*float64(i)))
+	}
+	v.links = append(v.links, stepTimeline("rate", "steady", 12, -1, 0))
+	got := namesOf(v.choose(false))
+	if len(got) != figuresDrawn || got[0] != "p00" || got[figuresDrawn-linksDrawn-1] != fmt.Sprintf("p%d", figuresDrawn+2) {
+		t.Errorf("not the network first, with what changed in it: %v", got)
+	}
+	if links := got[figuresDrawn-linksDrawn:]; links[0] != "rateh05" || links[linksDrawn-1] != "rateh16" {
+		t.Errorf("not the links that changed most: %v", links)
+	}
+	if got := namesOf(v.choose(true)); len(got) != figuresDrawn || !slices.Contains(got, "rateh00") || slices.Contains(got, "ratesteady") {
+		t.Errorf("asked for: %v", got)
+	}
+	if got := namesOf((&survey{links: v.links[linksDrawn+5:]}).choose(true)); !slices.Equal(got, []string{"ratesteady"}) {
+		t.Errorf("a link without a change that was asked for: %v", got)
+	}
+}
+
+func TestLinkWindow(t *testing.T) {
+	of := func(links int) []history.Followed {
+		out := []history.Followed{{Name: "a_c"}}
+		for i := range links {
+			out = append(out, history.Followed{Name: "rate", From: "a", To: fmt.Sprint(i)})
+		}
+		return out
+	}
+	for _, c := range [][3]int{{500, 0, 500}, {500, 400, 500}, {500, 1000, linkReadings / 1000}, {500, 8064, leastLinkRuns}, {20, 80640, 20}} {
+		if got := linkWindow(c[0], of(c[1])); got != c[2] {
+			t.Errorf("%d runs, %d series of links: searched in %d runs, want %d", c[0], c[1], got, c[2])
+		}
+	}
+}
+
+func TestLogLines(t *testing.T) {
+	events := []history.Event{{At: nightOf(1), Kind: history.EventAdded, Subject: "r1"}, {At: nightOf(5), Kind: history.EventAdded, Subject: "r2"}}
+	changes := []change{{At: nightOf(9), Metric: "late"}, {At: nightOf(3), Metric: "early", Ack: &history.Ack{Reason: "new cards"}}}
+	for last, want := range map[int][]string{0: {"r1", "early", "r2", "late"}, 2: {"r2", "late"}, 9: {"r1", "early", "r2", "late"}} {
+		got := []string{}
+		for _, l := range logLines(events, changes, last) {
+			got = append(got, l.Subject)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("last %d: %v, want %v", last, got, want)
+		}
+	}
+}
+
+// Two units of one metric are two figures; infinite shares never reach JSON.
+func TestFigures(t *testing.T) {
+	a, b := stepTimeline("m", "", 12, 6, 0.2), stepTimeline("m", "", 12, -1, 0)
+	b.metric.Unit = "B"
+	f := figuresOf([]*timeline{a, b})
+	if f[0].ID != "m" || f[1].ID != "m-2" {
+		t.Errorf("IDs %q and %q", f[0].ID, f[1].ID)
+	}
+	inf := stats.ChangePoint{Index: 6, Before: 5e-324, After: 1}
+	inf.Effect = inf.After / inf.Before
+	if c := a.change(inf); c.Share != nil || c.percent() != "–" || c.Verdict != changeWorse {
+		t.Errorf("an infinite share: %+v", c)
+	}
+	if c := a.changes[0]; c.Share == nil || c.Run != "r06" || c.Verdict != changeWorse {
+		t.Errorf("a change of a fifth: %+v", c)
+	}
+}

@@ -1,0 +1,253 @@
+package history
+
+import (
+	"cmp"
+	"context"
+	"hash/fnv"
+	"math"
+	"slices"
+	"sort"
+	"time"
+
+	"calib/fit/params"
+	"calib/internal/history"
+	"calib/internal/stats"
+	"calib/reports/figure"
+)
+
+// Settings of the search for changes of level.
+const (
+	leastSegment = 5    // runs between two changes
+	leastEffect  = 0.05 // shift of the median
+	ackReach     = 5    // runs between a change and the run of an acknowledgement that covers it
+)
+
+// A cluster of 64 hosts has 8,064 series of links. Where there are more readings of links than linkReadings, links are searched
+// in fewer of the newest runs, but in leastLinkRuns at least.
+const (
+	linkReadings  = 200_000
+	leastLinkRuns = 40
+)
+
+// timeline is a metric over the runs, and what was found in it.
+type timeline struct {
+	metric   history.Followed
+	readings []history.Reading
+	changes  []change
+	known    []figure.Known // acknowledgements, by reading
+}
+
+// survey is what a search for changes looked at and found.
+type survey struct {
+	runs           []history.Entry // oldest first
+	network, links []*timeline     // that have readings in them
+	linkRuns       int             // the newest so many runs in which links were searched
+
+	store  *history.Store
+	filter history.Filter
+	acks   []history.Ack
+}
+
+// surveyRuns searches the metrics in of for changes, in the runs of a filter. It reads nothing else.
+func surveyRuns(ctx context.Context, s *history.Store, f history.Filter, of []history.Followed) (*survey, error) {
+	v := &survey{store: s, filter: f}
+	var err error
+	if v.runs, err = s.List(ctx, f); err != nil {
+		return nil, err
+	}
+	if v.acks, err = s.Acks(ctx); err != nil {
+		return nil, err
+	}
+	if len(v.runs) == 0 {
+		return v, nil
+	}
+	v.linkRuns = linkWindow(len(v.runs), of)
+	for _, m := range of {
+		runs, to := len(v.runs), &v.network
+		if m.Link() != "" {
+			runs, to = v.linkRuns, &v.links
+		}
+		t, err := v.timeline(ctx, m, runs)
+		if err != nil {
+			return nil, err
+		}
+		if len(t.readings) > 0 {
+			*to = append(*to, t)
+		}
+	}
+	return v, nil
+}
+
+// linkWindow returns in how many of n runs links are searched.
+func linkWindow(n int, of []history.Followed) int {
+	links := 0
+	for _, m := range of {
+		if m.Link() != "" {
+			links++
+		}
+	}
+	if links*n <= linkReadings {
+		return n
+	}
+	return min(max(linkReadings/links, leastLinkRuns), n)
+}
+
+// timeline reads a metric in the newest runs and searches it.
+func (v *survey) timeline(ctx context.Context, m history.Followed, runs int) (*timeline, error) {
+	f := v.filter
+	f.Last, f.Since = runs, v.runs[len(v.runs)-runs].Started
+	t := &timeline{metric: m}
+	if m.Last.Before(f.Since) {
+		return t, nil
+	}
+	var err error
+	if t.readings, err = v.store.Series(ctx, m, f); err == nil {
+		t.search(v.acks)
+	}
+	return t, err
+}
+
+// whole searches timelines of links again in all runs, where that was not done.
+func (v *survey) whole(ctx context.Context, timelines []*timeline) error {
+	for _, t := range timelines {
+		if t.metric.Link() == "" || v.linkRuns == len(v.runs) {
+			continue
+		}
+		all, err := v.timeline(ctx, t.metric, len(v.runs))
+		if err != nil {
+			return err
+		}
+		*t = *all
+	}
+	return nil
+}
+
+// search finds the changes of level. Equal readings give equal changes: the permutations are seeded by the metric's name.
+func (t *timeline) search(acks []history.Ack) {
+	y := make([]float64, len(t.readings))
+	for i, r := range t.readings {
+		y[i] = r.Value
+	}
+	h := fnv.New64a()
+	h.Write([]byte(t.metric.Name + "\x00" + t.metric.Link())) // a hash never fails
+	for _, c := range stats.EDivisive(y, stats.ChangeOptions{Segment: leastSegment, Effect: leastEffect, Seed: h.Sum64()}) {
+		t.changes = append(t.changes, t.change(c))
+	}
+	t.acknowledge(acks)
+}
+
+// acknowledge gives each change the nearest acknowledgement that covers it, and lists all reasons in t.known; that of an
+// acknowledgement that covers no change is listed at its own run.
+func (t *timeline) acknowledge(acks []history.Ack) {
+	reasons := map[int]string{}
+	add := func(at int, reason string) {
+		if reasons[at] != "" {
+			reason = reasons[at] + ", " + reason
+		}
+		reasons[at] = reason
+	}
+	near := make([]int, len(t.changes))
+	for i := range acks {
+		at, ok := t.place(acks[i])
+		if !ok || !acks[i].Covers(t.metric) {
+			continue
+		}
+		covers := false
+		for k := range t.changes {
+			c := &t.changes[k]
+			d := max(at-c.index, c.index-at)
+			if d > ackReach {
+				continue
+			}
+			covers = true
+			add(c.index, acks[i].Reason)
+			if c.Ack == nil || d < near[k] {
+				c.Ack, near[k] = &acks[i], d
+			}
+		}
+		if !covers && at < len(t.readings) {
+			add(at, acks[i].Reason)
+		}
+	}
+	for at, reason := range reasons {
+		t.known = append(t.known, figure.Known{At: at, Reason: reason})
+	}
+	slices.SortFunc(t.known, func(a, b figure.Known) int { return a.At - b.At })
+}
+
+// place returns the index of the reading where an acknowledgement belongs: that of its run or, where its run has no reading,
+// the first one after its start. It is false for a run before all readings.
+func (t *timeline) place(a history.Ack) (int, bool) {
+	if i := slices.IndexFunc(t.readings, func(r history.Reading) bool { return r.Run == a.Run }); i >= 0 {
+		return i, true
+	}
+	if len(t.readings) == 0 || a.At.Before(t.readings[0].At) {
+		return 0, false
+	}
+	return sort.Search(len(t.readings), func(i int) bool { return !t.readings[i].At.Before(a.At) }), true
+}
+
+// largest is the largest share of a change, 0 where there is none.
+func (t *timeline) largest() float64 {
+	most := 0.0
+	for _, c := range t.changes {
+		most = max(most, c.size())
+	}
+	return most
+}
+
+// pick returns n timelines, those of the largest changes, in the order in which they were.
+func pick(all []*timeline, n int) []*timeline {
+	if len(all) <= n {
+		return all
+	}
+	by := slices.Clone(all)
+	slices.SortStableFunc(by, func(a, b *timeline) int { return cmp.Compare(b.largest(), a.largest()) })
+	keep := map[*timeline]bool{}
+	for _, t := range by[:max(n, 0)] {
+		keep[t] = true
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(t *timeline) bool { return !keep[t] })
+}
+
+// changed returns the timelines that have a change.
+func changed(all []*timeline) []*timeline {
+	return slices.DeleteFunc(slices.Clone(all), func(t *timeline) bool { return len(t.changes) == 0 })
+}
+
+// changes lists the changes of all timelines, newest first.
+func (v *survey) changes() []change {
+	out := []change{}
+	for _, t := range slices.Concat(v.network, v.links) {
+		out = append(out, t.changes...)
+	}
+	slices.SortStableFunc(out, func(a, b change) int { return b.At.Compare(a.At) })
+	return out
+}
+
+// change is a change point of t as it is printed. An infinite share, from 0, stays out.
+func (t *timeline) change(p stats.ChangePoint) change {
+	r := t.readings[p.Index]
+	out := change{Metric: t.metric.Name, From: t.metric.From, To: t.metric.To, Unit: t.metric.Unit, Run: r.Run, At: r.At,
+		Before: p.Before, After: p.After, P: p.P, Verdict: verdictOf(t.metric.Better, p.Before, p.After), index: p.Index}
+	if !math.IsInf(p.Effect, 0) && !math.IsNaN(p.Effect) {
+		out.Share = &p.Effect
+	}
+	return out
+}
+
+// verdictOf says whether a change of level is for the better.
+func verdictOf(better string, before, after float64) string {
+	switch {
+	case better == params.BetterNeither || before == after:
+		return changeNeither
+	case (after < before) == (better == params.BetterLower):
+		return changeBetter
+	}
+	return changeWorse
+}
+
+// span is the time from the first run to the last.
+func (v *survey) span() (from, to time.Time) {
+	return v.runs[0].Started, v.runs[len(v.runs)-1].Started
+}

@@ -1,0 +1,259 @@
+package measuring
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"slices"
+	"strconv"
+	"sync"
+
+	"calib/agent"
+	"calib/cmd/calib/internal/command"
+	"calib/internal/coord"
+	"calib/internal/dataset"
+	"calib/internal/environ"
+	"calib/internal/hosts"
+	"calib/internal/launch"
+	"calib/internal/netspec"
+	"calib/internal/plane"
+	"calib/internal/simagent"
+	"calib/transport/sim"
+)
+
+// startsAtOnce bounds how many hosts are reached at a time, so that logins do not pile up.
+const startsAtOnce = 32
+
+// cluster is the hosts of a run, each with its agent, by index. Hosts that could not be reached are not in it.
+type cluster struct {
+	agents []coord.Agent
+	infos  []dataset.Host
+	peers  []plane.Peer
+	lost   []lostHost
+}
+
+type lostHost struct {
+	name string
+	err  error
+}
+
+// open starts an agent on every host, at most startsAtOnce at a time, and asks each who it is. It calls started with the number
+// of hosts that were tried. It fails when fewer than two answer, or ctx ends; otherwise the caller closes the cluster.
+func (w where) open(ctx context.Context, list []hosts.Host, started func(n int)) (*cluster, error) {
+	if w.Sim != "" {
+		return w.simulate(ctx)
+	}
+	launcher, err := w.launcher()
+	if err != nil {
+		return nil, command.WithCode(command.ExitUsage, err)
+	}
+	type member struct {
+		agent coord.Agent
+		info  dataset.Host
+		err   error
+	}
+	members := make([]member, len(list))
+	slots := make(chan struct{}, startsAtOnce)
+	var wg sync.WaitGroup
+	var mu sync.Mutex // of done, and so that started sees it grow
+	done := 0
+	for i, h := range list {
+		wg.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			m := &members[i]
+			m.agent, m.info, m.err = w.startOne(ctx, launcher, h)
+			mu.Lock()
+			defer mu.Unlock()
+			done++
+			started(done)
+		})
+	}
+	wg.Wait()
+	c := &cluster{}
+	for i, m := range members {
+		if m.err != nil {
+			c.lost = append(c.lost, lostHost{list[i].Name, m.err})
+			continue
+		}
+		c.peers = append(c.peers, plane.Peer{Host: len(c.agents), Name: m.info.Name, Addr: m.info.Addr})
+		c.agents = append(c.agents, m.agent)
+		c.infos = append(c.infos, m.info)
+	}
+	if ctx.Err() != nil {
+		return nil, errors.Join(ctx.Err(), c.close())
+	}
+	if len(c.agents) < 2 {
+		return nil, errors.Join(c.tooFew(), c.close())
+	}
+	return c, nil
+}
+
+// tooFew is the error of a cluster of fewer than two hosts, with the reason why each host is missing.
+func (c *cluster) tooFew() error {
+	var errs []error
+	for _, l := range c.lost {
+		errs = append(errs, l.err)
+	}
+	return fmt.Errorf("fewer than two hosts answered:\n%w", errors.Join(errs...))
+}
+
+func (w where) launcher() (*launch.Launcher, error) {
+	own, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	if w.Local > 0 {
+		return launch.Local(own), nil
+	}
+	var binaries []launch.Binary
+	for _, path := range []string{own, w.AgentBinary} {
+		if path == "" {
+			continue
+		}
+		b, err := launch.ReadBinary(path)
+		if err != nil {
+			return nil, err
+		}
+		binaries = append(binaries, b)
+	}
+	return launch.Template(w.Launch, binaries...)
+}
+
+// startOne starts or dials the agent of one host, and completes its own description with what the hosts file says.
+func (w where) startOne(ctx context.Context, l *launch.Launcher, h hosts.Host) (coord.Agent, dataset.Host, error) {
+	opts := agent.ClientOptions{DataAddr: w.knownAddr(ctx, h)}
+	var client *agent.Client
+	if h.Daemon {
+		var err error
+		if client, err = agent.Dial(ctx, h.Name, h.Name, opts); err != nil {
+			return nil, dataset.Host{}, err
+		}
+	} else {
+		p, err := l.Launch(ctx, launch.Host{Name: h.Name, User: h.User}, w.agentArgs(h)...)
+		if err != nil {
+			return nil, dataset.Host{}, err
+		}
+		client = agent.NewClient(h.Name, p, opts)
+	}
+	info, err := client.Hello(ctx)
+	if err == nil {
+		info.Addr, err = w.dataAddr(h, info.Addr)
+	}
+	if err != nil {
+		return nil, dataset.Host{}, errors.Join(err, client.Close())
+	}
+	info.Name, info.CPU = h.Name, h.CPU
+	if h.Arch != "" && info.Arch != "" && h.Arch != info.Arch {
+		err := fmt.Errorf("host %s: arch=%s in the hosts file, but its agent runs on %s", h.Name, h.Arch, info.Arch)
+		return nil, dataset.Host{}, errors.Join(err, client.Close())
+	}
+	return client, info, nil
+}
+
+// knownAddr is the host's data address, as far as it is known here: the agent describes the interface that has it. It is empty
+// where only the hosts themselves can resolve the name; the interface is then not in the fingerprint.
+func (w where) knownAddr(ctx context.Context, h hosts.Host) string {
+	switch {
+	case h.Addr != "":
+		return h.Addr
+	case w.Local > 0:
+		return loopback
+	}
+	name := h.Name
+	if host, _, err := net.SplitHostPort(name); h.Daemon && err == nil {
+		name = host
+	}
+	if addrs, err := net.DefaultResolver.LookupHost(ctx, name); err == nil {
+		return addrs[0]
+	}
+	return ""
+}
+
+// loopback is where agents on this machine meet.
+const loopback = "127.0.0.1"
+
+func (w where) agentArgs(h hosts.Host) []string {
+	addr := h.Addr
+	if w.Local > 0 {
+		addr = loopback
+	}
+	args := []string{"agent", "--stdio", "--data", net.JoinHostPort(addr, strconv.Itoa(h.Port))}
+	if h.CPU != "" {
+		args = append(args, "--cpu", h.CPU)
+	}
+	return args
+}
+
+// dataAddr is where peers dial: the port the agent listens on, at the address of the hosts file, or the host's name.
+func (w where) dataAddr(h hosts.Host, listens string) (string, error) {
+	host, port, err := net.SplitHostPort(listens)
+	if err != nil {
+		return "", fmt.Errorf("host %s: data address %q: %w", h.Name, listens, err)
+	}
+	switch ip := net.ParseIP(host); {
+	case h.Addr != "":
+		host = h.Addr
+	case w.Local > 0:
+		host = loopback
+	case h.Daemon && (ip == nil || ip.IsUnspecified()):
+		if host, _, err = net.SplitHostPort(h.Name); err != nil {
+			return "", fmt.Errorf("host %s: %w", h.Name, err)
+		}
+	case ip == nil || ip.IsUnspecified():
+		host = h.Name
+	}
+	return net.JoinHostPort(host, port), nil
+}
+
+// simulate is a cluster in virtual time.
+func (w where) simulate(ctx context.Context) (*cluster, error) {
+	spec, err := netspec.Resolve(w.Sim)
+	if err != nil {
+		return nil, command.WithCode(command.ExitUsage, err)
+	}
+	c := &cluster{}
+	noise := sim.Noise{Jitter: 0.005, Delay: 0, Round: 0.001}
+	for i, a := range simagent.New(*spec, sim.Options{Seed: spec.Seed, Noise: noise}) {
+		info, err := a.Hello(ctx)
+		if err != nil {
+			return nil, err
+		}
+		c.agents, c.infos = append(c.agents, a), append(c.infos, info)
+		c.peers = append(c.peers, plane.Peer{Host: i, Name: info.Name})
+	}
+	return c, nil
+}
+
+// close ends every agent, and returns when no process is left.
+func (c *cluster) close() error { return coord.CloseAll(c.agents, startsAtOnce) }
+
+// otherBuilds lists the agents that run another build than this coordinator.
+func otherBuilds(infos []dataset.Host) []string {
+	own, err := environ.BuildHash()
+	if err != nil {
+		return []string{fmt.Sprintf("the build of this calib is not known: %v", err)}
+	}
+	var out []string
+	for _, h := range infos {
+		if h.Build != "" && h.Build != own {
+			out = append(out, fmt.Sprintf("host %s runs calib %s, build %.12s; this is build %.12s", h.Name, h.Version, h.Build, own))
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// sharesMachine reports whether two agents run on one machine: processes over loopback, or containers.
+func sharesMachine(infos []dataset.Host) bool {
+	seen := map[string]bool{}
+	for _, h := range infos {
+		if h.Boot != "" && seen[h.Boot] {
+			return true
+		}
+		seen[h.Boot] = true
+	}
+	return false
+}

@@ -1,0 +1,122 @@
+package measuring
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"calib/bench"
+	"calib/cmd/calib/internal/command"
+	"calib/internal/dataset"
+	"calib/internal/rundir"
+)
+
+// record writes to run.json how measuring ended.
+func (j *job) record(s *bench.Schedule, stopper *bench.Stopper, infos []dataset.Host) error {
+	if j.result == nil {
+		return nil
+	}
+	return j.dir.Update(func(r *rundir.Run) {
+		r.Slots = rundir.Slots{Planned: s.Slots() * s.Plan.Rounds.Min, Done: j.result.Slots + j.result.Had, Failed: len(j.result.Failures)}
+		r.Stops = stops(stopper)
+		r.Failures = j.failures(infos)
+		r.Warnings = j.notes
+	})
+}
+
+// stops are the summary's entries for run.json: those of keys that were measured to a goal.
+func stops(t *bench.Stopper) []dataset.Stop {
+	return slices.DeleteFunc(t.Summary(), func(s dataset.Stop) bool { return s.Reason == dataset.StopFree })
+}
+
+// failures are the slots given up, and the hosts lost before and during measuring.
+func (j *job) failures(infos []dataset.Host) []dataset.Failure {
+	out := slices.Clone(j.result.Failures)
+	for _, l := range j.lost {
+		out = append(out, dataset.Failure{Host: l.name, Error: l.err.Error()})
+	}
+	for _, h := range slices.Sorted(maps.Keys(j.result.Lost)) {
+		out = append(out, dataset.Failure{Host: infos[h].Name, Error: j.result.Lost[h]})
+	}
+	return out
+}
+
+// finish decides status and exit code of a measuring run from how it ended, and closes its files.
+func (j *job) finish(err error) error {
+	j.show.Done()
+	if j.dir == nil {
+		return err
+	}
+	status, code := rundir.StatusComplete, command.ExitOK
+	switch {
+	case j.interrupted(err):
+		status, code, err = rundir.StatusInterrupted, command.ExitInterrupted, j.saved(command.ErrInterrupted)
+	case err != nil:
+		status, code = rundir.StatusFailed, command.CodeOf(err)
+		if j.savedSlots() > 0 {
+			status, code, err = rundir.StatusPartial, command.ExitPartial, j.saved(err)
+		}
+	case j.result.Partial() || len(j.lost) > 0:
+		status, code, err = rundir.StatusPartial, command.ExitPartial, j.saved(j.partial())
+	case j.unfit != nil:
+		code, err = command.ExitFailed, fmt.Errorf("all was measured and is saved in %s, but not fitted", j.dir.Path())
+	}
+	if j.unfit != nil {
+		err = errors.Join(err, j.unfit)
+	}
+	end := j.dir.Update(func(r *rundir.Run) { r.End(status, code, time.Now()) })
+	if j.log != nil {
+		j.log.Info("end", "status", status, "exit", code, "err", fmt.Sprint(err))
+	}
+	if err == nil && end == nil {
+		return j.closeFiles()
+	}
+	return command.WithCode(code, errors.Join(err, end, j.closeFiles()))
+}
+
+func (j *job) interrupted(err error) bool {
+	return j.c.Context.Err() != nil || j.result != nil && j.result.Interrupted
+}
+
+// partial is the error of a run that lacks hosts or slots.
+func (j *job) partial() error {
+	var parts []string
+	for _, f := range j.dir.Run().Failures {
+		if f.Host != "" {
+			parts = append(parts, "host "+f.Host+" was lost: "+f.Error)
+		} else {
+			parts = append(parts, f.Error)
+		}
+	}
+	if len(parts) > 4 {
+		parts = append(parts[:4], fmt.Sprintf("and %d more (%s)", len(parts)-4, rundir.RunFile))
+	}
+	return fmt.Errorf("partial: %s", strings.Join(parts, "; "))
+}
+
+// saved adds to err where the measurements are and how to go on.
+func (j *job) saved(err error) error {
+	n := j.savedSlots()
+	if n == 0 {
+		return fmt.Errorf("%w; nothing was measured yet", err)
+	}
+	return fmt.Errorf("%w; %d slots are saved: calib run --resume %s goes on, calib fit %s uses what is there",
+		err, n, j.dir.Path(), j.dir.Path())
+}
+
+func (j *job) closeFiles() error {
+	var errs []error
+	if j.sink != nil {
+		errs = append(errs, j.sink.Close())
+	}
+	if j.log != nil {
+		errs = append(errs, j.log.Close())
+	}
+	if j.dir != nil {
+		errs = append(errs, j.dir.Close())
+	}
+	return errors.Join(errs...)
+}

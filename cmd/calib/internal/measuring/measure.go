@@ -1,0 +1,291 @@
+// Package measuring holds the commands that measure, calib run, measure, plan and agent, and calib hosts: where the hosts are,
+// what is planned, and the run directory that measurements are written to.
+package measuring
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"calib/bench"
+	"calib/bench/experiments"
+	"calib/cmd/calib/internal/command"
+	"calib/cmd/calib/internal/runfiles"
+	"calib/internal/coord"
+	"calib/internal/dataset"
+	"calib/internal/hosts"
+	"calib/internal/plane"
+	"calib/internal/progress"
+	"calib/internal/rundir"
+	"calib/internal/units"
+	"calib/reports"
+)
+
+// MeasureCommand is calib measure.
+func MeasureCommand() *cli.Command {
+	return &cli.Command{
+		Name: "measure", Usage: "measure only: write samples.jsonl (calib fit goes on from there)",
+		Flags: slices.Concat(WhereFlags(), PlanFlags(), OutFlags()),
+		Action: func(c *cli.Context) error {
+			j, err := newJob(c)
+			if err != nil {
+				return err
+			}
+			if err = j.measure(c.Context); j.dir == nil {
+				return j.finish(err)
+			}
+			return answerMeasured(c, j.dir, j.finish(err))
+		},
+	}
+}
+
+// OutFlags say where the run is written, and how it is reported.
+func OutFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "out", Usage: "run `DIR`ectory; default calib-run-DATE-TIME"},
+		command.JSONFlag(), command.QuietFlag(),
+		&cli.BoolFlag{Name: "yes", Usage: "do not ask, also when the plan is long"},
+		&cli.StringFlag{Name: "resume", Usage: "go on with the interrupted run in `DIR`"},
+	}
+}
+
+// answerMeasured says where the samples are. err, how measuring ended, says so too.
+func answerMeasured(c *cli.Context, dir *rundir.Dir, err error) error {
+	path := dir.Path()
+	r := reports.Result{Command: "measure", Run: path, Files: runfiles.FilesOf(path), Warnings: dir.Run().Warnings}
+	return command.AnswerResult(c, r, err, func(w io.Writer) error {
+		if err != nil {
+			return nil
+		}
+		_, err := fmt.Fprintf(w, "The samples are in %s; calib fit %s makes parameters of them.\n", dir.File(rundir.SamplesFile), path)
+		return err
+	})
+}
+
+// detail is what run.json keeps so that --resume can go on without flags.
+type detail struct {
+	Plan   bench.Plan   `json:"plan"`
+	Where  where        `json:"where"`
+	Socket plane.Socket `json:"socket,omitzero"`
+}
+
+// job is one measuring run. It reads the flags, then opens the files, then starts the agents, so that what is wrong is found
+// before anything is started.
+type job struct {
+	c      *cli.Context
+	detail detail
+	out    string // run directory to make; "" is the default name
+	list   []hosts.Host
+	dir    *rundir.Dir
+	log    *rundir.Log
+	show   *progress.Reporter
+	have   []dataset.Sample // of a resumed run
+	sink   *dataset.Writer
+	result *coord.Result
+	lost   []lostHost // before measuring began
+	unfit  error      // why there are no parameters
+	notes  []string
+}
+
+func newJob(c *cli.Context) (*job, error) {
+	if err := command.NoArgs(c); err != nil {
+		return nil, err
+	}
+	j := &job{c: c, out: c.String("out")}
+	j.show = progress.New(c.App.ErrWriter, progress.IsTerminal(os.Stderr), c.Bool("quiet"), time.Now)
+	if err := j.read(); err != nil {
+		return nil, err
+	}
+	var err error
+	if j.list, err = j.detail.Where.hosts(j.note); err != nil {
+		return nil, err
+	}
+	if len(j.list)%2 == 1 {
+		j.note(fmt.Sprintf("%d hosts: paired leaves out %s, the last of an odd number", len(j.list), j.list[len(j.list)-1].Name))
+	}
+	if dir := c.String("resume"); dir != "" {
+		if j.dir, err = rundir.Resume(dir); err != nil {
+			return nil, command.WithCode(command.ExitUsage, err)
+		}
+	}
+	return j, nil
+}
+
+// read takes plan and hosts from the flags, or from the run that is resumed.
+func (j *job) read() (err error) {
+	if dir := j.c.String("resume"); dir != "" {
+		if err := onlyResume(j.c); err != nil {
+			return err
+		}
+		before, err := rundir.Open(dir)
+		if err != nil {
+			return command.WithCode(command.ExitUsage, err)
+		}
+		if err = json.Unmarshal(before.Run().Detail, &j.detail); err != nil {
+			return command.Usagef("resume %s: %s: %w", dir, rundir.RunFile, err)
+		}
+		return nil
+	}
+	if j.detail.Where, err = whereOf(j.c); err != nil {
+		return err
+	}
+	j.detail.Plan, err = planOf(j.c)
+	if err != nil {
+		return err
+	}
+	j.detail.Socket, err = socketOf(j.c)
+	return err
+}
+
+// note prints s now, and keeps it for run.json.
+func (j *job) note(s string) {
+	j.notes = append(j.notes, s)
+	j.show.Note(s)
+	if j.log != nil {
+		j.log.Info(s)
+	}
+}
+
+// measure runs the plan to its end, its budget, a failure or an interrupt. Whatever happens, the agents are gone and the
+// files are whole when it returns.
+func (j *job) measure(ctx context.Context) error {
+	s, err := scheduleOf(j.detail.Plan, len(j.list))
+	if err != nil {
+		return err
+	}
+	if err := j.confirm(s); err != nil {
+		return err
+	}
+	if err := j.openFiles(); err != nil {
+		return err
+	}
+	j.show.Phase("start agents")
+	cl, err := j.detail.Where.open(ctx, j.list, func(n int) { j.show.Update(float64(n), float64(len(j.list)), "") })
+	if err != nil {
+		return err
+	}
+	err = j.walk(ctx, cl)
+	return errors.Join(err, cl.close())
+}
+
+// openFiles makes the run directory, or goes on in the one that is resumed.
+func (j *job) openFiles() (err error) {
+	if j.dir == nil {
+		text, err := json.Marshal(j.detail)
+		if err != nil {
+			return err
+		}
+		j.dir, err = runfiles.Create(cmp.Or(j.out, rundir.DefaultName(time.Now())), rundir.Run{
+			ID:   fmt.Sprintf("%s-%s", time.Now().UTC().Format("20060102-150405"), strings.ToLower(rand.Text()[:8])),
+			Plan: j.detail.Plan.Name, Seed: j.detail.Plan.Seed, Detail: text,
+		})
+		if err != nil {
+			return err
+		}
+	}
+	j.log, err = j.dir.OpenLog()
+	return err
+}
+
+// walk prepares the agents of a cluster and measures.
+func (j *job) walk(ctx context.Context, cl *cluster) error {
+	if err := j.openSamples(cl); err != nil {
+		return err
+	}
+	j.lost = cl.lost
+	for _, l := range cl.lost {
+		j.note(fmt.Sprintf("going on without host %s: %v", l.name, l.err))
+	}
+	for _, d := range otherBuilds(cl.infos) {
+		j.note(d)
+	}
+	schedule, err := scheduleOf(j.detail.Plan, len(cl.agents))
+	if err != nil {
+		return err
+	}
+	if err := j.prepare(ctx, cl, schedule); err != nil {
+		return err
+	}
+	stopper := bench.NewStopper(schedule)
+	j.show.Phase("measure")
+	ticks := tickEvery(time.Second, j.show.Tick)
+	defer ticks()
+	j.result, err = coord.Walk(ctx, cl.agents, coord.Config{
+		Run: j.dir.Run().ID, Schedule: schedule, Stopper: stopper, Have: j.have,
+		Deadline: func(s bench.Slot) units.Nanos { return slotDeadline(schedule, s) },
+		Sink:     j.sink.Append,
+		Progress: func(p coord.Progress) {
+			var label string
+			if p.Exp != "" {
+				label = fmt.Sprintf("%s, round %d of at most %d", p.Exp, p.Round+1, p.Rounds)
+			}
+			j.show.Update(p.Done, 1, label)
+		},
+		Slot: func(s bench.Slot, took time.Duration) {
+			j.log.Debug("slot", "id", s.ID, "round", s.Round, "exp", s.Exp, "ms", float64(took.Microseconds())/1000)
+		},
+		Note: j.note,
+	})
+	return errors.Join(err, j.record(schedule, stopper, cl.infos))
+}
+
+// prepare hands out the session. The tickets allow twice the plan's bytes and room for streams, and last a day longer than
+// twice its budget.
+func (j *job) prepare(ctx context.Context, cl *cluster, s *bench.Schedule) error {
+	f := s.Estimate(bench.DefaultAssumption())
+	most := 2*f.LinkBytes*units.Bytes(f.MaxRounds) + 64*units.GiB
+	life := 2*time.Duration(s.Plan.Budget) + 24*time.Hour
+	tickets, err := coord.NewIssuer(most, time.Now().Add(life))
+	if err != nil {
+		return err
+	}
+	session := plane.Session{
+		Run: j.dir.Run().ID, Peers: cl.peers, Socket: j.detail.Socket,
+		Shared: sharesMachine(cl.infos),
+	}
+	return errors.Join(coord.Prepare(ctx, cl.agents, session, tickets, startsAtOnce)...)
+}
+
+// slotDeadline bounds a slot: what it sends at 100 kB/s, a hundredth of a second a message, and time to begin.
+func slotDeadline(s *bench.Schedule, slot bench.Slot) units.Nanos {
+	d := 30 * units.Second
+	e, ok := experiments.Lookup(slot.Exp)
+	if !ok {
+		return d
+	}
+	for _, p := range slot.Points {
+		c := e.Cost(s.Limits, p)
+		d += units.Nanos(c.Messages)*10*units.Millisecond + units.Nanos(min(c.Bytes, units.GiB))*10*units.Microsecond
+	}
+	return min(d, 10*60*units.Second)
+}
+
+// tickEvery calls f in the background until the returned function is called, which waits for it to end.
+func tickEvery(d time.Duration, f func()) (stop func()) {
+	t := time.NewTicker(d)
+	done := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		defer t.Stop()
+		for {
+			select {
+			case <-t.C:
+				f()
+			case <-done:
+				return
+			}
+		}
+	})
+	return func() { close(done); wg.Wait() }
+}

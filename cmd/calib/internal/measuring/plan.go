@@ -1,0 +1,192 @@
+package measuring
+
+import (
+	"bufio"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"calib/bench"
+	"calib/bench/experiments"
+	"calib/cmd/calib/internal/command"
+	"calib/cmd/calib/internal/runfiles"
+	"calib/internal/plane"
+	"calib/internal/progress"
+	"calib/internal/units"
+	"calib/reports"
+)
+
+// PlanFlags say what to measure, and how.
+func PlanFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "plan", Value: "standard", Usage: "`NAME|FILE`: quick, standard, full, or a plan file"},
+		&cli.StringFlag{Name: "only", Usage: "experiments, comma separated: `pingpong,paired`"},
+		&cli.StringFlag{Name: "sizes", Usage: "message sizes: `1,64,1KiB..4MiB`"},
+		&cli.Uint64Flag{Name: "seed", Usage: "`N` of the schedule and the bootstrap; else the plan file's, or drawn and recorded"},
+		&cli.DurationFlag{Name: "budget", Usage: "longest time to measure, such as `5m`; 0 is the plan's"},
+		&cli.BoolFlag{Name: "all-pairs", Usage: "ping-pong between all pairs of hosts"},
+		&cli.BoolFlag{Name: "isolate", Usage: "one pair at a time"},
+		&cli.StringFlag{Name: "send-buffer", Usage: "fixed send buffer of the data connections, `SIZE` such as 128KiB (SO_SNDBUF); empty is the kernel's, which grows"},
+		&cli.StringFlag{Name: "congestion", Usage: "TCP congestion control `NAME` of the data connections; empty is the hosts' own"},
+	}
+}
+
+// planOf reads the plan of PlanFlags. A seed that neither flag nor plan file gives is drawn and recorded, so that --seed can
+// repeat the run.
+func planOf(c *cli.Context) (bench.Plan, error) {
+	p, err := bench.LoadPlan(c.String("plan"))
+	if err != nil {
+		return p, command.WithCode(command.ExitUsage, err)
+	}
+	if only := c.String("only"); only != "" {
+		p.Experiments = strings.Split(only, ",")
+	}
+	if sizes := c.String("sizes"); sizes != "" {
+		if p.Limits.Sizes, err = units.ParseSizes(sizes); err != nil {
+			return p, command.Usagef("--sizes: %w", err)
+		}
+		p.Limits.MaxBytes = 0
+	}
+	if c.IsSet("budget") {
+		p.Budget = units.Nanos(c.Duration("budget"))
+	}
+	p.Limits.AllPairs = p.Limits.AllPairs || c.Bool("all-pairs")
+	p.Isolate = p.Isolate || c.Bool("isolate")
+	switch seed := c.Uint64("seed"); {
+	case seed != 0:
+		p.Seed = seed
+	case c.IsSet("seed") || slices.Contains(bench.PlanNames(), c.String("plan")):
+		var b [8]byte
+		if _, err := rand.Read(b[:]); err != nil {
+			return p, err
+		}
+		p.Seed = binary.LittleEndian.Uint64(b[:]) >> 11 // exact as a JSON number everywhere
+	}
+	if err := p.Validate(experiments.All); err != nil {
+		return p, command.WithCode(command.ExitUsage, err)
+	}
+	return p, nil
+}
+
+// socketOf reads the options of the data connections in PlanFlags.
+func socketOf(c *cli.Context) (k plane.Socket, err error) {
+	k.Congestion = c.String("congestion")
+	if strings.ContainsAny(k.Congestion, " /\n") {
+		return k, command.Usagef("--congestion %q: want a name such as cubic", k.Congestion)
+	}
+	if size := c.String("send-buffer"); size != "" {
+		if k.SndBuf, err = units.ParseBytes(size); err != nil || k.SndBuf <= 0 {
+			return k, command.Usagef("--send-buffer %q: want a size such as 128KiB", size)
+		}
+	}
+	return k, nil
+}
+
+func scheduleOf(p bench.Plan, hosts int) (*bench.Schedule, error) {
+	s, err := bench.NewSchedule(p, hosts, experiments.All)
+	if errors.Is(err, bench.ErrPlan) || errors.Is(err, bench.ErrNothing) {
+		return nil, command.WithCode(command.ExitUsage, err)
+	}
+	return s, err
+}
+
+// forecast is what the schedule would cost: time and bytes, in all and by experiment.
+func forecast(s *bench.Schedule) (reports.Plan, error) {
+	f := s.Estimate(bench.DefaultAssumption())
+	out := reports.Plan{
+		Name: s.Plan.Name, Hosts: s.Limits.Hosts, Seed: s.Plan.Seed, Rounds: f.MinRounds, Slots: f.MinRounds * f.Slots,
+		MinutesLo: f.Min.Seconds() / 60, MinutesHi: f.Max.Seconds() / 60,
+		BytesPerLink: f.LinkBytes * units.Bytes(f.MaxRounds),
+	}
+	for _, e := range experiments.All {
+		p := s.Plan
+		if len(p.Experiments) > 0 && !slices.Contains(p.Experiments, e.Name()) {
+			continue
+		}
+		p.Experiments = []string{e.Name()}
+		one, err := bench.NewSchedule(p, s.Limits.Hosts, experiments.All)
+		if errors.Is(err, bench.ErrNothing) {
+			continue
+		}
+		if err != nil {
+			return out, err
+		}
+		g := one.Estimate(bench.DefaultAssumption())
+		out.Experiments = append(out.Experiments, reports.PlanExperiment{
+			Name: e.Name(), Points: g.Points, Slots: g.MinRounds * g.Slots, MinutesLo: g.Min.Seconds() / 60,
+			MinutesHi: g.Max.Seconds() / 60, BytesPerLink: g.LinkBytes * units.Bytes(g.MaxRounds),
+		})
+	}
+	return out, nil
+}
+
+// longPlan is the forecast above which a person at a terminal is asked first.
+const longPlan = 20 * time.Minute
+
+// confirm asks before long work, at a terminal and without --yes.
+func (j *job) confirm(s *bench.Schedule) error {
+	f, err := forecast(s)
+	if err != nil {
+		return err
+	}
+	long := time.Duration(f.MinutesLo*float64(time.Minute)) > longPlan
+	if !long || j.c.Bool("yes") || j.c.Bool("json") || !progress.IsTerminal(os.Stdin) {
+		return nil
+	}
+	if err := reports.PlanText(j.c.App.ErrWriter, f, reports.Options{}); err != nil {
+		return err
+	}
+	fmt.Fprint(j.c.App.ErrWriter, "Go on? [y/N] ")
+	answer, err := bufio.NewReader(os.Stdin).ReadString('\n')
+	if err != nil || !strings.HasPrefix(strings.ToLower(strings.TrimSpace(answer)), "y") {
+		return command.Usagef("not started; --plan quick is shorter, --yes does not ask")
+	}
+	return nil
+}
+
+// PlanCommand is calib plan.
+func PlanCommand() *cli.Command {
+	return &cli.Command{
+		Name: "plan", Usage: "print what would run: rounds, minutes, bytes per link",
+		Flags: slices.Concat(WhereFlags(), PlanFlags(), []cli.Flag{command.JSONFlag()}),
+		Action: func(c *cli.Context) error {
+			if err := command.NoArgs(c); err != nil {
+				return err
+			}
+			w, err := whereOf(c)
+			if err != nil {
+				return err
+			}
+			list, err := w.hosts(func(s string) { command.Note(c, s) })
+			if err != nil {
+				return err
+			}
+			p, err := planOf(c)
+			if err != nil {
+				return err
+			}
+			if _, err := socketOf(c); err != nil {
+				return err
+			}
+			s, err := scheduleOf(p, len(list))
+			if err != nil {
+				return err
+			}
+			f, err := forecast(s)
+			if err != nil {
+				return err
+			}
+			return command.AnswerResult(c, reports.Result{Command: "plan", Plan: &f}, nil, func(out io.Writer) error {
+				return reports.PlanText(out, f, runfiles.PageOptions(c, ""))
+			})
+		},
+	}
+}

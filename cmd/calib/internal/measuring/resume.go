@@ -1,0 +1,97 @@
+package measuring
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"calib/cmd/calib/internal/command"
+	"calib/internal/dataset"
+	"calib/internal/rundir"
+)
+
+// onlyResume rejects flags that --resume would silently ignore: the run goes on as it was planned. --launch is allowed, since it
+// may come from the environment.
+func onlyResume(c *cli.Context) error {
+	for _, f := range slices.Concat(WhereFlags(), PlanFlags()) {
+		if name := f.Names()[0]; name != "launch" && c.IsSet(name) {
+			return command.Usagef("--%s with --resume: a run goes on with the hosts and the plan it began with; start a new one with --out", name)
+		}
+	}
+	if c.IsSet("out") {
+		return command.Usagef("--out with --resume: a run goes on in its own directory")
+	}
+	return nil
+}
+
+// openSamples creates samples.jsonl, or continues that of a resumed run.
+func (j *job) openSamples(cl *cluster) error {
+	path := j.dir.File(rundir.SamplesFile)
+	if j.c.String("resume") != "" && command.Exists(path) {
+		out, d, err := dataset.Resume(path)
+		if err != nil {
+			return err
+		}
+		j.sink, j.have = out, d.Samples
+		return cl.resume(d.Header.Hosts)
+	}
+	run := j.dir.Run()
+	out, err := dataset.Create(path, dataset.Header{Run: run.ID, Seed: run.Seed, Plan: run.Plan, Hosts: cl.infos})
+	j.sink = out
+	if err != nil {
+		return err
+	}
+	return j.dir.Update(func(r *rundir.Run) { r.Hosts = cl.infos })
+}
+
+// errLate is for a host that was not there when the run began: samples name hosts by index, which cannot change.
+var errLate = errors.New("it answers now, but the run began without it: a new run will have it")
+
+// resume removes from c the hosts that the run began without. All others must be there, in the same order.
+func (c *cluster) resume(before []dataset.Host) error {
+	old := names(before)
+	var ends []error
+	for i := len(c.infos) - 1; i >= 0; i-- {
+		if slices.Contains(old, c.infos[i].Name) {
+			continue
+		}
+		c.lost = append(c.lost, lostHost{c.infos[i].Name, errLate})
+		ends = append(ends, c.agents[i].Close())
+		c.agents, c.infos, c.peers = slices.Delete(c.agents, i, i+1), slices.Delete(c.infos, i, i+1), slices.Delete(c.peers, i, i+1)
+	}
+	for i := range c.peers {
+		c.peers[i].Host = i
+	}
+	if now := names(c.infos); !slices.Equal(old, now) {
+		ends = append(ends, fmt.Errorf("resume: the run is on hosts %s; of them answer %s: bring all of them up, in the same order "+
+			"in the hosts file, or start a new run", strings.Join(old, ", "), strings.Join(now, ", ")))
+	}
+	return errors.Join(ends...)
+}
+
+func names(list []dataset.Host) []string {
+	var out []string
+	for _, h := range list {
+		out = append(out, h.Name)
+	}
+	return out
+}
+
+// savedSlots counts the slots in samples.jsonl. A run that failed before it measured has those of the run that it resumed.
+func (j *job) savedSlots() int {
+	if j.result != nil {
+		return j.result.Slots + j.result.Had
+	}
+	d, err := j.dir.Dataset()
+	if err != nil {
+		return 0
+	}
+	slots := map[int]bool{}
+	for _, s := range d.Samples {
+		slots[s.Slot] = true
+	}
+	return len(slots)
+}

@@ -1,0 +1,136 @@
+package measuring
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"calib/cmd/calib/internal/command"
+	"calib/internal/hosts"
+	"calib/internal/netspec"
+)
+
+// where names the hosts to measure, and how to reach them. It is kept in run.json, so that --resume needs no flags.
+type where struct {
+	HostsFile   string   `json:"hosts_file,omitempty"` // absolute
+	Ranges      []string `json:"ranges,omitempty"`
+	Local       int      `json:"local,omitempty"`
+	Sim         string   `json:"sim,omitempty"`
+	Launch      string   `json:"launch,omitempty"`
+	AgentBinary string   `json:"agent_binary,omitempty"`
+}
+
+// maxLocal bounds the agents on one machine.
+const maxLocal = 256
+
+// WhereFlags name the hosts to measure, and how to reach them.
+func WhereFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "hosts", Usage: "`FILE` of hosts, one or a range a line (see calib hosts --help)"},
+		&cli.StringSliceFlag{Name: "host", Usage: "host or `RANGE` such as node[01-16,20]; may be repeated"},
+		&cli.IntFlag{Name: "local", Usage: "`N` agents on this machine, over loopback"},
+		&cli.StringFlag{Name: "sim", Usage: "no hosts at all: simulate `PRESET[:HOSTS]` or a lab file, in virtual time"},
+		&cli.StringFlag{Name: "launch", Value: "ssh {host}", EnvVars: []string{"CALIB_LAUNCH"},
+			Usage: "`PREFIX` that runs a command on {host} with its standard streams, such as 'ip netns exec {host}'"},
+		&cli.StringFlag{Name: "agent-binary", Usage: "`PATH` of the calib binary for the hosts, where they differ from this machine"},
+	}
+}
+
+// whereOf reads WhereFlags.
+func whereOf(c *cli.Context) (where, error) {
+	w := where{
+		HostsFile: c.String("hosts"), Ranges: c.StringSlice("host"), Local: c.Int("local"), Sim: c.String("sim"),
+		Launch: c.String("launch"), AgentBinary: c.String("agent-binary"),
+	}
+	given := 0
+	for _, set := range []bool{w.HostsFile != "", len(w.Ranges) > 0, c.IsSet("local"), w.Sim != ""} {
+		if set {
+			given++
+		}
+	}
+	switch {
+	case given == 0:
+		return w, command.Usagef("say which hosts: --hosts FILE, --host RANGE, --local N, or --sim PRESET")
+	case given > 1:
+		return w, command.Usagef("give one of --hosts, --host, --local and --sim, not %d of them", given)
+	case c.IsSet("local") && (w.Local < 1 || w.Local > maxLocal):
+		return w, command.Usagef("--local %d: want 2 to %d agents", w.Local, maxLocal)
+	}
+	if w.HostsFile != "" {
+		abs, err := filepath.Abs(w.HostsFile)
+		if err != nil {
+			return w, command.Usagef("--hosts: %w", err)
+		}
+		w.HostsFile = abs
+	}
+	return w, nil
+}
+
+// hosts lists the hosts; a network needs two. note is called with what was ignored.
+func (w where) hosts(note func(string)) ([]hosts.Host, error) {
+	list, err := w.list(note)
+	if err != nil {
+		return nil, err
+	}
+	if len(list) < 2 {
+		return nil, command.Usagef("1 host: a network needs two; add a host to the hosts file, or use --local 2 to try calib here")
+	}
+	return list, nil
+}
+
+func (w where) list(note func(string)) ([]hosts.Host, error) {
+	switch {
+	case w.Sim != "":
+		spec, err := netspec.Resolve(w.Sim)
+		if err != nil {
+			return nil, command.Usagef("--sim: %w", err)
+		}
+		return numbered("sim-h%d", spec.Hosts), nil
+	case w.Local > 0:
+		return numbered("local%d", w.Local), nil
+	case len(w.Ranges) > 0:
+		return rangeHosts(w.Ranges)
+	}
+	f, err := os.Open(w.HostsFile)
+	if err != nil {
+		return nil, command.Usagef("hosts file: %w; one host or range a line, such as node[01-16]", err)
+	}
+	defer f.Close()
+	list, notes, err := hosts.Parse(f, w.HostsFile)
+	if err != nil {
+		return nil, command.WithCode(command.ExitUsage, err)
+	}
+	for _, n := range notes {
+		note(n.String())
+	}
+	return list, nil
+}
+
+func numbered(format string, n int) []hosts.Host {
+	out := make([]hosts.Host, n)
+	for i := range out {
+		out[i].Name = fmt.Sprintf(format, i)
+	}
+	return out
+}
+
+func rangeHosts(ranges []string) ([]hosts.Host, error) {
+	var out []hosts.Host
+	seen := map[string]bool{}
+	for _, r := range ranges {
+		names, err := hosts.Expand(r)
+		if err != nil {
+			return nil, command.Usagef("--host: %w", err)
+		}
+		for _, name := range names {
+			if seen[name] {
+				return nil, command.Usagef("--host %s: host %s is named twice", r, name)
+			}
+			seen[name] = true
+			out = append(out, hosts.Host{Name: name})
+		}
+	}
+	return out, nil
+}

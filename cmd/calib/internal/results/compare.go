@@ -1,0 +1,206 @@
+// Package results holds the commands that work on finished runs: fit, report, export, import, compare and gate.
+package results
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"calib/cmd/calib/internal/command"
+	"calib/cmd/calib/internal/history"
+	"calib/cmd/calib/internal/runfiles"
+	"calib/internal/files"
+	"calib/internal/units"
+	"calib/reports/compare"
+)
+
+// CompareCommand is calib compare.
+func CompareCommand() *cli.Command {
+	return &cli.Command{
+		Name: "compare", Usage: "say whether runs have become slower than other runs", ArgsUsage: "OLD NEW",
+		Description: "calib compare OLD NEW\n" +
+			"OLD and NEW are run directories, directories that hold runs (as calib run --aa writes), params.json files, or\n" +
+			"baseline:NAME of the history. More of each: --old and --new. The run is the sample: a handful a side is needed, and\n" +
+			"with fewer the answer is how many more. A regression is significant, and larger than --relative, --absolute and the\n" +
+			"noise. Exit 0 no regression, 3 regression, 5 inconclusive or not comparable.",
+		Flags: slices.Concat([]cli.Flag{
+			&cli.StringSliceFlag{Name: "old", Usage: "more old runs, as `OLD`; may be repeated"},
+			&cli.StringSliceFlag{Name: "new", Usage: "more new runs, as `NEW`; may be repeated"},
+		}, thresholdFlags(), []cli.Flag{
+			&cli.StringFlag{Name: "markdown", Usage: "write the summary of a CI job to `FILE`"},
+			&cli.StringFlag{Name: "junit", Usage: "write test results to `FILE`"},
+			history.StoreFlag(), command.JSONFlag(),
+		}),
+		Action: compareRuns,
+	}
+}
+
+// thresholdFlags say which changes count as a regression.
+func thresholdFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "relative", Value: "5%", Usage: "least change that counts, a `SHARE` of the old value"},
+		&cli.StringSliceFlag{Name: "absolute", Usage: "least change that counts by `UNIT=VALUE`: s=2us, B/s=1MB, s/B=1e-10; may be repeated"},
+		&cli.Float64Flag{Name: "alpha", Value: compare.DefaultAlpha, Usage: "probability `P` of a false alarm in the whole comparison"},
+		&cli.StringFlag{Name: "noise", Usage: "noise floor `FILE` of calib run --aa"},
+		&cli.BoolFlag{Name: "across-environments", Usage: "compare runs even if their environments differ"},
+	}
+}
+
+// compareOptions reads thresholdFlags.
+func compareOptions(c *cli.Context) (compare.Options, error) {
+	o := compare.Options{Alpha: c.Float64("alpha"), AcrossEnvironments: c.Bool("across-environments")}
+	if !(o.Alpha > 0 && o.Alpha < 1) {
+		return o, command.Usagef("--alpha %v: want a probability between 0 and 1, such as 0.05", o.Alpha)
+	}
+	var err error
+	if o.Relative, err = parseShare(c.String("relative")); err != nil {
+		return o, command.Usagef("--relative %q: %w", c.String("relative"), err)
+	}
+	if o.Relative == 0 {
+		o.Relative = -1 // none, where 0 is the default
+	}
+	for _, text := range c.StringSlice("absolute") {
+		unit, value, err := parseAbsolute(text)
+		if err != nil {
+			return o, command.Usagef("--absolute %q: %w", text, err)
+		}
+		if o.Absolute == nil {
+			o.Absolute = map[string]float64{}
+		}
+		o.Absolute[unit] = value
+	}
+	if path := c.String("noise"); path != "" {
+		f, err := os.Open(path)
+		if err != nil {
+			return o, command.Usagef("--noise: %w; calib run --aa N makes one", err)
+		}
+		defer f.Close()
+		if o.Noise, err = compare.ReadFloor(f); err != nil {
+			return o, command.Usagef("--noise %s: %w", path, err)
+		}
+	}
+	return o, nil
+}
+
+// parseShare reads "5%" or "0.05".
+func parseShare(s string) (float64, error) {
+	text, hundred := strings.CutSuffix(strings.TrimSpace(s), "%")
+	v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if hundred {
+		v /= 100
+	}
+	if err != nil || !(v >= 0 && v < 10) || v >= 1 && !hundred {
+		return 0, errors.New("want a share such as 5% or 0.05")
+	}
+	return v, nil
+}
+
+// parseAbsolute reads a value of a unit: "s=2us", "B/s=1MB", "s/B=1e-10". A number without a prefix is in SI units.
+func parseAbsolute(s string) (unit string, value float64, err error) {
+	unit, text, ok := strings.Cut(s, "=")
+	known := []string{"s", "B", "B/s", "s/B", "1"}
+	if !ok || !slices.Contains(known, unit) {
+		return "", 0, fmt.Errorf("want UNIT=VALUE with a unit of %s", strings.Join(known, ", "))
+	}
+	value, err = strconv.ParseFloat(text, 64)
+	if err != nil {
+		switch unit {
+		case "s":
+			var d time.Duration
+			d, err = time.ParseDuration(text)
+			value = d.Seconds()
+		case "B", "B/s":
+			var b units.Bytes
+			b, err = units.ParseBytes(text)
+			value = float64(b)
+		}
+	}
+	if err != nil || !(value >= 0) || math.IsInf(value, 0) {
+		return "", 0, errors.New("want a value such as s=2us, B/s=1MB or s/B=1e-10")
+	}
+	return unit, value, nil
+}
+
+// compareRuns compares what the arguments name.
+func compareRuns(c *cli.Context) error {
+	if err := command.NoFlagsAfter(c); err != nil {
+		return err
+	}
+	old, new := c.StringSlice("old"), c.StringSlice("new")
+	switch args := c.Args().Slice(); {
+	case len(args) == 2:
+		old, new = append(args[:1:1], old...), append(args[1:2:2], new...)
+	case len(args) != 0 || len(old) == 0 || len(new) == 0:
+		return command.Usagef("want OLD and NEW, got %d arguments (see calib compare --help)", len(args))
+	}
+	options, err := compareOptions(c)
+	if err != nil {
+		return err
+	}
+	was, noise, err := loadRuns(c, old)
+	if err != nil {
+		return fmt.Errorf("compare: old: %w", err)
+	}
+	is, _, err := loadRuns(c, new)
+	if err != nil {
+		return fmt.Errorf("compare: new: %w", err)
+	}
+	if options.Noise == nil {
+		options.Noise = noise
+	}
+	v := compare.Compare(was, is, options)
+	paths := map[string]string{}
+	for _, f := range []struct {
+		name  string
+		write func(io.Writer, *compare.Verdict) error
+	}{{"markdown", compare.Markdown}, {"junit", compare.JUnit}} {
+		path := c.String(f.name)
+		if path == "" {
+			continue
+		}
+		if err := files.ReplaceBy(path, func(w io.Writer) error { return f.write(w, v) }); err != nil {
+			return fmt.Errorf("compare: --%s: %w", f.name, err)
+		}
+		paths[f.name] = path
+	}
+	return answerVerdict(c, "compare", v, paths, nil)
+}
+
+// baselinePrefix marks an argument that names a baseline of the history.
+const baselinePrefix = "baseline:"
+
+// loadRuns returns the runs of arguments, each baseline:NAME or a path for runfiles.Load, and the noise floor that is kept with
+// the only argument, where that is a baseline. A run that is named twice is an error: it would count as two.
+func loadRuns(c *cli.Context, args []string) (all []compare.Run, noise *compare.Floor, err error) {
+	from := map[string]string{}
+	for _, arg := range args {
+		var runs []compare.Run
+		if name, ok := strings.CutPrefix(arg, baselinePrefix); ok {
+			runs, noise, err = history.BaselineRuns(c, name)
+		} else {
+			runs, err = runfiles.Load(arg)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, r := range runs {
+			if first, twice := from[r.ID]; twice && r.ID != "" {
+				return nil, nil, command.Usagef("run %s is in %s and in %s: give each run once", r.ID, first, arg)
+			}
+			from[r.ID] = arg
+		}
+		all = append(all, runs...)
+	}
+	if len(args) != 1 {
+		noise = nil
+	}
+	return all, noise, nil
+}

@@ -1,0 +1,123 @@
+package results
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/urfave/cli/v2"
+
+	"calib/cmd/calib/internal/command"
+	"calib/cmd/calib/internal/runfiles"
+	"calib/internal/environ"
+	"calib/internal/files"
+	"calib/reports"
+	"calib/reports/export"
+)
+
+// ExportCommand is calib export.
+func ExportCommand() *cli.Command {
+	return &cli.Command{
+		Name: "export", Usage: "write a run's parameters as the input file of another program", ArgsUsage: "PARAMS|RUN",
+		Description: "calib export --to loggopsim RUN               the file on standard output, warnings on standard error\n" +
+			"calib export --to prometheus --out /var/lib/node_exporter/calib.prom RUN\n" +
+			"calib export --list                           the targets\n" +
+			"PARAMS is a params.json, RUN a run directory. A value that the target's format cannot hold is an error.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "to", Usage: "`TARGET`, one of --list"},
+			&cli.StringFlag{Name: "out", Usage: "`FILE` to replace, or a directory for a file of the target's name; default standard output"},
+			&cli.IntFlag{Name: "hosts", Usage: "`N` hosts in the target's system; default those of the run"},
+			&cli.StringFlag{Name: "device", Usage: "network device `NAME` in commands of tc (default eth0)"},
+			&cli.BoolFlag{Name: "list", Usage: "list the targets"},
+			command.JSONFlag(), command.QuietFlag(),
+		},
+		Action: exportAction,
+	}
+}
+
+// exported is the data of an export.
+type exported struct {
+	Target   string   `json:"target"`
+	File     string   `json:"file"`              // where it was written, or the target's own name for it
+	Content  string   `json:"content,omitempty"` // where it was not written
+	Warnings []string `json:"warnings"`
+}
+
+func exportAction(c *cli.Context) error {
+	if c.Bool("list") {
+		return listTargets(c)
+	}
+	if c.String("to") == "" {
+		return command.Usagef("--to TARGET is missing; calib export --list shows the targets")
+	}
+	target, err := export.Lookup(c.String("to"))
+	if err != nil {
+		return command.Usagef("--to: %w", err)
+	}
+	if c.IsSet("hosts") && c.Int("hosts") < 2 {
+		return command.Usagef("--hosts %d: want at least 2 hosts", c.Int("hosts"))
+	}
+	arg, err := command.OneArg(c, "params.json or run directory")
+	if err != nil {
+		return err
+	}
+	p, err := runfiles.ReadParams(arg)
+	if err != nil {
+		return command.WithCode(command.ExitUsage, err)
+	}
+	text, warnings, err := target.Export(p, export.Options{Hosts: c.Int("hosts"), Device: c.String("device"), Version: environ.Version()})
+	switch {
+	case errors.Is(err, export.ErrOption):
+		return command.Usagef("%s: %w", arg, err)
+	case err != nil:
+		return fmt.Errorf("%s: %w", arg, err)
+	}
+	return answerExport(c, target, text, append([]string{}, warnings...))
+}
+
+// answerExport writes the file to --out, into the JSON document, or to standard output, and prints the warnings.
+func answerExport(c *cli.Context, target export.Target, text []byte, warnings []string) error {
+	data := exported{Target: target.Name, File: target.File, Warnings: warnings}
+	r := reports.Result{Command: "export"}
+	if out := command.OutFile(c, target.File); out != "" {
+		if err := files.Replace(out, text); err != nil {
+			return err
+		}
+		data.File, r.Files, text = out, map[string]string{target.Name: out}, nil
+	}
+	data.Content = string(text)
+	r.Data = data
+	return command.AnswerResult(c, r, nil, func(w io.Writer) error {
+		if _, err := w.Write(text); err != nil {
+			return fmt.Errorf("write to standard output: %w", err)
+		}
+		command.Warn(c, warnings)
+		return nil
+	})
+}
+
+// listTargets prints the targets.
+func listTargets(c *cli.Context) error {
+	if err := command.NoFlagsAfter(c); err != nil {
+		return err
+	}
+	if c.NArg() > 0 || c.String("to") != "" {
+		return command.Usagef("--list takes neither --to nor a run (see %s --help)", c.Command.HelpName)
+	}
+	type listed struct {
+		Name  string `json:"name"`
+		File  string `json:"file"`
+		About string `json:"about"`
+	}
+	var all []listed
+	for _, t := range export.Targets() {
+		all = append(all, listed{t.Name, t.File, t.About})
+	}
+	return command.Answer(c, "export", all, func(w io.Writer) error {
+		t := command.NewTable(w)
+		for _, target := range all {
+			t.Row(target.Name, target.File, target.About)
+		}
+		return t.Flush()
+	})
+}

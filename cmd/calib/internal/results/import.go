@@ -1,0 +1,264 @@
+package results
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"calib/cmd/calib/internal/command"
+	"calib/cmd/calib/internal/runfiles"
+	"calib/internal/dataset"
+	"calib/internal/files"
+	"calib/internal/importer"
+	"calib/internal/rundir"
+	"calib/internal/units"
+	"calib/reports"
+)
+
+// ImportCommand is calib import.
+func ImportCommand() *cli.Command {
+	return &cli.Command{
+		Name: "import", Usage: "make a run of the output of another benchmark, and fit it", ArgsUsage: "FILE...",
+		Description: "calib import --from netpipe np.out\n" +
+			"calib import --from osu latency.1 latency.2 bw.1      files that repeat each other become rounds\n" +
+			"calib import --from sockperf --bytes 64 summary.txt   its summary does not state the size; --full-log does\n" +
+			"calib import --from csv --time full rtt.csv           columns bytes and seconds|ms|us|ns; from,to,round if known\n" +
+			"iperf3 -J -c HOST | calib import --from iperf3 -      - is standard input",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "from", Usage: "`FORMAT`: " + strings.Join(importer.Formats(), ", ")},
+			&cli.StringFlag{Name: "time", Usage: "csv: whether times are `half|full` round trips"},
+			&cli.StringFlag{Name: "bytes", Usage: "message size `N`, where the output does not state it; one, or one for each file: 64,1KiB"},
+			&cli.StringFlag{Name: "hosts", Usage: "names of the two hosts, `CLIENT,SERVER`"},
+			&cli.StringFlag{Name: "out", Usage: "run `DIR`ectory; default calib-run-DATE-TIME"},
+			&cli.Uint64Flag{Name: "seed", Usage: "`N` of the bootstrap; 0 is computed from the samples"},
+			&cli.BoolFlag{Name: "no-fit", Usage: "only write the samples"},
+			command.JSONFlag(), command.QuietFlag(),
+		},
+		Action: importFiles,
+	}
+}
+
+// imported is the data of an import.
+type imported struct {
+	Format  string   `json:"format"`
+	Files   []string `json:"files"`
+	Samples int      `json:"samples"`
+	Timings int      `json:"timings"`
+	Rounds  int      `json:"rounds"`
+	Fitted  []string `json:"fitted"` // models
+	Notes   []string `json:"notes"`
+}
+
+func importFiles(c *cli.Context) error {
+	if err := command.NoFlagsAfter(c); err != nil {
+		return err
+	}
+	options, err := importOptions(c)
+	if err != nil {
+		return err
+	}
+	var sets []*dataset.Dataset
+	data := imported{Format: options[0].Format, Files: c.Args().Slice(), Fitted: []string{}, Notes: []string{}}
+	for _, o := range options {
+		d, notes, err := readInput(c, o)
+		if err != nil {
+			return command.WithCode(command.ExitUsage, err)
+		}
+		sets = append(sets, d)
+		for _, n := range notes {
+			if !slices.Contains(data.Notes, n) {
+				data.Notes = append(data.Notes, n)
+			}
+		}
+	}
+	path := cmp.Or(c.String("out"), rundir.DefaultName(time.Now()))
+	d, err := importer.Merge(filepath.Base(path), c.Uint64("seed"), sets...)
+	if err != nil {
+		return err
+	}
+	if d.Header.Seed == 0 {
+		d.Header.Seed = seedOf(d)
+	}
+	data.count(d)
+	dir, err := importedRun(path, d, data.Notes)
+	if err != nil {
+		return err
+	}
+	if !c.Bool("no-fit") {
+		p, ferr := runfiles.Fit(dir, d, 0, data.Notes)
+		if ferr != nil {
+			err = fmt.Errorf("the samples are saved in %s, but not fitted: %w", path, ferr)
+		}
+		if p != nil {
+			for _, f := range p.Fits {
+				data.Fitted = append(data.Fitted, f.Model)
+			}
+		}
+	}
+	return answerImport(c, dir, data, err)
+}
+
+// importOptions reads the flags: one setting for each file.
+func importOptions(c *cli.Context) ([]importer.Options, error) {
+	args, from := c.Args().Slice(), c.String("from")
+	switch {
+	case !slices.Contains(importer.Formats(), from):
+		return nil, command.Usagef("--from %q: want one of %s", from, strings.Join(importer.Formats(), ", "))
+	case len(args) == 0:
+		return nil, command.Usagef("want the files to import, or - for standard input (see %s --help)", c.Command.HelpName)
+	case from == "csv" && c.String("time") == "":
+		return nil, command.Usagef("--from csv: a table does not state what its times are: say --time half or --time full")
+	case slices.Index(args, "-") != -1 && len(args) > 1:
+		return nil, command.Usagef("standard input cannot be mixed with files")
+	}
+	base := importer.Options{Format: from, Time: c.String("time")}
+	if h := c.String("hosts"); h != "" {
+		names := strings.Split(h, ",")
+		if len(names) != 2 || names[0] == "" || names[1] == "" || names[0] == names[1] {
+			return nil, command.Usagef("--hosts %q: want two names, CLIENT,SERVER", h)
+		}
+		base.Hosts = [2]string(names)
+	}
+	sizes, err := messageSizes(c.String("bytes"), len(args))
+	if err != nil {
+		return nil, err
+	}
+	var out []importer.Options
+	for i, name := range args {
+		o := base
+		o.File, o.Bytes = name, sizes[i]
+		if name == "-" {
+			o.File = "standard input"
+		}
+		out = append(out, o)
+	}
+	return out, nil
+}
+
+// messageSizes reads --bytes for n files: none, one for all, or one for each.
+func messageSizes(list string, n int) ([]int64, error) {
+	out := make([]int64, n)
+	if list == "" {
+		return out, nil
+	}
+	words := strings.Split(list, ",")
+	if len(words) != 1 && len(words) != n {
+		return nil, command.Usagef("--bytes %q: %d sizes for %d files: want one, or one for each file", list, len(words), n)
+	}
+	for i := range out {
+		b, err := units.ParseBytes(words[min(i, len(words)-1)])
+		if err != nil {
+			return nil, command.Usagef("--bytes: %w", err)
+		}
+		if b < 1 {
+			return nil, command.Usagef("--bytes %q: want at least 1 byte", list)
+		}
+		out[i] = int64(b)
+	}
+	return out, nil
+}
+
+func readInput(c *cli.Context, o importer.Options) (*dataset.Dataset, []string, error) {
+	var in io.Reader = c.App.Reader
+	if c.Args().First() != "-" {
+		f, err := os.Open(o.File)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", o.File, files.Reason(err))
+		}
+		defer f.Close()
+		in = f
+	}
+	return importer.Read(in, o)
+}
+
+// seedOf computes a seed from the samples, so that the same files give the same bytes.
+func seedOf(d *dataset.Dataset) uint64 {
+	h := fnv.New64a()
+	for i := range d.Samples {
+		s := &d.Samples[i]
+		fmt.Fprint(h, s.Exp, s.Phase, s.Point.Key(), s.Ranks, s.Round, s.NS)
+	}
+	return h.Sum64()>>1 | 1
+}
+
+func (m *imported) count(d *dataset.Dataset) {
+	m.Samples = len(d.Samples)
+	for i := range d.Samples {
+		m.Timings += len(d.Samples[i].NS)
+		m.Rounds = max(m.Rounds, d.Samples[i].Round+1)
+	}
+	if m.Timings == m.Samples && m.Format != "iperf3" {
+		m.Notes = append(m.Notes, "one value for each point and round: intervals show the variation between rounds, but not within a round")
+	}
+	if m.Rounds == 1 {
+		m.Notes = append(m.Notes, "one round: intervals leave out the variation between runs; more files of the same kind make more rounds")
+	}
+}
+
+// importedRun makes the run directory.
+func importedRun(path string, d *dataset.Dataset, notes []string) (*rundir.Dir, error) {
+	dir, err := runfiles.Create(path, rundir.Run{ID: d.Header.Run, Plan: d.Header.Plan, Seed: d.Header.Seed, Hosts: d.Header.Hosts,
+		Warnings: notes})
+	if err != nil {
+		return nil, err
+	}
+	slots, err := writeSamples(dir.File(rundir.SamplesFile), d)
+	end := dir.Update(func(r *rundir.Run) {
+		status, code := rundir.StatusComplete, command.ExitOK
+		if err != nil {
+			status, code = rundir.StatusFailed, command.ExitFailed
+		}
+		r.Slots = rundir.Slots{Planned: slots, Done: slots}
+		r.End(status, code, time.Now())
+	})
+	return dir, errors.Join(err, end, dir.Close())
+}
+
+// writeSamples writes samples.jsonl, slot by slot.
+func writeSamples(path string, d *dataset.Dataset) (slots int, err error) {
+	w, err := dataset.Create(path, d.Header)
+	if err != nil {
+		return 0, err
+	}
+	for i := 0; i < len(d.Samples) && err == nil; slots++ {
+		n := i + d.Samples[i].Parts
+		err = w.Append(d.Samples[i:n])
+		i = n
+	}
+	return slots, errors.Join(err, w.Close())
+}
+
+// answerImport prints what was imported and, where it was fitted, the table.
+func answerImport(c *cli.Context, dir *rundir.Dir, m imported, failed error) error {
+	r := reports.Result{Command: "import", Run: dir.Path(), Files: runfiles.FilesOf(dir.Path()), Data: m}
+	fitted := failed == nil && !c.Bool("no-fit")
+	if fitted {
+		p, err := dir.ReadParams()
+		if err != nil {
+			return err
+		}
+		r.Params = p
+	}
+	return command.AnswerResult(c, r, failed, func(w io.Writer) error {
+		fmt.Fprintf(w, "%s: files %d, rounds %d, samples %d, timings %d; in %s\n", m.Format, len(m.Files), m.Rounds, m.Samples, m.Timings, dir.Path())
+		if !c.Bool("quiet") {
+			for _, n := range m.Notes {
+				fmt.Fprintln(w, "  "+n)
+			}
+		}
+		if !fitted {
+			return nil
+		}
+		fmt.Fprintf(w, "fitted: %s\n\n", strings.Join(m.Fitted, ", "))
+		return reports.Table(w, r.Params, runfiles.PageOptions(c, dir.Path()))
+	})
+}

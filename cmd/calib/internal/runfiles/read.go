@@ -1,0 +1,122 @@
+package runfiles
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"calib/cmd/calib/internal/command"
+	"calib/fit/params"
+	"calib/internal/files"
+	"calib/internal/rundir"
+	"calib/reports/compare"
+)
+
+// NoiseFile is the name of the noise floor that calib run --aa writes beside its runs: how much runs of the same differ.
+const NoiseFile = "noise.json"
+
+// ReadParams reads a params.json, or that of a run directory.
+func ReadParams(arg string) (*params.Params, error) {
+	path := arg
+	if info, err := os.Stat(arg); err == nil && info.IsDir() {
+		path = filepath.Join(arg, rundir.ParamsFile)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w; give a params.json or a run directory that holds one (calib fit RUN writes it)", path, files.Reason(err))
+	}
+	defer f.Close()
+	p, err := params.Decode(f)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	return p, nil
+}
+
+// Open opens the run directory that is the one argument.
+func Open(c *cli.Context) (*rundir.Dir, error) {
+	arg, err := command.OneArg(c, "run directory")
+	if err != nil {
+		return nil, err
+	}
+	dir, err := rundir.Open(arg)
+	if err != nil {
+		return nil, command.WithCode(command.ExitUsage, err)
+	}
+	return dir, nil
+}
+
+// ParamsFiles returns the params.json of a run directory, of each run in a directory, or the file itself.
+func ParamsFiles(arg string) ([]string, error) {
+	info, err := os.Stat(arg)
+	if err != nil {
+		return nil, command.Usagef("runs: %w; give a run directory, a params.json, or a directory of runs", err)
+	}
+	if !info.IsDir() {
+		return []string{arg}, nil
+	}
+	dirs := []string{arg}
+	if !isRun(arg) {
+		entries, err := os.ReadDir(arg)
+		if err != nil {
+			return nil, command.Usagef("runs: %w", err)
+		}
+		dirs = nil
+		for _, e := range entries {
+			if dir := filepath.Join(arg, e.Name()); isRun(dir) {
+				dirs = append(dirs, dir)
+			}
+		}
+	}
+	var out []string
+	for _, dir := range dirs {
+		path := filepath.Join(dir, rundir.ParamsFile)
+		if !command.Exists(path) {
+			return nil, command.Usagef("run %s: no %s yet; calib fit %s makes it", dir, rundir.ParamsFile, dir)
+		}
+		out = append(out, path)
+	}
+	if len(out) == 0 {
+		return nil, command.Usagef("runs: %s holds no run: neither it nor a directory in it has a %s", arg, rundir.ParamsFile)
+	}
+	return out, nil
+}
+
+func isRun(dir string) bool {
+	return command.Exists(filepath.Join(dir, rundir.ParamsFile)) || command.Exists(filepath.Join(dir, rundir.RunFile))
+}
+
+// Load reads the runs at a path: a run directory, a params.json, or a directory that holds run directories. A run without
+// parameters among them is an error. A run.json beside a params.json, or else the name of the run, says when it started.
+func Load(path string) ([]compare.Run, error) {
+	paths, err := ParamsFiles(path)
+	if err != nil {
+		return nil, err
+	}
+	var out []compare.Run
+	for _, path := range paths {
+		p, err := ReadParams(path)
+		if err != nil {
+			return nil, command.WithCode(command.ExitUsage, err)
+		}
+		started := StartOf(p.Run.ID)
+		if d, err := rundir.Open(filepath.Dir(path)); err == nil && d.Run().ID == p.Run.ID {
+			started = d.Run().Started
+		}
+		out = append(out, compare.FromParams(p, started))
+	}
+	return out, nil
+}
+
+// StartOf reads the time in the name of a run, 20060102-150405-…; the zero time where there is none.
+func StartOf(id string) time.Time {
+	const layout = "20060102-150405"
+	if len(id) < len(layout) {
+		return time.Time{}
+	}
+	t, _ := time.Parse(layout, id[:len(layout)]) // the zero time on an error
+	return t
+}

@@ -1,0 +1,122 @@
+// Package runfiles works on run directories as commands name them: it finds and reads their parameters, fits their samples,
+// writes their reports, and prints their table.
+package runfiles
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"calib/cmd/calib/internal/command"
+	"calib/fit"
+	"calib/fit/models"
+	"calib/fit/params"
+	"calib/internal/dataset"
+	"calib/internal/environ"
+	"calib/internal/files"
+	"calib/internal/progress"
+	"calib/internal/rundir"
+	"calib/reports"
+	"calib/reports/draw"
+	"calib/reports/figure"
+	"calib/reports/html"
+)
+
+// Create makes the run directory path for r, and adds to r this build, the command line and the start.
+func Create(path string, r rundir.Run) (*rundir.Dir, error) {
+	build, err := environ.BuildHash()
+	if err != nil {
+		return nil, err
+	}
+	r.Version, r.Build, r.Args, r.Started = environ.Version(), build, os.Args[1:], time.Now().UTC()
+	dir, err := rundir.Create(path, r)
+	if err != nil {
+		return nil, command.WithCode(command.ExitUsage, err)
+	}
+	return dir, nil
+}
+
+// Fit runs every model on the samples d of a run, and replaces the run's params.json and reports. A model that fails is a
+// warning, beside those given; no model at all is an error.
+func Fit(dir *rundir.Dir, d *dataset.Dataset, seed uint64, warnings []string) (*params.Params, error) {
+	p, errs := fit.Run(models.All, d, fit.Settings{Seed: seed})
+	if len(p.Fits) == 0 {
+		return nil, fmt.Errorf("no model could be fitted: %w",
+			errors.Join(append(errs, fmt.Errorf("the run has %d samples of the experiments the models need", len(d.Samples)))...))
+	}
+	for _, err := range errs {
+		p.Findings = append(p.Findings, params.Warnf(params.ModelFailed, "%v", err))
+	}
+	for _, w := range warnings {
+		p.Findings = append(p.Findings, params.Warnf(params.MeasuringNote, "%s", w))
+	}
+	return p, writeResults(dir, d, p)
+}
+
+// writeResults replaces params.json and the reports.
+func writeResults(dir *rundir.Dir, d *dataset.Dataset, p *params.Params) error {
+	var text, page bytes.Buffer
+	if err := reports.Text(&text, p, reports.Options{}); err != nil {
+		return err
+	}
+	if err := html.Report(&page, p, figure.Build(p, d), html.Options{}); err != nil {
+		return fmt.Errorf("%s: %w", rundir.HTMLFile, err)
+	}
+	return errors.Join(dir.WriteParams(p), dir.WriteReport(rundir.ReportFile, text.Bytes()),
+		dir.WriteReport(rundir.HTMLFile, page.Bytes()))
+}
+
+// FilesOf lists what a run directory holds, by name.
+func FilesOf(dir string) map[string]string {
+	out := map[string]string{}
+	for _, name := range []string{rundir.RunFile, rundir.SamplesFile, rundir.ParamsFile, rundir.ReportFile,
+		rundir.HTMLFile, rundir.LogFile} {
+		if path := filepath.Join(dir, name); command.Exists(path) {
+			out[name] = path
+		}
+	}
+	return out
+}
+
+// PageOptions suit the terminal, where there is one.
+func PageOptions(c *cli.Context, dir string) reports.Options {
+	o := reports.Options{Dir: dir}
+	if f, ok := c.App.Writer.(*os.File); ok && progress.IsTerminal(f) {
+		o.Width, o.Colour = progress.Width(f), os.Getenv("NO_COLOR") == ""
+	}
+	return o
+}
+
+// Print prints the table of a run, or its one JSON document, for the command called name. err is how that command ended.
+func Print(c *cli.Context, name, path string, err error) error {
+	dir, openErr := rundir.Open(path)
+	if openErr != nil {
+		return errors.Join(err, openErr)
+	}
+	p, readErr := dir.ReadParams()
+	r := reports.Result{Command: name, Run: path, Files: FilesOf(path), Warnings: dir.Run().Warnings, Params: p}
+	return command.AnswerResult(c, r, err, func(w io.Writer) error {
+		switch {
+		case readErr == nil:
+			return reports.Table(w, p, PageOptions(c, path))
+		case err != nil: // which says more than that there are no parameters
+			return nil
+		}
+		return readErr
+	})
+}
+
+// WriteFigures writes the page to the file out where format is html, else a file for each figure to the directory out. It
+// returns the paths.
+func WriteFigures(format, out string, figures []figure.Figure, page func(io.Writer) error) ([]string, error) {
+	if format == command.FormatHTML {
+		return []string{out}, files.ReplaceBy(out, page)
+	}
+	return draw.Files(out, figures, format)
+}

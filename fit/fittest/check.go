@@ -1,0 +1,147 @@
+package fittest
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"testing"
+
+	"calib/fit"
+	"calib/fit/params"
+)
+
+// CheckFit fails unless f is what every model promises: it says what it used, every number is finite and inside its
+// interval, everything has a unit and a source, and every series and finding is labelled for programs.
+func CheckFit(t *testing.T, m fit.Model, f *params.Fit) {
+	t.Helper()
+	if f.Model != m.Name() || f.Experiment == "" || f.Source == "" || f.Used == 0 || len(f.Hosts) == 0 || f.Quality == nil {
+		t.Errorf("model %q, experiment %q, source %q, used %d, hosts %v", f.Model, f.Experiment, f.Source, f.Used, f.Hosts)
+	}
+	if len(f.Parameters)+len(f.Functions) == 0 {
+		t.Error("neither parameters nor functions")
+	}
+	for name, p := range f.Parameters {
+		checkParameter(t, name, p)
+	}
+	for name, fn := range f.Functions {
+		checkFunction(t, name, fn)
+	}
+	CheckFindings(t, f.Findings)
+	checkSeries(t, f)
+	for k, v := range f.Domain {
+		CheckFinite(t, "domain "+k, v[0], v[1])
+	}
+	CheckFinite(t, "quality", f.Quality.MeanError, f.Quality.MaxError)
+	for _, v := range []*float64{f.Quality.R2, f.Quality.LeaveOneOut, f.Quality.Condition} {
+		if v != nil {
+			CheckFinite(t, "quality", *v)
+		}
+	}
+}
+
+// CheckFindings fails unless every finding has a code that is documented, one of its levels, and a message.
+func CheckFindings(t *testing.T, findings []params.Finding) {
+	t.Helper()
+	for _, f := range findings {
+		i := slices.IndexFunc(params.Codes, func(m params.CodeMeaning) bool { return m.Code == f.Code })
+		if i < 0 || f.Message == "" || !slices.Contains(params.Codes[i].Levels, f.Level) {
+			t.Errorf("finding %+v: no message, or its code and level are not in params.Codes", f)
+			continue
+		}
+		for name, v := range f.Values {
+			if !slices.Contains(params.Codes[i].Values, name) {
+				t.Errorf("finding %+v: value %s is not in params.Codes", f, name)
+			}
+			CheckFinite(t, string(f.Code)+": "+name, v)
+		}
+	}
+}
+
+func checkSeries(t *testing.T, f *params.Fit) {
+	t.Helper()
+	seen := map[string]bool{}
+	for _, s := range f.Series {
+		if s.Name == "" || seen[s.Name] || s.XName == "" || len(s.Points) == 0 {
+			t.Errorf("series %q: its name is not its own, or it has no x or no points: %+v", s.Name, s)
+		}
+		i := slices.IndexFunc(params.Quantities, func(m params.QuantityMeaning) bool { return m.Quantity == s.Quantity })
+		if i < 0 {
+			t.Errorf("series %q: quantity %q is not in params.Quantities", s.Name, s.Quantity)
+			continue
+		}
+		want := slices.Sorted(slices.Values(params.Quantities[i].Factors))
+		if got := slices.Sorted(maps.Keys(s.Factors)); !slices.Equal(got, want) {
+			t.Errorf("series %q: factors %v, want those of quantity %s, %v", s.Name, got, s.Quantity, want)
+		}
+		if _, ok := f.Functions[s.Symbol]; s.Symbol != "" && !ok {
+			t.Errorf("series %q: the fit has no function %s", s.Name, s.Symbol)
+		}
+		seen[s.Name] = true
+		for name, v := range s.Factors {
+			CheckFinite(t, s.Name+": "+name, v)
+		}
+		for _, r := range s.Points {
+			CheckFinite(t, s.Name, r.X, r.Measured, r.Lo, r.Hi, r.Fitted)
+			if r.Lo > r.Measured || r.Measured > r.Hi || r.N == 0 {
+				t.Errorf("series %s: point %+v", s.Name, r)
+			}
+		}
+	}
+}
+
+func checkFunction(t *testing.T, name string, fn params.Function) {
+	t.Helper()
+	if fn.Form == "" || fn.Unit == "" || fn.Label == "" || fn.Source == "" || fn.Model == "" || len(fn.Domain) == 0 {
+		t.Errorf("function %s: %+v", name, fn)
+	}
+	for k, v := range fn.Coeff {
+		CheckFinite(t, name+"."+k, v)
+	}
+	for k, v := range fn.CI95 {
+		CheckFinite(t, name+"."+k, v[0], v[1])
+		if c := fn.Coeff[k]; v[0] > c || c > v[1] {
+			t.Errorf("%s.%s = %g outside its interval %v", name, k, c, v)
+		}
+	}
+}
+
+func checkParameter(t *testing.T, name string, p params.Parameter) {
+	t.Helper()
+	if p.Unit == "" || p.Label == "" || p.Source == "" || p.Model == "" || p.Experiment == "" {
+		t.Errorf("%s lacks unit, label, source, model or experiment: %+v", name, p)
+	}
+	switch p.Status {
+	case params.StatusOK:
+		if p.Value == nil || p.CI95 == nil && p.Why == "" {
+			t.Fatalf("%s is ok without value or interval: %+v", name, p)
+		}
+		CheckFinite(t, name, *p.Value)
+		if p.CI95 == nil {
+			return
+		}
+		CheckFinite(t, name, p.CI95[0], p.CI95[1])
+		if p.CI95[0] > *p.Value || *p.Value > p.CI95[1] {
+			t.Errorf("%s = %g outside its interval %v", name, *p.Value, *p.CI95)
+		}
+	case params.StatusUnidentifiable, params.StatusBound:
+		if p.Value != nil || p.Why == "" || p.Bound == nil {
+			t.Fatalf("%s: %+v", name, p)
+		}
+		CheckFinite(t, name, p.Bound[0]) // the upper side may be open: +Inf, null in JSON
+		if !(p.Bound[0] <= p.Bound[1]) {
+			t.Errorf("%s: bound %v", name, *p.Bound)
+		}
+	default:
+		t.Errorf("%s: status %q", name, p.Status)
+	}
+}
+
+// CheckFinite fails unless every value is a number.
+func CheckFinite(t *testing.T, what string, values ...float64) {
+	t.Helper()
+	for _, v := range values {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			t.Errorf("%s is %v", what, v)
+		}
+	}
+}

@@ -1,0 +1,96 @@
+// Package fittest is what the tests of package fit and of the packages below it share: datasets of networks with known
+// parameters, a params.json with the published values of one cluster, and what every fit of every model must keep to. Only
+// tests import it.
+//
+// Datasets are written as an experiment would have written them. The names of their phases and values are literals on
+// purpose: they are those of the file format.
+package fittest
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"calib/fit"
+	"calib/fit/params"
+	"calib/internal/dataset"
+)
+
+// Near fails unless got is within rel of want, relative to it.
+func Near(t *testing.T, what string, got, want, rel float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= rel*math.Abs(want)) {
+		t.Errorf("%s = %g, want %g within %g%%", what, got, want, 100*rel)
+	}
+}
+
+// Within fails unless got is within d of want.
+func Within(t *testing.T, what string, got, want, d float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= d) {
+		t.Errorf("%s = %g, want %g ± %g", what, got, want, d)
+	}
+}
+
+// Fit fits a model with a number of bootstrap replicates; 0 is the default.
+func Fit(t *testing.T, m fit.Model, d *dataset.Dataset, replicates int) *params.Fit {
+	t.Helper()
+	f, err := m.Fit(fit.Prepare(d, fit.Settings{Replicates: replicates}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// Value returns the value of a parameter.
+func Value(t *testing.T, f *params.Fit, name string) float64 {
+	t.Helper()
+	p, ok := f.Parameters[name]
+	if !ok || p.Value == nil {
+		t.Fatalf("no value of %s: %+v, findings %v", name, p, f.Findings)
+	}
+	return *p.Value
+}
+
+// Warns reports whether one of the findings is a warning of that code whose message holds text.
+func Warns(findings []params.Finding, code params.Code, text string) bool {
+	return found(findings, params.Warning, code, text)
+}
+
+// Notes reports whether one of the findings is a note of that code whose message holds text.
+func Notes(findings []params.Finding, code params.Code, text string) bool {
+	return found(findings, params.Note, code, text)
+}
+
+func found(findings []params.Finding, level params.Level, code params.Code, text string) bool {
+	for _, f := range findings {
+		if f.Level == level && f.Code == code && strings.Contains(f.Message, text) {
+			return true
+		}
+	}
+	return false
+}
+
+// Warnings returns the messages of all warnings.
+func Warnings(findings []params.Finding) []string {
+	var out []string
+	for _, f := range findings {
+		if f.Level == params.Warning {
+			out = append(out, f.Message)
+		}
+	}
+	return out
+}
+
+// PairOf is a dataset of ping-pong between two hosts with T(x) given, in three rounds.
+func PairOf(sizes []float64, at func(x float64) float64) *dataset.Dataset {
+	d := &dataset.Dataset{Header: dataset.Header{Schema: dataset.Schema, Hosts: []dataset.Host{{Name: "u"}, {Name: "v"}}}}
+	for round := range 3 {
+		for _, x := range sizes {
+			ns := int64(math.Round(at(x) * 1e9))
+			d.Samples = append(d.Samples, dataset.Sample{Exp: "pingpong", Point: dataset.Point{"bytes": int64(x)},
+				Ranks: []int{0, 1}, Round: round, TCP: &dataset.TCP{MSS: 1448}, NS: []int64{ns, ns + 1, ns - 1}})
+		}
+	}
+	return d
+}

@@ -1,0 +1,147 @@
+package fittest
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"calib/fit/blocks"
+	"calib/internal/dataset"
+)
+
+// Truth is a network with known parameters, from which tests write the samples that calib would have measured.
+type Truth struct {
+	Host, Medium blocks.Block
+	L            float64 // s
+	MSS          float64
+	Hosts        int
+	Switched     bool
+	Rounds, Reps int
+	Between      float64 // relative standard deviation between rounds, of each point
+	Within       float64 // mean of the exponential tail within a batch, relative to T
+	Offset       float64 // s, by which one direction is late and the other early
+	Seed         uint64
+	Slow         map[int]float64 // host → factor of its a and b
+	Exact        bool            // T of pingpong by eq. 3 instead of by packets
+	Sizes        []float64       // of pingpong; nil means a geometric series
+	Disjoint     bool            // pingpong of pairs (0,1), (2,3), … only
+}
+
+// Sparc is the cluster of Stoica, Sultan, Keyes 1994, section 4.
+func Sparc() Truth {
+	return Truth{
+		Host: blocks.Block{A: 859.52e-6, B: 1.42e-6}, Medium: blocks.Block{A: 345.60e-6, B: 0.92e-6},
+		MSS: 1448, Hosts: 8, Rounds: 5, Reps: 20, Seed: 1994,
+	}
+}
+
+func (w *Truth) block(h int) blocks.Block {
+	if f, ok := w.Slow[h]; ok {
+		return blocks.Block{A: w.Host.A * f, B: w.Host.B * f}
+	}
+	return w.Host
+}
+
+// sharers is how many messages meet on the network when n are under way.
+func (w *Truth) sharers(n int) int {
+	if w.Switched {
+		return 1
+	}
+	return n
+}
+
+// Message is the time of a message of x bytes from host s to host r, k-th in the queue of the network.
+func (w *Truth) Message(s, r, k int, x float64) float64 {
+	hs, hr, c := w.block(s), w.block(r), w.Medium.ConcurrentEqual(k)
+	first := math.Min(x, w.MSS)
+	t := hs.Packets(first, w.MSS) + c.Packets(first, w.MSS) + hr.Packets(first, w.MSS) + w.L
+	return t + math.Max(0, x-w.MSS)*max(hs.B, c.B, hr.B)
+}
+
+// noisy writes raw nanoseconds of a value with the truth's noise.
+func (w *Truth) noisy(rng *rand.Rand, v, shift float64, n int) []int64 {
+	v *= 1 + w.Between*rng.NormFloat64()
+	out := make([]int64, n)
+	for i := range out {
+		t := v
+		if w.Within > 0 {
+			t *= 1 + w.Within*(rng.ExpFloat64()-math.Ln2)
+		}
+		out[i] = int64(math.Round((t + shift) * 1e9))
+	}
+	return out
+}
+
+// Dataset writes the samples of every experiment.
+func (w *Truth) Dataset() *dataset.Dataset {
+	d := &dataset.Dataset{Header: dataset.Header{Schema: dataset.Schema, Run: "synthetic", Seed: w.Seed}}
+	for i := range w.Hosts {
+		d.Header.Hosts = append(d.Header.Hosts, dataset.Host{Name: fmt.Sprintf("h%d", i+1)})
+	}
+	rng := rand.New(rand.NewPCG(w.Seed, 1))
+	for round := range w.Rounds {
+		w.clock(d, rng, round)
+		w.pingpong(d, rng, round)
+		for n := 1; n <= w.Hosts/2; n++ {
+			w.paired(d, rng, round, n)
+		}
+	}
+	return d
+}
+
+func (w *Truth) clock(d *dataset.Dataset, rng *rand.Rand, round int) {
+	for h := range w.Hosts {
+		d.Samples = append(d.Samples, dataset.Sample{Exp: "clock", Phase: "cost", Point: dataset.Point{}, Ranks: []int{h},
+			Round: round, Slot: round * 1000, Aux: map[string]float64{"calls": 1000}, NS: w.noisy(rng, 31e-6, 0, w.Reps)})
+	}
+	d.Samples = append(d.Samples, dataset.Sample{Exp: "clock", Phase: "offset", Point: dataset.Point{}, Ranks: []int{0, 1},
+		Round: round, Slot: round*1000 + 1, Aux: map[string]float64{"bound_ns": 4000}, NS: []int64{10, 20}})
+}
+
+func (w *Truth) pingpong(d *dataset.Dataset, rng *rand.Rand, round int) {
+	sizes := w.Sizes
+	if sizes == nil {
+		sizes = []float64{1, 3, 9, 30, 85, 260, 700, 1400, 4500, 14100, 43000, 133000, 420000, 1310000, 4194304}
+	}
+	for i := range w.Hosts {
+		for j := i + 1; j < w.Hosts; j++ {
+			if w.Disjoint && (i%2 != 0 || j != i+1) {
+				continue
+			}
+			for _, x := range sizes {
+				v := w.Message(i, j, 1, x)
+				if w.Exact {
+					v = blocks.T(x, 2*w.Host.A+w.Medium.A+w.L, max(w.Host.B, w.Medium.B))
+				}
+				d.Samples = append(d.Samples, dataset.Sample{Exp: "pingpong", Point: dataset.Point{"bytes": int64(x)},
+					Ranks: []int{i, j}, Round: round, Slot: round*1000 + 2, TCP: &dataset.TCP{MSS: int64(w.MSS)},
+					NS: w.noisy(rng, v, 0, w.Reps)})
+			}
+		}
+	}
+}
+
+func (w *Truth) paired(d *dataset.Dataset, rng *rand.Rand, round, n int) {
+	line := func(phase string, x, i, dir int, ns []int64) {
+		s, r := 2*i+dir, 2*i+1-dir
+		d.Samples = append(d.Samples, dataset.Sample{Exp: "paired", Phase: phase, Ranks: []int{s, r}, Round: round,
+			Point: dataset.Point{"bytes": int64(x), "pairs": int64(n)}, Slot: round*1000 + 10 + n,
+			Aux: map[string]float64{"dir": float64(dir)}, TCP: &dataset.TCP{MSS: int64(w.MSS)}, NS: ns})
+	}
+	for dir := range 2 {
+		shift := w.Offset * float64(1-2*dir)
+		for _, x := range []int{1, 181, 1123, 5003, 20011} {
+			round := w.Between * rng.NormFloat64() // a batch is early or late as a whole
+			for i := range n {
+				v := w.Message(2*i+dir, 2*i+1-dir, w.sharers(i+1), float64(x)) * (1 + round)
+				quiet := *w
+				quiet.Between = 0
+				line("burst-pair", x, i, dir, quiet.noisy(rng, v, shift, w.Reps))
+			}
+		}
+		for i := range n {
+			b := max(w.block(2*i).B, w.block(2*i+1).B, w.Medium.ConcurrentEqual(w.sharers(n)).B)
+			line("stream", 16384, i, dir, w.noisy(rng, 16384*b/(1+w.Within*(1-math.Ln2)), 0, w.Reps)) // sums: mean, not median
+		}
+	}
+}

@@ -1,0 +1,126 @@
+package hyperbolic
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"calib/fit"
+	"calib/fit/blocks"
+	"calib/fit/fittest"
+	"calib/fit/params"
+	"calib/internal/dataset"
+	"calib/internal/dataset/names"
+)
+
+// skewed replaces the bursts of exact data by those of senders that start up to skew [s] late, served first come first
+// served, and records the starts.
+func skewed(w fittest.Truth, skew float64) *dataset.Dataset {
+	d := w.Dataset()
+	rng := rand.New(rand.NewPCG(w.Seed, 2))
+	var starts []dataset.Sample
+	for _, b := range fit.Prepare(d, fit.Settings{}).Batches(names.Paired, names.PhaseBurst) {
+		x, n := float64(b.Point["bytes"]), len(b.Lines)
+		begin := make([]dataset.Sample, n)
+		for i, l := range b.Lines {
+			begin[i] = *l
+			begin[i].Phase, begin[i].NS = names.PhaseBurstStart, slices.Clone(l.NS)
+		}
+		for k := range b.Lines[0].NS {
+			order := make([]int, n)
+			at := make([]float64, n)
+			for i := range at {
+				order[i], at[i] = i, skew*rng.Float64()
+			}
+			slices.SortFunc(order, func(i, j int) int { return int(math.Copysign(1, at[i]-at[j])) })
+			free := 0.0
+			for _, i := range order {
+				arrive := at[i] + w.Message(0, 1, 1, x)/2 - w.Medium.Packets(min(x, w.MSS), w.MSS)/2
+				free = max(free, arrive) + w.Medium.Packets(min(x, w.MSS), w.MSS)
+				done := free + arrive - at[i]
+				b.Lines[i].NS[k] = int64(math.Round((done - at[i]) * 1e9))
+				begin[i].NS[k] = int64(math.Round(at[i] * 1e9))
+			}
+		}
+		starts = append(starts, begin...)
+	}
+	d.Samples = append(d.Samples, starts...)
+	return d
+}
+
+// Senders that start at different times do not bend a_c, as long as they start before their turn comes.
+func TestNetworkSkewedStarts(t *testing.T) {
+	for _, skew := range []float64{0, 20e-6, 100e-6, 300e-6} {
+		w := fittest.Sparc()
+		d := skewed(w, skew)
+		f, err := Network{}.Fit(fit.Prepare(d, fit.Settings{Replicates: 50}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		fittest.Near(t, "a", fittest.Value(t, f, "a"), w.Host.A, 0.002)
+		fittest.Near(t, "a_c", fittest.Value(t, f, "a_c"), w.Medium.A, 0.005)
+		if f.Used+f.LeftOut != timingsOf(d, "paired")-startsOf(d) {
+			t.Errorf("used %d, left out %d", f.Used, f.LeftOut)
+		}
+	}
+}
+
+func startsOf(d *dataset.Dataset) int {
+	n := 0
+	for _, s := range d.Select("paired", names.PhaseBurstStart) {
+		n += len(s.NS)
+	}
+	return n
+}
+
+// On a switch the gaps are those of the starts, and must not pass for contention.
+func TestNetworkSwitchSkewedStarts(t *testing.T) {
+	w := fittest.Sparc()
+	w.Switched, w.Between, w.Within = true, 0.002, 0.01
+	w.Host, w.Medium = blocks.Block{A: 400e-6, B: 0.60e-6}, blocks.Block{A: 200e-6, B: 0.35e-6}
+	d := w.Dataset()
+	rng := rand.New(rand.NewPCG(3, 3))
+	for _, s := range d.Select("paired", names.PhaseBurst) {
+		start := *s
+		start.Phase, start.NS = names.PhaseBurstStart, make([]int64, len(s.NS))
+		for k := range start.NS {
+			start.NS[k] = rng.Int64N(100_000)
+		}
+		d.Samples = append(d.Samples, start)
+	}
+	f, err := Network{}.Fit(fit.Prepare(d, fit.Settings{Replicates: 50}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fittest.Near(t, "a", fittest.Value(t, f, "a"), 500e-6, 0.02)
+	if f.Network == nil || *f.Network != (params.Network{Packets: params.Switch, Streams: params.Switch}) {
+		t.Errorf("a_c = %g, findings %v", fittest.Value(t, f, "a_c"), f.Findings)
+	}
+}
+
+// The spread of clock offsets widens the intervals where deliveries are not separated, and only there.
+func TestNetworkClockUncertainty(t *testing.T) {
+	width := func(switched bool, spread float64) float64 {
+		w := fittest.Sparc()
+		w.Switched = switched
+		d := w.Dataset()
+		for _, s := range d.Select("paired", names.PhaseBurst) {
+			s.Aux["offset_spread_ns"] = spread
+		}
+		f, err := Network{}.Fit(fit.Prepare(d, fit.Settings{Replicates: 50}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ci := f.Parameters["a_c"].CI95
+		if ci == nil { // without noise nothing varies
+			return 0
+		}
+		return ci[1] - ci[0]
+	}
+	if w := width(false, 10e3); w > 1e-9 {
+		t.Errorf("separated deliveries: interval of a_c is %g s wide", w)
+	}
+	fittest.Near(t, "switch: width", width(true, 10e3), 2*1.95996*math.Sqrt2*10e-6/3, 1e-3)
+	fittest.Near(t, "clocks too coarse to separate: width", width(false, 300e3), 2*1.95996*math.Sqrt2*300e-6/3, 1e-3)
+}

@@ -1,0 +1,156 @@
+package loggp
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"calib/fit"
+	"calib/fit/fittest"
+	"calib/fit/form"
+	"calib/fit/params"
+	"calib/internal/dataset"
+)
+
+func fitLogGP(t *testing.T, d *dataset.Dataset) *params.Fit {
+	t.Helper()
+	f, err := LogGP{}.Fit(fit.Prepare(d, fit.Settings{Replicates: 100}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// Exact data give the parameters back to rounding.
+func TestLogGPExact(t *testing.T) {
+	w := fittest.Port()
+	w.Senders, w.Streams = nil, false
+	f := fitLogGP(t, w.Dataset())
+	for name, want := range map[string]float64{
+		"L": 150e-6, "o_s": 8.002e-6, "o_r": 12.003e-6, "g": 70.08e-6, "G": 80e-9,
+	} {
+		fittest.Near(t, name, fittest.Value(t, f, name), want, 1e-6)
+	}
+	for name, want := range map[string]form.Cost{"gap": w.Gap, "o_s": w.Os, "o_r": w.Or} {
+		fn := f.Functions[name]
+		if fn.Form != form.Line {
+			t.Fatalf("%s: %+v", name, fn)
+		}
+		fittest.Near(t, name+" c0", fn.Coeff["c0"], want.C0, 1e-6)
+		fittest.Near(t, name+" c1", fn.Coeff["c1"], want.C1, 1e-6)
+	}
+	if got := f.Functions["o_s"].Domain["m"]; got != [2]float64{1, 5604} {
+		t.Errorf("domain of o_s %v", got)
+	}
+	if len(fittest.Warnings(f.Findings)) > 0 || !fittest.Notes(f.Findings, params.RoundTripOff, "within 0.0% of L + o_s + o_r") || !fittest.Notes(f.Findings, params.TimedCalls, "phase send, less the clock, are off o_s by PRTT by +0.0% at 1 B") {
+		t.Errorf("findings %v", f.Findings)
+	}
+}
+
+// A gap that changes at one packet is two segments in the form of Segmented; g is of the first, G of the last.
+func TestLogGPSegments(t *testing.T) {
+	w := fittest.Port()
+	w.Senders, w.Streams = nil, false
+	w.Gap, w.LongGap = form.Cost{C0: 200e-6, C1: 10e-9}, form.Cost{C0: 90e-6, C1: 120e-9}
+	f := fitLogGP(t, w.Dataset())
+	fittest.Near(t, "g", fittest.Value(t, f, "g"), 200.01e-6, 1e-6)
+	fittest.Near(t, "G", fittest.Value(t, f, "G"), 120e-9, 1e-6)
+	fn := f.Functions["gap"]
+	if fn.Form != form.Pieces || fn.Coeff["from_1"] != 0 || fn.Domain["bytes_2"] != [2]float64{5604, 65536} {
+		t.Fatalf("%+v", fn)
+	}
+	for m, want := range map[float64]float64{1: 200.01e-6, 1401: 214.01e-6, 22416: 90e-6 + 22416*120e-9} {
+		got, err := fn.At(m, 0, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fittest.Near(t, "gap", got, want, 1e-6)
+	}
+}
+
+// Five sizes are enough for two segments.
+func TestLogGPFewSizes(t *testing.T) {
+	w := fittest.Port()
+	w.Senders, w.Streams = nil, false
+	w.Gap, w.LongGap = form.Cost{C0: 200e-6, C1: 10e-9}, form.Cost{C0: 90e-6, C1: 120e-9}
+	d := &dataset.Dataset{}
+	for _, s := range w.Dataset().Samples {
+		if m := s.Point["bytes"]; s.Exp == "prtt" && (m == 1 || m == 181 || m == 1401 || m == 5604 || m == 22416) {
+			d.Samples = append(d.Samples, s)
+		}
+	}
+	f := fitLogGP(t, d)
+	fittest.Near(t, "g", fittest.Value(t, f, "g"), 200.01e-6, 1e-6)
+	fittest.Near(t, "G", fittest.Value(t, f, "G"), 120e-9, 1e-6)
+}
+
+// What was not measured is not made up: without the spaced form there is no o_s, and L only has a bound.
+func TestLogGPWithoutOverheads(t *testing.T) {
+	w := fittest.Port()
+	w.Senders, w.Streams = nil, false
+	d := w.Dataset()
+	only := func(keep ...string) *dataset.Dataset {
+		out := &dataset.Dataset{Header: d.Header}
+		for _, s := range d.Samples {
+			if strings.Contains(strings.Join(keep, ","), s.Phase) && s.Exp == "prtt" {
+				out.Samples = append(out.Samples, s)
+			}
+		}
+		return out
+	}
+	f := fitLogGP(t, only("prtt", "delayed"))
+	for _, name := range []string{"L", "o_s"} {
+		if p := f.Parameters[name]; p.Status != params.StatusUnidentifiable || p.Why == "" {
+			t.Errorf("%s: %+v", name, p)
+		}
+	}
+	fittest.Near(t, "half of the round trip bounds L", f.Parameters["L"].Bound[1], 170.005e-6, 1e-6)
+	fittest.Near(t, "o_r", fittest.Value(t, f, "o_r"), 12.003e-6, 1e-6)
+	fittest.Near(t, "g", fittest.Value(t, f, "g"), 70.08e-6, 1e-6)
+	if _, err := (LogGP{}).Fit(fit.Prepare(only("spaced"), fit.Settings{})); !errors.Is(err, fit.ErrNeeds) {
+		t.Errorf("without PRTT: %v", err)
+	}
+}
+
+// Eq. 18 holds where the gap between packets is the slope of long messages, and is warned of where it is not.
+func TestLogGPAgainstHyperbola(t *testing.T) {
+	w := fittest.Port()
+	w.Senders, w.Streams = nil, false
+	w.Latency = 1e-3 // as long as several packets: the ratio nears 3/4
+	f := fitLogGP(t, w.Dataset())
+	if !fittest.Notes(f.Findings, params.Eq18, "within [3/4, 1] (eq. 18)") {
+		t.Errorf("findings %v", f.Findings)
+	}
+	d := w.Dataset()
+	for i := range d.Samples { // messages in a row take three times as long as the bytes of one
+		if s := &d.Samples[i]; s.Exp == "prtt" && s.Phase == "prtt" && s.Point["messages"] > 1 {
+			for k := range s.NS {
+				s.NS[k] *= 3
+			}
+		}
+	}
+	f = fitLogGP(t, d)
+	if !fittest.Warns(f.Findings, params.Eq18, "outside [3/4, 1] (eq. 18)") {
+		t.Errorf("findings %v", f.Findings)
+	}
+}
+
+// Bytes that pass several stages one after the other take longer than LogGP has it: the identity says so.
+func TestLogGPIdentity(t *testing.T) {
+	w := fittest.Port()
+	w.Senders, w.Streams = nil, false
+	d := w.Dataset()
+	for i := range d.Samples {
+		if s := &d.Samples[i]; s.Exp == "prtt" && s.Phase != "send" && s.Phase != "receive" {
+			for k := range s.NS {
+				s.NS[k] += 2 * 200 * s.Point["bytes"] // 200 ns a byte and way beside the bottleneck
+			}
+		}
+	}
+	d.Samples = append(d.Samples, dataset.Sample{Exp: "pingpong", Point: dataset.Point{"bytes": 1}, Ranks: []int{0, 1},
+		NS: []int64{200_000}})
+	f := fitLogGP(t, d)
+	if !fittest.Warns(f.Findings, params.RoundTripOff, "several stages one after the other") || !fittest.Notes(f.Findings, params.PingpongAgrees, "from pingpong's half round trip (median of 1 sizes)") {
+		t.Errorf("findings %v", f.Findings)
+	}
+}

@@ -1,0 +1,66 @@
+package models
+
+import (
+	"maps"
+
+	"calib/fit/fittest"
+	"calib/fit/form"
+	"calib/internal/dataset"
+)
+
+// datasets are what the conformance suite fits every model to.
+func datasets() map[string]*dataset.Dataset {
+	noisy := fittest.Sparc()
+	noisy.Between, noisy.Within = 0.01, 0.05
+	noisy.Reps = 9
+	pair := noisy
+	pair.Hosts = 2
+	once := noisy
+	once.Rounds = 1
+	switched := noisy
+	switched.Switched = true
+	exact := fittest.Sparc()
+	out := map[string]*dataset.Dataset{
+		"sparc1994": noisy.Dataset(), "two hosts": pair.Dataset(), "one round": once.Dataset(),
+		"switch": switched.Dataset(), "exact": exact.Dataset(),
+	}
+	maps.Copy(out, clusterDatasets())
+	maps.Copy(out, settingsDatasets())
+	return out
+}
+
+// clusterDatasets are the cluster's part of the conformance suite.
+func clusterDatasets() map[string]*dataset.Dataset {
+	noisy := fittest.TableOne(40)
+	noisy.Noise, noisy.Slack, noisy.Rounds = 0.01, 50e-6, 3
+	pair := noisy
+	pair.Hosts = 2
+	once := noisy
+	once.Rounds = 1
+	exact := fittest.TableOne(40)
+	exact.Hosts = 4
+	hidden := noisy
+	hidden.Or, hidden.Hosts = form.Cost{C0: 1e-9}, 4
+	return map[string]*dataset.Dataset{
+		"cluster": noisy.Dataset(), "cluster of two": pair.Dataset(), "cluster, one round": once.Dataset(),
+		"cluster, exact": exact.Dataset(), "cluster, O_r hidden": hidden.Dataset(),
+	}
+}
+
+// settingsDatasets are datasets for the conformance suite.
+func settingsDatasets() map[string]*dataset.Dataset {
+	noisy := fittest.Port()
+	noisy.Between, noisy.Within, noisy.Longest = 0.01, 0.02, 1024
+	once := noisy
+	once.Rounds, once.Nagle = 1, false
+	never := noisy
+	never.Buffer, never.Overflow, never.LongGap = 1e6, false, form.Cost{C0: 20e-6, C1: 120e-9}
+	octets := noisy
+	octets.Buffer, octets.Header = 40e3, 42
+	exact := fittest.Port()
+	exact.Longest = 1024
+	return map[string]*dataset.Dataset{
+		"settings": noisy.Dataset(), "settings, one round": once.Dataset(), "settings, never full": never.Dataset(),
+		"settings, bytes": octets.Dataset(), "settings, exact": exact.Dataset(),
+	}
+}

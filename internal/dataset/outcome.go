@@ -1,0 +1,36 @@
+package dataset
+
+// Why a key (experiment, phase, point, ranks) was not measured further.
+const (
+	StopTarget = "target" // the 95% interval of its median is within the target
+	StopBudget = "budget" // rounds or time ended first
+	StopOpen   = "open"   // neither: the run was cut off
+	// StopFree is a key whose precision was never a goal: its experiment says so, or its timings have a sign, as the
+	// difference of two clocks has, so that no width relative to the median exists. It is not written to run.json.
+	StopFree = "free"
+)
+
+// Stop says of one key why it stopped and how well its median is known.
+type Stop struct {
+	Experiment string `json:"experiment"`
+	Phase      string `json:"phase,omitempty"`
+	Point      string `json:"point"` // Point.Key: "bytes=1,pairs=3"
+	Ranks      []int  `json:"ranks"`
+	Reason     string `json:"reason"`
+	// Width is half the 95% interval of the median, relative to it, when the point stopped; nil where there is no interval.
+	Width  *float64 `json:"width,omitempty"`
+	Rounds int      `json:"rounds"` // that gave a timing
+
+	N       int `json:"-"` // timings behind the median
+	LeftOut int `json:"-"` // timings touched by a retransmission
+	// Median [ns] is that of the medians of the rounds, or of all timings while there are fewer than six rounds.
+	Median float64 `json:"-"`
+	Basis  string  `json:"-"` // of the interval: bench.BasisRounds or bench.BasisSamples
+}
+
+// Failure is a slot, or a host, that gave nothing.
+type Failure struct {
+	Slot  *int   `json:"slot,omitempty"`
+	Host  string `json:"host,omitempty"`
+	Error string `json:"error"`
+}

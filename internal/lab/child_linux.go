@@ -1,0 +1,114 @@
+package lab
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+// selfCommand runs a hidden verb of this same program, in a session of its own, so that a Ctrl-C does not reach it.
+func selfCommand(args ...string) *exec.Cmd {
+	cmd := exec.Command("/proc/self/exe", args...)
+	cmd.Args[0] = "calib"
+	cmd.Dir = "/"
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	return cmd
+}
+
+// child is a process of this program that takes one request and gives one reply.
+type child struct {
+	in  io.WriteCloser
+	out io.ReadCloser
+}
+
+func startChild(cmd *exec.Cmd) (*child, error) {
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	// An os.Pipe rather than StdoutPipe, which Wait would close under the reader.
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	cmd.Stdout = w
+	err = cmd.Start()
+	w.Close()
+	if err != nil {
+		r.Close()
+		return nil, err
+	}
+	go func() { _ = cmd.Wait() }() // reaps it; how it ended is in its log
+	return &child{in: in, out: r}, nil
+}
+
+// reply is a child's reply: what it made, or why it could not.
+type reply struct {
+	Error      string          `json:"error,omitempty"`
+	Permission bool            `json:"permission,omitempty"`
+	Exists     bool            `json:"exists,omitempty"`
+	Value      json.RawMessage `json:"value,omitempty"`
+}
+
+// err returns the child's error with its class.
+func (r reply) err() error {
+	switch {
+	case r.Error == "":
+		return nil
+	case r.Permission:
+		return relayed{r.Error, ErrPermission}
+	case r.Exists:
+		return relayed{r.Error, ErrExists}
+	}
+	return relayed{r.Error, ErrWire}
+}
+
+// relayed is an error of another process, with the text it had there.
+type relayed struct {
+	text  string
+	class error
+}
+
+func (r relayed) Error() string { return r.text }
+func (r relayed) Unwrap() error { return r.class }
+
+// request sends the child a document and waits for its reply, which it decodes into value if that is not nil.
+func (c *child) request(ctx context.Context, document, value any) error {
+	defer c.out.Close()
+	if err := json.NewEncoder(c.in).Encode(document); err != nil {
+		return fmt.Errorf("send it what to build: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, buildTime)
+	defer cancel()
+	answers := make(chan error, 1)
+	var r reply
+	go func() { answers <- json.NewDecoder(c.out).Decode(&r) }()
+	select {
+	case err := <-answers:
+		if err != nil {
+			return fmt.Errorf("%w: it ended without a reply: %w", ErrWire, err)
+		}
+	case <-ctx.Done():
+		return fmt.Errorf("it is not ready: %w", context.Cause(ctx))
+	}
+	if err := r.err(); err != nil || value == nil {
+		return err
+	}
+	return json.Unmarshal(r.Value, value)
+}
+
+// respond is the child's side of request.
+func respond(out io.Writer, value any, err error) error {
+	var r reply
+	if err != nil {
+		r = reply{Error: err.Error(), Permission: errors.Is(err, ErrPermission), Exists: errors.Is(err, ErrExists)}
+	} else if r.Value, err = json.Marshal(value); err != nil {
+		return err
+	}
+	return json.NewEncoder(out).Encode(r)
+}

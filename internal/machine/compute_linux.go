@@ -1,0 +1,103 @@
+package machine
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+	"time"
+
+	"calib/internal/units"
+)
+
+// Compute implements plane.Machine. The first call starts a thread for each processor, which Close ends.
+func (m *Machine) Compute(work int64) (units.Nanos, error) {
+	if work < 0 {
+		return 0, fmt.Errorf("compute %d steps: want 0 or more", work)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.workers == nil {
+		c, err := startWorkers(m.cpus)
+		if err != nil {
+			return 0, err
+		}
+		m.workers = c
+	}
+	return m.workers.compute(work), nil
+}
+
+// workers are one thread bound to each processor.
+type workers struct {
+	tasks []chan int64 // by thread; closed to end it
+	times chan units.Nanos
+	ended sync.WaitGroup
+}
+
+// startWorkers returns when every thread is on its processor.
+func startWorkers(cpus []int) (*workers, error) {
+	c := &workers{times: make(chan units.Nanos, len(cpus))}
+	bound := make(chan error, len(cpus))
+	for _, cpu := range cpus {
+		tasks := make(chan int64, 1)
+		c.tasks = append(c.tasks, tasks)
+		c.ended.Add(1)
+		go c.worker(cpu, tasks, bound)
+	}
+	var first error
+	for range cpus {
+		if err := <-bound; err != nil && first == nil {
+			first = err
+		}
+	}
+	if first != nil {
+		c.end()
+		return nil, first
+	}
+	return c, nil
+}
+
+func (c *workers) worker(cpu int, tasks <-chan int64, bound chan<- error) {
+	defer c.ended.Done()
+	runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
+	bound <- bind(cpu)
+	for work := range tasks {
+		begin := time.Now()
+		result := steps(work, uint64(cpu))
+		c.times <- units.Nanos(time.Since(begin))
+		runtime.KeepAlive(result)
+	}
+}
+
+func (c *workers) compute(work int64) units.Nanos {
+	for _, tasks := range c.tasks {
+		tasks <- work
+	}
+	var sum units.Nanos
+	for range c.tasks {
+		sum += <-c.times
+	}
+	return sum
+}
+
+// end returns when all threads' goroutines have ended.
+func (c *workers) end() {
+	for _, tasks := range c.tasks {
+		close(tasks)
+	}
+	c.ended.Wait()
+}
+
+// steps is the computation: n times one step of Knuth's linear congruential generator and one multiplication and addition
+// of floating-point numbers, each on the result of the step before, all in registers. A step takes as long as the
+// floating-point pair does, some eight cycles. Not inlined and with its result used, it cannot be optimised away; the
+// conversion keeps multiplication and addition apart where a processor could fuse them.
+//
+//go:noinline
+func steps(n int64, seed uint64) float64 {
+	x, y := seed, 1.0
+	for ; n > 0; n-- {
+		x = x*6364136223846793005 + 1442695040888963407
+		y = float64(y*0.999999) + 1e-6
+	}
+	return y + float64(x>>63)
+}

@@ -1,0 +1,170 @@
+// Package machine is the host itself as experiments use it beside its network: its processors, its caches, and copies
+// within its memory (plane.Machine).
+//
+// Its opinions. A processor is measured by a thread that is bound to it and that times itself, so that the time does not
+// include moves between processors. Memory is cold because the program has since used much other memory, in an order that
+// prefetchers do not follow, as in an application, and not because an instruction flushed it. Memory and threads are taken
+// on first use and kept until Close. The memory is not part of the garbage-collected heap, so that it does not use up the
+// room that the collector is given during measurements.
+package machine
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"calib/internal/plane"
+	"calib/internal/units"
+)
+
+var _ plane.Machine = (*Machine)(nil)
+
+// Machine is this host. It implements plane.Machine; calls from several goroutines wait for one another.
+type Machine struct {
+	cpus   []int
+	caches []units.Bytes
+
+	mu      sync.Mutex
+	workers *workers // nil until something is to be computed
+	hot     []byte
+	cold    *rotation // nil until a cold copy is asked for
+}
+
+// New looks at the host: the processors that the calling thread may use now, and the caches of the first of them. Call it
+// before any thread is bound to a processor of its own.
+func New() (*Machine, error) {
+	cpus, err := allowed()
+	if err != nil {
+		return nil, fmt.Errorf("read which CPUs this process may use: %w", err)
+	}
+	return newMachine(cpus, systemCPUs()), nil
+}
+
+// newMachine takes at most as many of the processors as the Go runtime runs threads on at once: it goes by the quota of
+// the process's control group too, and beyond that threads would take turns.
+func newMachine(cpus []int, sys fs.FS) *Machine {
+	return &Machine{cpus: cpus[:min(len(cpus), runtime.GOMAXPROCS(0))], caches: dataCaches(sys, cpus[0])}
+}
+
+// CPUs implements plane.Machine.
+func (m *Machine) CPUs() int { return len(m.cpus) }
+
+// Caches implements plane.Machine.
+func (m *Machine) Caches() []units.Bytes { return slices.Clone(m.caches) }
+
+// Close ends the threads and gives the memory back. The machine can be used again, which takes them anew.
+func (m *Machine) Close() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.workers != nil {
+		m.workers.end()
+		m.workers = nil
+	}
+	if m.hot != nil {
+		free(m.hot)
+		m.hot = nil
+	}
+	if m.cold != nil {
+		free(m.cold.memory)
+		m.cold = nil
+	}
+}
+
+// systemCPUs is Linux's description of the processors.
+func systemCPUs() fs.FS { return os.DirFS("/sys/devices/system/cpu") }
+
+// allowed lists the processors that the calling thread may use.
+func allowed() ([]int, error) {
+	var set unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &set); err != nil {
+		return nil, err
+	}
+	var cpus []int
+	for cpu := 0; len(cpus) < set.Count(); cpu++ {
+		if set.IsSet(cpu) {
+			cpus = append(cpus, cpu)
+		}
+	}
+	return cpus, nil
+}
+
+// bind binds the calling thread to a processor.
+func bind(cpu int) error {
+	var set unix.CPUSet
+	set.Set(cpu)
+	if err := unix.SchedSetaffinity(0, &set); err != nil {
+		return fmt.Errorf("bind a thread to CPU %d, which this process could use when it started: %w", cpu, err)
+	}
+	return nil
+}
+
+// hostMemory is the size of the host's memory [B], 0 if unknown.
+func hostMemory() int64 {
+	var info unix.Sysinfo_t
+	if unix.Sysinfo(&info) != nil {
+		return 0
+	}
+	return int64(info.Totalram) * int64(info.Unit)
+}
+
+// reserve returns memory from outside the heap, touched from first to last, until free.
+func reserve(bytes int) ([]byte, error) {
+	memory, err := unix.Mmap(-1, 0, bytes, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
+	if err != nil {
+		return nil, fmt.Errorf("reserve %d bytes to copy in: %w", bytes, err)
+	}
+	for i := 0; i < len(memory); i += pageSize {
+		memory[i] = byte(i / pageSize)
+	}
+	return memory, nil
+}
+
+func free(memory []byte) {
+	_ = unix.Munmap(memory) // fails only for what reserve did not return
+}
+
+// binaryUnits turns the kernel's sizes, such as 48K, into those of units.ParseBytes.
+var binaryUnits = strings.NewReplacer("K", "KiB", "M", "MiB", "G", "GiB")
+
+// dataCaches reads the sizes of a processor's data and unified caches, by level, from Linux's description of the
+// processors (/sys/devices/system/cpu). A cache that it does not describe, as in many virtual machines, is left out.
+func dataCaches(sys fs.FS, cpu int) []units.Bytes {
+	type cache struct {
+		level int
+		size  units.Bytes
+	}
+	dirs, err := fs.Glob(sys, fmt.Sprintf("cpu%d/cache/index*", cpu))
+	if err != nil { // of the pattern, which is a good one
+		return nil
+	}
+	var found []cache
+	for _, dir := range dirs {
+		level, err := strconv.Atoi(word(sys, dir+"/level"))
+		size, bad := units.ParseBytes(binaryUnits.Replace(word(sys, dir+"/size")))
+		kind := word(sys, dir+"/type")
+		if err == nil && bad == nil && size > 0 && (kind == "Data" || kind == "Unified") {
+			found = append(found, cache{level, size})
+		}
+	}
+	slices.SortStableFunc(found, func(a, b cache) int { return a.level - b.level })
+	var sizes []units.Bytes
+	for _, c := range found {
+		sizes = append(sizes, c.size)
+	}
+	return sizes
+}
+
+func word(sys fs.FS, path string) string {
+	text, err := fs.ReadFile(sys, path)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(text))
+}

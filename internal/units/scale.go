@@ -1,0 +1,101 @@
+package units
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Multiple is a multiple of a unit: 1e-6 and "µs".
+type Multiple struct {
+	Factor float64
+	Name   string
+}
+
+// decimal has the prefixes alone, binary the whole names.
+var (
+	decimal = []Multiple{{1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1, ""}, {1e-3, "m"}, {1e-6, "µ"}, {1e-9, "n"}, {1e-12, "p"}, {1e-15, "f"}}
+	binary  = []Multiple{{1 << 40, "TiB"}, {1 << 30, "GiB"}, {1 << 20, "MiB"}, {1 << 10, "KiB"}, {1, "B"}}
+)
+
+// largest is the largest multiple that is at most magnitude, which may be short of it by the share slack; the last of all
+// where none is.
+func largest(all []Multiple, magnitude, slack float64) Multiple {
+	for _, m := range all {
+		if magnitude >= m.Factor*(1-slack) {
+			return m
+		}
+	}
+	return all[len(all)-1]
+}
+
+// Prefixed reports whether numbers of a unit take SI prefixes: counts and shares do not.
+func Prefixed(unit string) bool {
+	switch unit {
+	case "", "1", "%", "packets", "messages":
+		return false
+	}
+	return true
+}
+
+// Scale returns the multiple of a unit that leaves one to three digits before the point of a number of that magnitude:
+// Scale("s", 3e-4) is 1e-6 and "µs". To print several numbers in one unit (a value and its interval, a column, an axis), give
+// it the largest of their magnitudes, and divide each by the factor. The factor is 1 for a magnitude of 0 and for units
+// without prefixes, of which "1" has no name.
+func Scale(unit string, magnitude float64) (factor float64, name string) {
+	switch {
+	case unit == "1":
+		return 1, ""
+	case !Prefixed(unit) || magnitude == 0:
+		return 1, unit
+	}
+	m := largest(decimal, magnitude, 1e-9)
+	return m.Factor, m.Name + unit
+}
+
+// Multiples lists the multiples in which an axis shows numbers of a unit, the largest first. Bytes take powers of 1024, and
+// seconds nothing above themselves: nobody says kilosecond. A unit without prefixes has the one multiple 1.
+func Multiples(unit string) []Multiple {
+	switch {
+	case unit == "1":
+		return []Multiple{{1, ""}}
+	case !Prefixed(unit):
+		return []Multiple{{1, unit}}
+	case unit == "B":
+		return binary
+	}
+	var out []Multiple
+	for _, m := range decimal {
+		if m.Factor <= 1 || !strings.HasPrefix(unit, "s") {
+			out = append(out, Multiple{m.Factor, m.Name + unit})
+		}
+	}
+	return out
+}
+
+// ScaleAxis is Scale by the Multiples of a unit: 1024 and "KiB" for 5000 of "B".
+func ScaleAxis(unit string, magnitude float64) (factor float64, name string) {
+	m := largest(Multiples(unit), math.Abs(magnitude), 0)
+	return m.Factor, m.Name
+}
+
+// Format prints v with the SI prefix that leaves one to three digits before the point: Format(3.456e-4, "s") is
+// "345.6 µs". NaN and infinities print as "–" and "∞".
+func Format(v float64, unit string) string {
+	switch {
+	case math.IsNaN(v):
+		return "–"
+	case math.IsInf(v, 1):
+		return "∞"
+	case math.IsInf(v, -1):
+		return "-∞"
+	case v == 0:
+		return "0 " + unit
+	case unit == "1":
+		return strconv.FormatFloat(v, 'g', 4, 64)
+	case unit != "" && !Prefixed(unit):
+		return strconv.FormatFloat(v, 'g', 4, 64) + " " + unit
+	}
+	m := largest(decimal, math.Abs(v), 5e-5) // 999.95 and more is printed as 1000
+	return strconv.FormatFloat(v/m.Factor, 'g', 4, 64) + " " + m.Name + unit
+}

@@ -1,0 +1,306 @@
+package transport
+
+import (
+	"fmt"
+	"math"
+	"sync"
+	"sync/atomic"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"calib/internal/dataset"
+	"calib/internal/units"
+)
+
+// Conn is one blocking TCP connection to a peer. A goroutine that uses it locks its thread. One goroutine may send while
+// another receives; two senders or two receivers may not share a Conn.
+//
+// Shutdown may come from any goroutine at any time. The descriptor is closed when the last holder has released it,
+// never during a call, so no call can meet another descriptor that was given the same number.
+type Conn struct {
+	// The fields that Send and Recv use come first and share a cache line.
+	fd       int
+	flags    uintptr // of every send
+	sendLeft int64   // bytes that may still be sent, and received, before asking allowed for more
+	recvLeft int64
+
+	sndWait units.Nanos
+	rcvWait units.Nanos
+	allowed *allowance
+	peer    string
+	broken  atomic.Bool
+
+	stamps *stamper // nil until StampArrivals
+
+	mu    sync.Mutex
+	refs  int
+	cause error // why this side stopped it
+}
+
+// small is the largest message [B] that is sent without telling the Go scheduler where the send buffer has room.
+const small = 2048
+
+// newConn wraps fd, with one holder and no limit on bytes.
+func newConn(fd int, peer string) *Conn {
+	return &Conn{fd: fd, flags: sendFlags(false), peer: peer, allowed: newAllowance(math.MaxInt64), refs: 1}
+}
+
+// Send sends b as one message and returns when the kernel has copied all of it to the send buffer. It fails with
+// ErrTimeout, ErrPeerClosed, ErrStopped or ErrTicketBytes; the connection is then of no further use.
+func (c *Conn) Send(b []byte) error {
+	if len(b) == 0 {
+		return nil
+	}
+	if int64(len(b)) > c.sendLeft && !c.allowed.take(&c.sendLeft, len(b)) {
+		return c.failed("send", len(b), ErrTicketBytes)
+	}
+	c.sendLeft -= int64(len(b))
+	if len(b) <= small {
+		switch n := sysSendNow(c.fd, b, c.flags|unix.MSG_DONTWAIT); {
+		case n == len(b):
+			return nil
+		case n > 0:
+			b = b[n:]
+		}
+	}
+	n, errno := sysSend(c.fd, b, c.flags)
+	if n == len(b) {
+		return nil
+	}
+	return c.sendRest(b, n, errno)
+}
+
+// sendRest continues after a first send of n bytes or an error: signals and timeouts cut a blocking send short. It ends
+// because every pass either makes progress or counts against the send timeout.
+func (c *Conn) sendRest(b []byte, n int, errno syscall.Errno) error {
+	size := len(b)
+	wait := stall{limit: c.sndWait}
+	for {
+		if n > 0 {
+			b = b[n:]
+			wait.reset()
+		} else if err := c.check(errno, &wait); err != nil {
+			return c.failed("send", size, err)
+		}
+		if len(b) == 0 {
+			return nil
+		}
+		n, errno = sysSend(c.fd, b, c.flags)
+	}
+}
+
+// Recv fills b with the next len(b) bytes of the stream. It fails with ErrTimeout after a silence as long as the
+// receive timeout, or with ErrPeerClosed, ErrStopped or ErrTicketBytes; the connection is then of no further use.
+func (c *Conn) Recv(b []byte) error {
+	if len(b) == 0 {
+		return nil
+	}
+	if int64(len(b)) > c.recvLeft && !c.allowed.take(&c.recvLeft, len(b)) {
+		return c.failed("receive", len(b), ErrTicketBytes)
+	}
+	c.recvLeft -= int64(len(b))
+	flags := uintptr(0)
+	if len(b) > small {
+		flags = unix.MSG_WAITALL
+	}
+	n, errno := sysRecv(c.fd, b, flags)
+	if n == len(b) {
+		return nil
+	}
+	return c.recvRest(b, n, errno)
+}
+
+// recvRest continues after a first read of n bytes or an error. It ends because every pass either makes progress or counts
+// against the receive timeout.
+func (c *Conn) recvRest(b []byte, n int, errno syscall.Errno) error {
+	size := len(b)
+	wait := stall{limit: c.rcvWait}
+	for {
+		switch {
+		case n > 0:
+			b = b[n:]
+			wait.reset()
+		case errno == 0:
+			return c.failed("receive", size, ErrPeerClosed)
+		default:
+			if err := c.check(errno, &wait); err != nil {
+				return c.failed("receive", size, err)
+			}
+		}
+		if len(b) == 0 {
+			return nil
+		}
+		n, errno = sysRecv(c.fd, b, unix.MSG_WAITALL)
+	}
+}
+
+// stall bounds a call without progress that signals interrupt: the kernel's own timeout starts again after each signal.
+type stall struct {
+	limit units.Nanos
+	since units.Nanos
+}
+
+func (p *stall) reset() { p.since = 0 }
+
+func (p *stall) spent() bool {
+	if p.since == 0 {
+		p.since = Now()
+		return false
+	}
+	return p.limit > 0 && Now()-p.since > p.limit
+}
+
+// check returns nil when the call should be made again.
+func (c *Conn) check(errno syscall.Errno, wait *stall) error {
+	switch errno {
+	case syscall.EINTR:
+		if wait.spent() {
+			return ErrTimeout
+		}
+		return nil
+	case syscall.EAGAIN:
+		return ErrTimeout
+	case syscall.EPIPE, syscall.ECONNRESET:
+		return fmt.Errorf("%w (%w)", ErrPeerClosed, errno)
+	case syscall.ETIMEDOUT: // the peer's host stopped acknowledging
+		return fmt.Errorf("%w (%w)", ErrTimeout, errno)
+	}
+	return errno
+}
+
+// failed shuts the connection down, since the position in its stream is now unknown, and returns the error to report.
+func (c *Conn) failed(verb string, size int, err error) error {
+	c.mu.Lock()
+	if c.cause != nil {
+		err = c.cause
+	}
+	c.mu.Unlock()
+	c.Shutdown()
+	return fmt.Errorf("%s %s, %s: %w", verb, units.Bytes(size), c.peer, err)
+}
+
+// SetTimeouts bounds how long Recv waits for a silent peer, and Send for one that takes nothing. 0 waits for ever.
+func (c *Conn) SetTimeouts(recv, send units.Nanos) error {
+	c.rcvWait, c.sndWait = recv, send
+	if err := sysTimeouts(c.fd, recv, send); err != nil {
+		return fmt.Errorf("set timeouts, %s: %w", c.peer, err)
+	}
+	return nil
+}
+
+// Counters reads the kernel's counters. It makes several system calls: do not call it in a timed section. StealTicks stays 0.
+func (c *Conn) Counters() (dataset.TCP, error) {
+	n, err := sysCounters(c.fd)
+	if err != nil {
+		return n, fmt.Errorf("read the counters, %s: %w", c.peer, err)
+	}
+	return n, nil
+}
+
+// Shutdown ends the connection in both directions. Calls blocked in Send or Recv, here and at the peer, return. It is
+// safe from any goroutine and more than once.
+func (c *Conn) Shutdown() { c.stop(nil) }
+
+// stop is Shutdown with a reason, which the holder's calls then return. The first reason stays.
+func (c *Conn) stop(cause error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.broken.Load() {
+		c.cause = cause
+		if cause == nil {
+			c.cause = ErrStopped
+		}
+	}
+	c.broken.Store(true)
+	if c.refs > 0 {
+		_ = unix.Shutdown(c.fd, unix.SHUT_RDWR) // fails only where the peer was first
+	}
+}
+
+// hold adds a holder. It returns false once the last one has released the connection.
+func (c *Conn) hold() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.refs == 0 {
+		return false
+	}
+	c.refs++
+	return true
+}
+
+// Release gives up one hold; the last one closes the descriptor.
+func (c *Conn) Release() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch c.refs {
+	case 0:
+		return
+	case 1:
+		c.allowed.giveBack(&c.sendLeft)
+		c.allowed.giveBack(&c.recvLeft)
+		c.broken.Store(true)
+		if c.cause == nil {
+			c.cause = ErrStopped
+		}
+		sysClose(c.fd)
+	}
+	c.refs--
+}
+
+// alive reports whether the connection is usable: not stopped here, and established according to the kernel.
+func (c *Conn) alive() bool {
+	if c.broken.Load() {
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.refs > 0 && sysEstablished(c.fd)
+}
+
+// held is the number of holders.
+func (c *Conn) held() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.refs
+}
+
+// StampArrivals makes RecvAt return when the kernel took the last byte from the network, not when this thread read it.
+func (c *Conn) StampArrivals() (err error) {
+	if c.stamps == nil {
+		c.stamps, err = newStamper(c.fd)
+	}
+	return err
+}
+
+// RecvAt is Recv, and also returns when the last byte came: the kernel's timestamp after StampArrivals, otherwise the time
+// at which RecvAt had read it. It fails as Recv does.
+func (c *Conn) RecvAt(b []byte) (at units.Nanos, err error) {
+	if c.stamps == nil {
+		err = c.Recv(b)
+		return Now(), err
+	}
+	if int64(len(b)) > c.recvLeft && !c.allowed.take(&c.recvLeft, len(b)) {
+		return 0, c.failed("receive", len(b), ErrTicketBytes)
+	}
+	c.recvLeft -= int64(len(b))
+	size, wait := len(b), stall{limit: c.rcvWait}
+	for len(b) > 0 {
+		n, stamp, errno := c.stamps.recv(c.fd, b, unix.MSG_WAITALL)
+		switch {
+		case n > 0:
+			b, at = b[n:], stamp
+			wait.reset()
+		case errno == 0:
+			return 0, c.failed("receive", size, ErrPeerClosed)
+		default:
+			if err := c.check(errno, &wait); err != nil {
+				return 0, c.failed("receive", size, err)
+			}
+		}
+	}
+	if at == 0 {
+		at = Now()
+	}
+	return at, nil
+}

@@ -1,0 +1,236 @@
+package transport
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net/netip"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"calib/internal/units"
+)
+
+// datagramBuffer is the receive buffer asked for [B]: a burst of 16,384 small datagrams fits, by the kernel's own count
+// of the memory behind each.
+const datagramBuffer = 8 << 20
+
+// sysPort opens the datagram socket on the address of the listener.
+func sysPort(ap netip.AddrPort) (fd int, err error) {
+	family, sa, err := sockaddr(ap)
+	if err != nil {
+		return -1, err
+	}
+	fd, err = unix.Socket(family, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, unix.IPPROTO_UDP)
+	if err != nil {
+		return -1, fmt.Errorf("open a datagram socket: %w", err)
+	}
+	if err = bindPort(fd, family, sa); err != nil {
+		sysClose(fd)
+		if errors.Is(err, unix.EADDRINUSE) {
+			err = fmt.Errorf("%w: datagrams to port %d go to another process; choose another with port= in the hosts file, use port 0 "+
+				"to let the kernel choose, or end the process that has it (ss -lunp)", ErrPortInUse, ap.Port())
+		}
+		return -1, err
+	}
+	return fd, nil
+}
+
+func bindPort(fd, family int, sa unix.Sockaddr) error {
+	if family == unix.AF_INET6 {
+		if err := unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_V6ONLY, 0); err != nil {
+			return err
+		}
+	}
+	// Beyond net.core.rmem_max needs a privilege; without it the buffer is what the host allows.
+	if unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, datagramBuffer) != nil {
+		if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, datagramBuffer); err != nil {
+			return err
+		}
+	}
+	if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RXQ_OVFL, 1); err != nil {
+		return err
+	}
+	return unix.Bind(fd, sa)
+}
+
+// sysStampDatagrams turns the kernel's stamps of arrivals on or off.
+func sysStampDatagrams(fd int, on bool) error {
+	v := 0
+	if on {
+		v = 1
+	}
+	return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, v)
+}
+
+// sysDrain discards the datagrams that wait in the socket, at most a full buffer of them.
+func sysDrain(fd int) {
+	var b [1]byte
+	for range 1 << 16 {
+		if _, errno := sysRecv(fd, b[:], unix.MSG_DONTWAIT); errno == unix.EAGAIN {
+			return
+		}
+	}
+}
+
+// sysDropped is how many datagrams the socket had no room for since it was opened (SO_MEMINFO); 0 where the kernel does
+// not say.
+func sysDropped(fd int) uint32 {
+	var mem [unix.SK_MEMINFO_VARS]uint32
+	size := uint32(unsafe.Sizeof(mem))
+	_, _, errno := syscall.Syscall6(unix.SYS_GETSOCKOPT, uintptr(fd), unix.SOL_SOCKET, unix.SO_MEMINFO,
+		uintptr(unsafe.Pointer(&mem)), uintptr(unsafe.Pointer(&size)), 0)
+	if errno != 0 {
+		return 0
+	}
+	return mem[unix.SK_MEMINFO_DROPS]
+}
+
+// sysEnds returns both ends of a connection.
+func sysEnds(fd int) (here, there netip.AddrPort, err error) {
+	a, err := unix.Getsockname(fd)
+	if err != nil {
+		return here, there, err
+	}
+	b, err := unix.Getpeername(fd)
+	if err != nil {
+		return here, there, err
+	}
+	return fromSockaddr(a), fromSockaddr(b), nil
+}
+
+// datagramReader receives datagrams. Its buffers are allocated once.
+type datagramReader struct {
+	hdr     unix.Msghdr
+	iov     unix.Iovec
+	name    unix.RawSockaddrInet6 // large enough for both families
+	control [128]byte
+	over    uint32 // datagrams the kernel had dropped when it queued the last one
+}
+
+// recv takes the next waiting datagram. It returns its whole length, even where b is shorter, and the kernel's timestamp if
+// there is one.
+func (in *datagramReader) recv(fd int, b []byte) (n int, at units.Nanos, errno syscall.Errno) {
+	in.iov.Base = unsafe.SliceData(b)
+	in.iov.SetLen(len(b))
+	in.hdr.Iov, in.hdr.Iovlen = &in.iov, 1
+	in.hdr.Name, in.hdr.Namelen = (*byte)(unsafe.Pointer(&in.name)), uint32(unsafe.Sizeof(in.name))
+	in.hdr.Control = &in.control[0]
+	in.hdr.SetControllen(len(in.control))
+	r, _, errno := syscall.Syscall(unix.SYS_RECVMSG, uintptr(fd), uintptr(unsafe.Pointer(&in.hdr)),
+		unix.MSG_DONTWAIT|unix.MSG_TRUNC)
+	if errno != 0 {
+		return 0, 0, errno
+	}
+	return int(r), in.read(), 0
+}
+
+// read goes through the control messages: the stamp, and the count of drops, which is absent while it is 0.
+func (in *datagramReader) read() (at units.Nanos) {
+	const head = unix.SizeofCmsghdr
+	rest := in.control[:in.hdr.Controllen]
+	for len(rest) >= head {
+		h := (*unix.Cmsghdr)(unsafe.Pointer(&rest[0]))
+		size := int(h.Len)
+		if size < head || size > len(rest) {
+			return at
+		}
+		switch body := rest[head:size]; {
+		case h.Level != unix.SOL_SOCKET:
+		case h.Type == unix.SO_TIMESTAMPNS && len(body) >= int(unsafe.Sizeof(unix.Timespec{})):
+			at = arrival((*unix.Timespec)(unsafe.Pointer(&body[0])))
+		case h.Type == unix.SO_RXQ_OVFL && len(body) >= 4:
+			in.over = binary.NativeEndian.Uint32(body)
+		}
+		rest = rest[min(unix.CmsgSpace(size-head), len(rest)):]
+	}
+	return at
+}
+
+// dropped is how many datagrams the kernel had dropped since start when it queued the last one.
+func (in *datagramReader) dropped(start uint32) uint32 {
+	if d := int32(in.over - start); d > 0 {
+		return uint32(d)
+	}
+	return 0
+}
+
+// source is where the last one came from.
+func (in *datagramReader) source() (s source) {
+	port := (*[2]byte)(unsafe.Pointer(&in.name.Port))
+	s.port = binary.BigEndian.Uint16(port[:])
+	if in.name.Family == unix.AF_INET6 {
+		s.ip = in.name.Addr
+		return s
+	}
+	v4 := (*unix.RawSockaddrInet4)(unsafe.Pointer(&in.name))
+	s.ip[10], s.ip[11] = 0xff, 0xff
+	copy(s.ip[12:], v4.Addr[:])
+	return s
+}
+
+// datagramWriter sends datagrams to one rank. Its header is made once.
+type datagramWriter struct {
+	hdr     unix.Msghdr
+	iov     unix.Iovec
+	name    unix.RawSockaddrInet6 // large enough for both families
+	control [64]byte              // the address to send from
+}
+
+func newDatagramWriter(r route) *datagramWriter {
+	o := &datagramWriter{}
+	o.hdr.Name, o.hdr.Namelen = (*byte)(unsafe.Pointer(&o.name)), o.address(r)
+	o.hdr.Iov, o.hdr.Iovlen = &o.iov, 1
+	if r.from.IsValid() {
+		o.hdr.Control = &o.control[0]
+		o.hdr.SetControllen(o.origin(r))
+	}
+	return o
+}
+
+// address writes where to, for a socket of r's family, and returns its length.
+func (o *datagramWriter) address(r route) uint32 {
+	port := [2]byte{}
+	binary.BigEndian.PutUint16(port[:], r.to.Port())
+	if r.six {
+		o.name.Family, o.name.Addr = unix.AF_INET6, r.to.Addr().As16()
+		*(*[2]byte)(unsafe.Pointer(&o.name.Port)) = port
+		if id, err := zoneIndex(r.to.Addr().Zone()); err == nil {
+			o.name.Scope_id = id
+		}
+		return unix.SizeofSockaddrInet6
+	}
+	v4 := (*unix.RawSockaddrInet4)(unsafe.Pointer(&o.name))
+	v4.Family, v4.Addr = unix.AF_INET, r.to.Addr().As4()
+	*(*[2]byte)(unsafe.Pointer(&v4.Port)) = port
+	return unix.SizeofSockaddrInet4
+}
+
+// origin writes the control message that says where from, and returns its length. A socket of IPv6 takes IPv4 mapped.
+func (o *datagramWriter) origin(r route) int {
+	const head = unix.SizeofCmsghdr
+	h := (*unix.Cmsghdr)(unsafe.Pointer(&o.control[0]))
+	if r.six {
+		h.Level, h.Type = unix.IPPROTO_IPV6, unix.IPV6_PKTINFO
+		h.SetLen(unix.CmsgLen(unix.SizeofInet6Pktinfo))
+		info := (*unix.Inet6Pktinfo)(unsafe.Pointer(&o.control[head]))
+		info.Addr = r.from.As16()
+		return unix.CmsgSpace(unix.SizeofInet6Pktinfo)
+	}
+	h.Level, h.Type = unix.IPPROTO_IP, unix.IP_PKTINFO
+	h.SetLen(unix.CmsgLen(unix.SizeofInet4Pktinfo))
+	info := (*unix.Inet4Pktinfo)(unsafe.Pointer(&o.control[head]))
+	info.Spec_dst = r.from.As4()
+	return unix.CmsgSpace(unix.SizeofInet4Pktinfo)
+}
+
+// send hands b, which is not empty, to the kernel. EAGAIN: it has no room now.
+func (o *datagramWriter) send(fd int, b []byte) syscall.Errno {
+	o.iov.Base = unsafe.SliceData(b)
+	o.iov.SetLen(len(b))
+	_, _, errno := syscall.Syscall(unix.SYS_SENDMSG, uintptr(fd), uintptr(unsafe.Pointer(&o.hdr)),
+		unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
+	return errno
+}

@@ -1,0 +1,283 @@
+package transport
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"calib/internal/dataset"
+	"calib/internal/units"
+)
+
+// DefaultTimeout bounds one receive, or one send into a full buffer, where the caller names no bound.
+const DefaultTimeout = 30 * units.Second
+
+// Group is one rank's view of a team of hosts. It belongs to one goroutine, locked to its thread; only Abort may be
+// called from others. A connection is opened by the first Send or Recv that needs it, or by Open; from then on Send and
+// Recv take no lock and allocate nothing, so experiments pass a message over each connection before they time it.
+type Group struct {
+	conns []*Conn // by rank; written under mu, by the group's goroutine only
+
+	ctx     context.Context
+	mesh    *Mesh
+	team    []int
+	rank    int
+	timeout units.Nanos
+	spin    units.Nanos // of WaitUntil
+	shared  bool
+	steal   *stealReader
+	release func() bool // stops watching ctx
+
+	life        context.Context // ends with ctx, and with the group
+	end         context.CancelCauseFunc
+	changes     int          // of conns
+	anyReceiver *anyReceiver // nil until RecvAny
+	datagrams   *datagrams   // nil until datagrams are used
+	dropped     uint32       // datagrams the socket had no room for before the group began
+	overridden  *session     // that in which Reopen changed options
+
+	mu     sync.Mutex
+	ended  bool
+	closed bool
+}
+
+// NewGroup returns rank's view of a team, given as host indices in rank order. timeout bounds each receive and each
+// blocked send (0 is DefaultTimeout). When ctx ends, the team's connections are shut down and blocked calls return.
+func NewGroup(ctx context.Context, m *Mesh, team []int, rank int, timeout units.Nanos) (*Group, error) {
+	if rank < 0 || rank >= len(team) {
+		return nil, fmt.Errorf("rank %d in a team of %d", rank, len(team))
+	}
+	if timeout <= 0 {
+		timeout = DefaultTimeout
+	}
+	dropped, ok := m.udp.begin()
+	if !ok {
+		return nil, fmt.Errorf("rank %d of %d: the mesh is closed: %w", rank, len(team), ErrStopped)
+	}
+	g := &Group{ctx: ctx, mesh: m, team: append([]int(nil), team...), rank: rank, timeout: timeout,
+		spin: DefaultSpin, steal: newStealReader(), conns: make([]*Conn, len(team)), dropped: dropped}
+	g.life, g.end = context.WithCancelCause(ctx)
+	g.release = context.AfterFunc(ctx, g.Abort)
+	return g, nil
+}
+
+// Rank is this host's place in the team.
+func (g *Group) Rank() int { return g.rank }
+
+// Size is the number of ranks.
+func (g *Group) Size() int { return len(g.team) }
+
+// Now reads this host's monotonic clock.
+func (g *Group) Now() units.Nanos { return Now() }
+
+// waitSlice is how long a wait lasts before it checks the context.
+const waitSlice = 100 * units.Millisecond
+
+// WaitUntil returns when the clock has reached t, or ctx has ended.
+func (g *Group) WaitUntil(t units.Nanos) error {
+	for t-Now() > waitSlice {
+		if err := WaitUntil(Now()+waitSlice, 0); err != nil {
+			return err
+		}
+		if g.life.Err() != nil {
+			return fmt.Errorf("wait: %w", ctxErr(g.life))
+		}
+	}
+	return WaitUntil(t, g.spin)
+}
+
+// Send sends b to a rank as one message. See Conn.Send.
+func (g *Group) Send(to int, b []byte) error {
+	c := g.known(to)
+	if c == nil {
+		var err error
+		if c, err = g.open(to); err != nil {
+			return err
+		}
+	}
+	if err := c.Send(b); err != nil {
+		return g.failed(to, err)
+	}
+	return nil
+}
+
+// Recv fills b with the next len(b) bytes from a rank. See Conn.Recv.
+func (g *Group) Recv(from int, b []byte) error {
+	c := g.known(from)
+	if c == nil {
+		var err error
+		if c, err = g.open(from); err != nil {
+			return err
+		}
+	}
+	if err := c.Recv(b); err != nil {
+		return g.failed(from, err)
+	}
+	return nil
+}
+
+// Counters reads the kernel's counters of the connection to a rank. It is not for timed sections.
+func (g *Group) Counters(peer int) (dataset.TCP, error) {
+	c, err := g.link(peer)
+	if err != nil {
+		return dataset.TCP{}, err
+	}
+	n, err := c.Counters()
+	n.StealTicks = g.steal.ticks()
+	return n, err
+}
+
+// Open opens the connections to every other rank, first those this host dials. Every rank calls it at the same time.
+// Without it the first Send waits until the peer uses the same connection, which may never happen in an experiment that
+// relies on the peer's buffer.
+func (g *Group) Open() error { return g.openAll(g.life) }
+
+func (g *Group) openAll(ctx context.Context) error {
+	for _, dials := range []bool{true, false} {
+		for rank := range g.team {
+			if rank == g.rank || g.known(rank) != nil || dials != g.dials(rank) {
+				continue
+			}
+			if _, err := g.openWithin(ctx, rank); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// known returns the connection to a rank if it is open. It is inlined.
+func (g *Group) known(rank int) *Conn {
+	if uint(rank) < uint(len(g.conns)) {
+		return g.conns[rank]
+	}
+	return nil
+}
+
+// link returns the connection to a rank and opens it if necessary. Timed calls use known first, which is inlined.
+func (g *Group) link(rank int) (*Conn, error) {
+	if c := g.known(rank); c != nil {
+		return c, nil
+	}
+	return g.open(rank)
+}
+
+// open is the first use of a rank, and the next after a failure.
+func (g *Group) open(rank int) (*Conn, error) {
+	if rank < 0 || rank >= len(g.team) || rank == g.rank {
+		return nil, fmt.Errorf("rank %d has no connection to rank %d of %d", g.rank, rank, len(g.team))
+	}
+	return g.openWithin(g.life, rank)
+}
+
+// openWithin opens the link to another rank, or takes the one the mesh has.
+func (g *Group) openWithin(ctx context.Context, rank int) (*Conn, error) {
+	c, err := g.mesh.Conn(ctx, g.team[rank])
+	if err != nil {
+		return nil, err
+	}
+	return g.adopt(rank, c)
+}
+
+// adopt makes c, which it takes over, the connection to a rank.
+func (g *Group) adopt(rank int, c *Conn) (*Conn, error) {
+	if err := c.SetTimeouts(g.timeout, g.timeout); err != nil {
+		c.Release()
+		return nil, err
+	}
+	if g.shared {
+		if err := c.StampArrivals(); err != nil {
+			c.Release()
+			return nil, fmt.Errorf("stamp what arrives from %s: %w", c.peer, err)
+		}
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.ended {
+		c.stop(g.reason())
+		c.Release()
+		return nil, fmt.Errorf("connect to %s: %w", c.peer, g.reason())
+	}
+	g.conns[rank] = c
+	g.changes++
+	return c, nil
+}
+
+// failed releases the broken connection, so that the next use opens another.
+func (g *Group) failed(rank int, err error) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if c := g.conns[rank]; c != nil {
+		c.Release()
+		g.conns[rank] = nil
+		g.changes++
+	}
+	return err
+}
+
+// reason is why the group has ended.
+func (g *Group) reason() error {
+	if g.ctx.Err() != nil {
+		return fmt.Errorf("%w: %w", ErrStopped, context.Cause(g.ctx))
+	}
+	return ErrStopped
+}
+
+// Abort shuts the team's connections down: blocked calls, here and at the peers, return. Call it when an experiment
+// fails, since what is still in its streams must not be read as the next one's. It is safe from any goroutine.
+func (g *Group) Abort() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.ended = true
+	g.end(ErrStopped)
+	for _, c := range g.conns {
+		if c != nil {
+			c.stop(g.reason())
+		}
+	}
+}
+
+// Close gives the connections back to the mesh. The mesh keeps those that are usable and have the session's options for the
+// next group.
+func (g *Group) Close() {
+	g.release()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.ended = true
+	g.end(ErrStopped)
+	for i, c := range g.conns {
+		if c != nil {
+			c.Release()
+			g.conns[i] = nil
+		}
+	}
+	if g.closed {
+		return
+	}
+	g.closed = true
+	g.restore()
+	g.mesh.udp.release()
+	g.steal.close()
+}
+
+// Share prepares the group for a machine that several agents share. Waits then sleep to the end, because one that spins
+// takes the CPU from another agent; and RecvAt returns the kernel's timestamp, because the receiver may have to wait for a
+// CPU before it can read the clock. Call it before the first use of a connection.
+func (g *Group) Share() { g.spin, g.shared = 0, true }
+
+// RecvAt is Recv, and also returns when the last byte reached this host: when this thread had read it, or, in a shared group, when
+// the kernel took it from the network.
+func (g *Group) RecvAt(from int, b []byte) (units.Nanos, error) {
+	c := g.known(from)
+	if c == nil {
+		var err error
+		if c, err = g.open(from); err != nil {
+			return 0, err
+		}
+	}
+	at, err := c.RecvAt(b)
+	if err != nil {
+		return 0, g.failed(from, err)
+	}
+	return at, nil
+}

@@ -1,0 +1,269 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"calib/internal/plane"
+	"calib/internal/units"
+)
+
+// openTimeout bounds the making of one connection, whatever the caller's context allows.
+const openTimeout = 10 * units.Second
+
+// Mesh is one agent's part of the data plane: a listener, and for the run of the current session one connection to each peer
+// that is used, opened on first use and kept for the next.
+type Mesh struct {
+	fd         int
+	addr       netip.AddrPort
+	defaults   plane.Socket    // the listener's own buffers
+	udp        *datagramSocket // of datagrams
+	rate       units.Bytes
+	pace       pacer // of datagrams; belongs to the goroutine of the group there is
+	ctx        context.Context
+	cancel     context.CancelFunc
+	wg         sync.WaitGroup
+	handshakes chan struct{} // one for each handshake in progress
+
+	mu        sync.Mutex
+	session   *session
+	listening plane.Socket // buffers of the connections that the listener takes
+	pending   []*Conn      // handshakes in progress, oldest first
+	closed    bool
+	refused   int64
+	why       error // of the last refused
+}
+
+// NewMesh listens on addr: "host:port", "[IPv6]:port", or ":port" for every address of the host; port 0 lets the kernel
+// choose. It fails with ErrPortInUse where that is the reason.
+func NewMesh(addr string) (*Mesh, error) {
+	fd, udp, bound, err := listen(addr)
+	if err != nil {
+		return nil, fmt.Errorf("listen for data on %s: %w", addr, err)
+	}
+	defaults, err := sysBufferDefaults(fd)
+	if err != nil {
+		sysClose(fd)
+		sysClose(udp)
+		return nil, fmt.Errorf("listen for data on %s: %w", addr, err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	m := &Mesh{fd: fd, addr: bound, defaults: defaults, udp: newDatagramSocket(udp, bound), ctx: ctx, cancel: cancel, handshakes: make(chan struct{}, maxPending)}
+	m.wg.Add(1)
+	go m.acceptLoop()
+	return m, nil
+}
+
+// Limit bounds the rate of sending [B/s]: of each data connection, and of all datagrams together; 0 is no limit. Call it
+// before the first session.
+func (m *Mesh) Limit(rate units.Bytes) { m.rate, m.pace = rate, pacer{rate: rate} }
+
+// Addr is where the mesh listens: for connections, and for datagrams on the port of the same number.
+func (m *Mesh) Addr() netip.AddrPort { return m.addr }
+
+// SetSession ends the session there may be and begins s. Connections of peers are taken from then on.
+func (m *Mesh) SetSession(s plane.Session) error {
+	next, err := newSession(s)
+	if err != nil {
+		return fmt.Errorf("session of run %s on host %d: %w", s.Run, s.Self, err)
+	}
+	m.Reset()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return fmt.Errorf("session of run %s on host %d: the mesh is closed: %w", s.Run, s.Self, ErrStopped)
+	}
+	if err := m.listenWith(s.Socket); err != nil {
+		return fmt.Errorf("session of run %s on host %d: %w", s.Run, s.Self, err)
+	}
+	m.session = next
+	for _, l := range next.links {
+		if d, err := ticketLife(&l.ticket, time.Now()); err == nil {
+			l.expiry = time.AfterFunc(d, func() { m.expire(l) })
+		}
+	}
+	return nil
+}
+
+// expire ends a connection whose ticket has run out.
+func (m *Mesh) expire(l *link) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if l.conn != nil {
+		l.conn.stop(fmt.Errorf("%w: it expired during the connection", ErrTicket))
+	}
+}
+
+// Reset ends the session: every connection is shut down, and calls waiting in Conn or in a Conn return ErrStopped.
+func (m *Mesh) Reset() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := m.session
+	if s == nil {
+		return
+	}
+	m.session = nil
+	close(s.done)
+	for _, l := range s.links {
+		if l.expiry != nil {
+			l.expiry.Stop()
+		}
+		l.drop(nil)
+	}
+}
+
+// Close ends the session and the listener, and returns when every goroutine of the mesh has gone.
+func (m *Mesh) Close() {
+	m.mu.Lock()
+	again := m.closed
+	m.closed = true
+	m.mu.Unlock()
+	if again {
+		return
+	}
+	m.Reset()
+	m.cancel()
+	_ = unix.Shutdown(m.fd, unix.SHUT_RDWR)
+	m.wg.Wait()
+	sysClose(m.fd)
+	m.udp.release()
+}
+
+// Conn returns the connection to a host of the session, made if there is none: the lower host index dials, the higher
+// waits to be dialled. The caller holds it and must Release it. It fails with ErrNoSession, ErrBusy, ErrTicket,
+// ErrTimeout, ErrStopped, or what the network said.
+func (m *Mesh) Conn(ctx context.Context, host int) (*Conn, error) { return m.take(ctx, host, false) }
+
+// take is Conn. With fresh, which says that the connection is new, it returns the connection even if the peer has ended it
+// since, so that what the peer sent before can be read.
+func (m *Mesh) take(ctx context.Context, host int, fresh bool) (*Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(openTimeout))
+	defer cancel()
+	s, l, err := m.link(host)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		c, arrived, err := m.cached(s, l, fresh)
+		if err == nil && c == nil && l.ticket.A == s.Self {
+			c, err = m.dial(ctx, s, l)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("connect to %s: %w", describe(l.peer), err)
+		}
+		if c != nil {
+			return c, nil
+		}
+		select {
+		case <-arrived:
+		case <-s.done:
+			return nil, fmt.Errorf("wait for %s to connect: %w", describe(l.peer), ErrStopped)
+		case <-ctx.Done():
+			return nil, fmt.Errorf("wait for %s to connect: %w", describe(l.peer), ctxErr(ctx))
+		}
+	}
+}
+
+func (m *Mesh) link(host int) (*session, *link, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.session == nil {
+		return nil, nil, fmt.Errorf("connect to host %d: %w", host, ErrNoSession)
+	}
+	l, ok := m.session.links[host]
+	if !ok {
+		return nil, nil, fmt.Errorf("connect to host %d from host %d: no ticket: %w", host, m.session.Self, ErrNoSession)
+	}
+	return m.session, l, nil
+}
+
+// cached returns the connection there is, held; or nil and the channel that closes when one arrives.
+func (m *Mesh) cached(s *session, l *link, fresh bool) (*Conn, chan struct{}, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.session != s {
+		return nil, nil, ErrStopped
+	}
+	if l.conn != nil && !fresh && !l.conn.alive() {
+		l.drop(nil)
+	}
+	switch {
+	case l.conn == nil:
+		return nil, l.arrived, nil
+	case l.conn.held() > 1:
+		return nil, nil, ErrBusy
+	case !l.conn.hold():
+		return nil, nil, ErrStopped
+	}
+	return l.conn, nil, nil
+}
+
+// dial makes a connection, installs it, and returns it held.
+func (m *Mesh) dial(ctx context.Context, s *session, l *link) (*Conn, error) {
+	l.dialing.Lock()
+	defer l.dialing.Unlock()
+	if c, _, err := m.cached(s, l, false); c != nil || err != nil {
+		return c, err // another caller was first
+	}
+	stop := context.CancelFunc(nil)
+	ctx, stop = context.WithCancel(ctx)
+	defer stop()
+	defer context.AfterFunc(m.ctx, stop)()
+	addrs, err := resolve(ctx, l.peer.Addr)
+	if err != nil {
+		return nil, err
+	}
+	var errs []error
+	for _, a := range addrs {
+		c, err := m.dialOne(ctx, a, s, l)
+		if err == nil {
+			c.hold()
+			if err = m.install(s, l, c, 0); err == nil {
+				return c, nil
+			}
+			c.Release()
+		}
+		errs = append(errs, err)
+	}
+	return nil, errors.Join(errs...)
+}
+
+func (m *Mesh) dialOne(ctx context.Context, a netip.AddrPort, s *session, l *link) (*Conn, error) {
+	o := m.optionsOf(l)
+	fd, err := sysConnect(ctx, a, o)
+	if err != nil {
+		return nil, err
+	}
+	c := newConn(fd, describe(l.peer))
+	if err = errors.Join(sysPace(fd, m.rate), c.SetTimeouts(handshakeTimeout, handshakeTimeout)); err == nil {
+		err = dialHandshake(ctx, c, s.hash, &l.ticket)
+	}
+	if err != nil {
+		c.Release()
+		return nil, err
+	}
+	c.admit(l, o)
+	return c, nil
+}
+
+// install makes c the connection of l, in place of an earlier one. The mesh takes over the caller's hold.
+func (m *Mesh) install(s *session, l *link, c *Conn, turn uint64) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.session != s || turn < l.turn {
+		c.stop(nil)
+		c.Release()
+		return ErrStopped
+	}
+	l.turn = turn
+	l.drop(fmt.Errorf("%w and opened another", ErrPeerClosed))
+	l.conn = c
+	close(l.arrived)
+	return nil
+}

@@ -1,0 +1,253 @@
+package transport
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"calib/internal/units"
+)
+
+// anyReceiver is what RecvAny waits with: the team's open connections, and the one to read from next.
+type anyReceiver struct {
+	fds   []unix.PollFd // what the last poll found is in Revents: bytes, an end or an error
+	ranks []int         // of fds
+	turn  int           // index in ranks
+	seen  int           // Group.changes when it was made
+}
+
+// build lists the open connections of g.
+func (w *anyReceiver) build(g *Group) {
+	w.fds, w.ranks = w.fds[:0], w.ranks[:0]
+	for rank, c := range g.conns {
+		if c != nil {
+			w.fds = append(w.fds, unix.PollFd{Fd: int32(c.fd), Events: unix.POLLIN})
+			w.ranks = append(w.ranks, rank)
+		}
+	}
+	w.seen = g.changes
+}
+
+// next returns the next rank of those the last wait found ready, or -1. Each is served once before the next wait, and the
+// next wait starts after the last one served, so that no sender can keep another waiting.
+func (w *anyReceiver) next() int {
+	for range w.ranks {
+		i := w.turn % len(w.ranks)
+		w.turn = i + 1
+		if w.fds[i].Revents != 0 {
+			w.fds[i].Revents = 0
+			return w.ranks[i]
+		}
+	}
+	return -1
+}
+
+// RecvAny waits until any rank's bytes are there, reads at most len(b) of one rank's, and returns whose, how many, and when
+// the last of them came (as RecvAt). Ranks that have bytes waiting are served in turn. After a silence as long as the
+// receive timeout it fails with ErrTimeout, and every connection stays usable. A rank whose connection has ended is an error of
+// class ErrPeerClosed when its turn comes, once: the ranks that are left can be received from by calling again.
+//
+// The first call of a group opens the missing connections, as Open does.
+func (g *Group) RecvAny(b []byte) (from, n int, at units.Nanos, err error) {
+	if len(b) == 0 {
+		return 0, 0, 0, errors.New("receive from any rank: no room to receive into")
+	}
+	w := g.anyReceiver
+	if w == nil {
+		if err := g.Open(); err != nil {
+			return 0, 0, 0, err
+		}
+		w = &anyReceiver{seen: -1}
+		g.anyReceiver = w
+	}
+	deadline := units.Nanos(0)
+	for {
+		if w.seen != g.changes {
+			w.build(g)
+		}
+		for rank := w.next(); rank >= 0; rank = w.next() {
+			n, at, err := g.conns[rank].recvNow(b)
+			if err != nil {
+				return rank, 0, 0, g.failed(rank, err)
+			}
+			if n > 0 {
+				return rank, n, at, nil
+			}
+		}
+		if err := g.waitAny(w, &deadline); err != nil {
+			return 0, 0, 0, fmt.Errorf("receive from any of %d ranks: %w", len(w.ranks), err)
+		}
+	}
+}
+
+// waitAny waits for a descriptor of w until deadline, which it sets when it is 0.
+func (g *Group) waitAny(w *anyReceiver, deadline *units.Nanos) error {
+	if len(w.ranks) == 0 {
+		return fmt.Errorf("%w: no connection is left", ErrPeerClosed)
+	}
+	now := Now()
+	if *deadline == 0 {
+		*deadline = now + g.timeout
+	}
+	ready, errno := poll(w.fds, *deadline-now)
+	switch {
+	case errno != 0:
+		return errno
+	case ready == 0 && Now() >= *deadline:
+		return ErrTimeout
+	}
+	return nil
+}
+
+// recvNow reads what has come, at most len(b) bytes; n is 0 when nothing has.
+func (c *Conn) recvNow(b []byte) (n int, at units.Nanos, err error) {
+	var errno syscall.Errno
+	if c.stamps != nil {
+		n, at, errno = c.stamps.recv(c.fd, b, unix.MSG_DONTWAIT)
+	} else {
+		n, errno = sysRecv(c.fd, b, unix.MSG_DONTWAIT)
+	}
+	switch {
+	case n > 0:
+		if int64(n) > c.recvLeft && !c.allowed.take(&c.recvLeft, n) {
+			return 0, 0, c.failed("receive", n, ErrTicketBytes)
+		}
+		c.recvLeft -= int64(n)
+		if at == 0 {
+			at = Now()
+		}
+		return n, at, nil
+	case errno == 0:
+		return 0, 0, c.failed("receive", len(b), ErrPeerClosed)
+	case errno == syscall.EAGAIN || errno == syscall.EINTR:
+		return 0, 0, nil
+	}
+	var none stall
+	return 0, 0, c.failed("receive", len(b), c.check(errno, &none))
+}
+
+// Pending is how many bytes from a rank can be received without waiting. Where there are none and never will be any it fails
+// as Recv would, so that a loop that waits for bytes ends.
+func (g *Group) Pending(from int) (int, error) {
+	c, err := g.link(from)
+	if err != nil {
+		return 0, err
+	}
+	n, err := unix.IoctlGetInt(c.fd, unix.TIOCINQ) // SIOCINQ
+	switch {
+	case err != nil:
+		return 0, g.failed(from, c.failed("receive", 1, err))
+	case n == 0 && sysEnded(c.fd):
+		return 0, g.failed(from, c.failed("receive", 1, ErrPeerClosed))
+	}
+	return n, nil
+}
+
+// Unacked returns how many bytes sent to a rank its host has not acknowledged: those that wait to leave this host, and those
+// on their way.
+func (g *Group) Unacked(to int) (int, error) {
+	c, err := g.link(to)
+	if err != nil {
+		return 0, err
+	}
+	n, err := unix.IoctlGetInt(c.fd, unix.TIOCOUTQ)
+	if err != nil {
+		return 0, g.failed(to, c.failed("send", 1, err))
+	}
+	if c.broken.Load() || n > 0 && !sysEstablished(c.fd) {
+		return 0, g.failed(to, c.failed("send", 1, ErrPeerClosed))
+	}
+	return n, nil
+}
+
+// SendSome sends as much of b as the kernel takes, and gives up when it has taken nothing more for patience: n is then
+// below len(b), err is nil, and the next send continues after those n bytes, which are not a message of their own. A patience of
+// 0 waits for nothing. It fails as Send does where the connection is of no further use.
+func (g *Group) SendSome(to int, b []byte, patience units.Nanos) (int, error) {
+	c, err := g.link(to)
+	if err != nil {
+		return 0, err
+	}
+	n, err := c.sendSome(b, patience)
+	if err != nil {
+		return n, g.failed(to, err)
+	}
+	return n, nil
+}
+
+// sendSome sets MSG_EOR on every call: the kernel marks the end only when it takes a call's last byte, which is the
+// message's last.
+func (c *Conn) sendSome(b []byte, limit units.Nanos) (sent int, err error) {
+	if len(b) == 0 {
+		return 0, nil
+	}
+	if int64(len(b)) > c.sendLeft && !c.allowed.take(&c.sendLeft, len(b)) {
+		return 0, c.failed("send", len(b), ErrTicketBytes)
+	}
+	c.sendLeft -= int64(len(b))
+	defer func() { c.sendLeft += int64(len(b) - sent) }()
+	stalled := units.Nanos(0) // since when nothing is taken; 0 while something is
+	for {
+		n, errno := sysSend(c.fd, b[sent:], c.flags|unix.MSG_DONTWAIT)
+		switch {
+		case n > 0:
+			sent, stalled = sent+n, 0
+			if sent == len(b) {
+				return sent, nil
+			}
+			continue
+		case errno == syscall.EINTR:
+			continue
+		case errno != syscall.EAGAIN:
+			var none stall
+			return sent, c.failed("send", len(b), c.check(errno, &none))
+		}
+		now := Now()
+		if stalled == 0 {
+			stalled = now
+		}
+		if now-stalled >= limit {
+			return sent, nil
+		}
+		if errno := waitWrite(c.fd, stalled+limit-now); errno != 0 {
+			return sent, c.failed("send", len(b), errno)
+		}
+	}
+}
+
+// poll waits until a descriptor is ready. It returns how many are, 0 after limit or a signal. It allocates nothing.
+func poll(fds []unix.PollFd, limit units.Nanos) (ready int, errno syscall.Errno) {
+	ts := unix.NsecToTimespec(int64(max(limit, 0)))
+	n, _, errno := syscall.Syscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(unsafe.SliceData(fds))), uintptr(len(fds)),
+		uintptr(unsafe.Pointer(&ts)), 0, 0, 0)
+	switch errno {
+	case 0:
+		return int(n), 0
+	case unix.EINTR:
+		return 0, 0
+	}
+	return 0, errno
+}
+
+// waitRead returns when fd can be read, after limit, or after a signal.
+func waitRead(fd int, limit units.Nanos) syscall.Errno { return waitFor(fd, unix.POLLIN, limit) }
+
+// waitWrite returns when fd has room, after limit, or after a signal. The kernel calls a TCP socket writable once a third
+// of its buffer is free, so a send may succeed earlier.
+func waitWrite(fd int, limit units.Nanos) syscall.Errno { return waitFor(fd, unix.POLLOUT, limit) }
+
+func waitFor(fd int, events int16, limit units.Nanos) syscall.Errno {
+	fds := [1]unix.PollFd{{Fd: int32(fd), Events: events}}
+	_, errno := poll(fds[:], limit)
+	return errno
+}
+
+// sysEnded reports whether the stream has nothing more to read and never will.
+func sysEnded(fd int) bool {
+	var b [1]byte
+	n, errno := sysRecv(fd, b[:], unix.MSG_PEEK|unix.MSG_DONTWAIT)
+	return n == 0 || n < 0 && errno != unix.EAGAIN && errno != unix.EINTR
+}

@@ -1,0 +1,196 @@
+package transport
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"calib/internal/plane"
+	"calib/internal/units"
+)
+
+// ready is what the accepting side sends over an old connection once the new one may be dialled.
+const ready = "calibrd\n"
+
+// Reopen replaces the team's connections by new ones with the options o, whatever the session's, but for its congestion
+// control where o names none: that is the user's choice for the whole run. Every rank calls it with
+// the same o, when nothing is under way; the first to return may send at once. It ends within openTimeout. The next Reopen
+// or Close undoes it: connections with options other than the session's are not kept for the next group.
+//
+// Buffers of accepted connections are the listener's, and the window scale is settled by the first packet. So each rank
+// gives its listener the options before it tells the ranks that dial it, over the old connections, that it is ready; they
+// then drop the old connection and dial. A rank sends ready on all its connections before it waits on any, and the mesh, not
+// the rank, answers handshakes: so no cycle of ranks can wait for each other.
+func (g *Group) Reopen(o plane.Socket) error {
+	ctx, cancel := context.WithTimeout(g.life, time.Duration(openTimeout))
+	defer cancel()
+	deadline := Now() + openTimeout
+	if err := g.openAll(ctx); err != nil {
+		return fmt.Errorf("reopen: %w", err)
+	}
+	if err := g.override(o); err != nil {
+		return fmt.Errorf("reopen: %w", err)
+	}
+	for rank := range g.team {
+		if rank == g.rank || g.dials(rank) {
+			continue
+		}
+		if err := g.askToRedial(rank); err != nil {
+			return fmt.Errorf("reopen: %w", err)
+		}
+	}
+	for _, dials := range []bool{true, false} {
+		for rank := range g.team {
+			if rank == g.rank || dials != g.dials(rank) {
+				continue
+			}
+			if err := g.replace(ctx, rank, deadline); err != nil {
+				return fmt.Errorf("reopen: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// dials reports whether this host is the one that dials a rank.
+func (g *Group) dials(rank int) bool { return g.team[g.rank] < g.team[rank] }
+
+// askToRedial tells a rank that dials this one to do so again, and ends the old connection. The mesh forgets the old one
+// first, since the new one may exist before this returns.
+func (g *Group) askToRedial(rank int) error {
+	g.unlink(rank)
+	if err := g.conns[rank].Send([]byte(ready)); err != nil {
+		return g.failed(rank, err)
+	}
+	g.dropConn(rank)
+	return nil
+}
+
+// replace ends the old connection to a rank that has said it is ready, and opens the new one.
+func (g *Group) replace(ctx context.Context, rank int, deadline units.Nanos) error {
+	if g.dials(rank) {
+		c := g.conns[rank]
+		b := make([]byte, len(ready))
+		err := c.SetTimeouts(max(deadline-Now(), units.Millisecond), g.timeout)
+		if err == nil {
+			err = c.Recv(b)
+		}
+		if err == nil && string(b) != ready {
+			err = fmt.Errorf("%s: bytes of a message were still under way", c.peer)
+		}
+		if err != nil {
+			return g.failed(rank, err)
+		}
+		g.unlink(rank)
+		g.dropConn(rank)
+	}
+	c, err := g.mesh.take(ctx, g.team[rank], true)
+	if err == nil {
+		_, err = g.adopt(rank, c)
+	}
+	return err
+}
+
+// unlink takes the connection to a rank out of the mesh, so that the next asked for is another.
+func (g *Group) unlink(rank int) { g.mesh.unlink(g.team[rank], g.conns[rank]) }
+
+// dropConn ends the connection to a rank. What was sent on it still arrives.
+func (g *Group) dropConn(rank int) {
+	g.conns[rank].Shutdown()
+	_ = g.failed(rank, nil) // lets go of it
+}
+
+// override gives the links of the team and the listener the options o.
+func (g *Group) override(o plane.Socket) error {
+	s, err := g.mesh.override(g.overridden, g.peers(), &o)
+	if s != nil {
+		g.overridden = s
+	}
+	return err
+}
+
+// restore undoes override. It is called when the group has let its connections go.
+func (g *Group) restore() {
+	if g.overridden == nil {
+		return
+	}
+	// It fails when the session has ended, and its connections with it; or when the listener keeps the buffer sizes, which
+	// the next session or Reopen reports again.
+	_, _ = g.mesh.override(g.overridden, g.peers(), nil)
+	g.overridden = nil
+}
+
+// peers are the host indices of the others.
+func (g *Group) peers() []int {
+	hosts := make([]int, 0, len(g.team))
+	for rank, host := range g.team {
+		if rank != g.rank {
+			hosts = append(hosts, host)
+		}
+	}
+	return hosts
+}
+
+// unlink gives up the mesh's hold on c if it is the connection to host. The caller's hold stays.
+func (m *Mesh) unlink(host int, c *Conn) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.session == nil {
+		return
+	}
+	if l := m.session.links[host]; l != nil && l.conn == c {
+		l.conn.Release()
+		l.conn, l.arrived = nil, make(chan struct{})
+	}
+}
+
+// override makes o the options of the connections to hosts that are opened from now on, and returns the session it did so
+// in. A nil o means the session's own again: connections with others are then dropped. only, if set, is the session it is
+// meant for.
+func (m *Mesh) override(only *session, hosts []int, o *plane.Socket) (*session, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := m.session
+	switch {
+	case s == nil, only != nil && s != only:
+		return nil, ErrNoSession
+	}
+	undo := o == nil
+	want := s.Socket
+	if !undo {
+		want = *o
+		want.Congestion = cmp.Or(want.Congestion, s.Socket.Congestion)
+	}
+	for _, host := range hosts {
+		l, ok := s.links[host]
+		if !ok {
+			return s, fmt.Errorf("host %d: no ticket: %w", host, ErrNoSession)
+		}
+		if undo && l.options != want {
+			l.drop(nil)
+		}
+		l.options = want
+	}
+	return s, m.listenWith(want)
+}
+
+// listenWith gives connections accepted from now on o's buffers. m.mu is held.
+func (m *Mesh) listenWith(o plane.Socket) error {
+	want := plane.Socket{SndBuf: o.SndBuf, RcvBuf: o.RcvBuf}
+	if want == m.listening {
+		return nil
+	}
+	if err := sysListenBuffers(m.fd, want, m.defaults); err != nil {
+		return err
+	}
+	m.listening = want
+	return nil
+}
+
+// optionsOf are those of l's next connection.
+func (m *Mesh) optionsOf(l *link) plane.Socket {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return l.options
+}

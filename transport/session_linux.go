@@ -1,0 +1,146 @@
+package transport
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"calib/internal/plane"
+)
+
+// session is a Session as the mesh uses it.
+type session struct {
+	plane.Session
+	hash  [sha256.Size]byte
+	links map[int]*link
+	done  chan struct{} // closed when the session ends
+}
+
+// link is a peer and the connection to it.
+type link struct {
+	peer    plane.Peer
+	ticket  plane.Ticket
+	options plane.Socket // under Mesh.mu: of the next connection
+	allowed *allowance   // bytes of the ticket that are left
+	expiry  *time.Timer
+	dialing sync.Mutex
+
+	turn    uint64        // under Mesh.mu: which of the accepted connections conn is; 0 where this side dials
+	conn    *Conn         // under Mesh.mu; nil when there is none
+	arrived chan struct{} // closed if and only if conn is set
+}
+
+func newSession(s plane.Session) (*session, error) {
+	n := &session{Session: s, hash: runHash(s.Run), links: make(map[int]*link), done: make(chan struct{})}
+	peers := make(map[int]plane.Peer)
+	for _, p := range s.Peers {
+		if _, twice := peers[p.Host]; twice {
+			return nil, fmt.Errorf("host %d is listed twice", p.Host)
+		}
+		peers[p.Host] = p
+	}
+	for _, t := range s.Tickets {
+		if err := checkTicket(&t, s.Self); err != nil {
+			return nil, err
+		}
+		other := t.A + t.B - s.Self
+		p, ok := peers[other]
+		if !ok {
+			return nil, fmt.Errorf("%w: for host %d, which is not among the peers", ErrTicket, other)
+		}
+		if _, twice := n.links[other]; twice {
+			return nil, fmt.Errorf("%w: host %d has two", ErrTicket, other)
+		}
+		l := &link{peer: p, ticket: t, options: s.Socket, arrived: make(chan struct{}),
+			allowed: newAllowance(int64(t.MaxBytes))}
+		n.links[other] = l
+	}
+	return n, nil
+}
+
+// drop releases the mesh's hold on the connection. Mesh.mu is held.
+func (l *link) drop(cause error) {
+	if l.conn == nil {
+		return
+	}
+	l.conn.stop(cause)
+	l.conn.Release()
+	l.conn, l.arrived = nil, make(chan struct{})
+}
+
+// admit applies the ticket's limits to a connection whose handshake is done.
+func (c *Conn) admit(l *link, o plane.Socket) {
+	c.peer, c.flags = describe(l.peer), sendFlags(o.NoEOR)
+	c.allowed, c.sendLeft, c.recvLeft = l.allowed, 0, 0
+}
+
+func describe(p plane.Peer) string {
+	if p.Name == "" {
+		return fmt.Sprintf("host %d (%s)", p.Host, p.Addr)
+	}
+	return fmt.Sprintf("host %s (%s)", p.Name, p.Addr)
+}
+
+// checkTicket rejects a ticket the coordinator cannot have meant.
+func checkTicket(t *plane.Ticket, self int) error {
+	switch {
+	case t.A < 0 || t.A >= t.B:
+		return fmt.Errorf("%w: between hosts %d and %d, want 0 ≤ A < B", ErrTicket, t.A, t.B)
+	case self != t.A && self != t.B:
+		return fmt.Errorf("%w: between hosts %d and %d, but this is host %d", ErrTicket, t.A, t.B, self)
+	case t.Key == [32]byte{}:
+		return fmt.Errorf("%w: between hosts %d and %d, without a key", ErrTicket, t.A, t.B)
+	case t.MaxBytes <= 0:
+		return fmt.Errorf("%w: between hosts %d and %d, for %d bytes", ErrTicket, t.A, t.B, int64(t.MaxBytes))
+	}
+	return nil
+}
+
+// ticketLife is how long a ticket is still valid; an error says that it is not.
+func ticketLife(t *plane.Ticket, now time.Time) (time.Duration, error) {
+	d := time.Unix(t.Expires, 0).Sub(now)
+	if d <= 0 {
+		return 0, fmt.Errorf("%w: it expired at %s (check that the hosts' clocks agree, or start the run again)",
+			ErrTicket, time.Unix(t.Expires, 0).UTC().Format(time.RFC3339))
+	}
+	return d, nil
+}
+
+// takeBytes is what a connection takes of its pair's allowance at a time, so that counting a message needs no atomic
+// operation. Near the end of the allowance it takes only what it needs.
+const takeBytes = 1 << 20
+
+// allowance is the number of bytes a pair of hosts may still move, shared by all their connections.
+type allowance struct{ left atomic.Int64 }
+
+func newAllowance(n int64) *allowance {
+	a := &allowance{}
+	a.left.Store(n)
+	return a
+}
+
+// take raises have to at least need bytes, and reports whether the allowance was enough. have is not shared.
+func (a *allowance) take(have *int64, need int) bool {
+	for {
+		left := a.left.Load()
+		take := int64(need) - *have
+		if left < take {
+			return false
+		}
+		if left > 16*takeBytes {
+			take += takeBytes
+		}
+		if left >= take && a.left.CompareAndSwap(left, left-take) {
+			*have += take
+			return true
+		}
+	}
+}
+
+// giveBack returns what was taken and not used.
+func (a *allowance) giveBack(have *int64) {
+	a.left.Add(*have)
+	*have = 0
+}
