@@ -2,6 +2,7 @@ package reports
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"calib/fit/params"
@@ -30,7 +31,7 @@ func FilesOf(p *params.Params, dir string) (files, next Grid) {
 	if _, has := p.Parameters["B_L"]; !has && p.Functions["g_r"].Form != "" {
 		next.add("calib run --only flood …", "how many packets a port holds; it overflows one to see, so packets are lost")
 	}
-	if len(slowHosts(p.Pairs)) > 0 {
+	if len(slowHosts(p.Pairs)) > 0 || slices.ContainsFunc(p.Findings, func(f params.Finding) bool { return f.Code == params.SlowHost }) {
 		next.add("calib run --only pingpong …", "see whether the slow host stays slow")
 	}
 	return files, next

@@ -89,6 +89,16 @@ func (p *page) lines(sentences []string) {
 	}
 }
 
+// list writes a section of sentences, each after a mark; nothing where there are none.
+func (p *page) list(title, mark string, sentences []string) {
+	if len(sentences) > 0 {
+		p.heading(title)
+	}
+	for _, s := range sentences {
+		p.line(2, "%s %s", mark, s)
+	}
+}
+
 // write renders g without rules, indented by two columns, its columns two spaces apart. A last column of Words is wrapped
 // to the page.
 func (p *page) write(g Grid) {

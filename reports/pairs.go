@@ -45,9 +45,9 @@ func slowHosts(pairs []params.Pair) []slowHost {
 }
 
 // slowPairs returns the slow pairs, slowest first, without those that have one of the given hosts.
-func slowPairs(pairs []params.Pair, without []slowHost) []params.Pair {
+func slowPairs(pairs []params.Pair, without []string) []params.Pair {
 	out := slices.DeleteFunc(slices.Clone(pairs), func(q params.Pair) bool {
-		return q.Slow == "" || slices.ContainsFunc(without, func(h slowHost) bool { return h.name == q.From || h.name == q.To })
+		return q.Slow == "" || slices.Contains(without, q.From) || slices.Contains(without, q.To)
 	})
 	latency := func(q params.Pair) float64 {
 		if q.Latency == nil {

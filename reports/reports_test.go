@@ -282,14 +282,15 @@ func TestWarningsAboutHosts(t *testing.T) {
 	}
 	p := &params.Params{
 		Findings: []params.Finding{slow("a", "host a is slow"), slow("b", "host b is slow")},
-		Pairs:    []params.Pair{{From: "a", To: "c", Slow: "x"}, {From: "a", To: "d", Slow: "x"}, {From: "c", To: "d"}},
+		Pairs: []params.Pair{{From: "a", To: "c", Slow: "x"}, {From: "a", To: "d", Slow: "x"}, {From: "c", To: "d"},
+			{From: "b", To: "c", Slow: "x"}, {From: "d", To: "c"}, {From: "e", To: "f", Slow: "half the rate"}},
 	}
 	if got := WarningsOf(p); len(got) != 2 {
 		t.Errorf("two slow hosts are two warnings: %q", got)
 	}
-	want := []string{"Host a stands out: 2 of its 2 pairs are slow.", "Host b is slow."}
+	want := []string{"Host a stands out: 2 of its 2 pairs are slow.", "Host b is slow.", "1 pair is slow, most of all e → f: half the rate."}
 	if diff := cmp.Diff(want, VerdictOf(p).Outliers); diff != "" {
-		t.Errorf("a host is named once, with its pairs where there are any:\n%s", diff)
+		t.Errorf("a host is named once, and its pairs are not counted again:\n%s", diff)
 	}
 }
 

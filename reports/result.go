@@ -2,6 +2,7 @@ package reports
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"io"
 
@@ -22,24 +23,12 @@ const (
 	OutcomeInterrupted  = "interrupted"
 )
 
+// outcomes is the outcome of each exit code.
+var outcomes = map[int]string{0: OutcomeDone, 1: OutcomeFailed, 2: OutcomeUsage, 3: OutcomeRegression, 4: OutcomePartial,
+	5: OutcomeInconclusive, 130: OutcomeInterrupted}
+
 // OutcomeOf returns the outcome that an exit code stands for. An unknown code is a failure.
-func OutcomeOf(exit int) string {
-	switch exit {
-	case 0:
-		return OutcomeDone
-	case 2:
-		return OutcomeUsage
-	case 3:
-		return OutcomeRegression
-	case 4:
-		return OutcomePartial
-	case 5:
-		return OutcomeInconclusive
-	case 130:
-		return OutcomeInterrupted
-	}
-	return OutcomeFailed
-}
+func OutcomeOf(exit int) string { return cmp.Or(outcomes[exit], OutcomeFailed) }
 
 // Result is the one document that --json prints, whatever the command and however it ended.
 type Result struct {

@@ -64,19 +64,21 @@ func counts(p *params.Params) string {
 	return fmt.Sprintf("%s; %s.", text, plural(len(WarningsOf(p)), "warning"))
 }
 
-// outliers names the hosts that stand out, and counts the slow pairs that no such host explains.
+// outliers names the hosts that stand out, by their pairs or by a finding, and counts the slow pairs that no such host
+// explains.
 func outliers(p *params.Params) []string {
-	var out []string
-	hosts := slowHosts(p.Pairs)
-	for _, h := range hosts {
+	var out, named []string
+	for _, h := range slowHosts(p.Pairs) {
+		named = append(named, h.name)
 		out = append(out, fmt.Sprintf("Host %s stands out: %d of its %d pairs are slow.", Clean(h.name), h.slow, h.pairs))
 	}
 	for _, f := range p.Findings {
-		if f.Code == params.SlowHost && !slices.ContainsFunc(hosts, func(h slowHost) bool { return slices.Contains(f.Hosts, h.name) }) {
+		if f.Code == params.SlowHost && !slices.ContainsFunc(f.Hosts, func(h string) bool { return slices.Contains(named, h) }) {
+			named = append(named, f.Hosts...)
 			out = append(out, sentence(f.Message))
 		}
 	}
-	if slow := slowPairs(p.Pairs, hosts); len(slow) > 0 {
+	if slow := slowPairs(p.Pairs, named); len(slow) > 0 {
 		verb := "are"
 		if len(slow) == 1 {
 			verb = "is"

@@ -52,7 +52,7 @@ func Gate(ctx context.Context, baseline []Run, measure func(ctx context.Context,
 		return nil, err
 	}
 	v := Compare(baseline, first, o.Options)
-	suspects := v.suspects()
+	suspects := slices.DeleteFunc(slices.Clone(v.changes), func(c Change) bool { return !c.suspect() })
 	if len(suspects) == 0 || v.Outcome == NotComparable {
 		return v, nil
 	}
@@ -103,40 +103,29 @@ func (o GateOptions) enough(baseline []Run) int {
 	return min(max(n, fewestGate), mostGate)
 }
 
-// suspects are the changes for the worse of more than the threshold.
-func (v *Verdict) suspects() []Change {
-	var out []Change
-	for _, c := range v.changes {
-		if c.State == Regression || c.State == Inconclusive && c.large {
-			out = append(out, c)
-		}
-	}
-	return out
-}
+// suspect reports whether c looks like a regression, significant or not.
+func (c Change) suspect() bool { return c.State == Regression || c.State == Inconclusive && c.large }
 
 // confirm replaces the state of each suspect by that of the second comparison.
 func (v *Verdict) confirm(suspects []Change, second *Verdict, runs []Run) {
 	v.Again = &Again{Runs: sideOf(runs).Runs, Suspects: suspects, Second: []Change{}}
 	for i := range v.changes {
 		c := &v.changes[i]
-		if !slices.ContainsFunc(suspects, func(s Change) bool { return s.id() == c.id() }) {
+		if !c.suspect() {
 			continue
 		}
+		c.State = NotConfirmed
 		k := slices.IndexFunc(second.changes, func(s Change) bool { return s.id() == c.id() })
 		if k < 0 { // a link of a host that the second runs found to be slow as a whole
-			c.State = NotConfirmed
 			continue
 		}
 		s := second.changes[k]
 		v.Again.Second = append(v.Again.Second, s)
-		switch {
-		case s.State == Regression:
-			c.State = Regression
+		if s.suspect() {
+			c.State = s.State
+		}
+		if s.State == Regression {
 			v.Again.Confirmed++
-		case s.State == Inconclusive && s.large:
-			c.State = Inconclusive
-		default:
-			c.State = NotConfirmed
 		}
 	}
 	v.Notes = append(v.Notes, fmt.Sprintf("measured again: %d of %s confirmed", v.Again.Confirmed, units.Plural(len(suspects), "suspect")))

@@ -4,6 +4,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -71,30 +72,21 @@ func JUnit(w io.Writer, v *Verdict) error {
 			s.Skipped++
 		}
 	}
-	if _, err := io.WriteString(w, xml.Header); err != nil {
+	b, err := xml.MarshalIndent(s, "", "  ")
+	if err != nil {
 		return err
 	}
-	e := xml.NewEncoder(w)
-	e.Indent("", "  ")
-	if err := e.Encode(s); err != nil {
-		return err
-	}
-	_, err := io.WriteString(w, "\n")
+	_, err = fmt.Fprintf(w, "%s%s\n", xml.Header, b)
 	return err
 }
 
 // group adds a case for each subject.
 func (s *suite) group(class string, changes []Change) {
 	by := map[string][]Change{}
-	var names []string
 	for _, c := range changes {
-		if by[c.Subject()] == nil {
-			names = append(names, c.Subject())
-		}
 		by[c.Subject()] = append(by[c.Subject()], c)
 	}
-	slices.Sort(names)
-	for _, n := range names {
+	for _, n := range slices.Sorted(maps.Keys(by)) {
 		s.Cases = append(s.Cases, caseOf(class, n, by[n]))
 	}
 }

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -201,37 +203,23 @@ func FloorText(w io.Writer, f *Floor) error {
 	p := &printer{w: w}
 	p.line("Noise floor of %s: two runs of the same differ by less in %.0f%% of cases.", units.Plural(len(f.Runs), "run"), 100*f.Level)
 	p.line("")
-	type span struct {
-		least, most float64
-		n           int
-	}
-	links := map[string]*span{}
-	var names []string
+	links := map[string][]float64{}
 	for _, q := range f.Of {
-		if q.From == "" {
-			p.line("  %-24s %9s  of %s", q.Name, shareOf(q), number(q.Median, q.Unit))
-			continue
+		noise := number(q.Absolute, q.Unit)
+		if q.Relative != nil {
+			noise = reports.Percent(*q.Relative)
 		}
-		if q.Relative == nil {
-			continue
+		switch {
+		case q.From == "":
+			p.line("  %-24s %9s  of %s", q.Name, noise, number(q.Median, q.Unit))
+		case q.Relative != nil:
+			links[q.Name] = append(links[q.Name], *q.Relative)
 		}
-		s := links[q.Name]
-		if s == nil {
-			s = &span{least: *q.Relative}
-			links[q.Name], names = s, append(names, q.Name)
-		}
-		s.least, s.most, s.n = min(s.least, *q.Relative), max(s.most, *q.Relative), s.n+1
 	}
-	for _, name := range names {
-		s := links[name]
-		p.line("  %-24s %9s  to %s over %s", name+" of a link", reports.Percent(s.least), reports.Percent(s.most), units.Plural(s.n, "link"))
+	for _, name := range slices.Sorted(maps.Keys(links)) {
+		of := links[name]
+		p.line("  %-24s %9s  to %s over %s", name+" of a link", reports.Percent(slices.Min(of)), reports.Percent(slices.Max(of)),
+			units.Plural(len(of), "link"))
 	}
 	return p.err
-}
-
-func shareOf(q Quantity) string {
-	if q.Relative == nil {
-		return number(q.Absolute, q.Unit)
-	}
-	return reports.Percent(*q.Relative)
 }

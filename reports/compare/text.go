@@ -69,36 +69,42 @@ func headline(v *Verdict) string {
 	return v.Outcome + ": " + strings.Join(v.Why, "; ")
 }
 
+// evidence is a change as it is printed. What there is none of is "–", and an interval "".
+type evidence struct{ name, old, new, change, interval, threshold, p string }
+
+// evidence prints c; named adds the host or link to the name.
+func (c Change) evidence(named bool) evidence {
+	e := evidence{name: c.Name, old: number(c.Old, c.Unit), new: number(c.New, c.Unit), change: "–",
+		threshold: number(c.Threshold, c.Unit), p: "–"}
+	if named && c.Scope != ScopeNetwork {
+		e.name += " of " + c.Subject()
+	}
+	if c.Ratio != nil {
+		e.change = signed(*c.Ratio)
+		if c.Old != 0 {
+			e.threshold = reports.Percent(c.Threshold / c.Old)
+		}
+	}
+	if ci := c.RatioCI; ci != nil {
+		e.interval = "[" + signed(ci[0]) + ", " + signed(ci[1]) + "]"
+	}
+	if c.AdjustedP != nil {
+		e.p = fmt.Sprintf("%.4f", *c.AdjustedP)
+		if *c.AdjustedP < 0.0001 {
+			e.p = "< 0.0001"
+		}
+	}
+	return e
+}
+
 // row is a change on one line, with its evidence.
 func row(c Change, named bool) string {
-	name := c.Name
-	if named && c.Scope != ScopeNetwork {
-		name += " of " + c.Subject()
-	}
-	by := "–"
-	if c.Ratio != nil {
-		by = signed(*c.Ratio)
-	}
-	parts := []string{fmt.Sprintf("%-20s %12s → %-12s %8s %-18s", name, number(c.Old, c.Unit), number(c.New, c.Unit), by, ratioCI(c.RatioCI))}
-	parts = append(parts, fmt.Sprintf("threshold %s (%s)", threshold(c), c.By))
+	e := c.evidence(named)
+	s := fmt.Sprintf("%-20s %12s → %-12s %8s %-18s  threshold %s (%s)", e.name, e.old, e.new, e.change, e.interval, e.threshold, c.By)
 	if c.AdjustedP != nil {
-		parts = append(parts, "p "+pValue(*c.AdjustedP))
+		s += "  p " + e.p
 	}
-	return strings.Join(parts, "  ")
-}
-
-func threshold(c Change) string {
-	if c.Ratio == nil || c.Old == 0 {
-		return number(c.Threshold, c.Unit)
-	}
-	return reports.Percent(c.Threshold / c.Old)
-}
-
-func pValue(p float64) string {
-	if p < 0.0001 {
-		return "< 0.0001"
-	}
-	return fmt.Sprintf("%.4f", p)
+	return s
 }
 
 // Markdown writes v as the summary of a CI job.
@@ -117,7 +123,9 @@ func Markdown(w io.Writer, v *Verdict) error {
 		p.line("| **%s** | %s | | | | | | |", f.Kind, cell(f.Text))
 		shown, left := f.notable(8)
 		for _, c := range shown {
-			p.markdownRow(c)
+			e := c.evidence(true)
+			p.line("| | %s | %s | %s | %s | %s | %s | %s |", cell(e.name), e.old, e.new, e.change, e.interval, e.threshold,
+				strings.ReplaceAll(e.p, "<", "&lt;"))
 		}
 		if left > 0 {
 			p.line("| | and %d more | | | | | | |", left)
@@ -138,22 +146,6 @@ func Markdown(w io.Writer, v *Verdict) error {
 		}
 	}
 	return p.err
-}
-
-func (p *printer) markdownRow(c Change) {
-	by, pv := "–", "–"
-	if c.Ratio != nil {
-		by = signed(*c.Ratio)
-	}
-	if c.AdjustedP != nil {
-		pv = strings.ReplaceAll(pValue(*c.AdjustedP), "<", "&lt;")
-	}
-	name := c.Name
-	if c.Scope != ScopeNetwork {
-		name += " of " + c.Subject()
-	}
-	p.line("| | %s | %s | %s | %s | %s | %s | %s |", cell(name), number(c.Old, c.Unit), number(c.New, c.Unit), by,
-		ratioCI(c.RatioCI), threshold(c), pv)
 }
 
 // cell makes text safe in a Markdown table.

@@ -8,61 +8,51 @@ import (
 	"strconv"
 	"strings"
 
+	"calib/fit/params"
 	"calib/internal/units"
 	"calib/reports"
 )
 
 // text is a finding in words.
 func (f Finding) text() string {
-	subject := "network"
-	switch f.Scope {
-	case ScopeHost:
-		subject = "host " + f.Subject
-	case ScopeLink:
-		subject = "link " + f.Subject
-	}
-	if f.Kind == Inconclusive {
-		return subject + ": " + f.doubt()
+	subject := "network: "
+	if f.Scope != ScopeNetwork {
+		subject = f.Scope + " " + f.Subject + ": "
 	}
 	const shown = 3
-	var what []string
-	for _, c := range f.Changes[:min(shown, len(f.Changes))] {
-		name := c.Name
+	few, more := f.Changes[:min(shown, len(f.Changes))], len(f.Changes)-shown
+	var list []string
+	switch {
+	case f.Undecided == 1:
+		return subject + "too few runs to exclude that 1 quantity is worse"
+	case f.Undecided > 1:
+		return subject + fmt.Sprintf("too few runs to exclude that any of %d quantities is worse", f.Undecided)
+	case f.Kind == Inconclusive:
+		for _, c := range few {
+			list = append(list, c.Name+" looks "+c.Says())
+		}
+		if more > 0 {
+			list = append(list, fmt.Sprintf("%d more look worse", more))
+		}
+		return subject + strings.Join(list, ", ") + ", which the runs cannot tell from noise"
+	}
+	if f.OfLinks > 0 && f.Links > 0 {
+		subject += fmt.Sprintf("%d of its %s: ", f.Links, units.Plural(f.OfLinks, "link"))
+	}
+	for _, c := range few {
+		name := strings.TrimPrefix(c.Name, linksPrefix)
 		if f.Scope == ScopeNetwork && c.Scope == ScopeLink {
 			name += " of " + c.Subject()
 		}
-		what = append(what, strings.TrimPrefix(name, linksPrefix)+" "+c.Says())
+		list = append(list, name+" "+c.Says())
 	}
-	if n := len(f.Changes) - shown; n > 0 {
-		what = append(what, fmt.Sprintf("%d more", n))
+	if more > 0 {
+		list = append(list, fmt.Sprintf("%d more", more))
 	}
-	which := ""
-	if f.OfLinks > 0 && f.Links > 0 {
-		which = fmt.Sprintf("%d of its %s: ", f.Links, units.Plural(f.OfLinks, "link"))
-	}
-	return subject + ": " + which + strings.Join(what, ", ")
+	return subject + strings.Join(list, ", ")
 }
 
-// doubt says what the runs cannot tell.
-func (f Finding) doubt() string {
-	if f.Undecided == 1 {
-		return "too few runs to exclude that 1 quantity is worse"
-	}
-	if f.Undecided > 0 {
-		return fmt.Sprintf("too few runs to exclude that any of %d quantities is worse", f.Undecided)
-	}
-	const shown = 3
-	var looks []string
-	for _, c := range f.Changes[:min(shown, len(f.Changes))] {
-		looks = append(looks, c.Name+" looks "+c.Says())
-	}
-	if n := len(f.Changes) - shown; n > 0 {
-		looks = append(looks, fmt.Sprintf("%d more look worse", n))
-	}
-	return strings.Join(looks, ", ") + ", which the runs cannot tell from noise"
-}
-
-// Says is a change in words: "slower by 2.1×", "better by 4.0%".
+// Says is a change in words: "slower by 2.1×", "faster by 4.0%", "more by 2 kB".
 func (c Change) Says() string {
 	by := number(math.Abs(c.New-c.Old), c.Unit)
 	if c.Ratio != nil {
@@ -70,9 +60,9 @@ func (c Change) Says() string {
 	}
 	up := c.New > c.Old
 	switch {
-	case c.Better == "":
+	case c.Better == params.BetterNeither:
 		return map[bool]string{true: "more", false: "less"}[up] + " by " + by
-	case up == (c.Better == "higher"):
+	case up == (c.Better == params.BetterHigher):
 		return "faster by " + by
 	}
 	return "slower by " + by
@@ -111,14 +101,6 @@ func (p *printer) line(format string, args ...any) {
 // signed is a ratio as a change in percent, never "-0.0%".
 func signed(r float64) string {
 	return strings.Replace(fmt.Sprintf("%+.1f%%", 100*(r-1)), "-0.0%", "+0.0%", 1)
-}
-
-// ratioCI is an interval of a ratio as changes in percent.
-func ratioCI(ci *[2]float64) string {
-	if ci == nil {
-		return ""
-	}
-	return "[" + signed(ci[0]) + ", " + signed(ci[1]) + "]"
 }
 
 // notable are the changes to show in a table: all that a finding names, without repetition.
