@@ -85,7 +85,8 @@ func TestDisturbed(t *testing.T) {
 		if got := f.LeftOutWhy[dataset.FlagPreempt]; got != tc.want*15*w.Reps {
 			t.Errorf("%d rounds of 6 preempted: %d timings left out", tc.flagged, got)
 		}
-		if fittest.Notes(f.Findings, params.DisturbedTimings, "preempted") != (tc.want == 0) || fittest.Warns(f.Findings, params.ManyLeftOut, "left out") != (tc.want > 0) {
+		if fittest.Notes(f.Findings, params.DisturbedTimings, "preempted") != (tc.want == 0) ||
+			fittest.Warns(f.Findings, params.ManyLeftOut, "left out") != (tc.want > 0) {
 			t.Errorf("%d rounds of 6 preempted: findings %v", tc.flagged, f.Findings)
 		}
 	}
