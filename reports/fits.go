@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -8,33 +9,40 @@ import (
 	"strconv"
 	"strings"
 
-	"calib/fit"
+	"calib/fit/params"
 )
 
-// quality writes one row per model: how well it describes the data it was fitted to, and which data those were.
-func (p *page) quality(ps *fit.Params) {
-	if len(ps.Fits) == 0 {
-		return
+// QualityOf returns how well each fit describes its data, and sentences: what the columns are, then which data each fit saw.
+func QualityOf(p *params.Params) (Grid, []string) {
+	g := newGrid(column{"model", KindText}, column{"experiment", KindText}, column{"R²", KindNumber}, column{"mean err", KindNumber},
+		column{"worst", KindNumber}, column{"left-out", KindNumber}, column{"cond", KindNumber}, column{"timings", KindNumber}, column{"unused", KindNumber})
+	sentences := []string{"err: relative errors of the fit; left-out: mean error at sizes the fit has not seen; cond: condition number."}
+	for _, f := range p.Fits {
+		q := f.Quality
+		if q == nil {
+			q = &params.Quality{MeanError: math.NaN(), MaxError: math.NaN()}
+		}
+		leftOut := "–"
+		if q.LeaveOneOut != nil {
+			leftOut = Percent(*q.LeaveOneOut)
+		}
+		g.add(Clean(f.Model), Clean(f.Experiment), significant(q.R2, 5), Percent(q.MeanError), Percent(q.MaxError), leftOut,
+			significant(q.Condition, 3), count(float64(f.Used)), count(float64(f.LeftOut)))
+		sentences = append(sentences, dataOf(f)...)
 	}
-	p.heading("Quality of each fit")
-	t, says := QualityOf(ps)
-	p.write(grid{Grid: t})
-	for _, s := range says {
-		p.line(2, "%s", s)
-	}
+	return g, sentences
 }
 
-func qualityRow(f *fit.Fit) []string {
-	q := f.Quality
-	if q == nil {
-		q = &fit.Quality{MeanError: math.NaN(), MaxError: math.NaN()}
+// significant prints a number with so many significant digits.
+func significant(v *float64, digits int) string {
+	if v == nil {
+		return "–"
 	}
-	return []string{Clean(f.Model), Clean(f.Experiment), number(q.R2, 5), Percent(q.MeanError), Percent(q.MaxError),
-		percentOf(q.LeaveOneOut), number(q.Condition, 3), count(float64(f.Used)), count(float64(f.LeftOut))}
+	return strconv.FormatFloat(*v, 'g', digits, 64)
 }
 
-// saw says which data a fit saw, and what it left out.
-func saw(f *fit.Fit) []string {
+// dataOf says which data a fit saw, and what it left out.
+func dataOf(f *params.Fit) []string {
 	var out []string
 	if len(f.Domain) > 0 {
 		out = append(out, fmt.Sprintf("%s saw %s, on %s.", Clean(f.Model), domain(f.Domain), plural(len(f.Hosts), "host")))
@@ -50,79 +58,53 @@ func saw(f *fit.Fit) []string {
 		plural(f.Used+f.LeftOut, "timing"), strings.Join(why, ", ")))
 }
 
-func number(v *float64, digits int) string {
-	if v == nil {
-		return "–"
+func (p *page) quality(ps *params.Params) {
+	if len(ps.Fits) == 0 {
+		return
 	}
-	return strconv.FormatFloat(*v, 'g', digits, 64)
+	p.heading("Quality of each fit")
+	g, sentences := QualityOf(ps)
+	p.write(g)
+	p.lines(sentences)
 }
 
-func percentOf(v *float64) string {
-	if v == nil {
-		return "–"
-	}
-	return Percent(*v)
-}
-
-// residuals writes one table per model and series: measured against fitted at each size.
-func (p *page) residuals(ps *fit.Params) {
+// residuals writes one table per model and series: measured against fitted at each point.
+func (p *page) residuals(ps *params.Params) {
 	headed := false
 	for _, f := range ps.Fits {
-		for _, series := range seriesOf(f) {
-			if !headed {
+		for _, s := range f.Series {
+			if len(s.Points) == 0 {
+				continue
+			}
+			if headed {
+				p.WriteByte('\n')
+			} else {
 				p.heading("Residuals")
 				headed = true
-			} else {
-				p.WriteByte('\n')
 			}
-			p.series(f, series)
+			p.series(f.Model, s)
 		}
 	}
 }
 
-func seriesOf(f *fit.Fit) []string {
-	var out []string
-	for _, r := range f.Residuals {
-		if !slices.Contains(out, r.Series) {
-			out = append(out, r.Series)
-		}
-	}
-	return out
-}
-
-func (p *page) series(f *fit.Fit, series string) {
-	rows := slices.DeleteFunc(slices.Clone(f.Residuals), func(r fit.Residual) bool { return r.Series != series })
-	slices.SortStableFunc(rows, func(a, b fit.Residual) int { return cmpFloat(a.X, b.X) })
+func (p *page) series(model string, s params.Series) {
+	points := slices.Clone(s.Points)
+	slices.SortStableFunc(points, func(a, b params.Residual) int { return cmp.Compare(a.X, b.X) })
 	full := 0.01 // a bar is never scaled up from less than 1%
-	for _, r := range rows {
+	for _, r := range points {
 		if rel := math.Abs(r.Relative()); rel > full && !math.IsInf(rel, 0) {
 			full = rel
 		}
 	}
-	p.line(2, "%s, %s; a full bar is %s.", p.paint(bold, Clean(f.Model)), Clean(series), Percent(full))
-	g := grid{Grid: Grid{
-		Header: []string{Clean(rows[0].XName), "timings", "measured", "95% interval", "fitted", "unit", "error", "fit high │ low"},
-		Kinds:  []Kind{KindNumber, KindNumber, KindNumber, KindInterval, KindNumber, KindText, KindNumber}}}
-	for _, r := range rows {
-		unit := r.Unit
-		if unit == "" {
-			unit = "s"
-		}
-		m := Format(r.Measured, &[2]float64{r.Lo, r.Hi}, unit)
+	p.line(2, "%s, %s; a full bar is %s.", p.paint(bold, Clean(model)), Clean(s.Name), Percent(full))
+	g := newGrid(column{Clean(s.XName), KindNumber}, column{"timings", KindNumber}, column{"measured", KindNumber}, column{"95% interval", KindInterval},
+		column{"fitted", KindNumber}, column{"unit", KindText}, column{"error", KindNumber}, column{"fit high │ low", KindText})
+	for _, r := range points {
+		m := Format(r.Measured, &[2]float64{r.Lo, r.Hi}, cmp.Or(s.Unit, "s"))
 		g.add(count(r.X), count(float64(r.N)), m.Value, m.CI, m.Like(r.Fitted), Clean(m.Unit), signedPercent(r.Relative()),
 			bar(r.Relative(), full))
 	}
 	p.write(g)
-}
-
-func cmpFloat(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 // bar draws a relative error to the left (the fit is above the measurement) or right of zero; full is its full length.
@@ -138,11 +120,13 @@ func bar(rel, full float64) string {
 	return strings.Repeat(" ", half) + "│" + strings.Repeat("█", n)
 }
 
-// validation writes what was predicted and then measured, of patterns no fit has seen.
-func (p *page) validation(ps *fit.Params) {
-	if len(ps.Validation) == 0 {
-		return
+// ValidationOf returns what was predicted and then measured, of patterns no fit has seen.
+func ValidationOf(p *params.Params) Grid {
+	g := newGrid(column{"pattern", KindText}, column{"hosts", KindNumber}, column{"bytes", KindNumber}, column{"predicted", KindNumber},
+		column{"measured", KindNumber}, column{"error", KindNumber})
+	for _, v := range p.Validation {
+		g.add(Clean(v.Pattern), strconv.Itoa(v.Hosts), count(float64(v.Bytes)), Format(v.Predicted, v.CI95, "s").String(),
+			Format(v.Measured, nil, "s").String(), signedPercent(v.Error))
 	}
-	p.heading("Validation: patterns no fit has seen")
-	p.write(grid{Grid: ValidationOf(ps)})
+	return g
 }

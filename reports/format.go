@@ -4,7 +4,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"calib/internal/units"
 )
@@ -34,7 +33,7 @@ func (q Quantity) String() string {
 // Like prints another number in q's unit, with q's decimals, so that the two can be compared by eye.
 func (q Quantity) Like(v float64) string { return fixed(v/q.scale, q.decimals) }
 
-// maxDigits bounds the significant digits of a printed value: a timer does not give more.
+// maxDigits bounds the significant digits of a printed value: no clock gives more.
 const maxDigits = 6
 
 // Format prints v [in unit, SI] and its interval, which may be nil. The prefix leaves one to three digits before the
@@ -52,7 +51,7 @@ func Format(v float64, ci *[2]float64, unit string) Quantity {
 		half = 0
 	}
 	lead := math.Abs(v)
-	if lead < half { // the value drowns in its interval: the interval's ends decide the prefix
+	if lead < half { // the ends of the interval are larger than the value, and decide the prefix
 		lead = max(math.Abs(ci[0]), math.Abs(ci[1]))
 	}
 	scale, name := scaleOf(lead, unit)
@@ -136,17 +135,4 @@ func fixed(v float64, d int) string {
 		s = strings.TrimPrefix(s, "-")
 	}
 	return s
-}
-
-// Clean makes a text from a file safe to print: a host name must not move the cursor.
-func Clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t':
-			return ' '
-		case !unicode.IsPrint(r):
-			return '·'
-		}
-		return r
-	}, s)
 }

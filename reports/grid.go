@@ -13,6 +13,7 @@ type Kind string
 // Kinds of columns. The HTML report has a style for each, by this name.
 const (
 	KindText     Kind = ""
+	KindWords    Kind = "words"  // sentences that may be wrapped
 	KindNumber   Kind = "number" // aligned to the right
 	KindInterval Kind = "interval"
 	KindSymbol   Kind = "symbol" // of a parameter or function
@@ -29,6 +30,20 @@ func (t *Grid) Kind(i int) Kind {
 		return t.Kinds[i]
 	}
 	return KindText
+}
+
+// column heads a column of a Grid.
+type column struct {
+	name string
+	kind Kind
+}
+
+func newGrid(columns ...column) Grid {
+	var g Grid
+	for _, c := range columns {
+		g.Header, g.Kinds = append(g.Header, c.name), append(g.Kinds, c.kind)
+	}
+	return g
 }
 
 func (t *Grid) add(cells ...string) { t.Rows = append(t.Rows, cells) }

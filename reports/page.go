@@ -8,13 +8,15 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
+
+	"calib/fit/params"
 )
 
 // Options of a report. The zero value is a page 100 columns wide without colour.
 type Options struct {
 	Width  int  // columns; 0 means 100, and fewer than 80 are taken as 80
 	Colour bool // ANSI colours; without it the output has no control codes
-	// Dir is the run directory, for "where the files are"; "" leaves that part out.
+	// Dir is the run directory, whose files the report lists; "" leaves that part out.
 	Dir string
 }
 
@@ -54,7 +56,7 @@ func newPage(o Options) *page {
 
 // paint colours s, where colour is on. It is the only source of control codes: go-pretty's own colours stay unused.
 func (p *page) paint(c colour, s string) string {
-	if !p.Colour || s == "" {
+	if !p.Colour || s == "" || c == "" {
 		return s
 	}
 	return string(c) + s + reset
@@ -80,38 +82,49 @@ func (p *page) line(hang int, format string, args ...any) {
 	}
 }
 
-// grid is a table without lines: columns two spaces apart, the last one wrapped to the page if wrap is set.
-type grid struct {
-	Grid
-	wrap bool
+// lines writes sentences, each on a line of its own.
+func (p *page) lines(sentences []string) {
+	for _, s := range sentences {
+		p.line(2, "%s", s)
+	}
 }
 
-// write renders g, indented by two columns.
-func (p *page) write(g grid) {
+// write renders g without rules, indented by two columns, its columns two spaces apart. A last column of Words is wrapped
+// to the page.
+func (p *page) write(g Grid) {
 	const indent, between = "  ", "  "
 	t := table.NewWriter()
 	t.SetStyle(table.Style{
 		Box:     table.BoxStyle{PaddingRight: between, MiddleHorizontal: "─"},
 		Options: table.Options{SeparateHeader: false},
 	})
-	t.AppendHeader(row(g.Header))
-	used := 0
+	header := make(table.Row, len(g.Header))
+	rows := make([]table.Row, len(g.Rows))
+	for i := range rows {
+		rows[i] = make(table.Row, len(g.Header))
+	}
 	configs := make([]table.ColumnConfig, len(g.Header))
-	for i := range g.Header {
+	used := 0
+	for i, name := range g.Header {
+		header[i] = name
+		width := text.StringWidth(name)
+		for j, r := range g.Rows {
+			rows[j][i] = p.paint(colourOf(g.Kind(i), r[i]), r[i])
+			width = max(width, text.StringWidth(r[i]))
+		}
 		c := table.ColumnConfig{Number: i + 1, Align: text.AlignLeft, AlignHeader: text.AlignLeft}
 		if g.Kind(i) == KindNumber {
 			c.Align, c.AlignHeader = text.AlignRight, text.AlignRight
 		}
-		if g.wrap && i == len(g.Header)-1 {
+		if g.Kind(i) == KindWords && i == len(g.Header)-1 {
 			c.WidthMax, c.WidthMaxEnforcer = max(p.Width-len(indent)-used, 16), text.WrapSoft
 		}
-		used += g.width(i) + len(between)
+		used += width + len(between)
 		configs[i] = c
 	}
+	t.AppendHeader(header)
+	t.AppendRows(rows)
 	t.SetColumnConfigs(configs)
-	for _, r := range g.Rows {
-		t.AppendRow(row(r))
-	}
 	for i, l := range strings.Split(t.Render(), "\n") {
 		l = strings.TrimRight(l, " ")
 		if i == 0 {
@@ -121,18 +134,15 @@ func (p *page) write(g grid) {
 	}
 }
 
-func (g *grid) width(column int) int {
-	w := text.StringWidth(g.Header[column])
-	for _, r := range g.Rows {
-		w = max(w, text.StringWidthWithoutEscSequences(r[column]))
+// colourOf is the colour of a cell, "" for none.
+func colourOf(kind Kind, cell string) colour {
+	switch {
+	case kind == KindSymbol:
+		return bold
+	case kind == KindStatus && cell == params.StatusOK:
+		return green
+	case kind == KindStatus && (cell == params.StatusUnidentifiable || cell == params.StatusBound):
+		return yellow
 	}
-	return w
-}
-
-func row(cells []string) table.Row {
-	r := make(table.Row, len(cells))
-	for i, c := range cells {
-		r[i] = c
-	}
-	return r
+	return ""
 }

@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/montanaflynn/stats"
-
-	"calib/fit"
+	"calib/fit/params"
+	"calib/internal/stats"
 )
 
 // slowestShown bounds the list of slow pairs: a matrix of 1,000 hosts has half a million.
@@ -18,9 +17,9 @@ type slowHost struct {
 	slow, pairs int
 }
 
-// slowHosts names the hosts of which more than half of at least two pairs stand out, worst first: what their pairs have
-// in common is the host.
-func slowHosts(pairs []fit.Pair) []slowHost {
+// slowHosts names the hosts of which more than half of at least two pairs are slow, worst first: the host is what these
+// pairs have in common.
+func slowHosts(pairs []params.Pair) []slowHost {
 	by := map[string]*slowHost{}
 	for _, p := range pairs {
 		for _, name := range []string{p.From, p.To} {
@@ -45,67 +44,94 @@ func slowHosts(pairs []fit.Pair) []slowHost {
 	return out
 }
 
-// slowPairs returns the pairs that stand out, slowest first, without those that have one of the given hosts.
-func slowPairs(pairs []fit.Pair, without []slowHost) []fit.Pair {
-	of := func(name string) func(slowHost) bool { return func(h slowHost) bool { return h.name == name } }
-	out := slices.DeleteFunc(slices.Clone(pairs), func(q fit.Pair) bool {
-		return q.Slow == "" || slices.ContainsFunc(without, of(q.From)) || slices.ContainsFunc(without, of(q.To))
+// slowPairs returns the slow pairs, slowest first, without those that have one of the given hosts.
+func slowPairs(pairs []params.Pair, without []slowHost) []params.Pair {
+	out := slices.DeleteFunc(slices.Clone(pairs), func(q params.Pair) bool {
+		return q.Slow == "" || slices.ContainsFunc(without, func(h slowHost) bool { return h.name == q.From || h.name == q.To })
 	})
-	slices.SortStableFunc(out, func(a, b fit.Pair) int { return cmp.Compare(orZero(b.Latency), orZero(a.Latency)) })
+	latency := func(q params.Pair) float64 {
+		if q.Latency == nil {
+			return 0
+		}
+		return *q.Latency
+	}
+	slices.SortStableFunc(out, func(a, b params.Pair) int { return cmp.Compare(latency(b), latency(a)) })
 	return out
 }
 
-// pairs summarises the pair matrix: the range, the pairs that stand out and the hosts they have in common.
-func (p *page) pairs(ps *fit.Params) {
-	if len(ps.Pairs) == 0 {
-		return
-	}
-	p.heading("Pairs")
-	part := PairsOf(ps)
-	for _, s := range part.Says {
-		p.line(2, "%s", s)
-	}
-	if len(part.Slow.Rows) == 0 {
-		return
-	}
-	more := len(part.Slow.Rows) - slowestShown
-	part.Slow.Rows = part.Slow.Rows[:min(len(part.Slow.Rows), slowestShown)]
-	p.WriteByte('\n')
-	p.write(grid{Grid: part.Slow, wrap: true})
-	if more > 0 {
-		p.line(2, "  and %d more in params.json", more)
-	}
+// PairsPart summarises the pair matrix.
+type PairsPart struct {
+	Says []string // the range, and the hosts that slow pairs have in common
+	Slow Grid     // every slow pair, slowest first
+	All  Grid     // every pair in the order of the file
 }
 
-// spread gives least, median and greatest of one number over all pairs in one sentence, or none.
-func spread(what, unit string, pairs []fit.Pair, of func(fit.Pair) *float64) []string {
-	var all stats.Float64Data
+// PairsOf returns the summary of all pairs, which is empty without pairs.
+func PairsOf(p *params.Params) PairsPart {
+	matrix := func(first, last string) Grid {
+		return newGrid(column{first, KindText}, column{"latency", KindInterval}, column{"rate", KindInterval}, column{last, KindWords})
+	}
+	part := PairsPart{Slow: matrix("slowest pairs", "why"), All: matrix("pair", "why it stands out")}
+	if len(p.Pairs) == 0 {
+		return part
+	}
+	slow := slowPairs(p.Pairs, nil)
+	part.Says = append(part.Says, fmt.Sprintf("%s measured, %d slow.", plural(len(p.Pairs), "pair"), len(slow)))
+	part.Says = append(part.Says, spread("Latency", "s", p.Pairs, func(q params.Pair) *float64 { return q.Latency })...)
+	part.Says = append(part.Says, spread("Rate", "B/s", p.Pairs, func(q params.Pair) *float64 { return q.Rate })...)
+	for _, h := range slowHosts(p.Pairs) {
+		part.Says = append(part.Says, fmt.Sprintf("Host %s is in %d slow pairs of its %d: the host, not the pairs.", Clean(h.name),
+			h.slow, h.pairs))
+	}
+	for _, q := range slow {
+		part.Slow.add(pairRow(q)...)
+	}
+	for _, q := range p.Pairs {
+		part.All.add(pairRow(q)...)
+	}
+	return part
+}
+
+func pairRow(q params.Pair) []string {
+	number := func(v *float64, ci *[2]float64, unit string) string {
+		if v == nil {
+			return "–"
+		}
+		return Format(*v, ci, unit).String()
+	}
+	return []string{Clean(q.From + " → " + q.To), number(q.Latency, q.LatencyCI, "s"), number(q.Rate, q.RateCI, "B/s"), Clean(q.Slow)}
+}
+
+// spread gives median, least and greatest of one number over all pairs in one sentence, or none.
+func spread(what, unit string, pairs []params.Pair, of func(params.Pair) *float64) []string {
+	var all []float64
 	for _, q := range pairs {
 		if v := of(q); v != nil {
 			all = append(all, *v)
 		}
 	}
-	median, err := stats.Median(all)
-	if err != nil {
-		return nil // no pair has this number
+	if len(all) == 0 {
+		return nil
 	}
-	show := func(v float64) string { return Format(v, nil, unit).String() }
-	return []string{fmt.Sprintf("%s: median %s, from %s to %s.", sentenceCase(what), show(median), show(slices.Min(all)),
-		show(slices.Max(all)))}
+	show := func(v float64) Quantity { return Format(v, nil, unit) }
+	return []string{fmt.Sprintf("%s: median %s, from %s to %s.", what, show(stats.Median(all)), show(slices.Min(all)), show(slices.Max(all)))}
 }
 
-func sentenceCase(s string) string { return fmt.Sprintf("%c%s", s[0]+'A'-'a', s[1:]) }
-
-func quantity(v *float64, ci *[2]float64, unit string) string {
-	if v == nil {
-		return "–"
+// pairs writes the summary and the slowest pairs.
+func (p *page) pairs(ps *params.Params) {
+	if len(ps.Pairs) == 0 {
+		return
 	}
-	return Format(*v, ci, unit).String()
-}
-
-func orZero(v *float64) float64 {
-	if v == nil {
-		return 0
+	p.heading("Pairs")
+	part := PairsOf(ps)
+	p.lines(part.Says)
+	more := len(part.Slow.Rows) - slowestShown
+	part.Slow.Rows = part.Slow.Rows[:min(len(part.Slow.Rows), slowestShown)]
+	if len(part.Slow.Rows) > 0 {
+		p.WriteByte('\n')
+		p.write(part.Slow)
 	}
-	return *v
+	if more > 0 {
+		p.line(2, "  and %d more in params.json", more)
+	}
 }

@@ -1,137 +1,161 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
 
-	"calib/fit"
+	"calib/fit/form"
+	"calib/fit/params"
 )
 
-// Table writes the short form: verdict, parameters, warnings in one line, files and what to do next.
-func Table(w io.Writer, p *fit.Params, o Options) error {
-	pg := newPage(o)
-	pg.verdict(p)
-	pg.WriteByte('\n')
-	pg.parameters(p)
-	pg.costs(p)
-	pg.unidentifiable(p)
-	if n := len(groupWarnings(p)); n > 0 {
-		pg.WriteByte('\n')
-		pg.line(2, "%s: the report lists them.", pg.paint(yellow, plural(n, "warning")))
-	}
-	if pg.Dir != "" {
-		pg.WriteByte('\n')
-		pg.whereAndNext(p)
-	}
-	_, err := w.Write(pg.Bytes())
-	return err
+// namedParameter is a parameter with its name in params.json.
+type namedParameter struct {
+	name string
+	params.Parameter
 }
 
-// models lists the models that own parameters, in the order of their fits, then any other by name.
-func models(p *fit.Params) []string {
-	var out []string
+// inOrder lists all parameters: by model in the order of the fits, then by name.
+func inOrder(p *params.Params) []namedParameter {
+	rank := map[string]int{}
+	rankOf := func(model string) {
+		if _, ok := rank[model]; !ok {
+			rank[model] = len(rank)
+		}
+	}
 	for _, f := range p.Fits {
-		if !slices.Contains(out, f.Model) {
-			out = append(out, f.Model)
-		}
+		rankOf(f.Model)
 	}
+	var out []namedParameter
 	for _, name := range slices.Sorted(maps.Keys(p.Parameters)) {
-		if m := p.Parameters[name].Model; !slices.Contains(out, m) {
-			out = append(out, m)
-		}
+		rankOf(p.Parameters[name].Model)
+		out = append(out, namedParameter{name, p.Parameters[name]})
 	}
+	slices.SortStableFunc(out, func(a, b namedParameter) int { return cmp.Compare(rank[a.Model], rank[b.Model]) })
 	return out
 }
 
-// ordered lists the names of a model's parameters.
-func ordered(p *fit.Params, model string) []string {
+// ParametersOf returns all parameters, by model: symbol, value, unit, interval or bound, status, what it is.
+func ParametersOf(p *params.Params) Grid {
+	g := newGrid(column{"symbol", KindSymbol}, column{"value", KindNumber}, column{"unit", KindText}, column{"95% interval", KindInterval},
+		column{"status", KindStatus}, column{"what it is", KindWords})
+	for _, q := range inOrder(p) {
+		value, unit, interval := "–", "", "–"
+		if q.Value != nil {
+			f := Format(*q.Value, q.CI95, q.Unit)
+			value, unit, interval = f.Value, f.Unit, f.CI
+		} else if q.Bound != nil {
+			interval = FormatBound(*q.Bound, q.Unit)
+		}
+		g.add(Clean(q.name), value, Clean(unit), interval, Clean(q.Status), Clean(q.Label))
+	}
+	return g
+}
+
+// WithoutValueOf says of each parameter without a value what the data allow, and why.
+func WithoutValueOf(p *params.Params) []string {
 	var out []string
-	for _, name := range slices.Sorted(maps.Keys(p.Parameters)) {
-		if p.Parameters[name].Model == model {
-			out = append(out, name)
+	for _, q := range inOrder(p) {
+		if q.Status == params.StatusOK {
+			continue
 		}
+		s := q.name + " is not identifiable"
+		if q.Status == params.StatusBound {
+			s = q.name + " has only a bound"
+		}
+		if q.Bound != nil {
+			s += " (" + FormatBound(*q.Bound, q.Unit) + ")"
+		}
+		if q.Why != "" {
+			s += ": " + strings.TrimSuffix(q.Why, ".")
+		}
+		out = append(out, Clean(s+"."))
 	}
 	return out
 }
 
-// parameters writes the table of all parameters, by model.
-func (p *page) parameters(ps *fit.Params) {
+// Group is what one model found in one experiment.
+type Group struct {
+	Source string // "hockney on pingpong (Hockney 1994)"
+	Names  []string
+}
+
+// SourcesOf says which model found which parameters, from which experiment and after which publication.
+func SourcesOf(p *params.Params) []Group {
+	var out []Group
+	for _, q := range inOrder(p) {
+		source := Clean(fmt.Sprintf("%s on %s (%s)", q.Model, q.Experiment, q.Source))
+		i := slices.IndexFunc(out, func(g Group) bool { return g.Source == source })
+		if i < 0 {
+			i = len(out)
+			out = append(out, Group{Source: source})
+		}
+		out[i].Names = append(out[i].Names, Clean(q.name))
+	}
+	return out
+}
+
+func (p *page) parameters(ps *params.Params) {
 	if len(ps.Parameters) == 0 {
 		p.line(0, "No parameters: no model found the measurements it needs.")
 		return
 	}
-	g := grid{Grid: ParametersOf(ps), wrap: true}
-	for _, r := range g.Rows {
-		r[0], r[4] = p.paint(bold, r[0]), p.status(r[4])
-	}
-	p.write(g)
+	p.write(ParametersOf(ps))
 }
 
-// shown returns a parameter's value, unit and interval as printed; without a value, its bound stands for it.
-func shown(q fit.Parameter) (value, unit, ci string) {
-	if q.Value != nil {
-		f := Format(*q.Value, q.CI95, q.Unit)
-		return f.Value, f.Unit, f.CI
-	}
-	if q.Bound == nil {
-		return "–", "", "–"
-	}
-	return "–", "", FormatBound(*q.Bound, q.Unit)
-}
-
-func (p *page) status(s string) string {
-	switch s {
-	case fit.StatusOK:
-		return p.paint(green, s)
-	case fit.StatusUnidentifiable, fit.StatusBound:
-		return p.paint(yellow, s)
-	}
-	return s
-}
-
-// unidentifiable says of each parameter without a value what the data allow, and why.
-func (p *page) unidentifiable(ps *fit.Params) {
-	for _, s := range WithoutValueOf(ps) {
-		p.line(2, "%s", s)
-	}
-}
-
-func withoutValue(name string, q fit.Parameter) string {
-	s := name + " is not identifiable"
-	if q.Status == fit.StatusBound {
-		s = name + " has only a bound"
-	}
-	if q.Bound != nil {
-		s += " (" + FormatBound(*q.Bound, q.Unit) + ")"
-	}
-	if q.Why != "" {
-		s += ": " + strings.TrimSuffix(q.Why, ".")
-	}
-	return s + "."
-}
-
-// sources says which model found which parameters, from which experiment and after which publication.
-func (p *page) sources(ps *fit.Params) {
+func (p *page) sources(ps *params.Params) {
 	for _, g := range SourcesOf(ps) {
 		p.line(2, "%s from %s.", strings.Join(g.Names, ", "), g.Source)
 	}
 }
 
-// costs writes each cost function in one row, for the short form. A function in pieces is left to the report.
-func (p *page) costs(ps *fit.Params) {
-	g := grid{Grid: Grid{Header: []string{"function", "form", "coefficients"}}, wrap: true}
+// FunctionPart is a cost function.
+type FunctionPart struct {
+	Name, Form, Unit, Label, Source string
+	Coeff                           []Coefficient
+	Domain                          string // "m 1 … 1,448"
+	Pieces                          bool   // the coefficients are those of several pieces, numbered
+}
+
+// Coefficient of a cost function.
+type Coefficient struct {
+	Name string
+	Quantity
+}
+
+// FunctionsOf returns the cost functions by name.
+func FunctionsOf(p *params.Params) []FunctionPart {
+	var out []FunctionPart
+	for _, name := range slices.Sorted(maps.Keys(p.Functions)) {
+		f := p.Functions[name]
+		part := FunctionPart{Name: Clean(name), Form: Clean(f.Form), Unit: Clean(f.Unit), Label: Clean(f.Label), Source: Clean(f.Source),
+			Domain: domain(f.Domain), Pieces: f.Form == form.Pieces}
+		for _, c := range slices.Sorted(maps.Keys(f.Coeff)) {
+			var interval *[2]float64
+			if ci, ok := f.CI95[c]; ok {
+				interval = &ci
+			}
+			part.Coeff = append(part.Coeff, Coefficient{Clean(c), Format(f.Coeff[c], interval, f.CoeffUnit(c))})
+		}
+		out = append(out, part)
+	}
+	return out
+}
+
+// shortFunctions writes each cost function in one row. A function in pieces is left to the report.
+func (p *page) shortFunctions(ps *params.Params) {
+	g := newGrid(column{"function", KindSymbol}, column{"form", KindText}, column{"coefficients", KindWords})
 	for _, f := range FunctionsOf(ps) {
 		if f.Pieces {
 			continue
 		}
-		var parts []string
+		var coeff []string
 		for _, c := range f.Coeff {
-			parts = append(parts, c.Name+" "+c.String())
+			coeff = append(coeff, c.Name+" "+c.String())
 		}
-		g.add(p.paint(bold, f.Name), f.Form, strings.Join(parts, ", "))
+		g.add(f.Name, f.Form, strings.Join(coeff, ", "))
 	}
 	if len(g.Rows) > 0 {
 		p.WriteByte('\n')
@@ -141,7 +165,7 @@ func (p *page) costs(ps *fit.Params) {
 }
 
 // functions writes each cost function with its coefficients and the range it holds in.
-func (p *page) functions(ps *fit.Params) {
+func (p *page) functions(ps *params.Params) {
 	if len(ps.Functions) == 0 {
 		return
 	}
@@ -153,14 +177,6 @@ func (p *page) functions(ps *fit.Params) {
 		}
 		p.line(6, "    holds for %s", f.Domain)
 	}
-}
-
-// coefficient is a coefficient of f with its interval.
-func coefficient(f fit.Function, name string) Quantity {
-	if ci, ok := f.CI95[name]; ok {
-		return Format(f.Coeff[name], &ci, f.CoeffUnit(name))
-	}
-	return Format(f.Coeff[name], nil, f.CoeffUnit(name))
 }
 
 func domain(d map[string][2]float64) string {

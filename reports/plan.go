@@ -14,10 +14,10 @@ type Plan struct {
 	Name  string `json:"name"`
 	Hosts int    `json:"hosts"`
 	Seed  uint64 `json:"seed"`
-	// Rounds and Slots count the schedule as it stands; a point whose interval is wide adds rounds, up to MinutesHi.
+	// Rounds and Slots count the schedule at the start; points with wide intervals add rounds to it.
 	Rounds int `json:"rounds"`
 	Slots  int `json:"slots"`
-	// MinutesLo and MinutesHi bound the time: every point steady at once, and every budget used up.
+	// MinutesLo is the time if no point needs more rounds, MinutesHi if every point uses up its budget.
 	MinutesLo float64 `json:"minutes_lo"`
 	MinutesHi float64 `json:"minutes_hi"`
 	// BytesPerLink is what the busiest host's link carries at most, in one direction.
@@ -45,8 +45,8 @@ func PlanText(w io.Writer, f Plan, o Options) error {
 	if len(f.Experiments) == 0 {
 		p.line(0, "Nothing to measure: no experiment has a point within these limits.")
 	} else {
-		g := grid{Grid: Grid{Header: []string{"experiment", "points", "slots", "time", "bytes per link"},
-			Kinds: []Kind{KindText, KindNumber, KindNumber, KindNumber, KindNumber}}}
+		g := newGrid(column{"experiment", KindText}, column{"points", KindNumber}, column{"slots", KindNumber}, column{"time", KindNumber},
+			column{"bytes per link", KindNumber})
 		for _, e := range f.Experiments {
 			g.add(Clean(e.Name), strconv.Itoa(e.Points), strconv.Itoa(e.Slots), timeRange(e.MinutesLo, e.MinutesHi),
 				e.BytesPerLink.String())

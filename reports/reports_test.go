@@ -15,21 +15,21 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/jedib0t/go-pretty/v6/text"
 
-	"calib/fit"
+	"calib/fit/params"
 	"calib/internal/units"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files in testdata")
 
-// fixture is the run on the emulated sparc1994 cluster that package fit encodes in its own tests.
-func fixture(t testing.TB) *fit.Params {
+// fixture is a run on the emulated sparc1994 cluster.
+func fixture(t testing.TB) *params.Params {
 	t.Helper()
-	f, err := os.Open("../fit/testdata/params.json")
+	f, err := os.Open("testdata/params.json")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	p, err := fit.Decode(f)
+	p, err := params.Decode(f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func TestGolden(t *testing.T) {
 		{"report-colour.txt", func(b *bytes.Buffer) error { return Text(b, p, Options{Dir: dir, Colour: true}) }},
 		{"table.txt", func(b *bytes.Buffer) error { return Table(b, p, Options{Dir: "my runs/it's one"}) }},
 		{"plan.txt", func(b *bytes.Buffer) error { return PlanText(b, forecast, Options{}) }},
-		{"empty.txt", func(b *bytes.Buffer) error { return Text(b, &fit.Params{}, Options{}) }},
+		{"empty.txt", func(b *bytes.Buffer) error { return Text(b, &params.Params{}, Options{}) }},
 	} {
 		var b bytes.Buffer
 		if err := c.render(&b); err != nil {
@@ -122,8 +122,9 @@ func TestHostileNames(t *testing.T) {
 	p := fixture(t)
 	evil := "h\x1b[2J\r\n1"
 	p.Run.ID, p.Run.Hosts[0] = evil, evil
-	p.Fits[1].Warnings = append(p.Fits[1].Warnings, evil)
-	p.Fits[2].Notes = append(p.Fits[2].Notes, evil)
+	p.Fits[1].Findings = append(p.Fits[1].Findings, params.Warnf(params.Unclassified, "%s", evil), params.Warnf(params.SlowHost, "%s", evil))
+	p.Fits[2].Findings = append(p.Fits[2].Findings, params.Notef(params.Unclassified, "%s", evil))
+	p.Findings = append(p.Findings, params.Warnf(params.SlowHost, "%s", evil).About(evil))
 	p.Pairs[3].From = evil
 	a := p.Parameters["a"]
 	a.Label, a.Unit, a.Source = evil, evil, evil
@@ -161,7 +162,7 @@ func TestGroupWarnings(t *testing.T) {
 	got := groupWarnings(fixture(t))
 	var lines []string
 	for _, w := range got {
-		lines = append(lines, fmt.Sprintf("%d %s %v", w.count, w.text, w.models))
+		lines = append(lines, fmt.Sprintf("%d %s %v", len(w.messages), w.messages[0], w.models))
 	}
 	want := []string{
 		"3 size 64: 12 of 400 timings carry flag retrans [hockney]",
@@ -174,16 +175,16 @@ func TestGroupWarnings(t *testing.T) {
 }
 
 func TestSlowHosts(t *testing.T) {
-	pair := func(from, to, slow string) fit.Pair { return fit.Pair{From: from, To: to, Slow: slow} }
+	pair := func(from, to, slow string) params.Pair { return params.Pair{From: from, To: to, Slow: slow} }
 	for _, c := range []struct {
 		name  string
-		pairs []fit.Pair
+		pairs []params.Pair
 		want  string
 	}{
 		{"none", nil, "[]"},
-		{"two hosts, one pair: either could be to blame", []fit.Pair{pair("a", "b", "x")}, "[]"},
-		{"one slow pair", []fit.Pair{pair("a", "b", "x"), pair("a", "c", ""), pair("b", "c", "")}, "[]"},
-		{"slow host", []fit.Pair{pair("a", "b", "x"), pair("a", "c", "x"), pair("b", "c", "")}, "[{a 2 2}]"},
+		{"two hosts, one pair: either could be to blame", []params.Pair{pair("a", "b", "x")}, "[]"},
+		{"one slow pair", []params.Pair{pair("a", "b", "x"), pair("a", "c", ""), pair("b", "c", "")}, "[]"},
+		{"slow host", []params.Pair{pair("a", "b", "x"), pair("a", "c", "x"), pair("b", "c", "")}, "[{a 2 2}]"},
 	} {
 		if got := slowHosts(c.pairs); fmt.Sprint(append([]slowHost{}, got...)) != c.want {
 			t.Errorf("%s: %v, want %s", c.name, got, c.want)
@@ -192,7 +193,7 @@ func TestSlowHosts(t *testing.T) {
 }
 
 func TestOutliers(t *testing.T) {
-	p := &fit.Params{Pairs: []fit.Pair{{From: "a", To: "b"}, {From: "a", To: "c", Slow: "rate is half"}, {From: "b", To: "c"}}}
+	p := &params.Params{Pairs: []params.Pair{{From: "a", To: "b"}, {From: "a", To: "c", Slow: "rate is half"}, {From: "b", To: "c"}}}
 	var b bytes.Buffer
 	if err := Text(&b, p, Options{}); err != nil {
 		t.Fatal(err)
@@ -227,13 +228,80 @@ func TestSmallText(t *testing.T) {
 	}
 }
 
+// A fit of one pair of hosts cannot tell the kind of network: the verdict is what to do, not that it cannot be told.
+func TestUnknownNetwork(t *testing.T) {
+	const unknown = "Whether the network behaves like a switch or a shared medium is not known: "
+	const hint = unknown + "that takes the experiment paired on four hosts or more."
+	both := &params.Network{Packets: params.Unknown, Streams: params.Unknown}
+	note := params.Notef(params.NetworkUnknown, "one pair only: whether the network behaves like a switch or like a shared medium cannot be seen")
+	negative := params.Warnf(params.NegativeAC, "a_c is negative")
+	for _, c := range []struct {
+		name     string
+		network  *params.Network
+		findings []params.Finding
+		known    bool
+		want     string
+	}{
+		{"nobody looked", nil, nil, false, hint},
+		{"two hosts", both, []params.Finding{note}, false, hint},
+		{"not possible", both, []params.Finding{negative}, false, unknown + "a_c comes out negative, see the warnings."},
+		{"known", &params.Network{Packets: params.Shared, Streams: params.Shared}, nil, true, "The network behaves like a shared medium."},
+	} {
+		p := &params.Params{Network: c.network, Fits: []*params.Fit{{Model: "hyperbolic-network", Findings: c.findings}}}
+		v := VerdictOf(p)
+		if v.Known != c.known || len(v.Network) != 1 || v.Network[0] != c.want {
+			t.Errorf("%s: known %v, %q, want %q", c.name, v.Known, v.Network, c.want)
+		}
+		if f := FindingsOf(p); len(f) > 0 {
+			t.Errorf("%s: the verdict covers %q", c.name, f)
+		}
+	}
+}
+
+// The params.json of a two-host run, as an older calib wrote it and as this one reads it.
+func TestTwoHosts(t *testing.T) {
+	const file = `{"schema":"calib.params/1","run":{"id":"r","hosts":["h1","h2"]},"fits":[{"model":"hyperbolic-network","notes":[
+		"one pair only: whether the network behaves like a switch or like a shared medium cannot be seen","b' is flat"]}]}`
+	p, err := params.Decode(strings.NewReader(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := Text(&b, p, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(strings.Join(strings.Fields(b.String()), " "), "is not known: that takes the experiment paired on four hosts or more.") ||
+		strings.Contains(b.String(), "cannot be seen") || !strings.Contains(b.String(), "- b' is flat.") {
+		t.Errorf("two hosts:\n%s", b.String())
+	}
+}
+
+func TestWarningsAboutHosts(t *testing.T) {
+	slow := func(host, message string) params.Finding {
+		return params.Warnf(params.SlowHost, "%s", message).About(host)
+	}
+	p := &params.Params{
+		Findings: []params.Finding{slow("a", "host a is slow"), slow("b", "host b is slow")},
+		Pairs:    []params.Pair{{From: "a", To: "c", Slow: "x"}, {From: "a", To: "d", Slow: "x"}, {From: "c", To: "d"}},
+	}
+	if got := WarningsOf(p); len(got) != 2 {
+		t.Errorf("two slow hosts are two warnings: %q", got)
+	}
+	want := []string{"Host a stands out: 2 of its 2 pairs are slow.", "Host b is slow."}
+	if diff := cmp.Diff(want, VerdictOf(p).Outliers); diff != "" {
+		t.Errorf("a host is named once, with its pairs where there are any:\n%s", diff)
+	}
+}
+
 // Whatever params.json decodes to is printed without a panic and without control codes.
 func FuzzText(f *testing.F) {
 	f.Add([]byte(`{"schema":"calib.params/1","parameters":{"b":{"status":"bound","unit":"s","bound":[null,1e-9]}},
 		"functions":{"T":{"form":"c0_i + c1_i*x","coeff":{"c1_1":2},"unit":"s"}},"pairs":[{"from":"a","to":"b","slow":"x"}],
 		"fits":[{"model":"m","domain":{"bytes":[1,2]},"residuals":[{"series":"T","x":1,"measured":null,"fitted":1e-9}]}]}`))
+	f.Add([]byte(`{"schema":"calib.params/2","network":{"packets":"shared"},"findings":[{"code":"slow-host","level":"warning","message":""}],
+		"fits":[{"model":"m","series":[{"name":"T","x_name":"bytes","points":[{"x":1,"measured":null,"fitted":1e-9}]},{"name":"U"}]}]}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		p, err := fit.Decode(bytes.NewReader(b))
+		p, err := params.Decode(bytes.NewReader(b))
 		if err != nil {
 			return
 		}

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"io"
 
-	"calib/fit"
+	"calib/fit/params"
 )
 
 // ResultSchema names the version of the document that --json prints.
@@ -47,14 +47,14 @@ type Result struct {
 	Command string `json:"command"` // "run", "lab up"
 	Outcome string `json:"outcome"`
 	Exit    int    `json:"exit"`
-	Error   string `json:"error,omitempty"` // what was attempted, where, and how to mend it
+	Error   string `json:"error,omitempty"` // what was attempted, where, and what to do about it
 	Run     string `json:"run,omitempty"`   // the run directory
 	// Files are the paths of what was written, by name ("params.json").
 	Files    map[string]string `json:"files,omitempty"`
 	Warnings []string          `json:"warnings,omitempty"`
-	Params   *fit.Params       `json:"params,omitempty"`
+	Params   *params.Params    `json:"params,omitempty"`
 	Plan     *Plan             `json:"plan,omitempty"`
-	// Data is what a command without params or plan has to say, in a form of its own.
+	// Data is the result of a command without params or plan, in a form of its own.
 	Data any `json:"data,omitempty"`
 }
 
@@ -68,18 +68,13 @@ func (r Result) Encode(w io.Writer) error {
 	}{plain: plain(r)}
 	if r.Params != nil {
 		var buf bytes.Buffer
-		if err := fit.Encode(&buf, r.Params); err != nil { // numbers that JSON cannot hold become null there
+		if err := params.Encode(&buf, r.Params); err != nil { // numbers that JSON cannot hold become null there
 			return err
 		}
 		doc.Params = buf.Bytes()
 	}
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
+	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	if err := enc.Encode(doc); err != nil {
-		return err
-	}
-	_, err := w.Write(buf.Bytes())
-	return err
+	return enc.Encode(doc)
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"calib/fit"
+	"calib/fit/params"
 	"calib/internal/dataset"
 )
 
@@ -17,7 +17,7 @@ const dialect = "https://json-schema.org/draft/2020-12/schema"
 // (params.json), "header" and "sample" (the first and every later line of samples.jsonl) and "result" (what --json
 // prints). That of run.json is published by its own package.
 func Schemas() (map[string]*jsonschema.Schema, error) {
-	params, err := fit.Schema()
+	file, err := params.JSONSchema()
 	if err != nil {
 		return nil, fmt.Errorf("schema of params: %w", err)
 	}
@@ -33,11 +33,11 @@ func Schemas() (map[string]*jsonschema.Schema, error) {
 	sample.Properties["exp"].MinLength = jsonschema.Ptr(1)
 	point := sample.Properties["point"] // null: an experiment without factors
 	point.Type, point.Types = "", []string{"object", "null"}
-	result, err := resultSchema(params)
+	result, err := resultSchema(file)
 	if err != nil {
 		return nil, err
 	}
-	return map[string]*jsonschema.Schema{"params": params, "header": header, "sample": sample, "result": result}, nil
+	return map[string]*jsonschema.Schema{"params": file, "header": header, "sample": sample, "result": result}, nil
 }
 
 // SchemaOf derives the schema of T and heads it with a name and a description; version, unless empty, is the only
@@ -57,11 +57,11 @@ func SchemaOf[T any](name, version, description string, types map[reflect.Type]*
 	return s, nil
 }
 
-func resultSchema(params *jsonschema.Schema) (*jsonschema.Schema, error) {
-	inner := params.CloneSchemas()
+func resultSchema(file *jsonschema.Schema) (*jsonschema.Schema, error) {
+	inner := file.CloneSchemas()
 	inner.ID, inner.Schema = "", "" // one document, one resource
 	s, err := SchemaOf[Result]("result", ResultSchema, "What --json prints, whatever the command and however it ended.",
-		map[reflect.Type]*jsonschema.Schema{reflect.TypeFor[fit.Params](): inner})
+		map[reflect.Type]*jsonschema.Schema{reflect.TypeFor[params.Params](): inner})
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"calib/fit"
+	"calib/fit/params"
 	"calib/internal/dataset"
 )
 
@@ -123,7 +123,7 @@ func TestResultParamsAreTheFile(t *testing.T) {
 	if err := (Result{Command: "fit", Params: p}).Encode(&doc); err != nil {
 		t.Fatal(err)
 	}
-	if err := fit.Encode(&file, p); err != nil {
+	if err := params.Encode(&file, p); err != nil {
 		t.Fatal(err)
 	}
 	var r struct{ Params json.RawMessage }

@@ -1,91 +1,66 @@
+// Package reports shows a params.json to people: a short table for the terminal, the whole plain-text report, the
+// forecast of a plan. It also defines the document that --json prints.
+//
+// The opinion of this package: the finding comes first, then the evidence, and warnings stand before the numbers that
+// they concern are used. An interval decides how many digits are shown: no value is printed finer than its interval allows.
+// A parameter that the data do not determine is printed as its bound with the reason, never as a number. The same Params
+// give the same bytes on every machine and in every locale. Colour is bold and three hues, and carries no information of
+// its own.
+//
+// Each part of a report is made by one function as plain text without control codes (VerdictOf, ParametersOf, …). All
+// renderings of a params.json use these, so that no two of them can differ in what they state. Parts look at codes and
+// values of findings; no sentence is parsed.
 package reports
 
 import (
-	"cmp"
-	"fmt"
 	"io"
-	"slices"
-	"strings"
 
-	"calib/fit"
+	"calib/fit/params"
 )
 
-// Text writes the whole report as plain text.
-func Text(w io.Writer, p *fit.Params, o Options) error {
+// Table writes the short form: verdict, parameters, cost functions, the number of warnings, files and what to do next.
+func Table(w io.Writer, p *params.Params, o Options) error {
 	pg := newPage(o)
 	pg.verdict(p)
-	pg.heading("Parameters")
+	pg.WriteByte('\n')
 	pg.parameters(p)
-	pg.unidentifiable(p)
-	pg.sources(p)
-	pg.warnings(p)
-	pg.findings(p)
-	pg.functions(p)
-	pg.pairs(p)
-	pg.validation(p)
-	pg.quality(p)
-	pg.residuals(p)
-	pg.environment(p)
+	pg.shortFunctions(p)
+	pg.lines(WithoutValueOf(p))
+	if n := len(WarningsOf(p)); n > 0 {
+		pg.WriteByte('\n')
+		pg.line(2, "%s: the report lists them.", pg.paint(yellow, plural(n, "warning")))
+	}
 	if pg.Dir != "" {
-		pg.heading("Files and next steps")
-		pg.whereAndNext(p)
+		pg.WriteByte('\n')
+		pg.files(p)
 	}
 	_, err := w.Write(pg.Bytes())
 	return err
 }
 
-// environment writes what the hosts share and where they differ: hosts that differ are the first suspects.
-func (p *page) environment(ps *fit.Params) {
-	e := ps.Environment
-	if len(e.Common) == 0 && len(e.Differences) == 0 {
-		return
+// Text writes the whole report as plain text.
+func Text(w io.Writer, p *params.Params, o Options) error {
+	pg := newPage(o)
+	pg.verdict(p)
+	pg.heading("Parameters")
+	pg.parameters(p)
+	pg.lines(WithoutValueOf(p))
+	pg.sources(p)
+	pg.warnings(p)
+	pg.findings(p)
+	pg.functions(p)
+	pg.pairs(p)
+	if len(p.Validation) > 0 {
+		pg.heading("Validation: patterns no fit has seen")
+		pg.write(ValidationOf(p))
 	}
-	p.heading("Environment")
-	part := EnvironmentOf(ps)
-	p.line(2, "%s", part.Says)
-	if len(part.Differs.Rows) > 0 {
-		p.line(2, "%s", p.paint(yellow, "The hosts differ in:"))
-		p.write(grid{Grid: part.Differs, wrap: true})
-		p.WriteByte('\n')
+	pg.quality(p)
+	pg.residuals(p)
+	pg.environment(p)
+	if pg.Dir != "" {
+		pg.heading("Files and next steps")
+		pg.files(p)
 	}
-	p.write(grid{Grid: part.Common, wrap: true})
-}
-
-type valueHosts struct {
-	value string
-	hosts []string
-}
-
-// byValue turns host → value around, the commonest value first; hosts that reported none come last.
-func byValue(by map[string]string, hosts []string) []valueHosts {
-	groups := map[string][]string{}
-	var silent []string
-	for _, h := range hosts {
-		if v, ok := by[h]; ok {
-			groups[v] = append(groups[v], h)
-		} else {
-			silent = append(silent, h)
-		}
-	}
-	out := make([]valueHosts, 0, len(groups)+1)
-	for v, hs := range groups {
-		out = append(out, valueHosts{v, hs})
-	}
-	slices.SortFunc(out, func(a, b valueHosts) int {
-		return cmp.Or(cmp.Compare(len(b.hosts), len(a.hosts)), cmp.Compare(a.value, b.value))
-	})
-	if len(silent) > 0 {
-		out = append(out, valueHosts{"not reported", silent})
-	}
-	return out
-}
-
-// hostsShown bounds a list of hosts in a sentence.
-const hostsShown = 12
-
-func hostList(hosts []string) string {
-	if len(hosts) <= hostsShown {
-		return Clean(strings.Join(hosts, ", "))
-	}
-	return Clean(strings.Join(hosts[:hostsShown], ", ")) + fmt.Sprintf(" and %d more", len(hosts)-hostsShown)
+	_, err := w.Write(pg.Bytes())
+	return err
 }

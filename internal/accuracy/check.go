@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"calib/fit"
+	"calib/fit/params"
 	"calib/internal/units"
 )
 
@@ -30,7 +30,7 @@ const (
 )
 
 // value checks one parameter.
-func value(p *fit.Params, name string, truth float64, unit string, allowed float64) check {
+func value(p *params.Params, name string, truth float64, unit string, allowed float64) check {
 	c := check{name: name, truth: truth, unit: unit, allowed: allowed}
 	q, there := p.Parameters[name]
 	if !there || q.Value == nil {
@@ -44,10 +44,10 @@ func value(p *fit.Params, name string, truth float64, unit string, allowed float
 }
 
 // notIdentifiable checks that a parameter has no value and the status of one that the data cannot determine.
-func notIdentifiable(p *fit.Params, name, unit string) check {
+func notIdentifiable(p *params.Params, name, unit string) check {
 	c := check{name: name, truth: math.NaN(), unit: unit, measured: "–"}
 	q, there := p.Parameters[name]
-	c.ok = there && q.Value == nil && q.Status == fit.StatusUnidentifiable
+	c.ok = there && q.Value == nil && q.Status == params.StatusUnidentifiable
 	c.err = q.Status
 	if q.Bound != nil {
 		c.ci = fmt.Sprintf("bound %s to %s", units.Format(q.Bound[0], unit), units.Format(q.Bound[1], unit))

@@ -3,9 +3,8 @@ package main
 import (
 	"fmt"
 	"math"
-	"strings"
 
-	"calib/fit"
+	"calib/fit/params"
 	"calib/internal/netspec"
 	"calib/internal/units"
 )
@@ -21,7 +20,7 @@ const (
 
 // clusterChecks compares the cost functions of the cluster model (Tam and Wang 2000) and LogGP with the truth of a switched
 // network.
-func clusterChecks(s *netspec.Spec, p *fit.Params) []check {
+func clusterChecks(s *netspec.Spec, p *params.Params) []check {
 	out := append(costChecks(s, p), latency(s, p))
 	out = append(out, bufferChecks(s, p)...)
 	out = append(out, logGPChecks(s, p)...)
@@ -29,7 +28,7 @@ func clusterChecks(s *netspec.Spec, p *fit.Params) []check {
 }
 
 // tableChecks compares what table 1 of the paper has: g_s, g_r, L(m,p) and B_L.
-func tableChecks(s *netspec.Spec, p *fit.Params) []check {
+func tableChecks(s *netspec.Spec, p *params.Params) []check {
 	b := float64(s.Buffer)
 	return append(append(costChecks(s, p), latency(s, p)), value(p, "B_L", b, "packets", max(1, tolBuffer*b)))
 }
@@ -47,7 +46,7 @@ func reception(s *netspec.Spec) service {
 }
 
 // costChecks compares slope, intercept and floor of g_s and g_r; the floor only where the network has one.
-func costChecks(s *netspec.Spec, p *fit.Params) []check {
+func costChecks(s *netspec.Spec, p *params.Params) []check {
 	var out []check
 	for _, f := range []struct {
 		name  string
@@ -71,7 +70,7 @@ func costChecks(s *netspec.Spec, p *fit.Params) []check {
 }
 
 // coefficient checks one coefficient of a cost function.
-func coefficient(p *fit.Params, function, name string, truth float64, unit string, allowed float64) check {
+func coefficient(p *params.Params, function, name string, truth float64, unit string, allowed float64) check {
 	c := check{name: function + " " + name, truth: truth, unit: unit, allowed: allowed, measured: "–"}
 	f, there := p.Functions[function]
 	v, has := f.Coeff[name]
@@ -101,7 +100,7 @@ func oneWay(s *netspec.Spec, m, p int) float64 {
 
 // latency checks L(m,p) over its range and reports the worst place. Where frames have a least size, the smallest packets are
 // left out: the function has no floor.
-func latency(s *netspec.Spec, p *fit.Params) check {
+func latency(s *netspec.Spec, p *params.Params) check {
 	c := check{name: "L(m,p), worst", unit: "s", measured: "–"}
 	f, there := p.Functions["L"]
 	if !there {
@@ -116,7 +115,7 @@ func latency(s *netspec.Spec, p *fit.Params) check {
 	for _, m := range []int{least, 200, 700, 1000, 1400} {
 		for n := 2; n <= s.Hosts; n += 2 {
 			truth := oneWay(s, m, n)
-			v, err := f.Eval(map[string]float64{"m": float64(m), "p": float64(n)}, p.Functions)
+			v, err := f.At(float64(m), float64(n), p.Functions)
 			if err != nil {
 				c.err = err.Error()
 				return c
@@ -133,7 +132,7 @@ func latency(s *netspec.Spec, p *fit.Params) check {
 }
 
 // bufferChecks compares B_L by both methods.
-func bufferChecks(s *netspec.Spec, p *fit.Params) []check {
+func bufferChecks(s *netspec.Spec, p *params.Params) []check {
 	if s.Buffer == 0 {
 		return nil
 	}
@@ -145,7 +144,7 @@ func bufferChecks(s *netspec.Spec, p *fit.Params) []check {
 }
 
 // logGPChecks compares L, g and G: a single sender meets the slowest of the blocks on its way.
-func logGPChecks(s *netspec.Spec, p *fit.Params) []check {
+func logGPChecks(s *netspec.Spec, p *params.Params) []check {
 	g, slope := 0.0, 0.0
 	for _, b := range []netspec.Block{s.Host, s.Medium, s.ReceiveBlock(1)} {
 		g, slope = max(g, s.Service(b, 1)), max(slope, s.Service(b, s.MSS)/float64(s.MSS))
@@ -159,19 +158,21 @@ func logGPChecks(s *netspec.Spec, p *fit.Params) []check {
 }
 
 // gatherChecks compares the predictions of eq. 8 with the measured gathers: mean and worst error.
-func gatherChecks(p *fit.Params) []check {
+func gatherChecks(p *params.Params) []check {
 	var errs []float64
 	at := ""
 	worst := 0.0
 	for _, f := range p.Fits {
-		for _, r := range f.Residuals {
-			if !strings.HasPrefix(r.Series, "T_gather") || r.X < 1024 {
-				continue
-			}
-			e := math.Abs(r.Relative())
-			errs = append(errs, e)
-			if e > worst {
-				worst, at = e, fmt.Sprintf("%s at %s", r.Series, units.Bytes(r.X))
+		for _, s := range f.Of(params.GatherTime) {
+			for _, r := range s.Points {
+				if r.X < 1024 {
+					continue
+				}
+				e := math.Abs(r.Relative())
+				errs = append(errs, e)
+				if e > worst {
+					worst, at = e, fmt.Sprintf("%s at %s", s.Name, units.Bytes(r.X))
+				}
 			}
 		}
 	}

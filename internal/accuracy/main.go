@@ -5,7 +5,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -17,7 +16,7 @@ import (
 	"syscall"
 	"time"
 
-	"calib/fit"
+	"calib/fit/params"
 	"calib/internal/netspec"
 	"calib/internal/programs"
 )
@@ -58,9 +57,9 @@ type suite struct {
 	truths  []string
 	plan    string
 	measure source
-	checks  func(*netspec.Spec, *fit.Params) []check
+	checks  func(*netspec.Spec, *params.Params) []check
 	// show, where it is set, replaces checks: it compares a run with something else and prints a table of its own.
-	show func(ctx context.Context, dir string, p *fit.Params) error
+	show func(ctx context.Context, dir string, p *params.Params) error
 }
 
 func suiteOf(name, truths, plan string) (suite, error) {
@@ -69,19 +68,19 @@ func suiteOf(name, truths, plan string) (suite, error) {
 	case "paired":
 		st = suite{truths: strings.Split("sparc1994:8,switch:8,examples/lab-slowhost.yaml", ","), plan: "examples/plan-lab.yaml", checks: pairedChecks}
 	case "cluster":
-		st = suite{truths: strings.Split("examples/lab-hku-fast.yaml,examples/lab-hku-slow.yaml,examples/lab-hku-even.yaml", ","),
+		st = suite{truths: strings.Split("examples/lab-cluster-fast.yaml,examples/lab-cluster-slow.yaml,examples/lab-cluster-even.yaml", ","),
 			plan: "examples/plan-lab-cluster.yaml", checks: clusterChecks}
 	case "table":
 		st = suite{truths: []string{"hku2000:8"}, plan: "examples/plan-lab-table.yaml", checks: tableChecks}
 	case "gather":
-		st = suite{truths: []string{"examples/lab-hku-fast.yaml"}, plan: "examples/plan-lab-gather.yaml",
-			checks: func(_ *netspec.Spec, p *fit.Params) []check { return gatherChecks(p) }}
+		st = suite{truths: []string{"examples/lab-cluster-fast.yaml"}, plan: "examples/plan-lab-gather.yaml",
+			checks: func(_ *netspec.Spec, p *params.Params) []check { return gatherChecks(p) }}
 	case "tbf":
 		st = suite{truths: []string{"tbf"}, plan: "examples/plan-flood.yaml", measure: floodQueue, checks: queueChecks}
 	case "simgrid":
 		// With a fixed send buffer: the kernel's own grows with what a connection has carried, so that equal sends end when
 		// some of the message, or all of it, has left.
-		st = suite{truths: []string{"examples/lab-hku-fast.yaml"}, plan: "examples/plan-lab-export.yaml", show: simulated,
+		st = suite{truths: []string{"examples/lab-cluster-fast.yaml"}, plan: "examples/plan-lab-export.yaml", show: simulated,
 			measure: calibrateWith("--send-buffer", "128KiB")}
 	default:
 		return st, fmt.Errorf("no suite %q: want paired, cluster, table, gather, tbf or simgrid", name)
@@ -99,7 +98,7 @@ func suiteOf(name, truths, plan string) (suite, error) {
 }
 
 // source gets the parameters of one network and seed: it measures them, or fits a kept run again.
-type source func(ctx context.Context, calib, plan, network, seed, out string) (*fit.Params, error)
+type source func(ctx context.Context, calib, plan, network, seed, out string) (*params.Params, error)
 
 func run(ctx context.Context, st suite, calib, keep string, seeds []string) error {
 	dir := keep
@@ -158,12 +157,12 @@ func run(ctx context.Context, st suite, calib, keep string, seeds []string) erro
 
 // calibrateWith runs calib in the lab, with more flags, and reads its parameter file.
 func calibrateWith(flags ...string) source {
-	return func(ctx context.Context, calib, plan, network, seed, out string) (*fit.Params, error) {
+	return func(ctx context.Context, calib, plan, network, seed, out string) (*params.Params, error) {
 		return calibrate(ctx, calib, network, seed, out, append([]string{"--plan", plan}, flags...))
 	}
 }
 
-func calibrate(ctx context.Context, calib, network, seed, out string, flags []string) (*fit.Params, error) {
+func calibrate(ctx context.Context, calib, network, seed, out string, flags []string) (*params.Params, error) {
 	for try := 1; ; try++ {
 		if err := os.RemoveAll(out); err != nil {
 			return nil, err
@@ -190,18 +189,18 @@ func patient(ctx context.Context, args ...string) *exec.Cmd {
 }
 
 // fitAgain fits a kept run with the present models. The samples are those of the run.
-func fitAgain(ctx context.Context, calib, _, _, _, out string) (*fit.Params, error) {
+func fitAgain(ctx context.Context, calib, _, _, _, out string) (*params.Params, error) {
 	if err := programs.Run(ctx, "", calib, "fit", "--quiet", out); err != nil {
 		return nil, err
 	}
 	return readParams(filepath.Join(out, "params.json"))
 }
 
-func readParams(path string) (*fit.Params, error) {
-	text, err := os.ReadFile(path)
+func readParams(path string) (*params.Params, error) {
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	var p fit.Params
-	return &p, json.Unmarshal(text, &p)
+	defer f.Close()
+	return params.Decode(f)
 }

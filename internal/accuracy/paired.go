@@ -5,13 +5,13 @@ import (
 	"math"
 	"strings"
 
-	"calib/fit"
+	"calib/fit/params"
 	"calib/internal/netspec"
 )
 
 // pairedChecks compares a, b, a_c and b_c. On a switch the port's cost sits in a, T does not depend on n, so that a_c is zero
 // and b_c cannot be identified; on a shared medium b cannot be identified where b ≤ b_c.
-func pairedChecks(s *netspec.Spec, p *fit.Params) []check {
+func pairedChecks(s *netspec.Spec, p *params.Params) []check {
 	if s.Mode == netspec.Switched {
 		a := s.Host.A + (s.Medium.A+s.L)/2
 		ac := value(p, "a_c", 0, "s", tolContentionUS)
@@ -35,15 +35,13 @@ func pairedChecks(s *netspec.Spec, p *fit.Params) []check {
 }
 
 // slowHosts checks that every host with a block of its own is named in a warning, and no other.
-func slowHosts(s *netspec.Spec, p *fit.Params) []check {
+func slowHosts(s *netspec.Spec, p *params.Params) []check {
 	var out []check
 	for i := range s.Overrides {
 		c := check{name: fmt.Sprintf("slow host %d", i), want: "slow", measured: "not named"}
-		for _, f := range p.Fits {
-			for _, w := range f.Warnings {
-				if strings.Contains(w, fmt.Sprintf("h%d is slow", i)) {
-					c.measured, c.ok = "named", true
-				}
+		for _, f := range p.Findings {
+			if f.Code == params.SlowHost && len(f.Hosts) == 1 && strings.HasSuffix(f.Hosts[0], fmt.Sprintf("h%d", i)) {
+				c.measured, c.ok = "named", true
 			}
 		}
 		out = append(out, c)

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"calib/fit"
+	"calib/fit/params"
 	"calib/internal/netspec"
 	"calib/internal/programs"
 )
@@ -38,13 +38,13 @@ func resolve(arg string) (*netspec.Spec, error) {
 }
 
 // queueChecks compares B_L with the limit that tc was given.
-func queueChecks(s *netspec.Spec, p *fit.Params) []check {
+func queueChecks(s *netspec.Spec, p *params.Params) []check {
 	b := float64(s.Buffer)
 	return []check{value(p, "B_L", b, "packets", tolQueue*b)}
 }
 
 // floodQueue builds the namespaces, floods the port of the first, and removes everything again.
-func floodQueue(ctx context.Context, calib, plan, _, seed, out string) (p *fit.Params, err error) {
+func floodQueue(ctx context.Context, calib, plan, _, seed, out string) (p *params.Params, err error) {
 	if err := os.RemoveAll(out); err != nil {
 		return nil, err
 	}

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"calib/fit"
+	"calib/fit/params"
 	"calib/internal/needs"
 	"calib/internal/netspec"
 	"calib/internal/programs"
@@ -26,10 +26,10 @@ func TestShortLab(t *testing.T) {
 	}
 	for _, c := range []struct {
 		network, plan string
-		checks        func(*netspec.Spec, *fit.Params) []check
+		checks        func(*netspec.Spec, *params.Params) []check
 	}{
 		{"sparc1994:4", "short.yaml", pairedChecks},
-		{four, "short-cluster.yaml", func(s *netspec.Spec, p *fit.Params) []check {
+		{four, "short-cluster.yaml", func(s *netspec.Spec, p *params.Params) []check {
 			return append(append(costChecks(s, p), latency(s, p)), bufferChecks(s, p)...)
 		}},
 	} {
@@ -53,7 +53,7 @@ func TestShortLab(t *testing.T) {
 	}
 }
 
-// fourHosts is examples/lab-hku-fast.yaml with fewer hosts, and a port of which three senders fill the buffer soon.
+// fourHosts is examples/lab-cluster-fast.yaml with fewer hosts, and a port of which three senders fill the buffer soon.
 const fourHosts = `
 name: four
 hosts: 4

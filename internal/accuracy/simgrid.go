@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"strings"
 
-	"calib/fit"
+	"calib/fit/params"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
 	"calib/internal/programs"
@@ -45,7 +45,7 @@ type traffic struct {
 
 // simulated exports the run in dir, lets SimGrid run the programs on the platform, and prints measured and simulated times and
 // how far they are apart.
-func simulated(ctx context.Context, dir string, p *fit.Params) error {
+func simulated(ctx context.Context, dir string, p *params.Params) error {
 	target, err := export.Lookup("simgrid")
 	if err != nil {
 		return err
@@ -89,14 +89,13 @@ func simulated(ctx context.Context, dir string, p *fit.Params) error {
 }
 
 // measuredPingpong are the medians that T(x) was fitted to.
-func measuredPingpong(p *fit.Params) traffic {
+func measuredPingpong(p *params.Params) traffic {
 	t := traffic{program: "pingpong", label: "ping-pong, half round trip", hosts: 2, times: map[int]float64{}}
 	for _, f := range p.Fits {
-		if f.Model != (fit.Segmented{}).Name() {
-			continue
-		}
-		for _, r := range f.Residuals {
-			t.times[int(r.X)] = r.Measured
+		for _, s := range f.Of(params.Time) {
+			for _, r := range s.Points {
+				t.times[int(r.X)] = r.Measured
+			}
 		}
 	}
 	return t

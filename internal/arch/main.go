@@ -22,6 +22,8 @@ import (
 	"strings"
 )
 
+const module = "calib"
+
 // Sizes above which advice is given, in lines.
 const (
 	maxFile    = 300
@@ -59,26 +61,62 @@ func main() {
 	}
 }
 
-// writeLines prints the product's lines by package.
+// writeLines prints the product's lines by package, and those of packages that only tests use.
 func writeLines(w io.Writer, files []source) {
-	lines, total := map[string]int{}, 0
+	lines, product := map[string]int{}, reached(files)
 	for _, f := range files {
 		if !f.test && !f.made {
 			lines[f.pkg] += f.lines
-			total += f.lines
 		}
 	}
-	for _, pkg := range slices.Sorted(maps.Keys(lines)) {
-		limit, note := maxPackage, ""
-		if pkg == "bench" || pkg == "fit" {
-			limit = maxCore
+	print := func(of bool, what string) {
+		total := 0
+		for _, pkg := range slices.Sorted(maps.Keys(lines)) {
+			if product[pkg] != of {
+				continue
+			}
+			total += lines[pkg]
+			limit, note := maxPackage, ""
+			if pkg == "bench" || pkg == "fit" {
+				limit = maxCore
+			}
+			if lines[pkg] > limit {
+				note = fmt.Sprintf("  advice: at most %d", limit)
+			}
+			fmt.Fprintf(w, "%6d  %s%s\n", lines[pkg], pkg, note)
 		}
-		if lines[pkg] > limit {
-			note = fmt.Sprintf("  advice: at most %d", limit)
-		}
-		fmt.Fprintf(w, "%6d  %s%s\n", lines[pkg], pkg, note)
+		fmt.Fprintf(w, "%6d  %s\n\n", total, what)
 	}
-	fmt.Fprintf(w, "%6d  lines of Go without tests and generated code\n", total)
+	print(true, "lines of the product, without tests and generated code")
+	print(false, "lines that only tests and make lint use")
+}
+
+// reached lists the packages of the product: its commands and all that they import.
+func reached(files []source) map[string]bool {
+	imports, out := map[string][]string{}, map[string]bool{}
+	var next []string
+	for _, f := range files {
+		if f.test {
+			continue
+		}
+		if f.file.Name.Name == "main" && f.pkg != "internal/arch" {
+			next = append(next, f.pkg)
+		}
+		for _, spec := range f.file.Imports {
+			if pkg, ours := strings.CutPrefix(strings.Trim(spec.Path.Value, `"`), module+"/"); ours {
+				imports[f.pkg] = append(imports[f.pkg], pkg)
+			}
+		}
+	}
+	for len(next) > 0 {
+		pkg := next[0]
+		next = next[1:]
+		if !out[pkg] {
+			out[pkg] = true
+			next = append(next, imports[pkg]...)
+		}
+	}
+	return out
 }
 
 // writeAdvice prints the product's files and functions that are long.

@@ -63,7 +63,7 @@ func route(graph map[string][]string, from, to string) []string {
 	return nil
 }
 
-// TestReach: what is offline stays offline, through every library it uses.
+// TestReach: what is offline stays offline, and what reads files does without what makes them, through every library used.
 func TestReach(t *testing.T) {
 	for _, goos := range []string{"linux", "darwin"} {
 		var patterns []string
@@ -77,8 +77,7 @@ func TestReach(t *testing.T) {
 			}
 			for _, to := range targets {
 				if chain := route(graph, module+"/"+pkg, to); chain != nil {
-					t.Errorf("%s: %s must not reach %s: fitting, reporting and designing are done without a network; it does by %s",
-						goos, pkg, to, strings.Join(chain, " → "))
+					t.Errorf("%s: %s must not reach %s, as never says; it does by %s", goos, pkg, to, strings.Join(chain, " → "))
 				}
 			}
 		}

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"calib/fit"
+	"calib/fit/models"
+	"calib/fit/params"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
 	"calib/internal/importer"
@@ -113,10 +115,10 @@ func compare(own, other *dataset.Dataset) ([]compared, error) {
 // estimates fits every model; T64 is the measured time of 64 bytes.
 func estimates(d *dataset.Dataset) (map[string]estimate, []error) {
 	out := map[string]estimate{}
-	fits, errs := fit.All(d, fit.Settings{Seed: 1})
-	for _, f := range fits {
+	p, errs := fit.Run(models.All, d, fit.Settings{Seed: 1})
+	for _, f := range p.Fits {
 		for name, p := range f.Parameters {
-			if p.Value != nil && p.Status == fit.StatusOK {
+			if p.Value != nil && p.Status == params.StatusOK {
 				e := estimate{*p.Value, *p.Value, *p.Value}
 				if p.CI95 != nil {
 					e.lo, e.hi = p.CI95[0], p.CI95[1]
@@ -124,7 +126,7 @@ func estimates(d *dataset.Dataset) (map[string]estimate, []error) {
 				out[name] = e
 			}
 		}
-		for _, r := range f.Residuals {
+		for _, r := range f.Named("T(x)").Points {
 			if f.Model == "hockney" && math.Abs(r.X-64) < 0.5 {
 				out["T64"] = estimate{r.Measured, r.Lo, r.Hi}
 			}

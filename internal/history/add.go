@@ -13,7 +13,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"calib/fit"
+	"calib/fit/params"
 )
 
 // maxWord bounds the texts of an Entry, in bytes.
@@ -61,7 +61,7 @@ type digested struct {
 	entry     Entry
 	sum       [sha256.Size]byte // of params.json
 	params    []byte            // params.json by gzip
-	metrics   []fit.Metric
+	metrics   []params.Metric
 	hosts, in []byte // hosts and environment as JSON
 }
 
@@ -71,10 +71,10 @@ func digest(r Record) (*digested, error) {
 		return nil, fmt.Errorf("%w: it has no parameters", ErrInvalid)
 	}
 	var text bytes.Buffer
-	if err := fit.Encode(&text, r.Params); err != nil {
+	if err := params.Encode(&text, r.Params); err != nil {
 		return nil, err
 	}
-	p, err := fit.Decode(bytes.NewReader(text.Bytes()))
+	p, err := params.Decode(bytes.NewReader(text.Bytes()))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
@@ -128,10 +128,10 @@ func (e Entry) check() error {
 }
 
 // unique drops what a params.json names twice: the first stands.
-func unique(all []fit.Metric) []fit.Metric {
+func unique(all []params.Metric) []params.Metric {
 	type key struct{ name, from, to, unit string }
 	seen := map[key]bool{}
-	var out []fit.Metric
+	var out []params.Metric
 	for _, m := range all {
 		k := key{m.Name, m.From, m.To, m.Unit}
 		if !seen[k] {

@@ -12,7 +12,7 @@ import (
 	"errors"
 	"time"
 
-	"calib/fit"
+	"calib/fit/params"
 )
 
 // Errors that a caller may want to tell apart.
@@ -46,7 +46,7 @@ type Entry struct {
 // Record is a run to be stored. ID, Plan and Hosts may be left empty: they are then taken from Params.
 type Record struct {
 	Entry
-	Params *fit.Params
+	Params *params.Params
 }
 
 // Filter selects runs; the zero value is all of them, oldest first.

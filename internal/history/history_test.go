@@ -17,32 +17,32 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"calib/fit"
+	"calib/fit/params"
 )
 
 var start = time.Date(2026, 1, 1, 2, 0, 0, 0, time.UTC)
 
 // testParams is a run of a number of hosts with parameters and links; night moves every value.
-func testParams(id string, hosts, parameters int, night float64) *fit.Params {
-	p := &fit.Params{
-		Schema: fit.ParamsSchema, Run: fit.Run{ID: id, Plan: "standard", Seed: 1},
-		Environment: fit.Environment{Common: map[string]string{"kernel": "6.1"}},
-		Parameters:  map[string]fit.Parameter{}, Functions: map[string]fit.Function{},
+func testParams(id string, hosts, parameters int, night float64) *params.Params {
+	p := &params.Params{
+		Schema: params.Schema, Run: params.Run{ID: id, Plan: "standard", Seed: 1},
+		Environment: params.Environment{Common: map[string]string{"kernel": "6.1"}},
+		Parameters:  map[string]params.Parameter{}, Functions: map[string]params.Function{},
 	}
 	for i := range hosts {
 		p.Run.Hosts = append(p.Run.Hosts, fmt.Sprintf("node%02d", i))
 	}
 	for i := range parameters {
 		v := 1e-4 * float64(i+1) * night
-		p.Parameters[fmt.Sprintf("p%02d", i)] = fit.Parameter{
-			Value: &v, Unit: "s", CI95: &[2]float64{0.99 * v, 1.01 * v}, Status: fit.StatusOK, Label: "a time",
+		p.Parameters[fmt.Sprintf("p%02d", i)] = params.Parameter{
+			Value: &v, Unit: "s", CI95: &[2]float64{0.99 * v, 1.01 * v}, Status: params.StatusOK, Label: "a time",
 			Model: "m", Experiment: "e", Source: "s",
 		}
 	}
 	for i := range hosts {
 		for j := i + 1; j < hosts; j++ {
 			latency, rate := 1e-4*night, 1e8/night
-			p.Pairs = append(p.Pairs, fit.Pair{From: p.Run.Hosts[i], To: p.Run.Hosts[j], Latency: &latency, Rate: &rate})
+			p.Pairs = append(p.Pairs, params.Pair{From: p.Run.Hosts[i], To: p.Run.Hosts[j], Latency: &latency, Rate: &rate})
 		}
 	}
 	return p
@@ -81,14 +81,14 @@ func filled(t testing.TB, n int) *Store {
 }
 
 // rowsOf reads what is stored of a run beside its params.json.
-func rowsOf(t testing.TB, s *Store, id string) (metrics []fit.Metric, hosts []string, in fit.Environment) {
+func rowsOf(t testing.TB, s *Store, id string) (metrics []params.Metric, hosts []string, in params.Environment) {
 	t.Helper()
 	var hostsText, inText []byte
 	err := s.db.QueryRow("SELECT clusters.hosts, environment FROM runs JOIN clusters ON clusters.key = cluster WHERE id = ?", id).Scan(&hostsText, &inText)
 	if err := errors.Join(err, json.Unmarshal(hostsText, &hosts), json.Unmarshal(inText, &in)); err != nil {
 		t.Fatal(err)
 	}
-	metrics, err = collect(t.Context(), s, "read run "+id, func(scan func(...any) error) (m fit.Metric, err error) {
+	metrics, err = collect(t.Context(), s, "read run "+id, func(scan func(...any) error) (m params.Metric, err error) {
 		var lo, hi sql.NullFloat64
 		err = scan(&m.Name, &m.From, &m.To, &m.Unit, &m.Label, &m.Better, &m.Value, &lo, &hi)
 		m.CI95 = interval(lo, hi)
@@ -153,7 +153,7 @@ func TestSeries(t *testing.T) {
 	if f := all[0]; f.Name != "p00" || f.Link() != "" || f.Runs != 5 || !f.First.Equal(start) || f.Unit != "s" {
 		t.Errorf("%+v", f)
 	}
-	if f := all[2]; f.Name != "latency" || f.Link() != "node00→node01" || f.Better != fit.BetterLower {
+	if f := all[2]; f.Name != "latency" || f.Link() != "node00→node01" || f.Better != params.BetterLower {
 		t.Errorf("%+v", f)
 	}
 	got, err := s.Series(ctx, all[0], Filter{Last: 3})
@@ -342,8 +342,8 @@ func FuzzAdd(f *testing.F) {
 	f.Fuzz(func(t *testing.T, id, label, metric, from, to string, v float64) {
 		s := testStore(t)
 		p := testParams(id, 0, 0, 1)
-		p.Parameters[metric] = fit.Parameter{Value: &v, Unit: "s", Status: fit.StatusOK}
-		p.Pairs = []fit.Pair{{From: from, To: to, Latency: &v}}
+		p.Parameters[metric] = params.Parameter{Value: &v, Unit: "s", Status: params.StatusOK}
+		p.Pairs = []params.Pair{{From: from, To: to, Latency: &v}}
 		r := Record{Entry: Entry{Started: start, Label: label}, Params: p}
 		added, err := s.Add(t.Context(), r)
 		if err != nil {

@@ -5,7 +5,7 @@ import (
 	"database/sql"
 	"errors"
 
-	"calib/fit"
+	"calib/fit/params"
 )
 
 // dictionary finds or makes the rows of hosts, links and metrics that readings point to. Its statements end with the transaction.
@@ -59,7 +59,7 @@ func (d *dictionary) host(ctx context.Context, name string) (k int64, err error)
 }
 
 // link returns 0 for the whole network.
-func (d *dictionary) link(ctx context.Context, m fit.Metric) (int64, error) {
+func (d *dictionary) link(ctx context.Context, m params.Metric) (int64, error) {
 	if m.Link() == "" {
 		return 0, nil
 	}
@@ -75,7 +75,7 @@ func (d *dictionary) link(ctx context.Context, m fit.Metric) (int64, error) {
 }
 
 // metric returns the row of m. Its label is that of the run added last.
-func (d *dictionary) metric(ctx context.Context, m fit.Metric) (k int64, err error) {
+func (d *dictionary) metric(ctx context.Context, m params.Metric) (k int64, err error) {
 	link, err := d.link(ctx, m)
 	if err != nil {
 		return 0, err
@@ -92,7 +92,7 @@ func (d *dictionary) metric(ctx context.Context, m fit.Metric) (k int64, err err
 }
 
 // addReadings stores the metrics of a run.
-func addReadings(ctx context.Context, tx *sql.Tx, metrics []fit.Metric, started, run int64) error {
+func addReadings(ctx context.Context, tx *sql.Tx, metrics []params.Metric, started, run int64) error {
 	d, err := newDictionary(ctx, tx)
 	if err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"calib/fit"
+	"calib/fit/params"
 )
 
 const entryColumns = "id, started, added, plan, hosts, status, label, revision, path"
@@ -81,7 +81,7 @@ func (s *Store) Find(ctx context.Context, id string) (Entry, error) {
 }
 
 // Params returns the params.json of the run of exactly that ID.
-func (s *Store) Params(ctx context.Context, id string) (*fit.Params, error) {
+func (s *Store) Params(ctx context.Context, id string) (*params.Params, error) {
 	var b []byte
 	err := s.db.QueryRowContext(ctx, "SELECT params FROM documents JOIN runs ON runs.key = documents.run WHERE id = ?", id).Scan(&b)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -94,7 +94,7 @@ func (s *Store) Params(ctx context.Context, id string) (*fit.Params, error) {
 	if err != nil {
 		return nil, fmt.Errorf("history %s: run %s: %w: %w", s.path, id, ErrDamaged, err)
 	}
-	p, err := fit.Decode(z)
+	p, err := params.Decode(z)
 	if err != nil {
 		return nil, fmt.Errorf("history %s: run %s: %w: %w", s.path, id, ErrDamaged, err)
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"calib/fit"
+	"calib/fit/params"
 )
 
 // Followed is a metric that stored runs have, of the whole network or of one link: it can be followed over time.
@@ -16,14 +16,14 @@ type Followed struct {
 	To     string    `json:"to,omitempty"`
 	Unit   string    `json:"unit"`
 	Label  string    `json:"label"`
-	Better string    `json:"better,omitempty"` // as fit.Metric's
+	Better string    `json:"better,omitempty"` // as params.Metric's
 	Runs   int       `json:"runs"`             // how many have it
 	First  time.Time `json:"first"`            // start of the oldest and the newest of them
 	Last   time.Time `json:"last"`
 }
 
 // Link names the link, "" for the whole network.
-func (f Followed) Link() string { return fit.Metric{From: f.From, To: f.To}.Link() }
+func (f Followed) Link() string { return params.Metric{From: f.From, To: f.To}.Link() }
 
 // Reading is the value of a metric in one run.
 type Reading struct {

@@ -160,7 +160,7 @@ slowdown: 10
 // The two clusters with known buffers differ in whether one host alone can fill a port.
 func TestExampleClusters(t *testing.T) {
 	for name, fills := range map[string]bool{"fast": false, "slow": true} {
-		s, err := Load("../../examples/lab-hku-" + name + ".yaml")
+		s, err := Load("../../examples/lab-cluster-" + name + ".yaml")
 		if err != nil {
 			t.Fatal(err)
 		}

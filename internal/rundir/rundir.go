@@ -20,7 +20,7 @@ import (
 	"syscall"
 	"time"
 
-	"calib/fit"
+	"calib/fit/params"
 	"calib/internal/dataset"
 	"calib/internal/files"
 )
@@ -219,16 +219,16 @@ func (d *Dir) Dataset() (*dataset.Dataset, error) {
 }
 
 // WriteParams replaces params.json.
-func (d *Dir) WriteParams(p *fit.Params) error {
+func (d *Dir) WriteParams(p *params.Params) error {
 	var buf bytes.Buffer
-	if err := fit.Encode(&buf, p); err != nil {
+	if err := params.Encode(&buf, p); err != nil {
 		return fmt.Errorf("run %s: %w", d.path, err)
 	}
 	return files.Replace(d.File(ParamsFile), buf.Bytes())
 }
 
 // ReadParams reads params.json.
-func (d *Dir) ReadParams() (*fit.Params, error) {
+func (d *Dir) ReadParams() (*params.Params, error) {
 	f, err := os.Open(d.File(ParamsFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("run %s: no %s yet; calib fit %s makes it: %w", d.path, ParamsFile, d.path, err)
@@ -237,7 +237,7 @@ func (d *Dir) ReadParams() (*fit.Params, error) {
 		return nil, err
 	}
 	defer f.Close()
-	p, err := fit.Decode(f)
+	p, err := params.Decode(f)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.Name(), err)
 	}

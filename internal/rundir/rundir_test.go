@@ -16,7 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"calib/fit"
+	"calib/fit/params"
 	"calib/internal/dataset"
 )
 
@@ -295,7 +295,12 @@ func TestParams(t *testing.T) {
 	if _, err := d.ReadParams(); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "calib fit "+d.Path()) {
 		t.Errorf("no params yet: %v", err)
 	}
-	want := fit.Collect(&dataset.Dataset{Header: dataset.Header{Run: "r", Hosts: sample().Hosts}}, nil)
+	want := &params.Params{
+		Schema: params.Schema, Run: params.Run{ID: "r", Hosts: []string{"h1", "h2"}, Versions: []string{"v0.1.0"}},
+		Environment: params.Environment{Common: map[string]string{}, Differences: map[string]map[string]string{"kernel": {"h1": "6.12.9"}}},
+		Parameters:  map[string]params.Parameter{}, Functions: map[string]params.Function{}, Fits: []*params.Fit{},
+		Validation: []params.Validation{}, Pairs: []params.Pair{},
+	}
 	if err := d.WriteParams(want); err != nil {
 		t.Fatal(err)
 	}
@@ -309,7 +314,7 @@ func TestParams(t *testing.T) {
 	if err := os.WriteFile(d.File(ParamsFile), []byte("x"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.ReadParams(); !errors.Is(err, fit.ErrParams) || !strings.Contains(err.Error(), d.File(ParamsFile)) {
+	if _, err := d.ReadParams(); !errors.Is(err, params.ErrParams) || !strings.Contains(err.Error(), d.File(ParamsFile)) {
 		t.Errorf("broken params: %v", err)
 	}
 }

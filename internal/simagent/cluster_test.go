@@ -2,11 +2,12 @@ package simagent_test
 
 import (
 	"math"
-	"strings"
 	"testing"
 
 	"calib/bench"
 	"calib/fit"
+	"calib/fit/models"
+	"calib/fit/params"
 	"calib/internal/dataset"
 	"calib/internal/netspec"
 	"calib/internal/units"
@@ -44,11 +45,10 @@ func TestClusterRecovers(t *testing.T) {
 		Limits: bench.Limits{Effort: 0.4, MaxBytes: 64 * units.KiB}, Rounds: bench.Rounds{Min: 2, Max: 2}, Seed: 5,
 	}
 	d := measure(t, spec, opt, plan)
-	fits, errs := fit.All(d, fit.Settings{Replicates: 100})
+	p, errs := fit.Run(models.All, d, fit.Settings{Replicates: 100})
 	for _, err := range errs {
 		t.Error(err)
 	}
-	p := fit.Collect(d, fits)
 	block := func(b netspec.Block) map[string]float64 {
 		slope := b.B - b.A/float64(spec.MSS)
 		return map[string]float64{"c0": b.A, "c1": slope}
@@ -99,23 +99,26 @@ func oneWayOf(s *netspec.Spec, m, p int) float64 {
 }
 
 // identityHolds: 2(O_s + L + O_r + U_r) is the round trip of ping-pong, which none of them was fitted to.
-func identityHolds(t *testing.T, p *fit.Params) {
+func identityHolds(t *testing.T, p *params.Params) {
 	t.Helper()
-	if q := p.Parameters["identity_hku"]; q.Value == nil || math.Abs(*q.Value) > 0.01 {
-		t.Errorf("identity_hku: %+v, want 0 within 1%%", q)
+	if q := p.Parameters["identity_cluster"]; q.Value == nil || math.Abs(*q.Value) > 0.01 {
+		t.Errorf("identity_cluster: %+v, want 0 within 1%%", q)
 	}
 }
 
 // gathersArePredicted: eq. 8 is within 5% of every gather without loss that lasts long enough to fill the port.
-func gathersArePredicted(t *testing.T, p *fit.Params, d *dataset.Dataset) {
+func gathersArePredicted(t *testing.T, p *params.Params, d *dataset.Dataset) {
 	t.Helper()
 	n := 0
 	for _, f := range p.Fits {
-		for _, r := range f.Residuals {
-			if strings.HasPrefix(r.Series, "T_gather") && r.X >= 4096 && !strings.Contains(r.Series, "w=") {
+		for _, s := range f.Of(params.GatherTime) {
+			for _, r := range s.Points {
+				if r.X < 4096 || s.Factors["window"] != s.Factors["senders"] {
+					continue
+				}
 				n++
 				if math.Abs(r.Relative()) > 0.05 {
-					t.Errorf("%s at %g bytes: measured %g s, predicted %g s", r.Series, r.X, r.Measured, r.Fitted)
+					t.Errorf("%s at %g bytes: measured %g s, predicted %g s", s.Name, r.X, r.Measured, r.Fitted)
 				}
 			}
 		}

@@ -3,12 +3,15 @@ package simagent_test
 import (
 	"context"
 	"math"
-	"strings"
+	"slices"
 	"testing"
 
 	"calib/bench"
 	"calib/bench/experiments"
 	"calib/fit"
+	"calib/fit/hyperbolic"
+	"calib/fit/models"
+	"calib/fit/params"
 	"calib/internal/coord"
 	"calib/internal/dataset"
 	"calib/internal/netspec"
@@ -77,32 +80,34 @@ func truths(t testing.TB) []truth {
 		return *s
 	}
 	none := math.NaN()
+	shared := params.Network{Packets: params.Shared, Streams: params.Shared}
 	bottleneck := preset("sparc1994")
 	bottleneck.Name, bottleneck.Host.B = "medium-bound", 0.8e-6
 	slow := preset("sparc1994")
 	slow.Name, slow.Overrides = "slow host", map[int]netspec.Block{5: {A: 1500e-6, B: 2.4e-6}}
 	return []truth{
-		{preset("sparc1994"), map[string]float64{"a": 859.52e-6, "b": 1.42e-6, "a_c": 345.6e-6, "b_c": 0.92e-6}, ""},
-		{preset("switch"), map[string]float64{"a": 500e-6, "b": 0.6e-6, "a_c": 0, "b_c": none}, "behaves like a switch"},
-		{bottleneck, map[string]float64{"a": 859.52e-6, "b": none, "a_c": 345.6e-6, "b_c": 0.92e-6}, ""},
-		{slow, map[string]float64{"a": 859.52e-6, "b": 1.42e-6, "a_c": 345.6e-6, "b_c": 0.92e-6}, "h5 is slow"},
+		{preset("sparc1994"), map[string]float64{"a": 859.52e-6, "b": 1.42e-6, "a_c": 345.6e-6, "b_c": 0.92e-6}, shared, nil},
+		{preset("switch"), map[string]float64{"a": 500e-6, "b": 0.6e-6, "a_c": 0, "b_c": none}, params.Network{Packets: params.Switch, Streams: params.Switch}, nil},
+		{bottleneck, map[string]float64{"a": 859.52e-6, "b": none, "a_c": 345.6e-6, "b_c": 0.92e-6}, shared, nil},
+		{slow, map[string]float64{"a": 859.52e-6, "b": 1.42e-6, "a_c": 345.6e-6, "b_c": 0.92e-6}, shared, []string{"sim-h5"}},
 	}
 }
 
 type truth struct {
-	spec   netspec.Spec
-	want   map[string]float64
-	phrase string // in a note or warning
+	spec netspec.Spec
+	want map[string]float64
+	kind params.Network
+	slow []string // the host that must be found to be slow
 }
 
 // network fits the paired experiment of a dataset.
-func network(t testing.TB, d *dataset.Dataset) *fit.Fit {
+func network(t testing.TB, d *dataset.Dataset) *params.Params {
 	t.Helper()
-	f, err := fit.Network{}.Fit(d, fit.Settings{Replicates: 300})
-	if err != nil {
-		t.Fatal(err)
+	p, errs := fit.Run([]fit.Model{hyperbolic.Network{}}, d, fit.Settings{Replicates: 300})
+	if len(errs) > 0 || p.Network == nil {
+		t.Fatal(errs)
 	}
-	return f
+	return p
 }
 
 // TestRecovers is the bar for the simulator: every parameter within 1% at a fixed seed, without noise, and honest
@@ -115,7 +120,7 @@ func TestRecovers(t *testing.T) {
 				p := f.Parameters[name]
 				switch {
 				case math.IsNaN(want):
-					if p.Value != nil || p.Status != fit.StatusUnidentifiable || p.Bound == nil {
+					if p.Value != nil || p.Status != params.StatusUnidentifiable || p.Bound == nil {
 						t.Errorf("%s = %v, status %q: want it unidentifiable, with a bound", name, p.Value, p.Status)
 					}
 				case p.Value == nil:
@@ -124,8 +129,17 @@ func TestRecovers(t *testing.T) {
 					t.Errorf("%s = %g, want %g", name, *p.Value, want)
 				}
 			}
-			if all := strings.Join(append(f.Warnings, f.Notes...), "\n"); !strings.Contains(all, c.phrase) {
-				t.Errorf("nowhere %q in:\n%s", c.phrase, all)
+			if *f.Network != c.kind {
+				t.Errorf("network %+v, want %+v", *f.Network, c.kind)
+			}
+			var slow []string
+			for _, w := range f.Findings {
+				if w.Code == params.SlowHost {
+					slow = append(slow, w.Hosts...)
+				}
+			}
+			if slices.Sort(slow); !slices.Equal(slices.Compact(slow), c.slow) {
+				t.Errorf("slow hosts %q, want %q", slow, c.slow)
 			}
 		})
 	}
@@ -162,11 +176,11 @@ func TestPipeline(t *testing.T) {
 	d := measure(t, spec, opt, bench.Plan{
 		Name: "all", Limits: bench.Limits{Effort: 0.25, MaxBytes: 64 * units.KiB}, Rounds: bench.Rounds{Min: 2, Max: 2}, Seed: 1,
 	})
-	fits, errs := fit.All(d, fit.Settings{Replicates: 200})
+	p, errs := fit.Run(models.All, d, fit.Settings{Replicates: 200})
 	for _, err := range errs {
 		t.Error(err)
 	}
-	if len(fits) != len(fit.Models) {
-		t.Errorf("%d fits of %d models", len(fits), len(fit.Models))
+	if len(p.Fits) != len(models.All) {
+		t.Errorf("%d fits of %d models", len(p.Fits), len(models.All))
 	}
 }

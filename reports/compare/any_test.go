@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"calib/fit"
+	"calib/fit/params"
 )
 
 // Whatever runs hold, a verdict can be written, and its outcome is one of four.
@@ -17,8 +17,8 @@ func TestAnyRuns(t *testing.T) {
 	value := rapid.OneOf(rapid.Float64(), rapid.Float64Range(0.5, 2), rapid.SampledFrom([]float64{0, math.NaN(), math.Inf(-1), 5e-324, 1.7e308}))
 	name := rapid.SampledFrom([]string{"a", "b", "latency"})
 	host := rapid.SampledFrom([]string{"", "n1", "n2", "n3", "n4", "n5"})
-	metric := rapid.Custom(func(t *rapid.T) fit.Metric {
-		return fit.Metric{Name: name.Draw(t, "name"), From: host.Draw(t, "from"), To: host.Draw(t, "to"), Value: value.Draw(t, "value"),
+	metric := rapid.Custom(func(t *rapid.T) params.Metric {
+		return params.Metric{Name: name.Draw(t, "name"), From: host.Draw(t, "from"), To: host.Draw(t, "to"), Value: value.Draw(t, "value"),
 			Unit:   rapid.SampledFrom([]string{"s", "B/s", "", "1"}).Draw(t, "unit"),
 			Better: rapid.SampledFrom([]string{"lower", "higher", ""}).Draw(t, "better")}
 	})

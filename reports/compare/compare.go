@@ -1,67 +1,21 @@
-// Package compare says whether a network has become slower, of runs that exist.
+// Package compare tells whether a network has become slower, from runs that were made before and after.
 //
-// Its opinion: the run is the sample, never a timing. Timings of one run share what the network did that day, and a test that
-// takes them for independent raises a false alarm two times out of three where nothing has changed. So each quantity has one
-// value a run; a change is said only where the values of the runs differ significantly, all quantities considered, and by
-// more than anyone would call noise; and runs too few to tell are told so, with how many are wanting, never passed as good.
+// Its opinion: the sample is the run, never a timing. Timings of one run share the state of the network on that day; a test
+// that takes them for independent raises a false alarm two times out of three where nothing has changed. So each quantity
+// has one value a run. A change is reported only where the values of the runs differ significantly, allowing for the number
+// of quantities tested, and by more than the threshold and the noise. Where the runs are too few to tell, the verdict is
+// inconclusive and names how many more are needed; it is never ok.
 //
-// A quantity is a parameter of the network, a host (what is typical of its links) or a link. What holds for all links is
-// taken out of the hosts, and what holds for a host out of its links, so that one bad network card is one finding.
+// A quantity is a parameter of the network, a host (the median of its links) or a link. A host is compared without what
+// holds for all links, and a link without what holds for one of its hosts, so that one bad network card is one finding.
 package compare
 
 import (
 	"cmp"
 	"fmt"
-	"maps"
-	"slices"
-	"time"
 
-	"calib/fit"
 	"calib/internal/units"
 )
-
-// Run is what a comparison needs of a run.
-type Run struct {
-	ID          string
-	At          time.Time // zero where it is not known
-	Plan        string
-	Versions    []string                     // of calib on the hosts
-	Models      []string                     // that were fitted
-	Environment map[string]map[string]string // host → fact → value
-	Metrics     []fit.Metric
-}
-
-// FromParams takes it off a params.json.
-func FromParams(p *fit.Params, at time.Time) Run {
-	r := Run{ID: p.Run.ID, At: at, Plan: p.Run.Plan, Versions: p.Run.Versions, Metrics: p.Metrics(),
-		Environment: Facts(p.Environment, p.Run.Hosts)}
-	for _, f := range p.Fits {
-		if f != nil && !slices.Contains(r.Models, f.Model) {
-			r.Models = append(r.Models, f.Model)
-		}
-	}
-	slices.Sort(r.Models)
-	return r
-}
-
-// Facts returns the environment of each host, of what they share and where they differ.
-func Facts(e fit.Environment, hosts []string) map[string]map[string]string {
-	out := map[string]map[string]string{}
-	for _, h := range hosts {
-		out[h] = maps.Clone(e.Common)
-		if out[h] == nil {
-			out[h] = map[string]string{}
-		}
-	}
-	for fact, by := range e.Differences {
-		for h, v := range by {
-			if out[h] != nil {
-				out[h][fact] = v
-			}
-		}
-	}
-	return out
-}
 
 // Outcomes of a verdict.
 const (
@@ -85,7 +39,7 @@ type Options struct {
 	Noise    *Floor             // of A/A runs; nil where there are none
 	// AcrossEnvironments compares runs of different environments all the same.
 	AcrossEnvironments bool
-	Seed               uint64 // of bootstrap and random deals
+	Seed               uint64 // of bootstrap and permutations
 
 	nights float64         // chance of a false alarm a night by what differs between nights; 0 means Alpha
 	only   map[string]bool // ids of the quantities to test; nil is all
@@ -102,7 +56,7 @@ func (o Options) defaults() Options {
 	return o
 }
 
-// Compare holds new runs against old ones. See Verdict for what it says and Change for how it decides.
+// Compare compares new runs with old ones. Verdict documents the result, and Change how it is decided.
 func Compare(old, new []Run, o Options) *Verdict {
 	o = o.defaults()
 	v := &Verdict{
@@ -128,24 +82,21 @@ func Compare(old, new []Run, o Options) *Verdict {
 	return v
 }
 
-// comparable fills in how the two sides differ. Without anything in common there is nothing to go on with.
+// comparable records how the environments of the two sides differ. It returns false, with the outcome, where the sides have
+// nothing in common to compare.
 func (v *Verdict) comparable(old, new []Run, o Options) bool {
-	v.Outcome = NotComparable
 	if len(old) == 0 || len(new) == 0 {
-		v.Outcome = Inconclusive
-		v.Why = []string{"there are no runs on one side"}
-		m, n := max(1, len(old)), max(1, len(new))
-		v.More = &More{Old: m - len(old), New: n - len(new)}
+		v.Outcome, v.Why = Inconclusive, []string{"there are no runs on one side"}
+		v.More = &More{Old: max(1-len(old), 0), New: max(1-len(new), 0)}
 		return false
 	}
-	common, says := commonHosts(old, new)
-	v.Notes = append(v.Notes, says...)
-	v.Notes = append(v.Notes, otherwise(old, new)...)
-	v.Environment = differences(old, new, common)
+	v.Notes = append(v.Notes, otherDifferences(old, new)...)
+	common := without(hostsOf(old), without(hostsOf(old), hostsOf(new)))
 	if len(common) == 0 {
-		v.Why = []string{"the runs have no host in common"}
+		v.Outcome, v.Why = NotComparable, []string{"the runs have no host in common"}
 		return false
 	}
+	v.Environment = differences(old, new, common)
 	for _, d := range v.Environment {
 		if d.Counts && !o.AcrossEnvironments {
 			v.apart = append(v.apart, "the environment differs: "+d.String())

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"calib/fit"
+	"calib/fit/params"
 	"calib/internal/stats"
 )
 
@@ -21,26 +21,26 @@ func cluster(seed uint64, hosts, runs int, noise float64, change func(name, from
 	for i := range runs {
 		r := Run{ID: fmt.Sprintf("%d-%02d", seed, i+1), At: time.Date(2026, 3, 1+i, 2, 0, 0, 0, time.UTC), Plan: "standard",
 			Versions: []string{"v1.0.0"}, Models: []string{"hockney"}, Environment: map[string]map[string]string{}}
-		add := func(m fit.Metric) {
+		add := func(m params.Metric) {
 			f := math.Exp(noise * rng.NormFloat64())
 			if change != nil {
 				f *= change(m.Name, m.From, m.To)
 			}
-			if m.Better == fit.BetterHigher {
+			if m.Better == params.BetterHigher {
 				f = 1 / f
 			}
 			m.Value *= f
 			r.Metrics = append(r.Metrics, m)
 		}
-		add(fit.Metric{Name: "a", Unit: "s", Label: "fixed time of a message", Value: 2e-5, Better: fit.BetterLower})
-		add(fit.Metric{Name: "b", Unit: "s/B", Label: "time per byte", Value: 8e-10, Better: fit.BetterLower})
-		add(fit.Metric{Name: "f_best", Unit: "B", Label: "best fragment", Value: 8192})
+		add(params.Metric{Name: "a", Unit: "s", Label: "fixed time of a message", Value: 2e-5, Better: params.BetterLower})
+		add(params.Metric{Name: "b", Unit: "s/B", Label: "time per byte", Value: 8e-10, Better: params.BetterLower})
+		add(params.Metric{Name: "f_best", Unit: "B", Label: "best fragment", Value: 8192})
 		for a := range hosts {
 			r.Environment[host(a)] = map[string]string{"kernel": "6.1", "calib.version": "v1.0.0"}
 			for b := a + 1; b < hosts; b++ {
 				far := 1 + 0.3*float64((a+b)%3)
-				add(fit.Metric{Name: "latency", From: host(a), To: host(b), Unit: "s", Label: "half round trip", Value: 2e-5 * far, Better: fit.BetterLower})
-				add(fit.Metric{Name: "rate", From: host(a), To: host(b), Unit: "B/s", Label: "rate", Value: 1e9 / far, Better: fit.BetterHigher})
+				add(params.Metric{Name: "latency", From: host(a), To: host(b), Unit: "s", Label: "half round trip", Value: 2e-5 * far, Better: params.BetterLower})
+				add(params.Metric{Name: "rate", From: host(a), To: host(b), Unit: "B/s", Label: "rate", Value: 1e9 / far, Better: params.BetterHigher})
 			}
 		}
 		out = append(out, r)

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"calib/fit"
+	"calib/fit/params"
 )
 
 func TestThresholds(t *testing.T) {
@@ -98,7 +98,7 @@ func TestHostsAndPlansDiffer(t *testing.T) {
 		t.Errorf("%q", v.Notes)
 	}
 	for i := range changed {
-		changed[i].Metrics = []fit.Metric{{Name: "new", Unit: "s", Value: 1}}
+		changed[i].Metrics = []params.Metric{{Name: "new", Unit: "s", Value: 1}}
 	}
 	if v = Compare(cluster(1, 3, 10, 0.01, nil), changed, Options{}); v.Outcome != NotComparable {
 		t.Errorf("nothing in common: %s", v.Outcome)

@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
-	"calib/fit"
+	"calib/fit/params"
 	"calib/internal/stats"
 	"calib/internal/units"
 )
 
-// conclude makes the findings and the outcome of the changes.
+// conclude makes findings of the changes, and the outcome of the findings.
 func (v *Verdict) conclude() {
 	v.Findings, v.Network, v.Hosts, v.Links = []Finding{}, []Change{}, []Change{}, []Change{}
 	v.Tested, v.More = Tested{}, nil
@@ -42,7 +43,8 @@ func (v *Verdict) conclude() {
 	v.decide()
 }
 
-// decide sets the outcome: a difference of the environment outweighs all, a regression what is inconclusive.
+// decide sets the outcome: different environments are not comparable whatever was found, and a regression counts more than
+// what is inconclusive.
 func (v *Verdict) decide() {
 	v.Outcome, v.Why = OK, []string{}
 	for _, f := range v.Findings {
@@ -66,52 +68,49 @@ func (v *Verdict) decide() {
 
 // String is "3 more old runs and 2 more new runs".
 func (m More) String() string {
-	switch {
-	case m.Old > 0 && m.New > 0 && m.Old == m.New:
-		return fmt.Sprintf("%s on each side", units.Plural(m.Old, "more run"))
-	case m.Old > 0 && m.New > 0:
-		return fmt.Sprintf("%s and %s", units.Plural(m.Old, "more old run"), units.Plural(m.New, "more new run"))
-	case m.Old > 0:
-		return units.Plural(m.Old, "more old run")
+	if m.Old > 0 && m.Old == m.New {
+		return units.Plural(m.Old, "more run") + " on each side"
 	}
-	return units.Plural(m.New, "more new run")
+	var parts []string
+	if m.Old > 0 {
+		parts = append(parts, units.Plural(m.Old, "more old run"))
+	}
+	if m.New > 0 {
+		parts = append(parts, units.Plural(m.New, "more new run"))
+	}
+	return strings.Join(parts, " and ")
 }
 
-// find groups the changes of one kind: each host is a finding, each link that no host explains, and the network. Links are
-// one finding of the network where most of them changed. What only too few runs leave open is one finding, too.
+// find groups the changes of one kind into findings: each host, each link that no host explains, and the network. Where most
+// links changed, they are one finding of the network. Quantities that only too few runs leave open are one finding together.
 func (v *Verdict) find(kind string) []Finding {
 	by := map[string][]Change{}
-	var subjects, links []string
+	var links []string
 	open := 0
 	for _, c := range v.changes {
-		if c.State != kind {
+		s := c.Subject()
+		switch {
+		case c.State != kind:
 			continue
-		}
-		if kind == Inconclusive && !c.large {
+		case kind == Inconclusive && !c.large:
 			open++
 			continue
-		}
-		s := c.Subject()
-		if by[s] == nil {
-			subjects = append(subjects, s)
-			if c.Scope == ScopeLink {
-				links = append(links, s)
-			}
+		case c.Scope == ScopeLink && by[s] == nil:
+			links = append(links, s)
 		}
 		by[s] = append(by[s], c)
 	}
 	if len(links) > 1 && 2*len(links) > len(v.moved) {
 		for _, l := range links {
 			by[ScopeNetwork] = append(by[ScopeNetwork], by[l]...)
+			delete(by, l)
 		}
-		subjects = slices.DeleteFunc(subjects, func(s string) bool { return slices.Contains(links, s) || s == ScopeNetwork })
-		subjects = append(subjects, ScopeNetwork)
 	}
 	var out []Finding
-	for _, s := range subjects {
-		out = append(out, v.finding(kind, s, by[s]))
+	for subject, changes := range by {
+		out = append(out, v.finding(kind, subject, changes))
 	}
-	slices.SortStableFunc(out, func(a, b Finding) int {
+	slices.SortFunc(out, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(b.Severity, a.Severity), cmp.Compare(a.Subject, b.Subject))
 	})
 	if open > 0 {
@@ -119,12 +118,12 @@ func (v *Verdict) find(kind string) []Finding {
 		f.Text = f.text()
 		out = append(out, f)
 	}
-	return along(out)
+	return attachNetwork(out)
 }
 
-// along adds the parameters of the network to the finding of the worst host or link, where the links that no host explains
-// are as they were: what changed them is most likely the same.
-func along(all []Finding) []Finding {
+// attachNetwork moves the parameters of the network to the finding of the worst host or link, where the links that no host
+// explains did not change: the cause is most likely the same.
+func attachNetwork(all []Finding) []Finding {
 	i := slices.IndexFunc(all, func(f Finding) bool { return f.Scope == ScopeNetwork })
 	if i < 0 || len(all) < 2 || all[i].Undecided > 0 || slices.ContainsFunc(all[i].Changes, ofLinks) {
 		return all
@@ -138,7 +137,7 @@ func along(all []Finding) []Finding {
 
 // ofLinks reports whether a change says something of links.
 func ofLinks(c Change) bool {
-	return c.Scope != ScopeNetwork || len(c.Name) > 6 && c.Name[:6] == "links."
+	return c.Scope != ScopeNetwork || strings.HasPrefix(c.Name, linksPrefix)
 }
 
 func (v *Verdict) finding(kind, subject string, changes []Change) Finding {
@@ -164,7 +163,7 @@ func (c Change) severity() float64 {
 	return math.Abs(math.Log(*c.Ratio))
 }
 
-// count returns how many links of the finding's host, or of all, moved as the finding did.
+// count returns how many links of the finding's host, or of all, moved in the direction of the finding.
 func (v *Verdict) count(f Finding) (moved, of int) {
 	if !slices.ContainsFunc(f.Changes, ofLinks) {
 		return 0, 0
@@ -185,7 +184,7 @@ func (v *Verdict) count(f Finding) (moved, of int) {
 	return moved, of
 }
 
-// moves returns, of each link, which ways its metrics went by more than the relative threshold.
+// moves returns, for each link, the kinds of finding that its metrics would be by the relative threshold alone.
 func (t *table) moves(o Options) map[[2]string][]string {
 	out := map[[2]string][]string{}
 	for _, l := range t.links {
@@ -195,9 +194,9 @@ func (t *table) moves(o Options) map[[2]string][]string {
 		switch {
 		case math.Abs(d) <= o.Relative:
 			out[k] = append(out[k], OK)
-		case l.metric.Better == fit.BetterNeither:
+		case l.metric.Better == params.BetterNeither:
 			out[k] = append(out[k], Changed)
-		case (d > 0) == (l.metric.Better == fit.BetterLower):
+		case (d > 0) == (l.metric.Better == params.BetterLower):
 			out[k] = append(out[k], Regression, Inconclusive)
 		default:
 			out[k] = append(out[k], Improvement)

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"calib/fit"
+	"calib/fit/params"
 	"calib/internal/stats"
 	"calib/internal/units"
 )
@@ -14,13 +14,13 @@ import (
 // GateOptions are Options of a gate.
 type GateOptions struct {
 	Options
-	// Runs are measured in each of its two stages; 0 is as many as the size of the baseline asks for, 3 to 10.
+	// Runs is how many runs are measured in each of the two stages; 0 means what the size of the baseline needs, 3 to 10.
 	Runs int
 	// FalseAlarms is the chance of failing a night on which nothing has changed; 0 means 1%.
 	FalseAlarms float64
 }
 
-// Fewest and most runs that a gate measures in a stage unless told.
+// Fewest and most runs that a gate measures in a stage by itself.
 const (
 	fewestGate = 3
 	mostGate   = 10
@@ -29,11 +29,11 @@ const (
 // ErrNoRuns reports a measurement that gave no runs.
 var ErrNoRuns = errors.New("no runs were measured")
 
-// Gate decides whether tonight's network is slower than the baseline. It measures, compares, and where something looks
-// like a regression, significant or not, measures again: why names the quantities, so that their experiments can be run.
-// It is a regression only if the second runs, on their own, say the same of the same quantity. A bad moment is thereby not
-// taken for a change; for a bad night there is the spread of the nights of the baseline, of which there should be ten or
-// more. Of fewer than three, nights are taken to differ by as much as the runs of one do, and Verdict.Notes says so.
+// Gate decides whether the network is slower now than in the baseline. It measures and compares. Where something looks like
+// a regression, significant or not, it measures again: why names the quantities, so that their experiments can be run. It is
+// a regression only if the second runs alone show it again for the same quantity, so that a bad moment is not taken for a
+// change. A bad night is told from a change by the spread of the nights of the baseline, of which there should be ten or more.
+// With fewer than three, nights are taken to differ by as much as the runs of one night, and a note says so.
 func Gate(ctx context.Context, baseline []Run, measure func(ctx context.Context, n int, why []string) ([]Run, error),
 	o GateOptions) (*Verdict, error) {
 	if len(baseline) == 0 {
@@ -84,7 +84,7 @@ func again(ctx context.Context, measure func(context.Context, int, []string) ([]
 	return runs, nil
 }
 
-// enough is how many runs a test against the baseline needs.
+// enough returns how many runs a test against the baseline needs.
 func (o GateOptions) enough(baseline []Run) int {
 	d := o.defaults()
 	parameters, links := 0, 1.0
@@ -92,7 +92,7 @@ func (o GateOptions) enough(baseline []Run) int {
 		switch {
 		case m.Link() != "":
 			links = 3
-		case m.Better != fit.BetterNeither:
+		case m.Better != params.BetterNeither:
 			parameters++
 		}
 	}
@@ -114,7 +114,7 @@ func (v *Verdict) suspects() []Change {
 	return out
 }
 
-// confirm takes the second comparison's word on the suspects.
+// confirm replaces the state of each suspect by that of the second comparison.
 func (v *Verdict) confirm(suspects []Change, second *Verdict, runs []Run) {
 	v.Again = &Again{Runs: sideOf(runs).Runs, Suspects: suspects, Second: []Change{}}
 	for i := range v.changes {

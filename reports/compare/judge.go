@@ -9,15 +9,15 @@ import (
 	"calib/internal/stats"
 )
 
-// leastTested is the fewest runs a side from which their own spread says something.
+// leastTested is the fewest runs on a side whose spread is used.
 const leastTested = 3
 
-// leastNights is the fewest nights from which the spread between them says something.
+// leastNights is the fewest nights whose spread is used.
 const leastNights = 3
 
-// judge tests every quantity: the hosts, then the links that no host explains, and the network with what is typical of
-// those. Each level has an equal share of alpha; quantities of which more and less are the same to the user have one of
-// their own, so that they cost the others nothing.
+// judge tests every quantity: the hosts, then the links that no host explains, then the network with the medians of those
+// links. Hosts, links and network share alpha equally. Quantities that are neither better nor worse when they change are
+// tested apart at the whole alpha, so that the others lose no power to them.
 func (t *table) judge(o Options) []Change {
 	hosts := o.wanted(t.hostSeries())
 	levels := 1.0
@@ -59,7 +59,7 @@ func (t *table) judge(o Options) []Change {
 	return out
 }
 
-// wanted leaves out what is not to be tested.
+// wanted leaves out the quantities that are not to be tested.
 func (o Options) wanted(s []*series) []*series {
 	if o.only == nil {
 		return s
@@ -67,14 +67,14 @@ func (o Options) wanted(s []*series) []*series {
 	return slices.DeleteFunc(s, func(s *series) bool { return !o.only[s.id()] })
 }
 
-// family tests quantities together: adjust gives their p values, adjusted for all of them.
+// family decides on quantities that are tested together: adjust gives their p values, adjusted for their number.
 func (t *table) family(all []*series, o Options, adjust func([]*series, int) []float64) {
 	for i, p := range adjust(all, t.old) {
 		t.decide(all[i], p, len(all), o)
 	}
 }
 
-// holm tests each by ranks.
+// holm tests each quantity by ranks and adjusts the p values by Holm's method.
 func holm(all []*series, old int) []float64 {
 	p := make([]float64, len(all))
 	for i, s := range all {
@@ -87,7 +87,7 @@ func holm(all []*series, old int) []float64 {
 	return stats.Holm(p)
 }
 
-// maxT tests all of them at once; a run without a value has the usual one.
+// maxT tests all quantities at once, by permutations. A run without a value of a quantity is given the median.
 func (t *table) maxT(all []*series, old int, seed uint64) []float64 {
 	rows := make([][]float64, len(all))
 	for i, s := range all {
@@ -103,7 +103,7 @@ func (t *table) maxT(all []*series, old int, seed uint64) []float64 {
 	return stats.MaxT(rows, old, seed)
 }
 
-// decide fills in the change of one quantity, one of so many tested.
+// decide fills in the change of one quantity, given its adjusted p value and how many quantities were tested with it.
 func (t *table) decide(s *series, p float64, tests int, o Options) {
 	was, is := known(s.raw[:t.old]), known(s.raw[t.old:])
 	s.Old, s.New, s.OldRuns, s.NewRuns, s.AdjustedP = stats.Median(was), stats.Median(is), len(was), len(is), &p
@@ -123,7 +123,7 @@ func (t *table) decide(s *series, p float64, tests int, o Options) {
 	if f := max(within, between, given); f > s.Threshold {
 		s.Threshold, s.By = f, "noise"
 	}
-	// The size of a change is that of what was tested, and not more than meets the eye.
+	// A change is large where both what was tested and the values themselves exceed the threshold, in the same direction.
 	d := stats.Median(known(s.tested[t.old:])) - stats.Median(known(s.tested[:t.old]))
 	raw := s.New - s.Old
 	large := math.Abs(d) > s.Threshold && math.Abs(raw) > s.Threshold && d*raw > 0
@@ -159,10 +159,10 @@ func (s *series) kind(worse float64) string {
 	return Improvement
 }
 
-// able reports whether the runs are enough for the test to reject, and otherwise sets how many more would be.
+// able reports whether the runs are enough for a test to reach significance, and otherwise sets how many more are needed.
 func (s *series) able(tests int, o Options) bool {
 	if s.Scope != ScopeNetwork {
-		tests = 1 // one test of all
+		tests = 1 // maxT is one test of all
 	}
 	if stats.SmallestP(s.OldRuns, s.NewRuns)*float64(tests) <= o.Alpha {
 		return true
@@ -176,7 +176,7 @@ func (s *series) able(tests int, o Options) bool {
 	return false
 }
 
-// interval fills in the bootstrap interval of the ratio: runs are drawn, on each side.
+// interval sets the interval of the ratio, by a bootstrap over the runs of each side.
 func (s *series) interval(old int, o Options) {
 	was, is := known(s.raw[:old]), known(s.raw[old:])
 	if s.Ratio == nil || len(was) < 2 || len(is) < 2 {

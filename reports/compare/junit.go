@@ -42,8 +42,8 @@ type (
 )
 
 // JUnit writes v as a test suite: a case for each parameter of the network, for each host and for each link with a finding,
-// and one for all other links. A regression is a failure, what is inconclusive is skipped, and an environment that is not
-// comparable is an error of a case of its own.
+// and one for all other links. A regression is a failure, an inconclusive case is skipped, and environments that are not
+// comparable are the error of a case named "comparable".
 func JUnit(w io.Writer, v *Verdict) error {
 	s := suite{Name: "calib", Properties: []property{{"outcome", v.Outcome}, {"old", reports.Clean(strings.Join(v.Old.Runs, " "))},
 		{"new", reports.Clean(strings.Join(v.New.Runs, " "))}}}

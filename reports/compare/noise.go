@@ -11,6 +11,7 @@ import (
 
 	"calib/internal/stats"
 	"calib/internal/units"
+	"calib/reports"
 )
 
 // FloorSchema names the version of a noise floor.
@@ -19,12 +20,12 @@ const FloorSchema = "calib.noise/1"
 // ErrSchema reports a file that is not of the schema a reader knows.
 var ErrSchema = errors.New("unknown schema")
 
-// Floor says by how much runs of the same differ: what is below it is noise.
+// Floor is the noise floor: by how much runs differ though nothing has changed.
 type Floor struct {
 	Schema string     `json:"schema"`
 	Runs   []string   `json:"runs"`
 	Nights int        `json:"nights"`
-	Level  float64    `json:"level"` // share of the differences between two runs that lie below
+	Level  float64    `json:"level"` // share of the differences between two runs that are below the floor
 	Of     []Quantity `json:"of"`
 }
 
@@ -40,10 +41,10 @@ type Quantity struct {
 	Relative *float64 `json:"relative,omitempty"` // Absolute over the median, where all values are positive
 }
 
-// Noise returns the noise floor of A/A runs, at least two that have a metric: the difference that 95% of pairs of runs stay
-// below. It is robust: the median of the differences between all pairs tells the spread σ, which a quarter of wild runs does
-// not move much, and the floor is √2·σ times the quantile of Student's t for so many runs; so few runs give a high floor
-// rather than a lucky one.
+// Noise returns the noise floor of A/A runs: the difference that 95% of pairs of runs stay below. A metric needs two runs.
+// The spread σ is estimated from the median of the differences between all pairs, which a quarter of outliers hardly moves.
+// The floor is √2·σ times the quantile of Student's t for that many runs, so that few runs give a high floor and never a low
+// one by luck.
 func Noise(runs []Run) *Floor {
 	f := &Floor{Schema: FloorSchema, Runs: sideOf(runs).Runs, Nights: sideOf(runs).Nights, Level: stats.Level, Of: []Quantity{}}
 	t := newTable(runs, runs)
@@ -75,7 +76,7 @@ func student(df, alpha float64) float64 {
 	return distuv.StudentsT{Sigma: 1, Nu: math.Max(df, 1)}.Quantile(1 - alpha/2)
 }
 
-// mostPairwise bounds the values that are compared pair by pair.
+// mostPairwise bounds the values that are compared pair by pair; the last ones are.
 const mostPairwise = 100
 
 // spread is a robust standard deviation: the median |xᵢ−xⱼ| of all pairs, over √2·Φ⁻¹(3/4). It is 0 for one value.
@@ -93,12 +94,13 @@ func spread(x []float64) float64 {
 	return stats.Median(d) / (math.Sqrt2 * 0.674489750196082)
 }
 
-// medianLoss is how much wider the median of normal values is spread than their mean.
+// medianLoss is the standard error of the median of normal values over that of their mean.
 const medianLoss = 1.2533141373155003 // √(π/2)
 
-// floor is by how much the medians of both sides may differ by the noise that the old runs show: within is of runs of one
-// night, which more runs make smaller, between of whole nights, which only more nights do; the latter allows for all the
-// quantities tested, since what differs between nights is in all runs of one. Each is 0 where there are too few.
+// floor returns by how much the medians of both sides may differ by noise alone, as estimated from the old runs. within is
+// the noise between runs of one night, which more runs make smaller. between is the noise between nights, which only more
+// nights make smaller; the test does not see it, because all runs of a night share it, so that it allows for the number of
+// tests here. Each is 0 where there are too few runs or nights.
 func (t *table) floor(s *series, tests int, o Options) (within, between float64) {
 	byNight := make([][]float64, t.nights[0])
 	isNights := map[int]bool{}
@@ -129,7 +131,7 @@ func (t *table) floor(s *series, tests int, o Options) (within, between float64)
 			rest = append(rest, (v-m)*math.Sqrt(float64(len(x))/float64(len(x)-1)))
 		}
 	}
-	if len(rest) < 2*leastTested { // nights of a run or two: what differs between runs is in it too
+	if len(rest) < 2*leastTested { // too few runs a night: take the spread of all runs, nights included
 		rest = all
 	}
 	if len(rest) >= leastTested {
@@ -148,7 +150,7 @@ func (t *table) floor(s *series, tests int, o Options) (within, between float64)
 	return within, between
 }
 
-// of returns the floor of a quantity in its unit: for a host and for all links together, the largest of their links.
+// of returns the floor of a quantity in its unit. For a host and for all links together it is the largest of their links.
 func (f *Floor) of(c Change) (absolute float64, have bool) {
 	if f == nil {
 		return 0, false
@@ -161,7 +163,7 @@ func (f *Floor) of(c Change) (absolute float64, have bool) {
 		case ScopeHost:
 			match = q.Name == c.Name && (q.From == c.Host || q.To == c.Host)
 		default:
-			match = q.From == "" && q.Name == c.Name || q.From != "" && "links."+q.Name == c.Name
+			match = q.From == "" && q.Name == c.Name || q.From != "" && linksPrefix+q.Name == c.Name
 		}
 		if match && q.Unit == c.Unit {
 			absolute, have = max(absolute, q.Absolute), true
@@ -222,7 +224,7 @@ func FloorText(w io.Writer, f *Floor) error {
 	}
 	for _, name := range names {
 		s := links[name]
-		p.line("  %-24s %9s  to %s over %s", name+" of a link", percent(s.least), percent(s.most), units.Plural(s.n, "link"))
+		p.line("  %-24s %9s  to %s over %s", name+" of a link", reports.Percent(s.least), reports.Percent(s.most), units.Plural(s.n, "link"))
 	}
 	return p.err
 }
@@ -231,5 +233,5 @@ func shareOf(q Quantity) string {
 	if q.Relative == nil {
 		return number(q.Absolute, q.Unit)
 	}
-	return percent(*q.Relative)
+	return reports.Percent(*q.Relative)
 }

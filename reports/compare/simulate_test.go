@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"calib/fit"
+	"calib/fit/params"
 	"calib/internal/stats"
 )
 
@@ -25,14 +25,14 @@ const (
 	changeAt    = 40
 )
 
-var simulated = []fit.Metric{
-	{Name: "a", Unit: "s", Value: 2e-5, Better: fit.BetterLower},
-	{Name: "b", Unit: "s/B", Value: 8e-10, Better: fit.BetterLower},
-	{Name: "o_s", Unit: "s", Value: 3e-6, Better: fit.BetterLower},
-	{Name: "G", Unit: "s/B", Value: 8.2e-10, Better: fit.BetterLower},
-	{Name: "r_inf", Unit: "B/s", Value: 1.2e9, Better: fit.BetterHigher},
-	{Name: "latency", From: "n1", To: "n2", Unit: "s", Value: 2.2e-5, Better: fit.BetterLower},
-	{Name: "rate", From: "n1", To: "n2", Unit: "B/s", Value: 1.1e9, Better: fit.BetterHigher},
+var simulated = []params.Metric{
+	{Name: "a", Unit: "s", Value: 2e-5, Better: params.BetterLower},
+	{Name: "b", Unit: "s/B", Value: 8e-10, Better: params.BetterLower},
+	{Name: "o_s", Unit: "s", Value: 3e-6, Better: params.BetterLower},
+	{Name: "G", Unit: "s/B", Value: 8.2e-10, Better: params.BetterLower},
+	{Name: "r_inf", Unit: "B/s", Value: 1.2e9, Better: params.BetterHigher},
+	{Name: "latency", From: "n1", To: "n2", Unit: "s", Value: 2.2e-5, Better: params.BetterLower},
+	{Name: "rate", From: "n1", To: "n2", Unit: "B/s", Value: 1.1e9, Better: params.BetterHigher},
 }
 
 // noise is what the values of a series do without a change.
@@ -95,7 +95,7 @@ func (w *world) measure(n int) []Run {
 			if w.night >= w.changed && (i == 0 || !w.alone) {
 				worse /= 1 - w.worse
 			}
-			if m.Better == fit.BetterHigher {
+			if m.Better == params.BetterHigher {
 				worse = 1 / worse
 			}
 			m.Value *= worse

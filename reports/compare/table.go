@@ -3,38 +3,42 @@ package compare
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
-	"calib/fit"
+	"calib/fit/params"
 	"calib/internal/stats"
 )
 
-// fewestHosts is from how many hosts on a host's links can be told from a link: with three, each link is half of a host.
+// fewestHosts is the fewest hosts with which a slow host differs from a slow link: of three hosts, each link is half the
+// links of a host.
 const fewestHosts = 4
 
-// series is one quantity in all runs, the old before the new. tested is what the test and the size of a change are taken of:
-// the values themselves, or what is left of them without what they share with others. NaN is a run without a value.
+// linksPrefix begins the names of quantities that are medians over all links.
+const linksPrefix = "links."
+
+// series is one quantity in all runs, the old before the new. NaN is a run without a value.
 type series struct {
 	Change
-	raw, tested []float64
+	raw    []float64
+	tested []float64 // raw, or for a host or a link raw without what it shares with others: what is compared
 }
 
 // link is one metric of one link.
 type link struct {
-	metric fit.Metric
+	metric params.Metric
 	values []float64 // NaN where a run has none
-	ratio  []float64 // to the median of all runs
-	middle float64
+	median float64   // of all runs
+	ratio  []float64 // of values to median
 }
 
-// table is what the runs of both sides hold, quantity by quantity.
+// table holds the values of the runs of both sides, by quantity.
 type table struct {
-	old    int // runs on the old side
-	night  []int
-	nights [2]int
-	// together: all runs, of both sides, are of one night
-	together bool
+	old      int    // runs on the old side
+	night    []int  // of each run, counted on each side
+	nights   [2]int // on each side
+	together bool   // all runs of both sides are of one night
 	params   []*series
 	links    []*link
 	hosts    []string // of the links, sorted
@@ -49,28 +53,25 @@ func newTable(old, new []Run) *table {
 	t.night, t.nights = slices.Concat(was, is), [2]int{n, m}
 	_, all := nightsOf(runs)
 	t.together = all == 1
-	type key struct{ name, from, to, unit string }
+	type key struct{ from, to, name, unit string }
 	values := map[key][]float64{}
-	metric := map[key]fit.Metric{}
-	var keys []key
+	metric := map[key]params.Metric{}
 	for i, r := range runs {
 		for _, q := range r.Metrics {
 			if math.IsNaN(q.Value) || math.IsInf(q.Value, 0) {
 				continue
 			}
-			k := key{q.Name, q.From, q.To, q.Unit}
+			k := key{q.From, q.To, q.Name, q.Unit}
 			if values[k] == nil {
-				keys = append(keys, k)
-				values[k] = slices.Repeat([]float64{math.NaN()}, len(runs))
-				metric[k] = q
+				values[k], metric[k] = slices.Repeat([]float64{math.NaN()}, len(runs)), q
 			}
 			values[k][i] = q.Value
 		}
 	}
-	slices.SortFunc(keys, func(a, b key) int {
+	keys := slices.SortedFunc(maps.Keys(values), func(a, b key) int {
 		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to), cmp.Compare(a.name, b.name), cmp.Compare(a.unit, b.unit))
 	})
-	var gone, come, patchy []string
+	var onlyOld, onlyNew, rare []string
 	for _, k := range keys {
 		had, has := known(values[k][:t.old]), known(values[k][t.old:])
 		name := k.name
@@ -79,44 +80,48 @@ func newTable(old, new []Run) *table {
 		}
 		switch {
 		case len(has) == 0:
-			gone = append(gone, name)
+			onlyOld = append(onlyOld, name)
 		case len(had) == 0:
-			come = append(come, name)
+			onlyNew = append(onlyNew, name)
 		case k.from == "" && k.to == "":
-			t.params = append(t.params, parameter(metric[k], values[k]))
+			t.params = append(t.params, &series{raw: values[k], tested: values[k], Change: changeOf(metric[k], ScopeNetwork)})
 		case 2*len(had) < t.old || 2*len(has) < len(new):
-			patchy = append(patchy, name)
+			rare = append(rare, name)
 		default:
 			t.addLink(metric[k], values[k])
 		}
 	}
-	t.say(gone, "in the old runs only")
-	t.say(come, "in the new runs only")
-	t.say(patchy, "in less than half of the runs of a side, and not compared")
+	t.note(onlyOld, "in the old runs only")
+	t.note(onlyNew, "in the new runs only")
+	t.note(rare, "in less than half of the runs of a side, and not compared")
 	slices.Sort(t.hosts)
 	t.hosts = slices.Compact(t.hosts)
 	return t
 }
 
-func (t *table) say(names []string, what string) {
+func (t *table) note(names []string, what string) {
 	if len(names) > 0 {
 		t.notes = append(t.notes, fmt.Sprintf("%s: %s", what, namesOf(names)))
 	}
 }
 
-func parameter(m fit.Metric, values []float64) *series {
-	return &series{raw: values, tested: values,
-		Change: Change{Scope: ScopeNetwork, Name: m.Name, Unit: m.Unit, Label: m.Label, Better: m.Better}}
+// changeOf is a Change of a metric that says nothing of its values yet.
+func changeOf(m params.Metric, scope string) Change {
+	c := Change{Scope: scope, Name: m.Name, Unit: m.Unit, Label: m.Label, Better: m.Better}
+	if scope == ScopeLink {
+		c.From, c.To = m.From, m.To
+	}
+	return c
 }
 
-func (t *table) addLink(m fit.Metric, values []float64) {
-	l := &link{metric: m, values: values, middle: stats.Median(known(values)), ratio: make([]float64, len(values))}
+func (t *table) addLink(m params.Metric, values []float64) {
+	l := &link{metric: m, values: values, median: stats.Median(known(values)), ratio: make([]float64, len(values))}
 	if slices.Min(known(values)) <= 0 {
 		t.notes = append(t.notes, fmt.Sprintf("%s of %s is not positive in every run, and not compared", m.Name, m.Link()))
 		return
 	}
 	for i, v := range values {
-		l.ratio[i] = v / l.middle
+		l.ratio[i] = v / l.median
 	}
 	t.links = append(t.links, l)
 	t.hosts = append(t.hosts, m.From, m.To)
@@ -149,7 +154,7 @@ func (t *table) of(name string, take func(*link) bool) []*link {
 	return out
 }
 
-// typical is the median over links in each run: as a ratio to what is normal for each link.
+// typical is the median over links in each run, as a ratio to the median of each link.
 func typical(links []*link, runs int) []float64 {
 	out := make([]float64, runs)
 	var of []float64
@@ -165,32 +170,27 @@ func typical(links []*link, runs int) []float64 {
 	return out
 }
 
-// without divides a ratio by what others share of it.
-func without(ratio, shared []float64, unit float64) []float64 {
-	out := make([]float64, len(ratio))
-	for i := range out {
-		out[i] = ratio[i] / shared[i] * unit
-	}
-	return out
-}
-
-func scaled(ratio []float64, unit float64) []float64 {
+// scaled returns ratio in a unit, divided by what others share of it; shared may be nil.
+func scaled(ratio, shared []float64, unit float64) []float64 {
 	out := make([]float64, len(ratio))
 	for i := range out {
 		out[i] = ratio[i] * unit
+		if shared != nil {
+			out[i] = ratio[i] / shared[i] * unit
+		}
 	}
 	return out
 }
 
-func middles(links []*link) float64 {
+func medianOf(links []*link) float64 {
 	var m []float64
 	for _, l := range links {
-		m = append(m, l.middle)
+		m = append(m, l.median)
 	}
 	return stats.Median(m)
 }
 
-// hostSeries is what is typical of a host's links, as far as it is not typical of all.
+// hostSeries are the medians over each host's links, tested without what all links share.
 func (t *table) hostSeries() []*series {
 	if len(t.hosts) < fewestHosts {
 		return nil
@@ -199,20 +199,22 @@ func (t *table) hostSeries() []*series {
 	for _, name := range t.names() {
 		shared := typical(t.of(name, func(*link) bool { return true }), len(t.night))
 		for _, h := range t.hosts {
-			mine := t.of(name, func(l *link) bool { return l.metric.From == h || l.metric.To == h })
-			if len(mine) < fewestHosts-1 {
+			own := t.of(name, func(l *link) bool { return l.metric.From == h || l.metric.To == h })
+			if len(own) < fewestHosts-1 {
 				continue
 			}
-			m, ratio, unit := mine[0].metric, typical(mine, len(t.night)), middles(mine)
-			out = append(out, &series{raw: scaled(ratio, unit), tested: without(ratio, shared, unit),
-				Change: Change{Scope: ScopeHost, Host: h, Name: name, Unit: m.Unit, Label: m.Label + ", median of the host's links", Better: m.Better}})
+			ratio, unit := typical(own, len(t.night)), medianOf(own)
+			s := &series{raw: scaled(ratio, nil, unit), tested: scaled(ratio, shared, unit), Change: changeOf(own[0].metric, ScopeHost)}
+			s.Host, s.Label = h, s.Label+", median of the host's links"
+			out = append(out, s)
 		}
 	}
 	return out
 }
 
-// linkSeries are the links of other hosts than those of which a metric is explained, and what is typical of them.
-func (t *table) linkSeries(explained func(host, metric string) bool) (links, shared []*series) {
+// linkSeries are the links of hosts that do not explain them, tested without what these links share, and the medians that
+// they share.
+func (t *table) linkSeries(explained func(host, metric string) bool) (links, medians []*series) {
 	for _, name := range t.names() {
 		rest := t.of(name, func(l *link) bool {
 			return !explained(l.metric.From, name) && !explained(l.metric.To, name)
@@ -220,18 +222,17 @@ func (t *table) linkSeries(explained func(host, metric string) bool) (links, sha
 		if len(rest) == 0 {
 			continue
 		}
-		m := rest[0].metric
-		all := slices.Repeat([]float64{1}, len(t.night))
+		var shared []float64
 		if len(t.hosts) >= fewestHosts && len(rest) > 2 {
-			all = typical(rest, len(t.night))
-			shared = append(shared, &series{raw: scaled(all, middles(rest)), tested: scaled(all, middles(rest)), Change: Change{
-				Scope: ScopeNetwork, Name: "links." + name, Unit: m.Unit, Label: m.Label + ", median of all links", Better: m.Better}})
+			shared = typical(rest, len(t.night))
+			all := scaled(shared, nil, medianOf(rest))
+			s := &series{raw: all, tested: all, Change: changeOf(rest[0].metric, ScopeNetwork)}
+			s.Name, s.Label = linksPrefix+name, s.Label+", median of all links"
+			medians = append(medians, s)
 		}
 		for _, l := range rest {
-			m := l.metric
-			links = append(links, &series{raw: l.values, tested: without(l.ratio, all, l.middle), Change: Change{
-				Scope: ScopeLink, From: m.From, To: m.To, Name: m.Name, Unit: m.Unit, Label: m.Label, Better: m.Better}})
+			links = append(links, &series{raw: l.values, tested: scaled(l.ratio, shared, l.median), Change: changeOf(l.metric, ScopeLink)})
 		}
 	}
-	return links, shared
+	return links, medians
 }

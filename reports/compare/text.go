@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"calib/internal/units"
+	"calib/reports"
 )
 
-// Text writes v for a terminal: the verdict, the findings with their evidence, every parameter of the network, and what
-// is to be known of the comparison.
+// Text writes v for a terminal: the verdict, the findings with their evidence, every parameter of the network, and notes.
 func Text(w io.Writer, v *Verdict) error {
 	p := &printer{w: w}
 	p.line("%s", headline(v))
@@ -56,7 +56,7 @@ func Text(w io.Writer, v *Verdict) error {
 func headline(v *Verdict) string {
 	switch v.Outcome {
 	case OK:
-		return fmt.Sprintf("ok: no regression above %s or the noise", percent(v.Relative))
+		return fmt.Sprintf("ok: no regression above %s or the noise", reports.Percent(v.Relative))
 	case Regression:
 		n := 0
 		for _, f := range v.Findings {
@@ -91,7 +91,7 @@ func threshold(c Change) string {
 	if c.Ratio == nil || c.Old == 0 {
 		return number(c.Threshold, c.Unit)
 	}
-	return percent(c.Threshold / c.Old)
+	return reports.Percent(c.Threshold / c.Old)
 }
 
 func pValue(p float64) string {
@@ -107,7 +107,7 @@ func Markdown(w io.Writer, v *Verdict) error {
 	p.line("## calib: %s", cell(v.Outcome))
 	p.line("")
 	p.line("%s. %s against %s; changes below %s do not count.", cell(headline(v)), units.Plural(len(v.New.Runs), "new run"),
-		units.Plural(len(v.Old.Runs), "old run"), percent(v.Relative))
+		units.Plural(len(v.Old.Runs), "old run"), reports.Percent(v.Relative))
 	if len(v.Findings) > 0 {
 		p.line("")
 		p.line("| finding | quantity | old | new | change | 95%% interval | threshold | adjusted p |")

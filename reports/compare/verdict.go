@@ -4,26 +4,25 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"time"
 )
 
 // Schema names the version of a verdict.
 const Schema = "calib.verdict/1"
 
-// Verdict is what a comparison says. No number in it is NaN or infinite.
+// Verdict is the result of a comparison. No number in it is NaN or infinite.
 type Verdict struct {
 	Schema  string   `json:"schema"`
 	Outcome string   `json:"outcome"` // ok, regression, inconclusive, not comparable
-	Why     []string `json:"why"`     // the reasons, in words
+	Why     []string `json:"why"`     // the reasons, for people
 	Old     Side     `json:"old"`
 	New     Side     `json:"new"`
-	// Alpha is the chance of any false alarm that was allowed for, Relative and Absolute [by unit, SI] the least change
-	// that counts.
+	// Alpha is the chance of any false alarm that was accepted. Relative and Absolute (by unit, SI) are the least change that
+	// counts.
 	Alpha    float64            `json:"alpha"`
 	Relative float64            `json:"relative"`
 	Absolute map[string]float64 `json:"absolute,omitempty"`
-	// Findings are what is different, the most severe first: regressions, then what is inconclusive, improvements and
-	// changes that are neither better nor worse.
+	// Findings are regressions, then what is inconclusive, then improvements, then changes that are neither better nor worse;
+	// of each, the largest first.
 	Findings []Finding `json:"findings"`
 	Tested   Tested    `json:"tested"`
 	// Network and Hosts are all quantities tested there. Links are those that a finding names: the others are counted.
@@ -37,16 +36,8 @@ type Verdict struct {
 	Again       *Again       `json:"again,omitempty"` // of a gate that measured again
 
 	changes []Change               // all of them
-	moved   map[[2]string][]string // link → which ways its metrics went
-	apart   []string               // what makes the runs not comparable
-}
-
-// Side is one side of a comparison.
-type Side struct {
-	Runs   []string `json:"runs"`   // their IDs
-	Nights int      `json:"nights"` // sessions they were made in: runs less than six hours apart share one
-	First  string   `json:"first,omitempty"`
-	Last   string   `json:"last,omitempty"` // RFC 3339
+	moved   map[[2]string][]string // link → kinds of finding that the medians of its metrics would be
+	apart   []string               // differences that make the runs not comparable
 }
 
 // Tested counts the quantities that were tested.
@@ -98,7 +89,7 @@ type Finding struct {
 	// Links counts the links of a host or of the network that changed by more than the threshold, of how many.
 	Links   int `json:"links,omitempty"`
 	OfLinks int `json:"of_links,omitempty"`
-	// Undecided counts the quantities of which too few runs leave open whether they are worse; none of them looks it.
+	// Undecided counts the quantities that do not look worse, but for which the runs are too few to exclude it.
 	Undecided int `json:"undecided,omitempty"`
 }
 
@@ -125,7 +116,7 @@ type Change struct {
 	// Threshold is the change that had to be exceeded, and By which of relative, absolute and noise set it.
 	Threshold float64 `json:"threshold"`
 	By        string  `json:"by"`
-	// P is the p value of the Mann-Whitney test; of a host or a link there is none. AdjustedP accounts for all that was
+	// P is the p value of the Mann-Whitney test; hosts and links have none. AdjustedP allows for the number of quantities
 	// tested: Holm's for parameters, Westfall and Young's maxT for hosts and links.
 	P         *float64 `json:"p,omitempty"`
 	AdjustedP *float64 `json:"adjusted_p,omitempty"`
@@ -145,7 +136,7 @@ func (c Change) Subject() string {
 	return ScopeNetwork
 }
 
-// id tells quantities apart.
+// id identifies the quantity.
 func (c Change) id() string { return fmt.Sprintf("%s %q %q", c.Scope, c.Subject(), c.Name) }
 
 // WriteVerdict writes v as JSON.
@@ -154,29 +145,4 @@ func WriteVerdict(w io.Writer, v *Verdict) error {
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)
 	return e.Encode(v)
-}
-
-// sameNight is the longest pause between runs of one night.
-const sameNight = 6 * time.Hour
-
-func sideOf(runs []Run) Side {
-	s := Side{Runs: []string{}}
-	var first, last time.Time
-	for _, r := range runs {
-		s.Runs = append(s.Runs, r.ID)
-		if r.At.IsZero() {
-			continue
-		}
-		if first.IsZero() || r.At.Before(first) {
-			first = r.At
-		}
-		if r.At.After(last) {
-			last = r.At
-		}
-	}
-	if !first.IsZero() {
-		s.First, s.Last = first.UTC().Format(time.RFC3339), last.UTC().Format(time.RFC3339)
-	}
-	_, s.Nights = nightsOf(runs)
-	return s
 }

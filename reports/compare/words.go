@@ -31,7 +31,7 @@ func (f Finding) text() string {
 		if f.Scope == ScopeNetwork && c.Scope == ScopeLink {
 			name += " of " + c.Subject()
 		}
-		what = append(what, strings.TrimPrefix(name, "links.")+" "+c.Says())
+		what = append(what, strings.TrimPrefix(name, linksPrefix)+" "+c.Says())
 	}
 	if n := len(f.Changes) - shown; n > 0 {
 		what = append(what, fmt.Sprintf("%d more", n))
@@ -81,15 +81,13 @@ func (c Change) Says() string {
 // times is a ratio in words: a percentage up to a half, then how many times.
 func times(r float64) string {
 	if d := math.Abs(r - 1); d < 0.5 {
-		return percent(d)
+		return reports.Percent(d)
 	}
 	if r < 1 {
 		r = 1 / r
 	}
 	return strconv.FormatFloat(r, 'f', 1, 64) + "×"
 }
-
-func percent(v float64) string { return strconv.FormatFloat(100*v, 'f', 1, 64) + "%" }
 
 func number(v float64, unit string) string {
 	if unit == "1" {

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"calib/fit"
+	"calib/fit/params"
 	"calib/reports/export/input"
 )
 
@@ -52,7 +52,7 @@ func rowsOf(in *input.Input) ([]row, error) {
 		out = append(out, row{kind: "run", name: about[0], value: nan, lo: nan, hi: nan, label: about[1]})
 	}
 	for _, m := range metrics {
-		r := row{kind: "coefficient", name: m.Name, from: m.From, to: m.To, unit: m.Unit, value: m.Value, lo: nan, hi: nan, status: fit.StatusOK, label: m.Label}
+		r := row{kind: "coefficient", name: m.Name, from: m.From, to: m.To, unit: m.Unit, value: m.Value, lo: nan, hi: nan, status: params.StatusOK, label: m.Label}
 		switch q, ok := in.Params.Parameters[m.Name]; {
 		case m.Link() != "":
 			r.kind = "link"
@@ -76,7 +76,7 @@ func rowsOf(in *input.Input) ([]row, error) {
 		out = append(out, r)
 	}
 	for _, q := range in.Points() {
-		out = append(out, row{kind: "point", name: input.Number(q.Bytes), unit: "s", value: q.Seconds, lo: q.Lo, hi: q.Hi, status: fit.StatusOK,
+		out = append(out, row{kind: "point", name: input.Number(q.Bytes), unit: "s", value: q.Seconds, lo: q.Lo, hi: q.Hi, status: params.StatusOK,
 			label: "time of a message of that many bytes, idle network"})
 	}
 	return out, nil

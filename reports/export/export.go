@@ -16,7 +16,7 @@ import (
 	"fmt"
 	"strings"
 
-	"calib/fit"
+	"calib/fit/params"
 	"calib/reports/export/input"
 	"calib/reports/export/simgrid"
 )
@@ -77,7 +77,7 @@ func Lookup(name string) (Target, error) {
 }
 
 // Export returns the file of a target.
-func (t Target) Export(p *fit.Params, o Options) (file []byte, warnings []string, err error) {
+func (t Target) Export(p *params.Params, o Options) (file []byte, warnings []string, err error) {
 	switch {
 	case o.Hosts != 0 && t.NoHosts:
 		return nil, nil, fmt.Errorf("export to %s: a number of hosts: %w", t.Name, ErrOption)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"calib/fit"
+	"calib/fit/params"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files in testdata")
@@ -53,7 +53,7 @@ func TestTargets(t *testing.T) {
 // TestEmpty: a run without parameters gives no file, and the error says how to mend it.
 func TestEmpty(t *testing.T) {
 	for _, target := range Targets() {
-		for _, p := range []*fit.Params{{}, {Run: fit.Run{ID: "20261121-044155-x", Hosts: []string{"a", "b"}}}} {
+		for _, p := range []*params.Params{{}, {Run: params.Run{ID: "20261121-044155-x", Hosts: []string{"a", "b"}}}} {
 			file, _, err := target.Export(p, Options{})
 			if !errors.Is(err, ErrMissing) || file != nil {
 				t.Fatalf("%s: %d bytes, %v", target.Name, len(file), err)
@@ -80,7 +80,7 @@ func TestMissing(t *testing.T) {
 		}
 	}
 	p := fixture()
-	p.Parameters["L"] = fit.Parameter{Status: fit.StatusUnidentifiable, Why: "the overheads were not measured"}
+	p.Parameters["L"] = params.Parameter{Status: params.StatusUnidentifiable, Why: "the overheads were not measured"}
 	if _, _, err := lookup(t, "loggopsim").Export(p, Options{}); err == nil || !strings.Contains(err.Error(), "the overheads were not measured") {
 		t.Errorf("an unidentifiable L: %v", err)
 	}
@@ -152,7 +152,7 @@ func TestGolden(t *testing.T) {
 // TestNotANumber: values that are not finite reach no file.
 func TestNotANumber(t *testing.T) {
 	p := set(set(fixture(), "g", math.NaN()), "r_inf", math.Inf(1))
-	p.Parameters["L"] = fit.Parameter{Value: p.Parameters["L"].Value, Unit: "s", CI95: &[2]float64{math.NaN(), math.Inf(1)}, Status: fit.StatusOK}
+	p.Parameters["L"] = params.Parameter{Value: p.Parameters["L"].Value, Unit: "s", CI95: &[2]float64{math.NaN(), math.Inf(1)}, Status: params.StatusOK}
 	for _, name := range []string{"csv", "gobench", "otava", "prometheus"} {
 		file, _, err := lookup(t, name).Export(p, Options{})
 		if err != nil {

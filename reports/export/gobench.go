@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode"
 
-	"calib/fit"
+	"calib/fit/params"
 	"calib/reports/export/input"
 )
 
@@ -45,7 +45,7 @@ func benchmarksOf(in *input.Input) ([]benchmark, error) {
 	}
 	var out []benchmark
 	for _, q := range in.Points() {
-		out = append(out, benchmark{"Pingpong/bytes=" + input.Decimal(q.Bytes, -1), max(1, q.Timings), q.Seconds * 1e9, "ns/op", fit.BetterLower})
+		out = append(out, benchmark{"Pingpong/bytes=" + input.Decimal(q.Bytes, -1), max(1, q.Timings), q.Seconds * 1e9, "ns/op", params.BetterLower})
 	}
 	for _, m := range metrics {
 		name := "Parameter/name=" + goName(m.Name)
@@ -93,7 +93,7 @@ func writeGobench(b *bytes.Buffer, in *input.Input) ([]string, error) {
 	in.WriteHeader(b, "# ", nil, nil, warnings)
 	better := map[string]string{}
 	for _, m := range all {
-		if m.better != fit.BetterNeither {
+		if m.better != params.BetterNeither {
 			better[m.unit] = m.better
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/common/expfmt"
 
-	"calib/fit"
+	"calib/fit/params"
 	"calib/reports/export/input"
 )
 
@@ -46,7 +46,7 @@ func withInterval(name, help string, labels ...string) [3]*family {
 	}
 }
 
-func add(to [3]*family, m fit.Metric, labels ...string) {
+func add(to [3]*family, m params.Metric, labels ...string) {
 	to[0].series = append(to[0].series, series{labels, m.Value})
 	if m.CI95 != nil {
 		to[1].series = append(to[1].series, series{labels, m.CI95[0]})

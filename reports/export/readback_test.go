@@ -10,7 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"calib/fit"
+	"calib/fit/params"
 	"calib/reports/export/input"
 	"calib/reports/export/simgrid"
 )
@@ -48,7 +48,7 @@ func checkHosts(file []byte, in *input.Input) error {
 }
 
 // readBack exports p and reads the file back. Only parameters that a target cannot hold are an error of Export.
-func readBack(t interface{ Errorf(string, ...any) }, target Target, p *fit.Params, o Options) {
+func readBack(t interface{ Errorf(string, ...any) }, target Target, p *params.Params, o Options) {
 	file, _, err := target.Export(p, o)
 	switch {
 	case errors.Is(err, ErrLimit) || errors.Is(err, ErrMissing) || errors.Is(err, ErrOption):
@@ -65,14 +65,14 @@ func readBack(t interface{ Errorf(string, ...any) }, target Target, p *fit.Param
 }
 
 // runs are the params.json that every target is tried with: a whole one, and hostile ones.
-func runs() map[string]*fit.Params {
-	out := map[string]*fit.Params{"everything": fixture()}
+func runs() map[string]*params.Params {
+	out := map[string]*params.Params{"everything": fixture()}
 	for name := range fixture().Parameters {
 		for _, v := range []float64{0, -1, 1e-300, 1e300, math.NaN(), math.Inf(1)} {
 			out[fmt.Sprintf("%s = %g", name, v)] = set(fixture(), name, v)
 		}
 		p := fixture()
-		p.Parameters[name] = fit.Parameter{Unit: "s", Status: fit.StatusUnidentifiable}
+		p.Parameters[name] = params.Parameter{Unit: "s", Status: params.StatusUnidentifiable}
 		out[name+" unidentifiable"] = p
 		p = fixture()
 		delete(p.Parameters, name)

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"calib/fit"
+	"calib/fit/params"
 	"calib/internal/dataset"
 	"calib/internal/stats"
 )
@@ -18,7 +18,7 @@ import (
 // and stands in the tables. d adds quantiles of raw timings; nil leaves them out.
 //
 // Build takes whatever a params.json may hold: what cannot be drawn is left out.
-func Build(p *fit.Params, d *dataset.Dataset) []Figure {
+func Build(p *params.Params, d *dataset.Dataset) []Figure {
 	if p == nil {
 		return nil
 	}
@@ -42,7 +42,7 @@ func Build(p *fit.Params, d *dataset.Dataset) []Figure {
 }
 
 // panelsOf gathers the plots of all fits. Plots of one ID are one panel, unless they have other units.
-func panelsOf(p *fit.Params) []*panel {
+func panelsOf(p *params.Params) []*panel {
 	var out []*panel
 	index := map[string]*panel{}
 	for _, f := range p.Fits {
@@ -62,65 +62,46 @@ func panelsOf(p *fit.Params) []*panel {
 	return out
 }
 
-// series is one residual series of a fit: what was measured and what the model has in its place, ascending in X, as far as
-// it can be drawn.
-type series struct {
-	name, xName, unit string
-	points            []point
-}
-
-// seriesOf lists the series of f in the order of their first points. It is the one place that knows how a fit holds them.
-func seriesOf(f *fit.Fit) []series {
-	var out []series
-	for _, r := range f.Residuals {
-		i := slices.IndexFunc(out, func(s series) bool { return s.name == r.Series })
-		if i < 0 {
-			i = len(out)
-			out = append(out, series{name: r.Series})
-		}
-		if s := &out[i]; finite(r.X) && finite(r.Measured) {
-			s.points = append(s.points, r)
-		}
-	}
+// seriesOf lists the series of f with the points that can be drawn, ascending in x.
+func seriesOf(f *params.Fit) []params.Series {
+	out := slices.Clone(f.Series)
 	for i := range out {
-		s := &out[i]
-		slices.SortStableFunc(s.points, func(a, b point) int { return cmp.Compare(a.X, b.X) })
-		if len(s.points) > 0 {
-			s.xName, s.unit = s.points[0].XName, s.points[0].Unit
-		}
+		points := slices.Clone(out[i].Points)
+		out[i].Points = slices.DeleteFunc(points, func(r point) bool { return !finite(r.X) || !finite(r.Measured) })
+		slices.SortStableFunc(out[i].Points, func(a, b point) int { return cmp.Compare(a.X, b.X) })
 	}
 	return out
 }
 
 // plainPlots are plots of the series of f that no plot of its own shows.
-func plainPlots(f *fit.Fit, all []series) []fit.Plot {
-	var out []fit.Plot
+func plainPlots(f *params.Fit, all []params.Series) []params.Plot {
+	var out []params.Plot
 	for _, s := range all {
-		n := len(s.points)
-		shown := slices.ContainsFunc(f.Plots, func(q fit.Plot) bool { return slices.Contains(q.Series, s.name) })
-		if shown || n < 2 || s.points[0].X == s.points[n-1].X {
+		n := len(s.Points)
+		shown := slices.ContainsFunc(f.Plots, func(q params.Plot) bool { return slices.Contains(q.Series, s.Name) })
+		if shown || n < 2 || s.Points[0].X == s.Points[n-1].X {
 			continue
 		}
-		x := Axis{Name: cmp.Or(s.xName, "x"), Log: s.points[0].X > 0 && s.points[n-1].X > 30*s.points[0].X}
+		x := Axis{Name: cmp.Or(s.XName, "x"), Log: s.Points[0].X > 0 && s.Points[n-1].X > 30*s.Points[0].X}
 		if x.Name == "bytes" {
 			x.Unit = "B"
 		}
 		var errors []float64
 		lo, hi := math.Inf(1), math.Inf(-1)
-		for _, q := range s.points {
+		for _, q := range s.Points {
 			lo, hi = math.Min(lo, q.Measured), math.Max(hi, q.Measured)
 			if e := math.Abs(q.Relative()); finite(e) {
 				errors = append(errors, e)
 			}
 		}
-		says := fmt.Sprintf("%s as measured, and as fitted by model %s", s.name, f.Model)
+		says := fmt.Sprintf("%s as measured, and as fitted by model %s", s.Name, f.Model)
 		if len(errors) > 0 {
 			says += fmt.Sprintf(": %.2g%% apart on average", 100*stats.Mean(errors))
 		}
-		out = append(out, fit.Plot{
-			ID: slug(f.Model + " " + s.name), Section: cmp.Or(f.Model, "Other"), Title: s.name, Says: says + ".",
-			X: x, Y: Axis{Name: s.name, Unit: strings.TrimPrefix(cmp.Or(s.unit, "s"), "1"), Log: lo > 0 && hi > 30*lo},
-			Series: []string{s.name}, Below: true,
+		out = append(out, params.Plot{
+			ID: slug(f.Model + " " + s.Name), Section: cmp.Or(f.Model, "Other"), Title: s.Name, Says: says + ".",
+			X: x, Y: Axis{Name: s.Name, Unit: strings.TrimPrefix(cmp.Or(s.Unit, "s"), "1"), Log: lo > 0 && hi > 30*lo},
+			Series: []string{s.Name}, Below: true,
 		})
 	}
 	return out

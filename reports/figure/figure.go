@@ -3,15 +3,15 @@
 package figure
 
 import (
-	"calib/fit"
+	"calib/fit/params"
 )
 
 // What the fits say of their plots, as figures take it over.
 type (
-	Axis  = fit.Axis
-	Mark  = fit.Mark
-	curve = fit.Curve
-	point = fit.Residual
+	Axis  = params.Axis
+	Mark  = params.Mark
+	curve = params.Curve
+	point = params.Residual
 )
 
 // UnitTime is the unit of an axis of Unix seconds.
@@ -19,9 +19,9 @@ const UnitTime = "time"
 
 // Which values of a matrix or a metric are better.
 const (
-	BetterLower   = fit.BetterLower
-	BetterHigher  = fit.BetterHigher
-	BetterNeither = fit.BetterNeither
+	BetterLower   = params.BetterLower
+	BetterHigher  = params.BetterHigher
+	BetterNeither = params.BetterNeither
 )
 
 // Figure is one plot. Numbers are in SI units; a renderer chooses the prefix.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"calib/fit"
+	"calib/fit/params"
 	"calib/reports/figure"
 )
 
@@ -130,9 +130,9 @@ func TestBuild(t *testing.T) {
 				shown[s]++
 			}
 		}
-		for _, r := range f.Residuals {
-			if shown[r.Series] != 1 && r.Series != "timer" && r.Series != "B_L by probe" {
-				t.Errorf("%s: series %q is in %d plots", f.Model, r.Series, shown[r.Series])
+		for _, s := range f.Series {
+			if shown[s.Name] != 1 && s.Quantity != params.TimerCost && s.Quantity != params.ProbedBuffer {
+				t.Errorf("%s: series %q is in %d plots", f.Model, s.Name, shown[s.Name])
 			}
 		}
 	}
@@ -193,10 +193,10 @@ func TestTimeBySize(t *testing.T) {
 
 // A model that brings no plots is drawn all the same.
 func TestPlainFigure(t *testing.T) {
-	p := &fit.Params{Fits: []*fit.Fit{{Model: "new", Residuals: []fit.Residual{
-		{Series: "cost(k)", X: 4, XName: "bytes", Measured: 2, Lo: 1.9, Hi: 2.1, Fitted: 2.2, N: 1200},
-		{Series: "cost(k)", X: 1, XName: "bytes", Measured: 1, Lo: math.NaN(), Hi: math.NaN(), Fitted: 0.9, N: 0},
-		{Series: "single", X: 1, Measured: 1, Fitted: 1},
+	p := &params.Params{Fits: []*params.Fit{{Model: "new", Series: []params.Series{
+		{Name: "cost(k)", XName: "bytes", Points: []params.Residual{{X: 4, Measured: 2, Lo: 1.9, Hi: 2.1, Fitted: 2.2, N: 1200},
+			{X: 1, Measured: 1, Lo: math.NaN(), Hi: math.NaN(), Fitted: 0.9, N: 0}}},
+		{Name: "single", Points: []params.Residual{{X: 1, Measured: 1, Fitted: 1}}},
 	}}}}
 	got := figure.Build(p, nil)
 	check(t, got)
@@ -215,24 +215,24 @@ func TestPlainFigure(t *testing.T) {
 
 // Numbers that a logarithmic axis cannot hold.
 func TestLogAxes(t *testing.T) {
-	plot := fit.Plot{ID: "p", Section: "s", Title: "t", Says: "x.",
-		X: fit.Axis{Name: "x", Log: true}, Y: fit.Axis{Name: "y", Unit: "s", Log: true}, Series: []string{"a"},
-		Curves: []fit.Curve{{Name: "c", X: []float64{0, 1, 2}, Y: []float64{1, -1, 2}, Lo: []float64{1, -2, -1}, Hi: []float64{1, 1, 3}}},
-		Marks:  []fit.Mark{{X: 0, Label: "nowhere"}, {X: 2, Lo: -1, Hi: 3, Label: "here"}}}
-	p := &fit.Params{Fits: []*fit.Fit{{Model: "m", Plots: []fit.Plot{plot}, Residuals: []fit.Residual{
-		{Series: "a", X: 1, Measured: 1, Lo: -1, Hi: 2, Fitted: 1}, {Series: "a", X: 10, Measured: 2, Lo: 1, Hi: 3, Fitted: 2}}}}}
+	plot := params.Plot{ID: "p", Section: "s", Title: "t", Says: "x.",
+		X: params.Axis{Name: "x", Log: true}, Y: params.Axis{Name: "y", Unit: "s", Log: true}, Series: []string{"a"},
+		Curves: []params.Curve{{Name: "c", X: []float64{0, 1, 2}, Y: []float64{1, -1, 2}, Lo: []float64{1, -2, -1}, Hi: []float64{1, 1, 3}}},
+		Marks:  []params.Mark{{X: 0, Label: "nowhere"}, {X: 2, Lo: -1, Hi: 3, Label: "here"}}}
+	p := &params.Params{Fits: []*params.Fit{{Model: "m", Plots: []params.Plot{plot}, Series: []params.Series{{Name: "a",
+		Points: []params.Residual{{X: 1, Measured: 1, Lo: -1, Hi: 2, Fitted: 1}, {X: 10, Measured: 2, Lo: 1, Hi: 3, Fitted: 2}}}}}}}
 	f := figure.Build(p, nil)
 	check(t, f)
 	if !f[0].X.Log || !f[0].Y.Log || len(f[0].Marks) != 1 || f[0].Marks[0].Lo != 0.2 {
 		t.Errorf("axes %+v %+v, marks %+v", f[0].X, f[0].Y, f[0].Marks)
 	}
-	p.Fits[0].Residuals[0].Measured = -1
+	p.Fits[0].Series[0].Points[0].Measured = -1
 	f = figure.Build(p, nil)
 	check(t, f)
 	if f[0].Y.Log || !f[0].X.Log {
 		t.Error("a negative measurement is not hidden by a logarithmic axis")
 	}
-	p.Fits[0].Residuals[0].Measured, p.Fits[0].Residuals[0].Fitted = 1.9, 1.9
+	p.Fits[0].Series[0].Points[0].Measured, p.Fits[0].Series[0].Points[0].Fitted = 1.9, 1.9
 	p.Fits[0].Plots[0].Curves = nil
 	f = figure.Build(p, nil)
 	check(t, f)

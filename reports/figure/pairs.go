@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"calib/fit"
+	"calib/fit/params"
 	"calib/internal/stats"
 	"calib/internal/units"
 )
@@ -16,17 +16,17 @@ const namedSlow = 6
 
 // pairs draws the host × host matrices of latency and rate, those that have a number. A pair measured in one order of its
 // hosts stands for both.
-func pairs(p *fit.Params) []Figure {
+func pairs(p *params.Params) []Figure {
 	hosts := pairHosts(p)
 	var out []Figure
 	for _, m := range []struct {
 		id, title, what, unit, better string
-		of                            func(fit.Pair) *float64
+		of                            func(params.Pair) *float64
 	}{
 		{"pairs-latency", "Latency between hosts", "Half the round trip of the smallest message", "s", BetterLower,
-			func(q fit.Pair) *float64 { return q.Latency }},
+			func(q params.Pair) *float64 { return q.Latency }},
 		{"pairs-rate", "Rate between hosts", "The rate of the largest message", "B/s", BetterHigher,
-			func(q fit.Pair) *float64 { return q.Rate }},
+			func(q params.Pair) *float64 { return q.Rate }},
 	} {
 		h := &Heat{Rows: hosts, Cols: slices.Clone(hosts), Unit: m.unit, Better: m.better}
 		values := h.fill(p.Pairs, m.of)
@@ -47,7 +47,7 @@ func pairs(p *fit.Params) []Figure {
 }
 
 // pairHosts lists the hosts that are in a pair: in rank order, then those that the run does not know.
-func pairHosts(p *fit.Params) []string {
+func pairHosts(p *params.Params) []string {
 	in := map[string]bool{}
 	for _, q := range p.Pairs {
 		in[q.From], in[q.To] = true, true
@@ -70,7 +70,7 @@ func pairHosts(p *fit.Params) []string {
 }
 
 // fill sets the cells and flags of h, and returns the values, each pair's once.
-func (h *Heat) fill(pairs []fit.Pair, of func(fit.Pair) *float64) []float64 {
+func (h *Heat) fill(pairs []params.Pair, of func(params.Pair) *float64) []float64 {
 	index := map[string]int{}
 	h.Z = make([][]float64, len(h.Rows))
 	for i, name := range h.Rows {
@@ -109,7 +109,7 @@ func (h *Heat) fill(pairs []fit.Pair, of func(fit.Pair) *float64) []float64 {
 }
 
 // slowWords names the hosts whose pairs all stand out, and the other links that do.
-func slowWords(pairs []fit.Pair, measured int) string {
+func slowWords(pairs []params.Pair, measured int) string {
 	total, slow := map[string]int{}, map[string]int{}
 	var order []string
 	for _, q := range pairs {

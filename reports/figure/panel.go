@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"calib/fit"
+	"calib/fit/params"
 	"calib/internal/dataset"
 	"calib/internal/units"
 )
@@ -18,7 +18,7 @@ type panel struct {
 	below    bool
 	measured []*measured
 	lines    []*line
-	raws     []fit.Raw
+	raws     []params.Raw
 }
 
 // measured is the points of one series of an experiment, once however many fits are made of them.
@@ -39,7 +39,7 @@ type line struct {
 }
 
 // add joins a plot of f, whose series are all.
-func (p *panel) add(f *fit.Fit, q fit.Plot, all []series) {
+func (p *panel) add(f *params.Fit, q params.Plot, all []params.Series) {
 	p.fig.Section, p.fig.Title = cmp.Or(p.fig.Section, q.Section, f.Model, "Other"), cmp.Or(p.fig.Title, q.Title, q.ID, "Figure")
 	p.below = p.below || q.Below
 	if s := strings.TrimSpace(q.Says); s != "" && !strings.Contains(strings.Join(p.says, " "), s) {
@@ -47,11 +47,11 @@ func (p *panel) add(f *fit.Fit, q fit.Plot, all []series) {
 	}
 	used := map[int]bool{}
 	for _, name := range q.Series {
-		i := slices.IndexFunc(all, func(s series) bool { return s.name == name })
-		if i < 0 || len(all[i].points) == 0 {
+		i := slices.IndexFunc(all, func(s params.Series) bool { return s.Name == name })
+		if i < 0 || len(all[i].Points) == 0 {
 			continue
 		}
-		own := all[i].points
+		own := all[i].Points
 		l := &line{name: name + ", fitted", of: p.measuredOf(f.Experiment, name, own), own: own}
 		if len(q.Series) == 1 {
 			l.name = cmp.Or(q.Line, f.Model, "fitted")
@@ -81,7 +81,7 @@ func (p *panel) add(f *fit.Fit, q fit.Plot, all []series) {
 			p.fig.Marks = append(p.fig.Marks, m)
 		}
 	}
-	if q.Raw != nil && !slices.ContainsFunc(p.raws, func(r fit.Raw) bool { return rawKey(r) == rawKey(*q.Raw) }) {
+	if q.Raw != nil && !slices.ContainsFunc(p.raws, func(r params.Raw) bool { return rawKey(r) == rawKey(*q.Raw) }) {
 		p.raws = append(p.raws, *q.Raw)
 	}
 }

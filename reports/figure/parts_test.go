@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"calib/fit"
+	"calib/fit/params"
 	"calib/internal/dataset"
 	"calib/reports/figure"
 )
@@ -17,14 +17,14 @@ import (
 func number(v float64) *float64 { return &v }
 
 // cluster is the pairs of n hosts, of which the last is slow, and one link.
-func cluster(n int) *fit.Params {
-	p := &fit.Params{}
+func cluster(n int) *params.Params {
+	p := &params.Params{}
 	for i := range n {
 		p.Run.Hosts = append(p.Run.Hosts, fmt.Sprintf("h%02d", i+1))
 	}
 	for i, from := range p.Run.Hosts {
 		for j := i + 1; j < n; j++ {
-			q := fit.Pair{From: from, To: p.Run.Hosts[j], Latency: number(40e-6), Rate: number(1e9)}
+			q := params.Pair{From: from, To: p.Run.Hosts[j], Latency: number(40e-6), Rate: number(1e9)}
 			if j == n-1 || i == 0 && j == 1 {
 				q.Latency, q.Slow = number(80e-6), "half round trip at 1 B is 2.00 times the median pair's"
 			}
@@ -42,7 +42,7 @@ func TestPairs(t *testing.T) {
 		t.Fatalf("%d figures", len(got))
 	}
 	h := got[0].Heat
-	if len(h.Rows) != 64 || h.Z[3][5] != 40e-6 || h.Z[5][3] != 40e-6 || !math.IsNaN(h.Z[4][4]) || h.Better != fit.BetterLower {
+	if len(h.Rows) != 64 || h.Z[3][5] != 40e-6 || h.Z[5][3] != 40e-6 || !math.IsNaN(h.Z[4][4]) || h.Better != params.BetterLower {
 		t.Errorf("latency %v, %v, %v", h.Z[3][5], h.Z[5][3], h.Z[4][4])
 	}
 	if len(h.Flagged) != 2*64 || h.Flagged[0].Row != 0 || h.Flagged[0].Col != 1 {
@@ -56,21 +56,21 @@ func TestPairs(t *testing.T) {
 }
 
 func TestPairsFew(t *testing.T) {
-	one := &fit.Params{Pairs: []fit.Pair{{From: "a", To: "b", Latency: number(1e-3)}}}
+	one := &params.Params{Pairs: []params.Pair{{From: "a", To: "b", Latency: number(1e-3)}}}
 	got := figure.Build(one, nil)
 	check(t, got)
 	if len(got) != 1 || got[0].Says != "Half the round trip of the smallest message: 1 ms between the one pair measured." {
 		t.Errorf("%+v", got)
 	}
 	// Two directions of their own stay apart; what is not finite is a gap.
-	two := &fit.Params{Pairs: []fit.Pair{{From: "b", To: "a", Latency: number(2)}, {From: "a", To: "b", Latency: number(1)},
+	two := &params.Params{Pairs: []params.Pair{{From: "b", To: "a", Latency: number(2)}, {From: "a", To: "b", Latency: number(1)},
 		{From: "a", To: "c", Latency: number(math.NaN())}, {From: "c", To: "c", Latency: number(5)}}}
 	got = figure.Build(two, nil)
 	check(t, got)
 	if z := got[0].Heat.Z; z[0][1] != 2 || z[1][0] != 1 || !math.IsNaN(z[1][2]) || !math.IsNaN(z[2][2]) {
 		t.Errorf("%v of %q", z, got[0].Heat.Rows)
 	}
-	if got := figure.Build(&fit.Params{Run: fit.Run{Hosts: []string{"a"}}}, nil); len(got) != 0 {
+	if got := figure.Build(&params.Params{Run: params.Run{Hosts: []string{"a"}}}, nil); len(got) != 0 {
 		t.Errorf("%d figures of one host", len(got))
 	}
 	if got := figure.Build(nil, nil); got != nil {
@@ -79,7 +79,7 @@ func TestPairsFew(t *testing.T) {
 }
 
 func TestValidation(t *testing.T) {
-	p := &fit.Params{Validation: []fit.Validation{
+	p := &params.Params{Validation: []params.Validation{
 		{Pattern: "bcast-tree", Hosts: 8, Bytes: 4096, Predicted: 2e-3, CI95: &[2]float64{1.9e-3, 2.1e-3}, Measured: 2.5e-3, Error: 0.2},
 		{Pattern: "bcast-tree", Hosts: 8, Bytes: 1, Predicted: 1e-3, Measured: 1e-3},
 		{Pattern: "barrier", Hosts: 4, Predicted: 1e-3, Measured: math.NaN()},
@@ -98,7 +98,7 @@ func TestValidation(t *testing.T) {
 func day(n int) time.Time { return time.Date(2026, 3, 1+n, 2, 0, 0, 0, time.UTC) }
 
 func TestTimeline(t *testing.T) {
-	s := figure.Series{Name: "latency", Link: "h1→h2", Label: "half round trip of the smallest message", Unit: "s", Better: fit.BetterLower}
+	s := figure.Series{Name: "latency", Link: "h1→h2", Label: "half round trip of the smallest message", Unit: "s", Better: params.BetterLower}
 	for n := range 20 {
 		s.Runs, s.At = append(s.Runs, fmt.Sprintf("run-%02d", n)), append(s.At, day(n))
 		v := 40e-6
@@ -183,11 +183,11 @@ func raw(n int) *dataset.Dataset {
 	return d
 }
 
-func rawParams() *fit.Params {
-	return &fit.Params{Fits: []*fit.Fit{{Model: "m", Experiment: "pingpong",
-		Residuals: []fit.Residual{{Series: "T(x)", X: 1, Measured: 1}, {Series: "T(x)", X: 128, Measured: 2}},
-		Plots: []fit.Plot{{ID: "t-x", Section: "s", Title: "t", Says: "x.", X: fit.Axis{Name: "size", Unit: "B", Log: true},
-			Y: fit.Axis{Name: "T", Unit: "s", Log: true}, Series: []string{"T(x)"}, Raw: &fit.Raw{Experiment: "pingpong", Factor: "bytes"}}}}}}
+func rawParams() *params.Params {
+	return &params.Params{Fits: []*params.Fit{{Model: "m", Experiment: "pingpong",
+		Series: []params.Series{{Name: "T(x)", Points: []params.Residual{{X: 1, Measured: 1}, {X: 128, Measured: 2}}}},
+		Plots: []params.Plot{{ID: "t-x", Section: "s", Title: "t", Says: "x.", X: params.Axis{Name: "size", Unit: "B", Log: true},
+			Y: params.Axis{Name: "T", Unit: "s", Log: true}, Series: []string{"T(x)"}, Raw: &params.Raw{Experiment: "pingpong", Factor: "bytes"}}}}}}
 }
 
 func TestRawQuantiles(t *testing.T) {

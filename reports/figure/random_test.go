@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"calib/fit"
+	"calib/fit/params"
 	"calib/internal/dataset"
 	"calib/reports/figure"
 )
@@ -18,32 +18,36 @@ var (
 	list    = rapid.SliceOfN(numbers, 0, 5)
 )
 
-func randomPlot(t *rapid.T) fit.Plot {
-	p := fit.Plot{ID: words.Draw(t, "id"), Section: words.Draw(t, "section"), Title: words.Draw(t, "title"), Says: words.Draw(t, "says"),
+func randomPlot(t *rapid.T) params.Plot {
+	p := params.Plot{ID: words.Draw(t, "id"), Section: words.Draw(t, "section"), Title: words.Draw(t, "title"), Says: words.Draw(t, "says"),
 		Line: words.Draw(t, "line"), Series: rapid.SliceOfN(words, 0, 3).Draw(t, "series"), Below: rapid.Bool().Draw(t, "below"),
-		X: fit.Axis{Name: words.Draw(t, "x"), Log: rapid.Bool().Draw(t, "log x")},
-		Y: fit.Axis{Unit: "s", Log: rapid.Bool().Draw(t, "log y")}}
+		X: params.Axis{Name: words.Draw(t, "x"), Log: rapid.Bool().Draw(t, "log x")},
+		Y: params.Axis{Unit: "s", Log: rapid.Bool().Draw(t, "log y")}}
 	for range rapid.IntRange(0, 2).Draw(t, "curves") {
-		p.Curves = append(p.Curves, fit.Curve{Name: words.Draw(t, "curve"), X: list.Draw(t, "cx"), Y: list.Draw(t, "cy"),
+		p.Curves = append(p.Curves, params.Curve{Name: words.Draw(t, "curve"), X: list.Draw(t, "cx"), Y: list.Draw(t, "cy"),
 			Lo: list.Draw(t, "clo"), Hi: list.Draw(t, "chi")})
 	}
 	for range rapid.IntRange(0, 2).Draw(t, "marks") {
-		p.Marks = append(p.Marks, fit.Mark{X: numbers.Draw(t, "mark"), Lo: numbers.Draw(t, "lo"), Hi: numbers.Draw(t, "hi")})
+		p.Marks = append(p.Marks, params.Mark{X: numbers.Draw(t, "mark"), Lo: numbers.Draw(t, "lo"), Hi: numbers.Draw(t, "hi")})
 	}
 	if rapid.Bool().Draw(t, "raw") {
-		p.Raw = &fit.Raw{Experiment: "pingpong", Factor: "bytes", Fixed: map[string]int64{words.Draw(t, "fixed"): 1}}
+		p.Raw = &params.Raw{Experiment: "pingpong", Factor: "bytes", Fixed: map[string]int64{words.Draw(t, "fixed"): 1}}
 	}
 	return p
 }
 
-func randomParams(t *rapid.T) *fit.Params {
-	p := &fit.Params{Run: fit.Run{Hosts: rapid.SliceOfN(words, 0, 3).Draw(t, "hosts")}}
+func randomParams(t *rapid.T) *params.Params {
+	p := &params.Params{Run: params.Run{Hosts: rapid.SliceOfN(words, 0, 3).Draw(t, "hosts")}}
 	for range rapid.IntRange(0, 3).Draw(t, "fits") {
-		f := &fit.Fit{Model: words.Draw(t, "model"), Experiment: words.Draw(t, "experiment")}
-		for range rapid.IntRange(0, 6).Draw(t, "residuals") {
-			f.Residuals = append(f.Residuals, fit.Residual{Series: words.Draw(t, "of"), X: numbers.Draw(t, "rx"),
-				Measured: numbers.Draw(t, "measured"), Lo: numbers.Draw(t, "rlo"), Hi: numbers.Draw(t, "rhi"),
-				Fitted: numbers.Draw(t, "fitted"), N: rapid.IntRange(-1, 5000).Draw(t, "n")})
+		f := &params.Fit{Model: words.Draw(t, "model"), Experiment: words.Draw(t, "experiment")}
+		for range rapid.IntRange(0, 3).Draw(t, "series") {
+			s := params.Series{Name: words.Draw(t, "of")}
+			for range rapid.IntRange(0, 4).Draw(t, "points") {
+				s.Points = append(s.Points, params.Residual{X: numbers.Draw(t, "rx"), Measured: numbers.Draw(t, "measured"),
+					Lo: numbers.Draw(t, "rlo"), Hi: numbers.Draw(t, "rhi"), Fitted: numbers.Draw(t, "fitted"),
+					N: rapid.IntRange(-1, 5000).Draw(t, "n")})
+			}
+			f.Series = append(f.Series, s)
 		}
 		for range rapid.IntRange(0, 3).Draw(t, "plots") {
 			f.Plots = append(f.Plots, randomPlot(t))
@@ -57,11 +61,11 @@ func randomParams(t *rapid.T) *fit.Params {
 		return nil
 	}
 	for range rapid.IntRange(0, 5).Draw(t, "pairs") {
-		p.Pairs = append(p.Pairs, fit.Pair{From: words.Draw(t, "from"), To: words.Draw(t, "to"), Latency: pointer("latency"),
+		p.Pairs = append(p.Pairs, params.Pair{From: words.Draw(t, "from"), To: words.Draw(t, "to"), Latency: pointer("latency"),
 			Rate: pointer("rate"), Slow: words.Draw(t, "slow")})
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "validation") {
-		p.Validation = append(p.Validation, fit.Validation{Pattern: words.Draw(t, "pattern"), Predicted: numbers.Draw(t, "predicted"),
+		p.Validation = append(p.Validation, params.Validation{Pattern: words.Draw(t, "pattern"), Predicted: numbers.Draw(t, "predicted"),
 			Measured: numbers.Draw(t, "was"), CI95: &[2]float64{numbers.Draw(t, "vlo"), numbers.Draw(t, "vhi")}})
 	}
 	return p

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"calib/fit"
+	"calib/fit/params"
 	"calib/internal/dataset"
 	"calib/internal/stats"
 	"calib/internal/units"
@@ -16,7 +16,7 @@ import (
 var brokenFlags = []string{dataset.FlagDeadlock, dataset.FlagTimeout, dataset.FlagUnsteady}
 
 // rawKey is equal for selections of the same samples.
-func rawKey(r fit.Raw) string {
+func rawKey(r params.Raw) string {
 	return fmt.Sprintf("%q %q %q %s", r.Experiment, r.Phase, r.Factor, dataset.Point(r.Fixed).Key())
 }
 
@@ -29,7 +29,7 @@ type timings struct {
 }
 
 // timingsOf gathers the timings of r, of every pair of hosts.
-func timingsOf(d *dataset.Dataset, r fit.Raw) timings {
+func timingsOf(d *dataset.Dataset, r params.Raw) timings {
 	out := timings{at: map[int64][]float64{}}
 	for i := range d.Samples {
 		s := &d.Samples[i]
@@ -64,7 +64,7 @@ func fixed(p dataset.Point, want map[string]int64) bool {
 }
 
 // quantileBands are the middle 90% and 50% of the timings [s] at each value of the factor; none without d or timings.
-func quantileBands(d *dataset.Dataset, r fit.Raw) []Trace {
+func quantileBands(d *dataset.Dataset, r params.Raw) []Trace {
 	if d == nil {
 		return nil
 	}

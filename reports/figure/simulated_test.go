@@ -1,6 +1,7 @@
 package figure_test
 
 import (
+	"bytes"
 	"context"
 	"sync"
 	"testing"
@@ -8,6 +9,8 @@ import (
 	"calib/bench"
 	"calib/bench/experiments"
 	"calib/fit"
+	"calib/fit/models"
+	"calib/fit/params"
 	"calib/internal/coord"
 	"calib/internal/dataset"
 	"calib/internal/netspec"
@@ -19,7 +22,7 @@ import (
 // whole is a run of every experiment on a simulated network, and every model's fit.
 type whole struct {
 	d    *dataset.Dataset
-	fits []*fit.Fit
+	file []byte // params.json
 	err  error
 }
 
@@ -57,19 +60,26 @@ var simulated = sync.OnceValue(func() (w whole) {
 	}); w.err != nil {
 		return w
 	}
-	fits, errs := fit.All(w.d, fit.Settings{Replicates: 50})
-	if w.fits = fits; len(errs) > 0 {
-		w.err = errs[0]
+	fitted, errs := fit.Run(models.All, w.d, fit.Settings{Replicates: 50})
+	if len(errs) > 0 {
+		return whole{err: errs[0]}
 	}
+	var file bytes.Buffer
+	w.err = params.Encode(&file, fitted)
+	w.file = file.Bytes()
 	return w
 })
 
 // simulation returns the run with fresh Params, which a test may change.
-func simulation(t testing.TB) (*fit.Params, *dataset.Dataset) {
+func simulation(t testing.TB) (*params.Params, *dataset.Dataset) {
 	t.Helper()
 	w := simulated()
 	if w.err != nil {
 		t.Fatal(w.err)
 	}
-	return fit.Collect(w.d, w.fits), w.d
+	p, err := params.Decode(bytes.NewReader(w.file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, w.d
 }

@@ -6,20 +6,20 @@ import (
 	"math"
 	"slices"
 
-	"calib/fit"
+	"calib/fit/params"
 	"calib/internal/units"
 )
 
 // validation draws what was predicted against what was then measured, one colour a pattern; none without entries.
-func validation(in []fit.Validation) []Figure {
-	rows := slices.DeleteFunc(slices.Clone(in), func(v fit.Validation) bool {
+func validation(in []params.Validation) []Figure {
+	rows := slices.DeleteFunc(slices.Clone(in), func(v params.Validation) bool {
 		return !(v.Measured > 0 && v.Predicted > 0) ||
 			!finite(v.Measured) || !finite(v.Predicted)
 	})
 	if len(rows) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(rows, func(a, b fit.Validation) int { return cmp.Compare(a.Measured, b.Measured) })
+	slices.SortStableFunc(rows, func(a, b params.Validation) int { return cmp.Compare(a.Measured, b.Measured) })
 	f := Figure{ID: "validation", Section: "Validation", Title: "Predicted against measured",
 		X: Axis{Name: "measured", Unit: "s", Log: true}, Y: Axis{Name: "predicted", Unit: "s", Log: true}}
 	var patterns []string
@@ -49,7 +49,7 @@ func validation(in []fit.Validation) []Figure {
 }
 
 // patternTrace is the points of one pattern with the intervals of their predictions. rows ascend in what was measured.
-func patternTrace(name string, group int, rows []fit.Validation) Trace {
+func patternTrace(name string, group int, rows []params.Validation) Trace {
 	t := Trace{Name: cmp.Or(name, "pattern"), Kind: Points, Group: group}
 	for _, v := range rows {
 		if v.Pattern != name {
@@ -65,6 +65,6 @@ func patternTrace(name string, group int, rows []fit.Validation) Trace {
 	return t
 }
 
-func patternWords(v fit.Validation) string {
+func patternWords(v params.Validation) string {
 	return fmt.Sprintf("%s, %d hosts, %s", cmp.Or(v.Pattern, "pattern"), v.Hosts, units.Bytes(v.Bytes))
 }

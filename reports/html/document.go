@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode"
 
-	"calib/fit"
+	"calib/fit/params"
 	"calib/reports"
 	"calib/reports/figure"
 )
@@ -168,9 +168,9 @@ func tableOf(g reports.Grid) table {
 // statusClass is the style of a parameter's status.
 func statusClass(status string) string {
 	switch status {
-	case fit.StatusOK:
+	case params.StatusOK:
 		return "ok"
-	case fit.StatusUnidentifiable, fit.StatusBound:
+	case params.StatusUnidentifiable, params.StatusBound:
 		return "open"
 	}
 	return "other"

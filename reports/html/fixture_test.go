@@ -5,19 +5,19 @@ import (
 	"os"
 	"testing"
 
-	"calib/fit"
+	"calib/fit/params"
 	"calib/reports/figure"
 )
 
 // fixture is the run on the emulated sparc1994 cluster that package fit encodes in its own tests.
-func fixture(t testing.TB) *fit.Params {
+func fixture(t testing.TB) *params.Params {
 	t.Helper()
-	f, err := os.Open("../../fit/testdata/params.json")
+	f, err := os.Open("../../fit/params/testdata/params.json")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	p, err := fit.Decode(f)
+	p, err := params.Decode(f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func fixture(t testing.TB) *fit.Params {
 // examples has one figure of each kind.
 func examples() []figure.Figure {
 	nan := math.NaN()
-	size, time := fit.Axis{Name: "message size", Unit: "B", Log: true}, fit.Axis{Name: "half round trip", Unit: "s", Log: true}
+	size, time := params.Axis{Name: "message size", Unit: "B", Log: true}, params.Axis{Name: "half round trip", Unit: "s", Log: true}
 	x := []float64{1, 64, 1024, 65536, 4194304}
 	return []figure.Figure{
 		{ID: "t-x", Section: "Ping-pong", Title: "Time of a message by its size", Says: "It is flat, then rises.", X: size, Y: time,
@@ -40,22 +40,22 @@ func examples() []figure.Figure {
 				{Name: "measured", Kind: figure.Points, X: x, Y: []float64{1.1e-5, nan, 2.1e-5, 5e-4, 4e-2},
 					Lo: []float64{0, nan, 2e-5, 4e-4, 4e-2}, Hi: []float64{2e-5, nan, 3e-5, 6e-4, 5e-2}, Text: []string{"40 timings", "", "", "", ""}},
 			},
-			Marks: []fit.Mark{{X: 1448, Label: "one packet"}, {X: 1500, Lo: 1400, Hi: 1600, Label: "a second mark beside it"}, {X: 0, Label: "nowhere"}},
-			Below: &figure.Figure{X: size, Y: fit.Axis{Name: "residual", Unit: "%"}, Traces: []figure.Trace{
+			Marks: []params.Mark{{X: 1448, Label: "one packet"}, {X: 1500, Lo: 1400, Hi: 1600, Label: "a second mark beside it"}, {X: 0, Label: "nowhere"}},
+			Below: &figure.Figure{X: size, Y: params.Axis{Name: "residual", Unit: "%"}, Traces: []figure.Trace{
 				{Name: "hyperbola", Kind: figure.Points, X: x, Y: []float64{1, nan, -3, 2, 0.5}, Group: 1}}}},
-		{ID: "a-n", Section: "Contention", Title: "a' by pairs", Says: "It rises by a_c.", X: fit.Axis{Name: "pairs"}, Y: fit.Axis{Name: "a'", Unit: "s"},
+		{ID: "a-n", Section: "Contention", Title: "a' by pairs", Says: "It rises by a_c.", X: params.Axis{Name: "pairs"}, Y: params.Axis{Name: "a'", Unit: "s"},
 			Traces: []figure.Trace{{Name: "a'(n)", Kind: figure.Points, X: []float64{1, 2, 3, 4}, Y: []float64{2e-3, 2.4e-3, 2.7e-3, 3.1e-3}}}},
 		{ID: "empty", Section: "Contention", Title: "Nothing in it", Says: "Nothing.", X: size, Y: time},
 		{ID: "pairs-latency", Section: "Pairs", Title: "Latency between hosts", Says: "h2 is slow.", Heat: &figure.Heat{
-			Rows: []string{"h1", "h2", "h3"}, Cols: []string{"h1", "h2", "h3"}, Unit: "s", Better: fit.BetterLower,
+			Rows: []string{"h1", "h2", "h3"}, Cols: []string{"h1", "h2", "h3"}, Unit: "s", Better: params.BetterLower,
 			Z:       [][]float64{{nan, 4e-3, 2e-3}, {4e-3, nan, 4e-3}, {2e-3, 4e-3, nan}},
 			Flagged: []figure.Flag{{Row: 0, Col: 1, Why: "latency 2 × the median"}, {Row: 7, Col: 1, Why: "no such host"}}}},
 	}
 }
 
 func timeline() figure.Figure {
-	return figure.Figure{ID: "t-x", Section: "History", Title: "a over time", Says: "One change.", X: fit.Axis{Name: "run", Unit: "time"},
-		Y:      fit.Axis{Name: "a", Unit: "s"},
+	return figure.Figure{ID: "t-x", Section: "History", Title: "a over time", Says: "One change.", X: params.Axis{Name: "run", Unit: "time"},
+		Y:      params.Axis{Name: "a", Unit: "s"},
 		Traces: []figure.Trace{{Name: "a", Kind: figure.Points, X: []float64{1.75e9, 1.7500864e9, 1.7501728e9}, Y: []float64{1e-3, 1.1e-3, 1e-3}}},
-		Marks:  []fit.Mark{{X: 1.7500864e9, Label: "+10%"}}}
+		Marks:  []params.Mark{{X: 1.7500864e9, Label: "+10%"}}}
 }

@@ -14,7 +14,7 @@ package html
 import (
 	"io"
 
-	"calib/fit"
+	"calib/fit/params"
 	"calib/reports"
 	"calib/reports/figure"
 )
@@ -26,7 +26,7 @@ type Options struct {
 }
 
 // Report writes report.html.
-func Report(w io.Writer, p *fit.Params, figures []figure.Figure, o Options) error {
+func Report(w io.Writer, p *params.Params, figures []figure.Figure, o Options) error {
 	return report(p, figures, o).write(w)
 }
 

@@ -13,12 +13,12 @@ import (
 	"strings"
 	"testing"
 
-	"calib/fit"
+	"calib/fit/params"
 	"calib/reports"
 	"calib/reports/figure"
 )
 
-func render(t testing.TB, p *fit.Params, figures []figure.Figure, o Options) string {
+func render(t testing.TB, p *params.Params, figures []figure.Figure, o Options) string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := Report(&b, p, figures, o); err != nil {
@@ -137,11 +137,11 @@ func TestHostileText(t *testing.T) {
 	evil := `</script><script>alert(1)</script><img src=x onerror=alert(2)>"'&`
 	p := fixture(t)
 	p.Run.ID, p.Run.Hosts[0], p.Pairs[0].From, p.Pairs[0].Slow = evil, evil, evil, evil
-	p.Warnings = append(p.Warnings, evil)
+	p.Findings = append(p.Findings, params.Finding{Code: params.Code(evil), Level: params.Warning, Message: evil})
 	a := p.Parameters["a"]
 	a.Label, a.Unit, a.Source, a.Status = evil, evil, evil, evil
 	p.Parameters["a"], p.Parameters[evil] = a, a
-	p.Functions[evil] = fit.Function{Form: evil, Unit: evil, Label: evil, Source: evil, Coeff: map[string]float64{evil: 1}}
+	p.Functions[evil] = params.Function{Form: evil, Unit: evil, Label: evil, Source: evil, Coeff: map[string]float64{evil: 1}}
 	p.Environment.Common[evil] = evil
 	p.Environment.Differences[evil] = map[string]string{evil: evil}
 	p.Validation[0].Pattern = evil
@@ -188,7 +188,7 @@ func TestSameBytes(t *testing.T) {
 // Figure data are valid JSON whatever the numbers, without NaN, and with the digits that a screen shows.
 func TestFigureData(t *testing.T) {
 	inf := math.Inf(1)
-	f := figure.Figure{ID: "x", Y: fit.Axis{Unit: "packets"}, X: fit.Axis{Unit: "B/s"}, Marks: []fit.Mark{{X: inf, Label: "m"}}, Traces: []figure.Trace{{Kind: figure.Points,
+	f := figure.Figure{ID: "x", Y: params.Axis{Unit: "packets"}, X: params.Axis{Unit: "B/s"}, Marks: []params.Mark{{X: inf, Label: "m"}}, Traces: []figure.Trace{{Kind: figure.Points,
 		X: []float64{1, 1.0 / 3, math.NaN(), 1.7500864e9}, Y: []float64{inf, -inf, 0, 1e-12}}}}
 	s, err := encode(&f)
 	if err != nil {
@@ -219,7 +219,7 @@ func TestPage(t *testing.T) {
 
 // Nothing was measured: the page still stands.
 func TestEmpty(t *testing.T) {
-	page := words(render(t, &fit.Params{}, nil, Options{}))
+	page := words(render(t, &params.Params{}, nil, Options{}))
 	for _, want := range []string{"No parameters", "is not known", "calib history add"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not say %q", want)
@@ -232,7 +232,7 @@ func TestManyLinksAreCounted(t *testing.T) {
 	p.Pairs = nil
 	for range 500 {
 		v := 1e-3
-		p.Pairs = append(p.Pairs, fit.Pair{From: "x", To: "y", Latency: &v, Slow: "slow"})
+		p.Pairs = append(p.Pairs, params.Pair{From: "x", To: "y", Latency: &v, Slow: "slow"})
 	}
 	page := words(render(t, p, nil, Options{}))
 	if !strings.Contains(page, "The 60 slowest; 440 more are in params.json.") || strings.Contains(page, "All 500 pairs") {
@@ -245,7 +245,7 @@ func TestSizeOf64Hosts(t *testing.T) {
 	p, f := fixture(t), examples()
 	p.Run.Hosts, p.Pairs = nil, nil
 	names := make([]string, 64)
-	heat := &figure.Heat{Unit: "s", Better: fit.BetterLower}
+	heat := &figure.Heat{Unit: "s", Better: params.BetterLower}
 	for i := range names {
 		names[i] = fmt.Sprintf("node%02d.rack%d.example.org", i, i/16)
 	}
@@ -254,7 +254,7 @@ func TestSizeOf64Hosts(t *testing.T) {
 		for j := range names {
 			v := 1e-3 + 1e-6/float64(1+i+j)
 			row[j] = v
-			q := fit.Pair{From: names[i], To: names[j], Latency: &v, Rate: &v}
+			q := params.Pair{From: names[i], To: names[j], Latency: &v, Rate: &v}
 			if i == 17 || j == 17 {
 				q.Slow = "latency 2.0 × the median of all pairs"
 				heat.Flagged = append(heat.Flagged, figure.Flag{Row: i, Col: j, Why: q.Slow})

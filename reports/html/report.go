@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"calib/fit"
+	"calib/fit/params"
 	"calib/reports"
 	"calib/reports/figure"
 )
@@ -19,7 +19,7 @@ const (
 )
 
 // report lays out the report of one run.
-func report(p *fit.Params, figures []figure.Figure, o Options) *document {
+func report(p *params.Params, figures []figure.Figure, o Options) *document {
 	v := reports.VerdictOf(p)
 	d := newDocument("calib report " + v.Run)
 	d.Eyebrow, d.Scope = v.Run, v.Scope
@@ -54,7 +54,7 @@ func take(from *[]figure.Figure, some func(figure.Figure) bool) []figure.Figure 
 	return taken
 }
 
-func (d *document) parameters(p *fit.Params) {
+func (d *document) parameters(p *params.Params) {
 	if len(p.Parameters) == 0 {
 		d.Opening = append(d.Opening, table{Says: []string{"No parameters: no model found the measurements it needs."}})
 		return
@@ -70,13 +70,13 @@ func (d *document) parameters(p *fit.Params) {
 	d.Opening = append(d.Opening, t)
 }
 
-func (d *document) findings(p *fit.Params) {
+func (d *document) findings(p *params.Params) {
 	if all := reports.FindingsOf(p); len(all) > 0 {
 		d.add(section{Title: "Findings", List: all})
 	}
 }
 
-func (d *document) functions(p *fit.Params) {
+func (d *document) functions(p *params.Params) {
 	all := reports.FunctionsOf(p)
 	if len(all) == 0 {
 		return
@@ -94,7 +94,7 @@ func (d *document) functions(p *fit.Params) {
 	d.add(section{Title: "Functions", Tables: []table{tableOf(g)}})
 }
 
-func (d *document) pairs(p *fit.Params, links []figure.Figure) {
+func (d *document) pairs(p *params.Params, links []figure.Figure) {
 	part := reports.PairsOf(p)
 	if len(p.Pairs) == 0 && len(links) == 0 {
 		return
@@ -116,7 +116,7 @@ func (d *document) pairs(p *fit.Params, links []figure.Figure) {
 	d.add(s)
 }
 
-func (d *document) validation(p *fit.Params, figures []figure.Figure) {
+func (d *document) validation(p *params.Params, figures []figure.Figure) {
 	s := section{Title: "Validation", Figures: d.figures(figures)}
 	if t := reports.ValidationOf(p); len(t.Rows) > 0 {
 		s.Says = []string{"Patterns that no fit has seen, predicted and then measured."}
@@ -137,7 +137,7 @@ func (d *document) history(figures []figure.Figure) {
 	d.add(s)
 }
 
-func (d *document) quality(p *fit.Params) {
+func (d *document) quality(p *params.Params) {
 	if len(p.Fits) == 0 {
 		return
 	}
@@ -148,7 +148,7 @@ func (d *document) quality(p *fit.Params) {
 	d.add(s)
 }
 
-func (d *document) environment(p *fit.Params) {
+func (d *document) environment(p *params.Params) {
 	part := reports.EnvironmentOf(p)
 	if len(part.Differs.Rows) == 0 && len(part.Common.Rows) == 0 {
 		return
@@ -167,7 +167,7 @@ func (d *document) environment(p *fit.Params) {
 	d.add(s)
 }
 
-func (d *document) files(p *fit.Params, dir string) {
+func (d *document) files(p *params.Params, dir string) {
 	if dir == "" {
 		return
 	}

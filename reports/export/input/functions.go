@@ -5,7 +5,7 @@ import (
 	"math"
 	"strconv"
 
-	"calib/fit"
+	"calib/fit/form"
 )
 
 // Segment is a piece of a function, C0 + C1·x [s, s/B] for sizes x above From [B].
@@ -17,7 +17,7 @@ type Segment struct {
 // the run has no such function.
 func (in *Input) Segments(name string) (pieces []Segment, largest float64, ok bool) {
 	f, ok := in.Params.Functions[name]
-	if !ok || f.Form != fit.SegmentsForm {
+	if !ok || f.Form != form.Pieces {
 		return nil, 0, false
 	}
 	for i := 1; ; i++ {
@@ -39,7 +39,7 @@ func (in *Input) PacketCost(name string, full float64) (cost func(bytes float64)
 		return nil, 0, ErrMissing
 	}
 	cost = func(bytes float64) float64 {
-		v, err := f.Eval(map[string]float64{"m": bytes, "x": bytes}, in.Params.Functions)
+		v, err := f.At(bytes, 1, in.Params.Functions)
 		if err != nil {
 			return math.NaN()
 		}
@@ -48,7 +48,7 @@ func (in *Input) PacketCost(name string, full float64) (cost func(bytes float64)
 	if v := cost(1) + cost(full); math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil, 0, fmt.Errorf("of form %q: %w", f.Form, ErrMissing)
 	}
-	if f.Form == fit.FloorForm && f.Coeff["c1"] > 0 {
+	if f.Form == form.Floored && f.Coeff["c1"] > 0 {
 		kink = (f.Coeff["floor"] - f.Coeff["c0"]) / f.Coeff["c1"]
 	}
 	return cost, kink, nil
@@ -56,7 +56,7 @@ func (in *Input) PacketCost(name string, full float64) (cost func(bytes float64)
 
 // SlopeAboveZero returns the slope [s/B] of a function that is a line, 0 where it cannot be told from zero.
 func (in *Input) SlopeAboveZero(name string) float64 {
-	if f, ok := in.Params.Functions[name]; ok && f.Form == fit.LineForm && f.CI95["c1"][0] > 0 {
+	if f, ok := in.Params.Functions[name]; ok && f.Form == form.Line && f.CI95["c1"][0] > 0 {
 		return f.Coeff["c1"]
 	}
 	return 0
@@ -66,7 +66,7 @@ func (in *Input) SlopeAboveZero(name string) float64 {
 // most hosts [s]; ok is false where L was not measured for several numbers of hosts.
 func (in *Input) DelayOverHosts() (delay, change float64, ok bool) {
 	f, ok := in.Params.Functions["L"]
-	if !ok || f.Form != fit.BilinearForm {
+	if !ok || f.Form != form.Bilinear {
 		return 0, 0, false
 	}
 	hosts := f.Domain["p"]

@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"math"
 
-	"calib/fit"
+	"calib/fit/params"
 )
 
 // Classes of errors.
@@ -34,7 +34,7 @@ type Options struct {
 
 // Input is a run and how it is to be exported.
 type Input struct {
-	Params *fit.Params
+	Params *params.Params
 	Options
 }
 
@@ -56,7 +56,7 @@ func (in *Input) HostCount() (int, error) {
 // Found returns a parameter that the run has determined, in its SI unit.
 func (in *Input) Found(name string) (float64, bool) {
 	q, ok := in.Params.Parameters[name]
-	if !ok || q.Status != fit.StatusOK || q.Value == nil || math.IsNaN(*q.Value) || math.IsInf(*q.Value, 0) {
+	if !ok || q.Status != params.StatusOK || q.Value == nil || math.IsNaN(*q.Value) || math.IsInf(*q.Value, 0) {
 		return 0, false
 	}
 	return *q.Value, true
@@ -127,7 +127,7 @@ func (in *Input) SlowPairs() []string {
 }
 
 // Metrics lists the numbers of a run, or an error of class ErrMissing where it has none.
-func (in *Input) Metrics() ([]fit.Metric, error) {
+func (in *Input) Metrics() ([]params.Metric, error) {
 	m := in.Params.Metrics()
 	if len(m) == 0 {
 		return nil, fmt.Errorf("parameters: %w: the run has none; calib run measures them, and calib fit RUN fits them again", ErrMissing)
@@ -142,16 +142,21 @@ type Point struct {
 	Timings         int
 }
 
-// seriesT is the residual series of the half round trips of pingpong.
+// seriesT is the name of the half round trips of pingpong in calib.params/1, where series have no quantity.
 const seriesT = "T(x)"
 
 // Points returns the measured T(x), each size once, of the first fit that has it.
 func (in *Input) Points() []Point {
 	for _, f := range in.Params.Fits {
 		var out []Point
-		for _, r := range f.Residuals {
-			if r.Series == seriesT && r.Measured > 0 {
-				out = append(out, Point{Bytes: r.X, Seconds: r.Measured, Lo: r.Lo, Hi: r.Hi, Timings: r.N})
+		for _, s := range f.Series {
+			if s.Quantity != params.Time && s.Name != seriesT {
+				continue
+			}
+			for _, r := range s.Points {
+				if r.Measured > 0 {
+					out = append(out, Point{Bytes: r.X, Seconds: r.Measured, Lo: r.Lo, Hi: r.Hi, Timings: r.N})
+				}
 			}
 		}
 		if len(out) > 0 {

@@ -6,19 +6,20 @@ import (
 	"strings"
 	"testing"
 
-	"calib/fit"
+	"calib/fit/form"
+	"calib/fit/params"
 )
 
-func with(f map[string]fit.Function, p map[string]fit.Parameter) *Input {
-	return &Input{Params: &fit.Params{Functions: f, Parameters: p}}
+func with(f map[string]params.Function, p map[string]params.Parameter) *Input {
+	return &Input{Params: &params.Params{Functions: f, Parameters: p}}
 }
 
 // TestNeed: a parameter is there where the run has determined it; else the error says how to measure it.
 func TestNeed(t *testing.T) {
 	v, nan := 2.0, math.NaN()
-	in := with(nil, map[string]fit.Parameter{
-		"L": {Value: &v, Status: fit.StatusOK}, "g": {Value: &nan, Status: fit.StatusOK}, "G": {Value: &v, Status: fit.StatusBound},
-		"o_s": {Status: fit.StatusUnidentifiable, Why: "one\nround"},
+	in := with(nil, map[string]params.Parameter{
+		"L": {Value: &v, Status: params.StatusOK}, "g": {Value: &nan, Status: params.StatusOK}, "G": {Value: &v, Status: params.StatusBound},
+		"o_s": {Status: params.StatusUnidentifiable, Why: "one\nround"},
 	})
 	if got, err := in.Need("L"); err != nil || got != v {
 		t.Errorf("L = %g, %v", got, err)
@@ -43,13 +44,13 @@ func TestHostCount(t *testing.T) {
 
 // TestFunctions: the forms of params.json as the exporters see them.
 func TestFunctions(t *testing.T) {
-	in := with(map[string]fit.Function{
-		"T": {Form: fit.SegmentsForm, Coeff: map[string]float64{"from_1": 0, "c0_1": 1, "c1_1": 2, "from_2": 10, "c0_2": 3, "c1_2": 4},
+	in := with(map[string]params.Function{
+		"T": {Form: form.Pieces, Coeff: map[string]float64{"from_1": 0, "c0_1": 1, "c1_1": 2, "from_2": 10, "c0_2": 3, "c1_2": 4},
 			Domain: map[string][2]float64{"bytes": {1, 99}}},
-		"g_s": {Form: fit.FloorForm, Coeff: map[string]float64{"floor": 5, "c0": 1, "c1": 2}},
-		"g_r": {Form: fit.LineForm, Coeff: map[string]float64{"c0": -9, "c1": 1}, CI95: map[string][2]float64{"c1": {0.5, 1.5}}},
-		"o_s": {Form: fit.LineForm, Coeff: map[string]float64{"c0": 1, "c1": 1}, CI95: map[string][2]float64{"c1": {-0.5, 1.5}}},
-		"L":   {Form: fit.BilinearForm, Coeff: map[string]float64{"l0": 1, "l1": -0.5, "tau": 7}, Domain: map[string][2]float64{"p": {2, 8}}},
+		"g_s": {Form: form.Floored, Coeff: map[string]float64{"floor": 5, "c0": 1, "c1": 2}},
+		"g_r": {Form: form.Line, Coeff: map[string]float64{"c0": -9, "c1": 1}, CI95: map[string][2]float64{"c1": {0.5, 1.5}}},
+		"o_s": {Form: form.Line, Coeff: map[string]float64{"c0": 1, "c1": 1}, CI95: map[string][2]float64{"c1": {-0.5, 1.5}}},
+		"L":   {Form: form.Bilinear, Coeff: map[string]float64{"l0": 1, "l1": -0.5, "tau": 7}, Domain: map[string][2]float64{"p": {2, 8}}},
 		"x":   {Form: "unheard of"},
 	}, nil)
 	if got, largest, ok := in.Segments("T"); !ok || largest != 99 || len(got) != 2 || got[1] != (Segment{From: 10, C0: 3, C1: 4}) {

@@ -5,43 +5,44 @@ import (
 	"flag"
 	"testing"
 
-	"calib/fit"
+	"calib/fit/form"
+	"calib/fit/params"
 	"calib/reports/export/input"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files in testdata")
 
 // parameter is a determined parameter with an interval of ±1%.
-func parameter(v float64, unit, model, experiment string) fit.Parameter {
-	return fit.Parameter{Value: &v, Unit: unit, CI95: &[2]float64{0.99 * v, 1.01 * v}, Status: fit.StatusOK, Model: model,
+func parameter(v float64, unit, model, experiment string) params.Parameter {
+	return params.Parameter{Value: &v, Unit: unit, CI95: &[2]float64{0.99 * v, 1.01 * v}, Status: params.StatusOK, Model: model,
 		Experiment: experiment, Source: "test", Label: "made for a test"}
 }
 
 // fixture is a run of eight hosts that lacks the send buffer; one of the hosts has a name that means something to XML.
-func fixture() *fit.Params {
+func fixture() *params.Params {
 	const odd = "h3;rm -rf /tmp\n*/ \"x\" # }"
-	p := &fit.Params{Schema: fit.ParamsSchema,
-		Run: fit.Run{ID: "20261121-044155-flpiifqw", Plan: "standard", Hosts: []string{"h0", "h1", "h2", odd, "h4", "h5", "h6", "h7"}},
-		Parameters: map[string]fit.Parameter{
+	p := &params.Params{Schema: params.Schema,
+		Run: params.Run{ID: "20261121-044155-flpiifqw", Plan: "standard", Hosts: []string{"h0", "h1", "h2", odd, "h4", "h5", "h6", "h7"}},
+		Parameters: map[string]params.Parameter{
 			"packet": parameter(1448, "B", "cluster", "load"),
-			"b_c":    {Unit: "s/B", Status: fit.StatusUnidentifiable, Bound: &[2]float64{0, 2.5e-7}, Why: "b_c ≤ b", Model: "hyperbolic-network", Experiment: "paired"},
+			"b_c":    {Unit: "s/B", Status: params.StatusUnidentifiable, Bound: &[2]float64{0, 2.5e-7}, Why: "b_c ≤ b", Model: "hyperbolic-network", Experiment: "paired"},
 		},
-		Functions: map[string]fit.Function{"g_s": {}, "g_r": {}},
+		Functions: map[string]params.Function{"g_s": {}, "g_r": {}},
 	}
 	setLine(p, "g_s", 1.5e-4, 1.46e-7)
 	setLine(p, "g_r", 4e-6, 2e-10)
-	p.Functions["T"] = fit.Function{Form: fit.SegmentsForm, Unit: "s", Model: "segmented", Label: "T(x)",
+	p.Functions["T"] = params.Function{Form: form.Pieces, Unit: "s", Model: "segmented", Label: "T(x)",
 		Coeff:  map[string]float64{"from_1": 0, "c0_1": 400e-6, "c1_1": 2.7e-7, "from_2": 7089, "c0_2": 450e-6, "c1_2": 2.56e-7},
 		Domain: map[string][2]float64{"bytes": {1, 4194304}, "bytes_1": {1, 4600}, "bytes_2": {9578, 4194304}}}
 	for i := range 7 {
-		p.Pairs = append(p.Pairs, fit.Pair{From: p.Run.Hosts[i], To: p.Run.Hosts[i+1]})
+		p.Pairs = append(p.Pairs, params.Pair{From: p.Run.Hosts[i], To: p.Run.Hosts[i+1]})
 	}
 	p.Pairs[2].Slow = "8% slower than the others"
 	return p
 }
 
 // switched is a run of a switch with everything that a platform can say.
-func switched() *fit.Params {
+func switched() *params.Params {
 	p := fixture()
 	p.Run.Hosts = []string{"node-0", "node-1", "node-2", "node-3"}
 	p.Parameters["send_buffer"] = parameter(400e3, "B", "segmented", "pingpong")
@@ -51,12 +52,12 @@ func switched() *fit.Params {
 }
 
 // medium is the same on a shared medium with the parameters of sparc1994.
-func medium() *fit.Params {
+func medium() *params.Params {
 	p := switched()
 	for name, v := range map[string]float64{"a": 859.52e-6, "a_c": 345.6e-6, "b": 1.42e-6, "b_c": 0.92e-6} {
 		p.Parameters[name] = parameter(v, map[bool]string{true: "s", false: "s/B"}[name[0] == 'a'], "hyperbolic-network", "paired")
 	}
-	p.Functions["T"] = fit.Function{Form: fit.SegmentsForm, Unit: "s", Model: "segmented", Label: "T(x)",
+	p.Functions["T"] = params.Function{Form: form.Pieces, Unit: "s", Model: "segmented", Label: "T(x)",
 		Coeff:  map[string]float64{"from_1": 0, "c0_1": 2.0649e-3, "c1_1": 2.3345e-6, "from_2": 1245.5, "c0_2": 3.6088e-3, "c1_2": 1.4226e-6},
 		Domain: map[string][2]float64{"bytes": {1, 4194304}}}
 	setLine(p, "g_s", 859e-6, 0.826e-6)
@@ -64,20 +65,20 @@ func medium() *fit.Params {
 	return p
 }
 
-func setLine(p *fit.Params, name string, c0, c1 float64) {
+func setLine(p *params.Params, name string, c0, c1 float64) {
 	f := p.Functions[name]
-	f.Form, f.Coeff = fit.LineForm, map[string]float64{"c0": c0, "c1": c1}
+	f.Form, f.Coeff = form.Line, map[string]float64{"c0": c0, "c1": c1}
 	p.Functions[name] = f
 }
 
 // export returns the platform file of a run with so many hosts.
-func export(p *fit.Params, hosts int) (file []byte, warnings []string, err error) {
+func export(p *params.Params, hosts int) (file []byte, warnings []string, err error) {
 	var b bytes.Buffer
 	warnings, err = Write(&b, &input.Input{Params: p, Options: input.Options{Hosts: hosts, Version: "v1.2.3"}})
 	return b.Bytes(), warnings, err
 }
 
-func write(t testing.TB, p *fit.Params, hosts int) []byte {
+func write(t testing.TB, p *params.Params, hosts int) []byte {
 	t.Helper()
 	file, _, err := export(p, hosts)
 	if err != nil {
@@ -87,7 +88,7 @@ func write(t testing.TB, p *fit.Params, hosts int) []byte {
 }
 
 // read is the platform of a run as its reader has it.
-func read(t testing.TB, p *fit.Params, hosts int) *simulated {
+func read(t testing.TB, p *params.Params, hosts int) *simulated {
 	t.Helper()
 	platform, err := readPlatform(write(t, p, hosts))
 	if err != nil {

@@ -11,7 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"calib/fit"
+	"calib/fit/form"
+	"calib/fit/params"
 	"calib/reports/export/input"
 )
 
@@ -28,8 +29,8 @@ func TestTimes(t *testing.T) {
 	falling := switched() // the intercept of long messages is negative
 	falling.Functions["T"].Coeff["c0_2"] = -1e-4
 	floor := switched()
-	floor.Functions["g_s"] = fit.Function{Form: fit.FloorForm, Coeff: map[string]float64{"floor": 160e-6, "c0": 150e-6, "c1": 0.14e-6}}
-	for name, p := range map[string]*fit.Params{"fixture": fixture(), "switch": switched(), "medium": medium(), "no send buffer": noBuffer,
+	floor.Functions["g_s"] = params.Function{Form: form.Floored, Coeff: map[string]float64{"floor": 160e-6, "c0": 150e-6, "c1": 0.14e-6}}
+	for name, p := range map[string]*params.Params{"fixture": fixture(), "switch": switched(), "medium": medium(), "no send buffer": noBuffer,
 		"no reception": noReception, "busy sender": busy, "flat": flat, "negative intercept": falling, "floor": floor} {
 		platform := read(t, p, 0)
 		a, b := platform.hosts[1], platform.hosts[2]
@@ -39,7 +40,7 @@ func TestTimes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, err := p.Functions["T"].Eval(map[string]float64{"x": float64(x)}, nil)
+			want, err := p.Functions["T"].At(float64(x), 1, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -85,7 +86,7 @@ func TestDivision(t *testing.T) {
 		t.Errorf("the medium is busy with 100 B for %g s, want a_c + m·(b_c − a_c/p) = %g", flow, want)
 	}
 	alone := medium()
-	alone.Parameters["b"] = fit.Parameter{Status: fit.StatusUnidentifiable, Bound: &[2]float64{0, 0.92e-6}}
+	alone.Parameters["b"] = params.Parameter{Status: params.StatusUnidentifiable, Bound: &[2]float64{0, 0.92e-6}}
 	if got := read(t, alone, 0).routes[[2]string{"node-3", "node-0"}]; !cmp.Equal(got, []string{"medium"}) {
 		t.Errorf("route on a medium with hosts of unknown b: %v", got)
 	}
@@ -98,7 +99,7 @@ func TestTopology(t *testing.T) {
 	if _, _, err := export(p, 0); !errors.Is(err, input.ErrMissing) || !strings.Contains(err.Error(), "calib run --only paired") {
 		t.Errorf("neither paired nor load: %v", err)
 	}
-	delay := fit.Function{Form: fit.BilinearForm, Coeff: map[string]float64{"l0": 390e-6, "l1": 1.6e-6, "tau": 2.8e-7},
+	delay := params.Function{Form: form.Bilinear, Coeff: map[string]float64{"l0": 390e-6, "l1": 1.6e-6, "tau": 2.8e-7},
 		Domain: map[string][2]float64{"p": {2, 8}}}
 	p.Functions["L"] = delay
 	if _, w, err := export(p, 0); err != nil || !strings.Contains(strings.Join(w, "\n"), "taken from load") {
@@ -213,15 +214,15 @@ func TestSyntax(t *testing.T) {
 }
 
 // runs are the params.json that a platform is made of: whole ones, and hostile ones.
-func runs() map[string]*fit.Params {
-	out := map[string]*fit.Params{"fixture": fixture()}
-	for kind, make := range map[string]func() *fit.Params{"switch": switched, "medium": medium} {
+func runs() map[string]*params.Params {
+	out := map[string]*params.Params{"fixture": fixture()}
+	for kind, make := range map[string]func() *params.Params{"switch": switched, "medium": medium} {
 		out[kind] = make()
 		for name := range make().Parameters {
 			for _, v := range []float64{0, -1, 1e-300, 1e-9, 1, 1e9, 1e300, math.NaN(), math.Inf(1)} {
 				p := make()
 				q := p.Parameters[name]
-				q.Value, q.Status = &v, fit.StatusOK
+				q.Value, q.Status = &v, params.StatusOK
 				p.Parameters[name] = q
 				out[fmt.Sprintf("%s, %s = %g", kind, name, v)] = p
 			}
@@ -272,7 +273,7 @@ func TestReadBack(t *testing.T) {
 				t.Errorf("hosts %q, %v", hosts, err)
 			}
 			for _, x := range platform.sizes() {
-				want, err := p.Functions["T"].Eval(map[string]float64{"x": float64(x)}, nil)
+				want, err := p.Functions["T"].At(float64(x), 1, nil)
 				if err != nil {
 					t.Fatal(err)
 				}

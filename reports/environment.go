@@ -1,0 +1,97 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"calib/fit/params"
+)
+
+// EnvironmentPart is what the hosts share and where they differ.
+type EnvironmentPart struct {
+	Says    string
+	Differs Grid // no rows where the hosts do not differ
+	Common  Grid
+}
+
+// EnvironmentOf returns the fingerprint of the hosts.
+func EnvironmentOf(p *params.Params) EnvironmentPart {
+	e := p.Environment
+	part := EnvironmentPart{
+		Says: fmt.Sprintf("calib %s on %s: %s.", Clean(strings.Join(p.Run.Versions, ", ")), plural(len(p.Run.Hosts), "host"),
+			hostList(p.Run.Hosts)),
+		Differs: newGrid(column{"fact", KindText}, column{"value", KindText}, column{"on", KindWords}),
+		Common:  newGrid(column{"fact", KindText}, column{"on every host", KindWords}),
+	}
+	for _, fact := range slices.Sorted(maps.Keys(e.Differences)) {
+		for i, v := range byValue(e.Differences[fact], p.Run.Hosts) {
+			name := ""
+			if i == 0 {
+				name = Clean(fact)
+			}
+			part.Differs.add(name, Clean(v.value), hostList(v.hosts))
+		}
+	}
+	for _, fact := range slices.Sorted(maps.Keys(e.Common)) {
+		part.Common.add(Clean(fact), Clean(e.Common[fact]))
+	}
+	return part
+}
+
+type valueHosts struct {
+	value string
+	hosts []string
+}
+
+// byValue lists the hosts of each value, of host → value. The commonest value comes first, hosts without one last.
+func byValue(by map[string]string, hosts []string) []valueHosts {
+	groups := map[string][]string{}
+	var silent []string
+	for _, h := range hosts {
+		if v, ok := by[h]; ok {
+			groups[v] = append(groups[v], h)
+		} else {
+			silent = append(silent, h)
+		}
+	}
+	out := make([]valueHosts, 0, len(groups)+1)
+	for v, hs := range groups {
+		out = append(out, valueHosts{v, hs})
+	}
+	slices.SortFunc(out, func(a, b valueHosts) int {
+		return cmp.Or(cmp.Compare(len(b.hosts), len(a.hosts)), cmp.Compare(a.value, b.value))
+	})
+	if len(silent) > 0 {
+		out = append(out, valueHosts{"not reported", silent})
+	}
+	return out
+}
+
+// hostsShown bounds a list of hosts in a sentence.
+const hostsShown = 12
+
+func hostList(hosts []string) string {
+	if len(hosts) <= hostsShown {
+		return Clean(strings.Join(hosts, ", "))
+	}
+	return Clean(strings.Join(hosts[:hostsShown], ", ")) + fmt.Sprintf(" and %d more", len(hosts)-hostsShown)
+}
+
+// environment writes what the hosts share and where they differ.
+func (p *page) environment(ps *params.Params) {
+	if e := ps.Environment; len(e.Common) == 0 && len(e.Differences) == 0 {
+		return
+	}
+	p.heading("Environment")
+	part := EnvironmentOf(ps)
+	p.line(2, "%s", part.Says)
+	if len(part.Differs.Rows) > 0 {
+		p.line(2, "%s", p.paint(yellow, "The hosts differ in:"))
+		p.write(part.Differs)
+		p.WriteByte('\n')
+	}
+	p.write(part.Common)
+}

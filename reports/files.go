@@ -1,0 +1,54 @@
+package reports
+
+import (
+	"path/filepath"
+	"strings"
+
+	"calib/fit/params"
+)
+
+// FilesOf returns the files of the run in dir, and what is worth doing with this result.
+func FilesOf(p *params.Params, dir string) (files, next Grid) {
+	dir = Clean(dir)
+	files = newGrid(column{"file", KindCode}, column{"what is in it", KindWords})
+	for _, f := range [][2]string{
+		{"params.json", "the parameters, for programs"},
+		{"report.html", "the report with figures, for a browser; it needs no network"},
+		{"report.txt", "the whole report as text, with residuals per size"},
+		{"samples.jsonl", "every raw timing"},
+		{"run.json", "plan, seed, hosts and environment of the run"},
+		{"log.jsonl", "what happened when"},
+	} {
+		files.add(filepath.Join(dir, f[0]), f[1])
+	}
+	next = newGrid(column{"next", KindCode}, column{"why", KindWords})
+	next.add("calib report "+shellWord(dir), "read the whole report")
+	next.add("calib fit "+shellWord(dir), "fit again from the same samples, offline: the same bytes come back")
+	if p.Run.Plan == "quick" {
+		next.add("calib run --plan standard …", "narrower intervals than the quick plan gives")
+	}
+	if _, has := p.Parameters["B_L"]; !has && p.Functions["g_r"].Form != "" {
+		next.add("calib run --only flood …", "how many packets a port holds; it overflows one to see, so packets are lost")
+	}
+	if len(slowHosts(p.Pairs)) > 0 {
+		next.add("calib run --only pingpong …", "see whether the slow host stays slow")
+	}
+	return files, next
+}
+
+func (p *page) files(ps *params.Params) {
+	files, next := FilesOf(ps, p.Dir)
+	p.write(files)
+	p.WriteByte('\n')
+	p.write(next)
+}
+
+// shellWord quotes s for a shell where that is needed.
+func shellWord(s string) string {
+	if s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return !(r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || strings.ContainsRune("-_./:@%+,=", r))
+	}) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

@@ -1,0 +1,93 @@
+package reports
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"calib/fit/params"
+)
+
+// warningGroup is the warnings of one code about the same hosts.
+type warningGroup struct {
+	messages []string // each once
+	models   []string // that gave them
+}
+
+// groupWarnings groups the warnings of the run and of every fit by code and hosts. Warnings of an older params.json, which
+// have no code, are grouped by message.
+func groupWarnings(p *params.Params) []warningGroup {
+	var out []warningGroup
+	index := map[string]int{}
+	for _, f := range p.AllFindings(params.Warning) {
+		key := fmt.Sprintf("%s %q", f.Code, f.Hosts)
+		if f.Code == params.Unclassified {
+			key += f.Message
+		}
+		i, ok := index[key]
+		if !ok {
+			i = len(out)
+			index[key] = i
+			out = append(out, warningGroup{})
+		}
+		g := &out[i]
+		if m := Clean(f.Message); !slices.Contains(g.messages, m) {
+			g.messages = append(g.messages, m)
+		}
+		if m := Clean(f.Model); m != "" && !slices.Contains(g.models, m) {
+			g.models = append(g.models, m)
+		}
+	}
+	return out
+}
+
+// WarningsOf returns the warnings of the run and of every fit: the first of each kind, how many more there are, and the
+// models it concerns.
+func WarningsOf(p *params.Params) []string {
+	var out []string
+	for _, g := range groupWarnings(p) {
+		s := g.messages[0]
+		if n := len(g.messages) - 1; n > 0 {
+			s += fmt.Sprintf(" (and %d more like it)", n)
+		}
+		if len(g.models) > 0 {
+			s += " [" + strings.Join(g.models, ", ") + "]"
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// FindingsOf returns the notes that the verdict does not cover, as sentences.
+func FindingsOf(p *params.Params) []string {
+	var out []string
+	for _, f := range p.AllFindings(params.Note) {
+		s := sentence(f.Message)
+		if f.Code != params.NetworkUnknown && !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func (p *page) warnings(ps *params.Params) {
+	all := WarningsOf(ps)
+	if len(all) == 0 {
+		return
+	}
+	p.heading("Warnings")
+	for _, s := range all {
+		p.line(2, "%s %s", p.paint(yellow, "!"), s)
+	}
+}
+
+func (p *page) findings(ps *params.Params) {
+	all := FindingsOf(ps)
+	if len(all) == 0 {
+		return
+	}
+	p.heading("Findings")
+	for _, s := range all {
+		p.line(2, "- %s", s)
+	}
+}

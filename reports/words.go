@@ -1,0 +1,55 @@
+package reports
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+
+	"calib/internal/units"
+)
+
+// plural prints "1 warning", "3 warnings", "12,000 timings".
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return units.Grouped(int64(n)) + " " + what + "s"
+}
+
+// count prints a whole number with thousands apart, and any other with four digits.
+func count(v float64) string {
+	if v != float64(int64(v)) {
+		return strconv.FormatFloat(v, 'g', 4, 64)
+	}
+	return units.Grouped(int64(v))
+}
+
+// sentence begins s with a capital, unless it begins with a symbol, and ends it with a full stop.
+func sentence(s string) string {
+	s = Clean(strings.TrimSpace(s))
+	if s == "" {
+		return s
+	}
+	r := []rune(s)
+	if len(r) > 1 && r[0] >= 'a' && r[0] <= 'z' && r[1] >= 'a' && r[1] <= 'z' {
+		r[0] += 'A' - 'a'
+	}
+	s = string(r)
+	if !strings.ContainsAny(s[len(s)-1:], ".!?") {
+		s += "."
+	}
+	return s
+}
+
+// Clean makes a text from a file safe to print: a host name must not move the cursor.
+func Clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return ' '
+		case !unicode.IsPrint(r):
+			return '·'
+		}
+		return r
+	}, s)
+}
