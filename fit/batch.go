@@ -234,8 +234,8 @@ func (r *Result) reasons() string {
 	return strings.Join(parts, ", ")
 }
 
-// BothDirections drops what has lost its other direction: batches of a point and round with one direction, where the point has
-// rounds with both. The clock offset would not cancel in them.
+// BothDirections leaves out the batches of a round in which a point has one direction only, where other rounds have both: the
+// clock offset would not cancel.
 func (r *Result) BothDirections(in []Batch) []Batch {
 	type id struct {
 		point string

@@ -92,8 +92,8 @@ func Needs(model, what string) error {
 	return fmt.Errorf("model %s: %s: %w", model, what, ErrNeeds)
 }
 
-// seed returns the seed of the bootstrap of a stream, which is named for a model. Streams are apart, so that a new model does
-// not change the intervals of another.
+// seed returns the seed of the bootstrap of a stream. A stream is named for a model and has a seed of its own: a new model
+// does not change the intervals of another.
 func (p *Prepared) seed(stream string) uint64 {
 	seed := p.settings.Seed
 	if seed == 0 {

@@ -2,8 +2,11 @@ package fit_test
 
 import (
 	"bytes"
+	"errors"
 	"maps"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"calib/fit"
@@ -85,7 +88,8 @@ func TestDisturbed(t *testing.T) {
 		if got := f.LeftOutWhy[dataset.FlagPreempt]; got != tc.want*15*w.Reps {
 			t.Errorf("%d rounds of 6 preempted: %d timings left out", tc.flagged, got)
 		}
-		if fittest.Notes(f.Findings, params.DisturbedTimings, "preempted") != (tc.want == 0) || fittest.Warns(f.Findings, params.ManyLeftOut, "left out") != (tc.want > 0) {
+		if fittest.Notes(f.Findings, params.DisturbedTimings, "preempted") != (tc.want == 0) ||
+			fittest.Warns(f.Findings, params.ManyLeftOut, "left out") != (tc.want > 0) {
 			t.Errorf("%d rounds of 6 preempted: findings %v", tc.flagged, f.Findings)
 		}
 	}
@@ -96,5 +100,27 @@ func TestSizeName(t *testing.T) {
 		if got := fit.SizeName(n); got != want {
 			t.Errorf("%d: %s, want %s", n, got, want)
 		}
+	}
+}
+
+// What models share is made once, whoever asks first, and so is its error. Keys of different types are different.
+func TestShared(t *testing.T) {
+	type key struct{}
+	type otherKey struct{}
+	p := fit.Prepare(&dataset.Dataset{}, fit.Settings{})
+	var made atomic.Int32
+	failed := errors.New("failed")
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			v, err := fit.Shared(p, key{}, func() (int, error) { return int(made.Add(1)), failed })
+			if v != 1 || !errors.Is(err, failed) {
+				t.Errorf("%d, %v: want what the first made, and its error", v, err)
+			}
+		})
+	}
+	wg.Wait()
+	if v, err := fit.Shared(p, otherKey{}, func() (string, error) { return "other", nil }); v != "other" || err != nil {
+		t.Errorf("another key: %q, %v", v, err)
 	}
 }

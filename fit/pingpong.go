@@ -1,6 +1,7 @@
 package fit
 
 import (
+	"maps"
 	"slices"
 
 	"calib/fit/params"
@@ -81,7 +82,7 @@ func (p *Prepared) pingpong() (*pairTimes, error) {
 // New returns an empty fit of a model to q.
 func (q *Pingpong) New(p *Prepared, model, source string) *Result {
 	r := p.New(model, names.Pingpong, source)
-	r.Used, r.LeftOut, r.LeftOutWhy = q.pairs.fit.Used, q.pairs.fit.LeftOut, q.pairs.fit.LeftOutWhy
+	r.Used, r.LeftOut, r.LeftOutWhy = q.pairs.fit.Used, q.pairs.fit.LeftOut, maps.Clone(q.pairs.fit.LeftOutWhy)
 	r.Hosts = slices.Clone(q.pairs.fit.Hosts)
 	r.Findings = slices.Clone(q.pairs.fit.Findings)
 	r.Domain["bytes"] = q.pairs.fit.Domain["bytes"]

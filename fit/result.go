@@ -26,7 +26,7 @@ func (p *Prepared) New(model, experiment, source string) *Result {
 	}}
 }
 
-// Found records an identified parameter. An interval without width is none: it comes from a single round, or from data
+// Found records an identified parameter. An interval without width is left out: it comes from a single round, or from data
 // without noise.
 func (r *Result) Found(name, unit, label string, v float64, ci [2]float64) {
 	q := params.Parameter{
@@ -138,7 +138,7 @@ func Tabulate(s *params.Series, x float64, est *resample.Estimates, i int) {
 
 // JudgeTable states the quality of a table: there is no curve that could miss it.
 func (r *Result) JudgeTable() {
-	r.Note(params.TableOnly, "the table is the result: no curve is fitted through it, so that there are no errors to state")
+	r.Note(params.TableOnly, "the table is the result: no curve is fitted through it, and there are no errors to state")
 	r.Quality = &params.Quality{}
 }
 

@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// slowShare and slowMADs are by how much a host's pairs must all exceed the median of the other pairs, in shares of it
-	// and in scaled MADs, to be called slow; the larger counts.
+	// A host is slow if each of its pairs exceeds the median of the other pairs by slowShare of it and by slowMADs scaled
+	// MADs.
 	slowShare = 0.05
 	slowMADs  = 3
 	// minOthers is the number of other pairs without which nothing is called slow.
@@ -157,8 +157,8 @@ func (o *SlowHosts) compare(p *Prepared, pairs []PairTime, what string) {
 	o.slowPairs(pairs, what)
 }
 
-// slowest returns the host whose pairs are all slow and by the largest ratio, or both hosts of a pair that neither host
-// left; nil if there is none.
+// slowest returns the host whose pairs are all slow, the one of the largest ratio. Where two hosts were measured with each
+// other only, it returns both. It returns nil if no host is slow.
 func slowest(pairs []PairTime) (hosts []int, ratio float64) {
 	all := map[int]bool{}
 	for _, p := range pairs {
@@ -188,9 +188,9 @@ func slowest(pairs []PairTime) (hosts []int, ratio float64) {
 	return hosts, ratio
 }
 
-// byProbes decides which of the two hosts of a pair is slow, where neither was measured with another host, by the round
-// trips of the clock probes between host 0 and every other host: the one that stands out there; and if the other is host 0
-// and none stands out, host 0, which is in all of them. It returns both where that does not decide.
+// byProbes decides which of two hosts is slow, where they were measured with each other only. The clock probes tell, which
+// go between host 0 and every other host: the slow host is the one whose probes stand out. If one of the two is host 0 and
+// the other does not stand out, it is host 0, which takes part in all probes. Where that does not decide, it returns both.
 func (p *Prepared) byProbes(hosts []int) []int {
 	if len(hosts) != 2 {
 		return hosts

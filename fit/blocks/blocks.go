@@ -52,7 +52,7 @@ func (c Block) Check() error {
 }
 
 // Serial reduces blocks that every packet passes one after the other: the a's add; the b's add where the blocks are
-// dependent (only one of them works at a time) and the largest rules where they are not. No blocks are Block{}.
+// dependent (only one of them works at a time) and the largest b counts where they are not. No blocks are Block{}.
 // Source: Stoica, Sultan, Keyes 1994, rule 1, eq. 5 and 6.
 func Serial(dependent bool, blocks ...Block) Block {
 	var r Block

@@ -21,17 +21,17 @@ import (
 //
 //     min(k, B + x·D/A − ½),  x = k − p',  A and D the rates [1/s] of arrival at the port and of departure from it:
 //
-//     eq. 4 in counts. The burst lasts (k/p' − 1)·g_s, so that (k − p')·D/A depart during it, of which the one under way
-//     at its end does not count: half a packet on average. lasting has x for a k that p' does not divide. B and D/A are
-//     free; the knee is searched (fitKnee);
+//     eq. 4 in counts. The burst lasts (k/p' − 1)·g_s, and (k − p')·D/A packets depart during it. The one under way at its
+//     end does not count, which is half a packet on average. Function lasting has x for a k that p' does not divide. B
+//     and D/A are fitted; the knee is searched (fitKnee);
 //
 //   - B_L_tcp by the delay of a probe through the port while TCP streams saturate it, over its delay when idle (probeBatch).
 //
-// A buffer counts packets or bytes, and bursts of two sizes tell which (counting): B_L is in packets, of the largest size
-// measured where bytes are counted, and B_L_bytes is only a number there. Estimates of several sizes and numbers of
-// senders are combined by inverse variance; their interval is widened where they differ by more than their own
-// intervals allow (Birge 1932, Phys. Rev. 40, 207). That packets are whole moves an estimate by up to half a packet: a
-// uniform error of that size is part of every interval, in quadrature.
+// A buffer counts packets or bytes, and bursts of two sizes tell which (method count). B_L is in packets. Where the buffer
+// counts bytes, these are packets of the largest size measured, and B_L_bytes has a value; otherwise it has none.
+// Estimates of several sizes and numbers of senders are combined by inverse variance. Where they differ by more than their
+// intervals allow, the interval is widened (Birge 1932, Phys. Rev. 40, 207). Packets are counted whole, which moves an
+// estimate by up to half a packet: a uniform error of that size is added to every interval in quadrature.
 //
 // A port that never overflowed has a lower bound only. Source: Tam, Wang 2000, eq. 3, 4 and section 3.2.
 type Buffer struct{}
@@ -49,7 +49,7 @@ const (
 
 	// agreement is by how much the two methods may differ, whatever their intervals.
 	agreement = 0.1
-	// wholePacket is the 95% half-width [packets] of what is lost by counting whole packets, uniform within ± ½: 1.96/√12.
+	// wholePacket is the 95% half-width [packets] of the error of counting whole packets, uniform within ± ½: 1.96/√12.
 	wholePacket = 0.5658
 )
 
@@ -72,7 +72,7 @@ type floodData struct {
 	gs       func(m float64) float64 // by experiment gap, 0 where it was not run; for checks and bounds only
 }
 
-// floodKey is a point of the table: what of which setting.
+// floodKey is a point of the table: a quantity at a setting.
 type floodKey struct {
 	what                   byte
 	bytes, senders, packet int64
@@ -180,8 +180,8 @@ func (p *floodData) agree() {
 		text := fmt.Sprintf("B_L by the delay of a probe is %+.1f%% from that by datagrams", 100*apart)
 		found := params.Notef(params.BufferMethods, "%s: the two methods agree", text)
 		if !overlap && math.Abs(apart) > agreement {
-			found = params.Warnf(params.BufferMethods, "%s: the two methods do not agree, as where they meet different bottlenecks, or where "+
-				"the buffer counts bytes and their packets differ", text)
+			found = params.Warnf(params.BufferMethods, "%s: the two methods do not agree. They may meet different bottlenecks, or the buffer "+
+				"counts bytes and their packets differ in size", text)
 		}
 		p.fit.Add(found.With("difference", apart))
 	case a.Value != nil && b.Bound != nil && b.Bound[0] > (1+agreement)**a.Value:

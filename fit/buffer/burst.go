@@ -22,7 +22,7 @@ const (
 	whySender   = "not all sent"
 )
 
-// floodSpoiling flags mark bursts and loads that are none. Retransmissions are what a full port makes.
+// floodSpoiling flags mark batches that are not used. Retransmissions are not among them: a full port causes them.
 var floodSpoiling = []string{dataset.FlagDeadlock, dataset.FlagTimeout, dataset.FlagUnsteady}
 
 // burstGroup is the bursts of one size from one number of senders, ascending in the number of datagrams.
@@ -102,9 +102,9 @@ func (q *knee) at(k, senders float64) float64 {
 	return math.Min(k, q.c+q.rho*lasting(k, senders, q.rho))
 }
 
-// lasting is how long k datagrams from p' senders in step keep the port full, in datagrams that arrive: they come p' at a
-// time, so that all but the first p' do for a k that p' divides. Where less is left for the last time than leaves between
-// two of them, rho·p', the port is not full any more at its end:
+// lasting is how long k datagrams from p' senders keep the port full, counted in datagrams that arrive meanwhile. The senders
+// send in step: p' datagrams arrive at a time, and r the last of J times. If p' divides k, all but the first p' arrive while
+// the port is full. If r is less than rho·p', which leave between two arrivals, the port is no longer full at the end:
 //
 //	x = min(p'·(J − 1), p'·(J − 2) + r/rho),  J = ⌈k/p'⌉,  r = k − p'·(J − 1).
 func lasting(k, senders, rho float64) float64 {
@@ -135,12 +135,12 @@ func firstLoss(k, received []float64) int {
 // errFlat reports bursts without two that overflowed the port.
 var errFlat = fmt.Errorf("fewer than two bursts overflowed the port: %w", lsq.ErrShort)
 
-// settled is how often a line is fitted anew with the rho it gave: x depends on rho by less than p' only.
+// settled is how often a line is fitted again with the rho it gave. That is enough: rho changes x by less than p'.
 const settled = 3
 
 // fitKnee fits B and D/A to the arrival ratios received/k by least squares. The knee lies beside the first burst that lost
-// packets: the bursts from the one before it, from it, and from the one after it are each tried as the line, and the fit
-// of the smallest sum of squares over all bursts is taken.
+// packets. The line is tried from the burst before that one, from it, and from the one after it; the fit of the smallest
+// sum of squares over all bursts is taken.
 func fitKnee(k, received []float64, senders float64) (*knee, error) {
 	var best *knee
 	sse := math.Inf(1)
@@ -240,8 +240,8 @@ func (p *floodData) checkRates(groups []*burstGroup) {
 	p.fit.Note(params.BurstFits, "bursts: %s", strings.Join(parts, ", "))
 }
 
-// gapRatio is D/A from gaps: D is one over the gap at the receiver in the longest burst; A is p' over the gap of one sender,
-// that of a burst of its own, which the port may hold up, or else g_s as experiment gap has it.
+// gapRatio is D/A from gaps. D is one over the gap at the receiver in the longest burst. A is p' over the gap of one sender:
+// that of the longest burst of a single sender, which the port may slow down, or else g_s by experiment gap.
 func (p *floodData) gapRatio(g *burstGroup) (float64, bool) {
 	alone := 0.0
 	for _, single := range p.bursts {

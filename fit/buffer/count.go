@@ -93,7 +93,7 @@ func (p *floodData) recordBytes(small, large sizeEstimate, header float64) {
 		e.reps[i] = total(small.reps[i], large.reps[i])
 	}
 	p.fit.Found("B_L_bytes", "B", labelBLBytes, e.value, p.interval(e))
-	p.fit.Note(params.BufferCounts, "the buffer counts bytes: %.4g packets of %g bytes and %.4g of %g bytes are equal with %.0f bytes of headers each",
+	p.fit.Note(params.BufferCounts, "the buffer counts bytes: %.4g packets of %g bytes fill it as %.4g of %g bytes do, with %.0f bytes of headers each",
 		small.value, small.bytes, large.value, large.bytes, header)
 }
 

@@ -77,7 +77,8 @@ func TestOverheadSays(t *testing.T) {
 		}
 	})
 	f := mustFit(t, cluster.Overhead{}, d)
-	if !fittest.Warns(f.Findings, params.SharedMachine, "share a machine (h1–h2, h3–h4)") || !fittest.Notes(f.Findings, params.ClockCost, "the clock costs 3.1e-08 s") ||
+	if !fittest.Warns(f.Findings, params.SharedMachine, "share a machine (h1–h2, h3–h4)") ||
+		!fittest.Notes(f.Findings, params.ClockCost, "the clock costs 3.1e-08 s") ||
 		!fittest.Notes(f.Findings, params.AboveOnePacket, "O_s is fitted up to one packet of 1448 bytes; above, the line is off by up to 33%") {
 		t.Errorf("findings %v", f.Findings)
 	}
@@ -104,7 +105,8 @@ func TestGapMerged(t *testing.T) {
 	}
 	w.Merged = func(m float64) float64 { return 1e-6 * math.Sqrt(m) }
 	f = mustFit(t, cluster.Gap{}, w.Dataset())
-	if f.Functions["g_s_merged"].Form != form.Pieces || !fittest.Notes(f.Findings, params.SeveralSegments, "lines over ranges of the size") {
+	if f.Functions["g_s_merged"].Form != form.Pieces ||
+		!fittest.Notes(f.Findings, params.SeveralSegments, "lines over ranges of the size") {
 		t.Errorf("a root as merged gap: %+v, findings %v", f.Functions["g_s_merged"], f.Findings)
 	}
 }
@@ -133,7 +135,8 @@ func TestGatherNotSaturated(t *testing.T) {
 	w.Gr = form.Cost{C0: w.Gs.C0 / 20, C1: w.Gs.C1 / 20}
 	f := mustFit(t, cluster.Gather{}, w.Dataset())
 	p := f.Parameters["g_r"]
-	if _, there := f.Functions["g_r"]; there || p.Status != params.StatusUnidentifiable || p.Bound[1] < w.Gr.Of(1448) || p.Bound[1] > w.Gs.Of(1448)/2 {
+	if _, there := f.Functions["g_r"]; there || p.Status != params.StatusUnidentifiable || p.Bound[1] < w.Gr.Of(1448) ||
+		p.Bound[1] > w.Gs.Of(1448)/2 {
 		t.Errorf("g_r of an idle root: %+v", p)
 	}
 	w = small()
@@ -153,7 +156,8 @@ func TestGatherLossy(t *testing.T) {
 		}
 	})
 	f := mustFit(t, cluster.Gather{}, d)
-	if c1 := f.Functions["g_r"].Coeff["c1"]; !fittest.Warns(f.Findings, params.LossyStreams, "with losses") || math.Abs(c1/w.Gr.C1-1) > 0.05 {
+	if c1 := f.Functions["g_r"].Coeff["c1"]; !fittest.Warns(f.Findings, params.LossyStreams, "with losses") ||
+		math.Abs(c1/w.Gr.C1-1) > 0.05 {
 		t.Errorf("g_r from streams with losses: c1 %g, findings %v", c1, f.Findings)
 	}
 }
@@ -168,7 +172,8 @@ func TestGatherNotes(t *testing.T) {
 		}
 	})
 	f := mustFit(t, cluster.Gather{}, d)
-	if !fittest.Notes(f.Findings, params.GatherTimes, "gather, 3 senders, 1MiB each: uncoordinated") || !fittest.Notes(f.Findings, params.GatherTimes, "(12 segments lost), window ") {
+	if !fittest.Notes(f.Findings, params.GatherTimes, "gather, 3 senders, 1MiB each: uncoordinated") ||
+		!fittest.Notes(f.Findings, params.GatherTimes, "(12 segments lost), window ") {
 		t.Errorf("findings %v", f.Findings)
 	}
 	if !fittest.Notes(f.Findings, params.GrSenders, "g_r is the interval of 1, 2, 3 senders at") {
@@ -194,7 +199,9 @@ func TestLimitNotReached(t *testing.T) {
 	d := w.Dataset()
 	d.Samples = slices.DeleteFunc(d.Samples, func(s dataset.Sample) bool { return s.Exp == "gap" || s.Exp == "pingpong" })
 	f = mustFit(t, cluster.Transfer{}, d)
-	if !fittest.Warns(f.Findings, params.GsUnknown, "g_s is not known") || !fittest.Notes(f.Findings, params.IdentityUnchecked, "no ping-pong") || !fittest.Notes(f.Findings, params.GathersUnchecked, "not held against eq. 8") {
+	if !fittest.Warns(f.Findings, params.GsUnknown, "g_s is not known") ||
+		!fittest.Notes(f.Findings, params.IdentityUnchecked, "no ping-pong") ||
+		!fittest.Notes(f.Findings, params.GathersUnchecked, "not compared with eq. 8") {
 		t.Errorf("without gap and pingpong: findings %v", f.Findings)
 	}
 }

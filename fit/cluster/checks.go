@@ -32,12 +32,12 @@ func (h *transfer) cluster() Cluster {
 	return c
 }
 
-// identity holds 2(O_s + L + O_r + U_r) against the round trips of pingpong, which L was not fitted to, at the sizes that
+// identity compares 2(O_s + L + O_r + U_r) with the round trips of pingpong, which L was not fitted to, at the sizes that
 // both saw.
 func (h *transfer) identity() {
 	q, err := h.prepared.Pingpong(h.Model, 1)
 	if err != nil {
-		h.Note(params.IdentityUnchecked, "no ping-pong: 2(O_s + L + O_r + U_r) is not held against a round trip of other data")
+		h.Note(params.IdentityUnchecked, "no ping-pong: 2(O_s + L + O_r + U_r) is not compared with a round trip of other data")
 		return
 	}
 	var at []int
@@ -47,7 +47,7 @@ func (h *transfer) identity() {
 		}
 	}
 	if len(at) == 0 {
-		h.Note(params.IdentityUnchecked, "ping-pong has no size that load has: 2(O_s + L + O_r + U_r) is not held against its round trip")
+		h.Note(params.IdentityUnchecked, "ping-pong has no size that load has: 2(O_s + L + O_r + U_r) is not compared with its round trip")
 		return
 	}
 	whole := h.cluster()
@@ -92,7 +92,7 @@ func (h *transfer) compareRoundTrips(q *fit.Pingpong, at []int, c Cluster) {
 	h.Add(found)
 }
 
-// gathers holds the times of gathers without loss against eq. 8.
+// gathers compares the times of gathers without loss with eq. 8.
 func (h *transfer) gathers() {
 	if len(h.prepared.Samples(names.Gather, names.PhaseGather)) == 0 {
 		return
@@ -101,7 +101,7 @@ func (h *transfer) gathers() {
 		h.gr = g.gr
 	}
 	if h.gr == nil || h.gs == nil {
-		h.Note(params.GathersUnchecked, "gathers are not held against eq. 8: g_s or g_r is not known")
+		h.Note(params.GathersUnchecked, "gathers are not compared with eq. 8: g_s or g_r is not known")
 		return
 	}
 	lines := h.prepared.New(h.Model, names.Gather, h.Source).Usable(h.prepared.LineBatches(names.Gather, names.PhaseGather))
@@ -123,7 +123,7 @@ func (h *transfer) gathers() {
 	}
 	est, err := fit.Resample(h.prepared, &c.table, h.Model)
 	if err != nil {
-		h.Warn(params.GathersUnchecked, "gathers are not held against eq. 8: %v", err)
+		h.Warn(params.GathersUnchecked, "gathers are not compared with eq. 8: %v", err)
 		return
 	}
 	slices.SortFunc(kinds, gatherKind.compare)
@@ -140,7 +140,7 @@ func (h *transfer) gathers() {
 		for i, m := range data.sizes {
 			fitted, err := model.GatherTime(int(k.senders), m, int(k.window))
 			if err != nil {
-				h.Warn(params.GathersUnchecked, "gathers are not held against eq. 8: %v", err)
+				h.Warn(params.GathersUnchecked, "gathers are not compared with eq. 8: %v", err)
 				return
 			}
 			s.Add(m, data.values[i], data.interval(i), fitted, data.n[i])

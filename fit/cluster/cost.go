@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// material is the share of a cost below which an effect is none for a user, significant or not.
+	// material is the share of a cost below which an effect does not matter, significant or not.
 	material = 0.02
 	// bent is by how much a function may miss a size before that is said.
 	bent = 0.05
@@ -106,7 +106,7 @@ func (d *costData) above(m float64) *costData {
 
 func (d *costData) interval(i int) [2]float64 { return d.from.Interval(d.values[i], d.replicates, i) }
 
-// weights are 1/variance; equal where a cost is not positive, as one within the noise may be.
+// weights are 1/variance. They are equal where a cost is not positive, as a cost within the noise may be.
 func (d *costData) weights() []float64 {
 	if slices.Min(d.values) <= 0 {
 		return slices.Repeat([]float64{1}, len(d.values))
@@ -245,7 +245,7 @@ func finishCosts(r *fit.Result, costs ...*costFit) *params.Fit {
 	return r.Fit
 }
 
-// checkForm warns where a cost is not what its form can hold.
+// checkForm warns where a cost is far off its function at a size.
 func checkForm(r *fit.Result, d *costData, c *costFit) {
 	if off, m := d.furthest(c.Of); off > bent {
 		r.Add(params.Warnf(params.OffTheForm, "%s(%g) is %.0f%% off its function: it is neither a line nor a floor and a line",
@@ -259,9 +259,9 @@ const (
 	minFloored = 5
 )
 
-// floorCost fits max(floor, c0 + c1·m) exactly. The sum of squares has a minimum for every way to part the sizes into a
-// flat part below and a line above, and, where the line would meet the floor on the wrong side of a size, one with the
-// corner on a size x_i, y = c0 + c1·max(m, x_i). All are tried; the smallest that is what it says is taken.
+// floorCost fits max(floor, c0 + c1·m) exactly. For every split of the sizes into a flat part below and a line above, the sum
+// of squares has a minimum. Where line and floor would meet outside the gap between the two parts, the minimum has its corner
+// on a size x_i: y = c0 + c1·max(m, x_i). All are tried, and the smallest is taken whose corner lies where its split has it.
 func floorCost(x, y, w []float64) (form.Cost, error) {
 	w, err := regress.Relative(y, w)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 )
 
 // Gap is the smallest interval between two packets of one host, as a function of their payload m [B]: g_s(m), a line,
-// or a floor and a line above it where the data show a floor. Its samples hold one message a segment, which the segment
-// counter must prove: what was merged in spite of that is left out.
+// or a floor and a line above it where the data show a floor. Its samples hold one message a segment, and the segment
+// counter must prove it: samples of merged messages are left out.
 //
 // g_s_merged(m) is the interval between messages that the kernel may merge into segments, as most programs send them. It
 // is a line like g_s, or, where a line misses a size by more than 5%, straight lines over ranges of the size.
@@ -148,7 +148,7 @@ func loadGap(r *fit.Result) *curves[stream] {
 	return c
 }
 
-// warnOfMerged warns of what was left out because messages were not one a segment.
+// warnOfMerged warns of the timings left out because the kernel merged messages.
 func warnOfMerged(r *fit.Result) {
 	if n := r.LeftOutWhy[whyMerged]; n > 0 {
 		r.Add(params.Warnf(params.NotASegmentEach, "%d timings are left out: the kernel did not send one segment a message, so that their "+
@@ -168,7 +168,7 @@ func intervals(l *dataset.Sample) []float64 {
 	return fit.Seconds(l.NS)
 }
 
-// mergedSegments reports whether the counters contradict one segment a message; what was sent again does not count.
+// mergedSegments reports whether the counters contradict one segment a message. Segments that were sent again do not count.
 func mergedSegments(l *dataset.Sample) bool {
 	n := l.Aux[names.AuxMessages]
 	return n > 0 && l.TCP != nil && l.TCP.DataSegsOut > 0 &&

@@ -18,10 +18,10 @@ import (
 )
 
 // Gather is the smallest interval between packets that one host receives, as a function of their payload m [B]:
-// g_r(m), with the forms of g_s. p' senders that stream to one root arrive at intervals of max(g_s/p', g_r), so that g_r
-// is what many senders tend to: at each size the interval of the largest p', averaged with those of other p' within 1.5%
-// of it. A size whose interval still falls as 1/p' at the largest p', against that of fewer senders or g_s itself, does not
-// show g_r; where no two sizes do, the parameter g_r says so, with a bound.
+// g_r(m), with the forms of g_s. The packets of p' senders reach one root at intervals of max(g_s/p', g_r). With many senders
+// that is g_r: at each size the interval of the largest p', averaged with those of other p' within 1.5% of it. A size does
+// not show g_r if its interval at the largest p' is still 1/p' of g_s, or falls as 1/p' against that of fewer senders. Where
+// no two sizes show it, the parameter g_r says so, with a bound.
 //
 // Gathers of M bytes from each sender are summed up in notes: all senders at once, and the best window of senders, with
 // the segments that had to be sent again. Source: Tam, Wang 2000, sections 3.2 and 5.
@@ -114,8 +114,8 @@ func fitGather(p *fit.Prepared) (*gather, error) {
 	return &gather{fit: finishCosts(a.Result, c), gr: c}, nil
 }
 
-// load gathers the intervals. The root's link is busy also where the buffer before it loses packets: streams with losses
-// are kept apart, for sizes at which others do not show g_r.
+// load gathers the intervals. Streams with losses are kept apart: the root's link is busy in them too, and they are used at
+// sizes where no other stream shows g_r.
 func (a *arrivals) load() {
 	all := a.prepared.LineBatches(names.Gather, names.PhaseArrivals)
 	lossy := map[*dataset.Sample]bool{}
@@ -173,7 +173,7 @@ func (a *arrivals) account() {
 		}
 	}
 	if a.lossy > 0 {
-		a.Warn(params.LossyStreams, "at %d sizes streams without loss do not show g_r: it is from streams with losses there, and may be "+
+		a.Warn(params.LossyStreams, "at %d sizes no stream without loss shows g_r: there it is from streams with losses, and may be "+
 			"too large", a.lossy)
 	}
 	a.Account(used...)
@@ -182,7 +182,7 @@ func (a *arrivals) account() {
 		a.Note(params.GrSenders, "g_r is the interval of %s senders at %d sizes", k, a.sizesBy[k])
 	}
 	if a.free > 0 && len(a.sizesBy) > 0 {
-		a.Note(params.SenderLimited, "at %d sizes the senders were the limit: they are not used for g_r", a.free)
+		a.Note(params.SenderLimited, "at %d sizes the senders were the limit: these sizes are not used for g_r", a.free)
 	}
 }
 

@@ -17,10 +17,10 @@ import (
 //
 //   - O_s: time inside send with room in the buffer; U_r: time inside receive of what is already there. Both are the
 //     median less the cost of one timed empty section, measured in the same batch;
-//   - O_r: time that a message's arrival takes from what the host computes, summed over its CPUs: the slope, through the
-//     idle host, of the time a fixed computation loses on the number of messages that arrive meanwhile. Where the time
-//     lost cannot be told from noise, or the sender's own work is in it because both share a machine, the parameter O_r
-//     says so, with a bound.
+//   - O_r: time that an arriving message takes from what the host computes, summed over its CPUs. A fixed computation takes
+//     longer while messages arrive: O_r is the slope of that loss on their number, a line through the origin. Where the
+//     loss cannot be told from noise, or holds the sender's own work because both share a machine, the parameter O_r says
+//     so, with a bound.
 //
 // A line is fitted by weighted least squares to the sizes within one packet; how far it is off above is a note.
 // Source: Tam, Wang 2000, section 3.2 and table 1.
@@ -124,7 +124,7 @@ func fitOverhead(p *fit.Prepared) (*overhead, error) {
 	if out.or != nil {
 		costs = append(costs, out.or)
 	}
-	o.Note(params.ClockCost, "the clock costs %.3g s a section (median over batches), which is taken off O_s and U_r", o.clock)
+	o.Note(params.ClockCost, "the clock costs %.3g s for each timed section (median over batches); O_s and U_r are without it", o.clock)
 	finishCosts(o.Result, costs...)
 	return out, nil
 }
@@ -165,8 +165,8 @@ func (o *overheadData) checkMachines(used [][]fit.Batch) {
 		}
 	}
 	if slices.Sort(pairs); len(pairs) > 0 {
-		o.Warn(params.SharedMachine, "hosts that share a machine (%s): a network between them that is not a wire may do the receiver's "+
-			"work inside the sender's call, and so in O_s", strings.Join(slices.Compact(pairs), ", "))
+		o.Warn(params.SharedMachine, "hosts share a machine (%s): without a wire between them, the sender's call may do work of the receiver, "+
+			"which is then part of O_s", strings.Join(slices.Compact(pairs), ", "))
 	}
 }
 

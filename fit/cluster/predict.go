@@ -62,7 +62,7 @@ func (c Cluster) Broadcast(p int, bytes float64) (float64, error) {
 	return (k-1)*((n-1)*c.Gs.Of(m)+c.Or.Of(m)+c.Ur.Of(m)) + n*c.oneWay(m, float64(p)), nil
 }
 
-// Saturation returns the time β [s] after which a port is full that b packets fit in, while a arrive and d leave a second,
+// Saturation returns the time β [s] after which a port is full. It holds b packets; a packets arrive a second and d leave,
 //
 //	β = B/(A − D),
 //
@@ -102,8 +102,8 @@ func (c Cluster) GatherUpper(m, i float64) float64 {
 //	w = max{x : G_al ≤ x ≤ min(G_au, p'), rem(p', x) ≥ G_al},
 //
 // so that the port neither runs empty nor overflows, and the last group keeps it busy too. A remainder of zero is a last
-// group of x. Where no x satisfies all three, optimal is false and w is the largest that does not overflow: of losing
-// packets and a pause at the end, the pause is the smaller evil. It returns ErrPredict without senders, for a negative
+// group of x. Where no x satisfies all three, optimal is false and w is the largest window that does not overflow the port: a
+// pause at the end costs less than lost packets. It returns ErrPredict without senders, for a negative
 // size, or without a packet size or gaps. Source: Tam, Wang 2000, eq. 7.
 func (c Cluster) GatherWindow(senders int, bytes float64) (w int, optimal bool, err error) {
 	if err := c.check("a gather", senders, bytes); err != nil {
@@ -124,7 +124,7 @@ func (c Cluster) GatherWindow(senders int, bytes float64) (w int, optimal bool, 
 			return x, true, nil
 		}
 	}
-	// With fewer senders than G_al the port runs empty whatever w is; that is no fault of the window.
+	// With fewer senders than G_al the port runs empty for every w.
 	return most, false, nil
 }
 
@@ -133,10 +133,10 @@ func (c Cluster) GatherWindow(senders int, bytes float64) (w int, optimal bool, 
 //
 //	T = C₁ + p'·k·g_r + C₂
 //
-// for k packets of each sender through the port to the root: C₁ and C₂, the first packet's way to the port and the last
-// one's from it with all p'+1 hosts at work, are O_s + L(m, p'+1) + O_r + U_r less the one service at the port that L already holds. A chain of ⌈p'/w⌉
-// senders that wait for one another cannot be faster than they send, and the r senders at its end, r = rem(p', w) or w,
-// have their last packets at the port together,
+// for k packets of each sender through the port to the root. C₁ is the first packet's way to the port, C₂ the last one's way
+// from it, with all p'+1 hosts at work. Together they are O_s + L(m, p'+1) + O_r + U_r, less one service at the port, which L
+// already holds. ⌈p'/w⌉ senders wait for one another and cannot be faster than they send. The r senders at the end of such
+// chains, r = rem(p', w) or w, have their last packets at the port together,
 //
 //	T ≥ (⌈p'/w⌉·k − 1)·g_s + (⌈p'/w⌉ − 1)·(start signal) + (r − 1)·g_r + O_s + L(m, p'+1) + O_r + U_r,
 //

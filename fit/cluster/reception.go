@@ -131,7 +131,7 @@ func (o *overheadData) fitReception(est *resample.Estimates) (*costFit, error) {
 		return unknown(math.Max(0, data.interval(0)[0]), top,
 			fmt.Sprintf("measured at %g bytes only, and a line needs two sizes", data.sizes[0]))
 	case hidden > 0:
-		o.Warn(params.OrHidden, "O_r cannot be told from zero at %d of %d sizes by themselves", hidden, len(data.sizes))
+		o.Warn(params.OrHidden, "O_r cannot be told from zero at %d of %d sizes, each taken alone", hidden, len(data.sizes))
 	}
 	o.compareRates(est)
 	return fitCost(o.Result, "O_r", labelOr, data, false)

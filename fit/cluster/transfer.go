@@ -26,11 +26,11 @@ import (
 //
 // N [B/s] the aggregate rate of the network and g_s that of Gap, where the data show that limit: it must be better than
 // l0 + l1·p + tau·m by BIC clearly, stretch T by a material share, and do so in the 95% interval. Otherwise the function
-// is the latter, and the parameter N has a bound. Least squares are relative to T, in which the noise is, and exact.
-// Intervals carry those of the costs.
+// is the latter, and the parameter N has a bound. Least squares are relative to T, which holds the noise, and
+// exact. Intervals include those of the costs.
 //
 // Where pingpong was measured, identity_cluster is the mean of 2(O_s + L + O_r + U_r) over the round trip, less one, which
-// nothing was fitted to; where gather was, its times are held against eq. 8. Source: Tam, Wang 2000, section 3.2, table 1,
+// nothing was fitted to; where gather was, its times are compared with eq. 8. Source: Tam, Wang 2000, section 3.2, table 1,
 // eq. 8.
 type Transfer struct{}
 
@@ -81,7 +81,7 @@ func (m Transfer) Fit(p *fit.Prepared) (*params.Fit, error) {
 	}
 	h.gs = gsOf(p) // without it there is no limit to look for
 	if h.or == nil {
-		h.Note(params.OrUnknown, "O_r is not known and is taken as zero: what it really is, is part of L")
+		h.Note(params.OrUnknown, "O_r is not known and is taken as zero: L holds it")
 	}
 	h.subtract()
 	if err := h.fitL(); err != nil {
@@ -166,8 +166,8 @@ func (h *transfer) subtract() {
 	h.weights = regress.Weights(half, halves)
 	for i, v := range h.y {
 		if v <= 0 {
-			h.Warn(params.NotPositive, "L(%g, %g) is not positive: O_s, U_r and O_r are more than the half round trip, so that a host's own "+
-				"work is counted twice", h.at[i].m, h.at[i].p)
+			h.Warn(params.NotPositive, "L(%g, %g) is not positive: O_s, U_r and O_r together are longer than half the round trip. Some work of "+
+				"the hosts is counted twice", h.at[i].m, h.at[i].p)
 			return
 		}
 	}
@@ -194,13 +194,13 @@ func (h *transfer) fitL() error {
 	h.Unknown("N", "B/s", labelN, h.least(most, where), math.Inf(1), fmt.Sprintf(
 		"up to %g hosts with packets of %g bytes, which can offer %s, L does not show it",
 		where.p, where.m, units.Format(most, "B/s")))
-	h.Add(params.Warnf(params.LimitNotReached, "the aggregate limit N of the network was not reached: L holds up to %g hosts; pairs that "+
-		"offer more than %s together, from more hosts, would show it", where.p, units.Format(most, "B/s")).With("offered", most))
+	h.Add(params.Warnf(params.LimitNotReached, "the aggregate limit N of the network was not reached with up to %g hosts; more hosts "+
+		"that offer more than %s together would show it", where.p, units.Format(most, "B/s")).With("offered", most))
 	return nil
 }
 
-// least is the bound of an N that does not show, though load offered most at where: a smaller one would have stretched the
-// half round trip by more than what is material, or than what the interval of that point hides.
+// least is the lower bound of N where the data do not show it. Load offered most [B/s] at where: a smaller N would have made
+// the half round trip there longer by more than a material share, and by more than its interval hides.
 func (h *transfer) least(most float64, where loadPoint) float64 {
 	i := slices.Index(h.at, where)
 	t := h.times.Values[h.points[i]]
@@ -266,7 +266,7 @@ func (h *transfer) record() {
 	}
 	h.Functions["L"] = fn
 	if oneLoad(h.at) {
-		h.Warn(params.OneLoad, "load was measured with %g hosts only: l1 is not separable from l0, and is in it", h.at[0].p)
+		h.Warn(params.OneLoad, "load was measured with %g hosts only: l1 is not separable from l0, which holds both", h.at[0].p)
 	}
 	for i, q := range h.at {
 		if i == 0 || q.p != h.at[i-1].p {

@@ -39,8 +39,8 @@ type key struct {
 	n, bytes int64
 }
 
-// load gathers the bursts and streams of complete batches. Batches with a slow host are left out where those without cover
-// two values of n; otherwise only the slow host's pairs are. It returns fit.ErrNeeds with neither bursts nor streams.
+// load gathers the bursts and streams of complete batches. Batches with a slow host are left out where the others
+// cover two values of n. Otherwise only the slow host's pairs are left out. It returns fit.ErrNeeds with neither bursts nor streams.
 func load(prepared *fit.Prepared, model, source string) (*paired, error) {
 	p := &paired{fit: prepared.New(model, names.Paired, source), slow: prepared.Slow().Hosts,
 		bursts: map[int][]burstPoint{}, stream: map[int]int{}}
@@ -145,8 +145,8 @@ func (p *paired) withoutSlowPairs(in []fit.Batch) []fit.Batch {
 		return in
 	}
 	if cut > 0 {
-		p.fit.Warn(params.SlowPairsCut, "%d batches hold a slow host and too few do not: their times are those of the other pairs, which met n or "+
-			"n−1 messages on the network, so that a_c and b_c may be low by as much", cut)
+		p.fit.Warn(params.SlowPairsCut, "%d batches hold a slow host, and too few are without one. Their times are those of the other pairs, "+
+			"which met n or n−1 messages on the network: a_c and b_c may be low by one part in n", cut)
 	}
 	return out
 }

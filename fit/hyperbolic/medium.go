@@ -84,7 +84,7 @@ func (p *paired) withoutStreams(m *mediumFit) (*mediumFit, error) {
 		return nil, err
 	}
 	m.value = value
-	p.fit.Warn(params.NoStreams, "no streams: b' is the slope of the largest bursts, in which the start of a message still shows")
+	p.fit.Warn(params.NoStreams, "no streams: b' is the slope of the largest bursts, which also hold the start of a message")
 	p.decide(m, p.times.Apply(slopes), func(i int) int {
 		total := 0
 		for _, q := range p.bursts[with[i]] {
@@ -182,7 +182,7 @@ func (p *paired) rising(m *mediumFit, w []float64, reps [][]float64) {
 		p.fit.Found("b", "s/B", labelB, m.b, p.times.Interval(m.b, both, 0))
 		p.fit.Found("b_c", "s/B", labelBC, m.bc, p.times.Interval(m.bc, both, 1))
 		if !best.consistent {
-			p.fit.Warn(params.NoBreak, "b'(n) does not follow max(b, n·b_c): no break leaves both parts on their side")
+			p.fit.Warn(params.NoBreak, "b'(n) does not follow max(b, n·b_c): no break parts it into a flat and a rising part that fit together")
 		}
 		return
 	}

@@ -27,16 +27,16 @@ import (
 //   - b, where b' = n·b_c already at the smallest n: the medium is the bottleneck there;
 //   - a and a_c, where only one n was measured.
 //
-// Starts are never quite together: a clock offset is known to some microseconds, and a sender wakes late. A message that
-// starts late waits less, so that its own time, and the last of the n, comes out short by what the starts differ. Where the
-// deliveries are separated (separation), a'(n) is therefore a'(1) plus the gap between the first and the last delivery,
-// (n−1)·a_c whichever sender started first. Where they are not, it is the last delivery, and the interval is widened.
+// Senders never start quite together: a clock offset is known to some microseconds, and a sender wakes late. A message that
+// starts late waits less. Its own time is then too short by its delay, and so is the last of the n. Where the deliveries are
+// separated (separation), a'(n) is therefore a'(1) plus the gap between the first and the last delivery: that is (n−1)·a_c
+// whichever sender started first. Where they are not, a'(n) is the last delivery, and the interval is widened.
 //
-// Intervals are those of a bootstrap over rounds, then timings (package resample), with two half-widths
-// [s] added in quadrature: 1.96·√2·u/(n_max − n_min) for a_c and half of that for a, u the spread of a clock offset, where
-// a'(n) is the last delivery; and 1.96·v/2 for a, v the standard uncertainty that the dataset states for a one-way time
-// after both directions are averaged. Otherwise the error of an offset cancels between the directions of a round, and what
-// does not is drawn anew in every slot, so that it is part of the differences between rounds.
+// Intervals are those of a bootstrap over rounds, then timings (package resample), with two half-widths [s] added in
+// quadrature. Where a'(n) is the last delivery: 1.96·√2·u/(n_max − n_min) for a_c and half of that for a, u the spread of a
+// clock offset. And for a: 1.96·v/2, v the standard uncertainty that the dataset states for a one-way time after both
+// directions are averaged. Otherwise the error of an offset cancels between the directions of a round. What does not cancel
+// is new in every slot, and part of the differences between rounds.
 //
 // No coefficient is clamped: a negative a_c is reported as such. Source: Stoica, Sultan, Keyes 1994, eq. 16 and 17.
 type Network struct{}
@@ -53,9 +53,9 @@ const (
 	labelB  = "time per byte of a host"
 	labelBC = "time per byte of the network"
 
-	// material is the share of b', or of a', below which a growth with n is none for a user, significant or not.
+	// material is the share of b', or of a', below which a growth with n does not matter, significant or not.
 	material = 0.02
-	// separation is by how many times what blurs a delivery a_c must exceed it for deliveries to count as separated.
+	// Deliveries count as separated if a_c exceeds the error of a delivery's time by this factor.
 	separation = 2
 )
 
@@ -117,7 +117,7 @@ func (p *paired) character(f *fixedFit, m *mediumFit) {
 	switch {
 	case f.slopeCI[1] < 0 && -f.line.C1*span >= material*f.line.At(f.n[0]):
 		p.fit.Network = &params.Network{Packets: params.Unknown, Streams: params.Unknown}
-		p.fit.Warn(params.NegativeAC, "a_c is negative: more pairs make the last delivery earlier, which the model cannot hold")
+		p.fit.Warn(params.NegativeAC, "a_c is negative: more pairs make the last delivery earlier, which the model cannot explain")
 		return
 	case free && !m.rises():
 		p.fit.Network = &params.Network{Packets: params.Switch, Streams: params.Switch}

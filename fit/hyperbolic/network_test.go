@@ -29,7 +29,8 @@ func TestNetworkPublished(t *testing.T) {
 	fittest.Near(t, "a_c", fittest.Value(t, f, "a_c"), 345.60e-6, 1e-5)
 	fittest.Near(t, "b", fittest.Value(t, f, "b"), 1.42e-6, 1e-5)
 	fittest.Near(t, "b_c", fittest.Value(t, f, "b_c"), 0.92e-6, 1e-5)
-	if f.Network == nil || *f.Network != (params.Network{Packets: params.Shared, Streams: params.Shared}) || len(fittest.Warnings(f.Findings)) > 0 {
+	if f.Network == nil || *f.Network != (params.Network{Packets: params.Shared, Streams: params.Shared}) ||
+		len(fittest.Warnings(f.Findings)) > 0 {
 		t.Errorf("network %v, findings %v", f.Network, f.Findings)
 	}
 	if slow := fit.Prepare(w.Dataset(), fit.Settings{}).Slow(); len(slow.Findings) > 0 {
@@ -63,7 +64,8 @@ func TestNetworkBottleneckMedium(t *testing.T) {
 	w := fittest.Sparc()
 	w.Host.B, w.Between, w.Within = 0.7e-6, 0.003, 0.01
 	p := fitNetwork(t, w).Parameters["b"]
-	if p.Value != nil || p.Status != params.StatusUnidentifiable || !strings.HasPrefix(p.Why, "b ≤ b_c: the medium is the bottleneck at n=1") {
+	if p.Value != nil || p.Status != params.StatusUnidentifiable ||
+		!strings.HasPrefix(p.Why, "b ≤ b_c: the medium is the bottleneck at n=1") {
 		t.Fatalf("%+v", p)
 	}
 	if p.Bound[0] != 0 || p.Bound[1] < 0.915e-6 || p.Bound[1] > 0.95e-6 {
@@ -129,7 +131,8 @@ func TestNetworkSlowHost(t *testing.T) {
 		f := fitNetwork(t, w)
 		p := fit.Prepare(w.Dataset(), fit.Settings{})
 		name := p.HostName(slow)
-		if s := p.Slow(); !fittest.Warns(s.Findings, params.SlowHost, "host "+name+" is slow") || !slices.Equal(s.Findings[0].Hosts, []string{name}) {
+		if s := p.Slow(); !fittest.Warns(s.Findings, params.SlowHost, "host "+name+" is slow") ||
+			!slices.Equal(s.Findings[0].Hosts, []string{name}) {
 			t.Fatalf("host %d: findings %v", slow, s.Findings)
 		}
 		if slow >= 4 { // n = 1 and 2 are without it
@@ -144,7 +147,8 @@ func TestNetworkSlowHost(t *testing.T) {
 	w := fittest.Sparc()
 	w.Slow, w.Disjoint = map[int]float64{5: 2}, true
 	s := fit.Prepare(w.Dataset(), fit.Settings{}).Slow()
-	if !fittest.Warns(s.Findings, params.SlowHost, "one of the hosts h5, h6 is slow") || !slices.Equal(s.Findings[0].Hosts, []string{"h5", "h6"}) {
+	if !fittest.Warns(s.Findings, params.SlowHost, "one of the hosts h5, h6 is slow") ||
+		!slices.Equal(s.Findings[0].Hosts, []string{"h5", "h6"}) {
 		t.Errorf("disjoint pairs: %v", s.Findings)
 	}
 }
@@ -171,7 +175,8 @@ func TestNetworkLeavesOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f.LeftOutWhy[dataset.FlagRetrans] != count || f.LeftOutWhy["other direction missing"] != count || f.LeftOutWhy[dataset.FlagUnsteady] == 0 {
+	if f.LeftOutWhy[dataset.FlagRetrans] != count || f.LeftOutWhy["other direction missing"] != count ||
+		f.LeftOutWhy[dataset.FlagUnsteady] == 0 {
 		t.Errorf("left out %v, want %d retransmitted and as many of the other direction", f.LeftOutWhy, count)
 	}
 	fittest.Near(t, "a", fittest.Value(t, f, "a"), 859.52e-6, 1e-5)

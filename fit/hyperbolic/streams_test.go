@@ -21,7 +21,8 @@ func TestNetworkStreamsOnly(t *testing.T) {
 	f := fittest.Fit(t, Network{}, d, 200)
 	fittest.Near(t, "b'", fittest.Value(t, f, "b_prime"), 8e-9, 1e-9)
 	fittest.CheckFit(t, Network{}, f)
-	if len(f.Parameters) != 3 || !fittest.Warns(f.Findings, params.OneRound, "one round only") || !fittest.Notes(f.Findings, params.StreamsOnly, "streams only") || f.Domain["pairs"] != [2]float64{1, 1} {
+	if len(f.Parameters) != 3 || !fittest.Warns(f.Findings, params.OneRound, "one round only") ||
+		!fittest.Notes(f.Findings, params.StreamsOnly, "streams only") || f.Domain["pairs"] != [2]float64{1, 1} {
 		t.Errorf("%+v", f)
 	}
 	for i := range d.Samples {

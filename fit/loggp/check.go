@@ -42,7 +42,7 @@ func (p *prttData) compareCalls(o *busyTime, phase string) {
 	}
 	if len(parts) > 0 {
 		p.fit.Series = append(p.fit.Series, points)
-		p.fit.Note(params.TimedCalls, "the timed calls of phase %s, less the clock, are off %s by PRTT by %s", phase, o.name, strings.Join(parts, ", "))
+		p.fit.Note(params.TimedCalls, "the timed calls of phase %s, without the clock, differ from %s (by PRTT) by %s", phase, o.name, strings.Join(parts, ", "))
 	}
 }
 
@@ -119,12 +119,12 @@ func (p *prttData) hyperbola(gap *gapFit) {
 	}
 	from, _ := slices.BinarySearch(sizes, math.Nextafter(p.packet, math.Inf(1)))
 	if len(sizes)-from < 2 {
-		p.fit.Note(params.Eq18, "LogGP is not held against the hyperbola: fewer than two sizes above a packet of %g bytes", p.packet)
+		p.fit.Note(params.Eq18, "LogGP is not compared with the hyperbola: fewer than two sizes above a packet of %g bytes", p.packet)
 		return
 	}
 	l, _, err := regress.FitLine(sizes[from:], times[from:], nil)
 	if err != nil {
-		p.fit.Warn(params.Eq18, "LogGP is not held against the hyperbola: %v", err)
+		p.fit.Warn(params.Eq18, "LogGP is not compared with the hyperbola: %v", err)
 		return
 	}
 	c := gap.coefficients()

@@ -23,11 +23,11 @@ import (
 //	L = PRTT(1,0,1)/2 − o_s − o_r,  so that 2L + 2o_s + 2o_r is the round trip
 //
 // with o_s and o_r at 1 byte, or at the smallest size there is, by a line over the sizes; functions "o_s" and "o_r" are
-// those lines. Waits are taken out as they were, not as they
-// were asked for, and so is the reading of the clock that a wait needs. Function "gap" is a line where one is within
-// 5% of every size, and straight lines over ranges of the size otherwise. Source: Alexandrov, Ionescu, Schauser, Scheiman 1997, LogGP, J.
-// Parallel Distrib. Comput. 44(1), 71-79; Hoefler, Lichei, Rehm 2007, Low-overhead LogGP parameter assessment for modern
-// interconnection networks, IPDPS (PRTT).
+// those lines. Waits are subtracted as measured, not as asked for; so is the reading of the clock that a wait needs.
+// Function "gap" is a line where one is within 5% of every size, and straight lines over ranges of the size otherwise.
+//
+// Source: Alexandrov, Ionescu, Schauser, Scheiman 1997, LogGP, J. Parallel Distrib. Comput. 44(1), 71-79; Hoefler, Lichei,
+// Rehm 2007, Low-overhead LogGP parameter assessment for modern interconnection networks, IPDPS (PRTT).
 type LogGP struct{}
 
 // Name implements fit.Model.
@@ -151,8 +151,8 @@ func load(prepared *fit.Prepared, model string) (*prttData, error) {
 	return p, nil
 }
 
-// addExchanges adds the times of n messages and a reply. Where there were waits, every message but one had a reading of the
-// clock (aux clock_ns) beside it that is none of its costs.
+// addExchanges adds the times of n messages and a reply. Where there were waits, the clock was read (aux clock_ns) beside
+// every message but one; that is subtracted.
 func (p *prttData) addExchanges(k prttKey, b *fit.Batch) {
 	v := fit.Seconds(b.Lines[0].NS)
 	if k.phase != names.PhasePRTT {
@@ -258,8 +258,8 @@ func (p *prttData) fitBusyTime(name, label, phase string) (*busyTime, error) {
 	return o, nil
 }
 
-// levelWeights returns weights of values of one level that may be near zero: 1/(variance + median variance), which trusts
-// no value much more than the others because it happened to vary little; equal ones for exact data.
+// levelWeights returns weights of values that are alike and may be near zero: 1/(variance + median variance). No value counts
+// much more than the others because it happened to vary little. Weights of exact data are equal.
 func levelWeights(values []float64, reps [][]float64) []float64 {
 	variance := make([]float64, len(values))
 	for i, v := range values {

@@ -42,7 +42,8 @@ func TestLogGPExact(t *testing.T) {
 	if got := f.Functions["o_s"].Domain["m"]; got != [2]float64{1, 5604} {
 		t.Errorf("domain of o_s %v", got)
 	}
-	if len(fittest.Warnings(f.Findings)) > 0 || !fittest.Notes(f.Findings, params.RoundTripOff, "within 0.0% of L + o_s + o_r") || !fittest.Notes(f.Findings, params.TimedCalls, "phase send, less the clock, are off o_s by PRTT by +0.0% at 1 B") {
+	if len(fittest.Warnings(f.Findings)) > 0 || !fittest.Notes(f.Findings, params.RoundTripOff, "within 0.0% of L + o_s + o_r") ||
+		!fittest.Notes(f.Findings, params.TimedCalls, "phase send, without the clock, differ from o_s (by PRTT) by +0.0% at 1 B") {
 		t.Errorf("findings %v", f.Findings)
 	}
 }
@@ -150,7 +151,8 @@ func TestLogGPIdentity(t *testing.T) {
 	d.Samples = append(d.Samples, dataset.Sample{Exp: "pingpong", Point: dataset.Point{"bytes": 1}, Ranks: []int{0, 1},
 		NS: []int64{200_000}})
 	f := fitLogGP(t, d)
-	if !fittest.Warns(f.Findings, params.RoundTripOff, "several stages one after the other") || !fittest.Notes(f.Findings, params.PingpongAgrees, "from pingpong's half round trip (median of 1 sizes)") {
+	if !fittest.Warns(f.Findings, params.RoundTripOff, "several stages one after the other") ||
+		!fittest.Notes(f.Findings, params.PingpongAgrees, "from pingpong's half round trip (median of 1 sizes)") {
 		t.Errorf("findings %v", f.Findings)
 	}
 }

@@ -15,11 +15,8 @@ import (
 	"calib/fit/params"
 )
 
-// aboveFit are the codes that commands record, which stand above package fit.
-var aboveFit = []string{"ModelFailed", "MeasuringNote"}
-
-// Every constant of a code and of a quantity is in its table once, with a meaning, and is used by a model, by package fit or
-// by the codec.
+// Every constant of a code and of a quantity is in its table once, with a meaning, and is used by a model, by package fit, by
+// the codec or by a command.
 func TestCodesAndQuantities(t *testing.T) {
 	source := constants(t)
 	used := productSource(t)
@@ -43,8 +40,8 @@ func TestCodesAndQuantities(t *testing.T) {
 			if m := kind.rows[value]; len(m) < 10 || strings.HasSuffix(m, ".") || strings.Contains(m, "|") {
 				t.Errorf("%s (%s): meaning %q", name, value, m)
 			}
-			if !slices.Contains(aboveFit, name) && !regexp.MustCompile(`\b`+name+`\b`).MatchString(used) {
-				t.Errorf("%s is used by no model and not by the codec", name)
+			if !regexp.MustCompile(`\b` + name + `\b`).MatchString(used) {
+				t.Errorf("%s is used by no model, no command and not by the codec", name)
 			}
 		}
 	}
@@ -95,25 +92,28 @@ func constants(t *testing.T) map[string]map[string]string {
 	return out
 }
 
-// productSource is the text of package fit and those below it, without tests, the tables themselves and fixtures.
+// productSource is the text of what records findings and series: package fit and those below it, and the commands; without
+// tests, fixtures and the tables themselves.
 func productSource(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
-	err := filepath.WalkDir("..", func(path string, e fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
+	for _, root := range []string{"..", "../../cmd"} {
+		err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return err
+			case e.IsDir() && (e.Name() == "fittest" || e.Name() == "testdata"):
+				return filepath.SkipDir
+			case !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || e.Name() == "codes.go":
+				return nil
+			}
+			text, err := os.ReadFile(path)
+			b.Write(text)
 			return err
-		case e.IsDir() && (e.Name() == "fittest" || e.Name() == "testdata"):
-			return filepath.SkipDir
-		case !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || e.Name() == "codes.go":
-			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
-		text, err := os.ReadFile(path)
-		b.Write(text)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 	return b.String()
 }

@@ -10,8 +10,8 @@ import (
 	"calib/internal/units"
 )
 
-// JSON has no NaN and no infinity. A number that is not finite is written as null and said in a warning; where null
-// could be taken for zero on reading, it reads as NaN again. In a bound, null is legitimate: no limit on that side.
+// JSON has no NaN and no infinity. A number that is not finite is written as null, with a finding. Where null could be taken
+// for zero on reading, it is read as NaN again. In a bound, null is no limit on that side.
 
 // jsonNum writes a float64 that is not finite as null, and reads null as NaN.
 type jsonNum float64

@@ -70,7 +70,8 @@ func TestVersionOneStored(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got.Schema != params.Schema || got.Run.ID != raw.Run.ID || len(got.Fits) != len(raw.Fits) || len(got.Pairs) != len(raw.Pairs) {
+			if got.Schema != params.Schema || got.Run.ID != raw.Run.ID || len(got.Fits) != len(raw.Fits) ||
+				len(got.Pairs) != len(raw.Pairs) {
 				t.Errorf("schema %s, run %q, %d fits, %d pairs; the file has run %q, %d fits, %d pairs", got.Schema, got.Run.ID,
 					len(got.Fits), len(got.Pairs), raw.Run.ID, len(raw.Fits), len(raw.Pairs))
 			}

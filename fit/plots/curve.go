@@ -81,11 +81,11 @@ func Traced(name string, x []float64, at, lo, hi func(float64) float64) []params
 	return []params.Curve{c}
 }
 
-// The bands of curves are made of the ends of the coefficients' own 95% intervals, all of them low and all of them high:
-// the forms that have a band grow with every coefficient, since sizes and hosts are not negative. A change of the curve is,
-// to first order, a sum of the coefficients' changes, and a sum deviates by no more than its parts' deviations together:
-// whatever the coefficients' errors have to do with each other, the band holds the curve's own 95% interval at each x. It
-// is wider than that where errors are opposed, as those of an intercept and a slope are.
+// The lower end of a band is the curve with every coefficient at the lower end of its 95% interval, the upper end likewise: the
+// forms that have a band grow with every coefficient, since sizes and hosts are not negative. To first order, a change of the
+// curve is the sum of the coefficients' changes, which cannot deviate by more than its parts together. So the band holds the
+// curve's own 95% interval at each x, however the coefficients' errors are correlated. It is wider than that interval where
+// errors are opposed, as those of an intercept and a slope are.
 
 // Function is the curve of a cost function over the sizes of series s, with p hosts that communicate, and its band. It is
 // none for a form that needs another function.

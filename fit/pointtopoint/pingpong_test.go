@@ -126,7 +126,8 @@ func TestPairMatrix(t *testing.T) {
 		}
 	}
 	slow := fit.Prepare(d, fit.Settings{}).Slow().Findings
-	if len(slow) == 0 || !fittest.Warns(slow[:1], params.SlowHost, "host h3 is slow: its half round trip at 1 B is 1.21 times the median pair's") {
+	if len(slow) == 0 ||
+		!fittest.Warns(slow[:1], params.SlowHost, "host h3 is slow: its half round trip at 1 B is 1.21 times the median pair's") {
 		t.Errorf("findings %v", slow)
 	}
 	if f.LeftOutWhy[fit.WhySlowHost] == 0 {

@@ -44,7 +44,7 @@ func (m Segmented) Fit(p *fit.Prepared) (*params.Fit, error) {
 		}
 	}
 	addSendBuffer(r, p)
-	r.Note(params.SegmentCount, "%d segments by BIC; intervals are those of the lines between fixed breaks", len(seg.Segments))
+	r.Note(params.SegmentCount, "%d segments by BIC; intervals take the breaks as fixed", len(seg.Segments))
 	return q.Finish(r, conditionOf(q, seg), seg.Predict, func(x, y []float64) (func(float64) float64, error) {
 		r, err := regress.Segments(x, y)
 		if err != nil {

@@ -122,8 +122,8 @@ func SumOfSquares(x, y, w []float64, at func(float64) float64) float64 {
 	return sum
 }
 
-// BIC is the Bayesian information criterion of n points fitted with q coefficients. Residuals are relative; what is below
-// a billionth is rounding.
+// BIC is the Bayesian information criterion of n points fitted with q coefficients. Residuals are relative;
+// smaller ones than a billionth are rounding errors, and count as a billionth.
 func BIC(rss float64, n, q int) float64 {
 	return float64(n)*math.Log(math.Max(rss/float64(n), 1e-18)) + float64(q)*math.Log(float64(n))
 }

@@ -23,8 +23,8 @@ import (
 //   - the midmean of the rounds (the mean without the outer quarters): a round spoilt by other traffic is dropped, and
 //     little is lost against the mean where none is. Source: Hampel et al. 1986, Robust Statistics, section 2.2b.
 //
-// The directions of a point of durations, which no clock offset bears on, are not averaged first: the midmean is of all of
-// them, so that a spoilt direction does not take the other along.
+// A duration holds no clock offset. The directions of such a point are not averaged: the midmean is over the rounds of both,
+// and a spoilt direction does not spoil the other.
 type Table[K comparable] struct {
 	Index  map[K]int // of each key among the points
 	points []*point
@@ -246,8 +246,8 @@ func Each(n int, do func(i int)) {
 //
 //	t(0.975, R−1)/1.96 · √(R/(R−1)),
 //
-// since resampling R rounds draws from a variance that is (R−1)/R of the true one, itself known with R−1 degrees of
-// freedom only. With one round nothing is known between rounds, and the interval holds within it.
+// since the variance that resampling R rounds draws from is (R−1)/R of the true one, and known with R−1 degrees of freedom
+// only. With one round nothing is known of what changes between rounds: the interval is that within the round.
 // Source: Efron and Tibshirani 1993, An Introduction to the Bootstrap, section 12.5 and problem 5.1; Hesterberg 2015,
 // What Teachers Should Know About the Bootstrap, section 3.2 (narrowness bias).
 func (s *Estimates) Interval(v float64, replicates [][]float64, j int) [2]float64 {

@@ -64,7 +64,7 @@ func (m Timer) Fit(p *fit.Prepared) (*params.Fit, error) {
 	return r.Fit, nil
 }
 
-// noteOffsets sums up how well clocks were held against each other.
+// noteOffsets sums up how certain the clock offsets between hosts are.
 func noteOffsets(r *fit.Result, p *fit.Prepared) {
 	var bounds []float64
 	for _, o := range p.Samples(names.Clock, names.PhaseOffset) {

@@ -35,7 +35,8 @@ func TestFragmentExact(t *testing.T) {
 	}
 	w.FragmentCost = 1
 	f = fitSettings(t, Fragment{}, w)
-	if fittest.Value(t, f, "best_fragment_16KiB") != 16384 || fittest.Value(t, f, "fragment_gain_16KiB") != 0 || !fittest.Notes(f.Findings, params.OneFragment, "16 KiB is fastest in one piece") {
+	if fittest.Value(t, f, "best_fragment_16KiB") != 16384 || fittest.Value(t, f, "fragment_gain_16KiB") != 0 ||
+		!fittest.Notes(f.Findings, params.OneFragment, "16 KiB is fastest in one piece") {
 		t.Errorf("costly fragments: %+v", f.Parameters)
 	}
 }
