@@ -23,9 +23,6 @@ const (
 	Limited  = "l0 + l1*p + tau*m*max(1, p*m/(N*g_s(m)))"
 )
 
-// Names lists them all.
-var Names = []string{Line, Floored, Pieces, Bilinear, Limited}
-
 // Err reports a function that cannot be evaluated: an unknown form, or a coefficient or another function that is missing.
 var Err = errors.New("function cannot be evaluated")
 
@@ -61,15 +58,6 @@ func Read(name string, coeff map[string]float64, gs func() (Cost, error)) (Form,
 		return readTransfer(name, coeff, gs)
 	}
 	return nil, fmt.Errorf("%w: unknown form %q", Err, name)
-}
-
-// Coeff returns the coefficients of f as params.json has them.
-func Coeff(f Form) map[string]float64 {
-	out := map[string]float64{}
-	for _, c := range f.Coefficients("") {
-		out[c.Name] = c.Value
-	}
-	return out
 }
 
 // need returns an error of class Err unless every coefficient is there.
