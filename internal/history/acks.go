@@ -3,7 +3,6 @@ package history
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -51,15 +50,12 @@ func (s *Store) Acknowledge(ctx context.Context, a Ack) (id int64, err error) {
 		case len(text) > maxWord || strings.ContainsFunc(text, unicode.IsControl):
 			return fmt.Errorf("%w: longer than %d bytes, or with control characters", ErrInvalid, maxWord)
 		}
-		var started int64
-		err := tx.QueryRowContext(ctx, "SELECT started FROM runs WHERE id = ?", a.Run).Scan(&started)
-		if errors.Is(err, sql.ErrNoRows) {
-			return fmt.Errorf("run %q: %w", a.Run, ErrNotFound)
+		_, started, err := rowOf(ctx, tx, a.Run)
+		if err != nil {
+			return err
 		}
-		if err == nil {
-			err = tx.QueryRowContext(ctx, `INSERT INTO acks (metric, link, run, started, reason, who, made) VALUES (?, ?, ?, ?, ?, ?, ?)
-				RETURNING key`, a.Metric, a.Link, a.Run, started, a.Reason, a.Who, nanos(s.now())).Scan(&id)
-		}
+		err = tx.QueryRowContext(ctx, `INSERT INTO acks (metric, link, run, started, reason, who, made) VALUES (?, ?, ?, ?, ?, ?, ?)
+			RETURNING key`, a.Metric, a.Link, a.Run, started, a.Reason, a.Who, nanos(s.now())).Scan(&id)
 		if err != nil {
 			return err
 		}
@@ -70,11 +66,8 @@ func (s *Store) Acknowledge(ctx context.Context, a Ack) (id int64, err error) {
 
 // Acks lists the acknowledgements by the start of their runs.
 func (s *Store) Acks(ctx context.Context) ([]Ack, error) {
-	return collect(ctx, s, "list the acknowledgements", func(scan func(...any) error) (a Ack, err error) {
-		var at, made int64
-		err = scan(&a.ID, &a.Metric, &a.Link, &a.Run, &at, &a.Reason, &a.Who, &made)
-		a.At, a.Made = moment(at), moment(made)
-		return a, err
+	return collect(ctx, s, "list the acknowledgements", func(a *Ack) []any {
+		return []any{&a.ID, &a.Metric, &a.Link, &a.Run, moment{&a.At}, &a.Reason, &a.Who, moment{&a.Made}}
 	}, "SELECT key, metric, link, run, started, reason, who, made FROM acks ORDER BY started, key")
 }
 
