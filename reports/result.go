@@ -73,8 +73,13 @@ func (r Result) Encode(w io.Writer) error {
 		}
 		doc.Params = buf.Bytes()
 	}
+	return WriteJSON(w, doc)
+}
+
+// WriteJSON writes v as one indented JSON document.
+func WriteJSON(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	return enc.Encode(doc)
+	return enc.Encode(v)
 }

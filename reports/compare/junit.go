@@ -4,6 +4,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -86,15 +87,10 @@ func JUnit(w io.Writer, v *Verdict) error {
 // group adds a case for each subject.
 func (s *suite) group(class string, changes []Change) {
 	by := map[string][]Change{}
-	var names []string
 	for _, c := range changes {
-		if by[c.Subject()] == nil {
-			names = append(names, c.Subject())
-		}
 		by[c.Subject()] = append(by[c.Subject()], c)
 	}
-	slices.Sort(names)
-	for _, n := range names {
+	for _, n := range slices.Sorted(maps.Keys(by)) {
 		s.Cases = append(s.Cases, caseOf(class, n, by[n]))
 	}
 }
@@ -103,7 +99,7 @@ func (s *suite) group(class string, changes []Change) {
 func caseOf(class, name string, changes []Change) testcase {
 	var lines, failed, open []string
 	for _, c := range changes {
-		lines = append(lines, reports.Clean(row(c, false)))
+		lines = append(lines, reports.Clean(row(c, c.Scope)))
 		switch c.State {
 		case Regression:
 			failed = append(failed, c.Name+" "+c.Says())

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -173,11 +174,7 @@ func (f *Floor) of(c Change) (absolute float64, have bool) {
 }
 
 // WriteFloor writes f as JSON.
-func WriteFloor(w io.Writer, f *Floor) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(f)
-}
+func WriteFloor(w io.Writer, f *Floor) error { return reports.WriteJSON(w, f) }
 
 // ReadFloor reads what WriteFloor wrote. An unknown schema is ErrSchema.
 func ReadFloor(r io.Reader) (*Floor, error) {
@@ -198,35 +195,28 @@ func ReadFloor(r io.Reader) (*Floor, error) {
 
 // FloorText writes f for people: the network's quantities, and the range over the links.
 func FloorText(w io.Writer, f *Floor) error {
-	p := &printer{w: w}
+	p := newPrinter(w)
 	p.line("Noise floor of %s: two runs of the same differ by less in %.0f%% of cases.", units.Plural(len(f.Runs), "run"), 100*f.Level)
 	p.line("")
-	type span struct {
-		least, most float64
-		n           int
-	}
-	links := map[string]*span{}
+	links := map[string][]float64{}
 	var names []string
 	for _, q := range f.Of {
-		if q.From == "" {
+		switch {
+		case q.From == "":
 			p.line("  %-24s %9s  of %s", q.Name, shareOf(q), number(q.Median, q.Unit))
-			continue
+		case q.Relative != nil:
+			if links[q.Name] == nil {
+				names = append(names, q.Name)
+			}
+			links[q.Name] = append(links[q.Name], *q.Relative)
 		}
-		if q.Relative == nil {
-			continue
-		}
-		s := links[q.Name]
-		if s == nil {
-			s = &span{least: *q.Relative}
-			links[q.Name], names = s, append(names, q.Name)
-		}
-		s.least, s.most, s.n = min(s.least, *q.Relative), max(s.most, *q.Relative), s.n+1
 	}
 	for _, name := range names {
-		s := links[name]
-		p.line("  %-24s %9s  to %s over %s", name+" of a link", reports.Percent(s.least), reports.Percent(s.most), units.Plural(s.n, "link"))
+		all := links[name]
+		p.line("  %-24s %9s  to %s over %s", name+" of a link", reports.Percent(slices.Min(all)), reports.Percent(slices.Max(all)),
+			units.Plural(len(all), "link"))
 	}
-	return p.err
+	return p.Flush()
 }
 
 func shareOf(q Quantity) string {

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"math"
@@ -21,45 +22,43 @@ func (f Finding) text() string {
 	case ScopeLink:
 		subject = "link " + f.Subject
 	}
-	if f.Kind == Inconclusive {
-		return subject + ": " + f.doubt()
-	}
-	const shown = 3
-	var what []string
-	for _, c := range f.Changes[:min(shown, len(f.Changes))] {
-		name := c.Name
-		if f.Scope == ScopeNetwork && c.Scope == ScopeLink {
-			name += " of " + c.Subject()
-		}
-		what = append(what, strings.TrimPrefix(name, linksPrefix)+" "+c.Says())
-	}
-	if n := len(f.Changes) - shown; n > 0 {
-		what = append(what, fmt.Sprintf("%d more", n))
+	switch {
+	case f.Undecided == 1:
+		return subject + ": too few runs to exclude that 1 quantity is worse"
+	case f.Undecided > 1:
+		return fmt.Sprintf("%s: too few runs to exclude that any of %d quantities is worse", subject, f.Undecided)
+	case f.Kind == Inconclusive:
+		looks := f.list("%d more look worse", func(c Change) string { return c.Name + " looks " + c.Says() })
+		return subject + ": " + looks + ", which the runs cannot tell from noise"
 	}
 	which := ""
 	if f.OfLinks > 0 && f.Links > 0 {
 		which = fmt.Sprintf("%d of its %s: ", f.Links, units.Plural(f.OfLinks, "link"))
 	}
-	return subject + ": " + which + strings.Join(what, ", ")
+	return subject + ": " + which + f.list("%d more", func(c Change) string {
+		return strings.TrimPrefix(c.nameIn(f.Scope), linksPrefix) + " " + c.Says()
+	})
 }
 
-// doubt says what the runs cannot tell.
-func (f Finding) doubt() string {
-	if f.Undecided == 1 {
-		return "too few runs to exclude that 1 quantity is worse"
-	}
-	if f.Undecided > 0 {
-		return fmt.Sprintf("too few runs to exclude that any of %d quantities is worse", f.Undecided)
-	}
+// list describes the three largest changes of a finding; more counts the others.
+func (f Finding) list(more string, describe func(Change) string) string {
 	const shown = 3
-	var looks []string
+	var what []string
 	for _, c := range f.Changes[:min(shown, len(f.Changes))] {
-		looks = append(looks, c.Name+" looks "+c.Says())
+		what = append(what, describe(c))
 	}
 	if n := len(f.Changes) - shown; n > 0 {
-		looks = append(looks, fmt.Sprintf("%d more look worse", n))
+		what = append(what, fmt.Sprintf(more, n))
 	}
-	return strings.Join(looks, ", ") + ", which the runs cannot tell from noise"
+	return strings.Join(what, ", ")
+}
+
+// nameIn is the name of the quantity, with its subject in a list of another scope.
+func (c Change) nameIn(scope string) string {
+	if c.Scope == scope || c.Scope == ScopeNetwork {
+		return c.Name
+	}
+	return c.Name + " of " + c.Subject()
 }
 
 // Says is a change in words: "slower by 2.1×", "better by 4.0%".
@@ -96,16 +95,21 @@ func number(v float64, unit string) string {
 	return strings.TrimSpace(units.Format(v, unit))
 }
 
-// printer writes lines until one fails.
-type printer struct {
-	w   io.Writer
-	err error
+// printer writes lines; Flush returns the first error.
+type printer struct{ *bufio.Writer }
+
+func newPrinter(w io.Writer) printer { return printer{bufio.NewWriter(w)} }
+
+func (p printer) line(format string, args ...any) {
+	fmt.Fprintln(p, strings.TrimRight(reports.Clean(fmt.Sprintf(format, args...)), " "))
 }
 
-func (p *printer) line(format string, args ...any) {
-	if p.err == nil {
-		_, p.err = fmt.Fprintln(p.w, strings.TrimRight(reports.Clean(fmt.Sprintf(format, args...)), " "))
+// percent is a ratio as a change in percent, a dash where there is none.
+func percent(ratio *float64) string {
+	if ratio == nil {
+		return "–"
 	}
+	return signed(*ratio)
 }
 
 // signed is a ratio as a change in percent, never "-0.0%".
@@ -121,8 +125,9 @@ func ratioCI(ci *[2]float64) string {
 	return "[" + signed(ci[0]) + ", " + signed(ci[1]) + "]"
 }
 
-// notable are the changes to show in a table: all that a finding names, without repetition.
-func (f Finding) notable(most int) (shown []Change, left int) {
+// notable are the changes to show in a table, and how many others there are.
+func (f Finding) notable() (shown []Change, left int) {
+	const most = 8
 	all := slices.Concat(f.Changes, f.Along)
 	return all[:min(most, len(all))], max(len(all)-most, 0)
 }
