@@ -69,25 +69,3 @@ func FindingsOf(p *params.Params) []string {
 	}
 	return out
 }
-
-func (p *page) warnings(ps *params.Params) {
-	all := WarningsOf(ps)
-	if len(all) == 0 {
-		return
-	}
-	p.heading("Warnings")
-	for _, s := range all {
-		p.line(2, "%s %s", p.paint(yellow, "!"), s)
-	}
-}
-
-func (p *page) findings(ps *params.Params) {
-	all := FindingsOf(ps)
-	if len(all) == 0 {
-		return
-	}
-	p.heading("Findings")
-	for _, s := range all {
-		p.line(2, "- %s", s)
-	}
-}

@@ -2,6 +2,7 @@ package reports
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"io"
 
@@ -11,35 +12,8 @@ import (
 // ResultSchema names the version of the document that --json prints.
 const ResultSchema = "calib.result/1"
 
-// Outcome of a command, one for each exit code.
-const (
-	OutcomeDone         = "done"
-	OutcomeFailed       = "failed"
-	OutcomeUsage        = "usage"
-	OutcomeRegression   = "regression"
-	OutcomePartial      = "partial"
-	OutcomeInconclusive = "inconclusive"
-	OutcomeInterrupted  = "interrupted"
-)
-
-// OutcomeOf returns the outcome that an exit code stands for. An unknown code is a failure.
-func OutcomeOf(exit int) string {
-	switch exit {
-	case 0:
-		return OutcomeDone
-	case 2:
-		return OutcomeUsage
-	case 3:
-		return OutcomeRegression
-	case 4:
-		return OutcomePartial
-	case 5:
-		return OutcomeInconclusive
-	case 130:
-		return OutcomeInterrupted
-	}
-	return OutcomeFailed
-}
+// outcomes are how a command ends, by exit code. An unknown code is a failure.
+var outcomes = map[int]string{0: "done", 1: "failed", 2: "usage", 3: "regression", 4: "partial", 5: "inconclusive", 130: "interrupted"}
 
 // Result is the one document that --json prints, whatever the command and however it ended.
 type Result struct {
@@ -60,7 +34,7 @@ type Result struct {
 
 // Encode writes r as one indented JSON document. Schema and Outcome are set from the exit code.
 func (r Result) Encode(w io.Writer) error {
-	r.Schema, r.Outcome = ResultSchema, OutcomeOf(r.Exit)
+	r.Schema, r.Outcome = ResultSchema, cmp.Or(outcomes[r.Exit], outcomes[1])
 	type plain Result
 	doc := struct {
 		plain

@@ -2,7 +2,9 @@ package reports
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
@@ -65,7 +67,8 @@ func resultSchema(file *jsonschema.Schema) (*jsonschema.Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.Properties["outcome"].Enum = []any{OutcomeDone, OutcomeFailed, OutcomeUsage, OutcomeRegression, OutcomePartial,
-		OutcomeInconclusive, OutcomeInterrupted}
+	for _, exit := range slices.Sorted(maps.Keys(outcomes)) {
+		s.Properties["outcome"].Enum = append(s.Properties["outcome"].Enum, outcomes[exit])
+	}
 	return s, nil
 }

@@ -45,9 +45,9 @@ func Text(w io.Writer, p *params.Params, o Options) error {
 	pg.heading("Parameters")
 	pg.parameters(p)
 	pg.lines(WithoutValueOf(p))
-	pg.sources(p)
-	pg.warnings(p)
-	pg.findings(p)
+	pg.lines(SourcesOf(p))
+	pg.list("Warnings", pg.paint(yellow, "!"), WarningsOf(p))
+	pg.list("Findings", "-", FindingsOf(p))
 	pg.functions(p)
 	pg.pairs(p)
 	if len(p.Validation) > 0 {

@@ -115,9 +115,11 @@ func (c change) sentence() string {
 
 // changeTable lists changes, newest first.
 func changeTable(all []change) html.Table {
-	const text, number = reports.KindText, reports.KindNumber
-	t := html.Table{Title: "Changes", Grid: reports.Grid{Kinds: []reports.Kind{text, text, text, number, number, number, text, number},
-		Header: []string{"run", "started (UTC)", "metric", "before", "after", "change", "for the", "p", "known"}}}
+	const number = reports.KindNumber
+	t := html.Table{Title: "Changes", Grid: reports.Grid{Columns: []reports.Column{
+		{Name: "run"}, {Name: "started (UTC)"}, {Name: "metric"}, {Name: "before", Kind: number}, {Name: "after", Kind: number},
+		{Name: "change", Kind: number}, {Name: "for the"}, {Name: "p", Kind: number}, {Name: "known"},
+	}}}
 	if len(all) > changesListed {
 		t.Title = fmt.Sprintf("Changes, the newest %d of %d", changesListed, len(all))
 		all = all[:changesListed]
