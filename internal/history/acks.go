@@ -40,28 +40,29 @@ func (a Ack) subject() string {
 	return what + " from run " + a.Run
 }
 
-// Acknowledge stores an acknowledgement and returns its number; a's ID, At and Made are not used. A run that is not stored is
-// ErrNotFound, no reason ErrInvalid.
-func (s *Store) Acknowledge(ctx context.Context, a Ack) (id int64, err error) {
-	err = s.change(ctx, "acknowledge", func(tx *sql.Tx) error {
+// Acknowledge stores an acknowledgement and returns it with its ID, At and Made set. A run that is not stored is ErrNotFound, no
+// reason ErrInvalid.
+func (s *Store) Acknowledge(ctx context.Context, a Ack) (Ack, error) {
+	err := s.change(ctx, "acknowledge", func(tx *sql.Tx) error {
 		switch text := a.Metric + a.Link + a.Reason + a.Who; {
 		case strings.TrimSpace(a.Reason) == "":
 			return fmt.Errorf("%w: no reason: say what was changed", ErrInvalid)
 		case len(text) > maxWord || strings.ContainsFunc(text, unicode.IsControl):
 			return fmt.Errorf("%w: longer than %d bytes, or with control characters", ErrInvalid, maxWord)
 		}
-		_, started, err := rowOf(ctx, tx, a.Run)
-		if err != nil {
+		var err error
+		if _, a.At, err = rowOf(ctx, tx, a.Run); err != nil {
 			return err
 		}
+		a.Made = s.now().UTC()
 		err = tx.QueryRowContext(ctx, `INSERT INTO acks (metric, link, run, started, reason, who, made) VALUES (?, ?, ?, ?, ?, ?, ?)
-			RETURNING key`, a.Metric, a.Link, a.Run, started, a.Reason, a.Who, nanos(s.now())).Scan(&id)
+			RETURNING key`, a.Metric, a.Link, a.Run, nanos(a.At), a.Reason, a.Who, nanos(a.Made)).Scan(&a.ID)
 		if err != nil {
 			return err
 		}
 		return s.note(ctx, tx, Event{Kind: EventAck, Subject: a.subject(), Detail: a.Reason})
 	})
-	return id, err
+	return a, err
 }
 
 // Acks lists the acknowledgements by the start of their runs.

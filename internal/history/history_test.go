@@ -264,12 +264,12 @@ func TestBaselines(t *testing.T) {
 
 func TestAcknowledgements(t *testing.T) {
 	ctx, s := t.Context(), filled(t, 2)
-	id, err := s.Acknowledge(ctx, Ack{Metric: "rate", Link: "node00→node01", Run: "run-00001", Reason: "new cable", Who: "me"})
+	made, err := s.Acknowledge(ctx, Ack{Metric: "rate", Link: "node00→node01", Run: "run-00001", Reason: "new cable", Who: "me"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	all, err := s.Acks(ctx)
-	if err != nil || len(all) != 1 || all[0].ID != id || !all[0].At.Equal(start.Add(24*time.Hour)) || all[0].Reason != "new cable" {
+	if err != nil || len(all) != 1 || all[0].ID != made.ID || !all[0].At.Equal(start.Add(24*time.Hour)) || all[0].Reason != "new cable" {
 		t.Errorf("%+v %v", all, err)
 	}
 	link := Followed{Name: "rate", From: "node00", To: "node01"}
@@ -284,10 +284,10 @@ func TestAcknowledgements(t *testing.T) {
 	if _, err := s.Acknowledge(ctx, Ack{Run: "none", Reason: "x"}); !errors.Is(err, ErrNotFound) {
 		t.Error(err)
 	}
-	if err := s.Unacknowledge(ctx, id); err != nil {
+	if err := s.Unacknowledge(ctx, made.ID); err != nil {
 		t.Error(err)
 	}
-	if err := s.Unacknowledge(ctx, id); !errors.Is(err, ErrNotFound) {
+	if err := s.Unacknowledge(ctx, made.ID); !errors.Is(err, ErrNotFound) {
 		t.Error(err)
 	}
 	events, err := s.Events(ctx, 0)

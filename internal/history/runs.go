@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"calib/fit/params"
 )
@@ -86,9 +87,9 @@ func (s *Store) Params(ctx context.Context, id string) (*params.Params, error) {
 	return p, nil
 }
 
-// rowOf returns the row of a run and its start as stored, or ErrNotFound.
-func rowOf(ctx context.Context, tx *sql.Tx, id string) (key, started int64, err error) {
-	err = tx.QueryRowContext(ctx, "SELECT key, started FROM runs WHERE id = ?", id).Scan(&key, &started)
+// rowOf returns the row of a run and its start, or ErrNotFound.
+func rowOf(ctx context.Context, tx *sql.Tx, id string) (key int64, started time.Time, err error) {
+	err = tx.QueryRowContext(ctx, "SELECT key, started FROM runs WHERE id = ?", id).Scan(&key, moment{&started})
 	if errors.Is(err, sql.ErrNoRows) {
 		err = fmt.Errorf("run %q: %w", id, ErrNotFound)
 	}

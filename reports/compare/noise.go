@@ -2,7 +2,6 @@ package compare
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -17,9 +16,6 @@ import (
 
 // FloorSchema names the version of a noise floor.
 const FloorSchema = "calib.noise/1"
-
-// ErrSchema reports a file that is not of the schema a reader knows.
-var ErrSchema = errors.New("unknown schema")
 
 // Floor is the noise floor: by how much runs differ though nothing has changed.
 type Floor struct {
@@ -176,14 +172,14 @@ func (f *Floor) of(c Change) (absolute float64, have bool) {
 // WriteFloor writes f as JSON.
 func WriteFloor(w io.Writer, f *Floor) error { return reports.WriteJSON(w, f) }
 
-// ReadFloor reads what WriteFloor wrote. An unknown schema is ErrSchema.
+// ReadFloor reads what WriteFloor wrote. An unknown schema is an error.
 func ReadFloor(r io.Reader) (*Floor, error) {
 	var f Floor
 	if err := json.NewDecoder(r).Decode(&f); err != nil {
 		return nil, fmt.Errorf("noise floor: %w; calib run --aa makes one", err)
 	}
 	if f.Schema != FloorSchema {
-		return nil, fmt.Errorf("noise floor: %w %q, want %s; calib run --aa makes one", ErrSchema, f.Schema, FloorSchema)
+		return nil, fmt.Errorf("noise floor: unknown schema %q, want %s; calib run --aa makes one", f.Schema, FloorSchema)
 	}
 	for _, q := range f.Of {
 		if !(q.Absolute >= 0) || math.IsInf(q.Absolute, 0) {
