@@ -23,8 +23,8 @@ func EnvironmentOf(p *params.Params) EnvironmentPart {
 	part := EnvironmentPart{
 		Says: fmt.Sprintf("calib %s on %s: %s.", Clean(strings.Join(p.Run.Versions, ", ")), plural(len(p.Run.Hosts), "host"),
 			hostList(p.Run.Hosts)),
-		Differs: newGrid(column{"fact", KindText}, column{"value", KindText}, column{"on", KindWords}),
-		Common:  newGrid(column{"fact", KindText}, column{"on every host", KindWords}),
+		Differs: newGrid(Column{"fact", KindText}, Column{"value", KindText}, Column{"on", KindWords}),
+		Common:  newGrid(Column{"fact", KindText}, Column{"on every host", KindWords}),
 	}
 	for _, fact := range slices.Sorted(maps.Keys(e.Differences)) {
 		for i, v := range byValue(e.Differences[fact], p.Run.Hosts) {

@@ -11,7 +11,7 @@ import (
 // FilesOf returns the files of the run in dir, and what is worth doing with this result.
 func FilesOf(p *params.Params, dir string) (files, next Grid) {
 	dir = Clean(dir)
-	files = newGrid(column{"file", KindCode}, column{"what is in it", KindWords})
+	files = newGrid(Column{"file", KindCode}, Column{"what is in it", KindWords})
 	for _, f := range [][2]string{
 		{"params.json", "the parameters, for programs"},
 		{"report.html", "the report with figures, for a browser; it needs no network"},
@@ -22,7 +22,7 @@ func FilesOf(p *params.Params, dir string) (files, next Grid) {
 	} {
 		files.add(filepath.Join(dir, f[0]), f[1])
 	}
-	next = newGrid(column{"next", KindCode}, column{"why", KindWords})
+	next = newGrid(Column{"next", KindCode}, Column{"why", KindWords})
 	next.add("calib report "+shellWord(dir), "read the whole report")
 	next.add("calib fit "+shellWord(dir), "fit again from the same samples, offline: the same bytes come back")
 	if p.Run.Plan == "quick" {

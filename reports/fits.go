@@ -14,8 +14,8 @@ import (
 
 // QualityOf returns how well each fit describes its data, and sentences: what the columns are, then which data each fit saw.
 func QualityOf(p *params.Params) (Grid, []string) {
-	g := newGrid(column{"model", KindText}, column{"experiment", KindText}, column{"R²", KindNumber}, column{"mean err", KindNumber},
-		column{"worst", KindNumber}, column{"left-out", KindNumber}, column{"cond", KindNumber}, column{"timings", KindNumber}, column{"unused", KindNumber})
+	g := newGrid(Column{"model", KindText}, Column{"experiment", KindText}, Column{"R²", KindNumber}, Column{"mean err", KindNumber},
+		Column{"worst", KindNumber}, Column{"left-out", KindNumber}, Column{"cond", KindNumber}, Column{"timings", KindNumber}, Column{"unused", KindNumber})
 	sentences := []string{"err: relative errors of the fit; left-out: mean error at sizes the fit has not seen; cond: condition number."}
 	for _, f := range p.Fits {
 		q := f.Quality
@@ -97,8 +97,8 @@ func (p *page) series(model string, s params.Series) {
 		}
 	}
 	p.line(2, "%s, %s; a full bar is %s.", p.paint(bold, Clean(model)), Clean(s.Name), Percent(full))
-	g := newGrid(column{Clean(s.XName), KindNumber}, column{"timings", KindNumber}, column{"measured", KindNumber}, column{"95% interval", KindInterval},
-		column{"fitted", KindNumber}, column{"unit", KindText}, column{"error", KindNumber}, column{"fit high │ low", KindText})
+	g := newGrid(Column{Clean(s.XName), KindNumber}, Column{"timings", KindNumber}, Column{"measured", KindNumber}, Column{"95% interval", KindInterval},
+		Column{"fitted", KindNumber}, Column{"unit", KindText}, Column{"error", KindNumber}, Column{"fit high │ low", KindText})
 	for _, r := range points {
 		m := Format(r.Measured, &[2]float64{r.Lo, r.Hi}, cmp.Or(s.Unit, "s"))
 		g.add(count(r.X), count(float64(r.N)), m.Value, m.CI, m.Like(r.Fitted), Clean(m.Unit), signedPercent(r.Relative()),
@@ -122,8 +122,8 @@ func bar(rel, full float64) string {
 
 // ValidationOf returns what was predicted and then measured, of patterns no fit has seen.
 func ValidationOf(p *params.Params) Grid {
-	g := newGrid(column{"pattern", KindText}, column{"hosts", KindNumber}, column{"bytes", KindNumber}, column{"predicted", KindNumber},
-		column{"measured", KindNumber}, column{"error", KindNumber})
+	g := newGrid(Column{"pattern", KindText}, Column{"hosts", KindNumber}, Column{"bytes", KindNumber}, Column{"predicted", KindNumber},
+		Column{"measured", KindNumber}, Column{"error", KindNumber})
 	for _, v := range p.Validation {
 		g.add(Clean(v.Pattern), strconv.Itoa(v.Hosts), count(float64(v.Bytes)), Format(v.Predicted, v.CI95, "s").String(),
 			Format(v.Measured, nil, "s").String(), signedPercent(v.Error))

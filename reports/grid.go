@@ -2,9 +2,14 @@ package reports
 
 // Grid is a part in rows and columns.
 type Grid struct {
-	Header []string
-	Kinds  []Kind // of the columns; those beyond the last are text
-	Rows   [][]string
+	Columns []Column
+	Rows    [][]string
+}
+
+// Column heads a column of a Grid.
+type Column struct {
+	Name string
+	Kind Kind
 }
 
 // Kind says what the cells of a column hold, for those who set them.
@@ -24,26 +29,6 @@ const (
 	KindBreaks   Kind = "breaks" // lines that may be broken further
 )
 
-// Kind is what column i holds.
-func (t *Grid) Kind(i int) Kind {
-	if i < len(t.Kinds) {
-		return t.Kinds[i]
-	}
-	return KindText
-}
-
-// column heads a column of a Grid.
-type column struct {
-	name string
-	kind Kind
-}
-
-func newGrid(columns ...column) Grid {
-	var g Grid
-	for _, c := range columns {
-		g.Header, g.Kinds = append(g.Header, c.name), append(g.Kinds, c.kind)
-	}
-	return g
-}
+func newGrid(columns ...Column) Grid { return Grid{Columns: columns} }
 
 func (t *Grid) add(cells ...string) { t.Rows = append(t.Rows, cells) }

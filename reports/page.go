@@ -89,11 +89,12 @@ func (p *page) lines(sentences []string) {
 	}
 }
 
-// list writes a section of sentences, each after a mark; nothing where there are none.
-func (p *page) list(title, mark string, sentences []string) {
-	if len(sentences) > 0 {
-		p.heading(title)
+// list writes sentences under a heading, each behind a mark, or nothing where there are none.
+func (p *page) list(heading, mark string, sentences []string) {
+	if len(sentences) == 0 {
+		return
 	}
+	p.heading(heading)
 	for _, s := range sentences {
 		p.line(2, "%s %s", mark, s)
 	}
@@ -108,25 +109,25 @@ func (p *page) write(g Grid) {
 		Box:     table.BoxStyle{PaddingRight: between, MiddleHorizontal: "─"},
 		Options: table.Options{SeparateHeader: false},
 	})
-	header := make(table.Row, len(g.Header))
+	header := make(table.Row, len(g.Columns))
 	rows := make([]table.Row, len(g.Rows))
 	for i := range rows {
-		rows[i] = make(table.Row, len(g.Header))
+		rows[i] = make(table.Row, len(g.Columns))
 	}
-	configs := make([]table.ColumnConfig, len(g.Header))
+	configs := make([]table.ColumnConfig, len(g.Columns))
 	used := 0
-	for i, name := range g.Header {
-		header[i] = name
-		width := text.StringWidth(name)
+	for i, column := range g.Columns {
+		header[i] = column.Name
+		width := text.StringWidth(column.Name)
 		for j, r := range g.Rows {
-			rows[j][i] = p.paint(colourOf(g.Kind(i), r[i]), r[i])
+			rows[j][i] = p.paint(colourOf(column.Kind, r[i]), r[i])
 			width = max(width, text.StringWidth(r[i]))
 		}
 		c := table.ColumnConfig{Number: i + 1, Align: text.AlignLeft, AlignHeader: text.AlignLeft}
-		if g.Kind(i) == KindNumber {
+		if column.Kind == KindNumber {
 			c.Align, c.AlignHeader = text.AlignRight, text.AlignRight
 		}
-		if g.Kind(i) == KindWords && i == len(g.Header)-1 {
+		if column.Kind == KindWords && i == len(g.Columns)-1 {
 			c.WidthMax, c.WidthMaxEnforcer = max(p.Width-len(indent)-used, 16), text.WrapSoft
 		}
 		used += width + len(between)

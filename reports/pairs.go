@@ -69,7 +69,7 @@ type PairsPart struct {
 // PairsOf returns the summary of all pairs, which is empty without pairs.
 func PairsOf(p *params.Params) PairsPart {
 	matrix := func(first, last string) Grid {
-		return newGrid(column{first, KindText}, column{"latency", KindInterval}, column{"rate", KindInterval}, column{last, KindWords})
+		return newGrid(Column{first, KindText}, Column{"latency", KindInterval}, Column{"rate", KindInterval}, Column{last, KindWords})
 	}
 	part := PairsPart{Slow: matrix("slowest pairs", "why"), All: matrix("pair", "why it stands out")}
 	if len(p.Pairs) == 0 {

@@ -39,8 +39,8 @@ func inOrder(p *params.Params) []namedParameter {
 
 // ParametersOf returns all parameters, by model: symbol, value, unit, interval or bound, status, what it is.
 func ParametersOf(p *params.Params) Grid {
-	g := newGrid(column{"symbol", KindSymbol}, column{"value", KindNumber}, column{"unit", KindText}, column{"95% interval", KindInterval},
-		column{"status", KindStatus}, column{"what it is", KindWords})
+	g := newGrid(Column{"symbol", KindSymbol}, Column{"value", KindNumber}, Column{"unit", KindText}, Column{"95% interval", KindInterval},
+		Column{"status", KindStatus}, Column{"what it is", KindWords})
 	for _, q := range inOrder(p) {
 		value, unit, interval := "–", "", "–"
 		if q.Value != nil {
@@ -76,25 +76,22 @@ func WithoutValueOf(p *params.Params) []string {
 	return out
 }
 
-// Group is what one model found in one experiment.
-type Group struct {
-	Source string // "hockney on pingpong (Hockney 1994)"
-	Names  []string
-}
-
-// SourcesOf says which model found which parameters, from which experiment and after which publication.
-func SourcesOf(p *params.Params) []Group {
-	var out []Group
+// SourcesOf says which model found which parameters, from which experiment and after which publication: "a, b from hockney on
+// pingpong (Hockney 1994)."
+func SourcesOf(p *params.Params) []string {
+	names := map[string][]string{}
+	var sources []string
 	for _, q := range inOrder(p) {
 		source := Clean(fmt.Sprintf("%s on %s (%s)", q.Model, q.Experiment, q.Source))
-		i := slices.IndexFunc(out, func(g Group) bool { return g.Source == source })
-		if i < 0 {
-			i = len(out)
-			out = append(out, Group{Source: source})
+		if names[source] == nil {
+			sources = append(sources, source)
 		}
-		out[i].Names = append(out[i].Names, Clean(q.name))
+		names[source] = append(names[source], Clean(q.name))
 	}
-	return out
+	for i, s := range sources {
+		sources[i] = strings.Join(names[s], ", ") + " from " + s + "."
+	}
+	return sources
 }
 
 func (p *page) parameters(ps *params.Params) {
@@ -103,12 +100,6 @@ func (p *page) parameters(ps *params.Params) {
 		return
 	}
 	p.write(ParametersOf(ps))
-}
-
-func (p *page) sources(ps *params.Params) {
-	for _, g := range SourcesOf(ps) {
-		p.line(2, "%s from %s.", strings.Join(g.Names, ", "), g.Source)
-	}
 }
 
 // FunctionPart is a cost function.
@@ -146,7 +137,7 @@ func FunctionsOf(p *params.Params) []FunctionPart {
 
 // shortFunctions writes each cost function in one row. A function in pieces is left to the report.
 func (p *page) shortFunctions(ps *params.Params) {
-	g := newGrid(column{"function", KindSymbol}, column{"form", KindText}, column{"coefficients", KindWords})
+	g := newGrid(Column{"function", KindSymbol}, Column{"form", KindText}, Column{"coefficients", KindWords})
 	for _, f := range FunctionsOf(ps) {
 		if f.Pieces {
 			continue

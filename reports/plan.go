@@ -45,8 +45,8 @@ func PlanText(w io.Writer, f Plan, o Options) error {
 	if len(f.Experiments) == 0 {
 		p.line(0, "Nothing to measure: no experiment has a point within these limits.")
 	} else {
-		g := newGrid(column{"experiment", KindText}, column{"points", KindNumber}, column{"slots", KindNumber}, column{"time", KindNumber},
-			column{"bytes per link", KindNumber})
+		g := newGrid(Column{"experiment", KindText}, Column{"points", KindNumber}, Column{"slots", KindNumber}, Column{"time", KindNumber},
+			Column{"bytes per link", KindNumber})
 		for _, e := range f.Experiments {
 			g.add(Clean(e.Name), strconv.Itoa(e.Points), strconv.Itoa(e.Slots), timeRange(e.MinutesLo, e.MinutesHi),
 				e.BytesPerLink.String())

@@ -249,7 +249,7 @@ func TestUnknownNetwork(t *testing.T) {
 	} {
 		p := &params.Params{Network: c.network, Fits: []*params.Fit{{Model: "hyperbolic-network", Findings: c.findings}}}
 		v := VerdictOf(p)
-		if v.Known != c.known || len(v.Network) != 1 || v.Network[0] != c.want {
+		if v.Known != c.known || v.Network != c.want {
 			t.Errorf("%s: known %v, %q, want %q", c.name, v.Known, v.Network, c.want)
 		}
 		if f := FindingsOf(p); len(f) > 0 {

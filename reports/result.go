@@ -12,23 +12,8 @@ import (
 // ResultSchema names the version of the document that --json prints.
 const ResultSchema = "calib.result/1"
 
-// Outcome of a command, one for each exit code.
-const (
-	OutcomeDone         = "done"
-	OutcomeFailed       = "failed"
-	OutcomeUsage        = "usage"
-	OutcomeRegression   = "regression"
-	OutcomePartial      = "partial"
-	OutcomeInconclusive = "inconclusive"
-	OutcomeInterrupted  = "interrupted"
-)
-
-// outcomes is the outcome of each exit code.
-var outcomes = map[int]string{0: OutcomeDone, 1: OutcomeFailed, 2: OutcomeUsage, 3: OutcomeRegression, 4: OutcomePartial,
-	5: OutcomeInconclusive, 130: OutcomeInterrupted}
-
-// OutcomeOf returns the outcome that an exit code stands for. An unknown code is a failure.
-func OutcomeOf(exit int) string { return cmp.Or(outcomes[exit], OutcomeFailed) }
+// outcomes are how a command ends, by exit code. An unknown code is a failure.
+var outcomes = map[int]string{0: "done", 1: "failed", 2: "usage", 3: "regression", 4: "partial", 5: "inconclusive", 130: "interrupted"}
 
 // Result is the one document that --json prints, whatever the command and however it ended.
 type Result struct {
@@ -49,7 +34,7 @@ type Result struct {
 
 // Encode writes r as one indented JSON document. Schema and Outcome are set from the exit code.
 func (r Result) Encode(w io.Writer) error {
-	r.Schema, r.Outcome = ResultSchema, OutcomeOf(r.Exit)
+	r.Schema, r.Outcome = ResultSchema, cmp.Or(outcomes[r.Exit], outcomes[1])
 	type plain Result
 	doc := struct {
 		plain
@@ -62,8 +47,13 @@ func (r Result) Encode(w io.Writer) error {
 		}
 		doc.Params = buf.Bytes()
 	}
+	return WriteJSON(w, doc)
+}
+
+// WriteJSON writes v as one indented JSON document.
+func WriteJSON(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	return enc.Encode(doc)
+	return enc.Encode(v)
 }

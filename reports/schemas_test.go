@@ -92,16 +92,16 @@ func TestResultMatchesItsSchema(t *testing.T) {
 		r    Result
 		want string
 	}{
-		{"run", Result{Command: "run", Run: "d", Files: map[string]string{"params.json": "d/params.json"}, Params: p}, OutcomeDone},
-		{"plan", Result{Command: "plan", Plan: &forecast}, OutcomeDone},
-		{"data", Result{Command: "hosts expand", Data: []string{"h1", "h2"}}, OutcomeDone},
-		{"failure", Result{Command: "fit", Exit: 1, Error: "open x: no such file"}, OutcomeFailed},
-		{"usage", Result{Command: "fit", Exit: 2}, OutcomeUsage},
-		{"regression", Result{Command: "gate", Exit: 3}, OutcomeRegression},
-		{"partial", Result{Command: "run", Exit: 4, Warnings: []string{"host h3 died"}}, OutcomePartial},
-		{"inconclusive", Result{Command: "compare", Exit: 5}, OutcomeInconclusive},
-		{"interrupted", Result{Command: "run", Exit: 130}, OutcomeInterrupted},
-		{"unknown", Result{Command: "run", Exit: 77}, OutcomeFailed},
+		{"run", Result{Command: "run", Run: "d", Files: map[string]string{"params.json": "d/params.json"}, Params: p}, "done"},
+		{"plan", Result{Command: "plan", Plan: &forecast}, "done"},
+		{"data", Result{Command: "hosts expand", Data: []string{"h1", "h2"}}, "done"},
+		{"failure", Result{Command: "fit", Exit: 1, Error: "open x: no such file"}, "failed"},
+		{"usage", Result{Command: "fit", Exit: 2}, "usage"},
+		{"regression", Result{Command: "gate", Exit: 3}, "regression"},
+		{"partial", Result{Command: "run", Exit: 4, Warnings: []string{"host h3 died"}}, "partial"},
+		{"inconclusive", Result{Command: "compare", Exit: 5}, "inconclusive"},
+		{"interrupted", Result{Command: "run", Exit: 130}, "interrupted"},
+		{"unknown", Result{Command: "run", Exit: 77}, "failed"},
 	} {
 		var b bytes.Buffer
 		if err := c.r.Encode(&b); err != nil {

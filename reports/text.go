@@ -45,7 +45,7 @@ func Text(w io.Writer, p *params.Params, o Options) error {
 	pg.heading("Parameters")
 	pg.parameters(p)
 	pg.lines(WithoutValueOf(p))
-	pg.sources(p)
+	pg.lines(SourcesOf(p))
 	pg.list("Warnings", pg.paint(yellow, "!"), WarningsOf(p))
 	pg.list("Findings", "-", FindingsOf(p))
 	pg.functions(p)

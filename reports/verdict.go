@@ -12,7 +12,7 @@ import (
 type Verdict struct {
 	Run      string   // the name of the run
 	Scope    string   // how much was measured: "8 hosts, plan quick, …"
-	Network  []string // what the network behaves like
+	Network  string   // what the network behaves like
 	Known    bool     // false if that is not known; Network then says what would tell
 	Counts   string   // parameters and warnings
 	Outliers []string // hosts and pairs that stand out
@@ -25,12 +25,10 @@ func VerdictOf(p *params.Params) Verdict {
 	v := Verdict{Run: Clean(r.ID), Counts: counts(p), Outliers: outliers(p), Clock: clocks(p),
 		Scope: fmt.Sprintf("%s, plan %s, seed %d, %s, %s.", plural(len(r.Hosts), "host"), Clean(r.Plan), r.Seed,
 			plural(r.Rounds, "round"), plural(r.Timings, "timing"))}
-	words := p.Network.Words()
-	v.Known = words != ""
-	if v.Known {
-		v.Network = []string{sentence("the network " + words)}
+	if words := p.Network.Words(); words != "" {
+		v.Known, v.Network = true, sentence("the network "+words)
 	} else {
-		v.Network = []string{unknownNetwork(p)}
+		v.Network = unknownNetwork(p)
 	}
 	return v
 }
@@ -104,12 +102,11 @@ func clocks(p *params.Params) []string {
 func (p *page) verdict(ps *params.Params) {
 	v := VerdictOf(ps)
 	p.line(2, "%s: %s", p.paint(bold, v.Run), v.Scope)
-	for _, s := range v.Network {
-		if v.Known {
-			s = p.paint(bold, s)
-		}
-		p.line(2, "%s", s)
+	network := v.Network
+	if v.Known {
+		network = p.paint(bold, network)
 	}
+	p.line(2, "%s", network)
 	p.line(2, "%s", v.Counts)
 	for _, s := range v.Outliers {
 		p.line(2, "%s", p.paint(red, s))

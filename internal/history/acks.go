@@ -3,7 +3,6 @@ package history
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -41,40 +40,35 @@ func (a Ack) subject() string {
 	return what + " from run " + a.Run
 }
 
-// Acknowledge stores an acknowledgement and returns its number; a's ID, At and Made are not used. A run that is not stored is
-// ErrNotFound, no reason ErrInvalid.
-func (s *Store) Acknowledge(ctx context.Context, a Ack) (id int64, err error) {
-	err = s.change(ctx, "acknowledge", func(tx *sql.Tx) error {
+// Acknowledge stores an acknowledgement and returns it with its ID, At and Made set. A run that is not stored is ErrNotFound, no
+// reason ErrInvalid.
+func (s *Store) Acknowledge(ctx context.Context, a Ack) (Ack, error) {
+	err := s.change(ctx, "acknowledge", func(tx *sql.Tx) error {
 		switch text := a.Metric + a.Link + a.Reason + a.Who; {
 		case strings.TrimSpace(a.Reason) == "":
 			return fmt.Errorf("%w: no reason: say what was changed", ErrInvalid)
 		case len(text) > maxWord || strings.ContainsFunc(text, unicode.IsControl):
 			return fmt.Errorf("%w: longer than %d bytes, or with control characters", ErrInvalid, maxWord)
 		}
-		var started int64
-		err := tx.QueryRowContext(ctx, "SELECT started FROM runs WHERE id = ?", a.Run).Scan(&started)
-		if errors.Is(err, sql.ErrNoRows) {
-			return fmt.Errorf("run %q: %w", a.Run, ErrNotFound)
+		var err error
+		if _, a.At, err = rowOf(ctx, tx, a.Run); err != nil {
+			return err
 		}
-		if err == nil {
-			err = tx.QueryRowContext(ctx, `INSERT INTO acks (metric, link, run, started, reason, who, made) VALUES (?, ?, ?, ?, ?, ?, ?)
-				RETURNING key`, a.Metric, a.Link, a.Run, started, a.Reason, a.Who, nanos(s.now())).Scan(&id)
-		}
+		a.Made = s.now().UTC()
+		err = tx.QueryRowContext(ctx, `INSERT INTO acks (metric, link, run, started, reason, who, made) VALUES (?, ?, ?, ?, ?, ?, ?)
+			RETURNING key`, a.Metric, a.Link, a.Run, nanos(a.At), a.Reason, a.Who, nanos(a.Made)).Scan(&a.ID)
 		if err != nil {
 			return err
 		}
 		return s.note(ctx, tx, Event{Kind: EventAck, Subject: a.subject(), Detail: a.Reason})
 	})
-	return id, err
+	return a, err
 }
 
 // Acks lists the acknowledgements by the start of their runs.
 func (s *Store) Acks(ctx context.Context) ([]Ack, error) {
-	return collect(ctx, s, "list the acknowledgements", func(scan func(...any) error) (a Ack, err error) {
-		var at, made int64
-		err = scan(&a.ID, &a.Metric, &a.Link, &a.Run, &at, &a.Reason, &a.Who, &made)
-		a.At, a.Made = moment(at), moment(made)
-		return a, err
+	return collect(ctx, s, "list the acknowledgements", func(a *Ack) []any {
+		return []any{&a.ID, &a.Metric, &a.Link, &a.Run, moment{&a.At}, &a.Reason, &a.Who, moment{&a.Made}}
 	}, "SELECT key, metric, link, run, started, reason, who, made FROM acks ORDER BY started, key")
 }
 

@@ -2,6 +2,7 @@ package history
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"crypto/sha256"
@@ -10,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -79,19 +81,13 @@ func digest(r Record) (*digested, error) {
 		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
 	d := &digested{entry: r.Entry, sum: sha256.Sum256(text.Bytes())}
-	if d.entry.ID == "" {
-		d.entry.ID = p.Run.ID
-	}
-	if d.entry.Plan == "" {
-		d.entry.Plan = p.Run.Plan
-	}
-	if d.entry.Hosts == 0 {
-		d.entry.Hosts = len(p.Run.Hosts)
-	}
+	d.entry.ID = cmp.Or(d.entry.ID, p.Run.ID)
+	d.entry.Plan = cmp.Or(d.entry.Plan, p.Run.Plan)
+	d.entry.Hosts = cmp.Or(d.entry.Hosts, len(p.Run.Hosts))
 	if err := d.entry.check(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
-	d.metrics = unique(p.Metrics())
+	d.metrics = p.Metrics()
 	if d.params, err = compress(text.Bytes()); err != nil {
 		return nil, err
 	}
@@ -127,30 +123,12 @@ func (e Entry) check() error {
 	return nil
 }
 
-// unique drops what a params.json names twice: the first stands.
-func unique(all []params.Metric) []params.Metric {
-	type key struct{ name, from, to, unit string }
-	seen := map[key]bool{}
-	var out []params.Metric
-	for _, m := range all {
-		k := key{m.Name, m.From, m.To, m.Unit}
-		if !seen[k] {
-			seen[k], out = true, append(out, m)
-		}
-	}
-	return out
-}
-
 func compress(b []byte) ([]byte, error) {
 	var out bytes.Buffer
 	z := gzip.NewWriter(&out)
-	if _, err := z.Write(b); err != nil {
-		return nil, err
-	}
-	if err := z.Close(); err != nil {
-		return nil, err
-	}
-	return out.Bytes(), nil
+	_, err := z.Write(b)
+	err = errors.Join(err, z.Close())
+	return out.Bytes(), err
 }
 
 func (s *Store) add(ctx context.Context, tx *sql.Tx, d *digested) (bool, error) {
@@ -162,13 +140,10 @@ func (s *Store) add(ctx context.Context, tx *sql.Tx, d *digested) (bool, error) 
 	if err != nil {
 		return false, err
 	}
-	res, err := tx.ExecContext(ctx, `INSERT INTO runs (id, started, added, plan, hosts, status, label, revision, path, digest, cluster)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, e.ID, nanos(e.Started), nanos(s.now()), e.Plan, e.Hosts, e.Status, e.Label,
-		e.Commit, e.Path, d.sum[:], cluster)
-	if err != nil {
-		return false, err
-	}
-	run, err := res.LastInsertId()
+	var run int64
+	err = tx.QueryRowContext(ctx, `INSERT INTO runs (id, started, added, plan, hosts, status, label, revision, path, digest, cluster)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING key`, e.ID, nanos(e.Started), nanos(s.now()), e.Plan, e.Hosts, e.Status, e.Label,
+		e.Commit, e.Path, d.sum[:], cluster).Scan(&run)
 	if err != nil {
 		return false, err
 	}
@@ -185,8 +160,8 @@ func (s *Store) add(ctx context.Context, tx *sql.Tx, d *digested) (bool, error) 
 func (s *Store) stored(ctx context.Context, tx *sql.Tx, d *digested) (bool, error) {
 	var sum []byte
 	var path string
-	var added int64
-	err := tx.QueryRowContext(ctx, "SELECT digest, path, added FROM runs WHERE id = ?", d.entry.ID).Scan(&sum, &path, &added)
+	var added time.Time
+	err := tx.QueryRowContext(ctx, "SELECT digest, path, added FROM runs WHERE id = ?", d.entry.ID).Scan(&sum, &path, moment{&added})
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return false, nil
@@ -195,16 +170,10 @@ func (s *Store) stored(ctx context.Context, tx *sql.Tx, d *digested) (bool, erro
 	case bytes.Equal(sum, d.sum[:]):
 		return true, nil
 	}
+	const unknown = "an unknown place"
 	return false, fmt.Errorf("%w: those from %s, added %s, have SHA-256 %.6x, those from %s have %.6x; calib history remove %s first, "+
-		"if these are to stand", ErrConflict, orUnknown(path), moment(added).Format("2006-01-02 15:04"), sum, orUnknown(d.entry.Path),
+		"if these are to stand", ErrConflict, cmp.Or(path, unknown), added.Format("2006-01-02 15:04"), sum, cmp.Or(d.entry.Path, unknown),
 		d.sum, d.entry.ID)
-}
-
-func orUnknown(path string) string {
-	if path == "" {
-		return "an unknown place"
-	}
-	return path
 }
 
 // clusterOf finds or makes the row of the hosts and their environment.
@@ -213,12 +182,7 @@ func clusterOf(ctx context.Context, tx *sql.Tx, d *digested) (key int64, err err
 	h.Write(d.hosts) // a hash never fails
 	h.Write([]byte{0})
 	h.Write(d.in)
-	sum := h.Sum(nil)
-	err = tx.QueryRowContext(ctx, "SELECT key FROM clusters WHERE digest = ?", sum).Scan(&key)
-	if !errors.Is(err, sql.ErrNoRows) {
-		return key, err
-	}
-	err = tx.QueryRowContext(ctx, "INSERT INTO clusters (digest, hosts, environment) VALUES (?, ?, ?) RETURNING key",
-		sum, string(d.hosts), string(d.in)).Scan(&key)
+	err = tx.QueryRowContext(ctx, `INSERT INTO clusters (digest, hosts, environment) VALUES (?, ?, ?)
+		ON CONFLICT (digest) DO UPDATE SET digest = excluded.digest RETURNING key`, h.Sum(nil), string(d.hosts), string(d.in)).Scan(&key)
 	return key, err
 }

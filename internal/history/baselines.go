@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -37,15 +38,11 @@ func (s *Store) SetBaseline(ctx context.Context, b Baseline, noise []byte) error
 			return err
 		}
 		for _, id := range b.Runs {
-			var run int64
-			err := tx.QueryRowContext(ctx, "SELECT key FROM runs WHERE id = ?", id).Scan(&run)
-			if errors.Is(err, sql.ErrNoRows) {
-				return fmt.Errorf("run %q: %w", id, ErrNotFound)
-			}
-			if err == nil {
-				_, err = tx.ExecContext(ctx, "INSERT OR IGNORE INTO baseline_runs (baseline, run) VALUES (?, ?)", key, run)
-			}
+			run, _, err := rowOf(ctx, tx, id)
 			if err != nil {
+				return err
+			}
+			if _, err = tx.ExecContext(ctx, "INSERT OR IGNORE INTO baseline_runs (baseline, run) VALUES (?, ?)", key, run); err != nil {
 				return err
 			}
 		}
@@ -67,41 +64,30 @@ func (b Baseline) check() error {
 
 // Baselines lists all by name.
 func (s *Store) Baselines(ctx context.Context) ([]Baseline, error) {
-	out, err := collect(ctx, s, "list the baselines", func(scan func(...any) error) (b Baseline, err error) {
-		var made int64
-		err = scan(&b.Name, &b.Note, &made, &b.Noise)
-		b.Made = moment(made)
-		return b, err
+	out, err := collect(ctx, s, "list the baselines", func(b *Baseline) []any {
+		return []any{&b.Name, &b.Note, moment{&b.Made}, &b.Noise}
 	}, "SELECT name, note, made, noise IS NOT NULL FROM baselines ORDER BY name")
 	for i := range out {
 		if err == nil {
-			out[i].Runs, err = s.baselineRuns(ctx, out[i].Name)
+			out[i].Runs, err = collect(ctx, s, "read baseline "+out[i].Name, func(id *string) []any { return []any{id} },
+				`SELECT runs.id FROM baselines JOIN baseline_runs ON baseline = baselines.key JOIN runs ON runs.key = run
+				WHERE baselines.name = ? ORDER BY started, runs.key`, out[i].Name)
 		}
 	}
 	return out, err
 }
 
-func (s *Store) baselineRuns(ctx context.Context, name string) ([]string, error) {
-	return collect(ctx, s, "read baseline "+name, func(scan func(...any) error) (id string, err error) {
-		return id, scan(&id)
-	}, `SELECT runs.id FROM baselines JOIN baseline_runs ON baseline = baselines.key JOIN runs ON runs.key = run
-		WHERE baselines.name = ? ORDER BY started, runs.key`, name)
-}
-
 // Baseline returns one, or ErrNotFound.
 func (s *Store) Baseline(ctx context.Context, name string) (Baseline, error) {
-	b := Baseline{Name: name}
-	var made int64
-	err := s.db.QueryRowContext(ctx, "SELECT note, made, noise IS NOT NULL FROM baselines WHERE name = ?", name).Scan(&b.Note, &made, &b.Noise)
-	if errors.Is(err, sql.ErrNoRows) {
-		return b, s.noBaseline(name)
-	}
+	all, err := s.Baselines(ctx)
 	if err != nil {
-		return b, s.wrap("read baseline "+name, err)
+		return Baseline{}, err
 	}
-	b.Made = moment(made)
-	b.Runs, err = s.baselineRuns(ctx, name)
-	return b, err
+	i := slices.IndexFunc(all, func(b Baseline) bool { return b.Name == name })
+	if i < 0 {
+		return Baseline{}, s.noBaseline(name)
+	}
+	return all[i], nil
 }
 
 func (s *Store) noBaseline(name string) error {

@@ -20,17 +20,15 @@ func primary(err error) int {
 }
 
 // wrap says what was attempted on which store, and what can be done about it.
-func (s *Store) wrap(what string, err error) error { return wrap(s.path, what, err) }
-
-func wrap(path, what string, err error) error {
+func (s *Store) wrap(what string, err error) error {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
 	hint, class := classify(err)
 	if class == nil {
-		return fmt.Errorf("history %s: %s: %w", path, what, err)
+		return fmt.Errorf("history %s: %s: %w", s.path, what, err)
 	}
-	return fmt.Errorf("history %s: %s: %w (%w); %s", path, what, class, cause{err}, hint)
+	return fmt.Errorf("history %s: %s: %w (%w); %s", s.path, what, class, cause{err}, hint)
 }
 
 // classify returns the class of an error of SQLite, and a hint what to do about it.

@@ -35,21 +35,23 @@ func (s *Store) note(ctx context.Context, tx *sql.Tx, e Event) error {
 
 // Events returns the newest so many events of the log, oldest first; last 0 is all.
 func (s *Store) Events(ctx context.Context, last int) ([]Event, error) {
-	if last <= 0 {
-		last = -1 // SQLite's "no limit"
-	}
-	out, err := collect(ctx, s, "read the log", func(scan func(...any) error) (e Event, err error) {
-		var at int64
-		err = scan(&e.ID, &at, &e.Kind, &e.Subject, &e.Detail)
-		e.At = moment(at)
-		return e, err
-	}, "SELECT key, at, kind, subject, detail FROM events ORDER BY key DESC LIMIT ?", last)
+	out, err := collect(ctx, s, "read the log", func(e *Event) []any {
+		return []any{&e.ID, moment{&e.At}, &e.Kind, &e.Subject, &e.Detail}
+	}, "SELECT key, at, kind, subject, detail FROM events ORDER BY key DESC LIMIT ?", limit(last))
 	slices.Reverse(out)
 	return out, err
 }
 
-// collect reads all rows of a query.
-func collect[T any](ctx context.Context, s *Store, what string, row func(scan func(...any) error) (T, error), query string, args ...any) ([]T, error) {
+// limit is the newest so many rows, or all, as SQLite's LIMIT.
+func limit(last int) int {
+	if last <= 0 {
+		return -1
+	}
+	return last
+}
+
+// collect reads all rows of a query; columns says where the columns of a row go.
+func collect[T any](ctx context.Context, s *Store, what string, columns func(*T) []any, query string, args ...any) ([]T, error) {
 	rows, err := s.db.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, s.wrap(what, err)
@@ -57,8 +59,8 @@ func collect[T any](ctx context.Context, s *Store, what string, row func(scan fu
 	defer rows.Close()
 	out := []T{}
 	for rows.Next() {
-		v, err := row(rows.Scan)
-		if err != nil {
+		var v T
+		if err := rows.Scan(columns(&v)...); err != nil {
 			return nil, s.wrap(what, err)
 		}
 		out = append(out, v)

@@ -10,6 +10,7 @@ package history
 import (
 	"database/sql"
 	"errors"
+	"fmt"
 	"time"
 
 	"calib/fit/params"
@@ -70,7 +71,18 @@ func (s *Store) Path() string { return s.path }
 // Close closes the file.
 func (s *Store) Close() error { return s.db.Close() }
 
-// nanos and moment convert a time to the form in which it is stored, and back.
+// nanos is a time in the form in which it is stored.
 func nanos(t time.Time) int64 { return t.UnixNano() }
 
-func moment(ns int64) time.Time { return time.Unix(0, ns).UTC() }
+// moment reads such a time from a column.
+type moment struct{ to *time.Time }
+
+// Scan implements sql.Scanner.
+func (m moment) Scan(column any) error {
+	ns, ok := column.(int64)
+	if !ok {
+		return fmt.Errorf("%w: %v is no time", ErrDamaged, column)
+	}
+	*m.to = time.Unix(0, ns).UTC()
+	return nil
+}

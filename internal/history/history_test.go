@@ -2,7 +2,6 @@ package history
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -88,13 +87,22 @@ func rowsOf(t testing.TB, s *Store, id string) (metrics []params.Metric, hosts [
 	if err := errors.Join(err, json.Unmarshal(hostsText, &hosts), json.Unmarshal(inText, &in)); err != nil {
 		t.Fatal(err)
 	}
-	metrics, err = collect(t.Context(), s, "read run "+id, func(scan func(...any) error) (m params.Metric, err error) {
-		var lo, hi sql.NullFloat64
-		err = scan(&m.Name, &m.From, &m.To, &m.Unit, &m.Label, &m.Better, &m.Value, &lo, &hi)
-		m.CI95 = interval(lo, hi)
-		return m, err
-	}, `SELECT `+followedColumns+`, value, lo, hi FROM readings JOIN metrics ON metrics.key = readings.metric `+linkNames+`
+	type row struct {
+		params.Metric
+		lo, hi *float64
+	}
+	rows, err := collect(t.Context(), s, "read run "+id, func(m *row) []any {
+		return []any{&m.Name, &m.From, &m.To, &m.Unit, &m.Label, &m.Better, &m.Value, &m.lo, &m.hi}
+	}, `SELECT metrics.name AS name, ifnull(sender.name, '') AS "from", ifnull(receiver.name, '') AS "to", unit, metrics.label, better,
+		value, lo, hi FROM readings JOIN metrics ON metrics.key = readings.metric LEFT JOIN links ON links.key = metrics.link
+		LEFT JOIN hosts AS sender ON sender.key = links.sender LEFT JOIN hosts AS receiver ON receiver.key = links.receiver
 		JOIN runs ON runs.key = readings.run AND runs.started = readings.started WHERE runs.id = ? ORDER BY "from", "to", metrics.name`, id)
+	for _, m := range rows {
+		if m.lo != nil && m.hi != nil {
+			m.CI95 = &[2]float64{*m.lo, *m.hi}
+		}
+		metrics = append(metrics, m.Metric)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -256,12 +264,12 @@ func TestBaselines(t *testing.T) {
 
 func TestAcknowledgements(t *testing.T) {
 	ctx, s := t.Context(), filled(t, 2)
-	id, err := s.Acknowledge(ctx, Ack{Metric: "rate", Link: "node00→node01", Run: "run-00001", Reason: "new cable", Who: "me"})
+	made, err := s.Acknowledge(ctx, Ack{Metric: "rate", Link: "node00→node01", Run: "run-00001", Reason: "new cable", Who: "me"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	all, err := s.Acks(ctx)
-	if err != nil || len(all) != 1 || all[0].ID != id || !all[0].At.Equal(start.Add(24*time.Hour)) || all[0].Reason != "new cable" {
+	if err != nil || len(all) != 1 || all[0].ID != made.ID || !all[0].At.Equal(start.Add(24*time.Hour)) || all[0].Reason != "new cable" {
 		t.Errorf("%+v %v", all, err)
 	}
 	link := Followed{Name: "rate", From: "node00", To: "node01"}
@@ -276,10 +284,10 @@ func TestAcknowledgements(t *testing.T) {
 	if _, err := s.Acknowledge(ctx, Ack{Run: "none", Reason: "x"}); !errors.Is(err, ErrNotFound) {
 		t.Error(err)
 	}
-	if err := s.Unacknowledge(ctx, id); err != nil {
+	if err := s.Unacknowledge(ctx, made.ID); err != nil {
 		t.Error(err)
 	}
-	if err := s.Unacknowledge(ctx, id); !errors.Is(err, ErrNotFound) {
+	if err := s.Unacknowledge(ctx, made.ID); !errors.Is(err, ErrNotFound) {
 		t.Error(err)
 	}
 	events, err := s.Events(ctx, 0)

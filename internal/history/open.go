@@ -170,13 +170,8 @@ func (s *Store) claim(ctx context.Context) error {
 
 func (s *Store) identify(ctx context.Context) (ours, empty bool, err error) {
 	var id, tables int64
-	if err := s.db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&tables); err != nil {
-		return false, false, s.wrap("open", err)
-	}
-	if err := s.db.QueryRowContext(ctx, "PRAGMA application_id").Scan(&id); err != nil {
-		return false, false, s.wrap("open", err)
-	}
-	return id == application, id == 0 && tables == 0, nil
+	err = s.db.QueryRowContext(ctx, "SELECT application_id, (SELECT count(*) FROM sqlite_schema) FROM pragma_application_id").Scan(&id, &tables)
+	return id == application, id == 0 && tables == 0, s.wrap("open", err)
 }
 
 // verify is begin for a store that is only read.

@@ -9,48 +9,34 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"calib/fit/params"
 )
 
 const entryColumns = "id, started, added, plan, hosts, status, label, revision, path"
 
-// scanEntry reads the columns entryColumns.
-func scanEntry(scan func(...any) error) (e Entry, err error) {
-	var started, added int64
-	err = scan(&e.ID, &started, &added, &e.Plan, &e.Hosts, &e.Status, &e.Label, &e.Commit, &e.Path)
-	e.Started, e.Added = moment(started), moment(added)
-	return e, err
+// columns are where entryColumns go.
+func (e *Entry) columns() []any {
+	return []any{&e.ID, moment{&e.Started}, moment{&e.Added}, &e.Plan, &e.Hosts, &e.Status, &e.Label, &e.Commit, &e.Path}
 }
 
-// where is the filter as a condition on the table runs, with its arguments, but for Last, which limit returns.
-func (f Filter) where() (string, []any) {
-	conditions, args := []string{"TRUE"}, []any(nil)
+// filtered is a Filter as a condition on the start of runs and on the table runs; its arguments, with the one of LIMIT, are
+// args.
+const filtered = ">= ? AND ? IN ('', runs.label) AND ? IN ('', runs.plan)"
+
+func (f Filter) args() []any {
+	since := int64(0) // no run is from before 1970
 	if !f.Since.IsZero() {
-		conditions, args = append(conditions, "runs.started >= ?"), append(args, nanos(f.Since))
+		since = nanos(f.Since)
 	}
-	if f.Label != "" {
-		conditions, args = append(conditions, "runs.label = ?"), append(args, f.Label)
-	}
-	if f.Plan != "" {
-		conditions, args = append(conditions, "runs.plan = ?"), append(args, f.Plan)
-	}
-	return strings.Join(conditions, " AND "), args
-}
-
-// limit is Last as SQLite's LIMIT.
-func (f Filter) limit() int {
-	if f.Last <= 0 {
-		return -1
-	}
-	return f.Last
+	return []any{since, f.Label, f.Plan, limit(f.Last)}
 }
 
 // List returns the runs of a filter by their start, oldest first.
 func (s *Store) List(ctx context.Context, f Filter) ([]Entry, error) {
-	where, args := f.where()
-	out, err := collect(ctx, s, "list the runs", scanEntry,
-		"SELECT "+entryColumns+" FROM runs WHERE "+where+" ORDER BY started DESC, key DESC LIMIT ?", append(args, f.limit())...)
+	out, err := collect(ctx, s, "list the runs", (*Entry).columns,
+		"SELECT "+entryColumns+" FROM runs WHERE started "+filtered+" ORDER BY started DESC, key DESC LIMIT ?", f.args()...)
 	slices.Reverse(out)
 	return out, err
 }
@@ -60,7 +46,7 @@ const shownMatches = 4
 
 // Find returns the run of that ID, or the only one whose ID begins with it. Otherwise it is ErrNotFound or ErrAmbiguous.
 func (s *Store) Find(ctx context.Context, id string) (Entry, error) {
-	found, err := collect(ctx, s, "find run "+id, scanEntry,
+	found, err := collect(ctx, s, "find run "+id, (*Entry).columns,
 		"SELECT "+entryColumns+" FROM runs WHERE substr(id, 1, length(?1)) = ?1 ORDER BY id = ?1 DESC, started DESC LIMIT ?2", id, shownMatches+1)
 	switch {
 	case err != nil:
@@ -90,33 +76,30 @@ func (s *Store) Params(ctx context.Context, id string) (*params.Params, error) {
 	if err != nil {
 		return nil, s.wrap("read run "+id, err)
 	}
+	var p *params.Params
 	z, err := gzip.NewReader(bytes.NewReader(b))
-	if err != nil {
-		return nil, fmt.Errorf("history %s: run %s: %w: %w", s.path, id, ErrDamaged, err)
+	if err == nil {
+		p, err = params.Decode(z)
 	}
-	p, err := params.Decode(z)
 	if err != nil {
 		return nil, fmt.Errorf("history %s: run %s: %w: %w", s.path, id, ErrDamaged, err)
 	}
 	return p, nil
 }
 
-// interval is the confidence interval of two columns, nil where there is none.
-func interval(lo, hi sql.NullFloat64) *[2]float64 {
-	if !lo.Valid || !hi.Valid {
-		return nil
+// rowOf returns the row of a run and its start, or ErrNotFound.
+func rowOf(ctx context.Context, tx *sql.Tx, id string) (key int64, started time.Time, err error) {
+	err = tx.QueryRowContext(ctx, "SELECT key, started FROM runs WHERE id = ?", id).Scan(&key, moment{&started})
+	if errors.Is(err, sql.ErrNoRows) {
+		err = fmt.Errorf("run %q: %w", id, ErrNotFound)
 	}
-	return &[2]float64{lo.Float64, hi.Float64}
+	return key, started, err
 }
 
 // Remove takes a run out of the store, for good. A run of a baseline is ErrInUse.
 func (s *Store) Remove(ctx context.Context, id string) error {
 	return s.change(ctx, "remove run "+id, func(tx *sql.Tx) error {
-		var key int64
-		err := tx.QueryRowContext(ctx, "SELECT key FROM runs WHERE id = ?", id).Scan(&key)
-		if errors.Is(err, sql.ErrNoRows) {
-			return ErrNotFound
-		}
+		key, _, err := rowOf(ctx, tx, id)
 		if err != nil {
 			return err
 		}

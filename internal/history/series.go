@@ -2,7 +2,6 @@ package history
 
 import (
 	"context"
-	"database/sql"
 	"slices"
 	"time"
 
@@ -33,42 +32,34 @@ type Reading struct {
 	CI95  *[2]float64 `json:"ci95,omitempty"`
 }
 
-const (
-	followedColumns = `metrics.name AS name, ifnull(sender.name, '') AS "from", ifnull(receiver.name, '') AS "to", unit, metrics.label, better`
-	linkNames       = `LEFT JOIN links ON links.key = metrics.link LEFT JOIN hosts AS sender ON sender.key = links.sender
-		LEFT JOIN hosts AS receiver ON receiver.key = links.receiver`
-)
-
 // Followed lists the metrics that can be followed: those of the whole network, then those of links, each by name.
 func (s *Store) Followed(ctx context.Context) ([]Followed, error) {
-	return collect(ctx, s, "list what is followed", func(scan func(...any) error) (f Followed, err error) {
-		var first, last int64
-		err = scan(&f.Name, &f.From, &f.To, &f.Unit, &f.Label, &f.Better, &f.Runs, &first, &last)
-		f.First, f.Last = moment(first), moment(last)
-		return f, err
-	}, `SELECT `+followedColumns+`, n, first, last FROM metrics `+linkNames+`
+	return collect(ctx, s, "list what is followed", func(f *Followed) []any {
+		return []any{&f.Name, &f.From, &f.To, &f.Unit, &f.Label, &f.Better, &f.Runs, moment{&f.First}, moment{&f.Last}}
+	}, `SELECT metrics.name AS name, ifnull(sender.name, '') AS "from", ifnull(receiver.name, '') AS "to", unit, metrics.label, better,
+		n, first, last FROM metrics LEFT JOIN links ON links.key = metrics.link
+		LEFT JOIN hosts AS sender ON sender.key = links.sender LEFT JOIN hosts AS receiver ON receiver.key = links.receiver
 		JOIN (SELECT metric, count(*) AS n, min(started) AS first, max(started) AS last FROM readings GROUP BY metric)
 		ON metric = metrics.key ORDER BY metrics.link IS NOT NULL, "from", "to", name, unit`)
 }
 
 // Series returns the values of the metric f in the runs of a filter, oldest first.
 func (s *Store) Series(ctx context.Context, f Followed, filter Filter) ([]Reading, error) {
-	where, args := filter.where()
-	if !filter.Since.IsZero() { // the table is sorted by this column
-		where, args = where+" AND readings.started >= ?", append(args, nanos(filter.Since))
+	type row struct {
+		Reading
+		lo, hi *float64
 	}
-	args = append([]any{f.Name, f.Unit, f.From, f.To}, args...)
-	out, err := collect(ctx, s, "read "+f.Name, func(scan func(...any) error) (r Reading, err error) {
-		var at int64
-		var lo, hi sql.NullFloat64
-		err = scan(&r.Run, &at, &r.Value, &lo, &hi)
-		r.At, r.CI95 = moment(at), interval(lo, hi)
-		return r, err
+	rows, err := collect(ctx, s, "read "+f.Name, func(r *row) []any {
+		return []any{&r.Run, moment{&r.At}, &r.Value, &r.lo, &r.hi}
 	}, `SELECT runs.id, runs.started, value, lo, hi FROM readings JOIN runs ON runs.key = readings.run
-		WHERE metric = (SELECT key FROM metrics WHERE name = ? AND unit = ? AND ifnull(link, 0) = ifnull((SELECT links.key FROM links
-			JOIN hosts AS sender ON sender.key = links.sender JOIN hosts AS receiver ON receiver.key = links.receiver
-			WHERE sender.name = ? AND receiver.name = ?), 0))
-		AND `+where+` ORDER BY readings.started DESC, readings.run DESC LIMIT ?`, append(args, filter.limit())...)
-	slices.Reverse(out)
+		WHERE metric = `+metricKey+` AND readings.started `+filtered+` ORDER BY readings.started DESC, readings.run DESC LIMIT ?`,
+		append([]any{f.Name, f.Unit, f.From, f.To}, filter.args()...)...)
+	var out []Reading
+	for _, r := range slices.Backward(rows) {
+		if r.lo != nil && r.hi != nil {
+			r.CI95 = &[2]float64{*r.lo, *r.hi}
+		}
+		out = append(out, r.Reading)
+	}
 	return out, err
 }

@@ -11,14 +11,8 @@ import (
 	"calib/internal/units"
 )
 
-// GateOptions are Options of a gate.
-type GateOptions struct {
-	Options
-	// Runs is how many runs are measured in each of the two stages; 0 means what the size of the baseline needs, 3 to 10.
-	Runs int
-	// FalseAlarms is the chance of failing a night on which nothing has changed; 0 means 1%.
-	FalseAlarms float64
-}
+// falseAlarms is the chance that a gate fails a night on which nothing has changed.
+const falseAlarms = 0.01
 
 // Fewest and most runs that a gate measures in a stage by itself.
 const (
@@ -29,21 +23,18 @@ const (
 // ErrNoRuns reports a measurement that gave no runs.
 var ErrNoRuns = errors.New("no runs were measured")
 
-// Gate decides whether the network is slower now than in the baseline. It measures and compares. Where something looks like
+// Gate decides whether the network is slower now than in the baseline. It measures n runs, or with 0 as many as the size of the
+// baseline needs, 3 to 10, and compares. Where something looks like
 // a regression, significant or not, it measures again: why names the quantities, so that their experiments can be run. It is
 // a regression only if the second runs alone show it again for the same quantity, so that a bad moment is not taken for a
 // change. A bad night is told from a change by the spread of the nights of the baseline, of which there should be ten or more.
 // With fewer than three, nights are taken to differ by as much as the runs of one night, and a note says so.
 func Gate(ctx context.Context, baseline []Run, measure func(ctx context.Context, n int, why []string) ([]Run, error),
-	o GateOptions) (*Verdict, error) {
+	n int, o Options) (*Verdict, error) {
 	if len(baseline) == 0 {
 		return nil, errors.New("gate: the baseline has no runs; calib baseline set names some")
 	}
-	if o.FalseAlarms == 0 {
-		o.FalseAlarms = 0.01
-	}
-	o.nights, o.gate = o.FalseAlarms, true
-	n := o.Runs
+	o.nights, o.gate = falseAlarms, true
 	if n <= 0 {
 		n = o.enough(baseline)
 	}
@@ -51,8 +42,8 @@ func Gate(ctx context.Context, baseline []Run, measure func(ctx context.Context,
 	if err != nil {
 		return nil, err
 	}
-	v := Compare(baseline, first, o.Options)
-	suspects := slices.DeleteFunc(slices.Clone(v.changes), func(c Change) bool { return !c.suspect() })
+	v := Compare(baseline, first, o)
+	suspects := v.suspects()
 	if len(suspects) == 0 || v.Outcome == NotComparable {
 		return v, nil
 	}
@@ -66,7 +57,7 @@ func Gate(ctx context.Context, baseline []Run, measure func(ctx context.Context,
 	if err != nil {
 		return nil, err
 	}
-	v.confirm(suspects, Compare(baseline, second, o.Options), second)
+	v.confirm(suspects, Compare(baseline, second, o), second)
 	return v, nil
 }
 
@@ -85,7 +76,7 @@ func again(ctx context.Context, measure func(context.Context, int, []string) ([]
 }
 
 // enough returns how many runs a test against the baseline needs.
-func (o GateOptions) enough(baseline []Run) int {
+func (o Options) enough(baseline []Run) int {
 	d := o.defaults()
 	parameters, links := 0, 1.0
 	for _, m := range baseline[len(baseline)-1].Metrics {
@@ -103,29 +94,40 @@ func (o GateOptions) enough(baseline []Run) int {
 	return min(max(n, fewestGate), mostGate)
 }
 
-// suspect reports whether c looks like a regression, significant or not.
-func (c Change) suspect() bool { return c.State == Regression || c.State == Inconclusive && c.large }
+// suspects are the changes for the worse of more than the threshold.
+func (v *Verdict) suspects() []Change {
+	var out []Change
+	for _, c := range v.changes {
+		if c.State == Regression || c.State == Inconclusive && c.large {
+			out = append(out, c)
+		}
+	}
+	return out
+}
 
 // confirm replaces the state of each suspect by that of the second comparison.
 func (v *Verdict) confirm(suspects []Change, second *Verdict, runs []Run) {
 	v.Again = &Again{Runs: sideOf(runs).Runs, Suspects: suspects, Second: []Change{}}
 	for i := range v.changes {
 		c := &v.changes[i]
-		if !c.suspect() {
+		if !slices.ContainsFunc(suspects, func(s Change) bool { return s.id() == c.id() }) {
 			continue
 		}
-		c.State = NotConfirmed
 		k := slices.IndexFunc(second.changes, func(s Change) bool { return s.id() == c.id() })
 		if k < 0 { // a link of a host that the second runs found to be slow as a whole
+			c.State = NotConfirmed
 			continue
 		}
 		s := second.changes[k]
 		v.Again.Second = append(v.Again.Second, s)
-		if s.suspect() {
-			c.State = s.State
-		}
-		if s.State == Regression {
+		switch {
+		case s.State == Regression:
+			c.State = Regression
 			v.Again.Confirmed++
+		case s.State == Inconclusive && s.large:
+			c.State = Inconclusive
+		default:
+			c.State = NotConfirmed
 		}
 	}
 	v.Notes = append(v.Notes, fmt.Sprintf("measured again: %d of %s confirmed", v.Again.Confirmed, units.Plural(len(suspects), "suspect")))

@@ -49,7 +49,7 @@ func TestGate(t *testing.T) {
 		"moved in between": {[][]Run{bad(2), elsewhere(3)}, NotComparable, true},
 	} {
 		s := &stages{runs: c.runs}
-		v, err := Gate(context.Background(), baseline, s.measure, GateOptions{Runs: 4})
+		v, err := Gate(context.Background(), baseline, s.measure, 4, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +61,7 @@ func TestGate(t *testing.T) {
 		}
 	}
 	s := &stages{runs: [][]Run{bad(2), bad(3)}}
-	v, err := Gate(context.Background(), baseline, s.measure, GateOptions{})
+	v, err := Gate(context.Background(), baseline, s.measure, 0, Options{})
 	if err != nil || !strings.HasPrefix(v.Findings[0].Text, "host n02: 5 of its 5 links: ") || v.Again.Confirmed != 2 || s.asked[0] != 3 {
 		t.Errorf("%v: %q, %+v, asked for %v", err, texts(v), v.Again, s.asked)
 	}
@@ -78,12 +78,12 @@ func TestGateSmallBaseline(t *testing.T) {
 	}
 	const oneNight = "the old runs are of 1 night: what differs from night to night is not known, and is taken to be"
 	s := &stages{runs: [][]Run{cluster(2, 2, 10, 0.01, nil)}}
-	v, err := Gate(context.Background(), night, s.measure, GateOptions{})
+	v, err := Gate(context.Background(), night, s.measure, 0, Options{})
 	if err != nil || v.Outcome != OK || !slices.ContainsFunc(v.Notes, func(n string) bool { return strings.HasPrefix(n, oneNight) }) {
 		t.Errorf("%v %s %q", err, v.Outcome, v.Notes)
 	}
 	s = &stages{runs: [][]Run{cluster(2, 2, 10, 0.02, nil)}}
-	v, err = Gate(context.Background(), cluster(1, 2, 2, 0.02, nil), s.measure, GateOptions{})
+	v, err = Gate(context.Background(), cluster(1, 2, 2, 0.02, nil), s.measure, 0, Options{})
 	if err != nil || v.Outcome != Inconclusive || v.More == nil || v.More.Old == 0 || s.asked[0] != mostGate {
 		t.Errorf("%v %s %+v", err, v.Outcome, v.More)
 	}
@@ -94,18 +94,18 @@ func TestGateErrors(t *testing.T) {
 	broken := errors.New("the cable is out")
 	fails := func(context.Context, int, []string) ([]Run, error) { return nil, broken }
 	none := func(context.Context, int, []string) ([]Run, error) { return nil, nil }
-	if _, err := Gate(context.Background(), runs, fails, GateOptions{}); !errors.Is(err, broken) {
+	if _, err := Gate(context.Background(), runs, fails, 0, Options{}); !errors.Is(err, broken) {
 		t.Error(err)
 	}
-	if _, err := Gate(context.Background(), runs, none, GateOptions{}); !errors.Is(err, ErrNoRuns) {
+	if _, err := Gate(context.Background(), runs, none, 0, Options{}); !errors.Is(err, ErrNoRuns) {
 		t.Error(err)
 	}
-	if _, err := Gate(context.Background(), nil, none, GateOptions{}); err == nil {
+	if _, err := Gate(context.Background(), nil, none, 0, Options{}); err == nil {
 		t.Error("no baseline")
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Gate(ctx, runs, none, GateOptions{}); !errors.Is(err, context.Canceled) {
+	if _, err := Gate(ctx, runs, none, 0, Options{}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }

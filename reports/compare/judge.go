@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"calib/fit/params"
 	"calib/internal/stats"
 )
 
@@ -42,7 +41,7 @@ func (t *table) judge(o Options) []Change {
 
 	var better, neither []*series
 	for _, s := range o.wanted(slices.Concat(t.params, shared)) {
-		if s.Better == params.BetterNeither {
+		if s.Better == "" {
 			neither = append(neither, s)
 		} else {
 			better = append(better, s)
@@ -129,16 +128,16 @@ func (t *table) decide(s *series, p float64, tests int, o Options) {
 	raw := s.New - s.Old
 	large := math.Abs(d) > s.Threshold && math.Abs(raw) > s.Threshold && d*raw > 0
 	worse := raw
-	if s.Better == params.BetterHigher {
+	if s.Better == "higher" {
 		worse = -raw
 	}
-	s.large = large && worse > 0 && s.Better != params.BetterNeither
+	s.large = large && worse > 0 && s.Better != ""
 	able := s.able(tests, o)
 	s.State = OK
 	switch {
 	case large && p <= o.Alpha && able:
 		s.State = s.kind(worse)
-	case s.Better == params.BetterNeither:
+	case s.Better == "":
 	case able && s.large:
 		s.State = Inconclusive
 	case !able:
@@ -152,7 +151,7 @@ func (t *table) decide(s *series, p float64, tests int, o Options) {
 
 func (s *series) kind(worse float64) string {
 	switch {
-	case s.Better == params.BetterNeither:
+	case s.Better == "":
 		return Changed
 	case worse > 0:
 		return Regression

@@ -72,11 +72,15 @@ func JUnit(w io.Writer, v *Verdict) error {
 			s.Skipped++
 		}
 	}
-	b, err := xml.MarshalIndent(s, "", "  ")
-	if err != nil {
+	if _, err := io.WriteString(w, xml.Header); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w, "%s%s\n", xml.Header, b)
+	e := xml.NewEncoder(w)
+	e.Indent("", "  ")
+	if err := e.Encode(s); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, "\n")
 	return err
 }
 
@@ -95,7 +99,7 @@ func (s *suite) group(class string, changes []Change) {
 func caseOf(class, name string, changes []Change) testcase {
 	var lines, failed, open []string
 	for _, c := range changes {
-		lines = append(lines, reports.Clean(row(c, false)))
+		lines = append(lines, reports.Clean(row(c, c.Scope)))
 		switch c.State {
 		case Regression:
 			failed = append(failed, c.Name+" "+c.Says())

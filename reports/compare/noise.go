@@ -2,10 +2,8 @@ package compare
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"math"
 	"slices"
 
@@ -18,9 +16,6 @@ import (
 
 // FloorSchema names the version of a noise floor.
 const FloorSchema = "calib.noise/1"
-
-// ErrSchema reports a file that is not of the schema a reader knows.
-var ErrSchema = errors.New("unknown schema")
 
 // Floor is the noise floor: by how much runs differ though nothing has changed.
 type Floor struct {
@@ -175,20 +170,16 @@ func (f *Floor) of(c Change) (absolute float64, have bool) {
 }
 
 // WriteFloor writes f as JSON.
-func WriteFloor(w io.Writer, f *Floor) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(f)
-}
+func WriteFloor(w io.Writer, f *Floor) error { return reports.WriteJSON(w, f) }
 
-// ReadFloor reads what WriteFloor wrote. An unknown schema is ErrSchema.
+// ReadFloor reads what WriteFloor wrote. An unknown schema is an error.
 func ReadFloor(r io.Reader) (*Floor, error) {
 	var f Floor
 	if err := json.NewDecoder(r).Decode(&f); err != nil {
 		return nil, fmt.Errorf("noise floor: %w; calib run --aa makes one", err)
 	}
 	if f.Schema != FloorSchema {
-		return nil, fmt.Errorf("noise floor: %w %q, want %s; calib run --aa makes one", ErrSchema, f.Schema, FloorSchema)
+		return nil, fmt.Errorf("noise floor: unknown schema %q, want %s; calib run --aa makes one", f.Schema, FloorSchema)
 	}
 	for _, q := range f.Of {
 		if !(q.Absolute >= 0) || math.IsInf(q.Absolute, 0) {
@@ -200,26 +191,33 @@ func ReadFloor(r io.Reader) (*Floor, error) {
 
 // FloorText writes f for people: the network's quantities, and the range over the links.
 func FloorText(w io.Writer, f *Floor) error {
-	p := &printer{w: w}
+	p := newPrinter(w)
 	p.line("Noise floor of %s: two runs of the same differ by less in %.0f%% of cases.", units.Plural(len(f.Runs), "run"), 100*f.Level)
 	p.line("")
 	links := map[string][]float64{}
+	var names []string
 	for _, q := range f.Of {
-		noise := number(q.Absolute, q.Unit)
-		if q.Relative != nil {
-			noise = reports.Percent(*q.Relative)
-		}
 		switch {
 		case q.From == "":
-			p.line("  %-24s %9s  of %s", q.Name, noise, number(q.Median, q.Unit))
+			p.line("  %-24s %9s  of %s", q.Name, shareOf(q), number(q.Median, q.Unit))
 		case q.Relative != nil:
+			if links[q.Name] == nil {
+				names = append(names, q.Name)
+			}
 			links[q.Name] = append(links[q.Name], *q.Relative)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(links)) {
-		of := links[name]
-		p.line("  %-24s %9s  to %s over %s", name+" of a link", reports.Percent(slices.Min(of)), reports.Percent(slices.Max(of)),
-			units.Plural(len(of), "link"))
+	for _, name := range names {
+		all := links[name]
+		p.line("  %-24s %9s  to %s over %s", name+" of a link", reports.Percent(slices.Min(all)), reports.Percent(slices.Max(all)),
+			units.Plural(len(all), "link"))
 	}
-	return p.err
+	return p.Flush()
+}
+
+func shareOf(q Quantity) string {
+	if q.Relative == nil {
+		return number(q.Absolute, q.Unit)
+	}
+	return reports.Percent(*q.Relative)
 }

@@ -53,21 +53,16 @@ type Side struct {
 func sideOf(runs []Run) Side {
 	s := Side{Runs: []string{}}
 	_, s.Nights = nightsOf(runs)
-	var first, last time.Time
+	var times []time.Time
 	for _, r := range runs {
 		s.Runs = append(s.Runs, r.ID)
-		if r.At.IsZero() {
-			continue
-		}
-		if first.IsZero() || r.At.Before(first) {
-			first = r.At
-		}
-		if r.At.After(last) {
-			last = r.At
+		if !r.At.IsZero() {
+			times = append(times, r.At.UTC())
 		}
 	}
-	if !first.IsZero() {
-		s.First, s.Last = first.UTC().Format(time.RFC3339), last.UTC().Format(time.RFC3339)
+	if len(times) > 0 {
+		s.First = slices.MinFunc(times, time.Time.Compare).Format(time.RFC3339)
+		s.Last = slices.MaxFunc(times, time.Time.Compare).Format(time.RFC3339)
 	}
 	return s
 }

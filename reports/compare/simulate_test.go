@@ -136,7 +136,7 @@ func (y *tally) follow(t *testing.T, w *world) {
 					tonight = runs
 				}
 				return runs, nil
-			}, GateOptions{Options: Options{replicates: 1}, Runs: runsANight})
+			}, runsANight, Options{replicates: 1})
 			if err != nil {
 				t.Fatal(err)
 			}

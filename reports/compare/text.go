@@ -3,7 +3,7 @@ package compare
 import (
 	"fmt"
 	"io"
-	"slices"
+	"regexp"
 	"strings"
 
 	"calib/internal/units"
@@ -12,14 +12,14 @@ import (
 
 // Text writes v for a terminal: the verdict, the findings with their evidence, every parameter of the network, and notes.
 func Text(w io.Writer, v *Verdict) error {
-	p := &printer{w: w}
+	p := newPrinter(w)
 	p.line("%s", headline(v))
 	for _, f := range v.Findings {
 		p.line("")
 		p.line("%-12s  %s", f.Kind, f.Text)
-		shown, left := f.notable(8)
+		shown, left := f.notable()
 		for _, c := range shown {
-			p.line("    %s", row(c, f.Scope != c.Scope || f.Scope == ScopeNetwork && c.Scope == ScopeLink))
+			p.line("    %s", row(c, f.Scope))
 		}
 		if left > 0 {
 			p.line("    and %d more", left)
@@ -36,7 +36,7 @@ func Text(w io.Writer, v *Verdict) error {
 		p.line("")
 		p.line("Network: medians of %s and %s", units.Plural(len(v.Old.Runs), "old run"), units.Plural(len(v.New.Runs), "new run"))
 		for _, c := range v.Network {
-			p.line("  %-13s %s", c.State, row(c, false))
+			p.line("  %-13s %s", c.State, row(c, c.Scope))
 		}
 	}
 	if v.Tested.Links > 0 {
@@ -49,7 +49,7 @@ func Text(w io.Writer, v *Verdict) error {
 			p.line("note: %s", n)
 		}
 	}
-	return p.err
+	return p.Flush()
 }
 
 // headline is the outcome on one line.
@@ -69,47 +69,37 @@ func headline(v *Verdict) string {
 	return v.Outcome + ": " + strings.Join(v.Why, "; ")
 }
 
-// evidence is a change as it is printed. What there is none of is "–", and an interval "".
-type evidence struct{ name, old, new, change, interval, threshold, p string }
-
-// evidence prints c; named adds the host or link to the name.
-func (c Change) evidence(named bool) evidence {
-	e := evidence{name: c.Name, old: number(c.Old, c.Unit), new: number(c.New, c.Unit), change: "–",
-		threshold: number(c.Threshold, c.Unit), p: "–"}
-	if named && c.Scope != ScopeNetwork {
-		e.name += " of " + c.Subject()
-	}
-	if c.Ratio != nil {
-		e.change = signed(*c.Ratio)
-		if c.Old != 0 {
-			e.threshold = reports.Percent(c.Threshold / c.Old)
-		}
-	}
-	if ci := c.RatioCI; ci != nil {
-		e.interval = "[" + signed(ci[0]) + ", " + signed(ci[1]) + "]"
-	}
+// row is a change on one line, with its evidence, in a list of the given scope.
+func row(c Change, scope string) string {
+	s := fmt.Sprintf("%-20s %12s → %-12s %8s %-18s  threshold %s (%s)", c.nameIn(scope), number(c.Old, c.Unit), number(c.New, c.Unit),
+		percent(c.Ratio), ratioCI(c.RatioCI), threshold(c), c.By)
 	if c.AdjustedP != nil {
-		e.p = fmt.Sprintf("%.4f", *c.AdjustedP)
-		if *c.AdjustedP < 0.0001 {
-			e.p = "< 0.0001"
-		}
-	}
-	return e
-}
-
-// row is a change on one line, with its evidence.
-func row(c Change, named bool) string {
-	e := c.evidence(named)
-	s := fmt.Sprintf("%-20s %12s → %-12s %8s %-18s  threshold %s (%s)", e.name, e.old, e.new, e.change, e.interval, e.threshold, c.By)
-	if c.AdjustedP != nil {
-		s += "  p " + e.p
+		s += "  p " + pValue(c.AdjustedP)
 	}
 	return s
 }
 
+func threshold(c Change) string {
+	if c.Ratio == nil || c.Old == 0 {
+		return number(c.Threshold, c.Unit)
+	}
+	return reports.Percent(c.Threshold / c.Old)
+}
+
+// pValue prints a p value, a dash where there is none.
+func pValue(p *float64) string {
+	switch {
+	case p == nil:
+		return "–"
+	case *p < 0.0001:
+		return "< 0.0001"
+	}
+	return fmt.Sprintf("%.4f", *p)
+}
+
 // Markdown writes v as the summary of a CI job.
 func Markdown(w io.Writer, v *Verdict) error {
-	p := &printer{w: w}
+	p := newPrinter(w)
 	p.line("## calib: %s", cell(v.Outcome))
 	p.line("")
 	p.line("%s. %s against %s; changes below %s do not count.", cell(headline(v)), units.Plural(len(v.New.Runs), "new run"),
@@ -121,11 +111,10 @@ func Markdown(w io.Writer, v *Verdict) error {
 	}
 	for _, f := range v.Findings {
 		p.line("| **%s** | %s | | | | | | |", f.Kind, cell(f.Text))
-		shown, left := f.notable(8)
+		shown, left := f.notable()
 		for _, c := range shown {
-			e := c.evidence(true)
-			p.line("| | %s | %s | %s | %s | %s | %s | %s |", cell(e.name), e.old, e.new, e.change, e.interval, e.threshold,
-				strings.ReplaceAll(e.p, "<", "&lt;"))
+			p.line("| | %s | %s | %s | %s | %s | %s | %s |", cell(c.nameIn(ScopeNetwork)), number(c.Old, c.Unit), number(c.New, c.Unit),
+				percent(c.Ratio), ratioCI(c.RatioCI), threshold(c), strings.ReplaceAll(pValue(c.AdjustedP), "<", "&lt;"))
 		}
 		if left > 0 {
 			p.line("| | and %d more | | | | | | |", left)
@@ -145,18 +134,11 @@ func Markdown(w io.Writer, v *Verdict) error {
 			p.line("- %s", cell(n))
 		}
 	}
-	return p.err
+	return p.Flush()
 }
 
+// special are the characters that mean something in a Markdown table.
+var special = regexp.MustCompile("[\\\\`*_{}\\[\\]<>|#~]")
+
 // cell makes text safe in a Markdown table.
-func cell(s string) string {
-	const special = "\\`*_{}[]<>|#~"
-	var b strings.Builder
-	for _, r := range s {
-		if slices.Contains([]rune(special), r) {
-			b.WriteByte('\\')
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
-}
+func cell(s string) string { return special.ReplaceAllString(s, `\$0`) }

@@ -1,9 +1,10 @@
 package compare
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
+
+	"calib/reports"
 )
 
 // Schema names the version of a verdict.
@@ -140,9 +141,4 @@ func (c Change) Subject() string {
 func (c Change) id() string { return fmt.Sprintf("%s %q %q", c.Scope, c.Subject(), c.Name) }
 
 // WriteVerdict writes v as JSON.
-func WriteVerdict(w io.Writer, v *Verdict) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	return e.Encode(v)
-}
+func WriteVerdict(w io.Writer, v *Verdict) error { return reports.WriteJSON(w, v) }

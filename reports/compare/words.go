@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"math"
@@ -8,51 +9,59 @@ import (
 	"strconv"
 	"strings"
 
-	"calib/fit/params"
 	"calib/internal/units"
 	"calib/reports"
 )
 
 // text is a finding in words.
 func (f Finding) text() string {
-	subject := "network: "
-	if f.Scope != ScopeNetwork {
-		subject = f.Scope + " " + f.Subject + ": "
+	subject := "network"
+	switch f.Scope {
+	case ScopeHost:
+		subject = "host " + f.Subject
+	case ScopeLink:
+		subject = "link " + f.Subject
 	}
-	const shown = 3
-	few, more := f.Changes[:min(shown, len(f.Changes))], len(f.Changes)-shown
-	var list []string
 	switch {
 	case f.Undecided == 1:
-		return subject + "too few runs to exclude that 1 quantity is worse"
+		return subject + ": too few runs to exclude that 1 quantity is worse"
 	case f.Undecided > 1:
-		return subject + fmt.Sprintf("too few runs to exclude that any of %d quantities is worse", f.Undecided)
+		return fmt.Sprintf("%s: too few runs to exclude that any of %d quantities is worse", subject, f.Undecided)
 	case f.Kind == Inconclusive:
-		for _, c := range few {
-			list = append(list, c.Name+" looks "+c.Says())
-		}
-		if more > 0 {
-			list = append(list, fmt.Sprintf("%d more look worse", more))
-		}
-		return subject + strings.Join(list, ", ") + ", which the runs cannot tell from noise"
+		looks := f.list("%d more look worse", func(c Change) string { return c.Name + " looks " + c.Says() })
+		return subject + ": " + looks + ", which the runs cannot tell from noise"
 	}
+	which := ""
 	if f.OfLinks > 0 && f.Links > 0 {
-		subject += fmt.Sprintf("%d of its %s: ", f.Links, units.Plural(f.OfLinks, "link"))
+		which = fmt.Sprintf("%d of its %s: ", f.Links, units.Plural(f.OfLinks, "link"))
 	}
-	for _, c := range few {
-		name := strings.TrimPrefix(c.Name, linksPrefix)
-		if f.Scope == ScopeNetwork && c.Scope == ScopeLink {
-			name += " of " + c.Subject()
-		}
-		list = append(list, name+" "+c.Says())
-	}
-	if more > 0 {
-		list = append(list, fmt.Sprintf("%d more", more))
-	}
-	return subject + strings.Join(list, ", ")
+	return subject + ": " + which + f.list("%d more", func(c Change) string {
+		return strings.TrimPrefix(c.nameIn(f.Scope), linksPrefix) + " " + c.Says()
+	})
 }
 
-// Says is a change in words: "slower by 2.1×", "faster by 4.0%", "more by 2 kB".
+// list describes the three largest changes of a finding; more counts the others.
+func (f Finding) list(more string, describe func(Change) string) string {
+	const shown = 3
+	var what []string
+	for _, c := range f.Changes[:min(shown, len(f.Changes))] {
+		what = append(what, describe(c))
+	}
+	if n := len(f.Changes) - shown; n > 0 {
+		what = append(what, fmt.Sprintf(more, n))
+	}
+	return strings.Join(what, ", ")
+}
+
+// nameIn is the name of the quantity, with its subject in a list of another scope.
+func (c Change) nameIn(scope string) string {
+	if c.Scope == scope || c.Scope == ScopeNetwork {
+		return c.Name
+	}
+	return c.Name + " of " + c.Subject()
+}
+
+// Says is a change in words: "slower by 2.1×", "better by 4.0%".
 func (c Change) Says() string {
 	by := number(math.Abs(c.New-c.Old), c.Unit)
 	if c.Ratio != nil {
@@ -60,9 +69,9 @@ func (c Change) Says() string {
 	}
 	up := c.New > c.Old
 	switch {
-	case c.Better == params.BetterNeither:
+	case c.Better == "":
 		return map[bool]string{true: "more", false: "less"}[up] + " by " + by
-	case up == (c.Better == params.BetterHigher):
+	case up == (c.Better == "higher"):
 		return "faster by " + by
 	}
 	return "slower by " + by
@@ -86,16 +95,21 @@ func number(v float64, unit string) string {
 	return strings.TrimSpace(units.Format(v, unit))
 }
 
-// printer writes lines until one fails.
-type printer struct {
-	w   io.Writer
-	err error
+// printer writes lines; Flush returns the first error.
+type printer struct{ *bufio.Writer }
+
+func newPrinter(w io.Writer) printer { return printer{bufio.NewWriter(w)} }
+
+func (p printer) line(format string, args ...any) {
+	fmt.Fprintln(p, strings.TrimRight(reports.Clean(fmt.Sprintf(format, args...)), " "))
 }
 
-func (p *printer) line(format string, args ...any) {
-	if p.err == nil {
-		_, p.err = fmt.Fprintln(p.w, strings.TrimRight(reports.Clean(fmt.Sprintf(format, args...)), " "))
+// percent is a ratio as a change in percent, a dash where there is none.
+func percent(ratio *float64) string {
+	if ratio == nil {
+		return "–"
 	}
+	return signed(*ratio)
 }
 
 // signed is a ratio as a change in percent, never "-0.0%".
@@ -103,8 +117,17 @@ func signed(r float64) string {
 	return strings.Replace(fmt.Sprintf("%+.1f%%", 100*(r-1)), "-0.0%", "+0.0%", 1)
 }
 
-// notable are the changes to show in a table: all that a finding names, without repetition.
-func (f Finding) notable(most int) (shown []Change, left int) {
+// ratioCI is an interval of a ratio as changes in percent.
+func ratioCI(ci *[2]float64) string {
+	if ci == nil {
+		return ""
+	}
+	return "[" + signed(ci[0]) + ", " + signed(ci[1]) + "]"
+}
+
+// notable are the changes to show in a table, and how many others there are.
+func (f Finding) notable() (shown []Change, left int) {
+	const most = 8
 	all := slices.Concat(f.Changes, f.Along)
 	return all[:min(most, len(all))], max(len(all)-most, 0)
 }

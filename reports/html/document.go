@@ -145,9 +145,9 @@ func (d *document) anchor(title string) string {
 // tableOf sets a grid: the class of a cell is the kind of its column, and of a status also what it is.
 func tableOf(g reports.Grid) table {
 	var t table
-	for i, h := range g.Header {
-		c := cell{Text: h}
-		if g.Kind(i) == reports.KindNumber {
+	for _, column := range g.Columns {
+		c := cell{Text: column.Name}
+		if column.Kind == reports.KindNumber {
 			c.Class = string(reports.KindNumber)
 		}
 		t.Header = append(t.Header, c)
@@ -155,8 +155,9 @@ func tableOf(g reports.Grid) table {
 	for _, r := range g.Rows {
 		cells := make([]cell, len(r))
 		for i, text := range r {
-			cells[i] = cell{text, string(g.Kind(i))}
-			if g.Kind(i) == reports.KindStatus {
+			kind := g.Columns[i].Kind
+			cells[i] = cell{text, string(kind)}
+			if kind == reports.KindStatus {
 				cells[i].Class += " " + statusClass(text)
 			}
 		}

@@ -74,7 +74,7 @@ func TestReportSaysWhatTheTextSays(t *testing.T) {
 	p := fixture(t)
 	page := words(render(t, p, examples(), Options{Dir: "runs/1"}))
 	v := reports.VerdictOf(p)
-	want := slices.Concat([]string{v.Run, v.Scope, v.Counts}, v.Network, v.Outliers, v.Clock, reports.WarningsOf(p), reports.WithoutValueOf(p),
+	want := slices.Concat([]string{v.Run, v.Scope, v.Counts, v.Network}, v.Outliers, v.Clock, reports.WarningsOf(p), reports.WithoutValueOf(p),
 		reports.FindingsOf(p), reports.PairsOf(p).Says, []string{"h1 → h2: latency 2 × the median", "bcast-tree", "calib history add"})
 	quality, says := reports.QualityOf(p)
 	files, next := reports.FilesOf(p, "runs/1")
@@ -157,7 +157,7 @@ func TestHostileText(t *testing.T) {
 		}
 	}
 	for _, page := range []string{render(t, p, figures, Options{Dir: evil, History: figures}), pageText(t, Page{Title: evil, Lead: []string{evil},
-		Tables: []Table{{Title: evil, Grid: reports.Grid{Header: []string{evil}, Rows: [][]string{{evil}}}}}, Figures: figures})} {
+		Tables: []Table{{Title: evil, Grid: reports.Grid{Columns: []reports.Column{{Name: evil}}, Rows: [][]string{{evil}}}}}, Figures: figures})} {
 		if strings.Contains(page, "<script>alert") || strings.Contains(page, "<img") {
 			t.Error("text of the run became markup")
 		}
@@ -207,8 +207,8 @@ func TestFigureData(t *testing.T) {
 
 func TestPage(t *testing.T) {
 	page := pageText(t, Page{Title: "calib history", Lead: []string{"Nothing changed."}, Figures: []figure.Figure{timeline()},
-		Tables: []Table{{Grid: reports.Grid{Header: []string{"run", "a"}, Kinds: []reports.Kind{reports.KindText, reports.KindNumber}, Rows: [][]string{{"r1", "1 ms"}}}},
-			{Title: "Changes", Grid: reports.Grid{Header: []string{"metric"}, Rows: [][]string{{"b"}}}}}})
+		Tables: []Table{{Grid: reports.Grid{Columns: []reports.Column{{Name: "run"}, {Name: "a", Kind: reports.KindNumber}}, Rows: [][]string{{"r1", "1 ms"}}}},
+			{Title: "Changes", Grid: reports.Grid{Columns: []reports.Column{{Name: "metric"}}, Rows: [][]string{{"b"}}}}}})
 	for _, want := range []string{"<h1>calib history</h1>", "<p>Nothing changed.</p>", `<th scope="col" class="number">a</th>`, `<td class="number">1 ms</td>`,
 		`<section id="changes"`, `<section id="history"`, `<figure id="t-x"`} {
 		if !strings.Contains(page, want) {

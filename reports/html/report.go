@@ -23,9 +23,9 @@ func report(p *params.Params, figures []figure.Figure, o Options) *document {
 	v := reports.VerdictOf(p)
 	d := newDocument("calib report " + v.Run)
 	d.Eyebrow, d.Scope = v.Run, v.Scope
-	d.Heading = strings.Join(v.Network, " ")
+	d.Heading = v.Network
 	if !v.Known {
-		d.Heading, d.Lead = "Network calibration", v.Network
+		d.Heading, d.Lead = "Network calibration", []string{v.Network}
 	}
 	d.Alerts = v.Outliers
 	d.Lead = append(d.Lead, v.Counts)
@@ -62,11 +62,7 @@ func (d *document) parameters(p *params.Params) {
 	t := tableOf(reports.ParametersOf(p))
 	t.Title = "Parameters"
 	t.Says = reports.WithoutValueOf(p)
-	var sources []string
-	for _, g := range reports.SourcesOf(p) {
-		sources = append(sources, strings.Join(g.Names, ", ")+" from "+g.Source+".")
-	}
-	t.More = &more{Summary: "Where each parameter comes from", Items: sources}
+	t.More = &more{Summary: "Where each parameter comes from", Items: reports.SourcesOf(p)}
 	d.Opening = append(d.Opening, t)
 }
 
@@ -81,8 +77,10 @@ func (d *document) functions(p *params.Params) {
 	if len(all) == 0 {
 		return
 	}
-	g := reports.Grid{Header: []string{"function", "what it is, and its form", "coefficients, with 95% intervals", "holds for", "source"},
-		Kinds: []reports.Kind{reports.KindSymbol, reports.KindForm, reports.KindLines, reports.KindBreaks}}
+	g := reports.Grid{Columns: []reports.Column{
+		{Name: "function", Kind: reports.KindSymbol}, {Name: "what it is, and its form", Kind: reports.KindForm},
+		{Name: "coefficients, with 95% intervals", Kind: reports.KindLines}, {Name: "holds for", Kind: reports.KindBreaks}, {Name: "source"},
+	}}
 	for _, f := range all {
 		coeff := make([]string, len(f.Coeff))
 		for i, c := range f.Coeff {

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -34,12 +33,7 @@ func AnswerResult(c *cli.Context, r reports.Result, err error, text func(io.Writ
 }
 
 // WriteJSON prints a document that is not a reports.Result.
-func WriteJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
-}
+func WriteJSON(w io.Writer, v any) error { return reports.WriteJSON(w, v) }
 
 // Formats of a report or plot beside those of reports/draw.
 const (

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os/user"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -75,15 +74,10 @@ func acknowledge(c *cli.Context, s *history.Store) error {
 			a.Who = u.Username
 		}
 	}
-	if a.ID, err = s.Acknowledge(c.Context, a); err != nil {
+	if a, err = s.Acknowledge(c.Context, a); err != nil {
 		return err
 	}
-	all, err := s.Acks(c.Context)
-	if err != nil {
-		return err
-	}
-	all = slices.DeleteFunc(all, func(b history.Ack) bool { return b.ID != a.ID })
-	return command.Answer(c, "history ack", ackList{s.Path(), all}, func(w io.Writer) error {
+	return command.Answer(c, "history ack", ackList{s.Path(), []history.Ack{a}}, func(w io.Writer) error {
 		_, err := fmt.Fprintf(w, "acknowledged from run %s on; calib history unack %d withdraws it\n", a.Run, a.ID)
 		return err
 	})

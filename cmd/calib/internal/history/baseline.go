@@ -197,24 +197,12 @@ func setBaseline(c *cli.Context) error {
 		open = history.Open
 	}
 	return withStore(c, open, func(s *history.Store) error {
-		for _, arg := range args { // before anything is added
-			if command.Exists(arg) {
-				continue
-			}
-			if _, err := storedRunID(c, s, arg); err != nil {
-				return err
-			}
-		}
 		a := adder{done: []addition{}}
-		var ids []string
-		for _, arg := range args {
-			more, err := storedIDs(c, &a, s, arg)
-			if err != nil {
-				return err
-			}
-			ids = append(ids, more...)
+		ids, err := storedIDs(c, s, &a, args)
+		if err != nil {
+			return err
 		}
-		err := s.SetBaseline(c.Context, history.Baseline{Name: name, Note: c.String("note"), Runs: ids}, noise)
+		err = s.SetBaseline(c.Context, history.Baseline{Name: name, Note: c.String("note"), Runs: ids}, noise)
 		if err != nil {
 			return err
 		}
@@ -233,34 +221,42 @@ func setBaseline(c *cli.Context) error {
 	})
 }
 
-// storedIDs returns the IDs that an argument names: of runs at a path, which are added, or else of the stored run.
-func storedIDs(c *cli.Context, a *adder, s *history.Store, arg string) ([]string, error) {
-	if !command.Exists(arg) {
-		id, err := storedRunID(c, s, arg)
-		return []string{id}, err
-	}
-	paths, err := runfiles.ParamsFiles(arg)
-	if err != nil {
-		return nil, err
-	}
-	before := len(a.done)
-	if err := a.add(c, s, paths); err != nil {
-		return nil, err
+// storedIDs returns the IDs of the runs that args name: stored runs or, where there is a path, the runs there, which it adds. All
+// stored runs are found before one is added.
+func storedIDs(c *cli.Context, s *history.Store, a *adder, args []string) ([]string, error) {
+	stored := make([]string, len(args))
+	for i, arg := range args {
+		if command.Exists(arg) {
+			continue
+		}
+		e, err := s.Find(c.Context, arg)
+		if errors.Is(err, history.ErrNotFound) {
+			return nil, fmt.Errorf("%w; nor is there such a file", err)
+		}
+		if err != nil {
+			return nil, err
+		}
+		stored[i] = e.ID
 	}
 	var ids []string
-	for _, r := range a.done[before:] {
-		ids = append(ids, r.ID)
+	for i, arg := range args {
+		if stored[i] != "" {
+			ids = append(ids, stored[i])
+			continue
+		}
+		paths, err := runfiles.ParamsFiles(arg)
+		if err != nil {
+			return nil, err
+		}
+		before := len(a.done)
+		if err := a.add(c, s, paths); err != nil {
+			return nil, err
+		}
+		for _, r := range a.done[before:] {
+			ids = append(ids, r.ID)
+		}
 	}
 	return ids, nil
-}
-
-// storedRunID returns the ID of the stored run that arg names.
-func storedRunID(c *cli.Context, s *history.Store, arg string) (string, error) {
-	e, err := s.Find(c.Context, arg)
-	if errors.Is(err, history.ErrNotFound) {
-		err = fmt.Errorf("%w; nor is there such a file", err)
-	}
-	return e.ID, err
 }
 
 // noiseOf reads a noise floor: that of the file or else the only one in the directories among args; nil where there is none.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"calib/cmd/calib/internal/command"
@@ -36,7 +35,6 @@ func (v *survey) summary(all []change) []string {
 	from, to := v.span()
 	over := fmt.Sprintf("%s from %s to %s", units.Plural(len(v.runs), "run"), day(from), day(to))
 	open := slices.DeleteFunc(slices.Clone(all), func(c change) bool { return c.Ack != nil })
-	var lead []string
 	switch {
 	case len(v.runs) < 2*leastSegment:
 		return []string{fmt.Sprintf("Too few runs to find a change: %s. A change needs %d runs on each side of it.", over, leastSegment)}
@@ -46,11 +44,11 @@ func (v *survey) summary(all []change) []string {
 		return []string{fmt.Sprintf("No new change in %s; %s found, all acknowledged.", over, units.Plural(len(all), "change"))}
 	}
 	metrics := len(changed(v.network)) + len(changed(v.links))
-	first := fmt.Sprintf("%s of level in %s, in %s.", units.Plural(len(all), "change"), units.Plural(metrics, "metric"), over)
+	first := fmt.Sprintf("%s of level in %s, in %s", units.Plural(len(all), "change"), units.Plural(metrics, "metric"), over)
 	if known := len(all) - len(open); known > 0 {
-		first = strings.TrimSuffix(first, ".") + fmt.Sprintf("; %d acknowledged.", known)
+		first += fmt.Sprintf("; %d acknowledged", known)
 	}
-	lead = append(lead, first)
+	lead := []string{first + "."}
 	slices.SortStableFunc(open, func(a, b change) int { return cmp.Compare(b.size(), a.size()) })
 	for _, c := range open[:min(len(open), changesDescribed)] {
 		lead = append(lead, c.sentence())
@@ -115,9 +113,11 @@ func (c change) sentence() string {
 
 // changeTable lists changes, newest first.
 func changeTable(all []change) html.Table {
-	const text, number = reports.KindText, reports.KindNumber
-	t := html.Table{Title: "Changes", Grid: reports.Grid{Kinds: []reports.Kind{text, text, text, number, number, number, text, number},
-		Header: []string{"run", "started (UTC)", "metric", "before", "after", "change", "for the", "p", "known"}}}
+	const number = reports.KindNumber
+	t := html.Table{Title: "Changes", Grid: reports.Grid{Columns: []reports.Column{
+		{Name: "run"}, {Name: "started (UTC)"}, {Name: "metric"}, {Name: "before", Kind: number}, {Name: "after", Kind: number},
+		{Name: "change", Kind: number}, {Name: "for the"}, {Name: "p", Kind: number}, {Name: "known"},
+	}}}
 	if len(all) > changesListed {
 		t.Title = fmt.Sprintf("Changes, the newest %d of %d", changesListed, len(all))
 		all = all[:changesListed]

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"hash/fnv"
+	"maps"
 	"math"
 	"slices"
 	"sort"
@@ -169,10 +170,9 @@ func (t *timeline) acknowledge(acks []history.Ack) {
 			add(at, acks[i].Reason)
 		}
 	}
-	for at, reason := range reasons {
-		t.known = append(t.known, figure.Known{At: at, Reason: reason})
+	for _, at := range slices.Sorted(maps.Keys(reasons)) {
+		t.known = append(t.known, figure.Known{At: at, Reason: reasons[at]})
 	}
-	slices.SortFunc(t.known, func(a, b figure.Known) int { return a.At - b.At })
 }
 
 // place returns the index of the reading where an acknowledgement belongs: that of its run or, where its run has no reading,

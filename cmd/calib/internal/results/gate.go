@@ -81,7 +81,7 @@ func gate(c *cli.Context) error {
 		}
 		return runs, err
 	}
-	v, err := compare.Gate(c.Context, baseline, measure, compare.GateOptions{Options: options, Runs: c.Int("runs")})
+	v, err := compare.Gate(c.Context, baseline, measure, c.Int("runs"), options)
 	if err != nil {
 		return err
 	}
