@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 
+	"calib/internal/events"
 	"calib/internal/plane"
 	"calib/internal/units"
 )
@@ -39,7 +40,7 @@ func (s *datagramStore) free(i uint32) { s.empty = append(s.empty, i) }
 // inbox is what a host has of datagrams: bytes not yet out of its sending block, and datagrams not yet received.
 type inbox struct {
 	sending   int
-	datagrams fifo[uint32]
+	datagrams events.Queue[uint32]
 	dropped   int64
 }
 
@@ -87,13 +88,13 @@ func (p *proc) datagramLeft(w *world, n int) {
 // datagramArrives puts a datagram into p's inbox, if there is room.
 func (w *world) datagramArrives(p *proc, pk packet) {
 	limit := w.opt.DatagramBuffer
-	if p.state == dead || limit > 0 && p.inbox.datagrams.n >= limit {
+	if p.state == dead || limit > 0 && p.inbox.datagrams.Len() >= limit {
 		p.inbox.dropped++
 		w.datagrams.free(pk.seq)
 		return
 	}
 	w.datagrams.place[pk.seq].at = w.now
-	p.inbox.datagrams.push(pk.seq)
+	p.inbox.datagrams.Push(pk.seq)
 	if p.wait.kind == waitDatagram && p.state == blocked {
 		w.release(p, nil)
 	}
@@ -115,15 +116,15 @@ func (g *Group) RecvDatagram(b []byte, until units.Nanos) (plane.Datagram, error
 
 func (g *Group) recvDatagram(b []byte, until units.Nanos) (plane.Datagram, error) {
 	w, p := g.w, g.self
-	if end := p.clock.when(until); p.inbox.datagrams.n == 0 && end > w.now {
+	if end := p.clock.when(until); p.inbox.datagrams.Len() == 0 && end > w.now {
 		if err := w.wait(p, wait{kind: waitDatagram, deadline: end}); err != nil {
 			return plane.Datagram{}, err
 		}
 	}
-	if p.inbox.datagrams.n == 0 {
+	if p.inbox.datagrams.Len() == 0 {
 		return plane.Datagram{Dropped: p.inbox.dropped}, nil
 	}
-	i := p.inbox.datagrams.pop()
+	i := p.inbox.datagrams.Pop()
 	m := &w.datagrams.place[i]
 	d := plane.Datagram{
 		Got: true, From: m.from, Bytes: copy(b, m.data), At: p.clock.read(m.at), Dropped: p.inbox.dropped,

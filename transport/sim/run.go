@@ -173,7 +173,7 @@ func (n *Net) build(key string, teams [][]int) ([][]*Group, error) {
 			procs[rank] = p
 			w.procs = append(w.procs, p)
 			w.now = max(w.now, n.last[h])
-			w.ready.push(p)
+			w.ready.Push(p)
 			groups[i] = append(groups[i], &Group{w: w, self: p, team: procs, rank: rank})
 		}
 	}
