@@ -9,11 +9,11 @@ import (
 // packet is a piece of a message on its way.
 type packet struct {
 	c        *conn
-	seq      uint32 // number within its connection; of a datagram, its place in the store
-	n        int32  // payload bytes
-	ack      uint32 // packets that the other way has received
-	again    bool   // was lost before
-	datagram bool   // is a datagram
+	seq      uint32    // number within its connection
+	n        int32     // payload bytes
+	ack      uint32    // packets that the other way has received
+	again    bool      // was lost before
+	datagram *datagram // what it carries, if it is a datagram
 }
 
 // conn is one direction between two ranks.

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"bytes"
 	"fmt"
 
 	"calib/internal/events"
@@ -17,30 +18,10 @@ type datagram struct {
 	data []byte
 }
 
-// datagramStore holds the datagrams of a world, in places that are used again.
-type datagramStore struct {
-	place []datagram
-	empty []uint32
-}
-
-func (s *datagramStore) put(from int, b []byte) uint32 {
-	if len(s.empty) == 0 {
-		s.empty = append(s.empty, uint32(len(s.place)))
-		s.place = append(s.place, datagram{})
-	}
-	i := s.empty[len(s.empty)-1]
-	s.empty = s.empty[:len(s.empty)-1]
-	s.place[i].from = from
-	s.place[i].data = append(s.place[i].data[:0], b...)
-	return i
-}
-
-func (s *datagramStore) free(i uint32) { s.empty = append(s.empty, i) }
-
 // inbox is what a host has of datagrams: bytes not yet out of its sending block, and datagrams not yet received.
 type inbox struct {
 	sending   int
-	datagrams events.Queue[uint32]
+	datagrams events.Queue[*datagram]
 	dropped   int64
 }
 
@@ -73,7 +54,7 @@ func (g *Group) sendDatagram(dst *proc, b []byte) error {
 		}
 	}
 	p.inbox.sending += len(b)
-	w.transmit(packet{c: w.conn(p, dst), seq: w.datagrams.put(p.rank, b), n: int32(len(b)), datagram: true})
+	w.transmit(packet{c: w.conn(p, dst), n: int32(len(b)), datagram: &datagram{from: p.rank, data: bytes.Clone(b)}})
 	return nil
 }
 
@@ -90,11 +71,10 @@ func (w *world) datagramArrives(p *proc, pk packet) {
 	limit := w.opt.DatagramBuffer
 	if p.state == dead || limit > 0 && p.inbox.datagrams.Len() >= limit {
 		p.inbox.dropped++
-		w.datagrams.free(pk.seq)
 		return
 	}
-	w.datagrams.place[pk.seq].at = w.now
-	p.inbox.datagrams.Push(pk.seq)
+	pk.datagram.at = w.now
+	p.inbox.datagrams.Push(pk.datagram)
 	if p.wait.kind == waitDatagram && p.state == blocked {
 		w.release(p, nil)
 	}
@@ -124,11 +104,9 @@ func (g *Group) recvDatagram(b []byte, until units.Nanos) (plane.Datagram, error
 	if p.inbox.datagrams.Len() == 0 {
 		return plane.Datagram{Dropped: p.inbox.dropped}, nil
 	}
-	i := p.inbox.datagrams.Pop()
-	m := &w.datagrams.place[i]
+	m := p.inbox.datagrams.Pop()
 	d := plane.Datagram{
 		Got: true, From: m.from, Bytes: copy(b, m.data), At: p.clock.read(m.at), Dropped: p.inbox.dropped,
 	}
-	w.datagrams.free(i)
 	return d, w.sleep(p, w.now+w.opt.Cost.recv(d.Bytes))
 }

@@ -16,7 +16,7 @@ type port struct {
 // transmit puts a packet into its host's sending block.
 func (w *world) transmit(pk packet) {
 	p := pk.c.src
-	if !pk.datagram {
+	if pk.datagram == nil {
 		pk.c.sent++
 		pk.c.carryAck(&pk)
 	}
@@ -37,7 +37,7 @@ func (w *world) leaveHost(p *proc) {
 	p.txBegan = w.now
 	w.cross(pk, from)
 	switch {
-	case pk.datagram:
+	case pk.datagram != nil:
 		p.datagramLeft(w, int(pk.n))
 	case !pk.again:
 		pk.c.left(int(pk.n))
@@ -59,8 +59,7 @@ func (w *world) cross(pk packet, from instant) {
 		delay += w.fabric.delay(w, pk)
 	}
 	if w.full(m) || spec.Loss > 0 && w.rng.Float64() < spec.Loss {
-		if pk.datagram {
-			w.datagrams.free(pk.seq)
+		if pk.datagram != nil {
 			return
 		}
 		pk.c.retrans++
@@ -93,7 +92,7 @@ func (w *world) deliver(p *proc) {
 	pk := p.rx.next(w, w.queueOf(p, queueRx))
 	p.kernelTime += w.opt.Cost.arrive(int(pk.n))
 	switch {
-	case pk.datagram:
+	case pk.datagram != nil:
 		w.datagramArrives(p, pk)
 	case p.state != dead:
 		pk.c.arrive(pk)

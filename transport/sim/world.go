@@ -25,15 +25,14 @@ type world struct {
 	delay  instant // L
 	broken error   // set by a deadlock: every call fails with it
 
-	medium    port // the shared medium
-	ports     []port
-	fabric    *fabric      // nil: none
-	lost      line[packet] // to be sent again, in order of time
-	acks      line[ack]    // on their way to a sender, in order of time
-	delack    line[ack]    // kept back by a receiver, in order of time
-	datagrams datagramStore
-	rng       *rand.Rand
-	factor    float64 // noise that all packets share
+	medium port // the shared medium
+	ports  []port
+	fabric *fabric      // nil: none
+	lost   line[packet] // to be sent again, in order of time
+	acks   line[ack]    // on their way to a sender, in order of time
+	delack line[ack]    // kept back by a receiver, in order of time
+	rng    *rand.Rand
+	factor float64 // noise that all packets share
 }
 
 // proc is a rank: the blocks of its host, and the state of its goroutine.
