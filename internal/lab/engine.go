@@ -58,8 +58,8 @@ type engine struct {
 	tx, rx   []server // by host
 	media    []server // one if shared, one for every destination if switched
 	delay    int64
-	soonest  int64     // least time from the end of the sender's block to the delivery of a charged packet
-	active   *activity // nil without a fabric
+	soonest  int64                   // least time from the end of the sender's block to the delivery of a charged packet
+	active   *events.Activity[int64] // nil without a fabric
 	atMedium events.Heap[int64, crossing]
 	due      events.Heap[int64, packet]
 	rng      *rand.Rand
@@ -86,7 +86,7 @@ func newEngine(spec *netspec.Spec, onDrop func(packet, dropCause)) *engine {
 		e.media[i].block, e.media[i].room = spec.Medium, spec.Buffer
 	}
 	if spec.Fabric != nil {
-		e.active = newActivity(spec.Hosts, nanos(spec.Fabric.Active()))
+		e.active = events.NewActivity(spec.Hosts, nanos(spec.Fabric.Active()))
 	}
 	e.soonest = soonest(spec)
 	return e
@@ -173,7 +173,7 @@ func (e *engine) fabric(at int64, p packet) int64 {
 	}
 	m := int(p.payload)
 	gs := e.spec.Service(e.tx[p.src].block, m)
-	return nanos(e.spec.Fabric.Delay(m, e.active.sent(at, int(p.src)), gs))
+	return nanos(e.spec.Fabric.Delay(m, e.active.Sent(at, int(p.src)), gs))
 }
 
 // service returns how long p occupies s [ns]; −1 for a packet that waits its turn but occupies nothing.

@@ -1,8 +1,6 @@
 package lab
 
 import (
-	"math"
-
 	"calib/internal/events"
 	"calib/internal/netspec"
 )
@@ -41,30 +39,4 @@ func (s *server) enter(at, from, service int64) int64 {
 	s.inside.Push(s.idleAt)
 	s.most = max(s.most, s.inside.Len())
 	return s.idleAt
-}
-
-// activity knows which hosts have sent something of late.
-type activity struct {
-	window int64
-	last   []int64 // when each host last sent
-}
-
-func newActivity(hosts int, window int64) *activity {
-	a := &activity{window: window, last: make([]int64, hosts)}
-	for i := range a.last {
-		a.last[i] = math.MinInt64
-	}
-	return a
-}
-
-// sent notes that a host has sent a packet at time at, and returns how many hosts have within the window before.
-func (a *activity) sent(at int64, host int) int {
-	a.last[host] = max(a.last[host], at)
-	n := 0
-	for _, t := range a.last {
-		if t >= at-a.window {
-			n++
-		}
-	}
-	return n
 }

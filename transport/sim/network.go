@@ -54,10 +54,7 @@ func (w *world) cross(pk packet, from instant) {
 	if w.ports != nil {
 		m = &w.ports[d.id]
 	}
-	delay := w.delay
-	if w.fabric != nil {
-		delay += w.fabric.delay(w, pk)
-	}
+	delay := w.delay + w.fabricDelay(pk)
 	if w.full(m) || spec.Loss > 0 && w.rng.Float64() < spec.Loss {
 		if pk.datagram != nil {
 			return
@@ -112,37 +109,13 @@ func (w *world) service(b netspec.Block, n int) instant {
 	return instant(math.Round(d))
 }
 
-// fabric counts the hosts that sent a packet recently. Hosts of other groups are in simulations of their own.
-type fabric struct {
-	spec   *netspec.Fabric
-	window instant
-	recent events.Queue[transmission]
-	seen   []int32 // per rank: how often it is in recent
-	active int
-}
-
-type transmission struct {
-	at   instant
-	rank int32
-}
-
-func newFabric(spec *netspec.Fabric, ranks int) *fabric {
-	return &fabric{spec: spec, window: instant(math.Round(spec.Active() * perSecond)), seen: make([]int32, ranks)}
-}
-
-// delay records that pk's host sends it now, lost or not, and returns by how much the fabric delays it.
-func (f *fabric) delay(w *world, pk packet) instant {
+// fabricDelay records that pk's host sends it now, lost or not, and returns by how much the fabric delays it. Hosts of other
+// groups are in simulations of their own.
+func (w *world) fabricDelay(pk packet) instant {
+	if w.active == nil {
+		return 0
+	}
 	src := pk.c.src
-	for f.recent.Len() > 0 && f.recent.Peek().at < w.now-f.window {
-		id := f.recent.Pop().rank
-		if f.seen[id]--; f.seen[id] == 0 {
-			f.active--
-		}
-	}
-	f.recent.Push(transmission{w.now, int32(src.id)})
-	if f.seen[src.id]++; f.seen[src.id] == 1 {
-		f.active++
-	}
 	gs := w.net.spec.Service(src.block, int(pk.n))
-	return instant(math.Round(f.spec.Delay(int(pk.n), f.active, gs) * perSecond))
+	return instant(math.Round(w.net.spec.Fabric.Delay(int(pk.n), w.active.Sent(w.now, src.id), gs) * perSecond))
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"calib/internal/events"
 	"calib/internal/netspec"
 )
 
@@ -179,7 +180,7 @@ func (n *Net) build(key string, teams [][]int) ([][]*Group, error) {
 	}
 	w.live = len(w.procs)
 	if n.spec.Fabric != nil {
-		w.fabric = newFabric(n.spec.Fabric, len(w.procs))
+		w.active = events.NewActivity(len(w.procs), instant(math.Round(n.spec.Fabric.Active()*perSecond)))
 	}
 	if n.spec.Mode == netspec.Switched {
 		w.ports = make([]port, len(w.procs))

@@ -27,10 +27,10 @@ type world struct {
 
 	medium port // the shared medium
 	ports  []port
-	fabric *fabric      // nil: none
-	lost   line[packet] // to be sent again, in order of time
-	acks   line[ack]    // on their way to a sender, in order of time
-	delack line[ack]    // kept back by a receiver, in order of time
+	active *events.Activity[instant] // nil without a fabric
+	lost   line[packet]              // to be sent again, in order of time
+	acks   line[ack]                 // on their way to a sender, in order of time
+	delack line[ack]                 // kept back by a receiver, in order of time
 	rng    *rand.Rand
 	factor float64 // noise that all packets share
 }
