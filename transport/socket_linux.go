@@ -107,15 +107,15 @@ func clampInt(b units.Bytes) int { return int(min(b, units.GiB-1)) }
 // kernel's default and its automatic tuning back.
 func sysListenBuffers(fd int, o, defaults plane.Socket) error {
 	locks := 0
-	for _, b := range []struct {
-		want, free *units.Bytes
-		lock       int
-	}{{&o.SndBuf, &defaults.SndBuf, unix.SOCK_SNDBUF_LOCK}, {&o.RcvBuf, &defaults.RcvBuf, unix.SOCK_RCVBUF_LOCK}} {
-		if *b.want > 0 {
-			locks |= b.lock
-		} else {
-			*b.want = *b.free
-		}
+	if o.SndBuf > 0 {
+		locks |= unix.SOCK_SNDBUF_LOCK
+	} else {
+		o.SndBuf = defaults.SndBuf
+	}
+	if o.RcvBuf > 0 {
+		locks |= unix.SOCK_RCVBUF_LOCK
+	} else {
+		o.RcvBuf = defaults.RcvBuf
 	}
 	if err := sysBuffers(fd, o); err != nil {
 		return err
