@@ -51,31 +51,19 @@ func sysCounters(fd int) (dataset.TCP, error) {
 	return c, nil
 }
 
-// stealReader reads the machine's steal time from /proc/stat, opened once.
-type stealReader struct {
-	f   *os.File
-	buf [512]byte
-}
-
-// newStealReader returns a reader that always says 0 where /proc is not there to read.
-func newStealReader() *stealReader {
+// stealTicks returns the steal time of all CPUs since boot [clock ticks]; 0 where /proc is not there to read.
+func stealTicks() int64 {
 	f, err := os.Open("/proc/stat")
 	if err != nil {
-		return &stealReader{}
-	}
-	return &stealReader{f: f}
-}
-
-// ticks returns the steal time of all CPUs since boot [clock ticks].
-func (r *stealReader) ticks() int64 {
-	if r.f == nil {
 		return 0
 	}
-	n, err := unix.Pread(int(r.f.Fd()), r.buf[:], 0)
+	defer f.Close()
+	var buf [512]byte
+	n, err := f.Read(buf[:])
 	if err != nil {
 		return 0
 	}
-	return parseSteal(r.buf[:n])
+	return parseSteal(buf[:n])
 }
 
 // parseSteal reads the eighth number of the line "cpu user nice system idle iowait irq softirq steal ..." (proc(5)).
@@ -90,11 +78,4 @@ func parseSteal(stat []byte) int64 {
 		return 0
 	}
 	return n
-}
-
-func (r *stealReader) close() {
-	if r.f != nil {
-		r.f.Close()
-		r.f = nil
-	}
 }

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"syscall"
 
+	"golang.org/x/sys/unix"
+
 	"calib/internal/plane"
 	"calib/internal/units"
 )
@@ -57,22 +59,14 @@ func (p *datagramSocket) release() {
 	}
 }
 
-// source is the address of a datagram: 16 bytes of IP, IPv4 mapped, and the port.
-type source struct {
-	ip   [16]byte
-	port uint16
-}
-
-func sourceOf(ap netip.AddrPort) source { return source{ap.Addr().As16(), ap.Port()} }
-
 // datagrams is a group's use of the datagram socket. Its memory is allocated once, so that a datagram allocates nothing.
 type datagrams struct {
-	in      datagramReader
-	out     []*datagramWriter // by rank, nil where there is no connection
-	ranks   map[source]int
-	seen    int           // Group.changes when out and ranks were made
-	checked []units.Nanos // when each rank's connection was last looked at
-	strays  int64         // datagrams from elsewhere
+	in      messageReader
+	out     []*datagramWriter      // by rank, nil where there is no connection
+	ranks   map[netip.AddrPort]int // by where its datagrams come from, without a zone
+	seen    int                    // Group.changes when out and ranks were made
+	checked []units.Nanos          // when each rank's connection was last looked at
+	strays  int64                  // datagrams from elsewhere
 }
 
 // openDatagrams returns the group's datagrams, with an entry for each open connection. The first call opens the connections
@@ -92,7 +86,7 @@ func (g *Group) openDatagrams() (*datagrams, error) {
 	if m.seen == g.changes {
 		return m, nil
 	}
-	m.out, m.ranks = make([]*datagramWriter, len(g.team)), make(map[source]int)
+	m.out, m.ranks = make([]*datagramWriter, len(g.team)), make(map[netip.AddrPort]int)
 	for rank, c := range g.conns {
 		if c == nil {
 			continue
@@ -102,8 +96,9 @@ func (g *Group) openDatagrams() (*datagrams, error) {
 			return nil, err
 		}
 		m.out[rank] = newDatagramWriter(r)
-		m.ranks[sourceOf(r.to)] = rank
-		m.ranks[source{r.seen.As16(), r.to.Port()}] = rank
+		for _, from := range []netip.Addr{r.to.Addr(), r.seen} {
+			m.ranks[netip.AddrPortFrom(from.WithZone(""), r.to.Port())] = rank
+		}
 		m.checked[rank] = Now()
 	}
 	m.seen = g.changes
@@ -119,7 +114,11 @@ type route struct {
 }
 
 func (g *Group) route(rank int, c *Conn) (r route, err error) {
-	said := g.mesh.addrOf(g.team[rank])
+	_, l, err := g.mesh.link(g.team[rank])
+	if err != nil {
+		return r, fmt.Errorf("datagrams to %s: %w", c.peer, err)
+	}
+	said := l.peer.Addr
 	p, err := strconv.ParseUint(said[strings.LastIndexByte(said, ':')+1:], 10, 16)
 	if err != nil {
 		return r, fmt.Errorf("datagrams to %s: no port in %q", c.peer, said)
@@ -208,8 +207,8 @@ func (g *Group) sendWhenRoom(o *datagramWriter, b []byte) error {
 		if err := g.life.Err(); err != nil {
 			return ctxErr(g.life)
 		}
-		if errno := waitWrite(g.mesh.udp.fd, min(deadline-now, waitSlice)); errno != 0 {
-			return errno
+		if err := waitFor(g.mesh.udp.fd, unix.POLLOUT, min(deadline-now, waitSlice)); err != nil {
+			return err
 		}
 	}
 }
@@ -223,7 +222,7 @@ func (g *Group) RecvDatagram(b []byte, until units.Nanos) (plane.Datagram, error
 	}
 	fd := g.mesh.udp.fd
 	for {
-		n, at, errno := m.in.recv(fd, b)
+		n, at, errno := m.in.recv(fd, b, unix.MSG_DONTWAIT|unix.MSG_TRUNC)
 		switch {
 		case errno == 0:
 			d, ok, err := g.take(m, n, at, len(b))
@@ -241,8 +240,8 @@ func (g *Group) RecvDatagram(b []byte, until units.Nanos) (plane.Datagram, error
 			return plane.Datagram{}, fmt.Errorf("receive a datagram: %w", ctxErr(g.life))
 		}
 		if errno == syscall.EAGAIN {
-			if errno := waitRead(fd, min(until-now, waitSlice)); errno != 0 {
-				return plane.Datagram{}, fmt.Errorf("receive a datagram: %w", errno)
+			if err := waitFor(fd, unix.POLLIN, min(until-now, waitSlice)); err != nil {
+				return plane.Datagram{}, fmt.Errorf("receive a datagram: %w", err)
 			}
 		}
 	}
@@ -268,16 +267,6 @@ func (g *Group) take(m *datagrams, n int, at units.Nanos, room int) (d plane.Dat
 	}
 	c.recvLeft -= int64(n)
 	return plane.Datagram{Got: true, From: rank, Bytes: n, At: at, Dropped: int64(m.in.dropped(g.dropped))}, true, nil
-}
-
-// addrOf is where a host of the session listens; empty when there is none.
-func (m *Mesh) addrOf(host int) string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.session == nil || m.session.links[host] == nil {
-		return ""
-	}
-	return m.session.links[host].peer.Addr
 }
 
 // pacer spaces datagrams so that the rate never exceeds a limit, whatever their size. Unused time is not saved up.

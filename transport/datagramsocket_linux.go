@@ -19,30 +19,17 @@ const datagramBuffer = 8 << 20
 
 // sysPort opens the datagram socket on the address of the listener.
 func sysPort(ap netip.AddrPort) (fd int, err error) {
-	family, sa, err := sockaddr(ap)
-	if err != nil {
-		return -1, err
+	fd, err = openSocket(ap, unix.SOCK_DGRAM|unix.SOCK_NONBLOCK, bindPort)
+	if errors.Is(err, unix.EADDRINUSE) {
+		err = fmt.Errorf("%w: datagrams to port %d go to another process; choose another with port= in the hosts file, use port 0 "+
+			"to let the kernel choose, or end the process that has it (ss -lunp)", ErrPortInUse, ap.Port())
 	}
-	fd, err = unix.Socket(family, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, unix.IPPROTO_UDP)
-	if err != nil {
-		return -1, fmt.Errorf("open a datagram socket: %w", err)
-	}
-	if err = bindPort(fd, family, sa); err != nil {
-		sysClose(fd)
-		if errors.Is(err, unix.EADDRINUSE) {
-			err = fmt.Errorf("%w: datagrams to port %d go to another process; choose another with port= in the hosts file, use port 0 "+
-				"to let the kernel choose, or end the process that has it (ss -lunp)", ErrPortInUse, ap.Port())
-		}
-		return -1, err
-	}
-	return fd, nil
+	return fd, err
 }
 
-func bindPort(fd, family int, sa unix.Sockaddr) error {
-	if family == unix.AF_INET6 {
-		if err := unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_V6ONLY, 0); err != nil {
-			return err
-		}
+func bindPort(fd int, sa unix.Sockaddr) error {
+	if err := takeBoth(fd, sa); err != nil {
+		return err
 	}
 	// Beyond net.core.rmem_max needs a privilege; without it the buffer is what the host allows.
 	if unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, datagramBuffer) != nil {
@@ -101,34 +88,32 @@ func sysEnds(fd int) (here, there netip.AddrPort, err error) {
 	return fromSockaddr(a), fromSockaddr(b), nil
 }
 
-// datagramReader receives datagrams. Its buffers are allocated once.
-type datagramReader struct {
+// messageReader receives with what the kernel says of what it receives. Its buffers are allocated once.
+type messageReader struct {
 	hdr     unix.Msghdr
 	iov     unix.Iovec
 	name    unix.RawSockaddrInet6 // large enough for both families
 	control [128]byte
-	over    uint32 // datagrams the kernel had dropped when it queued the last one
+	over    uint32 // with SO_RXQ_OVFL: datagrams the kernel had dropped when it queued the last one
 }
 
-// recv takes the next waiting datagram. It returns its whole length, even where b is shorter, and the kernel's timestamp if
-// there is one.
-func (in *datagramReader) recv(fd int, b []byte) (n int, at units.Nanos, errno syscall.Errno) {
+// recv is sysRecv, and also returns the kernel's timestamp; 0 if there is none.
+func (in *messageReader) recv(fd int, b []byte, flags uintptr) (n int, at units.Nanos, errno syscall.Errno) {
 	in.iov.Base = unsafe.SliceData(b)
 	in.iov.SetLen(len(b))
 	in.hdr.Iov, in.hdr.Iovlen = &in.iov, 1
 	in.hdr.Name, in.hdr.Namelen = (*byte)(unsafe.Pointer(&in.name)), uint32(unsafe.Sizeof(in.name))
 	in.hdr.Control = &in.control[0]
 	in.hdr.SetControllen(len(in.control))
-	r, _, errno := syscall.Syscall(unix.SYS_RECVMSG, uintptr(fd), uintptr(unsafe.Pointer(&in.hdr)),
-		unix.MSG_DONTWAIT|unix.MSG_TRUNC)
-	if errno != 0 {
-		return 0, 0, errno
+	r, _, errno := syscall.Syscall(unix.SYS_RECVMSG, uintptr(fd), uintptr(unsafe.Pointer(&in.hdr)), flags)
+	if errno != 0 || r == 0 {
+		return int(r), 0, errno
 	}
 	return int(r), in.read(), 0
 }
 
 // read goes through the control messages: the stamp, and the count of drops, which is absent while it is 0.
-func (in *datagramReader) read() (at units.Nanos) {
+func (in *messageReader) read() (at units.Nanos) {
 	const head = unix.SizeofCmsghdr
 	rest := in.control[:in.hdr.Controllen]
 	for len(rest) >= head {
@@ -150,25 +135,22 @@ func (in *datagramReader) read() (at units.Nanos) {
 }
 
 // dropped is how many datagrams the kernel had dropped since start when it queued the last one.
-func (in *datagramReader) dropped(start uint32) uint32 {
+func (in *messageReader) dropped(start uint32) uint32 {
 	if d := int32(in.over - start); d > 0 {
 		return uint32(d)
 	}
 	return 0
 }
 
-// source is where the last one came from.
-func (in *datagramReader) source() (s source) {
-	port := (*[2]byte)(unsafe.Pointer(&in.name.Port))
-	s.port = binary.BigEndian.Uint16(port[:])
+// source is where the last datagram came from, without a zone.
+func (in *messageReader) source() netip.AddrPort {
+	bytes := (*[2]byte)(unsafe.Pointer(&in.name.Port))
+	port := binary.BigEndian.Uint16(bytes[:])
 	if in.name.Family == unix.AF_INET6 {
-		s.ip = in.name.Addr
-		return s
+		return netip.AddrPortFrom(netip.AddrFrom16(in.name.Addr).Unmap(), port)
 	}
 	v4 := (*unix.RawSockaddrInet4)(unsafe.Pointer(&in.name))
-	s.ip[10], s.ip[11] = 0xff, 0xff
-	copy(s.ip[12:], v4.Addr[:])
-	return s
+	return netip.AddrPortFrom(netip.AddrFrom4(v4.Addr), port)
 }
 
 // datagramWriter sends datagrams to one rank. Its header is made once.

@@ -25,7 +25,6 @@ type Group struct {
 	timeout units.Nanos
 	spin    units.Nanos // of WaitUntil
 	shared  bool
-	steal   *stealReader
 	release func() bool // stops watching ctx
 
 	life        context.Context // ends with ctx, and with the group
@@ -55,7 +54,7 @@ func NewGroup(ctx context.Context, m *Mesh, team []int, rank int, timeout units.
 		return nil, fmt.Errorf("rank %d of %d: the mesh is closed: %w", rank, len(team), ErrStopped)
 	}
 	g := &Group{ctx: ctx, mesh: m, team: append([]int(nil), team...), rank: rank, timeout: timeout,
-		spin: DefaultSpin, steal: newStealReader(), conns: make([]*Conn, len(team)), dropped: dropped}
+		spin: DefaultSpin, conns: make([]*Conn, len(team)), dropped: dropped}
 	g.life, g.end = context.WithCancelCause(ctx)
 	g.release = context.AfterFunc(ctx, g.Abort)
 	return g, nil
@@ -123,7 +122,7 @@ func (g *Group) Counters(peer int) (dataset.TCP, error) {
 		return dataset.TCP{}, err
 	}
 	n, err := c.Counters()
-	n.StealTicks = g.steal.ticks()
+	n.StealTicks = stealTicks()
 	return n, err
 }
 
@@ -257,7 +256,6 @@ func (g *Group) Close() {
 	g.closed = true
 	g.restore()
 	g.mesh.udp.release()
-	g.steal.close()
 }
 
 // Share prepares the group for a machine that several agents share. Waits then sleep to the end, because one that spins

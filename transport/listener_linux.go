@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"calib/internal/plane"
@@ -22,25 +24,19 @@ const acceptPause = 10 * time.Millisecond
 // listen opens the listener for addr, and the datagram socket on the port of the same number. An empty host is every
 // address, of both families where the system has both.
 func listen(addr string) (fd, udp int, bound netip.AddrPort, err error) {
-	host, port, err := net.SplitHostPort(addr)
-	if err != nil {
-		return -1, -1, bound, fmt.Errorf("%w (want host:port)", err)
-	}
-	if host == "" {
-		p, err := parsePort(port)
-		if err != nil {
-			return -1, -1, bound, err
-		}
-		if fd, udp, bound, err = listenBoth(netip.AddrPortFrom(netip.IPv6Unspecified(), p)); err == nil {
-			return fd, udp, bound, nil
-		}
-		return listenBoth(netip.AddrPortFrom(netip.IPv4Unspecified(), p))
+	port, every := strings.CutPrefix(addr, ":")
+	if every {
+		addr = "[::]:" + port
 	}
 	addrs, err := resolve(context.Background(), addr)
 	if err != nil {
 		return -1, -1, bound, err
 	}
-	return listenBoth(addrs[0])
+	fd, udp, bound, err = listenBoth(addrs[0])
+	if err != nil && every {
+		return listenBoth(netip.AddrPortFrom(netip.IPv4Unspecified(), addrs[0].Port()))
+	}
+	return fd, udp, bound, err
 }
 
 // portTries is how often another port is tried where the kernel chose one that is free for connections only.
@@ -161,12 +157,7 @@ func (m *Mesh) serveHandshake(c *Conn, turn uint64) {
 func (m *Mesh) endHandshake(c *Conn, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for i, p := range m.pending {
-		if p == c {
-			m.pending = append(m.pending[:i], m.pending[i+1:]...)
-			break
-		}
-	}
+	m.pending = slices.DeleteFunc(m.pending, func(p *Conn) bool { return p == c })
 	if err != nil {
 		m.refused++
 		m.why = err

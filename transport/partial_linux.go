@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"syscall"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -92,10 +91,10 @@ func (g *Group) waitAny(w *anyReceiver, deadline *units.Nanos) error {
 	if *deadline == 0 {
 		*deadline = now + g.timeout
 	}
-	ready, errno := poll(w.fds, *deadline-now)
+	ready, err := poll(w.fds, *deadline-now)
 	switch {
-	case errno != 0:
-		return errno
+	case err != nil:
+		return err
 	case ready == 0 && Now() >= *deadline:
 		return ErrTimeout
 	}
@@ -212,37 +211,28 @@ func (c *Conn) sendSome(b []byte, limit units.Nanos) (sent int, err error) {
 		if now-stalled >= limit {
 			return sent, nil
 		}
-		if errno := waitWrite(c.fd, stalled+limit-now); errno != 0 {
-			return sent, c.failed("send", len(b), errno)
+		// The kernel calls a socket writable once a third of its buffer is free, so a send may succeed earlier.
+		if err := waitFor(c.fd, unix.POLLOUT, stalled+limit-now); err != nil {
+			return sent, c.failed("send", len(b), err)
 		}
 	}
 }
 
 // poll waits until a descriptor is ready. It returns how many are, 0 after limit or a signal. It allocates nothing.
-func poll(fds []unix.PollFd, limit units.Nanos) (ready int, errno syscall.Errno) {
+func poll(fds []unix.PollFd, limit units.Nanos) (ready int, err error) {
 	ts := unix.NsecToTimespec(int64(max(limit, 0)))
-	n, _, errno := syscall.Syscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(unsafe.SliceData(fds))), uintptr(len(fds)),
-		uintptr(unsafe.Pointer(&ts)), 0, 0, 0)
-	switch errno {
-	case 0:
-		return int(n), 0
-	case unix.EINTR:
-		return 0, 0
+	ready, err = unix.Ppoll(fds, &ts, nil)
+	if err == unix.EINTR {
+		return 0, nil
 	}
-	return 0, errno
+	return ready, err
 }
 
-// waitRead returns when fd can be read, after limit, or after a signal.
-func waitRead(fd int, limit units.Nanos) syscall.Errno { return waitFor(fd, unix.POLLIN, limit) }
-
-// waitWrite returns when fd has room, after limit, or after a signal. The kernel calls a TCP socket writable once a third
-// of its buffer is free, so a send may succeed earlier.
-func waitWrite(fd int, limit units.Nanos) syscall.Errno { return waitFor(fd, unix.POLLOUT, limit) }
-
-func waitFor(fd int, events int16, limit units.Nanos) syscall.Errno {
+// waitFor returns when one of events holds for fd, after limit, or after a signal.
+func waitFor(fd int, events int16, limit units.Nanos) error {
 	fds := [1]unix.PollFd{{Fd: int32(fd), Events: events}}
-	_, errno := poll(fds[:], limit)
-	return errno
+	_, err := poll(fds[:], limit)
+	return err
 }
 
 // sysEnded reports whether the stream has nothing more to read and never will.

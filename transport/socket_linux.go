@@ -107,15 +107,15 @@ func clampInt(b units.Bytes) int { return int(min(b, units.GiB-1)) }
 // kernel's default and its automatic tuning back.
 func sysListenBuffers(fd int, o, defaults plane.Socket) error {
 	locks := 0
-	for _, b := range []struct {
-		want, free *units.Bytes
-		lock       int
-	}{{&o.SndBuf, &defaults.SndBuf, unix.SOCK_SNDBUF_LOCK}, {&o.RcvBuf, &defaults.RcvBuf, unix.SOCK_RCVBUF_LOCK}} {
-		if *b.want > 0 {
-			locks |= b.lock
-		} else {
-			*b.want = *b.free
-		}
+	if o.SndBuf > 0 {
+		locks |= unix.SOCK_SNDBUF_LOCK
+	} else {
+		o.SndBuf = defaults.SndBuf
+	}
+	if o.RcvBuf > 0 {
+		locks |= unix.SOCK_RCVBUF_LOCK
+	} else {
+		o.RcvBuf = defaults.RcvBuf
 	}
 	if err := sysBuffers(fd, o); err != nil {
 		return err
@@ -194,29 +194,42 @@ func fromSockaddr(sa unix.Sockaddr) netip.AddrPort {
 	return netip.AddrPort{}
 }
 
+// openSocket opens a socket of kind (unix.SOCK_STREAM with its flags, for example) and sets it up for an address.
+func openSocket(ap netip.AddrPort, kind int, setUp func(fd int, sa unix.Sockaddr) error) (int, error) {
+	family, sa, err := sockaddr(ap)
+	if err != nil {
+		return -1, err
+	}
+	fd, err := unix.Socket(family, kind|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return -1, fmt.Errorf("open a socket: %w", err)
+	}
+	if err := setUp(fd, sa); err != nil {
+		sysClose(fd)
+		return -1, err
+	}
+	return fd, nil
+}
+
+// takeBoth makes a socket bound to the unspecified IPv6 address take IPv4 as well.
+func takeBoth(fd int, sa unix.Sockaddr) error {
+	if _, six := sa.(*unix.SockaddrInet6); !six {
+		return nil
+	}
+	return unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_V6ONLY, 0)
+}
+
 // connectSlice is how long one wait for the peer's host lasts before the context is checked.
 const connectSlice = 50 * units.Millisecond
 
 // sysConnect opens a connection to ap with o set, within ctx. It returns ErrTimeout, or what the network said.
 func sysConnect(ctx context.Context, ap netip.AddrPort, o plane.Socket) (int, error) {
-	family, sa, err := sockaddr(ap)
-	if err != nil {
-		return -1, err
-	}
-	fd, err := unix.Socket(family, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, unix.IPPROTO_TCP)
-	if err != nil {
-		return -1, fmt.Errorf("open a socket: %w", err)
-	}
-	if err = sysOptions(fd, o); err == nil {
-		if err = sysTimeouts(fd, connectSlice, connectSlice); err == nil {
-			err = connect(ctx, fd, sa)
+	return openSocket(ap, unix.SOCK_STREAM, func(fd int, sa unix.Sockaddr) error {
+		if err := errors.Join(sysOptions(fd, o), sysTimeouts(fd, connectSlice, connectSlice)); err != nil {
+			return err
 		}
-	}
-	if err != nil {
-		sysClose(fd)
-		return -1, err
-	}
-	return fd, nil
+		return connect(ctx, fd, sa)
+	})
 }
 
 // connect repeats a blocking connect bounded by the send timeout: called again, it continues to wait for the same
@@ -243,29 +256,19 @@ func connect(ctx context.Context, fd int, sa unix.Sockaddr) error {
 
 // sysListen listens on ap. An unspecified IPv6 address takes IPv4 as well.
 func sysListen(ap netip.AddrPort) (fd int, bound netip.AddrPort, err error) {
-	family, sa, err := sockaddr(ap)
-	if err != nil {
-		return -1, bound, err
-	}
-	fd, err = unix.Socket(family, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, unix.IPPROTO_TCP)
-	if err != nil {
-		return -1, bound, fmt.Errorf("open a socket: %w", err)
-	}
-	if bound, err = bindListen(fd, family, sa); err != nil {
-		sysClose(fd)
-		return -1, bound, err
-	}
-	return fd, bound, nil
+	fd, err = openSocket(ap, unix.SOCK_STREAM, func(fd int, sa unix.Sockaddr) (err error) {
+		bound, err = bindListen(fd, sa)
+		return err
+	})
+	return fd, bound, err
 }
 
-func bindListen(fd, family int, sa unix.Sockaddr) (bound netip.AddrPort, err error) {
+func bindListen(fd int, sa unix.Sockaddr) (bound netip.AddrPort, err error) {
 	if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1); err != nil {
 		return bound, err
 	}
-	if family == unix.AF_INET6 {
-		if err := unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_V6ONLY, 0); err != nil {
-			return bound, err
-		}
+	if err := takeBoth(fd, sa); err != nil {
+		return bound, err
 	}
 	err = unix.Bind(fd, sa)
 	if err == nil {

@@ -8,7 +8,10 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // selfCommand runs a hidden verb of this same program, in a session of its own, so that a Ctrl-C does not reach it.
@@ -100,6 +103,18 @@ func (c *child) request(ctx context.Context, document, value any) error {
 		return err
 	}
 	return json.Unmarshal(r.Value, value)
+}
+
+// untilStopped returns a context that ends with SIGTERM. Ctrl-C and the end of a terminal do nothing from then on.
+func untilStopped() (context.Context, context.CancelFunc) {
+	signal.Ignore(unix.SIGINT, unix.SIGHUP)
+	return signal.NotifyContext(context.Background(), unix.SIGTERM)
+}
+
+// whenEnds calls stop when in ends: the process at its other end has closed it, or died.
+func whenEnds(in io.Reader, stop func()) {
+	_, _ = io.Copy(io.Discard, in)
+	stop()
 }
 
 // respond is the child's side of request.

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"calib/internal/events"
 	"calib/internal/netspec"
 )
 
@@ -28,6 +29,14 @@ type packet struct {
 	pass     passage
 }
 
+// crossing is a packet that reaches the medium.
+type crossing struct {
+	p packet
+	// from is the earliest time at which the medium may have begun with it: when it reaches the medium, or before that where
+	// the medium cuts through.
+	from int64
+}
+
 // dropCause says why the medium dropped a packet.
 type dropCause uint8
 
@@ -49,12 +58,11 @@ type engine struct {
 	tx, rx   []server // by host
 	media    []server // one if shared, one for every destination if switched
 	delay    int64
-	soonest  int64     // least time from the end of the sender's block to the delivery of a charged packet
-	active   *activity // nil without a fabric
-	atMedium eventHeap
-	due      eventHeap
+	soonest  int64                   // least time from the end of the sender's block to the delivery of a charged packet
+	active   *events.Activity[int64] // nil without a fabric
+	atMedium events.Heap[int64, crossing]
+	due      events.Heap[int64, packet]
 	rng      *rand.Rand
-	seq      uint64
 	onDrop   func(packet, dropCause)
 }
 
@@ -78,7 +86,7 @@ func newEngine(spec *netspec.Spec, onDrop func(packet, dropCause)) *engine {
 		e.media[i].block, e.media[i].room = spec.Medium, spec.Buffer
 	}
 	if spec.Fabric != nil {
-		e.active = newActivity(spec.Hosts, nanos(spec.Fabric.Active()))
+		e.active = events.NewActivity(spec.Hosts, nanos(spec.Fabric.Active()))
 	}
 	e.soonest = soonest(spec)
 	return e
@@ -116,35 +124,35 @@ func (e *engine) arrive(sent int64, p packet) {
 		p.pass = charged
 	}
 	if p.pass == free {
-		e.push(&e.due, event{at: sent + e.delay, p: p})
+		e.due.Push(sent+e.delay, p)
 		return
 	}
 	tx := &e.tx[p.src]
 	service := e.service(tx, p)
 	end := tx.enter(sent, sent, service)
-	ev := event{at: end, from: end, p: p}
+	from := end
 	if e.spec.CutThrough && service > 0 {
-		ev.from -= service
+		from -= service
 	}
-	e.push(&e.atMedium, ev)
+	e.atMedium.Push(end, crossing{p, from})
 }
 
 // advance moves everything that reaches the medium at or before now.
 func (e *engine) advance(now int64) {
-	for e.atMedium.len() > 0 && e.atMedium.top().at <= now {
-		e.medium(e.atMedium.pop())
+	for !e.atMedium.Quiet(now) {
+		e.medium(e.atMedium.Pop())
 	}
 }
 
-func (e *engine) medium(ev event) {
-	p, port := ev.p, &e.media[0]
+func (e *engine) medium(at int64, c crossing) {
+	p, port := c.p, &e.media[0]
 	if e.spec.Mode == netspec.Switched {
 		port = &e.media[p.dst]
 	}
 	delay := e.delay
 	if p.pass == charged {
-		delay += e.fabric(ev.at, p)
-		if port.full(ev.at) {
+		delay += e.fabric(at, p)
+		if port.full(at) {
 			e.onDrop(p, dropBuffer)
 			return
 		}
@@ -153,9 +161,9 @@ func (e *engine) medium(ev event) {
 			return
 		}
 	}
-	reached := port.enter(ev.at, ev.from, e.service(port, p)) + delay
+	reached := port.enter(at, c.from, e.service(port, p)) + delay
 	rx := &e.rx[p.dst]
-	e.push(&e.due, event{at: rx.enter(reached, reached, e.service(rx, p)), p: p})
+	e.due.Push(rx.enter(reached, reached, e.service(rx, p)), p)
 }
 
 // fabric notes that p's host has sent it, and returns the delay of p in the fabric.
@@ -165,7 +173,7 @@ func (e *engine) fabric(at int64, p packet) int64 {
 	}
 	m := int(p.payload)
 	gs := e.spec.Service(e.tx[p.src].block, m)
-	return nanos(e.spec.Fabric.Delay(m, e.active.sent(at, int(p.src)), gs))
+	return nanos(e.spec.Fabric.Delay(m, e.active.Sent(at, int(p.src)), gs))
 }
 
 // service returns how long p occupies s [ns]; −1 for a packet that waits its turn but occupies nothing.
@@ -176,33 +184,28 @@ func (e *engine) service(s *server, p packet) int64 {
 	return nanos(e.spec.Service(s.block, int(p.payload)))
 }
 
-func (e *engine) push(h *eventHeap, ev event) {
-	e.seq++
-	ev.seq = e.seq
-	h.push(ev)
-}
-
 // next returns a time before which nothing charged needs to be delivered; false if nothing is under way.
 func (e *engine) next() (int64, bool) {
 	t, ok := int64(math.MaxInt64), false
-	if e.due.len() > 0 {
-		t, ok = e.due.top().at, true
+	if e.due.Len() > 0 {
+		t, _ = e.due.Peek()
+		ok = true
 	}
-	if e.atMedium.len() > 0 {
-		ev := e.atMedium.top()
-		if ev.p.pass == ordered {
-			return min(t, ev.at+e.delay), true
+	if e.atMedium.Len() > 0 {
+		at, c := e.atMedium.Peek()
+		if c.p.pass == ordered {
+			return min(t, at+e.delay), true
 		}
-		t, ok = min(t, ev.at+e.soonest), true
+		t, ok = min(t, at+e.soonest), true
 	}
 	return t, ok
 }
 
 // deliver returns the earliest packet due at or before now, and when it was due. Call advance(now) first.
 func (e *engine) deliver(now int64) (p packet, at int64, ok bool) {
-	if e.due.len() == 0 || e.due.top().at > now {
+	if e.due.Quiet(now) {
 		return packet{}, 0, false
 	}
-	ev := e.due.pop()
-	return ev.p, ev.at, true
+	at, p = e.due.Pop()
+	return p, at, true
 }

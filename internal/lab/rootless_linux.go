@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"syscall"
 
 	"calib/internal/netspec"
@@ -60,19 +59,12 @@ func upRootless(ctx context.Context, spec *netspec.Spec, o Options, attached boo
 // RunHolder is the holder's process. It reads what to build from in, answers on out with the lab's State, and takes the
 // lab down when it gets SIGTERM or, if the lab is attached, when in ends.
 func RunHolder(in io.Reader, out io.Writer) error {
-	stop := make(chan os.Signal, 1)
-	signal.Notify(stop, unix.SIGTERM)
-	signal.Ignore(unix.SIGINT, unix.SIGHUP)
+	ctx, cancel := untilStopped()
+	defer cancel()
 	var cfg holdConfig
 	if err := json.NewDecoder(in).Decode(&cfg); err != nil {
 		return fmt.Errorf("read the holder's configuration: %w", err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	go func() {
-		<-stop
-		cancel()
-	}()
 	l, err := hold(ctx, cfg)
 	if err != nil {
 		return errors.Join(err, respond(out, nil, err))
@@ -81,10 +73,7 @@ func RunHolder(in io.Reader, out io.Writer) error {
 		cancel()
 	}
 	if cfg.Attached {
-		go func() {
-			_, _ = io.Copy(io.Discard, in)
-			cancel()
-		}()
+		go whenEnds(in, cancel)
 	}
 	<-ctx.Done()
 	unlock, err := lock(l.dir)

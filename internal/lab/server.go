@@ -1,24 +1,30 @@
 package lab
 
 import (
-	"math"
-
+	"calib/internal/events"
 	"calib/internal/netspec"
 )
 
 // server is one first-come first-served station.
 type server struct {
 	block  netspec.Block
-	room   int   // packets it can hold, in service included; 0 is unlimited
-	idleAt int64 // when it has finished all it holds
-	inside fifo  // when each packet inside leaves, ascending
-	most   int   // largest number inside
+	room   int                 // packets it can hold, in service included; 0 is unlimited
+	idleAt int64               // when it has finished all it holds
+	inside events.Queue[int64] // when each packet inside leaves, ascending
+	most   int                 // largest number inside
 }
 
 // full reports whether there is no room for a packet that arrives at time at.
 func (s *server) full(at int64) bool {
-	s.inside.leaveUntil(at)
-	return s.room > 0 && s.inside.n >= s.room
+	s.leaveUntil(at)
+	return s.room > 0 && s.inside.Len() >= s.room
+}
+
+// leaveUntil removes the packets that have left at time at.
+func (s *server) leaveUntil(at int64) {
+	for s.inside.Len() > 0 && s.inside.Peek() <= at {
+		s.inside.Pop()
+	}
 }
 
 // enter takes in a packet that has arrived as a whole at time at and returns when it leaves. Its service may have begun
@@ -28,35 +34,9 @@ func (s *server) enter(at, from, service int64) int64 {
 	if service < 0 {
 		return max(at, s.idleAt)
 	}
-	s.inside.leaveUntil(at)
+	s.leaveUntil(at)
 	s.idleAt = max(max(from, s.idleAt)+service, at)
-	s.inside.push(s.idleAt)
-	s.most = max(s.most, s.inside.n)
+	s.inside.Push(s.idleAt)
+	s.most = max(s.most, s.inside.Len())
 	return s.idleAt
-}
-
-// activity knows which hosts have sent something of late.
-type activity struct {
-	window int64
-	last   []int64 // when each host last sent
-}
-
-func newActivity(hosts int, window int64) *activity {
-	a := &activity{window: window, last: make([]int64, hosts)}
-	for i := range a.last {
-		a.last[i] = math.MinInt64
-	}
-	return a
-}
-
-// sent notes that a host has sent a packet at time at, and returns how many hosts have within the window before.
-func (a *activity) sent(at int64, host int) int {
-	a.last[host] = max(a.last[host], at)
-	n := 0
-	for _, t := range a.last {
-		if t >= at-a.window {
-			n++
-		}
-	}
-	return n
 }

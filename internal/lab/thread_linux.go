@@ -8,11 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pin binds the calling thread to a CPU; −1 leaves it free.
+// pin binds the calling thread to a CPU.
 func pin(cpu int) error {
-	if cpu < 0 {
-		return nil
-	}
 	var set unix.CPUSet
 	set.Set(cpu)
 	if err := unix.SchedSetaffinity(0, &set); err != nil {

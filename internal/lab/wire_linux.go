@@ -94,11 +94,13 @@ func newWire(lab string, spec *netspec.Spec, tuns []tun) (*wire, error) {
 func (w *wire) now() int64 { return int64(time.Since(w.begin)) }
 
 // prepareThread gives the calling goroutine, which must call run next, a thread of its own with the highest priority allowed.
-// cpu −1 does not pin it; idle lets CPUs sleep.
-func (w *wire) prepareThread(cpu int, idle bool) error {
+// A cpu that is nil or negative does not pin it; idle lets CPUs sleep.
+func (w *wire) prepareThread(cpu *int, idle bool) error {
 	runtime.LockOSThread()
-	if err := pin(cpu); err != nil {
-		return err
+	if cpu != nil && *cpu >= 0 {
+		if err := pin(*cpu); err != nil {
+			return err
+		}
 	}
 	w.stats.Priority, w.stats.Awake = raisePriority(), !idle && keepAwake()
 	return nil

@@ -1,13 +1,12 @@
 package lab
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net"
-	"os"
-	"os/signal"
 	"runtime/debug"
 	"time"
 
@@ -21,7 +20,7 @@ type wireConfig struct {
 	Lab    string       `json:"lab"`
 	Spec   netspec.Spec `json:"spec"`
 	Socket string       `json:"socket"`
-	CPU    int          `json:"cpu"`
+	CPU    *int         `json:"cpu,omitempty"`
 	Idle   bool         `json:"idle"`
 	// Attached: end when standard input does.
 	Attached bool `json:"attached"`
@@ -46,18 +45,11 @@ func RunWire(in io.Reader, out io.Writer) error {
 	defer listener.Close()
 	go serve(listener, w)
 
-	stop := make(chan os.Signal, 1)
-	signal.Notify(stop, unix.SIGTERM)
-	signal.Ignore(unix.SIGINT, unix.SIGHUP)
-	go func() {
-		<-stop
-		w.halt()
-	}()
+	ctx, cancel := untilStopped()
+	defer cancel()
+	context.AfterFunc(ctx, w.halt)
 	if cfg.Attached {
-		go func() {
-			_, _ = io.Copy(io.Discard, in) // returns when the other end closes, or dies
-			w.halt()
-		}()
+		go whenEnds(in, w.halt)
 	}
 	return w.run()
 }

@@ -1,16 +1,19 @@
 package sim
 
-import "bytes"
+import (
+	"bytes"
+
+	"calib/internal/events"
+)
 
 // packet is a piece of a message on its way.
 type packet struct {
-	at       instant // when it leaves the block it is in
 	c        *conn
-	seq      uint32 // number within its connection; of a datagram, its place in the store
-	n        int32  // payload bytes
-	ack      uint32 // packets that the other way has received
-	again    bool   // was lost before
-	datagram bool   // is a datagram
+	seq      uint32    // number within its connection
+	n        int32     // payload bytes
+	ack      uint32    // packets that the other way has received
+	again    bool      // was lost before
+	datagram *datagram // what it carries, if it is a datagram
 }
 
 // conn is one direction between two ranks.
@@ -20,8 +23,8 @@ type conn struct {
 	room, window int  // bytes
 	merge, nagle bool // messages merge into full packets; small packets wait for acknowledgements
 
-	data  bytes.Buffer // accepted by Send, not yet read by Recv
-	queue fifo[int32]  // packets in the send buffer that wait for the window
+	data  bytes.Buffer        // accepted by Send, not yet read by Recv
+	queue events.Queue[int32] // packets in the send buffer that wait for the window
 	// With merge, queue is unused: waiting counts the bytes in the send buffer that are in no packet yet, and busy says
 	// that a packet of the connection is in its host's block.
 	waiting int
@@ -76,7 +79,7 @@ func (c *conn) accept() {
 		if c.merge {
 			c.waiting += n
 		} else {
-			c.queue.push(int32(n))
+			c.queue.Push(int32(n))
 		}
 	}
 	c.flush()
@@ -88,12 +91,12 @@ func (c *conn) flush() {
 		c.flushMerged()
 		return
 	}
-	for c.queue.n > 0 {
-		n := c.queue.peek()
+	for c.queue.Len() > 0 {
+		n := c.queue.Peek()
 		if !c.mayGo(int(n)) {
 			return
 		}
-		c.queue.pop()
+		c.queue.Pop()
 		c.give(n)
 	}
 }
@@ -206,7 +209,6 @@ func (c *conn) lost() bool { return c.dst.state == dead || c.src.state == dead &
 // ack tells the sender of c that the receiver has all packets before upTo. In delack, serial is the acknowledgement it is
 // a reminder of.
 type ack struct {
-	at     instant
 	c      *conn
 	upTo   uint32
 	serial uint32
@@ -222,21 +224,14 @@ func (c *conn) acknowledge() {
 		c.sendAck()
 		return
 	}
-	w.delack.push(ack{at: w.now + fromNanos(w.opt.DelayedAck), c: c, serial: c.serial})
-	if w.delack.n == 1 {
-		w.events.add(w.delack.peek().at, queueDelack)
-	}
+	w.delack.add(w, queueDelack, w.now+fromNanos(w.opt.DelayedAck), ack{c: c, serial: c.serial})
 }
 
 // sendAck sends an acknowledgement by itself, which takes the time L and no capacity.
 func (c *conn) sendAck() {
-	w := c.w
 	c.owed = 0
 	c.serial++
-	w.acks.push(ack{at: w.now + w.delay, c: c, upTo: c.expect})
-	if w.acks.n == 1 {
-		w.events.add(w.acks.peek().at, queueAck)
-	}
+	c.w.acks.add(c.w, queueAck, c.w.now+c.w.delay, ack{c: c, upTo: c.expect})
 }
 
 // carryAck makes pk, a packet of c, carry the acknowledgement that its host owes in the other direction.
@@ -257,18 +252,12 @@ func (c *conn) acked(upTo uint32) {
 }
 
 func (w *world) ackArrives() {
-	a := w.acks.pop()
-	if w.acks.n > 0 {
-		w.events.add(w.acks.peek().at, queueAck)
-	}
+	a := w.acks.next(w, queueAck)
 	a.c.acked(a.upTo)
 }
 
 func (w *world) ackOverdue() {
-	a := w.delack.pop()
-	if w.delack.n > 0 {
-		w.events.add(w.delack.peek().at, queueDelack)
-	}
+	a := w.delack.next(w, queueDelack)
 	if a.c.owed > 0 && a.serial == a.c.serial {
 		a.c.sendAck()
 	}

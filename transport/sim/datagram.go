@@ -1,8 +1,10 @@
 package sim
 
 import (
+	"bytes"
 	"fmt"
 
+	"calib/internal/events"
 	"calib/internal/plane"
 	"calib/internal/units"
 )
@@ -16,30 +18,10 @@ type datagram struct {
 	data []byte
 }
 
-// datagramStore holds the datagrams of a world, in places that are used again.
-type datagramStore struct {
-	place []datagram
-	empty []uint32
-}
-
-func (s *datagramStore) put(from int, b []byte) uint32 {
-	if len(s.empty) == 0 {
-		s.empty = append(s.empty, uint32(len(s.place)))
-		s.place = append(s.place, datagram{})
-	}
-	i := s.empty[len(s.empty)-1]
-	s.empty = s.empty[:len(s.empty)-1]
-	s.place[i].from = from
-	s.place[i].data = append(s.place[i].data[:0], b...)
-	return i
-}
-
-func (s *datagramStore) free(i uint32) { s.empty = append(s.empty, i) }
-
 // inbox is what a host has of datagrams: bytes not yet out of its sending block, and datagrams not yet received.
 type inbox struct {
 	sending   int
-	datagrams fifo[uint32]
+	datagrams events.Queue[*datagram]
 	dropped   int64
 }
 
@@ -72,7 +54,7 @@ func (g *Group) sendDatagram(dst *proc, b []byte) error {
 		}
 	}
 	p.inbox.sending += len(b)
-	w.transmit(packet{c: w.conn(p, dst), seq: w.datagrams.put(p.rank, b), n: int32(len(b)), datagram: true})
+	w.transmit(packet{c: w.conn(p, dst), n: int32(len(b)), datagram: &datagram{from: p.rank, data: bytes.Clone(b)}})
 	return nil
 }
 
@@ -87,13 +69,12 @@ func (p *proc) datagramLeft(w *world, n int) {
 // datagramArrives puts a datagram into p's inbox, if there is room.
 func (w *world) datagramArrives(p *proc, pk packet) {
 	limit := w.opt.DatagramBuffer
-	if p.state == dead || limit > 0 && p.inbox.datagrams.n >= limit {
+	if p.state == dead || limit > 0 && p.inbox.datagrams.Len() >= limit {
 		p.inbox.dropped++
-		w.datagrams.free(pk.seq)
 		return
 	}
-	w.datagrams.place[pk.seq].at = w.now
-	p.inbox.datagrams.push(pk.seq)
+	pk.datagram.at = w.now
+	p.inbox.datagrams.Push(pk.datagram)
 	if p.wait.kind == waitDatagram && p.state == blocked {
 		w.release(p, nil)
 	}
@@ -115,19 +96,17 @@ func (g *Group) RecvDatagram(b []byte, until units.Nanos) (plane.Datagram, error
 
 func (g *Group) recvDatagram(b []byte, until units.Nanos) (plane.Datagram, error) {
 	w, p := g.w, g.self
-	if end := p.clock.when(until); p.inbox.datagrams.n == 0 && end > w.now {
+	if end := p.clock.when(until); p.inbox.datagrams.Len() == 0 && end > w.now {
 		if err := w.wait(p, wait{kind: waitDatagram, deadline: end}); err != nil {
 			return plane.Datagram{}, err
 		}
 	}
-	if p.inbox.datagrams.n == 0 {
+	if p.inbox.datagrams.Len() == 0 {
 		return plane.Datagram{Dropped: p.inbox.dropped}, nil
 	}
-	i := p.inbox.datagrams.pop()
-	m := &w.datagrams.place[i]
+	m := p.inbox.datagrams.Pop()
 	d := plane.Datagram{
 		Got: true, From: m.from, Bytes: copy(b, m.data), At: p.clock.read(m.at), Dropped: p.inbox.dropped,
 	}
-	w.datagrams.free(i)
 	return d, w.sleep(p, w.now+w.opt.Cost.recv(d.Bytes))
 }

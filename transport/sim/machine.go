@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -29,26 +30,14 @@ type CopyTime struct {
 }
 
 func (h *Host) setDefaults() {
-	if h.CPUs <= 0 {
-		h.CPUs = 2
-	}
+	h.CPUs = cmp.Or(h.CPUs, 2)
+	h.StepTime = cmp.Or(h.StepTime, 1)
+	h.CacheToCache = cmp.Or(h.CacheToCache, CopyTime{20, 0.05})
+	h.CacheToMemory = cmp.Or(h.CacheToMemory, CopyTime{60, 0.15})
+	h.MemoryToMemory = cmp.Or(h.MemoryToMemory, CopyTime{100, 0.30})
+	h.LoopFactor = cmp.Or(h.LoopFactor, 4)
 	if h.Caches == nil {
 		h.Caches = []units.Bytes{32 * units.KiB, 1024 * units.KiB, 8 * 1024 * units.KiB}
-	}
-	if h.StepTime <= 0 {
-		h.StepTime = 1
-	}
-	for _, c := range []struct{ is, standard *CopyTime }{
-		{&h.CacheToCache, &CopyTime{20, 0.05}},
-		{&h.CacheToMemory, &CopyTime{60, 0.15}},
-		{&h.MemoryToMemory, &CopyTime{100, 0.30}},
-	} {
-		if *c.is == (CopyTime{}) {
-			*c.is = *c.standard
-		}
-	}
-	if h.LoopFactor <= 0 {
-		h.LoopFactor = 4
 	}
 }
 

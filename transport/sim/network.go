@@ -3,37 +3,33 @@ package sim
 import (
 	"math"
 
+	"calib/internal/events"
 	"calib/internal/netspec"
 )
 
 // port is the medium, or one port of a switch.
 type port struct {
-	free    instant       // when it has served all it was given
-	leaving fifo[instant] // of the packets in it, kept where the buffer is finite
+	free    instant               // when it has served all it was given
+	leaving events.Queue[instant] // of the packets in it, kept where the buffer is finite
 }
 
 // transmit puts a packet into its host's sending block.
 func (w *world) transmit(pk packet) {
 	p := pk.c.src
-	if !pk.datagram {
+	if pk.datagram == nil {
 		pk.c.sent++
 		pk.c.carryAck(&pk)
 	}
 	p.txFree = max(p.txFree, w.now) + w.service(p.block, int(pk.n))
-	pk.at = p.txFree
-	p.tx.push(pk)
-	if p.tx.n == 1 {
+	if p.tx.Len() == 0 {
 		p.txBegan = w.now
-		w.events.add(pk.at, w.queueOf(p, queueTx))
 	}
+	p.tx.add(w, w.queueOf(p, queueTx), p.txFree, pk)
 }
 
 // leaveHost moves the head of p's sending block on to the medium, which makes room in the send buffer.
 func (w *world) leaveHost(p *proc) {
-	pk := p.tx.pop()
-	if p.tx.n > 0 {
-		w.events.add(p.tx.peek().at, w.queueOf(p, queueTx))
-	}
+	pk := p.tx.next(w, w.queueOf(p, queueTx))
 	from := w.now
 	if w.net.spec.CutThrough {
 		from = p.txBegan
@@ -41,7 +37,7 @@ func (w *world) leaveHost(p *proc) {
 	p.txBegan = w.now
 	w.cross(pk, from)
 	switch {
-	case pk.datagram:
+	case pk.datagram != nil:
 		p.datagramLeft(w, int(pk.n))
 	case !pk.again:
 		pk.c.left(int(pk.n))
@@ -58,35 +54,23 @@ func (w *world) cross(pk packet, from instant) {
 	if w.ports != nil {
 		m = &w.ports[d.id]
 	}
-	delay := w.delay
-	if w.fabric != nil {
-		delay += w.fabric.delay(w, pk)
-	}
+	delay := w.delay + w.fabricDelay(pk)
 	if w.full(m) || spec.Loss > 0 && w.rng.Float64() < spec.Loss {
-		if pk.datagram {
-			w.datagrams.free(pk.seq)
+		if pk.datagram != nil {
 			return
 		}
 		pk.c.retrans++
 		pk.again = true
-		pk.at = w.now + fromNanos(w.opt.RTO)
-		w.lost.push(pk)
-		if w.lost.n == 1 {
-			w.events.add(pk.at, queueLost)
-		}
+		w.lost.add(w, queueLost, w.now+fromNanos(w.opt.RTO), pk)
 		return
 	}
 	m.free = max(max(m.free, from)+w.service(spec.Medium, int(pk.n)), w.now)
 	if spec.Buffer > 0 {
-		m.leaving.push(m.free)
+		m.leaving.Push(m.free)
 	}
 	d.rxFree = max(d.rxFree, m.free+delay) + w.service(d.rxBlock, int(pk.n))
 	d.kernelFree = max(d.kernelFree, d.rxFree) + w.opt.Cost.arrive(int(pk.n))
-	pk.at = d.kernelFree
-	d.rx.push(pk)
-	if d.rx.n == 1 {
-		w.events.add(pk.at, w.queueOf(d, queueRx))
-	}
+	d.rx.add(w, w.queueOf(d, queueRx), d.kernelFree, pk)
 }
 
 // full reports whether m has no room for a packet now.
@@ -94,29 +78,18 @@ func (w *world) full(m *port) bool {
 	if w.net.spec.Buffer == 0 {
 		return false
 	}
-	for m.leaving.n > 0 && m.leaving.peek() <= w.now {
-		m.leaving.pop()
+	for m.leaving.Len() > 0 && m.leaving.Peek() <= w.now {
+		m.leaving.Pop()
 	}
-	return m.leaving.n >= w.net.spec.Buffer
-}
-
-func (w *world) sendAgain() {
-	pk := w.lost.pop()
-	if w.lost.n > 0 {
-		w.events.add(w.lost.peek().at, queueLost)
-	}
-	w.transmit(pk)
+	return m.leaving.Len() >= w.net.spec.Buffer
 }
 
 // deliver takes the head out of p's receiving block.
 func (w *world) deliver(p *proc) {
-	pk := p.rx.pop()
-	if p.rx.n > 0 {
-		w.events.add(p.rx.peek().at, w.queueOf(p, queueRx))
-	}
+	pk := p.rx.next(w, w.queueOf(p, queueRx))
 	p.kernelTime += w.opt.Cost.arrive(int(pk.n))
 	switch {
-	case pk.datagram:
+	case pk.datagram != nil:
 		w.datagramArrives(p, pk)
 	case p.state != dead:
 		pk.c.arrive(pk)
@@ -136,37 +109,13 @@ func (w *world) service(b netspec.Block, n int) instant {
 	return instant(math.Round(d))
 }
 
-// fabric counts the hosts that sent a packet recently. Hosts of other groups are in simulations of their own.
-type fabric struct {
-	spec   *netspec.Fabric
-	window instant
-	recent fifo[transmission]
-	seen   []int32 // per rank: how often it is in recent
-	active int
-}
-
-type transmission struct {
-	at   instant
-	rank int32
-}
-
-func newFabric(spec *netspec.Fabric, ranks int) *fabric {
-	return &fabric{spec: spec, window: instant(math.Round(spec.Active() * perSecond)), seen: make([]int32, ranks)}
-}
-
-// delay records that pk's host sends it now, lost or not, and returns by how much the fabric delays it.
-func (f *fabric) delay(w *world, pk packet) instant {
+// fabricDelay records that pk's host sends it now, lost or not, and returns by how much the fabric delays it. Hosts of other
+// groups are in simulations of their own.
+func (w *world) fabricDelay(pk packet) instant {
+	if w.active == nil {
+		return 0
+	}
 	src := pk.c.src
-	for f.recent.n > 0 && f.recent.peek().at < w.now-f.window {
-		id := f.recent.pop().rank
-		if f.seen[id]--; f.seen[id] == 0 {
-			f.active--
-		}
-	}
-	f.recent.push(transmission{w.now, int32(src.id)})
-	if f.seen[src.id]++; f.seen[src.id] == 1 {
-		f.active++
-	}
 	gs := w.net.spec.Service(src.block, int(pk.n))
-	return instant(math.Round(f.spec.Delay(int(pk.n), f.active, gs) * perSecond))
+	return instant(math.Round(w.net.spec.Fabric.Delay(int(pk.n), w.active.Sent(w.now, src.id), gs) * perSecond))
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"calib/internal/events"
 	"calib/internal/netspec"
 )
 
@@ -173,13 +174,13 @@ func (n *Net) build(key string, teams [][]int) ([][]*Group, error) {
 			procs[rank] = p
 			w.procs = append(w.procs, p)
 			w.now = max(w.now, n.last[h])
-			w.ready.push(p)
+			w.ready.Push(p)
 			groups[i] = append(groups[i], &Group{w: w, self: p, team: procs, rank: rank})
 		}
 	}
 	w.live = len(w.procs)
 	if n.spec.Fabric != nil {
-		w.fabric = newFabric(n.spec.Fabric, len(w.procs))
+		w.active = events.NewActivity(len(w.procs), instant(math.Round(n.spec.Fabric.Active()*perSecond)))
 	}
 	if n.spec.Mode == netspec.Switched {
 		w.ports = make([]port, len(w.procs))

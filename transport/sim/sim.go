@@ -17,6 +17,7 @@
 package sim
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -127,13 +128,9 @@ func New(spec netspec.Spec, opt Options) *Net {
 }
 
 func (o *Options) setDefaults(spec *netspec.Spec) {
-	if o.SendBuffer <= 0 {
-		o.SendBuffer = 64 * units.KiB
-	}
-	if o.RTO <= 0 {
-		o.RTO = 200 * units.Millisecond
-	}
-	if o.Window <= 0 {
+	o.SendBuffer = cmp.Or(o.SendBuffer, 64*units.KiB)
+	o.RTO = cmp.Or(o.RTO, 200*units.Millisecond)
+	if o.Window == 0 {
 		o.Window = 64 * units.KiB
 		slowest := max(spec.Service(spec.Host, spec.MSS), spec.Service(spec.Medium, spec.MSS))
 		if slowest > 0 {

@@ -44,7 +44,7 @@ func (w *world) setAlarm(p *proc) {
 	d := p.wait.deadline
 	if d > 0 && (p.alarm == 0 || d < p.alarm) {
 		p.alarm = d
-		w.events.add(d, w.queueOf(p, queueDeadline))
+		w.events.Push(d, w.queueOf(p, queueDeadline))
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"calib/internal/events"
 	"calib/internal/netspec"
 )
 
@@ -17,22 +18,21 @@ type world struct {
 
 	mu     sync.Mutex
 	now    instant
-	events eventQueue
+	events events.Heap[instant, queueID]
 	procs  []*proc
-	ready  fifo[*proc]
+	ready  events.Queue[*proc]
 	live   int
 	delay  instant // L
 	broken error   // set by a deadlock: every call fails with it
 
-	medium    port // the shared medium
-	ports     []port
-	fabric    *fabric      // nil: none
-	lost      fifo[packet] // to be sent again, in order of time
-	acks      fifo[ack]    // on their way to a sender, in order of time
-	delack    fifo[ack]    // kept back by a receiver, in order of time
-	datagrams datagramStore
-	rng       *rand.Rand
-	factor    float64 // noise that all packets share
+	medium port // the shared medium
+	ports  []port
+	active *events.Activity[instant] // nil without a fabric
+	lost   line[packet]              // to be sent again, in order of time
+	acks   line[ack]                 // on their way to a sender, in order of time
+	delack line[ack]                 // kept back by a receiver, in order of time
+	rng    *rand.Rand
+	factor float64 // noise that all packets share
 }
 
 // proc is a rank: the blocks of its host, and the state of its goroutine.
@@ -44,7 +44,7 @@ type proc struct {
 	block   netspec.Block // as a sender
 	rxBlock netspec.Block
 	clock   *clock
-	tx, rx  fifo[packet]
+	tx, rx  line[packet]
 	txBegan instant // when the sending block began with the packet it serves
 	txFree  instant // and will have served all it was given
 	rxFree  instant
@@ -118,33 +118,33 @@ func (w *world) block(p *proc) error {
 // release makes a blocked rank ready; err is what its call returns.
 func (w *world) release(p *proc, err error) {
 	p.state, p.err = ready, err
-	w.ready.push(p)
+	w.ready.Push(p)
 }
 
 // handOver lets the next ready rank run, after as many events as it takes until there is one.
 func (w *world) handOver() {
 	for w.live > 0 {
-		for w.ready.n > 0 {
-			if p := w.ready.pop(); p.state == ready {
+		for w.ready.Len() > 0 {
+			if p := w.ready.Pop(); p.state == ready {
 				p.state = running
 				p.wake <- struct{}{}
 				return
 			}
 		}
-		e, ok := w.events.next()
-		if !ok {
+		if w.events.Len() == 0 {
 			w.breakDeadlock()
 			return
 		}
-		w.now = e.at
-		w.handle(e.queue)
+		var q queueID
+		w.now, q = w.events.Pop()
+		w.handle(q)
 	}
 }
 
 func (w *world) handle(q queueID) {
 	switch q {
 	case queueLost:
-		w.sendAgain()
+		w.transmit(w.lost.next(w, queueLost))
 		return
 	case queueAck:
 		w.ackArrives()
@@ -173,11 +173,11 @@ func (w *world) sleep(p *proc, t instant) error {
 	if t <= w.now {
 		return nil
 	}
-	if w.ready.n == 0 && w.events.quietUntil(t) {
+	if w.ready.Len() == 0 && w.events.Quiet(t) {
 		w.now = t
 		return nil
 	}
-	w.events.add(t, w.queueOf(p, queueSleep))
+	w.events.Push(t, w.queueOf(p, queueSleep))
 	return w.block(p)
 }
 
