@@ -60,7 +60,7 @@ func (s *Server) ServeStream(ctx context.Context, in io.ReadCloser, out io.Write
 	switch {
 	case cause != nil:
 		return cause
-	case !closedByUs(err):
+	case !errors.Is(err, http.ErrServerClosed):
 		return err
 	case !spoke.Load() && conn.used.Load():
 		return ErrStranger
@@ -90,7 +90,7 @@ func (s *Server) serveTCP(ctx context.Context, l net.Listener) error {
 	})()
 	err := srv.Serve(netutil.LimitListener(l, openConns))
 	s.Close()
-	if ctx.Err() != nil && closedByUs(err) {
+	if ctx.Err() != nil && errors.Is(err, http.ErrServerClosed) {
 		return ctx.Err()
 	}
 	return err

@@ -100,12 +100,6 @@ func (p *Process) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// SetReadDeadline and SetWriteDeadline bound Read and Write, as on a net.Conn.
-func (p *Process) SetReadDeadline(t time.Time) error { return p.stdout.SetReadDeadline(t) }
-
-// SetWriteDeadline bounds Write.
-func (p *Process) SetWriteDeadline(t time.Time) error { return p.stdin.SetWriteDeadline(t) }
-
 // setTimeout bounds the next reads and writes; 0 removes the bound. Pipes always have deadlines.
 func (p *Process) setTimeout(d time.Duration) {
 	var t time.Time
