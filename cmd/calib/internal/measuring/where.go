@@ -103,7 +103,7 @@ func (w where) list(note func(string)) ([]hosts.Host, error) {
 		return nil, command.WithCode(command.ExitUsage, err)
 	}
 	for _, n := range notes {
-		note(n.String())
+		note(n)
 	}
 	return list, nil
 }
