@@ -15,7 +15,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -242,14 +241,6 @@ func (d *Dir) ReadParams() (*params.Params, error) {
 		return nil, fmt.Errorf("%s: %w", f.Name(), err)
 	}
 	return p, nil
-}
-
-// WriteReport replaces a report; name is ReportFile or another plain file name.
-func (d *Dir) WriteReport(name string, b []byte) error {
-	if name != filepath.Base(name) || strings.HasPrefix(name, ".") {
-		return fmt.Errorf("run %s: report %q: not a plain file name", d.path, name)
-	}
-	return files.Replace(d.File(name), b)
 }
 
 // Close unlocks the directory for another coordinator.

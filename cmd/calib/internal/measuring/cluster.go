@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"sync"
 
+	"golang.org/x/sync/errgroup"
+
 	"calib/agent"
 	"calib/cmd/calib/internal/command"
 	"calib/internal/coord"
@@ -30,13 +32,7 @@ const startsAtOnce = 32
 type cluster struct {
 	agents []coord.Agent
 	infos  []dataset.Host
-	peers  []plane.Peer
-	lost   []lostHost
-}
-
-type lostHost struct {
-	name string
-	err  error
+	lost   []dataset.Failure
 }
 
 // open starts an agent on every host, at most startsAtOnce at a time, and asks each who it is. It calls started with the number
@@ -55,30 +51,30 @@ func (w where) open(ctx context.Context, list []hosts.Host, started func(n int))
 		err   error
 	}
 	members := make([]member, len(list))
-	slots := make(chan struct{}, startsAtOnce)
-	var wg sync.WaitGroup
+	var starts errgroup.Group
+	starts.SetLimit(startsAtOnce)
 	var mu sync.Mutex // of done, and so that started sees it grow
 	done := 0
 	for i, h := range list {
-		wg.Go(func() {
-			slots <- struct{}{}
-			defer func() { <-slots }()
+		starts.Go(func() error {
 			m := &members[i]
 			m.agent, m.info, m.err = w.startOne(ctx, launcher, h)
 			mu.Lock()
 			defer mu.Unlock()
 			done++
 			started(done)
+			return nil
 		})
 	}
-	wg.Wait()
+	_ = starts.Wait() // each member has its own error
 	c := &cluster{}
+	var errs []error
 	for i, m := range members {
 		if m.err != nil {
-			c.lost = append(c.lost, lostHost{list[i].Name, m.err})
+			c.lost = append(c.lost, dataset.Failure{Host: list[i].Name, Error: m.err.Error()})
+			errs = append(errs, m.err)
 			continue
 		}
-		c.peers = append(c.peers, plane.Peer{Host: len(c.agents), Name: m.info.Name, Addr: m.info.Addr})
 		c.agents = append(c.agents, m.agent)
 		c.infos = append(c.infos, m.info)
 	}
@@ -86,18 +82,9 @@ func (w where) open(ctx context.Context, list []hosts.Host, started func(n int))
 		return nil, errors.Join(ctx.Err(), c.close())
 	}
 	if len(c.agents) < 2 {
-		return nil, errors.Join(c.tooFew(), c.close())
+		return nil, errors.Join(fmt.Errorf("fewer than two hosts answered:\n%w", errors.Join(errs...)), c.close())
 	}
 	return c, nil
-}
-
-// tooFew is the error of a cluster of fewer than two hosts, with the reason why each host is missing.
-func (c *cluster) tooFew() error {
-	var errs []error
-	for _, l := range c.lost {
-		errs = append(errs, l.err)
-	}
-	return fmt.Errorf("fewer than two hosts answered:\n%w", errors.Join(errs...))
 }
 
 func (w where) launcher() (*launch.Launcher, error) {
@@ -216,15 +203,23 @@ func (w where) simulate(ctx context.Context) (*cluster, error) {
 	}
 	c := &cluster{}
 	noise := sim.Noise{Jitter: 0.005, Delay: 0, Round: 0.001}
-	for i, a := range simagent.New(*spec, sim.Options{Seed: spec.Seed, Noise: noise}) {
+	for _, a := range simagent.New(*spec, sim.Options{Seed: spec.Seed, Noise: noise}) {
 		info, err := a.Hello(ctx)
 		if err != nil {
 			return nil, err
 		}
 		c.agents, c.infos = append(c.agents, a), append(c.infos, info)
-		c.peers = append(c.peers, plane.Peer{Host: i, Name: info.Name})
 	}
 	return c, nil
+}
+
+// peers are the hosts as their agents reach each other.
+func (c *cluster) peers() []plane.Peer {
+	out := make([]plane.Peer, len(c.infos))
+	for i, h := range c.infos {
+		out[i] = plane.Peer{Host: i, Name: h.Name, Addr: h.Addr}
+	}
+	return out
 }
 
 // close ends every agent, and returns when no process is left.

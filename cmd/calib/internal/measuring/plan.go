@@ -161,22 +161,15 @@ func PlanCommand() *cli.Command {
 			if err := command.NoArgs(c); err != nil {
 				return err
 			}
-			w, err := whereOf(c)
+			d, err := detailOf(c)
 			if err != nil {
 				return err
 			}
-			list, err := w.hosts(func(s string) { command.Note(c, s) })
+			list, err := d.Where.hosts(func(s string) { command.Note(c, s) })
 			if err != nil {
 				return err
 			}
-			p, err := planOf(c)
-			if err != nil {
-				return err
-			}
-			if _, err := socketOf(c); err != nil {
-				return err
-			}
-			s, err := scheduleOf(p, len(list))
+			s, err := scheduleOf(d.Plan, len(list))
 			if err != nil {
 				return err
 			}
