@@ -43,7 +43,7 @@ func DefaultName(now time.Time) string { return "calib-run-" + now.Format("20060
 // Dir is a run directory. Its methods may be called from any goroutine.
 type Dir struct {
 	path string
-	lock *lock // nil where the directory is open for reading
+	lock *os.File // nil where the directory is open for reading
 
 	mu  sync.Mutex
 	run Run
@@ -66,7 +66,7 @@ func Create(path string, r Run) (*Dir, error) {
 	}
 	d := &Dir{path: path, lock: l}
 	if err := d.begin(r); err != nil {
-		return nil, errors.Join(createError(path, err), l.release())
+		return nil, errors.Join(createError(path, err), release(l))
 	}
 	return d, nil
 }
@@ -150,7 +150,7 @@ func Resume(path string) (*Dir, error) {
 		err = d.Update(func(r *Run) { r.Status, r.ExitCode, r.Ended = StatusRunning, nil, nil })
 	}
 	if err != nil {
-		return nil, errors.Join(err, l.release())
+		return nil, errors.Join(err, release(l))
 	}
 	return d, nil
 }
@@ -252,7 +252,7 @@ func (d *Dir) Close() error {
 	}
 	l := d.lock
 	d.lock = nil
-	return l.release()
+	return release(l)
 }
 
 // Log is the log of a run.

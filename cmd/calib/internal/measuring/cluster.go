@@ -58,7 +58,7 @@ func (w where) open(ctx context.Context, list []hosts.Host, started func(n int))
 	for i, h := range list {
 		starts.Go(func() error {
 			m := &members[i]
-			m.agent, m.info, m.err = w.startOne(ctx, launcher, h)
+			m.agent, m.info, m.err = startOne(ctx, launcher, h)
 			mu.Lock()
 			defer mu.Unlock()
 			done++
@@ -110,8 +110,8 @@ func (w where) launcher() (*launch.Launcher, error) {
 }
 
 // startOne starts or dials the agent of one host, and completes its own description with what the hosts file says.
-func (w where) startOne(ctx context.Context, l *launch.Launcher, h hosts.Host) (coord.Agent, dataset.Host, error) {
-	opts := agent.ClientOptions{DataAddr: w.knownAddr(ctx, h)}
+func startOne(ctx context.Context, l *launch.Launcher, h hosts.Host) (coord.Agent, dataset.Host, error) {
+	opts := agent.ClientOptions{DataAddr: knownAddr(ctx, h)}
 	var client *agent.Client
 	if h.Daemon {
 		var err error
@@ -119,7 +119,7 @@ func (w where) startOne(ctx context.Context, l *launch.Launcher, h hosts.Host) (
 			return nil, dataset.Host{}, err
 		}
 	} else {
-		p, err := l.Launch(ctx, launch.Host{Name: h.Name, User: h.User}, w.agentArgs(h)...)
+		p, err := l.Launch(ctx, launch.Host{Name: h.Name, User: h.User}, agentArgs(h)...)
 		if err != nil {
 			return nil, dataset.Host{}, err
 		}
@@ -127,7 +127,7 @@ func (w where) startOne(ctx context.Context, l *launch.Launcher, h hosts.Host) (
 	}
 	info, err := client.Hello(ctx)
 	if err == nil {
-		info.Addr, err = w.dataAddr(h, info.Addr)
+		info.Addr, err = dataAddr(h, info.Addr)
 	}
 	if err != nil {
 		return nil, dataset.Host{}, errors.Join(err, client.Close())
@@ -142,12 +142,9 @@ func (w where) startOne(ctx context.Context, l *launch.Launcher, h hosts.Host) (
 
 // knownAddr is the host's data address, as far as it is known here: the agent describes the interface that has it. It is empty
 // where only the hosts themselves can resolve the name; the interface is then not in the fingerprint.
-func (w where) knownAddr(ctx context.Context, h hosts.Host) string {
-	switch {
-	case h.Addr != "":
+func knownAddr(ctx context.Context, h hosts.Host) string {
+	if h.Addr != "" {
 		return h.Addr
-	case w.Local > 0:
-		return loopback
 	}
 	name := h.Name
 	if host, _, err := net.SplitHostPort(name); h.Daemon && err == nil {
@@ -159,15 +156,8 @@ func (w where) knownAddr(ctx context.Context, h hosts.Host) string {
 	return ""
 }
 
-// loopback is where agents on this machine meet.
-const loopback = "127.0.0.1"
-
-func (w where) agentArgs(h hosts.Host) []string {
-	addr := h.Addr
-	if w.Local > 0 {
-		addr = loopback
-	}
-	args := []string{"agent", "--stdio", "--data", net.JoinHostPort(addr, strconv.Itoa(h.Port))}
+func agentArgs(h hosts.Host) []string {
+	args := []string{"agent", "--stdio", "--data", net.JoinHostPort(h.Addr, strconv.Itoa(h.Port))}
 	if h.CPU != "" {
 		args = append(args, "--cpu", h.CPU)
 	}
@@ -175,7 +165,7 @@ func (w where) agentArgs(h hosts.Host) []string {
 }
 
 // dataAddr is where peers dial: the port the agent listens on, at the address of the hosts file, or the host's name.
-func (w where) dataAddr(h hosts.Host, listens string) (string, error) {
+func dataAddr(h hosts.Host, listens string) (string, error) {
 	host, port, err := net.SplitHostPort(listens)
 	if err != nil {
 		return "", fmt.Errorf("host %s: data address %q: %w", h.Name, listens, err)
@@ -183,8 +173,6 @@ func (w where) dataAddr(h hosts.Host, listens string) (string, error) {
 	switch ip := net.ParseIP(host); {
 	case h.Addr != "":
 		host = h.Addr
-	case w.Local > 0:
-		host = loopback
 	case h.Daemon && (ip == nil || ip.IsUnspecified()):
 		if host, _, err = net.SplitHostPort(h.Name); err != nil {
 			return "", fmt.Errorf("host %s: %w", h.Name, err)

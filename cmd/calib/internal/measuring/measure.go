@@ -252,10 +252,7 @@ func (j *job) prepare(ctx context.Context, cl *cluster, s *bench.Schedule) error
 	f := s.Estimate(bench.DefaultAssumption())
 	most := 2*f.LinkBytes*units.Bytes(f.MaxRounds) + 64*units.GiB
 	life := 2*time.Duration(s.Plan.Budget) + 24*time.Hour
-	tickets, err := coord.NewIssuer(most, time.Now().Add(life))
-	if err != nil {
-		return err
-	}
+	tickets := coord.NewIssuer(most, time.Now().Add(life))
 	session := plane.Session{
 		Run: j.dir.Run().ID, Peers: cl.peers(), Socket: j.detail.Socket,
 		Shared: sharesMachine(cl.infos),
@@ -279,14 +276,12 @@ func slotDeadline(s *bench.Schedule, slot bench.Slot) units.Nanos {
 
 // tickEvery calls f in the background until the returned function is called, which waits for it to end.
 func tickEvery(d time.Duration, f func()) (stop func()) {
-	t := time.NewTicker(d)
 	done := make(chan struct{})
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		defer t.Stop()
 		for {
 			select {
-			case <-t.C:
+			case <-time.After(d):
 				f()
 			case <-done:
 				return
