@@ -65,7 +65,7 @@ func planOf(c *cli.Context) (bench.Plan, error) {
 		p.Seed = seed
 	case c.IsSet("seed") || slices.Contains(bench.PlanNames(), c.String("plan")):
 		var b [8]byte
-		rand.Read(b[:]) // which never fails
+		rand.Read(b[:])                                 // which never fails
 		p.Seed = binary.LittleEndian.Uint64(b[:]) >> 11 // exact as a JSON number everywhere
 	}
 	if err := p.Validate(experiments.All); err != nil {
