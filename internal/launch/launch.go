@@ -94,25 +94,29 @@ func Template(prefix string, binaries ...Binary) (*Launcher, error) {
 
 // Launch starts calib with args on a host, and returns when it runs there. The process outlives ctx: Close ends it.
 func (l *Launcher) Launch(ctx context.Context, h Host, args ...string) (*Process, error) {
+	p, err := l.launch(ctx, h, args)
+	if err != nil {
+		return nil, fmt.Errorf("launch %s: %w", h.Name, err)
+	}
+	return p, nil
+}
+
+func (l *Launcher) launch(ctx context.Context, h Host, args []string) (*Process, error) {
 	if l.words == nil {
-		p, err := start(h.Name, l.exitWait, append([]string{l.binaries[0].Path}, args...))
-		if err != nil {
-			return nil, fmt.Errorf("launch %s: %w", h.Name, err)
-		}
-		return p, nil
+		return start(l.exitWait, append([]string{l.binaries[0].Path}, args...))
 	}
 	argv, err := l.command(h)
 	if err != nil {
-		return nil, fmt.Errorf("launch %s: %w", h.Name, err)
+		return nil, err
 	}
-	p, err := start(h.Name, l.exitWait, append(argv, "sh"))
+	p, err := start(l.exitWait, append(argv, "sh"))
 	if err != nil {
-		return nil, fmt.Errorf("launch %s: %w", h.Name, err)
+		return nil, err
 	}
 	if err := l.handshake(ctx, p, args); err != nil {
 		p.kill()
 		p.Close()
-		return nil, fmt.Errorf("launch %s: %w", h.Name, err)
+		return nil, err
 	}
 	return p, nil
 }
