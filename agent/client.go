@@ -66,7 +66,7 @@ func NewClient(host string, rw io.ReadWriteCloser, o ClientOptions) *Client {
 	if o.Silence <= 0 {
 		o.Silence = clientSilence
 	}
-	c := &Client{host: host, opts: o, conn: newStream(&checkedStream{ReadWriteCloser: rw})}
+	c := &Client{host: host, opts: o, conn: newStream(newCheckedStream(rw))}
 	c.ctx, c.stop = context.WithCancel(context.Background())
 	var first sync.Once
 	p := new(http.Protocols)

@@ -1,9 +1,9 @@
 package agent
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"net/http"
 
 	"connectrpc.com/connect"
 
@@ -43,33 +43,25 @@ const (
 	kindInvalid    = controlv1.Fault_KIND_INVALID
 )
 
-// classOf returns the connect code under which a fault travels, for tools that know nothing of Fault, and its error class.
-func classOf(k kind) (connect.Code, error) {
-	switch k {
-	case kindVersion:
-		return connect.CodeFailedPrecondition, ErrVersion
-	case kindExperiment:
-		return connect.CodeUnimplemented, ErrVersion
-	case kindBusy:
-		return connect.CodeUnavailable, ErrBusy
-	case kindLimit:
-		return connect.CodeResourceExhausted, ErrLimit
-	case kindLease:
-		return connect.CodeFailedPrecondition, ErrLease
-	case kindDeadline:
-		return connect.CodeDeadlineExceeded, ErrDeadline
-	case kindInvalid:
-		return connect.CodeInvalidArgument, ErrInvalid
-	default:
-		return connect.CodeInternal, ErrTask
-	}
+// faults are the connect code under which each fault travels, for tools that know nothing of Fault, and its error class.
+var faults = map[kind]struct {
+	code  connect.Code
+	class error
+}{
+	kindVersion:    {connect.CodeFailedPrecondition, ErrVersion},
+	kindExperiment: {connect.CodeUnimplemented, ErrVersion},
+	kindBusy:       {connect.CodeUnavailable, ErrBusy},
+	kindLimit:      {connect.CodeResourceExhausted, ErrLimit},
+	kindLease:      {connect.CodeFailedPrecondition, ErrLease},
+	kindDeadline:   {connect.CodeDeadlineExceeded, ErrDeadline},
+	kindTask:       {connect.CodeInternal, ErrTask},
+	kindInvalid:    {connect.CodeInvalidArgument, ErrInvalid},
 }
 
 // fault is the error a server answers with. It says which protocol and build answered, because a client of another
 // version has no other way to learn it.
 func fault(k kind, format string, args ...any) error {
-	code, _ := classOf(k)
-	e := connect.NewError(code, fmt.Errorf(format, args...))
+	e := connect.NewError(faults[k].code, fmt.Errorf(format, args...))
 	build, _ := environ.BuildHash() // an unreadable executable must not hide the fault itself
 	detail, err := connect.NewErrorDetail(&controlv1.Fault{
 		Kind: k, Protocol: Protocol, Version: environ.Version(), Build: build,
@@ -92,10 +84,11 @@ func classify(host string, err error) error {
 		if derr != nil || !ok {
 			continue
 		}
-		if _, class := classOf(f.Kind); class != ErrVersion {
-			return fmt.Errorf("agent %s: %w: %s", host, class, ce.Message())
+		class := cmp.Or(faults[f.Kind].class, ErrTask) // of a kind that only a newer agent knows
+		if class == ErrVersion {
+			return versionError(host, ce.Message(), f.Version, f.Build)
 		}
-		return versionError(host, ce.Message(), f.Version, f.Build)
+		return fmt.Errorf("agent %s: %w: %s", host, class, ce.Message())
 	}
 	switch ce.Code() {
 	case connect.CodeUnimplemented:
@@ -110,18 +103,8 @@ func classify(host string, err error) error {
 
 func versionError(host, what, version, build string) error {
 	if build != "" {
-		version += " (build " + short(build) + ")"
+		version += fmt.Sprintf(" (build %.12s)", build)
 	}
 	return fmt.Errorf("agent %s: %w: %s; the agent is calib %s: install this build on %s, or give the host without "+
 		"calib:// and calib copies itself there", host, ErrVersion, what, version, host)
 }
-
-func short(hash string) string {
-	if len(hash) > 12 {
-		return hash[:12]
-	}
-	return hash
-}
-
-// closedByUs reports the errors with which a server ends when it is told to.
-func closedByUs(err error) bool { return err == nil || errors.Is(err, http.ErrServerClosed) }

@@ -117,14 +117,15 @@ func (s *Server) begin(ctx context.Context, t *bench.Task) (l *lease, done func(
 	return l, func() { s.finish(l) }, nil
 }
 
-// await returns when ended is closed, ctx ends, or the time is over.
-func await(ctx context.Context, ended <-chan struct{}, most time.Duration) {
-	t := time.NewTimer(most)
-	defer t.Stop()
+// await reports whether ended was closed before ctx ended or the time was over.
+func await(ctx context.Context, ended <-chan struct{}, most time.Duration) bool {
+	ctx, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
 	select {
 	case <-ended:
+		return true
 	case <-ctx.Done():
-	case <-t.C:
+		return false
 	}
 }
 

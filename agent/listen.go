@@ -37,12 +37,12 @@ func (s *Server) ServeStream(ctx context.Context, in io.ReadCloser, out io.Write
 	idle := time.AfterFunc(s.opts.Silence, func() { stop(errSilence) })
 	defer idle.Stop()
 	var spoke atomic.Bool
-	srv := s.httpServer(func(h http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			spoke.Store(true)
-			idle.Reset(s.opts.Silence)
-			h.ServeHTTP(w, r)
-		})
+	srv := s.httpServer()
+	handler := srv.Handler
+	srv.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		spoke.Store(true)
+		idle.Reset(s.opts.Silence)
+		handler.ServeHTTP(w, r)
 	})
 	go func() {
 		select {
@@ -60,7 +60,7 @@ func (s *Server) ServeStream(ctx context.Context, in io.ReadCloser, out io.Write
 	switch {
 	case cause != nil:
 		return cause
-	case !closedByUs(err):
+	case !errors.Is(err, http.ErrServerClosed):
 		return err
 	case !spoke.Load() && conn.used.Load():
 		return ErrStranger
@@ -83,14 +83,14 @@ func (s *Server) Listen(ctx context.Context, addr string) error {
 
 func (s *Server) serveTCP(ctx context.Context, l net.Listener) error {
 	s.opts.Log.Info("listening", "control", l.Addr().String(), "data", s.plane.Addr())
-	srv := s.httpServer(func(h http.Handler) http.Handler { return h })
+	srv := s.httpServer()
 	defer context.AfterFunc(ctx, func() {
 		s.dropAny(errClosing)
 		srv.Close()
 	})()
 	err := srv.Serve(netutil.LimitListener(l, openConns))
 	s.Close()
-	if ctx.Err() != nil && closedByUs(err) {
+	if ctx.Err() != nil && errors.Is(err, http.ErrServerClosed) {
 		return ctx.Err()
 	}
 	return err
@@ -111,14 +111,14 @@ func loopbackOnly(addr string) error {
 
 // httpServer speaks HTTP/2 without encryption and nothing else. A coordinator that is stopped, and so answers no ping,
 // loses its connection, which ends the calls that wait for it.
-func (s *Server) httpServer(wrap func(http.Handler) http.Handler) *http.Server {
+func (s *Server) httpServer() *http.Server {
 	mux := http.NewServeMux()
 	mux.Handle(controlv1.NewControlHandler(control{s}, connect.WithReadMaxBytes(maxRequest),
 		connect.WithCompression("gzip", nil, nil))) // nothing here is worth a CPU's time while it measures
 	p := new(http.Protocols)
 	p.SetUnencryptedHTTP2(true)
 	return &http.Server{
-		Handler: wrap(mux), Protocols: p, ReadHeaderTimeout: headTimeout,
+		Handler: mux, Protocols: p, ReadHeaderTimeout: headTimeout,
 		HTTP2: &http.HTTP2Config{
 			MaxConcurrentStreams: 16, SendPingTimeout: s.opts.Silence, PingTimeout: s.opts.Silence,
 			WriteByteTimeout: s.opts.Silence,

@@ -90,9 +90,7 @@ func (s *Server) shut() {
 		s.tasks.Wait()
 		close(ended)
 	}()
-	select {
-	case <-ended:
-	case <-time.After(grace):
+	if !await(context.Background(), ended, grace) {
 		s.opts.Log.Warn("a task does not end; leaving it")
 	}
 	s.plane.Close()
@@ -136,20 +134,14 @@ func (c control) Prepare(_ context.Context, r *controlv1.PrepareRequest) (*contr
 	if err := c.s.opts.Limits.session(session); err != nil {
 		return nil, err
 	}
-	if err := c.s.prepare(session); err != nil {
-		return nil, err
-	}
-	return &controlv1.PrepareResponse{}, nil
+	return &controlv1.PrepareResponse{}, c.s.prepare(session)
 }
 
 func (c control) KeepAlive(_ context.Context, r *controlv1.KeepAliveRequest) (*controlv1.KeepAliveResponse, error) {
 	if r.Run == "" {
 		return &controlv1.KeepAliveResponse{}, nil // no run yet: the stream itself is what stays alive
 	}
-	if err := c.s.keepAlive(r.Run); err != nil {
-		return nil, err
-	}
-	return &controlv1.KeepAliveResponse{}, nil
+	return &controlv1.KeepAliveResponse{}, c.s.keepAlive(r.Run)
 }
 
 func (c control) Release(_ context.Context, r *controlv1.ReleaseRequest) (*controlv1.ReleaseResponse, error) {

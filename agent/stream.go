@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -10,8 +11,8 @@ import (
 	"time"
 )
 
-// stream is a net.Conn over any byte stream: the standard streams of a process, a pipe, a socket. It has no deadlines
-// of its own where the stream below has none; every call on it is bounded by timers above.
+// stream is a net.Conn over any byte stream: the standard streams of a process, a pipe, a socket. It has no deadlines:
+// every call on it is bounded by timers above.
 type stream struct {
 	io.ReadWriteCloser
 	gone chan struct{} // closed at the first failed read or write, or at Close
@@ -78,23 +79,9 @@ func (streamAddr) String() string  { return "stream" }
 func (c *stream) LocalAddr() net.Addr  { return streamAddr{} }
 func (c *stream) RemoteAddr() net.Addr { return streamAddr{} }
 
-func (c *stream) SetDeadline(t time.Time) error {
-	return errors.Join(c.SetReadDeadline(t), c.SetWriteDeadline(t))
-}
-
-func (c *stream) SetReadDeadline(t time.Time) error {
-	if d, ok := c.ReadWriteCloser.(interface{ SetReadDeadline(time.Time) error }); ok {
-		return d.SetReadDeadline(t)
-	}
-	return nil
-}
-
-func (c *stream) SetWriteDeadline(t time.Time) error {
-	if d, ok := c.ReadWriteCloser.(interface{ SetWriteDeadline(time.Time) error }); ok {
-		return d.SetWriteDeadline(t)
-	}
-	return nil
-}
+func (c *stream) SetDeadline(time.Time) error      { return nil }
+func (c *stream) SetReadDeadline(time.Time) error  { return nil }
+func (c *stream) SetWriteDeadline(time.Time) error { return nil }
 
 // streamPair joins two byte streams into one, and lets Close end a Read that blocks in one which cannot be interrupted, as standard
 // input cannot. Its goroutine ends with the input.
@@ -123,29 +110,23 @@ func (p *streamPair) Close() error {
 // login script's greeting, or about a server that is no agent, quotes them.
 type checkedStream struct {
 	io.ReadWriteCloser
-	looked bool
-	head   []byte
+	in      *bufio.Reader // of the stream
+	checked bool
+}
+
+func newCheckedStream(rw io.ReadWriteCloser) *checkedStream {
+	return &checkedStream{ReadWriteCloser: rw, in: bufio.NewReader(rw)}
 }
 
 const settingsFrame = 4 // HTTP/2 frame type (RFC 9113, section 6.5) with which a server begins
 
 func (c *checkedStream) Read(b []byte) (int, error) {
-	if !c.looked {
-		c.looked = true
-		head := make([]byte, 9) // length (3), type, flags, stream (4)
-		n, err := io.ReadFull(c.ReadWriteCloser, head)
-		c.head = head[:n]
-		if n > 3 && head[3] != settingsFrame {
-			return 0, fmt.Errorf("%w: it begins with %q", ErrStranger, c.head)
-		}
-		if n == 0 || err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
-			return 0, err
+	if !c.checked {
+		c.checked = true
+		head, _ := c.in.Peek(9) // length (3), type, flags, stream (4); Read repeats the error
+		if len(head) > 3 && head[3] != settingsFrame {
+			return 0, fmt.Errorf("%w: it begins with %q", ErrStranger, head)
 		}
 	}
-	if len(c.head) > 0 {
-		n := copy(b, c.head)
-		c.head = c.head[n:]
-		return n, nil
-	}
-	return c.ReadWriteCloser.Read(b)
+	return c.in.Read(b)
 }

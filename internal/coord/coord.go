@@ -35,19 +35,18 @@ type Config struct {
 	Run      string
 	Schedule *bench.Schedule
 	Stopper  *bench.Stopper
-	Recv     units.Nanos                  // longest silence of a peer inside a slot; 0 means DefaultRecv
 	Deadline func(bench.Slot) units.Nanos // longest time of a slot
 	Sink     func([]dataset.Sample) error // stores a finished slot; an error ends the walk
 	Have     []dataset.Sample             // already measured, of a resumed run
-	Progress func(Progress)               // may be nil
-	// Slot, if not nil, is called after each slot, measured or given up, with the time that all its tries took.
+	Progress func(Progress)               // may be nil, as may Slot and Note
+	// Slot is called after each slot, measured or given up, with the time that all its tries took.
 	Slot func(s bench.Slot, took time.Duration)
-	Note func(string)     // receives what a user should know at once; may be nil
+	Note func(string)     // receives what a user should know at once
 	Now  func() time.Time // nil means time.Now
 }
 
-// DefaultRecv bounds the silence of a peer.
-const DefaultRecv = 20 * units.Second
+// Recv bounds the silence of a peer inside a slot.
+const Recv = 20 * units.Second
 
 // helloTimeout bounds the question whether an agent still answers.
 const helloTimeout = 5 * time.Second
@@ -61,10 +60,8 @@ var ErrNothing = errors.New("nothing was measured")
 // Progress is where a walk is.
 type Progress struct {
 	Round, Rounds int
-	Slot, Slots   int     // of this round
 	Exp           string  // "" at the end
 	Done          float64 // share of the whole, 0..1, assuming every round is needed; 1 at the end and not before
-	Elapsed       time.Duration
 }
 
 // Result is how a walk ended.

@@ -109,10 +109,7 @@ func walkOnce(b *testing.B, agents []coord.Agent, plan bench.Plan) (most uint64,
 	if err != nil {
 		b.Fatal(err)
 	}
-	issuer, err := coord.NewIssuer(units.GiB, time.Now().Add(time.Hour))
-	if err != nil {
-		b.Fatal(err)
-	}
+	issuer := coord.NewIssuer(units.GiB, time.Now().Add(time.Hour))
 	session := plane.Session{Run: "test", Peers: make([]plane.Peer, len(agents))}
 	for _, err := range coord.Prepare(b.Context(), agents, session, issuer, 32) {
 		if err != nil {

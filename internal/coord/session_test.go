@@ -20,11 +20,7 @@ func TestTickets(t *testing.T) {
 	const hosts = 20
 	expires := time.Unix(2e9, 0)
 	issue := func() *coord.Issuer {
-		i, err := coord.NewIssuer(5*units.MiB, expires)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return i
+		return coord.NewIssuer(5*units.MiB, expires)
 	}
 	issuer := issue()
 	pairs := map[[2]int]plane.Ticket{}
@@ -116,10 +112,7 @@ func TestPrepareAndClose(t *testing.T) {
 	for h := range hosts {
 		s.Peers = append(s.Peers, plane.Peer{Host: h, Name: fmt.Sprintf("n%d", h)})
 	}
-	issuer, err := coord.NewIssuer(1, time.Unix(2e9, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	issuer := coord.NewIssuer(1, time.Unix(2e9, 0))
 	agents, most := fleet()
 	errs := coord.Prepare(t.Context(), agents, s, issuer, atOnce)
 	for h, err := range errs {

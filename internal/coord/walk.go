@@ -33,8 +33,14 @@ func Walk(ctx context.Context, agents []Agent, cfg Config) (*Result, error) {
 	if w.Now == nil {
 		w.Now = time.Now
 	}
-	if w.Recv == 0 {
-		w.Recv = DefaultRecv
+	if w.Progress == nil {
+		w.Progress = func(Progress) {}
+	}
+	if w.Slot == nil {
+		w.Slot = func(bench.Slot, time.Duration) {}
+	}
+	if w.Note == nil {
+		w.Note = func(string) {}
 	}
 	for _, s := range cfg.Have {
 		w.have[s.Slot] = append(w.have[s.Slot], s)
@@ -46,8 +52,8 @@ func Walk(ctx context.Context, agents []Agent, cfg Config) (*Result, error) {
 		w.result.Interrupted, err = true, nil
 	case err == nil && w.result.Slots+w.result.Had == 0:
 		err = w.nothing()
-	case err == nil && w.Progress != nil:
-		w.Progress(Progress{Round: w.result.Rounds - 1, Rounds: w.Schedule.Plan.Rounds.Max, Done: 1, Elapsed: w.Now().Sub(w.begun)})
+	case err == nil:
+		w.Progress(Progress{Round: w.result.Rounds - 1, Rounds: w.Schedule.Plan.Rounds.Max, Done: 1})
 	}
 	return &w.result, err
 }
@@ -78,7 +84,7 @@ func (w *walker) rounds(ctx context.Context) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			w.report(Progress{Round: r, Rounds: total, Slot: i, Slots: len(slots), Exp: s.Exp})
+			w.Progress(Progress{Round: r, Rounds: total, Exp: s.Exp, Done: w.done(float64(r) + float64(i)/float64(len(slots)))})
 			if err := w.slot(ctx, s); err != nil {
 				return err
 			}
@@ -94,22 +100,13 @@ func (w *walker) spent(round int) bool {
 	return w.result.BudgetEnded
 }
 
-func (w *walker) report(p Progress) {
-	if w.Progress == nil {
-		return
-	}
-	p.Elapsed = w.Now().Sub(w.begun)
-	p.Done = (float64(p.Round) + float64(p.Slot)/float64(p.Slots)) / float64(p.Rounds)
+// done is the share of the walk that is done after so many rounds: of all rounds, or of the budget where that is more.
+func (w *walker) done(rounds float64) float64 {
+	share := rounds / float64(w.Schedule.Plan.Rounds.Max)
 	if b := w.Schedule.Plan.Budget; b > 0 {
-		p.Done = max(p.Done, min(1, p.Elapsed.Seconds()/b.Seconds()))
+		share = max(share, min(1, w.Now().Sub(w.begun).Seconds()/b.Seconds()))
 	}
-	w.Progress(p)
-}
-
-func (w *walker) warn(format string, args ...any) {
-	if w.Note != nil {
-		w.Note(fmt.Sprintf(format, args...))
-	}
+	return share
 }
 
 // open asks the stopper, and leaves out teams with a lost host.
@@ -118,12 +115,10 @@ func (w *walker) open(exp string, team []int, p bench.Point) bool {
 }
 
 func (w *walker) hasLost(team []int) bool {
-	for _, h := range team {
-		if _, lost := w.result.Lost[h]; lost {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(team, func(h int) bool {
+		_, lost := w.result.Lost[h]
+		return lost
+	})
 }
 
 // slot measures s, except the teams that a resumed run has measured already. A slot of which every team has lost a host is
@@ -144,9 +139,7 @@ func (w *walker) slot(ctx context.Context, s bench.Slot) error {
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if w.Slot != nil {
-		w.Slot(s, w.Now().Sub(begun))
-	}
+	w.Slot(s, w.Now().Sub(begun))
 	if err == nil {
 		err = w.save(samples)
 	} else {
@@ -172,7 +165,7 @@ func (w *walker) measure(ctx context.Context, s bench.Slot) (samples []dataset.S
 		if ctx.Err() != nil {
 			break
 		}
-		w.warn("%v (try %d of 2)", err, try)
+		w.Note(fmt.Sprintf("%v (try %d of 2)", err, try))
 	}
 	return nil, err
 }
@@ -207,22 +200,12 @@ func missing(teams [][]int, had []dataset.Sample) [][]int {
 			seen[h] = true
 		}
 	}
-	var out [][]int
-	for _, t := range teams {
-		if !slices.ContainsFunc(t, func(h int) bool { return seen[h] }) {
-			out = append(out, t)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(teams), func(t []int) bool {
+		return slices.ContainsFunc(t, func(h int) bool { return seen[h] })
+	})
 }
 
 // without returns the teams that have lost no host.
 func (w *walker) without(teams [][]int) [][]int {
-	var out [][]int
-	for _, t := range teams {
-		if !w.hasLost(t) {
-			out = append(out, t)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(teams), w.hasLost)
 }

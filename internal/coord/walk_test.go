@@ -53,7 +53,7 @@ func TestTask(t *testing.T) {
 	w.plan.Limits.Effort = 0.25
 	w.must(t)
 	for _, task := range w.fleet.tasks {
-		if task.Run != "test" || task.Deadline != 30*units.Second || task.Recv != coord.DefaultRecv || task.Reps != 0.25 ||
+		if task.Run != "test" || task.Deadline != 30*units.Second || task.Recv != coord.Recv || task.Reps != 0.25 ||
 			len(task.Team) != 2 || len(task.Points) != 2 {
 			t.Fatalf("task %+v", task)
 		}

@@ -5,7 +5,6 @@ package environ
 
 import (
 	"io/fs"
-	"maps"
 	"net"
 	"net/netip"
 	"os"
@@ -40,29 +39,55 @@ type nic struct {
 	addrs []netip.Addr
 }
 
+// facts are files whose content is a fact. The sysctls are those that change what a TCP connection does to timing.
+var facts = map[string]string{
+	"kernel":                    "proc/sys/kernel/osrelease",
+	"clocksource":               "sys/devices/system/clocksource/clocksource0/current_clocksource",
+	"tcp.congestion":            "proc/sys/net/ipv4/tcp_congestion_control",
+	"tcp.rmem":                  "proc/sys/net/ipv4/tcp_rmem",
+	"tcp.wmem":                  "proc/sys/net/ipv4/tcp_wmem",
+	"tcp.slow_start_after_idle": "proc/sys/net/ipv4/tcp_slow_start_after_idle",
+	"tcp.timestamps":            "proc/sys/net/ipv4/tcp_timestamps",
+	"tcp.sack":                  "proc/sys/net/ipv4/tcp_sack",
+	"tcp.window_scaling":        "proc/sys/net/ipv4/tcp_window_scaling",
+	"tcp.no_metrics_save":       "proc/sys/net/ipv4/tcp_no_metrics_save",
+	"tcp.autocorking":           "proc/sys/net/ipv4/tcp_autocorking",
+	"tcp.moderate_rcvbuf":       "proc/sys/net/ipv4/tcp_moderate_rcvbuf",
+	"tcp.limit_output_bytes":    "proc/sys/net/ipv4/tcp_limit_output_bytes",
+	"tcp.notsent_lowat":         "proc/sys/net/ipv4/tcp_notsent_lowat",
+	"tcp.min_tso_segs":          "proc/sys/net/ipv4/tcp_min_tso_segs",
+	"tcp.mtu_probing":           "proc/sys/net/ipv4/tcp_mtu_probing",
+	"core.rmem_max":             "proc/sys/net/core/rmem_max",
+	"core.wmem_max":             "proc/sys/net/core/wmem_max",
+	"core.default_qdisc":        "proc/sys/net/core/default_qdisc",
+	"core.busy_poll":            "proc/sys/net/core/busy_poll",
+	"core.busy_read":            "proc/sys/net/core/busy_read",
+	"core.netdev_max_backlog":   "proc/sys/net/core/netdev_max_backlog",
+	"core.netdev_budget":        "proc/sys/net/core/netdev_budget",
+	"core.rps_sock_flow":        "proc/sys/net/core/rps_sock_flow_entries",
+}
+
 func (c collector) collect(dataAddr string) map[string]string {
 	env := make(map[string]string)
-	c.file(env, "kernel", "proc/sys/kernel/osrelease")
-	c.file(env, "clocksource", "sys/devices/system/clocksource/clocksource0/current_clocksource")
+	c.files(env, facts)
 	c.cpu(env)
 	c.virtual(env)
-	c.sysctls(env)
 	c.nic(env, dataAddr)
 	return env
 }
 
-// file sets key to the trimmed content of a file, its white space made single.
-func (c collector) file(env map[string]string, key, path string) {
-	if v := c.read(path); v != "" {
-		env[key] = v
+// files sets each key to the content of its file, where that is not empty.
+func (c collector) files(env, paths map[string]string) {
+	for key, path := range paths {
+		if v := c.read(path); v != "" {
+			env[key] = v
+		}
 	}
 }
 
+// read is the content of a file, its white space made single; "" where it cannot be read.
 func (c collector) read(path string) string {
-	b, err := fs.ReadFile(c.root, path)
-	if err != nil {
-		return ""
-	}
+	b, _ := fs.ReadFile(c.root, path)
 	return strings.Join(strings.Fields(string(b)), " ")
 }
 
@@ -71,27 +96,20 @@ func (c collector) cpu(env map[string]string) {
 	if m := c.cpuinfo("model name"); m != "" {
 		env["cpu.model"] = m
 	}
-	paths, err := fs.Glob(c.root, "sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor")
-	if err != nil {
-		return
-	}
-	governors := make(map[string]bool)
+	paths, _ := fs.Glob(c.root, "sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor") // the pattern is good
+	var governors []string
 	for _, p := range paths {
-		if g := c.read(p); g != "" {
-			governors[g] = true
-		}
+		governors = append(governors, c.read(p))
 	}
-	if len(governors) > 0 {
-		env["cpu.governor"] = strings.Join(slices.Sorted(maps.Keys(governors)), " ")
+	slices.Sort(governors)
+	if all := strings.TrimSpace(strings.Join(slices.Compact(governors), " ")); all != "" {
+		env["cpu.governor"] = all
 	}
 }
 
 // cpuinfo returns the first value of a key of /proc/cpuinfo, "" where there is none.
 func (c collector) cpuinfo(key string) string {
-	b, err := fs.ReadFile(c.root, "proc/cpuinfo")
-	if err != nil {
-		return ""
-	}
+	b, _ := fs.ReadFile(c.root, "proc/cpuinfo")
 	for line := range strings.Lines(string(b)) {
 		k, v, ok := strings.Cut(line, ":")
 		if ok && strings.TrimSpace(k) == key {
@@ -99,36 +117,6 @@ func (c collector) cpuinfo(key string) string {
 		}
 	}
 	return ""
-}
-
-// sysctls are those that change what a TCP connection does to timing.
-func (c collector) sysctls(env map[string]string) {
-	for key, path := range map[string]string{
-		"tcp.congestion":            "net/ipv4/tcp_congestion_control",
-		"tcp.rmem":                  "net/ipv4/tcp_rmem",
-		"tcp.wmem":                  "net/ipv4/tcp_wmem",
-		"tcp.slow_start_after_idle": "net/ipv4/tcp_slow_start_after_idle",
-		"tcp.timestamps":            "net/ipv4/tcp_timestamps",
-		"tcp.sack":                  "net/ipv4/tcp_sack",
-		"tcp.window_scaling":        "net/ipv4/tcp_window_scaling",
-		"tcp.no_metrics_save":       "net/ipv4/tcp_no_metrics_save",
-		"tcp.autocorking":           "net/ipv4/tcp_autocorking",
-		"tcp.moderate_rcvbuf":       "net/ipv4/tcp_moderate_rcvbuf",
-		"tcp.limit_output_bytes":    "net/ipv4/tcp_limit_output_bytes",
-		"tcp.notsent_lowat":         "net/ipv4/tcp_notsent_lowat",
-		"tcp.min_tso_segs":          "net/ipv4/tcp_min_tso_segs",
-		"tcp.mtu_probing":           "net/ipv4/tcp_mtu_probing",
-		"core.rmem_max":             "net/core/rmem_max",
-		"core.wmem_max":             "net/core/wmem_max",
-		"core.default_qdisc":        "net/core/default_qdisc",
-		"core.busy_poll":            "net/core/busy_poll",
-		"core.busy_read":            "net/core/busy_read",
-		"core.netdev_max_backlog":   "net/core/netdev_max_backlog",
-		"core.netdev_budget":        "net/core/netdev_budget",
-		"core.rps_sock_flow":        "net/core/rps_sock_flow_entries",
-	} {
-		c.file(env, key, "proc/sys/"+path)
-	}
 }
 
 func systemInterfaces() []nic {
@@ -178,15 +166,15 @@ var vendors = []struct{ text, name string }{
 // virtual sets "virt" to the hypervisor, "other" where the CPU says there is one and the firmware does not say which,
 // "none" where the CPU says there is none; and "container" where the host is one.
 func (c collector) virtual(env map[string]string) {
-	hypervisor := slices.Contains(strings.Fields(c.cpuinfo("flags")), "hypervisor")
-	name := c.firmware()
+	flags, name := c.cpuinfo("flags"), c.firmware()
+	hypervisor := slices.Contains(strings.Fields(flags), "hypervisor")
 	switch {
 	// Amazon's and Google's machines without a hypervisor carry the same vendor as those with one.
-	case name != "" && (hypervisor || c.cpuinfo("flags") == ""):
+	case name != "" && (hypervisor || flags == ""):
 		env["virt"] = name
 	case hypervisor:
 		env["virt"] = "other"
-	case c.cpuinfo("flags") != "":
+	case flags != "":
 		env["virt"] = "none"
 	}
 	for _, m := range []struct{ path, name string }{{".dockerenv", "docker"}, {"run/.containerenv", "podman"}} {

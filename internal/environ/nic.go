@@ -42,12 +42,13 @@ func (c collector) nic(env map[string]string, dataAddr string) {
 	if n.mtu > 0 {
 		env["nic.mtu"] = strconv.Itoa(n.mtu)
 	}
-	if speed, err := strconv.Atoi(c.read("sys/class/net/" + n.name + "/speed")); err == nil && speed > 0 {
+	dir := "sys/class/net/" + n.name
+	if speed, err := strconv.Atoi(c.read(dir + "/speed")); err == nil && speed > 0 {
 		env["nic.speed_mbps"] = strconv.Itoa(speed) // a link that is down or has no speed says -1
 	}
-	c.file(env, "nic.duplex", "sys/class/net/"+n.name+"/duplex")
-	c.file(env, "nic.gro_flush_timeout", "sys/class/net/"+n.name+"/gro_flush_timeout")
-	c.file(env, "nic.txqueuelen", "sys/class/net/"+n.name+"/tx_queue_len")
+	c.files(env, map[string]string{
+		"nic.duplex": dir + "/duplex", "nic.gro_flush_timeout": dir + "/gro_flush_timeout", "nic.txqueuelen": dir + "/tx_queue_len",
+	})
 	settings, on := c.driver(n.name)
 	maps.Copy(env, settings)
 	for _, o := range offloads {

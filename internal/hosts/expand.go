@@ -4,9 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-
-	"mvdan.cc/sh/v3/expand"
-	"mvdan.cc/sh/v3/syntax"
 )
 
 // maxName is the longest host name DNS allows.
@@ -76,110 +73,103 @@ func splitTop(s string) []string {
 
 // expandOne expands one name with brackets, to at most room names.
 func expandOne(s string, room int) ([]string, *rangeError) {
-	braces, count, err := toBraces(s, room)
-	if err != nil {
-		return nil, err
-	}
-	word := &syntax.Word{Parts: []syntax.WordPart{&syntax.Lit{Value: braces}}}
-	syntax.SplitBraces(word)
-	out := make([]string, 0, count)
-	// toBraces has bounded the count, by MaxHosts where BracesSeq would stop at a quarter of it.
-	//lint:ignore SA1019 Braces is deprecated for input of unknown size only
-	for _, w := range expand.Braces(word) {
-		name := w.Lit()
-		if i := badName(name); i >= 0 {
-			return nil, nameError(s, name)
+	out := []string{""}
+	for i, end := 0, 0; i < len(s); i = end {
+		if s[i] != '[' {
+			end = i + strings.IndexByte(s[i:]+"[", '[')
+			if bad := badRune(s[i:end]); bad >= 0 {
+				return nil, runeError(s, i+bad)
+			}
+			out = product(out, []string{s[i:end]})
+			continue
 		}
-		out = append(out, name)
+		n := strings.IndexByte(s[i:], ']')
+		if n < 0 {
+			return nil, &rangeError{i, "'[' without ']'"}
+		}
+		end = i + n + 1
+		numbers, err := expandSet(s[i+1 : end-1])
+		if err != nil {
+			err.off += i + 1
+			return nil, err
+		}
+		if len(numbers) > room/len(out) {
+			return nil, tooMany(i)
+		}
+		out = product(out, numbers)
+	}
+	if len(out) > room {
+		return nil, tooMany(0)
+	}
+	for _, name := range out {
+		if msg := nameFault(name); msg != "" {
+			return nil, &rangeError{0, msg}
+		}
 	}
 	return out, nil
 }
 
-// toBraces rewrites ClusterShell brackets as brace expansions, [01-16,20] as {{01..16},20}, and counts the names.
-func toBraces(s string, room int) (braces string, count int, err *rangeError) {
-	var b strings.Builder
-	count = 1
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c != '[' {
-			if !nameByte(c) {
-				return "", 0, byteError(s, i)
-			}
-			b.WriteByte(c)
-			i++
-			continue
+// product joins each head with each tail, the tails of the first head first.
+func product(heads, tails []string) []string {
+	out := make([]string, 0, len(heads)*len(tails))
+	for _, h := range heads {
+		for _, t := range tails {
+			out = append(out, h+t)
 		}
-		end := strings.IndexByte(s[i:], ']')
-		if end < 0 {
-			return "", 0, &rangeError{i, "'[' without ']'"}
-		}
-		set, n, err := braceSet(s[i+1 : i+end])
-		if err != nil {
-			err.off += i + 1
-			return "", 0, err
-		}
-		if n > room/count {
-			return "", 0, &rangeError{i, fmt.Sprintf("more than %d hosts in all", MaxHosts)}
-		}
-		count *= n
-		b.WriteString(set)
-		i += end + 1
 	}
-	if count > room {
-		return "", 0, &rangeError{0, fmt.Sprintf("more than %d hosts in all", MaxHosts)}
-	}
-	return b.String(), count, nil
+	return out
 }
 
-// braceSet rewrites what stands between brackets, and counts its numbers.
-func braceSet(s string) (braces string, count int, err *rangeError) {
-	elems := strings.Split(s, ",")
+func tooMany(off int) *rangeError {
+	return &rangeError{off, fmt.Sprintf("more than %d hosts in all", MaxHosts)}
+}
+
+// expandSet lists the numbers of what stands between brackets.
+func expandSet(s string) ([]string, *rangeError) {
+	var out []string
 	off := 0
-	for i, e := range elems {
-		brace, n, err := braceElem(e)
-		if err != nil {
-			err.off += off
-			return "", 0, err
+	for _, e := range strings.Split(s, ",") {
+		first, last, step, width, msg := parseNumbers(e)
+		if msg != "" {
+			return nil, &rangeError{off, msg}
 		}
-		if count += n; count > MaxHosts {
-			return "", 0, &rangeError{off, fmt.Sprintf("more than %d hosts in all", MaxHosts)}
+		if len(out)+(last-first)/step+1 > MaxHosts {
+			return nil, tooMany(off)
+		}
+		for n := first; n <= last; n += step {
+			out = append(out, fmt.Sprintf("%0*d", width, n))
 		}
 		off += len(e) + 1
-		elems[i] = brace
 	}
-	if len(elems) == 1 { // one element in braces is no brace expansion
-		return elems[0], count, nil
-	}
-	return "{" + strings.Join(elems, ",") + "}", count, nil
+	return out, nil
 }
 
-// braceElem rewrites one number, range, or range with a step.
-func braceElem(s string) (brace string, count int, err *rangeError) {
-	span, step, hasStep := strings.Cut(s, "/")
+// parseNumbers reads one number, range, or range with a step, printed with at least width digits. It returns a fault as text,
+// "" if there is none.
+func parseNumbers(s string) (first, last, step, width int, msg string) {
+	span, by, hasStep := strings.Cut(s, "/")
 	lo, hi, isRange := strings.Cut(span, "-")
 	if !isRange {
 		hi = lo
 	}
-	if !digits(lo) || !digits(hi) || hasStep && (!isRange || !digits(step) || strings.Trim(step, "0") == "") {
-		return "", 0, &rangeError{0, fmt.Sprintf("%q in brackets: want a number, 1-16 or 1-16/2", s)}
+	if !hasStep {
+		by = "1"
 	}
-	if !isRange {
-		return lo, 1, nil
+	if !digits(lo) || !digits(hi) || !digits(by) || strings.Trim(by, "0") == "" || hasStep && !isRange {
+		return 0, 0, 0, 0, fmt.Sprintf("%q in brackets: want a number, 1-16 or 1-16/2", s)
 	}
-	a, _ := strconv.Atoi(lo) // nine digits at most
-	b, _ := strconv.Atoi(hi)
-	by := 1
-	if hasStep {
-		by, _ = strconv.Atoi(step)
-	}
+	first, _ = strconv.Atoi(lo) // nine digits at most
+	last, _ = strconv.Atoi(hi)
+	step, _ = strconv.Atoi(by)
 	switch {
-	case a > b:
-		return "", 0, &rangeError{0, fmt.Sprintf("range %s runs backwards: write %s-%s", span, hi, lo)}
+	case first > last:
+		msg = fmt.Sprintf("range %s runs backwards: write %s-%s", span, hi, lo)
 	case len(lo) != len(hi) && (zeros(lo) || zeros(hi)):
-		return "", 0, &rangeError{0, fmt.Sprintf("range %s: a number with leading zeros needs as many digits at both ends: "+
-			"write %0*d-%0*d, or two ranges", span, max(len(lo), len(hi)), a, max(len(lo), len(hi)), b)}
+		most := max(len(lo), len(hi))
+		msg = fmt.Sprintf("range %s: a number with leading zeros needs as many digits at both ends: write %0*d-%0*d, or two ranges",
+			span, most, first, most, last)
 	}
-	return fmt.Sprintf("{%s..%s..%d}", lo, hi, by), (b-a)/by + 1, nil
+	return first, last, step, len(lo), msg
 }
 
 func digits(s string) bool {
@@ -188,40 +178,32 @@ func digits(s string) bool {
 
 func zeros(s string) bool { return len(s) > 1 && s[0] == '0' }
 
-func nameByte(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '.' || c == '_' || c == '-'
+// badRune returns the offset of the first character that no name can have, or -1.
+func badRune(s string) int {
+	return strings.IndexFunc(s, func(c rune) bool {
+		return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '.' || c == '_' || c == '-')
+	})
 }
 
-// badName returns the offset of the first thing wrong with a name, or -1. A leading '-' would be read as an option by the
+// nameFault says what is wrong with a name of good characters, "" if nothing is. A leading '-' would be read as an option by the
 // command that starts the agent.
-func badName(s string) int {
-	if s == "" || s[0] == '-' || strings.Trim(s, "._-") == "" {
-		return 0
-	}
-	if len(s) > maxName {
-		return maxName
-	}
-	for i := range len(s) {
-		if !nameByte(s[i]) {
-			return i
-		}
-	}
-	return -1
-}
-
-func nameError(s, name string) *rangeError {
+func nameFault(s string) string {
 	switch {
 	case s == "":
-		return &rangeError{0, "a host name is missing: delete the extra comma"}
-	case len(name) > maxName:
-		return &rangeError{0, fmt.Sprintf("a host name of %d bytes: the limit is %d", len(name), maxName)}
-	case name[0] == '-':
-		return &rangeError{0, fmt.Sprintf("%q is no host name: it begins with '-'", name)}
+		return "a host name is missing: delete the extra comma"
+	case len(s) > maxName:
+		return fmt.Sprintf("a host name of %d bytes: the limit is %d", len(s), maxName)
+	case s[0] == '-':
+		return fmt.Sprintf("%q is no host name: it begins with '-'", s)
+	case strings.Trim(s, "._-") == "":
+		return fmt.Sprintf("%q is no host name: it has no letter or digit", s)
 	}
-	return &rangeError{0, fmt.Sprintf("%q is no host name: it has no letter or digit", name)}
+	return ""
 }
 
-func byteError(s string, i int) *rangeError {
+func validName(s string) bool { return badRune(s) < 0 && nameFault(s) == "" }
+
+func runeError(s string, i int) *rangeError {
 	switch c := s[i]; c {
 	case ']':
 		return &rangeError{i, "']' without '['"}

@@ -155,7 +155,7 @@ func FuzzExpand(f *testing.F) {
 			t.Fatalf("%d names", len(names))
 		}
 		for _, n := range names {
-			if badName(n) >= 0 {
+			if !validName(n) {
 				t.Fatalf("name %q", n)
 			}
 		}

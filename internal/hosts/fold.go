@@ -1,6 +1,8 @@
 package hosts
 
 import (
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -47,20 +49,11 @@ func family(names []string) (pre, suf string, nums []string) {
 	return pre, suf, nums
 }
 
+var number = regexp.MustCompile("[0-9]+")
+
 // numbers returns the spans of digits in s that a range can hold.
-func numbers(s string) [][2]int {
-	var out [][2]int
-	for i := 0; i < len(s); {
-		j := i
-		for j < len(s) && s[j] >= '0' && s[j] <= '9' {
-			j++
-		}
-		if j > i && j-i <= maxDigits {
-			out = append(out, [2]int{i, j})
-		}
-		i = max(j, i+1)
-	}
-	return out
+func numbers(s string) [][]int {
+	return slices.DeleteFunc(number.FindAllStringIndex(s, -1), func(at []int) bool { return at[1]-at[0] > maxDigits })
 }
 
 // foldNumbers joins numbers, successive ones as ranges.

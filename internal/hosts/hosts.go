@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 )
 
@@ -71,18 +72,9 @@ type Error struct {
 // Error prints the place and the fault.
 func (e *Error) Error() string { return e.Pos.String() + ": " + e.Msg }
 
-// Note is a remark to the user about a line that has no fault.
-type Note struct {
-	Pos  Pos
-	Text string
-}
-
-// String prints the place and the note.
-func (n Note) String() string { return n.Pos.String() + ": " + n.Text }
-
-// Parse reads a hosts file; name is what errors call it. Hosts come in the order of the file. The error joins up to ten
-// values of *Error, or wraps ErrEmpty, or is what r returned.
-func Parse(r io.Reader, name string) ([]Host, []Note, error) {
+// Parse reads a hosts file; name is what errors call it. Hosts come in the order of the file. The notes are remarks
+// to the user about lines without a fault. The error joins up to ten values of *Error, or wraps ErrEmpty, or is what r returned.
+func Parse(r io.Reader, name string) (list []Host, notes []string, err error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxFile+1))
 	if err != nil {
 		return nil, nil, fmt.Errorf("read %s: %w", name, err)
@@ -114,20 +106,14 @@ type field struct {
 	col  int
 }
 
+var word = regexp.MustCompile(`[^ \t]+`)
+
 // fields splits a line at spaces and tabs and cuts a comment off.
 func fields(line string) []field {
 	line, _, _ = strings.Cut(line, "#")
 	var out []field
-	start := -1
-	for i := 0; i <= len(line); i++ {
-		space := i == len(line) || line[i] == ' ' || line[i] == '\t'
-		switch {
-		case !space && start < 0:
-			start = i
-		case space && start >= 0:
-			out = append(out, field{line[start:i], start + 1})
-			start = -1
-		}
+	for _, at := range word.FindAllStringIndex(line, -1) {
+		out = append(out, field{line[at[0]:at[1]], at[0] + 1})
 	}
 	return out
 }

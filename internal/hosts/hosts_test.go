@@ -17,7 +17,7 @@ import (
 var update = flag.Bool("update", false, "rewrite the golden files")
 
 // render prints what Parse returned, one thing a line.
-func render(hs []Host, notes []Note, err error) string {
+func render(hs []Host, notes []string, err error) string {
 	var b strings.Builder
 	for _, h := range hs {
 		fmt.Fprintf(&b, "%+v\n", h)
@@ -160,7 +160,7 @@ func FuzzParse(f *testing.F) {
 				t.Fatalf("host %+v", h)
 			}
 			seen[h.Name] = true
-			if !h.Daemon && badName(h.Name) >= 0 || h.User != "" && badName(h.User) >= 0 || h.Port < 0 || h.Port > 65535 {
+			if !h.Daemon && !validName(h.Name) || h.User != "" && !validName(h.User) || h.Port < 0 || h.Port > 65535 {
 				t.Fatalf("host %+v", h)
 			}
 		}

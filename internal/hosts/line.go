@@ -13,15 +13,20 @@ const scheme = "calib://"
 type parser struct {
 	file  string
 	hosts []Host
-	notes []Note
+	notes []string
 	errs  []error
 	seen  map[string]int // host name: line
 	ends  map[string]int // "addr port": line
-	slots bool           // noted
+	last  Pos            // of a fault
 }
 
+// fail records a fault, one at each place: an overlap of two ranges may hold thousands of names.
 func (p *parser) fail(line, col int, format string, args ...any) {
-	p.errs = append(p.errs, &Error{Pos{p.file, line, col}, fmt.Sprintf(format, args...)})
+	at := Pos{p.file, line, col}
+	if at != p.last {
+		p.errs = append(p.errs, &Error{at, fmt.Sprintf(format, args...)})
+	}
+	p.last = at
 }
 
 // line reads one line.
@@ -62,20 +67,11 @@ func (p *parser) line(n int, text string) {
 // once records that what is on line n, and fails if it was on a line before.
 func (p *parser) once(n, col int, seen map[string]int, what string) bool {
 	if first, dup := seen[what]; dup {
-		// One message a line: an overlap of two ranges may hold thousands of names.
-		if len(p.errs) == 0 || !p.reported(n, col) {
-			p.fail(n, col, "duplicate %s, first on line %d: delete one of them", what, first)
-		}
+		p.fail(n, col, "duplicate %s, first on line %d: delete one of them", what, first)
 		return false
 	}
 	seen[what] = n
 	return true
-}
-
-// reported says whether the last fault is at that place.
-func (p *parser) reported(n, col int) bool {
-	e, ok := p.errs[len(p.errs)-1].(*Error)
-	return ok && e.Pos.Line == n && e.Pos.Col == col
 }
 
 // head reads the first word of a line: a host, a range, or a daemon.

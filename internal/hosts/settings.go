@@ -16,42 +16,38 @@ type setting struct {
 	set func(h *Host, value string) string
 }
 
-func known() []setting {
-	return []setting{
-		{"addr", setAddr},
-		{"port", func(h *Host, v string) (msg string) { h.Port, msg = parsePort(v); return msg }},
-		{"user", setUser},
-		{"cpu", setCPU},
-		{"arch", setArch},
-		{"slots", func(*Host, string) string { return "" }},
-	}
+var settings = []setting{
+	{"addr", setAddr},
+	{"port", func(h *Host, v string) (msg string) { h.Port, msg = parsePort(v); return msg }},
+	{"user", setUser},
+	{"cpu", setCPU},
+	{"arch", setArch},
+	{"slots", func(*Host, string) string { return "" }},
 }
 
 // settings reads the key=value words of a line into h and returns the column of each key.
 func (p *parser) settings(n int, h *Host, fs []field) map[string]int {
 	cols := map[string]int{}
-	all := known()
 	for _, f := range fs {
 		key, value, ok := strings.Cut(f.text, "=")
 		if !ok {
 			p.fail(n, f.col, "%q is no key=value setting: a second host goes on a line of its own", f.text)
 			continue
 		}
-		i := slices.IndexFunc(all, func(s setting) bool { return s.key == key })
+		i := slices.IndexFunc(settings, func(s setting) bool { return s.key == key })
 		switch {
 		case i < 0:
-			p.fail(n, f.col, "unknown setting %q: %s", key, suggest(key, all))
+			p.fail(n, f.col, "unknown setting %q: %s", key, suggest(key))
 		case cols[key] > 0:
 			p.fail(n, f.col, "duplicate setting %s=: delete one of them", key)
 		case value == "":
 			p.fail(n, f.col, "%s= has no value: write %s=VALUE without spaces, or delete it", key, key)
 		default:
-			if msg := all[i].set(h, value); msg != "" {
+			if msg := settings[i].set(h, value); msg != "" {
 				p.fail(n, f.col+len(key)+1, "%s", msg)
 			}
-			if key == "slots" && !p.slots {
-				p.slots = true
-				p.notes = append(p.notes, Note{Pos{p.file, n, f.col}, "slots= is ignored: calib runs one agent on a host"})
+			if key == "slots" && len(p.notes) == 0 { // the only note there is
+				p.notes = append(p.notes, Pos{p.file, n, f.col}.String()+": slots= is ignored: calib runs one agent on a host")
 			}
 			cols[key] = f.col
 		}
@@ -75,7 +71,7 @@ func setAddr(h *Host, v string) string {
 }
 
 func setUser(h *Host, v string) string {
-	if i := badName(v); i >= 0 {
+	if !validName(v) {
 		return fmt.Sprintf("user=%s: want letters, digits, '.', '_' and '-', not beginning with '-'", v)
 	}
 	h.User = v
@@ -110,10 +106,10 @@ func setCPU(h *Host, v string) string {
 }
 
 // suggest names the known key closest to key, or all of them.
-func suggest(key string, all []setting) string {
-	names := make([]string, len(all))
+func suggest(key string) string {
+	names := make([]string, len(settings))
 	best, at := 3, ""
-	for i, s := range all {
+	for i, s := range settings {
 		names[i] = s.key
 		if d := smetrics.WagnerFischer(strings.ToLower(key), s.key, 1, 1, 1); d < best { // the Levenshtein distance
 			best, at = d, s.key

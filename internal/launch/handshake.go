@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"bufio"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -28,7 +29,6 @@ import (
 const (
 	marker      = "calib-launch "
 	maxGreeting = 64 << 10 // bytes of login messages
-	maxLine     = 4 << 10
 )
 
 // runScript finds this build by its hash, in the place where it is here (hosts often share a file system) or in the
@@ -137,24 +137,17 @@ func (l *Launcher) ask(p *Process, line string) ([]string, error) {
 // answer reads up to the next marker.
 func (l *Launcher) answer(p *Process) ([]string, error) {
 	p.setTimeout(l.stepTimeout)
-	var line []byte
-	for n := 0; n < maxGreeting; n++ {
-		c, err := p.out.ReadByte()
-		if err != nil {
+	for n := 0; n < maxGreeting; {
+		line, err := p.out.ReadSlice('\n')
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
 			return nil, err
 		}
-		if c != '\n' {
-			if line = append(line, c); len(line) > maxLine {
-				line = line[:0]
-			}
-			continue
-		}
-		if _, said, ok := strings.Cut(string(line), marker); ok {
+		n += len(line)
+		if _, said, ok := strings.Cut(string(line), marker); ok && err == nil {
 			if words := strings.Fields(said); len(words) > 0 {
 				return words, nil
 			}
 		}
-		line = line[:0]
 	}
 	return nil, fmt.Errorf("more than %d bytes of other text before the shell's answer", maxGreeting)
 }

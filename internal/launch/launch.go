@@ -16,7 +16,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -52,7 +51,6 @@ var sshOptions = []struct{ name, option string }{
 type Host struct {
 	Name string
 	User string // "" is the prefix's own choice
-	Port int    // 0 likewise
 }
 
 // Launcher starts agents in one way. It may be used by many goroutines at once.
@@ -74,7 +72,7 @@ func Local(binary string) *Launcher {
 }
 
 // Template starts agents through a command prefix, split by the rules of a POSIX shell. {host} in it is replaced by the
-// host's name, {user} and {port} by Host's. binaries are what may be copied to a host, the first that fits
+// host's name, {user} by Host's. binaries are what may be copied to a host, the first that fits
 // its system and processor.
 func Template(prefix string, binaries ...Binary) (*Launcher, error) {
 	words, err := shell.Fields(prefix, os.Getenv)
@@ -96,25 +94,29 @@ func Template(prefix string, binaries ...Binary) (*Launcher, error) {
 
 // Launch starts calib with args on a host, and returns when it runs there. The process outlives ctx: Close ends it.
 func (l *Launcher) Launch(ctx context.Context, h Host, args ...string) (*Process, error) {
+	p, err := l.launch(ctx, h, args)
+	if err != nil {
+		return nil, fmt.Errorf("launch %s: %w", h.Name, err)
+	}
+	return p, nil
+}
+
+func (l *Launcher) launch(ctx context.Context, h Host, args []string) (*Process, error) {
 	if l.words == nil {
-		p, err := start(h.Name, l.exitWait, append([]string{l.binaries[0].Path}, args...))
-		if err != nil {
-			return nil, fmt.Errorf("launch %s: %w", h.Name, err)
-		}
-		return p, nil
+		return start(l.exitWait, append([]string{l.binaries[0].Path}, args...))
 	}
 	argv, err := l.command(h)
 	if err != nil {
-		return nil, fmt.Errorf("launch %s: %w", h.Name, err)
+		return nil, err
 	}
-	p, err := start(h.Name, l.exitWait, append(argv, "sh"))
+	p, err := start(l.exitWait, append(argv, "sh"))
 	if err != nil {
-		return nil, fmt.Errorf("launch %s: %w", h.Name, err)
+		return nil, err
 	}
 	if err := l.handshake(ctx, p, args); err != nil {
 		p.kill()
 		p.Close()
-		return nil, fmt.Errorf("launch %s: %w", h.Name, err)
+		return nil, err
 	}
 	return p, nil
 }
@@ -132,62 +134,39 @@ func (l *Launcher) command(h Host) ([]string, error) {
 		return nil, fmt.Errorf("%w: name %q: want letters, digits and _ . : %% - only, and no - in front", ErrHost, h.Name)
 	case h.User != "" && !userName.MatchString(h.User):
 		return nil, fmt.Errorf("%w: user=%q: want letters, digits and _ . @ $ - only, and no - in front", ErrHost, h.User)
-	case h.Port < 0 || h.Port > 65535:
-		return nil, fmt.Errorf("%w: port=%d", ErrHost, h.Port)
 	}
-	port := ""
-	if h.Port > 0 {
-		port = strconv.Itoa(h.Port)
+	takesUser := strings.Contains(strings.Join(l.words, " "), "{user}")
+	switch {
+	case takesUser && h.User == "":
+		return nil, fmt.Errorf("%w: it has {user}, but the hosts file gives no user= for the host", ErrPrefix)
+	case !takesUser && h.User != "" && !l.ssh():
+		return nil, fmt.Errorf("%w: the hosts file gives user=%s, but the prefix has no {user}", ErrPrefix, h.User)
 	}
 	words := slices.Clone(l.words)
-	if err := fill(words, "user", h.User, l.ssh()); err != nil {
-		return nil, err
-	}
-	if err := fill(words, "port", port, l.ssh()); err != nil {
-		return nil, err
-	}
 	if l.ssh() {
-		words = slices.Insert(words, 1, l.options(h.User, port)...)
+		options := l.options()
+		if h.User != "" && !takesUser {
+			options = append(options, "-l", h.User)
+		}
+		words = slices.Insert(words, 1, options...)
 	}
+	names := strings.NewReplacer("{user}", h.User, "{host}", h.Name)
 	for i, w := range words {
-		words[i] = strings.ReplaceAll(w, "{host}", h.Name)
+		words[i] = names.Replace(w)
 	}
 	return words, nil
-}
-
-// fill replaces {key} by value. {key} without a value is an error; so is a value without {key}, except for ssh, which has an
-// option for it.
-func fill(words []string, key, value string, ssh bool) error {
-	place := "{" + key + "}"
-	has := slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, place) })
-	switch {
-	case has && value == "":
-		return fmt.Errorf("%w: it has %s, but the hosts file gives no %s= for the host", ErrPrefix, place, key)
-	case !has && value != "" && !ssh:
-		return fmt.Errorf("%w: the hosts file gives %s=%s, but the prefix has no %s", ErrPrefix, key, value, place)
-	}
-	for i, w := range words {
-		words[i] = strings.ReplaceAll(w, place, value)
-	}
-	return nil
 }
 
 func (l *Launcher) ssh() bool { return filepath.Base(l.words[0]) == "ssh" }
 
 // options are those that ssh is given in addition to the prefix's own.
-func (l *Launcher) options(user, port string) []string {
-	given := strings.Join(l.words, " ")
+func (l *Launcher) options() []string {
+	given := strings.ToLower(strings.Join(l.words, " "))
 	var out []string
 	for _, o := range sshOptions {
-		if !strings.Contains(strings.ToLower(given), strings.ToLower(o.name)) {
+		if !strings.Contains(given, strings.ToLower(o.name)) {
 			out = append(out, o.option)
 		}
-	}
-	if user != "" && !strings.Contains(given, "{user}") {
-		out = append(out, "-l", user)
-	}
-	if port != "" && !strings.Contains(given, "{port}") {
-		out = append(out, "-p", port)
 	}
 	return out
 }

@@ -18,16 +18,15 @@ func TestPrefixes(t *testing.T) {
 		want   []string
 	}{
 		{SSH, Host{Name: "node3"}, slices.Concat([]string{"ssh"}, ssh, []string{"node3"})},
-		{SSH, Host{Name: "node3", User: "ann", Port: 2222},
-			slices.Concat([]string{"ssh"}, ssh, []string{"-l", "ann", "-p", "2222", "node3"})},
+		{SSH, Host{Name: "node3", User: "ann"}, slices.Concat([]string{"ssh"}, ssh, []string{"-l", "ann", "node3"})},
 		{"/usr/bin/ssh -o connecttimeout=3 -J gate {user}@{host}", Host{Name: "node3", User: "ann"},
 			[]string{"/usr/bin/ssh", "-oBatchMode=yes", "-oServerAliveInterval=15", "-oClearAllForwardings=yes", "-T",
 				"-o", "connecttimeout=3", "-J", "gate", "ann@node3"}},
 		{"ip netns exec {host}", Host{Name: "h1"}, []string{"ip", "netns", "exec", "h1"}},
 		{"docker exec -i calib-{host}", Host{Name: "h1"}, []string{"docker", "exec", "-i", "calib-h1"}},
 		{"kubectl exec -i {host} --", Host{Name: "pod-1"}, []string{"kubectl", "exec", "-i", "pod-1", "--"}},
-		{`env 'A=b c' "D=$RACK" run {host}:{port}`, Host{Name: "h", Port: 9},
-			[]string{"env", "A=b c", "D=r7 x", "run", "h:9"}},
+		{`env 'A=b c' "D=$RACK" run {user}:{host}`, Host{Name: "h", User: "ann"},
+			[]string{"env", "A=b c", "D=r7 x", "run", "ann:h"}},
 		{"lxc-attach -n {host} --", Host{Name: "fe80::1%eth0"}, []string{"lxc-attach", "-n", "fe80::1%eth0", "--"}},
 	} {
 		l, err := Template(c.prefix, amd64)
@@ -76,9 +75,7 @@ func TestBadHosts(t *testing.T) {
 		{SSH, Host{Name: "{user}"}, ErrHost},
 		{SSH, Host{Name: "ok", User: "-l"}, ErrHost},
 		{SSH, Host{Name: "ok", User: "a b"}, ErrHost},
-		{SSH, Host{Name: "ok", Port: 70000}, ErrHost},
 		{"ip netns exec {host}", Host{Name: "ok", User: "ann"}, ErrPrefix},
-		{"ip netns exec {host}", Host{Name: "ok", Port: 22}, ErrPrefix},
 		{"run {user} {host}", Host{Name: "ok"}, ErrPrefix},
 	} {
 		l, err := Template(c.prefix, amd64)

@@ -18,8 +18,6 @@ import (
 // Process is a started agent: reading gives its standard output, writing goes to its standard input. When it has died,
 // both fail with ErrDied and what it last said on standard error.
 type Process struct {
-	host     string
-	argv     []string
 	cmd      *exec.Cmd
 	stdin    *os.File
 	stdout   *os.File
@@ -34,7 +32,7 @@ type Process struct {
 
 // start runs a command with pipes of its own, in a process group of its own: an interrupt typed at a terminal is for the
 // coordinator, which then ends its agents in order.
-func start(host string, exitWait time.Duration, argv []string) (*Process, error) {
+func start(exitWait time.Duration, argv []string) (*Process, error) {
 	inR, inW, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("make a pipe: %w", err)
@@ -46,7 +44,7 @@ func start(host string, exitWait time.Duration, argv []string) (*Process, error)
 		return nil, fmt.Errorf("make a pipe: %w", err)
 	}
 	p := &Process{
-		host: host, argv: argv, cmd: exec.Command(argv[0], argv[1:]...), stdin: inW, stdout: outR,
+		cmd: exec.Command(argv[0], argv[1:]...), stdin: inW, stdout: outR,
 		out: bufio.NewReader(outR), stderr: &tail{}, exitWait: exitWait, done: make(chan struct{}),
 	}
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = inR, outW, p.stderr
@@ -99,12 +97,6 @@ func (p *Process) Write(b []byte) (int, error) {
 	}
 	return n, err
 }
-
-// SetReadDeadline and SetWriteDeadline bound Read and Write, as on a net.Conn.
-func (p *Process) SetReadDeadline(t time.Time) error { return p.stdout.SetReadDeadline(t) }
-
-// SetWriteDeadline bounds Write.
-func (p *Process) SetWriteDeadline(t time.Time) error { return p.stdin.SetWriteDeadline(t) }
 
 // setTimeout bounds the next reads and writes; 0 removes the bound. Pipes always have deadlines.
 func (p *Process) setTimeout(d time.Duration) {
@@ -178,12 +170,12 @@ func (p *Process) explain(class, err error) error {
 	var exit *exec.ExitError
 	if errors.As(p.state, &exit) {
 		switch code := exit.ExitCode(); {
-		case code == exitSSH && filepath.Base(p.argv[0]) == "ssh":
+		case code == exitSSH && filepath.Base(p.cmd.Args[0]) == "ssh":
 			class = ErrUnreachable
 		case class != ErrUnreachable:
 		case code == exitNotFound || code == exitNoExec:
 			return fmt.Errorf("%w: sh, or a command of the prefix %q: %s; it said %s",
-				ErrCommand, strings.Join(p.argv[:len(p.argv)-1], " "), status, p.quote())
+				ErrCommand, strings.Join(p.cmd.Args[:len(p.cmd.Args)-1], " "), status, p.quote())
 		}
 	}
 	return fmt.Errorf("%w: %s; it said %s", class, status, p.quote())

@@ -19,6 +19,7 @@ import (
 type sshServer struct {
 	dir, prefix, cache string
 	host               Host
+	port               int
 }
 
 func startSSH(t *testing.T) sshServer {
@@ -36,7 +37,7 @@ func startSSH(t *testing.T) sshServer {
 	for _, key := range []string{"host", "user"} {
 		run(t, keygen, "-q", "-t", "ed25519", "-N", "", "-f", filepath.Join(s.dir, key))
 	}
-	s.host = Host{Name: "127.0.0.1", Port: freePort(t)}
+	s.host, s.port = Host{Name: "127.0.0.1"}, freePort(t)
 	me, err := user.Current()
 	if err != nil {
 		t.Fatal(err)
@@ -57,10 +58,10 @@ SetEnv XDG_CACHE_HOME=%[2]s
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.write(t, "known_hosts", "[127.0.0.1]:%d %s", s.host.Port, pub)
+	s.write(t, "known_hosts", "[127.0.0.1]:%d %s", s.port, pub)
 	s.write(t, "ssh_config", "UserKnownHostsFile %[1]s/known_hosts\nIdentitiesOnly yes\nIdentityFile %[1]s/user\n"+
-		"StrictHostKeyChecking yes\n", s.dir)
-	s.prefix = "ssh -F " + s.dir + "/ssh_config {host}"
+		"StrictHostKeyChecking yes\nPort %[2]d\n", s.dir, s.port)
+	s.prefix = "ssh -F " + s.dir + "/ssh_config"
 	s.serve(t, sshd)
 	return s
 }
@@ -75,7 +76,7 @@ func (s sshServer) write(t *testing.T, name, format string, args ...any) {
 // serve returns when sshd says that it listens.
 func (s sshServer) serve(t *testing.T, sshd string) {
 	t.Helper()
-	cmd := exec.Command(sshd, "-D", "-e", "-f", s.dir+"/sshd_config", "-p", fmt.Sprint(s.host.Port))
+	cmd := exec.Command(sshd, "-D", "-e", "-f", s.dir+"/sshd_config", "-p", fmt.Sprint(s.port))
 	log, err := cmd.StderrPipe()
 	if err == nil {
 		err = cmd.Start()
@@ -127,7 +128,7 @@ func run(t *testing.T, name string, args ...string) {
 func TestSSH(t *testing.T) {
 	s := startSSH(t)
 	b := elsewhere(t)
-	l := template(t, s.prefix, b)
+	l := template(t, s.prefix+" {host}", b)
 	for _, round := range []string{"copied", "cached"} {
 		t.Run(round, func(t *testing.T) {
 			p, err := l.Launch(context.Background(), s.host, "role=agent", "it's", "$HOME")
@@ -166,11 +167,12 @@ func TestSSH(t *testing.T) {
 	})
 	t.Run("unknown user", func(t *testing.T) {
 
-		_, err := l.Launch(context.Background(), Host{Name: "127.0.0.1", Port: s.host.Port, User: "nobody-here"})
+		_, err := l.Launch(context.Background(), Host{Name: "127.0.0.1", User: "nobody-here"})
 		mustBe(t, err, ErrUnreachable, "launch 127.0.0.1", "Permission denied")
 	})
 	t.Run("nobody listens", func(t *testing.T) {
-		_, err := l.Launch(context.Background(), Host{Name: "127.0.0.1", Port: freePort(t)}, "role=agent")
+		l := template(t, fmt.Sprintf("%s -p %d {host}", s.prefix, freePort(t)), b)
+		_, err := l.Launch(context.Background(), s.host, "role=agent")
 		mustBe(t, err, ErrUnreachable, "launch 127.0.0.1", "255", "refused")
 	})
 }

@@ -48,24 +48,20 @@ type State struct {
 	HasLeft bool
 }
 
-// sink is one way to show progress.
-type sink interface {
-	begin(at time.Time, s State)
-	progress(at time.Time, s State)
-	note(at time.Time, s State, message string)
-	end(at time.Time, s State)                  // of a phase
-	finish(at time.Time, elapsed time.Duration) // of all
-}
+// sink is one way to show progress: it is told each event, by its name, with the phase's state then. message is that of a note.
+// The state of eventDone is that of all phases.
+type sink func(event string, at time.Time, s State, message string)
 
 // New returns a reporter that writes to w: a live line if w is a terminal, else JSON events, one on each line; nothing
 // if quiet. The width of the terminal is asked of w where w is a file. now is the clock, time.Now outside tests.
 func New(w io.Writer, isTerminal, quiet bool, now func() time.Time) *Reporter {
-	r := &Reporter{now: now, every: eventEvery, out: &events{w: w}}
+	r := &Reporter{now: now, every: eventEvery, out: events{w}.show}
 	switch {
 	case quiet:
-		r.out = nothing{}
+		r.out = func(string, time.Time, State, string) {}
 	case isTerminal:
-		r.out, r.every = &live{w: w, width: func() int { return Width(w) }}, liveEvery
+		l := &live{w: w, width: func() int { return Width(w) }}
+		r.out, r.every = l.show, liveEvery
 	}
 	return r
 }
@@ -95,7 +91,7 @@ func (r *Reporter) Phase(name string) {
 	r.started, r.drawn, r.open = now, now, true
 	r.rate = rate{}
 	r.state = State{Phase: name}
-	r.out.begin(now, r.state)
+	r.out(eventPhase, now, r.state, "")
 }
 
 // Update reports that done of total are done, in any unit, and what is under way now (label). The total may grow; a total of 0 or less shows no percentage. The last state of a phase is always shown when it ends.
@@ -128,7 +124,7 @@ func (r *Reporter) Note(message string) {
 	defer r.mu.Unlock()
 	now := r.now()
 	r.at(now)
-	r.out.note(now, r.state, message)
+	r.out(eventNote, now, r.state, message)
 }
 
 // Done ends the last phase and the reporter.
@@ -138,7 +134,7 @@ func (r *Reporter) Done() {
 	now := r.now()
 	r.endPhase(now)
 	if !r.first.IsZero() {
-		r.out.finish(now, now.Sub(r.first))
+		r.out(eventDone, now, State{Elapsed: now.Sub(r.first)}, "")
 		r.first = time.Time{}
 	}
 }
@@ -146,7 +142,7 @@ func (r *Reporter) Done() {
 func (r *Reporter) endPhase(now time.Time) {
 	if r.open {
 		r.at(now)
-		r.out.end(now, r.state)
+		r.out(eventPhaseDone, now, r.state, "")
 		r.open = false
 	}
 }
@@ -158,7 +154,7 @@ func (r *Reporter) show(now time.Time) {
 	}
 	r.drawn = now
 	r.at(now)
-	r.out.progress(now, r.state)
+	r.out(eventProgress, now, r.state, "")
 }
 
 // at brings the state's times up to now.
@@ -168,12 +164,3 @@ func (r *Reporter) at(now time.Time) {
 		r.state.Left, r.state.HasLeft = r.rate.left(r.state.Elapsed, r.state.Done, r.state.Total)
 	}
 }
-
-// nothing is the sink of --quiet.
-type nothing struct{}
-
-func (nothing) begin(time.Time, State)          {}
-func (nothing) progress(time.Time, State)       {}
-func (nothing) note(time.Time, State, string)   {}
-func (nothing) end(time.Time, State)            {}
-func (nothing) finish(time.Time, time.Duration) {}

@@ -21,29 +21,28 @@ type live struct {
 
 const clearLine = "\r\x1b[K"
 
-func (l *live) begin(_ time.Time, s State) { l.draw(line(s)) }
-
-func (l *live) progress(_ time.Time, s State) { l.draw(line(s)) }
-
-func (l *live) note(_ time.Time, s State, message string) {
-	drawn := l.drawn
-	l.erase()
-	io.WriteString(l.w, printable(message)+"\n")
-	if drawn {
+func (l *live) show(event string, _ time.Time, s State, message string) {
+	switch event {
+	case eventPhase, eventProgress:
 		l.draw(line(s))
+	case eventNote:
+		drawn := l.drawn
+		l.erase()
+		io.WriteString(l.w, printable(message)+"\n")
+		if drawn {
+			l.draw(line(s))
+		}
+	case eventPhaseDone:
+		l.erase()
+		parts := []string{printable(s.Phase) + ":"}
+		if c := counts(s); c != "" {
+			parts = append(parts, c)
+		}
+		fmt.Fprintf(l.w, "%s in %s\n", strings.Join(parts, " "), clock(s.Elapsed))
+	case eventDone:
+		l.erase()
 	}
 }
-
-func (l *live) end(_ time.Time, s State) {
-	l.erase()
-	parts := []string{printable(s.Phase) + ":"}
-	if c := counts(s); c != "" {
-		parts = append(parts, c)
-	}
-	fmt.Fprintf(l.w, "%s in %s\n", strings.Join(parts, " "), clock(s.Elapsed))
-}
-
-func (l *live) finish(time.Time, time.Duration) { l.erase() }
 
 func (l *live) draw(s string) {
 	// One column is left free: a full line wraps on some terminals, and then cannot be drawn over.
@@ -110,10 +109,19 @@ func printable(s string) string {
 	}, s)
 }
 
+// Names of events.
+const (
+	eventPhase     = "phase" // a phase begins
+	eventProgress  = "progress"
+	eventNote      = "note"
+	eventPhaseDone = "phase-done"
+	eventDone      = "done" // with all phases
+)
+
 // Event is one line of progress for programs. Times are in seconds.
 type Event struct {
-	Event   string   `json:"event"` // "phase", "progress", "note", "phase-done", "done"
-	Time    string   `json:"time"`  // RFC 3339
+	Event   string   `json:"event"`
+	Time    string   `json:"time"` // RFC 3339
 	Phase   string   `json:"phase,omitempty"`
 	Label   string   `json:"label,omitempty"`
 	Done    *float64 `json:"done,omitempty"`
@@ -127,46 +135,29 @@ type Event struct {
 // events writes one Event on each line.
 type events struct{ w io.Writer }
 
-func (e *events) begin(at time.Time, s State) { e.write(at, Event{Event: "phase", Phase: s.Phase}) }
-
-func (e *events) progress(at time.Time, s State) { e.write(at, eventOf("progress", s)) }
-
-func (e *events) note(at time.Time, s State, message string) {
-	e.write(at, Event{Event: "note", Phase: s.Phase, Message: message})
-}
-
-func (e *events) end(at time.Time, s State) {
-	ev := eventOf("phase-done", s)
-	ev.Left, ev.Label = nil, ""
-	e.write(at, ev)
-}
-
-func (e *events) finish(at time.Time, elapsed time.Duration) {
-	e.write(at, Event{Event: "done", Elapsed: tenths(elapsed)})
-}
-
-func eventOf(name string, s State) Event {
-	ev := Event{Event: name, Phase: s.Phase, Label: s.Label, Elapsed: tenths(s.Elapsed)}
-	if s.Total > 0 {
-		done, total, pc := s.Done, s.Total, math.Floor(1000*min(s.Done/s.Total, 1))/10
-		ev.Done, ev.Total, ev.Percent = &done, &total, &pc
+func (e events) show(event string, at time.Time, s State, message string) {
+	ev := Event{Event: event, Time: at.UTC().Format(time.RFC3339Nano), Phase: s.Phase, Message: message}
+	if event == eventProgress {
+		ev.Label = s.Label
+		if s.HasLeft {
+			ev.Left = tenths(s.Left)
+		}
 	}
-	if s.HasLeft {
-		ev.Left = tenths(s.Left)
+	if event != eventPhase && event != eventNote {
+		ev.Elapsed = tenths(s.Elapsed)
+		if s.Total > 0 {
+			done, total, pc := s.Done, s.Total, math.Floor(1000*min(s.Done/s.Total, 1))/10
+			ev.Done, ev.Total, ev.Percent = &done, &total, &pc
+		}
 	}
-	return ev
-}
-
-func tenths(d time.Duration) *float64 {
-	v := math.Round(d.Seconds()*10) / 10
-	return &v
-}
-
-func (e *events) write(at time.Time, ev Event) {
-	ev.Time = at.UTC().Format(time.RFC3339Nano)
 	b, err := json.Marshal(ev)
 	if err != nil {
 		return // strings and finite numbers always marshal
 	}
 	e.w.Write(append(b, '\n'))
+}
+
+func tenths(d time.Duration) *float64 {
+	v := math.Round(d.Seconds()*10) / 10
+	return &v
 }

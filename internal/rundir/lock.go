@@ -27,26 +27,27 @@ func self() string {
 	return fmt.Sprintf("pid %d on %s", os.Getpid(), host)
 }
 
-// lock is held by the coordinator that writes a run directory. The kernel frees it when the process ends, however that
-// happens. The file names its holder, for the error that a second coordinator gets.
-type lock struct{ f *os.File }
-
-// acquire takes the lock of dir, or fails with ErrLocked at once.
-func acquire(dir string) (*lock, error) {
+// acquire takes the lock of dir, or fails with ErrLocked at once. The coordinator that writes a run directory holds it. The
+// kernel frees it when the process ends, however that happens. The file names its holder, for the error that a second
+// coordinator gets.
+func acquire(dir string) (*os.File, error) {
 	path := filepath.Join(dir, lockFile)
 	for {
 		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
 		if err != nil {
 			return nil, files.Reason(err)
 		}
-		if err := flock(f); err != nil {
-			f.Close()
-			return nil, err
+		if err = flock(f); err == nil {
+			if !same(f, path) {
+				f.Close() // its holder removed the file between our open and our lock
+				continue
+			}
+			if err = claim(f); err == nil {
+				return f, nil
+			}
 		}
-		if same(f, path) {
-			return claim(f)
-		}
-		f.Close() // its holder removed the file between our open and our lock
+		f.Close()
+		return nil, err
 	}
 }
 
@@ -78,19 +79,14 @@ func same(f *os.File, path string) bool {
 	return err == nil && os.SameFile(a, b)
 }
 
-func claim(f *os.File) (*lock, error) {
-	err := f.Truncate(0)
-	if err == nil {
-		_, err = f.WriteAt([]byte(self()+"\n"), 0)
+// claim writes this process into the file.
+func claim(f *os.File) error {
+	if err := f.Truncate(0); err != nil {
+		return files.Reason(err)
 	}
-	if err != nil {
-		f.Close()
-		return nil, files.Reason(err)
-	}
-	return &lock{f}, nil
+	_, err := f.WriteAt([]byte(self()+"\n"), 0)
+	return files.Reason(err)
 }
 
 // release removes the file while the lock is held, so that nobody can hold a lock on a file that is gone.
-func (l *lock) release() error {
-	return errors.Join(os.Remove(l.f.Name()), l.f.Close())
-}
+func release(lock *os.File) error { return errors.Join(os.Remove(lock.Name()), lock.Close()) }

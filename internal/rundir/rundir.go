@@ -15,7 +15,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -44,7 +43,7 @@ func DefaultName(now time.Time) string { return "calib-run-" + now.Format("20060
 // Dir is a run directory. Its methods may be called from any goroutine.
 type Dir struct {
 	path string
-	lock *lock // nil where the directory is open for reading
+	lock *os.File // nil where the directory is open for reading
 
 	mu  sync.Mutex
 	run Run
@@ -67,7 +66,7 @@ func Create(path string, r Run) (*Dir, error) {
 	}
 	d := &Dir{path: path, lock: l}
 	if err := d.begin(r); err != nil {
-		return nil, errors.Join(createError(path, err), l.release())
+		return nil, errors.Join(createError(path, err), release(l))
 	}
 	return d, nil
 }
@@ -151,7 +150,7 @@ func Resume(path string) (*Dir, error) {
 		err = d.Update(func(r *Run) { r.Status, r.ExitCode, r.Ended = StatusRunning, nil, nil })
 	}
 	if err != nil {
-		return nil, errors.Join(err, l.release())
+		return nil, errors.Join(err, release(l))
 	}
 	return d, nil
 }
@@ -244,14 +243,6 @@ func (d *Dir) ReadParams() (*params.Params, error) {
 	return p, nil
 }
 
-// WriteReport replaces a report; name is ReportFile or another plain file name.
-func (d *Dir) WriteReport(name string, b []byte) error {
-	if name != filepath.Base(name) || strings.HasPrefix(name, ".") {
-		return fmt.Errorf("run %s: report %q: not a plain file name", d.path, name)
-	}
-	return files.Replace(d.File(name), b)
-}
-
 // Close unlocks the directory for another coordinator.
 func (d *Dir) Close() error {
 	d.mu.Lock()
@@ -261,7 +252,7 @@ func (d *Dir) Close() error {
 	}
 	l := d.lock
 	d.lock = nil
-	return l.release()
+	return release(l)
 }
 
 // Log is the log of a run.

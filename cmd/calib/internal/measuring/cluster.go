@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"sync"
 
+	"golang.org/x/sync/errgroup"
+
 	"calib/agent"
 	"calib/cmd/calib/internal/command"
 	"calib/internal/coord"
@@ -30,13 +32,7 @@ const startsAtOnce = 32
 type cluster struct {
 	agents []coord.Agent
 	infos  []dataset.Host
-	peers  []plane.Peer
-	lost   []lostHost
-}
-
-type lostHost struct {
-	name string
-	err  error
+	lost   []dataset.Failure
 }
 
 // open starts an agent on every host, at most startsAtOnce at a time, and asks each who it is. It calls started with the number
@@ -55,30 +51,30 @@ func (w where) open(ctx context.Context, list []hosts.Host, started func(n int))
 		err   error
 	}
 	members := make([]member, len(list))
-	slots := make(chan struct{}, startsAtOnce)
-	var wg sync.WaitGroup
+	var starts errgroup.Group
+	starts.SetLimit(startsAtOnce)
 	var mu sync.Mutex // of done, and so that started sees it grow
 	done := 0
 	for i, h := range list {
-		wg.Go(func() {
-			slots <- struct{}{}
-			defer func() { <-slots }()
+		starts.Go(func() error {
 			m := &members[i]
-			m.agent, m.info, m.err = w.startOne(ctx, launcher, h)
+			m.agent, m.info, m.err = startOne(ctx, launcher, h)
 			mu.Lock()
 			defer mu.Unlock()
 			done++
 			started(done)
+			return nil
 		})
 	}
-	wg.Wait()
+	_ = starts.Wait() // each member has its own error
 	c := &cluster{}
+	var errs []error
 	for i, m := range members {
 		if m.err != nil {
-			c.lost = append(c.lost, lostHost{list[i].Name, m.err})
+			c.lost = append(c.lost, dataset.Failure{Host: list[i].Name, Error: m.err.Error()})
+			errs = append(errs, m.err)
 			continue
 		}
-		c.peers = append(c.peers, plane.Peer{Host: len(c.agents), Name: m.info.Name, Addr: m.info.Addr})
 		c.agents = append(c.agents, m.agent)
 		c.infos = append(c.infos, m.info)
 	}
@@ -86,18 +82,9 @@ func (w where) open(ctx context.Context, list []hosts.Host, started func(n int))
 		return nil, errors.Join(ctx.Err(), c.close())
 	}
 	if len(c.agents) < 2 {
-		return nil, errors.Join(c.tooFew(), c.close())
+		return nil, errors.Join(fmt.Errorf("fewer than two hosts answered:\n%w", errors.Join(errs...)), c.close())
 	}
 	return c, nil
-}
-
-// tooFew is the error of a cluster of fewer than two hosts, with the reason why each host is missing.
-func (c *cluster) tooFew() error {
-	var errs []error
-	for _, l := range c.lost {
-		errs = append(errs, l.err)
-	}
-	return fmt.Errorf("fewer than two hosts answered:\n%w", errors.Join(errs...))
 }
 
 func (w where) launcher() (*launch.Launcher, error) {
@@ -123,8 +110,8 @@ func (w where) launcher() (*launch.Launcher, error) {
 }
 
 // startOne starts or dials the agent of one host, and completes its own description with what the hosts file says.
-func (w where) startOne(ctx context.Context, l *launch.Launcher, h hosts.Host) (coord.Agent, dataset.Host, error) {
-	opts := agent.ClientOptions{DataAddr: w.knownAddr(ctx, h)}
+func startOne(ctx context.Context, l *launch.Launcher, h hosts.Host) (coord.Agent, dataset.Host, error) {
+	opts := agent.ClientOptions{DataAddr: knownAddr(ctx, h)}
 	var client *agent.Client
 	if h.Daemon {
 		var err error
@@ -132,7 +119,7 @@ func (w where) startOne(ctx context.Context, l *launch.Launcher, h hosts.Host) (
 			return nil, dataset.Host{}, err
 		}
 	} else {
-		p, err := l.Launch(ctx, launch.Host{Name: h.Name, User: h.User}, w.agentArgs(h)...)
+		p, err := l.Launch(ctx, launch.Host{Name: h.Name, User: h.User}, agentArgs(h)...)
 		if err != nil {
 			return nil, dataset.Host{}, err
 		}
@@ -140,7 +127,7 @@ func (w where) startOne(ctx context.Context, l *launch.Launcher, h hosts.Host) (
 	}
 	info, err := client.Hello(ctx)
 	if err == nil {
-		info.Addr, err = w.dataAddr(h, info.Addr)
+		info.Addr, err = dataAddr(h, info.Addr)
 	}
 	if err != nil {
 		return nil, dataset.Host{}, errors.Join(err, client.Close())
@@ -155,12 +142,9 @@ func (w where) startOne(ctx context.Context, l *launch.Launcher, h hosts.Host) (
 
 // knownAddr is the host's data address, as far as it is known here: the agent describes the interface that has it. It is empty
 // where only the hosts themselves can resolve the name; the interface is then not in the fingerprint.
-func (w where) knownAddr(ctx context.Context, h hosts.Host) string {
-	switch {
-	case h.Addr != "":
+func knownAddr(ctx context.Context, h hosts.Host) string {
+	if h.Addr != "" {
 		return h.Addr
-	case w.Local > 0:
-		return loopback
 	}
 	name := h.Name
 	if host, _, err := net.SplitHostPort(name); h.Daemon && err == nil {
@@ -172,15 +156,8 @@ func (w where) knownAddr(ctx context.Context, h hosts.Host) string {
 	return ""
 }
 
-// loopback is where agents on this machine meet.
-const loopback = "127.0.0.1"
-
-func (w where) agentArgs(h hosts.Host) []string {
-	addr := h.Addr
-	if w.Local > 0 {
-		addr = loopback
-	}
-	args := []string{"agent", "--stdio", "--data", net.JoinHostPort(addr, strconv.Itoa(h.Port))}
+func agentArgs(h hosts.Host) []string {
+	args := []string{"agent", "--stdio", "--data", net.JoinHostPort(h.Addr, strconv.Itoa(h.Port))}
 	if h.CPU != "" {
 		args = append(args, "--cpu", h.CPU)
 	}
@@ -188,7 +165,7 @@ func (w where) agentArgs(h hosts.Host) []string {
 }
 
 // dataAddr is where peers dial: the port the agent listens on, at the address of the hosts file, or the host's name.
-func (w where) dataAddr(h hosts.Host, listens string) (string, error) {
+func dataAddr(h hosts.Host, listens string) (string, error) {
 	host, port, err := net.SplitHostPort(listens)
 	if err != nil {
 		return "", fmt.Errorf("host %s: data address %q: %w", h.Name, listens, err)
@@ -196,8 +173,6 @@ func (w where) dataAddr(h hosts.Host, listens string) (string, error) {
 	switch ip := net.ParseIP(host); {
 	case h.Addr != "":
 		host = h.Addr
-	case w.Local > 0:
-		host = loopback
 	case h.Daemon && (ip == nil || ip.IsUnspecified()):
 		if host, _, err = net.SplitHostPort(h.Name); err != nil {
 			return "", fmt.Errorf("host %s: %w", h.Name, err)
@@ -216,15 +191,23 @@ func (w where) simulate(ctx context.Context) (*cluster, error) {
 	}
 	c := &cluster{}
 	noise := sim.Noise{Jitter: 0.005, Delay: 0, Round: 0.001}
-	for i, a := range simagent.New(*spec, sim.Options{Seed: spec.Seed, Noise: noise}) {
+	for _, a := range simagent.New(*spec, sim.Options{Seed: spec.Seed, Noise: noise}) {
 		info, err := a.Hello(ctx)
 		if err != nil {
 			return nil, err
 		}
 		c.agents, c.infos = append(c.agents, a), append(c.infos, info)
-		c.peers = append(c.peers, plane.Peer{Host: i, Name: info.Name})
 	}
 	return c, nil
+}
+
+// peers are the hosts as their agents reach each other.
+func (c *cluster) peers() []plane.Peer {
+	out := make([]plane.Peer, len(c.infos))
+	for i, h := range c.infos {
+		out[i] = plane.Peer{Host: i, Name: h.Name, Addr: h.Addr}
+	}
+	return out
 }
 
 // close ends every agent, and returns when no process is left.

@@ -34,10 +34,7 @@ func stops(t *bench.Stopper) []dataset.Stop {
 
 // failures are the slots given up, and the hosts lost before and during measuring.
 func (j *job) failures(infos []dataset.Host) []dataset.Failure {
-	out := slices.Clone(j.result.Failures)
-	for _, l := range j.lost {
-		out = append(out, dataset.Failure{Host: l.name, Error: l.err.Error()})
-	}
+	out := slices.Concat(j.result.Failures, j.lost)
 	for _, h := range slices.Sorted(maps.Keys(j.result.Lost)) {
 		out = append(out, dataset.Failure{Host: infos[h].Name, Error: j.result.Lost[h]})
 	}
@@ -115,8 +112,5 @@ func (j *job) closeFiles() error {
 	if j.log != nil {
 		errs = append(errs, j.log.Close())
 	}
-	if j.dir != nil {
-		errs = append(errs, j.dir.Close())
-	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, j.dir.Close())...)
 }

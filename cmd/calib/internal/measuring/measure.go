@@ -93,8 +93,8 @@ type job struct {
 	have   []dataset.Sample // of a resumed run
 	sink   *dataset.Writer
 	result *coord.Result
-	lost   []lostHost // before measuring began
-	unfit  error      // why there are no parameters
+	lost   []dataset.Failure // before measuring began
+	unfit  error             // why there are no parameters
 	notes  []string
 }
 
@@ -123,7 +123,7 @@ func newJob(c *cli.Context) (*job, error) {
 }
 
 // read takes plan and hosts from the flags, or from the run that is resumed.
-func (j *job) read() (err error) {
+func (j *job) read() error {
 	if dir := j.c.String("resume"); dir != "" {
 		if err := onlyResume(j.c); err != nil {
 			return err
@@ -137,15 +137,21 @@ func (j *job) read() (err error) {
 		}
 		return nil
 	}
-	if j.detail.Where, err = whereOf(j.c); err != nil {
-		return err
-	}
-	j.detail.Plan, err = planOf(j.c)
-	if err != nil {
-		return err
-	}
-	j.detail.Socket, err = socketOf(j.c)
+	var err error
+	j.detail, err = detailOf(j.c)
 	return err
+}
+
+// detailOf reads WhereFlags and PlanFlags.
+func detailOf(c *cli.Context) (d detail, err error) {
+	if d.Where, err = whereOf(c); err != nil {
+		return d, err
+	}
+	if d.Plan, err = planOf(c); err != nil {
+		return d, err
+	}
+	d.Socket, err = socketOf(c)
+	return d, err
 }
 
 // note prints s now, and keeps it for run.json.
@@ -205,7 +211,7 @@ func (j *job) walk(ctx context.Context, cl *cluster) error {
 	}
 	j.lost = cl.lost
 	for _, l := range cl.lost {
-		j.note(fmt.Sprintf("going on without host %s: %v", l.name, l.err))
+		j.note(fmt.Sprintf("going on without host %s: %s", l.Host, l.Error))
 	}
 	for _, d := range otherBuilds(cl.infos) {
 		j.note(d)
@@ -246,12 +252,9 @@ func (j *job) prepare(ctx context.Context, cl *cluster, s *bench.Schedule) error
 	f := s.Estimate(bench.DefaultAssumption())
 	most := 2*f.LinkBytes*units.Bytes(f.MaxRounds) + 64*units.GiB
 	life := 2*time.Duration(s.Plan.Budget) + 24*time.Hour
-	tickets, err := coord.NewIssuer(most, time.Now().Add(life))
-	if err != nil {
-		return err
-	}
+	tickets := coord.NewIssuer(most, time.Now().Add(life))
 	session := plane.Session{
-		Run: j.dir.Run().ID, Peers: cl.peers, Socket: j.detail.Socket,
+		Run: j.dir.Run().ID, Peers: cl.peers(), Socket: j.detail.Socket,
 		Shared: sharesMachine(cl.infos),
 	}
 	return errors.Join(coord.Prepare(ctx, cl.agents, session, tickets, startsAtOnce)...)
@@ -273,14 +276,12 @@ func slotDeadline(s *bench.Schedule, slot bench.Slot) units.Nanos {
 
 // tickEvery calls f in the background until the returned function is called, which waits for it to end.
 func tickEvery(d time.Duration, f func()) (stop func()) {
-	t := time.NewTicker(d)
 	done := make(chan struct{})
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		defer t.Stop()
 		for {
 			select {
-			case <-t.C:
+			case <-time.After(d):
 				f()
 			case <-done:
 				return

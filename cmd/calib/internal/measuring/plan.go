@@ -65,9 +65,7 @@ func planOf(c *cli.Context) (bench.Plan, error) {
 		p.Seed = seed
 	case c.IsSet("seed") || slices.Contains(bench.PlanNames(), c.String("plan")):
 		var b [8]byte
-		if _, err := rand.Read(b[:]); err != nil {
-			return p, err
-		}
+		rand.Read(b[:])                                 // which never fails
 		p.Seed = binary.LittleEndian.Uint64(b[:]) >> 11 // exact as a JSON number everywhere
 	}
 	if err := p.Validate(experiments.All); err != nil {
@@ -161,22 +159,15 @@ func PlanCommand() *cli.Command {
 			if err := command.NoArgs(c); err != nil {
 				return err
 			}
-			w, err := whereOf(c)
+			d, err := detailOf(c)
 			if err != nil {
 				return err
 			}
-			list, err := w.hosts(func(s string) { command.Note(c, s) })
+			list, err := d.Where.hosts(func(s string) { command.Note(c, s) })
 			if err != nil {
 				return err
 			}
-			p, err := planOf(c)
-			if err != nil {
-				return err
-			}
-			if _, err := socketOf(c); err != nil {
-				return err
-			}
-			s, err := scheduleOf(p, len(list))
+			s, err := scheduleOf(d.Plan, len(list))
 			if err != nil {
 				return err
 			}

@@ -47,8 +47,8 @@ func (j *job) openSamples(cl *cluster) error {
 	return j.dir.Update(func(r *rundir.Run) { r.Hosts = cl.infos })
 }
 
-// errLate is for a host that was not there when the run began: samples name hosts by index, which cannot change.
-var errLate = errors.New("it answers now, but the run began without it: a new run will have it")
+// late is why a host is left out that was not there when the run began: samples name hosts by index, which cannot change.
+const late = "it answers now, but the run began without it: a new run will have it"
 
 // resume removes from c the hosts that the run began without. All others must be there, in the same order.
 func (c *cluster) resume(before []dataset.Host) error {
@@ -58,12 +58,9 @@ func (c *cluster) resume(before []dataset.Host) error {
 		if slices.Contains(old, c.infos[i].Name) {
 			continue
 		}
-		c.lost = append(c.lost, lostHost{c.infos[i].Name, errLate})
+		c.lost = append(c.lost, dataset.Failure{Host: c.infos[i].Name, Error: late})
 		ends = append(ends, c.agents[i].Close())
-		c.agents, c.infos, c.peers = slices.Delete(c.agents, i, i+1), slices.Delete(c.infos, i, i+1), slices.Delete(c.peers, i, i+1)
-	}
-	for i := range c.peers {
-		c.peers[i].Host = i
+		c.agents, c.infos = slices.Delete(c.agents, i, i+1), slices.Delete(c.infos, i, i+1)
 	}
 	if now := names(c.infos); !slices.Equal(old, now) {
 		ends = append(ends, fmt.Errorf("resume: the run is on hosts %s; of them answer %s: bring all of them up, in the same order "+

@@ -44,7 +44,7 @@ func RunCommand() *cli.Command {
 			if j.dir == nil {
 				return err
 			}
-			return runfiles.Print(c, "run", j.dir.Path(), err)
+			return runfiles.Print(c, "run", j.dir, err)
 		},
 	}
 }
@@ -129,15 +129,11 @@ func RepeatRuns(c *cli.Context, root, what string, n int) ([]compare.Run, error)
 		if err != nil {
 			return runs, command.WithCode(command.CodeOf(err), fmt.Errorf("run %d of %d: %w; the runs before it are in %s", i+1, n, err, root))
 		}
-		dir, err := rundir.Open(j.out)
+		p, err := j.dir.ReadParams()
 		if err != nil {
 			return runs, err
 		}
-		p, err := dir.ReadParams()
-		if err != nil {
-			return runs, err
-		}
-		runs = append(runs, compare.FromParams(p, dir.Run().Started))
+		runs = append(runs, compare.FromParams(p, j.dir.Run().Started))
 	}
 	if partial != nil {
 		return runs, command.WithCode(command.ExitPartial, partial)

@@ -87,9 +87,9 @@ func (w where) list(note func(string)) ([]hosts.Host, error) {
 		if err != nil {
 			return nil, command.Usagef("--sim: %w", err)
 		}
-		return numbered("sim-h%d", spec.Hosts), nil
+		return numbered("sim-h%d", spec.Hosts, ""), nil
 	case w.Local > 0:
-		return numbered("local%d", w.Local), nil
+		return numbered("local%d", w.Local, "127.0.0.1"), nil
 	case len(w.Ranges) > 0:
 		return rangeHosts(w.Ranges)
 	}
@@ -103,15 +103,16 @@ func (w where) list(note func(string)) ([]hosts.Host, error) {
 		return nil, command.WithCode(command.ExitUsage, err)
 	}
 	for _, n := range notes {
-		note(n.String())
+		note(n)
 	}
 	return list, nil
 }
 
-func numbered(format string, n int) []hosts.Host {
+// numbered names n hosts, all at one address.
+func numbered(format string, n int, addr string) []hosts.Host {
 	out := make([]hosts.Host, n)
 	for i := range out {
-		out[i].Name = fmt.Sprintf(format, i)
+		out[i] = hosts.Host{Name: fmt.Sprintf(format, i), Addr: addr}
 	}
 	return out
 }

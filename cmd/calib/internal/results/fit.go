@@ -27,7 +27,7 @@ func FitCommand() *cli.Command {
 			if _, err := runfiles.Fit(dir, d, c.Uint64("seed"), dir.Run().Warnings); err != nil {
 				return err
 			}
-			return runfiles.Print(c, "fit", dir.Path(), nil)
+			return runfiles.Print(c, "fit", dir, nil)
 		},
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"calib/cmd/calib/internal/command"
 	"calib/cmd/calib/internal/runfiles"
+	"calib/fit/params"
 	"calib/internal/dataset"
 	"calib/internal/files"
 	"calib/internal/importer"
@@ -93,18 +94,13 @@ func importFiles(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	var p *params.Params
 	if !c.Bool("no-fit") {
-		p, ferr := runfiles.Fit(dir, d, 0, data.Notes)
-		if ferr != nil {
-			err = fmt.Errorf("the samples are saved in %s, but not fitted: %w", path, ferr)
-		}
-		if p != nil {
-			for _, f := range p.Fits {
-				data.Fitted = append(data.Fitted, f.Model)
-			}
+		if p, err = runfiles.Fit(dir, d, 0, data.Notes); err != nil {
+			err = fmt.Errorf("the samples are saved in %s, but not fitted: %w", path, err)
 		}
 	}
-	return answerImport(c, dir, data, err)
+	return answerImport(c, dir, data, p, err)
 }
 
 // importOptions reads the flags: one setting for each file.
@@ -237,15 +233,16 @@ func writeSamples(path string, d *dataset.Dataset) (slots int, err error) {
 	return slots, errors.Join(err, w.Close())
 }
 
-// answerImport prints what was imported and, where it was fitted, the table.
-func answerImport(c *cli.Context, dir *rundir.Dir, m imported, failed error) error {
-	r := reports.Result{Command: "import", Run: dir.Path(), Files: runfiles.FilesOf(dir.Path()), Data: m}
-	fitted := failed == nil && !c.Bool("no-fit")
-	if fitted {
-		p, err := dir.ReadParams()
-		if err != nil {
-			return err
+// answerImport prints what was imported and, where it was fitted, the table of p.
+func answerImport(c *cli.Context, dir *rundir.Dir, m imported, p *params.Params, failed error) error {
+	if p != nil {
+		for _, f := range p.Fits {
+			m.Fitted = append(m.Fitted, f.Model)
 		}
+	}
+	r := reports.Result{Command: "import", Run: dir.Path(), Files: runfiles.FilesOf(dir.Path()), Data: m}
+	fitted := failed == nil && p != nil
+	if fitted {
 		r.Params = p
 	}
 	return command.AnswerResult(c, r, failed, func(w io.Writer) error {

@@ -48,7 +48,7 @@ func ReportCommand() *cli.Command {
 			case c.String("out") != "":
 				return command.Usagef("--out with --format text: the text goes to standard output; %s has it too", dir.File(rundir.ReportFile))
 			case c.Bool("json") || c.Bool("short"):
-				return runfiles.Print(c, "report", dir.Path(), nil)
+				return runfiles.Print(c, "report", dir, nil)
 			}
 			return reports.Text(c.App.Writer, p, runfiles.PageOptions(c, dir.Path()))
 		},

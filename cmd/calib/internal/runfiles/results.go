@@ -68,8 +68,8 @@ func writeResults(dir *rundir.Dir, d *dataset.Dataset, p *params.Params) error {
 	if err := html.Report(&page, p, figure.Build(p, d), html.Options{}); err != nil {
 		return fmt.Errorf("%s: %w", rundir.HTMLFile, err)
 	}
-	return errors.Join(dir.WriteParams(p), dir.WriteReport(rundir.ReportFile, text.Bytes()),
-		dir.WriteReport(rundir.HTMLFile, page.Bytes()))
+	return errors.Join(dir.WriteParams(p), files.Replace(dir.File(rundir.ReportFile), text.Bytes()),
+		files.Replace(dir.File(rundir.HTMLFile), page.Bytes()))
 }
 
 // FilesOf lists what a run directory holds, by name.
@@ -94,17 +94,13 @@ func PageOptions(c *cli.Context, dir string) reports.Options {
 }
 
 // Print prints the table of a run, or its one JSON document, for the command called name. err is how that command ended.
-func Print(c *cli.Context, name, path string, err error) error {
-	dir, openErr := rundir.Open(path)
-	if openErr != nil {
-		return errors.Join(err, openErr)
-	}
+func Print(c *cli.Context, name string, dir *rundir.Dir, err error) error {
 	p, readErr := dir.ReadParams()
-	r := reports.Result{Command: name, Run: path, Files: FilesOf(path), Warnings: dir.Run().Warnings, Params: p}
+	r := reports.Result{Command: name, Run: dir.Path(), Files: FilesOf(dir.Path()), Warnings: dir.Run().Warnings, Params: p}
 	return command.AnswerResult(c, r, err, func(w io.Writer) error {
 		switch {
 		case readErr == nil:
-			return reports.Table(w, p, PageOptions(c, path))
+			return reports.Table(w, p, PageOptions(c, dir.Path()))
 		case err != nil: // which says more than that there are no parameters
 			return nil
 		}
