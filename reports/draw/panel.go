@@ -42,23 +42,9 @@ func newPanels(f figure.Figure) []*tile {
 		out = append(out, newPanel(g, x, i > 0))
 	}
 	if len(out) > 1 {
-		unlabel(&out[0].X)
-		out[0].xTitle = ""
+		out[0].X.Label.Text = ""
 	}
 	return out
-}
-
-// unlabel leaves an axis its long and short ticks without numbers. A tick without any label would be a short one, and have
-// no grid line.
-func unlabel(a *plot.Axis) {
-	all := a.Tick.Marker.Ticks(a.Min, a.Max)
-	for i := range all {
-		if !all[i].IsMinor() {
-			all[i].Label = " "
-		}
-	}
-	a.Tick.Marker = plot.ConstantTicks(all)
-	a.Tick.Label.Font.Size = 0.1
 }
 
 // newPanel draws areas first and points last, so that no fit hides a measurement.
@@ -104,7 +90,9 @@ func newPanel(f figure.Figure, x scale, below bool) *tile {
 		}
 	}
 	p.Add(frame{})
-	return &tile{Plot: p, size: vg.Point{X: pageWidth - 2*margin, Y: height}, xTitle: x.set(&p.X, 7), yTitle: y.set(&p.Y, n)}
+	x.set(&p.X, 7, pageWidth/2)
+	y.set(&p.Y, n, height)
+	return &tile{Plot: p, size: vg.Point{X: pageWidth - 2*margin, Y: height}}
 }
 
 // plottersOf draws one trace. A line has a gap where there is no number.
