@@ -38,7 +38,7 @@ type tile struct {
 // room is what a tile needs around its data for numbers, titles and what stands above.
 func (t *tile) room() (left, right, under, above vg.Length) {
 	left, under = 300, 300
-	for range 2 { // a little of the room depends on the size of the canvas
+	for range 4 { // a little of the room depends on the size of the canvas
 		c := draw.NewCanvas(nil, t.size.X+left+right, t.size.Y+under+above)
 		data := t.DataCanvas(c)
 		left, right, under, above = data.Min.X, c.Max.X-data.Max.X, data.Min.Y, c.Max.Y-data.Max.Y
