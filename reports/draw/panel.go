@@ -2,6 +2,7 @@ package draw
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -171,29 +172,22 @@ func markPlotters(m figure.Mark, x, y scale) []plot.Plotter {
 // finds no room is left out. A label reaches as far to the left of its mark as the mark stands from the left end of the panel,
 // in shares of both, so that none leaves the panel.
 func markLabels(marks []figure.Mark, x, y scale) []plot.Plotter {
-	const width = pageWidth - 80 // or a little less: what the numbers of the Y axis leave of the page
-	var rows [maxMarkRows]plotter.Labels
-	var ends [maxMarkRows]vg.Length
+	const width = pageWidth - 80    // or a little less: what the numbers of the Y axis leave of the page
+	var ends [maxMarkRows]vg.Length // of the labels in each row
+	var out []plot.Plotter
 	for _, m := range marks {
 		style := smallStyle()
 		share := x.share(m.X)
 		style.Color, style.XAlign = faint, text.XAlignment(-share)
 		label := clip(m.Label, style, pageWidth/2)
 		left := vg.Length(share) * (width - style.Width(label))
-		for i := range rows {
-			if r := &rows[i]; label != "" && (len(r.XYs) == 0 || ends[i]+6 <= left) {
-				r.XYs, r.Labels = append(r.XYs, plotter.XY{X: m.X, Y: y.hi}), append(r.Labels, label)
-				r.TextStyle, r.Offset.Y = append(r.TextStyle, style), 4+vg.Length(i)*markLine
-				ends[i] = left + style.Width(label)
-				break
-			}
+		row := slices.IndexFunc(ends[:], func(end vg.Length) bool { return end <= left })
+		if label == "" || row < 0 {
+			continue
 		}
-	}
-	var out []plot.Plotter
-	for i := range rows {
-		if len(rows[i].XYs) > 0 {
-			out = append(out, &rows[i])
-		}
+		out = append(out, &plotter.Labels{XYs: plotter.XYs{{X: m.X, Y: y.hi}}, Labels: []string{label}, TextStyle: []text.Style{style},
+			Offset: vg.Point{Y: 4 + vg.Length(row)*markLine}})
+		ends[row] = left + style.Width(label) + 6
 	}
 	return out
 }

@@ -2,6 +2,7 @@ package export
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math"
 	"regexp"
@@ -18,16 +19,6 @@ const (
 // deviceName is a name that Linux takes and in which a shell finds nothing special.
 var deviceName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.:@-]{0,14}$`)
 
-func deviceOf(o Options) (string, error) {
-	if o.Device == "" {
-		return tcDevice, nil
-	}
-	if !deviceName.MatchString(o.Device) {
-		return "", fmt.Errorf("network device %q: %w: up to 15 letters, digits and _.:@-", o.Device, ErrOption)
-	}
-	return o.Device, nil
-}
-
 // netem is what the script sets on a device.
 type netem struct {
 	device string
@@ -38,11 +29,10 @@ type netem struct {
 
 // netemOf splits the way of one byte into delay and rate.
 func netemOf(q emulatedPath, o Options) (netem, error) {
-	dev, err := deviceOf(o)
-	if err != nil {
-		return netem{}, err
+	n := netem{device: cmp.Or(o.Device, tcDevice), rate: math.Round(q.rate())}
+	if !deviceName.MatchString(n.device) {
+		return n, fmt.Errorf("network device %q: %w: up to 15 letters, digits and _.:@-", n.device, ErrOption)
 	}
-	n := netem{device: dev, rate: math.Round(q.rate())}
 	if !(n.rate >= 8) || n.rate > 1e15 {
 		return n, fmt.Errorf("rate %g bit/s: %w of tc", q.rate(), ErrLimit)
 	}

@@ -181,10 +181,7 @@ func (d *document) write(w io.Writer) error {
 	if d.err != nil {
 		return d.err
 	}
-	a, err := load()
-	if err != nil {
-		return err
-	}
+	a := load()
 	var b bytes.Buffer
 	if err := a.page.Execute(&b, struct {
 		*document
@@ -195,6 +192,6 @@ func (d *document) write(w io.Writer) error {
 	}{d, a.policy, a.style, a.script, a.plotly}); err != nil {
 		return fmt.Errorf("page %q: %w", d.Title, err)
 	}
-	_, err = w.Write(b.Bytes())
+	_, err := w.Write(b.Bytes())
 	return err
 }
