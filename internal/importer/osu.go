@@ -16,8 +16,11 @@ var (
 	osuHeading = regexp.MustCompile(`^#\s*Size\s+(?:Avg |Bi-)?(Latency|Bandwidth)\s*\((\S+)\)`)
 )
 
+// osuTable is a benchmark and the column that its table must have.
+type osuTable struct{ phase, column, unit string }
+
 // osuTables are the benchmarks that are read, by the name in their title.
-var osuTables = map[string]struct{ phase, column, unit string }{
+var osuTables = map[string]osuTable{
 	"Latency":                  {"osu_latency", "Latency", "us"},
 	"Bandwidth":                {"osu_bw", "Bandwidth", "MB/s"},
 	"Bi-Directional Bandwidth": {"osu_bibw", "Bandwidth", "MB/s"},
@@ -32,28 +35,28 @@ type osuRow struct {
 }
 
 func readOSU(t text, c *collector) error {
-	phase, open := "", false
+	var table osuTable // whose rows may follow
+	open := false
 	var rates []osuRow
 	flush := func() {
-		c.windows(phase, rates)
+		c.windows(table.phase, rates)
 		rates = nil
 	}
 	for i, line := range t.lines {
 		line = strings.TrimSpace(line)
 		if m := osuTitle.FindStringSubmatch(line); m != nil {
 			flush()
-			table, known := osuTables[m[1]]
-			if !known {
+			open = false
+			if table = osuTables[m[1]]; table.phase == "" {
 				return c.fail(i+1, "benchmark %q, want Latency, Bandwidth or Bi-Directional Bandwidth", m[1])
 			}
-			phase, open = table.phase, false
 			if m[2] != "" {
 				c.tool = "OSU micro-benchmarks " + m[2]
 			}
 			continue
 		}
 		if m := osuHeading.FindStringSubmatch(line); m != nil {
-			if err := c.osuHeading(i+1, t, phase, m); err != nil {
+			if err := c.osuHeading(i+1, table, m); err != nil {
 				return err
 			}
 			open = true
@@ -71,7 +74,7 @@ func readOSU(t text, c *collector) error {
 			c.note("messages of 0 bytes are left out")
 			continue
 		}
-		if phase == "osu_latency" {
+		if table.phase == "osu_latency" {
 			ns, ok := duration(f[1], 1e-6)
 			if !ok {
 				return c.fail(i+1, "%q, want a latency in µs", f[1])
@@ -90,16 +93,14 @@ func readOSU(t text, c *collector) error {
 }
 
 // osuHeading checks that a table belongs to its title, and notes what its figures are.
-func (c *collector) osuHeading(line int, t text, phase string, m []string) error {
-	if phase == "" {
+func (c *collector) osuHeading(line int, table osuTable, m []string) error {
+	if table.phase == "" {
 		return c.fail(line, "a table without a title, want \"# OSU MPI Latency Test\" or the like before it")
 	}
-	for _, table := range osuTables {
-		if table.phase == phase && (table.column != m[1] || table.unit != m[2]) {
-			return c.fail(line, "column %s (%s), want %s (%s) of %s", m[1], m[2], table.column, table.unit, phase)
-		}
+	if table.column != m[1] || table.unit != m[2] {
+		return c.fail(line, "column %s (%s), want %s (%s) of %s", m[1], m[2], table.column, table.unit, table.phase)
 	}
-	if phase == "osu_latency" {
+	if table.phase == "osu_latency" {
 		c.note("osu_latency's time is half the round trip, a mean over its iterations: one value for each size")
 	}
 	return nil

@@ -1,6 +1,7 @@
 package draw
 
 import (
+	"cmp"
 	"math"
 
 	"gonum.org/v1/plot"
@@ -97,9 +98,8 @@ func (s scale) share(v float64) float64 {
 	return plot.LinearScale{}.Normalize(s.lo, s.hi, v)
 }
 
-// set gives an axis of a plot this range and about n labels, and returns the title of the axis. The page draws the titles:
-// plot.Axis takes half way between the ends for the middle of a logarithmic axis, and leaves room for a title there.
-func (s scale) set(to *plot.Axis, n int) (title string) {
+// set gives an axis of a plot this range, about n labels, and a title of at most a length.
+func (s scale) set(to *plot.Axis, n int, length vg.Length) {
 	to.Min, to.Max = s.lo, s.hi
 	if s.Log {
 		to.Scale = plot.LogScale{}
@@ -109,13 +109,11 @@ func (s scale) set(to *plot.Axis, n int) (title string) {
 		all, word = ticks(s.Axis, s.lo, s.hi, n)
 	}
 	to.Tick.Marker = plot.ConstantTicks(all)
-	switch {
-	case s.Name == "":
-		return word
-	case word == "":
-		return s.Name
+	title := cmp.Or(s.Name, word)
+	if s.Name != "" && word != "" {
+		title += " (" + word + ")"
 	}
-	return s.Name + " (" + word + ")"
+	to.Label.Text = clip(title, to.Label.TextStyle, length)
 }
 
 // newPlot is a plot without data in the style of all figures. It has no axis lines, because every plot has a frame.
@@ -125,6 +123,7 @@ func newPlot() *plot.Plot {
 	for _, a := range []*plot.Axis{&p.X, &p.Y} {
 		a.Padding, a.Width, a.Tick.LineStyle, a.Tick.Length = 0, 0, frameStyle(), 4
 		a.Tick.Label.Font, a.Tick.Label.Color = smallStyle().Font, ink
+		a.Label.TextStyle.Font, a.Label.TextStyle.Color, a.Label.Padding = labelStyle().Font, ink, 3
 	}
 	return p
 }

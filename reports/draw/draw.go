@@ -8,9 +8,8 @@
 //
 //   - ticks: plot.LogTicks labels decades with bare numbers and none below one decade, and plot.TimeTicks puts dates at round
 //     counts of seconds; here a label has its unit (1 KiB, 10 µs), and a date is the start of a day or month.
-//   - titles of axes: on a logarithmic axis plot reserves room for them at the wrong place, which cost 7% of a panel's width.
 //   - the sizes of panels: plot.Align makes all data areas equally high, and a panel of residuals needs a third.
-//   - the columns of the legend: plot.Legend has one column; here several of them stand side by side above the data.
+//   - the columns of the legend: plot.Legend has one; here several legends stand side by side above the data.
 //   - labels of marks above a panel, and the fit of an axis to data whose intervals reach far out.
 package draw
 

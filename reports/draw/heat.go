@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	maxCells            = 128 // rows or columns that are drawn: more would be finer than print
+	maxCells            = 128 // rows or columns that are drawn one by one: more are drawn as an image
 	maxCell   vg.Length = 42
 	maxMatrix vg.Length = 330 // the height of all cells
 	nameRoom  vg.Length = 90  // the longest name of a host
@@ -26,9 +26,6 @@ const (
 // matrix is the cells of a heat map that are drawn. It is a plotter.GridXYZ with row 0 at the top.
 type matrix struct {
 	figure.Heat
-	block  int         // hosts to a row and column that is drawn
-	cells  [][]float64 // NaN is none
-	cols   int
 	scale  scale // of the numbers
 	digits int   // of the number in a cell
 	cell   vg.Length
@@ -37,18 +34,13 @@ type matrix struct {
 
 func newMatrix(h figure.Heat) *matrix {
 	m := &matrix{Heat: h}
-	n := max(len(h.Rows), len(h.Cols), 1)
-	m.block = (n + maxCells - 1) / maxCells
-	m.cols = (len(h.Cols) + m.block - 1) / m.block
 	var values []float64
-	for r := range (len(h.Rows) + m.block - 1) / m.block {
-		var row []float64
-		for c := range m.cols {
-			v := m.worst(r, c)
-			row = append(row, v)
-			m.gaps = m.gaps || math.IsNaN(v) && (r != c || m.block > 1)
+	for r := range h.Rows {
+		for c := range h.Cols {
+			v := m.value(r, c)
+			values = append(values, v)
+			m.gaps = m.gaps || math.IsNaN(v) && r != c
 		}
-		m.cells, values = append(m.cells, row), append(values, row...)
 	}
 	lo, hi := span(values)
 	m.scale = newScale(figure.Axis{Unit: h.Unit, Log: lo > 0 && hi > 10*lo}, values, nil)
@@ -59,7 +51,7 @@ func newMatrix(h figure.Heat) *matrix {
 	for _, s := range h.Rows {
 		names = max(names, smallStyle().Width(clip(s, smallStyle(), nameRoom)))
 	}
-	m.cell = min((pageWidth-2*margin-names-110)/vg.Length(max(m.cols, 1)), maxMatrix/vg.Length(max(len(m.cells), 1)), maxCell)
+	m.cell = min((pageWidth-2*margin-names-110)/vg.Length(max(len(h.Cols), 1)), maxMatrix/vg.Length(max(len(h.Rows), 1)), maxCell)
 	return m
 }
 
@@ -81,24 +73,19 @@ func (m *matrix) stretch(lo, hi float64) {
 	m.scale.lo, m.scale.hi = lo, hi
 }
 
-// worst is the number of a drawn cell: the worst of its block.
-func (m *matrix) worst(row, col int) float64 {
-	worst := math.NaN()
-	for r := row * m.block; r < min((row+1)*m.block, len(m.Heat.Z)); r++ {
-		for c := col * m.block; c < min((col+1)*m.block, len(m.Heat.Z[r])); c++ {
-			if v := m.Heat.Z[r][c]; math.IsNaN(worst) || (m.Better == figure.BetterHigher) == (v < worst) && !math.IsNaN(v) {
-				worst = v
-			}
-		}
+// value is the number of a cell; NaN is none.
+func (m *matrix) value(row, col int) float64 {
+	if row >= len(m.Heat.Z) || col >= len(m.Heat.Z[row]) {
+		return math.NaN()
 	}
-	return worst
+	return m.Heat.Z[row][col]
 }
 
 // Dims, Z, X and Y make it a plotter.GridXYZ. Z is how far along the scale of colours a number lies, from 0 to 1.
-func (m *matrix) Dims() (c, r int)   { return m.cols, len(m.cells) }
+func (m *matrix) Dims() (c, r int)   { return len(m.Cols), len(m.Rows) }
 func (m *matrix) X(c int) float64    { return float64(c) }
 func (m *matrix) Y(r int) float64    { return float64(r) }
-func (m *matrix) Z(c, r int) float64 { return m.share(m.cells[len(m.cells)-1-r][c]) }
+func (m *matrix) Z(c, r int) float64 { return m.share(m.value(len(m.Rows)-1-r, c)) }
 
 // share is how far along the scale of colours v lies.
 func (m *matrix) share(v float64) float64 { return math.Min(math.Max(m.scale.share(v), 0), 1) }
@@ -114,14 +101,6 @@ func (m *matrix) words(v float64) string {
 	return strconv.FormatFloat(v/by, 'f', after, 64)
 }
 
-// note says what a cell is where it is more than one pair.
-func (m *matrix) note() string {
-	if m.block == 1 {
-		return ""
-	}
-	return fmt.Sprintf("Each cell is the worst of %d × %d pairs.", m.block, m.block)
-}
-
 // entries are what the legend explains.
 func (m *matrix) entries() []entry {
 	var out []entry
@@ -134,19 +113,16 @@ func (m *matrix) entries() []entry {
 	return out
 }
 
-// outlines are drawn around the cells that stand out, each within its cell.
+// outlines are drawn around the cells that stand out, each within its cell where that is large enough.
 func (m *matrix) outlines() *plotter.Polygon {
 	width := min(1.6, max(m.cell/5, 0.5))
 	out := &plotter.Polygon{LineStyle: draw.LineStyle{Color: alarm, Width: width}}
-	half := 0.5 - float64(width/m.cell/2)
-	seen := map[[2]int]bool{}
+	half := max(0.5-float64(width/m.cell/2), 0)
 	for _, f := range m.Flagged {
-		at := [2]int{f.Row / m.block, f.Col / m.block}
-		if f.Row < 0 || f.Col < 0 || f.Row >= len(m.Rows) || f.Col >= len(m.Cols) || seen[at] {
+		if f.Row < 0 || f.Col < 0 || f.Row >= len(m.Rows) || f.Col >= len(m.Cols) {
 			continue
 		}
-		seen[at] = true
-		x, y := float64(at[1]), float64(len(m.cells)-1-at[0])
+		x, y := float64(f.Col), float64(len(m.Rows)-1-f.Row)
 		out.XYs = append(out.XYs, plotter.XYs{{X: x - half, Y: y - half}, {X: x + half, Y: y - half}, {X: x + half, Y: y + half}, {X: x - half, Y: y + half}})
 	}
 	return out
@@ -154,7 +130,7 @@ func (m *matrix) outlines() *plotter.Polygon {
 
 // tiles are the plot of the cells and that of the scale of colours.
 func (m *matrix) tiles(to, from string) ([]*tile, error) {
-	if m.scale.empty || len(m.cells) == 0 || m.cols == 0 {
+	if m.scale.empty {
 		return []*tile{m.cellTile(to, from, nothingToShow{})}, nil
 	}
 	colours, err := cellColours(m.Better == figure.BetterHigher)
@@ -167,6 +143,7 @@ func (m *matrix) tiles(to, from string) ([]*tile, error) {
 	}
 	heat := plotter.NewHeatMap(m, colours.Palette(256))
 	heat.Min, heat.Max, heat.NaN = 0, 1, emptyGrey
+	heat.Rasterized = max(len(m.Rows), len(m.Cols)) > maxCells
 	cells := m.cellTile(to, from, heat, numbers, m.outlines())
 	return []*tile{cells, m.colourTile(colours, cells.size.Y)}, nil
 }
@@ -176,12 +153,12 @@ func (m *matrix) cellTile(to, from string, parts ...plot.Plotter) *tile {
 	p := newPlot()
 	p.Add(parts...)
 	p.Add(frame{})
-	rows, cols := max(len(m.cells), 1), max(m.cols, 1)
-	every := max(int(math.Ceil(float64(8.5/m.cell))), 1) * m.block
+	rows, cols := max(len(m.Rows), 1), max(len(m.Cols), 1)
+	every := max(int(math.Ceil(float64(8.5/m.cell))), 1)
 	names := func(all []string, place func(int) float64) plot.ConstantTicks {
 		var out plot.ConstantTicks
 		for i := 0; i < len(all); i += every {
-			out = append(out, plot.Tick{Value: place(i / m.block), Label: clip(all[i], smallStyle(), nameRoom)})
+			out = append(out, plot.Tick{Value: place(i), Label: clip(all[i], smallStyle(), nameRoom)})
 		}
 		return out
 	}
@@ -190,7 +167,10 @@ func (m *matrix) cellTile(to, from string, parts ...plot.Plotter) *tile {
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = -0.5, float64(cols)-0.5, -0.5, float64(rows)-0.5
 	p.X.Tick.Width, p.Y.Tick.Width, p.X.Padding, p.Y.Padding = 0, 0, 5, 3
 	p.X.Tick.Label.Rotation, p.X.Tick.Label.XAlign, p.X.Tick.Label.YAlign = math.Pi/2, text.XRight, text.YCenter
-	return &tile{Plot: p, size: vg.Point{X: max(m.cell*vg.Length(cols), 60), Y: max(m.cell*vg.Length(rows), 60)}, xTitle: to, yTitle: from}
+	size := vg.Point{X: max(m.cell*vg.Length(cols), 60), Y: max(m.cell*vg.Length(rows), 60)}
+	p.X.Label.Text = clip(to, p.X.Label.TextStyle, size.X)
+	p.Y.Label.Text = clip(from, p.Y.Label.TextStyle, size.Y)
+	return &tile{Plot: p, size: size}
 }
 
 // numbers are the words in the cells; none where cells are small.
@@ -199,8 +179,9 @@ func (m *matrix) numbers(colours palette.ColorMap) (*plotter.Labels, error) {
 	if m.cell < 24 {
 		return out, nil
 	}
-	for r, row := range m.cells {
-		for c, v := range row {
+	for r := range m.Rows {
+		for c := range m.Cols {
+			v := m.value(r, c)
 			if math.IsNaN(v) {
 				continue
 			}
@@ -210,7 +191,7 @@ func (m *matrix) numbers(colours palette.ColorMap) (*plotter.Labels, error) {
 			}
 			style := smallStyle()
 			style.Color, style.XAlign, style.YAlign = over(behind), text.XCenter, text.YCenter
-			out.XYs = append(out.XYs, plotter.XY{X: float64(c), Y: float64(len(m.cells) - 1 - r)})
+			out.XYs = append(out.XYs, plotter.XY{X: float64(c), Y: float64(len(m.Rows) - 1 - r)})
 			out.Labels, out.TextStyle = append(out.Labels, m.words(v)), append(out.TextStyle, style)
 		}
 	}
@@ -228,5 +209,6 @@ func (m *matrix) colourTile(colours palette.ColorMap, height vg.Length) *tile {
 		marks[i].Value = m.scale.share(marks[i].Value)
 	}
 	p.Y.Tick.Marker = plot.ConstantTicks(marks)
-	return &tile{Plot: p, size: vg.Point{X: 12, Y: height}, yTitle: unit}
+	p.Y.Label.Text = unit
+	return &tile{Plot: p, size: vg.Point{X: 12, Y: height}}
 }

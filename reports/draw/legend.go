@@ -14,6 +14,7 @@ import (
 
 const (
 	legendGap     vg.Length = 14
+	thumbnail     vg.Length = 20 // width of what is drawn before a name
 	maxLegendRows int       = 8
 )
 
@@ -66,39 +67,27 @@ func entriesOf(f figure.Figure) []entry {
 	return out
 }
 
-// setLegend puts entries into as many columns as fit beside each other. Beyond the rows allowed they are counted.
+// setLegend puts entries into columns of one width, as many as fit beside each other. Beyond the rows allowed they are counted.
 func (p *page) setLegend(all []entry) {
-	if len(all) == 0 {
-		return
+	const room = pageWidth - 2*margin
+	style, widest := smallStyle(), vg.Length(0)
+	for i := range all {
+		all[i].name = clip(all[i].name, style, room-thumbnail)
+		widest = max(widest, style.Width(" "+all[i].name)+thumbnail+legendGap)
 	}
-	for cols := len(all); ; cols-- {
-		rows := (len(all) + cols - 1) / cols
-		shown := all
-		if rows > maxLegendRows {
-			rows = maxLegendRows
-			n := cols*rows - 1
-			shown = append(slices.Clone(all[:n]), entry{name: fmt.Sprintf("and %d more", len(all)-n)})
-		}
-		if p.fillLegend(slices.Collect(slices.Chunk(shown, rows))) || cols == 1 {
-			return
-		}
+	cols := max(int((room+legendGap)/max(widest, 1)), 1)
+	if most := cols * maxLegendRows; len(all) > most {
+		all = append(all[:most-1], entry{name: fmt.Sprintf("and %d more", len(all)-most+1)})
 	}
-}
-
-// fillLegend makes the columns of the legend, and reports whether they fit into the page.
-func (p *page) fillLegend(columns [][]entry) bool {
-	p.legend, p.widths, p.legendHeight = nil, nil, 0
-	room := pageWidth - 2*margin + legendGap
-	for _, column := range columns {
+	rows := (len(all) + cols - 1) / cols
+	for column := range slices.Chunk(all, max(rows, 1)) {
 		l := plot.NewLegend()
-		l.Top, l.Left, l.TextStyle, l.Padding = true, true, smallStyle(), 2.5
+		l.Top, l.Left, l.TextStyle, l.Padding, l.ThumbnailWidth = true, true, style, 2.5, thumbnail
+		l.XOffs = vg.Length(len(p.legend)) * widest
 		for _, e := range column {
-			l.Add(clip(e.name, l.TextStyle, pageWidth-2*margin-30), e.thumbs...)
+			l.Add(e.name, e.thumbs...)
 		}
-		size := l.Rectangle(draw.Canvas{}).Size()
-		p.legend, p.widths = append(p.legend, l), append(p.widths, size.X+legendGap)
-		p.legendHeight = max(p.legendHeight, size.Y+4)
-		room -= size.X + legendGap
+		p.legend = append(p.legend, l)
+		p.legendHeight = max(p.legendHeight, l.Rectangle(draw.Canvas{}).Size().Y+4)
 	}
-	return room >= 0
 }

@@ -2,10 +2,8 @@ package draw
 
 import (
 	"image/color"
-	"math"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -26,7 +24,6 @@ type page struct {
 	height       vg.Length
 	title, notes []string
 	legend       []plot.Legend // its columns
-	widths       []vg.Length   // of the columns
 	legendHeight vg.Length
 	tiles        []*tile
 }
@@ -34,29 +31,19 @@ type page struct {
 // tile is a plot and where its data are, with Y from the upper end of the plots.
 type tile struct {
 	*plot.Plot
-	size           vg.Point  // of the data
-	at             vg.Point  // the lower left corner of the data, Y from the upper end of all tiles
-	indent         vg.Length // from the title of the Y axis to the data
-	xTitle, yTitle string
+	size vg.Point // of the data
+	at   vg.Point // the lower left corner of the data, Y from the upper end of all tiles
 }
 
-// room is what a tile needs around its data for numbers and for what stands above, without titles.
+// room is what a tile needs around its data for numbers, titles and what stands above.
 func (t *tile) room() (left, right, under, above vg.Length) {
 	left, under = 300, 300
-	for range 2 { // a little of the room depends on the size of the canvas
+	for range 4 { // a little of the room depends on the size of the canvas
 		c := draw.NewCanvas(nil, t.size.X+left+right, t.size.Y+under+above)
 		data := t.DataCanvas(c)
 		left, right, under, above = data.Min.X, c.Max.X-data.Max.X, data.Min.Y, c.Max.Y-data.Max.Y
 	}
 	return left, right, under, above
-}
-
-// titleRoom is the height of the title of an axis; 0 without a title.
-func titleRoom(title string) vg.Length {
-	if title == "" {
-		return 0
-	}
-	return 14
 }
 
 // draw paints the tile, whose upper end is at top.
@@ -65,11 +52,6 @@ func (t *tile) draw(c draw.Canvas, top vg.Length) {
 	c.Min = t.at.Add(vg.Point{Y: top})
 	c.Max = c.Min.Add(t.size)
 	t.Draw(draw.Crop(c, -left, right, -under, above))
-	style := labelStyle()
-	style.XAlign = text.XCenter
-	c.FillText(style, vg.Point{X: c.Center().X, Y: c.Min.Y - under - 10}, clip(t.xTitle, style, t.size.X))
-	style.Rotation = math.Pi / 2
-	c.FillText(style, vg.Point{X: c.Min.X - t.indent + 8, Y: c.Center().Y}, clip(t.yTitle, style, t.size.Y))
 }
 
 func newPage(f figure.Figure) (*page, error) {
@@ -84,7 +66,6 @@ func newPage(f figure.Figure) (*page, error) {
 		}
 		body = p.beside(tiles)
 		p.setLegend(m.entries())
-		p.notes = append(p.notes, wrap(m.note(), noteStyle(), inner, 2)...)
 	} else {
 		body = p.stack(newPanels(f))
 		p.setLegend(entriesOf(f))
@@ -98,7 +79,7 @@ func (p *page) stack(tiles []*tile) vg.Length {
 	var left, right, y vg.Length
 	for _, t := range tiles {
 		l, r, _, _ := t.room()
-		left, right = max(left, l+titleRoom(t.yTitle)), max(right, r, 4)
+		left, right = max(left, l), max(right, r, 4)
 	}
 	for i, t := range tiles {
 		if i > 0 {
@@ -107,8 +88,8 @@ func (p *page) stack(tiles []*tile) vg.Length {
 		t.size.X -= left + right
 		_, _, under, above := t.room()
 		y -= above + t.size.Y
-		t.at, t.indent = vg.Point{X: margin + left, Y: y}, left
-		y -= under + titleRoom(t.xTitle)
+		t.at = vg.Point{X: margin + left, Y: y}
+		y -= under
 	}
 	p.tiles = tiles
 	return -y
@@ -119,10 +100,9 @@ func (p *page) beside(tiles []*tile) vg.Length {
 	x, height := margin, vg.Length(0)
 	for _, t := range tiles {
 		left, right, under, above := t.room()
-		t.indent = left + titleRoom(t.yTitle)
-		t.at = vg.Point{X: x + t.indent, Y: -above - t.size.Y}
+		t.at = vg.Point{X: x + left, Y: -above - t.size.Y}
 		x = t.at.X + t.size.X + right + panelGap
-		height = max(height, above+t.size.Y+under+titleRoom(t.xTitle))
+		height = max(height, above+t.size.Y+under)
 	}
 	p.tiles = tiles
 	return height
@@ -138,10 +118,8 @@ func (p *page) draw(to vg.Canvas) {
 		y -= titleLine
 		c.FillText(titleStyle(), vg.Point{X: margin, Y: y + 5}, line)
 	}
-	x := margin
 	for i := range p.legend {
-		p.legend[i].Draw(draw.Canvas{Canvas: to, Rectangle: vg.Rectangle{Min: vg.Point{X: x, Y: y - p.legendHeight}, Max: vg.Point{X: x + p.widths[i], Y: y}}})
-		x += p.widths[i]
+		p.legend[i].Draw(draw.Crop(c, margin, 0, 0, y-p.height))
 	}
 	y -= p.legendHeight + 6
 	for _, t := range p.tiles {

@@ -2,6 +2,7 @@ package draw
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -42,23 +43,9 @@ func newPanels(f figure.Figure) []*tile {
 		out = append(out, newPanel(g, x, i > 0))
 	}
 	if len(out) > 1 {
-		unlabel(&out[0].X)
-		out[0].xTitle = ""
+		out[0].X.Label.Text = ""
 	}
 	return out
-}
-
-// unlabel leaves an axis its long and short ticks without numbers. A tick without any label would be a short one, and have
-// no grid line.
-func unlabel(a *plot.Axis) {
-	all := a.Tick.Marker.Ticks(a.Min, a.Max)
-	for i := range all {
-		if !all[i].IsMinor() {
-			all[i].Label = " "
-		}
-	}
-	a.Tick.Marker = plot.ConstantTicks(all)
-	a.Tick.Label.Font.Size = 0.1
 }
 
 // newPanel draws areas first and points last, so that no fit hides a measurement.
@@ -104,7 +91,9 @@ func newPanel(f figure.Figure, x scale, below bool) *tile {
 		}
 	}
 	p.Add(frame{})
-	return &tile{Plot: p, size: vg.Point{X: pageWidth - 2*margin, Y: height}, xTitle: x.set(&p.X, 7), yTitle: y.set(&p.Y, n)}
+	x.set(&p.X, 7, pageWidth/2)
+	y.set(&p.Y, n, height)
+	return &tile{Plot: p, size: vg.Point{X: pageWidth - 2*margin, Y: height}}
 }
 
 // plottersOf draws one trace. A line has a gap where there is no number.
@@ -183,29 +172,22 @@ func markPlotters(m figure.Mark, x, y scale) []plot.Plotter {
 // finds no room is left out. A label reaches as far to the left of its mark as the mark stands from the left end of the panel,
 // in shares of both, so that none leaves the panel.
 func markLabels(marks []figure.Mark, x, y scale) []plot.Plotter {
-	const width = pageWidth - 80 // or a little less: what the numbers of the Y axis leave of the page
-	var rows [maxMarkRows]plotter.Labels
-	var ends [maxMarkRows]vg.Length
+	const width = pageWidth - 80    // or a little less: what the numbers of the Y axis leave of the page
+	var ends [maxMarkRows]vg.Length // of the labels in each row
+	var out []plot.Plotter
 	for _, m := range marks {
 		style := smallStyle()
 		share := x.share(m.X)
 		style.Color, style.XAlign = faint, text.XAlignment(-share)
 		label := clip(m.Label, style, pageWidth/2)
 		left := vg.Length(share) * (width - style.Width(label))
-		for i := range rows {
-			if r := &rows[i]; label != "" && (len(r.XYs) == 0 || ends[i]+6 <= left) {
-				r.XYs, r.Labels = append(r.XYs, plotter.XY{X: m.X, Y: y.hi}), append(r.Labels, label)
-				r.TextStyle, r.Offset.Y = append(r.TextStyle, style), 4+vg.Length(i)*markLine
-				ends[i] = left + style.Width(label)
-				break
-			}
+		row := slices.IndexFunc(ends[:], func(end vg.Length) bool { return end <= left })
+		if label == "" || row < 0 {
+			continue
 		}
-	}
-	var out []plot.Plotter
-	for i := range rows {
-		if len(rows[i].XYs) > 0 {
-			out = append(out, &rows[i])
-		}
+		out = append(out, &plotter.Labels{XYs: plotter.XYs{{X: m.X, Y: y.hi}}, Labels: []string{label}, TextStyle: []text.Style{style},
+			Offset: vg.Point{Y: 4 + vg.Length(row)*markLine}})
+		ends[row] = left + style.Width(label) + 6
 	}
 	return out
 }

@@ -8,19 +8,6 @@ import (
 	"calib/reports/export/input"
 )
 
-// atlahsTarget is the configuration of the LogGOPSim in ATLAHS: YAML with L, o, g, O, S as integers and G as a fraction, in ns
-// (scripts/run_simulator.py, scripts/configs/lgs_hpc_config.yaml, sim/LogGOPSim/simulator.ggo of spcl/atlahs).
-//
-// Its rules differ from LogGOPSim's: the receiver is charged g for every message before its o, so that a message takes
-// 2·o + L + g + (s−1)·G. L is written less g, which makes a message as long as by LogGP. O delays the message there, and is 0.
-func atlahsTarget() Target {
-	return Target{
-		Name: "atlahs", File: "atlahs.yaml", NoHosts: true,
-		About: "ATLAHS: configuration of its LogGOPSim, in ns, with G as a fraction",
-		Write: writeAtlahs,
-	}
-}
-
 func atlahsOf(m logGP) (logGOPS, error) {
 	q := logGOPS{unit: nanosecond, o: round(m.o() / nanosecond), g: round(m.g / nanosecond), gb: m.gb / nanosecond}
 	q.l = round(m.oneByte()/nanosecond) - 2*q.o - q.g
@@ -34,6 +21,11 @@ func atlahsOf(m logGP) (logGOPS, error) {
 	return q, nil
 }
 
+// writeAtlahs writes the configuration of the LogGOPSim in ATLAHS: YAML with L, o, g, O, S as integers and G as a fraction, in ns
+// (scripts/run_simulator.py, scripts/configs/lgs_hpc_config.yaml, sim/LogGOPSim/simulator.ggo of spcl/atlahs).
+//
+// Its rules differ from LogGOPSim's: the receiver is charged g for every message before its o, so that a message takes
+// 2·o + L + g + (s−1)·G. L is written less g, which makes a message as long as by LogGP. O delays the message there, and is 0.
 func writeAtlahs(b *bytes.Buffer, in *input.Input) ([]string, error) {
 	m, warnings, err := logGPOf(in)
 	if err != nil {

@@ -13,24 +13,6 @@ import (
 	"calib/reports/export/input"
 )
 
-// csvTarget is a table of every number of a run, one a row (RFC 4180: a header, fields quoted where they must be, lines that end
-// in CR LF). Columns:
-//
-//	kind   run, parameter (one number of the network), coefficient (of a cost function, or of one of segments its value at a size), link (of one pair), point (T of a size)
-//	name   of it; of a point the message size in bytes
-//	from, to   the hosts of a link
-//	unit   SI; value; lo, hi   the 95% interval, or of a parameter without a value what the data allow
-//	status ok, unidentifiable, bound; label   what it is, in words
-//
-// The format has no comments: version and run are rows of kind run.
-func csvTarget() Target {
-	return Target{
-		Name: "csv", File: "params.csv", NoHosts: true,
-		About: "CSV: a row for every parameter, coefficient, link and size, with intervals",
-		Write: writeCSV,
-	}
-}
-
 var csvColumns = [...]string{"kind", "name", "from", "to", "unit", "value", "lo", "hi", "status", "label"}
 
 // row is a line of the table.
@@ -82,6 +64,16 @@ func rowsOf(in *input.Input) ([]row, error) {
 	return out, nil
 }
 
+// writeCSV writes a table of every number of a run, one a row (RFC 4180: a header, fields quoted where they must be, lines that end
+// in CR LF). Columns:
+//
+//	kind   run, parameter (one number of the network), coefficient (of a cost function, or of one of segments its value at a size), link (of one pair), point (T of a size)
+//	name   of it; of a point the message size in bytes
+//	from, to   the hosts of a link
+//	unit   SI; value; lo, hi   the 95% interval, or of a parameter without a value what the data allow
+//	status ok, unidentifiable, bound; label   what it is, in words
+//
+// The format has no comments: version and run are rows of kind run.
 func writeCSV(b *bytes.Buffer, in *input.Input) ([]string, error) {
 	rows, err := rowsOf(in)
 	if err != nil {

@@ -50,17 +50,61 @@ type Target struct {
 // Targets lists every target, in the order of their names.
 func Targets() []Target {
 	return []Target{
-		astraSimTarget(), atlahsTarget(), csvTarget(), dimemasTarget(), gobenchTarget(), logGOPSimTarget(), mininetTarget(),
-		otavaTarget(), prometheusTarget(), simgridTarget(), tcTarget(),
-	}
-}
-
-// simgridTarget is a platform file of SimGrid, for MPI programs run by smpirun (3.32 and later).
-func simgridTarget() Target {
-	return Target{
-		Name: "simgrid", File: "platform.xml",
-		About: "SimGrid platform file for smpirun: hosts, links, routes, and SMPI's overheads and factors",
-		Write: simgrid.Write,
+		{
+			Name: "astra-sim", File: "network.yml",
+			About: "ASTRA-sim: network of its analytical backend, a switch with bandwidth and latency",
+			Write: writeAstraSim,
+		},
+		{
+			Name: "atlahs", File: "atlahs.yaml", NoHosts: true,
+			About: "ATLAHS: configuration of its LogGOPSim, in ns, with G as a fraction",
+			Write: writeAtlahs,
+		},
+		{
+			Name: "csv", File: "params.csv", NoHosts: true,
+			About: "CSV: a row for every parameter, coefficient, link and size, with intervals",
+			Write: writeCSV,
+		},
+		{
+			Name: "dimemas", File: "dimemas.cfg",
+			About: "Dimemas: configuration with nodes, latency, bandwidth and buses",
+			Write: writeDimemas,
+		},
+		{
+			Name: "gobench", File: "bench.txt", NoHosts: true,
+			About: "Go benchmark format: T of every size, parameters and links, for benchstat",
+			Write: writeGobench,
+		},
+		{
+			Name: "loggopsim", File: "loggopsim.sh",
+			About: "LogGOPSim: command line with L, o, g, G, O, S as integers, and their unit of time",
+			Write: writeLogGOPSim,
+		},
+		{
+			Name: "mininet", File: "topology.py",
+			About: "Mininet: Python script of hosts at a switch over TCLink, with bw, delay and queue",
+			Write: writeMininet,
+		},
+		{
+			Name: "otava", File: "otava.csv", NoHosts: true,
+			About: "Apache Otava: CSV of one row, time, commit (the run's ID), and every number of the run",
+			Write: writeOtava,
+		},
+		{
+			Name: "prometheus", File: "calib.prom", NoHosts: true,
+			About: "Prometheus: gauges for the textfile collector of node_exporter, without time stamps",
+			Write: writePrometheus,
+		},
+		{
+			Name: "simgrid", File: "platform.xml",
+			About: "SimGrid platform file for smpirun: hosts, links, routes, and SMPI's overheads and factors",
+			Write: simgrid.Write,
+		},
+		{
+			Name: "tc", File: "netem.sh", NoHosts: true, Device: true,
+			About: "Linux tc netem: script that sets delay and rate on every host, and removes them",
+			Write: writeTC,
+		},
 	}
 }
 

@@ -10,20 +10,6 @@ import (
 	"calib/reports/export/input"
 )
 
-// mininetTarget is a Python script with a topology for Mininet: hosts at one switch over TCLink, whose two ends are each an
-// htb of bw Mbit/s with a burst of 15 kB and below it a netem of delay and max_queue_size packets (mininet/link.py, class TCIntf). A
-// message passes two of them, that of its host and that of the switch towards the receiver: each has half of L, and the
-// rate, which the second does not add to.
-//
-// Mininet ignores a bw above 1000; that is an error here.
-func mininetTarget() Target {
-	return Target{
-		Name: "mininet", File: "topology.py",
-		About: "Mininet: Python script of hosts at a switch over TCLink, with bw, delay and queue",
-		Write: writeMininet,
-	}
-}
-
 // mininetBody is the script below its constants.
 //
 //go:embed mininet.py.txt
@@ -32,6 +18,12 @@ var mininetBody string
 // mininetMax is the largest bw [Mbit/s] of TCIntf, bwParamMax.
 const mininetMax = 1000
 
+// writeMininet writes a Python script with a topology for Mininet: hosts at one switch over TCLink, whose two ends are each an
+// htb of bw Mbit/s with a burst of 15 kB and below it a netem of delay and max_queue_size packets (mininet/link.py, class TCIntf). A
+// message passes two of them, that of its host and that of the switch towards the receiver: each has half of L, and the
+// rate, which the second does not add to.
+//
+// Mininet ignores a bw above 1000; that is an error here.
 func writeMininet(b *bytes.Buffer, in *input.Input) ([]string, error) {
 	q, warnings, err := emulatedPathOf(in)
 	if err != nil {

@@ -10,18 +10,6 @@ import (
 	"calib/reports/export/input"
 )
 
-// otavaTarget is a table for Apache Otava (formerly Hunter): a header and one row, to be appended to the rows of earlier
-// runs. Its importer takes a column as metric if every value is a number, as time if it is a date, and as attribute
-// otherwise (hunter/importer.py, class CsvImporter). So time is that of the run, commit is the run's ID, which a date
-// parser does not take for one, and the rest are the numbers of the run.
-func otavaTarget() Target {
-	return Target{
-		Name: "otava", File: "otava.csv", NoHosts: true,
-		About: "Apache Otava: CSV of one row, time, commit (the run's ID), and every number of the run",
-		Write: writeOtava,
-	}
-}
-
 // otavaTime is how the time is written, in UTC.
 const otavaTime = "2006-01-02 15:04:05 -0700"
 
@@ -38,6 +26,10 @@ func timeOf(id string) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("time of the run: %w: its ID %q does not begin with date and time, as calib run makes it", ErrMissing, id)
 }
 
+// writeOtava writes a table for Apache Otava (formerly Hunter): a header and one row, to be appended to the rows of earlier
+// runs. Its importer takes a column as metric if every value is a number, as time if it is a date, and as attribute
+// otherwise (hunter/importer.py, class CsvImporter). So time is that of the run, commit is the run's ID, which a date
+// parser does not take for one, and the rest are the numbers of the run.
 func writeOtava(b *bytes.Buffer, in *input.Input) ([]string, error) {
 	metrics, err := in.Metrics()
 	if err != nil {

@@ -12,19 +12,6 @@ import (
 	"calib/reports/export/input"
 )
 
-// prometheusTarget is a file for the textfile collector of node_exporter: gauges in the text format, without time stamps, which
-// that collector refuses. Values are in SI units. A parameter without a value has no line; an interval that is not known has
-// none either. Write the file under another name and rename it, as calib export --out does: the collector reads at any moment.
-//
-// The run's ID is a label of calib_run_info alone, so that a new run continues the series of the old.
-func prometheusTarget() Target {
-	return Target{
-		Name: "prometheus", File: "calib.prom", NoHosts: true,
-		About: "Prometheus: gauges for the textfile collector of node_exporter, without time stamps",
-		Write: writePrometheus,
-	}
-}
-
 // family is a gauge with its labels and values.
 type family struct {
 	name, help string
@@ -92,6 +79,11 @@ func familiesOf(in *input.Input) ([]*family, error) {
 	return out, nil
 }
 
+// writePrometheus writes a file for the textfile collector of node_exporter: gauges in the text format, without time stamps, which
+// that collector refuses. Values are in SI units. A parameter without a value has no line; an interval that is not known has
+// none either. Write the file under another name and rename it, as calib export --out does: the collector reads at any moment.
+//
+// The run's ID is a label of calib_run_info alone, so that a new run continues the series of the old.
 func writePrometheus(b *bytes.Buffer, in *input.Input) ([]string, error) {
 	families, err := familiesOf(in)
 	if err != nil {
@@ -100,13 +92,13 @@ func writePrometheus(b *bytes.Buffer, in *input.Input) ([]string, error) {
 	in.WriteHeader(b, "# ", nil, nil, nil)
 	r := prometheus.NewRegistry()
 	for _, f := range families {
-		if err := f.register(r); err != nil {
-			return nil, err
+		if err := r.Register(f); err != nil {
+			return nil, fmt.Errorf("%s: %w", f.name, err)
 		}
 	}
-	gathered, err := r.Gather()
+	gathered, err := r.Gather() // an error is two values with the same labels
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("two numbers of the run have the same labels: %w: %w", ErrLimit, err)
 	}
 	enc := expfmt.NewEncoder(b, expfmt.NewFormat(expfmt.TypeTextPlain))
 	for _, f := range gathered {
@@ -117,28 +109,20 @@ func writePrometheus(b *bytes.Buffer, in *input.Input) ([]string, error) {
 	return nil, nil
 }
 
-// register puts the values of f into a registry. Two values with the same labels are an error of class ErrLimit.
-func (f *family) register(r *prometheus.Registry) error {
-	g := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: f.name, Help: f.help}, f.labels)
-	if err := r.Register(g); err != nil {
-		return fmt.Errorf("%s: %w", f.name, err)
-	}
-	seen := map[string]bool{}
+func (f *family) description() *prometheus.Desc {
+	return prometheus.NewDesc(f.name, f.help, f.labels, nil)
+}
+
+// Describe makes f a prometheus.Collector.
+func (f *family) Describe(to chan<- *prometheus.Desc) { to <- f.description() }
+
+// Collect makes f a prometheus.Collector.
+func (f *family) Collect(to chan<- prometheus.Metric) {
 	for _, s := range f.series {
 		labels := make([]string, len(s.labels))
 		for i, l := range s.labels {
 			labels[i] = strings.ToValidUTF8(l, "_")
 		}
-		key := fmt.Sprintf("%s%q", f.name, labels)
-		if seen[key] {
-			return fmt.Errorf("%s: %w: two numbers of the run have these labels", key, ErrLimit)
-		}
-		seen[key] = true
-		v, err := g.GetMetricWithLabelValues(labels...)
-		if err != nil {
-			return fmt.Errorf("%s: %w", key, err)
-		}
-		v.Set(s.value)
+		to <- prometheus.MustNewConstMetric(f.description(), prometheus.GaugeValue, s.value, labels...)
 	}
-	return nil
 }

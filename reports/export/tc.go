@@ -2,6 +2,7 @@ package export
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math"
 	"regexp"
@@ -10,21 +11,6 @@ import (
 	"calib/reports/export/input"
 )
 
-// tcTarget is a shell script with tc netem (tc-netem(8)), to run on every host. netem holds a packet that leaves for delay, and
-// sends one after the other at rate, headers counted. Every host delays what it sends by the whole one-way L, and none of
-// what it receives, so that each direction has L once.
-//
-// A packet of one byte takes delay + (1 + headers)/rate, which is L, and k full ones k·p·G more than none. netem's overhead argument
-// could take the headers off, but a packet shorter than they are would then block the device (net/sched/sch_netem.c: the
-// length is unsigned), so they are in the rate.
-func tcTarget() Target {
-	return Target{
-		Name: "tc", File: "netem.sh", NoHosts: true, Device: true,
-		About: "Linux tc netem: script that sets delay and rate on every host, and removes them",
-		Write: writeTC,
-	}
-}
-
 const (
 	tcDevice     = "eth0"
 	netemDefault = 1000 // packets, netem's limit where none is given
@@ -32,16 +18,6 @@ const (
 
 // deviceName is a name that Linux takes and in which a shell finds nothing special.
 var deviceName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.:@-]{0,14}$`)
-
-func deviceOf(o Options) (string, error) {
-	if o.Device == "" {
-		return tcDevice, nil
-	}
-	if !deviceName.MatchString(o.Device) {
-		return "", fmt.Errorf("network device %q: %w: up to 15 letters, digits and _.:@-", o.Device, ErrOption)
-	}
-	return o.Device, nil
-}
 
 // netem is what the script sets on a device.
 type netem struct {
@@ -53,11 +29,10 @@ type netem struct {
 
 // netemOf splits the way of one byte into delay and rate.
 func netemOf(q emulatedPath, o Options) (netem, error) {
-	dev, err := deviceOf(o)
-	if err != nil {
-		return netem{}, err
+	n := netem{device: cmp.Or(o.Device, tcDevice), rate: math.Round(q.rate())}
+	if !deviceName.MatchString(n.device) {
+		return n, fmt.Errorf("network device %q: %w: up to 15 letters, digits and _.:@-", n.device, ErrOption)
 	}
-	n := netem{device: dev, rate: math.Round(q.rate())}
 	if !(n.rate >= 8) || n.rate > 1e15 {
 		return n, fmt.Errorf("rate %g bit/s: %w of tc", q.rate(), ErrLimit)
 	}
@@ -70,6 +45,13 @@ func netemOf(q emulatedPath, o Options) (netem, error) {
 	return n, nil
 }
 
+// writeTC writes a shell script with tc netem (tc-netem(8)), to run on every host. netem holds a packet that leaves for delay, and
+// sends one after the other at rate, headers counted. Every host delays what it sends by the whole one-way L, and none of
+// what it receives, so that each direction has L once.
+//
+// A packet of one byte takes delay + (1 + headers)/rate, which is L, and k full ones k·p·G more than none. netem's overhead argument
+// could take the headers off, but a packet shorter than they are would then block the device (net/sched/sch_netem.c: the
+// length is unsigned), so they are in the rate.
 func writeTC(b *bytes.Buffer, in *input.Input) ([]string, error) {
 	q, warnings, err := emulatedPathOf(in)
 	if err != nil {

@@ -1,6 +1,7 @@
 package figure
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -48,25 +49,17 @@ func pairs(p *params.Params) []Figure {
 
 // pairHosts lists the hosts that are in a pair: in rank order, then those that the run does not know.
 func pairHosts(p *params.Params) []string {
-	in := map[string]bool{}
+	left := map[string]bool{} // to be listed
+	all := slices.Clone(p.Run.Hosts)
 	for _, q := range p.Pairs {
-		in[q.From], in[q.To] = true, true
+		left[q.From], left[q.To] = true, true
+		all = append(all, q.From, q.To)
 	}
-	var out []string
-	add := func(h string) {
-		if in[h] {
-			out = append(out, h)
-			delete(in, h)
-		}
-	}
-	for _, h := range p.Run.Hosts {
-		add(h)
-	}
-	for _, q := range p.Pairs {
-		add(q.From)
-		add(q.To)
-	}
-	return out
+	return slices.DeleteFunc(all, func(h string) bool {
+		list := left[h]
+		delete(left, h)
+		return !list
+	})
 }
 
 // fill sets the cells and flags of h, and returns the values, each pair's once.
@@ -78,7 +71,6 @@ func (h *Heat) fill(pairs []params.Pair, of func(params.Pair) *float64) []float6
 		h.Z[i] = slices.Repeat([]float64{math.NaN()}, len(h.Cols))
 	}
 	var values []float64
-	why := map[[2]int]string{}
 	for _, mirror := range []bool{false, true} { // what was measured in a direction goes before what the other direction stands for
 		for _, q := range pairs {
 			i, j := index[q.From], index[q.To]
@@ -91,20 +83,14 @@ func (h *Heat) fill(pairs []params.Pair, of func(params.Pair) *float64) []float6
 			}
 			h.Z[i][j] = *v
 			if q.Slow != "" {
-				why[[2]int{i, j}] = q.Slow
+				h.Flagged = append(h.Flagged, Flag{Row: i, Col: j, Why: q.Slow})
 			}
 			if !mirror {
 				values = append(values, *v)
 			}
 		}
 	}
-	for i := range h.Z {
-		for j := range h.Z[i] {
-			if w, ok := why[[2]int{i, j}]; ok {
-				h.Flagged = append(h.Flagged, Flag{Row: i, Col: j, Why: w})
-			}
-		}
-	}
+	slices.SortFunc(h.Flagged, func(a, b Flag) int { return cmp.Or(cmp.Compare(a.Row, b.Row), cmp.Compare(a.Col, b.Col)) })
 	return values
 }
 

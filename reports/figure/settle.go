@@ -28,7 +28,8 @@ func Settle(f *Figure) {
 		}
 		all = append(all, p.Traces...)
 	}
-	f.X.Log = f.X.Log && logarithmic(all, func(t Trace) []float64 { return t.X })
+	_, ok := logarithmic(all, func(t Trace) []float64 { return t.X })
+	f.X.Log = f.X.Log && ok
 	f.Marks = slices.DeleteFunc(f.Marks, func(m Mark) bool { return !finite(m.X) || f.X.Log && m.X <= 0 })
 	for i := range f.Marks {
 		if m := &f.Marks[i]; f.X.Log && m.Lo < m.Hi && m.Lo <= 0 {
@@ -56,11 +57,11 @@ func (f *Figure) settleY(x Axis) {
 			f.Traces[i] = t.where(func(k int) bool { return t.X[k] > 0 })
 		}
 	}
-	f.Y.Log = f.Y.Log && logarithmic(f.Traces, func(t Trace) []float64 { return t.Y })
+	least, ok := logarithmic(f.Traces, func(t Trace) []float64 { return t.Y })
+	f.Y.Log = f.Y.Log && ok
 	if f.Y.Log {
-		floor := undershoot * leastPositive(f.Traces)
 		for i := range f.Traces {
-			f.Traces[i].raise(floor)
+			f.Traces[i].raise(undershoot * least)
 		}
 	}
 	f.Traces = slices.DeleteFunc(f.Traces, func(t Trace) bool { return len(t.X) == 0 })
@@ -95,8 +96,9 @@ func (t Trace) clean() Trace {
 	return t.where(func(i int) bool { return finite(t.X[i]) && (t.Kind != Band || finite(t.Lo[i])) })
 }
 
-// logarithmic reports whether every measured point is positive, and the positive values are far enough apart.
-func logarithmic(traces []Trace, of func(Trace) []float64) bool {
+// logarithmic reports whether every measured point is positive, and the positive values are far enough apart; least is the
+// smallest of these.
+func logarithmic(traces []Trace, of func(Trace) []float64) (least float64, ok bool) {
 	least, most := math.Inf(1), 0.0
 	for _, t := range traces {
 		for _, v := range of(t) {
@@ -104,24 +106,11 @@ func logarithmic(traces []Trace, of func(Trace) []float64) bool {
 			case v > 0:
 				least, most = math.Min(least, v), math.Max(most, v)
 			case t.Kind == Points && v <= 0:
-				return false
+				return least, false
 			}
 		}
 	}
-	return least >= 1e-100 && most >= leastSpan*least
-}
-
-// leastPositive is the smallest positive value of points and lines.
-func leastPositive(traces []Trace) float64 {
-	least := math.Inf(1)
-	for _, t := range traces {
-		for _, v := range t.Y {
-			if v > 0 {
-				least = math.Min(least, v)
-			}
-		}
-	}
-	return least
+	return least, least >= 1e-100 && most >= leastSpan*least
 }
 
 // add appends a point.

@@ -1,12 +1,10 @@
 package html
 
 import (
-	"bytes"
 	"compress/gzip"
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
-	"fmt"
 	"html/template"
 	"io"
 	"strings"
@@ -27,50 +25,39 @@ type assets struct {
 	policy string
 }
 
-// load reads the assets once.
-var load = sync.OnceValues(func() (*assets, error) {
-	read := func(name string) (string, error) {
-		b, err := files.ReadFile("assets/" + name)
-		return strings.TrimSpace(string(b)), err
-	}
-	style, err := read("report.css")
-	if err != nil {
-		return nil, err
-	}
-	var script strings.Builder
-	for _, name := range []string{"format.js", "draw.js", "page.js"} {
-		part, err := read(name)
-		if err != nil {
-			return nil, err
-		}
-		script.WriteString(part + "\n")
-	}
-	plotly, err := unpack("assets/plotly-cartesian.min.js.gz")
-	if err != nil {
-		return nil, err
-	}
-	page, err := template.ParseFS(files, "assets/page.gohtml")
-	if err != nil {
-		return nil, err
-	}
-	return &assets{page: page, style: template.CSS(style), script: template.JS(script.String()), plotly: template.HTML(plotly),
-		policy: policy([]string{script.String(), plotly}, []string{style, ""})}, nil
+// load reads the assets once. They are part of the program: none can be missing.
+var load = sync.OnceValue(func() *assets {
+	style := read("report.css")
+	script := read("format.js") + "\n" + read("draw.js") + "\n" + read("page.js") + "\n"
+	plotly := unpack("plotly-cartesian.min.js.gz")
+	return &assets{page: template.Must(template.ParseFS(files, "assets/page.gohtml")), style: template.CSS(style), script: template.JS(script),
+		plotly: template.HTML(plotly), policy: policy([]string{script, plotly}, []string{style, ""})}
 })
 
-func unpack(name string) (string, error) {
-	b, err := files.ReadFile(name)
+// read is the text of an embedded file.
+func read(name string) string {
+	b, err := files.ReadFile("assets/" + name)
 	if err != nil {
-		return "", err
+		panic(err)
 	}
-	r, err := gzip.NewReader(bytes.NewReader(b))
+	return strings.TrimSpace(string(b))
+}
+
+// unpack is the text of a compressed embedded file.
+func unpack(name string) string {
+	f, err := files.Open("assets/" + name)
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", name, err)
+		panic(err)
+	}
+	r, err := gzip.NewReader(f)
+	if err != nil {
+		panic(err)
 	}
 	text, err := io.ReadAll(r)
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", name, err)
+		panic(err)
 	}
-	return string(text), nil
+	return string(text)
 }
 
 // policy is the content security policy of a page: these scripts and styles by their hashes, pictures that the page holds

@@ -1,8 +1,6 @@
 package html
 
 import (
-	"encoding/json"
-	"html/template"
 	"math"
 	"strconv"
 
@@ -32,7 +30,7 @@ func nums(v []float64) []num {
 	return out
 }
 
-// The figure as the page's script reads it.
+// The figure as the page's script reads it. The template writes it as JSON and escapes <, > and &.
 type (
 	axisData struct {
 		Name      string   `json:"name"`
@@ -114,10 +112,4 @@ func heatOf(h *figure.Heat) *heatData {
 		d.Flags = append(d.Flags, flag(f))
 	}
 	return d
-}
-
-// encode writes f for a script element: package json escapes <, > and &, so that no text in it can end the element.
-func encode(f *figure.Figure) (template.JS, error) {
-	b, err := json.Marshal(dataOf(f))
-	return template.JS(b), err
 }

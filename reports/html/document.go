@@ -27,7 +27,6 @@ type document struct {
 	Sections []section
 
 	taken map[string]bool // anchors in use
-	err   error
 }
 
 type section struct {
@@ -60,7 +59,7 @@ type plot struct {
 	ID, Title, Says string
 	Class           string   // its height
 	Flags           []string // cells that stand out
-	Data            template.JS
+	Data            *figureData
 }
 
 func newDocument(title string) *document {
@@ -95,11 +94,7 @@ func (d *document) figures(all []figure.Figure) []plot {
 	out := make([]plot, 0, len(all))
 	for i := range all {
 		f := &all[i]
-		data, err := encode(f)
-		if err != nil && d.err == nil {
-			d.err = fmt.Errorf("figure %q: %w", f.ID, err)
-		}
-		p := plot{ID: d.anchor(f.ID), Title: f.Title, Says: f.Says, Data: data}
+		p := plot{ID: d.anchor(f.ID), Title: f.Title, Says: f.Says, Data: dataOf(f)}
 		switch {
 		case f.Heat != nil:
 			p.Class, p.Flags = "heat", flagged(f.Heat)
@@ -166,6 +161,13 @@ func tableOf(g reports.Grid) table {
 	return t
 }
 
+// titled sets a table with its title.
+func titled(of Table) table {
+	t := tableOf(of.Grid)
+	t.Title = of.Title
+	return t
+}
+
 // statusClass is the style of a parameter's status.
 func statusClass(status string) string {
 	switch status {
@@ -179,13 +181,7 @@ func statusClass(status string) string {
 
 // write writes the page. Nothing is written where anything fails.
 func (d *document) write(w io.Writer) error {
-	if d.err != nil {
-		return d.err
-	}
-	a, err := load()
-	if err != nil {
-		return err
-	}
+	a := load()
 	var b bytes.Buffer
 	if err := a.page.Execute(&b, struct {
 		*document
@@ -196,6 +192,6 @@ func (d *document) write(w io.Writer) error {
 	}{d, a.policy, a.style, a.script, a.plotly}); err != nil {
 		return fmt.Errorf("page %q: %w", d.Title, err)
 	}
-	_, err = w.Write(b.Bytes())
+	_, err := w.Write(b.Bytes())
 	return err
 }

@@ -51,9 +51,9 @@ func (p Page) Write(w io.Writer) error {
 	for _, t := range p.Tables {
 		if t.Title == "" {
 			d.Opening = append(d.Opening, tableOf(t.Grid))
-			continue
+		} else {
+			d.add(section{Title: t.Title, Tables: []table{tableOf(t.Grid)}})
 		}
-		d.add(section{Title: t.Title, Tables: []table{tableOf(t.Grid)}})
 	}
 	d.addFigures(p.Figures)
 	return d.write(w)

@@ -190,11 +190,11 @@ func TestFigureData(t *testing.T) {
 	inf := math.Inf(1)
 	f := figure.Figure{ID: "x", Y: params.Axis{Unit: "packets"}, X: params.Axis{Unit: "B/s"}, Marks: []params.Mark{{X: inf, Label: "m"}}, Traces: []figure.Trace{{Kind: figure.Points,
 		X: []float64{1, 1.0 / 3, math.NaN(), 1.7500864e9}, Y: []float64{inf, -inf, 0, 1e-12}}}}
-	s, err := encode(&f)
+	s, err := json.Marshal(dataOf(&f))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !json.Valid([]byte(s)) {
+	if !json.Valid(s) {
 		t.Fatalf("not JSON: %s", s)
 	}
 	for _, want := range []string{`"x":[1,0.3333333333,null,1750086400]`, `"y":[null,null,0,1e-12]`, `"marks":[{"x":null,"label":"m"}]`,

@@ -59,8 +59,7 @@ func (d *document) parameters(p *params.Params) {
 		d.Opening = append(d.Opening, table{Says: []string{"No parameters: no model found the measurements it needs."}})
 		return
 	}
-	t := tableOf(reports.ParametersOf(p))
-	t.Title = "Parameters"
+	t := titled(Table{"Parameters", reports.ParametersOf(p)})
 	t.Says = reports.WithoutValueOf(p)
 	t.More = &more{Summary: "Where each parameter comes from", Items: reports.SourcesOf(p)}
 	d.Opening = append(d.Opening, t)
@@ -152,15 +151,10 @@ func (d *document) environment(p *params.Params) {
 		return
 	}
 	s := section{Title: "Environment", Says: []string{part.Says}}
-	if len(part.Differs.Rows) > 0 {
-		t := tableOf(part.Differs)
-		t.Title = "The hosts differ in"
-		s.Tables = append(s.Tables, t)
-	}
-	if len(part.Common.Rows) > 0 {
-		t := tableOf(part.Common)
-		t.Title = "The same on every host"
-		s.Tables = append(s.Tables, t)
+	for _, t := range []Table{{"The hosts differ in", part.Differs}, {"The same on every host", part.Common}} {
+		if len(t.Rows) > 0 {
+			s.Tables = append(s.Tables, titled(t))
+		}
 	}
 	d.add(s)
 }

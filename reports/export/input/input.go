@@ -67,13 +67,13 @@ func (in *Input) Need(name string) (float64, error) {
 	if v, ok := in.Found(name); ok {
 		return v, nil
 	}
-	experiment, label := measuredBy(name)
+	by := measuredBy[name]
 	why := ""
 	if q, ok := in.Params.Parameters[name]; ok && q.Why != "" {
 		why = " (" + OneLine(q.Why) + ")"
 	}
 	return 0, fmt.Errorf("parameter %s, %s: %w%s; experiment %s gives it: measure with calib run --only %s …",
-		name, label, ErrMissing, why, experiment, experiment)
+		name, by.label, ErrMissing, why, by.experiment, by.experiment)
 }
 
 // NeedAll returns several parameters, in order.
@@ -89,25 +89,16 @@ func (in *Input) NeedAll(names ...string) ([]float64, error) {
 	return out, nil
 }
 
-// measuredBy names the experiment that measures a parameter, and says what the parameter is.
-func measuredBy(name string) (experiment, label string) {
-	switch name {
-	case "L":
-		return "prtt", "latency"
-	case "o_s":
-		return "prtt", "send overhead"
-	case "o_r":
-		return "prtt", "receive overhead"
-	case "g":
-		return "prtt", "gap between messages"
-	case "G":
-		return "prtt", "gap per byte"
-	case "packet":
-		return "load", "payload of one packet"
-	case "beta":
-		return "pingpong", "time per byte"
-	}
-	return "pingpong", "latency of a message"
+// measuredBy is the experiment that measures a parameter which targets need, and what the parameter is.
+var measuredBy = map[string]struct{ experiment, label string }{
+	"L":      {"prtt", "latency"},
+	"o_s":    {"prtt", "send overhead"},
+	"o_r":    {"prtt", "receive overhead"},
+	"g":      {"prtt", "gap between messages"},
+	"G":      {"prtt", "gap per byte"},
+	"packet": {"load", "payload of one packet"},
+	"alpha":  {"pingpong", "latency of a message"},
+	"beta":   {"pingpong", "time per byte"},
 }
 
 // SlowPairs warns that a target has one network for all pairs where the run found pairs that stand out.

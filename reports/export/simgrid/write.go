@@ -9,13 +9,6 @@ import (
 	"calib/reports/export/input"
 )
 
-// Links by what they are: the prefix of their names.
-const (
-	linkUp     = "up"
-	linkDown   = "down"
-	linkMedium = "medium"
-)
-
 // write writes the file. Names of hosts and links are letters, digits, dots, hyphens and underscores, and need no escapes.
 func (p *platform) write(b *bytes.Buffer, in *input.Input) {
 	fmt.Fprint(b, "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n")
@@ -94,34 +87,32 @@ func (p *platform) factors(of func(segment) float64) string {
 
 // writeLinks writes the links. The latency of a route is that of the sender's link, or of the medium where there is none.
 func (p *platform) writeLinks(b *bytes.Buffer) {
+	write := func(id string, bandwidth, latency float64) {
+		fmt.Fprintf(b, "  <link id=\"%s\" bandwidth=\"%sBps\" latency=\"%ss\" sharing_policy=\"SHARED\"/>\n", id, input.Number(bandwidth),
+			input.Number(latency))
+	}
 	latency := p.latency
 	if p.up > 0 {
 		for _, h := range p.hosts {
-			writeLink(b, linkUp+"-"+h, p.up, latency)
-			writeLink(b, linkDown+"-"+h, p.down, 0)
+			write("up-"+h, p.up, latency)
+			write("down-"+h, p.down, 0)
 		}
 		latency = 0
 	}
 	if p.medium > 0 {
-		writeLink(b, linkMedium, p.medium, latency)
+		write("medium", p.medium, latency)
 	}
-}
-
-func writeLink(b *bytes.Buffer, id string, bandwidth, latency float64) {
-	fmt.Fprintf(b, "  <link id=\"%s\" bandwidth=\"%sBps\" latency=\"%ss\" sharing_policy=\"SHARED\"/>\n", id, input.Number(bandwidth),
-		input.Number(latency))
 }
 
 func (p *platform) writeRoute(b *bytes.Buffer, from, to string) {
 	fmt.Fprintf(b, "  <route src=\"%s\" dst=\"%s\" symmetrical=\"NO\">", from, to)
-	if p.up > 0 {
-		fmt.Fprintf(b, "<link_ctn id=\"%s\"/>", linkUp+"-"+from)
-	}
-	if p.medium > 0 {
-		fmt.Fprintf(b, "<link_ctn id=\"%s\"/>", linkMedium)
-	}
-	if p.down > 0 {
-		fmt.Fprintf(b, "<link_ctn id=\"%s\"/>", linkDown+"-"+to)
+	for _, l := range []struct {
+		id        string
+		bandwidth float64
+	}{{"up-" + from, p.up}, {"medium", p.medium}, {"down-" + to, p.down}} {
+		if l.bandwidth > 0 {
+			fmt.Fprintf(b, "<link_ctn id=\"%s\"/>", l.id)
+		}
 	}
 	fmt.Fprint(b, "</route>\n")
 }
