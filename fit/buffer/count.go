@@ -3,8 +3,8 @@ package buffer
 import (
 	"fmt"
 	"math"
-	"slices"
 
+	"calib/fit"
 	"calib/fit/params"
 	"calib/fit/regress"
 )
@@ -60,18 +60,12 @@ func (p *floodData) count(groups []*burstGroup) {
 // bySize merges the groups of each size, ascending.
 func (p *floodData) bySize(groups []*burstGroup) []sizeEstimate {
 	var out []sizeEstimate
-	for len(groups) > 0 {
-		size := groups[0].bytes
-		n := slices.IndexFunc(groups, func(g *burstGroup) bool { return g.bytes != size })
-		if n < 0 {
-			n = len(groups)
-		}
+	for same := range fit.Runs(groups, func(a, b *burstGroup) bool { return a.bytes == b.bytes }) {
 		var of []estimate
-		for _, g := range groups[:n] {
+		for _, g := range same {
 			of = append(of, g.est)
 		}
-		out = append(out, sizeEstimate{float64(size), p.merge(of)})
-		groups = groups[n:]
+		out = append(out, sizeEstimate{float64(same[0].bytes), p.merge(of)})
 	}
 	return out
 }

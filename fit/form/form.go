@@ -63,15 +63,6 @@ func Read(name string, coeff map[string]float64, gs func() (Cost, error)) (Form,
 	return nil, fmt.Errorf("%w: unknown form %q", Err, name)
 }
 
-// Coeff returns the coefficients of f as params.json has them.
-func Coeff(f Form) map[string]float64 {
-	out := map[string]float64{}
-	for _, c := range f.Coefficients("") {
-		out[c.Name] = c.Value
-	}
-	return out
-}
-
 // need returns an error of class Err unless every coefficient is there.
 func need(form string, coeff map[string]float64, names ...string) error {
 	for _, name := range slices.Sorted(slices.Values(names)) {

@@ -144,7 +144,7 @@ func load(prepared *fit.Prepared, model string) (*prttData, error) {
 	p.fit.Account(used...)
 	p.packet, _ = fit.PacketBytes(used...)
 	var err error
-	if p.times, err = fit.Resample(prepared, &p.table, model); err != nil {
+	if p.times, err = fit.Draw(p.fit, &p.table); err != nil {
 		return nil, err
 	}
 	p.fit.CheckRounds(p.times.Rounds)

@@ -251,10 +251,15 @@ func Each(n int, do func(i int)) {
 // Source: Efron and Tibshirani 1993, An Introduction to the Bootstrap, section 12.5 and problem 5.1; Hesterberg 2015,
 // What Teachers Should Know About the Bootstrap, section 3.2 (narrowness bias).
 func (s *Estimates) Interval(v float64, replicates [][]float64, j int) [2]float64 {
+	return IntervalOf(s, v, replicates, func(r []float64) float64 { return r[j] })
+}
+
+// IntervalOf is Interval for a number that is made of each replicate.
+func IntervalOf[Row any](s *Estimates, v float64, replicates []Row, of func(Row) float64) [2]float64 {
 	x := make([]float64, 0, len(replicates))
 	for _, r := range replicates {
-		if !math.IsNaN(r[j]) && !math.IsInf(r[j], 0) {
-			x = append(x, r[j])
+		if y := of(r); !math.IsNaN(y) && !math.IsInf(y, 0) {
+			x = append(x, y)
 		}
 	}
 	if len(x) == 0 {
