@@ -144,23 +144,20 @@ func (r *Result) JudgeTable() {
 
 // R2 is 1 − Σ(y−fit)²/Σ(y−mean)², plain, over some series.
 func R2(series ...params.Series) float64 {
-	var sum, n float64
-	each := func(do func(params.Residual)) {
-		for _, s := range series {
-			for _, p := range s.Points {
-				do(p)
-			}
+	var points []params.Residual
+	sum := 0.0
+	for _, s := range series {
+		for _, p := range s.Points {
+			points = append(points, p)
+			sum += p.Measured
 		}
 	}
-	each(func(p params.Residual) {
-		sum += p.Measured
-		n++
-	})
+	mean := sum / float64(len(points))
 	var rss, tss float64
-	each(func(p params.Residual) {
+	for _, p := range points {
 		rss += (p.Measured - p.Fitted) * (p.Measured - p.Fitted)
-		tss += (p.Measured - sum/n) * (p.Measured - sum/n)
-	})
+		tss += (p.Measured - mean) * (p.Measured - mean)
+	}
 	return 1 - rss/tss
 }
 
