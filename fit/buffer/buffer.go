@@ -67,6 +67,7 @@ type floodData struct {
 	prepared *fit.Prepared
 	table    resample.Table[floodKey]
 	bursts   []*burstGroup
+	full     []*burstGroup // those that overflowed the port
 	probes   []*probeGroup
 	times    *resample.Estimates
 	gs       func(m float64) float64 // by experiment gap, 0 where it was not run; for checks and bounds only
@@ -98,9 +99,7 @@ func (m Buffer) Fit(prepared *fit.Prepared) (*params.Fit, error) {
 	if gs, ok := cluster.SendGap(prepared); ok {
 		p.gs = gs.Of
 	}
-	if err := p.fitBursts(); err != nil {
-		return nil, fmt.Errorf("model %s: %w", m.Name(), err)
-	}
+	p.fitBursts()
 	p.fitProbes()
 	p.agree()
 	series := p.burstSeries()

@@ -136,21 +136,16 @@ func (p *paired) withoutSlowPairs(in []fit.Batch) []fit.Batch {
 //
 // The intervals of one stream add up to its window, so that a batch is one value and not many.
 func (p *paired) addStreams(t *resample.Table[key], streams []fit.Batch) {
-	var ns []int64
-	for i := range streams {
-		ns = append(ns, streams[i].Point[names.FactorPairs])
-	}
-	slices.Sort(ns)
-	for _, n := range slices.Compact(ns) {
-		p.stream[int(n)] = t.Duration(key{what: 's', n: n})
-	}
+	slices.SortStableFunc(streams, func(a, b fit.Batch) int { return cmp.Compare(a.Point[names.FactorPairs], b.Point[names.FactorPairs]) })
 	for i := range streams {
 		b := &streams[i]
+		n := b.Point[names.FactorPairs]
+		p.stream[int(n)] = t.Duration(key{what: 's', n: n})
 		rate := 0.0
 		for _, l := range b.Lines {
 			rate += streamRate(l, float64(b.Point[names.FactorBytes]))
 		}
-		t.Add(p.stream[int(b.Point[names.FactorPairs])], b.Dir, b.Round, b.Timings(), float64(len(b.Lines))/rate)
+		t.Add(p.stream[int(n)], b.Dir, b.Round, b.Timings(), float64(len(b.Lines))/rate)
 	}
 }
 

@@ -2,6 +2,7 @@ package hyperbolic
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -39,12 +40,8 @@ func (p *paired) fitMedium() (*mediumFit, error) {
 		return p.withoutStreams(m)
 	}
 	var points []int
-	for n := range p.stream {
-		m.n = append(m.n, float64(n))
-	}
-	slices.Sort(m.n)
-	for _, n := range m.n {
-		points = append(points, p.stream[int(n)])
+	for _, n := range slices.Sorted(maps.Keys(p.stream)) {
+		m.n, points = append(m.n, float64(n)), append(points, p.stream[n])
 	}
 	pick := func(values []float64) ([]float64, error) { return resample.Pick(values, points), nil }
 	m.value = p.times.Pick(points)

@@ -3,6 +3,7 @@
 package resample
 
 import (
+	"maps"
 	"math"
 	"runtime"
 	"slices"
@@ -75,23 +76,17 @@ func (t *Table[K]) OneSided() bool {
 
 // rounds returns the rounds of p in ascending order: those with both directions, where any has both and it matters.
 func (p *point) rounds() []int {
-	var both, all []int
-	for r := range p.parts[0] {
-		all = append(all, r)
-		if _, ok := p.parts[1][r]; ok {
-			both = append(both, r)
-		}
-	}
-	for r := range p.parts[1] {
-		if _, ok := p.parts[0][r]; !ok {
-			all = append(all, r)
-		}
-	}
+	first := slices.Sorted(maps.Keys(p.parts[0]))
+	both := slices.DeleteFunc(slices.Clone(first), func(r int) bool {
+		_, there := p.parts[1][r]
+		return !there
+	})
 	if len(both) > 0 && !p.duration {
-		all = both
+		return both
 	}
-	sort.Ints(all)
-	return all
+	all := slices.AppendSeq(first, maps.Keys(p.parts[1]))
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // Estimates are the points of a table with their bootstrap: Values[i] of point i, and of the same point in each replicate.
