@@ -2,6 +2,7 @@ package fit
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"sort"
@@ -74,8 +75,8 @@ func (b *Batch) HasAny(hosts map[int]bool) bool {
 	return false
 }
 
-// Complete reports whether every pair's line is there and, for bursts, has every repetition.
-func (b *Batch) Complete(sameLength bool) bool {
+// complete reports whether every pair's line is there and, for bursts, has every repetition.
+func (b *Batch) complete(sameLength bool) bool {
 	n := int(b.Point[names.FactorPairs])
 	if n < 1 || len(b.Lines) != n {
 		return false
@@ -248,16 +249,7 @@ func (r *Result) BothDirections(in []Batch) []Batch {
 		dirs[k] |= 1 << (in[i].Dir & 1)
 		whole[k.point] = whole[k.point] || dirs[k] == 3
 	}
-	var out []Batch
-	for i := range in {
-		k := key(&in[i])
-		if whole[k.point] && dirs[k] != 3 {
-			r.LeaveOut(&in[i], whyDirection)
-			continue
-		}
-		out = append(out, in[i])
-	}
-	return out
+	return r.Without(in, whyDirection, func(b *Batch) bool { return whole[key(b).point] && dirs[key(b)] != 3 })
 }
 
 // PacketBytes returns the payload of one packet [B]: the smallest segment the kernel reported on these lines, or that of
@@ -293,21 +285,49 @@ func (r *Result) Packet(sets ...[]Batch) float64 {
 // WithoutSlow leaves out the batches of slow hosts, and keeps them where nothing else was measured.
 func (r *Result) WithoutSlow(in []Batch) []Batch {
 	slow := r.prepared.Slow()
-	var clean []Batch
-	for i := range in {
-		if !in[i].HasAny(slow.Hosts) {
-			clean = append(clean, in[i])
-		}
-	}
-	if len(clean) == 0 || len(clean) == len(in) {
+	return r.Prefer(in, WhySlowHost, func(b *Batch) bool { return b.HasAny(slow.Hosts) })
+}
+
+// Prefer leaves out the batches that are worse than others, and keeps them where there are no others.
+func (r *Result) Prefer(in []Batch, why string, worse func(*Batch) bool) []Batch {
+	if !slices.ContainsFunc(in, func(b Batch) bool { return !worse(&b) }) {
 		return in
 	}
+	return r.Without(in, why, worse)
+}
+
+// Without leaves out some batches.
+func (r *Result) Without(in []Batch, why string, some func(*Batch) bool) []Batch {
+	var out []Batch
 	for i := range in {
-		if in[i].HasAny(slow.Hosts) {
-			r.LeaveOut(&in[i], WhySlowHost)
+		if some(&in[i]) {
+			r.LeaveOut(&in[i], why)
+		} else {
+			out = append(out, in[i])
 		}
 	}
-	return clean
+	return out
+}
+
+// Complete leaves out the batches that are not complete.
+func (r *Result) Complete(in []Batch, sameLength bool) []Batch {
+	return r.Without(in, WhyIncomplete, func(b *Batch) bool { return !b.complete(sameLength) })
+}
+
+// Runs yields the parts of all in which same holds, each as long as it can be.
+func Runs[T any](all []T, same func(a, b T) bool) iter.Seq[[]T] {
+	return func(yield func([]T) bool) {
+		for len(all) > 0 {
+			n := slices.IndexFunc(all, func(v T) bool { return !same(all[0], v) })
+			if n < 0 {
+				n = len(all)
+			}
+			if !yield(all[:n]) {
+				return
+			}
+			all = all[n:]
+		}
+	}
 }
 
 // Lines returns the usable lines of one experiment and phase between hosts that are not slow. Phase "" is any.

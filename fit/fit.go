@@ -107,13 +107,27 @@ func (p *Prepared) seed(stream string) uint64 {
 	return seed ^ h.Sum64()
 }
 
-// Resample draws the bootstrap of a table under the seed of a stream.
-func Resample[K comparable](p *Prepared, t *resample.Table[K], stream string) (*resample.Estimates, error) {
+// Resample draws the bootstrap of the points of a model and warns of a single round. It returns ErrNeeds with what is missing
+// where there is no point.
+func Resample[K comparable](r *Result, t *resample.Table[K], missing string) (*resample.Estimates, error) {
+	if t.Len() == 0 {
+		return nil, Needs(r.Model, missing)
+	}
+	est, err := Draw(r, t)
+	if err != nil {
+		return nil, err
+	}
+	r.CheckRounds(est.Rounds)
+	return est, nil
+}
+
+// Draw draws the bootstrap of some points under the seed of a model.
+func Draw[K comparable](r *Result, t *resample.Table[K]) (*resample.Estimates, error) {
 	m, err := t.Medians()
 	if err != nil {
 		return nil, err
 	}
-	return p.draw(m, stream)
+	return r.prepared.draw(m, r.Model)
 }
 
 func (p *Prepared) draw(m *resample.Medians, stream string) (*resample.Estimates, error) {

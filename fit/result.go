@@ -29,31 +29,26 @@ func (p *Prepared) New(model, experiment, source string) *Result {
 // Found records an identified parameter. An interval without width is left out: it comes from a single round, or from data
 // without noise.
 func (r *Result) Found(name, unit, label string, v float64, ci [2]float64) {
-	q := params.Parameter{
-		Value: &v, Unit: unit, CI95: &ci, Status: params.StatusOK,
-		Model: r.Model, Experiment: r.Experiment, Source: r.Source, Label: label,
-	}
-	if ci[1]-ci[0] <= 1e-12*math.Abs(v) {
+	q := params.Parameter{Value: &v, CI95: &ci, Status: params.StatusOK}
+	if !params.Wide(v, ci) {
 		q.CI95, q.Why = nil, "no interval: nothing varied, as when there is one round only"
 	}
-	r.Parameters[name] = q
+	r.set(name, unit, label, q)
 }
 
 // Unknown records a parameter that the data cannot determine, what they allow, and why.
 func (r *Result) Unknown(name, unit, label string, lo, hi float64, why string) {
-	r.without(params.StatusUnidentifiable, name, unit, label, lo, hi, why)
+	r.set(name, unit, label, params.Parameter{Status: params.StatusUnidentifiable, Bound: &[2]float64{lo, hi}, Why: why})
 }
 
 // Bound records a parameter of which the data give limits only.
 func (r *Result) Bound(name, unit, label string, lo, hi float64, why string) {
-	r.without(params.StatusBound, name, unit, label, lo, hi, why)
+	r.set(name, unit, label, params.Parameter{Status: params.StatusBound, Bound: &[2]float64{lo, hi}, Why: why})
 }
 
-func (r *Result) without(status, name, unit, label string, lo, hi float64, why string) {
-	r.Parameters[name] = params.Parameter{
-		Unit: unit, Status: status, Bound: &[2]float64{lo, hi}, Why: why,
-		Model: r.Model, Experiment: r.Experiment, Source: r.Source, Label: label,
-	}
+func (r *Result) set(name, unit, label string, q params.Parameter) {
+	q.Unit, q.Label, q.Model, q.Experiment, q.Source = unit, label, r.Model, r.Experiment, r.Source
+	r.Parameters[name] = q
 }
 
 // Explain says of a parameter without an interval why it has none.
@@ -144,23 +139,20 @@ func (r *Result) JudgeTable() {
 
 // R2 is 1 − Σ(y−fit)²/Σ(y−mean)², plain, over some series.
 func R2(series ...params.Series) float64 {
-	var sum, n float64
-	each := func(do func(params.Residual)) {
-		for _, s := range series {
-			for _, p := range s.Points {
-				do(p)
-			}
+	var points []params.Residual
+	sum := 0.0
+	for _, s := range series {
+		for _, p := range s.Points {
+			points = append(points, p)
+			sum += p.Measured
 		}
 	}
-	each(func(p params.Residual) {
-		sum += p.Measured
-		n++
-	})
+	mean := sum / float64(len(points))
 	var rss, tss float64
-	each(func(p params.Residual) {
+	for _, p := range points {
 		rss += (p.Measured - p.Fitted) * (p.Measured - p.Fitted)
-		tss += (p.Measured - sum/n) * (p.Measured - sum/n)
-	})
+		tss += (p.Measured - mean) * (p.Measured - mean)
+	}
 	return 1 - rss/tss
 }
 

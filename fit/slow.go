@@ -31,16 +31,9 @@ type SlowHosts struct {
 
 // PairTime is what one pair needs for one size [s], alone on the network.
 type PairTime struct {
-	Hosts  [2]int // lower first
-	Value  float64
-	CI     [2]float64
-	byLine []lineMedian
-}
-
-// lineMedian is the median of one line.
-type lineMedian struct {
-	round  int
-	median float64
+	Hosts [2]int // lower first
+	Value float64
+	CI    [2]float64
 }
 
 // findSlow compares pairs at their smallest and at their largest size. It uses pingpong; where that saw fewer than three
@@ -85,32 +78,25 @@ func pairsOf(in []Batch) map[[2]int]bool {
 
 // PairTimes gathers lines by pair: Value is the midmean of the rounds' medians, both directions averaged.
 func PairTimes(lines []Batch) []PairTime {
-	index := map[[2]int]int{}
-	var out []PairTime
+	type mean struct{ sum, n float64 }
+	pairs := map[[2]int]map[int]mean{} // of the medians of lines, by round
 	for _, b := range lines {
 		r := b.Lines[0].Ranks
 		k := [2]int{min(r[0], r[1]), max(r[0], r[1])}
-		i, ok := index[k]
-		if !ok {
-			i = len(out)
-			index[k] = i
-			out = append(out, PairTime{Hosts: k})
+		if pairs[k] == nil {
+			pairs[k] = map[int]mean{}
 		}
-		out[i].byLine = append(out[i].byLine, lineMedian{b.Round, stats.Median(stats.Floats(b.Lines[0].NS)) * 1e-9})
+		m := pairs[k][b.Round]
+		pairs[k][b.Round] = mean{m.sum + stats.Median(stats.Floats(b.Lines[0].NS))*1e-9, m.n + 1}
 	}
-	for i := range out {
-		p := &out[i]
-		sum, n := map[int]float64{}, map[int]float64{}
-		for _, l := range p.byLine {
-			sum[l.round] += l.median
-			n[l.round]++
-		}
+	var out []PairTime
+	for hosts, rounds := range pairs {
 		var medians []float64
-		for r := range sum {
-			medians = append(medians, sum[r]/n[r])
+		for _, m := range rounds {
+			medians = append(medians, m.sum/m.n)
 		}
-		p.Value = resample.Midmean(medians) // sorts them: what follows does not depend on the order of the map
-		p.CI = roundInterval(medians)
+		value := resample.Midmean(medians) // sorts them: what follows does not depend on the order of the map
+		out = append(out, PairTime{hosts, value, roundInterval(medians)})
 	}
 	slices.SortFunc(out, func(a, b PairTime) int {
 		return cmp.Or(cmp.Compare(a.Hosts[0], b.Hosts[0]), cmp.Compare(a.Hosts[1], b.Hosts[1]))

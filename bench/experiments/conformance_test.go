@@ -15,6 +15,7 @@ import (
 	"calib/bench/benchtest"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
+	"calib/internal/dataset/names/meanings"
 	"calib/internal/units"
 )
 
@@ -173,7 +174,7 @@ func checkSample(s dataset.Sample, e bench.Experiment, slot bench.Slot, team []i
 	if s.Exp == e.Name() && len(s.Point) > 0 && s.Point.Key() != slot.Points[0].Key() {
 		return errors.New("another point")
 	}
-	if err := names.Unknown(s.Exp, s.Phase, s.Point, s.Aux); err != nil {
+	if err := meanings.Unknown(s.Exp, s.Phase, s.Point, s.Aux); err != nil {
 		return err
 	}
 	if s.Round != slot.Round || s.Slot != slot.ID {

@@ -67,6 +67,7 @@ type floodData struct {
 	prepared *fit.Prepared
 	table    resample.Table[floodKey]
 	bursts   []*burstGroup
+	full     []*burstGroup // those that overflowed the port
 	probes   []*probeGroup
 	times    *resample.Estimates
 	gs       func(m float64) float64 // by experiment gap, 0 where it was not run; for checks and bounds only
@@ -90,21 +91,15 @@ func (m Buffer) Fit(prepared *fit.Prepared) (*params.Fit, error) {
 	p := &floodData{fit: prepared.New(m.Name(), names.Flood, "Tam, Wang 2000 eq. 3, 4"), prepared: prepared}
 	bursts := p.loadBursts()
 	probes := p.loadProbes()
-	if p.table.Len() == 0 {
-		return nil, fit.Needs(m.Name(), "no burst of datagrams and no probe of a saturated port")
-	}
 	p.fit.Account(bursts, probes)
 	var err error
-	if p.times, err = fit.Resample(prepared, &p.table, m.Name()); err != nil {
+	if p.times, err = fit.Resample(p.fit, &p.table, "no burst of datagrams and no probe of a saturated port"); err != nil {
 		return nil, err
 	}
-	p.fit.CheckRounds(p.times.Rounds)
 	if gs, ok := cluster.SendGap(prepared); ok {
 		p.gs = gs.Of
 	}
-	if err := p.fitBursts(); err != nil {
-		return nil, fmt.Errorf("model %s: %w", m.Name(), err)
-	}
+	p.fitBursts()
 	p.fitProbes()
 	p.agree()
 	series := p.burstSeries()
@@ -117,11 +112,7 @@ func (m Buffer) Fit(prepared *fit.Prepared) (*params.Fit, error) {
 
 // interval is the 95% interval of e.
 func (p *floodData) interval(e estimate) [2]float64 {
-	rows := make([][]float64, len(e.reps))
-	for i, v := range e.reps {
-		rows[i] = []float64{v}
-	}
-	ci := p.times.Interval(e.value, rows, 0)
+	ci := resample.IntervalOf(p.times, e.value, e.reps, func(v float64) float64 { return v })
 	k := math.Max(1, e.birge)
 	return resample.Widen(e.value, [2]float64{e.value - k*(e.value-ci[0]), e.value + k*(ci[1]-e.value)}, e.half)
 }

@@ -183,12 +183,11 @@ func fitOverflow(k, received []float64, senders float64) (*knee, error) {
 }
 
 // fitBursts fits every group and combines them.
-func (p *floodData) fitBursts() error {
+func (p *floodData) fitBursts() {
 	if len(p.bursts) == 0 {
 		p.fit.Unknown("B_L", "packets", labelBL, 0, math.Inf(1), "no burst of datagrams was measured, or none that can be used")
-		return nil
+		return
 	}
-	var overflowed []*burstGroup
 	for _, g := range p.bursts {
 		q, err := fitKnee(g.packets, p.times.Pick(g.received), float64(g.senders))
 		if err == nil {
@@ -200,17 +199,16 @@ func (p *floodData) fitBursts() error {
 					g.est.reps[i] = q.buffer()
 				}
 			}
-			overflowed = append(overflowed, g)
+			p.full = append(p.full, g)
 		}
 		p.ratios(g)
 	}
-	if len(overflowed) == 0 {
+	if len(p.full) == 0 {
 		p.neverFull()
-		return nil
+		return
 	}
-	p.checkRates(overflowed)
-	p.count(overflowed)
-	return nil
+	p.checkRates()
+	p.count()
 }
 
 // ratios records the arrival ratios of a group beside the fit; without a knee the ratio is one.
@@ -228,9 +226,9 @@ func (p *floodData) ratios(g *burstGroup) {
 }
 
 // checkRates notes D/A as fitted beside D/A from the gaps.
-func (p *floodData) checkRates(groups []*burstGroup) {
+func (p *floodData) checkRates() {
 	var parts []string
-	for _, g := range groups {
+	for _, g := range p.full {
 		text := fmt.Sprintf("m = %d, p' = %d: B %.4g packets, D/A %.3g", g.bytes, g.senders, g.knee.buffer(), g.knee.rho)
 		if ratio, ok := p.gapRatio(g); ok {
 			text += fmt.Sprintf(" (%.3g from the gaps)", ratio)

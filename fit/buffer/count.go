@@ -3,8 +3,8 @@ package buffer
 import (
 	"fmt"
 	"math"
-	"slices"
 
+	"calib/fit"
 	"calib/fit/params"
 	"calib/fit/regress"
 )
@@ -23,8 +23,8 @@ type sizeEstimate struct {
 }
 
 // count decides what the buffer counts and records B_L and B_L_bytes.
-func (p *floodData) count(groups []*burstGroup) {
-	sizes := p.bySize(groups)
+func (p *floodData) count() {
+	sizes := p.bySize()
 	small, large := sizes[0], sizes[len(sizes)-1]
 	if len(sizes) == 1 {
 		p.record(large.estimate, fmt.Sprintf("packets of %g bytes", large.bytes))
@@ -57,21 +57,15 @@ func (p *floodData) count(groups []*burstGroup) {
 	}
 }
 
-// bySize merges the groups of each size, ascending.
-func (p *floodData) bySize(groups []*burstGroup) []sizeEstimate {
+// bySize merges the groups of each size that overflowed the port, ascending.
+func (p *floodData) bySize() []sizeEstimate {
 	var out []sizeEstimate
-	for len(groups) > 0 {
-		size := groups[0].bytes
-		n := slices.IndexFunc(groups, func(g *burstGroup) bool { return g.bytes != size })
-		if n < 0 {
-			n = len(groups)
-		}
+	for same := range fit.Runs(p.full, func(a, b *burstGroup) bool { return a.bytes == b.bytes }) {
 		var of []estimate
-		for _, g := range groups[:n] {
+		for _, g := range same {
 			of = append(of, g.est)
 		}
-		out = append(out, sizeEstimate{float64(size), p.merge(of)})
-		groups = groups[n:]
+		out = append(out, sizeEstimate{float64(same[0].bytes), p.merge(of)})
 	}
 	return out
 }
@@ -99,25 +93,20 @@ func (p *floodData) recordBytes(small, large sizeEstimate, header float64) {
 
 // burstSeries are the series in which the port overflowed, of all bursts where it never did.
 func (p *floodData) burstSeries() []params.Series {
+	if len(p.full) == 0 {
+		return p.fit.Of(params.ArrivalRatio)
+	}
 	var some []params.Series
-	for _, g := range p.bursts {
-		if g.knee != nil {
-			some = append(some, p.fit.Named(g.series()))
-		}
+	for _, g := range p.full {
+		some = append(some, p.fit.Named(g.series()))
 	}
-	if len(some) > 0 {
-		return some
-	}
-	return p.fit.Of(params.ArrivalRatio)
+	return some
 }
 
 // condition is the largest condition number among the lines, NaN where there is none.
 func (p *floodData) condition() float64 {
 	worst := math.NaN()
-	for _, g := range p.bursts {
-		if g.knee == nil {
-			continue
-		}
+	for _, g := range p.full {
 		if c := g.knee.line.Cond(); !(c <= worst) {
 			worst = c
 		}
@@ -128,10 +117,7 @@ func (p *floodData) condition() float64 {
 // leaveOneOut is the mean error of the arrival ratio of each burst by a fit without it.
 func (p *floodData) leaveOneOut() (float64, bool) {
 	sum, n := 0.0, 0
-	for _, g := range p.bursts {
-		if g.knee == nil {
-			continue
-		}
+	for _, g := range p.full {
 		e, ok := regress.LeaveOneOut(g.packets, p.times.Pick(g.received), func(k, y []float64) (func(float64) float64, error) {
 			q, err := fitKnee(k, y, float64(g.senders))
 			if err != nil {

@@ -121,7 +121,7 @@ func (h *transfer) gathers() {
 	if len(kinds) == 0 {
 		return
 	}
-	est, err := fit.Resample(h.prepared, &c.table, h.Model)
+	est, err := fit.Draw(h.Result, &c.table)
 	if err != nil {
 		h.Warn(params.GathersUnchecked, "gathers are not compared with eq. 8: %v", err)
 		return

@@ -37,14 +37,10 @@ const byteLoop = "_loop"
 func (m Copy) Fit(p *fit.Prepared) (*params.Fit, error) {
 	r := p.New(m.Name(), names.Copy, source)
 	c := loadCopies(r, p)
-	if c.table.Len() == 0 {
-		return nil, fit.Needs(m.Name(), "no copies")
-	}
-	est, err := fit.Resample(p, &c.table, m.Name())
+	est, err := fit.Resample(r, &c.table, "no copies")
 	if err != nil {
 		return nil, err
 	}
-	r.CheckRounds(est.Rounds)
 	var costs []*costFit
 	for _, suffix := range []string{"", byteLoop} {
 		for _, kind := range copyKinds {
@@ -75,15 +71,9 @@ func (m Copy) Fit(p *fit.Prepared) (*params.Fit, error) {
 // loadCopies gathers the copies by symbol, and notes the caches they were made with.
 func loadCopies(r *fit.Result, p *fit.Prepared) *curves[string] {
 	c := &curves[string]{}
-	var kept, used []fit.Batch
-	for _, b := range p.LineBatches(names.Copy, "") {
-		if b.Lines[0].Phase == names.PhaseSpilled {
-			r.LeaveOut(&b, "larger than the nearest cache")
-			continue
-		}
-		kept = append(kept, b)
-	}
-	lines := r.Usable(kept)
+	spilled := func(b *fit.Batch) bool { return b.Lines[0].Phase == names.PhaseSpilled }
+	lines := r.Usable(r.Without(p.LineBatches(names.Copy, ""), "larger than the nearest cache", spilled))
+	var used []fit.Batch
 	var nearest, last byteRange
 	for i := range lines {
 		b, l := &lines[i], lines[i].Lines[0]

@@ -192,16 +192,15 @@ func fitCost(r *fit.Result, symbol, label string, d *costData, floors bool) (*co
 		out.Cost, out.replicates = form.Cost{C0: l.C0, C1: l.C1}, d.refit(lineCost, w)
 	}
 	c := out.Cost
-	var coeffs [][]float64
-	for _, q := range out.replicates {
-		coeffs = append(coeffs, []float64{q.C0, q.C1, q.Floor})
+	interval := func(of func(form.Cost) float64) [2]float64 {
+		return resample.IntervalOf(d.from, of(c), out.replicates, of)
 	}
 	fn := r.Function(form.Line, label, map[string][2]float64{"m": {d.sizes[0], d.sizes[len(d.sizes)-1]}})
-	fn.Set("c0", c.C0, d.from.Interval(c.C0, coeffs, 0))
-	fn.Set("c1", c.C1, d.from.Interval(c.C1, coeffs, 1))
+	fn.Set("c0", c.C0, interval(func(q form.Cost) float64 { return q.C0 }))
+	fn.Set("c1", c.C1, interval(func(q form.Cost) float64 { return q.C1 }))
 	if shows {
 		fn.Form = form.Floored
-		fn.Set("floor", c.Floor, d.from.Interval(c.Floor, coeffs, 2))
+		fn.Set("floor", c.Floor, interval(func(q form.Cost) float64 { return q.Floor }))
 	}
 	r.Functions[symbol] = fn
 	r.Series = append(r.Series, d.series(symbol, c.Of))
@@ -329,9 +328,5 @@ func fitFloor(d *costData, w []float64) (c form.Cost, replicates []form.Cost, sh
 		return c, nil, false
 	}
 	replicates = d.refit(floorCost, w)
-	var depths [][]float64
-	for _, r := range replicates {
-		depths = append(depths, []float64{depth(r)})
-	}
-	return c, replicates, d.from.Interval(depth(c), depths, 0)[0] > 0
+	return c, replicates, resample.IntervalOf(d.from, depth(c), replicates, depth)[0] > 0
 }

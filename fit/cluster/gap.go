@@ -55,11 +55,9 @@ type gap struct {
 	gs  *costFit
 }
 
-type gapKey struct{}
-
 // gapOf returns the gaps of a run, fitted once.
 func gapOf(p *fit.Prepared) (*gap, error) {
-	return fit.Shared(p, gapKey{}, func() (*gap, error) { return fitGap(p) })
+	return fit.Shared(p, Gap{}, func() (*gap, error) { return fitGap(p) })
 }
 
 // gsOf returns g_s of a run, nil where it is not known.
@@ -87,14 +85,10 @@ func fitGap(p *fit.Prepared) (*gap, error) {
 	model := Gap{}.Name()
 	r := p.New(model, names.Gap, source)
 	c := loadGap(r)
-	if c.table.Len() == 0 {
-		return nil, fit.Needs(model, "no stream of messages without loss")
-	}
-	est, err := fit.Resample(p, &c.table, model)
+	est, err := fit.Resample(r, &c.table, "no stream of messages without loss")
 	if err != nil {
 		return nil, err
 	}
-	r.CheckRounds(est.Rounds)
 	own, merged := c.of(est, stream{}, math.Inf(1)), c.of(est, stream{merged: true}, math.Inf(1))
 	if len(own.sizes) < 2 && len(merged.sizes) < 2 {
 		return nil, fit.Needs(model, "streams of messages measured at fewer than two sizes without loss")

@@ -58,11 +58,9 @@ type gather struct {
 	gr  *costFit
 }
 
-type gatherKey struct{}
-
 // gatherOf returns the streams to one root of a run, fitted once.
 func gatherOf(p *fit.Prepared) (*gather, error) {
-	return fit.Shared(p, gatherKey{}, func() (*gather, error) { return fitGather(p) })
+	return fit.Shared(p, Gather{}, func() (*gather, error) { return fitGather(p) })
 }
 
 // senders names the streams of p' senders, without loss or with.
@@ -92,7 +90,7 @@ func fitGather(p *fit.Prepared) (*gather, error) {
 		return nil, fit.Needs(model, "no stream of messages to one root")
 	}
 	var err error
-	if a.est, err = fit.Resample(p, &a.curves.table, model); err != nil {
+	if a.est, err = fit.Draw(a.Result, &a.curves.table); err != nil {
 		return nil, err
 	}
 	data := a.saturated()
@@ -323,16 +321,10 @@ func gatherTotals(p *fit.Prepared) []gatherTotal {
 // window of senders.
 func noteGathers(r *fit.Result, p *fit.Prepared) {
 	all := gatherTotals(p)
-	for len(all) > 0 && all[0].senders != all[len(all)-1].senders {
-		all = all[1:]
-	}
-	for len(all) > 0 {
-		n := slices.IndexFunc(all, func(g gatherTotal) bool { return g.bytes != all[0].bytes })
-		if n < 0 {
-			n = len(all)
+	for same := range fit.Runs(all, func(a, b gatherTotal) bool { return a.senders == b.senders && a.bytes == b.bytes }) {
+		if same[0].senders == all[len(all)-1].senders {
+			noteGather(r, same)
 		}
-		noteGather(r, all[:n])
-		all = all[n:]
 	}
 }
 

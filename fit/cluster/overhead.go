@@ -47,11 +47,9 @@ type overhead struct {
 	os, ur, or *costFit
 }
 
-type overheadKey struct{}
-
 // overheadOf returns the overheads of a run, fitted once.
 func overheadOf(p *fit.Prepared) (*overhead, error) {
-	return fit.Shared(p, overheadKey{}, func() (*overhead, error) { return fitOverhead(p) })
+	return fit.Shared(p, Overhead{}, func() (*overhead, error) { return fitOverhead(p) })
 }
 
 // callCost names a cost that experiment overhead measured: a phase, and the rate of arriving messages [1/s] of a computation.
@@ -82,14 +80,10 @@ func fitOverhead(p *fit.Prepared) (*overhead, error) {
 	model := Overhead{}.Name()
 	o := &overheadData{Result: p.New(model, names.Overhead, source), prepared: p}
 	o.load()
-	if o.curves.table.Len() == 0 {
-		return nil, fit.Needs(model, "no time of a send or a receive without loss")
-	}
-	est, err := fit.Resample(p, &o.curves.table, model)
+	est, err := fit.Resample(o.Result, &o.curves.table, "no time of a send or a receive without loss")
 	if err != nil {
 		return nil, err
 	}
-	o.CheckRounds(est.Rounds)
 	out := &overhead{fit: o.Fit}
 	var costs []*costFit
 	for _, part := range []struct {

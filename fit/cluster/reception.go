@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -40,7 +41,9 @@ func (o *overheadData) addComputations() []fit.Batch {
 		alone[key(&idle[i])] = &idle[i]
 	}
 	var used []fit.Batch
-	loaded = o.onOtherMachines(loaded)
+	shared := func(b *fit.Batch) bool { return o.prepared.OneMachine(b.Lines[0].Ranks) }
+	loaded = o.Prefer(loaded, whyShared, shared)
+	o.sharing = len(loaded) > 0 && shared(&loaded[0])
 	for i := range loaded {
 		b := &loaded[i]
 		own, n := alone[key(b)], b.Lines[0].Aux[names.AuxMessages]
@@ -71,26 +74,6 @@ func (o *overheadData) addComputations() []fit.Batch {
 	return used
 }
 
-// onOtherMachines leaves out the batches of pairs that share a machine, and keeps them where there are no others.
-func (o *overheadData) onOtherMachines(in []fit.Batch) []fit.Batch {
-	var apart []fit.Batch
-	for i := range in {
-		if !o.prepared.OneMachine(in[i].Lines[0].Ranks) {
-			apart = append(apart, in[i])
-		}
-	}
-	if len(apart) == 0 {
-		o.sharing = len(in) > 0
-		return in
-	}
-	for i := range in {
-		if o.prepared.OneMachine(in[i].Lines[0].Ranks) {
-			o.LeaveOut(&in[i], whyShared)
-		}
-	}
-	return apart
-}
-
 // fitReception fits O_r. It returns nil where the time lost cannot be told from noise, and then records the parameter O_r
 // with its bound.
 func (o *overheadData) fitReception(est *resample.Estimates) (*costFit, error) {
@@ -105,11 +88,7 @@ func (o *overheadData) fitReception(est *resample.Estimates) (*costFit, error) {
 	if len(data.sizes) == 0 {
 		return unknown(0, math.Inf(1), "every message was larger than a packet")
 	}
-	var mean [][]float64
-	for _, r := range data.replicates {
-		mean = append(mean, []float64{stats.Mean(r)})
-	}
-	all := est.Interval(stats.Mean(data.values), mean, 0)
+	all := resample.IntervalOf(est, stats.Mean(data.values), data.replicates, stats.Mean)
 	top, hidden := 0.0, 0
 	for i := range data.sizes {
 		ci := data.interval(i)
@@ -150,11 +129,7 @@ func (o *overheadData) perMessage(est *resample.Estimates) *costData {
 			}
 		}
 	}
-	var sizes []float64
-	for m := range points {
-		sizes = append(sizes, m)
-	}
-	slices.Sort(sizes)
+	sizes := slices.Sorted(maps.Keys(points))
 	var at [][]int
 	for _, m := range sizes {
 		at = append(at, points[m])

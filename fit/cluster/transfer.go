@@ -95,16 +95,7 @@ func (m Transfer) Fit(p *fit.Prepared) (*params.Fit, error) {
 
 // load gathers the half round trips of complete batches by size and hosts.
 func (h *transfer) load() error {
-	var whole []fit.Batch
-	all := h.prepared.Batches(names.Load, names.PhaseLoad)
-	for i := range all {
-		if all[i].Complete(false) {
-			whole = append(whole, all[i])
-		} else {
-			h.LeaveOut(&all[i], fit.WhyIncomplete)
-		}
-	}
-	whole = h.WithoutSlow(h.Usable(whole))
+	whole := h.WithoutSlow(h.Usable(h.Complete(h.prepared.Batches(names.Load, names.PhaseLoad), false)))
 	var known bool
 	if h.packet, known = fit.PacketBytes(whole); known {
 		h.Found(packetParameter, "B", "payload of one packet", h.packet, [2]float64{h.packet, h.packet})
@@ -139,7 +130,7 @@ func (h *transfer) load() error {
 		return fit.Needs(h.Model, "load measured at fewer than two sizes within a packet without loss")
 	}
 	var err error
-	if h.times, err = fit.Resample(h.prepared, &t, h.Model); err != nil {
+	if h.times, err = fit.Draw(h.Result, &t); err != nil {
 		return err
 	}
 	h.CheckRounds(h.times.Rounds)
@@ -235,12 +226,8 @@ func (h *transfer) shows(flat, bent transferFit, where loadPoint) bool {
 		return t.Tau * where.m * (t.Stretch(where.m, where.p) - 1) / h.times.Values[h.points[k]]
 	}
 	l := h.refit(limited)
-	var effects [][]float64
-	for _, t := range l {
-		effects = append(effects, []float64{stretch(t)})
-	}
 	e := stretch(bent.Transfer)
-	if len(l) == 0 || e < material || h.times.Interval(e, effects, 0)[0] <= 0 {
+	if len(l) == 0 || e < material || resample.IntervalOf(h.times, e, l, stretch)[0] <= 0 {
 		return false
 	}
 	h.l = l
@@ -255,14 +242,10 @@ func (h *transfer) record() {
 		fn.Form, coefficients = form.Limited, append(coefficients, "N")
 	}
 	fn.Source = source
-	values := func(t form.Transfer) []float64 { return []float64{t.L0, t.L1, t.Tau, t.N} }
-	var reps [][]float64
-	for _, t := range h.l {
-		reps = append(reps, values(t))
-	}
 	for j, name := range coefficients {
-		v := values(h.fitted.Transfer)[j]
-		fn.Set(name, v, h.times.Interval(v, reps, j))
+		value := func(t form.Transfer) float64 { return []float64{t.L0, t.L1, t.Tau, t.N}[j] }
+		v := value(h.fitted.Transfer)
+		fn.Set(name, v, resample.IntervalOf(h.times, v, h.l, value))
 	}
 	h.Functions["L"] = fn
 	if oneLoad(h.at) {

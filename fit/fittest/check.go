@@ -43,14 +43,14 @@ func CheckFit(t *testing.T, m fit.Model, f *params.Fit) {
 func CheckFindings(t *testing.T, findings []params.Finding) {
 	t.Helper()
 	for _, f := range findings {
-		i := slices.IndexFunc(params.Codes, func(m params.CodeMeaning) bool { return m.Code == f.Code })
-		if i < 0 || f.Message == "" || !slices.Contains(params.Codes[i].Levels, f.Level) {
-			t.Errorf("finding %+v: no message, or its code and level are not in params.Codes", f)
+		i := slices.IndexFunc(Codes, func(m CodeMeaning) bool { return m.Code == f.Code })
+		if i < 0 || f.Message == "" || !slices.Contains(Codes[i].Levels, f.Level) {
+			t.Errorf("finding %+v: no message, or its code and level are not in Codes", f)
 			continue
 		}
 		for name, v := range f.Values {
-			if !slices.Contains(params.Codes[i].Values, name) {
-				t.Errorf("finding %+v: value %s is not in params.Codes", f, name)
+			if !slices.Contains(Codes[i].Values, name) {
+				t.Errorf("finding %+v: value %s is not in Codes", f, name)
 			}
 			CheckFinite(t, string(f.Code)+": "+name, v)
 		}
@@ -64,12 +64,12 @@ func checkSeries(t *testing.T, f *params.Fit) {
 		if s.Name == "" || seen[s.Name] || s.XName == "" || len(s.Points) == 0 {
 			t.Errorf("series %q: its name is not its own, or it has no x or no points: %+v", s.Name, s)
 		}
-		i := slices.IndexFunc(params.Quantities, func(m params.QuantityMeaning) bool { return m.Quantity == s.Quantity })
+		i := slices.IndexFunc(Quantities, func(m QuantityMeaning) bool { return m.Quantity == s.Quantity })
 		if i < 0 {
-			t.Errorf("series %q: quantity %q is not in params.Quantities", s.Name, s.Quantity)
+			t.Errorf("series %q: quantity %q is not in Quantities", s.Name, s.Quantity)
 			continue
 		}
-		want := slices.Sorted(slices.Values(params.Quantities[i].Factors))
+		want := slices.Sorted(slices.Values(Quantities[i].Factors))
 		if got := slices.Sorted(maps.Keys(s.Factors)); !slices.Equal(got, want) {
 			t.Errorf("series %q: factors %v, want those of quantity %s, %v", s.Name, got, s.Quantity, want)
 		}

@@ -1,6 +1,7 @@
 package hyperbolic
 
 import (
+	"cmp"
 	"maps"
 	"math"
 	"slices"
@@ -46,9 +47,6 @@ func load(prepared *fit.Prepared, model, source string) (*paired, error) {
 		bursts: map[int][]burstPoint{}, stream: map[int]int{}}
 	bursts := p.fit.BothDirections(p.batches(prepared, names.PhaseBurst))
 	streams := p.batches(prepared, names.PhaseStream) // no clock offset is in their times
-	if len(bursts)+len(streams) == 0 {
-		return nil, fit.Needs(model, "no complete burst or stream without loss")
-	}
 	p.cut = slices.ContainsFunc(bursts, func(b fit.Batch) bool { return len(b.Lines) < int(b.Point[names.FactorPairs]) })
 	t := &resample.Table[key]{}
 	p.addBursts(t, bursts, prepared.Batches(names.Paired, names.PhaseBurstStart))
@@ -60,10 +58,9 @@ func load(prepared *fit.Prepared, model, source string) (*paired, error) {
 		p.fit.Warn(params.OneDirection, "some points were measured in one direction only: the clock offset does not cancel in their times")
 	}
 	var err error
-	if p.times, err = fit.Resample(prepared, t, model); err != nil {
+	if p.times, err = fit.Resample(p.fit, t, "no complete burst or stream without loss"); err != nil {
 		return nil, err
 	}
-	p.fit.CheckRounds(p.times.Rounds)
 	seen := slices.Sorted(maps.Keys(p.stream))
 	if len(p.pairs) > 0 {
 		seen = p.pairs
@@ -74,38 +71,20 @@ func load(prepared *fit.Prepared, model, source string) (*paired, error) {
 
 // batches returns the usable batches of one phase.
 func (p *paired) batches(prepared *fit.Prepared, phase string) []fit.Batch {
-	var whole []fit.Batch
-	all := prepared.Batches(names.Paired, phase)
-	for i := range all {
-		if all[i].Complete(phase == names.PhaseBurst) {
-			whole = append(whole, all[i])
-		} else {
-			p.fit.LeaveOut(&all[i], fit.WhyIncomplete)
-		}
-	}
-	return p.withoutSlow(p.fit.Usable(whole))
+	return p.withoutSlow(p.fit.Usable(p.fit.Complete(prepared.Batches(names.Paired, phase), phase == names.PhaseBurst)))
 }
 
 // withoutSlow takes the slow hosts out of the batches.
 func (p *paired) withoutSlow(in []fit.Batch) []fit.Batch {
-	cleanN := map[int64]bool{}
-	var clean []fit.Batch
-	for _, b := range in {
-		if !b.HasAny(p.slow) {
-			clean = append(clean, b)
-			cleanN[b.Point[names.FactorPairs]] = true
+	slow := func(b *fit.Batch) bool { return b.HasAny(p.slow) }
+	clean := map[int64]bool{}
+	for i := range in {
+		if !slow(&in[i]) {
+			clean[in[i].Point[names.FactorPairs]] = true
 		}
 	}
-	if len(clean) == len(in) {
-		return in
-	}
-	if len(cleanN) >= 2 {
-		for i := range in {
-			if in[i].HasAny(p.slow) {
-				p.fit.LeaveOut(&in[i], fit.WhySlowHost)
-			}
-		}
-		return clean
+	if len(clean) >= 2 {
+		return p.fit.Without(in, fit.WhySlowHost, slow)
 	}
 	return p.withoutSlowPairs(in)
 }
@@ -157,21 +136,16 @@ func (p *paired) withoutSlowPairs(in []fit.Batch) []fit.Batch {
 //
 // The intervals of one stream add up to its window, so that a batch is one value and not many.
 func (p *paired) addStreams(t *resample.Table[key], streams []fit.Batch) {
-	var ns []int64
-	for i := range streams {
-		ns = append(ns, streams[i].Point[names.FactorPairs])
-	}
-	slices.Sort(ns)
-	for _, n := range slices.Compact(ns) {
-		p.stream[int(n)] = t.Duration(key{what: 's', n: n})
-	}
+	slices.SortStableFunc(streams, func(a, b fit.Batch) int { return cmp.Compare(a.Point[names.FactorPairs], b.Point[names.FactorPairs]) })
 	for i := range streams {
 		b := &streams[i]
+		n := b.Point[names.FactorPairs]
+		p.stream[int(n)] = t.Duration(key{what: 's', n: n})
 		rate := 0.0
 		for _, l := range b.Lines {
 			rate += streamRate(l, float64(b.Point[names.FactorBytes]))
 		}
-		t.Add(p.stream[int(b.Point[names.FactorPairs])], b.Dir, b.Round, b.Timings(), float64(len(b.Lines))/rate)
+		t.Add(p.stream[int(n)], b.Dir, b.Round, b.Timings(), float64(len(b.Lines))/rate)
 	}
 }
 
@@ -254,12 +228,7 @@ func (p *paired) burstPoints(t *resample.Table[key], bursts []fit.Batch) map[bur
 			keys = append(keys, k)
 		}
 	}
-	slices.SortFunc(keys, func(a, b burstKey) int {
-		if a.n != b.n {
-			return int(a.n - b.n)
-		}
-		return int(a.bytes - b.bytes)
-	})
+	slices.SortFunc(keys, func(a, b burstKey) int { return cmp.Or(cmp.Compare(a.n, b.n), cmp.Compare(a.bytes, b.bytes)) })
 	for _, k := range keys {
 		q := burstPoint{float64(k.bytes), t.OneWay(key{'l', k.n, k.bytes}), t.OneWay(key{'g', k.n, k.bytes})}
 		points[k] = q

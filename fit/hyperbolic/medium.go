@@ -2,6 +2,7 @@ package hyperbolic
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -39,12 +40,8 @@ func (p *paired) fitMedium() (*mediumFit, error) {
 		return p.withoutStreams(m)
 	}
 	var points []int
-	for n := range p.stream {
-		m.n = append(m.n, float64(n))
-	}
-	slices.Sort(m.n)
-	for _, n := range m.n {
-		points = append(points, p.stream[int(n)])
+	for _, n := range slices.Sorted(maps.Keys(p.stream)) {
+		m.n, points = append(m.n, float64(n)), append(points, p.stream[n])
 	}
 	pick := func(values []float64) ([]float64, error) { return resample.Pick(values, points), nil }
 	m.value = p.times.Pick(points)
@@ -118,12 +115,8 @@ func (p *paired) decide(m *mediumFit, reps [][]float64, count func(int) int) {
 	k := len(m.n) - 1
 	w := regress.Weights(m.value, reps)
 	growth := func(v []float64) float64 { return v[k]/v[0] - 1 }
-	var grown [][]float64
-	for _, r := range reps {
-		grown = append(grown, []float64{growth(r)})
-	}
 	g := growth(m.value)
-	ci := p.times.Interval(g, grown, 0)
+	ci := resample.IntervalOf(p.times, g, reps, growth)
 	switch {
 	case k == 0:
 		p.onePair(m, reps)
@@ -157,12 +150,9 @@ func (p *paired) onePair(m *mediumFit, reps [][]float64) {
 // flat records b of data in which b' does not grow.
 func (p *paired) flat(m *mediumFit, w []float64, reps [][]float64) {
 	last := m.n[len(m.n)-1]
-	m.b = regress.WeightedMean(m.value, w)
-	var means [][]float64
-	for _, r := range reps {
-		means = append(means, []float64{regress.WeightedMean(r, w)})
-	}
-	ci := p.times.Interval(m.b, means, 0)
+	mean := func(v []float64) float64 { return regress.WeightedMean(v, w) }
+	m.b = mean(m.value)
+	ci := resample.IntervalOf(p.times, m.b, reps, mean)
 	p.fit.Found("b", "s/B", labelB, m.b, ci)
 	p.fit.Unknown("b_c", "s/B", labelBC, 0, ci[1]/last, fmt.Sprintf(
 		"b' does not grow up to n = %g: the streams never fill the network, so b_c is at most b/%g", last, last))
@@ -186,12 +176,9 @@ func (p *paired) rising(m *mediumFit, w []float64, reps [][]float64) {
 		}
 		return
 	}
-	m.bc = regress.Proportional(m.n, m.value, w)
-	var slopes [][]float64
-	for _, r := range reps {
-		slopes = append(slopes, []float64{regress.Proportional(m.n, r, w)})
-	}
-	p.fit.Found("b_c", "s/B", labelBC, m.bc, p.times.Interval(m.bc, slopes, 0))
+	slope := func(v []float64) float64 { return regress.Proportional(m.n, v, w) }
+	m.bc = slope(m.value)
+	p.fit.Found("b_c", "s/B", labelBC, m.bc, resample.IntervalOf(p.times, m.bc, reps, slope))
 	p.fit.Unknown("b", "s/B", labelB, 0, p.times.Interval(m.value[0], reps, 0)[1],
 		fmt.Sprintf("b ≤ b_c: the medium is the bottleneck at n=%g", m.n[0]))
 }

@@ -9,6 +9,7 @@ import (
 	"calib/fit/blocks"
 	"calib/fit/params"
 	"calib/fit/regress"
+	"calib/fit/resample"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
 	"calib/internal/stats"
@@ -53,20 +54,14 @@ func (p *prttData) identity(gap *gapFit, send, receive *busyTime, latency float6
 		return
 	}
 	points := params.Series{Name: "PRTT(1,0,s)/2", Quantity: params.HalfRoundTrip, XName: "bytes"}
-	halves := p.times.Apply(func(v []float64) ([]float64, error) {
-		out := make([]float64, len(v))
-		for i := range v {
-			out[i] = v[i] / 2
-		}
-		return out, nil
-	})
 	worst, at := 0.0, 0.0
 	for _, q := range p.gaps {
 		if q.bytes > p.packet {
 			break
 		}
-		v := p.times.Values[q.one] / 2
-		points.Add(q.bytes, v, p.times.Interval(v, halves, q.one),
+		half := func(values []float64) float64 { return values[q.one] / 2 }
+		v := half(p.times.Values)
+		points.Add(q.bytes, v, resample.IntervalOf(p.times, v, p.times.Replicates, half),
 			latency+send.At(q.bytes)+receive.At(q.bytes)+gap.at(q.bytes)-gap.at(p.gaps[0].bytes), p.times.N[q.one])
 		if e := points.Points[len(points.Points)-1].Relative(); math.Abs(e) > math.Abs(worst) {
 			worst, at = e, q.bytes

@@ -120,21 +120,11 @@ func load(prepared *fit.Prepared, model string) (*prttData, error) {
 	p := &prttData{one: map[float64]int{}, over: map[string][]slope{}, prepared: prepared,
 		fit: prepared.New(model, names.PRTT, "Alexandrov et al. 1997; Hoefler, Lichei, Rehm 2007")}
 	var used [][]fit.Batch
-	for _, phase := range []string{names.PhasePRTT, names.PhaseSpaced, names.PhaseDelayed} {
+	for _, phase := range []string{names.PhasePRTT, names.PhaseSpaced, names.PhaseDelayed, names.PhaseSend, names.PhaseReceive} {
 		lines := p.fit.Lines(names.PRTT, phase)
 		used = append(used, lines)
 		for i := range lines {
-			k := prttKey{phase, lines[i].Point[names.FactorBytes], lines[i].Point[names.FactorMessages]}
-			if k.bytes >= 1 && k.messages >= 1 {
-				p.addExchanges(k, &lines[i])
-			}
-		}
-	}
-	for _, phase := range []string{names.PhaseSend, names.PhaseReceive} {
-		lines := p.fit.Lines(names.PRTT, phase)
-		used = append(used, lines)
-		for i := range lines {
-			p.addCalls(phase, &lines[i])
+			p.add(phase, &lines[i])
 		}
 	}
 	p.arrange()
@@ -144,32 +134,30 @@ func load(prepared *fit.Prepared, model string) (*prttData, error) {
 	p.fit.Account(used...)
 	p.packet, _ = fit.PacketBytes(used...)
 	var err error
-	if p.times, err = fit.Resample(prepared, &p.table, model); err != nil {
+	if p.times, err = fit.Draw(p.fit, &p.table); err != nil {
 		return nil, err
 	}
 	p.fit.CheckRounds(p.times.Rounds)
 	return p, nil
 }
 
-// addExchanges adds the times of n messages and a reply. Where there were waits, the clock was read (aux clock_ns) beside
-// every message but one; that is subtracted.
-func (p *prttData) addExchanges(k prttKey, b *fit.Batch) {
-	v := fit.Seconds(b.Lines[0].NS)
-	if k.phase != names.PhasePRTT {
-		for i := range v {
-			v[i] -= float64(k.messages-1) * b.Lines[0].Aux[names.AuxClock] * 1e-9
-		}
+// add adds the times of n messages and a reply, or of single calls. Readings of the clock (aux clock_ns) are subtracted: where
+// there were waits, one beside every message but one; of a call, one.
+func (p *prttData) add(phase string, b *fit.Batch) {
+	k := prttKey{phase, b.Point[names.FactorBytes], b.Point[names.FactorMessages]}
+	readings := 0.0
+	switch {
+	case phase == names.PhaseSend || phase == names.PhaseReceive:
+		k.messages, readings = 0, 1
+	case k.bytes < 1 || k.messages < 1:
+		return
+	case phase != names.PhasePRTT:
+		readings = float64(k.messages - 1)
 	}
-	p.table.Add(p.table.Duration(k), b.Dir, b.Round, b.Timings(), v...)
-}
-
-// addCalls adds timed calls less the cost of reading the clock (aux clock_ns).
-func (p *prttData) addCalls(phase string, b *fit.Batch) {
 	v := fit.Seconds(b.Lines[0].NS)
 	for i := range v {
-		v[i] -= b.Lines[0].Aux[names.AuxClock] * 1e-9
+		v[i] -= readings * b.Lines[0].Aux[names.AuxClock] * 1e-9
 	}
-	k := prttKey{phase: phase, bytes: b.Point[names.FactorBytes]}
 	p.table.Add(p.table.Duration(k), b.Dir, b.Round, b.Timings(), v...)
 }
 

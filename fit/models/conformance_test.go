@@ -13,6 +13,7 @@ import (
 	"calib/fit/params"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
+	"calib/internal/dataset/names/meanings"
 )
 
 func TestModelNames(t *testing.T) {
@@ -38,7 +39,7 @@ func TestModelsWithoutData(t *testing.T) {
 	hollow := &dataset.Dataset{}
 	for _, m := range All {
 		for _, exp := range m.Needs() {
-			for _, phase := range names.Phases {
+			for _, phase := range meanings.Phases {
 				hollow.Samples = append(hollow.Samples, dataset.Sample{Exp: exp, Phase: phase.Name, NS: []int64{}})
 			}
 		}

@@ -16,7 +16,7 @@ import (
 	"calib/fit/params"
 	"calib/fit/plots"
 	"calib/internal/dataset"
-	"calib/internal/dataset/names"
+	"calib/internal/dataset/names/meanings"
 )
 
 var plotID = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
@@ -113,7 +113,7 @@ func checkRaw(t *testing.T, where string, d *dataset.Dataset, p params.Plot) {
 		return
 	}
 	known := func(factor string) bool {
-		return slices.ContainsFunc(names.Factors, func(n names.Name) bool { return n.Name == factor })
+		return slices.ContainsFunc(meanings.Factors, func(n meanings.Name) bool { return n.Name == factor })
 	}
 	met := slices.ContainsFunc(d.Samples, func(s dataset.Sample) bool {
 		_, varies := s.Point[p.Raw.Factor]

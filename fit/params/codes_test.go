@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"calib/fit/fittest"
 	"calib/fit/params"
 )
 
@@ -25,9 +26,9 @@ func TestCodesAndQuantities(t *testing.T) {
 		rows map[string]string // meaning by value
 		n    int
 	}{
-		{"Code", meanings(params.Codes, func(m params.CodeMeaning) (string, string) { return string(m.Code), m.Meaning }), len(params.Codes)},
-		{"Quantity", meanings(params.Quantities, func(m params.QuantityMeaning) (string, string) { return string(m.Quantity), m.Meaning }),
-			len(params.Quantities)},
+		{"Code", meanings(fittest.Codes, func(m fittest.CodeMeaning) (string, string) { return string(m.Code), m.Meaning }), len(fittest.Codes)},
+		{"Quantity", meanings(fittest.Quantities, func(m fittest.QuantityMeaning) (string, string) { return string(m.Quantity), m.Meaning }),
+			len(fittest.Quantities)},
 	} {
 		if len(source[kind.name]) == 0 || len(kind.rows) != len(source[kind.name]) || kind.n != len(kind.rows) {
 			t.Errorf("%d constants of type %s, %d rows in the table, %d of them different", len(source[kind.name]), kind.name, kind.n,
@@ -45,7 +46,7 @@ func TestCodesAndQuantities(t *testing.T) {
 			}
 		}
 	}
-	for _, m := range params.Codes {
+	for _, m := range fittest.Codes {
 		if len(m.Levels) == 0 || len(slices.Compact(slices.Clone(m.Levels))) != len(m.Levels) {
 			t.Errorf("%s: levels %v", m.Code, m.Levels)
 		}
@@ -124,7 +125,7 @@ func TestFormatsDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, table := range strings.Split(params.Markdown(), "\n\n") {
+	for _, table := range strings.Split(fittest.Markdown(), "\n\n") {
 		if !strings.Contains(string(text), strings.TrimSpace(table)) {
 			t.Errorf("docs/FORMATS.md does not hold this table as it is; write it there:\n%s", table)
 		}

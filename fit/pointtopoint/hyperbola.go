@@ -133,12 +133,10 @@ func SmallSizes(sizes, times []float64, packet float64) int {
 // at least three sizes over a factor of four; otherwise the largest decade, or what gives three sizes.
 func largeSizes(sizes, times []float64) int {
 	n := len(sizes)
-	if w, err := lsq.RelativeWeights(times); err == nil {
-		if seg, err := lsq.Segmented(sizes, times, w, lsq.SegmentOptions{AllowFlat: true}); err == nil {
-			last := seg.Segments[len(seg.Segments)-1]
-			if last.Distinct >= minLarge && last.Hi >= largeSpan*last.Lo && !last.Flat {
-				return n - last.Distinct
-			}
+	if seg, err := regress.Segments(sizes, times); err == nil {
+		last := seg.Segments[len(seg.Segments)-1]
+		if last.Distinct >= minLarge && last.Hi >= largeSpan*last.Lo && !last.Flat {
+			return n - last.Distinct
 		}
 	}
 	k := n - 1

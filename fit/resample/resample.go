@@ -3,6 +3,7 @@
 package resample
 
 import (
+	"maps"
 	"math"
 	"runtime"
 	"slices"
@@ -75,23 +76,17 @@ func (t *Table[K]) OneSided() bool {
 
 // rounds returns the rounds of p in ascending order: those with both directions, where any has both and it matters.
 func (p *point) rounds() []int {
-	var both, all []int
-	for r := range p.parts[0] {
-		all = append(all, r)
-		if _, ok := p.parts[1][r]; ok {
-			both = append(both, r)
-		}
-	}
-	for r := range p.parts[1] {
-		if _, ok := p.parts[0][r]; !ok {
-			all = append(all, r)
-		}
-	}
+	first := slices.Sorted(maps.Keys(p.parts[0]))
+	both := slices.DeleteFunc(slices.Clone(first), func(r int) bool {
+		_, there := p.parts[1][r]
+		return !there
+	})
 	if len(both) > 0 && !p.duration {
-		all = both
+		return both
 	}
-	sort.Ints(all)
-	return all
+	all := slices.AppendSeq(first, maps.Keys(p.parts[1]))
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // Estimates are the points of a table with their bootstrap: Values[i] of point i, and of the same point in each replicate.
@@ -251,10 +246,15 @@ func Each(n int, do func(i int)) {
 // Source: Efron and Tibshirani 1993, An Introduction to the Bootstrap, section 12.5 and problem 5.1; Hesterberg 2015,
 // What Teachers Should Know About the Bootstrap, section 3.2 (narrowness bias).
 func (s *Estimates) Interval(v float64, replicates [][]float64, j int) [2]float64 {
+	return IntervalOf(s, v, replicates, func(r []float64) float64 { return r[j] })
+}
+
+// IntervalOf is Interval for a number that is made of each replicate.
+func IntervalOf[Row any](s *Estimates, v float64, replicates []Row, of func(Row) float64) [2]float64 {
 	x := make([]float64, 0, len(replicates))
 	for _, r := range replicates {
-		if !math.IsNaN(r[j]) && !math.IsInf(r[j], 0) {
-			x = append(x, r[j])
+		if y := of(r); !math.IsNaN(y) && !math.IsInf(y, 0) {
+			x = append(x, y)
 		}
 	}
 	if len(x) == 0 {

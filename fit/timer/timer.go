@@ -48,7 +48,7 @@ func (m Timer) Fit(p *fit.Prepared) (*params.Fit, error) {
 		t.Add(t.OneWay(names.PhaseStep), 0, b.Round, b.Timings(), float64(slices.Min(b.Lines[0].NS))*1e-9)
 	}
 	r.Account(blocks, steps)
-	est, err := fit.Resample(p, &t, m.Name())
+	est, err := fit.Draw(r, &t)
 	if err != nil {
 		return nil, err
 	}

@@ -87,17 +87,15 @@ func (m Buffer) Fit(p *fit.Prepared) (*params.Fit, error) {
 			}
 		}
 	}
-	if d.table.Len() == 0 {
-		return nil, fit.Needs(m.Name(), "no message sent without loss and without deadlock")
-	}
 	d.Account(used...)
 	var err error
-	if d.est, err = fit.Resample(p, &d.table, m.Name()); err != nil {
+	if d.est, err = fit.Resample(d.Result, &d.table, "no message sent without loss and without deadlock"); err != nil {
 		return nil, err
 	}
-	d.CheckRounds(d.est.Rounds)
 	keys := slices.SortedFunc(maps.Keys(d.table.Index), bufferKey.compare)
-	each(keys, func(a, b bufferKey) bool { return a.phase == b.phase && a.bytes == b.bytes }, d.settings)
+	for same := range fit.Runs(keys, func(a, b bufferKey) bool { return a.phase == b.phase && a.bytes == b.bytes }) {
+		d.settings(same)
+	}
 	d.noteGranted()
 	d.noteDeadlocks(p.Samples(names.Buffer, names.PhaseBoth))
 	d.JudgeTable()

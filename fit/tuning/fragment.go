@@ -40,19 +40,17 @@ func (m Fragment) Fit(p *fit.Prepared) (*params.Fit, error) {
 			addLine(&t, k, &lines[i])
 		}
 	}
-	if t.Len() == 0 {
-		return nil, fit.Needs(m.Name(), "no message sent in fragments without loss")
-	}
 	r.Account(lines)
-	est, err := fit.Resample(p, &t, m.Name())
+	est, err := fit.Resample(r, &t, "no message sent in fragments without loss")
 	if err != nil {
 		return nil, err
 	}
-	r.CheckRounds(est.Rounds)
 	keys := slices.SortedFunc(maps.Keys(t.Index), func(a, b fragmentKey) int {
 		return cmp.Or(cmp.Compare(a.bytes, b.bytes), cmp.Compare(a.fragment, b.fragment))
 	})
-	each(keys, func(a, b fragmentKey) bool { return a.bytes == b.bytes }, func(keys []fragmentKey) { fragments(r, est, t.Index, keys) })
+	for same := range fit.Runs(keys, func(a, b fragmentKey) bool { return a.bytes == b.bytes }) {
+		fragments(r, est, t.Index, same)
+	}
 	r.JudgeTable()
 	return r.Fit, nil
 }
@@ -80,9 +78,9 @@ func fragments(r *fit.Result, est *resample.Estimates, index map[fragmentKey]int
 		return
 	}
 	at := points[slices.Index(sizes, best.value)]
-	gain := func(v []float64) ([]float64, error) { return []float64{1 - v[at]/v[whole]}, nil }
-	v, _ := gain(est.Values) // it never fails
-	r.Found(name, "1", label, v[0], est.Interval(v[0], est.Apply(gain), 0))
+	gain := func(v []float64) float64 { return 1 - v[at]/v[whole] }
+	v := gain(est.Values)
+	r.Found(name, "1", label, v, resample.IntervalOf(est, v, est.Replicates, gain))
 	if best.value == float64(size) {
 		r.Note(params.OneFragment, "a message of %s is fastest in one piece", fit.SizeWords(size))
 	}

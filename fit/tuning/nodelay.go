@@ -86,15 +86,15 @@ func (m NoDelay) Fit(p *fit.Prepared) (*params.Fit, error) {
 			d.with = append(d.with, k)
 		}
 	}
+	const missing = "no message measured with Nagle's algorithm and without it, both without loss"
 	if len(d.with) == 0 {
-		return nil, fit.Needs(m.Name(), "no message measured with Nagle's algorithm and without it, both without loss")
+		return nil, fit.Needs(m.Name(), missing)
 	}
 	d.Account(lines)
 	var err error
-	if d.est, err = fit.Resample(p, &d.table, m.Name()); err != nil {
+	if d.est, err = fit.Resample(d.Result, &d.table, missing); err != nil {
 		return nil, err
 	}
-	d.CheckRounds(d.est.Rounds)
 	slices.SortFunc(d.with, func(a, b nagleKey) int {
 		return cmp.Or(cmp.Compare(a.writes, b.writes), cmp.Compare(a.bytes, b.bytes))
 	})
@@ -116,7 +116,7 @@ func nagleKeyOf(l *dataset.Sample) (nagleKey, bool) {
 // costs records the tables and the costs.
 func (d *nagleData) costs() {
 	var at []string
-	each(d.with, func(a, b nagleKey) bool { return a.writes == b.writes }, func(keys []nagleKey) {
+	for keys := range fit.Runs(d.with, func(a, b nagleKey) bool { return a.writes == b.writes }) {
 		series := func(name string, nagle float64) params.Series {
 			return params.Series{Name: "T(x), " + units.Plural(keys[0].writes, "write") + ", " + name, Quantity: params.NagleTime,
 				Factors: map[string]float64{"writes": float64(keys[0].writes), "nagle": nagle}, XName: "bytes"}
@@ -128,15 +128,15 @@ func (d *nagleData) costs() {
 			fit.Tabulate(&without, float64(k.bytes), d.est, off)
 			d.WidenDomain("bytes", float64(k.bytes))
 			d.WidenDomain("writes", float64(k.writes))
-			cost := func(v []float64) ([]float64, error) { return []float64{v[on]/v[off] - 1}, nil }
-			v, _ := cost(d.est.Values) // it never fails
-			if ci := d.est.Interval(v[0], d.est.Apply(cost), 0); ci[0] > costly {
-				d.Found(k.cost(), "1", "how much longer "+k.String()+" takes with Nagle's algorithm", v[0], ci)
-				at = append(at, fmt.Sprintf("%s (%+.0f%%)", k, 100*v[0]))
+			cost := func(v []float64) float64 { return v[on]/v[off] - 1 }
+			v := cost(d.est.Values)
+			if ci := resample.IntervalOf(d.est, v, d.est.Replicates, cost); ci[0] > costly {
+				d.Found(k.cost(), "1", "how much longer "+k.String()+" takes with Nagle's algorithm", v, ci)
+				at = append(at, fmt.Sprintf("%s (%+.0f%%)", k, 100*v))
 			}
 		}
 		d.Series = append(d.Series, with, without)
-	})
+	}
 	n := float64(len(at))
 	d.Found("nagle_costly", "1", "settings measured at which Nagle's algorithm costs more than 20%", n, [2]float64{n, n})
 	d.Explain("nagle_costly", "no interval: a count of settings")

@@ -3,8 +3,6 @@
 package tuning
 
 import (
-	"slices"
-
 	"calib/fit"
 	"calib/fit/params"
 	"calib/fit/plots"
@@ -14,18 +12,6 @@ import (
 // addLine adds the timings of one line.
 func addLine[K comparable](t *resample.Table[K], k K, b *fit.Batch) {
 	t.Add(t.Duration(k), b.Dir, b.Round, b.Timings(), fit.Seconds(b.Lines[0].NS)...)
-}
-
-// each calls do with the keys of each group in turn: runs of keys that same puts together.
-func each[K any](keys []K, same func(a, b K) bool, do func([]K)) {
-	for len(keys) > 0 {
-		n := slices.IndexFunc(keys, func(k K) bool { return !same(k, keys[0]) })
-		if n < 0 {
-			n = len(keys)
-		}
-		do(keys[:n])
-		keys = keys[n:]
-	}
 }
 
 // choiceShare is the share of replicates from which a setting belongs to the interval of a choice.

@@ -6,6 +6,7 @@ import (
 
 	"calib/fit/params"
 	"calib/internal/netspec"
+	"calib/internal/stats"
 	"calib/internal/units"
 )
 
@@ -180,11 +181,7 @@ func gatherChecks(p *params.Params) []check {
 	if len(errs) == 0 {
 		return []check{c}
 	}
-	sum := 0.0
-	for _, e := range errs {
-		sum += e
-	}
-	mean := sum / float64(len(errs))
+	mean := stats.Mean(errs)
 	c.measured = fmt.Sprintf("mean %.1f%%, worst %.1f%%", 100*mean, 100*worst)
 	c.ci, c.err = fmt.Sprintf("%d gathers", len(errs)), "worst: "+at
 	c.ok = mean <= meanGather && worst <= tolGather

@@ -56,6 +56,7 @@ func main() {
 type suite struct {
 	truths  []string
 	plan    string
+	flags   []string // of calib run, beside the plan
 	measure source
 	checks  func(*netspec.Spec, *params.Params) []check
 	// show, where it is set, replaces checks: it compares a run with something else and prints a table of its own.
@@ -81,12 +82,12 @@ func suiteOf(name, truths, plan string) (suite, error) {
 		// With a fixed send buffer: the kernel's own grows with what a connection has carried, so that equal sends end when
 		// some of the message, or all of it, has left.
 		st = suite{truths: []string{"examples/lab-cluster-fast.yaml"}, plan: "examples/plan-lab-export.yaml", show: simulated,
-			measure: calibrateWith("--send-buffer", "128KiB")}
+			flags: []string{"--send-buffer", "128KiB"}}
 	default:
 		return st, fmt.Errorf("no suite %q: want paired, cluster, table, gather, tbf or simgrid", name)
 	}
 	if st.measure == nil {
-		st.measure = calibrateWith()
+		st.measure = calibrate
 	}
 	if truths != "" {
 		st.truths = strings.Split(truths, ",")
@@ -98,7 +99,7 @@ func suiteOf(name, truths, plan string) (suite, error) {
 }
 
 // source gets the parameters of one network and seed: it measures them, or fits a kept run again.
-type source func(ctx context.Context, calib, plan, network, seed, out string) (*params.Params, error)
+type source func(ctx context.Context, calib, network, seed, out string, flags []string) (*params.Params, error)
 
 func run(ctx context.Context, st suite, calib, keep string, seeds []string) error {
 	dir := keep
@@ -129,7 +130,7 @@ func run(ctx context.Context, st suite, calib, keep string, seeds []string) erro
 		}
 		for _, seed := range seeds {
 			out := filepath.Join(dir, fmt.Sprintf("%s-seed%s", spec.Name, seed))
-			p, err := st.measure(ctx, calib, st.plan, arg, seed, out)
+			p, err := st.measure(ctx, calib, arg, seed, out, append([]string{"--plan", st.plan}, st.flags...))
 			if err != nil {
 				return fmt.Errorf("%s, seed %s: %w", arg, seed, err)
 			}
@@ -155,13 +156,7 @@ func run(ctx context.Context, st suite, calib, keep string, seeds []string) erro
 	return nil
 }
 
-// calibrateWith runs calib in the lab, with more flags, and reads its parameter file.
-func calibrateWith(flags ...string) source {
-	return func(ctx context.Context, calib, plan, network, seed, out string) (*params.Params, error) {
-		return calibrate(ctx, calib, network, seed, out, append([]string{"--plan", plan}, flags...))
-	}
-}
-
+// calibrate runs calib in the lab and reads its parameter file.
 func calibrate(ctx context.Context, calib, network, seed, out string, flags []string) (*params.Params, error) {
 	for try := 1; ; try++ {
 		if err := os.RemoveAll(out); err != nil {
@@ -189,7 +184,7 @@ func patient(ctx context.Context, args ...string) *exec.Cmd {
 }
 
 // fitAgain fits a kept run with the present models. The samples are those of the run.
-func fitAgain(ctx context.Context, calib, _, _, _, out string) (*params.Params, error) {
+func fitAgain(ctx context.Context, calib, _, _, out string, _ []string) (*params.Params, error) {
 	if err := programs.Run(ctx, "", calib, "fit", "--quiet", out); err != nil {
 		return nil, err
 	}

@@ -44,7 +44,7 @@ func queueChecks(s *netspec.Spec, p *params.Params) []check {
 }
 
 // floodQueue builds the namespaces, floods the port of the first, and removes everything again.
-func floodQueue(ctx context.Context, calib, plan, _, seed, out string) (p *params.Params, err error) {
+func floodQueue(ctx context.Context, calib, _, seed, out string, flags []string) (p *params.Params, err error) {
 	if err := os.RemoveAll(out); err != nil {
 		return nil, err
 	}
@@ -58,8 +58,8 @@ func floodQueue(ctx context.Context, calib, plan, _, seed, out string) (p *param
 		return nil, err
 	}
 	defer os.Remove(hosts)
-	if err := programs.Run(ctx, "", calib, "run", "--hosts", hosts, "--launch", "ip netns exec {host}", "--plan", plan,
-		"--seed", seed, "--out", out, "--quiet", "--yes", "--json"); err != nil {
+	args := []string{calib, "run", "--hosts", hosts, "--launch", "ip netns exec {host}", "--seed", seed, "--out", out, "--quiet", "--yes", "--json"}
+	if err := programs.Run(ctx, "", append(args, flags...)...); err != nil {
 		return nil, err
 	}
 	return readParams(filepath.Join(out, "params.json"))

@@ -39,7 +39,7 @@ func TestShortLab(t *testing.T) {
 				t.Fatal(err)
 			}
 			out := filepath.Join(dir, "run-"+c.plan)
-			p, err := calibrateWith()(t.Context(), calib, filepath.Join("testdata", c.plan), c.network, "1", out)
+			p, err := calibrate(t.Context(), calib, c.network, "1", out, []string{"--plan", filepath.Join("testdata", c.plan)})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"os/exec"
@@ -132,14 +133,7 @@ func measuredBroadcasts(samples string, hosts int) (traffic, error) {
 	return t, nil
 }
 
-func (t traffic) sizes() []int {
-	var out []int
-	for x := range t.times {
-		out = append(out, x)
-	}
-	slices.Sort(out)
-	return out
-}
+func (t traffic) sizes() []int { return slices.Sorted(maps.Keys(t.times)) }
 
 // simulate compiles and runs a program with every size, in a directory with the platform, and returns its times [s] by size.
 func simulate(ctx context.Context, work string, t traffic) (map[int]float64, error) {

@@ -41,6 +41,7 @@ func layers() []layer {
 		{pkg: "internal/programs", why: "running a program needs no knowledge of what it does"},
 		{pkg: "internal/environ", may: []string{"internal/files"}, why: "a fingerprint reads the host, and knows nothing of measuring"},
 		{pkg: "internal/dataset/names", why: "the words of samples.jsonl need nothing"},
+		{pkg: "internal/dataset/names/meanings", may: []string{"internal/dataset/names"}, why: "what the words mean is a table of them"},
 		{pkg: "bench", may: []string{"internal/dataset", "internal/dataset/names", "internal/plane", "internal/units", "internal/stats"},
 			why: "an experiment knows its Group and no sockets, so that the simulator can run it"},
 		{pkg: "bench/roundtrip", may: experimentMay(), why: "a ping-pong loop knows no experiment that uses it"},

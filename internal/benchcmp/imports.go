@@ -24,7 +24,7 @@ const (
 	importLimit = "262144"
 	// streamWrite is the chunk of calib's streams on Ethernet: 11 whole segments.
 	streamWrite = "15928"
-	// importRun bounds one run of one tool.
+	// importRun bounds what one tool does in one round.
 	importRun = 2 * time.Minute
 )
 
@@ -32,6 +32,7 @@ var sockperfSizes = [...]int64{64, 1024, 4096, 16384, 49152}
 
 // bothEnds is one path and what calib and the tools have measured of it so far.
 type bothEnds struct {
+	settings settings
 	from, to side
 	dir      string                        // of the files
 	calib    string                        // the binary
@@ -54,7 +55,7 @@ func imports(ctx context.Context, s settings) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	b := &bothEnds{dir: dir, calib: filepath.Join(dir, "calib"), outputs: map[string][]*dataset.Dataset{}, notes: map[string][]string{}}
+	b := &bothEnds{settings: s, dir: dir, calib: filepath.Join(dir, "calib"), outputs: map[string][]*dataset.Dataset{}, notes: map[string][]string{}}
 	if s.calib != "" {
 		b.calib = s.calib
 	} else if err := programs.BuildCalib(ctx, b.calib); err != nil {
@@ -69,10 +70,10 @@ func imports(ctx context.Context, s settings) error {
 	for i := range rounds {
 		for _, part := range []struct {
 			cpu   int
-			steps []func(context.Context, settings, int) error
+			steps []func(context.Context, int) error
 		}{
-			{b.from.cpu, []func(context.Context, settings, int) error{b.own(names.Pingpong), b.netpipe, b.sockperf}},
-			{1 - b.from.cpu, []func(context.Context, settings, int) error{b.own(names.Paired), b.iperf}},
+			{b.from.cpu, []func(context.Context, int) error{b.own(names.Pingpong), b.netpipe, b.sockperf}},
+			{1 - b.from.cpu, []func(context.Context, int) error{b.own(names.Paired), b.iperf}},
 		} {
 			if err := b.place(ctx, part.cpu); err != nil {
 				return err
@@ -81,7 +82,10 @@ func imports(ctx context.Context, s settings) error {
 				slices.Reverse(part.steps)
 			}
 			for _, step := range part.steps {
-				if err := step(ctx, s, i); err != nil {
+				bounded, cancel := context.WithTimeout(ctx, importRun)
+				err := step(bounded, i)
+				cancel()
+				if err != nil {
 					return fmt.Errorf("round %d: %w", i, err)
 				}
 			}
@@ -97,13 +101,11 @@ func (b *bothEnds) place(ctx context.Context, cpu int) error {
 }
 
 // own measures an experiment with calib, and adds its samples as further rounds.
-func (b *bothEnds) own(only string) func(context.Context, settings, int) error {
-	return func(ctx context.Context, _ settings, i int) error { return b.ownRun(ctx, only, i) }
+func (b *bothEnds) own(only string) func(context.Context, int) error {
+	return func(ctx context.Context, i int) error { return b.ownRun(ctx, only, i) }
 }
 
 func (b *bothEnds) ownRun(ctx context.Context, only string, i int) error {
-	ctx, cancel := context.WithTimeout(ctx, importRun)
-	defer cancel()
 	var hosts strings.Builder
 	for _, e := range []side{b.from, b.to} {
 		fmt.Fprintf(&hosts, "%s addr=%s cpu=%d\n", e.prefix[len(e.prefix)-1], e.addr, e.cpu)
@@ -142,9 +144,7 @@ func later(samples, before []dataset.Sample) []dataset.Sample {
 	return out
 }
 
-func (b *bothEnds) netpipe(ctx context.Context, _ settings, i int) error {
-	ctx, cancel := context.WithTimeout(ctx, importRun)
-	defer cancel()
+func (b *bothEnds) netpipe(ctx context.Context, i int) error {
 	out := filepath.Join(b.dir, fmt.Sprintf("np-%d.out", i))
 	if err := runNPtcp(ctx, b.from, b.to, out, "-u", importLimit, "-p", "0"); err != nil {
 		return err
@@ -152,29 +152,21 @@ func (b *bothEnds) netpipe(ctx context.Context, _ settings, i int) error {
 	return b.take("netpipe", out, 0)
 }
 
-func (b *bothEnds) sockperf(ctx context.Context, _ settings, i int) error {
+func (b *bothEnds) sockperf(ctx context.Context, i int) error {
 	for _, size := range sockperfSizes {
-		if err := b.sockperfSize(ctx, i, size); err != nil {
+		out := filepath.Join(b.dir, fmt.Sprintf("sockperf-%d-%d.csv", i, size))
+		if _, err := runSockperf(ctx, b.from, b.to, strconv.FormatInt(size, 10), "--full-log", out); err != nil {
+			return err
+		}
+		if err := b.take("sockperf", out, size); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (b *bothEnds) sockperfSize(ctx context.Context, i int, size int64) error {
-	ctx, cancel := context.WithTimeout(ctx, importRun)
-	defer cancel()
-	out := filepath.Join(b.dir, fmt.Sprintf("sockperf-%d-%d.csv", i, size))
-	if _, err := runSockperf(ctx, b.from, b.to, strconv.FormatInt(size, 10), "--full-log", out); err != nil {
-		return err
-	}
-	return b.take("sockperf", out, size)
-}
-
-func (b *bothEnds) iperf(ctx context.Context, s settings, i int) error {
-	ctx, cancel := context.WithTimeout(ctx, importRun)
-	defer cancel()
-	text, err := runIperf3(ctx, b.from, b.to, s, streamWrite, "-i", "0.5")
+func (b *bothEnds) iperf(ctx context.Context, i int) error {
+	text, err := runIperf3(ctx, b.from, b.to, b.settings, streamWrite, "-i", "0.5")
 	if err != nil {
 		return err
 	}

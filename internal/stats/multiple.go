@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -23,14 +24,7 @@ func Holm(p []float64) []float64 {
 		}
 		order = append(order, i)
 	}
-	slices.SortStableFunc(order, func(i, j int) int {
-		if p[i] < p[j] {
-			return -1
-		} else if p[i] > p[j] {
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(p[i], p[j]) })
 	most := 0.0
 	for k, i := range order {
 		most = math.Max(most, math.Min(1, p[i]*float64(len(p)-k)))

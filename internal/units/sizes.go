@@ -3,7 +3,7 @@ package units
 import (
 	"fmt"
 	"math"
-	"sort"
+	"slices"
 	"strings"
 )
 
@@ -66,12 +66,6 @@ func Geometric(lo, hi Bytes, perDecade int, jitter float64, next func() float64)
 }
 
 func unique(in []Bytes) []Bytes {
-	sort.Slice(in, func(i, j int) bool { return in[i] < in[j] })
-	out := in[:0]
-	for i, b := range in {
-		if i == 0 || b != in[i-1] {
-			out = append(out, b)
-		}
-	}
-	return out
+	slices.Sort(in)
+	return slices.Compact(in)
 }

@@ -3,6 +3,7 @@ package draw
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"gonum.org/v1/plot"
@@ -17,7 +18,7 @@ import (
 )
 
 const (
-	maxCells            = 128 // rows or columns that are drawn one by one: more are drawn as an image
+	maxCells            = 128 // rows or columns that are drawn: more would be finer than print
 	maxCell   vg.Length = 42
 	maxMatrix vg.Length = 330 // the height of all cells
 	nameRoom  vg.Length = 90  // the longest name of a host
@@ -26,6 +27,7 @@ const (
 // matrix is the cells of a heat map that are drawn. It is a plotter.GridXYZ with row 0 at the top.
 type matrix struct {
 	figure.Heat
+	block  int   // hosts to a row and a column
 	scale  scale // of the numbers
 	digits int   // of the number in a cell
 	cell   vg.Length
@@ -33,26 +35,62 @@ type matrix struct {
 }
 
 func newMatrix(h figure.Heat) *matrix {
-	m := &matrix{Heat: h}
+	m := &matrix{}
+	m.Heat, m.block = pooled(h)
 	var values []float64
-	for r := range h.Rows {
-		for c := range h.Cols {
+	for r := range m.Rows {
+		for c := range m.Cols {
 			v := m.value(r, c)
 			values = append(values, v)
-			m.gaps = m.gaps || math.IsNaN(v) && r != c
+			m.gaps = m.gaps || math.IsNaN(v) && (r != c || m.block > 1)
 		}
 	}
 	lo, hi := span(values)
-	m.scale = newScale(figure.Axis{Unit: h.Unit, Log: lo > 0 && hi > 10*lo}, values, nil)
+	m.scale = newScale(figure.Axis{Unit: m.Unit, Log: lo > 0 && hi > 10*lo}, values, nil)
 	if !m.scale.empty {
 		m.stretch(lo, hi)
 	}
 	names := vg.Length(0)
-	for _, s := range h.Rows {
+	for _, s := range m.Rows {
 		names = max(names, smallStyle().Width(clip(s, smallStyle(), nameRoom)))
 	}
-	m.cell = min((pageWidth-2*margin-names-110)/vg.Length(max(len(h.Cols), 1)), maxMatrix/vg.Length(max(len(h.Rows), 1)), maxCell)
+	m.cell = min((pageWidth-2*margin-names-110)/vg.Length(max(len(m.Cols), 1)), maxMatrix/vg.Length(max(len(m.Rows), 1)), maxCell)
 	return m
+}
+
+// pooled joins neighbouring hosts, block to a row and a column, where there are more than maxCells: a cell is the worst of its
+// pairs, and stands out where one of them does.
+func pooled(h figure.Heat) (out figure.Heat, block int) {
+	block = (max(len(h.Rows), len(h.Cols), 1) + maxCells - 1) / maxCells
+	if block == 1 {
+		return h, 1
+	}
+	firsts := func(names []string) (out []string) {
+		for group := range slices.Chunk(names, block) {
+			out = append(out, group[0])
+		}
+		return out
+	}
+	out = figure.Heat{Rows: firsts(h.Rows), Cols: firsts(h.Cols), Unit: h.Unit, Better: h.Better}
+	for range out.Rows {
+		out.Z = append(out.Z, slices.Repeat([]float64{math.NaN()}, len(out.Cols)))
+	}
+	for r, row := range h.Z[:min(len(h.Z), len(h.Rows))] {
+		for c, v := range row[:min(len(row), len(h.Cols))] {
+			worst := &out.Z[r/block][c/block]
+			if math.IsNaN(*worst) || (h.Better == figure.BetterHigher) == (v < *worst) && !math.IsNaN(v) {
+				*worst = v
+			}
+		}
+	}
+	seen := map[figure.Flag]bool{}
+	for _, f := range h.Flagged {
+		if at := (figure.Flag{Row: f.Row / block, Col: f.Col / block}); !seen[at] {
+			seen[at] = true
+			out.Flagged = append(out.Flagged, at)
+		}
+	}
+	return out, block
 }
 
 // stretch ends the scale of colours where the data end, so that no colour is unused. Hosts that hardly differ must not look
@@ -143,7 +181,6 @@ func (m *matrix) tiles(to, from string) ([]*tile, error) {
 	}
 	heat := plotter.NewHeatMap(m, colours.Palette(256))
 	heat.Min, heat.Max, heat.NaN = 0, 1, emptyGrey
-	heat.Rasterized = max(len(m.Rows), len(m.Cols)) > maxCells
 	cells := m.cellTile(to, from, heat, numbers, m.outlines())
 	return []*tile{cells, m.colourTile(colours, cells.size.Y)}, nil
 }

@@ -1,8 +1,7 @@
 // Package names is the vocabulary of samples.jsonl: every experiment, phase, factor of a point and auxiliary value has its
 // name here, once. Experiments write these names and models read them; neither spells one as a literal.
 //
-// The tables in tables.go say what each name means. docs/FORMATS.md is tested against them, and so is every line that an
-// experiment writes.
+// Package meanings says what each name means.
 package names
 
 // Experiments.

@@ -1,14 +1,16 @@
-package names
+package meanings
 
 import (
 	"os"
 	"strings"
 	"testing"
+
+	"calib/internal/dataset/names"
 )
 
 // docs/FORMATS.md holds the tables word for word.
 func TestFormats(t *testing.T) {
-	text, err := os.ReadFile("../../../docs/FORMATS.md")
+	text, err := os.ReadFile("../../../../docs/FORMATS.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,18 +40,18 @@ func TestTables(t *testing.T) {
 }
 
 func TestUnknown(t *testing.T) {
-	good := map[string]int64{FactorBytes: 1}
+	good := map[string]int64{names.FactorBytes: 1}
 	for _, c := range []struct {
 		exp, phase string
 		factors    map[string]int64
 		aux        map[string]float64
 		want       string
 	}{
-		{Paired, PhaseBurst, good, map[string]float64{AuxDirection: 1}, ""},
-		{Paired, PhaseGap, good, nil, `no phase "gap"`},
-		{Paired, StopLastDelivery, good, nil, `no phase "burst"`},
-		{Paired, PhaseBurst, map[string]int64{"size": 1}, nil, `factor "size"`},
-		{Paired, PhaseBurst, good, map[string]float64{"way": 1}, `auxiliary value "way"`},
+		{names.Paired, names.PhaseBurst, good, map[string]float64{names.AuxDirection: 1}, ""},
+		{names.Paired, names.PhaseGap, good, nil, `no phase "gap"`},
+		{names.Paired, names.StopLastDelivery, good, nil, `no phase "burst"`},
+		{names.Paired, names.PhaseBurst, map[string]int64{"size": 1}, nil, `factor "size"`},
+		{names.Paired, names.PhaseBurst, good, map[string]float64{"way": 1}, `auxiliary value "way"`},
 	} {
 		err := Unknown(c.exp, c.phase, c.factors, c.aux)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {

@@ -1,0 +1,138 @@
+package fittest
+
+import (
+	"fmt"
+	"strings"
+
+	"calib/fit/params"
+)
+
+// CodeMeaning is what findings of one code say.
+type CodeMeaning struct {
+	Code    params.Code
+	Levels  []params.Level // those it may have
+	Values  []string       // names in Values; a finding may have none of them
+	Meaning string
+}
+
+// Codes says what every code means. docs/FORMATS.md shows this table.
+var Codes = []CodeMeaning{
+	{params.Unclassified, []params.Level{params.Warning, params.Note}, nil, "a sentence of a calib.params/1 file, which had no codes"},
+	{params.ModelFailed, []params.Level{params.Warning}, nil, "a model could not be fitted, although its experiments were measured"},
+	{params.MeasuringNote, []params.Level{params.Warning, params.Note}, nil, "something that was noticed while measuring or importing"},
+	{params.MixedVersions, []params.Level{params.Warning}, nil, "the agents run different versions of calib"},
+	{params.NotFinite, []params.Level{params.Warning}, nil, "a number is infinite or not a number: it was written as null or left out"},
+	{params.SlowHost, []params.Level{params.Warning}, []string{"ratio"}, "every pair of a host is slow; ratio is to the median pair"},
+	{params.OneRound, []params.Level{params.Warning}, nil, "there is one round only: intervals do not hold what changes between rounds"},
+	{params.ManyLeftOut, []params.Level{params.Warning}, []string{"share"}, "more than a tenth of the timings was left out"},
+	{params.LateWire, []params.Level{params.Warning}, []string{"timings"}, "the emulated wire of the lab was late: its accuracy cannot be judged by this run"},
+	{params.DisturbedTimings, []params.Level{params.Note}, []string{"timings"}, "most timings of some points were disturbed by the host, and were used all the same"},
+	{params.PacketAssumed, []params.Level{params.Note}, nil, "the kernel did not report the segment size: the usual one was taken"},
+	{params.OneDirection, []params.Level{params.Warning}, nil, "one direction only was measured: a clock offset does not cancel"},
+	{params.SlowHostsOnly, []params.Level{params.Warning}, nil, "nothing was measured without a slow host"},
+	{params.SlowPairsCut, []params.Level{params.Warning}, nil, "the pairs of slow hosts were left out of bursts that other pairs took part in"},
+	{params.SharedMachine, []params.Level{params.Warning}, nil, "hosts share a machine: a sender's time may hold work of the receiver"},
+	{params.NotASegmentEach, []params.Level{params.Warning}, []string{"timings"}, "the kernel merged messages into segments: those timings were left out"},
+	{params.TableOnly, []params.Level{params.Note}, nil, "the result is a table: no curve is fitted through it"},
+	{params.NegativeSlope, []params.Level{params.Warning}, nil, "a cost falls with the size"},
+	{params.OffTheForm, []params.Level{params.Warning, params.Note}, []string{"off", "bytes"}, "a function is further off a size than its form allows"},
+	{params.SeveralSegments, []params.Level{params.Note}, nil, "one line does not fit: the function is several lines over ranges of the size"},
+	{params.AboveOnePacket, []params.Level{params.Note}, nil, "how far a cost is off above one packet, up to which it was fitted"},
+	{params.NotPositive, []params.Level{params.Warning}, nil, "a number that must be positive is not, or cannot be told from zero"},
+	{params.ClockCost, []params.Level{params.Note}, nil, "what one timed section costs by itself; it was subtracted"},
+	{params.ClockOffsets, []params.Level{params.Note}, []string{"median", "worst"}, "how certain the clock offsets between hosts are, in seconds"},
+	{params.DelayInA, []params.Level{params.Note}, nil, "the parameter a holds half of the delay L"},
+	{params.StreamsOnly, []params.Level{params.Note}, nil, "streams only were measured: there is no a and no a_c"},
+	{params.NoStreams, []params.Level{params.Warning}, nil, "no streams were measured: the time per byte is that of bursts"},
+	{params.NetworkUnknown, []params.Level{params.Note}, nil, "one pair only was measured: the kind of network cannot be seen"},
+	{params.NegativeAC, []params.Level{params.Warning}, nil, "a_c is negative, which the model cannot explain"},
+	{params.Eq16Misfit, []params.Level{params.Note}, []string{"mean", "worst"}, "how far eq. 16 of the hyperbolic model is off the bursts"},
+	{params.NoSmallBurst, []params.Level{params.Warning}, nil, "no burst fits in one packet"},
+	{params.TwoNumbersOfPairs, []params.Level{params.Warning}, nil, "two numbers of pairs only were measured: a line through them proves nothing"},
+	{params.FallingStreams, []params.Level{params.Warning}, nil, "the time per byte falls with the number of pairs"},
+	{params.NoBreak, []params.Level{params.Warning}, nil, "the time per byte does not follow max(b, n·b_c)"},
+	{params.BurstSlope, []params.Level{params.Note}, []string{"difference"}, "how far the slope of large bursts is off the time per byte of streams"},
+	{params.LimitsUsed, []params.Level{params.Note}, nil, "the sizes from which a' and b' were taken"},
+	{params.NoSmallSize, []params.Level{params.Warning}, nil, "no size fits in one packet"},
+	{params.JointEstimate, []params.Level{params.Warning, params.Note}, []string{"mean", "worst"}, "how far the joint estimate of the hyperbola is off T, or why there is none"},
+	{params.FlatSegment, []params.Level{params.Note}, nil, "T does not grow over a range of sizes"},
+	{params.SegmentCount, []params.Level{params.Note}, nil, "how many segments T has"},
+	{params.OrUnknown, []params.Level{params.Note}, nil, "O_r is not known: L holds it"},
+	{params.OrHidden, []params.Level{params.Warning}, nil, "O_r cannot be told from zero at some sizes"},
+	{params.OrByRate, []params.Level{params.Note}, []string{"ratio"}, "O_r depends on the rate of messages; ratio is of the highest rate to the lowest"},
+	{params.IdentityUnchecked, []params.Level{params.Note}, nil, "2(O_s + L + O_r + U_r) was not compared with a round trip"},
+	{params.Identity, []params.Level{params.Warning, params.Note}, []string{"mean", "worst"}, "how far 2(O_s + L + O_r + U_r) is off the round trip"},
+	{params.GathersUnchecked, []params.Level{params.Warning, params.Note}, nil, "gathers were not compared with eq. 8 of the cluster model"},
+	{params.GathersPredicted, []params.Level{params.Note}, []string{"mean", "worst"}, "how far eq. 8 of the cluster model is off the gathers"},
+	{params.GatherTimes, []params.Level{params.Note}, nil, "the times of gathers, all senders at once and by the best window"},
+	{params.GsUnknown, []params.Level{params.Warning}, nil, "g_s is not known: an aggregate limit of the network cannot be seen"},
+	{params.LimitNotReached, []params.Level{params.Warning}, []string{"offered"}, "the hosts did not reach the aggregate limit of the network; offered is in B/s"},
+	{params.OneLoad, []params.Level{params.Warning}, nil, "load was measured with one number of hosts: l1 cannot be told from l0"},
+	{params.LossyStreams, []params.Level{params.Warning}, nil, "g_r is from streams with losses at some sizes"},
+	{params.GrSenders, []params.Level{params.Note}, nil, "the numbers of senders from which g_r was taken"},
+	{params.SenderLimited, []params.Level{params.Note}, nil, "at some sizes the senders were the limit: they do not count for g_r"},
+	{params.Caches, []params.Level{params.Note}, nil, "the caches of the hosts"},
+	{params.BurstsSkipped, []params.Level{params.Note}, nil, "bursts that the experiment did not send, because of its limits"},
+	{params.BurstFits, []params.Level{params.Note}, nil, "what the bursts of each size and number of senders give"},
+	{params.BufferCounts, []params.Level{params.Note}, nil, "whether the buffer counts packets or bytes"},
+	{params.BufferAmbiguous, []params.Level{params.Warning}, nil, "the buffer seems to count neither packets nor bytes"},
+	{params.BufferMethods, []params.Level{params.Warning, params.Note}, []string{"difference"}, "how far the two methods for B_L are apart"},
+	{params.PortIdle, []params.Level{params.Warning}, nil, "the streams did not keep the port busy"},
+	{params.TimedCalls, []params.Level{params.Note}, nil, "how far timed calls are off the overheads by PRTT"},
+	{params.RoundTripOff, []params.Level{params.Warning, params.Note}, []string{"worst"}, "how far the sum of LogGP is off half the round trip"},
+	{params.PingpongAgrees, []params.Level{params.Note}, nil, "how far half of PRTT(1,0,s) is off the half round trip of ping-pong"},
+	{params.Eq18, []params.Level{params.Warning, params.Note}, nil, "whether the hyperbola over LogGP is within the bounds of eq. 18"},
+	{params.SmallestSize, []params.Level{params.Note}, nil, "the size at which L, o_s and o_r were taken, where it is not 1 byte"},
+	{params.OneFragment, []params.Level{params.Note}, nil, "a message is fastest in one piece"},
+	{params.BuffersGranted, []params.Level{params.Note}, nil, "the socket buffers that the kernel granted"},
+	{params.Deadlock, []params.Level{params.Note}, []string{"bytes", "buffer"}, "exchanges that deadlocked; buffer is as asked for, in bytes"},
+	{params.NagleCost, []params.Level{params.Note}, nil, "the settings at which Nagle's algorithm costs more than 20%"},
+	{params.DelayedAck, []params.Level{params.Note}, nil, "the messages that waited for a delayed acknowledgement"},
+}
+
+// QuantityMeaning is what the points of a quantity are.
+type QuantityMeaning struct {
+	Quantity params.Quantity
+	Factors  []string // of its series
+	Meaning  string
+}
+
+// Quantities says what every quantity means. docs/FORMATS.md shows this table.
+var Quantities = []QuantityMeaning{
+	{params.Time, nil, "half round trip of a message by size: T(x)"},
+	{params.FixedTime, nil, "fixed time of a message while n pairs send: a'(n)"},
+	{params.TimePerByte, nil, "time per byte while n pairs send: b'(n)"},
+	{params.BurstTime, []string{"pairs"}, "time to the last of n deliveries by size"},
+	{params.CostOfSize, nil, "a cost of the cluster model by size; symbol is its function"},
+	{params.TransferTime, []string{"hosts"}, "L(m, p) of the cluster model by size"},
+	{params.RoundTrip, nil, "round trip of ping-pong by size, beside the cluster model"},
+	{params.GatherTime, []string{"senders", "window"}, "time of a gather by size"},
+	{params.HalfRoundTrip, nil, "PRTT(1,0,s)/2 by size, beside LogGP"},
+	{params.Gap, nil, "gap(s) of LogGP by size; symbol is its function"},
+	{params.Overhead, nil, "o_s(s) or o_r(s) of LogGP by size; symbol is its function"},
+	{params.TimedCall, nil, "the same overheads, timed directly"},
+	{params.ArrivalRatio, []string{"bytes", "senders"}, "share of a burst of datagrams that arrives, by their number"},
+	{params.ProbedBuffer, nil, "B_L by the delay of a probe, by senders"},
+	{params.FragmentedTime, []string{"bytes"}, "half round trip of a message by fragment"},
+	{params.BufferedTime, []string{"bytes"}, "time of a message by socket buffer"},
+	{params.NagleTime, []string{"writes", "nagle"}, "half round trip of a message by size"},
+	{params.TimerCost, nil, "one reading of the clock"},
+}
+
+// Markdown is the tables of codes and quantities as docs/FORMATS.md shows them.
+func Markdown() string {
+	var b strings.Builder
+	b.WriteString("| code | level | values | meaning |\n|---|---|---|---|\n")
+	for _, m := range Codes {
+		var levels []string
+		for _, l := range m.Levels {
+			levels = append(levels, string(l))
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", m.Code, strings.Join(levels, ", "), strings.Join(m.Values, ", "), m.Meaning)
+	}
+	b.WriteString("\n| quantity | factors | points |\n|---|---|---|\n")
+	for _, m := range Quantities {
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", m.Quantity, strings.Join(m.Factors, ", "), m.Meaning)
+	}
+	return b.String()
+}

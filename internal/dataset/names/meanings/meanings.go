@@ -1,0 +1,184 @@
+// Package meanings says what every name of package names means. docs/FORMATS.md is tested against these tables, and so is every
+// line that an experiment writes; nothing else reads them.
+package meanings
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"calib/internal/dataset/names"
+)
+
+// Phase says what the timings of one phase of an experiment are.
+type Phase struct {
+	Experiment string
+	Name       string // "" for the only phase of an experiment
+	Timings    string // what one value of "ns" is
+}
+
+// Name is a factor or an auxiliary value.
+type Name struct {
+	Name    string
+	Unit    string // "" is a count or a switch
+	Meaning string
+}
+
+// Phases lists every phase that experiments write.
+var Phases = []Phase{
+	{names.Bcast, names.PhaseBinomial, "broadcast over a binomial tree, from the first byte at host 0 to the last byte at the last host"},
+	{names.Buffer, names.PhaseOneWay, "half round trip of a message, by socket buffer"},
+	{names.Buffer, names.PhaseBoth, "both hosts send a message, then receive one; with the flag deadlock, until one host was seen to stand still"},
+	{names.Buffer, names.PhaseInterleaved, "both hosts send a message in fragments and receive in between"},
+	{names.Clock, names.PhaseCost, "a block of clock readings in a row"},
+	{names.Clock, names.PhaseStep, "a step of the clock between two readings"},
+	{names.Clock, names.PhaseOffset, "offset of a host's clock from host 0's, before and after the slot"},
+	{names.Copy, "", "one copy within a host, as the mean of several in a row"},
+	{names.Copy, names.PhaseSpilled, "the same where source and destination do not fit in the nearest cache"},
+	{names.Flood, names.PhaseFlood, "interval between the datagrams of a burst at the root; 0 with the flag timeout where fewer than two arrived"},
+	{names.Flood, names.PhaseProbe, "one-way time of a datagram through a port that TCP streams saturate; 0 with the flag timeout where none arrived"},
+	{names.Flood, names.PhaseProbeIdle, "one-way time of a datagram through the idle port; 0 with the flag timeout where none arrived"},
+	{names.Flood, names.PhaseProbeDrain, "interval between the segments of those streams at the root"},
+	{names.Flood, names.PhaseSkipped, "estimated time of a burst that was not sent because it would take too long"},
+	{names.Fragment, "", "half round trip of a message sent and received in fragments"},
+	{names.Gap, names.PhaseGap, "interval between the messages of one sender, over its receivers"},
+	{names.Gather, names.PhaseArrivals, "interval between messages at a root to which several senders stream"},
+	{names.Gather, names.PhaseGather, "from the common start until the root has the message of every sender"},
+	{names.Gather, names.PhaseSkipped, "estimated time of a gather that was not made because it would take too long"},
+	{names.Load, names.PhaseLoad, "half round trip of one pair while other pairs exchange messages too"},
+	{names.NoDelay, "", "half round trip of a message sent in one write or two"},
+	{names.Overhead, names.PhaseSend, "time inside send with room in the buffer, with one reading of the clock"},
+	{names.Overhead, names.PhaseRecv, "time inside receive of what is already there, with one reading of the clock"},
+	{names.Overhead, names.PhaseComputeIdle, "a fixed computation on a host at which nothing arrives, summed over its CPUs"},
+	{names.Overhead, names.PhaseCompute, "the same while messages arrive at a known rate"},
+	{names.Paired, names.PhaseBurst, "from a sender's start to the delivery of its message, while n pairs send at once"},
+	{names.Paired, names.PhaseBurstStart, "start of that sender after the common start"},
+	{names.Paired, names.PhaseStream, "interval between the chunks of one of n streams at its receiver"},
+	{names.Pingpong, "", "half round trip"},
+	{names.PRTT, names.PhasePRTT, "round trip of n messages in a row and one reply"},
+	{names.PRTT, names.PhaseSpaced, "the same without the waits of the sender, which waits before each message but the first"},
+	{names.PRTT, names.PhaseDelayed, "the same without the waits of the receiver, which waits before each receive but the first"},
+	{names.PRTT, names.PhaseSend, "one send call of a spaced round trip, with one reading of the clock"},
+	{names.PRTT, names.PhaseReceive, "one receive call of a delayed round trip, with one reading of the clock"},
+}
+
+// StopPhases lists the phases that stand in the stops of run.json only.
+var StopPhases = []Phase{
+	{names.Paired, names.StopLastDelivery, "the last of the n deliveries of a burst"},
+	{names.Paired, names.StopAllStreams, "n chunks at the rate of all n streams together"},
+}
+
+// Factors lists every factor of a point.
+var Factors = []Name{
+	{names.FactorBuffer, "B", "socket buffer asked for; 0 leaves it to the kernel"},
+	{names.FactorBytes, "B", "message or datagram; of copy, what is copied"},
+	{names.FactorCold, "", "copy: 0 from cache to cache, 1 from cache to memory, 2 from memory to memory"},
+	{names.FactorDelayed, "", "prtt: 1 where the receiver waits"},
+	{names.FactorFragment, "B", "fragment"},
+	{names.FactorHosts, "", "bcast: hosts that take part; clock: 1 for hosts alone, 2 for pairs"},
+	{names.FactorLoop, "", "copy: 1 is byte by byte, 0 in bulk"},
+	{names.FactorMerge, "", "gap: 1 where the kernel may merge messages into segments"},
+	{names.FactorMessages, "", "prtt: messages in a row"},
+	{names.FactorNagle, "", "nodelay: 1 with Nagle's algorithm"},
+	{names.FactorOffset, "B", "nodelay: what the message has beyond whole segments; it may be negative"},
+	{names.FactorPackets, "", "flood: datagrams of a burst, of all senders together"},
+	{names.FactorPairs, "", "pairs at once"},
+	{names.FactorProbe, "", "flood: 1 is the probe beside streams"},
+	{names.FactorRate, "1/s", "overhead: messages asked for"},
+	{names.FactorSegments, "", "nodelay: whole segments of the message"},
+	{names.FactorSenders, "", "senders to one root; the prober of flood is one of them"},
+	{names.FactorSpaced, "", "prtt: 1 where the sender waits"},
+	{names.FactorStream, "", "1 is a stream"},
+	{names.FactorWindow, "", "gather: senders at once"},
+	{names.FactorWrites, "", "nodelay: writes of a message"},
+}
+
+// AuxValues lists every auxiliary value.
+var AuxValues = []Name{
+	{names.AuxAveraged, "", "messages, chunks or copies that one value of ns is the mean of"},
+	{names.AuxBatch, "", "imported: number of the batch in its slot, where there are several"},
+	{names.AuxBound, "ns", "half the smallest round trip, within which the clock offset is certain"},
+	{names.AuxBytes, "B", "nodelay: message"},
+	{names.AuxCache, "B", "nearest data cache"},
+	{names.AuxCalls, "", "clock readings of a block"},
+	{names.AuxChunk, "B", "chunk of a stream"},
+	{names.AuxClock, "ns", "one timed section with nothing in it"},
+	{names.AuxCompleted, "", "exchanges that came to an end before the one that stood still"},
+	{names.AuxCPUs, "", "CPUs that compute"},
+	{names.AuxDelay, "ns", "wait between messages"},
+	{names.AuxDirection, "", "which rank sends: 0 the first of a pair or team, 1 the second, 2 the third"},
+	{names.AuxDrift, "ppm", "rate of a clock against host 0's"},
+	{names.AuxDropped, "", "datagrams that the root's own socket had no room for"},
+	{names.AuxFragment, "B", "fragment of an interleaved exchange"},
+	{names.AuxLastCache, "B", "last cache before memory"},
+	{names.AuxMedian, "ns", "median of one copy, with fractions"},
+	{names.AuxMessages, "", "messages of the stream, for each receiver; of a computation, segments that arrived during one of them on average"},
+	{names.AuxMSS, "B", "payload of a full segment"},
+	{names.AuxOffsetBound, "ns", "standard uncertainty of a one-way time after both directions are averaged, where the writer knows it"},
+	{names.AuxOffsetSpread, "ns", "spread of the clock offset between two ranks"},
+	{names.AuxPairs, "", "pairs at once"},
+	{names.AuxPeerRcvBuf, "B", "receive buffer that the peer's kernel granted"},
+	{names.AuxPeerSndBuf, "B", "send buffer that the peer's kernel granted"},
+	{names.AuxReads, "", "clock readings among which the steps were seen"},
+	{names.AuxReceived, "", "datagrams received"},
+	{names.AuxReceivers, "", "receivers of a gap stream"},
+	{names.AuxRepetitions, "", "repetitions"},
+	{names.AuxSegment, "B", "segment of the streams"},
+	{names.AuxSend, "ns", "flood: time that the slowest sender took to send its part of the burst; gap: a send once the stream is steady"},
+	{names.AuxSent, "", "datagrams sent"},
+	{names.AuxSentBeforeStall, "B", "bytes taken before the exchange stood still"},
+	{names.AuxSpan, "ns", "from the first to the last arrival"},
+	{names.AuxSpread, "ns", "median absolute deviation of the offset over the better half of its exchanges"},
+	{names.AuxStreams, "", "imported: parallel streams"},
+	{names.AuxTrips, "", "round trips made, of which ns holds some"},
+	{names.AuxWindow, "ns", "the part of the stream that is counted"},
+	{names.AuxWindowChunks, "", "chunks of this stream in that part"},
+	{names.AuxWindowMessages, "", "messages, of all receivers, or segments in that part"},
+	{names.AuxWork, "", "steps of the computation"},
+}
+
+// Unknown returns an error that names what a line holds and the tables do not: its phase, a factor or an auxiliary value.
+func Unknown(experiment, phase string, factors map[string]int64, aux map[string]float64) error {
+	if !slices.ContainsFunc(Phases, func(p Phase) bool { return p.Experiment == experiment && p.Name == phase }) {
+		return fmt.Errorf("experiment %q has no phase %q in the tables of package meanings", experiment, phase)
+	}
+	for f := range factors {
+		if !listed(Factors, f) {
+			return fmt.Errorf("%s: factor %q is not in the tables of package meanings", experiment, f)
+		}
+	}
+	for a := range aux {
+		if !listed(AuxValues, a) {
+			return fmt.Errorf("%s: auxiliary value %q is not in the tables of package meanings", experiment, a)
+		}
+	}
+	return nil
+}
+
+func listed(table []Name, name string) bool {
+	return slices.ContainsFunc(table, func(n Name) bool { return n.Name == name })
+}
+
+// Markdown is the tables as docs/FORMATS.md shows them.
+func Markdown() string {
+	var b strings.Builder
+	for i, t := range [][]Phase{Phases, StopPhases} {
+		if i > 0 {
+			b.WriteString("\nStops in run.json have two phases more:\n\n")
+		}
+		b.WriteString("| exp | phase | one value of `ns` is |\n|---|---|---|\n")
+		for _, p := range t {
+			fmt.Fprintf(&b, "| %s | %s | %s |\n", p.Experiment, p.Name, p.Timings)
+		}
+	}
+	for _, t := range []struct {
+		title string
+		rows  []Name
+	}{{"point", Factors}, {"aux", AuxValues}} {
+		fmt.Fprintf(&b, "\n| %s | unit | |\n|---|---|---|\n", t.title)
+		for _, n := range t.rows {
+			fmt.Fprintf(&b, "| %s | %s | %s |\n", n.Name, n.Unit, n.Meaning)
+		}
+	}
+	return b.String()
+}
