@@ -113,9 +113,7 @@ func (w *walker) warn(format string, args ...any) {
 }
 
 // open asks the stopper, and leaves out teams with a lost host.
-func (w *walker) open(exp string, team []int, p bench.Point) bool {
-	return !w.hasLost(team) && w.Stopper.Open(exp, team, p)
-}
+func (w *walker) open(p bench.TeamPoint) bool { return !w.hasLost(p.Team) && w.Stopper.Open(p) }
 
 func (w *walker) hasLost(team []int) bool {
 	for _, h := range team {
