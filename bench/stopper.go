@@ -19,6 +19,7 @@ type Stopper struct {
 	plan   *Schedule
 	over   bool
 	points map[place]*measured
+	seen   []*measured // points in the order in which they were first measured
 
 	// Where the last slot's samples belong: they arrive slot by slot.
 	round, slot int
@@ -29,6 +30,7 @@ type Stopper struct {
 
 // measured is what is known of one point on one team.
 type measured struct {
+	at     place
 	keys   []*timings
 	closed bool
 }
@@ -70,8 +72,9 @@ func (t *Stopper) add(samples []dataset.Sample) {
 		}
 		w := t.points[at]
 		if w == nil {
-			w = &measured{}
+			w = &measured{at: at}
 			t.points[at] = w
+			t.seen = append(t.seen, w)
 		}
 		if w.closed {
 			continue
@@ -184,9 +187,9 @@ func (t *Stopper) Summary() []dataset.Stop {
 		*timings
 	}
 	var keys []key
-	for at, w := range t.points {
-		for _, s := range w.keys {
-			keys = append(keys, key{t.plan.teamPoint(at), s})
+	for _, w := range t.seen {
+		for _, s := range slices.Backward(w.keys) {
+			keys = append(keys, key{t.plan.teamPoint(w.at), s})
 		}
 	}
 	slices.SortFunc(keys, func(a, b key) int {
