@@ -56,7 +56,7 @@ func (t *Stopper) Add(samples []dataset.Sample) {
 			}
 		}
 		for _, s := range t.touched {
-			s.close()
+			s.close(t.round == t.plan.Plan.Rounds.Max-1)
 		}
 		t.touched = t.touched[:0]
 		samples = samples[n:]

@@ -59,8 +59,9 @@ func (s *timings) add(b *dataset.Sample, round int) {
 // idle reports whether the current slot has given no timing yet.
 func (s *timings) idle() bool { return s.raw == nil || len(s.raw.current) == 0 }
 
-// close ends the slot; a round has only one with this key. It brings median and width up to date.
-func (s *timings) close() {
+// close ends the slot; a round has only one with this key. It brings median and width up to date. After the last round no
+// timing need be kept.
+func (s *timings) close(last bool) {
 	if s.idle() {
 		return
 	}
@@ -71,9 +72,10 @@ func (s *timings) close() {
 	if s.pooled {
 		values = slices.Concat(s.raw.pooled, s.raw.current)
 		slices.Sort(values)
+	}
+	s.raw = nil
+	if s.pooled && !last {
 		s.raw = &raw{pooled: values}
-	} else {
-		s.raw = nil
 	}
 	s.median, s.width = stats.SortedQuantile(values, 0.5), math.Inf(1)
 	if iv, ok := stats.SortedMedianCI(values); ok {

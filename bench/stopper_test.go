@@ -137,7 +137,7 @@ func TestStopperBrute(t *testing.T) {
 				rounds = append(rounds, stats.Floats(ns))
 			}
 			x.add(&b, r)
-			x.close()
+			x.close(false)
 		}
 		values, basis := slices.Concat(rounds...), BasisSamples
 		iv, ok := stats.MedianCI(values)
