@@ -18,8 +18,8 @@ import (
 type Stopper struct {
 	plan   *Schedule
 	over   bool
-	points map[place]*measured
-	seen   []*measured // points in the order in which they were first measured
+	points []measured      // in the order in which they were first measured
+	index  map[place]int32 // of points
 
 	// Where the last slot's samples belong: they arrive slot by slot.
 	round, slot int
@@ -37,7 +37,7 @@ type measured struct {
 
 // NewStopper returns a stopper for the samples of a schedule.
 func NewStopper(s *Schedule) *Stopper {
-	return &Stopper{plan: s, points: map[place]*measured{}, round: -1, slot: -1, team: make([]int, s.Limits.Hosts)}
+	return &Stopper{plan: s, index: map[place]int32{}, round: -1, slot: -1, team: make([]int, s.Limits.Hosts)}
 }
 
 // Add takes samples, of whole slots in the order they were measured; a resumed run feeds what it has read first.
@@ -70,12 +70,13 @@ func (t *Stopper) add(samples []dataset.Sample) {
 		if !ok {
 			continue
 		}
-		w := t.points[at]
-		if w == nil {
-			w = &measured{at: at}
-			t.points[at] = w
-			t.seen = append(t.seen, w)
+		known, ok := t.index[at]
+		if !ok {
+			known = int32(len(t.points))
+			t.index[at] = known
+			t.points = append(t.points, measured{at: at})
 		}
+		w := &t.points[known]
 		if w.closed {
 			continue
 		}
@@ -146,10 +147,11 @@ func (t *Stopper) Open(p TeamPoint) bool {
 	if t.over {
 		return false
 	}
-	w := t.points[p.at]
-	if w == nil {
+	i, ok := t.index[p.at]
+	if !ok {
 		return true
 	}
+	w := &t.points[i]
 	if w.closed {
 		return false
 	}
@@ -187,7 +189,7 @@ func (t *Stopper) Summary() []dataset.Stop {
 		*timings
 	}
 	var keys []key
-	for _, w := range t.seen {
+	for _, w := range t.points {
 		for _, s := range slices.Backward(w.keys) {
 			keys = append(keys, key{t.plan.teamPoint(w.at), s})
 		}
