@@ -1,9 +1,10 @@
 package bench
 
 import (
+	"cmp"
 	"fmt"
 	"math"
-	"sort"
+	"slices"
 
 	"calib/internal/dataset/names"
 	"calib/internal/units"
@@ -37,17 +38,27 @@ func (o clockOffset) numbers() []int64 {
 	return []int64{int64(o.At), int64(o.Offset), int64(o.RTT), int64(o.Spread)}
 }
 
-func offsetOf(n []int64) clockOffset {
-	return clockOffset{units.Nanos(n[0]), units.Nanos(n[1]), units.Nanos(n[2]), units.Nanos(n[3])}
-}
-
 // synchronise measures every rank's clock offset from rank 0's and gives every rank the whole table, by rank. Each rank in
 // turn exchanges probes with rank 0; of the four stamps t1..t4 the offset is ((t1−t2)+(t4−t3))/2, and the exchange with
 // the smallest round trip counts (Cristian 1989; Mills, RFC 5905 section 8). It ends when every rank has had its turn:
 // each receive is bounded by the group's deadline.
 func synchronise(g Group) ([]clockOffset, error) {
-	table := make([]clockOffset, g.Size())
-	if g.Rank() != 0 {
+	var all []int64
+	if g.Rank() == 0 {
+		all = clockOffset{At: g.Now()}.numbers()
+		for k := 1; k < g.Size(); k++ {
+			own, err := answerProbes(g, k)
+			if err != nil {
+				return nil, fmt.Errorf("clock offset of rank %d: %w", k, err)
+			}
+			all = append(all, own...)
+		}
+		for k := 1; k < g.Size(); k++ {
+			if err := SendNumbers(g, k, all...); err != nil {
+				return nil, err
+			}
+		}
+	} else {
 		o, err := probe(g)
 		if err != nil {
 			return nil, fmt.Errorf("clock offset: %w", err)
@@ -55,51 +66,31 @@ func synchronise(g Group) ([]clockOffset, error) {
 		if err := SendNumbers(g, 0, o.numbers()...); err != nil {
 			return nil, err
 		}
-		all, err := RecvNumbers(g, 0, offsetNumbers*g.Size())
-		if err != nil {
+		if all, err = RecvNumbers(g, 0, offsetNumbers*g.Size()); err != nil {
 			return nil, err
 		}
-		for k := range table {
-			table[k] = offsetOf(all[offsetNumbers*k:])
-		}
-		return table, nil
 	}
-	table[0].At = g.Now()
-	all := table[0].numbers()
-	for k := 1; k < g.Size(); k++ {
-		o, err := answerProbes(g, k)
-		if err != nil {
-			return nil, fmt.Errorf("clock offset of rank %d: %w", k, err)
-		}
-		table[k] = o
-		all = append(all, o.numbers()...)
-	}
-	for k := 1; k < g.Size(); k++ {
-		if err := SendNumbers(g, k, all...); err != nil {
-			return nil, err
-		}
+	var table []clockOffset
+	for n := range slices.Chunk(all, offsetNumbers) {
+		table = append(table, clockOffset{units.Nanos(n[0]), units.Nanos(n[1]), units.Nanos(n[2]), units.Nanos(n[3])})
 	}
 	return table, nil
 }
 
-// answerProbes is rank 0's side: it stamps each probe's arrival and departure, then receives the rank's result.
-func answerProbes(g Group, k int) (clockOffset, error) {
+// answerProbes is rank 0's side: it stamps each probe's arrival and departure, then receives the rank's result, as numbers.
+func answerProbes(g Group, k int) ([]int64, error) {
 	var stamps [probeBytes]byte
 	for range syncExchanges {
 		if err := g.Recv(k, stamps[:]); err != nil {
-			return clockOffset{}, err
+			return nil, err
 		}
 		PutNumbers(stamps[:], int64(g.Now()))
 		PutNumbers(stamps[8:], int64(g.Now()))
 		if err := g.Send(k, stamps[:]); err != nil {
-			return clockOffset{}, err
+			return nil, err
 		}
 	}
-	own, err := RecvNumbers(g, k, offsetNumbers)
-	if err != nil {
-		return clockOffset{}, err
-	}
-	return offsetOf(own), nil
+	return RecvNumbers(g, k, offsetNumbers)
 }
 
 // probe is the other rank's side.
@@ -118,14 +109,14 @@ func probe(g Group) (clockOffset, error) {
 		t2, t3 := units.Nanos(GetNumber(stamps[:])), units.Nanos(GetNumber(stamps[8:]))
 		all[i] = clockOffset{At: (t2 + t3) / 2, Offset: ((t1 - t2) + (t4 - t3)) / 2, RTT: (t4 - t1) - (t3 - t2)}
 	}
-	sort.SliceStable(all, func(i, j int) bool { return all[i].RTT < all[j].RTT })
+	slices.SortStableFunc(all, func(a, b clockOffset) int { return cmp.Compare(a.RTT, b.RTT) })
 	best := all[0]
 	half := all[:syncExchanges/2]
 	deviations := make([]units.Nanos, len(half))
 	for i, o := range half {
 		deviations[i] = max(o.Offset-best.Offset, best.Offset-o.Offset)
 	}
-	sort.Slice(deviations, func(i, j int) bool { return deviations[i] < deviations[j] })
+	slices.Sort(deviations)
 	best.Spread = deviations[len(deviations)/2]
 	return best, nil
 }

@@ -20,10 +20,9 @@ func TestEstimate(t *testing.T) {
 	}
 	s := mustSchedule(t, p, 4, exps)
 	want := Forecast{
-		Assumption: a, MinRounds: 6, MaxRounds: 10, Slots: 3, Points: 7, Messages: 61,
-		LinkBytes: 6500, Busiest: 0,
+		MinRounds: 6, MaxRounds: 10, Slots: 3, Points: 7, LinkBytes: 6500,
 		// 3 slots of 10 ms, 61 messages of 1 ms, 6,500 bytes of 1 µs in sequence.
-		Round: 97_500_000, Min: 585_000_000, Max: 975_000_000, Fit: 10,
+		Round: 97_500_000, Min: 585_000_000, Max: 975_000_000,
 	}
 	if d := cmp.Diff(want, s.Estimate(a)); d != "" {
 		t.Errorf("forecast (-want +got):\n%s", d)
@@ -31,15 +30,16 @@ func TestEstimate(t *testing.T) {
 
 	s.Plan.Budget = 700 * units.Millisecond
 	f := s.Estimate(a)
-	if f.Min != 585_000_000 || f.Max != 700*units.Millisecond || f.Fit != 7 {
+	if f.Min != 585_000_000 || f.Max != 700*units.Millisecond {
 		t.Errorf("a budget within the rounds: %+v", f)
 	}
-	seen := s.Estimate(Assumption{Round: units.Second})
-	if seen.Round != units.Second || seen.Min != 700*units.Millisecond || seen.Fit != 0 || seen.LinkBytes != 6500 {
-		t.Errorf("from a measured round: %+v", seen)
+	s.Plan.Budget = 500 * units.Millisecond
+	if f := s.Estimate(a); f.Min != 500*units.Millisecond || f.Max != 500*units.Millisecond {
+		t.Errorf("a budget below the least rounds: %+v", f)
 	}
 	s.Plan.Isolate = true
-	if alone := mustSchedule(t, s.Plan, 4, exps).Estimate(a); alone.Slots != 5 || alone.LinkBytes != 6500 || alone.Messages != 121 {
+	// 5 slots, 121 messages and 12,500 bytes.
+	if alone := mustSchedule(t, s.Plan, 4, exps).Estimate(a); alone.Slots != 5 || alone.LinkBytes != 6500 || alone.Round != 183_500_000 {
 		t.Errorf("isolated: %+v", alone)
 	}
 }

@@ -1,6 +1,12 @@
 package bench
 
-import "math"
+import (
+	"maps"
+	"math"
+
+	"calib/internal/dataset/names"
+	"calib/internal/units"
+)
 
 // Colouring lists every pair of p hosts once, in steps of disjoint pairs: p−1 steps of p/2 pairs for even p, p steps of
 // (p−1)/2 for odd p, which is the least possible. It is the circle method of round-robin tournaments: one host keeps its
@@ -80,6 +86,17 @@ func PairCounts(hosts int) []int {
 		if len(out) == 0 || n > out[len(out)-1] {
 			out = append(out, n)
 		}
+	}
+	return out
+}
+
+// SizePoints returns a point for each message size, all with the factors of others.
+func SizePoints(sizes []units.Bytes, others Point) []Point {
+	var out []Point
+	for _, m := range sizes {
+		p := Point{names.FactorBytes: int64(m)}
+		maps.Copy(p, others)
+		out = append(out, p)
 	}
 	return out
 }

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"math"
+	"slices"
 
 	"calib/internal/units"
 )
@@ -38,13 +39,7 @@ func (l Limits) SizesUpTo(top units.Bytes, own []units.Bytes) []units.Bytes {
 	if l.MaxBytes > 0 {
 		top = min(top, l.MaxBytes)
 	}
-	var out []units.Bytes
-	for _, x := range own {
-		if x <= top {
-			out = append(out, x)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(own), func(x units.Bytes) bool { return x > top })
 }
 
 // Effort scales what an experiment spends on a batch: 1 is the standard plan; 0 means 1.

@@ -136,9 +136,8 @@ func (p Plan) choose(exps []Experiment) []Experiment {
 	}
 	var out []Experiment
 	for _, name := range p.Experiments {
-		if e, ok := Find(exps, name); ok {
-			out = append(out, e)
-		}
+		e, _ := Find(exps, name) // Validate has found it
+		out = append(out, e)
 	}
 	return out
 }

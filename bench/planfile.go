@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -31,8 +30,8 @@ type planFile struct {
 
 // LoadPlan returns a built-in plan by its name, or reads a plan file.
 func LoadPlan(arg string) (Plan, error) {
-	if slices.Contains(PlanNames(), arg) {
-		return BuiltinPlan(arg)
+	if p, err := BuiltinPlan(arg); err == nil {
+		return p, nil
 	}
 	text, err := os.ReadFile(arg)
 	if err != nil {

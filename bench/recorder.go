@@ -36,10 +36,7 @@ func NewRecorder(t Task) *Recorder { return &Recorder{Effort: Effort(t.Reps), Ta
 // Buffer returns n slots for raw times, touched.
 func (r *Recorder) Buffer(n int) []int64 {
 	b := make([]int64, n)
-	for i := range b {
-		b[i] = 1
-	}
-	clear(b)
+	clear(b) // of a fresh page the first store is slow
 	return b
 }
 
@@ -88,7 +85,7 @@ func (r *Recorder) Add(b Batch) {
 }
 
 // AddOneWay records a batch whose NS are a time stamp of rank to minus a time stamp of rank from, each on its own clock; at
-// are the stamps of rank to. They are corrected when the clocks have been read again after the slot.
+// are the stamps of rank to. They are corrected when the clocks have been read again after the slot, which adds to b.Aux.
 func (r *Recorder) AddOneWay(b Batch, from, to int, at []int64) {
 	r.Add(b)
 	r.oneWay = append(r.oneWay, oneWay{len(r.samples) - 1, from, to, at})
@@ -101,9 +98,6 @@ func (r *Recorder) correct() {
 		for i := range s.NS {
 			t := r.Clocks.ToCommon(o.to, units.Nanos(o.at[i]))
 			s.NS[i] -= int64(math.Round(r.Clocks.offset(o.to, t) - r.Clocks.offset(o.from, t)))
-		}
-		if s.Aux == nil {
-			s.Aux = map[string]float64{}
 		}
 		spread := func(k int) float64 {
 			return float64(max(r.Clocks.before[k].Spread, r.Clocks.after[k].Spread))

@@ -1,11 +1,10 @@
 package bench
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"math/rand/v2"
-	"slices"
 )
 
 // ErrNothing reports a schedule without a single point.
@@ -28,7 +27,23 @@ type group struct {
 	exp    Experiment
 	teams  [][]int
 	points []Point
-	keys   []string // of points
+}
+
+// TeamPoint is a point on one of the teams that measure it.
+type TeamPoint struct {
+	Exp   string
+	Team  []int
+	Point Point
+	at    place
+}
+
+// place is where a schedule has a TeamPoint: its group, and which of that group's teams and points it is.
+type place struct{ group, team, point int32 }
+
+// teamPoint returns what is at a place.
+func (s *Schedule) teamPoint(at place) TeamPoint {
+	g := &s.groups[at.group]
+	return TeamPoint{Exp: g.exp.Name(), Team: g.teams[at.team], Point: g.points[at.point], at: at}
 }
 
 // NewSchedule lays the plan's experiments out over hosts. Points of one experiment that a step's teams have in common
@@ -61,11 +76,8 @@ func NewSchedule(p Plan, hosts int, exps []Experiment) (*Schedule, error) {
 
 // lay adds the groups of one experiment.
 func (s *Schedule) lay(e Experiment) error {
-	seed := maphash.MakeSeed() // finds equal teams, orders nothing
-	byTeams := map[uint64][]int{}
+	byTeams := map[string]int{}
 	points := map[string]bool{}
-	used := make([]int, s.Limits.Hosts)
-	stamp := 0
 	for _, p := range e.Design(s.Limits) {
 		key := p.Key()
 		if points[key] {
@@ -73,20 +85,18 @@ func (s *Schedule) lay(e Experiment) error {
 		}
 		points[key] = true
 		for _, step := range e.Teams(s.Limits, p) {
-			stamp++
-			if err := checkStep(step, used, stamp); err != nil {
+			if err := checkStep(step, s.Limits.Hosts); err != nil {
 				return fmt.Errorf("point %s: %w", key, err)
 			}
 			for _, teams := range s.split(step) {
-				h := hashTeams(seed, teams)
-				i := slices.IndexFunc(byTeams[h], func(g int) bool { return equalTeams(s.groups[g].teams, teams) })
-				if i < 0 {
-					byTeams[h] = append(byTeams[h], len(s.groups))
-					i = len(byTeams[h]) - 1
+				k := teamsKey(teams)
+				i, ok := byTeams[k]
+				if !ok {
+					i = len(s.groups)
+					byTeams[k] = i
 					s.groups = append(s.groups, group{exp: e, teams: teams})
 				}
-				g := &s.groups[byTeams[h][i]]
-				g.points, g.keys = append(g.points, p), append(g.keys, key)
+				s.groups[i].points = append(s.groups[i].points, p)
 			}
 		}
 	}
@@ -105,42 +115,39 @@ func (s *Schedule) split(step Step) [][][]int {
 	return out
 }
 
-// checkStep reports teams that cannot run at once. used[host] holds the stamp of the last step a host was seen in.
-func checkStep(step Step, used []int, stamp int) error {
+// checkStep reports teams that cannot run at once.
+func checkStep(step Step, hosts int) error {
 	if len(step) == 0 {
 		return errors.New("a step without teams")
 	}
+	used := make([]bool, hosts)
 	for _, team := range step {
 		if len(team) == 0 {
 			return errors.New("a team without hosts")
 		}
 		for _, h := range team {
-			if h < 0 || h >= len(used) {
-				return fmt.Errorf("team %v: there are %d hosts, numbered from 0", team, len(used))
+			if h < 0 || h >= hosts {
+				return fmt.Errorf("team %v: there are %d hosts, numbered from 0", team, hosts)
 			}
-			if used[h] == stamp {
+			if used[h] {
 				return fmt.Errorf("team %v: host %d is in the same step twice", team, h)
 			}
-			used[h] = stamp
+			used[h] = true
 		}
 	}
 	return nil
 }
 
-func hashTeams(seed maphash.Seed, teams [][]int) uint64 {
-	var h maphash.Hash
-	h.SetSeed(seed)
+// teamsKey is equal for equal teams alone.
+func teamsKey(teams [][]int) string {
+	var b []byte
 	for _, team := range teams {
-		maphash.WriteComparable(&h, len(team))
+		b = binary.AppendUvarint(b, uint64(len(team)))
 		for _, host := range team {
-			maphash.WriteComparable(&h, host)
+			b = binary.AppendUvarint(b, uint64(host))
 		}
 	}
-	return h.Sum64()
-}
-
-func equalTeams(a, b [][]int) bool {
-	return slices.EqualFunc(a, b, func(x, y []int) bool { return slices.Equal(x, y) })
+	return string(b)
 }
 
 // Slots is how many slots a round has when all its points are open. Slot k of round r has the number r·Slots+k.
@@ -165,40 +172,39 @@ func (s *Schedule) order(rng *rand.Rand) []int { return rng.Perm(len(s.groups)) 
 // measures a point; nil means all do. A point is left out of a slot when it is open for none of its teams, a team when
 // none of the slot's points is open for it, and a slot when nothing is left of it. The result shares its teams and points
 // with the schedule: do not change them.
-func (s *Schedule) Round(r int, open func(exp string, team []int, p Point) bool) []Slot {
+func (s *Schedule) Round(r int, open func(TeamPoint) bool) []Slot {
 	if r < 0 || r >= s.Plan.Rounds.Max {
 		return nil
+	}
+	if open == nil {
+		open = func(TeamPoint) bool { return true }
 	}
 	rng := s.rng(r)
 	var out []Slot
 	for k, i := range s.order(rng) {
 		g := &s.groups[i]
-		// Drawn for closed slots too: what is closed must not change the order of the rest.
-		points := make([]Point, len(g.points))
-		for j, from := range rng.Perm(len(points)) {
-			points[j] = g.points[from]
+		slot := Slot{ID: r*len(s.groups) + k, Round: r, Exp: g.exp.Name()}
+		kept := make([]bool, len(g.teams))
+		// Drawn for closed points too: what is closed must not change the order of the rest.
+		for _, point := range rng.Perm(len(g.points)) {
+			some := false
+			for team := range g.teams {
+				if open(s.teamPoint(place{int32(i), int32(team), int32(point)})) {
+					kept[team], some = true, true
+				}
+			}
+			if some {
+				slot.Points = append(slot.Points, g.points[point])
+			}
 		}
-		slot := Slot{ID: r*len(s.groups) + k, Round: r, Exp: g.exp.Name(), Teams: g.teams, Points: points}
-		if open != nil {
-			slot.keep(open)
+		for team, keep := range kept {
+			if keep {
+				slot.Teams = append(slot.Teams, g.teams[team])
+			}
 		}
 		if len(slot.Points) > 0 {
 			out = append(out, slot)
 		}
 	}
 	return out
-}
-
-// keep leaves out what is closed.
-func (s *Slot) keep(open func(exp string, team []int, p Point) bool) {
-	s.Points = slices.DeleteFunc(s.Points, func(p Point) bool {
-		return !slices.ContainsFunc(s.Teams, func(team []int) bool { return open(s.Exp, team, p) })
-	})
-	teams := make([][]int, 0, len(s.Teams))
-	for _, team := range s.Teams {
-		if slices.ContainsFunc(s.Points, func(p Point) bool { return open(s.Exp, team, p) }) {
-			teams = append(teams, team)
-		}
-	}
-	s.Teams = teams
 }

@@ -156,8 +156,8 @@ func TestScheduleClosed(t *testing.T) {
 	s := mustSchedule(t, testPlan(), 4, fakes())
 	full := s.Round(3, nil)
 	var got []string
-	slots := s.Round(3, func(exp string, team []int, p Point) bool {
-		return exp == "pairs" && (team[0] == 0 && p["bytes"] == 64 || team[1] == 2 && p["bytes"] == 1)
+	slots := s.Round(3, func(x TeamPoint) bool {
+		return x.Exp == "pairs" && (x.Team[0] == 0 && x.Point["bytes"] == 64 || x.Team[1] == 2 && x.Point["bytes"] == 1)
 	})
 	for _, x := range slots {
 		got = append(got, fmt.Sprintf("%s %v %d", x.Exp, x.Teams, len(x.Points)))
@@ -173,7 +173,7 @@ func TestScheduleClosed(t *testing.T) {
 	if d := cmp.Diff(full, s.Round(3, nil)); d != "" {
 		t.Errorf("leaving out changed the schedule:\n%s", d)
 	}
-	if none := s.Round(3, func(string, []int, Point) bool { return false }); len(none) != 0 {
+	if none := s.Round(3, func(TeamPoint) bool { return false }); len(none) != 0 {
 		t.Errorf("nothing open, got %v", none)
 	}
 }
@@ -251,8 +251,8 @@ func TestScheduleAnyOpen(t *testing.T) {
 		for _, k := range all {
 			open[k] = rapid.Bool().Draw(t, k)
 		}
-		round := s.Round(rapid.IntRange(0, 19).Draw(t, "round"), func(exp string, team []int, p Point) bool {
-			return open[fmt.Sprintf("%s %v %s", exp, team, p.Key())]
+		round := s.Round(rapid.IntRange(0, 19).Draw(t, "round"), func(x TeamPoint) bool {
+			return open[fmt.Sprintf("%s %v %s", x.Exp, x.Team, x.Point.Key())]
 		})
 		done := map[string]bool{}
 		for _, k := range contents(round) {

@@ -2,7 +2,6 @@ package bench
 
 import (
 	"cmp"
-	"hash/maphash"
 	"maps"
 	"math"
 	"slices"
@@ -19,9 +18,8 @@ import (
 type Stopper struct {
 	plan   *Schedule
 	over   bool
-	points []teamPoint
-	index  map[uint64]int32 // hash of experiment, team and point → the first of points that has it
-	seed   maphash.Seed     // for lookup, orders nothing
+	points []measured      // in the order in which they were first measured
+	index  map[place]int32 // of points
 
 	// Where the last slot's samples belong: they arrive slot by slot.
 	round, slot int
@@ -30,12 +28,16 @@ type Stopper struct {
 	touched     []*timings
 }
 
+// measured is what is known of one point on one team.
+type measured struct {
+	at     place
+	keys   []*timings
+	closed bool
+}
+
 // NewStopper returns a stopper for the samples of a schedule.
 func NewStopper(s *Schedule) *Stopper {
-	return &Stopper{
-		plan: s, points: make([]teamPoint, 1), index: map[uint64]int32{}, seed: maphash.MakeSeed(), // points[0] is none
-		round: -1, slot: -1, team: make([]int, s.Limits.Hosts),
-	}
+	return &Stopper{plan: s, index: map[place]int32{}, round: -1, slot: -1, team: make([]int, s.Limits.Hosts)}
 }
 
 // Add takes samples, of whole slots in the order they were measured; a resumed run feeds what it has read first.
@@ -48,8 +50,8 @@ func (t *Stopper) Add(samples []dataset.Sample) {
 			n++
 		}
 		t.add(samples[:n])
-		if g := t.group(samples[0].Slot); g != nil {
-			if d, ok := g.exp.(Derived); ok {
+		if i, ok := t.group(samples[0].Slot); ok {
+			if d, ok := t.plan.groups[i].exp.(Derived); ok {
 				t.add(d.Derive(samples[:n]))
 			}
 		}
@@ -64,22 +66,30 @@ func (t *Stopper) Add(samples []dataset.Sample) {
 func (t *Stopper) add(samples []dataset.Sample) {
 	for i := range samples {
 		b := &samples[i]
-		g, team, ok := t.locate(b)
+		at, ok := t.locate(b)
 		if !ok {
 			continue
 		}
-		w := t.find(b.Exp, team, b.Point, true)
+		known, ok := t.index[at]
+		if !ok {
+			known = int32(len(t.points))
+			t.index[at] = known
+			t.points = append(t.points, measured{at: at})
+		}
+		w := &t.points[known]
 		if w.closed {
 			continue
 		}
-		s := w.find(b.Phase, b.Ranks)
-		if s == nil {
-			s = &timings{next: w.keys, phase: b.Phase, ranks: b.Ranks, width: math.Inf(1)}
-			if e, ok := g.exp.(Steered); ok {
+		var s *timings
+		if k := slices.IndexFunc(w.keys, func(s *timings) bool { return s.phase == b.Phase && slices.Equal(s.ranks, b.Ranks) }); k >= 0 {
+			s = w.keys[k]
+		} else {
+			s = &timings{phase: b.Phase, ranks: b.Ranks, width: math.Inf(1)}
+			if e, ok := t.plan.groups[at.group].exp.(Steered); ok {
 				s.free = !e.Steers(b.Phase)
 			}
 			s.pools = t.plan.Plan.Rounds.Min < stats.MinValues
-			w.keys = s
+			w.keys = append(w.keys, s)
 		}
 		if s.idle() {
 			t.touched = append(t.touched, s)
@@ -88,76 +98,78 @@ func (t *Stopper) add(samples []dataset.Sample) {
 	}
 }
 
-// group finds the group that a slot measures; nil where the schedule has no such slot.
-func (t *Stopper) group(slot int) *group {
+// group finds the index of the group that a slot measures, if the schedule has such a slot.
+func (t *Stopper) group(slot int) (index int, ok bool) {
 	slots := t.plan.Slots()
 	if slot < 0 || slot/slots >= t.plan.Plan.Rounds.Max {
-		return nil
+		return 0, false
 	}
 	if r := slot / slots; r != t.round {
 		t.round, t.order = r, t.plan.order(t.plan.rng(r))
 	}
-	return &t.plan.groups[t.order[slot%slots]]
+	return t.order[slot%slots], true
 }
 
-// locate finds the group and team of a sample by its slot.
-func (t *Stopper) locate(b *dataset.Sample) (g *group, team []int, ok bool) {
-	g = t.group(b.Slot)
-	if g == nil || len(b.Ranks) == 0 {
-		return nil, nil, false
+// locate finds the place of a sample by its slot.
+func (t *Stopper) locate(b *dataset.Sample) (at place, ok bool) {
+	i, ok := t.group(b.Slot)
+	if !ok || len(b.Ranks) == 0 {
+		return at, false
 	}
+	g := &t.plan.groups[i]
 	if b.Slot != t.slot {
 		t.slot = b.Slot
-		for i := range t.team {
-			t.team[i] = -1
+		for h := range t.team {
+			t.team[h] = -1
 		}
-		for i, hosts := range g.teams {
+		for team, hosts := range g.teams {
 			for _, h := range hosts {
-				t.team[h] = i
+				t.team[h] = team
 			}
 		}
 	}
-	if b.Exp != g.exp.Name() || !slices.Contains(g.keys, b.Point.Key()) {
-		return nil, nil, false
+	point := slices.IndexFunc(g.points, func(p Point) bool { return maps.Equal(p, b.Point) })
+	if b.Exp != g.exp.Name() || point < 0 {
+		return at, false
 	}
-	at := -1
+	team := -1
 	for i, h := range b.Ranks {
-		if h < 0 || h >= len(t.team) || t.team[h] < 0 || i > 0 && t.team[h] != at {
-			return nil, nil, false
+		if h < 0 || h >= len(t.team) || t.team[h] < 0 || i > 0 && t.team[h] != team {
+			return at, false
 		}
-		at = t.team[h]
+		team = t.team[h]
 	}
-	return g, g.teams[at], true
+	return place{int32(i), int32(team), int32(point)}, true
 }
 
 // Open reports whether a team's point is to be measured again. It is what Schedule.Round asks for.
-func (t *Stopper) Open(exp string, team []int, p Point) bool {
+func (t *Stopper) Open(p TeamPoint) bool {
 	if t.over {
 		return false
 	}
-	w := t.find(exp, team, p, false)
-	if w == nil {
+	i, ok := t.index[p.at]
+	if !ok {
 		return true
 	}
+	w := &t.points[i]
 	if w.closed {
 		return false
 	}
-	deciding := 0
-	for s := w.keys; s != nil; s = s.next {
+	decided := false
+	for _, s := range w.keys {
 		if s.free {
 			continue
 		}
-		deciding++
-		s.update()
 		if !t.reached(s) {
 			return true
 		}
+		decided = true
 	}
-	w.closed = deciding > 0
-	return !w.closed
+	w.closed = decided
+	return !decided
 }
 
-// reached reports whether s, up to date, is within the target.
+// reached reports whether s is within the target.
 func (t *Stopper) reached(s *timings) bool {
 	return s.rounds() >= t.plan.Plan.Rounds.Min && s.width <= t.plan.Plan.target()
 }
@@ -173,36 +185,30 @@ func (t *Stopper) Over() bool { return t.over }
 // Summary lists every key that was measured, by experiment, phase, point and ranks.
 func (t *Stopper) Summary() []dataset.Stop {
 	type key struct {
-		w *teamPoint
-		s *timings
+		TeamPoint
+		*timings
 	}
-	keys := make([]key, 0, len(t.points))
-	for i := range t.points {
-		for s := t.points[i].keys; s != nil; s = s.next {
-			keys = append(keys, key{&t.points[i], s})
+	var keys []key
+	for _, w := range t.points {
+		for _, s := range slices.Backward(w.keys) {
+			keys = append(keys, key{t.plan.teamPoint(w.at), s})
 		}
 	}
 	slices.SortFunc(keys, func(a, b key) int {
-		return cmp.Or(cmp.Compare(a.w.exp, b.w.exp), cmp.Compare(a.s.phase, b.s.phase), comparePoints(a.w.point, b.w.point),
-			slices.Compare(a.s.ranks, b.s.ranks))
+		return cmp.Or(cmp.Compare(a.Exp, b.Exp), cmp.Compare(a.phase, b.phase), comparePoints(a.Point, b.Point),
+			slices.Compare(a.ranks, b.ranks))
 	})
 	out := make([]dataset.Stop, len(keys))
 	for i, k := range keys {
-		out[i] = t.summary(k.w, k.s)
+		out[i] = dataset.Stop{
+			Experiment: k.Exp, Phase: k.phase, Point: k.Point.Key(), Ranks: k.ranks, Reason: t.reason(k.timings),
+			Rounds: k.rounds(), N: int(k.n), LeftOut: int(k.out), Median: k.median,
+		}
+		if width := k.width; !math.IsInf(width, 0) {
+			out[i].Width, out[i].Basis = &width, k.basis()
+		}
 	}
 	return out
-}
-
-func (t *Stopper) summary(w *teamPoint, s *timings) dataset.Stop {
-	s.update()
-	stop := dataset.Stop{
-		Experiment: w.exp, Phase: s.phase, Point: w.point.Key(), Ranks: s.ranks, Reason: t.reason(s),
-		Rounds: s.rounds(), N: int(s.n), LeftOut: int(s.out), Median: s.median,
-	}
-	if width := s.width; !math.IsInf(width, 0) {
-		stop.Width, stop.Basis = &width, s.basis()
-	}
-	return stop
 }
 
 func (t *Stopper) reason(s *timings) string {

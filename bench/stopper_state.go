@@ -1,8 +1,6 @@
 package bench
 
 import (
-	"hash/maphash"
-	"maps"
 	"math"
 	"slices"
 	"sort"
@@ -10,62 +8,6 @@ import (
 	"calib/internal/dataset"
 	"calib/internal/stats"
 )
-
-// teamPoint is one point on one team.
-type teamPoint struct {
-	exp    string
-	team   []int
-	point  Point
-	keys   *timings // the first of a list
-	next   int32    // the next of Stopper.points with the same hash; 0 is none
-	closed bool
-}
-
-// find returns a point on a team. Where there is none it makes one, or returns nil.
-func (t *Stopper) find(exp string, team []int, p Point, create bool) *teamPoint {
-	h := t.hash(exp, team, p)
-	first := t.index[h]
-	for i := first; i != 0; i = t.points[i].next {
-		w := &t.points[i]
-		if w.exp == exp && slices.Equal(w.team, team) && maps.Equal(w.point, p) {
-			return w
-		}
-	}
-	if !create {
-		return nil
-	}
-	t.points = append(t.points, teamPoint{exp: exp, team: team, point: p, next: first})
-	t.index[h] = int32(len(t.points) - 1)
-	return &t.points[len(t.points)-1]
-}
-
-// hash is equal for equal points on equal teams; factors may come in any order.
-func (t *Stopper) hash(exp string, team []int, p Point) uint64 {
-	var h maphash.Hash
-	h.SetSeed(t.seed)
-	h.WriteString(exp)
-	for _, host := range team {
-		maphash.WriteComparable(&h, host)
-	}
-	sum := h.Sum64()
-	for name, v := range p {
-		h.Reset()
-		h.WriteString(name)
-		maphash.WriteComparable(&h, v)
-		sum += h.Sum64()
-	}
-	return sum
-}
-
-// find returns the timings of a phase and ranks, or nil.
-func (w *teamPoint) find(phase string, ranks []int) *timings {
-	for s := w.keys; s != nil; s = s.next {
-		if s.phase == phase && slices.Equal(s.ranks, ranks) {
-			return s
-		}
-	}
-	return nil
-}
 
 // What an interval is made of.
 const (
@@ -75,9 +17,8 @@ const (
 
 // timings is what the stopper keeps of one key (experiment, point, phase, ranks): the median of every round and, where a
 // point may stop before there are enough of those, the raw timings. A thousand hosts have half a million pairs, so nothing
-// else is kept after its slot, and experiment and point are those of its teamPoint.
+// else is kept after its slot.
 type timings struct {
-	next  *timings // of the same teamPoint
 	phase string
 	ranks []int
 
@@ -87,8 +28,7 @@ type timings struct {
 	round   int32     // of the last timing
 	free    bool      // does not decide whether its point stays open
 	pools   bool      // keeps raw timings while the rounds are too few
-	dirty   bool
-	pooled  bool // the interval is that of all timings
+	pooled  bool      // the interval is that of all timings
 
 	median, width float64 // width is +Inf without an interval
 }
@@ -119,45 +59,32 @@ func (s *timings) add(b *dataset.Sample, round int) {
 // idle reports whether the current slot has given no timing yet.
 func (s *timings) idle() bool { return s.raw == nil || len(s.raw.current) == 0 }
 
-// close ends the slot; a round has only one with this key. After the last round no timing need be kept.
+// close ends the slot; a round has only one with this key. It brings median and width up to date. After the last round no
+// timing need be kept.
 func (s *timings) close(last bool) {
 	if s.idle() {
 		return
 	}
 	m := stats.Median(s.raw.current)
 	s.medians = slices.Insert(s.medians, sort.SearchFloat64s(s.medians, m), m)
-	if s.pools && len(s.medians) < stats.MinValues {
-		s.raw = &raw{pooled: slices.Concat(s.raw.pooled, s.raw.current)}
-	} else {
-		s.raw = nil
-	}
-	s.dirty = true
-	if last {
-		s.update()
-		s.raw = nil
-	}
-}
-
-// rounds is how many rounds have given a timing.
-func (s *timings) rounds() int { return len(s.medians) }
-
-// update brings median and width up to date. Without raw timings, too few rounds have a median and no interval.
-func (s *timings) update() {
-	if !s.dirty {
-		return
-	}
-	s.dirty = false
 	values := s.medians
-	s.pooled = s.rounds() < stats.MinValues && s.pools
+	s.pooled = s.pools && s.rounds() < stats.MinValues
 	if s.pooled {
-		values = slices.Clone(s.raw.pooled)
+		values = slices.Concat(s.raw.pooled, s.raw.current)
 		slices.Sort(values)
+	}
+	s.raw = nil
+	if s.pooled && !last {
+		s.raw = &raw{pooled: values}
 	}
 	s.median, s.width = stats.SortedQuantile(values, 0.5), math.Inf(1)
 	if iv, ok := stats.SortedMedianCI(values); ok {
 		s.width = stats.RelativeWidth(iv, s.median)
 	}
 }
+
+// rounds is how many rounds have given a timing.
+func (s *timings) rounds() int { return len(s.medians) }
 
 // basis is what the interval is made of.
 func (s *timings) basis() string {

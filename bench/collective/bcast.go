@@ -41,11 +41,8 @@ func (Bcast) Design(l bench.Limits) []bench.Point {
 	if l.Hosts < 2 {
 		return nil
 	}
-	var out []bench.Point
-	for _, m := range l.SizesUpTo(bcastMost, bench.Thinned(l, bcastSizes, bcastSizesQuick)) {
-		out = append(out, bench.Point{names.FactorBytes: int64(m), names.FactorHosts: int64(l.Hosts)})
-	}
-	return out
+	sizes := l.SizesUpTo(bcastMost, bench.Thinned(l, bcastSizes, bcastSizesQuick))
+	return bench.SizePoints(sizes, bench.Point{names.FactorHosts: int64(l.Hosts)})
 }
 
 // Teams implements bench.Experiment: all hosts.

@@ -97,8 +97,8 @@ func (x *prober) run() error {
 		return err
 	}
 	var per units.Nanos // of a segment
-	for range 2 {
-		t, _, err := x.load(bench.Start{Reps: bench.TrialChunks}, 0)
+	for range 2 {       // trials of one chunk a stream: a load of no length ends with its first
+		t, _, err := x.load(bench.Start{}, 0)
 		if err != nil {
 			return err
 		}
@@ -218,7 +218,7 @@ func (x *prober) stream(s bench.Start, msg []byte) (sent int64, err error) {
 	if err := x.G.WaitUntil(s.At); err != nil {
 		return 0, err
 	}
-	for sent < int64(s.Reps)-1 && x.G.Now() < end {
+	for x.G.Now() < end && sent < int64(s.Reps)-1 {
 		if err := x.G.Send(0, msg); err != nil {
 			return sent, err
 		}

@@ -69,33 +69,29 @@ func (x Role) Counters() ([]dataset.TCP, error) {
 
 // HandOver moves the sender's numbers and counters to each receiver, which returns them. before is by peer.
 func (x Role) HandOver(numbers []int64, before []dataset.TCP) (sent *dataset.TCP, err error) {
+	b := make([]byte, 8*len(numbers)+bench.CounterBytes)
+	counters := b[8*len(numbers):]
 	for i, peer := range x.peers() {
-		own, err := bench.CountersSince(x.G, peer, before[i])
-		if err != nil {
+		if sent, err = bench.CountersSince(x.G, peer, before[i]); err != nil {
 			return nil, err
 		}
-		if sent, err = x.handTo(peer, numbers, own); err != nil {
+		if x.Sends() {
+			bench.PutNumbers(b, numbers...)
+			bench.PutCounters(counters, sent)
+			if err := x.G.Send(peer, b); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if err := x.G.Recv(peer, b); err != nil {
 			return nil, err
 		}
+		bench.GetNumbers(b, numbers)
+		own := *sent
+		bench.GetCounters(counters, sent) // keeps the congestion control and the buffers
+		sent.Retrans += own.Retrans
+		sent.Involuntary = max(sent.Involuntary, own.Involuntary)
+		sent.StealTicks = max(sent.StealTicks, own.StealTicks)
 	}
 	return sent, nil
-}
-
-func (x Role) handTo(peer int, numbers []int64, own *dataset.TCP) (*dataset.TCP, error) {
-	b := make([]byte, 8*len(numbers)+bench.CounterBytes)
-	if x.Sends() {
-		bench.PutNumbers(b, numbers...)
-		bench.PutCounters(b[8*len(numbers):], own)
-		return own, x.G.Send(peer, b)
-	}
-	if err := x.G.Recv(peer, b); err != nil {
-		return nil, err
-	}
-	bench.GetNumbers(b, numbers)
-	sent := *own // keeps the congestion control and the buffers
-	bench.GetCounters(b[8*len(numbers):], &sent)
-	sent.Retrans += own.Retrans
-	sent.Involuntary = max(sent.Involuntary, own.Involuntary)
-	sent.StealTicks = max(sent.StealTicks, own.StealTicks)
-	return &sent, nil
 }

@@ -59,14 +59,8 @@ func (Experiment) Design(l bench.Limits) []bench.Point {
 	if l.Hosts < 2 {
 		return nil
 	}
-	var out []bench.Point
-	for _, m := range l.PacketSizes() {
-		out = append(out, bench.Point{names.FactorBytes: int64(m)})
-	}
-	for _, m := range l.SizesUpTo(bench.MaxSegment, bench.Thinned(l, mergedSizes, mergedSizesQuick)) {
-		out = append(out, bench.Point{names.FactorBytes: int64(m), names.FactorMerge: 1})
-	}
-	return out
+	merged := l.SizesUpTo(bench.MaxSegment, bench.Thinned(l, mergedSizes, mergedSizesQuick))
+	return append(bench.SizePoints(l.PacketSizes(), nil), bench.SizePoints(merged, bench.Point{names.FactorMerge: 1})...)
 }
 
 // Teams implements bench.Experiment: hosts in threes, one team a step, the last filled up with the first hosts.

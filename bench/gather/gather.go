@@ -73,10 +73,8 @@ func (Experiment) Design(l bench.Limits) []bench.Point {
 			}
 		}
 	}
-	for _, m := range l.PacketSizes() {
-		out = append(out, bench.Point{names.FactorBytes: int64(m), names.FactorSenders: int64(most), names.FactorStream: 1})
-	}
-	return out
+	streams := bench.Point{names.FactorSenders: int64(most), names.FactorStream: 1}
+	return append(out, bench.SizePoints(l.PacketSizes(), streams)...)
 }
 
 // upTo lists 1..most, or about count values from 1 to most, growing geometrically, where there are more.

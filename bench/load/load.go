@@ -43,9 +43,7 @@ func (Experiment) Design(l bench.Limits) []bench.Point {
 	own := l.SizesUpTo(bench.MaxSegment, bench.Thinned(l, sizes, sizesQuick))
 	var out []bench.Point
 	for _, n := range bench.PairCounts(l.Hosts) {
-		for _, m := range own {
-			out = append(out, bench.Point{names.FactorBytes: int64(m), names.FactorPairs: int64(n)})
-		}
+		out = append(out, bench.SizePoints(own, bench.Point{names.FactorPairs: int64(n)})...)
 	}
 	return out
 }

@@ -46,10 +46,7 @@ func (Experiment) Design(l bench.Limits) []bench.Point {
 	if l.Thin() {
 		calls, sizes, rates = callSizesQuick, computeSizesQuick, computeRatesQuick
 	}
-	var out []bench.Point
-	for _, m := range l.SizesUpTo(largest, calls) {
-		out = append(out, bench.Point{names.FactorBytes: int64(m)})
-	}
+	out := bench.SizePoints(l.SizesUpTo(largest, calls), nil)
 	sizes = l.SizesUpTo(bench.MaxSegment, sizes)
 	if n := len(sizes); n > len(computeSizes) { // the user's: the ends and the middle are enough for a line
 		sizes = []units.Bytes{sizes[0], sizes[n/2], sizes[n-1]}

@@ -37,9 +37,7 @@ func (Experiment) Design(l bench.Limits) []bench.Point {
 	own := l.SizesOr(bench.Thinned(l, sizes, sizesQuick))
 	var out []bench.Point
 	for _, n := range bench.PairCounts(l.Hosts) {
-		for _, x := range own {
-			out = append(out, bench.Point{names.FactorBytes: int64(x), names.FactorPairs: int64(n)})
-		}
+		out = append(out, bench.SizePoints(own, bench.Point{names.FactorPairs: int64(n)})...)
 		out = append(out, bench.Point{names.FactorPairs: int64(n), names.FactorStream: 1})
 	}
 	return out

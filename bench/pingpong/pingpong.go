@@ -38,11 +38,7 @@ func (Experiment) Design(l bench.Limits) []bench.Point {
 		density /= 2
 	}
 	own := units.Geometric(1, top, density, jitter, rand.New(rand.NewPCG(l.Seed, 0x70696e67)).Float64)
-	var out []bench.Point
-	for _, x := range l.SizesOr(own) {
-		out = append(out, bench.Point{names.FactorBytes: int64(x)})
-	}
-	return out
+	return bench.SizePoints(l.SizesOr(own), nil)
 }
 
 // Teams implements bench.Experiment.

@@ -145,8 +145,7 @@ func (x run) spaced() error {
 	if err != nil {
 		return err
 	}
-	e := &spacedTrain{train: x.train, delay: d}
-	e.reserve(bounds(x.P), x.R)
+	e := &spacedTrain{train: x.train, delay: d, sends: newCalls(x.n, bounds(x.P).Room(x.R.Effort), x.R)}
 	t, err := roundtrip.Run(x.G, x.R, e, bounds(x.P))
 	if err != nil || !x.Root() {
 		return err
@@ -164,7 +163,8 @@ func (x run) delayed() error {
 	}
 	e := &delayedTrain{train: x.train, delay: d}
 	if !x.Root() {
-		e.reserve(bounds(x.P), x.R)
+		room := bounds(x.P).Room(x.R.Effort)
+		e.receives, e.waits = newCalls(x.n-2, room, x.R), newCalls(1, room, x.R)
 	}
 	t, err := roundtrip.Run(x.G, x.R, e, bounds(x.P))
 	if err != nil {

@@ -69,11 +69,6 @@ type spacedTrain struct {
 	delay units.Nanos
 }
 
-// reserve makes room for the times of a batch.
-func (x *spacedTrain) reserve(b roundtrip.Bounds, r *bench.Recorder) {
-	x.sends = newCalls(x.n, b.Room(r.Effort), r)
-}
-
 // Lead implements roundtrip.Exchange. A wait begins with the end of a send and ends with the beginning of the next one, so that
 // each message has two readings of the clock: one is part of the wait, the other of the send.
 func (x *spacedTrain) Lead(g bench.Group, last bool) (roundtrip.Trip, error) {
@@ -107,18 +102,13 @@ func (x *spacedTrain) Lead(g bench.Group, last bool) (roundtrip.Trip, error) {
 // delayedTrain is PRTT(n,0,s) with a following rank that waits before each receive but the first: until the message is
 // there, and for the delay as long as other messages are still under way, because their arrival would disturb the receive.
 // Once all are there it does not wait: the sender, without an acknowledgement, would send the last one again.
+//
+// The first receive of an exchange is not timed, nor the last: its reading of the clock would delay the reply.
 type delayedTrain struct {
 	train
 	receives calls
 	waits    calls // their sum in an exchange
 	delay    units.Nanos
-}
-
-// reserve makes room for the times of a batch. The first receive of an exchange is not timed, nor the last: its reading of
-// the clock would delay the reply.
-func (x *delayedTrain) reserve(b roundtrip.Bounds, r *bench.Recorder) {
-	room := b.Room(r.Effort)
-	x.receives, x.waits = newCalls(x.n-2, room, r), newCalls(1, room, r)
 }
 
 // Follow implements roundtrip.Exchange. As with spacedTrain a message has two readings of the clock, one of them in the wait.

@@ -1,37 +1,34 @@
 package roundtrip
 
-import "calib/bench"
+import (
+	"slices"
+
+	"calib/bench"
+)
 
 // Message is the exchange of every ping-pong: a message to a rank and back, whole or in pieces. What is recorded is half
 // the round trip, by the leading rank's clock alone.
 type Message struct {
 	peer   int
-	bytes  []byte // at least one; the first tells the follower whether another comes
-	pieces [][]byte
+	pieces [][]byte // the first byte tells the follower whether another message comes
 }
 
-// Whole passes b to a rank and back by one send each way.
-func Whole(peer int, b []byte) *Message { return &Message{peer, b, [][]byte{b}} }
+// Whole passes b, of at least one byte, to a rank and back by one send each way.
+func Whole(peer int, b []byte) *Message { return &Message{peer, [][]byte{b}} }
 
 // InPieces passes b in pieces of at most piece bytes, each sent and received by itself.
 func InPieces(peer int, b []byte, piece int) *Message {
-	m := &Message{peer: peer, bytes: b}
-	for rest := b; len(rest) > 0; {
-		n := min(piece, len(rest))
-		m.pieces = append(m.pieces, rest[:n])
-		rest = rest[n:]
-	}
-	return m
+	return &Message{peer, slices.Collect(slices.Chunk(b, piece))}
 }
 
 // InTwo passes b as its first bytes, a header, and the rest.
 func InTwo(peer int, b []byte, header int64) *Message {
-	return &Message{peer, b, [][]byte{b[:header], b[header:]}}
+	return &Message{peer, [][]byte{b[:header], b[header:]}}
 }
 
 // Lead implements Exchange.
 func (m *Message) Lead(g bench.Group, last bool) (Trip, error) {
-	m.bytes[0] = LastMark(last)
+	m.pieces[0][0] = LastMark(last)
 	start := g.Now()
 	if err := m.send(g); err != nil {
 		return Trip{}, err
@@ -48,7 +45,7 @@ func (m *Message) Follow(g bench.Group) (last bool, err error) {
 	if err := m.recv(g); err != nil {
 		return false, err
 	}
-	last = m.bytes[0] == LastMark(true)
+	last = m.pieces[0][0] == LastMark(true)
 	return last, m.send(g)
 }
 

@@ -52,9 +52,7 @@ func (NoDelay) Design(l bench.Limits) []bench.Point {
 		}
 	}
 	if l.Sizes != nil || !l.Thin() {
-		for _, x := range l.SizesOr(nodelayBuffers) {
-			sizes = append(sizes, bench.Point{names.FactorBytes: int64(x)})
-		}
+		sizes = append(sizes, bench.SizePoints(l.SizesOr(nodelayBuffers), nil)...)
 	}
 	var out []bench.Point
 	for _, s := range sizes {

@@ -110,9 +110,7 @@ func (w *walker) done(rounds float64) float64 {
 }
 
 // open asks the stopper, and leaves out teams with a lost host.
-func (w *walker) open(exp string, team []int, p bench.Point) bool {
-	return !w.hasLost(team) && w.Stopper.Open(exp, team, p)
-}
+func (w *walker) open(p bench.TeamPoint) bool { return !w.hasLost(p.Team) && w.Stopper.Open(p) }
 
 func (w *walker) hasLost(team []int) bool {
 	return slices.ContainsFunc(team, func(h int) bool {
