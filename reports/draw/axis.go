@@ -35,7 +35,7 @@ func span(v []float64) (lo, hi float64) {
 func newScale(a figure.Axis, main, wide []float64) scale {
 	to, from := func(v float64) float64 { return v }, func(v float64) float64 { return v }
 	if a.Log {
-		to, from = math.Log10, func(v float64) float64 { return math.Pow(10, v) }
+		to, from = math.Log10, func(v float64) float64 { return math.Pow(10, math.Min(math.Max(v, -300), 300)) } // neither 0 nor ∞
 	}
 	lo, hi := span(main)
 	if lo > hi {
