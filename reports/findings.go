@@ -14,13 +14,13 @@ type warningGroup struct {
 	models   []string // that gave them
 }
 
-// groupWarnings groups the warnings of the run and of every fit by code and hosts. Warnings of an older params.json, which
+// groupWarnings groups the warnings of the run and of every fit by code, subject and hosts. Warnings of an older params.json, which
 // have no code, are grouped by message.
 func groupWarnings(p *params.Params) []warningGroup {
 	var out []warningGroup
 	index := map[string]int{}
 	for _, f := range p.AllFindings(params.Warning) {
-		key := fmt.Sprintf("%s %q", f.Code, f.Hosts)
+		key := fmt.Sprintf("%s %s %q", f.Code, f.Subject, f.Hosts)
 		if f.Code == params.Unclassified {
 			key += f.Message
 		}

@@ -205,7 +205,7 @@ func fitCost(r *fit.Result, symbol, label string, d *costData, floors bool) (*co
 	r.Functions[symbol] = fn
 	r.Series = append(r.Series, d.series(symbol, c.Of))
 	if ci, ok := fn.CI95["c1"]; c.C1 < 0 && (!ok || ci[1] < 0) {
-		r.Warn(params.NegativeSlope, "%s falls with the size: by %.3g s a byte", symbol, -c.C1)
+		r.Add(params.Warnf(params.NegativeSlope, "%s falls with the size: by %.3g s a byte", symbol, -c.C1).Of(symbol))
 	}
 	if slices.Min(d.values) > 0 {
 		out.left, out.predictive = regress.LeaveOneOut(d.sizes, d.values, func(x, y []float64) (func(float64) float64, error) {
@@ -248,7 +248,7 @@ func finishCosts(r *fit.Result, costs ...*costFit) *params.Fit {
 func checkForm(r *fit.Result, d *costData, c *costFit) {
 	if off, m := d.furthest(c.Of); off > bent {
 		r.Add(params.Warnf(params.OffTheForm, "%s(%g) is %.0f%% off its function: it is neither a line nor a floor and a line",
-			c.symbol, m, 100*off).With("off", off).With("bytes", m))
+			c.symbol, m, 100*off).Of(c.symbol).With("off", off).With("bytes", m))
 	}
 }
 

@@ -181,14 +181,16 @@ func fitMerged(r *fit.Result, d *costData) (*costFit, error) {
 	}
 	seg, err := regress.Segments(d.sizes, d.values)
 	if err != nil || len(seg.Segments) < 2 {
-		r.Warn(params.OffTheForm, "%s(%g) is %.0f%% off its function", gapMerged, m, 100*off)
+		r.Add(params.Warnf(params.OffTheForm, "%s(%g) is %.0f%% off its function", gapMerged, m, 100*off).
+			Of(gapMerged).With("off", off).With("bytes", m))
 		return c, nil
 	}
 	fn := fit.SegmentsFunction(r, labelMerged, d.sizes, d.from, d.replicates, seg)
 	maps.DeleteFunc(fn.CI95, func(name string, ci [2]float64) bool { return !params.Wide(fn.Coeff[name], ci) })
 	r.Functions[gapMerged] = fn
 	r.Series[len(r.Series)-1] = d.series(gapMerged, seg.Predict)
-	r.Note(params.SeveralSegments, "%s is %d lines over ranges of the size: a single one misses it by %.0f%%", gapMerged, len(seg.Segments), 100*off)
+	r.Add(params.Notef(params.SeveralSegments, "%s is %d lines over ranges of the size: a single one misses it by %.0f%%",
+		gapMerged, len(seg.Segments), 100*off).Of(gapMerged))
 	c.predictive = false
 	return c, nil
 }

@@ -103,8 +103,8 @@ func fitOverhead(p *fit.Prepared) (*overhead, error) {
 		}
 		large := o.curves.of(est, callCost{what: part.phase}, math.Inf(1)).above(o.packet)
 		if off, m := large.furthest(c.Of); off > 0 {
-			o.Note(params.AboveOnePacket, "%s is fitted up to one packet of %g bytes; above, the line is off by up to %.0f%%, at %g bytes",
-				part.symbol, o.packet, 100*off, m)
+			o.Add(params.Notef(params.AboveOnePacket, "%s is fitted up to one packet of %g bytes; above, the line is off by up to %.0f%%, at %g "+
+				"bytes", part.symbol, o.packet, 100*off, m).Of(part.symbol))
 		}
 		*part.to = c
 		costs = append(costs, c)

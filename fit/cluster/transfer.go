@@ -157,8 +157,8 @@ func (h *transfer) subtract() {
 	h.weights = regress.Weights(half, halves)
 	for i, v := range h.y {
 		if v <= 0 {
-			h.Warn(params.NotPositive, "L(%g, %g) is not positive: O_s, U_r and O_r together are longer than half the round trip. Some work of "+
-				"the hosts is counted twice", h.at[i].m, h.at[i].p)
+			h.Add(params.Warnf(params.NotPositive, "L(%g, %g) is not positive: O_s, U_r and O_r together are longer than half the round trip. "+
+				"Some work of the hosts is counted twice", h.at[i].m, h.at[i].p).Of("L"))
 			return
 		}
 	}

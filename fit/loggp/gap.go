@@ -96,19 +96,21 @@ func (p *prttData) fitGap() (*gapFit, error) {
 	p.fit.Found("g", "s", "gap between messages of 1 byte", small, p.times.Interval(small, reps, len(c)))
 	p.fit.Found("G", "s/B", "gap per byte of a long message", long, p.times.Interval(long, reps, len(c)-1))
 	if long <= 0 {
-		p.fit.Warn(params.NotPositive, "G is not positive: the gap does not grow with the size")
+		p.fit.Add(params.Warnf(params.NotPositive, "G is not positive: the gap does not grow with the size").Of("G"))
 	}
 	if g.seg == nil {
 		p.lineFunction("gap", labelGap, g.line, reps, sizes)
 	} else {
 		p.fit.Functions["gap"] = fit.SegmentsFunction(p.fit, labelGap, sizes, p.times, each, g.seg)
-		p.fit.Note(params.SeveralSegments, "gap(s) is not one line within 5%%: %d segments by BIC; g is of the first, G of the last", len(g.seg.Segments))
+		p.fit.Add(params.Notef(params.SeveralSegments, "gap(s) is not one line within 5%%: %d segments by BIC; g is of the first, G of the last",
+			len(g.seg.Segments)).Of("gap"))
 	}
 	points := params.Series{Name: seriesGap, Quantity: params.Gap, Symbol: "gap", XName: "bytes"}
 	for i, s := range sizes {
 		points.Add(s, values[i], p.times.Interval(values[i], each, i), g.at(s), p.times.N[p.gaps[i].one]+p.times.N[p.gaps[i].many])
 		if e := math.Abs(points.Points[i].Relative()); g.seg == nil && e > straight {
-			p.fit.Warn(params.OffTheForm, "gap(s) is not a line, and too few sizes were measured for segments: %.0f%% off at %g bytes", 100*e, s)
+			p.fit.Add(params.Warnf(params.OffTheForm, "gap(s) is not a line, and too few sizes were measured for segments: %.0f%% off at %g bytes",
+				100*e, s).Of("gap").With("off", e).With("bytes", s))
 		}
 	}
 	p.fit.Series = append(p.fit.Series, points)
@@ -155,7 +157,7 @@ func (p *prttData) latency(send, receive *busyTime) float64 {
 	}
 	p.fit.Found("L", "s", label, v, p.times.Interval(v, reps, 0))
 	if v <= 0 {
-		p.fit.Warn(params.NotPositive, "L is not positive: the overheads take up the whole round trip")
+		p.fit.Add(params.Warnf(params.NotPositive, "L is not positive: the overheads take up the whole round trip").Of("L"))
 	}
 	return v
 }

@@ -10,6 +10,8 @@ type Finding struct {
 	Message string `json:"message"`
 	// Values are the numbers of the message, in SI units or relative, by name.
 	Values map[string]float64 `json:"values,omitempty"`
+	// Subject is the parameter or function that the finding is about, where it is about one ("o_s").
+	Subject string `json:"subject,omitempty"`
 	// Hosts are those that the finding is about; two are a pair.
 	Hosts []string `json:"hosts,omitempty"`
 }
@@ -40,6 +42,12 @@ func (f Finding) With(name string, value float64) Finding {
 		values[k] = v
 	}
 	f.Values = values
+	return f
+}
+
+// Of returns f with the parameter or function it is about.
+func (f Finding) Of(subject string) Finding {
+	f.Subject = subject
 	return f
 }
 

@@ -48,7 +48,7 @@ func (m Hockney) Fit(p *fit.Prepared) (*params.Fit, error) {
 	if ci := q.Times.Interval(1/l.C1, reps, 2); l.C1 > 0 {
 		r.Found("r_inf", "B/s", "rate of long messages", 1/l.C1, ci)
 	} else {
-		r.Warn(params.NotPositive, "beta is not positive: T does not grow with the size, and there is no rate")
+		r.Add(params.Warnf(params.NotPositive, "beta is not positive: T does not grow with the size, and there is no rate").Of("beta"))
 	}
 	r.Pairs = pairMatrix(p)
 	return q.Finish(r, sol.Cond(), l.At, func(x, y []float64) (func(float64) float64, error) {
