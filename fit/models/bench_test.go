@@ -1,23 +1,16 @@
 package models
 
 import (
+	"cmp"
 	"os"
 	"testing"
 
 	"calib/fit"
-	"calib/internal/dataset"
 )
 
-// BenchmarkRun fits the run of CALIB_SAMPLES (a samples.jsonl), all models.
+// BenchmarkRun fits all models to the samples.jsonl that CALIB_SAMPLES names, or else to a stored dataset.
 func BenchmarkRun(b *testing.B) {
-	path := os.Getenv("CALIB_SAMPLES")
-	if path == "" {
-		b.Skip("CALIB_SAMPLES names no samples.jsonl")
-	}
-	d, err := dataset.ReadFile(path)
-	if err != nil {
-		b.Fatal(err)
-	}
+	d := readDataset(b, cmp.Or(os.Getenv("CALIB_SAMPLES"), "testdata/switch-full/samples.jsonl.gz"))
 	for b.Loop() {
 		fit.Run(All, d, fit.Settings{})
 	}

@@ -68,7 +68,7 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-func readDataset(t *testing.T, path string) *dataset.Dataset {
+func readDataset(t testing.TB, path string) *dataset.Dataset {
 	t.Helper()
 	f, err := os.Open(path)
 	if err != nil {

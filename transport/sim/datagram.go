@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"bytes"
 	"fmt"
 
 	"calib/internal/events"
@@ -54,8 +53,18 @@ func (g *Group) sendDatagram(dst *proc, b []byte) error {
 		}
 	}
 	p.inbox.sending += len(b)
-	w.transmit(packet{c: w.conn(p, dst), n: int32(len(b)), datagram: &datagram{from: p.rank, data: bytes.Clone(b)}})
+	w.transmit(packet{c: w.conn(p, dst), n: int32(len(b)), datagram: w.datagram(p.rank, b)})
 	return nil
+}
+
+// datagram returns a datagram that holds b, made of one that was received where there is one.
+func (w *world) datagram(from int, b []byte) *datagram {
+	d := &datagram{}
+	if n := len(w.received); n > 0 {
+		d, w.received = w.received[n-1], w.received[:n-1]
+	}
+	d.from, d.data = from, append(d.data[:0], b...)
+	return d
 }
 
 // datagramLeft makes room: a datagram of n bytes has left p's sending block.
@@ -71,6 +80,7 @@ func (w *world) datagramArrives(p *proc, pk packet) {
 	limit := w.opt.DatagramBuffer
 	if p.state == dead || limit > 0 && p.inbox.datagrams.Len() >= limit {
 		p.inbox.dropped++
+		w.received = append(w.received, pk.datagram)
 		return
 	}
 	pk.datagram.at = w.now
@@ -108,5 +118,6 @@ func (g *Group) recvDatagram(b []byte, until units.Nanos) (plane.Datagram, error
 	d := plane.Datagram{
 		Got: true, From: m.from, Bytes: copy(b, m.data), At: p.clock.read(m.at), Dropped: p.inbox.dropped,
 	}
+	w.received = append(w.received, m)
 	return d, w.sleep(p, w.now+w.opt.Cost.recv(d.Bytes))
 }

@@ -33,6 +33,8 @@ type world struct {
 	delack line[ack]                 // kept back by a receiver, in order of time
 	rng    *rand.Rand
 	factor float64 // noise that all packets share
+
+	received []*datagram // and copied by their receivers: used again
 }
 
 // proc is a rank: the blocks of its host, and the state of its goroutine.
