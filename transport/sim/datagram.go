@@ -57,11 +57,11 @@ func (g *Group) sendDatagram(dst *proc, b []byte) error {
 	return nil
 }
 
-// datagram returns a datagram that holds b, made of one that was received where there is one.
+// datagram returns a datagram that holds b, made of one that is gone where there is one.
 func (w *world) datagram(from int, b []byte) *datagram {
 	d := &datagram{}
-	if n := len(w.received); n > 0 {
-		d, w.received = w.received[n-1], w.received[:n-1]
+	if n := len(w.gone); n > 0 {
+		d, w.gone = w.gone[n-1], w.gone[:n-1]
 	}
 	d.from, d.data = from, append(d.data[:0], b...)
 	return d
@@ -80,7 +80,7 @@ func (w *world) datagramArrives(p *proc, pk packet) {
 	limit := w.opt.DatagramBuffer
 	if p.state == dead || limit > 0 && p.inbox.datagrams.Len() >= limit {
 		p.inbox.dropped++
-		w.received = append(w.received, pk.datagram)
+		w.gone = append(w.gone, pk.datagram)
 		return
 	}
 	pk.datagram.at = w.now
@@ -118,6 +118,6 @@ func (g *Group) recvDatagram(b []byte, until units.Nanos) (plane.Datagram, error
 	d := plane.Datagram{
 		Got: true, From: m.from, Bytes: copy(b, m.data), At: p.clock.read(m.at), Dropped: p.inbox.dropped,
 	}
-	w.received = append(w.received, m)
+	w.gone = append(w.gone, m)
 	return d, w.sleep(p, w.now+w.opt.Cost.recv(d.Bytes))
 }

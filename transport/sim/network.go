@@ -57,6 +57,7 @@ func (w *world) cross(pk packet, from instant) {
 	delay := w.delay + w.fabricDelay(pk)
 	if w.full(m) || spec.Loss > 0 && w.rng.Float64() < spec.Loss {
 		if pk.datagram != nil {
+			w.gone = append(w.gone, pk.datagram)
 			return
 		}
 		pk.c.retrans++

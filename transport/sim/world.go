@@ -34,7 +34,7 @@ type world struct {
 	rng    *rand.Rand
 	factor float64 // noise that all packets share
 
-	received []*datagram // and copied by their receivers: used again
+	gone []*datagram // lost, or copied by their receivers: used again
 }
 
 // proc is a rank: the blocks of its host, and the state of its goroutine.
