@@ -59,9 +59,11 @@ func (g *Group) sendDatagram(dst *proc, b []byte) error {
 
 // datagram returns a datagram that holds b, made of one that is gone where there is one.
 func (w *world) datagram(from int, b []byte) *datagram {
-	d := &datagram{}
+	var d *datagram
 	if n := len(w.gone); n > 0 {
 		d, w.gone = w.gone[n-1], w.gone[:n-1]
+	} else {
+		d = &datagram{}
 	}
 	d.from, d.data = from, append(d.data[:0], b...)
 	return d
