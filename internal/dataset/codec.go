@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
+	"slices"
+	"sync"
 )
 
 // maxLine bounds one line of samples.jsonl: a longer one is an error, not an allocation.
@@ -24,6 +27,9 @@ func Read(r io.Reader) (*Dataset, error) {
 	return d, err
 }
 
+// block is the number of lines that are decoded side by side.
+const block = 1024
+
 // read also returns where in the file each sample's line starts, and at the end of the list where the whole lines end.
 func read(r io.Reader) (d *Dataset, starts []int64, err error) {
 	br := bufio.NewReaderSize(r, 1<<20)
@@ -36,22 +42,39 @@ func read(r io.Reader) (d *Dataset, starts []int64, err error) {
 		return d, nil, fmt.Errorf("line 1: %w", err)
 	}
 	starts = []int64{int64(len(line)) + 1}
-	for n := 2; ; n++ {
+	for more := true; more; {
+		var lines [][]byte
+		lines, more, err = readBlock(br)
+		n, failed := d.decodeSamples(lines)
+		for _, line := range lines[:n] {
+			starts = append(starts, starts[len(starts)-1]+int64(len(line))+1)
+		}
+		if failed != nil {
+			err = failed // comes before what readBlock met
+		}
+		if err != nil {
+			return d, starts, fmt.Errorf("line %d: %w", len(starts)+1, err)
+		}
+	}
+	return d, starts, nil
+}
+
+// readBlock returns the next whole lines. With an error, the line after them is at fault.
+func readBlock(br *bufio.Reader) (lines [][]byte, more bool, err error) {
+	for len(lines) < block {
 		line, whole, err := readLine(br)
 		if err != nil {
-			return d, starts, fmt.Errorf("line %d: %w", n, err)
+			return lines, false, err
 		}
 		if !whole { // Append ends every line: without its end it is cut off, even where what is left can be read
 			if len(line) > 0 {
-				err = fmt.Errorf("line %d: %w", n, ErrTorn)
+				err = ErrTorn
 			}
-			return d, starts, err
+			return lines, false, err
 		}
-		if err := d.decodeSample(line); err != nil {
-			return d, starts, fmt.Errorf("line %d: %w", n, err)
-		}
-		starts = append(starts, starts[len(starts)-1]+int64(len(line))+1)
+		lines = append(lines, line)
 	}
+	return lines, true, nil
 }
 
 func readLine(br *bufio.Reader) (line []byte, whole bool, err error) {
@@ -83,16 +106,33 @@ func (d *Dataset) decodeHeader(line []byte, whole bool) error {
 	return nil
 }
 
-func (d *Dataset) decodeSample(line []byte) error {
-	var s Sample
-	if err := json.Unmarshal(line, &s); err != nil {
+// decodeSamples appends the samples of lines, on all processors. It returns how many lines it took before the first at fault.
+func (d *Dataset) decodeSamples(lines [][]byte) (n int, err error) {
+	samples, errs := make([]Sample, len(lines)), make([]error, len(lines))
+	var wg sync.WaitGroup
+	workers := runtime.GOMAXPROCS(0)
+	for w := range workers {
+		wg.Go(func() {
+			for i := w; i < len(lines); i += workers {
+				errs[i] = samples[i].decode(lines[i], len(d.Header.Hosts))
+			}
+		})
+	}
+	wg.Wait()
+	n = slices.IndexFunc(errs, func(err error) bool { return err != nil })
+	if n < 0 {
+		d.Samples = append(d.Samples, samples...)
+		return len(lines), nil
+	}
+	d.Samples = append(d.Samples, samples[:n]...)
+	return n, errs[n]
+}
+
+func (s *Sample) decode(line []byte, hosts int) error {
+	if err := json.Unmarshal(line, s); err != nil {
 		return err
 	}
-	if err := s.check(len(d.Header.Hosts)); err != nil {
-		return err
-	}
-	d.Samples = append(d.Samples, s)
-	return nil
+	return s.check(hosts)
 }
 
 // check rejects a sample that no experiment can have written. Parts is 0 where a line was not written by Append.

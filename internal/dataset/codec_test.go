@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -95,6 +96,11 @@ func TestRead(t *testing.T) {
 		{"rank too large", goldenHeader + `{"exp":"x","ranks":[0,2]}` + "\n", 0, nil, "line 2: rank 2, but the header lists 2 hosts"},
 		{"negative rank", goldenHeader + `{"exp":"x","ranks":[-1]}` + "\n", 0, nil, "line 2: rank -1"},
 		{"negative slot", goldenHeader + `{"exp":"x","slot":-1}` + "\n", 0, nil, "line 2: sample with a negative"},
+		{"a whole block", goldenHeader + strings.Repeat(sample, block), block, nil, ""},
+		{"at fault in the second block", goldenHeader + strings.Repeat(sample, block+1) + "null\n" + sample + "{\n", block + 1, nil,
+			fmt.Sprintf("line %d: sample without exp", block+3)},
+		{"cut off in the second block", goldenHeader + strings.Repeat(sample, block+1) + sample[:20], block + 1, ErrTorn,
+			fmt.Sprintf("line %d: last line", block+3)},
 		{"part out of parts", goldenHeader + `{"exp":"x","part":2,"parts":2}` + "\n", 0, nil, "line 2: sample with a negative or impossible"},
 	} {
 		d, err := Read(strings.NewReader(c.text))

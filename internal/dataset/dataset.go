@@ -5,9 +5,9 @@ package dataset
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -39,7 +39,7 @@ func (p Point) Key() string {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		fmt.Fprintf(&b, "%s=%d", k, p[k])
+		b.WriteString(k + "=" + strconv.FormatInt(p[k], 10))
 	}
 	return b.String()
 }
