@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"calib/fit/params"
+	"calib/internal/units"
 )
 
 // EnvironmentPart is what the hosts share and where they differ.
@@ -21,7 +22,7 @@ type EnvironmentPart struct {
 func EnvironmentOf(p *params.Params) EnvironmentPart {
 	e := p.Environment
 	part := EnvironmentPart{
-		Says: fmt.Sprintf("calib %s on %s: %s.", Clean(strings.Join(p.Run.Versions, ", ")), plural(len(p.Run.Hosts), "host"),
+		Says: fmt.Sprintf("calib %s on %s: %s.", Clean(strings.Join(p.Run.Versions, ", ")), units.GroupedPlural(len(p.Run.Hosts), "host"),
 			hostList(p.Run.Hosts)),
 		Differs: newGrid(Column{"fact", KindText}, Column{"value", KindText}, Column{"on", KindWords}),
 		Common:  newGrid(Column{"fact", KindText}, Column{"on every host", KindWords}),

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"calib/fit/params"
+	"calib/internal/units"
 )
 
 // QualityOf returns how well each fit describes its data, and sentences: what the columns are, then which data each fit saw.
@@ -45,7 +46,7 @@ func significant(v *float64, digits int) string {
 func dataOf(f *params.Fit) []string {
 	var out []string
 	if len(f.Domain) > 0 {
-		out = append(out, fmt.Sprintf("%s saw %s, on %s.", Clean(f.Model), domain(f.Domain), plural(len(f.Hosts), "host")))
+		out = append(out, fmt.Sprintf("%s saw %s, on %s.", Clean(f.Model), domain(f.Domain), units.GroupedPlural(len(f.Hosts), "host")))
 	}
 	if len(f.LeftOutWhy) == 0 {
 		return out
@@ -55,7 +56,7 @@ func dataOf(f *params.Fit) []string {
 		why = append(why, fmt.Sprintf("%s %s", count(float64(f.LeftOutWhy[flag])), Clean(flag)))
 	}
 	return append(out, fmt.Sprintf("%s leaves out %s of %s: %s.", Clean(f.Model), count(float64(f.LeftOut)),
-		plural(f.Used+f.LeftOut, "timing"), strings.Join(why, ", ")))
+		units.GroupedPlural(f.Used+f.LeftOut, "timing"), strings.Join(why, ", ")))
 }
 
 func (p *page) quality(ps *params.Params) {

@@ -83,14 +83,15 @@ func FormatBound(b [2]float64, unit string) string {
 	return strings.TrimSpace(digits(lo) + " … " + digits(hi) + " " + name)
 }
 
-// Percent prints a relative number with its sign: "+4.3%".
+// Percent prints a relative number: "4.3%", "-4.3%".
 func Percent(v float64) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return "–"
 	}
-	return strings.Replace(strconv.FormatFloat(100*v, 'f', 1, 64), "-0.0", "0.0", 1) + "%"
+	return fixed(100*v, 1) + "%"
 }
 
+// signedPercent is Percent with a plus before what is above zero: "+4.3%".
 func signedPercent(v float64) string {
 	s := Percent(v)
 	if v > 0 && s != "0.0%" {

@@ -7,6 +7,7 @@ import (
 
 	"calib/fit/params"
 	"calib/internal/stats"
+	"calib/internal/units"
 )
 
 // slowestShown bounds the list of slow pairs: a matrix of 1,000 hosts has half a million.
@@ -76,7 +77,7 @@ func PairsOf(p *params.Params) PairsPart {
 		return part
 	}
 	slow := slowPairs(p.Pairs, nil)
-	part.Says = append(part.Says, fmt.Sprintf("%s measured, %d slow.", plural(len(p.Pairs), "pair"), len(slow)))
+	part.Says = append(part.Says, fmt.Sprintf("%s measured, %d slow.", units.GroupedPlural(len(p.Pairs), "pair"), len(slow)))
 	part.Says = append(part.Says, spread("Latency", "s", p.Pairs, func(q params.Pair) *float64 { return q.Latency })...)
 	part.Says = append(part.Says, spread("Rate", "B/s", p.Pairs, func(q params.Pair) *float64 { return q.Rate })...)
 	for _, h := range slowHosts(p.Pairs) {

@@ -39,7 +39,7 @@ type PlanExperiment struct {
 func PlanText(w io.Writer, f Plan, o Options) error {
 	p := newPage(o)
 	p.line(2, "%s: %s, seed %d; %s, %s; %s; at most %s over the busiest link.", p.paint(bold, "Plan "+Clean(f.Name)),
-		plural(f.Hosts, "host"), f.Seed, plural(f.Rounds, "round"), plural(f.Slots, "slot"),
+		units.GroupedPlural(f.Hosts, "host"), f.Seed, units.GroupedPlural(f.Rounds, "round"), units.GroupedPlural(f.Slots, "slot"),
 		p.paint(bold, timeRange(f.MinutesLo, f.MinutesHi)), f.BytesPerLink)
 	p.WriteByte('\n')
 	if len(f.Experiments) == 0 {

@@ -216,7 +216,7 @@ func TestBar(t *testing.T) {
 
 func TestSmallText(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
-		{plural(1, "host"), "1 host"}, {plural(0, "host"), "0 hosts"}, {plural(-1234567, "x"), "-1,234,567 xs"},
+		{units.GroupedPlural(1, "host"), "1 host"}, {units.GroupedPlural(0, "host"), "0 hosts"}, {units.GroupedPlural(-1234567, "x"), "-1,234,567 xs"},
 		{count(65536), "65,536"}, {count(1.5), "1.5"},
 		{timeRange(0.5, 0.5), "30 s"}, {timeRange(1, 90), "60 s to 90 min"}, {timeRange(119.99, 300), "120 min to 5.0 h"},
 		{shellWord("a/b-c.1"), "a/b-c.1"}, {shellWord("it's"), `'it'\''s'`}, {shellWord(""), "''"},

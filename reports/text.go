@@ -16,6 +16,7 @@ import (
 	"io"
 
 	"calib/fit/params"
+	"calib/internal/units"
 )
 
 // Table writes the short form: verdict, parameters, cost functions, the number of warnings, files and what to do next.
@@ -28,7 +29,7 @@ func Table(w io.Writer, p *params.Params, o Options) error {
 	pg.lines(WithoutValueOf(p))
 	if n := len(WarningsOf(p)); n > 0 {
 		pg.WriteByte('\n')
-		pg.line(2, "%s: the report lists them.", pg.paint(yellow, plural(n, "warning")))
+		pg.line(2, "%s: the report lists them.", pg.paint(yellow, units.GroupedPlural(n, "warning")))
 	}
 	if pg.Dir != "" {
 		pg.WriteByte('\n')

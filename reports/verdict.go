@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"calib/fit/params"
+	"calib/internal/units"
 )
 
 // Verdict is what a report opens with, each a sentence.
@@ -23,8 +24,8 @@ type Verdict struct {
 func VerdictOf(p *params.Params) Verdict {
 	r := p.Run
 	v := Verdict{Run: Clean(r.ID), Counts: counts(p), Outliers: outliers(p), Clock: clocks(p),
-		Scope: fmt.Sprintf("%s, plan %s, seed %d, %s, %s.", plural(len(r.Hosts), "host"), Clean(r.Plan), r.Seed,
-			plural(r.Rounds, "round"), plural(r.Timings, "timing"))}
+		Scope: fmt.Sprintf("%s, plan %s, seed %d, %s, %s.", units.GroupedPlural(len(r.Hosts), "host"), Clean(r.Plan), r.Seed,
+			units.GroupedPlural(r.Rounds, "round"), units.GroupedPlural(r.Timings, "timing"))}
 	if words := p.Network.Words(); words != "" {
 		v.Known, v.Network = true, sentence("the network "+words)
 	} else {
@@ -55,11 +56,11 @@ func counts(p *params.Params) string {
 			unknown++
 		}
 	}
-	text := fmt.Sprintf("%s: %d ok, %d not identifiable", plural(len(p.Parameters), "parameter"), ok, unknown)
+	text := fmt.Sprintf("%s: %d ok, %d not identifiable", units.GroupedPlural(len(p.Parameters), "parameter"), ok, unknown)
 	if bound > 0 {
 		text += fmt.Sprintf(", %d with a bound only", bound)
 	}
-	return fmt.Sprintf("%s; %s.", text, plural(len(WarningsOf(p)), "warning"))
+	return fmt.Sprintf("%s; %s.", text, units.GroupedPlural(len(WarningsOf(p)), "warning"))
 }
 
 // outliers names the hosts that stand out, by their pairs or by a finding, and counts the slow pairs that no such host
@@ -81,7 +82,7 @@ func outliers(p *params.Params) []string {
 		if len(slow) == 1 {
 			verb = "is"
 		}
-		out = append(out, fmt.Sprintf("%s %s slow, most of all %s: %s.", plural(len(slow), "pair"), verb,
+		out = append(out, fmt.Sprintf("%s %s slow, most of all %s: %s.", units.GroupedPlural(len(slow), "pair"), verb,
 			Clean(slow[0].From+" → "+slow[0].To), Clean(slow[0].Slow)))
 	}
 	return out

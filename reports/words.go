@@ -8,14 +8,6 @@ import (
 	"calib/internal/units"
 )
 
-// plural prints "1 warning", "3 warnings", "12,000 timings".
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return units.Grouped(int64(n)) + " " + what + "s"
-}
-
 // count prints a whole number with thousands apart, and any other with four digits.
 func count(v float64) string {
 	if v != float64(int64(v)) {

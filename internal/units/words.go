@@ -10,6 +10,14 @@ func Plural[N ~int | ~int64](n N, what string) string {
 	return strconv.FormatInt(int64(n), 10) + " " + what + "s"
 }
 
+// GroupedPlural is Plural with thousands apart: "12,000 timings".
+func GroupedPlural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return Grouped(int64(n)) + " " + what + "s"
+}
+
 // Grouped prints a whole number with its thousands apart: "12,000".
 func Grouped(n int64) string {
 	s, sign := strconv.FormatInt(n, 10), ""

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"calib/fit/params"
 	"calib/internal/stats"
 )
 
@@ -41,7 +42,7 @@ func (t *table) judge(o Options) []Change {
 
 	var better, neither []*series
 	for _, s := range o.wanted(slices.Concat(t.params, shared)) {
-		if s.Better == "" {
+		if s.Better == params.BetterNeither {
 			neither = append(neither, s)
 		} else {
 			better = append(better, s)
@@ -128,16 +129,16 @@ func (t *table) decide(s *series, p float64, tests int, o Options) {
 	raw := s.New - s.Old
 	large := math.Abs(d) > s.Threshold && math.Abs(raw) > s.Threshold && d*raw > 0
 	worse := raw
-	if s.Better == "higher" {
+	if s.Better == params.BetterHigher {
 		worse = -raw
 	}
-	s.large = large && worse > 0 && s.Better != ""
+	s.large = large && worse > 0 && s.Better != params.BetterNeither
 	able := s.able(tests, o)
 	s.State = OK
 	switch {
 	case large && p <= o.Alpha && able:
 		s.State = s.kind(worse)
-	case s.Better == "":
+	case s.Better == params.BetterNeither:
 	case able && s.large:
 		s.State = Inconclusive
 	case !able:
@@ -151,7 +152,7 @@ func (t *table) decide(s *series, p float64, tests int, o Options) {
 
 func (s *series) kind(worse float64) string {
 	switch {
-	case s.Better == "":
+	case s.Better == params.BetterNeither:
 		return Changed
 	case worse > 0:
 		return Regression

@@ -43,7 +43,8 @@ type Quantity struct {
 // The floor is √2·σ times the quantile of Student's t for that many runs, so that few runs give a high floor and never a low
 // one by luck.
 func Noise(runs []Run) *Floor {
-	f := &Floor{Schema: FloorSchema, Runs: sideOf(runs).Runs, Nights: sideOf(runs).Nights, Level: stats.Level, Of: []Quantity{}}
+	side := sideOf(runs)
+	f := &Floor{Schema: FloorSchema, Runs: side.Runs, Nights: side.Nights, Level: stats.Level, Of: []Quantity{}}
 	t := newTable(runs, runs)
 	add := func(q Quantity, values []float64) {
 		x := known(values[:t.old])

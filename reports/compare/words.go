@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"calib/fit/params"
 	"calib/internal/units"
 	"calib/reports"
 )
@@ -69,9 +70,9 @@ func (c Change) Says() string {
 	}
 	up := c.New > c.Old
 	switch {
-	case c.Better == "":
+	case c.Better == params.BetterNeither:
 		return map[bool]string{true: "more", false: "less"}[up] + " by " + by
-	case up == (c.Better == "higher"):
+	case up == (c.Better == params.BetterHigher):
 		return "faster by " + by
 	}
 	return "slower by " + by

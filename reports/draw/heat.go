@@ -142,8 +142,8 @@ func (m *matrix) words(v float64) string {
 // entries are what the legend explains.
 func (m *matrix) entries() []entry {
 	var out []entry
-	if len(m.outlines().XYs) > 0 {
-		out = append(out, entry{name: "stands out", thumbs: []plot.Thumbnailer{m.outlines()}})
+	if outlines := m.outlines(); len(outlines.XYs) > 0 {
+		out = append(out, entry{name: "stands out", thumbs: []plot.Thumbnailer{outlines}})
 	}
 	if m.gaps {
 		out = append(out, entry{name: "not measured", thumbs: []plot.Thumbnailer{&plotter.Polygon{Color: emptyGrey}}})

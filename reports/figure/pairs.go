@@ -36,7 +36,7 @@ func pairs(p *params.Params) []Figure {
 		}
 		slices.Sort(values)
 		lo, mid, hi := values[0], stats.SortedQuantile(values, 0.5), values[len(values)-1]
-		says := fmt.Sprintf("%s: a median of %s over %s, from %s to %s.", m.what, units.Format(mid, m.unit), plural(len(values), "pair"),
+		says := fmt.Sprintf("%s: a median of %s over %s, from %s to %s.", m.what, units.Format(mid, m.unit), units.GroupedPlural(len(values), "pair"),
 			units.Format(lo, m.unit), units.Format(hi, m.unit))
 		if len(values) == 1 {
 			says = fmt.Sprintf("%s: %s between the one pair measured.", m.what, units.Format(mid, m.unit))
@@ -140,11 +140,4 @@ func few(names []string) string {
 		return strings.Join(names, ", ")
 	}
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:namedSlow], ", "), len(names)-namedSlow)
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%s %ss", units.Grouped(int64(n)), what)
 }

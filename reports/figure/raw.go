@@ -69,14 +69,17 @@ func quantileBands(d *dataset.Dataset, r params.Raw) []Trace {
 		return nil
 	}
 	s := timingsOf(d, r)
+	factors := slices.Sorted(maps.Keys(s.at))
+	for _, x := range factors {
+		slices.Sort(s.at[x])
+	}
 	var out []Trace
 	for _, b := range []struct {
 		name string
 		p    float64
 	}{{"5–95% of ", 0.05}, {"25–75% of ", 0.25}} {
 		t := Trace{Name: b.name + s.words(), Kind: Band}
-		for _, x := range slices.Sorted(maps.Keys(s.at)) {
-			slices.Sort(s.at[x])
+		for _, x := range factors {
 			at := func(p float64) float64 { return stats.SortedQuantile(s.at[x], p) * 1e-9 }
 			t.X, t.Y = append(t.X, float64(x)), append(t.Y, at(0.5))
 			t.Lo, t.Hi = append(t.Lo, at(b.p)), append(t.Hi, at(1-b.p))

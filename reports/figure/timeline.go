@@ -214,11 +214,11 @@ func timelineSays(levels []level, n int, s Series) string {
 	}
 	last := levels[len(levels)-1]
 	first := last.runs[0]
-	text := fmt.Sprintf("%s, the last %s", plural(n, "run"), units.Format(last.runs[len(last.runs)-1].y, s.Unit))
+	text := fmt.Sprintf("%s, the last %s", units.GroupedPlural(n, "run"), units.Format(last.runs[len(last.runs)-1].y, s.Unit))
 	if first.change == nil {
 		return fmt.Sprintf("%s; no change of level around the median of %s.", text, units.Format(last.median, s.Unit))
 	}
-	text += fmt.Sprintf(". %s of level, the last %s%s (p = %.2g)", plural(len(levels)-1, "change"), first.change.words(),
+	text += fmt.Sprintf(". %s of level, the last %s%s (p = %.2g)", units.GroupedPlural(len(levels)-1, "change"), first.change.words(),
 		first.change.verdict(s.Better), first.change.P)
 	if first.name != "" {
 		text += " with run " + first.name

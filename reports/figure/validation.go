@@ -34,7 +34,7 @@ func validation(in []params.Validation) []Figure {
 		}
 	}
 	f.Says = fmt.Sprintf("%s that no fit has seen, predicted and then measured: %.2g%% apart on average, and %.2g%% at most (%s).",
-		plural(len(rows), "pattern"), 100*sum/float64(len(rows)), 100*worst, patternWords(at))
+		units.GroupedPlural(len(rows), "pattern"), 100*sum/float64(len(rows)), 100*worst, patternWords(at))
 	lo, hi := rows[0].Measured, rows[len(rows)-1].Measured
 	for _, v := range rows {
 		lo, hi = math.Min(lo, v.Predicted), math.Max(hi, v.Predicted)

@@ -66,7 +66,7 @@ func newDocument(title string) *document {
 	return &document{Title: title, taken: map[string]bool{"top": true}}
 }
 
-// add appends a section and gives it an anchor. A section of the same title is continued.
+// add appends a section and gives it an anchor.
 func (d *document) add(s section) {
 	s.ID = d.anchor(s.Title)
 	d.Sections = append(d.Sections, s)

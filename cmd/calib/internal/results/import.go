@@ -113,7 +113,7 @@ func importOptions(c *cli.Context) ([]importer.Options, error) {
 		return nil, command.Usagef("want the files to import, or - for standard input (see %s --help)", c.Command.HelpName)
 	case from == "csv" && c.String("time") == "":
 		return nil, command.Usagef("--from csv: a table does not state what its times are: say --time half or --time full")
-	case slices.Index(args, "-") != -1 && len(args) > 1:
+	case slices.Contains(args, "-") && len(args) > 1:
 		return nil, command.Usagef("standard input cannot be mixed with files")
 	}
 	base := importer.Options{Format: from, Time: c.String("time")}
