@@ -36,7 +36,7 @@ const (
 	manyLeftOut = 0.1
 )
 
-// Reasons in Fit.LeftOutWhy beside the flags themselves.
+// Reasons in LeftOutWhy beside the flags themselves.
 const (
 	WhySlowHost   = "slow host"
 	WhyIncomplete = "incomplete batch"
@@ -134,7 +134,7 @@ func (b *Batch) Spoiled() bool { return b.Flagged(spoiling[:]) != "" }
 func fewDisturbances(in []Batch) map[string][]string {
 	total, with := map[string]int{}, map[string]map[string]int{}
 	for i := range in {
-		if in[i].Flagged(spoiling[:]) != "" {
+		if in[i].Spoiled() {
 			continue
 		}
 		key := in[i].Point.Key()
@@ -159,7 +159,7 @@ func fewDisturbances(in []Batch) map[string][]string {
 	return few
 }
 
-// Usable returns the batches a fit may use, and counts and explains the others in f.
+// Usable returns the batches a fit may use, and counts and explains the others in r.
 func (r *Result) Usable(in []Batch) []Batch {
 	few := fewDisturbances(in)
 	var out []Batch
@@ -249,7 +249,10 @@ func (r *Result) BothDirections(in []Batch) []Batch {
 		dirs[k] |= 1 << (in[i].Dir & 1)
 		whole[k.point] = whole[k.point] || dirs[k] == 3
 	}
-	return r.Without(in, whyDirection, func(b *Batch) bool { return whole[key(b).point] && dirs[key(b)] != 3 })
+	return r.Without(in, whyDirection, func(b *Batch) bool {
+		k := key(b)
+		return whole[k.point] && dirs[k] != 3
+	})
 }
 
 // PacketBytes returns the payload of one packet [B]: the smallest segment the kernel reported on these lines, or that of

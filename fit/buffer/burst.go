@@ -193,12 +193,12 @@ func (p *floodData) fitBursts() {
 		if err == nil {
 			g.knee = q
 			g.est = estimate{value: q.buffer(), half: wholePacket, reps: make([]float64, len(p.times.Replicates))}
-			for i, r := range p.times.Replicates {
+			resample.Each(len(g.est.reps), func(i int) {
 				g.est.reps[i] = math.NaN()
-				if q, err := fitKnee(g.packets, resample.Pick(r, g.received), float64(g.senders)); err == nil {
+				if q, err := fitKnee(g.packets, resample.Pick(p.times.Replicates[i], g.received), float64(g.senders)); err == nil {
 					g.est.reps[i] = q.buffer()
 				}
-			}
+			})
 			p.full = append(p.full, g)
 		}
 		p.ratios(g)
@@ -260,8 +260,9 @@ func (p *floodData) neverFull() {
 	why := "the port never overflowed within the limits of the experiment"
 	for _, g := range p.bursts {
 		ratio, known := p.gapRatio(g)
+		first := firstLoss(g.packets, p.times.Pick(g.received))
 		for i, k := range g.packets {
-			if i >= firstLoss(g.packets, p.times.Pick(g.received)) {
+			if i >= first {
 				hi = math.Min(hi, math.Ceil(p.times.Values[g.received[i]]))
 				why = "one burst only overflowed the port: its line cannot be fitted"
 			} else if known {

@@ -49,10 +49,14 @@ const busyShare = 0.6
 // sees the pauses after a loss; R the rate of the probes among them. It returns false for a batch that lacks a part.
 func (b *probeBatch) buffer() (float64, bool) {
 	idle, load, segments := allSeconds(b.idle), allSeconds(b.load), allSeconds(b.drain)
-	if len(idle) == 0 || len(load) == 0 || len(segments) == 0 || !(stats.Median(segments) > 0) {
+	if len(idle) == 0 || len(load) == 0 || len(segments) == 0 {
 		return 0, false
 	}
-	rate := 1 / stats.Median(segments)
+	segment := stats.Median(segments)
+	if !(segment > 0) {
+		return 0, false
+	}
+	rate := 1 / segment
 	if window := b.drain[0].Aux[names.AuxWindow] * 1e-9; window > 0 {
 		rate += float64(len(load)) / window // the probes are those of the window
 	}

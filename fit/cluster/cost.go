@@ -182,14 +182,15 @@ func fitCost(r *fit.Result, symbol, label string, d *costData, floors bool) (*co
 		return nil, fmt.Errorf("%s(m): %w", symbol, err)
 	}
 	out.condition = sol.Cond()
+	line := form.Cost{C0: l.C0, C1: l.C1}
 	fitter, shows := costFitter(lineCost), false
 	if floors {
-		out.Cost, out.replicates, shows = fitFloor(d, w)
+		out.Cost, out.replicates, shows = fitFloor(d, w, line)
 	}
 	if shows {
 		fitter = floorCost
 	} else {
-		out.Cost, out.replicates = form.Cost{C0: l.C0, C1: l.C1}, d.refit(lineCost, w)
+		out.Cost, out.replicates = line, d.refit(lineCost, w)
 	}
 	c := out.Cost
 	interval := func(of func(form.Cost) float64) [2]float64 {
@@ -305,9 +306,9 @@ func cornerCost(x, y, w []float64, corner float64) (form.Cost, error) {
 }
 
 // fitFloor returns the floor and line of a cost with those of each replicate, and whether the data show the floor: BIC must
-// clearly take it rather than the line, and it must lie above the line at the smallest size by a material share, with its
+// clearly take it rather than line, which was fitted to the same data, and it must lie above the line at the smallest size by a material share, with its
 // whole 95% interval.
-func fitFloor(d *costData, w []float64) (c form.Cost, replicates []form.Cost, shows bool) {
+func fitFloor(d *costData, w []float64, line form.Cost) (c form.Cost, replicates []form.Cost, shows bool) {
 	n := len(d.sizes)
 	if n < minFloored {
 		return c, nil, false
@@ -316,15 +317,11 @@ func fitFloor(d *costData, w []float64) (c form.Cost, replicates []form.Cost, sh
 	if err != nil {
 		return c, nil, false
 	}
-	l, err := lineCost(d.sizes, d.values, w)
-	if err != nil {
-		return c, nil, false
-	}
 	bic := func(c form.Cost, coefficients int) float64 {
 		return regress.BIC(regress.SumOfSquares(d.sizes, d.values, w, c.Of), n, coefficients)
 	}
 	depth := func(c form.Cost) float64 { return 1 - (c.C0+c.C1*d.sizes[0])/c.Floor }
-	if bic(l, 2)-bic(c, 3) < regress.Clearly || depth(c) < material {
+	if bic(line, 2)-bic(c, 3) < regress.Clearly || depth(c) < material {
 		return c, nil, false
 	}
 	replicates = d.refit(floorCost, w)

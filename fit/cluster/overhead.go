@@ -72,7 +72,6 @@ type overheadData struct {
 	rates    []int64 // of messages during a computation, ascending
 	packet   float64
 	clock    float64 // s
-	matched  bool    // a computation was timed both ways
 	sharing  bool    // both hosts of every pair are one machine
 }
 

@@ -67,7 +67,6 @@ func (o *overheadData) addComputations() []fit.Batch {
 		m := float64(b.Point[names.FactorBytes])
 		o.curves.add(callCost{lostTime, rate}, m, b, b.Timings()+own.Timings(), lost...)
 		o.curves.add(callCost{arrived, rate}, m, b, b.Timings(), n)
-		o.matched = true
 		used = append(used, *own, *b)
 	}
 	slices.Sort(o.rates)
@@ -81,7 +80,7 @@ func (o *overheadData) fitReception(est *resample.Estimates) (*costFit, error) {
 		o.Unknown("O_r", "s", labelOr, lo, hi, why)
 		return nil, nil
 	}
-	if !o.matched {
+	if len(o.rates) == 0 {
 		return unknown(0, math.Inf(1), "no computation was timed with and without messages arriving")
 	}
 	data := o.perMessage(est)

@@ -3,6 +3,7 @@ package cluster
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -66,6 +67,9 @@ type transfer struct {
 // loadPoint is one setting of load: m bytes while p hosts communicate.
 type loadPoint struct{ m, p float64 }
 
+// offered is the load that p hosts can offer where one sends a message every g_s(m) [B/s].
+func (q loadPoint) offered(gs form.Cost) float64 { return q.p * q.m / gs.Of(q.m) }
+
 // Fit implements fit.Model. It returns fit.ErrNeeds without the costs of Overhead or load at two sizes.
 func (m Transfer) Fit(p *fit.Prepared) (*params.Fit, error) {
 	o, err := overheadOf(p)
@@ -119,10 +123,9 @@ func (h *transfer) load() error {
 		h.WidenDomain("hosts", q.p)
 	}
 	h.Account(used)
-	for q := range t.Index {
-		h.at = append(h.at, q)
-	}
-	slices.SortFunc(h.at, func(a, b loadPoint) int { return cmp.Or(cmp.Compare(a.p, b.p), cmp.Compare(a.m, b.m)) })
+	h.at = slices.SortedFunc(maps.Keys(t.Index), func(a, b loadPoint) int {
+		return cmp.Or(cmp.Compare(a.p, b.p), cmp.Compare(a.m, b.m))
+	})
 	for _, q := range h.at {
 		h.points = append(h.points, t.Index[q])
 	}
@@ -346,7 +349,7 @@ func oneLoad(at []loadPoint) bool {
 // q > N are those of the largest q, and once it is known which they are, L is linear in l0, l1, tau and tau/N. Every way to
 // part the points by q is tried, and every N on the q of a point, where a minimum may lie as well.
 func limited(at []loadPoint, y, w []float64, gs form.Cost) (transferFit, error) {
-	offer := func(q loadPoint) float64 { return q.p * q.m / gs.Of(q.m) }
+	offer := func(q loadPoint) float64 { return q.offered(gs) }
 	var offers []float64
 	for _, q := range at {
 		if v := offer(q); v > 0 && fit.Finite(v) {
@@ -399,7 +402,7 @@ func parted(at []loadPoint, y, w []float64, offer func(loadPoint) float64, least
 
 // mostOffered returns the largest load that was offered [B/s], and where.
 func mostOffered(at []loadPoint, gs form.Cost) (float64, loadPoint) {
-	offer := func(q loadPoint) float64 { return q.p * q.m / gs.Of(q.m) }
+	offer := func(q loadPoint) float64 { return q.offered(gs) }
 	top := slices.MaxFunc(at, func(a, b loadPoint) int { return cmp.Compare(offer(a), offer(b)) })
 	return offer(top), top
 }

@@ -91,13 +91,12 @@ func (p *paired) withoutSlow(in []fit.Batch) []fit.Batch {
 
 // withoutSlowPairs drops the slow hosts' lines from their batches, and keeps a batch whole that has no other.
 func (p *paired) withoutSlowPairs(in []fit.Batch) []fit.Batch {
+	slow := func(l *dataset.Sample) bool { return p.slow[l.Ranks[0]] || p.slow[l.Ranks[1]] }
 	var out []fit.Batch
 	cut := 0
 	for _, b := range in {
 		kept := b
-		kept.Lines = slices.DeleteFunc(slices.Clone(b.Lines), func(l *dataset.Sample) bool {
-			return p.slow[l.Ranks[0]] || p.slow[l.Ranks[1]]
-		})
+		kept.Lines = slices.DeleteFunc(slices.Clone(b.Lines), slow)
 		switch {
 		case len(kept.Lines) == len(b.Lines):
 			out = append(out, b)
@@ -105,7 +104,7 @@ func (p *paired) withoutSlowPairs(in []fit.Batch) []fit.Batch {
 			p.fit.LeaveOut(&b, fit.WhySlowHost)
 		default:
 			gone := fit.Batch{Lines: slices.DeleteFunc(slices.Clone(b.Lines), func(l *dataset.Sample) bool {
-				return slices.Contains(kept.Lines, l)
+				return !slow(l)
 			})}
 			p.fit.LeaveOut(&gone, fit.WhySlowHost)
 			cut++

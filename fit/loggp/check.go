@@ -10,7 +10,6 @@ import (
 	"calib/fit/params"
 	"calib/fit/regress"
 	"calib/fit/resample"
-	"calib/internal/dataset"
 	"calib/internal/dataset/names"
 	"calib/internal/stats"
 )
@@ -82,10 +81,9 @@ func (p *prttData) identity(gap *gapFit, send, receive *busyTime, latency float6
 // pingpong notes how far half of PRTT(1,0,s) is from the half round trips of pingpong, at the sizes of both.
 func (p *prttData) pingpong() {
 	times := map[float64][]float64{}
-	for _, l := range p.prepared.Samples(names.Pingpong, "") {
-		b := fit.Batch{Lines: []*dataset.Sample{l}}
-		if s := float64(l.Point[names.FactorBytes]); !b.Spoiled() && len(l.NS) > 0 {
-			times[s] = append(times[s], stats.Median(fit.Seconds(l.NS)))
+	for _, b := range p.prepared.LineBatches(names.Pingpong, "") {
+		if s := float64(b.Point[names.FactorBytes]); !b.Spoiled() && b.Timings() > 0 {
+			times[s] = append(times[s], stats.Median(fit.Seconds(b.Lines[0].NS)))
 		}
 	}
 	var off []float64

@@ -3,6 +3,7 @@
 package loggp
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -49,8 +50,7 @@ type prttData struct {
 	table    resample.Table[prttKey]
 	times    *resample.Estimates
 	packet   float64
-	one      map[float64]int // size → point of PRTT(1,0,s)
-	gaps     []slope         // ascending in size
+	gaps     []slope // ascending in size
 	over     map[string][]slope
 }
 
@@ -117,7 +117,7 @@ func (m LogGP) Fit(prepared *fit.Prepared) (*params.Fit, error) {
 
 // load gathers the points.
 func load(prepared *fit.Prepared, model string) (*prttData, error) {
-	p := &prttData{one: map[float64]int{}, over: map[string][]slope{}, prepared: prepared,
+	p := &prttData{over: map[string][]slope{}, prepared: prepared,
 		fit: prepared.New(model, names.PRTT, "Alexandrov et al. 1997; Hoefler, Lichei, Rehm 2007")}
 	var used [][]fit.Batch
 	for _, phase := range []string{names.PhasePRTT, names.PhaseSpaced, names.PhaseDelayed, names.PhaseSend, names.PhaseReceive} {
@@ -165,16 +165,13 @@ func (p *prttData) add(phase string, b *fit.Batch) {
 func (p *prttData) arrange() {
 	best := map[prttKey]int64{} // without messages → n
 	for k := range p.table.Index {
-		base := prttKey{phase: k.phase, bytes: k.bytes}
-		switch {
-		case k.phase == names.PhasePRTT && k.messages == 1:
-			p.one[float64(k.bytes)] = p.table.Index[k]
-		case k.messages > 1:
+		if k.messages > 1 {
+			base := prttKey{phase: k.phase, bytes: k.bytes}
 			best[base] = max(best[base], k.messages)
 		}
 	}
 	for base, n := range best {
-		one, ok := p.one[float64(base.bytes)]
+		one, ok := p.table.Index[prttKey{names.PhasePRTT, base.bytes, 1}]
 		if !ok {
 			continue
 		}
@@ -188,7 +185,7 @@ func (p *prttData) arrange() {
 		p.fit.WidenDomain("messages", 1)
 		p.fit.WidenDomain("messages", q.n)
 	}
-	bySize := func(a, b slope) int { return int(math.Copysign(1, a.bytes-b.bytes)) }
+	bySize := func(a, b slope) int { return cmp.Compare(a.bytes, b.bytes) }
 	slices.SortFunc(p.gaps, bySize)
 	for _, qs := range p.over {
 		slices.SortFunc(qs, bySize)

@@ -53,14 +53,7 @@ func (m Hyperbola) Fit(p *fit.Prepared) (*params.Fit, error) {
 	r := q.New(p, m.Name(), "Stoica, Sultan, Keyes 1994 eq. 3, 17")
 	small := SmallSizes(q.Sizes, q.Times.Values, q.Packet)
 	large := largeSizes(q.Sizes, q.Times.Values)
-	limits := func(y []float64) ([]float64, error) {
-		a, err := regress.Intercept(q.Sizes[:small], y[:small])
-		if err != nil {
-			return nil, err
-		}
-		l, _, err := regress.FitLine(q.Sizes[large:], y[large:], nil)
-		return []float64{a, l.C1}, err
-	}
+	limits := func(y []float64) ([]float64, error) { return limitsOf(q.Sizes, y, small, large) }
 	l, err := limits(q.Times.Values)
 	if err != nil {
 		return nil, fmt.Errorf("model %s, limits: %w", m.Name(), err)
@@ -79,14 +72,22 @@ func (m Hyperbola) Fit(p *fit.Prepared) (*params.Fit, error) {
 	}
 	predict := func(x float64) float64 { return blocks.T(x, l[0], l[1]) }
 	return q.Finish(r, condition, predict, func(x, y []float64) (func(float64) float64, error) {
-		a, err := regress.Intercept(x[:SmallSizes(x, y, q.Packet)], y)
+		l, err := limitsOf(x, y, SmallSizes(x, y, q.Packet), largeSizes(x, y))
 		if err != nil {
 			return nil, err
 		}
-		large := largeSizes(x, y)
-		l, _, err := regress.FitLine(x[large:], y[large:], nil)
-		return func(x float64) float64 { return blocks.T(x, a, l.C1) }, err
+		return func(x float64) float64 { return blocks.T(x, l[0], l[1]) }, nil
 	}), nil
+}
+
+// limitsOf returns a' from the first small sizes, and b' from those from index large on.
+func limitsOf(x, y []float64, small, large int) ([]float64, error) {
+	a, err := regress.Intercept(x[:small], y[:small])
+	if err != nil {
+		return nil, err
+	}
+	l, _, err := regress.FitLine(x[large:], y[large:], nil)
+	return []float64{a, l.C1}, err
 }
 
 // joint records the estimate from all sizes at once and returns its condition number.
