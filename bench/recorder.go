@@ -122,3 +122,13 @@ func TimerCost(g Group) float64 {
 	slices.Sort(ns[:])
 	return float64(ns[sections/2])
 }
+
+// Intervals returns those between ascending completions. Each is the mean of so many neighbours, averaged, that at most
+// MaxIntervals are left.
+func Intervals(done []int64) (ns []int64, averaged int) {
+	averaged = max(1, (len(done)+MaxIntervals-1)/MaxIntervals)
+	for i := averaged; i < len(done); i += averaged {
+		ns = append(ns, (done[i]-done[i-averaged])/int64(averaged))
+	}
+	return ns, averaged
+}

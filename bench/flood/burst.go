@@ -226,18 +226,15 @@ func (x *bursts) reports(next int) (int, error) {
 // add records one repetition.
 func (x *bursts) add() {
 	seen, at := &x.seen, x.seen.at
-	join := max(1, (len(at)+bench.MaxIntervals-1)/bench.MaxIntervals)
-	b := bench.Batch{Phase: names.PhaseFlood, Point: x.P, Ranks: x.Ranks(), NS: make([]int64, 0, len(at)/join+1)}
-	for i := join; i < len(at); i += join {
-		b.NS = append(b.NS, (at[i]-at[i-join])/int64(join))
-	}
+	ns, averaged := bench.Intervals(at)
+	b := bench.Batch{Phase: names.PhaseFlood, Point: x.P, Ranks: x.Ranks(), NS: ns}
 	if len(b.NS) == 0 {
 		b.NS = append(b.NS, 0)
 		b.Flags = append(b.Flags, dataset.FlagTimeout)
 	}
 	b.Aux = map[string]float64{
 		names.AuxSent: float64(seen.sent), names.AuxReceived: float64(len(at)), names.AuxDropped: float64(seen.dropped),
-		names.AuxAveraged: float64(join), names.AuxSpan: float64(seen.span()), names.AuxSend: float64(seen.took),
+		names.AuxAveraged: float64(averaged), names.AuxSpan: float64(seen.span()), names.AuxSend: float64(seen.took),
 	}
 	x.R.Add(b)
 }

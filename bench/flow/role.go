@@ -6,6 +6,7 @@ import (
 	"calib/bench"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
+	"calib/internal/units"
 )
 
 // Role is one rank's place in a batch.
@@ -94,4 +95,18 @@ func (x Role) HandOver(numbers []int64, before []dataset.TCP) (sent *dataset.TCP
 		sent.StealTicks = max(sent.StealTicks, own.StealTicks)
 	}
 	return sent, nil
+}
+
+// RecvSpan receives n messages of len(b) bytes from the sender. It returns the time from the first to the last.
+func (x Role) RecvSpan(n int, b []byte) (units.Nanos, error) {
+	var first units.Nanos
+	for i := range n {
+		if err := x.G.Recv(x.From, b); err != nil {
+			return 0, err
+		}
+		if i == 0 {
+			first = x.G.Now()
+		}
+	}
+	return x.G.Now() - first, nil
 }

@@ -133,16 +133,8 @@ func (x Stream) chunkTime() (units.Nanos, error) {
 		}
 		return 0, nil
 	}
-	var first units.Nanos
-	for i := range x.Trial {
-		if err := x.G.Recv(x.From, x.Chunk); err != nil {
-			return 0, err
-		}
-		if i == 0 {
-			first = x.G.Now()
-		}
-	}
-	return (x.G.Now() - first) / units.Nanos((x.Trial-1)*len(x.To)), nil
+	span, err := x.RecvSpan(x.Trial, x.Chunk)
+	return span / units.Nanos((x.Trial-1)*len(x.To)), err
 }
 
 // send sends chunks until the end of the stream, and marks the last of each receiver. It ends there, or when a receiver
@@ -226,10 +218,8 @@ func (s Result) Between(lo, hi int64) Part {
 	first, last := sort.Search(len(done), func(i int) bool { return done[i] >= lo }),
 		sort.Search(len(done), func(i int) bool { return done[i] > hi })
 	in := done[first:last]
-	p := Part{Averaged: max(1, (len(in)+bench.MaxIntervals-1)/bench.MaxIntervals), open: s.open}
-	for i := p.Averaged; i < len(in); i += p.Averaged {
-		p.NS = append(p.NS, (in[i]-in[i-p.Averaged])/int64(p.Averaged))
-	}
+	p := Part{open: s.open}
+	p.NS, p.Averaged = bench.Intervals(in)
 	if first > 0 && last < len(done) {
 		p.Window = hi - lo
 		p.Chunks = progressAt(done, last, hi) - progressAt(done, first, lo)

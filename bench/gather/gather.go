@@ -114,12 +114,12 @@ func (Experiment) Run(_ context.Context, g bench.Group, p bench.Point, r *bench.
 		return err
 	}
 	x := gatherer{team}
+	if p[names.FactorStream] != 0 {
+		return x.stream()
+	}
 	c, err := g.Counters(x.Connection())
 	if err != nil {
 		return err
-	}
-	if p[names.FactorStream] != 0 {
-		return x.stream()
 	}
 	return x.gathers(2 * max(1, int(c.MSS)))
 }

@@ -154,16 +154,11 @@ func (x *computation) trial() (rate float64, err error) {
 	if err := x.order(trialMessages); err != nil {
 		return 0, err
 	}
-	var first units.Nanos
-	for i := range trialMessages {
-		if err := x.G.Recv(x.Peer(), x.msg); err != nil {
-			return 0, err
-		}
-		if i == 0 {
-			first = x.G.Now()
-		}
+	span, err := x.RecvSpan(trialMessages, x.msg)
+	if err != nil {
+		return 0, err
 	}
-	most := (trialMessages - 1) / max(1, x.G.Now()-first).Seconds()
+	most := (trialMessages - 1) / max(1, span).Seconds()
 	return min(float64(x.P[names.FactorRate]), most), nil
 }
 

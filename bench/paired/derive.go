@@ -1,6 +1,7 @@
 package paired
 
 import (
+	"maps"
 	"slices"
 
 	"calib/internal/dataset"
@@ -56,7 +57,7 @@ func first(slot []dataset.Sample, i int) bool {
 
 // sameBatch reports whether two lines of a slot are the same direction of the same point.
 func sameBatch(a, b *dataset.Sample) bool {
-	return a.Phase == b.Phase && a.Aux[names.AuxDirection] == b.Aux[names.AuxDirection] && a.Point.Key() == b.Point.Key()
+	return a.Phase == b.Phase && a.Aux[names.AuxDirection] == b.Aux[names.AuxDirection] && maps.Equal(a.Point, b.Point)
 }
 
 func chunkRate(ns []int64) float64 {

@@ -151,7 +151,7 @@ func (x run) spaced() error {
 		return err
 	}
 	clock := bench.TimerCost(x.G)
-	x.add(names.PhaseSpaced, names.PhaseSend, t, slices.Clone(e.sends.last(len(t.NS))), d, clock)
+	x.add(names.PhaseSpaced, names.PhaseSend, t, e.sends.last(len(t.NS)), d, clock)
 	return nil
 }
 
