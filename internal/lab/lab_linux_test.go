@@ -153,8 +153,9 @@ func TestLabTwiceAndCrash(t *testing.T) {
 	if _, err := Up(t.Context(), quickSpec(), o); !errors.Is(err, ErrExists) {
 		t.Errorf("up over a crashed lab: %v", err)
 	}
-	if err := Down(l.dir, l.Name); err != nil {
-		t.Errorf("down of a crashed lab: %v", err)
+	code, err := Run(t.Context(), quickSpec(), o, Command{Args: []string{"true"}, Stdout: io.Discard, Stderr: io.Discard})
+	if code != 0 || err != nil {
+		t.Errorf("run over a crashed lab: %d, %v", code, err)
 	}
 	if _, err := Load(l.dir, l.Name); !errors.Is(err, ErrNoLab) {
 		t.Errorf("left: %v", err)

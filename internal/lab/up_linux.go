@@ -65,6 +65,11 @@ func privileged() bool {
 
 // build makes the lab in this mount namespace.
 func build(ctx context.Context, spec *netspec.Spec, o Options, launch string, holder Process, attached bool) (*Lab, error) {
+	if attached {
+		if err := clearDead(o); err != nil {
+			return nil, err
+		}
+	}
 	unlock, err := lock(o.Dir)
 	if err != nil {
 		return nil, err
@@ -89,6 +94,24 @@ func build(ctx context.Context, spec *netspec.Spec, o Options, launch string, ho
 		return nil, errors.Join(err, dismantle(o.Dir, &l.State))
 	}
 	return l, nil
+}
+
+// clearDead removes what is left of a lab of that name whose wire and holder are dead, as after a crash of the machine's
+// session. A lab for one command may do so: nobody can use such remains.
+func clearDead(o Options) error {
+	unlock, err := lock(o.Dir)
+	if err != nil {
+		return err
+	}
+	defer unlock() // of a directory that may be gone with the lab
+	st, err := Load(o.Dir, o.Name)
+	if errors.Is(err, ErrNoLab) || err == nil && (st.Up || st.Holder.alive()) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return dismantle(o.Dir, &st.State)
 }
 
 // checkFree makes sure that neither a lab of that name exists nor a namespace that its hosts would need.
