@@ -26,12 +26,19 @@ func (p *Prepared) New(model, experiment, source string) *Result {
 	}}
 }
 
-// Found records an identified parameter. An interval without width is left out: it comes from a single round, or from data
-// without noise.
-func (r *Result) Found(name, unit, label string, v float64, ci [2]float64) {
-	q := params.Parameter{Value: &v, CI95: &ci, Status: params.StatusOK}
-	if !params.Wide(v, ci) {
-		q.CI95, q.Why = nil, "no interval: nothing varied, as when there is one round only"
+// Found records an identified parameter. ci is its statistical interval; terms are what else makes it uncertain, which
+// widen it. An interval without width is left out: it comes from a single round, or from data without noise.
+func (r *Result) Found(name, unit, label string, v float64, ci [2]float64, terms ...params.Term) {
+	q := params.Parameter{Value: &v, Status: params.StatusOK}
+	if params.Wide(v, ci) {
+		whole := ci
+		q.Budget = []params.Term{{Name: params.TermRounds, Type: params.TypeA, U: resample.Uncertainty(ci), Why: "bootstrap"}}
+		for _, t := range terms {
+			whole = resample.Widen(v, whole, resample.HalfWidth(t.U))
+		}
+		q.Budget, q.CI95 = append(q.Budget, terms...), &whole
+	} else {
+		q.Budget, q.Why = terms, "no interval: nothing varied, as when there is one round only"
 	}
 	r.set(name, unit, label, q)
 }

@@ -1,22 +1,38 @@
 package params
 
 import (
-	"errors"
 	"fmt"
 )
 
 // Status of a parameter.
 const (
-	StatusOK             = "ok"
+	StatusOK             = "ok"             // to be relied on: it has an interval, is possible, and nothing contradicts it
+	StatusProvisional    = "provisional"    // a number, but of too little data or of a model that misses its own data: Why says which
+	StatusInconsistent   = "inconsistent"   // impossible, or contradicted by another parameter of the run: Why says which
 	StatusUnidentifiable = "unidentifiable" // the data cannot determine it: Bound says what they allow
-	StatusBound          = "bound"          // only a one-sided bound
+	StatusBound          = "bound"          // only a bound: the interval holds zero, and the value would matter
 )
+
+// Statuses lists every status, the best first.
+var Statuses = []string{StatusOK, StatusProvisional, StatusBound, StatusUnidentifiable, StatusInconsistent}
+
+// Withhold takes the value out of use: it stays as the estimate.
+func (p *Parameter) Withhold(status, why string) {
+	if p.Value != nil {
+		p.Estimate = p.Value
+	}
+	p.Value, p.Status, p.Why = nil, status, why
+}
 
 // Parameter is one fitted number, or the reason why there is none. A value is in SI units.
 type Parameter struct {
-	Value      *float64    `json:"value"`
-	Unit       string      `json:"unit"`
+	// Value is the number to use. It is nil unless the status is ok or provisional.
+	Value *float64 `json:"value"`
+	Unit  string   `json:"unit"`
+	// Estimate is the raw estimate where Value withholds it. CI95 is the interval of either.
+	Estimate   *float64    `json:"estimate,omitempty"`
 	CI95       *[2]float64 `json:"ci95,omitempty"`
+	Budget     []Term      `json:"budget,omitempty"` // what the width of CI95 is made of
 	Status     string      `json:"status"`
 	Bound      *[2]float64 `json:"bound,omitempty"` // what the data allow, where Value is null
 	Why        string      `json:"why,omitempty"`
@@ -26,6 +42,25 @@ type Parameter struct {
 	// Label is the parameter in words, for people ("contention of the medium per message").
 	Label string `json:"label"`
 }
+
+// Term is one part of a parameter's uncertainty. Terms are combined in quadrature. Source: JCGM 100 (GUM), sections 4 and 5.
+type Term struct {
+	Name string `json:"name"` // such as "rounds", "pairs", "start skew", "clock offset"
+	// Type is TypeA, from the scatter of repeated measurements, or TypeB, from other evidence.
+	Type string `json:"type"`
+	// U is the standard uncertainty that it adds, in the parameter's unit.
+	U   float64 `json:"u"`
+	Why string  `json:"why,omitempty"` // what U is taken from
+}
+
+// TermRounds is the scatter that the bootstrap sees.
+const TermRounds = "rounds"
+
+// Types of a Term.
+const (
+	TypeA = "A"
+	TypeB = "B"
+)
 
 // Ends returns the value and the ends of its interval, all the same where it has none; false without a finite value.
 func (p Parameter) Ends() (v, lo, hi float64, ok bool) {
@@ -41,13 +76,21 @@ func (p Parameter) Ends() (v, lo, hi float64, ok bool) {
 
 func (p Parameter) check() error {
 	switch p.Status {
-	case StatusOK:
+	case StatusOK, StatusProvisional:
 		if p.Value == nil {
-			return errors.New("status ok, but no value")
+			return fmt.Errorf("status %s, but no value", p.Status)
 		}
-	case StatusUnidentifiable, StatusBound:
+	case StatusInconsistent, StatusUnidentifiable, StatusBound:
+		if p.Value != nil {
+			return fmt.Errorf("status %s, but a value", p.Status)
+		}
 	default:
-		return fmt.Errorf("status %q, want %q, %q or %q", p.Status, StatusOK, StatusUnidentifiable, StatusBound)
+		return fmt.Errorf("status %q, want one of %q", p.Status, Statuses)
+	}
+	for _, t := range p.Budget {
+		if t.Name == "" || t.Type != TypeA && t.Type != TypeB || !(t.U >= 0) {
+			return fmt.Errorf("term of uncertainty %+v, want a name, type A or B and u ≥ 0", t)
+		}
 	}
 	for _, iv := range []*[2]float64{p.CI95, p.Bound} {
 		if iv != nil && iv[0] > iv[1] {

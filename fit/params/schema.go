@@ -60,15 +60,18 @@ func parameterSchema() (*jsonschema.Schema, error) {
 		return nil, err
 	}
 	status := s.Properties["status"]
-	status.Enum = []any{StatusOK, StatusUnidentifiable, StatusBound}
+	for _, v := range Statuses {
+		status.Enum = append(status.Enum, v)
+	}
 	bound := s.Properties["bound"]
 	bound.Description = "what the data allow, where there is no value; null is no limit on that side"
 	bound.Items.Type, bound.Items.Types = "", []string{"number", "null"}
 	s.Properties["source"].Description = "paper and equation"
 	s.Properties["label"].Description = "the parameter in words"
-	// A parameter that is ok has a number.
-	s.If = &jsonschema.Schema{Properties: map[string]*jsonschema.Schema{"status": {Const: jsonschema.Ptr[any](StatusOK)}}}
+	// A number is to be used or withheld, by the status.
+	s.If = &jsonschema.Schema{Properties: map[string]*jsonschema.Schema{"status": {Enum: []any{StatusOK, StatusProvisional}}}}
 	s.Then = &jsonschema.Schema{Properties: map[string]*jsonschema.Schema{"value": {Type: "number"}}}
+	s.Else = &jsonschema.Schema{Properties: map[string]*jsonschema.Schema{"value": {Type: "null"}}}
 	return s, nil
 }
 

@@ -51,7 +51,7 @@ func TestVersionOne(t *testing.T) {
 // Every member of the stored files of calib.params/1 arrives: numbers as they are, models and parameters under the names they
 // have now, residuals in the order of the file, and sentences as findings.
 func TestVersionOneStored(t *testing.T) {
-	files, err := filepath.Glob("../models/testdata/*/params.json.gz")
+	files, err := filepath.Glob("testdata/version1/*/params.json.gz")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("stored files %v: %v", files, err)
 	}
@@ -64,7 +64,7 @@ func TestVersionOneStored(t *testing.T) {
 				t.Fatal(err)
 			}
 			if raw.Schema != params.SchemaOne {
-				t.Fatalf("schema %s: these files are of the build before", raw.Schema)
+				t.Fatalf("schema %s, want %s", raw.Schema, params.SchemaOne)
 			}
 			got, err := params.Decode(bytes.NewReader(b))
 			if err != nil {

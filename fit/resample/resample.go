@@ -280,6 +280,11 @@ func TQuantile(df float64) float64 { return distuv.StudentsT{Mu: 0, Sigma: 1, Nu
 // HalfWidth is the 95% half-width of a standard uncertainty.
 func HalfWidth(u float64) float64 { return distuv.UnitNormal.Quantile(0.975) * u }
 
+// Uncertainty is the standard uncertainty of a 95% interval.
+func Uncertainty(ci [2]float64) float64 {
+	return (ci[1] - ci[0]) / 2 / distuv.UnitNormal.Quantile(0.975)
+}
+
 // Widen adds a half-width in quadrature to both sides of an interval about v.
 func Widen(v float64, ci [2]float64, half float64) [2]float64 {
 	return [2]float64{v - math.Hypot(v-ci[0], half), v + math.Hypot(ci[1]-v, half)}
