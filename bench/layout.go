@@ -15,20 +15,32 @@ func Colouring(p int) []Step {
 	if p < 2 {
 		return nil
 	}
-	around := p - 1 // how many move
-	if p%2 == 1 {
-		around = p // the host without an opponent rests
-	}
-	steps := make([]Step, around)
+	steps := make([]Step, colours(p))
 	for s := range steps {
-		if p%2 == 0 {
-			steps[s] = append(steps[s], pairOf(s, p-1))
-		}
-		for i := 1; 2*i < around; i++ {
-			steps[s] = append(steps[s], pairOf((s+i)%around, (s-i+around)%around))
-		}
+		steps[s] = colour(p, s)
 	}
 	return steps
+}
+
+// colours is how many steps Colouring has: the number of hosts that move.
+func colours(p int) int {
+	if p%2 == 1 {
+		return p // the host without an opponent rests
+	}
+	return p - 1
+}
+
+// colour is step s of Colouring.
+func colour(p, s int) Step {
+	var step Step
+	around := colours(p)
+	if p%2 == 0 {
+		step = append(step, pairOf(s, p-1))
+	}
+	for i := 1; 2*i < around; i++ {
+		step = append(step, pairOf((s+i)%around, (s-i+around)%around))
+	}
+	return step
 }
 
 func pairOf(a, b int) []int { return []int{min(a, b), max(a, b)} }

@@ -39,7 +39,12 @@ type Plan struct {
 	Budget units.Nanos
 	// Isolate gives each team a slot of its own, where disjoint teams disturb each other.
 	Isolate bool
-	Seed    uint64
+	// Permute gives the places of a layout to other hosts in every round: see Places.
+	Permute bool
+	// KeepConnections keeps data connections for the whole run. Otherwise every round opens its own, from other ports, so
+	// that other paths (ECMP) and receive queues (RSS) serve them.
+	KeepConnections bool
+	Seed            uint64
 }
 
 // Built-in plans. At least six rounds stand behind every interval: five medians have no 95% interval.
@@ -66,17 +71,17 @@ func BuiltinPlan(name string) (Plan, error) {
 	case PlanQuick:
 		return Plan{
 			Name: name, Experiments: quickExperiments, Limits: Limits{Effort: 0.25, MaxBytes: 256 * units.KiB}, Rounds: Rounds{Min: 6, Max: 8},
-			Target: 0.05, Budget: 30 * units.Second, Seed: 1,
+			Target: 0.05, Budget: 30 * units.Second, Permute: true, Seed: 1,
 		}, nil
 	case PlanStandard:
 		return Plan{
 			Name: name, Experiments: standardExperiments, Limits: Limits{Effort: 1}, Rounds: Rounds{Min: 6, Max: 30},
-			Target: DefaultTarget, Budget: 300 * units.Second, Seed: 1,
+			Target: DefaultTarget, Budget: 300 * units.Second, Permute: true, Seed: 1,
 		}, nil
 	case PlanFull:
 		return Plan{
 			Name: name, Limits: Limits{Effort: 2, AllPairs: true}, Rounds: Rounds{Min: 10, Max: 100},
-			Target: 0.01, Budget: 3600 * units.Second, Seed: 1,
+			Target: 0.01, Budget: 3600 * units.Second, Permute: true, Seed: 1,
 		}, nil
 	}
 	return Plan{}, fmt.Errorf("%w %q: no such plan (have %s)", ErrPlan, name, strings.Join(PlanNames(), ", "))

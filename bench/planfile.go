@@ -25,6 +25,8 @@ type planFile struct {
 	Target      float64  `yaml:"target" json:"target"`
 	Budget      string   `yaml:"budget" json:"budget"`
 	Isolate     bool     `yaml:"isolate" json:"isolate"`
+	Permute     bool     `yaml:"permute" json:"permute"`
+	Keep        bool     `yaml:"keep_connections" json:"keep_connections"`
 	Seed        uint64   `yaml:"seed" json:"seed"`
 }
 
@@ -90,7 +92,8 @@ func (p *Plan) UnmarshalJSON(text []byte) error {
 func (p Plan) file() planFile {
 	f := planFile{
 		Name: p.Name, Experiments: p.Experiments, AllPairs: p.Limits.AllPairs, Effort: float64(p.Limits.Effort),
-		Rounds: p.Rounds, Target: p.Target, Budget: time.Duration(p.Budget).String(), Isolate: p.Isolate, Seed: p.Seed,
+		Rounds: p.Rounds, Target: p.Target, Budget: time.Duration(p.Budget).String(), Isolate: p.Isolate, Permute: p.Permute,
+		Keep: p.KeepConnections, Seed: p.Seed,
 	}
 	var sizes []string
 	for _, b := range p.Limits.Sizes {
@@ -106,7 +109,8 @@ func (p Plan) file() planFile {
 func (f planFile) plan() (Plan, error) {
 	p := Plan{
 		Name: f.Name, Experiments: f.Experiments, Limits: Limits{AllPairs: f.AllPairs, Effort: Effort(f.Effort)},
-		Rounds: f.Rounds, Target: f.Target, Isolate: f.Isolate, Seed: f.Seed,
+		Rounds: f.Rounds, Target: f.Target, Isolate: f.Isolate, Permute: f.Permute,
+		KeepConnections: f.Keep, Seed: f.Seed,
 	}
 	var err error
 	if f.Sizes != "" {

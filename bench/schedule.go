@@ -14,6 +14,9 @@ var ErrNothing = errors.New("nothing to measure")
 // order of its own: slots are shuffled within the round and points within their slot, by a generator seeded with the plan's
 // seed and the round. The same plan on as many hosts gives the same schedule, and a slot's number does not depend on
 // which points were still open, so that a run that was cut off can go on where it stood.
+//
+// Experiments say which places of a layout form teams. With Plan.Permute other hosts take the places in every round
+// (Places), except where the teams hold every host or every pair of hosts anyway.
 type Schedule struct {
 	Plan   Plan
 	Limits Limits // as given to the experiments
@@ -24,12 +27,29 @@ type Schedule struct {
 
 // group is a set of teams that run at once, and the points they measure: one slot of every round.
 type group struct {
-	exp    Experiment
-	teams  [][]int
-	points []Point
+	exp      Experiment
+	teams    [][]int // places of the layout
+	points   []Point
+	permuted bool // other hosts take the places in every round
 }
 
-// TeamPoint is a point on one of the teams that measure it.
+// hosts returns the teams of g as hosts; places are those of the round.
+func (g *group) hosts(places []int) [][]int {
+	if !g.permuted {
+		return g.teams
+	}
+	out := make([][]int, len(g.teams))
+	for i, team := range g.teams {
+		out[i] = make([]int, len(team))
+		for k, p := range team {
+			out[i][k] = places[p]
+		}
+	}
+	return out
+}
+
+// TeamPoint is a point on one of the teams that measure it. Where hosts are permuted, the point is that of the team's places,
+// and Team are the hosts that take them in one round.
 type TeamPoint struct {
 	Exp   string
 	Team  []int
@@ -39,12 +59,6 @@ type TeamPoint struct {
 
 // place is where a schedule has a TeamPoint: its group, and which of that group's teams and points it is.
 type place struct{ group, team, point int32 }
-
-// teamPoint returns what is at a place.
-func (s *Schedule) teamPoint(at place) TeamPoint {
-	g := &s.groups[at.group]
-	return TeamPoint{Exp: g.exp.Name(), Team: g.teams[at.team], Point: g.points[at.point], at: at}
-}
 
 // NewSchedule lays the plan's experiments out over hosts. Points of one experiment that a step's teams have in common
 // share a slot; with Isolate every team has a slot of its own. It returns errors of Plan.Validate, ErrNothing, or what is
@@ -76,7 +90,7 @@ func NewSchedule(p Plan, hosts int, exps []Experiment) (*Schedule, error) {
 
 // lay adds the groups of one experiment.
 func (s *Schedule) lay(e Experiment) error {
-	byTeams := map[string]int{}
+	byTeams := map[groupKey]int{}
 	points := map[string]bool{}
 	for _, p := range e.Design(s.Limits) {
 		key := p.Key()
@@ -84,17 +98,19 @@ func (s *Schedule) lay(e Experiment) error {
 			continue
 		}
 		points[key] = true
-		for _, step := range e.Teams(s.Limits, p) {
+		steps := e.Teams(s.Limits, p)
+		permuted := s.Plan.Permute && !complete(steps, s.Limits.Hosts)
+		for _, step := range steps {
 			if err := checkStep(step, s.Limits.Hosts); err != nil {
 				return fmt.Errorf("point %s: %w", key, err)
 			}
 			for _, teams := range s.split(step) {
-				k := teamsKey(teams)
+				k := groupKey{teamsKey(teams), permuted}
 				i, ok := byTeams[k]
 				if !ok {
 					i = len(s.groups)
 					byTeams[k] = i
-					s.groups = append(s.groups, group{exp: e, teams: teams})
+					s.groups = append(s.groups, group{exp: e, teams: teams, permuted: permuted})
 				}
 				s.groups[i].points = append(s.groups[i].points, p)
 			}
@@ -138,6 +154,12 @@ func checkStep(step Step, hosts int) error {
 	return nil
 }
 
+// groupKey is equal for points of one experiment that share slots.
+type groupKey struct {
+	teams    string
+	permuted bool
+}
+
 // teamsKey is equal for equal teams alone.
 func teamsKey(teams [][]int) string {
 	var b []byte
@@ -168,6 +190,14 @@ func (s *Schedule) rng(r int) *rand.Rand { return rand.New(rand.NewPCG(s.Plan.Se
 // order lists the groups of round r in the order of its slots. It is what the generator draws first.
 func (s *Schedule) order(rng *rand.Rand) []int { return rng.Perm(len(s.groups)) }
 
+// places are those of round r; nil where the plan does not permute hosts.
+func (s *Schedule) places(r int) []int {
+	if !s.Plan.Permute {
+		return nil
+	}
+	return Places(s.Plan.Seed, s.Limits.Hosts, r)
+}
+
 // Round returns the slots of round r, 0 ≤ r < Plan.Rounds.Max, in order; none after that. open says whether a team still
 // measures a point; nil means all do. A point is left out of a slot when it is open for none of its teams, a team when
 // none of the slot's points is open for it, and a slot when nothing is left of it. The result shares its teams and points
@@ -179,17 +209,17 @@ func (s *Schedule) Round(r int, open func(TeamPoint) bool) []Slot {
 	if open == nil {
 		open = func(TeamPoint) bool { return true }
 	}
-	rng := s.rng(r)
+	rng, places := s.rng(r), s.places(r)
 	var out []Slot
 	for k, i := range s.order(rng) {
 		g := &s.groups[i]
 		slot := Slot{ID: r*len(s.groups) + k, Round: r, Exp: g.exp.Name()}
-		kept := make([]bool, len(g.teams))
+		teams, kept := g.hosts(places), make([]bool, len(g.teams))
 		// Drawn for closed points too: what is closed must not change the order of the rest.
 		for _, point := range rng.Perm(len(g.points)) {
 			some := false
-			for team := range g.teams {
-				if open(s.teamPoint(place{int32(i), int32(team), int32(point)})) {
+			for team, hosts := range teams {
+				if open(TeamPoint{g.exp.Name(), hosts, g.points[point], place{int32(i), int32(team), int32(point)}}) {
 					kept[team], some = true, true
 				}
 			}
@@ -199,7 +229,7 @@ func (s *Schedule) Round(r int, open func(TeamPoint) bool) []Slot {
 		}
 		for team, keep := range kept {
 			if keep {
-				slot.Teams = append(slot.Teams, g.teams[team])
+				slot.Teams = append(slot.Teams, teams[team])
 			}
 		}
 		if len(slot.Points) > 0 {

@@ -14,7 +14,8 @@ import (
 // Stopper decides when a point has been measured often enough. A team's point stays open until every key it produces has
 // had Plan.Rounds.Min rounds and an interval within the target, all at once; then it is closed for good. With six rounds or
 // more the interval is that of the median of the rounds' medians, because timings within a round are not independent;
-// below that it is that of all timings pooled, and says so. It is for one goroutine.
+// below that it is that of all timings pooled, and says so. Where the plan permutes hosts, a team is its places of the layout:
+// rounds are then rounds of several hosts, and how these differ is part of the interval. It is for one goroutine.
 type Stopper struct {
 	plan   *Schedule
 	over   bool
@@ -24,7 +25,8 @@ type Stopper struct {
 	// Where the last slot's samples belong: they arrive slot by slot.
 	round, slot int
 	order       []int // of round
-	team        []int // of slot: host index to index in group.teams, or -1
+	placeOf     []int // of round: the place that each host takes; nil where hosts are not permuted
+	team        []int // of slot: place to index in group.teams, or -1
 	touched     []*timings
 }
 
@@ -49,10 +51,15 @@ func (t *Stopper) Add(samples []dataset.Sample) {
 		for n < len(samples) && samples[n].Slot == samples[0].Slot {
 			n++
 		}
-		t.add(samples[:n])
 		if i, ok := t.group(samples[0].Slot); ok {
-			if d, ok := t.plan.groups[i].exp.(Derived); ok {
-				t.add(d.Derive(samples[:n]))
+			g := &t.plan.groups[i]
+			slot := samples[:n]
+			if g.permuted {
+				slot = t.placed(slot)
+			}
+			t.add(slot)
+			if d, ok := g.exp.(Derived); ok {
+				t.add(d.Derive(slot))
 			}
 		}
 		for _, s := range t.touched {
@@ -63,6 +70,23 @@ func (t *Stopper) Add(samples []dataset.Sample) {
 	}
 }
 
+// placed returns the samples with places for hosts.
+func (t *Stopper) placed(samples []dataset.Sample) []dataset.Sample {
+	out := slices.Clone(samples)
+	for i := range out {
+		places := make([]int, len(out[i].Ranks))
+		for k, h := range out[i].Ranks {
+			places[k] = -1
+			if h >= 0 && h < len(t.placeOf) {
+				places[k] = t.placeOf[h]
+			}
+		}
+		out[i].Ranks = places
+	}
+	return out
+}
+
+// add takes samples of one slot, their ranks as places where hosts are permuted.
 func (t *Stopper) add(samples []dataset.Sample) {
 	for i := range samples {
 		b := &samples[i]
@@ -106,6 +130,12 @@ func (t *Stopper) group(slot int) (index int, ok bool) {
 	}
 	if r := slot / slots; r != t.round {
 		t.round, t.order = r, t.plan.order(t.plan.rng(r))
+		if places := t.plan.places(r); places != nil {
+			t.placeOf = make([]int, len(places))
+			for place, h := range places {
+				t.placeOf[h] = place
+			}
+		}
 	}
 	return t.order[slot%slots], true
 }
@@ -182,26 +212,29 @@ func (t *Stopper) Spent(total units.Nanos) {
 // Over reports whether the budget has ended: ask between slots.
 func (t *Stopper) Over() bool { return t.over }
 
-// Summary lists every key that was measured, by experiment, phase, point and ranks.
+// Summary lists every key that was measured, by experiment, phase, point and ranks or places.
 func (t *Stopper) Summary() []dataset.Stop {
 	type key struct {
-		TeamPoint
+		exp      string
+		point    Point
+		permuted bool
 		*timings
 	}
 	var keys []key
 	for _, w := range t.points {
+		g := &t.plan.groups[w.at.group]
 		for _, s := range slices.Backward(w.keys) {
-			keys = append(keys, key{t.plan.teamPoint(w.at), s})
+			keys = append(keys, key{g.exp.Name(), g.points[w.at.point], g.permuted, s})
 		}
 	}
 	slices.SortFunc(keys, func(a, b key) int {
-		return cmp.Or(cmp.Compare(a.Exp, b.Exp), cmp.Compare(a.phase, b.phase), comparePoints(a.Point, b.Point),
+		return cmp.Or(cmp.Compare(a.exp, b.exp), cmp.Compare(a.phase, b.phase), comparePoints(a.point, b.point),
 			slices.Compare(a.ranks, b.ranks))
 	})
 	out := make([]dataset.Stop, len(keys))
 	for i, k := range keys {
 		out[i] = dataset.Stop{
-			Experiment: k.Exp, Phase: k.phase, Point: k.Point.Key(), Ranks: k.ranks, Reason: t.reason(k.timings),
+			Experiment: k.exp, Phase: k.phase, Point: k.point.Key(), Ranks: k.ranks, Permuted: k.permuted, Reason: t.reason(k.timings),
 			Rounds: k.rounds(), N: int(k.n), LeftOut: int(k.out), Median: k.median,
 		}
 		if width := k.width; !math.IsInf(width, 0) {

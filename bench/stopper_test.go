@@ -181,12 +181,12 @@ func TestStopperFewRounds(t *testing.T) {
 	s, slot := only(t, func(p *Plan) { p.Rounds = Rounds{Min: 2, Max: 9} })
 	stop := NewStopper(s)
 	for r := range 2 {
-		if !stop.Open(s.teamPoint(place{})) {
+		if !stop.Open(TeamPoint{}) {
 			t.Fatalf("closed after %d rounds", r)
 		}
 		stop.Add(measure(slot(r), constant(100, 4)))
 	}
-	if stop.Open(s.teamPoint(place{})) {
+	if stop.Open(TeamPoint{}) {
 		t.Error("open after two rounds without any spread")
 	}
 	if got := stop.Summary()[0]; got.Basis != BasisSamples || got.N != 8 || got.Reason != dataset.StopTarget {
@@ -209,7 +209,7 @@ func TestStopperRetransmissions(t *testing.T) {
 			clean = nil // only a lossy batch: no timing of this round counts
 		}
 		stop.Add(append(clean, lossy...))
-		if open := stop.Open(s.teamPoint(place{})); open != (r < 7) {
+		if open := stop.Open(TeamPoint{}); open != (r < 7) {
 			t.Errorf("after round %d: open %v", r, open)
 		}
 	}
@@ -229,7 +229,7 @@ func TestStopperFree(t *testing.T) {
 		signed.Phase, signed.NS = "offset", []int64{-5, int64(r)}
 		stop.Add(append(batch, kept, signed))
 	}
-	if stop.Open(s.teamPoint(place{})) {
+	if stop.Open(TeamPoint{}) {
 		t.Error("held open by a phase that does not steer, or by a signed one")
 	}
 	reasons := map[string]string{}
@@ -271,12 +271,12 @@ func TestStopperBudget(t *testing.T) {
 	stop := NewStopper(s)
 	stop.Add(measure(slot(0), constant(100, 5)))
 	stop.Spent(units.Second - 1)
-	if stop.Over() || !stop.Open(s.teamPoint(place{})) || stop.Summary()[0].Reason != dataset.StopOpen {
+	if stop.Over() || !stop.Open(TeamPoint{}) || stop.Summary()[0].Reason != dataset.StopOpen {
 		t.Error("over before the budget was")
 	}
 	stop.Spent(units.Second)
 	stop.Spent(0)
-	if !stop.Over() || stop.Open(s.teamPoint(place{})) || stop.Open(TeamPoint{at: place{team: 1}}) {
+	if !stop.Over() || stop.Open(TeamPoint{}) || stop.Open(TeamPoint{at: place{team: 1}}) {
 		t.Error("open after the budget")
 	}
 	got := stop.Summary()[0]
@@ -373,7 +373,7 @@ func TestStopperDerived(t *testing.T) {
 		b.NS = []int64{int64(1000 - 900*(r%2)), 1000, 1000}
 		stop.Add([]dataset.Sample{a, b})
 	}
-	if stop.Open(s.teamPoint(place{})) {
+	if stop.Open(TeamPoint{}) {
 		t.Error("open: each rank alone varies, the slowest of them does not")
 	}
 	got := stop.Summary()

@@ -15,8 +15,10 @@ type Stop struct {
 	Experiment string `json:"experiment"`
 	Phase      string `json:"phase,omitempty"`
 	Point      string `json:"point"` // Point.Key: "bytes=1,pairs=3"
-	Ranks      []int  `json:"ranks"`
-	Reason     string `json:"reason"`
+	// Ranks are indices of hosts; with Permuted, places of the experiment's layout, which other hosts took in every round.
+	Ranks    []int  `json:"ranks"`
+	Permuted bool   `json:"permuted,omitempty"`
+	Reason   string `json:"reason"`
 	// Width is half the 95% interval of the median, relative to it, when the point stopped; nil where there is no interval.
 	Width  *float64 `json:"width,omitempty"`
 	Rounds int      `json:"rounds"` // that gave a timing

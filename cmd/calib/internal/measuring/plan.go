@@ -34,6 +34,8 @@ func PlanFlags() []cli.Flag {
 		&cli.DurationFlag{Name: "budget", Usage: "longest time to measure, such as `5m`; 0 is the plan's"},
 		&cli.BoolFlag{Name: "all-pairs", Usage: "ping-pong between all pairs of hosts"},
 		&cli.BoolFlag{Name: "isolate", Usage: "one pair at a time"},
+		&cli.BoolFlag{Name: "keep-teams", Usage: "the same hosts form the pairs and roots in every round, in the order of the hosts file"},
+		&cli.BoolFlag{Name: "keep-connections", Usage: "keep data connections for the whole run; else every round opens new ones, from other ports"},
 		&cli.StringFlag{Name: "send-buffer", Usage: "fixed send buffer of the data connections, `SIZE` such as 128KiB (SO_SNDBUF); empty is the kernel's, which grows"},
 		&cli.StringFlag{Name: "congestion", Usage: "TCP congestion control `NAME` of the data connections; empty is the hosts' own"},
 	}
@@ -60,6 +62,8 @@ func planOf(c *cli.Context) (bench.Plan, error) {
 	}
 	p.Limits.AllPairs = p.Limits.AllPairs || c.Bool("all-pairs")
 	p.Isolate = p.Isolate || c.Bool("isolate")
+	p.Permute = p.Permute && !c.Bool("keep-teams")
+	p.KeepConnections = p.KeepConnections || c.Bool("keep-connections")
 	switch seed := c.Uint64("seed"); {
 	case seed != 0:
 		p.Seed = seed
