@@ -37,8 +37,8 @@ func (p *fakePlane) Prepare(s plane.Session) error {
 	return p.refuse
 }
 
-func (p *fakePlane) Group(_ context.Context, team []int, rank int, _ units.Nanos) (group, error) {
-	return &fakeGroup{plane: p, size: len(team), rank: rank}, nil
+func (p *fakePlane) Group(_ context.Context, t bench.Task) (group, error) {
+	return &fakeGroup{plane: p, size: len(t.Team), rank: t.Rank}, nil
 }
 
 func (p *fakePlane) Thread(units.Bytes) (func(), error) { return func() {}, nil }

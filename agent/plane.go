@@ -14,9 +14,9 @@ type dataPlane interface {
 	Addr() string
 	// Prepare forgets the session before and takes this one.
 	Prepare(plane.Session) error
-	// Group is a rank's view of a team, with every connection of it open. Cancelling ctx shuts its connections down, which
-	// ends every call on it.
-	Group(ctx context.Context, team []int, rank int, recv units.Nanos) (group, error)
+	// Group is a rank's view of a task's team, with every connection of it open, none of them from an earlier epoch.
+	// Cancelling ctx shuts its connections down, which ends every call on it.
+	Group(ctx context.Context, t bench.Task) (group, error)
 	// Thread prepares the calling thread, which is locked, for timing, and turns the garbage collector off until restore is
 	// called or the heap has grown by room.
 	Thread(room units.Bytes) (restore func(), err error)

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"sync/atomic"
 
+	"calib/bench"
 	"calib/internal/machine"
 	"calib/internal/plane"
 	"calib/internal/units"
@@ -52,8 +53,9 @@ func (p *meshPlane) Prepare(s plane.Session) error {
 	return p.mesh.SetSession(s)
 }
 
-func (p *meshPlane) Group(ctx context.Context, team []int, rank int, recv units.Nanos) (group, error) {
-	g, err := transport.NewGroup(ctx, p.mesh, team, rank, recv)
+func (p *meshPlane) Group(ctx context.Context, t bench.Task) (group, error) {
+	p.mesh.Epoch(t.Epoch)
+	g, err := transport.NewGroup(ctx, p.mesh, t.Team, t.Rank, t.Recv)
 	if err != nil {
 		return nil, err
 	}

@@ -84,7 +84,7 @@ func (s *Server) sendProgress(t bench.Task, point *atomic.Int32, ended <-chan ou
 // set on it (its CPU, its timers) with it.
 func (s *Server) measure(ctx context.Context, e bench.Experiment, t bench.Task, progress func(int)) (o outcome) {
 	runtime.LockOSThread()
-	g, err := s.plane.Group(ctx, t.Team, t.Rank, t.Recv)
+	g, err := s.plane.Group(ctx, t)
 	if err != nil {
 		return outcome{err: err}
 	}

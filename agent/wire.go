@@ -62,7 +62,7 @@ func limitsToWire(l Limits) *controlv1.Limits {
 func taskToWire(t bench.Task) *controlv1.RunRequest {
 	r := &controlv1.RunRequest{
 		Run: t.Run, Slot: uint32(t.Slot), Round: uint32(t.Round), Exp: t.Exp, Rank: uint32(t.Rank), Reps: t.Reps,
-		DeadlineNs: int64(t.Deadline), RecvNs: int64(t.Recv),
+		DeadlineNs: int64(t.Deadline), RecvNs: int64(t.Recv), Epoch: uint32(t.Epoch),
 	}
 	for _, h := range t.Team {
 		r.Team = append(r.Team, uint32(h))
@@ -76,7 +76,7 @@ func taskToWire(t bench.Task) *controlv1.RunRequest {
 func taskFromWire(r *controlv1.RunRequest) bench.Task {
 	t := bench.Task{
 		Run: r.Run, Slot: int(r.Slot), Round: int(r.Round), Exp: r.Exp, Rank: int(r.Rank), Reps: r.Reps,
-		Deadline: units.Nanos(r.DeadlineNs), Recv: units.Nanos(r.RecvNs),
+		Deadline: units.Nanos(r.DeadlineNs), Recv: units.Nanos(r.RecvNs), Epoch: int(r.Epoch),
 	}
 	for _, h := range r.Team {
 		t.Team = append(t.Team, int(h))
@@ -107,7 +107,7 @@ func sampleToWire(s dataset.Sample) *controlv1.Sample {
 			SegsOut: t.SegsOut, SegsIn: t.SegsIn, DataSegsOut: t.DataSegsOut, DataSegsIn: t.DataSegsIn, Retrans: t.Retrans,
 			RwndLimitedUs: t.RwndLimited, SndbufLimitedUs: t.SndbufLimit, BusyUs: t.Busy, Cwnd: t.Cwnd, Mss: t.MSS,
 			RttUs: t.RTT, MinRttUs: t.MinRTT, Involuntary: t.Involuntary, StealTicks: t.StealTicks,
-			Congestion: t.Congestion, SndBuf: t.SndBuf, RcvBuf: t.RcvBuf,
+			Congestion: t.Congestion, SndBuf: t.SndBuf, RcvBuf: t.RcvBuf, Port: t.Port,
 		}
 	}
 	return w
@@ -137,7 +137,7 @@ func sampleFromWire(w *controlv1.Sample, t bench.Task) (dataset.Sample, error) {
 			SegsOut: k.SegsOut, SegsIn: k.SegsIn, DataSegsOut: k.DataSegsOut, DataSegsIn: k.DataSegsIn, Retrans: k.Retrans,
 			RwndLimited: k.RwndLimitedUs, SndbufLimit: k.SndbufLimitedUs, Busy: k.BusyUs, Cwnd: k.Cwnd, MSS: k.Mss,
 			RTT: k.RttUs, MinRTT: k.MinRttUs, Involuntary: k.Involuntary, StealTicks: k.StealTicks,
-			Congestion: k.Congestion, SndBuf: k.SndBuf, RcvBuf: k.RcvBuf,
+			Congestion: k.Congestion, SndBuf: k.SndBuf, RcvBuf: k.RcvBuf, Port: k.Port,
 		}
 	}
 	return s, nil

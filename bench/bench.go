@@ -141,6 +141,8 @@ type Task struct {
 	Rank   int   // this agent's rank in Team
 	Points []Point
 	Reps   float64 // Limits.Effort, which scales the repetitions
+	// Epoch is that of the data connections: the round, or 0 where the plan keeps them. Those of an earlier one are not used.
+	Epoch int
 	// Deadline bounds the whole task; Recv bounds one receive.
 	Deadline units.Nanos
 	Recv     units.Nanos

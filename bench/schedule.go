@@ -198,6 +198,14 @@ func (s *Schedule) places(r int) []int {
 	return Places(s.Plan.Seed, s.Limits.Hosts, r)
 }
 
+// Epoch is that of the data connections of round r.
+func (s *Schedule) Epoch(r int) int {
+	if s.Plan.KeepConnections {
+		return 0
+	}
+	return r
+}
+
 // Round returns the slots of round r, 0 ≤ r < Plan.Rounds.Max, in order; none after that. open says whether a team still
 // measures a point; nil means all do. A point is left out of a slot when it is open for none of its teams, a team when
 // none of the slot's points is open for it, and a slot when nothing is left of it. The result shares its teams and points

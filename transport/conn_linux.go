@@ -29,6 +29,8 @@ type Conn struct {
 	rcvWait units.Nanos
 	allowed *allowance
 	peer    string
+	epoch   uint32 // of the mesh that it belongs to
+	port    uint16 // of the side that dialled
 	broken  atomic.Bool
 
 	stamps *stamper // nil until StampArrivals
@@ -195,6 +197,7 @@ func (c *Conn) Counters() (dataset.TCP, error) {
 	if err != nil {
 		return n, fmt.Errorf("read the counters, %s: %w", c.peer, err)
 	}
+	n.Port = int64(c.port)
 	return n, nil
 }
 

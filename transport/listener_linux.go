@@ -105,6 +105,7 @@ func (m *Mesh) acceptLoop() {
 			continue
 		}
 		c := newConn(fd, "caller "+from.String())
+		c.port = from.Port()
 		m.beginHandshake(c)
 		m.handshakes <- struct{}{}
 		m.wg.Add(1)
@@ -140,7 +141,8 @@ func (m *Mesh) serveHandshake(c *Conn, turn uint64) {
 			if s, l, err = m.lookup(h); err != nil {
 				return nil, err
 			}
-			o = m.optionsOf(l)
+			o, _ = m.optionsOf(l)
+			c.epoch = h.Epoch
 			return &l.ticket, errors.Join(sysOptions(c.fd, o), sysPace(c.fd, m.rate))
 		})
 	}

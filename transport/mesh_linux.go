@@ -18,7 +18,7 @@ import (
 const openTimeout = 10 * units.Second
 
 // Mesh is one agent's part of the data plane: a listener, and for the run of the current session one connection to each peer
-// that is used, opened on first use and kept for the next.
+// that is used, opened on first use and kept for the next, until the epoch ends.
 type Mesh struct {
 	fd         int
 	addr       netip.AddrPort
@@ -33,6 +33,7 @@ type Mesh struct {
 
 	mu        sync.Mutex
 	session   *session
+	epoch     uint32       // of the connections that are opened and taken
 	listening plane.Socket // buffers of the connections that the listener takes
 	pending   []*Conn      // handshakes in progress, oldest first
 	closed    bool
@@ -82,13 +83,30 @@ func (m *Mesh) SetSession(s plane.Session) error {
 	if err := m.listenWith(s.Socket); err != nil {
 		return fmt.Errorf("session of run %s on host %d: %w", s.Run, s.Self, err)
 	}
-	m.session = next
+	m.session, m.epoch = next, 0
 	for _, l := range next.links {
 		if d, err := ticketLife(&l.ticket, time.Now()); err == nil {
 			l.expiry = time.AfterFunc(d, func() { m.expire(l) })
 		}
 	}
 	return nil
+}
+
+// Epoch begins epoch n of the session, which begins with 0: connections of other epochs are closed, and those that are asked
+// for are opened anew, from other ports. Peers of a team begin the same epoch. A peer may have done so before: its
+// connections are kept.
+func (m *Mesh) Epoch(n int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.epoch = uint32(n)
+	if m.session == nil {
+		return
+	}
+	for _, l := range m.session.links {
+		if l.conn != nil && l.conn.epoch != m.epoch {
+			l.drop(fmt.Errorf("%w: its epoch has ended", ErrStopped))
+		}
+	}
 }
 
 // expire ends a connection whose ticket has run out.
@@ -235,13 +253,15 @@ func (m *Mesh) dial(ctx context.Context, s *session, l *link) (*Conn, error) {
 }
 
 func (m *Mesh) dialOne(ctx context.Context, a netip.AddrPort, s *session, l *link) (*Conn, error) {
-	o := m.optionsOf(l)
+	o, epoch := m.optionsOf(l)
 	fd, err := sysConnect(ctx, a, o)
 	if err != nil {
 		return nil, err
 	}
 	c := newConn(fd, describe(l.peer))
-	if err = errors.Join(sysPace(fd, m.rate), c.SetTimeouts(handshakeTimeout, handshakeTimeout)); err == nil {
+	c.epoch = epoch
+	c.port, err = sysLocalPort(fd)
+	if err = errors.Join(err, sysPace(fd, m.rate), c.SetTimeouts(handshakeTimeout, handshakeTimeout)); err == nil {
 		err = dialHandshake(ctx, c, s.hash, &l.ticket)
 	}
 	if err != nil {
@@ -256,7 +276,7 @@ func (m *Mesh) dialOne(ctx context.Context, a netip.AddrPort, s *session, l *lin
 func (m *Mesh) install(s *session, l *link, c *Conn, turn uint64) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.session != s || turn < l.turn {
+	if m.session != s || turn < l.turn || c.epoch < m.epoch {
 		c.stop(nil)
 		c.Release()
 		return ErrStopped

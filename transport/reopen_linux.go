@@ -188,9 +188,9 @@ func (m *Mesh) listenWith(o plane.Socket) error {
 	return nil
 }
 
-// optionsOf are those of l's next connection.
-func (m *Mesh) optionsOf(l *link) plane.Socket {
+// optionsOf are those of l's next connection, and its epoch.
+func (m *Mesh) optionsOf(l *link) (plane.Socket, uint32) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return l.options
+	return l.options, m.epoch
 }

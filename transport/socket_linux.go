@@ -290,6 +290,12 @@ func bindListen(fd int, sa unix.Sockaddr) (bound netip.AddrPort, err error) {
 	return fromSockaddr(name), nil
 }
 
+// sysLocalPort is the port of this end of a connection.
+func sysLocalPort(fd int) (uint16, error) {
+	name, err := unix.Getsockname(fd)
+	return fromSockaddr(name).Port(), err
+}
+
 // sysAccept blocks until a connection arrives, or the listener is shut down: then more is false. err with more true concerns
 // that one connection only.
 func sysAccept(fd int) (conn int, from netip.AddrPort, more bool, err error) {

@@ -46,7 +46,7 @@ func TestExamplePlan(t *testing.T) {
 		Limits: bench.Limits{
 			Sizes: []units.Bytes{1, 64, 1024, 2048, 4096, 8192, 16384, 32768, 65536}, MaxBytes: units.MiB, Effort: 1,
 		},
-		Rounds: bench.Rounds{Min: 6, Max: 30}, Target: 0.02, Budget: 300 * units.Second, Seed: 1,
+		Rounds: bench.Rounds{Min: 6, Max: 30}, Target: 0.02, Budget: 300 * units.Second, Permute: true, Seed: 1,
 	}
 	if d := cmp.Diff(want, p); d != "" {
 		t.Errorf("examples/plan.yaml (-want +got):\n%s", d)

@@ -33,7 +33,7 @@ func (w *walker) run(ctx context.Context, s bench.Slot) ([]dataset.Sample, error
 			wg.Go(func() {
 				samples, err := w.agents[host].Run(ctx, bench.Task{
 					Run: w.Run, Slot: s.ID, Round: s.Round, Exp: s.Exp, Team: team, Rank: rank,
-					Points: s.Points, Reps: float64(w.Schedule.Plan.Limits.Effort), Deadline: deadline, Recv: Recv,
+					Points: s.Points, Reps: float64(w.Schedule.Plan.Limits.Effort), Epoch: w.Schedule.Epoch(s.Round), Deadline: deadline, Recv: Recv,
 				})
 				mu.Lock()
 				defer mu.Unlock()

@@ -63,6 +63,38 @@ func TestTask(t *testing.T) {
 	}
 }
 
+// TestEpochs: every round has connections of its own, unless the plan keeps them.
+func TestEpochs(t *testing.T) {
+	for _, keep := range []bool{false, true} {
+		w := newWalk(4, 3)
+		w.plan.KeepConnections = keep
+		w.must(t)
+		for _, task := range w.fleet.tasks {
+			if want := map[bool]int{false: task.Round, true: 0}[keep]; task.Epoch != want {
+				t.Fatalf("keep %v: task of round %d has epoch %d", keep, task.Round, task.Epoch)
+			}
+		}
+	}
+}
+
+// TestPermuted: a run whose hosts change places goes on where it stood.
+func TestPermuted(t *testing.T) {
+	whole := newWalk(6, 4)
+	whole.plan.Permute, whole.plan.Limits.AllPairs = true, false
+	whole.must(t)
+	for _, at := range []int{1, 5, 10} {
+		again := newWalk(6, 4)
+		again.plan = whole.plan
+		again.cfg.Have = slices.Concat(whole.slots[:at]...)
+		if r := again.must(t); r.Had != at || r.Slots != len(whole.slots)-at {
+			t.Errorf("after %d slots: %+v", at, r)
+		}
+		if d := cmp.Diff(whole.slots[at:], again.slots); d != "" {
+			t.Errorf("after %d slots (-want +got):\n%s", at, d)
+		}
+	}
+}
+
 func TestStopsAtTarget(t *testing.T) {
 	w := newWalk(4, 6)
 	w.plan.Rounds.Max = 30

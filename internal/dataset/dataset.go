@@ -45,8 +45,8 @@ func (p Point) Key() string {
 }
 
 // TCP holds the kernel's counters of a connection, of the timing thread and of the machine, all since their start. In a
-// Sample it is their change over the batch, summed over its connections; Cwnd, MSS, RTT, MinRTT, Congestion and the buffers
-// are then values at the batch's end, of the last connection.
+// Sample it is their change over the batch, summed over its connections; Cwnd, MSS, RTT, MinRTT, Congestion, the buffers and
+// Port are then values at the batch's end, of the last connection.
 type TCP struct {
 	SegsOut     int64  `json:"segs_out,omitempty"` // segments, pure acknowledgements included
 	SegsIn      int64  `json:"segs_in,omitempty"`
@@ -65,6 +65,8 @@ type TCP struct {
 	Congestion  string `json:"congestion,omitempty"`
 	SndBuf      int64  `json:"sndbuf,omitempty"` // buffers as the kernel granted them [B]
 	RcvBuf      int64  `json:"rcvbuf,omitempty"`
+	// Port is that of the side that dialled. The other ends being fixed, it is what path and receive queue depend on.
+	Port int64 `json:"port,omitempty"`
 }
 
 // Sub returns the change from before to t: counters are subtracted, values are t's.
@@ -99,7 +101,7 @@ func (t TCP) Add(u TCP) TCP {
 	s.Cwnd, s.MSS = cmp.Or(u.Cwnd, t.Cwnd), cmp.Or(u.MSS, t.MSS)
 	s.RTT, s.MinRTT = cmp.Or(u.RTT, t.RTT), cmp.Or(u.MinRTT, t.MinRTT)
 	s.SndBuf, s.RcvBuf = cmp.Or(u.SndBuf, t.SndBuf), cmp.Or(u.RcvBuf, t.RcvBuf)
-	s.Congestion = cmp.Or(u.Congestion, t.Congestion)
+	s.Congestion, s.Port = cmp.Or(u.Congestion, t.Congestion), cmp.Or(u.Port, t.Port)
 	return s
 }
 

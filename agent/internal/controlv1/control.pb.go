@@ -835,6 +835,7 @@ type RunRequest struct {
 	Reps          float64                `protobuf:"fixed64,8,opt,name=reps,proto3" json:"reps,omitempty"`
 	DeadlineNs    int64                  `protobuf:"varint,9,opt,name=deadline_ns,json=deadlineNs,proto3" json:"deadline_ns,omitempty"`
 	RecvNs        int64                  `protobuf:"varint,10,opt,name=recv_ns,json=recvNs,proto3" json:"recv_ns,omitempty"`
+	Epoch         uint32                 `protobuf:"varint,11,opt,name=epoch,proto3" json:"epoch,omitempty"` // of data connections: earlier ones are not used
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -935,6 +936,13 @@ func (x *RunRequest) GetDeadlineNs() int64 {
 func (x *RunRequest) GetRecvNs() int64 {
 	if x != nil {
 		return x.RecvNs
+	}
+	return 0
+}
+
+func (x *RunRequest) GetEpoch() uint32 {
+	if x != nil {
+		return x.Epoch
 	}
 	return 0
 }
@@ -1260,6 +1268,7 @@ type TCP struct {
 	Congestion      string                 `protobuf:"bytes,15,opt,name=congestion,proto3" json:"congestion,omitempty"`
 	SndBuf          int64                  `protobuf:"varint,16,opt,name=snd_buf,json=sndBuf,proto3" json:"snd_buf,omitempty"`
 	RcvBuf          int64                  `protobuf:"varint,17,opt,name=rcv_buf,json=rcvBuf,proto3" json:"rcv_buf,omitempty"`
+	Port            int64                  `protobuf:"varint,18,opt,name=port,proto3" json:"port,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
 }
@@ -1413,6 +1422,13 @@ func (x *TCP) GetRcvBuf() int64 {
 	return 0
 }
 
+func (x *TCP) GetPort() int64 {
+	if x != nil {
+		return x.Port
+	}
+	return 0
+}
+
 // Fault is the detail of every error an agent makes itself.
 type Fault struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1541,7 +1557,7 @@ const file_calib_v1_control_proto_rawDesc = "" +
 	"\x11KeepAliveResponse\"\"\n" +
 	"\x0eReleaseRequest\x12\x10\n" +
 	"\x03run\x18\x01 \x01(\tR\x03run\"\x11\n" +
-	"\x0fReleaseResponse\"\xf9\x01\n" +
+	"\x0fReleaseResponse\"\x8f\x02\n" +
 	"\n" +
 	"RunRequest\x12\x10\n" +
 	"\x03run\x18\x01 \x01(\tR\x03run\x12\x12\n" +
@@ -1555,7 +1571,8 @@ const file_calib_v1_control_proto_rawDesc = "" +
 	"\vdeadline_ns\x18\t \x01(\x03R\n" +
 	"deadlineNs\x12\x17\n" +
 	"\arecv_ns\x18\n" +
-	" \x01(\x03R\x06recvNs\"{\n" +
+	" \x01(\x03R\x06recvNs\x12\x14\n" +
+	"\x05epoch\x18\v \x01(\rR\x05epoch\"{\n" +
 	"\x05Point\x126\n" +
 	"\afactors\x18\x01 \x03(\v2\x1c.calib.v1.Point.FactorsEntryR\afactors\x1a:\n" +
 	"\fFactorsEntry\x12\x10\n" +
@@ -1583,7 +1600,7 @@ const file_calib_v1_control_proto_rawDesc = "" +
 	" \x03(\x12R\x02ns\x1a6\n" +
 	"\bAuxEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\x01R\x05value:\x028\x01\"\xf6\x03\n" +
+	"\x05value\x18\x02 \x01(\x01R\x05value:\x028\x01\"\x8a\x04\n" +
 	"\x03TCP\x12\x19\n" +
 	"\bsegs_out\x18\x01 \x01(\x03R\asegsOut\x12\x17\n" +
 	"\asegs_in\x18\x02 \x01(\x03R\x06segsIn\x12\"\n" +
@@ -1607,7 +1624,8 @@ const file_calib_v1_control_proto_rawDesc = "" +
 	"congestion\x18\x0f \x01(\tR\n" +
 	"congestion\x12\x17\n" +
 	"\asnd_buf\x18\x10 \x01(\x03R\x06sndBuf\x12\x17\n" +
-	"\arcv_buf\x18\x11 \x01(\x03R\x06rcvBuf\"\xa6\x02\n" +
+	"\arcv_buf\x18\x11 \x01(\x03R\x06rcvBuf\x12\x12\n" +
+	"\x04port\x18\x12 \x01(\x03R\x04port\"\xa6\x02\n" +
 	"\x05Fault\x12(\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x14.calib.v1.Fault.KindR\x04kind\x12\x1a\n" +
 	"\bprotocol\x18\x02 \x01(\rR\bprotocol\x12\x18\n" +
