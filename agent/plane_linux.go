@@ -75,11 +75,6 @@ func (p *meshPlane) Thread(room units.Bytes) (restore func(), err error) {
 	if _, err := transport.Pin(p.cpu); err != nil {
 		return nil, err
 	}
-	if p.shared.Load() {
-		if err := transport.Yield(); err != nil {
-			return nil, err
-		}
-	}
 	return transport.Quiet(room), nil
 }
 

@@ -33,7 +33,7 @@ type Conn struct {
 	port    uint16 // of the side that dialled
 	broken  atomic.Bool
 
-	stamps *stamper // nil until StampArrivals
+	stamps *stamper // nil unless StampArrivals
 
 	mu    sync.Mutex
 	refs  int
@@ -268,12 +268,20 @@ func (c *Conn) held() int {
 	return c.refs
 }
 
-// StampArrivals makes RecvAt return when the kernel took the last byte from the network, not when this thread read it.
-func (c *Conn) StampArrivals() (err error) {
-	if c.stamps == nil {
-		c.stamps, err = newStamper(c.fd)
+// StampArrivals makes RecvAt return when the kernel took the last byte from the network, not when this thread read it, or
+// ends that.
+func (c *Conn) StampArrivals(on bool) error {
+	if on == (c.stamps != nil) {
+		return nil
 	}
-	return err
+	if err := sysStamp(c.fd, on); err != nil {
+		return err
+	}
+	c.stamps = nil
+	if on {
+		c.stamps = &stamper{}
+	}
+	return nil
 }
 
 // RecvAt is Recv, and also returns when the last byte came: the kernel's timestamp after StampArrivals, otherwise the time

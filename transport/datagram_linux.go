@@ -77,7 +77,7 @@ func (g *Group) openDatagrams() (*datagrams, error) {
 		if err := g.Open(); err != nil {
 			return nil, err
 		}
-		if err := sysStampDatagrams(g.mesh.udp.fd, g.shared); err != nil {
+		if err := sysStamp(g.mesh.udp.fd, g.stamped); err != nil {
 			return nil, fmt.Errorf("stamp the arrival of datagrams: %w", err)
 		}
 		m = &datagrams{seen: -1, checked: make([]units.Nanos, len(g.team))}
@@ -214,7 +214,7 @@ func (g *Group) sendWhenRoom(o *datagramWriter, b []byte) error {
 }
 
 // RecvDatagram returns the next datagram of any rank of the team, or Got false when this host's clock reaches until. In a
-// shared group its time is the kernel's stamp, as with RecvAt. Datagrams from elsewhere are ignored.
+// shared group after Stamp its time is the kernel's stamp, as with RecvAt. Datagrams from elsewhere are ignored.
 func (g *Group) RecvDatagram(b []byte, until units.Nanos) (plane.Datagram, error) {
 	m, err := g.openDatagrams()
 	if err != nil {
@@ -249,7 +249,7 @@ func (g *Group) RecvDatagram(b []byte, until units.Nanos) (plane.Datagram, error
 
 // take counts a received datagram of n bytes; ok is false for one that is not from the team.
 func (g *Group) take(m *datagrams, n int, at units.Nanos, room int) (d plane.Datagram, ok bool, err error) {
-	if !g.shared || at == 0 {
+	if !g.stamped || at == 0 {
 		at = Now()
 	}
 	rank, ok := m.ranks[m.in.source()]

@@ -43,15 +43,6 @@ func bindPort(fd int, sa unix.Sockaddr) error {
 	return unix.Bind(fd, sa)
 }
 
-// sysStampDatagrams turns the kernel's stamps of arrivals on or off.
-func sysStampDatagrams(fd int, on bool) error {
-	v := 0
-	if on {
-		v = 1
-	}
-	return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, v)
-}
-
 // sysDrain discards the datagrams that wait in the socket, at most a full buffer of them.
 func sysDrain(fd int) {
 	var b [1]byte

@@ -15,12 +15,13 @@ type stamper struct {
 	last units.Nanos
 }
 
-// newStamper turns the stamps of fd on.
-func newStamper(fd int) (*stamper, error) {
-	if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1); err != nil {
-		return nil, err
+// sysStamp turns the stamps of what arrives at a socket on or off.
+func sysStamp(fd int, on bool) error {
+	value := 0
+	if on {
+		value = 1
 	}
-	return &stamper{}, nil
+	return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, value)
 }
 
 // recv is sysRecv, and also returns when the last byte arrived at this host, on the clock of Now; 0 where the kernel did not

@@ -36,6 +36,9 @@ func (Bcast) Name() string { return names.Bcast }
 // Synchronised implements bench.Synchronised: the start and the last arrival are on two clocks.
 func (Bcast) Synchronised() {}
 
+// Stamped implements bench.Stamped.
+func (Bcast) Stamped() {}
+
 // Design implements bench.Experiment.
 func (Bcast) Design(l bench.Limits) []bench.Point {
 	if l.Hosts < 2 {

@@ -46,6 +46,9 @@ func (Experiment) Name() string { return names.Flood }
 // Synchronised implements bench.Synchronised: a burst has a common start, a probe a one-way time.
 func (Experiment) Synchronised() {}
 
+// Stamped implements bench.Stamped.
+func (Experiment) Stamped() {}
+
 // Steers implements bench.Steered: the rest are by-products of these.
 func (Experiment) Steers(phase string) bool {
 	return phase == names.PhaseFlood || phase == names.PhaseProbe

@@ -29,6 +29,9 @@ func (Experiment) Name() string { return names.Gap }
 // Synchronised implements bench.Synchronised: sender and receiver stream from a common start to a common end.
 func (Experiment) Synchronised() {}
 
+// Stamped implements bench.Stamped.
+func (Experiment) Stamped() {}
+
 const (
 	// mostMessages is the number of messages of one stream at effort 1, leastMessages at any; merged ones, of which many make
 	// a segment, are twice as many.

@@ -45,6 +45,9 @@ func (Experiment) Name() string { return names.Gather }
 // Synchronised implements bench.Synchronised: senders start together, each by its own clock.
 func (Experiment) Synchronised() {}
 
+// Stamped implements bench.Stamped.
+func (Experiment) Stamped() {}
+
 // Steers implements bench.Steered: the estimate of a gather that was not made has no precision.
 func (Experiment) Steers(phase string) bool { return phase != names.PhaseSkipped }
 

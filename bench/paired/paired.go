@@ -26,6 +26,9 @@ func (Experiment) Name() string { return names.Paired }
 // Synchronised implements bench.Synchronised: a burst is a one-way time.
 func (Experiment) Synchronised() {}
 
+// Stamped implements bench.Stamped.
+func (Experiment) Stamped() {}
+
 // sizes keep three within one packet, where a' is read off, and some above it as a cross-check of b'.
 var (
 	sizes      = []units.Bytes{1, 181, 1123, 5003, 20011}

@@ -20,6 +20,9 @@ const (
 	maxSize        = 4 * units.MiB
 	sizesPerDecade = 6
 	jitter         = 0.5 // of a step between sizes
+
+	mostReps  = 400 // of a batch: enough for the tail of the times
+	leastReps = roundtrip.LeastReps
 )
 
 // Name implements bench.Experiment.
@@ -53,11 +56,15 @@ func (Experiment) Teams(l bench.Limits, _ bench.Point) []bench.Step {
 func (Experiment) Cost(l bench.Limits, p bench.Point) bench.Cost { return bounds(p).Cost(l.Effort) }
 
 func bounds(p bench.Point) roundtrip.Bounds {
-	return roundtrip.Pings(p[names.FactorBytes], 1, roundtrip.LeastReps)
+	b := roundtrip.Pings(p[names.FactorBytes], 1, leastReps)
+	b.Most, b.Settle = mostReps, true
+	return b
 }
 
 // Run implements bench.Experiment.
 func (Experiment) Run(_ context.Context, g bench.Group, p bench.Point, r *bench.Recorder) error {
 	msg := roundtrip.Whole(1-g.Rank(), r.Payload(p[names.FactorBytes]))
-	return roundtrip.Record(g, r, msg, bounds(p), bench.Batch{Point: p})
+	return roundtrip.Record(g, r, msg, bounds(p), bench.Batch{
+		Point: p, Aux: map[string]float64{names.AuxClock: bench.TimerCost(g)},
+	})
 }

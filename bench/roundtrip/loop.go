@@ -30,10 +30,11 @@ type Bounds struct {
 	Bytes       units.Bytes // of an exchange, each way
 	Sends       int         // of an exchange, by the rank that makes more of them
 	Most, Least int         // repetitions at effort 1; at any effort
+	Settle      bool        // exchange untimed until the hosts have settled (settleTime)
 }
 
 const (
-	// MostReps and LeastReps are the repetitions of a plain ping-pong.
+	// MostReps and LeastReps are the repetitions of a ping-pong within an experiment on something else.
 	MostReps  = 200
 	LeastReps = 5
 
@@ -48,6 +49,12 @@ const (
 	leastWarm = 2 // untimed repetitions before a batch, at least,
 	// MostWarm is the same at most, within batchBytes, while the congestion window still grows.
 	MostWarm = 10
+
+	// settleTime is how long a host needs after a pause until its messages take what they take from then on: caches fill,
+	// clocks rise, and the Go runtime's monitor, which looks every 70 µs or so while a program begins to work, falls into a
+	// slower step. On a slow network settleTrips exchanges are too long to wait for.
+	settleTime  = 3 * units.Millisecond
+	settleTrips = 200
 )
 
 // Pings are the bounds of a ping-pong of messages of so many bytes, each in so many sends.
@@ -68,8 +75,16 @@ func (b Bounds) warm() int {
 	return max(leastWarm, min(byBytes, batchSends/max(b.Sends, 1)))
 }
 
+// settle bounds the exchanges in which the hosts settle.
+func (b Bounds) settle() int {
+	if !b.Settle {
+		return 0
+	}
+	return int(min(batchBytes/max(b.Bytes, 1), settleTrips))
+}
+
 // Room bounds the exchanges of a batch, the warm-up included.
-func (b Bounds) Room(e bench.Effort) int { return b.warm() + b.reps(e) }
+func (b Bounds) Room(e bench.Effort) int { return b.warm() + b.settle() + b.reps(e) }
 
 // Cost bounds a batch. The sends of one exchange follow each other without waiting.
 func (b Bounds) Cost(e bench.Effort) bench.Cost {
@@ -172,6 +187,9 @@ func (l loop) timed(trip int64) (t Result, err error) {
 	if err := order(l.g, true); err != nil {
 		return t, err
 	}
+	if err := l.settle(); err != nil {
+		return t, err
+	}
 	before, err := l.g.Counters(1)
 	if err != nil {
 		return t, err
@@ -183,6 +201,22 @@ func (l loop) timed(trip int64) (t Result, err error) {
 	t.NS, t.Final = t.NS[:n], final
 	t.TCP, err = bench.CountersSince(l.g, 1, before)
 	return t, err
+}
+
+// settle exchanges until the hosts have settled.
+func (l loop) settle() error {
+	var spent int64
+	for range l.b.settle() {
+		if spent >= int64(settleTime) {
+			return nil
+		}
+		t, err := l.x.Lead(l.g, false)
+		if err != nil {
+			return err
+		}
+		spent += t.Took
+	}
+	return nil
 }
 
 // repeat is rank 0's timed section: it fills ns, or less of it where the exchanges take longer than limit in all, and

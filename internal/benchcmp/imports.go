@@ -97,7 +97,7 @@ func imports(ctx context.Context, s settings) error {
 // place moves the server, and the CPU that receives its packets, to a CPU.
 func (b *bothEnds) place(ctx context.Context, cpu int) error {
 	b.to.cpu = cpu
-	return programs.Run(ctx, strconv.FormatUint(1<<cpu, 16), slices.Concat(b.to.prefix, []string{"tee", steering})...)
+	return steer(ctx, b.to)
 }
 
 // own measures an experiment with calib, and adds its samples as further rounds.

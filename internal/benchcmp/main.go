@@ -1,5 +1,5 @@
-// Benchcmp compares calib's data plane with other programs on one machine: a 64 byte ping-pong with the same loop in C, and
-// with NPtcp and sockperf where they are installed; a stream over a veth pair with iperf3.
+// Benchcmp compares calib with other programs on one machine: the ping-pong that calib run measures and fits with the same
+// loop in C, and with NPtcp and sockperf where they are installed; a stream over a veth pair with iperf3.
 //
 // A machine that does other work is faster at one time than at another. So the programs run in turn, each pair of runs gives
 // one ratio, and the result is the median of the ratios.
@@ -34,6 +34,7 @@ type settings struct {
 	streamFor       time.Duration
 	write           int
 	only            string
+	way             string
 	profile         string
 	imports         bool
 	calib           string
@@ -44,16 +45,17 @@ func main() {
 		exit(child())
 	}
 	var s settings
-	flag.IntVar(&s.repeats, "repeats", 21, "pairs of alternating runs of the ping-pong; the stream makes a third as many")
-	flag.IntVar(&s.rounds, "rounds", 20000, "round trips in a run")
-	flag.IntVar(&s.size, "size", 64, "bytes of a ping-pong message")
+	flag.IntVar(&s.repeats, "repeats", 21, "a third as many pairs of alternating runs are made on each path")
+	flag.IntVar(&s.rounds, "rounds", 20000, "round trips of the loop in C")
+	flag.IntVar(&s.size, "size", 64, "bytes of a message of -profile")
 	flag.StringVar(&s.source, "c", "transport/testdata/pingpong.c", "the ping-pong in C")
 	flag.DurationVar(&s.streamFor, "stream", 2*time.Second, "how long a stream is measured")
 	flag.IntVar(&s.write, "write", 128<<10, "bytes of one write of the stream")
 	flag.StringVar(&s.only, "only", "", "pingpong or stream (empty is both)")
+	flag.StringVar(&s.way, "path", "", "of the ping-pong: loopback or veth (empty is both)")
 	flag.StringVar(&s.profile, "profile", "", "only run the ping-pong once and write its CPU profile here (see default.pgo)")
 	flag.BoolVar(&s.imports, "imports", false, "compare calib's own run with the imported outputs of NPtcp, sockperf and iperf3 (a third as many runs)")
-	flag.StringVar(&s.calib, "calib", "", "the calib binary of -imports; built from ./cmd/calib if empty")
+	flag.StringVar(&s.calib, "calib", "", "the calib binary; built from ./cmd/calib if empty")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, s)

@@ -3,98 +3,236 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
-	"time"
 
+	"calib/fit/params"
+	"calib/internal/dataset"
+	"calib/internal/dataset/names"
 	"calib/internal/plane"
 	"calib/internal/programs"
+	"calib/internal/rundir"
 	"calib/internal/stats"
 	"calib/internal/units"
 )
 
-// pingPongBar is the most that the half round trip may be of the same loop in C.
-const pingPongBar = 1.05
+const (
+	// pingPongBar is the most that the half round trip may be of the same loop in C, where both ends share a CPU.
+	pingPongBar = 1.05
+	// runSizes are what calib run measures: those compared, and enough others for its fits.
+	runSizes = "1,64,1024,16384"
+	// longRounds are the round trips of the loop in C with large messages.
+	longRounds = 8000
+)
 
-// pingPong alternates C and calib, both ends of each pinned to CPU 0, then reads the other tools.
+// comparedSizes are the message sizes of the comparison [B].
+var comparedSizes = [...]int64{64, 16384}
+
+// path is where a ping-pong goes.
+type path struct {
+	name     string
+	from, to side
+	launch   string
+	netns    string // of to; "" is this one
+}
+
+// pingPong compares the half round trip that calib run fits with the same loop in C, and with NPtcp and sockperf where they
+// are installed, in turn: on loopback and on a veth pair, both ends on one CPU and on two.
 func pingPong(ctx context.Context, s settings) error {
 	dir, err := os.MkdirTemp("", "benchcmp")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	yardstick := filepath.Join(dir, "pingpong")
+	yardstick, calib := filepath.Join(dir, "pingpong"), s.calib
 	if err := programs.Run(ctx, "", "cc", "-O2", "-o", yardstick, s.source); err != nil {
 		return err
 	}
-	var c, calib, np, sp []float64
-	for i := range s.repeats {
-		if err := inTurn(i, inC(ctx, yardstick, s, &c), inCalib(ctx, s, &calib)); err != nil {
+	if calib == "" {
+		calib = filepath.Join(dir, "calib")
+		if err := programs.BuildCalib(ctx, calib); err != nil {
 			return err
 		}
-		if i%5 == 0 {
-			if err := others(ctx, s, &np, &sp); err != nil {
+	}
+	from, to, remove, err := wire(ctx)
+	if err != nil {
+		return err
+	}
+	defer remove()
+	loopback := side{addr: "127.0.0.1"}
+	name := func(e side) string { return e.prefix[len(e.prefix)-1] }
+	for _, p := range []path{
+		{name: "loopback", from: loopback, to: loopback, launch: "env HOST={host}"},
+		{name: "veth", from: from, to: to, launch: "ip netns exec {host}", netns: "/run/netns/" + name(to)},
+	} {
+		if s.way != "" && s.way != p.name {
+			continue
+		}
+		for cpu := range 2 {
+			p.to.cpu = cpu
+			if p.netns != "" {
+				if err := steer(ctx, p.to); err != nil {
+					return err
+				}
+			}
+			c := contest{settings: s, path: p, dir: dir, yardstick: yardstick, calib: calib, ns: map[string][]float64{}}
+			if err := c.run(ctx); err != nil {
+				return fmt.Errorf("%s: %w", p.name, err)
+			}
+			c.print()
+		}
+	}
+	return nil
+}
+
+// contest is one path and what each program measured on it: half round trips [ns] by program and size.
+type contest struct {
+	settings
+	path
+	dir, yardstick, calib string
+	ns                    map[string][]float64
+}
+
+func (c *contest) add(program string, size int64, ns float64) {
+	key := fmt.Sprintf("%s %d", program, size)
+	c.ns[key] = append(c.ns[key], ns)
+}
+
+func (c *contest) of(program string, size int64) []float64 { return c.ns[fmt.Sprintf("%s %d", program, size)] }
+
+func (c *contest) run(ctx context.Context) error {
+	for i := range max(1, (c.repeats+2)/3) {
+		steps := []func(context.Context) error{c.inC, func(ctx context.Context) error { return c.inCalib(ctx, i) }}
+		if i%3 == 0 {
+			steps = append(steps, c.inNPtcp, c.inSockperf)
+		}
+		if i%2 == 1 {
+			slices.Reverse(steps)
+		}
+		for _, step := range steps {
+			bounded, cancel := context.WithTimeout(ctx, importRun)
+			err := step(bounded)
+			cancel()
+			if err != nil {
 				return err
 			}
 		}
 	}
-	r := ratios(calib, c)
-	fmt.Printf("ping-pong, %d B, half round trip in ns, loopback, both ends on CPU 0, %s, median of %d:\n",
-		s.size, congestion, s.rounds)
-	row("C", c, "%.0f", "")
-	row("calib", calib, "%.0f", "")
-	row("calib / C", r, "%.3f", verdict(stats.Median(r) <= pingPongBar, fmt.Sprintf("≤ %.2f", pingPongBar)))
-	row("NPtcp", np, "%.0f", "mean of its runs; the system's congestion control")
-	row("sockperf", sp, "%.0f", "median; the system's congestion control")
 	return nil
 }
 
-func inC(ctx context.Context, exe string, s settings, to *[]float64) func() error {
-	return func() error {
-		out, err := exec.CommandContext(ctx, exe, strconv.Itoa(s.size), strconv.Itoa(s.rounds), "0",
-			strconv.Itoa(int(recvTimeout/units.Millisecond)), congestion).Output()
-		if err != nil {
-			return fmt.Errorf("the loop in C: %w", err)
+// inC runs the loop in C with calib's receive timeout and, for the small message, without: the other tools have none.
+func (c *contest) inC(ctx context.Context) error {
+	for _, size := range comparedSizes {
+		for _, timeout := range []units.Nanos{recvTimeout, 0} {
+			rounds, program := c.rounds, "C"
+			if size > comparedSizes[0] {
+				rounds = min(rounds, longRounds)
+			}
+			if timeout == 0 {
+				program = "C without timeout"
+			}
+			args := append(slices.Clone(c.from.prefix), c.yardstick, fmt.Sprint(size), strconv.Itoa(rounds), strconv.Itoa(c.from.cpu),
+				strconv.Itoa(int(timeout/units.Millisecond)), congestion, strconv.Itoa(c.to.cpu))
+			if c.netns != "" {
+				args = append(args, c.netns, c.to.addr)
+			}
+			out, err := exec.CommandContext(ctx, args[0], args[1:]...).Output()
+			if err != nil {
+				return fmt.Errorf("the loop in C: %w", err)
+			}
+			v, err := strconv.ParseFloat(strings.TrimSpace(string(out)), 64)
+			if err != nil {
+				return err
+			}
+			c.add(program, size, v)
 		}
-		return appendNumber(to, string(out), 1)
 	}
+	return nil
 }
 
-func inCalib(ctx context.Context, s settings, to *[]float64) func() error {
-	return func() error {
-		ns, err := calibPingPong(ctx, s)
-		*to = append(*to, ns)
+// inCalib runs calib as a user does and takes the times of its fit; the fastest of its rounds stand beside, because NPtcp
+// prints its fastest trial.
+func (c *contest) inCalib(ctx context.Context, i int) error {
+	list, out := filepath.Join(c.dir, "hosts.txt"), filepath.Join(c.dir, "run")
+	if err := os.RemoveAll(out); err != nil {
 		return err
 	}
+	hosts := []string{"from", "to"}
+	if c.netns != "" {
+		hosts = []string{c.from.prefix[len(c.from.prefix)-1], c.to.prefix[len(c.to.prefix)-1]}
+	}
+	text := fmt.Sprintf("%s addr=%s cpu=%d\n%s addr=%s cpu=%d\n", hosts[0], c.from.addr, c.from.cpu, hosts[1], c.to.addr, c.to.cpu)
+	if err := os.WriteFile(list, []byte(text), 0o600); err != nil {
+		return err
+	}
+	if err := programs.Run(ctx, "", c.calib, "run", "--hosts", list, "--launch", c.launch, "--plan", "quick", "--only", names.Pingpong,
+		"--sizes", runSizes, "--congestion", congestion, "--seed", strconv.Itoa(i+1), "--out", out, "--quiet", "--yes"); err != nil {
+		return err
+	}
+	d, err := dataset.ReadFile(filepath.Join(out, rundir.SamplesFile))
+	if err != nil {
+		return err
+	}
+	f, err := os.Open(filepath.Join(out, rundir.ParamsFile))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	p, err := params.Decode(f)
+	if err != nil {
+		return err
+	}
+	for _, size := range comparedSizes {
+		v, err := timeOf(p, size)
+		if err != nil {
+			return err
+		}
+		c.add("calib", size, v*1e9)
+		c.add("calib, fastest round", size, fastestRound(d, size))
+	}
+	return nil
 }
 
-// calibPingPong returns the median half round trip in nanoseconds.
-func calibPingPong(ctx context.Context, s settings) (float64, error) {
-	lo := side{addr: "127.0.0.1"}
-	r, _, err := runPair(ctx, lo, lo, setup{Measure: "pingpong", Size: s.size, Rounds: s.rounds, Profile: s.profile,
-		Options: plane.Socket{Congestion: congestion}})
-	return float64(r.NS), err
+// timeOf is the half round trip of a size, as Hockney's model lists it [s].
+func timeOf(p *params.Params, size int64) (float64, error) {
+	for _, f := range p.Fits {
+		if f.Model != "hockney" {
+			continue
+		}
+		for _, r := range f.Named("T(x)").Points {
+			if math.Abs(r.X-float64(size)) < 0.5 {
+				return r.Measured, nil
+			}
+		}
+	}
+	return 0, fmt.Errorf("calib's run has no time of %d bytes", size)
 }
 
-// profile runs the ping-pong for its CPU profile alone: 1,000,000 round trips give some hundred samples.
-func profile(ctx context.Context, s settings) error {
-	s.rounds = 1_000_000
-	_, err := calibPingPong(ctx, s)
-	return err
+// fastestRound is the least median of a round [ns].
+func fastestRound(d *dataset.Dataset, size int64) float64 {
+	least := math.Inf(1)
+	for _, s := range d.Samples {
+		if s.Exp == names.Pingpong && s.Phase == "" && s.Point[names.FactorBytes] == size && len(s.NS) > 0 {
+			least = min(least, stats.Median(stats.Floats(s.NS)))
+		}
+	}
+	return least
 }
 
-// others runs NPtcp and sockperf where they are installed.
-func others(ctx context.Context, s settings, np, sp *[]float64) error {
-	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
-	defer cancel()
-	local, size := side{addr: "127.0.0.1"}, strconv.Itoa(s.size)
-	if programs.Installed("NPtcp") {
-		out := filepath.Join(os.TempDir(), fmt.Sprintf("benchcmp-%d.np", os.Getpid()))
-		defer os.Remove(out)
-		if err := runNPtcp(ctx, local, local, out, "-l", size, "-u", size, "-p", "0", "-n", strconv.Itoa(s.rounds)); err != nil {
+func (c *contest) inNPtcp(ctx context.Context) error {
+	if !programs.Installed("NPtcp") {
+		return nil
+	}
+	for _, size := range comparedSizes {
+		n := fmt.Sprint(size)
+		out := filepath.Join(c.dir, "np.out")
+		if err := runNPtcp(ctx, c.from, c.to, out, "-l", n, "-u", n, "-p", "0", "-n", strconv.Itoa(min(c.rounds, longRounds))); err != nil {
 			return err
 		}
 		text, err := os.ReadFile(out)
@@ -105,20 +243,70 @@ func others(ctx context.Context, s settings, np, sp *[]float64) error {
 		if len(f) != 3 {
 			return fmt.Errorf("NPtcp wrote %q", text)
 		}
-		if err := appendNumber(np, f[2], 1e9); err != nil {
+		v, err := strconv.ParseFloat(f[2], 64)
+		if err != nil {
 			return err
 		}
+		c.add("NPtcp", size, v*1e9)
 	}
-	if programs.Installed("sockperf") {
-		out, err := runSockperf(ctx, local, local, size)
+	return nil
+}
+
+func (c *contest) inSockperf(ctx context.Context) error {
+	if !programs.Installed("sockperf") {
+		return nil
+	}
+	for _, size := range comparedSizes {
+		out, err := runSockperf(ctx, c.from, c.to, fmt.Sprint(size))
 		if err != nil {
 			return err
 		}
 		_, tail, _ := strings.Cut(out, "percentile 50.000 =")
 		line, _, _ := strings.Cut(tail, "\n")
-		return appendNumber(sp, line, 1e3)
+		v, err := strconv.ParseFloat(strings.TrimSpace(line), 64)
+		if err != nil {
+			return err
+		}
+		c.add("sockperf", size, v*1e3)
 	}
 	return nil
+}
+
+func (c *contest) print() {
+	where := fmt.Sprintf("CPUs %d and %d", c.from.cpu, c.to.cpu)
+	if c.from.cpu == c.to.cpu {
+		where = fmt.Sprintf("both ends on CPU %d", c.from.cpu)
+	}
+	for _, size := range comparedSizes {
+		fmt.Printf("ping-pong, %d B, half round trip in ns, %s, %s, %s:\n", size, c.name, where, congestion)
+		for _, r := range []struct{ program, note string }{
+			{"C", "median of a loop"}, {"C without timeout", "as the other tools have it"}, {"calib", "T(x) of calib run --plan quick"},
+			{"calib, fastest round", "median of a round"}, {"NPtcp", "its fastest trial; the system's congestion control"},
+			{"sockperf", "median; the system's congestion control"},
+		} {
+			row(r.program, c.of(r.program, size), "%.0f", r.note)
+		}
+		note := ""
+		v := ratios(c.of("calib", size), c.of("C", size))
+		if c.from.cpu == c.to.cpu {
+			note = verdict(stats.Median(v) <= pingPongBar, fmt.Sprintf("≤ %.2f", pingPongBar))
+		}
+		row("calib / C", v, "%.3f", note)
+	}
+}
+
+// profile runs the ping-pong of calib's transport alone for its CPU profile: 1,000,000 round trips give some hundred
+// samples.
+func profile(ctx context.Context, s settings) error {
+	lo := side{addr: "127.0.0.1"}
+	_, _, err := runPair(ctx, lo, lo, setup{Measure: "pingpong", Size: s.size, Rounds: 1_000_000, Profile: s.profile,
+		Options: plane.Socket{Congestion: congestion}})
+	return err
+}
+
+// steer moves the CPU that receives a side's packets to its own.
+func steer(ctx context.Context, at side) error {
+	return programs.Run(ctx, strconv.FormatUint(1<<at.cpu, 16), slices.Concat(at.prefix, []string{"tee", steering})...)
 }
 
 // inTurn runs both, which of them first changing from round to round.
@@ -130,13 +318,4 @@ func inTurn(round int, a, b func() error) error {
 		return err
 	}
 	return b()
-}
-
-func appendNumber(to *[]float64, text string, scale float64) error {
-	v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-	if err != nil {
-		return err
-	}
-	*to = append(*to, v*scale)
-	return nil
 }

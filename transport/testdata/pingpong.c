@@ -1,14 +1,19 @@
 /*
  * The ping-pong loop of calib's transport, in C: the yardstick for what Go costs on the timed path.
  *
- * Two processes on one CPU exchange messages over a loopback TCP connection, with the system calls, flags and socket
- * options that transport.Conn uses. Prints the median half round trip in nanoseconds.
+ * Two processes exchange messages over a TCP connection, with the system calls, flags and socket options that
+ * transport.Conn uses. Prints the median half round trip in nanoseconds.
  *
- *	cc -O2 -o pingpong pingpong.c && ./pingpong SIZE ROUNDS CPU RECV_TIMEOUT_MS CONGESTION
+ *	cc -O2 -o pingpong pingpong.c && ./pingpong SIZE ROUNDS CPU RECV_TIMEOUT_MS CONGESTION [CPU2 [NETNS ADDR]]
+ *
+ * The one that answers is bound to CPU2 (CPU if absent), and listens on ADDR in the network namespace NETNS, a file
+ * (loopback of this namespace if absent).
  *
  * A receive timeout of 0 leaves SO_RCVTIMEO off, which saves the kernel a timer for each blocking read.
  */
 #define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sched.h>
@@ -66,32 +71,53 @@ static int ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+static void bind_to(int cpu)
+{
+	cpu_set_t set;
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof set, &set)) die("sched_setaffinity");
+}
+
+/* A socket of the namespace in a file, or of this one. */
+static int socket_in(const char *netns)
+{
+	int own = -1;
+	if (netns) {
+		int other = open(netns, O_RDONLY);
+		own = open("/proc/self/ns/net", O_RDONLY);
+		if (other < 0 || own < 0 || setns(other, CLONE_NEWNET)) die("setns");
+	}
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	if (fd < 0) die("socket");
+	if (netns && setns(own, CLONE_NEWNET)) die("setns");
+	return fd;
+}
+
 int main(int argc, char **argv)
 {
-	if (argc != 6) {
-		fprintf(stderr, "usage: pingpong SIZE ROUNDS CPU RECV_TIMEOUT_MS CONGESTION\n");
+	if (argc < 6 || argc == 8 || argc > 9) {
+		fprintf(stderr, "usage: pingpong SIZE ROUNDS CPU RECV_TIMEOUT_MS CONGESTION [CPU2 [NETNS ADDR]]\n");
 		return 2;
 	}
 	size_t size = (size_t)atol(argv[1]);
 	long rounds = atol(argv[2]);
 	int cpu = atoi(argv[3]), timeout_ms = atoi(argv[4]);
-	const char *cc = argv[5];
+	const char *cc = argv[5], *netns = argc > 8 ? argv[7] : NULL;
+	int cpu2 = argc > 6 ? atoi(argv[6]) : cpu;
 	if (size < 1 || rounds < 1) return 2;
 
 	struct sockaddr_in a = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	socklen_t len = sizeof a;
-	int l = socket(AF_INET, SOCK_STREAM, 0);
-	if (l < 0 || bind(l, (void *)&a, sizeof a) || listen(l, 1) || getsockname(l, (void *)&a, &len)) die("listen");
+	int l = socket_in(netns);
+	if (netns && inet_pton(AF_INET, argv[8], &a.sin_addr) != 1) die("address");
+	if (bind(l, (void *)&a, sizeof a) || listen(l, 1) || getsockname(l, (void *)&a, &len)) die("listen");
 	char *b = calloc(1, size);
 	long long *ns = calloc((size_t)rounds, sizeof *ns);
 	if (!b || !ns) die("calloc");
-	cpu_set_t set;
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	if (sched_setaffinity(0, sizeof set, &set)) die("sched_setaffinity");
-
 	pid_t pong = fork();
 	if (pong < 0) die("fork");
+	bind_to(pong == 0 ? cpu2 : cpu);
 	if (pong == 0) {
 		int fd = accept(l, NULL, NULL);
 		if (fd < 0) die("accept");
