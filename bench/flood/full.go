@@ -23,6 +23,10 @@ const (
 	// fullTime bounds the time for which the port is kept full, at effort 1.
 	fullTime  = 500 * units.Millisecond
 	leastFull = 300 * units.Millisecond
+	// A port is kept full with fullFactor times the datagrams that the last burst showed it to hold, but no fewer than fewestFull: at
+	// overload it holds half of those sent before the first loss.
+	fullFactor = 8
+	fewestFull = 512
 	// serviceBlock is how many intervals are averaged to one of the port's.
 	serviceBlock = 16
 )
@@ -61,12 +65,14 @@ func (x *bursts) overload() bench.Start {
 	if senders == 2 {
 		by = overloadTwo
 	}
-	every := units.Nanos(float64(x.seen.service()) * float64(senders) / by)
+	service := x.seen.service()
+	every := units.Nanos(float64(service) * float64(senders) / by)
 	if every <= 0 {
 		return bench.Start{}
 	}
-	most := x.R.Time(fullTime, leastFull) / every
-	return bench.Start{Period: every, Reps: int(min(int64(most), x.P[names.FactorPackets]/senders))}
+	held := int64(len(x.seen.came)) - x.seen.took/int64(service) // eq. 4: the rest left the port while they were sent
+	k := min(x.P[names.FactorPackets], max(fewestFull, fullFactor*held))
+	return bench.Start{Period: every, Reps: int(min(k/senders, int64(x.R.Time(fullTime, leastFull)/every)))}
 }
 
 // turn is a sender's part of the datagrams on the idle network.
