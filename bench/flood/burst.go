@@ -1,6 +1,7 @@
 package flood
 
 import (
+	"cmp"
 	"encoding/binary"
 	"slices"
 
@@ -20,9 +21,10 @@ const (
 	// graceTime is how much longer than expected a burst may last before the root waits for the senders' reports alone.
 	graceTime = 5 * units.Second
 
-	// A burst's datagram: its tag, the sender, the sequence number within the sender's share.
+	// A burst's datagram: its tag, the sender, the sequence number within the sender's share, when it was sent.
 	atSender   = 8
 	atSequence = 12
+	atSendTime = 16
 
 	// reportBytes is what a sender tells the root of its share of a burst: how many it sent, and how long that took [ns].
 	reportBytes = 16
@@ -40,23 +42,43 @@ type bursts struct {
 
 // burst is what the root has of the last one.
 type burst struct {
-	at      []int64 // arrivals
-	dropped int64   // by its own socket
+	came    []arrival // in the order of arrival
+	dropped int64     // by its own socket
 	sent    int64
 	took    int64 // of the longest sender [ns]
 }
 
+// arrival is a datagram at the root.
+type arrival struct {
+	at     units.Nanos // on the root's clock
+	sent   units.Nanos // on the sender's
+	from   uint32      // rank
+	number uint32      // within the sender's share
+}
+
+// times are the arrivals.
+func (b *burst) times() []int64 {
+	out := make([]int64, len(b.came))
+	for i, a := range b.came {
+		out[i] = int64(a.at)
+	}
+	return out
+}
+
 // span is the time from the first arrival to the last.
 func (b *burst) span() int64 {
-	if len(b.at) == 0 {
+	if len(b.came) == 0 {
 		return 0
 	}
-	return b.at[len(b.at)-1] - b.at[0]
+	return int64(b.came[len(b.came)-1].at - b.came[0].at)
 }
+
+// lost reports whether the network lost a datagram, and not the root's own socket.
+func (b *burst) lost() bool { return b.dropped == 0 && int64(len(b.came)) < b.sent }
 
 // gap is the interval of the trial's datagrams: at the root, or, where fewer than two arrived, as they were sent.
 func (b *burst) gap() units.Nanos {
-	if n := len(b.at) - 1; n > 0 {
+	if n := len(b.came) - 1; n > 0 {
 		return units.Nanos(b.span() / int64(n))
 	}
 	return units.Nanos(b.took / leastBurst)
@@ -68,14 +90,15 @@ func newBursts(x incast.Team) *bursts {
 		report: make([]byte, reportBytes), tag: datagramTag(x), quiet: mostQuiet/4 + 2*x.R.Clocks.MaxRTT(),
 	}
 	if x.Root() {
-		f.seen.at = x.R.Buffer(int(max(x.P[names.FactorPackets], leastBurst)))[:0]
+		f.seen.came = make([]arrival, 0, max(x.P[names.FactorPackets], leastBurst, idleDatagrams*x.P[names.FactorSenders]))
 	}
 	return f
 }
 
-// run measures the point: a trial by one sender, which tells how long the burst will take, and the repetitions.
+// run measures the point: a trial by one sender, which tells how long the burst will take, the repetitions, and, where one
+// lost datagrams, the full port.
 func (x *bursts) run() error {
-	if err := x.once(0); err != nil {
+	if err := x.once(0, bench.Start{}, x.alone); err != nil {
 		return err
 	}
 	gap := x.seen.gap()
@@ -89,15 +112,17 @@ func (x *bursts) run() error {
 		return nil
 	}
 	x.quiet = min(max(quietGaps*gap, leastQuiet), mostQuiet) + 2*x.R.Clocks.MaxRTT()
+	lost := false
 	for i := range s.Reps {
-		if err := x.once(i + 1); err != nil {
+		if err := x.once(i+1, bench.Start{}, x.share); err != nil {
 			return err
 		}
 		if x.Root() {
 			x.add()
+			lost = lost || x.seen.lost()
 		}
 	}
-	return nil
+	return x.full(s.Reps+1, gap, lost)
 }
 
 // planned decides from a single sender's gap how often the burst fits into the budget, and says how long one lasts at
@@ -112,18 +137,25 @@ func (x *bursts) planned(gap units.Nanos) (reps int, most units.Nanos) {
 	return max(1, min(mostReps(x.R.Effort), int(budget/max(most, 1)))), most
 }
 
-// once runs one announced burst; burst 0 is the trial, which the first sender sends alone. The senders report when the
-// root asks them to, which it does when nothing more arrives, so that no report meets a full buffer.
-func (x *bursts) once(number int) error {
-	s, err := x.Announce(bench.Start{Reps: 1})
+// sending is what one rank sends of a burst.
+type sending struct {
+	datagrams int64
+	after     units.Nanos // the start
+	every     units.Nanos // 0 is as fast as it can
+}
+
+// once runs one announced burst, of which each sender sends its part. The senders report when the root asks them to, which it
+// does when nothing more arrives, so that no report meets a full buffer.
+func (x *bursts) once(number int, s bench.Start, part func(bench.Start) sending) error {
+	s, err := x.Announce(s)
 	if err != nil {
 		return err
 	}
 	tag := x.tag + int64(number)
 	if !x.Root() {
-		return x.send(s, tag, x.share(number))
+		return x.send(s.At, tag, part(s))
 	}
-	x.seen = burst{at: x.seen.at[:0]}
+	x.seen = burst{came: x.seen.came[:0]}
 	before := x.dropped
 	if err := x.count(s, tag); err != nil {
 		return err
@@ -133,40 +165,52 @@ func (x *bursts) once(number int) error {
 		x.seen.took = max(x.seen.took, bench.GetNumber(x.report[8:]))
 	})
 	x.seen.dropped = x.dropped - before
-	slices.Sort(x.seen.at)
+	slices.SortStableFunc(x.seen.came, func(a, b arrival) int { return cmp.Compare(a.at, b.at) })
 	return err
 }
 
-// share is how many datagrams this rank sends: the k of a burst are shared as evenly as they can be.
-func (x *bursts) share(number int) int64 {
-	rank, n, k := int64(x.G.Rank()), x.P[names.FactorSenders], x.P[names.FactorPackets]
-	switch {
-	case number > 0 && rank <= k%n:
-		return k/n + 1
-	case number > 0:
-		return k / n
-	case rank == 1:
-		return leastBurst
+// alone is the trial: the first sender sends it, as fast as it can.
+func (x *bursts) alone(bench.Start) sending {
+	if x.G.Rank() == 1 {
+		return sending{datagrams: leastBurst}
 	}
-	return 0
+	return sending{}
+}
+
+// share is this rank's part of a burst: its k datagrams are shared as evenly as they can be.
+func (x *bursts) share(bench.Start) sending {
+	rank, n, k := int64(x.G.Rank()), x.P[names.FactorSenders], x.P[names.FactorPackets]
+	if rank <= k%n {
+		return sending{datagrams: k/n + 1}
+	}
+	return sending{datagrams: k / n}
 }
 
 // send is a sender's part.
-func (x *bursts) send(s bench.Start, tag, share int64) error {
+func (x *bursts) send(at units.Nanos, tag int64, part sending) error {
 	msg := x.msg
 	bench.PutNumbers(msg, tag)
 	binary.LittleEndian.PutUint32(msg[atSender:], uint32(x.G.Rank()))
-	if err := x.G.WaitUntil(s.At); err != nil {
+	at += part.after
+	if err := x.G.WaitUntil(at); err != nil {
 		return err
 	}
 	begun := x.G.Now()
-	for i := range share {
+	for i := range part.datagrams {
+		now := x.G.Now()
+		if due := at + units.Nanos(i)*part.every; now < due {
+			if err := x.G.WaitUntil(due); err != nil {
+				return err
+			}
+			now = x.G.Now()
+		}
 		binary.LittleEndian.PutUint32(msg[atSequence:], uint32(i))
+		bench.PutNumbers(msg[atSendTime:], int64(now))
 		if err := x.G.SendDatagram(0, msg); err != nil {
 			return err
 		}
 	}
-	bench.PutNumbers(x.report, share, bench.Elapsed(x.G, begun))
+	bench.PutNumbers(x.report, part.datagrams, bench.Elapsed(x.G, begun))
 	if err := x.G.Recv(0, x.Signal); err != nil {
 		return err
 	}
@@ -189,8 +233,11 @@ func (x *bursts) count(s bench.Start, tag int64) error {
 		until = x.G.Now() + x.quiet
 		switch {
 		case d.Got:
-			if d.Bytes >= leastDatagram && bench.GetNumber(x.received) == tag && len(seen.at) < cap(seen.at) {
-				seen.at = append(seen.at, int64(d.At))
+			if d.Bytes >= leastDatagram && bench.GetNumber(x.received) == tag && len(seen.came) < cap(seen.came) {
+				seen.came = append(seen.came, arrival{
+					at: d.At, sent: units.Nanos(bench.GetNumber(x.received[atSendTime:])),
+					from: binary.LittleEndian.Uint32(x.received[atSender:]), number: binary.LittleEndian.Uint32(x.received[atSequence:]),
+				})
 			}
 			continue
 		case !asked:
@@ -225,16 +272,20 @@ func (x *bursts) reports(next int) (int, error) {
 
 // add records one repetition.
 func (x *bursts) add() {
-	seen, at := &x.seen, x.seen.at
-	ns, averaged := bench.Intervals(at)
-	b := bench.Batch{Phase: names.PhaseFlood, Point: x.P, Ranks: x.Ranks(), NS: ns}
+	ns, averaged := bench.Intervals(x.seen.times())
+	b := bench.Batch{Phase: names.PhaseFlood, Point: x.P, Ranks: x.Ranks(), NS: ns, Aux: x.seen.aux()}
 	if len(b.NS) == 0 {
 		b.NS = append(b.NS, 0)
 		b.Flags = append(b.Flags, dataset.FlagTimeout)
 	}
-	b.Aux = map[string]float64{
-		names.AuxSent: float64(seen.sent), names.AuxReceived: float64(len(at)), names.AuxDropped: float64(seen.dropped),
-		names.AuxAveraged: float64(averaged), names.AuxSpan: float64(seen.span()), names.AuxSend: float64(seen.took),
-	}
+	b.Aux[names.AuxAveraged] = float64(averaged)
 	x.R.Add(b)
+}
+
+// aux is what the root counted and timed of a burst.
+func (b *burst) aux() map[string]float64 {
+	return map[string]float64{
+		names.AuxSent: float64(b.sent), names.AuxReceived: float64(len(b.came)), names.AuxDropped: float64(b.dropped),
+		names.AuxSpan: float64(b.span()), names.AuxSend: float64(b.took),
+	}
 }

@@ -33,12 +33,14 @@ const (
 	burstTime     = 3 * units.Second
 	arrivalFactor = 4
 
-	leastDatagram = 16   // bytes: what a burst's datagram has to say
+	leastDatagram = 24   // bytes: what a burst's datagram has to say
 	mostDatagram  = 1399 // bytes
 )
 
-// sizes: short datagrams are counted by a port that counts packets, long ones fill a port that counts bytes.
-var sizes = []units.Bytes{64, 1000}
+// sizes: the largest fills the port soonest, and B_L is the number of those; a second tells whether the port counts packets or
+// bytes. Which of the smaller ones the senders can fill a port with depends on how fast their CPUs are: of those that did, the
+// fit uses all. A smaller size has the bursts of every other length.
+var sizes = []units.Bytes{64, 250, 500, 1000}
 
 // Name implements bench.Experiment.
 func (Experiment) Name() string { return names.Flood }
@@ -54,8 +56,9 @@ func (Experiment) Steers(phase string) bool {
 	return phase == names.PhaseFlood || phase == names.PhaseProbe
 }
 
-// Design implements bench.Experiment: bursts of 16·2^i datagrams, or 16·4^i where the effort is below a half, from all other
-// hosts and, where those are four or more, from half of them; and the probe.
+// Design implements bench.Experiment: bursts of 16·2^i datagrams of the largest size and 16·4^i of the others, or 16·4^i and
+// 16·16^i where the effort is below a half, from all other hosts and, where those are four or more, from half of them; and
+// the probe.
 func (Experiment) Design(l bench.Limits) []bench.Point {
 	if l.Hosts < 2 {
 		return nil
@@ -71,8 +74,12 @@ func (Experiment) Design(l bench.Limits) []bench.Point {
 	var out []bench.Point
 	own := slices.DeleteFunc(l.SizesUpTo(mostDatagram, sizes), func(m units.Bytes) bool { return m < leastDatagram })
 	for _, n := range senders {
-		for _, m := range own {
-			for k := leastBurst; k <= mostBurst; k *= factor {
+		for i, m := range own {
+			step := factor
+			if i < len(own)-1 {
+				step *= factor
+			}
+			for k := leastBurst; k <= mostBurst; k *= step {
 				out = append(out, bench.Point{
 					names.FactorBytes: int64(m), names.FactorPackets: int64(k), names.FactorSenders: int64(n),
 				})

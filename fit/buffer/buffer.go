@@ -59,6 +59,7 @@ type estimate struct {
 	reps  []float64 // by replicate, NaN where it failed
 	half  float64   // half-width to add in quadrature
 	birge float64   // factor of the half-width of the rest, at least 1
+	terms []params.Term
 }
 
 // floodData is what flood measured.
@@ -68,7 +69,9 @@ type floodData struct {
 	table    resample.Table[floodKey]
 	bursts   []*burstGroup
 	full     []*burstGroup // those that overflowed the port
+	held     []*heldGroup
 	probes   []*probeGroup
+	segment  float64 // of the streams behind which probes waited [B], 0 where it is not known
 	times    *resample.Estimates
 	gs       func(m float64) float64 // by experiment gap, 0 where it was not run; for checks and bounds only
 }
@@ -83,6 +86,7 @@ type floodKey struct {
 const (
 	floodReceived = 'n' // datagrams received of a burst
 	floodGap      = 'g' // interval between their arrivals [s]
+	floodHeld     = 'h' // datagrams held by the full port
 	floodProbe    = 'p' // B_L of a batch of probes [packets]
 )
 
@@ -90,8 +94,9 @@ const (
 func (m Buffer) Fit(prepared *fit.Prepared) (*params.Fit, error) {
 	p := &floodData{fit: prepared.New(m.Name(), names.Flood, "Tam, Wang 2000 eq. 3, 4"), prepared: prepared}
 	bursts := p.loadBursts()
+	held := p.loadHeld()
 	probes := p.loadProbes()
-	p.fit.Account(bursts, probes)
+	p.fit.Account(bursts, held, probes)
 	var err error
 	if p.times, err = fit.Resample(p.fit, &p.table, "no burst of datagrams and no probe of a saturated port"); err != nil {
 		return nil, err
@@ -128,10 +133,11 @@ func (p *floodData) merge(all []estimate) estimate {
 	exact := false
 	for i, e := range all {
 		values[i] = e.value
-		ci := p.interval(e)
+		ci := p.whole(e)
 		half := (ci[1] - ci[0]) / 2
 		w[i] = 1 / (half * half)
-		out.half = math.Max(out.half, e.half) // rounding is not independent between settings of one port
+		out.half = math.Max(out.half, e.half) // neither rounding nor the terms are independent between settings of one port
+		out.terms = largest(out.terms, e.terms)
 		exact = exact || !fit.Finite(w[i])
 	}
 	if exact {
@@ -157,12 +163,44 @@ func (p *floodData) merge(all []estimate) estimate {
 	return out
 }
 
-// agree says whether the two methods find the same buffer.
+// largest joins two lists of terms: of each name the largest.
+func largest(a, b []params.Term) []params.Term {
+	out := slices.Clone(a)
+	for _, t := range b {
+		i := slices.IndexFunc(out, func(o params.Term) bool { return o.Name == t.Name })
+		switch {
+		case i < 0:
+			out = append(out, t)
+		case t.U > out[i].U:
+			out[i] = t
+		}
+	}
+	return out
+}
+
+// scaled is a parameter with a value in another unit.
+func scaled(p params.Parameter, by float64) params.Parameter {
+	v := *p.Value * by
+	p.Value = &v
+	if p.CI95 != nil {
+		p.CI95 = &[2]float64{p.CI95[0] * by, p.CI95[1] * by}
+	}
+	return p
+}
+
+// tcpHeaders are the bytes of a frame beside the payload of a segment: Ethernet (14), IPv4 (20), TCP (20) and its time stamps (12).
+const tcpHeaders = 66
+
+// agree says whether the two methods find the same buffer. Where the buffer counts bytes, what it holds of the datagrams is
+// what it holds of segments only in bytes.
 func (p *floodData) agree() {
 	a, okA := p.fit.Parameters["B_L"]
 	b, okB := p.fit.Parameters["B_L_tcp"]
 	if !okA || !okB {
 		return
+	}
+	if bytes := p.fit.Parameters["B_L_bytes"]; bytes.Value != nil && p.segment > 0 {
+		a = scaled(bytes, 1/(p.segment+tcpHeaders))
 	}
 	switch {
 	case a.Value != nil && b.Value != nil:

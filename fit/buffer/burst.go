@@ -135,6 +135,12 @@ func firstLoss(k, received []float64) int {
 // errFlat reports bursts without two that overflowed the port.
 var errFlat = fmt.Errorf("fewer than two bursts overflowed the port: %w", lsq.ErrShort)
 
+// termKnee is the uncertainty of a knee beside its scatter.
+const termKnee = "misfit at the knee"
+
+// bluntKnee is the D/A above which a knee says little.
+const bluntKnee = 0.7
+
 // settled is how often a line is fitted again with the rho it gave. That is enough: rho changes x by less than p'.
 const settled = 3
 
@@ -192,7 +198,7 @@ func (p *floodData) fitBursts() {
 		q, err := fitKnee(g.packets, p.times.Pick(g.received), float64(g.senders))
 		if err == nil {
 			g.knee = q
-			g.est = estimate{value: q.buffer(), half: wholePacket, reps: make([]float64, len(p.times.Replicates))}
+			g.est = estimate{value: q.buffer(), half: wholePacket, terms: g.misfit(q, p.times), reps: make([]float64, len(p.times.Replicates))}
 			resample.Each(len(g.est.reps), func(i int) {
 				g.est.reps[i] = math.NaN()
 				if q, err := fitKnee(g.packets, resample.Pick(p.times.Replicates[i], g.received), float64(g.senders)); err == nil {
@@ -203,12 +209,27 @@ func (p *floodData) fitBursts() {
 		}
 		p.ratios(g)
 	}
-	if len(p.full) == 0 {
+	sizes := p.heldSizes()
+	if len(sizes) == 0 {
+		sizes = p.kneeSizes()
+	}
+	if len(sizes) == 0 {
 		p.neverFull()
 		return
 	}
 	p.checkRates()
-	p.count()
+	p.count(sizes)
+}
+
+// misfit is the term of a knee: how far the bursts that overflowed the port lie off it, at the worst of the first two. The model
+// takes the senders to be in step and at an even rate, and the bursts are few.
+func (g *burstGroup) misfit(q *knee, times *resample.Estimates) []params.Term {
+	received := times.Pick(g.received)
+	first, worst := firstLoss(g.packets, received), 0.0
+	for i := first; i < min(first+2, len(received)); i++ {
+		worst = math.Max(worst, math.Abs(received[i]-q.at(g.packets[i], float64(g.senders))))
+	}
+	return []params.Term{uniform(termKnee, worst, "distance of the first bursts that overflowed the port from the fitted knee")}
 }
 
 // ratios records the arrival ratios of a group beside the fit; without a knee the ratio is one.
@@ -234,6 +255,9 @@ func (p *floodData) checkRates() {
 			text += fmt.Sprintf(" (%.3g from the gaps)", ratio)
 		}
 		parts = append(parts, text)
+	}
+	for _, g := range p.held {
+		parts = append(parts, fmt.Sprintf("kept full of m = %d: %.4g packets in %d batches", g.bytes, p.times.Values[g.point]+0.5, g.batches))
 	}
 	p.fit.Note(params.BurstFits, "bursts: %s", strings.Join(parts, ", "))
 }

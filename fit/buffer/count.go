@@ -3,18 +3,30 @@ package buffer
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"calib/fit"
 	"calib/fit/params"
 	"calib/fit/regress"
+	"calib/fit/resample"
 )
 
 const (
-	// sameBuffer is by how much two sizes may differ and still hold the same buffer, whatever their intervals.
+	// accepted and rejected are how many standard uncertainties two sizes may be off what a hypothesis says of them, and must
+	// be off for it to be given up. A hypothesis that is less than sameBuffer off, relative, is not given up at all: what the
+	// uncertainties leave out may be as large.
+	accepted   = 2
+	rejected   = 3
 	sameBuffer = 0.05
 	// maxHeader is the most a buffer may count for a datagram beside its payload [B]: IPv6, UDP, VLAN tags, preamble and gap.
 	maxHeader = 120
+	// headerDoubt is by how much the bytes that a buffer counts may differ from those of a frame: a VLAN tag, a checksum, a preamble.
+	headerDoubt = 12
 )
+
+// frameHeaders are the bytes of a frame beside the payload of a datagram, as the kernel's queues count them: Ethernet (14), IPv4
+// (20) or IPv6 (40), UDP (8).
+var frameHeaders = []float64{42, 62}
 
 // sizeEstimate is the buffer in packets of one size.
 type sizeEstimate struct {
@@ -22,45 +34,72 @@ type sizeEstimate struct {
 	estimate
 }
 
-// count decides what the buffer counts and records B_L and B_L_bytes.
-func (p *floodData) count() {
-	sizes := p.bySize()
+// count decides what the buffer counts and records B_L and B_L_bytes. Two hypotheses are tested with the smallest and the
+// largest size that filled the port: that it held as many packets of both, and as many bytes with headers of 0 to
+// maxHeader. What the buffer counts is known where one of them agrees with the data and the other does not.
+func (p *floodData) count(sizes []sizeEstimate) {
 	small, large := sizes[0], sizes[len(sizes)-1]
+	of := fmt.Sprintf("packets of %g bytes", large.bytes)
 	if len(sizes) == 1 {
-		p.record(large.estimate, fmt.Sprintf("packets of %g bytes", large.bytes))
-		ci := p.interval(large.estimate)
-		p.fit.Unknown("B_L_bytes", "B", labelBLBytes, math.Max(0, ci[0])*large.bytes, ci[1]*(large.bytes+maxHeader),
-			"bursts of one size only overflowed the port: whether it counts packets or bytes cannot be told")
+		p.record(large.estimate, of+"; whether the buffer counts packets or bytes is not known")
+		p.unknownBytes(large, "datagrams of one size only filled the port: whether it counts packets or bytes cannot be told")
 		return
 	}
-	all := make([]estimate, len(sizes))
-	for i, s := range sizes {
-		all[i] = s.estimate
-	}
-	a, b := p.interval(small.estimate), p.interval(large.estimate)
-	noise := math.Hypot((a[1]-a[0])/small.value, (b[1]-b[0])/large.value) / 2
-	header := (small.value*small.bytes - large.value*large.bytes) / (large.value - small.value)
+	ratio := func(h float64) float64 { return (large.bytes + h) / (small.bytes + h) }
+	packets, bytes := p.off(small, large, 1, 1), p.off(small, large, ratio(maxHeader), ratio(0))
 	switch {
-	case math.Abs(math.Log(small.value/large.value)) <= math.Max(sameBuffer, noise):
+	case packets.accepted() && bytes.rejected():
+		all := make([]estimate, len(sizes))
+		for i, s := range sizes {
+			all[i] = s.estimate
+		}
 		e := p.merge(all)
-		p.record(e, "packets, of whatever size")
+		p.record(e, fmt.Sprintf("packets, of whatever size: the port held %.4g of %g bytes and %.4g of %g; the same bytes are %.0f standard "+
+			"uncertainties off", small.value, small.bytes, large.value, large.bytes, bytes.sigmas))
 		p.fit.Unknown("B_L_bytes", "B", labelBLBytes, e.value*small.bytes, e.value*(large.bytes+maxHeader),
 			"the buffer counts packets, not bytes")
-	case small.value > large.value && header > -0.1*small.bytes && header <= maxHeader:
-		p.record(large.estimate, fmt.Sprintf("packets of %g bytes; the buffer counts bytes", large.bytes))
-		p.recordBytes(small, large, header)
-	default:
-		p.record(large.estimate, fmt.Sprintf("packets of %g bytes", large.bytes))
+	case bytes.accepted() && packets.rejected():
+		p.record(large.estimate, of+"; the buffer counts bytes")
+		p.recordBytes(sizes, packets.sigmas)
+	case packets.rejected() && bytes.rejected():
+		p.record(large.estimate, of)
 		p.fit.Unknown("B_L_bytes", "B", labelBLBytes, 0, math.Inf(1), "the buffer counts neither packets nor bytes")
 		p.fit.Warn(params.BufferAmbiguous, "the port holds %.4g packets of %g bytes and %.4g of %g bytes: that is neither a number of packets nor of "+
 			"bytes; B_L is that of the larger size", small.value, small.bytes, large.value, large.bytes)
+	default:
+		p.record(large.estimate, of)
+		why := fmt.Sprintf("whether the buffer counts packets or bytes is not known: %.4g packets of %g bytes and %.4g of %g are %.1f standard "+
+			"uncertainties off the same packets and %.1f off the same bytes", small.value, small.bytes, large.value, large.bytes, packets.sigmas, bytes.sigmas)
+		p.unknownBytes(large, why)
+		p.fit.Warn(params.BufferAmbiguous, "%s", why)
 	}
 }
 
-// bySize merges the groups of each size that overflowed the port, ascending.
-func (p *floodData) bySize() []sizeEstimate {
+// test is how far two sizes are off a hypothesis.
+type test struct{ sigmas, relative float64 }
+
+func (t test) accepted() bool { return t.sigmas <= accepted }
+func (t test) rejected() bool { return t.sigmas > rejected && t.relative > sameBuffer }
+
+// off tests that the port holds from lo to hi times as many packets of the small size as of the large.
+func (p *floodData) off(small, large sizeEstimate, lo, hi float64) test {
+	k := math.Min(math.Max(small.value/large.value, lo), hi)
+	d := math.Abs(small.value - k*large.value)
+	return test{d / math.Hypot(p.standard(small.estimate), k*p.standard(large.estimate)), d / (k * large.value)}
+}
+
+// standard is the standard uncertainty of e, its terms among it.
+func (p *floodData) standard(e estimate) float64 { return resample.Uncertainty(p.whole(e)) }
+
+// kneeSizes merges the bursts of each size that overflowed the port, ascending. Where there are any, only those with D/A below
+// bluntKnee: where the senders are hardly faster than the port, their pauses move the knee.
+func (p *floodData) kneeSizes() []sizeEstimate {
+	full := slices.DeleteFunc(slices.Clone(p.full), func(g *burstGroup) bool { return g.knee.rho > bluntKnee })
+	if len(full) == 0 {
+		full = p.full
+	}
 	var out []sizeEstimate
-	for same := range fit.Runs(p.full, func(a, b *burstGroup) bool { return a.bytes == b.bytes }) {
+	for same := range fit.Runs(full, func(a, b *burstGroup) bool { return a.bytes == b.bytes }) {
 		var of []estimate
 		for _, g := range same {
 			of = append(of, g.est)
@@ -71,24 +110,55 @@ func (p *floodData) bySize() []sizeEstimate {
 }
 
 func (p *floodData) record(e estimate, counts string) {
-	p.fit.Found("B_L", "packets", labelBL, e.value, p.interval(e))
+	p.fit.Found("B_L", "packets", labelBL, e.value, p.interval(e), e.terms...)
 	p.fit.Note(params.BufferCounts, "B_L counts %s", counts)
 }
 
-// recordBytes records the buffer in bytes, C = B(m)·(m + h), with the header h that both sizes agree on.
-func (p *floodData) recordBytes(small, large sizeEstimate, header float64) {
-	total := func(s, l float64) float64 {
-		h := (s*small.bytes - l*large.bytes) / (l - s)
-		return l * (large.bytes + h)
+// unknownBytes records what the packets of one size amount to.
+func (p *floodData) unknownBytes(s sizeEstimate, why string) {
+	ci := p.whole(s.estimate)
+	p.fit.Unknown("B_L_bytes", "B", labelBLBytes, math.Max(0, ci[0])*s.bytes, ci[1]*(s.bytes+maxHeader), why)
+}
+
+// header is what the buffer counts for a datagram of either size beside its payload so that both fill it with the same bytes,
+// with its standard uncertainty. Where the bytes of a frame are within that, it is these.
+func (p *floodData) header(small, large sizeEstimate) (h, u float64) {
+	apart := small.value - large.value
+	h = (large.value*large.bytes - small.value*small.bytes) / apart
+	u = (large.bytes - small.bytes) / (apart * apart) *
+		math.Hypot(large.value*p.standard(small.estimate), small.value*p.standard(large.estimate))
+	for _, frame := range frameHeaders {
+		if math.Abs(frame-h) <= accepted*u {
+			return frame, math.Min(u, headerDoubt/math.Sqrt(3))
+		}
 	}
-	e := estimate{value: total(small.value, large.value), reps: make([]float64, len(small.reps)),
-		half: large.half * (large.bytes + header), birge: math.Max(small.birge, large.birge)}
-	for i := range e.reps {
-		e.reps[i] = total(small.reps[i], large.reps[i])
+	return h, u
+}
+
+// recordBytes records the buffer in bytes, C = B(m)·(m + h), by the size that gives it most exactly.
+func (p *floodData) recordBytes(sizes []sizeEstimate, packetsOff float64) {
+	small, large := sizes[0], sizes[len(sizes)-1]
+	h, u := p.header(small, large)
+	var best estimate
+	for _, s := range sizes {
+		frame := s.bytes + h
+		e := estimate{value: s.value * frame, half: s.half * frame, birge: s.birge, reps: make([]float64, len(s.reps))}
+		for i, v := range s.reps {
+			e.reps[i] = v * frame
+		}
+		for _, t := range s.terms {
+			t.U *= frame
+			e.terms = append(e.terms, t)
+		}
+		e.terms = append(e.terms, params.Term{Name: termHeader, Type: params.TypeB, U: u * s.value,
+			Why: fmt.Sprintf("%.0f bytes a datagram beside its payload, ± %.2g", h, u)})
+		if best.reps == nil || p.standard(e) < p.standard(best) {
+			best = e
+		}
 	}
-	p.fit.Found("B_L_bytes", "B", labelBLBytes, e.value, p.interval(e))
-	p.fit.Note(params.BufferCounts, "the buffer counts bytes: %.4g packets of %g bytes fill it as %.4g of %g bytes do, with %.0f bytes of headers each",
-		small.value, small.bytes, large.value, large.bytes, header)
+	p.fit.Found("B_L_bytes", "B", labelBLBytes, best.value, p.interval(best), best.terms...)
+	p.fit.Note(params.BufferCounts, "the buffer counts bytes: %.4g packets of %g bytes fill it as %.4g of %g bytes do, with %.0f bytes of headers each; "+
+		"the same number of packets is %.0f standard uncertainties off", small.value, small.bytes, large.value, large.bytes, h, packetsOff)
 }
 
 // burstSeries are the series in which the port overflowed, of all bursts where it never did.

@@ -128,6 +128,7 @@ func (p *floodData) loadProbes() []fit.Batch {
 			continue
 		}
 		used = append(used, lines[id]...)
+		p.segment = parts[id].drain[0].Aux[names.AuxSegment]
 		n := parts[id].load[0].Point[names.FactorSenders]
 		g := groups[n]
 		if g == nil {
