@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"calib/fit/params"
+	"calib/fit/resample"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
 )
@@ -63,6 +64,15 @@ func (b *Batch) Flagged(flags []string) string {
 		}
 	}
 	return ""
+}
+
+// Team names the hosts of b, whoever of them sends.
+func (b *Batch) Team() string {
+	var hosts []int
+	for _, l := range b.Lines {
+		hosts = append(hosts, l.Ranks...)
+	}
+	return resample.Team(hosts)
 }
 
 // HasAny reports whether one of the hosts took part.

@@ -66,7 +66,7 @@ func (p *Prepared) pingpong() (*pairTimes, error) {
 	}
 	for i := range lines {
 		b := &lines[i]
-		t.Add(t.OneWay(b.Point[names.FactorBytes]), 0, b.Round, b.Timings(), Seconds(b.Lines[0].NS)...)
+		t.AddTeam(t.OneWay(b.Point[names.FactorBytes]), b.Team(), 0, b.Round, b.Timings(), Seconds(b.Lines[0].NS)...)
 	}
 	r.Account(lines)
 	out.packet = r.Packet(lines)

@@ -32,7 +32,7 @@ func (r *Result) Found(name, unit, label string, v float64, ci [2]float64, terms
 	q := params.Parameter{Value: &v, Status: params.StatusOK}
 	if params.Wide(v, ci) {
 		whole := ci
-		q.Budget = []params.Term{{Name: params.TermRounds, Type: params.TypeA, U: resample.Uncertainty(ci), Why: "bootstrap"}}
+		q.Budget = []params.Term{{Name: params.TermRounds, Type: params.TypeA, U: resample.Uncertainty(ci), Why: "bootstrap of rounds, and of pairs where several were measured"}}
 		for _, t := range terms {
 			whole = resample.Widen(v, whole, resample.HalfWidth(t.U))
 		}
@@ -93,10 +93,10 @@ func (r *Result) WidenDomain(factor string, v float64) {
 	r.Domain[factor] = [2]float64{min(d[0], v), max(d[1], v)}
 }
 
-// CheckRounds warns where the rounds are too few for an interval to mean much.
+// CheckRounds warns where the rounds are too few for an interval.
 func (r *Result) CheckRounds(rounds int) {
 	if rounds < 2 {
-		r.Warn(params.OneRound, "one round only: the intervals do not hold what changes between rounds")
+		r.Warn(params.OneRound, "one round only: nothing is known of what changes between rounds, and no number has an interval")
 	}
 }
 
@@ -183,8 +183,9 @@ func SegmentsFunction(r *Result, label string, sizes []float64, est *resample.Es
 	lines := resample.Map(replicates, func(y []float64) ([]float64, error) { return regress.WithinBreaks(sizes, y, seg) })
 	for i, c := range regress.SegmentsForm(seg) {
 		n, g := "_"+strconv.Itoa(i+1), seg.Segments[i]
-		fn.Coeff["from"+n], fn.Coeff["c0"+n], fn.Coeff["c1"+n] = c.From, c.C0, c.C1
-		fn.CI95["c0"+n], fn.CI95["c1"+n] = est.Interval(c.C0, lines, 2*i), est.Interval(c.C1, lines, 2*i+1)
+		fn.Coeff["from"+n] = c.From
+		fn.Set("c0"+n, c.C0, est.Interval(c.C0, lines, 2*i))
+		fn.Set("c1"+n, c.C1, est.Interval(c.C1, lines, 2*i+1))
 		fn.Domain["bytes"+n] = [2]float64{g.Lo, g.Hi}
 	}
 	return fn

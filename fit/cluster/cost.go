@@ -42,7 +42,7 @@ func (c *curves[K]) add(cost K, m float64, b *fit.Batch, n int, values ...float6
 		c.sizes[cost] = append(c.sizes[cost], m)
 		sort.Float64s(c.sizes[cost])
 	}
-	c.table.Add(c.table.Duration(sizeOf[K]{cost, m}), b.Dir, b.Round, n, values...)
+	c.table.AddTeam(c.table.Duration(sizeOf[K]{cost, m}), b.Team(), b.Dir, b.Round, n, values...)
 }
 
 // point is the index of a cost at m bytes in the table.
@@ -102,6 +102,11 @@ func (d *costData) above(m float64) *costData {
 		k = len(d.sizes)
 	}
 	return &costData{from: d.from, sizes: d.sizes[k:], values: d.values[k:]}
+}
+
+// scatter is the interval of point i that a single round has too.
+func (d *costData) scatter(i int) [2]float64 {
+	return resample.Scatter(d.from, d.values[i], d.replicates, func(v []float64) float64 { return v[i] })
 }
 
 func (d *costData) interval(i int) [2]float64 { return d.from.Interval(d.values[i], d.replicates, i) }
@@ -325,5 +330,5 @@ func fitFloor(d *costData, w []float64, line form.Cost) (c form.Cost, replicates
 		return c, nil, false
 	}
 	replicates = d.refit(floorCost, w)
-	return c, replicates, resample.IntervalOf(d.from, depth(c), replicates, depth)[0] > 0
+	return c, replicates, resample.Scatter(d.from, depth(c), replicates, depth)[0] > 0
 }

@@ -222,7 +222,7 @@ func (a *arrivals) group(m float64, losses bool) (group []int, numbers string) {
 		return nil, ""
 	}
 	value := func(i int) float64 { return a.est.Values[points[i]] }
-	a.top = math.Max(a.top, a.est.Point(points[last])[1])
+	a.top = math.Max(a.top, a.est.PointScatter(points[last])[1])
 	alone := math.Inf(1) // interval × senders where the senders are the limit
 	if ref := reference(senders); ref >= 0 {
 		alone = senders[ref] * value(ref)

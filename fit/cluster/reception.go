@@ -87,10 +87,10 @@ func (o *overheadData) fitReception(est *resample.Estimates) (*costFit, error) {
 	if len(data.sizes) == 0 {
 		return unknown(0, math.Inf(1), "every message was larger than a packet")
 	}
-	all := resample.IntervalOf(est, stats.Mean(data.values), data.replicates, stats.Mean)
+	all := resample.Scatter(est, stats.Mean(data.values), data.replicates, stats.Mean)
 	top, hidden := 0.0, 0
 	for i := range data.sizes {
-		ci := data.interval(i)
+		ci := data.scatter(i)
 		top = math.Max(top, ci[1])
 		if ci[0] <= 0 {
 			hidden++
@@ -106,7 +106,7 @@ func (o *overheadData) fitReception(est *resample.Estimates) (*costFit, error) {
 		return unknown(0, top, fmt.Sprintf("the time lost per message is between %.3g and %.3g s on average "+
 			"over the sizes, so that it cannot be told from noise; more rounds or messages at a higher rate would tell", all[0], all[1]))
 	case len(data.sizes) < 2:
-		return unknown(math.Max(0, data.interval(0)[0]), top,
+		return unknown(math.Max(0, data.scatter(0)[0]), top,
 			fmt.Sprintf("measured at %g bytes only, and a line needs two sizes", data.sizes[0]))
 	case hidden > 0:
 		o.Warn(params.OrHidden, "O_r cannot be told from zero at %d of %d sizes, each taken alone", hidden, len(data.sizes))

@@ -116,7 +116,7 @@ func (h *transfer) load() error {
 			continue
 		}
 		for _, l := range b.Lines {
-			t.Add(t.Duration(q), b.Dir, b.Round, len(l.NS), fit.Seconds(l.NS)...)
+			t.AddTeam(t.Duration(q), resample.Team(l.Ranks), b.Dir, b.Round, len(l.NS), fit.Seconds(l.NS)...)
 		}
 		used = append(used, *b)
 		h.WidenDomain("bytes", q.m)
@@ -198,7 +198,7 @@ func (h *transfer) fitL() error {
 func (h *transfer) least(most float64, where loadPoint) float64 {
 	i := slices.Index(h.at, where)
 	t := h.times.Values[h.points[i]]
-	ci := h.times.Interval(h.y[i], h.replicates, i)
+	ci := resample.Scatter(h.times, h.y[i], h.replicates, func(v []float64) float64 { return v[i] })
 	bytes := h.fitted.Tau * where.m
 	if bytes <= 0 {
 		return 0
@@ -230,7 +230,7 @@ func (h *transfer) shows(flat, bent transferFit, where loadPoint) bool {
 	}
 	l := h.refit(limited)
 	e := stretch(bent.Transfer)
-	if len(l) == 0 || e < material || resample.IntervalOf(h.times, e, l, stretch)[0] <= 0 {
+	if len(l) == 0 || e < material || resample.Scatter(h.times, e, l, stretch)[0] <= 0 {
 		return false
 	}
 	h.l = l

@@ -23,7 +23,7 @@ var Codes = []CodeMeaning{
 	{params.MixedVersions, []params.Level{params.Warning}, nil, "the agents run different versions of calib"},
 	{params.NotFinite, []params.Level{params.Warning}, nil, "a number is infinite or not a number: it was written as null or left out"},
 	{params.SlowHost, []params.Level{params.Warning}, []string{"ratio"}, "every pair of a host is slow; ratio is to the median pair"},
-	{params.OneRound, []params.Level{params.Warning}, nil, "there is one round only: intervals do not hold what changes between rounds"},
+	{params.OneRound, []params.Level{params.Warning}, nil, "there is one round only: nothing has an interval"},
 	{params.ManyLeftOut, []params.Level{params.Warning}, []string{"share"}, "more than a tenth of the timings was left out"},
 	{params.LateWire, []params.Level{params.Warning}, []string{"timings"}, "the emulated wire of the lab was late: its accuracy cannot be judged by this run"},
 	{params.DisturbedTimings, []params.Level{params.Note}, []string{"timings"}, "most timings of some points were disturbed by the host, and were used all the same"},

@@ -144,7 +144,7 @@ func (p *paired) addStreams(t *resample.Table[key], streams []fit.Batch) {
 		for _, l := range b.Lines {
 			rate += streamRate(l, float64(b.Point[names.FactorBytes]))
 		}
-		t.Add(p.stream[int(n)], b.Dir, b.Round, b.Timings(), float64(len(b.Lines))/rate)
+		t.AddTeam(p.stream[int(n)], b.Team(), b.Dir, b.Round, b.Timings(), float64(len(b.Lines))/rate)
 	}
 }
 
@@ -194,8 +194,8 @@ func (p *paired) addBursts(t *resample.Table[key], bursts, starts []fit.Batch) {
 			hi[k] -= lo[k]
 		}
 		q := points[burstKey{b.Point[names.FactorPairs], b.Point[names.FactorBytes]}]
-		t.Add(q.last, b.Dir, b.Round, b.Timings(), last...)
-		t.Add(q.gap, b.Dir, b.Round, b.Timings(), hi...)
+		t.AddTeam(q.last, b.Team(), b.Dir, b.Round, b.Timings(), last...)
+		t.AddTeam(q.gap, b.Team(), b.Dir, b.Round, b.Timings(), hi...)
 	}
 }
 

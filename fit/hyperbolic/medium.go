@@ -116,7 +116,7 @@ func (p *paired) decide(m *mediumFit, reps [][]float64, count func(int) int) {
 	w := regress.Weights(m.value, reps)
 	growth := func(v []float64) float64 { return v[k]/v[0] - 1 }
 	g := growth(m.value)
-	ci := resample.IntervalOf(p.times, g, reps, growth)
+	ci := resample.Scatter(p.times, g, reps, growth)
 	switch {
 	case k == 0:
 		p.onePair(m, reps)
@@ -142,8 +142,9 @@ func (p *paired) onePair(m *mediumFit, reps [][]float64) {
 	p.fit.Found("b_prime", "s/B", "time per byte from host to host, max(b, n·b_c)", v, ci)
 	const why = "one number of pairs only: b_prime is the larger of b and n·b_c, and which of them cannot be told; " +
 		"more hosts would tell"
-	p.fit.Unknown("b", "s/B", labelB, 0, ci[1], why)
-	p.fit.Unknown("b_c", "s/B", labelBC, 0, ci[1]/m.n[0], why)
+	top := resample.Scatter(p.times, v, reps, func(r []float64) float64 { return r[0] })[1]
+	p.fit.Unknown("b", "s/B", labelB, 0, top, why)
+	p.fit.Unknown("b_c", "s/B", labelBC, 0, top/m.n[0], why)
 	m.b = v
 }
 
@@ -152,9 +153,8 @@ func (p *paired) flat(m *mediumFit, w []float64, reps [][]float64) {
 	last := m.n[len(m.n)-1]
 	mean := func(v []float64) float64 { return regress.WeightedMean(v, w) }
 	m.b = mean(m.value)
-	ci := resample.IntervalOf(p.times, m.b, reps, mean)
-	p.fit.Found("b", "s/B", labelB, m.b, ci)
-	p.fit.Unknown("b_c", "s/B", labelBC, 0, ci[1]/last, fmt.Sprintf(
+	p.fit.Found("b", "s/B", labelB, m.b, resample.IntervalOf(p.times, m.b, reps, mean))
+	p.fit.Unknown("b_c", "s/B", labelBC, 0, resample.Scatter(p.times, m.b, reps, mean)[1]/last, fmt.Sprintf(
 		"b' does not grow up to n = %g: the streams never fill the network, so b_c is at most b/%g", last, last))
 }
 
@@ -167,7 +167,8 @@ func (p *paired) rising(m *mediumFit, w []float64, reps [][]float64) {
 		both = append(both, []float64{s.b, s.bc, s.b/(m.n[0]*s.bc) - 1})
 	}
 	plateau := best.b/(m.n[0]*best.bc) - 1
-	if ci := p.times.Interval(plateau, both, 2); plateau > material && ci[0] > 0 {
+	third := func(v []float64) float64 { return v[2] }
+	if ci := resample.Scatter(p.times, plateau, both, third); plateau > material && ci[0] > 0 {
 		m.b, m.bc = best.b, best.bc
 		p.fit.Found("b", "s/B", labelB, m.b, p.times.Interval(m.b, both, 0))
 		p.fit.Found("b_c", "s/B", labelBC, m.bc, p.times.Interval(m.bc, both, 1))
@@ -179,7 +180,7 @@ func (p *paired) rising(m *mediumFit, w []float64, reps [][]float64) {
 	slope := func(v []float64) float64 { return regress.Proportional(m.n, v, w) }
 	m.bc = slope(m.value)
 	p.fit.Found("b_c", "s/B", labelBC, m.bc, resample.IntervalOf(p.times, m.bc, reps, slope))
-	p.fit.Unknown("b", "s/B", labelB, 0, p.times.Interval(m.value[0], reps, 0)[1],
+	p.fit.Unknown("b", "s/B", labelB, 0, resample.Scatter(p.times, m.value[0], reps, func(r []float64) float64 { return r[0] })[1],
 		fmt.Sprintf("b ≤ b_c: the medium is the bottleneck at n=%g", m.n[0]))
 }
 

@@ -158,7 +158,7 @@ func (p *prttData) add(phase string, b *fit.Batch) {
 	for i := range v {
 		v[i] -= readings * b.Lines[0].Aux[names.AuxClock] * 1e-9
 	}
-	p.table.Add(p.table.Duration(k), b.Dir, b.Round, b.Timings(), v...)
+	p.table.AddTeam(p.table.Duration(k), b.Team(), b.Dir, b.Round, b.Timings(), v...)
 }
 
 // arrange sorts the points into differences by size. Of several n the largest is taken: it divides the noise by most.

@@ -11,8 +11,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"calib/internal/lsq"
 	"calib/internal/stats"
 )
@@ -34,6 +32,7 @@ type Table[K comparable] struct {
 // point is one measured point: its raw values in SI units by direction and round, and the timings behind it.
 type point struct {
 	parts    [2]map[int][]float64
+	teams    map[teamRound][]teamPart
 	n        int
 	duration bool
 }
@@ -52,7 +51,7 @@ func (t *Table[K]) point(k K, duration bool) int {
 		}
 		i = len(t.points)
 		t.Index[k] = i
-		t.points = append(t.points, &point{parts: [2]map[int][]float64{{}, {}}, duration: duration})
+		t.points = append(t.points, &point{parts: [2]map[int][]float64{{}, {}}, teams: map[teamRound][]teamPart{}, duration: duration})
 	}
 	return i
 }
@@ -60,7 +59,15 @@ func (t *Table[K]) point(k K, duration bool) int {
 // Len is the number of points.
 func (t *Table[K]) Len() int { return len(t.points) }
 
-// Add appends raw values of point i, taken from n timings.
+// AddTeam is Add for values that one of several teams of hosts measured, such as a pair. team tells the teams apart, in every
+// round the same (Team makes one). What differs between teams then widens the intervals.
+func (t *Table[K]) AddTeam(i int, team string, dir, round, n int, values ...float64) {
+	k := teamRound{team, round}
+	t.points[i].teams[k] = append(t.points[i].teams[k], teamPart{dir & 1, values})
+	t.Add(i, dir, round, n, values...)
+}
+
+// Add appends raw values of point i, taken from n timings. Nothing is known of which hosts they are of.
 func (t *Table[K]) Add(i, dir, round, n int, values ...float64) {
 	p := t.points[i]
 	p.parts[dir&1][round] = append(p.parts[dir&1][round], values...)
@@ -93,8 +100,10 @@ func (p *point) rounds() []int {
 type Estimates struct {
 	Values     []float64
 	Replicates [][]float64
-	Rounds     int   // behind a typical point: the median over points
-	N          []int // timings behind each point
+	Rounds     int     // behind a typical point: the median over points
+	Serial     float64 // lag-1 correlation of rounds that the intervals allow for
+	Teams      []Teams // of hosts behind each point
+	N          []int   // timings behind each point
 }
 
 // Medians are the points of a table with the median of each round and direction, ready to be drawn from as often as wanted.
@@ -103,6 +112,9 @@ type Medians struct {
 	parts     [][]int // rows of cells that make up each point
 	durations []bool
 	rounds    int
+	serial    float64
+	teams     []Teams
+	shifts    *shifts
 	n         []int
 }
 
@@ -130,8 +142,12 @@ func (t *Table[K]) Medians() (*Medians, error) {
 	}
 	m.rounds = int(stats.Quantile(counts, 0.5))
 	var err error
-	m.cells, err = lsq.NewRoundMedians(raw)
-	return m, err
+	if m.cells, err = lsq.NewRoundMedians(raw); err != nil {
+		return nil, err
+	}
+	m.serial = serial(m.byRound())
+	m.teams, m.shifts = t.shifts(m.combine(m.cells.Medians(), nil), widening(m.rounds, m.serial))
+	return m, nil
 }
 
 // Rounds is the number of rounds behind a typical point: the median over points.
@@ -139,11 +155,14 @@ func (m *Medians) Rounds() int { return m.rounds }
 
 // Draw estimates every point and draws b replicates: rounds with replacement, the same for all points so that what a round
 // did to all of them stays together, then timings within each drawn round. A point that was not measured in any drawn round
-// keeps its estimate in that replicate.
+// keeps its estimate in that replicate. Teams are drawn beside the rounds, and shift the points by what persists between them.
 func (m *Medians) Draw(b int, seed uint64) (*Estimates, error) {
-	s := &Estimates{Values: m.combine(m.cells.Medians(), nil), Rounds: m.rounds, N: m.n}
+	s := &Estimates{Values: m.combine(m.cells.Medians(), nil), Rounds: m.rounds, Serial: m.serial, Teams: m.teams, N: m.n}
 	var err error
 	s.Replicates, err = m.cells.Bootstrap(b, seed, func(med [][]float64) []float64 { return m.combine(med, s.Values) })
+	if err == nil {
+		m.shifts.apply(s.Replicates, seed)
+	}
 	return s, err
 }
 
@@ -161,24 +180,8 @@ func (t *Table[K]) rounds() []int {
 func (m *Medians) combine(med [][]float64, fallback []float64) []float64 {
 	out := make([]float64, len(m.parts))
 	byRound := make([]float64, 0, 64)
-	for i, rows := range m.parts {
-		byRound = byRound[:0]
-		for k := range med[rows[0]] {
-			sum, n := 0.0, 0
-			for _, row := range rows {
-				switch v := med[row][k]; {
-				case math.IsNaN(v):
-				case m.durations[i]:
-					byRound = append(byRound, v)
-				default:
-					sum += v
-					n++
-				}
-			}
-			if n > 0 {
-				byRound = append(byRound, sum/float64(n))
-			}
-		}
+	for i := range m.parts {
+		byRound = m.roundsOf(i, med, byRound[:0])
 		if len(byRound) == 0 {
 			out[i] = fallback[i]
 			continue
@@ -186,6 +189,28 @@ func (m *Medians) combine(med [][]float64, fallback []float64) []float64 {
 		out[i] = Midmean(byRound)
 	}
 	return out
+}
+
+// roundsOf appends the values of point i by round: of a duration one a direction, of a one-way time the mean of both.
+func (m *Medians) roundsOf(i int, med [][]float64, to []float64) []float64 {
+	rows := m.parts[i]
+	for k := range med[rows[0]] {
+		sum, n := 0.0, 0
+		for _, row := range rows {
+			switch v := med[row][k]; {
+			case math.IsNaN(v):
+			case m.durations[i]:
+				to = append(to, v)
+			default:
+				sum += v
+				n++
+			}
+		}
+		if n > 0 {
+			to = append(to, sum/float64(n))
+		}
+	}
+	return to
 }
 
 // Midmean is the mean of v without the lowest and highest ⌊(n+1)/4⌋ values: the median up to n = 4, but for n = 2. It
@@ -236,65 +261,8 @@ func Each(n int, do func(i int)) {
 	wg.Wait()
 }
 
-// Interval returns the 95% interval of component j of replicates about the estimate v: the distances of the 2.5% and
-// 97.5% quantiles from the median of the replicates, widened for the small number of rounds by
-//
-//	t(0.975, R−1)/1.96 · √(R/(R−1)),
-//
-// since the variance that resampling R rounds draws from is (R−1)/R of the true one, and known with R−1 degrees of freedom
-// only. With one round nothing is known of what changes between rounds: the interval is that within the round.
-// Source: Efron and Tibshirani 1993, An Introduction to the Bootstrap, section 12.5 and problem 5.1; Hesterberg 2015,
-// What Teachers Should Know About the Bootstrap, section 3.2 (narrowness bias).
-func (s *Estimates) Interval(v float64, replicates [][]float64, j int) [2]float64 {
-	return IntervalOf(s, v, replicates, func(r []float64) float64 { return r[j] })
-}
-
-// IntervalOf is Interval for a number that is made of each replicate.
-func IntervalOf[Row any](s *Estimates, v float64, replicates []Row, of func(Row) float64) [2]float64 {
-	x := make([]float64, 0, len(replicates))
-	for _, r := range replicates {
-		if y := of(r); !math.IsNaN(y) && !math.IsInf(y, 0) {
-			x = append(x, y)
-		}
-	}
-	if len(x) == 0 {
-		return [2]float64{v, v}
-	}
-	slices.Sort(x)
-	mid, k := stats.SortedQuantile(x, 0.5), smallSample(s.Rounds)
-	return [2]float64{v - k*(mid-stats.SortedQuantile(x, 0.025)), v + k*(stats.SortedQuantile(x, 0.975)-mid)}
-}
-
-// smallSample is the widening of Interval for R rounds.
-func smallSample(rounds int) float64 {
-	if rounds < 2 {
-		return 1
-	}
-	r := float64(rounds)
-	return TQuantile(r-1) / distuv.UnitNormal.Quantile(0.975) * math.Sqrt(r/(r-1))
-}
-
-// TQuantile is the 97.5% quantile of Student's distribution.
-func TQuantile(df float64) float64 { return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: df}.Quantile(0.975) }
-
-// HalfWidth is the 95% half-width of a standard uncertainty.
-func HalfWidth(u float64) float64 { return distuv.UnitNormal.Quantile(0.975) * u }
-
-// Uncertainty is the standard uncertainty of a 95% interval.
-func Uncertainty(ci [2]float64) float64 {
-	return (ci[1] - ci[0]) / 2 / distuv.UnitNormal.Quantile(0.975)
-}
-
-// Widen adds a half-width in quadrature to both sides of an interval about v.
-func Widen(v float64, ci [2]float64, half float64) [2]float64 {
-	return [2]float64{v - math.Hypot(v-ci[0], half), v + math.Hypot(ci[1]-v, half)}
-}
-
 // Pick returns the estimates of some points.
 func (s *Estimates) Pick(points []int) []float64 { return Pick(s.Values, points) }
-
-// Point returns the 95% interval of point i.
-func (s *Estimates) Point(i int) [2]float64 { return s.Interval(s.Values[i], s.Replicates, i) }
 
 // Pick returns some of values by index.
 func Pick(values []float64, points []int) []float64 {

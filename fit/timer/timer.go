@@ -37,7 +37,7 @@ func (m Timer) Fit(p *fit.Prepared) (*params.Fit, error) {
 		for k := range v {
 			v[k] /= calls
 		}
-		t.Add(t.OneWay(names.PhaseCost), 0, b.Round, b.Timings(), v...)
+		t.AddTeam(t.OneWay(names.PhaseCost), b.Team(), 0, b.Round, b.Timings(), v...)
 	}
 	if t.Len() == 0 {
 		return nil, fit.Needs(m.Name(), "no blocks of clock readings")
@@ -45,7 +45,7 @@ func (m Timer) Fit(p *fit.Prepared) (*params.Fit, error) {
 	steps := r.Usable(p.LineBatches(names.Clock, names.PhaseStep))
 	for i := range steps {
 		b := &steps[i]
-		t.Add(t.OneWay(names.PhaseStep), 0, b.Round, b.Timings(), float64(slices.Min(b.Lines[0].NS))*1e-9)
+		t.AddTeam(t.OneWay(names.PhaseStep), b.Team(), 0, b.Round, b.Timings(), float64(slices.Min(b.Lines[0].NS))*1e-9)
 	}
 	r.Account(blocks, steps)
 	est, err := fit.Draw(r, &t)

@@ -130,7 +130,7 @@ func (d *nagleData) costs() {
 			d.WidenDomain("writes", float64(k.writes))
 			cost := func(v []float64) float64 { return v[on]/v[off] - 1 }
 			v := cost(d.est.Values)
-			if ci := resample.IntervalOf(d.est, v, d.est.Replicates, cost); ci[0] > costly {
+			if ci := resample.IntervalOf(d.est, v, d.est.Replicates, cost); resample.Scatter(d.est, v, d.est.Replicates, cost)[0] > costly {
 				d.Found(k.cost(), "1", "how much longer "+k.String()+" takes with Nagle's algorithm", v, ci)
 				at = append(at, fmt.Sprintf("%s (%+.0f%%)", k, 100*v))
 			}

@@ -11,7 +11,7 @@ import (
 
 // addLine adds the timings of one line.
 func addLine[K comparable](t *resample.Table[K], k K, b *fit.Batch) {
-	t.Add(t.Duration(k), b.Dir, b.Round, b.Timings(), fit.Seconds(b.Lines[0].NS)...)
+	t.AddTeam(t.Duration(k), b.Team(), b.Dir, b.Round, b.Timings(), fit.Seconds(b.Lines[0].NS)...)
 }
 
 // choiceShare is the share of replicates from which a setting belongs to the interval of a choice.
@@ -29,6 +29,9 @@ type choice struct {
 func choose(est *resample.Estimates, settings []float64, points []int, pick func(times []float64) int) choice {
 	best := pick(est.Pick(points))
 	count := make([]int, len(settings))
+	if est.Rounds < 2 {
+		return choice{settings[best], settings[best], settings[best]}
+	}
 	for _, r := range est.Replicates {
 		count[pick(resample.Pick(r, points))]++
 	}
@@ -45,7 +48,7 @@ func choose(est *resample.Estimates, settings []float64, points []int, pick func
 func recordChoice(r *fit.Result, name, unit, label string, c choice) {
 	r.Found(name, unit, label, c.value, [2]float64{c.lo, c.hi})
 	if c.lo == c.hi {
-		r.Explain(name, "no interval: every replicate chooses the same of the settings measured")
+		r.Explain(name, "no interval: one round only, or every replicate chooses the same of the settings measured")
 	}
 }
 
