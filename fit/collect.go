@@ -1,7 +1,9 @@
 package fit
 
 import (
+	"slices"
 	"sort"
+	"strings"
 
 	"calib/fit/params"
 	"calib/internal/dataset"
@@ -24,6 +26,9 @@ func Collect(p *Prepared, fits []*params.Fit) *params.Params {
 		out.Findings = append(out.Findings, params.Warnf(params.MixedVersions, "the agents are of different versions: %q", out.Run.Versions))
 	}
 	out.Findings = append(out.Findings, p.Slow().Findings...)
+	if f, shared := p.oneMachine(); shared {
+		out.Findings = append(out.Findings, f)
+	}
 	for _, f := range fits {
 		out.Fits = append(out.Fits, f)
 		out.Pairs = append(out.Pairs, f.Pairs...)
@@ -34,6 +39,32 @@ func Collect(p *Prepared, fits []*params.Fit) *params.Params {
 		addNamed(out.Functions, f.Functions, f.Model)
 	}
 	return out
+}
+
+// oneMachine says which hosts share a machine, where some do.
+func (p *Prepared) oneMachine() (f params.Finding, shared bool) {
+	hosts := p.Data.Header.Hosts
+	on := map[string]int{}
+	most := 0
+	for _, h := range hosts {
+		if h.Boot != "" {
+			on[h.Boot]++
+			most = max(most, on[h.Boot])
+		}
+	}
+	if most < 2 {
+		return f, false
+	}
+	text := "%d of %d hosts share one machine: a_c and b_c are contention for its CPUs"
+	if slices.ContainsFunc(hosts, func(h dataset.Host) bool { return !loopback(h.Addr) }) {
+		text += ", unless an emulated network between them is slower"
+	}
+	return params.Notef(params.OneMachine, text, most, len(hosts)).With("hosts", float64(most)), true
+}
+
+// loopback reports whether an address is one of the loopback device; "" is that of agents started without one.
+func loopback(addr string) bool {
+	return addr == "" || addr == "::1" || addr == "localhost" || strings.HasPrefix(addr, "127.")
 }
 
 func addNamed[T any](to, from map[string]T, model string) {

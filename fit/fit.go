@@ -17,6 +17,7 @@ import (
 
 	"calib/fit/params"
 	"calib/fit/resample"
+	"calib/fit/review"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
 )
@@ -55,7 +56,7 @@ func (s Settings) replicates() int {
 	return defaultReplicates
 }
 
-// Run fits every model whose experiments are in d, and collects what they found. A model that lacks its experiments is left
+// Run fits every model whose experiments are in d, collects what they found, and reviews it: package review sets every status. A model that lacks its experiments is left
 // out in silence: a plan need not run every experiment. Any other failure is one error; the other models' fits stand.
 func Run(models []Model, d *dataset.Dataset, s Settings) (*params.Params, []error) {
 	p := Prepare(d, s)
@@ -76,7 +77,9 @@ func Run(models []Model, d *dataset.Dataset, s Settings) (*params.Params, []erro
 	})
 	fits = slices.DeleteFunc(fits, func(f *params.Fit) bool { return f == nil })
 	errs = slices.DeleteFunc(errs, func(err error) bool { return err == nil })
-	return Collect(p, fits), errs
+	out := Collect(p, fits)
+	review.Apply(out)
+	return out, errs
 }
 
 // lacks reports whether there is no sample of one of the experiments. Clock offsets do not count: every experiment with
@@ -127,6 +130,7 @@ func Draw[K comparable](r *Result, t *resample.Table[K]) (*resample.Estimates, e
 	if err != nil {
 		return nil, err
 	}
+	r.Rounds = max(r.Rounds, m.Rounds())
 	return r.prepared.draw(m, r.Model)
 }
 

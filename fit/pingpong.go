@@ -74,7 +74,8 @@ func (p *Prepared) pingpong() (*pairTimes, error) {
 	if out.medians, err = t.Medians(); err != nil {
 		return nil, err
 	}
-	r.CheckRounds(out.medians.Rounds())
+	r.Rounds = out.medians.Rounds()
+	r.CheckRounds(r.Rounds)
 	r.Domain["bytes"] = [2]float64{out.sizes[0], out.sizes[len(out.sizes)-1]}
 	return out, nil
 }
@@ -83,7 +84,7 @@ func (p *Prepared) pingpong() (*pairTimes, error) {
 func (q *Pingpong) New(p *Prepared, model, source string) *Result {
 	r := p.New(model, names.Pingpong, source)
 	r.Used, r.LeftOut, r.LeftOutWhy = q.pairs.fit.Used, q.pairs.fit.LeftOut, maps.Clone(q.pairs.fit.LeftOutWhy)
-	r.Hosts = slices.Clone(q.pairs.fit.Hosts)
+	r.Hosts, r.Rounds = slices.Clone(q.pairs.fit.Hosts), q.pairs.fit.Rounds
 	r.Findings = slices.Clone(q.pairs.fit.Findings)
 	r.Domain["bytes"] = q.pairs.fit.Domain["bytes"]
 	return r

@@ -152,7 +152,9 @@ func colourOf(kind Kind, cell string) colour {
 		return bold
 	case kind == KindStatus && cell == params.StatusOK:
 		return green
-	case kind == KindStatus && (cell == params.StatusUnidentifiable || cell == params.StatusBound):
+	case kind == KindStatus && cell == params.StatusInconsistent:
+		return red
+	case kind == KindStatus && cell != "":
 		return yellow
 	}
 	return ""

@@ -37,15 +37,19 @@ func inOrder(p *params.Params) []namedParameter {
 	return out
 }
 
-// ParametersOf returns all parameters, by model: symbol, value, unit, interval or bound, status, what it is.
+// ParametersOf returns all parameters, by model: symbol, value, unit, interval or bound, status, what it is. An estimate that
+// is not to be used stands in brackets.
 func ParametersOf(p *params.Params) Grid {
 	g := newGrid(Column{"symbol", KindSymbol}, Column{"value", KindNumber}, Column{"unit", KindText}, Column{"95% interval", KindInterval},
 		Column{"status", KindStatus}, Column{"what it is", KindWords})
 	for _, q := range inOrder(p) {
 		value, unit, interval := "–", "", "–"
-		if q.Value != nil {
-			f := Format(*q.Value, q.CI95, q.Unit)
+		if v, ok := q.Raw(); ok {
+			f := Format(v, q.CI95, q.Unit)
 			value, unit, interval = f.Value, f.Unit, f.CI
+			if q.Value == nil {
+				value = "(" + value + ")"
+			}
 		} else if q.Bound != nil {
 			interval = FormatBound(*q.Bound, q.Unit)
 		}
@@ -54,26 +58,74 @@ func ParametersOf(p *params.Params) Grid {
 	return g
 }
 
-// WithoutValueOf says of each parameter without a value what the data allow, and why.
-func WithoutValueOf(p *params.Params) []string {
-	var out []string
+// Statuses as reports say them of one parameter.
+var statusWords = map[string]string{
+	params.StatusProvisional: "is provisional", params.StatusBound: "has only a bound", params.StatusUnidentifiable: "is not identifiable",
+	params.StatusInconsistent: "is not to be used",
+}
+
+// ReasonsOf says of each parameter and function that is not ok what the data allow, and why it is not; those of one reason
+// together.
+func ReasonsOf(p *params.Params) []string {
+	type kind struct{ status, bound, why string }
+	names := map[kind][]string{}
+	var order []kind
+	add := func(name string, k kind) {
+		if names[k] == nil {
+			order = append(order, k)
+		}
+		names[k] = append(names[k], name)
+	}
 	for _, q := range inOrder(p) {
 		if q.Status == params.StatusOK {
 			continue
 		}
-		s := q.name + " is not identifiable"
-		if q.Status == params.StatusBound {
-			s = q.name + " has only a bound"
-		}
+		k := kind{status: q.Status, why: q.Why}
 		if q.Bound != nil {
-			s += " (" + FormatBound(*q.Bound, q.Unit) + ")"
+			k.bound = FormatBound(*q.Bound, q.Unit)
 		}
-		if q.Why != "" {
-			s += ": " + strings.TrimSuffix(q.Why, ".")
+		add(q.name, k)
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Functions)) {
+		if f := p.Functions[name]; f.Status != "" && f.Status != params.StatusOK {
+			add("function "+name, kind{status: f.Status, why: f.Why})
+		}
+	}
+	var out []string
+	for _, k := range order {
+		s := strings.Join(names[k], ", ") + " " + cmp.Or(statusWords[k.status], k.status)
+		if len(names[k]) > 1 {
+			s = strings.Replace(strings.Replace(s, " is ", " are ", 1), " has ", " have ", 1)
+		}
+		if k.bound != "" {
+			s += " (" + k.bound + ")"
+		}
+		if k.why != "" {
+			s += ": " + strings.TrimSuffix(k.why, ".")
 		}
 		out = append(out, Clean(s+"."))
 	}
 	return out
+}
+
+// BudgetOf returns what the interval of each parameter is made of: its terms of uncertainty, each with its share of the variance.
+// Parameters with one term only are left out: that is the interval itself.
+func BudgetOf(p *params.Params) Grid {
+	g := newGrid(Column{"symbol", KindSymbol}, Column{"term", KindText}, Column{"type", KindText}, Column{"standard uncertainty", KindNumber},
+		Column{"share", KindNumber}, Column{"taken from", KindWords})
+	for _, q := range inOrder(p) {
+		if len(q.Budget) < 2 {
+			continue
+		}
+		variance := 0.0
+		for _, t := range q.Budget {
+			variance += t.U * t.U
+		}
+		for _, t := range q.Budget {
+			g.add(Clean(q.name), Clean(t.Name), Clean(t.Type), Format(t.U, nil, q.Unit).String(), Percent(t.U*t.U/variance), Clean(t.Why))
+		}
+	}
+	return g
 }
 
 // SourcesOf says which model found which parameters, from which experiment and after which publication: "a, b from hockney on
@@ -105,6 +157,7 @@ func (p *page) parameters(ps *params.Params) {
 // FunctionPart is a cost function.
 type FunctionPart struct {
 	Name, Form, Unit, Label, Source string
+	Status                          string // "ok"
 	Coeff                           []Coefficient
 	Domain                          string // "m 1 … 1,448"
 	Pieces                          bool   // the coefficients are those of several pieces, numbered
@@ -122,7 +175,7 @@ func FunctionsOf(p *params.Params) []FunctionPart {
 	for _, name := range slices.Sorted(maps.Keys(p.Functions)) {
 		f := p.Functions[name]
 		part := FunctionPart{Name: Clean(name), Form: Clean(f.Form), Unit: Clean(f.Unit), Label: Clean(f.Label), Source: Clean(f.Source),
-			Domain: domain(f.Domain), Pieces: f.Form == form.Pieces}
+			Domain: domain(f.Domain), Pieces: f.Form == form.Pieces, Status: Clean(cmp.Or(f.Status, params.StatusOK))}
 		for _, c := range slices.Sorted(maps.Keys(f.Coeff)) {
 			var interval *[2]float64
 			if ci, ok := f.CI95[c]; ok {
@@ -137,7 +190,7 @@ func FunctionsOf(p *params.Params) []FunctionPart {
 
 // shortFunctions writes each cost function in one row. A function in pieces is left to the report.
 func (p *page) shortFunctions(ps *params.Params) {
-	g := newGrid(Column{"function", KindSymbol}, Column{"form", KindText}, Column{"coefficients", KindWords})
+	g := newGrid(Column{"function", KindSymbol}, Column{"form", KindText}, Column{"status", KindStatus}, Column{"coefficients", KindWords})
 	for _, f := range FunctionsOf(ps) {
 		if f.Pieces {
 			continue
@@ -146,7 +199,7 @@ func (p *page) shortFunctions(ps *params.Params) {
 		for _, c := range f.Coeff {
 			coeff = append(coeff, c.Name+" "+c.String())
 		}
-		g.add(f.Name, f.Form, strings.Join(coeff, ", "))
+		g.add(f.Name, f.Form, f.Status, strings.Join(coeff, ", "))
 	}
 	if len(g.Rows) > 0 {
 		p.WriteByte('\n')
@@ -162,7 +215,7 @@ func (p *page) functions(ps *params.Params) {
 	}
 	p.heading("Functions")
 	for _, f := range FunctionsOf(ps) {
-		p.line(4, "%s = %s [%s]: %s (%s)", p.paint(bold, f.Name), f.Form, f.Unit, f.Label, f.Source)
+		p.line(4, "%s = %s [%s], %s: %s (%s)", p.paint(bold, f.Name), f.Form, f.Unit, f.Status, f.Label, f.Source)
 		for _, c := range f.Coeff {
 			p.line(6, "    %s = %s", c.Name, c.Quantity)
 		}

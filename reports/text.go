@@ -3,7 +3,7 @@
 //
 // The opinion of this package: the finding comes first, then the evidence, and warnings stand before the numbers that
 // they concern are used. An interval decides how many digits are shown: no value is printed finer than its interval allows.
-// A parameter that the data do not determine is printed as its bound with the reason, never as a number. The same Params
+// A parameter that the data do not determine is printed as its bound, one that must not be used in brackets, both with the reason. The same Params
 // give the same bytes on every machine and in every locale. Colour is bold and three hues, and carries no information of
 // its own.
 //
@@ -16,21 +16,17 @@ import (
 	"io"
 
 	"calib/fit/params"
-	"calib/internal/units"
 )
 
-// Table writes the short form: verdict, parameters, cost functions, the number of warnings, files and what to do next.
+// Table writes the short form: verdict, parameters, cost functions, warnings, files and what to do next.
 func Table(w io.Writer, p *params.Params, o Options) error {
 	pg := newPage(o)
 	pg.verdict(p)
 	pg.WriteByte('\n')
 	pg.parameters(p)
 	pg.shortFunctions(p)
-	pg.lines(WithoutValueOf(p))
-	if n := len(WarningsOf(p)); n > 0 {
-		pg.WriteByte('\n')
-		pg.line(2, "%s: the report lists them.", pg.paint(yellow, units.GroupedPlural(n, "warning")))
-	}
+	pg.lines(ReasonsOf(p))
+	pg.shortWarnings(p)
 	if pg.Dir != "" {
 		pg.WriteByte('\n')
 		pg.files(p)
@@ -39,14 +35,40 @@ func Table(w io.Writer, p *params.Params, o Options) error {
 	return err
 }
 
+// warningsShown is how many warnings the short form lists; the report has all.
+const warningsShown = 8
+
+// shortWarnings lists the warnings, the first of many.
+func (p *page) shortWarnings(ps *params.Params) {
+	all := WarningsOf(ps)
+	if len(all) == 0 {
+		return
+	}
+	p.WriteByte('\n')
+	shown := all
+	if len(all) > warningsShown+1 {
+		shown = all[:warningsShown]
+	}
+	for _, w := range shown {
+		p.line(4, "  %s %s", p.paint(yellow, "!"), w)
+	}
+	if n := len(all) - len(shown); n > 0 {
+		p.line(4, "  %s and %d more, which the report lists", p.paint(yellow, "!"), n)
+	}
+}
+
 // Text writes the whole report as plain text.
 func Text(w io.Writer, p *params.Params, o Options) error {
 	pg := newPage(o)
 	pg.verdict(p)
 	pg.heading("Parameters")
 	pg.parameters(p)
-	pg.lines(WithoutValueOf(p))
+	pg.lines(ReasonsOf(p))
 	pg.lines(SourcesOf(p))
+	if budget := BudgetOf(p); len(budget.Rows) > 0 {
+		pg.heading("Uncertainty budget: what the intervals are made of")
+		pg.write(budget)
+	}
 	pg.list("Warnings", pg.paint(yellow, "!"), WarningsOf(p))
 	pg.list("Findings", "-", FindingsOf(p))
 	pg.functions(p)

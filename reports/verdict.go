@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"calib/fit/params"
 	"calib/internal/units"
@@ -15,7 +16,10 @@ type Verdict struct {
 	Scope    string   // how much was measured: "8 hosts, plan quick, …"
 	Network  string   // what the network behaves like
 	Known    bool     // false if that is not known; Network then says what would tell
-	Counts   string   // parameters and warnings
+	Rely     string   // what may be relied on, and what not; "" without parameters
+	Use      string   // which of the models of one message to use for what; "" where there are none
+	Machine  string   // hosts that share a machine; "" where there are none
+	Counts   string   // parameters by status, and warnings
 	Outliers []string // hosts and pairs that stand out
 	Clock    []string // what reading the clock costs
 }
@@ -23,7 +27,7 @@ type Verdict struct {
 // VerdictOf returns the verdict of p.
 func VerdictOf(p *params.Params) Verdict {
 	r := p.Run
-	v := Verdict{Run: Clean(r.ID), Counts: counts(p), Outliers: outliers(p), Clock: clocks(p),
+	v := Verdict{Run: Clean(r.ID), Counts: counts(p), Rely: reliance(p), Use: whatFor(p), Machine: machine(p), Outliers: outliers(p), Clock: clocks(p),
 		Scope: fmt.Sprintf("%s, plan %s, seed %d, %s, %s.", units.GroupedPlural(len(r.Hosts), "host"), Clean(r.Plan), r.Seed,
 			units.GroupedPlural(r.Rounds, "round"), units.GroupedPlural(r.Timings, "timing"))}
 	if words := p.Network.Words(); words != "" {
@@ -43,24 +47,32 @@ func unknownNetwork(p *params.Params) string {
 	return unknown + "that takes the experiment paired on four hosts or more."
 }
 
-// counts says how many parameters were found, and how many warnings there are.
+// counts says how many parameters there are of each status, and how many warnings.
 func counts(p *params.Params) string {
-	var ok, unknown, bound int
+	of := map[string]int{}
 	for _, q := range p.Parameters {
-		switch q.Status {
-		case params.StatusOK:
-			ok++
-		case params.StatusBound:
-			bound++
-		default:
-			unknown++
+		of[q.Status]++
+	}
+	text := units.GroupedPlural(len(p.Parameters), "parameter") + ":"
+	for i, s := range []struct{ status, words string }{
+		{params.StatusOK, "ok"}, {params.StatusProvisional, "provisional"}, {params.StatusBound, "with a bound only"},
+		{params.StatusUnidentifiable, "not identifiable"}, {params.StatusInconsistent, "inconsistent"},
+	} {
+		if n := of[s.status]; n > 0 || i == 0 {
+			text += fmt.Sprintf(" %d %s,", n, s.words)
 		}
 	}
-	text := fmt.Sprintf("%s: %d ok, %d not identifiable", units.GroupedPlural(len(p.Parameters), "parameter"), ok, unknown)
-	if bound > 0 {
-		text += fmt.Sprintf(", %d with a bound only", bound)
+	return fmt.Sprintf("%s; %s.", strings.TrimSuffix(text, ","), units.GroupedPlural(len(WarningsOf(p)), "warning"))
+}
+
+// machine says which hosts share a machine.
+func machine(p *params.Params) string {
+	for _, f := range p.Findings {
+		if f.Code == params.OneMachine {
+			return sentence(f.Message)
+		}
 	}
-	return fmt.Sprintf("%s; %s.", text, units.GroupedPlural(len(WarningsOf(p)), "warning"))
+	return ""
 }
 
 // outliers names the hosts that stand out, by their pairs or by a finding, and counts the slow pairs that no such host
@@ -108,7 +120,11 @@ func (p *page) verdict(ps *params.Params) {
 		network = p.paint(bold, network)
 	}
 	p.line(2, "%s", network)
-	p.line(2, "%s", v.Counts)
+	for _, text := range []string{p.paint(bold, v.Rely), v.Use, v.Machine, v.Counts} {
+		if text != "" {
+			p.line(2, "%s", text)
+		}
+	}
 	for _, s := range v.Outliers {
 		p.line(2, "%s", p.paint(red, s))
 	}

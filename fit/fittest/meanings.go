@@ -18,6 +18,11 @@ type CodeMeaning struct {
 // Codes says what every code means. docs/FORMATS.md shows this table.
 var Codes = []CodeMeaning{
 	{params.Unclassified, []params.Level{params.Warning, params.Note}, nil, "a sentence of a calib.params/1 file, which had no codes"},
+	{params.Impossible, []params.Level{params.Warning}, []string{"estimate"}, "a parameter or function was withheld because its value is impossible"},
+	{params.Contradiction, []params.Level{params.Warning}, []string{"first", "second"}, "two numbers of the run exclude each other; the message says which was withheld"},
+	{params.ZeroInInterval, []params.Level{params.Note}, []string{"hi"}, "a number cannot be told from zero, and would matter: it has a bound only"},
+	{params.Provisional, []params.Level{params.Note}, nil, "the parameters and functions that are provisional for one reason"},
+	{params.OneMachine, []params.Level{params.Note}, []string{"hosts"}, "hosts of the run share one machine: what they share is its CPUs"},
 	{params.ModelFailed, []params.Level{params.Warning}, nil, "a model could not be fitted, although its experiments were measured"},
 	{params.MeasuringNote, []params.Level{params.Warning, params.Note}, nil, "something that was noticed while measuring or importing"},
 	{params.MixedVersions, []params.Level{params.Warning}, nil, "the agents run different versions of calib"},

@@ -101,12 +101,12 @@ func Decode(r io.Reader) (*Params, error) {
 	if err := p.check(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrParams, err)
 	}
-	p.distribute()
+	p.Distribute()
 	return p, nil
 }
 
-// distribute gives every fit the parameters and functions of its model back, under their plain names.
-func (p *Params) distribute() {
+// Distribute gives every fit the parameters and functions of its model, under their plain names.
+func (p *Params) Distribute() {
 	for _, f := range p.Fits {
 		f.Parameters, f.Functions = map[string]Parameter{}, map[string]Function{}
 		for name, q := range p.Parameters {

@@ -6,6 +6,11 @@ type Code string
 // Codes of findings.
 const (
 	Unclassified      Code = "unclassified"
+	Impossible        Code = "impossible"
+	Contradiction     Code = "contradiction"
+	ZeroInInterval    Code = "zero-in-interval"
+	Provisional       Code = "provisional"
+	OneMachine        Code = "one-machine"
 	ModelFailed       Code = "model-failed"
 	MeasuringNote     Code = "measuring"
 	MixedVersions     Code = "mixed-versions"

@@ -21,6 +21,8 @@ type Fit struct {
 	Domain map[string][2]float64 `json:"domain"`
 	Hosts  []string              `json:"hosts"`
 	// Used and LeftOut count raw timings; LeftOutWhy says which flags.
+	// Rounds is the number of rounds behind a typical point.
+	Rounds     int            `json:"rounds,omitempty"`
 	Used       int            `json:"used"`
 	LeftOut    int            `json:"left_out"`
 	LeftOutWhy map[string]int `json:"left_out_why,omitempty"`

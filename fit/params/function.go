@@ -17,6 +17,15 @@ type Function struct {
 	Model  string                `json:"model"`
 	Source string                `json:"source"`
 	Label  string                `json:"label"`
+	// Status is that of a parameter. Coefficients always stand, as estimates; they are to be used only where it is ok or
+	// provisional. Files that do not state it mean ok.
+	Status string `json:"status,omitempty"`
+	Why    string `json:"why,omitempty"` // there is another status than ok
+}
+
+// Usable reports whether the status allows to use f.
+func (f Function) Usable() bool {
+	return f.Status == "" || f.Status == StatusOK || f.Status == StatusProvisional
 }
 
 // Shape returns f as a form that can be evaluated. others holds the functions that the form names: g_s of form.Limited.

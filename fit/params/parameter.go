@@ -24,6 +24,17 @@ func (p *Parameter) Withhold(status, why string) {
 	p.Value, p.Status, p.Why = nil, status, why
 }
 
+// Raw returns the number that was estimated, whether it is to be used or not; false where there is none.
+func (p Parameter) Raw() (float64, bool) {
+	switch {
+	case p.Value != nil:
+		return *p.Value, true
+	case p.Estimate != nil:
+		return *p.Estimate, true
+	}
+	return 0, false
+}
+
 // Parameter is one fitted number, or the reason why there is none. A value is in SI units.
 type Parameter struct {
 	// Value is the number to use. It is nil unless the status is ok or provisional.

@@ -21,10 +21,15 @@ func JSONSchema() (*jsonschema.Schema, error) {
 	if err != nil {
 		return nil, err
 	}
+	function, err := functionSchema()
+	if err != nil {
+		return nil, err
+	}
 	s, err := jsonschema.For[Params](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[Residual]():  residual,
 		reflect.TypeFor[Quality]():   quality,
 		reflect.TypeFor[Parameter](): parameter,
+		reflect.TypeFor[Function]():  function,
 	}})
 	if err != nil {
 		return nil, err
@@ -59,10 +64,7 @@ func parameterSchema() (*jsonschema.Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	status := s.Properties["status"]
-	for _, v := range Statuses {
-		status.Enum = append(status.Enum, v)
-	}
+	enumerate(s.Properties["status"])
 	bound := s.Properties["bound"]
 	bound.Description = "what the data allow, where there is no value; null is no limit on that side"
 	bound.Items.Type, bound.Items.Types = "", []string{"number", "null"}
@@ -73,6 +75,24 @@ func parameterSchema() (*jsonschema.Schema, error) {
 	s.Then = &jsonschema.Schema{Properties: map[string]*jsonschema.Schema{"value": {Type: "number"}}}
 	s.Else = &jsonschema.Schema{Properties: map[string]*jsonschema.Schema{"value": {Type: "null"}}}
 	return s, nil
+}
+
+func functionSchema() (*jsonschema.Schema, error) {
+	s, err := jsonschema.For[Function](nil)
+	if err != nil {
+		return nil, err
+	}
+	enumerate(s.Properties["status"])
+	s.Properties["status"].Description = "absent in older files, where it means ok"
+	s.Properties["why"].Description = "why the status is not ok"
+	return s, nil
+}
+
+// enumerate allows every status.
+func enumerate(status *jsonschema.Schema) {
+	for _, v := range Statuses {
+		status.Enum = append(status.Enum, v)
+	}
 }
 
 // alwaysArray forbids null for an array that is always written.

@@ -173,7 +173,7 @@ func statusClass(status string) string {
 	switch status {
 	case params.StatusOK:
 		return "ok"
-	case params.StatusUnidentifiable, params.StatusBound:
+	case params.StatusUnidentifiable, params.StatusBound, params.StatusProvisional:
 		return "open"
 	}
 	return "other"

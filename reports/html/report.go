@@ -28,7 +28,11 @@ func report(p *params.Params, figures []figure.Figure, o Options) *document {
 		d.Heading, d.Lead = "Network calibration", []string{v.Network}
 	}
 	d.Alerts = v.Outliers
-	d.Lead = append(d.Lead, v.Counts)
+	for _, text := range []string{v.Rely, v.Use, v.Machine, v.Counts} {
+		if text != "" {
+			d.Lead = append(d.Lead, text)
+		}
+	}
 	d.Quiet = v.Clock
 	d.Warnings = folded(reports.WarningsOf(p), warningsShown)
 	d.parameters(p)
@@ -60,9 +64,14 @@ func (d *document) parameters(p *params.Params) {
 		return
 	}
 	t := titled(Table{"Parameters", reports.ParametersOf(p)})
-	t.Says = reports.WithoutValueOf(p)
+	t.Says = reports.ReasonsOf(p)
 	t.More = &more{Summary: "Where each parameter comes from", Items: reports.SourcesOf(p)}
 	d.Opening = append(d.Opening, t)
+	if budget := reports.BudgetOf(p); len(budget.Rows) > 0 {
+		b := tableOf(budget)
+		b.Fold = "What the intervals are made of"
+		d.Opening = append(d.Opening, b)
+	}
 }
 
 func (d *document) findings(p *params.Params) {
@@ -78,14 +87,14 @@ func (d *document) functions(p *params.Params) {
 	}
 	g := reports.Grid{Columns: []reports.Column{
 		{Name: "function", Kind: reports.KindSymbol}, {Name: "what it is, and its form", Kind: reports.KindForm},
-		{Name: "coefficients, with 95% intervals", Kind: reports.KindLines}, {Name: "holds for", Kind: reports.KindBreaks}, {Name: "source"},
+		{Name: "coefficients, with 95% intervals", Kind: reports.KindLines}, {Name: "status", Kind: reports.KindStatus}, {Name: "holds for", Kind: reports.KindBreaks}, {Name: "source"},
 	}}
 	for _, f := range all {
 		coeff := make([]string, len(f.Coeff))
 		for i, c := range f.Coeff {
 			coeff[i] = c.Name + " = " + c.String()
 		}
-		g.Rows = append(g.Rows, []string{f.Name, f.Label + "\n" + f.Form + " [" + f.Unit + "]", strings.Join(coeff, "\n"), strings.ReplaceAll(f.Domain, ", ", ",\n"),
+		g.Rows = append(g.Rows, []string{f.Name, f.Label + "\n" + f.Form + " [" + f.Unit + "]", strings.Join(coeff, "\n"), f.Status, strings.ReplaceAll(f.Domain, ", ", ",\n"),
 			f.Source})
 	}
 	d.add(section{Title: "Functions", Tables: []table{tableOf(g)}})

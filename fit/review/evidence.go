@@ -1,0 +1,227 @@
+package review
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"calib/fit/form"
+	"calib/fit/params"
+)
+
+// Limits of the misfit of a model on its own data, above which its numbers are provisional. The papers' own models miss what
+// they predict by 10 to 17% on average, and their worst case by 35%.
+const (
+	meanMisfit  = 0.1  // mean relative error at the points of the model
+	worstMisfit = 0.5  // largest one
+	leftOut     = 0.25 // mean error at sizes that the fit has not seen
+)
+
+// fewRounds is the number of rounds up to which an interval says little: of two, the spread is one difference.
+const fewRounds = 2
+
+// smallest is the size [B] up to which the limit of small messages is compared with the times measured.
+const smallest = 64
+
+// readOff are numbers that were read or counted rather than estimated, and choices from a table: they need no interval.
+var readOff = []string{"packet", "send_buffer", "timer_resolution", "best_fragment_", "smallest_buffer_", "nagle_costly"}
+
+func isReadOff(name string) bool {
+	for _, s := range readOff {
+		if name == s || strings.HasSuffix(s, "_") && strings.HasPrefix(name, s) {
+			return true
+		}
+	}
+	return false
+}
+
+// imported begins the name of the plan of a run that was made of another tool's output.
+const imported = "imported:"
+
+// evidence makes provisional what has too little of it: no interval, too few rounds, no data beyond the number of unknowns, a
+// model that misses its own data, another tool's figures.
+func (r *review) evidence() {
+	r.eachParameter(func(name string, q params.Parameter) {
+		plain := strings.TrimPrefix(name, q.Model+".")
+		if !isReadOff(plain) {
+			if q.CI95 == nil {
+				r.provisional(name, "no interval: nothing varied, or there is one round only")
+			}
+			if why := r.tooFewRounds(q.Model); why != "" {
+				r.provisional(name, why)
+			}
+		}
+		for _, why := range []reason{r.noFreedom(plain, q), r.misfit(plain, q), r.foreign()} {
+			if why != "" {
+				r.provisional(name, why)
+			}
+		}
+	})
+	r.eachFunction(func(name string, f params.Function) {
+		plain := strings.TrimPrefix(name, f.Model+".")
+		if len(f.CI95) == 0 {
+			r.provisionalFunction(name, "no interval: nothing varied, or there is one round only")
+		}
+		for _, why := range []reason{r.tooFewRounds(f.Model), r.noFreedomFunction(plain, f), r.modelMisfit(f.Model), r.foreign()} {
+			if why != "" {
+				r.provisionalFunction(name, why)
+			}
+		}
+	})
+}
+
+// foreign is the reason of another tool's figures.
+func (r *review) foreign() reason {
+	if strings.HasPrefix(r.Run.Plan, imported) {
+		return "another tool's figures: what it averaged and left out is not known"
+	}
+	return ""
+}
+
+// tooFewRounds is the reason of a model with one or two rounds; files without the number of rounds of a fit have that of the
+// run.
+func (r *review) tooFewRounds(model string) reason {
+	n := r.Run.Rounds
+	if f := r.fits[model]; f != nil && f.Rounds > 0 {
+		n = f.Rounds
+	}
+	switch {
+	case n == 1:
+		return "one round only"
+	case n > 1 && n <= fewRounds:
+		return "two rounds only: their spread is one difference"
+	}
+	return ""
+}
+
+// shares lists, for each series that a model takes parameters from, the parameters that share its points.
+var shares = []struct {
+	quantity params.Quantity
+	names    []string
+	points   string
+}{
+	{params.FixedTime, []string{"a", "a_c"}, "numbers of pairs"},
+	{params.TimePerByte, []string{"b", "b_c"}, "numbers of pairs"},
+}
+
+// noFreedom is the reason of parameters that have no more points than unknowns.
+func (r *review) noFreedom(name string, q params.Parameter) reason {
+	f := r.fits[q.Model]
+	if f == nil {
+		return ""
+	}
+	for _, s := range shares {
+		unknowns, of := 0, false
+		for _, n := range s.names {
+			if p, ok := f.Parameters[n]; ok && (p.Value != nil || p.Estimate != nil) {
+				unknowns++
+				of = of || n == name
+			}
+		}
+		if !of {
+			continue
+		}
+		for _, series := range f.Of(s.quantity) {
+			if n := len(series.Points); n > 0 && n <= unknowns && unknowns > 1 {
+				return reason(fmt.Sprintf("%d %s for %d parameters: nothing is left to check them with", n, s.points, unknowns))
+			}
+		}
+	}
+	return ""
+}
+
+// noFreedomFunction is the reason of a function with no more points than coefficients. Segments have three points each by
+// construction.
+func (r *review) noFreedomFunction(name string, f params.Function) reason {
+	fit := r.fits[f.Model]
+	if fit == nil || f.Form == form.Pieces {
+		return ""
+	}
+	n := 0
+	for _, s := range fit.Series {
+		if s.Symbol == name || name == "L" && s.Quantity == params.TransferTime {
+			n += len(s.Points)
+		}
+	}
+	if n > 0 && n <= len(f.Coeff) {
+		return reason(fmt.Sprintf("%d points for %d coefficients: nothing is left to check them with", n, len(f.Coeff)))
+	}
+	return ""
+}
+
+// ofEnds are parameters that describe one end of the sizes only, and are judged there: eq. 3 and 16 are smooth curves where a
+// network has a step at each packet, and miss the sizes around one packet whatever their parameters.
+var ofEnds = map[string]struct {
+	quantity params.Quantity
+	large    bool
+}{
+	"a_prime_limits": {params.Time, false}, "b_prime_limits": {params.Time, true},
+	"a": {params.BurstTime, false}, "a_c": {params.BurstTime, false}, "a_prime": {params.BurstTime, false},
+}
+
+// misfit is the reason of a parameter whose model misses the data that it was taken from.
+func (r *review) misfit(name string, q params.Parameter) reason {
+	f := r.fits[q.Model]
+	if f == nil {
+		return ""
+	}
+	if at, ok := ofEnds[name]; ok {
+		if mean, n := endMisfit(f.Of(at.quantity), at.large); n > 0 && mean > meanMisfit {
+			end := map[bool]string{false: "smallest", true: "largest"}[at.large]
+			return reason(fmt.Sprintf("the model misses the %s messages by %.0f%%, more than %.0f%%", end, 100*mean, 100*meanMisfit))
+		}
+		if f.Experiment == "pingpong" {
+			return "" // the quality of the whole curve is that of eq. 3 around one packet
+		}
+	}
+	if strings.HasSuffix(name, "_joint") {
+		for _, found := range f.Findings {
+			if v, ok := found.Values["mean"]; found.Code == params.JointEstimate && ok && v > meanMisfit {
+				return reason(fmt.Sprintf("the joint estimate misses T by %.0f%% on average, more than %.0f%%", 100*v, 100*meanMisfit))
+			}
+		}
+		return ""
+	}
+	if name == "send_buffer" {
+		return ""
+	}
+	return r.modelMisfit(q.Model)
+}
+
+// modelMisfit is the reason of a model that misses the points it was fitted to, or those it has not seen.
+func (r *review) modelMisfit(model string) reason {
+	f := r.fits[model]
+	if f == nil || f.Quality == nil {
+		return ""
+	}
+	q := f.Quality
+	switch {
+	case q.MeanError > meanMisfit:
+		return reason(fmt.Sprintf("%s misses its own data by %.0f%% on average, more than %.0f%%", model, 100*q.MeanError, 100*meanMisfit))
+	case q.MaxError > worstMisfit:
+		return reason(fmt.Sprintf("%s misses its own data by %.0f%% at one point, more than %.0f%%", model, 100*q.MaxError, 100*worstMisfit))
+	case q.LeaveOneOut != nil && *q.LeaveOneOut > leftOut:
+		return reason(fmt.Sprintf("%s misses sizes that it has not seen by %.0f%% on average, more than %.0f%%", model, 100**q.LeaveOneOut, 100*leftOut))
+	}
+	return ""
+}
+
+// endMisfit is the mean relative error of series at one end of their sizes: up to 64 B and at the smallest in any case, or in
+// the largest decade.
+func endMisfit(series []params.Series, large bool) (mean float64, n int) {
+	lo, hi, ok := params.Span(series...)
+	if !ok {
+		return 0, 0
+	}
+	for _, s := range series {
+		for _, at := range s.Points {
+			if large && at.X < hi/10 || !large && at.X > math.Max(smallest, lo) {
+				continue
+			}
+			if e := math.Abs(at.Relative()); !math.IsNaN(e) && !math.IsInf(e, 0) {
+				mean, n = mean+e, n+1
+			}
+		}
+	}
+	return mean / math.Max(1, float64(n)), n
+}

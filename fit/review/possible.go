@@ -1,0 +1,210 @@
+package review
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"calib/fit/form"
+	"calib/fit/params"
+	"calib/internal/units"
+)
+
+// material is the share of a message's time, or of its time per byte, below which a number does not matter to who predicts
+// times: models hold their own measurements to a few per cent at best, and the stop rule of a run is 2%.
+const material = 0.02
+
+// overT is by how much a time per byte may exceed that of the largest message, which holds the fixed time too. It allows for
+// the noise of the largest size.
+const overT = 1.1
+
+// signed are the parameters that may be negative: differences and shares. Times, times per byte, rates, bytes and packets
+// may not, nor may any other number.
+var signed = []string{"identity_cluster", "fragment_gain_", "nagle_cost_"}
+
+// maySigned reports whether a parameter may be negative.
+func maySigned(name string, q params.Parameter) bool {
+	name = strings.TrimPrefix(name, q.Model+".")
+	return slices.ContainsFunc(signed, func(s string) bool { return name == s || strings.HasSuffix(s, "_") && strings.HasPrefix(name, s) })
+}
+
+// possible withholds what cannot be: negative numbers, and times per byte that the measured times rule out.
+func (r *review) possible() {
+	r.eachParameter(func(name string, q params.Parameter) {
+		if !maySigned(name, q) {
+			r.notNegative(name, q)
+		}
+	})
+	r.eachFunction(r.notNegativeFunction)
+	r.withinT()
+}
+
+// notNegative decides on a number that must not be negative, by its interval:
+//
+//   - so close to zero that it does not matter: a positive one stays, a negative one is provisional;
+//   - the interval holds zero: bound, at most the upper end;
+//   - all of it is below zero, or there is none and the number is: inconsistent.
+func (r *review) notNegative(name string, q params.Parameter) {
+	v, lo, hi, _ := q.Ends()
+	if lo > 0 {
+		return
+	}
+	ref := r.reference(q.Unit)
+	small := q.CI95 != nil && math.Max(math.Abs(lo), math.Abs(hi)) <= material*ref
+	switch {
+	case small && v >= 0 || v == 0 && q.CI95 == nil:
+	case small:
+		r.provisional(name, reason(fmt.Sprintf("negative by less than %g%% of %s: zero within what can be told", 100*material, units.Format(ref, q.Unit))))
+	case hi > 0:
+		why := fmt.Sprintf("%s cannot be told from zero: its interval is [%s, %s]", name, units.Format(lo, q.Unit), units.Format(hi, q.Unit))
+		r.withhold(name, params.StatusBound, why, &[2]float64{0, hi})
+		r.add(params.Notef(params.ZeroInInterval, "%s", why).Of(name).With("hi", hi))
+	default:
+		why := fmt.Sprintf("%s is %s, which is impossible: %s is not negative", name, number(v, q.CI95, q.Unit), what(q.Unit))
+		r.withhold(name, params.StatusInconsistent, why, nil)
+		r.add(params.Warnf(params.Impossible, "%s", why).Of(name).With("estimate", v))
+	}
+}
+
+// what names the quantity of a unit.
+func what(unit string) string {
+	switch unit {
+	case "s":
+		return "a time"
+	case "s/B":
+		return "a time per byte"
+	case "B/s":
+		return "a rate"
+	case "B", "packets":
+		return "a number of " + map[string]string{"B": "bytes", "packets": "packets"}[unit]
+	}
+	return "such a number"
+}
+
+// notNegativeFunction decides on a cost function by its value at the smallest arguments it was fitted on, where a cost is least,
+// and at the largest. The interval there is made of those of the coefficients as if they were independent, and so is never
+// too narrow for coefficients that move against each other.
+func (r *review) notNegativeFunction(name string, f params.Function) {
+	for side := range 2 {
+		at, ok := r.corner(f, side)
+		if !ok {
+			continue
+		}
+		ref := r.reference(f.Unit)
+		v, half := at.value, at.half
+		small := math.Abs(v)+half <= material*ref
+		switch {
+		case v-half > 0 || v >= 0 && (half == 0 || small):
+			continue
+		case small:
+			r.provisionalFunction(name, reason(fmt.Sprintf("negative by less than %g%% of %s: zero within what can be told", 100*material, units.Format(ref, f.Unit))))
+		case v+half > 0:
+			why := fmt.Sprintf("%s(%s) is %s ± %s: it cannot be told from zero", name, at.where, units.Format(v, f.Unit), units.Format(half, f.Unit))
+			r.mark(name, params.StatusBound, why)
+			r.add(params.Notef(params.ZeroInInterval, "%s", why).Of(name).With("hi", v+half))
+		default:
+			why := fmt.Sprintf("%s(%s) is %s, which is impossible: %s is not negative", name, at.where, units.Format(v, f.Unit), what(f.Unit))
+			r.mark(name, params.StatusInconsistent, why)
+			r.add(params.Warnf(params.Impossible, "%s", why).Of(name).With("estimate", v))
+		}
+		return
+	}
+}
+
+// cornerValue is a function at an end of its domain, with half the width of its interval.
+type cornerValue struct {
+	value, half float64
+	where       string
+}
+
+// corner evaluates f at the lower (0) or upper (1) end of its domain. Functions in pieces have one at neither end: their
+// times were measured, and falling pieces are refused when they are fitted.
+func (r *review) corner(f params.Function, side int) (cornerValue, bool) {
+	m, known := f.Domain["m"]
+	if !known || f.Form == form.Pieces {
+		return cornerValue{}, false
+	}
+	p, hosts := f.Domain["p"]
+	v, err := f.At(m[side], p[side], r.Functions)
+	if err != nil {
+		return cornerValue{}, false
+	}
+	c := cornerValue{value: v, where: fmt.Sprintf("%g B", m[side])}
+	if hosts {
+		c.where += fmt.Sprintf(", %g hosts", p[side])
+	}
+	weight := map[string]float64{"c0": 1, "l0": 1, "c1": m[side], "tau": m[side], "l1": p[side]}
+	if f.Form == form.Floored && v == f.Coeff["floor"] {
+		weight = map[string]float64{"floor": 1}
+	}
+	for name, w := range weight {
+		if ci, ok := f.CI95[name]; ok {
+			c.half = math.Hypot(c.half, w*(ci[1]-ci[0])/2)
+		}
+	}
+	return c, true
+}
+
+// reference is what a number of a unit is held against to see whether it matters: the time of the smallest message, or the
+// time per byte of the largest one, as measured. 0 where there is none: then everything matters.
+func (r *review) reference(unit string) float64 {
+	small, large, ok := r.ends()
+	switch {
+	case !ok:
+	case unit == "s":
+		return small.Measured
+	case unit == "s/B":
+		return large.Measured / large.X
+	}
+	return 0
+}
+
+// ends are the points of the smallest and of the largest message that were measured: by ping-pong, or else by bursts of one
+// pair, or by round trips of LogGP.
+func (r *review) ends() (small, large params.Residual, ok bool) {
+	for _, q := range []params.Quantity{params.Time, params.BurstTime, params.HalfRoundTrip} {
+		for _, f := range r.Fits {
+			for _, s := range f.Of(q) {
+				for _, at := range s.Points {
+					if !(at.Measured > 0) || !(at.X > 0) {
+						continue
+					}
+					if !ok || at.X < small.X {
+						small = at
+					}
+					if !ok || at.X > large.X {
+						large = at
+					}
+					ok = true
+				}
+				if ok {
+					return small, large, true
+				}
+			}
+		}
+	}
+	return small, large, false
+}
+
+// withinT withholds times per byte of one message alone that exceed T(x)/x of the largest message measured: T(x) holds the
+// fixed time and x times the time per byte.
+func (r *review) withinT() {
+	_, large, ok := r.ends()
+	if !ok {
+		return
+	}
+	most := large.Measured / large.X
+	top := math.Max(large.Hi, large.Measured) / large.X
+	for _, name := range []string{"b_prime_limits", "b_prime_joint", "beta"} {
+		q, known := r.Parameters[name]
+		v, lo, _, valued := q.Ends()
+		if !known || !valued || v <= overT*most || lo <= top {
+			continue
+		}
+		why := fmt.Sprintf("%s is %s, but a message of %g B takes %s a byte with its fixed time: a part cannot be more than the whole",
+			name, number(v, q.CI95, q.Unit), large.X, units.Format(most, q.Unit))
+		r.withhold(name, params.StatusInconsistent, why, nil)
+		r.add(params.Warnf(params.Impossible, "%s", why).Of(name).With("estimate", v))
+	}
+}

@@ -1,0 +1,124 @@
+// Package review decides which numbers of a finished run may be used. Models say what they estimated and how far it scatters;
+// this package holds the estimates against what is possible, against the data that a model was fitted to, and against one
+// another, and sets the status of every parameter and function.
+//
+// Its opinion: a status is earned. A number is ok only if it has an interval, is possible, has data to spare, belongs to a
+// model that describes its own data, and is not contradicted by another number of the same run. Whatever fails keeps its
+// estimate and says why. Limits and margins are constants, stated with their reasons where they are defined; the tables of
+// rules are in possible.go, evidence.go and agree.go.
+package review
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"calib/fit/params"
+	"calib/internal/units"
+)
+
+// Apply sets the status of every parameter and function of p, and adds findings that say why. Rules look at what models
+// found with status ok; what a model withheld itself stays as it is. First comes what is impossible, then what contradicts
+// something else, then what lacks evidence: a number that an earlier rule withheld is no witness against another.
+func Apply(p *params.Params) {
+	r := &review{Params: p, fits: map[string]*params.Fit{}, reasons: map[reason][]string{}}
+	for _, f := range p.Fits {
+		r.fits[f.Model] = f
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Functions)) {
+		f := p.Functions[name]
+		f.Status = params.StatusOK
+		p.Functions[name] = f
+	}
+	r.possible()
+	r.agree()
+	r.evidence()
+	r.summarise()
+	p.Distribute()
+}
+
+// review is a run under review.
+type review struct {
+	*params.Params
+	fits    map[string]*params.Fit // by model
+	reasons map[reason][]string    // names of parameters and functions, by why they are provisional
+}
+
+// reason is why something is provisional.
+type reason string
+
+// eachParameter calls do with every parameter that has a value, in the order of their names.
+func (r *review) eachParameter(do func(name string, q params.Parameter)) {
+	for _, name := range slices.Sorted(maps.Keys(r.Parameters)) {
+		if q := r.Parameters[name]; q.Value != nil {
+			do(name, q)
+		}
+	}
+}
+
+// eachFunction calls do with every function that may still be used, in the order of their names.
+func (r *review) eachFunction(do func(name string, f params.Function)) {
+	for _, name := range slices.Sorted(maps.Keys(r.Functions)) {
+		if f := r.Functions[name]; f.Usable() {
+			do(name, f)
+		}
+	}
+}
+
+// withhold takes a parameter out of use; bound may be nil.
+func (r *review) withhold(name, status, why string, bound *[2]float64) {
+	q := r.Parameters[name]
+	q.Withhold(status, why)
+	q.Bound = bound
+	r.Parameters[name] = q
+}
+
+// mark sets the status of a function that is not ok.
+func (r *review) mark(name, status, why string) {
+	f := r.Functions[name]
+	f.Status, f.Why = status, why
+	r.Functions[name] = f
+}
+
+// add adds a finding of the run.
+func (r *review) add(f params.Finding) { r.Findings = append(r.Findings, f) }
+
+// provisional marks a parameter that has a value as provisional. A second reason is added to the first.
+func (r *review) provisional(name string, why reason) {
+	q := r.Parameters[name]
+	q.Status, q.Why = params.StatusProvisional, both(q.Why, string(why), q.Status == params.StatusProvisional)
+	r.Parameters[name] = q
+	r.reasons[why] = append(r.reasons[why], name)
+}
+
+// provisionalFunction is provisional for a function.
+func (r *review) provisionalFunction(name string, why reason) {
+	f := r.Functions[name]
+	f.Status, f.Why = params.StatusProvisional, both(f.Why, string(why), f.Status == params.StatusProvisional)
+	r.Functions[name] = f
+	r.reasons[why] = append(r.reasons[why], name+"()")
+}
+
+// both joins two reasons; the first counts only where it is one.
+func both(first, second string, counts bool) string {
+	if !counts || first == "" {
+		return second
+	}
+	return first + "; " + second
+}
+
+// summarise adds one finding for each reason why something is provisional.
+func (r *review) summarise() {
+	for _, why := range slices.Sorted(maps.Keys(r.reasons)) {
+		r.add(params.Notef(params.Provisional, "provisional: %s: %s", strings.Join(r.reasons[why], ", "), why))
+	}
+}
+
+// number prints a value with its interval, for a reason.
+func number(v float64, ci *[2]float64, unit string) string {
+	text := units.Format(v, unit)
+	if ci != nil {
+		text += " [" + units.Format(ci[0], unit) + ", " + units.Format(ci[1], unit) + "]"
+	}
+	return text
+}
