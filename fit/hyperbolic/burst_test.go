@@ -60,13 +60,13 @@ func TestNetworkSkewedStarts(t *testing.T) {
 		}
 		fittest.Near(t, "a", fittest.Value(t, f, "a"), w.Host.A, 0.002)
 		fittest.Near(t, "a_c", fittest.Value(t, f, "a_c"), w.Medium.A, 0.005)
-		if f.Used+f.LeftOut != timingsOf(d, "paired")-startsOf(d) {
+		if f.Used+f.LeftOut != timingsOf(d, "paired")-startTimings(d) {
 			t.Errorf("used %d, left out %d", f.Used, f.LeftOut)
 		}
 	}
 }
 
-func startsOf(d *dataset.Dataset) int {
+func startTimings(d *dataset.Dataset) int {
 	n := 0
 	for _, s := range d.Select("paired", names.PhaseBurstStart) {
 		n += len(s.NS)
