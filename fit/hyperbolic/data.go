@@ -190,7 +190,7 @@ func streamRate(l *dataset.Sample, bytes float64) float64 {
 // addBursts adds three times of the repetitions of a burst:
 //
 //   - last, the longest of the n times from a sender's own start to its delivery: every message is bounded by the last
-//     (rule 3, eq. 12);
+//     (rule 3, eq. 12), of the half of the repetitions whose senders started closest together;
 //   - gap, from the first to the last of the n deliveries, both in common time: a message's delivery in common time is its
 //     time plus its sender's start (phase "burst-start", zero where there is none). Repetitions whose senders started further
 //     apart than skewShare of it are dropped;
@@ -213,14 +213,18 @@ func (p *paired) addBursts(t *resample.Table[key], bursts []fit.Batch, starts st
 				lo[k], hi[k] = math.Min(lo[k], v), math.Max(hi[k], v)
 			}
 		}
-		var gaps []float64
+		var gaps, lasts []float64
+		limit := together(skews)
 		for k := range hi {
+			if skews[k] <= limit {
+				lasts = append(lasts, last[k])
+			}
 			if gap := hi[k] - lo[k]; skews[k] <= skewShare*gap {
 				gaps = append(gaps, gap)
 			}
 		}
 		q := points[keyOf(b)]
-		t.Add(q.last, b.Dir, b.Round, b.Timings(), last...)
+		t.Add(q.last, b.Dir, b.Round, b.Timings(), lasts...)
 		if len(gaps) > 0 {
 			t.Add(q.gap, b.Dir, b.Round, b.Timings(), gaps...)
 		}

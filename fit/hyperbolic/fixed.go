@@ -184,7 +184,7 @@ func (p *paired) termsOfSlope(f *fixedFit) []params.Term {
 	}
 	if !f.separated {
 		add(params.TermClockOffset, math.Sqrt2*p.clocks.offset, "spread of the offsets of two clocks, over the numbers of pairs")
-		add(params.TermStartSkew, p.starts.spread/math.Sqrt(3), "spread of the starts at the most pairs, uniform, over the numbers of pairs")
+		add(params.TermStartSkew, p.starts.spread/math.Sqrt(3), "spread of the starts in the closer half of the repetitions at the most pairs, uniform, over the numbers of pairs")
 		add(params.TermJitter, f.late[last]/math.Sqrt(3), "lateness of the last of so many deliveries, uniform, over the numbers of pairs")
 	}
 	if p.cut {

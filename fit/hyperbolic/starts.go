@@ -57,29 +57,33 @@ func (s startsBy) skews(b *fit.Batch) []float64 {
 
 // skew is how far apart the senders of bursts started.
 type skew struct {
-	spread   float64 // between the first and the last sender at the largest n, median [s]
-	interval float64 // the same over n−1, for the n at which it is largest [s]
+	spread   float64 // between the first and the last sender at the largest n, median of the repetitions together [s]
+	interval float64 // the same of all repetitions, over n−1, for the n at which it is largest [s]
 }
+
+// together is the spread of the starts up to which the repetitions of a batch count as last deliveries: the half whose senders
+// started closest together.
+func together(skews []float64) float64 { return stats.Median(skews) }
 
 // gatherSkew takes the medians over the repetitions of each n.
 func gatherSkew(bursts []fit.Batch, starts startsBy) skew {
-	byN := map[int][]float64{}
+	all, closest := map[int][]float64{}, map[int][]float64{}
 	most := 0
 	for i := range bursts {
-		n := int(bursts[i].Point[names.FactorPairs])
-		byN[n] = append(byN[n], starts.skews(&bursts[i])...)
+		n, skews := int(bursts[i].Point[names.FactorPairs]), starts.skews(&bursts[i])
+		all[n] = append(all[n], skews...)
+		limit := together(skews)
+		closest[n] = append(closest[n], slices.DeleteFunc(skews, func(v float64) bool { return v > limit })...)
 		most = max(most, n)
 	}
 	var s skew
-	for n, all := range byN {
-		if n < 2 {
-			continue
+	for n, v := range all {
+		if n > 1 {
+			s.interval = math.Max(s.interval, stats.Median(v)/float64(n-1))
 		}
-		m := stats.Median(all)
-		s.interval = math.Max(s.interval, m/float64(n-1))
-		if n == most {
-			s.spread = m
-		}
+	}
+	if most > 1 {
+		s.spread = stats.Median(closest[most])
 	}
 	return s
 }
