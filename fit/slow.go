@@ -9,6 +9,7 @@ import (
 
 	"calib/fit/params"
 	"calib/fit/resample"
+	"calib/internal/dataset"
 	"calib/internal/dataset/names"
 	"calib/internal/stats"
 )
@@ -22,11 +23,24 @@ const (
 	minOthers = 2
 )
 
-// SlowHosts are the hosts whose every pair is slower than the other hosts' pairs, and the findings about them.
+// SlowHosts are the hosts whose every pair is slower than the other hosts' pairs, the pairs that are slow without such a host,
+// and the findings about them.
 type SlowHosts struct {
 	Hosts    map[int]bool
+	Pairs    map[[2]int]bool // in two rounds or more; lower host first
 	Findings []params.Finding
 	Why      map[[2]int]string // by pair, lower host first
+	// Undecided: the pairs that were measured differ, and are too few to say which host is slow.
+	Undecided bool
+}
+
+// Line reports whether the hosts of a line, one pair, are slow.
+func (o *SlowHosts) Line(l *dataset.Sample) bool {
+	if len(l.Ranks) != 2 {
+		return slices.ContainsFunc(l.Ranks, func(h int) bool { return o.Hosts[h] })
+	}
+	a, b := l.Ranks[0], l.Ranks[1]
+	return o.Hosts[a] || o.Hosts[b] || o.Pairs[[2]int{min(a, b), max(a, b)}]
 }
 
 // PairTime is what one pair needs for one size [s], alone on the network.
@@ -34,16 +48,20 @@ type PairTime struct {
 	Hosts [2]int // lower first
 	Value float64
 	CI    [2]float64
+	// Rounds are the medians of the rounds [s], ascending.
+	Rounds []float64
 }
 
 // findSlow compares pairs at their smallest and at their largest size. It uses pingpong; where that saw fewer than three
 // pairs, the bursts of single pairs. Pairs that share the network with others say nothing about one host, since the last
 // in the queue is slow whichever it is.
 func (p *Prepared) findSlow() *SlowHosts {
-	out := &SlowHosts{Hosts: map[int]bool{}, Why: map[[2]int]string{}}
+	out := &SlowHosts{Hosts: map[int]bool{}, Pairs: map[[2]int]bool{}, Why: map[[2]int]string{}}
 	lines, what := p.LineBatches(names.Pingpong, ""), "half round trip"
 	if len(pairsOf(lines)) < minOthers+1 {
-		lines, what = singles(p.LineBatches(names.Paired, names.PhaseBurst)), "delivery time"
+		if bursts := singles(p.LineBatches(names.Paired, names.PhaseBurst)); len(pairsOf(bursts)) >= len(pairsOf(lines)) {
+			lines, what = bursts, "delivery time"
+		}
 	}
 	bySize := map[int64][]Batch{}
 	for _, b := range lines {
@@ -56,9 +74,32 @@ func (p *Prepared) findSlow() *SlowHosts {
 		return out
 	}
 	for _, x := range slices.Compact([]int64{sizes[0], sizes[len(sizes)-1]}) {
-		out.compare(p, PairTimes(bySize[x]), fmt.Sprintf("%s at %d B", what, x))
+		pairs := PairTimes(bySize[x])
+		out.compare(p, pairs, fmt.Sprintf("%s at %d B", what, x))
+		out.undecided(p, pairs, what, x)
 	}
 	return out
+}
+
+// undecided warns where two pairs differ and no other was measured: which of their hosts is slow cannot be told, nor slowness
+// from contention where both take part.
+func (o *SlowHosts) undecided(p *Prepared, pairs []PairTime, what string, bytes int64) {
+	if o.Undecided || len(pairs) != 2 || len(p.Data.Header.Hosts) < 4 {
+		return
+	}
+	fast, slow := pairs[0], pairs[1]
+	if fast.Value > slow.Value {
+		fast, slow = slow, fast
+	}
+	if slow.Value <= (1+slowShare)*fast.Value || slow.CI[0] <= fast.CI[1] {
+		return
+	}
+	o.Undecided = true
+	name := func(q PairTime) string { return joined(p.hostNames(q.Hosts[:])) }
+	o.Findings = append(o.Findings, params.Warnf(params.PairsDiffer, "the pairs (%s) and (%s) differ: the %s at %d B of the first is %.2f times "+
+		"that of the second. No other pairs were measured, so that neither the slow host can be named nor slowness told from contention: "+
+		"--all-pairs would tell, or rounds in which other hosts form the pairs", name(slow), name(fast), what, bytes, slow.Value/fast.Value).
+		With("ratio", slow.Value/fast.Value).With("bytes", float64(bytes)).About(p.hostNames(slow.Hosts[:])...))
 }
 
 // singles keeps the batches of one pair.
@@ -96,7 +137,7 @@ func PairTimes(lines []Batch) []PairTime {
 			medians = append(medians, m.sum/m.n)
 		}
 		value := resample.Midmean(medians) // sorts them: what follows does not depend on the order of the map
-		out = append(out, PairTime{hosts, value, roundInterval(medians)})
+		out = append(out, PairTime{hosts, value, roundInterval(medians), medians})
 	}
 	slices.SortFunc(out, func(a, b PairTime) int {
 		return cmp.Or(cmp.Compare(a.Hosts[0], b.Hosts[0]), cmp.Compare(a.Hosts[1], b.Hosts[1]))
@@ -157,11 +198,14 @@ func slowest(pairs []PairTime) (hosts []int, ratio float64) {
 		}
 		limit, mid := slowLimit(others)
 		values := make([]float64, len(own))
+		var rounds []float64 // a pair may have few of its own
 		slow := true
 		for i, p := range own {
 			values[i] = p.Value
-			slow = slow && p.Value > limit && p.CI[0] > mid
+			rounds = append(rounds, p.Rounds...)
+			slow = slow && p.Value > limit
 		}
+		slow = slow && roundInterval(rounds)[0] > mid
 		r := stats.Median(values) / mid
 		switch {
 		case !slow || r < ratio:
@@ -244,6 +288,9 @@ func (o *SlowHosts) slowPairs(pairs []PairTime, what string) {
 				o.Why[p.Hosts] += "; "
 			}
 			o.Why[p.Hosts] += fmt.Sprintf("%s is %.2f times the median pair's", what, p.Value/mid)
+			if len(p.Rounds) > 1 && !o.Hosts[p.Hosts[0]] && !o.Hosts[p.Hosts[1]] {
+				o.Pairs[p.Hosts] = true
+			}
 		}
 	}
 }

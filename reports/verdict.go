@@ -44,6 +44,11 @@ func unknownNetwork(p *params.Params) string {
 	if slices.ContainsFunc(p.AllFindings(params.Warning), func(f params.Found) bool { return f.Code == params.NegativeAC }) {
 		return unknown + "a_c comes out negative, see the warnings."
 	}
+	for _, f := range p.AllFindings(params.Note) {
+		if f.Code == params.NetworkUnknown && len(f.Values) > 0 {
+			return unknown + Clean(f.Message) + "."
+		}
+	}
 	return unknown + "that takes the experiment paired on four hosts or more."
 }
 

@@ -16,15 +16,19 @@ import (
 
 // paired is what paired measured, resampled: the last delivery of n pairs by size, and the time per byte of n streams.
 type paired struct {
-	fit    *fit.Result
-	pairs  []int // values of n that have bursts, ascending
-	bursts map[int][]burstPoint
-	stream map[int]int // n → point
-	times  *resample.Estimates
-	packet float64
-	clocks uncertainty
-	slow   map[int]bool
-	cut    bool // some bursts lack the pairs of slow hosts
+	prepared *fit.Prepared
+	fit      *fit.Result
+	hosts    []int // that took part
+	pairs    []int // values of n that have bursts, ascending
+	bursts   map[int][]burstPoint
+	stream   map[int]int // n → point
+	times    *resample.Estimates
+	packet   float64
+	clocks   uncertainty
+	starts   skew
+	gaps     map[int]gapCount // repetitions behind the gap of a point
+	slow     *fit.SlowHosts
+	cut      bool // some bursts or streams lack slow pairs
 }
 
 // burstPoint is one size of the bursts of one n, and its points in the table.
@@ -32,26 +36,30 @@ type burstPoint struct {
 	bytes float64
 	last  int // from the last sender's own start to the last delivery
 	gap   int // from the first to the last delivery
+	late  int // lateness of the last delivery without contention
 }
 
-// key is a point of the table: the last delivery or the gap of a burst, or a stream.
+// key is a point of the table: the last delivery, the gap or the lateness of a burst, or a stream.
 type key struct {
-	what     byte // 'l', 'g' or 's'
+	what     byte // 'l', 'g', 'j' or 's'
 	n, bytes int64
 }
 
 // load gathers the bursts and streams of complete batches. Batches with a slow host are left out where the others
 // cover two values of n. Otherwise only the slow host's pairs are left out. It returns fit.ErrNeeds with neither bursts nor streams.
 func load(prepared *fit.Prepared, model, source string) (*paired, error) {
-	p := &paired{fit: prepared.New(model, names.Paired, source), slow: prepared.Slow().Hosts,
-		bursts: map[int][]burstPoint{}, stream: map[int]int{}}
+	p := &paired{prepared: prepared, fit: prepared.New(model, names.Paired, source), slow: prepared.Slow(),
+		bursts: map[int][]burstPoint{}, stream: map[int]int{}, gaps: map[int]gapCount{}}
 	bursts := p.fit.BothDirections(p.batches(prepared, names.PhaseBurst))
 	streams := p.batches(prepared, names.PhaseStream) // no clock offset is in their times
-	p.cut = slices.ContainsFunc(bursts, func(b fit.Batch) bool { return len(b.Lines) < int(b.Point[names.FactorPairs]) })
+	p.cut = slices.ContainsFunc(slices.Concat(bursts, streams), func(b fit.Batch) bool { return len(b.Lines) < int(b.Point[names.FactorPairs]) })
 	t := &resample.Table[key]{}
-	p.addBursts(t, bursts, prepared.Batches(names.Paired, names.PhaseBurstStart))
+	starts := startsOf(prepared.Batches(names.Paired, names.PhaseBurstStart))
+	p.starts = gatherSkew(bursts, starts)
+	p.addBursts(t, bursts, starts)
 	p.addStreams(t, streams)
 	p.fit.Account(bursts, streams)
+	p.hosts = hostsOf(bursts, streams)
 	p.packet = p.fit.Packet(bursts, streams)
 	p.clocks = clockUncertainty(bursts)
 	if t.OneSided() {
@@ -69,14 +77,29 @@ func load(prepared *fit.Prepared, model, source string) (*paired, error) {
 	return p, nil
 }
 
+// hostsOf are the hosts of some batches, ascending.
+func hostsOf(sets ...[]fit.Batch) []int {
+	all := map[int]bool{}
+	for _, set := range sets {
+		for i := range set {
+			for _, l := range set[i].Lines {
+				for _, h := range l.Ranks {
+					all[h] = true
+				}
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
 // batches returns the usable batches of one phase.
 func (p *paired) batches(prepared *fit.Prepared, phase string) []fit.Batch {
 	return p.withoutSlow(p.fit.Usable(p.fit.Complete(prepared.Batches(names.Paired, phase), phase == names.PhaseBurst)))
 }
 
-// withoutSlow takes the slow hosts out of the batches.
+// withoutSlow takes the slow hosts and pairs out of the batches.
 func (p *paired) withoutSlow(in []fit.Batch) []fit.Batch {
-	slow := func(b *fit.Batch) bool { return b.HasAny(p.slow) }
+	slow := func(b *fit.Batch) bool { return slices.ContainsFunc(b.Lines, p.slow.Line) }
 	clean := map[int64]bool{}
 	for i := range in {
 		if !slow(&in[i]) {
@@ -91,7 +114,7 @@ func (p *paired) withoutSlow(in []fit.Batch) []fit.Batch {
 
 // withoutSlowPairs drops the slow hosts' lines from their batches, and keeps a batch whole that has no other.
 func (p *paired) withoutSlowPairs(in []fit.Batch) []fit.Batch {
-	slow := func(l *dataset.Sample) bool { return p.slow[l.Ranks[0]] || p.slow[l.Ranks[1]] }
+	slow := p.slow.Line
 	var out []fit.Batch
 	cut := 0
 	for _, b := range in {
@@ -164,24 +187,24 @@ func streamRate(l *dataset.Sample, bytes float64) float64 {
 	return bytes * float64(len(l.NS)) / total
 }
 
-// addBursts adds two times of each repetition of a burst:
+// addBursts adds three times of the repetitions of a burst:
 //
 //   - last, the longest of the n times from a sender's own start to its delivery: every message is bounded by the last
-//     (rule 3, eq. 12);
+//     (rule 3, eq. 12), of the half of the repetitions whose senders started closest together;
 //   - gap, from the first to the last of the n deliveries, both in common time: a message's delivery in common time is its
-//     time plus its sender's start (phase "burst-start", zero where there is none).
-func (p *paired) addBursts(t *resample.Table[key], bursts, starts []fit.Batch) {
+//     time plus its sender's start (phase "burst-start", zero where there is none). Repetitions whose senders started further
+//     apart than skewShare of it are dropped;
+//   - late, one for a batch: the lateness of the last of n deliveries that do not disturb each other, from the pair that was
+//     alone in the same round and direction; zero where there was none.
+func (p *paired) addBursts(t *resample.Table[key], bursts []fit.Batch, starts startsBy) {
 	points := p.burstPoints(t, bursts)
-	byID := map[fit.BatchID]*fit.Batch{}
-	for i := range starts {
-		byID[starts[i].ID] = &starts[i]
-	}
+	alone := singles(bursts)
 	for i := range bursts {
 		b := &bursts[i]
-		reps := len(b.Lines[0].NS)
-		last, lo, hi := filled(reps, math.Inf(-1)), filled(reps, math.Inf(1)), filled(reps, math.Inf(-1))
+		skews := starts.skews(b)
+		last, lo, hi := filled(len(skews), math.Inf(-1)), filled(len(skews), math.Inf(1)), filled(len(skews), math.Inf(-1))
 		for _, l := range b.Lines {
-			start := startOf(byID[b.ID], l)
+			start := starts.of(b, l)
 			for k, v := range fit.Seconds(l.NS) {
 				last[k] = math.Max(last[k], v)
 				if start != nil {
@@ -190,38 +213,68 @@ func (p *paired) addBursts(t *resample.Table[key], bursts, starts []fit.Batch) {
 				lo[k], hi[k] = math.Min(lo[k], v), math.Max(hi[k], v)
 			}
 		}
+		var gaps, lasts []float64
+		limit := together(skews)
 		for k := range hi {
-			hi[k] -= lo[k]
+			if skews[k] <= limit {
+				lasts = append(lasts, last[k])
+			}
+			if gap := hi[k] - lo[k]; skews[k] <= skewShare*gap {
+				gaps = append(gaps, gap)
+			}
 		}
-		q := points[burstKey{b.Point[names.FactorPairs], b.Point[names.FactorBytes]}]
-		t.AddTeam(q.last, b.Team(), b.Dir, b.Round, b.Timings(), last...)
-		t.AddTeam(q.gap, b.Team(), b.Dir, b.Round, b.Timings(), hi...)
+		q, team := points[keyOf(b)], b.Team()
+		t.AddTeam(q.last, team, b.Dir, b.Round, b.Timings(), lasts...)
+		if len(gaps) > 0 {
+			t.AddTeam(q.gap, team, b.Dir, b.Round, b.Timings(), gaps...)
+		}
+		late := 0.0
+		if s := alone[aloneKey{b.Point[names.FactorBytes], b.Round, b.Dir}]; len(s) > 0 {
+			late = lateness(s, len(b.Lines))
+		}
+		t.AddTeam(q.late, team, b.Dir, b.Round, b.Timings(), late)
+		c := p.gaps[q.gap]
+		p.gaps[q.gap] = gapCount{c.kept + len(gaps), c.dropped + len(skews) - len(gaps)}
 	}
+	for _, q := range points { // a point needs a value; that of one without is not used
+		if p.gaps[q.gap].kept == 0 {
+			t.Add(q.gap, 0, 0, 0, 0)
+		}
+	}
+}
+
+// aloneKey is a round and direction of one size.
+type aloneKey struct {
+	bytes      int64
+	round, dir int
+}
+
+// singles are the times of bursts of one pair [s].
+func singles(bursts []fit.Batch) map[aloneKey][]float64 {
+	out := map[aloneKey][]float64{}
+	for i := range bursts {
+		if b := &bursts[i]; b.Point[names.FactorPairs] == 1 {
+			k := aloneKey{b.Point[names.FactorBytes], b.Round, b.Dir}
+			out[k] = append(out[k], fit.Seconds(b.Lines[0].NS)...)
+		}
+	}
+	return out
 }
 
 func filled(n int, v float64) []float64 { return slices.Repeat([]float64{v}, n) }
 
-// startOf returns the starts [ns] of one line's sender, nil where they were not recorded for every repetition.
-func startOf(starts *fit.Batch, l *dataset.Sample) []int64 {
-	if starts == nil {
-		return nil
-	}
-	for _, s := range starts.Lines {
-		if slices.Equal(s.Ranks, l.Ranks) && len(s.NS) == len(l.NS) {
-			return s.NS
-		}
-	}
-	return nil
-}
-
 type burstKey struct{ n, bytes int64 }
+
+func keyOf(b *fit.Batch) burstKey {
+	return burstKey{b.Point[names.FactorPairs], b.Point[names.FactorBytes]}
+}
 
 // burstPoints makes the points of every n and size, ascending.
 func (p *paired) burstPoints(t *resample.Table[key], bursts []fit.Batch) map[burstKey]burstPoint {
 	points := map[burstKey]burstPoint{}
 	var keys []burstKey
 	for i := range bursts {
-		k := burstKey{bursts[i].Point[names.FactorPairs], bursts[i].Point[names.FactorBytes]}
+		k := keyOf(&bursts[i])
 		if _, seen := points[k]; !seen {
 			points[k] = burstPoint{}
 			keys = append(keys, k)
@@ -229,7 +282,7 @@ func (p *paired) burstPoints(t *resample.Table[key], bursts []fit.Batch) map[bur
 	}
 	slices.SortFunc(keys, func(a, b burstKey) int { return cmp.Or(cmp.Compare(a.n, b.n), cmp.Compare(a.bytes, b.bytes)) })
 	for _, k := range keys {
-		q := burstPoint{float64(k.bytes), t.OneWay(key{'l', k.n, k.bytes}), t.OneWay(key{'g', k.n, k.bytes})}
+		q := burstPoint{float64(k.bytes), t.OneWay(key{'l', k.n, k.bytes}), t.OneWay(key{'g', k.n, k.bytes}), t.OneWay(key{'j', k.n, k.bytes})}
 		points[k] = q
 		n := int(k.n)
 		if len(p.bursts[n]) == 0 {
@@ -262,7 +315,7 @@ func clockUncertainty(bursts []fit.Batch) uncertainty {
 			if v := l.Aux[names.AuxOffsetSpread]; v > 0 && fit.Finite(v) {
 				offset = append(offset, v*1e-9)
 			}
-			if (burstKey{bursts[i].Point[names.FactorPairs], bursts[i].Point[names.FactorBytes]}) == least {
+			if keyOf(&bursts[i]) == least {
 				jitter = append(jitter, stats.MAD(fit.Seconds(l.NS)))
 			}
 		}

@@ -3,11 +3,13 @@ package hyperbolic
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"calib/fit/params"
 	"calib/fit/pointtopoint"
 	"calib/fit/regress"
 	"calib/fit/resample"
+	"calib/internal/stats"
 )
 
 // fixedFit is a'(n) and the line 2a + a_c·n through it.
@@ -16,7 +18,8 @@ type fixedFit struct {
 	line      regress.Line // C0 = 2a, C1 = a_c; of a single n: C0 = a'
 	slopeCI   [2]float64
 	condition float64
-	separated bool // a'(n) is from gaps
+	late      []float64 // of each n: what was taken off a'(n) for the lateness of the last of n deliveries
+	separated bool      // a'(n) is from gaps
 }
 
 // fitFixed reads a'(n) off the one-packet bursts of each n and fits a and a_c.
@@ -26,22 +29,27 @@ func (p *paired) fitFixed() (*fixedFit, error) {
 	for _, n := range p.pairs {
 		f.n = append(f.n, float64(n))
 		all := p.bursts[n]
-		sizes, times := column(all, lastDelivery, p.times.Values)
+		sizes, times, _, _ := columns(all, p.times.Values)
 		small[n] = all[:pointtopoint.SmallSizes(sizes, times, p.packet)]
 		if all[0].bytes > p.packet {
 			p.fit.Warn(params.NoSmallBurst, "n = %d: no burst fits in one packet of %g bytes", n, p.packet)
 		}
 	}
-	limits := p.limitsOf(small, false)
+	limits := p.limitsOf(small, lastDelivery)
 	var err error
 	if f.value, err = limits(p.times.Values); err != nil {
 		return nil, err
 	}
-	if p.separated(f) {
-		f.separated, limits = true, p.limitsOf(small, true)
+	if f.separated = p.separated(f, small); f.separated {
+		limits = p.limitsOf(small, deliveryGap)
+		p.noteDropped(small)
 		if f.value, err = limits(p.times.Values); err != nil {
 			return nil, err
 		}
+	}
+	for _, n := range p.pairs {
+		_, _, _, late := columns(small[n], p.times.Values)
+		f.late = append(f.late, stats.Mean(late))
 	}
 	reps := p.times.Apply(limits)
 	if len(f.n) == 1 {
@@ -61,26 +69,45 @@ func (p *paired) fitFixed() (*fixedFit, error) {
 	return f, nil
 }
 
-// separated reports whether the deliveries of a burst come one by one, further apart than clocks and jitter blur them.
-func (p *paired) separated(f *fixedFit) bool {
+// separated reports whether the deliveries of a burst come one by one, further apart than clocks, jitter and the starts of the
+// senders put them, and enough repetitions are left that show it.
+func (p *paired) separated(f *fixedFit, small map[int][]burstPoint) bool {
 	if len(f.n) < 2 || f.n[0] != 1 || p.cut {
 		return false
 	}
+	for _, points := range small {
+		for _, q := range points {
+			if c := p.gaps[q.gap]; float64(c.kept) < leastKept*float64(c.kept+c.dropped) {
+				return false
+			}
+		}
+	}
 	l, _, err := regress.FitLine(f.n, f.value, nil)
-	return err == nil && l.C1 > separation*math.Max(p.clocks.offset, p.clocks.jitter) &&
+	return err == nil && l.C1 > separation*max(p.clocks.offset, p.clocks.jitter, p.starts.interval) &&
 		l.C1*(f.n[len(f.n)-1]-1) > material*f.value[0]
 }
 
-// limitsOf returns the function from values of points to a'(n), from the last deliveries or from the gaps.
-func (p *paired) limitsOf(small map[int][]burstPoint, gaps bool) func(values []float64) ([]float64, error) {
+// deliveries is what a'(n) is read off.
+type deliveries int
+
+const (
+	lastDelivery deliveries = iota // less its lateness
+	deliveryGap                    // more than a'(1)
+)
+
+// limitsOf returns the function from values of points to a'(n).
+func (p *paired) limitsOf(small map[int][]burstPoint, from deliveries) func(values []float64) ([]float64, error) {
 	return func(values []float64) ([]float64, error) {
 		out := make([]float64, len(p.pairs))
 		for i, n := range p.pairs {
-			from, base := lastDelivery, 0.0
-			if gaps && i > 0 {
-				from, base = deliveryGap, out[0]
+			sizes, last, gap, late := columns(small[n], values)
+			base, times := 0.0, last
+			for k := range last {
+				last[k] -= late[k]
 			}
-			sizes, times := column(small[n], from, values)
+			if from == deliveryGap && i > 0 {
+				base, times = out[0], gap
+			}
 			v, err := regress.Intercept(sizes, times)
 			if err != nil {
 				return nil, fmt.Errorf("n = %d: %w", n, err)
@@ -91,16 +118,13 @@ func (p *paired) limitsOf(small map[int][]burstPoint, gaps bool) func(values []f
 	}
 }
 
-func lastDelivery(q burstPoint) int { return q.last }
-func deliveryGap(q burstPoint) int  { return q.gap }
-
-// column returns sizes and times of points.
-func column(points []burstPoint, from func(burstPoint) int, values []float64) (sizes, times []float64) {
+// columns returns the sizes of points and their values.
+func columns(points []burstPoint, values []float64) (sizes, last, gap, late []float64) {
 	for _, q := range points {
 		sizes = append(sizes, q.bytes)
-		times = append(times, values[from(q)])
+		last, gap, late = append(last, values[q.last]), append(gap, values[q.gap]), append(late, values[q.late])
 	}
-	return sizes, times
+	return sizes, last, gap, late
 }
 
 // single records a' and the bounds it puts on a and a_c.
@@ -126,17 +150,59 @@ func (p *paired) separate(f *fixedFit, reps [][]float64) error {
 		q, _, err := regress.FitLine(f.n, y, w)
 		return []float64{q.C0 / 2, q.C1}, err
 	})
-	skew := 0.0
-	if !f.separated {
-		skew = resample.HalfWidth(p.clocks.offset) * math.Sqrt2 / (f.n[len(f.n)-1] - f.n[0])
-	}
 	a := l.C0 / 2
-	p.fit.Found("a", "s", labelA, a,
-		resample.Widen(a, p.times.Interval(a, lines, 0), math.Hypot(resample.HalfWidth(p.clocks.bound)/2, skew/2)))
-	f.slopeCI = resample.Widen(l.C1, p.times.Interval(l.C1, lines, 1), skew)
-	p.fit.Found("a_c", "s", labelAC, l.C1, f.slopeCI)
+	terms := p.termsOfSlope(f)
+	p.fit.Found("a", "s", labelA, a, p.times.Interval(a, lines, 0), p.termsOfHost(terms)...)
+	statistical := p.times.Interval(l.C1, lines, 1)
+	f.slopeCI = statistical
+	for _, t := range terms {
+		f.slopeCI = resample.Widen(l.C1, f.slopeCI, resample.HalfWidth(t.U))
+	}
+	p.fit.Found("a_c", "s", labelAC, l.C1, statistical, terms...)
 	if len(f.n) == 2 {
 		p.fit.Warn(params.TwoNumbersOfPairs, "two numbers of pairs only: a'(n) cannot be seen to be a line")
 	}
 	return nil
+}
+
+// termsOfSlope are what makes a_c uncertain beside the scatter between rounds. They bear on last deliveries: gaps hold neither
+// the starts nor, where directions are averaged, the offsets.
+//
+//   - Clock offsets: the last of n one-way times is taken from the largest of n offsets.
+//   - Starts: a message that starts late waits less, by at most its delay, so that the last delivery is early by at most the
+//     spread of the starts; taken as uniform between none and all of it.
+//   - Lateness: it is taken off as if the n deliveries were late independently of each other; if they are late together, none
+//     of it belongs off. Uniform between.
+func (p *paired) termsOfSlope(f *fixedFit) []params.Term {
+	last := len(f.n) - 1
+	span := f.n[last] - f.n[0]
+	var terms []params.Term
+	add := func(name string, u float64, why string) {
+		if u > 0 {
+			terms = append(terms, params.Term{Name: name, Type: params.TypeB, U: u / span, Why: why})
+		}
+	}
+	if !f.separated {
+		add(params.TermClockOffset, math.Sqrt2*p.clocks.offset, "spread of the offsets of two clocks, over the numbers of pairs")
+		add(params.TermStartSkew, p.starts.spread/math.Sqrt(3), "spread of the starts in the closer half of the repetitions at the most pairs, uniform, over the numbers of pairs")
+		add(params.TermJitter, f.late[last]/math.Sqrt(3), "lateness of the last of so many deliveries, uniform, over the numbers of pairs")
+	}
+	if p.cut {
+		add(params.TermSlowPairs, math.Abs(f.line.C1)*span/f.n[last]/math.Sqrt(3), "slow pairs sent as well: n or n−1 messages met")
+	}
+	return terms
+}
+
+// termsOfHost are those of a: half of what bears on a_c, since 2a is a'(n) − n·a_c at the smallest n; and the error of a one-way
+// time where the dataset states one.
+func (p *paired) termsOfHost(slope []params.Term) []params.Term {
+	terms := slices.Clone(slope)
+	for i := range terms {
+		terms[i].U /= 2
+	}
+	if p.clocks.bound > 0 {
+		terms = append(terms, params.Term{Name: params.TermClockBound, Type: params.TypeB, U: p.clocks.bound / 2,
+			Why: "stated for a one-way time after both directions are averaged"})
+	}
+	return terms
 }

@@ -17,6 +17,9 @@ import (
 type mediumFit struct {
 	n, value []float64
 	b, bc    float64
+
+	growth   float64    // of b' from the smallest n to the largest, relative; NaN with one n
+	growthCI [2]float64 // 95%
 }
 
 // rises reports whether b' was seen to grow with n.
@@ -35,7 +38,7 @@ func (m *mediumFit) at(n float64) float64 {
 
 // fitMedium fits b and b_c to the streams, or to the slope of the large bursts where there are no streams.
 func (p *paired) fitMedium() (*mediumFit, error) {
-	m := &mediumFit{b: math.NaN(), bc: math.NaN()}
+	m := &mediumFit{b: math.NaN(), bc: math.NaN(), growth: math.NaN()}
 	if len(p.stream) == 0 {
 		return p.withoutStreams(m)
 	}
@@ -101,7 +104,7 @@ func (p *paired) burstSlope(n int, values []float64) (float64, error) {
 	if len(large) < 2 {
 		return 0, fmt.Errorf("n = %d: fewer than two bursts above one packet of %g bytes", n, p.packet)
 	}
-	sizes, times := column(large, lastDelivery, values)
+	sizes, times, _, _ := columns(large, values)
 	l, _, err := regress.FitLine(sizes, times, nil)
 	return l.C1, err
 }
@@ -117,6 +120,9 @@ func (p *paired) decide(m *mediumFit, reps [][]float64, count func(int) int) {
 	growth := func(v []float64) float64 { return v[k]/v[0] - 1 }
 	g := growth(m.value)
 	ci := resample.Scatter(p.times, g, reps, growth)
+	if k > 0 {
+		m.growth, m.growthCI = g, ci
+	}
 	switch {
 	case k == 0:
 		p.onePair(m, reps)

@@ -29,14 +29,13 @@ import (
 //
 // Senders never start quite together: a clock offset is known to some microseconds, and a sender wakes late. A message that
 // starts late waits less. Its own time is then too short by its delay, and so is the last of the n. Where the deliveries are
-// separated (separation), a'(n) is therefore a'(1) plus the gap between the first and the last delivery: that is (n−1)·a_c
-// whichever sender started first. Where they are not, a'(n) is the last delivery, and the interval is widened.
+// separated (separated), a'(n) is therefore a'(1) plus the gap between the first and the last delivery: that is (n−1)·a_c
+// whichever sender started first, in repetitions whose senders started within half of the gap. Where they are not, a'(n) is
+// the last delivery less its lateness (lateness), and the interval is widened (termsOfSlope).
 //
-// Intervals are those of a bootstrap over rounds, then timings (package resample), with two half-widths [s] added in
-// quadrature. Where a'(n) is the last delivery: 1.96·√2·u/(n_max − n_min) for a_c and half of that for a, u the spread of a
-// clock offset. And for a: 1.96·v/2, v the standard uncertainty that the dataset states for a one-way time after both
-// directions are averaged. Otherwise the error of an offset cancels between the directions of a round. What does not cancel
-// is new in every slot, and part of the differences between rounds.
+// Intervals are those of a bootstrap over rounds, then timings (package resample), and the terms. The error of an offset
+// otherwise cancels between the directions of a round. What does not cancel is new in every slot, and part of the differences
+// between rounds.
 //
 // No coefficient is clamped: a negative a_c is reported as such. Source: Stoica, Sultan, Keyes 1994, eq. 16 and 17.
 type Network struct{}
@@ -55,7 +54,7 @@ const (
 
 	// material is the share of b', or of a', below which a growth with n does not matter, significant or not.
 	material = 0.02
-	// Deliveries count as separated if a_c exceeds the error of a delivery's time by this factor.
+	// Deliveries count as separated if a_c exceeds what blurs a delivery's time, and what sets the starts apart, by this factor.
 	separation = 2
 )
 
@@ -77,7 +76,11 @@ func (m Network) Fit(prepared *fit.Prepared) (*params.Fit, error) {
 	if err != nil {
 		return nil, fmt.Errorf("model %s, b'(n): %w", m.Name(), err)
 	}
+	if len(fixed.n) > 1 {
+		p.oneMachine(p.hosts)
+	}
 	p.fit.Note(params.DelayInA, "a also holds half of the delay L until load separates it")
+	p.withhold(fixed, medium)
 	p.character(fixed, medium)
 	p.misfit(fixed, medium)
 	a, b := p.fit.Named(seriesA), p.fit.Named(seriesB)
@@ -104,31 +107,6 @@ const (
 	seriesA = "a'(n)"
 	seriesB = "b'(n)"
 )
-
-// character finds whether the network behaves like a switch or like a shared medium.
-func (p *paired) character(f *fixedFit, m *mediumFit) {
-	if len(f.n) < 2 {
-		p.fit.Network = &params.Network{Packets: params.Unknown, Streams: params.Unknown}
-		p.fit.Note(params.NetworkUnknown, "one pair only: whether the network behaves like a switch or like a shared medium cannot be seen")
-		return
-	}
-	span := f.n[len(f.n)-1] - f.n[0]
-	free := f.slopeCI[0] <= 0 || f.line.C1*span < material*f.line.At(f.n[0])
-	switch {
-	case f.slopeCI[1] < 0 && -f.line.C1*span >= material*f.line.At(f.n[0]):
-		p.fit.Network = &params.Network{Packets: params.Unknown, Streams: params.Unknown}
-		p.fit.Warn(params.NegativeAC, "a_c is negative: more pairs make the last delivery earlier, which the model cannot explain")
-		return
-	case free && !m.rises():
-		p.fit.Network = &params.Network{Packets: params.Switch, Streams: params.Switch}
-	case free:
-		p.fit.Network = &params.Network{Packets: params.Switch, Streams: params.Shared}
-	case m.rises():
-		p.fit.Network = &params.Network{Packets: params.Shared, Streams: params.Shared}
-	default:
-		p.fit.Network = &params.Network{Packets: params.Shared, Streams: params.Unknown}
-	}
-}
 
 // misfit notes how far eq. 16 with the fitted parameters is from the bursts of every size, and records their points.
 func (p *paired) misfit(f *fixedFit, m *mediumFit) {

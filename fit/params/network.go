@@ -29,8 +29,16 @@ func (n *Network) Words() string {
 		return "behaves like a switch for messages of one packet (a_c is zero or negligible), but streams share capacity: b' rises with n"
 	case Network{Shared, Shared}:
 		return "behaves like a shared medium"
-	case Network{Shared, Unknown}:
+	case Network{Shared, Switch}:
 		return "behaves like a shared medium for messages of one packet; streams did not reach its limit"
+	case Network{Shared, Unknown}:
+		return "behaves like a shared medium for messages of one packet; whether streams share capacity is not known"
+	case Network{Switch, Unknown}:
+		return "behaves like a switch for messages of one packet; whether streams share capacity is not known"
+	case Network{Unknown, Switch}:
+		return "behaves like a switch for streams; whether messages of one packet disturb each other is not known"
+	case Network{Unknown, Shared}:
+		return "behaves like a shared medium for streams; whether messages of one packet disturb each other is not known"
 	}
 	return ""
 }

@@ -132,7 +132,7 @@ func textFindings(level Level, texts []string) []Finding {
 // kindOne reads the sentences in which calib.params/1 told the kind of network; those that begin otherwise say that it
 // cannot be seen.
 func kindOne(note string) (Network, bool) {
-	for _, n := range []Network{{Switch, Switch}, {Switch, Shared}, {Shared, Shared}, {Shared, Unknown}} {
+	for _, n := range []Network{{Switch, Switch}, {Switch, Shared}, {Shared, Shared}, {Shared, Switch}} {
 		if note == n.Words() {
 			return n, true
 		}

@@ -271,7 +271,7 @@ func TestVersionOneKinds(t *testing.T) {
 			Packets: params.Switch, Streams: params.Shared},
 		"behaves like a shared medium": {Packets: params.Shared, Streams: params.Shared},
 		"behaves like a shared medium for messages of one packet; streams did not reach its limit": {
-			Packets: params.Shared, Streams: params.Unknown},
+			Packets: params.Shared, Streams: params.Switch},
 		"one pair only: whether the network behaves like a switch or like a shared medium cannot be seen": {
 			Packets: params.Unknown, Streams: params.Unknown},
 	} {

@@ -2,6 +2,7 @@ package simagent_test
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -142,6 +143,45 @@ func TestRecovers(t *testing.T) {
 				t.Errorf("slow hosts %q, want %q", slow, c.slow)
 			}
 		})
+	}
+}
+
+// TestOneSlowHost: of few hosts, one is slow. It is named, and does not pass for contention: neither on a switch, which stays
+// one or is not known, nor on a shared medium.
+func TestOneSlowHost(t *testing.T) {
+	for _, name := range []string{"switch", "sparc1994"} {
+		for _, hosts := range []int{4, 6, 8} {
+			t.Run(fmt.Sprint(name, hosts), func(t *testing.T) {
+				spec, err := netspec.Preset(name, hosts)
+				if err != nil {
+					t.Fatal(err)
+				}
+				b := spec.Host
+				spec.Overrides = map[int]netspec.Block{2: {A: 2 * b.A, B: 2 * b.B}}
+				p := network(t, measure(t, *spec, noisy(3), quick(t, 3)))
+				named := slices.ContainsFunc(p.Findings, func(f params.Finding) bool {
+					return f.Code == params.SlowHost && slices.Equal(f.Hosts, []string{"sim-h2"})
+				})
+				if !named {
+					t.Errorf("not named: %v", p.Findings)
+				}
+				shared := name == "sparc1994"
+				if !shared && (p.Network.Packets == params.Shared || p.Network.Streams == params.Shared) {
+					t.Errorf("network %+v", *p.Network)
+				}
+				want := map[string]float64{"a_c": 345.6e-6, "b_c": 0.92e-6}
+				for _, of := range []string{"a_c", "b_c"} {
+					q := p.Parameters[of]
+					switch {
+					case q.Value == nil && (!shared || hosts == 4): // two pairs cannot tell
+					case q.Value == nil:
+						t.Errorf("%s: %+v", of, q)
+					case shared && math.Abs(*q.Value/want[of]-1) > 0.05, !shared && of == "b_c", !shared && math.Abs(*q.Value) > 30e-6:
+						t.Errorf("%s = %g %v", of, *q.Value, *q.CI95)
+					}
+				}
+			})
+		}
 	}
 }
 

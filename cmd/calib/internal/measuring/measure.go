@@ -112,7 +112,11 @@ func newJob(c *cli.Context) (*job, error) {
 		return nil, err
 	}
 	if len(j.list)%2 == 1 {
-		j.note(fmt.Sprintf("%d hosts: paired leaves out %s, the last of an odd number", len(j.list), j.list[len(j.list)-1].Name))
+		rests := "another host in every round"
+		if !j.detail.Plan.Permute {
+			rests = j.list[len(j.list)-1].Name
+		}
+		j.note(fmt.Sprintf("%d hosts, an odd number: paired leaves out %s", len(j.list), rests))
 	}
 	if dir := c.String("resume"); dir != "" {
 		if j.dir, err = rundir.Resume(dir); err != nil {

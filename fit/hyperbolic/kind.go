@@ -1,0 +1,151 @@
+package hyperbolic
+
+import (
+	"fmt"
+	"math"
+
+	"calib/fit/params"
+	"calib/internal/units"
+)
+
+// margin is how much later a message, or how much longer a byte, may be while the most pairs send at once, relative to the
+// fewest, before it matters to a user: the models predict patterns of traffic to within 10%, so that less contention than that
+// cannot be told from their error.
+const margin = 0.10
+
+// effect is by how much the most pairs that send at once disturb each other, relative to the fewest, with its 95% interval.
+// Its growth is NaN where only one number of pairs was measured.
+type effect struct {
+	growth, lo, hi float64
+}
+
+// kind is decided by two one-sided tests: a switch where the whole interval lies inside the margin, a shared medium where it
+// lies above. Source: Schuirmann 1987, J. Pharmacokinet. Biopharm. 15 (two one-sided tests).
+func (e effect) kind() params.Kind {
+	switch {
+	case e.lo > -margin && e.hi < margin:
+		return params.Switch
+	case e.lo > margin:
+		return params.Shared
+	}
+	return params.Unknown
+}
+
+func (e effect) known() bool { return !math.IsNaN(e.growth) }
+
+// falls reports whether the interval lies below the margin: more pairs make a message earlier.
+func (e effect) falls() bool { return e.hi < -margin }
+
+// words says what was seen.
+func (e effect) words() string {
+	return fmt.Sprintf("%+.0f%% [%+.0f%%, %+.0f%%]", 100*e.growth, 100*e.lo, 100*e.hi)
+}
+
+// character finds whether the network behaves like a switch or like a shared medium.
+func (p *paired) character(f *fixedFit, m *mediumFit) {
+	kind := &params.Network{Packets: params.Unknown, Streams: params.Unknown}
+	p.fit.Network = kind
+	if len(f.n) < 2 {
+		p.fit.Note(params.NetworkUnknown, "one pair only: whether the network behaves like a switch or like a shared medium cannot be seen")
+		return
+	}
+	base, span := f.line.At(f.n[0]), f.n[len(f.n)-1]-f.n[0]
+	packets := effect{f.line.C1 * span / base, f.slopeCI[0] * span / base, f.slopeCI[1] * span / base}
+	streams := effect{m.growth, m.growthCI[0], m.growthCI[1]}
+	if packets.falls() {
+		p.fit.Warn(params.NegativeAC, "a_c is negative: more pairs make the last delivery earlier, which the model cannot explain")
+		return
+	}
+	if enough := p.times.Rounds > 1; enough && p.told("a_c") {
+		kind.Packets = packets.kind()
+	}
+	if enough := p.times.Rounds > 1; enough && streams.known() && p.told("b_c") {
+		kind.Streams = streams.kind()
+	}
+	if kind.Packets == params.Unknown || kind.Streams == params.Unknown {
+		p.unknown(kind, packets, streams, f.n[len(f.n)-1])
+	}
+}
+
+// told reports whether a parameter was not withheld.
+func (p *paired) told(name string) bool { return p.fit.Parameters[name].Estimate == nil }
+
+// unknown says what is not known of the network, and what would decide it.
+func (p *paired) unknown(kind *params.Network, packets, streams effect, most float64) {
+	var said string
+	note := params.Notef(params.NetworkUnknown, "").With("margin", margin)
+	add := func(k params.Kind, e effect, name, what string) {
+		if !e.known() {
+			return
+		}
+		note = note.With(name, e.growth).With(name+"_lo", e.lo).With(name+"_hi", e.hi)
+		if k == params.Unknown {
+			if said != "" {
+				said += ", and "
+			}
+			said += fmt.Sprintf("%s %s", what, e.words())
+		}
+	}
+	add(kind.Packets, packets, "packets", "the last of the messages of one packet by")
+	add(kind.Streams, streams, "streams", "the time per byte of streams by")
+	if said == "" {
+		said = "streams were not measured with several numbers of pairs"
+	} else {
+		said = fmt.Sprintf("%s that send at once delay %s against one, where %.0f%% matters", units.Plural(int64(most), "pair"), said, 100*margin)
+	}
+	note.Message = said + ". " + p.decides(most)
+	p.fit.Add(note)
+}
+
+// decides says what would tell the kind of network.
+func (p *paired) decides(most float64) string {
+	switch {
+	case p.slow.Undecided || p.cut:
+		return "Pairs differ: more hosts that are alike would decide it, or --all-pairs, which names the slow one"
+	case p.times.Rounds < 2:
+		return "One round has no interval: more rounds would decide it"
+	case most <= 2:
+		return "More hosts, for more pairs at once, would decide it, or more rounds (a longer --budget)"
+	}
+	return "More rounds (a longer --budget) would decide it, or more hosts"
+}
+
+// twoPairs is why contention is not told from a slow host.
+const twoPairs = "two pairs that differ cannot tell a slow host from contention: more hosts would, or --all-pairs to find the slow one"
+
+// withhold takes a_c and b_c out of use where what looks like contention may be a slow host: pairs differ and too few were
+// measured alone to say which host it is, or, with two pairs, all bursts and streams of both have a slow one. Where slow pairs
+// were left out of streams that do not slow down, the others met one stream fewer than the bound of b_c was taken for.
+func (p *paired) withhold(f *fixedFit, m *mediumFit) {
+	most := f.n[len(f.n)-1]
+	unsure := p.slow.Undecided || p.cut && most <= 2
+	for name, seen := range map[string]bool{"a_c": f.slopeCI[0] > 0, "b_c": m.rises()} {
+		q := p.fit.Parameters[name]
+		switch {
+		case unsure && seen && q.Value != nil:
+			top := *q.Value
+			if q.CI95 != nil {
+				top = q.CI95[1]
+			}
+			q.Withhold(params.StatusUnidentifiable, twoPairs)
+			q.Bound = &[2]float64{0, math.Max(0, top)}
+		case p.cut && name == "b_c" && q.Status == params.StatusUnidentifiable && q.Bound != nil && most > 1:
+			q.Bound = &[2]float64{q.Bound[0], q.Bound[1] * most / (most - 1)}
+		}
+		p.fit.Parameters[name] = q
+	}
+}
+
+// oneMachine warns where agents share machines: pairs then compete for CPUs.
+func (p *paired) oneMachine(hosts []int) {
+	for i, a := range hosts {
+		for _, b := range hosts[:i] {
+			if p.prepared.OneMachine([]int{a, b}) {
+				p.fit.Add(params.Warnf(params.SharedCPUs, "agents share a machine (%s and %s do): what pairs compete for is then first of all its CPUs. "+
+					"a_c and b_c hold contention for these, and what a network between them adds",
+					p.prepared.HostName(b), p.prepared.HostName(a)))
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,116 @@
+package hyperbolic
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"calib/fit"
+	"calib/fit/fittest"
+	"calib/fit/params"
+)
+
+func TestKind(t *testing.T) {
+	for _, c := range []struct {
+		growth, lo, hi float64
+		want           params.Kind
+		falls          bool
+	}{
+		{0.01, -0.02, 0.04, params.Switch, false},
+		{0.01, -0.02, 0.12, params.Unknown, false},
+		{0.01, -0.50, 0.04, params.Unknown, false},
+		{-0.1, -12, 11, params.Unknown, false},
+		{0.15, 0.05, 0.25, params.Unknown, false},
+		{0.30, 0.11, 0.50, params.Shared, false},
+		{-0.3, -0.5, -0.2, params.Unknown, true},
+		{math.NaN(), 0, 0, params.Switch, false}, // known is asked first
+	} {
+		e := effect{c.growth, c.lo, c.hi}
+		if e.kind() != c.want || e.falls() != c.falls {
+			t.Errorf("%+v: %s, falls %v", e, e.kind(), e.falls())
+		}
+	}
+}
+
+// Where an interval does not tell, the kind is not known, and the finding says what would tell.
+func TestNetworkNotKnown(t *testing.T) {
+	w := fittest.Sparc()
+	w.Switched, w.Between, w.Rounds = true, 0.15, 3
+	f := fittest.Fit(t, Network{}, w.Dataset(), 200)
+	if f.Network.Packets != params.Unknown || !fittest.Notes(f.Findings, params.NetworkUnknown, "More rounds") {
+		t.Errorf("network %+v, findings %v", *f.Network, f.Findings)
+	}
+	fittest.CheckFit(t, Network{}, f)
+	w = fittest.Sparc()
+	w.Rounds = 1
+	f = fittest.Fit(t, Network{}, w.Dataset(), 50)
+	if f.Network.Packets != params.Unknown || !fittest.Notes(f.Findings, params.NetworkUnknown, "One round has no interval") {
+		t.Errorf("one round: network %+v, findings %v", *f.Network, f.Findings)
+	}
+}
+
+// Two pairs that differ do not tell a slow host from contention: nothing is said of the network.
+func TestNetworkTwoPairsThatDiffer(t *testing.T) {
+	w := fittest.Sparc()
+	w.Switched, w.Hosts, w.Disjoint, w.Slow, w.Between = true, 4, true, map[int]float64{2: 2}, 0.002
+	d := w.Dataset()
+	f := fittest.Fit(t, Network{}, d, 200)
+	for _, name := range []string{"a_c", "b_c"} {
+		if p := f.Parameters[name]; p.Value != nil || p.Status != params.StatusUnidentifiable || p.Estimate == nil || p.Why != twoPairs || p.Bound == nil {
+			t.Errorf("%s: %+v", name, p)
+		}
+	}
+	if *f.Network != (params.Network{Packets: params.Unknown, Streams: params.Unknown}) ||
+		!fittest.Notes(f.Findings, params.NetworkUnknown, "--all-pairs") {
+		t.Errorf("network %+v, findings %v", *f.Network, f.Findings)
+	}
+	slow := fit.Prepare(d, fit.Settings{}).Slow()
+	if !slow.Undecided || len(slow.Hosts) > 0 || !fittest.Warns(slow.Findings, params.PairsDiffer, "(h3, h4) and (h1, h2) differ") {
+		t.Errorf("slow %+v", slow)
+	}
+	fittest.CheckFindings(t, slow.Findings)
+	w.Slow = nil
+	if slow := fit.Prepare(w.Dataset(), fit.Settings{}).Slow(); slow.Undecided || len(slow.Findings) > 0 {
+		t.Errorf("alike: %+v", slow)
+	}
+}
+
+// One slow pair of hosts that are not slow with others is left out, and does not pass for contention.
+func TestNetworkSlowPair(t *testing.T) {
+	w := fittest.Sparc()
+	w.Between = 0.002
+	d := w.Dataset()
+	for i := range d.Samples {
+		if s := &d.Samples[i]; len(s.Ranks) == 2 && min(s.Ranks[0], s.Ranks[1]) == 2 && max(s.Ranks[0], s.Ranks[1]) == 3 && s.Exp != "clock" {
+			for k := range s.NS {
+				s.NS[k] *= 3
+			}
+		}
+	}
+	slow := fit.Prepare(d, fit.Settings{}).Slow()
+	if len(slow.Hosts) > 0 || len(slow.Pairs) != 1 || !slow.Pairs[[2]int{2, 3}] {
+		t.Errorf("slow hosts %v, pairs %v", slow.Hosts, slow.Pairs)
+	}
+	f := fittest.Fit(t, Network{}, d, 200)
+	if f.LeftOutWhy[fit.WhySlowHost] == 0 || !fittest.Warns(f.Findings, params.SlowPairsCut, "") {
+		t.Errorf("left out %v, findings %v", f.LeftOutWhy, f.Findings)
+	}
+	if !slices.ContainsFunc(f.Parameters["a_c"].Budget, func(q params.Term) bool { return q.Name == params.TermSlowPairs && q.U > 0 }) {
+		t.Errorf("a_c: %+v", f.Parameters["a_c"])
+	}
+}
+
+func TestNetworkOneMachine(t *testing.T) {
+	w := fittest.Sparc()
+	d := w.Dataset()
+	d.Header.Hosts[1].Boot, d.Header.Hosts[2].Boot = "m", "m"
+	if f := fittest.Fit(t, Network{}, d, 50); !fittest.Warns(f.Findings, params.SharedCPUs, "h2 and h3") {
+		t.Errorf("findings %v", f.Findings)
+	}
+	for _, words := range []*params.Network{{Packets: params.Unknown, Streams: params.Shared}, {Packets: params.Switch, Streams: params.Unknown}} {
+		if !strings.Contains(words.Words(), "not known") {
+			t.Errorf("%+v: %q", *words, words.Words())
+		}
+	}
+}

@@ -1,0 +1,121 @@
+package hyperbolic
+
+import (
+	"math"
+	"slices"
+
+	"calib/fit"
+	"calib/fit/params"
+	"calib/internal/dataset"
+	"calib/internal/dataset/names"
+	"calib/internal/stats"
+)
+
+// startsBy finds the lines of phase "burst-start" by the batch they belong to.
+type startsBy map[fit.BatchID]*fit.Batch
+
+func startsOf(batches []fit.Batch) startsBy {
+	out := startsBy{}
+	for i := range batches {
+		out[batches[i].ID] = &batches[i]
+	}
+	return out
+}
+
+// of returns the starts [ns] of one line's sender, nil where they were not recorded for every repetition.
+func (s startsBy) of(b *fit.Batch, l *dataset.Sample) []int64 {
+	starts := s[b.ID]
+	if starts == nil {
+		return nil
+	}
+	for _, q := range starts.Lines {
+		if slices.Equal(q.Ranks, l.Ranks) && len(q.NS) == len(l.NS) {
+			return q.NS
+		}
+	}
+	return nil
+}
+
+// skews returns by how much the last sender of each repetition started after the first [s]; zeros without starts.
+func (s startsBy) skews(b *fit.Batch) []float64 {
+	reps := len(b.Lines[0].NS)
+	lo, hi := filled(reps, math.Inf(1)), filled(reps, math.Inf(-1))
+	for _, l := range b.Lines {
+		start := s.of(b, l)
+		if start == nil {
+			return make([]float64, reps)
+		}
+		for k, v := range fit.Seconds(start) {
+			lo[k], hi[k] = math.Min(lo[k], v), math.Max(hi[k], v)
+		}
+	}
+	for k := range hi {
+		hi[k] -= lo[k]
+	}
+	return hi
+}
+
+// skew is how far apart the senders of bursts started.
+type skew struct {
+	spread   float64 // between the first and the last sender at the largest n, median of the repetitions together [s]
+	interval float64 // the same of all repetitions, over n−1, for the n at which it is largest [s]
+}
+
+// together is the spread of the starts up to which the repetitions of a batch count as last deliveries: the half whose senders
+// started closest together.
+func together(skews []float64) float64 { return stats.Median(skews) }
+
+// gatherSkew takes the medians over the repetitions of each n.
+func gatherSkew(bursts []fit.Batch, starts startsBy) skew {
+	all, closest := map[int][]float64{}, map[int][]float64{}
+	most := 0
+	for i := range bursts {
+		n, skews := int(bursts[i].Point[names.FactorPairs]), starts.skews(&bursts[i])
+		all[n] = append(all[n], skews...)
+		limit := together(skews)
+		closest[n] = append(closest[n], slices.DeleteFunc(skews, func(v float64) bool { return v > limit })...)
+		most = max(most, n)
+	}
+	var s skew
+	for n, v := range all {
+		if n > 1 {
+			s.interval = math.Max(s.interval, stats.Median(v)/float64(n-1))
+		}
+	}
+	if most > 1 {
+		s.spread = stats.Median(closest[most])
+	}
+	return s
+}
+
+// Deliveries of a repetition tell contention if its senders started within this share of the time between the first and the
+// last delivery: later ones may be apart because their senders were.
+const skewShare = 0.5
+
+// leastKept is the share of repetitions that must be left at every n for a'(n) to be taken from gaps.
+const leastKept = 0.5
+
+// gapCount counts the repetitions of the bursts of one n and size.
+type gapCount struct{ kept, dropped int }
+
+// dropped notes the repetitions that were not used for the gaps of some points.
+func (p *paired) noteDropped(small map[int][]burstPoint) {
+	var all gapCount
+	for _, points := range small {
+		for _, q := range points {
+			c := p.gaps[q.gap]
+			all.kept, all.dropped = all.kept+c.kept, all.dropped+c.dropped
+		}
+	}
+	if all.dropped > 0 {
+		p.fit.Add(params.Notef(params.SkewedStarts, "%d of %d repetitions of small bursts were dropped: their senders started further apart than "+
+			"half the time between the first and the last delivery", all.dropped, all.kept+all.dropped).
+			With("dropped", float64(all.dropped)).With("repetitions", float64(all.kept+all.dropped)))
+	}
+}
+
+// lateness is by how much the last of n deliveries is later than a typical one although they do not disturb each other: the
+// median of the largest of n independent times is the quantile 2^(−1/n) of one. single are the times of one pair alone [s].
+func lateness(single []float64, n int) float64 {
+	return stats.Quantile(single, math.Pow(0.5, 1/float64(n))) - stats.Median(single)
+}
