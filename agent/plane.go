@@ -17,9 +17,9 @@ type dataPlane interface {
 	// Group is a rank's view of a team, with every connection of it open. Cancelling ctx shuts its connections down, which
 	// ends every call on it.
 	Group(ctx context.Context, team []int, rank int, recv units.Nanos) (group, error)
-	// Thread prepares the calling thread, which is locked, for timing, and turns the garbage collector off until restore is
+	// Thread prepares the calling thread, which is locked, for timing in a team, and turns the garbage collector off until restore is
 	// called or the heap has grown by room.
-	Thread(room units.Bytes) (restore func(), err error)
+	Thread(team []int, room units.Bytes) (restore func(), err error)
 	// Reset closes all data connections and forgets the session.
 	Reset()
 	Close()

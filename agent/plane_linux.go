@@ -16,7 +16,7 @@ type meshPlane struct {
 	mesh    *transport.Mesh
 	machine *machine.Machine
 	cpu     int
-	shared  atomic.Bool // other agents share the machine
+	session atomic.Pointer[plane.Session]
 }
 
 // newMeshPlane listens on addr, and sends no faster than rate [B/s] where that is above 0.
@@ -48,8 +48,14 @@ func (p *meshPlane) Reset()       { p.mesh.Reset() }
 func (p *meshPlane) Close()       { p.mesh.Close() }
 
 func (p *meshPlane) Prepare(s plane.Session) error {
-	p.shared.Store(s.Shared)
+	p.session.Store(&s)
 	return p.mesh.SetSession(s)
+}
+
+// shares reports whether agents of a team share a machine.
+func (p *meshPlane) shares(team []int) bool {
+	s := p.session.Load()
+	return s != nil && s.SharesMachine(team)
 }
 
 func (p *meshPlane) Group(ctx context.Context, team []int, rank int, recv units.Nanos) (group, error) {
@@ -57,7 +63,7 @@ func (p *meshPlane) Group(ctx context.Context, team []int, rank int, recv units.
 	if err != nil {
 		return nil, err
 	}
-	if p.shared.Load() {
+	if p.shares(team) {
 		g.Share()
 	}
 	if err := g.Open(); err != nil {
@@ -68,12 +74,12 @@ func (p *meshPlane) Group(ctx context.Context, team []int, rank int, recv units.
 	return meshGroup{g, p.machine}, nil
 }
 
-func (p *meshPlane) Thread(room units.Bytes) (restore func(), err error) {
+func (p *meshPlane) Thread(team []int, room units.Bytes) (restore func(), err error) {
 	// What Pin sets belongs to the thread, which ends with the task: nothing to restore.
 	if _, err := transport.Pin(p.cpu); err != nil {
 		return nil, err
 	}
-	if p.shared.Load() {
+	if p.shares(team) {
 		if err := transport.Yield(); err != nil {
 			return nil, err
 		}

@@ -94,7 +94,7 @@ func (s *Server) measure(ctx context.Context, e bench.Experiment, t bench.Task, 
 		}
 		g.Close()
 	}()
-	restore, err := s.plane.Thread(s.opts.Limits.Memory)
+	restore, err := s.plane.Thread(t.Team, s.opts.Limits.Memory)
 	if err != nil {
 		return outcome{err: err}
 	}

@@ -141,6 +141,9 @@ type Task struct {
 	Rank   int   // this agent's rank in Team
 	Points []Point
 	Reps   float64 // Limits.Effort, which scales the repetitions
+	// OneClock says of each rank whether it reads the clock that rank 0 reads, so that there is no offset. nil: no rank does.
+	// The agent knows; it is not sent.
+	OneClock []bool
 	// Deadline bounds the whole task; Recv bounds one receive.
 	Deadline units.Nanos
 	Recv     units.Nanos
@@ -157,7 +160,7 @@ func Perform(ctx context.Context, e Experiment, g Group, t Task, progress func(p
 		if err != nil {
 			return nil, err
 		}
-		r.Clocks = &Timeline{before: before}
+		r.Clocks = newTimeline(before, t.OneClock)
 	}
 	for i, p := range t.Points {
 		if progress != nil {
@@ -175,7 +178,7 @@ func Perform(ctx context.Context, e Experiment, g Group, t Task, progress func(p
 		if err != nil {
 			return nil, err
 		}
-		r.Clocks.after = after
+		r.Clocks.finish(after)
 		r.correct()
 		if g.Rank() == 0 {
 			r.Clocks.record(r)

@@ -16,15 +16,16 @@ import (
 
 // paired is what paired measured, resampled: the last delivery of n pairs by size, and the time per byte of n streams.
 type paired struct {
-	fit    *fit.Result
-	pairs  []int // values of n that have bursts, ascending
-	bursts map[int][]burstPoint
-	stream map[int]int // n → point
-	times  *resample.Estimates
-	packet float64
-	clocks uncertainty
-	slow   map[int]bool
-	cut    bool // some bursts lack the pairs of slow hosts
+	fit      *fit.Result
+	prepared *fit.Prepared
+	pairs    []int // values of n that have bursts, ascending
+	bursts   map[int][]burstPoint
+	stream   map[int]int // n → point
+	times    *resample.Estimates
+	packet   float64
+	clocks   uncertainty
+	slow     map[int]bool
+	cut      bool // some bursts lack the pairs of slow hosts
 }
 
 // burstPoint is one size of the bursts of one n, and its points in the table.
@@ -43,7 +44,7 @@ type key struct {
 // load gathers the bursts and streams of complete batches. Batches with a slow host are left out where the others
 // cover two values of n. Otherwise only the slow host's pairs are left out. It returns fit.ErrNeeds with neither bursts nor streams.
 func load(prepared *fit.Prepared, model, source string) (*paired, error) {
-	p := &paired{fit: prepared.New(model, names.Paired, source), slow: prepared.Slow().Hosts,
+	p := &paired{fit: prepared.New(model, names.Paired, source), prepared: prepared, slow: prepared.Slow().Hosts,
 		bursts: map[int][]burstPoint{}, stream: map[int]int{}}
 	bursts := p.fit.BothDirections(p.batches(prepared, names.PhaseBurst))
 	streams := p.batches(prepared, names.PhaseStream) // no clock offset is in their times
@@ -54,7 +55,9 @@ func load(prepared *fit.Prepared, model, source string) (*paired, error) {
 	p.fit.Account(bursts, streams)
 	p.packet = p.fit.Packet(bursts, streams)
 	p.clocks = clockUncertainty(bursts)
-	if t.OneSided() {
+	if !t.OneSided() {
+		p.clocks.bound = 0
+	} else {
 		p.fit.Warn(params.OneDirection, "some points were measured in one direction only: the clock offset does not cancel in their times")
 	}
 	var err error
@@ -242,7 +245,7 @@ func (p *paired) burstPoints(t *resample.Table[key], bursts []fit.Batch) map[bur
 
 // uncertainty is what blurs the deliveries of a burst [s].
 type uncertainty struct {
-	bound  float64 // standard uncertainty of a one-way time after both directions are averaged (aux "offset_bound_ns")
+	bound  float64 // standard uncertainty of a one-way time by the clock offset (aux "offset_bound_ns"), 0 where it cancels
 	offset float64 // spread of one clock offset (aux "offset_spread_ns")
 	jitter float64 // spread of one pair's repetitions at the smallest size and n: no queue changes places there
 }

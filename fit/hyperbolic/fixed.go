@@ -106,10 +106,11 @@ func column(points []burstPoint, from func(burstPoint) int, values []float64) (s
 // single records a' and the bounds it puts on a and a_c.
 func (p *paired) single(f *fixedFit, reps [][]float64) {
 	f.line = regress.Line{C0: f.value[0]}
-	ci := resample.Widen(f.value[0], p.times.Interval(f.value[0], reps, 0), resample.HalfWidth(p.clocks.bound))
-	p.fit.Found("a_prime", "s", "fixed time of a message from host to host, 2a + n·a_c", f.value[0], ci)
+	first := func(r []float64) float64 { return r[0] }
+	p.fit.Found("a_prime", "s", "fixed time of a message from host to host, 2a + n·a_c", f.value[0],
+		resample.IntervalOf(p.times, f.value[0], reps, first), p.messageTerms(1)...)
 	const why = "one number of pairs only: a and a_c are not separable, see a_prime; more hosts would separate them"
-	top := math.Max(ci[1], 0)
+	top := math.Max(resample.Scatter(p.times, f.value[0], reps, first)[1], 0)
 	p.fit.Unknown("a", "s", labelA, 0, top/2, why)
 	p.fit.Unknown("a_c", "s", labelAC, 0, top/f.n[0], why)
 }
@@ -132,9 +133,9 @@ func (p *paired) separate(f *fixedFit, reps [][]float64) error {
 	}
 	a := l.C0 / 2
 	p.fit.Found("a", "s", labelA, a,
-		resample.Widen(a, p.times.Interval(a, lines, 0), math.Hypot(resample.HalfWidth(p.clocks.bound)/2, skew/2)))
+		resample.Widen(a, p.times.Interval(a, lines, 0), skew/2), p.messageTerms(0.5)...)
 	f.slopeCI = resample.Widen(l.C1, p.times.Interval(l.C1, lines, 1), skew)
-	p.fit.Found("a_c", "s", labelAC, l.C1, f.slopeCI)
+	p.fit.Found("a_c", "s", labelAC, l.C1, f.slopeCI, p.contentionTerms()...)
 	if len(f.n) == 2 {
 		p.fit.Warn(params.TwoNumbersOfPairs, "two numbers of pairs only: a'(n) cannot be seen to be a line")
 	}

@@ -43,7 +43,7 @@ func (m Hockney) Fit(p *fit.Prepared) (*params.Fit, error) {
 		return []float64{r.C0, r.C1, 1 / r.C1}, err
 	})
 	r := q.New(p, m.Name(), "Hockney 1994; Stoica, Sultan, Keyes 1994 eq. 4")
-	r.Found("alpha", "s", "latency of a message", l.C0, q.Times.Interval(l.C0, reps, 0))
+	r.Found("alpha", "s", "latency of a message", l.C0, q.Times.Interval(l.C0, reps, 0), p.OneMessage(1)...)
 	r.Found("beta", "s/B", "time per byte", l.C1, q.Times.Interval(l.C1, reps, 1))
 	if ci := q.Times.Interval(1/l.C1, reps, 2); l.C1 > 0 {
 		r.Found("r_inf", "B/s", "rate of long messages", 1/l.C1, ci)
