@@ -18,7 +18,7 @@ import (
 //
 // fitted to the half round trips of pingpong by robust (Huber) least squares on relative residuals, so that every size
 // weighs the same and one size off the line does not bend it. Parameters: alpha, beta, and r_inf = 1/β [B/s], the rate
-// of long messages. Its Fit carries the pair matrix. Source: Hockney 1994, The communication challenge for MPP, Parallel
+// of long messages; pair_spread_small and pair_spread_large (addPairSpread). Its Fit carries the pair matrix. Source: Hockney 1994, The communication challenge for MPP, Parallel
 // Computing 20, 389-398; Stoica, Sultan, Keyes 1994, eq. 4.
 type Hockney struct{}
 
@@ -50,6 +50,7 @@ func (m Hockney) Fit(p *fit.Prepared) (*params.Fit, error) {
 	} else {
 		r.Add(params.Warnf(params.NotPositive, "beta is not positive: T does not grow with the size, and there is no rate").Of("beta"))
 	}
+	addPairSpread(r, q)
 	r.Pairs = pairMatrix(p)
 	return q.Finish(r, sol.Cond(), l.At, func(x, y []float64) (func(float64) float64, error) {
 		l, _, err := regress.HuberLine(x, y)
