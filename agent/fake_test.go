@@ -161,7 +161,8 @@ func (r *rig) run(t bench.Task) ([]dataset.Sample, error) {
 func session(run string) plane.Session {
 	return plane.Session{
 		Run: run, Self: 4,
-		Peers:   []plane.Peer{{Host: 2, Name: "node2", Addr: "10.0.0.2:4100"}, {Host: 4, Name: "node4", Addr: "10.0.0.4:4100"}},
+		Peers: []plane.Peer{{Host: 2, Name: "node2", Addr: "10.0.0.2:4100", Machine: "m", Clock: "m time:[1]"},
+			{Host: 4, Name: "node4", Addr: "10.0.0.4:4100", Machine: "m", Clock: "m time:[1]"}},
 		Tickets: []plane.Ticket{{A: 2, B: 4, Key: [32]byte{1, 2, 3}, MaxBytes: units.MiB, Expires: 1 << 40}},
 		Socket:  plane.Socket{SndBuf: 64 * units.KiB, RcvBuf: 32 * units.KiB, Congestion: "reno", NoEOR: true, Nagle: true},
 	}

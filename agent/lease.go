@@ -19,13 +19,13 @@ var (
 // lease gives one run the agent. It ends when released, when the coordinator is silent, or with the server. Its context
 // ends with it and cancels the running task. The agent is free once that task has ended too.
 type lease struct {
-	run    string
-	self   int // this agent's host index in the run
-	since  time.Time
-	silent *time.Timer
-	ctx    context.Context
-	cancel context.CancelCauseFunc
-	task   chan struct{} // of the running task: closed at its end; nil where none runs
+	run     string
+	session plane.Session
+	since   time.Time
+	silent  *time.Timer
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	task    chan struct{} // of the running task: closed at its end; nil where none runs
 }
 
 // prepare gives the agent to a run, or lets the run that holds it start over with a new session.
@@ -42,11 +42,11 @@ func (s *Server) prepare(session plane.Session) error {
 		s.plane.Reset()
 		return fault(kindInvalid, "run %s: %w", session.Run, err)
 	}
-	l := &lease{run: session.Run, self: session.Self, since: time.Now()}
+	l := &lease{run: session.Run, session: session, since: time.Now()}
 	l.ctx, l.cancel = context.WithCancelCause(context.Background())
 	l.silent = time.AfterFunc(s.opts.Silence, func() { s.drop(l, errSilence) })
 	s.lease = l
-	s.opts.Log.Info("prepared", "run", l.run, "host", l.self, "peers", len(session.Peers))
+	s.opts.Log.Info("prepared", "run", l.run, "host", session.Self, "peers", len(session.Peers))
 	return nil
 }
 
@@ -108,9 +108,10 @@ func (s *Server) begin(ctx context.Context, t *bench.Task) (l *lease, done func(
 	if l.task != nil {
 		return nil, nil, l.busy()
 	}
-	if err := s.opts.Limits.task(t, l.self); err != nil {
+	if err := s.opts.Limits.task(t, l.session.Self); err != nil {
 		return nil, nil, err
 	}
+	t.OneClock = l.session.OneClock(t.Team)
 	l.task = make(chan struct{})
 	l.silent.Reset(s.opts.Silence)
 	s.tasks.Add(1)

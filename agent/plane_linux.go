@@ -17,7 +17,7 @@ type meshPlane struct {
 	mesh    *transport.Mesh
 	machine *machine.Machine
 	cpu     int
-	shared  atomic.Bool // other agents share the machine
+	session atomic.Pointer[plane.Session]
 }
 
 // newMeshPlane listens on addr, and sends no faster than rate [B/s] where that is above 0.
@@ -49,8 +49,14 @@ func (p *meshPlane) Reset()       { p.mesh.Reset() }
 func (p *meshPlane) Close()       { p.mesh.Close() }
 
 func (p *meshPlane) Prepare(s plane.Session) error {
-	p.shared.Store(s.Shared)
+	p.session.Store(&s)
 	return p.mesh.SetSession(s)
+}
+
+// shares reports whether agents of a team share a machine.
+func (p *meshPlane) shares(team []int) bool {
+	s := p.session.Load()
+	return s != nil && s.SharesMachine(team)
 }
 
 func (p *meshPlane) Group(ctx context.Context, t bench.Task) (group, error) {
@@ -59,7 +65,7 @@ func (p *meshPlane) Group(ctx context.Context, t bench.Task) (group, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.shared.Load() {
+	if p.shares(t.Team) {
 		g.Share()
 	}
 	if err := g.Open(); err != nil {

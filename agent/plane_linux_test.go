@@ -22,7 +22,8 @@ func (c closing) Close() error {
 func LoopbackTeam(t *testing.T, size int, shared bool) []bench.Group {
 	t.Helper()
 	planes := make([]*meshPlane, size)
-	s := plane.Session{Run: "conformance", Shared: shared}
+	machines := map[bool]string{true: "this machine"}
+	s := plane.Session{Run: "conformance"}
 	hosts := make([]int, size)
 	for i := range planes {
 		p, err := newMeshPlane("127.0.0.1:0", -1, 0)
@@ -31,7 +32,7 @@ func LoopbackTeam(t *testing.T, size int, shared bool) []bench.Group {
 		}
 		t.Cleanup(p.Close)
 		planes[i], hosts[i] = p, i
-		s.Peers = append(s.Peers, plane.Peer{Host: i, Addr: p.Addr()})
+		s.Peers = append(s.Peers, plane.Peer{Host: i, Addr: p.Addr(), Machine: machines[shared]})
 		for j := range i {
 			s.Tickets = append(s.Tickets, plane.Ticket{A: j, B: i, Key: [32]byte{1, byte(i), byte(j)}, MaxBytes: units.GiB, Expires: time.Now().Add(time.Hour).Unix()})
 		}

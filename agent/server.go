@@ -119,7 +119,7 @@ func (c control) Hello(_ context.Context, r *controlv1.HelloRequest) (*controlv1
 	return &controlv1.HelloResponse{
 		Protocol: Protocol, Version: environ.Version(), Build: build, Name: name, DataAddr: addr,
 		Env: c.s.env(about), Limits: limitsToWire(c.s.opts.Limits), Cpu: c.s.opts.CPU,
-		Boot: environ.Boot(),
+		Boot: environ.Boot(), Clock: environ.Clock(),
 	}, nil
 }
 

@@ -15,14 +15,14 @@ import (
 
 func sessionToWire(s plane.Session) *controlv1.PrepareRequest {
 	p := &controlv1.PrepareRequest{
-		Protocol: Protocol, Run: s.Run, Self: uint32(s.Self), Shared: s.Shared,
+		Protocol: Protocol, Run: s.Run, Self: uint32(s.Self),
 		Socket: &controlv1.Socket{
 			SndBuf: int64(s.Socket.SndBuf), RcvBuf: int64(s.Socket.RcvBuf), Congestion: s.Socket.Congestion,
 			NoEor: s.Socket.NoEOR, Nagle: s.Socket.Nagle,
 		},
 	}
 	for _, q := range s.Peers {
-		p.Peers = append(p.Peers, &controlv1.Peer{Host: uint32(q.Host), Name: q.Name, Addr: q.Addr})
+		p.Peers = append(p.Peers, &controlv1.Peer{Host: uint32(q.Host), Name: q.Name, Addr: q.Addr, Machine: q.Machine, Clock: q.Clock})
 	}
 	for _, t := range s.Tickets {
 		p.Tickets = append(p.Tickets, &controlv1.Ticket{
@@ -33,7 +33,7 @@ func sessionToWire(s plane.Session) *controlv1.PrepareRequest {
 }
 
 func sessionFromWire(p *controlv1.PrepareRequest) (plane.Session, error) {
-	s := plane.Session{Run: p.Run, Self: int(p.Self), Shared: p.Shared}
+	s := plane.Session{Run: p.Run, Self: int(p.Self)}
 	if k := p.Socket; k != nil {
 		s.Socket = plane.Socket{
 			SndBuf: units.Bytes(k.SndBuf), RcvBuf: units.Bytes(k.RcvBuf), Congestion: k.Congestion,
@@ -41,7 +41,7 @@ func sessionFromWire(p *controlv1.PrepareRequest) (plane.Session, error) {
 		}
 	}
 	for _, q := range p.Peers {
-		s.Peers = append(s.Peers, plane.Peer{Host: int(q.Host), Name: q.Name, Addr: q.Addr})
+		s.Peers = append(s.Peers, plane.Peer{Host: int(q.Host), Name: q.Name, Addr: q.Addr, Machine: q.Machine, Clock: q.Clock})
 	}
 	for i, t := range p.Tickets {
 		k := plane.Ticket{A: int(t.A), B: int(t.B), MaxBytes: units.Bytes(t.MaxBytes), Expires: t.Expires}

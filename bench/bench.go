@@ -152,6 +152,9 @@ type Task struct {
 	Reps   float64 // Limits.Effort, which scales the repetitions
 	// Epoch is that of the data connections: the round, or 0 where the plan keeps them. Those of an earlier one are not used.
 	Epoch int
+	// OneClock says of each rank whether it reads the clock that rank 0 reads, so that there is no offset. nil: no rank does.
+	// The agent knows; it is not sent.
+	OneClock []bool
 	// Deadline bounds the whole task; Recv bounds one receive.
 	Deadline units.Nanos
 	Recv     units.Nanos
@@ -173,7 +176,7 @@ func Perform(ctx context.Context, e Experiment, g Group, t Task, progress func(p
 		if err != nil {
 			return nil, err
 		}
-		r.Clocks = &Timeline{before: before}
+		r.Clocks = newTimeline(before, t.OneClock)
 	}
 	for i, p := range t.Points {
 		if progress != nil {
@@ -191,7 +194,7 @@ func Perform(ctx context.Context, e Experiment, g Group, t Task, progress func(p
 		if err != nil {
 			return nil, err
 		}
-		r.Clocks.after = after
+		r.Clocks.finish(after)
 		r.correct()
 		if g.Rank() == 0 {
 			r.Clocks.record(r)

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"calib/internal/dataset"
 	"calib/internal/dataset/names"
 	"calib/internal/units"
 )
@@ -121,18 +122,83 @@ func probe(g Group) (clockOffset, error) {
 	return best, nil
 }
 
-// Timeline turns any rank's stamps into rank 0's time: offsets before and after the slot, linear in between.
-type Timeline struct{ before, after []clockOffset }
+// maxDrift is the largest rate at which two clocks are taken to move against each other. Quartz is within 50 ppm, and NTP
+// moves a monotonic clock by up to 500 ppm only while it steers a bad one.
+const maxDrift = 100e-6
+
+// Timeline turns any rank's stamps into rank 0's time: offsets before and after the slot, linear in between. Ranks that read
+// rank 0's clock have no offset.
+type Timeline struct {
+	before, after []clockOffset // as read
+	one           []bool        // by rank: reads rank 0's clock
+	slopes        []line        // by rank, when both readings are there
+}
+
+// line is an offset [ns] at an instant, and its rate [ns/ns].
+type line struct {
+	at           units.Nanos
+	offset, rate float64
+	refused      bool // the offset moved by more than maxDrift and both readings' bounds allow
+}
+
+func newTimeline(before []clockOffset, one []bool) *Timeline {
+	tl := &Timeline{before: before, one: one}
+	for k, b := range before {
+		tl.slopes = append(tl.slopes, line{at: b.At, offset: float64(b.Offset)})
+		if tl.isOne(k) {
+			tl.slopes[k] = line{at: b.At}
+		}
+	}
+	return tl
+}
+
+// isOne reports whether rank k reads rank 0's clock.
+func (tl *Timeline) isOne(k int) bool { return k == 0 || k < len(tl.one) && tl.one[k] }
+
+// finish takes the readings after the slot. A rate of more than maxDrift within the readings' bounds is their error, and not the
+// clocks': then the reading with the smaller bound holds for the whole slot. Beyond them the clocks are refused.
+func (tl *Timeline) finish(after []clockOffset) {
+	tl.after = after
+	for k, a := range after {
+		b := tl.before[k]
+		elapsed := float64(a.At - b.At)
+		if tl.isOne(k) || elapsed <= 0 {
+			continue
+		}
+		moved := float64(a.Offset - b.Offset)
+		switch certain := float64(a.RTT+b.RTT) / 2; {
+		case math.Abs(moved) <= maxDrift*elapsed:
+			tl.slopes[k].rate = moved / elapsed
+		case math.Abs(moved) > maxDrift*elapsed+certain:
+			tl.slopes[k].rate, tl.slopes[k].refused = moved/elapsed, true
+		case a.RTT < b.RTT:
+			tl.slopes[k] = line{at: a.At, offset: float64(a.Offset)}
+		}
+	}
+}
 
 // offset returns rank k's clock − rank 0's clock at instant t of rank 0's clock [ns].
 func (tl *Timeline) offset(k int, t units.Nanos) float64 {
-	b := tl.before[k]
-	if tl.after == nil || tl.after[k].At == b.At {
-		return float64(b.Offset)
+	s := tl.slopes[k]
+	return s.offset + s.rate*float64(t-s.at)
+}
+
+// bound is half the larger of rank k's smallest round trips to rank 0, within which its offset is certain [ns].
+func (tl *Timeline) bound(k int) float64 {
+	if tl.isOne(k) {
+		return 0
 	}
-	a := tl.after[k]
-	slope := float64(a.Offset-b.Offset) / float64(a.At-b.At)
-	return float64(b.Offset) + slope*float64(t-b.At)
+	return float64(tl.rtt(k)) / 2
+}
+
+func (tl *Timeline) rtt(k int) units.Nanos { return max(tl.before[k].RTT, tl.after[k].RTT) }
+
+// spread is the larger spread of rank k's readings [ns].
+func (tl *Timeline) spread(k int) float64 {
+	if tl.isOne(k) {
+		return 0
+	}
+	return float64(max(tl.before[k].Spread, tl.after[k].Spread))
 }
 
 // ToLocal turns an instant of rank 0's clock into rank k's.
@@ -143,7 +209,7 @@ func (tl *Timeline) ToLocal(k int, t units.Nanos) units.Nanos {
 // ToCommon turns an instant of rank k's clock into rank 0's. The offset is taken at the local instant minus the first
 // offset, which is off by drift × offset: below a nanosecond for any offset below a second at 1 ppm.
 func (tl *Timeline) ToCommon(k int, t units.Nanos) units.Nanos {
-	approx := t - tl.before[k].Offset
+	approx := t - units.Nanos(math.Round(tl.slopes[k].offset))
 	return t - units.Nanos(math.Round(tl.offset(k, approx)))
 }
 
@@ -156,20 +222,23 @@ func (tl *Timeline) MaxRTT() units.Nanos {
 	return m
 }
 
-// record adds a line for each rank's offset: NS are those before and after the slot.
+// record adds a line for each rank's offset: NS are those before and after the slot as they were read, zero where there is one clock.
 func (tl *Timeline) record(r *Recorder) {
 	for k := 1; k < len(tl.before); k++ {
 		b, a := tl.before[k], tl.after[k]
-		aux := map[string]float64{
-			names.AuxBound:  float64(max(a.RTT, b.RTT)) / 2,
-			names.AuxSpread: float64(max(a.Spread, b.Spread)),
-		}
-		if a.At > b.At {
+		aux := map[string]float64{names.AuxBound: tl.bound(k), names.AuxSpread: tl.spread(k), names.AuxRoundTrip: float64(tl.rtt(k))}
+		ns := []int64{int64(b.Offset), int64(a.Offset)}
+		switch {
+		case tl.isOne(k):
+			ns = []int64{0, 0}
+			aux[names.AuxDrift] = 0
+		case a.At > b.At:
 			aux[names.AuxDrift] = float64(a.Offset-b.Offset) / float64(a.At-b.At) * 1e6
 		}
-		r.Add(Batch{
-			Exp: names.Clock, Phase: names.PhaseOffset, Point: Point{}, Ranks: []int{0, k},
-			NS: []int64{int64(b.Offset), int64(a.Offset)}, Aux: aux,
-		})
+		batch := Batch{Exp: names.Clock, Phase: names.PhaseOffset, Point: Point{}, Ranks: []int{0, k}, NS: ns, Aux: aux}
+		if tl.slopes[k].refused {
+			batch.Flags = []string{dataset.FlagDrift}
+		}
+		r.Add(batch)
 	}
 }

@@ -99,10 +99,12 @@ func (r *Recorder) correct() {
 			t := r.Clocks.ToCommon(o.to, units.Nanos(o.at[i]))
 			s.NS[i] -= int64(math.Round(r.Clocks.offset(o.to, t) - r.Clocks.offset(o.from, t)))
 		}
-		spread := func(k int) float64 {
-			return float64(max(r.Clocks.before[k].Spread, r.Clocks.after[k].Spread))
+		s.Aux[names.AuxOffsetSpread] = math.Hypot(r.Clocks.spread(o.from), r.Clocks.spread(o.to))
+		// Whatever of the bound is possible is equally likely: a uniform distribution (JCGM 100, 4.3.7).
+		s.Aux[names.AuxOffsetBound] = math.Hypot(r.Clocks.bound(o.from), r.Clocks.bound(o.to)) / math.Sqrt(3)
+		if r.Clocks.slopes[o.from].refused || r.Clocks.slopes[o.to].refused {
+			s.Flags = append(s.Flags, dataset.FlagDrift)
 		}
-		s.Aux[names.AuxOffsetSpread] = math.Hypot(spread(o.from), spread(o.to))
 	}
 }
 

@@ -31,11 +31,8 @@ func (p *Prepared) New(model, experiment, source string) *Result {
 func (r *Result) Found(name, unit, label string, v float64, ci [2]float64, terms ...params.Term) {
 	q := params.Parameter{Value: &v, Status: params.StatusOK}
 	if params.Wide(v, ci) {
-		whole := ci
+		whole := Add(v, ci, terms)
 		q.Budget = []params.Term{{Name: params.TermRounds, Type: params.TypeA, U: resample.Uncertainty(ci), Why: "bootstrap of rounds, and of pairs where several were measured"}}
-		for _, t := range terms {
-			whole = resample.Widen(v, whole, resample.HalfWidth(t.U))
-		}
 		q.Budget, q.CI95 = append(q.Budget, terms...), &whole
 	} else {
 		q.Budget, q.Why = terms, "no interval: nothing varied, as when there is one round only"

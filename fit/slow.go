@@ -227,7 +227,11 @@ func (p *Prepared) byProbes(hosts []int) []int {
 	}
 	bounds := map[int][]float64{}
 	for _, s := range p.Samples(names.Clock, names.PhaseOffset) {
-		if b := s.Aux[names.AuxBound]; len(s.Ranks) == 2 && s.Ranks[0] == 0 && b > 0 {
+		b, ok := s.Aux[names.AuxRoundTrip]
+		if !ok {
+			b = 2 * s.Aux[names.AuxBound] // of an older build
+		}
+		if len(s.Ranks) == 2 && s.Ranks[0] == 0 && b > 0 {
 			bounds[s.Ranks[1]] = append(bounds[s.Ranks[1]], b)
 		}
 	}

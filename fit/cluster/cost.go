@@ -178,8 +178,8 @@ func (d *costData) refit(fit costFitter, w []float64) []form.Cost {
 }
 
 // fitCost fits a line, or a floor and a line where floors are looked for and one shows, and records the function, its points
-// and findings about it. It needs two sizes.
-func fitCost(r *fit.Result, symbol, label string, d *costData, floors bool) (*costFit, error) {
+// and findings about it. Terms widen the intervals of what does not depend on the size. It needs two sizes.
+func fitCost(r *fit.Result, symbol, label string, d *costData, floors bool, terms ...params.Term) (*costFit, error) {
 	w := d.weights()
 	out := &costFit{symbol: symbol}
 	l, sol, err := regress.FitLine(d.sizes, d.values, w)
@@ -201,12 +201,13 @@ func fitCost(r *fit.Result, symbol, label string, d *costData, floors bool) (*co
 	interval := func(of func(form.Cost) float64) [2]float64 {
 		return resample.IntervalOf(d.from, of(c), out.replicates, of)
 	}
+	fixed := func(of func(form.Cost) float64) [2]float64 { return fit.Add(of(c), interval(of), terms) }
 	fn := r.Function(form.Line, label, map[string][2]float64{"m": {d.sizes[0], d.sizes[len(d.sizes)-1]}})
-	fn.Set("c0", c.C0, interval(func(q form.Cost) float64 { return q.C0 }))
+	fn.Set("c0", c.C0, fixed(func(q form.Cost) float64 { return q.C0 }))
 	fn.Set("c1", c.C1, interval(func(q form.Cost) float64 { return q.C1 }))
 	if shows {
 		fn.Form = form.Floored
-		fn.Set("floor", c.Floor, interval(func(q form.Cost) float64 { return q.Floor }))
+		fn.Set("floor", c.Floor, fixed(func(q form.Cost) float64 { return q.Floor }))
 	}
 	r.Functions[symbol] = fn
 	r.Series = append(r.Series, d.series(symbol, c.Of))

@@ -96,7 +96,7 @@ func fitGap(p *fit.Prepared) (*gap, error) {
 	out := &gap{fit: r.Fit}
 	var costs []*costFit
 	if len(own.sizes) >= 2 {
-		if out.gs, err = fitCost(r, "g_s", labelGs, own, true); err != nil {
+		if out.gs, err = fitCost(r, "g_s", labelGs, own, true, p.Interval(1)...); err != nil {
 			return nil, fmt.Errorf("model %s: %w", model, err)
 		}
 		costs = append(costs, out.gs)

@@ -104,7 +104,7 @@ func fitGather(p *fit.Prepared) (*gather, error) {
 		a.Judge(math.NaN(), math.NaN())
 		return &gather{fit: a.Fit}, nil
 	}
-	c, err := fitCost(a.Result, "g_r", labelGr, data, true)
+	c, err := fitCost(a.Result, "g_r", labelGr, data, true, a.prepared.Interval(1)...)
 	if err != nil {
 		return nil, fmt.Errorf("model %s: %w", model, err)
 	}

@@ -96,7 +96,7 @@ func fitOverhead(p *fit.Prepared) (*overhead, error) {
 		if len(data.sizes) < 2 {
 			continue
 		}
-		c, err := fitCost(o.Result, part.symbol, part.label, data, false)
+		c, err := fitCost(o.Result, part.symbol, part.label, data, false, p.ClockReading(1)...)
 		if err != nil {
 			return nil, fmt.Errorf("model %s: %w", model, err)
 		}

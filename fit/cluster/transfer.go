@@ -248,7 +248,11 @@ func (h *transfer) record() {
 	for j, name := range coefficients {
 		value := func(t form.Transfer) float64 { return []float64{t.L0, t.L1, t.Tau, t.N}[j] }
 		v := value(h.fitted.Transfer)
-		fn.Set(name, v, resample.IntervalOf(h.times, v, h.l, value))
+		ci := resample.IntervalOf(h.times, v, h.l, value)
+		if name == "l0" {
+			ci = fit.Add(v, ci, h.prepared.OneMessage(1))
+		}
+		fn.Set(name, v, ci)
 	}
 	h.Functions["L"] = fn
 	if oneLoad(h.at) {

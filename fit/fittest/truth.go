@@ -2,8 +2,10 @@ package fittest
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"calib/fit/blocks"
 	"calib/internal/dataset"
@@ -18,6 +20,10 @@ type Truth struct {
 	Switched     bool
 	Rounds, Reps int
 	Between      float64 // relative standard deviation between rounds, of each point
+	Drift        float64 // relative standard deviation of what a round does to a point of all pairs
+	Serial       float64 // lag-1 correlation of Drift
+	Pair         float64 // relative standard deviation of pairs of hosts
+	Permuted     bool    // pairs are drawn anew in every round
 	Within       float64 // mean of the exponential tail within a batch, relative to T
 	Offset       float64 // s, by which one direction is late and the other early
 	Seed         uint64
@@ -25,6 +31,53 @@ type Truth struct {
 	Exact        bool            // T of pingpong by eq. 3 instead of by packets
 	Sizes        []float64       // of pingpong; nil means a geometric series
 	Disjoint     bool            // pingpong of pairs (0,1), (2,3), … only
+
+	state *state
+}
+
+// state is what outlasts a round.
+type state struct {
+	rng   *rand.Rand
+	drift map[string]float64 // by experiment, size and number of pairs
+	pairs map[[2]int]float64 // lower host first
+	order []int              // of the hosts in this round
+}
+
+// next begins a round.
+func (w *Truth) next() {
+	if w.state == nil {
+		w.state = &state{rand.New(rand.NewPCG(w.Seed, 3)), map[string]float64{}, map[[2]int]float64{}, nil}
+	}
+	s := w.state
+	for _, key := range slices.Sorted(maps.Keys(s.drift)) {
+		s.drift[key] = w.Serial*s.drift[key] + math.Sqrt(1-w.Serial*w.Serial)*s.rng.NormFloat64()
+	}
+	if w.Permuted {
+		s.order = s.rng.Perm(w.Hosts)
+		return
+	}
+	s.order = s.order[:0]
+	for h := range w.Hosts {
+		s.order = append(s.order, h)
+	}
+}
+
+// drifted is by which factor this round's values of a point are off.
+func (w *Truth) drifted(exp string, x float64, n int) float64 {
+	key := fmt.Sprintf("%s %g %d", exp, x, n)
+	if _, seen := w.state.drift[key]; !seen {
+		w.state.drift[key] = w.state.rng.NormFloat64()
+	}
+	return 1 + w.Drift*w.state.drift[key]
+}
+
+// pair is by which factor a pair of hosts differs from others.
+func (w *Truth) pair(i, j int) float64 {
+	key := [2]int{min(i, j), max(i, j)}
+	if _, seen := w.state.pairs[key]; !seen {
+		w.state.pairs[key] = w.state.rng.NormFloat64()
+	}
+	return 1 + w.Pair*w.state.pairs[key]
 }
 
 // Sparc is the cluster of Stoica, Sultan, Keyes 1994, section 4.
@@ -79,7 +132,9 @@ func (w *Truth) Dataset() *dataset.Dataset {
 		d.Header.Hosts = append(d.Header.Hosts, dataset.Host{Name: fmt.Sprintf("h%d", i+1)})
 	}
 	rng := rand.New(rand.NewPCG(w.Seed, 1))
+	w.state = nil
 	for round := range w.Rounds {
+		w.next()
 		w.clock(d, rng, round)
 		w.pingpong(d, rng, round)
 		for n := 1; n <= w.Hosts/2; n++ {
@@ -103,11 +158,12 @@ func (w *Truth) pingpong(d *dataset.Dataset, rng *rand.Rand, round int) {
 	if sizes == nil {
 		sizes = []float64{1, 3, 9, 30, 85, 260, 700, 1400, 4500, 14100, 43000, 133000, 420000, 1310000, 4194304}
 	}
-	for i := range w.Hosts {
-		for j := i + 1; j < w.Hosts; j++ {
-			if w.Disjoint && (i%2 != 0 || j != i+1) {
+	for a := range w.Hosts {
+		for b := a + 1; b < w.Hosts; b++ {
+			if w.Disjoint && (a%2 != 0 || b != a+1) {
 				continue
 			}
+			i, j := w.state.order[a], w.state.order[b]
 			for _, x := range sizes {
 				v := w.Message(i, j, 1, x)
 				if w.Exact {
@@ -115,7 +171,7 @@ func (w *Truth) pingpong(d *dataset.Dataset, rng *rand.Rand, round int) {
 				}
 				d.Samples = append(d.Samples, dataset.Sample{Exp: "pingpong", Point: dataset.Point{"bytes": int64(x)},
 					Ranks: []int{i, j}, Round: round, Slot: round*1000 + 2, TCP: &dataset.TCP{MSS: int64(w.MSS)},
-					NS: w.noisy(rng, v, 0, w.Reps)})
+					NS: w.noisy(rng, v*w.drifted("pingpong", x, 1)*w.pair(i, j), 0, w.Reps)})
 			}
 		}
 	}
@@ -123,7 +179,7 @@ func (w *Truth) pingpong(d *dataset.Dataset, rng *rand.Rand, round int) {
 
 func (w *Truth) paired(d *dataset.Dataset, rng *rand.Rand, round, n int) {
 	line := func(phase string, x, i, dir int, ns []int64) {
-		s, r := 2*i+dir, 2*i+1-dir
+		s, r := w.state.order[2*i+dir], w.state.order[2*i+1-dir]
 		d.Samples = append(d.Samples, dataset.Sample{Exp: "paired", Phase: phase, Ranks: []int{s, r}, Round: round,
 			Point: dataset.Point{"bytes": int64(x), "pairs": int64(n)}, Slot: round*1000 + 10 + n,
 			Aux: map[string]float64{"dir": float64(dir)}, TCP: &dataset.TCP{MSS: int64(w.MSS)}, NS: ns})
@@ -133,14 +189,16 @@ func (w *Truth) paired(d *dataset.Dataset, rng *rand.Rand, round, n int) {
 		for _, x := range []int{1, 181, 1123, 5003, 20011} {
 			round := w.Between * rng.NormFloat64() // a batch is early or late as a whole
 			for i := range n {
-				v := w.Message(2*i+dir, 2*i+1-dir, w.sharers(i+1), float64(x)) * (1 + round)
+				s, r := w.state.order[2*i+dir], w.state.order[2*i+1-dir]
+				v := w.Message(s, r, w.sharers(i+1), float64(x)) * (1 + round) * w.drifted("burst", float64(x), n) * w.pair(s, r)
 				quiet := *w
 				quiet.Between = 0
 				line("burst-pair", x, i, dir, quiet.noisy(rng, v, shift, w.Reps))
 			}
 		}
 		for i := range n {
-			b := max(w.block(2*i).B, w.block(2*i+1).B, w.Medium.ConcurrentEqual(w.sharers(n)).B)
+			s, r := w.state.order[2*i], w.state.order[2*i+1]
+			b := max(w.block(s).B, w.block(r).B, w.Medium.ConcurrentEqual(w.sharers(n)).B) * w.drifted("stream", 0, n) * w.pair(s, r)
 			line("stream", 16384, i, dir, w.noisy(rng, 16384*b/(1+w.Within*(1-math.Ln2)), 0, w.Reps)) // sums: mean, not median
 		}
 	}

@@ -62,7 +62,9 @@ func load(prepared *fit.Prepared, model, source string) (*paired, error) {
 	p.hosts = hostsOf(bursts, streams)
 	p.packet = p.fit.Packet(bursts, streams)
 	p.clocks = clockUncertainty(bursts)
-	if t.OneSided() {
+	if !t.OneSided() {
+		p.clocks.bound = 0
+	} else {
 		p.fit.Warn(params.OneDirection, "some points were measured in one direction only: the clock offset does not cancel in their times")
 	}
 	var err error
@@ -295,7 +297,7 @@ func (p *paired) burstPoints(t *resample.Table[key], bursts []fit.Batch) map[bur
 
 // uncertainty is what blurs the deliveries of a burst [s].
 type uncertainty struct {
-	bound  float64 // standard uncertainty of a one-way time after both directions are averaged (aux "offset_bound_ns")
+	bound  float64 // standard uncertainty of a one-way time by the clock offset (aux "offset_bound_ns"), 0 where it cancels
 	offset float64 // spread of one clock offset (aux "offset_spread_ns")
 	jitter float64 // spread of one pair's repetitions at the smallest size and n: no queue changes places there
 }

@@ -130,10 +130,11 @@ func columns(points []burstPoint, values []float64) (sizes, last, gap, late []fl
 // single records a' and the bounds it puts on a and a_c.
 func (p *paired) single(f *fixedFit, reps [][]float64) {
 	f.line = regress.Line{C0: f.value[0]}
-	ci := resample.Widen(f.value[0], p.times.Interval(f.value[0], reps, 0), resample.HalfWidth(p.clocks.bound))
-	p.fit.Found("a_prime", "s", "fixed time of a message from host to host, 2a + n·a_c", f.value[0], ci)
+	first := func(r []float64) float64 { return r[0] }
+	p.fit.Found("a_prime", "s", "fixed time of a message from host to host, 2a + n·a_c", f.value[0],
+		resample.IntervalOf(p.times, f.value[0], reps, first), p.messageTerms(1)...)
 	const why = "one number of pairs only: a and a_c are not separable, see a_prime; more hosts would separate them"
-	top := math.Max(ci[1], 0)
+	top := math.Max(resample.Scatter(p.times, f.value[0], reps, first)[1], 0)
 	p.fit.Unknown("a", "s", labelA, 0, top/2, why)
 	p.fit.Unknown("a_c", "s", labelAC, 0, top/f.n[0], why)
 }
@@ -190,7 +191,7 @@ func (p *paired) termsOfSlope(f *fixedFit) []params.Term {
 	if p.cut {
 		add(params.TermSlowPairs, math.Abs(f.line.C1)*span/f.n[last]/math.Sqrt(3), "slow pairs sent as well: n or n−1 messages met")
 	}
-	return terms
+	return append(terms, p.contentionTerms()...)
 }
 
 // termsOfHost are those of a: half of what bears on a_c, since 2a is a'(n) − n·a_c at the smallest n; and the error of a one-way
@@ -200,9 +201,5 @@ func (p *paired) termsOfHost(slope []params.Term) []params.Term {
 	for i := range terms {
 		terms[i].U /= 2
 	}
-	if p.clocks.bound > 0 {
-		terms = append(terms, params.Term{Name: params.TermClockBound, Type: params.TypeB, U: p.clocks.bound / 2,
-			Why: "stated for a one-way time after both directions are averaged"})
-	}
-	return terms
+	return append(terms, p.messageTerms(0.5)...)
 }

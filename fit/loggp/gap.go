@@ -93,7 +93,7 @@ func (p *prttData) fitGap() (*gapFit, error) {
 	})
 	c := g.coefficients()
 	small, long := c[0]+c[1], c[len(c)-1]
-	p.fit.Found("g", "s", "gap between messages of 1 byte", small, p.times.Interval(small, reps, len(c)))
+	p.fit.Found("g", "s", "gap between messages of 1 byte", small, p.times.Interval(small, reps, len(c)), p.prepared.Interval(1)...)
 	p.fit.Found("G", "s/B", "gap per byte of a long message", long, p.times.Interval(long, reps, len(c)-1))
 	if long <= 0 {
 		p.fit.Add(params.Warnf(params.NotPositive, "G is not positive: the gap does not grow with the size").Of("G"))
@@ -155,7 +155,7 @@ func (p *prttData) latency(send, receive *busyTime) float64 {
 		o, q := send.reps[i], receive.reps[i]
 		reps = append(reps, []float64{r[first.one]/2 - o[0] - q[0] - (o[1]+q[1])*first.bytes})
 	}
-	p.fit.Found("L", "s", label, v, p.times.Interval(v, reps, 0))
+	p.fit.Found("L", "s", label, v, p.times.Interval(v, reps, 0), p.prepared.OneMessage(1)...)
 	if v <= 0 {
 		p.fit.Add(params.Warnf(params.NotPositive, "L is not positive: the overheads take up the whole round trip").Of("L"))
 	}

@@ -64,16 +64,6 @@ type Term struct {
 	Why string  `json:"why,omitempty"` // what U is taken from
 }
 
-// Names of terms.
-const (
-	TermRounds      = "rounds"       // the scatter that the bootstrap sees
-	TermClockOffset = "clock offset" // between two hosts' clocks
-	TermClockBound  = "clock bound"  // what the dataset states for a one-way time
-	TermStartSkew   = "start skew"   // senders that should start together
-	TermJitter      = "last of n"    // the last of n deliveries is late without contention
-	TermSlowPairs   = "slow pairs"   // that took part and were left out
-)
-
 // Types of a Term.
 const (
 	TypeA = "A"

@@ -18,7 +18,7 @@ import (
 //
 // fitted to the half round trips of pingpong by robust (Huber) least squares on relative residuals, so that every size
 // weighs the same and one size off the line does not bend it. Parameters: alpha, beta, and r_inf = 1/β [B/s], the rate
-// of long messages. Its Fit carries the pair matrix. Source: Hockney 1994, The communication challenge for MPP, Parallel
+// of long messages; pair_spread_small and pair_spread_large (addPairSpread). Its Fit carries the pair matrix. Source: Hockney 1994, The communication challenge for MPP, Parallel
 // Computing 20, 389-398; Stoica, Sultan, Keyes 1994, eq. 4.
 type Hockney struct{}
 
@@ -43,13 +43,14 @@ func (m Hockney) Fit(p *fit.Prepared) (*params.Fit, error) {
 		return []float64{r.C0, r.C1, 1 / r.C1}, err
 	})
 	r := q.New(p, m.Name(), "Hockney 1994; Stoica, Sultan, Keyes 1994 eq. 4")
-	r.Found("alpha", "s", "latency of a message", l.C0, q.Times.Interval(l.C0, reps, 0))
+	r.Found("alpha", "s", "latency of a message", l.C0, q.Times.Interval(l.C0, reps, 0), p.OneMessage(1)...)
 	r.Found("beta", "s/B", "time per byte", l.C1, q.Times.Interval(l.C1, reps, 1))
 	if ci := q.Times.Interval(1/l.C1, reps, 2); l.C1 > 0 {
 		r.Found("r_inf", "B/s", "rate of long messages", 1/l.C1, ci)
 	} else {
 		r.Add(params.Warnf(params.NotPositive, "beta is not positive: T does not grow with the size, and there is no rate").Of("beta"))
 	}
+	addPairSpread(r, q)
 	r.Pairs = pairMatrix(p)
 	return q.Finish(r, sol.Cond(), l.At, func(x, y []float64) (func(float64) float64, error) {
 		l, _, err := regress.HuberLine(x, y)

@@ -59,14 +59,14 @@ func (m Hyperbola) Fit(p *fit.Prepared) (*params.Fit, error) {
 		return nil, fmt.Errorf("model %s, limits: %w", m.Name(), err)
 	}
 	reps := q.Times.Apply(limits)
-	r.Found("a_prime_limits", "s", "fixed time of a message, limit of small sizes", l[0], q.Times.Interval(l[0], reps, 0))
+	r.Found("a_prime_limits", "s", "fixed time of a message, limit of small sizes", l[0], q.Times.Interval(l[0], reps, 0), p.OneMessage(1)...)
 	r.Found("b_prime_limits", "s/B", "time per byte, limit of large sizes", l[1], q.Times.Interval(l[1], reps, 1))
 	r.Note(params.LimitsUsed, "a' is the intercept of %g to %g bytes, b' the slope of %g to %g bytes",
 		q.Sizes[0], q.Sizes[small-1], q.Sizes[large], q.Sizes[len(q.Sizes)-1])
 	if q.Sizes[small-1] > q.Packet {
 		r.Warn(params.NoSmallSize, "no size fits in one packet of %g bytes: a' is that of the smallest sizes", q.Packet)
 	}
-	condition, err := joint(r, q, l)
+	condition, err := joint(r, p, q, l)
 	if err != nil {
 		r.Warn(params.JointEstimate, "joint estimate: %v", err)
 	}
@@ -91,7 +91,7 @@ func limitsOf(x, y []float64, small, large int) ([]float64, error) {
 }
 
 // joint records the estimate from all sizes at once and returns its condition number.
-func joint(r *fit.Result, q *fit.Pingpong, limits []float64) (float64, error) {
+func joint(r *fit.Result, p *fit.Prepared, q *fit.Pingpong, limits []float64) (float64, error) {
 	sol, err := jointHyperbola(q.Sizes, q.Times.Values, limits)
 	if err != nil {
 		return math.NaN(), err
@@ -104,7 +104,7 @@ func joint(r *fit.Result, q *fit.Pingpong, limits []float64) (float64, error) {
 		}
 		return r.Coef, nil
 	})
-	r.Found("a_prime_joint", "s", "fixed time of a message, all sizes at once", j[0], q.Times.Interval(j[0], reps, 0))
+	r.Found("a_prime_joint", "s", "fixed time of a message, all sizes at once", j[0], q.Times.Interval(j[0], reps, 0), p.OneMessage(1)...)
 	r.Found("b_prime_joint", "s/B", "time per byte, all sizes at once", j[1], q.Times.Interval(j[1], reps, 1))
 	errs := make([]float64, len(q.Sizes))
 	worst := 0

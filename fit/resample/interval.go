@@ -59,7 +59,7 @@ func (s *Estimates) PointScatter(i int) [2]float64 {
 
 // widening is that of Interval for rounds of a serial correlation.
 func widening(rounds int, serial float64) float64 {
-	return smallSample(rounds) * math.Sqrt((1+serial)/(1-serial))
+	return smallSample(rounds) * effective(serial)
 }
 
 // smallSample is the widening of an interval that was resampled from n independent values.

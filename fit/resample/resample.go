@@ -112,7 +112,8 @@ type Medians struct {
 	parts     [][]int // rows of cells that make up each point
 	durations []bool
 	rounds    int
-	serial    float64
+	serial    float64   // the larger of durations and one-way times
+	steadier  []float64 // by point: how much narrower its own correlation leaves an interval than serial
 	teams     []Teams
 	shifts    *shifts
 	n         []int
@@ -145,7 +146,7 @@ func (t *Table[K]) Medians() (*Medians, error) {
 	if m.cells, err = lsq.NewRoundMedians(raw); err != nil {
 		return nil, err
 	}
-	m.serial = serial(m.byRound())
+	m.serial, m.steadier = m.correlation()
 	m.teams, m.shifts = t.shifts(m.combine(m.cells.Medians(), nil), widening(m.rounds, m.serial))
 	return m, nil
 }
@@ -160,10 +161,16 @@ func (m *Medians) Draw(b int, seed uint64) (*Estimates, error) {
 	s := &Estimates{Values: m.combine(m.cells.Medians(), nil), Rounds: m.rounds, Serial: m.serial, Teams: m.teams, N: m.n}
 	var err error
 	s.Replicates, err = m.cells.Bootstrap(b, seed, func(med [][]float64) []float64 { return m.combine(med, s.Values) })
-	if err == nil {
-		m.shifts.apply(s.Replicates, seed)
+	if err != nil {
+		return s, err
 	}
-	return s, err
+	for _, r := range s.Replicates {
+		for i, k := range m.steadier {
+			r[i] = s.Values[i] + k*(r[i]-s.Values[i])
+		}
+	}
+	m.shifts.apply(s.Replicates, seed)
+	return s, nil
 }
 
 // rounds returns every round of every point in ascending order.

@@ -4,20 +4,24 @@ import "math"
 
 const (
 	// leastSerial is the number of rounds from which their correlation is estimated. Of fewer it is taken to be fewSerial.
-	leastSerial = 5
-	fewSerial   = 0.3
+	leastSerial = 6
+	fewSerial   = 0.4
 	// mostSerial bounds the estimate: above, a run holds fewer than two independent rounds, and no interval would be right.
 	mostSerial = 0.8
+	// guard is how many standard errors are added to the estimate. An interval suffers more from a ρ that is too small than from
+	// one that is too large.
+	guard = 0.5
 )
 
-// serial estimates the lag-1 correlation of rounds, from series of values by round:
+// serial estimates the lag-1 correlation of rounds, from n series of values by round, of R rounds each:
 //
 //	r = Σ d_k·d_k+1 / Σ d_k²,  d_k = value − mean,  the mean of r over all series,
-//	ρ = (R·r + 1)/(R − 4),
+//	ρ = (R·r + 1)/(R − 4),  its standard error √((1 − ρ²)/(n·R))·R/(R − 4),
 //
 // which takes out the bias −(1 + 4ρ)/R that r has because the mean is estimated too. A negative ρ is none: intervals are never
-// made narrower. In simulations of correlation 0.6 the estimate brings the coverage of a nominal 95% interval from 67 to 75%
-// (without it) to 91 to 93% where ten series share ρ and not their noise, and to 86 to 90% with a single series.
+// made narrower. In simulations of correlation 0.6, 6 to 20 rounds and 1 to 12 series the estimate with its guard brings the
+// coverage of a nominal 95% interval from 66 to 72% (without it) to 92 to 97%; where rounds are independent intervals are 1.3 to 2.7 times
+// as wide at 6 rounds, and 1.1 to 1.7 times at 10. The guess for fewer rounds covers 85 to 90% at 0.6.
 // Source: Kendall 1954, Note on bias in the estimation of autocorrelation, Biometrika 41, 403-404; Marriott and Pope 1954, Bias in
 // the estimation of autocorrelations, ibid. 390-402.
 func serial(byRound [][]float64) float64 {
@@ -39,8 +43,11 @@ func serial(byRound [][]float64) float64 {
 	if rounds < leastSerial {
 		return fewSerial
 	}
-	return math.Max(0, math.Min(mostSerial, (rounds*r+1)/(rounds-4)))
+	rho := bounded((rounds*r + 1) / (rounds - 4))
+	return bounded(rho + guard*math.Sqrt((1-rho*rho)/(n*rounds))*rounds/(rounds-4))
 }
+
+func bounded(rho float64) float64 { return math.Max(0, math.Min(mostSerial, rho)) }
 
 // lagOne is r of one series, NaN where it does not vary.
 func lagOne(v []float64) float64 {
@@ -60,6 +67,33 @@ func lagOne(v []float64) float64 {
 	}
 	return products / squares
 }
+
+// correlation returns the larger ρ of durations and of one-way times, which are different measurements and need not drift alike,
+// and for each point the ratio of the widening for its own kind to that for the larger.
+func (m *Medians) correlation() (most float64, ratio []float64) {
+	byRound := m.byRound()
+	var kinds [2][][]float64
+	for i, v := range byRound {
+		k := m.kind(i)
+		kinds[k] = append(kinds[k], v)
+	}
+	rho := [2]float64{serial(kinds[0]), serial(kinds[1])}
+	most = math.Max(rho[0], rho[1])
+	for i := range byRound {
+		ratio = append(ratio, effective(rho[m.kind(i)])/effective(most))
+	}
+	return most, ratio
+}
+
+func (m *Medians) kind(i int) int {
+	if m.durations[i] {
+		return 1
+	}
+	return 0
+}
+
+// effective is by how much an interval widens for rounds of correlation ρ.
+func effective(rho float64) float64 { return math.Sqrt((1 + rho) / (1 - rho)) }
 
 // byRound is the value of every point in every round, in order: the mean of both directions.
 func (m *Medians) byRound() [][]float64 {

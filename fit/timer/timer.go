@@ -68,7 +68,7 @@ func (m Timer) Fit(p *fit.Prepared) (*params.Fit, error) {
 func noteOffsets(r *fit.Result, p *fit.Prepared) {
 	var bounds []float64
 	for _, o := range p.Samples(names.Clock, names.PhaseOffset) {
-		if b, ok := o.Aux[names.AuxBound]; ok && fit.Finite(b) {
+		if b := o.Aux[names.AuxBound]; b > 0 && fit.Finite(b) {
 			bounds = append(bounds, b*1e-9)
 		}
 	}

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -30,9 +31,10 @@ const exitLate = 5
 func main() {
 	calib := flag.String("calib", "bin/calib", "the calib command")
 	name := flag.String("suite", "paired", "what is compared with the truth: paired (a, b, a_c, b_c), "+
-		"cluster (the cluster model of Tam and Wang 2000, and LogGP), table (the values published for their cluster), gather (eq. 8), tbf (B_L of a kernel queue), simgrid (an exported platform)")
+		"cluster (the cluster model of Tam and Wang 2000, and LogGP), table (the values published for their cluster), gather (eq. 8), tbf (B_L of a kernel queue), simgrid (an exported platform), "+
+		"coverage (how often intervals hold the truth)")
 	truths := flag.String("truths", "", "lab files or PRESET:HOSTS; none means the suite's own")
-	seeds := flag.String("seeds", "1,2,3", "seeds of the runs")
+	seeds := flag.String("seeds", "", "seeds of the runs; none means the suite's own")
 	plan := flag.String("plan", "", "plan of the runs; none means the suite's own")
 	keep := flag.String("keep", "", "keep the run directories here")
 	refit := flag.Bool("refit", false, "measure nothing: fit the runs kept by -keep again")
@@ -44,7 +46,7 @@ func main() {
 		st.measure = fitAgain
 	}
 	if err == nil {
-		err = run(ctx, st, *calib, *keep, strings.Split(*seeds, ","))
+		err = run(ctx, st, *calib, *keep, strings.Split(cmp.Or(*seeds, st.seeds, "1,2,3"), ","))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "accuracy:", err)
@@ -56,11 +58,14 @@ func main() {
 type suite struct {
 	truths  []string
 	plan    string
+	seeds   string   // none means 1 to 3
 	flags   []string // of calib run, beside the plan
 	measure source
 	checks  func(*netspec.Spec, *params.Params) []check
 	// show, where it is set, replaces checks: it compares a run with something else and prints a table of its own.
 	show func(ctx context.Context, dir string, p *params.Params) error
+	// counts, where it is set, judges the checks of all runs together.
+	counts *tally
 }
 
 func suiteOf(name, truths, plan string) (suite, error) {
@@ -83,8 +88,11 @@ func suiteOf(name, truths, plan string) (suite, error) {
 		// some of the message, or all of it, has left.
 		st = suite{truths: []string{"examples/lab-cluster-fast.yaml"}, plan: "examples/plan-lab-export.yaml", show: simulated,
 			flags: []string{"--send-buffer", "128KiB"}}
+	case "coverage":
+		st = suite{truths: strings.Split("sparc1994:8,switch:8,examples/lab-cluster-fast.yaml", ","), plan: "quick", seeds: "1,2,3,4,5,6,7",
+			checks: coverageChecks, counts: &tally{}}
 	default:
-		return st, fmt.Errorf("no suite %q: want paired, cluster, table, gather, tbf or simgrid", name)
+		return st, fmt.Errorf("no suite %q: want paired, cluster, table, gather, tbf, simgrid or coverage", name)
 	}
 	if st.measure == nil {
 		st.measure = calibrate
@@ -142,13 +150,20 @@ func run(ctx context.Context, st suite, calib, keep string, seeds []string) erro
 				}
 				continue
 			}
-			for _, c := range st.checks(spec, p) {
+			checks := st.checks(spec, p)
+			for _, c := range checks {
 				fmt.Println(c.row(spec.Name, seed))
-				if !c.ok {
+				if !c.ok && st.counts == nil {
 					bad++
 				}
 			}
+			if st.counts != nil {
+				st.counts.add(spec.Name, checks)
+			}
 		}
+	}
+	if st.counts != nil {
+		bad = st.counts.print()
 	}
 	if bad > 0 {
 		return fmt.Errorf("%d results outside their tolerance", bad)

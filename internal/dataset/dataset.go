@@ -24,6 +24,7 @@ const (
 	FlagLate     = "late"     // the emulated wire (calib lab) was late: not a valid accuracy run
 	FlagWindow   = "rwnd"     // the receiver's window limited sending, not the path
 	FlagUnsteady = "unsteady" // a stream had no two completions in its window
+	FlagDrift    = "drift"    // the clocks it compares moved against each other by more than quartz can
 )
 
 // Point is one setting of an experiment's factors, by name: {"bytes": 64}, {"bytes": 1, "pairs": 3}. Sizes are in bytes.
@@ -136,6 +137,8 @@ type Host struct {
 	Build   string `json:"build"`
 	// Boot identifies the machine and its boot: agents with equal ones share a machine.
 	Boot string `json:"boot,omitempty"`
+	// Clock identifies the monotonic clock, which is that of a boot and a time namespace: agents with equal ones read one clock.
+	Clock string `json:"clock,omitempty"`
 	// Env is the environment fingerprint: flat, sorted by JSON, comparable ("kernel", "nic.mtu", "tcp.congestion").
 	Env map[string]string `json:"env,omitempty"`
 	// Keys from hosts.txt that concern measuring.

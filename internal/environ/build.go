@@ -58,3 +58,14 @@ func Boot() string {
 	b, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	return strings.TrimSpace(string(b))
 }
+
+// Clock identifies the monotonic clock of this process: that of a boot, moved by the time namespace. It is empty where the
+// boot is not known, or whether there is such a namespace.
+func Clock() string {
+	boot := Boot()
+	namespace, err := os.Readlink("/proc/self/ns/time")
+	if boot == "" || err != nil {
+		return ""
+	}
+	return boot + " " + namespace
+}

@@ -10,9 +10,40 @@ type Session struct {
 	Peers   []Peer
 	Tickets []Ticket // those that name Self
 	Socket  Socket
-	// Shared says that several agents share a machine. They then sleep through every wait to its end, because one that
-	// spins would take the CPU from another.
-	Shared bool
+}
+
+// SharesMachine reports whether two hosts of a team are known to be one machine. Their agents then sleep through every wait to its
+// end, because one that spins would take the CPU from another.
+func (s Session) SharesMachine(team []int) bool {
+	seen := map[string]bool{}
+	for _, h := range team {
+		m := s.peer(h).Machine
+		if m != "" && seen[m] {
+			return true
+		}
+		seen[m] = true
+	}
+	return false
+}
+
+// OneClock says of each rank of a team whether it is known to read the clock that rank 0 reads.
+func (s Session) OneClock(team []int) []bool {
+	out := make([]bool, len(team))
+	for k, h := range team {
+		clock := s.peer(h).Clock
+		out[k] = k == 0 || clock != "" && clock == s.peer(team[0]).Clock
+	}
+	return out
+}
+
+// peer returns a host of the run, of which nothing is known where it is not listed.
+func (s Session) peer(host int) Peer {
+	for _, p := range s.Peers {
+		if p.Host == host {
+			return p
+		}
+	}
+	return Peer{}
 }
 
 // Peer is where another agent takes data connections.
@@ -20,6 +51,8 @@ type Peer struct {
 	Host int    // index of the host in the run
 	Name string // for messages
 	Addr string // host:port, or [IPv6%zone]:port
+	// Machine and Clock are equal where hosts are one machine, and where they read one clock. Empty is unknown.
+	Machine, Clock string
 }
 
 // Ticket allows one pair of hosts data connections to each other, in one run, up to a size and a time. The coordinator

@@ -155,8 +155,9 @@ type HelloResponse struct {
 	DataAddr      string                 `protobuf:"bytes,5,opt,name=data_addr,json=dataAddr,proto3" json:"data_addr,omitempty"` // host:port where data connections are taken
 	Env           map[string]string      `protobuf:"bytes,6,rep,name=env,proto3" json:"env,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	Limits        *Limits                `protobuf:"bytes,7,opt,name=limits,proto3" json:"limits,omitempty"`
-	Cpu           string                 `protobuf:"bytes,8,opt,name=cpu,proto3" json:"cpu,omitempty"`   // where the timing thread is pinned, or empty
-	Boot          string                 `protobuf:"bytes,9,opt,name=boot,proto3" json:"boot,omitempty"` // of the machine: agents with equal ones share it
+	Cpu           string                 `protobuf:"bytes,8,opt,name=cpu,proto3" json:"cpu,omitempty"`      // where the timing thread is pinned, or empty
+	Boot          string                 `protobuf:"bytes,9,opt,name=boot,proto3" json:"boot,omitempty"`    // of the machine: agents with equal ones share it
+	Clock         string                 `protobuf:"bytes,10,opt,name=clock,proto3" json:"clock,omitempty"` // of the machine and time namespace: agents with equal ones read one clock
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -254,6 +255,13 @@ func (x *HelloResponse) GetBoot() string {
 	return ""
 }
 
+func (x *HelloResponse) GetClock() string {
+	if x != nil {
+		return x.Clock
+	}
+	return ""
+}
+
 // Limits are set where the agent runs; no coordinator raises them.
 type Limits struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -331,7 +339,6 @@ type PrepareRequest struct {
 	Peers         []*Peer                `protobuf:"bytes,4,rep,name=peers,proto3" json:"peers,omitempty"`
 	Tickets       []*Ticket              `protobuf:"bytes,5,rep,name=tickets,proto3" json:"tickets,omitempty"`
 	Socket        *Socket                `protobuf:"bytes,6,opt,name=socket,proto3" json:"socket,omitempty"`
-	Shared        bool                   `protobuf:"varint,7,opt,name=shared,proto3" json:"shared,omitempty"` // several agents share a machine
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -408,13 +415,6 @@ func (x *PrepareRequest) GetSocket() *Socket {
 	return nil
 }
 
-func (x *PrepareRequest) GetShared() bool {
-	if x != nil {
-		return x.Shared
-	}
-	return false
-}
-
 type PrepareResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -456,6 +456,8 @@ type Peer struct {
 	Host          uint32                 `protobuf:"varint,1,opt,name=host,proto3" json:"host,omitempty"`
 	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	Addr          string                 `protobuf:"bytes,3,opt,name=addr,proto3" json:"addr,omitempty"`
+	Machine       string                 `protobuf:"bytes,4,opt,name=machine,proto3" json:"machine,omitempty"` // HelloResponse.boot
+	Clock         string                 `protobuf:"bytes,5,opt,name=clock,proto3" json:"clock,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -507,6 +509,20 @@ func (x *Peer) GetName() string {
 func (x *Peer) GetAddr() string {
 	if x != nil {
 		return x.Addr
+	}
+	return ""
+}
+
+func (x *Peer) GetMachine() string {
+	if x != nil {
+		return x.Machine
+	}
+	return ""
+}
+
+func (x *Peer) GetClock() string {
+	if x != nil {
+		return x.Clock
 	}
 	return ""
 }
@@ -1505,7 +1521,7 @@ const file_calib_v1_control_proto_rawDesc = "" +
 	"\x16calib/v1/control.proto\x12\bcalib.v1\"G\n" +
 	"\fHelloRequest\x12\x1a\n" +
 	"\bprotocol\x18\x01 \x01(\rR\bprotocol\x12\x1b\n" +
-	"\tdata_addr\x18\x02 \x01(\tR\bdataAddr\"\xc8\x02\n" +
+	"\tdata_addr\x18\x02 \x01(\tR\bdataAddr\"\xde\x02\n" +
 	"\rHelloResponse\x12\x1a\n" +
 	"\bprotocol\x18\x01 \x01(\rR\bprotocol\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x12\x14\n" +
@@ -1515,7 +1531,9 @@ const file_calib_v1_control_proto_rawDesc = "" +
 	"\x03env\x18\x06 \x03(\v2 .calib.v1.HelloResponse.EnvEntryR\x03env\x12(\n" +
 	"\x06limits\x18\a \x01(\v2\x10.calib.v1.LimitsR\x06limits\x12\x10\n" +
 	"\x03cpu\x18\b \x01(\tR\x03cpu\x12\x12\n" +
-	"\x04boot\x18\t \x01(\tR\x04boot\x1a6\n" +
+	"\x04boot\x18\t \x01(\tR\x04boot\x12\x14\n" +
+	"\x05clock\x18\n" +
+	" \x01(\tR\x05clock\x1a6\n" +
 	"\bEnvEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x81\x01\n" +
@@ -1524,20 +1542,21 @@ const file_calib_v1_control_proto_rawDesc = "" +
 	"\tmax_bytes\x18\x02 \x01(\x03R\bmaxBytes\x12\x1d\n" +
 	"\n" +
 	"max_memory\x18\x03 \x01(\x03R\tmaxMemory\x12\x1b\n" +
-	"\tmax_peers\x18\x04 \x01(\rR\bmaxPeers\"\xe6\x01\n" +
+	"\tmax_peers\x18\x04 \x01(\rR\bmaxPeers\"\xd4\x01\n" +
 	"\x0ePrepareRequest\x12\x1a\n" +
 	"\bprotocol\x18\x01 \x01(\rR\bprotocol\x12\x10\n" +
 	"\x03run\x18\x02 \x01(\tR\x03run\x12\x12\n" +
 	"\x04self\x18\x03 \x01(\rR\x04self\x12$\n" +
 	"\x05peers\x18\x04 \x03(\v2\x0e.calib.v1.PeerR\x05peers\x12*\n" +
 	"\atickets\x18\x05 \x03(\v2\x10.calib.v1.TicketR\atickets\x12(\n" +
-	"\x06socket\x18\x06 \x01(\v2\x10.calib.v1.SocketR\x06socket\x12\x16\n" +
-	"\x06shared\x18\a \x01(\bR\x06shared\"\x11\n" +
-	"\x0fPrepareResponse\"B\n" +
+	"\x06socket\x18\x06 \x01(\v2\x10.calib.v1.SocketR\x06socketJ\x04\b\a\x10\b\"\x11\n" +
+	"\x0fPrepareResponse\"r\n" +
 	"\x04Peer\x12\x12\n" +
 	"\x04host\x18\x01 \x01(\rR\x04host\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x12\n" +
-	"\x04addr\x18\x03 \x01(\tR\x04addr\"m\n" +
+	"\x04addr\x18\x03 \x01(\tR\x04addr\x12\x18\n" +
+	"\amachine\x18\x04 \x01(\tR\amachine\x12\x14\n" +
+	"\x05clock\x18\x05 \x01(\tR\x05clock\"m\n" +
 	"\x06Ticket\x12\f\n" +
 	"\x01a\x18\x01 \x01(\rR\x01a\x12\f\n" +
 	"\x01b\x18\x02 \x01(\rR\x01b\x12\x10\n" +

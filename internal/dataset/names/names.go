@@ -121,6 +121,7 @@ const (
 	AuxReceived        = "received"
 	AuxReceivers       = "receivers"
 	AuxRepetitions     = "reps"
+	AuxRoundTrip       = "rtt_ns"
 	AuxSegment         = "segment_bytes"
 	AuxSend            = "send_ns"
 	AuxSent            = "sent"

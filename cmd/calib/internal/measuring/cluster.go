@@ -205,7 +205,7 @@ func (w where) simulate(ctx context.Context) (*cluster, error) {
 func (c *cluster) peers() []plane.Peer {
 	out := make([]plane.Peer, len(c.infos))
 	for i, h := range c.infos {
-		out[i] = plane.Peer{Host: i, Name: h.Name, Addr: h.Addr}
+		out[i] = plane.Peer{Host: i, Name: h.Name, Addr: h.Addr, Machine: h.Boot, Clock: h.Clock}
 	}
 	return out
 }
@@ -227,16 +227,4 @@ func otherBuilds(infos []dataset.Host) []string {
 	}
 	slices.Sort(out)
 	return out
-}
-
-// sharesMachine reports whether two agents run on one machine: processes over loopback, or containers.
-func sharesMachine(infos []dataset.Host) bool {
-	seen := map[string]bool{}
-	for _, h := range infos {
-		if h.Boot != "" && seen[h.Boot] {
-			return true
-		}
-		seen[h.Boot] = true
-	}
-	return false
 }

@@ -259,7 +259,6 @@ func (j *job) prepare(ctx context.Context, cl *cluster, s *bench.Schedule) error
 	tickets := coord.NewIssuer(most, time.Now().Add(life))
 	session := plane.Session{
 		Run: j.dir.Run().ID, Peers: cl.peers(), Socket: j.detail.Socket,
-		Shared: sharesMachine(cl.infos),
 	}
 	return errors.Join(coord.Prepare(ctx, cl.agents, session, tickets, startsAtOnce)...)
 }

@@ -1,0 +1,122 @@
+package fit
+
+import (
+	"math"
+	"slices"
+
+	"calib/fit/params"
+	"calib/fit/resample"
+	"calib/internal/dataset/names"
+	"calib/internal/stats"
+)
+
+// The terms of uncertainty that come from the instrument and not from the scatter of repetitions (JCGM 100, type B). Where all
+// that is known of an error is the largest it can be, every value up to it is equally likely, and its standard uncertainty is
+// that over √3 (JCGM 100, 4.3.7).
+const (
+	// labHosts [s] is the most that kernel, wake-up and agents of calib lab add to a message from host to host, beside the network
+	// that the lab was given. docs/MODELS.md says how it was measured.
+	labHosts = 30e-6
+	// labWire [s] is how far from its time the lab's process hands a packet on, when it is not late.
+	labWire = 1e-6
+)
+
+// labDevice and labDriver are the device that calib lab gives every host, in the fingerprint of the environment.
+const (
+	labDevice = "calib0"
+	labDriver = "tun"
+)
+
+func uniform(most float64) float64 { return most / math.Sqrt(3) }
+
+// InLab reports whether the hosts are an emulated cluster of calib lab.
+func (p *Prepared) InLab() bool {
+	hosts := p.Data.Header.Hosts
+	for _, h := range hosts {
+		if h.Env["nic.name"] != labDevice || h.Env["nic.driver"] != labDriver {
+			return false
+		}
+	}
+	return len(hosts) > 0
+}
+
+// OneMessage returns the terms of share times the time of a message from host to host [s]: a reading of the clock at either end,
+// and in the lab what the hosts add.
+func (p *Prepared) OneMessage(share float64) []params.Term {
+	out := p.ClockReading(share)
+	if p.InLab() {
+		out = append(out, params.Term{Name: params.TermLabHosts, Type: params.TypeB, U: uniform(share * labHosts),
+			Why: "an emulated cluster: kernel and agents add up to 30 µs to a message"})
+	}
+	return out
+}
+
+// Interval returns the terms of share times the time from one message to the next [s], in which what all messages need cancels.
+func (p *Prepared) Interval(share float64) []params.Term {
+	if !p.InLab() {
+		return nil
+	}
+	return []params.Term{{Name: params.TermLabWire, Type: params.TypeB, U: uniform(share * labWire),
+		Why: "an emulated network: it hands packets on to within 1 µs"}}
+}
+
+// ClockReading returns the term of share times a duration on one clock [s]: it holds one reading of the clock, and both its ends
+// are whole steps. There is none where experiment clock was not run.
+func (p *Prepared) ClockReading(share float64) []params.Term {
+	cost, step := p.clockCost()
+	if cost == 0 && step == 0 {
+		return nil
+	}
+	return []params.Term{{Name: params.TermClockReading, Type: params.TypeB, U: uniform(share * math.Hypot(cost, step)),
+		Why: "cost and step of the clock, by experiment clock"}}
+}
+
+type clockCostKey struct{}
+
+// clockCost returns the median cost of a reading and the median step [s], 0 where they were not measured.
+func (p *Prepared) clockCost() (cost, step float64) {
+	both, _ := Shared(p, clockCostKey{}, func() ([2]float64, error) {
+		var costs, steps []float64
+		for _, s := range p.Samples(names.Clock, names.PhaseCost) {
+			if calls := s.Aux[names.AuxCalls]; calls >= 1 && len(s.NS) > 0 {
+				costs = append(costs, stats.Median(Seconds(s.NS))/calls)
+			}
+		}
+		for _, s := range p.Samples(names.Clock, names.PhaseStep) {
+			if len(s.NS) > 0 {
+				steps = append(steps, float64(slices.Min(s.NS))*1e-9)
+			}
+		}
+		return [2]float64{typical(costs), typical(steps)}, nil
+	})
+	return both[0], both[1]
+}
+
+func typical(v []float64) float64 {
+	if len(v) == 0 {
+		return 0
+	}
+	return stats.Median(v)
+}
+
+// ClockOffset returns the term of share times a one-way time that was measured in one direction only: by the bound of the offset
+// of its two clocks. In the mean of both directions the offset cancels, and there is no term.
+func ClockOffset(share, u float64) []params.Term {
+	if u == 0 {
+		return nil
+	}
+	return []params.Term{{Name: params.TermClockOffset, Type: params.TypeB, U: share * u,
+		Why: "half the smallest round trip of the clock probes; one direction only, so that it does not cancel"}}
+}
+
+// Add widens the interval of v by terms. An interval without width stays so: no scatter was seen, and its ends would be those of
+// the terms alone.
+func Add(v float64, ci [2]float64, terms []params.Term) [2]float64 {
+	if !params.Wide(v, ci) {
+		return ci
+	}
+	for _, t := range terms {
+		ci = resample.Widen(v, ci, resample.HalfWidth(t.U))
+	}
+	return ci
+}

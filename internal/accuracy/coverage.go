@@ -1,0 +1,93 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"calib/fit/params"
+	"calib/internal/netspec"
+	"calib/internal/units"
+)
+
+// leastCovered is the share of runs in which the 95% interval of a parameter must hold the truth.
+const leastCovered = 0.9
+
+// truthOf lists the true values of a network's parameters, by name. On a switch the port's cost sits in a, half of it each, and
+// there is neither a_c nor b_c.
+func truthOf(s *netspec.Spec) map[string]float64 {
+	way, slowest := oneWay(s, 0, 2), 0.0
+	for _, b := range []netspec.Block{s.Host, s.Medium, s.ReceiveBlock(1)} {
+		slowest = math.Max(slowest, b.B)
+	}
+	out := map[string]float64{"a": way / 2, "a_c": 0, "b": slowest, "a_prime_limits": way, "b_prime_limits": slowest,
+		"g": math.Max(s.Service(s.Host, 1), math.Max(s.Service(s.Medium, 1), s.Service(s.ReceiveBlock(1), 1))), "G": slowest, "L": oneWay(s, 1, 2)}
+	if s.Mode == netspec.Shared {
+		out["a"], out["a_c"], out["b_c"] = s.Host.A+s.L/2, s.Medium.A, s.Medium.B
+		if s.Host.B <= s.Medium.B {
+			delete(out, "b")
+		}
+	}
+	return out
+}
+
+// coverageChecks says of each parameter that has a value whether its interval holds the truth. What the lab's hosts add to the network
+// is a term of the intervals.
+func coverageChecks(s *netspec.Spec, p *params.Params) []check {
+	truth := truthOf(s)
+	var out []check
+	for _, name := range slices.Sorted(func(yield func(string) bool) {
+		for name := range truth {
+			if q, there := p.Parameters[name]; there && q.Value != nil && !yield(name) {
+				return
+			}
+		}
+	}) {
+		q, v := p.Parameters[name], truth[name]
+		c := value(p, name, v, q.Unit, math.NaN())
+		c.ok = q.CI95 != nil && q.CI95[0] <= v && v <= q.CI95[1]
+		if q.CI95 != nil {
+			c.allowed = (q.CI95[1] - q.CI95[0]) / 2
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// tally counts checks by network and parameter.
+type tally struct {
+	names []string
+	hit   map[string]int
+	total map[string]int
+}
+
+func (t *tally) add(network string, checks []check) {
+	if t.hit == nil {
+		t.hit, t.total = map[string]int{}, map[string]int{}
+	}
+	for _, c := range checks {
+		key := fmt.Sprintf("%s | %s | %s", network, c.name, units.Format(c.truth, c.unit))
+		if t.total[key] == 0 {
+			t.names = append(t.names, key)
+		}
+		t.total[key]++
+		if c.ok {
+			t.hit[key]++
+		}
+	}
+}
+
+// print writes the counts as a table, and returns how many are below leastCovered.
+func (t *tally) print() (below int) {
+	fmt.Println("\n| network | parameter | truth | in the 95% interval | |")
+	fmt.Println("|---|---|---|---|---|")
+	for _, name := range t.names {
+		verdict := "ok"
+		if float64(t.hit[name]) < leastCovered*float64(t.total[name]) {
+			verdict = "**below**"
+			below++
+		}
+		fmt.Printf("| %s | %d of %d | %s |\n", name, t.hit[name], t.total[name], verdict)
+	}
+	return below
+}
