@@ -11,7 +11,7 @@ import (
 
 // addPairSpread records by how much pairs of hosts differ, as the standard deviation between pairs over the time of the smallest
 // size (pair_spread_small) and of the largest (pair_spread_large), without the noise of rounds. Where no more than noise shows there
-// is a bound. Slow hosts are not among the pairs. With fewer than two pairs in a round there is neither.
+// is a bound. Slow hosts are not among the pairs. With fewer than two pairs in a round, or one round, there is neither.
 func addPairSpread(r *fit.Result, q *fit.Pingpong) {
 	last := len(q.Sizes) - 1
 	for _, s := range []struct {
@@ -20,7 +20,7 @@ func addPairSpread(r *fit.Result, q *fit.Pingpong) {
 		of   string
 	}{{0, "pair_spread_small", "smallest"}, {last, "pair_spread_large", "largest"}} {
 		teams, value := q.Times.Teams[s.i], q.Times.Values[s.i]
-		if teams.N < 2 {
+		if teams.N < 2 || q.Times.Rounds < 2 {
 			continue
 		}
 		label := "standard deviation between pairs of the time of the " + s.of + " message, relative"

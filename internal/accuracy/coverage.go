@@ -31,7 +31,8 @@ func truthOf(s *netspec.Spec) map[string]float64 {
 	return out
 }
 
-// coverageChecks says of each parameter that has a value whether its interval holds the truth. What the lab's hosts add to the network
+// coverageChecks says of each parameter that has a value whether its interval holds the truth; without an interval it is not ok, and
+// tally leaves it out. What the lab's hosts add to the network
 // is a term of the intervals.
 func coverageChecks(s *netspec.Spec, p *params.Params) []check {
 	truth := truthOf(s)
@@ -58,17 +59,22 @@ func coverageChecks(s *netspec.Spec, p *params.Params) []check {
 type tally struct {
 	names []string
 	hit   map[string]int
-	total map[string]int
+	total map[string]int // with an interval
+	bare  map[string]int // without
 }
 
 func (t *tally) add(network string, checks []check) {
 	if t.hit == nil {
-		t.hit, t.total = map[string]int{}, map[string]int{}
+		t.hit, t.total, t.bare = map[string]int{}, map[string]int{}, map[string]int{}
 	}
 	for _, c := range checks {
 		key := fmt.Sprintf("%s | %s | %s", network, c.name, units.Format(c.truth, c.unit))
-		if t.total[key] == 0 {
+		if t.total[key]+t.bare[key] == 0 {
 			t.names = append(t.names, key)
+		}
+		if c.ci == "" {
+			t.bare[key]++
+			continue
 		}
 		t.total[key]++
 		if c.ok {
@@ -79,15 +85,15 @@ func (t *tally) add(network string, checks []check) {
 
 // print writes the counts as a table, and returns how many are below leastCovered.
 func (t *tally) print() (below int) {
-	fmt.Println("\n| network | parameter | truth | in the 95% interval | |")
-	fmt.Println("|---|---|---|---|---|")
+	fmt.Println("\n| network | parameter | truth | in the 95% interval | without an interval | |")
+	fmt.Println("|---|---|---|---|---|---|")
 	for _, name := range t.names {
 		verdict := "ok"
 		if float64(t.hit[name]) < leastCovered*float64(t.total[name]) {
 			verdict = "**below**"
 			below++
 		}
-		fmt.Printf("| %s | %d of %d | %s |\n", name, t.hit[name], t.total[name], verdict)
+		fmt.Printf("| %s | %d of %d | %d | %s |\n", name, t.hit[name], t.total[name], t.bare[name], verdict)
 	}
 	return below
 }
