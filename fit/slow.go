@@ -218,39 +218,39 @@ func slowest(pairs []PairTime) (hosts []int, ratio float64) {
 	return hosts, ratio
 }
 
-// byProbes decides which of two hosts is slow, where they were measured with each other only. The clock probes tell, which
-// go between host 0 and every other host: the slow host is the one whose probes stand out. If one of the two is host 0 and
-// the other does not stand out, it is host 0, which takes part in all probes. Where that does not decide, it returns both.
+// byProbes decides which of two hosts is slow, where they were measured with each other only. The clock probes tell, which go
+// between the first host of a team and every other: the slow host is the one whose probes stand out. If one of the two was never
+// such another, and that other does not stand out, it is that one, which took part in all probes. Where that does not decide,
+// it returns both.
 func (p *Prepared) byProbes(hosts []int) []int {
 	if len(hosts) != 2 {
 		return hosts
 	}
 	bounds := map[int][]float64{}
 	for _, s := range p.Samples(names.Clock, names.PhaseOffset) {
-		if b := s.Aux[names.AuxBound]; len(s.Ranks) == 2 && s.Ranks[0] == 0 && b > 0 {
+		if b := s.Aux[names.AuxBound]; len(s.Ranks) == 2 && b > 0 {
 			bounds[s.Ranks[1]] = append(bounds[s.Ranks[1]], b)
 		}
 	}
 	var probes []PairTime
 	for h, b := range bounds {
-		probes = append(probes, PairTime{Hosts: [2]int{0, h}, Value: stats.Median(b)})
+		probes = append(probes, PairTime{Hosts: [2]int{-1, h}, Value: stats.Median(b)})
 	}
 	stands := func(h int) bool {
 		own, others := split(probes, h)
-		if h == 0 || len(own) == 0 || len(others) < minOthers {
+		if len(own) == 0 || len(others) < minOthers {
 			return false
 		}
 		limit, _ := slowLimit(others)
 		return own[0].Value > limit
 	}
 	first, second := stands(hosts[0]), stands(hosts[1])
+	always := func(h, other int) bool { return len(bounds[h]) == 0 && len(bounds[other]) > 0 && len(probes) > minOthers }
 	switch {
-	case first && !second:
+	case first && !second, !second && always(hosts[0], hosts[1]):
 		return hosts[:1]
-	case second && !first:
+	case second && !first, !first && always(hosts[1], hosts[0]):
 		return hosts[1:]
-	case hosts[0] == 0 && !second && len(bounds[hosts[1]]) > 0 && len(probes) > minOthers:
-		return hosts[:1]
 	}
 	return hosts
 }

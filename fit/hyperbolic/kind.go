@@ -114,15 +114,14 @@ func (p *paired) decides(most float64) string {
 const twoPairs = "two pairs that differ cannot tell a slow host from contention: more hosts would, or --all-pairs to find the slow one"
 
 // withhold takes a_c and b_c out of use where what looks like contention may be a slow host: pairs differ and too few were
-// measured alone to say which host it is, or, with two pairs, all bursts and streams of both have a slow one. Where slow pairs
+// measured alone to say which host it is; or, with two pairs, all bursts and streams of both have a slow one. Where slow pairs
 // were left out of streams that do not slow down, the others met one stream fewer than the bound of b_c was taken for.
 func (p *paired) withhold(f *fixedFit, m *mediumFit) {
 	most := f.n[len(f.n)-1]
-	unsure := p.slow.Undecided || p.cut && most <= 2
 	for name, seen := range map[string]bool{"a_c": f.slopeCI[0] > 0, "b_c": m.rises()} {
 		q := p.fit.Parameters[name]
 		switch {
-		case unsure && seen && q.Value != nil:
+		case q.Value != nil && (p.cut && most <= 2 || p.slow.Undecided && seen):
 			top := *q.Value
 			if q.CI95 != nil {
 				top = q.CI95[1]
@@ -131,6 +130,8 @@ func (p *paired) withhold(f *fixedFit, m *mediumFit) {
 			q.Bound = &[2]float64{0, math.Max(0, top)}
 		case p.cut && name == "b_c" && q.Status == params.StatusUnidentifiable && q.Bound != nil && most > 1:
 			q.Bound = &[2]float64{q.Bound[0], q.Bound[1] * most / (most - 1)}
+			q.Why = fmt.Sprintf("b' does not grow up to n = %g: the streams never fill the network. Slow pairs were left out, so that %g "+
+				"or more of the others met: b_c is at most b/%g", most, most-1, most-1)
 		}
 		p.fit.Parameters[name] = q
 	}
