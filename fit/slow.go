@@ -245,7 +245,9 @@ func (p *Prepared) byProbes(hosts []int) []int {
 		return own[0].Value > limit
 	}
 	first, second := stands(hosts[0]), stands(hosts[1])
-	always := func(h, other int) bool { return len(bounds[h]) == 0 && len(bounds[other]) > 0 && len(probes) > minOthers }
+	always := func(h, other int) bool {
+		return len(bounds[h]) == 0 && len(bounds[other]) > 0 && len(probes) > minOthers
+	}
 	switch {
 	case first && !second, !second && always(hosts[0], hosts[1]):
 		return hosts[:1]
