@@ -59,7 +59,7 @@ func (p *Prepared) findSlow() *SlowHosts {
 	out := &SlowHosts{Hosts: map[int]bool{}, Pairs: map[[2]int]bool{}, Why: map[[2]int]string{}}
 	lines, what := p.LineBatches(names.Pingpong, ""), "half round trip"
 	if len(pairsOf(lines)) < minOthers+1 {
-		if bursts := singles(p.LineBatches(names.Paired, names.PhaseBurst)); len(pairsOf(bursts)) >= len(pairsOf(lines)) {
+		if bursts := singles(p.LineBatches(names.Paired, names.PhaseBurst)); len(pairsOf(bursts)) > len(pairsOf(lines)) {
 			lines, what = bursts, "delivery time"
 		}
 	}

@@ -115,7 +115,8 @@ const twoPairs = "two pairs that differ cannot tell a slow host from contention:
 
 // withhold takes a_c and b_c out of use where what looks like contention may be a slow host: pairs differ and too few were
 // measured alone to say which host it is; or, with two pairs, all bursts and streams of both have a slow one. Where slow pairs
-// were left out of streams that do not slow down, the others met one stream fewer than the bound of b_c was taken for.
+// were left out of streams that do not slow down, the others met one stream fewer than the bound of b_c was taken for. a and b
+// of pairs that differ are provisional.
 func (p *paired) withhold(f *fixedFit, m *mediumFit) {
 	most := f.n[len(f.n)-1]
 	for name, seen := range map[string]bool{"a_c": f.slopeCI[0] > 0, "b_c": m.rises()} {
@@ -134,6 +135,12 @@ func (p *paired) withhold(f *fixedFit, m *mediumFit) {
 				"or more of the others met: b_c is at most b/%g", most, most-1, most-1)
 		}
 		p.fit.Parameters[name] = q
+	}
+	for _, name := range []string{"a", "b"} {
+		if q := p.fit.Parameters[name]; p.slow.Undecided && q.Value != nil {
+			q.Status, q.Why = params.StatusProvisional, "pairs differ, and which host is slow is not known: this is of hosts that are not alike"
+			p.fit.Parameters[name] = q
+		}
 	}
 }
 
