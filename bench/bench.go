@@ -81,7 +81,8 @@ type Experiment interface {
 	// leave nothing to measure (paired on one host).
 	Design(Limits) []Point
 	// Teams returns the hosts that measure p: steps in sequence, each a set of disjoint teams that may run at once. A team
-	// lists indices of hosts, in rank order. Points with equal teams share a slot.
+	// lists indices of hosts, in rank order, as they are before the schedule permutes them. Points with equal teams share a
+	// slot.
 	Teams(Limits, Point) []Step
 	// Cost bounds one batch at p, for the plan.
 	Cost(Limits, Point) Cost

@@ -59,7 +59,7 @@ func (p *Prepared) findSlow() *SlowHosts {
 	out := &SlowHosts{Hosts: map[int]bool{}, Pairs: map[[2]int]bool{}, Why: map[[2]int]string{}}
 	lines, what := p.LineBatches(names.Pingpong, ""), "half round trip"
 	if len(pairsOf(lines)) < minOthers+1 {
-		if bursts := singles(p.LineBatches(names.Paired, names.PhaseBurst)); len(pairsOf(bursts)) >= len(pairsOf(lines)) {
+		if bursts := singles(p.LineBatches(names.Paired, names.PhaseBurst)); len(pairsOf(bursts)) > len(pairsOf(lines)) {
 			lines, what = bursts, "delivery time"
 		}
 	}
@@ -218,9 +218,10 @@ func slowest(pairs []PairTime) (hosts []int, ratio float64) {
 	return hosts, ratio
 }
 
-// byProbes decides which of two hosts is slow, where they were measured with each other only. The clock probes tell, which
-// go between host 0 and every other host: the slow host is the one whose probes stand out. If one of the two is host 0 and
-// the other does not stand out, it is host 0, which takes part in all probes. Where that does not decide, it returns both.
+// byProbes decides which of two hosts is slow, where they were measured with each other only. The clock probes tell, which go
+// between the first host of a team and every other: the slow host is the one whose probes stand out. If one of the two was never
+// such another, and that other does not stand out, it is that one, which took part in all probes. Where that does not decide,
+// it returns both.
 func (p *Prepared) byProbes(hosts []int) []int {
 	if len(hosts) != 2 {
 		return hosts
@@ -231,30 +232,31 @@ func (p *Prepared) byProbes(hosts []int) []int {
 		if !ok {
 			b = 2 * s.Aux[names.AuxBound] // of an older build
 		}
-		if len(s.Ranks) == 2 && s.Ranks[0] == 0 && b > 0 {
+		if len(s.Ranks) == 2 && b > 0 {
 			bounds[s.Ranks[1]] = append(bounds[s.Ranks[1]], b)
 		}
 	}
 	var probes []PairTime
 	for h, b := range bounds {
-		probes = append(probes, PairTime{Hosts: [2]int{0, h}, Value: stats.Median(b)})
+		probes = append(probes, PairTime{Hosts: [2]int{-1, h}, Value: stats.Median(b)})
 	}
 	stands := func(h int) bool {
 		own, others := split(probes, h)
-		if h == 0 || len(own) == 0 || len(others) < minOthers {
+		if len(own) == 0 || len(others) < minOthers {
 			return false
 		}
 		limit, _ := slowLimit(others)
 		return own[0].Value > limit
 	}
 	first, second := stands(hosts[0]), stands(hosts[1])
+	always := func(h, other int) bool {
+		return len(bounds[h]) == 0 && len(bounds[other]) > 0 && len(probes) > minOthers
+	}
 	switch {
-	case first && !second:
+	case first && !second, !second && always(hosts[0], hosts[1]):
 		return hosts[:1]
-	case second && !first:
+	case second && !first, !first && always(hosts[1], hosts[0]):
 		return hosts[1:]
-	case hosts[0] == 0 && !second && len(bounds[hosts[1]]) > 0 && len(probes) > minOthers:
-		return hosts[:1]
 	}
 	return hosts
 }

@@ -113,24 +113,52 @@ func (p *paired) decides(most float64) string {
 // twoPairs is why contention is not told from a slow host.
 const twoPairs = "two pairs that differ cannot tell a slow host from contention: more hosts would, or --all-pairs to find the slow one"
 
+// slowMet is why contention of one-packet messages is not known where slow pairs were left out: a slow message may come when the
+// others are through.
+const slowMet = "slow pairs sent as well, and were left out: n or n−1 of the others met. More rounds, in which other hosts form the " +
+	"pairs, would tell, or more hosts"
+
 // withhold takes a_c and b_c out of use where what looks like contention may be a slow host: pairs differ and too few were
-// measured alone to say which host it is, or, with two pairs, all bursts and streams of both have a slow one. Where slow pairs
-// were left out of streams that do not slow down, the others met one stream fewer than the bound of b_c was taken for.
+// measured alone to say which host it is; or, with two pairs, all bursts and streams of both have a slow one. Where slow pairs
+// were left out of streams that do not slow down, the others met one stream fewer than the bound of b_c was taken for. a and b
+// of pairs that differ are provisional.
 func (p *paired) withhold(f *fixedFit, m *mediumFit) {
 	most := f.n[len(f.n)-1]
-	unsure := p.slow.Undecided || p.cut && most <= 2
+	hidden := false // a_c, in bursts without their slow pairs
 	for name, seen := range map[string]bool{"a_c": f.slopeCI[0] > 0, "b_c": m.rises()} {
 		q := p.fit.Parameters[name]
 		switch {
-		case unsure && seen && q.Value != nil:
+		case p.cut && most > 2 && seen && q.Value != nil && name == "b_c":
+			q.Status, q.Why = params.StatusProvisional, slowMet
+		case q.Value != nil && (p.cut && (most <= 2 || seen) || p.slow.Undecided && seen):
 			top := *q.Value
 			if q.CI95 != nil {
 				top = q.CI95[1]
 			}
-			q.Withhold(params.StatusUnidentifiable, twoPairs)
+			why := twoPairs
+			if most > 2 && !p.slow.Undecided {
+				why = slowMet
+			}
+			q.Withhold(params.StatusUnidentifiable, why)
+			if p.cut && name == "a_c" {
+				hidden, top = true, math.Max(top, f.value[0]) // a'(1) holds one a_c
+			}
 			q.Bound = &[2]float64{0, math.Max(0, top)}
 		case p.cut && name == "b_c" && q.Status == params.StatusUnidentifiable && q.Bound != nil && most > 1:
 			q.Bound = &[2]float64{q.Bound[0], q.Bound[1] * most / (most - 1)}
+			q.Why = fmt.Sprintf("b' does not grow up to n = %g: the streams never fill the network. Slow pairs were left out, so that %g "+
+				"or more of the others met: b_c is at most b/%g", most, most-1, most-1)
+		}
+		p.fit.Parameters[name] = q
+	}
+	for _, name := range []string{"a", "b"} {
+		q := p.fit.Parameters[name]
+		switch {
+		case q.Value == nil:
+		case p.slow.Undecided:
+			q.Status, q.Why = params.StatusProvisional, "pairs differ, and which host is slow is not known: this is of hosts that are not alike"
+		case hidden && name == "a":
+			q.Status, q.Why = params.StatusProvisional, slowMet
 		}
 		p.fit.Parameters[name] = q
 	}

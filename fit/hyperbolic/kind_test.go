@@ -61,6 +61,11 @@ func TestNetworkTwoPairsThatDiffer(t *testing.T) {
 			t.Errorf("%s: %+v", name, p)
 		}
 	}
+	for _, name := range []string{"a", "b"} {
+		if p := f.Parameters[name]; p.Value == nil || p.Status != params.StatusProvisional || p.Why == "" {
+			t.Errorf("%s: %+v", name, p)
+		}
+	}
 	if *f.Network != (params.Network{Packets: params.Unknown, Streams: params.Unknown}) ||
 		!fittest.Notes(f.Findings, params.NetworkUnknown, "--all-pairs") {
 		t.Errorf("network %+v, findings %v", *f.Network, f.Findings)

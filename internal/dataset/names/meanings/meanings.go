@@ -26,13 +26,13 @@ type Name struct {
 
 // Phases lists every phase that experiments write.
 var Phases = []Phase{
-	{names.Bcast, names.PhaseBinomial, "broadcast over a binomial tree, from the first byte at host 0 to the last byte at the last host"},
+	{names.Bcast, names.PhaseBinomial, "broadcast over a binomial tree, from the first byte at the root to the last byte at the last host"},
 	{names.Buffer, names.PhaseOneWay, "half round trip of a message, by socket buffer"},
 	{names.Buffer, names.PhaseBoth, "both hosts send a message, then receive one; with the flag deadlock, until one host was seen to stand still"},
 	{names.Buffer, names.PhaseInterleaved, "both hosts send a message in fragments and receive in between"},
 	{names.Clock, names.PhaseCost, "a block of clock readings in a row"},
 	{names.Clock, names.PhaseStep, "a step of the clock between two readings"},
-	{names.Clock, names.PhaseOffset, "offset of a host's clock from host 0's, before and after the slot"},
+	{names.Clock, names.PhaseOffset, "offset of a host's clock from that of the team's first, before and after the slot"},
 	{names.Copy, "", "one copy within a host, as the mean of several in a row"},
 	{names.Copy, names.PhaseSpilled, "the same where source and destination do not fit in the nearest cache"},
 	{names.Flood, names.PhaseFlood, "interval between the datagrams of a burst at the root; 0 with the flag timeout where fewer than two arrived"},
@@ -108,7 +108,7 @@ var AuxValues = []Name{
 	{names.AuxCPUs, "", "CPUs that compute"},
 	{names.AuxDelay, "ns", "wait between messages"},
 	{names.AuxDirection, "", "which rank sends: 0 the first of a pair or team, 1 the second, 2 the third"},
-	{names.AuxDrift, "ppm", "rate of a clock against host 0's"},
+	{names.AuxDrift, "ppm", "rate of a clock against that of the team's first host"},
 	{names.AuxDropped, "", "datagrams that the root's own socket had no room for"},
 	{names.AuxFragment, "B", "fragment of an interleaved exchange"},
 	{names.AuxHeld, "", "datagrams that left the port from the arrival of one beside a loss to its own departure, itself included; median"},
