@@ -132,8 +132,8 @@ func TestPingPongBudget(t *testing.T) {
 		effort float64
 		want   int
 	}{
-		{1, 1, roundtrip.MostReps},
-		{1, 0.25, roundtrip.MostReps / 4},
+		{1, 1, mostReps},
+		{1, 0.25, mostReps / 4},
 		{20_000, 1, 50_000_000 / (2 * int(math.Round(benchtest.OneWay(&s, 0, 1, 20_000)*1e9)))},
 		{1_000_000, 0.1, roundtrip.LeastReps},
 	} {
@@ -169,6 +169,9 @@ func TestPingPongReportsTheFarEnd(t *testing.T) {
 		})[0][0]
 	if line.TCP.Retrans != 1 || line.TCP.Involuntary != 2 || !line.Has(dataset.FlagRetrans) || !line.Has(dataset.FlagPreempt) {
 		t.Errorf("rank 1 lost a segment and the processor during the batch; the line says %+v, flags %v", *line.TCP, line.Flags)
+	}
+	if line.Aux[names.AuxClock] != 0 {
+		t.Errorf("the clock of the simulated host costs %g ns", line.Aux[names.AuxClock])
 	}
 	if want := int64(len(line.NS)); line.TCP.DataSegsOut != want || line.TCP.DataSegsIn != want {
 		t.Errorf("%d repetitions are %d segments out, %d in", want, line.TCP.DataSegsOut, line.TCP.DataSegsIn)

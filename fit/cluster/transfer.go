@@ -116,7 +116,7 @@ func (h *transfer) load() error {
 			continue
 		}
 		for _, l := range b.Lines {
-			t.Add(t.Duration(q), b.Dir, b.Round, len(l.NS), fit.Seconds(l.NS)...)
+			t.Add(t.Duration(q), b.Dir, b.Round, len(l.NS), fit.HalfTrips(l)...)
 		}
 		used = append(used, *b)
 		h.WidenDomain("bytes", q.m)

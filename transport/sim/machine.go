@@ -47,6 +47,12 @@ type machine struct{ g *Group }
 // Machine returns the host of Options.Host, in virtual time.
 func (g *Group) Machine() plane.Machine { return machine{g} }
 
+// Place implements bench.Group: every rank has a host of its own.
+func (g *Group) Place() plane.Place { return plane.Place{CPU: -1} }
+
+// StayAwake implements plane.Machine. Simulated CPUs do not sleep.
+func (machine) StayAwake() (release func(), err error) { return func() {}, nil }
+
 // CPUs implements plane.Machine.
 func (m machine) CPUs() int { return m.g.w.opt.Host.CPUs }
 
