@@ -33,10 +33,10 @@ func (m sleeping) StayAwake() (func(), error) {
 	return m.Machine.StayAwake()
 }
 
-func medians(t *testing.T, wrap func(bench.Group) bench.Group) map[string]int64 {
+func medians(t *testing.T, wrap func(bench.Group) bench.Group) map[string]float64 {
 	t.Helper()
 	net := sim.New(benchtest.Spec(2), sim.Options{Cost: sim.Cost{Wake: 4000, Now: 10}})
-	out := map[string]int64{}
+	out := map[string]float64{}
 	for _, line := range benchtest.MustRun(t, Experiment{}, net, bench.Slot{Teams: [][]int{{0, 1}},
 		Points: Experiment{}.Design(bench.Limits{Hosts: 2})}, 1, wrap)[0] {
 		out[line.Phase] = benchtest.Median(line.NS)
@@ -48,11 +48,11 @@ func medians(t *testing.T, wrap func(bench.Group) bench.Group) map[string]int64 
 func TestWakeup(t *testing.T) {
 	got := medians(t, nil)
 	if d := got[names.PhaseBlocking] - got[names.PhasePolling]; d < 3990 || d > 4010 {
-		t.Errorf("blocking less polling is %d ns, want 4000 (%v)", d, got)
+		t.Errorf("blocking less polling is %g ns, want 4000 (%v)", d, got)
 	}
 	for _, phase := range []string{names.PhaseIdle, names.PhaseIdleAwake} {
 		if d := got[phase] - got[names.PhaseBlocking]; d < -10 || d > 10 {
-			t.Errorf("%s: %d ns more than blocking on hosts that do not sleep", phase, d)
+			t.Errorf("%s: %g ns more than blocking on hosts that do not sleep", phase, d)
 		}
 	}
 }

@@ -36,9 +36,9 @@ var tails = [...]struct {
 	p           float64
 }{{"p99", "one message in a hundred", 0.99}, {"p999", "one message in a thousand", 0.999}}
 
-// Fit implements fit.Model. It returns fit.ErrNeeds without a size.
+// Fit implements fit.Model. It returns fit.ErrNeeds for fewer than three sizes.
 func (m Tails) Fit(p *fit.Prepared) (*params.Fit, error) {
-	q, err := p.Pingpong(m.Name(), 1)
+	q, err := p.Pingpong(m.Name(), 3)
 	if err != nil {
 		return nil, err
 	}

@@ -13,29 +13,8 @@ import (
 	"calib/internal/dataset/names"
 )
 
-// line is a batch of half round trips about a median [ns].
-func line(rng *rand.Rand, exp, phase string, bytes int64, round, n int, ns float64) dataset.Sample {
-	s := dataset.Sample{Exp: exp, Phase: phase, Point: dataset.Point{names.FactorBytes: bytes}, Ranks: []int{0, 1}, Round: round, Slot: round,
-		Aux: map[string]float64{names.AuxClock: 40}}
-	for range n {
-		s.NS = append(s.NS, int64(ns*(1+0.02*rng.NormFloat64()))+20)
-	}
-	return s
-}
-
 func TestWakeup(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	made := func(phases map[string]float64) *dataset.Dataset {
-		d := &dataset.Dataset{Header: dataset.Header{Hosts: []dataset.Host{{Name: "a"}, {Name: "b"}}}}
-		for round := range 8 {
-			for _, phase := range []string{names.PhaseBlocking, names.PhasePolling, names.PhaseIdle, names.PhaseIdleAwake} {
-				if ns := phases[phase]; ns > 0 {
-					d.Samples = append(d.Samples, line(rng, names.Wakeup, phase, 1, round, 100, ns))
-				}
-			}
-		}
-		return d
-	}
+	made := func(phases map[string]float64) *dataset.Dataset { return fittest.Wakeups(8, phases) }
 	whole := made(map[string]float64{names.PhaseBlocking: 12e3, names.PhasePolling: 7e3, names.PhaseIdle: 40e3, names.PhaseIdleAwake: 14e3})
 	f, err := Wakeup{}.Fit(fit.Prepare(whole, fit.Settings{}))
 	if err != nil {
@@ -71,7 +50,7 @@ func TestTails(t *testing.T) {
 		d := &dataset.Dataset{Header: dataset.Header{Hosts: []dataset.Host{{Name: "a"}, {Name: "b"}}}}
 		for round := range 8 {
 			for _, x := range []int64{1, 100, 1000, 10_000} {
-				d.Samples = append(d.Samples, line(rng, names.Pingpong, "", x, round, n, 10e3+float64(x)))
+				d.Samples = append(d.Samples, fittest.HalfTrips(rng, names.Pingpong, "", x, round, n, 10e3+float64(x)))
 			}
 		}
 		f, err := Tails{}.Fit(fit.Prepare(d, fit.Settings{}))

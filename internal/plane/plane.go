@@ -43,9 +43,13 @@ type Machine interface {
 	CPUs() int
 	// Caches are the sizes of the data caches one CPU sees, nearest first; none where the host does not say.
 	Caches() []units.Bytes
-	// Compute does work steps of one fixed computation on every CPU the agent may use, all at once, and returns the sum of
-	// the times the CPUs took. The computation neither allocates nor sleeps nor touches memory that others use.
-	Compute(work int64) (units.Nanos, error)
+	// Compute does work steps of one fixed computation on some of the CPUs the agent may use, counted from 0, or on every one
+	// where none is named, all at once, and returns the sum of the times the CPUs took. The computation neither allocates nor
+	// sleeps nor touches memory that others use.
+	Compute(work int64, cpus ...int) (units.Nanos, error)
+	// Received is how much each of those CPUs has done of taking in what arrives, since some time in the past: a number that
+	// grows with every interrupt for packets. It is nil where the host does not say.
+	Received() []int64
 	// StayAwake keeps every CPU out of sleep states from which waking takes time, until release. It fails where the process
 	// may not ask for that.
 	StayAwake() (release func(), err error)
