@@ -82,6 +82,9 @@ func (g *fakeGroup) Unacked(int) (int, error)                { return 0, errFake
 func (g *fakeGroup) Reopen(plane.Socket) error               { return errFake }
 func (g *fakeGroup) SendDatagram(int, []byte) error          { return errFake }
 func (g *fakeGroup) Machine() plane.Machine                  { return nil }
+func (g *fakeGroup) Place() plane.Place                      { return plane.Place{} }
+func (g *fakeGroup) Stamp() error                            { return nil }
+func (g *fakeGroup) RecvPolling(int, []byte) error           { return errFake }
 
 func (g *fakeGroup) RecvAny([]byte) (int, int, units.Nanos, error) { return 0, 0, 0, errFake }
 

@@ -73,7 +73,7 @@ func (p *meshPlane) Group(ctx context.Context, t bench.Task) (group, error) {
 		g.Close()
 		return nil, err
 	}
-	return meshGroup{g, p.machine}, nil
+	return meshGroup{g, p.machine, plane.Place{Shared: p.shared.Load(), CPU: p.cpu}}, nil
 }
 
 func (p *meshPlane) Thread(room units.Bytes) (restore func(), err error) {
@@ -87,7 +87,11 @@ func (p *meshPlane) Thread(room units.Bytes) (restore func(), err error) {
 type meshGroup struct {
 	*transport.Group
 	machine *machine.Machine
+	place   plane.Place
 }
+
+// Place implements bench.Group.
+func (g meshGroup) Place() plane.Place { return g.place }
 
 // Machine implements bench.Group.
 func (g meshGroup) Machine() plane.Machine { return g.machine }

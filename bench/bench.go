@@ -31,6 +31,8 @@ type Group interface {
 	Send(to int, b []byte) error
 	// Recv fills b with the next len(b) bytes from a rank. It fails after the group's receive deadline.
 	Recv(from int, b []byte) error
+	// RecvPolling is Recv by a rank that looks for the bytes again and again instead of sleeping until they come.
+	RecvPolling(from int, b []byte) error
 	// RecvAt is Recv and returns the time, on the clock of Now, at which the last byte reached this host: when the rank had
 	// it, or, where ranks share a machine and Stamp was called, when the machine took it from the network.
 	RecvAt(from int, b []byte) (units.Nanos, error)
@@ -69,6 +71,8 @@ type Group interface {
 	// ping-pong on one CPU). It lasts to the end of the team. On hosts of their own it does nothing.
 	Stamp() error
 
+	// Place is where this rank runs.
+	Place() plane.Place
 	// Machine is this rank's host.
 	Machine() plane.Machine
 }

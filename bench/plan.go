@@ -57,8 +57,8 @@ const (
 // What the smaller plans measure. Only the full plan floods a port until it overflows, and tunes fragments, buffers and
 // Nagle's algorithm.
 var (
-	quickExperiments    = []string{names.Clock, names.Pingpong, names.Paired}
-	standardExperiments = []string{names.Clock, names.Pingpong, names.Paired, names.Overhead, names.Gap, names.Gather, names.Load,
+	quickExperiments    = []string{names.Clock, names.Pingpong, names.Wakeup, names.Paired}
+	standardExperiments = []string{names.Clock, names.Pingpong, names.Wakeup, names.Paired, names.Overhead, names.Gap, names.Gather, names.Load,
 		names.PRTT, names.Copy}
 )
 

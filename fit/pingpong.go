@@ -7,6 +7,7 @@ import (
 	"calib/fit/params"
 	"calib/fit/regress"
 	"calib/fit/resample"
+	"calib/internal/dataset"
 	"calib/internal/dataset/names"
 )
 
@@ -23,6 +24,7 @@ type Pingpong struct {
 type pairTimes struct {
 	sizes   []float64
 	medians *resample.Medians
+	lines   map[int64][]*dataset.Sample // by size
 	packet  float64
 	fit     *params.Fit // what was used and left out, for the fit of every model
 }
@@ -50,7 +52,7 @@ func (p *Prepared) Pingpong(model string, minSizes int) (*Pingpong, error) {
 func (p *Prepared) pingpong() (*pairTimes, error) {
 	r := p.New("", names.Pingpong, "")
 	lines := r.Lines(names.Pingpong, "")
-	out := &pairTimes{fit: r.Fit}
+	out := &pairTimes{fit: r.Fit, lines: map[int64][]*dataset.Sample{}}
 	var sizes []int64
 	for i := range lines {
 		sizes = append(sizes, lines[i].Point[names.FactorBytes])
@@ -66,7 +68,9 @@ func (p *Prepared) pingpong() (*pairTimes, error) {
 	}
 	for i := range lines {
 		b := &lines[i]
-		t.AddTeam(t.OneWay(b.Point[names.FactorBytes]), b.Team(), 0, b.Round, b.Timings(), Seconds(b.Lines[0].NS)...)
+		x := b.Point[names.FactorBytes]
+		t.AddTeam(t.OneWay(x), b.Team(), 0, b.Round, b.Timings(), HalfTrips(b.Lines[0])...)
+		out.lines[x] = append(out.lines[x], b.Lines[0])
 	}
 	r.Account(lines)
 	out.packet = r.Packet(lines)
@@ -78,6 +82,27 @@ func (p *Prepared) pingpong() (*pairTimes, error) {
 	r.CheckRounds(r.Rounds)
 	r.Domain["bytes"] = [2]float64{out.sizes[0], out.sizes[len(out.sizes)-1]}
 	return out, nil
+}
+
+// Sorted returns all half round trips of size i [s], ascending.
+func (q *Pingpong) Sorted(i int) []float64 {
+	var all []float64
+	for _, s := range q.pairs.lines[int64(q.Sizes[i])] {
+		all = append(all, HalfTrips(s)...)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// HalfTrips returns the half round trips of a line [s] without the cost of the clock: each round trip holds one reading.
+// Lines that do not say what it costs are taken as they are.
+func HalfTrips(s *dataset.Sample) []float64 {
+	out := Seconds(s.NS)
+	clock := s.Aux[names.AuxClock] * 1e-9
+	for i := range out {
+		out[i] -= clock / 2
+	}
+	return out
 }
 
 // New returns an empty fit of a model to q.

@@ -128,6 +128,29 @@ func (c *Conn) recvNow(b []byte) (n int, at units.Nanos, err error) {
 	return 0, 0, c.failed("receive", len(b), c.check(errno, &none))
 }
 
+// RecvPolling is Recv by a thread that looks for the bytes again and again, and never sleeps.
+func (g *Group) RecvPolling(from int, b []byte) error {
+	c, err := g.link(from)
+	if err != nil {
+		return err
+	}
+	began, size := Now(), len(b)
+	for len(b) > 0 {
+		n, _, err := c.recvNow(b)
+		switch {
+		case err != nil:
+		case n > 0:
+			b, began = b[n:], Now()
+		case Now()-began > g.timeout:
+			err = c.failed("receive", size, ErrTimeout)
+		}
+		if err != nil {
+			return g.failed(from, err)
+		}
+	}
+	return nil
+}
+
 // Pending is how many bytes from a rank can be received without waiting. Where there are none and never will be any it fails
 // as Recv would, so that a loop that waits for bytes ends.
 func (g *Group) Pending(from int) (int, error) {

@@ -15,11 +15,12 @@ import (
 	"calib/bench/pingpong"
 	"calib/bench/prtt"
 	"calib/bench/tuning"
+	"calib/bench/wakeup"
 )
 
 // All is every experiment, in the order of a plan's listing.
 var All = []bench.Experiment{
-	clock.Experiment{}, pingpong.Experiment{}, paired.Experiment{}, overhead.Experiment{}, gap.Experiment{},
+	clock.Experiment{}, pingpong.Experiment{}, wakeup.Experiment{}, paired.Experiment{}, overhead.Experiment{}, gap.Experiment{},
 	memcopy.Experiment{}, gather.Experiment{}, flood.Experiment{}, load.Experiment{}, tuning.Fragment{}, tuning.Buffer{},
 	tuning.NoDelay{}, prtt.Experiment{}, collective.Bcast{},
 }

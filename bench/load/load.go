@@ -177,7 +177,8 @@ func (x pair) add(ns []int64, before dataset.TCP) error {
 	}
 	b := bench.Batch{
 		Point: x.P, Phase: names.PhaseLoad, Ranks: []int{x.G.Rank(), x.peer}, NS: drawEach(ns, keptTrips, x.R.Task.Slot), TCP: tcp,
-		Aux: map[string]float64{names.AuxPairs: float64(x.P[names.FactorPairs]), names.AuxTrips: float64(len(ns))},
+		Aux: map[string]float64{names.AuxPairs: float64(x.P[names.FactorPairs]), names.AuxTrips: float64(len(ns)),
+			names.AuxClock: bench.TimerCost(x.G)},
 	}
 	if len(ns) < 2 {
 		b.Flags = []string{dataset.FlagUnsteady}

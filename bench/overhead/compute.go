@@ -112,6 +112,7 @@ type computation struct {
 	msg  []byte
 	host plane.Machine
 
+	cpus         []int // that compute
 	steps        int64 // of the computation
 	messages     int   // ordered for each computation under load
 	arrived      int64 // segments that arrived during all of them
@@ -127,14 +128,14 @@ func (x *computation) measure(room int) error {
 	fit := max(2*spareMessages, min(messagesFor(x.P[names.FactorRate]), room/(segmentRoom+2*len(x.msg))))
 	// What does not fit into the buffer would be lost or stop the sender: rather compute for a shorter time.
 	length := min(computeTime, units.Nanos(float64(fit-spareMessages)/(coverTime*rate)*1e9))
-	if x.steps, err = calibrate(x.host, length); err != nil {
+	if x.steps, err = calibrate(x.host, x.cpus, length); err != nil {
 		return err
 	}
 	x.messages = min(fit, int(math.Ceil(coverTime*rate*length.Seconds()))+spareMessages)
 	n := computations(x.R.Effort)
 	x.idle, x.loaded = x.R.Buffer(n), x.R.Buffer(n)
 	for i := range n {
-		t, err := x.host.Compute(x.steps)
+		t, err := x.host.Compute(x.steps, x.cpus...)
 		if err != nil {
 			return err
 		}
@@ -149,17 +150,42 @@ func (x *computation) measure(room int) error {
 func (x *computation) order(n int) error { return bench.SendNumbers(x.G, x.Peer(), int64(n)) }
 
 // trial returns the rate at which messages will arrive, which a slow path keeps below the one asked for. It also opens the
-// sender's congestion window: later nobody reads, and then the receiver's kernel acknowledges late.
+// sender's congestion window: later nobody reads, and then the receiver's kernel acknowledges late. The CPUs that took the
+// messages in are those that will compute: on all the others the computation would add its noise and lose nothing.
 func (x *computation) trial() (rate float64, err error) {
 	if err := x.order(trialMessages); err != nil {
 		return 0, err
 	}
+	before := x.host.Received()
 	span, err := x.RecvSpan(trialMessages, x.msg)
 	if err != nil {
 		return 0, err
 	}
+	x.cpus = receivers(before, x.host.Received(), x.host.CPUs())
 	most := (trialMessages - 1) / max(1, span).Seconds()
 	return min(float64(x.P[names.FactorRate]), most), nil
+}
+
+// receiverShare is the share of the work of taking messages in from which on a CPU counts as a receiver.
+const receiverShare = 0.05
+
+// receivers are the CPUs that took messages in between two counts by CPU, or all n where that is not known.
+func receivers(before, after []int64, n int) []int {
+	var sum int64
+	for i := range min(len(before), len(after)) {
+		sum += after[i] - before[i]
+	}
+	var all, some []int
+	for i := range n {
+		all = append(all, i)
+		if i < min(len(before), len(after)) && after[i] > before[i] && float64(after[i]-before[i]) >= receiverShare*float64(sum) {
+			some = append(some, i)
+		}
+	}
+	if len(some) == 0 {
+		return all
+	}
+	return some
 }
 
 // computeLoaded computes while messages arrive, from after the first until, as planned, before the last. It receives them
@@ -176,7 +202,7 @@ func (x *computation) computeLoaded() (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	t, err := x.host.Compute(x.steps)
+	t, err := x.host.Compute(x.steps, x.cpus...)
 	if err != nil {
 		return 0, err
 	}
@@ -195,7 +221,7 @@ func (x *computation) computeLoaded() (int64, error) {
 
 func (x *computation) add(phase string, ns []int64, tcp dataset.TCP) {
 	b := x.Batch(phase, ns, &tcp)
-	b.Aux[names.AuxCPUs], b.Aux[names.AuxWork] = float64(x.host.CPUs()), float64(x.steps)
+	b.Aux[names.AuxCPUs], b.Aux[names.AuxWork] = float64(len(x.cpus)), float64(x.steps)
 	b.Aux[names.AuxMessages] = float64(x.arrived) / float64(len(ns))
 	x.R.Add(b)
 }
@@ -204,10 +230,10 @@ var errNoTime = errors.New("the computation takes no time on this host")
 
 // calibrate finds how many steps of the computation take length on each CPU: it doubles them until they take a quarter of
 // it, and then scales in proportion. It ends after as many attempts as there are powers of two.
-func calibrate(host plane.Machine, length units.Nanos) (steps int64, err error) {
-	want := float64(length) * float64(host.CPUs())
+func calibrate(host plane.Machine, cpus []int, length units.Nanos) (steps int64, err error) {
+	want := float64(length) * float64(len(cpus))
 	for steps = firstSteps; steps < math.MaxInt64/2; steps *= 2 {
-		t, err := host.Compute(steps)
+		t, err := host.Compute(steps, cpus...)
 		if err != nil {
 			return 0, err
 		}

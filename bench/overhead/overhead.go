@@ -16,7 +16,7 @@ import (
 // handling an arriving message slows down whatever the receiving host computes.
 //
 // Points without a rate give the first two, on the same messages: phases "send" and "recv". Points with a rate run a fixed
-// computation on every CPU of the receiving host, alone ("compute-idle") and while messages that nobody reads arrive at
+// computation on those CPUs of the receiving host that take messages in, or on all where that is not known, alone ("compute-idle") and while messages that nobody reads arrive at
 // that rate ("compute"); O_r is the slope of the time lost over the messages that arrived. All of it in both directions.
 type Experiment struct{}
 

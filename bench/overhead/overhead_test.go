@@ -96,8 +96,9 @@ func TestOverheadComputation(t *testing.T) {
 			}
 			lines := measureOverhead(t, s, sim.Options{Cost: hostCost}, 1, []bench.Point{p}, nil)
 			idle, each, n := lostTime(t, lines)
-			if want := 2 * float64(computeTime); math.Abs(idle/want-1) > 0.01 {
-				t.Errorf("%s, %s: the computation takes %g ns on two CPUs, want %g", s.Name, p.Key(), idle, want)
+			if want := float64(computeTime); math.Abs(idle/want-1) > 0.01 || lines[0].Aux[names.AuxCPUs] != 1 {
+				t.Errorf("%s, %s: the computation takes %g ns on %g CPUs, want %g on the one that is interrupted", s.Name, p.Key(), idle,
+					lines[0].Aux[names.AuxCPUs], want)
 			}
 			m := float64(p[names.FactorBytes])
 			if want := float64(hostCost.Arrive) + hostCost.ArriveByte*m; math.Abs(each/want-1) > 0.01 {
@@ -251,5 +252,23 @@ func TestOverheadTimedSectionsDoNotAllocate(t *testing.T) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// The computation runs on the CPUs that take messages in, or on all where that is not known.
+func TestReceivers(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		before, after []int64
+		want          []int
+	}{
+		{"one of four", []int64{5, 5, 5, 5}, []int64{5, 105, 6, 5}, []int{1}},
+		{"two of four", []int64{0, 0, 0, 0}, []int64{0, 60, 0, 40}, []int{1, 3}},
+		{"none", []int64{1, 1, 1, 1}, []int64{1, 1, 1, 1}, []int{0, 1, 2, 3}},
+		{"not known", nil, nil, []int{0, 1, 2, 3}},
+	} {
+		if got := receivers(c.before, c.after, 4); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
 	}
 }

@@ -127,14 +127,15 @@ func TestPingPongWarmsUp(t *testing.T) {
 // A batch takes its budget of time: many repetitions of a fast message, few of a slow one.
 func TestPingPongBudget(t *testing.T) {
 	s := benchtest.Spec(2)
+	fits := func(bytes, ns int) int { return ns / (2 * int(math.Round(benchtest.OneWay(&s, 0, 1, bytes)*1e9))) }
 	for _, tc := range []struct {
 		bytes  int64
 		effort float64
 		want   int
 	}{
-		{1, 1, roundtrip.MostReps},
-		{1, 0.25, roundtrip.MostReps / 4},
-		{20_000, 1, 50_000_000 / (2 * int(math.Round(benchtest.OneWay(&s, 0, 1, 20_000)*1e9)))},
+		{1, 1, min(mostReps, fits(1, 50_000_000))},
+		{1, 0.1, min(mostReps/10, fits(1, 5_000_000))},
+		{20_000, 1, fits(20_000, 50_000_000)},
 		{1_000_000, 0.1, roundtrip.LeastReps},
 	} {
 		n := sim.New(s, sim.Options{})
@@ -169,6 +170,9 @@ func TestPingPongReportsTheFarEnd(t *testing.T) {
 		})[0][0]
 	if line.TCP.Retrans != 1 || line.TCP.Involuntary != 2 || !line.Has(dataset.FlagRetrans) || !line.Has(dataset.FlagPreempt) {
 		t.Errorf("rank 1 lost a segment and the processor during the batch; the line says %+v, flags %v", *line.TCP, line.Flags)
+	}
+	if line.Aux[names.AuxClock] != 25 {
+		t.Errorf("the clock of the simulated host costs %g ns", line.Aux[names.AuxClock])
 	}
 	if want := int64(len(line.NS)); line.TCP.DataSegsOut != want || line.TCP.DataSegsIn != want {
 		t.Errorf("%d repetitions are %d segments out, %d in", want, line.TCP.DataSegsOut, line.TCP.DataSegsIn)

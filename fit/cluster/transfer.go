@@ -116,7 +116,7 @@ func (h *transfer) load() error {
 			continue
 		}
 		for _, l := range b.Lines {
-			t.AddTeam(t.Duration(q), resample.Team(l.Ranks), b.Dir, b.Round, len(l.NS), fit.Seconds(l.NS)...)
+			t.AddTeam(t.Duration(q), resample.Team(l.Ranks), b.Dir, b.Round, len(l.NS), fit.HalfTrips(l)...)
 		}
 		used = append(used, *b)
 		h.WidenDomain("bytes", q.m)

@@ -97,6 +97,8 @@ var Codes = []CodeMeaning{
 	{params.Deadlock, []params.Level{params.Note}, []string{"bytes", "buffer"}, "exchanges that deadlocked; buffer is as asked for, in bytes"},
 	{params.NagleCost, []params.Level{params.Note}, nil, "the settings at which Nagle's algorithm costs more than 20%"},
 	{params.DelayedAck, []params.Level{params.Note}, nil, "the messages that waited for a delayed acknowledgement"},
+	{params.WakeUpInL, []params.Level{params.Note}, []string{"share"}, "what waking the receiver is of a small message, and which parameters hold it"},
+	{params.ColdMessages, []params.Level{params.Note}, []string{"share"}, "what a message takes more after a pause, and which parameters hold that"},
 }
 
 // QuantityMeaning is what the points of a quantity are.
@@ -126,6 +128,7 @@ var Quantities = []QuantityMeaning{
 	{params.BufferedTime, []string{"bytes"}, "time of a message by socket buffer"},
 	{params.NagleTime, []string{"writes", "nagle"}, "half round trip of a message by size"},
 	{params.TimerCost, nil, "one reading of the clock"},
+	{params.TailTime, []string{"quantile"}, "half round trip that a share of the messages exceeds, by size; symbol is its function"},
 }
 
 // Markdown is the tables of codes and quantities as docs/FORMATS.md shows them.

@@ -157,7 +157,12 @@ func (p *prttData) latency(send, receive *busyTime) float64 {
 	}
 	p.fit.Found("L", "s", label, v, p.times.Interval(v, reps, 0), p.prepared.OneMessage(1)...)
 	if v <= 0 {
-		p.fit.Add(params.Warnf(params.NotPositive, "L is not positive: the overheads take up the whole round trip").Of("L"))
+		const why = "the overheads, measured with pauses between messages, are longer than half the round trip of messages in a row: " +
+			"some of a host's work is counted twice, or waking up from a pause is"
+		l := p.fit.Parameters["L"]
+		l.Withhold(params.StatusInconsistent, "L is not positive: "+why)
+		p.fit.Parameters["L"] = l
+		p.fit.Add(params.Warnf(params.NotPositive, "L is not positive: %s", why).Of("L"))
 	}
 	return v
 }

@@ -6,6 +6,7 @@ import (
 	"calib/fit/fittest"
 	"calib/fit/form"
 	"calib/internal/dataset"
+	"calib/internal/dataset/names"
 )
 
 // datasets are what the conformance suite fits every model to.
@@ -23,6 +24,9 @@ func datasets() map[string]*dataset.Dataset {
 	out := map[string]*dataset.Dataset{
 		"sparc1994": noisy.Dataset(), "two hosts": pair.Dataset(), "one round": once.Dataset(),
 		"switch": switched.Dataset(), "exact": exact.Dataset(),
+		"wake-up": fittest.Wakeups(4, map[string]float64{
+			names.PhaseBlocking: 12e3, names.PhasePolling: 7e3, names.PhaseIdle: 40e3, names.PhaseIdleAwake: 14e3,
+		}),
 	}
 	maps.Copy(out, clusterDatasets())
 	maps.Copy(out, settingsDatasets())

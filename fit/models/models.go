@@ -15,7 +15,7 @@ import (
 // All is every model, in the order of reports. Of two models that find a parameter of the same name, the first owns it.
 var All = []fit.Model{
 	hyperbolic.Network{},
-	pointtopoint.Hyperbola{}, pointtopoint.Hockney{}, pointtopoint.Segmented{},
+	pointtopoint.Hyperbola{}, pointtopoint.Hockney{}, pointtopoint.Segmented{}, pointtopoint.Tails{}, pointtopoint.Wakeup{},
 	timer.Timer{},
 	cluster.Overhead{}, cluster.Gap{}, cluster.Gather{}, cluster.Copy{}, cluster.Transfer{},
 	buffer.Buffer{},

@@ -84,6 +84,8 @@ const (
 	Deadlock          Code = "deadlock"
 	NagleCost         Code = "nagle-cost"
 	DelayedAck        Code = "delayed-ack"
+	WakeUpInL         Code = "wake-up"
+	ColdMessages      Code = "cold-messages"
 )
 
 // Quantity is what the points of a series are. docs/FORMATS.md says what each means.
@@ -109,4 +111,5 @@ const (
 	BufferedTime   Quantity = "buffered-time"
 	NagleTime      Quantity = "time-with-nagle"
 	TimerCost      Quantity = "timer-cost"
+	TailTime       Quantity = "tail-time"
 )

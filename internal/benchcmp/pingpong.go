@@ -103,7 +103,9 @@ func (c *contest) add(program string, size int64, ns float64) {
 	c.ns[key] = append(c.ns[key], ns)
 }
 
-func (c *contest) of(program string, size int64) []float64 { return c.ns[fmt.Sprintf("%s %d", program, size)] }
+func (c *contest) of(program string, size int64) []float64 {
+	return c.ns[fmt.Sprintf("%s %d", program, size)]
+}
 
 func (c *contest) run(ctx context.Context) error {
 	for i := range max(1, (c.repeats+2)/3) {

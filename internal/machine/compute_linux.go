@@ -10,9 +10,14 @@ import (
 )
 
 // Compute implements plane.Machine. The first call starts a thread for each processor, which Close ends.
-func (m *Machine) Compute(work int64) (units.Nanos, error) {
+func (m *Machine) Compute(work int64, cpus ...int) (units.Nanos, error) {
 	if work < 0 {
 		return 0, fmt.Errorf("compute %d steps: want 0 or more", work)
+	}
+	for _, k := range cpus {
+		if k < 0 || k >= len(m.cpus) {
+			return 0, fmt.Errorf("compute on CPU %d of %d", k, len(m.cpus))
+		}
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -23,7 +28,7 @@ func (m *Machine) Compute(work int64) (units.Nanos, error) {
 		}
 		m.workers = c
 	}
-	return m.workers.compute(work), nil
+	return m.workers.compute(work, cpus), nil
 }
 
 // workers are one thread bound to each processor.
@@ -68,12 +73,20 @@ func (c *workers) worker(cpu int, tasks <-chan int64, bound chan<- error) {
 	}
 }
 
-func (c *workers) compute(work int64) units.Nanos {
-	for _, tasks := range c.tasks {
-		tasks <- work
+// compute lets some of the threads work, or all of them where none is named.
+func (c *workers) compute(work int64, some []int) units.Nanos {
+	tasks := c.tasks
+	if len(some) > 0 {
+		tasks = nil
+		for _, k := range some {
+			tasks = append(tasks, c.tasks[k])
+		}
+	}
+	for _, t := range tasks {
+		t <- work
 	}
 	var sum units.Nanos
-	for range c.tasks {
+	for range tasks {
 		sum += <-c.times
 	}
 	return sum

@@ -30,6 +30,12 @@ type Datagram struct {
 	Dropped int64
 }
 
+// Place is where a rank runs.
+type Place struct {
+	Shared bool // other ranks may run on the same machine
+	CPU    int  // on which its thread is pinned; −1 if on none
+}
+
 // Machine is the host itself, as far as an experiment uses it beside its network. Its calls are made by the thread that
 // times.
 type Machine interface {
@@ -37,9 +43,16 @@ type Machine interface {
 	CPUs() int
 	// Caches are the sizes of the data caches one CPU sees, nearest first; none where the host does not say.
 	Caches() []units.Bytes
-	// Compute does work steps of one fixed computation on every CPU the agent may use, all at once, and returns the sum of
-	// the times the CPUs took. The computation neither allocates nor sleeps nor touches memory that others use.
-	Compute(work int64) (units.Nanos, error)
+	// Compute does work steps of one fixed computation on some of the CPUs the agent may use, counted from 0, or on every one
+	// where none is named, all at once, and returns the sum of the times the CPUs took. The computation neither allocates nor
+	// sleeps nor touches memory that others use.
+	Compute(work int64, cpus ...int) (units.Nanos, error)
+	// Received is how much each of those CPUs has done of taking in what arrives, since some time in the past: a number that
+	// grows with every interrupt for packets. It is nil where the host does not say.
+	Received() []int64
+	// StayAwake keeps every CPU out of sleep states from which waking takes time, until release. It fails where the process
+	// may not ask for that.
+	StayAwake() (release func(), err error)
 	// Copy makes n copies one after the other and returns the time of all of them.
 	Copy(c Copy, n int) (units.Nanos, error)
 }

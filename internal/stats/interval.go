@@ -58,3 +58,21 @@ func RelativeWidth(iv Interval, median float64) float64 {
 	}
 	return w / math.Abs(median)
 }
+
+// SortedQuantileCI returns the order-statistic interval of the p quantile of independent values in ascending order, from any
+// continuous distribution, 0 < p < 1. With X ~ Binomial(n, p) the ends are those of the ranks that X leaves with at most
+// 2.5% on each side. ok is false where n is too small for the quantile to have both ends: for p = 0.99 below 368, for 0.999
+// below 3,688. Source: David and Nagaraja 2003, Order Statistics, section 7.1.
+func SortedQuantileCI(s []float64, p float64) (iv Interval, ok bool) {
+	n := len(s)
+	if n == 0 || math.IsNaN(s[0]) {
+		return Interval{}, false
+	}
+	b := distuv.Binomial{N: float64(n), P: p}
+	lo := sort.Search(n, func(k int) bool { return b.CDF(float64(k)) > (1-Level)/2 })      // P(X < lo) ≤ 2.5%
+	hi := sort.Search(n, func(k int) bool { return b.CDF(float64(k)) >= (1+Level)/2 }) + 1 // P(X ≥ hi) ≤ 2.5%
+	if lo < 1 || hi > n {
+		return Interval{}, false
+	}
+	return Interval{Lo: s[lo-1], Hi: s[hi-1]}, true
+}

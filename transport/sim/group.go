@@ -55,17 +55,23 @@ func (g *Group) send(dst *proc, b []byte) error {
 }
 
 // Recv fills b with the next len(b) bytes from a rank.
-func (g *Group) Recv(from int, b []byte) error {
+func (g *Group) Recv(from int, b []byte) error { return g.receive(from, b, g.w.opt.Cost.Wake) }
+
+// receive is Recv with what a rank takes to wake up.
+func (g *Group) receive(from int, b []byte, wake units.Nanos) error {
 	if err := g.enter(from); err != nil {
 		return fmt.Errorf("receive %d bytes from rank %d: %w", len(b), from, err)
 	}
-	err := g.recv(g.team[from], b)
+	err := g.recv(g.team[from], b, wake)
 	g.w.mu.Unlock()
 	if err != nil {
 		return fmt.Errorf("receive %d bytes from host %d: %w", len(b), g.team[from].host, err)
 	}
 	return nil
 }
+
+// RecvPolling is Recv that need not be woken.
+func (g *Group) RecvPolling(from int, b []byte) error { return g.receive(from, b, 0) }
 
 // RecvAt is Recv, and reads the clock when the bytes are there.
 func (g *Group) RecvAt(from int, b []byte) (units.Nanos, error) {
@@ -78,7 +84,7 @@ func (g *Group) RecvAt(from int, b []byte) (units.Nanos, error) {
 // Stamp implements bench.Group. Arrivals are exact in any case.
 func (g *Group) Stamp() error { return nil }
 
-func (g *Group) recv(src *proc, b []byte) error {
+func (g *Group) recv(src *proc, b []byte, wake units.Nanos) error {
 	w := g.w
 	c := w.conn(src, g.self)
 	c.want = b
@@ -90,8 +96,10 @@ func (g *Group) recv(src *proc, b []byte) error {
 		if err := w.wait(g.self, wait{kind: waitRecv, c: c, deadline: w.limit()}); err != nil {
 			return err
 		}
+	} else {
+		wake = 0
 	}
-	return w.sleep(g.self, w.now+w.opt.Cost.recv(len(b)))
+	return w.sleep(g.self, w.now+fromNanos(wake)+w.opt.Cost.recv(len(b)))
 }
 
 // Now reads the host's clock. On a closed or deadlocked group it reads where time stopped.

@@ -47,6 +47,12 @@ type machine struct{ g *Group }
 // Machine returns the host of Options.Host, in virtual time.
 func (g *Group) Machine() plane.Machine { return machine{g} }
 
+// Place implements bench.Group: every rank has a host of its own.
+func (g *Group) Place() plane.Place { return plane.Place{CPU: -1} }
+
+// StayAwake implements plane.Machine. Simulated CPUs do not sleep.
+func (machine) StayAwake() (release func(), err error) { return func() {}, nil }
+
 // CPUs implements plane.Machine.
 func (m machine) CPUs() int { return m.g.w.opt.Host.CPUs }
 
@@ -55,8 +61,12 @@ func (m machine) Caches() []units.Bytes { return slices.Clone(m.g.w.opt.Host.Cac
 
 // Compute takes the time of work steps. On the CPU that the network interrupts it takes O_r longer for each packet that was
 // handled meanwhile.
-func (m machine) Compute(work int64) (units.Nanos, error) {
+func (m machine) Compute(work int64, cpus ...int) (units.Nanos, error) {
 	w, p, h := m.g.w, m.g.self, &m.g.w.opt.Host
+	n := cmp.Or(len(cpus), h.CPUs)
+	if len(cpus) > 0 && !slices.Contains(cpus, interrupted) {
+		return units.Nanos(n) * units.Nanos(work) * h.StepTime, m.g.WaitUntil(m.g.Now() + units.Nanos(work)*h.StepTime)
+	}
 	if work < 0 {
 		return 0, fmt.Errorf("compute: %d steps, want 0 or more", work)
 	}
@@ -71,7 +81,19 @@ func (m machine) Compute(work int64) (units.Nanos, error) {
 			return 0, fmt.Errorf("compute: %w", err)
 		}
 	}
-	return units.Nanos((instant(h.CPUs)*alone + p.kernelTime - before + perNano/2) / perNano), nil
+	return units.Nanos((instant(n)*alone + p.kernelTime - before + perNano/2) / perNano), nil
+}
+
+// interrupted is the CPU that handles what arrives.
+const interrupted = 0
+
+// Received implements plane.Machine by the time [ns] that CPU has spent on it.
+func (m machine) Received() []int64 {
+	m.g.w.mu.Lock()
+	defer m.g.w.mu.Unlock()
+	out := make([]int64, m.g.w.opt.Host.CPUs)
+	out[interrupted] = int64(m.g.self.kernelTime / perNano)
+	return out
 }
 
 // Copy takes n times what the options say.

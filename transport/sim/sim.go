@@ -167,7 +167,8 @@ type Cost struct {
 	Send, Recv, Now    units.Nanos // Now is the cost of Pending too
 	SendByte, RecvByte float64     // ns/B
 	Arrive             units.Nanos
-	ArriveByte         float64 // ns/B
+	ArriveByte         float64     // ns/B
+	Wake               units.Nanos // of a Recv that had to wait for its bytes, in addition
 }
 
 func (c *Cost) send(n int) instant { return linear(c.Send, c.SendByte, n) }

@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #define WARM 2000
+#define SMALL 2048 /* as in transport.Conn: a larger message is received whole, with one wake-up */
 
 static void die(const char *what) { perror(what); exit(1); }
 
@@ -49,7 +50,7 @@ static void send_all(int fd, const char *b, size_t n)
 static void recv_all(int fd, char *b, size_t n)
 {
 	while (n > 0) {
-		ssize_t k = recv(fd, b, n, 0);
+		ssize_t k = recv(fd, b, n, n > SMALL ? MSG_WAITALL : 0);
 		if (k <= 0) die("recv");
 		b += k;
 		n -= (size_t)k;

@@ -20,12 +20,14 @@ const (
 	Paired   = "paired"
 	Pingpong = "pingpong"
 	PRTT     = "prtt"
+	Wakeup   = "wakeup"
 )
 
 // Phases: the parts of an experiment. An experiment with one kind of line has none.
 const (
 	PhaseArrivals    = "arrivals"
 	PhaseBinomial    = "binomial"
+	PhaseBlocking    = "blocking"
 	PhaseBoth        = "both"
 	PhaseBurst       = "burst-pair"
 	PhaseBurstStart  = "burst-start"
@@ -36,11 +38,14 @@ const (
 	PhaseFlood       = "flood"
 	PhaseGap         = "gap"
 	PhaseGather      = "gather"
+	PhaseIdle        = "idle"
+	PhaseIdleAwake   = "idle-awake"
 	PhaseInterleaved = "interleaved"
 	PhaseLoad        = "load"
 	PhaseOffset      = "offset"
 	PhaseOneWay      = "oneway"
 	PhaseFull        = "full"
+	PhasePolling     = "polling"
 	PhaseProbe       = "probe"
 	PhaseProbeDrain  = "probe-drain"
 	PhaseProbeIdle   = "probe-idle"

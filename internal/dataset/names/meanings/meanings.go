@@ -61,6 +61,10 @@ var Phases = []Phase{
 	{names.PRTT, names.PhaseDelayed, "the same without the waits of the receiver, which waits before each receive but the first"},
 	{names.PRTT, names.PhaseSend, "one send call of a spaced round trip, with one reading of the clock"},
 	{names.PRTT, names.PhaseReceive, "one receive call of a delayed round trip, with one reading of the clock"},
+	{names.Wakeup, names.PhaseBlocking, "half round trip between receivers that sleep until the message comes"},
+	{names.Wakeup, names.PhasePolling, "half round trip between receivers that look for the message again and again"},
+	{names.Wakeup, names.PhaseIdle, "half round trip after a millisecond of idling"},
+	{names.Wakeup, names.PhaseIdleAwake, "the same while the hosts keep their CPUs out of sleep states"},
 }
 
 // StopPhases lists the phases that stand in the stops of run.json only.

@@ -1,0 +1,42 @@
+package stats
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// The interval of a quantile holds it in at least 95% of samples, and there is none of too few values.
+func TestSortedQuantileCI(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for _, c := range []struct {
+		p    float64
+		n    int
+		want bool
+	}{{0.99, 367, false}, {0.99, 368, true}, {0.99, 2000, true}, {0.999, 3687, false}, {0.999, 3688, true}, {0.5, 6, true}, {0.5, 5, false}} {
+		const runs = 1000
+		hits, have := 0, 0
+		for range runs {
+			s := make([]float64, c.n)
+			for i := range s {
+				s[i] = rng.ExpFloat64()
+			}
+			slices.Sort(s)
+			iv, ok := SortedQuantileCI(s, c.p)
+			truth := -math.Log(1 - c.p)
+			if ok {
+				have++
+			}
+			if ok && iv.Lo <= truth && truth <= iv.Hi {
+				hits++
+			}
+		}
+		if want := map[bool]int{true: runs}[c.want]; have != want || hits < want*94/100 {
+			t.Errorf("p = %g, n = %d: %d of %d have an interval, %d hold the quantile; want an interval %t", c.p, c.n, have, runs, hits, c.want)
+		}
+	}
+	if _, ok := SortedQuantileCI(nil, 0.5); ok {
+		t.Error("an interval of nothing")
+	}
+}
