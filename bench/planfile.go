@@ -26,6 +26,7 @@ type planFile struct {
 	Budget      string   `yaml:"budget" json:"budget"`
 	Isolate     bool     `yaml:"isolate" json:"isolate"`
 	Seed        uint64   `yaml:"seed" json:"seed"`
+	Segment     int64    `yaml:"segment" json:"segment,omitempty"`
 }
 
 // LoadPlan returns a built-in plan by its name, or reads a plan file.
@@ -91,6 +92,7 @@ func (p Plan) file() planFile {
 	f := planFile{
 		Name: p.Name, Experiments: p.Experiments, AllPairs: p.Limits.AllPairs, Effort: float64(p.Limits.Effort),
 		Rounds: p.Rounds, Target: p.Target, Budget: time.Duration(p.Budget).String(), Isolate: p.Isolate, Seed: p.Seed,
+		Segment: int64(p.Limits.Segment),
 	}
 	var sizes []string
 	for _, b := range p.Limits.Sizes {
@@ -105,7 +107,7 @@ func (p Plan) file() planFile {
 
 func (f planFile) plan() (Plan, error) {
 	p := Plan{
-		Name: f.Name, Experiments: f.Experiments, Limits: Limits{AllPairs: f.AllPairs, Effort: Effort(f.Effort)},
+		Name: f.Name, Experiments: f.Experiments, Limits: Limits{AllPairs: f.AllPairs, Effort: Effort(f.Effort), Segment: units.Bytes(f.Segment)},
 		Rounds: f.Rounds, Target: f.Target, Isolate: f.Isolate, Seed: f.Seed,
 	}
 	var err error
