@@ -26,6 +26,8 @@ const (
 	// A port is kept full with fullFactor times the fewest datagrams that can fill it at overload, but no fewer than fewestFull.
 	fullFactor = 1.5
 	fewestFull = 512
+	// The senders' intervals differ by at most one in paceSteps.
+	paceSteps = 20
 	// serviceBlock is how many intervals are averaged to one of the port's.
 	serviceBlock = 16
 )
@@ -79,9 +81,11 @@ func (x *bursts) turn(s bench.Start) sending {
 	return sending{datagrams: idleDatagrams, after: units.Nanos(x.G.Rank()-1) * idleDatagrams * s.Period, every: s.Period}
 }
 
-// paced is a sender's part of what keeps the port full.
+// paced is a sender's part of what keeps the port full. The senders' intervals differ a little, so that no sender always
+// finds the place that the port has just given free.
 func (x *bursts) paced(s bench.Start) sending {
-	return sending{datagrams: int64(s.Reps), after: s.Period * units.Nanos(x.G.Rank()-1) / units.Nanos(x.P[names.FactorSenders]), every: s.Period}
+	before, senders := units.Nanos(x.G.Rank()-1), units.Nanos(x.P[names.FactorSenders])
+	return sending{datagrams: int64(s.Reps), after: s.Period * before / senders, every: s.Period + s.Period*before/(paceSteps*senders)}
 }
 
 // service is the port's interval: the median of means over serviceBlock neighbours, so that neither a pause of the senders
