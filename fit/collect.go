@@ -23,6 +23,7 @@ func Collect(p *Prepared, fits []*params.Fit) *params.Params {
 	if len(out.Run.Versions) > 1 {
 		out.Findings = append(out.Findings, params.Warnf(params.MixedVersions, "the agents are of different versions: %q", out.Run.Versions))
 	}
+	out.Findings = append(out.Findings, interfaces(p.Data.Header.Hosts)...)
 	out.Findings = append(out.Findings, p.Slow().Findings...)
 	for _, f := range fits {
 		out.Fits = append(out.Fits, f)

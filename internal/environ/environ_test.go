@@ -57,6 +57,9 @@ func TestCollect(t *testing.T) {
 		"proc/sys/net/core/default_qdisc":                      "fq_codel\n",
 		"sys/class/net/eth0/speed":                             "25000\n",
 		"sys/class/net/eth0/duplex":                            "full\n",
+		"sys/class/net/eth0/device/numa_node":                  "1\n",
+		"sys/devices/system/node/node0/cpulist":                "0-15\n",
+		"sys/devices/system/node/node1/cpulist":                "16-31\n",
 	}
 	d := fakeDriver{
 		on: map[string]bool{
@@ -69,7 +72,7 @@ func TestCollect(t *testing.T) {
 		"kernel": "6.12.1-amd64", "clocksource": "tsc", "cpu.model": "Some CPU @ 3GHz",
 		"cpu.governor": "performance powersave", "virt": "qemu", "container": "docker",
 		"tcp.rmem": "4096 131072 6291456", "tcp.congestion": "cubic", "core.default_qdisc": "fq_codel",
-		"nic.name": "eth0", "nic.mtu": "1500", "nic.segment": "1448", "nic.speed_mbps": "25000", "nic.duplex": "full",
+		"nic.name": "eth0", "nic.mtu": "1500", "nic.segment": "1448", "nic.numa_node": "1", "numa.cpus": "0:0-15 1:16-31", "nic.speed_mbps": "25000", "nic.duplex": "full",
 		"nic.driver": "mlx5_core", "nic.coalesce.rx_usecs": "8", "nic.ring.rx": "1024",
 		"nic.tso": "on", "nic.gro": "on", "nic.lro": "off", "nic.rx_checksum": "on", "nic.tx_checksum": "off",
 	}

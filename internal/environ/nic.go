@@ -52,6 +52,9 @@ func (c collector) nic(env map[string]string, dataAddr string) {
 	c.files(env, map[string]string{
 		"nic.duplex": dir + "/duplex", "nic.gro_flush_timeout": dir + "/gro_flush_timeout", "nic.txqueuelen": dir + "/tx_queue_len",
 	})
+	if node, err := strconv.Atoi(c.read(dir + "/device/numa_node")); err == nil && node >= 0 {
+		env["nic.numa_node"] = strconv.Itoa(node) // a machine of one node may say -1
+	}
 	settings, on := c.driver(n.name)
 	maps.Copy(env, settings)
 	for _, o := range offloads {
