@@ -79,7 +79,7 @@ func queueChecks(s *netspec.Spec, p *params.Params) []check {
 	switch {
 	case bytes.Value != nil:
 		c.measured = "bytes"
-	case strings.Contains(bytes.Why, "counts packets"):
+	case strings.Contains(bytes.Why, "counts packets, not bytes"):
 		c.measured = packets
 	}
 	if kind == "tbf" {
