@@ -44,11 +44,11 @@ func coalescing(h dataset.Host) (params.Finding, bool) {
 	case h.Env["nic.coalesce.adaptive_rx"] == "1":
 		return params.Warnf(params.Coalescing, "the interface chooses its interrupt coalescing by the load (adaptive-rx, rx-usecs %g now): single messages "+
 			"(alpha, a, L) and streams (b, g, G) were measured under different settings; ethtool -C adaptive-rx off fixes it", usecs).
-			With("rx_usecs", usecs), true
+			With("wait", usecs*1e-6), true
 	case usecs > 0:
 		return params.Warnf(params.Coalescing, "the interface holds an arriving packet back for up to %g µs (rx-usecs): up to that is in alpha, a and L, "+
 			"which rx-usecs 0 would not have; packets that are closer arrive at once, so that single intervals in g, g_s and g_r below it are "+
-			"not the network's", usecs).With("rx_usecs", usecs), true
+			"not the network's", usecs).With("wait", usecs*1e-6), true
 	}
 	return params.Finding{}, false
 }

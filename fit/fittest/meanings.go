@@ -32,7 +32,7 @@ var Codes = []CodeMeaning{
 	{params.SlowHostsOnly, []params.Level{params.Warning}, nil, "nothing was measured without a slow host"},
 	{params.SlowPairsCut, []params.Level{params.Warning}, nil, "the pairs of slow hosts were left out of bursts that other pairs took part in"},
 	{params.SharedMachine, []params.Level{params.Warning}, nil, "hosts share a machine: a sender's time may hold work of the receiver"},
-	{params.Coalescing, []params.Level{params.Warning}, []string{"rx_usecs"}, "the interface holds arriving packets back: what that does to alpha, a, L and g; rx_usecs as ethtool -c shows it"},
+	{params.Coalescing, []params.Level{params.Warning}, []string{"wait"}, "the interface holds arriving packets back: what that does to alpha, a, L and g; wait is for how long, in s"},
 	{params.Offloads, []params.Level{params.Note}, []string{"segments"}, "offloads that join packets are on: which parameters they bear on; segments is how many make 64 KiB, 0 where that is not known"},
 	{params.NUMANode, []params.Level{params.Warning, params.Note}, nil, "the interface and the CPU of the timing thread are on different NUMA nodes, or may be"},
 	{params.NotASegmentEach, []params.Level{params.Warning}, []string{"timings"}, "the kernel merged messages into segments: those timings were left out"},
