@@ -14,6 +14,7 @@ type Limits struct {
 	MaxBytes units.Bytes   // largest message; 0 means the experiment's own
 	AllPairs bool          // pingpong over every pair of hosts, for the pair matrix
 	Effort   Effort        // scales repetitions
+	Segment  units.Bytes   // payload of a full packet of the connections in use; 0 means EthernetSegment
 	Seed     uint64        // moves sizes off the powers of two
 }
 
@@ -68,23 +69,52 @@ func (e Effort) StreamTime() units.Nanos { return e.Time(250*units.Millisecond, 
 
 // What all streams have in common.
 const (
-	MaxIntervals = 200               // raw times kept of one stream; of a longer one each is the mean of some neighbours
-	RampShare    = 0.3               // of a stream that is left out while windows grow and queues fill
-	MaxStream    = 6 * units.Second  // length
-	ChunkSize    = 16 * units.KiB    // of a stream for throughput: several in a second on a slow network, few calls on a fast one
-	TrialChunks  = 4                 // chunks that are sent to learn how fast they go
-	MaxSegment   = units.Bytes(1448) // largest message that is one segment on Ethernet with TCP time stamps
+	MaxIntervals = 200              // raw times kept of one stream; of a longer one each is the mean of some neighbours
+	RampShare    = 0.3              // of a stream that is left out while windows grow and queues fill
+	MaxStream    = 6 * units.Second // length
+	ChunkSize    = 16 * units.KiB   // of a stream for throughput: several in a second on a slow network, few calls on a fast one
+	TrialChunks  = 4                // chunks that are sent to learn how fast they go
+	// EthernetSegment is the largest message that is one segment on Ethernet with TCP time stamps, over IPv4.
+	EthernetSegment = units.Bytes(1448)
 )
 
 // Packet sizes lie close together where the fixed cost of a packet dominates, and further apart where the bytes do.
 var (
-	packetSizes      = []units.Bytes{1, 20, 40, 100, 250, 500, 1000, MaxSegment}
-	packetSizesQuick = []units.Bytes{1, 20, 100, 500, 1000, MaxSegment}
+	packetSizes      = []units.Bytes{1, 20, 40, 100, 250, 500, 1000}
+	packetSizesQuick = []units.Bytes{1, 20, 100, 500, 1000}
 )
 
 // PacketSizes are the user's sizes, or the standard ones, of messages of one segment each.
 func (l Limits) PacketSizes() []units.Bytes {
-	return l.SizesUpTo(MaxSegment, Thinned(l, packetSizes, packetSizesQuick))
+	return l.OnePacket(Thinned(l, packetSizes, packetSizesQuick), true)
+}
+
+// SegmentSize is the largest message that is one segment.
+func (l Limits) SegmentSize() units.Bytes {
+	if l.Segment > 0 {
+		return l.Segment
+	}
+	return EthernetSegment
+}
+
+// OnePacket is SizesOr of messages of one segment each. Where segments are longer than those of Ethernet, own goes on in
+// doublings, or fourfold where the design is thin, up to a quarter below the segment. full adds the segment itself, which
+// own does not hold.
+func (l Limits) OnePacket(own []units.Bytes, full bool) []units.Bytes {
+	segment := l.SegmentSize()
+	own = slices.Clone(own)
+	if segment > EthernetSegment {
+		step := Thinned[units.Bytes](l, 2, 4)
+		for x := step * 1000; x <= segment*3/4; x *= step {
+			own = append(own, x)
+		}
+		full = true
+	}
+	own = slices.DeleteFunc(own, func(x units.Bytes) bool { return x >= segment })
+	if full {
+		own = append(own, segment)
+	}
+	return l.SizesUpTo(segment, own)
 }
 
 // WholeSegments is the number of bytes nearest to size that fills its segments, at least one; size where the segment is

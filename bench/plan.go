@@ -20,6 +20,12 @@ const DefaultTarget = 0.02
 // maxRounds bounds a plan, so that one digit too many in it does not measure for a year.
 const maxRounds = 10_000
 
+// A segment is at least what every host takes over IPv4 (RFC 9293, section 3.7.1) without its options, and less than an IP packet.
+const (
+	leastSegment = 500
+	mostSegment  = 65_535
+)
+
 // Rounds bound how often every point is measured.
 type Rounds struct {
 	Min int `yaml:"min" json:"min"` // before a point may stop
@@ -30,7 +36,8 @@ type Rounds struct {
 type Plan struct {
 	Name        string
 	Experiments []string // by name; none means all
-	// Limits bound the designs. Limits.Hosts and Limits.Seed are set by NewSchedule.
+	// Limits bound the designs. Limits.Hosts and Limits.Seed are set by NewSchedule, Limits.Segment, where it
+	// is 0, when the hosts have said what theirs is.
 	Limits Limits
 	Rounds Rounds
 	// Target is the relative half-width of the median's 95% interval at which a point stops; 0 means DefaultTarget.
@@ -119,6 +126,9 @@ func (p Plan) Validate(exps []Experiment) error {
 	}
 	if p.Limits.MaxBytes < 0 {
 		fail("max_bytes: %d: want a size such as 1MiB, or 0 for each experiment's own", p.Limits.MaxBytes)
+	}
+	if s := p.Limits.Segment; s != 0 && (s < leastSegment || s > mostSegment) {
+		fail("segment: %d: want %d to %d bytes, or 0 for that of the hosts' connections", s, leastSegment, mostSegment)
 	}
 	if s := p.Limits.Sizes; !slices.IsSorted(s) || len(s) > 0 && s[0] < 1 {
 		fail("sizes: %v: want ascending sizes of at least 1 byte", s)

@@ -28,6 +28,7 @@ type planFile struct {
 	Permute     bool     `yaml:"permute" json:"permute"`
 	Keep        bool     `yaml:"keep_connections" json:"keep_connections"`
 	Seed        uint64   `yaml:"seed" json:"seed"`
+	Segment     int64    `yaml:"segment" json:"segment,omitempty"`
 }
 
 // LoadPlan returns a built-in plan by its name, or reads a plan file.
@@ -93,7 +94,7 @@ func (p Plan) file() planFile {
 	f := planFile{
 		Name: p.Name, Experiments: p.Experiments, AllPairs: p.Limits.AllPairs, Effort: float64(p.Limits.Effort),
 		Rounds: p.Rounds, Target: p.Target, Budget: time.Duration(p.Budget).String(), Isolate: p.Isolate, Permute: p.Permute,
-		Keep: p.KeepConnections, Seed: p.Seed,
+		Keep: p.KeepConnections, Seed: p.Seed, Segment: int64(p.Limits.Segment),
 	}
 	var sizes []string
 	for _, b := range p.Limits.Sizes {
@@ -108,7 +109,8 @@ func (p Plan) file() planFile {
 
 func (f planFile) plan() (Plan, error) {
 	p := Plan{
-		Name: f.Name, Experiments: f.Experiments, Limits: Limits{AllPairs: f.AllPairs, Effort: Effort(f.Effort)},
+		Name: f.Name, Experiments: f.Experiments,
+		Limits: Limits{AllPairs: f.AllPairs, Effort: Effort(f.Effort), Segment: units.Bytes(f.Segment)},
 		Rounds: f.Rounds, Target: f.Target, Isolate: f.Isolate, Permute: f.Permute,
 		KeepConnections: f.Keep, Seed: f.Seed,
 	}

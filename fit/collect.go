@@ -25,6 +25,7 @@ func Collect(p *Prepared, fits []*params.Fit) *params.Params {
 	if len(out.Run.Versions) > 1 {
 		out.Findings = append(out.Findings, params.Warnf(params.MixedVersions, "the agents are of different versions: %q", out.Run.Versions))
 	}
+	out.Findings = append(out.Findings, interfaces(p.Data.Header.Hosts)...)
 	out.Findings = append(out.Findings, p.Slow().Findings...)
 	if f, shared := p.oneMachine(); shared {
 		out.Findings = append(out.Findings, f)

@@ -23,10 +23,11 @@ const (
 	// fullTime bounds the time for which the port is kept full, at effort 1.
 	fullTime  = 500 * units.Millisecond
 	leastFull = 300 * units.Millisecond
-	// A port is kept full with fullFactor times the datagrams that the last burst showed it to hold, but no fewer than fewestFull: at
-	// overload it holds half of those sent before the first loss.
-	fullFactor = 8
+	// A port is kept full with fullFactor times the fewest datagrams that can fill it at overload, but no fewer than fewestFull.
+	fullFactor = 1.5
 	fewestFull = 512
+	// The senders' intervals differ by at most one in paceSteps.
+	paceSteps = 20
 	// serviceBlock is how many intervals are averaged to one of the port's.
 	serviceBlock = 16
 )
@@ -70,8 +71,8 @@ func (x *bursts) overload() bench.Start {
 	if every <= 0 {
 		return bench.Start{}
 	}
-	held := int64(len(x.seen.came)) - x.seen.took/int64(service) // eq. 4: the rest left the port while they were sent
-	k := min(x.P[names.FactorPackets], max(fewestFull, fullFactor*held))
+	fill := float64(len(x.seen.came)) * by / (by - 1) // it holds no more than came through it
+	k := min(x.P[names.FactorPackets], max(fewestFull, int64(fullFactor*fill)))
 	return bench.Start{Period: every, Reps: int(min(k/senders, int64(x.R.Time(fullTime, leastFull)/every)))}
 }
 
@@ -80,9 +81,11 @@ func (x *bursts) turn(s bench.Start) sending {
 	return sending{datagrams: idleDatagrams, after: units.Nanos(x.G.Rank()-1) * idleDatagrams * s.Period, every: s.Period}
 }
 
-// paced is a sender's part of what keeps the port full.
+// paced is a sender's part of what keeps the port full. The senders' intervals differ a little, so that no sender always
+// finds the place that the port has just given free.
 func (x *bursts) paced(s bench.Start) sending {
-	return sending{datagrams: int64(s.Reps), after: s.Period * units.Nanos(x.G.Rank()-1) / units.Nanos(x.P[names.FactorSenders]), every: s.Period}
+	before, senders := units.Nanos(x.G.Rank()-1), units.Nanos(x.P[names.FactorSenders])
+	return sending{datagrams: int64(s.Reps), after: s.Period * before / senders, every: s.Period + s.Period*before/(paceSteps*senders)}
 }
 
 // service is the port's interval: the median of means over serviceBlock neighbours, so that neither a pause of the senders

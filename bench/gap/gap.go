@@ -62,7 +62,7 @@ func (Experiment) Design(l bench.Limits) []bench.Point {
 	if l.Hosts < 2 {
 		return nil
 	}
-	merged := l.SizesUpTo(bench.MaxSegment, bench.Thinned(l, mergedSizes, mergedSizesQuick))
+	merged := l.SizesUpTo(l.SegmentSize(), bench.Thinned(l, mergedSizes, mergedSizesQuick))
 	return append(bench.SizePoints(l.PacketSizes(), nil), bench.SizePoints(merged, bench.Point{names.FactorMerge: 1})...)
 }
 

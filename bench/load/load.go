@@ -40,7 +40,7 @@ func (Experiment) Name() string { return names.Load }
 
 // Design implements bench.Experiment: every number of pairs, messages of one packet.
 func (Experiment) Design(l bench.Limits) []bench.Point {
-	own := l.SizesUpTo(bench.MaxSegment, bench.Thinned(l, sizes, sizesQuick))
+	own := l.OnePacket(bench.Thinned(l, sizes, sizesQuick), false)
 	var out []bench.Point
 	for _, n := range bench.PairCounts(l.Hosts) {
 		out = append(out, bench.SizePoints(own, bench.Point{names.FactorPairs: int64(n)})...)

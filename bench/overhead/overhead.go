@@ -47,7 +47,7 @@ func (Experiment) Design(l bench.Limits) []bench.Point {
 		calls, sizes, rates = callSizesQuick, computeSizesQuick, computeRatesQuick
 	}
 	out := bench.SizePoints(l.SizesUpTo(largest, calls), nil)
-	sizes = l.SizesUpTo(bench.MaxSegment, sizes)
+	sizes = l.SizesUpTo(l.SegmentSize(), sizes)
 	if n := len(sizes); n > len(computeSizes) { // the user's: the ends and the middle are enough for a line
 		sizes = []units.Bytes{sizes[0], sizes[n/2], sizes[n-1]}
 	}

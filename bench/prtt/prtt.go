@@ -31,15 +31,31 @@ const (
 	waitingLeast = 3
 	trials       = 5 // round trips from which d is taken
 	maxDelay     = units.Second
-	segment      = bench.MaxSegment
+	largest      = 256 * units.KiB
 )
 
-// sizes are first about a packet's, then whole segments, growing by four: a segment that a message does not fill would put
-// its fixed time into G.
+// Sizes are first about a packet's, then whole segments, growing by four, to largest: a segment that a message does not fill
+// would put its fixed time into G.
 var (
-	sizes      = []units.Bytes{1, 40, 181, 701, 1401, 4 * segment, 16 * segment, 45 * segment}
-	sizesQuick = []units.Bytes{1, 181, 1401, 4 * segment, 16 * segment}
+	packets       = []units.Bytes{1, 40, 181, 701, 1401}
+	packetsQuick  = []units.Bytes{1, 181, 1401}
+	segments      = []units.Bytes{4, 16, 45}
+	segmentsQuick = []units.Bytes{4, 16}
 )
+
+// sizes are the user's or the experiment's own.
+func sizes(l bench.Limits) []units.Bytes {
+	if l.Sizes != nil {
+		return l.SizesOr(nil)
+	}
+	own := l.OnePacket(bench.Thinned(l, packets, packetsQuick), false)
+	for _, k := range bench.Thinned(l, segments, segmentsQuick) {
+		if x := k * l.SegmentSize(); x <= largest {
+			own = append(own, x)
+		}
+	}
+	return l.SizesOr(own)
+}
 
 // Name implements bench.Experiment.
 func (Experiment) Name() string { return names.PRTT }
@@ -55,7 +71,7 @@ func (Experiment) Design(l bench.Limits) []bench.Point {
 		return nil
 	}
 	var out []bench.Point
-	for _, s := range l.SizesOr(bench.Thinned(l, sizes, sizesQuick)) {
+	for _, s := range sizes(l) {
 		x := int64(s)
 		out = append(out, bench.Point{names.FactorBytes: x, names.FactorMessages: 1},
 			bench.Point{names.FactorBytes: x, names.FactorMessages: messages})

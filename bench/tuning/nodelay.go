@@ -22,9 +22,7 @@ type NoDelay struct{}
 const (
 	nodelayHeader = 16 // bytes of the first of two writes, at most half the message
 	nodelayLeast  = 2  // repetitions: one that waits for a delayed acknowledgement takes a tenth of a second
-	// nodelayMSS is the segment size that a plan assumes, before there is a connection to ask.
-	nodelayMSS = int64(bench.MaxSegment)
-	maxNodelay = 64 * units.MiB
+	maxNodelay    = 64 * units.MiB
 )
 
 // nodelaySizes are segments and an offset in bytes.
@@ -46,7 +44,7 @@ func (NoDelay) Design(l bench.Limits) []bench.Point {
 	if l.Sizes == nil {
 		for _, s := range nodelaySizes {
 			p := bench.Point{names.FactorSegments: s[0], names.FactorOffset: s[1]}
-			if x := units.Bytes(nodelayBytes(p, nodelayMSS)); l.MaxBytes == 0 || x <= l.MaxBytes {
+			if x := units.Bytes(nodelayBytes(p, int64(l.SegmentSize()))); l.MaxBytes == 0 || x <= l.MaxBytes {
 				sizes = append(sizes, p)
 			}
 		}
@@ -56,7 +54,7 @@ func (NoDelay) Design(l bench.Limits) []bench.Point {
 	}
 	var out []bench.Point
 	for _, s := range sizes {
-		for writes := int64(1); writes <= min(2, nodelayBytes(s, nodelayMSS)); writes++ {
+		for writes := int64(1); writes <= min(2, nodelayBytes(s, int64(l.SegmentSize()))); writes++ {
 			for nagle := range int64(2) {
 				p := maps.Clone(s)
 				p[names.FactorWrites], p[names.FactorNagle] = writes, nagle
@@ -78,9 +76,9 @@ func nodelayBytes(p bench.Point, mss int64) int64 {
 // Teams implements bench.Experiment.
 func (NoDelay) Teams(l bench.Limits, _ bench.Point) []bench.Step { return bench.Neighbours(l.Hosts) }
 
-// Cost implements bench.Experiment, for segments of nodelayMSS bytes. Where they are longer a batch moves more.
+// Cost implements bench.Experiment, for segments of the size that the plan knows. Where they are longer a batch moves more.
 func (NoDelay) Cost(l bench.Limits, p bench.Point) bench.Cost {
-	return nodelayBounds(nodelayBytes(p, nodelayMSS), p).Cost(l.Effort)
+	return nodelayBounds(nodelayBytes(p, int64(l.SegmentSize())), p).Cost(l.Effort)
 }
 
 func nodelayBounds(bytes int64, p bench.Point) roundtrip.Bounds {
@@ -124,7 +122,7 @@ func agreeSize(g bench.Group, p bench.Point) (mss, size int64, err error) {
 	}
 	mss = c.MSS
 	if mss <= 0 {
-		mss = nodelayMSS
+		mss = int64(bench.EthernetSegment)
 	}
 	size = nodelayBytes(p, mss)
 	return mss, size, bench.SendNumbers(g, 1, mss, size)

@@ -47,7 +47,7 @@ func TestNoDelay(t *testing.T) {
 func TestNoDelayDesign(t *testing.T) {
 	for _, l := range []bench.Limits{{Hosts: 2}, {Hosts: 2, Sizes: []units.Bytes{1, 2, 70_000}}, {Hosts: 2, MaxBytes: 1000}} {
 		for _, p := range (NoDelay{}).Design(l) {
-			size := nodelayBytes(p, nodelayMSS)
+			size := nodelayBytes(p, int64(bench.EthernetSegment))
 			if size < p[names.FactorWrites] || l.MaxBytes > 0 && size > int64(l.MaxBytes) {
 				t.Errorf("%+v: point %s has %d bytes", l, p.Key(), size)
 			}

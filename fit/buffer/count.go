@@ -76,16 +76,16 @@ func (p *floodData) count(sizes []sizeEstimate) {
 }
 
 // test is how far two sizes are off a hypothesis.
-type test struct{ sigmas, relative float64 }
+type test struct{ sigmas, relative, packets float64 }
 
-func (t test) accepted() bool { return t.sigmas <= accepted }
+func (t test) accepted() bool { return t.sigmas <= accepted || t.packets <= 1 } // packets are whole
 func (t test) rejected() bool { return t.sigmas > rejected && t.relative > sameBuffer }
 
 // off tests that the port holds from lo to hi times as many packets of the small size as of the large.
 func (p *floodData) off(small, large sizeEstimate, lo, hi float64) test {
 	k := math.Min(math.Max(small.value/large.value, lo), hi)
 	d := math.Abs(small.value - k*large.value)
-	return test{d / math.Hypot(p.standard(small.estimate), k*p.standard(large.estimate)), d / (k * large.value)}
+	return test{d / math.Hypot(p.standard(small.estimate), k*p.standard(large.estimate)), d / (k * large.value), d}
 }
 
 // standard is the standard uncertainty of e, its terms among it.

@@ -82,7 +82,8 @@ func suiteOf(name, truths, plan string) (suite, error) {
 		st = suite{truths: []string{"examples/lab-cluster-fast.yaml"}, plan: "examples/plan-lab-gather.yaml",
 			checks: func(_ *netspec.Spec, p *params.Params) []check { return gatherChecks(p) }}
 	case "tbf":
-		st = suite{truths: []string{"tbf"}, plan: "examples/plan-flood.yaml", measure: floodQueue, checks: queueChecks}
+		st = suite{truths: strings.Split("tbf:40000,tbf:96000,tbf:300000,pfifo:64,pfifo:200", ","), plan: "quick",
+			flags: []string{"--only", "clock,flood"}, measure: floodQueue, checks: queueChecks}
 	case "simgrid":
 		// With a fixed send buffer: the kernel's own grows with what a connection has carried, so that equal sends end when
 		// some of the message, or all of it, has left.

@@ -71,6 +71,7 @@ func (c collector) collect(dataAddr string) map[string]string {
 	env := make(map[string]string)
 	c.files(env, facts)
 	c.cpu(env)
+	c.nodes(env)
 	c.virtual(env)
 	c.nic(env, dataAddr)
 	return env
@@ -104,6 +105,21 @@ func (c collector) cpu(env map[string]string) {
 	slices.Sort(governors)
 	if all := strings.TrimSpace(strings.Join(slices.Compact(governors), " ")); all != "" {
 		env["cpu.governor"] = all
+	}
+}
+
+// nodes sets "numa.cpus" to the CPUs of each NUMA node, such as "0:0-15 1:16-31", where there are several.
+func (c collector) nodes(env map[string]string) {
+	paths, _ := fs.Glob(c.root, "sys/devices/system/node/node[0-9]*/cpulist") // the pattern is good
+	var all []string
+	for _, p := range paths {
+		name := strings.TrimPrefix(strings.Split(p, "/")[4], "node")
+		if list := c.read(p); list != "" {
+			all = append(all, name+":"+list)
+		}
+	}
+	if len(all) > 1 {
+		env["numa.cpus"] = strings.Join(all, " ")
 	}
 }
 

@@ -57,6 +57,9 @@ func TestCollect(t *testing.T) {
 		"proc/sys/net/core/default_qdisc":                      "fq_codel\n",
 		"sys/class/net/eth0/speed":                             "25000\n",
 		"sys/class/net/eth0/duplex":                            "full\n",
+		"sys/class/net/eth0/device/numa_node":                  "1\n",
+		"sys/devices/system/node/node0/cpulist":                "0-15\n",
+		"sys/devices/system/node/node1/cpulist":                "16-31\n",
 	}
 	d := fakeDriver{
 		on: map[string]bool{
@@ -69,7 +72,7 @@ func TestCollect(t *testing.T) {
 		"kernel": "6.12.1-amd64", "clocksource": "tsc", "cpu.model": "Some CPU @ 3GHz",
 		"cpu.governor": "performance powersave", "virt": "qemu", "container": "docker",
 		"tcp.rmem": "4096 131072 6291456", "tcp.congestion": "cubic", "core.default_qdisc": "fq_codel",
-		"nic.name": "eth0", "nic.mtu": "1500", "nic.speed_mbps": "25000", "nic.duplex": "full",
+		"nic.name": "eth0", "nic.mtu": "1500", "nic.segment": "1448", "nic.numa_node": "1", "numa.cpus": "0:0-15 1:16-31", "nic.speed_mbps": "25000", "nic.duplex": "full",
 		"nic.driver": "mlx5_core", "nic.coalesce.rx_usecs": "8", "nic.ring.rx": "1024",
 		"nic.tso": "on", "nic.gro": "on", "nic.lro": "off", "nic.rx_checksum": "on", "nic.tx_checksum": "off",
 	}
@@ -85,7 +88,7 @@ func TestNothingIsInvented(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 	c.driver = func(string) (map[string]string, map[string]bool) { return nil, nil }
-	want := map[string]string{"nic.name": "eth0", "nic.mtu": "1500"}
+	want := map[string]string{"nic.name": "eth0", "nic.mtu": "1500", "nic.segment": "1448"}
 	if diff := cmp.Diff(want, c.collect("10.0.0.4")); diff != "" {
 		t.Error(diff)
 	}
@@ -194,4 +197,23 @@ func FuzzCPUInfo(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A segment is what a packet of the interface holds without its headers: jumbo frames, IPv6, overlays, the loopback.
+func TestSegment(t *testing.T) {
+	for _, c := range []struct {
+		mtu        int
+		six, times bool
+		want       int
+	}{
+		{1500, false, true, 1448}, {1500, false, false, 1460}, {1500, true, true, 1428}, {1450, false, true, 1398},
+		{9000, false, true, 8948}, {65536, false, true, 65483},
+	} {
+		if got := segment(c.mtu, c.six, c.times); got != c.want {
+			t.Errorf("%+v: %d", c, got)
+		}
+	}
+	if got := fake(nil, fakeDriver{}).collect("[fd00::4]:99")["nic.segment"]; got != "8928" {
+		t.Errorf("an IPv6 address on jumbo frames: %s", got)
+	}
 }

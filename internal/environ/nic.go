@@ -42,6 +42,9 @@ func (c collector) nic(env map[string]string, dataAddr string) {
 	if n.mtu > 0 {
 		env["nic.mtu"] = strconv.Itoa(n.mtu)
 	}
+	if s := segment(n.mtu, addr.Is6(), env["tcp.timestamps"] != "0"); s > 0 {
+		env["nic.segment"] = strconv.Itoa(s)
+	}
 	dir := "sys/class/net/" + n.name
 	if speed, err := strconv.Atoi(c.read(dir + "/speed")); err == nil && speed > 0 {
 		env["nic.speed_mbps"] = strconv.Itoa(speed) // a link that is down or has no speed says -1
@@ -49,6 +52,9 @@ func (c collector) nic(env map[string]string, dataAddr string) {
 	c.files(env, map[string]string{
 		"nic.duplex": dir + "/duplex", "nic.gro_flush_timeout": dir + "/gro_flush_timeout", "nic.txqueuelen": dir + "/tx_queue_len",
 	})
+	if node, err := strconv.Atoi(c.read(dir + "/device/numa_node")); err == nil && node >= 0 {
+		env["nic.numa_node"] = strconv.Itoa(node) // a machine of one node may say -1
+	}
 	settings, on := c.driver(n.name)
 	maps.Copy(env, settings)
 	for _, o := range offloads {
@@ -62,6 +68,20 @@ func (c collector) nic(env map[string]string, dataAddr string) {
 			}
 		}
 	}
+}
+
+// segment is the payload of a TCP segment that fills a packet of the interface: without the headers of IP (20 B, or 40 of IPv6)
+// and TCP (20 B), and the option of time stamps (12 B; RFC 7323, appendix A). A packet is at most 65,535 B, also where the
+// MTU is larger, as on the loopback. A route may allow less: the connections' own segment is in every sample.
+func segment(mtu int, six, timestamps bool) int {
+	s := min(mtu, 65_535) - 20 - 20
+	if six {
+		s -= 20
+	}
+	if timestamps {
+		s -= 12
+	}
+	return s
 }
 
 // parseAddr reads an IP address with or without a port, a zone or brackets.

@@ -5,6 +5,7 @@ package simagent
 import (
 	"context"
 	"fmt"
+	"strconv"
 
 	"calib/bench"
 	"calib/bench/experiments"
@@ -20,6 +21,8 @@ type Agent struct {
 	net  *sim.Net
 	host int
 	name string
+	// segment is the payload of the network's packets [B].
+	segment int
 }
 
 // readingCost is what one reading of a simulated clock takes. Without it the clock experiment would have nothing to see.
@@ -33,14 +36,14 @@ func New(spec netspec.Spec, opt sim.Options) []*Agent {
 	net := sim.New(spec, opt)
 	agents := make([]*Agent, spec.Hosts)
 	for i := range agents {
-		agents[i] = &Agent{net: net, host: i, name: fmt.Sprintf("sim-h%d", i)}
+		agents[i] = &Agent{net: net, host: i, name: fmt.Sprintf("sim-h%d", i), segment: spec.MSS}
 	}
 	return agents
 }
 
 // Hello implements coord.Agent.
 func (a *Agent) Hello(context.Context) (dataset.Host, error) {
-	return dataset.Host{Name: a.name, Env: map[string]string{"transport": "simulated"}}, nil
+	return dataset.Host{Name: a.name, Env: map[string]string{"transport": "simulated", dataset.FactSegment: strconv.Itoa(a.segment)}}, nil
 }
 
 // Prepare implements coord.Agent. A simulated host needs no tickets.

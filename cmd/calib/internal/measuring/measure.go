@@ -220,6 +220,9 @@ func (j *job) walk(ctx context.Context, cl *cluster) error {
 	for _, d := range otherBuilds(cl.infos) {
 		j.note(d)
 	}
+	if err := j.agreeSegment(cl.infos); err != nil {
+		return err
+	}
 	schedule, err := scheduleOf(j.detail.Plan, len(cl.agents))
 	if err != nil {
 		return err
@@ -248,6 +251,25 @@ func (j *job) walk(ctx context.Context, cl *cluster) error {
 		Note: j.note,
 	})
 	return errors.Join(err, j.record(schedule, stopper, cl.infos))
+}
+
+// agreeSegment gives the plan the smallest segment of the hosts' interfaces, and keeps it in run.json, so that a resumed run has
+// the same schedule. A plan that has one keeps it.
+func (j *job) agreeSegment(infos []dataset.Host) error {
+	if j.detail.Plan.Limits.Segment != 0 {
+		return nil
+	}
+	size, missing := dataset.Segment(infos)
+	if size == 0 {
+		j.note(fmt.Sprintf("the interface of host %s is not known: packet sizes are those of Ethernet, up to %d bytes", infos[missing].Name,
+			bench.EthernetSegment))
+	}
+	j.detail.Plan.Limits.Segment = units.Bytes(size)
+	text, err := json.Marshal(j.detail)
+	if err != nil {
+		return err
+	}
+	return j.dir.Update(func(r *rundir.Run) { r.Detail = text })
 }
 
 // prepare hands out the session. The tickets allow twice the plan's bytes and room for streams, and last a day longer than

@@ -1,0 +1,49 @@
+package bench
+
+import (
+	"slices"
+	"testing"
+
+	"calib/internal/units"
+)
+
+// Packet sizes end with the segment of the connections, whatever it is; without one, with that of Ethernet.
+func TestPacketSizesOfASegment(t *testing.T) {
+	for _, c := range []struct {
+		l    Limits
+		want []units.Bytes
+	}{
+		{Limits{}, []units.Bytes{1, 20, 40, 100, 250, 500, 1000, 1448}},
+		{Limits{Segment: 1428}, []units.Bytes{1, 20, 40, 100, 250, 500, 1000, 1428}},
+		{Limits{Segment: 536}, []units.Bytes{1, 20, 40, 100, 250, 500, 536}},
+		{Limits{Segment: 8948}, []units.Bytes{1, 20, 40, 100, 250, 500, 1000, 2000, 4000, 8948}},
+		{Limits{Segment: 65483, Effort: 0.25}, []units.Bytes{1, 20, 100, 500, 1000, 4000, 16000, 65483}},
+		{Limits{Segment: 8948, MaxBytes: 2000}, []units.Bytes{1, 20, 40, 100, 250, 500, 1000, 2000}},
+		{Limits{Segment: 1398, Sizes: []units.Bytes{64, 1398, 1448}}, []units.Bytes{64, 1398}},
+	} {
+		if got := c.l.PacketSizes(); !slices.Equal(got, c.want) {
+			t.Errorf("%+v: %v, want %v", c.l, got, c.want)
+		}
+	}
+}
+
+// A plan keeps the segment that its schedule was made with, so that a resumed run has the same.
+func TestPlanKeepsTheSegment(t *testing.T) {
+	p, err := BuiltinPlan(PlanStandard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Limits.Segment = 8948
+	text, err := p.MarshalJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var q Plan
+	if err := q.UnmarshalJSON(text); err != nil || q.Limits.Segment != 8948 {
+		t.Errorf("%v: %s gives %d", err, text, q.Limits.Segment)
+	}
+	p.Limits.Segment = 70_000
+	if err := p.Validate(nil); err == nil {
+		t.Error("a segment above a packet is accepted")
+	}
+}

@@ -1,0 +1,133 @@
+package fit
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"calib/fit/params"
+	"calib/internal/dataset"
+)
+
+// interfaces says what the settings of the hosts' network interfaces do to the parameters, from the hosts' fingerprints: interrupt
+// coalescing, offloads that join packets, and the NUMA node of the interface beside that of the CPU the timing thread is
+// pinned to. Hosts that agree share a finding. A fact that is not known gives none.
+func interfaces(hosts []dataset.Host) []params.Finding {
+	var out []params.Finding
+	for _, about := range []func(dataset.Host) (params.Finding, bool){coalescing, offloads, node} {
+		var mine []params.Finding
+		for _, h := range hosts {
+			f, ok := about(h)
+			if !ok {
+				continue
+			}
+			i := slices.IndexFunc(mine, func(o params.Finding) bool { return o.Message == f.Message })
+			if i < 0 {
+				mine = append(mine, f.About(h.Name))
+			} else {
+				mine[i].Hosts = append(mine[i].Hosts, h.Name)
+			}
+		}
+		out = append(out, mine...)
+	}
+	return out
+}
+
+// coalescing says how long the interface may hold a packet back before its interrupt.
+func coalescing(h dataset.Host) (params.Finding, bool) {
+	usecs, err := strconv.ParseFloat(h.Env["nic.coalesce.rx_usecs"], 64)
+	if err != nil {
+		return params.Finding{}, false
+	}
+	switch {
+	case h.Env["nic.coalesce.adaptive_rx"] == "1":
+		return params.Warnf(params.Coalescing, "the interface chooses its interrupt coalescing by the load (adaptive-rx, rx-usecs %g now): single messages "+
+			"(alpha, a, L) and streams (b, g, G) were measured under different settings; ethtool -C adaptive-rx off fixes it", usecs).
+			With("wait", usecs*1e-6), true
+	case usecs > 0:
+		return params.Warnf(params.Coalescing, "the interface holds an arriving packet back for up to %g µs (rx-usecs): up to that is in alpha, a and L, "+
+			"which rx-usecs 0 would not have; packets that are closer arrive at once, so that single intervals in g, g_s and g_r below it are "+
+			"not the network's", usecs).With("wait", usecs*1e-6), true
+	}
+	return params.Finding{}, false
+}
+
+// joining are the offloads that join packets, by their facts, as ethtool calls them.
+var joining = []struct{ fact, name string }{{"nic.tso", "TSO"}, {"nic.gso", "GSO"}, {"nic.gro", "GRO"}, {"nic.gro_hw", "hardware GRO"}, {"nic.lro", "LRO"}}
+
+// offloads says which of them are on.
+func offloads(h dataset.Host) (params.Finding, bool) {
+	var on []string
+	for _, o := range joining {
+		if h.Env[o.fact] == "on" {
+			on = append(on, o.name)
+		}
+	}
+	if len(on) == 0 {
+		return params.Finding{}, false
+	}
+	text, segments := "", segmentsOf(h)
+	if segments > 0 {
+		text = fmt.Sprintf(", %.0f segments", segments)
+	}
+	return params.Notef(params.Offloads, "%s on: the hosts pass up to 64 KiB of a stream at a time%s. So the time per byte of streams and long messages "+
+		"(b, b_c, beta, G) holds the hosts' costs of a packet once for as many, while alpha, a, g_s and O_s, of messages of a segment, hold them whole; "+
+		"g_r and O_r do so at the rates at which packets are not joined", strings.Join(on, ", "), text).With("segments", segments), true
+}
+
+// segmentsOf is how many segments 64 KiB are, 0 where the segment is not known.
+func segmentsOf(h dataset.Host) float64 {
+	s, _ := dataset.Segment([]dataset.Host{h})
+	if s == 0 {
+		return 0
+	}
+	return max(1, float64(64*1024/s))
+}
+
+// node compares the NUMA node of the interface with that of the CPUs the agent is pinned to.
+func node(h dataset.Host) (params.Finding, bool) {
+	of, cpus := h.Env["nic.numa_node"], map[int]string{}
+	for _, n := range strings.Fields(h.Env["numa.cpus"]) {
+		name, list, _ := strings.Cut(n, ":")
+		for _, c := range cpuList(list) {
+			cpus[c] = name
+		}
+	}
+	if of == "" || len(cpus) == 0 {
+		return params.Finding{}, false
+	}
+	if h.CPU == "" {
+		return params.Notef(params.NUMANode, "the interface is on NUMA node %s, and the agent may run on any: what a message costs the host (alpha, a, O_s, O_r) "+
+			"may change by some tenths of a microsecond with where it runs; cpu= in the hosts file pins it", of), true
+	}
+	for _, c := range cpuList(h.CPU) {
+		if n := cpus[c]; n != "" && n != of {
+			return params.Warnf(params.NUMANode, "the agent is pinned to CPU %d on NUMA node %s, the interface is on node %s: every message crosses "+
+				"between them, which costs some tenths of a microsecond in alpha, a, O_s and O_r, and bandwidth in b", c, n, of), true
+		}
+	}
+	return params.Finding{}, false
+}
+
+// cpuList reads a list such as 0-3,8. What cannot be read is left out.
+func cpuList(text string) []int {
+	var out []int
+	for _, part := range strings.Split(text, ",") {
+		lo, hi, isRange := strings.Cut(part, "-")
+		first, err := strconv.Atoi(lo)
+		if err != nil {
+			continue
+		}
+		last := first
+		if isRange {
+			if last, err = strconv.Atoi(hi); err != nil {
+				continue
+			}
+		}
+		for c := first; c <= last; c++ {
+			out = append(out, c)
+		}
+	}
+	return out
+}
