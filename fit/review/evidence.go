@@ -43,15 +43,14 @@ const imported = "imported:"
 func (r *review) evidence() {
 	r.eachParameter(func(name string, q params.Parameter) {
 		plain := strings.TrimPrefix(name, q.Model+".")
-		if !isReadOff(plain) {
-			if q.CI95 == nil {
-				r.provisional(name, "no interval: nothing varied, or there is one round only")
-			}
-			if why := r.tooFewRounds(q.Model); why != "" {
-				r.provisional(name, why)
-			}
+		reasons := []reason{r.foreign()}
+		if isReadOff(plain) {
+			q.Why = ""
+			r.Parameters[name] = q
+		} else {
+			reasons = append(reasons, uncertain(q), r.tooFewRounds(q.Model), r.noFreedom(plain, q), r.misfit(plain, q))
 		}
-		for _, why := range []reason{r.noFreedom(plain, q), r.misfit(plain, q), r.foreign()} {
+		for _, why := range reasons {
 			if why != "" {
 				r.provisional(name, why)
 			}
@@ -59,15 +58,29 @@ func (r *review) evidence() {
 	})
 	r.eachFunction(func(name string, f params.Function) {
 		plain := strings.TrimPrefix(name, f.Model+".")
+		var none reason
 		if len(f.CI95) == 0 {
-			r.provisionalFunction(name, "no interval: nothing varied, or there is one round only")
+			none = noInterval
 		}
-		for _, why := range []reason{r.tooFewRounds(f.Model), r.noFreedomFunction(plain, f), r.modelMisfit(f.Model), r.foreign()} {
+		for _, why := range []reason{none, r.tooFewRounds(f.Model), r.noFreedomFunction(plain, f), r.modelMisfit(f.Model), r.foreign()} {
 			if why != "" {
 				r.provisionalFunction(name, why)
 			}
 		}
 	})
+}
+
+const noInterval reason = "no interval: nothing varied, or there is one round only"
+
+// uncertain is the reason of a parameter without an interval, and of a check that is too uncertain to be one.
+func uncertain(q params.Parameter) reason {
+	switch {
+	case q.CI95 == nil:
+		return noInterval
+	case q.Unit == "1" && q.CI95[1]-q.CI95[0] > 2*worstMisfit:
+		return reason(fmt.Sprintf("its interval is wider than ± %.0f%%: it checks nothing", 100*worstMisfit))
+	}
+	return ""
 }
 
 // foreign is the reason of another tool's figures.
@@ -180,9 +193,6 @@ func (r *review) misfit(name string, q params.Parameter) reason {
 				return reason(fmt.Sprintf("the joint estimate misses T by %.0f%% on average, more than %.0f%%", 100*v, 100*meanMisfit))
 			}
 		}
-		return ""
-	}
-	if name == "send_buffer" {
 		return ""
 	}
 	return r.modelMisfit(q.Model)
