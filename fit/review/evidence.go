@@ -216,8 +216,8 @@ func (r *review) modelMisfit(model string) reason {
 	return ""
 }
 
-// endMisfit is the mean relative error of series at one end of their sizes: up to 64 B and at the smallest in any case, or in
-// the largest decade.
+// endMisfit is the mean relative error of series at one end of their sizes: up to 64 B and at the smallest in any case, or at the
+// largest, where the time per byte is nearly all of the time.
 func endMisfit(series []params.Series, large bool) (mean float64, n int) {
 	lo, hi, ok := params.Span(series...)
 	if !ok {
@@ -225,7 +225,7 @@ func endMisfit(series []params.Series, large bool) (mean float64, n int) {
 	}
 	for _, s := range series {
 		for _, at := range s.Points {
-			if large && at.X < hi/10 || !large && at.X > math.Max(smallest, lo) {
+			if large && at.X < hi || !large && at.X > math.Max(smallest, lo) {
 				continue
 			}
 			if e := math.Abs(at.Relative()); !math.IsNaN(e) && !math.IsInf(e, 0) {

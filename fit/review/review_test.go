@@ -167,6 +167,11 @@ func TestRules(t *testing.T) {
 			set(p, "cluster-buffer", "packets", "B_L", 64)
 			set(p, "cluster-buffer", "packets", "B_L_tcp", 90)
 		}, "B_L_tcp", inconsistent, "B_L = 64"},
+		{"B_L of a buffer that counts bytes", func(p *params.Params) {
+			set(p, "cluster-buffer", "packets", "B_L", 64)
+			set(p, "cluster-buffer", "packets", "B_L_tcp", 45)
+			set(p, "cluster-buffer", "B", "B_L_bytes", 64e3)
+		}, "B_L", ok, ""},
 		{"the identity", func(p *params.Params) {
 			set(p, "cluster", "1", "identity_cluster", 0.2, 0.15, 0.25)
 			line(p, "cluster", "L", 80e-6, 1e-7, 1e-12)

@@ -7,7 +7,6 @@ import (
 	"calib/fit/models"
 	"calib/fit/params"
 	"calib/internal/netspec"
-	"calib/transport/sim"
 )
 
 // What a run of the quick plan may be relied on for, from the simulated wire to the status: on eight hosts of a shared medium
@@ -33,19 +32,6 @@ func TestStatuses(t *testing.T) {
 		}
 		earned(t, p)
 	}
-}
-
-// Without noise nothing varies: there is no interval, and nothing that is estimated is ok.
-func TestStatusWithoutInterval(t *testing.T) {
-	spec, err := netspec.Preset("switch", 8)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, _ := fit.Run(models.All, measure(t, *spec, sim.Options{Seed: 1}, quick(t, 1)), fit.Settings{Replicates: 100})
-	if q := p.Parameters["alpha"]; q.Status != params.StatusProvisional || q.Why == "" {
-		t.Errorf("alpha is %s (%s), want provisional", q.Status, q.Why)
-	}
-	earned(t, p)
 }
 
 // earned fails unless every parameter of status ok has an interval, or was read and not estimated, and is possible.
