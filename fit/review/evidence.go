@@ -45,8 +45,10 @@ func (r *review) evidence() {
 		plain := strings.TrimPrefix(name, q.Model+".")
 		reasons := []reason{r.foreign()}
 		if isReadOff(plain) {
-			q.Why = ""
-			r.Parameters[name] = q
+			if q.CI95 == nil {
+				q.Why = "read or chosen, not estimated: it needs no interval"
+				r.Parameters[name] = q
+			}
 		} else {
 			reasons = append(reasons, uncertain(q), r.tooFewRounds(q.Model), r.noFreedom(plain, q), r.misfit(plain, q))
 		}
