@@ -58,12 +58,15 @@ func WarningsOf(p *params.Params) []string {
 	return out
 }
 
+// elsewhere are the codes of notes that the verdict or the reasons beside the parameters state.
+var elsewhere = []params.Code{params.NetworkUnknown, params.OneMachine, params.Provisional, params.ZeroInInterval}
+
 // FindingsOf returns the notes that the verdict does not cover, as sentences.
 func FindingsOf(p *params.Params) []string {
 	var out []string
 	for _, f := range p.AllFindings(params.Note) {
 		s := sentence(f.Message)
-		if f.Code != params.NetworkUnknown && !slices.Contains(out, s) {
+		if !slices.Contains(elsewhere, f.Code) && !slices.Contains(out, s) {
 			out = append(out, s)
 		}
 	}

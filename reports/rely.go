@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,8 +10,8 @@ import (
 	"calib/fit/params"
 )
 
-// named bounds the names that one part of the sentence on reliance lists.
-const named = 8
+// namesShown bounds the names that one part of the sentence on reliance lists.
+const namesShown = 8
 
 // reliance says in one sentence which parameters and functions may be relied on, and which not. What reading the clock costs is
 // left out: it has a sentence of its own.
@@ -22,11 +23,7 @@ func reliance(p *params.Params) string {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Functions)) {
-		f := p.Functions[name]
-		status := f.Status
-		if status == "" {
-			status = params.StatusOK
-		}
+		status := cmp.Or(p.Functions[name].Status, params.StatusOK)
 		by[status] = append(by[status], name+"()")
 	}
 	if len(by) == 0 {
@@ -37,26 +34,20 @@ func reliance(p *params.Params) string {
 		text = "Rely on " + listed(ok)
 	}
 	for _, s := range []struct{ status, words string }{
-		{params.StatusProvisional, "take with care "}, {params.StatusBound, "only a bound is known of "}, {params.StatusUnidentifiable, "not known "},
-		{params.StatusInconsistent, "do not use "},
+		{params.StatusProvisional, "take with care "}, {params.StatusInconsistent, "do not use "}, {params.StatusBound, "there is only a bound for "},
+		{params.StatusUnidentifiable, "nothing is known of "},
 	} {
-		names := by[s.status]
-		if len(names) == 0 {
-			continue
+		if names := by[s.status]; len(names) > 0 {
+			text += "; " + s.words + listed(names)
 		}
-		words := s.words
-		if s.status == params.StatusUnidentifiable {
-			words += map[bool]string{true: "is ", false: "are "}[len(names) == 1]
-		}
-		text += "; " + words + listed(names)
 	}
 	return Clean(text + ".")
 }
 
 // listed joins names, the first few of many.
 func listed(names []string) string {
-	if n := len(names) - named; n > 1 {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:named], ", "), n)
+	if n := len(names) - namesShown; n > 1 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:namesShown], ", "), n)
 	}
 	return strings.Join(names, ", ")
 }

@@ -111,9 +111,9 @@ func checkParameter(t *testing.T, name string, p params.Parameter) {
 		t.Errorf("%s lacks unit, label, source, model or experiment: %+v", name, p)
 	}
 	switch p.Status {
-	case params.StatusOK:
-		if p.Value == nil || p.CI95 == nil && p.Why == "" {
-			t.Fatalf("%s is ok without value or interval: %+v", name, p)
+	case params.StatusOK, params.StatusProvisional:
+		if p.Value == nil || (p.CI95 == nil || p.Status == params.StatusProvisional) && p.Why == "" {
+			t.Fatalf("%s is %s without value, interval or reason: %+v", name, p.Status, p)
 		}
 		CheckFinite(t, name, *p.Value)
 		if p.CI95 == nil {
@@ -122,6 +122,10 @@ func checkParameter(t *testing.T, name string, p params.Parameter) {
 		CheckFinite(t, name, p.CI95[0], p.CI95[1])
 		if p.CI95[0] > *p.Value || *p.Value > p.CI95[1] {
 			t.Errorf("%s = %g outside its interval %v", name, *p.Value, *p.CI95)
+		}
+	case params.StatusInconsistent:
+		if p.Value != nil || p.Estimate == nil || p.Why == "" {
+			t.Fatalf("%s: %+v", name, p)
 		}
 	case params.StatusUnidentifiable, params.StatusBound:
 		if p.Value != nil || p.Why == "" || p.Bound == nil {

@@ -20,7 +20,7 @@ var Codes = []CodeMeaning{
 	{params.Unclassified, []params.Level{params.Warning, params.Note}, nil, "a sentence of a calib.params/1 file, which had no codes"},
 	{params.Impossible, []params.Level{params.Warning}, []string{"estimate"}, "a parameter or function was withheld because its value is impossible"},
 	{params.Contradiction, []params.Level{params.Warning}, []string{"first", "second"}, "two numbers of the run exclude each other; the message says which was withheld"},
-	{params.ZeroInInterval, []params.Level{params.Note}, []string{"hi"}, "a number cannot be told from zero, and would matter: it has a bound only"},
+	{params.ZeroInInterval, []params.Level{params.Note}, nil, "parameters and functions that cannot be told from zero, and would matter: they have a bound only"},
 	{params.Provisional, []params.Level{params.Note}, nil, "the parameters and functions that are provisional for one reason"},
 	{params.OneMachine, []params.Level{params.Note}, []string{"hosts"}, "hosts of the run share one machine: what they share is its CPUs"},
 	{params.ModelFailed, []params.Level{params.Warning}, nil, "a model could not be fitted, although its experiments were measured"},

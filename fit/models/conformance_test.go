@@ -11,6 +11,7 @@ import (
 	"calib/fit"
 	"calib/fit/fittest"
 	"calib/fit/params"
+	"calib/fit/resample"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
 	"calib/internal/dataset/names/meanings"
@@ -118,22 +119,20 @@ func TestModelsShare(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		fittest.CheckFindings(t, p.Findings)
-		for _, m := range All {
-			i := slices.IndexFunc(p.Fits, func(f *params.Fit) bool { return f.Model == m.Name() })
+		shared := fit.Prepare(d, s)
+		together, failed := make([]*params.Fit, len(All)), make([]error, len(All))
+		resample.Each(len(All), func(i int) { together[i], failed[i] = All[i].Fit(shared) })
+		for i, m := range All {
 			alone, err := m.Fit(fit.Prepare(d, s))
-			if i < 0 {
-				if !errors.Is(err, fit.ErrNeeds) {
-					t.Errorf("%s/%s: no fit in the run, alone %v", name, m.Name(), err)
-				}
+			inRun := slices.ContainsFunc(p.Fits, func(f *params.Fit) bool { return f.Model == m.Name() })
+			if (err == nil) != (failed[i] == nil) || (err == nil) != inRun || err != nil && !errors.Is(err, fit.ErrNeeds) {
+				t.Errorf("%s/%s: in the run %t, alone %v, with others %v", name, m.Name(), inRun, err, failed[i])
+			}
+			if err != nil || failed[i] != nil {
 				continue
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			together := *p.Fits[i]
-			together.Plots = nil
-			if diff := cmp.Diff(encode(t, alone), encode(t, &together)); diff != "" {
-				t.Errorf("%s/%s: alone and in a run: %s", name, m.Name(), diff)
+			if diff := cmp.Diff(encode(t, alone), encode(t, together[i])); diff != "" {
+				t.Errorf("%s/%s: alone and with others: %s", name, m.Name(), diff)
 			}
 		}
 	}

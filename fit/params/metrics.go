@@ -27,6 +27,7 @@ type Metric struct {
 	Value  float64     `json:"value"` // SI
 	CI95   *[2]float64 `json:"ci95,omitempty"`
 	Better string      `json:"better,omitempty"`
+	Status string      `json:"status,omitempty"` // StatusOK or StatusProvisional
 }
 
 // Link names the link of m, "" for the whole network.
@@ -37,7 +38,7 @@ func (m Metric) Link() string {
 	return m.From + "→" + m.To
 }
 
-// Metrics lists every finite number of p that can be followed, the network's before those of links, each sorted by name.
+// Metrics lists every finite number of p that may be used and so can be followed, the network's before those of links, each sorted by name.
 func (p *Params) Metrics() []Metric {
 	var out []Metric
 	add := func(m Metric) {
@@ -51,22 +52,27 @@ func (p *Params) Metrics() []Metric {
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Parameters)) {
 		if q := p.Parameters[name]; q.Value != nil {
-			add(Metric{Name: name, Unit: q.Unit, Label: q.Label, Value: *q.Value, CI95: q.CI95, Better: better(q.Unit)})
+			add(Metric{Name: name, Unit: q.Unit, Label: q.Label, Value: *q.Value, CI95: q.CI95, Better: better(q.Unit), Status: q.Status})
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Functions)) {
-		for _, m := range p.Functions[name].metrics(name) {
+		f := p.Functions[name]
+		if !f.Usable() {
+			continue
+		}
+		for _, m := range f.metrics(name) {
+			m.Status = cmp.Or(f.Status, StatusOK)
 			add(m)
 		}
 	}
 	for _, q := range p.Pairs {
 		if q.Latency != nil {
 			add(Metric{Name: "latency", From: q.From, To: q.To, Unit: "s", Label: "half round trip of the smallest message",
-				Value: *q.Latency, CI95: q.LatencyCI, Better: BetterLower})
+				Value: *q.Latency, CI95: q.LatencyCI, Better: BetterLower, Status: StatusOK})
 		}
 		if q.Rate != nil {
 			add(Metric{Name: "rate", From: q.From, To: q.To, Unit: "B/s", Label: "rate of the largest message",
-				Value: *q.Rate, CI95: q.RateCI, Better: BetterHigher})
+				Value: *q.Rate, CI95: q.RateCI, Better: BetterHigher, Status: StatusOK})
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Metric) int {

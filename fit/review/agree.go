@@ -68,7 +68,7 @@ func rules() []rule {
 			why: "messages of one host to another leave and arrive g_s or g_r apart, whichever is longer; use g_s and g_r, which are from longer streams"},
 		{first: parameter("G"), second: slope("g_s_merged"), above: alikeOnly, below: alikeOnly,
 			why: "both are the time per byte of messages that the kernel may merge; use g_s_merged, which is from longer streams"},
-		{first: parameter("B_L"), second: parameter("B_L_tcp"), above: sameQuantity, below: sameQuantity, both: true,
+		{first: parameter("B_L"), second: sameBuffer, above: sameQuantity, below: sameQuantity, both: true,
 			why: "both are the packets that one port holds; they may meet different bottlenecks, and neither can be preferred"},
 	}
 }
@@ -155,6 +155,15 @@ func parameter(name string, others ...string) func(*review) (claim, bool) {
 		}
 		return c, true
 	}
+}
+
+// sameBuffer is B_L_tcp where the buffer is not known to count bytes: otherwise its packets are larger than those of B_L, and
+// fewer.
+func sameBuffer(r *review) (claim, bool) {
+	if _, bytes := r.Parameters["B_L_bytes"].Raw(); bytes {
+		return claim{}, false
+	}
+	return parameter("B_L_tcp")(r)
 }
 
 // loggpL is L of LogGP, which has its name in common with the function of the cluster model.

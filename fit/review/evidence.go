@@ -43,15 +43,16 @@ const imported = "imported:"
 func (r *review) evidence() {
 	r.eachParameter(func(name string, q params.Parameter) {
 		plain := strings.TrimPrefix(name, q.Model+".")
-		if !isReadOff(plain) {
+		reasons := []reason{r.foreign()}
+		if isReadOff(plain) {
 			if q.CI95 == nil {
-				r.provisional(name, "no interval: nothing varied, or there is one round only")
+				q.Why = "read or chosen, not estimated: it needs no interval"
+				r.Parameters[name] = q
 			}
-			if why := r.tooFewRounds(q.Model); why != "" {
-				r.provisional(name, why)
-			}
+		} else {
+			reasons = append(reasons, uncertain(q), r.tooFewRounds(q.Model), r.noFreedom(plain, q), r.misfit(plain, q))
 		}
-		for _, why := range []reason{r.noFreedom(plain, q), r.misfit(plain, q), r.foreign()} {
+		for _, why := range reasons {
 			if why != "" {
 				r.provisional(name, why)
 			}
@@ -59,15 +60,29 @@ func (r *review) evidence() {
 	})
 	r.eachFunction(func(name string, f params.Function) {
 		plain := strings.TrimPrefix(name, f.Model+".")
+		var none reason
 		if len(f.CI95) == 0 {
-			r.provisionalFunction(name, "no interval: nothing varied, or there is one round only")
+			none = noInterval
 		}
-		for _, why := range []reason{r.tooFewRounds(f.Model), r.noFreedomFunction(plain, f), r.modelMisfit(f.Model), r.foreign()} {
+		for _, why := range []reason{none, r.tooFewRounds(f.Model), r.noFreedomFunction(plain, f), r.modelMisfit(f.Model), r.foreign()} {
 			if why != "" {
 				r.provisionalFunction(name, why)
 			}
 		}
 	})
+}
+
+const noInterval reason = "no interval: nothing varied, or there is one round only"
+
+// uncertain is the reason of a parameter without an interval, and of a check that is too uncertain to be one.
+func uncertain(q params.Parameter) reason {
+	switch {
+	case q.CI95 == nil:
+		return noInterval
+	case q.Unit == "1" && q.CI95[1]-q.CI95[0] > 2*worstMisfit:
+		return reason(fmt.Sprintf("its interval is wider than ± %.0f%%: it checks nothing", 100*worstMisfit))
+	}
+	return ""
 }
 
 // foreign is the reason of another tool's figures.
@@ -182,9 +197,6 @@ func (r *review) misfit(name string, q params.Parameter) reason {
 		}
 		return ""
 	}
-	if name == "send_buffer" {
-		return ""
-	}
 	return r.modelMisfit(q.Model)
 }
 
@@ -206,8 +218,8 @@ func (r *review) modelMisfit(model string) reason {
 	return ""
 }
 
-// endMisfit is the mean relative error of series at one end of their sizes: up to 64 B and at the smallest in any case, or in
-// the largest decade.
+// endMisfit is the mean relative error of series at one end of their sizes: up to 64 B and at the smallest in any case, or at the
+// largest, where the time per byte is nearly all of the time.
 func endMisfit(series []params.Series, large bool) (mean float64, n int) {
 	lo, hi, ok := params.Span(series...)
 	if !ok {
@@ -215,7 +227,7 @@ func endMisfit(series []params.Series, large bool) (mean float64, n int) {
 	}
 	for _, s := range series {
 		for _, at := range s.Points {
-			if large && at.X < hi/10 || !large && at.X > math.Max(smallest, lo) {
+			if large && at.X < hi || !large && at.X > math.Max(smallest, lo) {
 				continue
 			}
 			if e := math.Abs(at.Relative()); !math.IsNaN(e) && !math.IsInf(e, 0) {

@@ -40,6 +40,20 @@ func (r *review) possible() {
 	r.withinT()
 }
 
+// follow withholds what is made of a number that is withheld: the rate 1/beta, and the functions of which a parameter is the
+// value at one byte.
+func (r *review) follow() {
+	if beta, rate := r.Parameters["beta"], r.Parameters["r_inf"]; beta.Estimate != nil && rate.Value != nil {
+		r.withhold("r_inf", params.StatusInconsistent, "it is 1/beta, which is withheld: "+beta.Why, nil)
+	}
+	for _, name := range []string{"o_s", "o_r"} {
+		q, f := r.Parameters[name], r.Functions[name]
+		if q.Estimate != nil && q.Status == params.StatusInconsistent && f.Model == q.Model && f.Usable() {
+			r.mark(name, q.Status, q.Why)
+		}
+	}
+}
+
 // notNegative decides on a number that must not be negative, by its interval:
 //
 //   - so close to zero that it does not matter: a positive one stays, a negative one is provisional;
@@ -57,9 +71,9 @@ func (r *review) notNegative(name string, q params.Parameter) {
 	case small:
 		r.provisional(name, reason(fmt.Sprintf("negative by less than %g%% of %s: zero within what can be told", 100*material, units.Format(ref, q.Unit))))
 	case hi > 0:
-		why := fmt.Sprintf("%s cannot be told from zero: its interval is [%s, %s]", name, units.Format(lo, q.Unit), units.Format(hi, q.Unit))
+		why := fmt.Sprintf("cannot be told from zero: its interval is [%s, %s]", units.Format(lo, q.Unit), units.Format(hi, q.Unit))
 		r.withhold(name, params.StatusBound, why, &[2]float64{0, hi})
-		r.add(params.Notef(params.ZeroInInterval, "%s", why).Of(name).With("hi", hi))
+		r.zero = append(r.zero, name)
 	default:
 		why := fmt.Sprintf("%s is %s, which is impossible: %s is not negative", name, number(v, q.CI95, q.Unit), what(q.Unit))
 		r.withhold(name, params.StatusInconsistent, why, nil)
@@ -83,7 +97,7 @@ func what(unit string) string {
 }
 
 // notNegativeFunction decides on a cost function by its value at the smallest arguments it was fitted on, where a cost is least,
-// and at the largest. The interval there is made of those of the coefficients as if they were independent, and so is never
+// and at the largest, where a cost that falls may become negative. The interval there is made of those of the coefficients as if they were independent, and so is never
 // too narrow for coefficients that move against each other.
 func (r *review) notNegativeFunction(name string, f params.Function) {
 	for side := range 2 {
@@ -95,14 +109,14 @@ func (r *review) notNegativeFunction(name string, f params.Function) {
 		v, half := at.value, at.half
 		small := math.Abs(v)+half <= material*ref
 		switch {
-		case v-half > 0 || v >= 0 && (half == 0 || small):
+		case v-half > 0 || v >= 0 && (half == 0 || small || side == 1):
 			continue
 		case small:
 			r.provisionalFunction(name, reason(fmt.Sprintf("negative by less than %g%% of %s: zero within what can be told", 100*material, units.Format(ref, f.Unit))))
 		case v+half > 0:
-			why := fmt.Sprintf("%s(%s) is %s ± %s: it cannot be told from zero", name, at.where, units.Format(v, f.Unit), units.Format(half, f.Unit))
-			r.mark(name, params.StatusBound, why)
-			r.add(params.Notef(params.ZeroInInterval, "%s", why).Of(name).With("hi", v+half))
+			r.mark(name, params.StatusBound, fmt.Sprintf("%s(%s) is %s ± %s: it cannot be told from zero", name, at.where, units.Format(v, f.Unit),
+				units.Format(half, f.Unit)))
+			r.zero = append(r.zero, name+"()")
 		default:
 			why := fmt.Sprintf("%s(%s) is %s, which is impossible: %s is not negative", name, at.where, units.Format(v, f.Unit), what(f.Unit))
 			r.mark(name, params.StatusInconsistent, why)

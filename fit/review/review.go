@@ -26,12 +26,14 @@ func Apply(p *params.Params) {
 		r.fits[f.Model] = f
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Functions)) {
-		f := p.Functions[name]
-		f.Status = params.StatusOK
-		p.Functions[name] = f
+		if f := p.Functions[name]; f.Status == "" {
+			f.Status = params.StatusOK
+			p.Functions[name] = f
+		}
 	}
 	r.possible()
 	r.agree()
+	r.follow()
 	r.evidence()
 	r.summarise()
 	p.Distribute()
@@ -42,6 +44,7 @@ type review struct {
 	*params.Params
 	fits    map[string]*params.Fit // by model
 	reasons map[reason][]string    // names of parameters and functions, by why they are provisional
+	zero    []string               // those that cannot be told from zero
 }
 
 // reason is why something is provisional.
@@ -107,8 +110,11 @@ func both(first, second string, counts bool) string {
 	return first + "; " + second
 }
 
-// summarise adds one finding for each reason why something is provisional.
+// summarise adds one finding for all that cannot be told from zero, and one for each reason why something is provisional.
 func (r *review) summarise() {
+	if len(r.zero) > 0 {
+		r.add(params.Notef(params.ZeroInInterval, "only a bound: %s cannot be told from zero, and would matter", strings.Join(r.zero, ", ")))
+	}
 	for _, why := range slices.Sorted(maps.Keys(r.reasons)) {
 		r.add(params.Notef(params.Provisional, "provisional: %s: %s", strings.Join(r.reasons[why], ", "), why))
 	}

@@ -33,14 +33,15 @@ const (
 func value(p *params.Params, name string, truth float64, unit string, allowed float64) check {
 	c := check{name: name, truth: truth, unit: unit, allowed: allowed}
 	q, there := p.Parameters[name]
-	if !there || q.Value == nil {
+	v, estimated := q.Raw() // the lab checks what is estimated, whether it may be used or not
+	if !there || !estimated {
 		c.measured, c.err = "–", "no value: "+q.Why
 		return c
 	}
 	if q.CI95 != nil {
 		c.ci = interval(*q.CI95, unit)
 	}
-	return c.compare(*q.Value)
+	return c.compare(v)
 }
 
 // notIdentifiable checks that a parameter has no value and the status of one that the data cannot determine.

@@ -118,7 +118,7 @@ func estimates(d *dataset.Dataset) (map[string]estimate, []error) {
 	p, errs := fit.Run(models.All, d, fit.Settings{Seed: 1})
 	for _, f := range p.Fits {
 		for name, p := range f.Parameters {
-			if p.Value != nil && p.Status == params.StatusOK {
+			if p.Value != nil {
 				e := estimate{*p.Value, *p.Value, *p.Value}
 				if p.CI95 != nil {
 					e.lo, e.hi = p.CI95[0], p.CI95[1]

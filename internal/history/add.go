@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -21,7 +22,7 @@ import (
 // maxWord bounds the texts of an Entry, in bytes.
 const maxWord = 4096
 
-// Add stores a run: all of it, or nothing. When it returns, the run is on the disk. Adding the same run again stores nothing and
+// Add stores a run: all of it, or nothing. Followed from run to run are the numbers of status ok; the others stay in its params.json. When it returns, the run is on the disk. Adding the same run again stores nothing and
 // returns false; another run of the same ID is ErrConflict. A record that no run can have is ErrInvalid.
 func (s *Store) Add(ctx context.Context, r Record) (added bool, err error) {
 	d, err := digest(r)
@@ -87,7 +88,7 @@ func digest(r Record) (*digested, error) {
 	if err := d.entry.check(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
-	d.metrics = p.Metrics()
+	d.metrics = slices.DeleteFunc(p.Metrics(), func(m params.Metric) bool { return m.Status != params.StatusOK })
 	if d.params, err = compress(text.Bytes()); err != nil {
 		return nil, err
 	}

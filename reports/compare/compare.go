@@ -6,6 +6,9 @@
 // of quantities tested, and by more than the threshold and the noise. Where the runs are too few to tell, the verdict is
 // inconclusive and names how many more are needed; it is never ok.
 //
+// Like is compared with like: a number that is ok on one side and provisional on the other is not compared but listed, and one that
+// is to be used on one side only is listed with its status.
+//
 // A quantity is a parameter of the network, a host (the median of its links) or a link. A host is compared without what
 // holds for all links, and a link without what holds for one of its hosts, so that one bad network card is one finding.
 package compare
@@ -68,7 +71,7 @@ func Compare(old, new []Run, o Options) *Verdict {
 		return v
 	}
 	t := newTable(old, new)
-	v.Notes = append(v.Notes, t.notes...)
+	v.Notes, v.Skipped = append(v.Notes, t.notes...), t.skipped
 	if v.Old.Nights < leastNights && len(old) >= leastTested {
 		counts := "counts as a change"
 		if o.gate {

@@ -17,12 +17,23 @@ type Run struct {
 	Models      []string                     // that were fitted
 	Environment map[string]map[string]string // host → fact → value
 	Metrics     []params.Metric
+	Withheld    map[string]string // status of each parameter and function that is not to be used, by name
 }
 
 // FromParams makes a Run of a params.json.
 func FromParams(p *params.Params, at time.Time) Run {
 	r := Run{ID: p.Run.ID, At: at, Plan: p.Run.Plan, Versions: p.Run.Versions, Metrics: p.Metrics(),
-		Environment: map[string]map[string]string{}}
+		Environment: map[string]map[string]string{}, Withheld: map[string]string{}}
+	for name, q := range p.Parameters {
+		if q.Value == nil {
+			r.Withheld[name] = q.Status
+		}
+	}
+	for name, f := range p.Functions {
+		if !f.Usable() {
+			r.Withheld[name] = f.Status
+		}
+	}
 	for _, h := range p.Run.Hosts {
 		r.Environment[h] = map[string]string{}
 		maps.Copy(r.Environment[h], p.Environment.Common)

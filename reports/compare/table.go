@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"calib/fit/params"
 	"calib/internal/stats"
@@ -43,18 +44,71 @@ type table struct {
 	links    []*link
 	hosts    []string // of the links, sorted
 	notes    []string
+	skipped  []Skipped
+}
+
+// kept decides which values of a side, runs from to to, count: those of status ok where at least half of the values have it, and
+// otherwise all. It returns the status that they have, and drops the others. So a number is compared with its like: what is
+// provisional on both sides has the same fault on both.
+func kept(values []float64, sound []bool, from, to int) string {
+	n, ok := 0, 0
+	for i := from; i < to; i++ {
+		if !math.IsNaN(values[i]) {
+			n++
+			if sound[i] {
+				ok++
+			}
+		}
+	}
+	if 2*ok < n {
+		return params.StatusProvisional
+	}
+	for i := from; i < to; i++ {
+		if !sound[i] {
+			values[i] = math.NaN()
+		}
+	}
+	return params.StatusOK
+}
+
+// withheld says in brackets which status a quantity has in runs that give it no value; "" where they do not know it. A
+// coefficient or a value of a function has the status of the function.
+func withheld(runs []Run, name string) string {
+	for _, n := range []string{name, name[:max(strings.LastIndexByte(name, '.'), 0)]} {
+		for _, r := range runs {
+			if status, ok := r.Withheld[n]; ok {
+				return " (" + status + ")"
+			}
+		}
+	}
+	return ""
+}
+
+// skips notes what is not compared because its status is ok on one side only.
+func (t *table) skips() {
+	var lost, won []string
+	for _, s := range t.skipped {
+		if s.Old == params.StatusOK {
+			lost = append(lost, s.Name)
+		} else {
+			won = append(won, s.Name)
+		}
+	}
+	t.note(lost, "ok in the old runs and provisional in the new, and not compared")
+	t.note(won, "provisional in the old runs and ok in the new, and not compared")
 }
 
 func newTable(old, new []Run) *table {
 	runs := slices.Concat(old, new)
 	t := &table{old: len(old)}
-	was, n := nightsOf(old)
-	is, m := nightsOf(new)
-	t.night, t.nights = slices.Concat(was, is), [2]int{n, m}
+	nightsOld, n := nightsOf(old)
+	nightsNew, m := nightsOf(new)
+	t.night, t.nights = slices.Concat(nightsOld, nightsNew), [2]int{n, m}
 	_, all := nightsOf(runs)
 	t.together = all == 1
 	type key struct{ from, to, name, unit string }
 	values := map[key][]float64{}
+	sound := map[key][]bool{} // the status of a value is ok
 	metric := map[key]params.Metric{}
 	for i, r := range runs {
 		for _, q := range r.Metrics {
@@ -64,8 +118,9 @@ func newTable(old, new []Run) *table {
 			k := key{q.From, q.To, q.Name, q.Unit}
 			if values[k] == nil {
 				values[k], metric[k] = slices.Repeat([]float64{math.NaN()}, len(runs)), q
+				sound[k] = make([]bool, len(runs))
 			}
-			values[k][i] = q.Value
+			values[k][i], sound[k][i] = q.Value, q.Status == "" || q.Status == params.StatusOK
 		}
 	}
 	keys := slices.SortedFunc(maps.Keys(values), func(a, b key) int {
@@ -73,14 +128,17 @@ func newTable(old, new []Run) *table {
 	})
 	var onlyOld, onlyNew, rare []string
 	for _, k := range keys {
-		had, has := known(values[k][:t.old]), known(values[k][t.old:])
 		name := k.name
 		if l := metric[k].Link(); l != "" {
 			name += " of " + l
 		}
+		was, is := kept(values[k], sound[k], 0, t.old), kept(values[k], sound[k], t.old, len(runs))
+		had, has := known(values[k][:t.old]), known(values[k][t.old:])
 		switch {
 		case len(has) == 0:
-			onlyOld = append(onlyOld, name)
+			onlyOld = append(onlyOld, name+withheld(new, k.name))
+		case len(had) > 0 && was != is:
+			t.skipped = append(t.skipped, Skipped{Name: name, Old: was, New: is})
 		case len(had) == 0:
 			onlyNew = append(onlyNew, name)
 		case k.from == "" && k.to == "":
@@ -91,6 +149,7 @@ func newTable(old, new []Run) *table {
 			t.addLink(metric[k], values[k])
 		}
 	}
+	t.skips()
 	t.note(onlyOld, "in the old runs only")
 	t.note(onlyNew, "in the new runs only")
 	t.note(rare, "in less than half of the runs of a side, and not compared")

@@ -33,12 +33,20 @@ type Verdict struct {
 	// More are the runs still needed for a conclusion.
 	More        *More        `json:"more,omitempty"`
 	Environment []Difference `json:"environment"`
+	Skipped     []Skipped    `json:"skipped,omitempty"`
 	Notes       []string     `json:"notes"`
 	Again       *Again       `json:"again,omitempty"` // of a gate that measured again
 
 	changes []Change               // all of them
 	moved   map[[2]string][]string // link → kinds of finding that the medians of its metrics would be
 	apart   []string               // differences that make the runs not comparable
+}
+
+// Skipped is a quantity that was not compared because its status differs between the sides.
+type Skipped struct {
+	Name string `json:"name"`
+	Old  string `json:"old"` // status of at least half of the old runs
+	New  string `json:"new"`
 }
 
 // Tested counts the quantities that were tested.

@@ -34,12 +34,12 @@ func rowsOf(in *input.Input) ([]row, error) {
 		out = append(out, row{kind: "run", name: about[0], value: nan, lo: nan, hi: nan, label: about[1]})
 	}
 	for _, m := range metrics {
-		r := row{kind: "coefficient", name: m.Name, from: m.From, to: m.To, unit: m.Unit, value: m.Value, lo: nan, hi: nan, status: params.StatusOK, label: m.Label}
-		switch q, ok := in.Params.Parameters[m.Name]; {
+		r := row{kind: "coefficient", name: m.Name, from: m.From, to: m.To, unit: m.Unit, value: m.Value, lo: nan, hi: nan, status: m.Status, label: m.Label}
+		switch _, ok := in.Params.Parameters[m.Name]; {
 		case m.Link() != "":
 			r.kind = "link"
 		case ok:
-			r.kind, r.status = "parameter", q.Status
+			r.kind = "parameter"
 		}
 		if m.CI95 != nil {
 			r.lo, r.hi = m.CI95[0], m.CI95[1]
@@ -52,6 +52,9 @@ func rowsOf(in *input.Input) ([]row, error) {
 			continue
 		}
 		r := row{kind: "parameter", name: name, unit: q.Unit, value: nan, lo: nan, hi: nan, status: q.Status, label: q.Label}
+		if v, estimated := q.Raw(); estimated {
+			r.kind, r.value = "estimate", v
+		}
 		if q.Bound != nil {
 			r.lo, r.hi = q.Bound[0], q.Bound[1]
 		}
@@ -67,11 +70,11 @@ func rowsOf(in *input.Input) ([]row, error) {
 // writeCSV writes a table of every number of a run, one a row (RFC 4180: a header, fields quoted where they must be, lines that end
 // in CR LF). Columns:
 //
-//	kind   run, parameter (one number of the network), coefficient (of a cost function, or of one of segments its value at a size), link (of one pair), point (T of a size)
+//	kind   run, parameter (one number of the network), estimate (of a parameter that is not to be used), coefficient (of a cost function, or of one of segments its value at a size), link (of one pair), point (T of a size)
 //	name   of it; of a point the message size in bytes
 //	from, to   the hosts of a link
 //	unit   SI; value; lo, hi   the 95% interval, or of a parameter without a value what the data allow
-//	status ok, unidentifiable, bound; label   what it is, in words
+//	status that of params.json; label   what it is, in words
 //
 // The format has no comments: version and run are rows of kind run.
 func writeCSV(b *bytes.Buffer, in *input.Input) ([]string, error) {

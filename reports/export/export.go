@@ -4,7 +4,8 @@
 // The opinion of this package: an export is a promise that the other program will compute what calib measured. Units, rounding
 // and rules of evaluation are where such exports go wrong in silence. So the tests of every target read its files under the
 // other program's own rules, and what these compute must be the fit again. A number that calib has not measured is never made
-// up: a missing parameter is an error that says how to measure it, and so is a value that the format cannot hold. What the
+// up: a missing parameter is an error that says how to measure it, and so is a value that the format cannot hold, or one that its status
+// forbids to use. A provisional one is used, with a warning. What the
 // format rounds or cannot say is a warning, which stands in the file too where the format has comments.
 //
 // The same Params and Options give the same bytes.
@@ -129,10 +130,11 @@ func (t Target) Export(p *params.Params, o Options) (file []byte, warnings []str
 		return nil, nil, fmt.Errorf("export to %s: a network device: %w", t.Name, ErrOption)
 	}
 	var b bytes.Buffer
-	if warnings, err = t.Write(&b, &input.Input{Params: p, Options: o}); err != nil {
+	in := &input.Input{Params: p, Options: o}
+	if warnings, err = t.Write(&b, in); err != nil {
 		return nil, warnings, fmt.Errorf("export to %s: %w", t.Name, err)
 	}
-	return b.Bytes(), warnings, nil
+	return b.Bytes(), append(warnings, in.Provisional()...), nil
 }
 
 const nanosecond = 1e-9 // s

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"time"
 
+	"calib/fit/params"
 	"calib/reports/export/input"
 )
 
@@ -42,6 +43,9 @@ func writeOtava(b *bytes.Buffer, in *input.Input) ([]string, error) {
 	head, row := []string{"time", "commit"}, []string{t.Format(otavaTime), input.OneLine(in.Params.Run.ID)}
 	seen := map[string]bool{}
 	for _, m := range metrics {
+		if m.Status != params.StatusOK { // a change of it would be taken for one of the network
+			continue
+		}
 		column := m.Name // "a_c", "latency h0→h1"
 		if link := m.Link(); link != "" {
 			column += " " + link

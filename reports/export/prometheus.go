@@ -55,6 +55,7 @@ func familiesOf(in *input.Input) ([]*family, error) {
 		"name", "unit", "model", "experiment")
 	coefficient := withInterval("calib_coefficient_value", "Coefficient of a cost function, or of one of segments its value at a size, in the SI unit of label unit.",
 		"function", "coefficient", "unit", "model")
+	status := &family{name: "calib_parameter_ok", help: "1 where the status of a parameter is ok, 0 where it is provisional.", labels: []string{"name"}}
 	latency := withInterval("calib_link_latency_seconds", "Half round trip of the smallest message between two hosts.", "from", "to")
 	rate := withInterval("calib_link_rate_bytes_per_second", "Rate of the largest message between two hosts.", "from", "to")
 	for _, m := range metrics {
@@ -66,13 +67,18 @@ func familiesOf(in *input.Input) ([]*family, error) {
 		case m.Link() != "":
 		case ok:
 			add(parameter, m, m.Name, m.Unit, q.Model, q.Experiment)
+			good := 0.0
+			if m.Status == params.StatusOK {
+				good = 1
+			}
+			status.series = append(status.series, series{[]string{m.Name}, good})
 		default:
 			dot := strings.LastIndexByte(m.Name, '.') // "model.function.coefficient"
 			function := m.Name[:max(dot, 0)]
 			add(coefficient, m, function, m.Name[dot+1:], m.Unit, in.Params.Functions[function].Model)
 		}
 	}
-	out := []*family{info, hosts}
+	out := []*family{info, hosts, status}
 	for _, f := range [][3]*family{parameter, coefficient, latency, rate} {
 		out = append(out, f[:]...)
 	}

@@ -16,7 +16,7 @@ type Segment struct {
 // Segments returns the pieces of a function of segments and the largest size [B] that it was measured at; ok is false where
 // the run has no such function.
 func (in *Input) Segments(name string) (pieces []Segment, largest float64, ok bool) {
-	f, ok := in.Params.Functions[name]
+	f, ok := in.function(name)
 	if !ok || f.Form != form.Pieces {
 		return nil, 0, false
 	}
@@ -34,9 +34,9 @@ func (in *Input) Segments(name string) (pieces []Segment, largest float64, ok bo
 // grow, 0 where it grows from the start. The error is of class ErrMissing where the run has no such function, or none that has
 // a value for every size up to full, the size of a full packet.
 func (in *Input) PacketCost(name string, full float64) (cost func(bytes float64) float64, kink float64, err error) {
-	f, ok := in.Params.Functions[name]
+	f, ok := in.function(name)
 	if !ok {
-		return nil, 0, ErrMissing
+		return nil, 0, in.NoFunction(name)
 	}
 	cost = func(bytes float64) float64 {
 		v, err := f.At(bytes, 1, in.Params.Functions)
@@ -56,7 +56,7 @@ func (in *Input) PacketCost(name string, full float64) (cost func(bytes float64)
 
 // SlopeAboveZero returns the slope [s/B] of a function that is a line, 0 where it cannot be told from zero.
 func (in *Input) SlopeAboveZero(name string) float64 {
-	if f, ok := in.Params.Functions[name]; ok && f.Form == form.Line && f.CI95["c1"][0] > 0 {
+	if f, ok := in.function(name); ok && f.Form == form.Line && f.CI95["c1"][0] > 0 {
 		return f.Coeff["c1"]
 	}
 	return 0
@@ -65,7 +65,7 @@ func (in *Input) SlopeAboveZero(name string) float64 {
 // DelayOverHosts returns L(m,p) for the fewest hosts measured, without its part by size, and how much it changes up to the
 // most hosts [s]; ok is false where L was not measured for several numbers of hosts.
 func (in *Input) DelayOverHosts() (delay, change float64, ok bool) {
-	f, ok := in.Params.Functions["L"]
+	f, ok := in.function("L")
 	if !ok || f.Form != form.Bilinear {
 		return 0, 0, false
 	}

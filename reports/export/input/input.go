@@ -7,7 +7,9 @@ package input
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 
 	"calib/fit/params"
 )
@@ -36,6 +38,7 @@ type Options struct {
 type Input struct {
 	Params *params.Params
 	Options
+	provisional map[string]string // why, by the name of what was used
 }
 
 // MaxHosts bounds the system that an export describes; no target is meant for more hosts.
@@ -53,19 +56,70 @@ func (in *Input) HostCount() (int, error) {
 	return n, nil
 }
 
-// Found returns a parameter that the run has determined, in its SI unit.
+// Found returns a parameter that the run has determined, in its SI unit. One that is provisional is used, and marked.
 func (in *Input) Found(name string) (float64, bool) {
 	q, ok := in.Params.Parameters[name]
-	if !ok || q.Status != params.StatusOK || q.Value == nil || math.IsNaN(*q.Value) || math.IsInf(*q.Value, 0) {
+	if !ok || q.Value == nil || q.Status != params.StatusOK && q.Status != params.StatusProvisional || math.IsNaN(*q.Value) || math.IsInf(*q.Value, 0) {
 		return 0, false
 	}
+	in.mark(name, q.Status, q.Why)
 	return *q.Value, true
+}
+
+// function returns a function that may be used, and marks one that is provisional.
+func (in *Input) function(name string) (params.Function, bool) {
+	f, ok := in.Params.Functions[name]
+	if !ok || !f.Usable() {
+		return f, false
+	}
+	in.mark("function "+name, f.Status, f.Why)
+	return f, true
+}
+
+// mark remembers that something provisional is used.
+func (in *Input) mark(name, status, why string) {
+	if status != params.StatusProvisional {
+		return
+	}
+	if in.provisional == nil {
+		in.provisional = map[string]string{}
+	}
+	in.provisional[name] = why
+}
+
+// Provisional warns of what was used so far although it is provisional.
+func (in *Input) Provisional() []string {
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(in.provisional)) {
+		out = append(out, OneLine(name+" is provisional: "+in.provisional[name]))
+	}
+	return out
+}
+
+// withheld is the error of a number that was estimated and must not be used. It is of class ErrMissing.
+type withheld struct{ what, status, why string }
+
+func (w withheld) Error() string {
+	return fmt.Sprintf("%s is not to be used (%s: %s): measure again with more rounds and fewer disturbances, or on more hosts", w.what, w.status, OneLine(w.why))
+}
+
+func (w withheld) Is(class error) bool { return class == ErrMissing }
+
+// NoFunction is the error of a function that the run has not, or that must not be used. It is of class ErrMissing.
+func (in *Input) NoFunction(name string) error {
+	if f, ok := in.Params.Functions[name]; ok && !f.Usable() {
+		return withheld{"function " + name, f.Status, f.Why}
+	}
+	return ErrMissing
 }
 
 // Need returns a parameter, or an error of class ErrMissing that names the experiment which measures it.
 func (in *Input) Need(name string) (float64, error) {
 	if v, ok := in.Found(name); ok {
 		return v, nil
+	}
+	if q := in.Params.Parameters[name]; q.Estimate != nil {
+		return 0, withheld{"parameter " + name, q.Status, q.Why}
 	}
 	by := measuredBy[name]
 	why := ""
@@ -117,11 +171,18 @@ func (in *Input) SlowPairs() []string {
 	return []string{fmt.Sprintf("%d of %d pairs stand out (%s), but the file has one network for all pairs", slow, len(in.Params.Pairs), first)}
 }
 
-// Metrics lists the numbers of a run, or an error of class ErrMissing where it has none.
+// Metrics lists the numbers of a run that may be used, with those that are provisional marked, or an error of class ErrMissing where it has none.
 func (in *Input) Metrics() ([]params.Metric, error) {
 	m := in.Params.Metrics()
 	if len(m) == 0 {
 		return nil, fmt.Errorf("parameters: %w: the run has none; calib run measures them, and calib fit RUN fits them again", ErrMissing)
+	}
+	for _, q := range m {
+		why := ""
+		if p, ok := in.Params.Parameters[q.Name]; ok && q.Link() == "" {
+			why = p.Why
+		}
+		in.mark(q.Name, q.Status, why)
 	}
 	return m, nil
 }

@@ -27,6 +27,7 @@ func (in *Input) Header(used, notes, warnings []string) []string {
 		}
 		out = append(out, line+": "+OneLine(q.Label)+", model "+OneLine(q.Model)+".")
 	}
+	out = append(out, in.Provisional()...)
 	out = append(out, notes...)
 	for _, w := range warnings {
 		out = append(out, "Warning: "+w)

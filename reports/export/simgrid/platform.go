@@ -69,6 +69,9 @@ func platformOf(in *input.Input) (*platform, error) {
 func (p *platform) readTimes(in *input.Input) error {
 	pieces, measured, ok := in.Segments("T")
 	if !ok {
+		if err := in.NoFunction("T"); err != input.ErrMissing {
+			return err
+		}
 		return fmt.Errorf("function T, time of a message by its size: %w; experiment pingpong gives it: measure with calib run --only pingpong …",
 			input.ErrMissing)
 	}

@@ -3,13 +3,17 @@ package history
 import (
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"calib/cmd/calib/internal/command"
 	"calib/cmd/calib/internal/runfiles"
+	"calib/fit/params"
 	"calib/internal/history"
 	"calib/internal/rundir"
 	"calib/reports"
@@ -63,6 +67,8 @@ func addRuns(c *cli.Context) error {
 				what := "added"
 				if !r.Added {
 					what = "already there, and left as it is"
+				} else if n := len(r.Skipped); n > 0 {
+					what += fmt.Sprintf("; not followed, since not ok: %s", strings.Join(r.Skipped, ", "))
 				}
 				t.Row(r.ID, r.Started, what)
 			}
@@ -89,9 +95,25 @@ func (a *adder) add(c *cli.Context, s *history.Store, paths []string) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
-		a.done = append(a.done, addition{ID: r.ID, Started: r.Started, Path: r.Path, Added: added})
+		a.done = append(a.done, addition{ID: r.ID, Started: r.Started, Path: r.Path, Added: added, Skipped: notFollowed(r.Params)})
 	}
 	return nil
+}
+
+// notFollowed lists the parameters and functions of a run that are not ok, with their status: a history skips them.
+func notFollowed(p *params.Params) []string {
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(p.Parameters)) {
+		if q := p.Parameters[name]; q.Status != params.StatusOK {
+			out = append(out, name+" ("+q.Status+")")
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Functions)) {
+		if f := p.Functions[name]; f.Status != "" && f.Status != params.StatusOK {
+			out = append(out, "function "+name+" ("+f.Status+")")
+		}
+	}
+	return out
 }
 
 // record reads a params.json, and the run.json beside it.

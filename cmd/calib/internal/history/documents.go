@@ -33,7 +33,8 @@ type addition struct {
 	ID      string    `json:"id"`
 	Started time.Time `json:"started"`
 	Path    string    `json:"path"`
-	Added   bool      `json:"added"` // false: it was there already
+	Added   bool      `json:"added"`             // false: it was there already
+	Skipped []string  `json:"skipped,omitempty"` // what is not ok, with its status, and is not followed
 }
 
 // runList is of history list: the runs, oldest first.

@@ -1,0 +1,263 @@
+package review
+
+import (
+	"strings"
+	"testing"
+
+	"calib/fit/form"
+	"calib/fit/params"
+)
+
+// run is a run that nothing speaks against: ping-pong of 100 µs + 1 ns/B in five rounds, fitted by Hockney and the hyperbola.
+func run() *params.Params {
+	quality := func() *params.Quality { return &params.Quality{MeanError: 0.01, MaxError: 0.05} }
+	fit := func(model, experiment string, s ...params.Series) *params.Fit {
+		return &params.Fit{Model: model, Experiment: experiment, Rounds: 5, Quality: quality(), Series: s}
+	}
+	times := params.Series{Name: "T(x)", Quantity: params.Time, XName: "bytes"}
+	for _, x := range []float64{1, 32, 1000, 100e3, 1e6} {
+		v := 100e-6 + 1e-9*x
+		times.Add(x, v, [2]float64{0.99 * v, 1.01 * v}, v, 30)
+	}
+	fixed := params.Series{Name: "a'(n)", Quantity: params.FixedTime, XName: "pairs"}
+	for n := 1.0; n <= 4; n++ {
+		fixed.Add(n, 100e-6, [2]float64{99e-6, 101e-6}, 100e-6, 30)
+	}
+	p := &params.Params{Run: params.Run{Plan: "standard", Rounds: 5}, Parameters: map[string]params.Parameter{}, Functions: map[string]params.Function{},
+		Fits: []*params.Fit{fit("hockney", "pingpong", times), fit("hyperbola", "pingpong", times), fit("hyperbolic-network", "paired", fixed),
+			fit("loggp", "prtt"), fit("cluster", "load"), fit("cluster-overhead", "overhead"), fit("cluster-gap", "gap"), fit("cluster-buffer", "flood")}}
+	set(p, "hockney", "s", "alpha", 100e-6)
+	set(p, "hockney", "s/B", "beta", 1e-9)
+	set(p, "hockney", "B/s", "r_inf", 1e9)
+	set(p, "hyperbola", "s", "a_prime_limits", 100e-6)
+	set(p, "hyperbola", "s/B", "b_prime_limits", 1e-9)
+	p.Distribute()
+	return p
+}
+
+// set adds a parameter with an interval of ± 1%, or with the given ends.
+func set(p *params.Params, model, unit, name string, v float64, ends ...float64) {
+	ci := &[2]float64{min(0.99*v, 1.01*v), max(0.99*v, 1.01*v)}
+	if len(ends) == 2 {
+		ci = &[2]float64{ends[0], ends[1]}
+	}
+	p.Parameters[name] = params.Parameter{Value: &v, Unit: unit, CI95: ci, Status: params.StatusOK, Model: model}
+}
+
+// line adds a cost function c0 + c1*m over 1 to 1,000 B with intervals of ± half.
+func line(p *params.Params, model, name string, c0, half, c1 float64) {
+	p.Functions[name] = params.Function{Form: form.Line, Unit: "s", Model: model, Coeff: map[string]float64{"c0": c0, "c1": c1},
+		CI95:   map[string][2]float64{"c0": {c0 - half, c0 + half}, "c1": {0.99 * c1, 1.01 * c1}},
+		Domain: map[string][2]float64{"m": {1, 1000}}}
+}
+
+func fitOf(p *params.Params, model string) *params.Fit {
+	for _, f := range p.Fits {
+		if f.Model == model {
+			return f
+		}
+	}
+	return nil
+}
+
+// statuses checks the status of one name, and that its reason holds some words.
+func statuses(t *testing.T, p *params.Params, name, want, words string) {
+	t.Helper()
+	status, why := p.Parameters[name].Status, p.Parameters[name].Why
+	if f, ok := p.Functions[strings.TrimSuffix(name, "()")]; ok && strings.HasSuffix(name, "()") {
+		status, why = f.Status, f.Why
+	}
+	if status != want || !strings.Contains(why, words) || want != params.StatusOK && why == "" {
+		t.Errorf("%s is %s (%s), want %s with %q", name, status, why, want, words)
+	}
+	if q, ok := p.Parameters[name]; ok && (q.Value != nil) != (want == params.StatusOK || want == params.StatusProvisional) {
+		t.Errorf("%s is %s: value %v", name, status, q.Value)
+	} else if ok && q.Value == nil && q.Estimate == nil {
+		t.Errorf("%s has lost its estimate", name)
+	}
+}
+
+func TestNothingSpeaksAgainst(t *testing.T) {
+	p := run()
+	Apply(p)
+	for name := range p.Parameters {
+		statuses(t, p, name, params.StatusOK, "")
+	}
+	if len(p.Findings) > 0 {
+		t.Errorf("findings %v", p.Findings)
+	}
+}
+
+// Each rule by one change to a run that nothing speaks against.
+func TestRules(t *testing.T) {
+	const inconsistent, bound, provisional, ok = params.StatusInconsistent, params.StatusBound, params.StatusProvisional, params.StatusOK
+	for _, c := range []struct {
+		what   string
+		change func(*params.Params)
+		name   string
+		want   string
+		words  string
+	}{
+		// What is impossible.
+		{"a negative time", func(p *params.Params) { set(p, "loggp", "s", "L", -20e-6, -25e-6, -15e-6) }, "L", inconsistent, "impossible"},
+		{"an interval with zero", func(p *params.Params) { set(p, "loggp", "s", "L", -8e-6, -17e-6, 3e-6) }, "L", bound, "zero"},
+		{"a positive one with zero", func(p *params.Params) { set(p, "loggp", "s", "L", 8e-6, -3e-6, 17e-6) }, "L", bound, "zero"},
+		{"zero, to within what matters", func(p *params.Params) { set(p, "loggp", "s", "o_s", 0.1e-6, -1e-6, 1.5e-6) }, "o_s", ok, ""},
+		{"below zero, by what does not matter", func(p *params.Params) { set(p, "loggp", "s", "o_s", -0.1e-6, -0.2e-6, -0.05e-6) }, "o_s", provisional, "2%"},
+		{"a difference may be negative", func(p *params.Params) { set(p, "cluster", "1", "identity_cluster", -0.04, -0.05, -0.03) }, "identity_cluster", ok, ""},
+		{"a negative cost", func(p *params.Params) { line(p, "loggp", "o_s", -20e-6, 1e-6, 1e-12) }, "o_s()", inconsistent, "impossible"},
+		{"a cost that cannot be told from zero", func(p *params.Params) { line(p, "loggp", "o_s", 5e-6, 9e-6, 1e-12) }, "o_s()", bound, "zero"},
+		{"a cost that falls below zero", func(p *params.Params) { line(p, "loggp", "o_s", 5e-6, 1e-9, -50e-9) }, "o_s()", inconsistent, "1000 B"},
+		{"more than the whole", func(p *params.Params) { set(p, "hyperbola", "s/B", "b_prime_limits", 2e-9) }, "b_prime_limits", inconsistent, "whole"},
+
+		// What contradicts something else.
+		{"the joint estimate", func(p *params.Params) { set(p, "hyperbola", "s/B", "b_prime_joint", 0.7e-9) }, "b_prime_joint", inconsistent, "use b_prime_limits"},
+		{"the joint estimate, near enough", func(p *params.Params) { set(p, "hyperbola", "s/B", "b_prime_joint", 0.8e-9) }, "b_prime_joint", ok, ""},
+		{"beta", func(p *params.Params) { set(p, "hockney", "s/B", "beta", 0.6e-9) }, "beta", inconsistent, "b_prime_limits = 1 ns/B"},
+		{"r_inf with beta", func(p *params.Params) { set(p, "hockney", "s/B", "beta", 0.6e-9) }, "r_inf", inconsistent, "beta"},
+		{"alpha", func(p *params.Params) { set(p, "hockney", "s", "alpha", 60e-6) }, "alpha", inconsistent, "use a_prime_limits"},
+		{"b, slower than ping-pong", func(p *params.Params) { set(p, "hyperbolic-network", "s/B", "b", 1.2e-9) }, "b", inconsistent, "b_prime_limits = 1 ns/B"},
+		{"b, a little slower", func(p *params.Params) { set(p, "hyperbolic-network", "s/B", "b", 1.08e-9) }, "b", ok, ""},
+		{"b, slower by less than the intervals", func(p *params.Params) { set(p, "hyperbolic-network", "s/B", "b", 1.2e-9, 0.9e-9, 1.5e-9) }, "b", ok, ""},
+		{"b, faster by its pipeline", func(p *params.Params) { set(p, "hyperbolic-network", "s/B", "b", 0.6e-9) }, "b", ok, ""},
+		{"b, faster than that", func(p *params.Params) { set(p, "hyperbolic-network", "s/B", "b", 0.4e-9) }, "b", inconsistent, "b_prime_limits"},
+		{"b against beta alone", func(p *params.Params) {
+			set(p, "hyperbola", "s/B", "b_prime_limits", 2e-9)
+			set(p, "hyperbolic-network", "s/B", "b", 1.5e-9)
+		}, "b", inconsistent, "use beta"},
+		{"a against α/2", func(p *params.Params) {
+			set(p, "hyperbolic-network", "s", "a", 20e-6)
+			set(p, "hyperbolic-network", "s", "a_c", 2e-6)
+		}, "a", inconsistent, "2a + a_c = 42 µs"},
+		{"a that agrees", func(p *params.Params) {
+			set(p, "hyperbolic-network", "s", "a", 45e-6)
+			set(p, "hyperbolic-network", "s", "a_c", 5e-6)
+		}, "a", ok, ""},
+		{"a_prime", func(p *params.Params) { set(p, "hyperbolic-network", "s", "a_prime", 60e-6) }, "a_prime", inconsistent, "a_prime_limits"},
+		{"o_s against O_s", func(p *params.Params) {
+			set(p, "loggp", "s", "o_s", 30e-6)
+			line(p, "cluster-overhead", "O_s", 10e-6, 1e-7, 1e-12)
+		}, "o_s", inconsistent, "use O_s"},
+		{"the function o_s with it", func(p *params.Params) {
+			set(p, "loggp", "s", "o_s", 30e-6)
+			line(p, "loggp", "o_s", 30e-6, 1e-7, 1e-12)
+			line(p, "cluster-overhead", "O_s", 10e-6, 1e-7, 1e-12)
+		}, "o_s()", inconsistent, "use O_s"},
+		{"o_s near O_s, for the way of a message", func(p *params.Params) {
+			set(p, "loggp", "s", "o_s", 15e-6)
+			line(p, "cluster-overhead", "O_s", 10e-6, 1e-7, 1e-12)
+		}, "o_s", ok, ""},
+		{"o_r against U_r and O_r", func(p *params.Params) {
+			set(p, "loggp", "s", "o_r", 30e-6)
+			line(p, "cluster-overhead", "U_r", 3e-6, 1e-7, 1e-12)
+			line(p, "cluster-overhead", "O_r", 4e-6, 1e-7, 1e-12)
+		}, "o_r", inconsistent, "U_r(1 B) + O_r(1 B) = 7 µs"},
+		{"L against L(m, p)", contraryL, "L", inconsistent, "neither"},
+		{"L(m, p) against L", contraryL, "L()", inconsistent, "neither"},
+		{"g against g_r", func(p *params.Params) {
+			set(p, "loggp", "s", "g", 30e-6)
+			line(p, "cluster-gap", "g_s", 30e-6, 1e-7, 1e-12)
+			line(p, "cluster-gap", "g_r", 50e-6, 1e-7, 1e-12)
+		}, "g", inconsistent, "g_r(1 B) = 50 µs"},
+		{"G against the merged gap", func(p *params.Params) {
+			set(p, "loggp", "s/B", "G", 0.5e-9)
+			line(p, "cluster-gap", "g_s_merged", 1e-6, 1e-8, 1e-9)
+		}, "G", inconsistent, "g_s_merged.c1"},
+		{"B_L, twice", func(p *params.Params) {
+			set(p, "cluster-buffer", "packets", "B_L", 64)
+			set(p, "cluster-buffer", "packets", "B_L_tcp", 90)
+		}, "B_L_tcp", inconsistent, "B_L = 64"},
+		{"B_L of a buffer that counts bytes", func(p *params.Params) {
+			set(p, "cluster-buffer", "packets", "B_L", 64)
+			set(p, "cluster-buffer", "packets", "B_L_tcp", 45)
+			set(p, "cluster-buffer", "B", "B_L_bytes", 64e3)
+		}, "B_L", ok, ""},
+		{"the identity", func(p *params.Params) {
+			set(p, "cluster", "1", "identity_cluster", 0.2, 0.15, 0.25)
+			line(p, "cluster", "L", 80e-6, 1e-7, 1e-12)
+		}, "L()", inconsistent, "+20% from the round trip"},
+		{"without an interval nothing is excluded", func(p *params.Params) {
+			set(p, "hyperbolic-network", "s/B", "b", 3e-9)
+			q := p.Parameters["b"]
+			q.CI95 = nil
+			p.Parameters["b"] = q
+		}, "b", provisional, "no interval"},
+
+		// What lacks evidence.
+		{"two rounds", func(p *params.Params) { fitOf(p, "hockney").Rounds = 2 }, "alpha", provisional, "two rounds"},
+		{"one round of the run", func(p *params.Params) { fitOf(p, "hockney").Rounds, p.Run.Rounds = 0, 1 }, "alpha", provisional, "one round"},
+		{"an import", func(p *params.Params) { p.Run.Plan = "imported:imb" }, "alpha", provisional, "another tool"},
+		{"two points for two parameters", func(p *params.Params) {
+			set(p, "hyperbolic-network", "s", "a", 45e-6)
+			set(p, "hyperbolic-network", "s", "a_c", 5e-6)
+			f := fitOf(p, "hyperbolic-network")
+			f.Series[0].Points = f.Series[0].Points[:2]
+			p.Distribute()
+		}, "a", provisional, "2 numbers of pairs for 2 parameters"},
+		{"two points for a line", func(p *params.Params) {
+			line(p, "cluster-gap", "g_s", 30e-6, 1e-7, 1e-12)
+			f := fitOf(p, "cluster-gap")
+			s := params.Series{Name: "g_s(m)", Quantity: params.CostOfSize, Symbol: "g_s", XName: "bytes"}
+			s.Add(1, 30e-6, [2]float64{29e-6, 31e-6}, 30e-6, 9)
+			s.Add(9, 30e-6, [2]float64{29e-6, 31e-6}, 30e-6, 9)
+			f.Series = append(f.Series, s)
+		}, "g_s()", provisional, "2 points for 2 coefficients"},
+		{"a model that misses its data", func(p *params.Params) { fitOf(p, "hockney").Quality.MeanError = 0.15 }, "beta", provisional, "15% on average"},
+		{"a model that misses one point", func(p *params.Params) { fitOf(p, "hockney").Quality.MaxError = 0.8 }, "beta", provisional, "80% at one point"},
+		{"a model that misses what it has not seen", func(p *params.Params) {
+			v := 0.4
+			fitOf(p, "hockney").Quality.LeaveOneOut = &v
+		}, "beta", provisional, "not seen"},
+		{"eq. 3 around one packet", func(p *params.Params) { fitOf(p, "hyperbola").Quality.MeanError = 0.15 }, "a_prime_limits", ok, ""},
+		{"an extrapolation from noise", func(p *params.Params) { fitOf(p, "hyperbola").Series[0].Points[0].Fitted = 50e-6 }, "a_prime_limits",
+			provisional, "smallest messages by 25%"},
+		{"a joint estimate that misses T", func(p *params.Params) {
+			set(p, "hyperbola", "s", "a_prime_joint", 105e-6)
+			f := fitOf(p, "hyperbola")
+			f.Findings = append(f.Findings, params.Notef(params.JointEstimate, "").With("mean", 0.13))
+		}, "a_prime_joint", provisional, "13%"},
+		{"what is read needs no interval", func(p *params.Params) {
+			set(p, "cluster", "B", "packet", 1448)
+			q := p.Parameters["packet"]
+			q.CI95, q.Why = nil, "no interval"
+			p.Parameters["packet"] = q
+		}, "packet", ok, ""},
+		{"a check that checks nothing", func(p *params.Params) { set(p, "cluster", "1", "identity_cluster", 0, -0.6, 0.9) }, "identity_cluster", provisional, "checks nothing"},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			p := run()
+			c.change(p)
+			p.Distribute()
+			Apply(p)
+			statuses(t, p, c.name, c.want, c.words)
+			for _, f := range p.Findings {
+				if f.Message == "" || c.want == ok {
+					t.Errorf("finding %+v", f)
+				}
+			}
+			if c.want != ok && len(p.Findings) == 0 {
+				t.Error("no finding says so")
+			}
+		})
+	}
+}
+
+func contraryL(p *params.Params) {
+	set(p, "loggp", "s", "L", 50e-6)
+	line(p, "cluster", "L", 80e-6, 1e-7, 1e-12)
+}
+
+// Fits share the decision with the run, and a second review changes nothing.
+func TestApplyTwice(t *testing.T) {
+	p := run()
+	set(p, "hockney", "s/B", "beta", 0.6e-9)
+	Apply(p)
+	if q := fitOf(p, "hockney").Parameters["beta"]; q.Status != params.StatusInconsistent || q.Value != nil {
+		t.Errorf("beta of the fit: %+v", q)
+	}
+	why := p.Parameters["beta"].Why
+	Apply(p)
+	if p.Parameters["beta"].Why != why || p.Parameters["alpha"].Status != params.StatusOK {
+		t.Errorf("after a second review: %+v", p.Parameters)
+	}
+}
