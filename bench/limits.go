@@ -68,12 +68,13 @@ func (e Effort) StreamTime() units.Nanos { return e.Time(250*units.Millisecond, 
 
 // What all streams have in common.
 const (
-	MaxIntervals = 200               // raw times kept of one stream; of a longer one each is the mean of some neighbours
-	RampShare    = 0.3               // of a stream that is left out while windows grow and queues fill
-	MaxStream    = 6 * units.Second  // length
-	ChunkSize    = 16 * units.KiB    // of a stream for throughput: several in a second on a slow network, few calls on a fast one
-	TrialChunks  = 4                 // chunks that are sent to learn how fast they go
-	MaxSegment   = units.Bytes(1448) // largest message that is one segment on Ethernet with TCP time stamps
+	MaxIntervals = 200                     // raw times kept of one stream; of a longer one each is the mean of some neighbours
+	RampShare    = 0.3                     // of a stream that is left out while windows grow and queues fill
+	MaxStream    = 6 * units.Second        // length
+	BulkWindow   = 250 * units.Millisecond // least length of the window in which the bytes of a stream are counted
+	ChunkSize    = 16 * units.KiB          // of a stream for throughput: several in a second on a slow network, few calls on a fast one
+	TrialChunks  = 4                       // chunks that are sent to learn how fast they go
+	MaxSegment   = units.Bytes(1448)       // largest message that is one segment on Ethernet with TCP time stamps
 )
 
 // Packet sizes lie close together where the fixed cost of a packet dominates, and further apart where the bytes do.

@@ -91,7 +91,7 @@ func TestReceiverTurnsAwayGarbage(t *testing.T) {
 		"http":       []byte("GET / HTTP/1.1\r\nHost: node01.example.org:5000\r\nAccept: */*\r\nUser-Agent: x\r\n\r\n"),
 		"zeros":      make([]byte, helloSize),
 		"tls":        bytes.Repeat([]byte{0x16, 3, 1}, helloSize),
-		"next calib": append([]byte("calibd2\n"), make([]byte, helloSize-8)...),
+		"next calib": append([]byte("calibd3\n"), make([]byte, helloSize-8)...),
 	} {
 		if said := exchange(knock(t, m), text, 1); len(said) != 0 {
 			t.Errorf("%s: answered %q", name, said)
