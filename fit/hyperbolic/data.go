@@ -25,6 +25,12 @@ type paired struct {
 	clocks uncertainty
 	slow   map[int]bool
 	cut    bool // some bursts lack the pairs of slow hosts
+
+	windows    []fit.Batch // streams whose bytes were counted, complete
+	counted    []fit.Batch // those of them that are usable, of all numbers of connections
+	messages   []fit.Batch // streams of messages of one size
+	unsteady   float64     // typical relative error of streams whose rate changed; 0 where others are used
+	oneMachine bool        // hosts of a pair share a machine
 }
 
 // burstPoint is one size of the bursts of one n, and its points in the table.
@@ -46,12 +52,13 @@ func load(prepared *fit.Prepared, model, source string) (*paired, error) {
 	p := &paired{fit: prepared.New(model, names.Paired, source), slow: prepared.Slow().Hosts,
 		bursts: map[int][]burstPoint{}, stream: map[int]int{}}
 	bursts := p.fit.BothDirections(p.batches(prepared, names.PhaseBurst))
-	streams := p.batches(prepared, names.PhaseStream) // no clock offset is in their times
+	streams := p.loadStreams(prepared) // no clock offset is in their times
 	p.cut = slices.ContainsFunc(bursts, func(b fit.Batch) bool { return len(b.Lines) < int(b.Point[names.FactorPairs]) })
 	t := &resample.Table[key]{}
 	p.addBursts(t, bursts, prepared.Batches(names.Paired, names.PhaseBurstStart))
 	p.addStreams(t, streams)
-	p.fit.Account(bursts, streams)
+	p.fit.Account(bursts, streams, p.messages, slices.DeleteFunc(slices.Clone(p.counted), func(b fit.Batch) bool { return connectionsOf(&b) == 1 }))
+	p.oneMachine = slices.ContainsFunc(streams, func(b fit.Batch) bool { return prepared.OneMachine(b.Lines[0].Ranks) })
 	p.packet = p.fit.Packet(bursts, streams)
 	p.clocks = clockUncertainty(bursts)
 	if t.OneSided() {
