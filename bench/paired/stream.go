@@ -11,7 +11,7 @@ var connections = []int64{2, 4}
 
 // bearableLoss is the share of segments sent again above which a stream is flagged for it: sending them again slows a
 // stream by as much.
-const bearableLoss = 0.005
+const bearableLoss = 0.02
 
 // stream measures one direction of one point: all senders send bytes as fast as they can from a common start, and the
 // receivers count what comes in a window that all share. The rate of all pairs together is the sum of their bytes over its
