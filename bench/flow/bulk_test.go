@@ -179,3 +179,33 @@ func TestBulkRepeats(t *testing.T) {
 		}
 	}
 }
+
+// blocking is a line of which one write lasts over the whole window.
+type blocking struct{ plane.Line }
+
+func (l *blocking) Send(b []byte) error {
+	if err := l.Line.Send(b); err != nil {
+		return err
+	}
+	return l.WaitUntil(l.Now() + bench.MaxStream)
+}
+
+// A sender that blocks throughout the window still says what it sent and what that cost it.
+func TestBlockedSender(t *testing.T) {
+	e := lineEnd{schedule: schedule{at: units.Millisecond, ramp: 100 * units.Millisecond, window: bench.BulkWindow, write: 1448}, buf: make([]byte, 1448)}
+	err := benchtest.Net(benchtest.Spec(2)).Run([]int{0, 1}, func(rank int, g *sim.Group) error {
+		return g.Lines(1-rank, 1, func(_ int, l plane.Line) error {
+			if rank == 1 {
+				if err := g.Recv(0, make([]byte, 2*1448)); err != nil {
+					return err
+				}
+				return l.Send([]byte{1})
+			}
+			e.at = l.Now() + units.Millisecond
+			return e.send(&blocking{l})
+		})
+	})
+	if d := e.last.TCP.Sub(e.first.TCP); err != nil || d.DataSegsOut == 0 || e.cpu() <= 0 {
+		t.Errorf("%v: %+v, CPU %v", err, d, e.cpu())
+	}
+}

@@ -31,6 +31,11 @@ func (e *lineEnd) send(l plane.Line) (err error) {
 	if err := l.WaitUntil(e.at); err != nil {
 		return err
 	}
+	// Where a send buffer is deep and the path slow, one write may block until the window is over: then the state at the start
+	// stands for that at its beginning.
+	if e.first, err = l.State(); err != nil {
+		return err
+	}
 	e.buf[0] = 0
 	look, step := e.begin(), e.window/probeEvery
 	for now := e.at; now < e.end(); now = l.Now() {
@@ -53,9 +58,6 @@ func (e *lineEnd) send(l plane.Line) (err error) {
 	}
 	if e.last, err = l.State(); err != nil {
 		return err
-	}
-	if look == e.begin() { // one write lasted over the whole window
-		e.first = e.last
 	}
 	e.buf[0] = 1
 	if err := l.Send(e.buf); err != nil {
