@@ -31,7 +31,7 @@ func conformance(t *testing.T, make func(t *testing.T, size int) []bench.Group) 
 		{"peer leaves", s.peerLeaves}, {"sender notices", s.senderNotices}, {"no allocation", s.noAllocation},
 		{"receive from any", s.recvAny}, {"turns", s.turns}, {"silence of all", s.anySilence}, {"pending", s.pending}, {"unacked", s.unacked},
 		{"send some", s.sendSome}, {"reopen", s.reopen}, {"datagrams", s.datagrams}, {"no datagram", s.datagramSilence},
-		{"machine", s.machine},
+		{"lines", s.lines}, {"bad lines", s.badLines}, {"line fails", s.lineFails}, {"machine", s.machine},
 	} {
 		t.Run(c.name, c.run)
 	}

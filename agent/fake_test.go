@@ -90,6 +90,8 @@ func (g *fakeGroup) RecvAny([]byte) (int, int, units.Nanos, error) { return 0, 0
 
 func (g *fakeGroup) SendSome(int, []byte, units.Nanos) (int, error) { return 0, errFake }
 
+func (g *fakeGroup) Lines(int, int, func(int, plane.Line) error) error { return errFake }
+
 func (g *fakeGroup) RecvDatagram([]byte, units.Nanos) (plane.Datagram, error) {
 	return plane.Datagram{}, errFake
 }

@@ -73,7 +73,7 @@ func (p *meshPlane) Group(ctx context.Context, t bench.Task) (group, error) {
 		g.Close()
 		return nil, err
 	}
-	return meshGroup{g, p.machine, plane.Place{Shared: p.shared.Load(), CPU: p.cpu}}, nil
+	return meshGroup{g, p.machine, plane.Place{Shared: p.shares(t.Team), CPU: p.cpu}}, nil
 }
 
 func (p *meshPlane) Thread(room units.Bytes) (restore func(), err error) {

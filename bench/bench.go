@@ -60,6 +60,11 @@ type Group interface {
 	// of the team. An empty congestion control means that of the run.
 	Reopen(plane.Socket) error
 
+	// Lines calls f for each of k connections to a peer, all at once and each on a thread of its own, and returns when all
+	// calls have. Line 0 is the connection of Send and Recv, on the caller's thread; the others are opened for the call. The
+	// peer calls Lines with the same k at the same time, and neither uses the group otherwise meanwhile.
+	Lines(peer, k int, f func(i int, l plane.Line) error) error
+
 	// SendDatagram sends b as one datagram, which may be lost; b has 1 to 1,399 bytes. It waits for room on this host and
 	// for the agent's limit of rate, never for the receiver.
 	SendDatagram(to int, b []byte) error

@@ -12,10 +12,10 @@ func CountersSince(g Group, peer int, before dataset.TCP) (*dataset.TCP, error) 
 	return &d, nil
 }
 
-// tcpFlags labels a batch by what the kernel counted during it.
-func tcpFlags(t dataset.TCP) []string {
+// tcpFlags labels a batch by what the kernel counted during it. Retransmissions up to a share loss of the segments do not count.
+func tcpFlags(t dataset.TCP, loss float64) []string {
 	var f []string
-	if t.Retrans > 0 {
+	if float64(t.Retrans) > loss*float64(t.DataSegsOut) {
 		f = append(f, dataset.FlagRetrans)
 	}
 	if t.Involuntary > 0 {

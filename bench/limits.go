@@ -72,8 +72,10 @@ const (
 	MaxIntervals = 200              // raw times kept of one stream; of a longer one each is the mean of some neighbours
 	RampShare    = 0.3              // of a stream that is left out while windows grow and queues fill
 	MaxStream    = 6 * units.Second // length
-	ChunkSize    = 16 * units.KiB   // of a stream for throughput: several in a second on a slow network, few calls on a fast one
-	TrialChunks  = 4                // chunks that are sent to learn how fast they go
+	// BulkWindow is the least length of the window in which the bytes of a stream are counted.
+	BulkWindow  = 250 * units.Millisecond
+	ChunkSize   = 16 * units.KiB // of a stream for throughput: several in a second on a slow network, few calls on a fast one
+	TrialChunks = 4              // chunks that are sent to learn how fast they go
 	// EthernetSegment is the largest message that is one segment on Ethernet with TCP time stamps, over IPv4.
 	EthernetSegment = units.Bytes(1448)
 )

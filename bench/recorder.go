@@ -60,6 +60,8 @@ type Batch struct {
 	TCP   *dataset.TCP
 	Flags []string
 	Aux   map[string]float64
+	// Loss is the share of the segments that may have been sent again before the batch is flagged for it.
+	Loss float64
 }
 
 // Add records a batch. Do not call it in a timed section.
@@ -79,7 +81,7 @@ func (r *Recorder) Add(b Batch) {
 		s.NS = []int64{}
 	}
 	if b.TCP != nil {
-		s.Flags = append(s.Flags, tcpFlags(*b.TCP)...)
+		s.Flags = append(s.Flags, tcpFlags(*b.TCP, b.Loss)...)
 	}
 	r.samples = append(r.samples, s)
 }

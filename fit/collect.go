@@ -1,9 +1,7 @@
 package fit
 
 import (
-	"slices"
 	"sort"
-	"strings"
 
 	"calib/fit/params"
 	"calib/internal/dataset"
@@ -53,19 +51,10 @@ func (p *Prepared) oneMachine() (f params.Finding, shared bool) {
 			most = max(most, on[h.Boot])
 		}
 	}
-	if most < 2 {
+	if most < 2 || p.InLab() {
 		return f, false
 	}
-	text := "%d of %d hosts share one machine: a_c and b_c are contention for its CPUs"
-	if slices.ContainsFunc(hosts, func(h dataset.Host) bool { return !loopback(h.Addr) }) {
-		text += ", unless an emulated network between them is slower"
-	}
-	return params.Notef(params.OneMachine, text, most, len(hosts)).With("hosts", float64(most)), true
-}
-
-// loopback reports whether an address is one of the loopback device; "" is that of agents started without one.
-func loopback(addr string) bool {
-	return addr == "" || addr == "::1" || addr == "localhost" || strings.HasPrefix(addr, "127.")
+	return params.Notef(params.OneMachine, "%d of %d hosts share one machine: a_c and b_c are contention for its CPUs", most, len(hosts)).With("hosts", float64(most)), true
 }
 
 func addNamed[T any](to, from map[string]T, model string) {

@@ -70,12 +70,12 @@ func (c *Conn) Send(b []byte) error {
 	if n == len(b) {
 		return nil
 	}
-	return c.sendRest(b, n, errno)
+	return c.sendRest(b, n, errno, c.flags)
 }
 
 // sendRest continues after a first send of n bytes or an error: signals and timeouts cut a blocking send short. It ends
 // because every pass either makes progress or counts against the send timeout.
-func (c *Conn) sendRest(b []byte, n int, errno syscall.Errno) error {
+func (c *Conn) sendRest(b []byte, n int, errno syscall.Errno, flags uintptr) error {
 	size := len(b)
 	wait := stall{limit: c.sndWait}
 	for {
@@ -88,7 +88,7 @@ func (c *Conn) sendRest(b []byte, n int, errno syscall.Errno) error {
 		if len(b) == 0 {
 			return nil
 		}
-		n, errno = sysSend(c.fd, b, c.flags)
+		n, errno = sysSend(c.fd, b, flags)
 	}
 }
 

@@ -114,7 +114,7 @@ type route struct {
 }
 
 func (g *Group) route(rank int, c *Conn) (r route, err error) {
-	_, l, err := g.mesh.link(g.team[rank])
+	_, l, err := g.mesh.link(g.team[rank], 0)
 	if err != nil {
 		return r, fmt.Errorf("datagrams to %s: %w", c.peer, err)
 	}

@@ -31,6 +31,7 @@ type Group struct {
 	life        context.Context // ends with ctx, and with the group
 	end         context.CancelCauseFunc
 	changes     int          // of conns
+	lines       []*Conn      // under mu: those of Lines beside conns
 	anyReceiver *anyReceiver // nil until RecvAny
 	datagrams   *datagrams   // nil until datagrams are used
 	dropped     uint32       // datagrams the socket had no room for before the group began
@@ -232,6 +233,9 @@ func (g *Group) Abort() {
 		if c != nil {
 			c.stop(g.reason())
 		}
+	}
+	for _, c := range g.lines {
+		c.stop(g.reason())
 	}
 }
 

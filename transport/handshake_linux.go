@@ -17,11 +17,12 @@ import (
 
 // The handshake, version 2. The lower host index of a pair dials.
 //
-//	dialer → receiver   hello    magic, run, from, to, epoch, dialer's nonce  (no secret, 68 B)
-//	receiver → dialer   accept   magic, receiver's nonce, proof "accept"      (56 B)
-//	dialer → receiver   proof    proof "dialer"                               (32 B)
+//	dialer → receiver   hello    magic, run, from, to, epoch, line, dialer's nonce  (no secret, 72 B)
+//	receiver → dialer   accept   magic, receiver's nonce, proof "accept"            (56 B)
+//	dialer → receiver   proof    proof "dialer"                                     (32 B)
 //
-// The receiver shows its ticket first, so an agent that is aimed at a third party sends it 68 bytes and no more. Fresh
+// A pair may have several connections at once, its lines. The receiver shows its ticket first, so an agent that is aimed at
+// a third party sends it 72 bytes and no more. Fresh
 // nonces from both sides make a recording useless, and the roles in the proofs a reflection. A side that finds anything
 // wrong closes without a word: a stranger learns nothing, and the other side reports a refused ticket. Both sides give up
 // after handshakeTimeout as a whole, however slowly the bytes drip.
@@ -55,12 +56,12 @@ func newNonce() (n [nonceSize]byte) {
 }
 
 // dialHandshake proves t to the receiver at the other end of c, after the receiver has.
-func dialHandshake(ctx context.Context, c *Conn, run [sha256.Size]byte, t *plane.Ticket) error {
+func dialHandshake(ctx context.Context, c *Conn, run [sha256.Size]byte, t *plane.Ticket, line int) error {
 	defer guard(ctx, c, handshakeTimeout)()
 	if _, err := ticketLife(t, time.Now()); err != nil {
 		return err
 	}
-	h := hello{Run: run, From: uint32(t.A), To: uint32(t.B), Epoch: c.epoch, Nonce: newNonce()}
+	h := hello{Run: run, From: uint32(t.A), To: uint32(t.B), Epoch: c.epoch, Line: uint32(line), Nonce: newNonce()}
 	if err := c.Send(encode(h)); err != nil {
 		return err
 	}
@@ -131,6 +132,7 @@ type hello struct {
 	Run      [sha256.Size]byte // SHA-256 of the run's name
 	From, To uint32            // host indices
 	Epoch    uint32            // of the connection
+	Line     uint32            // which of the pair's connections
 	Nonce    [nonceSize]byte
 }
 
@@ -162,6 +164,9 @@ func decodeHello(b []byte) (h hello, err error) {
 	if h.From > math.MaxInt32 || h.To > math.MaxInt32 || h.From >= h.To {
 		return h, fmt.Errorf("%w: a connection from host %d to host %d (the lower index dials)", ErrTicket, h.From, h.To)
 	}
+	if h.Line >= plane.MaxLines {
+		return h, fmt.Errorf("%w: line %d, want 0 to %d", ErrTicket, h.Line, plane.MaxLines-1)
+	}
 	return h, nil
 }
 
@@ -173,7 +178,7 @@ const (
 
 // proof is HMAC-SHA256 under the ticket's key of
 //
-//	role | run | from | to | epoch | dialer's nonce | receiver's nonce | max bytes | expiry
+//	role | run | from | to | epoch | line | dialer's nonce | receiver's nonce | max bytes | expiry
 //
 // every field of fixed length, numbers big-endian.
 func proof(role string, t *plane.Ticket, h *hello, nonce [nonceSize]byte) (p [proofSize]byte) {

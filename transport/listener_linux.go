@@ -179,7 +179,7 @@ func (m *Mesh) lookup(h *hello) (*session, *link, error) {
 	case int(h.To) != s.Self:
 		return nil, nil, fmt.Errorf("%w: for host %d, this is host %d", ErrTicket, h.To, s.Self)
 	}
-	l, ok := s.links[int(h.From)]
+	l, ok := s.link(int(h.From), int(h.Line))
 	if !ok {
 		return nil, nil, fmt.Errorf("%w: none for host %d", ErrTicket, h.From)
 	}

@@ -84,9 +84,9 @@ func (m *Mesh) SetSession(s plane.Session) error {
 		return fmt.Errorf("session of run %s on host %d: %w", s.Run, s.Self, err)
 	}
 	m.session, m.epoch = next, 0
-	for _, l := range next.links {
+	for id, l := range next.links {
 		if d, err := ticketLife(&l.ticket, time.Now()); err == nil {
-			l.expiry = time.AfterFunc(d, func() { m.expire(l) })
+			l.expiry = time.AfterFunc(d, func() { m.expire(next, id.host) })
 		}
 	}
 	return nil
@@ -109,12 +109,14 @@ func (m *Mesh) Epoch(n int) {
 	}
 }
 
-// expire ends a connection whose ticket has run out.
-func (m *Mesh) expire(l *link) {
+// expire ends the connections to a host whose ticket has run out.
+func (m *Mesh) expire(s *session, host int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if l.conn != nil {
-		l.conn.stop(fmt.Errorf("%w: it expired during the connection", ErrTicket))
+	for id, l := range s.links {
+		if id.host == host && l.conn != nil {
+			l.conn.stop(fmt.Errorf("%w: it expired during the connection", ErrTicket))
+		}
 	}
 }
 
@@ -156,14 +158,14 @@ func (m *Mesh) Close() {
 // Conn returns the connection to a host of the session, made if there is none: the lower host index dials, the higher
 // waits to be dialled. The caller holds it and must Release it. It fails with ErrNoSession, ErrBusy, ErrTicket,
 // ErrTimeout, ErrStopped, or what the network said.
-func (m *Mesh) Conn(ctx context.Context, host int) (*Conn, error) { return m.take(ctx, host, false) }
+func (m *Mesh) Conn(ctx context.Context, host int) (*Conn, error) { return m.take(ctx, host, 0, false) }
 
-// take is Conn. With fresh, which says that the connection is new, it returns the connection even if the peer has ended it
+// take is Conn for a line. With fresh, which says that the connection is new, it returns the connection even if the peer has ended it
 // since, so that what the peer sent before can be read.
-func (m *Mesh) take(ctx context.Context, host int, fresh bool) (*Conn, error) {
+func (m *Mesh) take(ctx context.Context, host, line int, fresh bool) (*Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(openTimeout))
 	defer cancel()
-	s, l, err := m.link(host)
+	s, l, err := m.link(host, line)
 	if err != nil {
 		return nil, err
 	}
@@ -188,13 +190,13 @@ func (m *Mesh) take(ctx context.Context, host int, fresh bool) (*Conn, error) {
 	}
 }
 
-func (m *Mesh) link(host int) (*session, *link, error) {
+func (m *Mesh) link(host, line int) (*session, *link, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.session == nil {
 		return nil, nil, fmt.Errorf("connect to host %d: %w", host, ErrNoSession)
 	}
-	l, ok := m.session.links[host]
+	l, ok := m.session.link(host, line)
 	if !ok {
 		return nil, nil, fmt.Errorf("connect to host %d from host %d: no ticket: %w", host, m.session.Self, ErrNoSession)
 	}
@@ -262,7 +264,7 @@ func (m *Mesh) dialOne(ctx context.Context, a netip.AddrPort, s *session, l *lin
 	c.epoch = epoch
 	c.port, err = sysLocalPort(fd)
 	if err = errors.Join(err, sysPace(fd, m.rate), c.SetTimeouts(handshakeTimeout, handshakeTimeout)); err == nil {
-		err = dialHandshake(ctx, c, s.hash, &l.ticket)
+		err = dialHandshake(ctx, c, s.hash, &l.ticket, l.line)
 	}
 	if err != nil {
 		c.Release()

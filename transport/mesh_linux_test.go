@@ -182,7 +182,7 @@ func TestTicketExpiresDuringAConnection(t *testing.T) {
 	meshes := testMeshes(t, "127.0.0.1", 2, nil)
 	g := testGroups(t, meshes, units.Second)
 	warm(t, g)
-	meshes[0].expire(meshes[0].session.links[1])
+	meshes[0].expire(meshes[0].session, 1)
 	if err := g[0].Recv(1, make([]byte, 1)); !errors.Is(err, ErrTicket) {
 		t.Errorf("after the expiry: %v", err)
 	}

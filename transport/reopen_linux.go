@@ -85,7 +85,7 @@ func (g *Group) replace(ctx context.Context, rank int, deadline units.Nanos) err
 		g.unlink(rank)
 		g.dropConn(rank)
 	}
-	c, err := g.mesh.take(ctx, g.team[rank], true)
+	c, err := g.mesh.take(ctx, g.team[rank], 0, true)
 	if err == nil {
 		_, err = g.adopt(rank, c)
 	}
@@ -93,7 +93,7 @@ func (g *Group) replace(ctx context.Context, rank int, deadline units.Nanos) err
 }
 
 // unlink takes the connection to a rank out of the mesh, so that the next asked for is another.
-func (g *Group) unlink(rank int) { g.mesh.unlink(g.team[rank], g.conns[rank]) }
+func (g *Group) unlink(rank int) { g.mesh.unlink(linkID{g.team[rank], 0}, g.conns[rank]) }
 
 // dropConn ends the connection to a rank. What was sent on it still arrives.
 func (g *Group) dropConn(rank int) {
@@ -132,14 +132,14 @@ func (g *Group) peers() []int {
 	return hosts
 }
 
-// unlink gives up the mesh's hold on c if it is the connection to host. The caller's hold stays.
-func (m *Mesh) unlink(host int, c *Conn) {
+// unlink gives up the mesh's hold on c if it is the connection of id. The caller's hold stays.
+func (m *Mesh) unlink(id linkID, c *Conn) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.session == nil {
 		return
 	}
-	if l := m.session.links[host]; l != nil && l.conn == c {
+	if l := m.session.links[id]; l != nil && l.conn == c {
 		l.conn.Release()
 		l.conn, l.arrived = nil, make(chan struct{})
 	}
@@ -163,7 +163,7 @@ func (m *Mesh) override(only *session, hosts []int, o *plane.Socket) (*session, 
 		want.Congestion = cmp.Or(want.Congestion, s.Socket.Congestion)
 	}
 	for _, host := range hosts {
-		l, ok := s.links[host]
+		l, ok := s.link(host, 0)
 		if !ok {
 			return s, fmt.Errorf("host %d: no ticket: %w", host, ErrNoSession)
 		}

@@ -14,12 +14,16 @@ import (
 type session struct {
 	plane.Session
 	hash  [sha256.Size]byte
-	links map[int]*link
+	links map[linkID]*link
 	done  chan struct{} // closed when the session ends
 }
 
-// link is a peer and the connection to it.
+// linkID names a connection: the peer's host index, and which of the connections to it. Line 0 is that of Send and Recv.
+type linkID struct{ host, line int }
+
+// link is a peer and a connection to it.
 type link struct {
+	line    int
 	peer    plane.Peer
 	ticket  plane.Ticket
 	options plane.Socket // under Mesh.mu: of the next connection
@@ -33,7 +37,7 @@ type link struct {
 }
 
 func newSession(s plane.Session) (*session, error) {
-	n := &session{Session: s, hash: runHash(s.Run), links: make(map[int]*link), done: make(chan struct{})}
+	n := &session{Session: s, hash: runHash(s.Run), links: make(map[linkID]*link), done: make(chan struct{})}
 	peers := make(map[int]plane.Peer)
 	for _, p := range s.Peers {
 		if _, twice := peers[p.Host]; twice {
@@ -50,14 +54,30 @@ func newSession(s plane.Session) (*session, error) {
 		if !ok {
 			return nil, fmt.Errorf("%w: for host %d, which is not among the peers", ErrTicket, other)
 		}
-		if _, twice := n.links[other]; twice {
+		if _, twice := n.links[linkID{other, 0}]; twice {
 			return nil, fmt.Errorf("%w: host %d has two", ErrTicket, other)
 		}
 		l := &link{peer: p, ticket: t, options: s.Socket, arrived: make(chan struct{}),
 			allowed: newAllowance(int64(t.MaxBytes))}
-		n.links[other] = l
+		n.links[linkID{other, 0}] = l
 	}
 	return n, nil
+}
+
+// link returns the link of a line to a host, false where there is no ticket for the host. All lines of a host share its
+// ticket, the bytes that the ticket allows, and its options. Mesh.mu is held.
+func (s *session) link(host, line int) (*link, bool) {
+	first, ok := s.links[linkID{host, 0}]
+	if !ok || line == 0 {
+		return first, ok
+	}
+	l := s.links[linkID{host, line}]
+	if l == nil {
+		l = &link{line: line, peer: first.peer, ticket: first.ticket, allowed: first.allowed, arrived: make(chan struct{})}
+		s.links[linkID{host, line}] = l
+	}
+	l.options = first.options
+	return l, true
 }
 
 // drop releases the mesh's hold on the connection. Mesh.mu is held.

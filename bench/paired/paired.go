@@ -15,9 +15,9 @@ import (
 // from the network's (a_c, b_c) by eq. 16-17.
 //
 // A burst is one message a pair, timed from the sender's own start to the delivery at the receiver; the fit takes the last
-// delivery of the n (rule 3 bounds every message by the last). A stream is messages back to back, whose completions are
-// timed at the receivers while all pairs are busy: time per byte. Both run in both directions, so that a clock offset
-// cancels in the mean.
+// delivery of the n (rule 3 bounds every message by the last). A stream is bytes in large writes, counted at the receivers
+// while all pairs are busy: time per byte. Beside that stand messages of one size back to back, and streams of one pair
+// over several connections. All run in both directions, so that a clock offset cancels in the mean.
 type Experiment struct{}
 
 // Name implements bench.Experiment.
@@ -35,13 +35,25 @@ var (
 	sizesQuick = []units.Bytes{1, 1123, 5003}
 )
 
-// Design implements bench.Experiment: every n, every burst size, and one stream for each n.
+// messageSize is that of messages back to back [B].
+const messageSize = int64(bench.ChunkSize)
+
+// Design implements bench.Experiment: every n, every burst size, and one stream for each n. Designs that are not thin have
+// messages back to back for each n, too, and streams of one pair over several connections.
 func (Experiment) Design(l bench.Limits) []bench.Point {
 	own := l.SizesOr(bench.Thinned(l, sizes, sizesQuick))
 	var out []bench.Point
 	for _, n := range bench.PairCounts(l.Hosts) {
 		out = append(out, bench.SizePoints(own, bench.Point{names.FactorPairs: int64(n)})...)
 		out = append(out, bench.Point{names.FactorPairs: int64(n), names.FactorStream: 1})
+		if !l.Thin() && len(l.SizesOr([]units.Bytes{units.Bytes(messageSize)})) > 0 {
+			out = append(out, bench.Point{names.FactorPairs: int64(n), names.FactorStream: 1, names.FactorBytes: messageSize})
+		}
+	}
+	if !l.Thin() && len(out) > 0 {
+		for _, k := range connections {
+			out = append(out, bench.Point{names.FactorPairs: 1, names.FactorStream: 1, names.FactorConnections: k})
+		}
 	}
 	return out
 }
@@ -55,7 +67,11 @@ func (Experiment) Teams(_ bench.Limits, p bench.Point) []bench.Step {
 func (Experiment) Cost(l bench.Limits, p bench.Point) bench.Cost {
 	if p[names.FactorStream] != 0 {
 		// The stream is bounded by time, not by bytes: this is what its window holds at 1 Gbit/s.
-		bytes := units.Bytes(2 * 125e6 * l.Effort.StreamTime().Seconds())
+		length := l.Effort.StreamTime()
+		if p[names.FactorBytes] == 0 {
+			length = flow.BulkTime
+		}
+		bytes := units.Bytes(2 * 125e6 * length.Seconds())
 		return bench.Cost{Bytes: bytes, Messages: int(bytes / bench.ChunkSize)}
 	}
 	n := 2 * (mostBursts + 1)
@@ -67,8 +83,11 @@ func (Experiment) Run(_ context.Context, g bench.Group, p bench.Point, r *bench.
 	if err := bench.CheckEven(g); err != nil {
 		return err
 	}
-	if p[names.FactorStream] != 0 {
-		return flow.BothDirections(g, p, r, stream)
+	switch {
+	case p[names.FactorStream] == 0:
+		return flow.BothDirections(g, p, r, func(x flow.Role) error { return pair{x}.bursts() })
+	case p[names.FactorBytes] != 0:
+		return flow.BothDirections(g, p, r, messages)
 	}
-	return flow.BothDirections(g, p, r, func(x flow.Role) error { return pair{x}.bursts() })
+	return flow.BothDirections(g, p, r, stream)
 }

@@ -18,7 +18,6 @@ import (
 type paired struct {
 	prepared *fit.Prepared
 	fit      *fit.Result
-	hosts    []int // that took part
 	pairs    []int // values of n that have bursts, ascending
 	bursts   map[int][]burstPoint
 	stream   map[int]int // n → point
@@ -29,6 +28,12 @@ type paired struct {
 	gaps     map[int]gapCount // repetitions behind the gap of a point
 	slow     *fit.SlowHosts
 	cut      bool // some bursts or streams lack slow pairs
+
+	windows    []fit.Batch // streams whose bytes were counted, complete
+	counted    []fit.Batch // those of them that are usable, of all numbers of connections
+	messages   []fit.Batch // streams of messages of one size
+	unsteady   float64     // typical relative error of streams whose rate changed; 0 where others are used
+	sharedCPUs bool        // hosts of a pair share a machine
 }
 
 // burstPoint is one size of the bursts of one n, and its points in the table.
@@ -51,15 +56,15 @@ func load(prepared *fit.Prepared, model, source string) (*paired, error) {
 	p := &paired{prepared: prepared, fit: prepared.New(model, names.Paired, source), slow: prepared.Slow(),
 		bursts: map[int][]burstPoint{}, stream: map[int]int{}, gaps: map[int]gapCount{}}
 	bursts := p.fit.BothDirections(p.batches(prepared, names.PhaseBurst))
-	streams := p.batches(prepared, names.PhaseStream) // no clock offset is in their times
+	streams := p.loadStreams(prepared) // no clock offset is in their times
 	p.cut = slices.ContainsFunc(slices.Concat(bursts, streams), func(b fit.Batch) bool { return len(b.Lines) < int(b.Point[names.FactorPairs]) })
 	t := &resample.Table[key]{}
 	starts := startsOf(prepared.Batches(names.Paired, names.PhaseBurstStart))
 	p.starts = gatherSkew(bursts, starts)
 	p.addBursts(t, bursts, starts)
 	p.addStreams(t, streams)
-	p.fit.Account(bursts, streams)
-	p.hosts = hostsOf(bursts, streams)
+	p.fit.Account(bursts, streams, p.messages, slices.DeleteFunc(slices.Clone(p.counted), func(b fit.Batch) bool { return connectionsOf(&b) == 1 }))
+	p.sharedCPUs = slices.ContainsFunc(streams, func(b fit.Batch) bool { return prepared.OneMachine(b.Lines[0].Ranks) })
 	p.packet = p.fit.Packet(bursts, streams)
 	p.clocks = clockUncertainty(bursts)
 	if !t.OneSided() {
@@ -77,21 +82,6 @@ func load(prepared *fit.Prepared, model, source string) (*paired, error) {
 	}
 	p.fit.Domain["pairs"] = [2]float64{float64(seen[0]), float64(seen[len(seen)-1])}
 	return p, nil
-}
-
-// hostsOf are the hosts of some batches, ascending.
-func hostsOf(sets ...[]fit.Batch) []int {
-	all := map[int]bool{}
-	for _, set := range sets {
-		for i := range set {
-			for _, l := range set[i].Lines {
-				for _, h := range l.Ranks {
-					all[h] = true
-				}
-			}
-		}
-	}
-	return slices.Sorted(maps.Keys(all))
 }
 
 // batches returns the usable batches of one phase.

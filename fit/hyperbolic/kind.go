@@ -163,17 +163,3 @@ func (p *paired) withhold(f *fixedFit, m *mediumFit) {
 		p.fit.Parameters[name] = q
 	}
 }
-
-// oneMachine warns where agents share machines: pairs then compete for CPUs.
-func (p *paired) oneMachine(hosts []int) {
-	for i, a := range hosts {
-		for _, b := range hosts[:i] {
-			if p.prepared.OneMachine([]int{a, b}) {
-				p.fit.Add(params.Warnf(params.SharedCPUs, "agents share a machine (%s and %s do): what pairs compete for is then first of all its CPUs. "+
-					"a_c and b_c hold contention for these, and what a network between them adds",
-					p.prepared.HostName(b), p.prepared.HostName(a)))
-				return
-			}
-		}
-	}
-}

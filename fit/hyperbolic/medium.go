@@ -51,7 +51,7 @@ func (p *paired) fitMedium() (*mediumFit, error) {
 	count := func(i int) int { return p.times.N[points[i]] }
 	p.decide(m, p.times.Apply(pick), count)
 	p.crossCheck(m)
-	return m, nil
+	return m, p.streamFacts()
 }
 
 // withoutStreams takes b'(n) from the slope of the bursts.
@@ -145,7 +145,7 @@ func (p *paired) decide(m *mediumFit, reps [][]float64, count func(int) int) {
 func (p *paired) onePair(m *mediumFit, reps [][]float64) {
 	v := m.value[0]
 	ci := p.times.Interval(v, reps, 0)
-	p.fit.Found("b_prime", "s/B", "time per byte from host to host, max(b, n·b_c)", v, ci)
+	p.fit.Found("b_prime", "s/B", "time per byte from host to host, max(b, n·b_c)", v, ci, p.streamTerms(v)...)
 	const why = "one number of pairs only: b_prime is the larger of b and n·b_c, and which of them cannot be told; " +
 		"more hosts would tell"
 	top := resample.Scatter(p.times, v, reps, func(r []float64) float64 { return r[0] })[1]
@@ -159,7 +159,7 @@ func (p *paired) flat(m *mediumFit, w []float64, reps [][]float64) {
 	last := m.n[len(m.n)-1]
 	mean := func(v []float64) float64 { return regress.WeightedMean(v, w) }
 	m.b = mean(m.value)
-	p.fit.Found("b", "s/B", labelB, m.b, resample.IntervalOf(p.times, m.b, reps, mean))
+	p.fit.Found("b", "s/B", labelB, m.b, resample.IntervalOf(p.times, m.b, reps, mean), p.streamTerms(m.b)...)
 	p.fit.Unknown("b_c", "s/B", labelBC, 0, resample.Scatter(p.times, m.b, reps, mean)[1]/last, fmt.Sprintf(
 		"b' does not grow up to n = %g: the streams never fill the network, so b_c is at most b/%g", last, last))
 }
@@ -176,8 +176,8 @@ func (p *paired) rising(m *mediumFit, w []float64, reps [][]float64) {
 	third := func(v []float64) float64 { return v[2] }
 	if ci := resample.Scatter(p.times, plateau, both, third); plateau > material && ci[0] > 0 {
 		m.b, m.bc = best.b, best.bc
-		p.fit.Found("b", "s/B", labelB, m.b, p.times.Interval(m.b, both, 0))
-		p.fit.Found("b_c", "s/B", labelBC, m.bc, p.times.Interval(m.bc, both, 1))
+		p.fit.Found("b", "s/B", labelB, m.b, p.times.Interval(m.b, both, 0), p.streamTerms(m.b)...)
+		p.fit.Found("b_c", "s/B", labelBC, m.bc, p.times.Interval(m.bc, both, 1), p.streamTerms(m.bc)...)
 		if !best.consistent {
 			p.fit.Warn(params.NoBreak, "b'(n) does not follow max(b, n·b_c): no break parts it into a flat and a rising part that fit together")
 		}
@@ -185,7 +185,7 @@ func (p *paired) rising(m *mediumFit, w []float64, reps [][]float64) {
 	}
 	slope := func(v []float64) float64 { return regress.Proportional(m.n, v, w) }
 	m.bc = slope(m.value)
-	p.fit.Found("b_c", "s/B", labelBC, m.bc, resample.IntervalOf(p.times, m.bc, reps, slope))
+	p.fit.Found("b_c", "s/B", labelBC, m.bc, resample.IntervalOf(p.times, m.bc, reps, slope), p.streamTerms(m.bc)...)
 	p.fit.Unknown("b", "s/B", labelB, 0, resample.Scatter(p.times, m.value[0], reps, func(r []float64) float64 { return r[0] })[1],
 		fmt.Sprintf("b ≤ b_c: the medium is the bottleneck at n=%g", m.n[0]))
 }

@@ -76,9 +76,6 @@ func (m Network) Fit(prepared *fit.Prepared) (*params.Fit, error) {
 	if err != nil {
 		return nil, fmt.Errorf("model %s, b'(n): %w", m.Name(), err)
 	}
-	if len(fixed.n) > 1 {
-		p.oneMachine(p.hosts)
-	}
 	p.fit.Note(params.DelayInA, "a also holds half of the delay L until load separates it")
 	p.withhold(fixed, medium)
 	p.character(fixed, medium)

@@ -34,7 +34,7 @@ func layers() []layer {
 		{pkg: "internal/hosts", why: "reading a hosts file is done before anything runs"},
 		{pkg: "internal/events", why: "a queue does not know what is in it"},
 		{pkg: "internal/netspec", why: "the truth that simulator and lab share depends on neither"},
-		{pkg: "internal/plane", may: []string{"internal/units"}, why: "experiments and planes share it: it knows neither"},
+		{pkg: "internal/plane", may: []string{"internal/dataset", "internal/units"}, why: "experiments and planes share it: it knows neither"},
 		{pkg: "internal/machine", may: []string{"internal/plane", "internal/units"},
 			why: "computing and copying on a host need no network"},
 		{pkg: "internal/lsq", why: "least squares are pure numbers"},

@@ -8,7 +8,6 @@ import (
 
 	"calib/fit"
 	"calib/fit/models"
-	"calib/fit/params"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
 	"calib/internal/importer"

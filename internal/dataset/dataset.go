@@ -16,15 +16,16 @@ const Schema = "calib.samples/1"
 
 // Flags on a sample. A flagged sample is kept; a fit says which flags it leaves out.
 const (
-	FlagRetrans  = "retrans"  // a segment was retransmitted during the batch
-	FlagPreempt  = "preempt"  // the timing thread was preempted during the batch
-	FlagSteal    = "steal"    // the hypervisor took CPU time away during the batch
-	FlagDeadlock = "deadlock" // the exchange blocked and was broken up
-	FlagTimeout  = "timeout"  // a receive deadline ended the batch early
-	FlagLate     = "late"     // the emulated wire (calib lab) was late: not a valid accuracy run
-	FlagWindow   = "rwnd"     // the receiver's window limited sending, not the path
-	FlagUnsteady = "unsteady" // a stream had no two completions in its window
-	FlagDrift    = "drift"    // the clocks it compares moved against each other by more than quartz can
+	FlagRetrans  = "retrans"   // a segment was retransmitted during the batch
+	FlagPreempt  = "preempt"   // the timing thread was preempted during the batch
+	FlagSteal    = "steal"     // the hypervisor took CPU time away during the batch
+	FlagDeadlock = "deadlock"  // the exchange blocked and was broken up
+	FlagTimeout  = "timeout"   // a receive deadline ended the batch early
+	FlagLate     = "late"      // the emulated wire (calib lab) was late: not a valid accuracy run
+	FlagWindow   = "rwnd"      // the receiver's window limited sending, not the path
+	FlagUnsteady = "unsteady"  // a stream had no two completions in its window, or the window's halves differ
+	FlagProbeRTT = "probe-rtt" // bbr stopped sending to look for the round trip
+	FlagDrift    = "drift"     // the clocks it compares moved against each other by more than quartz can
 )
 
 // Point is one setting of an experiment's factors, by name: {"bytes": 64}, {"bytes": 1, "pairs": 3}. Sizes are in bytes.

@@ -46,8 +46,8 @@ type conn struct {
 
 // conn returns the connection from one rank to another.
 func (w *world) conn(src, dst *proc) *conn {
-	if src.out == nil {
-		src.out = make([]*conn, len(w.procs))
+	if n := len(w.procs); dst.id >= len(src.out) {
+		src.out = append(src.out, make([]*conn, n-len(src.out))...)
 	}
 	c := src.out[dst.id]
 	if c == nil {
@@ -59,7 +59,7 @@ func (w *world) conn(src, dst *proc) *conn {
 
 // to returns the connection to dst, or nil if it has not been used.
 func (p *proc) to(dst *proc) *conn {
-	if p.out == nil {
+	if dst.id >= len(p.out) {
 		return nil
 	}
 	return p.out[dst.id]

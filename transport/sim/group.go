@@ -38,7 +38,7 @@ func (g *Group) Send(to int, b []byte) error {
 
 func (g *Group) send(dst *proc, b []byte) error {
 	w := g.w
-	if err := w.sleep(g.self, w.now+w.opt.Cost.send(len(b))); err != nil {
+	if err := w.spend(g.self, w.opt.Cost.send(len(b))); err != nil {
 		return err
 	}
 	c := w.conn(g.self, dst)
@@ -99,7 +99,7 @@ func (g *Group) recv(src *proc, b []byte, wake units.Nanos) error {
 	} else {
 		wake = 0
 	}
-	return w.sleep(g.self, w.now+fromNanos(wake)+w.opt.Cost.recv(len(b)))
+	return w.spend(g.self, fromNanos(wake)+w.opt.Cost.recv(len(b)))
 }
 
 // Now reads the host's clock. On a closed or deadlocked group it reads where time stopped.

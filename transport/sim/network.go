@@ -15,7 +15,7 @@ type port struct {
 
 // transmit puts a packet into its host's sending block.
 func (w *world) transmit(pk packet) {
-	p := pk.c.src
+	p := pk.c.src.node
 	if pk.datagram == nil {
 		pk.c.sent++
 		pk.c.carryAck(&pk)
@@ -24,12 +24,12 @@ func (w *world) transmit(pk packet) {
 	if p.tx.Len() == 0 {
 		p.txBegan = w.now
 	}
-	p.tx.add(w, w.queueOf(p, queueTx), p.txFree, pk)
+	p.tx.add(w, w.nodeQueue(p, queueTx), p.txFree, pk)
 }
 
 // leaveHost moves the head of p's sending block on to the medium, which makes room in the send buffer.
-func (w *world) leaveHost(p *proc) {
-	pk := p.tx.next(w, w.queueOf(p, queueTx))
+func (w *world) leaveHost(p *node) {
+	pk := p.tx.next(w, w.nodeQueue(p, queueTx))
 	from := w.now
 	if w.net.spec.CutThrough {
 		from = p.txBegan
@@ -38,7 +38,7 @@ func (w *world) leaveHost(p *proc) {
 	w.cross(pk, from)
 	switch {
 	case pk.datagram != nil:
-		p.datagramLeft(w, int(pk.n))
+		pk.c.src.datagramLeft(w, int(pk.n))
 	case !pk.again:
 		pk.c.left(int(pk.n))
 	}
@@ -49,10 +49,10 @@ func (w *world) leaveHost(p *proc) {
 // not end before now. All packets for a host come over the same medium in the order they leave it, so all times are known
 // here, and a fabric that delays some of them more cannot reorder them.
 func (w *world) cross(pk packet, from instant) {
-	spec, d := &w.net.spec, pk.c.dst
+	spec, d := &w.net.spec, pk.c.dst.node
 	m := &w.medium
 	if w.ports != nil {
-		m = &w.ports[d.id]
+		m = &w.ports[d.owner]
 	}
 	delay := w.delay + w.fabricDelay(pk)
 	if w.full(m) || spec.Loss > 0 && w.rng.Float64() < spec.Loss {
@@ -71,7 +71,7 @@ func (w *world) cross(pk packet, from instant) {
 	}
 	d.rxFree = max(d.rxFree, m.free+delay) + w.service(d.rxBlock, int(pk.n))
 	d.kernelFree = max(d.kernelFree, d.rxFree) + w.opt.Cost.arrive(int(pk.n))
-	d.rx.add(w, w.queueOf(d, queueRx), d.kernelFree, pk)
+	d.rx.add(w, w.nodeQueue(d, queueRx), d.kernelFree, pk)
 }
 
 // full reports whether m has no room for a packet now.
@@ -86,13 +86,13 @@ func (w *world) full(m *port) bool {
 }
 
 // deliver takes the head out of p's receiving block.
-func (w *world) deliver(p *proc) {
-	pk := p.rx.next(w, w.queueOf(p, queueRx))
+func (w *world) deliver(p *node) {
+	pk := p.rx.next(w, w.nodeQueue(p, queueRx))
 	p.kernelTime += w.opt.Cost.arrive(int(pk.n))
 	switch {
 	case pk.datagram != nil:
-		w.datagramArrives(p, pk)
-	case p.state != dead:
+		w.datagramArrives(pk.c.dst, pk)
+	case pk.c.dst.state != dead:
 		pk.c.arrive(pk)
 	}
 }
@@ -118,5 +118,5 @@ func (w *world) fabricDelay(pk packet) instant {
 	}
 	src := pk.c.src
 	gs := w.net.spec.Service(src.block, int(pk.n))
-	return instant(math.Round(w.net.spec.Fabric.Delay(int(pk.n), w.active.Sent(w.now, src.id), gs) * perSecond))
+	return instant(math.Round(w.net.spec.Fabric.Delay(int(pk.n), w.active.Sent(w.now, src.owner), gs) * perSecond))
 }

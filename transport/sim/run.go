@@ -167,10 +167,8 @@ func (n *Net) build(key string, teams [][]int) ([][]*Group, error) {
 		procs := make([]*proc, len(hosts))
 		shared := &team{procs: procs}
 		for rank, h := range hosts {
-			p := &proc{
-				id: len(w.procs), host: h, rank: rank, team: shared, clock: &n.clock[h], wake: make(chan struct{}, 1),
-				block: n.spec.HostBlock(h), rxBlock: n.spec.ReceiveBlock(h),
-			}
+			at := &node{owner: len(w.procs), host: h, clock: &n.clock[h], block: n.spec.HostBlock(h), rxBlock: n.spec.ReceiveBlock(h)}
+			p := &proc{node: at, id: len(w.procs), rank: rank, team: shared, wake: make(chan struct{}, 1)}
 			procs[rank] = p
 			w.procs = append(w.procs, p)
 			w.now = max(w.now, n.last[h])

@@ -19,7 +19,9 @@ const (
 	waitRecv
 	waitAny
 	waitReopen
-	waitRoom // for a datagram
+	waitLines // until the peer opens as many
+	waitJoin  // until the lines have ended
+	waitRoom  // for a datagram
 	waitDatagram
 )
 
@@ -73,6 +75,8 @@ func (p *proc) cancelWait() {
 		x.c.pending = nil
 	case waitRecv:
 		x.c.want = nil
+	case waitLines:
+		p.offer = nil
 	case waitReopen:
 		if p.state == blocked {
 			p.team.waiting--
@@ -85,6 +89,8 @@ func (p *proc) waitsFor(gone *proc) bool {
 	switch x := p.wait; x.kind {
 	case waitSend, waitSome, waitRecv:
 		return x.c.lost()
+	case waitLines:
+		return p.offer != nil && p.offer.to == gone
 	case waitAny:
 		return p.team == gone.team && finished(gone, p)
 	case waitReopen:
@@ -110,6 +116,10 @@ func (p *proc) String() string {
 		return fmt.Sprintf("host %d awaits bytes of any host", p.host)
 	case waitReopen:
 		return fmt.Sprintf("host %d reopens its connections", p.host)
+	case waitLines:
+		return fmt.Sprintf("host %d opens lines to host %d", p.host, p.offer.to.host)
+	case waitJoin:
+		return fmt.Sprintf("host %d awaits the end of its lines", p.host)
 	case waitRoom:
 		return fmt.Sprintf("host %d awaits room for a datagram", p.host)
 	case waitDatagram:

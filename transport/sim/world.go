@@ -37,12 +37,10 @@ type world struct {
 	gone []*datagram // lost, or copied by their receivers: used again
 }
 
-// proc is a rank: the blocks of its host, and the state of its goroutine.
-type proc struct {
-	id      int // index in world.procs
+// node is a host: its clock and its blocks.
+type node struct {
+	owner   int // id of the rank on the host; its lines are on it, too
 	host    int
-	rank    int // in its team
-	team    *team
 	block   netspec.Block // as a sender
 	rxBlock netspec.Block
 	clock   *clock
@@ -53,8 +51,20 @@ type proc struct {
 	// kernelFree is when the host has handled all packets that came out of its receiving block; kernelTime is the CPU time
 	// that this took so far.
 	kernelFree, kernelTime instant
-	out                    []*conn // by the peer's id; nil until used
-	inbox                  inbox
+}
+
+// proc is a rank, or one of its lines, and the state of its goroutine.
+type proc struct {
+	*node
+	id     int // index in world.procs
+	rank   int // in its team
+	team   *team
+	out    []*conn // by the peer's id; nil until used
+	inbox  inbox
+	cpu    instant // time that its sends and receptions took
+	parent *proc   // of a line: its rank
+	lines  []*proc // of a rank: its lines that have not ended
+	offer  *offer  // of a rank: the lines whose peer it waits for
 
 	state state
 	wake  chan struct{} // a token in it lets the goroutine go on
@@ -143,6 +153,9 @@ func (w *world) handOver() {
 	}
 }
 
+// nodeQueue is a queue of a host's blocks.
+func (w *world) nodeQueue(n *node, kind int) queueID { return queueID(n.owner*queuesPerRank + kind) }
+
 func (w *world) handle(q queueID) {
 	switch q {
 	case queueLost:
@@ -158,9 +171,9 @@ func (w *world) handle(q queueID) {
 	p := w.procs[q/queuesPerRank]
 	switch q % queuesPerRank {
 	case queueTx:
-		w.leaveHost(p)
+		w.leaveHost(p.node)
 	case queueRx:
-		w.deliver(p)
+		w.deliver(p.node)
 	case queueSleep:
 		if p.state == blocked {
 			w.release(p, nil)
@@ -214,6 +227,7 @@ func (w *world) leave(p *proc) {
 	p.state = dead
 	w.live--
 	w.net.ended(p.host, w.now)
+	p.endLines(w)
 	for _, q := range w.procs {
 		if q.state == blocked && q.waitsFor(p) {
 			q.cancelWait()

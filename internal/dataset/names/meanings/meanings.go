@@ -54,7 +54,8 @@ var Phases = []Phase{
 	{names.Overhead, names.PhaseCompute, "the same while messages arrive at a known rate"},
 	{names.Paired, names.PhaseBurst, "from a sender's start to the delivery of its message, while n pairs send at once"},
 	{names.Paired, names.PhaseBurstStart, "start of that sender after the common start"},
-	{names.Paired, names.PhaseStream, "interval between the chunks of one of n streams at its receiver"},
+	{names.Paired, names.PhaseMessages, "interval between messages back to back of one of n pairs at its receiver"},
+	{names.Paired, names.PhaseStream, "time of the bytes of one write of one of n streams, as they came in equal parts of the window"},
 	{names.Pingpong, "", "half round trip"},
 	{names.PRTT, names.PhasePRTT, "round trip of n messages in a row and one reply"},
 	{names.PRTT, names.PhaseSpaced, "the same without the waits of the sender, which waits before each message but the first"},
@@ -70,7 +71,7 @@ var Phases = []Phase{
 // StopPhases lists the phases that stand in the stops of run.json only.
 var StopPhases = []Phase{
 	{names.Paired, names.StopLastDelivery, "the last of the n deliveries of a burst"},
-	{names.Paired, names.StopAllStreams, "n chunks at the rate of all n streams together"},
+	{names.Paired, names.StopAllStreams, "n megabytes at the rate of all n streams together"},
 }
 
 // Factors lists every factor of a point.
@@ -78,6 +79,7 @@ var Factors = []Name{
 	{names.FactorBuffer, "B", "socket buffer asked for; 0 leaves it to the kernel"},
 	{names.FactorBytes, "B", "message or datagram; of copy, what is copied"},
 	{names.FactorCold, "", "copy: 0 from cache to cache, 1 from cache to memory, 2 from memory to memory"},
+	{names.FactorConnections, "", "paired: connections of each pair; one where it is absent"},
 	{names.FactorDelayed, "", "prtt: 1 where the receiver waits"},
 	{names.FactorFragment, "B", "fragment"},
 	{names.FactorHosts, "", "bcast: hosts that take part; clock: 1 for hosts alone, 2 for pairs"},
@@ -106,15 +108,18 @@ var AuxValues = []Name{
 	{names.AuxBytes, "B", "nodelay: message"},
 	{names.AuxCache, "B", "nearest data cache"},
 	{names.AuxCalls, "", "clock readings of a block"},
-	{names.AuxChunk, "B", "chunk of a stream"},
+	{names.AuxChunk, "B", "write of a stream, or message of a stream of messages"},
 	{names.AuxClock, "ns", "one timed section with nothing in it"},
 	{names.AuxCompleted, "", "exchanges that came to an end before the one that stood still"},
+	{names.AuxCPURecv, "ns", "CPU time of the threads that received, in the window"},
+	{names.AuxCPUSend, "ns", "CPU time of the threads that sent, in the window"},
 	{names.AuxCPUs, "", "CPUs that compute"},
 	{names.AuxDelay, "ns", "wait between messages"},
 	{names.AuxDirection, "", "which rank sends: 0 the first of a pair or team, 1 the second, 2 the third"},
 	{names.AuxDrift, "ppm", "rate of a clock against that of the team's first host"},
 	{names.AuxDropped, "", "datagrams that the root's own socket had no room for"},
 	{names.AuxFragment, "B", "fragment of an interleaved exchange"},
+	{names.AuxHalves, "", "bytes of the window's second half over those of the first"},
 	{names.AuxHeld, "", "datagrams that left the port from the arrival of one beside a loss to its own departure, itself included; median"},
 	{names.AuxHeldHigh, "", "the same, 75% quantile"},
 	{names.AuxHeldLow, "", "the same, 25% quantile"},
@@ -129,6 +134,7 @@ var AuxValues = []Name{
 	{names.AuxPairs, "", "pairs at once"},
 	{names.AuxPeerRcvBuf, "B", "receive buffer that the peer's kernel granted"},
 	{names.AuxPeerSndBuf, "B", "send buffer that the peer's kernel granted"},
+	{names.AuxRamp, "ns", "the part of the stream before the window"},
 	{names.AuxReads, "", "clock readings among which the steps were seen"},
 	{names.AuxReceived, "", "datagrams received"},
 	{names.AuxReceivers, "", "receivers of a gap stream"},
@@ -144,7 +150,7 @@ var AuxValues = []Name{
 	{names.AuxStreams, "", "imported: parallel streams"},
 	{names.AuxTrips, "", "round trips made, of which ns holds some"},
 	{names.AuxWindow, "ns", "the part of the stream that is counted"},
-	{names.AuxWindowChunks, "", "chunks of this stream in that part"},
+	{names.AuxWindowChunks, "", "chunks of this stream in that part, with fractions"},
 	{names.AuxWindowMessages, "", "messages, of all receivers, or segments in that part"},
 	{names.AuxWork, "", "steps of the computation"},
 }

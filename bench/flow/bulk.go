@@ -1,0 +1,274 @@
+package flow
+
+import (
+	"calib/bench"
+	"calib/internal/dataset"
+	"calib/internal/plane"
+	"calib/internal/units"
+)
+
+// What a stream of bytes is made of.
+const (
+	bulkTries = 4 // at most, of which all but the last are warm-up
+	// writeSize is the largest write [B]: the time per byte does not fall with larger ones (docs/MEASURING.md).
+	writeSize = 128 * units.KiB
+	// writeShare is the largest share of the window that a write may take: on slow paths writes are smaller.
+	writeShare = 1.0 / 64
+	// readSize is the room of a read [B].
+	readSize = 256 * units.KiB
+	// windowTrips is how many of the path's round trips a window holds at least, windowBytes how many bytes of a connection.
+	windowTrips = 20
+	windowBytes = 160 * units.KiB
+	// slices are equal parts of the window, whose times per write are the raw times of the stream.
+	slices = 20
+	// halvesAgree is by how much the bytes of the window's halves may differ.
+	halvesAgree = 0.03
+)
+
+// BulkTime is how long a stream lasts on a path of ordinary speed, the ramp included.
+const BulkTime = bench.BulkWindow * 10 / 7
+
+// Bulk is one direction of a stream of bytes over some connections a pair, in large writes, of which the receivers count
+// what comes in a window of time that all pairs share.
+type Bulk struct {
+	Role
+	Connections int
+}
+
+// Counted is what a receiver saw of a stream, and its sender told it.
+type Counted struct {
+	Write  int64       // bytes of a write
+	Window units.Nanos // length of the window
+	Ramp   units.Nanos // before it
+	Bytes  [slices + 1]float64
+	// Of the sender in the window; of several connections the sums.
+	TCP *dataset.TCP
+	// CPU time of the threads at the two ends in the window.
+	SendCPU, RecvCPU units.Nanos
+	// Flags of the stream as a whole, the same for every pair.
+	Flags []string
+}
+
+// Halves are the bytes in the two halves of the window.
+func (c *Counted) Halves() (first, second float64) {
+	return c.Bytes[slices/2] - c.Bytes[0], c.Bytes[slices] - c.Bytes[slices/2]
+}
+
+// schedule is what all ranks know of one try.
+type schedule struct {
+	at, ramp, window units.Nanos // at on the rank's own clock
+	write            int64
+}
+
+func (s *schedule) begin() units.Nanos { return s.at + s.ramp }
+func (s *schedule) end() units.Nanos   { return s.at + s.ramp + s.window }
+
+// Run streams until a window was steady, or bulkTries times. A sender gets nil.
+//
+// A window in which a receiver's window limited the sender, or bbr looked for the round trip, or whose halves differ, is
+// followed by another after a ramp twice as long, because windows and buffers grow with what was read. The last one is
+// flagged with what was wrong with it.
+func (x Bulk) Run() (*Counted, error) {
+	segment, trip, err := x.path()
+	if err != nil {
+		return nil, err
+	}
+	perByte, err := x.trial(segment)
+	if err != nil {
+		return nil, err
+	}
+	for try := 0; ; try++ {
+		s := plan(perByte, trip, segment, try)
+		start, err := x.Announce(bench.Start{Period: s.window})
+		if err != nil {
+			return nil, err
+		}
+		s.at = start.At
+		seen, err := x.once(s)
+		if err != nil {
+			return nil, err
+		}
+		v, err := x.judge(seen)
+		if err != nil {
+			return nil, err
+		}
+		// A trial is too short to show the rate of a long path: where it was far off, writes were too small.
+		again := len(v.flags) > 0 || plan(v.perByte, trip, segment, try).write > 2*s.write
+		perByte = v.perByte
+		if !again || try == bulkTries-1 {
+			if x.Sends() {
+				return nil, nil
+			}
+			seen.Flags = v.flags
+			return &seen.Counted, nil
+		}
+	}
+}
+
+// plan lays out a try for a path that takes perByte [ns/B] for one connection's bytes and whose round trip is trip.
+func plan(perByte float64, trip units.Nanos, segment int64, try int) schedule {
+	s := schedule{window: max(bench.BulkWindow, windowTrips*trip, units.Nanos(perByte*float64(windowBytes)))}
+	s.window = min(s.window, bench.MaxStream)
+	s.ramp = min(units.Nanos(bench.RampShare/(1-bench.RampShare)*float64(s.window))<<try, bench.MaxStream)
+	s.write = bench.WholeSegments(int64(min(float64(writeSize), writeShare*float64(s.window)/perByte)), segment)
+	return s
+}
+
+// path gives every rank the largest segment of the pairs and the longest of their round trips.
+func (x Bulk) path() (segment int64, trip units.Nanos, err error) {
+	c, err := x.G.Counters(x.Peer())
+	if err != nil {
+		return 0, 0, err
+	}
+	if segment, err = x.Max(c.MSS); err != nil {
+		return 0, 0, err
+	}
+	t, err := x.Max(c.MinRTT * int64(units.Microsecond))
+	return segment, units.Nanos(t), err
+}
+
+// trial sends some whole segments, and gives every rank the time per byte of the slowest pair [ns/B].
+func (x Bulk) trial(segment int64) (float64, error) {
+	b := make([]byte, bench.WholeSegments(int64(bench.ChunkSize), segment))
+	var span units.Nanos
+	if x.Sends() {
+		for range bench.TrialChunks {
+			if err := x.G.Send(x.Peer(), b); err != nil {
+				return 0, err
+			}
+		}
+	} else {
+		var err error
+		if span, err = x.RecvSpan(bench.TrialChunks, b); err != nil {
+			return 0, err
+		}
+	}
+	longest, err := x.Max(int64(span))
+	return float64(max(1, longest)) / float64((bench.TrialChunks-1)*len(b)), err
+}
+
+// attempt is one rank's part in a try.
+type attempt struct {
+	Counted
+	probed bool // at a sender: bbr's PROBE_RTT
+}
+
+// once runs one try over all connections, and lets the receiver know what the sender saw.
+func (x Bulk) once(s schedule) (*attempt, error) {
+	ends := make([]lineEnd, x.Connections)
+	for i := range ends {
+		ends[i].schedule = s
+		if x.Sends() {
+			ends[i].buf = x.R.Payload(s.write)
+		} else {
+			ends[i].buf = make([]byte, readSize)
+		}
+	}
+	err := x.G.Lines(x.Peer(), x.Connections, func(i int, l plane.Line) error {
+		if x.Sends() {
+			return ends[i].send(l)
+		}
+		return ends[i].receive(l)
+	})
+	if err != nil {
+		return nil, err
+	}
+	a := &attempt{Counted: Counted{Write: s.write, Window: s.window, Ramp: s.ramp, TCP: &dataset.TCP{}}}
+	var cpu units.Nanos
+	for i := range ends {
+		e := &ends[i]
+		tcp := e.last.TCP.Sub(e.first.TCP)
+		*a.TCP = a.TCP.Add(tcp)
+		cpu += e.cpu()
+		a.probed = a.probed || e.probed
+		for k, v := range e.bytes {
+			a.Bytes[k] += v
+		}
+	}
+	return a, x.tell(a, cpu)
+}
+
+// tell hands the receiver the sender's counters and CPU time.
+func (x Bulk) tell(a *attempt, cpu units.Nanos) error {
+	b := make([]byte, bench.CounterBytes+8)
+	if x.Sends() {
+		a.SendCPU = cpu
+		bench.PutCounters(b, a.TCP)
+		bench.PutNumbers(b[bench.CounterBytes:], int64(cpu))
+		return x.G.Send(x.Peer(), b)
+	}
+	if err := x.G.Recv(x.Peer(), b); err != nil {
+		return err
+	}
+	own := *a.TCP
+	bench.GetCounters(b, a.TCP)
+	a.TCP.Involuntary = max(a.TCP.Involuntary, own.Involuntary)
+	a.TCP.StealTicks = max(a.TCP.StealTicks, own.StealTicks)
+	a.SendCPU, a.RecvCPU = units.Nanos(bench.GetNumber(b[bench.CounterBytes:])), cpu
+	return nil
+}
+
+// verdict is what all ranks think of a try.
+type verdict struct {
+	flags   []string
+	perByte float64 // of the slowest pair's connection [ns/B]
+}
+
+// judge gives every rank the same verdict. Only senders know what limited them, only receivers what came.
+func (x Bulk) judge(a *attempt) (v verdict, err error) {
+	var first, second float64
+	var limited, probed, slowest int64
+	if x.Sends() {
+		limited = a.TCP.RwndLimited * int64(units.Microsecond) / int64(x.Connections)
+		if a.probed {
+			probed = 1
+		}
+	} else {
+		first, second = a.Halves()
+		slowest = int64(1000 * float64(a.Window) * float64(x.Connections) / max(1, first+second)) // ps/B
+	}
+	if limited, err = x.Max(limited); err != nil {
+		return v, err
+	}
+	if probed, err = x.Max(probed); err != nil {
+		return v, err
+	}
+	if slowest, err = x.Max(slowest); err != nil {
+		return v, err
+	}
+	one, err := x.Sum(int64(first))
+	if err != nil {
+		return v, err
+	}
+	two, err := x.Sum(int64(second))
+	if err != nil {
+		return v, err
+	}
+	if float64(limited) > windowShare*float64(a.Window) {
+		v.flags = append(v.flags, dataset.FlagWindow)
+	}
+	if probed > 0 {
+		v.flags = append(v.flags, dataset.FlagProbeRTT)
+	}
+	if d := float64(two - one); 2*max(d, -d) > halvesAgree*float64(one+two) || one == 0 || two == 0 {
+		v.flags = append(v.flags, dataset.FlagUnsteady)
+	}
+	v.perByte = max(float64(slowest)/1000, 1e-3)
+	return v, nil
+}
+
+// PerWrite are the times of a write's bytes in the slices of the window [ns]; slices without bytes have none.
+func (c *Counted) PerWrite() []int64 {
+	var ns []int64
+	for i := range slices {
+		if n := c.Bytes[i+1] - c.Bytes[i]; n > 0 {
+			ns = append(ns, int64(float64(c.Window)/slices*float64(c.Write)/n+0.5))
+		}
+	}
+	return ns
+}
+
+// Averaged is how many writes a slice holds on average, at least one.
+func (c *Counted) Averaged() float64 {
+	return max(1, (c.Bytes[slices]-c.Bytes[0])/float64(c.Write)/slices)
+}

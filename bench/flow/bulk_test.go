@@ -1,0 +1,211 @@
+package flow
+
+import (
+	"context"
+	"math"
+	stdslices "slices"
+	"sync"
+	"testing"
+
+	"calib/bench"
+	"calib/bench/benchtest"
+	"calib/internal/dataset"
+	"calib/internal/netspec"
+	"calib/internal/plane"
+	"calib/internal/units"
+	"calib/transport/sim"
+)
+
+// runner is an experiment that calls a function with each rank's role in direction 0.
+type runner struct {
+	bench.Experiment
+	run func(Role) error
+}
+
+func (runner) Synchronised() {}
+
+func (e runner) Run(_ context.Context, g bench.Group, p bench.Point, r *bench.Recorder) error {
+	return e.run(InPairs(bench.Team{G: g, R: r, P: p}, 0))
+}
+
+// counted runs a stream of n pairs over k connections each on spec, and returns what receivers saw, by rank. wrap, which may
+// be nil, replaces a rank's group.
+func counted(t *testing.T, spec netspec.Spec, pairs, k int, wrap func(bench.Group) bench.Group) map[int]*Counted {
+	t.Helper()
+	n := benchtest.Net(spec)
+	out := map[int]*Counted{}
+	var mu sync.Mutex
+	err := n.Run(bench.FirstHosts(2 * pairs)[0][0], func(rank int, sg *sim.Group) error {
+		var g bench.Group = sg
+		if wrap != nil {
+			g = wrap(g)
+		}
+		e := runner{nil, func(x Role) error {
+			c, err := Bulk{Role: x, Connections: k}.Run()
+			mu.Lock()
+			defer mu.Unlock()
+			if c != nil {
+				out[rank] = c
+			}
+			return err
+		}}
+		_, err := bench.Perform(t.Context(), e, g, bench.Task{Team: bench.FirstHosts(2 * pairs)[0][0], Rank: rank, Points: []bench.Point{{}}}, nil)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// perByte is n over the sum of the rates [s/B].
+func perByte(all map[int]*Counted) float64 {
+	rate := 0.0
+	for _, c := range all {
+		first, second := c.Halves()
+		rate += (first + second) / c.Window.Seconds()
+	}
+	return float64(len(all)) / rate
+}
+
+// The bytes in the window are those that the slowest part of the path carries, within 0.2%, whatever the speed and however
+// many pairs and connections share it.
+func TestBulkRate(t *testing.T) {
+	slow := netspec.Spec{Name: "slow", Hosts: 8, Mode: netspec.Shared, MSS: 1448, L: 100e-6,
+		Host: netspec.Block{A: 800e-6, B: 1.42e-6}, Medium: netspec.Block{A: 345e-6, B: 0.92e-6}}
+	for _, c := range []struct {
+		name     string
+		spec     netspec.Spec
+		pairs, k int
+		want     float64
+	}{
+		{"fast", benchtest.Spec(2), 1, 1, benchtest.Spec(2).Host.B},
+		{"fast, two connections", benchtest.Spec(2), 1, 2, benchtest.Spec(2).Host.B},
+		{"fast, four connections", benchtest.Spec(2), 1, 4, benchtest.Spec(2).Host.B},
+		{"slow host", slow, 1, 1, 1.42e-6},
+		{"slow medium", slow, 3, 1, 3 * 0.92e-6},
+		{"slow medium, two connections", slow, 2, 2, 2 * 0.92e-6},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			all := counted(t, c.spec, c.pairs, c.k, nil)
+			if got := perByte(all); len(all) != c.pairs || math.Abs(got/c.want-1) > 0.002 {
+				t.Errorf("%d receivers, %.6g s/B, want %.6g", len(all), got, c.want)
+			}
+			for rank, s := range all {
+				if len(s.Flags) > 0 || s.Window < bench.BulkWindow || s.Write%1448 != 0 || len(s.PerWrite()) != slices || s.TCP.DataSegsOut == 0 {
+					t.Errorf("rank %d: %+v", rank, s)
+				}
+				if float64(s.Write)*c.want*1e9 > 1.2*writeShare*float64(s.Window)*float64(c.k) && s.Write > 1448 {
+					t.Errorf("rank %d: a write of %d bytes takes %g of the window", rank, s.Write, float64(s.Write)*c.want*1e9/float64(s.Window))
+				}
+				if c.spec.Name == "test" && (s.SendCPU <= 0 || s.RecvCPU <= 0) {
+					t.Errorf("rank %d: CPU times %d and %d", rank, s.SendCPU, s.RecvCPU)
+				}
+			}
+		})
+	}
+}
+
+// patient spoils the first tries of a stream.
+type patient struct {
+	bench.Group
+	tries *int
+	spoil func(try int, l plane.Line) plane.Line
+}
+
+func (p patient) Lines(peer, k int, f func(int, plane.Line) error) error {
+	*p.tries++
+	try := *p.tries
+	return p.Group.Lines(peer, k, func(i int, l plane.Line) error { return f(i, p.spoil(try, l)) })
+}
+
+type probing struct{ plane.Line }
+
+func (probing) ProbesRTT() (bool, error) { return true, nil }
+
+// limited says that the receiver's window held the sender up for a tenth of the time.
+type limited struct {
+	plane.Line
+	began units.Nanos
+}
+
+func (l *limited) State() (plane.LineState, error) {
+	s, err := l.Line.State()
+	s.TCP.RwndLimited = int64(s.At/units.Microsecond) / 10
+	return s, err
+}
+
+// late sends little in the first half of the window.
+type late struct {
+	plane.Line
+	until units.Nanos
+}
+
+func (l *late) Send(b []byte) error {
+	if now := l.Now(); l.until == 0 {
+		l.until = now + 170*units.Millisecond
+	} else if now < l.until {
+		if err := l.WaitUntil(now + 2*units.Millisecond); err != nil {
+			return err
+		}
+	}
+	return l.Line.Send(b)
+}
+
+// A window that something else than the path limited, or whose halves differ, is measured again after a longer ramp. One that
+// stays so is flagged.
+func TestBulkRepeats(t *testing.T) {
+	for flag, spoil := range map[string]func(plane.Line) plane.Line{
+		dataset.FlagProbeRTT: func(l plane.Line) plane.Line { return probing{l} },
+		dataset.FlagWindow:   func(l plane.Line) plane.Line { return &limited{Line: l} },
+		dataset.FlagUnsteady: func(l plane.Line) plane.Line { return &late{Line: l} },
+	} {
+		for _, always := range []bool{false, true} {
+			all := counted(t, benchtest.Spec(2), 1, 1, func(g bench.Group) bench.Group {
+				return patient{g, new(int), func(try int, l plane.Line) plane.Line {
+					if try == 1 || always {
+						return spoil(l)
+					}
+					return l
+				}}
+			})
+			s := all[1]
+			if got := stdslices.Contains(s.Flags, flag); got != (always && flag != dataset.FlagUnsteady) {
+				t.Errorf("%s, always %t: flags %v", flag, always, s.Flags)
+			}
+			if s.Ramp <= plan(20, 0, 1448, 0).ramp {
+				t.Errorf("%s, always %t: ramp %v is not longer", flag, always, s.Ramp)
+			}
+		}
+	}
+}
+
+// blocking is a line of which one write lasts over the whole window.
+type blocking struct{ plane.Line }
+
+func (l *blocking) Send(b []byte) error {
+	if err := l.Line.Send(b); err != nil {
+		return err
+	}
+	return l.WaitUntil(l.Now() + bench.MaxStream)
+}
+
+// A sender that blocks throughout the window still says what it sent and what that cost it.
+func TestBlockedSender(t *testing.T) {
+	e := lineEnd{schedule: schedule{at: units.Millisecond, ramp: 100 * units.Millisecond, window: bench.BulkWindow, write: 1448}, buf: make([]byte, 1448)}
+	err := benchtest.Net(benchtest.Spec(2)).Run([]int{0, 1}, func(rank int, g *sim.Group) error {
+		return g.Lines(1-rank, 1, func(_ int, l plane.Line) error {
+			if rank == 1 {
+				if err := g.Recv(0, make([]byte, 2*1448)); err != nil {
+					return err
+				}
+				return l.Send([]byte{1})
+			}
+			e.at = l.Now() + units.Millisecond
+			return e.send(&blocking{l})
+		})
+	})
+	if d := e.last.TCP.Sub(e.first.TCP); err != nil || d.DataSegsOut == 0 || e.cpu() <= 0 {
+		t.Errorf("%v: %+v, CPU %v", err, d, e.cpu())
+	}
+}

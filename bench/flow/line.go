@@ -1,0 +1,108 @@
+package flow
+
+import (
+	"calib/internal/plane"
+	"calib/internal/units"
+)
+
+// probeEvery is how many times in a window a sender asks whether bbr looks for the round trip, which takes it 200 ms.
+const probeEvery = 10
+
+// lineEnd is one end of one connection in one try.
+type lineEnd struct {
+	schedule
+	buf         []byte          // a write of the sender, the room of the receiver
+	first, last plane.LineState // at the beginning and the end of the window
+	probed      bool
+	bytes       [slices + 1]float64 // at a receiver, that had come at the ends of the slices
+}
+
+// cpu is the CPU time of the window: that between the two states, which were read a little later, in proportion.
+func (e *lineEnd) cpu() units.Nanos {
+	if span := e.last.At - e.first.At; span > 0 {
+		return units.Nanos(float64(e.last.CPU-e.first.CPU) * float64(e.window) / float64(span))
+	}
+	return 0
+}
+
+// send writes until the window has ended, and waits until the receiver has all of it. The first byte of a write is 1 where
+// it is the last.
+func (e *lineEnd) send(l plane.Line) (err error) {
+	if err := l.WaitUntil(e.at); err != nil {
+		return err
+	}
+	// Where a send buffer is deep and the path slow, one write may block until the window is over: then the state at the start
+	// stands for that at its beginning.
+	if e.first, err = l.State(); err != nil {
+		return err
+	}
+	e.buf[0] = 0
+	look, step := e.begin(), e.window/probeEvery
+	for now := e.at; now < e.end(); now = l.Now() {
+		if now >= look {
+			if look == e.begin() {
+				if e.first, err = l.State(); err != nil {
+					return err
+				}
+			}
+			probes, err := l.ProbesRTT()
+			if err != nil {
+				return err
+			}
+			e.probed = e.probed || probes
+			look += step
+		}
+		if err := l.Send(e.buf); err != nil {
+			return err
+		}
+	}
+	if e.last, err = l.State(); err != nil {
+		return err
+	}
+	e.buf[0] = 1
+	if err := l.Send(e.buf); err != nil {
+		return err
+	}
+	_, err = l.RecvSome(e.buf[:1])
+	return err
+}
+
+// receive reads to the end of the marked write, and notes how much had come at the end of every slice. Between two reads
+// bytes are taken to come evenly.
+func (e *lineEnd) receive(l plane.Line) (err error) {
+	next, bound := 0, e.begin()
+	before, had, marked := e.at, int64(0), false
+	for !marked || had%e.write != 0 {
+		n, err := l.RecvSome(e.buf)
+		if err != nil {
+			return err
+		}
+		now := l.Now()
+		has := had + int64(n)
+		for at := (had + e.write - 1) / e.write * e.write; at < has; at += e.write {
+			marked = marked || e.buf[at-had] == 1
+		}
+		for ; next <= slices && now >= bound; bound = e.begin() + e.window*units.Nanos(next)/slices {
+			part := float64(bound-before) / float64(max(1, now-before))
+			e.bytes[next] = float64(had) + max(0, part)*float64(n)
+			if next == 0 {
+				if e.first, err = l.State(); err != nil {
+					return err
+				}
+			}
+			if next++; next > slices {
+				if e.last, err = l.State(); err != nil {
+					return err
+				}
+			}
+		}
+		before, had = now, has
+	}
+	if next <= slices { // nothing came after the window
+		e.first, e.last = plane.LineState{}, plane.LineState{}
+	}
+	for ; next <= slices; next++ {
+		e.bytes[next] = float64(had)
+	}
+	return l.Send(e.buf[:1])
+}

@@ -1,0 +1,150 @@
+package hyperbolic
+
+import (
+	"math"
+	"testing"
+
+	"calib/fit"
+	"calib/fit/fittest"
+	"calib/fit/params"
+	"calib/internal/dataset"
+	"calib/internal/dataset/names"
+)
+
+// counting makes the streams of exact data those whose bytes were counted in a window of 250 ms, adds one of a pair over two
+// connections and messages of 16 KiB, and lets edit change each line.
+func counting(w fittest.Truth, edit func(l *dataset.Sample)) *dataset.Dataset {
+	d := w.Dataset()
+	var more []dataset.Sample
+	for i := range d.Samples {
+		l := &d.Samples[i]
+		if l.Phase != names.PhaseStream {
+			continue
+		}
+		msg := *l
+		msg.Phase, msg.TCP = names.PhaseMessages, &dataset.TCP{}
+		more = append(more, msg)
+		sum := 0.0
+		for _, v := range l.NS {
+			sum += float64(v)
+		}
+		per := sum / float64(len(l.NS)) / 16384 // ns/B
+		window := func(l dataset.Sample, per float64, point dataset.Point) dataset.Sample {
+			l.Point, l.TCP = point, &dataset.TCP{DataSegsOut: 1000, MSS: 1448}
+			l.Aux = map[string]float64{names.AuxDirection: l.Aux[names.AuxDirection], names.AuxChunk: 4344, names.AuxWindow: 250e6,
+				names.AuxWindowChunks: 250e6 / per / 4344, names.AuxRamp: 107e6, names.AuxHalves: 1,
+				names.AuxCPUSend: 240e6, names.AuxCPURecv: 50e6}
+			return l
+		}
+		n := l.Point[names.FactorPairs]
+		if n == 1 {
+			two := window(*l, per/1.5, dataset.Point{names.FactorPairs: 1, names.FactorStream: 1, names.FactorConnections: 2})
+			edit(&two)
+			more = append(more, two)
+		}
+		*l = window(*l, per, dataset.Point{names.FactorPairs: n, names.FactorStream: 1})
+		edit(l)
+	}
+	d.Samples = append(d.Samples, more...)
+	return d
+}
+
+func fitCounted(t *testing.T, edit func(l *dataset.Sample)) *params.Fit {
+	t.Helper()
+	d := counting(fittest.Sparc(), edit)
+	f, err := Network{}.Fit(fit.Prepare(d, fit.Settings{Replicates: 60}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fittest.CheckFit(t, Network{}, f)
+	if f.Used+f.LeftOut != timingsOf(d, "paired") {
+		t.Errorf("used %d + left out %d, want %d", f.Used, f.LeftOut, timingsOf(d, "paired"))
+	}
+	return f
+}
+
+// rate makes a line's stream faster by a factor.
+func rate(l *dataset.Sample, by float64) { l.Aux[names.AuxWindowChunks] *= by }
+
+func single(l *dataset.Sample) bool { return l.Point[names.FactorConnections] == 0 }
+
+// Counted streams give b and b_c, what they cost both ends, and who limits them.
+func TestCountedStreams(t *testing.T) {
+	f := fitCounted(t, func(*dataset.Sample) {})
+	fittest.Near(t, "b", fittest.Value(t, f, "b"), 1.42e-6, 1e-5)
+	fittest.Near(t, "b_c", fittest.Value(t, f, "b_c"), 0.92e-6, 1e-5)
+	fittest.Near(t, "b over two connections", fittest.Value(t, f, "b_connections_2"), 1.42e-6/1.5, 1e-5)
+	fittest.Near(t, "cpu_send", fittest.Value(t, f, "cpu_send"), 0.96*1.42e-6, 1e-5)
+	fittest.Near(t, "cpu_recv", fittest.Value(t, f, "cpu_recv"), 0.2*1.42e-6, 1e-5)
+	if p := f.Parameters["loss_rate"]; p.Status != params.StatusBound || p.Bound[1] <= 0 || p.Bound[1] > 1e-4 {
+		t.Errorf("loss_rate: %+v", p)
+	}
+	for code, word := range map[params.Code]string{params.StreamLimit: "the sender's thread fills a CPU", params.ConnectionLimited: "2 connections carry 50% more"} {
+		if !fittest.Notes(f.Findings, code, word) {
+			t.Errorf("no finding %s with %q: %v", code, word, f.Findings)
+		}
+	}
+	if s := f.Of(params.MessageTime); len(s) != 1 || len(s[0].Points) != 4 || math.Abs(s[0].Points[0].Measured/1.42e-6-1) > 1e-4 {
+		t.Errorf("messages: %+v", s)
+	}
+	if _, there := f.Parameters["b_forward"]; there || fittest.Notes(f.Findings, params.DirectionsDiffer, "") {
+		t.Error("the directions do not differ")
+	}
+}
+
+// Segments lost now and then leave a stream in, many leave it out; the loss rate holds both.
+func TestCountedLoss(t *testing.T) {
+	f := fitCounted(t, func(l *dataset.Sample) {
+		l.TCP.Retrans = 1
+		if l.Round == 2 && single(l) {
+			l.TCP.Retrans, l.Flags = 100, []string{dataset.FlagRetrans}
+			rate(l, 0.5)
+		}
+	})
+	fittest.Near(t, "b", fittest.Value(t, f, "b"), 1.42e-6, 1e-5)
+	fittest.Near(t, "loss_rate", fittest.Value(t, f, "loss_rate"), 0.001, 0.1)
+	if f.LeftOutWhy[dataset.FlagRetrans] == 0 {
+		t.Errorf("left out %v", f.LeftOutWhy)
+	}
+}
+
+// A stream that was limited or unsteady is not used while a point has others; where all are, b says how uncertain that is.
+func TestCountedUnsteady(t *testing.T) {
+	for _, flag := range doubtful {
+		f := fitCounted(t, func(l *dataset.Sample) {
+			if l.Round > 1 {
+				l.Flags = []string{flag}
+				rate(l, 0.5)
+			}
+		})
+		fittest.Near(t, flag+": b", fittest.Value(t, f, "b"), 1.42e-6, 1e-5)
+		if f.LeftOutWhy[whyUnsteady] == 0 || fittest.Warns(f.Findings, params.UnsteadyStreams, "") {
+			t.Errorf("%s: left out %v, findings %v", flag, f.LeftOutWhy, f.Findings)
+		}
+	}
+	f := fitCounted(t, func(l *dataset.Sample) {
+		l.Flags, l.Aux[names.AuxHalves] = []string{dataset.FlagUnsteady}, 1.2
+		rate(l, 1+0.001*float64(l.Round))
+	})
+	if !fittest.Warns(f.Findings, params.UnsteadyStreams, "20%") || len(f.Parameters["b"].Budget) != 2 {
+		t.Errorf("b %+v, findings %v", f.Parameters["b"], f.Findings)
+	}
+	if ci := f.Parameters["b"].CI95; ci[1]-ci[0] < 2*0.15*1.42e-6 {
+		t.Errorf("interval of b %v is too narrow for halves that differ by 20%%", *ci)
+	}
+}
+
+// Both directions are given where they differ.
+func TestCountedDirections(t *testing.T) {
+	f := fitCounted(t, func(l *dataset.Sample) {
+		if l.Aux[names.AuxDirection] == 1 {
+			rate(l, 0.8)
+		}
+		rate(l, 1+0.001*float64(l.Round))
+	})
+	fittest.Near(t, "b_forward", fittest.Value(t, f, "b_forward"), 1.42e-6, 0.01)
+	fittest.Near(t, "b_back", fittest.Value(t, f, "b_back"), 1.42e-6/0.8, 0.01)
+	if !fittest.Notes(f.Findings, params.DirectionsDiffer, "+25%") {
+		t.Errorf("findings %v", f.Findings)
+	}
+}

@@ -1,0 +1,263 @@
+package hyperbolic
+
+import (
+	"fmt"
+	"math"
+
+	"calib/fit"
+	"calib/fit/params"
+	"calib/fit/resample"
+	"calib/internal/dataset/names"
+)
+
+const (
+	labelSendCPU = "CPU time of a sender per byte of a stream"
+	labelRecvCPU = "CPU time of a receiver per byte of a stream"
+	labelLoss    = "share of a stream's segments that are sent again"
+
+	// busy is the share of the window above which a thread that runs is what limits a stream.
+	busy = 0.9
+	// fasterBy is how much faster more connections must be for the link not to be what limits one of them.
+	fasterBy = 0.1
+	// maxConnections bounds the numbers of connections that are looked for.
+	maxConnections = 64
+)
+
+// Kinds of facts that streams give beside b'(n).
+const (
+	factConnections = 'k' // time per byte over that many connections
+	factDirection   = 'd' // time per byte in that direction
+	factMessages    = 'm' // time per byte of messages of n pairs
+	factSendCPU     = 's'
+	factRecvCPU     = 'r'
+	factSendBusy    = 'S' // share of the window in which the sender's thread ran
+	factRecvBusy    = 'R'
+	factLoss        = 'l'
+)
+
+type fact struct {
+	kind byte
+	of   int64
+}
+
+// facts are the streams' facts, resampled.
+type facts struct {
+	index map[fact]int
+	*resample.Estimates
+}
+
+func (f *facts) get(kind byte, of int64) (v float64, ci [2]float64, ok bool) {
+	i, ok := f.index[fact{kind, of}]
+	if !ok {
+		return 0, ci, false
+	}
+	return f.Values[i], f.Point(i), true
+}
+
+// streamFacts records what streams say beside b'(n): the loss, the CPU time of both ends, the two directions where they
+// differ, more connections, messages of one size, and which end limits a stream.
+func (p *paired) streamFacts() error {
+	if len(p.counted) == 0 {
+		return nil
+	}
+	t := &resample.Table[fact]{}
+	p.addFacts(t)
+	est, err := fit.Draw(p.fit, t)
+	if err != nil {
+		return err
+	}
+	f := &facts{t.Index, est}
+	p.loss(f)
+	p.ends(f)
+	p.directions(f)
+	p.moreConnections(f)
+	p.messageRates(f)
+	return nil
+}
+
+func (p *paired) addFacts(t *resample.Table[fact]) {
+	add := func(b *fit.Batch, kind byte, of int64, v float64) {
+		if fit.Finite(v) {
+			t.Add(t.Duration(fact{kind, of}), b.Dir, b.Round, b.Timings(), v)
+		}
+	}
+	for i := range p.windows {
+		if again, all := losses(&p.windows[i]); all > 0 {
+			add(&p.windows[i], factLoss, 0, again/all)
+		}
+	}
+	least := p.leastPairs()
+	for i := range p.counted {
+		b := &p.counted[i]
+		k := connectionsOf(b)
+		per := timePerByte(b)
+		if b.Point[names.FactorPairs] != least {
+			continue
+		}
+		add(b, factConnections, k, per)
+		if k > 1 {
+			continue
+		}
+		add(b, factDirection, int64(b.Dir), per)
+		send, recv, window, bytes := ends(b)
+		if send > 0 && recv > 0 {
+			add(b, factSendCPU, 0, send/bytes)
+			add(b, factRecvCPU, 0, recv/bytes)
+			add(b, factSendBusy, 0, send/window)
+			add(b, factRecvBusy, 0, recv/window)
+		}
+	}
+	for i := range p.messages {
+		add(&p.messages[i], factMessages, p.messages[i].Point[names.FactorPairs], timePerByte(&p.messages[i]))
+	}
+}
+
+func (p *paired) leastPairs() int64 {
+	least := int64(math.MaxInt64)
+	for i := range p.counted {
+		least = min(least, p.counted[i].Point[names.FactorPairs])
+	}
+	return least
+}
+
+// timePerByte is n over the sum of the pairs' rates [s/B].
+func timePerByte(b *fit.Batch) float64 {
+	rate := 0.0
+	for _, l := range b.Lines {
+		rate += streamRate(l, float64(b.Point[names.FactorBytes]))
+	}
+	return float64(len(b.Lines)) / rate
+}
+
+// losses are the segments sent again and all segments of a batch's senders.
+func losses(b *fit.Batch) (again, all float64) {
+	for _, l := range b.Lines {
+		if l.TCP != nil {
+			again, all = again+float64(l.TCP.Retrans), all+float64(l.TCP.DataSegsOut)
+		}
+	}
+	return again, all
+}
+
+// ends are the CPU times of a batch's senders and receivers, the length of their windows [s], and their bytes.
+func ends(b *fit.Batch) (send, recv, window, bytes float64) {
+	for _, l := range b.Lines {
+		send, recv = send+l.Aux[names.AuxCPUSend]*1e-9, recv+l.Aux[names.AuxCPURecv]*1e-9
+		window += l.Aux[names.AuxWindow] * 1e-9
+		bytes += l.Aux[names.AuxWindowChunks] * l.Aux[names.AuxChunk]
+	}
+	return send, recv, window, bytes
+}
+
+// loss records the share of segments sent again. Where none was, 3/N is the upper end of its 95% interval (Hanley,
+// Lippman-Hand 1983).
+func (p *paired) loss(f *facts) {
+	var again, all float64
+	for i := range p.windows {
+		a, n := losses(&p.windows[i])
+		again, all = again+a, all+n
+	}
+	v, ci, ok := f.get(factLoss, 0)
+	switch {
+	case !ok:
+	case again == 0:
+		p.fit.Bound("loss_rate", "1", labelLoss, 0, min(1, 3/all), fmt.Sprintf("none of %.0f segments was sent again", all))
+	default:
+		p.fit.Found("loss_rate", "1", labelLoss, v, ci)
+	}
+}
+
+// ends records the CPU time per byte at both ends, and says which end limits a stream.
+func (p *paired) ends(f *facts) {
+	send, sendCI, ok := f.get(factSendCPU, 0)
+	if !ok {
+		return
+	}
+	recv, recvCI, _ := f.get(factRecvCPU, 0)
+	p.fit.Found("cpu_send", "s/B", labelSendCPU, send, sendCI)
+	p.fit.Found("cpu_recv", "s/B", labelRecvCPU, recv, recvCI)
+	s, _, _ := f.get(factSendBusy, 0)
+	r, _, _ := f.get(factRecvBusy, 0)
+	who := "neither end's thread fills a CPU: the path between them limits a stream, or the work of the kernel outside of the threads"
+	switch {
+	case s >= busy && r >= busy:
+		who = "both ends' threads fill a CPU: the hosts limit a stream, not the network"
+	case s >= busy:
+		who = "the sender's thread fills a CPU: the sending host limits a stream, not the network"
+	case r >= busy:
+		who = "the receiver's thread fills a CPU: the receiving host limits a stream, not the network"
+	case s+r >= busy && p.sharedCPUs:
+		who = "the ends share a machine, and their threads together fill a CPU or wait for each other: the machine limits a stream, not a network"
+	}
+	p.fit.Add(params.Notef(params.StreamLimit, "%s (of the window the sender's thread runs %.0f%%, the receiver's %.0f%%)", who, 100*s, 100*r).
+		With("send", s).With("recv", r))
+}
+
+// directions records both directions where they differ by more than their intervals and by more than is material.
+func (p *paired) directions(f *facts) {
+	i, okI := f.index[fact{factDirection, 0}]
+	j, okJ := f.index[fact{factDirection, 1}]
+	if !okI || !okJ {
+		return
+	}
+	ratio := func(v []float64) float64 { return v[j]/v[i] - 1 }
+	v := ratio(f.Values)
+	ci := resample.IntervalOf(f.Estimates, v, f.Replicates, ratio)
+	if math.Abs(v) < material || ci[0] <= 0 && ci[1] >= 0 {
+		return
+	}
+	p.fit.Found("b_forward", "s/B", "time per byte from the first host of a pair to the second", f.Values[i], f.Point(i), p.streamTerms(f.Values[i])...)
+	p.fit.Found("b_back", "s/B", "time per byte from the second host of a pair to the first", f.Values[j], f.Point(j), p.streamTerms(f.Values[j])...)
+	p.fit.Add(params.Notef(params.DirectionsDiffer, "the time per byte of streams differs by %+.0f%% between the two directions of the pairs", 100*v).
+		With("difference", v))
+}
+
+// moreConnections records the time per byte over several connections a pair, and warns where they are faster than one: then
+// b is that of one connection, and not the link's.
+func (p *paired) moreConnections(f *facts) {
+	one, okOne := f.index[fact{factConnections, 1}]
+	s := params.Series{Name: "b'(connections)", Quantity: params.ConnectionTime, XName: "connections", Unit: "s/B",
+		Factors: map[string]float64{"pairs": float64(p.leastPairs())}}
+	gain, most := 0.0, int64(1)
+	for k := int64(1); k <= maxConnections; k++ {
+		i, ok := f.index[fact{factConnections, k}]
+		if !ok {
+			continue
+		}
+		v := f.Values[i]
+		s.Add(float64(k), v, f.Point(i), v, f.N[i])
+		if k == 1 || !okOne {
+			continue
+		}
+		p.fit.Found(fmt.Sprintf("b_connections_%d", k), "s/B", fmt.Sprintf("time per byte of a stream over %d connections", k), v, f.Point(i))
+		faster := func(v []float64) float64 { return v[one]/v[i] - 1 }
+		g := faster(f.Values)
+		if ci := resample.IntervalOf(f.Estimates, g, f.Replicates, faster); g > fasterBy && ci[0] > 0 && g > gain {
+			gain, most = g, k
+		}
+	}
+	if len(s.Points) > 1 {
+		p.fit.Series = append(p.fit.Series, s)
+	}
+	if gain > 0 {
+		p.fit.Add(params.Notef(params.ConnectionLimited, "%d connections carry %.0f%% more than one: b is the time per byte of one connection and its CPU; "+
+			"the link's is at most b_connections_%d", most, 100*gain, most).With("gain", gain).With("connections", float64(most)))
+	}
+}
+
+// messageRates records the time per byte of messages back to back, a curve of its own: it holds the calls of every message.
+func (p *paired) messageRates(f *facts) {
+	if len(p.messages) == 0 {
+		return
+	}
+	s := params.Series{Name: "b'(n) of messages", Quantity: params.MessageTime, XName: "pairs", Unit: "s/B",
+		Factors: map[string]float64{"bytes": float64(p.messages[0].Point[names.FactorBytes])}}
+	for n := int64(1); n <= int64(len(p.fit.Hosts)); n++ {
+		if i, ok := f.index[fact{factMessages, n}]; ok {
+			s.Add(float64(n), f.Values[i], f.Point(i), f.Values[i], f.N[i])
+		}
+	}
+	if len(s.Points) > 0 {
+		p.fit.Series = append(p.fit.Series, s)
+	}
+}

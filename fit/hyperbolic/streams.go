@@ -1,0 +1,98 @@
+package hyperbolic
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"calib/fit"
+	"calib/fit/params"
+	"calib/internal/dataset"
+	"calib/internal/dataset/names"
+	"calib/internal/stats"
+)
+
+const (
+	// TermUnsteady is the uncertainty of streams whose rate changed while it was counted.
+	TermUnsteady = "unsteady streams"
+
+	whyUnsteady = "unsteady or limited stream"
+)
+
+// spoilt flags mark streams that are never used; doubtful ones, that are used only where a point has no others.
+var (
+	spoilt   = []string{dataset.FlagRetrans, dataset.FlagDeadlock, dataset.FlagTimeout}
+	doubtful = []string{dataset.FlagUnsteady, dataset.FlagWindow, dataset.FlagProbeRTT}
+)
+
+// counted reports whether b is a stream whose bytes were counted in a window, over one or several connections. Streams of
+// older files are messages of 16 KiB back to back.
+func counted(b *fit.Batch) bool {
+	return len(b.Lines) > 0 && b.Lines[0].Aux[names.AuxRamp] > 0
+}
+
+// connectionsOf is the number of connections of each pair.
+func connectionsOf(b *fit.Batch) int64 { return cmp.Or(b.Point[names.FactorConnections], 1) }
+
+// loadStreams gathers the usable streams: those whose bytes were counted, all numbers of connections, in p.counted, and the
+// streams of messages in p.messages. It returns those that give b'(n).
+func (p *paired) loadStreams(prepared *fit.Prepared) []fit.Batch {
+	var windows, older []fit.Batch
+	for _, b := range p.fit.Complete(prepared.Batches(names.Paired, names.PhaseStream), false) {
+		if counted(&b) {
+			windows = append(windows, b)
+		} else {
+			older = append(older, b)
+		}
+	}
+	p.windows = windows
+	p.counted = p.withoutSlow(p.steady(windows))
+	p.messages = p.batches(prepared, names.PhaseMessages)
+	streams := p.withoutSlow(p.fit.Usable(older))
+	for _, b := range p.counted {
+		if connectionsOf(&b) == 1 {
+			streams = append(streams, b)
+		}
+	}
+	return streams
+}
+
+// steady leaves out streams with too much loss, and of each point those that something else than the path limited, or whose
+// rate changed, where the point has others. Where it has not, p.unsteady is the typical relative error that this makes.
+func (p *paired) steady(in []fit.Batch) []fit.Batch {
+	for _, flag := range spoilt {
+		in = p.fit.Without(in, flag, func(b *fit.Batch) bool { return b.Flagged([]string{flag}) != "" })
+	}
+	worse := func(b *fit.Batch) bool { return b.Flagged(doubtful) != "" }
+	byPoint := func(a, b fit.Batch) int { return cmp.Compare(a.Point.Key(), b.Point.Key()) }
+	in = slices.Clone(in)
+	slices.SortStableFunc(in, byPoint)
+	var out []fit.Batch
+	var halves []float64
+	for group := range fit.Runs(in, func(a, b fit.Batch) bool { return byPoint(a, b) == 0 }) {
+		kept := p.fit.Prefer(group, whyUnsteady, worse)
+		out = append(out, kept...)
+		if !worse(&kept[0]) {
+			continue
+		}
+		for _, b := range kept {
+			for _, l := range b.Lines {
+				halves = append(halves, math.Abs(l.Aux[names.AuxHalves]-1)/2)
+			}
+		}
+	}
+	if len(halves) > 0 {
+		p.unsteady = stats.Median(halves)
+		p.fit.Add(params.Warnf(params.UnsteadyStreams, "some points have streams only whose rate changed while it was counted, by %.0f%% from the "+
+			"first half of the window to the second, or that the receiver or the congestion control held up", 200*p.unsteady).With("share", p.unsteady))
+	}
+	return out
+}
+
+// streamTerms are what makes v, a time per byte of streams, uncertain beside the rounds.
+func (p *paired) streamTerms(v float64) []params.Term {
+	if p.unsteady == 0 {
+		return nil
+	}
+	return []params.Term{{Name: TermUnsteady, Type: params.TypeB, U: v * p.unsteady, Why: "half the difference of the halves of the window"}}
+}
