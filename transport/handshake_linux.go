@@ -123,7 +123,7 @@ const magic = "calibd2\n"
 const (
 	nonceSize  = 16
 	proofSize  = sha256.Size
-	helloSize  = len(magic) + sha256.Size + 4 + 4 + 4 + nonceSize
+	helloSize  = len(magic) + sha256.Size + 4 + 4 + 4 + 4 + nonceSize
 	acceptSize = len(magic) + nonceSize + proofSize
 )
 
