@@ -89,17 +89,27 @@ func (p *paired) batches(prepared *fit.Prepared, phase string) []fit.Batch {
 	return p.withoutSlow(p.fit.Usable(p.fit.Complete(prepared.Batches(names.Paired, phase), phase == names.PhaseBurst)))
 }
 
-// withoutSlow takes the slow hosts and pairs out of the batches.
+// withoutSlow takes the slow hosts and pairs out of the batches. A number of pairs counts as measured without them only if all
+// its sizes were: a'(n) of other sizes than the rest is another quantity.
 func (p *paired) withoutSlow(in []fit.Batch) []fit.Batch {
 	slow := func(b *fit.Batch) bool { return slices.ContainsFunc(b.Lines, p.slow.Line) }
-	clean := map[int64]bool{}
+	points, clean := map[int64]map[string]bool{}, map[int64]int{}
 	for i := range in {
-		if !slow(&in[i]) {
-			clean[in[i].Point[names.FactorPairs]] = true
+		n, key := in[i].Point[names.FactorPairs], in[i].Point.Key()
+		if points[n] == nil {
+			points[n] = map[string]bool{}
 		}
+		without := !slow(&in[i])
+		if without && !points[n][key] {
+			clean[n]++
+		}
+		points[n][key] = points[n][key] || without
 	}
+	maps.DeleteFunc(clean, func(n int64, covered int) bool { return covered < len(points[n]) })
 	if len(clean) >= 2 {
-		return p.fit.Without(in, fit.WhySlowHost, slow)
+		return p.fit.Without(in, fit.WhySlowHost, func(b *fit.Batch) bool {
+			return slow(b) || clean[b.Point[names.FactorPairs]] == 0
+		})
 	}
 	return p.withoutSlowPairs(in)
 }
@@ -231,6 +241,7 @@ func (p *paired) addBursts(t *resample.Table[key], bursts []fit.Batch, starts st
 	for _, q := range points { // a point needs a value; that of one without is not used
 		if p.gaps[q.gap].kept == 0 {
 			t.Add(q.gap, 0, 0, 0, 0)
+			t.Add(q.gap, 1, 0, 0, 0)
 		}
 	}
 }
