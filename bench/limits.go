@@ -19,7 +19,7 @@ type Limits struct {
 }
 
 // Thin reports whether a design is to be kept to the essential: the effort is below a half.
-func (l Limits) Thin() bool { return l.Effort > 0 && l.Effort < 0.5 }
+func (l Limits) Thin() bool { return l.Effort.Thin() }
 
 // Thinned chooses between the standard part of a design and that of a thin one.
 func Thinned[T any](l Limits, standard, thin T) T {
@@ -45,6 +45,9 @@ func (l Limits) SizesUpTo(top units.Bytes, own []units.Bytes) []units.Bytes {
 
 // Effort scales what an experiment spends on a batch: 1 is the standard plan; 0 means 1.
 type Effort float64
+
+// Thin reports whether the effort is below a half.
+func (e Effort) Thin() bool { return e > 0 && e < 0.5 }
 
 // Reps scales a standard number of repetitions; never below least.
 func (e Effort) Reps(standard, least int) int {

@@ -9,7 +9,9 @@ import (
 
 // What a stream of bytes is made of.
 const (
-	bulkTries = 4 // at most, of which all but the last are warm-up
+	// bulkTries, and thinTries of a thin plan, are how often a stream is run at most. All but the last are warm-up: hosts that
+	// are never steady would otherwise spend the time of several rounds on one.
+	bulkTries, thinTries = 4, 2
 	// writeSize is the largest write [B]: the time per byte does not fall with larger ones (docs/MEASURING.md).
 	writeSize = 128 * units.KiB
 	// writeShare is the largest share of the window that a write may take: on slow paths writes are smaller.
@@ -63,7 +65,7 @@ type schedule struct {
 func (s *schedule) begin() units.Nanos { return s.at + s.ramp }
 func (s *schedule) end() units.Nanos   { return s.at + s.ramp + s.window }
 
-// Run streams until a window was steady, or bulkTries times. A sender gets nil.
+// Run streams until a window was steady, or so many times as the plan allows. A sender gets nil.
 //
 // A window in which a receiver's window limited the sender, or bbr looked for the round trip, or whose halves differ, is
 // followed by another after a ramp twice as long, because windows and buffers grow with what was read. The last one is
@@ -76,6 +78,10 @@ func (x Bulk) Run() (*Counted, error) {
 	perByte, err := x.trial(segment)
 	if err != nil {
 		return nil, err
+	}
+	last := bulkTries - 1
+	if x.R.Effort.Thin() {
+		last = thinTries - 1
 	}
 	for try := 0; ; try++ {
 		s := plan(perByte, trip, segment, try)
@@ -95,7 +101,7 @@ func (x Bulk) Run() (*Counted, error) {
 		// A trial is too short to show the rate of a long path: where it was far off, writes were too small.
 		again := len(v.flags) > 0 || plan(v.perByte, trip, segment, try).write > 2*s.write
 		perByte = v.perByte
-		if !again || try == bulkTries-1 {
+		if !again || try == last {
 			if x.Sends() {
 				return nil, nil
 			}
