@@ -1,8 +1,6 @@
 package main
 
 import (
-	"time"
-
 	"calib/internal/plane"
 	"calib/internal/units"
 )
@@ -15,21 +13,16 @@ type setup struct {
 	Key     [32]byte
 	Expires int64 // of the ticket, Unix seconds
 	CPU     int
-	Measure string // pingpong or stream
+	Measure string // pingpong
 	Size    int
-	Rounds  int           // of the ping-pong
-	Warm    time.Duration // of the stream, not counted
-	For     time.Duration // of the stream, counted
-	Profile string        // file for a CPU profile of the dialer; none if empty
+	Rounds  int    // of the ping-pong
+	Profile string // file for a CPU profile of the dialer; none if empty
 	Options plane.Socket
 }
 
 // result is what a child prints at its end.
 type result struct {
-	NS   int64   `json:"ns,omitempty"`  // median half round trip
-	Rate float64 `json:"bps,omitempty"` // received bytes a second
-	// Retrans counts the sender's retransmitted segments.
-	Retrans int64 `json:"retrans,omitempty"`
+	NS int64 `json:"ns,omitempty"` // median half round trip
 }
 
 // recvTimeout bounds the silence of the other child.

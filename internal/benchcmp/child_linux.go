@@ -64,7 +64,7 @@ func measure(m *transport.Mesh, s setup) (result, error) {
 	}
 	defer g.Close()
 	work := map[string]func(*transport.Group, setup) (result, error){
-		"pingpong0": ping, "pingpong1": pong, "stream0": send, "stream1": receive,
+		"pingpong0": ping, "pingpong1": pong,
 	}[fmt.Sprint(s.Measure, s.Self)]
 	if work == nil {
 		return result{}, fmt.Errorf("no such work: %q", s.Measure)
@@ -114,59 +114,4 @@ func pong(g *transport.Group, s setup) (result, error) {
 		}
 	}
 	return result{}, nil
-}
-
-// The first byte of a message says whether the stream goes on.
-const (
-	more = 0
-	last = 1
-)
-
-func send(g *transport.Group, s setup) (result, error) {
-	b := make([]byte, s.Size)
-	b[0] = more
-	end := g.Now() + units.Nanos(s.Warm+s.For) + 200*units.Millisecond
-	for g.Now() < end {
-		if err := g.Send(1, b); err != nil {
-			return result{}, err
-		}
-	}
-	b[0] = last
-	if err := g.Send(1, b); err != nil {
-		return result{}, err
-	}
-	if err := g.Recv(1, b[:1]); err != nil { // the receiver has all of it
-		return result{}, err
-	}
-	n, err := g.Counters(1)
-	return result{Retrans: n.Retrans}, err
-}
-
-func receive(g *transport.Group, s setup) (result, error) {
-	b := make([]byte, s.Size)
-	var start, stop, began units.Nanos
-	var bytes int64
-	for {
-		if err := g.Recv(0, b); err != nil {
-			return result{}, err
-		}
-		now := g.Now()
-		switch {
-		case began == 0:
-			began = now
-		case now-began < units.Nanos(s.Warm):
-		case start == 0:
-			start = now
-		case now-start <= units.Nanos(s.For):
-			bytes += int64(len(b))
-			stop = now
-		}
-		if b[0] == last {
-			break
-		}
-	}
-	if stop == start {
-		return result{}, fmt.Errorf("the stream ended before it was %v old", s.Warm)
-	}
-	return result{Rate: float64(bytes) / (stop - start).Seconds()}, g.Send(0, b[:1])
 }

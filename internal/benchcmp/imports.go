@@ -22,8 +22,8 @@ import (
 const (
 	importSizes = "1,2,3,4,6,8,12,16,24,32,48,64,96,128,192,256,384,512,768,1024,1536,2048,3072,4096,6144,8192,12288,16384,24576,32768,49152,65536,98304,131072,196608,262144"
 	importLimit = "262144"
-	// streamWrite is the chunk of calib's streams on Ethernet: 11 whole segments.
-	streamWrite = "15928"
+	// streamWrite is the write of calib's streams on a fast path.
+	streamWrite = "131072"
 	// importRun bounds what one tool does in one round.
 	importRun = 2 * time.Minute
 )

@@ -1,5 +1,6 @@
-// Benchcmp compares calib with other programs on one machine: the ping-pong that calib run measures and fits with the same
-// loop in C, and with NPtcp and sockperf where they are installed; a stream over a veth pair with iperf3.
+// Benchcmp compares what a user of calib gets with other programs on one machine, on loopback and over a veth pair, with both
+// ends on one CPU and on two: the half round trip with the same loop in C, and with NPtcp and sockperf where they are installed;
+// the time per byte of streams with iperf3.
 //
 // A machine that does other work is faster at one time than at another. So the programs run in turn, each pair of runs gives
 // one ratio, and the result is the median of the ratios.
@@ -49,10 +50,10 @@ func main() {
 	flag.IntVar(&s.rounds, "rounds", 20000, "round trips of the loop in C")
 	flag.IntVar(&s.size, "size", 64, "bytes of a message of -profile")
 	flag.StringVar(&s.source, "c", "transport/testdata/pingpong.c", "the ping-pong in C")
-	flag.DurationVar(&s.streamFor, "stream", 2*time.Second, "how long a stream is measured")
-	flag.IntVar(&s.write, "write", 128<<10, "bytes of one write of the stream")
+	flag.DurationVar(&s.streamFor, "stream", time.Second, "how long iperf3 measures a stream")
+	flag.IntVar(&s.write, "write", 128<<10, "bytes of one write of iperf3")
 	flag.StringVar(&s.only, "only", "", "pingpong or stream (empty is both)")
-	flag.StringVar(&s.way, "path", "", "of the ping-pong: loopback or veth (empty is both)")
+	flag.StringVar(&s.way, "path", "", "loopback or veth (empty is both)")
 	flag.StringVar(&s.profile, "profile", "", "only run the ping-pong once and write its CPU profile here (see default.pgo)")
 	flag.BoolVar(&s.imports, "imports", false, "compare calib's own run with the imported outputs of NPtcp, sockperf and iperf3 (a third as many runs)")
 	flag.StringVar(&s.calib, "calib", "", "the calib binary; built from ./cmd/calib if empty")
@@ -84,13 +85,18 @@ func run(ctx context.Context, s settings) error {
 	if builtWithCgo() {
 		fmt.Println("built with cgo, which costs about 0.1 µs for each change of process: build with CGO_ENABLED=0, as releases are")
 	}
+	w, err := open(ctx, s)
+	if err != nil {
+		return err
+	}
+	defer w.remove()
 	if s.only != "stream" {
-		if err := pingPong(ctx, s); err != nil {
+		if err := pingPong(ctx, w); err != nil {
 			return fmt.Errorf("ping-pong: %w", err)
 		}
 	}
 	if s.only != "pingpong" {
-		if err := stream(ctx, s); err != nil {
+		if err := stream(ctx, w); err != nil {
 			return fmt.Errorf("stream: %w", err)
 		}
 	}

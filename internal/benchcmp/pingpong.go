@@ -16,7 +16,6 @@ import (
 	"calib/internal/dataset/names"
 	"calib/internal/plane"
 	"calib/internal/programs"
-	"calib/internal/rundir"
 	"calib/internal/stats"
 	"calib/internal/units"
 )
@@ -33,69 +32,29 @@ const (
 // comparedSizes are the message sizes of the comparison [B].
 var comparedSizes = [...]int64{64, 16384}
 
-// path is where a ping-pong goes.
-type path struct {
-	name     string
-	from, to side
-	launch   string
-	netns    string // of to; "" is this one
-}
-
 // pingPong compares the half round trip that calib run fits with the same loop in C, and with NPtcp and sockperf where they
 // are installed, in turn: on loopback and on a veth pair, both ends on one CPU and on two.
-func pingPong(ctx context.Context, s settings) error {
-	dir, err := os.MkdirTemp("", "benchcmp")
-	if err != nil {
+func pingPong(ctx context.Context, w *workshop) error {
+	yardstick := filepath.Join(w.dir, "pingpong")
+	if err := programs.Run(ctx, "", "cc", "-O2", "-o", yardstick, w.source); err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
-	yardstick, calib := filepath.Join(dir, "pingpong"), s.calib
-	if err := programs.Run(ctx, "", "cc", "-O2", "-o", yardstick, s.source); err != nil {
-		return err
-	}
-	if calib == "" {
-		calib = filepath.Join(dir, "calib")
-		if err := programs.BuildCalib(ctx, calib); err != nil {
+	return w.eachPath(ctx, func(p path) error {
+		c := contest{workshop: w, path: p, yardstick: yardstick, ns: map[string][]float64{}}
+		if err := c.run(ctx); err != nil {
 			return err
 		}
-	}
-	from, to, remove, err := wire(ctx)
-	if err != nil {
-		return err
-	}
-	defer remove()
-	loopback := side{addr: "127.0.0.1"}
-	name := func(e side) string { return e.prefix[len(e.prefix)-1] }
-	for _, p := range []path{
-		{name: "loopback", from: loopback, to: loopback, launch: "env HOST={host}"},
-		{name: "veth", from: from, to: to, launch: "ip netns exec {host}", netns: "/run/netns/" + name(to)},
-	} {
-		if s.way != "" && s.way != p.name {
-			continue
-		}
-		for cpu := range 2 {
-			p.to.cpu = cpu
-			if p.netns != "" {
-				if err := steer(ctx, p.to); err != nil {
-					return err
-				}
-			}
-			c := contest{settings: s, path: p, dir: dir, yardstick: yardstick, calib: calib, ns: map[string][]float64{}}
-			if err := c.run(ctx); err != nil {
-				return fmt.Errorf("%s: %w", p.name, err)
-			}
-			c.print()
-		}
-	}
-	return nil
+		c.print()
+		return nil
+	})
 }
 
 // contest is one path and what each program measured on it: half round trips [ns] by program and size.
 type contest struct {
-	settings
+	*workshop
 	path
-	dir, yardstick, calib string
-	ns                    map[string][]float64
+	yardstick string
+	ns        map[string][]float64
 }
 
 func (c *contest) add(program string, size int64, ns float64) {
@@ -161,32 +120,7 @@ func (c *contest) inC(ctx context.Context) error {
 // inCalib runs calib as a user does and takes the times of its fit; the fastest of its rounds stand beside, because NPtcp
 // prints its fastest trial.
 func (c *contest) inCalib(ctx context.Context, i int) error {
-	list, out := filepath.Join(c.dir, "hosts.txt"), filepath.Join(c.dir, "run")
-	if err := os.RemoveAll(out); err != nil {
-		return err
-	}
-	hosts := []string{"from", "to"}
-	if c.netns != "" {
-		hosts = []string{c.from.prefix[len(c.from.prefix)-1], c.to.prefix[len(c.to.prefix)-1]}
-	}
-	text := fmt.Sprintf("%s addr=%s cpu=%d\n%s addr=%s cpu=%d\n", hosts[0], c.from.addr, c.from.cpu, hosts[1], c.to.addr, c.to.cpu)
-	if err := os.WriteFile(list, []byte(text), 0o600); err != nil {
-		return err
-	}
-	if err := programs.Run(ctx, "", c.calib, "run", "--hosts", list, "--launch", c.launch, "--plan", "quick", "--only", names.Pingpong,
-		"--sizes", runSizes, "--congestion", congestion, "--seed", strconv.Itoa(i+1), "--out", out, "--quiet", "--yes"); err != nil {
-		return err
-	}
-	d, err := dataset.ReadFile(filepath.Join(out, rundir.SamplesFile))
-	if err != nil {
-		return err
-	}
-	f, err := os.Open(filepath.Join(out, rundir.ParamsFile))
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	p, err := params.Decode(f)
+	p, d, err := c.workshop.run(ctx, c.path, i+1, "--only", names.Pingpong, "--sizes", runSizes, "--congestion", congestion)
 	if err != nil {
 		return err
 	}
@@ -275,12 +209,8 @@ func (c *contest) inSockperf(ctx context.Context) error {
 }
 
 func (c *contest) print() {
-	where := fmt.Sprintf("CPUs %d and %d", c.from.cpu, c.to.cpu)
-	if c.from.cpu == c.to.cpu {
-		where = fmt.Sprintf("both ends on CPU %d", c.from.cpu)
-	}
 	for _, size := range comparedSizes {
-		fmt.Printf("ping-pong, %d B, half round trip in ns, %s, %s, %s:\n", size, c.name, where, congestion)
+		fmt.Printf("ping-pong, %d B, half round trip in ns, %s, %s, %s:\n", size, c.name, c.where(), congestion)
 		for _, r := range []struct{ program, note string }{
 			{"C", "median of a loop"}, {"C without timeout", "as the other tools have it"}, {"calib", "T(x) of calib run --plan quick"},
 			{"calib, fastest round", "median of a round"}, {"NPtcp", "its fastest trial; the system's congestion control"},
@@ -309,15 +239,4 @@ func profile(ctx context.Context, s settings) error {
 // steer moves the CPU that receives a side's packets to its own.
 func steer(ctx context.Context, at side) error {
 	return programs.Run(ctx, strconv.FormatUint(1<<at.cpu, 16), slices.Concat(at.prefix, []string{"tee", steering})...)
-}
-
-// inTurn runs both, which of them first changing from round to round.
-func inTurn(round int, a, b func() error) error {
-	if round%2 == 1 {
-		a, b = b, a
-	}
-	if err := a(); err != nil {
-		return err
-	}
-	return b()
 }

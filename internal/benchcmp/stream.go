@@ -5,92 +5,123 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
-	"calib/internal/plane"
+	"calib/fit/params"
+	"calib/internal/dataset/names"
 	"calib/internal/stats"
 )
 
-// streamBar is the least that the throughput must be of iperf3's.
-const streamBar = 1.0
-
 const (
-	streamWarm = time.Second
+	// streamBar is the most that calib's time per byte may be of iperf3's.
+	streamBar = 1.05
+	// slopeBar is the most that it may be of the slope of long ping-pongs of the same run.
+	slopeBar = 1.10
+	// slopeSizes are the ping-pongs of that slope.
+	slopeSizes = "1,1024,65536,131072,262144,524288"
+	streamWarm = 300 * time.Millisecond
 	fromAddr   = "10.199.77.1"
 	toAddr     = "10.199.77.2"
 )
 
-// streams are the results of one tool: rates in Gbit/s and retransmitted segments.
-type streams struct{ rate, retrans []float64 }
+// streamControls are the congestion controls of the comparison.
+var streamControls = [...]string{"cubic", "bbr"}
 
-func (s *streams) add(rate float64, retrans int64) {
-	s.rate = append(s.rate, rate)
-	s.retrans = append(s.retrans, float64(retrans))
-}
+// streams are the results on one path: times per byte [ns/B].
+type streams struct{ calib, slope, iperf []float64 }
 
-// stream alternates iperf3 and calib over a veth pair between two namespaces: same direction, writes, congestion
-// control and CPUs, messages not kept apart (iperf3's are not either).
-func stream(ctx context.Context, s settings) error {
-	from, to, remove, err := wire(ctx)
-	if err != nil {
-		return err
-	}
-	defer remove()
-	var iperf, calib streams
-	for i := range max(1, (s.repeats+2)/3) {
-		if err := inTurn(i, streamIperf(ctx, from, to, s, &iperf), streamCalib(ctx, from, to, s, &calib)); err != nil {
+// stream compares the time per byte that calib run fits of two hosts (b_prime, the mean of both directions) with iperf3's, the
+// mean of a run in each direction, in turn: on loopback and on a veth pair, both ends on one CPU and on two.
+func stream(ctx context.Context, w *workshop) error {
+	for _, control := range streamControls {
+		if err := w.eachPath(ctx, func(p path) error {
+			var r streams
+			for i := range max(1, (w.repeats+2)/3) {
+				steps := []func(context.Context) error{
+					func(ctx context.Context) error { return r.inCalib(ctx, w, p, control, i+1) },
+					func(ctx context.Context) error { return r.inIperf3(ctx, w, p, control) },
+				}
+				if i%2 == 1 {
+					slices.Reverse(steps)
+				}
+				for _, step := range steps {
+					bounded, cancel := context.WithTimeout(ctx, importRun)
+					err := step(bounded)
+					cancel()
+					if err != nil {
+						return err
+					}
+				}
+			}
+			r.print(w, p, control)
+			return nil
+		}); err != nil {
 			return err
 		}
 	}
-	r := ratios(calib.rate, iperf.rate)
-	fmt.Printf("stream in Gbit/s, unshaped veth between two namespaces, writes of %d B, %s, sender on CPU %d, receiver on CPU %d, %v:\n",
-		s.write, congestion, from.cpu, to.cpu, s.streamFor)
-	row("iperf3", iperf.rate, "%.2f", "")
-	row("calib", calib.rate, "%.2f", "")
-	row("calib / iperf3", r, "%.3f", verdict(stats.Median(r) >= streamBar, fmt.Sprintf("≥ %.1f", streamBar)))
-	row("iperf3 retransmitted", iperf.retrans, "%.0f", "segments")
-	row("calib retransmitted", calib.retrans, "%.0f", "segments, its start included")
 	return nil
 }
 
-func streamCalib(ctx context.Context, from, to side, s settings, out *streams) func() error {
-	return func() error {
-		sent, r, err := runPair(ctx, from, to, setup{Measure: "stream", Size: s.write, Warm: streamWarm, For: s.streamFor,
-			Options: plane.Socket{Congestion: congestion, NoEOR: true}})
-		if err != nil {
-			return err
-		}
-		out.add(r.Rate*8e-9, sent.Retrans)
-		return nil
+func (r *streams) inCalib(ctx context.Context, w *workshop, p path, control string, seed int) error {
+	q, _, err := w.run(ctx, p, seed, "--only", names.Paired+","+names.Pingpong, "--sizes", slopeSizes, "--congestion", control, "--budget", "12s")
+	if err != nil {
+		return err
 	}
+	b, err := estimated(q, "b_prime")
+	if err != nil {
+		return err
+	}
+	slope, err := estimated(q, "b_prime_limits")
+	if err != nil {
+		return err
+	}
+	r.calib, r.slope = append(r.calib, b*1e9), append(r.slope, slope*1e9)
+	return nil
 }
 
-func streamIperf(ctx context.Context, from, to side, s settings, out *streams) func() error {
-	return func() error {
-		ctx, cancel := context.WithTimeout(ctx, time.Minute)
-		defer cancel()
-		text, err := runIperf3(ctx, from, to, s, strconv.Itoa(s.write), "-C", congestion)
+// estimated is a parameter's estimate, whatever its status.
+func estimated(q *params.Params, name string) (float64, error) {
+	v, ok := q.Parameters[name].Raw()
+	if !ok {
+		return 0, fmt.Errorf("calib's run has no %s: %s", name, q.Parameters[name].Why)
+	}
+	return v, nil
+}
+
+func (r *streams) inIperf3(ctx context.Context, w *workshop, p path, control string) error {
+	sum := 0.0
+	for _, direction := range [][]string{nil, {"-R"}} {
+		text, err := runIperf3(ctx, p.from, p.to, w.settings, strconv.Itoa(w.write), append([]string{"-C", control}, direction...)...)
 		if err != nil {
 			return err
 		}
-		var r struct {
+		var report struct {
 			End struct {
 				Received struct {
 					BPS float64 `json:"bits_per_second"`
 				} `json:"sum_received"`
-				Sent struct {
-					Retrans int64 `json:"retransmits"`
-				} `json:"sum_sent"`
 			} `json:"end"`
 		}
-		if err := json.Unmarshal([]byte(text), &r); err != nil {
+		if err := json.Unmarshal([]byte(text), &report); err != nil {
 			return fmt.Errorf("iperf3's report: %w", err)
 		}
-		if r.End.Received.BPS <= 0 {
+		if report.End.Received.BPS <= 0 {
 			return errors.New("iperf3 reports no throughput")
 		}
-		out.add(r.End.Received.BPS*1e-9, r.End.Sent.Retrans)
-		return nil
+		sum += 8e9 / report.End.Received.BPS
 	}
+	r.iperf = append(r.iperf, sum/2)
+	return nil
+}
+
+func (r *streams) print(w *workshop, p path, control string) {
+	fmt.Printf("stream, ns per byte, %s, %s, %s:\n", p.name, p.where(), control)
+	row("iperf3", r.iperf, "%.3f", fmt.Sprintf("both directions, writes of %d B, %v each", w.write, w.streamFor))
+	row("calib", r.calib, "%.3f", "b_prime of calib run --plan quick")
+	v := ratios(r.calib, r.iperf)
+	row("calib / iperf3", v, "%.3f", verdict(stats.Median(v) <= streamBar, fmt.Sprintf("≤ %.2f", streamBar)))
+	v = ratios(r.calib, r.slope)
+	row("calib / ping-pong slope", v, "%.3f", verdict(stats.Median(v) <= slopeBar, fmt.Sprintf("≤ %.2f", slopeBar)))
 }
