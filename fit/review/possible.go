@@ -44,7 +44,11 @@ func (r *review) possible() {
 // value at one byte.
 func (r *review) follow() {
 	if beta, rate := r.Parameters["beta"], r.Parameters["r_inf"]; beta.Estimate != nil && rate.Value != nil {
-		r.withhold("r_inf", params.StatusInconsistent, "it is 1/beta, which is withheld: "+beta.Why, nil)
+		var bound *[2]float64
+		if beta.Status == params.StatusBound && beta.Bound != nil && beta.Bound[1] > 0 {
+			bound = &[2]float64{1 / beta.Bound[1], math.Inf(1)}
+		}
+		r.withhold("r_inf", beta.Status, "it is 1/beta, which is withheld: "+beta.Why, bound)
 	}
 	for _, name := range []string{"o_s", "o_r"} {
 		q, f := r.Parameters[name], r.Functions[name]
