@@ -69,9 +69,9 @@ func (r *review) notNegative(name string, q params.Parameter) {
 		return
 	}
 	ref := r.reference(q.Unit)
-	small := q.CI95 != nil && math.Max(math.Abs(lo), math.Abs(hi)) <= material*ref
+	small := math.Max(math.Abs(lo), math.Abs(hi)) <= material*ref
 	switch {
-	case small && v >= 0 || v == 0 && q.CI95 == nil:
+	case small && v >= 0:
 	case small:
 		r.provisional(name, reason(fmt.Sprintf("negative by less than %g%% of %s: zero within what can be told", 100*material, units.Format(ref, q.Unit))))
 	case hi > 0:
