@@ -86,7 +86,7 @@ func (p *Prepared) pingpong() (*pairTimes, error) {
 
 // Sorted returns all half round trips of size i [s], ascending.
 func (q *Pingpong) Sorted(i int) []float64 {
-	var all []float64
+	all := make([]float64, 0, q.Times.N[i])
 	for _, s := range q.pairs.lines[int64(q.Sizes[i])] {
 		all = append(all, HalfTrips(s)...)
 	}

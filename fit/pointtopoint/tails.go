@@ -11,6 +11,7 @@ import (
 	"calib/fit/params"
 	"calib/fit/plots"
 	"calib/fit/regress"
+	"calib/fit/resample"
 	"calib/internal/dataset/names"
 	"calib/internal/stats"
 )
@@ -43,11 +44,13 @@ func (m Tails) Fit(p *fit.Prepared) (*params.Fit, error) {
 		return nil, err
 	}
 	r := q.New(p, m.Name(), "David and Nagaraja 2003, section 7.1")
+	sorted := make([][]float64, len(q.Sizes)) // half round trips by size
+	resample.Each(len(sorted), func(i int) { sorted[i] = q.Sorted(i) })
 	for _, t := range tails {
 		s := params.Series{Name: "T_" + t.name + "(x)", Quantity: params.TailTime, XName: "bytes",
 			Factors: map[string]float64{"quantile": t.p}}
 		for i, x := range q.Sizes {
-			all := q.Sorted(i)
+			all := sorted[i]
 			v := stats.SortedQuantile(all, t.p)
 			iv, ok := stats.SortedQuantileCI(all, t.p)
 			label := "time that " + t.words + " of the smallest size exceeds"

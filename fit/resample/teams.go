@@ -60,8 +60,9 @@ func (t *Table[K]) shifts(values []float64, widened float64) ([]Teams, *shifts) 
 	number := map[string]int{}
 	own := make([]float64, len(t.points)) // share of the teams' scatter that persists, by point
 	typical, scattered := 0.0, 0.0
-	for i, p := range t.points {
-		d := p.deviations()
+	found := make([]deviations, len(t.points))
+	Each(len(found), func(i int) { found[i] = t.points[i].deviations() })
+	for i, d := range found {
 		if len(d.teams) < 2 {
 			continue
 		}
@@ -118,8 +119,15 @@ type deviations struct {
 type teamSum struct{ sum, squares, n float64 }
 
 func (p *point) deviations() deviations {
+	measured := map[int]int{} // teams by round
+	for k := range p.teams {
+		measured[k.round]++
+	}
 	byRound := map[int]map[string]float64{}
 	for k, parts := range p.teams {
+		if measured[k.round] < 2 {
+			continue
+		}
 		if v, ok := p.cell(parts); ok {
 			if byRound[k.round] == nil {
 				byRound[k.round] = map[string]float64{}
