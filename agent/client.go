@@ -126,7 +126,7 @@ func (c *Client) Hello(ctx context.Context) (dataset.Host, error) {
 	c.alive.Do(func() { c.ended.Go(c.keep) })
 	return dataset.Host{
 		Name: r.Name, Addr: r.DataAddr, Version: r.Version, Build: r.Build, Env: r.Env, CPU: r.Cpu, Arch: r.Env["arch"],
-		Boot: r.Boot, Clock: r.Clock,
+		Boot: r.Boot, Clock: r.Clock, MostBytes: r.Limits.GetMaxBytes(),
 	}, nil
 }
 
