@@ -73,10 +73,18 @@ func NewClient(host string, rw io.ReadWriteCloser, o ClientOptions) *Client {
 	p.SetUnencryptedHTTP2(true)
 	c.http = &http.Transport{
 		Protocols: p, DisableCompression: true,
-		DialContext: func(context.Context, string, string) (conn net.Conn, err error) {
-			err = net.ErrClosed // there is one stream; when it has ended there is no other
-			first.Do(func() { conn, err = c.conn, nil })
-			return conn, err
+		DialContext: func(ctx context.Context, _, _ string) (conn net.Conn, err error) {
+			if first.Do(func() { conn = c.conn }); conn != nil {
+				return conn, nil
+			}
+			// There is one stream, and no other when it has ended. A call may come before net/http has put the connection of
+			// the call before it where later ones find it: it asks for another, and is given that one while this waits.
+			select {
+			case <-c.conn.gone:
+				return nil, net.ErrClosed
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
 		},
 	}
 	c.rpc = controlv1.NewControlClient(&http.Client{Transport: c.http}, "http://agent",
@@ -118,7 +126,7 @@ func (c *Client) Hello(ctx context.Context) (dataset.Host, error) {
 	c.alive.Do(func() { c.ended.Go(c.keep) })
 	return dataset.Host{
 		Name: r.Name, Addr: r.DataAddr, Version: r.Version, Build: r.Build, Env: r.Env, CPU: r.Cpu, Arch: r.Env["arch"],
-		Boot: r.Boot, Clock: r.Clock,
+		Boot: r.Boot, Clock: r.Clock, MostBytes: r.Limits.GetMaxBytes(),
 	}, nil
 }
 

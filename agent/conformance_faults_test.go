@@ -15,6 +15,7 @@ func (s suite) counters(t *testing.T) {
 	s.run(t, 2, false, func(g bench.Group) error {
 		peer := 1 - g.Rank()
 		before := must(g.Counters(peer))
+		check(barrier(g)) // or a message may have come before the peer reads its counters
 		b := make([]byte, 100)
 		for range messages {
 			check(bounce(g, b))

@@ -126,7 +126,6 @@ func (probing) ProbesRTT() (bool, error) { return true, nil }
 // limited says that the receiver's window held the sender up for a tenth of the time.
 type limited struct {
 	plane.Line
-	began units.Nanos
 }
 
 func (l *limited) State() (plane.LineState, error) {

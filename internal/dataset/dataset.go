@@ -145,6 +145,8 @@ type Host struct {
 	// Keys from hosts.txt that concern measuring.
 	CPU  string `json:"cpu,omitempty"`
 	Arch string `json:"arch,omitempty"`
+	// MostBytes is the agent's limit of traffic with one peer in one run [B]; 0 where it is not known. It is not stored.
+	MostBytes int64 `json:"-"`
 }
 
 // Header is the first line of samples.jsonl.

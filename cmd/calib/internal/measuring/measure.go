@@ -272,17 +272,32 @@ func (j *job) agreeSegment(infos []dataset.Host) error {
 	return j.dir.Update(func(r *rundir.Run) { r.Detail = text })
 }
 
-// prepare hands out the session. The tickets allow twice the plan's bytes and room for streams, and last a day longer than
-// twice its budget.
+// prepare hands out the session. The tickets last a day longer than twice the plan's budget.
 func (j *job) prepare(ctx context.Context, cl *cluster, s *bench.Schedule) error {
-	f := s.Estimate(bench.DefaultAssumption())
-	most := 2*f.LinkBytes*units.Bytes(f.MaxRounds) + 64*units.GiB
+	most := ticketBytes(s.Estimate(bench.DefaultAssumption()), cl.infos)
 	life := 2*time.Duration(s.Plan.Budget) + 24*time.Hour
 	tickets := coord.NewIssuer(most, time.Now().Add(life))
 	session := plane.Session{
 		Run: j.dir.Run().ID, Peers: cl.peers(), Socket: j.detail.Socket,
 	}
 	return errors.Join(coord.Prepare(ctx, cl.agents, session, tickets, startsAtOnce)...)
+}
+
+// fastStreams is how much more a stream may carry than experiments count for it: they count one window at 1 Gbit/s, but time
+// bounds it, a path may carry 200 Gbit/s, and one that is not steady is streamed over up to eight times as long.
+const fastStreams = 200 * 8
+
+// ticketBytes is what a pair of hosts may send each other in a run: twice the plan's bytes and some room, and that for
+// fast streams where the agents allow it.
+func ticketBytes(f bench.Forecast, hosts []dataset.Host) units.Bytes {
+	plan := f.LinkBytes * units.Bytes(f.MaxRounds)
+	fast := fastStreams * min(plan, 1024*units.GiB)
+	for _, h := range hosts {
+		if h.MostBytes > 0 {
+			fast = min(fast, units.Bytes(h.MostBytes))
+		}
+	}
+	return max(2*plan+64*units.GiB, fast)
 }
 
 // slotDeadline bounds a slot: what it sends at 100 kB/s, a hundredth of a second a message, and time to begin.
