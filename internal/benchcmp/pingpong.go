@@ -72,16 +72,8 @@ func (c *contest) run(ctx context.Context) error {
 		if i%3 == 0 {
 			steps = append(steps, c.inNPtcp, c.inSockperf)
 		}
-		if i%2 == 1 {
-			slices.Reverse(steps)
-		}
-		for _, step := range steps {
-			bounded, cancel := context.WithTimeout(ctx, importRun)
-			err := step(bounded)
-			cancel()
-			if err != nil {
-				return err
-			}
+		if err := inTurn(ctx, i, steps); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -121,3 +121,19 @@ func (w *workshop) run(ctx context.Context, p path, seed int, flags ...string) (
 	q, err := params.Decode(f)
 	return q, d, err
 }
+
+// inTurn runs the steps of one round, each within importRun; every other round the other way round.
+func inTurn(ctx context.Context, round int, steps []func(context.Context) error) error {
+	if round%2 == 1 {
+		slices.Reverse(steps)
+	}
+	for _, step := range steps {
+		bounded, cancel := context.WithTimeout(ctx, importRun)
+		err := step(bounded)
+		cancel()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"time"
 
@@ -43,16 +42,8 @@ func stream(ctx context.Context, w *workshop) error {
 					func(ctx context.Context) error { return r.inCalib(ctx, w, p, control, i+1) },
 					func(ctx context.Context) error { return r.inIperf3(ctx, w, p, control) },
 				}
-				if i%2 == 1 {
-					slices.Reverse(steps)
-				}
-				for _, step := range steps {
-					bounded, cancel := context.WithTimeout(ctx, importRun)
-					err := step(bounded)
-					cancel()
-					if err != nil {
-						return err
-					}
+				if err := inTurn(ctx, i, steps); err != nil {
+					return err
 				}
 			}
 			r.print(w, p, control)
