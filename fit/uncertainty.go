@@ -27,7 +27,10 @@ const (
 	labDriver = "tun"
 )
 
-func uniform(most float64) float64 { return most / math.Sqrt(3) }
+// Uniform is the type B term of an error that lies anywhere within ± most.
+func Uniform(name string, most float64, why string) params.Term {
+	return params.Term{Name: name, Type: params.TypeB, U: most / math.Sqrt(3), Why: why}
+}
 
 // InLab reports whether the hosts are an emulated cluster of calib lab.
 func (p *Prepared) InLab() bool {
@@ -45,8 +48,7 @@ func (p *Prepared) InLab() bool {
 func (p *Prepared) OneMessage(share float64) []params.Term {
 	out := p.ClockReading(share)
 	if p.InLab() {
-		out = append(out, params.Term{Name: params.TermLabHosts, Type: params.TypeB, U: uniform(share * labHosts),
-			Why: "an emulated cluster: kernel and agents add up to 30 µs to a message"})
+		out = append(out, Uniform(params.TermLabHosts, share*labHosts, "an emulated cluster: kernel and agents add up to 30 µs to a message"))
 	}
 	return out
 }
@@ -56,8 +58,7 @@ func (p *Prepared) Interval(share float64) []params.Term {
 	if !p.InLab() {
 		return nil
 	}
-	return []params.Term{{Name: params.TermLabWire, Type: params.TypeB, U: uniform(share * labWire),
-		Why: "an emulated network: it hands packets on to within 1 µs"}}
+	return []params.Term{Uniform(params.TermLabWire, share*labWire, "an emulated network: it hands packets on to within 1 µs")}
 }
 
 // ClockReading returns the term of share times a duration on one clock [s]: it holds one reading of the clock, and both its ends
@@ -67,8 +68,7 @@ func (p *Prepared) ClockReading(share float64) []params.Term {
 	if cost == 0 && step == 0 {
 		return nil
 	}
-	return []params.Term{{Name: params.TermClockReading, Type: params.TypeB, U: uniform(share * math.Hypot(cost, step)),
-		Why: "cost and step of the clock, by experiment clock"}}
+	return []params.Term{Uniform(params.TermClockReading, share*math.Hypot(cost, step), "cost and step of the clock, by experiment clock")}
 }
 
 type clockCostKey struct{}
@@ -87,12 +87,13 @@ func (p *Prepared) clockCost() (cost, step float64) {
 				steps = append(steps, float64(slices.Min(s.NS))*1e-9)
 			}
 		}
-		return [2]float64{typical(costs), typical(steps)}, nil
+		return [2]float64{Typical(costs), Typical(steps)}, nil
 	})
 	return both[0], both[1]
 }
 
-func typical(v []float64) float64 {
+// Typical is the median, 0 of none.
+func Typical(v []float64) float64 {
 	if len(v) == 0 {
 		return 0
 	}
@@ -115,6 +116,11 @@ func Add(v float64, ci [2]float64, terms []params.Term) [2]float64 {
 	if !params.Wide(v, ci) {
 		return ci
 	}
+	return Widen(v, ci, terms)
+}
+
+// Widen is Add for an interval of any width.
+func Widen(v float64, ci [2]float64, terms []params.Term) [2]float64 {
 	for _, t := range terms {
 		ci = resample.Widen(v, ci, resample.HalfWidth(t.U))
 	}

@@ -135,9 +135,6 @@ func firstLoss(k, received []float64) int {
 // errFlat reports bursts without two that overflowed the port.
 var errFlat = fmt.Errorf("fewer than two bursts overflowed the port: %w", lsq.ErrShort)
 
-// termKnee is the uncertainty of a knee beside its scatter.
-const termKnee = "misfit at the knee"
-
 // bluntKnee is the D/A above which a knee says little.
 const bluntKnee = 0.7
 
@@ -229,7 +226,7 @@ func (g *burstGroup) misfit(q *knee, times *resample.Estimates) []params.Term {
 	for i := first; i < min(first+2, len(received)); i++ {
 		worst = math.Max(worst, math.Abs(received[i]-q.at(g.packets[i], float64(g.senders))))
 	}
-	return []params.Term{uniform(termKnee, worst, "distance of the first bursts that overflowed the port from the fitted knee")}
+	return []params.Term{fit.Uniform(params.TermKnee, worst, "distance of the first bursts that overflowed the port from the fitted knee")}
 }
 
 // ratios records the arrival ratios of a group beside the fit; without a knee the ratio is one.

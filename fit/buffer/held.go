@@ -7,7 +7,6 @@ import (
 
 	"calib/fit"
 	"calib/fit/params"
-	"calib/fit/resample"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
 )
@@ -23,14 +22,6 @@ const (
 	keptPackets = 2
 	// leastFull is the number of batches that a size must have.
 	leastFull = 2
-)
-
-// Terms of the uncertainty of B_L beside the scatter.
-const (
-	termOwn    = "own service"
-	termIdle   = "idle one-way time"
-	termLevel  = "level of the full port"
-	termHeader = "headers"
 )
 
 // heldGroup is what the full port held of datagrams of one size.
@@ -95,25 +86,14 @@ func (p *floodData) heldSizes() []sizeEstimate {
 			e.reps[i] = r[g.point] + 0.5
 		}
 		e.terms = []params.Term{
-			uniform(termOwn, 0.5, "whether the idle one-way time holds the service of the datagram itself"),
-			{Name: termIdle, Type: params.TypeA, U: g.idle / n, Why: "spread of the idle one-way times, in intervals of the port"},
-			uniform(termLevel, (g.high-g.low)/n/2, "half the distance of the quartiles of what the port held at losses"),
+			fit.Uniform(params.TermOwn, 0.5, "whether the idle one-way time holds the service of the datagram itself"),
+			{Name: params.TermIdle, Type: params.TypeA, U: g.idle / n, Why: "spread of the idle one-way times, in intervals of the port"},
+			fit.Uniform(params.TermLevel, (g.high-g.low)/n/2, "half the distance of the quartiles of what the port held at losses"),
 		}
 		out = append(out, sizeEstimate{float64(g.bytes), e})
 	}
 	return out
 }
 
-// uniform is a term of an error that lies anywhere within ± half.
-func uniform(name string, half float64, why string) params.Term {
-	return params.Term{Name: name, Type: params.TypeB, U: half / math.Sqrt(3), Why: why}
-}
-
 // whole is the interval of e with its terms.
-func (p *floodData) whole(e estimate) [2]float64 {
-	ci := p.interval(e)
-	for _, t := range e.terms {
-		ci = resample.Widen(e.value, ci, resample.HalfWidth(t.U))
-	}
-	return ci
-}
+func (p *floodData) whole(e estimate) [2]float64 { return fit.Widen(e.value, p.interval(e), e.terms) }

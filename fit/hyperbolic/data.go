@@ -9,7 +9,6 @@ import (
 	"calib/fit"
 	"calib/fit/params"
 	"calib/fit/resample"
-	"calib/internal/dataset"
 	"calib/internal/dataset/names"
 	"calib/internal/stats"
 )
@@ -55,8 +54,8 @@ type key struct {
 func load(prepared *fit.Prepared, model, source string) (*paired, error) {
 	p := &paired{prepared: prepared, fit: prepared.New(model, names.Paired, source), slow: prepared.Slow(),
 		bursts: map[int][]burstPoint{}, stream: map[int]int{}, gaps: map[int]gapCount{}}
-	bursts := p.fit.BothDirections(p.batches(prepared, names.PhaseBurst))
-	streams := p.loadStreams(prepared) // no clock offset is in their times
+	bursts := p.fit.BothDirections(p.batches(names.PhaseBurst))
+	streams := p.loadStreams() // no clock offset is in their times
 	p.cut = slices.ContainsFunc(slices.Concat(bursts, streams), func(b fit.Batch) bool { return len(b.Lines) < int(b.Point[names.FactorPairs]) })
 	t := &resample.Table[key]{}
 	starts := startsOf(prepared.Batches(names.Paired, names.PhaseBurstStart))
@@ -85,73 +84,8 @@ func load(prepared *fit.Prepared, model, source string) (*paired, error) {
 }
 
 // batches returns the usable batches of one phase.
-func (p *paired) batches(prepared *fit.Prepared, phase string) []fit.Batch {
-	return p.withoutSlow(p.fit.Usable(p.fit.Complete(prepared.Batches(names.Paired, phase), phase == names.PhaseBurst)))
-}
-
-// withoutSlow takes the slow hosts and pairs out of the batches. A number of pairs counts as measured without them only if all
-// its sizes were: a'(n) of other sizes than the rest is another quantity.
-func (p *paired) withoutSlow(in []fit.Batch) []fit.Batch {
-	slow := func(b *fit.Batch) bool { return slices.ContainsFunc(b.Lines, p.slow.Line) }
-	points, clean := map[int64]map[string]bool{}, map[int64]int{}
-	for i := range in {
-		n, key := in[i].Point[names.FactorPairs], in[i].Point.Key()
-		if points[n] == nil {
-			points[n] = map[string]bool{}
-		}
-		without := !slow(&in[i])
-		if without && !points[n][key] {
-			clean[n]++
-		}
-		points[n][key] = points[n][key] || without
-	}
-	maps.DeleteFunc(clean, func(n int64, covered int) bool { return covered < len(points[n]) })
-	if len(clean) >= 2 {
-		return p.fit.Without(in, fit.WhySlowHost, func(b *fit.Batch) bool {
-			return slow(b) || clean[b.Point[names.FactorPairs]] == 0
-		})
-	}
-	return p.withoutSlowPairs(in)
-}
-
-// withoutSlowPairs drops the slow hosts' lines from their batches, and keeps a batch whole that has no other.
-func (p *paired) withoutSlowPairs(in []fit.Batch) []fit.Batch {
-	slow := p.slow.Line
-	var out []fit.Batch
-	cut := 0
-	for _, b := range in {
-		kept := b
-		kept.Lines = slices.DeleteFunc(slices.Clone(b.Lines), slow)
-		switch {
-		case len(kept.Lines) == len(b.Lines):
-			out = append(out, b)
-		case len(kept.Lines) == 0:
-			p.fit.LeaveOut(&b, fit.WhySlowHost)
-		default:
-			gone := fit.Batch{Lines: slices.DeleteFunc(slices.Clone(b.Lines), func(l *dataset.Sample) bool {
-				return !slow(l)
-			})}
-			p.fit.LeaveOut(&gone, fit.WhySlowHost)
-			cut++
-			out = append(out, kept)
-		}
-	}
-	if len(out) == 0 && len(in) > 0 {
-		p.fit.Warn(params.SlowHostsOnly, "every batch holds a slow host only: the times are those of the slow host")
-		for i := range in {
-			p.fit.LeftOut -= in[i].Timings()
-			p.fit.LeftOutWhy[fit.WhySlowHost] -= in[i].Timings()
-		}
-		if p.fit.LeftOutWhy[fit.WhySlowHost] == 0 {
-			delete(p.fit.LeftOutWhy, fit.WhySlowHost)
-		}
-		return in
-	}
-	if cut > 0 {
-		p.fit.Warn(params.SlowPairsCut, "%d batches hold a slow host, and too few are without one. Their times are those of the other pairs, "+
-			"which met n or n−1 messages on the network: a_c and b_c may be low by one part in n", cut)
-	}
-	return out
+func (p *paired) batches(phase string) []fit.Batch {
+	return p.withoutSlow(p.fit.Usable(p.fit.Complete(p.prepared.Batches(names.Paired, phase), phase == names.PhaseBurst)))
 }
 
 // addStreams adds the time per byte that each pair sees while n stream at once,
@@ -165,28 +99,8 @@ func (p *paired) addStreams(t *resample.Table[key], streams []fit.Batch) {
 		b := &streams[i]
 		n := b.Point[names.FactorPairs]
 		p.stream[int(n)] = t.Duration(key{what: 's', n: n})
-		rate := 0.0
-		for _, l := range b.Lines {
-			rate += streamRate(l, float64(b.Point[names.FactorBytes]))
-		}
-		t.AddTeam(p.stream[int(n)], b.Team(), b.Dir, b.Round, b.Timings(), float64(len(b.Lines))/rate)
+		t.AddTeam(p.stream[int(n)], b.Team(), b.Dir, b.Round, b.Timings(), timePerByte(b))
 	}
-}
-
-// streamRate is one pair's rate [B/s]: the chunks of the common window over its length (aux window_chunks and
-// window_ns), or, where the sample has no window, chunk over mean interval. A chunk is aux chunk_bytes, else bytes.
-func streamRate(l *dataset.Sample, bytes float64) float64 {
-	if c, ok := l.Aux[names.AuxChunk]; ok {
-		bytes = c
-	}
-	if ns := l.Aux[names.AuxWindow]; ns > 0 {
-		return bytes * l.Aux[names.AuxWindowChunks] / (ns * 1e-9)
-	}
-	total := 0.0
-	for _, v := range fit.Seconds(l.NS) {
-		total += v
-	}
-	return bytes * float64(len(l.NS)) / total
 }
 
 // addBursts adds three times of the repetitions of a burst:
@@ -323,11 +237,5 @@ func clockUncertainty(bursts []fit.Batch) uncertainty {
 			}
 		}
 	}
-	typical := func(v []float64) float64 {
-		if len(v) == 0 {
-			return 0
-		}
-		return stats.Median(v)
-	}
-	return uncertainty{typical(bound), typical(offset), typical(jitter)}
+	return uncertainty{fit.Typical(bound), fit.Typical(offset), fit.Typical(jitter)}
 }

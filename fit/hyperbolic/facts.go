@@ -90,10 +90,10 @@ func (p *paired) addFacts(t *resample.Table[fact]) {
 	for i := range p.counted {
 		b := &p.counted[i]
 		k := connectionsOf(b)
-		per := timePerByte(b)
 		if b.Point[names.FactorPairs] != least {
 			continue
 		}
+		per := timePerByte(b)
 		add(b, factConnections, k, per)
 		if k > 1 {
 			continue
@@ -118,15 +118,6 @@ func (p *paired) leastPairs() int64 {
 		least = min(least, p.counted[i].Point[names.FactorPairs])
 	}
 	return least
-}
-
-// timePerByte is n over the sum of the pairs' rates [s/B].
-func timePerByte(b *fit.Batch) float64 {
-	rate := 0.0
-	for _, l := range b.Lines {
-		rate += streamRate(l, float64(b.Point[names.FactorBytes]))
-	}
-	return float64(len(b.Lines)) / rate
 }
 
 // losses are the segments sent again and all segments of a batch's senders.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"calib/fit"
 	"calib/fit/params"
 	"calib/fit/pointtopoint"
 	"calib/fit/regress"
@@ -155,10 +156,7 @@ func (p *paired) separate(f *fixedFit, reps [][]float64) error {
 	terms := p.termsOfSlope(f)
 	p.fit.Found("a", "s", labelA, a, p.times.Interval(a, lines, 0), p.termsOfHost(terms)...)
 	statistical := p.times.Interval(l.C1, lines, 1)
-	f.slopeCI = statistical
-	for _, t := range terms {
-		f.slopeCI = resample.Widen(l.C1, f.slopeCI, resample.HalfWidth(t.U))
-	}
+	f.slopeCI = fit.Widen(l.C1, statistical, terms)
 	p.fit.Found("a_c", "s", labelAC, l.C1, statistical, terms...)
 	if len(f.n) == 2 {
 		p.fit.Warn(params.TwoNumbersOfPairs, "two numbers of pairs only: a'(n) cannot be seen to be a line")

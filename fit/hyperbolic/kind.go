@@ -56,10 +56,11 @@ func (p *paired) character(f *fixedFit, m *mediumFit) {
 		p.fit.Warn(params.NegativeAC, "a_c is negative: more pairs make the last delivery earlier, which the model cannot explain")
 		return
 	}
-	if enough := p.times.Rounds > 1; enough && p.told("a_c") {
+	enough := p.times.Rounds > 1
+	if enough && p.told("a_c") {
 		kind.Packets = packets.kind()
 	}
-	if enough := p.times.Rounds > 1; enough && streams.known() && p.told("b_c") {
+	if enough && streams.known() && p.told("b_c") {
 		kind.Streams = streams.kind()
 	}
 	if kind.Packets == params.Unknown || kind.Streams == params.Unknown {

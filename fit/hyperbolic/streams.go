@@ -12,12 +12,7 @@ import (
 	"calib/internal/stats"
 )
 
-const (
-	// TermUnsteady is the uncertainty of streams whose rate changed while it was counted.
-	TermUnsteady = "unsteady streams"
-
-	whyUnsteady = "unsteady or limited stream"
-)
+const whyUnsteady = "unsteady or limited stream"
 
 // spoilt flags mark streams that are never used; doubtful ones, that are used only where a point has no others.
 var (
@@ -36,9 +31,9 @@ func connectionsOf(b *fit.Batch) int64 { return cmp.Or(b.Point[names.FactorConne
 
 // loadStreams gathers the usable streams: those whose bytes were counted, all numbers of connections, in p.counted, and the
 // streams of messages in p.messages. It returns those that give b'(n).
-func (p *paired) loadStreams(prepared *fit.Prepared) []fit.Batch {
+func (p *paired) loadStreams() []fit.Batch {
 	var windows, older []fit.Batch
-	for _, b := range p.fit.Complete(prepared.Batches(names.Paired, names.PhaseStream), false) {
+	for _, b := range p.fit.Complete(p.prepared.Batches(names.Paired, names.PhaseStream), false) {
 		if counted(&b) {
 			windows = append(windows, b)
 		} else {
@@ -47,7 +42,7 @@ func (p *paired) loadStreams(prepared *fit.Prepared) []fit.Batch {
 	}
 	p.windows = windows
 	p.counted = p.withoutSlow(p.steady(windows))
-	p.messages = p.batches(prepared, names.PhaseMessages)
+	p.messages = p.batches(names.PhaseMessages)
 	streams := p.withoutSlow(p.fit.Usable(older))
 	for _, b := range p.counted {
 		if connectionsOf(&b) == 1 {
@@ -94,5 +89,30 @@ func (p *paired) streamTerms(v float64) []params.Term {
 	if p.unsteady == 0 {
 		return nil
 	}
-	return []params.Term{{Name: TermUnsteady, Type: params.TypeB, U: v * p.unsteady, Why: "half the difference of the halves of the window"}}
+	return []params.Term{{Name: params.TermUnsteady, Type: params.TypeB, U: v * p.unsteady, Why: "half the difference of the halves of the window"}}
+}
+
+// timePerByte is n over the sum of the pairs' rates [s/B].
+func timePerByte(b *fit.Batch) float64 {
+	rate := 0.0
+	for _, l := range b.Lines {
+		rate += streamRate(l, float64(b.Point[names.FactorBytes]))
+	}
+	return float64(len(b.Lines)) / rate
+}
+
+// streamRate is one pair's rate [B/s]: the chunks of the common window over its length (aux window_chunks and
+// window_ns), or, where the sample has no window, chunk over mean interval. A chunk is aux chunk_bytes, else bytes.
+func streamRate(l *dataset.Sample, bytes float64) float64 {
+	if c, ok := l.Aux[names.AuxChunk]; ok {
+		bytes = c
+	}
+	if ns := l.Aux[names.AuxWindow]; ns > 0 {
+		return bytes * l.Aux[names.AuxWindowChunks] / (ns * 1e-9)
+	}
+	total := 0.0
+	for _, v := range fit.Seconds(l.NS) {
+		total += v
+	}
+	return bytes * float64(len(l.NS)) / total
 }
