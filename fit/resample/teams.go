@@ -175,29 +175,31 @@ func (p *point) cell(parts []teamPart) (float64, bool) {
 // persistent is the share of the scatter between teams that is the same in all rounds, which may come out negative; false
 // where nothing varies.
 func (d deviations) persistent(value float64) (float64, bool) {
-	persistent, scatter := 0.0, 0.0
-	for _, team := range slices.Sorted(maps.Keys(d.teams)) {
-		s := d.teams[team]
-		persistent += s.sum*s.sum - s.squares
-		scatter += s.sum * s.sum
-	}
+	products, scatter, _ := d.sums()
 	if math.Sqrt(scatter)/d.cells <= 1e-12*math.Abs(value) {
 		return 0, false
 	}
-	return persistent / scatter, true
+	return products / scatter, true
 }
 
 // spread is the standard deviation between teams.
 func (d deviations) spread() float64 {
-	persistent, pairs := 0.0, 0.0
-	for _, team := range slices.Sorted(maps.Keys(d.teams)) {
-		s := d.teams[team]
-		persistent += s.sum*s.sum - s.squares
-		pairs += s.n * (s.n - 1)
-	}
+	products, _, pairs := d.sums()
 	n := float64(len(d.teams))
-	if pairs == 0 || persistent <= 0 {
+	if pairs == 0 || products <= 0 {
 		return 0
 	}
-	return math.Sqrt(persistent / pairs * n / (n - 1))
+	return math.Sqrt(products / pairs * n / (n - 1))
+}
+
+// sums adds up, over the teams, the products of deviations in different rounds, the squares of their sums, and how many pairs of
+// rounds there are.
+func (d deviations) sums() (products, scatter, pairs float64) {
+	for _, team := range slices.Sorted(maps.Keys(d.teams)) {
+		s := d.teams[team]
+		products += s.sum*s.sum - s.squares
+		scatter += s.sum * s.sum
+		pairs += s.n * (s.n - 1)
+	}
+	return products, scatter, pairs
 }

@@ -26,15 +26,6 @@ const smallest = 64
 // readOff are numbers that were read or counted rather than estimated, and choices from a table: they need no interval.
 var readOff = []string{"packet", "send_buffer", "timer_resolution", "best_fragment_", "smallest_buffer_", "nagle_costly"}
 
-func isReadOff(name string) bool {
-	for _, s := range readOff {
-		if name == s || strings.HasSuffix(s, "_") && strings.HasPrefix(name, s) {
-			return true
-		}
-	}
-	return false
-}
-
 // imported begins the name of the plan of a run that was made of another tool's output.
 const imported = "imported:"
 
@@ -44,7 +35,7 @@ func (r *review) evidence() {
 	r.eachParameter(func(name string, q params.Parameter) {
 		plain := strings.TrimPrefix(name, q.Model+".")
 		reasons := []reason{r.foreign()}
-		if isReadOff(plain) {
+		if listed(readOff, plain) {
 			if q.CI95 == nil {
 				q.Why = "read or chosen, not estimated: it needs no interval"
 				r.Parameters[name] = q

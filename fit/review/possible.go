@@ -25,8 +25,12 @@ var signed = []string{"identity_cluster", "fragment_gain_", "nagle_cost_"}
 
 // maySigned reports whether a parameter may be negative.
 func maySigned(name string, q params.Parameter) bool {
-	name = strings.TrimPrefix(name, q.Model+".")
-	return slices.ContainsFunc(signed, func(s string) bool { return name == s || strings.HasSuffix(s, "_") && strings.HasPrefix(name, s) })
+	return listed(signed, strings.TrimPrefix(name, q.Model+"."))
+}
+
+// listed reports whether a list holds a name, or a beginning of it that ends in "_".
+func listed(list []string, name string) bool {
+	return slices.ContainsFunc(list, func(s string) bool { return name == s || strings.HasSuffix(s, "_") && strings.HasPrefix(name, s) })
 }
 
 // possible withholds what cannot be: negative numbers, and times per byte that the measured times rule out.
