@@ -208,8 +208,7 @@ func (x Bulk) tell(a *attempt, cpu units.Nanos) error {
 	}
 	own := *a.TCP
 	bench.GetCounters(b, a.TCP)
-	a.TCP.Involuntary = max(a.TCP.Involuntary, own.Involuntary)
-	a.TCP.StealTicks = max(a.TCP.StealTicks, own.StealTicks)
+	disturbed(a.TCP, own)
 	a.SendCPU, a.RecvCPU = units.Nanos(bench.GetNumber(b[bench.CounterBytes:])), cpu
 	return nil
 }

@@ -91,10 +91,15 @@ func (x Role) HandOver(numbers []int64, before []dataset.TCP) (sent *dataset.TCP
 		own := *sent
 		bench.GetCounters(counters, sent) // keeps the congestion control and the buffers
 		sent.Retrans += own.Retrans
-		sent.Involuntary = max(sent.Involuntary, own.Involuntary)
-		sent.StealTicks = max(sent.StealTicks, own.StealTicks)
+		disturbed(sent, own)
 	}
 	return sent, nil
+}
+
+// disturbed takes over how the thread of one end was disturbed, where that is worse than at the other.
+func disturbed(one *dataset.TCP, other dataset.TCP) {
+	one.Involuntary = max(one.Involuntary, other.Involuntary)
+	one.StealTicks = max(one.StealTicks, other.StealTicks)
 }
 
 // RecvSpan receives n messages of len(b) bytes from the sender. It returns the time from the first to the last.
