@@ -30,7 +30,7 @@ func conformance(t *testing.T, make func(t *testing.T, size int) []bench.Group) 
 		{"ring", s.ring}, {"no peer", s.noPeer}, {"clock", s.clock}, {"arrival", s.arrival}, {"counters", s.counters}, {"silence", s.silence},
 		{"peer leaves", s.peerLeaves}, {"sender notices", s.senderNotices}, {"no allocation", s.noAllocation},
 		{"receive from any", s.recvAny}, {"turns", s.turns}, {"silence of all", s.anySilence}, {"pending", s.pending}, {"unacked", s.unacked},
-		{"send some", s.sendSome}, {"reopen", s.reopen}, {"datagrams", s.datagrams}, {"no datagram", s.datagramSilence},
+		{"send some", s.sendSome}, {"limit unsent", s.limitUnsent}, {"reopen", s.reopen}, {"datagrams", s.datagrams}, {"no datagram", s.datagramSilence},
 		{"lines", s.lines}, {"bad lines", s.badLines}, {"line fails", s.lineFails}, {"machine", s.machine},
 	} {
 		t.Run(c.name, c.run)

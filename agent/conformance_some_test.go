@@ -192,3 +192,37 @@ func (s suite) unacked(t *testing.T) {
 		}
 	})
 }
+
+// limitUnsent: with a bound, a rank whose receiver does not read is stopped long before its send buffer is full; without one
+// it fills the buffer; and all it sent arrives. Rank 2 tells the reader when.
+func (s suite) limitUnsent(t *testing.T) {
+	s.run(t, 3, false, func(g bench.Group) error {
+		const deep = 150_000
+		check(g.Reopen(plane.Socket{SndBuf: deep, RcvBuf: 4 * units.KiB}))
+		whole, ready := pattern(8*deep, 5), make([]byte, 1)
+		switch g.Rank() {
+		case 0:
+			check(g.LimitUnsent(1, 20_000))
+			bound := must(g.SendSome(1, whole, 20*units.Millisecond))
+			check(g.LimitUnsent(1, 0))
+			n := bound + must(g.SendSome(1, whole[bound:], 20*units.Millisecond))
+			if bound <= 0 || bound > deep/2 || n < deep {
+				return fmt.Errorf("%d bytes were taken with a bound of 20000, %d without, and the buffer is for %d", bound, n, deep)
+			}
+			check(g.Send(2, ready))
+			if more, err := g.SendSome(1, whole[n:], patience); err != nil || more != len(whole)-n {
+				return fmt.Errorf("%d of the %d bytes left went to a rank that reads (%v)", more, len(whole)-n, err)
+			}
+			return nil
+		case 2:
+			return errors.Join(awaitPending(g, 0, 1), g.Recv(0, ready), g.Send(1, ready))
+		}
+		check(errors.Join(awaitPending(g, 2, 1), g.Recv(2, ready)))
+		b := make([]byte, len(whole))
+		check(g.Recv(0, b))
+		if string(b) != string(whole) {
+			return errors.New("the message was changed")
+		}
+		return nil
+	})
+}

@@ -102,6 +102,15 @@ func (g *Group) Send(to int, b []byte) error {
 	return nil
 }
 
+// LimitUnsent bounds the bytes that Send to a rank takes before the kernel has sent them. 0 takes the bound away.
+func (g *Group) LimitUnsent(to int, n int64) error {
+	c, err := g.link(to)
+	if err != nil {
+		return err
+	}
+	return c.limitUnsent(n)
+}
+
 // Recv fills b with the next len(b) bytes from a rank. See Conn.Recv.
 func (g *Group) Recv(from int, b []byte) error {
 	c := g.known(from)

@@ -3,6 +3,7 @@ package transport
 import (
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
 	"sync"
 	"syscall"
@@ -111,6 +112,9 @@ func newLine(g *Group, c *Conn) (plane.Line, error) {
 // Send implements plane.Line: no end of a message is marked.
 func (l line) Send(b []byte) error { return l.sendBytes(b) }
 
+// LimitUnsent implements plane.Line.
+func (l line) LimitUnsent(n int64) error { return l.limitUnsent(n) }
+
 func (l line) Now() units.Nanos { return Now() }
 
 func (l line) WaitUntil(t units.Nanos) error { return l.g.WaitUntil(t) }
@@ -145,6 +149,15 @@ func (l line) ProbesRTT() (bool, error) {
 		return false, fmt.Errorf("read the state of bbr, %s: %w", l.peer, err)
 	}
 	return info.Cwnd_gain == bbrUnit, nil
+}
+
+// limitUnsent bounds what the kernel takes and has not sent. 0 is the kernel's own bound, which is none unless its
+// administrator set net.ipv4.tcp_notsent_lowat.
+func (c *Conn) limitUnsent(n int64) error {
+	if err := unix.SetsockoptInt(c.fd, unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, int(min(n, math.MaxInt32))); err != nil {
+		return fmt.Errorf("limit the unsent bytes (TCP_NOTSENT_LOWAT) to %d, %s: %w", n, c.peer, err)
+	}
+	return nil
 }
 
 // sendBytes is Send without the mark of a message's end.

@@ -1,6 +1,8 @@
 package flow
 
 import (
+	"math"
+
 	"calib/bench"
 	"calib/internal/dataset"
 	"calib/internal/plane"
@@ -16,6 +18,9 @@ const (
 	writeSize = 128 * units.KiB
 	// writeShare is the largest share of the window that a write may take: on slow paths writes are smaller.
 	writeShare = 1.0 / 64
+	// unsentShare is the share of the window in which the path carries what may wait unsent: a slow path would need seconds
+	// to empty a send buffer that is full. On fast paths the buffer is smaller.
+	unsentShare = 2 * writeShare
 	// readSize is the room of a read [B].
 	readSize = 256 * units.KiB
 	// windowTrips is how many of the path's round trips a window holds at least, windowBytes how many bytes of a connection.
@@ -59,7 +64,7 @@ func (c *Counted) Halves() (first, second float64) {
 // schedule is what all ranks know of one try.
 type schedule struct {
 	at, ramp, window units.Nanos // at on the rank's own clock
-	write            int64
+	write, unsent    int64
 }
 
 func (s *schedule) begin() units.Nanos { return s.at + s.ramp }
@@ -116,8 +121,14 @@ func plan(perByte float64, trip units.Nanos, segment int64, try int) schedule {
 	s := schedule{window: max(bench.BulkWindow, windowTrips*trip, units.Nanos(perByte*float64(windowBytes)))}
 	s.window = min(s.window, bench.MaxStream)
 	s.ramp = min(units.Nanos(bench.RampShare/(1-bench.RampShare)*float64(s.window))<<try, bench.MaxStream)
+	s.unsent = unsentIn(s.window, perByte)
 	s.write = bench.WholeSegments(int64(min(float64(writeSize), writeShare*float64(s.window)/perByte)), segment)
 	return s
+}
+
+// unsentIn is the bound of unsent bytes for a stream so long on a path that takes perByte [ns/B].
+func unsentIn(length units.Nanos, perByte float64) int64 {
+	return int64(max(1, min(unsentShare*float64(length)/perByte, math.MaxInt32)))
 }
 
 // path gives every rank the largest segment of the pairs and the longest of their round trips.

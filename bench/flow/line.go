@@ -28,11 +28,14 @@ func (e *lineEnd) cpu() units.Nanos {
 // send writes until the window has ended, and waits until the receiver has all of it. The first byte of a write is 1 where
 // it is the last.
 func (e *lineEnd) send(l plane.Line) (err error) {
+	if err := l.LimitUnsent(e.unsent); err != nil {
+		return err
+	}
 	if err := l.WaitUntil(e.at); err != nil {
 		return err
 	}
-	// Where a send buffer is deep and the path slow, one write may block until the window is over: then the state at the start
-	// stands for that at its beginning.
+	// Where the path is slow, one write may block until the window is over: then the state at the start stands for that at
+	// its beginning.
 	if e.first, err = l.State(); err != nil {
 		return err
 	}
@@ -61,6 +64,9 @@ func (e *lineEnd) send(l plane.Line) (err error) {
 	}
 	e.buf[0] = 1
 	if err := l.Send(e.buf); err != nil {
+		return err
+	}
+	if err := l.LimitUnsent(0); err != nil {
 		return err
 	}
 	_, err = l.RecvSome(e.buf[:1])

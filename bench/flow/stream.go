@@ -24,6 +24,9 @@ type Stream struct {
 	// Ahead, if not 0, bounds what is sent by a multiple of what the path carries in the stream's time at the trial's rate:
 	// a deep send buffer would take much more, and all of it must arrive before the batch ends.
 	Ahead float64
+	// Bound keeps the sender from filling a send buffer that takes the path long to empty. The time of a send then says
+	// nothing of the host.
+	Bound bool
 	// Report, if not nil, has ReportNumbers entries, in which the sender hands its receivers what it saw when all has arrived.
 	Report []int64
 }
@@ -53,14 +56,21 @@ func (x Stream) Run() (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	trial, err := x.MaxAtRoot(per * units.Nanos(x.Least))
+	longest, err := x.Max(int64(per))
 	if err != nil {
 		return Result{}, err
 	}
+	trial := units.Nanos(longest) * units.Nanos(x.Least)
 	plan := bench.Start{Period: min(max(trial, x.R.StreamTime()), bench.MaxStream)}
 	if x.Ahead > 0 && trial > 0 {
 		fits := x.Ahead * float64(x.Least) * float64(plan.Period) / float64(trial)
 		plan.Reps = int(min(fits, float64(x.Most)))
+	}
+	if x.Bound {
+		perByte := float64(max(1, longest)) / float64(len(x.Chunk))
+		if err := x.limit(unsentIn(plan.Period, perByte)); err != nil {
+			return Result{}, err
+		}
 	}
 	stamps := []int64(nil)
 	if !x.Sends() {
@@ -83,9 +93,25 @@ func (x Stream) Run() (Result, error) {
 		}
 		open := float64(limited) <= windowShare*float64(s.Period)
 		if open || try == streamTries {
-			return Result{s, done, tcp, open}, nil
+			if x.Bound {
+				err = x.limit(0)
+			}
+			return Result{s, done, tcp, open}, err
 		}
 	}
+}
+
+// limit bounds what a sender's connections hold unsent.
+func (x Stream) limit(n int64) error {
+	if !x.Sends() {
+		return nil
+	}
+	for _, peer := range x.To {
+		if err := x.G.LimitUnsent(peer, n); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // once runs one announced stream. A receiver gets the completions and the sender's counters, a sender its counters.

@@ -22,7 +22,7 @@ func messages(x flow.Role) error {
 	if err != nil {
 		return err
 	}
-	f := flow.Stream{Role: x, Chunk: msg, Trial: bench.TrialChunks, Least: leastMessages, Most: mostMessages}
+	f := flow.Stream{Role: x, Chunk: msg, Trial: bench.TrialChunks, Least: leastMessages, Most: mostMessages, Bound: true}
 	seen, err := f.Run()
 	if err != nil || x.Sends() {
 		return err

@@ -2,6 +2,7 @@ package hyperbolic
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"calib/fit"
@@ -146,5 +147,21 @@ func TestCountedDirections(t *testing.T) {
 	fittest.Near(t, "b_back", fittest.Value(t, f, "b_back"), 1.42e-6/0.8, 0.01)
 	if !fittest.Notes(f.Findings, params.DirectionsDiffer, "+25%") {
 		t.Errorf("findings %v", f.Findings)
+	}
+}
+
+// One round shows neither that the directions differ nor that more connections are faster.
+func TestCountedOneRound(t *testing.T) {
+	d := counting(fittest.Sparc(), func(l *dataset.Sample) {
+		if l.Aux[names.AuxDirection] == 1 {
+			rate(l, 0.8)
+		}
+	})
+	d.Samples = slices.DeleteFunc(d.Samples, func(l dataset.Sample) bool { return l.Round > 0 })
+	f := fittest.Fit(t, Network{}, d, 200)
+	for _, code := range []params.Code{params.DirectionsDiffer, params.ConnectionLimited} {
+		if fittest.Notes(f.Findings, code, "") || fittest.Warns(f.Findings, code, "") {
+			t.Errorf("finding %s: %v", code, f.Findings)
+		}
 	}
 }

@@ -194,7 +194,7 @@ func (p *paired) directions(f *facts) {
 	ratio := func(v []float64) float64 { return v[j]/v[i] - 1 }
 	v := ratio(f.Values)
 	ci := resample.IntervalOf(f.Estimates, v, f.Replicates, ratio)
-	if math.Abs(v) < material || ci[0] <= 0 && ci[1] >= 0 {
+	if math.Abs(v) < material || !f.excludesZero(ci) {
 		return
 	}
 	p.fit.Found("b_forward", "s/B", "time per byte from the first host of a pair to the second", f.Values[i], f.Point(i), p.streamTerms(f.Values[i])...)
@@ -202,6 +202,9 @@ func (p *paired) directions(f *facts) {
 	p.fit.Add(params.Notef(params.DirectionsDiffer, "the time per byte of streams differs by %+.0f%% between the two directions of the pairs", 100*v).
 		With("difference", v))
 }
+
+// excludesZero reports whether an interval shows that its number is not zero. That of a single round shows nothing.
+func (f *facts) excludesZero(ci [2]float64) bool { return f.Rounds > 1 && (ci[0] > 0 || ci[1] < 0) }
 
 // moreConnections records the time per byte over several connections a pair, and warns where they are faster than one: then
 // b is that of one connection, and not the link's.
@@ -223,7 +226,7 @@ func (p *paired) moreConnections(f *facts) {
 		p.fit.Found(fmt.Sprintf("b_connections_%d", k), "s/B", fmt.Sprintf("time per byte of a stream over %d connections", k), v, f.Point(i))
 		faster := func(v []float64) float64 { return v[one]/v[i] - 1 }
 		g := faster(f.Values)
-		if ci := resample.IntervalOf(f.Estimates, g, f.Replicates, faster); g > fasterBy && ci[0] > 0 && g > gain {
+		if ci := resample.IntervalOf(f.Estimates, g, f.Replicates, faster); g > max(fasterBy, gain) && f.excludesZero(ci) {
 			gain, most = g, k
 		}
 	}

@@ -13,6 +13,9 @@ const MaxLines = 16
 type Line interface {
 	// Send returns when the transport has taken all of b.
 	Send(b []byte) error
+	// LimitUnsent bounds the bytes that Send takes before the transport has sent them: with as many waiting, Send blocks. 0
+	// takes the bound away.
+	LimitUnsent(n int64) error
 	// RecvSome waits until bytes have come, and reads at most len(b) of them. It fails after the group's receive deadline.
 	RecvSome(b []byte) (n int, err error)
 	Now() units.Nanos

@@ -21,6 +21,7 @@ type conn struct {
 	w            *world
 	src, dst     *proc
 	room, window int  // bytes
+	unsent       int  // bound of what has not left the host's block [B]; 0 is none
 	merge, nagle bool // messages merge into full packets; small packets wait for acknowledgements
 
 	data  bytes.Buffer        // accepted by Send, not yet read by Recv
@@ -70,7 +71,7 @@ func (c *conn) accept() {
 	mss := c.w.net.spec.MSS
 	for len(c.pending) > 0 {
 		n := min(mss, len(c.pending))
-		if c.buffered > 0 && c.buffered+n > c.room {
+		if c.buffered > 0 && c.buffered+n > c.space() {
 			break
 		}
 		c.data.Write(c.pending[:n])
@@ -83,6 +84,14 @@ func (c *conn) accept() {
 		}
 	}
 	c.flush()
+}
+
+// space is how much may wait in the send buffer.
+func (c *conn) space() int {
+	if c.unsent > 0 {
+		return min(c.room, c.unsent)
+	}
+	return c.room
 }
 
 // flush gives the host's block what the window allows.

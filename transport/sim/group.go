@@ -144,6 +144,16 @@ func (g *Group) Counters(peer int) (dataset.TCP, error) {
 	}, nil
 }
 
+// LimitUnsent bounds the bytes to a peer that have not left the host's block. 0 leaves the room of the send buffer.
+func (g *Group) LimitUnsent(peer int, n int64) error {
+	if err := g.enter(peer); err != nil {
+		return fmt.Errorf("limit the unsent bytes to rank %d: %w", peer, err)
+	}
+	defer g.w.mu.Unlock()
+	g.w.conn(g.self, g.team[peer]).unsent = int(n)
+	return nil
+}
+
 // Close leaves the team: the rank's own calls fail from now on, and its peers' once they have what it sent. It must be
 // called when the rank is done, or the others wait for it for ever.
 func (g *Group) Close() error {
@@ -258,7 +268,7 @@ func (g *Group) sendSome(dst *proc, b []byte, patience units.Nanos) (int, error)
 	w := g.w
 	c := w.conn(g.self, dst)
 	// The call copies what fits; what gets room later is copied while it waits.
-	if err := w.sleep(g.self, w.now+w.opt.Cost.send(min(len(b), max(0, c.room-c.buffered)))); err != nil {
+	if err := w.sleep(g.self, w.now+w.opt.Cost.send(min(len(b), max(0, c.space()-c.buffered)))); err != nil {
 		return 0, err
 	}
 	if c.lost() {

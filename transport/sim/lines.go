@@ -141,6 +141,9 @@ type endOf struct {
 // Send implements plane.Line. The end of b is the end of a packet.
 func (l endOf) Send(b []byte) error { return l.Group.Send(l.peer, b) }
 
+// LimitUnsent implements plane.Line.
+func (l endOf) LimitUnsent(n int64) error { return l.Group.LimitUnsent(l.peer, n) }
+
 // RecvSome implements plane.Line.
 func (l endOf) RecvSome(b []byte) (int, error) {
 	if len(b) == 0 {
