@@ -23,6 +23,8 @@ type conn struct {
 	room, window int  // bytes
 	unsent       int  // bound of what has not left the host's block [B]; 0 is none
 	merge, nagle bool // messages merge into full packets; small packets wait for acknowledgements
+	fill         bool // a packet that a Send leaves short waits for the next one while others are in the host's block
+	short        int  // bytes of that packet
 
 	data  bytes.Buffer        // accepted by Send, not yet read by Recv
 	queue events.Queue[int32] // packets in the send buffer that wait for the window
@@ -70,16 +72,20 @@ func (p *proc) to(dst *proc) *conn {
 func (c *conn) accept() {
 	mss := c.w.net.spec.MSS
 	for len(c.pending) > 0 {
-		n := min(mss, len(c.pending))
-		if c.buffered > 0 && c.buffered+n > c.space() {
+		n := min(mss-c.short, len(c.pending))
+		if c.buffered > c.short && c.buffered+n > c.space() {
 			break
 		}
 		c.data.Write(c.pending[:n])
 		c.pending = c.pending[n:]
 		c.buffered += n
-		if c.merge {
+		n, c.short = n+c.short, 0
+		switch {
+		case c.merge:
 			c.waiting += n
-		} else {
+		case c.fill && n < mss && c.buffered > n:
+			c.short = n
+		default:
 			c.queue.Push(int32(n))
 		}
 	}
@@ -139,6 +145,11 @@ func (c *conn) left(n int) {
 	c.buffered -= n
 	if c.merge {
 		c.busy = false
+		c.flush()
+	}
+	if c.short > 0 && c.buffered == c.short && c.pending == nil {
+		c.queue.Push(int32(c.short))
+		c.short = 0
 		c.flush()
 	}
 	if c.pending == nil {

@@ -17,7 +17,8 @@ type offer struct {
 var errLines = errors.New("the two ranks open different numbers of lines")
 
 // Lines calls f for each of k connections to a peer. Line 0 is that of Send and Recv. Each of the others is a thread of its
-// own with a connection of its own, which ends with the call; all share the blocks of their host.
+// own with a connection of its own, which ends with the call; all share the blocks of their host. Their bytes fill packets,
+// wherever one Send ends.
 func (g *Group) Lines(peer, k int, f func(i int, l plane.Line) error) error {
 	if k < 1 || k > plane.MaxLines {
 		return fmt.Errorf("%d lines to rank %d, want 1 to %d", k, peer, plane.MaxLines)
@@ -25,6 +26,8 @@ func (g *Group) Lines(peer, k int, f func(i int, l plane.Line) error) error {
 	if err := g.enter(peer); err != nil {
 		return fmt.Errorf("open lines to rank %d: %w", peer, err)
 	}
+	first := g.w.conn(g.self, g.team[peer])
+	first.fill = true
 	more, err := g.openLines(g.team[peer], k)
 	g.w.mu.Unlock()
 	if err != nil {
@@ -39,7 +42,7 @@ func (g *Group) Lines(peer, k int, f func(i int, l plane.Line) error) error {
 		}()
 	}
 	errs[0] = f(0, endOf{g, peer})
-	if err := g.join(); err != nil {
+	if err := g.join(func() { first.fill = false }); err != nil {
 		return fmt.Errorf("lines to rank %d: %w", peer, err)
 	}
 	return errors.Join(errs...)
@@ -77,6 +80,7 @@ func (g *Group) openLines(dst *proc, k int) ([]*Group, error) {
 	}
 	groups := make([]*Group, len(lines))
 	for i, l := range lines {
+		w.conn(l, l.team.procs[1-l.rank]).fill = true
 		groups[i] = &Group{w: w, self: l, team: l.team.procs, rank: l.rank}
 	}
 	return groups, nil
@@ -93,13 +97,14 @@ func (w *world) startLine(ends ...*proc) {
 	}
 }
 
-// join waits until the lines of g have ended.
-func (g *Group) join() error {
+// join waits until the lines of g have ended, and calls end.
+func (g *Group) join(end func()) error {
 	w, p := g.w, g.self
 	if err := w.enter(p); err != nil {
 		return err
 	}
 	defer w.mu.Unlock()
+	defer end()
 	if len(p.lines) == 0 {
 		return nil
 	}
@@ -138,7 +143,7 @@ type endOf struct {
 	peer int
 }
 
-// Send implements plane.Line. The end of b is the end of a packet.
+// Send implements plane.Line.
 func (l endOf) Send(b []byte) error { return l.Group.Send(l.peer, b) }
 
 // LimitUnsent implements plane.Line.
