@@ -192,8 +192,10 @@ func (r *Result) Usable(in []Batch) []Batch {
 		}
 	}
 	if disturbed > 0 {
-		r.Add(params.Notef(params.DisturbedTimings, "%d timings come from batches during which the timing thread was preempted or the "+
-			"hypervisor stole time; they are too many to leave out, and move the medians little", disturbed).With("timings", float64(disturbed)))
+		r.Count(disturbed, "timings", func(n int) params.Finding {
+			return params.Notef(params.DisturbedTimings, "%d timings come from batches during which the timing thread was preempted or the "+
+				"hypervisor stole time; they are too many to leave out, and move the medians little", n)
+		})
 	}
 	return out
 }

@@ -81,6 +81,19 @@ func (r *Result) Note(code params.Code, format string, args ...any) {
 // Add records a finding.
 func (r *Result) Add(f params.Finding) { r.Findings = append(r.Findings, f) }
 
+// Count adds n to what the finding that of makes counts under that name, so that a model has one such finding.
+func (r *Result) Count(n int, name string, of func(n int) params.Finding) {
+	f := of(n)
+	for i := range r.Findings {
+		if r.Findings[i].Code == f.Code {
+			n += int(r.Findings[i].Values[name])
+			r.Findings[i] = of(n).With(name, float64(n))
+			return
+		}
+	}
+	r.Add(f.With(name, float64(n)))
+}
+
 // WidenDomain extends the domain of a factor to v.
 func (r *Result) WidenDomain(factor string, v float64) {
 	d, seen := r.Domain[factor]

@@ -173,8 +173,8 @@ func (o *SlowHosts) compare(p *Prepared, pairs []PairTime, what string) {
 		}
 		slow := params.Warnf(params.SlowHost, "host %s is slow: its %s is %.2f times the median pair's", joined(p.hostNames(hosts)), what, ratio)
 		if len(hosts) > 1 {
-			slow = params.Warnf(params.SlowHost, "one of the hosts %s is slow: the %s between them is %.2f times the median pair's, and "+
-				"neither was measured with another host", joined(p.hostNames(hosts)), what, ratio)
+			slow = params.Warnf(params.SlowHost, "one of the hosts %s is slow, or the way between them: their %s is %.2f times the median pair's, "+
+				"and neither was measured with another host", joined(p.hostNames(hosts)), what, ratio)
 		}
 		o.Findings = append(o.Findings, slow.With("ratio", ratio).About(p.hostNames(hosts)...))
 		left = slices.DeleteFunc(left, func(q PairTime) bool {

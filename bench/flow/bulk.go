@@ -16,14 +16,14 @@ const (
 	bulkTries, thinTries = 4, 2
 	// writeSize is the largest write [B]: the time per byte does not fall with larger ones (docs/MEASURING.md). It is whole
 	// pages, which a receiver copies two to three times as fast as what lies across them.
-	writeSize = 128 * units.KiB
+	writeSize = 512 * units.KiB
 	// writeShare is the largest share of the window that a write may take: on slow paths writes are smaller.
 	writeShare = 1.0 / 64
 	// unsentShare is the share of the window in which the path carries what may wait unsent: a slow path would need seconds
 	// to empty a send buffer that is full. On fast paths the buffer is smaller.
 	unsentShare = 2 * writeShare
 	// readSize is the room of a read [B].
-	readSize = 256 * units.KiB
+	readSize = units.MiB
 	// windowTrips is how many of the path's round trips a window holds at least, windowBytes how many bytes of a connection.
 	windowTrips = 20
 	windowBytes = 160 * units.KiB

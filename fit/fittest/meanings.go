@@ -37,7 +37,7 @@ var Codes = []CodeMeaning{
 	{params.SlowHostsOnly, []params.Level{params.Warning}, nil, "nothing was measured without a slow host"},
 	{params.PairsDiffer, []params.Level{params.Warning}, []string{"ratio", "bytes"}, "pairs differ, and too few were measured to tell a slow host from contention; ratio is of the slowest to the fastest"},
 	{params.SkewedStarts, []params.Level{params.Note}, []string{"dropped", "repetitions"}, "repetitions of bursts that were dropped, because their senders started too far apart"},
-	{params.SlowPairsCut, []params.Level{params.Warning}, nil, "the pairs of slow hosts were left out of bursts that other pairs took part in"},
+	{params.SlowPairsCut, []params.Level{params.Warning}, []string{"batches"}, "the pairs of slow hosts were left out of bursts that other pairs took part in"},
 	{params.SharedMachine, []params.Level{params.Warning}, nil, "hosts share a machine: a sender's time may hold work of the receiver"},
 	{params.Coalescing, []params.Level{params.Warning}, []string{"wait"}, "the interface holds arriving packets back: what that does to alpha, a, L and g; wait is for how long, in s"},
 	{params.Offloads, []params.Level{params.Note}, []string{"segments"}, "offloads that join packets are on: which parameters they bear on; segments is how many make 64 KiB, 0 where that is not known"},

@@ -69,8 +69,10 @@ func (p *paired) withoutSlowPairs(in []fit.Batch) []fit.Batch {
 		return in
 	}
 	if cut > 0 {
-		p.fit.Warn(params.SlowPairsCut, "%d batches hold a slow host, and too few are without one. Their times are those of the other pairs, "+
-			"which met n or n−1 messages on the network: a_c and b_c may be low by one part in n", cut)
+		p.fit.Count(cut, "batches", func(n int) params.Finding {
+			return params.Warnf(params.SlowPairsCut, "%d batches hold a slow host, and too few are without one. Their times are those of the "+
+				"other pairs, which met n or n−1 messages on the network: a_c and b_c may be low by one part in n", n)
+		})
 	}
 	return out
 }

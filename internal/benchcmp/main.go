@@ -35,6 +35,7 @@ type settings struct {
 	streamFor       time.Duration
 	write           int
 	only            string
+	congestion      string
 	way             string
 	profile         string
 	imports         bool
@@ -54,6 +55,7 @@ func main() {
 	flag.IntVar(&s.write, "write", 128<<10, "bytes of one write of iperf3")
 	flag.StringVar(&s.only, "only", "", "pingpong or stream (empty is both)")
 	flag.StringVar(&s.way, "path", "", "loopback or veth (empty is both)")
+	flag.StringVar(&s.congestion, "congestion", "", "cubic or bbr, of streams (empty is both)")
 	flag.StringVar(&s.profile, "profile", "", "only run the ping-pong once and write its CPU profile here (see default.pgo)")
 	flag.BoolVar(&s.imports, "imports", false, "compare calib's own run with the imported outputs of NPtcp, sockperf and iperf3 (a third as many runs)")
 	flag.StringVar(&s.calib, "calib", "", "the calib binary; built from ./cmd/calib if empty")

@@ -35,6 +35,7 @@ type crossing struct {
 	// from is the earliest time at which the medium may have begun with it: when it reaches the medium, or before that where
 	// the medium cuts through.
 	from int64
+	link int // the link's server that it passes before; −1 is none
 }
 
 // dropCause says why the medium dropped a packet.
@@ -49,14 +50,16 @@ const (
 // arrivals give the same deliveries and the same drops.
 //
 // The sender's block sees only its own host's packets, which arrive in order of time, so its end is computed at once.
-// The medium is fed by many blocks, so a packet waits in an event heap until the time it reaches the medium, which is the
-// end of the sender's block: it joins the queue and takes its room then, also where the medium cuts through and so has
+// A link and the medium are fed by many blocks, so a packet waits in an event heap until the time it reaches them, which is the
+// end of the block before: it joins the queue and takes its room then, also where the medium cuts through and so has
 // begun with it before. Behind the medium the order no longer changes, not even where the fabric delays packets unequally
 // (the receiver takes them in the order of the medium), so the rest is computed at once again.
 type engine struct {
 	spec     *netspec.Spec
 	tx, rx   []server // by host
 	media    []server // one if shared, one for every destination if switched
+	links    []server // of netspec.Spec.Routes
+	route    func(src, dst int) int
 	delay    int64
 	soonest  int64                   // least time from the end of the sender's block to the delivery of a charged packet
 	active   *events.Activity[int64] // nil without a fabric
@@ -84,6 +87,10 @@ func newEngine(spec *netspec.Spec, onDrop func(packet, dropCause)) *engine {
 	e.media = make([]server, ports)
 	for i := range e.media {
 		e.media[i].block, e.media[i].room = spec.Medium, spec.Buffer
+	}
+	e.route, e.links = spec.Routes(), make([]server, spec.Directions())
+	for i := range e.links {
+		e.links[i].block, e.links[i].room = spec.Links[i/2].Block, spec.Links[i/2].Buffer
 	}
 	if spec.Fabric != nil {
 		e.active = events.NewActivity(spec.Hosts, nanos(spec.Fabric.Active()))
@@ -134,14 +141,33 @@ func (e *engine) arrive(sent int64, p packet) {
 	if e.spec.CutThrough && service > 0 {
 		from -= service
 	}
-	e.atMedium.Push(end, crossing{p, from})
+	c := crossing{p, from, -1}
+	if e.route != nil {
+		c.link = e.route(int(p.src), int(p.dst))
+	}
+	e.atMedium.Push(end, c)
 }
 
-// advance moves everything that reaches the medium at or before now.
+// advance moves everything that reaches a link or the medium at or before now.
 func (e *engine) advance(now int64) {
 	for !e.atMedium.Quiet(now) {
-		e.medium(e.atMedium.Pop())
+		if at, c := e.atMedium.Pop(); c.link >= 0 {
+			e.pass(at, c)
+		} else {
+			e.medium(at, c)
+		}
 	}
+}
+
+// pass takes a packet over its link to the medium.
+func (e *engine) pass(at int64, c crossing) {
+	l := &e.links[c.link]
+	if c.p.pass == charged && l.full(at) {
+		e.onDrop(c.p, dropBuffer)
+		return
+	}
+	reached := l.enter(at, at, e.service(l, c.p))
+	e.atMedium.Push(reached, crossing{c.p, reached, -1})
 }
 
 func (e *engine) medium(at int64, c crossing) {

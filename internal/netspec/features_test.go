@@ -94,6 +94,26 @@ func TestTamWang2000(t *testing.T) {
 	}
 }
 
+// linked adds a link.
+func linked(between ...[]int) func(*Spec) {
+	return func(s *Spec) { s.Links = append(s.Links, Link{Between: between, Block: Block{A: 1e-4, B: 1e-6}}) }
+}
+
+func TestRoutes(t *testing.T) {
+	s := Spec{Hosts: 6}
+	if s.Routes() != nil || s.Directions() != 0 {
+		t.Error("routes without links")
+	}
+	linked([]int{0, 1}, []int{2, 3})(&s)
+	linked([]int{4}, []int{0})(&s)
+	route := s.Routes()
+	for _, c := range []struct{ src, dst, want int }{{0, 2, 0}, {3, 1, 1}, {0, 1, -1}, {2, 3, -1}, {4, 0, 2}, {0, 4, 3}, {4, 1, -1}, {5, 0, -1}} {
+		if got := route(c.src, c.dst); got != c.want {
+			t.Errorf("from %d to %d: %d, want %d", c.src, c.dst, got, c.want)
+		}
+	}
+}
+
 func TestValidateFeatures(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -109,6 +129,20 @@ func TestValidateFeatures(t *testing.T) {
 		{"tau", func(s *Spec) { s.Fabric.Tau = 2 }, "fabric: "},
 		{"rate is not a number", func(s *Spec) { s.Fabric.Rate = math.NaN() }, "rate=NaN"},
 		{"window", func(s *Spec) { s.Fabric.Window = 11 }, "window=11"},
+		{"links", linked([]int{0, 1}, []int{2, 3}), ""},
+		{"one group", linked([]int{0, 1}), "links[0]: between: want two"},
+		{"empty group", linked([]int{0, 1}, nil), "links[0]: between: want two"},
+		{"host there is not", linked([]int{0}, []int{99}), "host 99, but there are"},
+		{"host below 0", linked([]int{-1}, []int{2}), "host -1, but there are"},
+		{"host in both groups", linked([]int{0, 1}, []int{1}), "named twice"},
+		{"link's block", func(s *Spec) { linked([]int{0}, []int{1})(s); s.Links[0].B = 2 }, "links[0]: a="},
+		{"link's buffer", func(s *Spec) { linked([]int{0}, []int{1})(s); s.Links[0].Buffer = -1 }, "links[0]: buffer: -1"},
+		{"two links of a pair", func(s *Spec) { linked([]int{0, 1}, []int{2})(s); linked([]int{2, 3}, []int{1})(s) }, "links[0] and links[1] join"},
+		{"three groups", func(s *Spec) {
+			linked([]int{0}, []int{1})(s)
+			linked([]int{0}, []int{2})(s)
+			linked([]int{1}, []int{2})(s)
+		}, ""},
 	} {
 		s, err := Preset("hku2000", 0)
 		if err != nil {
@@ -131,6 +165,7 @@ receive: {a: 20e-6, b: 0.03e-6}
 cut_through: true
 fabric: {per_host: 5e-6, tau: 0.1e-6, rate: 4e6, window: 0.5}
 slowdown: 10
+links: [{between: [[0, 1], [2, 3]], a: 1e-4, b: 2e-6, buffer: 7}]
 `))
 	if err != nil {
 		t.Fatal(err)
@@ -139,6 +174,7 @@ slowdown: 10
 		Hosts: 4, Mode: Switched, MSS: 1448, Host: Block{A: 100e-6, B: 1e-6, Min: 200e-6}, Medium: Block{A: 50e-6, B: 1e-6},
 		Receive: &Block{A: 20e-6, B: 0.03e-6}, CutThrough: true, Slowdown: 10,
 		Fabric: &Fabric{PerHost: 5e-6, Tau: 0.1e-6, Rate: 4e6, Window: 0.5},
+		Links:  []Link{{Between: [][]int{{0, 1}, {2, 3}}, Block: Block{A: 1e-4, B: 2e-6}, Buffer: 7}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)

@@ -1,7 +1,8 @@
 // Package netspec describes an emulated network by its parameters. The simulator (transport/sim) emulates it in virtual time, the
 // lab (internal/lab) with real packets; calib must then find the parameters again.
 //
-// A packet passes, in this order: the sending host's block, the medium, the delay L, the receiving host's block. Every
+// A packet passes, in this order: the sending host's block, the link between the two hosts' groups if there is one, the medium,
+// the delay L, the receiving host's block. Every
 // block is a first-come first-served server that takes A + m·(payload bytes) for a packet, but at least Min, where
 // m = B − A/MSS (Stoica et al. 1994, eq. 2: b = a/p + m). In shared mode all packets pass one block; in switched mode each
 // destination host has a port of its own, with a finite buffer. A packet without payload takes no time in the blocks, unless
@@ -94,6 +95,8 @@ type Spec struct {
 	Loss       float64 `yaml:"loss" json:"loss"`
 	Seed       uint64  `yaml:"seed" json:"seed"`
 	ChargeAcks bool    `yaml:"charge_acks" json:"charge_acks"`
+	// Links join groups of hosts: racks behind an uplink, one slow pair.
+	Links []Link `yaml:"links" json:"links,omitempty"`
 	// Overrides replace the block of single hosts, by index from 0: one slow host.
 	Overrides map[int]Block `yaml:"overrides" json:"overrides,omitempty"`
 }
@@ -155,6 +158,9 @@ func (s *Spec) Validate() error {
 	if f := s.Fabric; f != nil && !(within(f.PerHost, 0, 1) && within(f.Tau, 0, 1) && within(f.Rate, 0, 1e15) && within(f.Window, 0, 10)) {
 		return fmt.Errorf("fabric: per_host=%g s, tau=%g s/B, rate=%g B/s, window=%g s: want per_host and tau in [0, 1], rate in [0, 1e15], window in [0, 10]",
 			f.PerHost, f.Tau, f.Rate, f.Window)
+	}
+	if err := s.checkLinks(); err != nil {
+		return err
 	}
 	for i, b := range s.Overrides {
 		if i < 0 || i >= s.Hosts {

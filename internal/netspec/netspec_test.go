@@ -184,6 +184,7 @@ func TestExamples(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add([]byte("preset: switch\nhosts: 3\noverrides: {1: {a: 1e-3, b: 2e-6}}\n"))
 	f.Add([]byte("mode: shared\nmss: 1448\nhost: {a: 859.52e-6, b: 1.42e-6}\nloss: .nan\n"))
+	f.Add([]byte("links: [{between: [[0, 1], [2]], a: 1e-4, b: 1e-6, buffer: 3}]\n"))
 	f.Add([]byte("hosts: [1"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		s, err := Parse(text)
@@ -201,7 +202,8 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			t.Fatalf("written as:\n%s\n%v", out, err)
 		}
-		if again.Hosts != s.Hosts || again.Mode != s.Mode || again.Host != s.Host || len(again.Overrides) != len(s.Overrides) {
+		if again.Hosts != s.Hosts || again.Mode != s.Mode || again.Host != s.Host || len(again.Overrides) != len(s.Overrides) ||
+			len(again.Links) != len(s.Links) {
 			t.Fatalf("%+v became %+v", s, again)
 		}
 	})

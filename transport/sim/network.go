@@ -7,10 +7,36 @@ import (
 	"calib/internal/netspec"
 )
 
-// port is the medium, or one port of a switch.
+// port is the medium, one port of a switch, or one direction of a link.
 type port struct {
+	room    int                   // packets; 0 is unlimited
 	free    instant               // when it has served all it was given
-	leaving events.Queue[instant] // of the packets in it, kept where the buffer is finite
+	leaving events.Queue[instant] // of the packets in it, kept where the room is finite
+}
+
+// link is one direction of a link.
+type link struct {
+	port
+	inside line[packet]
+}
+
+// full reports whether p has no room for a packet now.
+func (p *port) full(now instant) bool {
+	if p.room == 0 {
+		return false
+	}
+	for p.leaving.Len() > 0 && p.leaving.Peek() <= now {
+		p.leaving.Pop()
+	}
+	return p.leaving.Len() >= p.room
+}
+
+// enter takes in a packet that leaves at that time.
+func (p *port) enter(leaves instant) {
+	p.free = leaves
+	if p.room > 0 {
+		p.leaving.Push(leaves)
+	}
 }
 
 // transmit puts a packet into its host's sending block.
@@ -35,7 +61,11 @@ func (w *world) leaveHost(p *node) {
 		from = p.txBegan
 	}
 	p.txBegan = w.now
-	w.cross(pk, from)
+	if l := w.linkOf(pk); l >= 0 {
+		w.enterLink(l, pk)
+	} else {
+		w.cross(pk, from)
+	}
 	switch {
 	case pk.datagram != nil:
 		pk.c.src.datagramLeft(w, int(pk.n))
@@ -55,34 +85,49 @@ func (w *world) cross(pk packet, from instant) {
 		m = &w.ports[d.owner]
 	}
 	delay := w.delay + w.fabricDelay(pk)
-	if w.full(m) || spec.Loss > 0 && w.rng.Float64() < spec.Loss {
-		if pk.datagram != nil {
-			w.gone = append(w.gone, pk.datagram)
-			return
-		}
-		pk.c.retrans++
-		pk.again = true
-		w.lost.add(w, queueLost, w.now+fromNanos(w.opt.RTO), pk)
+	if m.full(w.now) || spec.Loss > 0 && w.rng.Float64() < spec.Loss {
+		w.drop(pk)
 		return
 	}
-	m.free = max(max(m.free, from)+w.service(spec.Medium, int(pk.n)), w.now)
-	if spec.Buffer > 0 {
-		m.leaving.Push(m.free)
-	}
+	m.enter(max(max(m.free, from)+w.service(spec.Medium, int(pk.n)), w.now))
 	d.rxFree = max(d.rxFree, m.free+delay) + w.service(d.rxBlock, int(pk.n))
 	d.kernelFree = max(d.kernelFree, d.rxFree) + w.opt.Cost.arrive(int(pk.n))
 	d.rx.add(w, w.nodeQueue(d, queueRx), d.kernelFree, pk)
 }
 
-// full reports whether m has no room for a packet now.
-func (w *world) full(m *port) bool {
-	if w.net.spec.Buffer == 0 {
-		return false
+// drop loses a packet: a connection sends it again, a datagram is gone.
+func (w *world) drop(pk packet) {
+	if pk.datagram != nil {
+		w.gone = append(w.gone, pk.datagram)
+		return
 	}
-	for m.leaving.Len() > 0 && m.leaving.Peek() <= w.now {
-		m.leaving.Pop()
+	pk.c.retrans++
+	pk.again = true
+	w.lost.add(w, queueLost, w.now+fromNanos(w.opt.RTO), pk)
+}
+
+// linkOf is the link's server that a packet passes before the medium; −1 is none.
+func (w *world) linkOf(pk packet) int {
+	if w.route == nil {
+		return -1
 	}
-	return m.leaving.Len() >= w.net.spec.Buffer
+	return w.route(pk.c.src.host, pk.c.dst.host)
+}
+
+// enterLink takes a packet that has left its host into a link, or drops it.
+func (w *world) enterLink(i int, pk packet) {
+	l := &w.links[i]
+	if l.full(w.now) {
+		w.drop(pk)
+		return
+	}
+	l.enter(max(l.free, w.now) + w.service(w.net.spec.Links[i/2].Block, int(pk.n)))
+	l.inside.add(w, queueLinks-queueID(i), l.free, pk)
+}
+
+// leaveLink moves the head of a link on to the medium.
+func (w *world) leaveLink(i int) {
+	w.cross(w.links[i].inside.next(w, queueLinks-queueID(i)), w.now)
 }
 
 // deliver takes the head out of p's receiving block.

@@ -15,6 +15,7 @@ const (
 	queueLost   queueID = -1 // a packet is sent again
 	queueAck    queueID = -2 // an acknowledgement reaches a sender
 	queueDelack queueID = -3 // a receiver has kept an acknowledgement back for long enough
+	queueLinks  queueID = -4 // the head of link server 0 is done; −5 is that of 1, and so on
 )
 
 // line is a queue of what happens in order of time: the packets in a block, the retransmissions. Only its head is in the

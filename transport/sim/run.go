@@ -180,8 +180,16 @@ func (n *Net) build(key string, teams [][]int) ([][]*Group, error) {
 	if n.spec.Fabric != nil {
 		w.active = events.NewActivity(len(w.procs), instant(math.Round(n.spec.Fabric.Active()*perSecond)))
 	}
+	w.medium.room = n.spec.Buffer
 	if n.spec.Mode == netspec.Switched {
 		w.ports = make([]port, len(w.procs))
+		for i := range w.ports {
+			w.ports[i].room = n.spec.Buffer
+		}
+	}
+	w.route, w.links = n.spec.Routes(), make([]link, n.spec.Directions())
+	for i := range w.links {
+		w.links[i].room = n.spec.Links[i/2].Buffer
 	}
 	w.handOver()
 	return groups, nil

@@ -78,6 +78,10 @@ func lineSpec(hosts int, change ...func(*netspec.Spec)) netspec.Spec {
 
 func cutThrough(s *netspec.Spec) { s.CutThrough = true }
 
+func linked(s *netspec.Spec) {
+	s.Links = []netspec.Link{{Between: [][]int{{0}, {1}}, Block: netspec.Block{A: 30 * us, B: 0.03 * us}}}
+}
+
 // Every stage on its own, and the stage that sets the pace: g_s for one sender, g_r for two.
 func TestLine(t *testing.T) {
 	for _, c := range []struct {
@@ -98,6 +102,9 @@ func TestLine(t *testing.T) {
 			[]units.Nanos{30_000 + 101_300, 161_300, 191_300}},
 		// Both blocks begin at 0; the second packet follows the first, whose place is free after max(8, 12) µs.
 		{"cut-through, two senders", lineSpec(3, cutThrough), 1, 100, []units.Nanos{113_300, 121_300}},
+		// The link of 30 µs a packet sets the pace of host 1; host 2 does not pass it.
+		{"link", lineSpec(2, linked), 3, 100, []units.Nanos{151_300, 181_300, 211_300}},
+		{"link, one of two senders", lineSpec(3, linked), 2, 100, []units.Nanos{121_300, 133_300, 151_300, 181_300}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			check(t, c.name, arrivals(t, c.spec, sim.Options{}, c.count, c.x), c.want)

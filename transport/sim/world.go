@@ -27,6 +27,8 @@ type world struct {
 
 	medium port // the shared medium
 	ports  []port
+	links  []link
+	route  func(src, dst int) int    // nil without links
 	active *events.Activity[instant] // nil without a fabric
 	lost   line[packet]              // to be sent again, in order of time
 	acks   line[ack]                 // on their way to a sender, in order of time
@@ -166,6 +168,10 @@ func (w *world) handle(q queueID) {
 		return
 	case queueDelack:
 		w.ackOverdue()
+		return
+	}
+	if q <= queueLinks {
+		w.leaveLink(int(queueLinks - q))
 		return
 	}
 	p := w.procs[q/queuesPerRank]

@@ -1,0 +1,194 @@
+package graph
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"calib/fit/blocks"
+	"calib/internal/units"
+)
+
+// Step is one use of a rule.
+type Step struct {
+	Rule   int          `json:"rule"`   // 1 to 4
+	What   string       `json:"what"`   // the blocks that it reduces
+	Result string       `json:"result"` // the name of the block that stands for them from here
+	Block  blocks.Block `json:"block"`
+	A, B   string       `json:"-"` // how they came about
+}
+
+// String is the step in a line.
+func (s Step) String() string {
+	return fmt.Sprintf("rule %d: %s → %s: a = %s, b = %s", s.Rule, s.What, s.Result, s.A, s.B)
+}
+
+// Reduced is a graph that was reduced to one block.
+type Reduced struct {
+	Steps []Step       `json:"steps"`
+	Path  blocks.Block `json:"path"` // the whole way
+	// First and Last are the independent blocks at its ends, where the sending and the receiving process run.
+	First blocks.Block `json:"first"`
+	Last  blocks.Block `json:"last"`
+}
+
+// Reduce applies rules 1 to 3 from the inside out, and rule 4 where short and long messages pass different graphs.
+func (g *Graph) Reduce() Reduced {
+	r := reduction{g: g}
+	small := r.ends(g.Small)
+	if g.Small == g.Large {
+		return r.done(small)
+	}
+	large := r.ends(g.Large)
+	out := ends{path: blocks.Block{A: small.path.A, B: large.path.B}}
+	out.first = blocks.Block{A: small.first.A, B: large.first.B}
+	out.last = blocks.Block{A: small.last.A, B: large.last.B}
+	r.add(Step{Rule: 4, What: "a of the short message, b of the long one", Result: "path", Block: out.path,
+		A: seconds(out.path.A), B: perByte(out.path.B)})
+	return r.done(out)
+}
+
+type reduction struct {
+	g     *Graph
+	steps []Step
+	made  map[string]int // how often a name was given
+}
+
+type ends struct{ path, first, last blocks.Block }
+
+func (r *reduction) done(e ends) Reduced { return Reduced{r.steps, e.path, e.first, e.last} }
+
+func (r *reduction) add(s Step) { r.steps = append(r.steps, s) }
+
+// named is a reduced node.
+type named struct {
+	name  string
+	block blocks.Block
+}
+
+// ends reduces a whole path. Its ends are the first and the last of the independent blocks in series, or all of it.
+func (r *reduction) ends(n *Node) ends {
+	if n.Kind != Serial || n.Dependent {
+		b := r.reduce(n).block
+		return ends{b, b, b}
+	}
+	parts := r.all(n.Parts)
+	return ends{r.serial(parts, false).block, parts[0].block, parts[len(parts)-1].block}
+}
+
+func (r *reduction) all(nodes []*Node) []named {
+	out := make([]named, len(nodes))
+	for i, n := range nodes {
+		out[i] = r.reduce(n)
+	}
+	return out
+}
+
+func (r *reduction) reduce(n *Node) named {
+	switch n.Kind {
+	case Serial:
+		return r.serial(r.all(n.Parts), n.Dependent)
+	case Parallel:
+		return r.parallel(r.all(n.Parts), n.Dependent)
+	case Concurrent:
+		return r.concurrent(r.reduce(n.Parts[0]), n.Messages)
+	}
+	return named{n.Name, n.Block}
+}
+
+func (r *reduction) serial(parts []named, dependent bool) named {
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	b := blocks.Serial(dependent, blocksOf(parts)...)
+	how := "max"
+	if dependent {
+		how = "sum"
+	}
+	return r.step(1, "serial", parts, dependent, b, terms("sum", parts, aOf, seconds, b.A), terms(how, parts, bOf, perByte, b.B))
+}
+
+func (r *reduction) parallel(parts []named, dependent bool) named {
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	b := blocks.Parallel(dependent, blocksOf(parts)...)
+	how := "1/Σ(1/b)"
+	if dependent {
+		how = "min"
+	}
+	return r.step(2, "parallel", parts, dependent, b, terms("min", parts, aOf, seconds, b.A), terms(how, parts, bOf, perByte, b.B))
+}
+
+func (r *reduction) step(rule int, how string, parts []named, dependent bool, b blocks.Block, a, perB string) named {
+	names := make([]string, len(parts))
+	for i, p := range parts {
+		names[i] = p.name
+	}
+	kind := "independent"
+	if dependent {
+		kind = "dependent"
+	}
+	out := named{r.fresh("CB"), b}
+	r.add(Step{Rule: rule, What: fmt.Sprintf("%s (%s, %s)", strings.Join(names, ", "), how, kind), Result: out.name, Block: b, A: a, B: perB})
+	return out
+}
+
+func (r *reduction) concurrent(part named, messages []string) named {
+	sizes := make([]float64, len(messages))
+	total := 0.0
+	for i, m := range messages {
+		sizes[i] = r.g.Messages[m]
+		total += sizes[i]
+	}
+	i := slices.Index(messages, r.g.Message)
+	b, err := part.block.Concurrent(i, sizes...)
+	if err != nil {
+		panic(err) // Parse has seen to it that the message is there and has a size
+	}
+	out := named{r.fresh(part.name + "′"), b}
+	r.add(Step{
+		Rule: 3, What: fmt.Sprintf("%s serves %s at once", part.name, strings.Join(messages, ", ")), Result: out.name, Block: b,
+		A: fmt.Sprintf("%d · %s = %s", len(messages), seconds(part.block.A), seconds(b.A)),
+		B: fmt.Sprintf("%s · %g/%g = %s", perByte(part.block.B), total, sizes[i], perByte(b.B)),
+	})
+	return out
+}
+
+// fresh numbers names that are given more than once.
+func (r *reduction) fresh(name string) string {
+	if r.made == nil {
+		r.made = map[string]int{}
+	}
+	r.made[name]++
+	if n := r.made[name]; n > 1 {
+		return fmt.Sprintf("%s%d", name, n)
+	}
+	return name
+}
+
+func blocksOf(parts []named) []blocks.Block {
+	out := make([]blocks.Block, len(parts))
+	for i, p := range parts {
+		out[i] = p.block
+	}
+	return out
+}
+
+func aOf(b blocks.Block) float64 { return b.A }
+func bOf(b blocks.Block) float64 { return b.B }
+
+// terms writes a sum, or a function of the parts' numbers, and what it comes to.
+func terms(how string, parts []named, of func(blocks.Block) float64, text func(float64) string, result float64) string {
+	all := make([]string, len(parts))
+	for i, p := range parts {
+		all[i] = text(of(p.block))
+	}
+	if how == "sum" {
+		return strings.Join(all, " + ") + " = " + text(result)
+	}
+	return fmt.Sprintf("%s(%s) = %s", how, strings.Join(all, ", "), text(result))
+}
+
+func seconds(v float64) string { return units.Format(v, "s") }
+func perByte(v float64) string { return units.Format(v, "s/B") }
