@@ -97,6 +97,7 @@ func layers() []layer {
 		{pkg: "fit/tuning", may: family(), why: "a family of models knows the core and no other family"},
 		{pkg: "fit/models", may: []string{"fit", "fit/buffer", "fit/cluster", "fit/hyperbolic", "fit/loggp", "fit/pointtopoint",
 			"fit/timer", "fit/tuning"}, why: "the list of all models is the one place that knows them"},
+		{pkg: "predict/graph", may: []string{"fit/blocks", "internal/units"}, why: "a communication graph is reduced by rules, whatever was measured"},
 		{pkg: "reports", may: []string{"fit/form", "fit/params", "internal/dataset", "internal/stats", "internal/units"},
 			why: "reports are made of files that exist"},
 		{pkg: "internal/importer", may: []string{"internal/dataset", "internal/dataset/names"},

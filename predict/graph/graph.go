@@ -15,7 +15,8 @@
 //	      messages: [m1, m2, m3]
 //
 // A node is the name of a block, a block {a, b}, or one of serial: [nodes], parallel: [nodes], both with dependent: true where only
-// one of the parts works at a time, and concurrent: node with the messages that it serves at once. Where short and long
+// one of the parts works at a time and serial with times: n where they follow each other n times, and concurrent: node with the
+// messages that it serves at once. Where short and long
 // messages meet different graphs (rule 4), small and large stand for path.
 // Source: Stoica, Sultan, Keyes 1994, section 2.
 package graph
@@ -24,6 +25,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -150,8 +152,11 @@ func (g *Graph) node(at string, v any) (*Node, error) {
 	return nil, fmt.Errorf("%s: %v, want the name of a block, {a, b}, serial, parallel or concurrent", at, v)
 }
 
+// mostTimes bounds times.
+const mostTimes = 10_000
+
 // fields of each kind of node, beside its own.
-var fields = map[Kind][]string{Serial: {"dependent"}, Parallel: {"dependent"}, Concurrent: {"messages"}}
+var fields = map[Kind][]string{Serial: {"dependent", "times"}, Parallel: {"dependent"}, Concurrent: {"messages"}}
 
 func (g *Graph) compound(at string, v map[string]any) (*Node, error) {
 	var kinds []Kind
@@ -188,6 +193,13 @@ func (g *Graph) compound(at string, v map[string]any) (*Node, error) {
 			return nil, err
 		}
 		n.Parts = append(n.Parts, p)
+	}
+	if times, ok := v["times"]; ok {
+		k, isNumber := number(times)
+		if !isNumber || k != math.Trunc(k) || k < 1 || k > mostTimes {
+			return nil, fmt.Errorf("%s: times: %v, want a whole number from 1 to %d", at, times, mostTimes)
+		}
+		n.Parts = slices.Repeat(n.Parts, int(k))
 	}
 	return n, nil
 }

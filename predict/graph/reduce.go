@@ -27,25 +27,21 @@ func (s Step) String() string {
 type Reduced struct {
 	Steps []Step       `json:"steps"`
 	Path  blocks.Block `json:"path"` // the whole way
-	// First and Last are the independent blocks at its ends, where the sending and the receiving process run.
-	First blocks.Block `json:"first"`
-	Last  blocks.Block `json:"last"`
+	// First and Last are the independent blocks at its ends, where the sending and the receiving process run; nil where the
+	// path is not independent blocks in series, or differs between short and long messages.
+	First *blocks.Block `json:"first,omitempty"`
+	Last  *blocks.Block `json:"last,omitempty"`
 }
 
 // Reduce applies rules 1 to 3 from the inside out, and rule 4 where short and long messages pass different graphs.
 func (g *Graph) Reduce() Reduced {
 	r := reduction{g: g}
-	small := r.ends(g.Small)
 	if g.Small == g.Large {
-		return r.done(small)
+		return r.path(g.Small)
 	}
-	large := r.ends(g.Large)
-	out := ends{path: blocks.Block{A: small.path.A, B: large.path.B}}
-	out.first = blocks.Block{A: small.first.A, B: large.first.B}
-	out.last = blocks.Block{A: small.last.A, B: large.last.B}
-	r.add(Step{Rule: 4, What: "a of the short message, b of the long one", Result: "path", Block: out.path,
-		A: seconds(out.path.A), B: perByte(out.path.B)})
-	return r.done(out)
+	b := blocks.Block{A: r.reduce(g.Small).block.A, B: r.reduce(g.Large).block.B}
+	r.add(Step{Rule: 4, What: "a of short messages, b of long ones", Result: "path", Block: b, A: seconds(b.A), B: perByte(b.B)})
+	return Reduced{Steps: r.steps, Path: b}
 }
 
 type reduction struct {
@@ -53,10 +49,6 @@ type reduction struct {
 	steps []Step
 	made  map[string]int // how often a name was given
 }
-
-type ends struct{ path, first, last blocks.Block }
-
-func (r *reduction) done(e ends) Reduced { return Reduced{r.steps, e.path, e.first, e.last} }
 
 func (r *reduction) add(s Step) { r.steps = append(r.steps, s) }
 
@@ -66,14 +58,15 @@ type named struct {
 	block blocks.Block
 }
 
-// ends reduces a whole path. Its ends are the first and the last of the independent blocks in series, or all of it.
-func (r *reduction) ends(n *Node) ends {
-	if n.Kind != Serial || n.Dependent {
+// path reduces a whole path.
+func (r *reduction) path(n *Node) Reduced {
+	if n.Kind != Serial || n.Dependent || len(n.Parts) < 2 {
 		b := r.reduce(n).block
-		return ends{b, b, b}
+		return Reduced{Steps: r.steps, Path: b}
 	}
 	parts := r.all(n.Parts)
-	return ends{r.serial(parts, false).block, parts[0].block, parts[len(parts)-1].block}
+	b := r.serial(parts, false).block
+	return Reduced{r.steps, b, &parts[0].block, &parts[len(parts)-1].block}
 }
 
 func (r *reduction) all(nodes []*Node) []named {

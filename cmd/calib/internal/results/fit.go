@@ -34,5 +34,5 @@ func FitCommand() *cli.Command {
 
 // Documents are the schemas of the data of these commands.
 func Documents() []command.Document {
-	return []command.Document{command.DataOf[exported]("export"), command.DataOf[imported]("import"), command.DataOf[command.Written]("report")}
+	return []command.Document{command.DataOf[exported]("export"), command.DataOf[imported]("import"), command.DataOf[predicted]("predict"), command.DataOf[command.Written]("report")}
 }

@@ -1,0 +1,130 @@
+package results
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/urfave/cli/v2"
+
+	"calib/cmd/calib/internal/command"
+	"calib/cmd/calib/internal/runfiles"
+	"calib/fit/blocks"
+	"calib/fit/params"
+	"calib/internal/units"
+	"calib/predict/graph"
+)
+
+// predictSizes are those of a graph that asks for no message.
+const predictSizes = "1,64,1KiB,16KiB,64KiB,1MiB"
+
+// PredictCommand is calib predict.
+func PredictCommand() *cli.Command {
+	return &cli.Command{
+		Name: "predict", Usage: "predict communication times from a communication graph", ArgsUsage: "[PARAMS|RUN]",
+		Description: "calib predict --graph FILE            reduce the graph to one block, step by step, and give its times\n" +
+			"calib predict --graph FILE RUN        the same; FILE may use the run's blocks \"host\" (a, b) and \"network\" (a_c, b_c)\n" +
+			"FILE is YAML; see docs/MODELS.md and examples/graphs. PARAMS is a params.json, RUN a run directory.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "graph", Usage: "`FILE` that describes the communication graph"},
+			&cli.StringFlag{Name: "bytes", Usage: "message sizes, `SIZES` such as 1,64,1KiB..4MiB; default that of the graph's message, else " + predictSizes},
+			command.JSONFlag(), command.QuietFlag(),
+		},
+		Action: predictAction,
+	}
+}
+
+// predicted is the data of a prediction from a graph.
+type predicted struct {
+	Graph string `json:"graph"`
+	graph.Reduced
+	Times []graph.Times `json:"times"`
+}
+
+func predictAction(c *cli.Context) error {
+	if err := command.NoFlagsAfter(c); err != nil {
+		return err
+	}
+	if c.String("graph") == "" {
+		return command.Usagef("--graph FILE is missing (see %s --help)", c.Command.HelpName)
+	}
+	known := map[string]blocks.Block{}
+	if c.NArg() > 0 {
+		arg, err := command.OneArg(c, "params.json or run directory")
+		if err != nil {
+			return err
+		}
+		p, err := runfiles.ReadParams(arg)
+		if err != nil {
+			return command.WithCode(command.ExitUsage, err)
+		}
+		known = blocksOf(p)
+	}
+	g, err := graph.Load(c.String("graph"), known)
+	if err != nil {
+		return command.Usagef("--graph: %w", err)
+	}
+	sizes, err := sizesOf(c.String("bytes"), g)
+	if err != nil {
+		return command.Usagef("--bytes: %w", err)
+	}
+	out := predicted{Graph: g.Name, Reduced: g.Reduce()}
+	for _, x := range sizes {
+		out.Times = append(out.Times, out.Reduced.Times(x))
+	}
+	return command.Answer(c, "predict", out, out.print)
+}
+
+// blocksOf are the blocks of the hyperbolic model that a run has values for.
+func blocksOf(p *params.Params) map[string]blocks.Block {
+	out := map[string]blocks.Block{}
+	for name, of := range map[string][2]string{"host": {"a", "b"}, "network": {"a_c", "b_c"}} {
+		a, b := p.Parameters[of[0]].Value, p.Parameters[of[1]].Value
+		if a != nil && b != nil {
+			out[name] = blocks.Block{A: *a, B: *b}
+		}
+	}
+	return out
+}
+
+// sizesOf are the sizes asked for [B].
+func sizesOf(text string, g *graph.Graph) ([]float64, error) {
+	if x, ok := g.Messages[g.Message]; ok && text == "" {
+		return []float64{x}, nil
+	}
+	if text == "" {
+		text = predictSizes
+	}
+	sizes, err := units.ParseSizes(text)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]float64, len(sizes))
+	for i, x := range sizes {
+		out[i] = float64(x)
+	}
+	return out, nil
+}
+
+func (d predicted) print(w io.Writer) error {
+	if d.Graph != "" {
+		fmt.Fprintln(w, d.Graph)
+	}
+	for i, s := range d.Steps {
+		fmt.Fprintf(w, "%3d  %s\n", i+1, s)
+	}
+	fmt.Fprintf(w, "T_c(x) = a²/(a + b·x) + b·x with a = %s, b = %s\n\n", units.Format(d.Path.A, "s"), units.Format(d.Path.B, "s/B"))
+	headings := []string{"bytes", "T_c"}
+	if d.First != nil {
+		headings = append(headings, "T_s preemptive", "non-preemptive", "T_r preemptive", "non-preemptive")
+	}
+	t := command.NewTable(w, headings...)
+	for _, x := range d.Times {
+		cells := []any{fmt.Sprintf("%.0f", x.Bytes), units.Format(x.Communication, "s")}
+		if e := x.Ends; e != nil {
+			cells = append(cells, units.Format(e.Send, "s"), "≤ "+units.Format(e.SendBlocking, "s"),
+				units.Format(e.Receive, "s"), "≤ "+units.Format(e.ReceiveBlocking, "s"))
+		}
+		t.Row(cells...)
+	}
+	return t.Flush()
+}
