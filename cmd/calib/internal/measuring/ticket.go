@@ -10,15 +10,15 @@ import (
 // bounds it, a path may carry 200 Gbit/s, and one that is not steady is streamed over up to eight times as long.
 const fastStreams = 200 * 8
 
-// ticketBytes is what a pair of hosts may send each other in a run: twice the plan's bytes and some room, and that for
-// fast streams where the agents allow it.
+// ticketBytes is what a pair of hosts may send each other in a run: the plan's bytes, and as much room for fast streams as the
+// agents allow.
 func ticketBytes(f bench.Forecast, hosts []dataset.Host) units.Bytes {
 	plan := f.LinkBytes * units.Bytes(f.MaxRounds)
-	fast := fastStreams * min(plan, 1024*units.GiB)
+	room := max(2*plan+64*units.GiB, fastStreams*min(plan, 1024*units.GiB))
 	for _, h := range hosts {
 		if h.MostBytes > 0 {
-			fast = min(fast, units.Bytes(h.MostBytes))
+			room = min(room, units.Bytes(h.MostBytes))
 		}
 	}
-	return max(2*plan+64*units.GiB, fast)
+	return max(plan, room)
 }

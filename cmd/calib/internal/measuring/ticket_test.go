@@ -24,7 +24,8 @@ func TestTicketBytes(t *testing.T) {
 		"nothing to send":      {0, limit(1024*units.GiB, 1024*units.GiB), 64 * units.GiB},
 		"fast":                 {100 * units.MiB, limit(1024*units.GiB, 2048*units.GiB), 1600 * 500 * units.MiB},
 		"agents' limits":       {units.GiB, limit(2048*units.GiB, 100*units.GiB), 100 * units.GiB},
-		"limit below the plan": {units.GiB, limit(units.GiB, 1024*units.GiB), 74 * units.GiB},
+		"limit below the plan": {units.GiB, limit(units.GiB, 1024*units.GiB), 5 * units.GiB},
+		"limit near the plan":  {120 * units.GiB, limit(1024 * units.GiB), 1024 * units.GiB},
 		"limits not known":     {units.GiB, limit(0, 0), 8000 * units.GiB},
 	} {
 		if got := ticketBytes(bench.Forecast{LinkBytes: c.link, MaxRounds: 5}, c.hosts); got != c.want {
