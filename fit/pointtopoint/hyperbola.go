@@ -60,7 +60,8 @@ func (m Hyperbola) Fit(p *fit.Prepared) (*params.Fit, error) {
 	}
 	reps := q.Times.Apply(limits)
 	r.Found("a_prime_limits", "s", "fixed time of a message, limit of small sizes", l[0], q.Times.Interval(l[0], reps, 0), p.OneMessage(1)...)
-	r.Found("b_prime_limits", "s/B", "time per byte, limit of large sizes", l[1], q.Times.Interval(l[1], reps, 1))
+	r.Found("b_prime_limits", "s/B", "time per byte, limit of large sizes", l[1], q.Times.Interval(l[1], reps, 1),
+		staircase(l[0], q.Sizes[len(q.Sizes)-1]-q.Sizes[large])...)
 	r.Note(params.LimitsUsed, "a' is the intercept of %g to %g bytes, b' the slope of %g to %g bytes",
 		q.Sizes[0], q.Sizes[small-1], q.Sizes[large], q.Sizes[len(q.Sizes)-1])
 	if q.Sizes[small-1] > q.Packet {
@@ -78,6 +79,16 @@ func (m Hyperbola) Fit(p *fit.Prepared) (*params.Fit, error) {
 		}
 		return func(x float64) float64 { return blocks.T(x, l[0], l[1]) }, nil
 	}), nil
+}
+
+// staircase is the term of a slope over a span of sizes [B]: T grows by a step for each packet, of a' at most, and the ends of
+// the span may lie half a step off the line. The kernel may also cut a message into a packet more. Source: Stoica, Sultan, Keyes
+// 1994, eq. 2.
+func staircase(a, span float64) []params.Term {
+	if a <= 0 || span <= 0 {
+		return nil
+	}
+	return []params.Term{fit.Uniform(params.TermStaircase, a/2/span, "T grows by a step of at most a' for each packet: half a step at the ends of the sizes")}
 }
 
 // limitsOf returns a' from the first small sizes, and b' from those from index large on.

@@ -59,8 +59,10 @@ func (s *Spec) checkLinks() error {
 			return fmt.Errorf("%s: between: want two lists of hosts, such as [[0, 1], [2, 3]]", name)
 		}
 		all := slices.Sorted(slices.Values(slices.Concat(l.Between...)))
-		if n := len(all); all[0] < 0 || all[n-1] >= s.Hosts {
-			return fmt.Errorf("%s: between: host %d, but there are %d hosts (from 0)", name, map[bool]int{true: all[0], false: all[n-1]}[all[0] < 0], s.Hosts)
+		for _, h := range all {
+			if h < 0 || h >= s.Hosts {
+				return fmt.Errorf("%s: between: host %d, but there are %d hosts (from 0)", name, h, s.Hosts)
+			}
 		}
 		if len(slices.Compact(slices.Clone(all))) < len(all) {
 			return fmt.Errorf("%s: between: a host is named twice", name)
