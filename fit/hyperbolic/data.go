@@ -31,6 +31,7 @@ type paired struct {
 	windows    []fit.Batch // streams whose bytes were counted, complete
 	counted    []fit.Batch // those of them that are usable, of all numbers of connections
 	messages   []fit.Batch // streams of messages of one size
+	edges      float64     // share of a window's bytes that a segment is
 	unsteady   float64     // typical relative error of streams whose rate changed; 0 where others are used
 	sharedCPUs bool        // hosts of a pair share a machine
 }

@@ -42,6 +42,7 @@ func (p *paired) loadStreams() []fit.Batch {
 	}
 	p.windows = windows
 	p.counted = p.withoutSlow(p.steady(windows))
+	p.edges = edges(p.counted)
 	p.messages = p.batches(names.PhaseMessages)
 	streams := p.withoutSlow(p.fit.Usable(older))
 	for _, b := range p.counted {
@@ -85,11 +86,30 @@ func (p *paired) steady(in []fit.Batch) []fit.Batch {
 }
 
 // streamTerms are what makes v, a time per byte of streams, uncertain beside the rounds.
-func (p *paired) streamTerms(v float64) []params.Term {
-	if p.unsteady == 0 {
-		return nil
+func (p *paired) streamTerms(v float64) (out []params.Term) {
+	if p.edges > 0 {
+		out = append(out, fit.Uniform(params.TermEdges, v*p.edges, "bytes come a segment at a time: half of one at each edge of the window"))
 	}
-	return []params.Term{{Name: params.TermUnsteady, Type: params.TypeB, U: v * p.unsteady, Why: "half the difference of the halves of the window"}}
+	if p.unsteady > 0 {
+		out = append(out, params.Term{Name: params.TermUnsteady, Type: params.TypeB, U: v * p.unsteady, Why: "half the difference of the halves of the window"})
+	}
+	return out
+}
+
+// edges is the typical share of a window's bytes that is one segment of one connection; 0 where none was counted.
+func edges(in []fit.Batch) float64 {
+	var shares []float64
+	for i := range in {
+		for _, l := range in[i].Lines {
+			if bytes := l.Aux[names.AuxWindowChunks] * l.Aux[names.AuxChunk]; l.TCP != nil && bytes > 0 {
+				shares = append(shares, float64(l.TCP.MSS)/bytes)
+			}
+		}
+	}
+	if len(shares) == 0 {
+		return 0
+	}
+	return stats.Median(shares)
 }
 
 // timePerByte is n over the sum of the pairs' rates [s/B].

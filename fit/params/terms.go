@@ -11,6 +11,7 @@ const (
 	TermLabHosts     = "lab hosts"        // what kernel and agents of an emulated cluster take beside the network that is known
 	TermLabWire      = "lab wire"         // how exactly the emulated network keeps its times
 	TermUnsteady     = "unsteady streams" // streams whose rate changed while it was counted
+	TermEdges        = "window edges"     // bytes are counted in a window, and come a segment at a time
 	TermStaircase    = "staircase"        // T grows by steps of a packet, through which a slope is laid
 	// Of what a port holds.
 	TermOwn     = "own service"
