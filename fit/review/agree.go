@@ -57,6 +57,8 @@ func rules() []rule {
 		{first: parameter("alpha"), second: parameter("a_prime_limits"), above: alikeOnly, below: alikeOnly, why: fixed},
 		{first: oneStream, second: parameter("b_prime_limits"), above: sameQuantity, below: pipelined, why: stream + "b_prime_limits"},
 		{first: oneStream, second: parameter("beta"), above: alikeOnly, below: pipelined, why: stream + "beta"},
+		{first: parameter("b_prime_joint"), second: oneStream, above: pipelined, below: alikeOnly,
+			why: "one curve through all sizes is off where a stream of long messages takes longer a byte; use b_prime_limits"},
 		{first: oneBurst, second: parameter("a_prime_limits"), above: alikeOnly, below: alikeOnly, why: burst + "a_prime_limits"},
 		{first: oneBurst, second: parameter("alpha"), above: alikeOnly, below: alikeOnly, why: burst + "alpha"},
 		{first: parameter("o_s"), second: atOneByte("O_s"), above: sameQuantity, below: sameQuantity, ofTime: true, why: "O_s " + timed + "O_s"},

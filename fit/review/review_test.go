@@ -125,6 +125,12 @@ func TestRules(t *testing.T) {
 			set(p, "hyperbola", "s/B", "b_prime_limits", 2e-9)
 			set(p, "hyperbolic-network", "s/B", "b", 1.5e-9)
 		}, "b", inconsistent, "use beta"},
+		{"the joint estimate beside a stream", func(p *params.Params) {
+			set(p, "hyperbola", "s/B", "b_prime_limits", 1e-9, 0.6e-9, 1.5e-9)
+			set(p, "hockney", "s/B", "beta", 1.2e-9, 0.8e-9, 1.6e-9)
+			set(p, "hyperbolic-network", "s/B", "b", 1.4e-9)
+			set(p, "hyperbola", "s/B", "b_prime_joint", 0.8e-9)
+		}, "b_prime_joint", inconsistent, "use b_prime_limits"},
 		{"a against α/2", func(p *params.Params) {
 			set(p, "hyperbolic-network", "s", "a", 20e-6)
 			set(p, "hyperbolic-network", "s", "a_c", 2e-6)
