@@ -20,7 +20,7 @@ const (
 	slopeBar = 1.10
 	// slopeSizes are the ping-pongs of that slope. Below 4 MiB a further byte costs less: the receiver sleeps less often, and
 	// caches hold the message.
-	slopeSizes = "1,1024,4MiB,8MiB"
+	slopeSizes = "1,64,1024,4MiB,6MiB,8MiB"
 	streamWarm = 300 * time.Millisecond
 	// streamRetries is how often a run is made again that lost segments left without a number, seedStep between their seeds.
 	streamRetries, seedStep = 2, 1000
