@@ -1,8 +1,6 @@
 package flow
 
 import (
-	"math"
-
 	"calib/bench"
 	"calib/internal/dataset"
 	"calib/internal/plane"
@@ -132,7 +130,7 @@ func plan(perByte float64, trip units.Nanos, segment int64, try int) schedule {
 
 // unsentIn is the bound of unsent bytes for a stream so long on a path that takes perByte [ns/B].
 func unsentIn(length units.Nanos, perByte float64) int64 {
-	return int64(max(1, min(unsentShare*float64(length)/perByte, math.MaxInt32)))
+	return int64(max(1, unsentShare*float64(length)/perByte))
 }
 
 // path gives every rank the largest segment of the pairs and the longest of their round trips.

@@ -106,10 +106,7 @@ func edges(in []fit.Batch) float64 {
 			}
 		}
 	}
-	if len(shares) == 0 {
-		return 0
-	}
-	return stats.Median(shares)
+	return fit.Typical(shares)
 }
 
 // timePerByte is n over the sum of the pairs' rates [s/B].

@@ -64,7 +64,7 @@ func (s *Spec) checkLinks() error {
 				return fmt.Errorf("%s: between: host %d, but there are %d hosts (from 0)", name, h, s.Hosts)
 			}
 		}
-		if len(slices.Compact(slices.Clone(all))) < len(all) {
+		if n := len(all); len(slices.Compact(all)) < n {
 			return fmt.Errorf("%s: between: a host is named twice", name)
 		}
 		if err := s.checkBlock(name, l.Block); err != nil {

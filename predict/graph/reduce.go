@@ -65,7 +65,7 @@ func (r *reduction) path(n *Node) Reduced {
 		return Reduced{Steps: r.steps, Path: b}
 	}
 	parts := r.all(n.Parts)
-	b := r.serial(parts, false).block
+	b := r.join(Serial, parts, false).block
 	return Reduced{r.steps, b, &parts[0].block, &parts[len(parts)-1].block}
 }
 
@@ -79,51 +79,43 @@ func (r *reduction) all(nodes []*Node) []named {
 
 func (r *reduction) reduce(n *Node) named {
 	switch n.Kind {
-	case Serial:
-		return r.serial(r.all(n.Parts), n.Dependent)
-	case Parallel:
-		return r.parallel(r.all(n.Parts), n.Dependent)
+	case Serial, Parallel:
+		return r.join(n.Kind, r.all(n.Parts), n.Dependent)
 	case Concurrent:
 		return r.concurrent(r.reduce(n.Parts[0]), n.Messages)
 	}
 	return named{n.Name, n.Block}
 }
 
-func (r *reduction) serial(parts []named, dependent bool) named {
+// rules say how parts in series and in parallel are reduced, and how that is written.
+var rules = map[Kind]struct {
+	number                    int
+	a, independent, dependent string // of a; of b
+	reduce                    func(dependent bool, parts ...blocks.Block) blocks.Block
+}{
+	Serial:   {1, "sum", "max", "sum", blocks.Serial},
+	Parallel: {2, "min", "1/Σ(1/b)", "min", blocks.Parallel},
+}
+
+// join applies rule 1 or 2.
+func (r *reduction) join(kind Kind, parts []named, dependent bool) named {
 	if len(parts) == 1 {
 		return parts[0]
 	}
-	b := blocks.Serial(dependent, blocksOf(parts)...)
-	how := "max"
-	if dependent {
-		how = "sum"
-	}
-	return r.step(1, "serial", parts, dependent, b, terms("sum", parts, aOf, seconds, b.A), terms(how, parts, bOf, perByte, b.B))
-}
-
-func (r *reduction) parallel(parts []named, dependent bool) named {
-	if len(parts) == 1 {
-		return parts[0]
-	}
-	b := blocks.Parallel(dependent, blocksOf(parts)...)
-	how := "1/Σ(1/b)"
-	if dependent {
-		how = "min"
-	}
-	return r.step(2, "parallel", parts, dependent, b, terms("min", parts, aOf, seconds, b.A), terms(how, parts, bOf, perByte, b.B))
-}
-
-func (r *reduction) step(rule int, how string, parts []named, dependent bool, b blocks.Block, a, perB string) named {
-	names := make([]string, len(parts))
+	names, all := make([]string, len(parts)), make([]blocks.Block, len(parts))
 	for i, p := range parts {
-		names[i] = p.name
+		names[i], all[i] = p.name, p.block
 	}
-	kind := "independent"
+	rule := rules[kind]
+	b, of, word := rule.reduce(dependent, all...), rule.independent, "independent"
 	if dependent {
-		kind = "dependent"
+		of, word = rule.dependent, "dependent"
 	}
 	out := named{r.fresh("CB"), b}
-	r.add(Step{Rule: rule, What: fmt.Sprintf("%s (%s, %s)", strings.Join(names, ", "), how, kind), Result: out.name, Block: b, A: a, B: perB})
+	r.add(Step{
+		Rule: rule.number, What: fmt.Sprintf("%s (%s, %s)", strings.Join(names, ", "), kind, word), Result: out.name, Block: b,
+		A: terms(rule.a, parts, aOf, seconds, b.A), B: terms(of, parts, bOf, perByte, b.B),
+	})
 	return out
 }
 
@@ -158,14 +150,6 @@ func (r *reduction) fresh(name string) string {
 		return fmt.Sprintf("%s%d", name, n)
 	}
 	return name
-}
-
-func blocksOf(parts []named) []blocks.Block {
-	out := make([]blocks.Block, len(parts))
-	for i, p := range parts {
-		out[i] = p.block
-	}
-	return out
 }
 
 func aOf(b blocks.Block) float64 { return b.A }

@@ -57,13 +57,9 @@ func exportAction(c *cli.Context) error {
 	if c.IsSet("hosts") && c.Int("hosts") < 2 {
 		return command.Usagef("--hosts %d: want at least 2 hosts", c.Int("hosts"))
 	}
-	arg, err := command.OneArg(c, "params.json or run directory")
+	arg, p, err := runfiles.ParamsArg(c)
 	if err != nil {
 		return err
-	}
-	p, err := runfiles.ReadParams(arg)
-	if err != nil {
-		return command.WithCode(command.ExitUsage, err)
 	}
 	text, warnings, err := target.Export(p, export.Options{Hosts: c.Int("hosts"), Device: c.String("device"), Version: environ.Version()})
 	switch {

@@ -49,13 +49,9 @@ func predictAction(c *cli.Context) error {
 	}
 	known := map[string]blocks.Block{}
 	if c.NArg() > 0 {
-		arg, err := command.OneArg(c, "params.json or run directory")
+		_, p, err := runfiles.ParamsArg(c)
 		if err != nil {
 			return err
-		}
-		p, err := runfiles.ReadParams(arg)
-		if err != nil {
-			return command.WithCode(command.ExitUsage, err)
 		}
 		known = blocksOf(p)
 	}

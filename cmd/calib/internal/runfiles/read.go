@@ -36,6 +36,17 @@ func ReadParams(arg string) (*params.Params, error) {
 	return p, nil
 }
 
+// ParamsArg reads the params.json, or that of the run directory, that is the one argument, and returns the argument.
+func ParamsArg(c *cli.Context) (arg string, p *params.Params, err error) {
+	if arg, err = command.OneArg(c, "params.json or run directory"); err != nil {
+		return "", nil, err
+	}
+	if p, err = ReadParams(arg); err != nil {
+		return "", nil, command.WithCode(command.ExitUsage, err)
+	}
+	return arg, p, nil
+}
+
 // Open opens the run directory that is the one argument.
 func Open(c *cli.Context) (*rundir.Dir, error) {
 	arg, err := command.OneArg(c, "run directory")
