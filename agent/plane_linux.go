@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"runtime"
+	"sync"
 	"sync/atomic"
 
 	"calib/bench"
@@ -41,12 +42,27 @@ func newMeshPlane(addr string, cpu int, rate units.Bytes) (*meshPlane, error) {
 		return nil, err
 	}
 	m.Limit(rate)
+	addProcessors(1)
 	return &meshPlane{mesh: m, machine: host, cpu: cpu}, nil
 }
 
 func (p *meshPlane) Addr() string { return p.mesh.Addr().String() }
 func (p *meshPlane) Reset()       { p.mesh.Reset() }
-func (p *meshPlane) Close()       { p.mesh.Close() }
+
+func (p *meshPlane) Close() {
+	p.mesh.Close()
+	addProcessors(-1)
+}
+
+// processors guards Go's count of processors, which the planes of one process share.
+var processors sync.Mutex
+
+// addProcessors gives Go as many more processors: a thread that waits in a timed receive keeps its own, so each plane adds one.
+func addProcessors(n int) {
+	processors.Lock()
+	defer processors.Unlock()
+	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + n)
+}
 
 func (p *meshPlane) Prepare(s plane.Session) error {
 	p.session.Store(&s)

@@ -24,6 +24,7 @@ type Conn struct {
 	flags    uintptr // of every send
 	sendLeft int64   // bytes that may still be sent, and received, before asking allowed for more
 	recvLeft int64
+	unseen   bool // the first wait of Recv is hidden from Go's scheduler
 
 	sndWait units.Nanos
 	rcvWait units.Nanos
@@ -42,6 +43,10 @@ type Conn struct {
 
 // small is the largest message [B] that is sent without telling the Go scheduler where the send buffer has room.
 const small = 2048
+
+// recvSlice is the longest wait of one system call that receives. Recv's first is hidden from the scheduler: the thread then
+// holds one of Go's processors for so long at most, and gets its bytes without asking for one.
+const recvSlice = 10 * units.Millisecond
 
 // newConn wraps fd, with one holder and no limit on bytes.
 func newConn(fd int, peer string) *Conn {
@@ -106,7 +111,11 @@ func (c *Conn) Recv(b []byte) error {
 	if len(b) > small {
 		flags = unix.MSG_WAITALL
 	}
-	n, errno := sysRecv(c.fd, b, flags)
+	if !c.unseen {
+		n, errno := sysRecv(c.fd, b, flags)
+		return c.recvRest(b, n, errno)
+	}
+	n, errno := sysRecvUnseen(c.fd, b, flags)
 	if n == len(b) {
 		return nil
 	}
@@ -126,7 +135,7 @@ func (c *Conn) recvRest(b []byte, n int, errno syscall.Errno) error {
 		case errno == 0:
 			return c.failed("receive", size, ErrPeerClosed)
 		default:
-			if err := c.check(errno, &wait); err != nil {
+			if err := c.again(errno, &wait); err != nil {
 				return c.failed("receive", size, err)
 			}
 		}
@@ -151,6 +160,24 @@ func (p *stall) spent() bool {
 		return false
 	}
 	return p.limit > 0 && Now()-p.since > p.limit
+}
+
+// again returns nil when the receive that ended with errno should be made again. The kernel ends a receive after recvSlice;
+// from then on the wait is a poll, for as long as the receive timeout allows.
+func (c *Conn) again(errno syscall.Errno, wait *stall) error {
+	if errno != syscall.EAGAIN {
+		return c.check(errno, wait)
+	}
+	if wait.since == 0 {
+		wait.since = Now() - recvSlice
+	}
+	left := waitSlice
+	if wait.limit > 0 {
+		if left = wait.since + wait.limit - Now(); left <= 0 {
+			return ErrTimeout
+		}
+	}
+	return waitFor(c.fd, unix.POLLIN, left)
 }
 
 // check returns nil when the call should be made again.
@@ -185,7 +212,11 @@ func (c *Conn) failed(verb string, size int, err error) error {
 // SetTimeouts bounds how long Recv waits for a silent peer, and Send for one that takes nothing. 0 waits for ever.
 func (c *Conn) SetTimeouts(recv, send units.Nanos) error {
 	c.rcvWait, c.sndWait = recv, send
-	if err := sysTimeouts(c.fd, recv, send); err != nil {
+	slice := recvSlice
+	if recv > 0 {
+		slice = min(recv, slice)
+	}
+	if err := sysTimeouts(c.fd, slice, send); err != nil {
 		return fmt.Errorf("set timeouts, %s: %w", c.peer, err)
 	}
 	return nil
@@ -305,7 +336,7 @@ func (c *Conn) RecvAt(b []byte) (at units.Nanos, err error) {
 		case errno == 0:
 			return 0, c.failed("receive", size, ErrPeerClosed)
 		default:
-			if err := c.check(errno, &wait); err != nil {
+			if err := c.again(errno, &wait); err != nil {
 				return 0, c.failed("receive", size, err)
 			}
 		}

@@ -195,6 +195,7 @@ func (g *Group) adopt(rank int, c *Conn) (*Conn, error) {
 		c.Release()
 		return nil, err
 	}
+	c.unseen = true
 	if err := c.StampArrivals(g.stamped); err != nil {
 		c.Release()
 		return nil, fmt.Errorf("stamp what arrives from %s: %w", c.peer, err)

@@ -3,6 +3,7 @@ package transport
 import (
 	"context"
 	"net"
+	"runtime"
 	"testing"
 	"time"
 
@@ -12,7 +13,10 @@ import (
 	"calib/internal/units"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	runtime.GOMAXPROCS(runtime.NumCPU() + 16) // each rank's receive keeps one while it waits
+	goleak.VerifyTestMain(m)
+}
 
 // loopbacks lists the loopback addresses of the families this host has; IPv4 is always among them.
 func loopbacks() []string {

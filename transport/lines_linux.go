@@ -6,7 +6,6 @@ import (
 	"math"
 	"runtime"
 	"sync"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -191,8 +190,10 @@ func (c *Conn) RecvSome(b []byte) (int, error) {
 			return n, nil
 		case errno == 0:
 			return 0, c.failed("receive", len(b), ErrPeerClosed)
-		case errno != syscall.EINTR || wait.spent():
-			return 0, c.failed("receive", len(b), c.check(errno, &wait))
+		default:
+			if err := c.again(errno, &wait); err != nil {
+				return 0, c.failed("receive", len(b), err)
+			}
 		}
 	}
 	return 0, nil
