@@ -9,6 +9,7 @@ package pattern
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Comm is what a pattern may do: one rank's view of its team.
@@ -20,7 +21,8 @@ type Comm interface {
 	// Recv fills b with the next message from a rank.
 	Recv(from int, b []byte) error
 	// Exchange sends the messages of out in order and receives those of in in order, both at the same time. It ends whatever the
-	// buffers hold, if the other ranks send and receive what belongs to it.
+	// buffers hold, if the other ranks send and receive what belongs to it, and if all messages of the exchange can be listed in
+	// one order that every rank's out and in keep: then the first of them that has not passed can always move.
 	Exchange(out, in []Message) error
 }
 
@@ -30,6 +32,10 @@ type Message struct {
 	Data []byte
 }
 
+// All lists the patterns, by ID.
+var All = slices.Concat(pointToPoint, broadcasts, globalOperations, allreductions, barriers, neighbours, rooted, alltoalls, incasts,
+	applications)
+
 // Pattern is one algorithm of one operation.
 type Pattern struct {
 	// ID is the pattern's number in samples.jsonl. It is never given to another.
@@ -38,6 +44,8 @@ type Pattern struct {
 	Operation, Algorithm string
 	// Bytes says what the size M of the pattern is.
 	Bytes string
+	// Fixed patterns move the same whatever M is.
+	Fixed bool
 	// Source is the paper and section, or the usual name's origin.
 	Source string
 	// Least is the smallest team.
@@ -51,11 +59,23 @@ type Pattern struct {
 // Name is "operation-algorithm", unique among All.
 func (p Pattern) Name() string { return p.Operation + "-" + p.Algorithm }
 
+// Defined reports whether the pattern is defined for a team of that size.
+func (p Pattern) Defined(size int) bool { return size >= p.Least && (p.Fits == nil || p.Fits(size)) }
+
+// Names lists the names of All.
+func Names() []string {
+	var out []string
+	for _, p := range All {
+		out = append(out, p.Name())
+	}
+	return out
+}
+
 // Find returns the pattern of an operation and algorithm. The error lists what there is.
 func Find(operation, algorithm string) (Pattern, error) {
 	i := slices.IndexFunc(All, func(p Pattern) bool { return p.Operation == operation && p.Algorithm == algorithm })
 	if i < 0 {
-		return Pattern{}, fmt.Errorf("no algorithm %q of operation %q", algorithm, operation)
+		return Pattern{}, fmt.Errorf("no algorithm %q of operation %q (have %s)", algorithm, operation, strings.Join(Names(), ", "))
 	}
 	return All[i], nil
 }
@@ -67,23 +87,4 @@ func ByID(id int64) (Pattern, bool) {
 		return Pattern{}, false
 	}
 	return All[i], true
-}
-
-// Scratch is memory that a rank's patterns send from and receive into. The zero value is ready.
-type Scratch struct{ out, in []byte }
-
-// Out returns n bytes to send, the same each time.
-func (s *Scratch) Out(n int) []byte {
-	if n > len(s.out) {
-		s.out = make([]byte, n)
-	}
-	return s.out[:n]
-}
-
-// In returns n bytes to receive into.
-func (s *Scratch) In(n int) []byte {
-	if n > len(s.in) {
-		s.in = make([]byte, n)
-	}
-	return s.in[:n]
 }

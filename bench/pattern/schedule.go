@@ -1,6 +1,9 @@
 package pattern
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Schedule is a pattern written down: what each rank does, in order.
 type Schedule [][]Step
@@ -18,7 +21,7 @@ type Part struct {
 
 // Of writes down what p does with m bytes in a team.
 func Of(p Pattern, size, m int) (Schedule, error) {
-	if size < p.Least || p.Fits != nil && !p.Fits(size) {
+	if !p.Defined(size) {
 		return nil, fmt.Errorf("%s is not defined for %d hosts", p.Name(), size)
 	}
 	out := make(Schedule, size)
@@ -65,4 +68,85 @@ func (w *writer) Exchange(out, in []Message) error {
 	}
 	w.steps = append(w.steps, s)
 	return nil
+}
+
+// Peers lists, ascending, the ranks that a rank sends to or receives from.
+func (s Schedule) Peers(rank int) []int {
+	var out []int
+	for _, step := range s[rank] {
+		for _, parts := range [][]Part{step.Out, step.In} {
+			for _, p := range parts {
+				out = append(out, p.Peer)
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// Largest is the length of the longest message [B].
+func (s Schedule) Largest() int {
+	most := 0
+	for _, steps := range s {
+		for _, step := range steps {
+			for _, p := range step.Out {
+				most = max(most, p.Bytes)
+			}
+		}
+	}
+	return most
+}
+
+// Busiest is how much the rank that moves most sends or receives, whichever is more [B].
+func (s Schedule) Busiest() int {
+	most := 0
+	for _, steps := range s {
+		out, in := 0, 0
+		for _, step := range steps {
+			for _, p := range step.Out {
+				out += p.Bytes
+			}
+			for _, p := range step.In {
+				in += p.Bytes
+			}
+		}
+		most = max(most, out, in)
+	}
+	return most
+}
+
+// Depth is how many messages follow one another at most: those that one rank sends, and one that is sent after another was
+// received. What is received waits for its sending, and else takes no time.
+func (s Schedule) Depth() int {
+	sent := make(map[[2]int][]int) // by sender and receiver: of each message on its way, how many came before it, and itself
+	at, began, clock := make([]int, len(s)), make([]bool, len(s)), make([]int, len(s))
+	left := make([][]Part, len(s)) // to be received in the step
+	for moved := true; moved; {
+		moved = false
+		for r, steps := range s {
+			for at[r] < len(steps) {
+				step := steps[at[r]]
+				if !began[r] {
+					for _, p := range step.Out {
+						clock[r]++
+						sent[[2]int{r, p.Peer}] = append(sent[[2]int{r, p.Peer}], clock[r])
+					}
+					began[r], left[r], moved = true, step.In, true
+				}
+				for len(left[r]) > 0 {
+					way := [2]int{left[r][0].Peer, r}
+					if len(sent[way]) == 0 {
+						break
+					}
+					clock[r] = max(clock[r], sent[way][0])
+					sent[way], left[r], moved = sent[way][1:], left[r][1:], true
+				}
+				if len(left[r]) > 0 {
+					break
+				}
+				at[r], began[r] = at[r]+1, false
+			}
+		}
+	}
+	return slices.Max(clock)
 }
