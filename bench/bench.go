@@ -121,6 +121,12 @@ type Derived interface {
 	Derive(slot []dataset.Sample) []dataset.Sample
 }
 
+// Checked is an experiment that names what it cannot do of what the user asked for, beyond what Plan.Validate knows.
+type Checked interface {
+	// Check returns an error that begins with the plan's field, and lists what the field may hold.
+	Check(Limits) error
+}
+
 // Find returns the experiment of that name.
 func Find(exps []Experiment, name string) (Experiment, bool) {
 	i := slices.IndexFunc(exps, func(e Experiment) bool { return e.Name() == name })

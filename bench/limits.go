@@ -14,6 +14,7 @@ type Limits struct {
 	MaxBytes units.Bytes   // largest message; 0 means the experiment's own
 	AllPairs bool          // pingpong over every pair of hosts, for the pair matrix
 	Effort   Effort        // scales repetitions
+	Patterns []string      // names of communication patterns; nil means the experiment's own choice
 	Segment  units.Bytes   // payload of a full packet of the connections in use; 0 means EthernetSegment
 	Seed     uint64        // moves sizes off the powers of two
 }

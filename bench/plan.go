@@ -66,7 +66,7 @@ const (
 var (
 	quickExperiments    = []string{names.Clock, names.Pingpong, names.Wakeup, names.Paired}
 	standardExperiments = []string{names.Clock, names.Pingpong, names.Wakeup, names.Paired, names.Overhead, names.Gap, names.Gather, names.Load,
-		names.PRTT, names.Copy}
+		names.PRTT, names.Copy, names.Pattern}
 )
 
 // PlanNames lists the built-in plans.
@@ -132,6 +132,13 @@ func (p Plan) Validate(exps []Experiment) error {
 	}
 	if s := p.Limits.Sizes; !slices.IsSorted(s) || len(s) > 0 && s[0] < 1 {
 		fail("sizes: %v: want ascending sizes of at least 1 byte", s)
+	}
+	for _, e := range exps {
+		if c, ok := e.(Checked); ok {
+			if err := c.Check(p.Limits); err != nil {
+				fail("%w", err)
+			}
+		}
 	}
 	return errors.Join(errs...)
 }

@@ -29,6 +29,7 @@ type planFile struct {
 	Keep        bool     `yaml:"keep_connections" json:"keep_connections"`
 	Seed        uint64   `yaml:"seed" json:"seed"`
 	Segment     int64    `yaml:"segment" json:"segment,omitempty"`
+	Patterns    []string `yaml:"patterns" json:"patterns,omitempty"`
 }
 
 // LoadPlan returns a built-in plan by its name, or reads a plan file.
@@ -94,7 +95,7 @@ func (p Plan) file() planFile {
 	f := planFile{
 		Name: p.Name, Experiments: p.Experiments, AllPairs: p.Limits.AllPairs, Effort: float64(p.Limits.Effort),
 		Rounds: p.Rounds, Target: p.Target, Budget: time.Duration(p.Budget).String(), Isolate: p.Isolate, Permute: p.Permute,
-		Keep: p.KeepConnections, Seed: p.Seed, Segment: int64(p.Limits.Segment),
+		Keep: p.KeepConnections, Seed: p.Seed, Segment: int64(p.Limits.Segment), Patterns: p.Limits.Patterns,
 	}
 	var sizes []string
 	for _, b := range p.Limits.Sizes {
@@ -110,7 +111,7 @@ func (p Plan) file() planFile {
 func (f planFile) plan() (Plan, error) {
 	p := Plan{
 		Name: f.Name, Experiments: f.Experiments,
-		Limits: Limits{AllPairs: f.AllPairs, Effort: Effort(f.Effort), Segment: units.Bytes(f.Segment)},
+		Limits: Limits{AllPairs: f.AllPairs, Effort: Effort(f.Effort), Segment: units.Bytes(f.Segment), Patterns: f.Patterns},
 		Rounds: f.Rounds, Target: f.Target, Isolate: f.Isolate, Permute: f.Permute,
 		KeepConnections: f.Keep, Seed: f.Seed,
 	}

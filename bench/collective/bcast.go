@@ -6,7 +6,7 @@ import (
 	"context"
 
 	"calib/bench"
-	"calib/internal/dataset"
+	"calib/bench/pattern"
 	"calib/internal/dataset/names"
 	"calib/internal/units"
 )
@@ -56,8 +56,8 @@ func (Bcast) Teams(_ bench.Limits, p bench.Point) []bench.Step {
 // Cost implements bench.Experiment.
 func (Bcast) Cost(l bench.Limits, p bench.Point) bench.Cost {
 	hosts, size := int(p[names.FactorHosts]), p[names.FactorBytes]
-	reps := 2 + mostBcasts(l.Effort, size)
-	children := len(childrenOf(0, hosts))
+	reps := untimed + mostBcasts(l.Effort, size)
+	children := len(pattern.BinomialChildren(0, hosts))
 	return bench.Cost{Bytes: units.Bytes(int64(reps*children) * size), Messages: reps * (children + 2*hosts)}
 }
 
@@ -65,155 +65,51 @@ func mostBcasts(e bench.Effort, size int64) int {
 	return max(bcastLeast, min(e.Reps(bcastReps, bcastLeast), int(e.Bytes(bcastBytes, 0))/int(size)))
 }
 
-// Run implements bench.Experiment.
+// Run implements bench.Experiment. The root alone begins by its clock: what it began late is taken out.
 func (Bcast) Run(_ context.Context, g bench.Group, p bench.Point, r *bench.Recorder) error {
 	if err := bench.CheckSize(g, int(p[names.FactorHosts])); err != nil {
 		return err
 	}
-	x := tree{
-		Team:   bench.Team{G: g, R: r, P: p},
-		parent: parentOf(g.Rank()), children: childrenOf(g.Rank(), g.Size()), signal: []byte{0},
-	}
 	msg := r.Payload(p[names.FactorBytes])
-	short := min(len(msg), int(bcastShort))
-	trial := r.Buffer(1)
-	var err error
-	if trial[0], err = x.once(msg[:short]); err != nil {
-		return err
+	x := tree{g, pattern.BinomialParent(g.Rank()), pattern.BinomialChildren(g.Rank(), g.Size())}
+	o := operation{
+		Team: bench.Team{G: g, R: r, P: p}, peers: x.children, signal: []byte{0},
+		part: func(start units.Nanos, m int) (began, ended units.Nanos, err error) { return x.pass(start, msg[:m]) },
 	}
-	if err := x.toLast(trial); err != nil {
-		return err
-	}
-	estimate := units.Nanos(float64(trial[0]) * float64(len(msg)) / float64(short))
-	reps := min(mostBcasts(r.Effort, int64(len(msg))), max(bcastLeast, int(r.Time(bcastTime, 0)/max(estimate, 1))))
-	s, err := x.Announce(bench.Start{Reps: reps})
+	t, err := o.measure(len(msg), bounds{
+		short: int(bcastShort), most: mostBcasts(r.Effort, int64(len(msg))), least: bcastLeast, time: r.Time(bcastTime, 0),
+	})
 	if err != nil {
 		return err
 	}
-	if short < len(msg) { // opens the windows
-		if _, err := x.once(msg); err != nil {
-			return err
-		}
+	for i := range t.ended {
+		t.ended[i] -= t.began[i]
 	}
-	return x.timed(s.Reps, msg)
+	o.add(names.PhaseBinomial, t, nil)
+	return nil
 }
 
 // tree is one rank's place in the binomial tree that rank 0 is the root of.
 type tree struct {
-	bench.Team
+	bench.Group
 	parent   int
 	children []int // in the order they are served: the largest subtree first
-	signal   []byte
 }
 
-// parentOf is the rank without its lowest set bit.
-func parentOf(rank int) int { return rank & (rank - 1) }
-
-// childrenOf lists rank + 2^k, the largest k first, for every 2^k below the rank's lowest set bit.
-func childrenOf(rank, size int) []int {
-	low := rank & -rank
-	if rank == 0 {
-		low = 1
-		for low < size {
-			low <<= 1
-		}
-	}
-	var out []int
-	for bit := low >> 1; bit > 0; bit >>= 1 {
-		if rank+bit < size {
-			out = append(out, rank+bit)
-		}
-	}
-	return out
-}
-
-// timed makes and records the repetitions.
-func (x tree) timed(reps int, msg []byte) error {
-	before, err := x.counters()
-	if err != nil {
-		return err
-	}
-	ns := x.R.Buffer(reps)
-	for i := range ns {
-		if ns[i], err = x.once(msg); err != nil {
-			return err
-		}
-	}
-	if err := x.toLast(ns); err != nil {
-		return err
-	}
-	after, err := x.counters()
-	if err != nil {
-		return err
-	}
-	retrans, err := x.SumAtRoot(after.Retrans - before.Retrans)
-	if err != nil || !x.Root() {
-		return err
-	}
-	x.R.Add(bench.Batch{
-		Phase: names.PhaseBinomial, Point: x.P, Ranks: x.Ranks(), NS: ns,
-		TCP: &dataset.TCP{Retrans: retrans, SndBuf: after.SndBuf, Congestion: after.Congestion},
-	})
-	return nil
-}
-
-// counters sums those of the connections to this rank's children.
-func (x tree) counters() (t dataset.TCP, err error) {
-	for _, k := range x.children {
-		c, err := x.G.Counters(k)
-		if err != nil {
-			return t, err
-		}
-		t = t.Add(c)
-	}
-	return t, nil
-}
-
-// once broadcasts msg, and returns the time from the announced start to the arrival of the last byte here; at rank 0, minus
-// the time by which it started late. It ends when every rank has the message, so that the next broadcast does not overlap.
-func (x tree) once(msg []byte) (int64, error) {
-	s, err := x.Announce(bench.Start{})
-	if err != nil {
-		return 0, err
-	}
-	var took units.Nanos
-	if x.Root() {
-		err = x.G.WaitUntil(s.At)
-		took = s.At - x.G.Now()
+// pass broadcasts msg. A rank ends with the arrival of the last byte.
+func (x tree) pass(start units.Nanos, msg []byte) (began, ended units.Nanos, err error) {
+	began = start
+	if x.Rank() == 0 {
+		err = x.WaitUntil(start)
+		began = x.Now()
+		ended = began
 	} else {
-		var at units.Nanos
-		at, err = x.G.RecvAt(x.parent, msg)
-		took = at - s.At
-	}
-	if err != nil {
-		return 0, err
+		ended, err = x.RecvAt(x.parent, msg)
 	}
 	for _, k := range x.children {
-		if err := x.G.Send(k, msg); err != nil {
-			return 0, err
+		if err == nil {
+			err = x.Send(k, msg)
 		}
 	}
-	if !x.Root() {
-		return int64(took), x.G.Send(0, x.signal)
-	}
-	return int64(took), x.RecvAll(x.signal, func(int) {})
-}
-
-// toLast turns what once returned on every rank, at rank 0, into the times from its first byte to the last byte of all.
-func (x tree) toLast(ns []int64) error {
-	b := make([]byte, 8*len(ns))
-	if !x.Root() {
-		bench.PutNumbers(b, ns...)
-		return x.G.Send(0, b)
-	}
-	most := make([]int64, len(ns))
-	err := x.RecvAll(b, func(int) {
-		for i := range most {
-			most[i] = max(most[i], bench.GetNumber(b[8*i:]))
-		}
-	})
-	for i := range ns {
-		ns[i] += most[i]
-	}
-	return err
+	return began, ended, err
 }

@@ -22,7 +22,7 @@ import (
 var All = []bench.Experiment{
 	clock.Experiment{}, pingpong.Experiment{}, wakeup.Experiment{}, paired.Experiment{}, overhead.Experiment{}, gap.Experiment{},
 	memcopy.Experiment{}, gather.Experiment{}, flood.Experiment{}, load.Experiment{}, tuning.Fragment{}, tuning.Buffer{},
-	tuning.NoDelay{}, prtt.Experiment{}, collective.Bcast{},
+	tuning.NoDelay{}, prtt.Experiment{}, collective.Bcast{}, collective.Pattern{},
 }
 
 // Lookup returns the experiment of that name.

@@ -30,6 +30,7 @@ func PlanFlags() []cli.Flag {
 		&cli.StringFlag{Name: "plan", Value: "standard", Usage: "`NAME|FILE`: quick, standard, full, or a plan file"},
 		&cli.StringFlag{Name: "only", Usage: "experiments, comma separated: `pingpong,paired`"},
 		&cli.StringFlag{Name: "sizes", Usage: "message sizes: `1,64,1KiB..4MiB`"},
+		&cli.StringFlag{Name: "patterns", Usage: "communication patterns of experiment pattern: `bcast-binary,gather-direct`; a wrong name lists all"},
 		&cli.Uint64Flag{Name: "seed", Usage: "`N` of the schedule and the bootstrap; else the plan file's, or drawn and recorded"},
 		&cli.DurationFlag{Name: "budget", Usage: "longest time to measure, such as `5m`; 0 is the plan's"},
 		&cli.BoolFlag{Name: "all-pairs", Usage: "ping-pong between all pairs of hosts"},
@@ -56,6 +57,9 @@ func planOf(c *cli.Context) (bench.Plan, error) {
 			return p, command.Usagef("--sizes: %w", err)
 		}
 		p.Limits.MaxBytes = 0
+	}
+	if patterns := c.String("patterns"); patterns != "" {
+		p.Limits.Patterns = strings.Split(patterns, ",")
 	}
 	if c.IsSet("budget") {
 		p.Budget = units.Nanos(c.Duration("budget"))

@@ -1,0 +1,161 @@
+package collective
+
+import (
+	"slices"
+
+	"calib/bench"
+	"calib/internal/dataset"
+	"calib/internal/dataset/names"
+	"calib/internal/stats"
+	"calib/internal/units"
+)
+
+// operation is one rank's part in what a team does together, and what is timed as a whole: from a start that all ranks were told
+// to the end of the last. The experiment must be Synchronised.
+type operation struct {
+	bench.Team
+	// part performs this rank's part with m bytes, from a start on its own clock. It returns when the rank began, which is the
+	// start where it waits for others, and when it ended.
+	part  func(start units.Nanos, m int) (began, ended units.Nanos, err error)
+	peers []int // whose connections are counted
+	// quiet is for how long after the start a rank keeps still when it has done its part, so that what it says of it does not
+	// meet the parts of others.
+	quiet  units.Nanos
+	signal []byte
+}
+
+// bounds are those of a batch.
+type bounds struct {
+	short       int         // bytes of the first operations, which open connections and tell how long the whole takes
+	most, least int         // repetitions
+	time        units.Nanos // of a batch, unless the least repetitions need more
+	longest     units.Nanos // of one repetition; above, there is none. 0 is no bound
+}
+
+// untimed is how many operations come before the repetitions, at most.
+const untimed = 3
+
+// batch is what the repetitions gave.
+type batch struct {
+	times
+	tcp      dataset.TCP // of rank 0, with what all ranks lost
+	estimate units.Nanos // rank 0: of a repetition, before the first
+}
+
+// times are those of repetitions, from the announced start [ns]: when the rank began, and when it ended. At rank 0 they are
+// those of whoever began or ended last, once all are in.
+type times struct{ began, ended []int64 }
+
+// measure makes the repetitions of a point with m bytes. Rank 0 gets their times; none, if one would take too long.
+func (x *operation) measure(m int, b bounds) (t batch, err error) {
+	short := min(m, b.short)
+	if _, err := x.repeat(short, 1); err != nil { // opens connections
+		return t, err
+	}
+	trial, err := x.repeat(short, 1)
+	if err != nil {
+		return t, err
+	}
+	t.estimate = max(1, units.Nanos(float64(trial.ended[0])*float64(m)/float64(short)))
+	reps := min(b.most, max(b.least, int(b.time/t.estimate)))
+	if b.longest > 0 && t.estimate > b.longest {
+		reps = 0
+	}
+	s, err := x.Announce(bench.Start{Reps: reps, Period: t.estimate + t.estimate/4})
+	if err != nil || s.Reps == 0 {
+		return t, err
+	}
+	x.quiet = s.Period
+	if short < m { // opens the windows
+		if _, err := x.repeat(m, 1); err != nil {
+			return t, err
+		}
+	}
+	before, err := x.counters()
+	if err != nil {
+		return t, err
+	}
+	if t.times, err = x.repeat(m, s.Reps); err != nil {
+		return t, err
+	}
+	if t.tcp, err = x.counters(); err != nil {
+		return t, err
+	}
+	lost, err := x.SumAtRoot(t.tcp.Retrans - before.Retrans)
+	t.tcp = dataset.TCP{Retrans: lost, SndBuf: t.tcp.SndBuf, Congestion: t.tcp.Congestion}
+	return t, err
+}
+
+// counters sums those of the connections to this rank's peers.
+func (x *operation) counters() (t dataset.TCP, err error) {
+	for _, k := range x.peers {
+		c, err := x.G.Counters(k)
+		if err != nil {
+			return t, err
+		}
+		t = t.Add(c)
+	}
+	return t, nil
+}
+
+// repeat performs the operation n times, and gathers their times.
+func (x *operation) repeat(m, n int) (t times, err error) {
+	t = times{x.R.Buffer(n), x.R.Buffer(n)}
+	for i := range n {
+		if t.began[i], t.ended[i], err = x.once(m); err != nil {
+			return t, err
+		}
+	}
+	return t, x.toLast(t)
+}
+
+// once performs the operation once. It ends when every rank has done its part, so that the next does not overlap.
+func (x *operation) once(m int) (began, ended int64, err error) {
+	s, err := x.Announce(bench.Start{})
+	if err != nil {
+		return 0, 0, err
+	}
+	b, e, err := x.part(s.At, m)
+	if err != nil {
+		return 0, 0, err
+	}
+	began, ended = int64(b-s.At), int64(e-s.At)
+	if x.Root() {
+		return began, ended, x.RecvAll(x.signal, func(int) {})
+	}
+	if err := x.G.WaitUntil(s.At + x.quiet); err != nil {
+		return 0, 0, err
+	}
+	return began, ended, x.G.Send(0, x.signal)
+}
+
+// toLast makes rank 0's times those of the last of all ranks.
+func (x *operation) toLast(t times) error {
+	n := len(t.began)
+	b := make([]byte, 2*8*n)
+	if !x.Root() {
+		bench.PutNumbers(b, t.began...)
+		bench.PutNumbers(b[8*n:], t.ended...)
+		return x.G.Send(0, b)
+	}
+	return x.RecvAll(b, func(int) {
+		for i := range n {
+			t.began[i] = max(t.began[i], bench.GetNumber(b[8*i:]))
+			t.ended[i] = max(t.ended[i], bench.GetNumber(b[8*(n+i):]))
+		}
+	})
+}
+
+// add records a batch at rank 0.
+func (x *operation) add(phase string, t batch, aux map[string]float64) {
+	if x.Root() {
+		x.R.Add(bench.Batch{Phase: phase, Point: x.P, Ranks: x.Ranks(), NS: t.ended, TCP: &t.tcp, Aux: aux})
+	}
+}
+
+// skews are the auxiliary values that say how late ranks began.
+func (t times) skews() map[string]float64 {
+	return map[string]float64{
+		names.AuxStartSkew: float64(slices.Max(t.began)), names.AuxStartSkewMedian: stats.Median(stats.Floats(t.began)),
+	}
+}

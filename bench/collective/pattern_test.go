@@ -1,0 +1,186 @@
+package collective_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"calib/bench"
+	"calib/bench/benchtest"
+	"calib/bench/collective"
+	"calib/bench/pattern"
+	"calib/internal/dataset/names"
+	"calib/internal/netspec"
+	"calib/internal/units"
+	"calib/transport/sim"
+)
+
+// line runs one point alone on its hosts, and returns its one line.
+func line(t *testing.T, e bench.Experiment, n *sim.Net, p bench.Point, phase string) (ns []int64, aux map[string]float64) {
+	t.Helper()
+	slot := bench.Slot{Teams: bench.FirstHosts(int(p[names.FactorHosts]))[0], Points: []bench.Point{p}}
+	s := benchtest.Phase(t, benchtest.MustRun(t, e, n, slot, 1, nil)[0], phase)
+	return s.NS, s.Aux
+}
+
+func point(t *testing.T, operation, algorithm string, hosts, bytes int64) bench.Point {
+	t.Helper()
+	p, err := pattern.Find(operation, algorithm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bench.Point{names.FactorPattern: p.ID, names.FactorHosts: hosts, names.FactorBytes: bytes}
+}
+
+// exact is a network of equal clocks on which calls take no time.
+func exact(s netspec.Spec) *sim.Net { return sim.New(s, sim.Options{}) }
+
+// TestPatternTimes: on a network whose costs are known a message takes what the recursion for packets says, and messages that
+// wait for each other take it as often.
+func TestPatternTimes(t *testing.T) {
+	s := benchtest.Spec(5)
+	one := func(x int) float64 { return benchtest.OneWay(&s, 0, 1, x) * 1e9 }
+	for _, c := range []struct {
+		what  bench.Point
+		want  float64
+		wants string
+	}{
+		{point(t, "p2p", "direct", 2, 1), one(1), "one way"},
+		{point(t, "p2p", "direct", 2, 64<<10), one(64 << 10), "one way"},
+		{point(t, "bcast", "pipelined", 5, 1000), 4 * one(1000), "four ways"},
+		{point(t, "barrier", "p4", 2, 1), 2 * one(1), "there and back"},
+	} {
+		ns, aux := line(t, collective.Pattern{}, exact(s), c.what, names.PhasePattern)
+		if got := benchtest.Median(ns); math.Abs(got-c.want) > 2*c.want/1e4+10 {
+			t.Errorf("%s: %g ns, want %g (%s)", c.what.Key(), got, c.want, c.wants)
+		}
+		if aux[names.AuxStartSkew] != 0 || aux[names.AuxStartSkewMedian] != 0 {
+			t.Errorf("%s: hosts with equal clocks that cost nothing begin late: %v", c.what.Key(), aux)
+		}
+	}
+}
+
+// TestSignalsKeepQuiet: what ranks say when they have done their part costs the rest nothing: the last of seven messages on a
+// shared medium arrives when the medium has served seven.
+func TestSignalsKeepQuiet(t *testing.T) {
+	s := netspec.Spec{
+		Name: "slow medium", Hosts: 8, Mode: netspec.Shared, MSS: 1448,
+		Host: netspec.Block{A: benchtest.US, B: 1e-9}, Medium: netspec.Block{A: 1000 * benchtest.US, B: 1e-6}, L: benchtest.US,
+	}
+	for _, c := range []struct {
+		e     bench.Experiment
+		p     bench.Point
+		phase string
+	}{
+		{collective.Pattern{}, point(t, "bcast", "serial", 8, 1), names.PhasePattern},
+		{collective.Bcast{}, bench.Point{names.FactorHosts: 8, names.FactorBytes: 1}, names.PhaseBinomial},
+	} {
+		ns, _ := line(t, c.e, exact(s), c.p, c.phase)
+		if got := benchtest.Median(ns); math.Abs(got-7e6) > 2e4 {
+			t.Errorf("%s: %g ns, want 7 services of 1 ms", c.e.Name(), got)
+		}
+	}
+}
+
+// TestStartSkew: a host that begins late is seen, and the time holds the delay.
+func TestStartSkew(t *testing.T) {
+	n := benchtest.Net(benchtest.Spec(3))
+	_, aux := line(t, collective.Pattern{}, n, point(t, "neighbour", "ring", 3, 1), names.PhasePattern)
+	most, median := aux[names.AuxStartSkew], aux[names.AuxStartSkewMedian]
+	if !(most >= median && median > 0 && most < 1000) {
+		t.Errorf("with a clock that takes 25 ns to read: at most %g ns late, median %g", most, median)
+	}
+}
+
+// TestEveryPattern: every pattern gives a line, on all hosts and on half of them.
+func TestEveryPattern(t *testing.T) {
+	l := bench.Limits{Hosts: 5, Effort: 2, MaxBytes: 8 * units.KiB}
+	seen := map[int64]bool{}
+	for _, p := range (collective.Pattern{}).Design(l) {
+		ns, _ := line(t, collective.Pattern{}, benchtest.Net(benchtest.Spec(5)), p, names.PhasePattern)
+		if len(ns) == 0 || ns[0] <= 0 {
+			t.Errorf("%s: %v", p.Key(), ns)
+		}
+		seen[p[names.FactorPattern]] = true
+	}
+	if len(seen) != len(pattern.All) {
+		t.Errorf("a full design has %d of %d patterns", len(seen), len(pattern.All))
+	}
+}
+
+// TestTooSlow: what would take longer than a receive may wait is not run, and the line says how long it would take.
+func TestTooSlow(t *testing.T) {
+	s := netspec.Spec{
+		Name: "slow", Hosts: 2, Mode: netspec.Shared, MSS: 1448,
+		Host: netspec.Block{A: benchtest.US, B: 1e-9}, Medium: netspec.Block{A: benchtest.US, B: 100 * benchtest.US}, L: benchtest.US,
+	}
+	ns, _ := line(t, collective.Pattern{}, exact(s), point(t, "p2p", "direct", 2, 64<<10), names.PhaseSkipped)
+	if len(ns) != 1 || math.Abs(float64(ns[0])-6.5536e9) > 1e8 {
+		t.Errorf("estimated %v ns, want 65536 bytes at 100 µs", ns)
+	}
+}
+
+func TestDesigns(t *testing.T) {
+	count := func(l bench.Limits) int { return len((collective.Pattern{}).Design(l)) }
+	for _, c := range []struct {
+		name string
+		l    bench.Limits
+		want int
+	}{
+		{"standard", bench.Limits{Hosts: 8, Effort: 1}, 6 + 6},
+		{"small messages only", bench.Limits{Hosts: 8, MaxBytes: 100}, 3 + 6},
+		{"sizes", bench.Limits{Hosts: 8, Sizes: []units.Bytes{1, 64, 4096}}, 9 + 18},
+		{"sizes above", bench.Limits{Hosts: 8, Sizes: []units.Bytes{units.MiB}}, 0},
+		{"one pattern", bench.Limits{Hosts: 8, Patterns: []string{"bcast-binary"}}, 2 * 4},
+		{"one of its own size", bench.Limits{Hosts: 8, Patterns: []string{"p2p-direct", "barrier-p4"}}, 4 + 2},
+		{"full", bench.Limits{Hosts: 8, Effort: 2}, 4 + 2*4*20 + 2*2},
+		{"one host", bench.Limits{Hosts: 1, Effort: 2}, 0},
+	} {
+		if got := count(c.l); got != c.want {
+			t.Errorf("%s: %d points, want %d", c.name, got, c.want)
+		}
+	}
+	a := (collective.Pattern{}).Design(bench.Limits{Hosts: 8, Seed: 1})
+	for seed := range uint64(20) {
+		for i, p := range (collective.Pattern{}).Design(bench.Limits{Hosts: 8, Seed: seed + 2}) {
+			if p.Key() != a[i].Key() {
+				return
+			}
+		}
+	}
+	t.Error("twenty seeds draw the same design")
+}
+
+func TestCheck(t *testing.T) {
+	for _, c := range []struct {
+		patterns []string
+		want     string
+	}{
+		{nil, ""},
+		{[]string{"bcast-binary", "mg-overlap"}, ""},
+		{[]string{"bcast"}, `patterns: no pattern "bcast" (have p2p-direct, bcast-serial`},
+		{[]string{"dd-exchange", "dd-exchange"}, `patterns: "dd-exchange" is listed twice`},
+	} {
+		err := (collective.Pattern{}).Check(bench.Limits{Patterns: c.patterns})
+		if (err == nil) != (c.want == "") || err != nil && !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%v: got %v, want %q", c.patterns, err, c.want)
+		}
+		plan := bench.Plan{Name: "x", Rounds: bench.Rounds{Min: 1, Max: 1}, Limits: bench.Limits{Patterns: c.patterns}}
+		if err := plan.Validate([]bench.Experiment{collective.Pattern{}}); errors.Is(err, bench.ErrPlan) != (c.want != "") {
+			t.Errorf("%v: the plan says %v", c.patterns, err)
+		}
+	}
+}
+
+// TestUnknownPattern: a host of another version says what to do.
+func TestUnknownPattern(t *testing.T) {
+	slot := bench.Slot{Teams: [][]int{{0, 1}}, Points: []bench.Point{{names.FactorPattern: 999, names.FactorHosts: 2, names.FactorBytes: 1}}}
+	_, errs := benchtest.Run(context.Background(), t, collective.Pattern{}, exact(benchtest.Spec(2)), slot, 1, nil)
+	for _, err := range errs {
+		if err == nil || !strings.Contains(err.Error(), "no pattern 999") {
+			t.Errorf("got %v", err)
+		}
+	}
+}
