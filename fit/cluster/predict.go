@@ -62,6 +62,24 @@ func (c Cluster) Broadcast(p int, bytes float64) (float64, error) {
 	return (k-1)*((n-1)*c.Gs.Of(m)+c.Or.Of(m)+c.Ur.Of(m)) + n*c.oneWay(m, float64(p)), nil
 }
 
+// Scatter returns the time [s] in which one host sends M bytes to each of p−1 others in turn: all packets but the last at the
+// gaps at which it sends, and then the last one's way, with all p hosts at work,
+//
+//	T = (p−1)·k·g_s − g_s + O_s + L(m, p) + O_r + U_r.
+//
+// Whole packets of MTU bytes and the rest of M are counted as they are. With p = 2 it is one message, (k−1)·g_s behind its last
+// packet. One host takes no time. Errors are those of BroadcastPostal. Source: Tam, Wang 2000, section 3.2.
+func (c Cluster) Scatter(p int, bytes float64) (float64, error) {
+	if err := c.check("a scatter", p, bytes); err != nil {
+		return 0, err
+	}
+	if p == 1 {
+		return 0, nil
+	}
+	last := bytes - c.MTU*(math.Max(1, math.Ceil(bytes/c.MTU))-1)
+	return float64(p-1)*c.each(c.Gs, bytes) - c.Gs.Of(last) + c.oneWay(last, float64(p)), nil
+}
+
 // Saturation returns the time β [s] after which a port is full. It holds b packets; a packets arrive a second and d leave,
 //
 //	β = B/(A − D),

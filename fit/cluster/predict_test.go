@@ -151,6 +151,36 @@ func TestGatherTableOne(t *testing.T) {
 	near(t, "senders slower than the port", two, slow.oneWay(1500, 3)+9*c.Gs.Of(1500)+1e-6, 1e-12)
 }
 
+// 3,700 bytes are two packets of 1,500 and one of 700: gaps of 2·122.427 + 58.747 µs, the last packet's way with p hosts at work
+// O_s 24.08 + L (16.684 + 1.556·p + 57.82) + O_r 42.206 + U_r 9.93 µs.
+func TestScatterTableOne(t *testing.T) {
+	c := tableOne(false)
+	c.L.N = 0
+	for _, tc := range []struct {
+		p    int
+		want float64
+	}{
+		{1, 0},
+		{2, 2*122.427 + 153.832},
+		{4, 3*303.601 - 58.747 + 150.72 + 4*1.556},
+	} {
+		got, err := c.Scatter(tc.p, 3700)
+		if err != nil {
+			t.Fatal(err)
+		}
+		near(t, "scatter", got, tc.want*1e-6, 1e-12)
+	}
+	one, err := c.Scatter(2, 3000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gathered, err := c.GatherTime(1, 3000, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "one message, as a gather from one", one, gathered-(c.Gr.Of(1500)-c.Gs.Of(1500)), 1e-12)
+}
+
 func TestPredictErrors(t *testing.T) {
 	c := tableOne(false)
 	none := Cluster{}
@@ -158,6 +188,7 @@ func TestPredictErrors(t *testing.T) {
 		"no hosts":      func() error { _, err := c.Broadcast(0, 1); return err },
 		"negative size": func() error { _, err := c.BroadcastPostal(4, -1); return err },
 		"no packet":     func() error { _, err := none.Broadcast(4, 1); return err },
+		"no receivers":  func() error { _, err := tableOne(false).Scatter(0, 1); return err },
 		"endless":       func() error { _, err := c.GatherTime(4, math.Inf(1), 4); return err },
 		"no window":     func() error { _, err := c.GatherTime(4, 1, 0); return err },
 		"NaN":           func() error { _, _, err := c.GatherWindow(4, math.NaN()); return err },

@@ -99,6 +99,8 @@ func layers() []layer {
 		{pkg: "fit/models", may: []string{"fit", "fit/buffer", "fit/cluster", "fit/hyperbolic", "fit/loggp", "fit/pointtopoint",
 			"fit/timer", "fit/tuning"}, why: "the list of all models is the one place that knows them"},
 		{pkg: "predict/graph", may: []string{"fit/blocks", "internal/units"}, why: "a communication graph is reduced by rules, whatever was measured"},
+		{pkg: "predict/cost", may: []string{"bench/pattern", "fit/blocks", "fit/cluster", "fit/params", "internal/dataset/names", "internal/events"},
+			why: "a model on paper has a written schedule and finished parameters, and measures nothing"},
 		{pkg: "reports", may: []string{"fit/form", "fit/params", "internal/dataset", "internal/stats", "internal/units"},
 			why: "reports are made of files that exist"},
 		{pkg: "internal/importer", may: []string{"internal/dataset", "internal/dataset/names"},
@@ -140,7 +142,7 @@ func family(basis ...string) []string {
 
 // never lists what a package must not reach, however indirectly.
 func never() map[string][]string {
-	offline := []string{"net", module + "/bench", module + "/transport", module + "/agent"}
+	offline := []string{"net", module + "/bench", module + "/transport", module + "/agent", module + "/predict/cost"}
 	models := []string{module + "/fit", module + "/fit/models"} // what reads params.json does without what makes it
 	reader := slices.Concat(offline, models)
 	return map[string][]string{
@@ -247,6 +249,10 @@ func TestLayersCatch(t *testing.T) {
 		{"reports/compare", "calib/fit/params", ""},
 		{"internal/history", "calib/fit", "internal/history imports fit: the store keeps finished runs"},
 		{"agent/wire", "calib/internal/coord", "agent/wire imports internal/coord: an agent runs experiments"},
+		{"fit", "calib/predict/cost", "fit imports predict/cost: the core is offline"},
+		{"reports", "calib/predict/cost", "reports imports predict/cost: reports are made of files that exist"},
+		{"predict/cost", "calib/bench", "predict/cost imports bench: a model on paper"},
+		{"predict/cost", "calib/bench/pattern", ""},
 		{"internal/new", "calib/fit", "internal/new imports fit and has no layer"},
 		{"transport/sim", "calib/transport", "transport/sim imports transport: the simulator is a data plane"},
 		{"bench", "calib/internal/stats", ""},

@@ -1,0 +1,111 @@
+package cost
+
+import (
+	"fmt"
+	"slices"
+
+	"calib/bench/pattern"
+	"calib/fit/cluster"
+	"calib/fit/params"
+	"calib/internal/dataset/names"
+)
+
+// windows is how many senders a gather by windows has at once.
+const windows = 2
+
+// Cluster predicts by the cluster model, as package fit/cluster reads it off a params.json, with its own closed forms:
+//
+//   - bcast-binomial: eq. 2;
+//   - a gather, one message of every other rank to one, all at once (gather-direct, incast-direct): eq. 8, uncoordinated;
+//   - gather-windows: eq. 8 with two senders at once;
+//   - a scatter, one message of one rank to every other (p2p, bcast-serial): gaps of the sender and a packet's way.
+//
+// Gathers and scatters are recognised by their messages, which are all of one size (one message is a scatter), the others by name. All other patterns are
+// ErrNotPredicted. It returns ErrParameters without the functions O_s, U_r, g_s and L, or if one of them or g_r or O_r is withheld
+// or impossible: gaps and L are positive, and the work of hosts is not negative. Source: Tam, Wang 2000, eq. 2 and 8.
+func Cluster(p *params.Params) (Model, error) {
+	r := reader{params: p, model: "cluster", experiment: names.Overhead + ", " + names.Gap + ", " + names.Load + " or " + names.Gather}
+	for _, name := range []string{"O_s", "U_r", "O_r", "g_s", "g_r", "L"} {
+		fn, ok := p.Functions[name]
+		switch {
+		case !ok && name != "O_r" && name != "g_r":
+			r.wrong = append(r.wrong, name+" is missing")
+		case ok && !fn.Usable():
+			r.wrong = append(r.wrong, fmt.Sprintf("%s is withheld (%s: %s)", name, fn.Status, fn.Why))
+		}
+	}
+	if err := r.err(); err != nil {
+		return nil, err
+	}
+	c, err := cluster.Of(p)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrParameters, err)
+	}
+	for _, m := range []float64{1, c.MTU} { // costs are straight in between, or bent upwards
+		for name, v := range map[string]float64{"the packet": c.MTU, "g_s": c.Gs.Of(m), "g_r": c.Gr.Of(m), "L": c.L.At(m, 2)} {
+			if !possible(v) {
+				r.wrong = append(r.wrong, fmt.Sprintf("%s of %g bytes is %g", name, m, v))
+			}
+		}
+		for name, v := range map[string]float64{"O_s": c.Os.Of(m), "U_r": c.Ur.Of(m), "O_r": c.Or.Of(m)} {
+			if v != 0 && !possible(v) { // the work of a host may be too little to be measured
+				r.wrong = append(r.wrong, fmt.Sprintf("%s of %g bytes is %g", name, m, v))
+			}
+		}
+	}
+	slices.Sort(r.wrong)
+	if err := r.err(); err != nil {
+		return nil, err
+	}
+	return clusterModel{c}, nil
+}
+
+// clusterModel is the model in numbers.
+type clusterModel struct{ cluster.Cluster }
+
+// Name implements Model.
+func (clusterModel) Name() string { return "cluster" }
+
+// Time implements Model.
+func (c clusterModel) Time(p pattern.Pattern, hosts, bytes int) (float64, error) {
+	l, err := written(p, hosts, bytes)
+	if err != nil {
+		return 0, err
+	}
+	t, err := c.time(p, l)
+	return checked(c.Name(), p, t, err)
+}
+
+func (c clusterModel) time(p pattern.Pattern, l *list) (float64, error) {
+	hosts := len(l.ranks)
+	largest := slices.MaxFunc(l.messages, func(a, b message) int { return a.bytes - b.bytes }).bytes
+	bytes := float64(largest)
+	switch from, to := star(l); {
+	case p.Name() == "bcast-binomial":
+		return c.Broadcast(hosts, bytes)
+	case p.Name() == "gather-windows": // its start signals are shorter
+		return c.GatherTime(hosts-1, bytes, windows)
+	case from:
+		return c.Scatter(hosts, bytes)
+	case to:
+		return c.GatherTime(hosts-1, bytes, hosts-1)
+	}
+	return 0, fmt.Errorf("the model has broadcasts by a binomial tree, gathers to one rank and scatters from one: %w", ErrNotPredicted)
+}
+
+// star reports whether the messages, all of one size, go from one rank to every other, one each, or from every other to one.
+func star(l *list) (from, to bool) {
+	first := l.messages[0]
+	if len(l.messages) != len(l.ranks)-1 {
+		return false, false
+	}
+	from, to = true, true
+	sent, received := make([]int, len(l.ranks)), make([]int, len(l.ranks))
+	for _, m := range l.messages {
+		sent[m.from]++
+		received[m.to]++
+		from = from && m.from == first.from && received[m.to] == 1 && m.bytes == first.bytes
+		to = to && m.to == first.to && sent[m.from] == 1 && m.bytes == first.bytes
+	}
+	return from, to
+}

@@ -1,0 +1,69 @@
+// Package cost predicts on paper how long a communication pattern takes, from the parameters of a run: from the start of all
+// ranks together to the last delivery. A pattern is evaluated as it is written down (pattern.Schedule), by one of
+//
+//   - Hockney, a latency and a rate, at ports that do one thing at a time;
+//   - LogGP, with the overheads of processors and the gaps of their network interfaces;
+//   - Hyperbolic, with blocks of hosts and network, in the limits of short and long messages;
+//   - Cluster, closed forms for broadcasts, gathers and scatters over a switch.
+//
+// Nothing is computed by the ranks, and nothing is lost.
+package cost
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"calib/bench/pattern"
+)
+
+// Model predicts the times of patterns.
+type Model interface {
+	// Name is hockney, loggp, hyperbolic or cluster.
+	Name() string
+	// Time returns the time [s] of p with size bytes [B] in a team of hosts, from the start of all ranks together to the last
+	// delivery. It is positive and finite. It returns ErrNotPredicted, with the reason, where the model says nothing of p;
+	// ErrParameters where the parameters make a time that none can be; ErrSchedule where p never ends; and what
+	// pattern.Of returns where p is not defined for the team.
+	Time(p pattern.Pattern, hosts, bytes int) (seconds float64, err error)
+}
+
+var (
+	// ErrParameters reports parameters that are missing, withheld or impossible.
+	ErrParameters = errors.New("no parameters to predict with")
+	// ErrNotPredicted reports a pattern that a model has nothing to say about.
+	ErrNotPredicted = errors.New("not predicted")
+	// ErrSchedule reports a schedule that no ranks can follow to its end.
+	ErrSchedule = errors.New("not a schedule that ends")
+)
+
+// byEvents is a model that evaluates a schedule by its events alone.
+type byEvents struct {
+	name string
+	machine
+}
+
+func (e byEvents) Name() string { return e.name }
+
+func (e byEvents) Time(p pattern.Pattern, hosts, bytes int) (float64, error) {
+	l, err := written(p, hosts, bytes)
+	if err != nil {
+		return 0, err
+	}
+	t, err := e.run(l)
+	return checked(e.name, p, t, err)
+}
+
+// checked returns t if it is a time that a pattern can take.
+func checked(model string, p pattern.Pattern, t float64, err error) (float64, error) {
+	switch {
+	case err != nil:
+		return 0, fmt.Errorf("%s, %s: %w", model, p.Name(), err)
+	case !possible(t):
+		return 0, fmt.Errorf("%s, %s: a time of %g s: %w", model, p.Name(), t, ErrParameters)
+	}
+	return t, nil
+}
+
+// possible reports whether v can be a time, or a time per byte.
+func possible(v float64) bool { return v > 0 && !math.IsInf(v, 1) }

@@ -1,0 +1,157 @@
+package cost
+
+import (
+	"math"
+
+	"calib/bench/pattern"
+	"calib/fit/blocks"
+	"calib/fit/params"
+	"calib/internal/dataset/names"
+)
+
+// Bounder is a model that bounds the times of a pattern whose messages may or may not overlap, as Hyperbolic is.
+type Bounder interface {
+	// Bounds returns the time [s] of p if every message had the network for itself, and if all messages of one length had to share
+	// it, one of each rank that sends such. Errors are those of Model.Time.
+	Bounds(p pattern.Pattern, hosts, bytes int) (none, full float64, err error)
+}
+
+// Hyperbolic predicts by the blocks of hosts and network, CB_W(a, b) and CB_C(a_c, b_c), with a, a_c in s and b, b_c in s/B. The
+// time of a pattern of M bytes is eq. 3, T(M; A, B), between its limits:
+//
+//   - A [s] for short messages. A message takes a of its sender, then a_c of the network, first come, first served, and then a of
+//     its receiver. A host does one of these at a time. Where messages of one packet see a switch, a_c is that of the port to the
+//     receiver.
+//   - B [s/B] for long ones. A transfer occupies both its ends until it is done. While n are under way, n_r of them to its
+//     receiver, it takes max(n·b_c, n_r·b) a byte; as a rank sends one message at a time, the sender's share is b.
+//
+// Messages of other sizes than M count in B by their share of M. Where every rank does nothing but one exchange of as many equal
+// messages, A and B are those of neighbours. The delay of the network has no block of its own here: calib's a holds half of it.
+//
+// What the data left open is taken as follows: a_c is zero where it is bounded only and the network is a switch for packets, b_c
+// likewise for streams; and b is b_c where it is unidentifiable beside a b_c that is known, because b ≤ b_c. That is the upper
+// bound of b. It returns ErrParameters if anything else is missing. The model is a Bounder.
+//
+// Source: Stoica, Sultan, Keyes 1994, sections 2.5, 3 and 5.2.
+func Hyperbolic(p *params.Params) (Model, error) {
+	r := reader{params: p, model: "hyperbolic-network", experiment: names.Paired}
+	kind := params.Network{Packets: params.Unknown, Streams: params.Unknown}
+	if p.Network != nil {
+		kind = *p.Network
+	}
+	h := &hyperbolic{ports: kind.Packets == params.Switch}
+	h.host.A = r.value("a")
+	if !h.ports || !r.withheld("a_c") {
+		h.network.A = r.value("a_c")
+	}
+	if kind.Streams != params.Switch || !r.withheld("b_c") {
+		h.network.B = r.value("b_c")
+	}
+	if h.host.B = h.network.B; !(h.network.B > 0) || !r.withheld("b") {
+		h.host.B = r.value("b")
+	}
+	if err := r.err(); err != nil {
+		return nil, err
+	}
+	return h, nil
+}
+
+// hyperbolic is the model in numbers.
+type hyperbolic struct {
+	host, network blocks.Block
+	ports         bool    // a_c is that of the port to a receiver, not of one medium
+	delay         float64 // a_L [s]; zero where a holds it
+}
+
+// Name implements Model.
+func (h *hyperbolic) Name() string { return "hyperbolic" }
+
+// Time implements Model.
+func (h *hyperbolic) Time(p pattern.Pattern, hosts, bytes int) (float64, error) {
+	l, err := written(p, hosts, bytes)
+	if err != nil {
+		return 0, err
+	}
+	t, err := h.time(l)
+	return checked(h.Name(), p, t, err)
+}
+
+// time is eq. 3 between the limits.
+func (h *hyperbolic) time(l *list) (float64, error) {
+	if k, m, ok := exchange(l); ok {
+		return h.neighbours(len(l.ranks), k).T(float64(m)), nil
+	}
+	short, err := h.short(l)
+	if err != nil {
+		return 0, err
+	}
+	long, err := h.long(l)
+	if err != nil {
+		return 0, err
+	}
+	return blocks.T(1, short, long), nil // A and B·M: M drops out
+}
+
+// short is the time A [s] in the limit of short messages, T_s = T_r = a. The delay of the network is the same for all messages, so
+// that it may come before the network as well as behind it.
+func (h *hyperbolic) short(l *list) (float64, error) {
+	s := stages{send: h.host.A, gap: h.host.A, flight: h.host.A + h.delay, serve: h.network.A, recv: h.host.A}
+	return machine{shared: !h.ports, of: func(float64) stages { return s }}.run(l)
+}
+
+// long is the time B·M [s] in the limit of long messages, T_s = T_r = T_c.
+func (h *hyperbolic) long(l *list) (float64, error) {
+	return fluid{
+		size: func(bytes float64) float64 { return bytes },
+		pace: func(n, into int) float64 { return math.Max(float64(n)*h.network.B, float64(into)*h.host.B) },
+	}.run(l)
+}
+
+// Bounds implements Bounder: each message takes eq. 3 of its own and occupies both its ends for that long, with n = 1, and with n
+// the number of ranks that send a message of that length ("all like messages are sent synchronously by all processors").
+// Source: Stoica, Sultan, Keyes 1994, section 5.2, figures 19 and 20 (no overlap, total overlap).
+func (h *hyperbolic) Bounds(p pattern.Pattern, hosts, bytes int) (none, full float64, err error) {
+	l, err := written(p, hosts, bytes)
+	if err != nil {
+		return 0, 0, err
+	}
+	none, err = h.apart(l, func(float64) int { return 1 })
+	if none, err = checked(h.Name(), p, none, err); err != nil {
+		return 0, 0, err
+	}
+	full, err = h.apart(l, alike(l))
+	if full, err = checked(h.Name(), p, full, err); err != nil {
+		return 0, 0, err
+	}
+	return none, full, nil
+}
+
+// alike returns how many ranks send messages of a length.
+func alike(l *list) func(bytes float64) int {
+	senders := map[float64]map[int]bool{}
+	for _, m := range l.messages {
+		bytes := float64(m.bytes)
+		if senders[bytes] == nil {
+			senders[bytes] = map[int]bool{}
+		}
+		senders[bytes][m.from] = true
+	}
+	return func(bytes float64) int { return len(senders[bytes]) }
+}
+
+// apart is the time of messages that meet n in the network, themselves included, by their length.
+func (h *hyperbolic) apart(l *list, n func(bytes float64) int) (float64, error) {
+	return fluid{
+		size: func(bytes float64) float64 { return h.path(n(bytes)).T(bytes) },
+		pace: func(_, into int) float64 { return float64(into) },
+	}.run(l)
+}
+
+// path is the block of a message while n messages are in the network. On a switch each has a port for itself.
+func (h *hyperbolic) path(n int) blocks.Block {
+	network := h.network.ConcurrentEqual(n)
+	if h.ports {
+		network.A = h.network.A
+	}
+	return blocks.Serial(false, h.host, network, blocks.Block{A: h.delay}, h.host)
+}
