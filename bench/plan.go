@@ -151,6 +151,15 @@ func (p Plan) target() float64 {
 	return p.Target
 }
 
+// Names lists the experiments of p: those it names, or all.
+func (p Plan) Names(all []Experiment) []string {
+	var out []string
+	for _, e := range p.choose(all) {
+		out = append(out, e.Name())
+	}
+	return out
+}
+
 // choose returns the experiments p names, in p's order, or all of them.
 func (p Plan) choose(exps []Experiment) []Experiment {
 	if len(p.Experiments) == 0 {

@@ -120,14 +120,3 @@ func bar(rel, full float64) string {
 	}
 	return strings.Repeat(" ", half) + "│" + strings.Repeat("█", n)
 }
-
-// ValidationOf returns what was predicted and then measured, of patterns no fit has seen.
-func ValidationOf(p *params.Params) Grid {
-	g := newGrid(Column{"pattern", KindText}, Column{"hosts", KindNumber}, Column{"bytes", KindNumber}, Column{"predicted", KindNumber},
-		Column{"measured", KindNumber}, Column{"error", KindNumber})
-	for _, v := range p.Validation {
-		g.add(Clean(v.Pattern), strconv.Itoa(v.Hosts), count(float64(v.Bytes)), Format(v.Predicted, v.CI95, "s").String(),
-			Format(v.Measured, nil, "s").String(), signedPercent(v.Error))
-	}
-	return g
-}

@@ -17,6 +17,7 @@ type Verdict struct {
 	Network  string   // what the network behaves like
 	Known    bool     // false if that is not known; Network then says what would tell
 	Rely     string   // what may be relied on, and what not; "" without parameters
+	Predicts string   // which traffic the parameters were seen to predict; "" where none was measured
 	Use      string   // which of the models of one message to use for what; "" where there are none
 	Machine  string   // hosts that share a machine; "" where there are none
 	Counts   string   // parameters by status, and warnings
@@ -27,7 +28,7 @@ type Verdict struct {
 // VerdictOf returns the verdict of p.
 func VerdictOf(p *params.Params) Verdict {
 	r := p.Run
-	v := Verdict{Run: Clean(r.ID), Counts: counts(p), Rely: reliance(p), Use: whatFor(p), Machine: machine(p), Outliers: outliers(p), Clock: clocks(p),
+	v := Verdict{Run: Clean(r.ID), Counts: counts(p), Rely: reliance(p), Predicts: predictions(p), Use: whatFor(p), Machine: machine(p), Outliers: outliers(p), Clock: clocks(p),
 		Scope: fmt.Sprintf("%s, plan %s, seed %d, %s, %s.", units.GroupedPlural(len(r.Hosts), "host"), Clean(r.Plan), r.Seed,
 			units.GroupedPlural(r.Rounds, "round"), units.GroupedPlural(r.Timings, "timing"))}
 	if words := p.Network.Words(); words != "" {
@@ -125,7 +126,7 @@ func (p *page) verdict(ps *params.Params) {
 		network = p.paint(bold, network)
 	}
 	p.line(2, "%s", network)
-	for _, text := range []string{p.paint(bold, v.Rely), v.Use, v.Machine, v.Counts} {
+	for _, text := range []string{p.paint(bold, v.Rely), v.Predicts, v.Use, v.Machine, v.Counts} {
 		if text != "" {
 			p.line(2, "%s", text)
 		}

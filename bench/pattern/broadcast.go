@@ -8,7 +8,7 @@ var broadcasts = []Pattern{
 	{ID: 4, Operation: "bcast", Algorithm: "binomial", Bytes: "of the message", Source: "binomial tree, the largest subtree first; as experiment bcast",
 		Least: 2, Run: binomialBroadcast},
 	{ID: 5, Operation: "bcast", Algorithm: "pipelined", Bytes: "of the message", Source: "a chain of all hosts, in segments of 8 KiB", Least: 2,
-		Run: pipelinedBroadcast},
+		Segment: segment, Run: pipelined(segment)},
 	{ID: 6, Operation: "bcast", Algorithm: "scatter-allgather", Bytes: "of the message",
 		Source: "van de Geijn: scatter over a binomial tree, then allgather round a ring", Least: 2, Run: scatterAllgather},
 }
@@ -75,26 +75,48 @@ func binomialBroadcast(c Comm, m int, s *Scratch) error {
 	return nil
 }
 
-// segment is what pipelinedBroadcast sends at a time [B].
+// segment is what the pipelined broadcast of All sends at a time [B].
 const segment = 8 << 10
 
-// pipelinedBroadcast: every rank passes each segment on to the next rank when it has it.
-func pipelinedBroadcast(c Comm, m int, s *Scratch) error {
-	rank := c.Rank()
-	for left := m; left > 0; left -= segment {
-		n := min(left, segment)
-		if rank > 0 {
-			if err := c.Recv(rank-1, s.In(n)); err != nil {
-				return err
-			}
+// Segments are those that Variants tries [B].
+var Segments = []int{1 << 10, 2 << 10, 4 << 10, segment, 16 << 10, 32 << 10, 64 << 10}
+
+// Variants lists the algorithms of an operation, segmented ones with each of Segments.
+func Variants(operation string) []Pattern {
+	var out []Pattern
+	for _, p := range OfOperation(operation) {
+		if p.Segment == 0 {
+			out = append(out, p)
+			continue
 		}
-		if rank+1 < c.Size() {
-			if err := c.Send(rank+1, s.Out(n)); err != nil {
-				return err
-			}
+		for _, n := range Segments {
+			v := p
+			v.Segment, v.Run = n, pipelined(n)
+			out = append(out, v)
 		}
 	}
-	return nil
+	return out
+}
+
+// pipelined is the broadcast along a chain: every rank passes each segment on to the next rank when it has it.
+func pipelined(segment int) func(Comm, int, *Scratch) error {
+	return func(c Comm, m int, s *Scratch) error {
+		rank := c.Rank()
+		for left := m; left > 0; left -= segment {
+			n := min(left, segment)
+			if rank > 0 {
+				if err := c.Recv(rank-1, s.In(n)); err != nil {
+					return err
+				}
+			}
+			if rank+1 < c.Size() {
+				if err := c.Send(rank+1, s.Out(n)); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
 }
 
 // blocks is the length of blocks first to end, without end, of m bytes in count blocks as equal as whole bytes can be.

@@ -46,6 +46,8 @@ type Pattern struct {
 	Bytes string
 	// Fixed patterns move the same whatever M is.
 	Fixed bool
+	// Segment is the size of the pieces in which a segmented algorithm passes a message on [B]; 0 is no such algorithm.
+	Segment int
 	// Source is the paper and section, or the usual name's origin.
 	Source string
 	// Least is the smallest team.
@@ -61,6 +63,22 @@ func (p Pattern) Name() string { return p.Operation + "-" + p.Algorithm }
 
 // Defined reports whether the pattern is defined for a team of that size.
 func (p Pattern) Defined(size int) bool { return size >= p.Least && (p.Fits == nil || p.Fits(size)) }
+
+// Operations lists the operations, in the order of All.
+func Operations() []string {
+	var out []string
+	for _, p := range All {
+		if !slices.Contains(out, p.Operation) {
+			out = append(out, p.Operation)
+		}
+	}
+	return out
+}
+
+// OfOperation lists the algorithms of an operation.
+func OfOperation(operation string) []Pattern {
+	return slices.DeleteFunc(slices.Clone(All), func(p Pattern) bool { return p.Operation != operation })
+}
 
 // Names lists the names of All.
 func Names() []string {

@@ -35,7 +35,7 @@ func execute(args []string) int {
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second interrupt ends the process at once; agents end with their input
 	app := newApp()
-	err := app.RunContext(ctx, args)
+	err := app.RunContext(ctx, command.FlagsFirst(app.Commands, args))
 	if ctx.Err() != nil && (err == nil || errors.Is(err, context.Canceled)) {
 		err = command.WithCode(command.ExitInterrupted, command.ErrInterrupted)
 	}
@@ -60,7 +60,7 @@ func newApp() *cli.App {
 		OnUsageError:              usageError,
 		Commands: withUsage([]*cli.Command{
 			measuring.RunCommand(), measuring.MeasureCommand(), results.FitCommand(), results.ReportCommand(), measuring.PlanCommand(),
-			results.PredictCommand(), results.ExportCommand(), results.ImportCommand(), results.CompareCommand(), results.GateCommand(), history.Command(), history.BaselineCommand(),
+			measuring.ValidateCommand(), results.PredictCommand(), results.ExportCommand(), results.ImportCommand(), results.CompareCommand(), results.GateCommand(), history.Command(), history.BaselineCommand(),
 			measuring.HostsCommand(), lab.Command(), measuring.AgentCommand(), about.SchemaCommand(), about.CompletionCommand(), about.ManCommand(),
 		}),
 		Action: func(c *cli.Context) error {

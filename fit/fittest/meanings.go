@@ -56,6 +56,7 @@ var Codes = []CodeMeaning{
 	{params.NoStreams, []params.Level{params.Warning}, nil, "no streams were measured: the time per byte is that of bursts"},
 	{params.NetworkUnknown, []params.Level{params.Note}, []string{"margin", "packets", "packets_lo", "packets_hi", "streams", "streams_lo", "streams_hi"},
 		"the kind of network cannot be told: how much the most pairs disturb each other, with 95% limits, and what would matter, all relative to the fewest"},
+	{params.NotPredicted, []params.Level{params.Warning}, nil, "patterns were measured, and no model has the parameters to predict them"},
 	{params.NegativeAC, []params.Level{params.Warning}, nil, "a_c is negative, which the model cannot explain"},
 	{params.Eq16Misfit, []params.Level{params.Note}, []string{"mean", "worst"}, "how far eq. 16 of the hyperbolic model is off the bursts"},
 	{params.NoSmallBurst, []params.Level{params.Warning}, nil, "no burst fits in one packet"},

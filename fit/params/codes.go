@@ -44,6 +44,7 @@ const (
 	NoStreams         Code = "no-streams"
 	NetworkUnknown    Code = "network-kind-unknown"
 	NegativeAC        Code = "negative-contention"
+	NotPredicted      Code = "not-predicted"
 	Eq16Misfit        Code = "eq16-misfit"
 	NoSmallBurst      Code = "no-one-packet-burst"
 	TwoNumbersOfPairs Code = "two-numbers-of-pairs"

@@ -48,17 +48,6 @@ type Environment struct {
 	Differences map[string]map[string]string `json:"differences"`
 }
 
-// Validation is one communication pattern that no fit has seen, predicted and then measured.
-type Validation struct {
-	Pattern   string      `json:"pattern"`
-	Hosts     int         `json:"hosts"`
-	Bytes     int64       `json:"bytes"`
-	Predicted float64     `json:"predicted"` // s
-	CI95      *[2]float64 `json:"ci95,omitempty"`
-	Measured  float64     `json:"measured"` // s
-	Error     float64     `json:"error"`    // (measured − predicted)/measured
-}
-
 // Pair is what was found between two hosts.
 type Pair struct {
 	From      string      `json:"from"`

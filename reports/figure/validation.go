@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"calib/fit/params"
 	"calib/internal/units"
 )
 
-// validation draws what was predicted against what was then measured, one colour a pattern; none without entries.
+// validation draws what was predicted against what was then measured, one colour a model; none without entries.
 func validation(in []params.Validation) []Figure {
 	rows := slices.DeleteFunc(slices.Clone(in), func(v params.Validation) bool {
 		return !(v.Measured > 0 && v.Predicted > 0) ||
@@ -19,40 +20,37 @@ func validation(in []params.Validation) []Figure {
 	if len(rows) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(rows, func(a, b params.Validation) int { return cmp.Compare(a.Measured, b.Measured) })
 	f := Figure{ID: "validation", Section: "Validation", Title: "Predicted against measured",
 		X: Axis{Name: "measured", Unit: "s", Log: true}, Y: Axis{Name: "predicted", Unit: "s", Log: true}}
-	var patterns []string
-	sum, worst, at := 0.0, -1.0, rows[0]
+	var models, says []string
 	for _, v := range rows {
-		if !slices.Contains(patterns, v.Pattern) {
-			patterns = append(patterns, v.Pattern)
+		if slices.Contains(models, v.Model) {
+			continue
 		}
-		e := math.Abs(v.Predicted/v.Measured - 1)
-		if sum += e; e > worst {
-			worst, at = e, v
-		}
+		models = append(models, v.Model)
+		g, _ := params.GradeOf(rows, v.Model, "")
+		says = append(says, fmt.Sprintf("%s %.2g%% on average, %.2g%% at most", cmp.Or(v.Model, "predictions"), 100*g.Mean, 100*g.Worst))
 	}
-	f.Says = fmt.Sprintf("%s that no fit has seen, predicted and then measured: %.2g%% apart on average, and %.2g%% at most (%s).",
-		units.GroupedPlural(len(rows), "pattern"), 100*sum/float64(len(rows)), 100*worst, patternWords(at))
+	f.Says = "Patterns that no fit has seen. Distance from the line: " + strings.Join(says, "; ") + "."
+	slices.SortStableFunc(rows, func(a, b params.Validation) int { return cmp.Compare(a.Measured, b.Measured) })
 	lo, hi := rows[0].Measured, rows[len(rows)-1].Measured
 	for _, v := range rows {
 		lo, hi = math.Min(lo, v.Predicted), math.Max(hi, v.Predicted)
 	}
 	ends := []float64{lo * 0.9, hi * 1.1}
 	f.Traces = append(f.Traces, Trace{Name: "as predicted", Kind: Line, X: ends, Y: slices.Clone(ends)})
-	for i, name := range patterns {
-		f.Traces = append(f.Traces, patternTrace(name, i+1, rows))
+	for i, name := range models {
+		f.Traces = append(f.Traces, modelTrace(name, i+1, rows))
 	}
 	Settle(&f)
 	return []Figure{f}
 }
 
-// patternTrace is the points of one pattern with the intervals of their predictions. rows ascend in what was measured.
-func patternTrace(name string, group int, rows []params.Validation) Trace {
-	t := Trace{Name: cmp.Or(name, "pattern"), Kind: Points, Group: group}
+// modelTrace is the points of one model with the intervals of their predictions. rows ascend in what was measured.
+func modelTrace(name string, group int, rows []params.Validation) Trace {
+	t := Trace{Name: cmp.Or(name, "predicted"), Kind: Points, Group: group}
 	for _, v := range rows {
-		if v.Pattern != name {
+		if v.Model != name {
 			continue
 		}
 		lo, hi := math.NaN(), math.NaN()

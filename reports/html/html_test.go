@@ -74,8 +74,8 @@ func TestReportSaysWhatTheTextSays(t *testing.T) {
 	p := fixture(t)
 	page := words(render(t, p, examples(), Options{Dir: "runs/1"}))
 	v := reports.VerdictOf(p)
-	want := slices.Concat([]string{v.Run, v.Scope, v.Counts, v.Network, v.Rely, v.Use, v.Machine}, v.Outliers, v.Clock, reports.WarningsOf(p), reports.ReasonsOf(p),
-		reports.FindingsOf(p), reports.PairsOf(p).Says, []string{"h1 → h2: latency 2 × the median", "bcast-tree", "calib history add"})
+	want := slices.Concat([]string{v.Run, v.Scope, v.Counts, v.Network, v.Rely, v.Predicts, v.Use, v.Machine}, v.Outliers, v.Clock, reports.WarningsOf(p), reports.ReasonsOf(p),
+		reports.FindingsOf(p), reports.PairsOf(p).Says, []string{"h1 → h2: latency 2 × the median", "bcast-binary", "calib history add"})
 	quality, says := reports.QualityOf(p)
 	files, next := reports.FilesOf(p, "runs/1")
 	want = append(want, says...)

@@ -28,7 +28,7 @@ func report(p *params.Params, figures []figure.Figure, o Options) *document {
 		d.Heading, d.Lead = "Network calibration", []string{v.Network}
 	}
 	d.Alerts = v.Outliers
-	for _, text := range []string{v.Rely, v.Use, v.Machine, v.Counts} {
+	for _, text := range []string{v.Rely, v.Predicts, v.Use, v.Machine, v.Counts} {
 		if text != "" {
 			d.Lead = append(d.Lead, text)
 		}

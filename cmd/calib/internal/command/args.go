@@ -1,17 +1,66 @@
 package command
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 )
 
-// NoFlagsAfter rejects an argument that looks like a flag: the cli library stops reading flags at the first argument, and a
-// flag after it would silently do nothing.
+// FlagsFirst moves a command's flags, with their values, before its arguments: the cli library stops reading flags at the first
+// argument. What is behind "--" stays where it is.
+func FlagsFirst(cmds []*cli.Command, args []string) []string {
+	i := 1
+	var c *cli.Command
+	for ; i < len(args); i++ {
+		k := slices.IndexFunc(cmds, func(c *cli.Command) bool { return c.HasName(args[i]) })
+		if k < 0 {
+			break
+		}
+		c, cmds = cmds[k], cmds[k].Subcommands
+	}
+	if c == nil || args[len(args)-1] == "--"+cli.BashCompletionFlag.Names()[0] {
+		return args
+	}
+	flags, rest := slices.Clone(args[:i]), []string{}
+	for ; i < len(args); i++ {
+		a := args[i]
+		switch {
+		case a == "--":
+			return slices.Concat(flags, rest, args[i:])
+		case !looksLikeFlag(a):
+			rest = append(rest, a)
+		case !takesValue(c, a):
+			flags = append(flags, a)
+		case i+1 == len(args): // it would take an argument for its value
+			return args
+		default:
+			flags = append(flags, a, args[i+1])
+			i++
+		}
+	}
+	return append(flags, rest...)
+}
+
+func looksLikeFlag(a string) bool { return strings.HasPrefix(a, "-") && a != "-" }
+
+// takesValue reports whether the next argument belongs to flag a of c.
+func takesValue(c *cli.Command, a string) bool {
+	name := strings.TrimLeft(a, "-")
+	for _, f := range c.Flags {
+		if _, isBool := f.(*cli.BoolFlag); !isBool && slices.Contains(f.Names(), name) {
+			return true
+		}
+	}
+	return false
+}
+
+// NoFlagsAfter rejects an argument that looks like a flag, which FlagsFirst leaves where it stands behind "--" or
+// has no value.
 func NoFlagsAfter(c *cli.Context) error {
 	for _, a := range c.Args().Slice() {
-		if strings.HasPrefix(a, "-") && a != "-" {
-			return Usagef("flag %s comes after an argument: write flags first (see %s --help)", a, c.Command.HelpName)
+		if looksLikeFlag(a) {
+			return Usagef("argument %s looks like a flag, but stands behind -- or has no value (see %s --help)", a, c.Command.HelpName)
 		}
 	}
 	return nil

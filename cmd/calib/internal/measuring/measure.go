@@ -102,14 +102,31 @@ func newJob(c *cli.Context) (*job, error) {
 	if err := command.NoArgs(c); err != nil {
 		return nil, err
 	}
-	j := &job{c: c, out: c.String("out")}
-	j.show = progress.New(c.App.ErrWriter, progress.IsTerminal(os.Stderr), c.Bool("quiet"), time.Now)
+	j := emptyJob(c, c.String("out"))
 	if err := j.read(); err != nil {
 		return nil, err
 	}
-	var err error
-	if j.list, err = j.detail.Where.hosts(j.note); err != nil {
+	if err := j.findHosts(); err != nil {
 		return nil, err
+	}
+	if dir := c.String("resume"); dir != "" {
+		var err error
+		if j.dir, err = rundir.Resume(dir); err != nil {
+			return nil, command.WithCode(command.ExitUsage, err)
+		}
+	}
+	return j, nil
+}
+
+// emptyJob is a job that knows neither plan nor hosts yet.
+func emptyJob(c *cli.Context, out string) *job {
+	return &job{c: c, out: out, show: progress.New(c.App.ErrWriter, progress.IsTerminal(os.Stderr), c.Bool("quiet"), time.Now)}
+}
+
+// findHosts lists the hosts.
+func (j *job) findHosts() (err error) {
+	if j.list, err = j.detail.Where.hosts(j.note); err != nil {
+		return err
 	}
 	if len(j.list)%2 == 1 {
 		rests := "another host in every round"
@@ -118,12 +135,7 @@ func newJob(c *cli.Context) (*job, error) {
 		}
 		j.note(fmt.Sprintf("%d hosts, an odd number: paired leaves out %s", len(j.list), rests))
 	}
-	if dir := c.String("resume"); dir != "" {
-		if j.dir, err = rundir.Resume(dir); err != nil {
-			return nil, command.WithCode(command.ExitUsage, err)
-		}
-	}
-	return j, nil
+	return nil
 }
 
 // read takes plan and hosts from the flags, or from the run that is resumed.

@@ -18,6 +18,7 @@ import (
 	"calib/bench/experiments"
 	"calib/cmd/calib/internal/command"
 	"calib/cmd/calib/internal/runfiles"
+	"calib/internal/dataset/names"
 	"calib/internal/plane"
 	"calib/internal/progress"
 	"calib/internal/units"
@@ -33,6 +34,7 @@ func PlanFlags() []cli.Flag {
 		&cli.StringFlag{Name: "patterns", Usage: "communication patterns of experiment pattern: `bcast-binary,gather-direct`; a wrong name lists all"},
 		&cli.Uint64Flag{Name: "seed", Usage: "`N` of the schedule and the bootstrap; else the plan file's, or drawn and recorded"},
 		&cli.DurationFlag{Name: "budget", Usage: "longest time to measure, such as `5m`; 0 is the plan's"},
+		&cli.BoolFlag{Name: "no-validate", Usage: "measure no patterns to hold the predictions against"},
 		&cli.BoolFlag{Name: "all-pairs", Usage: "ping-pong between all pairs of hosts"},
 		&cli.BoolFlag{Name: "isolate", Usage: "one pair at a time"},
 		&cli.BoolFlag{Name: "keep-teams", Usage: "the same hosts form the pairs and roots in every round, in the order of the hosts file"},
@@ -60,6 +62,9 @@ func planOf(c *cli.Context) (bench.Plan, error) {
 	}
 	if patterns := c.String("patterns"); patterns != "" {
 		p.Limits.Patterns = strings.Split(patterns, ",")
+	}
+	if c.Bool("no-validate") {
+		p.Experiments = slices.DeleteFunc(p.Names(experiments.All), func(name string) bool { return name == names.Pattern })
 	}
 	if c.IsSet("budget") {
 		p.Budget = units.Nanos(c.Duration("budget"))

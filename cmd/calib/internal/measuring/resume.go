@@ -52,7 +52,7 @@ const late = "it answers now, but the run began without it: a new run will have 
 
 // resume removes from c the hosts that the run began without. All others must be there, in the same order.
 func (c *cluster) resume(before []dataset.Host) error {
-	old := names(before)
+	old := hostNames(before)
 	var ends []error
 	for i := len(c.infos) - 1; i >= 0; i-- {
 		if slices.Contains(old, c.infos[i].Name) {
@@ -62,14 +62,14 @@ func (c *cluster) resume(before []dataset.Host) error {
 		ends = append(ends, c.agents[i].Close())
 		c.agents, c.infos = slices.Delete(c.agents, i, i+1), slices.Delete(c.infos, i, i+1)
 	}
-	if now := names(c.infos); !slices.Equal(old, now) {
+	if now := hostNames(c.infos); !slices.Equal(old, now) {
 		ends = append(ends, fmt.Errorf("resume: the run is on hosts %s; of them answer %s: bring all of them up, in the same order "+
 			"in the hosts file, or start a new run", strings.Join(old, ", "), strings.Join(now, ", ")))
 	}
 	return errors.Join(ends...)
 }
 
-func names(list []dataset.Host) []string {
+func hostNames(list []dataset.Host) []string {
 	var out []string
 	for _, h := range list {
 		out = append(out, h.Name)

@@ -3,14 +3,18 @@ package results
 import (
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"calib/bench/pattern"
 	"calib/cmd/calib/internal/command"
 	"calib/cmd/calib/internal/runfiles"
 	"calib/fit/blocks"
 	"calib/fit/params"
 	"calib/internal/units"
+	"calib/predict"
 	"calib/predict/graph"
 )
 
@@ -20,32 +24,55 @@ const predictSizes = "1,64,1KiB,16KiB,64KiB,1MiB"
 // PredictCommand is calib predict.
 func PredictCommand() *cli.Command {
 	return &cli.Command{
-		Name: "predict", Usage: "predict communication times from a communication graph", ArgsUsage: "[PARAMS|RUN]",
-		Description: "calib predict --graph FILE            reduce the graph to one block, step by step, and give its times\n" +
+		Name: "predict", Usage: "predict how long communication takes: operations, or a communication graph", ArgsUsage: "[PARAMS|RUN]",
+		Description: "calib predict RUN --op bcast --hosts 4..16 --bytes 1,64KiB\n" +
+			"                                      every algorithm of broadcast, by every model\n" +
+			"calib predict RUN --op allreduce --best --hosts 8 --bytes 1..1MiB\n" +
+			"                                      the fastest algorithm, its segment size, and by how much\n" +
+			"calib predict RUN --op bcast --algo binomial --hosts 8 --bytes 1..1MiB --sweep times.csv --figure times.svg\n" +
+			"calib predict --graph FILE            reduce the graph to one block, step by step, and give its times\n" +
 			"calib predict --graph FILE RUN        the same; FILE may use the run's blocks \"host\" (a, b) and \"network\" (a_c, b_c)\n" +
-			"FILE is YAML; see docs/MODELS.md and examples/graphs. PARAMS is a params.json, RUN a run directory.",
-		Flags: []cli.Flag{
+			"FILE is YAML; see docs/MODELS.md and examples/graphs. PARAMS is a params.json, RUN a run directory.\n" +
+			"Operations: " + strings.Join(pattern.Operations(), ", ") + ".",
+		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "graph", Usage: "`FILE` that describes the communication graph"},
 			&cli.StringFlag{Name: "bytes", Usage: "message sizes, `SIZES` such as 1,64,1KiB..4MiB; default that of the graph's message, else " + predictSizes},
-			command.JSONFlag(), command.QuietFlag(),
+		}, operationFlags(), []cli.Flag{command.JSONFlag(), command.QuietFlag()}),
+		Action: func(c *cli.Context) error {
+			switch graph, op := c.String("graph"), c.String("op"); {
+			case (graph == "") == (op == ""):
+				return command.Usagef("want --op OPERATION or --graph FILE (see %s --help)", c.Command.HelpName)
+			case graph != "":
+				return predictGraph(c)
+			}
+			return predictOperation(c)
 		},
-		Action: predictAction,
 	}
 }
 
-// predicted is the data of a prediction from a graph.
+// predicted is the data of calib predict: of a graph, or of operations.
 type predicted struct {
+	*ofGraph
+	Predictions []predict.Prediction `json:"predictions,omitempty"`
+	Best        []predict.Choice     `json:"best,omitempty"`
+	Notes       []string             `json:"notes,omitempty"`
+}
+
+// ofGraph is a prediction from a graph.
+type ofGraph struct {
 	Graph string `json:"graph"`
 	graph.Reduced
 	Times []graph.Times `json:"times"`
 }
 
-func predictAction(c *cli.Context) error {
+func predictGraph(c *cli.Context) error {
 	if err := command.NoFlagsAfter(c); err != nil {
 		return err
 	}
-	if c.String("graph") == "" {
-		return command.Usagef("--graph FILE is missing (see %s --help)", c.Command.HelpName)
+	for _, f := range operationFlags() {
+		if name := f.Names()[0]; c.IsSet(name) {
+			return command.Usagef("--%s goes with --op, not with --graph", name)
+		}
 	}
 	known := map[string]blocks.Block{}
 	if c.NArg() > 0 {
@@ -63,11 +90,11 @@ func predictAction(c *cli.Context) error {
 	if err != nil {
 		return command.Usagef("--bytes: %w", err)
 	}
-	out := predicted{Graph: g.Name, Reduced: g.Reduce()}
+	out := ofGraph{Graph: g.Name, Reduced: g.Reduce()}
 	for _, x := range sizes {
 		out.Times = append(out.Times, out.Reduced.Times(x))
 	}
-	return command.Answer(c, "predict", out, out.print)
+	return command.Answer(c, "predict", predicted{ofGraph: &out}, out.print)
 }
 
 // blocksOf are the blocks of the hyperbolic model that a run has values for.
@@ -101,7 +128,7 @@ func sizesOf(text string, g *graph.Graph) ([]float64, error) {
 	return out, nil
 }
 
-func (d predicted) print(w io.Writer) error {
+func (d ofGraph) print(w io.Writer) error {
 	if d.Graph != "" {
 		fmt.Fprintln(w, d.Graph)
 	}

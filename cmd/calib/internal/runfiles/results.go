@@ -18,10 +18,12 @@ import (
 	"calib/fit/models"
 	"calib/fit/params"
 	"calib/internal/dataset"
+	"calib/internal/dataset/names"
 	"calib/internal/environ"
 	"calib/internal/files"
 	"calib/internal/progress"
 	"calib/internal/rundir"
+	"calib/predict"
 	"calib/reports"
 	"calib/reports/draw"
 	"calib/reports/figure"
@@ -42,7 +44,7 @@ func Create(path string, r rundir.Run) (*rundir.Dir, error) {
 	return dir, nil
 }
 
-// Fit runs every model on the samples d of a run, and replaces the run's params.json and reports. A model that fails is a
+// Fit runs every model on the samples d of a run, holds their predictions against the patterns that were measured, and replaces the run's params.json and reports. A model that fails is a
 // warning, beside those given; no model at all is an error.
 func Fit(dir *rundir.Dir, d *dataset.Dataset, seed uint64, warnings []string) (*params.Params, error) {
 	p, errs := fit.Run(models.All, d, fit.Settings{Seed: seed})
@@ -55,6 +57,64 @@ func Fit(dir *rundir.Dir, d *dataset.Dataset, seed uint64, warnings []string) (*
 	}
 	for _, w := range warnings {
 		p.Findings = append(p.Findings, params.Warnf(params.MeasuringNote, "%s", w))
+	}
+	seen, err := Patterns(dir)
+	if err == nil && seen != nil {
+		err = predict.Validate(p, seen, predict.Settings{Seed: p.Run.Seed})
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p, writeResults(dir, d, p)
+}
+
+// ValidationDir is where calib validate keeps the patterns that it measured for a run, in the run's directory.
+const ValidationDir = "validation"
+
+// Patterns returns the samples that a run's predictions are held against: its own, or those that calib validate measured; nil where
+// there are none.
+func Patterns(dir *rundir.Dir) (*dataset.Dataset, error) {
+	d, err := dir.Dataset()
+	if err != nil || hasPatterns(d) {
+		return d, err
+	}
+	path := dir.File(ValidationDir)
+	if !command.Exists(path) {
+		return nil, nil
+	}
+	own, err := rundir.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	if d, err = own.Dataset(); err != nil || !hasPatterns(d) {
+		return nil, err
+	}
+	return d, nil
+}
+
+func hasPatterns(d *dataset.Dataset) bool {
+	return len(d.Select(names.Pattern, names.PhasePattern)) > 0
+}
+
+// Validate holds the predictions of a run's params.json against its patterns, and replaces params.json and the reports.
+func Validate(dir *rundir.Dir) (*params.Params, error) {
+	p, err := dir.ReadParams()
+	if err != nil {
+		return nil, command.WithCode(command.ExitUsage, err)
+	}
+	seen, err := Patterns(dir)
+	if err != nil {
+		return nil, err
+	}
+	if seen == nil {
+		return nil, fmt.Errorf("%s: no pattern was measured", dir.Path())
+	}
+	if err := predict.Validate(p, seen, predict.Settings{Seed: p.Run.Seed}); err != nil {
+		return nil, err
+	}
+	d, err := dir.Dataset()
+	if err != nil {
+		return nil, err
 	}
 	return p, writeResults(dir, d, p)
 }

@@ -1,0 +1,271 @@
+package results
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"calib/bench/pattern"
+	"calib/cmd/calib/internal/command"
+	"calib/cmd/calib/internal/runfiles"
+	"calib/fit/params"
+	"calib/internal/files"
+	"calib/internal/units"
+	"calib/predict"
+	"calib/predict/world"
+	"calib/reports/draw"
+	"calib/reports/figure"
+)
+
+// operationFlags are those of a prediction of operations.
+func operationFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "op", Usage: "`OPERATION` to predict, such as bcast"},
+		&cli.StringFlag{Name: "algo", Usage: "one `ALGORITHM` of it; default all"},
+		&cli.StringFlag{Name: "hosts", Usage: "numbers of hosts, `LIST` such as 4,8,16 or 2..64 (doublings); default those of the run"},
+		&cli.StringFlag{Name: "model", Usage: "`MODELS`, comma separated: " + strings.Join(predict.Models, ", ") + "; default all"},
+		&cli.BoolFlag{Name: "best", Usage: "name the fastest algorithm instead, by the first model that predicts it"},
+		&cli.StringFlag{Name: "sweep", Usage: "also write the predictions to `FILE`.csv"},
+		&cli.StringFlag{Name: "figure", Usage: "also draw them: `FILE`.svg or FILE.png"},
+	}
+}
+
+// mostHosts bounds the teams of a prediction: the simulation runs a thread for each.
+const mostHosts = 4096
+
+// asked is what a prediction of operations is asked for.
+type asked struct {
+	operation    string
+	patterns     []pattern.Pattern
+	hosts, sizes []int
+}
+
+func predictOperation(c *cli.Context) error {
+	_, p, err := runfiles.ParamsArg(c)
+	if err != nil {
+		return err
+	}
+	a, err := askedOf(c, p)
+	if err != nil {
+		return err
+	}
+	var models []string
+	if text := c.String("model"); text != "" {
+		models = strings.Split(text, ",")
+	}
+	q, err := predict.New(p, models, predict.Settings{Seed: p.Run.Seed})
+	if err != nil {
+		return command.Usagef("predict: %w", err)
+	}
+	var out predicted
+	if w, err := world.New(p); err == nil {
+		for _, n := range w.Notes {
+			out.Notes = append(out.Notes, "sim: "+n)
+		}
+	}
+	if c.Bool("best") {
+		return answerBest(c, q, a, out)
+	}
+	for _, pat := range a.patterns {
+		for _, hosts := range a.hosts {
+			for _, m := range a.sizes {
+				out.Predictions = append(out.Predictions, q.Predict(predict.Query{Pattern: pat, Hosts: hosts, Bytes: m})...)
+			}
+		}
+	}
+	if err := writeSweep(c, out.Predictions); err != nil {
+		return err
+	}
+	return command.Answer(c, "predict", out, out.printPredictions)
+}
+
+// askedOf reads the flags.
+func askedOf(c *cli.Context, p *params.Params) (a asked, err error) {
+	a.operation = c.String("op")
+	var have []string
+	for _, v := range pattern.OfOperation(a.operation) {
+		have = append(have, v.Algorithm)
+		if algo := c.String("algo"); algo == "" || v.Algorithm == algo {
+			a.patterns = append(a.patterns, v)
+		}
+	}
+	switch {
+	case !slices.Contains(pattern.Operations(), a.operation):
+		return a, command.Usagef("--op %q: want one of %s", a.operation, strings.Join(pattern.Operations(), ", "))
+	case len(a.patterns) == 0:
+		return a, command.Usagef("--algo %q: %s has %s", c.String("algo"), a.operation, strings.Join(have, ", "))
+	case c.Bool("best") && (c.IsSet("algo") || c.IsSet("sweep") || c.IsSet("figure")):
+		return a, command.Usagef("--best compares all algorithms and prints its choice: it goes without --algo, --sweep and --figure")
+	}
+	text := c.String("hosts")
+	if text == "" {
+		text = strconv.Itoa(max(2, len(p.Run.Hosts)))
+	}
+	if a.hosts, err = numbers(text, 2, mostHosts); err != nil {
+		return a, command.Usagef("--hosts: %w", err)
+	}
+	if text = c.String("bytes"); text == "" {
+		text = predictSizes
+	}
+	if a.sizes, err = numbers(text, 1, 1<<30); err != nil {
+		return a, command.Usagef("--bytes: %w", err)
+	}
+	return a, nil
+}
+
+// numbers reads a list such as 4,8,16 or 1KiB..1MiB.
+func numbers(text string, least, most int) ([]int, error) {
+	sizes, err := units.ParseSizes(text)
+	if err != nil {
+		return nil, err
+	}
+	var out []int
+	for _, v := range sizes {
+		if int(v) < least || int(v) > most {
+			return nil, fmt.Errorf("%d: want %d to %d", v, least, most)
+		}
+		out = append(out, int(v))
+	}
+	return out, nil
+}
+
+func (d predicted) printPredictions(w io.Writer) error {
+	t := command.NewTable(w, "algorithm", "hosts", "bytes", "model", "time", "95% interval")
+	for _, v := range d.Predictions {
+		if v.Why != "" {
+			t.Row(v.Algorithm, v.Hosts, v.Bytes, v.Model, "-", v.Why)
+			continue
+		}
+		t.Row(v.Algorithm, v.Hosts, v.Bytes, v.Model, units.Format(v.Seconds, "s"), interval(v.CI95))
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	return d.printNotes(w)
+}
+
+func (d predicted) printNotes(w io.Writer) error {
+	for _, n := range d.Notes {
+		if _, err := fmt.Fprintln(w, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// interval prints both ends, "" where there are none.
+func interval(ci *[2]float64) string {
+	if ci == nil {
+		return ""
+	}
+	return units.Format(ci[0], "s") + " to " + units.Format(ci[1], "s")
+}
+
+// writeSweep writes the files that --sweep and --figure ask for.
+func writeSweep(c *cli.Context, rows []predict.Prediction) error {
+	if path := c.String("sweep"); path != "" {
+		if filepath.Ext(path) != ".csv" {
+			return command.Usagef("--sweep %q: want a file that ends in .csv", path)
+		}
+		if err := files.ReplaceBy(path, func(w io.Writer) error { return writeCSV(w, rows) }); err != nil {
+			return err
+		}
+	}
+	path := c.String("figure")
+	if path == "" {
+		return nil
+	}
+	format := strings.TrimPrefix(filepath.Ext(path), ".")
+	if format != draw.SVG && format != draw.PNG {
+		return command.Usagef("--figure %q: want a file that ends in .svg or .png", path)
+	}
+	return files.ReplaceBy(path, func(w io.Writer) error { return draw.Write(w, sweepFigure(rows), format) })
+}
+
+// writeCSV writes a line for each prediction; s, s.
+func writeCSV(w io.Writer, rows []predict.Prediction) error {
+	out := csv.NewWriter(w)
+	lines := [][]string{{"model", "operation", "algorithm", "segment", "hosts", "bytes", "seconds", "lo", "hi", "why"}}
+	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+	for _, v := range rows {
+		line := []string{v.Model, v.Operation, v.Algorithm, strconv.Itoa(v.Segment), strconv.Itoa(v.Hosts), strconv.Itoa(v.Bytes), "", "", "", v.Why}
+		if v.Why == "" {
+			line[6] = number(v.Seconds)
+		}
+		if v.CI95 != nil {
+			line[7], line[8] = number(v.CI95[0]), number(v.CI95[1])
+		}
+		lines = append(lines, line)
+	}
+	return out.WriteAll(lines)
+}
+
+// sweepFigure draws a line with its band for each algorithm, number of hosts and model.
+func sweepFigure(rows []predict.Prediction) figure.Figure {
+	f := figure.Figure{ID: "predictions", Title: "Predicted times", X: figure.Axis{Name: "bytes", Unit: "B", Log: true},
+		Y: figure.Axis{Name: "time", Unit: "s", Log: true}}
+	var names []string
+	for _, v := range rows {
+		if v.Why != "" {
+			continue
+		}
+		name := fmt.Sprintf("%s, %d hosts, %s", v.Algorithm, v.Hosts, v.Model)
+		i := slices.Index(names, name)
+		if i < 0 {
+			i = len(names)
+			names = append(names, name)
+			f.Traces = append(f.Traces, figure.Trace{Name: name, Kind: figure.Line, Group: i})
+		}
+		t := &f.Traces[i]
+		t.X, t.Y = append(t.X, float64(v.Bytes)), append(t.Y, v.Seconds)
+	}
+	figure.Settle(&f)
+	return f
+}
+
+// answerBest prints the fastest algorithm for each size and number of hosts.
+func answerBest(c *cli.Context, q *predict.Predictor, a asked, out predicted) error {
+	for _, hosts := range a.hosts {
+		for _, m := range a.sizes {
+			choice, err := q.Best(a.operation, hosts, m)
+			if err != nil {
+				return command.WithCode(command.ExitInconclusive, err)
+			}
+			out.Best = append(out.Best, choice)
+		}
+	}
+	return command.Answer(c, "predict", out, func(w io.Writer) error {
+		t := command.NewTable(w, "hosts", "bytes", "model", "best", "time", "next", "takes longer by", "95% interval", "")
+		for _, v := range out.Best {
+			next, margin, ci, verdict := "-", "", "", ""
+			if v.Next != nil {
+				next, margin = algorithm(*v.Next), percent(v.Margin)
+				ci = percent(v.MarginCI95[0]) + " to " + percent(v.MarginCI95[1])
+			}
+			if !v.Decided {
+				verdict = "not decided"
+			}
+			t.Row(v.Hosts, v.Bytes, v.Model, algorithm(v.Best), units.Format(v.Best.Seconds, "s"), next, margin, ci, verdict)
+		}
+		if err := t.Flush(); err != nil {
+			return err
+		}
+		return out.printNotes(w)
+	})
+}
+
+// algorithm is the name with its segment size.
+func algorithm(v predict.Prediction) string {
+	if v.Segment == 0 {
+		return v.Algorithm
+	}
+	return fmt.Sprintf("%s, segments of %s", v.Algorithm, units.Bytes(v.Segment))
+}
+
+func percent(v float64) string { return fmt.Sprintf("%.1f%%", 100*v) }

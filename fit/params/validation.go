@@ -1,0 +1,82 @@
+package params
+
+import (
+	"math"
+	"strings"
+)
+
+// Validation is one communication pattern that no fit has seen, predicted by one model, and measured.
+type Validation struct {
+	Model string `json:"model,omitempty"` // sim, hyperbolic, cluster, loggp, hockney
+	// Pattern is operation and algorithm: "bcast-binary".
+	Pattern   string      `json:"pattern"`
+	Hosts     int         `json:"hosts"`
+	Bytes     int64       `json:"bytes"`
+	Predicted float64     `json:"predicted"` // s
+	CI95      *[2]float64 `json:"ci95,omitempty"`
+	Measured  float64     `json:"measured"` // s, median of rounds
+	Error     float64     `json:"error"`    // (measured − predicted)/measured
+}
+
+// Operation is the part of the pattern before the algorithm: "bcast".
+func (v Validation) Operation() string {
+	op, _, _ := strings.Cut(v.Pattern, "-")
+	return op
+}
+
+// Limits of what counts as predicted: the mean and the largest relative error of an operation's patterns. The papers' own errors are 8 to
+// 17% on average and 35% at most. ValidationLimit is the mean error of all patterns above which the parameters are not to be relied on.
+const (
+	PredictedMean   = 0.10
+	PredictedWorst  = 0.25
+	ValidationLimit = 0.25
+)
+
+// Grade says how well a model predicts the patterns of one operation.
+type Grade struct {
+	Model, Operation string
+	N                int
+	Mean, Worst      float64 // relative errors, without sign
+	Covered          int     // measured times that lie in the predicted interval
+}
+
+// Predicted reports whether the model may be used for the operation on this network.
+func (g Grade) Predicted() bool { return g.Mean <= PredictedMean && g.Worst <= PredictedWorst }
+
+// GradeOf grades a model on an operation, "" for all of them; false where there is nothing to grade.
+func GradeOf(rows []Validation, model, operation string) (Grade, bool) {
+	g := Grade{Model: model, Operation: operation}
+	for _, v := range rows {
+		if v.Model != model || operation != "" && v.Operation() != operation {
+			continue
+		}
+		e := math.Abs(v.Error)
+		g.N++
+		g.Mean += e
+		g.Worst = math.Max(g.Worst, e)
+		if v.CI95 != nil && v.CI95[0] <= v.Measured && v.Measured <= v.CI95[1] {
+			g.Covered++
+		}
+	}
+	if g.N == 0 {
+		return g, false
+	}
+	g.Mean /= float64(g.N)
+	return g, true
+}
+
+// Grades grades every model on every operation, in the order of the rows.
+func Grades(rows []Validation) []Grade {
+	var out []Grade
+	seen := map[[2]string]bool{}
+	for _, v := range rows {
+		key := [2]string{v.Model, v.Operation()}
+		if seen[key] {
+			continue
+		}
+		seen[key] = true
+		g, _ := GradeOf(rows, key[0], key[1])
+		out = append(out, g)
+	}
+	return out
+}

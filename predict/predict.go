@@ -1,0 +1,230 @@
+// Package predict says how long communication patterns take on a network of which a run knows the parameters, by every model that has
+// something to say, with intervals; which algorithm of an operation is best; and how far each model is to be trusted on this network
+// (Validate).
+//
+// An interval holds what the parameters' own intervals leave open, and what the model is known to miss: its error on messages between
+// two hosts, which the run measured (Misfit). What else a model leaves out is not in it: validation shows that.
+package predict
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"calib/bench/pattern"
+	"calib/fit/params"
+	"calib/internal/stats"
+	"calib/predict/cost"
+	"calib/predict/world"
+)
+
+// Names of the models, the most detailed first.
+const (
+	Sim        = "sim"
+	Hyperbolic = "hyperbolic"
+	Cluster    = "cluster"
+	LogGP      = "loggp"
+	Hockney    = "hockney"
+)
+
+// Models lists the models.
+var Models = []string{Sim, Hyperbolic, Cluster, LogGP, Hockney}
+
+// builders make a model of parameters.
+var builders = map[string]func(*params.Params) (cost.Model, error){
+	Sim:        func(p *params.Params) (cost.Model, error) { return world.New(p) },
+	Hyperbolic: cost.Hyperbolic,
+	Cluster:    cost.Cluster,
+	LogGP:      cost.LogGP,
+	Hockney:    cost.Hockney,
+}
+
+// Query is what is asked: a pattern with M bytes on a number of hosts.
+type Query struct {
+	Pattern      pattern.Pattern
+	Hosts, Bytes int
+}
+
+// Prediction is one model's answer. CI95 is nil where nothing is known of how far it may be off.
+type Prediction struct {
+	Model     string      `json:"model"`
+	Operation string      `json:"operation"`
+	Algorithm string      `json:"algorithm"`
+	Segment   int         `json:"segment,omitempty"` // B, of a segmented algorithm
+	Hosts     int         `json:"hosts"`
+	Bytes     int         `json:"bytes"`
+	Seconds   float64     `json:"seconds"`
+	CI95      *[2]float64 `json:"ci95,omitempty"`
+	// Why says why the model does not predict this: there is no number then.
+	Why string `json:"why,omitempty"`
+}
+
+// Settings of a Predictor. The zero value is the default.
+type Settings struct {
+	// Draws is how often the parameters are drawn; 0 means 16 for the simulation, which is slow, and 100 for formulas.
+	Draws int
+	Seed  uint64
+}
+
+// Predictor predicts by some models of one params.json.
+type Predictor struct {
+	models []*model
+}
+
+// model is one way to predict, told the parameters as they are, and drawn.
+type model struct {
+	name  string
+	mid   cost.Model
+	drawn []cost.Model
+	// misfit is the model's relative error on messages between two hosts, as a standard deviation.
+	misfit float64
+	err    error // why there is no model
+}
+
+// New returns a predictor by the named models; none means all. It returns an error where a name is unknown, or where p has the
+// parameters of none of them: the error then says what each misses.
+func New(p *params.Params, names []string, s Settings) (*Predictor, error) {
+	if len(names) == 0 {
+		names = Models
+	}
+	q := &Predictor{}
+	var missing []error
+	for _, name := range names {
+		if builders[name] == nil {
+			return nil, fmt.Errorf("no model %q (have %v)", name, Models)
+		}
+		m := newModel(name, p, s)
+		if m.err != nil {
+			missing = append(missing, fmt.Errorf("%s: %w", name, m.err))
+		}
+		q.models = append(q.models, m)
+	}
+	if len(missing) == len(names) {
+		return nil, errors.Join(missing...)
+	}
+	return q, nil
+}
+
+func newModel(name string, p *params.Params, s Settings) *model {
+	m := &model{name: name}
+	if m.mid, m.err = builders[name](p); m.err != nil {
+		return m
+	}
+	m.misfit = misfit(m.mid, p)
+	draws := s.Draws
+	if draws == 0 {
+		draws = 100
+		if name == Sim {
+			draws = 16
+		}
+	}
+	// The stream does not depend on the model: the k-th draw of every model is of the same parameters.
+	for k := range draws {
+		rng := rand.New(rand.NewPCG(s.Seed, uint64(k)))
+		if d, err := builders[name](drawn(p, rng)); err == nil {
+			m.drawn = append(m.drawn, d)
+		}
+	}
+	return m
+}
+
+// Predict returns what every model says of q.
+func (p *Predictor) Predict(q Query) []Prediction {
+	var out []Prediction
+	for _, m := range p.models {
+		out = append(out, m.predict(q))
+	}
+	return out
+}
+
+func (m *model) predict(q Query) Prediction {
+	out := Prediction{Model: m.name, Operation: q.Pattern.Operation, Algorithm: q.Pattern.Algorithm, Segment: q.Pattern.Segment,
+		Hosts: q.Hosts, Bytes: q.Bytes}
+	t, err := m.time(q)
+	if err != nil {
+		out.Why = err.Error()
+		return out
+	}
+	out.Seconds = t
+	if rel := math.Hypot(m.spread(q, t), m.misfit); rel > 0 {
+		out.CI95 = &[2]float64{t * math.Max(0, 1-normal95*rel), t * (1 + normal95*rel)}
+	}
+	return out
+}
+
+func (m *model) time(q Query) (float64, error) {
+	if m.err != nil {
+		return 0, m.err
+	}
+	return m.mid.Time(q.Pattern, q.Hosts, q.Bytes)
+}
+
+// leastDraws are those that an interval needs.
+const leastDraws = 4
+
+// times are those of the drawn parameters [s]; NaN where a draw allows none.
+func (m *model) times(q Query) []float64 {
+	out := make([]float64, len(m.drawn))
+	for i, d := range m.drawn {
+		t, err := d.Time(q.Pattern, q.Hosts, q.Bytes)
+		if err != nil {
+			t = math.NaN()
+		}
+		out[i] = t
+	}
+	return out
+}
+
+// spread is the standard deviation that the parameters' intervals give a time t, over t, widened for the number of draws.
+func (m *model) spread(q Query, t float64) float64 {
+	times := slices.DeleteFunc(m.times(q), math.IsNaN)
+	if len(times) < leastDraws || !(t > 0) {
+		return 0
+	}
+	sum := 0.0
+	for _, v := range times {
+		sum += (v - t) * (v - t)
+	}
+	n := float64(len(times))
+	student := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile(0.975)
+	return math.Sqrt(sum/n) / t * student / normal95
+}
+
+// misfit is the root of the mean squared relative error of a model on the times of messages between two hosts that the run measured.
+func misfit(m cost.Model, p *params.Params) float64 {
+	one, err := pattern.Find("p2p", "direct")
+	if err != nil {
+		return 0
+	}
+	var errors []float64
+	for _, r := range measured(p) {
+		if t, err := m.Time(one, 2, int(r.X)); err == nil {
+			e := (t - r.Measured) / r.Measured
+			errors = append(errors, e*e)
+		}
+	}
+	if len(errors) == 0 {
+		return 0
+	}
+	return math.Sqrt(stats.Mean(errors))
+}
+
+// mostMisfit bounds the sizes of misfit [B]: larger messages are not asked for.
+const mostMisfit = 1 << 20
+
+// measured are the times of messages between two hosts.
+func measured(p *params.Params) []params.Residual {
+	for _, f := range p.Fits {
+		for _, s := range f.Of(params.Time) {
+			out := slices.DeleteFunc(slices.Clone(s.Points), func(r params.Residual) bool { return !(r.Measured > 0) || r.X < 1 || r.X > mostMisfit })
+			if len(out) > 0 {
+				return out
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,108 @@
+package predict
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"calib/bench/pattern"
+	"calib/fit/params"
+	"calib/fit/review"
+	"calib/internal/dataset"
+	"calib/internal/dataset/names"
+	"calib/internal/stats"
+)
+
+// Observed is a pattern as it was measured: the median of the rounds' medians.
+type Observed struct {
+	Query
+	Seconds float64
+	Rounds  int
+}
+
+// spoilt are the flags of a batch that says nothing about the pattern. A lost segment is part of what a network does.
+var spoilt = []string{dataset.FlagTimeout, dataset.FlagDeadlock, dataset.FlagDrift}
+
+// Measured returns the patterns that a dataset holds, by operation, algorithm, hosts and bytes. It returns an error for a pattern that
+// this build does not know.
+func Measured(d *dataset.Dataset) ([]Observed, error) {
+	type key struct {
+		id           int64
+		hosts, bytes int
+	}
+	rounds := map[key]map[int][]float64{}
+	for _, s := range d.Select(names.Pattern, names.PhasePattern) {
+		if slices.ContainsFunc(s.Flags, func(f string) bool { return slices.Contains(spoilt, f) }) {
+			continue
+		}
+		k := key{s.Point[names.FactorPattern], int(s.Point[names.FactorHosts]), int(s.Point[names.FactorBytes])}
+		if rounds[k] == nil {
+			rounds[k] = map[int][]float64{}
+		}
+		rounds[k][s.Round] = append(rounds[k][s.Round], stats.Floats(s.NS)...)
+	}
+	var out []Observed
+	for k, of := range rounds {
+		p, ok := pattern.ByID(k.id)
+		if !ok {
+			return nil, fmt.Errorf("samples of pattern %d, which this build of calib does not know", k.id)
+		}
+		var medians []float64
+		for _, ns := range of {
+			medians = append(medians, stats.Median(ns))
+		}
+		out = append(out, Observed{Query{p, k.hosts, k.bytes}, stats.Median(medians) / 1e9, len(of)})
+	}
+	slices.SortFunc(out, func(a, b Observed) int {
+		return cmp.Or(cmp.Compare(a.Pattern.Name(), b.Pattern.Name()), cmp.Compare(a.Hosts, b.Hosts), cmp.Compare(a.Bytes, b.Bytes))
+	})
+	return out, nil
+}
+
+// Validate predicts the patterns that d holds by every model that p has the parameters of, records both in p.Validation, and marks the
+// parameters that the simulation is made of where it fails (Grade). No fit has read these samples. It does nothing where d has none.
+func Validate(p *params.Params, d *dataset.Dataset, s Settings) error {
+	seen, err := Measured(d)
+	if err != nil || len(seen) == 0 {
+		return err
+	}
+	q, err := New(p, nil, s)
+	if err != nil {
+		p.Findings = append(p.Findings, params.Warnf(params.NotPredicted, "no model predicts the patterns that were measured: %v", err))
+		return nil
+	}
+	p.Validation = []params.Validation{}
+	for _, o := range seen {
+		for _, v := range q.Predict(o.Query) {
+			if v.Why != "" {
+				continue
+			}
+			p.Validation = append(p.Validation, params.Validation{
+				Model: v.Model, Pattern: o.Pattern.Name(), Hosts: o.Hosts, Bytes: int64(o.Bytes), Predicted: v.Seconds, CI95: v.CI95,
+				Measured: o.Seconds, Error: (o.Seconds - v.Seconds) / o.Seconds,
+			})
+		}
+	}
+	q.mark(p)
+	return nil
+}
+
+// mark makes the parameters provisional that the simulation was told, where its predictions miss what was measured on average by more
+// than params.ValidationLimit: each of them may be right, but together they do not describe this network.
+func (q *Predictor) mark(p *params.Params) {
+	g, ok := params.GradeOf(p.Validation, Sim, "")
+	if !ok || g.Mean <= params.ValidationLimit {
+		return
+	}
+	from := map[string]bool{}
+	for _, m := range q.models {
+		if w, isWorld := m.mid.(interface{ Told() []string }); isWorld {
+			for _, name := range w.Told() {
+				from[name] = true
+			}
+		}
+	}
+	review.Contradicted(p, slices.Sorted(maps.Keys(from)), fmt.Sprintf("the patterns that were measured are %.0f%% from what the simulation "+
+		"makes of it and the others on average (validation; limit %.0f%%)", 100*g.Mean, 100*params.ValidationLimit))
+}

@@ -1,0 +1,133 @@
+package world
+
+import (
+	"fmt"
+	"math"
+
+	"calib/fit/params"
+	"calib/internal/netspec"
+	"calib/transport/sim"
+)
+
+// shared is a medium that all hosts share: a block of a, b for each host and direction, and one of a_c, b_c for all. It returns nil
+// where the network does not behave like one.
+//
+// a holds half of the delay L, in which the host is free for the next message. Where the gap between messages of one host was
+// measured, the host is busy for g_s, and the rest of a is delay.
+func shared(r *reader) (*World, error) {
+	if r.p.Network == nil || r.p.Network.Packets != params.Shared {
+		return nil, nil
+	}
+	a, okA := r.positive("a")
+	ac, okC := r.positive("a_c")
+	if !okA || !okC {
+		return nil, fmt.Errorf("%w: a and a_c, by experiment paired with three numbers of pairs or more", ErrParameters)
+	}
+	p := r.packet()
+	busy := a
+	if gs, ok := r.cost("g_s"); ok {
+		busy = math.Min(a, math.Max(gs.Of(1), ac))
+	}
+	b, ok := r.positive("b")
+	bc, okB := r.positive("b_c")
+	switch {
+	case !ok && !okB:
+		return nil, fmt.Errorf("%w: b or b_c, by experiment paired", ErrParameters)
+	case !ok:
+		b = bc
+		r.note("b is not known, and is taken as b_c, which it does not exceed")
+	case !okB:
+		bc = ac / float64(p)
+		r.note("b_c is not known: streams did not reach the medium's limit, and its bytes are taken to cost nothing")
+	}
+	least := func(a, b float64) netspec.Block { return netspec.Block{A: a, B: math.Max(b, a/float64(p))} }
+	return r.world(netspec.Spec{
+		Name: "calibrated", Mode: netspec.Shared, MSS: p, Host: least(busy, b), Medium: least(ac, bc), L: 2 * (a - busy),
+	}, sim.Cost{}), nil
+}
+
+// switched is a switch by the cluster model. A packet of m bytes takes g_s(m) in its host, g_r(m) in the port, and on its way L(m, p)
+// in all. Where that is less than both and the receiver after another, the switch forwards a packet while it comes in.
+func switched(r *reader) (*World, error) {
+	gs, okS := r.cost("g_s")
+	l, okL := r.p.Functions["L"]
+	if !okS || !okL || !l.Usable() {
+		return nil, fmt.Errorf("%w: g_s and L(m, p), by experiments gap, overhead and load", ErrParameters)
+	}
+	r.from = append(r.from, "L")
+	gr, ok := r.cost("g_r")
+	if !ok {
+		gr = gs
+		r.note("g_r is not known, and is taken as g_s")
+	}
+	p := r.packet()
+	cost := r.calls()
+	tau, l1 := l.Coeff["tau"], math.Max(l.Coeff["l1"], 0)
+	spec := netspec.Spec{Name: "calibrated", Mode: netspec.Switched, MSS: p, Host: block(gs, p), Medium: block(gr, p),
+		Fabric: &netspec.Fabric{PerHost: l1, Tau: math.Max(tau, 0), Rate: l.Coeff["N"]}}
+	first := spec.Host.A + spec.Medium.A
+	rest := tau - math.Max(gs.C1, 0) - math.Max(gr.C1, 0)
+	if rest < -slopeError*tau {
+		spec.CutThrough = true
+		first = math.Max(spec.Host.A, spec.Medium.A)
+		rest = tau - math.Max(gs.C1, gr.C1)
+	}
+	spec.Receive = &netspec.Block{B: math.Max(rest, 0)}
+	spec.L = r.delay(l.Coeff["l0"] - first - cost.Wake.Seconds())
+	if b, ok := r.positive("B_L"); ok {
+		spec.Buffer = int(math.Max(1, math.Round(b)))
+	}
+	return r.world(spec, cost), nil
+}
+
+// slopeError is by how much of L's time per byte the parts may exceed it, as measured.
+const slopeError = 0.1
+
+// delay is what is left of a message's time for the way itself [s].
+func (r *reader) delay(left float64) float64 {
+	if left < 0 {
+		r.note("the parts of a message's time add up to %.3g s more than the whole: the delay is taken as zero", -left)
+		return 0
+	}
+	return left
+}
+
+// pairs is what two hosts alone measured: a time T(0) and a rate 1/b. A host is busy for g_s or g with a message, for a where neither
+// was measured; the rest of T(0) is delay.
+//
+// Where a is more than a packet can take at that rate, hosts do not handle packet by packet: the kernel bundles them (segmentation
+// offload). A message is then in one piece up to 64 KiB, which sender and receiver handle one after the other; of the time per byte
+// of a message alone the sender takes what a stream takes, the receiver the rest.
+func pairs(r *reader) (*World, error) {
+	whole, ok := r.positive("a_prime", "a_prime_limits", "a_prime_joint", "alpha")
+	if a, okA := r.positive("a"); okA {
+		ac, _ := r.positive("a_c")
+		whole, ok = 2*a+ac, true
+	}
+	stream, okB := r.positive("b", "b_prime", "b_prime_limits", "b_prime_joint", "beta")
+	if !ok || !okB {
+		return nil, fmt.Errorf("%w: the time and the rate of messages between two hosts, by experiments pingpong and paired", ErrParameters)
+	}
+	p := r.packet()
+	cost := r.calls()
+	busy := whole / 2
+	if gs, ok := r.cost("g_s"); ok {
+		busy = math.Min(busy, math.Max(gs.Of(1)-cost.Send.Seconds(), 0))
+	} else if g, ok := r.positive("g"); ok {
+		busy = math.Min(busy, math.Max(g-cost.Send.Seconds(), 0))
+	}
+	spec := netspec.Spec{Name: "calibrated", Mode: netspec.Switched, MSS: p, Host: netspec.Block{A: busy, B: stream}}
+	receive := netspec.Block{A: busy, B: stream}
+	if busy/float64(p) > stream {
+		spec.MSS = bundle
+		r.note("a packet of %d bytes would cost more than a stream allows: messages are taken to pass in pieces of up to %d bytes", p, bundle)
+		spec.Host.A = math.Min(busy, stream*bundle)
+		receive.A = spec.Host.A
+		if beta, ok := r.positive("b_prime_limits", "beta"); ok {
+			receive.B = math.Max(beta-stream, receive.A/bundle)
+		}
+	}
+	spec.Receive = &receive
+	spec.L = r.delay(whole - spec.Host.A - receive.A - fixed(cost))
+	return r.world(spec, cost), nil
+}

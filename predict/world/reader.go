@@ -1,0 +1,130 @@
+package world
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"calib/fit/form"
+	"calib/fit/params"
+	"calib/internal/netspec"
+	"calib/internal/units"
+	"calib/transport/sim"
+)
+
+// reader reads parameters, and notes which.
+type reader struct {
+	p     *params.Params
+	from  []string
+	notes []string
+}
+
+// note records what had to be assumed.
+func (r *reader) note(format string, args ...any) {
+	r.notes = append(r.notes, fmt.Sprintf(format, args...))
+}
+
+// value returns a parameter that may be used.
+func (r *reader) value(name string) (float64, bool) {
+	v := r.p.Parameters[name].Value
+	if v == nil || math.IsNaN(*v) || math.IsInf(*v, 0) {
+		return 0, false
+	}
+	r.from = append(r.from, name)
+	return *v, true
+}
+
+// positive is value, where it is above zero.
+func (r *reader) positive(names ...string) (float64, bool) {
+	for _, name := range names {
+		if v := r.p.Parameters[name].Value; v != nil && *v > 0 {
+			return r.value(name)
+		}
+	}
+	return 0, false
+}
+
+// cost returns a cost function of the size that may be used.
+func (r *reader) cost(name string) (form.Cost, bool) {
+	f, ok := r.p.Functions[name]
+	if !ok || !f.Usable() {
+		return form.Cost{}, false
+	}
+	c, err := f.Cost()
+	if err != nil {
+		return form.Cost{}, false
+	}
+	r.from = append(r.from, name)
+	return c, true
+}
+
+// Payload of a packet [B] on Ethernet with time stamps, and of the bundle in which hosts with segmentation offload handle many.
+const (
+	defaultPacket = 1448
+	bundle        = 65_000
+)
+
+// packet is the payload of a packet [B]: what a model found, or what the hosts' interfaces send.
+func (r *reader) packet() int {
+	if v, ok := r.positive("packet"); ok {
+		return int(v)
+	}
+	least := 0
+	facts := []string{r.p.Environment.Common[segmentFact]}
+	for _, v := range r.p.Environment.Differences[segmentFact] {
+		facts = append(facts, v)
+	}
+	for _, text := range facts {
+		if n, err := strconv.Atoi(text); err == nil && n > 0 && (least == 0 || n < least) {
+			least = n
+		}
+	}
+	if least == 0 {
+		r.note("packets of %d bytes: neither a model nor the hosts say", defaultPacket)
+		return defaultPacket
+	}
+	return min(least, bundle)
+}
+
+// segmentFact is the fact of the environment that holds the payload of an interface's packets.
+const segmentFact = "nic.segment"
+
+// calls are what the calls of a message take on its hosts, where that was measured.
+func (r *reader) calls() sim.Cost {
+	var c sim.Cost
+	for _, part := range []struct {
+		name  string
+		fixed *units.Nanos
+		each  *float64
+	}{{"O_s", &c.Send, &c.SendByte}, {"U_r", &c.Recv, &c.RecvByte}, {"O_r", &c.Arrive, &c.ArriveByte}} {
+		if f, ok := r.cost(part.name); ok {
+			*part.fixed, *part.each = nanos(math.Max(f.C0, 0)), math.Max(f.C1, 0)*1e9
+		}
+	}
+	if v, ok := r.positive("wakeup"); ok {
+		c.Wake = nanos(v)
+	}
+	return c
+}
+
+// fixed is what a message without payload spends in calls [s].
+func fixed(c sim.Cost) float64 { return (c.Send + c.Recv + c.Arrive + c.Wake).Seconds() }
+
+func nanos(s float64) units.Nanos { return units.Nanos(math.Round(s * 1e9)) }
+
+// block is a communication block that serves packets of p bytes as a cost function says.
+func block(c form.Cost, p int) netspec.Block {
+	a, m := math.Max(c.C0, 0), math.Max(c.C1, 0)
+	return netspec.Block{A: a, B: m + a/float64(p), Min: c.Floor}
+}
+
+// world finishes what a builder has described: socket buffers, and what was read.
+func (r *reader) world(spec netspec.Spec, cost sim.Cost) *World {
+	w := &World{spec: spec, opt: sim.Options{Cost: cost}}
+	if v, ok := r.positive("send_buffer"); ok {
+		// Linux counts its own bookkeeping, which is as much as the payload of full packets or more.
+		w.opt.SendBuffer = max(units.Bytes(v/2), units.Bytes(spec.MSS))
+	}
+	w.From, w.Notes = r.from, r.notes
+	return w
+}

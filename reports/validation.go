@@ -1,0 +1,126 @@
+package reports
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"calib/fit/params"
+	"calib/internal/units"
+)
+
+// modelsOf lists the models of some rows, in their order.
+func modelsOf(rows []params.Validation) []string {
+	var out []string
+	for _, v := range rows {
+		if !slices.Contains(out, v.Model) {
+			out = append(out, v.Model)
+		}
+	}
+	return out
+}
+
+// sameTraffic reports whether two rows are predictions of the same measurement.
+func sameTraffic(a, b params.Validation) bool {
+	return a.Pattern == b.Pattern && a.Hosts == b.Hosts && a.Bytes == b.Bytes
+}
+
+// ValidationOf returns what was measured of patterns no fit has seen, what the first model predicted, and by how much each model is off;
+// a star marks a measured time outside the predicted interval.
+func ValidationOf(p *params.Params) Grid {
+	models := modelsOf(p.Validation)
+	columns := []Column{{"pattern", KindText}, {"hosts", KindNumber}, {"bytes", KindNumber}, {"measured", KindNumber}, {"predicted", KindNumber}}
+	for _, m := range models {
+		columns = append(columns, Column{strings.TrimSpace("error " + Clean(m)), KindNumber})
+	}
+	g := newGrid(columns...)
+	for rows := p.Validation; len(rows) > 0; {
+		n := 1
+		for n < len(rows) && sameTraffic(rows[0], rows[n]) {
+			n++
+		}
+		v := rows[0]
+		cells := []string{Clean(v.Pattern), strconv.Itoa(v.Hosts), count(float64(v.Bytes)), Format(v.Measured, nil, "s").String(),
+			Format(v.Predicted, v.CI95, "s").String()}
+		for _, m := range models {
+			cells = append(cells, errorOf(rows[:n], m))
+		}
+		g.add(cells...)
+		rows = rows[n:]
+	}
+	return g
+}
+
+// errorOf is the error of a model in rows of one measurement, "" where it has none.
+func errorOf(rows []params.Validation, model string) string {
+	for _, v := range rows {
+		if v.Model != model {
+			continue
+		}
+		text := signedPercent(v.Error)
+		if v.CI95 != nil && (v.Measured < v.CI95[0] || v.Measured > v.CI95[1]) {
+			text += " *"
+		}
+		return text
+	}
+	return ""
+}
+
+// operations are the words for what patterns do.
+var operations = map[string]string{
+	"p2p": "messages between two hosts", "bcast": "broadcasts", "globalop": "global operations", "allreduce": "all-reductions", "barrier": "barriers",
+	"neighbour": "neighbour exchanges", "gather": "gathers", "incast": "many senders to one", "scatter": "scatters", "alltoall": "all-to-all exchanges",
+	"dd": "domain decomposition", "mg": "time-parallel multigrid",
+}
+
+// predictions says in one sentence what the best of the models predicts, and how well, and what it does not; "" without validation.
+func predictions(p *params.Params) string {
+	models := modelsOf(p.Validation)
+	if len(models) == 0 {
+		return ""
+	}
+	best := models[0]
+	lo, hi := p.Validation[0].Bytes, p.Validation[0].Bytes
+	var good, bad []string
+	for _, g := range params.Grades(p.Validation) {
+		if g.Model != best {
+			continue
+		}
+		name := operations[g.Operation]
+		if name == "" {
+			name = Clean(g.Operation)
+		}
+		if g.Predicted() {
+			good = append(good, fmt.Sprintf("%s to %s", name, Percent(g.Mean)))
+		} else {
+			bad = append(bad, fmt.Sprintf("%s (%s off on average, %s at most)", name, Percent(g.Mean), Percent(g.Worst)))
+		}
+	}
+	for _, v := range p.Validation {
+		lo, hi = min(lo, v.Bytes), max(hi, v.Bytes)
+	}
+	sizes := units.Bytes(lo).String()
+	if hi > lo {
+		sizes += " to " + units.Bytes(hi).String()
+	}
+	text := "Of traffic that no fit has seen, " + sizes
+	switch {
+	case len(bad) == 0:
+		return text + ", model " + Clean(best) + " predicts " + strings.Join(good, ", ") + "."
+	case len(good) == 0:
+		return text + ", model " + Clean(best) + " predicts nothing well enough: " + strings.Join(bad, ", ") + "."
+	}
+	return text + ", model " + Clean(best) + " predicts " + strings.Join(good, ", ") + "; not " + strings.Join(bad, ", ") + "."
+}
+
+// ValidationText writes what was predicted and then measured.
+func ValidationText(w io.Writer, p *params.Params, o Options) error {
+	pg := newPage(o)
+	pg.line(2, "%s", predictions(p))
+	pg.heading("Validation: patterns no fit has seen")
+	pg.write(ValidationOf(p))
+	_, err := w.Write(pg.Bytes())
+	return err
+}
