@@ -15,7 +15,8 @@ const windows = 2
 
 // Cluster predicts by the cluster model, as package fit/cluster reads it off a params.json, with its own closed forms:
 //
-//   - bcast-binomial: eq. 2;
+//   - bcast-binomial: eq. 2, which is of a broadcast that is repeated for every packet, whereas a rank of that pattern passes
+//     nothing on before it has the whole message;
 //   - a gather, one message of every other rank to one, all at once (gather-direct, incast-direct): eq. 8, uncoordinated;
 //   - gather-windows: eq. 8 with two senders at once;
 //   - a scatter, one message of one rank to every other (p2p, bcast-serial): gaps of the sender and a packet's way.
@@ -81,14 +82,14 @@ func (c clusterModel) time(p pattern.Pattern, l *list) (float64, error) {
 	largest := slices.MaxFunc(l.messages, func(a, b message) int { return a.bytes - b.bytes }).bytes
 	bytes := float64(largest)
 	switch from, to := star(l); {
-	case p.Name() == "bcast-binomial":
-		return c.Broadcast(hosts, bytes)
-	case p.Name() == "gather-windows": // its start signals are shorter
-		return c.GatherTime(hosts-1, bytes, windows)
 	case from:
 		return c.Scatter(hosts, bytes)
+	case p.Name() == "gather-windows": // its start signals are shorter
+		return c.GatherTime(hosts-1, bytes, windows)
 	case to:
 		return c.GatherTime(hosts-1, bytes, hosts-1)
+	case p.Name() == "bcast-binomial":
+		return c.Broadcast(hosts, bytes)
 	}
 	return 0, fmt.Errorf("the model has broadcasts by a binomial tree, gathers to one rank and scatters from one: %w", ErrNotPredicted)
 }

@@ -182,6 +182,10 @@ func TestCluster(t *testing.T) {
 	near(t, "scatter", timeOf(t, m, find(t, "bcast", "serial"), hosts, bytes), ((hosts-1)*packets-1)*gs+way(hosts))
 	near(t, "eq. 2", timeOf(t, m, as("bcast", "binomial", binomial), hosts, bytes),
 		(packets-1)*(2*gs+c.Or.Of(c.MTU)+c.Ur.Of(c.MTU))+3*way(hosts))
+	for _, hosts := range []int{2, 3} { // the same messages, whatever the pattern is called
+		near(t, "a tree that is a scatter", timeOf(t, m, as("bcast", "binomial", binomial), hosts, bytes),
+			timeOf(t, m, find(t, "bcast", "serial"), hosts, bytes))
+	}
 	near(t, "eq. 8", timeOf(t, m, as("incast", "direct", incast), hosts, bytes), gather)
 	near(t, "eq. 8, by two", timeOf(t, m, as("gather", "windows", incast), hosts, bytes), byTwo)
 	if _, err := m.Time(find(t, "bcast", "binary"), hosts, bytes); !errors.Is(err, ErrNotPredicted) {
