@@ -2,8 +2,9 @@
 // something to say, with intervals; which algorithm of an operation is best; and how far each model is to be trusted on this network
 // (Validate).
 //
-// An interval holds what the parameters' own intervals leave open, and what the model is known to miss: its error on messages between
-// two hosts, which the run measured (Misfit). What else a model leaves out is not in it: validation shows that.
+// An interval is for one measurement, the median of some rounds. It holds what the parameters' own intervals leave open, and the model's
+// error on messages between two hosts, in which is what it misses and what such medians scatter; the run measured both. What else
+// a model leaves out is not in it: validation shows that.
 package predict
 
 import (
@@ -25,6 +26,7 @@ import (
 // Names of the models, the most detailed first.
 const (
 	Sim        = "sim"
+	SimEndless = "sim-endless" // sim with ports that hold any number of packets, where B_L is known
 	Hyperbolic = "hyperbolic"
 	Cluster    = "cluster"
 	LogGP      = "loggp"
@@ -32,15 +34,25 @@ const (
 )
 
 // Models lists the models.
-var Models = []string{Sim, Hyperbolic, Cluster, LogGP, Hockney}
+var Models = []string{Sim, SimEndless, Hyperbolic, Cluster, LogGP, Hockney}
 
 // builders make a model of parameters.
 var builders = map[string]func(*params.Params) (cost.Model, error){
 	Sim:        func(p *params.Params) (cost.Model, error) { return world.New(p) },
+	SimEndless: endless,
 	Hyperbolic: cost.Hyperbolic,
 	Cluster:    cost.Cluster,
 	LogGP:      cost.LogGP,
 	Hockney:    cost.Hockney,
+}
+
+// endless is the simulation without B_L. It returns world.ErrParameters where there is no B_L to leave out.
+func endless(p *params.Params) (cost.Model, error) {
+	w, err := world.New(p)
+	if err != nil {
+		return nil, err
+	}
+	return w.WithoutBuffer()
 }
 
 // Query is what is asked: a pattern with M bytes on a number of hosts.
@@ -59,6 +71,8 @@ type Prediction struct {
 	Bytes     int         `json:"bytes"`
 	Seconds   float64     `json:"seconds"`
 	CI95      *[2]float64 `json:"ci95,omitempty"`
+	// Bounds are the times without and with full overlap, where a model has bounds and the operation may be either.
+	Bounds *[2]float64 `json:"bounds,omitempty"`
 	// Why says why the model does not predict this: there is no number then.
 	Why string `json:"why,omitempty"`
 }
@@ -80,7 +94,7 @@ type model struct {
 	name  string
 	mid   cost.Model
 	drawn []cost.Model
-	// misfit is the model's relative error on messages between two hosts, as a standard deviation.
+	// misfit is the model's relative error on messages between two hosts, as a standard deviation; at least what their medians scatter.
 	misfit float64
 	err    error // why there is no model
 }
@@ -114,11 +128,11 @@ func newModel(name string, p *params.Params, s Settings) *model {
 	if m.mid, m.err = builders[name](p); m.err != nil {
 		return m
 	}
-	m.misfit = misfit(m.mid, p)
+	m.misfit = math.Max(misfit(m.mid, p), scatter(p))
 	draws := s.Draws
 	if draws == 0 {
 		draws = 100
-		if name == Sim {
+		if name == Sim || name == SimEndless {
 			draws = 16
 		}
 	}
@@ -150,11 +164,19 @@ func (m *model) predict(q Query) Prediction {
 		return out
 	}
 	out.Seconds = t
+	if b, ok := m.mid.(cost.Bounder); ok && q.Pattern.Operation == overlapping {
+		if none, full, err := b.Bounds(q.Pattern, q.Hosts, q.Bytes); err == nil {
+			out.Bounds = &[2]float64{none, full}
+		}
+	}
 	if rel := math.Hypot(m.spread(q, t), m.misfit); rel > 0 {
 		out.CI95 = &[2]float64{t * math.Max(0, 1-normal95*rel), t * (1 + normal95*rel)}
 	}
 	return out
 }
+
+// overlapping is the operation that runs between its bounds, as its hosts are synchronised or not (Stoica 1994, section 5.2).
+const overlapping = "mg"
 
 func (m *model) time(q Query) (float64, error) {
 	if m.err != nil {
@@ -211,6 +233,20 @@ func misfit(m cost.Model, p *params.Params) float64 {
 		return 0
 	}
 	return math.Sqrt(stats.Mean(errors))
+}
+
+// scatter is the relative standard deviation of the medians of messages between two hosts: the median over the sizes.
+func scatter(p *params.Params) float64 {
+	var all []float64
+	for _, r := range measured(p) {
+		if r.Hi > r.Lo {
+			all = append(all, (r.Hi-r.Lo)/2/normal95/r.Measured)
+		}
+	}
+	if len(all) == 0 {
+		return 0
+	}
+	return stats.Median(all)
 }
 
 // mostMisfit bounds the sizes of misfit [B]: larger messages are not asked for.

@@ -1,6 +1,7 @@
 package collective
 
 import (
+	"math"
 	"slices"
 
 	"calib/bench"
@@ -10,13 +11,15 @@ import (
 	"calib/internal/units"
 )
 
-// operation is one rank's part in what a team does together, and what is timed as a whole: from a start that all ranks were told
-// to the end of the last. The experiment must be Synchronised.
+// operation is one rank's part in what a team does together, and what is timed as a whole: all begin at a time that they were told,
+// and the time runs from when the first of those that begin by sending has begun until the last rank has ended. The experiment
+// must be Synchronised.
 type operation struct {
 	bench.Team
-	// part performs this rank's part with m bytes, from a start on its own clock. It returns when the rank began, which is the
-	// start where it waits for others, and when it ended.
-	part  func(start units.Nanos, m int) (began, ended units.Nanos, err error)
+	// part performs this rank's part with m bytes, from a start on its own clock. It returns when the rank began and ended.
+	part func(start units.Nanos, m int) (began, ended units.Nanos, err error)
+	// first says that this rank begins by sending: others wait for it, and when it begins matters.
+	first bool
 	peers []int // whose connections are counted
 	// quiet is for how long after the start a rank keeps still when it has done its part, so that what it says of it does not
 	// meet the parts of others.
@@ -42,9 +45,9 @@ type batch struct {
 	estimate units.Nanos // rank 0: of a repetition, before the first
 }
 
-// times are those of repetitions, from the announced start [ns]: when the rank began, and when it ended. At rank 0 they are
-// those of whoever began or ended last, once all are in.
-type times struct{ began, ended []int64 }
+// times are those of repetitions, from the announced start [ns]: when the rank began, twice, and when it ended. At rank 0 they
+// are, once all are in, when the first and the last of those that send first began, and when the last rank ended.
+type times struct{ early, late, ended []int64 }
 
 // measure makes the repetitions of a point with m bytes. Rank 0 gets their times; none, if one would take too long.
 func (x *operation) measure(m int, b bounds) (t batch, err error) {
@@ -56,7 +59,7 @@ func (x *operation) measure(m int, b bounds) (t batch, err error) {
 	if err != nil {
 		return t, err
 	}
-	t.estimate = max(1, units.Nanos(float64(trial.ended[0])*float64(m)/float64(short)))
+	t.estimate = max(1, units.Nanos(float64(trial.took()[0])*float64(m)/float64(short)))
 	reps := min(b.most, max(b.least, int(b.time/t.estimate)))
 	if b.longest > 0 && t.estimate > b.longest {
 		reps = 0
@@ -100,10 +103,14 @@ func (x *operation) counters() (t dataset.TCP, err error) {
 
 // repeat performs the operation n times, and gathers their times.
 func (x *operation) repeat(m, n int) (t times, err error) {
-	t = times{x.R.Buffer(n), x.R.Buffer(n)}
+	t = times{x.R.Buffer(n), x.R.Buffer(n), x.R.Buffer(n)}
 	for i := range n {
-		if t.began[i], t.ended[i], err = x.once(m); err != nil {
+		if t.early[i], t.ended[i], err = x.once(m); err != nil {
 			return t, err
+		}
+		t.late[i] = t.early[i]
+		if !x.first {
+			t.early[i], t.late[i] = math.MaxInt64, math.MinInt64
 		}
 	}
 	return t, x.toLast(t)
@@ -129,33 +136,44 @@ func (x *operation) once(m int) (began, ended int64, err error) {
 	return began, ended, x.G.Send(0, x.signal)
 }
 
-// toLast makes rank 0's times those of the last of all ranks.
+// toLast makes rank 0's times those of all ranks.
 func (x *operation) toLast(t times) error {
-	n := len(t.began)
-	b := make([]byte, 2*8*n)
+	n := len(t.ended)
+	b := make([]byte, 3*8*n)
 	if !x.Root() {
-		bench.PutNumbers(b, t.began...)
-		bench.PutNumbers(b[8*n:], t.ended...)
+		bench.PutNumbers(b, slices.Concat(t.early, t.late, t.ended)...)
 		return x.G.Send(0, b)
 	}
+	of := make([]int64, 3*n)
 	return x.RecvAll(b, func(int) {
+		bench.GetNumbers(b, of)
 		for i := range n {
-			t.began[i] = max(t.began[i], bench.GetNumber(b[8*i:]))
-			t.ended[i] = max(t.ended[i], bench.GetNumber(b[8*(n+i):]))
+			t.early[i], t.late[i], t.ended[i] = min(t.early[i], of[i]), max(t.late[i], of[n+i]), max(t.ended[i], of[2*n+i])
 		}
 	})
+}
+
+// took are the times of the operations at rank 0.
+func (t times) took() []int64 {
+	out := make([]int64, len(t.ended))
+	for i := range out {
+		out[i] = t.ended[i] - t.early[i]
+	}
+	return out
 }
 
 // add records a batch at rank 0.
 func (x *operation) add(phase string, t batch, aux map[string]float64) {
 	if x.Root() {
-		x.R.Add(bench.Batch{Phase: phase, Point: x.P, Ranks: x.Ranks(), NS: t.ended, TCP: &t.tcp, Aux: aux})
+		x.R.Add(bench.Batch{Phase: phase, Point: x.P, Ranks: x.Ranks(), NS: t.took(), TCP: &t.tcp, Aux: aux})
 	}
 }
 
-// skews are the auxiliary values that say how late ranks began.
+// skews are the auxiliary values that say how far apart the ranks that send first began.
 func (t times) skews() map[string]float64 {
-	return map[string]float64{
-		names.AuxStartSkew: float64(slices.Max(t.began)), names.AuxStartSkewMedian: stats.Median(stats.Floats(t.began)),
+	apart := make([]float64, len(t.late))
+	for i := range apart {
+		apart[i] = float64(t.late[i] - t.early[i])
 	}
+	return map[string]float64{names.AuxStartSkew: slices.Max(apart), names.AuxStartSkewMedian: stats.Median(apart)}
 }

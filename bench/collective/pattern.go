@@ -175,7 +175,7 @@ func (Pattern) Run(_ context.Context, g bench.Group, p bench.Point, r *bench.Rec
 	if err := bench.CheckSize(g, len(s)); err != nil {
 		return err
 	}
-	o := operation{Team: bench.Team{G: g, R: r, P: p}, peers: s.Peers(g.Rank()), signal: []byte{0}}
+	o := operation{Team: bench.Team{G: g, R: r, P: p}, peers: s.Peers(g.Rank()), signal: []byte{0}, first: s.BeginsBySending(g.Rank())}
 	if err := meet(g, o.peers); err != nil {
 		return fmt.Errorf("%s: connect: %w", what.Name(), err)
 	}

@@ -84,16 +84,6 @@ func TestSignalsKeepQuiet(t *testing.T) {
 	}
 }
 
-// TestStartSkew: a host that begins late is seen, and the time holds the delay.
-func TestStartSkew(t *testing.T) {
-	n := benchtest.Net(benchtest.Spec(3))
-	_, aux := line(t, collective.Pattern{}, n, point(t, "neighbour", "ring", 3, 1), names.PhasePattern)
-	most, median := aux[names.AuxStartSkew], aux[names.AuxStartSkewMedian]
-	if !(most >= median && median > 0 && most < 1000) {
-		t.Errorf("with a clock that takes 25 ns to read: at most %g ns late, median %g", most, median)
-	}
-}
-
 // TestEveryPattern: every pattern gives a line, on all hosts and on half of them.
 func TestEveryPattern(t *testing.T) {
 	l := bench.Limits{Hosts: 5, Effort: 2, MaxBytes: 8 * units.KiB}

@@ -13,10 +13,13 @@ var barriers = []Pattern{
 }
 
 // globalOperation: values go up the binary tree, each rank receives its children's and sends its own to its parent; then the
-// root sends the result to every rank in turn.
+// root sends the result to every rank in turn. The child whose subtree has less to do comes first.
 func globalOperation(c Comm, m int, s *Scratch) error {
 	i := c.Rank()
-	for k := 2*i + 1; k <= 2*i+2 && k < c.Size(); k++ {
+	for k := 2*i + 2; k > 2*i; k-- {
+		if k >= c.Size() {
+			continue
+		}
 		if err := c.Recv(k, s.In(m)); err != nil {
 			return err
 		}

@@ -19,6 +19,9 @@ type Part struct {
 	Bytes int
 }
 
+// BeginsBySending reports whether a rank's first step has something to send.
+func (s Schedule) BeginsBySending(rank int) bool { return len(s[rank]) > 0 && len(s[rank][0].Out) > 0 }
+
 // Of writes down what p does with m bytes in a team.
 func Of(p Pattern, size, m int) (Schedule, error) {
 	if !p.Defined(size) {

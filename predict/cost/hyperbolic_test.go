@@ -54,12 +54,12 @@ func TestHyperbolicGolden(t *testing.T) {
 	// The paper leaves out that the six leaves' messages meet: the last waits for five.
 	h := sparc()
 	h.network.A = h.host.A * 1e-3
-	a, _ := limits(t, h, as("globalop", "p4", globalOperation), 11, 8)
+	a, _ := limits(t, h, find(t, "globalop", "p4"), 11, 8)
 	if want := 19*h.host.A + 4*h.network.A + 4*h.delay; math.Abs(a-want) > 5.001*h.network.A {
 		t.Errorf("global operation of 11: %g, want %g", a, want)
 	}
 	h.network.A = 0
-	a, _ = limits(t, h, as("globalop", "p4", globalOperation), 11, 8)
+	a, _ = limits(t, h, find(t, "globalop", "p4"), 11, 8)
 	near(t, "global operation of 11 without contention", a, 19*h.host.A+4*h.delay)
 }
 

@@ -96,26 +96,6 @@ func incast(size, m int) pattern.Schedule {
 	return s
 }
 
-// globalOperation is that of figure 13 of Stoica, Sultan, Keyes 1994. A parent first takes the message of the child that is there
-// first: the subtree of rank 2 has less to do than that of rank 1.
-func globalOperation(size, m int) pattern.Schedule {
-	s := make(pattern.Schedule, size)
-	for i := range s {
-		for c := 2*i + 2; c > 2*i; c-- {
-			if c < size {
-				s[i] = append(s[i], in(c, m))
-			}
-		}
-		if i > 0 {
-			s[i] = append(s[i], out((i-1)/2, m), in(0, m))
-		}
-	}
-	for i := 1; i < size; i++ {
-		s[0] = append(s[0], out(i, m))
-	}
-	return s
-}
-
 func find(t *testing.T, operation, algorithm string) pattern.Pattern {
 	t.Helper()
 	p, err := pattern.Find(operation, algorithm)

@@ -54,15 +54,15 @@ func New(p *params.Params) (*World, error) {
 	return nil, errors.Join(errs...)
 }
 
-// WithoutBuffer returns a copy of w whose ports hold any number of packets.
-func (w *World) WithoutBuffer() *World {
+// WithoutBuffer returns a copy of w whose ports hold any number of packets. It returns ErrParameters where those of w do, too.
+func (w *World) WithoutBuffer() (*World, error) {
+	if w.spec.Buffer == 0 {
+		return nil, fmt.Errorf("%w: B_L is not known, so that sim says the same", ErrParameters)
+	}
 	c := *w
 	c.spec.Buffer = 0
-	return &c
+	return &c, nil
 }
-
-// Buffer is what a port holds [packets]; 0 is unlimited.
-func (w *World) Buffer() int { return w.spec.Buffer }
 
 // Told lists the parameters and functions that w was made of.
 func (w *World) Told() []string { return w.From }

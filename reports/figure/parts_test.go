@@ -80,14 +80,14 @@ func TestPairsFew(t *testing.T) {
 
 func TestValidation(t *testing.T) {
 	p := &params.Params{Validation: []params.Validation{
-		{Pattern: "bcast-tree", Hosts: 8, Bytes: 4096, Predicted: 2e-3, CI95: &[2]float64{1.9e-3, 2.1e-3}, Measured: 2.5e-3, Error: 0.2},
-		{Pattern: "bcast-tree", Hosts: 8, Bytes: 1, Predicted: 1e-3, Measured: 1e-3},
+		{Model: "sim", Pattern: "bcast-tree", Hosts: 8, Bytes: 4096, Predicted: 2e-3, CI95: &[2]float64{1.9e-3, 2.1e-3}, Measured: 2.5e-3, Error: 0.2},
+		{Model: "sim", Pattern: "bcast-tree", Hosts: 8, Bytes: 1, Predicted: 1e-3, Measured: 1e-3},
 		{Pattern: "barrier", Hosts: 4, Predicted: 1e-3, Measured: math.NaN()},
 	}}
 	got := figure.Build(p, nil)
 	check(t, got)
-	if len(got) != 1 || got[0].Section != "Validation" || got[0].Says != "2 patterns that no fit has seen, predicted and then measured: "+
-		"10% apart on average, and 20% at most (bcast-tree, 8 hosts, 4KiB)." {
+	if len(got) != 1 || got[0].Section != "Validation" || got[0].Says != "Patterns that no fit has seen. Distance from the line: "+
+		"sim 10% on average, 20% at most." {
 		t.Fatalf("%+v", got)
 	}
 	if tr := got[0].Traces[1]; tr.X[1] != 2.5e-3 || tr.Y[1] != 2e-3 || tr.Lo[1] != 1.9e-3 || !math.IsNaN(tr.Lo[0]) {

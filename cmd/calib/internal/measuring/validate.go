@@ -34,12 +34,15 @@ func ValidateCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			if d, err := runfiles.Patterns(dir); err != nil {
+			d, err := dir.Dataset()
+			if err != nil {
 				return err
-			} else if d == nil {
-				if err := measurePatterns(c, dir); err != nil {
-					return err
-				}
+			}
+			if d, err = runfiles.Patterns(dir, d); err == nil && d == nil {
+				err = measurePatterns(c, dir)
+			}
+			if err != nil {
+				return err
 			}
 			p, err := runfiles.Validate(dir)
 			if err != nil {

@@ -142,7 +142,11 @@ func (d predicted) printPredictions(w io.Writer) error {
 			t.Row(v.Algorithm, v.Hosts, v.Bytes, v.Model, "-", v.Why)
 			continue
 		}
-		t.Row(v.Algorithm, v.Hosts, v.Bytes, v.Model, units.Format(v.Seconds, "s"), interval(v.CI95))
+		ci := interval(v.CI95)
+		if b := v.Bounds; b != nil {
+			ci += fmt.Sprintf("; %s without overlap, %s with full overlap", units.Format(b[0], "s"), units.Format(b[1], "s"))
+		}
+		t.Row(v.Algorithm, v.Hosts, v.Bytes, v.Model, units.Format(v.Seconds, "s"), ci)
 	}
 	if err := t.Flush(); err != nil {
 		return err

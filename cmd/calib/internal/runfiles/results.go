@@ -58,11 +58,7 @@ func Fit(dir *rundir.Dir, d *dataset.Dataset, seed uint64, warnings []string) (*
 	for _, w := range warnings {
 		p.Findings = append(p.Findings, params.Warnf(params.MeasuringNote, "%s", w))
 	}
-	seen, err := Patterns(dir)
-	if err == nil && seen != nil {
-		err = predict.Validate(p, seen, predict.Settings{Seed: p.Run.Seed})
-	}
-	if err != nil {
+	if err := validate(dir, d, p); err != nil {
 		return nil, err
 	}
 	return p, writeResults(dir, d, p)
@@ -71,12 +67,11 @@ func Fit(dir *rundir.Dir, d *dataset.Dataset, seed uint64, warnings []string) (*
 // ValidationDir is where calib validate keeps the patterns that it measured for a run, in the run's directory.
 const ValidationDir = "validation"
 
-// Patterns returns the samples that a run's predictions are held against: its own, or those that calib validate measured; nil where
-// there are none.
-func Patterns(dir *rundir.Dir) (*dataset.Dataset, error) {
-	d, err := dir.Dataset()
-	if err != nil || hasPatterns(d) {
-		return d, err
+// Patterns returns the samples that a run's predictions are held against: its own samples d, or those that calib validate measured; nil
+// where there are none.
+func Patterns(dir *rundir.Dir, d *dataset.Dataset) (*dataset.Dataset, error) {
+	if len(d.Select(names.Pattern, names.PhasePattern)) > 0 {
+		return d, nil
 	}
 	path := dir.File(ValidationDir)
 	if !command.Exists(path) {
@@ -86,14 +81,16 @@ func Patterns(dir *rundir.Dir) (*dataset.Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	if d, err = own.Dataset(); err != nil || !hasPatterns(d) {
-		return nil, err
-	}
-	return d, nil
+	return own.Dataset()
 }
 
-func hasPatterns(d *dataset.Dataset) bool {
-	return len(d.Select(names.Pattern, names.PhasePattern)) > 0
+// validate holds the predictions of p against the patterns that were measured, if any were.
+func validate(dir *rundir.Dir, d *dataset.Dataset, p *params.Params) error {
+	seen, err := Patterns(dir, d)
+	if err != nil || seen == nil {
+		return err
+	}
+	return predict.Validate(p, seen, predict.Settings{Seed: p.Run.Seed})
 }
 
 // Validate holds the predictions of a run's params.json against its patterns, and replaces params.json and the reports.
@@ -102,19 +99,15 @@ func Validate(dir *rundir.Dir) (*params.Params, error) {
 	if err != nil {
 		return nil, command.WithCode(command.ExitUsage, err)
 	}
-	seen, err := Patterns(dir)
-	if err != nil {
-		return nil, err
-	}
-	if seen == nil {
-		return nil, fmt.Errorf("%s: no pattern was measured", dir.Path())
-	}
-	if err := predict.Validate(p, seen, predict.Settings{Seed: p.Run.Seed}); err != nil {
-		return nil, err
-	}
 	d, err := dir.Dataset()
 	if err != nil {
 		return nil, err
+	}
+	if err := validate(dir, d, p); err != nil {
+		return nil, err
+	}
+	if len(p.Validation) == 0 {
+		return nil, fmt.Errorf("%s: no pattern was measured, or no model predicts those that were", dir.Path())
 	}
 	return p, writeResults(dir, d, p)
 }
