@@ -3,7 +3,6 @@ package predict
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 
 	"calib/bench/pattern"
@@ -12,6 +11,7 @@ import (
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
 	"calib/internal/stats"
+	"calib/predict/world"
 )
 
 // Observed is a pattern as it was measured: the median of the rounds' medians.
@@ -95,14 +95,12 @@ func (q *Predictor) mark(p *params.Params) {
 	if !ok || g.Mean <= params.ValidationLimit {
 		return
 	}
-	from := map[string]bool{}
+	var told []string
 	for _, m := range q.models {
-		if w, isWorld := m.mid.(interface{ Told() []string }); isWorld {
-			for _, name := range w.Told() {
-				from[name] = true
-			}
+		if w, ok := m.mid.(*world.World); ok && m.name == Sim && m.err == nil {
+			told = slices.Compact(slices.Sorted(slices.Values(w.Told())))
 		}
 	}
-	review.Contradicted(p, slices.Sorted(maps.Keys(from)), fmt.Sprintf("the patterns that were measured are %.0f%% from what the simulation "+
+	review.Contradicted(p, told, fmt.Sprintf("the patterns that were measured are %.0f%% from what the simulation "+
 		"makes of it and the others on average (validation; limit %.0f%%)", 100*g.Mean, 100*params.ValidationLimit))
 }

@@ -139,7 +139,7 @@ func TestValidationContradicts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, d := predicted(t, *spec, sim.Options{Seed: 1}, patternPlan(1, pointToPoint...))
+	p, d := predicted(t, *spec, sim.Options{Seed: 1, Noise: sim.Noise{Jitter: 0.005}}, patternPlan(1, pointToPoint...))
 	reliable := slices.DeleteFunc([]string{"a", "b", "a_c", "b_c"}, func(name string) bool { return p.Parameters[name].Status != params.StatusOK })
 	if len(reliable) == 0 {
 		t.Fatal("no parameter of the medium is ok before")

@@ -10,20 +10,23 @@ import (
 )
 
 // shared is a medium that all hosts share: a block of a, b for each host and direction, and one of a_c, b_c for all. It returns nil
-// where the network does not behave like one.
+// where the network behaves like a switch, or a or a_c is not known.
 //
 // a holds half of the delay L, in which the host is free for the next message. Where the gap between messages of one host was
 // measured, the host is busy for g_s, and the rest of a is delay.
 func shared(r *reader) (*World, error) {
-	if r.p.Network == nil || r.p.Network.Packets != params.Shared {
-		return nil, nil
+	kind := params.Unknown
+	if r.p.Network != nil {
+		kind = r.p.Network.Packets
 	}
 	a, okA := r.positive("a")
 	ac, okC := r.positive("a_c")
-	if !okA || !okC {
-		return nil, fmt.Errorf("%w: a and a_c, by experiment paired with three numbers of pairs or more", ErrParameters)
+	if kind == params.Switch || !okA || !okC {
+		return nil, nil
 	}
-	p := r.packet()
+	if kind == params.Unknown {
+		r.note("whether the network is a shared medium is not known; it is taken as one, since a_c has a value")
+	}
 	busy := a
 	if gs, ok := r.cost("g_s"); ok {
 		busy = math.Min(a, math.Max(gs.Of(1), ac))
@@ -36,14 +39,37 @@ func shared(r *reader) (*World, error) {
 	case !ok:
 		b = bc
 		r.note("b is not known, and is taken as b_c, which it does not exceed")
-	case !okB:
-		bc = ac / float64(p)
+	}
+	spec := r.hosts(busy, b)
+	spec.Mode = netspec.Shared
+	spec.Medium = netspec.Block{A: ac, B: math.Max(bc, ac/float64(spec.MSS))}
+	if !okB {
 		r.note("b_c is not known: streams did not reach the medium's limit, and its bytes are taken to cost nothing")
 	}
-	least := func(a, b float64) netspec.Block { return netspec.Block{A: a, B: math.Max(b, a/float64(p))} }
-	return r.world(netspec.Spec{
-		Name: "calibrated", Mode: netspec.Shared, MSS: p, Host: least(busy, b), Medium: least(ac, bc), L: 2 * (a - busy),
-	}, sim.Cost{}), nil
+	spec.L = 2*a - spec.Host.A - spec.Receive.A
+	return r.world(spec, sim.Cost{}), nil
+}
+
+// hosts describes the blocks of hosts that are busy for so long with a message, and take b a byte of a stream.
+//
+// Where a packet of the network's size would take less than that at this rate, hosts do not handle packet by packet: the kernel bundles
+// them (segmentation offload). A message is then in one piece up to 64 KiB, which sender and receiver handle one after the other; of
+// the time per byte of a message alone the sender takes what a stream takes, the receiver the rest.
+func (r *reader) hosts(busy, b float64) netspec.Spec {
+	p := r.packet()
+	spec := netspec.Spec{Name: "calibrated", MSS: p, Host: netspec.Block{A: busy, B: b}}
+	receive := spec.Host
+	if busy/float64(p) > b {
+		r.note("a packet of %d bytes would take longer than a stream allows: messages are taken to pass in pieces of up to %d bytes", p, bundle)
+		spec.MSS = bundle
+		spec.Host.A = math.Min(busy, b*bundle)
+		receive = spec.Host
+		if beta, ok := r.positive("b_prime_limits", "beta"); ok {
+			receive.B = math.Max(beta-b, receive.A/bundle)
+		}
+	}
+	spec.Receive = &receive
+	return spec
 }
 
 // switched is a switch by the cluster model. A packet of m bytes takes g_s(m) in its host, g_r(m) in the port, and on its way L(m, p)
@@ -92,12 +118,8 @@ func (r *reader) delay(left float64) float64 {
 	return left
 }
 
-// pairs is what two hosts alone measured: a time T(0) and a rate 1/b. A host is busy for g_s or g with a message, for a where neither
-// was measured; the rest of T(0) is delay.
-//
-// Where a is more than a packet can take at that rate, hosts do not handle packet by packet: the kernel bundles them (segmentation
-// offload). A message is then in one piece up to 64 KiB, which sender and receiver handle one after the other; of the time per byte
-// of a message alone the sender takes what a stream takes, the receiver the rest.
+// pairs is what two hosts alone measured: a time T(0) and a rate 1/b. A host is busy for g_s or g with a message, for half of T(0) where
+// neither was measured; the rest of T(0) is delay.
 func pairs(r *reader) (*World, error) {
 	whole, ok := r.positive("a_prime", "a_prime_limits", "a_prime_joint", "alpha")
 	if a, okA := r.positive("a"); okA {
@@ -108,7 +130,6 @@ func pairs(r *reader) (*World, error) {
 	if !ok || !okB {
 		return nil, fmt.Errorf("%w: the time and the rate of messages between two hosts, by experiments pingpong and paired", ErrParameters)
 	}
-	p := r.packet()
 	cost := r.calls()
 	busy := whole / 2
 	if gs, ok := r.cost("g_s"); ok {
@@ -116,18 +137,8 @@ func pairs(r *reader) (*World, error) {
 	} else if g, ok := r.positive("g"); ok {
 		busy = math.Min(busy, math.Max(g-cost.Send.Seconds(), 0))
 	}
-	spec := netspec.Spec{Name: "calibrated", Mode: netspec.Switched, MSS: p, Host: netspec.Block{A: busy, B: stream}}
-	receive := netspec.Block{A: busy, B: stream}
-	if busy/float64(p) > stream {
-		spec.MSS = bundle
-		r.note("a packet of %d bytes would cost more than a stream allows: messages are taken to pass in pieces of up to %d bytes", p, bundle)
-		spec.Host.A = math.Min(busy, stream*bundle)
-		receive.A = spec.Host.A
-		if beta, ok := r.positive("b_prime_limits", "beta"); ok {
-			receive.B = math.Max(beta-stream, receive.A/bundle)
-		}
-	}
-	spec.Receive = &receive
-	spec.L = r.delay(whole - spec.Host.A - receive.A - fixed(cost))
+	spec := r.hosts(busy, stream)
+	spec.Mode = netspec.Switched
+	spec.L = r.delay(whole - spec.Host.A - spec.Receive.A - fixed(cost))
 	return r.world(spec, cost), nil
 }
