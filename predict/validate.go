@@ -67,6 +67,7 @@ func Validate(p *params.Params, d *dataset.Dataset, s Settings) error {
 	if err != nil || len(seen) == 0 {
 		return err
 	}
+	p.Findings = slices.DeleteFunc(p.Findings, func(f params.Finding) bool { return f.Code == params.NotPredicted }) // of an earlier call
 	q, err := New(p, nil, s)
 	if err != nil {
 		p.Findings = append(p.Findings, params.Warnf(params.NotPredicted, "no model predicts the patterns that were measured: %v", err))

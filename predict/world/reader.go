@@ -118,9 +118,14 @@ func block(c form.Cost, p int) netspec.Block {
 	return netspec.Block{A: a, B: m + a/float64(p), Min: c.Floor}
 }
 
+// recovery is after how many round trips TCP sends a lost packet again where others follow it (RFC 8985).
+const recovery = 2
+
 // world finishes what a builder has described: socket buffers, and what was read.
 func (r *reader) world(spec netspec.Spec, cost sim.Cost) *World {
 	w := &World{spec: spec, opt: sim.Options{Cost: cost}}
+	way := spec.Host.A + spec.Medium.A + spec.L + spec.Receive.A + fixed(cost)
+	w.opt.RTO = max(nanos(recovery*2*way), units.Microsecond)
 	if v, ok := r.positive("send_buffer"); ok {
 		// Linux counts its own bookkeeping, which is as much as the payload of full packets or more.
 		w.opt.SendBuffer = max(units.Bytes(v/2), units.Bytes(spec.MSS))
