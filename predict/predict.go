@@ -61,7 +61,7 @@ type Query struct {
 	Hosts, Bytes int
 }
 
-// Prediction is one model's answer. CI95 is nil where nothing is known of how far it may be off.
+// Prediction is one model's answer. CI95 is nil where the parameters have no intervals, as those of a single round.
 type Prediction struct {
 	Model     string      `json:"model"`
 	Operation string      `json:"operation"`
@@ -169,7 +169,9 @@ func (m *model) predict(q Query) Prediction {
 			out.Bounds = &[2]float64{none, full}
 		}
 	}
-	if rel := math.Hypot(m.spread(q, t), m.misfit); rel > 0 {
+	// Parameters without intervals, as of a single round, give none.
+	if s := m.spread(q, t); s > 0 {
+		rel := math.Hypot(s, m.misfit)
 		out.CI95 = &[2]float64{t * math.Max(0, 1-normal95*rel), t * (1 + normal95*rel)}
 	}
 	return out

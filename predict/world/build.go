@@ -10,22 +10,16 @@ import (
 )
 
 // shared is a medium that all hosts share: a block of a, b for each host and direction, and one of a_c, b_c for all. It returns nil
-// where the network behaves like a switch, or a or a_c is not known.
+// where the network behaves like a switch or looks more like one, or a or a_c is not known.
 //
 // a holds half of the delay L, in which the host is free for the next message. Where the gap between messages of one host was
 // measured, the host is busy for g_s, and the rest of a is delay.
 func shared(r *reader) (*World, error) {
-	kind := params.Unknown
-	if r.p.Network != nil {
-		kind = r.p.Network.Packets
-	}
+	kind := r.kind()
 	a, okA := r.positive("a")
 	ac, okC := r.positive("a_c")
-	if kind == params.Switch || !okA || !okC {
+	if kind != params.Shared || !okA || !okC {
 		return nil, nil
-	}
-	if kind == params.Unknown {
-		r.note("whether the network is a shared medium is not known; it is taken as one, since a_c has a value")
 	}
 	busy := a
 	if gs, ok := r.cost("g_s"); ok {
@@ -90,7 +84,7 @@ func switched(r *reader) (*World, error) {
 	cost := r.calls()
 	tau, l1 := l.Coeff["tau"], math.Max(l.Coeff["l1"], 0)
 	spec := netspec.Spec{Name: "calibrated", Mode: netspec.Switched, MSS: p, Host: block(gs, p), Medium: block(gr, p),
-		Fabric: &netspec.Fabric{PerHost: l1, Tau: math.Max(tau, 0), Rate: l.Coeff["N"]}}
+		Fabric: &netspec.Fabric{Tau: math.Max(tau, 0), Rate: l.Coeff["N"]}}
 	first := spec.Host.A + spec.Medium.A
 	rest := tau - math.Max(gs.C1, 0) - math.Max(gr.C1, 0)
 	if rest < -slopeError*tau {
@@ -103,7 +97,9 @@ func switched(r *reader) (*World, error) {
 	if b, ok := r.positive("B_L"); ok {
 		spec.Buffer = int(math.Max(1, math.Round(b)))
 	}
-	return r.world(spec, cost), nil
+	w := r.world(spec, cost)
+	w.perHost = l1
+	return w, nil
 }
 
 // slopeError is by how much of L's time per byte the parts may exceed it, as measured.

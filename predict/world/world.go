@@ -23,6 +23,8 @@ var ErrParameters = errors.New("parameters are missing")
 type World struct {
 	spec netspec.Spec
 	opt  sim.Options
+	// perHost is what a packet's way takes longer for each host of the team [s]: l1 of L(m, p), in which p are those that take part.
+	perHost float64
 	// From names the parameters that it was told, Notes what it had to assume.
 	From, Notes []string
 }
@@ -80,6 +82,7 @@ func (w *World) Time(p pattern.Pattern, hosts, m int) (float64, error) {
 	}
 	spec := w.spec
 	spec.Hosts = hosts
+	spec.L += w.perHost * float64(hosts)
 	opt := w.opt
 	opt.Deadline = mostTime
 	team := make([]int, hosts)

@@ -138,8 +138,10 @@ func numbers(text string, least, most int) ([]int, error) {
 func (d predicted) printPredictions(w io.Writer) error {
 	t := command.NewTable(w, "algorithm", "hosts", "bytes", "model", "time", "95% interval")
 	for _, v := range d.Predictions {
-		if v.Why != "" {
-			t.Row(v.Algorithm, v.Hosts, v.Bytes, v.Model, "-", v.Why)
+		if v.Why != "" { // often the same for all rows: said once
+			if says := v.Model + ": " + v.Why; !slices.Contains(d.Notes, says) {
+				d.Notes = append(d.Notes, says)
+			}
 			continue
 		}
 		ci := interval(v.CI95)
