@@ -21,11 +21,12 @@ type Choice struct {
 	// Margin is by how much Next takes longer, over the time of Best; CI95 its interval.
 	Margin     float64     `json:"margin"`
 	MarginCI95 *[2]float64 `json:"margin_ci95,omitempty"`
-	// Decided says that the interval of the margin is above zero: otherwise the parameters do not allow the choice.
+	// Decided says that there is no other algorithm, or that the interval of the margin is above zero: else the parameters do not allow
+	// the choice.
 	Decided bool `json:"decided"`
 }
 
-// Best names the fastest algorithm of an operation by the first model of p that predicts two of them, or one. The algorithms are
+// Best names the fastest algorithm of an operation by the first model of p that predicts any. The algorithms are
 // compared draw by draw, so that what both depend on does not blur the margin. It returns an error where no model predicts any.
 func (p *Predictor) Best(operation string, hosts, bytes int) (Choice, error) {
 	var err error
@@ -65,6 +66,10 @@ func (m *model) best(operation string, hosts, bytes int) (Choice, error) {
 	next := m.predict(all[1].Query)
 	c.Next = &next
 	c.Margin = next.Seconds/c.Best.Seconds - 1
+	if c.Best.CI95 == nil {
+		c.Decided = false
+		return c, nil
+	}
 	half := m.marginHalf(all[0].Query, all[1].Query, c.Margin)
 	c.MarginCI95 = &[2]float64{c.Margin - half, c.Margin + half}
 	c.Decided = c.MarginCI95[0] > 0

@@ -79,10 +79,14 @@ type Prediction struct {
 
 // Settings of a Predictor. The zero value is the default.
 type Settings struct {
-	// Draws is how often the parameters are drawn; 0 means 16 for the simulation, which is slow, and 100 for formulas.
-	Draws int
-	Seed  uint64
+	Seed uint64 // of the draws
 }
+
+// How often the parameters are drawn, for models that simulate and for formulas.
+const (
+	drawsOfSim      = 16
+	drawsOfFormulas = 100
+)
 
 // Predictor predicts by some models of one params.json.
 type Predictor struct {
@@ -129,12 +133,9 @@ func newModel(name string, p *params.Params, s Settings) *model {
 		return m
 	}
 	m.misfit = math.Max(misfit(m.mid, p), scatter(p))
-	draws := s.Draws
-	if draws == 0 {
-		draws = 100
-		if name == Sim || name == SimEndless {
-			draws = 16
-		}
+	draws := drawsOfFormulas
+	if name == Sim || name == SimEndless {
+		draws = drawsOfSim
 	}
 	// The stream does not depend on the model: the k-th draw of every model is of the same parameters.
 	for k := range draws {

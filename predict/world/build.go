@@ -15,10 +15,9 @@ import (
 // a holds half of the delay L, in which the host is free for the next message. Where the gap between messages of one host was
 // measured, the host is busy for g_s, and the rest of a is delay.
 func shared(r *reader) (*World, error) {
-	kind := r.kind()
 	a, okA := r.positive("a")
 	ac, okC := r.positive("a_c")
-	if kind != params.Shared || !okA || !okC {
+	if r.is != params.Shared || !okA || !okC {
 		return nil, nil
 	}
 	busy := a
@@ -48,7 +47,8 @@ func shared(r *reader) (*World, error) {
 //
 // Where a packet of the network's size would take less than that at this rate, hosts do not handle packet by packet: the kernel bundles
 // them (segmentation offload). A message is then in one piece up to 64 KiB, which sender and receiver handle one after the other; of
-// the time per byte of a message alone the sender takes what a stream takes, the receiver the rest.
+// the time per byte of a message alone the sender takes what a stream takes, the receiver the rest. Longer messages come out slower
+// than the stream that was measured, by the fixed time of each piece.
 func (r *reader) hosts(busy, b float64) netspec.Spec {
 	p := r.packet()
 	spec := netspec.Spec{Name: "calibrated", MSS: p, Host: netspec.Block{A: busy, B: b}}
@@ -56,11 +56,11 @@ func (r *reader) hosts(busy, b float64) netspec.Spec {
 	if busy/float64(p) > b {
 		r.note("a packet of %d bytes would take longer than a stream allows: messages are taken to pass in pieces of up to %d bytes", p, bundle)
 		spec.MSS = bundle
-		spec.Host.A = math.Min(busy, b*bundle)
-		receive = spec.Host
+		alone := b
 		if beta, ok := r.positive("b_prime_limits", "beta"); ok {
-			receive.B = math.Max(beta-b, receive.A/bundle)
+			alone = math.Max(beta-b, 0)
 		}
+		spec.Host.B, receive.B = b+busy/bundle, alone+busy/bundle
 	}
 	spec.Receive = &receive
 	return spec

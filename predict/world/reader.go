@@ -15,6 +15,7 @@ import (
 // reader reads parameters, and notes which.
 type reader struct {
 	p     *params.Params
+	is    params.Kind // what kind returns
 	from  []string
 	notes []string
 }

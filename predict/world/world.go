@@ -8,6 +8,7 @@ package world
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"calib/bench/pattern"
 	"calib/fit/params"
@@ -38,8 +39,10 @@ type World struct {
 // It returns ErrParameters, with what is missing, where p has none of the three.
 func New(p *params.Params) (*World, error) {
 	var errs []error
+	first := &reader{p: p}
+	kind := first.kind()
 	for _, build := range []func(*reader) (*World, error){shared, switched, pairs} {
-		w, err := build(&reader{p: p})
+		w, err := build(&reader{p: p, is: kind, notes: slices.Clone(first.notes)})
 		if err != nil {
 			errs = append(errs, err)
 			continue

@@ -252,6 +252,8 @@ func answerBest(c *cli.Context, q *predict.Predictor, a asked, out predicted) er
 			next, margin, ci, verdict := "-", "", "", ""
 			if v.Next != nil {
 				next, margin = algorithm(*v.Next), percent(v.Margin)
+			}
+			if v.MarginCI95 != nil {
 				ci = percent(v.MarginCI95[0]) + " to " + percent(v.MarginCI95[1])
 			}
 			if !v.Decided {

@@ -1,0 +1,154 @@
+package world
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"calib/bench/pattern"
+	"calib/fit/form"
+	"calib/fit/params"
+)
+
+const us = 1e-6
+
+// run is a params.json with parameters that may be used.
+func run(kind params.Kind, values map[string]float64) *params.Params {
+	p := &params.Params{Parameters: map[string]params.Parameter{}, Functions: map[string]params.Function{},
+		Network: &params.Network{Packets: kind, Streams: kind}, Environment: params.Environment{Common: map[string]string{segmentFact: "1448"}}}
+	for name, v := range values {
+		p.Parameters[name] = params.Parameter{Value: &v, Status: params.StatusOK}
+	}
+	return p
+}
+
+// with adds a function of a form.
+func with(p *params.Params, name string, f form.Form) *params.Params {
+	coeff := map[string]float64{}
+	for _, c := range f.Coefficients("s") {
+		coeff[c.Name] = c.Value
+	}
+	p.Functions[name] = params.Function{Form: f.Name(), Coeff: coeff, Unit: "s", Status: params.StatusOK}
+	return p
+}
+
+func sparc() map[string]float64 {
+	return map[string]float64{"a": 860 * us, "a_c": 346 * us, "b": 1.42 * us, "b_c": 0.92 * us}
+}
+
+// cluster is a switch whose every cost is known: L is what host, port and receiver take per byte, and 300 µs.
+func cluster() *params.Params {
+	p := run(params.Switch, map[string]float64{"packet": 1448, "B_L": 64})
+	with(p, "O_s", form.Cost{C0: 5 * us})
+	with(p, "U_r", form.Cost{C0: 2 * us})
+	with(p, "g_s", form.Cost{C0: 150 * us, C1: 0.1 * us})
+	with(p, "g_r", form.Cost{C0: 120 * us, C1: 0.08 * us})
+	return with(p, "L", form.Transfer{L0: 300 * us, L1: 10 * us, Tau: 0.2 * us})
+}
+
+func seconds(t *testing.T, p *params.Params, operation, algorithm string, hosts, bytes int) float64 {
+	t.Helper()
+	w, err := New(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	what, err := pattern.Find(operation, algorithm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := w.Time(what, hosts, bytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// What the network was told comes out of it.
+func TestTimes(t *testing.T) {
+	offloads := map[string]float64{"a_prime_limits": 20 * us, "b": 0.0002 * us, "b_prime_limits": 0.0003 * us}
+	for _, c := range []struct {
+		name, operation, algorithm string
+		p                          *params.Params
+		hosts, bytes               int
+		want                       float64
+	}{
+		{"a medium, one message", "p2p", "direct", run(params.Shared, sparc()), 2, 1, 2*860*us + 346*us + 1.15*us},
+		{"a medium that four share", "gather", "direct", run(params.Shared, sparc()), 5, 1, 5*860*us + 346*us + 4*us},
+		{"L(m, p) with two hosts", "p2p", "direct", cluster(), 2, 1000, (5 + 300 + 20 + 200 + 2) * us},
+		{"L(m, p) with eight", "scatter", "direct", cluster(), 8, 1, (6*150.1 + 5 + 300 + 80 + 0.2 + 2) * us},
+		{"a port", "incast", "direct", cluster(), 8, 1, (5 + 300 + 80 + 6*120.1 + 0.2 + 2) * us},
+		{"two hosts alone", "p2p", "direct", run(params.Switch, map[string]float64{"alpha": 2000 * us, "beta": 1 * us}), 2, 1, 2000 * us},
+		{"hosts that bundle packets, a short message", "p2p", "direct", run(params.Switch, offloads), 2, 1, 20 * us},
+		{"hosts that bundle packets, a piece", "p2p", "direct", run(params.Switch, offloads), 2, 64000, (20 + 64000*0.0003) * us},
+	} {
+		got := seconds(t, c.p, c.operation, c.algorithm, c.hosts, c.bytes)
+		if math.Abs(got/c.want-1) > 0.01 {
+			t.Errorf("%s: %.6g s, want %.6g", c.name, got, c.want)
+		}
+	}
+}
+
+// A kind of network that is not known is what the pairs that were measured look more like; what was assumed is said.
+func TestUnknownKind(t *testing.T) {
+	for growth, want := range map[float64]string{0.33: "it is taken as one, since pairs delay each other by 33%", 0.02: "switch is not known; it is taken as one"} {
+		p := run(params.Unknown, sparc())
+		p.Findings = []params.Finding{params.Notef(params.NetworkUnknown, "not known").With("margin", 0.1).With("packets", growth)}
+		w, err := New(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(strings.Join(w.Notes, "\n"), want) {
+			t.Errorf("pairs that delay each other by %g: %q", growth, w.Notes)
+		}
+	}
+}
+
+// A withheld parameter is not used; without enough of them there is no network, and the error says which experiments help.
+func TestMissing(t *testing.T) {
+	p := run(params.Shared, map[string]float64{"a": 860 * us})
+	q := p.Parameters["a"]
+	q.Withhold(params.StatusInconsistent, "contradicted")
+	p.Parameters["a"] = q
+	_, err := New(p)
+	if !errors.Is(err, ErrParameters) || !strings.Contains(err.Error(), "pingpong and paired") || !strings.Contains(err.Error(), "gap, overhead and load") {
+		t.Errorf("%v", err)
+	}
+}
+
+// B_L is the port's room; without it the ports hold everything.
+func TestBuffer(t *testing.T) {
+	w, err := New(cluster())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Contains(w.Told(), "B_L") || w.spec.Buffer != 64 {
+		t.Errorf("told %v, room %d", w.Told(), w.spec.Buffer)
+	}
+	free, err := w.WithoutBuffer()
+	if err != nil || free.spec.Buffer != 0 || w.spec.Buffer != 64 {
+		t.Errorf("%v, %d", err, free.spec.Buffer)
+	}
+	if _, err := free.WithoutBuffer(); !errors.Is(err, ErrParameters) {
+		t.Errorf("without a buffer: %v", err)
+	}
+	incast, _ := pattern.Find("incast", "direct")
+	small, _ := w.Time(incast, 8, 64<<10)
+	large, _ := free.Time(incast, 8, 64<<10)
+	if !(small >= large && small < 1.2*large) {
+		t.Errorf("an overflowing port takes %g s, one that holds all %g: lost packets are sent again while the port is busy", small, large)
+	}
+}
+
+// A pattern that is not defined for so many hosts is an error.
+func TestUndefined(t *testing.T) {
+	w, err := New(run(params.Shared, sparc()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, _ := pattern.Find("p2p", "direct")
+	if _, err := w.Time(one, 5, 1); err == nil {
+		t.Error("one message of five hosts")
+	}
+}
