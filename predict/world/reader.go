@@ -87,7 +87,7 @@ const (
 // packet is the payload of a packet [B]: what a model found, or what the hosts' interfaces send.
 func (r *reader) packet() int {
 	if v, ok := r.positive("packet"); ok {
-		return int(v)
+		return min(int(v), bundle)
 	}
 	least := 0
 	facts := []string{r.p.Environment.Common[segmentFact]}

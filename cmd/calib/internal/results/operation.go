@@ -105,7 +105,11 @@ func askedOf(c *cli.Context, p *params.Params) (a asked, err error) {
 	}
 	text := c.String("hosts")
 	if text == "" {
-		text = strconv.Itoa(max(2, len(p.Run.Hosts)))
+		hosts := len(p.Run.Hosts)
+		if !slices.ContainsFunc(a.patterns, func(v pattern.Pattern) bool { return v.Defined(hosts) }) {
+			hosts = a.patterns[0].Least
+		}
+		text = strconv.Itoa(hosts)
 	}
 	if a.hosts, err = numbers(text, 2, mostHosts); err != nil {
 		return a, command.Usagef("--hosts: %w", err)
