@@ -29,7 +29,7 @@ func validation(in []params.Validation) []Figure {
 		}
 		models = append(models, v.Model)
 		g, _ := params.GradeOf(rows, v.Model, "")
-		says = append(says, fmt.Sprintf("%s %.2g%% on average, %.2g%% at most", cmp.Or(v.Model, "predictions"), 100*g.Mean, 100*g.Worst))
+		says = append(says, fmt.Sprintf("%s %s on average, %s at most", cmp.Or(v.Model, "predictions"), percent(g.Mean), percent(g.Worst)))
 	}
 	f.Says = "Patterns that no fit has seen. Distance from the line: " + strings.Join(says, "; ") + "."
 	slices.SortStableFunc(rows, func(a, b params.Validation) int { return cmp.Compare(a.Measured, b.Measured) })
@@ -65,4 +65,12 @@ func modelTrace(name string, group int, rows []params.Validation) Trace {
 
 func patternWords(v params.Validation) string {
 	return fmt.Sprintf("%s, %d hosts, %s", cmp.Or(v.Pattern, "pattern"), v.Hosts, units.Bytes(v.Bytes))
+}
+
+// percent prints a share with two digits, or as many as it has before the point.
+func percent(share float64) string {
+	if share >= 0.1 {
+		return fmt.Sprintf("%.0f%%", 100*share)
+	}
+	return fmt.Sprintf("%.2g%%", 100*share)
 }
