@@ -59,29 +59,31 @@ func (m *model) best(operation string, hosts, bytes int) (Choice, error) {
 		return Choice{}, err
 	}
 	slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Compare(a.seconds, b.seconds) })
-	c := Choice{Operation: operation, Hosts: hosts, Bytes: bytes, Model: m.name, Best: m.predict(all[0].Query), Decided: true}
+	c := Choice{Operation: operation, Hosts: hosts, Bytes: bytes, Model: m.name, Decided: true}
+	var ofBest []float64
+	c.Best, ofBest = m.predict(all[0].Query)
 	if len(all) == 1 {
 		return c, nil
 	}
-	next := m.predict(all[1].Query)
+	next, ofNext := m.predict(all[1].Query)
 	c.Next = &next
 	c.Margin = next.Seconds/c.Best.Seconds - 1
 	if c.Best.CI95 == nil {
 		c.Decided = false
 		return c, nil
 	}
-	half := m.marginHalf(all[0].Query, all[1].Query, c.Margin)
+	half := m.marginHalf(ofBest, ofNext, c.Margin)
 	c.MarginCI95 = &[2]float64{c.Margin - half, c.Margin + half}
 	c.Decided = c.MarginCI95[0] > 0
 	return c, nil
 }
 
-// marginHalf is half the width of the margin's interval: what the drawn parameters leave open, and the model's misfit on both sides.
-func (m *model) marginHalf(best, next Query, margin float64) float64 {
-	a, b := m.times(best), m.times(next)
+// marginHalf is half the width of the margin's interval: what the drawn parameters leave open, of which best and next are the times, and
+// the model's misfit on both sides.
+func (m *model) marginHalf(best, next []float64, margin float64) float64 {
 	sum, n := 0.0, 0
-	for i := range a {
-		if d := b[i]/a[i] - 1 - margin; !math.IsNaN(d) {
+	for i := range best {
+		if d := next[i]/best[i] - 1 - margin; !math.IsNaN(d) {
 			sum, n = sum+d*d, n+1
 		}
 	}

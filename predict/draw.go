@@ -8,6 +8,21 @@ import (
 	"calib/fit/params"
 )
 
+// draws are parameters drawn anew. All models see the same: the k-th is made once, when it is first asked for.
+type draws struct {
+	of   *params.Params
+	seed uint64
+	made []*params.Params
+}
+
+// at returns the k-th draw.
+func (d *draws) at(k int) *params.Params {
+	for i := len(d.made); i <= k; i++ {
+		d.made = append(d.made, drawn(d.of, rand.New(rand.NewPCG(d.seed, uint64(i)))))
+	}
+	return d.made[k]
+}
+
 // drawn returns p with every parameter and coefficient that has an interval drawn anew: normal about its value, with the interval's
 // half-widths as 1.96 standard deviations on each side. What cannot be negative is not drawn below zero. Parameters are drawn
 // independently: their correlations are not in params.json. Source: JCGM 101 (GUM, supplement 1), propagation of distributions.

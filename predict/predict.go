@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
@@ -109,13 +108,13 @@ func New(p *params.Params, names []string, s Settings) (*Predictor, error) {
 	if len(names) == 0 {
 		names = Models
 	}
-	q := &Predictor{}
+	q, drawn := &Predictor{}, &draws{of: p, seed: s.Seed}
 	var missing []error
 	for _, name := range names {
 		if builders[name] == nil {
 			return nil, fmt.Errorf("no model %q (have %v)", name, Models)
 		}
-		m := newModel(name, p, s)
+		m := newModel(name, p, drawn)
 		if m.err != nil {
 			missing = append(missing, fmt.Errorf("%s: %w", name, m.err))
 		}
@@ -127,20 +126,39 @@ func New(p *params.Params, names []string, s Settings) (*Predictor, error) {
 	return q, nil
 }
 
-func newModel(name string, p *params.Params, s Settings) *model {
+// world is the simulation of p, if it could be made.
+func (p *Predictor) world() (*world.World, bool) {
+	for _, m := range p.models {
+		if w, ok := m.mid.(*world.World); ok && m.name == Sim && m.err == nil {
+			return w, true
+		}
+	}
+	return nil, false
+}
+
+// Notes say what the simulation had to assume.
+func (p *Predictor) Notes() []string {
+	var out []string
+	if w, ok := p.world(); ok {
+		for _, n := range w.Notes {
+			out = append(out, Sim+": "+n)
+		}
+	}
+	return out
+}
+
+func newModel(name string, p *params.Params, drawn *draws) *model {
 	m := &model{name: name}
 	if m.mid, m.err = builders[name](p); m.err != nil {
 		return m
 	}
 	m.misfit = math.Max(misfit(m.mid, p), scatter(p))
-	draws := drawsOfFormulas
+	n := drawsOfFormulas
 	if name == Sim || name == SimEndless {
-		draws = drawsOfSim
+		n = drawsOfSim
 	}
-	// The stream does not depend on the model: the k-th draw of every model is of the same parameters.
-	for k := range draws {
-		rng := rand.New(rand.NewPCG(s.Seed, uint64(k)))
-		if d, err := builders[name](drawn(p, rng)); err == nil {
+	for k := range n {
+		if d, err := builders[name](drawn.at(k)); err == nil {
 			m.drawn = append(m.drawn, d)
 		}
 	}
@@ -151,18 +169,20 @@ func newModel(name string, p *params.Params, s Settings) *model {
 func (p *Predictor) Predict(q Query) []Prediction {
 	var out []Prediction
 	for _, m := range p.models {
-		out = append(out, m.predict(q))
+		v, _ := m.predict(q)
+		out = append(out, v)
 	}
 	return out
 }
 
-func (m *model) predict(q Query) Prediction {
-	out := Prediction{Model: m.name, Operation: q.Pattern.Operation, Algorithm: q.Pattern.Algorithm, Segment: q.Pattern.Segment,
+// predict also returns the times of the drawn parameters [s].
+func (m *model) predict(q Query) (out Prediction, times []float64) {
+	out = Prediction{Model: m.name, Operation: q.Pattern.Operation, Algorithm: q.Pattern.Algorithm, Segment: q.Pattern.Segment,
 		Hosts: q.Hosts, Bytes: q.Bytes}
 	t, err := m.time(q)
 	if err != nil {
 		out.Why = err.Error()
-		return out
+		return out, nil
 	}
 	out.Seconds = t
 	if b, ok := m.mid.(cost.Bounder); ok && q.Pattern.Operation == overlapping {
@@ -171,11 +191,12 @@ func (m *model) predict(q Query) Prediction {
 		}
 	}
 	// Parameters without intervals, as of a single round, give none.
-	if s := m.spread(q, t); s > 0 {
+	times = m.times(q)
+	if s := spread(times, t); s > 0 {
 		rel := math.Hypot(s, m.misfit)
 		out.CI95 = &[2]float64{t * math.Max(0, 1-normal95*rel), t * (1 + normal95*rel)}
 	}
-	return out
+	return out, times
 }
 
 // overlapping is the operation that runs between its bounds, as its hosts are synchronised or not (Stoica 1994, section 5.2).
@@ -205,8 +226,8 @@ func (m *model) times(q Query) []float64 {
 }
 
 // spread is the standard deviation that the parameters' intervals give a time t, over t, widened for the number of draws.
-func (m *model) spread(q Query, t float64) float64 {
-	times := slices.DeleteFunc(m.times(q), math.IsNaN)
+func spread(times []float64, t float64) float64 {
+	times = slices.DeleteFunc(slices.Clone(times), math.IsNaN)
 	if len(times) < leastDraws || !(t > 0) {
 		return 0
 	}
@@ -257,13 +278,5 @@ const mostMisfit = 1 << 20
 
 // measured are the times of messages between two hosts.
 func measured(p *params.Params) []params.Residual {
-	for _, f := range p.Fits {
-		for _, s := range f.Of(params.Time) {
-			out := slices.DeleteFunc(slices.Clone(s.Points), func(r params.Residual) bool { return !(r.Measured > 0) || r.X < 1 || r.X > mostMisfit })
-			if len(out) > 0 {
-				return out
-			}
-		}
-	}
-	return nil
+	return slices.DeleteFunc(p.Times(), func(r params.Residual) bool { return r.X < 1 || r.X > mostMisfit })
 }

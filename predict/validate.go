@@ -11,7 +11,6 @@ import (
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
 	"calib/internal/stats"
-	"calib/predict/world"
 )
 
 // Observed is a pattern as it was measured: the median of the rounds' medians.
@@ -96,12 +95,10 @@ func (q *Predictor) mark(p *params.Params) {
 	if !ok || g.Mean <= params.ValidationLimit {
 		return
 	}
-	var told []string
-	for _, m := range q.models {
-		if w, ok := m.mid.(*world.World); ok && m.name == Sim && m.err == nil {
-			told = slices.Compact(slices.Sorted(slices.Values(w.Told())))
-		}
+	w, ok := q.world()
+	if !ok {
+		return
 	}
-	review.Contradicted(p, told, fmt.Sprintf("the patterns that were measured are %.0f%% from what the simulation "+
+	review.Contradicted(p, slices.Compact(slices.Sorted(slices.Values(w.From))), fmt.Sprintf("the patterns that were measured are %.0f%% from what the simulation "+
 		"makes of it and the others on average (validation; limit %.0f%%)", 100*g.Mean, 100*params.ValidationLimit))
 }

@@ -3,24 +3,12 @@ package reports
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 
 	"calib/fit/params"
 	"calib/internal/units"
 )
-
-// modelsOf lists the models of some rows, in their order.
-func modelsOf(rows []params.Validation) []string {
-	var out []string
-	for _, v := range rows {
-		if !slices.Contains(out, v.Model) {
-			out = append(out, v.Model)
-		}
-	}
-	return out
-}
 
 // sameTraffic reports whether two rows are predictions of the same measurement.
 func sameTraffic(a, b params.Validation) bool {
@@ -30,7 +18,7 @@ func sameTraffic(a, b params.Validation) bool {
 // ValidationOf returns what was measured of patterns no fit has seen, what the first model predicted, and by how much each model is off;
 // a star marks a measured time outside the predicted interval.
 func ValidationOf(p *params.Params) Grid {
-	models := modelsOf(p.Validation)
+	models := params.ModelsOf(p.Validation)
 	columns := []Column{{"pattern", KindText}, {"hosts", KindNumber}, {"bytes", KindNumber}, {"measured", KindNumber}, {"predicted", KindNumber}}
 	for _, m := range models {
 		columns = append(columns, Column{strings.TrimSpace("error " + Clean(m)), KindNumber})
@@ -77,7 +65,7 @@ var operations = map[string]string{
 
 // predictions says in one sentence what the best of the models predicts, and how well, and what it does not; "" without validation.
 func predictions(p *params.Params) string {
-	models := modelsOf(p.Validation)
+	models := params.ModelsOf(p.Validation)
 	if len(models) == 0 {
 		return ""
 	}

@@ -73,7 +73,7 @@ func (Bcast) Run(_ context.Context, g bench.Group, p bench.Point, r *bench.Recor
 	msg := r.Payload(p[names.FactorBytes])
 	x := tree{g, pattern.BinomialParent(g.Rank()), pattern.BinomialChildren(g.Rank(), g.Size())}
 	o := operation{
-		Team: bench.Team{G: g, R: r, P: p}, peers: x.children, signal: []byte{0}, first: g.Rank() == 0,
+		Team: bench.Team{G: g, R: r, P: p}, peers: x.children, first: g.Rank() == 0,
 		part: func(start units.Nanos, m int) (began, ended units.Nanos, err error) { return x.pass(start, msg[:m]) },
 	}
 	t, err := o.measure(len(msg), bounds{

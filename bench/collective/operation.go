@@ -24,7 +24,7 @@ type operation struct {
 	// quiet is for how long after the start a rank keeps still when it has done its part, so that what it says of it does not
 	// meet the parts of others.
 	quiet  units.Nanos
-	signal []byte
+	signal [1]byte
 }
 
 // bounds are those of a batch.
@@ -128,12 +128,12 @@ func (x *operation) once(m int) (began, ended int64, err error) {
 	}
 	began, ended = int64(b-s.At), int64(e-s.At)
 	if x.Root() {
-		return began, ended, x.RecvAll(x.signal, func(int) {})
+		return began, ended, x.RecvAll(x.signal[:], func(int) {})
 	}
 	if err := x.G.WaitUntil(s.At + x.quiet); err != nil {
 		return 0, 0, err
 	}
-	return began, ended, x.G.Send(0, x.signal)
+	return began, ended, x.G.Send(0, x.signal[:])
 }
 
 // toLast makes rank 0's times those of all ranks.

@@ -128,7 +128,7 @@ func sampleOf(l bench.Limits, sizes []units.Bytes) []bench.Point {
 		}
 	}
 	for _, operation := range []string{"p2p", "allreduce", "neighbour", "gather", "alltoall", "incast"} {
-		all := slices.DeleteFunc(slices.Clone(pattern.All), func(p pattern.Pattern) bool { return p.Operation != operation })
+		all := pattern.OfOperation(operation)
 		p := all[rng.IntN(len(all))]
 		teams := teamsOf(p, l.Hosts)
 		out = append(out, points(p, teams[rng.IntN(len(teams))], draw(sizes))...)
@@ -175,7 +175,7 @@ func (Pattern) Run(_ context.Context, g bench.Group, p bench.Point, r *bench.Rec
 	if err := bench.CheckSize(g, len(s)); err != nil {
 		return err
 	}
-	o := operation{Team: bench.Team{G: g, R: r, P: p}, peers: s.Peers(g.Rank()), signal: []byte{0}, first: s.BeginsBySending(g.Rank())}
+	o := operation{Team: bench.Team{G: g, R: r, P: p}, peers: s.Peers(g.Rank()), first: s.BeginsBySending(g.Rank())}
 	if err := meet(g, o.peers); err != nil {
 		return fmt.Errorf("%s: connect: %w", what.Name(), err)
 	}

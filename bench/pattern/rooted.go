@@ -45,8 +45,8 @@ func eachToRoot(c Comm, m int, s *Scratch) error {
 	return nil
 }
 
-// window is how many send to the root at once.
-const window = 2
+// Window is how many senders a gather by windows has at once.
+const Window = 2
 
 // windowsToRoot: senders 1 to w begin, and every sender tells the one w places on to begin when its Send has returned. That is
 // when the transport has the message, which may be before it has left: experiment gather waits until it has.
@@ -55,16 +55,16 @@ func windowsToRoot(c Comm, m int, s *Scratch) error {
 	if rank == 0 {
 		return eachToRoot(c, m, s)
 	}
-	if rank > window {
-		if err := c.Recv(rank-window, s.In(1)); err != nil {
+	if rank > Window {
+		if err := c.Recv(rank-Window, s.In(1)); err != nil {
 			return err
 		}
 	}
 	if err := c.Send(0, s.Out(m)); err != nil {
 		return err
 	}
-	if rank+window >= c.Size() {
+	if rank+Window >= c.Size() {
 		return nil
 	}
-	return c.Send(rank+window, s.Out(1))
+	return c.Send(rank+Window, s.Out(1))
 }

@@ -80,6 +80,30 @@ func (f *Fit) Of(quantities ...Quantity) []Series {
 	return out
 }
 
+// timeSeries is the name of the half round trips of pingpong in calib.params/1, where series have no quantity.
+const timeSeries = "T(x)"
+
+// Times returns the measured times T(x) of messages between two hosts [s], each size once, of the first fit that has them.
+func (p *Params) Times() []Residual {
+	for _, f := range p.Fits {
+		var out []Residual
+		for _, s := range f.Series {
+			if s.Quantity != Time && s.Name != timeSeries {
+				continue
+			}
+			for _, r := range s.Points {
+				if r.Measured > 0 {
+					out = append(out, r)
+				}
+			}
+		}
+		if len(out) > 0 {
+			return out
+		}
+	}
+	return nil
+}
+
 // Named returns the series of that name; without points where there is none.
 func (f *Fit) Named(name string) Series {
 	for _, s := range f.Series {

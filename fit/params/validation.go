@@ -2,6 +2,7 @@ package params
 
 import (
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -22,6 +23,17 @@ type Validation struct {
 func (v Validation) Operation() string {
 	op, _, _ := strings.Cut(v.Pattern, "-")
 	return op
+}
+
+// ModelsOf lists the models of some rows, in their order.
+func ModelsOf(rows []Validation) []string {
+	var out []string
+	for _, v := range rows {
+		if !slices.Contains(out, v.Model) {
+			out = append(out, v.Model)
+		}
+	}
+	return out
 }
 
 // Limits of what counts as predicted: the mean and the largest relative error of an operation's patterns. The papers' own errors are 8 to

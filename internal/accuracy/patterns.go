@@ -17,13 +17,11 @@ const (
 
 // predicted prints how far each model is from the patterns of one run, and fails where the simulation misses its bars.
 func predicted(_ context.Context, _ string, p *params.Params) error {
-	var patterns, models []string
+	models := params.ModelsOf(p.Validation)
+	var patterns []string
 	for _, v := range p.Validation {
 		if !slices.Contains(patterns, v.Pattern) {
 			patterns = append(patterns, v.Pattern)
-		}
-		if !slices.Contains(models, v.Model) {
-			models = append(models, v.Model)
 		}
 	}
 	if len(patterns) == 0 {

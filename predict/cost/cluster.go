@@ -10,9 +10,6 @@ import (
 	"calib/internal/dataset/names"
 )
 
-// windows is how many senders a gather by windows has at once.
-const windows = 2
-
 // Cluster predicts by the cluster model, as package fit/cluster reads it off a params.json, with its own closed forms:
 //
 //   - bcast-binomial: eq. 2, which is of a broadcast that is repeated for every packet, whereas a rank of that pattern passes
@@ -85,7 +82,7 @@ func (c clusterModel) time(p pattern.Pattern, l *list) (float64, error) {
 	case from:
 		return c.Scatter(hosts, bytes)
 	case p.Name() == "gather-windows": // its start signals are shorter
-		return c.GatherTime(hosts-1, bytes, windows)
+		return c.GatherTime(hosts-1, bytes, pattern.Window)
 	case to:
 		return c.GatherTime(hosts-1, bytes, hosts-1)
 	case p.Name() == "bcast-binomial":

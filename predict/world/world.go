@@ -26,7 +26,7 @@ type World struct {
 	opt  sim.Options
 	// perHost is what a packet's way takes longer for each host of the team [s]: l1 of L(m, p), in which p are those that take part.
 	perHost float64
-	// From names the parameters that it was told, Notes what it had to assume.
+	// From names the parameters and functions that it was told, Notes what it had to assume.
 	From, Notes []string
 }
 
@@ -68,9 +68,6 @@ func (w *World) WithoutBuffer() (*World, error) {
 	c.spec.Buffer = 0
 	return &c, nil
 }
-
-// Told lists the parameters and functions that w was made of.
-func (w *World) Told() []string { return w.From }
 
 // Name is "sim".
 func (w *World) Name() string { return "sim" }

@@ -123,8 +123,8 @@ func TestBuffer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Contains(w.Told(), "B_L") || w.spec.Buffer != 64 {
-		t.Errorf("told %v, room %d", w.Told(), w.spec.Buffer)
+	if !slices.Contains(w.From, "B_L") || w.spec.Buffer != 64 {
+		t.Errorf("told %v, room %d", w.From, w.spec.Buffer)
 	}
 	free, err := w.WithoutBuffer()
 	if err != nil || free.spec.Buffer != 0 || w.spec.Buffer != 64 {

@@ -22,14 +22,11 @@ func validation(in []params.Validation) []Figure {
 	}
 	f := Figure{ID: "validation", Section: "Validation", Title: "Predicted against measured",
 		X: Axis{Name: "measured", Unit: "s", Log: true}, Y: Axis{Name: "predicted", Unit: "s", Log: true}}
-	var models, says []string
-	for _, v := range rows {
-		if slices.Contains(models, v.Model) {
-			continue
-		}
-		models = append(models, v.Model)
-		g, _ := params.GradeOf(rows, v.Model, "")
-		says = append(says, fmt.Sprintf("%s %s on average, %s at most", cmp.Or(v.Model, "predictions"), percent(g.Mean), percent(g.Worst)))
+	var says []string
+	models := params.ModelsOf(rows)
+	for _, m := range models {
+		g, _ := params.GradeOf(rows, m, "")
+		says = append(says, fmt.Sprintf("%s %s on average, %s at most", cmp.Or(m, "predictions"), percent(g.Mean), percent(g.Worst)))
 	}
 	f.Says = "Patterns that no fit has seen. Distance from the line: " + strings.Join(says, "; ") + "."
 	slices.SortStableFunc(rows, func(a, b params.Validation) int { return cmp.Compare(a.Measured, b.Measured) })

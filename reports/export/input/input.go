@@ -194,26 +194,11 @@ type Point struct {
 	Timings         int
 }
 
-// seriesT is the name of the half round trips of pingpong in calib.params/1, where series have no quantity.
-const seriesT = "T(x)"
-
 // Points returns the measured T(x), each size once, of the first fit that has it.
 func (in *Input) Points() []Point {
-	for _, f := range in.Params.Fits {
-		var out []Point
-		for _, s := range f.Series {
-			if s.Quantity != params.Time && s.Name != seriesT {
-				continue
-			}
-			for _, r := range s.Points {
-				if r.Measured > 0 {
-					out = append(out, Point{Bytes: r.X, Seconds: r.Measured, Lo: r.Lo, Hi: r.Hi, Timings: r.N})
-				}
-			}
-		}
-		if len(out) > 0 {
-			return out
-		}
+	var out []Point
+	for _, r := range in.Params.Times() {
+		out = append(out, Point{Bytes: r.X, Seconds: r.Measured, Lo: r.Lo, Hi: r.Hi, Timings: r.N})
 	}
-	return nil
+	return out
 }

@@ -38,13 +38,16 @@ func ValidateCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			if d, err = runfiles.Patterns(dir, d); err == nil && d == nil {
-				err = measurePatterns(c, dir)
+			seen, err := runfiles.Patterns(dir, d)
+			if err == nil && seen == nil {
+				if err = measurePatterns(c, dir); err == nil {
+					seen, err = runfiles.Patterns(dir, d)
+				}
 			}
 			if err != nil {
 				return err
 			}
-			p, err := runfiles.Validate(dir)
+			p, err := runfiles.Validate(dir, d, seen)
 			if err != nil {
 				return err
 			}

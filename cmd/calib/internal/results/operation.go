@@ -18,7 +18,6 @@ import (
 	"calib/internal/files"
 	"calib/internal/units"
 	"calib/predict"
-	"calib/predict/world"
 	"calib/reports/draw"
 	"calib/reports/figure"
 )
@@ -63,12 +62,7 @@ func predictOperation(c *cli.Context) error {
 	if err != nil {
 		return command.Usagef("predict: %w", err)
 	}
-	var out predicted
-	if w, err := world.New(p); err == nil {
-		for _, n := range w.Notes {
-			out.Notes = append(out.Notes, "sim: "+n)
-		}
-	}
+	out := predicted{Notes: q.Notes()}
 	if c.Bool("best") {
 		return answerBest(c, q, a, out)
 	}

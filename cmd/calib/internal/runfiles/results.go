@@ -58,7 +58,11 @@ func Fit(dir *rundir.Dir, d *dataset.Dataset, seed uint64, warnings []string) (*
 	for _, w := range warnings {
 		p.Findings = append(p.Findings, params.Warnf(params.MeasuringNote, "%s", w))
 	}
-	if err := validate(dir, d, p); err != nil {
+	seen, err := Patterns(dir, d)
+	if err == nil && seen != nil {
+		err = predict.Validate(p, seen, predict.Settings{Seed: p.Run.Seed})
+	}
+	if err != nil {
 		return nil, err
 	}
 	return p, writeResults(dir, d, p)
@@ -84,26 +88,14 @@ func Patterns(dir *rundir.Dir, d *dataset.Dataset) (*dataset.Dataset, error) {
 	return own.Dataset()
 }
 
-// validate holds the predictions of p against the patterns that were measured, if any were.
-func validate(dir *rundir.Dir, d *dataset.Dataset, p *params.Params) error {
-	seen, err := Patterns(dir, d)
-	if err != nil || seen == nil {
-		return err
-	}
-	return predict.Validate(p, seen, predict.Settings{Seed: p.Run.Seed})
-}
-
-// Validate holds the predictions of a run's params.json against its patterns, and replaces params.json and the reports.
-func Validate(dir *rundir.Dir) (*params.Params, error) {
+// Validate holds the predictions of a run's params.json against the patterns in seen, and replaces params.json and the reports; d are
+// the run's samples.
+func Validate(dir *rundir.Dir, d, seen *dataset.Dataset) (*params.Params, error) {
 	p, err := dir.ReadParams()
 	if err != nil {
 		return nil, command.WithCode(command.ExitUsage, err)
 	}
-	d, err := dir.Dataset()
-	if err != nil {
-		return nil, err
-	}
-	if err := validate(dir, d, p); err != nil {
+	if err := predict.Validate(p, seen, predict.Settings{Seed: p.Run.Seed}); err != nil {
 		return nil, err
 	}
 	if len(p.Validation) == 0 {

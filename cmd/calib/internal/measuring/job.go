@@ -1,0 +1,125 @@
+package measuring
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"calib/bench"
+	"calib/cmd/calib/internal/command"
+	"calib/internal/coord"
+	"calib/internal/dataset"
+	"calib/internal/hosts"
+	"calib/internal/plane"
+	"calib/internal/progress"
+	"calib/internal/rundir"
+)
+
+// detail is what run.json keeps so that --resume can go on without flags.
+type detail struct {
+	Plan   bench.Plan   `json:"plan"`
+	Where  where        `json:"where"`
+	Socket plane.Socket `json:"socket,omitzero"`
+}
+
+// job is one measuring run. It reads the flags, then opens the files, then starts the agents, so that what is wrong is found
+// before anything is started.
+type job struct {
+	c      *cli.Context
+	detail detail
+	out    string // run directory to make; "" is the default name
+	list   []hosts.Host
+	dir    *rundir.Dir
+	log    *rundir.Log
+	show   *progress.Reporter
+	have   []dataset.Sample // of a resumed run
+	sink   *dataset.Writer
+	result *coord.Result
+	lost   []dataset.Failure // before measuring began
+	unfit  error             // why there are no parameters
+	notes  []string
+}
+
+func newJob(c *cli.Context) (*job, error) {
+	if err := command.NoArgs(c); err != nil {
+		return nil, err
+	}
+	j := emptyJob(c, c.String("out"))
+	if err := j.read(); err != nil {
+		return nil, err
+	}
+	if err := j.findHosts(); err != nil {
+		return nil, err
+	}
+	if dir := c.String("resume"); dir != "" {
+		var err error
+		if j.dir, err = rundir.Resume(dir); err != nil {
+			return nil, command.WithCode(command.ExitUsage, err)
+		}
+	}
+	return j, nil
+}
+
+// emptyJob is a job that knows neither plan nor hosts yet.
+func emptyJob(c *cli.Context, out string) *job {
+	return &job{c: c, out: out, show: progress.New(c.App.ErrWriter, progress.IsTerminal(os.Stderr), c.Bool("quiet"), time.Now)}
+}
+
+// findHosts lists the hosts.
+func (j *job) findHosts() (err error) {
+	if j.list, err = j.detail.Where.hosts(j.note); err != nil {
+		return err
+	}
+	if len(j.list)%2 == 1 {
+		rests := "another host in every round"
+		if !j.detail.Plan.Permute {
+			rests = j.list[len(j.list)-1].Name
+		}
+		j.note(fmt.Sprintf("%d hosts, an odd number: paired leaves out %s", len(j.list), rests))
+	}
+	return nil
+}
+
+// read takes plan and hosts from the flags, or from the run that is resumed.
+func (j *job) read() error {
+	if dir := j.c.String("resume"); dir != "" {
+		if err := onlyResume(j.c); err != nil {
+			return err
+		}
+		before, err := rundir.Open(dir)
+		if err != nil {
+			return command.WithCode(command.ExitUsage, err)
+		}
+		if err = json.Unmarshal(before.Run().Detail, &j.detail); err != nil {
+			return command.Usagef("resume %s: %s: %w", dir, rundir.RunFile, err)
+		}
+		return nil
+	}
+	var err error
+	j.detail, err = detailOf(j.c)
+	return err
+}
+
+// detailOf reads WhereFlags and PlanFlags.
+func detailOf(c *cli.Context) (d detail, err error) {
+	if d.Where, err = whereOf(c); err != nil {
+		return d, err
+	}
+	if d.Plan, err = planOf(c); err != nil {
+		return d, err
+	}
+	d.Socket, err = socketOf(c)
+	return d, err
+}
+
+// note prints s now, and keeps it for run.json.
+func (j *job) note(s string) {
+	j.notes = append(j.notes, s)
+	j.show.Note(s)
+	if j.log != nil {
+		j.log.Info(s)
+	}
+}
