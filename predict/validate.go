@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"calib/bench/pattern"
 	"calib/fit/params"
@@ -69,7 +70,8 @@ func Validate(p *params.Params, d *dataset.Dataset, s Settings) error {
 	p.Findings = slices.DeleteFunc(p.Findings, func(f params.Finding) bool { return f.Code == params.NotPredicted }) // of an earlier call
 	q, err := New(p, nil, s)
 	if err != nil {
-		p.Findings = append(p.Findings, params.Warnf(params.NotPredicted, "no model predicts the patterns that were measured: %v", err))
+		why := strings.ReplaceAll(err.Error(), "\n", "; ")
+		p.Findings = append(p.Findings, params.Warnf(params.NotPredicted, "no model has the parameters to predict the patterns that were measured: %s", why))
 		return nil
 	}
 	p.Validation = []params.Validation{}

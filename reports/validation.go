@@ -3,6 +3,7 @@ package reports
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -67,6 +68,9 @@ var operations = map[string]string{
 func predictions(p *params.Params) string {
 	models := params.ModelsOf(p.Validation)
 	if len(models) == 0 {
+		if slices.ContainsFunc(p.Findings, func(f params.Finding) bool { return f.Code == params.NotPredicted }) {
+			return "Of traffic that no fit has seen, nothing is predicted: too many of the parameters that models need are not known."
+		}
 		return ""
 	}
 	best := models[0]
