@@ -125,9 +125,12 @@ func (c *conn) flushMerged() {
 	}
 }
 
-// mayGo reports whether the window and Nagle's algorithm let a packet of n bytes go now.
+// mayGo reports whether the windows and Nagle's algorithm let a packet of n bytes go now.
 func (c *conn) mayGo(n int) bool {
 	if c.flying > 0 && c.flying+n > c.window {
+		return false
+	}
+	if k := c.w.opt.Congestion; k > 0 && c.seq-c.known >= uint32(k) {
 		return false
 	}
 	return !c.nagle || n >= c.w.net.spec.MSS || c.known == c.seq
@@ -237,7 +240,7 @@ type ack struct {
 // acknowledge is called when a packet of c has arrived in order. Only a sender that waits for acknowledgements gets them.
 func (c *conn) acknowledge() {
 	w := c.w
-	if !c.nagle {
+	if !c.nagle && w.opt.Congestion == 0 {
 		return
 	}
 	if c.owed++; w.opt.DelayedAck <= 0 || c.owed > 1 {

@@ -61,8 +61,10 @@ type Options struct {
 	RTO units.Nanos
 	// DelayedAck is how long a receiver delays an acknowledgement. A second packet, or data in the other direction, sends it
 	// at once. 0 means that every packet is acknowledged at once. Acknowledgements take the time L and no capacity, and only
-	// Nagle's algorithm waits for them.
+	// Nagle's algorithm and Congestion wait for them.
 	DelayedAck units.Nanos
+	// Congestion is how many packets of a connection may be unacknowledged: a congestion window that does not grow. 0 means no bound.
+	Congestion int
 	// DatagramBuffer is a host's room for datagrams that were not received yet [packets]. 0 means unlimited.
 	DatagramBuffer int
 	// Deadline bounds every wait in Send, Recv, RecvAny, Reopen and SendDatagram, in virtual time. 0 means no bound: then
