@@ -24,7 +24,7 @@ func (c *Copy) differ(p *params.Params) {
 			c.note("host %s is slow, and not among the %d hosts of the file", p.Run.Hosts[h.index], c.Spec.Hosts)
 			continue
 		}
-		c.slowHost(h, d)
+		c.slowHost(p.Run.Hosts[h.index], h, d)
 	}
 	for _, q := range d.pairs {
 		if max(q.hosts[0], q.hosts[1]) < c.Spec.Hosts {
@@ -33,8 +33,11 @@ func (c *Copy) differ(p *params.Params) {
 	}
 }
 
+// floorError is by how much a slow host's messages may take longer than in the run without a note.
+const floorError = 0.02
+
 // slowHost gives one host a block that it has for sending and receiving.
-func (c *Copy) slowHost(h slowHost, d *differing) {
+func (c *Copy) slowHost(name string, h slowHost, d *differing) {
 	peer := d.ordinary(c.Spec.Hosts, h.index)
 	if peer < 0 {
 		c.note("all hosts are slow: they are taken to be alike")
@@ -51,6 +54,9 @@ func (c *Copy) slowHost(h slowHost, d *differing) {
 		s := set(b)
 		return (s.Message(h.index, peer, x) + s.Message(peer, h.index, x)) / 2
 	}, (&plain).Message)
+	if s := set(b); (s.Message(h.index, peer, d.small)+s.Message(peer, h.index, d.small))/2 > (1+floorError)*h.ratio[0]*plain.Message(0, 1, d.small) {
+		c.note("host %s has one block for sending and receiving, with which its messages take longer than the run says", name)
+	}
 	if c.Spec.Overrides == nil {
 		c.Spec.Overrides = map[int]netspec.Block{}
 	}
@@ -73,7 +79,7 @@ func (c *Copy) slowPair(q slowPair, d *differing) {
 	c.Spec.Links = append(c.Spec.Links, netspec.Link{Between: [][]int{{q.hosts[0]}, {q.hosts[1]}}, Block: b})
 }
 
-// fitBlock returns the block, at least as slow as least, with which a message takes ratio times as long as between others: of the
+// fitBlock returns the block, of a fixed time of at least that of least, with which a message takes ratio times as long as between others: of the
 // smallest size by its fixed time, of the largest by its time per byte.
 func fitBlock(least netspec.Block, mss int, d *differing, ratio [2]float64, time func(b netspec.Block, x int) float64,
 	others func(src, dst, x int) float64) netspec.Block {
@@ -83,7 +89,7 @@ func fitBlock(least netspec.Block, mss int, d *differing, ratio [2]float64, time
 	}
 	small, large := ratio[0]*others(0, 1, d.small), ratio[1]*others(0, 1, d.large)
 	a := solve(func(a float64) float64 { return time(with(a, m), d.small) }, least.A, small)
-	m = solve(func(m float64) float64 { return time(with(a, m), d.large) }, m, large)
+	m = solve(func(m float64) float64 { return time(with(a, m), d.large) }, 0, large)
 	return with(a, m)
 }
 

@@ -41,7 +41,7 @@ func differences(p *params.Params) *differing {
 			found[at[0]] = max(found[at[0]], f.Values["ratio"])
 		case 2:
 			pair := ordered(at[0], at[1])
-			if ratios[pair] == 0 {
+			if !slices.Contains(either, pair) {
 				either = append(either, pair)
 			}
 			ratios[pair] = max(ratios[pair], f.Values["ratio"])
@@ -57,9 +57,8 @@ func differences(p *params.Params) *differing {
 	for _, q := range pairs {
 		_, a := found[q.hosts[0]]
 		_, b := found[q.hosts[1]]
-		if q.slow && !a && !b && ratios[q.hosts] == 0 {
+		if q.slow && !a && !b && !slices.Contains(either, q.hosts) {
 			either = append(either, q.hosts)
-			ratios[q.hosts] = 1
 		}
 	}
 	for _, hosts := range either {
