@@ -151,6 +151,9 @@ func copiedDetail(c *cli.Context, arg string, p *params.Params) (detail, error) 
 	if only := c.String("only"); only != "" {
 		d.Plan.Experiments = strings.Split(only, ",")
 	}
+	if err := d.Plan.Validate(experiments.All); err != nil { // before names are looked up
+		return d, command.WithCode(command.ExitUsage, err)
+	}
 	d.Plan.Experiments = slices.DeleteFunc(d.Plan.Names(experiments.All), func(name string) bool { return slices.Contains(notOfNetwork(), name) })
 	if sizes := c.String("sizes"); sizes != "" {
 		if d.Plan.Limits.Sizes, err = units.ParseSizes(sizes); err != nil {
@@ -277,8 +280,11 @@ func (k *copier) calibrate(m *measurement) (p *params.Params, err error) {
 		}
 		return err
 	})
-	if errors.Is(err, lab.ErrUse) {
+	switch {
+	case errors.Is(err, lab.ErrUse):
 		err = command.WithCode(command.ExitUsage, err)
+	case k.c.Context.Err() != nil: // the copy is gone, so that its run cannot go on
+		err = command.WithCode(command.ExitInterrupted, fmt.Errorf("%w; what was measured of the copy is in %s", command.ErrInterrupted, m.Run))
 	}
 	return p, err
 }
@@ -307,6 +313,9 @@ func (k *copier) answer(err error) error {
 
 // printChecked prints the table and the verdict.
 func printChecked(w io.Writer, d *checked) error {
+	if len(d.Rows) == 0 {
+		return printMeasured(w, d)
+	}
 	t := command.NewTable(w, "SYMBOL", "RUN", "GIVEN", "COPY", "95% INTERVAL", "OF IT THE LAB", "VERDICT", "")
 	unplayed := 0
 	for _, r := range d.Rows {
@@ -323,6 +332,11 @@ func printChecked(w io.Writer, d *checked) error {
 	if unplayed > 0 {
 		fmt.Fprintf(w, "%d parameters are of the hosts, or not stated by the lab file, and were not compared.\n", unplayed)
 	}
+	return printMeasured(w, d)
+}
+
+// printMeasured prints how the lab kept its times, and the verdict.
+func printMeasured(w io.Writer, d *checked) error {
 	for i, m := range d.Measurements {
 		fmt.Fprintf(w, "Measurement %d (%s): lab %v\n", i+1, m.Run, m.Lab)
 	}
