@@ -21,10 +21,10 @@ type Verdict string
 
 // Verdicts.
 const (
-	Back         Verdict = "back"         // the truth is within the copy's 95% interval, or within the bound where the run has a bound, too
+	Back         Verdict = "back"         // the truth is within the copy's 95% interval, or its bound
 	Missed       Verdict = "missed"       // it is outside
 	Undetermined Verdict = "undetermined" // the copy has no value or no interval
-	NotPlayed    Verdict = "not played"   // no parameter of the network: the lab's hosts have their own
+	NotPlayed    Verdict = "not played"   // no parameter of the network that is played: of the hosts, or not known of the run
 )
 
 // Row is one parameter: what the run found, what the copy was given, what was measured there. Numbers of the run are slowed.
@@ -106,12 +106,12 @@ func differs(v float64, ci *[2]float64, t float64) bool {
 	return t < lo || t > hi
 }
 
-// judge compares the copy's number with the truth. bounded: the run has a bound only, too.
+// judge compares the copy's number with the truth. bounded: the run has a bound only, so that the copy need have no more.
 func (r *Row) judge(c number, bounded bool) {
 	r.Copy, r.CI95, r.Status, r.Lab, r.Verdict = c.value, c.ci, c.status, c.lab, Undetermined
 	t := *r.Truth
 	switch {
-	case c.value == nil && c.bound != nil && bounded:
+	case c.value == nil && c.bound != nil && (bounded || c.status == params.StatusBound):
 		r.Verdict = Missed
 		if c.bound[0] <= t && t <= c.bound[1] {
 			r.Verdict = Back

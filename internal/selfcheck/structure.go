@@ -19,11 +19,13 @@ func structure(s *netspec.Spec, run, copied *params.Params) []Row {
 			played = params.Shared
 		}
 		r := Row{Name: "network", Label: "what the network behaves like", RunStatus: string(run.Network.Packets), Verdict: Back,
-			Status: string(copied.Network.Packets), Why: "played as " + string(played), Differs: run.Network.Packets != played}
+			Status: string(copied.Network.Packets), Why: "played as " + string(played), Differs: run.Network.Packets != played && run.Network.Packets != params.Unknown}
 		switch copied.Network.Packets {
 		case played:
 		case params.Unknown:
-			r.Verdict = Undetermined
+			if r.Verdict = Undetermined; run.Network.Packets == params.Unknown {
+				r.Verdict = NotPlayed
+			}
 		default:
 			r.Verdict = Missed
 		}
