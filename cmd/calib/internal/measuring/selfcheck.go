@@ -258,7 +258,7 @@ func (k *copier) measure(seed uint64) (*params.Params, error) {
 
 // calibrate measures the copy once, and fits.
 func (k *copier) calibrate(m *measurement) (p *params.Params, err error) {
-	o := lab.Options{Name: k.c.String("name")}
+	o, cut := lab.Options{Name: k.c.String("name")}, false
 	m.Lab, err = lab.Within(k.c.Context, k.spec, o, func(ctx context.Context, l *lab.Lab) error {
 		c := *k.c
 		c.Context = ctx
@@ -270,6 +270,7 @@ func (k *copier) calibrate(m *measurement) (p *params.Params, err error) {
 			return err
 		}
 		err := j.complete()
+		cut = ctx.Err() != nil
 		if j.dir == nil {
 			return err
 		}
@@ -283,7 +284,9 @@ func (k *copier) calibrate(m *measurement) (p *params.Params, err error) {
 	switch {
 	case errors.Is(err, lab.ErrUse):
 		err = command.WithCode(command.ExitUsage, err)
-	case k.c.Context.Err() != nil: // the copy is gone, so that its run cannot go on
+	case errors.Is(err, lab.ErrWire):
+		err = command.WithCode(command.ExitFailed, err)
+	case cut || k.c.Context.Err() != nil: // the copy is gone, so that its run cannot go on
 		err = command.WithCode(command.ExitInterrupted, fmt.Errorf("%w; what was measured of the copy is in %s", command.ErrInterrupted, m.Run))
 	}
 	return p, err
