@@ -66,7 +66,9 @@ func (r *reader) hosts(busy, b float64) netspec.Spec {
 }
 
 // switched is a switch by the cluster model. A packet of m bytes takes g_s(m) in its host, g_r(m) in the port, and on its way L(m, p)
-// in all. Where that is less than both and the receiver after another, the switch forwards a packet while it comes in.
+// in all, for one byte and for a full packet. Where that grows less by the byte than both together, the switch forwards a packet while it
+// comes in. An L that falls with
+// the number of hosts is taken as that of the fewest.
 func switched(r *reader) (*Network, error) {
 	gs, okS := r.cost("g_s")
 	l, okL := r.p.Functions["L"]
@@ -84,15 +86,15 @@ func switched(r *reader) (*Network, error) {
 	tau, l1 := l.Coeff["tau"], math.Max(l.Coeff["l1"], 0)
 	spec := netspec.Spec{Name: "calibrated", Mode: netspec.Switched, MSS: p, Host: block(gs, p), Medium: block(gr, p),
 		Fabric: &netspec.Fabric{Tau: math.Max(tau, 0), Rate: l.Coeff["N"]}}
-	first := spec.Host.A + spec.Medium.A
-	rest := tau - math.Max(gs.C1, 0) - math.Max(gr.C1, 0)
-	if rest < -slopeError*tau {
+	first := func(m int) float64 { return spec.Service(spec.Host, m) + spec.Service(spec.Medium, m) }
+	slope := func() float64 { return (first(p) - first(1)) / float64(p-1) }
+	if slope()-tau > slopeError*tau {
 		spec.CutThrough = true
-		first = math.Max(spec.Host.A, spec.Medium.A)
-		rest = tau - math.Max(gs.C1, gr.C1)
+		first = func(m int) float64 { return math.Max(spec.Service(spec.Host, m), spec.Service(spec.Medium, m)) }
 	}
-	spec.Receive = &netspec.Block{B: math.Max(rest, 0)}
-	spec.L = r.delay(l.Coeff["l0"] - first - calls.Wake.Seconds())
+	spec.Receive = &netspec.Block{B: math.Max(tau-slope(), 0)}
+	fewest := l.Coeff["l0"] + min(l.Coeff["l1"], 0)*l.Domain["p"][0] + tau
+	spec.L = r.delay(fewest - first(1) - spec.Receive.B - calls.Wake.Seconds())
 	if b, ok := r.positive("B_L"); ok {
 		spec.Buffer = int(math.Max(1, math.Round(b)))
 	}

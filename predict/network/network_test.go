@@ -99,6 +99,33 @@ func TestSwitch(t *testing.T) {
 	}
 }
 
+// The cluster of Tam and Wang (2000), whose frames have a least size: of the functions that calib fits there, the network is made again.
+func TestLeastFrame(t *testing.T) {
+	p := run(params.Switch, map[string]float64{"packet": 1448})
+	with(p, "g_s", form.Cost{Floor: 6.73 * us, C0: 3.027 * us, C1: 0.0796 * us})
+	with(p, "g_r", form.Cost{Floor: 6.73 * us, C0: 4.986 * us, C1: 0.0788 * us})
+	with(p, "L", form.Transfer{L0: 18.36 * us, L1: 1.556 * us, Tau: 0.08087 * us})
+	n, err := Of(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := n.Spec; !s.CutThrough || math.Abs(s.L-11.7*us) > 0.02*us || math.Abs(s.Receive.B-0.0033*us) > 0.0005*us {
+		t.Errorf("cut-through %t, L %g, receiving %g s/B; want about 11.7 µs and 3.3 ns/B", s.CutThrough, s.L, s.Receive.B)
+	}
+}
+
+// No network becomes faster by load: an L that falls with the hosts is that of the fewest.
+func TestFallingL(t *testing.T) {
+	p := cluster(1)
+	f := p.Functions["L"]
+	f.Coeff["l1"], f.Domain = -5*us, map[string][2]float64{"p": {2, 8}}
+	p.Functions["L"] = f
+	got := truth.Functions(&copied(t, p, 1).Spec)
+	if math.Abs(got["L.l0"]-380*us) > 1e-9 || got["L.l1"] != 0 {
+		t.Errorf("l0 %g, l1 %g, want 380 µs and 0", got["L.l0"], got["L.l1"])
+	}
+}
+
 // Where only two hosts alone were measured, a host's calls come before its block.
 func TestCallsBeforeBlocks(t *testing.T) {
 	p := run(params.Switch, map[string]float64{"alpha": 20 * us, "beta": 0.008 * us, "g": 6 * us, "packet": 1448})
