@@ -17,7 +17,6 @@ import (
 
 	"calib/bench/pattern"
 	"calib/fit/params"
-	"calib/internal/stats"
 	"calib/predict/cost"
 	"calib/predict/world"
 )
@@ -178,7 +177,7 @@ func newModel(name string, p *params.Params, drawn *draws) *model {
 	if m.mid, m.err = builders[name](p); m.err != nil {
 		return m
 	}
-	m.misfit = math.Max(cost.Misfit(m.mid, p), scatter(p))
+	m.misfit = math.Max(misfit(m.mid, p), scatter(p))
 	n := drawsOfFormulas
 	if _, simulates := m.mid.(*world.World); simulates {
 		n = drawsOfSim
@@ -264,18 +263,4 @@ func spread(times []float64, t float64) float64 {
 	n := float64(len(times))
 	student := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile(0.975)
 	return math.Sqrt(sum/n) / t * student / normal95
-}
-
-// scatter is the relative standard deviation of the medians of messages between two hosts: the median over the sizes.
-func scatter(p *params.Params) float64 {
-	var all []float64
-	for _, r := range cost.Measured(p) {
-		if r.Hi > r.Lo {
-			all = append(all, (r.Hi-r.Lo)/2/normal95/r.Measured)
-		}
-	}
-	if len(all) == 0 {
-		return 0
-	}
-	return stats.Median(all)
 }

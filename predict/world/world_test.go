@@ -17,7 +17,7 @@ const us = 1e-6
 // run is a params.json with parameters that may be used.
 func run(kind params.Kind, values map[string]float64) *params.Params {
 	p := &params.Params{Parameters: map[string]params.Parameter{}, Functions: map[string]params.Function{},
-		Network: &params.Network{Packets: kind, Streams: kind}, Environment: params.Environment{Common: map[string]string{segmentFact: "1448"}}}
+		Network: &params.Network{Packets: kind, Streams: kind}, Environment: params.Environment{Common: map[string]string{"nic.segment": "1448"}}}
 	for name, v := range values {
 		p.Parameters[name] = params.Parameter{Value: &v, Status: params.StatusOK}
 	}

@@ -43,6 +43,8 @@ type Target struct {
 	NoHosts bool
 	// Device: the file names a network device; for other targets Options.Device is an error.
 	Device bool
+	// Slowdown: the file's network may be slower than the run's; for other targets Options.Slowdown is an error.
+	Slowdown bool
 	// Write writes the file. Warnings say what the format cannot express or has rounded. Errors are of class ErrMissing,
 	// ErrLimit or ErrOption.
 	Write func(b *bytes.Buffer, in *input.Input) (warnings []string, err error)
@@ -75,6 +77,11 @@ func Targets() []Target {
 			Name: "gobench", File: "bench.txt", NoHosts: true,
 			About: "Go benchmark format: T of every size, parameters and links, for benchstat",
 			Write: writeGobench,
+		},
+		{
+			Name: "lab", File: "lab.yaml", Slowdown: true,
+			About: "calib lab: emulated cluster of the run's network, for calib lab run and calib selfcheck",
+			Write: writeLab,
 		},
 		{
 			Name: "loggopsim", File: "loggopsim.sh",
@@ -128,6 +135,8 @@ func (t Target) Export(p *params.Params, o Options) (file []byte, warnings []str
 		return nil, nil, fmt.Errorf("export to %s: a number of hosts: %w", t.Name, ErrOption)
 	case o.Device != "" && !t.Device:
 		return nil, nil, fmt.Errorf("export to %s: a network device: %w", t.Name, ErrOption)
+	case o.Slowdown != 0 && !t.Slowdown:
+		return nil, nil, fmt.Errorf("export to %s: a slowdown: %w", t.Name, ErrOption)
 	}
 	var b bytes.Buffer
 	in := &input.Input{Params: p, Options: o}

@@ -86,5 +86,5 @@ func lookup(t interface{ Fatal(...any) }, name string) Target {
 func ExampleLookup() {
 	_, err := Lookup("ns-3")
 	fmt.Println(err)
-	// Output: "ns-3": no such export target; there are astra-sim, atlahs, csv, dimemas, gobench, loggopsim, mininet, otava, prometheus, simgrid, tc
+	// Output: "ns-3": no such export target; there are astra-sim, atlahs, csv, dimemas, gobench, lab, loggopsim, mininet, otava, prometheus, simgrid, tc
 }

@@ -30,7 +30,7 @@ type check func(file []byte, in *input.Input) error
 func checks() map[string]check {
 	return map[string]check{
 		"astra-sim": checkAstraSim, "atlahs": checkAtlahs, "csv": checkCSV, "dimemas": checkDimemas, "gobench": checkGobench,
-		"loggopsim": checkLogGOPSim, "mininet": checkMininet, "otava": checkOtava, "prometheus": checkPrometheus,
+		"lab": checkLab, "loggopsim": checkLogGOPSim, "mininet": checkMininet, "otava": checkOtava, "prometheus": checkPrometheus,
 		"simgrid": checkHosts, "tc": checkTC,
 	}
 }

@@ -28,6 +28,7 @@ func ExportCommand() *cli.Command {
 			&cli.StringFlag{Name: "out", Usage: "`FILE` to replace, or a directory for a file of the target's name; default standard output"},
 			&cli.IntFlag{Name: "hosts", Usage: "`N` hosts in the target's system; default those of the run"},
 			&cli.StringFlag{Name: "device", Usage: "network device `NAME` in commands of tc (default eth0)"},
+			&cli.Float64Flag{Name: "slowdown", Usage: "lab: a network `N` times slower than the run's; default as little as the lab needs to keep its times"},
 			&cli.BoolFlag{Name: "list", Usage: "list the targets"},
 			command.JSONFlag(), command.QuietFlag(),
 		},
@@ -57,11 +58,16 @@ func exportAction(c *cli.Context) error {
 	if c.IsSet("hosts") && c.Int("hosts") < 2 {
 		return command.Usagef("--hosts %d: want at least 2 hosts", c.Int("hosts"))
 	}
+	if v := c.Float64("slowdown"); c.IsSet("slowdown") && !(v >= 1 && v <= export.MostSlowdown) {
+		return command.Usagef("--slowdown %g: want 1 to %g", v, export.MostSlowdown)
+	}
 	arg, p, err := runfiles.ParamsArg(c)
 	if err != nil {
 		return err
 	}
-	text, warnings, err := target.Export(p, export.Options{Hosts: c.Int("hosts"), Device: c.String("device"), Version: environ.Version()})
+	text, warnings, err := target.Export(p, export.Options{
+		Hosts: c.Int("hosts"), Device: c.String("device"), Slowdown: c.Float64("slowdown"), Version: environ.Version(),
+	})
 	switch {
 	case errors.Is(err, export.ErrOption):
 		return command.Usagef("%s: %w", arg, err)
