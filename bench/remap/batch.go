@@ -1,14 +1,21 @@
 package remap
 
 import (
+	"math"
+	"slices"
+
 	"calib/bench"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
 	"calib/internal/units"
 )
 
-// leastSeen is how many intervals of a rank count at least.
-const leastSeen = 4
+const (
+	// leastSeen is how many injections of a rank, or messages that came to one on average, count at least.
+	leastSeen = 4
+	// leastShare stands for the messages that came to a rank where there are fewer: an interval is finite.
+	leastShare = 1. / 8
+)
 
 // seen is what a rank saw of a remap, on its own clock.
 type seen struct {
@@ -59,16 +66,33 @@ func (x remap) add(s seen, before dataset.TCP) error {
 	}
 	tcp := after.Sub(before)
 	if x.P[names.FactorInjecting] == 1 && x.P[names.FactorSync] == 0 {
-		return x.addArrivals(s, tcp)
+		return x.addAlone(s, tcp)
 	}
-	at, err := x.steady(s)
+	lo, hi, err := x.window(s)
 	if err != nil || len(s.to) == 0 {
 		return err
 	}
 	b := x.batch(s, tcp)
-	ns, averaged := bench.Intervals(at)
-	if b.NS, b.Aux[names.AuxAveraged] = ns, float64(averaged); len(at) <= leastSeen {
-		b.NS, b.Flags = []int64{int64(s.ended-s.began) / int64(len(s.to))}, []string{dataset.FlagUnsteady}
+	if x.P[names.FactorSync] != 0 {
+		at := within(s.at, lo, hi)
+		ns, averaged := bench.Intervals(at)
+		b.NS, b.Aux[names.AuxAveraged] = ns, float64(averaged)
+		if len(at) < leastSeen {
+			b.NS, b.Flags = []int64{int64(s.ended-s.began) / int64(len(s.to))}, []string{dataset.FlagUnsteady}
+		}
+		x.R.Add(b)
+		return nil
+	}
+	bytes := s.log.between(lo, hi)
+	all, err := x.Sum(bytes)
+	if err != nil {
+		return err
+	}
+	messages := float64(bytes) / float64(x.size)
+	b.NS = []int64{int64(float64(hi-lo) / max(messages, leastShare))}
+	b.Aux[names.AuxAveraged] = messages
+	if all < int64(leastSeen*x.size*x.G.Size()) {
+		b.Flags = []string{dataset.FlagUnsteady}
 	}
 	x.R.Add(b)
 	return nil
@@ -83,41 +107,42 @@ func (x remap) batch(s seen, tcp dataset.TCP) bench.Batch {
 	return bench.Batch{Phase: names.PhaseRemap, Point: x.P, Ranks: []int{x.G.Rank()}, TCP: &tcp, Aux: aux}
 }
 
-// steady are the injections of this rank while all were at it: not those of the first part, and not those after another rank's last.
-func (x remap) steady(s seen) ([]int64, error) {
+// window is the part of the remap, on this rank's clock, in which all were at it: not the first part, and not what comes after the last
+// injection of the rank that ends first.
+func (x remap) window(s seen) (lo, hi int64, err error) {
 	rank, clocks := x.G.Rank(), x.R.Clocks
-	last := never
+	last := int64(math.MinInt64) // negative, so that the largest is the earliest
 	if n := len(s.to); n > 0 {
-		last = clocks.ToCommon(rank, units.Nanos(s.at[n-1]))
+		last = -int64(clocks.ToCommon(rank, units.Nanos(s.at[n-1])))
 	}
-	firstEnd, err := x.Max(-int64(last))
+	first, err := x.Max(last)
 	if err != nil {
-		return nil, err
+		return 0, 0, err
 	}
-	hi := int64(clocks.ToLocal(rank, units.Nanos(-firstEnd)))
-	lo := int64(s.began) + int64(bench.RampShare*float64(hi-int64(s.began)))
-	var out []int64
-	for _, t := range s.at[:len(s.to)] {
-		if t >= lo && t <= hi {
-			out = append(out, t)
-		}
-	}
-	return out, nil
+	hi = int64(clocks.ToLocal(rank, units.Nanos(-first)))
+	return int64(s.began) + int64(bench.RampShare*float64(hi-int64(s.began))), hi, nil
 }
 
-// addArrivals records the interval of rank 0's injections as its messages came: what it injects alone, and nothing holds it up but
-// the transport, it has injected long before.
-func (x remap) addArrivals(s seen, tcp dataset.TCP) error {
+// within are the times from lo to hi, of some in order.
+func within(at []int64, lo, hi int64) []int64 {
+	from, _ := slices.BinarySearch(at, lo)
+	to, _ := slices.BinarySearch(at, hi+1)
+	return at[from:max(from, to)]
+}
+
+// addAlone records the interval of rank 0's injections as its messages came, at whichever ranks: nothing but the transport holds them
+// up, which has taken them long before.
+func (x remap) addAlone(s seen, tcp dataset.TCP) error {
 	rank, clocks := x.G.Rank(), x.R.Clocks
-	first, last := never, -never
-	if s.received > 0 {
-		first, last = clocks.ToCommon(rank, s.first), clocks.ToCommon(rank, s.last)
+	first, last := int64(math.MinInt64), int64(math.MinInt64)
+	if n := len(s.log.at); n > 0 {
+		first, last = -int64(clocks.ToCommon(rank, units.Nanos(s.first))), int64(clocks.ToCommon(rank, units.Nanos(s.log.at[n-1])))
 	}
-	begins, err := x.Max(-int64(first))
+	begins, err := x.Max(first)
 	if err != nil {
 		return err
 	}
-	ends, err := x.Max(int64(last))
+	ends, err := x.Max(last)
 	if err != nil || len(s.to) == 0 {
 		return err
 	}

@@ -2,7 +2,6 @@ package remap
 
 import (
 	"fmt"
-	"math"
 	"time"
 
 	"calib/bench"
@@ -53,7 +52,8 @@ type job struct {
 	// What has been done.
 	sent, received int
 	waits          bool        // for a reply
-	first, last    units.Nanos // arrivals
+	first          units.Nanos // when the first request had come
+	log            arrivals    // of requests
 }
 
 // aheadBytes and the numbers beside it bound how far a rank's asynchronous injections run ahead of the others', as LogP's capacity of
@@ -88,6 +88,9 @@ func (e *engine) newJob(p bench.Point, r *bench.Recorder, n int) job {
 	}
 	for i := range n {
 		j.due[i+1] += j.due[i]
+	}
+	if !j.sync {
+		j.log = newArrivals(r, j.expect()*(2+e.size/pieceBytes))
 	}
 	if j.root {
 		j.others = e.g.Size() - 1
@@ -157,6 +160,9 @@ func (e *engine) take(from int, b []byte, at units.Nanos) error {
 		}
 		n := min(a.left, len(b))
 		a.left, b = a.left-n, b[n:]
+		if a.kind == requests {
+			e.job.log.add(int64(at), int64(n))
+		}
 		if a.left == 0 {
 			if err := e.have(from, a.kind, at); err != nil {
 				return err
@@ -171,10 +177,9 @@ func (e *engine) have(from int, kind byte, at units.Nanos) error {
 	j := &e.job
 	switch kind {
 	case requests:
-		if j.received == 0 {
+		if j.received++; j.received == 1 {
 			j.first = at
 		}
-		j.received, j.last = j.received+1, at
 		if j.sync {
 			e.out = append(e.out, outgoing{from, e.msgs[replies]})
 		}
@@ -256,6 +261,3 @@ func (e *engine) drain() (total int, err error) {
 	}
 	return total, nil
 }
-
-// never is later than any time.
-const never = units.Nanos(math.MaxInt64)

@@ -21,7 +21,7 @@ type Experiment struct{}
 const (
 	// A batch is as many injections of each rank as take batchTime at effort 1, within these bounds.
 	mostInjections  = 2048
-	leastInjections = 16
+	leastInjections = 12
 	batchTime       = 250 * units.Millisecond
 	leastTime       = 60 * units.Millisecond
 	// mostTime is the longest batch. One of which the least injections would take longer is skipped.
@@ -97,7 +97,7 @@ const guessed = 20 * units.Microsecond
 
 // Cost implements bench.Experiment. A batch is bounded by its time: this is what it holds if an injection takes the time guessed.
 func (Experiment) Cost(l bench.Limits, p bench.Point) bench.Cost {
-	n := min(int(l.Effort.Time(batchTime, leastTime)/guessed), l.Effort.Reps(mostInjections, leastInjections)) + 2*trialInjections
+	n := min(int(l.Effort.Time(batchTime, leastTime)/guessed), l.Effort.Reps(mostInjections, windows*mostAhead)) + 2*trialInjections
 	messages := n * int(1+p[names.FactorSync])
 	return bench.Cost{Bytes: units.Bytes(int64(messages)*p[names.FactorBytes]) + controlBytes, Messages: messages}
 }
@@ -123,10 +123,14 @@ func (Experiment) Run(_ context.Context, g bench.Group, p bench.Point, r *bench.
 	if err != nil {
 		return err
 	}
-	n := injections(r.Effort, units.Nanos(max(slowest, 1)))
+	least := leastInjections
+	if p[names.FactorSync] == 0 {
+		least = max(least, windows*aheadOf(int(p[names.FactorBytes])))
+	}
+	n := injections(r.Effort, units.Nanos(max(slowest, 1)), least)
 	if n == 0 {
 		if x.Root() {
-			r.Add(bench.Batch{Phase: names.PhaseSkipped, Point: p, Ranks: x.Ranks(), NS: []int64{slowest * leastInjections}})
+			r.Add(bench.Batch{Phase: names.PhaseSkipped, Point: p, Ranks: x.Ranks(), NS: []int64{slowest * int64(least)}})
 		}
 		return nil
 	}
@@ -141,12 +145,15 @@ func (Experiment) Run(_ context.Context, g bench.Group, p bench.Point, r *bench.
 	return x.add(seen, before)
 }
 
-// injections is how many each rank makes, if one takes each; 0 if they take too long.
-func injections(e bench.Effort, each units.Nanos) int {
-	if each*leastInjections > mostTime {
+// windows is how many windows of asynchronous injections a batch has at least: the first fills the network.
+const windows = 4
+
+// injections is how many each rank makes, if one takes each; 0 if the least take too long.
+func injections(e bench.Effort, each units.Nanos, least int) int {
+	if each*units.Nanos(least) > mostTime {
 		return 0
 	}
-	return max(leastInjections, min(e.Reps(mostInjections, leastInjections), int(e.Time(batchTime, leastTime)/each)))
+	return max(least, min(e.Reps(mostInjections, leastInjections), int(e.Time(batchTime, leastTime)/each)))
 }
 
 // remap is one rank's part of a point.
