@@ -27,7 +27,7 @@ const (
 	// mostTime is the longest batch. One of which the least injections would take longer is skipped.
 	mostTime = 6 * units.Second
 	// trialInjections tell how long a batch takes. Before them come as many that open connections and windows.
-	trialInjections = 6
+	trialInjections = 4
 )
 
 const (
