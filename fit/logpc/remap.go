@@ -29,13 +29,15 @@ type Remap struct {
 	Among int
 }
 
+// Unlimited messages under way are so many that no host ever waits for one.
+const Unlimited = 1 << 30
+
 // Cost is the time of one injection of each host, with what contention adds to it.
 type Cost struct {
-	Interval  float64 // T_c, the time between two injections of a host [s]
-	Alone     float64 // T, the same of a host that meets no other
-	Network   float64 // C_n of a message
-	Resource  float64 // C_r of an injection: its waits at the interfaces of both hosts
-	Saturated bool    // T_c is what a shared resource takes for the messages of all hosts
+	Interval float64 // T_c, the time between two injections of a host [s]
+	Alone    float64 // T, the same of a host that meets no other
+	Network  float64 // C_n of a message
+	Resource float64 // C_r of an injection: its waits at the interfaces of both hosts
 }
 
 // Inflation is T_c/T (eq. 14).
@@ -59,7 +61,8 @@ func (k Machine) Cost(r Remap) Cost {
 	if r.Sync {
 		return k.close(r, closed{alone: 2 * way, loop: 2 * way, messages: 2, under: 1, gap: gap})
 	}
-	under := float64(max(1, r.UnderWay))
+	r.UnderWay = max(1, r.UnderWay)
+	under := float64(r.UnderWay)
 	return k.close(r, closed{alone: math.Max(math.Max(gap, k.Busy), way/under), loop: way, messages: 1, under: under, gap: gap})
 }
 
@@ -110,13 +113,15 @@ func (k Machine) contention(r Remap, l closed, interval float64) (cn, cr float64
 //   - A request waits at its own host for replies to others, at the destination for the reply to that host's own request and for
 //     requests of others.
 //   - The reply waits at the destination for that host's own request, at its own host for requests of others.
-//   - A message without reply waits at the destination for those of others.
+//   - A message without reply waits at its own host for those before it, and at the destination for those of all that send to it: of
+//     the W that each has under way, all but itself.
 //
 // Processors are loaded less than the interfaces before them, which space what comes by the gap ≥ o.
 func ends(r Remap, load, gap float64) float64 {
-	others := load * float64(r.Among-1) / float64(r.Among)
 	if !r.Sync {
-		return queue(others, gap)
+		under, all := float64(r.UnderWay), float64(r.UnderWay)*float64(r.Among)
+		return queue(load*(under-1)/under, gap) + queue(load*(all-1)/all, gap)
 	}
+	others := load * float64(r.Among-1) / float64(r.Among)
 	return queue(load, gap) + queue(load+others, gap) + queue(load, gap) + queue(others, gap)
 }

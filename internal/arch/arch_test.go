@@ -93,7 +93,7 @@ func layers() []layer {
 		{pkg: "fit/cluster", may: family(), why: "a family of models knows the core and no other family"},
 		{pkg: "fit/hyperbolic", may: family("fit/pointtopoint"), why: "the hyperbola of one pair is that of a network without contention"},
 		{pkg: "fit/loggp", may: family(), why: "a family of models knows the core and no other family"},
-		{pkg: "fit/logpc", may: family("fit/hyperbolic", "fit/loggp"), why: "LoGPC is LogGP with contention, for which it needs to know what the network shares"},
+		{pkg: "fit/logpc", may: family("fit/blocks", "fit/hyperbolic", "fit/loggp", "fit/pointtopoint"), why: "LoGPC is LogGP with contention, for which it needs to know what the network shares"},
 		{pkg: "fit/pointtopoint", may: family(), why: "a family of models knows the core and no other family"},
 		{pkg: "fit/timer", may: family(), why: "a family of models knows the core and no other family"},
 		{pkg: "fit/tuning", may: family(), why: "a family of models knows the core and no other family"},
