@@ -2,6 +2,7 @@ package models
 
 import (
 	"maps"
+	"slices"
 
 	"calib/fit/fittest"
 	"calib/fit/form"
@@ -30,7 +31,21 @@ func datasets() map[string]*dataset.Dataset {
 	}
 	maps.Copy(out, clusterDatasets())
 	maps.Copy(out, settingsDatasets())
+	maps.Copy(out, remapDatasets())
 	return out
+}
+
+// remapDatasets are remaps alone, of one round, and beside LogGP.
+func remapDatasets() map[string]*dataset.Dataset {
+	noisy := fittest.Remaps()
+	noisy.Noise = 0.01
+	once := noisy
+	once.Rounds = 1
+	port := fittest.Port()
+	beside := port.Dataset()
+	beside.Samples = slices.DeleteFunc(beside.Samples, func(s dataset.Sample) bool { return s.Exp != names.PRTT })
+	noisy.Add(beside)
+	return map[string]*dataset.Dataset{"remaps": noisy.Dataset(), "remaps, one round": once.Dataset(), "remaps beside LogGP": beside}
 }
 
 // clusterDatasets are the cluster's part of the conformance suite.

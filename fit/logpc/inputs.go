@@ -1,0 +1,155 @@
+package logpc
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"calib/fit/blocks"
+	"calib/fit/params"
+)
+
+// ErrInputs reports a run without the parameters that the model takes from others.
+var ErrInputs = errors.New("no LogGP parameters")
+
+// Inputs is what the model takes of the other models of a run.
+type Inputs struct {
+	// Gap is LogGP's gap(m) = g + (m−1)·G [s].
+	Gap func(m float64) float64
+	// Ways are the times of messages that meet no other, ascending in size: o_s + L + (m−1)·G + o_r.
+	Ways []Way
+	// Busy is o_s + o_r of LogGP [s]; one that cannot be told from zero, or is withheld, is zero.
+	Busy float64
+	// Medium is what all hosts share, a_c [s] and b_c [s/B]; nil on a switch, or where it is not known that they share anything.
+	Medium *blocks.Block
+}
+
+// Way is the time of a message from its send until it is received [s].
+type Way struct{ Bytes, Seconds float64 }
+
+// Of reads the inputs off a run: of LogGP the gap, o_s and o_r; o_s + L + (m−1)·G + o_r as the half round trips that the run measured, by
+// pingpong or else by LogGP's own experiment, because LogGP misses messages of about a packet, whose bytes pass several stages one after
+// the other; where a file has none, L + o_s + o_r, and the gap; and, where the network behaves like a shared medium, a_c and b_c of the hyperbolic model, of which one that
+// has a bound only is zero. It returns ErrInputs with what is missing, withheld or impossible.
+func Of(p *params.Params) (Inputs, error) {
+	var in Inputs
+	gap, err := gapOf(p)
+	if err != nil {
+		return in, fmt.Errorf("%w: %w; experiment prtt measures it", ErrInputs, err)
+	}
+	in.Gap, in.Medium = gap, medium(p)
+	sum := 0.0
+	var wrong []string
+	for _, name := range []string{"L", "o_s", "o_r"} {
+		q := parameter(p, "loggp", name)
+		if q.Value == nil {
+			wrong = append(wrong, name+" is missing or withheld")
+			continue
+		}
+		sum += *q.Value
+		if name != "L" {
+			in.Busy += max(0, *q.Value)
+		}
+	}
+	for _, r := range alone(p) {
+		in.Ways = append(in.Ways, Way{r.X, r.Measured})
+	}
+	slices.SortFunc(in.Ways, func(a, b Way) int { return cmp.Compare(a.Bytes, b.Bytes) })
+	if len(in.Ways) > 0 {
+		return in, nil
+	}
+	if len(wrong) > 0 || !(sum > 0) {
+		return in, fmt.Errorf("%w: no half round trip, and L + o_s + o_r is %g s (%s); experiment prtt measures them", ErrInputs, sum, strings.Join(wrong, ", "))
+	}
+	in.Ways = []Way{{1, sum}}
+	return in, nil
+}
+
+// alone are the half round trips of a run: of pingpong, else of LogGP.
+func alone(p *params.Params) []params.Residual {
+	if out := p.Times(); len(out) > 1 {
+		return out
+	}
+	var out []params.Residual
+	for _, f := range p.Fits {
+		for _, s := range f.Of(params.HalfRoundTrip) {
+			out = append(out, s.Points...)
+		}
+	}
+	return out
+}
+
+// gapOf is LogGP's gap by the size.
+func gapOf(p *params.Params) (func(m float64) float64, error) {
+	fn, ok := p.Functions["gap"]
+	if !ok || !fn.Usable() {
+		return nil, errors.New("gap is missing or withheld")
+	}
+	shape, err := fn.Shape(p.Functions)
+	if err != nil {
+		return nil, fmt.Errorf("gap: %w", err)
+	}
+	for _, m := range []float64{1, 1 << 20} {
+		if v := shape.At(m, 2); !(v > 0) {
+			return nil, fmt.Errorf("gap of %g bytes is %g s", m, v)
+		}
+	}
+	return func(m float64) float64 { return shape.At(m, 2) }, nil
+}
+
+// medium is what hosts share, where the network behaves like a medium for packets or for streams.
+func medium(p *params.Params) *blocks.Block {
+	if p.Network == nil || p.Network.Packets != params.Shared && p.Network.Streams != params.Shared {
+		return nil
+	}
+	var b blocks.Block
+	for name, v := range map[string]*float64{"a_c": &b.A, "b_c": &b.B} {
+		if q := parameter(p, "hyperbolic-network", name); q.Value != nil {
+			*v = math.Max(0, *q.Value)
+		}
+	}
+	if b.A+b.B == 0 {
+		return nil
+	}
+	return &b
+}
+
+// parameter is a parameter of a model: under its plain name or, where another model has that, as model.name. Zero is none.
+func parameter(p *params.Params, model, name string) params.Parameter {
+	if q, ok := p.Parameters[model+"."+name]; ok {
+		return q
+	}
+	if q := p.Parameters[name]; q.Model == model {
+		return q
+	}
+	return params.Parameter{}
+}
+
+// way is the time of a message of m bytes that meets no other [s]: straight between the sizes that were measured, and by the gap from
+// the largest on.
+func (in Inputs) way(m float64) float64 {
+	before := in.Ways[0]
+	for _, w := range in.Ways {
+		if m <= w.Bytes {
+			if w.Bytes == before.Bytes {
+				return w.Seconds
+			}
+			return before.Seconds + (w.Seconds-before.Seconds)*(m-before.Bytes)/(w.Bytes-before.Bytes)
+		}
+		before = w
+	}
+	return before.Seconds + in.Gap(m) - in.Gap(before.Bytes)
+}
+
+// Machine is the run's hosts and network. network replaces what the run says the hosts share, such as a Cube, whose channels are taken to
+// be as fast as the hosts' interfaces; nil keeps it.
+func (in Inputs) Machine(network Network) Machine {
+	k := Machine{Network: network, Service: in.Gap, Gap: in.Gap, Busy: in.Busy, OneWay: in.way}
+	if network == nil && in.Medium != nil {
+		k.Network, k.Service = Medium{}, in.Medium.T
+	}
+	return k
+}
