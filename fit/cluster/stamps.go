@@ -355,11 +355,17 @@ func (Stamps) Plots(f *params.Fit) []params.Plot {
 	if len(half.Points) == 0 {
 		return nil
 	}
+	series := f.Of(params.CostOfSize)
 	return []params.Plot{{
 		ID: "stamps", Section: plots.Cluster, Title: "Where the time of a message goes",
 		Says: plots.Sentences("The parts of a message by the stamps of kernels, each on top of those before it, and half the round trip of the same messages",
 			plots.Parameter(f, "stamps_cost")),
 		X: plots.SizeAxis(false), Y: plots.TimeAxis("time of a message", false), Series: []string{half.Name}, Line: "sum of the parts", Areas: stackedParts(f),
+	}, {
+		ID: "stamps-parts", Section: plots.Cluster, Title: "The parts of a message by stamps",
+		Says: plots.Sentences("The same parts beside each other, with what a receiver that polls takes and what lies between network interfaces where they are known",
+			plots.Functions(f, "stamps_O_s", "stamps_queue", "stamps_L", "stamps_wakeup", "stamps_U_r")),
+		X: plots.SizeAxis(false), Y: plots.TimeAxis("time", false), Series: plots.Names(series), Curves: plots.Costs(f, false, series),
 	}}
 }
 
