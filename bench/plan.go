@@ -61,7 +61,7 @@ const (
 	PlanFull     = "full"     // every experiment, every pair of hosts, tighter intervals
 )
 
-// What the smaller plans measure. Only the full plan floods a port until it overflows, and tunes fragments, buffers and
+// What the smaller plans measure. Only the full plan floods a port until it overflows, stamps messages, and tunes fragments, buffers and
 // Nagle's algorithm.
 var (
 	quickExperiments    = []string{names.Clock, names.Pingpong, names.Wakeup, names.Paired}

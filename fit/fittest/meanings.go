@@ -108,6 +108,13 @@ var Codes = []CodeMeaning{
 	{params.NagleCost, []params.Level{params.Note}, nil, "the settings at which Nagle's algorithm costs more than 20%"},
 	{params.DelayedAck, []params.Level{params.Note}, nil, "the messages that waited for a delayed acknowledgement"},
 	{params.WakeUpInL, []params.Level{params.Note}, []string{"share"}, "what waking the receiver is of a small message, and which parameters hold it"},
+	{params.StampParts, []params.Level{params.Note}, []string{"bytes", "half", "stamps_O_s", "stamps_queue", "stamps_L", "stamps_wakeup", "stamps_U_r"},
+		"the parts of the smallest message by stamps, in seconds, and half of its round trip"},
+	{params.StampSum, []params.Level{params.Warning, params.Note}, []string{"mean", "worst"}, "how far the sum of the parts by stamps is off half the round trip of the same messages"},
+	{params.StampCost, []params.Level{params.Note}, []string{"cost", "share"}, "what half a round trip takes more with stamps than without"},
+	{params.StampsBeside, []params.Level{params.Note}, []string{"bytes", "fitted", "stamped"}, "a part by stamps beside the fitted cost of the same name, and why they differ"},
+	{params.StampsAlone, []params.Level{params.Note}, nil, "parts by stamps that no fitted cost stands beside"},
+	{params.StampsMissing, []params.Level{params.Warning}, nil, "the hosts took no stamps of a kind"},
 	{params.ColdMessages, []params.Level{params.Note}, []string{"share"}, "what a message takes more after a pause, and which parameters hold that"},
 }
 
@@ -141,6 +148,7 @@ var Quantities = []QuantityMeaning{
 	{params.BufferedTime, []string{"bytes"}, "time of a message by socket buffer"},
 	{params.NagleTime, []string{"writes", "nagle"}, "half round trip of a message by size"},
 	{params.TimerCost, nil, "one reading of the clock"},
+	{params.StampedTime, nil, "half round trip of messages with stamps by size; fitted is the sum of the parts"},
 	{params.TailTime, []string{"quantile"}, "half round trip that a share of the messages exceeds, by size; symbol is its function"},
 }
 

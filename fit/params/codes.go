@@ -95,6 +95,12 @@ const (
 	DelayedAck        Code = "delayed-ack"
 	WakeUpInL         Code = "wake-up"
 	ColdMessages      Code = "cold-messages"
+	StampParts        Code = "stamp-parts"
+	StampSum          Code = "stamp-sum"
+	StampCost         Code = "stamp-cost"
+	StampsBeside      Code = "stamps-beside-fit"
+	StampsAlone       Code = "stamps-alone"
+	StampsMissing     Code = "stamps-missing"
 )
 
 // Quantity is what the points of a series are. docs/FORMATS.md says what each means.
@@ -124,4 +130,5 @@ const (
 	NagleTime      Quantity = "time-with-nagle"
 	TimerCost      Quantity = "timer-cost"
 	TailTime       Quantity = "tail-time"
+	StampedTime    Quantity = "stamped-time"
 )

@@ -38,10 +38,14 @@ func (g *Group) Send(to int, b []byte) error {
 
 func (g *Group) send(dst *proc, b []byte) error {
 	w := g.w
-	if err := w.spend(g.self, w.opt.Cost.send(len(b))); err != nil {
+	c := w.conn(g.self, dst)
+	cost := w.opt.Cost.send(len(b))
+	if c.stampedOut {
+		cost += fromNanos(w.opt.Cost.Stamp)
+	}
+	if err := w.spend(g.self, cost); err != nil {
 		return err
 	}
-	c := w.conn(g.self, dst)
 	if c.lost() {
 		return ErrPeer
 	}

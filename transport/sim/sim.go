@@ -76,6 +76,9 @@ type Options struct {
 	ClockOffset units.Nanos
 	ClockDrift  float64
 	ClockStep   units.Nanos
+
+	// StampingNIC gives hosts a network interface that stamps messages with a clock of its own.
+	StampingNIC bool
 }
 
 // Noise disturbs the service time of every packet at every block. Jitter does not change the median; Delay and Spike do.
@@ -171,6 +174,7 @@ type Cost struct {
 	Arrive             units.Nanos
 	ArriveByte         float64     // ns/B
 	Wake               units.Nanos // of a Recv that had to wait for its bytes, in addition
+	Stamp              units.Nanos // of a Send that is stamped, in addition
 }
 
 func (c *Cost) send(n int) instant { return linear(c.Send, c.SendByte, n) }
