@@ -7,6 +7,7 @@ import (
 	"calib/fit/cluster"
 	"calib/fit/hyperbolic"
 	"calib/fit/loggp"
+	"calib/fit/overlap"
 	"calib/fit/pointtopoint"
 	"calib/fit/timer"
 	"calib/fit/tuning"
@@ -21,4 +22,5 @@ var All = []fit.Model{
 	buffer.Buffer{},
 	loggp.LogGP{},
 	tuning.Fragment{}, tuning.Buffer{}, tuning.NoDelay{},
+	overlap.Model{},
 }
