@@ -91,7 +91,7 @@ func Judge(s *netspec.Spec, run, copied *params.Params) []Row {
 // derived lists parameters that are computed from times of messages of the sizes that were measured: other sizes give other values on
 // the same network, the same sizes the same.
 func derived() []string {
-	return []string{"alpha", "beta", "a_prime_limits", "b_prime_limits", "a_prime_joint", "b_prime_joint", "r_inf"}
+	return []string{"alpha", "beta", "a_prime_limits", "b_prime_limits", "a_prime_joint", "b_prime_joint", "r_inf", "g", "G"}
 }
 
 // least is by which share the network may say otherwise than the run before that is worth a word.

@@ -116,7 +116,8 @@ func (r *reader) delay(left float64) float64 {
 }
 
 // pairs is what two hosts alone measured: a time T(0) and a rate 1/b. A host is busy for g_s or g with a message, for half of T(0) where
-// neither was measured; the rest of T(0) is delay.
+// neither was measured; the rest of T(0) is delay. What a packet takes longer for a byte than both hosts together, the port does, which
+// stores it; no longer than a stream takes, which passes hosts and port at once.
 func pairs(r *reader) (*Network, error) {
 	whole, ok := r.positive("a_prime", "a_prime_limits", "a_prime_joint", "alpha")
 	if a, okA := r.positive("a"); okA {
@@ -136,8 +137,30 @@ func pairs(r *reader) (*Network, error) {
 	}
 	spec := r.hosts(busy, stream)
 	spec.Mode = netspec.Switched
+	if spec.MSS != bundle {
+		rest := r.packetSlope(spec.MSS) - (spec.Service(spec.Host, spec.MSS)+spec.Service(*spec.Receive, spec.MSS)-2*busy)/float64(spec.MSS)
+		spec.Medium.B = math.Min(math.Max(rest, 0), stream)
+	}
 	spec.L = r.delay(whole - spec.Host.A - spec.Receive.A - calls.Fixed())
 	n := r.network(spec, calls)
 	n.callsFirst = true
 	return n, nil
+}
+
+// packetSlope is what a byte more takes [s/B] of messages of one packet, of p bytes at most, by the smallest and the largest of them that
+// were measured; 0 where those are too few.
+func (r *reader) packetSlope(p int) float64 {
+	var small, large params.Residual
+	for _, t := range r.p.Times() {
+		if small.X == 0 || t.X < small.X {
+			small = t
+		}
+		if t.X <= float64(p) && t.X > large.X {
+			large = t
+		}
+	}
+	if large.X-small.X < float64(p)/2 {
+		return 0
+	}
+	return (large.Measured - small.Measured) / (large.X - small.X)
 }

@@ -139,7 +139,28 @@ func TestCallsBeforeBlocks(t *testing.T) {
 	}
 }
 
-// differ is a run on a switch of which the named pairs stand out.
+// A packet that passes three stores takes longer by the byte than two hosts do: the port has the rest, and no more than a stream takes.
+func TestPortOfPairs(t *testing.T) {
+	for _, slope := range []float64{0.6, 1.1, 3} {
+		p := run(params.Switch, map[string]float64{"alpha": 1000 * us, "beta": 0.6 * us, "packet": 1448, "g": 400 * us})
+		s := params.Series{Quantity: params.Time}
+		for _, x := range []float64{1, 1400, 16000} {
+			s.Add(x, 1000*us+slope*us*(x-1), [2]float64{}, 0, 1)
+		}
+		p.Fits = []*params.Fit{{Model: "hockney", Series: []params.Series{s}}}
+		n, err := Of(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		host := 0.6 - 400.0/1448 // of each host, within a packet [µs/B]
+		want := math.Min(math.Max(slope-2*host, 0), 0.6)
+		if got := n.Spec.Medium.B; math.Abs(got-want*us) > 1e-12 {
+			t.Errorf("%g µs/B a packet: the port takes %g s/B, want %g µs/B", slope, got, want)
+		}
+	}
+}
+
+// differing4 is a run on a switch of which the named pairs stand out.
 func differing4(slow map[string]float64, named ...string) *params.Params {
 	p := run(params.Switch, map[string]float64{"alpha": 1000 * us, "beta": 0.6 * us, "packet": 1448})
 	s := params.Series{Quantity: params.Time}
