@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"calib/fit/params"
+	"calib/internal/openmpi"
 )
 
 // Classes of errors.
@@ -30,6 +31,8 @@ type Options struct {
 	Hosts int
 	// Device is the network interface in commands; "" means eth0.
 	Device string
+	// Rules are choices of Open MPI's algorithms, for the targets that are made of them.
+	Rules []openmpi.Rules
 	// Version of calib, for comments in the file; "" is left out.
 	Version string
 }
