@@ -15,7 +15,7 @@ type Choice struct {
 	Hosts     int    `json:"hosts"`
 	Bytes     int    `json:"bytes"`
 	Model     string `json:"model"`
-	// Best and Next are the two fastest; Next is nil where there is one algorithm only.
+	// Best and Next are the two fastest; Next is nil where there is no other, or all others take as long. What takes as long as Best is not Next.
 	Best Prediction  `json:"best"`
 	Next *Prediction `json:"next,omitempty"`
 	// Margin is by how much Next takes longer, over the time of Best; CI95 its interval.
@@ -46,7 +46,7 @@ func (m *model) best(operation string, hosts, bytes int) (Choice, error) {
 	}
 	var all []candidate
 	err := fmt.Errorf("no algorithm of %q (operations: %v)", operation, pattern.Operations())
-	for _, p := range pattern.Variants(operation) {
+	for _, p := range pattern.Variants(operation, bytes) {
 		q := Query{p, hosts, bytes}
 		t, e := m.time(q)
 		if e != nil {
@@ -60,15 +60,20 @@ func (m *model) best(operation string, hosts, bytes int) (Choice, error) {
 	}
 	slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Compare(a.seconds, b.seconds) })
 	c := Choice{Operation: operation, Hosts: hosts, Bytes: bytes, Model: m.name, Decided: true}
-	if len(all) == 1 {
+	// Those that take as long are the same to the model, and no other choice.
+	next := slices.IndexFunc(all, func(v candidate) bool { return v.seconds > all[0].seconds*(1+sameTime) })
+	if next < 0 {
 		c.Best, _ = m.predict(all[0].Query)
 		return c, nil
 	}
-	x := m.compare(all[0].Query, all[1].Query, 0)
+	x := m.compare(all[0].Query, all[next].Query, 0)
 	c.Best, c.Next, c.Margin, c.MarginCI95 = x.First, &x.Second, x.Margin, x.CI95
 	c.Decided = x.CI95 != nil && x.CI95[0] > 0
 	return c, nil
 }
+
+// sameTime is the relative difference of times that are equal but for the order of equal events.
+const sameTime = 1e-6
 
 // Comparison is how much longer one pattern takes than another, by one model.
 type Comparison struct {
@@ -78,8 +83,8 @@ type Comparison struct {
 	CI95   *[2]float64
 }
 
-// Compare compares two queries by a model, draw by draw. The interval takes the model to have the relative error of doubt [1 standard deviation] on each, or its
-// own on messages between two hosts where that is more. It returns an error where the model does not predict both.
+// Compare compares two queries by a model, draw by draw. For the interval, the model has the relative error of doubt on each, as one standard
+// deviation, or its own on messages between two hosts where that is more. It returns an error where the model does not predict both.
 func (p *Predictor) Compare(name string, first, second Query, doubt float64) (Comparison, error) {
 	m, err := p.model(name)
 	if err != nil {

@@ -2,7 +2,7 @@ package pattern
 
 // bruck is the alltoall in about log₂ P steps.
 var bruck = []Pattern{
-	{ID: 33, Operation: "alltoall", Algorithm: "bruck", Bytes: "from each host to each",
+	{ID: 32, Operation: "alltoall", Algorithm: "bruck", Bytes: "from each host to each",
 		Source: "Bruck and others 1997: step k: to rank i+2^k, all blocks of which the number has bit k", Least: 2, Run: bruckAlltoall},
 }
 

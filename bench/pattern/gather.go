@@ -1,9 +1,9 @@
 package pattern
 
 var gathers = []Pattern{
-	{ID: 34, Operation: "gather", Algorithm: "binomial", Bytes: "from each host",
+	{ID: 33, Operation: "gather", Algorithm: "binomial", Bytes: "from each host",
 		Source: "binomial tree: a host sends what it has from its subtree; the smallest subtree first", Least: 2, Run: binomialGather},
-	{ID: 35, Operation: "gather", Algorithm: "synchronised", Bytes: "from each host",
+	{ID: 34, Operation: "gather", Algorithm: "synchronised", Bytes: "from each host",
 		Source: "Open MPI: linear with synchronisation: the root calls one host after the other; a block comes in two parts, the first of 8 KiB", Least: 2,
 		segmented: synchronisedGather},
 }

@@ -2,10 +2,10 @@ package pattern
 
 // halvings are allreductions as Open MPI's coll/base performs them, where they differ from those of the papers.
 var halvings = []Pattern{
-	{ID: 31, Operation: "allreduce", Algorithm: "linear", Bytes: "of the vector", Source: "all send to host 0, which then sends to all, by rank", Least: 2,
-		Run: linearAllreduce},
-	{ID: 32, Operation: "allreduce", Algorithm: "rabenseifner-near", Bytes: "of the vector",
-		Source: "Open MPI: as rabenseifner, but the nearest ranks exchange the largest halves, and the fold for other than powers of two is by halves, too",
+	{ID: 30, Operation: "allreduce", Algorithm: "linear", Bytes: "of the vector",
+		Source: "all send to host 0, which then sends to all, by rank", Least: 2, Run: linearAllreduce},
+	{ID: 31, Operation: "allreduce", Algorithm: "rabenseifner-near", Bytes: "of the vector",
+		Source: "Open MPI: as rabenseifner, but the nearest ranks exchange the largest halves; the fold for other than powers of two is by halves, too",
 		Least:  2, Run: rabenseifnerNear},
 }
 

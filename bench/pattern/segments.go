@@ -35,16 +35,15 @@ func (p Pattern) WithSegment(n int) Pattern {
 	return p
 }
 
-// Variants lists the algorithms of an operation, segmented ones with each of Segments.
-func Variants(operation string) []Pattern {
+// Variants lists the algorithms of an operation for messages of m bytes: segmented ones whole, and with each of Segments that is shorter.
+func Variants(operation string, m int) []Pattern {
 	var out []Pattern
 	for _, p := range OfOperation(operation) {
-		if !p.Segmented() {
-			out = append(out, p)
-			continue
-		}
+		out = append(out, p.WithSegment(0))
 		for _, n := range Segments {
-			out = append(out, p.WithSegment(n))
+			if p.Segmented() && n < m {
+				out = append(out, p.WithSegment(n))
+			}
 		}
 	}
 	return out

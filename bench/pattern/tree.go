@@ -5,22 +5,28 @@ import "math"
 // trees are broadcasts over trees whose nodes send every segment to all their children at once, as MPI libraries do. The trees are those
 // of Open MPI's coll/base (coll_base_topo.c), rank by rank.
 var trees = []Pattern{
-	{ID: 24, Operation: "bcast", Algorithm: "knomial", Bytes: "of the message", Source: "Open MPI: 4-nomial tree, the largest subtree first; segments of 8 KiB",
-		Least: 2, segmented: over(knomial(4))},
+	{ID: 24, Operation: "bcast", Algorithm: "knomial", Bytes: "of the message",
+		Source: "Open MPI: 4-nomial tree, the largest subtree first; segments of 8 KiB", Least: 2, segmented: over(knomial(4))},
 	{ID: 25, Operation: "bcast", Algorithm: "binary-segmented", Bytes: "of the message",
-		Source: "Open MPI: binary tree, rank r of a level of n has the children r+n and r+2n; segments of 8 KiB", Least: 2, segmented: over(spreadBinary)},
+		Source: "Open MPI: binary tree, rank r of a level of n has the children r+n and r+2n; segments of 8 KiB", Least: 2,
+		segmented: over(spreadBinary)},
 	{ID: 26, Operation: "bcast", Algorithm: "binomial-segmented", Bytes: "of the message",
-		Source: "Open MPI: binomial tree, the parent is the rank without its highest set bit; segments of 8 KiB", Least: 2, segmented: over(highBinomial)},
+		Source: "Open MPI: binomial tree, the parent is the rank without its highest set bit; segments of 8 KiB", Least: 2,
+		segmented: over(highBinomial)},
 	{ID: 27, Operation: "bcast", Algorithm: "chains", Bytes: "of the message",
 		Source: "Open MPI: four chains as equal as can be; segments of 8 KiB", Least: 2, segmented: over(chains(Chains))},
 	{ID: 28, Operation: "bcast", Algorithm: "split-binary", Bytes: "of the message",
 		Source: "Open MPI: each half of the message down one half of the binary tree, in segments of 8 KiB; then pairs exchange halves", Least: 2,
 		segmented: splitBinary},
-	{ID: 29, Operation: "bcast", Algorithm: "linear", Bytes: "of the message", Source: "the root sends to all at once, by rank", Least: 2, Run: linearBroadcast},
-	{ID: 30, Operation: "bcast", Algorithm: "scatter-doubling", Bytes: "of the message",
+	{ID: 29, Operation: "bcast", Algorithm: "scatter-doubling", Bytes: "of the message",
 		Source: "Thakur, Rabenseifner, Gropp 2005, section 4.4: scatter over a binomial tree, then allgather by recursive doubling", Least: 2,
 		Fits: powerOfTwo, Run: scatterDoubling},
 }
+
+// Linear is broadcast serial as MPI libraries perform it: the root's sends are one exchange. The messages are the same, so that All holds
+// the other only.
+var Linear = Pattern{Operation: "bcast", Algorithm: "linear", Bytes: "of the message", Source: "the root sends to all at once, by rank", Least: 2,
+	Run: linearBroadcast}
 
 // Chains is how many chains broadcast "chains" has.
 const Chains = 4
@@ -72,8 +78,8 @@ func everyOther(c Comm, s *Scratch) []int {
 	return s.ranks
 }
 
-// knomial: with mask the largest power of the radix below size, going down, the children of a rank are rank + 1, 2, … radix−1 times mask,
-// for every mask below the power that does not divide the rank.
+// knomial: the children of a rank are rank + 1, 2, … radix−1 times every power of the radix that divides the rank with the next power, the
+// largest first.
 func knomial(radix int) tree {
 	return func(rank, size int, next []int) (int, []int) {
 		parent, mask := 0, 1

@@ -25,11 +25,12 @@ type Collective struct {
 func Collectives() []Collective {
 	return []Collective{
 		{Name: "allreduce", ID: 2, fixed: fixedAllreduce,
-			Algorithms: []string{"ignore", "basic_linear", "nonoverlapping", "recursive_doubling", "ring", "segmented_ring", "rabenseifner"}},
+			Algorithms: []string{"ignore", "basic_linear", "nonoverlapping", "recursive_doubling", "ring", "segmented_ring",
+				"rabenseifner"}},
 		{Name: "alltoall", ID: 3, Blocks: true, fixed: fixedAlltoall,
 			Algorithms: []string{"ignore", "linear", "pairwise", "modified_bruck", "linear_sync", "two_proc"}},
-		{Name: "bcast", ID: 7, fixed: fixedBcast, Algorithms: []string{"ignore", "basic_linear", "chain", "pipeline", "split_binary_tree", "binary_tree",
-			"binomial", "knomial", "scatter_allgather", "scatter_allgather_ring"}},
+		{Name: "bcast", ID: 7, fixed: fixedBcast, Algorithms: []string{"ignore", "basic_linear", "chain", "pipeline", "split_binary_tree",
+			"binary_tree", "binomial", "knomial", "scatter_allgather", "scatter_allgather_ring"}},
 		{Name: "gather", ID: 9, Blocks: true, fixed: fixedGather, Algorithms: []string{"ignore", "basic_linear", "binomial", "linear_sync"}},
 	}
 }
@@ -52,8 +53,8 @@ func (c Collective) Size(m, ranks int) int {
 	return m
 }
 
-// Fixed is the number of the algorithm that the compiled-in decision takes for m bytes (of a block, where c has Blocks), on that many ranks, if the operation is
-// commutative. It takes all without segments, and with the fan-out 0.
+// Fixed is the number of the algorithm that the compiled-in decision takes for m bytes, of a block where c has Blocks, on that many ranks, if
+// the operation is commutative. It takes all without segments, and with the fan-out 0.
 func (c Collective) Fixed(ranks, m int) int {
 	i := slices.IndexFunc(c.fixed, func(of class) bool { return of.below == 0 || ranks < of.below })
 	sizes := c.fixed[i].sizes

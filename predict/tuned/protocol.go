@@ -16,8 +16,8 @@ const (
 	eager         = eagerLimit - largestHeader
 )
 
-// overTCP is a pattern whose messages are sent as Open MPI sends them: with a header, and those above the eager limit by rendezvous, in which
-// the rest follows when the receiver has acknowledged the first part.
+// overTCP is a pattern whose messages are sent as Open MPI sends them: with a header, and those above the eager limit by rendezvous, in
+// which the rest follows when the receiver has acknowledged the first part.
 func overTCP(p pattern.Pattern) pattern.Pattern {
 	run := p.Run
 	p.Run = func(c pattern.Comm, m int, s *pattern.Scratch) error { return run(&messages{Comm: c}, m, s) }

@@ -1,10 +1,10 @@
 // Package tuned chooses the algorithms of Open MPI's collectives for the network of a run: what its component coll/tuned is to take
 // instead of its compiled-in decision.
 //
-// The opinion of this package: never slower than the default matters more than winning. An algorithm is taken only where it is predicted to be
-// faster than the one that Open MPI takes by itself, by more than the parameters' intervals and the model's own errors on this
-// network's patterns leave open, at both ends of a range of sizes. Everywhere else, and where the default's messages are not among calib's
-// patterns, the compiled-in decision stands.
+// The opinion of this package: never slower than the default matters more than winning. An algorithm is taken only where it is predicted
+// to be faster than the one that Open MPI takes by itself, by more than the parameters' intervals and the model's own errors on this
+// network's patterns leave open, at both ends of a range of sizes. Everywhere else, and where the default's messages are not among
+// calib's patterns, the compiled-in decision stands.
 package tuned
 
 import (
@@ -172,12 +172,13 @@ func (j *judge) seconds(model string, o Option, m int) float64 {
 	return math.NaN()
 }
 
-// errors is the model's root mean squared relative error on this network's patterns: on those of the collective, or on all, whichever is more; where none was measured,
-// the limit above which parameters are not to be relied on. It sets d.Why where the model does not predict the collective.
+// errors is the model's root mean squared relative error on this network's patterns: on those of the collective, or on all, whichever is
+// more; where none was measured, the limit above which parameters are not to be relied on. It sets d.Why where the model does not predict
+// the collective.
 func (j *judge) errors(d *Decision) float64 {
 	if g, ok := params.GradeOf(j.p.Validation, d.Model, j.c.Name); ok && !g.Predicted() {
-		d.Why = fmt.Sprintf("model %s does not predict %s on this network: validation is %.0f%% off on average, %.0f%% at most", d.Model, j.c.Name, 100*g.Mean,
-			100*g.Worst)
+		d.Why = fmt.Sprintf("model %s does not predict %s on this network: validation is %.0f%% off on average, %.0f%% at most", d.Model,
+			j.c.Name, 100*g.Mean, 100*g.Worst)
 		return 0
 	}
 	rms := func(keep func(params.Validation) bool) (float64, bool) {
@@ -224,7 +225,8 @@ func (j *judge) compare(d *Decision, best, standard Option, doubt float64) {
 	}
 }
 
-// leastGain is the least gain for which the default is left, over the new time: what ranks of MPI do beside sending messages, no model knows.
+// leastGain is the least gain for which the default is left, over the new time: what ranks of MPI do beside sending messages, no model
+// knows.
 const leastGain = 0.05
 
 // low is the lower end of an interval, −∞ where there is none.

@@ -24,8 +24,8 @@ type row struct {
 	blocks  bool // cuts a message into a block for each rank
 }
 
-// rows are the algorithms whose messages a pattern of calib sends (TestTraffic holds them against those that Open MPI sends). Some are left out:
-// allreduce 2 performs whatever the rules of reduce and bcast say, allreduce 5 is 4 without a segment, alltoall 5 is for two ranks.
+// rows are the algorithms whose messages a pattern of calib sends (TestTraffic holds them against those that Open MPI sends). Some are left
+// out: allreduce 2 performs whatever the rules of reduce and bcast say, allreduce 5 is 4 without a segment, alltoall 5 is for two ranks.
 var rows = map[string][]row{
 	"bcast": {{1, "linear", 0, false}, {2, "chains", pattern.Chains, false}, {3, "pipelined", 0, false}, {4, "split-binary", 0, false},
 		{5, "binary-segmented", 0, false}, {6, "binomial-segmented", 0, false}, {7, "knomial", 0, false}, {8, "scatter-doubling", 0, true},
@@ -80,6 +80,9 @@ func Default(c openmpi.Collective, hosts, m int) Option {
 }
 
 func (r row) of(c openmpi.Collective, hosts, m int) (pattern.Pattern, bool) {
+	if r.pattern == pattern.Linear.Algorithm && c.Name == pattern.Linear.Operation {
+		return pattern.Linear, true
+	}
 	p, err := pattern.Find(c.Name, r.pattern)
 	return p, err == nil && p.Defined(hosts) && (!r.blocks || m >= widest*hosts)
 }

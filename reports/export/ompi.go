@@ -14,7 +14,8 @@ import (
 // ErrMissing where there are none, and of class ErrLimit where they contradict each other.
 func rulesOf(in *input.Input) ([][]openmpi.Rules, error) {
 	if len(in.Params.Run.Hosts) == 0 || len(in.Rules) == 0 {
-		return nil, fmt.Errorf("rules: %w; they are predictions from a run: measure with calib run, and export with the command calib export", ErrMissing)
+		return nil, fmt.Errorf("rules: %w; they are predictions from a run: measure with calib run, and export with the command calib export",
+			ErrMissing)
 	}
 	sorted := slices.Clone(in.Rules)
 	slices.SortStableFunc(sorted, func(a, b openmpi.Rules) int {
@@ -52,7 +53,8 @@ func whatRules(in *input.Input) []string {
 	}
 	out := []string{fmt.Sprintf("%d of %d ranges of sizes get an algorithm; the others keep Open MPI's compiled-in decision", taken, all)}
 	if len(in.Params.Validation) == 0 {
-		out = append(out, "the run measured no patterns to hold its predictions against: calib validate RUN measures them, and more rules may follow")
+		out = append(out, "the run measured no patterns to hold its predictions against: calib validate RUN measures them, and more rules may "+
+			"follow")
 	}
 	return out
 }
@@ -68,7 +70,8 @@ func writeOmpi(b *bytes.Buffer, in *input.Input) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	warnings := append(whatRules(in), "the rules are for one rank on each host, and apply to all communicators of as many ranks: a classic file cannot tell them apart",
+	warnings := append(whatRules(in),
+		"the rules are for one rank on each host, and apply to all communicators of as many ranks: a classic file cannot tell them apart",
 		"Open MPI 6 takes the communicator sizes of a classic file for those above them: give it the file of target ompi-json")
 	in.WriteHeader(b, "# ", nil, []string{"mpirun --mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_dynamic_rules_filename FILE",
 		"A line of a message size: bytes and up, algorithm, fan-out, bytes of a segment. Algorithm 0 is the compiled-in decision."}, warnings)
@@ -114,8 +117,8 @@ func allSizes(r openmpi.Rules) []openmpi.Rule {
 	return append(rows, openmpi.Rule{Bytes: r.Until + 1})
 }
 
-// ompiRules is a file of rules in JSON, version 3 (docs/tuning-apps/tuned_dynamic_file_schema.json of Open MPI 6). The reader takes the field
-// seg_size, too, which that schema does not list.
+// ompiRules is a file of rules in JSON, version 3 (docs/tuning-apps/tuned_dynamic_file_schema.json of Open MPI 6). The reader takes the
+// field seg_size, too, which that schema does not list.
 type ompiRules struct {
 	Version     int                    `json:"rule_file_version"`
 	Module      string                 `json:"module"`
@@ -139,8 +142,8 @@ type ompiSizes struct {
 	Segment   int    `json:"seg_size,omitempty"`
 }
 
-// writeOmpiJSON writes the rules for Open MPI 6 in JSON. Communicators and messages without a rule keep the compiled-in decision. Neighbouring
-// ranges of the same algorithm are one.
+// writeOmpiJSON writes the rules for Open MPI 6 in JSON. Communicators and messages without a rule keep the compiled-in decision.
+// Neighbouring ranges of the same algorithm are one.
 func writeOmpiJSON(b *bytes.Buffer, in *input.Input) ([]string, error) {
 	collectives, err := rulesOf(in)
 	if err != nil {
