@@ -45,6 +45,8 @@ type Target struct {
 	Device bool
 	// Slowdown: the file's network may be slower than the run's; for other targets Options.Slowdown is an error.
 	Slowdown bool
+	// Rules: the file is made of Options.Rules; for other targets they are an error.
+	Rules bool
 	// Write writes the file. Warnings say what the format cannot express or has rounded. Errors are of class ErrMissing,
 	// ErrLimit or ErrOption.
 	Write func(b *bytes.Buffer, in *input.Input) (warnings []string, err error)
@@ -94,6 +96,16 @@ func Targets() []Target {
 			Write: writeMininet,
 		},
 		{
+			Name: "ompi", File: "ompi-rules.conf", NoHosts: true, Rules: true,
+			About: "Open MPI 4 and 5: rules of coll/tuned, the classic file of coll_tuned_dynamic_rules_filename",
+			Write: writeOmpi,
+		},
+		{
+			Name: "ompi-json", File: "ompi-rules.json", NoHosts: true, Rules: true,
+			About: "Open MPI 6: rules of coll/tuned in JSON",
+			Write: writeOmpiJSON,
+		},
+		{
 			Name: "otava", File: "otava.csv", NoHosts: true,
 			About: "Apache Otava: CSV of one row, time, commit (the run's ID), and every number of the run",
 			Write: writeOtava,
@@ -137,6 +149,8 @@ func (t Target) Export(p *params.Params, o Options) (file []byte, warnings []str
 		return nil, nil, fmt.Errorf("export to %s: a network device: %w", t.Name, ErrOption)
 	case o.Slowdown != 0 && !t.Slowdown:
 		return nil, nil, fmt.Errorf("export to %s: a slowdown: %w", t.Name, ErrOption)
+	case len(o.Rules) > 0 && !t.Rules:
+		return nil, nil, fmt.Errorf("export to %s: rules of collectives: %w", t.Name, ErrOption)
 	}
 	var b bytes.Buffer
 	in := &input.Input{Params: p, Options: o}

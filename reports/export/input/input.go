@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"calib/fit/params"
+	"calib/internal/openmpi"
 )
 
 // Classes of errors.
@@ -32,6 +33,8 @@ type Options struct {
 	Device string
 	// Slowdown is how many times slower the target's network is; 0 is as little as the target needs.
 	Slowdown float64
+	// Rules are choices of Open MPI's algorithms, for the targets that are made of them.
+	Rules []openmpi.Rules
 	// Version of calib, for comments in the file; "" is left out.
 	Version string
 }
