@@ -66,13 +66,18 @@ func (c Cube) Inflation(interval, service float64) float64 {
 }
 
 // Medium is a channel that all messages of all hosts pass, one at a time, as on a shared Ethernet: the paper's M/G/1 queue (eq. 3) of
-// one channel. A message waits for S·ρ/(2(1−ρ)), with ρ the load of the messages that may be under way beside it.
+// one channel. A message waits for S·ρ/(2(1−ρ)), with ρ the load of the messages that may be under way beside it; the channel carries
+// a load of 1.
 type Medium struct{}
 
 // Contention implements Network.
 func (Medium) Contention(t Traffic) float64 {
 	n := float64(t.Hosts * max(1, t.UnderWay))
-	return queue(float64(t.Hosts)*t.Rate*t.Service*(n-1)/n, t.Service)
+	load := float64(t.Hosts) * t.Rate * t.Service
+	if load > 1 {
+		return math.Inf(1)
+	}
+	return queue(load*(n-1)/n, t.Service)
 }
 
 // queue is the mean wait for a server that others load, each for service: M/D/1, by Pollaczek and Khinchine.

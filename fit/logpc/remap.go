@@ -69,7 +69,8 @@ func (k Machine) Cost(r Remap) Cost {
 // closed is the loop of one injection: T_c = max(alone, (loop + messages·C_n + C_r)/under), all in seconds but messages and under.
 type closed struct{ alone, loop, messages, under, gap float64 }
 
-// close solves the loop: its right side falls as T_c grows.
+// close solves the loop: its right side falls as T_c grows. It is infinite where the network is asked for more than it carries, so that
+// T_c is never less than that takes.
 func (k Machine) close(r Remap, l closed) Cost {
 	c := Cost{Alone: l.alone}
 	over := func(interval float64) bool { // reports whether the loop takes longer than that
@@ -89,6 +90,9 @@ func (k Machine) close(r Remap, l closed) Cost {
 	}
 	over(hi)
 	c.Interval = hi
+	if hi > l.alone && c.Network > 0 { // a network that is full makes messages wait for what is left of the interval
+		c.Network = max(c.Network, (hi*l.under-l.loop-c.Resource)/l.messages)
+	}
 	return c
 }
 
