@@ -17,7 +17,7 @@ func at(hosts, kind, span int64) bench.Point {
 func TestDestinations(t *testing.T) {
 	for _, hosts := range []int64{2, 3, 4, 7, 8} {
 		for span := range hosts {
-			for _, kind := range []int64{Drawn, Round, Next} {
+			for _, kind := range []int64{names.DestinationsDrawn, names.DestinationsRound, names.DestinationsNext} {
 				const n = 400
 				p := at(hosts, kind, span)
 				all := make([][]int, hosts)
@@ -32,7 +32,7 @@ func TestDestinations(t *testing.T) {
 						seen[to] = true
 					}
 					want := len(offsets(int(hosts), int(span)))
-					if kind == Next {
+					if kind == names.DestinationsNext {
 						want = 1
 					}
 					if len(seen) != want {
@@ -45,14 +45,14 @@ func TestDestinations(t *testing.T) {
 						to = append(to, all[rank][i])
 					}
 					slices.Sort(to)
-					if kind != Drawn && len(slices.Compact(to)) != int(hosts) {
+					if kind != names.DestinationsDrawn && len(slices.Compact(to)) != int(hosts) {
 						t.Fatalf("%s: injection %d is no permutation", p.Key(), i)
 					}
 				}
 			}
 		}
 	}
-	p := at(8, Drawn, 0)
+	p := at(8, names.DestinationsDrawn, 0)
 	if slices.Equal(destinations(p, 1, 0, 50), destinations(p, 2, 0, 50)) || slices.Equal(destinations(p, 1, 0, 50), destinations(p, 1, 1, 50)) {
 		t.Error("rounds or ranks draw the same destinations")
 	}

@@ -53,14 +53,14 @@ func TestOnSwitch(t *testing.T) {
 		lines    int
 		intended string
 	}{
-		{point(1, 1, 8, 1, remap.Drawn, 0), 2000e-6, 2004e-6, 1, "round trip"},
-		{point(1, 1, 8, 8, remap.Round, 0), 2000e-6, 2004e-6, 8, "round trip"},
-		{point(1, 1, 8, 8, remap.Next, 0), 2000e-6, 2004e-6, 8, "round trip"},
-		{point(1, 1, 8, 8, remap.Drawn, 0), 2050e-6, 2400e-6, 8, "some messages meet"},
-		{point(0, 1, 8, 1, remap.Drawn, 0), 400e-6, 401e-6, 1, "gap"},
-		{point(0, 1, 8, 8, remap.Round, 0), 400e-6, 401e-6, 8, "gap"},
-		{point(0, 1, 8, 8, remap.Drawn, 0), 401e-6, 440e-6, 8, "some messages meet"},
-		{point(0, 1, 8, 8, remap.Drawn, 1), 401e-6, 440e-6, 8, "some messages meet"},
+		{point(1, 1, 8, 1, names.DestinationsDrawn, 0), 2000e-6, 2004e-6, 1, "round trip"},
+		{point(1, 1, 8, 8, names.DestinationsRound, 0), 2000e-6, 2004e-6, 8, "round trip"},
+		{point(1, 1, 8, 8, names.DestinationsNext, 0), 2000e-6, 2004e-6, 8, "round trip"},
+		{point(1, 1, 8, 8, names.DestinationsDrawn, 0), 2050e-6, 2400e-6, 8, "some messages meet"},
+		{point(0, 1, 8, 1, names.DestinationsDrawn, 0), 400e-6, 401e-6, 1, "gap"},
+		{point(0, 1, 8, 8, names.DestinationsRound, 0), 400e-6, 401e-6, 8, "gap"},
+		{point(0, 1, 8, 8, names.DestinationsDrawn, 0), 401e-6, 440e-6, 8, "some messages meet"},
+		{point(0, 1, 8, 8, names.DestinationsDrawn, 1), 401e-6, 440e-6, 8, "some messages meet"},
 	} {
 		lines := run(t, sim.New(*spec, sim.Options{Seed: 1, Cost: sim.Cost{Now: 25}}), c.point, 1)
 		if v := interval(lines); v < c.lo || v > c.hi || len(lines) != c.lines {
@@ -81,7 +81,7 @@ func TestOnMedium(t *testing.T) {
 			all += 8 * spec.Service(spec.Medium, min(left, spec.MSS))
 		}
 		for sync := range int64(2) {
-			for _, destinations := range []int64{remap.Drawn, remap.Round} {
+			for _, destinations := range []int64{names.DestinationsDrawn, names.DestinationsRound} {
 				p := point(sync, bytes, 8, 8, destinations, 0)
 				v := interval(run(t, sim.New(*spec, sim.Options{Seed: 1, Cost: sim.Cost{Now: 25}}), p, 1))
 				if want := float64(1+sync) * all; math.Abs(v/want-1) > 0.02 {
@@ -96,7 +96,7 @@ func TestOnMedium(t *testing.T) {
 func TestSmallBuffers(t *testing.T) {
 	n := sim.New(benchtest.Spec(5), sim.Options{Seed: 1, SendBuffer: 1500, Window: 1500, Deadline: 100 * units.Second, Cost: sim.Cost{Now: 25}})
 	for sync := range int64(2) {
-		for _, destinations := range []int64{remap.Drawn, remap.Round, remap.Next} {
+		for _, destinations := range []int64{names.DestinationsDrawn, names.DestinationsRound, names.DestinationsNext} {
 			if lines := run(t, n, point(sync, 40_000, 5, 5, destinations, 0), 0.1); len(lines) != 5 {
 				t.Errorf("sync %d, destinations %d: %d lines", sync, destinations, len(lines))
 			}
@@ -108,7 +108,7 @@ func TestSmallBuffers(t *testing.T) {
 func TestSkipped(t *testing.T) {
 	s := benchtest.Spec(4)
 	s.Medium = netspec.Block{A: 1, B: 1}
-	lines := run(t, sim.New(s, sim.Options{Seed: 1}), point(1, 1, 4, 4, remap.Drawn, 0), 1)
+	lines := run(t, sim.New(s, sim.Options{Seed: 1}), point(1, 1, 4, 4, names.DestinationsDrawn, 0), 1)
 	if len(lines) != 1 || lines[0].Phase != names.PhaseSkipped || lines[0].NS[0] < int64(units.Second) {
 		t.Errorf("%+v", lines)
 	}
@@ -117,7 +117,7 @@ func TestSkipped(t *testing.T) {
 // A rank that fails in the middle ends the remap of all.
 func TestFailingRank(t *testing.T) {
 	n := sim.New(benchtest.Spec(3), sim.Options{Seed: 1, Deadline: 5 * units.Second})
-	slot := bench.Slot{ID: 1, Teams: bench.FirstHosts(3)[0], Points: []bench.Point{point(1, 1, 3, 3, remap.Drawn, 0)}}
+	slot := bench.Slot{ID: 1, Teams: bench.FirstHosts(3)[0], Points: []bench.Point{point(1, 1, 3, 3, names.DestinationsDrawn, 0)}}
 	samples, errs := benchtest.Run(context.Background(), t, remap.Experiment{}, n, slot, 0.1, func(g bench.Group) bench.Group { return &failing{g, 20} })
 	for _, err := range errs {
 		if err == nil {

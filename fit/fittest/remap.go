@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"calib/internal/dataset"
+	"calib/internal/dataset/names"
 )
 
 // RemapTruth is the times of remaps, from which tests write the samples of experiment remap.
@@ -22,13 +23,6 @@ type RemapTruth struct {
 func Remaps() RemapTruth {
 	return RemapTruth{Hosts: 8, Rounds: 4, Seed: 2001, Way: 170e-6, Gap: 70e-6, Network: 12e-6, Resource: 25e-6}
 }
-
-// Kinds of destinations in samples.
-const (
-	destinationsDrawn = iota
-	destinationsRound
-	destinationsNext
-)
 
 // Dataset writes the samples.
 func (w RemapTruth) Dataset() *dataset.Dataset {
@@ -47,13 +41,13 @@ func (w RemapTruth) Add(d *dataset.Dataset) {
 	for round := range w.Rounds {
 		for _, sync := range []int64{0, 1} {
 			for _, bytes := range []int64{1, 5000} {
-				add := func(hosts, injecting, destinations, span int, t float64) {
+				add := func(hosts, injecting int, destinations, span int64, t float64) {
 					slot++
 					for rank := range injecting {
 						v := t * (1 + float64(bytes)/1000) * (1 + w.Noise*rng.NormFloat64())
 						s := dataset.Sample{Exp: "remap", Phase: "remap", Round: round, Slot: slot, Ranks: []int{rank}, TCP: &dataset.TCP{MSS: 1448},
 							Point: dataset.Point{"sync": sync, "bytes": bytes, "hosts": int64(hosts), "injecting": int64(injecting),
-								"destinations": int64(destinations), "span": int64(span)},
+								"destinations": destinations, "span": span},
 							Aux: map[string]float64{"messages": 9, "averaged": 1}, NS: []int64{int64(math.Round(v * 1e9))}}
 						if sync == 0 {
 							s.Aux["ahead"] = 8
@@ -65,12 +59,12 @@ func (w RemapTruth) Add(d *dataset.Dataset) {
 				if sync == 0 {
 					alone, network, resource = w.Gap, w.Network/4, w.Resource/4
 				}
-				add(w.Hosts, 1, destinationsDrawn, 0, alone)
-				add(w.Hosts, w.Hosts, destinationsNext, 0, alone+network)
-				add(w.Hosts, w.Hosts, destinationsRound, 0, alone+network)
-				add(w.Hosts, w.Hosts, destinationsDrawn, 1, alone+network+resource/2)
-				add(w.Hosts, w.Hosts, destinationsDrawn, 0, alone+network+resource)
-				add(w.Hosts/2, w.Hosts/2, destinationsDrawn, 0, alone+network/2+resource)
+				add(w.Hosts, 1, names.DestinationsDrawn, 0, alone)
+				add(w.Hosts, w.Hosts, names.DestinationsNext, 0, alone+network)
+				add(w.Hosts, w.Hosts, names.DestinationsRound, 0, alone+network)
+				add(w.Hosts, w.Hosts, names.DestinationsDrawn, 1, alone+network+resource/2)
+				add(w.Hosts, w.Hosts, names.DestinationsDrawn, 0, alone+network+resource)
+				add(w.Hosts/2, w.Hosts/2, names.DestinationsDrawn, 0, alone+network/2+resource)
 			}
 		}
 	}

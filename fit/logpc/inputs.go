@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"calib/fit/blocks"
 	"calib/fit/params"
+	"calib/internal/dataset"
 )
 
 // ErrInputs reports a run without the parameters that the model takes from others.
@@ -23,6 +25,8 @@ type Inputs struct {
 	Ways []Way
 	// Busy is o_s + o_r of LogGP [s]; one that cannot be told from zero, or is withheld, is zero.
 	Busy float64
+	// Packet is the payload of a packet [B]; 0 where the run does not say.
+	Packet float64
 	// Medium is what all hosts share, a_c [s] and b_c [s/B]; nil on a switch, or where it is not known that they share anything.
 	Medium *blocks.Block
 }
@@ -40,7 +44,7 @@ func Of(p *params.Params) (Inputs, error) {
 	if err != nil {
 		return in, fmt.Errorf("%w: %w; experiment prtt measures it", ErrInputs, err)
 	}
-	in.Gap, in.Medium = gap, medium(p)
+	in.Gap, in.Medium, in.Packet = gap, medium(p), packet(p)
 	sum := 0.0
 	var wrong []string
 	for _, name := range []string{"L", "o_s", "o_r"} {
@@ -117,6 +121,15 @@ func medium(p *params.Params) *blocks.Block {
 	return &b
 }
 
+// packet is the payload of a packet [B]: that of the hosts' interfaces, 0 where they do not say the same.
+func packet(p *params.Params) float64 {
+	v, err := strconv.ParseFloat(p.Environment.Common[dataset.FactSegment], 64)
+	if err != nil || v < 1 {
+		return 0
+	}
+	return v
+}
+
 // parameter is a parameter of a model: under its plain name or, where another model has that, as model.name. Zero is none.
 func parameter(p *params.Params, model, name string) params.Parameter {
 	if q, ok := p.Parameters[model+"."+name]; ok {
@@ -147,7 +160,7 @@ func (in Inputs) way(m float64) float64 {
 // Machine is the run's hosts and network. network replaces what the run says the hosts share, such as a Cube, whose channels are taken to
 // be as fast as the hosts' interfaces; nil keeps it.
 func (in Inputs) Machine(network Network) Machine {
-	k := Machine{Network: network, Service: in.Gap, Gap: in.Gap, Busy: in.Busy, OneWay: in.way}
+	k := Machine{Network: network, Service: in.Gap, Gap: in.Gap, Packet: in.Packet, Busy: in.Busy, OneWay: in.way}
 	if network == nil && in.Medium != nil {
 		k.Network, k.Service = Medium{}, in.Medium.T
 	}

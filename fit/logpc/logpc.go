@@ -88,7 +88,7 @@ func (d *data) contention(bytes int64) {
 		return
 	}
 	apart, alone := all, all
-	apart.destinations, alone.injecting = next, 1
+	apart.destinations, alone.injecting = names.DestinationsNext, 1
 	c, okC := d.point(all)
 	n, okN := d.point(apart)
 	t, okT := d.point(alone)

@@ -118,6 +118,13 @@ const (
 	FactorWrites       = "writes"
 )
 
+// Values of FactorDestinations: whom a rank of a remap sends to.
+const (
+	DestinationsDrawn = int64(iota) // each drawn anew, all ranks within the span being equally likely
+	DestinationsRound               // (i+p) mod P: i+1, i+2, … in turn; with a span i+1, i−1, i+2, i−2, …
+	DestinationsNext                // always i+1: no two ranks send to the same one
+)
+
 // Auxiliary values of a line.
 const (
 	AuxAhead           = "ahead"
