@@ -18,6 +18,7 @@ const (
 	LogGP      = "LogGP"
 	Copies     = "Copies"
 	Tuning     = "Tuning"
+	Overlap    = "Latency hiding"
 )
 
 // SizeAxis is an axis of message sizes.
