@@ -26,7 +26,7 @@ func TestModelExact(t *testing.T) {
 	for name, want := range map[string]float64{
 		"r_op": 1 / w.Step, "gamma_h": w.PerByte / w.Step, "i_cs": w.Startup / w.Step,
 		"f_4000B": w.F, "f_64KiB": w.F, "hiding_overhead_4000B": w.Overhead, "hiding_overhead_64KiB": w.Overhead,
-		"penalty_4000B": w.Penalty, "Omega_4000B": w.Overhead / peak, "gamma_peak_4000B": peak / transfer,
+		"exchange_4000B": transfer, "penalty_4000B": w.Penalty, "Omega_4000B": w.Overhead / peak, "gamma_peak_4000B": peak / transfer,
 		"gain_max_4000B": (peak + transfer) / w.Hidden(peak, transfer), "work_peak_4000B": peak / w.Step,
 	} {
 		fittest.Near(t, name, fittest.Value(t, f, name), want, 2e-5)
@@ -119,7 +119,11 @@ func TestRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, work := range []float64{1e-3, 5e-3, 50e-3} {
-		o, transfer := m.Predict(8, 1, 4000, work), w.Transfer(4000)
+		o, err := m.Predict(8, 1, 4000, work)
+		if err != nil {
+			t.Fatal(err)
+		}
+		transfer := w.Transfer(4000)
 		fittest.Near(t, "gain", o.Gain, (work+transfer)/w.Hidden(work, transfer), 1e-4)
 		fittest.Near(t, "speed-up in turn", o.InTurn, 8*work/(work+transfer), 1e-4)
 		fittest.Near(t, "speed-up", o.Speedup, 8*work/w.Hidden(work, transfer), 1e-4)
@@ -127,6 +131,10 @@ func TestRead(t *testing.T) {
 	}
 	if _, size := m.Near(20_000); size != 65536 {
 		t.Errorf("near 20,000 B is %g", size)
+	}
+	m.Transfer = nil
+	if _, err := m.Predict(8, 1, 5000, 1); !errors.Is(err, ErrParameters) {
+		t.Errorf("another size than the one measured: %v", err)
 	}
 	if _, err := Read(&params.Params{}); !errors.Is(err, ErrParameters) {
 		t.Errorf("%v, want ErrParameters", err)
