@@ -29,6 +29,11 @@ func datasets() map[string]*dataset.Dataset {
 			names.PhaseBlocking: 12e3, names.PhasePolling: 7e3, names.PhaseIdle: 40e3, names.PhaseIdleAwake: 14e3,
 		}),
 	}
+	overlapping := fittest.Overlap()
+	crowded := overlapping
+	crowded.Shared, crowded.Rounds, crowded.Overhead, crowded.Penalty = true, 1, 1, 2
+	overlapping.Between, overlapping.Within = 0.01, 0.02
+	out["overlap"], out["overlap, crowded"] = overlapping.Dataset(), crowded.Dataset()
 	maps.Copy(out, stampDatasets())
 	maps.Copy(out, clusterDatasets())
 	maps.Copy(out, settingsDatasets())

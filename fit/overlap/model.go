@@ -22,6 +22,7 @@ import (
 //
 // and, for each message size <M> (such as 64KiB) at which the granularity was swept, the parameters of Fixed:
 //
+//	exchange_<M>          transfer both ways at once, by the thread that computes [s]
 //	f_<M>                 fraction of the computation that hides communication
 //	hiding_overhead_<M>   what handing over costs the thread that computes, for each message [s]
 //	Omega_<M>             the same over the computation, where the gain is largest
