@@ -108,7 +108,7 @@ func (x remap) batch(s seen, tcp dataset.TCP) bench.Batch {
 	if x.P[names.FactorSync] == 0 {
 		aux[names.AuxAhead], loss = float64(s.ahead), lossShare
 	}
-	return bench.Batch{Loss: loss,Phase: names.PhaseRemap, Point: x.P, Ranks: []int{x.G.Rank()}, TCP: &tcp, Aux: aux}
+	return bench.Batch{Loss: loss, Phase: names.PhaseRemap, Point: x.P, Ranks: []int{x.G.Rank()}, TCP: &tcp, Aux: aux}
 }
 
 // window is the part of the remap, on this rank's clock, in which all were at it: not the first part, and not what comes after the last
