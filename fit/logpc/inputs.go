@@ -36,8 +36,9 @@ type Way struct{ Bytes, Seconds float64 }
 
 // Of reads the inputs off a run: of LogGP the gap, o_s and o_r; o_s + L + (m−1)·G + o_r as the half round trips that the run measured, by
 // pingpong or else by LogGP's own experiment, because LogGP misses messages of about a packet, whose bytes pass several stages one after
-// the other; where a file has none, L + o_s + o_r, and the gap; and, where the network behaves like a shared medium, a_c and b_c of the hyperbolic model, of which one that
-// has a bound only is zero. It returns ErrInputs with what is missing, withheld or impossible.
+// the other (moved so that the smallest is L + o_s + o_r, where LogGP has all three); and, where the network behaves like a shared
+// medium, a_c and b_c of the hyperbolic model, of which one that has a bound only is zero. It returns ErrInputs with what is missing,
+// withheld or impossible.
 func Of(p *params.Params) (Inputs, error) {
 	var in Inputs
 	gap, err := gapOf(p)
@@ -63,6 +64,11 @@ func Of(p *params.Params) (Inputs, error) {
 	}
 	slices.SortFunc(in.Ways, func(a, b Way) int { return cmp.Compare(a.Bytes, b.Bytes) })
 	if len(in.Ways) > 0 {
+		if by := sum - in.Ways[0].Seconds; len(wrong) == 0 && sum > 0 {
+			for i := range in.Ways {
+				in.Ways[i].Seconds += by
+			}
+		}
 		return in, nil
 	}
 	if len(wrong) > 0 || !(sum > 0) {
