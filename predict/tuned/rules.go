@@ -91,10 +91,6 @@ func (j *judge) decide(from, to int) Decision {
 		d.Why = "the default changes within these sizes"
 		return d
 	}
-	if _, ok := Schedule(j.c, standard, j.hosts, from); !ok {
-		d.Why = "calib has no pattern of the default's messages"
-		return d
-	}
 	best, ok := j.fastest(&d, standard)
 	if !ok {
 		return d
@@ -149,17 +145,24 @@ func (j *judge) fastest(d *Decision, standard Option) (Option, bool) {
 		return Option{}, false
 	}
 	d.Model = model
-	best := 0
+	both := func(i int) float64 { return times[i] * times[i+len(options)] }
+	own := slices.Index(options, standard)
+	if own < 0 {
+		d.Why = "calib has no pattern of the default's messages"
+		return Option{}, false
+	}
+	d.DefaultSeconds = times[own]
+	best := own
 	for i := range options {
-		if times[i]*times[i+len(options)] < times[best]*times[best+len(options)] {
+		if both(i) < both(best)*(1-sameTime) {
 			best = i
-		}
-		if options[i] == standard {
-			d.DefaultSeconds = times[i]
 		}
 	}
 	return options[best], true
 }
+
+// sameTime is the relative difference of times that are equal but for the order of equal events.
+const sameTime = 1e-6
 
 // seconds is the time of an option by a model.
 func (j *judge) seconds(model string, o Option, m int) float64 {
