@@ -19,14 +19,15 @@ import (
 //
 //	stamps_O_s     from the call of send until the kernel hands the message to the device's queue (SCHED)
 //	stamps_queue   in the queue (SCHED to SND)
-//	stamps_L       the way, from the sender's driver to the receiver's kernel (SND to the receive stamp): mean of both directions, in
-//	               which the clocks' offset cancels
+//	stamps_L       the way, from the sender's driver to the receiver's kernel (SND to the receive stamp): mean of both
+//	               directions, in which the clocks' offset cancels
 //	stamps_wakeup  from there until the receiving call has returned, less stamps_U_r: taking the packet in and waking the receiver
 //	stamps_U_r     the receiving call of a message that is there
 //
-// each a line in m, and all of them together the one-way time. Where the ranks could poll, stamps_O_r is what receivers that poll take from the stamp to the return, less
-// stamps_U_r: it is in stamps_wakeup. stamps_nic is the time between network interfaces that stamp. identity_stamps is the sum of the parts over half the round trip
-// of the same messages, less one; stamps_cost [s] is what half a round trip takes more with stamps than without.
+// each a line in m, and all of them together the one-way time. Where the ranks could poll, stamps_O_r is what receivers that poll
+// take from the stamp to the return, less stamps_U_r: it is in stamps_wakeup. stamps_nic is the time between network interfaces
+// that stamp. identity_stamps is the sum of the parts over half the round trip of the same messages, less one; stamps_cost [s] is
+// what half a round trip takes more with stamps than without.
 //
 // The parts are set beside O_s, L and U_r as the other models fit them. Source: Tam, Wang 2000, section 3.2; the stamps are those of
 // Linux (Documentation/networking/timestamping.rst).
@@ -57,8 +58,8 @@ type stampData struct {
 
 // clockShare is how many readings of the clock a time of a phase holds.
 var clockShare = map[string]float64{
-	names.PhasePlain: 0.5, names.PhaseHalf: 1, names.PhaseSend: 0.5, names.PhaseWake: 0.5, names.PhaseWakePolling: 0.5, names.PhaseRecv: 1, names.PhaseCall: 1,
-	names.PhaseQueue: 0, names.PhaseWay: 0, names.PhaseNIC: 0,
+	names.PhasePlain: 0.5, names.PhaseHalf: 1, names.PhaseSend: 0.5, names.PhaseWake: 0.5, names.PhaseWakePolling: 0.5, names.PhaseRecv: 1,
+	names.PhaseCall: 1, names.PhaseQueue: 0, names.PhaseWay: 0, names.PhaseNIC: 0,
 }
 
 // stampPhases are all of them, in the order of a message's way.
@@ -111,8 +112,8 @@ func (m Stamps) Fit(p *fit.Prepared) (*params.Fit, error) {
 	return finishCosts(h.Result, costs...), nil
 }
 
-// load gathers all phases by size. A batch counts by one value a phase, so that the parts add up: the mean over the same messages, those whose half
-// round trips are the middle half of the batch. Phases of other messages count by their own middle halves.
+// load gathers all phases by size. A batch counts by one value a phase, so that the parts add up: the mean over the same messages,
+// those whose half round trips are the middle half of the batch. Phases of other messages count by their own middle halves.
 func (h *stampData) load() error {
 	var used [][]fit.Batch
 	chosen := h.choose()
@@ -133,14 +134,14 @@ func (h *stampData) load() error {
 			if wholeTrips[phase] {
 				h.curves.add(phase, m, b, b.Timings(), value)
 			} else {
-				h.curves.addOneWay(phase, m, b, b.Timings(), value) // the parts of a round trip: both directions of a round count alike
+				h.curves.addOneWay(phase, m, b, b.Timings(), value) // both directions of a round count alike
 			}
 		}
 		used = append(used, lines)
 	}
 	h.missing()
 	if len(h.curves.sizes[names.PhaseHalf]) < 2 {
-		return fit.Needs(h.Model, "messages with all stamps at fewer than two sizes, without loss: the hosts' kernels or drivers take none (ethtool -T lists what they can)")
+		return fit.Needs(h.Model, "messages with all stamps at fewer than two sizes, without loss (ethtool -T lists what a driver can stamp)")
 	}
 	h.Account(used...)
 	h.packet = h.Packet(used...)
@@ -218,7 +219,8 @@ func (h *stampData) missing() {
 			got[i] += s.Aux[name]
 		}
 	}
-	for i, what := range []string{"when it handed them to the device's queue (SCHED)", "when the device's driver took them (SND)", "when it took them from the device"} {
+	for i, what := range []string{"when it handed them to the device's queue (SCHED)", "when the device's driver took them (SND)",
+		"when it took them from the device"} {
 		if got[i] == 0 && slices.Max(of[:]) > 0 {
 			h.Add(params.Warnf(params.StampsMissing, "the kernel stamped no message %s: ethtool -T lists what the driver can", what))
 		}
@@ -325,6 +327,11 @@ func (h *stampData) sum() {
 	h.Series = append(h.Series, s)
 	found := params.Notef(params.StampSum, "the parts of a message by stamps miss half of its round trip by %.1f%% on average over %d sizes, and by %.1f%% at "+
 		"most, at %g bytes", 100*stats.Mean(errs), len(errs), 100*worst, where).With("mean", stats.Mean(errs)).With("worst", worst).Of("identity_stamps")
+	plain := h.mean(func(v []float64, m float64) float64 { return h.total(v, m)/h.value(v, names.PhasePlain, m) - 1 })(h.est.Values)
+	if fit.Finite(plain) {
+		found.Message += fmt.Sprintf("; of messages without stamps they are %+.1f%% off, which is what stamps cost", 100*plain)
+		found = found.With("plain", plain)
+	}
 	if worst > sumOff {
 		found.Level = params.Warning
 	}
@@ -339,12 +346,13 @@ func (h *stampData) cost() {
 	v := mean(h.est.Values)
 	plain := h.mean(func(v []float64, m float64) float64 { return h.value(v, names.PhasePlain, m) })(h.est.Values)
 	if !fit.Finite(v) {
-		h.Unknown("stamps_cost", "s", labelStampCost, math.Inf(-1), math.Inf(1), "messages without stamps were not measured at every size without loss")
+		h.Unknown("stamps_cost", "s", labelStampCost, math.Inf(-1), math.Inf(1),
+			"messages without stamps were not measured at every size without loss")
 		return
 	}
 	h.Found("stamps_cost", "s", labelStampCost, v, resample.IntervalOf(h.est, v, h.est.Replicates, mean))
-	h.Add(params.Notef(params.StampCost, "with stamps half a round trip takes %s more than without (%+.1f%%, mean over sizes): the parts hold that", units.Format(v, "s"),
-		100*v/plain).With("cost", v).With("share", v/plain).Of("stamps_cost"))
+	h.Add(params.Notef(params.StampCost, "with stamps half a round trip takes %s more than without (%+.1f%%, mean over sizes): the parts "+
+		"hold that", units.Format(v, "s"), 100*v/plain).With("cost", v).With("share", v/plain).Of("stamps_cost"))
 }
 
 const labelStampCost = "what half a round trip takes more with stamps than without, mean over sizes"

@@ -23,16 +23,17 @@ func (h *stampData) list() {
 		f = f.With(q.symbol, v)
 	}
 	half := h.value(h.est.Values, names.PhaseHalf, m)
-	f.Message = fmt.Sprintf("of %s that a message of %g bytes with stamps takes: %s; the sum is %s (%+.1f%%)", units.Format(half, "s"), m, strings.Join(words, ", "),
-		units.Format(h.total(h.est.Values, m), "s"), 100*(h.total(h.est.Values, m)/half-1))
+	total := h.total(h.est.Values, m)
+	f.Message = fmt.Sprintf("of %s that a message of %g bytes with stamps takes: %s; the sum is %s (%+.1f%%)", units.Format(half, "s"), m,
+		strings.Join(words, ", "), units.Format(total, "s"), 100*(total/half-1))
 	h.Add(f.With("half", half))
 }
 
 // beside sets the parts of the smallest message beside the costs that the other models fit, and says what the differences are
 // made of. What the fitted ones hold is:
 //
-//	O_s  the whole sending call, which goes on while the message is on its way: on the loopback and over a pair of virtual interfaces
-//	     it does the receiver's kernel's work too
+//	O_s  the whole sending call, which goes on while the message is on its way: on the loopback and over a pair of virtual
+//	     interfaces it does the work of the receiver's kernel too
 //	U_r  the same call as stamps_U_r, without stamps
 //	L    T − O_s − O_r − U_r: the wait in the queue, the receiver's kernel and the wake-up too, and less what O_s has of the way
 func (h *stampData) beside() {
@@ -57,13 +58,13 @@ func (h *stampData) beside() {
 		return
 	}
 	in, out := value(names.PhaseQueue)+value(names.PhaseWake)-value(names.PhaseRecv), os-part("stamps_O_s")
-	h.compare("L", m, t.fitted.At(m, 2), part("stamps_L"), fmt.Sprintf("L is what O_s, O_r and U_r leave of a message: it also holds %s of queue, the receiver's kernel and "+
-		"wake-up, and lacks %s by which the sending call overlaps the way", units.Format(in, "s"), units.Format(out, "s")))
+	h.compare("L", m, t.fitted.At(m, 2), part("stamps_L"), fmt.Sprintf("L is what O_s, O_r and U_r leave of a message: it also holds %s of "+
+		"queue, the receiver's kernel and wake-up, and lacks %s by which the sending call overlaps the way", units.Format(in, "s"), units.Format(out, "s")))
 }
 
 // compare says how far a part is from the fitted cost of the same name, and why.
 func (h *stampData) compare(name string, m, fitted, stamped float64, why string) {
-	h.Add(params.Notef(params.StampsBeside, "%s of %g bytes is %s as fitted and %s by stamps, a difference of %s: %s", name, m, units.Format(fitted, "s"),
-		units.Format(stamped, "s"), units.Format(fitted-stamped, "s"), why).
+	h.Add(params.Notef(params.StampsBeside, "%s of %g bytes is %s as fitted and %s by stamps, a difference of %s: %s", name, m,
+		units.Format(fitted, "s"), units.Format(stamped, "s"), units.Format(fitted-stamped, "s"), why).
 		With("bytes", m).With("fitted", fitted).With("stamped", stamped).Of("stamps_" + name))
 }

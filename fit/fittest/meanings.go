@@ -115,7 +115,7 @@ var Codes = []CodeMeaning{
 	{params.WakeUpInL, []params.Level{params.Note}, []string{"share"}, "what waking the receiver is of a small message, and which parameters hold it"},
 	{params.StampParts, []params.Level{params.Note}, []string{"bytes", "half", "stamps_O_s", "stamps_queue", "stamps_L", "stamps_wakeup", "stamps_U_r"},
 		"the parts of the smallest message by stamps, in seconds, and half of its round trip"},
-	{params.StampSum, []params.Level{params.Warning, params.Note}, []string{"mean", "worst"}, "how far the sum of the parts by stamps is off half the round trip of the same messages"},
+	{params.StampSum, []params.Level{params.Warning, params.Note}, []string{"mean", "worst", "plain"}, "how far the sum of the parts by stamps is off half the round trip of the same messages; plain is of messages without stamps"},
 	{params.StampCost, []params.Level{params.Note}, []string{"cost", "share"}, "what half a round trip takes more with stamps than without"},
 	{params.StampsBeside, []params.Level{params.Note}, []string{"bytes", "fitted", "stamped"}, "a part by stamps beside the fitted cost of the same name, and why they differ"},
 	{params.StampsAlone, []params.Level{params.Note}, nil, "parts by stamps that no fitted cost stands beside"},
