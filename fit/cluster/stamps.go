@@ -329,7 +329,7 @@ func (h *stampData) sum() {
 		"most, at %g bytes", 100*stats.Mean(errs), len(errs), 100*worst, where).With("mean", stats.Mean(errs)).With("worst", worst).Of("identity_stamps")
 	plain := h.mean(func(v []float64, m float64) float64 { return h.total(v, m)/h.value(v, names.PhasePlain, m) - 1 })(h.est.Values)
 	if fit.Finite(plain) {
-		found.Message += fmt.Sprintf("; of messages without stamps they are %+.1f%% off, which is what stamps cost", 100*plain)
+		found.Message += fmt.Sprintf("; of other messages, without stamps, they are %+.1f%% off, because stamps cost time", 100*plain)
 		found = found.With("plain", plain)
 	}
 	if worst > sumOff {

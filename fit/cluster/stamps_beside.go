@@ -48,7 +48,8 @@ func (h *stampData) beside() {
 	after := value(names.PhaseCall) - value(names.PhaseSend)
 	os, ur := o.os.Of(m), o.ur.Of(m)
 	h.compare("O_s", m, os, part("stamps_O_s"), fmt.Sprintf("the sending call goes on for %s after it has handed the message over: it passes the queue and "+
-		"the driver, and where hosts share a machine the receiver's kernel; that is not in this part", units.Format(after, "s")))
+		"the driver, where hosts share a machine the receiver's kernel too, and where they share a CPU the receiver may run within it; that "+
+		"is not in this part", units.Format(after, "s")))
 	h.compare("U_r", m, ur, part("stamps_U_r"), "it is the same call, with the stamp to hand over")
 	t, err := transferOf(h.prepared)
 	if err != nil {
