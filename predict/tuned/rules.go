@@ -175,30 +175,43 @@ func (j *judge) seconds(model string, o Option, m int) float64 {
 	return math.NaN()
 }
 
-// errors is the model's root mean squared relative error on this network's patterns: on those of the collective, or on all, whichever is
-// more; where none was measured, the limit above which parameters are not to be relied on. It sets d.Why where the model does not predict
-// the collective.
+// errors is what the model's relative error on this network is taken for, as a standard deviation: its root mean square on all patterns that
+// the run measured, or on those of the collective, or what makes a 95% interval of the largest error on these, whichever is most; where none
+// was measured, the limit above which parameters are not to be relied on. It sets d.Why where those of the collective are above that limit.
 func (j *judge) errors(d *Decision) float64 {
-	if g, ok := params.GradeOf(j.p.Validation, d.Model, j.c.Name); ok && !g.Predicted() {
-		d.Why = fmt.Sprintf("model %s does not predict %s on this network: validation is %.0f%% off on average, %.0f%% at most", d.Model,
-			j.c.Name, 100*g.Mean, 100*g.Worst)
-		return 0
-	}
-	rms := func(keep func(params.Validation) bool) (float64, bool) {
-		sum, n := 0.0, 0
-		for _, v := range j.p.Validation {
-			if v.Model == d.Model && keep(v) {
-				sum, n = sum+v.Error*v.Error, n+1
-			}
+	var all, its []float64
+	for _, v := range j.p.Validation {
+		if v.Model != d.Model {
+			continue
 		}
-		return math.Sqrt(sum / float64(max(n, 1))), n > 0
+		all = append(all, v.Error)
+		if v.Operation() == j.c.Name {
+			its = append(its, v.Error)
+		}
 	}
-	all, ok := rms(func(params.Validation) bool { return true })
-	if !ok {
+	if len(all) == 0 {
 		return params.ValidationLimit
 	}
-	its, _ := rms(func(v params.Validation) bool { return v.Operation() == j.c.Name })
-	return max(all, its)
+	out := rms(all)
+	if g, ok := params.GradeOf(j.p.Validation, d.Model, j.c.Name); ok {
+		if g.Mean > params.ValidationLimit {
+			d.Why = fmt.Sprintf("model %s does not predict %s on this network: validation is %.0f%% off on average", d.Model, j.c.Name, 100*g.Mean)
+		}
+		out = max(out, rms(its), g.Worst/normal95)
+	}
+	return out
+}
+
+// normal95 is the number of standard deviations on each side of a 95% interval.
+const normal95 = 1.96
+
+// rms is the root of the mean of the squares.
+func rms(v []float64) float64 {
+	sum := 0.0
+	for _, x := range v {
+		sum += x * x
+	}
+	return math.Sqrt(sum / float64(len(v)))
 }
 
 // compare holds the fastest option against the default at both ends of the range, and keeps the comparison in which it gains less.

@@ -59,6 +59,8 @@ func TestDecisions(t *testing.T) {
 		{"half of the vector for each pair", "allreduce", 4096, run(0.01, good), "rabenseifner", ""},
 		{"the default", "allreduce", 8192, run(0.01, good), "rabenseifner", "the default is the fastest"},
 		{"graded poor", "gather", 8192, run(0.01, graded("gather-direct", 0.3)), "basic_linear", "does not predict gather on this network: validation is 30% off"},
+		{"one bad size", "gather", 8192, run(0.01, good, good, good, graded("gather-direct", 0.3)), "basic_linear", "not sure"},
+		{"errors below the gain", "bcast", 65536, run(0.01, good, good, good, graded("bcast-binary", 0.1)), "split_binary_tree, segments of 4096", ""},
 		{"errors of other operations count", "gather", 8192, run(0.01, good, graded("mg-overlap", 0.6)), "basic_linear", "not sure"},
 		{"never validated", "gather", 8192, run(0.01), "basic_linear", "not sure"},
 		{"no intervals", "gather", 8192, run(0, good), "basic_linear", "the parameters have no intervals"},
