@@ -32,7 +32,7 @@ func (Model) Plots(f *params.Fit) []params.Plot {
 		if lo, hi, ok := params.Span(s); ok && err == nil {
 			if x, size := model.Near(bytes); size == bytes {
 				gamma, _, _ := x.Peak()
-				p.Curves = plots.Traced("eq. 4", plots.Spread(lo, hi, true, gamma), x.Gain, nil, nil)
+				p.Curves = plots.Traced(s.Name, plots.Spread(lo, hi, true, gamma), x.Gain, nil, nil)
 			}
 		}
 		out = append(out, p)
