@@ -4,9 +4,12 @@
 // Its opinion: the truth is the network that was played (package truth), and stands beside what the run found, so that a translation
 // which says something else than the run shows. An interval at 95% misses once in twenty, and a run has many parameters: one that
 // is outside is measured a second time, and counts only if it is outside again. What the copy does not determine is neither back nor missed.
+// What a run computes of the times of all sizes (alpha, beta, …) is given to no network. Such a value of the copy is compared with the run's
+// and judges nothing: what it differs by is what the translation leaves out.
 package selfcheck
 
 import (
+	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -24,6 +27,8 @@ const (
 	Back         Verdict = "back"         // the truth is within the copy's 95% interval, or its bound
 	Missed       Verdict = "missed"       // it is outside
 	Undetermined Verdict = "undetermined" // the copy has no value or no interval
+	Agrees       Verdict = "agrees"       // no network is given this value: it is that of the run, within both intervals
+	Differs      Verdict = "differs"      // it is not
 	NotPlayed    Verdict = "not played"   // no parameter of the network that is played: of the hosts, or not known of the run
 )
 
@@ -37,17 +42,15 @@ type Row struct {
 	RunCI95   *[2]float64 `json:"run_ci95,omitempty"`
 	RunStatus string      `json:"run_status,omitempty"`
 	Truth     *float64    `json:"truth,omitempty"`
-	// OfRun: the truth is the run's own value, since the network does not state it; the run's interval then counts as well.
-	OfRun  bool        `json:"of_run,omitempty"`
-	Copy   *float64    `json:"copy,omitempty"`
-	CI95   *[2]float64 `json:"ci95,omitempty"`
-	Status string      `json:"status,omitempty"`
+	Copy      *float64    `json:"copy,omitempty"`
+	CI95      *[2]float64 `json:"ci95,omitempty"`
+	Status    string      `json:"status,omitempty"`
 	// Lab is what the lab's own hosts and wire add to half of the interval, in quadrature.
 	Lab     float64 `json:"lab,omitempty"`
 	Verdict Verdict `json:"verdict"`
 	Why     string  `json:"why,omitempty"`
-	// Differs: the network that was played says otherwise than the run, by more than the run's interval and a hundredth.
-	Differs bool `json:"differs,omitempty"`
+	// Otherwise: the network that was played says otherwise than the run, by more than the run's interval and a hundredth.
+	Otherwise bool `json:"file_says_otherwise,omitempty"`
 	// Again: it was outside the interval once, and not in the second measurement.
 	Again bool `json:"missed_once,omitempty"`
 }
@@ -72,9 +75,9 @@ func Judge(s *netspec.Spec, run, copied *params.Params) []Row {
 		switch {
 		case stated:
 			r.Truth = &t
-			r.Differs = r.Run != nil && differs(*r.Run, r.RunCI95, t)
+			r.Otherwise = r.Run != nil && otherwise(*r.Run, r.RunCI95, t)
 		case slices.Contains(derived(), name) && r.Run != nil:
-			r.Truth, r.OfRun = r.Run, true
+			r.compare(mine[name])
 		case r.Run != nil:
 			r.Verdict = NotPlayed
 		}
@@ -97,8 +100,8 @@ func derived() []string {
 // least is by which share the network may say otherwise than the run before that is worth a word.
 const least = 0.01
 
-// differs reports whether t is outside a run's interval and more than least from its value.
-func differs(v float64, ci *[2]float64, t float64) bool {
+// otherwise reports whether t is outside a run's interval and more than least from its value.
+func otherwise(v float64, ci *[2]float64, t float64) bool {
 	lo, hi := v-least*math.Abs(v), v+least*math.Abs(v)
 	if ci != nil {
 		lo, hi = math.Min(lo, ci[0]), math.Max(hi, ci[1])
@@ -128,12 +131,28 @@ func (r *Row) judge(c number, bounded bool) {
 		}
 	default:
 		lo, hi := c.ci[0], c.ci[1]
-		if r.OfRun && r.RunCI95 != nil {
-			lo, hi = *c.value-math.Hypot(*c.value-lo, r.RunCI95[1]-t), *c.value+math.Hypot(hi-*c.value, t-r.RunCI95[0])
-		}
 		r.Verdict = Missed
 		if lo <= t && t <= hi {
 			r.Verdict = Back
 		}
+	}
+}
+
+// compare holds the copy's number against the run's, both of which have an interval; half of their difference's is theirs in quadrature.
+func (r *Row) compare(c number) {
+	r.Copy, r.CI95, r.Status, r.Lab, r.Verdict = c.value, c.ci, c.status, c.lab, NotPlayed
+	if c.value == nil || c.ci == nil || r.RunCI95 == nil {
+		if r.Why = c.why; r.Why == "" {
+			r.Why = "no interval of both"
+		}
+		return
+	}
+	v, w := *r.Run, *c.value
+	r.Verdict = Differs
+	if lo, hi := w-math.Hypot(w-c.ci[0], r.RunCI95[1]-v), w+math.Hypot(c.ci[1]-w, v-r.RunCI95[0]); lo <= v && v <= hi {
+		r.Verdict = Agrees
+	}
+	if v != 0 {
+		r.Why = fmt.Sprintf("%+.1f%%", 100*(w/v-1))
 	}
 }

@@ -60,34 +60,35 @@ func TestJudge(t *testing.T) {
 	noInterval.CI95, noInterval.Why = nil, "one round only"
 	c.Parameters["b_c"] = noInterval
 	rows := Judge(s, p, c)
-	for name, want := range map[string]Verdict{"a": Back, "a_c": Missed, "b_c": Undetermined, "r_inf": Missed, "timer_cost": NotPlayed, "network": Back} {
+	for name, want := range map[string]Verdict{"a": Back, "a_c": Missed, "b_c": Undetermined, "r_inf": Differs, "timer_cost": NotPlayed, "network": Back} {
 		if r := find(t, rows, name); r.Verdict != want {
 			t.Errorf("%s is %s, want %s: %+v", name, r.Verdict, want, r)
 		}
 	}
-	if r := find(t, rows, "a"); math.Abs(*r.Run-8595.2*us) > 1e-9 || math.Abs(*r.Truth-8595.2*us) > 1e-9 || r.Differs {
+	if r := find(t, rows, "a"); math.Abs(*r.Run-8595.2*us) > 1e-9 || math.Abs(*r.Truth-8595.2*us) > 1e-9 || r.Otherwise {
 		t.Errorf("a, 10 times slower: %+v", r)
 	}
-	if r := find(t, rows, "r_inf"); !r.OfRun || math.Abs(*r.Truth-6e4) > 1e-6 {
+	if r := find(t, rows, "r_inf"); r.Truth != nil || math.Abs(*r.Run-6e4) > 1e-6 || r.Why != "+0.3%" {
 		t.Errorf("r_inf, 10 times slower: %+v", r)
 	}
 	text := Sentence(rows, 10)
-	if !strings.HasPrefix(text, "Of 4 results of the copy, 10 times slower, 2 did not come back: a_c, r_inf.") || !strings.Contains(text, "Not determined: b_c.") {
+	if !strings.HasPrefix(text, "Of 3 results of the copy, 10 times slower, 1 did not come back: a_c.") || !strings.Contains(text, "Not determined: b_c.") ||
+		!strings.Contains(text, "Of 1 values that are given to no network 0 agree with the run; not r_inf.") {
 		t.Error(text)
 	}
 }
 
-// A value of the run that is itself uncertain counts with its interval.
-func TestOfRunInterval(t *testing.T) {
+// What no network is given is compared with the run, within the intervals of both.
+func TestCompare(t *testing.T) {
 	s, p := sparc(t, 1)
 	p.Parameters["alpha"] = made(2000*us, 30*us, "s")
 	c := run("h0", "h1", "h2", "h3")
 	c.Parameters["alpha"] = made(2040*us, 30*us, "s") // 40 apart, √2·30 = 42.4
-	if r := find(t, Judge(s, p, c), "alpha"); r.Verdict != Back {
+	if r := find(t, Judge(s, p, c), "alpha"); r.Verdict != Agrees {
 		t.Errorf("%+v", r)
 	}
 	c.Parameters["alpha"] = made(2044*us, 30*us, "s")
-	if r := find(t, Judge(s, p, c), "alpha"); r.Verdict != Missed {
+	if r := find(t, Judge(s, p, c), "alpha"); r.Verdict != Differs {
 		t.Errorf("%+v", r)
 	}
 }
@@ -103,16 +104,16 @@ func TestBoundsAndDifferences(t *testing.T) {
 	c.Parameters["a_c"] = params.Parameter{Status: params.StatusBound, Bound: &[2]float64{-2 * us, 2 * us}, Unit: "s"}
 	c.Parameters["a"] = params.Parameter{Status: params.StatusInconsistent, Why: "contradicted", Unit: "s"}
 	rows := Judge(s, p, c)
-	if r := find(t, rows, "a_c"); r.Verdict != Back || r.Differs {
+	if r := find(t, rows, "a_c"); r.Verdict != Back || r.Otherwise {
 		t.Errorf("a_c: %+v", r)
 	}
-	if r := find(t, rows, "a"); r.Verdict != Undetermined || !r.Differs || r.Why != "contradicted" {
+	if r := find(t, rows, "a"); r.Verdict != Undetermined || !r.Otherwise || r.Why != "contradicted" {
 		t.Errorf("a: %+v", r)
 	}
-	if r := find(t, rows, "network"); r.Verdict != Undetermined || !r.Differs {
+	if r := find(t, rows, "network"); r.Verdict != Undetermined || !r.Otherwise {
 		t.Errorf("network: %+v", r)
 	}
-	if text := Sentence(rows, 1); !strings.HasPrefix(text, "Inconclusive: 1 of 4 results") || !strings.Contains(text, "otherwise than the run of: a, network.") {
+	if text := Sentence(rows, 1); !strings.HasPrefix(text, "Inconclusive: 1 of 3 results") || !strings.Contains(text, "otherwise than the run of: a, network.") {
 		t.Error(text)
 	}
 }
@@ -160,7 +161,7 @@ func TestConfirm(t *testing.T) {
 
 func TestAllBack(t *testing.T) {
 	s, p := sparc(t, 1)
-	if text := Sentence(Judge(s, p, p), 1); !strings.HasPrefix(text, "All 5 results of the copy came back") {
+	if text := Sentence(Judge(s, p, p), 1); !strings.HasPrefix(text, "All 4 results of the copy came back") {
 		t.Error(text)
 	}
 	if text := Sentence(nil, 1); !strings.HasPrefix(text, "Inconclusive: nothing could be judged") {

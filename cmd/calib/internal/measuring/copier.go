@@ -43,13 +43,16 @@ type measurement struct {
 
 // checked is the data of a selfcheck.
 type checked struct {
-	Source       string          `json:"source"`
-	LabFile      string          `json:"lab_file"`
-	Slowdown     float64         `json:"slowdown"`
-	Sentence     string          `json:"sentence"`
-	Back         int             `json:"back"`
-	Missed       int             `json:"missed"`
-	Undetermined int             `json:"undetermined"`
+	Source       string  `json:"source"`
+	LabFile      string  `json:"lab_file"`
+	Slowdown     float64 `json:"slowdown"`
+	Sentence     string  `json:"sentence"`
+	Back         int     `json:"back"`
+	Missed       int     `json:"missed"`
+	Undetermined int     `json:"undetermined"`
+	// Agrees and Differs count the values that are given to no network, and compared with the run's.
+	Agrees       int             `json:"agrees"`
+	Differs      int             `json:"differs"`
 	Measurements []measurement   `json:"measurements"`
 	Rows         []selfcheck.Row `json:"rows"`
 	warnings     []string
@@ -173,7 +176,7 @@ func (k *copier) calibrate(m *measurement) (p *params.Params, err error) {
 func (k *copier) answer(err error) error {
 	d := &k.data
 	n := selfcheck.CountOf(d.Rows)
-	d.Back, d.Missed, d.Undetermined = n.Back, n.Missed, n.Undetermined
+	d.Back, d.Missed, d.Undetermined, d.Agrees, d.Differs = n.Back, n.Missed, n.Undetermined, n.Agrees, n.Differs
 	d.Sentence = selfcheck.Sentence(d.Rows, d.Slowdown)
 	if len(d.Rows) == 0 && err != nil {
 		d.Sentence = "Inconclusive: nothing was compared."
