@@ -78,7 +78,7 @@ func writeRules(p *params.Params, file, why string) error {
 // sweep runs the program in the lab, and keeps what it prints in a file.
 func sweep(ctx context.Context, calib, network, rules, to string) error {
 	if !programs.Installed("mpicc") || !programs.Installed("mpirun") {
-		return errors.New("Open MPI is not installed: Debian has it in openmpi-bin and libopenmpi-dev")
+		return errors.New("mpicc or mpirun is missing: Debian has them in libopenmpi-dev and openmpi-bin")
 	}
 	work, err := os.MkdirTemp("", "calib-sweep-")
 	if err != nil {
