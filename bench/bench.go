@@ -69,7 +69,7 @@ type Group interface {
 	Lines(peer, k int, f func(i int, l plane.Line) error) error
 
 	// Beside calls f while a second thread of this rank stands by, on any CPU the agent may use: each Start lets it call
-	// transfer once, while f goes on. Between Start and Wait f does not use the group but for Now, WaitUntil and Machine. Where
+	// transfer once, while f goes on. Ranks that share a machine, and are not pinned, divide its CPUs between them for the call. Between Start and Wait f does not use the group but for Now, WaitUntil and Machine. Where
 	// f fails, or returns without having waited, the team's connections may be broken. The second thread ends with the call.
 	Beside(transfer func(plane.Mover) error, f func(plane.Second) error) error
 

@@ -11,13 +11,16 @@ import (
 	"calib/internal/plane"
 )
 
-// Beside calls f while a second thread stands by, on any CPU that the process may use: each Start lets it call transfer
-// with this group, and Wait returns when it has. The two threads wake each other through event counters, one system call
+// Beside calls f while a second thread stands by: each Start lets it call transfer with this group, and Wait returns when it
+// has. The second thread runs on any CPU that the process may use; in a shared group the ranks divide the CPUs between them for
+// the call (divide). The two threads wake each other through event counters, one system call
 // each way: Go's channels would take two wake-ups, one of them of the scheduler. Beside returns when f has and the thread has
 // ended. Where f fails or has not waited, the team's connections are shut down, so that a transfer under way ends.
 //
 // A transfer ends by the group's deadlines, and so does Wait. Neither Start nor Wait allocates.
 func (g *Group) Beside(transfer func(plane.Mover) error, f func(plane.Second) error) error {
+	runtime.LockOSThread() // what divide sets is the thread's
+	defer runtime.UnlockOSThread()
 	s := &second{orders: -1, done: -1, ended: make(chan struct{})}
 	defer s.close()
 	for _, fd := range []*int{&s.orders, &s.done} {
@@ -26,8 +29,12 @@ func (g *Group) Beside(transfer func(plane.Mover) error, f func(plane.Second) er
 			return fmt.Errorf("open an event counter between two threads: %w", err)
 		}
 	}
-	go s.serve(func() error { return transfer(g) })
-	err := f(s)
+	own, restore, err := g.divide()
+	if err != nil {
+		return err
+	}
+	go s.serve(own, func() error { return transfer(g) })
+	err = f(s)
 	if err == nil && s.busy {
 		err = errors.New("a transfer was started and not waited for")
 	}
@@ -42,7 +49,49 @@ func (g *Group) Beside(transfer func(plane.Mover) error, f func(plane.Second) er
 		err = errors.Join(err, e)
 	}
 	<-s.ended
-	return err
+	return errors.Join(err, restore())
+}
+
+// divide gives every rank of a shared group CPUs of its own, so that no two compute on the same one while another idles: the
+// calling thread is bound to the first of its rank's share, until restore is called, and the rank's second thread belongs on
+// own, the others of the share, or the same CPU where there is no other. Where there is nothing to divide, own is nil.
+func (g *Group) divide() (own *unix.CPUSet, restore func() error, err error) {
+	var all unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &all); err != nil {
+		return nil, nil, fmt.Errorf("read the thread's CPUs: %w", err)
+	}
+	if !g.shared || all.Count() < 2 { // of one CPU it was bound to that
+		return nil, func() error { return nil }, nil
+	}
+	share := shareOf(&all, g.rank, len(g.team))
+	if err := bind(share[0], &all); err != nil {
+		return nil, nil, err
+	}
+	own = &unix.CPUSet{}
+	own.Set(share[0])
+	if len(share) > 1 {
+		own.Zero()
+		for _, cpu := range share[1:] {
+			own.Set(cpu)
+		}
+	}
+	return own, func() error { return unix.SchedSetaffinity(0, &all) }, nil
+}
+
+// shareOf lists the CPUs of one of several ranks: every size-th of all; of fewer CPUs than ranks, one that others have too.
+func shareOf(all *unix.CPUSet, rank, size int) []int {
+	var share []int
+	n := all.Count()
+	for cpu, k := 0, 0; k < n; cpu++ {
+		if !all.IsSet(cpu) {
+			continue
+		}
+		if k%size == rank%n {
+			share = append(share, cpu)
+		}
+		k++
+	}
+	return share
 }
 
 // second is the plane.Second of a group. Its fields pass from thread to thread with the event counters.
@@ -54,11 +103,15 @@ type second struct {
 	ended        chan struct{}
 }
 
-// serve is the second thread.
-func (s *second) serve(transfer func() error) {
+// serve is the second thread, on the CPUs given; nil is any.
+func (s *second) serve(cpus *unix.CPUSet, transfer func() error) {
 	defer close(s.ended)
 	runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
-	_ = hurry()            // without it transfers wait for the CPU where threads share it: that is part of what is measured
+	// Without either, transfers wait for a CPU where threads share them. That is then part of what is measured.
+	_ = hurry()
+	if cpus != nil {
+		_ = unix.SchedSetaffinity(0, cpus)
+	}
 	for {
 		if err := await(s.orders); err != nil || s.quit {
 			return

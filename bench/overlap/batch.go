@@ -2,6 +2,7 @@ package overlap
 
 import (
 	"fmt"
+	"slices"
 
 	"calib/bench"
 	"calib/bench/computing"
@@ -14,7 +15,7 @@ const (
 	whole = 100 // of the factor granularity: computing takes as long as the transfer
 
 	// budget is the time of a batch, and batchBytes what it moves, at effort 1; a set is one block of every way.
-	budget     = 200 * units.Millisecond
+	budget     = 100 * units.Millisecond
 	batchBytes = 32 * units.MiB
 	batchSets  = 32
 	leastSets  = 2
@@ -30,7 +31,8 @@ const (
 	warmSteps  = 10
 	trialSteps = 8
 	mostTrial  = 256
-	trialTime  = 5 * units.Millisecond
+	trialTime  = 2 * units.Millisecond
+	looks      = 3  // at the transfer and at the computation, of which the median counts
 	attempts   = 64 // of computing.Steps at most
 )
 
@@ -131,18 +133,25 @@ func (x *pair) transferTime() (units.Nanos, error) {
 	}
 	took := units.Nanos(max(1, first))
 	m := x.P[names.FactorBytes]
-	most := int(min(mostTrial/4, int64(batchBytes)/(8*max(m, 1))))
-	n := even(float64(trialTime)/4/float64(took), max(leastSteps, most-leadSteps))
+	most := int(min(mostTrial/(looks+1), int64(batchBytes)/(8*max(m, 1))))
+	n := even(float64(trialTime)/float64(took), max(leastSteps, most-leadSteps))
 	if n <= trialSteps {
 		return took, nil
 	}
-	var looks [3]int64
-	for i := range looks {
-		if looks[i], err = x.do(order{way: transferAlone, steps: n}); err != nil {
+	t, err := x.look(order{way: transferAlone, steps: n})
+	return units.Nanos(max(1, t)), err
+}
+
+// look is the median of some looks at how long a step takes [ns].
+func (x *pair) look(o order) (t int64, err error) {
+	var seen [looks]int64
+	for i := range seen {
+		if seen[i], err = x.do(o); err != nil {
 			return 0, err
 		}
 	}
-	return max(1, medianOf(looks[:])), nil
+	slices.Sort(seen[:])
+	return seen[looks/2], nil
 }
 
 // workOf is how many steps of computation take so many nanoseconds. They are found for trialTime, since a short computation
@@ -155,7 +164,11 @@ func (x *pair) workOf(ns float64) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	work := max(1, int64(float64(steps)*ns/float64(trialTime)))
+	t, err := x.look(order{compute, 1, steps})
+	if err != nil {
+		return 0, err
+	}
+	work := max(1, int64(float64(steps)*ns/float64(max(1, t))))
 	if work > mostWork {
 		return 0, fmt.Errorf("%d steps of computation for a message, the most is %d", work, int64(mostWork))
 	}

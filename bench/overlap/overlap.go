@@ -82,7 +82,7 @@ func (Experiment) Steers(phase string) bool {
 func (Experiment) Cost(l bench.Limits, p bench.Point) bench.Cost {
 	m, ways := p[names.FactorBytes], len(waysAt(p))
 	steps := warmSteps + trialSteps + mostTrial + ways*mostSteps(l.Effort, m)
-	orders := leastSets + 4 + ways*mostSets(l.Effort)
+	orders := 3 + 2*looks + ways*max(leastSets, mostSets(l.Effort))
 	least := ways * (leadSteps + leastSteps) * int(p[names.FactorGranularity]/whole)
 	return bench.Cost{
 		Bytes:    units.Bytes(int64(steps)*m) + units.Bytes((orders+attempts)*orderBytes) + bench.LossBytes,

@@ -2,12 +2,10 @@ package overlap
 
 import (
 	"fmt"
-	"slices"
 
 	"calib/bench"
 	"calib/internal/dataset/names"
 	"calib/internal/plane"
-	"calib/internal/units"
 )
 
 // way is what a step consists of.
@@ -164,10 +162,4 @@ func (x *pair) do(o order) (int64, error) {
 // even is the even number of steps nearest to n within bounds.
 func even(n float64, most int) int {
 	return 2 * int(max(leastSteps/2, min(float64(most)/2, n/2)))
-}
-
-// medianOf is the median of times.
-func medianOf(ns []int64) units.Nanos {
-	sorted := slices.Sorted(slices.Values(ns))
-	return units.Nanos(sorted[len(sorted)/2])
 }
