@@ -29,20 +29,27 @@ const (
 	Hyperbolic = "hyperbolic"
 	Cluster    = "cluster"
 	LogGP      = "loggp"
+	LoGPC      = "logpc"
 	Hockney    = "hockney"
 )
 
 // Models lists the models.
-var Models = []string{Sim, SimEndless, Hyperbolic, Cluster, LogGP, Hockney}
+var Models = []string{Sim, SimEndless, Hyperbolic, Cluster, LoGPC, LogGP, Hockney}
 
 // builders make a model of parameters.
-var builders = map[string]func(*params.Params) (cost.Model, error){
-	Sim:        func(p *params.Params) (cost.Model, error) { return world.New(p) },
-	SimEndless: endless,
-	Hyperbolic: cost.Hyperbolic,
-	Cluster:    cost.Cluster,
-	LogGP:      cost.LogGP,
-	Hockney:    cost.Hockney,
+var builders = map[string]func(*params.Params, Settings) (cost.Model, error){
+	Sim:        func(p *params.Params, _ Settings) (cost.Model, error) { return world.New(p) },
+	SimEndless: ofParams(endless),
+	Hyperbolic: ofParams(cost.Hyperbolic),
+	Cluster:    ofParams(cost.Cluster),
+	LoGPC:      func(p *params.Params, s Settings) (cost.Model, error) { return cost.LoGPC(p, s.Topology) },
+	LogGP:      ofParams(cost.LogGP),
+	Hockney:    ofParams(cost.Hockney),
+}
+
+// ofParams is a builder that needs no settings.
+func ofParams(build func(*params.Params) (cost.Model, error)) func(*params.Params, Settings) (cost.Model, error) {
+	return func(p *params.Params, _ Settings) (cost.Model, error) { return build(p) }
 }
 
 // endless is the simulation without B_L. It returns world.ErrParameters where there is no B_L to leave out.
@@ -78,7 +85,8 @@ type Prediction struct {
 
 // Settings of a Predictor. The zero value is the default.
 type Settings struct {
-	Seed uint64 // of the draws
+	Seed     uint64        // of the draws
+	Topology cost.Topology // of LoGPC
 }
 
 // How often the parameters are drawn, for models that simulate and for formulas.
@@ -114,7 +122,7 @@ func New(p *params.Params, names []string, s Settings) (*Predictor, error) {
 		if builders[name] == nil {
 			return nil, fmt.Errorf("no model %q (have %v)", name, Models)
 		}
-		m := newModel(name, p, drawn)
+		m := newModel(name, p, s, drawn)
 		if m.err != nil {
 			missing = append(missing, fmt.Errorf("%s: %w", name, m.err))
 		}
@@ -147,9 +155,9 @@ func (p *Predictor) Notes() []string {
 	return out
 }
 
-func newModel(name string, p *params.Params, drawn *draws) *model {
+func newModel(name string, p *params.Params, s Settings, drawn *draws) *model {
 	m := &model{name: name}
-	if m.mid, m.err = builders[name](p); m.err != nil {
+	if m.mid, m.err = builders[name](p, s); m.err != nil {
 		return m
 	}
 	m.misfit = math.Max(misfit(m.mid, p), scatter(p))
@@ -158,7 +166,7 @@ func newModel(name string, p *params.Params, drawn *draws) *model {
 		n = drawsOfSim
 	}
 	for k := range n {
-		if d, err := builders[name](drawn.at(k)); err == nil {
+		if d, err := builders[name](drawn.at(k), s); err == nil {
 			m.drawn = append(m.drawn, d)
 		}
 	}

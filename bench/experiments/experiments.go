@@ -14,6 +14,7 @@ import (
 	"calib/bench/paired"
 	"calib/bench/pingpong"
 	"calib/bench/prtt"
+	"calib/bench/remap"
 	"calib/bench/tuning"
 	"calib/bench/wakeup"
 )
@@ -22,7 +23,7 @@ import (
 var All = []bench.Experiment{
 	clock.Experiment{}, pingpong.Experiment{}, wakeup.Experiment{}, paired.Experiment{}, overhead.Experiment{}, gap.Experiment{},
 	memcopy.Experiment{}, gather.Experiment{}, flood.Experiment{}, load.Experiment{}, tuning.Fragment{}, tuning.Buffer{},
-	tuning.NoDelay{}, prtt.Experiment{}, collective.Bcast{}, collective.Pattern{},
+	tuning.NoDelay{}, prtt.Experiment{}, remap.Experiment{}, collective.Bcast{}, collective.Pattern{},
 }
 
 // Lookup returns the experiment of that name.

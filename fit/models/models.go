@@ -7,6 +7,7 @@ import (
 	"calib/fit/cluster"
 	"calib/fit/hyperbolic"
 	"calib/fit/loggp"
+	"calib/fit/logpc"
 	"calib/fit/pointtopoint"
 	"calib/fit/timer"
 	"calib/fit/tuning"
@@ -19,6 +20,6 @@ var All = []fit.Model{
 	timer.Timer{},
 	cluster.Overhead{}, cluster.Gap{}, cluster.Gather{}, cluster.Copy{}, cluster.Transfer{},
 	buffer.Buffer{},
-	loggp.LogGP{},
+	loggp.LogGP{}, logpc.LoGPC{},
 	tuning.Fragment{}, tuning.Buffer{}, tuning.NoDelay{},
 }

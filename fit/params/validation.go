@@ -8,7 +8,7 @@ import (
 
 // Validation is one communication pattern that no fit has seen, predicted by one model, and measured.
 type Validation struct {
-	Model string `json:"model,omitempty"` // sim, hyperbolic, cluster, loggp, hockney
+	Model string `json:"model,omitempty"` // sim, sim-endless, hyperbolic, cluster, logpc, loggp, hockney
 	// Pattern is operation and algorithm: "bcast-binary".
 	Pattern   string      `json:"pattern"`
 	Hosts     int         `json:"hosts"`

@@ -16,6 +16,7 @@ const (
 	Contention = "Contention"
 	Cluster    = "Cluster model"
 	LogGP      = "LogGP"
+	LoGPC      = "LoGPC"
 	Copies     = "Copies"
 	Tuning     = "Tuning"
 )

@@ -4,6 +4,7 @@
 //   - Hockney, a latency and a rate, at ports that do one thing at a time;
 //   - LogGP, with the overheads of processors and the gaps of their network interfaces;
 //   - Hyperbolic, with blocks of hosts and network, in the limits of short and long messages;
+//   - LoGPC, LogGP with contention, for all-to-all exchanges;
 //   - Cluster, closed forms for broadcasts, gathers and scatters over a switch.
 //
 // Nothing is computed by the ranks, and nothing is lost.
@@ -19,7 +20,7 @@ import (
 
 // Model predicts the times of patterns.
 type Model interface {
-	// Name is hockney, loggp, hyperbolic or cluster.
+	// Name is hockney, loggp, logpc, hyperbolic or cluster.
 	Name() string
 	// Time returns the time [s] of p with size bytes [B] in a team of hosts, from the start of all ranks together to the last
 	// delivery. It is positive and finite. It returns ErrNotPredicted, with the reason, where the model says nothing of p;

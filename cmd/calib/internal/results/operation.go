@@ -18,6 +18,7 @@ import (
 	"calib/internal/files"
 	"calib/internal/units"
 	"calib/predict"
+	"calib/predict/cost"
 	"calib/reports/draw"
 	"calib/reports/figure"
 )
@@ -29,6 +30,8 @@ func operationFlags() []cli.Flag {
 		&cli.StringFlag{Name: "algo", Usage: "one `ALGORITHM` of it; default all"},
 		&cli.StringFlag{Name: "hosts", Usage: "numbers of hosts, `LIST` such as 4,8,16 or 2..64 (doublings); default those of the run"},
 		&cli.StringFlag{Name: "model", Usage: "`MODELS`, comma separated: " + strings.Join(predict.Models, ", ") + "; default all"},
+		&cli.Float64Flag{Name: "dimension", Usage: "dimension `N` of a k-ary n-cube that the hosts are nodes of (model logpc); default: what the run says they share"},
+		&cli.Float64Flag{Name: "distance", Usage: "with --dimension, the mean number of hops `K` of a message in each, such as 1.94 for a mesh of 4 by 8"},
 		&cli.BoolFlag{Name: "best", Usage: "name the fastest algorithm instead, by the first model that predicts it"},
 		&cli.StringFlag{Name: "sweep", Usage: "also write the predictions to `FILE`.csv"},
 		&cli.StringFlag{Name: "figure", Usage: "also draw them: `FILE`.svg or FILE.png"},
@@ -58,7 +61,11 @@ func predictOperation(c *cli.Context) error {
 	if text := c.String("model"); text != "" {
 		models = strings.Split(text, ",")
 	}
-	q, err := predict.New(p, models, predict.Settings{Seed: p.Run.Seed})
+	if c.IsSet("dimension") != c.IsSet("distance") {
+		return command.Usagef("--dimension and --distance describe a network together")
+	}
+	settings := predict.Settings{Seed: p.Run.Seed, Topology: cost.Topology{Dimension: c.Float64("dimension"), Distance: c.Float64("distance")}}
+	q, err := predict.New(p, models, settings)
 	if err != nil {
 		return command.Usagef("predict: %w", err)
 	}

@@ -1,0 +1,59 @@
+package remap
+
+import (
+	"math/rand/v2"
+
+	"calib/bench"
+	"calib/internal/dataset/names"
+)
+
+// Kinds of destinations, as values of names.FactorDestinations.
+const (
+	Drawn = int64(iota) // each drawn anew, all ranks within the span being equally likely
+	Round               // i+1, i+2, … in turn; with a span i+1, i−1, i+2, i−2, …
+	Next                // always i+1: no two ranks send to the same one
+)
+
+// destinationSeed is that of the generator of drawn destinations; a stream is one rank in one round.
+const destinationSeed = 0x72656d6170
+
+// destinations lists whom a rank sends its n messages to. All ranks know those of all, so that each knows what it will receive.
+func destinations(p bench.Point, round, rank, n int) []int {
+	size := int(p[names.FactorHosts])
+	if int64(rank) >= p[names.FactorInjecting] {
+		return nil
+	}
+	near := offsets(size, int(p[names.FactorSpan]))
+	if p[names.FactorDestinations] == Next {
+		near = near[:1]
+	}
+	rng := rand.New(rand.NewPCG(destinationSeed, uint64(round)<<32|uint64(rank)))
+	out := make([]int, n)
+	for i := range out {
+		by := near[i%len(near)]
+		if p[names.FactorDestinations] == Drawn {
+			by = near[rng.IntN(len(near))]
+		}
+		out[i] = (rank + by) % size
+	}
+	return out
+}
+
+// offsets lists how far round the ring of ranks a message may go, upwards. A span of 0 is all ranks in order; with one the nearest
+// come first, up and down in turn.
+func offsets(size, span int) []int {
+	var out []int
+	if span == 0 {
+		for by := 1; by < size; by++ {
+			out = append(out, by)
+		}
+		return out
+	}
+	for by := 1; by <= span && 2*by <= size; by++ {
+		out = append(out, by)
+		if 2*by < size {
+			out = append(out, size-by)
+		}
+	}
+	return out
+}

@@ -1,0 +1,71 @@
+package cost
+
+import (
+	"fmt"
+
+	"calib/bench/pattern"
+	"calib/fit/logpc"
+	"calib/fit/params"
+)
+
+// Topology is a k-ary n-cube: its dimension n, and the average distance k_d of a message in each. The zero value is none.
+type Topology struct{ Dimension, Distance float64 }
+
+// LoGPC predicts all-to-all exchanges by LoGPC, as package fit/logpc reads it off a params.json: LogGP, the contention of messages for
+// what all hosts share (C_n), and that of messages whose hosts are the same (C_r). With t, the hosts are the nodes of that cube, whose
+// channels are as fast as their interfaces; else they share what the run says. With P hosts and T_c of logpc.Machine.Cost,
+//
+//   - alltoall-pairwise: P−1 injections, each begun when the message of the one before has come. The hosts go through permutations
+//     together: (P−1)·T_c with one message under way;
+//   - alltoall-shifted, alltoall-random: P−1 injections, all under way, to permutations or drawn; the last message comes when its way is
+//     through: (P−1)·T_c + OneWay − gap;
+//   - p2p-direct: one message, OneWay.
+//
+// All other patterns are ErrNotPredicted: the model does not know who waits for whom. It returns ErrParameters without LogGP, or if t
+// is no topology. Source: Moritz, Frank 2001, section 5.1.
+func LoGPC(p *params.Params, t Topology) (Model, error) {
+	in, err := logpc.Of(p)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrParameters, err)
+	}
+	if t == (Topology{}) {
+		return logpcModel{in.Machine(nil)}, nil
+	}
+	if !(t.Dimension >= 1) || !(t.Distance > 0) || !possible(t.Dimension+t.Distance) {
+		return nil, fmt.Errorf("%w: a network of dimension %g and distance %g", ErrParameters, t.Dimension, t.Distance)
+	}
+	return logpcModel{in.Machine(logpc.Cube{Dimension: t.Dimension, Distance: t.Distance})}, nil
+}
+
+// logpcModel is the model in numbers.
+type logpcModel struct{ logpc.Machine }
+
+// Name implements Model.
+func (logpcModel) Name() string { return "logpc" }
+
+// Time implements Model.
+func (c logpcModel) Time(p pattern.Pattern, hosts, bytes int) (float64, error) {
+	if _, err := written(p, hosts, bytes); err != nil {
+		return 0, err
+	}
+	t, err := c.time(p.Name(), hosts, float64(bytes))
+	return checked(c.Name(), p, t, err)
+}
+
+func (c logpcModel) time(name string, hosts int, bytes float64) (float64, error) {
+	r := logpc.Remap{Hosts: hosts, Bytes: bytes, UnderWay: hosts - 1, Among: 1}
+	steps := float64(hosts - 1)
+	switch name {
+	case "p2p-direct":
+		return c.OneWay(bytes), nil
+	case "alltoall-pairwise":
+		r.UnderWay = 1
+		return steps * c.Cost(r).Interval, nil
+	case "alltoall-random":
+		r.Among = hosts - 1
+	case "alltoall-shifted":
+	default:
+		return 0, fmt.Errorf("the model has exchanges in which every host sends to every other (alltoall), and single messages (p2p): %w", ErrNotPredicted)
+	}
+	return steps*c.Cost(r).Interval + max(0, c.OneWay(bytes)-c.Gap(bytes)), nil
+}
