@@ -93,6 +93,8 @@ func (g *fakeGroup) SendSome(int, []byte, units.Nanos) (int, error) { return 0, 
 
 func (g *fakeGroup) Lines(int, int, func(int, plane.Line) error) error { return errFake }
 
+func (g *fakeGroup) Beside(func(plane.Mover) error, func(plane.Second) error) error { return errFake }
+
 func (g *fakeGroup) RecvDatagram([]byte, units.Nanos) (plane.Datagram, error) {
 	return plane.Datagram{}, errFake
 }

@@ -68,6 +68,11 @@ type Group interface {
 	// peer calls Lines with the same k at the same time, and neither uses the group otherwise meanwhile.
 	Lines(peer, k int, f func(i int, l plane.Line) error) error
 
+	// Beside calls f while a second thread of this rank stands by, on any CPU the agent may use: each Start lets it call
+	// transfer once, while f goes on. Between Start and Wait f does not use the group but for Now, WaitUntil and Machine. Where
+	// f fails, or returns without having waited, the team's connections may be broken. The second thread ends with the call.
+	Beside(transfer func(plane.Mover) error, f func(plane.Second) error) error
+
 	// SendDatagram sends b as one datagram, which may be lost; b has 1 to 1,399 bytes. It waits for room on this host and
 	// for the agent's limit of rate, never for the receiver.
 	SendDatagram(to int, b []byte) error

@@ -11,6 +11,7 @@ import (
 	"calib/bench/load"
 	"calib/bench/memcopy"
 	"calib/bench/overhead"
+	"calib/bench/overlap"
 	"calib/bench/paired"
 	"calib/bench/pingpong"
 	"calib/bench/prtt"
@@ -23,7 +24,7 @@ import (
 var All = []bench.Experiment{
 	clock.Experiment{}, pingpong.Experiment{}, wakeup.Experiment{}, paired.Experiment{}, overhead.Experiment{}, gap.Experiment{},
 	memcopy.Experiment{}, gather.Experiment{}, flood.Experiment{}, load.Experiment{}, tuning.Fragment{}, tuning.Buffer{},
-	tuning.NoDelay{}, prtt.Experiment{}, remap.Experiment{}, collective.Bcast{}, collective.Pattern{},
+	tuning.NoDelay{}, overlap.Experiment{}, prtt.Experiment{}, remap.Experiment{}, collective.Bcast{}, collective.Pattern{},
 }
 
 // Lookup returns the experiment of that name.

@@ -1,11 +1,11 @@
 package overhead
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
 	"calib/bench"
+	"calib/bench/computing"
 	"calib/bench/flow"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
@@ -18,7 +18,6 @@ const (
 	computeTime  = 20 * units.Millisecond
 	computeReps  = 4
 	computeLeast = 2
-	firstSteps   = 1000 // steps of the first attempt
 
 	// coverTime is how many times longer than the computation alone the messages are to last, because they slow it down;
 	// spareMessages more are sent before it begins.
@@ -128,14 +127,14 @@ func (x *computation) measure(room int) error {
 	fit := max(2*spareMessages, min(messagesFor(x.P[names.FactorRate]), room/(segmentRoom+2*len(x.msg))))
 	// What does not fit into the buffer would be lost or stop the sender: rather compute for a shorter time.
 	length := min(computeTime, units.Nanos(float64(fit-spareMessages)/(coverTime*rate)*1e9))
-	if x.steps, err = calibrate(x.host, x.cpus, length); err != nil {
+	if x.steps, err = computing.Steps(x.compute, length*units.Nanos(len(x.cpus))); err != nil {
 		return err
 	}
 	x.messages = min(fit, int(math.Ceil(coverTime*rate*length.Seconds()))+spareMessages)
 	n := computations(x.R.Effort)
 	x.idle, x.loaded = x.R.Buffer(n), x.R.Buffer(n)
 	for i := range n {
-		t, err := x.host.Compute(x.steps, x.cpus...)
+		t, err := x.compute(x.steps)
 		if err != nil {
 			return err
 		}
@@ -145,6 +144,11 @@ func (x *computation) measure(room int) error {
 		}
 	}
 	return x.order(0)
+}
+
+// compute lets every CPU do so many steps, and returns the sum of their times.
+func (x *computation) compute(steps int64) (units.Nanos, error) {
+	return x.host.Compute(steps, x.cpus...)
 }
 
 func (x *computation) order(n int) error { return bench.SendNumbers(x.G, x.Peer(), int64(n)) }
@@ -202,7 +206,7 @@ func (x *computation) computeLoaded() (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	t, err := x.host.Compute(x.steps, x.cpus...)
+	t, err := x.compute(x.steps)
 	if err != nil {
 		return 0, err
 	}
@@ -224,22 +228,4 @@ func (x *computation) add(phase string, ns []int64, tcp dataset.TCP) {
 	b.Aux[names.AuxCPUs], b.Aux[names.AuxWork] = float64(len(x.cpus)), float64(x.steps)
 	b.Aux[names.AuxMessages] = float64(x.arrived) / float64(len(ns))
 	x.R.Add(b)
-}
-
-var errNoTime = errors.New("the computation takes no time on this host")
-
-// calibrate finds how many steps of the computation take length on each CPU: it doubles them until they take a quarter of
-// it, and then scales in proportion. It ends after as many attempts as there are powers of two.
-func calibrate(host plane.Machine, cpus []int, length units.Nanos) (steps int64, err error) {
-	want := float64(length) * float64(len(cpus))
-	for steps = firstSteps; steps < math.MaxInt64/2; steps *= 2 {
-		t, err := host.Compute(steps, cpus...)
-		if err != nil {
-			return 0, err
-		}
-		if 4*float64(t) >= want {
-			return max(1, int64(float64(steps)*want/float64(max(1, t)))), nil
-		}
-	}
-	return 0, errNoTime
 }

@@ -119,42 +119,11 @@ func (x *bothWays) pass(g bench.Group, start units.Nanos) (stall, error) {
 	return seen, x.interleave(g, sent, len(x.out))
 }
 
-// interleave sends the rest of out in fragments, and reads what there is before each. When nothing is there and nothing
-// can be sent, the next bytes will come: the peer reads what fills the way to it before it writes, and this rank has room
-// for what the peer still has to send. It ends when all has passed, or at the group's receive deadline.
+// interleave sends the rest of out in fragments, reads what there is before each, and then receives the rest of in.
 func (x *bothWays) interleave(g bench.Group, sent, fragment int) error {
-	got := 0
-	for sent < len(x.out) && got < len(x.in) {
-		ready, err := g.Pending(x.peer)
-		if err != nil {
-			return err
-		}
-		if ready > 0 {
-			ready = min(ready, len(x.in)-got)
-			if err := g.Recv(x.peer, x.in[got:got+ready]); err != nil {
-				return err
-			}
-			got += ready
-		}
-		n, err := g.SendSome(x.peer, x.out[sent:min(sent+fragment, len(x.out))], 0)
-		if err != nil {
-			return err
-		}
-		sent += n
-		if n == 0 && ready == 0 {
-			if err := g.Recv(x.peer, x.in[got:got+1]); err != nil {
-				return err
-			}
-			got++
-		}
+	got, err := bench.Push(g, x.peer, x.out[sent:], x.in, fragment)
+	if err != nil || got == len(x.in) {
+		return err
 	}
-	if sent < len(x.out) {
-		if err := g.Send(x.peer, x.out[sent:]); err != nil {
-			return err
-		}
-	}
-	if got < len(x.in) {
-		return g.Recv(x.peer, x.in[got:])
-	}
-	return nil
+	return g.Recv(x.peer, x.in[got:])
 }

@@ -107,6 +107,11 @@ var Codes = []CodeMeaning{
 	{params.Deadlock, []params.Level{params.Note}, []string{"bytes", "buffer"}, "exchanges that deadlocked; buffer is as asked for, in bytes"},
 	{params.NagleCost, []params.Level{params.Note}, nil, "the settings at which Nagle's algorithm costs more than 20%"},
 	{params.DelayedAck, []params.Level{params.Note}, nil, "the messages that waited for a delayed acknowledgement"},
+	{params.StepsSkipped, []params.Level{params.Note}, []string{"points"}, "steps of overlap that were not made because they would take too long"},
+	{params.SweepIncomplete, []params.Level{params.Note}, nil, "what the gain by eq. 4 of latency hiding lacks"},
+	{params.GainMisfit, []params.Level{params.Note}, []string{"mean", "worst"}, "how far the gain by eq. 4 of latency hiding is off the measured gain"},
+	{params.NoOverlap, []params.Level{params.Warning}, []string{"bytes"}, "a second thread gains nothing at any granularity: computing and communicating do not overlap"},
+	{params.SharedCPUs, []params.Level{params.Warning}, []string{"cpus"}, "the second thread has no CPU to itself; cpus are those that the agents may use"},
 	{params.WakeUpInL, []params.Level{params.Note}, []string{"share"}, "what waking the receiver is of a small message, and which parameters hold it"},
 	{params.ColdMessages, []params.Level{params.Note}, []string{"share"}, "what a message takes more after a pause, and which parameters hold that"},
 }
@@ -141,6 +146,12 @@ var Quantities = []QuantityMeaning{
 	{params.BufferedTime, []string{"bytes"}, "time of a message by socket buffer"},
 	{params.NagleTime, []string{"writes", "nagle"}, "half round trip of a message by size"},
 	{params.TimerCost, nil, "one reading of the clock"},
+	{params.ExchangeTime, nil, "transfer of a message both ways at once, by size; symbol is its function"},
+	{params.HandedTime, nil, "the same, handed to a second thread; symbol is its function"},
+	{params.PenaltyFactor, nil, "the second over the first, by size"},
+	{params.HidingGain, []string{"bytes"}, "gain of computing while a second thread communicates, by computation over transfer"},
+	{params.SendFirstGain, []string{"bytes"}, "gain of sending before computing, by computation over transfer; no model"},
+	{params.InTurnTime, []string{"bytes"}, "time of computing and then communicating over the sum of both alone, by computation over transfer"},
 	{params.TailTime, []string{"quantile"}, "half round trip that a share of the messages exceeds, by size; symbol is its function"},
 }
 

@@ -8,6 +8,7 @@ import (
 	"calib/fit/hyperbolic"
 	"calib/fit/loggp"
 	"calib/fit/logpc"
+	"calib/fit/overlap"
 	"calib/fit/pointtopoint"
 	"calib/fit/timer"
 	"calib/fit/tuning"
@@ -22,4 +23,5 @@ var All = []fit.Model{
 	buffer.Buffer{},
 	loggp.LogGP{}, logpc.LoGPC{},
 	tuning.Fragment{}, tuning.Buffer{}, tuning.NoDelay{},
+	overlap.Model{},
 }

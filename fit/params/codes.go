@@ -93,6 +93,11 @@ const (
 	Deadlock          Code = "deadlock"
 	NagleCost         Code = "nagle-cost"
 	DelayedAck        Code = "delayed-ack"
+	StepsSkipped      Code = "steps-skipped"
+	SweepIncomplete   Code = "sweep-incomplete"
+	GainMisfit        Code = "gain-misfit"
+	NoOverlap         Code = "no-overlap"
+	SharedCPUs        Code = "shared-cpus"
 	WakeUpInL         Code = "wake-up"
 	ColdMessages      Code = "cold-messages"
 )
@@ -124,4 +129,10 @@ const (
 	NagleTime      Quantity = "time-with-nagle"
 	TimerCost      Quantity = "timer-cost"
 	TailTime       Quantity = "tail-time"
+	ExchangeTime   Quantity = "exchange-time"
+	HandedTime     Quantity = "handed-time"
+	PenaltyFactor  Quantity = "penalty-factor"
+	HidingGain     Quantity = "hiding-gain"
+	SendFirstGain  Quantity = "send-first-gain"
+	InTurnTime     Quantity = "in-turn-time"
 )

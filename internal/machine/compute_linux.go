@@ -31,6 +31,18 @@ func (m *Machine) Compute(work int64, cpus ...int) (units.Nanos, error) {
 	return m.workers.compute(work, cpus), nil
 }
 
+// Work implements plane.Machine.
+func (m *Machine) Work(n int64) (units.Nanos, error) {
+	if n < 0 {
+		return 0, fmt.Errorf("compute %d steps: want 0 or more", n)
+	}
+	begin := time.Now()
+	result := steps(n, 0)
+	took := units.Nanos(time.Since(begin))
+	runtime.KeepAlive(result)
+	return took, nil
+}
+
 // workers are one thread bound to each processor.
 type workers struct {
 	tasks []chan int64 // by thread; closed to end it

@@ -47,6 +47,8 @@ type Machine interface {
 	// where none is named, all at once, and returns the sum of the times the CPUs took. The computation neither allocates nor
 	// sleeps nor touches memory that others use.
 	Compute(work int64, cpus ...int) (units.Nanos, error)
+	// Work does so many steps of the same computation on the calling thread, and returns the time they took.
+	Work(steps int64) (units.Nanos, error)
 	// Received is how much each of those CPUs has done of taking in what arrives, since some time in the past: a number that
 	// grows with every interrupt for packets. It is nil where the host does not say.
 	Received() []int64

@@ -32,7 +32,7 @@ func largest(all []Multiple, magnitude, slack float64) Multiple {
 // Prefixed reports whether numbers of a unit take SI prefixes: counts and shares do not.
 func Prefixed(unit string) bool {
 	switch unit {
-	case "", "1", "%", "packets", "messages":
+	case "", "1", "%", "packets", "messages", "steps", "steps/B":
 		return false
 	}
 	return true

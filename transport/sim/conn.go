@@ -157,7 +157,7 @@ func (c *conn) left(n int) {
 	}
 	before := len(c.pending)
 	c.accept()
-	switch p := c.src; {
+	switch p := c.src.user(); {
 	case len(c.pending) == 0:
 		c.pending = nil
 		c.w.release(p, nil)
@@ -195,14 +195,14 @@ func (c *conn) arrive(pk packet) {
 	c.acknowledge()
 	switch {
 	case c.want == nil:
-		if d := c.dst; d.wait.kind == waitAny && d.state == blocked {
+		if d := c.dst.user(); d.wait.kind == waitAny && d.state == blocked {
 			c.w.release(d, nil)
 		}
 	case c.read():
-		c.w.release(c.dst, nil)
+		c.w.release(c.dst.user(), nil)
 	case c.lost():
 		c.want = nil
-		c.w.release(c.dst, ErrPeer)
+		c.w.release(c.dst.user(), ErrPeer)
 	}
 }
 

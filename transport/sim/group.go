@@ -10,11 +10,14 @@ import (
 // Group is one rank's view of its team: a bench.Group. It is used by one goroutine; Close may be called from any.
 type Group struct {
 	w    *world
-	self *proc
+	self *proc // the thread that calls: the rank's own, or its second
 	team []*proc
 	rank int
 	turn int // the rank that RecvAny serves next if it can
 }
+
+// end is the rank whose connections the group uses.
+func (g *Group) end() *proc { return g.team[g.rank] }
 
 // Rank returns the caller's rank in the team.
 func (g *Group) Rank() int { return g.rank }
@@ -41,7 +44,7 @@ func (g *Group) send(dst *proc, b []byte) error {
 	if err := w.spend(g.self, w.opt.Cost.send(len(b))); err != nil {
 		return err
 	}
-	c := w.conn(g.self, dst)
+	c := w.conn(g.end(), dst)
 	if c.lost() {
 		return ErrPeer
 	}
@@ -86,7 +89,7 @@ func (g *Group) Stamp() error { return nil }
 
 func (g *Group) recv(src *proc, b []byte, wake units.Nanos) error {
 	w := g.w
-	c := w.conn(src, g.self)
+	c := w.conn(src, g.end())
 	c.want = b
 	if !c.read() {
 		if c.lost() {
@@ -222,10 +225,10 @@ func (g *Group) Pending(from int) (int, error) {
 		return 0, fmt.Errorf("bytes pending from rank %d: %w", from, err)
 	}
 	defer g.w.mu.Unlock()
-	if err := g.w.sleep(g.self, g.w.now+fromNanos(g.w.opt.Cost.Now)); err != nil {
+	if err := g.w.spend(g.self, fromNanos(g.w.opt.Cost.Now)); err != nil {
 		return 0, fmt.Errorf("bytes pending from rank %d: %w", from, err)
 	}
-	if c := g.team[from].to(g.self); c != nil {
+	if c := g.team[from].to(g.end()); c != nil {
 		return c.arrived, nil
 	}
 	return 0, nil
@@ -266,9 +269,9 @@ func (g *Group) SendSome(to int, b []byte, patience units.Nanos) (n int, err err
 
 func (g *Group) sendSome(dst *proc, b []byte, patience units.Nanos) (int, error) {
 	w := g.w
-	c := w.conn(g.self, dst)
+	c := w.conn(g.end(), dst)
 	// The call copies what fits; what gets room later is copied while it waits.
-	if err := w.sleep(g.self, w.now+w.opt.Cost.send(min(len(b), max(0, c.space()-c.buffered)))); err != nil {
+	if err := w.spend(g.self, w.opt.Cost.send(min(len(b), max(0, c.space()-c.buffered)))); err != nil {
 		return 0, err
 	}
 	if c.lost() {

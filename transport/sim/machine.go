@@ -84,6 +84,9 @@ func (m machine) Compute(work int64, cpus ...int) (units.Nanos, error) {
 	return units.Nanos((instant(n)*alone + p.kernelTime - before + perNano/2) / perNano), nil
 }
 
+// Work takes the time of steps on the CPU that the network interrupts.
+func (m machine) Work(steps int64) (units.Nanos, error) { return m.Compute(steps, interrupted) }
+
 // interrupted is the CPU that handles what arrives.
 const interrupted = 0
 

@@ -21,6 +21,8 @@ const (
 	waitReopen
 	waitLines // until the peer opens as many
 	waitJoin  // until the lines have ended
+	waitOrder // of a second thread: for a transfer
+	waitDone  // until the second thread has made one
 	waitRoom  // for a datagram
 	waitDatagram
 )
@@ -120,6 +122,10 @@ func (p *proc) String() string {
 		return fmt.Sprintf("host %d opens lines to host %d", p.host, p.offer.to.host)
 	case waitJoin:
 		return fmt.Sprintf("host %d awaits the end of its lines", p.host)
+	case waitOrder:
+		return fmt.Sprintf("host %d's second thread awaits a transfer", p.host)
+	case waitDone:
+		return fmt.Sprintf("host %d awaits its second thread", p.host)
 	case waitRoom:
 		return fmt.Sprintf("host %d awaits room for a datagram", p.host)
 	case waitDatagram:

@@ -67,6 +67,8 @@ type proc struct {
 	parent *proc   // of a line: its rank
 	lines  []*proc // of a rank: its lines that have not ended
 	offer  *offer  // of a rank: the lines whose peer it waits for
+	mover  *proc   // of a rank: its second thread, while that uses the rank's connections
+	second bool    // this is a second thread
 
 	state state
 	wake  chan struct{} // a token in it lets the goroutine go on

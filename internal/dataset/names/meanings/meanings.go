@@ -52,6 +52,13 @@ var Phases = []Phase{
 	{names.Overhead, names.PhaseRecv, "time inside receive of what is already there, with one reading of the clock"},
 	{names.Overhead, names.PhaseComputeIdle, "a fixed computation on a host at which nothing arrives, summed over its CPUs"},
 	{names.Overhead, names.PhaseCompute, "the same while messages arrive at a known rate"},
+	{names.Overlap, names.PhaseInTurn, "a step of computing and then exchanging messages (I.1), as the mean of several in a row"},
+	{names.Overlap, names.PhaseSendFirst, "a step of sending, computing, and then receiving (I.2)"},
+	{names.Overlap, names.PhaseSecond, "a step of computing while a second thread exchanges the messages (I.3)"},
+	{names.Overlap, names.PhaseCompute, "the computation of a step alone, on the slower of the two hosts"},
+	{names.Overlap, names.PhaseTransfer, "the exchange of messages alone, by the thread that computes"},
+	{names.Overlap, names.PhaseTransferSecond, "the same, handed to the second thread"},
+	{names.Overlap, names.PhaseSkipped, "estimated time of a set of steps that was not made because it would take too long"},
 	{names.Paired, names.PhaseBurst, "from a sender's start to the delivery of its message, while n pairs send at once"},
 	{names.Paired, names.PhaseBurstStart, "start of that sender after the common start"},
 	{names.Paired, names.PhaseMessages, "interval between messages back to back of one of n pairs at its receiver"},
@@ -87,6 +94,7 @@ var Factors = []Name{
 	{names.FactorDelayed, "", "prtt: 1 where the receiver waits"},
 	{names.FactorDestinations, "", "remap: 0 drawn, 1 (i+p) mod P in turn, 2 always the next rank"},
 	{names.FactorFragment, "B", "fragment"},
+	{names.FactorGranularity, "%", "overlap: computation of a step, of what takes as long as the exchange; 0 is the exchange alone"},
 	{names.FactorHosts, "", "bcast, pattern, remap: hosts that take part; clock: 1 for hosts alone, 2 for pairs"},
 	{names.FactorInjecting, "", "remap: ranks that inject; the others serve"},
 	{names.FactorLoop, "", "copy: 1 is byte by byte, 0 in bulk"},
@@ -112,7 +120,7 @@ var Factors = []Name{
 // AuxValues lists every auxiliary value.
 var AuxValues = []Name{
 	{names.AuxAhead, "", "messages by which a rank's injections may be ahead of what it has received"},
-	{names.AuxAveraged, "", "messages, chunks or copies that one value of ns is the mean of"},
+	{names.AuxAveraged, "", "messages, chunks, copies or steps that one value of ns is the mean of"},
 	{names.AuxBatch, "", "imported: number of the batch in its slot, where there are several"},
 	{names.AuxBound, "ns", "half the smallest round trip, within which the clock offset is certain; 0 where the hosts read one clock"},
 	{names.AuxBytes, "B", "nodelay: message"},
@@ -123,7 +131,7 @@ var AuxValues = []Name{
 	{names.AuxCompleted, "", "exchanges that came to an end before the one that stood still"},
 	{names.AuxCPURecv, "ns", "CPU time of the threads that received, in the window"},
 	{names.AuxCPUSend, "ns", "CPU time of the threads that sent, in the window"},
-	{names.AuxCPUs, "", "CPUs that compute"},
+	{names.AuxCPUs, "", "CPUs that compute; of overlap, those the agent may use"},
 	{names.AuxDelay, "ns", "wait between messages"},
 	{names.AuxDirection, "", "which rank sends: 0 the first of a pair or team, 1 the second, 2 the third"},
 	{names.AuxDrift, "ppm", "rate of a clock against that of the team's first host"},
@@ -164,7 +172,7 @@ var AuxValues = []Name{
 	{names.AuxWindow, "ns", "the part of the stream that is counted"},
 	{names.AuxWindowChunks, "", "chunks of this stream in that part, with fractions"},
 	{names.AuxWindowMessages, "", "messages, of all receivers, or segments in that part"},
-	{names.AuxWork, "", "steps of the computation"},
+	{names.AuxWork, "", "steps of the computation; of overlap, in one step"},
 }
 
 // Unknown returns an error that names what a line holds and the tables do not: its phase, a factor or an auxiliary value.

@@ -1,0 +1,173 @@
+package overlap
+
+import (
+	"fmt"
+	"slices"
+
+	"calib/bench"
+	"calib/internal/dataset/names"
+	"calib/internal/plane"
+	"calib/internal/units"
+)
+
+// way is what a step consists of.
+type way int64
+
+const (
+	end way = iota // of the batch: no step
+	inTurn
+	sendFirst
+	secondThread
+	compute
+	transferAlone
+	transferSecond
+)
+
+// waysAt are the ways of a point.
+func waysAt(p bench.Point) []way {
+	if p[names.FactorGranularity] == 0 {
+		return []way{transferAlone, transferSecond}
+	}
+	return []way{inTurn, sendFirst, secondThread, compute, transferAlone}
+}
+
+// phases are those of the ways.
+var phases = map[way]string{
+	inTurn: names.PhaseInTurn, sendFirst: names.PhaseSendFirst, secondThread: names.PhaseSecond,
+	compute: names.PhaseCompute, transferAlone: names.PhaseTransfer, transferSecond: names.PhaseTransferSecond,
+}
+
+// order is what rank 0 tells rank 1 to do with it: some steps in one way, of so much computation each.
+type order struct {
+	way
+	steps int
+	work  int64 // steps of computation
+}
+
+const (
+	orderBytes = 3 * 8
+	// What rank 1 accepts in an order.
+	mostStepsOrder = 1 << 12
+	mostWork       = 1 << 32 // which takes some seconds
+)
+
+// pair is one rank of the two.
+type pair struct {
+	bench.Team
+	peer     int
+	host     plane.Machine
+	second   plane.Second
+	transfer transfer
+	word     [orderBytes]byte // an array local to a call would be allocated each time
+}
+
+// step does one step.
+func (x *pair) step(o order) error {
+	if o.way == secondThread || o.way == transferSecond {
+		if err := x.second.Start(); err != nil {
+			return err
+		}
+	}
+	if o.way == sendFirst {
+		if err := x.transfer.send(x.G); err != nil {
+			return err
+		}
+	}
+	if o.way != transferAlone && o.way != transferSecond {
+		if _, err := x.host.Work(o.work); err != nil {
+			return err
+		}
+	}
+	switch o.way {
+	case inTurn, transferAlone:
+		return x.transfer.exchange(x.G)
+	case sendFirst:
+		return x.transfer.receive(x.G)
+	case secondThread, transferSecond:
+		return x.second.Wait()
+	}
+	return nil
+}
+
+// leadSteps of every block are not timed: in them the ranks, of which one began when the other's order came, come as close
+// together as they will be.
+const leadSteps = 1
+
+// block does the steps of an order and returns how long one took [ns]: the mean without the lead.
+func (x *pair) block(o order) (int64, error) {
+	for range leadSteps {
+		if err := x.step(o); err != nil {
+			return 0, err
+		}
+	}
+	start := x.G.Now()
+	for range o.steps {
+		if err := x.step(o); err != nil {
+			return 0, err
+		}
+	}
+	return bench.Elapsed(x.G, start) / int64(o.steps), nil
+}
+
+// follow is rank 1: it does what it is told until the end. It is bounded by rank 0's orders, and by the group's deadline.
+func (x *pair) follow() error {
+	before, err := x.G.Counters(x.peer)
+	if err != nil {
+		return err
+	}
+	for {
+		if err := x.G.Recv(x.peer, x.word[:]); err != nil {
+			return err
+		}
+		o := order{way(bench.GetNumber(x.word[:])), int(bench.GetNumber(x.word[8:])), bench.GetNumber(x.word[16:])}
+		if o.way == end {
+			lost, err := bench.CountersSince(x.G, x.peer, before)
+			if err != nil {
+				return err
+			}
+			return bench.SendLosses(x.G, x.peer, lost)
+		}
+		if phases[o.way] == "" || o.steps < 1 || o.steps > mostStepsOrder || o.work < 0 || o.work > mostWork {
+			return fmt.Errorf("overlap: ordered to do %d steps of %d in way %d: want 1 to %d, of at most %d, in ways 1 to %d",
+				o.steps, o.work, o.way, mostStepsOrder, int64(mostWork), len(phases))
+		}
+		took, err := x.block(o)
+		if err != nil {
+			return err
+		}
+		if o.way == compute {
+			bench.PutNumbers(x.word[:], took)
+			if err := x.G.Send(x.peer, x.word[:8]); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// do lets both ranks do the steps of an order, and returns how long one took [ns]. A computation takes as long as that of the
+// slower rank.
+func (x *pair) do(o order) (int64, error) {
+	bench.PutNumbers(x.word[:], int64(o.way), int64(o.steps), o.work)
+	if err := x.G.Send(x.peer, x.word[:]); err != nil || o.way == end {
+		return 0, err
+	}
+	took, err := x.block(o)
+	if err != nil || o.way != compute {
+		return took, err
+	}
+	if err := x.G.Recv(x.peer, x.word[:8]); err != nil {
+		return 0, err
+	}
+	return max(took, bench.GetNumber(x.word[:])), nil
+}
+
+// even is the even number of steps nearest to n within bounds.
+func even(n float64, most int) int {
+	return 2 * int(max(leastSteps/2, min(float64(most)/2, n/2)))
+}
+
+// medianOf is the median of times.
+func medianOf(ns []int64) units.Nanos {
+	sorted := slices.Sorted(slices.Values(ns))
+	return units.Nanos(sorted[len(sorted)/2])
+}

@@ -1,0 +1,159 @@
+package overlap
+
+import (
+	"fmt"
+	"math"
+
+	"calib/fit"
+	"calib/fit/params"
+	"calib/fit/resample"
+	"calib/internal/dataset/names"
+)
+
+// sized are the names of the parameters of one message size.
+type sized struct{ f, overhead, omega, penalty, gainMax, peak, work string }
+
+func namesAt(bytes int64) sized {
+	m := "_" + fit.SizeName(bytes)
+	return sized{"f" + m, "hiding_overhead" + m, "Omega" + m, "penalty" + m, "gain_max" + m, "gamma_peak" + m, "work_peak" + m}
+}
+
+// all lists the names of what a second thread without a CPU to itself changes.
+func (n sized) all() []string {
+	return []string{n.f, n.overhead, n.omega, n.penalty, n.gainMax, n.peak, n.work}
+}
+
+// sizedFit is the model of one message size, as estimated or of one replicate.
+type sizedFit struct {
+	Fixed
+	below, above int     // granularities that told f, and ω
+	transfer     float64 // s
+	stepsPerS    float64
+}
+
+// hiding records the parameters of one message size, and returns the gains measured and by the model. It returns false where
+// too little was measured.
+func (d *data) hiding(bytes int64) (gains params.Series, ok bool) {
+	sweep := d.sweep(bytes)
+	ratios, times, measured := d.points(ratio, bytes, sweep), d.points(timeRatio, bytes, sweep), d.points(gain, bytes, sweep)
+	at, known := d.table.Index[key{penalty, bytes, 0}]
+	if !known {
+		d.Note(params.SweepIncomplete, "the transfer of %s by the second thread alone was not measured: there is no gain by eq. 4", fit.SizeWords(bytes))
+		return gains, false
+	}
+	transfer, step := d.table.Index[key{direct, bytes, 0}], d.table.Index[key{stepTime, bytes, 0}]
+	of := func(v []float64) (sizedFit, error) {
+		x, below, above, err := estimate(resample.Pick(v, ratios), resample.Pick(v, times), v[at])
+		return sizedFit{x, below, above, v[transfer], 1 / v[step]}, err
+	}
+	x, err := of(d.est.Values)
+	if err != nil {
+		d.Note(params.SweepIncomplete, "%s: %v", fit.SizeWords(bytes), err)
+		return gains, false
+	}
+	drawn := resample.Map(d.est.Replicates, of)
+	d.record(bytes, x, drawn, d.est.Point(at))
+	words := fit.SizeWords(bytes)
+	gains = params.Series{Name: "G(γ), " + words, Quantity: params.HidingGain, Factors: map[string]float64{"bytes": float64(bytes)},
+		XName: "granularity", Unit: "1"}
+	first := params.Series{Name: "G of sending first, " + words, Quantity: params.SendFirstGain, Factors: gains.Factors, XName: "granularity", Unit: "1"}
+	turn := params.Series{Name: "I.1 over its parts, " + words, Quantity: params.InTurnTime, Factors: gains.Factors, XName: "granularity", Unit: "1"}
+	for i, g := range sweep {
+		gamma := d.est.Values[ratios[i]]
+		gains.Add(gamma, d.est.Values[measured[i]], d.est.Point(measured[i]), x.Gain(gamma), d.est.N[measured[i]])
+		d.WidenDomain(names.FactorGranularity, gamma)
+		if k, ok := d.table.Index[key{sendFirst, bytes, g}]; ok {
+			fit.Tabulate(&first, gamma, d.est, k)
+		}
+		if k, ok := d.table.Index[key{sum, bytes, g}]; ok {
+			turn.Add(gamma, d.est.Values[k], d.est.Point(k), 1, d.est.N[k])
+		}
+	}
+	for _, s := range []params.Series{gains, first, turn} {
+		if len(s.Points) > 0 {
+			d.Series = append(d.Series, s)
+		}
+	}
+	return gains, true
+}
+
+// record records the parameters of one message size.
+func (d *data) record(bytes int64, x sizedFit, drawn []sizedFit, penaltyCI [2]float64) {
+	n, words := namesAt(bytes), fit.SizeWords(bytes)
+	found := func(name, unit, label string, of func(sizedFit) float64) {
+		v := of(x)
+		d.Found(name, unit, label+", messages of "+words, v, resample.IntervalOf(d.est, v, drawn, of))
+	}
+	d.Found(n.penalty, "1", "transfer by a second thread over that by the first, messages of "+words, x.Penalty, penaltyCI)
+	const fraction = "fraction of the computation that hides communication"
+	if x.below == 0 {
+		d.Unknown(n.f, "1", fraction+", messages of "+words, 0, 1, "communication takes longer than the computation at no granularity that was measured")
+	} else {
+		found(n.f, "1", fraction, func(s sizedFit) float64 { return s.F })
+	}
+	const handing = "time that handing a transfer over costs the computing thread"
+	if x.above == 0 {
+		d.Unknown(n.overhead, "s", handing+", messages of "+words, 0, x.Penalty*x.transfer, "the computation takes longer than communication at no granularity that was measured")
+	} else {
+		found(n.overhead, "s", handing, func(s sizedFit) float64 { return s.Overhead * s.transfer })
+	}
+	const (
+		omega  = "overhead of hiding over the computation, where the gain is largest"
+		most   = "largest gain of computing while a second thread communicates"
+		where  = "computation over transfer at the largest gain"
+		worked = "steps of computation for a message at the largest gain"
+	)
+	peak := func(of func(s sizedFit, gamma, gain float64) float64) func(sizedFit) float64 {
+		return func(s sizedFit) float64 {
+			gamma, gain, ok := s.Peak()
+			if !ok {
+				return math.NaN()
+			}
+			return of(s, gamma, gain)
+		}
+	}
+	if _, _, ok := x.Peak(); !ok || x.below == 0 || x.above == 0 {
+		why := fmt.Sprintf("there is no peak: handing over costs %.2f of the transfer, which by the second thread takes %.2f of it", x.Overhead, x.Penalty)
+		for _, u := range []struct{ name, unit, label string }{{n.omega, "1", omega}, {n.gainMax, "1", most}, {n.peak, "1", where}, {n.work, "steps", worked}} {
+			d.Unknown(u.name, u.unit, u.label+", messages of "+words, 0, math.Inf(1), why)
+		}
+		d.Add(params.Warnf(params.NoOverlap, "messages of %s: %s", words, why).With("bytes", float64(bytes)))
+		return
+	}
+	found(n.omega, "1", omega, peak(func(s sizedFit, gamma, _ float64) float64 { return s.Overhead / gamma }))
+	found(n.gainMax, "1", most, peak(func(_ sizedFit, _, gain float64) float64 { return gain }))
+	found(n.peak, "1", where, peak(func(_ sizedFit, gamma, _ float64) float64 { return gamma }))
+	found(n.work, "steps", worked, peak(func(s sizedFit, gamma, _ float64) float64 { return gamma * s.transfer * s.stepsPerS }))
+}
+
+// threadsOfPair compute and transfer.
+const threadsOfPair = 4
+
+// crowded says where the second thread has no CPU to itself, and makes provisional what that changes.
+func (d *data) crowded(p *fit.Prepared) {
+	shared := false
+	for _, s := range p.Samples(names.Overlap, names.PhaseSecond) {
+		shared = shared || p.OneMachine(s.Ranks)
+	}
+	need := threadsOfPair
+	if !shared {
+		need /= 2
+	}
+	if d.cpus == 0 || int(d.cpus) >= need {
+		return
+	}
+	where := "the host has one CPU"
+	if shared {
+		where = fmt.Sprintf("agents share a machine of %d CPUs", int(d.cpus))
+	}
+	why := where + ": the second thread has no CPU to itself, and what it does is taken from the computation; hosts with a CPU for each of the two threads gain more"
+	d.Add(params.Warnf(params.SharedCPUs, "%s", why).With("cpus", d.cpus))
+	for _, bytes := range d.sizes(timeRatio) {
+		for _, name := range namesAt(bytes).all() {
+			if q, ok := d.Parameters[name]; ok && q.Status == params.StatusOK {
+				q.Status, q.Why = params.StatusProvisional, why
+				d.Parameters[name] = q
+			}
+		}
+	}
+}

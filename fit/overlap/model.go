@@ -1,0 +1,174 @@
+package overlap
+
+import (
+	"math"
+
+	"calib/fit"
+	"calib/fit/form"
+	"calib/fit/params"
+	"calib/fit/regress"
+	"calib/fit/resample"
+	"calib/internal/dataset/names"
+	"calib/internal/stats"
+	"calib/internal/units"
+)
+
+// Model is communication latency hiding, from experiment overlap:
+//
+//	r_op                  rate of the control computation [steps/s]
+//	t_tr(m)               transfer of a message both ways at once, t_cs + m/r_com (eq. 3) [s]
+//	t_lh(m)               the same, handed to a second thread [s]
+//	gamma_h, i_cs         r_op/r_com [steps/B] and t_cs·r_op [steps]
+//
+// and, for each message size <M> (such as 64KiB) at which the granularity was swept, the parameters of Fixed:
+//
+//	f_<M>                 fraction of the computation that hides communication
+//	hiding_overhead_<M>   what handing over costs the thread that computes, for each message [s]
+//	Omega_<M>             the same over the computation, where the gain is largest
+//	penalty_<M>           transfer by the second thread over that by the first
+//	gain_max_<M>          largest gain, at granularity gamma_peak_<M> = t_calc/t_com, which is
+//	work_peak_<M>         steps of computation for each message
+//
+// Measured gains are ratios of steps in turn (I.1) to steps with a second thread (I.3), the model's by eq. 4 with these
+// parameters. f and the overhead are fitted to the times of I.3 alone, the penalty is measured without computing: no
+// gain is fitted, and none of the times of I.1. Source: Strumpen 1994, eq. 1 to 6, figures 19 and 21.
+type Model struct{}
+
+// Name implements fit.Model.
+func (Model) Name() string { return names.Overlap }
+
+// Needs implements fit.Model.
+func (Model) Needs() []string { return []string{names.Overlap} }
+
+// Fit implements fit.Model. It returns fit.ErrNeeds without a transfer.
+func (m Model) Fit(p *fit.Prepared) (*params.Fit, error) {
+	d := &data{Result: p.New(m.Name(), names.Overlap, "Strumpen 1994 eq. 3, 4")}
+	used := d.read()
+	if len(d.sizes(direct)) == 0 {
+		return nil, fit.Needs(m.Name(), "no transfer without loss")
+	}
+	d.Account(used...)
+	var err error
+	if d.est, err = fit.Resample(d.Result, &d.table, "no transfer without loss"); err != nil {
+		return nil, err
+	}
+	d.transfers()
+	d.penalties()
+	var judged []params.Series
+	for _, bytes := range d.sizes(timeRatio) {
+		if s, ok := d.hiding(bytes); ok {
+			judged = append(judged, s)
+		}
+	}
+	for _, s := range p.Samples(names.Overlap, names.PhaseSkipped) {
+		d.Count(1, "points", func(n int) params.Finding {
+			return params.Notef(params.StepsSkipped, "%d batches were not measured because they would take too long (such as %s of computation "+
+				"at granularity %d%% for %d bytes)", n, units.Format(float64(s.NS[0])*1e-9, "s"), s.Point[names.FactorGranularity], s.Point[names.FactorBytes])
+		})
+	}
+	d.judge(judged)
+	d.crowded(p)
+	return d.Fit, nil
+}
+
+// transfers records r_op, the transfer by size, and what eq. 3 makes of them.
+func (d *data) transfers() {
+	var rop float64
+	steps := d.sizes(stepTime)
+	at := func(kind kind, sizes []int64) []int {
+		var out []int
+		for _, b := range sizes {
+			out = append(out, d.table.Index[key{kind, b, 0}])
+		}
+		return out
+	}
+	rate := func(v []float64) float64 { return 1 / stats.Mean(resample.Pick(v, at(stepTime, steps))) }
+	if len(steps) > 0 {
+		rop = rate(d.est.Values)
+		d.Found("r_op", "steps/s", "rate of the control computation of a host", rop, resample.IntervalOf(d.est, rop, d.est.Replicates, rate))
+	}
+	line, lines, ok := d.line("t_tr", "transfer of a message both ways at once (eq. 3)", params.ExchangeTime, direct)
+	d.line("t_lh", "transfer of a message both ways at once by a second thread", params.HandedTime, handed)
+	const gamma, startup = "hardware granularity: steps of computation in the time of a byte", "steps of computation in the startup time of a transfer"
+	if !ok || rop == 0 || line.C1 <= 0 {
+		why := "it takes transfers of two sizes that take longer with the size, and a computation"
+		d.Unknown("gamma_h", "steps/B", gamma, 0, math.Inf(1), why)
+		d.Unknown("i_cs", "steps", startup, 0, math.Inf(1), why)
+		return
+	}
+	both := make([]struct{ rop, c0, c1 float64 }, 0, len(lines))
+	for _, l := range lines {
+		both = append(both, struct{ rop, c0, c1 float64 }{rate(l.values), l.C0, l.C1})
+	}
+	v := HardwareGranularity(rop, 1/line.C1)
+	d.Found("gamma_h", "steps/B", gamma, v, resample.IntervalOf(d.est, v, both, func(b struct{ rop, c0, c1 float64 }) float64 { return b.rop * b.c1 }))
+	v = line.C0 * rop
+	d.Found("i_cs", "steps", startup, v, resample.IntervalOf(d.est, v, both, func(b struct{ rop, c0, c1 float64 }) float64 { return b.rop * b.c0 }))
+}
+
+// drawnLine is the line of one replicate.
+type drawnLine struct {
+	regress.Line
+	values []float64
+}
+
+// line records the times of a kind by size, and a line through them as a function where there are two sizes.
+func (d *data) line(name, label string, quantity params.Quantity, kind kind) (line regress.Line, drawn []drawnLine, ok bool) {
+	sizes := d.sizes(kind)
+	var x []float64
+	var points []int
+	for _, b := range sizes {
+		x, points = append(x, float64(b)), append(points, d.table.Index[key{kind, b, 0}])
+	}
+	if len(x) == 0 {
+		return line, nil, false
+	}
+	s := params.Series{Name: name + "(m)", Quantity: quantity, XName: "bytes"}
+	defer func() { d.Series = append(d.Series, s) }()
+	times := d.est.Pick(points)
+	var err error
+	if len(x) > 1 {
+		line, _, err = regress.FitLine(x, times, nil)
+	}
+	if len(x) < 2 || err != nil {
+		for i := range x {
+			fit.Tabulate(&s, x[i], d.est, points[i])
+		}
+		return line, nil, false
+	}
+	for i := range x {
+		s.Add(x[i], times[i], d.est.Point(points[i]), line.At(x[i]), d.est.N[points[i]])
+	}
+	drawn = resample.Map(d.est.Replicates, func(v []float64) (drawnLine, error) {
+		l, _, err := regress.FitLine(x, resample.Pick(v, points), nil)
+		return drawnLine{l, v}, err
+	})
+	fn := d.Function(form.Line, label, map[string][2]float64{"m": {x[0], x[len(x)-1]}})
+	fn.Set("c0", line.C0, resample.IntervalOf(d.est, line.C0, drawn, func(l drawnLine) float64 { return l.C0 }))
+	fn.Set("c1", line.C1, resample.IntervalOf(d.est, line.C1, drawn, func(l drawnLine) float64 { return l.C1 }))
+	d.Functions[name], s.Symbol = fn, name
+	return line, drawn, true
+}
+
+// penalties records the penalty factor by size (figure 19).
+func (d *data) penalties() {
+	s := params.Series{Name: "penalty(m)", Quantity: params.PenaltyFactor, XName: "bytes", Unit: "1"}
+	for _, b := range d.sizes(penalty) {
+		fit.Tabulate(&s, float64(b), d.est, d.table.Index[key{penalty, b, 0}])
+	}
+	if len(s.Points) > 0 {
+		d.Series = append(d.Series, s)
+	}
+}
+
+// judge states how far the gains of the model are from those measured.
+func (d *data) judge(gains []params.Series) {
+	if len(gains) == 0 {
+		d.JudgeTable()
+		return
+	}
+	d.Judge(math.NaN(), math.NaN(), gains...)
+	mean, worst, _ := params.Misfit(gains...)
+	d.Add(params.Notef(params.GainMisfit, "the gain by eq. 4 is off the measured gain by %.1f%% on average, and by %.1f%% at worst",
+		100*mean, 100*worst).With("mean", mean).With("worst", worst))
+}

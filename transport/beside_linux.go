@@ -1,0 +1,135 @@
+package transport
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"calib/internal/plane"
+)
+
+// Beside calls f while a second thread stands by, on any CPU that the process may use: each Start lets it call transfer
+// with this group, and Wait returns when it has. The two threads wake each other through event counters, one system call
+// each way: Go's channels would take two wake-ups, one of them of the scheduler. Beside returns when f has and the thread has
+// ended. Where f fails or has not waited, the team's connections are shut down, so that a transfer under way ends.
+//
+// A transfer ends by the group's deadlines, and so does Wait. Neither Start nor Wait allocates.
+func (g *Group) Beside(transfer func(plane.Mover) error, f func(plane.Second) error) error {
+	s := &second{orders: -1, done: -1, ended: make(chan struct{})}
+	defer s.close()
+	for _, fd := range []*int{&s.orders, &s.done} {
+		var err error
+		if *fd, err = unix.Eventfd(0, unix.EFD_CLOEXEC); err != nil {
+			return fmt.Errorf("open an event counter between two threads: %w", err)
+		}
+	}
+	go s.serve(func() error { return transfer(g) })
+	err := f(s)
+	if err == nil && s.busy {
+		err = errors.New("a transfer was started and not waited for")
+	}
+	if err != nil {
+		g.shutdown()
+	}
+	if s.busy { // its error is that of connections just shut down
+		_ = s.Wait()
+	}
+	s.quit = true
+	if e := ring(s.orders); e != nil { // then the thread has ended on the same error
+		err = errors.Join(err, e)
+	}
+	<-s.ended
+	return err
+}
+
+// second is the plane.Second of a group. Its fields pass from thread to thread with the event counters.
+type second struct {
+	orders, done int   // event counters: transfers asked for, and ended
+	busy         bool  // of the first thread: started and not waited for
+	quit         bool  // the next order is to end
+	err          error // of the last transfer
+	ended        chan struct{}
+}
+
+// serve is the second thread.
+func (s *second) serve(transfer func() error) {
+	defer close(s.ended)
+	runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
+	for {
+		if err := await(s.orders); err != nil || s.quit {
+			return
+		}
+		s.err = transfer()
+		if err := ring(s.done); err != nil {
+			return
+		}
+	}
+}
+
+// Start implements plane.Second.
+func (s *second) Start() error {
+	if s.busy {
+		return errors.New("start a transfer: the last one was not waited for")
+	}
+	if err := ring(s.orders); err != nil {
+		return err
+	}
+	s.busy = true
+	return nil
+}
+
+// Wait implements plane.Second.
+func (s *second) Wait() error {
+	if !s.busy {
+		return errors.New("wait for a transfer: none was started")
+	}
+	if err := await(s.done); err != nil {
+		return err
+	}
+	s.busy = false
+	return s.err
+}
+
+func (s *second) close() {
+	for _, fd := range []int{s.orders, s.done} {
+		if fd >= 0 {
+			_ = unix.Close(fd) // nothing was written that could be lost
+		}
+	}
+}
+
+// ring adds one to an event counter, which wakes who awaits it.
+func ring(fd int) error {
+	one := uint64(1)
+	if _, err := unix.Write(fd, unsafe.Slice((*byte)(unsafe.Pointer(&one)), 8)); err != nil {
+		return fmt.Errorf("wake the other thread: %w", err)
+	}
+	return nil
+}
+
+// await sleeps until an event counter is above zero, and sets it to zero.
+func await(fd int) error {
+	var n uint64
+	for {
+		switch _, err := unix.Read(fd, unsafe.Slice((*byte)(unsafe.Pointer(&n)), 8)); {
+		case err == nil:
+			return nil
+		case err != unix.EINTR:
+			return fmt.Errorf("wait for the other thread: %w", err)
+		}
+	}
+}
+
+// shutdown shuts the team's connections down, as after an error.
+func (g *Group) shutdown() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, c := range g.conns {
+		if c != nil {
+			c.Shutdown()
+		}
+	}
+}
