@@ -170,7 +170,7 @@ func run(ctx context.Context, st suite, calib, keep string, seeds []string) erro
 // calibrate runs calib in the lab and reads its parameter file.
 func calibrate(ctx context.Context, calib, network, seed, out string, flags []string) (*params.Params, error) {
 	r := programs.LabRun{Calib: calib, Lab: "acc", Network: network, Out: out, Flags: append([]string{"--seed", seed, "--json"}, flags...)}
-	if _, err := r.Do(ctx); err != nil {
+	if err := r.Do(ctx); err != nil {
 		return nil, err
 	}
 	return readParams(filepath.Join(out, "params.json"))

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -32,34 +31,23 @@ func (r LabRun) Args() []string {
 		"--launch", "ip netns exec {host}", "--out", r.Out, "--quiet", "--yes"}, r.Flags)
 }
 
-// String is the command line as one would type it.
-func (r LabRun) String() string {
-	args := r.Args()
-	for i, a := range args {
-		if strings.Contains(a, " ") {
-			args[i] = "'" + a + "'"
-		}
-	}
-	return strings.Join(args, " ")
-}
-
-// Do runs it, and again while the lab was late: such a run never counts. It returns how many runs it took. The error of one that
-// failed, or was late each time, holds the end of what it printed.
-func (r LabRun) Do(ctx context.Context) (took int, err error) {
+// Do runs it, and again while the lab was late: such a run never counts. The error of one that failed, or was late
+// each time, holds the end of what it printed.
+func (r LabRun) Do(ctx context.Context) error {
 	for try := 1; ; try++ {
 		if err := os.RemoveAll(r.Out); err != nil {
-			return try, err
+			return err
 		}
 		cmd := Command(ctx, time.Minute, r.Args()...)
 		text, err := cmd.CombinedOutput()
 		var exit *exec.ExitError
 		switch {
 		case err == nil:
-			return try, nil
+			return nil
 		case errors.As(err, &exit) && exit.ExitCode() == exitLate && try < tries && ctx.Err() == nil:
 			fmt.Fprintf(os.Stderr, "%s: the lab was late, try %d\n", r.Network, try)
 		default:
-			return try, Failed(cmd, err, text)
+			return Failed(cmd, err, text)
 		}
 	}
 }
