@@ -7,7 +7,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # calib and its tests are pure Go: no C compiler is asked for.
 export CGO_ENABLED := 0
 
-SUITES := accuracy-paired accuracy-cluster accuracy-table accuracy-gather accuracy-tbf accuracy-simgrid accuracy-patterns accuracy-coverage
+SUITES := accuracy-paired accuracy-cluster accuracy-table accuracy-gather accuracy-tbf accuracy-simgrid accuracy-patterns accuracy-patterns-switch accuracy-ompi accuracy-coverage
 
 .PHONY: run build setup test lint lines generate accuracy $(SUITES) papers bench fuzz clean
 .NOTPARALLEL: # the lab and the benchmarks time packets

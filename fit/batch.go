@@ -24,7 +24,7 @@ type Batch struct {
 }
 
 // spoiling flags mark timings of something else than a network without loss. Such a batch is never fitted.
-var spoiling = [...]string{dataset.FlagRetrans, dataset.FlagDeadlock, dataset.FlagTimeout, dataset.FlagUnsteady, dataset.FlagDrift}
+var spoiling = [...]string{dataset.FlagRetrans, dataset.FlagDeadlock, dataset.FlagTimeout, dataset.FlagUnsteady, dataset.FlagDrift, dataset.FlagStep}
 
 // disturbing flags mark timings that may be late. A median is hardly moved by some late timings, so that batches with these
 // flags may be used; where only few have them, they are left out all the same.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"calib/fit/form"
 	"calib/fit/params"
@@ -203,6 +204,9 @@ func SegmentsFunction(r *Result, label string, sizes []float64, est *resample.Es
 
 // SizeName writes a size without loss in the unit that divides it: 64KiB, 1MiB, 1449B.
 func SizeName(n int64) string { return sizeText(n, "") }
+
+// SizeID is a size as a part of the ID of a plot: 64kib.
+func SizeID(n int64) string { return strings.ToLower(SizeName(n)) }
 
 // SizeWords is SizeName with a space, for people.
 func SizeWords(n int64) string { return sizeText(n, " ") }

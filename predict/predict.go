@@ -17,7 +17,6 @@ import (
 
 	"calib/bench/pattern"
 	"calib/fit/params"
-	"calib/internal/stats"
 	"calib/predict/cost"
 	"calib/predict/world"
 )
@@ -26,6 +25,7 @@ import (
 const (
 	Sim        = "sim"
 	SimEndless = "sim-endless" // sim with ports that hold any number of packets, where B_L is known
+	SimCold    = "sim-cold"    // sim with the windows that connections begin with
 	Hyperbolic = "hyperbolic"
 	Cluster    = "cluster"
 	LogGP      = "loggp"
@@ -34,12 +34,13 @@ const (
 )
 
 // Models lists the models.
-var Models = []string{Sim, SimEndless, Hyperbolic, Cluster, LoGPC, LogGP, Hockney}
+var Models = []string{Sim, SimEndless, SimCold, Hyperbolic, Cluster, LoGPC, LogGP, Hockney}
 
 // builders make a model of parameters.
 var builders = map[string]func(*params.Params, Settings) (cost.Model, error){
 	Sim:        func(p *params.Params, _ Settings) (cost.Model, error) { return world.New(p) },
 	SimEndless: ofParams(endless),
+	SimCold:    ofParams(cold),
 	Hyperbolic: ofParams(cost.Hyperbolic),
 	Cluster:    ofParams(cost.Cluster),
 	LoGPC:      func(p *params.Params, s Settings) (cost.Model, error) { return cost.LoGPC(p, s.Topology) },
@@ -59,6 +60,15 @@ func endless(p *params.Params) (cost.Model, error) {
 		return nil, err
 	}
 	return w.WithoutBuffer()
+}
+
+// cold is the simulation of connections as they begin. It returns world.ErrParameters where windows are no matter.
+func cold(p *params.Params) (cost.Model, error) {
+	w, err := world.New(p)
+	if err != nil {
+		return nil, err
+	}
+	return w.Cold()
 }
 
 // Query is what is asked: a pattern with M bytes on a number of hosts.
@@ -110,11 +120,11 @@ type model struct {
 	err    error // why there is no model
 }
 
-// New returns a predictor by the named models; none means all. It returns an error where a name is unknown, or where p has the
-// parameters of none of them: the error then says what each misses.
+// New returns a predictor by the named models; none means all, the better simulation first. It returns an error where a name is unknown,
+// or where p has the parameters of none of them: the error then says what each misses.
 func New(p *params.Params, names []string, s Settings) (*Predictor, error) {
 	if len(names) == 0 {
-		names = Models
+		names = inOrder(p)
 	}
 	q, drawn := &Predictor{}, &draws{of: p, seed: s.Seed}
 	var missing []error
@@ -132,6 +142,21 @@ func New(p *params.Params, names []string, s Settings) (*Predictor, error) {
 		return nil, errors.Join(missing...)
 	}
 	return q, nil
+}
+
+// inOrder are all models, the simulation first that predicted best what p's run measured of patterns.
+func inOrder(p *params.Params) []string {
+	if bestSimulation(p).Model != SimCold {
+		return Models
+	}
+	return append([]string{SimCold}, slices.DeleteFunc(slices.Clone(Models), func(m string) bool { return m == SimCold })...)
+}
+
+// bestSimulation grades the one of sim and sim-cold that predicted best what p's run measured of patterns: whether the windows of
+// connections are open depends on what they carried before, and on the congestion control.
+func bestSimulation(p *params.Params) params.Grade {
+	g, _ := params.BestOf(slices.DeleteFunc(slices.Clone(p.Validation), func(v params.Validation) bool { return v.Model != Sim && v.Model != SimCold }))
+	return g
 }
 
 // world is the simulation of p, if it could be made.
@@ -162,7 +187,7 @@ func newModel(name string, p *params.Params, s Settings, drawn *draws) *model {
 	}
 	m.misfit = math.Max(misfit(m.mid, p), scatter(p))
 	n := drawsOfFormulas
-	if name == Sim || name == SimEndless {
+	if _, simulates := m.mid.(*world.World); simulates {
 		n = drawsOfSim
 	}
 	for k := range n {
@@ -246,45 +271,4 @@ func spread(times []float64, t float64) float64 {
 	n := float64(len(times))
 	student := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile(0.975)
 	return math.Sqrt(sum/n) / t * student / normal95
-}
-
-// misfit is the root of the mean squared relative error of a model on the times of messages between two hosts that the run measured.
-func misfit(m cost.Model, p *params.Params) float64 {
-	one, err := pattern.Find("p2p", "direct")
-	if err != nil {
-		return 0
-	}
-	var errors []float64
-	for _, r := range measured(p) {
-		if t, err := m.Time(one, 2, int(r.X)); err == nil {
-			e := (t - r.Measured) / r.Measured
-			errors = append(errors, e*e)
-		}
-	}
-	if len(errors) == 0 {
-		return 0
-	}
-	return math.Sqrt(stats.Mean(errors))
-}
-
-// scatter is the relative standard deviation of the medians of messages between two hosts: the median over the sizes.
-func scatter(p *params.Params) float64 {
-	var all []float64
-	for _, r := range measured(p) {
-		if r.Hi > r.Lo {
-			all = append(all, (r.Hi-r.Lo)/2/normal95/r.Measured)
-		}
-	}
-	if len(all) == 0 {
-		return 0
-	}
-	return stats.Median(all)
-}
-
-// mostMisfit bounds the sizes of misfit [B]: larger messages are not asked for.
-const mostMisfit = 1 << 20
-
-// measured are the times of messages between two hosts.
-func measured(p *params.Params) []params.Residual {
-	return slices.DeleteFunc(p.Times(), func(r params.Residual) bool { return r.X < 1 || r.X > mostMisfit })
 }

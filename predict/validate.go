@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"calib/bench/pattern"
 	"calib/fit/params"
@@ -67,9 +68,10 @@ func Validate(p *params.Params, d *dataset.Dataset, s Settings) error {
 		return err
 	}
 	p.Findings = slices.DeleteFunc(p.Findings, func(f params.Finding) bool { return f.Code == params.NotPredicted }) // of an earlier call
-	q, err := New(p, nil, s)
+	q, err := New(p, Models, s)
 	if err != nil {
-		p.Findings = append(p.Findings, params.Warnf(params.NotPredicted, "no model predicts the patterns that were measured: %v", err))
+		why := strings.ReplaceAll(err.Error(), "\n", "; ")
+		p.Findings = append(p.Findings, params.Warnf(params.NotPredicted, "no model has the parameters to predict the patterns that were measured: %s", why))
 		return nil
 	}
 	p.Validation = []params.Validation{}
@@ -89,10 +91,11 @@ func Validate(p *params.Params, d *dataset.Dataset, s Settings) error {
 }
 
 // mark makes the parameters provisional that the simulation was told, where its predictions miss what was measured on average by more
-// than params.ValidationLimit: each of them may be right, but together they do not describe this network.
+// than params.ValidationLimit, with warm connections and with cold ones: each of them may be right, but together they do not describe
+// this network.
 func (q *Predictor) mark(p *params.Params) {
-	g, ok := params.GradeOf(p.Validation, Sim, "")
-	if !ok || g.Mean <= params.ValidationLimit {
+	g := bestSimulation(p)
+	if g.Mean <= params.ValidationLimit {
 		return
 	}
 	w, ok := q.world()

@@ -315,3 +315,15 @@ func FuzzText(f *testing.F) {
 		}
 	})
 }
+
+// TestNothingPredicted: the first screen says so where patterns were measured and no model has its parameters.
+func TestNothingPredicted(t *testing.T) {
+	p := &params.Params{Findings: []params.Finding{params.Warnf(params.NotPredicted, "no model has the parameters")}}
+	if got := VerdictOf(p).Predicts; !strings.Contains(got, "nothing is predicted") {
+		t.Errorf("verdict %q", got)
+	}
+	p.Findings = nil
+	if got := VerdictOf(p).Predicts; got != "" {
+		t.Errorf("verdict without patterns %q", got)
+	}
+}

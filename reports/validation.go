@@ -3,6 +3,7 @@ package reports
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -65,15 +66,17 @@ var operations = map[string]string{
 
 // predictions says in one sentence what the best of the models predicts, and how well, and what it does not; "" without validation.
 func predictions(p *params.Params) string {
-	models := params.ModelsOf(p.Validation)
-	if len(models) == 0 {
+	best, ok := params.BestOf(p.Validation)
+	if !ok {
+		if slices.ContainsFunc(p.Findings, func(f params.Finding) bool { return f.Code == params.NotPredicted }) {
+			return "Of traffic that no fit has seen, nothing is predicted: too many of the parameters that models need are not known."
+		}
 		return ""
 	}
-	best := models[0]
 	lo, hi := p.Validation[0].Bytes, p.Validation[0].Bytes
 	var good, bad []string
 	for _, g := range params.Grades(p.Validation) {
-		if g.Model != best {
+		if g.Model != best.Model {
 			continue
 		}
 		name := operations[g.Operation]
@@ -96,11 +99,11 @@ func predictions(p *params.Params) string {
 	text := "Of traffic that no fit has seen, " + sizes
 	switch {
 	case len(bad) == 0:
-		return text + ", model " + Clean(best) + " predicts " + strings.Join(good, ", ") + "."
+		return text + ", model " + Clean(best.Model) + " predicts " + strings.Join(good, ", ") + "."
 	case len(good) == 0:
-		return text + ", model " + Clean(best) + " predicts nothing well enough: " + strings.Join(bad, ", ") + "."
+		return text + ", model " + Clean(best.Model) + " predicts nothing well enough: " + strings.Join(bad, ", ") + "."
 	}
-	return text + ", model " + Clean(best) + " predicts " + strings.Join(good, ", ") + "; not " + strings.Join(bad, ", ") + "."
+	return text + ", model " + Clean(best.Model) + " predicts " + strings.Join(good, ", ") + "; not " + strings.Join(bad, ", ") + "."
 }
 
 // ValidationText writes what was predicted and then measured.

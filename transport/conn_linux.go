@@ -24,7 +24,8 @@ type Conn struct {
 	flags    uintptr // of every send
 	sendLeft int64   // bytes that may still be sent, and received, before asking allowed for more
 	recvLeft int64
-	unseen   bool // the first wait of Recv is hidden from Go's scheduler
+	sent     int64 // bytes that the kernel was given
+	unseen   bool  // the first wait of Recv is hidden from Go's scheduler
 
 	sndWait units.Nanos
 	rcvWait units.Nanos
@@ -34,7 +35,8 @@ type Conn struct {
 	port    uint16 // of the side that dialled
 	broken  atomic.Bool
 
-	stamps *stamper // nil unless StampArrivals
+	stamps   *stamper       // nil unless StampArrivals
+	messages *messageStamps // nil unless stampMessages
 
 	mu    sync.Mutex
 	refs  int
@@ -59,6 +61,7 @@ func (c *Conn) Send(b []byte) error {
 		return c.failed("send", len(b), ErrTicketBytes)
 	}
 	c.sendLeft -= int64(len(b))
+	c.sent += int64(len(b))
 	if len(b) <= small {
 		switch n := sysSendNow(c.fd, b, c.flags|unix.MSG_DONTWAIT); {
 		case n == len(b):

@@ -84,43 +84,79 @@ type messageReader struct {
 	hdr     unix.Msghdr
 	iov     unix.Iovec
 	name    unix.RawSockaddrInet6 // large enough for both families
-	control [128]byte
+	control [256]byte
 	over    uint32 // with SO_RXQ_OVFL: datagrams the kernel had dropped when it queued the last one
 }
 
 // recv is sysRecv, and also returns the kernel's timestamp; 0 if there is none.
 func (in *messageReader) recv(fd int, b []byte, flags uintptr) (n int, at units.Nanos, errno syscall.Errno) {
+	if n, errno = in.receive(fd, b, flags); errno != 0 || n == 0 {
+		return n, 0, errno
+	}
+	return n, in.read(), 0
+}
+
+// receive is sysRecv; what the kernel says of it is in messages until the next call.
+func (in *messageReader) receive(fd int, b []byte, flags uintptr) (n int, errno syscall.Errno) {
+	in.prepare(b)
+	r, _, errno := syscall.Syscall(unix.SYS_RECVMSG, uintptr(fd), uintptr(unsafe.Pointer(&in.hdr)), flags)
+	return int(r), errno
+}
+
+// receiveUnseen is to receive what sysRecvUnseen is to sysRecv.
+func (in *messageReader) receiveUnseen(fd int, b []byte, flags uintptr) (n int, errno syscall.Errno) {
+	in.prepare(b)
+	r, _, errno := syscall.RawSyscall(unix.SYS_RECVMSG, uintptr(fd), uintptr(unsafe.Pointer(&in.hdr)), flags)
+	return int(r), errno
+}
+
+func (in *messageReader) prepare(b []byte) {
 	in.iov.Base = unsafe.SliceData(b)
 	in.iov.SetLen(len(b))
 	in.hdr.Iov, in.hdr.Iovlen = &in.iov, 1
 	in.hdr.Name, in.hdr.Namelen = (*byte)(unsafe.Pointer(&in.name)), uint32(unsafe.Sizeof(in.name))
 	in.hdr.Control = &in.control[0]
 	in.hdr.SetControllen(len(in.control))
-	r, _, errno := syscall.Syscall(unix.SYS_RECVMSG, uintptr(fd), uintptr(unsafe.Pointer(&in.hdr)), flags)
-	if errno != 0 || r == 0 {
-		return int(r), 0, errno
-	}
-	return int(r), in.read(), 0
 }
 
-// read goes through the control messages: the stamp, and the count of drops, which is absent while it is 0.
-func (in *messageReader) read() (at units.Nanos) {
+// messages goes through the control messages of the last call.
+func (in *messageReader) messages() controlMessages {
+	return controlMessages{rest: in.control[:min(int(in.hdr.Controllen), len(in.control))]}
+}
+
+// controlMessages is a place in a list of control messages (cmsg(3)).
+type controlMessages struct {
+	level, kind int32
+	body        []byte
+	rest        []byte
+}
+
+// next goes on to the next message and reports whether there is one. What is cut short ends the list.
+func (m *controlMessages) next() bool {
 	const head = unix.SizeofCmsghdr
-	rest := in.control[:in.hdr.Controllen]
-	for len(rest) >= head {
-		h := (*unix.Cmsghdr)(unsafe.Pointer(&rest[0]))
-		size := int(h.Len)
-		if size < head || size > len(rest) {
-			return at
+	if len(m.rest) < head {
+		return false
+	}
+	h := (*unix.Cmsghdr)(unsafe.Pointer(&m.rest[0]))
+	size := int(h.Len)
+	if size < head || size > len(m.rest) {
+		return false
+	}
+	m.level, m.kind, m.body = h.Level, h.Type, m.rest[head:size]
+	m.rest = m.rest[min(unix.CmsgSpace(size-head), len(m.rest)):]
+	return true
+}
+
+// read takes the stamp, and the count of drops, which is absent while it is 0.
+func (in *messageReader) read() (at units.Nanos) {
+	for m := in.messages(); m.next(); {
+		switch {
+		case m.level != unix.SOL_SOCKET:
+		case m.kind == unix.SO_TIMESTAMPNS && len(m.body) >= int(unsafe.Sizeof(unix.Timespec{})):
+			at = arrival((*unix.Timespec)(unsafe.Pointer(&m.body[0])))
+		case m.kind == unix.SO_RXQ_OVFL && len(m.body) >= 4:
+			in.over = binary.NativeEndian.Uint32(m.body)
 		}
-		switch body := rest[head:size]; {
-		case h.Level != unix.SOL_SOCKET:
-		case h.Type == unix.SO_TIMESTAMPNS && len(body) >= int(unsafe.Sizeof(unix.Timespec{})):
-			at = arrival((*unix.Timespec)(unsafe.Pointer(&body[0])))
-		case h.Type == unix.SO_RXQ_OVFL && len(body) >= 4:
-			in.over = binary.NativeEndian.Uint32(body)
-		}
-		rest = rest[min(unix.CmsgSpace(size-head), len(rest)):]
 	}
 	return at
 }

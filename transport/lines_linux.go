@@ -168,6 +168,7 @@ func (c *Conn) sendBytes(b []byte) error {
 		return c.failed("send", len(b), ErrTicketBytes)
 	}
 	c.sendLeft -= int64(len(b))
+	c.sent += int64(len(b))
 	flags := c.flags &^ unix.MSG_EOR
 	n, errno := sysSend(c.fd, b, flags)
 	if n == len(b) {

@@ -210,7 +210,10 @@ func (c *Conn) sendSome(b []byte, limit units.Nanos) (sent int, err error) {
 		return 0, c.failed("send", len(b), ErrTicketBytes)
 	}
 	c.sendLeft -= int64(len(b))
-	defer func() { c.sendLeft += int64(len(b) - sent) }()
+	defer func() {
+		c.sendLeft += int64(len(b) - sent)
+		c.sent += int64(sent)
+	}()
 	stalled := units.Nanos(0) // since when nothing is taken; 0 while something is
 	for {
 		n, errno := sysSend(c.fd, b[sent:], c.flags|unix.MSG_DONTWAIT)

@@ -16,6 +16,7 @@ import (
 	"calib/bench/pingpong"
 	"calib/bench/prtt"
 	"calib/bench/remap"
+	"calib/bench/stamps"
 	"calib/bench/tuning"
 	"calib/bench/wakeup"
 )
@@ -24,7 +25,7 @@ import (
 var All = []bench.Experiment{
 	clock.Experiment{}, pingpong.Experiment{}, wakeup.Experiment{}, paired.Experiment{}, overhead.Experiment{}, gap.Experiment{},
 	memcopy.Experiment{}, gather.Experiment{}, flood.Experiment{}, load.Experiment{}, tuning.Fragment{}, tuning.Buffer{},
-	tuning.NoDelay{}, overlap.Experiment{}, prtt.Experiment{}, remap.Experiment{}, collective.Bcast{}, collective.Pattern{},
+	tuning.NoDelay{}, overlap.Experiment{}, prtt.Experiment{}, remap.Experiment{}, stamps.Experiment{}, collective.Bcast{}, collective.Pattern{},
 }
 
 // Lookup returns the experiment of that name.

@@ -19,12 +19,6 @@ const (
 	// On a host of its own the rank keeps the CPU busy meanwhile: like a program that has just computed a message, it sends
 	// after it has been running for a while, and not on its way out of sleep.
 	settleTime = 30 * units.Microsecond
-
-	// awaitStep is the pause between two looks at what has arrived. On a host of its own a rank keeps the CPU busy meanwhile,
-	// so that the CPU is awake when the bytes are there; where hosts share a machine it sleeps.
-	awaitStep = 20 * units.Microsecond
-	// awaitMost is how long bytes that were sent may take, a retransmission included.
-	awaitMost = units.Second
 )
 
 func mostCalls(e bench.Effort) int { return e.Reps(maxCalls, leastCalls) }
@@ -100,7 +94,7 @@ func (x caller) receives(msg []byte, ns []int64) ([]int64, error) {
 	peer, kept := x.Peer(), 0
 	var ack [1]byte
 	for i := range ns {
-		there, err := await(x.G, peer, len(msg))
+		there, err := bench.Await(x.G, peer, len(msg))
 		if err != nil {
 			return nil, err
 		}
@@ -120,23 +114,4 @@ func (x caller) receives(msg []byte, ns []int64) ([]int64, error) {
 		}
 	}
 	return ns[:kept], nil
-}
-
-// await waits until n bytes of a rank can be received, without receiving. It returns false if they did not arrive within
-// awaitMost: what has happened to them, the receive will say.
-func await(g bench.Group, from, n int) (bool, error) {
-	end := g.Now() + awaitMost
-	for {
-		have, err := g.Pending(from)
-		if err != nil || have >= n {
-			return err == nil, err
-		}
-		now := g.Now()
-		if now >= end {
-			return false, nil
-		}
-		if err := g.WaitUntil(now + awaitStep); err != nil {
-			return false, err
-		}
-	}
 }

@@ -199,7 +199,7 @@ func (x *computation) computeLoaded() (int64, error) {
 	if err := x.order(x.messages); err != nil {
 		return 0, err
 	}
-	if _, err := await(x.G, peer, len(x.msg)); err != nil {
+	if _, err := bench.Await(x.G, peer, len(x.msg)); err != nil {
 		return 0, err
 	}
 	before, err := x.G.Counters(peer)

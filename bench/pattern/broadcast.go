@@ -8,7 +8,7 @@ var broadcasts = []Pattern{
 	{ID: 4, Operation: "bcast", Algorithm: "binomial", Bytes: "of the message", Source: "binomial tree, the largest subtree first; as experiment bcast",
 		Least: 2, Run: binomialBroadcast},
 	{ID: 5, Operation: "bcast", Algorithm: "pipelined", Bytes: "of the message", Source: "a chain of all hosts, in segments of 8 KiB", Least: 2,
-		Segment: segment, Run: pipelined(segment)},
+		segmented: pipelined},
 	{ID: 6, Operation: "bcast", Algorithm: "scatter-allgather", Bytes: "of the message",
 		Source: "van de Geijn: scatter over a binomial tree, then allgather round a ring", Least: 2, Run: scatterAllgather},
 }
@@ -75,56 +75,20 @@ func binomialBroadcast(c Comm, m int, s *Scratch) error {
 	return nil
 }
 
-// segment is what the pipelined broadcast of All sends at a time [B].
-const segment = 8 << 10
-
-// Segments are those that Variants tries [B].
-var Segments = []int{1 << 10, 2 << 10, 4 << 10, segment, 16 << 10, 32 << 10, 64 << 10}
-
-// Variants lists the algorithms of an operation, segmented ones with each of Segments.
-func Variants(operation string) []Pattern {
-	var out []Pattern
-	for _, p := range OfOperation(operation) {
-		if p.Segment == 0 {
-			out = append(out, p)
-			continue
-		}
-		for _, n := range Segments {
-			v := p
-			v.Segment, v.Run = n, pipelined(n)
-			out = append(out, v)
-		}
-	}
-	return out
-}
-
-// pipelined is the broadcast along a chain: every rank passes each segment on to the next rank when it has it.
-func pipelined(segment int) func(Comm, int, *Scratch) error {
-	return func(c Comm, m int, s *Scratch) error {
-		rank := c.Rank()
-		for left := m; left > 0; left -= segment {
-			n := min(left, segment)
-			if rank > 0 {
-				if err := c.Recv(rank-1, s.In(n)); err != nil {
-					return err
-				}
-			}
-			if rank+1 < c.Size() {
-				if err := c.Send(rank+1, s.Out(n)); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
-	}
-}
-
 // blocks is the length of blocks first to end, without end, of m bytes in count blocks as equal as whole bytes can be.
 func blocks(m, count, first, end int) int { return end*m/count - first*m/count }
 
 // scatterAllgather: the message is cut into a block for each rank. Down a binomial tree every rank gets the blocks of its
 // subtree; then the blocks go round a ring, each to the next rank, until all have all. An empty block is not sent.
 func scatterAllgather(c Comm, m int, s *Scratch) error {
+	if err := scatterBlocks(c, m, s); err != nil {
+		return err
+	}
+	return ringAllgather(c, m, c.Rank(), s)
+}
+
+// scatterBlocks is the scatter of scatterAllgather.
+func scatterBlocks(c Comm, m int, s *Scratch) error {
 	rank, size := c.Rank(), c.Size()
 	if rank > 0 {
 		if n := blocks(m, size, rank, min(rank+span(rank, size), size)); n > 0 {
@@ -144,7 +108,7 @@ func scatterAllgather(c Comm, m int, s *Scratch) error {
 			}
 		}
 	}
-	return ringAllgather(c, m, rank, s)
+	return nil
 }
 
 // ringAllgather: in every step each rank sends a block to the next rank and receives one of the rank before: first block own,

@@ -33,8 +33,8 @@ type Message struct {
 }
 
 // All lists the patterns, by ID.
-var All = slices.Concat(pointToPoint, broadcasts, globalOperations, allreductions, barriers, neighbours, rooted, alltoalls, incasts,
-	applications)
+var All = whole(slices.Concat(pointToPoint, broadcasts, globalOperations, allreductions, barriers, neighbours, rooted, alltoalls, incasts,
+	applications, trees, halvings, bruck, gathers))
 
 // Pattern is one algorithm of one operation.
 type Pattern struct {
@@ -56,6 +56,8 @@ type Pattern struct {
 	Fits func(size int) bool
 	// Run performs one rank's part with M bytes. It allocates as little as it can: data are parts of c's scratch.
 	Run func(c Comm, m int, s *Scratch) error
+	// segmented makes Run for pieces of a size; nil is no segmented algorithm.
+	segmented func(segment int) func(c Comm, m int, s *Scratch) error
 }
 
 // Name is "operation-algorithm", unique among All.

@@ -5,6 +5,7 @@ type Scratch struct {
 	out, in      []byte
 	sends, recvs []Message // of the exchange that is put together
 	random       randomOrder
+	ranks        []int // of a tree's children
 }
 
 // Use makes patterns send from out and receive into in, as far as they reach.

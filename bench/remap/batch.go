@@ -13,6 +13,9 @@ import (
 const (
 	// leastSeen is how many injections of a rank, or messages that came to one on average, count at least.
 	leastSeen = 4
+	// lossShare is the share of the segments of asynchronous messages that may be sent again: it costs as much. A message that waits
+	// for a reply would wait for a time-out.
+	lossShare = 0.02
 	// leastShare stands for the messages that came to a rank where there are fewer: an interval is finite.
 	leastShare = 1. / 8
 )
@@ -101,10 +104,11 @@ func (x remap) add(s seen, before dataset.TCP) error {
 // batch is a line of this rank without its times.
 func (x remap) batch(s seen, tcp dataset.TCP) bench.Batch {
 	aux := map[string]float64{names.AuxMessages: float64(len(s.to)), names.AuxSpan: float64(s.ended - s.began), names.AuxClock: bench.TimerCost(x.G)}
+	loss := 0.
 	if x.P[names.FactorSync] == 0 {
-		aux[names.AuxAhead] = float64(s.ahead)
+		aux[names.AuxAhead], loss = float64(s.ahead), lossShare
 	}
-	return bench.Batch{Phase: names.PhaseRemap, Point: x.P, Ranks: []int{x.G.Rank()}, TCP: &tcp, Aux: aux}
+	return bench.Batch{Loss: loss, Phase: names.PhaseRemap, Point: x.P, Ranks: []int{x.G.Rank()}, TCP: &tcp, Aux: aux}
 }
 
 // window is the part of the remap, on this rank's clock, in which all were at it: not the first part, and not what comes after the last

@@ -7,13 +7,6 @@ import (
 	"calib/internal/dataset/names"
 )
 
-// Kinds of destinations, as values of names.FactorDestinations.
-const (
-	Drawn = int64(iota) // each drawn anew, all ranks within the span being equally likely
-	Round               // i+1, i+2, … in turn; with a span i+1, i−1, i+2, i−2, …
-	Next                // always i+1: no two ranks send to the same one
-)
-
 // destinationSeed is that of the generator of drawn destinations; a stream is one rank in one round.
 const destinationSeed = 0x72656d6170
 
@@ -24,14 +17,14 @@ func destinations(p bench.Point, round, rank, n int) []int {
 		return nil
 	}
 	near := offsets(size, int(p[names.FactorSpan]))
-	if p[names.FactorDestinations] == Next {
+	if p[names.FactorDestinations] == names.DestinationsNext {
 		near = near[:1]
 	}
 	rng := rand.New(rand.NewPCG(destinationSeed, uint64(round)<<32|uint64(rank)))
 	out := make([]int, n)
 	for i := range out {
 		by := near[i%len(near)]
-		if p[names.FactorDestinations] == Drawn {
+		if p[names.FactorDestinations] == names.DestinationsDrawn {
 			by = near[rng.IntN(len(near))]
 		}
 		out[i] = (rank + by) % size

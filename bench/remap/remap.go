@@ -61,15 +61,15 @@ func (Experiment) Design(l bench.Limits) []bench.Point {
 			out = append(out, bench.SizePoints(sizes, bench.Point{names.FactorSync: sync, names.FactorHosts: hosts,
 				names.FactorInjecting: injecting, names.FactorDestinations: destinations, names.FactorSpan: span})...)
 		}
-		add(all, 1, Drawn, 0)
+		add(all, 1, names.DestinationsDrawn, 0)
 		for _, s := range spans(l) {
-			add(all, all, Drawn, s)
-			add(all, all, Round, s)
+			add(all, all, names.DestinationsDrawn, s)
+			add(all, all, names.DestinationsRound, s)
 		}
-		add(all, all, Next, 0)
+		add(all, all, names.DestinationsNext, 0)
 		if half := (all + 1) / 2; half > 2 && !l.Thin() {
-			add(half, half, Drawn, 0)
-			add(half, half, Next, 0)
+			add(half, half, names.DestinationsDrawn, 0)
+			add(half, half, names.DestinationsNext, 0)
 		}
 	}
 	return out

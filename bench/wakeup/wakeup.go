@@ -119,6 +119,5 @@ func agree(g bench.Group, own plane.Place, mayStay bool) (polls, stays bool, err
 	if err != nil {
 		return false, false, err
 	}
-	apart := own.CPU >= 0 && n[1] >= 0 && int64(own.CPU) != n[1]
-	return !own.Shared && n[0] == 0 || apart, mayStay && n[2] == 1, nil
+	return roundtrip.MayPoll(own, plane.Place{Shared: n[0] != 0, CPU: int(n[1])}), mayStay && n[2] == 1, nil
 }

@@ -60,7 +60,7 @@ func newApp() *cli.App {
 		OnUsageError:              usageError,
 		Commands: withUsage([]*cli.Command{
 			measuring.RunCommand(), measuring.MeasureCommand(), results.FitCommand(), results.ReportCommand(), measuring.PlanCommand(),
-			measuring.ValidateCommand(), results.PredictCommand(), results.ExportCommand(), results.ImportCommand(), results.CompareCommand(), results.GateCommand(), history.Command(), history.BaselineCommand(),
+			measuring.ValidateCommand(), measuring.SelfcheckCommand(), results.PredictCommand(), results.ExportCommand(), results.ImportCommand(), results.CompareCommand(), results.GateCommand(), history.Command(), history.BaselineCommand(),
 			measuring.HostsCommand(), lab.Command(), measuring.AgentCommand(), about.SchemaCommand(), about.CompletionCommand(), about.ManCommand(),
 		}),
 		Action: func(c *cli.Context) error {

@@ -22,7 +22,7 @@ func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: filepath.Join("testdata", "script"),
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"needs": cmdNeeds, "exits": cmdExits, "start": cmdStart, "signal": cmdSignal, "await": cmdAwait, "capture": cmdCapture,
+			"namespaces": cmdNamespaces, "needs": cmdNeeds, "exits": cmdExits, "start": cmdStart, "signal": cmdSignal, "await": cmdAwait, "capture": cmdCapture,
 			"conforms": cmdConforms, "same-run": cmdSameRun, "prefix": cmdPrefix, "listen": cmdListen, "feed": cmdFeed,
 		},
 		RequireExplicitExec: true, RequireUniqueNames: true,

@@ -25,6 +25,7 @@ import (
 // The commands of testdata/script beyond testscript's own:
 //
 //	needs PROGRAM                 skip the script, or fail under CI=true, where the program is not installed
+//	namespaces                    skip the script, or fail under CI=true, where no emulated cluster can be made
 //	exits CODE PROGRAM [ARG...]   run it and want this exit code; stdout and stderr can then be asked
 //	start NAME PROGRAM [ARG...]   run it in the background; it writes NAME.out and NAME.err
 //	signal NAME INT|TERM|KILL     send it a signal
@@ -68,6 +69,11 @@ type testKey struct{}
 func cmdNeeds(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, len(args) == 1, neg, "needs PROGRAM")
 	needs.Program(ts.Value(testKey{}).(testscript.T), args[0])
+}
+
+func cmdNamespaces(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, len(args) == 0, neg, "namespaces")
+	needs.Namespaces(ts.Value(testKey{}).(testscript.T))
 }
 
 func cmdExits(ts *testscript.TestScript, neg bool, args []string) {

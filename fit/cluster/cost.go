@@ -35,6 +35,18 @@ type sizeOf[K comparable] struct {
 
 // add appends values [s] of n timings at m bytes.
 func (c *curves[K]) add(cost K, m float64, b *fit.Batch, n int, values ...float64) {
+	c.seen(cost, m)
+	c.table.AddTeam(c.table.Duration(sizeOf[K]{cost, m}), b.Team(), b.Dir, b.Round, n, values...)
+}
+
+// addOneWay is add of differences of two hosts' clocks.
+func (c *curves[K]) addOneWay(cost K, m float64, b *fit.Batch, n int, values ...float64) {
+	c.seen(cost, m)
+	c.table.AddTeam(c.table.OneWay(sizeOf[K]{cost, m}), b.Team(), b.Dir, b.Round, n, values...)
+}
+
+// seen notes that a cost was measured at m bytes.
+func (c *curves[K]) seen(cost K, m float64) {
 	if c.sizes == nil {
 		c.sizes = map[K][]float64{}
 	}
@@ -42,7 +54,6 @@ func (c *curves[K]) add(cost K, m float64, b *fit.Batch, n int, values ...float6
 		c.sizes[cost] = append(c.sizes[cost], m)
 		sort.Float64s(c.sizes[cost])
 	}
-	c.table.AddTeam(c.table.Duration(sizeOf[K]{cost, m}), b.Team(), b.Dir, b.Round, n, values...)
 }
 
 // point is the index of a cost at m bytes in the table.

@@ -71,7 +71,21 @@ type loadPoint struct{ m, p float64 }
 func (q loadPoint) offered(gs form.Cost) float64 { return q.p * q.m / gs.Of(q.m) }
 
 // Fit implements fit.Model. It returns fit.ErrNeeds without the costs of Overhead or load at two sizes.
-func (m Transfer) Fit(p *fit.Prepared) (*params.Fit, error) {
+func (Transfer) Fit(p *fit.Prepared) (*params.Fit, error) {
+	h, err := transferOf(p)
+	if err != nil {
+		return nil, err
+	}
+	return h.Result.Fit, nil
+}
+
+// transferOf returns the transfer time of a run, fitted once.
+func transferOf(p *fit.Prepared) (*transfer, error) {
+	return fit.Shared(p, Transfer{}, func() (*transfer, error) { return fitTransfer(p) })
+}
+
+func fitTransfer(p *fit.Prepared) (*transfer, error) {
+	m := Transfer{}
 	o, err := overheadOf(p)
 	if err != nil {
 		return nil, fmt.Errorf("model %s: %w", m.Name(), err)
@@ -94,7 +108,7 @@ func (m Transfer) Fit(p *fit.Prepared) (*params.Fit, error) {
 	h.record()
 	h.identity()
 	h.gathers()
-	return h.Result.Fit, nil
+	return h, nil
 }
 
 // load gathers the half round trips of complete batches by size and hosts.

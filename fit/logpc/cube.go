@@ -9,10 +9,10 @@ type Network interface {
 }
 
 // Traffic is what hosts do to a network: each of Hosts injects Rate messages a second and has UnderWay of them under way at most, and
-// each message occupies a channel for Service seconds.
+// each message occupies a channel for Service seconds, its packets for Turn seconds each; 0 is a message in one piece.
 type Traffic struct {
-	Hosts, UnderWay int
-	Rate, Service   float64
+	Hosts, UnderWay     int
+	Rate, Service, Turn float64
 }
 
 // Cube is a k-ary n-cube of wormhole routers: Dimension is n, Distance k_d, the average number of hops of a message in each dimension
@@ -65,23 +65,33 @@ func (c Cube) Inflation(interval, service float64) float64 {
 	return c.Interval(interval, service) / interval
 }
 
-// Medium is a channel that all messages of all hosts pass, one at a time, as on a shared Ethernet: the paper's M/G/1 queue (eq. 3) of
-// one channel. A message waits for S·ρ/(2(1−ρ)), with ρ the load of the messages that may be under way beside it.
+// Medium is a channel that all messages of all hosts pass, as on a shared Ethernet: one of the paper's queues (eq. 3). A message waits for
+// those that may be under way beside it (queue). The channel carries a load of 1.
 type Medium struct{}
 
 // Contention implements Network.
 func (Medium) Contention(t Traffic) float64 {
 	n := float64(t.Hosts * max(1, t.UnderWay))
-	return queue(float64(t.Hosts)*t.Rate*t.Service*(n-1)/n, t.Service)
+	load := float64(t.Hosts) * t.Rate * t.Service
+	if load > 1 {
+		return math.Inf(1)
+	}
+	return queue(load*(n-1)/n, t.Service, t.Turn)
 }
 
-// queue is the mean wait for a server that others load, each for service: M/D/1, by Pollaczek and Khinchine.
-func queue(load, service float64) float64 {
+// queue is by how much a message takes longer at a server that others load, all of them for service seconds. Messages of one packet are
+// served one after the other: M/D/1, service·ρ/(2(1−ρ)) (Pollaczek, Khinchine). The packets of several messages come mixed, so that
+// these are served in turns, a packet each: ρ/(1−ρ)·(service − turn/2), which is twice as much where turns are short (processor sharing).
+// Source: Kleinrock 1976, Queueing systems 2, section 4.4.
+func queue(load, service, turn float64) float64 {
+	if turn <= 0 || turn > service {
+		turn = service
+	}
 	switch {
 	case load <= 0 || service <= 0:
 		return 0
 	case load >= 1:
 		return math.Inf(1)
 	}
-	return load * service / (2 * (1 - load))
+	return load / (1 - load) * (service - turn/2)
 }

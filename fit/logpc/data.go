@@ -10,13 +10,6 @@ import (
 	"calib/internal/stats"
 )
 
-// Kinds of destinations, as values of names.FactorDestinations.
-const (
-	drawn = int64(iota)
-	round
-	next
-)
-
 // setting is a point of experiment remap.
 type setting struct {
 	sync, bytes, hosts, injecting, destinations, span int64
@@ -34,7 +27,7 @@ func (s setting) together() bool { return s.injecting == s.hosts }
 // among is how many hosts a rank draws its destinations from; 1 where they go through a permutation.
 func (s setting) among() int {
 	switch {
-	case s.destinations != drawn:
+	case s.destinations != names.DestinationsDrawn:
 		return 1
 	case s.span > 0:
 		return int(min(2*s.span, s.hosts-1))
@@ -112,7 +105,7 @@ func (d *data) point(s setting) (int, bool) {
 func (d *data) largest(sync, bytes int64) (setting, bool) {
 	best := setting{}
 	for s := range d.table.Index {
-		if s.sync == sync && s.bytes == bytes && s.destinations == drawn && s.span == 0 && s.together() && s.hosts > best.hosts {
+		if s.sync == sync && s.bytes == bytes && s.destinations == names.DestinationsDrawn && s.span == 0 && s.together() && s.hosts > best.hosts {
 			best = s
 		}
 	}

@@ -1,13 +1,17 @@
 package logpc
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"strconv"
 	"strings"
 
 	"calib/fit/blocks"
 	"calib/fit/params"
+	"calib/internal/dataset"
 )
 
 // ErrInputs reports a run without the parameters that the model takes from others.
@@ -15,53 +19,77 @@ var ErrInputs = errors.New("no LogGP parameters")
 
 // Inputs is what the model takes of the other models of a run.
 type Inputs struct {
-	LogGP
-	// Gap is LogGP's gap(m) [s].
+	// Gap is LogGP's gap(m) = g + (m−1)·G [s].
 	Gap func(m float64) float64
-	// First is by how much the first packet of a message takes longer than o_s + L + gap(m) − gap(1) + o_r, by its bytes: the stages that
-	// it passes one after the other, of which the gap is only the slowest.
-	First []Extra
+	// Ways are the times of messages that meet no other, ascending in size: o_s + L + (m−1)·G + o_r.
+	Ways []Way
+	// Busy is o_s + o_r of LogGP [s]; one that cannot be told from zero, or is withheld, is zero.
+	Busy float64
+	// Packet is the payload of a packet [B]; 0 where the run does not say.
+	Packet float64
 	// Medium is what all hosts share, a_c [s] and b_c [s/B]; nil on a switch, or where it is not known that they share anything.
 	Medium *blocks.Block
 }
 
-// Extra is a time [s] of a message.
-type Extra struct{ Bytes, Seconds float64 }
+// Way is the time of a message from its send until it is received [s].
+type Way struct{ Bytes, Seconds float64 }
 
-// Of reads the inputs off a run: L, o_s, o_r and gap of LogGP with the half round trips of its experiment, and, where the network
-// behaves like a shared medium, a_c and b_c of the hyperbolic model. One of these that has a bound only is zero. It returns ErrInputs
-// with what is missing, withheld or impossible.
+// Of reads the inputs off a run: of LogGP the gap, o_s and o_r; o_s + L + (m−1)·G + o_r as the half round trips that the run measured, by
+// pingpong or else by LogGP's own experiment, because LogGP misses messages of about a packet, whose bytes pass several stages one after
+// the other (moved so that the smallest is L + o_s + o_r, where LogGP has all three); and, where the network behaves like a shared
+// medium, a_c and b_c of the hyperbolic model, of which one that has a bound only is zero. It returns ErrInputs with what is missing,
+// withheld or impossible.
 func Of(p *params.Params) (Inputs, error) {
 	var in Inputs
-	var wrong []string
-	for name, v := range map[string]*float64{"L": &in.L, "o_s": &in.Os, "o_r": &in.Or, "G": &in.G} {
-		q := parameter(p, "loggp", name)
-		switch {
-		case q.Value != nil && *q.Value > 0 && !math.IsInf(*q.Value, 1):
-			*v = *q.Value
-		case q.Model == "":
-			wrong = append(wrong, name+" is missing")
-		default:
-			wrong = append(wrong, fmt.Sprintf("%s is withheld or not positive (%s: %s)", name, q.Status, q.Why))
-		}
-	}
 	gap, err := gapOf(p)
 	if err != nil {
-		wrong = append(wrong, err.Error())
+		return in, fmt.Errorf("%w: %w; experiment prtt measures it", ErrInputs, err)
 	}
-	if len(wrong) > 0 {
-		return in, fmt.Errorf("%w: %s; experiment prtt measures them", ErrInputs, strings.Join(sorted(wrong), "; "))
-	}
-	in.Gap = gap
-	for _, f := range p.Fits {
-		for _, s := range f.Of(params.HalfRoundTrip) {
-			for _, r := range s.Points {
-				in.First = append(in.First, Extra{r.X, r.Measured - in.whole(r.X)})
-			}
+	in.Gap, in.Medium, in.Packet = gap, medium(p), packet(p)
+	sum := 0.0
+	var wrong []string
+	for _, name := range []string{"L", "o_s", "o_r"} {
+		q := parameter(p, "loggp", name)
+		if q.Value == nil {
+			wrong = append(wrong, name+" is missing or withheld")
+			continue
+		}
+		sum += *q.Value
+		if name != "L" {
+			in.Busy += max(0, *q.Value)
 		}
 	}
-	in.Medium = medium(p)
+	for _, r := range alone(p) {
+		in.Ways = append(in.Ways, Way{r.X, r.Measured})
+	}
+	slices.SortFunc(in.Ways, func(a, b Way) int { return cmp.Compare(a.Bytes, b.Bytes) })
+	if len(in.Ways) > 0 {
+		if by := sum - in.Ways[0].Seconds; len(wrong) == 0 && sum > 0 {
+			for i := range in.Ways {
+				in.Ways[i].Seconds += by
+			}
+		}
+		return in, nil
+	}
+	if len(wrong) > 0 || !(sum > 0) {
+		return in, fmt.Errorf("%w: no half round trip, and L + o_s + o_r is %g s (%s); experiment prtt measures them", ErrInputs, sum, strings.Join(wrong, ", "))
+	}
+	in.Ways = []Way{{1, sum}}
 	return in, nil
+}
+
+// alone are the half round trips of a run: of pingpong, else of LogGP.
+func alone(p *params.Params) []params.Residual {
+	if out := p.Times(); len(out) > 1 {
+		return out
+	}
+	var out []params.Residual
+	for _, f := range p.Fits {
+		for _, s := range f.Of(params.HalfRoundTrip) {
+			out = append(out, s.Points...)
+		}
+	}
+	return out
 }
 
 // gapOf is LogGP's gap by the size.
@@ -99,6 +127,15 @@ func medium(p *params.Params) *blocks.Block {
 	return &b
 }
 
+// packet is the payload of a packet [B]: that of the hosts' interfaces, 0 where they do not say the same.
+func packet(p *params.Params) float64 {
+	v, err := strconv.ParseFloat(p.Environment.Common[dataset.FactSegment], 64)
+	if err != nil || v < 1 {
+		return 0
+	}
+	return v
+}
+
 // parameter is a parameter of a model: under its plain name or, where another model has that, as model.name. Zero is none.
 func parameter(p *params.Params, model, name string) params.Parameter {
 	if q, ok := p.Parameters[model+"."+name]; ok {
@@ -110,29 +147,26 @@ func parameter(p *params.Params, model, name string) params.Parameter {
 	return params.Parameter{}
 }
 
-// whole is o_s + L + o_r + gap(m) − gap(1) [s].
-func (in Inputs) whole(m float64) float64 { return in.Os + in.L + in.Or + in.Gap(m) - in.Gap(1) }
-
-// extra is by how much the first packet of m bytes takes longer, straight between the sizes that were measured.
-func (in Inputs) extra(m float64) float64 {
-	var before Extra
-	for i, e := range in.First {
-		if m <= e.Bytes {
-			if i == 0 || e.Bytes == before.Bytes {
-				return e.Seconds
+// way is the time of a message of m bytes that meets no other [s]: straight between the sizes that were measured, and by the gap from
+// the largest on.
+func (in Inputs) way(m float64) float64 {
+	before := in.Ways[0]
+	for _, w := range in.Ways {
+		if m <= w.Bytes {
+			if w.Bytes == before.Bytes {
+				return w.Seconds
 			}
-			return before.Seconds + (e.Seconds-before.Seconds)*(m-before.Bytes)/(e.Bytes-before.Bytes)
+			return before.Seconds + (w.Seconds-before.Seconds)*(m-before.Bytes)/(w.Bytes-before.Bytes)
 		}
-		before = e
+		before = w
 	}
-	return before.Seconds
+	return before.Seconds + in.Gap(m) - in.Gap(before.Bytes)
 }
 
 // Machine is the run's hosts and network. network replaces what the run says the hosts share, such as a Cube, whose channels are taken to
 // be as fast as the hosts' interfaces; nil keeps it.
 func (in Inputs) Machine(network Network) Machine {
-	k := Machine{Network: network, Service: in.Gap, Gap: in.Gap, Busy: in.Os + in.Or,
-		OneWay: func(m float64) float64 { return in.whole(m) + in.extra(m) }}
+	k := Machine{Network: network, Service: in.Gap, Gap: in.Gap, Packet: in.Packet, Busy: in.Busy, OneWay: in.way}
 	if network == nil && in.Medium != nil {
 		k.Network, k.Service = Medium{}, in.Medium.T
 	}

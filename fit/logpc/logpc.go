@@ -9,12 +9,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"calib/fit"
 	"calib/fit/hyperbolic"
 	"calib/fit/loggp"
 	"calib/fit/params"
+	"calib/fit/pointtopoint"
 	"calib/internal/dataset/names"
 )
 
@@ -66,10 +66,10 @@ func (m LoGPC) Fit(p *fit.Prepared) (*params.Fit, error) {
 	return d.fit.Fit, nil
 }
 
-// inputs fits what the model takes of LogGP and of the hyperbolic model.
+// inputs fits what the model takes of others: of LogGP, of messages alone, and of the hyperbolic model.
 func inputs(p *fit.Prepared) (Inputs, error) {
 	var fits []*params.Fit
-	for _, m := range []fit.Model{hyperbolic.Network{}, loggp.LogGP{}} {
+	for _, m := range []fit.Model{hyperbolic.Network{}, pointtopoint.Hyperbola{}, loggp.LogGP{}} {
 		f, err := m.Fit(p)
 		switch {
 		case err == nil:
@@ -88,7 +88,7 @@ func (d *data) contention(bytes int64) {
 		return
 	}
 	apart, alone := all, all
-	apart.destinations, alone.injecting = next, 1
+	apart.destinations, alone.injecting = names.DestinationsNext, 1
 	c, okC := d.point(all)
 	n, okN := d.point(apart)
 	t, okT := d.point(alone)
@@ -187,5 +187,3 @@ func (d *data) judge(in Inputs) {
 	}
 	d.fit.Add(f.With("mean", mean).With("worst", worst).With("remaps", float64(n)))
 }
-
-func sorted(s []string) []string { return slices.Sorted(slices.Values(s)) }

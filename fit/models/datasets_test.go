@@ -2,6 +2,7 @@ package models
 
 import (
 	"maps"
+	"slices"
 
 	"calib/fit/fittest"
 	"calib/fit/form"
@@ -28,9 +29,29 @@ func datasets() map[string]*dataset.Dataset {
 			names.PhaseBlocking: 12e3, names.PhasePolling: 7e3, names.PhaseIdle: 40e3, names.PhaseIdleAwake: 14e3,
 		}),
 	}
+	overlapping := fittest.Overlap()
+	crowded := overlapping
+	crowded.Shared, crowded.Rounds, crowded.Overhead, crowded.Penalty = true, 1, 1, 2
+	overlapping.Between, overlapping.Within = 0.01, 0.02
+	out["overlap"], out["overlap, crowded"] = overlapping.Dataset(), crowded.Dataset()
+	maps.Copy(out, stampDatasets())
 	maps.Copy(out, clusterDatasets())
 	maps.Copy(out, settingsDatasets())
+	maps.Copy(out, remapDatasets())
 	return out
+}
+
+// remapDatasets are remaps alone, of one round, and beside LogGP.
+func remapDatasets() map[string]*dataset.Dataset {
+	noisy := fittest.Remaps()
+	noisy.Noise = 0.01
+	once := noisy
+	once.Rounds = 1
+	port := fittest.Port()
+	beside := port.Dataset()
+	beside.Samples = slices.DeleteFunc(beside.Samples, func(s dataset.Sample) bool { return s.Exp != names.PRTT })
+	noisy.Add(beside)
+	return map[string]*dataset.Dataset{"remaps": noisy.Dataset(), "remaps, one round": once.Dataset(), "remaps beside LogGP": beside}
 }
 
 // clusterDatasets are the cluster's part of the conformance suite.
@@ -49,6 +70,21 @@ func clusterDatasets() map[string]*dataset.Dataset {
 		"cluster": noisy.Dataset(), "cluster of two": pair.Dataset(), "cluster, one round": once.Dataset(),
 		"cluster, exact": exact.Dataset(), "cluster, O_r hidden": hidden.Dataset(),
 	}
+}
+
+// stampDatasets are those of experiment stamps.
+func stampDatasets() map[string]*dataset.Dataset {
+	noisy := fittest.Stamps()
+	noisy.Noise, noisy.NIC = 0.05, true
+	once := noisy
+	once.Rounds, once.Polls, once.NIC = 1, false, false
+	exact := fittest.Stamps()
+	beside := fittest.TableOne(1)
+	beside.Hosts, beside.Noise, beside.Rounds = 2, 0.01, 3
+	both := beside.Dataset()
+	both.Samples = append(both.Samples, noisy.Dataset().Samples...)
+	return map[string]*dataset.Dataset{"stamps": noisy.Dataset(), "stamps, one round": once.Dataset(), "stamps, exact": exact.Dataset(),
+		"stamps beside the cluster": both}
 }
 
 // settingsDatasets are datasets for the conformance suite.

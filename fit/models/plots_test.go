@@ -81,7 +81,7 @@ func checkPlot(t *testing.T, where string, p params.Plot) {
 		t.Errorf("%s: plot %s says %q", where, p.ID, p.Says)
 	}
 	counts := map[string]bool{"a-prime": true, "b-prime": true, "arrival-ratio": true, "b-l-probe": true}
-	if p.X.Unit == "" && !counts[p.ID] || p.Y.Unit == "" && p.ID != "arrival-ratio" {
+	if p.X.Unit == "" && !counts[p.ID] && p.Section != plots.LoGPC || p.Y.Unit == "" && p.ID != "arrival-ratio" {
 		t.Errorf("%s: plot %s has axes %+v, %+v", where, p.ID, p.X, p.Y)
 	}
 	for _, c := range p.Curves {

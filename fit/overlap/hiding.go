@@ -11,11 +11,11 @@ import (
 )
 
 // sized are the names of the parameters of one message size.
-type sized struct{ f, overhead, omega, penalty, gainMax, peak, work string }
+type sized struct{ transfer, f, overhead, omega, penalty, gainMax, peak, work string }
 
 func namesAt(bytes int64) sized {
 	m := "_" + fit.SizeName(bytes)
-	return sized{"f" + m, "hiding_overhead" + m, "Omega" + m, "penalty" + m, "gain_max" + m, "gamma_peak" + m, "work_peak" + m}
+	return sized{"exchange" + m, "f" + m, "hiding_overhead" + m, "Omega" + m, "penalty" + m, "gain_max" + m, "gamma_peak" + m, "work_peak" + m}
 }
 
 // all lists the names of what a second thread without a CPU to itself changes.
@@ -84,6 +84,7 @@ func (d *data) record(bytes int64, x sizedFit, drawn []sizedFit, penaltyCI [2]fl
 		v := of(x)
 		d.Found(name, unit, label+", messages of "+words, v, resample.IntervalOf(d.est, v, drawn, of))
 	}
+	found(n.transfer, "s", "transfer both ways at once", func(s sizedFit) float64 { return s.transfer })
 	d.Found(n.penalty, "1", "transfer by a second thread over that by the first, messages of "+words, x.Penalty, penaltyCI)
 	const fraction = "fraction of the computation that hides communication"
 	if x.below == 0 {

@@ -22,6 +22,7 @@ import (
 //
 // and, for each message size <M> (such as 64KiB) at which the granularity was swept, the parameters of Fixed:
 //
+//	exchange_<M>          transfer both ways at once, by the thread that computes [s]
 //	f_<M>                 fraction of the computation that hides communication
 //	hiding_overhead_<M>   what handing over costs the thread that computes, for each message [s]
 //	Omega_<M>             the same over the computation, where the gain is largest
@@ -74,15 +75,11 @@ func (m Model) Fit(p *fit.Prepared) (*params.Fit, error) {
 // transfers records r_op, the transfer by size, and what eq. 3 makes of them.
 func (d *data) transfers() {
 	var rop float64
-	steps := d.sizes(stepTime)
-	at := func(kind kind, sizes []int64) []int {
-		var out []int
-		for _, b := range sizes {
-			out = append(out, d.table.Index[key{kind, b, 0}])
-		}
-		return out
+	var steps []int
+	for _, b := range d.sizes(stepTime) {
+		steps = append(steps, d.table.Index[key{stepTime, b, 0}])
 	}
-	rate := func(v []float64) float64 { return 1 / stats.Mean(resample.Pick(v, at(stepTime, steps))) }
+	rate := func(v []float64) float64 { return 1 / stats.Mean(resample.Pick(v, steps)) }
 	if len(steps) > 0 {
 		rop = rate(d.est.Values)
 		d.Found("r_op", "steps/s", "rate of the control computation of a host", rop, resample.IntervalOf(d.est, rop, d.est.Replicates, rate))
@@ -96,14 +93,11 @@ func (d *data) transfers() {
 		d.Unknown("i_cs", "steps", startup, 0, math.Inf(1), why)
 		return
 	}
-	both := make([]struct{ rop, c0, c1 float64 }, 0, len(lines))
-	for _, l := range lines {
-		both = append(both, struct{ rop, c0, c1 float64 }{rate(l.values), l.C0, l.C1})
-	}
 	v := HardwareGranularity(rop, 1/line.C1)
-	d.Found("gamma_h", "steps/B", gamma, v, resample.IntervalOf(d.est, v, both, func(b struct{ rop, c0, c1 float64 }) float64 { return b.rop * b.c1 }))
+	d.Found("gamma_h", "steps/B", gamma, v,
+		resample.IntervalOf(d.est, v, lines, func(l drawnLine) float64 { return HardwareGranularity(rate(l.values), 1/l.C1) }))
 	v = line.C0 * rop
-	d.Found("i_cs", "steps", startup, v, resample.IntervalOf(d.est, v, both, func(b struct{ rop, c0, c1 float64 }) float64 { return b.rop * b.c0 }))
+	d.Found("i_cs", "steps", startup, v, resample.IntervalOf(d.est, v, lines, func(l drawnLine) float64 { return l.C0 * rate(l.values) }))
 }
 
 // drawnLine is the line of one replicate.

@@ -8,7 +8,7 @@ import (
 
 // Validation is one communication pattern that no fit has seen, predicted by one model, and measured.
 type Validation struct {
-	Model string `json:"model,omitempty"` // sim, sim-endless, hyperbolic, cluster, logpc, loggp, hockney
+	Model string `json:"model,omitempty"` // sim, sim-endless, sim-cold, hyperbolic, cluster, logpc, loggp, hockney
 	// Pattern is operation and algorithm: "bcast-binary".
 	Pattern   string      `json:"pattern"`
 	Hosts     int         `json:"hosts"`
@@ -34,6 +34,18 @@ func ModelsOf(rows []Validation) []string {
 		}
 	}
 	return out
+}
+
+// BestOf returns, of the models that predict as many rows as the first does, the one with the smallest mean error over all; false without
+// rows.
+func BestOf(rows []Validation) (Grade, bool) {
+	var best Grade
+	for i, m := range ModelsOf(rows) {
+		if g, _ := GradeOf(rows, m, ""); i == 0 || g.N >= best.N && g.Mean < best.Mean {
+			best = g
+		}
+	}
+	return best, best.N > 0
 }
 
 // Limits of what counts as predicted: the mean and the largest relative error of an operation's patterns. The papers' own errors are 8 to

@@ -19,6 +19,7 @@ const (
 	LoGPC      = "LoGPC"
 	Copies     = "Copies"
 	Tuning     = "Tuning"
+	Overlap    = "Latency hiding"
 )
 
 // SizeAxis is an axis of message sizes.

@@ -214,7 +214,7 @@ func (Buffer) Plots(f *params.Fit) []params.Plot {
 	all := f.Of(params.BufferedTime)
 	for _, s := range all {
 		bytes := int64(s.Factors["bytes"])
-		id, words := "buffer-"+sizeID(bytes), fit.SizeWords(bytes)
+		id, words := "buffer-"+fit.SizeID(bytes), fit.SizeWords(bytes)
 		if slices.ContainsFunc(out, func(p params.Plot) bool { return p.ID == id }) {
 			continue
 		}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strings"
 
 	"calib/fit"
 	"calib/fit/params"
@@ -103,7 +102,7 @@ func (Fragment) Plots(f *params.Fit) []params.Plot {
 			says = "A message of " + words + " is fastest in one piece"
 		}
 		out = append(out, params.Plot{
-			ID: "fragment-" + sizeID(bytes), Section: plots.Tuning, Title: "A message of " + words + " sent in fragments",
+			ID: "fragment-" + fit.SizeID(bytes), Section: plots.Tuning, Title: "A message of " + words + " sent in fragments",
 			Says: plots.Sentences(says), X: params.Axis{Name: "fragment", Unit: "B", Log: true}, Y: plots.TimeAxis("half round trip", true),
 			Series: []string{s.Name}, Line: "T(f)", Marks: markChoice(f, best, "best fragment"),
 			Raw: &params.Raw{Experiment: names.Fragment, Factor: names.FactorFragment, Fixed: map[string]int64{names.FactorBytes: bytes}},
@@ -111,6 +110,3 @@ func (Fragment) Plots(f *params.Fit) []params.Plot {
 	}
 	return out
 }
-
-// sizeID is a size as a part of an ID: "64kib".
-func sizeID(bytes int64) string { return strings.ToLower(fit.SizeName(bytes)) }

@@ -7,6 +7,7 @@ import (
 	"calib/fit/params"
 	"calib/internal/netspec"
 	"calib/internal/stats"
+	"calib/internal/truth"
 	"calib/internal/units"
 )
 
@@ -34,37 +35,17 @@ func tableChecks(s *netspec.Spec, p *params.Params) []check {
 	return append(append(costChecks(s, p), latency(s, p)), value(p, "B_L", b, "packets", max(1, tolBuffer*b)))
 }
 
-// service is a block's time as a function of a packet's payload.
-type service func(m int) float64
-
-func serviceOf(s *netspec.Spec, b netspec.Block) service {
-	return func(m int) float64 { return s.Service(b, m) }
-}
-
-// reception is the slower of a port and the receiving host: what the root of a gather sees.
-func reception(s *netspec.Spec) service {
-	return func(m int) float64 { return max(s.Service(s.Medium, m), s.Service(s.ReceiveBlock(0), m)) }
-}
-
 // costChecks compares slope, intercept and floor of g_s and g_r; the floor only where the network has one.
 func costChecks(s *netspec.Spec, p *params.Params) []check {
 	var out []check
-	for _, f := range []struct {
-		name  string
-		truth service
-		least float64
-	}{
-		{"g_s", serviceOf(s, s.Host), s.Host.Min},
-		{"g_r", reception(s), s.Medium.Min},
-	} {
-		large, larger := s.MSS/2, s.MSS
-		slope := (f.truth(larger) - f.truth(large)) / float64(larger-large)
-		fixed := f.truth(larger) - slope*float64(larger)
+	at := truth.Functions(s)
+	for _, name := range []string{"g_s", "g_r"} {
+		slope, fixed := at[name+".c1"], at[name+".c0"]
 		out = append(out,
-			coefficient(p, f.name, "c1", slope, "s/B", tolSlope*slope),
-			coefficient(p, f.name, "c0", fixed, "s", tolFixed*fixed+tolFixedUS))
-		if f.least > 0 {
-			out = append(out, coefficient(p, f.name, "floor", f.least, "s", tolFixed*f.least+tolFixedUS))
+			coefficient(p, name, "c1", slope, "s/B", tolSlope*slope),
+			coefficient(p, name, "c0", fixed, "s", tolFixed*fixed+tolFixedUS))
+		if least, ok := at[name+".floor"]; ok {
+			out = append(out, coefficient(p, name, "floor", least, "s", tolFixed*least+tolFixedUS))
 		}
 	}
 	return out
@@ -85,20 +66,6 @@ func coefficient(p *params.Params, function, name string, truth float64, unit st
 	return c.compare(v)
 }
 
-// oneWay is the time of a packet of m bytes from host to host of an idle switch with p hosts active.
-func oneWay(s *netspec.Spec, m, p int) float64 {
-	tx, port := s.Service(s.Host, m), s.Service(s.Medium, m)
-	t := tx + port
-	if s.CutThrough {
-		t = max(tx, port)
-	}
-	t += s.L + s.Service(s.ReceiveBlock(0), m)
-	if s.Fabric != nil {
-		t += s.Fabric.Delay(m, p, tx)
-	}
-	return t
-}
-
 // latency checks L(m,p) over its range and reports the worst place. Where frames have a least size, the smallest packets are
 // left out: the function has no floor.
 func latency(s *netspec.Spec, p *params.Params) check {
@@ -115,7 +82,7 @@ func latency(s *netspec.Spec, p *params.Params) check {
 	worst := -1.0
 	for _, m := range []int{least, 200, 700, 1000, 1400} {
 		for n := 2; n <= s.Hosts; n += 2 {
-			truth := oneWay(s, m, n)
+			truth := s.Way(0, 1, m, n)
 			v, err := f.At(float64(m), float64(n), p.Functions)
 			if err != nil {
 				c.err = err.Error()
@@ -146,11 +113,8 @@ func bufferChecks(s *netspec.Spec, p *params.Params) []check {
 
 // logGPChecks compares L, g and G: a single sender meets the slowest of the blocks on its way.
 func logGPChecks(s *netspec.Spec, p *params.Params) []check {
-	g, slope := 0.0, 0.0
-	for _, b := range []netspec.Block{s.Host, s.Medium, s.ReceiveBlock(1)} {
-		g, slope = max(g, s.Service(b, 1)), max(slope, s.Service(b, s.MSS)/float64(s.MSS))
-	}
-	l := oneWay(s, 1, 2)
+	at := truth.Parameters(s)
+	l, g, slope := at["L"], at["g"], at["G"]
 	return []check{
 		value(p, "L", l, "s", tolFixed*l+tolFixedUS),
 		value(p, "g", g, "s", tolFixed*g+tolFixedUS),

@@ -7,44 +7,27 @@ import (
 
 	"calib/fit/params"
 	"calib/internal/netspec"
+	"calib/internal/truth"
 	"calib/internal/units"
 )
 
 // leastCovered is the share of runs in which the 95% interval of a parameter must hold the truth.
 const leastCovered = 0.9
 
-// truthOf lists the true values of a network's parameters, by name. On a switch the port's cost sits in a, half of it each, and
-// there is neither a_c nor b_c.
-func truthOf(s *netspec.Spec) map[string]float64 {
-	way, slowest := oneWay(s, 0, 2), 0.0
-	for _, b := range []netspec.Block{s.Host, s.Medium, s.ReceiveBlock(1)} {
-		slowest = math.Max(slowest, b.B)
-	}
-	out := map[string]float64{"a": way / 2, "a_c": 0, "b": slowest, "a_prime_limits": way, "b_prime_limits": slowest,
-		"g": math.Max(s.Service(s.Host, 1), math.Max(s.Service(s.Medium, 1), s.Service(s.ReceiveBlock(1), 1))), "G": slowest, "L": oneWay(s, 1, 2)}
-	if s.Mode == netspec.Shared {
-		out["a"], out["a_c"], out["b_c"] = s.Host.A+s.L/2, s.Medium.A, s.Medium.B
-		if s.Host.B <= s.Medium.B {
-			delete(out, "b")
-		}
-	}
-	return out
-}
-
 // coverageChecks says of each parameter that has a value whether its interval holds the truth; without an interval it is not ok, and
 // tally leaves it out. What the lab's hosts add to the network
 // is a term of the intervals.
 func coverageChecks(s *netspec.Spec, p *params.Params) []check {
-	truth := truthOf(s)
+	truths := truth.Parameters(s)
 	var out []check
 	for _, name := range slices.Sorted(func(yield func(string) bool) {
-		for name := range truth {
+		for name := range truths {
 			if q, there := p.Parameters[name]; there && q.Value != nil && !yield(name) {
 				return
 			}
 		}
 	}) {
-		q, v := p.Parameters[name], truth[name]
+		q, v := p.Parameters[name], truths[name]
 		c := value(p, name, v, q.Unit, math.NaN())
 		c.ok = q.CI95 != nil && q.CI95[0] <= v && v <= q.CI95[1]
 		if q.CI95 != nil {

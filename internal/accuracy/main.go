@@ -25,7 +25,7 @@ func main() {
 	calib := flag.String("calib", "bin/calib", "the calib command")
 	name := flag.String("suite", "paired", "what is compared with the truth: paired (a, b, a_c, b_c), "+
 		"cluster (the cluster model of Tam and Wang 2000, and LogGP), table (the values published for their cluster), gather (eq. 8), tbf (B_L of a kernel queue), simgrid (an exported platform), "+
-		"patterns (predictions of traffic that no fit has seen), coverage (how often intervals hold the truth)")
+		"patterns, patterns-switch (predictions of traffic that no fit has seen), ompi (rules for Open MPI's collectives, beside its own decisions), coverage (how often intervals hold the truth)")
 	truths := flag.String("truths", "", "lab files or PRESET:HOSTS; none means the suite's own")
 	seeds := flag.String("seeds", "", "seeds of the runs; none means the suite's own")
 	plan := flag.String("plan", "", "plan of the runs; none means the suite's own")
@@ -83,12 +83,17 @@ func suiteOf(name, truths, plan string) (suite, error) {
 		st = suite{truths: []string{"examples/lab-cluster-fast.yaml"}, plan: "examples/plan-lab-export.yaml", show: simulated,
 			flags: []string{"--send-buffer", "128KiB"}}
 	case "patterns":
-		st = suite{truths: strings.Split("sparc1994:11,sparc1994:16,hku2000:8", ","), plan: "examples/plan-lab-patterns.yaml", seeds: "1", show: predicted}
+		st = suite{truths: strings.Split("sparc1994:11,sparc1994:16", ","), plan: "examples/plan-lab-patterns.yaml", seeds: "1", show: predicted,
+			flags: []string{"--send-buffer", "128KiB"}} // 64 KiB fit, whatever the kernel made of the buffer before
+	case "patterns-switch":
+		st = suite{truths: strings.Split("hku2000:4,hku2000:8,hku2000:16", ","), plan: "examples/plan-lab-patterns-switch.yaml", seeds: "1", show: predicted}
+	case "ompi":
+		st = suite{truths: []string{"switch:8", "sparc1994:8"}, plan: "examples/plan-lab-mpi.yaml", seeds: "1", measure: sweepCollectives, show: ruled}
 	case "coverage":
 		st = suite{truths: strings.Split("sparc1994:6,switch:6,examples/lab-cluster-fast.yaml", ","), plan: "quick", seeds: "1,2,3,4,5,6,7",
 			flags: []string{"--only", "clock,pingpong,paired", "--sizes", "1,701,1401,16001,64001", "--budget", "1m"}, checks: coverageChecks, counts: &tally{}}
 	default:
-		return st, fmt.Errorf("no suite %q: want paired, cluster, table, gather, tbf, simgrid, patterns or coverage", name)
+		return st, fmt.Errorf("no suite %q: want paired, cluster, table, gather, tbf, simgrid, patterns, patterns-switch, ompi or coverage", name)
 	}
 	if st.measure == nil {
 		st.measure = calibrate

@@ -37,6 +37,11 @@ func (l *Lab) Close() error { return ErrUnsupported }
 // Run fails with ErrUnsupported.
 func Run(context.Context, *netspec.Spec, Options, Command) (int, error) { return 1, ErrUnsupported }
 
+// Within fails with ErrUnsupported.
+func Within(context.Context, *netspec.Spec, Options, func(context.Context, *Lab) error) (Verdict, error) {
+	return Verdict{}, ErrUnsupported
+}
+
 // Load fails with ErrUnsupported.
 func Load(string, string) (Status, error) { return Status{}, ErrUnsupported }
 

@@ -17,11 +17,11 @@ type Topology struct{ Dimension, Distance float64 }
 //
 //   - alltoall-pairwise: P−1 injections, each begun when the message of the one before has come. The hosts go through permutations
 //     together: (P−1)·T_c with one message under way;
-//   - alltoall-shifted, alltoall-random: P−1 injections, all under way, to permutations or drawn; the last message comes when its way is
-//     through: (P−1)·T_c + OneWay − gap;
+//   - alltoall-shifted: P−1 injections, all under way, that never wait for a message: (P−1)·T_c + OneWay − gap;
 //   - p2p-direct: one message, OneWay.
 //
-// All other patterns are ErrNotPredicted: the model does not know who waits for whom. It returns ErrParameters without LogGP, or if t
+// alltoall-random is ErrNotPredicted: it ends with the host that waits longest, and the model has means over hosts. So are
+// all other patterns: it does not know who waits for whom. It returns ErrParameters without LogGP, or if t
 // is no topology. Source: Moritz, Frank 2001, section 5.1.
 func LoGPC(p *params.Params, t Topology) (Model, error) {
 	in, err := logpc.Of(p)
@@ -53,19 +53,18 @@ func (c logpcModel) Time(p pattern.Pattern, hosts, bytes int) (float64, error) {
 }
 
 func (c logpcModel) time(name string, hosts int, bytes float64) (float64, error) {
-	r := logpc.Remap{Hosts: hosts, Bytes: bytes, UnderWay: hosts - 1, Among: 1}
+	r := logpc.Remap{Hosts: hosts, Bytes: bytes, UnderWay: 1, Among: 1}
 	steps := float64(hosts - 1)
 	switch name {
 	case "p2p-direct":
 		return c.OneWay(bytes), nil
 	case "alltoall-pairwise":
-		r.UnderWay = 1
 		return steps * c.Cost(r).Interval, nil
-	case "alltoall-random":
-		r.Among = hosts - 1
 	case "alltoall-shifted":
-	default:
-		return 0, fmt.Errorf("the model has exchanges in which every host sends to every other (alltoall), and single messages (p2p): %w", ErrNotPredicted)
+		r.UnderWay = logpc.Unlimited
+		return steps*c.Cost(r).Interval + max(0, c.OneWay(bytes)-c.Gap(bytes)), nil
+	case "alltoall-random":
+		return 0, fmt.Errorf("drawn orders end with the host that waits longest, and the model has means over hosts: %w", ErrNotPredicted)
 	}
-	return steps*c.Cost(r).Interval + max(0, c.OneWay(bytes)-c.Gap(bytes)), nil
+	return 0, fmt.Errorf("the model has exchanges in which every host sends to every other (alltoall), and single messages (p2p): %w", ErrNotPredicted)
 }

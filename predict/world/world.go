@@ -6,57 +6,50 @@
 package world
 
 import (
-	"errors"
 	"fmt"
-	"slices"
+	"math"
 
 	"calib/bench/pattern"
 	"calib/fit/params"
 	"calib/internal/netspec"
 	"calib/internal/units"
+	"calib/predict/network"
 	"calib/transport/sim"
 )
 
 // ErrParameters reports a run without the parameters that a network can be built of.
-var ErrParameters = errors.New("parameters are missing")
+var ErrParameters = network.ErrParameters
 
 // World is a network that is told a run's parameters.
 type World struct {
 	spec netspec.Spec
 	opt  sim.Options
-	// perHost is what a packet's way takes longer for each host of the team [s]: l1 of L(m, p), in which p are those that take part.
+	// perHost is what a packet's way takes longer for each host of the team [s].
 	perHost float64
+	bundled bool // messages pass in pieces of many packets
 	// From names the parameters and functions that it was told, Notes what it had to assume.
 	From, Notes []string
 }
 
-// New builds the network of p, by the best that p holds:
-//
-//   - a medium that all hosts share, from a, b, a_c and b_c of the hyperbolic model, where that is what the network behaves like;
-//   - a switch, from O_s, g_s, g_r, L(m, p), O_r and U_r of the cluster model;
-//   - hosts alone, from the time and the rate of messages between two of them, else.
-//
-// It returns ErrParameters, with what is missing, where p has none of the three.
+// recovery is after how many round trips TCP sends a lost packet again where others follow it (RFC 8985).
+const recovery = 2
+
+// New builds the network that p describes (package network). It returns ErrParameters, with what is missing, where p describes none.
 func New(p *params.Params) (*World, error) {
-	var errs []error
-	first := &reader{p: p}
-	kind := first.kind()
-	for _, build := range []func(*reader) (*World, error){shared, switched, pairs} {
-		w, err := build(&reader{p: p, is: kind, notes: slices.Clone(first.notes)})
-		if err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		if w == nil {
-			continue
-		}
-		w.spec.Hosts = 2
-		if err := w.spec.Validate(); err != nil {
-			return nil, fmt.Errorf("simulation of the parameters %v: %w", w.From, err)
-		}
-		return w, nil
+	n, err := network.Of(p)
+	if err != nil {
+		return nil, err
 	}
-	return nil, errors.Join(errs...)
+	c := n.Calls
+	w := &World{spec: n.Spec, perHost: n.PerHost, bundled: n.Bundled, From: n.From, Notes: n.Notes, opt: sim.Options{Cost: sim.Cost{Send: c.Send, SendByte: c.SendByte,
+		Recv: c.Recv, RecvByte: c.RecvByte, Arrive: c.Arrive, ArriveByte: c.ArriveByte, Wake: c.Wake}}}
+	way := n.Spec.Host.A + n.Spec.Medium.A + n.Spec.L + n.Spec.Receive.A + c.Fixed()
+	w.opt.RTO = max(units.Nanos(math.Round(recovery*2*way*1e9)), units.Microsecond)
+	if n.SendBuffer > 0 {
+		// Linux counts its own bookkeeping, which is as much as the payload of full packets or more.
+		w.opt.SendBuffer = max(units.Bytes(n.SendBuffer/2), units.Bytes(n.Spec.MSS))
+	}
+	return w, nil
 }
 
 // WithoutBuffer returns a copy of w whose ports hold any number of packets. It returns ErrParameters where those of w do, too.
@@ -66,6 +59,21 @@ func (w *World) WithoutBuffer() (*World, error) {
 	}
 	c := *w
 	c.spec.Buffer = 0
+	return &c, nil
+}
+
+// initialWindow is how many packets TCP sends before the first acknowledgement (RFC 6928).
+const initialWindow = 10
+
+// Cold returns a copy of w whose connections have no more than ten packets on their way at once, as TCP begins: on a new connection,
+// with cubic after each pause (tcp_slow_start_after_idle), with bbr where so few fill the path. Two messages of one host then share its
+// queue. It returns ErrParameters where hosts bundle packets: windows are then no matter.
+func (w *World) Cold() (*World, error) {
+	if w.bundled {
+		return nil, fmt.Errorf("%w: messages pass in pieces of many packets, so that sim says the same", ErrParameters)
+	}
+	c := *w
+	c.opt.Congestion = initialWindow
 	return &c, nil
 }
 

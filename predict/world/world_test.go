@@ -17,7 +17,7 @@ const us = 1e-6
 // run is a params.json with parameters that may be used.
 func run(kind params.Kind, values map[string]float64) *params.Params {
 	p := &params.Params{Parameters: map[string]params.Parameter{}, Functions: map[string]params.Function{},
-		Network: &params.Network{Packets: kind, Streams: kind}, Environment: params.Environment{Common: map[string]string{segmentFact: "1448"}}}
+		Network: &params.Network{Packets: kind, Streams: kind}, Environment: params.Environment{Common: map[string]string{"nic.segment": "1448"}}}
 	for name, v := range values {
 		p.Parameters[name] = params.Parameter{Value: &v, Status: params.StatusOK}
 	}
@@ -150,5 +150,48 @@ func TestUndefined(t *testing.T) {
 	one, _ := pattern.Find("p2p", "direct")
 	if _, err := w.Time(one, 5, 1); err == nil {
 		t.Error("one message of five hosts")
+	}
+}
+
+// Hosts of a switch whose delay grows with their number look like a medium that they share; its parameters then miss a single message,
+// and the network is told those of the cluster model instead.
+func TestBestOfSeveral(t *testing.T) {
+	p := cluster()
+	p.Network.Packets = params.Shared
+	for name, v := range sparc() {
+		p.Parameters[name] = params.Parameter{Value: &v, Status: params.StatusOK}
+	}
+	var points []params.Residual
+	for _, m := range []float64{1, 1000} {
+		points = append(points, params.Residual{X: m, Measured: (5+300+20+2)*us + 0.2*us*m})
+	}
+	p.Fits = []*params.Fit{{Series: []params.Series{{Quantity: params.Time, Points: points}}}}
+	w, err := New(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Contains(w.From, "L") || slices.Contains(w.From, "a_c") {
+		t.Errorf("told %v, where a and a_c miss a message by a factor of six", w.From)
+	}
+}
+
+// Two messages of 40 packets that a host sends one after the other: on warm connections the first is there in half the time of both, on
+// cold ones, which take turns in the host, when the second nearly is.
+func TestCold(t *testing.T) {
+	w, err := New(run(params.Shared, map[string]float64{"a": 1000 * us, "b": 1 * us, "a_c": 0.1 * us, "b_c": 0.001 * us}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cold, err := w.Cold()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree, _ := pattern.Find("bcast", "binomial")
+	const m = 40 * 1448
+	one := 1e-6 * m
+	warm, _ := w.Time(tree, 4, m)
+	late, err := cold.Time(tree, 4, m)
+	if err != nil || math.Abs(warm/one-2) > 0.1 || math.Abs(late/one-3) > 0.2 {
+		t.Errorf("broadcasts take %.2f and cold %.2f times a message, want 2 and nearly 3 (%v)", warm/one, late/one, err)
 	}
 }

@@ -43,6 +43,10 @@ type Target struct {
 	NoHosts bool
 	// Device: the file names a network device; for other targets Options.Device is an error.
 	Device bool
+	// Slowdown: the file's network may be slower than the run's; for other targets Options.Slowdown is an error.
+	Slowdown bool
+	// Rules: the file is made of Options.Rules; for other targets they are an error.
+	Rules bool
 	// Write writes the file. Warnings say what the format cannot express or has rounded. Errors are of class ErrMissing,
 	// ErrLimit or ErrOption.
 	Write func(b *bytes.Buffer, in *input.Input) (warnings []string, err error)
@@ -77,6 +81,11 @@ func Targets() []Target {
 			Write: writeGobench,
 		},
 		{
+			Name: "lab", File: "lab.yaml", Slowdown: true,
+			About: "calib lab: emulated cluster of the run's network, for calib lab run and calib selfcheck",
+			Write: writeLab,
+		},
+		{
 			Name: "loggopsim", File: "loggopsim.sh",
 			About: "LogGOPSim: command line with L, o, g, G, O, S as integers, and their unit of time",
 			Write: writeLogGOPSim,
@@ -85,6 +94,16 @@ func Targets() []Target {
 			Name: "mininet", File: "topology.py",
 			About: "Mininet: Python script of hosts at a switch over TCLink, with bw, delay and queue",
 			Write: writeMininet,
+		},
+		{
+			Name: "ompi", File: "ompi-rules.conf", NoHosts: true, Rules: true,
+			About: "Open MPI 4 and 5: rules of coll/tuned, the classic file of coll_tuned_dynamic_rules_filename",
+			Write: writeOmpi,
+		},
+		{
+			Name: "ompi-json", File: "ompi-rules.json", NoHosts: true, Rules: true,
+			About: "Open MPI 6: rules of coll/tuned in JSON",
+			Write: writeOmpiJSON,
 		},
 		{
 			Name: "otava", File: "otava.csv", NoHosts: true,
@@ -128,6 +147,10 @@ func (t Target) Export(p *params.Params, o Options) (file []byte, warnings []str
 		return nil, nil, fmt.Errorf("export to %s: a number of hosts: %w", t.Name, ErrOption)
 	case o.Device != "" && !t.Device:
 		return nil, nil, fmt.Errorf("export to %s: a network device: %w", t.Name, ErrOption)
+	case o.Slowdown != 0 && !t.Slowdown:
+		return nil, nil, fmt.Errorf("export to %s: a slowdown: %w", t.Name, ErrOption)
+	case len(o.Rules) > 0 && !t.Rules:
+		return nil, nil, fmt.Errorf("export to %s: rules of collectives: %w", t.Name, ErrOption)
 	}
 	var b bytes.Buffer
 	in := &input.Input{Params: p, Options: o}

@@ -27,7 +27,7 @@ func TestTargets(t *testing.T) {
 			if target.About == "" || strings.Contains(target.About, "\n") || target.File == "" || filepath.Base(target.File) != target.File {
 				t.Errorf("about %q, file %q", target.About, target.File)
 			}
-			o := Options{Version: "v1.2.3"}
+			o := optionsOf(target)
 			first, warnings, err := target.Export(fixture(), o)
 			if err != nil {
 				t.Fatal(err)
@@ -133,7 +133,7 @@ func TestGolden(t *testing.T) {
 			continue
 		}
 		path := filepath.Join("testdata", target.File)
-		got := write(t, target, fixture(), Options{Version: "v1.2.3"})
+		got := write(t, target, fixture(), optionsOf(target))
 		if *update {
 			if err := os.WriteFile(path, got, 0o644); err != nil {
 				t.Fatal(err)
@@ -186,7 +186,7 @@ func TestOptions(t *testing.T) {
 		for _, c := range []struct {
 			o       Options
 			refused bool
-		}{{Options{Hosts: 64}, target.NoHosts}, {Options{Device: "ens1"}, !target.Device}} {
+		}{{Options{Hosts: 64}, target.NoHosts}, {Options{Device: "ens1"}, !target.Device}, {Options{Rules: rules()}, !target.Rules}} {
 			if _, _, err := target.Export(fixture(), c.o); errors.Is(err, ErrOption) != c.refused {
 				t.Errorf("%s with %+v: %v", target.Name, c.o, err)
 			}

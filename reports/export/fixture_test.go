@@ -86,5 +86,14 @@ func lookup(t interface{ Fatal(...any) }, name string) Target {
 func ExampleLookup() {
 	_, err := Lookup("ns-3")
 	fmt.Println(err)
-	// Output: "ns-3": no such export target; there are astra-sim, atlahs, csv, dimemas, gobench, loggopsim, mininet, otava, prometheus, simgrid, tc
+	// Output: "ns-3": no such export target; there are astra-sim, atlahs, csv, dimemas, gobench, lab, loggopsim, mininet, ompi, ompi-json, otava, prometheus, simgrid, tc
+}
+
+// optionsOf are those that a target is tried with.
+func optionsOf(target Target) Options {
+	o := Options{Version: "v1.2.3"}
+	if target.Rules {
+		o.Rules = rules()
+	}
+	return o
 }

@@ -30,7 +30,7 @@ type check func(file []byte, in *input.Input) error
 func checks() map[string]check {
 	return map[string]check{
 		"astra-sim": checkAstraSim, "atlahs": checkAtlahs, "csv": checkCSV, "dimemas": checkDimemas, "gobench": checkGobench,
-		"loggopsim": checkLogGOPSim, "mininet": checkMininet, "otava": checkOtava, "prometheus": checkPrometheus,
+		"lab": checkLab, "loggopsim": checkLogGOPSim, "mininet": checkMininet, "ompi": checkOmpi, "ompi-json": checkOmpiJSON, "otava": checkOtava, "prometheus": checkPrometheus,
 		"simgrid": checkHosts, "tc": checkTC,
 	}
 }
@@ -49,6 +49,9 @@ func checkHosts(file []byte, in *input.Input) error {
 
 // readBack exports p and reads the file back. Only parameters that a target cannot hold are an error of Export.
 func readBack(t interface{ Errorf(string, ...any) }, target Target, p *params.Params, o Options) {
+	if target.Rules {
+		o.Rules = rules()
+	}
 	file, _, err := target.Export(p, o)
 	switch {
 	case errors.Is(err, ErrLimit) || errors.Is(err, ErrMissing) || errors.Is(err, ErrOption):
@@ -146,7 +149,8 @@ func TestRoundTrip(t *testing.T) {
 // TestReadersNotice: the readers take neither the file of other parameters nor a part of a file.
 func TestReadersNotice(t *testing.T) {
 	for _, target := range Targets() {
-		file, read := write(t, target, fixture(), Options{}), checks()[target.Name]
+		o := optionsOf(target)
+		file, read := write(t, target, fixture(), o), checks()[target.Name]
 		other := fixture() // everything 1% up
 		for name, q := range other.Parameters {
 			if q.Value != nil {
@@ -158,11 +162,15 @@ func TestReadersNotice(t *testing.T) {
 				f.Coeff[name] *= 1.01
 			}
 		}
-		if err := read(file, &input.Input{Params: other}); !errors.Is(err, errMismatch) && target.Name != "simgrid" {
+		changed := optionsOf(target)
+		for i := range changed.Rules {
+			changed.Rules[i].Rules[0].Algorithm ^= 1
+		}
+		if err := read(file, &input.Input{Params: other, Options: changed}); !errors.Is(err, errMismatch) && target.Name != "simgrid" {
 			t.Errorf("%s, checked against other parameters: %v, want errMismatch", target.Name, err)
 		}
 		for _, junk := range [][]byte{nil, []byte("\x00\xff"), file[:len(file)/3]} {
-			if err := read(junk, &input.Input{Params: fixture()}); err == nil {
+			if err := read(junk, &input.Input{Params: fixture(), Options: o}); err == nil {
 				t.Errorf("%s: %q passes", target.Name, junk)
 			}
 		}
@@ -173,6 +181,13 @@ func TestReadersNotice(t *testing.T) {
 func TestReaderErrors(t *testing.T) {
 	for _, c := range []struct{ target, old, new, want string }{
 		{"loggopsim", "-O 0", "-O 0.5", "option -O 0.5"},
+		{"ompi", "1 # message sizes\n0 0", "1 # message sizes\n1 0", "the first message size is 1, want 0"},
+		{"ompi", "# message sizes\n0 1 0 0", "# message sizes\n0 1 0", "numbers too many"},
+		{"ompi", "7 # bcast", "22 # bcast", "collective 22"},
+		{"ompi", "# bcast", "bcast", "is no number"},
+		{"ompi-json", "\"tuned\"", "\"han\"", "module"},
+		{"ompi-json", "\"knomial\"", "\"nomial\"", "no algorithm"},
+		{"ompi-json", "\"bcast\"", "\"cast\"", "no collective"},
 		{"loggopsim", "-S 2147483647", "-S 2147483648", "option -S"},
 		{"loggopsim", "# unit: ", "# scale: ", "no unit of time"},
 		{"atlahs", "\ng: ", "\ngap: ", "unknown field"},
@@ -195,12 +210,12 @@ func TestReaderErrors(t *testing.T) {
 		{"prometheus", "calib_run_hosts 8", "calib_run_hosts eight", "expected float"},
 	} {
 		target := lookup(t, c.target)
-		file := write(t, target, fixture(), Options{})
+		file := write(t, target, fixture(), optionsOf(target))
 		bad := bytes.Replace(file, []byte(c.old), []byte(c.new), 1)
 		if bytes.Equal(file, bad) {
 			t.Errorf("%s: no %q in the file", c.target, c.old)
 		}
-		if err := checks()[c.target](bad, &input.Input{Params: fixture()}); !errors.Is(err, errSyntax) || !strings.Contains(err.Error(), c.want) {
+		if err := checks()[c.target](bad, &input.Input{Params: fixture(), Options: optionsOf(lookup(t, c.target))}); !errors.Is(err, errSyntax) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s with %q: %v, want %q", c.target, c.new, err, c.want)
 		}
 	}

@@ -18,6 +18,7 @@ type panel struct {
 	below    bool
 	measured []*measured
 	lines    []*line
+	areas    []params.Curve
 	raws     []params.Raw
 }
 
@@ -76,6 +77,11 @@ func (p *panel) add(f *params.Fit, q params.Plot, all []params.Series) {
 			p.lines = append(p.lines, &line{name: cmp.Or(c.Name, "line"), curve: c})
 		}
 	}
+	for _, a := range q.Areas {
+		if !slices.ContainsFunc(p.areas, func(b params.Curve) bool { return b.Name == a.Name }) {
+			p.areas = append(p.areas, a)
+		}
+	}
 	for _, m := range q.Marks {
 		if !slices.Contains(p.fig.Marks, m) {
 			p.fig.Marks = append(p.fig.Marks, m)
@@ -128,6 +134,7 @@ func (p *panel) figure(d *dataset.Dataset) (Figure, bool) {
 	for _, r := range p.raws {
 		fig.Traces = append(fig.Traces, quantileBands(d, r)...)
 	}
+	fig.Traces = append(fig.Traces, p.stacked()...)
 	var lines []Trace
 	for _, l := range p.lines {
 		t := l.trace()
@@ -167,6 +174,17 @@ func (p *panel) group() {
 		l.group = next
 		next++
 	}
+}
+
+// stacked are the areas, in colours of their own.
+func (p *panel) stacked() (out []Trace) {
+	for i, c := range p.areas {
+		t := (&line{name: cmp.Or(c.Name, "part"), curve: c, group: len(p.measured) + len(p.lines) + i}).trace()
+		if t.Kind = Band; len(t.X) >= 2 && t.Lo != nil {
+			out = append(out, t)
+		}
+	}
+	return out
 }
 
 // trace is the measured points with their intervals.

@@ -42,6 +42,9 @@ type conn struct {
 	early              map[uint32]int32 // packets that overtook a lost one
 	sent, got, retrans int64
 
+	last                  passage // of the last packet
+	stampedOut, stampedIn bool    // at the sender, at the receiver
+
 	known  uint32 // packets the sender knows to have arrived
 	owed   int    // packets the receiver has not acknowledged
 	serial uint32 // of the receiver's next acknowledgement
@@ -125,9 +128,12 @@ func (c *conn) flushMerged() {
 	}
 }
 
-// mayGo reports whether the window and Nagle's algorithm let a packet of n bytes go now.
+// mayGo reports whether the windows and Nagle's algorithm let a packet of n bytes go now.
 func (c *conn) mayGo(n int) bool {
 	if c.flying > 0 && c.flying+n > c.window {
+		return false
+	}
+	if k := c.w.opt.Congestion; k > 0 && c.seq-c.known >= uint32(k) {
 		return false
 	}
 	return !c.nagle || n >= c.w.net.spec.MSS || c.known == c.seq
@@ -237,7 +243,7 @@ type ack struct {
 // acknowledge is called when a packet of c has arrived in order. Only a sender that waits for acknowledgements gets them.
 func (c *conn) acknowledge() {
 	w := c.w
-	if !c.nagle {
+	if !c.nagle && w.opt.Congestion == 0 {
 		return
 	}
 	if c.owed++; w.opt.DelayedAck <= 0 || c.owed > 1 {

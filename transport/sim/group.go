@@ -41,10 +41,14 @@ func (g *Group) Send(to int, b []byte) error {
 
 func (g *Group) send(dst *proc, b []byte) error {
 	w := g.w
-	if err := w.spend(g.self, w.opt.Cost.send(len(b))); err != nil {
+	c := w.conn(g.end(), dst)
+	cost := w.opt.Cost.send(len(b))
+	if c.stampedOut {
+		cost += fromNanos(w.opt.Cost.Stamp)
+	}
+	if err := w.spend(g.self, cost); err != nil {
 		return err
 	}
-	c := w.conn(g.end(), dst)
 	if c.lost() {
 		return ErrPeer
 	}

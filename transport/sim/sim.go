@@ -61,8 +61,10 @@ type Options struct {
 	RTO units.Nanos
 	// DelayedAck is how long a receiver delays an acknowledgement. A second packet, or data in the other direction, sends it
 	// at once. 0 means that every packet is acknowledged at once. Acknowledgements take the time L and no capacity, and only
-	// Nagle's algorithm waits for them.
+	// Nagle's algorithm and Congestion wait for them.
 	DelayedAck units.Nanos
+	// Congestion is how many packets of a connection may be unacknowledged: a congestion window that does not grow. 0 means no bound.
+	Congestion int
 	// DatagramBuffer is a host's room for datagrams that were not received yet [packets]. 0 means unlimited.
 	DatagramBuffer int
 	// Deadline bounds every wait in Send, Recv, RecvAny, Reopen and SendDatagram, in virtual time. 0 means no bound: then
@@ -74,6 +76,9 @@ type Options struct {
 	ClockOffset units.Nanos
 	ClockDrift  float64
 	ClockStep   units.Nanos
+
+	// StampingNIC gives hosts a network interface that stamps messages with a clock of its own.
+	StampingNIC bool
 }
 
 // Noise disturbs the service time of every packet at every block. Jitter does not change the median; Delay and Spike do.
@@ -169,6 +174,7 @@ type Cost struct {
 	Arrive             units.Nanos
 	ArriveByte         float64     // ns/B
 	Wake               units.Nanos // of a Recv that had to wait for its bytes, in addition
+	Stamp              units.Nanos // of a Send that is stamped, in addition
 }
 
 func (c *Cost) send(n int) instant { return linear(c.Send, c.SendByte, n) }

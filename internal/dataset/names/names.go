@@ -23,6 +23,7 @@ const (
 	Pingpong = "pingpong"
 	PRTT     = "prtt"
 	Remap    = "remap"
+	Stamps   = "stamps"
 	Wakeup   = "wakeup"
 )
 
@@ -34,28 +35,33 @@ const (
 	PhaseBoth           = "both"
 	PhaseBurst          = "burst-pair"
 	PhaseBurstStart     = "burst-start"
+	PhaseCall           = "call"
 	PhaseCompute        = "compute"
 	PhaseComputeIdle    = "compute-idle"
 	PhaseCost           = "cost"
 	PhaseDelayed        = "delayed"
 	PhaseFlood          = "flood"
+	PhaseFull           = "full"
 	PhaseGap            = "gap"
 	PhaseGather         = "gather"
+	PhaseHalf           = "half"
 	PhaseIdle           = "idle"
 	PhaseIdleAwake      = "idle-awake"
-	PhaseInTurn         = "in-turn"
 	PhaseInterleaved    = "interleaved"
+	PhaseInTurn         = "in-turn"
 	PhaseLoad           = "load"
 	PhaseMessages       = "messages"
+	PhaseNIC            = "nic"
 	PhaseOffset         = "offset"
 	PhaseOneWay         = "oneway"
-	PhaseFull           = "full"
 	PhasePattern        = "pattern"
+	PhasePlain          = "plain"
 	PhasePolling        = "polling"
 	PhaseProbe          = "probe"
 	PhaseProbeDrain     = "probe-drain"
 	PhaseProbeIdle      = "probe-idle"
 	PhasePRTT           = "prtt"
+	PhaseQueue          = "queue"
 	PhaseReceive        = "receive"
 	PhaseRecv           = "recv"
 	PhaseRemap          = "remap"
@@ -69,6 +75,9 @@ const (
 	PhaseStream         = "stream"
 	PhaseTransfer       = "transfer"
 	PhaseTransferSecond = "transfer-second"
+	PhaseWake           = "wake"
+	PhaseWakePolling    = "wake-polling"
+	PhaseWay            = "way"
 )
 
 // Phases that stand in run.json only: what several hosts' lines say together, which decides when a point of paired stops.
@@ -107,6 +116,13 @@ const (
 	FactorSync         = "sync"
 	FactorWindow       = "window"
 	FactorWrites       = "writes"
+)
+
+// Values of FactorDestinations: whom a rank of a remap sends to.
+const (
+	DestinationsDrawn = int64(iota) // each drawn anew, all ranks within the span being equally likely
+	DestinationsRound               // (i+p) mod P: i+1, i+2, … in turn; with a span i+1, i−1, i+2, i−2, …
+	DestinationsNext                // always i+1: no two ranks send to the same one
 )
 
 // Auxiliary values of a line.
@@ -155,6 +171,10 @@ const (
 	AuxSent            = "sent"
 	AuxSentBeforeStall = "sent_before_stall"
 	AuxService         = "service_ns"
+	AuxScheduled       = "stamps_sched"
+	AuxSentStamps      = "stamps_sent"
+	AuxTaken           = "stamps_taken"
+	AuxStampBound      = "stamp_bound_ns"
 	AuxSpan            = "span_ns"
 	AuxSpread          = "spread_ns"
 	AuxStartSkew       = "start_skew_ns"

@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"calib/fit/params"
+	"calib/internal/openmpi"
 )
 
 // Classes of errors.
@@ -30,6 +31,10 @@ type Options struct {
 	Hosts int
 	// Device is the network interface in commands; "" means eth0.
 	Device string
+	// Slowdown is how many times slower the target's network is; 0 is as little as the target needs.
+	Slowdown float64
+	// Rules are choices of Open MPI's algorithms, for the targets that are made of them.
+	Rules []openmpi.Rules
 	// Version of calib, for comments in the file; "" is left out.
 	Version string
 }
@@ -74,6 +79,18 @@ func (in *Input) function(name string) (params.Function, bool) {
 	}
 	in.mark("function "+name, f.Status, f.Why)
 	return f, true
+}
+
+// Use marks what is provisional among parameters and functions that were used otherwise than by Found.
+func (in *Input) Use(names ...string) {
+	for _, name := range names {
+		if q, ok := in.Params.Parameters[name]; ok {
+			in.mark(name, q.Status, q.Why)
+		}
+		if f, ok := in.Params.Functions[name]; ok && f.Usable() {
+			in.mark("function "+name, f.Status, f.Why)
+		}
+	}
 }
 
 // mark remembers that something provisional is used.

@@ -64,6 +64,9 @@ func planOf(c *cli.Context) (bench.Plan, error) {
 		p.Limits.Patterns = strings.Split(patterns, ",")
 	}
 	if c.Bool("no-validate") {
+		if err := p.Validate(experiments.All); err != nil { // before names are looked up
+			return p, command.WithCode(command.ExitUsage, err)
+		}
 		p.Experiments = slices.DeleteFunc(p.Names(experiments.All), func(name string) bool { return name == names.Pattern })
 	}
 	if c.IsSet("budget") {

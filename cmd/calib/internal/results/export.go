@@ -11,6 +11,7 @@ import (
 	"calib/cmd/calib/internal/runfiles"
 	"calib/internal/environ"
 	"calib/internal/files"
+	"calib/predict/tuned"
 	"calib/reports"
 	"calib/reports/export"
 )
@@ -21,13 +22,17 @@ func ExportCommand() *cli.Command {
 		Name: "export", Usage: "write a run's parameters as the input file of another program", ArgsUsage: "PARAMS|RUN",
 		Description: "calib export --to loggopsim RUN               the file on standard output, warnings on standard error\n" +
 			"calib export --to prometheus --out /var/lib/node_exporter/calib.prom RUN\n" +
+			"calib export --to ompi --hosts 4,8 --bytes 64..64KiB RUN\n" +
+			"                                              rules for Open MPI's collectives, where the predictions are sure\n" +
 			"calib export --list                           the targets\n" +
 			"PARAMS is a params.json, RUN a run directory. A value that the target's format cannot hold is an error.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "to", Usage: "`TARGET`, one of --list"},
 			&cli.StringFlag{Name: "out", Usage: "`FILE` to replace, or a directory for a file of the target's name; default standard output"},
-			&cli.IntFlag{Name: "hosts", Usage: "`N` hosts in the target's system; default those of the run"},
+			&cli.StringFlag{Name: "hosts", Usage: "`N` hosts in the target's system; default those of the run; for rules of collectives a list such as 4,8,16"},
+			&cli.StringFlag{Name: "bytes", Usage: "message sizes at which rules of collectives begin, `SIZES` (default " + ruleSizes + ")"},
 			&cli.StringFlag{Name: "device", Usage: "network device `NAME` in commands of tc (default eth0)"},
+			&cli.Float64Flag{Name: "slowdown", Usage: "lab: a network `N` times slower than the run's; default as little as the lab needs to keep its times"},
 			&cli.BoolFlag{Name: "list", Usage: "list the targets"},
 			command.JSONFlag(), command.QuietFlag(),
 		},
@@ -41,6 +46,8 @@ type exported struct {
 	File     string   `json:"file"`              // where it was written, or the target's own name for it
 	Content  string   `json:"content,omitempty"` // where it was not written
 	Warnings []string `json:"warnings"`
+	// Decisions say how rules of collectives came about.
+	Decisions []tuned.Decision `json:"decisions,omitempty"`
 }
 
 func exportAction(c *cli.Context) error {
@@ -54,26 +61,36 @@ func exportAction(c *cli.Context) error {
 	if err != nil {
 		return command.Usagef("--to: %w", err)
 	}
-	if c.IsSet("hosts") && c.Int("hosts") < 2 {
-		return command.Usagef("--hosts %d: want at least 2 hosts", c.Int("hosts"))
+	if v := c.Float64("slowdown"); c.IsSet("slowdown") && !(v >= 1 && v <= export.MostSlowdown) {
+		return command.Usagef("--slowdown %g: want 1 to %g", v, export.MostSlowdown)
 	}
 	arg, p, err := runfiles.ParamsArg(c)
 	if err != nil {
 		return err
 	}
-	text, warnings, err := target.Export(p, export.Options{Hosts: c.Int("hosts"), Device: c.String("device"), Version: environ.Version()})
+	o := export.Options{Device: c.String("device"), Slowdown: c.Float64("slowdown"), Version: environ.Version()}
+	var decisions []tuned.Decision
+	if target.Rules {
+		o.Rules, decisions, err = rulesOf(c, p)
+	} else {
+		o.Hosts, err = hostsOf(c)
+	}
+	if err != nil {
+		return err
+	}
+	text, warnings, err := target.Export(p, o)
 	switch {
 	case errors.Is(err, export.ErrOption):
 		return command.Usagef("%s: %w", arg, err)
 	case err != nil:
 		return fmt.Errorf("%s: %w", arg, err)
 	}
-	return answerExport(c, target, text, append([]string{}, warnings...))
+	return answerExport(c, target, text, exported{Warnings: append([]string{}, warnings...), Decisions: decisions})
 }
 
 // answerExport writes the file to --out, into the JSON document, or to standard output, and prints the warnings.
-func answerExport(c *cli.Context, target export.Target, text []byte, warnings []string) error {
-	data := exported{Target: target.Name, File: target.File, Warnings: warnings}
+func answerExport(c *cli.Context, target export.Target, text []byte, data exported) error {
+	data.Target, data.File = target.Name, target.File
 	r := reports.Result{Command: "export"}
 	if out := command.OutFile(c, target.File); out != "" {
 		if err := files.Replace(out, text); err != nil {
@@ -87,7 +104,7 @@ func answerExport(c *cli.Context, target export.Target, text []byte, warnings []
 		if _, err := w.Write(text); err != nil {
 			return fmt.Errorf("write to standard output: %w", err)
 		}
-		command.Warn(c, warnings)
+		command.Warn(c, data.Warnings)
 		return nil
 	})
 }

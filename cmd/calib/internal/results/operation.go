@@ -38,6 +38,9 @@ func operationFlags() []cli.Flag {
 	}
 }
 
+// operations are what --op may be.
+func operations() []string { return append(pattern.Operations(), overlapOperation) }
+
 // mostHosts bounds the teams of a prediction: the simulation runs a thread for each.
 const mostHosts = 4096
 
@@ -49,6 +52,11 @@ type asked struct {
 }
 
 func predictOperation(c *cli.Context) error {
+	for _, f := range overlapFlags() {
+		if name := f.Names()[0]; c.IsSet(name) {
+			return command.Usagef("--%s goes with --op %s", name, overlapOperation)
+		}
+	}
 	_, p, err := runfiles.ParamsArg(c)
 	if err != nil {
 		return err
@@ -98,7 +106,7 @@ func askedOf(c *cli.Context, p *params.Params) (a asked, err error) {
 	}
 	switch {
 	case !slices.Contains(pattern.Operations(), a.operation):
-		return a, command.Usagef("--op %q: want one of %s", a.operation, strings.Join(pattern.Operations(), ", "))
+		return a, command.Usagef("--op %q: want one of %s", a.operation, strings.Join(operations(), ", "))
 	case len(a.patterns) == 0:
 		return a, command.Usagef("--algo %q: %s has %s", c.String("algo"), a.operation, strings.Join(have, ", "))
 	case c.Bool("best") && (c.IsSet("algo") || c.IsSet("sweep") || c.IsSet("figure")):
@@ -180,11 +188,16 @@ func interval(ci *[2]float64) string {
 
 // writeSweep writes the files that --sweep and --figure ask for.
 func writeSweep(c *cli.Context, rows []predict.Prediction) error {
+	return writeFiles(c, func(w io.Writer) error { return writeCSV(w, rows) }, func() figure.Figure { return sweepFigure(rows) })
+}
+
+// writeFiles writes the file of --sweep by table, and that of --figure from drawn, where they are asked for.
+func writeFiles(c *cli.Context, table func(io.Writer) error, drawn func() figure.Figure) error {
 	if path := c.String("sweep"); path != "" {
 		if filepath.Ext(path) != ".csv" {
 			return command.Usagef("--sweep %q: want a file that ends in .csv", path)
 		}
-		if err := files.ReplaceBy(path, func(w io.Writer) error { return writeCSV(w, rows) }); err != nil {
+		if err := files.ReplaceBy(path, table); err != nil {
 			return err
 		}
 	}
@@ -196,7 +209,7 @@ func writeSweep(c *cli.Context, rows []predict.Prediction) error {
 	if format != draw.SVG && format != draw.PNG {
 		return command.Usagef("--figure %q: want a file that ends in .svg or .png", path)
 	}
-	return files.ReplaceBy(path, func(w io.Writer) error { return draw.Write(w, sweepFigure(rows), format) })
+	return files.ReplaceBy(path, func(w io.Writer) error { return draw.Write(w, drawn(), format) })
 }
 
 // writeCSV writes a line for each prediction; s, s.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"calib/bench/pattern"
 	"calib/cmd/calib/internal/command"
 	"calib/cmd/calib/internal/runfiles"
 	"calib/fit/blocks"
@@ -30,20 +29,24 @@ func PredictCommand() *cli.Command {
 			"calib predict RUN --op allreduce --best --hosts 8 --bytes 1..1MiB\n" +
 			"                                      the fastest algorithm, its segment size, and by how much\n" +
 			"calib predict RUN --op bcast --algo binomial --hosts 8 --bytes 1..1MiB --sweep times.csv --figure times.svg\n" +
+			"calib predict RUN --op overlap --work 1ms,10ms --messages 2 --bytes 4000 --hosts 8,64\n" +
+			"                                      what a second thread gains that communicates while the first computes, and the best granularity\n" +
 			"calib predict --graph FILE            reduce the graph to one block, step by step, and give its times\n" +
 			"calib predict --graph FILE RUN        the same; FILE may use the run's blocks \"host\" (a, b) and \"network\" (a_c, b_c)\n" +
 			"FILE is YAML; see docs/MODELS.md and examples/graphs. PARAMS is a params.json, RUN a run directory.\n" +
-			"Operations: " + strings.Join(pattern.Operations(), ", ") + ".",
+			"Operations: " + strings.Join(operations(), ", ") + ".",
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "graph", Usage: "`FILE` that describes the communication graph"},
 			&cli.StringFlag{Name: "bytes", Usage: "message sizes, `SIZES` such as 1,64,1KiB..4MiB; default that of the graph's message, else " + predictSizes},
-		}, operationFlags(), []cli.Flag{command.JSONFlag(), command.QuietFlag()}),
+		}, operationFlags(), overlapFlags(), []cli.Flag{command.JSONFlag(), command.QuietFlag()}),
 		Action: func(c *cli.Context) error {
 			switch graph, op := c.String("graph"), c.String("op"); {
 			case (graph == "") == (op == ""):
 				return command.Usagef("want --op OPERATION or --graph FILE (see %s --help)", c.Command.HelpName)
 			case graph != "":
 				return predictGraph(c)
+			case op == overlapOperation:
+				return predictOverlap(c)
 			}
 			return predictOperation(c)
 		},
@@ -55,7 +58,9 @@ type predicted struct {
 	*ofGraph
 	Predictions []predict.Prediction `json:"predictions,omitempty"`
 	Best        []predict.Choice     `json:"best,omitempty"`
-	Notes       []string             `json:"notes,omitempty"`
+
+	Overlap []predict.OverlapPrediction `json:"overlap,omitempty"`
+	Notes   []string                    `json:"notes,omitempty"`
 }
 
 // ofGraph is a prediction from a graph.
@@ -69,7 +74,7 @@ func predictGraph(c *cli.Context) error {
 	if err := command.NoFlagsAfter(c); err != nil {
 		return err
 	}
-	for _, f := range operationFlags() {
+	for _, f := range slices.Concat(operationFlags(), overlapFlags()) {
 		if name := f.Names()[0]; c.IsSet(name) {
 			return command.Usagef("--%s goes with --op, not with --graph", name)
 		}

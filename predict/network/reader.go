@@ -1,4 +1,4 @@
-package world
+package network
 
 import (
 	"fmt"
@@ -9,7 +9,6 @@ import (
 	"calib/fit/params"
 	"calib/internal/netspec"
 	"calib/internal/units"
-	"calib/transport/sim"
 )
 
 // reader reads parameters, and notes which.
@@ -110,8 +109,8 @@ func (r *reader) packet() int {
 const segmentFact = "nic.segment"
 
 // calls are what the calls of a message take on its hosts, where that was measured.
-func (r *reader) calls() sim.Cost {
-	var c sim.Cost
+func (r *reader) calls() Calls {
+	var c Calls
 	for _, part := range []struct {
 		name  string
 		fixed *units.Nanos
@@ -127,9 +126,6 @@ func (r *reader) calls() sim.Cost {
 	return c
 }
 
-// fixed is what a message without payload spends in calls [s].
-func fixed(c sim.Cost) float64 { return (c.Send + c.Recv + c.Arrive + c.Wake).Seconds() }
-
 func nanos(s float64) units.Nanos { return units.Nanos(math.Round(s * 1e9)) }
 
 // block is a communication block that serves packets of p bytes as a cost function says.
@@ -138,18 +134,10 @@ func block(c form.Cost, p int) netspec.Block {
 	return netspec.Block{A: a, B: m + a/float64(p), Min: c.Floor}
 }
 
-// recovery is after how many round trips TCP sends a lost packet again where others follow it (RFC 8985).
-const recovery = 2
-
-// world finishes what a builder has described: socket buffers, and what was read.
-func (r *reader) world(spec netspec.Spec, cost sim.Cost) *World {
-	w := &World{spec: spec, opt: sim.Options{Cost: cost}}
-	way := spec.Host.A + spec.Medium.A + spec.L + spec.Receive.A + fixed(cost)
-	w.opt.RTO = max(nanos(recovery*2*way), units.Microsecond)
-	if v, ok := r.positive("send_buffer"); ok {
-		// Linux counts its own bookkeeping, which is as much as the payload of full packets or more.
-		w.opt.SendBuffer = max(units.Bytes(v/2), units.Bytes(spec.MSS))
-	}
-	w.From, w.Notes = r.from, r.notes
-	return w
+// network finishes what a builder has described: socket buffers, and what was read.
+func (r *reader) network(spec netspec.Spec, calls Calls) *Network {
+	n := &Network{Spec: spec, Calls: calls, Bundled: spec.MSS >= bundle}
+	n.SendBuffer, _ = r.positive("send_buffer")
+	n.From, n.Notes = r.from, r.notes
+	return n
 }

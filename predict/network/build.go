@@ -1,4 +1,4 @@
-package world
+package network
 
 import (
 	"fmt"
@@ -6,7 +6,6 @@ import (
 
 	"calib/fit/params"
 	"calib/internal/netspec"
-	"calib/transport/sim"
 )
 
 // shared is a medium that all hosts share: a block of a, b for each host and direction, and one of a_c, b_c for all. It returns nil
@@ -14,7 +13,7 @@ import (
 //
 // a holds half of the delay L, in which the host is free for the next message. Where the gap between messages of one host was
 // measured, the host is busy for g_s, and the rest of a is delay.
-func shared(r *reader) (*World, error) {
+func shared(r *reader) (*Network, error) {
 	a, okA := r.positive("a")
 	ac, okC := r.positive("a_c")
 	if r.is != params.Shared || !okA || !okC {
@@ -40,7 +39,7 @@ func shared(r *reader) (*World, error) {
 		r.note("b_c is not known: streams did not reach the medium's limit, and its bytes are taken to cost nothing")
 	}
 	spec.L = 2*a - spec.Host.A - spec.Receive.A
-	return r.world(spec, sim.Cost{}), nil
+	return r.network(spec, Calls{}), nil
 }
 
 // hosts describes the blocks of hosts that are busy for so long with a message, and take b a byte of a stream.
@@ -67,8 +66,10 @@ func (r *reader) hosts(busy, b float64) netspec.Spec {
 }
 
 // switched is a switch by the cluster model. A packet of m bytes takes g_s(m) in its host, g_r(m) in the port, and on its way L(m, p)
-// in all. Where that is less than both and the receiver after another, the switch forwards a packet while it comes in.
-func switched(r *reader) (*World, error) {
+// in all, for one byte and for a full packet. Where that grows less by the byte than both together, the switch forwards a packet while it
+// comes in. An L that falls with
+// the number of hosts is taken as that of the fewest.
+func switched(r *reader) (*Network, error) {
 	gs, okS := r.cost("g_s")
 	l, okL := r.p.Functions["L"]
 	if !okS || !okL || !l.Usable() {
@@ -81,25 +82,25 @@ func switched(r *reader) (*World, error) {
 		r.note("g_r is not known, and is taken as g_s")
 	}
 	p := r.packet()
-	cost := r.calls()
+	calls := r.calls()
 	tau, l1 := l.Coeff["tau"], math.Max(l.Coeff["l1"], 0)
 	spec := netspec.Spec{Name: "calibrated", Mode: netspec.Switched, MSS: p, Host: block(gs, p), Medium: block(gr, p),
 		Fabric: &netspec.Fabric{Tau: math.Max(tau, 0), Rate: l.Coeff["N"]}}
-	first := spec.Host.A + spec.Medium.A
-	rest := tau - math.Max(gs.C1, 0) - math.Max(gr.C1, 0)
-	if rest < -slopeError*tau {
+	first := func(m int) float64 { return spec.Service(spec.Host, m) + spec.Service(spec.Medium, m) }
+	slope := func() float64 { return (first(p) - first(1)) / float64(p-1) }
+	if slope()-tau > slopeError*tau {
 		spec.CutThrough = true
-		first = math.Max(spec.Host.A, spec.Medium.A)
-		rest = tau - math.Max(gs.C1, gr.C1)
+		first = func(m int) float64 { return math.Max(spec.Service(spec.Host, m), spec.Service(spec.Medium, m)) }
 	}
-	spec.Receive = &netspec.Block{B: math.Max(rest, 0)}
-	spec.L = r.delay(l.Coeff["l0"] - first - cost.Wake.Seconds())
+	spec.Receive = &netspec.Block{B: math.Max(tau-slope(), 0)}
+	fewest := l.Coeff["l0"] + min(l.Coeff["l1"], 0)*l.Domain["p"][0] + tau
+	spec.L = r.delay(fewest - first(1) - spec.Receive.B - calls.Wake.Seconds())
 	if b, ok := r.positive("B_L"); ok {
 		spec.Buffer = int(math.Max(1, math.Round(b)))
 	}
-	w := r.world(spec, cost)
-	w.perHost = l1
-	return w, nil
+	n := r.network(spec, calls)
+	n.PerHost = l1
+	return n, nil
 }
 
 // slopeError is by how much of L's time per byte the parts may exceed it, as measured.
@@ -115,8 +116,9 @@ func (r *reader) delay(left float64) float64 {
 }
 
 // pairs is what two hosts alone measured: a time T(0) and a rate 1/b. A host is busy for g_s or g with a message, for half of T(0) where
-// neither was measured; the rest of T(0) is delay.
-func pairs(r *reader) (*World, error) {
+// neither was measured; the rest of T(0) is delay. What a packet takes longer for a byte than both hosts together, the port does, which
+// stores it; no longer than a stream takes, which passes hosts and port at once.
+func pairs(r *reader) (*Network, error) {
 	whole, ok := r.positive("a_prime", "a_prime_limits", "a_prime_joint", "alpha")
 	if a, okA := r.positive("a"); okA {
 		ac, _ := r.positive("a_c")
@@ -126,15 +128,39 @@ func pairs(r *reader) (*World, error) {
 	if !ok || !okB {
 		return nil, fmt.Errorf("%w: the time and the rate of messages between two hosts, by experiments pingpong and paired", ErrParameters)
 	}
-	cost := r.calls()
+	calls := r.calls()
 	busy := whole / 2
 	if gs, ok := r.cost("g_s"); ok {
-		busy = math.Min(busy, math.Max(gs.Of(1)-cost.Send.Seconds(), 0))
+		busy = math.Min(busy, math.Max(gs.Of(1)-calls.Send.Seconds(), 0))
 	} else if g, ok := r.positive("g"); ok {
-		busy = math.Min(busy, math.Max(g-cost.Send.Seconds(), 0))
+		busy = math.Min(busy, math.Max(g-calls.Send.Seconds(), 0))
 	}
 	spec := r.hosts(busy, stream)
 	spec.Mode = netspec.Switched
-	spec.L = r.delay(whole - spec.Host.A - spec.Receive.A - fixed(cost))
-	return r.world(spec, cost), nil
+	if spec.MSS != bundle {
+		rest := r.packetSlope(spec.MSS) - (spec.Service(spec.Host, spec.MSS)+spec.Service(*spec.Receive, spec.MSS)-2*busy)/float64(spec.MSS)
+		spec.Medium.B = math.Min(math.Max(rest, 0), stream)
+	}
+	spec.L = r.delay(whole - spec.Host.A - spec.Receive.A - calls.Fixed())
+	n := r.network(spec, calls)
+	n.callsFirst = true
+	return n, nil
+}
+
+// packetSlope is what a byte more takes [s/B] of messages of one packet, of p bytes at most, by the smallest and the largest of them that
+// were measured; 0 where those are too few.
+func (r *reader) packetSlope(p int) float64 {
+	var small, large params.Residual
+	for _, t := range r.p.Times() {
+		if small.X == 0 || t.X < small.X {
+			small = t
+		}
+		if t.X <= float64(p) && t.X > large.X {
+			large = t
+		}
+	}
+	if large.X-small.X < float64(p)/2 {
+		return 0
+	}
+	return (large.Measured - small.Measured) / (large.X - small.X)
 }

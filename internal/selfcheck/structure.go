@@ -1,0 +1,79 @@
+package selfcheck
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"calib/fit/params"
+	"calib/internal/netspec"
+)
+
+// structure judges what is no number: the kind of the network, and the hosts and pairs that are slow. They come back by their names.
+func structure(s *netspec.Spec, run, copied *params.Params) []Row {
+	var out []Row
+	if run.Network != nil && copied.Network != nil {
+		played := params.Switch
+		if s.Mode == netspec.Shared {
+			played = params.Shared
+		}
+		r := Row{Name: "network", Label: "what the network behaves like", RunStatus: string(run.Network.Packets), Verdict: Back,
+			Status: string(copied.Network.Packets), Why: "played as " + string(played), Otherwise: run.Network.Packets != played && run.Network.Packets != params.Unknown}
+		switch copied.Network.Packets {
+		case played:
+		case params.Unknown:
+			if r.Verdict = Undetermined; run.Network.Packets == params.Unknown {
+				r.Verdict = NotPlayed
+			}
+		default:
+			r.Verdict = Missed
+		}
+		out = append(out, r)
+	}
+	slow, pairs := standingOut(copied)
+	for _, i := range slices.Sorted(maps.Keys(s.Overrides)) {
+		r := Row{Name: fmt.Sprintf("host %d", i), Label: "slow host", Verdict: Missed, Status: "not named", Why: "played as slow"}
+		if slow[i] {
+			r.Verdict, r.Status = Back, "named"
+		}
+		out = append(out, r)
+	}
+	for _, i := range slices.Sorted(maps.Keys(slow)) {
+		if _, ok := s.Overrides[i]; !ok {
+			out = append(out, Row{Name: fmt.Sprintf("host %d", i), Label: "slow host", Verdict: Missed, Status: "named", Why: "played as fast as the others"})
+		}
+	}
+	for _, l := range s.Links {
+		pair := [2]int{min(l.Between[0][0], l.Between[1][0]), max(l.Between[0][0], l.Between[1][0])}
+		r := Row{Name: fmt.Sprintf("pair %d, %d", pair[0], pair[1]), Label: "slow pair", Verdict: Undetermined, Status: "not measured", Why: "played as slow"}
+		if named, measured := pairs[pair]; named {
+			r.Verdict, r.Status = Back, "named"
+		} else if measured {
+			r.Verdict, r.Status = Missed, "not named"
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// standingOut returns the hosts that a run names as slow, by index, and its pairs, with whether they stand out.
+func standingOut(p *params.Params) (hosts map[int]bool, pairs map[[2]int]bool) {
+	hosts, pairs = map[int]bool{}, map[[2]int]bool{}
+	pair := func(a, b string) [2]int {
+		i, j := slices.Index(p.Run.Hosts, a), slices.Index(p.Run.Hosts, b)
+		return [2]int{min(i, j), max(i, j)}
+	}
+	for _, q := range p.Pairs {
+		k := pair(q.From, q.To)
+		pairs[k] = pairs[k] || q.Slow != ""
+	}
+	for _, f := range p.AllFindings(params.Warning) {
+		switch {
+		case f.Code == params.SlowHost && len(f.Hosts) == 1 && slices.Contains(p.Run.Hosts, f.Hosts[0]):
+			hosts[slices.Index(p.Run.Hosts, f.Hosts[0])] = true
+		case f.Code == params.SlowHost && len(f.Hosts) == 2:
+			pairs[pair(f.Hosts[0], f.Hosts[1])] = true
+		}
+	}
+	return hosts, pairs
+}

@@ -1,0 +1,52 @@
+package predict
+
+import (
+	"math"
+	"slices"
+
+	"calib/bench/pattern"
+	"calib/fit/params"
+	"calib/internal/stats"
+	"calib/predict/cost"
+)
+
+// mostMeasured bounds the sizes of measured [B].
+const mostMeasured = 1 << 20
+
+// measured are the times of messages between two hosts that the run of p measured, of 1 B to 1 MiB.
+func measured(p *params.Params) []params.Residual {
+	return slices.DeleteFunc(p.Times(), func(r params.Residual) bool { return r.X < 1 || r.X > mostMeasured })
+}
+
+// misfit is the root of the mean squared relative error of m on those times; 0 where there are none.
+func misfit(m cost.Model, p *params.Params) float64 {
+	one, err := pattern.Find("p2p", "direct")
+	if err != nil {
+		return 0
+	}
+	var squares []float64
+	for _, r := range measured(p) {
+		if t, err := m.Time(one, 2, int(r.X)); err == nil {
+			e := (t - r.Measured) / r.Measured
+			squares = append(squares, e*e)
+		}
+	}
+	if len(squares) == 0 {
+		return 0
+	}
+	return math.Sqrt(stats.Mean(squares))
+}
+
+// scatter is the relative standard deviation of the medians of messages between two hosts: the median over the sizes.
+func scatter(p *params.Params) float64 {
+	var all []float64
+	for _, r := range measured(p) {
+		if r.Hi > r.Lo {
+			all = append(all, (r.Hi-r.Lo)/2/normal95/r.Measured)
+		}
+	}
+	if len(all) == 0 {
+		return 0
+	}
+	return stats.Median(all)
+}

@@ -1,0 +1,144 @@
+package network
+
+import (
+	"math"
+	"slices"
+
+	"calib/fit/params"
+	"calib/internal/netspec"
+)
+
+// differ gives the hosts and pairs that the run names as slow blocks of their own, with which the lab's times of messages exceed those
+// of the others as the run's do: at the smallest size the fixed time, at the largest the time per byte.
+func (c *Copy) differ(p *params.Params) {
+	d := differences(p)
+	c.Notes = append(c.Notes, d.notes...)
+	if !d.sized() {
+		if len(d.hosts)+len(d.pairs) > 0 {
+			c.note("the times of messages by size are missing, so that slow hosts and pairs are as fast as the others")
+		}
+		return
+	}
+	for _, h := range d.hosts {
+		if h.index >= c.Spec.Hosts {
+			c.note("host %s is slow, and not among the %d hosts of the file", p.Run.Hosts[h.index], c.Spec.Hosts)
+			continue
+		}
+		c.slowHost(p.Run.Hosts[h.index], h, d)
+	}
+	for _, q := range d.pairs {
+		if max(q.hosts[0], q.hosts[1]) < c.Spec.Hosts {
+			c.slowPair(q, d)
+		}
+	}
+}
+
+// floorError is by how much a slow host's messages may take longer than in the run without a note.
+const floorError = 0.02
+
+// slowHost gives one host a block that it has for sending and receiving.
+func (c *Copy) slowHost(name string, h slowHost, d *differing) {
+	peer := d.ordinary(c.Spec.Hosts, h.index)
+	if peer < 0 {
+		c.note("all hosts are slow: they are taken to be alike")
+		return
+	}
+	plain, own := c.Spec, c.Spec.Host
+	set := func(b netspec.Block) *netspec.Spec {
+		s := plain
+		s.Overrides = map[int]netspec.Block{h.index: b}
+		return &s
+	}
+	plain.Overrides = nil
+	b := fitBlock(own, c.Spec.MSS, d, h.ratio, func(b netspec.Block, x int) float64 {
+		s := set(b)
+		return (s.Message(h.index, peer, x) + s.Message(peer, h.index, x)) / 2
+	}, (&plain).Message)
+	if s := set(b); (s.Message(h.index, peer, d.small)+s.Message(peer, h.index, d.small))/2 > (1+floorError)*h.ratio[0]*plain.Message(0, 1, d.small) {
+		c.note("host %s has one block for sending and receiving, with which its messages take longer than the run says", name)
+	}
+	if c.Spec.Overrides == nil {
+		c.Spec.Overrides = map[int]netspec.Block{}
+	}
+	c.Spec.Overrides[h.index] = b
+}
+
+// slowPair puts a link between two hosts.
+func (c *Copy) slowPair(q slowPair, d *differing) {
+	plain := c.Spec
+	plain.Overrides, plain.Links = nil, nil
+	b := fitBlock(netspec.Block{}, c.Spec.MSS, d, q.ratio, func(b netspec.Block, x int) float64 {
+		s := plain
+		s.Links = []netspec.Link{{Between: [][]int{{q.hosts[0]}, {q.hosts[1]}}, Block: b}}
+		return s.Message(q.hosts[0], q.hosts[1], x)
+	}, (&plain).Message)
+	if b.B == 0 {
+		c.note("hosts %d and %d stand out, and no slower than others at the sizes that were compared: they have no link", q.hosts[0], q.hosts[1])
+		return
+	}
+	c.Spec.Links = append(c.Spec.Links, netspec.Link{Between: [][]int{{q.hosts[0]}, {q.hosts[1]}}, Block: b})
+}
+
+// fitBlock returns the block, of a fixed time of at least that of least, with which a message takes ratio times as long as between others: of the
+// smallest size by its fixed time, of the largest by its time per byte.
+func fitBlock(least netspec.Block, mss int, d *differing, ratio [2]float64, time func(b netspec.Block, x int) float64,
+	others func(src, dst, x int) float64) netspec.Block {
+	m := least.B - least.A/float64(mss) // time per byte within a packet
+	with := func(a, m float64) netspec.Block {
+		return netspec.Block{A: a, B: a/float64(mss) + m, Min: least.Min}
+	}
+	small, large := ratio[0]*others(0, 1, d.small), ratio[1]*others(0, 1, d.large)
+	a := solve(func(a float64) float64 { return time(with(a, m), d.small) }, least.A, small)
+	m = solve(func(m float64) float64 { return time(with(a, m), d.large) }, 0, large)
+	return with(a, m)
+}
+
+// solve returns the x from least on at which an f that does not fall reaches target.
+func solve(f func(float64) float64, least, target float64) float64 {
+	if !(f(least) < target) {
+		return least
+	}
+	lo, hi := least, math.Max(2*least, 1e-12)
+	for f(hi) < target && hi < 1e3 {
+		lo, hi = hi, 2*hi
+	}
+	for range 100 {
+		if mid := (lo + hi) / 2; f(mid) < target {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return hi
+}
+
+// slowHost is a host whose messages take longer than others by a ratio, at the smallest and at the largest size.
+type slowHost struct {
+	index int
+	ratio [2]float64
+}
+
+type slowPair struct {
+	hosts [2]int
+	ratio [2]float64
+}
+
+// differing is what a run says of hosts and pairs that stand out.
+type differing struct {
+	hosts        []slowHost
+	pairs        []slowPair
+	small, large int // sizes of the messages that were compared [B]
+	notes        []string
+}
+
+func (d *differing) sized() bool { return d.small > 0 && d.large >= d.small }
+
+// ordinary returns a host that is not slow, other than i; −1 where there is none.
+func (d *differing) ordinary(hosts, i int) int {
+	for k := range hosts {
+		if k != i && !slices.ContainsFunc(d.hosts, func(h slowHost) bool { return h.index == k }) {
+			return k
+		}
+	}
+	return -1
+}

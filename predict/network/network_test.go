@@ -1,0 +1,253 @@
+package network
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"calib/fit/form"
+	"calib/fit/params"
+	"calib/internal/truth"
+)
+
+const us = 1e-6
+
+// run is a params.json of four hosts with parameters that may be used.
+func run(kind params.Kind, values map[string]float64) *params.Params {
+	p := &params.Params{Run: params.Run{Hosts: []string{"h0", "h1", "h2", "h3"}}, Parameters: map[string]params.Parameter{},
+		Functions: map[string]params.Function{}, Network: &params.Network{Packets: kind, Streams: kind}}
+	for name, v := range values {
+		p.Parameters[name] = params.Parameter{Value: &v, Status: params.StatusOK}
+	}
+	return p
+}
+
+func with(p *params.Params, name string, f form.Form) {
+	coeff := map[string]float64{}
+	for _, c := range f.Coefficients("s") {
+		coeff[c.Name] = c.Value
+	}
+	p.Functions[name] = params.Function{Form: f.Name(), Coeff: coeff, Unit: "s", Status: params.StatusOK}
+}
+
+func copied(t interface{ Fatal(...any) }, p *params.Params, slowdown float64) *Copy {
+	n, err := Of(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := n.Copy(p, 4, slowdown)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// What the parameters of a run say is true of the copy, however slow it is.
+func TestParametersAreTrue(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		number := func(name string, lo, hi float64) float64 { return rapid.Float64Range(lo, hi).Draw(t, name) }
+		want := map[string]float64{"a": number("a", 100, 2000) * us, "a_c": number("a_c", 10, 500) * us, "b_c": number("b_c", 0.5, 2) * us}
+		want["b"] = math.Max(number("b", 1, 3)*us, math.Max(want["b_c"]*1.01, want["a"]/1448))
+		p := run(params.Shared, want)
+		want["packet"] = 1448
+		p.Parameters["packet"] = params.Parameter{Value: ptr(1448.0), Status: params.StatusOK}
+		delete(want, "packet")
+		factor := rapid.SampledFrom([]float64{1, 3, 20}).Draw(t, "factor")
+		c := copied(t, p, factor)
+		got := truth.Parameters(&c.Spec)
+		for name, v := range want {
+			if math.Abs(got[name]-v*factor) > 1e-9*v*factor {
+				t.Fatalf("%s is %g, want %g times %g", name, got[name], factor, v)
+			}
+		}
+	})
+}
+
+func ptr[T any](v T) *T { return &v }
+
+// cluster is a switch that is known by the functions of the cluster model, factor times faster than the lab can play.
+func cluster(factor float64) *params.Params {
+	p := run(params.Switch, map[string]float64{"packet": 1448, "B_L": 63.6})
+	for name, f := range map[string]form.Cost{"g_s": {C0: 150 * us, C1: 0.1464 * us}, "g_r": {C0: 120 * us, C1: 0.1171 * us}, "O_s": {C0: 8 * us}, "U_r": {C0: 2 * us}} {
+		with(p, name, form.Cost{C0: f.C0 / factor, C1: f.C1 / factor})
+	}
+	with(p, "L", form.Transfer{L0: 390 * us / factor, L1: 3 * us / factor, Tau: 0.28 * us / factor, N: 8e6 * factor, Gs: form.Cost{}})
+	return p
+}
+
+func TestSwitch(t *testing.T) {
+	for _, factor := range []float64{1, 20} {
+		c := copied(t, cluster(factor), 0)
+		if c.Spec.Slowdown != factor || c.Spec.Buffer != 64 {
+			t.Errorf("%g times too fast: slowed %g times, room %d", factor, c.Spec.Slowdown, c.Spec.Buffer)
+		}
+		got := truth.Functions(&c.Spec)
+		calls := 10 * us / factor * (factor - 1) // what the run's hosts spend beyond the lab's
+		for name, v := range map[string]float64{"g_s.c0": 150 * us, "g_s.c1": 0.1464 * us, "g_r.c0": 150 * us, "L.l0": 390*us + calls, "L.l1": 3 * us,
+			"L.tau": 0.28 * us, "L.N": 8e6} {
+			if name == "g_r.c0" {
+				v = 120 * us
+			}
+			if math.Abs(got[name]-v) > 1e-6*v {
+				t.Errorf("%g times too fast: %s is %g, want %g", factor, name, got[name], v)
+			}
+		}
+	}
+}
+
+// The cluster of Tam and Wang (2000), whose frames have a least size: of the functions that calib fits there, the network is made again.
+func TestLeastFrame(t *testing.T) {
+	p := run(params.Switch, map[string]float64{"packet": 1448})
+	with(p, "g_s", form.Cost{Floor: 6.73 * us, C0: 3.027 * us, C1: 0.0796 * us})
+	with(p, "g_r", form.Cost{Floor: 6.73 * us, C0: 4.986 * us, C1: 0.0788 * us})
+	with(p, "L", form.Transfer{L0: 18.36 * us, L1: 1.556 * us, Tau: 0.08087 * us})
+	n, err := Of(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := n.Spec; !s.CutThrough || math.Abs(s.L-11.7*us) > 0.02*us || math.Abs(s.Receive.B-0.0033*us) > 0.0005*us {
+		t.Errorf("cut-through %t, L %g, receiving %g s/B; want about 11.7 µs and 3.3 ns/B", s.CutThrough, s.L, s.Receive.B)
+	}
+}
+
+// No network becomes faster by load: an L that falls with the hosts is that of the fewest.
+func TestFallingL(t *testing.T) {
+	p := cluster(1)
+	f := p.Functions["L"]
+	f.Coeff["l1"], f.Domain = -5*us, map[string][2]float64{"p": {2, 8}}
+	p.Functions["L"] = f
+	got := truth.Functions(&copied(t, p, 1).Spec)
+	if math.Abs(got["L.l0"]-380*us) > 1e-9 || got["L.l1"] != 0 {
+		t.Errorf("l0 %g, l1 %g, want 380 µs and 0", got["L.l0"], got["L.l1"])
+	}
+}
+
+// Where only two hosts alone were measured, a host's calls come before its block.
+func TestCallsBeforeBlocks(t *testing.T) {
+	p := run(params.Switch, map[string]float64{"alpha": 20 * us, "beta": 0.008 * us, "g": 6 * us, "packet": 1448})
+	with(p, "O_s", form.Cost{C0: 4 * us})
+	c := copied(t, p, 50)
+	if got, want := c.Spec.Service(c.Spec.Host, 0), (50*2+49*4)*us; math.Abs(got-want) > 1e-12 {
+		t.Errorf("a host is busy for %g s, want %g: 50·(g − O_s) and 49·O_s", got, want)
+	}
+	if got, want := c.Spec.Way(0, 1, 0, 2), (50*16+49*4)*us; math.Abs(got-want) > 1e-12 {
+		t.Errorf("an empty message takes %g s, want %g", got, want)
+	}
+}
+
+// A packet that passes three stores takes longer by the byte than two hosts do: the port has the rest, and no more than a stream takes.
+func TestPortOfPairs(t *testing.T) {
+	for _, slope := range []float64{0.6, 1.1, 3} {
+		p := run(params.Switch, map[string]float64{"alpha": 1000 * us, "beta": 0.6 * us, "packet": 1448, "g": 400 * us})
+		s := params.Series{Quantity: params.Time}
+		for _, x := range []float64{1, 1400, 16000} {
+			s.Add(x, 1000*us+slope*us*(x-1), [2]float64{}, 0, 1)
+		}
+		p.Fits = []*params.Fit{{Model: "hockney", Series: []params.Series{s}}}
+		n, err := Of(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		host := 0.6 - 400.0/1448 // of each host, within a packet [µs/B]
+		want := math.Min(math.Max(slope-2*host, 0), 0.6)
+		if got := n.Spec.Medium.B; math.Abs(got-want*us) > 1e-12 {
+			t.Errorf("%g µs/B a packet: the port takes %g s/B, want %g µs/B", slope, got, want)
+		}
+	}
+}
+
+// differing4 is a run on a switch of which the named pairs stand out.
+func differing4(slow map[string]float64, named ...string) *params.Params {
+	p := run(params.Switch, map[string]float64{"alpha": 1000 * us, "beta": 0.6 * us, "packet": 1448})
+	s := params.Series{Quantity: params.Time}
+	s.Add(1, 1000*us, [2]float64{}, 0, 1)
+	s.Add(64000, 39e-3, [2]float64{}, 0, 1)
+	p.Fits = []*params.Fit{{Model: "hockney", Series: []params.Series{s}}}
+	for i, a := range p.Run.Hosts {
+		for _, b := range p.Run.Hosts[i+1:] {
+			f := max(slow[a], slow[b], slow[a+b], 1)
+			q := params.Pair{From: a, To: b, Latency: ptr(f * 1000 * us), Rate: ptr(1.6e6 / f)}
+			if slow[a+b] > 0 {
+				q.Slow = "slow"
+			}
+			p.Pairs = append(p.Pairs, q)
+		}
+	}
+	for _, h := range named {
+		p.Findings = append(p.Findings, params.Warnf(params.SlowHost, "").With("ratio", slow[h]).About(strings.Split(h, "+")...))
+	}
+	return p
+}
+
+func TestSlowHostsAndPairs(t *testing.T) {
+	c := copied(t, differing4(map[string]float64{"h2": 1.4, "h0h3": 2}, "h2"), 1)
+	s := &c.Spec
+	if len(s.Overrides) != 1 || len(s.Links) != 1 || !slices.Equal(s.Links[0].Between[0], []int{0}) || !slices.Equal(s.Links[0].Between[1], []int{3}) {
+		t.Fatalf("overrides %v, links %v", s.Overrides, s.Links)
+	}
+	for _, x := range []int{1, 64000} {
+		normal := s.Message(0, 1, x)
+		host := (s.Message(2, 1, x) + s.Message(1, 2, x)) / 2 / normal
+		if pair := s.Message(3, 0, x) / normal; math.Abs(host-1.4) > 1e-3 || math.Abs(pair-2) > 1e-3 {
+			t.Errorf("%d B: %g times as long with the slow host, %g between the slow pair; want 1.4 and 2", x, host, pair)
+		}
+	}
+	slowed := copied(t, differing4(map[string]float64{"h2": 1.4, "h0h3": 2}, "h2"), 10).Spec
+	if got := slowed.Message(2, 1, 1) / s.Message(2, 1, 1); math.Abs(got-10) > 1e-9 {
+		t.Errorf("slowed 10 times, the slow host takes %g times as long", got)
+	}
+	// One of two hosts is slow, or the way between them: a link.
+	if c := copied(t, differing4(map[string]float64{"h0h1": 3}, "h0+h1"), 1); len(c.Spec.Links) != 1 || len(c.Spec.Overrides) != 0 {
+		t.Errorf("%v, %v", c.Spec.Links, c.Spec.Overrides)
+	}
+}
+
+// What the file cannot hold is said.
+func TestNotes(t *testing.T) {
+	p := differing4(map[string]float64{"h3": 1.4}, "h3")
+	n, err := Of(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := n.Copy(p, 2, 1)
+	if err != nil || !strings.Contains(strings.Join(c.Notes, "\n"), "host h3 is slow, and not among the 2 hosts") {
+		t.Errorf("%v, %q", err, c.Notes)
+	}
+	p.Fits = nil
+	if c, _ := n.Copy(p, 4, 1); !strings.Contains(strings.Join(c.Notes, "\n"), "times of messages by size are missing") {
+		t.Errorf("%q", c.Notes)
+	}
+	fast := run(params.Switch, map[string]float64{"alpha": 1e-12, "beta": 1e-15, "packet": 1448})
+	n, err = Of(fast)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := n.Copy(fast, 4, 0); !errors.Is(err, ErrTooFast) {
+		t.Errorf("%v, want ErrTooFast", err)
+	}
+}
+
+// The slowdown is the least of the list with which the lab keeps its times.
+func TestSlowdown(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := cluster(math.Exp(rapid.Float64Range(0, math.Log(1000)).Draw(t, "factor")))
+		n, err := Of(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := n.Copy(p, rapid.IntRange(2, 64).Draw(t, "hosts"), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i := slices.Index(slowdowns, c.Spec.Slowdown); i >= 0 {
+			less, err := n.Copy(p, c.Spec.Hosts, slowdowns[max(i-1, 0)])
+			if err != nil || !playable(&c.Spec) || i > 0 && playable(&less.Spec) {
+				t.Fatalf("slowed %g times: %v", c.Spec.Slowdown, err)
+			}
+		}
+	})
+}

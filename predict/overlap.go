@@ -1,0 +1,128 @@
+package predict
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"calib/fit/overlap"
+	"calib/fit/params"
+	"calib/fit/resample"
+)
+
+// Overlapping is a program whose processors compute and exchange messages in turn, or at once.
+type Overlapping struct {
+	Hosts    int
+	Messages int     // that a processor transfers one after the other between two computations
+	Bytes    int     // of each
+	Work     float64 // computation of a processor between two exchanges [s]
+}
+
+// Interval is a number with its 95% interval, which is nil where the parameters have none.
+type Interval struct {
+	Value float64     `json:"value"`
+	CI95  *[2]float64 `json:"ci95,omitempty"`
+}
+
+// OverlapPrediction is what the model of latency hiding says of a program. Times are in seconds.
+type OverlapPrediction struct {
+	Hosts         int      `json:"hosts"`
+	Messages      int      `json:"messages"`
+	Bytes         int      `json:"bytes"`
+	Work          float64  `json:"work"`
+	Communication Interval `json:"communication"` // between two computations
+	Granularity   Interval `json:"granularity"`   // computation over communication
+	Gain          Interval `json:"gain"`          // of a second thread that communicates (eq. 4)
+	InTurn        Interval `json:"speedup_in_turn"`
+	Speedup       Interval `json:"speedup"` // with the second thread (eq. 6)
+	// BestWork is the computation between two exchanges at which the gain is largest, BestGain that gain; nil where there is
+	// none: then a second thread does not pay.
+	BestWork *Interval `json:"best_work,omitempty"`
+	BestGain *Interval `json:"best_gain,omitempty"`
+}
+
+// Overlap predicts programs by the model of latency hiding, told the parameters of a run. An interval holds what the
+// parameters' own intervals leave open, and for gains and speed-ups how far the model is from the gains that the run measured.
+type Overlap struct {
+	model *overlap.Fitted
+	drawn []*overlap.Fitted
+}
+
+// NewOverlap returns the model of p. It returns overlap.ErrParameters where p lacks it.
+func NewOverlap(p *params.Params, s Settings) (*Overlap, error) {
+	p = overlap.Estimated(p)
+	m, err := overlap.Read(p)
+	if err != nil {
+		return nil, err
+	}
+	o := &Overlap{model: m}
+	for k := range drawsOfFormulas {
+		if d, err := overlap.Read(drawn(p, rand.New(rand.NewPCG(s.Seed, uint64(k))))); err == nil {
+			o.drawn = append(o.drawn, d)
+		}
+	}
+	return o, nil
+}
+
+// Sizes are the message sizes at which the model was fitted [B].
+func (o *Overlap) Sizes() []float64 { return o.model.Sizes }
+
+// Notes say what the predictions rest on for messages of some sizes.
+func (o *Overlap) Notes(bytes []int) []string {
+	var out []string
+	if o.model.Shared != "" {
+		out = append(out, "measured where "+o.model.Shared)
+	}
+	for _, m := range bytes {
+		if _, size := o.model.Near(float64(m)); size != float64(m) {
+			out = append(out, "messages of "+overlap.SizeWords(float64(m))+": fraction, overhead and penalty are those of "+
+				overlap.SizeWords(size)+", the nearest size that was measured")
+		}
+	}
+	return out
+}
+
+// Transfer is the time of one message [s].
+func (o *Overlap) Transfer(bytes int) (float64, error) { return o.model.TransferOf(float64(bytes)) }
+
+// Predict returns what the model says of a program. It returns overlap.ErrParameters for a size of which the run knows nothing.
+func (o *Overlap) Predict(q Overlapping) (OverlapPrediction, error) {
+	of := func(m *overlap.Fitted) (overlap.Outcome, error) {
+		return m.Predict(float64(q.Hosts), float64(q.Messages), float64(q.Bytes), q.Work)
+	}
+	mid, err := of(o.model)
+	if err != nil {
+		return OverlapPrediction{}, err
+	}
+	drawn := resample.Map(o.drawn, of)
+	interval := func(misfit float64, part func(overlap.Outcome) float64) Interval {
+		v := part(mid)
+		values := make([]float64, len(drawn))
+		for i, d := range drawn {
+			values[i] = part(d)
+			if values[i] == 0 {
+				values[i] = math.NaN() // a draw without a peak
+			}
+		}
+		out := Interval{Value: v}
+		if s := spread(values, v); s > 0 {
+			rel := math.Hypot(s, misfit)
+			out.CI95 = &[2]float64{v * math.Max(0, 1-normal95*rel), v * (1 + normal95*rel)}
+		}
+		return out
+	}
+	miss := o.model.Misfit
+	p := OverlapPrediction{
+		Hosts: q.Hosts, Messages: q.Messages, Bytes: q.Bytes, Work: q.Work,
+		Communication: interval(0, func(x overlap.Outcome) float64 { return x.Communication }),
+		Granularity:   interval(0, func(x overlap.Outcome) float64 { return x.Granularity }),
+		Gain:          interval(miss, func(x overlap.Outcome) float64 { return x.Gain }),
+		InTurn:        interval(0, func(x overlap.Outcome) float64 { return x.InTurn }),
+		Speedup:       interval(miss, func(x overlap.Outcome) float64 { return x.Speedup }),
+	}
+	if mid.BestWork > 0 {
+		work := interval(0, func(x overlap.Outcome) float64 { return x.BestWork })
+		gain := interval(miss, func(x overlap.Outcome) float64 { return x.BestGain })
+		p.BestWork, p.BestGain = &work, &gain
+	}
+	return p, nil
+}

@@ -1,0 +1,88 @@
+package tuned
+
+import (
+	"slices"
+
+	"calib/bench/pattern"
+	"calib/internal/openmpi"
+)
+
+// Option is one way to perform a collective: the number of an algorithm, and its parameters in a rule.
+type Option struct {
+	Algorithm, Fanout, Segment int
+}
+
+// widest is the largest predefined datatype [B]: with fewer elements than ranks some algorithms become others, and how many elements a
+// message has is not known.
+const widest = 16
+
+// row is one of Open MPI's algorithms as a pattern.
+type row struct {
+	number  int
+	pattern string // algorithm of the pattern, of the collective's name
+	fanout  int
+	blocks  bool // cuts a message into a block for each rank
+}
+
+// rows are the algorithms whose messages a pattern of calib sends (TestTraffic holds them against those that Open MPI sends). Some are left
+// out: allreduce 2 performs whatever the rules of reduce and bcast say, allreduce 5 is 4 without a segment, alltoall 5 is for two ranks.
+var rows = map[string][]row{
+	"bcast": {{1, "linear", 0, false}, {2, "chains", pattern.Chains, false}, {3, "pipelined", 0, false}, {4, "split-binary", 0, false},
+		{5, "binary-segmented", 0, false}, {6, "binomial-segmented", 0, false}, {7, "knomial", 0, false}, {8, "scatter-doubling", 0, true},
+		{9, "scatter-allgather", 0, true}},
+	"allreduce": {{1, "linear", 0, false}, {3, "recursive-doubling", 0, false}, {4, "ring", 0, true}, {6, "rabenseifner-near", 0, true}},
+	"alltoall":  {{4, "shifted", 0, false}, {2, "pairwise", 0, false}, {3, "bruck", 0, false}},
+	"gather":    {{1, "direct", 0, false}, {2, "binomial", 0, false}, {3, "synchronised", 0, false}},
+}
+
+// asFixed are the algorithms as the compiled-in decision takes them: without segments, and with one chain for a fan-out of 0.
+var asFixed = map[string]map[int]int{"bcast": {2: 3}, "allreduce": {5: 4}, "alltoall": {1: 4}}
+
+// Options lists how a collective may be performed on that many hosts with m bytes: every algorithm, segmented ones whole and in segments
+// that are shorter than the message.
+func Options(c openmpi.Collective, hosts, m int) []Option {
+	var out []Option
+	for _, r := range rows[c.Name] {
+		p, ok := r.of(c, hosts, m)
+		if !ok {
+			continue
+		}
+		out = append(out, Option{r.number, r.fanout, 0})
+		for _, n := range pattern.Segments {
+			if p.Segmented() && n < m {
+				out = append(out, Option{r.number, r.fanout, n})
+			}
+		}
+	}
+	return out
+}
+
+// Schedule is the pattern of messages that an option sends for m bytes, if calib has it. Option{} is the compiled-in decision.
+func Schedule(c openmpi.Collective, o Option, hosts, m int) (pattern.Pattern, bool) {
+	if o.Algorithm == 0 {
+		o = Default(c, hosts, m)
+	}
+	i := slices.IndexFunc(rows[c.Name], func(r row) bool { return r.number == o.Algorithm && r.fanout == o.Fanout })
+	if i < 0 {
+		return pattern.Pattern{}, false
+	}
+	p, ok := rows[c.Name][i].of(c, hosts, m)
+	return p.WithSegment(o.Segment), ok
+}
+
+// Default is what the compiled-in decision takes, as one of Options where it is.
+func Default(c openmpi.Collective, hosts, m int) Option {
+	n := c.Fixed(hosts, m)
+	if same, ok := asFixed[c.Name][n]; ok {
+		n = same
+	}
+	return Option{Algorithm: n}
+}
+
+func (r row) of(c openmpi.Collective, hosts, m int) (pattern.Pattern, bool) {
+	if r.pattern == pattern.Linear.Algorithm && c.Name == pattern.Linear.Operation {
+		return pattern.Linear, true
+	}
+	p, err := pattern.Find(c.Name, r.pattern)
+	return p, err == nil && p.Defined(hosts) && (!r.blocks || m >= widest*hosts)
+}
