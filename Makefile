@@ -9,7 +9,7 @@ export CGO_ENABLED := 0
 
 SUITES := accuracy-paired accuracy-cluster accuracy-table accuracy-gather accuracy-tbf accuracy-simgrid accuracy-patterns accuracy-patterns-switch accuracy-ompi accuracy-coverage
 
-.PHONY: run build setup test lint lines generate accuracy $(SUITES) bench fuzz clean
+.PHONY: run build setup test lint lines generate accuracy $(SUITES) papers bench fuzz clean
 .NOTPARALLEL: # the lab and the benchmarks time packets
 
 run: build
@@ -51,6 +51,11 @@ generate:
 accuracy: $(SUITES)
 $(SUITES): accuracy-%: build
 	$(GO) run ./internal/accuracy -calib $(BIN) -suite $*
+
+# docs/PAPERS.md: the papers' tables and figures, rebuilt on formulas and from calibrations of the lab's copies of their clusters, which are run
+# first, five minutes each: all, or those of RUNS=sparc-trees,hku-table. Without measuring: go run ./internal/papers
+papers: build
+	$(GO) run ./internal/papers -measure -runs '$(RUNS)' -calib $(BIN)
 
 # The speed bars, beside the peers: alternating runs, medians of ratios.
 bench: build

@@ -6,7 +6,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -21,12 +20,6 @@ import (
 	"calib/internal/netspec"
 	"calib/internal/programs"
 )
-
-// tries of a run whose lab was late.
-const tries = 3
-
-// exitLate is the exit code of calib lab run --strict when the emulated wire was late.
-const exitLate = 5
 
 func main() {
 	calib := flag.String("calib", "bin/calib", "the calib command")
@@ -181,24 +174,11 @@ func run(ctx context.Context, st suite, calib, keep string, seeds []string) erro
 
 // calibrate runs calib in the lab and reads its parameter file.
 func calibrate(ctx context.Context, calib, network, seed, out string, flags []string) (*params.Params, error) {
-	for try := 1; ; try++ {
-		if err := os.RemoveAll(out); err != nil {
-			return nil, err
-		}
-		args := []string{calib, "lab", "run", "--strict", "--name", "acc", network, "--", calib, "run", "--hosts", "{hosts}",
-			"--launch", "ip netns exec {host}", "--seed", seed, "--out", out, "--quiet", "--yes", "--json"}
-		cmd := patient(ctx, append(args, flags...)...)
-		text, err := cmd.CombinedOutput()
-		var exit *exec.ExitError
-		switch {
-		case err == nil:
-			return readParams(filepath.Join(out, "params.json"))
-		case errors.As(err, &exit) && exit.ExitCode() == exitLate && try < tries && ctx.Err() == nil:
-			fmt.Fprintf(os.Stderr, "%s, seed %s: the lab was late, try %d\n", network, seed, try)
-		default:
-			return nil, programs.Failed(cmd, err, text)
-		}
+	r := programs.LabRun{Calib: calib, Lab: "acc", Network: network, Out: out, Flags: append([]string{"--seed", seed, "--json"}, flags...)}
+	if err := r.Do(ctx); err != nil {
+		return nil, err
 	}
+	return readParams(filepath.Join(out, "params.json"))
 }
 
 // patient is a program that has time to take down what it built when ctx ends.

@@ -1,0 +1,53 @@
+package programs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"time"
+)
+
+// tries of a run whose lab was late.
+const tries = 3
+
+// exitLate is the exit code of calib lab run --strict when the emulated wire was late.
+const exitLate = 5
+
+// LabRun is one calibration of an emulated cluster by the real command.
+type LabRun struct {
+	Calib   string   // path of the command
+	Lab     string   // name of the lab; two at once need two
+	Network string   // lab file or PRESET:HOSTS
+	Out     string   // run directory; what is there is removed
+	Flags   []string // of calib run: plan, seed
+}
+
+// Args is the command line.
+func (r LabRun) Args() []string {
+	return slices.Concat([]string{r.Calib, "lab", "run", "--strict", "--name", r.Lab, r.Network, "--", r.Calib, "run", "--hosts", "{hosts}",
+		"--launch", "ip netns exec {host}", "--out", r.Out, "--quiet", "--yes"}, r.Flags)
+}
+
+// Do runs it, and again while the lab was late: such a run never counts. The error of one that failed, or was late
+// each time, holds the end of what it printed.
+func (r LabRun) Do(ctx context.Context) error {
+	for try := 1; ; try++ {
+		if err := os.RemoveAll(r.Out); err != nil {
+			return err
+		}
+		cmd := Command(ctx, time.Minute, r.Args()...)
+		text, err := cmd.CombinedOutput()
+		var exit *exec.ExitError
+		switch {
+		case err == nil:
+			return nil
+		case errors.As(err, &exit) && exit.ExitCode() == exitLate && try < tries && ctx.Err() == nil:
+			fmt.Fprintf(os.Stderr, "%s: the lab was late, try %d\n", r.Network, try)
+		default:
+			return Failed(cmd, err, text)
+		}
+	}
+}
