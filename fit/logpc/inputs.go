@@ -110,9 +110,9 @@ func gapOf(p *params.Params) (func(m float64) float64, error) {
 	return func(m float64) float64 { return shape.At(m, 2) }, nil
 }
 
-// medium is what hosts share, where the network behaves like a medium for packets or for streams.
+// medium is what hosts share, where the network behaves like a medium for packets or for streams, or looks more like one.
 func medium(p *params.Params) *blocks.Block {
-	if p.Network == nil || p.Network.Packets != params.Shared && p.Network.Streams != params.Shared {
+	if kind, _, _ := p.PacketKind(); p.Network == nil || kind != params.Shared && p.Network.Streams != params.Shared {
 		return nil
 	}
 	var b blocks.Block

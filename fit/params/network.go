@@ -17,6 +17,24 @@ type Network struct {
 	Streams Kind `json:"streams"`
 }
 
+// PacketKind says what the network of p behaves like for messages of one packet. Where that is not known, guessed is true, and the kind is
+// what it looks more like: shared where the pairs that were measured delay each other by a share of their time that matters, which is then
+// delay; else a switch.
+func (p *Params) PacketKind() (kind Kind, guessed bool, delay float64) {
+	if p.Network == nil {
+		return Switch, false, 0
+	}
+	if p.Network.Packets != Unknown {
+		return p.Network.Packets, false, 0
+	}
+	for _, f := range p.AllFindings(Note) {
+		if v := f.Values; f.Code == NetworkUnknown && v["packets"] > v["margin"] && v["margin"] > 0 {
+			return Shared, true, v["packets"]
+		}
+	}
+	return Switch, true, 0
+}
+
 // Words says what the network behaves like, as a clause that goes on from "the network"; "" where nothing is known.
 func (n *Network) Words() string {
 	if n == nil {

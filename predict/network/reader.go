@@ -47,20 +47,14 @@ func (r *reader) positive(names ...string) (float64, bool) {
 // kind is what the network behaves like for messages of one packet; where that is not known, what it looks more like: pairs that
 // disturb each other by more than what matters look like a shared medium.
 func (r *reader) kind() params.Kind {
-	if r.p.Network == nil {
-		return params.Switch
+	kind, guessed, delay := r.p.PacketKind()
+	switch {
+	case guessed && kind == params.Shared:
+		r.note("whether the network is a shared medium is not known; it is taken as one, since pairs delay each other by %.0f%%", 100*delay)
+	case guessed:
+		r.note("whether the network is a switch is not known; it is taken as one")
 	}
-	if r.p.Network.Packets != params.Unknown {
-		return r.p.Network.Packets
-	}
-	for _, f := range r.p.AllFindings(params.Note) {
-		if v := f.Values; f.Code == params.NetworkUnknown && v["packets"] > v["margin"] && v["margin"] > 0 {
-			r.note("whether the network is a shared medium is not known; it is taken as one, since pairs delay each other by %.0f%%", 100*v["packets"])
-			return params.Shared
-		}
-	}
-	r.note("whether the network is a switch is not known; it is taken as one")
-	return params.Switch
+	return kind
 }
 
 // cost returns a cost function of the size that may be used.
