@@ -90,7 +90,9 @@ func (d *data) record(bytes int64, x sizedFit, drawn []sizedFit, penaltyCI [2]fl
 	if x.below == 0 {
 		d.Unknown(n.f, "1", fraction+", messages of "+words, 0, 1, "communication takes longer than the computation at no granularity that was measured")
 	} else {
-		found(n.f, "1", fraction, func(s sizedFit) float64 { return s.F })
+		of := func(s sizedFit) float64 { return s.F }
+		ci := resample.IntervalOf(d.est, x.F, drawn, of)
+		d.Found(n.f, "1", fraction+", messages of "+words, x.F, [2]float64{math.Max(0, ci[0]), math.Min(1, ci[1])}) // by definition
 	}
 	const handing = "time that handing a transfer over costs the computing thread"
 	if x.above == 0 {
