@@ -101,7 +101,7 @@ var Codes = []CodeMeaning{
 	{params.SmallestSize, []params.Level{params.Note}, nil, "the size at which L, o_s and o_r were taken, where it is not 1 byte"},
 	{params.RemapPredicted, []params.Level{params.Warning, params.Note}, []string{"mean", "worst", "remaps"},
 		"how far LoGPC is off the remaps that were measured, relative to these"},
-	{params.RemapUnpredicted, []params.Level{params.Note}, nil, "remaps were measured, and LogGP was not: LoGPC says nothing of them"},
+	{params.RemapUnpredicted, []params.Level{params.Note}, nil, "remaps were measured, and not what LoGPC predicts them from"},
 	{params.OneFragment, []params.Level{params.Note}, nil, "a message is fastest in one piece"},
 	{params.BuffersGranted, []params.Level{params.Note}, nil, "the socket buffers that the kernel granted"},
 	{params.Deadlock, []params.Level{params.Note}, []string{"bytes", "buffer"}, "exchanges that deadlocked; buffer is as asked for, in bytes"},

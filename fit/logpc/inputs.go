@@ -15,7 +15,7 @@ import (
 )
 
 // ErrInputs reports a run without the parameters that the model takes from others.
-var ErrInputs = errors.New("no LogGP parameters")
+var ErrInputs = errors.New("no parameters for LoGPC")
 
 // Inputs is what the model takes of the other models of a run.
 type Inputs struct {
@@ -45,7 +45,10 @@ func Of(p *params.Params) (Inputs, error) {
 	if err != nil {
 		return in, fmt.Errorf("%w: %w; experiment prtt measures it", ErrInputs, err)
 	}
-	in.Gap, in.Medium, in.Packet = gap, medium(p), packet(p)
+	if in.Medium, err = medium(p); err != nil {
+		return in, fmt.Errorf("%w: %w; experiment paired measures it", ErrInputs, err)
+	}
+	in.Gap, in.Packet = gap, packet(p)
 	sum := 0.0
 	var wrong []string
 	for _, name := range []string{"L", "o_s", "o_r"} {
@@ -110,21 +113,25 @@ func gapOf(p *params.Params) (func(m float64) float64, error) {
 	return func(m float64) float64 { return shape.At(m, 2) }, nil
 }
 
-// medium is what hosts share, where the network behaves like a medium for packets or for streams, or looks more like one.
-func medium(p *params.Params) *blocks.Block {
+// medium is what hosts share, where the network behaves like a medium for packets or for streams, or looks more like one. A part of it that
+// streams did not fill, or that has a bound only, is zero. It is an error if a_c is withheld for another reason.
+func medium(p *params.Params) (*blocks.Block, error) {
 	if kind, _, _ := p.PacketKind(); p.Network == nil || kind != params.Shared && p.Network.Streams != params.Shared {
-		return nil
+		return nil, nil
 	}
 	var b blocks.Block
-	for name, v := range map[string]*float64{"a_c": &b.A, "b_c": &b.B} {
-		if q := parameter(p, "hyperbolic-network", name); q.Value != nil {
-			*v = math.Max(0, *q.Value)
-		}
+	if q := parameter(p, "hyperbolic-network", "a_c"); q.Value != nil {
+		b.A = math.Max(0, *q.Value)
+	} else if q.Status != "" && q.Status != params.StatusBound {
+		return nil, fmt.Errorf("the hosts share a medium, and a_c is withheld (%s: %s)", q.Status, q.Why)
+	}
+	if q := parameter(p, "hyperbolic-network", "b_c"); q.Value != nil {
+		b.B = math.Max(0, *q.Value)
 	}
 	if b.A+b.B == 0 {
-		return nil
+		return nil, nil
 	}
-	return &b
+	return &b, nil
 }
 
 // packet is the payload of a packet [B]: that of the hosts' interfaces, 0 where they do not say the same.
