@@ -47,6 +47,19 @@ func TestTraffic(t *testing.T) {
 		{"bcast-pipelined", 8, traffic{7, 7 * m, 7}},
 		// Scatter: half of the message for each of log₂ P levels; allgather: P−1 blocks to each of P.
 		{"bcast-scatter-allgather", 8, traffic{7 + 56, 3*m/2 + 7*m, 3 + 7}},
+		{"bcast-knomial", 8, traffic{7, 7 * m, 4}}, // first to 4, which sends to 5, 6 and 7
+		{"bcast-binary-segmented", 11, traffic{10, 10 * m, 5}},
+		{"bcast-binomial-segmented", 8, traffic{7, 7 * m, 3}},
+		{"bcast-chains", 9, traffic{8, 8 * m, 5}},       // four messages, and one more on each chain
+		{"bcast-split-binary", 8, traffic{7, 7 * m, 7}}, // half of a message is less than a segment: a chain
+		{"bcast-scatter-doubling", 8, traffic{7 + 24, 3*m/2 + 7*m, 3 + 3}},
+		{"allreduce-linear", 8, traffic{14, 14 * m, 1 + 7}},
+		{"allreduce-rabenseifner-near", 8, traffic{48, 14 * m, 6}},
+		{"allreduce-rabenseifner-near", 5, traffic{4 + 16, m + 3*m/2 - m/2 + m/2 + 6*m, 7}},
+		{"alltoall-bruck", 8, traffic{24, 8 * 12 * m, 3}},
+		{"alltoall-bruck", 6, traffic{18, 6 * (3 + 2 + 2) * m, 3}},
+		{"gather-binomial", 8, traffic{7, 12 * m, 3}},
+		{"gather-synchronised", 8, traffic{7 + 14, 7 + 7*(m+1), 15}},
 		{"globalop-p4", 11, traffic{20, 20 * m, 3 + 10}},
 		{"allreduce-recursive-doubling", 8, traffic{24, 24 * m, 3}},
 		{"allreduce-recursive-doubling", 11, traffic{24 + 6, 30 * m, 5}},

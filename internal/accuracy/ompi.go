@@ -35,10 +35,13 @@ const (
 	slowerRules       = 0.03
 )
 
+// errNoMPI is the error without Open MPI.
+var errNoMPI = errors.New("mpicc and mpirun are not installed: Debian has Open MPI in openmpi-bin and libopenmpi-dev")
+
 var sweepSizes = []int{64, 128, 256, 512, 1 << 10, 2 << 10, 4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10}
 
-// sweepCollectives calibrates, decides, and runs the sweep on the same network with and without the rules, by turns. The run directory gets the
-// decisions, the rules, and what the sweep printed.
+// sweepCollectives calibrates, decides, and runs the sweep on the same network with and without the rules, by turns. The run directory gets
+// the decisions, the rules, and what the sweep printed.
 func sweepCollectives(ctx context.Context, calib, network, seed, out string, flags []string) (*params.Params, error) {
 	p, err := calibrate(ctx, calib, network, seed, out, flags)
 	if err != nil {
@@ -78,7 +81,7 @@ func writeRules(p *params.Params, file, why string) error {
 // sweep runs the program in the lab, and keeps what it prints in a file.
 func sweep(ctx context.Context, calib, network, rules, to string) error {
 	if !programs.Installed("mpicc") || !programs.Installed("mpirun") {
-		return errors.New("mpicc or mpirun is missing: Debian has them in libopenmpi-dev and openmpi-bin")
+		return errNoMPI
 	}
 	work, err := os.MkdirTemp("", "calib-sweep-")
 	if err != nil {
@@ -136,8 +139,8 @@ func readSwept(path string) (swept, error) {
 	return out, in.Err()
 }
 
-// ruled prints what the rules gain, measured and predicted, and fails where the sweep or a size is slower with them than slowerRules allows. Sizes that keep the
-// compiled-in decision run the same algorithm twice: what these differ by is the noise.
+// ruled prints what the rules gain, measured and predicted, and fails where the sweep, or a size with a rule, is slower than slowerRules
+// allows. Sizes that keep the compiled-in decision run the same algorithm twice: what these differ by is the noise.
 func ruled(_ context.Context, dir string, _ *params.Params) error {
 	all, err := readSwept(filepath.Join(dir, sweepFile))
 	if err != nil {
@@ -171,13 +174,15 @@ func ruled(_ context.Context, dir string, _ *params.Params) error {
 			noise = math.Max(noise, math.Abs(t[1]/t[0]-1))
 			continue
 		}
-		fmt.Printf("| %s | %d | %s | %s | %s | %s | %s | %s |\n", d.Collective, d.From, d.Default, units.Format(t[0], "s"), d.Fastest, units.Format(t[1], "s"),
-			percent(1-t[1]/t[0]), percent(1-d.FastestSeconds/d.DefaultSeconds))
+		fmt.Printf("| %s | %d | %s | %s | %s | %s | %s | %s |\n", d.Collective, d.From, d.Default, units.Format(t[0], "s"), d.Fastest,
+			units.Format(t[1], "s"), percent(1-t[1]/t[0]), percent(1-d.FastestSeconds/d.DefaultSeconds))
 		if t[1] > t[0]*(1+slowerRules) {
 			bad = append(bad, fmt.Sprintf("%s of %d bytes", d.Collective, d.From))
 		}
 	}
-	fmt.Printf("\nSizes without a rule differ by up to %s.\n\n| collective | Open MPI's own | with the rules | saved |\n|---|---|---|---|\n", percent(noise))
+	fmt.Printf("\nSizes without a rule differ by up to %s.\n\n", percent(noise))
+	fmt.Println("| collective | Open MPI's own | with the rules | saved |")
+	fmt.Println("|---|---|---|---|")
 	for _, name := range slices.Sorted(maps.Keys(sums)) {
 		s := sums[name]
 		fmt.Printf("| %s | %s | %s | %s |\n", name, units.Format(s[0], "s"), units.Format(s[1], "s"), percent(1-s[1]/s[0]))
