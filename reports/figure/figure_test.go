@@ -116,7 +116,7 @@ func TestBuild(t *testing.T) {
 			t.Errorf("figure %s: axes %+v, %+v", f.ID, f.X, f.Y)
 		}
 	}
-	want := []string{"Contention", "Ping-pong", "Cluster model", "Copies", "LogGP", "Tuning", "Pairs"}
+	want := []string{"Contention", "Ping-pong", "Cluster model", "Copies", "LogGP", "Tuning", "Latency hiding", "Pairs"}
 	if !slices.Equal(sections, want) {
 		t.Errorf("sections %q, want %q", sections, want)
 	}
