@@ -21,7 +21,7 @@
 
 /* sched_yield replaces that of the C library. */
 int sched_yield(void) {
-	struct timespec t = {0, 20000};
+	struct timespec t = {0, 50000};
 	return nanosleep(&t, NULL);
 }
 

@@ -31,7 +31,7 @@ const (
 	rulesFile         = "ompi-rules.conf"
 	decisionsFile     = "ompi-decisions.json"
 	sweepAlternations = 5
-	sweepRepetitions  = 2
+	sweepRepetitions  = 3
 	slowerRules       = 0.03
 )
 
@@ -100,7 +100,8 @@ func sweep(ctx context.Context, calib, network, rules, to string) error {
 	for _, c := range openmpi.Collectives() {
 		arguments += " " + c.Name
 	}
-	cmd := patient(ctx, calib, "lab", "run", "--name", "acc", network, "--", sweepScript, program, "{hosts}", strconv.Itoa(sweepAlternations),
+	// Eight ranks beside a wire and CPUs that spin would use up a virtual machine's share of its host: so CPUs may sleep.
+	cmd := patient(ctx, calib, "lab", "run", "--idle", "--name", "acc", network, "--", sweepScript, program, "{hosts}", strconv.Itoa(sweepAlternations),
 		arguments, "", "--mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_dynamic_rules_filename "+rules)
 	cmd.Stderr = os.Stderr
 	text, err := cmd.Output()
