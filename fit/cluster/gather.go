@@ -128,7 +128,7 @@ func (a *arrivals) load() {
 	packet, _ := fit.PacketBytes(lines)
 	for i := range lines {
 		b, l := &lines[i], lines[i].Lines[0]
-		n, m, v := b.Point[names.FactorSenders], float64(b.Point[names.FactorBytes]), intervals(l)
+		n, m, v := b.Point[names.FactorSenders], float64(b.Point[names.FactorBytes]), arrivalInterval(l)
 		switch {
 		case m > packet:
 			a.LeaveOut(b, fit.WhyLarge)
@@ -151,6 +151,27 @@ func (a *arrivals) load() {
 		}
 	}
 	slices.Sort(a.numbers)
+}
+
+// parts is into how many a stream of arrivals is cut to see pauses. Each holds two kept intervals at least.
+const parts = 8
+
+// arrivalInterval is intervals without pauses. A root that was stopped for a moment adds its pause to the mean over the window,
+// and one such stream in three rounds moves g_r by the share of the pause. So the mean is scaled by the median of the means of
+// equal parts of the stream over the mean of all. A stream without pauses has a scale near 1, however its arrivals come in bursts.
+func arrivalInterval(l *dataset.Sample) []float64 {
+	v := intervals(l)
+	if len(v) != 1 || len(l.NS) < 2*parts {
+		return v
+	}
+	means := make([]float64, parts)
+	for i := range means {
+		means[i] = stats.Mean(fit.Seconds(l.NS[i*len(l.NS)/parts : (i+1)*len(l.NS)/parts]))
+	}
+	if scale := stats.Median(means) / stats.Mean(fit.Seconds(l.NS)); fit.Finite(scale) {
+		v[0] *= scale
+	}
+	return v
 }
 
 // withoutFlag returns a copy of a line without one flag.

@@ -28,14 +28,17 @@ type browser struct {
 	requests   []string
 }
 
+// startLimit is how long Chromium may take to start. Read from a cold disk it needs over 20 s, chromedp's own limit; a fresh machine is cold.
+const startLimit = 3 * time.Minute
+
 // newBrowser starts Chromium with an empty profile; it ends with the test.
 func newBrowser(t *testing.T) *browser {
 	t.Helper()
 	path := needs.Program(t, "chromium")
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
 		chromedp.UserDataDir(t.TempDir()), chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
-		chromedp.Flag("disable-dev-shm-usage", true))
-	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
+		chromedp.Flag("disable-dev-shm-usage", true), chromedp.WSURLReadTimeout(startLimit))
+	ctx, cancel := context.WithTimeout(context.Background(), startLimit+time.Minute)
 	t.Cleanup(cancel)
 	ctx, stop := chromedp.NewExecAllocator(ctx, options...)
 	t.Cleanup(stop)
