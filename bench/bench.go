@@ -146,13 +146,23 @@ type Step [][]int
 
 // Cost is what one batch of a point needs.
 type Cost struct {
-	Bytes    units.Bytes // over the busiest link
-	Messages int         // one after the other
+	Bytes    units.Bytes // over the busiest link, at most
+	Messages int         // one after the other, at most
+	// Time is how long the batch is expected to take on Limits.Path. 0 is what its messages and bytes take there.
+	Time units.Nanos
 }
 
 // Add is the cost of c and then d.
 func (c Cost) Add(d Cost) Cost {
-	return Cost{Bytes: c.Bytes + d.Bytes, Messages: c.Messages + d.Messages}
+	return Cost{Bytes: c.Bytes + d.Bytes, Messages: c.Messages + d.Messages, Time: c.Time + d.Time}
+}
+
+// On is the time of a batch on a path.
+func (c Cost) On(p Path) units.Nanos {
+	if c.Time > 0 {
+		return c.Time
+	}
+	return p.Moves(c)
 }
 
 // Slot is one entry of a schedule: one experiment on disjoint teams, each of which measures Points in order.
@@ -162,6 +172,8 @@ type Slot struct {
 	Exp    string  `json:"exp"`
 	Teams  [][]int `json:"teams"`
 	Points []Point `json:"points"`
+	// Effort scales the repetitions: Limits.Effort of the slot's experiment.
+	Effort Effort `json:"effort,omitempty"`
 }
 
 // Task is one agent's part of a slot.

@@ -13,10 +13,20 @@ type Limits struct {
 	Sizes    []units.Bytes // message sizes, ascending; nil means the experiment's own
 	MaxBytes units.Bytes   // largest message; 0 means the experiment's own
 	AllPairs bool          // pingpong over every pair of hosts, for the pair matrix
+	Pairs    Pairs         // which pairs pingpong measures where not all
 	Effort   Effort        // scales repetitions
 	Patterns []string      // names of communication patterns; nil means the experiment's own choice
 	Segment  units.Bytes   // payload of a full packet of the connections in use; 0 means EthernetSegment
 	Seed     uint64        // moves sizes off the powers of two
+	Path     Path          // what the network is taken to be; the zero value where it is not known
+}
+
+// OnPath is Path, or that of a gigabit network where it is not known.
+func (l Limits) OnPath() Path {
+	if l.Path.Known() {
+		return l.Path
+	}
+	return gigabit
 }
 
 // Thin reports whether a design is to be kept to the essential: the effort is below a half.

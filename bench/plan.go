@@ -36,6 +36,8 @@ type Rounds struct {
 type Plan struct {
 	Name        string
 	Experiments []string // by name; none means all
+	// Chosen says that a user named the experiments: a short budget then gives them fewer rounds, and leaves none out.
+	Chosen bool
 	// Limits bound the designs. Limits.Hosts and Limits.Seed are set by NewSchedule, Limits.Segment, where it
 	// is 0, when the hosts have said what theirs is.
 	Limits Limits
@@ -126,6 +128,9 @@ func (p Plan) Validate(exps []Experiment) error {
 	}
 	if p.Limits.MaxBytes < 0 {
 		fail("max_bytes: %d: want a size such as 1MiB, or 0 for each experiment's own", p.Limits.MaxBytes)
+	}
+	if x := p.Limits.Path; x.Known() && !(x.Latency > 0 && x.PerByte >= 0 && x.Slot >= 0 && x.PerByte < 1e9) {
+		fail("path: latency %d ns, %g ns/B, slot %d ns: want a latency above 0, and neither of the others below", x.Latency, x.PerByte, x.Slot)
 	}
 	if s := p.Limits.Segment; s != 0 && (s < leastSegment || s > mostSegment) {
 		fail("segment: %d: want %d to %d bytes, or 0 for that of the hosts' connections", s, leastSegment, mostSegment)

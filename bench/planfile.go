@@ -30,6 +30,9 @@ type planFile struct {
 	Seed        uint64   `yaml:"seed" json:"seed"`
 	Segment     int64    `yaml:"segment" json:"segment,omitempty"`
 	Patterns    []string `yaml:"patterns" json:"patterns,omitempty"`
+	Pairs       string   `yaml:"pairs" json:"pairs,omitempty"`
+	Chosen      bool     `yaml:"-" json:"chosen,omitempty"`
+	Path        Path     `yaml:"path" json:"path,omitzero"`
 }
 
 // LoadPlan returns a built-in plan by its name, or reads a plan file.
@@ -64,12 +67,15 @@ func ParsePlan(text []byte, file string) (Plan, error) {
 		return Plan{}, err
 	}
 	f := base.file()
-	f.Name = file
+	f.Name, f.Experiments, f.Chosen = file, nil, true
 	if err := decodeYAML(text, &f); err != nil {
 		return Plan{}, fmt.Errorf("%w %s: %s", ErrPlan, file, strings.TrimSpace(yaml.FormatError(err, false, true)))
 	}
 	if f.Budget == "" && f.Rounds == (Rounds{}) { // a document without a value clears what it is decoded into
 		return Plan{}, fmt.Errorf("%w %s: the file is empty: write for example experiments: [pingpong]", ErrPlan, file)
+	}
+	if f.Experiments == nil {
+		f.Experiments, f.Chosen = base.Experiments, false
 	}
 	p, err := f.plan()
 	if err != nil {
@@ -96,6 +102,7 @@ func (p Plan) file() planFile {
 		Name: p.Name, Experiments: p.Experiments, AllPairs: p.Limits.AllPairs, Effort: float64(p.Limits.Effort),
 		Rounds: p.Rounds, Target: p.Target, Budget: time.Duration(p.Budget).String(), Isolate: p.Isolate, Permute: p.Permute,
 		Keep: p.KeepConnections, Seed: p.Seed, Segment: int64(p.Limits.Segment), Patterns: p.Limits.Patterns,
+		Pairs: p.Limits.Pairs.String(), Path: p.Limits.Path, Chosen: p.Chosen,
 	}
 	var sizes []string
 	for _, b := range p.Limits.Sizes {
@@ -110,8 +117,8 @@ func (p Plan) file() planFile {
 
 func (f planFile) plan() (Plan, error) {
 	p := Plan{
-		Name: f.Name, Experiments: f.Experiments,
-		Limits: Limits{AllPairs: f.AllPairs, Effort: Effort(f.Effort), Segment: units.Bytes(f.Segment), Patterns: f.Patterns},
+		Name: f.Name, Experiments: f.Experiments, Chosen: f.Chosen,
+		Limits: Limits{AllPairs: f.AllPairs, Effort: Effort(f.Effort), Segment: units.Bytes(f.Segment), Patterns: f.Patterns, Path: f.Path},
 		Rounds: f.Rounds, Target: f.Target, Isolate: f.Isolate, Permute: f.Permute,
 		KeepConnections: f.Keep, Seed: f.Seed,
 	}
@@ -125,6 +132,13 @@ func (f planFile) plan() (Plan, error) {
 		if p.Limits.MaxBytes, err = units.ParseBytes(f.MaxBytes); err != nil {
 			return Plan{}, fmt.Errorf("max_bytes: %w", err)
 		}
+	}
+	if f.Pairs != "" {
+		var all bool
+		if p.Limits.Pairs, all, err = ParsePairs(f.Pairs); err != nil {
+			return Plan{}, err
+		}
+		p.Limits.AllPairs = p.Limits.AllPairs || all
 	}
 	budget, err := time.ParseDuration(f.Budget)
 	if err != nil {

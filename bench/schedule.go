@@ -4,7 +4,10 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
+
+	"calib/internal/units"
 )
 
 // ErrNothing reports a schedule without a single point.
@@ -21,16 +24,32 @@ type Schedule struct {
 	Plan   Plan
 	Limits Limits // as given to the experiments
 	// Idle are the experiments that have no point within the limits.
-	Idle   []string
+	Idle []string
+	// Rounds is how many rounds the budget has room for at least; Plan.Rounds.Min where nothing is known of that.
+	Rounds int
+	// Left is what the budget has no room for.
+	Left   []LeftOut
 	groups []group
 }
 
 // group is a set of teams that run at once, and the points they measure: one slot of every round.
 type group struct {
 	exp      Experiment
+	effort   Effort
 	teams    [][]int // places of the layout
 	points   []Point
-	permuted bool // other hosts take the places in every round
+	costs    []units.Nanos // expected, of the points
+	slot     units.Nanos   // expected, beside them
+	permuted bool          // other hosts take the places in every round
+}
+
+// expected is how long a slot of the group takes, all points open.
+func (g *group) expected() units.Nanos {
+	t := g.slot
+	for _, c := range g.costs {
+		t += c
+	}
+	return t
 }
 
 // hosts returns the teams of g as hosts; places are those of the round.
@@ -61,8 +80,9 @@ type TeamPoint struct {
 type place struct{ group, team, point int32 }
 
 // NewSchedule lays the plan's experiments out over hosts. Points of one experiment that a step's teams have in common
-// share a slot; with Isolate every team has a slot of its own. It returns errors of Plan.Validate, ErrNothing, or what is
-// wrong with an experiment's teams.
+// share a slot; with Isolate every team has a slot of its own. Where the plan has a budget, and the path is known, the experiments
+// are made thinner until the least rounds fit. It returns errors of Plan.Validate, ErrNothing, or what is wrong with an
+// experiment's teams.
 func NewSchedule(p Plan, hosts int, exps []Experiment) (*Schedule, error) {
 	if err := p.Validate(exps); err != nil {
 		return nil, err
@@ -70,16 +90,26 @@ func NewSchedule(p Plan, hosts int, exps []Experiment) (*Schedule, error) {
 	if hosts < 1 {
 		return nil, fmt.Errorf("%w: no hosts", ErrNothing)
 	}
-	s := &Schedule{Plan: p, Limits: p.Limits}
+	s := &Schedule{Plan: p, Limits: p.Limits, Rounds: p.Rounds.Min}
 	s.Limits.Hosts, s.Limits.Seed = hosts, p.Seed
+	var drafts []*draft
 	for _, e := range p.choose(exps) {
-		had := len(s.groups)
-		if err := s.lay(e); err != nil {
-			return nil, fmt.Errorf("experiment %s: %w", e.Name(), err)
+		d, err := newDraft(e, p, s.Limits)
+		if err != nil {
+			return nil, err
 		}
-		if len(s.groups) == had {
+		if len(d.points) == 0 {
 			s.Idle = append(s.Idle, e.Name())
+			continue
 		}
+		drafts = append(drafts, d)
+	}
+	drafts, err := s.fit(drafts)
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range drafts {
+		s.add(d)
 	}
 	if len(s.groups) == 0 {
 		return nil, fmt.Errorf("%w on %d host(s) within the plan's limits: add hosts, sizes or experiments (have %v)",
@@ -88,76 +118,33 @@ func NewSchedule(p Plan, hosts int, exps []Experiment) (*Schedule, error) {
 	return s, nil
 }
 
-// lay adds the groups of one experiment.
-func (s *Schedule) lay(e Experiment) error {
-	byTeams := map[groupKey]int{}
-	points := map[string]bool{}
-	for _, p := range e.Design(s.Limits) {
-		key := p.Key()
-		if points[key] {
-			continue
-		}
-		points[key] = true
-		steps := e.Teams(s.Limits, p)
-		permuted := s.Plan.Permute && !complete(steps, s.Limits.Hosts)
-		for _, step := range steps {
-			if err := checkStep(step, s.Limits.Hosts); err != nil {
-				return fmt.Errorf("point %s: %w", key, err)
-			}
-			for _, teams := range s.split(step) {
-				k := groupKey{teamsKey(teams), permuted}
-				i, ok := byTeams[k]
-				if !ok {
-					i = len(s.groups)
-					byTeams[k] = i
-					s.groups = append(s.groups, group{exp: e, teams: teams, permuted: permuted})
-				}
-				s.groups[i].points = append(s.groups[i].points, p)
-			}
-		}
-	}
-	return nil
-}
+// slotShare is the share of the budget that a slot takes at most, but for a slot of one point; leastSlot is allowed in any case.
+const (
+	slotShare = 0.02
+	leastSlot = units.Second
+)
 
-// split returns the sets of teams of a step that run at once.
-func (s *Schedule) split(step Step) [][][]int {
-	if !s.Plan.Isolate || len(step) < 2 {
-		return [][][]int{step}
+// add makes groups of a draft: of each set one, or several where its points take too long for one slot.
+func (s *Schedule) add(d *draft) {
+	longest := units.Nanos(math.MaxInt64)
+	if s.Plan.Budget > 0 && s.Limits.Path.Known() {
+		longest = max(leastSlot, units.Nanos(slotShare*float64(s.Plan.Budget)))
 	}
-	out := make([][][]int, len(step))
-	for i, team := range step {
-		out[i] = [][]int{team}
-	}
-	return out
-}
-
-// checkStep reports teams that cannot run at once.
-func checkStep(step Step, hosts int) error {
-	if len(step) == 0 {
-		return errors.New("a step without teams")
-	}
-	used := make([]bool, hosts)
-	for _, team := range step {
-		if len(team) == 0 {
-			return errors.New("a team without hosts")
-		}
-		for _, h := range team {
-			if h < 0 || h >= hosts {
-				return fmt.Errorf("team %v: there are %d hosts, numbered from 0", team, hosts)
+	open := map[int]int{} // set → its group that is being filled
+	for _, p := range d.points {
+		for _, i := range p.sets {
+			at, ok := open[i]
+			if !ok || s.groups[at].expected()+p.time > longest {
+				at = len(s.groups)
+				open[i] = at
+				s.groups = append(s.groups, group{
+					exp: d.exp, effort: d.limits.Effort, teams: d.sets[i].teams, permuted: d.sets[i].permuted, slot: d.slotTime(i),
+				})
 			}
-			if used[h] {
-				return fmt.Errorf("team %v: host %d is in the same step twice", team, h)
-			}
-			used[h] = true
+			g := &s.groups[at]
+			g.points, g.costs = append(g.points, p.point), append(g.costs, p.time)
 		}
 	}
-	return nil
-}
-
-// groupKey is equal for points of one experiment that share slots.
-type groupKey struct {
-	teams    string
-	permuted bool
 }
 
 // teamsKey is equal for equal teams alone.
@@ -171,6 +158,9 @@ func teamsKey(teams [][]int) string {
 	}
 	return string(b)
 }
+
+// groupOf is the index of the group that a slot of round r measures.
+func (s *Schedule) groupOf(slot, r int) int { return s.order(s.rng(r))[slot%len(s.groups)] }
 
 // Slots is how many slots a round has when all its points are open. Slot k of round r has the number r·Slots+k.
 func (s *Schedule) Slots() int { return len(s.groups) }
@@ -221,7 +211,7 @@ func (s *Schedule) Round(r int, open func(TeamPoint) bool) []Slot {
 	var out []Slot
 	for k, i := range s.order(rng) {
 		g := &s.groups[i]
-		slot := Slot{ID: r*len(s.groups) + k, Round: r, Exp: g.exp.Name()}
+		slot := Slot{ID: r*len(s.groups) + k, Round: r, Exp: g.exp.Name(), Effort: g.effort}
 		teams, kept := g.hosts(places), make([]bool, len(g.teams))
 		// Drawn for closed points too: what is closed must not change the order of the rest.
 		for _, point := range rng.Perm(len(g.points)) {

@@ -1,6 +1,8 @@
 package fit
 
 import (
+	"fmt"
+	"slices"
 	"sort"
 
 	"calib/fit/params"
@@ -83,7 +85,48 @@ func runOf(d *dataset.Dataset) params.Run {
 		r.Timings += len(d.Samples[i].NS)
 	}
 	r.Rounds, r.Batches = len(rounds), len(d.Samples)
+	r.Sampled = sampledOf(d)
 	return r
+}
+
+// sampledOf counts by experiment the rounds, hosts, pairs and larger teams of its lines.
+func sampledOf(d *dataset.Dataset) map[string]params.Sampled {
+	type seen struct {
+		rounds, hosts map[int]bool
+		pairs         map[[2]int]bool
+		teams         map[string]bool
+	}
+	all := map[string]*seen{}
+	for i := range d.Samples {
+		s := &d.Samples[i]
+		x := all[s.Exp]
+		if x == nil {
+			x = &seen{map[int]bool{}, map[int]bool{}, map[[2]int]bool{}, map[string]bool{}}
+			all[s.Exp] = x
+		}
+		x.rounds[s.Round] = true
+		for _, h := range s.Ranks {
+			x.hosts[h] = true
+		}
+		switch n := len(s.Ranks); {
+		case n == 2:
+			x.pairs[[2]int{min(s.Ranks[0], s.Ranks[1]), max(s.Ranks[0], s.Ranks[1])}] = true
+		case n > 2:
+			team := slices.Clone(s.Ranks)
+			slices.Sort(team)
+			x.teams[fmt.Sprint(team)] = true
+		}
+	}
+	out := map[string]params.Sampled{}
+	hosts := len(d.Header.Hosts)
+	for exp, x := range all {
+		n := params.Sampled{Rounds: len(x.rounds), Hosts: len(x.hosts), Teams: len(x.teams)}
+		if len(x.pairs) > 0 {
+			n.Pairs, n.Of = len(x.pairs), hosts*(hosts-1)/2
+		}
+		out[exp] = n
+	}
+	return out
 }
 
 func environmentOf(hosts []dataset.Host) params.Environment {

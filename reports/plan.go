@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"time"
 
 	"calib/internal/units"
@@ -21,8 +22,16 @@ type Plan struct {
 	MinutesLo float64 `json:"minutes_lo"`
 	MinutesHi float64 `json:"minutes_hi"`
 	// BytesPerLink is what the busiest host's link carries at most, in one direction.
-	BytesPerLink units.Bytes      `json:"bytes_per_link"`
+	BytesPerLink units.Bytes `json:"bytes_per_link"`
+	// Network says what a probe saw; empty without one.
+	Network string `json:"network,omitempty"`
+	// RoundSeconds is the time of a round at full effort. Asked are the rounds that the plan wants at least: Rounds are fewer where the
+	// budget has no room for them.
+	RoundSeconds float64          `json:"round_seconds"`
+	Asked        int              `json:"rounds_asked"`
 	Experiments  []PlanExperiment `json:"experiments"`
+	Left         []PlanLeft       `json:"left_out,omitempty"`
+	Speeds       []PlanSpeed      `json:"speeds,omitempty"`
 }
 
 // PlanExperiment is one experiment's part of a Plan.
@@ -30,9 +39,32 @@ type PlanExperiment struct {
 	Name         string      `json:"name"`
 	Points       int         `json:"points"`
 	Slots        int         `json:"slots"`
+	Share        float64     `json:"share"` // of a round's time
 	MinutesLo    float64     `json:"minutes_lo"`
 	MinutesHi    float64     `json:"minutes_hi"`
 	BytesPerLink units.Bytes `json:"bytes_per_link"`
+}
+
+// PlanLeft is what the budget has no room for.
+type PlanLeft struct {
+	Experiment string `json:"experiment"`
+	// What says how it was made thinner; empty where it is left out.
+	What []string `json:"what,omitempty"`
+	// Minutes is what all of it would take, KeptMinutes what the plan has of it.
+	Minutes     float64 `json:"minutes"`
+	KeptMinutes float64 `json:"kept_minutes"`
+}
+
+// PlanSpeed is what a plan becomes on a network of a named speed.
+type PlanSpeed struct {
+	Name         string   `json:"name"`
+	Rounds       int      `json:"rounds"`
+	Asked        int      `json:"rounds_asked"`
+	RoundSeconds float64  `json:"round_seconds"`
+	MinutesLo    float64  `json:"minutes_lo"`
+	MinutesHi    float64  `json:"minutes_hi"`
+	LeftOut      []string `json:"left_out,omitempty"`
+	Thinner      int      `json:"thinner"` // experiments with fewer points
 }
 
 // PlanText writes the forecast for people.
@@ -41,20 +73,69 @@ func PlanText(w io.Writer, f Plan, o Options) error {
 	p.line(2, "%s: %s, seed %d; %s, %s; %s; at most %s over the busiest link.", p.paint(bold, "Plan "+Clean(f.Name)),
 		units.GroupedPlural(f.Hosts, "host"), f.Seed, units.GroupedPlural(f.Rounds, "round"), units.GroupedPlural(f.Slots, "slot"),
 		p.paint(bold, timeRange(f.MinutesLo, f.MinutesHi)), f.BytesPerLink)
+	if f.Network != "" {
+		p.line(2, "%s.", strings.ToUpper(f.Network[:1])+f.Network[1:])
+	}
 	p.WriteByte('\n')
 	if len(f.Experiments) == 0 {
 		p.line(0, "Nothing to measure: no experiment has a point within these limits.")
 	} else {
-		g := newGrid(Column{"experiment", KindText}, Column{"points", KindNumber}, Column{"slots", KindNumber}, Column{"time", KindNumber},
-			Column{"bytes per link", KindNumber})
+		g := newGrid(Column{"experiment", KindText}, Column{"points", KindNumber}, Column{"slots", KindNumber}, Column{"share", KindNumber},
+			Column{"time", KindNumber}, Column{"bytes per link", KindNumber})
 		for _, e := range f.Experiments {
-			g.add(Clean(e.Name), strconv.Itoa(e.Points), strconv.Itoa(e.Slots), timeRange(e.MinutesLo, e.MinutesHi),
+			g.add(Clean(e.Name), strconv.Itoa(e.Points), strconv.Itoa(e.Slots), fmt.Sprintf("%.0f%%", 100*e.Share), timeRange(e.MinutesLo, e.MinutesHi),
 				e.BytesPerLink.String())
 		}
 		p.write(g)
 	}
+	if f.Rounds < f.Asked {
+		p.WriteByte('\n')
+		p.line(2, "The budget has room for %s; intervals need %d.", units.GroupedPlural(f.Rounds, "round"), f.Asked)
+	}
+	for i, l := range LeftText(f) {
+		if i == 0 {
+			p.WriteByte('\n')
+		}
+		p.line(2, "%s.", strings.ToUpper(l[:1])+l[1:])
+	}
+	p.speeds(f.Speeds)
 	_, err := w.Write(p.Bytes())
 	return err
+}
+
+// speeds writes the table of named speeds.
+func (p *page) speeds(all []PlanSpeed) {
+	if len(all) == 0 {
+		return
+	}
+	p.WriteByte('\n')
+	p.line(2, "The table above takes the network for one of 1 Gbit/s. A run looks at it first, and makes its plan fit the budget; --probe shows "+
+		"that plan. On networks of other speeds it becomes:")
+	p.WriteByte('\n')
+	g := newGrid(Column{"network", KindText}, Column{"rounds", KindNumber}, Column{"a round", KindNumber}, Column{"time", KindNumber},
+		Column{"thinner", KindNumber}, Column{"left out", KindText})
+	for _, s := range all {
+		left := strings.Join(s.LeftOut, ", ")
+		if left == "" {
+			left = "nothing"
+		}
+		g.add(s.Name, strconv.Itoa(s.Rounds), minutes(s.RoundSeconds/60), timeRange(s.MinutesLo, s.MinutesHi), strconv.Itoa(s.Thinner), left)
+	}
+	p.write(g)
+}
+
+// LeftText says what a plan has no room for, a line each.
+func LeftText(f Plan) []string {
+	var out []string
+	for _, l := range f.Left {
+		if len(l.What) == 0 {
+			out = append(out, fmt.Sprintf("the budget leaves out %s: it would take %s", l.Experiment, minutes(l.Minutes)))
+			continue
+		}
+		out = append(out, fmt.Sprintf("the budget makes %s thinner: %s (%s instead of %s)", l.Experiment, strings.Join(l.What, "; "),
+			minutes(l.KeptMinutes), minutes(l.Minutes)))
+	}
+	return out
 }
 
 // timeRange prints two bounds in minutes as "40 s to 2 min".

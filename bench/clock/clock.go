@@ -57,11 +57,13 @@ func (Experiment) Teams(l bench.Limits, p bench.Point) []bench.Step {
 }
 
 // Cost implements bench.Experiment: two measurements of the offset.
-func (Experiment) Cost(_ bench.Limits, p bench.Point) bench.Cost {
+func (Experiment) Cost(l bench.Limits, p bench.Point) bench.Cost {
 	if p[names.FactorHosts] == 1 {
 		return bench.Cost{}
 	}
-	return bench.SyncCost().Add(bench.SyncCost())
+	c := bench.SyncCost().Add(bench.SyncCost())
+	c.Time = l.Effort.Time(pause, pause/5) // the offsets are counted with every slot of a synchronised experiment
+	return c
 }
 
 // Run implements bench.Experiment. It ends after a fixed number of readings, or after the pause.

@@ -58,7 +58,11 @@ func (Bcast) Cost(l bench.Limits, p bench.Point) bench.Cost {
 	hosts, size := int(p[names.FactorHosts]), p[names.FactorBytes]
 	reps := untimed + mostBcasts(l.Effort, size)
 	children := len(pattern.BinomialChildren(0, hosts))
-	return bench.Cost{Bytes: units.Bytes(int64(reps*children) * size), Messages: reps * (children + 2*hosts)}
+	path, most := l.OnPath(), mostBcasts(l.Effort, size)
+	return bench.Cost{
+		Bytes: units.Bytes(int64(reps*children) * size), Messages: reps * (children + 2*hosts),
+		Time: repeatedTime(path, hosts, units.Nanos(children)*path.Message(size, 1), l.Effort.Time(bcastTime, 0), bcastLeast, most),
+	}
 }
 
 func mostBcasts(e bench.Effort, size int64) int {

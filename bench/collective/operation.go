@@ -38,6 +38,12 @@ type bounds struct {
 // untimed is how many operations come before the repetitions, at most.
 const untimed = 3
 
+// repeatedTime is how long a batch of an operation is expected to take that takes one, on so many hosts.
+func repeatedTime(path bench.Path, hosts int, one, within units.Nanos, least, most int) units.Nanos {
+	n := min(most, max(least, int(within/max(1, one))))
+	return units.Nanos(n+untimed)*(path.Start(hosts)+one+one/4) + units.Nanos(hosts)*path.Latency
+}
+
 // batch is what the repetitions gave.
 type batch struct {
 	times

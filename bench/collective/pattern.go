@@ -149,7 +149,12 @@ func (Pattern) Cost(l bench.Limits, p bench.Point) bench.Cost {
 	}
 	hosts := int(p[names.FactorHosts])
 	reps := untimed + mostPatterns(l.Effort, s)
-	return bench.Cost{Bytes: units.Bytes(reps * s.Busiest()), Messages: hosts + reps*(s.Depth()+2*hosts)}
+	path := l.OnPath()
+	one := units.Nanos(s.Depth())*path.Latency + units.Nanos(float64(s.Busiest())*path.PerByte*float64(path.Sharing(hosts/2)))
+	return bench.Cost{
+		Bytes: units.Bytes(reps * s.Busiest()), Messages: hosts + reps*(s.Depth()+2*hosts),
+		Time: repeatedTime(path, hosts, one, l.Effort.Time(patternTime, 0), 1, mostPatterns(l.Effort, s)),
+	}
 }
 
 func mostPatterns(e bench.Effort, s pattern.Schedule) int {

@@ -14,6 +14,7 @@ import (
 	"calib/bench/overlap"
 	"calib/bench/paired"
 	"calib/bench/pingpong"
+	"calib/bench/probe"
 	"calib/bench/prtt"
 	"calib/bench/remap"
 	"calib/bench/stamps"
@@ -28,5 +29,13 @@ var All = []bench.Experiment{
 	tuning.NoDelay{}, overlap.Experiment{}, prtt.Experiment{}, remap.Experiment{}, stamps.Experiment{}, collective.Bcast{}, collective.Pattern{},
 }
 
-// Lookup returns the experiment of that name.
-func Lookup(name string) (bench.Experiment, bool) { return bench.Find(All, name) }
+// Probe is the first look before a plan is made. It is no part of a plan.
+var Probe bench.Experiment = probe.Experiment{}
+
+// Lookup returns the experiment of that name, the probe included.
+func Lookup(name string) (bench.Experiment, bool) {
+	if name == Probe.Name() {
+		return Probe, true
+	}
+	return bench.Find(All, name)
+}

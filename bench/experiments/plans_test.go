@@ -42,7 +42,7 @@ func TestExamplePlan(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := bench.Plan{
-		Name: "rack-east", Experiments: []string{names.Clock, names.Pingpong, names.Paired},
+		Name: "rack-east", Experiments: []string{names.Clock, names.Pingpong, names.Paired}, Chosen: true,
 		Limits: bench.Limits{
 			Sizes: []units.Bytes{1, 64, 1024, 2048, 4096, 8192, 16384, 32768, 65536}, MaxBytes: units.MiB, Effort: 1,
 		},
@@ -62,7 +62,7 @@ func TestEstimatePlans(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := mustSchedule(t, p, 4).Estimate(bench.DefaultAssumption())
+	f := mustSchedule(t, p, 4).Estimate()
 	if f.Max > 60*units.Second || f.Round > p.Budget || f.LinkBytes <= 0 || f.Round <= 0 {
 		t.Errorf("quick on 4 hosts: %+v, want under a minute and a whole round within the budget", f)
 	}

@@ -106,10 +106,16 @@ func (Experiment) Cost(l bench.Limits, p bench.Point) bench.Cost {
 		return bench.Cost{
 			Bytes:    trials + load + largestSegment*senders + units.Bytes(probes*probeBytes),
 			Messages: int(load/(senders-1)/bench.ChunkSize)*3/2 + 2*bench.TrialChunks + probes,
+			Time:     3*l.OnPath().Start(int(senders)+1) + 2*l.Effort.Time(loadTime, loadTime/5),
 		}
 	}
 	n := leastBurst + p[names.FactorPackets]*int64(mostReps(l.Effort))
-	return bench.Cost{Bytes: units.Bytes(n * p[names.FactorBytes]), Messages: int(n)}
+	path, ranks := l.OnPath(), int(p[names.FactorSenders])+1
+	burst := min(path.Message(p[names.FactorPackets]*p[names.FactorBytes], 1), incast.TimeLimit(l.Effort, burstTime))
+	return bench.Cost{
+		Bytes: units.Bytes(n * p[names.FactorBytes]), Messages: int(n),
+		Time: units.Nanos(mostReps(l.Effort)+1) * (path.Start(ranks) + burst + mostQuiet/4),
+	}
 }
 
 // mostReps bounds the repetitions of a burst.

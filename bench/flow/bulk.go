@@ -128,6 +128,15 @@ func plan(perByte float64, trip units.Nanos, segment int64, try int) schedule {
 	return s
 }
 
+// BulkTimeOn is how long one direction of a Bulk is expected to take while n pairs have one each.
+func BulkTimeOn(path bench.Path, n int) units.Nanos {
+	perByte := path.PerByte * float64(path.Sharing(n))
+	s := plan(max(perByte, 0.01), 2*path.Latency, int64(bench.EthernetSegment), 0)
+	start := path.Start(2 * n)
+	trial := path.Latency + units.Nanos(perByte*bench.TrialChunks*float64(bench.ChunkSize))
+	return 2*start + trial + units.Nanos(likelyTries*float64(start+s.ramp+s.window))
+}
+
 // unsentIn is the bound of unsent bytes for a stream so long on a path that takes perByte [ns/B].
 func unsentIn(length units.Nanos, perByte float64) int64 {
 	return int64(max(1, unsentShare*float64(length)/perByte))

@@ -81,7 +81,9 @@ func (Experiment) Teams(l bench.Limits, _ bench.Point) []bench.Step {
 // Cost implements bench.Experiment: one stream from each host of the team.
 func (Experiment) Cost(l bench.Limits, p bench.Point) bench.Cost {
 	n := min(l.Hosts, 3) * (count(l.Effort, p) + 2*trialMessages + 2)
-	return bench.Cost{Bytes: units.Bytes(int64(n)*p[names.FactorBytes]) + 3*controlBytes, Messages: n}
+	c := bench.Cost{Bytes: units.Bytes(int64(n)*p[names.FactorBytes]) + 3*controlBytes, Messages: n}
+	c.Time = units.Nanos(min(l.Hosts, 3)) * flow.StreamTime(l, p[names.FactorBytes], 1, trialMessages, windowMessages)
+	return c
 }
 
 func count(e bench.Effort, p bench.Point) int {

@@ -104,10 +104,26 @@ func (Experiment) Cost(l bench.Limits, p bench.Point) bench.Cost {
 	if p[names.FactorStream] != 0 {
 		n := trials*trialMessages + 2*mostMessages(l.Effort)
 		credits := int(senders) * n / leastStep
-		return bench.Cost{Bytes: units.Bytes(int64(n)*senders*bytes + int64(credits)), Messages: n + credits}
+		return bench.Cost{
+			Bytes: units.Bytes(int64(n)*senders*bytes + int64(credits)), Messages: n + credits,
+			Time: streamTime(l.OnPath(), l.Effort, int(senders), bytes),
+		}
 	}
 	n := 2 + mostGathers(l.Effort, p)
-	return bench.Cost{Bytes: units.Bytes(int64(n) * senders * bytes), Messages: 2 * n}
+	return bench.Cost{Bytes: units.Bytes(int64(n) * senders * bytes), Messages: 2 * n, Time: gatherTime(l, p)}
+}
+
+// gatherTime is how long a batch of gathers is expected to take.
+func gatherTime(l bench.Limits, p bench.Point) units.Nanos {
+	path, senders, bytes := l.OnPath(), p[names.FactorSenders], p[names.FactorBytes]
+	start := path.Start(int(senders) + 1)
+	whole := path.Message(senders*bytes, 1)
+	total := 2*start + path.Message(senders*min(bytes, int64(shortBytes)), 1)
+	if whole > incast.TimeLimit(l.Effort, longest) {
+		return total
+	}
+	n := max(1, min(mostGathers(l.Effort, p), int(l.Effort.Time(batchTime, 0)/max(whole, 1))))
+	return total + units.Nanos(n+1)*(start+whole)
 }
 
 // Run implements bench.Experiment.

@@ -18,6 +18,16 @@ const (
 // mostMessages is how many messages a stream aims at. No sender sends more than twice that.
 func mostMessages(e bench.Effort) int { return e.Reps(streamMessages, leastMessages) }
 
+// streamTime is how long the trials and the stream are expected to take. A packet costs the root what its bytes do, or, on
+// fast paths, about a tenth of a message's latency.
+func streamTime(path bench.Path, e bench.Effort, senders int, bytes int64) units.Nanos {
+	per := max(path.Latency/10, units.Nanos(float64(bytes)*path.PerByte), 1)
+	start := path.Start(senders + 1)
+	trial := start + path.Latency + units.Nanos(trialMessages*senders)*per
+	length := max(min(max(per*units.Nanos(mostMessages(e)), incast.LeastLength), e.StreamTime()), per*windowMessages)
+	return 4*trial + start + min(length, bench.MaxStream)
+}
+
 // stream measures g_r: all senders send messages from a common start to a common end. Trials before it open the windows,
 // and tell how long the stream is to be and how many unacknowledged messages a sender needs.
 func (x gatherer) stream() error {

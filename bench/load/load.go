@@ -57,7 +57,13 @@ func (Experiment) Teams(_ bench.Limits, p bench.Point) []bench.Step {
 // each.
 func (Experiment) Cost(l bench.Limits, p bench.Point) bench.Cost {
 	n := int(window(l.Effort)/guessedTrip) + 2*(warmTrips+trialTrips+1)
-	return bench.Cost{Bytes: units.Bytes(int64(n) * p[names.FactorBytes]), Messages: n}
+	path, pairs := l.OnPath(), int(p[names.FactorPairs])
+	trip := 2 * path.Message(p[names.FactorBytes], pairs)
+	length := min(max(windowTrips*trip, window(l.Effort)), bench.MaxStream)
+	return bench.Cost{
+		Bytes: units.Bytes(int64(n) * p[names.FactorBytes]), Messages: n,
+		Time: 2*path.Start(2*pairs) + (warmTrips+trialTrips+1)*trip + length,
+	}
 }
 
 func window(e bench.Effort) units.Nanos { return e.Time(150*units.Millisecond, 60*units.Millisecond) }

@@ -71,7 +71,7 @@ func (Experiment) Design(l bench.Limits) []bench.Point {
 func (Experiment) Teams(l bench.Limits, _ bench.Point) []bench.Step { return bench.EachAlone(l.Hosts) }
 
 // Cost implements bench.Experiment: nothing passes over any link.
-func (Experiment) Cost(bench.Limits, bench.Point) bench.Cost { return bench.Cost{} }
+func (Experiment) Cost(bench.Limits, bench.Point) bench.Cost { return bench.Cost{Time: budget} }
 
 // Run implements bench.Experiment. It ends after a fixed number of timings. Copies within the cache are of another phase
 // where source and destination do not both fit into this host's nearest cache: the next cache took part.

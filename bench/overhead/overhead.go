@@ -73,7 +73,20 @@ func (Experiment) Cost(l bench.Limits, p bench.Point) bench.Cost {
 	return bench.Cost{
 		Bytes:    2 * (units.Bytes(int64(n)*p[names.FactorBytes]) + back.Bytes + bench.CounterBytes),
 		Messages: 2 * (n + back.Messages + 1),
+		Time:     2 * oneWay(l, p),
 	}
+}
+
+// oneWay is how long one direction of a batch is expected to take.
+func oneWay(l bench.Limits, p bench.Point) units.Nanos {
+	path, m, rate := l.OnPath(), p[names.FactorBytes], p[names.FactorRate]
+	if rate == 0 {
+		exchange := settleTime + path.Message(m, 1) + path.Latency
+		return warmCalls*exchange + bench.Repeated(exchange, l.Effort.Time(callBudget, 0), leastCalls, mostCalls(l.Effort))
+	}
+	load := path.Message(int64(messagesFor(rate))*m, 1)
+	one := computeTime + max(computeTime*3/2, load) + 2*path.Latency
+	return units.Nanos(computations(l.Effort))*one + path.Message(trialMessages*m, 1) + 4*path.Latency
 }
 
 // Run implements bench.Experiment.

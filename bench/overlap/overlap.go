@@ -87,7 +87,17 @@ func (Experiment) Cost(l bench.Limits, p bench.Point) bench.Cost {
 	return bench.Cost{
 		Bytes:    units.Bytes(int64(steps)*m) + units.Bytes((orders+attempts)*orderBytes) + bench.LossBytes,
 		Messages: steps + orders + attempts + least,
+		Time:     sweepTime(l, p),
 	}
+}
+
+// sweepTime is how long a batch is expected to take: a step of each way is the longer of computing and transferring, or both.
+func sweepTime(l bench.Limits, p bench.Point) units.Nanos {
+	path, ways := l.OnPath(), units.Nanos(len(waysAt(p)))
+	transfer := path.Trip(p[names.FactorBytes])
+	step := transfer + units.Nanos(p[names.FactorGranularity])*transfer/whole
+	sets := bench.Repeated(leastSteps*step, l.Effort.Time(budget, 0)/max(1, ways), leastSets, mostSets(l.Effort))
+	return ways*sets + units.Nanos(warmSteps+trialSteps)*transfer + 2*trialTime
 }
 
 // Run implements bench.Experiment. A batch is within the group's deadlines and longest.

@@ -17,6 +17,13 @@ const (
 // pair is one rank's part in bursts: every sender sends one message at a time.
 type pair struct{ flow.Role }
 
+// burstTime is how long one direction of bursts is expected to take.
+func burstTime(l bench.Limits, p bench.Point) units.Nanos {
+	path, pairs := l.OnPath(), int(p[names.FactorPairs])
+	last := path.Message(p[names.FactorBytes], pairs)
+	return 5*last + 2*path.Start(2*pairs) + bench.Repeated(last+last/2+units.Millisecond, l.Effort.Time(budget, budget/4), leastBursts, mostBursts)
+}
+
 // bursts measures one direction of one point: a trial that sets the period, then the repetitions. The period is one and a
 // half times the trial's last delivery, so that repetitions do not overlap.
 func (x pair) bursts() error {

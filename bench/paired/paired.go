@@ -72,10 +72,10 @@ func (Experiment) Cost(l bench.Limits, p bench.Point) bench.Cost {
 			length = flow.BulkTime
 		}
 		bytes := units.Bytes(2 * 125e6 * length.Seconds())
-		return bench.Cost{Bytes: bytes, Messages: int(bytes / bench.ChunkSize)}
+		return bench.Cost{Bytes: bytes, Messages: int(bytes / bench.ChunkSize), Time: 2 * streamTime(l, p)}
 	}
 	n := 2 * (mostBursts + 1)
-	return bench.Cost{Bytes: units.Bytes(int64(n) * p[names.FactorBytes]), Messages: n}
+	return bench.Cost{Bytes: units.Bytes(int64(n) * p[names.FactorBytes]), Messages: n, Time: 2 * burstTime(l, p)}
 }
 
 // Run implements bench.Experiment.

@@ -1,8 +1,10 @@
 package paired
 
 import (
+	"calib/bench"
 	"calib/bench/flow"
 	"calib/internal/dataset/names"
+	"calib/internal/units"
 )
 
 // connections are the numbers of connections a pair in streams, beside one: a stream that they make faster was limited by
@@ -12,6 +14,15 @@ var connections = []int64{2, 4}
 // bearableLoss is the share of segments sent again above which a stream is flagged for it: sending them again slows a
 // stream by as much.
 const bearableLoss = 0.02
+
+// streamTime is how long one direction of a stream is expected to take.
+func streamTime(l bench.Limits, p bench.Point) units.Nanos {
+	pairs := int(p[names.FactorPairs])
+	if m := p[names.FactorBytes]; m != 0 {
+		return flow.StreamTime(l, m, pairs, bench.TrialChunks, leastMessages)
+	}
+	return flow.BulkTimeOn(l.OnPath(), pairs)
+}
 
 // stream measures one direction of one point: all senders send bytes as fast as they can from a common start, and the
 // receivers count what comes in a window that all share. The rate of all pairs together is the sum of their bytes over its

@@ -49,11 +49,11 @@ func (Experiment) Teams(l bench.Limits, _ bench.Point) []bench.Step {
 	if l.AllPairs {
 		return bench.Colouring(l.Hosts)
 	}
-	return bench.Neighbours(l.Hosts)
+	return l.Pairs.Steps(l.Hosts)
 }
 
 // Cost implements bench.Experiment. Bytes counts both directions of the link.
-func (Experiment) Cost(l bench.Limits, p bench.Point) bench.Cost { return bounds(p).Cost(l.Effort) }
+func (Experiment) Cost(l bench.Limits, p bench.Point) bench.Cost { return bounds(p).Cost(l) }
 
 func bounds(p bench.Point) roundtrip.Bounds {
 	b := roundtrip.Pings(p[names.FactorBytes], 1, leastReps)

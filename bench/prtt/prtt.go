@@ -29,6 +29,7 @@ const (
 	mostWaiting  = 16 * units.KiB // largest message of the forms that wait
 	waitingReps  = 25             // repetitions of the forms that wait
 	waitingLeast = 3
+	waitingTime  = 50 * units.Millisecond // that they take about, where they are no more than the least
 	trials       = 5 // round trips from which d is taken
 	maxDelay     = units.Second
 	largest      = 256 * units.KiB
@@ -88,11 +89,14 @@ func (Experiment) Teams(l bench.Limits, _ bench.Point) []bench.Step { return ben
 
 // Cost implements bench.Experiment.
 func (Experiment) Cost(l bench.Limits, p bench.Point) bench.Cost {
-	c := bounds(p).Cost(l.Effort)
+	c := bounds(p).Cost(l)
 	if !waits(p) {
 		return c
 	}
-	c = c.Add(trialBounds(p).Cost(l.Effort))
+	c = c.Add(trialBounds(p).Cost(l))
+	// Every message but the first waits about as long as a round trip.
+	trip, one := l.OnPath().Trip(p[names.FactorBytes]), bounds(p)
+	c.Time += bench.Repeated(units.Nanos(p[names.FactorMessages])*min(trip, maxDelay), waitingTime, one.Least, one.Most)
 	c.Bytes += 8 * units.Bytes(mostNumbers(bounds(p), l.Effort, int(p[names.FactorMessages]))+1)
 	return c
 }

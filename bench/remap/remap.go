@@ -99,7 +99,13 @@ const guessed = 20 * units.Microsecond
 func (Experiment) Cost(l bench.Limits, p bench.Point) bench.Cost {
 	n := min(int(l.Effort.Time(batchTime, leastTime)/guessed), l.Effort.Reps(mostInjections, windows*mostAhead)) + 2*trialInjections
 	messages := n * int(1+p[names.FactorSync])
-	return bench.Cost{Bytes: units.Bytes(int64(messages)*p[names.FactorBytes]) + controlBytes, Messages: messages}
+	path := l.OnPath()
+	one := units.Nanos(1+p[names.FactorSync]) * path.Message(p[names.FactorBytes], int(p[names.FactorInjecting])/2)
+	batch := min(bench.Repeated(one, l.Effort.Time(batchTime, leastTime), leastInjections, n), mostTime)
+	return bench.Cost{
+		Bytes: units.Bytes(int64(messages)*p[names.FactorBytes]) + controlBytes, Messages: messages,
+		Time: 4*path.Start(int(p[names.FactorHosts])) + 2*trialInjections*one + batch,
+	}
 }
 
 // controlBytes is what a batch exchanges on one connection beside its messages: announcements, agreements, counters.

@@ -87,12 +87,31 @@ func (b Bounds) settle() int {
 func (b Bounds) Room(e bench.Effort) int { return b.warm() + b.settle() + b.reps(e) }
 
 // Cost bounds a batch. The sends of one exchange follow each other without waiting.
-func (b Bounds) Cost(e bench.Effort) bench.Cost {
-	trips := b.Room(e)
+func (b Bounds) Cost(l bench.Limits) bench.Cost {
+	trips := b.Room(l.Effort)
 	return bench.Cost{
 		Bytes:    2*b.Bytes*units.Bytes(trips) + mostOrders*(orderBytes+1) + bench.LossBytes,
 		Messages: (1+b.Sends)*trips + 2*mostOrders + 1,
+		Time:     b.time(l),
 	}
+}
+
+// firstWindow is about what a new connection may have under way (RFC 6928); it doubles with every trip of the warm-up.
+const firstWindow = 10 * bench.EthernetSegment
+
+// time is how long a batch is expected to take.
+func (b Bounds) time(l bench.Limits) units.Nanos {
+	path := l.OnPath()
+	trip := path.Trip(int64(b.Bytes))
+	warm := leastWarm
+	for window := 2 * firstWindow; warm < b.warm() && window < b.Bytes; window *= 2 {
+		warm++
+	}
+	total := units.Nanos(warm)*(trip+2*path.Latency) + 6*path.Latency
+	if b.Settle {
+		total += bench.Repeated(trip, settleTime, 1, b.settle())
+	}
+	return total + bench.Repeated(trip, l.Effort.Time(budget, 0), b.Least, b.reps(l.Effort))
 }
 
 // Result is what a batch gave rank 0; rank 1's is empty.

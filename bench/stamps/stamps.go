@@ -82,7 +82,7 @@ func (Experiment) Cost(l bench.Limits, p bench.Point) bench.Cost {
 	b := bounds(p)
 	results := bench.Cost{Bytes: units.Bytes(8 * (columns*b.Room(l.Effort) + clockNumbers)), Messages: 2}
 	for range phases {
-		c = c.Add(b.Cost(l.Effort)).Add(results).Add(bench.Cost{Bytes: afterBytes})
+		c = c.Add(b.Cost(l)).Add(results).Add(bench.Cost{Bytes: afterBytes})
 	}
 	return c
 }

@@ -66,8 +66,8 @@ func (Buffer) Teams(l bench.Limits, _ bench.Point) []bench.Step { return bench.N
 
 // Cost implements bench.Experiment. Fragments are counted as large as the smallest buffer that the kernel grants.
 func (Buffer) Cost(l bench.Limits, p bench.Point) bench.Cost {
-	one := bufferBounds(p, 1).Cost(l.Effort)
-	both := bufferBounds(p, handshakeSends+1).Cost(l.Effort)
+	one := bufferBounds(p, 1).Cost(l)
+	both := bufferBounds(p, handshakeSends+1).Cost(l)
 	both.Bytes += units.Bytes(both.Messages * handshakeBytes)
 	return one.Add(both).Add(both)
 }

@@ -48,7 +48,7 @@ func (Fragment) Teams(l bench.Limits, _ bench.Point) []bench.Step { return bench
 
 // Cost implements bench.Experiment.
 func (Fragment) Cost(l bench.Limits, p bench.Point) bench.Cost {
-	return fragmentBounds(p).Cost(l.Effort)
+	return fragmentBounds(p).Cost(l)
 }
 
 func fragmentBounds(p bench.Point) roundtrip.Bounds {

@@ -78,7 +78,7 @@ func (NoDelay) Teams(l bench.Limits, _ bench.Point) []bench.Step { return bench.
 
 // Cost implements bench.Experiment, for segments of the size that the plan knows. Where they are longer a batch moves more.
 func (NoDelay) Cost(l bench.Limits, p bench.Point) bench.Cost {
-	return nodelayBounds(nodelayBytes(p, int64(l.SegmentSize())), p).Cost(l.Effort)
+	return nodelayBounds(nodelayBytes(p, int64(l.SegmentSize())), p).Cost(l)
 }
 
 func nodelayBounds(bytes int64, p bench.Point) roundtrip.Bounds {

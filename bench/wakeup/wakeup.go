@@ -55,8 +55,9 @@ func (Experiment) Teams(l bench.Limits, _ bench.Point) []bench.Step {
 func (Experiment) Cost(l bench.Limits, _ bench.Point) bench.Cost {
 	c := bench.Cost{Bytes: 2 * placeBytes, Messages: 2}
 	for _, b := range []roundtrip.Bounds{hot(), hot(), idle(), idle()} {
-		c = c.Add(b.Cost(l.Effort))
+		c = c.Add(b.Cost(l))
 	}
+	c.Time += 2 * units.Nanos(l.Effort.Reps(idleReps, roundtrip.LeastReps)) * pause
 	return c
 }
 

@@ -39,6 +39,17 @@ type Run struct {
 	Rounds   int      `json:"rounds"`
 	Batches  int      `json:"batches"` // lines of samples.jsonl
 	Timings  int      `json:"timings"` // raw nanosecond values in them
+	// Sampled says by experiment which hosts and pairs of hosts it is from; a plan need not measure all.
+	Sampled map[string]Sampled `json:"sampled,omitempty"`
+}
+
+// Sampled is what an experiment measured.
+type Sampled struct {
+	Rounds int `json:"rounds"`
+	Hosts  int `json:"hosts"`           // that took part
+	Pairs  int `json:"pairs,omitempty"` // of hosts that a line is of
+	Of     int `json:"of,omitempty"`    // pairs that there are
+	Teams  int `json:"teams,omitempty"` // of three hosts or more that a line is of
 }
 
 // Environment is the fingerprint of the hosts, split into what they share and where they differ.

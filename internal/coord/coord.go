@@ -38,7 +38,12 @@ type Config struct {
 	Deadline func(bench.Slot) units.Nanos // longest time of a slot
 	Sink     func([]dataset.Sample) error // stores a finished slot; an error ends the walk
 	Have     []dataset.Sample             // already measured, of a resumed run
-	Progress func(Progress)               // may be nil, as may Slot and Note
+	// Spent is how long has been measured before, by the run that is resumed, or by a probe: it counts for the budget.
+	Spent units.Nanos
+	// Steer, where it is set, says before each round which points it may have, given what is left of the budget, or that all that was
+	// wanted is reached. Otherwise each point is measured until its own precision suffices.
+	Steer    func(round int, left units.Nanos) (keep func(bench.TeamPoint) bool, met bool)
+	Progress func(Progress) // may be nil, as may Slot and Note
 	// Slot is called after each slot, measured or given up, with the time that all its tries took.
 	Slot func(s bench.Slot, took time.Duration)
 	Note func(string)     // receives what a user should know at once
@@ -72,6 +77,7 @@ type Result struct {
 	Failures    []dataset.Failure // of slots
 	Lost        map[int]string    // host index → why
 	BudgetEnded bool
+	TargetsMet  bool // Config.Steer has ended it
 	Interrupted bool
 }
 

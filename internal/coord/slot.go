@@ -1,6 +1,7 @@
 package coord
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,11 +16,25 @@ import (
 // grace is what an agent gets beyond the slot's deadline to say why it failed.
 const grace = 3 * time.Second
 
-// run does one slot on all its teams at once and returns the samples ordered by team and rank. The first failure ends
-// the slot for everyone.
+// run does one slot of the walk, with the effort of its round.
 func (w *walker) run(ctx context.Context, s bench.Slot) ([]dataset.Sample, error) {
-	deadline := w.Deadline(s)
-	ctx, cancel := context.WithTimeout(ctx, time.Duration(deadline)+grace)
+	effort := float64(s.Effort)
+	if w.factor != 1 {
+		effort = w.factor * cmp.Or(effort, 1)
+	}
+	samples, err := together(ctx, w.agents, s, bench.Task{
+		Run: w.Run, Slot: s.ID, Round: s.Round, Exp: s.Exp, Points: s.Points, Reps: effort, Epoch: w.Schedule.Epoch(s.Round), Deadline: w.Deadline(s), Recv: Recv,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("slot %d: %s: %w", s.ID, s.Exp, err)
+	}
+	return samples, nil
+}
+
+// together does a slot on all its teams at once and returns the samples ordered by team and rank; of the task, team and rank are
+// filled in. The first failure ends the slot for everyone.
+func together(ctx context.Context, agents []Agent, s bench.Slot, task bench.Task) ([]dataset.Sample, error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(task.Deadline)+grace)
 	defer cancel()
 	var (
 		wg    sync.WaitGroup
@@ -30,11 +45,10 @@ func (w *walker) run(ctx context.Context, s bench.Slot) ([]dataset.Sample, error
 	for i, team := range s.Teams {
 		got[i] = make([][]dataset.Sample, len(team))
 		for rank, host := range team {
+			t := task
+			t.Team, t.Rank = team, rank
 			wg.Go(func() {
-				samples, err := w.agents[host].Run(ctx, bench.Task{
-					Run: w.Run, Slot: s.ID, Round: s.Round, Exp: s.Exp, Team: team, Rank: rank,
-					Points: s.Points, Reps: float64(w.Schedule.Plan.Limits.Effort), Epoch: w.Schedule.Epoch(s.Round), Deadline: deadline, Recv: Recv,
-				})
+				samples, err := agents[host].Run(ctx, t)
 				mu.Lock()
 				defer mu.Unlock()
 				if err != nil {
@@ -50,7 +64,7 @@ func (w *walker) run(ctx context.Context, s bench.Slot) ([]dataset.Sample, error
 	}
 	wg.Wait()
 	if cause != nil {
-		return nil, fmt.Errorf("slot %d: %s: %w", s.ID, s.Exp, cause)
+		return nil, cause
 	}
 	var all []dataset.Sample
 	for _, team := range got {

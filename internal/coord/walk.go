@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -20,7 +21,9 @@ type walker struct {
 	result Result
 	have   map[int][]dataset.Sample // by slot, of a resumed run
 	begun  time.Time
-	failed int // slots in a row
+	pacer  *bench.Pacer
+	factor float64 // of the round's effort
+	failed int     // slots in a row
 }
 
 // Walk measures every round of the schedule on agents, which are indexed as the schedule's hosts. It returns the result
@@ -45,7 +48,8 @@ func Walk(ctx context.Context, agents []Agent, cfg Config) (*Result, error) {
 	for _, s := range cfg.Have {
 		w.have[s.Slot] = append(w.have[s.Slot], s)
 	}
-	w.begun = w.Now()
+	w.begun = w.Now().Add(-time.Duration(cfg.Spent))
+	w.pacer = bench.NewPacer(cfg.Schedule)
 	err := w.rounds(ctx)
 	switch {
 	case err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()):
@@ -69,44 +73,70 @@ func (w *walker) nothing() error {
 func (w *walker) rounds(ctx context.Context) error {
 	total := w.Schedule.Plan.Rounds.Max
 	for r := range total {
-		if w.spent(r) { // it closes every point: Round would list none
+		if w.over(r) { // it closes every point: Round would list none
 			return nil
 		}
-		slots := w.Schedule.Round(r, w.open)
-		if len(slots) == 0 {
-			return nil
-		}
-		w.result.Rounds = r + 1
-		for i, s := range slots {
-			if w.spent(r) {
+		open := w.open
+		if w.Steer != nil {
+			keep, met := w.Steer(r, w.left())
+			if w.result.TargetsMet = met; met {
 				return nil
+			}
+			open = func(p bench.TeamPoint) bool { return !w.hasLost(p.Team) && !w.Stopper.Over() && keep(p) }
+		}
+		all := w.Schedule.Round(r, open)
+		if len(all) == 0 {
+			return nil
+		}
+		var slots []bench.Slot
+		w.factor, slots = w.pacer.Begin(r, all, w.spent())
+		w.result.Rounds = r + 1
+		left := false // slots for which there is no time any more
+		for i, s := range slots {
+			if w.over(r) {
+				return nil
+			}
+			if _, had := w.have[s.ID]; !had && !w.pacer.Fits(s, w.spent()) && w.result.Slots+w.result.Had > 0 {
+				left = true
+				continue
 			}
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			w.Progress(Progress{Round: r, Rounds: total, Exp: s.Exp, Done: w.done(float64(r) + float64(i)/float64(len(slots)))})
+			done := w.pacer.Done(r, slots[i:], float64(i)/float64(len(slots)), w.spent())
+			w.Progress(Progress{Round: r, Rounds: total, Exp: s.Exp, Done: done})
 			if err := w.slot(ctx, s); err != nil {
 				return err
 			}
+		}
+		if left {
+			w.result.BudgetEnded = true
+			return nil
 		}
 	}
 	return nil
 }
 
-// spent reports whether the budget ends the walk, which it does only after every point was measured once.
-func (w *walker) spent(round int) bool {
-	w.Stopper.Spent(units.Nanos(w.Now().Sub(w.begun)))
-	w.result.BudgetEnded = round > 0 && w.Stopper.Over()
-	return w.result.BudgetEnded
+// spent is how long has been measured.
+func (w *walker) spent() units.Nanos { return units.Nanos(w.Now().Sub(w.begun)) }
+
+// left is what is left of the budget; without one, no bound.
+func (w *walker) left() units.Nanos {
+	if b := w.Schedule.Plan.Budget; b > 0 {
+		return max(0, b-w.spent())
+	}
+	return math.MaxInt64
 }
 
-// done is the share of the walk that is done after so many rounds: of all rounds, or of the budget where that is more.
-func (w *walker) done(rounds float64) float64 {
-	share := rounds / float64(w.Schedule.Plan.Rounds.Max)
-	if b := w.Schedule.Plan.Budget; b > 0 {
-		share = max(share, min(1, w.Now().Sub(w.begun).Seconds()/b.Seconds()))
+// over reports whether the budget ends the walk. Something is measured in any case; where nothing is known of the network, a
+// whole round.
+func (w *walker) over(round int) bool {
+	if w.result.Slots+w.result.Had == 0 || round == 0 && !w.Schedule.Limits.Path.Known() {
+		return false
 	}
-	return share
+	w.Stopper.Spent(w.spent())
+	w.result.BudgetEnded = w.Stopper.Over()
+	return w.result.BudgetEnded
 }
 
 // open asks the stopper, and leaves out teams with a lost host.
@@ -139,6 +169,7 @@ func (w *walker) slot(ctx context.Context, s bench.Slot) error {
 	}
 	w.Slot(s, w.Now().Sub(begun))
 	if err == nil {
+		w.pacer.Took(s, units.Nanos(w.Now().Sub(begun)))
 		err = w.save(samples)
 	} else {
 		err = w.fail(s, err, len(w.result.Lost) > lost)

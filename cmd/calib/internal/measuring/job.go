@@ -23,6 +23,9 @@ type detail struct {
 	Plan   bench.Plan   `json:"plan"`
 	Where  where        `json:"where"`
 	Socket plane.Socket `json:"socket,omitzero"`
+	// Unprobed says that the network is not looked at before the plan is made; Probe is what was seen of it.
+	Unprobed bool          `json:"unprobed,omitempty"`
+	Probe    *coord.Probed `json:"probe,omitempty"`
 }
 
 // job is one measuring run. It reads the flags, then opens the files, then starts the agents, so that what is wrong is found
@@ -111,6 +114,7 @@ func detailOf(c *cli.Context) (d detail, err error) {
 	if d.Plan, err = planOf(c); err != nil {
 		return d, err
 	}
+	d.Unprobed = c.Bool("no-probe")
 	d.Socket, err = socketOf(c)
 	return d, err
 }

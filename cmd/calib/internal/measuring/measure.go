@@ -123,22 +123,22 @@ func (j *job) walk(ctx context.Context, cl *cluster) error {
 	for _, d := range otherBuilds(cl.infos) {
 		j.note(d)
 	}
-	if err := j.agreeSegment(cl.infos); err != nil {
-		return err
-	}
-	schedule, err := scheduleOf(j.detail.Plan, len(cl.agents))
+	schedule, err := j.planned(ctx, cl)
 	if err != nil {
 		return err
 	}
-	if err := j.prepare(ctx, cl, schedule); err != nil {
+	if err := j.keepDetail(); err != nil {
 		return err
+	}
+	for _, l := range leftNotes(schedule) {
+		j.note(l)
 	}
 	stopper := bench.NewStopper(schedule)
 	j.show.Phase("measure")
 	ticks := tickEvery(time.Second, j.show.Tick)
 	defer ticks()
 	j.result, err = coord.Walk(ctx, cl.agents, coord.Config{
-		Run: j.dir.Run().ID, Schedule: schedule, Stopper: stopper, Have: j.have,
+		Run: j.dir.Run().ID, Schedule: schedule, Stopper: stopper, Have: j.have, Spent: j.looked(),
 		Deadline: func(s bench.Slot) units.Nanos { return slotDeadline(schedule, s) },
 		Sink:     j.sink.Append,
 		Progress: func(p coord.Progress) {
@@ -156,8 +156,7 @@ func (j *job) walk(ctx context.Context, cl *cluster) error {
 	return errors.Join(err, j.record(schedule, stopper, cl.infos))
 }
 
-// agreeSegment gives the plan the smallest segment of the hosts' interfaces, and keeps it in run.json, so that a resumed run has
-// the same schedule. A plan that has one keeps it.
+// agreeSegment gives the plan the smallest segment of the hosts' interfaces. A plan that has one keeps it.
 func (j *job) agreeSegment(infos []dataset.Host) error {
 	if j.detail.Plan.Limits.Segment != 0 {
 		return nil
@@ -168,6 +167,11 @@ func (j *job) agreeSegment(infos []dataset.Host) error {
 			bench.EthernetSegment))
 	}
 	j.detail.Plan.Limits.Segment = units.Bytes(size)
+	return nil
+}
+
+// keepDetail writes the plan, as the hosts and the network have made it, to run.json.
+func (j *job) keepDetail() error {
 	text, err := json.Marshal(j.detail)
 	if err != nil {
 		return err
@@ -175,13 +179,21 @@ func (j *job) agreeSegment(infos []dataset.Host) error {
 	return j.dir.Update(func(r *rundir.Run) { r.Detail = text })
 }
 
+// looked is how long the probe of this run took. A run that is resumed has had its probe.
+func (j *job) looked() units.Nanos {
+	if j.detail.Probe == nil || len(j.have) > 0 {
+		return 0
+	}
+	return j.detail.Probe.Took
+}
+
 // prepare hands out the session. The tickets last a day longer than twice the plan's budget.
 func (j *job) prepare(ctx context.Context, cl *cluster, s *bench.Schedule) error {
-	most := ticketBytes(s.Estimate(bench.DefaultAssumption()), cl.infos)
+	most := ticketBytes(s.Estimate(), cl.infos)
 	life := 2*time.Duration(s.Plan.Budget) + 24*time.Hour
 	tickets := coord.NewIssuer(most, time.Now().Add(life))
 	session := plane.Session{
-		Run: j.dir.Run().ID, Peers: cl.peers(), Socket: j.detail.Socket,
+		Run: j.runID(), Peers: cl.peers(), Socket: j.detail.Socket,
 	}
 	return errors.Join(coord.Prepare(ctx, cl.agents, session, tickets, startsAtOnce)...)
 }

@@ -35,7 +35,9 @@ func PlanFlags() []cli.Flag {
 		&cli.Uint64Flag{Name: "seed", Usage: "`N` of the schedule and the bootstrap; else the plan file's, or drawn and recorded"},
 		&cli.DurationFlag{Name: "budget", Usage: "longest time to measure, such as `5m`; 0 is the plan's"},
 		&cli.BoolFlag{Name: "no-validate", Usage: "measure no patterns to hold the predictions against"},
-		&cli.BoolFlag{Name: "all-pairs", Usage: "ping-pong between all pairs of hosts"},
+		&cli.BoolFlag{Name: "all-pairs", Usage: "ping-pong between all pairs of hosts, as --pairs all"},
+		&cli.StringFlag{Name: "pairs", Usage: "pairs of ping-pong in a round: `all`, ring, or random:K for K disjoint matchings; else one matching, another in every round"},
+		&cli.BoolFlag{Name: "no-probe", Usage: "plan without a look at the network: nothing is fitted to its speed and the budget"},
 		&cli.BoolFlag{Name: "isolate", Usage: "one pair at a time"},
 		&cli.BoolFlag{Name: "keep-teams", Usage: "the same hosts form the pairs and roots in every round, in the order of the hosts file"},
 		&cli.BoolFlag{Name: "keep-connections", Usage: "keep data connections for the whole run; else every round opens new ones, from other ports"},
@@ -52,7 +54,7 @@ func planOf(c *cli.Context) (bench.Plan, error) {
 		return p, command.WithCode(command.ExitUsage, err)
 	}
 	if only := c.String("only"); only != "" {
-		p.Experiments = strings.Split(only, ",")
+		p.Experiments, p.Chosen = strings.Split(only, ","), true
 	}
 	if sizes := c.String("sizes"); sizes != "" {
 		if p.Limits.Sizes, err = units.ParseSizes(sizes); err != nil {
@@ -71,6 +73,11 @@ func planOf(c *cli.Context) (bench.Plan, error) {
 	}
 	if c.IsSet("budget") {
 		p.Budget = units.Nanos(c.Duration("budget"))
+	}
+	if pairs := c.String("pairs"); pairs != "" {
+		if p.Limits.Pairs, p.Limits.AllPairs, err = bench.ParsePairs(pairs); err != nil {
+			return p, command.Usagef("--%w", err)
+		}
 	}
 	p.Limits.AllPairs = p.Limits.AllPairs || c.Bool("all-pairs")
 	p.Isolate = p.Isolate || c.Bool("isolate")
@@ -112,32 +119,48 @@ func scheduleOf(p bench.Plan, hosts int) (*bench.Schedule, error) {
 	return s, err
 }
 
-// forecast is what the schedule would cost: time and bytes, in all and by experiment.
-func forecast(s *bench.Schedule) (reports.Plan, error) {
-	f := s.Estimate(bench.DefaultAssumption())
+// forecast is what the schedule is expected to cost: time and bytes, in all and by experiment, and what it has no room for.
+func forecast(s *bench.Schedule) reports.Plan {
+	f := s.Estimate()
 	out := reports.Plan{
 		Name: s.Plan.Name, Hosts: s.Limits.Hosts, Seed: s.Plan.Seed, Rounds: f.MinRounds, Slots: f.MinRounds * f.Slots,
-		MinutesLo: f.Min.Seconds() / 60, MinutesHi: f.Max.Seconds() / 60,
-		BytesPerLink: f.LinkBytes * units.Bytes(f.MaxRounds),
+		MinutesLo: f.Min.Seconds() / 60, MinutesHi: f.Max.Seconds() / 60, RoundSeconds: f.Round.Seconds(),
+		BytesPerLink: f.LinkBytes * units.Bytes(f.MaxRounds), Asked: s.Plan.Rounds.Min,
 	}
-	for _, e := range experiments.All {
-		p := s.Plan
-		if len(p.Experiments) > 0 && !slices.Contains(p.Experiments, e.Name()) {
-			continue
-		}
-		p.Experiments = []string{e.Name()}
-		one, err := bench.NewSchedule(p, s.Limits.Hosts, experiments.All)
-		if errors.Is(err, bench.ErrNothing) {
-			continue
-		}
-		if err != nil {
-			return out, err
-		}
-		g := one.Estimate(bench.DefaultAssumption())
+	for _, e := range f.ByExp {
 		out.Experiments = append(out.Experiments, reports.PlanExperiment{
-			Name: e.Name(), Points: g.Points, Slots: g.MinRounds * g.Slots, MinutesLo: g.Min.Seconds() / 60,
-			MinutesHi: g.Max.Seconds() / 60, BytesPerLink: g.LinkBytes * units.Bytes(g.MaxRounds),
+			Name: e.Name, Points: e.Points, Slots: f.MinRounds * e.Slots, Share: float64(e.Round) / float64(max(1, f.Round)),
+			MinutesLo: float64(f.MinRounds) * e.Round.Seconds() / 60, MinutesHi: min(float64(f.MaxRounds)*e.Round.Seconds()/60, out.MinutesHi),
+			BytesPerLink: e.LinkBytes * units.Bytes(f.MaxRounds),
 		})
+	}
+	for _, l := range s.Left {
+		out.Left = append(out.Left, reports.PlanLeft{
+			Experiment: l.Experiment, What: l.What, Minutes: l.Time.Seconds() / 60, KeptMinutes: l.Kept.Seconds() / 60,
+		})
+	}
+	return out
+}
+
+// bySpeed is what the plan becomes on networks of named speeds.
+func bySpeed(p bench.Plan, hosts int) ([]reports.PlanSpeed, error) {
+	var out []reports.PlanSpeed
+	for _, speed := range bench.Speeds() {
+		p.Limits.Path = speed.Path
+		s, err := scheduleOf(p, hosts)
+		if err != nil {
+			return nil, err
+		}
+		f := forecast(s)
+		row := reports.PlanSpeed{Name: speed.Name, Rounds: f.Rounds, Asked: f.Asked, RoundSeconds: f.RoundSeconds, MinutesLo: f.MinutesLo, MinutesHi: f.MinutesHi}
+		for _, l := range f.Left {
+			if len(l.What) == 0 {
+				row.LeftOut = append(row.LeftOut, l.Experiment)
+			} else {
+				row.Thinner++
+			}
+		}
+		out = append(out, row)
 	}
 	return out, nil
 }
@@ -147,10 +170,7 @@ const longPlan = 20 * time.Minute
 
 // confirm asks before long work, at a terminal and without --yes.
 func (j *job) confirm(s *bench.Schedule) error {
-	f, err := forecast(s)
-	if err != nil {
-		return err
-	}
+	f := forecast(s)
 	long := time.Duration(f.MinutesLo*float64(time.Minute)) > longPlan
 	if !long || j.c.Bool("yes") || j.c.Bool("json") || !progress.IsTerminal(os.Stdin) {
 		return nil
@@ -170,10 +190,17 @@ func (j *job) confirm(s *bench.Schedule) error {
 func PlanCommand() *cli.Command {
 	return &cli.Command{
 		Name: "plan", Usage: "print what would run: rounds, minutes, bytes per link",
-		Flags: slices.Concat(WhereFlags(), PlanFlags(), []cli.Flag{command.JSONFlag()}),
+		Description: "calib plan --hosts hosts.txt           what the plan becomes on networks of named speeds; nothing is sent\n" +
+			"calib plan --hosts hosts.txt --probe   starts agents, looks at the network for a few seconds, and plans for it",
+		Flags: slices.Concat(WhereFlags(), PlanFlags(), []cli.Flag{
+			&cli.BoolFlag{Name: "probe", Usage: "look at the network first, with agents on the hosts, as a run does"}, command.JSONFlag(),
+		}),
 		Action: func(c *cli.Context) error {
 			if err := command.NoArgs(c); err != nil {
 				return err
+			}
+			if c.Bool("probe") {
+				return dryRun(c, "plan")
 			}
 			d, err := detailOf(c)
 			if err != nil {
@@ -187,9 +214,11 @@ func PlanCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			f, err := forecast(s)
-			if err != nil {
-				return err
+			f := forecast(s)
+			if !d.Plan.Limits.Path.Known() && d.Plan.Budget > 0 {
+				if f.Speeds, err = bySpeed(d.Plan, len(list)); err != nil {
+					return err
+				}
 			}
 			return command.AnswerResult(c, reports.Result{Command: "plan", Plan: &f}, nil, func(out io.Writer) error {
 				return reports.PlanText(out, f, runfiles.PageOptions(c, ""))

@@ -31,10 +31,14 @@ func RunCommand() *cli.Command {
 			"                                       floor of calib compare and calib gate",
 		Flags: slices.Concat(WhereFlags(), PlanFlags(), OutFlags(), []cli.Flag{
 			&cli.IntFlag{Name: "aa", Usage: "make `N` runs of the same plan, and write how much they differ to noise.json"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "start the agents, look at the network, print the plan, and end"},
 		}),
 		Action: func(c *cli.Context) error {
 			if c.IsSet("aa") {
 				return runAA(c)
+			}
+			if c.Bool("dry-run") {
+				return dryRun(c, "run")
 			}
 			j, err := newJob(c)
 			if err != nil {

@@ -1,0 +1,86 @@
+package experiments
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"calib/bench"
+	"calib/internal/dataset/names"
+	"calib/internal/units"
+)
+
+// TestPlansFitBudgets: on every speed, with any number of hosts and any budget, the least rounds fit into the budget, or the
+// plan says that fewer do; what is left out is named with its time; clocks, ping-pongs and pairs are always measured.
+func TestPlansFitBudgets(t *testing.T) {
+	for _, name := range bench.PlanNames() {
+		for _, speed := range bench.Speeds() {
+			for _, hosts := range []int{2, 3, 8, 64, 256} {
+				for _, budget := range []units.Nanos{30, 120, 300, 3600} {
+					t.Run(fmt.Sprintf("%s/%s/%d/%ds", name, speed.Name, hosts, budget), func(t *testing.T) {
+						p, err := bench.BuiltinPlan(name)
+						if err != nil {
+							t.Fatal(err)
+						}
+						p.Limits.Path, p.Budget = speed.Path, budget*units.Second
+						checkFits(t, mustSchedule(t, p, hosts))
+					})
+				}
+			}
+		}
+	}
+}
+
+func checkFits(t *testing.T, s *bench.Schedule) {
+	t.Helper()
+	f := s.Estimate()
+	if all := f.Round * units.Nanos(s.Rounds); all > s.Plan.Budget && s.Rounds > 1 {
+		t.Errorf("%d rounds of %v: more than the budget of %v", s.Rounds, f.Round.Seconds(), s.Plan.Budget.Seconds())
+	}
+	if s.Rounds < s.Plan.Rounds.Min && len(s.Left) == 0 {
+		t.Errorf("%d rounds, and nothing is said to be left out", s.Rounds)
+	}
+	var have []string
+	for _, e := range f.ByExp {
+		have = append(have, e.Name)
+	}
+	for _, name := range []string{names.Clock, names.Pingpong, names.Paired} {
+		if !slices.Contains(have, name) {
+			t.Errorf("%s is left out: have %v", name, have)
+		}
+	}
+	for _, l := range s.Left {
+		if out := !slices.Contains(have, l.Experiment); out != (len(l.What) == 0) || l.Time <= 0 || l.Kept > l.Time {
+			t.Errorf("left out: %+v", l)
+		}
+	}
+}
+
+// TestUnknownPathChangesNothing: without a look at the network a budget makes no plan thinner.
+func TestUnknownPathChangesNothing(t *testing.T) {
+	p, err := bench.BuiltinPlan(bench.PlanStandard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := mustSchedule(t, p, 8)
+	p.Budget = units.Second
+	if s := mustSchedule(t, p, 8); s.Points() != whole.Points() || len(s.Left) != 0 || s.Rounds != p.Rounds.Min {
+		t.Errorf("%d points instead of %d, left %v", s.Points(), whole.Points(), s.Left)
+	}
+}
+
+// TestSideBySide: where pairs do not disturb each other, a round of ping-pongs is one slot.
+func TestSideBySide(t *testing.T) {
+	p := bench.Plan{Name: "test", Experiments: []string{names.Pingpong}, Rounds: bench.Rounds{Min: 6, Max: 6}, Permute: true, Seed: 1}
+	p.Limits.Path = bench.Path{Latency: 20_000, PerByte: 1, Together: true, Slot: 1000}
+	for hosts, want := range map[int]int{2: 1, 8: 1, 9: 2, 100: 1} {
+		s := mustSchedule(t, p, hosts)
+		if n := len(s.Round(0, nil)); n != want {
+			t.Errorf("%d hosts: %d slots, want %d", hosts, n, want)
+		}
+	}
+	p.Limits.Path.Together = false
+	if n := len(mustSchedule(t, p, 8).Round(0, nil)); n != 4 {
+		t.Errorf("on a shared medium: %d slots, want one for each pair", n)
+	}
+}

@@ -1,0 +1,108 @@
+package bench
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"calib/internal/dataset/names"
+	"calib/internal/units"
+)
+
+// paced plays a run whose slots take off times what the plan expects, give or take noise, and returns when it ended, how many rounds
+// it began, and the slots of each experiment.
+func paced(t *testing.T, s *Schedule, off float64) (spent units.Nanos, rounds int, slots map[string]int) {
+	t.Helper()
+	p := NewPacer(s)
+	rng := rand.New(rand.NewPCG(1, 2))
+	slots = map[string]int{}
+	for r := range s.Plan.Rounds.Max {
+		factor, list := p.Begin(r, s.Round(r, nil), spent)
+		if r == 0 && factor > firstFactor {
+			t.Errorf("the first round has factor %g: it is to be short", factor)
+		}
+		did := false
+		for _, slot := range list {
+			if !p.Fits(slot, spent) {
+				continue
+			}
+			g := &s.groups[p.group(slot)]
+			took := units.Nanos(off * float64(g.expected()) * scale(factor) * (0.9 + 0.2*rng.Float64()))
+			spent += took
+			p.Took(slot, took)
+			slots[slot.Exp]++
+			did = true
+		}
+		if !did {
+			return spent, rounds, slots
+		}
+		rounds++
+	}
+	return spent, rounds, slots
+}
+
+// slow is a schedule of two experiments on a known path, a round of which takes about 12 s.
+func slow(t *testing.T, budget units.Nanos) *Schedule {
+	t.Helper()
+	p := testPlan()
+	p.Rounds, p.Budget, p.Permute = Rounds{Min: 6, Max: 30}, budget, true
+	p.Limits.Path = Path{Latency: units.Millisecond, PerByte: 800, Slot: 50 * units.Millisecond}
+	exps := []Experiment{
+		fakeExp{name: names.Pingpong, points: sizePoints(1, 64, 1024), teams: func(l Limits, _ Point) []Step { return Neighbours(l.Hosts) },
+			cost: Cost{Bytes: 1000, Messages: 10, Time: 300 * units.Millisecond}},
+		fakeExp{name: names.Paired, points: sizePoints(1, 64, 1024, 4096), teams: firstHosts, cost: Cost{Bytes: 500, Messages: 1, Time: units.Second}},
+	}
+	return mustSchedule(t, p, 8, exps)
+}
+
+// TestPacerKeepsBudget: a run ends within 5% of its budget, also where slots take much more or less than expected, and every
+// experiment has at least six rounds' worth of slots where they fit.
+func TestPacerKeepsBudget(t *testing.T) {
+	for _, off := range []float64{0.3, 1, 1.5, 4} {
+		for _, budget := range []units.Nanos{60 * units.Second, 300 * units.Second} {
+			s := slow(t, budget)
+			spent, rounds, slots := paced(t, s, off)
+			if float64(spent) > 1.05*float64(budget) {
+				t.Errorf("off %g: %v of %v", off, spent.Seconds(), budget.Seconds())
+			}
+			if rounds < 6 {
+				t.Errorf("off %g, budget %v: %d rounds", off, budget.Seconds(), rounds)
+			}
+			if slots[names.Pingpong] == 0 || slots[names.Paired] == 0 {
+				t.Errorf("off %g, budget %v: slots %v: one starves", off, budget.Seconds(), slots)
+			}
+		}
+	}
+}
+
+// TestDoneIsRight: after the first round, the share that is done and the time spent give the time of the whole within a fifth.
+func TestDoneIsRight(t *testing.T) {
+	for _, off := range []float64{0.5, 1, 2} {
+		s := slow(t, 120*units.Second)
+		end, _, _ := paced(t, s, off)
+		p := NewPacer(s)
+		var spent units.Nanos
+		for r := range 3 {
+			factor, list := p.Begin(r, s.Round(r, nil), spent)
+			for i, slot := range list {
+				if done := p.Done(r, list[i:], 0, spent); r > 0 {
+					if whole := float64(spent) / done; whole < 0.8*float64(end) || whole > 1.2*float64(end) {
+						t.Fatalf("off %g, round %d: says %v, takes %v", off, r, whole/1e9, end.Seconds())
+					}
+				}
+				took := units.Nanos(off * float64(s.groups[p.group(slot)].expected()) * scale(factor))
+				spent += took
+				p.Took(slot, took)
+			}
+		}
+	}
+}
+
+// TestUnboundedPacer: without a budget, or a path, every slot is measured at full effort.
+func TestUnboundedPacer(t *testing.T) {
+	s := slow(t, 0)
+	p := NewPacer(s)
+	all := s.Round(0, nil)
+	if factor, list := p.Begin(0, all, 1e15); factor != 1 || len(list) != len(all) || !p.Fits(all[0], 1e15) {
+		t.Errorf("factor %g, %d of %d slots", factor, len(list), len(all))
+	}
+}

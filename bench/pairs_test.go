@@ -1,0 +1,47 @@
+package bench
+
+import "testing"
+
+func TestParsePairs(t *testing.T) {
+	for text, want := range map[string]Pairs{"ring": {Ring: true}, "random:3": {Matchings: 3}, "random:1000": {Matchings: 1000}} {
+		if got, all, err := ParsePairs(text); err != nil || all || got != want || got.String() != text {
+			t.Errorf("%s: %+v, all %v, error %v, text %s", text, got, all, err, got)
+		}
+	}
+	if _, all, err := ParsePairs("all"); err != nil || !all {
+		t.Errorf("all: %v, %v", all, err)
+	}
+	for _, text := range []string{"", "random", "random:0", "random:1001", "random:x", "Ring"} {
+		if _, _, err := ParsePairs(text); err == nil {
+			t.Errorf("%q is taken", text)
+		}
+	}
+}
+
+// TestPairSteps: a ring has every host in two pairs, a matching in one; no host is twice in a step.
+func TestPairSteps(t *testing.T) {
+	for _, hosts := range []int{2, 3, 4, 7, 8, 33} {
+		for _, c := range []struct {
+			Pairs
+			times int // each host is in so many pairs
+		}{{Pairs{Ring: true}, min(2, hosts-1)}, {Pairs{Matchings: 1}, 1}, {Pairs{Matchings: 2}, min(2, hosts-1)}} {
+			in := make([]int, hosts)
+			for _, step := range c.Steps(hosts) {
+				if err := checkStep(step, hosts); err != nil {
+					t.Fatalf("%d hosts, %v: %v", hosts, c.Pairs, err)
+				}
+				for _, pair := range step {
+					in[pair[0]]++
+					in[pair[1]]++
+				}
+			}
+			rests := 0
+			for _, n := range in {
+				rests += c.times - n
+			}
+			if rests < 0 || rests > c.times*(hosts%2) {
+				t.Errorf("%d hosts, %v: hosts are in %v pairs, want %d", hosts, c.Pairs, in, c.times)
+			}
+		}
+	}
+}

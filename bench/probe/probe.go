@@ -1,0 +1,130 @@
+// Package probe is a first look at the way between two hosts, from which a plan is made.
+package probe
+
+import (
+	"context"
+
+	"calib/bench"
+	"calib/bench/roundtrip"
+	"calib/internal/dataset/names"
+	"calib/internal/units"
+)
+
+// Experiment passes a byte to and fro (phase "trip", as pingpong), and then sends more and more until that takes long enough to tell
+// the rate (phase "rate": the time of as many bytes as "bytes" says, to the answer). On any path it ends within seconds. No model
+// reads it: a plan does, before the run.
+type Experiment struct{}
+
+const (
+	mostTrips, leastTrips = 60, 3
+
+	// A burst is doubled until it takes longEnough, or is as large as mostBytes.
+	longEnough = 60 * units.Millisecond
+	firstBytes = 16 * units.KiB
+	mostBytes  = 16 * units.MiB
+)
+
+// Name implements bench.Experiment.
+func (Experiment) Name() string { return names.Probe }
+
+// Design implements bench.Experiment: one point.
+func (Experiment) Design(l bench.Limits) []bench.Point {
+	if l.Hosts < 2 {
+		return nil
+	}
+	return []bench.Point{{names.FactorBytes: 1}}
+}
+
+// Teams implements bench.Experiment.
+func (Experiment) Teams(l bench.Limits, _ bench.Point) []bench.Step { return bench.Neighbours(l.Hosts) }
+
+// Cost implements bench.Experiment.
+func (Experiment) Cost(l bench.Limits, _ bench.Point) bench.Cost {
+	c := trips().Cost(l)
+	bursts := 0
+	for b := firstBytes; b <= mostBytes; b *= 2 {
+		bursts++
+	}
+	c.Bytes += 2*mostBytes + units.Bytes(bursts)
+	c.Messages += bursts + int(2*mostBytes/chunk)
+	return c
+}
+
+func trips() roundtrip.Bounds {
+	b := roundtrip.Pings(1, 1, leastTrips)
+	b.Most = mostTrips
+	return b
+}
+
+// chunk is what one call sends or receives.
+const chunk = 256 * units.KiB
+
+// Run implements bench.Experiment.
+func (Experiment) Run(_ context.Context, g bench.Group, p bench.Point, r *bench.Recorder) error {
+	msg := roundtrip.Whole(1-g.Rank(), r.Payload(1))
+	if err := roundtrip.Record(g, r, msg, trips(), bench.Batch{Phase: names.PhaseTrip, Point: p}); err != nil {
+		return err
+	}
+	if g.Rank() == 1 {
+		return answer(g, r.Payload(int64(chunk)))
+	}
+	return lead(g, p, r)
+}
+
+// lead sends bursts, each announced by its size; the answer to a burst is a byte. A size of 0 ends it.
+func lead(g bench.Group, p bench.Point, r *bench.Recorder) error {
+	buf, ack := r.Payload(int64(chunk)), []byte{0}
+	before, err := g.Counters(1)
+	if err != nil {
+		return err
+	}
+	var took int64
+	size := firstBytes
+	for ; ; size *= 2 {
+		if err := bench.SendNumbers(g, 1, int64(size)); err != nil {
+			return err
+		}
+		start := g.Now()
+		for left := size; left > 0; left -= min(left, chunk) {
+			if err := g.Send(1, buf[:min(left, chunk)]); err != nil {
+				return err
+			}
+		}
+		if err := g.Recv(1, ack); err != nil {
+			return err
+		}
+		if took = bench.Elapsed(g, start); took >= int64(longEnough) || size >= mostBytes {
+			break
+		}
+	}
+	tcp, err := bench.CountersSince(g, 1, before)
+	if err != nil {
+		return err
+	}
+	if err := bench.SendNumbers(g, 1, 0); err != nil {
+		return err
+	}
+	r.Add(bench.Batch{
+		Phase: names.PhaseRate, Point: p, Ranks: []int{0, 1}, NS: []int64{took}, TCP: tcp,
+		Aux: map[string]float64{names.AuxBytes: float64(size), names.AuxMSS: float64(tcp.MSS)},
+	})
+	return nil
+}
+
+// answer is the other rank's part. It ends with the size 0, or when a receive reaches the group's deadline.
+func answer(g bench.Group, buf []byte) error {
+	for {
+		size, err := bench.RecvNumbers(g, 0, 1)
+		if err != nil || size[0] == 0 {
+			return err
+		}
+		for left := units.Bytes(min(size[0], int64(mostBytes))); left > 0; left -= min(left, chunk) {
+			if err := g.Recv(0, buf[:min(left, chunk)]); err != nil {
+				return err
+			}
+		}
+		if err := g.Send(0, buf[:1]); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,128 @@
+package measuring
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"calib/bench"
+	"calib/cmd/calib/internal/command"
+	"calib/cmd/calib/internal/runfiles"
+	"calib/internal/coord"
+	"calib/internal/units"
+	"calib/reports"
+)
+
+// look probes the network, unless the plan knows it, has one host, or was told not to. What it finds becomes part of the plan. A
+// simulated network takes no time that a budget could bound.
+func (j *job) look(ctx context.Context, cl *cluster) error {
+	if j.detail.Plan.Limits.Path.Known() || j.detail.Unprobed || j.detail.Where.Sim != "" || len(cl.agents) < 2 {
+		return nil
+	}
+	j.show.Phase("look at the network")
+	p, err := coord.Probe(ctx, cl.agents, j.runID(), j.detail.Plan.Seed, nil)
+	if err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		j.note(fmt.Sprintf("%v: the plan is that for a gigabit network, whatever the budget", err))
+		return nil
+	}
+	j.detail.Probe, j.detail.Plan.Limits.Path = p, p.Path()
+	if j.detail.Plan.Limits.Segment == 0 {
+		j.detail.Plan.Limits.Segment = units.Bytes(p.Segment)
+	}
+	j.show.Note(probeText(p))
+	return nil
+}
+
+// probeText says in one line what a probe found.
+func probeText(p *coord.Probed) string {
+	s := fmt.Sprintf("network: %s one way, %s a byte (%s), %s", units.Format(p.Latency.Seconds(), "s"), units.Format(p.PerByte*1e-9, "s"),
+		units.Format(8e9/max(p.PerByte, 1e-3), "bit/s"), lossText(p.Loss))
+	switch {
+	case p.AtOnce == 0:
+	case p.Together:
+		s += fmt.Sprintf("; %s at once do not disturb each other, and are measured side by side", units.GroupedPlural(p.AtOnce, "pair"))
+	default:
+		s += fmt.Sprintf("; %s at once take %.2g times as long, and are measured one at a time", units.GroupedPlural(p.AtOnce, "pair"), p.Slower)
+	}
+	return s + fmt.Sprintf(" (a look of %s at %s)", units.Format(p.Took.Seconds(), "s"), units.GroupedPlural(p.Pairs, "pair"))
+}
+
+func lossText(share float64) string {
+	if share == 0 {
+		return "no loss"
+	}
+	return fmt.Sprintf("%.2g%% lost", 100*share)
+}
+
+// leftNotes say what the budget has no room for, one line each.
+func leftNotes(s *bench.Schedule) []string {
+	var out []string
+	if s.Rounds < s.Plan.Rounds.Min {
+		out = append(out, fmt.Sprintf("the budget has room for %s: intervals need %d", units.GroupedPlural(s.Rounds, "round"), s.Plan.Rounds.Min))
+	}
+	for _, l := range reports.LeftText(forecast(s)) {
+		out = append(out, l)
+	}
+	return out
+}
+
+// dryRun starts the agents, probes, and prints the plan made of it.
+func dryRun(c *cli.Context, name string) (err error) {
+	j := emptyJob(c, "")
+	if j.detail, err = detailOf(c); err != nil {
+		return err
+	}
+	if err := j.findHosts(); err != nil {
+		return err
+	}
+	j.show.Phase("start agents")
+	cl, err := j.detail.Where.open(c.Context, j.list, func(n int) { j.show.Update(float64(n), float64(len(j.list)), "") })
+	if err != nil {
+		return err
+	}
+	s, err := j.planned(c.Context, cl)
+	j.show.Done()
+	if err = errors.Join(err, cl.close()); err != nil {
+		return err
+	}
+	f := forecast(s)
+	if j.detail.Probe != nil {
+		f.Network = probeText(j.detail.Probe)
+	}
+	return command.AnswerResult(c, reports.Result{Command: name, Plan: &f}, nil, func(out io.Writer) error {
+		return reports.PlanText(out, f, runfiles.PageOptions(c, ""))
+	})
+}
+
+// planned prepares the agents, looks at the network and makes the schedule.
+func (j *job) planned(ctx context.Context, cl *cluster) (*bench.Schedule, error) {
+	if err := j.agreeSegment(cl.infos); err != nil {
+		return nil, err
+	}
+	rough, err := scheduleOf(j.detail.Plan, len(cl.agents))
+	if err != nil {
+		return nil, err
+	}
+	if err := j.prepare(ctx, cl, rough); err != nil {
+		return nil, err
+	}
+	if err := j.look(ctx, cl); err != nil {
+		return nil, err
+	}
+	return scheduleOf(j.detail.Plan, len(cl.agents))
+}
+
+// runID is that of the run, or of a look without one.
+func (j *job) runID() string {
+	if j.dir == nil {
+		return "plan-" + time.Now().UTC().Format("20060102-150405.000000")
+	}
+	return j.dir.Run().ID
+}

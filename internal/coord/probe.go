@@ -1,0 +1,189 @@
+package coord
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"calib/bench"
+	"calib/internal/dataset"
+	"calib/internal/dataset/names"
+	"calib/internal/stats"
+	"calib/internal/units"
+)
+
+// Probed is what a first look at the network has found. Medians are over the pairs that were looked at.
+type Probed struct {
+	Pairs    int         `json:"pairs"`      // that were looked at alone
+	Latency  units.Nanos `json:"latency_ns"` // of a byte, one way, with the software at both ends
+	PerByte  float64     `json:"ns_per_byte"`
+	Slowest  float64     `json:"slowest_ns_per_byte"` // of these pairs
+	Loss     float64     `json:"loss"`                // share of segments that were sent again
+	Segment  int64       `json:"segment"`             // payload of a full packet of these connections [B]
+	Slot     units.Nanos `json:"slot_ns"`             // what a slot costs beside its messages
+	AtOnce   int         `json:"at_once"`             // pairs that then communicated at once; 0 where there is only one pair
+	Slower   float64     `json:"slower"`              // their bytes and their latency took so many times as long as alone, the larger of both
+	Together bool        `json:"together"`            // pairs do not disturb each other
+	Took     units.Nanos `json:"took_ns"`
+}
+
+// Path is what a plan is made from. The slowest pair decides: a round waits for it.
+func (p *Probed) Path() bench.Path {
+	return bench.Path{Latency: p.Latency, PerByte: p.Slowest, Together: p.Together, Slot: p.Slot}
+}
+
+const (
+	// aloneMost is how many pairs are looked at one after the other, aloneTime after how long no other pair is.
+	aloneMost = 4
+	aloneTime = 2 * time.Second
+	// probeEpoch is that of the probe's connections: the run opens its own.
+	probeEpoch = 1 << 30
+	// undisturbed is by how much pairs may be slower at once than alone, to be taken as not disturbing each other.
+	undisturbed = 1.1
+	// probeDeadline bounds a slot of the probe.
+	probeDeadline = 60 * units.Second
+)
+
+// Probe looks at some pairs of agents, each alone, and then at all pairs at once: the question of the hyperbolic model (Stoica,
+// Sultan and Keyes 1996), whether pairs share the medium, in short. The agents are prepared. now may be nil.
+func Probe(ctx context.Context, agents []Agent, run string, seed uint64, now func() time.Time) (*Probed, error) {
+	if now == nil {
+		now = time.Now
+	}
+	begun := now()
+	hosts := rand.New(rand.NewPCG(seed, probeEpoch)).Perm(len(agents))
+	var pairs [][]int
+	for i := 0; i+1 < len(hosts); i += 2 {
+		pairs = append(pairs, hosts[i:i+2])
+	}
+	if len(pairs) == 0 {
+		return nil, fmt.Errorf("probe: %w: one host", ErrNothing)
+	}
+	p := &Probed{}
+	look := func(teams [][]int) ([]seen, time.Duration, error) {
+		s := bench.Slot{Exp: names.Probe, Teams: teams, Points: []bench.Point{{names.FactorBytes: 1}}}
+		from := now()
+		samples, err := together(ctx, agents, s, bench.Task{
+			Run: run, Exp: s.Exp, Points: s.Points, Epoch: probeEpoch, Deadline: probeDeadline, Recv: Recv,
+		})
+		if err != nil {
+			return nil, 0, fmt.Errorf("probe of %d pairs: %w", len(teams), err)
+		}
+		return seenIn(samples), now().Sub(from), nil
+	}
+	var alone []seen
+	var slots []float64
+	for i := 0; i < min(aloneMost, len(pairs)) && (i == 0 || now().Sub(begun) < aloneTime); i++ {
+		if _, _, err := look(pairs[i : i+1]); err != nil && i == 0 { // opens connections and windows
+			return nil, err
+		}
+		one, took, err := look(pairs[i : i+1])
+		if err != nil {
+			return nil, err
+		}
+		if len(one) == 0 {
+			return nil, fmt.Errorf("probe of hosts %d and %d: %w", pairs[i][0], pairs[i][1], ErrNothing)
+		}
+		alone = append(alone, one[0])
+		slots = append(slots, max(float64(time.Millisecond), float64(took)-one[0].took))
+	}
+	p.Pairs = len(alone)
+	p.fill(alone, slots)
+	if len(pairs) > 1 {
+		all, _, err := look(pairs)
+		if err != nil {
+			return nil, err
+		}
+		p.AtOnce, p.Slower = len(pairs), slower(alone, all)
+		p.Together = p.Slower <= undisturbed
+	}
+	p.Took = units.Nanos(now().Sub(begun))
+	return p, nil
+}
+
+// seen is what one pair saw.
+type seen struct {
+	ranks   [2]int
+	trip    float64 // half a round trip of a byte [ns]
+	perByte float64 // ns/B
+	took    float64 // all of its messages [ns]
+	sent    int64   // segments, and those sent again
+	again   int64
+	mss     int64
+}
+
+// seenIn reads the samples of a probe, in the order of its pairs.
+func seenIn(samples []dataset.Sample) []seen {
+	var out []seen
+	for i := range samples {
+		s := &samples[i]
+		if len(s.Ranks) != 2 || len(s.NS) == 0 {
+			continue
+		}
+		pair := [2]int{s.Ranks[0], s.Ranks[1]}
+		k := slices.IndexFunc(out, func(x seen) bool { return x.ranks == pair })
+		if k < 0 {
+			k = len(out)
+			out = append(out, seen{ranks: pair})
+		}
+		x := &out[k]
+		sum := 0.0
+		for _, ns := range s.NS {
+			sum += float64(ns)
+		}
+		switch s.Phase {
+		case names.PhaseTrip:
+			ns := make([]float64, len(s.NS))
+			for j, v := range s.NS {
+				ns[j] = float64(v)
+			}
+			x.trip = stats.Median(ns)
+			x.took += 2 * sum
+		case names.PhaseRate:
+			// The answer to the burst took a trip.
+			x.perByte = max(0, sum-2*x.trip) / s.Aux[names.AuxBytes]
+			x.took += 2 * sum // the bursts before were half as long, a quarter, …
+		}
+		if s.TCP != nil {
+			x.sent, x.again, x.mss = x.sent+s.TCP.DataSegsOut, x.again+s.TCP.Retrans, s.TCP.MSS
+		}
+	}
+	return out
+}
+
+// fill takes the medians of pairs that communicated alone.
+func (p *Probed) fill(alone []seen, slots []float64) {
+	var trips, rates []float64
+	var sent, again int64
+	for _, x := range alone {
+		trips, rates = append(trips, x.trip), append(rates, x.perByte)
+		sent, again = sent+x.sent, again+x.again
+		if p.Segment == 0 || x.mss < p.Segment {
+			p.Segment = x.mss
+		}
+	}
+	p.Latency, p.PerByte = max(1, units.Nanos(stats.Median(trips))), stats.Median(rates)
+	p.Slowest, p.Slot = slices.Max(rates), units.Nanos(stats.Median(slots))
+	if sent > 0 {
+		p.Loss = float64(again) / float64(sent)
+	}
+}
+
+// slower is how many times as long messages took at once as alone, over the pairs that did both: the larger of the medians of
+// latency and time per byte.
+func slower(alone, all []seen) float64 {
+	var trips, rates []float64
+	for _, a := range alone {
+		for _, b := range all {
+			if a.ranks == b.ranks && a.trip > 0 && a.perByte > 0 {
+				trips, rates = append(trips, b.trip/a.trip), append(rates, b.perByte/a.perByte)
+			}
+		}
+	}
+	if len(trips) == 0 {
+		return 0
+	}
+	return max(stats.Median(trips), stats.Median(rates))
+}
