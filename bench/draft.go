@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"calib/internal/dataset/names"
@@ -16,10 +17,17 @@ type draft struct {
 	exp    Experiment
 	plan   Plan
 	limits Limits // Effort is the experiment's own
+	layout
+	laid    map[Effort]layout // by effort, all that were made
+	thin    []string          // what was made thinner, in words
+	dropped int               // points that took longest
+	full    units.Nanos
+}
+
+// layout is what an experiment's design gives: points, and the sets of teams that measure them.
+type layout struct {
 	sets   []set
 	points []drafted
-	thin   []string // what was made thinner, in words
-	full   units.Nanos
 }
 
 // set are teams that run at once.
@@ -37,7 +45,7 @@ type drafted struct {
 
 // newDraft lays an experiment out over the hosts of limits.
 func newDraft(e Experiment, p Plan, l Limits) (*draft, error) {
-	d := &draft{exp: e, plan: p, limits: l}
+	d := &draft{exp: e, plan: p, limits: l, laid: map[Effort]layout{}}
 	if err := d.lay(); err != nil {
 		return nil, fmt.Errorf("experiment %s: %w", e.Name(), err)
 	}
@@ -45,9 +53,24 @@ func newDraft(e Experiment, p Plan, l Limits) (*draft, error) {
 	return d, nil
 }
 
+// whole is a copy of the draft that nothing was taken from.
+func (d *draft) whole() *draft {
+	n := *d
+	n.limits.Effort, n.thin, n.dropped = d.plan.Limits.Effort, nil, 0
+	n.layout = d.laid[n.limits.Effort].clone()
+	return &n
+}
+
+// clone is a copy whose points can be changed.
+func (l layout) clone() layout { return layout{l.sets, slices.Clone(l.points)} }
+
 // lay makes the points and sets of the limits.
 func (d *draft) lay() error {
-	d.sets, d.points = nil, nil
+	if l, ok := d.laid[d.limits.Effort]; ok {
+		d.layout = l.clone()
+		return nil
+	}
+	d.layout = layout{}
 	known, seen := map[setKey]int{}, map[string]bool{}
 	for _, p := range d.exp.Design(d.limits) {
 		key := p.Key()
@@ -75,6 +98,7 @@ func (d *draft) lay() error {
 		}
 		d.points = append(d.points, x)
 	}
+	d.laid[d.limits.Effort] = d.layout.clone()
 	return nil
 }
 
@@ -159,19 +183,46 @@ func (d *draft) slotTime(i int) units.Nanos {
 // time is how long a round of the draft takes.
 func (d *draft) time() units.Nanos {
 	var total units.Nanos
-	used := make([]bool, len(d.sets))
-	for _, p := range d.points {
-		total += p.time * units.Nanos(len(p.sets))
-		for _, i := range p.sets {
-			used[i] = true
-		}
-	}
-	for i, u := range used {
-		if u {
-			total += d.slotTime(i)
-		}
+	for _, g := range d.groups() {
+		total += g.expected()
 	}
 	return total
+}
+
+// slotShare is the share of the budget that a slot takes at most, but for a slot of one point. leastSlot is allowed in any case, and
+// so much that a slot's points take longer than what it needs beside them.
+const (
+	slotShare = 0.02
+	leastSlot = units.Second
+	overhead  = 4
+)
+
+// groups are the slots of a round: of each set one, or several where its points take too long for one.
+func (d *draft) groups() []group {
+	var out []group
+	open := make([]int, len(d.sets)) // set → one more than the group that is being filled
+	for _, p := range d.points {
+		for _, i := range p.sets {
+			if open[i] == 0 || out[open[i]-1].expected()+p.time > d.longest(out[open[i]-1].slot) {
+				out = append(out, group{
+					exp: d.exp, effort: d.limits.Effort, teams: d.sets[i].teams, permuted: d.sets[i].permuted, slot: d.slotTime(i),
+				})
+				open[i] = len(out)
+			}
+			g := &out[open[i]-1]
+			g.points, g.costs = append(g.points, p.point), append(g.costs, p.time)
+			g.sum += p.time
+		}
+	}
+	return out
+}
+
+// longest is how long a slot may take that needs beside beside its points.
+func (d *draft) longest(beside units.Nanos) units.Nanos {
+	if d.plan.Budget <= 0 || !d.limits.Path.Known() {
+		return math.MaxInt64
+	}
+	return max(leastSlot, units.Nanos(slotShare*float64(d.plan.Budget)), overhead*beside)
 }
 
 // within makes the draft thinner until a round of it takes no longer than most, and reports whether that was possible.
@@ -184,7 +235,7 @@ func (d *draft) within(most units.Nanos) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if !lighter && !d.sample() && !d.dropLargest() && !d.fewerCounts() {
+		if !lighter && !d.sample() && !d.dropLargest() && !d.fewerCounts() && !d.smallerCounts() && !d.dropCostliest() {
 			return false, nil
 		}
 	}
@@ -226,15 +277,28 @@ func (d *draft) lighter() (bool, error) {
 	return true, nil
 }
 
-// sample halves the number of sets, of which other hosts are part in every round.
+// sample halves the number of sets that a point is measured on, where other hosts are part of them in every round.
 func (d *draft) sample() bool {
-	n := d.setsPerPoint()
-	if n < 2 || slices.ContainsFunc(d.sets, func(s set) bool { return !s.permuted }) {
+	most, all := 1, 0
+	for _, p := range d.points {
+		if d.permuted(p) {
+			most = max(most, len(p.sets))
+		}
+	}
+	if most < 2 {
 		return false
 	}
-	d.keepSets(n / 2)
-	d.say("teams", fmt.Sprintf("%d of %d teams in a round, others in each", n/2, len(d.sets)))
+	for _, p := range d.laid[d.limits.Effort].points {
+		all = max(all, len(p.sets))
+	}
+	d.keepSets(most / 2)
+	d.say("teams", fmt.Sprintf("%d of %d teams in a round, others in each", most/2, all))
 	return true
+}
+
+// permuted reports whether other hosts measure the point in every round.
+func (d *draft) permuted(p drafted) bool {
+	return !slices.ContainsFunc(p.sets, func(i int) bool { return !d.sets[i].permuted })
 }
 
 // setsPerPoint is the largest number of sets that a point has.
@@ -246,10 +310,12 @@ func (d *draft) setsPerPoint() int {
 	return n
 }
 
-// keepSets keeps the first n sets of every point.
+// keepSets keeps the first n sets of every point that other hosts measure in every round.
 func (d *draft) keepSets(n int) {
-	for i := range d.points {
-		d.points[i].sets = d.points[i].sets[:min(n, len(d.points[i].sets))]
+	for i, p := range d.points {
+		if d.permuted(p) {
+			d.points[i].sets = p.sets[:min(n, len(p.sets))]
+		}
 	}
 }
 
@@ -293,33 +359,100 @@ func (d *draft) dropLargest() bool {
 	return true
 }
 
+// counts are the factors that say how many hosts take part.
+var counts = []string{names.FactorPairs, names.FactorSenders, names.FactorHosts, names.FactorWindow}
+
+// numbers lists the values of a factor, ascending.
+func (d *draft) numbers(factor string) []int64 {
+	values := map[int64]bool{}
+	for _, p := range d.points {
+		if v, ok := p.point[factor]; ok {
+			values[v] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(values))
+}
+
+// keepNumbers leaves out the points with other values of a factor.
+func (d *draft) keepNumbers(factor string, values []int64) {
+	all := d.numbers(factor)
+	d.points = slices.DeleteFunc(d.points, func(p drafted) bool {
+		v, ok := p.point[factor]
+		return ok && !slices.Contains(values, v)
+	})
+	d.say(factor, fmt.Sprintf("%d numbers of %s, to %d", len(values), factor, min(slices.Max(values), slices.Max(all))))
+}
+
 // fewerCounts leaves out every second number of pairs, senders or hosts between the least and the most.
 func (d *draft) fewerCounts() bool {
 	done := false
-	for _, factor := range []string{names.FactorPairs, names.FactorSenders, names.FactorHosts, names.FactorWindow} {
-		values := map[int64]bool{}
-		for _, p := range d.points {
-			if v, ok := p.point[factor]; ok {
-				values[v] = true
-			}
-		}
-		if len(values) <= leastCounts {
+	for _, factor := range counts {
+		all := d.numbers(factor)
+		if len(all) <= leastCounts {
 			continue
 		}
-		all := slices.Sorted(maps.Keys(values))
+		var keep []int64
 		for i, v := range all {
-			if i%2 == 1 && i < len(all)-1 {
-				delete(values, v)
+			if i%2 == 0 || i == len(all)-1 {
+				keep = append(keep, v)
 			}
 		}
-		d.points = slices.DeleteFunc(d.points, func(p drafted) bool {
-			v, ok := p.point[factor]
-			return ok && !values[v]
-		})
-		d.say(factor, fmt.Sprintf("%d of %d numbers of %s", len(values), len(all), factor))
+		d.keepNumbers(factor, keep)
+		done = done || len(keep) < len(all)
+	}
+	return done
+}
+
+// smallerCounts leaves out the largest number of pairs, senders or hosts, and takes half of it instead where a design has that.
+func (d *draft) smallerCounts() bool {
+	done := false
+	for _, factor := range counts {
+		all := d.numbers(factor)
+		if len(all) < leastCounts || all[len(all)-1] <= 2 {
+			continue
+		}
+		top := all[len(all)-1]
+		var less int64
+		whole := d.laid[d.limits.Effort].points
+		for _, p := range whole {
+			if v := p.point[factor]; v <= top/2 && v > less {
+				less = v
+			}
+		}
+		if less <= all[0] {
+			continue
+		}
+		sizes := d.sizes()
+		for _, p := range whole {
+			if p.point[factor] == less && (p.point[names.FactorBytes] == 0 || slices.Contains(sizes, p.point[names.FactorBytes])) &&
+				!slices.ContainsFunc(d.points, func(q drafted) bool { return maps.Equal(q.point, p.point) }) {
+				d.points = append(d.points, p)
+			}
+		}
+		d.keepNumbers(factor, []int64{all[0], less})
 		done = true
 	}
 	return done
+}
+
+// leastPoints stay, however long they take.
+const leastPoints = 3
+
+// dropCostliest leaves out the point that takes most time: on slow networks a stream, which must last for many round trips.
+func (d *draft) dropCostliest() bool {
+	if len(d.points) <= leastPoints {
+		return false
+	}
+	most := 0
+	for i, p := range d.points {
+		if p.time > d.points[most].time {
+			most = i
+		}
+	}
+	d.points = slices.Delete(d.points, most, most+1)
+	d.dropped++
+	d.say("points", fmt.Sprintf("without the %d points that take longest", d.dropped))
+	return true
 }
 
 // say notes what was made thinner; of one kind the last note counts.

@@ -20,7 +20,7 @@ func TestParsePlan(t *testing.T) {
 		t.Fatal(err)
 	}
 	for text, change := range map[string]func(*Plan){
-		"experiments: [pingpong]\n": func(p *Plan) { p.Experiments = []string{"pingpong"} },
+		"experiments: [pingpong]\n": func(p *Plan) { p.Experiments, p.Chosen = []string{"pingpong"}, true },
 		"name: x\nmax_bytes: 4096\nsizes: 64\n": func(p *Plan) {
 			p.Name, p.Limits.MaxBytes, p.Limits.Sizes = "x", 4096, []units.Bytes{64}
 		},

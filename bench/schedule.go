@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 	"math/rand/v2"
 
 	"calib/internal/units"
@@ -39,18 +38,13 @@ type group struct {
 	teams    [][]int // places of the layout
 	points   []Point
 	costs    []units.Nanos // expected, of the points
-	slot     units.Nanos   // expected, beside them
+	sum      units.Nanos   // of costs
+	slot     units.Nanos   // expected, beside the points
 	permuted bool          // other hosts take the places in every round
 }
 
 // expected is how long a slot of the group takes, all points open.
-func (g *group) expected() units.Nanos {
-	t := g.slot
-	for _, c := range g.costs {
-		t += c
-	}
-	return t
-}
+func (g *group) expected() units.Nanos { return g.slot + g.sum }
 
 // hosts returns the teams of g as hosts; places are those of the round.
 func (g *group) hosts(places []int) [][]int {
@@ -109,42 +103,13 @@ func NewSchedule(p Plan, hosts int, exps []Experiment) (*Schedule, error) {
 		return nil, err
 	}
 	for _, d := range drafts {
-		s.add(d)
+		s.groups = append(s.groups, d.groups()...)
 	}
 	if len(s.groups) == 0 {
 		return nil, fmt.Errorf("%w on %d host(s) within the plan's limits: add hosts, sizes or experiments (have %v)",
 			ErrNothing, hosts, s.Idle)
 	}
 	return s, nil
-}
-
-// slotShare is the share of the budget that a slot takes at most, but for a slot of one point; leastSlot is allowed in any case.
-const (
-	slotShare = 0.02
-	leastSlot = units.Second
-)
-
-// add makes groups of a draft: of each set one, or several where its points take too long for one slot.
-func (s *Schedule) add(d *draft) {
-	longest := units.Nanos(math.MaxInt64)
-	if s.Plan.Budget > 0 && s.Limits.Path.Known() {
-		longest = max(leastSlot, units.Nanos(slotShare*float64(s.Plan.Budget)))
-	}
-	open := map[int]int{} // set → its group that is being filled
-	for _, p := range d.points {
-		for _, i := range p.sets {
-			at, ok := open[i]
-			if !ok || s.groups[at].expected()+p.time > longest {
-				at = len(s.groups)
-				open[i] = at
-				s.groups = append(s.groups, group{
-					exp: d.exp, effort: d.limits.Effort, teams: d.sets[i].teams, permuted: d.sets[i].permuted, slot: d.slotTime(i),
-				})
-			}
-			g := &s.groups[at]
-			g.points, g.costs = append(g.points, p.point), append(g.costs, p.time)
-		}
-	}
 }
 
 // teamsKey is equal for equal teams alone.

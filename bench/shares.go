@@ -46,68 +46,116 @@ type LeftOut struct {
 }
 
 // fit makes drafts thinner until the least rounds of them fit into the plan's budget: each experiment within its share, then
-// without the expendable ones, then in fewer rounds. It needs a budget and a path that is known; else it changes nothing.
+// without some of the expendable ones, then in fewer rounds. It needs a budget and a path that is known; else it changes nothing.
 func (s *Schedule) fit(drafts []*draft) ([]*draft, error) {
 	if s.Plan.Budget <= 0 || !s.Limits.Path.Known() {
 		return drafts, nil
 	}
 	least := s.Plan.Rounds.Min
 	left := map[string]bool{}
-	for rounds := least; ; {
-		kept, err := s.fresh(drafts, left)
+	for s.Rounds = least; ; s.Rounds-- {
+		kept, err := s.fitted(drafts, left)
 		if err != nil {
 			return nil, err
 		}
-		perRound := units.Nanos(planned * float64(s.Plan.Budget) / float64(rounds))
-		fits, err := share(kept, perRound)
-		if err != nil {
-			return nil, err
-		}
-		next := slices.IndexFunc(expendable, func(name string) bool {
-			return !s.Plan.Chosen && slices.ContainsFunc(kept, func(d *draft) bool { return d.exp.Name() == name })
-		})
-		switch {
-		case !fits && next >= 0:
-			left[expendable[next]] = true
-			continue
-		case !fits && rounds > 1:
-			rounds--
+		if kept == nil && s.Rounds > 1 {
 			continue
 		}
-		s.Rounds = rounds
+		if kept == nil { // not even one round
+			kept = without(drafts, left)
+			if _, _, err = share(kept, 0); err != nil {
+				return nil, err
+			}
+		}
 		s.account(drafts, kept, least)
 		return kept, nil
 	}
 }
 
-// fresh drafts again what is not left out.
-func (s *Schedule) fresh(drafts []*draft, left map[string]bool) ([]*draft, error) {
-	var out []*draft
-	for _, d := range drafts {
-		if left[d.exp.Name()] {
-			continue
+// fitted leaves out expendable experiments until the others fit into the rounds, and takes back what there is room for after all. It
+// returns nil where nothing fits; left is then what may be left out.
+func (s *Schedule) fitted(drafts []*draft, left map[string]bool) ([]*draft, error) {
+	perRound := units.Nanos(planned * float64(s.Plan.Budget) / float64(s.Rounds))
+	try := func() ([]*draft, []string, error) {
+		kept := without(drafts, left)
+		stuck, fits, err := share(kept, perRound)
+		if !fits {
+			kept = nil
 		}
-		n, err := newDraft(d.exp, s.Plan, s.Limits)
+		return kept, stuck, err
+	}
+	for {
+		kept, stuck, err := try()
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, n)
+		if kept != nil {
+			break
+		}
+		name := s.nextExpendable(drafts, left, stuck)
+		if name == "" {
+			return nil, nil
+		}
+		left[name] = true
 	}
-	return out, nil
+	for _, name := range slices.Backward(expendable) {
+		if !left[name] {
+			continue
+		}
+		delete(left, name)
+		kept, _, err := try()
+		if err != nil {
+			return nil, err
+		}
+		left[name] = kept == nil
+	}
+	kept, _, err := try()
+	return kept, err
+}
+
+// nextExpendable is what is left out next: an experiment that does not fit into its share, or the first one that there is.
+func (s *Schedule) nextExpendable(drafts []*draft, left map[string]bool, stuck []string) string {
+	if s.Plan.Chosen {
+		return ""
+	}
+	first := ""
+	for _, name := range expendable {
+		if left[name] || !slices.ContainsFunc(drafts, func(d *draft) bool { return d.exp.Name() == name }) {
+			continue
+		}
+		if slices.Contains(stuck, name) {
+			return name
+		}
+		if first == "" {
+			first = name
+		}
+	}
+	return first
+}
+
+// without are the drafts, whole, of what is not left out.
+func without(drafts []*draft, left map[string]bool) []*draft {
+	var out []*draft
+	for _, d := range drafts {
+		if !left[d.exp.Name()] {
+			out = append(out, d.whole())
+		}
+	}
+	return out
 }
 
 // share gives every draft its share of a time: those that need less than theirs give the rest to the others. It reports
-// whether all could be made to fit.
-func share(drafts []*draft, total units.Nanos) (bool, error) {
+// which could not be made to fit into theirs, and whether all fit together.
+func share(drafts []*draft, total units.Nanos) (stuck []string, fits bool, err error) {
 	open, rest, weight := slices.Clone(drafts), float64(total), 0.0
 	for _, d := range open {
 		weight += shareOf(d.exp.Name())
 	}
 	for done := false; !done; {
 		done = true
-		for i := 0; i < len(open); i++ {
-			own := shareOf(open[i].exp.Name())
-			if need := float64(open[i].time()); need <= rest*own/weight {
+		for i, d := range open {
+			own := shareOf(d.exp.Name())
+			if need := float64(d.time()); need <= rest*own/weight {
 				rest, weight = rest-need, weight-own
 				open = slices.Delete(open, i, i+1)
 				done = false
@@ -116,8 +164,12 @@ func share(drafts []*draft, total units.Nanos) (bool, error) {
 		}
 	}
 	for _, d := range open {
-		if _, err := d.within(units.Nanos(rest * shareOf(d.exp.Name()) / weight)); err != nil {
-			return false, err
+		ok, err := d.within(units.Nanos(rest * shareOf(d.exp.Name()) / weight))
+		if err != nil {
+			return nil, false, err
+		}
+		if !ok {
+			stuck = append(stuck, d.exp.Name())
 		}
 	}
 	// What cannot be as thin as its share may still fit where others need less.
@@ -125,7 +177,7 @@ func share(drafts []*draft, total units.Nanos) (bool, error) {
 	for _, d := range drafts {
 		sum += d.time()
 	}
-	return sum <= total, nil
+	return stuck, sum <= total, nil
 }
 
 // account keeps what was left out.

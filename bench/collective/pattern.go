@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 
 	"calib/bench"
 	"calib/bench/pattern"
@@ -143,22 +144,42 @@ func (Pattern) Teams(_ bench.Limits, p bench.Point) []bench.Step {
 
 // Cost implements bench.Experiment.
 func (Pattern) Cost(l bench.Limits, p bench.Point) bench.Cost {
-	_, s, err := written(p)
+	s, err := extentOf(p)
 	if err != nil {
 		return bench.Cost{}
 	}
 	hosts := int(p[names.FactorHosts])
-	reps := untimed + mostPatterns(l.Effort, s)
+	reps := untimed + mostPatterns(l.Effort, s.busiest)
 	path := l.OnPath()
-	one := units.Nanos(s.Depth())*path.Latency + units.Nanos(float64(s.Busiest())*path.PerByte*float64(path.Sharing(hosts/2)))
+	one := units.Nanos(s.depth)*path.Latency + units.Nanos(float64(s.busiest)*path.PerByte*float64(path.Sharing(hosts/2)))
 	return bench.Cost{
-		Bytes: units.Bytes(reps * s.Busiest()), Messages: hosts + reps*(s.Depth()+2*hosts),
-		Time: repeatedTime(path, hosts, one, l.Effort.Time(patternTime, 0), 1, mostPatterns(l.Effort, s)),
+		Bytes: units.Bytes(reps * s.busiest), Messages: hosts + reps*(s.depth+2*hosts),
+		Time: repeatedTime(path, hosts, one, l.Effort.Time(patternTime, 0), 1, mostPatterns(l.Effort, s.busiest)),
 	}
 }
 
-func mostPatterns(e bench.Effort, s pattern.Schedule) int {
-	return max(1, min(e.Reps(patternReps, patternLeast), int(e.Bytes(patternBytes, 0))/s.Busiest()))
+func mostPatterns(e bench.Effort, busiest int) int {
+	return max(1, min(e.Reps(patternReps, patternLeast), int(e.Bytes(patternBytes, 0))/busiest))
+}
+
+// extent is what the cost of a pattern needs of its schedule.
+type extent struct{ busiest, depth int }
+
+// extents keeps them by point: on many hosts a schedule is long, and a plan asks for it again and again.
+var extents sync.Map
+
+func extentOf(p bench.Point) (extent, error) {
+	key := p.Key()
+	if x, ok := extents.Load(key); ok {
+		return x.(extent), nil
+	}
+	_, s, err := written(p)
+	if err != nil {
+		return extent{}, err
+	}
+	x := extent{s.Busiest(), s.Depth()}
+	extents.Store(key, x)
+	return x, nil
 }
 
 // written is the pattern of a point, written down.
@@ -198,7 +219,7 @@ func (Pattern) Run(_ context.Context, g bench.Group, p bench.Point, r *bench.Rec
 		return began, g.Now(), nil
 	}
 	t, err := o.measure(int(p[names.FactorBytes]), bounds{
-		short: int(patternShort), most: mostPatterns(r.Effort, s), least: 1, time: r.Time(patternTime, 0), longest: patternLongest,
+		short: int(patternShort), most: mostPatterns(r.Effort, s.Busiest()), least: 1, time: r.Time(patternTime, 0), longest: patternLongest,
 	})
 	if err != nil {
 		return err

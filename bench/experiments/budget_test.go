@@ -15,8 +15,8 @@ import (
 func TestPlansFitBudgets(t *testing.T) {
 	for _, name := range bench.PlanNames() {
 		for _, speed := range bench.Speeds() {
-			for _, hosts := range []int{2, 3, 8, 64, 256} {
-				for _, budget := range []units.Nanos{30, 120, 300, 3600} {
+			for _, hosts := range []int{2, 8, 40} {
+				for _, budget := range []units.Nanos{30, 300, 3600} {
 					t.Run(fmt.Sprintf("%s/%s/%d/%ds", name, speed.Name, hosts, budget), func(t *testing.T) {
 						p, err := bench.BuiltinPlan(name)
 						if err != nil {

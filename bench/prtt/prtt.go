@@ -30,7 +30,7 @@ const (
 	waitingReps  = 25             // repetitions of the forms that wait
 	waitingLeast = 3
 	waitingTime  = 50 * units.Millisecond // that they take about, where they are no more than the least
-	trials       = 5 // round trips from which d is taken
+	trials       = 5                      // round trips from which d is taken
 	maxDelay     = units.Second
 	largest      = 256 * units.KiB
 )

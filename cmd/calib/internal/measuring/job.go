@@ -36,6 +36,7 @@ type job struct {
 	out    string // run directory to make; "" is the default name
 	list   []hosts.Host
 	dir    *rundir.Dir
+	dry    string // names what is not a run: a look at the network
 	log    *rundir.Log
 	show   *progress.Reporter
 	have   []dataset.Sample // of a resumed run

@@ -2,10 +2,11 @@ package measuring
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
-	"time"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -121,8 +122,11 @@ func (j *job) planned(ctx context.Context, cl *cluster) (*bench.Schedule, error)
 
 // runID is that of the run, or of a look without one.
 func (j *job) runID() string {
-	if j.dir == nil {
-		return "plan-" + time.Now().UTC().Format("20060102-150405.000000")
+	if j.dir != nil {
+		return j.dir.Run().ID
 	}
-	return j.dir.Run().ID
+	if j.dry == "" {
+		j.dry = "plan-" + strings.ToLower(rand.Text()[:8])
+	}
+	return j.dry
 }
