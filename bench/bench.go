@@ -186,7 +186,7 @@ type Task struct {
 	Rank   int   // this agent's rank in Team
 	Points []Point
 	Reps   float64 // Limits.Effort, which scales the repetitions
-	// Epoch is that of the data connections: the round, or 0 where the plan keeps them. Those of an earlier one are not used.
+	// Epoch is that of the data connections (Schedule.Epoch). Those of an earlier one are not used.
 	Epoch int
 	// OneClock says of each rank whether it reads the clock that rank 0 reads, so that there is no offset. nil: no rank does.
 	// The agent knows; it is not sent.

@@ -20,6 +20,7 @@ type draft struct {
 	layout
 	laid    map[Effort]layout // by effort, all that were made
 	thin    []string          // what was made thinner, in words
+	hard    bool // also the points that take longest may be left out
 	dropped int               // points that took longest
 	full    units.Nanos
 }
@@ -235,7 +236,7 @@ func (d *draft) within(most units.Nanos) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if !lighter && !d.sample() && !d.dropLargest() && !d.fewerCounts() && !d.smallerCounts() && !d.dropCostliest() {
+		if !lighter && !d.sample() && !d.dropLargest() && !d.fewerCounts() && !d.smallerCounts() && !(d.hard && d.dropCostliest()) {
 			return false, nil
 		}
 	}

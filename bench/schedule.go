@@ -153,12 +153,12 @@ func (s *Schedule) places(r int) []int {
 	return Places(s.Plan.Seed, s.Limits.Hosts, r)
 }
 
-// Epoch is that of the data connections of round r.
+// Epoch is that of the data connections of round r. Epoch 0 is that of a look before the run; they only ascend.
 func (s *Schedule) Epoch(r int) int {
 	if s.Plan.KeepConnections {
-		return 0
+		return 1
 	}
-	return r
+	return r + 1
 }
 
 // Round returns the slots of round r, 0 ≤ r < Plan.Rounds.Max, in order; none after that. open says whether a team still

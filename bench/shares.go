@@ -53,31 +53,35 @@ func (s *Schedule) fit(drafts []*draft) ([]*draft, error) {
 	}
 	least := s.Plan.Rounds.Min
 	left := map[string]bool{}
-	for s.Rounds = least; ; s.Rounds-- {
-		kept, err := s.fitted(drafts, left)
-		if err != nil {
-			return nil, err
-		}
-		if kept == nil && s.Rounds > 1 {
-			continue
-		}
-		if kept == nil { // not even one round
-			kept = without(drafts, left)
-			if _, _, err = share(kept, 0); err != nil {
+	for s.Rounds = least; s.Rounds >= 1; s.Rounds-- {
+		for _, hard := range []bool{false, true} {
+			kept, err := s.fitted(drafts, left, hard)
+			if err != nil {
 				return nil, err
 			}
+			if kept != nil {
+				s.account(drafts, kept, least)
+				return kept, nil
+			}
 		}
-		s.account(drafts, kept, least)
-		return kept, nil
 	}
+	// Not even one round: a run has of it what there is time for.
+	s.Rounds = 1
+	kept := without(drafts, left, true)
+	if _, _, err := share(kept, 0); err != nil {
+		return nil, err
+	}
+	s.account(drafts, kept, least)
+	return kept, nil
 }
 
 // fitted leaves out expendable experiments until the others fit into the rounds, and takes back what there is room for after all. It
-// returns nil where nothing fits; left is then what may be left out.
-func (s *Schedule) fitted(drafts []*draft, left map[string]bool) ([]*draft, error) {
+// returns nil where nothing fits; left is then what may be left out. hard says that the essential experiments give up the points
+// that take longest, too: without streams nothing is known of a time per byte.
+func (s *Schedule) fitted(drafts []*draft, left map[string]bool, hard bool) ([]*draft, error) {
 	perRound := units.Nanos(planned * float64(s.Plan.Budget) / float64(s.Rounds))
 	try := func() ([]*draft, []string, error) {
-		kept := without(drafts, left)
+		kept := without(drafts, left, hard)
 		stuck, fits, err := share(kept, perRound)
 		if !fits {
 			kept = nil
@@ -134,11 +138,13 @@ func (s *Schedule) nextExpendable(drafts []*draft, left map[string]bool, stuck [
 }
 
 // without are the drafts, whole, of what is not left out.
-func without(drafts []*draft, left map[string]bool) []*draft {
+func without(drafts []*draft, left map[string]bool, hard bool) []*draft {
 	var out []*draft
 	for _, d := range drafts {
 		if !left[d.exp.Name()] {
-			out = append(out, d.whole())
+			n := d.whole()
+			n.hard = hard || slices.Contains(expendable, d.exp.Name())
+			out = append(out, n)
 		}
 	}
 	return out

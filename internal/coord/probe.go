@@ -38,8 +38,9 @@ const (
 	// aloneMost is how many pairs are looked at one after the other, aloneTime after how long no other pair is.
 	aloneMost = 4
 	aloneTime = 2 * time.Second
-	// probeEpoch is that of the probe's connections: the run opens its own.
-	probeEpoch = 1 << 30
+	// probeEpoch is that of the probe's connections: the run opens its own. probeStream is that of the generator which draws its pairs.
+	probeEpoch  = 0
+	probeStream = 1 << 35
 	// undisturbed is by how much pairs may be slower at once than alone, to be taken as not disturbing each other.
 	undisturbed = 1.1
 	// probeDeadline bounds a slot of the probe.
@@ -53,7 +54,7 @@ func Probe(ctx context.Context, agents []Agent, run string, seed uint64, now fun
 		now = time.Now
 	}
 	begun := now()
-	hosts := rand.New(rand.NewPCG(seed, probeEpoch)).Perm(len(agents))
+	hosts := rand.New(rand.NewPCG(seed, probeStream)).Perm(len(agents))
 	var pairs [][]int
 	for i := 0; i+1 < len(hosts); i += 2 {
 		pairs = append(pairs, hosts[i:i+2])

@@ -70,7 +70,7 @@ func TestEpochs(t *testing.T) {
 		w.plan.KeepConnections = keep
 		w.must(t)
 		for _, task := range w.fleet.tasks {
-			if want := map[bool]int{false: task.Round, true: 0}[keep]; task.Epoch != want {
+			if want := map[bool]int{false: task.Round + 1, true: 1}[keep]; task.Epoch != want {
 				t.Fatalf("keep %v: task of round %d has epoch %d", keep, task.Round, task.Epoch)
 			}
 		}
