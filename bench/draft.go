@@ -20,7 +20,7 @@ type draft struct {
 	layout
 	laid    map[Effort]layout // by effort, all that were made
 	thin    []string          // what was made thinner, in words
-	hard    bool // also the points that take longest may be left out
+	hard    bool              // also the points that take longest may be left out
 	dropped int               // points that took longest
 	full    units.Nanos
 }

@@ -42,7 +42,7 @@ func TestVersionOne(t *testing.T) {
 	}
 	row := want.Validation[0]
 	row.Model, row.Pattern = "", "bcast-tree"
-	want.Validation = []params.Validation{row}
+	want.Validation, want.Run.Sampled = []params.Validation{row}, nil
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("calib.params/1 as read, beside the same fixture of %s:\n%s", params.Schema, diff)
 	}
