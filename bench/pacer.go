@@ -18,6 +18,13 @@ type Pacer struct {
 	round          int
 	order          []int // groups of the round in slot order
 	factor         float64
+	costs          map[costKey]units.Nanos
+}
+
+// costKey is a group, and a factor of its effort.
+type costKey struct {
+	group  int
+	factor float64
 }
 
 // took is what is known of a group: how long its last slot took, and with which factor of its effort.
@@ -26,22 +33,22 @@ type took struct {
 	factor float64
 }
 
+// firstFactor scales the effort of the first round, from which the others are planned.
+const firstFactor = 0.5
+
+// factors are those that a round may have, the largest first.
+var factors = []float64{1, 0.7, 0.5, 0.35, 0.25}
+
 const (
-	// firstFactor scales the effort of the first round, from which the others are planned; leastFactor bounds that of a round that
-	// would not fit.
-	firstFactor = 0.5
-	leastFactor = 0.25
 	// ample is how many times the time expected of a first round must fit into its part of the budget to be measured whole.
 	ample = 3
-	// fixedShare is the share of a slot's time that does not depend on the effort.
-	fixedShare = 0.4
 	// overtime is by what share of the budget the last slot may end late.
 	overtime = 0.02
 )
 
 // NewPacer returns a pacer for the slots of a schedule.
 func NewPacer(s *Schedule) *Pacer {
-	return &Pacer{plan: s, known: make([]took, len(s.groups)), real: map[string]float64{}, expected: map[string]float64{}, round: -1, factor: 1}
+	return &Pacer{plan: s, known: make([]took, len(s.groups)), costs: map[costKey]units.Nanos{}, real: map[string]float64{}, expected: map[string]float64{}, round: -1, factor: 1}
 }
 
 // bounded reports whether there is a budget, and something is known of the time of slots.
@@ -57,44 +64,57 @@ func (p *Pacer) group(s Slot) int {
 // Took tells how long a slot took.
 func (p *Pacer) Took(s Slot, t units.Nanos) {
 	i := p.group(s)
-	g := &p.plan.groups[i]
-	if whole := p.whole(s, g); whole > 0 {
-		p.expected[s.Exp] += (units.Nanos(float64(whole) * scale(p.factor))).Seconds()
+	if planned := p.cost(i, p.factor); planned > 0 {
+		p.expected[s.Exp] += planned.Seconds() * p.part(s, i)
 		p.real[s.Exp] += t.Seconds()
 	}
-	if len(s.Points) == len(g.points) {
+	if len(s.Points) == len(p.plan.groups[i].points) {
 		p.known[i] = took{t, p.factor}
 	}
 }
 
-// whole is what the plan expects of the slot's points.
-func (p *Pacer) whole(s Slot, g *group) units.Nanos {
-	t := g.expected()
-	if len(s.Points) == len(g.points) || len(g.points) == 0 {
-		return t
-	}
-	return g.slot + (t-g.slot)*units.Nanos(len(s.Points))/units.Nanos(len(g.points))
+// part is which part of its group's points a slot has.
+func (p *Pacer) part(s Slot, group int) float64 {
+	return float64(len(s.Points)) / float64(max(1, len(p.plan.groups[group].points)))
 }
 
-// scale is how much longer a slot takes with a factor of its effort than with factor 1.
-func scale(factor float64) float64 { return fixedShare + (1-fixedShare)*factor }
+// cost is what the plan expects of a group with a factor of its effort.
+func (p *Pacer) cost(group int, factor float64) units.Nanos {
+	key := costKey{group, factor}
+	if t, ok := p.costs[key]; ok {
+		return t
+	}
+	g := &p.plan.groups[group]
+	l := p.plan.Limits
+	if l.Effort = g.effort; l.Effort <= 0 {
+		l.Effort = 1
+	}
+	l.Effort *= Effort(factor)
+	t := g.slot
+	for _, point := range g.points {
+		t += g.exp.Cost(l, point).On(l.OnPath())
+	}
+	p.costs[key] = t
+	return t
+}
 
 // Expect is how long a slot is expected to take with a factor of its effort.
 func (p *Pacer) Expect(s Slot, factor float64) units.Nanos {
 	i := p.group(s)
-	g := &p.plan.groups[i]
-	if k := p.known[i]; k.time > 0 {
-		share := 1.0
-		if n := len(g.points); len(s.Points) < n {
-			share = float64(len(s.Points)) / float64(n)
-		}
-		return units.Nanos(float64(k.time) * share * scale(factor) / scale(k.factor))
+	return units.Nanos(p.part(s, i) * p.whole(i, factor))
+}
+
+// whole is how long a slot with all points of a group is expected to take [ns].
+func (p *Pacer) whole(group int, factor float64) float64 {
+	t := float64(p.cost(group, factor))
+	if k := p.known[group]; k.time > 0 {
+		return float64(k.time) * t / float64(max(1, p.cost(group, k.factor)))
 	}
-	off := 1.0
-	if e := p.expected[s.Exp]; e > 0 {
-		off = p.real[s.Exp] / e
+	name := p.plan.groups[group].exp.Name()
+	if e := p.expected[name]; e > 0 {
+		t *= p.real[name] / e
 	}
-	return units.Nanos(float64(p.whole(s, g)) * scale(factor) * off)
+	return t
 }
 
 // Begin says with which factor of their effort a round's slots are measured, and which of them: those that fit into the round's
@@ -111,15 +131,14 @@ func (p *Pacer) Begin(r int, slots []Slot, spent units.Nanos) (float64, []Slot) 
 	if r >= p.plan.Rounds { // the last rounds may use up all
 		return p.factor, slots
 	}
-	whole := p.sum(slots, 1)
-	if r == 0 && ample*whole > quota {
-		p.factor = firstFactor
+	top := 1.0
+	if r == 0 && ample*p.sum(slots, 1) > quota {
+		top = firstFactor
 	}
-	if most := float64(quota) / float64(max(1, whole)); most < scale(p.factor) {
-		p.factor = max(leastFactor, (most-fixedShare)/(1-fixedShare))
-	}
-	if p.sum(slots, p.factor) <= quota {
-		return p.factor, slots
+	for _, f := range factors {
+		if p.factor = f; f <= top && p.sum(slots, f) <= quota {
+			return f, slots
+		}
 	}
 	return p.factor, p.chosen(r, slots, quota)
 }
@@ -206,11 +225,7 @@ func (p *Pacer) Done(r int, rest []Slot, done float64, spent units.Nanos) float6
 	if p.bounded() && spent > 0 {
 		all := float64(spent + p.sum(rest, p.factor))
 		for i := range p.known {
-			if k := p.known[i]; k.time > 0 {
-				all += float64(k.time) / scale(k.factor) * float64(p.plan.Plan.Rounds.Max-r-1)
-			} else {
-				all += float64(p.plan.groups[i].expected()) * float64(p.plan.Plan.Rounds.Max-r-1)
-			}
+			all += p.whole(i, 1) * float64(p.plan.Plan.Rounds.Max-r-1)
 		}
 		share = float64(spent) / min(all, max(float64(p.plan.Plan.Budget), float64(spent)))
 	}
