@@ -32,7 +32,7 @@ const (
 // unmet targets most in a second, one at least. Of a target of which it is not known how it depends on points, all points of its
 // experiments come first. Points that were not chosen have a chance of one in eight, less where they would take more than a quarter
 // of the time of those that were: none starves, and drift is seen. Without an unmet target there is nothing to choose by, and every
-// candidate is kept. The same looks, candidates and seed give the same choice.
+// candidate is kept; where no candidate bears on an unmet target none is. The same looks, candidates and seed give the same choice.
 func (j *Judge) Next(candidates []Candidate, quota units.Nanos) (keep []bool) {
 	if len(j.unmet) == 0 {
 		return slices.Repeat([]bool{true}, len(candidates))

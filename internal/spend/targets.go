@@ -62,6 +62,18 @@ func ParseTargets(s string, known []string) (Targets, error) {
 	return out, nil
 }
 
+// Check returns an error for a parameter that is read from an experiment that is not among those measured.
+func (t Targets) Check(experiments []string) error {
+	for _, name := range slices.Sorted(maps.Keys(t)) {
+		for _, exp := range familyOf(name).exps {
+			if !slices.Contains(experiments, exp) {
+				return fmt.Errorf("target %s: it is read from experiment %s, which the plan does not measure: add the experiment or drop the target", name, exp)
+			}
+		}
+	}
+	return nil
+}
+
 // parseShare reads "2%" or "0.02".
 func parseShare(s string) (float64, error) {
 	digits, percent := strings.CutSuffix(strings.TrimSpace(s), "%")

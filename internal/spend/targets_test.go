@@ -86,6 +86,17 @@ func TestDefaultTargets(t *testing.T) {
 	}
 }
 
+func TestCheckTargets(t *testing.T) {
+	targets := Targets{"a": 0.02, "L.l0": 0.05}
+	if err := targets.Check([]string{names.Paired, names.Load, names.Overhead}); err != nil {
+		t.Error(err)
+	}
+	err := targets.Check([]string{names.Paired, names.Load})
+	if want := "target L.l0: it is read from experiment overhead, which the plan does not measure"; err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
 // Every family names a model that there is and an experiment that the model needs, and no parameter twice.
 func TestFamilies(t *testing.T) {
 	seen := map[string]bool{}
