@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"calib/fit"
@@ -95,8 +96,11 @@ func (j *Judge) Look(d *dataset.Dataset, round int) ([]State, error) {
 
 // state judges one parameter, and counts how often in a row it was judged so.
 func (j *Judge) state(v *view, name string, n number) State {
-	s := State{Parameter: name, Unit: n.unit, Value: n.value, HalfWidth: n.whole, Target: j.targets[name], Why: n.why}
-	s.Met = held(j.met, name, n.whole <= s.Target)
+	s := State{Parameter: name, Unit: n.unit, Value: math.NaN(), HalfWidth: math.Inf(1), Target: j.targets[name], Why: n.why}
+	if n.known {
+		s.Value, s.HalfWidth, s.Why = n.value, n.whole, ""
+	}
+	s.Met = held(j.met, name, s.HalfWidth <= s.Target)
 	why := v.beyond(name, n, s.Target)
 	if s.Beyond = held(j.beyond, name, why != ""); s.Beyond {
 		s.Why = why
@@ -114,12 +118,17 @@ func held(count map[string]int, name string, now bool) bool {
 	return count[name] >= looks
 }
 
+// widest is how many times wider than it may be an interval counts at most. A parameter that is nearly zero has no relative width to
+// speak of, and would take all the time.
+const widest = 4
+
 // worth is what more rounds of each point are worth to a parameter whose interval is wide in units of what it may be. nil where
 // nothing is known of its points, or of its width.
 func worth(f influence, wide float64) map[pointID]float64 {
 	if !f.finite() || !fit.Finite(wide) {
 		return nil
 	}
+	wide = math.Min(wide, widest)
 	out, whole := map[pointID]float64{}, f.variance()
 	for _, p := range f {
 		out[p.at.id] += wide * wide * p.by * p.by * p.at.variance / whole

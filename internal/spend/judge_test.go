@@ -158,7 +158,7 @@ func TestCoefficient(t *testing.T) {
 	for round := range 8 {
 		for _, m := range []int64{1, 100, 500, 1000, 1448} {
 			p := bench.Point{names.FactorBytes: m}
-			per := w.noisy(60e-6 + 90e-9*float64(m))
+			per := w.noisy(60e-6+90e-9*float64(m), p, round)
 			w.line(names.Gap, names.PhaseGap, p, 0, round, []int{0, 1, 2}, []int64{1}, map[string]float64{
 				names.AuxWindow: per * 1e3 * 1e9, names.AuxWindowMessages: 1e3})
 		}

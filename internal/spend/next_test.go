@@ -148,6 +148,19 @@ func TestNextUnknown(t *testing.T) {
 	}
 }
 
+// A parameter that is nearly zero has an interval of any number of times its value: it must not take all the time.
+func TestWorthIsBounded(t *testing.T) {
+	c := point(1, 0)
+	f := of(&track{id: c.id(), value: 1, rounds: 8, variance: 0.01})
+	near, far, farther := worth(f, 1)[c.id()], worth(f, 3)[c.id()], worth(f, 1e6)[c.id()]
+	if math.Abs(near-8) > 1e-12 || math.Abs(far-9*near) > 1e-9 || math.Abs(farther-widest*widest*near) > 1e-9 {
+		t.Errorf("worth %g, three times as wide %g, a million times as wide %g", near, far, farther)
+	}
+	if worth(f, math.Inf(1)) != nil || worth(nil, 1) != nil {
+		t.Error("a point is worth something to a parameter of which nothing is known")
+	}
+}
+
 // Derivatives of a line are those of least squares: they give back intercept and slope of points on a line, whatever the weights.
 func TestLine(t *testing.T) {
 	x, w := []float64{1, 3, 4, 9}, []float64{1, 5, 0.5, 2}

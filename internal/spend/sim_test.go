@@ -17,19 +17,27 @@ type network struct {
 	a, ac, b, bc           float64 // s, s, s/B, s/B
 	latency, os, or, g, gb float64 // s, G in s/B
 	noise                  float64 // of a point in a round, relative standard deviation
+	serial                 float64 // correlation of the noise of a point in rounds that follow each other
 	within                 float64 // of a timing in a batch, mean of an exponential tail
 	burstSizes, trainSizes []int64
 	others                 int // points that no target depends on
 
-	rng *rand.Rand
-	d   *dataset.Dataset
+	rng   *rand.Rand
+	d     *dataset.Dataset
+	drift map[string]drift // by point
+}
+
+// drift is by how many standard deviations a point was off in the round in which it was last measured.
+type drift struct {
+	off   float64
+	round int
 }
 
 // shared is the paper's Ethernet with eight hosts.
 func shared(seed uint64) *network {
 	w := &network{a: 860e-6, ac: 345e-6, b: 1.42e-6, bc: 0.92e-6, latency: 150e-6, os: 8e-6, or: 12e-6, g: 70e-6, gb: 80e-9,
 		noise: 0.03, within: 0.02, burstSizes: []int64{1, 181, 1123, 5003, 20011}, trainSizes: []int64{1, 40, 181, 701, 1401, 5792, 23168, 65160},
-		rng: rand.New(rand.NewPCG(seed, 11)), d: &dataset.Dataset{Header: dataset.Header{Schema: dataset.Schema, Seed: seed}}}
+		rng: rand.New(rand.NewPCG(seed, 11)), d: &dataset.Dataset{Header: dataset.Header{Schema: dataset.Schema, Seed: seed}}, drift: map[string]drift{}}
 	for _, name := range []string{"h1", "h2", "h3", "h4", "h5", "h6", "h7", "h8"} {
 		w.d.Header.Hosts = append(w.d.Header.Hosts, dataset.Host{Name: name})
 	}
@@ -119,35 +127,46 @@ func (w *network) measure(c Candidate, round int) {
 	case c.Exp == names.PRTT:
 		w.train(p, round)
 	case c.Exp == names.Pingpong:
-		v := w.noisy(2*w.a + w.ac + float64(p[names.FactorBytes])*w.b)
+		v := w.noisy(2*w.a+w.ac+float64(p[names.FactorBytes])*w.b, p, round)
 		w.line(c.Exp, "", p, 0, round, []int{0, 1}, w.times(v, 3), nil)
 	case c.Exp != names.Paired:
 	case p[names.FactorStream] != 0:
+		n := float64(p[names.FactorPairs])
+		per := w.noisy(math.Max(w.b, n*w.bc), p, round)
 		for dir := range 2 {
-			w.stream(p, round, dir)
+			w.stream(p, round, dir, per)
 		}
 	default:
+		off := w.noisy(1, p, round)
 		for dir := range 2 {
-			w.burst(p, round, dir)
+			w.burst(p, round, dir, off)
 		}
 	}
 }
 
-func (w *network) noisy(v float64) float64 { return v * (1 + w.noise*w.rng.NormFloat64()) }
+// noisy is a value of a point in a round.
+func (w *network) noisy(v float64, p bench.Point, round int) float64 {
+	key := p.Key()
+	before, seen := w.drift[key]
+	rho := 0.0
+	if seen {
+		rho = math.Pow(w.serial, float64(round-before.round))
+	}
+	off := rho*before.off + math.Sqrt(1-rho*rho)*w.rng.NormFloat64()
+	w.drift[key] = drift{off, round}
+	return v * (1 + w.noise*off)
+}
 
 // burst has the deliveries one by one, a_c apart.
-func (w *network) burst(p bench.Point, round, dir int) {
-	off := w.noisy(1)
+func (w *network) burst(p bench.Point, round, dir int, off float64) {
 	for i := range int(p[names.FactorPairs]) {
 		v := 2*w.a + float64(i+1)*w.ac + float64(p[names.FactorBytes])*w.b
 		w.line(names.Paired, names.PhaseBurst, p, dir, round, []int{2*i + dir, 2*i + 1 - dir}, w.times(v*off, 3), nil)
 	}
 }
 
-func (w *network) stream(p bench.Point, round, dir int) {
-	n := float64(p[names.FactorPairs])
-	per := w.noisy(math.Max(w.b, n*w.bc))
-	for i := range int(n) {
+func (w *network) stream(p bench.Point, round, dir int, per float64) {
+	for i := range int(p[names.FactorPairs]) {
 		w.line(names.Paired, names.PhaseStream, p, dir, round, []int{2*i + dir, 2*i + 1 - dir}, []int64{1e6}, map[string]float64{
 			names.AuxChunk: 65536, names.AuxWindow: 250e6, names.AuxWindowChunks: 0.25 / per / 65536, names.AuxRamp: 1e8, names.AuxHalves: 1})
 	}
@@ -164,7 +183,7 @@ func (w *network) train(p bench.Point, round int) {
 		phase, each = names.PhaseDelayed, w.or
 	}
 	v := 2*(w.latency+w.os+w.or+w.gb*(x-1)) + (n-1)*each
-	w.line(names.PRTT, phase, p, 0, round, []int{0, 1}, w.times(w.noisy(v), 3), nil)
+	w.line(names.PRTT, phase, p, 0, round, []int{0, 1}, w.times(w.noisy(v, p, round), 3), nil)
 }
 
 // uniform keeps every point.

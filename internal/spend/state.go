@@ -63,12 +63,13 @@ func Done(states []State) bool {
 
 // number is a fitted number and what its interval is made of. Half-widths are relative to the value.
 type number struct {
-	value float64
+	value float64 // as estimated, also where it is withheld
+	known bool    // there is a value to use
 	unit  string
 	whole float64
 	fixed float64 // of the terms that more rounds do not narrow
 	terms string  // their names
-	why   string  // there is no value
+	why   string  // it is not known
 }
 
 // rounds is the part of the half-width that more rounds narrow.
@@ -83,7 +84,7 @@ func (v *view) number(name string) number {
 		if !fitted || !there {
 			return out
 		}
-		out.value, out.unit, out.why = value, fn.CoeffUnit(c), ""
+		out.value, out.unit, out.known, out.why = value, fn.CoeffUnit(c), fn.Usable(), fn.Why
 		ci, wide := fn.CI95[c]
 		out.whole = v.halfWidth(fn.Model, value, ci, wide)
 		return out
@@ -93,14 +94,15 @@ func (v *view) number(name string) number {
 		return out
 	}
 	out.unit, out.why = q.Unit, q.Why
-	if q.Value == nil {
+	raw, estimated := q.Raw()
+	if !estimated {
 		return out
 	}
 	var ci [2]float64
 	if q.CI95 != nil {
 		ci = *q.CI95
 	}
-	out.value, out.why = *q.Value, ""
+	out.value, out.known = raw, q.Value != nil
 	out.whole = v.halfWidth(q.Model, out.value, ci, q.CI95 != nil)
 	squares := 0.0
 	var terms []string
@@ -156,14 +158,14 @@ func (v *view) beyond(name string, n number, target float64) string {
 	network, f := v.fits.Network, familyOf(name)
 	ofPairs := f.model == familyOf("a").model && !strings.HasSuffix(name, "_prime")
 	switch {
-	case !math.IsNaN(n.value) && n.whole > target && n.rounds() <= room(target, n.fixed):
+	case n.known && n.whole > target && n.rounds() <= room(target, n.fixed):
 		return fmt.Sprintf("%s alone make it ± %.2g%%, which more rounds do not narrow", n.terms, 100*n.fixed)
 	case ofPairs && v.pairs() == 1:
 		return "one number of pairs only: more hosts would tell it, more rounds do not"
 	case network == nil:
 	case name == "a_c" && network.Packets == params.Switch, name == "b_c" && network.Streams == params.Switch:
 		return "the network behaves like a switch: there is no contention that matters"
-	case name == "b" && math.IsNaN(n.value) && network.Streams == params.Shared:
+	case name == "b" && !n.known && network.Streams == params.Shared:
 		return n.why
 	}
 	return ""
