@@ -96,9 +96,9 @@ func (j *Judge) Look(d *dataset.Dataset, round int) ([]State, error) {
 
 // state judges one parameter, and counts how often in a row it was judged so.
 func (j *Judge) state(v *view, name string, n number) State {
-	s := State{Parameter: name, Unit: n.unit, Value: math.NaN(), HalfWidth: math.Inf(1), Target: j.targets[name], Why: n.why}
+	s := State{Parameter: name, Unit: n.unit, Value: math.NaN(), HalfWidth: math.Inf(1), Scatter: math.Inf(1), Target: j.targets[name], Why: n.why}
 	if n.known {
-		s.Value, s.HalfWidth, s.Why = n.value, n.whole, ""
+		s.Value, s.HalfWidth, s.Scatter, s.Why = n.value, n.whole, n.rounds(), ""
 	}
 	s.Met = held(j.met, name, s.HalfWidth <= s.Target)
 	why := v.beyond(name, n, s.Target)

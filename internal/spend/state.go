@@ -17,6 +17,7 @@ type State struct {
 	Unit      string
 	Value     float64 // NaN where there is none
 	HalfWidth float64 // of the 95% interval, relative to the value; +Inf where there is none
+	Scatter   float64 // the part of HalfWidth that comes from the scatter between rounds: more of them narrow it
 	Target    float64
 	// Met: the half-width was within the target in this look and in the one before. The width of an interval is itself random, and the
 	// first look at which it is small is often a lucky one.
@@ -148,9 +149,12 @@ func (v *view) value(name string) (float64, bool) {
 }
 
 // room is how wide the part of the rounds may be for the whole to be within a target. Where the other terms leave less than half of
-// the target, the whole may never be: the rounds' part is then brought down to half of the target, and no further.
+// the target to it, no number of rounds in reach brings the whole within: the target is then that of the rounds' part alone.
 func room(target, fixed float64) float64 {
-	return math.Sqrt(math.Max(target*target-fixed*fixed, target*target/4))
+	if left := target*target - fixed*fixed; left >= target*target/4 {
+		return math.Sqrt(left)
+	}
+	return target
 }
 
 // beyond says why no number of rounds would bring a parameter within its target; "" where they may.
