@@ -153,6 +153,12 @@ func (s *Schedule) places(r int) []int {
 	return Places(s.Plan.Seed, s.Limits.Hosts, r)
 }
 
+// CostOf is what a round of a point on one of its teams is expected to take: its part of the slot.
+func (s *Schedule) CostOf(p TeamPoint) units.Nanos {
+	g := &s.groups[p.at.group]
+	return (g.costs[p.at.point] + g.slot/units.Nanos(len(g.points))) / units.Nanos(len(g.teams))
+}
+
 // Epoch is that of the data connections of round r. Epoch 0 is that of a look before the run; they only ascend.
 func (s *Schedule) Epoch(r int) int {
 	if s.Plan.KeepConnections {

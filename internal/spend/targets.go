@@ -74,6 +74,16 @@ func (t Targets) Check(experiments []string) error {
 	return nil
 }
 
+// Experiments lists the experiments that the targets are read from, sorted, the clock's included: it corrects the others.
+func (t Targets) Experiments() []string {
+	out := []string{names.Clock}
+	for name := range t {
+		out = append(out, familyOf(name).exps...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
 // parseShare reads "2%" or "0.02".
 func parseShare(s string) (float64, error) {
 	digits, percent := strings.CutSuffix(strings.TrimSpace(s), "%")

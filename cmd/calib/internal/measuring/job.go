@@ -16,6 +16,7 @@ import (
 	"calib/internal/plane"
 	"calib/internal/progress"
 	"calib/internal/rundir"
+	"calib/internal/spend"
 )
 
 // detail is what run.json keeps so that --resume can go on without flags.
@@ -24,6 +25,7 @@ type detail struct {
 	Where  where        `json:"where"`
 	Socket plane.Socket `json:"socket,omitzero"`
 	// Unprobed says that the network is not looked at before the plan is made; Probe is what was seen of it.
+	Targets  string        `json:"targets,omitempty"` // as --target has them
 	Unprobed bool          `json:"unprobed,omitempty"`
 	Probe    *coord.Probed `json:"probe,omitempty"`
 }
@@ -115,7 +117,12 @@ func detailOf(c *cli.Context) (d detail, err error) {
 	if d.Plan, err = planOf(c); err != nil {
 		return d, err
 	}
-	d.Unprobed = c.Bool("no-probe")
+	d.Unprobed, d.Targets = c.Bool("no-probe"), c.String("target")
+	if d.Targets != "" {
+		if _, err := spend.ParseTargets(d.Targets, spend.Known()); err != nil {
+			return d, command.Usagef("--%w", err)
+		}
+	}
 	d.Socket, err = socketOf(c)
 	return d, err
 }

@@ -134,10 +134,14 @@ func (j *job) walk(ctx context.Context, cl *cluster) error {
 		j.note(l)
 	}
 	stopper := bench.NewStopper(schedule)
+	steer, err := j.newSteering(schedule, cl.infos)
+	if err != nil {
+		return err
+	}
 	j.show.Phase("measure")
 	ticks := tickEvery(time.Second, j.show.Tick)
 	defer ticks()
-	j.result, err = coord.Walk(ctx, cl.agents, coord.Config{
+	cfg := coord.Config{
 		Run: j.dir.Run().ID, Schedule: schedule, Stopper: stopper, Have: j.have, Spent: j.looked(),
 		Deadline: func(s bench.Slot) units.Nanos { return slotDeadline(schedule, s) },
 		Sink:     j.sink.Append,
@@ -152,8 +156,28 @@ func (j *job) walk(ctx context.Context, cl *cluster) error {
 			j.log.Debug("slot", "id", s.ID, "round", s.Round, "exp", s.Exp, "ms", float64(took.Microseconds())/1000)
 		},
 		Note: j.note,
-	})
+	}
+	if steer != nil {
+		cfg.Steer = steer.round
+		cfg.Sink = func(samples []dataset.Sample) error {
+			steer.add(samples)
+			return j.sink.Append(samples)
+		}
+	}
+	j.result, err = coord.Walk(ctx, cl.agents, cfg)
+	if steer != nil && len(steer.states) > 0 {
+		j.sayTargets(steer)
+	}
 	return errors.Join(err, j.record(schedule, stopper, cl.infos))
+}
+
+// sayTargets says how far the targets were met when measuring ended.
+func (j *job) sayTargets(t *steering) {
+	if j.result != nil && j.result.TargetsMet {
+		j.show.Note(fmt.Sprintf("all targets are met after %s: %s", units.GroupedPlural(j.result.Rounds, "round"), t.text()))
+		return
+	}
+	j.show.Note("not all targets are met: " + t.text())
 }
 
 // agreeSegment gives the plan the smallest segment of the hosts' interfaces. A plan that has one keeps it.

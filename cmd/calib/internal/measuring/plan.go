@@ -37,6 +37,7 @@ func PlanFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "no-validate", Usage: "measure no patterns to hold the predictions against"},
 		&cli.BoolFlag{Name: "all-pairs", Usage: "ping-pong between all pairs of hosts, as --pairs all"},
 		&cli.StringFlag{Name: "pairs", Usage: "pairs of ping-pong in a round: `all`, ring, or random:K for K disjoint matchings; else one matching, another in every round"},
+		&cli.StringFlag{Name: "target", Usage: "end when intervals are so narrow: `a_c=2%,b_c=1%`; else a, a_c, b_c within 2% and g, G, L within 3%, as far as measured"},
 		&cli.BoolFlag{Name: "no-probe", Usage: "plan without a look at the network: nothing is fitted to its speed and the budget"},
 		&cli.BoolFlag{Name: "isolate", Usage: "one pair at a time"},
 		&cli.BoolFlag{Name: "keep-teams", Usage: "the same hosts form the pairs and roots in every round, in the order of the hosts file"},
