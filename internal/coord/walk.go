@@ -91,7 +91,7 @@ func (w *walker) rounds(ctx context.Context) error {
 		var slots []bench.Slot
 		w.factor, slots = w.pacer.Begin(r, all, w.spent())
 		w.result.Rounds = r + 1
-		left := false // slots for which there is no time any more
+		left, before := false, w.result.Slots+w.result.Had // whether there are slots for which there is no time any more
 		for i, s := range slots {
 			if w.over(r) {
 				return nil
@@ -109,7 +109,7 @@ func (w *walker) rounds(ctx context.Context) error {
 				return err
 			}
 		}
-		if left {
+		if left && w.result.Slots+w.result.Had == before {
 			w.result.BudgetEnded = true
 			return nil
 		}
