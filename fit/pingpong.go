@@ -17,6 +17,7 @@ type Pingpong struct {
 	Sizes  []float64           // B, ascending
 	Times  *resample.Estimates // s, by size
 	Packet float64             // payload of one packet [B]
+	Breaks []float64           // Settings.Breaks
 	pairs  *pairTimes
 }
 
@@ -46,7 +47,7 @@ func (p *Prepared) Pingpong(model string, minSizes int) (*Pingpong, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Pingpong{Sizes: t.sizes, Times: est, Packet: t.packet, pairs: t}, nil
+	return &Pingpong{Sizes: t.sizes, Times: est, Packet: t.packet, Breaks: p.settings.Breaks, pairs: t}, nil
 }
 
 func (p *Prepared) pingpong() (*pairTimes, error) {
