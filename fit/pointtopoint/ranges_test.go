@@ -143,12 +143,16 @@ func TestSegmentedBadBreaks(t *testing.T) {
 	}
 }
 
-// BenchmarkWide fits the models of one message to 490 sizes, with the bootstrap as calib fit has it.
+// BenchmarkWide fits models of one message to 490 sizes, with the bootstrap as calib fit has it.
 func BenchmarkWide(b *testing.B) {
 	d := rangeData(0.02, 0.003, 1)
-	for b.Loop() {
-		if _, errs := fit.Run([]fit.Model{Hockney{}, Hyperbola{}, Segmented{}, Tails{}}, d, fit.Settings{}); len(errs) > 0 {
-			b.Fatal(errs)
-		}
+	for _, models := range [][]fit.Model{{Segmented{}}, {Hyperbola{}}, {Hockney{}, Hyperbola{}, Segmented{}, Tails{}}} {
+		b.Run(fmt.Sprintf("%d_%s", len(models), models[0].Name()), func(b *testing.B) {
+			for b.Loop() {
+				if _, errs := fit.Run(models, d, fit.Settings{}); len(errs) > 0 {
+					b.Fatal(errs)
+				}
+			}
+		})
 	}
 }

@@ -39,7 +39,7 @@ var tails = [...]struct {
 
 // Fit implements fit.Model. It returns fit.ErrNeeds for fewer than three sizes.
 func (m Tails) Fit(p *fit.Prepared) (*params.Fit, error) {
-	q, err := p.Pingpong(m.Name(), 3)
+	q, err := p.Timings(m.Name(), 3)
 	if err != nil {
 		return nil, err
 	}

@@ -43,9 +43,10 @@ func HuberLine(x, y []float64) (Line, *lsq.Solution, error) {
 
 // withIntercept returns the rows (1, x).
 func withIntercept(x []float64) [][]float64 {
-	rows := make([][]float64, len(x))
+	rows, all := make([][]float64, len(x)), make([]float64, 2*len(x))
 	for i, v := range x {
-		rows[i] = []float64{1, v}
+		rows[i] = all[2*i : 2*i+2]
+		rows[i][0], rows[i][1] = 1, v
 	}
 	return rows
 }

@@ -24,8 +24,8 @@ const foundBreaks = "auto"
 
 // BreaksFlag says at which sizes the time of a message goes over from one line to the next.
 func BreaksFlag() cli.Flag {
-	return &cli.StringFlag{Name: "breaks", Usage: "message sizes at which T(x) goes over to another line, `1420,32KiB`: where the protocol changes; " + foundBreaks +
-		" finds them; default those in run.json, else " + foundBreaks}
+	return &cli.StringFlag{Name: "breaks", Usage: "message sizes at which T(x) goes over to another line, `1420,32KiB`: where the protocol changes; " +
+		foundBreaks + " finds them; default those in run.json, else " + foundBreaks}
 }
 
 // FittingFlags reads BreaksFlag. Whether the breaks suit the sizes measured is known with them.
