@@ -71,3 +71,20 @@ func TestCheckBreaks(t *testing.T) {
 		t.Errorf("no sizes: %v", err)
 	}
 }
+
+// As many segments are tried as there are distinct x for.
+func TestMostSegments(t *testing.T) {
+	for n, want := range map[int]int{3: 3, 94: 3, 119: 3, 120: 4, 179: 5, 180: 6, 490: 6} {
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = float64(i)
+		}
+		d, err := newPartition(x, x, nil, SegmentOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.opt.Max != want {
+			t.Errorf("%d x: up to %d segments, want %d", n, d.opt.Max, want)
+		}
+	}
+}
