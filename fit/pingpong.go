@@ -34,17 +34,19 @@ type pairTimes struct {
 type pingpongKey struct{}
 
 // Pingpong returns the times by size, over the pairs of hosts that are not slow, or of all where no others were measured, with
-// the replicates of a model. It returns ErrNeeds where fewer than minSizes sizes were measured.
+// the replicates of a model. One round gives no interval, and has no replicates. It returns ErrNeeds where fewer than minSizes sizes
+// were measured.
 func (p *Prepared) Pingpong(model string, minSizes int) (*Pingpong, error) {
 	q, err := p.Timings(model, minSizes)
 	if err != nil {
 		return nil, err
 	}
-	q.Times, err = p.draw(q.pairs.medians, model)
-	if err != nil {
-		return nil, err
+	if q.pairs.medians.Rounds() < 2 {
+		q.Times = q.pairs.medians.Estimate()
+		return q, nil
 	}
-	return q, nil
+	q.Times, err = p.draw(q.pairs.medians, model)
+	return q, err
 }
 
 // Timings is Pingpong for a model of raw timings (Sorted), which needs no replicates.
