@@ -20,6 +20,7 @@ import (
 	"calib/fit/review"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
+	"calib/internal/lsq"
 )
 
 // Model fits one cost model.
@@ -43,7 +44,14 @@ var ErrNeeds = errors.New("measurements missing")
 type Settings struct {
 	Seed       uint64 // of the bootstrap; 0 takes the dataset's
 	Replicates int    // of the bootstrap; 0 means 1,000
+	// Breaks are the sizes [B], ascending, at which T of pingpong goes over from one line to the next, as where a protocol changes.
+	// A size on a break belongs to the line below it. Empty means that they are found.
+	Breaks []float64
 }
+
+// ErrBreaks reports Settings.Breaks that do not suit the sizes of pingpong: they do not ascend, one is outside the sizes, or there are
+// too few sizes for a line between two.
+var ErrBreaks = lsq.ErrBreaks
 
 // defaultReplicates is enough that the ends of a 95% interval move by less than a tenth of its width between seeds.
 const defaultReplicates = 1000

@@ -15,8 +15,9 @@ import (
 // selected, and their medians taken, once for all models; each draws replicates of its own.
 type Pingpong struct {
 	Sizes  []float64           // B, ascending
-	Times  *resample.Estimates // s, by size
+	Times  *resample.Estimates // s, by size; nil of Timings
 	Packet float64             // payload of one packet [B]
+	Breaks []float64           // Settings.Breaks
 	pairs  *pairTimes
 }
 
@@ -33,8 +34,23 @@ type pairTimes struct {
 type pingpongKey struct{}
 
 // Pingpong returns the times by size, over the pairs of hosts that are not slow, or of all where no others were measured, with
-// the replicates of a model. It returns ErrNeeds where fewer than minSizes sizes were measured.
+// the replicates of a model. One round gives no interval, and has no replicates. It returns ErrNeeds where fewer than minSizes sizes
+// were measured.
 func (p *Prepared) Pingpong(model string, minSizes int) (*Pingpong, error) {
+	q, err := p.Timings(model, minSizes)
+	if err != nil {
+		return nil, err
+	}
+	if q.pairs.medians.Rounds() < 2 {
+		q.Times = q.pairs.medians.Estimate()
+		return q, nil
+	}
+	q.Times, err = p.draw(q.pairs.medians, model)
+	return q, err
+}
+
+// Timings is Pingpong for a model of raw timings (Sorted), which needs no replicates.
+func (p *Prepared) Timings(model string, minSizes int) (*Pingpong, error) {
 	t, err := Shared(p, pingpongKey{}, p.pingpong)
 	if err != nil {
 		return nil, err
@@ -42,11 +58,7 @@ func (p *Prepared) Pingpong(model string, minSizes int) (*Pingpong, error) {
 	if len(t.sizes) < max(1, minSizes) {
 		return nil, Needs(model, "pingpong measured at too few sizes without loss")
 	}
-	est, err := p.draw(t.medians, model)
-	if err != nil {
-		return nil, err
-	}
-	return &Pingpong{Sizes: t.sizes, Times: est, Packet: t.packet, pairs: t}, nil
+	return &Pingpong{Sizes: t.sizes, Packet: t.packet, Breaks: p.settings.Breaks, pairs: t}, nil
 }
 
 func (p *Prepared) pingpong() (*pairTimes, error) {
@@ -86,7 +98,7 @@ func (p *Prepared) pingpong() (*pairTimes, error) {
 
 // Sorted returns all half round trips of size i [s], ascending.
 func (q *Pingpong) Sorted(i int) []float64 {
-	all := make([]float64, 0, q.Times.N[i])
+	var all []float64
 	for _, s := range q.pairs.lines[int64(q.Sizes[i])] {
 		all = append(all, HalfTrips(s)...)
 	}

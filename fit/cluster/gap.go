@@ -179,7 +179,7 @@ func fitMerged(r *fit.Result, d *costData) (*costFit, error) {
 	if off <= bent {
 		return c, nil
 	}
-	seg, err := regress.Segments(d.sizes, d.values)
+	seg, err := regress.Segments(d.sizes, d.values, nil)
 	if err != nil || len(seg.Segments) < 2 {
 		r.Add(params.Warnf(params.OffTheForm, "%s(%g) is %.0f%% off its function", gapMerged, m, 100*off).
 			Of(gapMerged).With("off", off).With("bytes", m))

@@ -72,7 +72,7 @@ var Codes = []CodeMeaning{
 	{params.NoSmallSize, []params.Level{params.Warning}, nil, "no size fits in one packet"},
 	{params.JointEstimate, []params.Level{params.Warning, params.Note}, []string{"mean", "worst"}, "how far the joint estimate of the hyperbola is off T, or why there is none"},
 	{params.FlatSegment, []params.Level{params.Note}, nil, "T does not grow over a range of sizes"},
-	{params.SegmentCount, []params.Level{params.Note}, nil, "how many segments T has"},
+	{params.SegmentCount, []params.Level{params.Note}, nil, "how many segments T has, and whether BIC found their breaks or they were given"},
 	{params.OrUnknown, []params.Level{params.Note}, nil, "O_r is not known: L holds it"},
 	{params.OrHidden, []params.Level{params.Warning}, nil, "O_r cannot be told from zero at some sizes"},
 	{params.OrByRate, []params.Level{params.Note}, []string{"ratio"}, "O_r depends on the rate of messages; ratio is of the highest rate to the lowest"},

@@ -52,7 +52,7 @@ func (m Hyperbola) Fit(p *fit.Prepared) (*params.Fit, error) {
 	}
 	r := q.New(p, m.Name(), "Stoica, Sultan, Keyes 1994 eq. 3, 17")
 	small := SmallSizes(q.Sizes, q.Times.Values, q.Packet)
-	large := largeSizes(q.Sizes, q.Times.Values, q.Packet)
+	large := largeSizes(q.Sizes, q.Times.Values, q.Breaks, q.Packet)
 	limits := func(y []float64) ([]float64, error) { return limitsOf(q.Sizes, y, small, large) }
 	l, err := limits(q.Times.Values)
 	if err != nil {
@@ -73,7 +73,7 @@ func (m Hyperbola) Fit(p *fit.Prepared) (*params.Fit, error) {
 	}
 	predict := func(x float64) float64 { return blocks.T(x, l[0], l[1]) }
 	return q.Finish(r, condition, predict, func(x, y []float64) (func(float64) float64, error) {
-		l, err := limitsOf(x, y, SmallSizes(x, y, q.Packet), largeSizes(x, y, q.Packet))
+		l, err := limitsOf(x, y, SmallSizes(x, y, q.Packet), largeSizes(x, y, q.Breaks, q.Packet))
 		if err != nil {
 			return nil, err
 		}
@@ -142,11 +142,11 @@ func SmallSizes(sizes, times []float64, packet float64) int {
 }
 
 // largeSizes returns the index of the smallest size b' is taken from: the last segment of a segmented fit, where it holds
-// at least three sizes over a factor of four; otherwise the largest decade, or what gives three sizes. Sizes within a packet
-// do not count where two are above it: up to a packet T grows faster, or not at all.
-func largeSizes(sizes, times []float64, packet float64) int {
+// at least three sizes over a factor of four, or begins at a break that was given; otherwise the largest decade, or what gives
+// three sizes. Sizes within a packet do not count where two are above it: up to a packet T grows faster, or not at all.
+func largeSizes(sizes, times, breaks []float64, packet float64) int {
 	n := len(sizes)
-	k := lastSegment(sizes, times)
+	k := lastSegment(sizes, times, breaks)
 	for n-k > 2 && sizes[k] <= packet && sizes[n-2] > packet {
 		k++
 	}
@@ -154,11 +154,11 @@ func largeSizes(sizes, times []float64, packet float64) int {
 }
 
 // lastSegment is largeSizes without regard to the packet.
-func lastSegment(sizes, times []float64) int {
+func lastSegment(sizes, times, breaks []float64) int {
 	n := len(sizes)
-	if seg, err := regress.Segments(sizes, times); err == nil {
+	if seg, err := regress.Segments(sizes, times, breaks); err == nil {
 		last := seg.Segments[len(seg.Segments)-1]
-		if last.Distinct >= minLarge && last.Hi >= largeSpan*last.Lo && !last.Flat {
+		if last.Distinct >= minLarge && (len(breaks) > 0 || last.Hi >= largeSpan*last.Lo) && !last.Flat {
 			return n - last.Distinct
 		}
 	}

@@ -154,11 +154,11 @@ func TestSmallAndLargeSizes(t *testing.T) {
 		t.Errorf("one within a packet: %d small sizes", got)
 	}
 	sizes := []float64{1, 10, 100, 1000, 10000, 100000, 1000000}
-	if got := largeSizes(sizes, flat(7, 1), 0); got != 4 {
+	if got := largeSizes(sizes, flat(7, 1), nil, 0); got != 4 {
 		t.Errorf("flat T: large from %d, want the last three", got)
 	}
 	few, times := []float64{1, 701, 1401, 16001, 64001}, []float64{2.11, 3.77, 5.42, 26.99, 95.03}
-	if got := largeSizes(few, times, 1448); got != 3 {
+	if got := largeSizes(few, times, nil, 1448); got != 3 {
 		t.Errorf("few sizes: large from %d, want those above a packet", got)
 	}
 }

@@ -11,10 +11,12 @@ import (
 	"calib/internal/dataset/names"
 	"calib/internal/lsq"
 	"calib/internal/stats"
+	"calib/internal/units"
 )
 
 // Segmented describes T(x) of pingpong by straight lines over ranges of the size, as a protocol that changes with the
-// size makes them. Breaks are the best of all partitions, their number is chosen by BIC, and no slope is negative.
+// size makes them. Breaks are those of the settings; without, they are the best of all partitions, their number is chosen by BIC.
+// No slope is negative.
 //
 // Its function "T" is of form.Pieces. Domain holds the sizes seen: "bytes", and "bytes_i" by segment. Beside it stands the
 // parameter send_buffer, up to which a sender does not wait for T (addSendBuffer).
@@ -32,11 +34,15 @@ func (m Segmented) Fit(p *fit.Prepared) (*params.Fit, error) {
 	if err != nil {
 		return nil, err
 	}
-	seg, err := regress.Segments(q.Sizes, q.Times.Values)
+	seg, err := regress.Segments(q.Sizes, q.Times.Values, q.Breaks)
 	if err != nil {
 		return nil, fmt.Errorf("model %s: %w", m.Name(), err)
 	}
-	r := q.New(p, m.Name(), "piecewise linear, BIC (Hall, Osborn, Sakkas 2013)")
+	source := "piecewise linear, BIC (Hall, Osborn, Sakkas 2013)"
+	if len(q.Breaks) > 0 {
+		source = "piecewise linear, breaks given"
+	}
+	r := q.New(p, m.Name(), source)
 	r.Functions["T"] = fit.SegmentsFunction(r, "time of a message by its size, idle network", q.Sizes, q.Times, q.Times.Replicates, seg)
 	for _, g := range seg.Segments {
 		if g.Flat {
@@ -44,14 +50,26 @@ func (m Segmented) Fit(p *fit.Prepared) (*params.Fit, error) {
 		}
 	}
 	addSendBuffer(r, p)
-	r.Note(params.SegmentCount, "%d segments by BIC; intervals take the breaks as fixed", len(seg.Segments))
+	r.Note(params.SegmentCount, "%d segments %s; intervals take the breaks as fixed", len(seg.Segments), origin(q.Breaks))
 	return q.Finish(r, conditionOf(q, seg), seg.Predict, func(x, y []float64) (func(float64) float64, error) {
-		r, err := regress.Segments(x, y)
+		r, err := regress.Segments(x, y, q.Breaks)
 		if err != nil {
 			return nil, err
 		}
 		return r.Predict, nil
 	}), nil
+}
+
+// origin says where breaks come from.
+func origin(breaks []float64) string {
+	if len(breaks) == 0 {
+		return "by BIC"
+	}
+	var at []string
+	for _, b := range breaks {
+		at = append(at, units.Grouped(int64(b)))
+	}
+	return "by breaks given, " + strings.Join(at, "; ") + " B"
 }
 
 // conditionOf is the largest condition number among the segments.

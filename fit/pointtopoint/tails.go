@@ -39,7 +39,7 @@ var tails = [...]struct {
 
 // Fit implements fit.Model. It returns fit.ErrNeeds for fewer than three sizes.
 func (m Tails) Fit(p *fit.Prepared) (*params.Fit, error) {
-	q, err := p.Pingpong(m.Name(), 3)
+	q, err := p.Timings(m.Name(), 3)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func (m Tails) Fit(p *fit.Prepared) (*params.Fit, error) {
 		if len(s.Points) == 0 {
 			continue
 		}
-		if fn, ok := tailBySize(r, "T_"+t.name, t.words, &s); ok {
+		if fn, ok := tailBySize(r, "T_"+t.name, t.words, &s, q.Breaks); ok {
 			r.Functions["T_"+t.name] = fn
 		}
 		r.Series = append(r.Series, s)
@@ -82,13 +82,13 @@ func (m Tails) Fit(p *fit.Prepared) (*params.Fit, error) {
 // probability of 1 − pⁿ.
 func leastTimings(p float64) int { return int(math.Ceil(math.Log((1-stats.Level)/2) / math.Log(p))) }
 
-// tailBySize fits lines over ranges of the size to a tail, where there are three sizes, and puts their values into s.
-func tailBySize(r *fit.Result, name, words string, s *params.Series) (params.Function, bool) {
+// tailBySize fits lines over ranges of the size to a tail, where there are sizes enough, and puts their values into s.
+func tailBySize(r *fit.Result, name, words string, s *params.Series, breaks []float64) (params.Function, bool) {
 	var x, y []float64
 	for _, q := range s.Points {
 		x, y = append(x, q.X), append(y, q.Measured)
 	}
-	seg, err := regress.Segments(x, y)
+	seg, err := regress.Segments(x, y, breaks)
 	if err != nil {
 		return params.Function{}, false
 	}

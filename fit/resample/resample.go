@@ -154,11 +154,16 @@ func (t *Table[K]) Medians() (*Medians, error) {
 // Rounds is the number of rounds behind a typical point: the median over points.
 func (m *Medians) Rounds() int { return m.rounds }
 
+// Estimate estimates every point, without replicates.
+func (m *Medians) Estimate() *Estimates {
+	return &Estimates{Values: m.combine(m.cells.Medians(), nil), Rounds: m.rounds, Serial: m.serial, Teams: m.teams, N: m.n}
+}
+
 // Draw estimates every point and draws b replicates: rounds with replacement, the same for all points so that what a round
 // did to all of them stays together, then timings within each drawn round. A point that was not measured in any drawn round
 // keeps its estimate in that replicate. Teams are drawn beside the rounds, and shift the points by what persists between them.
 func (m *Medians) Draw(b int, seed uint64) (*Estimates, error) {
-	s := &Estimates{Values: m.combine(m.cells.Medians(), nil), Rounds: m.rounds, Serial: m.serial, Teams: m.teams, N: m.n}
+	s := m.Estimate()
 	var err error
 	s.Replicates, err = m.cells.Bootstrap(b, seed, func(med [][]float64) []float64 { return m.combine(med, s.Values) })
 	if err != nil {

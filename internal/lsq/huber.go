@@ -3,7 +3,6 @@ package lsq
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/floats"
@@ -49,7 +48,7 @@ func Huber(x [][]float64, y, w []float64) (*RobustSolution, error) {
 		return nil, fmt.Errorf("huber fit: %w", err)
 	}
 	floor := 16 * eps * floats.Norm(s.b, math.Inf(1))
-	scale := max(medianAbs(r, s.root, s.p)/madToSigma, floor)
+	scale := max(s.medianAbs(r)/madToSigma, floor)
 	if scale == 0 { // y is zero throughout
 		scale = 1
 	}
@@ -78,13 +77,14 @@ func (s *system) leastAbsolute() ([]float64, error) {
 		weights[i] = 1
 	}
 	r, before := make([]float64, s.n), make([]float64, s.n)
+	rounding := 16 * eps * floats.Norm(s.b, math.Inf(1))
 	err := s.reweighted(weights, r)
 	for range 50 {
 		if err != nil {
 			return nil, err
 		}
-		mid := medianAbs(r, s.root, s.p)
-		floor := max(mid/1000, 16*eps*floats.Norm(s.b, math.Inf(1)))
+		mid := s.medianAbs(r)
+		floor := max(mid/1000, rounding)
 		if floor == 0 {
 			return r, nil
 		}
@@ -156,23 +156,15 @@ func huberWeights(r []float64, scale float64, w []float64) {
 // medianAbs is the median of |r| over the rows with a positive root weight, the p
 // smallest left out: as many as a least-absolute fit of p coefficients passes
 // through exactly.
-func medianAbs(r, root []float64, p int) float64 {
-	abs := make([]float64, 0, len(r))
+func (s *system) medianAbs(r []float64) float64 {
+	if s.abs == nil {
+		s.abs = make([]float64, 0, len(r))
+	}
+	abs := s.abs[:0]
 	for i, v := range r {
-		if root[i] > 0 {
+		if s.root[i] > 0 {
 			abs = append(abs, math.Abs(v))
 		}
 	}
-	slices.Sort(abs)
-	return medianSorted(abs[min(p, len(abs)-1):])
-}
-
-// medianSorted is the median of ascending values: the mean of the two middle
-// ones for an even number. s must not be empty.
-func medianSorted(s []float64) float64 {
-	m := len(s)
-	if m%2 == 1 {
-		return s[m/2]
-	}
-	return s[m/2-1] + (s[m/2]-s[m/2-1])/2
+	return medianAbove(abs, min(s.p, len(abs)-1))
 }

@@ -33,6 +33,7 @@ type system struct {
 	// What reweighting uses again and again: the factorisation, and the right-hand side.
 	factors *qr
 	q       []float64
+	abs     []float64 // of residuals, for their median
 }
 
 // newSystem validates the arguments and builds the scaled problem. It needs at

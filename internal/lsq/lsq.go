@@ -45,6 +45,8 @@ var (
 	// ErrCondition: the columns are linearly dependent to working precision, so
 	// the coefficients are not determined by the data.
 	ErrCondition = errors.New("design is singular to working precision")
+	// ErrBreaks: the breaks that were given do not suit the data.
+	ErrBreaks = errors.New("breaks do not suit the data")
 	// ErrNoConverge: the iteration limit was reached.
 	ErrNoConverge = errors.New("no convergence")
 	// ErrInadmissible: no fit satisfies the constraint asked for.

@@ -36,16 +36,13 @@ type partition struct {
 // newPartition validates the data and groups them by ascending x. Observations
 // of zero weight are dropped.
 func newPartition(x, y, w []float64, opt SegmentOptions) (*partition, error) {
-	if opt.Max == 0 {
-		opt.Max = 3
-	}
 	if opt.MinDistinct == 0 {
 		opt.MinDistinct = 3
 	}
 	switch {
 	case len(x) != len(y) || (w != nil && len(w) != len(x)):
 		return nil, fmt.Errorf("%d x, %d y, %d weights: %w", len(x), len(y), len(w), ErrShape)
-	case opt.Max < 1 || opt.MinDistinct < 2:
+	case opt.Max < 0 || opt.MinDistinct < 2:
 		return nil, fmt.Errorf("up to %d segments of %d sizes: %w", opt.Max, opt.MinDistinct, ErrShape)
 	}
 	for name, v := range map[string][]float64{"x": x, "y": y} {
@@ -79,7 +76,35 @@ func newPartition(x, y, w []float64, opt SegmentOptions) (*partition, error) {
 	if len(d.groups) < opt.MinDistinct {
 		return nil, fmt.Errorf("%d distinct x, %d needed: %w", len(d.groups), opt.MinDistinct, ErrShort)
 	}
+	if opt.Max == 0 {
+		d.opt.Max = max(leastMax, min(mostMax, len(d.groups)/eachMax))
+	}
 	return d, nil
+}
+
+// SegmentOptions.Max where it is 0: a segment for each eachMax distinct x, within these limits.
+const leastMax, mostMax, eachMax = 3, 6, 30
+
+// choose lists the half-open ranges of groups that become segments: those between the breaks given, or those of the least BIC.
+func (d *partition) choose() ([][2]int, error) {
+	if len(d.opt.Breaks) > 0 {
+		x := make([]float64, len(d.groups))
+		for i, g := range d.groups {
+			x[i] = g.x
+		}
+		return boundsAt(x, d.opt.Breaks, d.opt.MinDistinct)
+	}
+	d.search()
+	best, least := 0, math.Inf(1)
+	for k := 1; k <= d.opt.Max; k++ {
+		if bic := d.bic(k); bic < least {
+			best, least = k, bic
+		}
+	}
+	if best == 0 {
+		return nil, fmt.Errorf("every partition of %d sizes into up to %d segments has a falling one: %w", len(d.groups), d.opt.Max, ErrInadmissible)
+	}
+	return d.bounds(best), nil
 }
 
 // running is a weighted straight-line fit to the points seen so far. Means and

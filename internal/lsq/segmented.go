@@ -2,16 +2,19 @@ package lsq
 
 import (
 	"fmt"
-	"math"
 	"slices"
 )
 
-// SegmentOptions are the settings of Segmented. The zero value means: up to
-// three segments of at least three distinct x each, lines only, least squares.
+// SegmentOptions are the settings of Segmented. The zero value means: breaks
+// that are found, segments of at least three distinct x each, lines only, least
+// squares.
 type SegmentOptions struct {
-	Max         int  // largest number of segments tried; 0 means 3
+	Max         int  // largest number of segments tried; 0 means one for every 30 distinct x, but 3 at least and 6 at most
 	MinDistinct int  // fewest distinct x in a segment, at least 2; 0 means 3
 	AllowFlat   bool // where a line would fall, a constant may stand for the segment
+	// Breaks are the x that end a segment each, ascending; an x on a break belongs
+	// to the segment below it. Empty means that they are found.
+	Breaks []float64
 }
 
 // Segment is a line y = Intercept + Slope·x over the data with Lo ≤ x ≤ Hi.
@@ -23,7 +26,10 @@ type Segment struct {
 }
 
 // Segments is a piecewise-linear fit, its segments in ascending x.
-type Segments struct{ Segments []Segment }
+type Segments struct {
+	Segments []Segment
+	given    []float64 // breaks that were not found but given
+}
 
 // Segmented fits y by straight lines over consecutive ranges of x. For each
 // number of segments k the breakpoints are those that minimise Σ w·residual²
@@ -35,7 +41,13 @@ type Segments struct{ Segments []Segment }
 // the penalty of a breakpoint being that of Hall, Osborn and Sakkas (2013),
 // Inference on structural breaks using information criteria, Manchester School
 // 81(S3), 54-81. Equal x are never split, and neighbouring segments need not
-// meet.
+// meet. Breaks that are given are taken as they are.
+//
+// BIC is asymptotic: where there are few x for each segment it takes too many.
+// Max 0 therefore tries one segment for every 30 x, but always up to three, and
+// never more than six, the five breaks up to which Bai and Perron (2003),
+// Computation and analysis of multiple structural change models, J. Applied
+// Econometrics 18, 1-22, search.
 //
 // A segment whose least-squares slope is negative is not admissible, and neither
 // is a partition that holds one; no slope is clamped. With AllowFlat such a
@@ -46,25 +58,19 @@ type Segments struct{ Segments []Segment }
 // relative. Outliers move breakpoints: fit medians, one for each x.
 //
 // Errors: ErrShape, ErrNotFinite, ErrWeight, ErrShort (fewer than MinDistinct
-// distinct x), ErrInadmissible (no partition without a falling segment).
+// distinct x), ErrInadmissible (no partition without a falling segment), ErrBreaks
+// (CheckBreaks).
 func Segmented(x, y, w []float64, opt SegmentOptions) (*Segments, error) {
 	d, err := newPartition(x, y, w, opt)
 	if err != nil {
 		return nil, fmt.Errorf("segmented fit: %w", err)
 	}
-	d.search()
-	out := &Segments{}
-	best, least := 0, math.Inf(1)
-	for k := 1; k <= d.opt.Max; k++ {
-		if bic := d.bic(k); bic < least {
-			best, least = k, bic
-		}
+	bounds, err := d.choose()
+	if err != nil {
+		return nil, fmt.Errorf("segmented fit: %w", err)
 	}
-	if best == 0 {
-		return nil, fmt.Errorf("segmented fit: every partition of %d sizes into up to %d segments has a falling one: %w",
-			len(d.groups), d.opt.Max, ErrInadmissible)
-	}
-	for _, b := range d.bounds(best) {
+	out := &Segments{given: slices.Clone(opt.Breaks)}
+	for _, b := range bounds {
 		seg, err := d.refit(b[0], b[1])
 		if err != nil {
 			return nil, fmt.Errorf("segmented fit: x in [%g, %g]: %w", d.groups[b[0]].x, d.groups[b[1]-1].x, err)
@@ -74,9 +80,13 @@ func Segmented(x, y, w []float64, opt SegmentOptions) (*Segments, error) {
 	return out, nil
 }
 
-// Breaks returns the x at which one segment hands over to the next: where their
-// lines cross if that lies between the data of both, otherwise half way between.
+// Breaks returns the x at which one segment hands over to the next: those that were
+// given, or where their lines cross if that lies between the data of both,
+// otherwise half way between.
 func (s *Segments) Breaks() []float64 {
+	if len(s.given) > 0 {
+		return slices.Clone(s.given)
+	}
 	var out []float64
 	for i := 1; i < len(s.Segments); i++ {
 		a, b := s.Segments[i-1], s.Segments[i]

@@ -36,7 +36,8 @@ type Run struct {
 	Args    []string `json:"args,omitempty"` // command line, without the program
 	// Hosts holds what each agent said of itself, with its environment fingerprint, in rank order.
 	Hosts []dataset.Host `json:"hosts"`
-	// Detail is the plan in full, as its package writes it: what --resume needs to go on with the same schedule.
+	// Detail is the plan in full, as its package writes it: what --resume needs to go on with the same schedule. Its member fit is how
+	// the run is fitted.
 	Detail json.RawMessage `json:"detail,omitempty"`
 	// Slots count the schedule: planned, measured, given up.
 	Slots    Slots             `json:"slots"`
@@ -83,7 +84,7 @@ var ErrNotRun = errors.New("not a calib run directory")
 // JSONSchema returns the JSON Schema (2020-12) of run.json.
 func JSONSchema() (*jsonschema.Schema, error) {
 	s, err := jsonschema.For[Run](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
-		reflect.TypeFor[json.RawMessage](): {Description: "the plan in full"},
+		reflect.TypeFor[json.RawMessage](): {Description: "the plan in full, and how the run is fitted (member fit)"},
 		reflect.TypeFor[time.Time]():       {Type: "string", Format: "date-time"},
 	}})
 	if err != nil {

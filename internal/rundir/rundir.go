@@ -136,6 +136,18 @@ func Open(path string) (*Dir, error) {
 
 // Resume opens an existing run directory to go on measuring: it takes the lock and sets the status to running.
 func Resume(path string) (*Dir, error) {
+	d, err := Edit(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.Update(func(r *Run) { r.Status, r.ExitCode, r.Ended = StatusRunning, nil, nil }); err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return d, nil
+}
+
+// Edit opens an existing run directory to change its run.json: it takes the lock.
+func Edit(path string) (*Dir, error) {
 	path, err := Find(path)
 	if err != nil {
 		return nil, err
@@ -145,13 +157,10 @@ func Resume(path string) (*Dir, error) {
 		return nil, createError(path, err)
 	}
 	d, err := Open(path) // after the lock, to read what another coordinator wrote last
-	if err == nil {
-		d.lock = l
-		err = d.Update(func(r *Run) { r.Status, r.ExitCode, r.Ended = StatusRunning, nil, nil })
-	}
 	if err != nil {
 		return nil, errors.Join(err, release(l))
 	}
+	d.lock = l
 	return d, nil
 }
 

@@ -155,6 +155,19 @@ func TestLife(t *testing.T) {
 	if read.Update(func(*Run) {}) == nil {
 		t.Error("a run opened for reading was changed")
 	}
+	edited, err := Edit(d.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Resume(d.Path()); !errors.Is(err, ErrLocked) {
+		t.Errorf("resume while run.json is changed: %v", err)
+	}
+	if err := errors.Join(edited.Update(func(r *Run) { r.Detail = json.RawMessage(`{"rounds":4}`) }), edited.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if read, err = Open(d.Path()); err != nil || string(read.Run().Detail) == string(d.Run().Detail) || read.Run().Status != StatusPartial {
+		t.Errorf("changed to %+v, %v", read.Run(), err)
+	}
 	again, err := Resume(d.Path())
 	if err != nil {
 		t.Fatal(err)

@@ -2,6 +2,7 @@ package measuring
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -10,6 +11,7 @@ import (
 
 	"calib/bench"
 	"calib/cmd/calib/internal/command"
+	"calib/cmd/calib/internal/runfiles"
 	"calib/internal/coord"
 	"calib/internal/dataset"
 	"calib/internal/hosts"
@@ -21,14 +23,28 @@ import (
 
 // detail is what run.json keeps so that --resume can go on without flags.
 type detail struct {
-	Plan   bench.Plan   `json:"plan"`
-	Where  where        `json:"where"`
-	Socket plane.Socket `json:"socket,omitzero"`
+	Plan   bench.Plan       `json:"plan"`
+	Where  where            `json:"where"`
+	Socket plane.Socket     `json:"socket,omitzero"`
+	Fit    runfiles.Fitting `json:"fit,omitzero"`
 	// Unprobed says that the network is not looked at before the plan is made; Probe is what was seen of it.
 	Targets  string        `json:"targets,omitempty"` // as --target has them
 	Unprobed bool          `json:"unprobed,omitempty"`
 	Probe    *coord.Probed `json:"probe,omitempty"`
 }
+
+// detailIn is the detail of a run that was measured here. An imported run has none, or only how it is fitted.
+func detailIn(r rundir.Run) (d detail, err error) {
+	if len(r.Detail) == 0 {
+		return d, errImported
+	}
+	if err = json.Unmarshal(r.Detail, &d); err == nil && d.Plan.Rounds.Min == 0 {
+		err = errImported
+	}
+	return d, err
+}
+
+var errImported = errors.New("it holds no plan, as that of an imported run")
 
 // job is one measuring run. It reads the flags, then opens the files, then starts the agents, so that what is wrong is found
 // before anything is started.
@@ -58,6 +74,9 @@ func newJob(c *cli.Context) (*job, error) {
 		return nil, err
 	}
 	if err := j.findHosts(); err != nil {
+		return nil, err
+	}
+	if err := j.checkBreaks(); err != nil {
 		return nil, err
 	}
 	if dir := c.String("resume"); dir != "" {
@@ -99,7 +118,7 @@ func (j *job) read() error {
 		if err != nil {
 			return command.WithCode(command.ExitUsage, err)
 		}
-		if err = json.Unmarshal(before.Run().Detail, &j.detail); err != nil {
+		if j.detail, err = detailIn(before.Run()); err != nil {
 			return command.Usagef("resume %s: %s: %w", dir, rundir.RunFile, err)
 		}
 		return nil
@@ -109,7 +128,7 @@ func (j *job) read() error {
 	return err
 }
 
-// detailOf reads WhereFlags and PlanFlags.
+// detailOf reads the flags that say what to measure, where and how, and how to fit.
 func detailOf(c *cli.Context) (d detail, err error) {
 	if d.Where, err = whereOf(c); err != nil {
 		return d, err
@@ -123,7 +142,10 @@ func detailOf(c *cli.Context) (d detail, err error) {
 			return d, command.Usagef("--%w", err)
 		}
 	}
-	d.Socket, err = socketOf(c)
+	if d.Socket, err = socketOf(c); err != nil {
+		return d, err
+	}
+	d.Fit, err = runfiles.FittingFlags(c)
 	return d, err
 }
 

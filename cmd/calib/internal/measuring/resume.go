@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"calib/cmd/calib/internal/command"
+	"calib/cmd/calib/internal/runfiles"
 	"calib/internal/dataset"
 	"calib/internal/rundir"
 )
@@ -16,7 +17,7 @@ import (
 // onlyResume rejects flags that --resume would silently ignore: the run goes on as it was planned. --launch is allowed, since it
 // may come from the environment.
 func onlyResume(c *cli.Context) error {
-	for _, f := range slices.Concat(WhereFlags(), PlanFlags()) {
+	for _, f := range slices.Concat(WhereFlags(), PlanFlags(), []cli.Flag{runfiles.BreaksFlag()}) {
 		if name := f.Names()[0]; name != "launch" && c.IsSet(name) {
 			return command.Usagef("--%s with --resume: a run goes on with the hosts and the plan it began with; start a new one with --out", name)
 		}

@@ -30,6 +30,7 @@ func RunCommand() *cli.Command {
 			"calib run --aa 10 --hosts hosts.txt    ten runs of the same, one after the other: how much they differ is the noise\n" +
 			"                                       floor of calib compare and calib gate",
 		Flags: slices.Concat(WhereFlags(), PlanFlags(), OutFlags(), []cli.Flag{
+			runfiles.BreaksFlag(),
 			&cli.IntFlag{Name: "aa", Usage: "make `N` runs of the same plan, and write how much they differ to noise.json"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "start the agents, look at the network, print the plan, and end"},
 		}),
@@ -74,7 +75,7 @@ func (j *job) fit() error {
 	if err != nil {
 		return err
 	}
-	_, err = runfiles.Fit(j.dir, d, 0, j.notes)
+	_, err = runfiles.Fit(j.dir, d, j.detail.Fit.Settings(0), j.notes)
 	return err
 }
 

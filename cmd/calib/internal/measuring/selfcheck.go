@@ -2,7 +2,6 @@ package measuring
 
 import (
 	"cmp"
-	"encoding/json"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -82,7 +81,12 @@ func selfcheckAction(c *cli.Context) error {
 func copiedDetail(c *cli.Context, arg string, p *params.Params) (detail, error) {
 	var d detail
 	dir, err := rundir.Open(arg)
-	own := err == nil && dir.Run().ID == p.Run.ID && json.Unmarshal(dir.Run().Detail, &d) == nil && d.Plan.Rounds.Min > 0
+	own := false
+	if err == nil && dir.Run().ID == p.Run.ID {
+		d, err = detailIn(dir.Run())
+		own = err == nil
+	}
+	d.Fit = runfiles.Fitting{} // the copy has no protocol that changes
 	switch name := c.String("plan"); {
 	case name != "":
 		limits := d.Plan.Limits

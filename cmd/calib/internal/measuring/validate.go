@@ -1,7 +1,6 @@
 package measuring
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"time"
@@ -67,10 +66,11 @@ const (
 
 // measurePatterns measures patterns on the hosts of a run, into a directory below it.
 func measurePatterns(c *cli.Context, dir *rundir.Dir) error {
-	var d detail
-	if err := json.Unmarshal(dir.Run().Detail, &d); err != nil {
+	d, err := detailIn(dir.Run())
+	if err != nil {
 		return command.Usagef("%s does not say on which hosts it was measured, and holds no patterns: %s: %w", dir.Path(), rundir.RunFile, err)
 	}
+	d.Fit = runfiles.Fitting{}
 	d.Plan.Name, d.Plan.Experiments = "validation", []string{names.Pattern}
 	d.Plan.Rounds = bench.Rounds{Min: validationRounds, Max: validationRounds}
 	d.Plan.Budget = units.Nanos(c.Duration("budget"))

@@ -1,35 +1,79 @@
 package results
 
 import (
+	"errors"
+
 	"github.com/urfave/cli/v2"
 
 	"calib/cmd/calib/internal/command"
 	"calib/cmd/calib/internal/runfiles"
+	"calib/internal/rundir"
 )
 
 // FitCommand is calib fit.
 func FitCommand() *cli.Command {
 	return &cli.Command{
 		Name: "fit", Usage: "fit the models to a run's samples again: write params.json and report.txt", ArgsUsage: "RUN",
+		Description: "calib fit RUN                                     with the breaks that run.json keeps, if any\n" +
+			"calib fit RUN --breaks 1420,32KiB,64KiB,270000    T(x) in five ranges; run.json keeps these breaks\n" +
+			"calib fit RUN --breaks auto                       finds the breaks again",
 		Flags: []cli.Flag{
 			&cli.Uint64Flag{Name: "seed", Usage: "`N` of the bootstrap; 0 is the run's own"},
+			runfiles.BreaksFlag(),
 			command.JSONFlag(), command.QuietFlag(),
 		},
 		Action: func(c *cli.Context) error {
+			if c.IsSet("breaks") {
+				return fitAnew(c)
+			}
 			dir, err := runfiles.Open(c)
 			if err != nil {
 				return err
 			}
-			d, err := dir.Dataset()
+			f, err := runfiles.FittingOf(dir.Run())
 			if err != nil {
 				return err
 			}
-			if _, err := runfiles.Fit(dir, d, c.Uint64("seed"), dir.Run().Warnings); err != nil {
+			if err := fitSamples(c, dir, f); err != nil {
 				return err
 			}
 			return runfiles.Print(c, "fit", dir, nil)
 		},
 	}
+}
+
+// fitAnew fits as the flags say, and keeps in run.json how.
+func fitAnew(c *cli.Context) (err error) {
+	f, err := runfiles.FittingFlags(c)
+	if err != nil {
+		return err
+	}
+	arg, err := command.OneArg(c, "run directory")
+	if err != nil {
+		return err
+	}
+	dir, err := rundir.Edit(arg)
+	if err != nil {
+		return command.WithCode(command.ExitUsage, err)
+	}
+	defer func() { err = errors.Join(err, dir.Close()) }()
+	if err := fitSamples(c, dir, f); err != nil {
+		return err
+	}
+	if err := f.Keep(dir); err != nil {
+		return err
+	}
+	return runfiles.Print(c, "fit", dir, nil)
+}
+
+// fitSamples fits the samples of a run.
+func fitSamples(c *cli.Context, dir *rundir.Dir, f runfiles.Fitting) error {
+	d, err := dir.Dataset()
+	if err != nil {
+		return err
+	}
+	_, err = runfiles.Fit(dir, d, f.Settings(c.Uint64("seed")), dir.Run().Warnings)
+	return err
 }
 
 // Documents are the schemas of the data of these commands.

@@ -16,6 +16,7 @@ import (
 
 	"calib/cmd/calib/internal/command"
 	"calib/cmd/calib/internal/runfiles"
+	"calib/fit"
 	"calib/fit/params"
 	"calib/internal/dataset"
 	"calib/internal/files"
@@ -96,7 +97,7 @@ func importFiles(c *cli.Context) error {
 	}
 	var p *params.Params
 	if !c.Bool("no-fit") {
-		if p, err = runfiles.Fit(dir, d, 0, data.Notes); err != nil {
+		if p, err = runfiles.Fit(dir, d, fit.Settings{}, data.Notes); err != nil {
 			err = fmt.Errorf("the samples are saved in %s, but not fitted: %w", path, err)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -17,6 +18,7 @@ import (
 	"calib/fit"
 	"calib/fit/models"
 	"calib/fit/params"
+	"calib/fit/pointtopoint"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
 	"calib/internal/environ"
@@ -45,9 +47,12 @@ func Create(path string, r rundir.Run) (*rundir.Dir, error) {
 }
 
 // Fit runs every model on the samples d of a run, holds their predictions against the patterns that were measured, and replaces the run's params.json and reports. A model that fails is a
-// warning, beside those given; no model at all is an error.
-func Fit(dir *rundir.Dir, d *dataset.Dataset, seed uint64, warnings []string) (*params.Params, error) {
-	p, errs := fit.Run(models.All, d, fit.Settings{Seed: seed})
+// warning, beside those given; no model at all is an error, and so are breaks that do not suit the sizes measured.
+func Fit(dir *rundir.Dir, d *dataset.Dataset, s fit.Settings, warnings []string) (*params.Params, error) {
+	p, errs := fit.Run(models.All, d, s)
+	if err := badBreaks(s, p, errs); err != nil {
+		return nil, err
+	}
 	if len(p.Fits) == 0 {
 		return nil, fmt.Errorf("no model could be fitted: %w",
 			errors.Join(append(errs, fmt.Errorf("the run has %d samples of the experiments the models need", len(d.Samples)))...))
@@ -66,6 +71,22 @@ func Fit(dir *rundir.Dir, d *dataset.Dataset, seed uint64, warnings []string) (*
 		return nil, err
 	}
 	return p, writeResults(dir, d, p)
+}
+
+// badBreaks says what is wrong with the breaks of s, by what a fit with them gave.
+func badBreaks(s fit.Settings, p *params.Params, errs []error) error {
+	if len(s.Breaks) == 0 {
+		return nil
+	}
+	for _, err := range errs {
+		if errors.Is(err, fit.ErrBreaks) {
+			return command.Usagef("--breaks: %w; give others, or --breaks %s", err, foundBreaks)
+		}
+	}
+	if !slices.ContainsFunc(p.Fits, func(f *params.Fit) bool { return f.Model == pointtopoint.Segmented{}.Name() }) {
+		return command.Usagef("--breaks: the run has no ping-pong of several sizes whose times they could part; use --breaks %s", foundBreaks)
+	}
+	return nil
 }
 
 // ValidationDir is where calib validate keeps the patterns that it measured for a run, in the run's directory.

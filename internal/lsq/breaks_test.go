@@ -1,0 +1,90 @@
+package lsq
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Breaks that are given are taken as they are: a value on a break belongs to the segment below it, and each segment is fitted alone.
+func TestSegmentedGivenBreaks(t *testing.T) {
+	x := []float64{1, 2, 3, 4, 10, 20, 30, 100, 200, 300}
+	y := []float64{11, 12, 13, 14, 120, 140, 160, 50, 50, 50}
+	s, err := Segmented(x, y, nil, SegmentOptions{AllowFlat: true, Breaks: []float64{4, 50}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Segment{{Lo: 1, Hi: 4, Intercept: 10, Slope: 1, Distinct: 4}, {Lo: 10, Hi: 30, Intercept: 100, Slope: 2, Distinct: 3},
+		{Lo: 100, Hi: 300, Intercept: 50, Distinct: 3, Flat: true}}
+	if len(s.Segments) != len(want) {
+		t.Fatalf("%+v", s.Segments)
+	}
+	for i, w := range want {
+		g := s.Segments[i]
+		near(t, "intercept", g.Intercept, w.Intercept, 1e-12)
+		near(t, "slope", g.Slope, w.Slope, 1e-12)
+		if g.Lo != w.Lo || g.Hi != w.Hi || g.Distinct != w.Distinct || g.Flat != w.Flat {
+			t.Errorf("segment %d: %+v, want %+v", i, g, w)
+		}
+	}
+	if got := s.Breaks(); !slices.Equal(got, []float64{4, 50}) {
+		t.Errorf("breaks %v, want those given", got)
+	}
+	near(t, "on the break", s.Predict(4), 14, 1e-12)
+	near(t, "above it", s.Predict(4.5), 109, 1e-12)
+	fall := []float64{11, 12, 13, 14, 160, 140, 120, 50, 50, 50}
+	if _, err := Segmented(x, fall, nil, SegmentOptions{Breaks: []float64{4, 50}}); !errors.Is(err, ErrInadmissible) {
+		t.Errorf("a fall between breaks: %v", err)
+	}
+}
+
+func TestCheckBreaks(t *testing.T) {
+	x := []float64{1, 10, 100, 1000, 10000, 100000, 1e6}
+	for _, c := range []struct {
+		breaks []float64
+		want   string // "" is none
+	}{
+		{nil, ""},
+		{[]float64{100}, ""},
+		{[]float64{999}, ""},
+		{[]float64{1000, 100}, "a break at 100 after one at 1000"},
+		{[]float64{100, 100}, "a break at 100 after one at 100"},
+		{[]float64{0.5}, "a break at 0.5 is outside the sizes measured, 1 to 1000000"},
+		{[]float64{100, 1e6}, "a break at 1000000 is outside"},
+		{[]float64{math.Inf(1)}, "breaks ascend"},
+		{[]float64{math.NaN()}, "breaks ascend"},
+		{[]float64{10}, "2 sizes were measured up to the break at 10, where a line needs 3"},
+		{[]float64{100, 5000}, "1 size was measured between the breaks at 100 and 5000"},
+		{[]float64{10000}, "2 sizes were measured above the break at 10000"},
+	} {
+		err := CheckBreaks(x, c.breaks, 3)
+		switch {
+		case c.want == "" && err != nil:
+			t.Errorf("%v: %v", c.breaks, err)
+		case c.want != "" && (!errors.Is(err, ErrBreaks) || !strings.Contains(err.Error(), c.want)):
+			t.Errorf("%v: %v, want %s", c.breaks, err, c.want)
+		}
+	}
+	if err := CheckBreaks(nil, []float64{1}, 3); !errors.Is(err, ErrBreaks) {
+		t.Errorf("no sizes: %v", err)
+	}
+}
+
+// As many segments are tried as there are distinct x for.
+func TestMostSegments(t *testing.T) {
+	for n, want := range map[int]int{3: 3, 94: 3, 119: 3, 120: 4, 179: 5, 180: 6, 490: 6} {
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = float64(i)
+		}
+		d, err := newPartition(x, x, nil, SegmentOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.opt.Max != want {
+			t.Errorf("%d x: up to %d segments, want %d", n, d.opt.Max, want)
+		}
+	}
+}
