@@ -42,10 +42,14 @@ func read(r io.Reader) (d *Dataset, starts []int64, err error) {
 		return d, nil, fmt.Errorf("line 1: %w", err)
 	}
 	starts = []int64{int64(len(line)) + 1}
+	parsers := make([]*parser, runtime.GOMAXPROCS(0))
+	for i := range parsers {
+		parsers[i] = newParser()
+	}
 	for more := true; more; {
 		var lines [][]byte
 		lines, more, err = readBlock(br)
-		n, failed := d.decodeSamples(lines)
+		n, failed := d.decodeSamples(lines, parsers)
 		for _, line := range lines[:n] {
 			starts = append(starts, starts[len(starts)-1]+int64(len(line))+1)
 		}
@@ -106,15 +110,14 @@ func (d *Dataset) decodeHeader(line []byte, whole bool) error {
 	return nil
 }
 
-// decodeSamples appends the samples of lines, on all processors. It returns how many lines it took before the first at fault.
-func (d *Dataset) decodeSamples(lines [][]byte) (n int, err error) {
+// decodeSamples appends the samples of lines, with all parsers at once. It returns how many lines it took before the first at fault.
+func (d *Dataset) decodeSamples(lines [][]byte, parsers []*parser) (n int, err error) {
 	samples, errs := make([]Sample, len(lines)), make([]error, len(lines))
 	var wg sync.WaitGroup
-	workers := runtime.GOMAXPROCS(0)
-	for w := range workers {
+	for w, p := range parsers {
 		wg.Go(func() {
-			for i := w; i < len(lines); i += workers {
-				errs[i] = samples[i].decode(lines[i], len(d.Header.Hosts))
+			for i := w; i < len(lines); i += len(parsers) {
+				errs[i] = samples[i].decode(p, lines[i], len(d.Header.Hosts))
 			}
 		})
 	}
@@ -128,9 +131,11 @@ func (d *Dataset) decodeSamples(lines [][]byte) (n int, err error) {
 	return n, errs[n]
 }
 
-func (s *Sample) decode(line []byte, hosts int) error {
-	if err := json.Unmarshal(line, s); err != nil {
-		return err
+func (s *Sample) decode(p *parser, line []byte, hosts int) error {
+	if !p.sample(line, s) {
+		if err := json.Unmarshal(line, s); err != nil {
+			return err
+		}
 	}
 	return s.check(hosts)
 }

@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,7 +21,8 @@ type file interface {
 type Writer struct {
 	f      file
 	hosts  int
-	broken error // set when the file may end in half a slot, after which nothing may be appended
+	text   []byte // of the slot being written
+	broken error  // set when the file may end in half a slot, after which nothing may be appended
 }
 
 // Create starts a new samples.jsonl; it refuses to overwrite one.
@@ -115,24 +115,23 @@ func (w *Writer) Append(slot []Sample) error {
 // encode writes the lines of a slot, and refuses those that Read would refuse: one bad sample must not make a file
 // unreadable.
 func (w *Writer) encode(slot []Sample) ([]byte, error) {
-	var buf bytes.Buffer
+	w.text = w.text[:0]
 	for i := range slot {
 		slot[i].Part, slot[i].Parts = i, len(slot)
+		before := len(w.text)
 		err := slot[i].check(w.hosts)
-		var line []byte
 		if err == nil {
-			line, err = json.Marshal(slot[i])
+			w.text, err = slot[i].appendJSON(w.text)
 		}
-		if err == nil && len(line) >= maxLine {
-			err = fmt.Errorf("a line of %d bytes, the limit is %d", len(line), maxLine)
+		if n := len(w.text) - before; err == nil && n >= maxLine {
+			err = fmt.Errorf("a line of %d bytes, the limit is %d", n, maxLine)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("append slot %d, part %d: %w", slot[i].Slot, i, err)
 		}
-		buf.Write(line)
-		buf.WriteByte('\n')
+		w.text = append(w.text, '\n')
 	}
-	return buf.Bytes(), nil
+	return w.text, nil
 }
 
 // Close closes the file.

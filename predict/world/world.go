@@ -80,6 +80,9 @@ func (w *World) Cold() (*World, error) {
 // Name is "sim".
 func (w *World) Name() string { return "sim" }
 
+// Packet is the payload of a packet [B].
+func (w *World) Packet() int { return max(w.spec.MSS, 1) }
+
 // mostTime bounds a simulated pattern: one that takes longer is cut off.
 const mostTime = 1000 * units.Second
 

@@ -1,0 +1,129 @@
+// Scale shows how the time and the memory of a coordinator grow with the number of hosts. It measures simulated networks, each in a process
+// of its own, and takes what the coordinator itself needs apart from what the simulated hosts do: laying out the schedule, making
+// tickets, walking the slots, stopping, and writing samples to disk; then fitting and reporting, by the calib command.
+//
+//	go run ./internal/scale -calib bin/calib            prints a table and draws docs/scale-time.svg and docs/scale-memory.svg
+//	go run ./internal/scale -calib bin/calib -hosts 256 -keep DIR
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"calib/bench"
+	"calib/internal/units"
+	"calib/reports/draw"
+)
+
+// settings are the flags. A process that measures one size gets them as JSON.
+type settings struct {
+	Hosts   []int
+	Network string
+	Plan    bench.Plan
+	Dir     string // the run's
+}
+
+// childArg makes this program measure one size.
+const childArg = "measure"
+
+func main() {
+	err := errors.New("")
+	if len(os.Args) == 3 && os.Args[1] == childArg {
+		err = child(os.Args[2])
+	} else {
+		err = run()
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "scale:", err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
+	var s settings
+	hosts := flag.String("hosts", "8,16,32,64,128,256,512,1000", "numbers of hosts")
+	plan := flag.String("plan", bench.PlanStandard, "quick, standard, full, or a plan file")
+	flag.StringVar(&s.Network, "network", "switch", "preset of the simulated network")
+	rounds := flag.Int("rounds", 6, "rounds, of which none ends early")
+	most := flag.String("max-bytes", "64KiB", "largest message: a simulation moves every packet")
+	calib := flag.String("calib", "bin/calib", "the calib command that fits and reports")
+	keep := flag.String("keep", "", "directory to keep the runs in; else they are removed")
+	svg := flag.String("svg", "", "directory to draw the growth into")
+	flag.Parse()
+	if err := s.read(*hosts, *plan, *rounds, *most); err != nil {
+		return err
+	}
+	root := *keep
+	if root == "" {
+		dir, err := os.MkdirTemp("", "calib-scale-")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(dir)
+		root = dir
+	}
+	var rows []row
+	fmt.Println(header)
+	for _, n := range s.Hosts {
+		r, err := s.one(n, filepath.Join(root, fmt.Sprintf("hosts-%d", n)), *calib)
+		if err != nil {
+			return fmt.Errorf("%d hosts: %w", n, err)
+		}
+		fmt.Println(r)
+		rows = append(rows, r)
+	}
+	if *svg == "" {
+		return nil
+	}
+	_, err := draw.Files(*svg, growth(rows), draw.SVG)
+	return err
+}
+
+// read parses the flags that need it.
+func (s *settings) read(hosts, plan string, rounds int, most string) (err error) {
+	for _, f := range strings.Split(hosts, ",") {
+		n, err := strconv.Atoi(f)
+		if err != nil || n < 2 {
+			return fmt.Errorf("-hosts %q: want numbers of 2 or more, such as 8,64", f)
+		}
+		s.Hosts = append(s.Hosts, n)
+	}
+	if s.Plan, err = bench.LoadPlan(plan); err != nil {
+		return err
+	}
+	s.Plan.Limits.MaxBytes, err = units.ParseBytes(most)
+	s.Plan.Budget, s.Plan.Rounds = 0, bench.Rounds{Min: rounds, Max: rounds}
+	return err
+}
+
+// one measures n hosts into dir and fits what was measured, each in a process of its own.
+func (s *settings) one(n int, dir, calib string) (r row, err error) {
+	task := *s
+	task.Hosts, task.Dir = []int{n}, dir
+	text, err := json.Marshal(task)
+	if err != nil {
+		return r, err
+	}
+	own, err := os.Executable()
+	if err != nil {
+		return r, err
+	}
+	measure := exec.Command(own, childArg, string(text))
+	measure.Stderr = os.Stderr
+	out, err := measure.Output()
+	if err != nil {
+		return r, fmt.Errorf("measure: %w", err)
+	}
+	if err := json.Unmarshal(out, &r.measured); err != nil {
+		return r, fmt.Errorf("measure: %q: %w", out, err)
+	}
+	r.fitted, err = fit(calib, dir)
+	return r, err
+}
