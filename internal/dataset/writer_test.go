@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -191,6 +192,7 @@ type disk struct {
 	data           []byte
 	room           int
 	sync, truncate error
+	syncs          int
 }
 
 func (d *disk) Write(b []byte) (int, error) {
@@ -204,7 +206,10 @@ func (d *disk) Write(b []byte) (int, error) {
 
 func (d *disk) Seek(int64, int) (int64, error) { return int64(len(d.data)), nil }
 func (d *disk) Close() error                   { return nil }
-func (d *disk) Sync() error                    { return d.sync }
+func (d *disk) Sync() error {
+	d.syncs++
+	return d.sync
+}
 func (d *disk) Truncate(n int64) error {
 	if d.truncate == nil {
 		d.data = d.data[:n]
@@ -239,25 +244,62 @@ func TestDiskFull(t *testing.T) {
 	})
 }
 
-func TestDiskBroken(t *testing.T) {
-	lost := errors.New("lost")
-	d := &disk{room: 1 << 20}
+// clocked returns a writer to d, and its clock.
+func clocked(t *testing.T, d *disk) (w *Writer, clock *time.Time) {
+	t.Helper()
 	w, err := newWriter(d, testHeader())
 	if err != nil {
 		t.Fatal(err)
 	}
+	now := w.synced
+	w.now = func() time.Time { return now }
+	return w, &now
+}
+
+// Slots are brought to the disk once in a while, not each, and the last at the end.
+func TestSyncs(t *testing.T) {
+	d := &disk{room: 1 << 20}
+	w, clock := clocked(t, d)
+	for id := range 40 {
+		*clock = clock.Add(100 * time.Millisecond)
+		if err := w.Append(slot(id, 1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if d.syncs != 1+4 || w.safe != int64(len(d.data)) { // the header and every tenth slot
+		t.Errorf("%d syncs, %d bytes of %d on the disk", d.syncs, w.safe, len(d.data))
+	}
+	if err := errors.Join(w.Append(slot(40, 1)), w.Close()); err != nil || d.syncs != 6 {
+		t.Errorf("at the end: %d syncs, %v", d.syncs, err)
+	}
+}
+
+func TestDiskBroken(t *testing.T) {
+	lost := errors.New("lost")
+	d := &disk{room: 1 << 20}
+	w, clock := clocked(t, d)
 	header := len(d.data)
+	if err := w.Append(slot(0, 1)); err != nil {
+		t.Fatal(err)
+	}
 	d.sync = syscall.EIO
-	if err := w.Append(slot(0, 1)); !errors.Is(err, syscall.EIO) || len(d.data) != header {
+	*clock = clock.Add(syncEvery)
+	if err := w.Append(slot(1, 1)); !errors.Is(err, syscall.EIO) || len(d.data) != header {
 		t.Errorf("not synced: %v, %d bytes beyond the header", err, len(d.data)-header)
 	}
-	d.truncate = lost
-	if err := w.Append(slot(1, 1)); !errors.Is(err, syscall.EIO) || !errors.Is(err, lost) {
+	d.sync = nil
+	if err := w.Append(slot(2, 1)); !errors.Is(err, syscall.EIO) || len(d.data) != header {
+		t.Errorf("appended after slots were lost: %v", err)
+	}
+
+	w, _ = clocked(t, d)
+	d.room, d.truncate = len(d.data)+10, lost
+	if err := w.Append(slot(0, 1)); !errors.Is(err, syscall.ENOSPC) || !errors.Is(err, lost) {
 		t.Errorf("not cut off: %v", err)
 	}
-	d.sync, d.truncate = nil, nil
+	d.room, d.truncate = 1<<20, nil
 	size := len(d.data)
-	if err := w.Append(slot(2, 1)); !errors.Is(err, lost) || len(d.data) != size {
+	if err := w.Append(slot(1, 1)); !errors.Is(err, lost) || len(d.data) != size {
 		t.Errorf("appended after a slot that may be torn: %v", err)
 	}
 }
