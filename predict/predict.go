@@ -202,11 +202,8 @@ func newModel(name string, p *params.Params, s Settings, drawn *draws) *model {
 
 // Predict returns what every model says of q.
 func (p *Predictor) Predict(q Query) []Prediction {
-	var out []Prediction
-	for _, m := range p.models {
-		v, _ := m.predict(q)
-		out = append(out, v)
-	}
+	out := make([]Prediction, len(p.models))
+	resample.Each(len(p.models), func(i int) { out[i], _ = p.models[i].predict(q) })
 	return out
 }
 

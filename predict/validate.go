@@ -62,7 +62,7 @@ func Measured(d *dataset.Dataset) ([]Observed, error) {
 
 // mostWork bounds the packets of one simulation of a validation. The draws behind an interval are as many as go through so many
 // messages or packets together, and leastDraws at least: patterns of a thousand hosts would else take minutes.
-const mostWork = 200_000
+const mostWork = 100_000
 
 // Validate predicts the patterns that d holds by every model that p has the parameters of, records both in p.Validation, and marks the
 // parameters that the simulation is made of where it fails (Grade). No fit has read these samples. It does nothing where d has none.

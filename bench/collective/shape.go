@@ -50,7 +50,7 @@ func shapeOf(p pattern.Pattern, hosts, bytes int) (s shape, err error) {
 
 // mostMessages bounds the messages of a pattern: of one in which every host sends to all others a thousand hosts would send a million,
 // for minutes, and each host would open a thousand connections.
-const mostMessages = 1 << 17
+const mostMessages = 1 << 15
 
 // fitting is the largest number of hosts up to n that a pattern runs on: n, or a half, a quarter, … of it.
 func fitting(p pattern.Pattern, n int) int {

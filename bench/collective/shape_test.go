@@ -41,7 +41,7 @@ func TestFitting(t *testing.T) {
 		if n < 1000 {
 			shrunk++
 		}
-		if m := messages(p, n); n < 100 && p.Defined(n) || m > mostMessages {
+		if m := messages(p, n); n < 60 && p.Defined(n) || m > mostMessages {
 			t.Errorf("%s: %d of 1,000 hosts, %d messages", p.Name(), n, m)
 		}
 	}

@@ -24,10 +24,9 @@ import (
 
 // settings are the flags. A process that measures one size gets them as JSON.
 type settings struct {
-	Hosts   []int
-	Network string
-	Plan    bench.Plan
-	Dir     string // the run's
+	Hosts []int
+	Plan  bench.Plan
+	Dir   string // the run's
 }
 
 // childArg makes this program measure one size.
@@ -50,9 +49,9 @@ func run() error {
 	var s settings
 	hosts := flag.String("hosts", "8,16,32,64,128,256,512,1000", "numbers of hosts")
 	plan := flag.String("plan", bench.PlanStandard, "quick, standard, full, or a plan file")
-	flag.StringVar(&s.Network, "network", "switch", "preset of the simulated network")
 	rounds := flag.Int("rounds", 6, "rounds, of which none ends early")
-	most := flag.String("max-bytes", "64KiB", "largest message: a simulation moves every packet")
+	most := flag.String("max-bytes", "16KiB", "largest message: a simulation moves every packet")
+	effort := flag.Float64("effort", 0.25, "scales repetitions and the lengths of streams")
 	calib := flag.String("calib", "bin/calib", "the calib command that fits and reports")
 	keep := flag.String("keep", "", "directory to keep the runs in; else they are removed")
 	svg := flag.String("svg", "", "directory to draw the growth into")
@@ -60,6 +59,7 @@ func run() error {
 	if err := s.read(*hosts, *plan, *rounds, *most); err != nil {
 		return err
 	}
+	s.Plan.Limits.Effort = bench.Effort(*effort)
 	root := *keep
 	if root == "" {
 		dir, err := os.MkdirTemp("", "calib-scale-")

@@ -32,7 +32,7 @@ func growth(rows []row) []figure.Figure {
 	time := figure.Figure{ID: "scale-time", Title: "Time beyond the measuring, by the number of hosts", Y: figure.Axis{Name: "time", Unit: "s", Log: true}}
 	memory := figure.Figure{ID: "scale-memory", Title: "Memory by the number of hosts", Y: figure.Axis{Name: "memory", Unit: "B", Log: true}}
 	last := rows[len(rows)-1]
-	time.Says = fmt.Sprintf("Simulated hosts, 6 rounds of the standard plan. Coordinating is schedule, tickets, slots, stopping and writing samples to disk. "+
+	time.Says = fmt.Sprintf("Simulated hosts, plan standard at a quarter of its effort, 6 rounds. Coordinating is schedule, tickets, slots, stopping and writing samples to disk. "+
 		"At %d hosts it takes %.2g s, fit and report %.2g s.", last.Hosts, last.own(), last.Fit)
 	memory.Says = fmt.Sprintf("Of the coordinator what is live between slots, of fit and report the resident memory at its largest. At %d hosts %.3g MB and %.3g MB.",
 		last.Hosts, last.Heap/1e6, last.Peak/1e6)
