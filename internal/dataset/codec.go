@@ -42,6 +42,8 @@ func read(r io.Reader) (d *Dataset, starts []int64, err error) {
 		return d, nil, fmt.Errorf("line 1: %w", err)
 	}
 	starts = []int64{int64(len(line)) + 1}
+	var blocks [][]Sample // joined at the end: growing one list would take several times its memory
+	defer func() { d.Samples = slices.Concat(blocks...) }()
 	parsers := make([]*parser, runtime.GOMAXPROCS(0))
 	for i := range parsers {
 		parsers[i] = newParser()
@@ -49,7 +51,9 @@ func read(r io.Reader) (d *Dataset, starts []int64, err error) {
 	for more := true; more; {
 		var lines [][]byte
 		lines, more, err = readBlock(br)
-		n, failed := d.decodeSamples(lines, parsers)
+		samples, failed := d.decodeSamples(lines, parsers)
+		n := len(samples)
+		blocks = append(blocks, samples)
 		for _, line := range lines[:n] {
 			starts = append(starts, starts[len(starts)-1]+int64(len(line))+1)
 		}
@@ -110,8 +114,8 @@ func (d *Dataset) decodeHeader(line []byte, whole bool) error {
 	return nil
 }
 
-// decodeSamples appends the samples of lines, with all parsers at once. It returns how many lines it took before the first at fault.
-func (d *Dataset) decodeSamples(lines [][]byte, parsers []*parser) (n int, err error) {
+// decodeSamples returns the samples of lines, decoded with all parsers at once, up to the first line at fault.
+func (d *Dataset) decodeSamples(lines [][]byte, parsers []*parser) ([]Sample, error) {
 	samples, errs := make([]Sample, len(lines)), make([]error, len(lines))
 	var wg sync.WaitGroup
 	for w, p := range parsers {
@@ -122,13 +126,10 @@ func (d *Dataset) decodeSamples(lines [][]byte, parsers []*parser) (n int, err e
 		})
 	}
 	wg.Wait()
-	n = slices.IndexFunc(errs, func(err error) bool { return err != nil })
-	if n < 0 {
-		d.Samples = append(d.Samples, samples...)
-		return len(lines), nil
+	if n := slices.IndexFunc(errs, func(err error) bool { return err != nil }); n >= 0 {
+		return samples[:n], errs[n]
 	}
-	d.Samples = append(d.Samples, samples[:n]...)
-	return n, errs[n]
+	return samples, nil
 }
 
 func (s *Sample) decode(p *parser, line []byte, hosts int) error {

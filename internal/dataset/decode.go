@@ -5,17 +5,50 @@ import (
 	"strconv"
 )
 
-// parser reads lines of samples.jsonl as Append writes them, several times as fast as encoding/json and into less memory: equal points and
-// words are kept once. It takes a line only where encoding/json would read the same from it; another program's line may be
+// parser reads lines of samples.jsonl as Append writes them, several times as fast as encoding/json and into less memory: equal points,
+// ranks, counters, auxiliary values and words are kept once. It takes a line only where encoding/json would read the same from it; another program's line may be
 // written otherwise, and is left to encoding/json. A parser is for one goroutine, its samples must not be changed.
 type parser struct {
 	b      []byte
 	at     int
-	points map[string]Point // by their text
 	words  map[string]string
+	points known[Point]
+	ranks  known[[]int]
+	tcps   known[*TCP]
+	auxes  known[map[string]float64]
 }
 
-func newParser() *parser { return &parser{points: map[string]Point{}, words: map[string]string{}} }
+func newParser() *parser {
+	return &parser{words: map[string]string{}, points: known[Point]{}, ranks: known[[]int]{}, tcps: known[*TCP]{}, auxes: known[map[string]float64]{}}
+}
+
+// known are values that were read before, by their text.
+type known[V any] map[string]V
+
+// mostKnown bounds them: what differs in every line is not worth keeping.
+const mostKnown = 1 << 15
+
+// once reads a value, whose text ends with the first end, or takes it from those that were read before.
+func once[V any](p *parser, before known[V], end byte, to *V, read func(*V) bool) bool {
+	n := bytes.IndexByte(p.b[p.at:], end)
+	if n < 0 {
+		return false
+	}
+	text := p.b[p.at : p.at+n+1]
+	if v, ok := before[string(text)]; ok {
+		p.at += len(text)
+		*to = v
+		return true
+	}
+	from := p.at
+	if !read(to) {
+		return false
+	}
+	if len(before) < mostKnown && p.at == from+len(text) {
+		before[string(text)] = *to
+	}
+	return true
+}
 
 // sample reads line into s. Where it returns false, s is not set.
 func (p *parser) sample(line []byte, s *Sample) bool {
@@ -23,15 +56,15 @@ func (p *parser) sample(line []byte, s *Sample) bool {
 	var out Sample
 	ok := p.is(`{"exp":`) && p.word(&out.Exp) &&
 		(!p.is(`,"phase":`) || p.word(&out.Phase)) &&
-		p.is(`,"point":`) && p.point(&out.Point) &&
-		p.is(`,"ranks":`) && ints(p, &out.Ranks) &&
+		p.is(`,"point":`) && once(p, p.points, '}', &out.Point, p.point) &&
+		p.is(`,"ranks":`) && once(p, p.ranks, ']', &out.Ranks, func(to *[]int) bool { return ints(p, to) }) &&
 		p.is(`,"round":`) && integer(p, &out.Round) &&
 		p.is(`,"slot":`) && integer(p, &out.Slot) &&
 		p.is(`,"part":`) && integer(p, &out.Part) &&
 		p.is(`,"parts":`) && integer(p, &out.Parts) &&
 		(!p.is(`,"flags":`) || p.flags(&out.Flags)) &&
-		(!p.is(`,"tcp":`) || p.tcp(&out.TCP)) &&
-		(!p.is(`,"aux":`) || p.aux(&out.Aux)) &&
+		(!p.is(`,"tcp":`) || once(p, p.tcps, '}', &out.TCP, p.tcp)) &&
+		(!p.is(`,"aux":`) || once(p, p.auxes, '}', &out.Aux, p.aux)) &&
 		p.is(`,"ns":`) && ints(p, &out.NS) && p.is("}") && p.at == len(line)
 	if ok {
 		*s = out
@@ -73,13 +106,17 @@ func (p *parser) word(to *string) bool {
 	if !ok {
 		return false
 	}
-	w, known := p.words[string(text)]
-	if !known {
+	*to = p.kept(text)
+	return true
+}
+
+func (p *parser) kept(text []byte) string {
+	w, before := p.words[string(text)]
+	if !before {
 		w = string(text)
 		p.words[w] = w
 	}
-	*to = w
-	return true
+	return w
 }
 
 func integer[T int | int64](p *parser, to *T) bool {
@@ -149,16 +186,6 @@ func (p *parser) object(value func(name []byte) bool) bool {
 }
 
 func (p *parser) point(to *Point) bool {
-	end := bytes.IndexByte(p.b[p.at:], '}')
-	if end < 0 {
-		return false
-	}
-	text := p.b[p.at : p.at+end+1]
-	if known, ok := p.points[string(text)]; ok {
-		p.at += len(text)
-		*to = known
-		return true
-	}
 	out := Point{}
 	ok := p.object(func(name []byte) bool {
 		var v int64
@@ -168,10 +195,7 @@ func (p *parser) point(to *Point) bool {
 		out[string(name)] = v
 		return true
 	})
-	if ok {
-		p.points[string(text)] = out
-		*to = out
-	}
+	*to = out
 	return ok
 }
 
@@ -221,12 +245,7 @@ func (p *parser) aux(to *map[string]float64) bool {
 		if !ok {
 			return false
 		}
-		w, known := p.words[string(name)]
-		if !known {
-			w = string(name)
-			p.words[w] = w
-		}
-		out[w] = v
+		out[p.kept(name)] = v
 		return true
 	})
 	*to = out

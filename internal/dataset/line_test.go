@@ -111,9 +111,9 @@ func TestParserTakesOwnLines(t *testing.T) {
 	if diff := cmp.Diff(s, a); diff != "" {
 		t.Error(diff)
 	}
-	a.Point["bytes"] = 99
-	if b.Point["bytes"] != 99 {
-		t.Error("equal points are kept twice")
+	a.Point["bytes"], a.Aux["dir"], a.Ranks[0], a.TCP.Port = 99, 99, 99, 99
+	if b.Point["bytes"] != 99 || b.Aux["dir"] != 99 || b.Ranks[0] != 99 || b.TCP.Port != 99 {
+		t.Error("equal values are kept twice")
 	}
 	if _, err := (&Sample{Exp: "x", Aux: map[string]float64{"x": math.Inf(1)}}).appendJSON(nil); err == nil {
 		t.Error("an infinite value was written")

@@ -19,6 +19,7 @@ func fit(calib, dir string) (f fitted, err error) {
 		return f, fmt.Errorf("%s: %w: %s", cmd, err, out)
 	}
 	f.Fit = time.Since(begun).Seconds()
+	f.CPU = (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
 	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
 		f.Peak = float64(usage.Maxrss) * 1024 // Linux counts KiB
 	}

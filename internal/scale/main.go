@@ -11,6 +11,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -33,7 +34,7 @@ type settings struct {
 const childArg = "measure"
 
 func main() {
-	err := errors.New("")
+	var err error
 	if len(os.Args) == 3 && os.Args[1] == childArg {
 		err = child(os.Args[2])
 	} else {
@@ -53,7 +54,7 @@ func run() error {
 	most := flag.String("max-bytes", "16KiB", "largest message: a simulation moves every packet")
 	effort := flag.Float64("effort", 0.25, "scales repetitions and the lengths of streams")
 	calib := flag.String("calib", "bin/calib", "the calib command that fits and reports")
-	keep := flag.String("keep", "", "directory to keep the runs in; else they are removed")
+	keep := flag.String("keep", "", "directory to keep the runs in; those that it has are fitted again and not measured. Else they are removed")
 	svg := flag.String("svg", "", "directory to draw the growth into")
 	flag.Parse()
 	if err := s.read(*hosts, *plan, *rounds, *most); err != nil {
@@ -103,27 +104,45 @@ func (s *settings) read(hosts, plan string, rounds int, most string) (err error)
 	return err
 }
 
-// one measures n hosts into dir and fits what was measured, each in a process of its own.
+// tookFile keeps what measuring took, beside the run.
+const tookFile = "scale.json"
+
+// one measures n hosts into dir, unless they were measured before, and fits what was measured, each in a process of its own.
 func (s *settings) one(n int, dir, calib string) (r row, err error) {
+	path := filepath.Join(dir, tookFile)
+	out, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if out, err = s.child(n, dir); err == nil {
+			err = os.WriteFile(path, out, 0o644)
+		}
+	}
+	if err != nil {
+		return r, err
+	}
+	if err := json.Unmarshal(out, &r.measured); err != nil {
+		return r, fmt.Errorf("%s: %w", path, err)
+	}
+	r.fitted, err = fit(calib, dir)
+	return r, err
+}
+
+// child measures n hosts into dir, and returns what it took as JSON.
+func (s *settings) child(n int, dir string) ([]byte, error) {
 	task := *s
 	task.Hosts, task.Dir = []int{n}, dir
 	text, err := json.Marshal(task)
 	if err != nil {
-		return r, err
+		return nil, err
 	}
 	own, err := os.Executable()
 	if err != nil {
-		return r, err
+		return nil, err
 	}
-	measure := exec.Command(own, childArg, string(text))
-	measure.Stderr = os.Stderr
-	out, err := measure.Output()
+	cmd := exec.Command(own, childArg, string(text))
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
 	if err != nil {
-		return r, fmt.Errorf("measure: %w", err)
+		return nil, fmt.Errorf("measure: %w", err)
 	}
-	if err := json.Unmarshal(out, &r.measured); err != nil {
-		return r, fmt.Errorf("measure: %q: %w", out, err)
-	}
-	r.fitted, err = fit(calib, dir)
-	return r, err
+	return out, nil
 }
