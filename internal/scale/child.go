@@ -23,13 +23,15 @@ import (
 	"calib/transport/sim"
 )
 
-// measured is what coordinating one network took. Times are the coordinator's own [s], but Measuring.
+// measured is what coordinating one network took. Times are the coordinator's own [s], but Measuring. On a machine that does other
+// work they are too long: CPU is what the process needed while no simulated host worked.
 type measured struct {
 	Hosts     int
 	Schedule  float64 // laying out the schedule and its forecast
 	Prepare   float64 // making all tickets
 	Walk      float64 // slots: asking agents, collecting, stopping, writing to disk
 	Record    float64 // run.json at the end
+	CPU       float64 // of all threads
 	Measuring float64 // while a simulated host worked
 	Heap      float64 // most that was live between slots beyond the simulated hosts [B]
 	Rounds    int
@@ -75,6 +77,7 @@ func (s *settings) measure(n int) (m measured, err error) {
 	}
 	base := live()
 	m.Hosts = n
+	work.idle = cpu()
 
 	begun := time.Now()
 	schedule, err := bench.NewSchedule(s.Plan, n, experiments.All)
@@ -119,9 +122,10 @@ func (s *settings) walk(m *measured, schedule *bench.Schedule, agents []coord.Ag
 			}
 			const often = 50 // slots between two looks at the heap
 			if m.Slots++; m.Slots%often == 1 {
-				at := time.Now()
+				at, before := time.Now(), cpu()
 				m.Heap = max(m.Heap, float64(live())-float64(base))
 				looking += time.Since(at)
+				work.idle += cpu() - before
 			}
 			return sink.Append(slot)
 		},
@@ -142,6 +146,7 @@ func (s *settings) walk(m *measured, schedule *bench.Schedule, agents []coord.Ag
 		r.End(rundir.StatusComplete, 0, time.Now())
 	})
 	m.Record = time.Since(begun).Seconds()
+	m.CPU = (work.own + cpu() - work.idle).Seconds()
 	m.Heap = max(m.Heap, float64(live())-float64(base))
 	if info, err := os.Stat(path); err == nil {
 		m.Samples = info.Size()
@@ -157,12 +162,14 @@ func live() uint64 {
 	return s[0].Value.Uint64()
 }
 
-// work adds up the time in which at least one simulated host had a task.
+// work adds up the time in which at least one simulated host had a task, and the CPU time of the process in which none had.
 type work struct {
 	mu    sync.Mutex
 	busy  int
 	since time.Time
 	total time.Duration
+	idle  time.Duration // CPU time when the last task ended
+	own   time.Duration
 }
 
 func (w *work) begin() {
@@ -170,6 +177,7 @@ func (w *work) begin() {
 	defer w.mu.Unlock()
 	if w.busy == 0 {
 		w.since = time.Now()
+		w.own += cpu() - w.idle
 	}
 	w.busy++
 }
@@ -179,6 +187,7 @@ func (w *work) end() {
 	defer w.mu.Unlock()
 	if w.busy--; w.busy == 0 {
 		w.total += time.Since(w.since)
+		w.idle = cpu()
 	}
 }
 

@@ -11,6 +11,15 @@ import (
 	"calib/internal/rundir"
 )
 
+// cpu is the CPU time of this process so far.
+func cpu() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return 0 // which Linux never says of a process itself
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
 // fit runs calib fit on a run directory.
 func fit(calib, dir string) (f fitted, err error) {
 	cmd := exec.Command(calib, "fit", "--quiet", dir)
