@@ -152,7 +152,8 @@ func dialCrowd(b *testing.B, path string, hosts int) (agents []coord.Agent, peer
 		if err != nil {
 			b.Fatal(err)
 		}
-		agents, peers = append(agents, c), append(peers, plane.Peer{Host: i, Name: fmt.Sprintf("node%04d", i), Addr: h.Addr, Machine: h.Boot, Clock: h.Clock})
+		agents = append(agents, c)
+		peers = append(peers, plane.Peer{Host: i, Name: fmt.Sprintf("node%04d", i), Addr: h.Addr, Machine: h.Boot, Clock: h.Clock})
 	}
 	return slices.Clip(agents), peers
 }
