@@ -9,7 +9,7 @@ export CGO_ENABLED := 0
 
 SUITES := accuracy-paired accuracy-cluster accuracy-table accuracy-gather accuracy-tbf accuracy-simgrid accuracy-patterns accuracy-patterns-switch accuracy-ompi accuracy-coverage
 
-.PHONY: run build setup test lint lines generate accuracy $(SUITES) papers bench fuzz clean
+.PHONY: run build setup test lint lines generate accuracy $(SUITES) papers bench scale fuzz clean
 .NOTPARALLEL: # the lab and the benchmarks time packets
 
 run: build
@@ -60,6 +60,10 @@ papers: build
 # The speed bars, beside the peers: alternating runs, medians of ratios.
 bench: build
 	$(GO) run ./internal/benchcmp
+
+# How the time and memory of a coordinator grow with the hosts: a table, and the plots of docs.
+scale: build
+	$(GO) run ./internal/scale -calib $(BIN) -svg docs
 
 fuzz:
 	./.ci/fuzz 20s

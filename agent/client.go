@@ -140,7 +140,8 @@ func (c *Client) Prepare(ctx context.Context, s plane.Session) error {
 		return err
 	})
 	if err == nil {
-		c.run.Store(&s.Run)
+		run := s.Run // alone: the tickets of a thousand hosts are not kept
+		c.run.Store(&run)
 	}
 	return err
 }

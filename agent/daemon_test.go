@@ -23,6 +23,10 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	if len(os.Args) == 3 && os.Args[1] == crowdArg {
+		fmt.Fprintln(os.Stderr, crowd(os.Args[2]))
+		os.Exit(1)
+	}
 	goleak.VerifyTestMain(m)
 }
 

@@ -1,6 +1,9 @@
 package bench
 
-import "math/rand/v2"
+import (
+	"math/rand/v2"
+	"slices"
+)
 
 // Streams of the generators that draw which hosts take which places. Those of rounds are the small numbers.
 const (
@@ -46,7 +49,7 @@ func Places(seed uint64, hosts, r int) []int {
 // complete reports whether teams hold every host, each alone, or every pair of hosts: it then does not matter which host
 // takes which place.
 func complete(steps []Step, hosts int) bool {
-	size, distinct := 0, map[string]bool{}
+	size, teams := 0, 0
 	for _, step := range steps {
 		for _, team := range step {
 			if size == 0 {
@@ -55,11 +58,29 @@ func complete(steps []Step, hosts int) bool {
 			if len(team) != size || size > 2 {
 				return false
 			}
-			if size == 2 {
-				team = pairOf(team[0], team[1])
-			}
-			distinct[teamsKey([][]int{team})] = true
+			teams++
 		}
 	}
-	return size == 1 && len(distinct) == hosts || size == 2 && len(distinct) == hosts*(hosts-1)/2
+	all := hosts
+	if size == 2 {
+		all = hosts * (hosts - 1) / 2
+	}
+	if size == 0 || teams < all {
+		return false
+	}
+	distinct, seen := 0, make([]bool, hosts*hosts)
+	for _, step := range steps {
+		for _, team := range step {
+			a, b := slices.Min(team), slices.Max(team)
+			if a < 0 || b >= hosts {
+				return false // which checkStep reports
+			}
+			if size == 2 && a == b || seen[a*hosts+b] {
+				continue
+			}
+			seen[a*hosts+b] = true
+			distinct++
+		}
+	}
+	return distinct == all
 }

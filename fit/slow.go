@@ -1,14 +1,12 @@
 package fit
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
 
 	"calib/fit/params"
-	"calib/fit/resample"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
 	"calib/internal/stats"
@@ -41,15 +39,6 @@ func (o *SlowHosts) Line(l *dataset.Sample) bool {
 	}
 	a, b := l.Ranks[0], l.Ranks[1]
 	return o.Hosts[a] || o.Hosts[b] || o.Pairs[[2]int{min(a, b), max(a, b)}]
-}
-
-// PairTime is what one pair needs for one size [s], alone on the network.
-type PairTime struct {
-	Hosts [2]int // lower first
-	Value float64
-	CI    [2]float64
-	// Rounds are the medians of the rounds [s], ascending.
-	Rounds []float64
 }
 
 // findSlow compares pairs at their smallest and at their largest size. It uses pingpong; where that saw fewer than three
@@ -117,48 +106,6 @@ func pairsOf(in []Batch) map[[2]int]bool {
 	return out
 }
 
-// PairTimes gathers lines by pair: Value is the midmean of the rounds' medians, both directions averaged.
-func PairTimes(lines []Batch) []PairTime {
-	type mean struct{ sum, n float64 }
-	pairs := map[[2]int]map[int]mean{} // of the medians of lines, by round
-	for _, b := range lines {
-		r := b.Lines[0].Ranks
-		k := [2]int{min(r[0], r[1]), max(r[0], r[1])}
-		if pairs[k] == nil {
-			pairs[k] = map[int]mean{}
-		}
-		m := pairs[k][b.Round]
-		pairs[k][b.Round] = mean{m.sum + stats.Median(stats.Floats(b.Lines[0].NS))*1e-9, m.n + 1}
-	}
-	var out []PairTime
-	for hosts, rounds := range pairs {
-		var medians []float64
-		for _, m := range rounds {
-			medians = append(medians, m.sum/m.n)
-		}
-		value := resample.Midmean(medians) // sorts them: what follows does not depend on the order of the map
-		out = append(out, PairTime{hosts, value, roundInterval(medians), medians})
-	}
-	slices.SortFunc(out, func(a, b PairTime) int {
-		return cmp.Or(cmp.Compare(a.Hosts[0], b.Hosts[0]), cmp.Compare(a.Hosts[1], b.Hosts[1]))
-	})
-	return out
-}
-
-// roundInterval is the 95% interval of the mean of rounds by Student's t; a point for a single round.
-func roundInterval(medians []float64) [2]float64 {
-	mean, ss := stats.Mean(medians), 0.0
-	for _, m := range medians {
-		ss += (m - mean) * (m - mean)
-	}
-	r := float64(len(medians))
-	if r < 2 {
-		return [2]float64{mean, mean}
-	}
-	half := resample.TQuantile(r-1) * math.Sqrt(ss/(r-1)/r)
-	return [2]float64{mean - half, mean + half}
-}
-
 // compare names slow hosts one at a time, the slowest first, and drops their pairs before it looks for the next.
 func (o *SlowHosts) compare(p *Prepared, pairs []PairTime, what string) {
 	left := slices.DeleteFunc(slices.Clone(pairs), func(q PairTime) bool { return o.Hosts[q.Hosts[0]] || o.Hosts[q.Hosts[1]] })
@@ -187,25 +134,26 @@ func (o *SlowHosts) compare(p *Prepared, pairs []PairTime, what string) {
 // slowest returns the host whose pairs are all slow, the one of the largest ratio. Where two hosts were measured with each
 // other only, it returns both. It returns nil if no host is slow.
 func slowest(pairs []PairTime) (hosts []int, ratio float64) {
-	all := map[int]bool{}
-	for _, p := range pairs {
-		all[p.Hosts[0]], all[p.Hosts[1]] = true, true
-	}
-	for _, h := range slices.Sorted(maps.Keys(all)) {
-		own, others := split(pairs, h)
-		if len(others) < minOthers || len(own) == 0 {
+	all := rank(pairs)
+	for _, h := range slices.Sorted(maps.Keys(all.own)) {
+		own := all.own[h]
+		if len(pairs)-len(own) < minOthers {
 			continue
 		}
-		limit, mid := slowLimit(others)
-		values := make([]float64, len(own))
-		var rounds []float64 // a pair may have few of its own
-		slow := true
-		for i, p := range own {
-			values[i] = p.Value
-			rounds = append(rounds, p.Rounds...)
-			slow = slow && p.Value > limit
+		mid, least := all.medianWithout(h), all.values[own[0]]
+		if !(least > mid+slowShare*mid) { // the limit is not below that
+			continue
 		}
-		slow = slow && roundInterval(rounds)[0] > mid
+		if !(least > limitAbove(mid, all.madWithout(h, mid))) {
+			continue
+		}
+		var values, rounds []float64 // a pair may have few rounds of its own
+		for _, p := range pairs {
+			if p.Hosts[0] == h || p.Hosts[1] == h {
+				values, rounds = append(values, p.Value), append(rounds, p.Rounds...)
+			}
+		}
+		slow := roundInterval(rounds)[0] > mid
 		r := stats.Median(values) / mid
 		switch {
 		case !slow || r < ratio:
@@ -279,8 +227,11 @@ func slowLimit(others []PairTime) (limit, mid float64) {
 		values[i] = p.Value
 	}
 	mid = stats.Median(values)
-	return mid + math.Max(slowShare*mid, slowMADs*stats.MAD(values)), mid
+	return limitAbove(mid, stats.MAD(values)), mid
 }
+
+// limitAbove is the time [s] above which a pair is slow, by the median of the others and their scaled MAD.
+func limitAbove(mid, mad float64) float64 { return mid + math.Max(slowShare*mid, slowMADs*mad) }
 
 // slowPairs marks each pair that is slow against all pairs, whether or not a host explains it.
 func (o *SlowHosts) slowPairs(pairs []PairTime, what string) {

@@ -17,6 +17,7 @@ import (
 
 	"calib/bench/pattern"
 	"calib/fit/params"
+	"calib/fit/resample"
 	"calib/predict/cost"
 	"calib/predict/world"
 )
@@ -118,6 +119,7 @@ type model struct {
 	// misfit is the model's relative error on messages between two hosts, as a standard deviation; at least what their medians scatter.
 	misfit float64
 	err    error // why there is no model
+	most   int   // messages or packets that the predictions of one query may go through; 0 is no bound
 }
 
 // New returns a predictor by the named models; none means all, the better simulation first. It returns an error where a name is unknown,
@@ -187,7 +189,7 @@ func newModel(name string, p *params.Params, s Settings, drawn *draws) *model {
 	}
 	m.misfit = math.Max(misfit(m.mid, p), scatter(p))
 	n := drawsOfFormulas
-	if _, simulates := m.mid.(*world.World); simulates {
+	if m.simulates() {
 		n = drawsOfSim
 	}
 	for k := range n {
@@ -200,11 +202,8 @@ func newModel(name string, p *params.Params, s Settings, drawn *draws) *model {
 
 // Predict returns what every model says of q.
 func (p *Predictor) Predict(q Query) []Prediction {
-	var out []Prediction
-	for _, m := range p.models {
-		v, _ := m.predict(q)
-		out = append(out, v)
-	}
+	out := make([]Prediction, len(p.models))
+	resample.Each(len(p.models), func(i int) { out[i], _ = p.models[i].predict(q) })
 	return out
 }
 
@@ -239,7 +238,30 @@ func (m *model) time(q Query) (float64, error) {
 	if m.err != nil {
 		return 0, m.err
 	}
+	if n := m.work(q); m.simulates() && n > m.most {
+		return 0, fmt.Errorf("a simulation of %d packets takes long, and validation simulates up to %d (calib predict does it)", n, m.most)
+	}
 	return m.mid.Time(q.Pattern, q.Hosts, q.Bytes)
+}
+
+func (m *model) simulates() bool {
+	_, yes := m.mid.(*world.World)
+	return yes
+}
+
+// work is how many messages a prediction of q goes through, or how many packets it simulates; 0 where there is no bound on it.
+func (m *model) work(q Query) int {
+	if m.most == 0 {
+		return 0
+	}
+	e, err := pattern.ExtentOf(q.Pattern, q.Hosts, q.Bytes)
+	if err != nil {
+		return 0 // the model says why
+	}
+	if w, simulates := m.mid.(*world.World); simulates {
+		return e.Messages + e.Bytes/w.Packet()
+	}
+	return e.Messages
 }
 
 // leastDraws are those that an interval needs.
@@ -247,14 +269,18 @@ const leastDraws = 4
 
 // times are those of the drawn parameters [s]; NaN where a draw allows none.
 func (m *model) times(q Query) []float64 {
-	out := make([]float64, len(m.drawn))
-	for i, d := range m.drawn {
-		t, err := d.Time(q.Pattern, q.Hosts, q.Bytes)
+	n := len(m.drawn)
+	if work := m.work(q); work > 0 {
+		n = min(n, max(m.most/work, leastDraws))
+	}
+	out := make([]float64, n)
+	resample.Each(n, func(i int) {
+		t, err := m.drawn[i].Time(q.Pattern, q.Hosts, q.Bytes)
 		if err != nil {
 			t = math.NaN()
 		}
 		out[i] = t
-	}
+	})
 	return out
 }
 

@@ -60,6 +60,10 @@ func Measured(d *dataset.Dataset) ([]Observed, error) {
 	return out, nil
 }
 
+// mostWork bounds the packets of one simulation of a validation. The draws behind an interval are as many as go through so many
+// messages or packets together, and leastDraws at least: patterns of a thousand hosts would else take minutes.
+const mostWork = 100_000
+
 // Validate predicts the patterns that d holds by every model that p has the parameters of, records both in p.Validation, and marks the
 // parameters that the simulation is made of where it fails (Grade). No fit has read these samples. It does nothing where d has none.
 func Validate(p *params.Params, d *dataset.Dataset, s Settings) error {
@@ -73,6 +77,9 @@ func Validate(p *params.Params, d *dataset.Dataset, s Settings) error {
 		why := strings.ReplaceAll(err.Error(), "\n", "; ")
 		p.Findings = append(p.Findings, params.Warnf(params.NotPredicted, "no model has the parameters to predict the patterns that were measured: %s", why))
 		return nil
+	}
+	for _, m := range q.models {
+		m.most = mostWork
 	}
 	p.Validation = []params.Validation{}
 	for _, o := range seen {

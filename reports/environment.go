@@ -28,12 +28,16 @@ func EnvironmentOf(p *params.Params) EnvironmentPart {
 		Common:  newGrid(Column{"fact", KindText}, Column{"on every host", KindWords}),
 	}
 	for _, fact := range slices.Sorted(maps.Keys(e.Differences)) {
-		for i, v := range byValue(e.Differences[fact], p.Run.Hosts) {
+		values := byValue(e.Differences[fact], p.Run.Hosts)
+		for i, v := range values[:min(len(values), valuesShown)] {
 			name := ""
 			if i == 0 {
 				name = Clean(fact)
 			}
 			part.Differs.add(name, Clean(v.value), hostList(v.hosts))
+		}
+		if n := len(values) - valuesShown; n > 0 {
+			part.Differs.add("", fmt.Sprintf("and %s", units.GroupedPlural(n, "more value")), "")
 		}
 	}
 	for _, fact := range slices.Sorted(maps.Keys(e.Common)) {
@@ -71,14 +75,17 @@ func byValue(by map[string]string, hosts []string) []valueHosts {
 	return out
 }
 
-// hostsShown bounds a list of hosts in a sentence.
-const hostsShown = 12
+// hostsShown bounds a list of hosts that are named one by one, valuesShown the values of one fact: some facts differ on every host.
+const (
+	hostsShown  = 12
+	valuesShown = 12
+)
 
 func hostList(hosts []string) string {
 	if len(hosts) <= hostsShown {
 		return Clean(strings.Join(hosts, ", "))
 	}
-	return Clean(strings.Join(hosts[:hostsShown], ", ")) + fmt.Sprintf(" and %d more", len(hosts)-hostsShown)
+	return namesOf(hosts)
 }
 
 // environment writes what the hosts share and where they differ.

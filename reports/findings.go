@@ -8,8 +8,12 @@ import (
 	"calib/fit/params"
 )
 
+// alikeShown bounds the warnings of one code that are about different hosts.
+const alikeShown = 8
+
 // warningGroup is the warnings of one code about the same hosts.
 type warningGroup struct {
+	code     params.Code
 	messages []string // each once
 	models   []string // that gave them
 }
@@ -28,7 +32,7 @@ func groupWarnings(p *params.Params) []warningGroup {
 		if !ok {
 			i = len(out)
 			index[key] = i
-			out = append(out, warningGroup{})
+			out = append(out, warningGroup{code: f.Code})
 		}
 		g := &out[i]
 		if m := Clean(f.Message); !slices.Contains(g.messages, m) {
@@ -42,10 +46,23 @@ func groupWarnings(p *params.Params) []warningGroup {
 }
 
 // WarningsOf returns the warnings of the run and of every fit: the first of each kind, how many more there are, and the
-// models it concerns.
+// models it concerns. Of many that differ in their hosts alone it returns the first, and counts the others.
 func WarningsOf(p *params.Params) []string {
+	all := groupWarnings(p)
+	total, shown := map[params.Code]int{}, map[params.Code]int{}
+	for _, g := range all {
+		total[g.code]++
+	}
 	var out []string
-	for _, g := range groupWarnings(p) {
+	for _, g := range all {
+		if g.code != params.Unclassified && total[g.code] > alikeShown+1 {
+			if shown[g.code]++; shown[g.code] == alikeShown+1 {
+				out = append(out, fmt.Sprintf("and %d more of this kind (%s), which params.json has", total[g.code]-alikeShown, g.code))
+			}
+			if shown[g.code] > alikeShown {
+				continue
+			}
+		}
 		s := g.messages[0]
 		if n := len(g.messages) - 1; n > 0 {
 			s += fmt.Sprintf(" (and %d more like it)", n)

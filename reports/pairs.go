@@ -60,11 +60,15 @@ func slowPairs(pairs []params.Pair, without []string) []params.Pair {
 	return out
 }
 
+// rowsShown bounds the rows of pairs that any page shows.
+const rowsShown = 60
+
 // PairsPart summarises the pair matrix.
 type PairsPart struct {
-	Says []string // the range, and the hosts that slow pairs have in common
-	Slow Grid     // every slow pair, slowest first
-	All  Grid     // every pair in the order of the file
+	Says   []string // the range, and the hosts that slow pairs have in common
+	Slow   Grid     // the slow pairs, slowest first, of many the first rowsShown
+	Hidden int      // slow pairs that are not in Slow
+	All    Grid     // every pair in the order of the file; none where there are more than rowsShown
 }
 
 // PairsOf returns the summary of all pairs, which is empty without pairs.
@@ -80,15 +84,23 @@ func PairsOf(p *params.Params) PairsPart {
 	part.Says = append(part.Says, fmt.Sprintf("%s measured, %d slow.", units.GroupedPlural(len(p.Pairs), "pair"), len(slow)))
 	part.Says = append(part.Says, spread("Latency", "s", p.Pairs, func(q params.Pair) *float64 { return q.Latency })...)
 	part.Says = append(part.Says, spread("Rate", "B/s", p.Pairs, func(q params.Pair) *float64 { return q.Rate })...)
-	for _, h := range slowHosts(p.Pairs) {
+	hosts := slowHosts(p.Pairs)
+	for i, h := range hosts {
+		if i == outliersShown {
+			part.Says = append(part.Says, fmt.Sprintf("%s like these.", units.GroupedPlural(len(hosts)-i, "more host")))
+			break
+		}
 		part.Says = append(part.Says, fmt.Sprintf("Host %s is in %d slow pairs of its %d: the host, not the pairs.", Clean(h.name),
 			h.slow, h.pairs))
 	}
-	for _, q := range slow {
+	part.Hidden = max(len(slow)-rowsShown, 0)
+	for _, q := range slow[:len(slow)-part.Hidden] {
 		part.Slow.add(pairRow(q)...)
 	}
-	for _, q := range p.Pairs {
-		part.All.add(pairRow(q)...)
+	if len(p.Pairs) <= rowsShown {
+		for _, q := range p.Pairs {
+			part.All.add(pairRow(q)...)
+		}
 	}
 	return part
 }
@@ -126,7 +138,7 @@ func (p *page) pairs(ps *params.Params) {
 	p.heading("Pairs")
 	part := PairsOf(ps)
 	p.lines(part.Says)
-	more := len(part.Slow.Rows) - slowestShown
+	more := len(part.Slow.Rows) + part.Hidden - slowestShown
 	part.Slow.Rows = part.Slow.Rows[:min(len(part.Slow.Rows), slowestShown)]
 	if len(part.Slow.Rows) > 0 {
 		p.WriteByte('\n')

@@ -72,6 +72,7 @@ func Text(w io.Writer, p *params.Params, o Options) error {
 	pg.list("Warnings", pg.paint(yellow, "!"), WarningsOf(p))
 	pg.list("Findings", "-", FindingsOf(p))
 	pg.functions(p)
+	pg.hosts(p)
 	pg.pairs(p)
 	if len(p.Validation) > 0 {
 		pg.heading("Validation: patterns no fit has seen")

@@ -68,7 +68,7 @@ func counts(p *params.Params) string {
 			text += fmt.Sprintf(" %d %s,", n, s.words)
 		}
 	}
-	return fmt.Sprintf("%s; %s.", strings.TrimSuffix(text, ","), units.GroupedPlural(len(WarningsOf(p)), "warning"))
+	return fmt.Sprintf("%s; %s.", strings.TrimSuffix(text, ","), units.GroupedPlural(len(groupWarnings(p)), "warning"))
 }
 
 // machine says which hosts share a machine.
@@ -80,6 +80,9 @@ func machine(p *params.Params) string {
 	}
 	return ""
 }
+
+// outliersShown bounds the hosts that the verdict names one by one.
+const outliersShown = 8
 
 // outliers names the hosts that stand out, by their pairs or by a finding, and counts the slow pairs that no such host
 // explains.
@@ -94,6 +97,9 @@ func outliers(p *params.Params) []string {
 			named = append(named, f.Hosts...)
 			out = append(out, sentence(f.Message))
 		}
+	}
+	if n := len(out) - outliersShown; n > 1 {
+		out = append(out[:outliersShown], fmt.Sprintf("%s stand out: params.json names them.", units.GroupedPlural(n, "more host")))
 	}
 	if slow := slowPairs(p.Pairs, named); len(slow) > 0 {
 		verb := "are"

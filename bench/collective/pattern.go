@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"sync"
 
 	"calib/bench"
 	"calib/bench/pattern"
@@ -82,11 +81,12 @@ func (Pattern) Design(l bench.Limits) []bench.Point {
 	return out
 }
 
-// teamsOf lists how many hosts a pattern runs on: all, and half of them; 2 where it is defined for no others.
+// teamsOf lists how many hosts a pattern runs on: all, and half of them, or fewer where these would send more than mostMessages; 2 where
+// it is defined for no others.
 func teamsOf(p pattern.Pattern, hosts int) []int {
 	var out []int
 	for _, n := range []int{hosts, (hosts + 1) / 2} {
-		if !p.Defined(n) {
+		if n = fitting(p, n); !p.Defined(n) {
 			n = p.Least
 		}
 		if !slices.Contains(out, n) {
@@ -144,69 +144,45 @@ func (Pattern) Teams(_ bench.Limits, p bench.Point) []bench.Step {
 
 // Cost implements bench.Experiment.
 func (Pattern) Cost(l bench.Limits, p bench.Point) bench.Cost {
-	s, err := extentOf(p)
+	_, s, err := known(p)
 	if err != nil {
 		return bench.Cost{}
 	}
 	hosts := int(p[names.FactorHosts])
-	reps := untimed + mostPatterns(l.Effort, s.busiest)
+	reps := untimed + mostPatterns(l.Effort, s)
 	path := l.OnPath()
-	one := units.Nanos(s.depth)*path.Latency + units.Nanos(float64(s.busiest)*path.PerByte*float64(path.Sharing(hosts/2)))
+	one := units.Nanos(s.depth())*path.Latency + units.Nanos(float64(s.Busiest)*path.PerByte*float64(path.Sharing(hosts/2)))
 	return bench.Cost{
-		Bytes: units.Bytes(reps * s.busiest), Messages: hosts + reps*(s.depth+2*hosts),
-		Time: repeatedTime(path, hosts, one, l.Effort.Time(patternTime, 0), 1, mostPatterns(l.Effort, s.busiest)),
+		Bytes: units.Bytes(reps * s.Busiest), Messages: hosts + reps*(s.depth()+2*hosts),
+		Time: repeatedTime(path, hosts, one, l.Effort.Time(patternTime, 0), 1, mostPatterns(l.Effort, s)),
 	}
 }
 
-func mostPatterns(e bench.Effort, busiest int) int {
-	return max(1, min(e.Reps(patternReps, patternLeast), int(e.Bytes(patternBytes, 0))/busiest))
-}
-
-// extent is what the cost of a pattern needs of its schedule.
-type extent struct{ busiest, depth int }
-
-// extents keeps them by point: on many hosts a schedule is long, and a plan asks for it again and again.
-var extents sync.Map
-
-func extentOf(p bench.Point) (extent, error) {
-	key := p.Key()
-	if x, ok := extents.Load(key); ok {
-		return x.(extent), nil
-	}
-	_, s, err := written(p)
-	if err != nil {
-		return extent{}, err
-	}
-	x := extent{s.Busiest(), s.Depth()}
-	extents.Store(key, x)
-	return x, nil
-}
-
-// written is the pattern of a point, written down.
-func written(p bench.Point) (pattern.Pattern, pattern.Schedule, error) {
-	what, ok := pattern.ByID(p[names.FactorPattern])
-	if !ok {
-		return what, nil, fmt.Errorf("this version of calib has no pattern %d: use the coordinator's version on every host", p[names.FactorPattern])
-	}
-	s, err := pattern.Of(what, int(p[names.FactorHosts]), int(p[names.FactorBytes]))
-	return what, s, err
+func mostPatterns(e bench.Effort, s shape) int {
+	return max(1, min(e.Reps(patternReps, patternLeast), int(e.Bytes(patternBytes, 0))/s.Busiest))
 }
 
 // Run implements bench.Experiment.
 func (Pattern) Run(_ context.Context, g bench.Group, p bench.Point, r *bench.Recorder) error {
-	what, s, err := written(p)
+	what, s, err := known(p)
 	if err != nil {
 		return err
 	}
-	if err := bench.CheckSize(g, len(s)); err != nil {
+	hosts := int(p[names.FactorHosts])
+	if err := bench.CheckSize(g, hosts); err != nil {
 		return err
 	}
-	o := operation{Team: bench.Team{G: g, R: r, P: p}, peers: s.Peers(g.Rank()), first: s.BeginsBySending(g.Rank())}
+	own, err := pattern.Rank(what, g.Rank(), hosts, int(p[names.FactorBytes]))
+	if err != nil {
+		return err
+	}
+	steps := pattern.Schedule{own}
+	o := operation{Team: bench.Team{G: g, R: r, P: p}, peers: steps.Peers(0), first: steps.BeginsBySending(0)}
 	if err := meet(g, o.peers); err != nil {
 		return fmt.Errorf("%s: connect: %w", what.Name(), err)
 	}
 	var memory pattern.Scratch
-	memory.Use(r.Payload(int64(s.Largest())), r.Payload(int64(s.Largest())))
+	memory.Use(r.Payload(int64(s.Largest)), r.Payload(int64(s.Largest)))
 	c := pattern.On(g)
 	o.part = func(start units.Nanos, m int) (began, ended units.Nanos, err error) {
 		if err := g.WaitUntil(start); err != nil {
@@ -219,7 +195,7 @@ func (Pattern) Run(_ context.Context, g bench.Group, p bench.Point, r *bench.Rec
 		return began, g.Now(), nil
 	}
 	t, err := o.measure(int(p[names.FactorBytes]), bounds{
-		short: int(patternShort), most: mostPatterns(r.Effort, s.Busiest()), least: 1, time: r.Time(patternTime, 0), longest: patternLongest,
+		short: int(patternShort), most: mostPatterns(r.Effort, s), least: 1, time: r.Time(patternTime, 0), longest: patternLongest,
 	})
 	if err != nil {
 		return err

@@ -30,13 +30,61 @@ func Of(p Pattern, size, m int) (Schedule, error) {
 	out := make(Schedule, size)
 	var scratch Scratch
 	for rank := range out {
-		w := writer{rank: rank, size: size}
-		if err := p.Run(&w, m, &scratch); err != nil {
-			return nil, fmt.Errorf("%s, rank %d of %d: %w", p.Name(), rank, size, err)
+		steps, err := write(p, rank, size, m, &scratch)
+		if err != nil {
+			return nil, err
 		}
-		out[rank] = w.steps
+		out[rank] = steps
 	}
 	return out, nil
+}
+
+// Rank writes down what one rank does.
+func Rank(p Pattern, rank, size, m int) ([]Step, error) {
+	if !p.Defined(size) {
+		return nil, fmt.Errorf("%s is not defined for %d hosts", p.Name(), size)
+	}
+	return write(p, rank, size, m, &Scratch{})
+}
+
+func write(p Pattern, rank, size, m int, scratch *Scratch) ([]Step, error) {
+	w := writer{rank: rank, size: size}
+	if err := p.Run(&w, m, scratch); err != nil {
+		return nil, fmt.Errorf("%s, rank %d of %d: %w", p.Name(), rank, size, err)
+	}
+	return w.steps, nil
+}
+
+// Extent is how much a pattern moves.
+type Extent struct {
+	Largest  int // bytes of the longest message
+	Busiest  int // what the rank that moves most sends or receives, whichever is more [B]
+	Messages int
+	Bytes    int // of all messages
+}
+
+// ExtentOf returns the extent of a pattern with m bytes in a team. It holds what one rank does at a time: a thousand hosts may send a
+// million messages.
+func ExtentOf(p Pattern, size, m int) (e Extent, err error) {
+	if !p.Defined(size) {
+		return e, fmt.Errorf("%s is not defined for %d hosts", p.Name(), size)
+	}
+	var scratch Scratch
+	for rank := range size {
+		steps, err := write(p, rank, size, m, &scratch)
+		if err != nil {
+			return e, err
+		}
+		own := Schedule{steps}
+		e.Largest, e.Busiest = max(e.Largest, own.Largest()), max(e.Busiest, own.Busiest())
+		for _, s := range steps {
+			for _, part := range s.Out {
+				e.Messages++
+				e.Bytes += part.Bytes
+			}
+		}
+	}
+	return e, nil
 }
 
 // writer is a Comm that writes down what is asked of it.

@@ -31,7 +31,7 @@ type Table[K comparable] struct {
 
 // point is one measured point: its raw values in SI units by direction and round, and the timings behind it.
 type point struct {
-	parts    [2]map[int][]float64
+	parts    [2]map[int][][]float64 // as they were added
 	teams    map[teamRound][]teamPart
 	n        int
 	duration bool
@@ -51,7 +51,7 @@ func (t *Table[K]) point(k K, duration bool) int {
 		}
 		i = len(t.points)
 		t.Index[k] = i
-		t.points = append(t.points, &point{parts: [2]map[int][]float64{{}, {}}, teams: map[teamRound][]teamPart{}, duration: duration})
+		t.points = append(t.points, &point{parts: [2]map[int][][]float64{{}, {}}, teams: map[teamRound][]teamPart{}, duration: duration})
 	}
 	return i
 }
@@ -60,17 +60,20 @@ func (t *Table[K]) point(k K, duration bool) int {
 func (t *Table[K]) Len() int { return len(t.points) }
 
 // AddTeam is Add for values that one of several teams of hosts measured, such as a pair. team tells the teams apart, in every
-// round the same (Team makes one). What differs between teams then widens the intervals.
+// round the same (Team makes one). What differs between teams then widens the intervals. The values are kept, and must not change.
 func (t *Table[K]) AddTeam(i int, team string, dir, round, n int, values ...float64) {
 	k := teamRound{team, round}
 	t.points[i].teams[k] = append(t.points[i].teams[k], teamPart{dir & 1, values})
-	t.Add(i, dir, round, n, values...)
+	t.points[i].add(dir, round, n, values)
 }
 
 // Add appends raw values of point i, taken from n timings. Nothing is known of which hosts they are of.
 func (t *Table[K]) Add(i, dir, round, n int, values ...float64) {
-	p := t.points[i]
-	p.parts[dir&1][round] = append(p.parts[dir&1][round], values...)
+	t.points[i].add(dir, round, n, slices.Clone(values))
+}
+
+func (p *point) add(dir, round, n int, values []float64) {
+	p.parts[dir&1][round] = append(p.parts[dir&1][round], values)
 	p.n += n
 }
 
@@ -135,7 +138,7 @@ func (t *Table[K]) Medians() (*Medians, error) {
 			}
 			row := make([][]float64, len(rounds))
 			for _, r := range whole {
-				row[sort.SearchInts(rounds, r)] = byRound[r]
+				row[sort.SearchInts(rounds, r)] = slices.Concat(byRound[r]...)
 			}
 			m.parts[i] = append(m.parts[i], len(raw))
 			raw = append(raw, row)

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -33,14 +34,18 @@ func NewIssuer(most units.Bytes, expires time.Time) *Issuer {
 // For returns the tickets of host self with each of the n hosts.
 func (i *Issuer) For(self, n int) []plane.Ticket {
 	out := make([]plane.Ticket, 0, n-1)
+	mac := hmac.New(sha256.New, i.secret[:])
+	var pair []byte
 	for other := range n {
 		if other == self {
 			continue
 		}
 		t := plane.Ticket{A: min(self, other), B: max(self, other), MaxBytes: i.most, Expires: i.expires}
-		mac := hmac.New(sha256.New, i.secret[:])
-		fmt.Fprintf(mac, "%d-%d", t.A, t.B)
-		copy(t.Key[:], mac.Sum(nil))
+		pair = strconv.AppendInt(pair[:0], int64(t.A), 10)
+		pair = strconv.AppendInt(append(pair, '-'), int64(t.B), 10)
+		mac.Reset()
+		mac.Write(pair) // a hash never fails
+		mac.Sum(t.Key[:0])
 		out = append(out, t)
 	}
 	return out

@@ -42,10 +42,18 @@ func read(r io.Reader) (d *Dataset, starts []int64, err error) {
 		return d, nil, fmt.Errorf("line 1: %w", err)
 	}
 	starts = []int64{int64(len(line)) + 1}
+	var blocks [][]Sample // joined at the end: growing one list would take several times its memory
+	defer func() { d.Samples = slices.Concat(blocks...) }()
+	parsers := make([]*parser, runtime.GOMAXPROCS(0))
+	for i := range parsers {
+		parsers[i] = newParser()
+	}
 	for more := true; more; {
 		var lines [][]byte
 		lines, more, err = readBlock(br)
-		n, failed := d.decodeSamples(lines)
+		samples, failed := d.decodeSamples(lines, parsers)
+		n := len(samples)
+		blocks = append(blocks, samples)
 		for _, line := range lines[:n] {
 			starts = append(starts, starts[len(starts)-1]+int64(len(line))+1)
 		}
@@ -106,31 +114,29 @@ func (d *Dataset) decodeHeader(line []byte, whole bool) error {
 	return nil
 }
 
-// decodeSamples appends the samples of lines, on all processors. It returns how many lines it took before the first at fault.
-func (d *Dataset) decodeSamples(lines [][]byte) (n int, err error) {
+// decodeSamples returns the samples of lines, decoded with all parsers at once, up to the first line at fault.
+func (d *Dataset) decodeSamples(lines [][]byte, parsers []*parser) ([]Sample, error) {
 	samples, errs := make([]Sample, len(lines)), make([]error, len(lines))
 	var wg sync.WaitGroup
-	workers := runtime.GOMAXPROCS(0)
-	for w := range workers {
+	for w, p := range parsers {
 		wg.Go(func() {
-			for i := w; i < len(lines); i += workers {
-				errs[i] = samples[i].decode(lines[i], len(d.Header.Hosts))
+			for i := w; i < len(lines); i += len(parsers) {
+				errs[i] = samples[i].decode(p, lines[i], len(d.Header.Hosts))
 			}
 		})
 	}
 	wg.Wait()
-	n = slices.IndexFunc(errs, func(err error) bool { return err != nil })
-	if n < 0 {
-		d.Samples = append(d.Samples, samples...)
-		return len(lines), nil
+	if n := slices.IndexFunc(errs, func(err error) bool { return err != nil }); n >= 0 {
+		return samples[:n], errs[n]
 	}
-	d.Samples = append(d.Samples, samples[:n]...)
-	return n, errs[n]
+	return samples, nil
 }
 
-func (s *Sample) decode(line []byte, hosts int) error {
-	if err := json.Unmarshal(line, s); err != nil {
-		return err
+func (s *Sample) decode(p *parser, line []byte, hosts int) error {
+	if !p.sample(line, s) {
+		if err := json.Unmarshal(line, s); err != nil {
+			return err
+		}
 	}
 	return s.check(hosts)
 }

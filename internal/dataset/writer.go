@@ -1,12 +1,12 @@
 package dataset
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"time"
 )
 
 // file is what a Writer needs of *os.File.
@@ -18,11 +18,25 @@ type file interface {
 	Truncate(size int64) error
 }
 
-// Writer appends to samples.jsonl, one fsync for each slot. It is for one goroutine.
+// syncEvery bounds what a crash of the machine may lose. A slot may take a few milliseconds, as long as an fsync takes.
+const syncEvery = time.Second
+
+// Writer appends to samples.jsonl. A slot is in the file when Append has returned, whatever becomes of this process, and on the disk
+// syncEvery later at most, while slots come. It is for one goroutine.
 type Writer struct {
 	f      file
 	hosts  int
-	broken error // set when the file may end in half a slot, after which nothing may be appended
+	now    func() time.Time
+	synced time.Time // the last time
+	safe   int64     // bytes that are on the disk
+	dirty  bool      // there are more
+	text   []byte    // of the slot being written
+	broken error     // set when the file may end in half a slot, after which nothing may be appended
+}
+
+// open returns a writer to a file of that many bytes, all on the disk.
+func open(f file, hosts int, bytes int64) *Writer {
+	return &Writer{f: f, hosts: hosts, now: time.Now, synced: time.Now(), safe: bytes}
 }
 
 // Create starts a new samples.jsonl; it refuses to overwrite one.
@@ -52,7 +66,7 @@ func newWriter(f file, h Header) (*Writer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("write header: %w", err)
 	}
-	return &Writer{f: f, hosts: len(h.Hosts)}, nil
+	return open(f, len(h.Hosts), int64(len(line))+1), nil
 }
 
 // Resume reopens samples.jsonl to append: it cuts off a torn last line and the lines of a slot that is not whole,
@@ -63,13 +77,15 @@ func Resume(path string) (*Writer, *Dataset, error) {
 		return nil, nil, err
 	}
 	d, starts, err := read(f)
+	var kept int64
 	if err == nil || errors.Is(err, ErrTorn) {
-		err = f.Truncate(d.dropPartialSlot(starts))
+		kept = d.dropPartialSlot(starts)
+		err = errors.Join(f.Truncate(kept), f.Sync())
 	}
 	if err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("%s: %w", path, err), f.Close())
 	}
-	return &Writer{f: f, hosts: len(d.Header.Hosts)}, d, nil
+	return open(f, len(d.Header.Hosts), kept), d, nil
 }
 
 // dropPartialSlot removes the last slot's samples when its last part is missing, and returns where the file then ends.
@@ -83,8 +99,8 @@ func (d *Dataset) dropPartialSlot(starts []int64) int64 {
 	return starts[n]
 }
 
-// Append writes the samples of one slot and syncs them to the disk. It numbers their parts. On an error, such as a full
-// disk, the file keeps the slots before this one and nothing of this one; where even that fails, no more is appended.
+// Append writes the samples of one slot. It numbers their parts. On an error, such as a full disk, the file keeps the slots before this
+// one and nothing of this one; where even that fails, or the disk has lost slots that it had taken, no more is appended.
 func (w *Writer) Append(slot []Sample) error {
 	if w.broken != nil {
 		return w.broken
@@ -97,43 +113,65 @@ func (w *Writer) Append(slot []Sample) error {
 	if err != nil {
 		return err
 	}
-	_, err = w.f.Write(text)
-	if err == nil {
-		err = w.f.Sync()
+	if _, err = w.f.Write(text); err != nil {
+		err = fmt.Errorf("append slot %d: %w", slot[0].Slot, err)
+		if cut := w.f.Truncate(at); cut != nil {
+			w.broken = errors.Join(err, fmt.Errorf("cut it off again: %w", cut))
+			return w.broken
+		}
+		return err
 	}
-	if err == nil {
+	w.dirty = true
+	if w.now().Sub(w.synced) < syncEvery {
 		return nil
 	}
-	err = fmt.Errorf("append slot %d: %w", slot[0].Slot, err)
-	if cut := w.f.Truncate(at); cut != nil {
-		w.broken = errors.Join(err, fmt.Errorf("cut it off again: %w", cut))
+	return w.sync(at + int64(len(text)))
+}
+
+// sync brings the file, of that many bytes, to the disk. A disk that fails may have lost what it took since the last time: the file is
+// cut off there.
+func (w *Writer) sync(bytes int64) error {
+	if err := w.f.Sync(); err != nil {
+		w.broken = fmt.Errorf("sync slots to the disk: %w", err)
+		if cut := w.f.Truncate(w.safe); cut != nil {
+			w.broken = errors.Join(w.broken, fmt.Errorf("cut them off: %w", cut))
+		}
 		return w.broken
 	}
-	return err
+	w.synced, w.safe, w.dirty = w.now(), bytes, false
+	return nil
 }
 
 // encode writes the lines of a slot, and refuses those that Read would refuse: one bad sample must not make a file
 // unreadable.
 func (w *Writer) encode(slot []Sample) ([]byte, error) {
-	var buf bytes.Buffer
+	w.text = w.text[:0]
 	for i := range slot {
 		slot[i].Part, slot[i].Parts = i, len(slot)
+		before := len(w.text)
 		err := slot[i].check(w.hosts)
-		var line []byte
 		if err == nil {
-			line, err = json.Marshal(slot[i])
+			w.text, err = slot[i].appendJSON(w.text)
 		}
-		if err == nil && len(line) >= maxLine {
-			err = fmt.Errorf("a line of %d bytes, the limit is %d", len(line), maxLine)
+		if n := len(w.text) - before; err == nil && n >= maxLine {
+			err = fmt.Errorf("a line of %d bytes, the limit is %d", n, maxLine)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("append slot %d, part %d: %w", slot[i].Slot, i, err)
 		}
-		buf.Write(line)
-		buf.WriteByte('\n')
+		w.text = append(w.text, '\n')
 	}
-	return buf.Bytes(), nil
+	return w.text, nil
 }
 
-// Close closes the file.
-func (w *Writer) Close() error { return w.f.Close() }
+// Close brings what was written to the disk and closes the file.
+func (w *Writer) Close() error {
+	var err error
+	if w.dirty && w.broken == nil {
+		var end int64
+		if end, err = w.f.Seek(0, io.SeekEnd); err == nil {
+			err = w.sync(end)
+		}
+	}
+	return errors.Join(err, w.f.Close())
+}

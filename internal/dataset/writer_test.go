@@ -7,11 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 )
 
 // slot makes a slot of n samples.
@@ -183,81 +181,5 @@ func TestAppendRefuses(t *testing.T) {
 	}
 	if err := errors.Join(w.Append(slot(1, 2)), w.Close()); err != nil {
 		t.Errorf("a good slot after the bad ones: %v", err)
-	}
-}
-
-// disk is a file on a disk with little room.
-type disk struct {
-	data           []byte
-	room           int
-	sync, truncate error
-}
-
-func (d *disk) Write(b []byte) (int, error) {
-	n := min(len(b), d.room-len(d.data))
-	d.data = append(d.data, b[:n]...)
-	if n < len(b) {
-		return n, syscall.ENOSPC
-	}
-	return n, nil
-}
-
-func (d *disk) Seek(int64, int) (int64, error) { return int64(len(d.data)), nil }
-func (d *disk) Close() error                   { return nil }
-func (d *disk) Sync() error                    { return d.sync }
-func (d *disk) Truncate(n int64) error {
-	if d.truncate == nil {
-		d.data = d.data[:n]
-	}
-	return d.truncate
-}
-
-func TestDiskFull(t *testing.T) {
-	if _, err := newWriter(&disk{room: 10}, testHeader()); !errors.Is(err, syscall.ENOSPC) {
-		t.Errorf("no room for the header: %v", err)
-	}
-	rapid.Check(t, func(t *rapid.T) {
-		d := &disk{room: 2000 + rapid.IntRange(0, 3000).Draw(t, "room")}
-		w, err := newWriter(d, testHeader())
-		if err != nil {
-			t.Fatal(err)
-		}
-		kept := 0
-		for id := range 30 {
-			n := rapid.IntRange(1, 4).Draw(t, "parts")
-			switch err := w.Append(slot(id, n)); {
-			case err == nil:
-				kept += n
-			case !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), fmt.Sprintf("append slot %d: ", id)):
-				t.Fatalf("slot %d: %v", id, err)
-			}
-		}
-		back, err := Read(strings.NewReader(string(d.data)))
-		if err != nil || len(back.Samples) != kept {
-			t.Fatalf("%d samples read, %d kept: %v", len(back.Samples), kept, err)
-		}
-	})
-}
-
-func TestDiskBroken(t *testing.T) {
-	lost := errors.New("lost")
-	d := &disk{room: 1 << 20}
-	w, err := newWriter(d, testHeader())
-	if err != nil {
-		t.Fatal(err)
-	}
-	header := len(d.data)
-	d.sync = syscall.EIO
-	if err := w.Append(slot(0, 1)); !errors.Is(err, syscall.EIO) || len(d.data) != header {
-		t.Errorf("not synced: %v, %d bytes beyond the header", err, len(d.data)-header)
-	}
-	d.truncate = lost
-	if err := w.Append(slot(1, 1)); !errors.Is(err, syscall.EIO) || !errors.Is(err, lost) {
-		t.Errorf("not cut off: %v", err)
-	}
-	d.sync, d.truncate = nil, nil
-	size := len(d.data)
-	if err := w.Append(slot(2, 1)); !errors.Is(err, lost) || len(d.data) != size {
-		t.Errorf("appended after a slot that may be torn: %v", err)
 	}
 }

@@ -16,7 +16,7 @@ type RoundMedians struct {
 	rounds int
 }
 
-// NewRoundMedians sorts samples[point][round] once. All points have the same
+// NewRoundMedians sorts samples[point][round] once, in place: they are its own from then on. All points have the same
 // number of rounds; a point may lack samples in some. Errors: ErrShort, ErrShape,
 // ErrNotFinite.
 func NewRoundMedians(samples [][][]float64) (*RoundMedians, error) {
@@ -33,7 +33,7 @@ func NewRoundMedians(samples [][][]float64) (*RoundMedians, error) {
 			if len(s) == 0 {
 				continue
 			}
-			cell, err := NewMedianResampler(s)
+			cell, err := ownMedianResampler(s)
 			if err != nil {
 				return nil, fmt.Errorf("point %d, round %d: %w", p, r, err)
 			}

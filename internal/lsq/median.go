@@ -27,13 +27,17 @@ type MedianResampler struct {
 // NewMedianResampler sorts a copy of the sample. ErrShort when it is empty,
 // ErrNotFinite when it holds NaN or infinity.
 func NewMedianResampler(sample []float64) (*MedianResampler, error) {
-	if len(sample) == 0 {
+	return ownMedianResampler(slices.Clone(sample))
+}
+
+// ownMedianResampler is NewMedianResampler of a sample that it may sort and keep.
+func ownMedianResampler(s []float64) (*MedianResampler, error) {
+	if len(s) == 0 {
 		return nil, fmt.Errorf("median of no samples: %w", ErrShort)
 	}
-	if err := allFinite("sample", sample); err != nil {
+	if err := allFinite("sample", s); err != nil {
 		return nil, err
 	}
-	s := slices.Clone(sample)
 	slices.Sort(s)
 	return &MedianResampler{sorted: s, half: newGamma(float64((len(s) + 1) / 2))}, nil
 }

@@ -27,8 +27,8 @@ import (
 // ErrEmpty reports a statistic of no values.
 var ErrEmpty = errors.New("no values")
 
-// madScale makes the MAD of a normal distribution equal to its standard deviation: 1/Φ⁻¹(3/4).
-const madScale = 1.482602218505602
+// MADScale makes the MAD of a normal distribution equal to its standard deviation: 1/Φ⁻¹(3/4).
+const MADScale = 1.482602218505602
 
 // Quantile returns the p-quantile, 0 ≤ p ≤ 1, by Hyndman and Fan's type 7 (the default of R and NumPy): with the values
 // sorted as x[0..n-1] and h = (n−1)·p, it is x[⌊h⌋] + (h−⌊h⌋)·(x[⌊h⌋+1] − x[⌊h⌋]). It returns NaN for no values and for
@@ -67,7 +67,7 @@ func MAD(x []float64) float64 {
 	if err != nil {
 		return math.NaN()
 	}
-	return madScale * m
+	return MADScale * m
 }
 
 // Mean returns the arithmetic mean; NaN for no values.

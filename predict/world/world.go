@@ -41,7 +41,7 @@ func New(p *params.Params) (*World, error) {
 		return nil, err
 	}
 	c := n.Calls
-	w := &World{spec: n.Spec, perHost: n.PerHost, bundled: n.Bundled, From: n.From, Notes: n.Notes, opt: sim.Options{Cost: sim.Cost{Send: c.Send, SendByte: c.SendByte,
+	w := &World{spec: n.Spec, perHost: n.PerHost, bundled: n.Bundled, From: n.From, Notes: n.Notes, opt: sim.Options{Hollow: true, Cost: sim.Cost{Send: c.Send, SendByte: c.SendByte,
 		Recv: c.Recv, RecvByte: c.RecvByte, Arrive: c.Arrive, ArriveByte: c.ArriveByte, Wake: c.Wake}}}
 	way := n.Spec.Host.A + n.Spec.Medium.A + n.Spec.L + n.Spec.Receive.A + c.Fixed()
 	w.opt.RTO = max(units.Nanos(math.Round(recovery*2*way*1e9)), units.Microsecond)
@@ -79,6 +79,9 @@ func (w *World) Cold() (*World, error) {
 
 // Name is "sim".
 func (w *World) Name() string { return "sim" }
+
+// Packet is the payload of a packet [B].
+func (w *World) Packet() int { return max(w.spec.MSS, 1) }
 
 // mostTime bounds a simulated pattern: one that takes longer is cut off.
 const mostTime = 1000 * units.Second

@@ -3,7 +3,6 @@ package draw
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 
 	"gonum.org/v1/plot"
@@ -18,7 +17,6 @@ import (
 )
 
 const (
-	maxCells            = 128 // rows or columns that are drawn: more would be finer than print
 	maxCell   vg.Length = 42
 	maxMatrix vg.Length = 330 // the height of all cells
 	nameRoom  vg.Length = 90  // the longest name of a host
@@ -27,7 +25,6 @@ const (
 // matrix is the cells of a heat map that are drawn. It is a plotter.GridXYZ with row 0 at the top.
 type matrix struct {
 	figure.Heat
-	block  int   // hosts to a row and a column
 	scale  scale // of the numbers
 	digits int   // of the number in a cell
 	cell   vg.Length
@@ -35,14 +32,13 @@ type matrix struct {
 }
 
 func newMatrix(h figure.Heat) *matrix {
-	m := &matrix{}
-	m.Heat, m.block = pooled(h)
+	m := &matrix{Heat: h}
 	var values []float64
 	for r := range m.Rows {
 		for c := range m.Cols {
 			v := m.value(r, c)
 			values = append(values, v)
-			m.gaps = m.gaps || math.IsNaN(v) && (r != c || m.block > 1)
+			m.gaps = m.gaps || math.IsNaN(v) && (r != c || m.Block > 1)
 		}
 	}
 	lo, hi := span(values)
@@ -56,41 +52,6 @@ func newMatrix(h figure.Heat) *matrix {
 	}
 	m.cell = min((pageWidth-2*margin-names-110)/vg.Length(max(len(m.Cols), 1)), maxMatrix/vg.Length(max(len(m.Rows), 1)), maxCell)
 	return m
-}
-
-// pooled joins neighbouring hosts, block to a row and a column, where there are more than maxCells: a cell is the worst of its
-// pairs, and stands out where one of them does.
-func pooled(h figure.Heat) (out figure.Heat, block int) {
-	block = (max(len(h.Rows), len(h.Cols), 1) + maxCells - 1) / maxCells
-	if block == 1 {
-		return h, 1
-	}
-	firsts := func(names []string) (out []string) {
-		for group := range slices.Chunk(names, block) {
-			out = append(out, group[0])
-		}
-		return out
-	}
-	out = figure.Heat{Rows: firsts(h.Rows), Cols: firsts(h.Cols), Unit: h.Unit, Better: h.Better}
-	for range out.Rows {
-		out.Z = append(out.Z, slices.Repeat([]float64{math.NaN()}, len(out.Cols)))
-	}
-	for r, row := range h.Z[:min(len(h.Z), len(h.Rows))] {
-		for c, v := range row[:min(len(row), len(h.Cols))] {
-			worst := &out.Z[r/block][c/block]
-			if math.IsNaN(*worst) || (h.Better == figure.BetterHigher) == (v < *worst) && !math.IsNaN(v) {
-				*worst = v
-			}
-		}
-	}
-	seen := map[figure.Flag]bool{}
-	for _, f := range h.Flagged {
-		if at := (figure.Flag{Row: f.Row / block, Col: f.Col / block}); !seen[at] {
-			seen[at] = true
-			out.Flagged = append(out.Flagged, at)
-		}
-	}
-	return out, block
 }
 
 // stretch ends the scale of colours where the data end, so that no colour is unused. Hosts that hardly differ must not look

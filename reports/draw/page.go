@@ -1,7 +1,6 @@
 package draw
 
 import (
-	"fmt"
 	"image/color"
 
 	"gonum.org/v1/plot"
@@ -64,9 +63,6 @@ func newPage(f figure.Figure) (*page, error) {
 		tiles, err := m.tiles(f.X.Name, f.Y.Name)
 		if err != nil {
 			return nil, err
-		}
-		if m.block > 1 {
-			p.notes = append(p.notes, fmt.Sprintf("Each cell is the worst of %d × %d pairs.", m.block, m.block))
 		}
 		body = p.beside(tiles)
 		p.setLegend(m.entries())

@@ -3,7 +3,6 @@ package draw
 import (
 	"bytes"
 	"image/png"
-	"io"
 	"math"
 	"strings"
 	"testing"
@@ -111,24 +110,4 @@ func TestAnyFigurePNG(t *testing.T) {
 			rt.Fatal(err)
 		}
 	})
-}
-
-// A matrix of a thousand hosts is pooled to what print can show.
-func TestLargeMatrix(t *testing.T) {
-	const n = 1000
-	h := &figure.Heat{Rows: make([]string, n), Cols: make([]string, n), Z: make([][]float64, n), Unit: "s", Better: figure.BetterLower}
-	for i := range h.Z {
-		h.Z[i] = make([]float64, n)
-		for j := range h.Z[i] {
-			h.Z[i][j] = 1e-4
-		}
-	}
-	h.Z[500][7] = 9e-4
-	p, err := newPage(figure.Figure{Heat: h})
-	if m := newMatrix(*h); err != nil || m.block != 8 || m.value(500/8, 0) != 9e-4 || !strings.Contains(strings.Join(p.notes, " "), "8 × 8") {
-		t.Errorf("%v: block %d, value %v, %s", err, m.block, m.value(500/8, 0), p.notes)
-	}
-	if err := Write(io.Discard, figure.Figure{Heat: h}, SVG); err != nil {
-		t.Fatal(err)
-	}
 }

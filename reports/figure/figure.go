@@ -59,6 +59,7 @@ type Trace struct {
 // Heat is a host × host matrix. Z is NaN where nothing was measured.
 type Heat struct {
 	Rows, Cols []string // from, to
+	Block      int      // hosts to a row and a column, of which a cell is the mean; 0 where each has its own
 	Z          [][]float64
 	Unit       string
 	Better     string // BetterLower or BetterHigher

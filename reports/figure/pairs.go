@@ -10,6 +10,7 @@ import (
 	"calib/fit/params"
 	"calib/internal/stats"
 	"calib/internal/units"
+	"calib/reports/similar"
 )
 
 // namedSlow is how many slow hosts or links a sentence names; it counts the others.
@@ -19,7 +20,7 @@ const namedSlow = 6
 // hosts stands for both.
 func pairs(p *params.Params) []Figure {
 	hosts := pairHosts(p)
-	var out []Figure
+	out := spreads(p, len(hosts))
 	for _, m := range []struct {
 		id, title, what, unit, better string
 		of                            func(params.Pair) *float64
@@ -41,8 +42,13 @@ func pairs(p *params.Params) []Figure {
 		if len(values) == 1 {
 			says = fmt.Sprintf("%s: %s between the one pair measured.", m.what, units.Format(mid, m.unit))
 		}
-		out = append(out, Figure{ID: m.id, Section: "Pairs", Title: m.title, Says: says + slowWords(p.Pairs, len(values)),
-			X: Axis{Name: "to"}, Y: Axis{Name: "from"}, Heat: h})
+		says += slowWords(p.Pairs, len(values))
+		if len(hosts) > similar.Many {
+			h = h.blocks(len(values))
+			says += fmt.Sprintf(" Each cell is the mean of the pairs that were measured between two blocks of %d hosts, in the order of the hosts "+
+				"file; one stands out where more than half of them are slow.", h.Block)
+		}
+		out = append(out, Figure{ID: m.id, Section: "Pairs", Title: m.title, Says: says, X: Axis{Name: "to"}, Y: Axis{Name: "from"}, Heat: h})
 	}
 	return out
 }

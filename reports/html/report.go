@@ -10,11 +10,9 @@ import (
 	"calib/reports/figure"
 )
 
-// How long a list may be to be shown whole; 64 hosts have 4,032 links.
+// How long a list may be to be shown whole.
 const (
 	warningsShown = 4
-	pairsShown    = 60
-	slowShown     = 60
 	flagsShown    = 6
 )
 
@@ -42,6 +40,7 @@ func report(p *params.Params, figures []figure.Figure, o Options) *document {
 	d.addFigures(figures)
 	d.findings(p)
 	d.functions(p)
+	d.hosts(p)
 	d.pairs(p, links)
 	d.validation(p, validated)
 	d.history(o.History)
@@ -100,6 +99,18 @@ func (d *document) functions(p *params.Params) {
 	d.add(section{Title: "Functions", Tables: []table{tableOf(g)}})
 }
 
+func (d *document) hosts(p *params.Params) {
+	part := reports.HostsOf(p)
+	if len(part.Says) == 0 {
+		return
+	}
+	s := section{Title: "Hosts", Says: part.Says}
+	for _, g := range part.Grids() {
+		s.Tables = append(s.Tables, tableOf(g))
+	}
+	d.add(s)
+}
+
 func (d *document) pairs(p *params.Params, links []figure.Figure) {
 	part := reports.PairsOf(p)
 	if len(p.Pairs) == 0 && len(links) == 0 {
@@ -107,14 +118,13 @@ func (d *document) pairs(p *params.Params, links []figure.Figure) {
 	}
 	s := section{Title: "Pairs", Says: part.Says, Figures: d.figures(links)}
 	if n := len(part.Slow.Rows); n > 0 {
-		part.Slow.Rows = part.Slow.Rows[:min(n, slowShown)]
 		t := tableOf(part.Slow)
-		if n > slowShown {
-			t.Says = []string{fmt.Sprintf("The %d slowest; %d more are in params.json.", slowShown, n-slowShown)}
+		if part.Hidden > 0 {
+			t.Says = []string{fmt.Sprintf("The %d slowest; %d more are in params.json.", n, part.Hidden)}
 		}
 		s.Tables = append(s.Tables, t)
 	}
-	if n := len(part.All.Rows); n > len(part.Slow.Rows) && n <= pairsShown {
+	if n := len(part.All.Rows); n > len(part.Slow.Rows) {
 		t := tableOf(part.All)
 		t.Fold = fmt.Sprintf("All %d pairs", n)
 		s.Tables = append(s.Tables, t)

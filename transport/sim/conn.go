@@ -26,7 +26,8 @@ type conn struct {
 	fill         bool // a packet that a Send leaves short waits for the next one while others are in the host's block
 	short        int  // bytes of that packet
 
-	data  bytes.Buffer        // accepted by Send, not yet read by Recv
+	held  int                 // bytes accepted by Send, not yet read by Recv
+	data  bytes.Buffer        // these bytes; none where messages are hollow
 	queue events.Queue[int32] // packets in the send buffer that wait for the window
 	// With merge, queue is unused: waiting counts the bytes in the send buffer that are in no packet yet, and busy says
 	// that a packet of the connection is in its host's block.
@@ -79,7 +80,10 @@ func (c *conn) accept() {
 		if c.buffered > c.short && c.buffered+n > c.space() {
 			break
 		}
-		c.data.Write(c.pending[:n])
+		c.held += n
+		if !c.w.opt.Hollow {
+			c.data.Write(c.pending[:n])
+		}
 		c.pending = c.pending[n:]
 		c.buffered += n
 		n, c.short = n+c.short, 0
@@ -216,7 +220,10 @@ func (c *conn) arrive(pk packet) {
 func (c *conn) read() bool {
 	n := min(len(c.want), c.arrived)
 	if n > 0 {
-		copy(c.want, c.data.Next(n))
+		c.held -= n
+		if !c.w.opt.Hollow {
+			copy(c.want, c.data.Next(n))
+		}
 		c.want = c.want[n:]
 		c.arrived -= n
 		c.flying -= n
@@ -230,7 +237,7 @@ func (c *conn) read() bool {
 }
 
 // lost reports whether waiting is of no use: the receiver has left, or the sender has left and all it sent was read.
-func (c *conn) lost() bool { return c.dst.state == dead || c.src.state == dead && c.data.Len() == 0 }
+func (c *conn) lost() bool { return c.dst.state == dead || c.src.state == dead && c.held == 0 }
 
 // ack tells the sender of c that the receiver has all packets before upTo. In delack, serial is the acknowledgement it is
 // a reminder of.

@@ -254,7 +254,7 @@ func (g *Group) Unacked(to int) (int, error) {
 	case c.lost():
 		return 0, fmt.Errorf("bytes unacknowledged by rank %d: %w", to, ErrPeer)
 	}
-	return c.data.Len() - c.arrived, nil
+	return c.held - c.arrived, nil
 }
 
 // SendSome sends what there is room for, whole packets at a time, and gives up after patience without progress. What it

@@ -77,6 +77,9 @@ type Options struct {
 	ClockDrift  float64
 	ClockStep   units.Nanos
 
+	// Hollow messages have a length and no content: what is received is left as it was. For those who ask for times alone.
+	Hollow bool
+
 	// StampingNIC gives hosts a network interface that stamps messages with a clock of its own.
 	StampingNIC bool
 }

@@ -252,3 +252,28 @@ func TestThousandHosts(t *testing.T) {
 		t.Errorf("last of 500 pairs after %d ns, want %d", got, want)
 	}
 }
+
+// Hollow messages take the time of others.
+func TestHollow(t *testing.T) {
+	two := spec(2)
+	var ends [2]units.Nanos
+	for i, hollow := range []bool{false, true} {
+		err := sim.New(two, sim.Options{Hollow: hollow}).Run([]int{0, 1}, func(rank int, g *sim.Group) error {
+			b := []byte{byte(1 + rank), 7, 7}
+			if rank == 0 {
+				return g.Send(1, b)
+			}
+			err := g.Recv(0, b)
+			if ends[i] = g.Now(); (b[0] == 1) == hollow {
+				t.Errorf("hollow %v: received %v", hollow, b)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if ends[0] != ends[1] || ends[0] == 0 {
+		t.Errorf("%v with content, %v without", ends[0], ends[1])
+	}
+}

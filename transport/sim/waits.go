@@ -104,7 +104,7 @@ func (p *proc) waitsFor(gone *proc) bool {
 // finished reports whether src has left and dst has received all it sent.
 func finished(src, dst *proc) bool {
 	c := src.to(dst)
-	return src.state == dead && (c == nil || c.data.Len() == 0)
+	return src.state == dead && (c == nil || c.held == 0)
 }
 
 // String says what a blocked rank waits for.

@@ -21,15 +21,10 @@ func (j *job) record(s *bench.Schedule, stopper *bench.Stopper, infos []dataset.
 	}
 	return j.dir.Update(func(r *rundir.Run) {
 		r.Slots = rundir.Slots{Planned: s.Slots() * s.Plan.Rounds.Min, Done: j.result.Slots + j.result.Had, Failed: len(j.result.Failures)}
-		r.Stops = stops(stopper)
+		r.Stops = bench.Stops(stopper)
 		r.Failures = j.failures(infos)
 		r.Warnings = j.notes
 	})
-}
-
-// stops are the summary's entries for run.json: those of keys that were measured to a goal.
-func stops(t *bench.Stopper) []dataset.Stop {
-	return slices.DeleteFunc(t.Summary(), func(s dataset.Stop) bool { return s.Reason == dataset.StopFree })
 }
 
 // failures are the slots given up, and the hosts lost before and during measuring.

@@ -1,0 +1,82 @@
+package collective
+
+import (
+	"fmt"
+	"sync"
+
+	"calib/bench"
+	"calib/bench/pattern"
+	"calib/internal/dataset/names"
+)
+
+// shape is what the ranks of a pattern need to know of the others, and how many messages follow one another.
+type shape struct {
+	pattern.Extent
+	depth func() int
+}
+
+// shapeKey is a pattern on a number of hosts, with a number of bytes.
+type shapeKey struct {
+	id, hosts, bytes int64
+}
+
+// shapes are those of the points that this process has met. A pattern of a thousand hosts has up to mostMessages messages: they are
+// written down once, and never kept.
+var shapes sync.Map // of shapeKey: func() (shape, error)
+
+// known is the pattern of a point, and its shape.
+func known(p bench.Point) (pattern.Pattern, shape, error) {
+	what, ok := pattern.ByID(p[names.FactorPattern])
+	if !ok {
+		return what, shape{}, fmt.Errorf("this version of calib has no pattern %d: use the coordinator's version on every host", p[names.FactorPattern])
+	}
+	k := shapeKey{what.ID, p[names.FactorHosts], p[names.FactorBytes]}
+	once, _ := shapes.LoadOrStore(k, sync.OnceValues(func() (shape, error) { return shapeOf(what, int(k.hosts), int(k.bytes)) }))
+	s, err := once.(func() (shape, error))()
+	return what, s, err
+}
+
+func shapeOf(p pattern.Pattern, hosts, bytes int) (s shape, err error) {
+	s.Extent, err = pattern.ExtentOf(p, hosts, bytes)
+	s.depth = sync.OnceValue(func() int {
+		all, err := pattern.Of(p, hosts, bytes)
+		if err != nil {
+			return 0 // which ExtentOf has reported
+		}
+		return all.Depth()
+	})
+	return s, err
+}
+
+// mostMessages bounds the messages of a pattern: of one in which every host sends to all others a thousand hosts would send a million,
+// for minutes, and each host would open a thousand connections.
+const mostMessages = 1 << 15
+
+// fitting is the largest number of hosts up to n that a pattern runs on: n, or a half, a quarter, … of it.
+func fitting(p pattern.Pattern, n int) int {
+	for n > p.Least && messages(p, n) > mostMessages {
+		n = (n + 1) / 2
+	}
+	return n
+}
+
+// messages is about how many messages of one byte a pattern sends: as many from each host as the middle one of three sends. The root
+// of a tree is none of them.
+func messages(p pattern.Pattern, hosts int) int {
+	if hosts < 2 || !p.Defined(hosts) {
+		return 0
+	}
+	var sent []int
+	for _, rank := range []int{1, hosts / 2, hosts - 1} {
+		steps, err := pattern.Rank(p, rank, hosts, 1)
+		if err != nil {
+			return 0
+		}
+		n := 0
+		for _, s := range steps {
+			n += len(s.Out)
+		}
+		sent = append(sent, n)
+	}
+	return hosts * max(min(sent[0], sent[1]), min(max(sent[0], sent[1]), sent[2]))
+}

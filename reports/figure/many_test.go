@@ -1,0 +1,56 @@
+package figure_test
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"calib/reports/figure"
+)
+
+// A matrix of many hosts shows blocks of them: a cell is the mean of its pairs, and says so; distributions come before it.
+func TestBlocks(t *testing.T) {
+	p := cluster(200)
+	got := figure.Build(p, nil)
+	check(t, got)
+	if len(got) != 4 || got[0].ID != "spread-latency" || got[1].ID != "spread-rate" || got[2].ID != "pairs-latency" {
+		t.Fatalf("%d figures", len(got))
+	}
+	f := got[2]
+	h := f.Heat
+	if h.Block != 4 || len(h.Rows) != 50 || h.Rows[0] != "h01 … h04" || !strings.Contains(f.Says, "the mean of the pairs that were measured between two blocks of 4 hosts") {
+		t.Errorf("blocks of %d, %d rows, the first %q: %s", h.Block, len(h.Rows), h.Rows[0], f.Says)
+	}
+	if z := h.Z[3][7]; math.Abs(z-40e-6) > 1e-12 {
+		t.Errorf("two ordinary blocks: %g", z)
+	}
+	if z := h.Z[49][0]; math.Abs(z-50e-6) > 1e-12 { // four pairs of sixteen are slow
+		t.Errorf("the block of the slow host and another: %g", z)
+	}
+	if len(h.Flagged) != 0 {
+		t.Errorf("%d cells stand out", len(h.Flagged))
+	}
+	if x := got[0].Traces[1]; x.Name != "hosts" || x.X[0] > 41e-6 || x.X[len(x.X)-1] < 79e-6 || x.Y[0] != 0 || x.Y[len(x.Y)-1] != 1 {
+		t.Errorf("distribution %+v", x)
+	}
+}
+
+// Where few pairs of many hosts were measured, blocks are so large that a cell is the mean of some.
+func TestBlocksOfFewPairs(t *testing.T) {
+	p := cluster(200)
+	few := p.Pairs[:0]
+	for i, q := range p.Pairs {
+		if i%40 == 0 {
+			q.Slow = "slow"
+			few = append(few, q)
+		}
+	}
+	p.Pairs = few
+	got := figure.Build(p, nil)
+	check(t, got)
+	h := got[len(got)-2].Heat
+	if len(h.Rows) > 16 || len(h.Flagged) == 0 || h.Flagged[0].Why != fmt.Sprintf("%d of %d are slow", 1, 1) && !strings.HasSuffix(h.Flagged[0].Why, "are slow") {
+		t.Errorf("%d rows, flags %+v", len(h.Rows), h.Flagged)
+	}
+}

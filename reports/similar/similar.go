@@ -1,0 +1,190 @@
+// Package similar tells many hosts apart by the times between their pairs: what each host adds to them, which hosts are alike, which
+// are near each other, and the odd ones.
+//
+// Its opinion: a thousand hosts are not read one by one. What is said of a group must hold for its hosts; where the pairs that
+// were measured are too few, or scatter too much, nothing is said.
+package similar
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"calib/fit/params"
+	"calib/internal/stats"
+)
+
+// Many is the number of hosts above which a report describes their distribution, and a heat map shows blocks of them.
+const Many = 64
+
+const (
+	// apart is the share by which two neighbours in a sorted list differ that are of different levels. A slow host is slow by as much.
+	apart = 0.05
+	// leastGroup is the number of hosts that make a group: fewer are odd.
+	leastGroup = 3
+	// leastPairs is the number of pairs without which a host has no figure of its own: its partners' would be in it.
+	leastPairs = 3
+)
+
+// Host is what one host shows in its pairs.
+type Host struct {
+	Name    string
+	Pairs   int
+	Latency float64 // s, of a message between it and a typical host; NaN where its pairs are too few
+	Rate    float64 // B/s, the best of its pairs; NaN where its pairs are too few
+	// LatencyRatio and RateRatio are an odd host's figures divided by those of the largest group; NaN where there is none.
+	LatencyRatio, RateRatio float64
+}
+
+// Group is hosts that are alike in both figures.
+type Group struct {
+	Hosts         []string // in rank order
+	Latency, Rate float64  // medians of the hosts' figures
+}
+
+// Hosts is what is known of the hosts of a run.
+type Hosts struct {
+	All     []Host     // in rank order
+	Groups  []Group    // the largest first
+	Odd     []Host     // in no group, the oddest first
+	Unknown []string   // with too few pairs
+	Near    [][]string // groups of hosts with shorter ways within than between, the largest first; none where that is not seen
+}
+
+// Of describes the hosts of p.
+func Of(p *params.Params) *Hosts {
+	t := tableOf(p)
+	parts, rates := t.parts(), t.best()
+	typical := stats.Median(slices.DeleteFunc(slices.Clone(parts), math.IsNaN))
+	latencies := make([]float64, len(parts))
+	out := &Hosts{}
+	for i, name := range t.names {
+		latencies[i] = parts[i] + typical
+		h := Host{Name: name, Pairs: len(t.near[i]), Latency: latencies[i], Rate: rates[i], LatencyRatio: math.NaN(), RateRatio: math.NaN()}
+		out.All = append(out.All, h)
+		if math.IsNaN(h.Latency) && math.IsNaN(h.Rate) {
+			out.Unknown = append(out.Unknown, name)
+		}
+	}
+	out.group(levels(latencies), levels(rates))
+	out.Near = t.neighbourhoods(parts)
+	return out
+}
+
+// Latencies returns the hosts' latencies that are known, ascending.
+func (h *Hosts) Latencies() []float64 { return known(h.All, func(q Host) float64 { return q.Latency }) }
+
+// Rates returns the hosts' rates that are known, ascending.
+func (h *Hosts) Rates() []float64 { return known(h.All, func(q Host) float64 { return q.Rate }) }
+
+func known(all []Host, of func(Host) float64) []float64 {
+	var out []float64
+	for _, h := range all {
+		if v := of(h); !math.IsNaN(v) {
+			out = append(out, v)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Levels of a value that is far from all others, and of one that is not known.
+const (
+	odd     = -1
+	unknown = -2
+)
+
+// levels puts values into levels: sorted, two neighbours more than apart from each other are of different levels. A level has
+// leastGroup values or more. What is left is odd where it is farther from the nearest level than three of that level's scaled
+// MADs; else it belongs to it.
+func levels(values []float64) []int {
+	out := slices.Repeat([]int{unknown}, len(values))
+	var order []int
+	for i, v := range values {
+		if v > 0 {
+			out[i] = odd
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(values[a], values[b]) })
+	type level struct{ middle, spread float64 }
+	var found []level
+	for from := 0; from < len(order); {
+		to := from + 1
+		for to < len(order) && values[order[to]] <= (1+apart)*values[order[to-1]] {
+			to++
+		}
+		if to-from >= leastGroup {
+			var own []float64
+			for _, i := range order[from:to] {
+				out[i] = len(found)
+				own = append(own, values[i])
+			}
+			found = append(found, level{stats.Median(own), stats.MAD(own)})
+		}
+		from = to
+	}
+	for _, i := range order {
+		if out[i] != odd {
+			continue
+		}
+		for k, l := range found {
+			if math.Abs(values[i]-l.middle) <= 3*l.spread {
+				out[i] = k
+			}
+		}
+	}
+	return out
+}
+
+// group makes groups of the hosts with equal levels of both figures.
+func (h *Hosts) group(latency, rate []int) {
+	by := map[[2]int][]int{}
+	var keys [][2]int
+	for i := range h.All {
+		k := [2]int{latency[i], rate[i]}
+		if k == [2]int{unknown, unknown} {
+			continue
+		}
+		if by[k] == nil {
+			keys = append(keys, k)
+		}
+		by[k] = append(by[k], i)
+	}
+	slices.SortStableFunc(keys, func(a, b [2]int) int { return cmp.Compare(len(by[b]), len(by[a])) })
+	var left []int
+	for _, k := range keys {
+		if k[0] == odd || k[1] == odd || len(by[k]) < leastGroup {
+			left = append(left, by[k]...)
+			continue
+		}
+		var g Group
+		var latencies, rates []float64
+		for _, i := range by[k] {
+			g.Hosts = append(g.Hosts, h.All[i].Name)
+			latencies, rates = append(latencies, h.All[i].Latency), append(rates, h.All[i].Rate)
+		}
+		g.Latency, g.Rate = stats.Median(latencies), stats.Median(rates)
+		h.Groups = append(h.Groups, g)
+	}
+	slices.Sort(left)
+	for _, i := range left {
+		q := &h.All[i]
+		if len(h.Groups) > 0 {
+			q.LatencyRatio, q.RateRatio = q.Latency/h.Groups[0].Latency, q.Rate/h.Groups[0].Rate
+		}
+		h.Odd = append(h.Odd, *q)
+	}
+	slices.SortStableFunc(h.Odd, func(a, b Host) int { return cmp.Compare(b.oddness(), a.oddness()) })
+}
+
+// oddness is how many times a host's figures are those of the largest group, or the other way round.
+func (h Host) oddness() float64 {
+	most := 0.0
+	for _, r := range []float64{h.LatencyRatio, h.RateRatio} {
+		if d := math.Abs(math.Log(r)); d > most {
+			most = d
+		}
+	}
+	return most
+}
