@@ -84,7 +84,7 @@ func (s *settings) measure(n int) (m measured, err error) {
 	if err != nil {
 		return m, err
 	}
-	forecast := schedule.Estimate(bench.DefaultAssumption())
+	forecast := schedule.Estimate()
 	m.Schedule = time.Since(begun).Seconds()
 
 	begun = time.Now()
