@@ -52,7 +52,9 @@ func HostsOf(p *params.Params) HostsPart {
 	part.spread(p, h)
 	part.Says = append(part.Says, "A host's latency is that of a message between it and a typical host: half the round trip of a pair is taken as the sum of "+
 		"a part of each of its hosts. A host's rate is the best of its pairs.")
-	part.Says = append(part.Says, groupWords(h))
+	if len(h.Groups)+len(h.Odd) > 0 {
+		part.Says = append(part.Says, groupWords(h))
+	}
 	for _, g := range h.Groups {
 		part.Groups.add(count(float64(len(g.Hosts))), figureOf(g.Latency, "s"), figureOf(g.Rate, "B/s"), namesOf(g.Hosts))
 	}

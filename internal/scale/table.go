@@ -54,7 +54,7 @@ func growth(rows []row) []figure.Figure {
 			points.X, points.Y = append(points.X, float64(r.Hosts)), append(points.Y, c.of(r))
 		}
 		line := points
-		line.Kind, line.Name = figure.Line, points.Name+", joined"
+		line.Kind, line.Name = figure.Line, ""
 		c.fig.Traces = append(c.fig.Traces, points, line)
 	}
 	return []figure.Figure{time, memory}
