@@ -124,9 +124,6 @@ func teamsKey(teams [][]int) string {
 	return string(b)
 }
 
-// groupOf is the index of the group that a slot of round r measures.
-func (s *Schedule) groupOf(slot, r int) int { return s.order(s.rng(r))[slot%len(s.groups)] }
-
 // Slots is how many slots a round has when all its points are open. Slot k of round r has the number r·Slots+k.
 func (s *Schedule) Slots() int { return len(s.groups) }
 

@@ -68,10 +68,7 @@ func leftNotes(s *bench.Schedule) []string {
 	if s.Rounds < s.Plan.Rounds.Min {
 		out = append(out, fmt.Sprintf("the budget has room for %s: intervals need %d", units.GroupedPlural(s.Rounds, "round"), s.Plan.Rounds.Min))
 	}
-	for _, l := range reports.LeftText(forecast(s)) {
-		out = append(out, l)
-	}
-	return out
+	return append(out, reports.LeftText(forecast(s))...)
 }
 
 // dryRun starts the agents, probes, and prints the plan made of it.
