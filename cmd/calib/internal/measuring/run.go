@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"calib/bench"
 	"calib/cmd/calib/internal/command"
 	"calib/cmd/calib/internal/runfiles"
 	"calib/internal/files"
@@ -119,6 +120,7 @@ func runAA(c *cli.Context) error {
 func RepeatRuns(c *cli.Context, root, what string, n int) ([]compare.Run, error) {
 	var runs []compare.Run
 	var partial error
+	var path bench.Path // that the first run has seen: all have the same plan
 	for i := range n {
 		j, err := newJob(c)
 		if err != nil {
@@ -126,8 +128,12 @@ func RepeatRuns(c *cli.Context, root, what string, n int) ([]compare.Run, error)
 		}
 		j.out = filepath.Join(root, fmt.Sprintf("%s-%d", what, i+1))
 		j.detail.Plan.Seed += uint64(i)
+		if i > 0 {
+			j.detail.Plan.Limits.Path = path
+		}
 		j.show.Note(fmt.Sprintf("%s %d of %d", what, i+1, n))
 		err = j.complete()
+		path = j.detail.Plan.Limits.Path
 		if command.CodeOf(err) == command.ExitPartial {
 			partial, err = fmt.Errorf("run %d of %d: %w", i+1, n, err), nil
 		}

@@ -1,0 +1,247 @@
+package bench
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"calib/internal/dataset/names"
+	"calib/internal/units"
+)
+
+// within makes the draft thinner until a round of it takes no longer than most, and reports whether that was possible.
+func (d *draft) within(most units.Nanos) (bool, error) {
+	for d.time() > most {
+		if d.tooLarge(most) && d.dropLargest() {
+			continue
+		}
+		lighter, err := d.lighter()
+		if err != nil {
+			return false, err
+		}
+		if !lighter && !d.sample() && !d.dropLargest() && !d.fewerCounts() && !d.smallerCounts() && !(d.hard && d.dropCostliest()) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+const (
+	// leastSizes and leastCounts of a factor stay: a line with a check of its straightness, and both ends.
+	leastSizes  = 3
+	leastCounts = 2
+	// lightest is the share of the plan's effort that an experiment has at least.
+	lightest = 0.25
+	// ofRound is the share of an experiment's time in a round that one point may take.
+	ofRound = 1.0 / 3
+)
+
+// lighter halves the effort.
+func (d *draft) lighter() (bool, error) {
+	whole := d.plan.Limits.Effort
+	if whole <= 0 {
+		whole = 1
+	}
+	now := d.limits.Effort
+	if now <= 0 {
+		now = whole
+	}
+	if now/2 < whole*lightest {
+		return false, nil
+	}
+	top, pairs := d.largest(), d.setsPerPoint()
+	d.limits.Effort = now / 2
+	if err := d.lay(); err != nil {
+		return false, err
+	}
+	for d.largest() > top && d.dropLargest() { // what was dropped before stays so
+	}
+	d.keepSets(pairs)
+	d.say("effort", fmt.Sprintf("effort %.3g instead of %.3g", float64(d.limits.Effort), float64(whole)))
+	return true, nil
+}
+
+// sample halves the number of sets that a point is measured on, where other hosts are part of them in every round.
+func (d *draft) sample() bool {
+	most, all := 1, 0
+	for _, p := range d.points {
+		if d.permuted(p) {
+			most = max(most, len(p.sets))
+		}
+	}
+	if most < 2 {
+		return false
+	}
+	for _, p := range d.laid[d.limits.Effort].points {
+		all = max(all, len(p.sets))
+	}
+	d.keepSets(most / 2)
+	d.say("teams", fmt.Sprintf("%d of %d teams in a round, others in each", most/2, all))
+	return true
+}
+
+// permuted reports whether other hosts measure the point in every round.
+func (d *draft) permuted(p drafted) bool {
+	return !slices.ContainsFunc(p.sets, func(i int) bool { return !d.sets[i].permuted })
+}
+
+// setsPerPoint is the largest number of sets that a point has.
+func (d *draft) setsPerPoint() int {
+	n := 0
+	for _, p := range d.points {
+		n = max(n, len(p.sets))
+	}
+	return n
+}
+
+// keepSets keeps the first n sets of every point that other hosts measure in every round.
+func (d *draft) keepSets(n int) {
+	for i, p := range d.points {
+		if d.permuted(p) {
+			d.points[i].sets = p.sets[:min(n, len(p.sets))]
+		}
+	}
+}
+
+// sizes lists the message sizes, ascending.
+func (d *draft) sizes() []int64 {
+	var all []int64
+	for _, p := range d.points {
+		if m := p.point[names.FactorBytes]; m > 0 {
+			all = append(all, m)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// largest is the largest message size; 0 where there is none.
+func (d *draft) largest() int64 {
+	if all := d.sizes(); len(all) > 0 {
+		return all[len(all)-1]
+	}
+	return 0
+}
+
+// tooLarge reports whether the largest messages alone take more than their share.
+func (d *draft) tooLarge(most units.Nanos) bool {
+	top := d.largest()
+	return slices.ContainsFunc(d.points, func(p drafted) bool {
+		return p.point[names.FactorBytes] == top && top > 0 && float64(p.time)*float64(len(p.sets)) > ofRound*float64(most)
+	})
+}
+
+// dropLargest leaves out the points of the largest size.
+func (d *draft) dropLargest() bool {
+	all := d.sizes()
+	if len(all) <= leastSizes || d.limits.Sizes != nil { // the user's sizes stay
+		return false
+	}
+	top := all[len(all)-1]
+	d.points = slices.DeleteFunc(d.points, func(p drafted) bool { return p.point[names.FactorBytes] == top })
+	d.say("sizes", "messages to "+units.Bytes(all[len(all)-2]).String())
+	return true
+}
+
+// counts are the factors that say how many hosts take part.
+var counts = []string{names.FactorPairs, names.FactorSenders, names.FactorHosts, names.FactorWindow}
+
+// numbers lists the values of a factor, ascending.
+func (d *draft) numbers(factor string) []int64 {
+	values := map[int64]bool{}
+	for _, p := range d.points {
+		if v, ok := p.point[factor]; ok {
+			values[v] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(values))
+}
+
+// keepNumbers leaves out the points with other values of a factor.
+func (d *draft) keepNumbers(factor string, values []int64) {
+	all := d.numbers(factor)
+	d.points = slices.DeleteFunc(d.points, func(p drafted) bool {
+		v, ok := p.point[factor]
+		return ok && !slices.Contains(values, v)
+	})
+	d.say(factor, fmt.Sprintf("%d numbers of %s, to %d", len(values), factor, min(slices.Max(values), slices.Max(all))))
+}
+
+// fewerCounts leaves out every second number of pairs, senders or hosts between the least and the most.
+func (d *draft) fewerCounts() bool {
+	done := false
+	for _, factor := range counts {
+		all := d.numbers(factor)
+		if len(all) <= leastCounts {
+			continue
+		}
+		var keep []int64
+		for i, v := range all {
+			if i%2 == 0 || i == len(all)-1 {
+				keep = append(keep, v)
+			}
+		}
+		d.keepNumbers(factor, keep)
+		done = done || len(keep) < len(all)
+	}
+	return done
+}
+
+// smallerCounts leaves out the largest number of pairs, senders or hosts, and takes half of it instead where a design has that.
+func (d *draft) smallerCounts() bool {
+	done := false
+	for _, factor := range counts {
+		all := d.numbers(factor)
+		if len(all) < leastCounts || all[len(all)-1] <= 2 {
+			continue
+		}
+		top := all[len(all)-1]
+		var less int64
+		whole := d.laid[d.limits.Effort].points
+		for _, p := range whole {
+			if v := p.point[factor]; v <= top/2 && v > less {
+				less = v
+			}
+		}
+		if less <= all[0] {
+			continue
+		}
+		sizes := d.sizes()
+		for _, p := range whole {
+			if p.point[factor] == less && (p.point[names.FactorBytes] == 0 || slices.Contains(sizes, p.point[names.FactorBytes])) &&
+				!slices.ContainsFunc(d.points, func(q drafted) bool { return maps.Equal(q.point, p.point) }) {
+				d.points = append(d.points, p)
+			}
+		}
+		d.keepNumbers(factor, []int64{all[0], less})
+		done = true
+	}
+	return done
+}
+
+// leastPoints stay, however long they take.
+const leastPoints = 3
+
+// dropCostliest leaves out the point that takes most time: on slow networks a stream, which must last for many round trips.
+func (d *draft) dropCostliest() bool {
+	if len(d.points) <= leastPoints {
+		return false
+	}
+	most := 0
+	for i, p := range d.points {
+		if p.time > d.points[most].time {
+			most = i
+		}
+	}
+	d.points = slices.Delete(d.points, most, most+1)
+	d.dropped++
+	d.say("points", fmt.Sprintf("without the %d points that take longest", d.dropped))
+	return true
+}
+
+// say notes what was made thinner; of one kind the last note counts.
+func (d *draft) say(kind, text string) {
+	text = kind + "\x00" + text
+	d.thin = slices.DeleteFunc(d.thin, func(s string) bool { return len(s) > len(kind) && s[:len(kind)+1] == kind+"\x00" })
+	d.thin = append(d.thin, text)
+}
