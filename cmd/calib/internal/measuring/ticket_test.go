@@ -26,6 +26,7 @@ func TestTicketBytes(t *testing.T) {
 		"agents' limits":       {units.GiB, limit(2048*units.GiB, 100*units.GiB), 100 * units.GiB},
 		"limit below the plan": {units.GiB, limit(units.GiB, 1024*units.GiB), 5 * units.GiB},
 		"limit near the plan":  {120 * units.GiB, limit(1024 * units.GiB), 1024 * units.GiB},
+		"many hosts":           {2000 * units.GiB, limit(1024 * units.GiB), 1024 * units.GiB},
 		"limits not known":     {units.GiB, limit(0, 0), 8000 * units.GiB},
 	} {
 		if got := ticketBytes(bench.Forecast{LinkBytes: c.link, MaxRounds: 5}, c.hosts); got != c.want {
