@@ -17,7 +17,7 @@ type draft struct {
 	limits Limits // Effort is the experiment's own
 	layout
 	laid    map[Effort]layout // by effort, all that were made
-	thin    []string          // what was made thinner, in words
+	thin    []cut             // what was made thinner
 	hard    bool              // also the points that take longest may be left out
 	dropped int               // points that took longest
 	full    units.Nanos

@@ -57,15 +57,20 @@ func (l Limits) SizesUpTo(top units.Bytes, own []units.Bytes) []units.Bytes {
 // Effort scales what an experiment spends on a batch: 1 is the standard plan; 0 means 1.
 type Effort float64
 
+// orWhole is the effort as a factor: 1 where none is given.
+func (e Effort) orWhole() Effort {
+	if e <= 0 {
+		return 1
+	}
+	return e
+}
+
 // Thin reports whether the effort is below a half.
 func (e Effort) Thin() bool { return e > 0 && e < 0.5 }
 
 // Reps scales a standard number of repetitions; never below least.
 func (e Effort) Reps(standard, least int) int {
-	if e <= 0 {
-		e = 1
-	}
-	return max(least, int(float64(standard)*float64(e)+0.5))
+	return max(least, int(float64(standard)*float64(e.orWhole())+0.5))
 }
 
 // Time scales a standard time; never below least.

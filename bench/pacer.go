@@ -11,14 +11,27 @@ import (
 // the plan's path, corrected by what the experiment's other slots took. From that it says how thorough a round may be, which
 // slots it has, and how much of the run is done. It is for one goroutine.
 type Pacer struct {
-	plan  *Schedule
-	known []took // by group
-	// Of what was measured, by experiment: seconds, and seconds that the plan had expected.
-	real, expected map[string]float64
-	round          int
-	order          []int // groups of the round in slot order
-	factor         float64
-	costs          map[costKey]units.Nanos
+	plan   *Schedule
+	known  []took // by group
+	exps   map[string]*tally
+	round  int
+	order  []int // groups of the round in slot order
+	factor float64
+	costs  map[costKey]units.Nanos
+}
+
+// tally is what is known of an experiment's slots [ns].
+type tally struct {
+	real, expected float64 // of those measured: what they took, and what the plan had expected
+	known, unknown float64 // a whole round: of groups that were measured what they take, of the others what the plan expects
+}
+
+// correction is how many times as long as the plan expects an experiment's slots take.
+func (t *tally) correction() float64 {
+	if t.expected > 0 {
+		return t.real / t.expected
+	}
+	return 1
 }
 
 // costKey is a group, and a factor of its effort.
@@ -48,7 +61,20 @@ const (
 
 // NewPacer returns a pacer for the slots of a schedule.
 func NewPacer(s *Schedule) *Pacer {
-	return &Pacer{plan: s, known: make([]took, len(s.groups)), costs: map[costKey]units.Nanos{}, real: map[string]float64{}, expected: map[string]float64{}, round: -1, factor: 1}
+	p := &Pacer{plan: s, known: make([]took, len(s.groups)), exps: map[string]*tally{}, round: -1, factor: 1, costs: map[costKey]units.Nanos{}}
+	for i := range s.groups {
+		p.tally(i).unknown += float64(p.cost(i, 1))
+	}
+	return p
+}
+
+// tally is that of a group's experiment.
+func (p *Pacer) tally(group int) *tally {
+	name := p.plan.groups[group].exp.Name()
+	if p.exps[name] == nil {
+		p.exps[name] = &tally{}
+	}
+	return p.exps[name]
 }
 
 // bounded reports whether there is a budget, and something is known of the time of slots.
@@ -64,13 +90,21 @@ func (p *Pacer) group(s Slot) int {
 // Took tells how long a slot took.
 func (p *Pacer) Took(s Slot, t units.Nanos) {
 	i := p.group(s)
+	exp := p.tally(i)
 	if planned := p.cost(i, p.factor); planned > 0 {
-		p.expected[s.Exp] += planned.Seconds() * p.part(s, i)
-		p.real[s.Exp] += t.Seconds()
+		exp.expected += float64(planned) * p.part(s, i)
+		exp.real += float64(t)
 	}
-	if len(s.Points) == len(p.plan.groups[i].points) {
-		p.known[i] = took{t, p.factor}
+	if len(s.Points) != len(p.plan.groups[i].points) {
+		return
 	}
+	if p.known[i].time > 0 {
+		exp.known -= p.whole(i, 1)
+	} else {
+		exp.unknown -= float64(p.cost(i, 1))
+	}
+	p.known[i] = took{max(1, t), p.factor}
+	exp.known += p.whole(i, 1)
 }
 
 // part is which part of its group's points a slot has.
@@ -86,10 +120,7 @@ func (p *Pacer) cost(group int, factor float64) units.Nanos {
 	}
 	g := &p.plan.groups[group]
 	l := p.plan.Limits
-	if l.Effort = g.effort; l.Effort <= 0 {
-		l.Effort = 1
-	}
-	l.Effort *= Effort(factor)
+	l.Effort = g.effort.orWhole() * Effort(factor)
 	t := g.slot
 	for _, point := range g.points {
 		t += g.exp.Cost(l, point).On(l.OnPath())
@@ -110,11 +141,7 @@ func (p *Pacer) whole(group int, factor float64) float64 {
 	if k := p.known[group]; k.time > 0 {
 		return float64(k.time) * t / float64(max(1, p.cost(group, k.factor)))
 	}
-	name := p.plan.groups[group].exp.Name()
-	if e := p.expected[name]; e > 0 {
-		t *= p.real[name] / e
-	}
-	return t
+	return t * p.tally(group).correction()
 }
 
 // Begin says with which factor of their effort a round's slots are measured, and which of them: those that fit into the round's
@@ -152,57 +179,37 @@ func (p *Pacer) sum(slots []Slot, factor float64) units.Nanos {
 	return t
 }
 
+// phaseStream is that of the generator which draws the slots of rounds that have no room for all.
+const phaseStream = 1 << 34
+
 // chosen leaves out slots until the rest fit: of each experiment above its share as many as it takes, others in every round.
 func (p *Pacer) chosen(r int, slots []Slot, quota units.Nanos) []Slot {
-	need := map[string]float64{}
+	var need, weight []float64
+	at := map[string]int{} // of an experiment in need and weight
 	for _, s := range slots {
-		need[s.Exp] += float64(p.Expect(s, p.factor))
+		if _, ok := at[s.Exp]; !ok {
+			at[s.Exp] = len(need)
+			need, weight = append(need, 0), append(weight, shareOf(s.Exp))
+		}
+		need[at[s.Exp]] += float64(p.Expect(s, p.factor))
 	}
-	part := portions(need, float64(quota))
+	part := allot(float64(quota), need, weight)
 	phase := rand.New(rand.NewPCG(p.plan.Plan.Seed, phaseStream)).Float64()
-	credit := map[string]float64{}
+	credit := make([]float64, len(part))
+	for i := range part {
+		part[i] /= max(1, need[i])
+		credit[i] = math.Mod(phase+float64(r)*math.Phi, 1)
+	}
 	var out []Slot
 	for _, s := range slots {
-		if _, ok := credit[s.Exp]; !ok {
-			credit[s.Exp] = math.Mod(phase+float64(r)*math.Phi, 1)
-		}
-		if credit[s.Exp] += part[s.Exp]; credit[s.Exp] >= 1 {
-			credit[s.Exp]--
+		i := at[s.Exp]
+		if credit[i] += part[i]; credit[i] >= 1 {
+			credit[i]--
 			out = append(out, s)
 		}
 	}
 	if len(out) == 0 {
 		return slots[:1]
-	}
-	return out
-}
-
-// phaseStream is that of the generator which draws the slots of rounds that have no room for all.
-const phaseStream = 1 << 34
-
-// portions divides a time among experiments by their shares, and returns which part of its need each gets.
-func portions(need map[string]float64, total float64) map[string]float64 {
-	out, weight := map[string]float64{}, 0.0
-	for name := range need {
-		weight += shareOf(name)
-	}
-	for {
-		met := ""
-		for name, n := range need {
-			if _, done := out[name]; !done && n <= total*shareOf(name)/weight*(1+1e-9) {
-				met = name
-				break
-			}
-		}
-		if met == "" {
-			break
-		}
-		out[met], total, weight = 1, total-need[met], weight-shareOf(met)
-	}
-	for name, n := range need {
-		if _, done := out[name]; !done {
-			out[name] = max(0, total*shareOf(name)/weight/n)
-		}
 	}
 	return out
 }
@@ -224,8 +231,8 @@ func (p *Pacer) Done(r int, rest []Slot, done float64, spent units.Nanos) float6
 	}
 	if p.bounded() && spent > 0 {
 		all := float64(spent + p.sum(rest, p.factor))
-		for i := range p.known {
-			all += p.whole(i, 1) * float64(p.plan.Plan.Rounds.Max-r-1)
+		for _, e := range p.exps {
+			all += (e.known + e.unknown*e.correction()) * float64(p.plan.Plan.Rounds.Max-r-1)
 		}
 		share = float64(spent) / min(all, max(float64(p.plan.Plan.Budget), float64(spent)))
 	}

@@ -1,8 +1,8 @@
 package bench
 
 import (
+	"cmp"
 	"slices"
-	"strings"
 
 	"calib/internal/dataset/names"
 	"calib/internal/units"
@@ -88,13 +88,10 @@ func (s *Schedule) fitted(drafts []*draft, left map[string]bool, hard bool) ([]*
 		}
 		return kept, stuck, err
 	}
-	for {
-		kept, stuck, err := try()
+	kept, stuck, err := try()
+	for ; kept == nil; kept, stuck, err = try() {
 		if err != nil {
 			return nil, err
-		}
-		if kept != nil {
-			break
 		}
 		name := s.nextExpendable(drafts, left, stuck)
 		if name == "" {
@@ -107,14 +104,15 @@ func (s *Schedule) fitted(drafts []*draft, left map[string]bool, hard bool) ([]*
 			continue
 		}
 		delete(left, name)
-		kept, _, err := try()
+		more, _, err := try()
 		if err != nil {
 			return nil, err
 		}
-		left[name] = kept == nil
+		if left[name] = more == nil; more != nil {
+			kept = more
+		}
 	}
-	kept, _, err := try()
-	return kept, err
+	return kept, nil
 }
 
 // nextExpendable is what is left out next: an experiment that does not fit into its share, or the first one that there is.
@@ -150,40 +148,44 @@ func without(drafts []*draft, left map[string]bool, hard bool) []*draft {
 	return out
 }
 
-// share gives every draft its share of a time: those that need less than theirs give the rest to the others. It reports
-// which could not be made to fit into theirs, and whether all fit together.
+// share makes every draft fit into its share of a time. It reports which could not be made so thin, and whether all fit together.
 func share(drafts []*draft, total units.Nanos) (stuck []string, fits bool, err error) {
-	open, rest, weight := slices.Clone(drafts), float64(total), 0.0
-	for _, d := range open {
-		weight += shareOf(d.exp.Name())
+	need, weight := make([]float64, len(drafts)), make([]float64, len(drafts))
+	for i, d := range drafts {
+		need[i], weight[i] = float64(d.time()), shareOf(d.exp.Name())
 	}
-	for done := false; !done; {
-		done = true
-		for i, d := range open {
-			own := shareOf(d.exp.Name())
-			if need := float64(d.time()); need <= rest*own/weight {
-				rest, weight = rest-need, weight-own
-				open = slices.Delete(open, i, i+1)
-				done = false
-				break
+	var sum units.Nanos
+	for i, most := range allot(float64(total), need, weight) {
+		d := drafts[i]
+		if most < need[i] {
+			ok, err := d.within(units.Nanos(most))
+			if err != nil {
+				return nil, false, err
+			}
+			if !ok {
+				stuck = append(stuck, d.exp.Name())
 			}
 		}
-	}
-	for _, d := range open {
-		ok, err := d.within(units.Nanos(rest * shareOf(d.exp.Name()) / weight))
-		if err != nil {
-			return nil, false, err
-		}
-		if !ok {
-			stuck = append(stuck, d.exp.Name())
-		}
-	}
-	// What cannot be as thin as its share may still fit where others need less.
-	var sum units.Nanos
-	for _, d := range drafts {
 		sum += d.time()
 	}
+	// What cannot be as thin as its share may still fit where others need less.
 	return stuck, sum <= total, nil
+}
+
+// allot divides a total among needs by their weights. Who needs less than its part leaves the rest to the others.
+func allot(total float64, need, weight []float64) []float64 {
+	order, left := make([]int, len(need)), 0.0
+	for i := range need {
+		order[i] = i
+		left += weight[i]
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(need[i]*weight[j], need[j]*weight[i]) })
+	out := make([]float64, len(need))
+	for _, i := range order {
+		out[i] = min(need[i], total*weight[i]/left)
+		total, left = total-out[i], left-weight[i]
+	}
+	return out
 }
 
 // account keeps what was left out.
@@ -197,8 +199,7 @@ func (s *Schedule) account(all, kept []*draft, least int) {
 				continue
 			}
 			for _, t := range kept[i].thin {
-				_, what, _ := strings.Cut(t, "\x00")
-				l.What = append(l.What, what)
+				l.What = append(l.What, t.text)
 			}
 			l.Kept = kept[i].time() * units.Nanos(s.Rounds)
 		}

@@ -38,14 +38,7 @@ const (
 
 // lighter halves the effort.
 func (d *draft) lighter() (bool, error) {
-	whole := d.plan.Limits.Effort
-	if whole <= 0 {
-		whole = 1
-	}
-	now := d.limits.Effort
-	if now <= 0 {
-		now = whole
-	}
+	whole, now := d.plan.Limits.Effort.orWhole(), d.limits.Effort.orWhole()
 	if now/2 < whole*lightest {
 		return false, nil
 	}
@@ -159,12 +152,11 @@ func (d *draft) numbers(factor string) []int64 {
 
 // keepNumbers leaves out the points with other values of a factor.
 func (d *draft) keepNumbers(factor string, values []int64) {
-	all := d.numbers(factor)
 	d.points = slices.DeleteFunc(d.points, func(p drafted) bool {
 		v, ok := p.point[factor]
 		return ok && !slices.Contains(values, v)
 	})
-	d.say(factor, fmt.Sprintf("%d numbers of %s, to %d", len(values), factor, min(slices.Max(values), slices.Max(all))))
+	d.say(factor, fmt.Sprintf("%d numbers of %s, to %d", len(values), factor, slices.Max(values)))
 }
 
 // fewerCounts leaves out every second number of pairs, senders or hosts between the least and the most.
@@ -239,9 +231,10 @@ func (d *draft) dropCostliest() bool {
 	return true
 }
 
+// cut is one way in which a draft was made thinner, in words.
+type cut struct{ kind, text string }
+
 // say notes what was made thinner; of one kind the last note counts.
 func (d *draft) say(kind, text string) {
-	text = kind + "\x00" + text
-	d.thin = slices.DeleteFunc(d.thin, func(s string) bool { return len(s) > len(kind) && s[:len(kind)+1] == kind+"\x00" })
-	d.thin = append(d.thin, text)
+	d.thin = append(slices.DeleteFunc(d.thin, func(c cut) bool { return c.kind == kind }), cut{kind, text})
 }

@@ -130,16 +130,13 @@ func seenIn(samples []dataset.Sample) []seen {
 			out = append(out, seen{ranks: pair})
 		}
 		x := &out[k]
+		ns := stats.Floats(s.NS)
 		sum := 0.0
-		for _, ns := range s.NS {
-			sum += float64(ns)
+		for _, t := range ns {
+			sum += t
 		}
 		switch s.Phase {
 		case names.PhaseTrip:
-			ns := make([]float64, len(s.NS))
-			for j, v := range s.NS {
-				ns[j] = float64(v)
-			}
 			x.trip = stats.Median(ns)
 			x.took += 2 * sum
 		case names.PhaseRate:

@@ -54,7 +54,7 @@ func Walk(ctx context.Context, agents []Agent, cfg Config) (*Result, error) {
 	switch {
 	case err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		w.result.Interrupted, err = true, nil
-	case err == nil && w.result.Slots+w.result.Had == 0:
+	case err == nil && w.measured() == 0:
 		err = w.nothing()
 	case err == nil:
 		w.Progress(Progress{Round: w.result.Rounds - 1, Rounds: w.Schedule.Plan.Rounds.Max, Done: 1})
@@ -71,8 +71,7 @@ func (w *walker) nothing() error {
 }
 
 func (w *walker) rounds(ctx context.Context) error {
-	total := w.Schedule.Plan.Rounds.Max
-	for r := range total {
+	for r := range w.Schedule.Plan.Rounds.Max {
 		if w.over(r) { // it closes every point: Round would list none
 			return nil
 		}
@@ -84,38 +83,49 @@ func (w *walker) rounds(ctx context.Context) error {
 			}
 			open = func(p bench.TeamPoint) bool { return !w.hasLost(p.Team) && !w.Stopper.Over() && keep(p) }
 		}
-		all := w.Schedule.Round(r, open)
-		if len(all) == 0 {
+		slots := w.Schedule.Round(r, open)
+		if len(slots) == 0 {
 			return nil
 		}
-		var slots []bench.Slot
-		w.factor, slots = w.pacer.Begin(r, all, w.spent())
-		w.result.Rounds = r + 1
-		left, before := false, w.result.Slots+w.result.Had // whether there are slots for which there is no time any more
-		for i, s := range slots {
-			if w.over(r) {
-				return nil
-			}
-			if _, had := w.have[s.ID]; !had && !w.pacer.Fits(s, w.spent()) && w.result.Slots+w.result.Had > 0 {
-				left = true
-				continue
-			}
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			done := w.pacer.Done(r, slots[i:], float64(i)/float64(len(slots)), w.spent())
-			w.Progress(Progress{Round: r, Rounds: total, Exp: s.Exp, Done: done})
-			if err := w.slot(ctx, s); err != nil {
-				return err
-			}
-		}
-		if left && w.result.Slots+w.result.Had == before {
-			w.result.BudgetEnded = true
-			return nil
+		if more, err := w.round(ctx, r, slots); !more || err != nil {
+			return err
 		}
 	}
 	return nil
 }
+
+// round measures those slots of a round that there is time for. It reports whether there may be time for another round.
+func (w *walker) round(ctx context.Context, r int, all []bench.Slot) (more bool, err error) {
+	var slots []bench.Slot
+	w.factor, slots = w.pacer.Begin(r, all, w.spent())
+	w.result.Rounds = r + 1
+	skipped, before := false, w.measured()
+	for i, s := range slots {
+		if w.over(r) {
+			return false, nil
+		}
+		if _, had := w.have[s.ID]; !had && !w.pacer.Fits(s, w.spent()) && w.measured() > 0 {
+			skipped = true
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
+		done := w.pacer.Done(r, slots[i:], float64(i)/float64(len(slots)), w.spent())
+		w.Progress(Progress{Round: r, Rounds: w.Schedule.Plan.Rounds.Max, Exp: s.Exp, Done: done})
+		if err := w.slot(ctx, s); err != nil {
+			return false, err
+		}
+	}
+	if skipped && w.measured() == before {
+		w.result.BudgetEnded = true
+		return false, nil
+	}
+	return true, nil
+}
+
+// measured is how many slots have samples, with those of before a resume.
+func (w *walker) measured() int { return w.result.Slots + w.result.Had }
 
 // spent is how long has been measured.
 func (w *walker) spent() units.Nanos { return units.Nanos(w.Now().Sub(w.begun)) }
@@ -131,7 +141,7 @@ func (w *walker) left() units.Nanos {
 // over reports whether the budget ends the walk. Something is measured in any case; where nothing is known of the network, a
 // whole round.
 func (w *walker) over(round int) bool {
-	if w.result.Slots+w.result.Had == 0 || round == 0 && !w.Schedule.Limits.Path.Known() {
+	if w.measured() == 0 || round == 0 && !w.Schedule.Limits.Path.Known() {
 		return false
 	}
 	w.Stopper.Spent(w.spent())

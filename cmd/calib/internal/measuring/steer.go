@@ -18,7 +18,8 @@ import (
 type steering struct {
 	judge    *spend.Judge
 	schedule *bench.Schedule
-	reads    []string // experiments
+	most     units.Nanos // what a round may take: as long as one with all points
+	reads    []string    // experiments
 	data     *dataset.Dataset
 	rounds   map[string]int // that gave a point's samples, by experiment and point
 	states   []spend.State
@@ -46,7 +47,8 @@ func (d *detail) targetsOf(all []string) (spend.Targets, error) {
 // newSteering returns nil where there is no target, or no round after the least.
 func (j *job) newSteering(s *bench.Schedule, hosts []dataset.Host) (*steering, error) {
 	var measured []string
-	for _, e := range s.Estimate().ByExp {
+	forecast := s.Estimate()
+	for _, e := range forecast.ByExp {
 		measured = append(measured, e.Name)
 	}
 	targets, err := j.detail.targetsOf(measured)
@@ -55,7 +57,8 @@ func (j *job) newSteering(s *bench.Schedule, hosts []dataset.Host) (*steering, e
 	}
 	run := j.dir.Run()
 	t := &steering{
-		judge: spend.NewJudge(targets, fit.Settings{}, s.Plan.Seed), schedule: s, reads: targets.Experiments(), rounds: map[string]int{},
+		judge: spend.NewJudge(targets, fit.Settings{}, s.Plan.Seed), schedule: s, most: forecast.Round,
+		reads: targets.Experiments(), rounds: map[string]int{},
 		data: &dataset.Dataset{Header: dataset.Header{Run: run.ID, Seed: run.Seed, Plan: run.Plan, Hosts: hosts}},
 		log:  func(text string) { j.log.Info(text) },
 	}
@@ -78,7 +81,8 @@ func (t *steering) add(samples []dataset.Sample) {
 	}
 }
 
-// round is coord.Config.Steer. Before the least rounds are measured, and where a look fails, every point is kept.
+// round is coord.Config.Steer. Every point is kept until the least rounds are measured, and where the
+// intervals cannot be computed.
 func (t *steering) round(r int, left units.Nanos) (func(bench.TeamPoint) bool, bool) {
 	all := func(bench.TeamPoint) bool { return true }
 	if r < t.schedule.Rounds-1 || r == 0 {
@@ -105,7 +109,7 @@ func (t *steering) round(r int, left units.Nanos) (func(bench.TeamPoint) bool, b
 		})
 		return true
 	})
-	keep := t.judge.Next(candidates, min(left, t.schedule.Estimate().Round))
+	keep := t.judge.Next(candidates, min(left, t.most))
 	kept := map[string]bool{}
 	for i, p := range points {
 		if keep[i] {
