@@ -12,8 +12,13 @@ import (
 )
 
 // syncExchanges is the number of round trips from which an offset is taken. The smallest of a dozen has met no queue on
-// any network that is idle most of the time; more would only lengthen the slot.
-const syncExchanges = 12
+// any network that is idle most of the time; more would only lengthen the slot. Where round trips are long it is fewer, as many as begin
+// within syncTime, and leastExchanges at least: the time of a queue is small beside theirs.
+const (
+	syncExchanges  = 12
+	leastExchanges = 4
+	syncTime       = 100 * units.Millisecond
+)
 
 // clockOffset is one rank's clock compared with rank 0's, at one instant.
 type clockOffset struct {
@@ -28,11 +33,17 @@ const (
 	// probeBytes is the length of a probe and of its answer. They are equal, or the difference of their transfer times would
 	// look like an offset.
 	probeBytes = 16
+	// lastProbe is the first number of a rank's last probe. The others have 0.
+	lastProbe = 1
 )
 
-// SyncCost is the cost of one synchronisation of a pair's clocks.
-func SyncCost() Cost {
-	return Cost{Bytes: syncExchanges*2*probeBytes + 3*8*offsetNumbers, Messages: 2*syncExchanges + 2}
+// SyncCost is the cost of one synchronisation of a pair's clocks on a path.
+func SyncCost(p Path) Cost {
+	n := syncExchanges
+	if trip := p.Trip(probeBytes); trip > 0 {
+		n = int(min(syncExchanges, max(leastExchanges, 1+syncTime/trip)))
+	}
+	return Cost{Bytes: units.Bytes(n*2*probeBytes + 3*8*offsetNumbers), Messages: 2*n + 2}
 }
 
 func (o clockOffset) numbers() []int64 {
@@ -81,10 +92,11 @@ func synchronise(g Group) ([]clockOffset, error) {
 // answerProbes is rank 0's side: it stamps each probe's arrival and departure, then receives the rank's result, as numbers.
 func answerProbes(g Group, k int) ([]int64, error) {
 	var stamps [probeBytes]byte
-	for range syncExchanges {
+	for last := false; !last; {
 		if err := g.Recv(k, stamps[:]); err != nil {
 			return nil, err
 		}
+		last = GetNumber(stamps[:]) == lastProbe
 		PutNumbers(stamps[:], int64(g.Now()))
 		PutNumbers(stamps[8:], int64(g.Now()))
 		if err := g.Send(k, stamps[:]); err != nil {
@@ -97,8 +109,14 @@ func answerProbes(g Group, k int) ([]int64, error) {
 // probe is the other rank's side.
 func probe(g Group) (clockOffset, error) {
 	var stamps [probeBytes]byte
-	all := make([]clockOffset, syncExchanges)
-	for i := range all {
+	var all []clockOffset
+	begun := g.Now()
+	for last := false; !last; {
+		clear(stamps[:])
+		if n := len(all) + 1; n == syncExchanges || n >= leastExchanges && g.Now()-begun >= syncTime {
+			last = true
+			PutNumbers(stamps[:], lastProbe)
+		}
 		t1 := g.Now()
 		if err := g.Send(0, stamps[:]); err != nil {
 			return clockOffset{}, err
@@ -108,11 +126,11 @@ func probe(g Group) (clockOffset, error) {
 		}
 		t4 := g.Now()
 		t2, t3 := units.Nanos(GetNumber(stamps[:])), units.Nanos(GetNumber(stamps[8:]))
-		all[i] = clockOffset{At: (t2 + t3) / 2, Offset: ((t1 - t2) + (t4 - t3)) / 2, RTT: (t4 - t1) - (t3 - t2)}
+		all = append(all, clockOffset{At: (t2 + t3) / 2, Offset: ((t1 - t2) + (t4 - t3)) / 2, RTT: (t4 - t1) - (t3 - t2)})
 	}
 	slices.SortStableFunc(all, func(a, b clockOffset) int { return cmp.Compare(a.RTT, b.RTT) })
 	best := all[0]
-	half := all[:syncExchanges/2]
+	half := all[:len(all)/2]
 	deviations := make([]units.Nanos, len(half))
 	for i, o := range half {
 		deviations[i] = max(o.Offset-best.Offset, best.Offset-o.Offset)

@@ -65,7 +65,7 @@ func (p Path) Moves(c Cost) units.Nanos {
 
 // synchronising is how long the clocks of a team of so many ranks take to be compared, before a slot's points and after.
 func (p Path) synchronising(ranks int) units.Nanos {
-	one := SyncCost()
+	one := SyncCost(p)
 	return 2 * units.Nanos(max(0, ranks-1)) * units.Nanos(one.Messages) * p.Latency
 }
 

@@ -61,7 +61,8 @@ func (Experiment) Cost(l bench.Limits, p bench.Point) bench.Cost {
 	if p[names.FactorHosts] == 1 {
 		return bench.Cost{}
 	}
-	c := bench.SyncCost().Add(bench.SyncCost())
+	once := bench.SyncCost(l.OnPath())
+	c := once.Add(once)
 	c.Time = l.Effort.Time(pause, pause/5) // the offsets are counted with every slot of a synchronised experiment
 	return c
 }

@@ -108,3 +108,27 @@ func TestTimedSectionsDoNotAllocate(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// Where a round trip takes 200 ms, a comparison of clocks has fewer of them, and takes as long as its cost says.
+func TestClockOnLongPath(t *testing.T) {
+	s := benchtest.Spec(2)
+	s.L = 0.1
+	path := bench.Path{Latency: 100 * units.Millisecond, PerByte: 1}
+	points := []bench.Point{{names.FactorHosts: 2}}
+	var took units.Nanos
+	err := benchtest.Net(s).Run([]int{0, 1}, func(rank int, g *sim.Group) error {
+		from := g.Now()
+		lines, err := bench.Perform(t.Context(), Experiment{}, g, bench.Task{Exp: names.Clock, Team: []int{0, 1}, Rank: rank, Points: points}, nil)
+		if rank == 0 {
+			took = g.Now() - from
+			if len(lines) != 1 || lines[0].Aux[names.AuxSpread] > 1e6 {
+				t.Errorf("got %+v, want one line of a steady offset", lines)
+			}
+		}
+		return err
+	})
+	want := pause + 2*path.Moves(bench.SyncCost(path))
+	if err != nil || math.Abs(float64(took-want)) > 0.1*float64(want) || took > 3*units.Second {
+		t.Errorf("it took %v, the cost says %v; %v", took, want, err)
+	}
+}
