@@ -136,7 +136,7 @@ func layers() []layer {
 		{pkg: "reports/export/input", may: []string{"fit/form", "fit/params", "internal/openmpi"},
 			why: "it reads a params.json for the exporters, and knows none of them"},
 		{pkg: "reports/export/simgrid", may: []string{"reports/export/input"}, why: "a platform file is made of an export's input"},
-		{pkg: "reports/compare", may: []string{"reports", "fit/params", "internal/stats", "internal/units"},
+		{pkg: "reports/compare", may: []string{"reports", "fit/params", "internal/dataset/names", "internal/stats", "internal/units"},
 			why: "a verdict is made of finished runs, wherever they are kept"},
 		{pkg: "internal/history", may: []string{"internal/dataset", "fit/params", "internal/units"},
 			why: "the store keeps finished runs, and fits nothing"},

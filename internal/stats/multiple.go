@@ -1,7 +1,6 @@
 package stats
 
 import (
-	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -9,31 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat/combin"
 )
 
-// Holm returns p values adjusted for their number: the i-th smallest of n times n−i+1, never below the one before it, at
-// most 1. Rejecting those that are at most α keeps the chance of any false rejection among all of them at α, however they
-// depend on each other. A NaN counts as a test and stays NaN.
-//
-// Source: Holm, A simple sequentially rejective multiple test procedure, Scand. J. Statist. 6(2), 1979.
-func Holm(p []float64) []float64 {
-	order := make([]int, 0, len(p))
-	out := make([]float64, len(p))
-	for i, v := range p {
-		if math.IsNaN(v) {
-			out[i] = v
-			continue
-		}
-		order = append(order, i)
-	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(p[i], p[j]) })
-	most := 0.0
-	for k, i := range order {
-		most = math.Max(most, math.Min(1, p[i]*float64(len(p)-k)))
-		out[i] = most
-	}
-	return out
-}
-
-// SmallestP is the smallest p value that MannWhitney can give for m values against n: 2/C(m+n, m). It is 1 where a side
+// SmallestP is the smallest p value of a two-sided test by ranks or permutations of m values against n: 2/C(m+n, m). It is 1 where a side
 // has none.
 func SmallestP(m, n int) float64 {
 	if m < 1 || n < 1 {
@@ -45,22 +20,22 @@ func SmallestP(m, n int) float64 {
 // MostNeeded bounds the answers of NeededEach and NeededMore.
 const MostNeeded = 1000
 
-// NeededMore returns the fewest values n that must stand against m so that the smallest of that many tests can reach
-// alpha after Holm, and ok false where MostNeeded are not enough.
-func NeededMore(m int, alpha float64, tests int) (n int, ok bool) {
+// NeededMore returns the fewest values n that must stand against m so that a test can reach alpha, and ok false where MostNeeded are
+// not enough.
+func NeededMore(m int, alpha float64) (n int, ok bool) {
 	for n = 1; n <= MostNeeded; n++ {
-		if SmallestP(m, n)*float64(max(tests, 1)) <= alpha {
+		if SmallestP(m, n) <= alpha {
 			return n, true
 		}
 	}
 	return 0, false
 }
 
-// NeededEach returns the fewest values a side, at least m and n of them, so that the smallest of that many tests can reach
-// alpha after Holm: the smaller side grows first. For one test at 5% it is 4 against 4.
-func NeededEach(m, n int, alpha float64, tests int) (int, int) {
+// NeededEach returns the fewest values a side, at least m and n of them, so that a test can reach alpha: the smaller side grows
+// first. At 5% it is 4 against 4.
+func NeededEach(m, n int, alpha float64) (int, int) {
 	m, n = max(m, 1), max(n, 1)
-	for m+n < 2*MostNeeded && SmallestP(m, n)*float64(max(tests, 1)) > alpha {
+	for m+n < 2*MostNeeded && SmallestP(m, n) > alpha {
 		if m < n {
 			m++
 		} else {

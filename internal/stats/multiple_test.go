@@ -1,43 +1,25 @@
 package stats
 
 import (
-	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 )
 
-func TestHolm(t *testing.T) {
-	for _, c := range []struct{ p, want []float64 }{
-		// R: p.adjust(c(0.01, 0.04, 0.03, 0.005), "holm")
-		{[]float64{0.01, 0.04, 0.03, 0.005}, []float64{0.03, 0.06, 0.06, 0.02}},
-		{[]float64{0.9, 0.8}, []float64{1, 1}},
-		{[]float64{0.01, math.NaN()}, []float64{0.02, math.NaN()}},
-		{nil, nil},
-	} {
-		got := Holm(c.p)
-		for i, w := range c.want {
-			if math.IsNaN(w) != math.IsNaN(got[i]) || math.Abs(got[i]-w) > 1e-12 {
-				t.Errorf("Holm(%v) = %v, want %v", c.p, got, c.want)
-			}
-		}
-	}
-}
-
 func TestNeeded(t *testing.T) {
-	if m, n := NeededEach(1, 1, 0.05, 1); m != 4 || n != 4 {
+	if m, n := NeededEach(1, 1, 0.05); m != 4 || n != 4 {
 		t.Errorf("%d against %d", m, n)
 	}
-	if m, n := NeededEach(20, 1, 0.05, 1); m != 20 || n != 2 {
+	if m, n := NeededEach(20, 1, 0.05); m != 20 || n != 2 {
 		t.Errorf("%d against %d", m, n)
 	}
-	if m, n := NeededEach(0, 0, 0.05, 40); m != 6 || n != 7 {
+	if m, n := NeededEach(0, 0, 0.05/40); m != 6 || n != 7 {
 		t.Errorf("%d against %d", m, n)
 	}
-	if n, ok := NeededMore(20, 0.05, 1); n != 2 || !ok {
+	if n, ok := NeededMore(20, 0.05); n != 2 || !ok {
 		t.Error(n, ok)
 	}
-	if n, ok := NeededMore(1, 0.001, 1); n != 0 || ok {
+	if n, ok := NeededMore(1, 0.001); n != 0 || ok {
 		if !ok || SmallestP(1, n) > 0.001 {
 			t.Error(n, ok)
 		}

@@ -16,6 +16,7 @@ package compare
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"calib/internal/units"
 )
@@ -40,9 +41,10 @@ type Options struct {
 	Relative float64            // least change that counts, of the old value; 0 means DefaultRelative, a negative one none
 	Absolute map[string]float64 // least change that counts, by unit [SI]
 	Noise    *Floor             // of A/A runs; nil where there are none
-	// AcrossEnvironments compares runs of different environments all the same.
-	AcrossEnvironments bool
-	Seed               uint64 // of bootstrap and permutations
+	// Allow are the differences between the sides that do not make them not comparable, of Allowable: what both sides have is judged then,
+	// and the rest listed.
+	Allow []string
+	Seed  uint64 // of bootstrap and permutations
 
 	nights float64         // chance of a false alarm a night by what differs between nights; 0 means Alpha
 	only   map[string]bool // ids of the quantities to test; nil is all
@@ -71,6 +73,12 @@ func Compare(old, new []Run, o Options) *Verdict {
 		return v
 	}
 	t := newTable(old, new)
+	if v.otherHosts {
+		t.params = nil
+		v.Notes = append(v.Notes, "parameters of the whole network are of different hosts, and not compared")
+	} else {
+		v.Lost = lost(old, new, o.Alpha)
+	}
 	v.Notes, v.Skipped = append(v.Notes, t.notes...), t.skipped
 	if v.Old.Nights < leastNights && len(old) >= leastTested {
 		counts := "counts as a change"
@@ -81,6 +89,7 @@ func Compare(old, new []Run, o Options) *Verdict {
 			units.Plural(v.Old.Nights, "night"), counts))
 	}
 	v.changes, v.moved = t.judge(o), t.moves(o)
+	v.Notes = append(v.Notes, power(v.changes)...)
 	v.conclude()
 	return v
 }
@@ -94,16 +103,27 @@ func (v *Verdict) comparable(old, new []Run, o Options) bool {
 		return false
 	}
 	v.Notes = append(v.Notes, otherDifferences(old, new)...)
-	common := without(hostsOf(old), without(hostsOf(old), hostsOf(new)))
+	was := valuesIn(old, Run.hosts)
+	common := without(was, without(was, valuesIn(new, Run.hosts)))
 	if len(common) == 0 {
 		v.Outcome, v.Why = NotComparable, []string{"the runs have no host in common"}
 		return false
 	}
+	apart := unlikes(old, new)
+	v.otherHosts = slices.ContainsFunc(apart, func(u unlike) bool { return u.kind == AllowHosts })
 	v.Environment = differences(old, new, common)
 	for _, d := range v.Environment {
-		if d.Counts && !o.AcrossEnvironments {
-			v.apart = append(v.apart, "the environment differs: "+d.String())
+		if d.Counts {
+			apart = append(apart, unlike{AllowEnvironment, "the environment differs: " + d.String()})
 		}
 	}
+	for _, u := range apart {
+		if slices.Contains(o.Allow, u.kind) {
+			v.Notes = append(v.Notes, u.text)
+		} else {
+			v.apart = append(v.apart, fmt.Sprintf("%s (--allow %s compares all the same)", u.text, u.kind))
+		}
+	}
+	v.allowsLost = slices.Contains(o.Allow, AllowParameters)
 	return true
 }

@@ -97,33 +97,18 @@ func counts(fact string, sides ...map[string][]string) bool {
 	return true
 }
 
-// otherDifferences notes what else differs between the two sides: hosts, plans, versions and models.
+// otherDifferences notes what else differs between the two sides, and does not count: versions, and models that are new.
 func otherDifferences(old, new []Run) []string {
 	var out []string
-	hosts := func(side string, only []string) {
-		if len(only) > 0 {
-			out = append(out, fmt.Sprintf("only the %s runs have %s: compared is what both have; parameters of the whole network "+
-				"are of different hosts", side, namesOf(only)))
-		}
+	versions := func(r Run) []string { return r.Versions }
+	was, is := valuesIn(old, versions), valuesIn(new, versions)
+	if len(was) > 0 && len(is) > 0 && !slices.Equal(was, is) {
+		out = append(out, fmt.Sprintf("the version of calib differs: it was %s, is %s", strings.Join(was, " or "), strings.Join(is, " or ")))
 	}
-	hosts("old", without(hostsOf(old), hostsOf(new)))
-	hosts("new", without(hostsOf(new), hostsOf(old)))
-	values := func(name string, of func(Run) []string) {
-		was, is := valuesIn(old, of), valuesIn(new, of)
-		if len(was) > 0 && len(is) > 0 && !slices.Equal(was, is) {
-			out = append(out, fmt.Sprintf("%s differs: it was %s, is %s", name, strings.Join(was, " or "), strings.Join(is, " or ")))
-		}
+	models := func(r Run) []string { return r.Models }
+	theirs := valuesIn(old, models)
+	if only := without(valuesIn(new, models), theirs); len(only) > 0 && len(theirs) > 0 {
+		out = append(out, "fitted to the new runs only: "+strings.Join(only, ", "))
 	}
-	values("the plan", func(r Run) []string { return []string{r.Plan} })
-	values("the version of calib", func(r Run) []string { return r.Versions })
-	models := func(side string, own, other []Run) {
-		of := func(r Run) []string { return r.Models }
-		theirs := valuesIn(other, of)
-		if only := without(valuesIn(own, of), theirs); len(only) > 0 && len(theirs) > 0 {
-			out = append(out, fmt.Sprintf("fitted to the %s runs only: %s", side, strings.Join(only, ", ")))
-		}
-	}
-	models("old", old, new)
-	models("new", new, old)
 	return out
 }

@@ -18,6 +18,9 @@ func (v *Verdict) conclude() {
 	v.Tested, v.More = Tested{}, nil
 	for _, kind := range []string{Regression, Inconclusive, Improvement, Changed} {
 		v.Findings = append(v.Findings, v.find(kind)...)
+		if kind == Inconclusive && len(v.Lost) > 0 {
+			v.Findings = append(v.Findings, lostFinding(v.Lost))
+		}
 	}
 	for _, c := range v.changes {
 		switch c.Scope {
@@ -43,15 +46,15 @@ func (v *Verdict) conclude() {
 	v.decide()
 }
 
-// decide sets the outcome: different environments are not comparable whatever was found, and a regression counts more than
-// what is inconclusive.
+// decide sets the outcome: sides that differ in what was measured are not comparable whatever was found, and a regression counts more
+// than what is inconclusive. Of a parameter that is not ok any more nobody knows whether it became worse.
 func (v *Verdict) decide() {
 	v.Outcome, v.Why = OK, []string{}
 	for _, f := range v.Findings {
 		switch {
 		case f.Kind == Regression:
 			v.Outcome, v.Why = Regression, append(v.Why, f.Text)
-		case f.Kind == Inconclusive && v.Outcome != Regression:
+		case (f.Kind == Inconclusive || f.Kind == NoLongerOK && !v.allowsLost) && v.Outcome != Regression:
 			v.Outcome, v.Why = Inconclusive, append(v.Why, f.Text)
 		}
 	}
@@ -79,6 +82,20 @@ func (m More) String() string {
 		parts = append(parts, units.Plural(m.New, "more new run"))
 	}
 	return strings.Join(parts, " and ")
+}
+
+// lostFinding is the finding of parameters that are not ok any more.
+func lostFinding(all []Lost) Finding {
+	const shown = 3
+	var what []string
+	for _, l := range all[:min(shown, len(all))] {
+		what = append(what, l.String())
+	}
+	if n := len(all) - shown; n > 0 {
+		what = append(what, fmt.Sprintf("%d more", n))
+	}
+	return Finding{Kind: NoLongerOK, Scope: ScopeNetwork, Subject: ScopeNetwork, Changes: []Change{},
+		Text: "network: no longer ok: " + strings.Join(what, ", ")}
 }
 
 // find groups the changes of one kind into findings: each host, each link that no host explains, and the network. Where most

@@ -78,16 +78,11 @@ func again(ctx context.Context, measure func(context.Context, int, []string) ([]
 // enough returns how many runs a test against the baseline needs.
 func (o Options) enough(baseline []Run) int {
 	d := o.defaults()
-	parameters, links := 0, 1.0
-	for _, m := range baseline[len(baseline)-1].Metrics {
-		switch {
-		case m.Link() != "":
-			links = 3
-		case m.Better != params.BetterNeither:
-			parameters++
-		}
+	families := 1.0
+	if slices.ContainsFunc(baseline[len(baseline)-1].Metrics, func(m params.Metric) bool { return m.Link() != "" }) {
+		families = 3
 	}
-	n, ok := stats.NeededMore(len(baseline), d.Alpha/links, parameters+int(links))
+	n, ok := stats.NeededMore(len(baseline), d.Alpha/families)
 	if !ok {
 		return mostGate
 	}

@@ -30,15 +30,14 @@ func (t *table) judge(o Options) []Change {
 	}
 	share := o
 	share.Alpha, share.nights = o.Alpha/levels, o.nights/levels
-	together := func(s []*series, m int) []float64 { return t.maxT(s, m, o.Seed) }
-	t.family(hosts, share, together)
+	t.family(hosts, share)
 	bad := map[[2]string]bool{}
 	for _, s := range hosts {
 		bad[[2]string{s.Host, s.Name}] = s.State == Regression || s.State == Improvement || s.large
 	}
 	links, shared := t.linkSeries(func(host, metric string) bool { return bad[[2]string{host, metric}] })
 	links = o.wanted(links)
-	t.family(links, share, together)
+	t.family(links, share)
 
 	var better, neither []*series
 	for _, s := range o.wanted(slices.Concat(t.params, shared)) {
@@ -48,8 +47,8 @@ func (t *table) judge(o Options) []Change {
 			better = append(better, s)
 		}
 	}
-	t.family(better, share, holm)
-	t.family(neither, o, holm)
+	t.family(better, share)
+	t.family(neither, o)
 	var out []Change
 	for _, s := range slices.Concat(better, neither, hosts, links) {
 		if s.Scope != ScopeLink || s.State != OK {
@@ -68,40 +67,37 @@ func (o Options) wanted(s []*series) []*series {
 	return slices.DeleteFunc(s, func(s *series) bool { return !o.only[s.id()] })
 }
 
-// family decides on quantities that are tested together: adjust gives their p values, adjusted for their number.
-func (t *table) family(all []*series, o Options, adjust func([]*series, int) []float64) {
-	for i, p := range adjust(all, t.old) {
+// family decides on quantities that are tested together, by permutations of the runs.
+func (t *table) family(all []*series, o Options) {
+	rows := make([][]float64, len(all))
+	for i, s := range all {
+		rows[i] = s.deviations()
+	}
+	for i, p := range stats.MaxT(rows, t.old, o.Seed) {
 		t.decide(all[i], p, len(all), o)
 	}
 }
 
-// holm tests each quantity by ranks and adjusts the p values by Holm's method.
-func holm(all []*series, old int) []float64 {
-	p := make([]float64, len(all))
-	for i, s := range all {
-		v, err := stats.MannWhitney(known(s.tested[:old]), known(s.tested[old:]))
-		if err != nil { // no values on a side: newTable lets none through
-			v = 1
-		}
-		p[i], s.P = v, &v
+// deviations are the values of the runs as logarithms of their ratio to the median, and 0 for a run without a value. Those of a quantity
+// that is not positive in every run are differences from the median, in units of its size.
+func (s *series) deviations() []float64 {
+	all := known(s.tested)
+	m, size := stats.Median(all), 0.0
+	for _, v := range all {
+		size = max(size, math.Abs(v))
 	}
-	return stats.Holm(p)
-}
-
-// maxT tests all quantities at once, by permutations. A run without a value of a quantity is given the median.
-func (t *table) maxT(all []*series, old int, seed uint64) []float64 {
-	rows := make([][]float64, len(all))
-	for i, s := range all {
-		m := stats.Median(known(s.tested))
-		rows[i] = make([]float64, len(s.tested))
-		for j, v := range s.tested {
-			rows[i][j] = math.Log(v / m)
-			if math.IsNaN(v) {
-				rows[i][j] = 0
-			}
+	positive := slices.Min(all) > 0
+	out := make([]float64, len(s.tested))
+	for j, v := range s.tested {
+		switch {
+		case math.IsNaN(v) || size == 0:
+		case positive:
+			out[j] = math.Log(v / m)
+		default:
+			out[j] = (v - m) / size
 		}
 	}
-	return stats.MaxT(rows, old, seed)
+	return out
 }
 
 // decide fills in the change of one quantity, given its adjusted p value and how many quantities were tested with it.
@@ -133,7 +129,10 @@ func (t *table) decide(s *series, p float64, tests int, o Options) {
 		worse = -raw
 	}
 	s.large = large && worse > 0 && s.Better != params.BetterNeither
-	able := s.able(tests, o)
+	able := s.able(o)
+	if d := s.Threshold + s.detectable(t.old); able && !math.IsInf(d, 0) && !math.IsNaN(d) {
+		s.Detectable = &d
+	}
 	s.State = OK
 	switch {
 	case large && p <= o.Alpha && able:
@@ -141,6 +140,7 @@ func (t *table) decide(s *series, p float64, tests int, o Options) {
 	case s.Better == params.BetterNeither:
 	case able && s.large:
 		s.State = Inconclusive
+		s.needs = s.needed(t.old, o)
 	case !able:
 		reach := max(within, given)
 		enough := have || min(s.OldRuns, s.NewRuns) >= leastTested
@@ -161,14 +161,11 @@ func (s *series) kind(worse float64) string {
 }
 
 // able reports whether the runs are enough for a test to reach significance, and otherwise sets how many more are needed.
-func (s *series) able(tests int, o Options) bool {
-	if s.Scope != ScopeNetwork {
-		tests = 1 // maxT is one test of all
-	}
-	if stats.SmallestP(s.OldRuns, s.NewRuns)*float64(tests) <= o.Alpha {
+func (s *series) able(o Options) bool {
+	if stats.SmallestP(s.OldRuns, s.NewRuns) <= o.Alpha {
 		return true
 	}
-	m, n := stats.NeededEach(s.OldRuns, s.NewRuns, o.Alpha, tests)
+	m, n := stats.NeededEach(s.OldRuns, s.NewRuns, o.Alpha)
 	if s.OldRuns == s.NewRuns {
 		m = max(m, n)
 		n = m
@@ -177,16 +174,21 @@ func (s *series) able(tests int, o Options) bool {
 	return false
 }
 
-// interval sets the interval of the ratio, by a bootstrap over the runs of each side.
+// nearZero is how many times its own half width the median of the old runs must be, or the quantity is near zero: its change is then
+// given as a difference, and not as a ratio.
+const nearZero = 2
+
+// interval sets the intervals of the difference and the ratio, by a bootstrap over the runs of each side.
 func (s *series) interval(old int, o Options) {
 	was, is := known(s.raw[:old]), known(s.raw[old:])
-	if s.Ratio == nil || len(was) < 2 || len(is) < 2 {
+	if len(was) < 2 || len(is) < 2 {
 		return
 	}
 	h := fnv.New64a()
 	h.Write([]byte(s.id()))
 	rng := rand.New(rand.NewPCG(o.Seed, h.Sum64()))
-	a, b, r := make([]float64, len(was)), make([]float64, len(is)), make([]float64, o.replicates)
+	a, b := make([]float64, len(was)), make([]float64, len(is))
+	before, by, times := make([]float64, o.replicates), make([]float64, o.replicates), make([]float64, o.replicates)
 	draw := func(to, from []float64) float64 {
 		for i := range to {
 			to[i] = from[rng.IntN(len(from))]
@@ -194,9 +196,25 @@ func (s *series) interval(old int, o Options) {
 		slices.Sort(to)
 		return stats.SortedQuantile(to, 0.5)
 	}
-	for i := range r {
-		r[i] = draw(b, is) / draw(a, was)
+	for i := range by {
+		now := draw(b, is)
+		before[i] = draw(a, was)
+		by[i], times[i] = now-before[i], now/before[i]
 	}
-	slices.Sort(r)
-	s.RatioCI = &[2]float64{stats.SortedQuantile(r, 0.025), stats.SortedQuantile(r, 0.975)}
+	s.DifferenceCI = middle(by)
+	if of := middle(before); s.Ratio != nil && of != nil && (of[1]-of[0])/2*nearZero < s.Old {
+		s.RatioCI = middle(times)
+	} else {
+		s.Ratio = nil
+	}
+}
+
+// middle is the interval that holds 95% of the values, which it sorts; nil where it is not finite.
+func middle(x []float64) *[2]float64 {
+	slices.Sort(x)
+	lo, hi := stats.SortedQuantile(x, 0.025), stats.SortedQuantile(x, 0.975)
+	if math.IsInf(hi-lo, 0) || math.IsNaN(hi-lo) {
+		return nil
+	}
+	return &[2]float64{lo, hi}
 }

@@ -1,11 +1,13 @@
 package compare
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"time"
 
 	"calib/fit/params"
+	"calib/internal/dataset/names"
 )
 
 // Run is what a comparison needs of a run.
@@ -17,23 +19,22 @@ type Run struct {
 	Models      []string                     // that were fitted
 	Environment map[string]map[string]string // host → fact → value
 	Metrics     []params.Metric
-	Withheld    map[string]string // status of each parameter and function that is not to be used, by name
+	Status      map[string]string // of each parameter and function, by name; nil where it is not known
+	Drawn       bool              // its pairs of hosts are some of all, drawn by its seed
 }
 
 // FromParams makes a Run of a params.json.
 func FromParams(p *params.Params, at time.Time) Run {
 	r := Run{ID: p.Run.ID, At: at, Plan: p.Run.Plan, Versions: p.Run.Versions, Metrics: p.Metrics(),
-		Environment: map[string]map[string]string{}, Withheld: map[string]string{}}
+		Environment: map[string]map[string]string{}, Status: map[string]string{}}
 	for name, q := range p.Parameters {
-		if q.Value == nil {
-			r.Withheld[name] = q.Status
-		}
+		r.Status[name] = cmp.Or(q.Status, params.StatusOK)
 	}
 	for name, f := range p.Functions {
-		if !f.Usable() {
-			r.Withheld[name] = f.Status
-		}
+		r.Status[name] = cmp.Or(f.Status, params.StatusOK)
 	}
+	pairs := p.Run.Sampled[names.Pingpong]
+	r.Drawn = pairs.Pairs < pairs.Of
 	for _, h := range p.Run.Hosts {
 		r.Environment[h] = map[string]string{}
 		maps.Copy(r.Environment[h], p.Environment.Common)
@@ -108,9 +109,8 @@ func valuesIn(runs []Run, of func(Run) []string) []string {
 	return slices.DeleteFunc(slices.Compact(out), func(v string) bool { return v == "" })
 }
 
-func hostsOf(runs []Run) []string {
-	return valuesIn(runs, func(r Run) []string { return slices.Collect(maps.Keys(r.Environment)) })
-}
+// hosts lists the hosts of a run.
+func (r Run) hosts() []string { return slices.Collect(maps.Keys(r.Environment)) }
 
 // without returns the values of a that b does not have.
 func without(a, b []string) []string {

@@ -76,7 +76,7 @@ func kept(values []float64, sound []bool, from, to int) string {
 func withheld(runs []Run, name string) string {
 	for _, n := range []string{name, name[:max(strings.LastIndexByte(name, '.'), 0)]} {
 		for _, r := range runs {
-			if status, ok := r.Withheld[n]; ok {
+			if status, ok := r.Status[n]; ok && status != params.StatusOK && status != params.StatusProvisional {
 				return " (" + status + ")"
 			}
 		}

@@ -72,7 +72,7 @@ func headline(v *Verdict) string {
 // row is a change on one line, with its evidence, in a list of the given scope.
 func row(c Change, scope string) string {
 	s := fmt.Sprintf("%-20s %12s → %-12s %8s %-18s  threshold %s (%s)", c.nameIn(scope), number(c.Old, c.Unit), number(c.New, c.Unit),
-		percent(c.Ratio), ratioCI(c.RatioCI), threshold(c), c.By)
+		changed(c), changedCI(c), threshold(c), c.By)
 	if c.AdjustedP != nil {
 		s += "  p " + pValue(c.AdjustedP)
 	}
@@ -114,7 +114,7 @@ func Markdown(w io.Writer, v *Verdict) error {
 		shown, left := f.notable()
 		for _, c := range shown {
 			p.line("| | %s | %s | %s | %s | %s | %s | %s |", cell(c.nameIn(ScopeNetwork)), number(c.Old, c.Unit), number(c.New, c.Unit),
-				percent(c.Ratio), ratioCI(c.RatioCI), threshold(c), strings.ReplaceAll(pValue(c.AdjustedP), "<", "&lt;"))
+				changed(c), changedCI(c), threshold(c), strings.ReplaceAll(pValue(c.AdjustedP), "<", "&lt;"))
 		}
 		if left > 0 {
 			p.line("| | and %d more | | | | | | |", left)

@@ -22,7 +22,7 @@ type Verdict struct {
 	Alpha    float64            `json:"alpha"`
 	Relative float64            `json:"relative"`
 	Absolute map[string]float64 `json:"absolute,omitempty"`
-	// Findings are regressions, then what is inconclusive, then improvements, then changes that are neither better nor worse;
+	// Findings are regressions, then what is inconclusive or no longer ok, then improvements, then changes that are neither better nor worse;
 	// of each, the largest first.
 	Findings []Finding `json:"findings"`
 	Tested   Tested    `json:"tested"`
@@ -34,12 +34,15 @@ type Verdict struct {
 	More        *More        `json:"more,omitempty"`
 	Environment []Difference `json:"environment"`
 	Skipped     []Skipped    `json:"skipped,omitempty"`
+	Lost        []Lost       `json:"lost,omitempty"` // parameters that are not ok any more
 	Notes       []string     `json:"notes"`
 	Again       *Again       `json:"again,omitempty"` // of a gate that measured again
 
 	changes []Change               // all of them
 	moved   map[[2]string][]string // link → kinds of finding that the medians of its metrics would be
 	apart   []string               // differences that make the runs not comparable
+	// otherHosts says that the sides are of different hosts, allowsLost that parameters may be lost.
+	otherHosts, allowsLost bool
 }
 
 // Skipped is a quantity that was not compared because its status differs between the sides.
@@ -74,6 +77,7 @@ type Again struct {
 const (
 	Improvement  = "improvement"
 	Changed      = "changed"
+	NoLongerOK   = "no longer ok"  // parameters that the new runs give no sound value of
 	NotConfirmed = "not confirmed" // the first runs of a gate looked like a regression, the second did not
 )
 
@@ -86,7 +90,7 @@ const (
 
 // Finding is one thing to look at, with its evidence.
 type Finding struct {
-	Kind     string  `json:"kind"`  // regression, inconclusive, improvement, changed
+	Kind     string  `json:"kind"`  // regression, inconclusive, no longer ok, improvement, changed
 	Scope    string  `json:"scope"` // network, host, link
 	Subject  string  `json:"subject"`
 	Text     string  `json:"text"`
@@ -120,14 +124,16 @@ type Change struct {
 	NewRuns int         `json:"new_runs"`
 	Old     float64     `json:"old"`                  // median of the runs [SI]
 	New     float64     `json:"new"`                  // the same
-	Ratio   *float64    `json:"ratio,omitempty"`      // New/Old, where all values are positive
+	Ratio   *float64    `json:"ratio,omitempty"`      // New/Old, where all values are positive and Old is not near zero
 	RatioCI *[2]float64 `json:"ratio_ci95,omitempty"` // by a bootstrap over runs; from 2 runs a side
+	// DifferenceCI is the interval of New − Old, by the same bootstrap.
+	DifferenceCI *[2]float64 `json:"difference_ci95,omitempty"`
 	// Threshold is the change that had to be exceeded, and By which of relative, absolute and noise set it.
 	Threshold float64 `json:"threshold"`
 	By        string  `json:"by"`
-	// P is the p value of the Mann-Whitney test; hosts and links have none. AdjustedP allows for the number of quantities
-	// tested: Holm's for parameters, Westfall and Young's maxT for hosts and links.
-	P         *float64 `json:"p,omitempty"`
+	// Detectable is the change that so many runs find with a probability of 80%; absent where they are too few to find any.
+	Detectable *float64 `json:"detectable,omitempty"`
+	// AdjustedP is the p value, adjusted for all quantities tested together (Westfall and Young's maxT): the parameters, the hosts, the links.
 	AdjustedP *float64 `json:"adjusted_p,omitempty"`
 
 	large bool // worse by more than the threshold

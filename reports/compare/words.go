@@ -105,25 +105,36 @@ func (p printer) line(format string, args ...any) {
 	fmt.Fprintln(p, strings.TrimRight(reports.Clean(fmt.Sprintf(format, args...)), " "))
 }
 
-// percent is a ratio as a change in percent, a dash where there is none.
-func percent(ratio *float64) string {
-	if ratio == nil {
-		return "–"
+// changed is a change in percent, or as a difference where a ratio says nothing.
+func changed(c Change) string {
+	if c.Ratio == nil {
+		return difference(c.New-c.Old, c.Unit)
 	}
-	return signed(*ratio)
+	return signed(*c.Ratio)
+}
+
+// changedCI is the interval of what changed says.
+func changedCI(c Change) string {
+	switch {
+	case c.Ratio == nil && c.DifferenceCI != nil:
+		return "[" + difference(c.DifferenceCI[0], c.Unit) + ", " + difference(c.DifferenceCI[1], c.Unit) + "]"
+	case c.RatioCI != nil:
+		return "[" + signed(c.RatioCI[0]) + ", " + signed(c.RatioCI[1]) + "]"
+	}
+	return ""
+}
+
+// difference is a value with its sign.
+func difference(v float64, unit string) string {
+	if v > 0 {
+		return "+" + number(v, unit)
+	}
+	return number(v, unit)
 }
 
 // signed is a ratio as a change in percent, never "-0.0%".
 func signed(r float64) string {
 	return strings.Replace(fmt.Sprintf("%+.1f%%", 100*(r-1)), "-0.0%", "+0.0%", 1)
-}
-
-// ratioCI is an interval of a ratio as changes in percent.
-func ratioCI(ci *[2]float64) string {
-	if ci == nil {
-		return ""
-	}
-	return "[" + signed(ci[0]) + ", " + signed(ci[1]) + "]"
 }
 
 // notable are the changes to show in a table, and how many others there are.

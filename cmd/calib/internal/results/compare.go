@@ -30,7 +30,9 @@ func CompareCommand() *cli.Command {
 			"OLD and NEW are run directories, directories that hold runs (as calib run --aa writes), params.json files, or\n" +
 			"baseline:NAME of the history. More of each: --old and --new. The run is the sample: a handful a side is needed, and\n" +
 			"with fewer the answer is how many more. A regression is significant, and larger than --relative, --absolute and the\n" +
-			"noise. Exit 0 no regression, 3 regression, 5 inconclusive or not comparable.",
+			"noise. Runs of\n" +
+			"other hosts, links, plans, parameters or environments are not comparable, unless --allow says so.\n" +
+			"Exit 0 no regression, 3 regression, 5 inconclusive or not comparable.",
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringSliceFlag{Name: "old", Usage: "more old runs, as `OLD`; may be repeated"},
 			&cli.StringSliceFlag{Name: "new", Usage: "more new runs, as `NEW`; may be repeated"},
@@ -50,13 +52,19 @@ func thresholdFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "absolute", Usage: "least change that counts by `UNIT=VALUE`: s=2us, B/s=1MB, s/B=1e-10; may be repeated"},
 		&cli.Float64Flag{Name: "alpha", Value: compare.DefaultAlpha, Usage: "probability `P` of a false alarm in the whole comparison"},
 		&cli.StringFlag{Name: "noise", Usage: "noise floor `FILE` of calib run --aa"},
-		&cli.BoolFlag{Name: "across-environments", Usage: "compare runs even if their environments differ"},
+		&cli.StringSliceFlag{Name: "allow", Usage: "compare runs even if these differ, as far as both have them: `WHAT` of " +
+			strings.Join(compare.Allowable(), ", ")},
 	}
 }
 
 // compareOptions reads thresholdFlags.
 func compareOptions(c *cli.Context) (compare.Options, error) {
-	o := compare.Options{Alpha: c.Float64("alpha"), AcrossEnvironments: c.Bool("across-environments")}
+	o := compare.Options{Alpha: c.Float64("alpha"), Allow: c.StringSlice("allow")}
+	for _, what := range o.Allow {
+		if !slices.Contains(compare.Allowable(), what) {
+			return o, command.Usagef("--allow %q: want %s", what, strings.Join(compare.Allowable(), ", "))
+		}
+	}
 	if !(o.Alpha > 0 && o.Alpha < 1) {
 		return o, command.Usagef("--alpha %v: want a probability between 0 and 1, such as 0.05", o.Alpha)
 	}
