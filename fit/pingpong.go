@@ -135,7 +135,7 @@ func (q *Pingpong) Finish(r *Result, condition float64, predict func(x float64) 
 		s.Add(x, q.Times.Values[i], q.Times.Point(i), predict(x), q.Times.N[i])
 	}
 	r.Series = append(r.Series, s)
-	r.Judge(R2(s), condition, s)
+	r.Judge(R2(2, s), condition, s)
 	r.LeaveOneOut(q.Sizes, q.Times.Values, refit)
 	return r.Fit
 }

@@ -155,8 +155,9 @@ func (r *Result) JudgeTable() {
 	r.Quality = &params.Quality{}
 }
 
-// R2 is 1 − Σ(y−fit)²/Σ(y−mean)², plain, over some series.
-func R2(series ...params.Series) float64 {
+// R2 is 1 − Σ(y−fit)²/Σ(y−mean)², plain, over some series; NaN where they have no more points than the fit had unknowns: a curve through
+// every point says nothing of how well it fits.
+func R2(unknowns int, series ...params.Series) float64 {
 	var points []params.Residual
 	sum := 0.0
 	for _, s := range series {
@@ -164,6 +165,9 @@ func R2(series ...params.Series) float64 {
 			points = append(points, p)
 			sum += p.Measured
 		}
+	}
+	if len(points) <= unknowns {
+		return math.NaN()
 	}
 	mean := sum / float64(len(points))
 	var rss, tss float64

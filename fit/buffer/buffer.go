@@ -108,7 +108,7 @@ func (m Buffer) Fit(prepared *fit.Prepared) (*params.Fit, error) {
 	p.fitProbes()
 	p.agree()
 	series := p.burstSeries()
-	p.fit.Judge(fit.R2(series...), p.condition(), series...)
+	p.fit.Judge(fit.R2(1, series...), p.condition(), series...)
 	if e, ok := p.leaveOneOut(); ok {
 		p.fit.Quality.LeaveOneOut = &e
 	}

@@ -246,7 +246,7 @@ func finishCosts(r *fit.Result, costs ...*costFit) *params.Fit {
 			n++
 		}
 	}
-	r.Judge(fit.R2(series...), worst, series...)
+	r.Judge(fit.R2(2*len(costs), series...), worst, series...)
 	if n > 0 {
 		left /= float64(n)
 		r.Quality.LeaveOneOut = &left

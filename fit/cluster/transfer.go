@@ -280,7 +280,7 @@ func (h *transfer) record() {
 		h.Series[len(h.Series)-1].Add(q.m, h.y[i], h.times.Interval(h.y[i], h.replicates, i), h.fitted.At(q.m, q.p), h.times.N[h.points[i]])
 	}
 	series := h.Of(params.TransferTime)
-	h.Judge(fit.R2(series...), h.fitted.solution.Cond(), series...)
+	h.Judge(fit.R2(len(coefficients), series...), h.fitted.solution.Cond(), series...)
 	if e, ok := h.withoutSize(); ok {
 		h.Quality.LeaveOneOut = &e
 	}

@@ -19,6 +19,7 @@ type CodeMeaning struct {
 var Codes = []CodeMeaning{
 	{params.Unclassified, []params.Level{params.Warning, params.Note}, nil, "a sentence of a calib.params/1 file, which had no codes"},
 	{params.Impossible, []params.Level{params.Warning}, []string{"estimate"}, "a parameter or function was withheld because its value is impossible"},
+	{params.FallsWithHosts, []params.Level{params.Warning}, []string{"l1"}, "the time in the network falls as more hosts communicate [s a host]: hosts that become faster under load, not a network"},
 	{params.Contradiction, []params.Level{params.Warning}, []string{"first", "second"}, "two numbers of the run exclude each other; the message says which was withheld"},
 	{params.ZeroInInterval, []params.Level{params.Note}, nil, "parameters and functions that cannot be told from zero, and would matter: they have a bound only"},
 	{params.Provisional, []params.Level{params.Note}, nil, "the parameters and functions that are provisional for one reason"},

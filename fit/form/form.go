@@ -72,9 +72,14 @@ func need(form string, coeff map[string]float64, names ...string) error {
 
 // lineWords prints c0 + c1·arg, c0 [s] and c1 [s/B].
 func lineWords(c0, c1 float64, arg string) string {
+	return units.Format(c0, "s") + term(c1, "s/B", arg)
+}
+
+// term prints a coefficient [unit] times an argument, to be added.
+func term(c float64, unit, arg string) string {
 	sign := " + "
-	if c1 < 0 {
-		sign, c1 = " − ", -c1
+	if c < 0 {
+		sign, c = " − ", -c
 	}
-	return units.Format(c0, "s") + sign + units.Format(c1, "s/B") + "·" + arg
+	return sign + units.Format(c, unit) + "·" + arg
 }

@@ -53,7 +53,7 @@ func (t Transfer) Corners() []float64 { return nil }
 
 // Words implements Form.
 func (t Transfer) Words(name string) string {
-	text := fmt.Sprintf("%s(m, p) = %s + %s·p + %s·m", name, units.Format(t.L0, "s"), units.Format(t.L1, "s"), units.Format(t.Tau, "s/B"))
+	text := name + "(m, p) = " + units.Format(t.L0, "s") + term(t.L1, "s", "p") + term(t.Tau, "s/B", "m")
 	if t.N > 0 {
 		text += ", and longer where the hosts offer more than " + units.Format(t.N, "B/s") + " together"
 	}

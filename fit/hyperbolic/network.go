@@ -81,7 +81,7 @@ func (m Network) Fit(prepared *fit.Prepared) (*params.Fit, error) {
 	p.character(fixed, medium)
 	p.misfit(fixed, medium)
 	a, b := p.fit.Named(seriesA), p.fit.Named(seriesB)
-	p.fit.Judge(fit.R2(a), fixed.condition, a, b)
+	p.fit.Judge(fit.R2(2, a), fixed.condition, a, b)
 	p.fit.LeaveOneOut(fixed.n, fixed.value, func(x, y []float64) (func(float64) float64, error) {
 		l, _, err := regress.FitLine(x, y, nil)
 		return l.At, err

@@ -7,6 +7,7 @@ type Code string
 const (
 	Unclassified      Code = "unclassified"
 	Impossible        Code = "impossible"
+	FallsWithHosts    Code = "falls-with-hosts"
 	Contradiction     Code = "contradiction"
 	ZeroInInterval    Code = "zero-in-interval"
 	Provisional       Code = "provisional"

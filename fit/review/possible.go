@@ -41,6 +41,7 @@ func (r *review) possible() {
 		}
 	})
 	r.eachFunction(r.notNegativeFunction)
+	r.eachFunction(r.fallsWithHosts)
 	r.withinT()
 }
 
@@ -132,6 +133,19 @@ func (r *review) notNegativeFunction(name string, f params.Function) {
 		}
 		return
 	}
+}
+
+// fallsWithHosts decides on a time in the network that falls as more hosts communicate, by its whole interval and by more than does not
+// matter over the hosts that it holds for. No network does that: CPUs that are kept awake by more messages do.
+func (r *review) fallsWithHosts(name string, f params.Function) {
+	l1, ci := f.Coeff["l1"], f.CI95["l1"]
+	hosts := f.Domain["p"]
+	if ci[1] >= 0 || -l1*(hosts[1]-hosts[0]) <= material*r.reference(f.Unit) {
+		return
+	}
+	why := fmt.Sprintf("%s falls by %s with every further host: CPUs that become faster under load, not a network", name, units.Format(-l1, f.Unit))
+	r.provisionalFunction(name, reason(why))
+	r.add(params.Warnf(params.FallsWithHosts, "%s", why).Of(name).With("l1", l1))
 }
 
 // cornerValue is a function at an end of its domain, with half the width of its interval.

@@ -267,3 +267,30 @@ func TestApplyTwice(t *testing.T) {
 		t.Errorf("after a second review: %+v", p.Parameters)
 	}
 }
+
+// A time in the network that falls with the number of hosts is no parameter of record.
+func TestFallsWithHosts(t *testing.T) {
+	transfer := func(p *params.Params, l1, half float64) {
+		p.Functions["L"] = params.Function{Form: form.Bilinear, Unit: "s", Model: "cluster", Coeff: map[string]float64{"l0": 700e-6, "l1": l1, "tau": 1e-9},
+			CI95:   map[string][2]float64{"l0": {690e-6, 710e-6}, "l1": {l1 - half, l1 + half}, "tau": {0.9e-9, 1.1e-9}},
+			Domain: map[string][2]float64{"m": {1, 1000}, "p": {2, 8}}}
+	}
+	for _, c := range []struct {
+		what     string
+		l1, half float64
+		want     string
+	}{
+		{"it falls by 6 µs a host", -6e-6, 1e-6, params.StatusProvisional},
+		{"it rises", 6e-6, 1e-6, params.StatusOK},
+		{"its fall is within its interval", -6e-6, 8e-6, params.StatusOK},
+		{"its fall does not matter", -0.1e-6, 0.01e-6, params.StatusOK},
+	} {
+		p := run()
+		transfer(p, c.l1, c.half)
+		p.Distribute()
+		Apply(p)
+		if got := p.Functions["L"].Status; got != c.want {
+			t.Errorf("%s: %s (%s), want %s", c.what, got, p.Functions["L"].Why, c.want)
+		}
+	}
+}

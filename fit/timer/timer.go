@@ -2,6 +2,7 @@
 package timer
 
 import (
+	"math"
 	"slices"
 
 	"calib/fit"
@@ -59,7 +60,7 @@ func (m Timer) Fit(p *fit.Prepared) (*params.Fit, error) {
 	s := params.Series{Name: "timer", Quantity: params.TimerCost, XName: "calls"}
 	fit.Tabulate(&s, 1, est, 0)
 	r.Series = append(r.Series, s)
-	r.Judge(1, 1, s)
+	r.Judge(math.NaN(), math.NaN(), s)
 	noteOffsets(r, p)
 	return r.Fit, nil
 }

@@ -137,7 +137,7 @@ func determination(rows []params.Validation) float64 {
 	for _, v := range rows {
 		s.Points = append(s.Points, params.Residual{X: float64(v.Bytes), Measured: v.Measured, Fitted: v.Predicted})
 	}
-	return fit.R2(s)
+	return fit.R2(0, s)
 }
 
 // multigridRows are figure 20. The paper states neither the size of the grid nor how many messages a V-cycle has. So one size G of all grid

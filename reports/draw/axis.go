@@ -3,6 +3,7 @@ package draw
 import (
 	"cmp"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/text"
@@ -17,6 +18,7 @@ type scale struct {
 	figure.Axis
 	lo, hi float64
 	empty  bool // nothing to show
+	whole  bool // ticks are whole numbers
 }
 
 // span is the range of v without its gaps; lo > hi where there are only gaps.
@@ -107,6 +109,9 @@ func (s scale) set(to *plot.Axis, n int, length vg.Length) {
 	all, word := []plot.Tick(nil), ""
 	if !s.empty {
 		all, word = ticks(s.Axis, s.lo, s.hi, n)
+	}
+	if s.whole {
+		all = slices.DeleteFunc(all, func(t plot.Tick) bool { return math.Abs(t.Value-math.Round(t.Value)) > 1e-9*math.Abs(t.Value) })
 	}
 	to.Tick.Marker = plot.ConstantTicks(all)
 	title := cmp.Or(s.Name, word)

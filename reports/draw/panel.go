@@ -29,15 +29,18 @@ func newPanels(f figure.Figure) []*tile {
 		figs = append(figs, below)
 	}
 	var xs []float64
+	whole := f.X.Unit == "" // numbers of hosts, pairs, …
 	for _, g := range figs {
 		for _, t := range g.Traces {
 			xs = append(xs, t.X...)
+			whole = whole && (t.Kind == figure.Line || !slices.ContainsFunc(t.X, func(x float64) bool { return x != math.Round(x) }))
 		}
 	}
 	for _, m := range f.Marks {
 		xs = append(xs, m.X)
 	}
 	x := newScale(f.X, xs, nil)
+	x.whole = whole
 	var out []*tile
 	for i, g := range figs {
 		out = append(out, newPanel(g, x, i > 0))

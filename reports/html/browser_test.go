@@ -2,6 +2,7 @@ package html
 
 import (
 	"context"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -60,8 +61,8 @@ func TestInBrowser(t *testing.T) {
 			t.Error("a figure is not drawn after it was scrolled to")
 		}
 		for js, want := range map[string]int{
-			`document.querySelectorAll("figure").length`:                             5,
-			`document.querySelectorAll("figure.drawn").length`:                       5,
+			`document.querySelectorAll("figure").length`:                             6, // one of them small
+			`document.querySelectorAll("figure.drawn").length`:                       6,
 			`document.querySelectorAll("#t-x .scatterlayer .trace.scatter").length`:  5,
 			`document.querySelectorAll("#t-x .legendtoggle").length`:                 3, // not the interval of the line
 			`document.querySelectorAll("#t-x .annotation").length`:                   2,
@@ -98,7 +99,8 @@ func TestInBrowser(t *testing.T) {
 	})
 	t.Run("save", func(t *testing.T) { saves(t, b) })
 	t.Run("dark", func(t *testing.T) { darkAndLight(t, b) })
-	t.Run("print", func(t *testing.T) { prints(t, b, 5) })
+	t.Run("print", func(t *testing.T) { prints(t, b, 6) })
+	t.Run("resize", func(t *testing.T) { heatFollows(t, b) })
 	b.quiet(t, url)
 }
 
@@ -171,11 +173,10 @@ func TestOnPhone(t *testing.T) {
 	if w := eval[int](t, b, wide); w > 360 {
 		t.Errorf("the page is %d px wide on a phone of 360", w)
 	}
-	if n := eval[int](t, b, `document.querySelectorAll("figure.drawn").length`); n == 5 {
-		t.Error("every figure is drawn before anyone came near")
+	prints(t, b, 6)
+	if !eval[bool](t, b, `(`+until+`)(() => document.querySelectorAll("figure.drawn").length === 6)`) {
+		t.Error("figures wait to be scrolled to: a capture of the whole page has none of them")
 	}
-	prints(t, b, 5)
-	eval[bool](t, b, `(document.querySelector("nav button").click(), true)`)
 	if w := eval[int](t, b, wide); w > 360 {
 		t.Errorf("with its figures the page is %d px wide on a phone of 360", w)
 	}
@@ -189,6 +190,65 @@ func TestOnPhone(t *testing.T) {
 		t.Error("a figure does not follow the width of the window")
 	}
 	b.quiet(t, url)
+}
+
+// heatFollows: the cells of a heat map keep to their axes, and the colour bar beside them, when the window changes its width.
+func heatFollows(t *testing.T, b *browser) {
+	place := `(() => {
+	  const f = document.querySelector("#pairs-latency"), box = (s) => f.querySelector(s).getBoundingClientRect();
+	  const cells = box(".heatmaplayer image"), axes = box(".nsewdrag"), bar = box(".cbbg");
+	  return [cells.left - axes.left, cells.width - axes.width, cells.height - axes.height, axes.width,
+	    Math.max(0, Math.min(bar.right, axes.right) - Math.max(bar.left, axes.left)) * Math.max(0, Math.min(bar.bottom, axes.bottom) - Math.max(bar.top, axes.top))];
+	})()`
+	was := map[int64]float64{} // width of the window → of the cells
+	for _, width := range []int64{1280, 500, 1280, 500} {
+		b.size(t, width, 900)
+		eval[bool](t, b, `(`+until+`)(() => document.querySelector("#pairs-latency .main-svg").getBoundingClientRect().right <= innerWidth)`)
+		// A window's new width reaches the figure a frame later, and its picture one after that.
+		got := eval[[]float64](t, b, `new Promise((done) => { let n = 20; const look = () => --n ? requestAnimationFrame(look) : done(`+place+`); look(); })`)
+		for i, what := range []string{"cells begin off their axis", "cells are wider than their axis", "cells are higher than their axis"} {
+			if math.Abs(got[i]) > 2 {
+				t.Errorf("at %d px: %s, by %.0f px", width, what, got[i])
+			}
+		}
+		if w, again := was[width]; again && math.Abs(got[3]-w) > 2 {
+			t.Errorf("at %d px again: the cells take %.0f px, and took %.0f", width, got[3], w)
+		}
+		was[width] = got[3]
+		if got[4] > 4 {
+			t.Errorf("at %d px: the colour bar covers %.0f square pixels of the cells", width, got[4])
+		}
+	}
+}
+
+// The first screen has a picture beside its words.
+func TestFirstScreen(t *testing.T) {
+	b := newBrowser(t)
+	url := b.open(t, pageForBrowser(t), 1280, 800)
+	if !eval[bool](t, b, `(`+until+`)(() => document.querySelector(".glance .main-svg"))`) {
+		t.Fatal("no small figure")
+	}
+	if at := eval[float64](t, b, `document.querySelector(".glance").getBoundingClientRect().bottom`); at > 800 {
+		t.Errorf("it ends at %.0f px of 800", at)
+	}
+	b.quiet(t, url)
+}
+
+// On a narrow screen a row of a table is a card: no word is broken into letters, and each value has the name of its column.
+func TestCards(t *testing.T) {
+	for _, width := range []int64{390, 600} {
+		b := newBrowser(t)
+		url := b.open(t, pageForBrowser(t), width, 800)
+		narrow := eval[float64](t, b, `Math.min(...[...document.querySelectorAll(".opening td")].filter((d) => d.textContent.length > 20)
+		  .map((d) => d.getBoundingClientRect().width))`)
+		if narrow < 0.7*float64(width) {
+			t.Errorf("%d px: a cell of the parameters has %.0f", width, narrow)
+		}
+		if name := eval[string](t, b, `getComputedStyle(document.querySelector(".opening td[data-name]"), "::before").content`); len(name) < 4 {
+			t.Errorf("%d px: a value without the name of its column: %s", width, name)
+		}
+		b.quiet(t, url)
+	}
 }
 
 // Without scripts every table and sentence is there, and figures say what they need.

@@ -22,6 +22,7 @@ type document struct {
 	Lead     []string
 	Alerts   []string
 	Quiet    []string
+	Glance   []plot // small figures beside the verdict
 	Warnings *more
 	Opening  []table // before the contents
 	Sections []section
@@ -46,7 +47,8 @@ type table struct {
 	More   *more
 }
 
-type cell struct{ Text, Class string }
+// cell of a table; Name is that of its column, for screens on which a row is a card.
+type cell struct{ Text, Class, Name string }
 
 // more is a list, of which Rest is folded; without Rest all of it is.
 type more struct {
@@ -58,6 +60,7 @@ type more struct {
 type plot struct {
 	ID, Title, Says string
 	Class           string   // its height
+	Of              string   // of a small figure: the anchor of the whole one
 	Flags           []string // cells that stand out
 	Data            *figureData
 }
@@ -151,7 +154,7 @@ func tableOf(g reports.Grid) table {
 		cells := make([]cell, len(r))
 		for i, text := range r {
 			kind := g.Columns[i].Kind
-			cells[i] = cell{text, string(kind)}
+			cells[i] = cell{text, string(kind), g.Columns[i].Name}
 			if kind == reports.KindStatus {
 				cells[i].Class += " " + statusClass(text)
 			}

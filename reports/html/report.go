@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"calib/fit/params"
+	"calib/internal/units"
 	"calib/reports"
 	"calib/reports/figure"
 )
@@ -35,6 +36,7 @@ func report(p *params.Params, figures []figure.Figure, o Options) *document {
 	d.Warnings = folded(reports.WarningsOf(p), warningsShown)
 	d.parameters(p)
 
+	d.glance(figures)
 	links := take(&figures, func(f figure.Figure) bool { return f.Heat != nil || f.Section == "Pairs" })
 	validated := take(&figures, func(f figure.Figure) bool { return f.Section == "Validation" })
 	d.addFigures(figures)
@@ -48,6 +50,25 @@ func report(p *params.Params, figures []figure.Figure, o Options) *document {
 	d.environment(p)
 	d.files(p, o.Dir)
 	return d
+}
+
+// glances are the figures of which a small one stands on the first screen: the time of a message, and what others that send at once make
+// of it.
+var glances = []string{"t-x", "a-prime", "b-prime"}
+
+// glance puts small figures beside the verdict. They come before the whole ones, whose anchors are kept free.
+func (d *document) glance(figures []figure.Figure) {
+	for _, id := range glances {
+		i := slices.IndexFunc(figures, func(f figure.Figure) bool { return f.ID == id })
+		if i < 0 {
+			continue
+		}
+		f := figures[i]
+		f.Below = nil
+		small := d.figures([]figure.Figure{{ID: "glance-" + f.ID}})[0]
+		small.Of, small.Title, small.Data = f.ID, f.Title, dataOf(&f)
+		d.Glance = append(d.Glance, small)
+	}
 }
 
 // take removes some figures from the others and returns them.
@@ -170,10 +191,13 @@ func (d *document) environment(p *params.Params) {
 		return
 	}
 	s := section{Title: "Environment", Says: []string{part.Says}}
-	for _, t := range []Table{{"The hosts differ in", part.Differs}, {"The same on every host", part.Common}} {
-		if len(t.Rows) > 0 {
-			s.Tables = append(s.Tables, titled(t))
-		}
+	if len(part.Differs.Rows) > 0 {
+		s.Tables = append(s.Tables, titled(Table{"The hosts differ in", part.Differs}))
+	}
+	if n := len(part.Common.Rows); n > 0 {
+		t := tableOf(part.Common)
+		t.Fold = fmt.Sprintf("%s that are the same on every host", units.GroupedPlural(n, "fact"))
+		s.Tables = append(s.Tables, t)
 	}
 	d.add(s)
 }

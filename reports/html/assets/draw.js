@@ -24,6 +24,11 @@ function span(values, axis, near) {
   const all = values.filter((v) => v !== null && v !== undefined && (!axis.log || v > 0));
   if (!all.length) return axis.log ? [1, 10] : [0, 1];
   let lo = all.reduce((a, b) => Math.min(a, b)), hi = all.reduce((a, b) => Math.max(a, b));
+  if (lo === hi) { // a single value: what is half of it and twice of it, or the whole numbers beside it
+    if (axis.whole) return [lo - 1, hi + 1];
+    if (axis.log) return [lo / 2, hi * 2];
+    return lo ? [lo - Math.abs(lo) / 2, hi + Math.abs(hi) / 2] : [-1, 1];
+  }
   if (axis.log) {
     const pad = Math.max((hi / lo) ** 0.04, 1.05);
     return [lo / pad, hi * pad];
@@ -141,14 +146,16 @@ function axisLayout(axis, range, room, label, th) {
   return { ...common, type: axis.log ? "log" : "linear", range: axis.log ? range.map(Math.log10) : range, tickmode: "array", tickvals, ticktext };
 }
 
-function plotOf(figure, th, width, base) {
+// plotOf lays out a plot; a small one has no legend.
+function plotOf(figure, th, width, base, small) {
   const all = figure.traces.concat(figure.below ? figure.below.traces : []);
   const marks = (figure.marks || []).flatMap((m) => [m.x]);
+  figure.x.whole = figure.x.unit === "" && all.every((t) => t.kind === "line" || t.x.every(Number.isInteger)); // numbers of hosts, pairs, …
   const rx = span(all.flatMap((t) => t.x).concat(marks), figure.x, 0.1), ry = spanY(figure);
   if (!figure.x.log && rx[0] === 0) rx[0] = -0.02 * rx[1];
   const split = figure.below ? 0.3 : 0;
   const named = entered(figure);
-  const legend = named.length > 1;
+  const legend = named.length > 1 && !small;
   const entry = named.reduce((n, t) => Math.max(n, t.name.length), 0) * 6.6 + 48;
   const height = base + (legend ? 19 * Math.ceil(named.length / Math.max(Math.floor((width - 80) / entry), 1)) : 0);
   const { shapes, annotations } = marksOf(figure, th, rx, width - 80, 1);

@@ -54,7 +54,7 @@ function linearTicks(lo, hi, axis, room) {
   else {
     const decade = 10 ** Math.floor(Math.log10(raw));
     step = decade * [1, 2, 5, 10].find((m) => m * decade >= raw * (1 - 1e-9));
-    if (axis.unit === "" && hi - lo >= 2) step = Math.max(1, step); // counts
+    if (axis.whole) step = Math.max(1, step);
   }
   const out = [];
   for (let i = Math.ceil(lo / step - 1e-9); i * step <= hi + step * 1e-9; i++) out.push(Number((i * step).toPrecision(12)));

@@ -1,5 +1,5 @@
-// The page: figures are drawn when a reader comes near them, all of them before printing, and again when colours or
-// widths change.
+// The page: figures are drawn when a reader comes near them, the others while the browser has nothing else to do, all of them before
+// printing, and again when colours or widths change.
 (() => {
   const config = { displayModeBar: false, displaylogo: false, showSendToCloud: false, responsive: false, locale: "en" };
   const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -31,13 +31,15 @@
     const th = theme(), width = paper || box.clientWidth;
     figure.width = width;
     box.style.height = "";
-    const { data, layout } = figure.heat ? heatOf(figure, th, width) : plotOf(figure, th, width, box.clientHeight);
+    const small = el.classList.contains("small");
+    const { data, layout } = figure.heat ? heatOf(figure, th, width) : plotOf(figure, th, width, box.clientHeight, small);
     box.style.height = layout.height + "px";
+    if (figure.heat) plotly().purge(box); // react keeps the cells of a heat map where they were
     plotly().react(box, data, layout, config);
     if (!el.classList.contains("drawn")) {
       el.classList.add("drawn");
       if (!figure.heat) box.on("plotly_relayout", (change) => retick(box, figure, change));
-      tools(el, box, figure);
+      if (!small) tools(el, box, figure);
     }
   }
 
@@ -108,6 +110,14 @@
   function start() {
     root.classList.add("js");
     const all = document.querySelectorAll("figure");
+    const idle = window.requestIdleCallback || ((f) => setTimeout(f, 100));
+    const nextIdle = () => {
+      const el = [...all].find((el) => !figures.has(el) && el.querySelector(".plot").clientWidth);
+      if (el) {
+        draw(el);
+        idle(nextIdle);
+      }
+    };
     const near = new IntersectionObserver((entries) => entries.forEach((e) => {
       if (!e.isIntersecting) return;
       near.unobserve(e.target);
@@ -137,12 +147,7 @@
       paper = 0;
       redraw();
     });
-    const nav = document.querySelector("nav");
-    if (nav && all.length) {
-      const button = Object.assign(document.createElement("button"), { type: "button", textContent: "Draw all figures" });
-      button.addEventListener("click", () => { drawAll(); button.remove(); });
-      nav.append(button);
-    }
+    idle(nextIdle);
   }
   start();
 })();
