@@ -8,17 +8,22 @@ import (
 	"calib/reports/export/input"
 )
 
-func atlahsOf(m logGP) (logGOPS, error) {
-	q := logGOPS{unit: nanosecond, o: round(m.o() / nanosecond), g: round(m.g / nanosecond), gb: m.gb / nanosecond}
+// atlahsOf rounds LogGP to ns. longer is how much longer a message then takes than by LogGP [ns]: ATLAHS charges g to the receiver of every
+// message, and an L that was taken for zero cannot be less that.
+func atlahsOf(m logGP, zeroL bool) (q logGOPS, longer int64, err error) {
+	q = logGOPS{unit: nanosecond, o: round(m.o() / nanosecond), g: round(m.g / nanosecond), gb: m.gb / nanosecond}
 	q.l = round(m.oneByte()/nanosecond) - 2*q.o - q.g
+	if q.l < 0 && zeroL {
+		longer, q.l = -q.l, 0
+	}
 	switch {
 	case q.l < 0 || max(q.l, q.o, q.g) > math.MaxInt32:
-		return q, fmt.Errorf("latency less gap, L − g = %d ns: %w: ATLAHS charges g to the receiver of every message, and L must be 0 to 2^31−1 ns without it",
+		return q, 0, fmt.Errorf("latency less gap, L − g = %d ns: %w: ATLAHS charges g to the receiver of every message, and L must be 0 to 2^31−1 ns without it",
 			q.l, ErrLimit)
 	case q.gb > math.MaxInt32:
-		return q, fmt.Errorf("gap per byte G = %g s/B: %w: G must be below 2^31 ns", m.gb, ErrLimit)
+		return q, 0, fmt.Errorf("gap per byte G = %g s/B: %w: G must be below 2^31 ns", m.gb, ErrLimit)
 	}
-	return q, nil
+	return q, longer, nil
 }
 
 // writeAtlahs writes the configuration of the LogGOPSim in ATLAHS: YAML with L, o, g, O, S as integers and G as a fraction, in ns
@@ -31,9 +36,12 @@ func writeAtlahs(b *bytes.Buffer, in *input.Input) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	q, err := atlahsOf(m)
+	q, longer, err := atlahsOf(m, in.TakenForZero("L"))
 	if err != nil {
 		return nil, err
+	}
+	if longer > 0 {
+		warnings = append(warnings, fmt.Sprintf("every message takes %d ns longer than by LogGP: ATLAHS charges g to its receiver", longer))
 	}
 	notes, off := compareWithMeasured(in, "LogGP", m.at)
 	warnings = append(warnings, off...)

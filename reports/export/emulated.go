@@ -28,15 +28,18 @@ func emulatedPathOf(in *input.Input) (emulatedPath, []string, error) {
 	q := emulatedPath{}
 	warnings := append(in.SlowPairs(), "the hosts' own costs come on top, and segmentation offload (TSO, GSO) must be off, or the queue counts bundles of packets as one")
 	v, err := in.NeedAll("L", "G")
-	if err == nil {
+	if err == nil && v[0] > 0 {
 		q.delay, q.perByte, q.from = v[0], v[1], []string{"L", "G"}
 	} else {
 		a, other := affineOf(in)
-		if other != nil {
+		switch {
+		case other != nil && err != nil:
 			return q, nil, fmt.Errorf("%w; or else %w", err, other)
+		case other != nil:
+			return q, nil, other
 		}
 		q.delay, q.perByte, q.from = a.alpha, a.beta, a.from
-		warnings = append(warnings, "the delay is a whole message's, with the overheads of both hosts in it: experiment prtt tells L apart")
+		warnings = append(warnings, "the delay is a whole message's, with the overheads of both hosts in it: L is not known, or zero")
 	}
 	if q.packet, err = in.Need("packet"); err != nil {
 		return q, nil, err

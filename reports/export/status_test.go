@@ -55,3 +55,33 @@ func TestStatuses(t *testing.T) {
 		}
 	}
 }
+
+// An L that cannot be told from zero is zero, with a warning, or the target does without it. One that is wrong beyond its interval is refused.
+func TestLatencyNearZero(t *testing.T) {
+	for _, name := range []string{"loggopsim", "atlahs", "tc", "mininet"} {
+		target, err := Lookup(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		negative, bound, wrong := fixture(), fixture(), fixture()
+		v, at := -1e-6, negative.Parameters["L"]
+		at.Value, at.CI95, at.Status, at.Why = &v, &[2]float64{-3e-6, 1e-6}, params.StatusProvisional, "negative within the noise"
+		negative.Parameters["L"] = at
+		at = bound.Parameters["L"]
+		at.Withhold(params.StatusBound, "cannot be told from zero")
+		at.Bound = &[2]float64{0, 4e-6}
+		bound.Parameters["L"] = at
+		at = wrong.Parameters["L"]
+		at.Withhold(params.StatusInconsistent, "impossible")
+		wrong.Parameters["L"] = at
+		for what, p := range map[string]*params.Params{"negative": negative, "bound": bound} {
+			file, warnings, err := target.Export(p, Options{})
+			if err != nil || !strings.Contains(strings.Join(warnings, "\n")+string(file), "L is taken for 0: it ") {
+				t.Errorf("%s, %s L: %v, warnings %q", name, what, err, warnings)
+			}
+		}
+		if _, _, err := target.Export(wrong, Options{}); (err == nil) != (name == "tc" || name == "mininet") {
+			t.Errorf("%s, impossible L: %v", name, err)
+		}
+	}
+}

@@ -44,6 +44,7 @@ type Input struct {
 	Params *params.Params
 	Options
 	provisional map[string]string // why, by the name of what was used
+	zeros       map[string]string // the same of what is taken for zero
 }
 
 // MaxHosts bounds the system that an export describes; no target is meant for more hosts.
@@ -104,9 +105,38 @@ func (in *Input) mark(name, status, why string) {
 	in.provisional[name] = why
 }
 
-// Provisional warns of what was used so far although it is provisional.
+// zero reports whether a latency or a gap is to be taken for zero: it is negative, or only a bound is known, and zero is within what the run
+// can tell. What is negative beyond that is not usable at all.
+func (in *Input) zero(name string) bool {
+	q, ok := in.Params.Parameters[name]
+	if !ok || name != "L" && name != "g" {
+		return false
+	}
+	why := ""
+	switch {
+	case q.Value != nil && *q.Value < 0 && q.Status == params.StatusProvisional:
+		why = fmt.Sprintf("it is %g %s, zero within what can be told", *q.Value, q.Unit)
+	case q.Value == nil && q.Status == params.StatusBound && q.Bound != nil && q.Bound[0] <= 0 && q.Bound[1] >= 0:
+		why = fmt.Sprintf("it cannot be told from zero, and is at most %g %s", q.Bound[1], q.Unit)
+	default:
+		return false
+	}
+	if in.zeros == nil {
+		in.zeros = map[string]string{}
+	}
+	in.zeros[name] = why
+	return true
+}
+
+// TakenForZero reports whether a parameter that was needed cannot be told from zero, and was given as zero.
+func (in *Input) TakenForZero(name string) bool { return in.zeros[name] != "" }
+
+// Provisional warns of what was used so far although it is provisional, or taken for zero.
 func (in *Input) Provisional() []string {
 	var out []string
+	for _, name := range slices.Sorted(maps.Keys(in.zeros)) {
+		out = append(out, OneLine(name+" is taken for 0: "+in.zeros[name]))
+	}
 	for _, name := range slices.Sorted(maps.Keys(in.provisional)) {
 		out = append(out, OneLine(name+" is provisional: "+in.provisional[name]))
 	}
@@ -130,8 +160,12 @@ func (in *Input) NoFunction(name string) error {
 	return ErrMissing
 }
 
-// Need returns a parameter, or an error of class ErrMissing that names the experiment which measures it.
+// Need returns a parameter, or an error of class ErrMissing that names the experiment which measures it. A latency or gap that cannot be told
+// from zero is zero.
 func (in *Input) Need(name string) (float64, error) {
+	if in.zero(name) {
+		return 0, nil
+	}
 	if v, ok := in.Found(name); ok {
 		return v, nil
 	}
