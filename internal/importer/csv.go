@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// A table of ping-pong times of any origin: a heading with the columns bytes and one of seconds, ms, us, ns; from, to and
+// A table of ping-pong times of any origin: a heading with the columns bytes and one of s, seconds, ms, us, ns; from, to and
 // round if the file has them. Rows of the same size, hosts and round are its raw timings. Such a file does not tell whether
 // its times are half or the whole of a round trip, so Options.Time must.
-var csvUnits = map[string]float64{"seconds": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+var csvUnits = map[string]float64{"s": 1, "seconds": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 
 // maxRound bounds the rounds of a table.
 const maxRound = 1 << 20
@@ -79,13 +79,13 @@ func (c *collector) csvHeading(line string) (csvColumns, error) {
 	for unit, scale := range csvUnits {
 		if i := find(unit); i >= 0 {
 			if at.time >= 0 {
-				return at, c.fail(1, "heading %q has two columns of time, want one of seconds, ms, us, ns", line)
+				return at, c.fail(1, "heading %q has two columns of time, want one of s, seconds, ms, us, ns", line)
 			}
 			at.time, at.unit = i, scale
 		}
 	}
 	if at.bytes < 0 || at.time < 0 {
-		return at, c.fail(1, "heading %q, want bytes and one of seconds, ms, us, ns; from, to and round if known", line)
+		return at, c.fail(1, "heading %q, want bytes and one of s, seconds, ms, us, ns; from, to and round if known", line)
 	}
 	if (at.from < 0) != (at.to < 0) {
 		return at, c.fail(1, "heading %q, want both of from and to, or none", line)

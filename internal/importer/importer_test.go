@@ -151,7 +151,7 @@ func TestErrors(t *testing.T) {
 		{"sockperf other size", "--msg-size=64\n", Options{Format: "sockperf", Bytes: 32}, "messages of 64 bytes, but 32 were given"},
 		{"sockperf stamps", "packet, txTime(sec), rxTime(sec), latency(usec)\n0, 2.0, 1.9, 1\n", Options{Format: "sockperf", Bytes: 1}, "line 2"},
 		{"csv without time", "bytes,us\n1,2\n", Options{Format: "csv"}, "--time half or --time full"},
-		{"csv heading", "size,us\n1,2\n", Options{Format: "csv", Time: Half}, "want bytes and one of seconds, ms, us, ns"},
+		{"csv heading", "size,us\n1,2\n", Options{Format: "csv", Time: Half}, "want bytes and one of s, seconds, ms, us, ns"},
 		{"csv two times", "bytes,us,ns\n", Options{Format: "csv", Time: Half}, "two columns of time"},
 		{"csv one host", "bytes,us,from\n", Options{Format: "csv", Time: Half}, "want both of from and to"},
 		{"csv value", "bytes,us\n1,2\n1,x\n", Options{Format: "csv", Time: Half}, `line 3: time "x"`},
@@ -172,6 +172,7 @@ func TestHalves(t *testing.T) {
 		want int64
 	}{
 		{"bytes,us\n64,20\n", Options{Format: "csv", Time: Full}, 10000},
+		{"bytes,s\n64,20e-6\n", Options{Format: "csv", Time: Full}, 10000},
 		{"bytes,us\n64,20\n", Options{Format: "csv", Time: Half}, 20000},
 		{"sockperf: Summary: Latency is 20.0 usec\n", Options{Format: "sockperf", Bytes: 64}, 20000},
 		{"sockperf: Summary: Round trip is 20.0 usec\n", Options{Format: "sockperf", Bytes: 64}, 10000},
