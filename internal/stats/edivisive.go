@@ -12,7 +12,7 @@ type ChangeOptions struct {
 	Segment      int     // fewest values between two changes; 0 means 5
 	Alpha        float64 // chance of splitting a stretch that has no change; 0 means 1%
 	Effect       float64 // least shift of the median, relative; 0 means 5%, a negative one takes any
-	Permutations int     // 0 means 499
+	Permutations int     // 0 means as few as reach Alpha, 99 for 1%: a change is then as strong as none of them
 	Newest       int     // only so many of the newest values are searched; 0 means 10,000
 	Seed         uint64
 }
@@ -21,7 +21,7 @@ func (o ChangeOptions) defaults() ChangeOptions {
 	o.Segment = max(cmp.Or(o.Segment, 5), 2)
 	o.Alpha = cmp.Or(o.Alpha, 0.01)
 	o.Effect = cmp.Or(o.Effect, 0.05)
-	o.Permutations = cmp.Or(o.Permutations, 499)
+	o.Permutations = cmp.Or(o.Permutations, int(math.Ceil(1/o.Alpha-1e-9))-1)
 	o.Newest = cmp.Or(o.Newest, 10_000)
 	return o
 }
@@ -160,14 +160,16 @@ type energy struct {
 	toAll   []float64 // Σ of the distances of the value of a rank to all
 	total   float64   // Σ of all distances between two
 	segment int
-	count   []float64 // Fenwick trees
-	sum     []float64
+	tree    []node // a Fenwick tree
 }
+
+// node holds how many values of a range of ranks there are, and their sum.
+type node struct{ count, sum float64 }
 
 func newEnergy(x []float64, segment int) *energy {
 	n := len(x)
 	e := &energy{segment: segment, order: make([]int, n), value: make([]float64, n), toAll: make([]float64, n),
-		count: make([]float64, n+1), sum: make([]float64, n+1)}
+		tree: make([]node, n+1)}
 	by := make([]int, n)
 	for i := range by {
 		by[i] = i
@@ -192,8 +194,7 @@ func newEnergy(x []float64, segment int) *energy {
 //
 //	mn/(m+n) · (2/(mn)·Σ|x−y| − 2/(m(m−1))·Σ|x−x'| − 2/(n(n−1))·Σ|y−y'|), each sum over pairs.
 func (e *energy) best(order []int) (at int, most float64) {
-	clear(e.count)
-	clear(e.sum)
+	clear(e.tree)
 	var within, rest, leftSum float64 // pairs on the left, on the right; Σ of the left values
 	rest = e.total
 	n := len(order)
@@ -201,16 +202,16 @@ func (e *energy) best(order []int) (at int, most float64) {
 		v := e.value[r]
 		var c, s float64 // left values of lower rank
 		for i := r + 1; i > 0; i &= i - 1 {
-			c += e.count[i]
-			s += e.sum[i]
+			c += e.tree[i].count
+			s += e.tree[i].sum
 		}
 		toLeft := v*c - s + (leftSum - s) - v*(float64(t)-c)
 		within += toLeft
 		rest -= e.toAll[r] - toLeft
 		leftSum += v
 		for i := r + 1; i <= n; i += i & -i {
-			e.count[i]++
-			e.sum[i] += v
+			e.tree[i].count++
+			e.tree[i].sum += v
 		}
 		if t+1 < e.segment {
 			continue

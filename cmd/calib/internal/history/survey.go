@@ -6,9 +6,12 @@ import (
 	"hash/fnv"
 	"maps"
 	"math"
+	"runtime"
 	"slices"
 	"sort"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"calib/fit/params"
 	"calib/internal/history"
@@ -63,17 +66,29 @@ func surveyRuns(ctx context.Context, s *history.Store, f history.Filter, of []hi
 		return v, nil
 	}
 	v.linkRuns = linkWindow(len(v.runs), of)
-	for _, m := range of {
-		runs, to := len(v.runs), &v.network
+	all := make([]*timeline, len(of))
+	var searches errgroup.Group
+	searches.SetLimit(runtime.GOMAXPROCS(0))
+	for i, m := range of {
+		runs := len(v.runs)
 		if m.Link() != "" {
-			runs, to = v.linkRuns, &v.links
+			runs = v.linkRuns
 		}
-		t, err := v.timeline(ctx, m, runs)
-		if err != nil {
-			return nil, err
-		}
-		if len(t.readings) > 0 {
-			*to = append(*to, t)
+		searches.Go(func() (err error) {
+			all[i], err = v.timeline(ctx, m, runs)
+			return err
+		})
+	}
+	if err := searches.Wait(); err != nil {
+		return nil, err
+	}
+	for _, t := range all {
+		switch {
+		case len(t.readings) == 0:
+		case t.metric.Link() == "":
+			v.network = append(v.network, t)
+		default:
+			v.links = append(v.links, t)
 		}
 	}
 	return v, nil
