@@ -12,7 +12,7 @@ type ChangeOptions struct {
 	Segment      int     // fewest values between two changes; 0 means 5
 	Alpha        float64 // chance of splitting a stretch that has no change; 0 means 1%
 	Effect       float64 // least shift of the median, relative; 0 means 5%, a negative one takes any
-	Permutations int     // 0 means as few as reach Alpha, 99 for 1%: a change is then as strong as none of them
+	Permutations int     // 0 means 499, and for stretches of more than 500 values as few as reach Alpha: 99 for 1%
 	Newest       int     // only so many of the newest values are searched; 0 means 10,000
 	Seed         uint64
 }
@@ -21,7 +21,6 @@ func (o ChangeOptions) defaults() ChangeOptions {
 	o.Segment = max(cmp.Or(o.Segment, 5), 2)
 	o.Alpha = cmp.Or(o.Alpha, 0.01)
 	o.Effect = cmp.Or(o.Effect, 0.05)
-	o.Permutations = cmp.Or(o.Permutations, int(math.Ceil(1/o.Alpha-1e-9))-1)
 	o.Newest = cmp.Or(o.Newest, 10_000)
 	return o
 }
@@ -96,12 +95,26 @@ func (d *divider) split(from, to int) {
 	d.split(from+at, to)
 }
 
+// permutations is how many a test of so many values has. Few of them cost power where few orders are as strong as that of a change, which is
+// where values are few.
+func (d *divider) permutations(values int) int {
+	const usual, many = 499, 500
+	switch {
+	case d.Permutations > 0:
+		return d.Permutations
+	case values > many:
+		return int(math.Ceil(1/d.Alpha-1e-9)) - 1
+	}
+	return usual
+}
+
 // test is the permutation test, given up once p is above Alpha for certain.
 func (d *divider) test(e *energy, seen float64) (p float64, real bool) {
 	shuffled := slices.Clone(e.order)
-	total := float64(d.Permutations + 1)
+	n := d.permutations(len(shuffled))
+	total := float64(n + 1)
 	as := 1.0 // permutations that do as well, the observed order among them
-	for range d.Permutations {
+	for range n {
 		d.rng.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
 		if _, q := e.best(shuffled); q >= seen {
 			as++
