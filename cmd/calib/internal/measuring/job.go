@@ -121,7 +121,7 @@ func (j *job) read() error {
 		if j.detail, err = detailIn(before.Run()); err != nil {
 			return command.Usagef("resume %s: %s: %w", dir, rundir.RunFile, err)
 		}
-		return nil
+		return confirmStored(j.c, &j.detail.Where, person(j.c))
 	}
 	var err error
 	j.detail, err = detailOf(j.c)
