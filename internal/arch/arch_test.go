@@ -28,6 +28,7 @@ func experimentMay(more ...string) []string {
 func layers() []layer {
 	return []layer{
 		{pkg: "internal/units", why: "units are the bottom of everything"},
+		{pkg: "internal/sheet", why: "a table is text, whatever is in it"},
 		{pkg: "internal/files", why: "replacing a file is the same whatever is in it"},
 		{pkg: "internal/stats", may: []string{"internal/units"}, why: "statistics know numbers, not measurements"},
 		{pkg: "internal/dataset", may: []string{"internal/units"}, why: "files are the only joints between stages: they know none"},
@@ -53,6 +54,7 @@ func layers() []layer {
 		{pkg: "bench/incast", may: experimentMay(), why: "traffic to one root knows no experiment that uses it"},
 		{pkg: "bench/pingpong", may: experimentMay("bench/roundtrip"), why: experiment},
 		{pkg: "bench/probe", may: experimentMay("bench/roundtrip"), why: experiment},
+		{pkg: "bench/check", may: experimentMay(), why: experiment},
 		{pkg: "bench/tuning", may: experimentMay("bench/roundtrip"), why: experiment},
 		{pkg: "bench/prtt", may: experimentMay("bench/roundtrip"), why: experiment},
 		{pkg: "bench/load", may: experimentMay("bench/roundtrip"), why: experiment},
@@ -69,7 +71,7 @@ func layers() []layer {
 		{pkg: "bench/memcopy", may: experimentMay(), why: experiment},
 		{pkg: "bench/pattern", may: []string{"bench", "internal/units"}, why: "a pattern moves bytes, and knows no experiment that times it"},
 		{pkg: "bench/collective", may: experimentMay("bench/pattern"), why: experiment},
-		{pkg: "bench/experiments", may: []string{"bench", "bench/clock", "bench/collective", "bench/flood", "bench/gap", "bench/gather",
+		{pkg: "bench/experiments", may: []string{"bench", "bench/check", "bench/clock", "bench/collective", "bench/flood", "bench/gap", "bench/gather",
 			"bench/load", "bench/memcopy", "bench/overhead", "bench/overlap", "bench/paired", "bench/pingpong", "bench/probe", "bench/prtt", "bench/remap", "bench/stamps", "bench/tuning", "bench/wakeup"},
 			why: "it lists the experiments"},
 		{pkg: "bench/benchtest", may: []string{"bench", "transport/sim", "internal/netspec", "internal/dataset", "internal/dataset/names",
@@ -130,7 +132,7 @@ func layers() []layer {
 			why: "a page renders figures and tables"},
 		{pkg: "reports/draw", may: []string{"reports/figure", "fit/params", "internal/files", "internal/units"},
 			why: "a drawing renders figures"},
-		{pkg: "reports/export", may: []string{"reports/export/input", "reports/export/simgrid", "fit/form", "fit/params", "internal/netspec", "internal/openmpi", "internal/units",
+		{pkg: "reports/export", may: []string{"reports/export/input", "reports/export/simgrid", "fit/form", "fit/params", "internal/netspec", "internal/openmpi", "internal/sheet", "internal/units",
 			"predict/network"},
 			why: "an export is made of a params.json alone, and of choices that the caller has made of it"},
 		{pkg: "reports/export/input", may: []string{"fit/form", "fit/params", "internal/openmpi"},
