@@ -88,7 +88,9 @@ func (j *job) measure(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = j.walk(ctx, cl)
+	if err = j.checkup(ctx, cl); err == nil {
+		err = j.walk(ctx, cl)
+	}
 	return errors.Join(err, cl.close())
 }
 
