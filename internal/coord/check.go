@@ -27,9 +27,11 @@ func (c Checked) OK() bool {
 }
 
 const (
-	// checkDeadline bounds the check of a pair, checkRecv a silence in it: packets that were lost once are sent again sooner.
-	checkDeadline = 4 * units.Second
-	checkRecv     = 2 * units.Second
+	// checkDeadline bounds the check of a pair, checkRecv a silence in it: what was lost once is sent again within a second.
+	checkDeadline = 2500 * units.Millisecond
+	checkRecv     = 1500 * units.Millisecond
+	// checkGrace is how much later the other host of a pair is ended that failed.
+	checkGrace = 200 * time.Millisecond
 	// suspectAfter pairs that failed, and none that did not, the other pairs of a host wait until it has one that does not.
 	suspectAfter = 2
 	// checkEpoch is that of the connections of a check.
@@ -127,7 +129,7 @@ func (c *checker) pair(ctx context.Context, pair [2]int) Checked {
 				Points: []bench.Point{{names.FactorBytes: checkBytes}}, Epoch: checkEpoch, Deadline: checkDeadline, Recv: checkRecv,
 			})
 			if out.Errs[rank] != nil {
-				cancel()
+				time.AfterFunc(checkGrace, cancel) // the other may be about to say why
 			}
 		})
 	}

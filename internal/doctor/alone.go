@@ -63,7 +63,7 @@ func processor(h Host, add adder) {
 			fmt.Sprintf("cpupower idle-set -D %d (until the next boot; idle-set -E undoes it)", slowWake))
 	}
 	if v := h.Env["virt"]; v != "" && v != "none" {
-		add(Notes, "virtual", fmt.Sprintf("a virtual machine (%s): its CPUs and its network are shared with others, and its times hold that", v),
+		add(Notes, "virtual", fmt.Sprintf("a virtual machine (%s): its CPUs and its network are shared with others, and its times hold that", strings.Replace(v, "other", "of a kind that it does not say", 1)),
 			"virsh vcpupin on the machine below, or measure that one")
 	}
 	if c := h.Env["container"]; c != "" {
@@ -115,7 +115,7 @@ func room(h Host, hosts int, add adder) {
 	}
 	if free, err := strconv.ParseUint(h.Now[environ.NowDisk], 10, 64); err == nil && free < uint64(leastDisk) {
 		path := h.Now[environ.NowDiskPath]
-		add(Disturbs, "disk", fmt.Sprintf("%v are free in %s, where the agent lies: the next build may not fit", units.Bytes(free), path), "df -h "+path)
+		add(Disturbs, "disk", fmt.Sprintf("%v are free in %s, where the agent's program is: the next build may not fit", units.Bytes(free), path), "df -h "+path)
 	}
 }
 

@@ -68,7 +68,8 @@ type HostRow struct {
 	Driver string   `json:"driver,omitempty"`
 	Kernel string   `json:"kernel,omitempty"`
 	Virt   string   `json:"virt,omitempty"`
-	Offset *float64 `json:"clock_offset_s,omitempty"` // of its wall clock from the coordinator's
+	Offset *float64 `json:"clock_offset_s,omitempty"` // of its wall clock from the coordinator's, certain within Bound
+	Bound  float64  `json:"clock_bound_s,omitempty"`
 }
 
 // Examine makes findings of facts.
@@ -125,7 +126,7 @@ func row(h Host) HostRow {
 	}
 	if h.Bound > 0 {
 		s := h.Offset.Seconds()
-		r.Offset = &s
+		r.Offset, r.Bound = &s, h.Bound.Seconds()
 	}
 	return r
 }

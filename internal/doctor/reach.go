@@ -46,12 +46,9 @@ func why(text string) reason {
 // trouble is why a pair has no connection: what to say of it, and what mends it.
 func (f Facts) trouble(p Pair) (code, what, mend string) {
 	dials, waits := f.Hosts[p.Hosts[0]], f.Hosts[p.Hosts[1]]
-	host, port, err := net.SplitHostPort(waits.Addr)
-	if err != nil {
-		host, port = waits.Addr, "PORT"
-	}
-	text := p.Errors[0]
-	if text == "" || why(text) == other && p.Errors[1] != "" && strings.Contains(text, "cancelled") {
+	host, port := hostOf(waits.Addr), portOf(waits.Addr)
+	text := p.Errors[0] // the host that waits to be dialled learns less
+	if p.Errors[1] != "" && why(text) == other {
 		text = p.Errors[1]
 	}
 	allow := fmt.Sprintf("on %s: nft insert rule inet filter input tcp dport %s accept (with port=%s in the hosts file, so that it stays the same)", waits.Name, port, port)
@@ -131,6 +128,13 @@ func hostOf(addr string) string {
 		return host
 	}
 	return addr
+}
+
+func portOf(addr string) string {
+	if _, port, err := net.SplitHostPort(addr); err == nil {
+		return port
+	}
+	return "PORT"
 }
 
 func orNIC(name string) string {

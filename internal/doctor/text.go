@@ -32,6 +32,8 @@ func (r Report) Text(w io.Writer) error {
 		switch {
 		case strings.HasPrefix(f.Code, pairCode):
 			where = strings.Join(f.Hosts, " – ")
+		case len(f.Hosts) > 1 && len(f.Hosts) == len(r.Hosts):
+			where = "all hosts"
 		case len(f.Hosts) > 0:
 			where = hosts.Fold(f.Hosts)
 		}
@@ -72,7 +74,7 @@ func (r Report) table(w io.Writer) {
 			speed += " Mbit/s"
 		}
 		if h.Offset != nil {
-			off = units.Format(*h.Offset, "s")
+			off = units.Format(*h.Offset, "s") + " ± " + units.Format(h.Bound, "s")
 		}
 		cells := []string{"  " + h.Host, h.Addr, h.NIC, speed, h.MTU, h.Driver, h.Kernel, h.Virt, off}
 		for i, c := range cells {

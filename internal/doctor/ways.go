@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"fmt"
-	"strings"
 )
 
 const (
@@ -16,7 +15,7 @@ const (
 // ways are what is wrong on ways that exist: packets that leave by another interface, or smaller than it takes, datagrams that do not
 // pass, pairs much slower than the others.
 func ways(f Facts) []Finding {
-	var out []Finding
+	out := datagrams(f)
 	median := summary(f).Median
 	for _, p := range f.Pairs {
 		if !p.OK() {
@@ -25,11 +24,6 @@ func ways(f Facts) []Finding {
 		for k, w := range p.Ways {
 			from, to := f.Hosts[p.Hosts[k]], f.Hosts[p.Hosts[1-k]]
 			out = append(out, wayOf(from, to, w)...)
-			if arrived := p.Ways[1-k].Received; arrived < w.Sent {
-				out = append(out, datagramsLost(from, to, w.Sent, arrived))
-			} else if w.Sent == 0 && w.Trip > 0 {
-				out = append(out, datagramsLost(from, to, 0, 0))
-			}
 		}
 		if trip := max(p.Ways[0].Trip, p.Ways[1].Trip); len(f.Pairs) >= fewPairs && trip > manyTimes**median {
 			a, b := f.Hosts[p.Hosts[0]], f.Hosts[p.Hosts[1]]
@@ -60,15 +54,51 @@ func wayOf(from, to Host, w Way) []Finding {
 	return out
 }
 
-func datagramsLost(from, to Host, sent, arrived int) Finding {
-	_, port, _ := strings.Cut(strings.TrimPrefix(to.Addr, hostOf(to.Addr)), ":")
-	f := Finding{Disturbs, pairCode + "udp", []string{from.Name, to.Name},
-		fmt.Sprintf("datagrams from %s to %s do not pass: experiment flood cannot see when a port is full", from.Name, to.Name),
-		fmt.Sprintf("on %s: nft insert rule inet filter input udp dport %s accept (with port=%s in the hosts file)", to.Name, port, port)}
-	if arrived > 0 {
-		f.Severity, f.Code = Notes, pairCode+"loss"
-		f.What = fmt.Sprintf("of %d datagrams from %s to %s, %d arrived", sent, from.Name, to.Name, arrived)
-		f.Mend = fmt.Sprintf("on %s: ethtool -S %s | grep -iE 'drop|err' shows whether the host loses them", to.Name, orNIC(to.Env["nic.name"]))
+// datagrams are the ways on which datagrams do not pass, or not all of them. A host that none reach is named once.
+func datagrams(f Facts) []Finding {
+	var out []Finding
+	from, none := map[int]int{}, map[int]int{} // by the host they go to: ways, and those without any
+	each := func(do func(from, to, sent, arrived int)) {
+		for _, p := range f.Pairs {
+			for k, w := range p.Ways {
+				if p.OK() && w.Trip > 0 {
+					do(p.Hosts[k], p.Hosts[1-k], w.Sent, p.Ways[1-k].Received)
+				}
+			}
+		}
 	}
-	return f
+	each(func(_, to, _, arrived int) {
+		from[to]++
+		if arrived == 0 {
+			none[to]++
+		}
+	})
+	closed := func(h int) bool { return from[h] > 1 && none[h] == from[h] }
+	for h, host := range f.Hosts {
+		if closed(h) {
+			out = append(out, Finding{Disturbs, "udp", []string{host.Name}, "no datagrams reach it: " + noFlood, allowUDP(host)})
+		}
+	}
+	each(func(from, to, sent, arrived int) {
+		a, b := f.Hosts[from], f.Hosts[to]
+		names := []string{a.Name, b.Name}
+		switch {
+		case closed(to) || sent > 0 && arrived >= sent:
+		case arrived == 0:
+			out = append(out, Finding{Disturbs, pairCode + "udp", names,
+				fmt.Sprintf("datagrams from %s to %s do not pass: %s", a.Name, b.Name, noFlood), allowUDP(b)})
+		default:
+			out = append(out, Finding{Notes, pairCode + "loss", names,
+				fmt.Sprintf("of %d datagrams from %s to %s, %d arrived", sent, a.Name, b.Name, arrived),
+				fmt.Sprintf("on %s: ethtool -S %s | grep -iE 'drop|err' shows whether the host loses them", b.Name, orNIC(b.Env["nic.name"]))})
+		}
+	})
+	return out
+}
+
+const noFlood = "experiment flood cannot see when a port is full"
+
+func allowUDP(h Host) string {
+	port := portOf(h.Addr)
+	return fmt.Sprintf("on %s: nft insert rule inet filter input udp dport %s accept (with port=%s in the hosts file)", h.Name, port, port)
 }
