@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"calib/internal/needs"
 )
 
 // A link in a run directory does not lead its writer to another file.
@@ -53,6 +55,24 @@ func TestLinksAreNotFollowed(t *testing.T) {
 				t.Errorf("log: %v", err)
 			}
 		})
+	}
+}
+
+// Nobody's directory but one's own is written into: its owner could exchange every file in it.
+func TestAnotherUsersDirectory(t *testing.T) {
+	needs.Root(t, "give a directory to another user")
+	d := create(t)
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chown(d.Path(), 12345, 12345); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Resume(d.Path()); !errors.Is(err, ErrForeign) || !strings.Contains(err.Error(), "its owner has user id 12345") {
+		t.Errorf("resume: %v", err)
+	}
+	if got := names(t, d.Path()); got != RunFile {
+		t.Errorf("a refused directory holds %s", got)
 	}
 }
 

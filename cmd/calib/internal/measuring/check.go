@@ -30,6 +30,8 @@ func (j *job) checkup(ctx context.Context, cl *cluster) error {
 		return nil
 	}
 	j.show.Phase("check the hosts")
+	begun := time.Now()
+	defer func() { j.checked = units.Nanos(time.Since(begun)) }()
 	pairs, err := j.check(ctx, cl, quickCheck)
 	if err != nil {
 		return err

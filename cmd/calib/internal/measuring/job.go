@@ -19,6 +19,7 @@ import (
 	"calib/internal/progress"
 	"calib/internal/rundir"
 	"calib/internal/spend"
+	"calib/internal/units"
 )
 
 // detail is what run.json keeps so that --resume can go on without flags.
@@ -63,6 +64,8 @@ type job struct {
 	lost   []dataset.Failure // before measuring began
 	unfit  error             // why there are no parameters
 	notes  []string
+	// checked is how long the check of the hosts took.
+	checked units.Nanos
 }
 
 func newJob(c *cli.Context) (*job, error) {
