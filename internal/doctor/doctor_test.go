@@ -99,6 +99,8 @@ func TestReportGolden(t *testing.T) {
 			p.Skipped = a == 4
 		case b == 7 || a == 7:
 			p.Errors[0] = "agent a: task failed: slot 1: connect to host noroute (10.0.0.8:7100): network is unreachable"
+		case a == 2 && b == 3:
+			p.Errors[0] = "connect to host d (d:7100): no route to host"
 		case a == 0 && b == 1:
 			p.Ways[0].Stalled, p.Ways[1].Stalled = true, true
 		case a == 0 && b == 2:

@@ -18,6 +18,7 @@ const (
 	other reason = iota
 	refused
 	silent
+	rejected
 	noRoute
 	noName
 	ticket
@@ -31,8 +32,10 @@ func why(text string) reason {
 	switch {
 	case has(syscall.ECONNREFUSED.Error()):
 		return refused
-	case has(syscall.ENETUNREACH.Error(), syscall.EHOSTUNREACH.Error()):
+	case has(syscall.ENETUNREACH.Error()):
 		return noRoute
+	case has(syscall.EHOSTUNREACH.Error(), syscall.EACCES.Error()):
+		return rejected
 	case has("no such host", "server misbehaving"):
 		return noName
 	case has("ticket refused"):
@@ -57,6 +60,9 @@ func (f Facts) trouble(p Pair) (code, what, mend string) {
 		return "refused", fmt.Sprintf("%s answers %s that port %s is closed: a firewall there rejects it, or %s is another machine's address", waits.Name, dials.Name, port, host), allow
 	case silent:
 		return "silent", fmt.Sprintf("no answer from %s to %s at %s: a firewall drops it, or the address is not on this network", waits.Name, dials.Name, waits.Addr), allow
+	case rejected:
+		return "rejected", fmt.Sprintf("%s is told that %s is not reachable: nobody has that address, or a firewall rejects the connection (as firewalld does)", dials.Name, waits.Addr),
+			fmt.Sprintf("on %s: ip neigh show %s; if it has an address: %s, or firewall-cmd --add-port=%s/tcp", dials.Name, host, allow, port)
 	case noRoute:
 		return "no-route", fmt.Sprintf("%s has no way to %s of %s", dials.Name, host, waits.Name),
 			fmt.Sprintf("on %s: ip route get %s shows it; ip route add %s dev INTERFACE, or give %s an address of the common network by addr= in the hosts file", dials.Name, host, host, waits.Name)
