@@ -16,7 +16,7 @@ import (
 func FuzzAnswer(f *testing.F) {
 	for _, seed := range []string{
 		"calib-launch uname Linux x86_64\n", "Welcome\ncalib-launch need\n", "calib-launch\ncalib-launch have\nrest", "calib-launch have", "\x00\xff\n",
-		"\x1b[2Jcalib-launch fail\n", strings.Repeat("x", 5000) + "calib-launch have\n", strings.Repeat("long greeting\n", 5000),
+		"\x1b[2Jcalib-launch fail\n", strings.Repeat("x", 5000) + "calib-launch have\n",
 	} {
 		f.Add([]byte(seed))
 	}
