@@ -48,3 +48,19 @@ func FuzzAnswer(f *testing.F) {
 		}
 	})
 }
+
+// A far side that never comes to an end is not listened to for ever.
+func TestEndlessGreeting(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	defer w.Close()
+	l := &Launcher{stepTimeout: time.Minute}
+	endless := strings.NewReader(strings.Repeat("long greeting\n", maxGreeting))
+	words, err := l.answer(&Process{stdin: w, stdout: r, out: bufio.NewReader(endless)})
+	if err == nil || !strings.Contains(err.Error(), "bytes of other text before the shell's answer") || len(words) > 0 {
+		t.Errorf("%q, %v", words, err)
+	}
+}
