@@ -124,7 +124,7 @@ func (j *job) read() error {
 		if j.detail, err = detailIn(before.Run()); err != nil {
 			return command.Usagef("resume %s: %s: %w", dir, rundir.RunFile, err)
 		}
-		return confirmStored(j.c, &j.detail.Where, person(j.c))
+		return confirmStored(j.c, &j.detail.Where, fmt.Sprintf("calib %s --resume %s", j.c.Command.Name, quote(dir)), person(j.c))
 	}
 	var err error
 	j.detail, err = detailOf(j.c)

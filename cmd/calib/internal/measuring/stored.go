@@ -19,9 +19,15 @@ const defaultLaunch = "ssh {host}"
 // executedFlags name the flags whose values are executed, here or on the hosts.
 var executedFlags = []string{"launch", "agent-binary"}
 
-// confirmStored decides what a resumed run executes. run.json may come from somebody else, so that no command in it is executed
-// unasked: a flag given again replaces it, else ask is shown it. ask is nil where nobody can be asked.
-func confirmStored(c *cli.Context, w *where, ask func(question string) bool) error {
+// whatIsExecuted are the flags of those names.
+func whatIsExecuted() []cli.Flag {
+	return slices.DeleteFunc(WhereFlags(), func(f cli.Flag) bool { return !slices.Contains(executedFlags, f.Names()[0]) })
+}
+
+// confirmStored decides what is executed to measure again where a run was measured. run.json may come from somebody else, so that no
+// command in it is executed unasked: a flag given again replaces it, else ask is shown it. ask is nil where nobody can be asked. again
+// is the command line to which the flag is to be added.
+func confirmStored(c *cli.Context, w *where, again string, ask func(question string) bool) error {
 	stored := map[string]*string{"launch": &w.Launch, "agent-binary": &w.AgentBinary}
 	for _, name := range executedFlags {
 		value := stored[name]
@@ -30,10 +36,10 @@ func confirmStored(c *cli.Context, w *where, ask func(question string) bool) err
 			*value = c.String(name)
 		case w.Local > 0 || w.Sim != "" || *value == "" || *value == defaultLaunch: // nothing but calib's own
 		case ask == nil:
-			return command.Usagef("resume: the run has stored --%s %s, which would be executed. If that is right, give it again: calib %s --resume %s --%s %s",
-				name, quote(*value), c.Command.Name, quote(c.String("resume")), name, quote(*value))
+			return command.Usagef("the run has stored --%s %s, which would be executed. If that is right, give it again: %s --%s %s",
+				name, quote(*value), again, name, quote(*value))
 		case !ask(fmt.Sprintf("The run has stored --%s:\n  %s\nIt is executed to start the agents. Execute it? [y/N] ", name, quote(*value))):
-			return command.Usagef("not resumed; --%s says what to execute instead", name)
+			return command.Usagef("not begun; --%s says what to execute instead", name)
 		}
 	}
 	return nil

@@ -25,7 +25,7 @@ func TestStoredCommandsAreConfirmed(t *testing.T) {
 		{"calib's own", where{Launch: defaultLaunch}, "", nil, defaultLaunch, ""},
 		{"agents here", where{Local: 2, Launch: evil}, "", nil, evil, ""},
 		{"nobody to ask", where{Launch: evil}, "", nil, "", `give it again: calib run --resume DIR --launch 'sh -c '\''touch /tmp/x'\'' {host}'`},
-		{"a person refuses", where{Launch: evil}, "", no, "", "not resumed; --launch says what to execute instead"},
+		{"a person refuses", where{Launch: evil}, "", no, "", "not begun; --launch says what to execute instead"},
 		{"a person agrees", where{Launch: evil}, "", yes, evil, ""},
 		{"given again", where{Launch: evil}, "--launch|" + evil, nil, evil, ""},
 		{"replaced", where{Launch: evil}, "--launch|ssh -q {host}", no, "ssh -q {host}", ""},
@@ -45,7 +45,7 @@ func TestStoredCommandsAreConfirmed(t *testing.T) {
 				if err := onlyResume(ctx); err != nil {
 					return err
 				}
-				return confirmStored(ctx, &w, ask)
+				return confirmStored(ctx, &w, "calib run --resume DIR", ask)
 			}}
 			app := &cli.App{Commands: []*cli.Command{run}, Writer: &said, ErrWriter: &said, ExitErrHandler: func(*cli.Context, error) {}}
 			args := []string{"calib", "run", "--resume", "DIR"}
