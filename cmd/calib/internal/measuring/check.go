@@ -48,10 +48,7 @@ func (j *job) checkup(ctx context.Context, cl *cluster) error {
 		}
 	}
 	for _, i := range slices.Backward(out) {
-		name := cl.infos[i].Name
-		if err := cl.leave(i, why[name]); err != nil {
-			return err
-		}
+		cl.leave(i, why[cl.infos[i].Name])
 	}
 	return nil
 }
@@ -99,20 +96,19 @@ func (c *cluster) prepareForCheck(ctx context.Context, run string) error {
 		}
 		for i, err := range slices.Backward(errs) {
 			if err != nil {
-				if err := c.leave(i, err.Error()); err != nil {
-					return err
-				}
+				c.leave(i, err.Error())
 			}
 		}
 	}
 }
 
-// leave takes the host of that index out of the cluster, and ends its agent.
-func (c *cluster) leave(i int, why string) error {
+// leave takes the host of that index out of the cluster, and ends its agent. That it may end badly stops nobody else.
+func (c *cluster) leave(i int, why string) {
+	if err := c.agents[i].Close(); err != nil {
+		why += "; " + err.Error()
+	}
 	c.lost = append(c.lost, dataset.Failure{Host: c.infos[i].Name, Error: why})
-	err := c.agents[i].Close()
 	c.agents, c.infos = slices.Delete(c.agents, i, i+1), slices.Delete(c.infos, i, i+1)
-	return err
 }
 
 // nicsOf are the interfaces of a host by index.

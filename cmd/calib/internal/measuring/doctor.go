@@ -71,13 +71,16 @@ func examined(c *cli.Context) (r doctor.Report, err error) {
 		}
 	}()
 	j.show.Phase("examine the hosts")
-	f := doctor.Facts{Hosts: cl.examine(c.Context)}
+	var f doctor.Facts
 	f.Dir, f.Free = freeHere()
-	f.Pairs, err = j.check(c.Context, cl, 0)
+	if f.Pairs, err = j.check(c.Context, cl, 0); err != nil { // first: it takes out who refuses, and pairs name the others by index
+		return r, err
+	}
+	f.Hosts = cl.examine(c.Context)
 	for _, l := range cl.lost {
 		f.Hosts = append(f.Hosts, doctor.Host{Name: l.Host, Lost: l.Error})
 	}
-	return doctor.Examine(f), err
+	return doctor.Examine(f), nil
 }
 
 // examine asks every agent again who it is, and compares its clock with the one here: the first time, it had to be started.
