@@ -67,7 +67,7 @@ func processor(h Host, add adder) {
 			"virsh vcpupin on the machine below, or measure that one")
 	}
 	if c := h.Env["container"]; c != "" {
-		add(Notes, "container", fmt.Sprintf("a container (%s): what is measured is its network, with bridge and address translation", c), c+" run --network host")
+		add(Notes, "container", fmt.Sprintf("a container (%s): what is measured is its network, with bridge and address translation", c), word(c, "podman")+" run --network host")
 	}
 	load, err := strconv.ParseFloat(h.Now[environ.NowLoad], 64)
 	if cores := number(h.Env["cpu.cores"], 0); err == nil && cores > 0 && load > busy*float64(cores) {
@@ -83,7 +83,7 @@ func nic(h Host, add adder) {
 		return
 	}
 	if d := h.Env["nic.duplex"]; d == "half" {
-		add(Disturbs, "duplex", name+" sends and receives in turn (half duplex)", fmt.Sprintf("ethtool -s %s autoneg on", name))
+		add(Disturbs, "duplex", name+" sends and receives in turn (half duplex)", fmt.Sprintf("ethtool -s %s autoneg on", orNIC(name)))
 	}
 	us, adaptive := number(h.Env["nic.coalesce.rx_usecs"], 0), h.Env["nic.coalesce.adaptive_rx"]
 	if us > longWait || adaptive != "" && adaptive != "0" {
@@ -91,14 +91,14 @@ func nic(h Host, add adder) {
 		if adaptive != "" && adaptive != "0" {
 			what = name + " waits for more packets before it says that one is there, as long as it sees fit (adaptive coalescing)"
 		}
-		add(Notes, "coalescing", what, fmt.Sprintf("ethtool -C %s adaptive-rx off rx-usecs 0 for the least latency", name))
+		add(Notes, "coalescing", what, fmt.Sprintf("ethtool -C %s adaptive-rx off rx-usecs 0 for the least latency", orNIC(name)))
 	}
 	if h.Env["nic.lro"] == "on" {
-		add(Notes, "lro", name+" joins packets before the kernel sees them (large receive offload)", fmt.Sprintf("ethtool -K %s lro off", name))
+		add(Notes, "lro", name+" joins packets before the kernel sees them (large receive offload)", fmt.Sprintf("ethtool -K %s lro off", orNIC(name)))
 	}
 	for _, o := range [][2]string{{"nic.rx_checksum", "rx"}, {"nic.tx_checksum", "tx"}} {
 		if h.Env[o[0]] == "off" {
-			add(Notes, "checksum", fmt.Sprintf("the CPU computes the checksums of %s (%s)", name, o[1]), fmt.Sprintf("ethtool -K %s %s on", name, o[1]))
+			add(Notes, "checksum", fmt.Sprintf("the CPU computes the checksums of %s (%s)", name, o[1]), fmt.Sprintf("ethtool -K %s %s on", orNIC(name), o[1]))
 		}
 	}
 }
@@ -115,7 +115,7 @@ func room(h Host, hosts int, add adder) {
 	}
 	if free, err := strconv.ParseUint(h.Now[environ.NowDisk], 10, 64); err == nil && free < uint64(leastDisk) {
 		path := h.Now[environ.NowDiskPath]
-		add(Disturbs, "disk", fmt.Sprintf("%v are free in %s, where the agent's program is: the next build may not fit", units.Bytes(free), path), "df -h "+path)
+		add(Disturbs, "disk", fmt.Sprintf("%v are free in %s, where the agent's program is: the next build may not fit", units.Bytes(free), path), "df -h "+word(path, "DIRECTORY"))
 	}
 }
 

@@ -70,7 +70,7 @@ func differences(f Facts) []Finding {
 
 func (k fact) command(h Host, usual string) string {
 	s := strings.ReplaceAll(k.mend, "%[1]s", orNIC(h.Env["nic.name"]))
-	return strings.ReplaceAll(s, "%[2]s", usual)
+	return strings.ReplaceAll(s, "%[2]s", word(usual, "VALUE"))
 }
 
 // together are hosts that share a machine: each takes the other's CPUs.

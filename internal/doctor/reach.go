@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"fmt"
-	"net"
 	"slices"
 	"strings"
 	"syscall"
@@ -127,25 +126,4 @@ func (f Facts) pairFinding(p Pair) Finding {
 // mostPing is the payload of a ping that fills a packet of both hosts' interfaces: without 28 B of headers.
 func mostPing(a, b Host) int {
 	return max(0, min(number(a.Env["nic.mtu"], 1500), number(b.Env["nic.mtu"], 1500))-28)
-}
-
-func hostOf(addr string) string {
-	if host, _, err := net.SplitHostPort(addr); err == nil {
-		return host
-	}
-	return addr
-}
-
-func portOf(addr string) string {
-	if _, port, err := net.SplitHostPort(addr); err == nil {
-		return port
-	}
-	return "PORT"
-}
-
-func orNIC(name string) string {
-	if name == "" {
-		return "INTERFACE"
-	}
-	return name
 }

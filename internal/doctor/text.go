@@ -37,7 +37,7 @@ func (r Report) Text(w io.Writer) error {
 		case len(f.Hosts) > 0:
 			where = hosts.Fold(f.Hosts)
 		}
-		fmt.Fprintf(b, "  %s: %s\n      %s\n", where, f.What, f.Mend)
+		fmt.Fprintf(b, "  %s: %s\n      %s\n", printable(where), f.What, f.Mend)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -76,13 +76,13 @@ func (r Report) table(w io.Writer) {
 		if h.Offset != nil {
 			off = units.Format(*h.Offset, "s") + " ± " + units.Format(h.Bound, "s")
 		}
-		cells := []string{"  " + h.Host, h.Addr, h.NIC, speed, h.MTU, h.Driver, h.Kernel, h.Virt, off}
+		cells := []string{h.Host, h.Addr, h.NIC, speed, h.MTU, h.Driver, h.Kernel, h.Virt, off}
 		for i, c := range cells {
-			if c == "" {
+			if cells[i] = printable(c); c == "" {
 				cells[i] = "–"
 			}
 		}
-		fmt.Fprintln(t, strings.Join(cells, "\t"))
+		fmt.Fprintln(t, "  "+strings.Join(cells, "\t"))
 	}
 	t.Flush()
 }

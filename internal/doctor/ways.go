@@ -43,7 +43,7 @@ func wayOf(from, to Host, w Way) []Finding {
 	if w.Device != "" && nic != "" && w.Device != nic && !sameMachine {
 		out = append(out, Finding{Disturbs, pairCode + "interface", names,
 			fmt.Sprintf("packets from %s to %s leave by %s, but %s has the data address", from.Name, to.Name, w.Device, nic),
-			fmt.Sprintf("on %s: ip route replace %s dev %s, or addr= of %s in the hosts file", from.Name, hostOf(to.Addr), nic, w.Device)})
+			fmt.Sprintf("on %s: ip route replace %s dev %s, or addr= of %s in the hosts file", from.Name, hostOf(to.Addr), orNIC(nic), orNIC(w.Device))})
 		return out
 	}
 	if mtu := min(number(from.Env["nic.mtu"], 0), largestPacket); w.MTU > 0 && w.MTU < mtu && !sameMachine {
