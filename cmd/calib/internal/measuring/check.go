@@ -59,7 +59,7 @@ func (j *job) check(ctx context.Context, cl *cluster, most time.Duration) ([]doc
 	if err := cl.prepareForCheck(ctx, j.runID()); err != nil {
 		return nil, err
 	}
-	checked := coord.Check(ctx, cl.agents, j.runID(), most, nil)
+	checked := coord.CheckPairs(ctx, cl.agents, j.runID(), most, nil)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}

@@ -44,9 +44,9 @@ func (a linked) Run(ctx context.Context, t bench.Task) ([]dataset.Sample, error)
 	return []dataset.Sample{{Exp: t.Exp, Ranks: []int{t.Team[t.Rank], t.Team[1-t.Rank]}}}, nil
 }
 
-// TestCheckPairs: every pair is tried; a host that is off is tried a few times, whoever else is, and named by its pairs; one that only
+// TestPairs: every pair is tried; a host that is off is tried a few times, whoever else is, and named by its pairs; one that only
 // met hosts that are off is cleared.
-func TestCheckPairs(t *testing.T) {
+func TestPairs(t *testing.T) {
 	off := func(hosts ...int) func(a, b int) bool {
 		return func(a, b int) bool { return slices.Contains(hosts, a) || slices.Contains(hosts, b) }
 	}
@@ -79,7 +79,7 @@ func TestCheckPairs(t *testing.T) {
 				agents[i] = a
 			}
 			later := time.Unix(1e9, 0)
-			got := coord.Check(t.Context(), agents, "run", c.most, func() time.Time { later = later.Add(time.Second); return later })
+			got := coord.CheckPairs(t.Context(), agents, "run", c.most, func() time.Time { later = later.Add(time.Second); return later })
 			seen := map[[2]int]bool{}
 			for _, k := range got {
 				if seen[k.Pair] || k.Pair[0] >= k.Pair[1] {
@@ -118,9 +118,9 @@ func TestCheckPairs(t *testing.T) {
 	}
 }
 
-// TestCheckSimulated: the real experiment on a simulated network finds nothing wrong.
-func TestCheckSimulated(t *testing.T) {
-	got := coord.Check(t.Context(), simulated(t, 5), "run", 0, nil)
+// TestPairsSimulated: the real experiment on a simulated network finds nothing wrong.
+func TestPairsSimulated(t *testing.T) {
+	got := coord.CheckPairs(t.Context(), simulated(t, 5), "run", 0, nil)
 	if len(got) != 10 {
 		t.Fatalf("%d pairs", len(got))
 	}

@@ -27,22 +27,22 @@ func (c Checked) OK() bool {
 }
 
 const (
-	// checkDeadline bounds the check of a pair, checkRecv a silence in it: what was lost once is sent again within a second.
-	checkDeadline = 2500 * units.Millisecond
-	checkRecv     = 1500 * units.Millisecond
-	// checkGrace is how much later the other host of a pair is ended that failed.
-	checkGrace = 200 * time.Millisecond
+	// pairDeadline bounds the check of a pair, pairRecv a silence in it: what was lost once is sent again within a second.
+	pairDeadline = 2500 * units.Millisecond
+	pairRecv     = 1500 * units.Millisecond
+	// pairGrace is how much later the other host of a pair is ended that failed.
+	pairGrace = 200 * time.Millisecond
 	// suspectAfter pairs that failed, and none that did not, the other pairs of a host wait until it has one that does not.
 	suspectAfter = 2
-	// checkEpoch is that of the connections of a check.
-	checkEpoch = 0
+	// pairEpoch is that of the connections of a check.
+	pairEpoch = 0
 )
 
-// Check tries every pair of agents, disjoint pairs at once, and returns them in the order in which they were tried. The agents are
+// CheckPairs tries every pair of agents, disjoint pairs at once, and returns them in the order in which they were tried. The agents are
 // prepared for the run. After a time, where most is not 0, it stops as soon as every host is known to work or not. A host that several
 // others cannot reach is tried with one that works, and its other pairs are skipped if that fails too: a host that is off costs
 // seconds, however many hosts there are.
-func Check(ctx context.Context, agents []Agent, run string, most time.Duration, now func() time.Time) []Checked {
+func CheckPairs(ctx context.Context, agents []Agent, run string, most time.Duration, now func() time.Time) []Checked {
 	if now == nil {
 		now = time.Now
 	}
@@ -117,7 +117,7 @@ func (c *checker) try(ctx context.Context, pairs [][2]int) {
 
 // pair has both hosts of a pair do their part. The first that fails ends it for the other.
 func (c *checker) pair(ctx context.Context, pair [2]int) Checked {
-	ctx, cancel := context.WithTimeout(ctx, time.Duration(checkDeadline)+grace)
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(pairDeadline)+grace)
 	defer cancel()
 	out := Checked{Pair: pair}
 	var samples [2][]dataset.Sample
@@ -126,10 +126,10 @@ func (c *checker) pair(ctx context.Context, pair [2]int) Checked {
 		wg.Go(func() {
 			samples[rank], out.Errs[rank] = c.agents[host].Run(ctx, bench.Task{
 				Run: c.run, Slot: c.step, Exp: names.Check, Team: pair[:], Rank: rank,
-				Points: []bench.Point{{names.FactorBytes: checkBytes}}, Epoch: checkEpoch, Deadline: checkDeadline, Recv: checkRecv,
+				Points: []bench.Point{{names.FactorBytes: pairBytes}}, Epoch: pairEpoch, Deadline: pairDeadline, Recv: pairRecv,
 			})
 			if out.Errs[rank] != nil {
-				time.AfterFunc(checkGrace, cancel) // the other may be about to say why
+				time.AfterFunc(pairGrace, cancel) // the other may be about to say why
 			}
 		})
 	}
@@ -140,8 +140,8 @@ func (c *checker) pair(ctx context.Context, pair [2]int) Checked {
 	return out
 }
 
-// checkBytes are what a check sends in whole packets: two of the largest in use, of 9,000 bytes.
-const checkBytes = int64(18 * units.KiB)
+// pairBytes are what a check sends in whole packets: two of the largest in use, of 9,000 bytes.
+const pairBytes = int64(18 * units.KiB)
 
 // rest tries each suspect with one host that works, and where they get on, all of its other pairs.
 func (c *checker) rest(ctx context.Context, all bool) {
