@@ -18,6 +18,7 @@ import (
 	"calib/agent/internal/controlv1"
 	"calib/bench"
 	"calib/internal/dataset"
+	"calib/internal/environ"
 	"calib/internal/plane"
 )
 
@@ -124,8 +125,9 @@ func (c *Client) Hello(ctx context.Context) (dataset.Host, error) {
 		return dataset.Host{}, versionError(c.host, what, r.Version, r.Build)
 	}
 	c.alive.Do(func() { c.ended.Go(c.keep) })
+	env, now := environ.Split(r.Env)
 	return dataset.Host{
-		Name: r.Name, Addr: r.DataAddr, Version: r.Version, Build: r.Build, Env: r.Env, CPU: r.Cpu, Arch: r.Env["arch"],
+		Name: r.Name, Addr: r.DataAddr, Version: r.Version, Build: r.Build, Env: env, Now: now, CPU: r.Cpu, Arch: r.Env["arch"],
 		Boot: r.Boot, Clock: r.Clock, MostBytes: r.Limits.GetMaxBytes(),
 	}, nil
 }

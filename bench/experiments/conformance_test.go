@@ -31,7 +31,7 @@ var confHosts = []int{1, 2, 3, 4, 5, 9}
 
 // forEach runs f as a subtest for every experiment.
 func forEach(t *testing.T, f func(t *testing.T, e bench.Experiment)) {
-	for _, e := range slices.Concat(All, []bench.Experiment{Probe}) {
+	for _, e := range slices.Concat(All, Before) {
 		t.Run(e.Name(), func(t *testing.T) { f(t, e) })
 	}
 }

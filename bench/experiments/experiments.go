@@ -3,6 +3,7 @@ package experiments
 
 import (
 	"calib/bench"
+	"calib/bench/check"
 	"calib/bench/clock"
 	"calib/bench/collective"
 	"calib/bench/flood"
@@ -29,13 +30,14 @@ var All = []bench.Experiment{
 	tuning.NoDelay{}, overlap.Experiment{}, prtt.Experiment{}, remap.Experiment{}, stamps.Experiment{}, collective.Bcast{}, collective.Pattern{},
 }
 
-// Probe is the first look before a plan is made. It is no part of a plan.
-var Probe bench.Experiment = probe.Experiment{}
+// Before are the experiments before a plan is made: whether every pair of hosts can be measured, and the first look at the network. They
+// are no part of a plan.
+var Before = []bench.Experiment{check.Experiment{}, probe.Experiment{}}
 
-// Lookup returns the experiment of that name, the probe included.
+// Lookup returns the experiment of that name, those before a plan included.
 func Lookup(name string) (bench.Experiment, bool) {
-	if name == Probe.Name() {
-		return Probe, true
+	if e, ok := bench.Find(Before, name); ok {
+		return e, true
 	}
 	return bench.Find(All, name)
 }

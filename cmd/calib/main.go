@@ -59,7 +59,7 @@ func newApp() *cli.App {
 		ExitErrHandler:            func(*cli.Context, error) {}, // execute decides the exit code
 		OnUsageError:              usageError,
 		Commands: withUsage([]*cli.Command{
-			measuring.RunCommand(), measuring.MeasureCommand(), results.FitCommand(), results.ReportCommand(), measuring.PlanCommand(),
+			measuring.RunCommand(), measuring.MeasureCommand(), results.FitCommand(), results.ReportCommand(), measuring.PlanCommand(), measuring.DoctorCommand(),
 			measuring.ValidateCommand(), measuring.SelfcheckCommand(), results.PredictCommand(), results.ExportCommand(), results.ImportCommand(), results.CompareCommand(), results.GateCommand(), history.Command(), history.BaselineCommand(),
 			measuring.HostsCommand(), lab.Command(), measuring.AgentCommand(), about.SchemaCommand(), about.CompletionCommand(), about.ManCommand(),
 		}),

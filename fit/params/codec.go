@@ -101,6 +101,10 @@ func Decode(r io.Reader) (*Params, error) {
 	if err := p.check(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrParams, err)
 	}
+	var far *rangeError
+	if err := p.checkRange(); errors.As(err, &far) {
+		return nil, fmt.Errorf("%w: line %d: %w", ErrParams, far.at.line(b), err)
+	}
 	p.Distribute()
 	return p, nil
 }

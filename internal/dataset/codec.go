@@ -154,7 +154,7 @@ func (s *Sample) check(hosts int) error {
 			return fmt.Errorf("rank %d, but the header lists %d hosts", r, hosts)
 		}
 	}
-	return nil
+	return s.checkRange()
 }
 
 // ReadFile reads the dataset at path. A torn last line is not an error here: it is dropped.

@@ -101,6 +101,16 @@ func TestRead(t *testing.T) {
 			fmt.Sprintf("line %d: sample without exp", block+3)},
 		{"cut off in the second block", goldenHeader + strings.Repeat(sample, block+1) + sample[:20], block + 1, ErrTorn,
 			fmt.Sprintf("line %d: last line", block+3)},
+		{"a time of 11 years", goldenHeader + sample + `{"exp":"x","ns":[5,346896000000000000]}` + "\n", 1, nil,
+			"line 3: a time of 346896000000000000 ns in ns: want -3600000000000 to 315360000000000000"},
+		{"less than no time", goldenHeader + `{"exp":"x","ns":[-3600000000001]}` + "\n", 0, nil, "line 2: a time of -3600000000001 ns"},
+		{"a difference of clocks", goldenHeader + `{"exp":"x","ns":[-3600000000000]}` + "\n", 1, nil, ""},
+		{"an offset of clocks", goldenHeader + `{"exp":"clock","phase":"offset","ns":[-300000000000000000]}` + "\n", 1, nil, ""},
+		{"stamps while the clock was set", goldenHeader + `{"exp":"x","flags":["step"],"ns":[-7200000000000]}` + "\n", 1, nil, ""},
+		{"negative bytes", goldenHeader + `{"exp":"x","point":{"bytes":-1}}` + "\n", 0, nil, "line 2: bytes=-1 in point: want 0 to 1125899906842624"},
+		{"too many bytes", goldenHeader + `{"exp":"x","point":{"bytes":1125899906842625}}` + "\n", 0, nil, "line 2: bytes=1125899906842625"},
+		{"a negative offset of sizes", goldenHeader + `{"exp":"x","point":{"offset":-1}}` + "\n", 1, nil, ""},
+		{"negative segment", goldenHeader + `{"exp":"x","tcp":{"mss":-1}}` + "\n", 0, nil, "line 2: mss=-1 in tcp: want 0 to"},
 		{"part out of parts", goldenHeader + `{"exp":"x","part":2,"parts":2}` + "\n", 0, nil, "line 2: sample with a negative or impossible"},
 	} {
 		d, err := Read(strings.NewReader(c.text))

@@ -148,6 +148,8 @@ type Host struct {
 	Arch string `json:"arch,omitempty"`
 	// MostBytes is the agent's limit of traffic with one peer in one run [B]; 0 where it is not known. It is not stored.
 	MostBytes int64 `json:"-"`
+	// Now holds what the host said of its present state, such as free disk. It is not stored.
+	Now map[string]string `json:"-"`
 }
 
 // Header is the first line of samples.jsonl.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"syscall"
 	"time"
 )
 
@@ -72,7 +73,10 @@ func newWriter(f file, h Header) (*Writer, error) {
 // Resume reopens samples.jsonl to append: it cuts off a torn last line and the lines of a slot that is not whole,
 // and returns what remains.
 func Resume(path string) (*Writer, *Dataset, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND, 0)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND|syscall.O_NOFOLLOW, 0) // a link would have another file cut off
+	if errors.Is(err, syscall.ELOOP) {
+		return nil, nil, fmt.Errorf("%s is a symbolic link: put the file itself there (cp --remove-destination \"$(readlink -f %s)\" %s)", path, path, path)
+	}
 	if err != nil {
 		return nil, nil, err
 	}

@@ -183,3 +183,19 @@ func TestAppendRefuses(t *testing.T) {
 		t.Errorf("a good slot after the bad ones: %v", err)
 	}
 }
+
+// A link in place of the file is not followed: another file would be cut off.
+func TestResumeFollowsNoLink(t *testing.T) {
+	dir := t.TempDir()
+	target, link := filepath.Join(dir, "precious"), filepath.Join(dir, "samples.jsonl")
+	text := goldenHeader + "torn"
+	if err := errors.Join(os.WriteFile(target, []byte(text), 0o600), os.Symlink(target, link)); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := Resume(link); err == nil || !strings.Contains(err.Error(), "is a symbolic link: put the file itself there") {
+		t.Errorf("resumed through a link: %v", err)
+	}
+	if got, err := os.ReadFile(target); err != nil || string(got) != text {
+		t.Errorf("the target now holds %q, %v", got, err)
+	}
+}

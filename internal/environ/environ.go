@@ -1,6 +1,9 @@
 // Package environ takes a host's fingerprint: what, besides the network itself, decides how fast a message is. Two runs
 // can be compared only if their fingerprints agree, so a fingerprint is flat text, key by key. A key that could not be read
 // from a file or a driver is absent; nothing is guessed. Nothing here changes the host.
+//
+// Facts whose names begin with "now." are no part of the fingerprint: what the host has left, what else it does, what it could be set
+// to. They travel with it, and Split takes them off again.
 package environ
 
 import (
@@ -22,6 +25,8 @@ func Collect(dataAddr string) map[string]string {
 	env["os"], env["arch"] = runtime.GOOS, runtime.GOARCH
 	env["cpu.cores"] = strconv.Itoa(runtime.NumCPU())
 	env["calib.version"] = Version()
+	c.now(env)
+	systemNow(env)
 	return env
 }
 
@@ -34,6 +39,7 @@ type collector struct {
 
 // nic is a network interface and its addresses.
 type nic struct {
+	index int
 	name  string
 	mtu   int
 	addrs []netip.Addr
@@ -72,6 +78,7 @@ func (c collector) collect(dataAddr string) map[string]string {
 	c.files(env, facts)
 	c.cpu(env)
 	c.nodes(env)
+	c.idle(env)
 	c.virtual(env)
 	c.nic(env, dataAddr)
 	return env
@@ -142,7 +149,7 @@ func systemInterfaces() []nic {
 	}
 	var out []nic
 	for _, i := range list {
-		n := nic{name: i.Name, mtu: i.MTU}
+		n := nic{index: i.Index, name: i.Name, mtu: i.MTU}
 		addrs, err := i.Addrs()
 		if err != nil {
 			continue

@@ -30,9 +30,9 @@ type fakeDriver struct {
 func (d fakeDriver) ask(string) (map[string]string, map[string]bool) { return d.says, d.on }
 
 var nics = []nic{
-	{"lo", 65536, []netip.Addr{netip.MustParseAddr("127.0.0.1"), netip.MustParseAddr("::1")}},
-	{"eth0", 1500, []netip.Addr{netip.MustParseAddr("10.0.0.4"), netip.MustParseAddr("fe80::1")}},
-	{"eth1", 9000, []netip.Addr{netip.MustParseAddr("fd00::4"), netip.MustParseAddr("fe80::1")}},
+	{1, "lo", 65536, []netip.Addr{netip.MustParseAddr("127.0.0.1"), netip.MustParseAddr("::1")}},
+	{2, "eth0", 1500, []netip.Addr{netip.MustParseAddr("10.0.0.4"), netip.MustParseAddr("fe80::1")}},
+	{3, "eth1", 9000, []netip.Addr{netip.MustParseAddr("fd00::4"), netip.MustParseAddr("fe80::1")}},
 }
 
 func fake(root map[string]string, d fakeDriver) collector {
@@ -60,6 +60,17 @@ func TestCollect(t *testing.T) {
 		"sys/class/net/eth0/device/numa_node":                  "1\n",
 		"sys/devices/system/node/node0/cpulist":                "0-15\n",
 		"sys/devices/system/node/node1/cpulist":                "16-31\n",
+		"sys/devices/system/cpu/cpuidle/current_driver":        "intel_idle\n",
+		"sys/devices/system/cpu/cpu0/cpuidle/state0/name":      "POLL\n",
+		"sys/devices/system/cpu/cpu0/cpuidle/state0/latency":   "0\n",
+		"sys/devices/system/cpu/cpu0/cpuidle/state1/name":      "C1E\n",
+		"sys/devices/system/cpu/cpu0/cpuidle/state1/latency":   "10\n",
+		"sys/devices/system/cpu/cpu0/cpuidle/state2/name":      "C6\n",
+		"sys/devices/system/cpu/cpu0/cpuidle/state2/latency":   "133\n",
+		"sys/devices/system/cpu/cpu0/cpuidle/state2/disable":   "0\n",
+		"sys/devices/system/cpu/cpu0/cpuidle/state3/name":      "C10\n",
+		"sys/devices/system/cpu/cpu0/cpuidle/state3/latency":   "890\n",
+		"sys/devices/system/cpu/cpu0/cpuidle/state3/disable":   "1\n",
 	}
 	d := fakeDriver{
 		on: map[string]bool{
@@ -70,7 +81,7 @@ func TestCollect(t *testing.T) {
 	}
 	want := map[string]string{
 		"kernel": "6.12.1-amd64", "clocksource": "tsc", "cpu.model": "Some CPU @ 3GHz",
-		"cpu.governor": "performance powersave", "virt": "qemu", "container": "docker",
+		"cpu.governor": "performance powersave", "cpu.idle_driver": "intel_idle", "cpu.idle_deepest": "C6", "cpu.idle_wake_us": "133", "virt": "qemu", "container": "docker",
 		"tcp.rmem": "4096 131072 6291456", "tcp.congestion": "cubic", "core.default_qdisc": "fq_codel",
 		"nic.name": "eth0", "nic.mtu": "1500", "nic.segment": "1448", "nic.numa_node": "1", "numa.cpus": "0:0-15 1:16-31", "nic.speed_mbps": "25000", "nic.duplex": "full",
 		"nic.driver": "mlx5_core", "nic.coalesce.rx_usecs": "8", "nic.ring.rx": "1024",

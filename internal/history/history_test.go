@@ -12,7 +12,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -344,36 +343,4 @@ func TestForeignAndNewerStores(t *testing.T) {
 	if _, err := Open(ctx, s.path); !errors.Is(err, ErrNotStore) {
 		t.Errorf("foreign: %v", err)
 	}
-}
-
-// FuzzAdd: whatever the words and numbers of a run, it is refused or comes back.
-func FuzzAdd(f *testing.F) {
-	f.Add("id", "label", "a_c", "n1", "n2", 1.5)
-	f.Add("'; DROP TABLE runs; --", "x", "g_s.c0", "→", "", math.Inf(1))
-	f.Fuzz(func(t *testing.T, id, label, metric, from, to string, v float64) {
-		s := testStore(t)
-		p := testParams(id, 0, 0, 1)
-		p.Parameters[metric] = params.Parameter{Value: &v, Unit: "s", Status: params.StatusOK}
-		p.Pairs = []params.Pair{{From: from, To: to, Latency: &v}}
-		r := Record{Entry: Entry{Started: start, Label: label}, Params: p}
-		added, err := s.Add(t.Context(), r)
-		if err != nil {
-			if !errors.Is(err, ErrInvalid) {
-				t.Fatal(err)
-			}
-			return
-		}
-		all, err := s.List(t.Context(), Filter{})
-		if !added || err != nil || len(all) != 1 || all[0].Label != label {
-			t.Fatalf("%v %+v %v", added, all, err)
-		}
-		if utf8.ValidString(id) && all[0].ID != id { // JSON holds nothing else
-			t.Fatalf("run %q is stored as %q", id, all[0].ID)
-		}
-		e, err := s.Find(t.Context(), all[0].ID)
-		if err != nil || e.ID != all[0].ID {
-			t.Fatal(e, err)
-		}
-		rowsOf(t, s, e.ID)
-	})
 }

@@ -68,3 +68,9 @@ type Copy struct {
 	// Loop copies byte by byte, as a program that converts data does; otherwise all at once.
 	Loop bool
 }
+
+// Route is how packets leave for another host.
+type Route struct {
+	Device int // index of the interface that they leave by
+	MTU    int // largest packet that the kernel sends on this way [B]
+}

@@ -33,9 +33,9 @@ func self() string {
 func acquire(dir string) (*os.File, error) {
 	path := filepath.Join(dir, lockFile)
 	for {
-		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
+		f, err := openOwn(path, os.O_CREATE|os.O_RDWR)
 		if err != nil {
-			return nil, files.Reason(err)
+			return nil, err
 		}
 		if err = flock(f); err == nil {
 			if !same(f, path) {
@@ -75,7 +75,7 @@ func same(f *os.File, path string) bool {
 	if err != nil {
 		return false
 	}
-	b, err := os.Stat(path)
+	b, err := os.Lstat(path)
 	return err == nil && os.SameFile(a, b)
 }
 

@@ -3,7 +3,7 @@
 //
 // Its opinion: a run directory is valid at every moment. A file is replaced whole (written beside, synced, renamed) or
 // only appended to; one coordinator holds the directory, and a second is told which process that is. A directory that
-// holds anything is never written into by mistake.
+// holds anything is never written into by mistake, nor is one that other users may change.
 package rundir
 
 import (
@@ -55,6 +55,9 @@ func Create(path string, r Run) (*Dir, error) {
 	if err := os.MkdirAll(path, 0o755); err != nil {
 		return nil, createError(path, err)
 	}
+	if err := ownDir(path); err != nil {
+		return nil, createError(path, err)
+	}
 	// This comes before the lock, so that a directory which is something else is not touched. Where it holds a run, the
 	// lock decides: the error of a locked run says more.
 	if err := empty(path); err != nil && !errors.Is(err, errHoldsRun) {
@@ -103,7 +106,7 @@ func empty(path string) error {
 func createError(path string, err error) error {
 	hint := ""
 	switch {
-	case errors.Is(err, ErrExists), errors.Is(err, ErrLocked):
+	case errors.Is(err, ErrExists), errors.Is(err, ErrLocked), errors.Is(err, ErrForeign):
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		hint = "; it is not writable for this user, choose another --out"
 	case errors.Is(err, syscall.ENOTDIR), errors.Is(err, fs.ErrExist):
@@ -151,6 +154,9 @@ func Edit(path string) (*Dir, error) {
 	path, err := Find(path)
 	if err != nil {
 		return nil, err
+	}
+	if err := ownDir(path); err != nil {
+		return nil, createError(path, err)
 	}
 	l, err := acquire(path)
 	if err != nil {
@@ -272,9 +278,9 @@ type Log struct {
 
 // OpenLog opens log.jsonl to append: one JSON object on each line, of level debug and above.
 func (d *Dir) OpenLog() (*Log, error) {
-	f, err := os.OpenFile(d.File(LogFile), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	f, err := openOwn(d.File(LogFile), os.O_CREATE|os.O_WRONLY|os.O_APPEND)
 	if err != nil {
-		return nil, err
+		return nil, createError(d.path, err)
 	}
 	return &Log{slog.New(slog.NewJSONHandler(f, &slog.HandlerOptions{Level: slog.LevelDebug})), f}, nil
 }

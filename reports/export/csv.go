@@ -2,7 +2,6 @@ package export
 
 import (
 	"bytes"
-	"encoding/csv"
 	"fmt"
 	"maps"
 	"math"
@@ -10,6 +9,7 @@ import (
 	"strings"
 
 	"calib/fit/params"
+	"calib/internal/sheet"
 	"calib/reports/export/input"
 )
 
@@ -76,13 +76,15 @@ func rowsOf(in *input.Input) ([]row, error) {
 //	unit   SI; value; lo, hi   the 95% interval, or of a parameter without a value what the data allow
 //	status that of params.json; label   what it is, in words
 //
+// A text that a spreadsheet would take for a formula has ' before it.
+//
 // The format has no comments: version and run are rows of kind run.
 func writeCSV(b *bytes.Buffer, in *input.Input) ([]string, error) {
 	rows, err := rowsOf(in)
 	if err != nil {
 		return nil, err
 	}
-	c := csv.NewWriter(b)
+	c := sheet.NewWriter(b)
 	c.UseCRLF = true
 	if err := c.Write(csvColumns[:]); err != nil {
 		return nil, err

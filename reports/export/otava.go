@@ -2,12 +2,12 @@ package export
 
 import (
 	"bytes"
-	"encoding/csv"
 	"fmt"
 	"regexp"
 	"time"
 
 	"calib/fit/params"
+	"calib/internal/sheet"
 	"calib/reports/export/input"
 )
 
@@ -57,7 +57,7 @@ func writeOtava(b *bytes.Buffer, in *input.Input) ([]string, error) {
 		seen[column] = true
 		head, row = append(head, column), append(row, input.Number(m.Value))
 	}
-	if err := csv.NewWriter(b).WriteAll([][]string{head, row}); err != nil {
+	if err := sheet.NewWriter(b).WriteAll([][]string{head, row}); err != nil {
 		return nil, err
 	}
 	return []string{"intervals are not in the file: Otava has none"}, nil

@@ -8,6 +8,7 @@ package names
 const (
 	Bcast    = "bcast"
 	Buffer   = "buffer"
+	Check    = "check"
 	Clock    = "clock"
 	Copy     = "copy"
 	Flood    = "flood"
@@ -144,6 +145,7 @@ const (
 	AuxCPUSend         = "cpu_send_ns"
 	AuxCPUs            = "cpus"
 	AuxDelay           = "delay_ns"
+	AuxDevice          = "device"
 	AuxDirection       = "dir"
 	AuxDrift           = "drift_ppm"
 	AuxDropped         = "dropped"
@@ -161,6 +163,7 @@ const (
 	AuxOffsetBound     = "offset_bound_ns"
 	AuxOffsetSpread    = "offset_spread_ns"
 	AuxPairs           = "pairs"
+	AuxPathMTU         = "path_mtu"
 	AuxPeerRcvBuf      = "peer_rcvbuf"
 	AuxPeerSndBuf      = "peer_sndbuf"
 	AuxRamp            = "ramp_ns"

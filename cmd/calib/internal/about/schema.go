@@ -12,6 +12,7 @@ import (
 	"calib/cmd/calib/internal/command"
 	"calib/cmd/calib/internal/history"
 	"calib/cmd/calib/internal/results"
+	"calib/internal/doctor"
 	"calib/internal/progress"
 	"calib/internal/rundir"
 	"calib/reports"
@@ -53,7 +54,7 @@ func documents() []command.Document {
 		command.DocumentOf[progress.Event]("event", "", "One line of progress on standard error."),
 		command.DocumentOf[compare.Verdict]("verdict", compare.Schema, "verdict.json: whether runs have become slower; also the data of compare and gate."),
 		command.DocumentOf[compare.Floor]("noise", compare.FloorSchema, "noise.json: how much runs of the same differ; also the data of run --aa."),
-		command.DataOf[build]("version"),
+		command.DataOf[build]("version"), command.DataOf[doctor.Report]("doctor"),
 	}
 	return slices.Concat(own, results.Documents(), history.Documents())
 }

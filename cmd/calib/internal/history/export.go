@@ -1,7 +1,6 @@
 package history
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
 	"strconv"
@@ -13,6 +12,7 @@ import (
 	"calib/internal/environ"
 	"calib/internal/files"
 	"calib/internal/history"
+	"calib/internal/sheet"
 	"calib/reports/export"
 )
 
@@ -98,7 +98,7 @@ func writeSeries(c *cli.Context, w io.Writer, s *history.Store, f history.Filter
 	if len(entries) > 0 {
 		f.Since = entries[0].Started // --last counts runs, not values
 	}
-	t := csv.NewWriter(w)
+	t := sheet.NewWriter(w)
 	t.UseCRLF = true
 	if err := t.Write([]string{"time", "run", "label", "commit", "metric", "from", "to", "unit", "value", "lo", "hi"}); err != nil {
 		return 0, 0, err

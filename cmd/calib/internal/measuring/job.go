@@ -19,6 +19,7 @@ import (
 	"calib/internal/progress"
 	"calib/internal/rundir"
 	"calib/internal/spend"
+	"calib/internal/units"
 )
 
 // detail is what run.json keeps so that --resume can go on without flags.
@@ -63,6 +64,8 @@ type job struct {
 	lost   []dataset.Failure // before measuring began
 	unfit  error             // why there are no parameters
 	notes  []string
+	// checked is how long the check of the hosts took.
+	checked units.Nanos
 }
 
 func newJob(c *cli.Context) (*job, error) {
@@ -121,7 +124,7 @@ func (j *job) read() error {
 		if j.detail, err = detailIn(before.Run()); err != nil {
 			return command.Usagef("resume %s: %s: %w", dir, rundir.RunFile, err)
 		}
-		return nil
+		return confirmStored(j.c, &j.detail.Where, fmt.Sprintf("calib %s --resume %s", j.c.Command.Name, quote(dir)), person(j.c))
 	}
 	var err error
 	j.detail, err = detailOf(j.c)

@@ -88,7 +88,9 @@ func (j *job) measure(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = j.walk(ctx, cl)
+	if err = j.checkup(ctx, cl); err == nil {
+		err = j.walk(ctx, cl)
+	}
 	return errors.Join(err, cl.close())
 }
 
@@ -203,12 +205,15 @@ func (j *job) keepDetail() error {
 	return j.dir.Update(func(r *rundir.Run) { r.Detail = text })
 }
 
-// looked is how long the probe of this run took. A run that is resumed has had its probe.
+// looked is how long the check and the probe of this run took. A run that is resumed has had both.
 func (j *job) looked() units.Nanos {
-	if j.detail.Probe == nil || len(j.have) > 0 {
+	switch {
+	case len(j.have) > 0:
 		return 0
+	case j.detail.Probe == nil:
+		return j.checked
 	}
-	return j.detail.Probe.Took
+	return j.checked + j.detail.Probe.Took
 }
 
 // prepare hands out the session. The tickets last a day longer than twice the plan's budget.

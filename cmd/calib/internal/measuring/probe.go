@@ -85,7 +85,13 @@ func dryRun(c *cli.Context, name string) (err error) {
 	if err != nil {
 		return err
 	}
-	s, err := j.planned(c.Context, cl)
+	var s *bench.Schedule
+	if err = j.checkup(c.Context, cl); err == nil {
+		for _, l := range cl.lost {
+			j.show.Note(fmt.Sprintf("without host %s: %s", l.Host, l.Error))
+		}
+		s, err = j.planned(c.Context, cl)
+	}
 	j.show.Done()
 	if err = errors.Join(err, cl.close()); err != nil {
 		return err

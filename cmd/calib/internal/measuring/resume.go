@@ -14,11 +14,11 @@ import (
 	"calib/internal/rundir"
 )
 
-// onlyResume rejects flags that --resume would silently ignore: the run goes on as it was planned. --launch is allowed, since it
-// may come from the environment.
+// onlyResume rejects flags that --resume would silently ignore: the run goes on as it was planned. Those that say what is executed
+// may be given again.
 func onlyResume(c *cli.Context) error {
 	for _, f := range slices.Concat(WhereFlags(), PlanFlags(), []cli.Flag{runfiles.BreaksFlag()}) {
-		if name := f.Names()[0]; name != "launch" && c.IsSet(name) {
+		if name := f.Names()[0]; !slices.Contains(executedFlags, name) && c.IsSet(name) {
 			return command.Usagef("--%s with --resume: a run goes on with the hosts and the plan it began with; start a new one with --out", name)
 		}
 	}

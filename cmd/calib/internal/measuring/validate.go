@@ -23,11 +23,11 @@ func ValidateCommand() *cli.Command {
 		Description: "calib validate RUN    a run that measured patterns (plans standard and full): predict them again\n" +
 			"                      any other: measure patterns on the same hosts first, into RUN/" + runfiles.ValidationDir + "\n" +
 			"It writes params.json (validation) and the reports anew.",
-		Flags: []cli.Flag{
+		Flags: append(whatIsExecuted(),
 			&cli.DurationFlag{Name: "budget", Value: validationTime, Usage: "longest time to measure patterns"},
 			&cli.BoolFlag{Name: "yes", Usage: "do not ask, also when that is long"},
 			command.JSONFlag(), command.QuietFlag(),
-		},
+		),
 		Action: func(c *cli.Context) error {
 			dir, err := runfiles.Open(c)
 			if err != nil {
@@ -69,6 +69,9 @@ func measurePatterns(c *cli.Context, dir *rundir.Dir) error {
 	d, err := detailIn(dir.Run())
 	if err != nil {
 		return command.Usagef("%s does not say on which hosts it was measured, and holds no patterns: %s: %w", dir.Path(), rundir.RunFile, err)
+	}
+	if err := confirmStored(c, &d.Where, "calib validate "+quote(dir.Path()), person(c)); err != nil {
+		return err
 	}
 	d.Fit = runfiles.Fitting{}
 	d.Plan.Name, d.Plan.Experiments = "validation", []string{names.Pattern}

@@ -32,7 +32,7 @@ func WhereFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "host", Usage: "host or `RANGE` such as node[01-16,20]; may be repeated"},
 		&cli.IntFlag{Name: "local", Usage: "`N` agents on this machine, over loopback"},
 		&cli.StringFlag{Name: "sim", Usage: "no hosts at all: simulate `PRESET[:HOSTS]` or a lab file, in virtual time"},
-		&cli.StringFlag{Name: "launch", Value: "ssh {host}", EnvVars: []string{"CALIB_LAUNCH"},
+		&cli.StringFlag{Name: "launch", Value: defaultLaunch, EnvVars: []string{"CALIB_LAUNCH"},
 			Usage: "`PREFIX` that runs a command on {host} with its standard streams, such as 'ip netns exec {host}'"},
 		&cli.StringFlag{Name: "agent-binary", Usage: "`PATH` of the calib binary for the hosts, where they differ from this machine"},
 	}

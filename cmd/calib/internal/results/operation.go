@@ -1,7 +1,6 @@
 package results
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -16,6 +15,7 @@ import (
 	"calib/cmd/calib/internal/runfiles"
 	"calib/fit/params"
 	"calib/internal/files"
+	"calib/internal/sheet"
 	"calib/internal/units"
 	"calib/predict"
 	"calib/predict/cost"
@@ -214,7 +214,7 @@ func writeFiles(c *cli.Context, table func(io.Writer) error, drawn func() figure
 
 // writeCSV writes a line for each prediction; s, s.
 func writeCSV(w io.Writer, rows []predict.Prediction) error {
-	out := csv.NewWriter(w)
+	out := sheet.NewWriter(w)
 	lines := [][]string{{"model", "operation", "algorithm", "segment", "hosts", "bytes", "seconds", "lo", "hi", "why"}}
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 	for _, v := range rows {

@@ -1,7 +1,6 @@
 package results
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
 	"strconv"
@@ -12,6 +11,7 @@ import (
 
 	"calib/cmd/calib/internal/command"
 	"calib/cmd/calib/internal/runfiles"
+	"calib/internal/sheet"
 	"calib/internal/units"
 	"calib/predict"
 	"calib/reports/figure"
@@ -189,7 +189,7 @@ func writeOverlapCSV(w io.Writer, rows []predict.OverlapPrediction) error {
 		}
 		lines = append(lines, append(line, best...))
 	}
-	return csv.NewWriter(w).WriteAll(lines)
+	return sheet.NewWriter(w).WriteAll(lines)
 }
 
 // gainFigure draws the gain by the computation, a line for each message size. It does not depend on the processors.

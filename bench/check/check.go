@@ -1,0 +1,162 @@
+// Package check finds out in a few milliseconds whether two hosts can be measured: what passes between them, and by which way.
+package check
+
+import (
+	"context"
+
+	"calib/bench"
+	"calib/internal/dataset"
+	"calib/internal/dataset/names"
+	"calib/internal/plane"
+	"calib/internal/units"
+)
+
+// Experiment passes a byte to and fro, then whole packets in both directions, then datagrams. Each rank records what it saw. What
+// small packets pass and whole packets do not is a way whose packet size is wrong somewhere, and no error of the experiment: the line
+// has the flag timeout. No model reads it.
+type Experiment struct{}
+
+const (
+	trips = 5
+	// fullBytes fill packets of 9,000 bytes, the largest in use, twice.
+	fullBytes     = 18 * units.KiB
+	datagrams     = 8
+	datagramBytes = 1200 // passes wherever IPv6 does (RFC 8200: packets of 1,280 bytes)
+	// patience is how long datagrams that were sent may take beyond a round trip.
+	patience = 100 * units.Millisecond
+)
+
+// router is a group that knows the way to a rank.
+type router interface {
+	Route(to int) (plane.Route, error)
+}
+
+// Name implements bench.Experiment.
+func (Experiment) Name() string { return names.Check }
+
+// Design implements bench.Experiment: one point.
+func (Experiment) Design(l bench.Limits) []bench.Point {
+	if l.Hosts < 2 {
+		return nil
+	}
+	return []bench.Point{{names.FactorBytes: int64(fullBytes)}}
+}
+
+// Teams implements bench.Experiment: every pair.
+func (Experiment) Teams(l bench.Limits, _ bench.Point) []bench.Step { return bench.Colouring(l.Hosts) }
+
+// Cost implements bench.Experiment.
+func (Experiment) Cost(bench.Limits, bench.Point) bench.Cost {
+	return bench.Cost{Bytes: 2*fullBytes + 2*datagrams*datagramBytes + 4*trips + 16, Messages: 4*trips + 2 + 2*datagrams + 2}
+}
+
+// Run implements bench.Experiment.
+func (Experiment) Run(_ context.Context, g bench.Group, p bench.Point, r *bench.Recorder) error {
+	if err := bench.CheckSize(g, 2); err != nil {
+		return err
+	}
+	peer := 1 - g.Rank()
+	b := bench.Batch{Phase: names.PhaseTrip, Point: p, Ranks: []int{g.Rank(), peer}, Aux: map[string]float64{}}
+	var err error
+	if b.NS, err = exchange(g, peer, r.Buffer(trips)); err != nil {
+		return err
+	}
+	if way, ok := g.(router); ok {
+		route, err := way.Route(peer)
+		if err != nil {
+			return err
+		}
+		b.Aux[names.AuxDevice], b.Aux[names.AuxPathMTU] = float64(route.Device), float64(route.MTU)
+	}
+	tcp, err := g.Counters(peer)
+	if err != nil {
+		return err
+	}
+	b.Aux[names.AuxMSS] = float64(tcp.MSS)
+	if !whole(g, peer, r.Payload(p[names.FactorBytes])) {
+		b.Flags = []string{dataset.FlagTimeout}
+		r.Add(b)
+		return nil
+	}
+	sent, received, err := datagramsBoth(g, peer, r.Payload(datagramBytes))
+	if err != nil {
+		return err
+	}
+	b.Aux[names.AuxSent], b.Aux[names.AuxReceived] = float64(sent), float64(received)
+	r.Add(b)
+	return nil
+}
+
+// exchange passes a byte to and fro, from each rank in turn, and returns half the round trips of this one.
+func exchange(g bench.Group, peer int, ns []int64) ([]int64, error) {
+	for rank := range 2 {
+		do := answer
+		if rank == g.Rank() {
+			do = lead
+		}
+		if err := do(g, peer, ns); err != nil {
+			return nil, err
+		}
+	}
+	return ns, nil
+}
+
+func lead(g bench.Group, peer int, ns []int64) error {
+	one := []byte{0}
+	for i := range ns {
+		start := g.Now()
+		if err := g.Send(peer, one); err != nil {
+			return err
+		}
+		if err := g.Recv(peer, one); err != nil {
+			return err
+		}
+		ns[i] = bench.Elapsed(g, start) / 2
+	}
+	return nil
+}
+
+func answer(g bench.Group, peer int, ns []int64) error {
+	one := []byte{0}
+	for range ns {
+		if err := g.Recv(peer, one); err != nil {
+			return err
+		}
+		if err := g.Send(peer, one); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// whole passes b to and fro, and reports whether it came.
+func whole(g bench.Group, peer int, b []byte) bool {
+	if g.Rank() == 1 {
+		return g.Recv(peer, b) == nil && g.Send(peer, b) == nil
+	}
+	return g.Send(peer, b) == nil && g.Recv(peer, b) == nil
+}
+
+// datagramsBoth sends datagrams while the peer does, and counts those that come. A way that lets none pass is no error.
+func datagramsBoth(g bench.Group, peer int, b []byte) (sent, received int, err error) {
+	for range datagrams {
+		if g.SendDatagram(peer, b) != nil {
+			break // the host's own firewall, or no answer where the agent asks for one first
+		}
+		sent++
+	}
+	end := g.Now() + patience
+	for received < datagrams {
+		d, err := g.RecvDatagram(b, end)
+		if err != nil || !d.Got {
+			break
+		}
+		received++
+	}
+	// Neither rank leaves, and ends the team, while the other still waits.
+	if err := bench.SendNumbers(g, peer, int64(received)); err != nil {
+		return sent, received, err
+	}
+	_, err = bench.RecvNumbers(g, peer, 1)
+	return sent, received, err
+}

@@ -1,0 +1,124 @@
+package measuring
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"calib/internal/coord"
+	"calib/internal/dataset"
+	"calib/internal/doctor"
+	"calib/internal/environ"
+	"calib/internal/plane"
+	"calib/internal/units"
+)
+
+const (
+	// quickCheck is how long the check before a run lasts, where every host works.
+	quickCheck = time.Second
+	// checkAllowance is what a pair may send in a check, and checkTickets how long its tickets hold.
+	checkAllowance = units.MiB
+	checkTickets   = time.Hour
+)
+
+// checkup leaves out of a new run the hosts that no other can reach. A run that is resumed has its hosts.
+func (j *job) checkup(ctx context.Context, cl *cluster) error {
+	if j.detail.Where.Sim != "" || j.c.String("resume") != "" || len(cl.agents) < 3 {
+		return nil
+	}
+	j.show.Phase("check the hosts")
+	begun := time.Now()
+	defer func() { j.checked = units.Nanos(time.Since(begun)) }()
+	pairs, err := j.check(ctx, cl, quickCheck)
+	if err != nil {
+		return err
+	}
+	f := doctor.Facts{Free: -1, Pairs: pairs}
+	for _, h := range cl.infos {
+		f.Hosts = append(f.Hosts, factsOf(h, h))
+	}
+	out := doctor.Out(len(f.Hosts), pairs)
+	why := map[string]string{}
+	for _, n := range doctor.Examine(f).Findings {
+		if n.Severity == doctor.Blocks && len(n.Hosts) == 1 {
+			why[n.Hosts[0]] = n.What + " (" + n.Mend + ")"
+		}
+	}
+	for _, i := range slices.Backward(out) {
+		cl.leave(i, why[cl.infos[i].Name])
+	}
+	return nil
+}
+
+// check prepares the agents and tries their pairs: every one, or, where most is not 0, after that time no more than is needed to know
+// which hosts work.
+func (j *job) check(ctx context.Context, cl *cluster, most time.Duration) ([]doctor.Pair, error) {
+	if err := cl.prepareForCheck(ctx, j.runID()); err != nil {
+		return nil, err
+	}
+	checked := coord.CheckPairs(ctx, cl.agents, j.runID(), most, nil)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	out := make([]doctor.Pair, len(checked))
+	for i, k := range checked {
+		out[i] = doctor.ReadPair(k.Pair, k.Samples, [2]map[int]string{nicsOf(cl.infos[k.Pair[0]]), nicsOf(cl.infos[k.Pair[1]])})
+		out[i].Skipped = k.Skipped
+		for rank, err := range k.Errs {
+			if err != nil {
+				out[i].Errors[rank] = err.Error()
+			}
+		}
+	}
+	return out, nil
+}
+
+// prepareForCheck takes the agents for a check. Those that refuse, as one that measures for somebody else, are left out.
+func (c *cluster) prepareForCheck(ctx context.Context, run string) error {
+	for {
+		allowance := checkAllowance
+		for _, h := range c.infos {
+			if h.MostBytes > 0 {
+				allowance = min(allowance, units.Bytes(h.MostBytes))
+			}
+		}
+		tickets := coord.NewIssuer(allowance, time.Now().Add(checkTickets))
+		errs := coord.Prepare(ctx, c.agents, plane.Session{Run: run, Peers: c.peers()}, tickets, startsAtOnce)
+		refused := errors.Join(errs...)
+		if refused == nil {
+			return nil
+		}
+		if left := len(slices.DeleteFunc(slices.Clone(errs), func(err error) bool { return err != nil })); ctx.Err() != nil || left < 2 {
+			return refused
+		}
+		for i, err := range slices.Backward(errs) {
+			if err != nil {
+				c.leave(i, err.Error())
+			}
+		}
+	}
+}
+
+// leave takes the host of that index out of the cluster, and ends its agent. That it may end badly stops nobody else.
+func (c *cluster) leave(i int, why string) {
+	if err := c.agents[i].Close(); err != nil {
+		why += "; " + err.Error()
+	}
+	c.lost = append(c.lost, dataset.Failure{Host: c.infos[i].Name, Error: why})
+	c.agents, c.infos = slices.Delete(c.agents, i, i+1), slices.Delete(c.infos, i, i+1)
+}
+
+// nicsOf are the interfaces of a host by index.
+func nicsOf(h dataset.Host) map[int]string {
+	out := map[int]string{}
+	for _, f := range strings.Fields(h.Now[environ.NowNICs]) {
+		index, name, _ := strings.Cut(f, "=")
+		if i, err := strconv.Atoi(index); err == nil {
+			out[i] = name
+		}
+	}
+	return out
+}

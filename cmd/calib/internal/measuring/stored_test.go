@@ -1,0 +1,72 @@
+package measuring
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/urfave/cli/v2"
+
+	"calib/cmd/calib/internal/command"
+)
+
+// A command that a run has stored is executed only where it was given again, or a person has seen it and agreed.
+func TestStoredCommandsAreConfirmed(t *testing.T) {
+	const evil = "sh -c 'touch /tmp/x' {host}"
+	yes, no := func(string) bool { return true }, func(string) bool { return false }
+	for _, c := range []struct {
+		name   string
+		stored where
+		flags  string // beside --resume, joined by |
+		ask    func(string) bool
+		launch string // what is then executed
+		refuse string
+	}{
+		{"calib's own", where{Launch: defaultLaunch}, "", nil, defaultLaunch, ""},
+		{"agents here", where{Local: 2, Launch: evil}, "", nil, evil, ""},
+		{"nobody to ask", where{Launch: evil}, "", nil, "", `give it again: calib run --resume DIR --launch 'sh -c '\''touch /tmp/x'\'' {host}'`},
+		{"a person refuses", where{Launch: evil}, "", no, "", "not begun; --launch says what to execute instead"},
+		{"a person agrees", where{Launch: evil}, "", yes, evil, ""},
+		{"given again", where{Launch: evil}, "--launch|" + evil, nil, evil, ""},
+		{"replaced", where{Launch: evil}, "--launch|ssh -q {host}", no, "ssh -q {host}", ""},
+		{"a binary", where{Launch: defaultLaunch, AgentBinary: "/tmp/b"}, "", nil, "", "--agent-binary /tmp/b, which would be executed"},
+		{"a binary, given again", where{Launch: defaultLaunch, AgentBinary: "/tmp/b"}, "--agent-binary|/tmp/b", nil, defaultLaunch, ""},
+		{"escapes", where{Launch: "x\x1b[2J {host}"}, "", nil, "", `"x\x1b[2J {host}"`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var asked []string
+			ask := c.ask
+			if ask != nil {
+				ask = func(q string) bool { asked = append(asked, q); return c.ask(q) }
+			}
+			var said bytes.Buffer
+			w := c.stored
+			run := &cli.Command{Name: "run", Flags: append(WhereFlags(), OutFlags()...), Action: func(ctx *cli.Context) error {
+				if err := onlyResume(ctx); err != nil {
+					return err
+				}
+				return confirmStored(ctx, &w, "calib run --resume DIR", ask)
+			}}
+			app := &cli.App{Commands: []*cli.Command{run}, Writer: &said, ErrWriter: &said, ExitErrHandler: func(*cli.Context, error) {}}
+			args := []string{"calib", "run", "--resume", "DIR"}
+			if c.flags != "" {
+				args = append(args, strings.Split(c.flags, "|")...)
+			}
+			err := app.Run(args)
+			if c.refuse != "" {
+				if command.CodeOf(err) != command.ExitUsage || !strings.Contains(err.Error(), c.refuse) {
+					t.Errorf("got %v, want a refusal that says %s", err, c.refuse)
+				}
+				return
+			}
+			if err != nil || w.Launch != c.launch {
+				t.Errorf("executes %q (%v), want %q", w.Launch, err, c.launch)
+			}
+			for _, q := range asked {
+				if !strings.Contains(q, quote(c.stored.Launch)) {
+					t.Errorf("asked without showing the command: %s", q)
+				}
+			}
+		})
+	}
+}

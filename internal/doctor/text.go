@@ -1,0 +1,88 @@
+package doctor
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"calib/internal/hosts"
+	"calib/internal/units"
+)
+
+// titles of the parts of the text, by severity.
+var titles = map[string]string{
+	Blocks:   "In the way",
+	Disturbs: "Disturbs what is measured",
+	Notes:    "To know",
+}
+
+// Text prints the report, findings worst first.
+func (r Report) Text(w io.Writer) error {
+	b := &strings.Builder{}
+	fmt.Fprintln(b, r.verdict())
+	r.table(b)
+	last := ""
+	for _, f := range r.Findings {
+		if f.Severity != last {
+			last = f.Severity
+			fmt.Fprintf(b, "\n%s\n", titles[last])
+		}
+		where := "here"
+		switch {
+		case strings.HasPrefix(f.Code, pairCode):
+			where = strings.Join(f.Hosts, " – ")
+		case len(f.Hosts) > 1 && len(f.Hosts) == len(r.Hosts):
+			where = "all hosts"
+		case len(f.Hosts) > 0:
+			where = hosts.Fold(f.Hosts)
+		}
+		fmt.Fprintf(b, "  %s: %s\n      %s\n", printable(where), f.What, f.Mend)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// verdict is the first line.
+func (r Report) verdict() string {
+	s := fmt.Sprintf("%s, %s of %s work", units.GroupedPlural(len(r.Hosts), "host"), units.Grouped(int64(r.Pairs.Work)), units.GroupedPlural(r.Pairs.All, "pair"))
+	if r.Pairs.Median != nil {
+		s += fmt.Sprintf(": a byte takes %s one way, at most %s (%s)", units.Format(*r.Pairs.Median, "s"), units.Format(*r.Pairs.Slowest, "s"),
+			strings.Join(r.Pairs.Between, " – "))
+	}
+	switch {
+	case r.Usable < 2:
+		s += ".\nNothing can be measured."
+	case len(r.Out) > 0:
+		s += fmt.Sprintf(".\ncalib run would go on without %s.", hosts.Fold(r.Out))
+	case !r.Ready:
+		s += ".\nSomething stands in the way."
+	default:
+		s += ".\nNothing stands in the way."
+	}
+	return s
+}
+
+// table prints the hosts.
+func (r Report) table(w io.Writer) {
+	fmt.Fprintln(w)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "  host\taddress\tinterface\tspeed\tMTU\tdriver\tkernel\tmachine\tclock off")
+	for _, h := range r.Hosts {
+		speed, off := h.Mbps, ""
+		if speed != "" {
+			speed += " Mbit/s"
+		}
+		if h.Offset != nil {
+			off = units.Format(*h.Offset, "s") + " ± " + units.Format(h.Bound, "s")
+		}
+		cells := []string{h.Host, h.Addr, h.NIC, speed, h.MTU, h.Driver, h.Kernel, h.Virt, off}
+		for i, c := range cells {
+			if cells[i] = printable(c); c == "" {
+				cells[i] = "–"
+			}
+		}
+		fmt.Fprintln(t, "  "+strings.Join(cells, "\t"))
+	}
+	t.Flush()
+}

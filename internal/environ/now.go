@@ -1,0 +1,73 @@
+package environ
+
+import (
+	"io/fs"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// nowPrefix begins the names of facts that are no part of the fingerprint.
+const nowPrefix = "now."
+
+// Facts of the present, as Split returns them.
+const (
+	NowUnix     = "unix_ns"      // the host's wall clock
+	NowSynced   = "clock_synced" // "no" where the kernel says that nothing keeps the wall clock right
+	NowLoad     = "load"         // processes that ran or wanted to, mean of a minute
+	NowClocks   = "clocksources" // that the host could use
+	NowPorts    = "ports"        // local ports of connections, the first and the last
+	NowFiles    = "open_files"   // most descriptors of the agent
+	NowDisk     = "disk_free"    // bytes where the agent's executable lies
+	NowDiskPath = "disk_path"
+	NowNICs     = "nics" // "2=eth0 3=ib0"
+)
+
+// Split returns the fingerprint in env, and the facts of the present without their prefix.
+func Split(env map[string]string) (fingerprint, now map[string]string) {
+	fingerprint, now = map[string]string{}, map[string]string{}
+	for k, v := range env {
+		if name, ok := strings.CutPrefix(k, nowPrefix); ok {
+			now[name] = v
+		} else {
+			fingerprint[k] = v
+		}
+	}
+	return fingerprint, now
+}
+
+// now reads the facts of the present that are in files.
+func (c collector) now(env map[string]string) {
+	c.files(env, map[string]string{
+		nowPrefix + NowPorts:  "proc/sys/net/ipv4/ip_local_port_range",
+		nowPrefix + NowClocks: "sys/devices/system/clocksource/clocksource0/available_clocksource",
+	})
+	if load, _, ok := strings.Cut(c.read("proc/loadavg"), " "); ok {
+		env[nowPrefix+NowLoad] = load
+	}
+	var nics []string
+	for _, n := range c.interfaces() {
+		nics = append(nics, strconv.Itoa(n.index)+"="+n.name)
+	}
+	if len(nics) > 0 {
+		env[nowPrefix+NowNICs] = strings.Join(nics, " ")
+	}
+}
+
+// idle sets which driver lets the CPUs sleep, the deepest state it may use, and how long waking from it takes [µs].
+func (c collector) idle(env map[string]string) {
+	const dir = "sys/devices/system/cpu/"
+	c.files(env, map[string]string{"cpu.idle_driver": dir + "cpuidle/current_driver"})
+	states, _ := fs.Glob(c.root, dir+"cpu0/cpuidle/state[0-9]*") // the pattern is good
+	slices.Sort(states)
+	deepest := -1
+	for _, s := range states {
+		wake, err := strconv.Atoi(c.read(s + "/latency"))
+		name := c.read(s + "/name")
+		if err != nil || name == "" || wake <= deepest || c.read(s+"/disable") == "1" {
+			continue
+		}
+		deepest = wake
+		env["cpu.idle_deepest"], env["cpu.idle_wake_us"] = name, strconv.Itoa(wake)
+	}
+}
