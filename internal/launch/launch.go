@@ -71,12 +71,14 @@ func (t *tally) add(bytes int) {
 	t.bytes += int64(bytes)
 }
 
-// Copied says to how many hosts a binary was copied so far, and how many bytes that took.
-func (l *Launcher) Copied() (hosts int, bytes int64) {
-	l.copied.mu.Lock()
-	defer l.copied.mu.Unlock()
-	return l.copied.hosts, l.copied.bytes
+func (t *tally) read() (hosts int, bytes int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.hosts, t.bytes
 }
+
+// Copied says to how many hosts a binary was copied so far, and how many bytes that took.
+func (l *Launcher) Copied() (hosts int, bytes int64) { return l.copied.read() }
 
 // Local starts agents as processes of this machine.
 func Local(binary string) *Launcher {

@@ -1,7 +1,7 @@
 { # A shell reads all of this before it does any of it. It becomes calib, which it copies from its input where it is not there yet.
 set -f
 umask 077
-n=@NAME@ h=@HASH@ e=@EXE@ me=$(id -u) t=
+n="@NAME@" h=@HASH@ e=@EXE@ me=$(id -u) t=
 say() { echo "calib-launch $n$*"; }
 fail() { test -z "$t" || rm -f "$t"; say fail "$1"; exit 3; }
 hash() { if command -v sha256sum >/dev/null; then sha256sum; else shasum -a 256; fi; }

@@ -29,8 +29,9 @@ var streamCheck = fmt.Sprintf(`say stream; printf '\000\377\015\012\004\033'; s=
 // unameScript says what machine it is. It needs no more than a shell.
 const unameScript = `echo "calib-launch @NAME@uname $(uname -s) $(uname -m)"`
 
-// fill makes the script that becomes b with args. name is what the shell puts in front of each answer; check tests its streams.
-func fill(b Binary, name, check string, packed int, args []string) (string, error) {
+// fill makes the script that becomes b with args and, behind them, the shell's words more. name is what the shell puts in front of each answer; check
+// tests its streams.
+func fill(b Binary, name, check string, packed int, args []string, more ...string) (string, error) {
 	quoted := make([]string, 0, len(args)+1)
 	for _, s := range append([]string{b.Path}, args...) {
 		q, err := syntax.Quote(s, syntax.LangPOSIX)
@@ -43,7 +44,7 @@ func fill(b Binary, name, check string, packed int, args []string) (string, erro
 		quoted = append(quoted, q)
 	}
 	return strings.NewReplacer("@NAME@", name, "@HASH@", b.Hash, "@EXE@", quoted[0], "@SIZE@", strconv.Itoa(packed), "@NONCE@", rand.Text(),
-		"@STREAM@", check, "@ARGS@", strings.Join(quoted[1:], " ")).Replace(runScript), nil
+		"@STREAM@", check, "@ARGS@", strings.Join(append(quoted[1:], more...), " ")).Replace(runScript), nil
 }
 
 // failures say what the script's word for what failed means, and how to mend it; {dir} is calib's directory there.
