@@ -10,6 +10,7 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"calib/internal/join"
@@ -199,7 +200,7 @@ func (s *Step) silent(answers map[string][]string, step string, err error) {
 }
 
 // Connect returns the connection of a host's agent.
-func (s *Step) Connect(ctx context.Context, host string) (net.Conn, error) {
+func (s *Step) Connect(ctx context.Context, host string) (io.ReadWriteCloser, error) {
 	if err := s.failed[host]; err != nil {
 		return nil, err
 	}
@@ -210,7 +211,29 @@ func (s *Step) Connect(ctx context.Context, host string) (net.Conn, error) {
 		return nil, fmt.Errorf("launch %s: step connect: its agent does not reach port %d of this host: %w: let a firewall pass it, or start agents one by one "+
 			"with --launch 'srun --unbuffered --overlap -N1 -n1 -w {host}'; the step said %s", host, s.port.Port(), err, s.p.quote())
 	}
-	return c, nil
+	return &member{Conn: c, step: s.p}, nil
+}
+
+// member is the connection of one agent.
+type member struct {
+	net.Conn
+	step  *Process
+	close sync.Once
+}
+
+// Read says why the connection has ended, as far as the step's command knows it.
+func (m *member) Read(b []byte) (int, error) {
+	n, err := m.Conn.Read(b)
+	if err != nil {
+		err = fmt.Errorf("%w: %v; the step said %s", ErrDied, err, m.step.quote())
+	}
+	return n, err
+}
+
+// Close is safe to call twice. Its error would say that the other end closed first.
+func (m *member) Close() error {
+	m.close.Do(func() { _ = m.Conn.Close() })
+	return nil
 }
 
 // Copied says to how many hosts a binary was copied, and how many bytes that took.

@@ -94,13 +94,7 @@ func step(ctx context.Context, list []hosts.Host, binaries []launch.Binary) (*st
 		return nil, err
 	}
 	return &starter{
-		start: func(ctx context.Context, h hosts.Host) (io.ReadWriteCloser, error) {
-			c, err := s.Connect(ctx, h.Name)
-			if err != nil {
-				return nil, err
-			}
-			return c, nil
-		},
+		start:  func(ctx context.Context, h hosts.Host) (io.ReadWriteCloser, error) { return s.Connect(ctx, h.Name) },
 		copied: s.Copied, close: s.Close,
 	}, nil
 }
