@@ -109,6 +109,24 @@ func TestPickBinary(t *testing.T) {
 	}
 }
 
+// A binary that was packed is the same binary.
+func TestUnpack(t *testing.T) {
+	b := self(t)
+	packed, err := b.packed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Unpack(packed)
+	if err != nil || got.Hash != b.Hash || got.GOOS != b.GOOS || got.GOARCH != b.GOARCH || got.Path != "" {
+		t.Errorf("got %+v, %v, want the hash and target of %+v", got, err, b)
+	}
+	for _, bad := range [][]byte{nil, []byte("no gzip"), packed[:len(packed)/2]} {
+		if _, err := Unpack(bad); err == nil {
+			t.Errorf("%d bytes that are no packed binary were taken", len(bad))
+		}
+	}
+}
+
 func TestScriptQuotesWhatItIsGiven(t *testing.T) {
 	b := amd64
 	b.Path = "/opt/it's $HOME/calib"

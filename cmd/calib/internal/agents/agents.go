@@ -3,8 +3,8 @@
 package agents
 
 import (
-	"embed"
 	"fmt"
+	"io/fs"
 
 	"calib/internal/launch"
 )
@@ -12,14 +12,14 @@ import (
 // All returns the agents of this calib, one for each system and processor.
 func All() ([]launch.Binary, error) { return read(packed) }
 
-func read(files embed.FS) ([]launch.Binary, error) {
-	list, err := files.ReadDir(".")
+func read(files fs.FS) ([]launch.Binary, error) {
+	list, err := fs.ReadDir(files, ".")
 	if err != nil {
 		return nil, err
 	}
 	var out []launch.Binary
 	for _, f := range list {
-		text, err := files.ReadFile(f.Name())
+		text, err := fs.ReadFile(files, f.Name())
 		if err != nil {
 			return nil, err
 		}
