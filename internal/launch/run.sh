@@ -28,7 +28,7 @@ else
 	d=${XDG_CACHE_HOME:-${HOME:?is not set}/.cache}/calib
 	mkdir -p "$d" && test ! -L "$d" && cd -P "$d" || { ls -ldn "$d" >&2; fail cache; }
 	look .
-	case $mode,$user in drwx------*,"$me") ;; *) ls -ldn "$d" >&2; fail private ;; esac
+	case $mode,$user in drwx--[-S]---*,"$me") ;; *) ls -ldn "$d" >&2; fail private ;; esac
 	f=./calib-$h
 fi
 if same "$f"; then have=have; else have=need; fi

@@ -128,6 +128,18 @@ func TestCacheOfOthers(t *testing.T) {
 	})
 }
 
+// A cache may be made in a directory whose group is handed down, as that of a volume of Kubernetes is.
+func TestCacheOfGroup(t *testing.T) {
+	dir := openTo(t)
+	if err := os.Chmod(dir, 0o777|os.ModeSetgid); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("XDG_CACHE_HOME", dir)
+	if exe, _ := launch(t, template(t, prefix(t, `exec "$@"`), elsewhere(t))); !strings.HasPrefix(exe, dir) {
+		t.Errorf("ran %s, want a copy in %s", exe, dir)
+	}
+}
+
 func refused(t *testing.T, b Binary, say ...string) {
 	t.Helper()
 	p, err := template(t, prefix(t, `exec "$@"`), b).Launch(t.Context(), Host{Name: "h1"}, "role=agent")
