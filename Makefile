@@ -28,17 +28,18 @@ agents:
 	@mkdir -p bin && rm -f $(AGENTS)/*.gz
 	@set -e; for arch in $(AGENT_ARCHS); do \
 		name=calib-agent-linux-$$arch; \
-		GOOS=linux GOARCH=$$arch $(GO) build -trimpath -ldflags '-s -w' -o bin/$$name ./cmd/calib-agent; \
+		GOOS=linux GOARCH=$$arch $(GO) build -trimpath $(STAMP) -ldflags '-s -w' -o bin/$$name ./cmd/calib-agent; \
 		gzip -9nc bin/$$name >$(AGENTS)/$$name.gz; \
 		test $$(wc -c <$(AGENTS)/$$name.gz) -le $(MOST_COPIED) || { echo "$$name.gz has more than $(MOST_COPIED) bytes" >&2; exit 1; }; \
 	done
 
 # dist/: calib, with the agents of all processors in it, and the agents alone. calib --version says version, commit and date.
 release: AGENT_ARCHS = $(RELEASE_ARCHS)
+release: STAMP = -buildvcs=true
 release: agents
 	rm -rf dist && mkdir dist
 	@set -e; for arch in $(RELEASE_ARCHS); do \
-		GOOS=linux GOARCH=$$arch $(GO) build -trimpath -buildvcs=true -tags agents -ldflags '-s -w' -o dist/calib-linux-$$arch ./cmd/calib; \
+		GOOS=linux GOARCH=$$arch $(GO) build -trimpath $(STAMP) -tags agents -ldflags '-s -w' -o dist/calib-linux-$$arch ./cmd/calib; \
 		cp bin/calib-agent-linux-$$arch dist/; \
 	done
 	cd dist && sha256sum calib-* >SHA256SUMS && ls -l

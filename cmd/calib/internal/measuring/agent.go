@@ -13,7 +13,6 @@ import (
 
 	"calib/agent"
 	"calib/cmd/calib/internal/command"
-	"calib/internal/join"
 	"calib/internal/units"
 )
 
@@ -28,11 +27,11 @@ func AgentCommand() *cli.Command {
 			"takes loopback addresses only. The limits hold for every coordinator; none can raise them.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "stdio", Usage: "serve one coordinator over standard input and output"},
-			&cli.StringFlag{Name: "join", Usage: "connect to the coordinator on `HOST`, which tells the rest on standard input (calib run --slurm does this)"},
-			&cli.StringFlag{Name: "name", Usage: "the `HOST` as which it joins"},
 			&cli.StringFlag{Name: "listen", Usage: "serve coordinators on `ADDR`, for example 127.0.0.1:7433"},
 			&cli.StringFlag{Name: "data", Value: ":0", Usage: "take data connections on `ADDR`; port 0 is any"},
 			&cli.StringFlag{Name: "cpu", Usage: "pin the timing thread to CPU `N`"},
+			&cli.StringFlag{Name: "join", Usage: "connect to the coordinator on `HOST`, which tells the rest on standard input (calib run --slurm does this)"},
+			&cli.StringFlag{Name: "name", Usage: "the `HOST` as which it joins"},
 			&cli.DurationFlag{Name: "max-duration", Value: d.Task, Usage: "longest task"},
 			&cli.StringFlag{Name: "max-bytes", Value: d.Bytes.String(), Usage: "`SIZE` of all traffic with one peer in one run"},
 			&cli.StringFlag{Name: "max-memory", Value: d.Memory.String(), Usage: "`SIZE` of the buffers of one task"},
@@ -44,15 +43,12 @@ func AgentCommand() *cli.Command {
 }
 
 func runAgent(c *cli.Context) error {
-	addr, host := c.String("listen"), c.String("join")
-	ways := 0
-	for _, given := range []bool{c.Bool("stdio"), addr != "", host != ""} {
-		if given {
-			ways++
-		}
+	if c.IsSet("join") {
+		return joinAgent(c)
 	}
-	if ways != 1 || (host != "") != c.IsSet("name") {
-		return command.Usagef("agent: give --stdio, --listen ADDR, or --join HOST with --name")
+	addr := c.String("listen")
+	if c.Bool("stdio") == (addr != "") {
+		return command.Usagef("agent: give --stdio or --listen ADDR")
 	}
 	if c.NArg() > 0 {
 		return command.Usagef("agent: unexpected argument %q", c.Args().First())
@@ -75,12 +71,9 @@ func runAgent(c *cli.Context) error {
 		return fmt.Errorf("agent: %w", err)
 	}
 	defer s.Close()
-	switch {
-	case host != "":
-		err = join.Serve(ctx, s, host, c.String("name"), os.Stdin, os.Stdout)
-	case addr == "":
+	if addr == "" {
 		err = s.ServeStream(ctx, os.Stdin, os.Stdout)
-	default:
+	} else {
 		err = s.Listen(ctx, addr)
 	}
 	switch {
