@@ -8,6 +8,7 @@ import (
 	"net"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -59,7 +60,7 @@ func (k task) tell(t *testing.T, line string) {
 
 func listen(t *testing.T) *Listener {
 	t.Helper()
-	l, err := Listen()
+	l, err := Listen(Ports{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,6 +149,21 @@ func TestStrangers(t *testing.T) {
 		<-k.ended
 		k.input.Close()
 	})
+}
+
+func TestPorts(t *testing.T) {
+	taken := listen(t)
+	if _, err := Listen(Ports{taken.Port(), taken.Port()}); !errors.Is(err, syscall.EADDRINUSE) {
+		t.Errorf("a port was taken twice: %v", err)
+	}
+	l, err := Listen(Ports{taken.Port(), 65535})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if l.Port() <= taken.Port() {
+		t.Errorf("took port %d of those from %d", l.Port(), taken.Port())
+	}
 }
 
 func FuzzInvitation(f *testing.F) {

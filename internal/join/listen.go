@@ -8,6 +8,7 @@ import (
 	"net"
 	"strconv"
 	"sync"
+	"syscall"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -26,19 +27,32 @@ type Listener struct {
 	awaited map[string]chan net.Conn // by hash; each takes one connection
 }
 
+// Ports are those that a site's firewall passes, from First to Last; none means any.
+type Ports struct{ First, Last int }
+
 // Listen takes a port of every address of this host. Agents that were announced with Expect can connect until Close.
-func Listen() (*Listener, error) {
+func Listen(p Ports) (*Listener, error) {
 	cert, hash, err := identity()
 	if err != nil {
 		return nil, err
 	}
-	tcp, err := net.Listen("tcp", ":0")
+	tcp, err := p.listen()
 	if err != nil {
 		return nil, fmt.Errorf("listen for agents: %w", err)
 	}
 	l := &Listener{tcp: tcp, cert: cert, hash: hash, awaited: map[string]chan net.Conn{}}
 	l.accept.Go(l.serve)
 	return l, nil
+}
+
+// listen takes the first port that is free.
+func (p Ports) listen() (l net.Listener, err error) {
+	for port := p.First; port <= p.Last; port++ {
+		if l, err = net.Listen("tcp", ":"+strconv.Itoa(port)); err == nil || !errors.Is(err, syscall.EADDRINUSE) {
+			return l, err
+		}
+	}
+	return l, err
 }
 
 // Port is where agents connect to.

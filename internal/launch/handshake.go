@@ -83,10 +83,18 @@ func (l *Launcher) exchange(p *Process, host string, args []string) error {
 // unreached explains why no shell answered; where ssh failed, with the step.
 func (l *Launcher) unreached(p *Process, host string, err error) error {
 	err = p.explain(ErrUnreachable, err)
-	if step := sshStep(p.Stderr(), host); step != "" && l.ssh() {
-		return fmt.Errorf("%w; %s", err, step)
+	step := ""
+	if l.ssh() {
+		step = sshStep(p.Stderr(), host)
 	}
-	return err
+	if step == "" && errors.Is(err, ErrTimeout) {
+		step = fmt.Sprintf("step login: no shell answered there within %v: see by hand what the prefix does (%s echo ready)", l.stepTimeout,
+			strings.Join(p.cmd.Args[:len(p.cmd.Args)-1], " "))
+	}
+	if step == "" {
+		return err
+	}
+	return fmt.Errorf("%w; %s", err, step)
 }
 
 // testStreams sees that bytes pass in both directions at once and as they are, also where no line ends.

@@ -154,7 +154,7 @@ func TestLaunchGivesUp(t *testing.T) {
 	l := template(t, silent, self(t))
 	l.stepTimeout = 10 * time.Millisecond
 	_, err := l.Launch(context.Background(), Host{Name: "h1"})
-	mustBe(t, err, ErrTimeout, "h1")
+	mustBe(t, err, ErrTimeout, "h1", "step login", "h1 echo ready")
 	mustBe(t, err, ErrUnreachable)
 
 	ctx, cancel := context.WithCancel(context.Background())

@@ -58,25 +58,32 @@ const (
 	slurmJoin = `--name "$SLURMD_NODENAME" --join "${SLURM_LAUNCH_NODE_IPADDR:?is not set}"`
 )
 
-// StartStep starts agents by the command, each with args, on the hosts of these names. It returns when every agent can connect or has failed.
-// The caller ends the step with Close.
-func StartStep(ctx context.Context, argv, hosts []string, binaries []Binary, args []string) (*Step, error) {
-	port, err := join.Listen()
+// Job is what a step is started with: the command, the names of the hosts on which it runs a shell, and the ports on which their agents reach
+// this host.
+type Job struct {
+	Command []string
+	Hosts   []string
+	Ports   join.Ports
+}
+
+// StartStep starts agents, each with args. It returns when every agent can connect or has failed. The caller ends the step with Close.
+func StartStep(ctx context.Context, j Job, binaries []Binary, args []string) (*Step, error) {
+	port, err := join.Listen(j.Ports)
 	if err != nil {
 		return nil, err
 	}
-	p, err := start(stepExit, argv)
+	p, err := start(stepExit, j.Command)
 	if err != nil {
 		return nil, errors.Join(err, port.Close())
 	}
-	s := &Step{p: p, port: port, left: slices.Clone(hosts), keys: map[string]string{}, failed: map[string]error{}}
+	s := &Step{p: p, port: port, left: slices.Clone(j.Hosts), keys: map[string]string{}, failed: map[string]error{}}
 	stop := context.AfterFunc(ctx, p.kill)
 	err = s.exchange(binaries, args)
 	if !stop() {
 		err = context.Cause(ctx)
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("start agents by %s: %w", argv[0], err), s.Close())
+		return nil, errors.Join(fmt.Errorf("start agents by %s: %w", j.Command[0], err), s.Close())
 	}
 	p.setTimeout(0)
 	go func() { _, _ = io.Copy(io.Discard, p.out) }() // until Close: a step that cannot write would stop

@@ -88,7 +88,7 @@ func beginStep(t *testing.T, dir string, b Binary, hosts ...string) (*Step, erro
 	if err != nil {
 		t.Fatal(err)
 	}
-	return StartStep(t.Context(), append([]string{exe, "role=step"}, hosts...), hosts, []Binary{b}, []string{"role=member"})
+	return StartStep(t.Context(), Job{Command: append([]string{exe, "role=step"}, hosts...), Hosts: hosts}, []Binary{b}, []string{"role=member"})
 }
 
 func TestStep(t *testing.T) {
@@ -144,13 +144,13 @@ func TestStepFails(t *testing.T) {
 	}
 	_, err := beginStep(t, dir, elsewhere(t), "bad")
 	mustBe(t, err, ErrUpload, "launch bad", "step cache")
-	_, err = StartStep(t.Context(), []string{"no-such-srun"}, []string{"x1"}, []Binary{self(t)}, nil)
+	_, err = StartStep(t.Context(), Job{Command: []string{"no-such-srun"}, Hosts: []string{"x1"}}, []Binary{self(t)}, nil)
 	mustBe(t, err, ErrCommand, "no-such-srun")
-	_, err = StartStep(t.Context(), []string{"sh", "-c", "echo srun: error: no such node >&2; exit 1"}, []string{"x1"}, []Binary{self(t)}, nil)
+	_, err = StartStep(t.Context(), Job{Command: []string{"sh", "-c", "echo srun: error: no such node >&2; exit 1"}, Hosts: []string{"x1"}}, []Binary{self(t)}, nil)
 	mustBe(t, err, ErrUnreachable, "no such node")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = StartStep(ctx, []string{"sleep", "300"}, []string{"x1"}, []Binary{self(t)}, nil)
+	_, err = StartStep(ctx, Job{Command: []string{"sleep", "300"}, Hosts: []string{"x1"}}, []Binary{self(t)}, nil)
 	mustBe(t, err, context.Canceled)
 }
 

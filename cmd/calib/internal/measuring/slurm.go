@@ -15,6 +15,7 @@ import (
 
 	"calib/cmd/calib/internal/command"
 	"calib/internal/hosts"
+	"calib/internal/join"
 )
 
 // What Slurm tells the processes of a job.
@@ -102,6 +103,25 @@ func nodeAddrs(text string) map[string]string {
 		out[m[1]] = m[2]
 	}
 	return out
+}
+
+var portRange = regexp.MustCompile(`(?m)^SrunPortRange\s*=\s*(\d+)-(\d+)\s*$`)
+
+// slurmPorts are the ports on which the site lets nodes reach srun, and so calib. Where Slurm does not say, any will do.
+func slurmPorts() join.Ports {
+	out, _ := exec.Command("scontrol", "show", "config").Output()
+	return portsIn(string(out))
+}
+
+// portsIn reads what scontrol show config says; 0-0 there is any port.
+func portsIn(text string) (p join.Ports) {
+	if m := portRange.FindStringSubmatch(text); m != nil {
+		_, _ = fmt.Sscan(m[1]+" "+m[2], &p.First, &p.Last) // digits
+	}
+	if p.First < 1 || p.Last > 65535 {
+		return join.Ports{}
+	}
+	return p
 }
 
 // among takes those of the hosts that a file describes, each of which must be a node of the job.

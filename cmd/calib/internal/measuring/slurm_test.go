@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"calib/internal/hosts"
+	"calib/internal/join"
 )
 
 func TestNodeAddrs(t *testing.T) {
@@ -16,6 +17,19 @@ nothing of use
 	want := map[string]string{"x1": "10.55.0.1", "x2": "x2"}
 	if got := nodeAddrs(said); !maps.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func TestSlurmPorts(t *testing.T) {
+	for text, want := range map[string]join.Ports{
+		"":                              {},
+		"SrunPortRange           = 0-0": {},
+		"SrunEpilog = (null)\nSrunPortRange           = 60001-63000\nSrunProlog = x": {First: 60001, Last: 63000},
+		"SrunPortRange = 60001-163000": {},
+	} {
+		if got := portsIn(text); got != want {
+			t.Errorf("%q: got %+v, want %+v", text, got, want)
+		}
 	}
 }
 

@@ -89,7 +89,8 @@ func step(ctx context.Context, list []hosts.Host, binaries []launch.Binary) (*st
 	for i, h := range list {
 		names[i] = h.Name
 	}
-	s, err := launch.StartStep(ctx, launch.Slurm(hosts.Fold(names), len(names)), names, binaries, []string{"agent", "--data", ":0"})
+	job := launch.Job{Command: launch.Slurm(hosts.Fold(names), len(names)), Hosts: names, Ports: slurmPorts()}
+	s, err := launch.StartStep(ctx, job, binaries, []string{"agent", "--data", ":0"})
 	if err != nil {
 		return nil, err
 	}
