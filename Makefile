@@ -42,6 +42,7 @@ release: agents
 		GOOS=linux GOARCH=$$arch $(GO) build -trimpath $(STAMP) -tags agents -ldflags '-s -w' -o dist/calib-linux-$$arch ./cmd/calib; \
 		cp bin/calib-agent-linux-$$arch dist/; \
 	done
+	@$(GO) version -m dist/calib-linux-amd64 | grep -q vcs.revision || { echo "release: the build has no commit: run it in a clone, not in a worktree of git" >&2; exit 1; }
 	cd dist && sha256sum calib-* >SHA256SUMS && ls -l
 
 # What is missing for the tests is installed, or listed where it cannot be.
