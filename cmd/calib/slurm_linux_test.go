@@ -65,6 +65,13 @@ func cmdSlurm(ts *testscript.TestScript, neg bool, args []string) {
 	for i := range s.nodes {
 		s.daemon(s.within(s.node(i), needs.Program(t, "slurmd"), "-D", "-N", fmt.Sprintf("x%d", i+1))...)
 	}
+	ts.Defer(func() { // a script that has failed leaves a job, which its daemons end
+		_ = s.command(s.within(s.name, "scancel", "--full", "--state=RUNNING")...).Run()
+		poll(func() bool {
+			left, err := s.command(s.within(s.name, "squeue", "--noheader")...).Output()
+			return err != nil || len(left) == 0
+		})
+	})
 	s.wait("idle nodes", func() bool {
 		out, _ := s.command(s.within(s.name, "sinfo", "--noheader", "--format=%T %D")...).Output() // fails until slurmctld answers
 		return strings.TrimSpace(string(out)) == fmt.Sprintf("idle %d", s.nodes)

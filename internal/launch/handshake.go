@@ -124,9 +124,9 @@ func (l *Launcher) expect(p *Process, want string, words []string, err error) er
 		return p.explain(ErrUpload, err)
 	case words[0] == want:
 		return nil
-	case words[0] == "fail" && len(words) > 1 && failures[words[1]] != "":
-		prefix := strings.Join(l.words, " ")
-		return p.explain(fmt.Errorf("%w: %s", ErrUpload, strings.ReplaceAll(failures[words[1]], "{prefix}", prefix)), io.EOF)
+	case words[0] == "fail":
+		another := "--launch '" + strings.Join(l.words, " ") + " env XDG_CACHE_HOME=/DIR'"
+		return p.explain(failure(strings.Join(words[1:], " "), another), io.EOF)
 	}
 	return fmt.Errorf("%w: the shell there answered %q, not %q", ErrUpload, strings.Join(words, " "), want)
 }

@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/sha256"
 	_ "embed"
@@ -47,18 +48,22 @@ func fill(b Binary, name, check string, packed int, args []string, more ...strin
 		"@STREAM@", check, "@ARGS@", strings.Join(append(quoted[1:], more...), " ")).Replace(runScript), nil
 }
 
-// failures say what the script's word for what failed means, and how to mend it; {dir} is calib's directory there.
+// failures say what the script's word for what failed means, and how to mend it; {another} is how another directory is named.
 var failures = map[string]string{
 	"tools": "step tools: a program is missing there: install it",
-	"cache": "step cache: no directory for calib can be made there: name another with --launch '{prefix} env XDG_CACHE_HOME=/DIR'",
+	"cache": "step cache: no directory for calib can be made there: {another}",
 	"private": "step cache: calib's directory there is not the user's own, or not of mode 0700, so that others could exchange what is run: " +
-		"remove it, or name another with --launch '{prefix} env XDG_CACHE_HOME=/DIR'",
-	"write": "step copy: what was sent could not be written: make room there, or name another directory with " +
-		"--launch '{prefix} env XDG_CACHE_HOME=/DIR'",
-	"noexec": "step copy: nothing can be run from calib's directory there (a file system mounted noexec): name another with " +
-		"--launch '{prefix} env XDG_CACHE_HOME=/DIR'",
+		"remove it, or {another}",
+	"write":  "step copy: what was sent could not be written: make room there, or {another}",
+	"noexec": "step copy: nothing can be run from calib's directory there (a file system mounted noexec): {another}",
 	"hash":   "step copy: what arrived there is not what was sent: the prefix changes or loses bytes",
 	"stream": "step streams: the prefix changed what was sent: " + streamsAdvice,
+}
+
+// failure is the error of a word of failures.
+func failure(word, another string) error {
+	text := cmp.Or(failures[word], "step "+word+" failed")
+	return fmt.Errorf("%w: %s", ErrUpload, strings.ReplaceAll(text, "{another}", "name another with "+another))
 }
 
 // streamsAdvice is how the streams of common launchers are made to pass on bytes as they are.

@@ -1,7 +1,6 @@
 package launch
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -181,7 +180,8 @@ func (s *Step) ask(text string, limit time.Duration, first ...string) (map[strin
 		switch {
 		case len(words) < 2 || !slices.Contains(s.left, words[0]):
 		case words[1] == "fail":
-			s.leave(words[0], fmt.Errorf("%w: %s", ErrUpload, cmp.Or(failures[strings.Join(words[2:], " ")], "it did not say why")))
+			why := failure(strings.Join(words[2:], " "), "XDG_CACHE_HOME=/DIR in calib's environment")
+			s.leave(words[0], fmt.Errorf("%w; the step said %s", why, s.p.quote()))
 		case slices.Contains(first, words[1]):
 			answers[words[0]] = words[1:]
 		}

@@ -108,7 +108,7 @@ func TestStep(t *testing.T) {
 			t.Errorf("run %d: copied %d bytes to %d hosts, want %d hosts", i, bytes, n, copied)
 		}
 		_, err = s.Connect(t.Context(), "bad")
-		mustBe(t, err, ErrUpload, "launch bad", "step cache")
+		mustBe(t, err, ErrUpload, "launch bad", "step cache", "XDG_CACHE_HOME=/DIR in calib's environment")
 		for _, host := range good {
 			c, err := s.Connect(t.Context(), host)
 			if err != nil {
