@@ -9,14 +9,41 @@ export CGO_ENABLED := 0
 
 SUITES := accuracy-paired accuracy-cluster accuracy-table accuracy-gather accuracy-tbf accuracy-simgrid accuracy-patterns accuracy-patterns-switch accuracy-ompi accuracy-coverage
 
-.PHONY: run build setup test lint lines generate accuracy $(SUITES) papers bench scale fuzz clean
+# What calib copies to hosts: an agent for each of these processors, packed into calib.
+AGENTS       := cmd/calib/internal/agents
+AGENT_ARCHS  ?= $(shell $(GO) env GOARCH)
+RELEASE_ARCHS := amd64 arm64
+MOST_COPIED  := 8388608 # bytes
+
+.PHONY: run build agents release setup test lint lines generate accuracy $(SUITES) papers bench scale fuzz clean
 .NOTPARALLEL: # the lab and the benchmarks time packets
 
 run: build
 	$(BIN) run --local 4 --plan quick
 
-build:
-	$(GO) build -trimpath -o $(BIN) ./cmd/calib
+build: agents
+	$(GO) build -trimpath -tags agents -o $(BIN) ./cmd/calib
+
+agents:
+	@mkdir -p bin && rm -f $(AGENTS)/*.gz
+	@set -e; for arch in $(AGENT_ARCHS); do \
+		name=calib-agent-linux-$$arch; \
+		GOOS=linux GOARCH=$$arch $(GO) build -trimpath $(STAMP) -ldflags '-s -w' -o bin/$$name ./cmd/calib-agent; \
+		gzip -9nc bin/$$name >$(AGENTS)/$$name.gz; \
+		test $$(wc -c <$(AGENTS)/$$name.gz) -le $(MOST_COPIED) || { echo "$$name.gz has more than $(MOST_COPIED) bytes" >&2; exit 1; }; \
+	done
+
+# dist/: calib, with the agents of all processors in it, and the agents alone. calib --version says version, commit and date.
+release: AGENT_ARCHS = $(RELEASE_ARCHS)
+release: STAMP = -buildvcs=true
+release: agents
+	rm -rf dist && mkdir dist
+	@set -e; for arch in $(RELEASE_ARCHS); do \
+		GOOS=linux GOARCH=$$arch $(GO) build -trimpath $(STAMP) -tags agents -ldflags '-s -w' -o dist/calib-linux-$$arch ./cmd/calib; \
+		cp bin/calib-agent-linux-$$arch dist/; \
+	done
+	@$(GO) version -m dist/calib-linux-amd64 | grep -q vcs.revision || { echo "release: the build has no commit: run it in a clone, not in a worktree of git" >&2; exit 1; }
+	cd dist && sha256sum calib-* >SHA256SUMS && ls -l
 
 # What is missing for the tests is installed, or listed where it cannot be.
 setup:
@@ -69,4 +96,4 @@ fuzz:
 	./.ci/fuzz 20s
 
 clean:
-	rm -rf bin
+	rm -rf bin dist $(AGENTS)/*.gz

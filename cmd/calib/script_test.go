@@ -35,6 +35,8 @@ import (
 //	same-run DIR DIR              want equal samples and parameters, apart from the name of the run
 //	prefix FILE FILE              want the second file to begin with all of the first
 //	listen VAR                    hold a port of 127.0.0.1 until the script ends
+//	slurm                         start a cluster of Slurm
+//	sshd                          start eight hosts that ssh reaches
 //	feed NAME FIFO FILE           wait until NAME reads FIFO, interrupt it, then give it the content of FILE
 
 // background is a process that a script has started.

@@ -83,7 +83,8 @@ func layers() []layer {
 			why: "the simulator is a data plane like the other"},
 		{pkg: "agent", may: []string{"bench", "bench/experiments", "transport", "internal/dataset", "internal/plane", "internal/machine", "internal/units", "internal/environ"},
 			why: "an agent runs experiments on a transport; it neither plans nor fits"},
-		{pkg: "internal/launch", may: []string{"internal/files"}, why: "starting a process needs no knowledge of what it does"},
+		{pkg: "internal/join", why: "a connection knows no agent that speaks over it"},
+		{pkg: "internal/launch", may: []string{"internal/files", "internal/join"}, why: "starting a process needs no knowledge of what it does"},
 		{pkg: "internal/doctor", may: []string{"internal/dataset", "internal/dataset/names", "internal/environ", "internal/hosts", "internal/stats", "internal/units"},
 			why: "findings are made of facts, whoever has asked for them"},
 		{pkg: "internal/coord", may: []string{"bench", "internal/dataset", "internal/dataset/names", "internal/plane", "internal/stats", "internal/units"},
@@ -178,6 +179,9 @@ func never() map[string][]string {
 		// The Prometheus library serves metrics too, and so imports net.
 		"reports/export": reader[1:], "reports/export/input": reader, "reports/export/simgrid": reader,
 		"internal/history": models, "internal/rundir": models,
+		// It is copied to every host.
+		"cmd/calib-agent": {module + "/fit", module + "/fit/params", module + "/reports", module + "/internal/history", module + "/predict", module + "/internal/lab",
+			"github.com/urfave/cli/v2"},
 		"bench":             {"net", module + "/transport", module + "/agent"},
 		"bench/experiments": {"net", module + "/transport", module + "/agent"},
 	}

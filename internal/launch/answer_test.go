@@ -25,10 +25,9 @@ func FuzzAnswer(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Cleanup(func() { r.Close(); w.Close() })
-	l := &Launcher{stepTimeout: time.Minute}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		said := bytes.NewReader(b)
-		words, err := l.answer(&Process{stdin: w, stdout: r, out: bufio.NewReader(said)})
+		words, err := (&Process{stdin: w, stdout: r, out: bufio.NewReader(said)}).answer(time.Minute)
 		if read := len(b) - said.Len(); read > 2*maxGreeting {
 			t.Errorf("%d bytes were read", read)
 		}
@@ -57,7 +56,6 @@ func TestEndlessGreeting(t *testing.T) {
 	}
 	defer r.Close()
 	defer w.Close()
-	l := &Launcher{stepTimeout: time.Minute}
 	endless := strings.NewReader(strings.Repeat("long greeting\n", maxGreeting))
 	words, err := l.answer(&Process{stdin: w, stdout: r, out: bufio.NewReader(endless)})
 	if err == nil || !strings.Contains(err.Error(), "bytes of other text before the shell's answer") || len(words) > 0 {

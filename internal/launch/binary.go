@@ -1,23 +1,33 @@
 package launch
 
 import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
 	"debug/buildinfo"
+	"encoding/hex"
+	"errors"
 	"fmt"
+	"io"
+	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
+	"sync"
 
 	"calib/internal/files"
 )
 
 // Binary is an executable of calib that may be copied to a host.
 type Binary struct {
-	Path         string // absolute
+	Path         string // absolute; "" for one that is a part of calib
 	Hash         string // SHA-256, hexadecimal
-	Size         int64
 	GOOS, GOARCH string
+
+	packed func() ([]byte, error) // the executable under gzip
 }
 
-// ReadBinary reads what a binary of Go says of itself, and its hash.
+// ReadBinary reads what a binary of Go says of itself, and its hash. It is compressed when it is first copied.
 func ReadBinary(path string) (Binary, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -27,19 +37,61 @@ func ReadBinary(path string) (Binary, error) {
 	if err != nil {
 		return Binary{}, fmt.Errorf("agent binary %s: %w", path, err)
 	}
-	b := Binary{Path: abs}
-	for _, s := range info.Settings {
-		switch s.Key {
-		case "GOOS":
-			b.GOOS = s.Value
-		case "GOARCH":
-			b.GOARCH = s.Value
-		}
-	}
-	if b.Hash, b.Size, err = files.SHA256(abs); err != nil {
+	b := Binary{Path: abs, packed: sync.OnceValues(func() ([]byte, error) { return pack(abs) })}
+	b.GOOS, b.GOARCH = target(info)
+	if b.Hash, _, err = files.SHA256(abs); err != nil {
 		return Binary{}, fmt.Errorf("agent binary %s: %w", path, err)
 	}
 	return b, nil
+}
+
+// Unpack is ReadBinary for an executable that is at hand under gzip.
+func Unpack(packed []byte) (Binary, error) {
+	r, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return Binary{}, fmt.Errorf("packed agent binary: %w", err)
+	}
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return Binary{}, fmt.Errorf("packed agent binary: %w", err)
+	}
+	info, err := buildinfo.Read(bytes.NewReader(text))
+	if err != nil {
+		return Binary{}, fmt.Errorf("packed agent binary: %w", err)
+	}
+	sum := sha256.Sum256(text)
+	b := Binary{Hash: hex.EncodeToString(sum[:]), packed: func() ([]byte, error) { return packed, nil }}
+	b.GOOS, b.GOARCH = target(info)
+	return b, nil
+}
+
+// pack compresses fast: the file is a whole calib, and a person waits.
+func pack(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var out bytes.Buffer
+	w, err := gzip.NewWriterLevel(&out, gzip.BestSpeed)
+	if err != nil {
+		return nil, err
+	}
+	_, err = io.Copy(w, f)
+	err = errors.Join(err, w.Close())
+	return out.Bytes(), err
+}
+
+func target(info *debug.BuildInfo) (goos, goarch string) {
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "GOOS":
+			goos = s.Value
+		case "GOARCH":
+			goarch = s.Value
+		}
+	}
+	return goos, goarch
 }
 
 // machines are Go's names for what uname -m says.
@@ -64,7 +116,7 @@ func pick(binaries []Binary, system, machine string) (Binary, error) {
 		}
 		have = append(have, b.GOOS+"/"+b.GOARCH)
 	}
-	return Binary{}, fmt.Errorf("%w: it is %s/%s, and calib here is %s: build one for it "+
-		"(GOOS=%s GOARCH=%s go build -o calib-%s ./cmd/calib) and give it with --agent-binary calib-%s",
+	return Binary{}, fmt.Errorf("%w: it is %s/%s, and calib here has agents for %s: build one for it "+
+		"(GOOS=%s GOARCH=%s go build -o calib-agent-%s ./cmd/calib-agent) and give it with --agent-binary calib-agent-%s",
 		ErrArch, goos, goarch, strings.Join(have, " and "), goos, goarch, goarch, goarch)
 }

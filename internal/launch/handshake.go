@@ -2,51 +2,40 @@ package launch
 
 import (
 	"bufio"
+	"bytes"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"strconv"
 	"strings"
 	"time"
-
-	"mvdan.cc/sh/v3/syntax"
 )
 
-// The exchange with the shell at the far end, a line at a time. Neither side writes before the other has answered, so that
-// neither reads what is meant for a later step:
+// The exchange with the shell at the far end. Neither side writes before the other has answered, so that neither reads what is
+// meant for a later step:
 //
-//	→ echo calib-launch uname "$(uname -s)" "$(uname -m)"
+//	→ a line of script that says what machine it is
 //	← calib-launch uname Linux x86_64
-//	→ one line of script with the hash, size and path of the binary for that machine
-//	← calib-launch need       the shell now reads exactly so many bytes into its cache, unless it has them
-//	→ the bytes
-//	← calib-launch have       and the shell has become the agent
+//	→ run.sh with the hash, size and path of the binary for that machine
+//	← calib-launch need       or have
+//	→ copy, and the binary under gzip; or go
+//	← calib-launch stream     and sample, which has no line break at its end
+//	→ sample
+//	← calib-launch ready      and the shell has become the agent
 //
-// Lines before a marker are what login scripts say, and are skipped.
+// Lines before a marker are what login scripts say, and are skipped. Where something fails, the answer is
+// "calib-launch fail" and a word of failures.
 const (
 	marker      = "calib-launch "
 	maxGreeting = 64 << 10 // bytes of login messages
 )
 
-// runScript finds this build by its hash, in the place where it is here (hosts often share a file system) or in the
-// user's cache, or takes it from standard input; then becomes it. It has no newline: a shell reads it as a whole.
-const runScript = `{ same() { test -x "$1" && s=$( { sha256sum <"$1" || shasum -a 256 <"$1"; } 2>/dev/null ) && ` +
-	`test "${s%% *}" = "$h"; }; ` +
-	`h=@HASH@; e=@EXE@; d=${XDG_CACHE_HOME:-${HOME:?is not set}/.cache}/calib; f=$d/calib-$h; t=$d/.tmp.@NONCE@; ` +
-	`command -v sha256sum >/dev/null || command -v shasum >/dev/null || { echo "no sha256sum or shasum" >&2; exit 3; }; ` +
-	`if same "$e"; then f=$e; elif same "$f"; then :; else echo calib-launch need; ` +
-	`(umask 077; mkdir -p "$d") && head -c @SIZE@ >"$t" && chmod 755 "$t" && same "$t" && mv -f "$t" "$f" || ` +
-	`{ rm -f "$t"; echo calib-launch fail; exit 3; }; fi; ` +
-	`echo calib-launch have; exec "$f" @ARGS@; }`
-
 // handshake turns the shell that p has reached into calib with args. It is bounded by ctx and, in each step, by the
 // launcher's stepTimeout.
-func (l *Launcher) handshake(ctx context.Context, p *Process, args []string) error {
+func (l *Launcher) handshake(ctx context.Context, p *Process, host string, args []string) error {
 	stop := context.AfterFunc(ctx, p.kill)
-	err := l.exchange(p, args)
+	err := l.exchange(p, host, args)
 	if !stop() {
 		return errors.Join(context.Cause(ctx), err)
 	}
@@ -54,10 +43,13 @@ func (l *Launcher) handshake(ctx context.Context, p *Process, args []string) err
 	return err
 }
 
-func (l *Launcher) exchange(p *Process, args []string) error {
-	words, err := l.ask(p, `echo calib-launch uname "$(uname -s)" "$(uname -m)"`)
+func (l *Launcher) exchange(p *Process, host string, args []string) error {
+	words, err := l.ask(p, strings.ReplaceAll(unameScript, "@NAME@", "")+"\n")
 	if err != nil {
-		return p.explain(ErrUnreachable, err)
+		return l.unreached(p, host, err)
+	}
+	if len(words) > 1 && strings.HasPrefix(words[1], "$(") {
+		return fmt.Errorf("%w: it repeats what is sent, as a terminal does: %s", ErrStreams, streamsAdvice)
 	}
 	if len(words) != 3 || words[0] != "uname" {
 		return fmt.Errorf("%w: the shell there answered %q to uname", ErrArch, strings.Join(words, " "))
@@ -66,52 +58,93 @@ func (l *Launcher) exchange(p *Process, args []string) error {
 	if err != nil {
 		return err
 	}
-	script, err := fillScript(binary, args)
+	packed, err := binary.packed()
+	if err != nil {
+		return err
+	}
+	script, err := fill(binary, "", streamCheck, len(packed), args)
 	if err != nil {
 		return err
 	}
 	words, err = l.ask(p, script)
 	if err == nil && words[0] == "need" {
-		words, err = l.upload(p, binary)
+		if words, err = l.upload(p, packed); err == nil && words[0] == "stream" {
+			l.copied.add(len(packed))
+		}
+	} else if err == nil && words[0] == "have" {
+		words, err = l.ask(p, "go\n")
 	}
+	if err = l.expect(p, "stream", words, err); err != nil {
+		return err
+	}
+	return l.testStreams(p)
+}
+
+// unreached explains why no shell answered; where ssh failed, with the step.
+func (l *Launcher) unreached(p *Process, host string, err error) error {
+	err = p.explain(ErrUnreachable, err)
+	step := ""
+	if l.ssh() {
+		step = sshStep(p.Stderr(), host)
+	}
+	if step == "" && errors.Is(err, ErrTimeout) {
+		step = fmt.Sprintf("step login: no shell answered there within %v: see by hand what the prefix does (%s echo ready)", l.stepTimeout,
+			strings.Join(p.cmd.Args[:len(p.cmd.Args)-1], " "))
+	}
+	if step == "" {
+		return err
+	}
+	return fmt.Errorf("%w; %s", err, step)
+}
+
+// testStreams sees that bytes pass in both directions at once and as they are, also where no line ends.
+func (l *Launcher) testStreams(p *Process) error {
+	p.setTimeout(l.streamTimeout)
+	got := make([]byte, len(sample))
+	switch n, err := io.ReadFull(p.out, got); {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return fmt.Errorf("%w: %d of %d bytes came within %v: what ends no line is kept back: %s",
+			ErrStreams, n, len(sample), l.streamTimeout, streamsAdvice)
+	case err != nil:
+		return p.explain(ErrStreams, err)
+	case !bytes.Equal(got, []byte(sample)):
+		return fmt.Errorf("%w: %q came as %q: %s", ErrStreams, sample, got, streamsAdvice)
+	}
+	words, err := l.send(p, sample, l.streamTimeout)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return fmt.Errorf("%w: what was sent without a line break did not reach the host within %v: %s", ErrStreams, l.streamTimeout, streamsAdvice)
+	}
+	return l.expect(p, "ready", words, err)
+}
+
+// expect explains an answer that is not the one wanted.
+func (l *Launcher) expect(p *Process, want string, words []string, err error) error {
 	switch {
 	case err != nil:
 		return p.explain(ErrUpload, err)
-	case words[0] != "have":
-		return p.explain(ErrUpload, io.EOF)
+	case words[0] == want:
+		return nil
+	case words[0] == "fail":
+		another := "--launch '" + strings.Join(l.words, " ") + " env XDG_CACHE_HOME=/DIR'"
+		return p.explain(failure(strings.Join(words[1:], " "), another), io.EOF)
 	}
-	return nil
-}
-
-func fillScript(b Binary, args []string) (string, error) {
-	quoted := make([]string, 0, len(args)+1)
-	for _, s := range append([]string{b.Path}, args...) {
-		q, err := syntax.Quote(s, syntax.LangPOSIX)
-		if err != nil {
-			return "", fmt.Errorf("argument %q: %w", s, err)
-		}
-		if strings.Contains(q, "\n") {
-			return "", fmt.Errorf("argument %q: a line break in it", s)
-		}
-		quoted = append(quoted, q)
-	}
-	return strings.NewReplacer("@HASH@", b.Hash, "@EXE@", quoted[0], "@SIZE@", strconv.FormatInt(b.Size, 10),
-		"@NONCE@", rand.Text(), "@ARGS@", strings.Join(quoted[1:], " ")).Replace(runScript), nil
+	return fmt.Errorf("%w: the shell there answered %q, not %q", ErrUpload, strings.Join(words, " "), want)
 }
 
 // upload sends the binary, each piece of it within the launcher's stepTimeout.
-func (l *Launcher) upload(p *Process, b Binary) ([]string, error) {
-	f, err := os.Open(b.Path)
-	if err != nil {
-		return nil, err
+func (l *Launcher) upload(p *Process, packed []byte) ([]string, error) {
+	w := timeoutWriter{p, l.stepTimeout}
+	_, err := io.WriteString(w, "copy\n")
+	for len(packed) > 0 && err == nil {
+		n := min(len(packed), 256<<10)
+		_, err = w.Write(packed[:n])
+		packed = packed[n:]
 	}
-	defer f.Close()
-	_, err = io.CopyBuffer(timeoutWriter{p, l.stepTimeout}, io.LimitReader(f, b.Size), make([]byte, 256<<10))
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return nil, err
 	}
 	// Any other failure to write means that the far side gave up: it has said why, or has ended.
-	return l.answer(p)
+	return p.answer(l.stepTimeout)
 }
 
 // timeoutWriter gives each Write the same time.
@@ -125,18 +158,21 @@ func (w timeoutWriter) Write(b []byte) (int, error) {
 	return w.p.stdin.Write(b)
 }
 
-// ask sends a line and returns the words of the answer, at least one.
-func (l *Launcher) ask(p *Process, line string) ([]string, error) {
-	p.setTimeout(l.stepTimeout)
-	if _, err := io.WriteString(p.stdin, line+"\n"); errors.Is(err, os.ErrDeadlineExceeded) {
+// ask sends text and returns the words of the answer, at least one.
+func (l *Launcher) ask(p *Process, text string) ([]string, error) {
+	return l.send(p, text, l.stepTimeout)
+}
+
+func (l *Launcher) send(p *Process, text string, within time.Duration) ([]string, error) {
+	if _, err := io.WriteString(timeoutWriter{p, within}, text); errors.Is(err, os.ErrDeadlineExceeded) {
 		return nil, err
 	}
-	return l.answer(p)
+	return p.answer(within)
 }
 
 // answer reads up to the next marker.
-func (l *Launcher) answer(p *Process) ([]string, error) {
-	p.setTimeout(l.stepTimeout)
+func (p *Process) answer(within time.Duration) ([]string, error) {
+	p.setTimeout(within)
 	for n := 0; n < maxGreeting; {
 		line, err := p.out.ReadSlice('\n')
 		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {

@@ -130,12 +130,13 @@ func TestLaunchFailures(t *testing.T) {
 		"no namespace":   {`echo "Cannot open network namespace" >&2; exit 1`, self(t), ErrUnreachable, []string{"Cannot open"}},
 		"no shell":       {`exit 127`, self(t), ErrCommand, []string{"127", "sh"}},
 		"silent exit":    {`exit 0`, self(t), ErrUnreachable, []string{"exit status 0", "nothing"}},
+		"terminal":       {`read -r l; echo "$l"; exec "$@"`, self(t), ErrStreams, []string{"terminal", "docker exec -i"}},
 		"no uname":       {`uname() { echo Plan9; }; PATH=; echo calib-launch uname Plan9 vax; read x`, self(t), ErrArch, []string{"vax"}},
 		"noise":          {`yes`, self(t), ErrUnreachable, []string{"65536"}},
-		"cannot write":   {`HOME=` + readOnly + ` exec "$@"`, wrong, ErrUpload, []string{"exit status 3"}},
+		"cannot write":   {`HOME=` + readOnly + ` exec "$@"`, wrong, ErrUpload, []string{"exit status 3", "step cache", "prefix {host} env XDG_CACHE_HOME"}},
 		"no home":        {`unset HOME; exec "$@"`, wrong, ErrUpload, []string{"HOME"}},
 		"no hash tool":   {`PATH=/nowhere; read l; echo calib-launch uname Linux x86_64; exec /bin/sh`, self(t), ErrUpload, []string{"no sha256sum"}},
-		"spoilt on wire": {`exec "$@"`, wrong, ErrUpload, []string{"exit status 3"}},
+		"spoilt on wire": {`exec "$@"`, wrong, ErrUpload, []string{"exit status 3", "step copy: what arrived"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := template(t, prefix(t, c.body), c.binary)
@@ -153,13 +154,29 @@ func TestLaunchGivesUp(t *testing.T) {
 	l := template(t, silent, self(t))
 	l.stepTimeout = 10 * time.Millisecond
 	_, err := l.Launch(context.Background(), Host{Name: "h1"})
-	mustBe(t, err, ErrTimeout, "h1")
+	mustBe(t, err, ErrTimeout, "h1", "step login", "h1 echo ready")
 	mustBe(t, err, ErrUnreachable)
 
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	_, err = template(t, silent, self(t)).Launch(ctx, Host{Name: "h1"})
 	mustBe(t, err, context.Canceled, "h1")
+}
+
+// A launcher that keeps bytes until a line ends is found by the handshake, whichever stream it is.
+func TestLineBuffers(t *testing.T) {
+	const lines = `while IFS= read -r l; do printf '%s\n' "$l"; done`
+	for name, c := range map[string]struct{ body, say string }{
+		"output": {`"$@" | ` + lines, "3 of 6 bytes came"},
+		"input":  {lines + ` | "$@"`, "did not reach the host"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := template(t, prefix(t, c.body), self(t))
+			l.streamTimeout = 100 * time.Millisecond
+			_, err := l.Launch(context.Background(), Host{Name: "h1"}, "role=agent")
+			mustBe(t, err, ErrStreams, "launch h1", c.say, "srun --unbuffered")
+		})
+	}
 }
 
 // An agent that dies right after the handshake says why on the first read.

@@ -13,10 +13,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"mvdan.cc/sh/v3/shell"
@@ -30,22 +30,10 @@ var (
 	ErrUnreachable = errors.New("unreachable")               // the prefix ended before it reached a shell there
 	ErrArch        = errors.New("no binary for the machine") // no binary given is for its system and processor
 	ErrUpload      = errors.New("cannot copy calib there")
+	ErrStreams     = errors.New("the launch prefix does not pass on bytes as they are")
 	ErrDied        = errors.New("the agent died")
 	ErrTimeout     = errors.New("timed out")
 )
-
-// SSH is the default prefix.
-const SSH = "ssh {host}"
-
-// sshOptions are given to every ssh, unless the prefix sets the same. There is no terminal to ask anything on, forwarded
-// ports would collide between hosts, and a connection that is cut must end.
-var sshOptions = []struct{ name, option string }{
-	{"BatchMode", "-oBatchMode=yes"},
-	{"ConnectTimeout", "-oConnectTimeout=10"},
-	{"ServerAliveInterval", "-oServerAliveInterval=15"},
-	{"ClearAllForwardings", "-oClearAllForwardings=yes"},
-	{"RequestTTY", "-T"},
-}
 
 // Host is where to start an agent: the keys of hosts.txt that concern reaching it.
 type Host struct {
@@ -55,20 +43,46 @@ type Host struct {
 
 // Launcher starts agents in one way. It may be used by many goroutines at once.
 type Launcher struct {
-	words       []string // of the prefix; nil starts the binary here
-	binaries    []Binary
-	stepTimeout time.Duration // for one step of the handshake
-	exitWait    time.Duration // between two steps of ending a process
+	words         []string // of the prefix; nil starts the binary here
+	binaries      []Binary
+	stepTimeout   time.Duration // for one step of the handshake
+	streamTimeout time.Duration // for bytes to pass that end no line
+	exitWait      time.Duration // between two steps of ending a process
+	copied        *tally
 }
 
 const (
-	stepTimeout = 30 * time.Second
-	exitWait    = 2 * time.Second
+	stepTimeout   = 30 * time.Second
+	streamTimeout = 4 * time.Second
+	exitWait      = 2 * time.Second
 )
+
+// tally counts the hosts that were sent a binary, and the bytes.
+type tally struct {
+	mu    sync.Mutex
+	hosts int
+	bytes int64
+}
+
+func (t *tally) add(bytes int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.hosts++
+	t.bytes += int64(bytes)
+}
+
+func (t *tally) read() (hosts int, bytes int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.hosts, t.bytes
+}
+
+// Copied says to how many hosts a binary was copied so far, and how many bytes that took.
+func (l *Launcher) Copied() (hosts int, bytes int64) { return l.copied.read() }
 
 // Local starts agents as processes of this machine.
 func Local(binary string) *Launcher {
-	return &Launcher{binaries: []Binary{{Path: binary}}, exitWait: exitWait}
+	return &Launcher{binaries: []Binary{{Path: binary}}, exitWait: exitWait, copied: &tally{}}
 }
 
 // Template starts agents through a command prefix, split by the rules of a POSIX shell. {host} in it is replaced by the
@@ -89,7 +103,9 @@ func Template(prefix string, binaries ...Binary) (*Launcher, error) {
 	case len(binaries) == 0:
 		return nil, fmt.Errorf("%w %q: no binary to start", ErrPrefix, prefix)
 	}
-	return &Launcher{words: words, binaries: binaries, stepTimeout: stepTimeout, exitWait: exitWait}, nil
+	return &Launcher{
+		words: words, binaries: binaries, stepTimeout: stepTimeout, streamTimeout: streamTimeout, exitWait: exitWait, copied: &tally{},
+	}, nil
 }
 
 // Launch starts calib with args on a host, and returns when it runs there. The process outlives ctx: Close ends it.
@@ -113,7 +129,7 @@ func (l *Launcher) launch(ctx context.Context, h Host, args []string) (*Process,
 	if err != nil {
 		return nil, err
 	}
-	if err := l.handshake(ctx, p, args); err != nil {
+	if err := l.handshake(ctx, p, h.Name, args); err != nil {
 		p.kill()
 		p.Close()
 		return nil, err
@@ -155,18 +171,4 @@ func (l *Launcher) command(h Host) ([]string, error) {
 		words[i] = names.Replace(w)
 	}
 	return words, nil
-}
-
-func (l *Launcher) ssh() bool { return filepath.Base(l.words[0]) == "ssh" }
-
-// options are those that ssh is given in addition to the prefix's own.
-func (l *Launcher) options() []string {
-	given := strings.ToLower(strings.Join(l.words, " "))
-	var out []string
-	for _, o := range sshOptions {
-		if !strings.Contains(given, strings.ToLower(o.name)) {
-			out = append(out, o.option)
-		}
-	}
-	return out
 }

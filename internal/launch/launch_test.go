@@ -2,12 +2,13 @@ package launch
 
 import (
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 )
 
-var amd64 = Binary{Path: "/opt/calib", Hash: strings.Repeat("ab", 32), Size: 7, GOOS: "linux", GOARCH: "amd64"}
+var amd64 = Binary{Path: "/opt/calib", Hash: strings.Repeat("ab", 32), GOOS: "linux", GOARCH: "amd64"}
 
 func TestPrefixes(t *testing.T) {
 	t.Setenv("RACK", "r7 x")
@@ -97,8 +98,8 @@ func TestPickBinary(t *testing.T) {
 	}{
 		{"Linux", "x86_64", amd64.Path, ""},
 		{"Linux", "aarch64", arm.Path, ""},
-		{"Darwin", "arm64", "", "darwin/arm64, and calib here is linux/amd64 and linux/arm64"},
-		{"Linux", "riscv64", "", "GOOS=linux GOARCH=riscv64 go build"},
+		{"Darwin", "arm64", "", "darwin/arm64, and calib here has agents for linux/amd64 and linux/arm64"},
+		{"Linux", "riscv64", "", "GOOS=linux GOARCH=riscv64 go build -o calib-agent-riscv64 ./cmd/calib-agent"},
 		{"Linux", "vax", "", "Linux vax"},
 	} {
 		b, err := pick([]Binary{amd64, arm}, c.system, c.machine)
@@ -108,18 +109,36 @@ func TestPickBinary(t *testing.T) {
 	}
 }
 
-func TestScriptQuotesWhatItIsGiven(t *testing.T) {
-	b := amd64
-	b.Path = "/opt/it's $HOME/calib"
-	s, err := fillScript(b, []string{"agent", "--data", "a b;c'd"})
+// A binary that was packed is the same binary.
+func TestUnpack(t *testing.T) {
+	b := self(t)
+	packed, err := b.packed()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if strings.Contains(s, "\n") || strings.Contains(s, "@") {
-		t.Errorf("a line break or an empty place in %s", s)
+	got, err := Unpack(packed)
+	if err != nil || got.Hash != b.Hash || got.GOOS != b.GOOS || got.GOARCH != b.GOARCH || got.Path != "" {
+		t.Errorf("got %+v, %v, want the hash and target of %+v", got, err, b)
+	}
+	for _, bad := range [][]byte{nil, []byte("no gzip"), packed[:len(packed)/2]} {
+		if _, err := Unpack(bad); err == nil {
+			t.Errorf("%d bytes that are no packed binary were taken", len(bad))
+		}
+	}
+}
+
+func TestScriptQuotesWhatItIsGiven(t *testing.T) {
+	b := amd64
+	b.Path = "/opt/it's $HOME/calib"
+	s, err := fill(b, "", streamCheck, 7, []string{"agent", "--data", "a b;c'd"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if empty := regexp.MustCompile("@[A-Z]+@").FindString(s); empty != "" {
+		t.Errorf("%s is left in %s", empty, s)
 	}
 	for _, bad := range []string{"a\nb", "a\x00b"} {
-		if _, err := fillScript(b, []string{bad}); err == nil {
+		if _, err := fill(b, "", streamCheck, 7, []string{bad}); err == nil {
 			t.Errorf("argument %q accepted", bad)
 		}
 	}

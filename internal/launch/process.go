@@ -172,6 +172,8 @@ func (p *Process) explain(class, err error) error {
 		switch code := exit.ExitCode(); {
 		case code == exitSSH && filepath.Base(p.cmd.Args[0]) == "ssh":
 			class = ErrUnreachable
+		case class == ErrDied && code == exitNoExec:
+			return fmt.Errorf("%w: it cannot be executed there: %s; it said %s", class, status, p.quote())
 		case class != ErrUnreachable:
 		case code == exitNotFound || code == exitNoExec:
 			return fmt.Errorf("%w: sh, or a command of the prefix %q: %s; it said %s",

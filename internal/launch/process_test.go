@@ -29,6 +29,10 @@ func play(role string, args []string) int {
 	case "die":
 		io.WriteString(os.Stderr, "first line\ncannot listen for data: port in use\n")
 		return 3
+	case "step":
+		return playStep(args)
+	case "member":
+		return playMember(args)
 	case "deaf": // ignores its input and SIGTERM
 		signal.Ignore(syscall.SIGTERM)
 		io.WriteString(os.Stdout, "pid\t"+strconv.Itoa(os.Getpid())+"\n")

@@ -30,6 +30,8 @@ func AgentCommand() *cli.Command {
 			&cli.StringFlag{Name: "listen", Usage: "serve coordinators on `ADDR`, for example 127.0.0.1:7433"},
 			&cli.StringFlag{Name: "data", Value: ":0", Usage: "take data connections on `ADDR`; port 0 is any"},
 			&cli.StringFlag{Name: "cpu", Usage: "pin the timing thread to CPU `N`"},
+			&cli.StringFlag{Name: "join", Usage: "connect to the coordinator on `HOST`, which tells the rest on standard input (calib run --slurm does this)"},
+			&cli.StringFlag{Name: "name", Usage: "the `HOST` as which it joins"},
 			&cli.DurationFlag{Name: "max-duration", Value: d.Task, Usage: "longest task"},
 			&cli.StringFlag{Name: "max-bytes", Value: d.Bytes.String(), Usage: "`SIZE` of all traffic with one peer in one run"},
 			&cli.StringFlag{Name: "max-memory", Value: d.Memory.String(), Usage: "`SIZE` of the buffers of one task"},
@@ -41,6 +43,9 @@ func AgentCommand() *cli.Command {
 }
 
 func runAgent(c *cli.Context) error {
+	if c.IsSet("join") {
+		return joinAgent(c)
+	}
 	addr := c.String("listen")
 	if c.Bool("stdio") == (addr != "") {
 		return command.Usagef("agent: give --stdio or --listen ADDR")

@@ -86,7 +86,7 @@ func (c *cluster) prepareForCheck(ctx context.Context, run string) error {
 			}
 		}
 		tickets := coord.NewIssuer(allowance, time.Now().Add(checkTickets))
-		errs := coord.Prepare(ctx, c.agents, plane.Session{Run: run, Peers: c.peers()}, tickets, startsAtOnce)
+		errs := coord.Prepare(ctx, c.agents, plane.Session{Run: run, Peers: c.peers()}, tickets, callsAtOnce)
 		refused := errors.Join(errs...)
 		if refused == nil {
 			return nil

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"slices"
 	"strconv"
 	"sync"
@@ -18,32 +17,32 @@ import (
 	"calib/internal/dataset"
 	"calib/internal/environ"
 	"calib/internal/hosts"
-	"calib/internal/launch"
 	"calib/internal/netspec"
 	"calib/internal/plane"
 	"calib/internal/simagent"
 	"calib/transport/sim"
 )
 
-// startsAtOnce bounds how many hosts are reached at a time, so that logins do not pile up.
-const startsAtOnce = 32
+// callsAtOnce bounds how many agents are called at a time.
+const callsAtOnce = 32
 
 // cluster is the hosts of a run, each with its agent, by index. Hosts that could not be reached are not in it.
 type cluster struct {
-	agents []coord.Agent
-	infos  []dataset.Host
-	lost   []dataset.Failure
+	agents  []coord.Agent
+	infos   []dataset.Host
+	lost    []dataset.Failure
+	starter *starter // nil for a simulation
 }
 
-// open starts an agent on every host, at most startsAtOnce at a time, and asks each who it is. It calls started with the number
+// open starts an agent on every host, some at a time, and asks each who it is. It calls started with the number
 // of hosts that were tried. It fails when fewer than two answer, or ctx ends; otherwise the caller closes the cluster.
 func (w where) open(ctx context.Context, list []hosts.Host, started func(n int)) (*cluster, error) {
 	if w.Sim != "" {
 		return w.simulate(ctx)
 	}
-	launcher, err := w.launcher()
+	starter, err := w.starter(ctx, list)
 	if err != nil {
-		return nil, command.WithCode(command.ExitUsage, err)
+		return nil, err
 	}
 	type member struct {
 		agent coord.Agent
@@ -52,13 +51,13 @@ func (w where) open(ctx context.Context, list []hosts.Host, started func(n int))
 	}
 	members := make([]member, len(list))
 	var starts errgroup.Group
-	starts.SetLimit(startsAtOnce)
+	starts.SetLimit(w.atOnce())
 	var mu sync.Mutex // of done, and so that started sees it grow
 	done := 0
 	for i, h := range list {
 		starts.Go(func() error {
 			m := &members[i]
-			m.agent, m.info, m.err = startOne(ctx, launcher, h)
+			m.agent, m.info, m.err = startOne(ctx, starter, h)
 			mu.Lock()
 			defer mu.Unlock()
 			done++
@@ -67,7 +66,7 @@ func (w where) open(ctx context.Context, list []hosts.Host, started func(n int))
 		})
 	}
 	_ = starts.Wait() // each member has its own error
-	c := &cluster{}
+	c := &cluster{starter: starter}
 	var errs []error
 	for i, m := range members {
 		if m.err != nil {
@@ -87,30 +86,8 @@ func (w where) open(ctx context.Context, list []hosts.Host, started func(n int))
 	return c, nil
 }
 
-func (w where) launcher() (*launch.Launcher, error) {
-	own, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	if w.Local > 0 {
-		return launch.Local(own), nil
-	}
-	var binaries []launch.Binary
-	for _, path := range []string{own, w.AgentBinary} {
-		if path == "" {
-			continue
-		}
-		b, err := launch.ReadBinary(path)
-		if err != nil {
-			return nil, err
-		}
-		binaries = append(binaries, b)
-	}
-	return launch.Template(w.Launch, binaries...)
-}
-
 // startOne starts or dials the agent of one host, and completes its own description with what the hosts file says.
-func startOne(ctx context.Context, l *launch.Launcher, h hosts.Host) (coord.Agent, dataset.Host, error) {
+func startOne(ctx context.Context, s *starter, h hosts.Host) (coord.Agent, dataset.Host, error) {
 	opts := agent.ClientOptions{DataAddr: knownAddr(ctx, h)}
 	var client *agent.Client
 	if h.Daemon {
@@ -119,7 +96,7 @@ func startOne(ctx context.Context, l *launch.Launcher, h hosts.Host) (coord.Agen
 			return nil, dataset.Host{}, err
 		}
 	} else {
-		p, err := l.Launch(ctx, launch.Host{Name: h.Name, User: h.User}, agentArgs(h)...)
+		p, err := s.start(ctx, h)
 		if err != nil {
 			return nil, dataset.Host{}, err
 		}
@@ -211,17 +188,35 @@ func (c *cluster) peers() []plane.Peer {
 }
 
 // close ends every agent, and returns when no process is left.
-func (c *cluster) close() error { return coord.CloseAll(c.agents, startsAtOnce) }
+func (c *cluster) close() error {
+	err := coord.CloseAll(c.agents, callsAtOnce)
+	if c.starter != nil {
+		err = errors.Join(err, c.starter.close())
+	}
+	return err
+}
 
-// otherBuilds lists the agents that run another build than this coordinator.
-func otherBuilds(infos []dataset.Host) []string {
+// copied says what the hosts were sent, or nothing.
+func (c *cluster) copied() string {
+	if c.starter == nil {
+		return ""
+	}
+	return copiedText(c.starter.copied())
+}
+
+// otherBuilds lists the agents that run another build than this coordinator or what it has sent.
+func (c *cluster) otherBuilds() []string {
 	own, err := environ.BuildHash()
 	if err != nil {
 		return []string{fmt.Sprintf("the build of this calib is not known: %v", err)}
 	}
+	good := []string{"", own}
+	if c.starter != nil {
+		good = append(good, c.starter.builds...)
+	}
 	var out []string
-	for _, h := range infos {
-		if h.Build != "" && h.Build != own {
+	for _, h := range c.infos {
+		if !slices.Contains(good, h.Build) {
 			out = append(out, fmt.Sprintf("host %s runs calib %s, build %.12s; this is build %.12s", h.Name, h.Version, h.Build, own))
 		}
 	}

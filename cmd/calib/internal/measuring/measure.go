@@ -122,7 +122,7 @@ func (j *job) walk(ctx context.Context, cl *cluster) error {
 	for _, l := range cl.lost {
 		j.note(fmt.Sprintf("going on without host %s: %s", l.Host, l.Error))
 	}
-	for _, d := range otherBuilds(cl.infos) {
+	for _, d := range cl.otherBuilds() {
 		j.note(d)
 	}
 	schedule, err := j.planned(ctx, cl)
@@ -224,7 +224,7 @@ func (j *job) prepare(ctx context.Context, cl *cluster, s *bench.Schedule) error
 	session := plane.Session{
 		Run: j.runID(), Peers: cl.peers(), Socket: j.detail.Socket,
 	}
-	return errors.Join(coord.Prepare(ctx, cl.agents, session, tickets, startsAtOnce)...)
+	return errors.Join(coord.Prepare(ctx, cl.agents, session, tickets, callsAtOnce)...)
 }
 
 // slotDeadline bounds a slot: what it sends at 100 kB/s, a hundredth of a second a message, and time to begin.

@@ -107,6 +107,9 @@ func dryRun(c *cli.Context, name string) (err error) {
 
 // planned prepares the agents, looks at the network and makes the schedule.
 func (j *job) planned(ctx context.Context, cl *cluster) (*bench.Schedule, error) {
+	if copied := cl.copied(); copied != "" {
+		j.show.Note(copied)
+	}
 	if err := j.agreeSegment(cl.infos); err != nil {
 		return nil, err
 	}

@@ -24,7 +24,8 @@ func RunCommand() *cli.Command {
 	return &cli.Command{
 		Name: "run", Usage: "measure, fit and report: the main job",
 		Description: "calib run --local 4 --plan quick       four agents on this machine, under a minute\n" +
-			"calib run --hosts hosts.txt            a cluster; copies itself to the hosts over ssh\n" +
+			"calib run --hosts hosts.txt            a cluster; copies its agent to the hosts over ssh\n" +
+			"calib run --slurm --nodes 8            a job of Slurm; inside one without --nodes\n" +
 			"calib run --hosts H --launch 'ip netns exec {host}'\n" +
 			"                                       any prefix that runs a command on a host\n" +
 			"calib run --sim sparc1994:8            a network of known truth, in virtual time\n" +

@@ -20,43 +20,53 @@ type where struct {
 	Sim         string   `json:"sim,omitempty"`
 	Launch      string   `json:"launch,omitempty"`
 	AgentBinary string   `json:"agent_binary,omitempty"`
+	Fanout      int      `json:"fanout,omitempty"`
+	Slurm       bool     `json:"slurm,omitempty"`
 }
+
+// defaultFanout is how many hosts are reached at a time: an sshd drops more logins than ten at once (MaxStartups).
+const defaultFanout = 8
 
 // maxLocal bounds the agents on one machine.
 const maxLocal = 256
 
 // WhereFlags name the hosts to measure, and how to reach them.
 func WhereFlags() []cli.Flag {
-	return []cli.Flag{
+	return append([]cli.Flag{
 		&cli.StringFlag{Name: "hosts", Usage: "`FILE` of hosts, one or a range a line (see calib hosts --help)"},
 		&cli.StringSliceFlag{Name: "host", Usage: "host or `RANGE` such as node[01-16,20]; may be repeated"},
 		&cli.IntFlag{Name: "local", Usage: "`N` agents on this machine, over loopback"},
 		&cli.StringFlag{Name: "sim", Usage: "no hosts at all: simulate `PRESET[:HOSTS]` or a lab file, in virtual time"},
 		&cli.StringFlag{Name: "launch", Value: defaultLaunch, EnvVars: []string{"CALIB_LAUNCH"},
 			Usage: "`PREFIX` that runs a command on {host} with its standard streams, such as 'ip netns exec {host}'"},
-		&cli.StringFlag{Name: "agent-binary", Usage: "`PATH` of the calib binary for the hosts, where they differ from this machine"},
-	}
+		&cli.StringFlag{Name: "agent-binary", Usage: "`PATH` of calib-agent, or of calib, for hosts of another kind than calib has agents for"},
+		&cli.IntFlag{Name: "fanout", Value: defaultFanout, Usage: "start agents on `N` hosts at a time"},
+	}, slurmFlags()...)
 }
 
 // whereOf reads WhereFlags.
 func whereOf(c *cli.Context) (where, error) {
 	w := where{
 		HostsFile: c.String("hosts"), Ranges: c.StringSlice("host"), Local: c.Int("local"), Sim: c.String("sim"),
-		Launch: c.String("launch"), AgentBinary: c.String("agent-binary"),
+		Launch: c.String("launch"), AgentBinary: c.String("agent-binary"), Fanout: c.Int("fanout"), Slurm: c.Bool("slurm"),
 	}
 	given := 0
-	for _, set := range []bool{w.HostsFile != "", len(w.Ranges) > 0, c.IsSet("local"), w.Sim != ""} {
+	for _, set := range []bool{w.HostsFile != "" || w.Slurm, len(w.Ranges) > 0, c.IsSet("local"), w.Sim != ""} {
 		if set {
 			given++
 		}
 	}
 	switch {
 	case given == 0:
-		return w, command.Usagef("say which hosts: --hosts FILE, --host RANGE, --local N, or --sim PRESET")
+		return w, command.Usagef("say which hosts: --hosts FILE, --host RANGE, --slurm, --local N, or --sim PRESET")
 	case given > 1:
-		return w, command.Usagef("give one of --hosts, --host, --local and --sim, not %d of them", given)
+		return w, command.Usagef("give one of --hosts, --host, --slurm, --local and --sim, not %d of them", given)
 	case c.IsSet("local") && (w.Local < 1 || w.Local > maxLocal):
 		return w, command.Usagef("--local %d: want 2 to %d agents", w.Local, maxLocal)
+	case w.Fanout < 1:
+		return w, command.Usagef("--fanout %d: want 1 host at a time or more", w.Fanout)
+	case w.Slurm && c.IsSet("launch") && os.Getenv("CALIB_LAUNCH") == "":
+		return w, command.Usagef("give --slurm or --launch: a job's step is started by srun")
 	}
 	if w.HostsFile != "" {
 		abs, err := filepath.Abs(w.HostsFile)
@@ -65,7 +75,7 @@ func whereOf(c *cli.Context) (where, error) {
 		}
 		w.HostsFile = abs
 	}
-	return w, nil
+	return w, checkSlurm(c)
 }
 
 // hosts lists the hosts; a network needs two. note is called with what was ignored.
@@ -92,7 +102,26 @@ func (w where) list(note func(string)) ([]hosts.Host, error) {
 		return numbered("local%d", w.Local, "127.0.0.1"), nil
 	case len(w.Ranges) > 0:
 		return rangeHosts(w.Ranges)
+	case w.Slurm:
+		return w.slurmList(note)
 	}
+	return w.fileHosts(note)
+}
+
+// slurmList lists the nodes of the job, or those of them that the hosts file has.
+func (w where) slurmList(note func(string)) ([]hosts.Host, error) {
+	nodes, err := slurmHosts(note)
+	if err != nil || w.HostsFile == "" {
+		return nodes, err
+	}
+	described, err := w.fileHosts(note)
+	if err != nil {
+		return nil, err
+	}
+	return among(nodes, described)
+}
+
+func (w where) fileHosts(note func(string)) ([]hosts.Host, error) {
 	f, err := os.Open(w.HostsFile)
 	if err != nil {
 		return nil, command.Usagef("hosts file: %w; one host or range a line, such as node[01-16]", err)

@@ -1,0 +1,137 @@
+package join
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// maxOpen bounds the connections that have not shown yet who they are.
+const maxOpen = 256
+
+// Listener is the coordinator's side.
+type Listener struct {
+	tcp    net.Listener
+	cert   tls.Certificate
+	hash   string
+	accept sync.WaitGroup
+
+	mu      sync.Mutex
+	awaited map[string]chan net.Conn // by hash; each takes one connection
+}
+
+// Ports are those that a site's firewall passes, from First to Last; none means any.
+type Ports struct{ First, Last int }
+
+// Listen takes a port of every address of this host. Agents that were announced with Expect can connect until Close.
+func Listen(p Ports) (*Listener, error) {
+	cert, hash, err := identity()
+	if err != nil {
+		return nil, err
+	}
+	tcp, err := p.listen()
+	if err != nil {
+		return nil, fmt.Errorf("listen for agents: %w", err)
+	}
+	l := &Listener{tcp: tcp, cert: cert, hash: hash, awaited: map[string]chan net.Conn{}}
+	l.accept.Go(l.serve)
+	return l, nil
+}
+
+// listen takes the first port that is free.
+func (p Ports) listen() (l net.Listener, err error) {
+	for port := p.First; port <= p.Last; port++ {
+		if l, err = net.Listen("tcp", ":"+strconv.Itoa(port)); err == nil || !errors.Is(err, syscall.EADDRINUSE) {
+			return l, err
+		}
+	}
+	return l, err
+}
+
+// Port is where agents connect to.
+func (l *Listener) Port() int { return l.tcp.Addr().(*net.TCPAddr).Port }
+
+// Invitation is the line that agents are told.
+func (l *Listener) Invitation() string { return strconv.Itoa(l.Port()) + " " + l.hash + "\n" }
+
+// Expect announces an agent by the hash that it printed.
+func (l *Listener) Expect(hash string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.awaited[hash] = make(chan net.Conn, 1)
+}
+
+func (l *Listener) place(hash string) chan net.Conn {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.awaited[hash]
+}
+
+// Await returns the connection of an agent that was announced.
+func (l *Listener) Await(ctx context.Context, hash string) (net.Conn, error) {
+	place := l.place(hash)
+	if place == nil {
+		return nil, errors.New("it was not announced")
+	}
+	select {
+	case c := <-place:
+		return c, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// Close ends listening. Connections that Await has returned stay; others are closed.
+func (l *Listener) Close() error {
+	err := l.tcp.Close()
+	l.accept.Wait()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, place := range l.awaited {
+		select {
+		case c := <-place:
+			err = errors.Join(err, c.Close())
+		default:
+		}
+	}
+	return err
+}
+
+// serve ends with the listener, and with the handshakes that it began, each of which is bounded.
+func (l *Listener) serve() {
+	var open errgroup.Group
+	open.SetLimit(maxOpen)
+	for {
+		c, err := l.tcp.Accept()
+		if err != nil {
+			break // closed
+		}
+		open.Go(func() error {
+			l.greet(c)
+			return nil
+		})
+	}
+	_ = open.Wait() // greet has no error
+}
+
+// greet hands over the connection of an agent that is awaited, once, and closes any other.
+func (l *Listener) greet(c net.Conn) {
+	ctx, cancel := context.WithTimeout(context.Background(), handshakeTime)
+	defer cancel()
+	s := tls.Server(c, settings(l.cert, func(hash string) bool { return l.place(hash) != nil }))
+	if s.HandshakeContext(ctx) == nil {
+		select {
+		case l.place(hashOf(s.ConnectionState().PeerCertificates[0].Raw)) <- s:
+			return
+		default: // it has connected before
+		}
+	}
+	c.Close()
+}
