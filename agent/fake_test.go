@@ -81,6 +81,7 @@ func (g *fakeGroup) LimitUnsent(int, int64) error            { return errFake }
 func (g *fakeGroup) Pending(int) (int, error)                { return 0, errFake }
 func (g *fakeGroup) Unacked(int) (int, error)                { return 0, errFake }
 func (g *fakeGroup) Reopen(plane.Socket) error               { return errFake }
+func (g *fakeGroup) OpenDatagrams() error                    { return errFake }
 func (g *fakeGroup) SendDatagram(int, []byte) error          { return errFake }
 func (g *fakeGroup) Machine() plane.Machine                  { return nil }
 func (g *fakeGroup) Place() plane.Place                      { return plane.Place{} }

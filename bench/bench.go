@@ -73,6 +73,9 @@ type Group interface {
 	// f fails, or returns without having waited, the team's connections may be broken. The second thread ends with the call.
 	Beside(transfer func(plane.Mover) error, f func(plane.Second) error) error
 
+	// OpenDatagrams prepares datagrams between all ranks, which must be done before the first. Every rank calls it while no
+	// message is under way.
+	OpenDatagrams() error
 	// SendDatagram sends b as one datagram, which may be lost; b has 1 to 1,399 bytes. It waits for room on this host and
 	// for the agent's limit of rate, never for the receiver.
 	SendDatagram(to int, b []byte) error

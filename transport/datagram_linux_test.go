@@ -6,6 +6,7 @@ import (
 	"net"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -27,6 +28,14 @@ func letter(t *testing.T, from, to *Group, text string) {
 	}
 }
 
+// lettered returns groups with every link and datagrams open.
+func lettered(t testing.TB, meshes []*Mesh, timeout units.Nanos) []*Group {
+	t.Helper()
+	g := testGroups(t, meshes, timeout)
+	together(t, g, (*Group).OpenDatagrams)
+	return g
+}
+
 func TestDatagrams(t *testing.T) {
 	for _, host := range loopbacks() {
 		for _, shared := range []bool{false, true} {
@@ -36,7 +45,7 @@ func TestDatagrams(t *testing.T) {
 					rank.Share()
 				}
 			}
-			openAll(t, g)
+			together(t, g, (*Group).OpenDatagrams)
 			letter(t, g[0], g[1], "up")
 			letter(t, g[2], g[0], "down")
 			reopenAll(t, g, plane.Socket{NoEOR: true}) // the way stays
@@ -71,7 +80,7 @@ func TestDatagramsBetweenWildcards(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		g := opened(t, meshes, units.Second)
+		g := lettered(t, meshes, units.Second)
 		letter(t, g[0], g[1], "up")
 		letter(t, g[1], g[0], "down")
 	}
@@ -80,7 +89,7 @@ func TestDatagramsBetweenWildcards(t *testing.T) {
 // What comes from elsewhere, or came before the group began, is not the team's.
 func TestStrayDatagrams(t *testing.T) {
 	meshes := testMeshes(t, "127.0.0.1", 2, nil)
-	g := opened(t, meshes, units.Second)
+	g := lettered(t, meshes, units.Second)
 	stranger, err := net.Dial("udp", meshes[1].Addr().String())
 	if err != nil {
 		t.Fatal(err)
@@ -90,7 +99,7 @@ func TestStrayDatagrams(t *testing.T) {
 		t.Fatal(err)
 	}
 	letter(t, g[0], g[1], "mine")
-	if n := g[1].datagrams.strays; n != 1 {
+	if n := meshes[1].strays.Load(); n != 1 {
 		t.Errorf("%d strays, want 1", n)
 	}
 	if err := g[0].SendDatagram(1, []byte("late")); err != nil {
@@ -99,7 +108,7 @@ func TestStrayDatagrams(t *testing.T) {
 	for _, rank := range g {
 		rank.Close()
 	}
-	g = opened(t, meshes, units.Second)
+	g = lettered(t, meshes, units.Second)
 	letter(t, g[0], g[1], "new")
 }
 
@@ -107,7 +116,7 @@ func TestStrayDatagrams(t *testing.T) {
 func TestDroppedDatagrams(t *testing.T) {
 	meshes := testMeshes(t, "127.0.0.1", 2, nil)
 	for range 2 { // the second group starts from 0
-		g := opened(t, meshes, units.Second)
+		g := lettered(t, meshes, units.Second)
 		if err := unix.SetsockoptInt(meshes[1].udp.fd, unix.SOL_SOCKET, unix.SO_RCVBUF, 8192); err != nil {
 			t.Fatal(err)
 		}
@@ -156,7 +165,7 @@ func TestDatagramPortInUse(t *testing.T) {
 }
 
 func TestDatagramsCountBytes(t *testing.T) {
-	g := opened(t, testMeshes(t, "127.0.0.1", 2, nil), units.Second)
+	g := lettered(t, testMeshes(t, "127.0.0.1", 2, nil), units.Second)
 	for _, end := range []*Conn{g[0].conns[1], g[1].conns[0]} {
 		end.allowed, end.sendLeft, end.recvLeft = newAllowance(10), 0, 0
 	}
@@ -182,7 +191,7 @@ func TestPeerDiesDuringDatagrams(t *testing.T) {
 	}
 	defer first.Close()
 	g := []*Group{first, testGroups(t, meshes, units.Second)[1]}
-	openAll(t, g)
+	together(t, g, (*Group).OpenDatagrams)
 	letter(t, g[0], g[1], "alive")
 	g[1].Abort()
 	if d, err := g[0].RecvDatagram(make([]byte, 1), Now()+units.Millisecond); err != nil || d.Got {
@@ -205,7 +214,7 @@ func TestPeerDiesDuringDatagrams(t *testing.T) {
 }
 
 func TestDatagramTooLarge(t *testing.T) {
-	g := opened(t, testMeshes(t, "127.0.0.1", 2, nil), units.Second)
+	g := lettered(t, testMeshes(t, "127.0.0.1", 2, nil), units.Second)
 	if err := g[0].SendDatagram(1, make([]byte, 100)); err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +229,7 @@ func TestRateLimitOfConnections(t *testing.T) {
 	for _, m := range meshes {
 		m.Limit(3 * units.MiB)
 	}
-	g := opened(t, meshes, units.Second)
+	g := lettered(t, meshes, units.Second)
 	for range 2 {
 		for i := range g {
 			rate, err := unix.GetsockoptUint64(g[i].conns[1-i].fd, unix.SOL_SOCKET, unix.SO_MAX_PACING_RATE)
@@ -239,4 +248,88 @@ func TestRateLimitOfConnections(t *testing.T) {
 	if took := Now() - start; took < 2*units.Second/3072 {
 		t.Errorf("3 KiB at 3 MiB/s left within %v", took)
 	}
+}
+
+// A coordinator may say of a host what it likes: datagrams go to who holds the ticket, at the address of its connection.
+func TestDatagramsStayWithTheTicket(t *testing.T) {
+	third, err := net.ListenPacket("udp", "127.0.0.9:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer third.Close()
+	meshes := testMeshes(t, "127.0.0.1", 2, nil)
+	port := third.LocalAddr().(*net.UDPAddr).Port
+	for name, said := range map[string]string{"another address": third.LocalAddr().String(), "another port": net.JoinHostPort("127.0.0.1", "9")} {
+		t.Run(name, func(t *testing.T) {
+			for self, m := range meshes {
+				s := testSession(meshes, self, nil)
+				if self == 1 {
+					s.Peers[0].Addr = said // host 0 dials, so host 1 does not see that nobody listens there
+				}
+				if err := m.SetSession(s); err != nil {
+					t.Fatal(err)
+				}
+			}
+			g := opened(t, meshes, units.Second)
+			done := make(chan error, 1)
+			go func() { done <- g[0].OpenDatagrams() }()
+			m, err := g[1].newDatagrams()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if to := m.proven[0].Addr().String(); to != "127.0.0.1" {
+				t.Errorf("proofs go to %s", to)
+			}
+			if err := g[1].SendDatagram(0, []byte("flood")); !errors.Is(err, errNotOpen) {
+				t.Errorf("sent before the port was shown: %v", err)
+			}
+			g[0].Abort()
+			if err := <-done; err == nil {
+				t.Error("datagrams are open with a host that has shown nothing")
+			}
+			g[1].Abort()
+			if err := third.SetReadDeadline(time.Unix(1, 0)); err != nil {
+				t.Fatal(err)
+			}
+			if n, from, err := third.ReadFrom(make([]byte, maxDatagram)); err == nil {
+				t.Errorf("port %d of a third party got %d bytes from %v", port, n, from)
+			}
+			for _, rank := range g {
+				rank.Close()
+			}
+		})
+	}
+}
+
+// Proofs that come again while an experiment runs are not its datagrams.
+func TestLateProofs(t *testing.T) {
+	g := lettered(t, testMeshes(t, "127.0.0.1", 2, nil), units.Second)
+	if err := g[0].sendProofs(g[0].datagrams, make([]confirmation, 2)); err != nil {
+		t.Fatal(err)
+	}
+	letter(t, g[0], g[1], "mine")
+}
+
+// A rank that sends back another nonce than it was given is not the one that took the datagram.
+func TestForgedConfirmation(t *testing.T) {
+	g := opened(t, testMeshes(t, "127.0.0.1", 2, nil), units.Second)
+	done := make(chan error, 1)
+	go func() { done <- g[0].OpenDatagrams() }()
+	other := make([]byte, nonceSize)
+	if err := errors.Join(g[1].Send(0, other), g[1].Recv(0, other), g[1].Send(0, other)); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; !errors.Is(err, ErrTicket) {
+		t.Errorf("a forged confirmation: %v", err)
+	}
+}
+
+func FuzzProof(f *testing.F) {
+	f.Add([]byte(proofMagic), proofBytes)
+	f.Add(make([]byte, proofBytes), proofBytes)
+	f.Fuzz(func(t *testing.T, b []byte, n int) {
+		if x, ok := readProof(b, n); ok && n != proofBytes {
+			t.Errorf("%d bytes are a proof: %+v", n, x)
+		}
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -25,7 +26,8 @@ type Mesh struct {
 	defaults   plane.Socket    // the listener's own buffers
 	udp        *datagramSocket // of datagrams
 	rate       units.Bytes
-	pace       pacer // of datagrams; belongs to the goroutine of the group there is
+	pace       pacer        // of datagrams; belongs to the goroutine of the group there is
+	strays     atomic.Int64 // datagrams from elsewhere
 	ctx        context.Context
 	cancel     context.CancelFunc
 	wg         sync.WaitGroup
@@ -55,15 +57,16 @@ func NewMesh(addr string) (*Mesh, error) {
 		return nil, fmt.Errorf("listen for data on %s: %w", addr, err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	m := &Mesh{fd: fd, addr: bound, defaults: defaults, udp: newDatagramSocket(udp, bound), ctx: ctx, cancel: cancel, handshakes: make(chan struct{}, maxPending)}
+	m := &Mesh{fd: fd, addr: bound, defaults: defaults, udp: newDatagramSocket(udp, bound), pace: newPacer(0),
+		ctx: ctx, cancel: cancel, handshakes: make(chan struct{}, maxPending)}
 	m.wg.Add(1)
 	go m.acceptLoop()
 	return m, nil
 }
 
-// Limit bounds the rate of sending [B/s]: of each data connection, and of all datagrams together; 0 is no limit. Call it
-// before the first session.
-func (m *Mesh) Limit(rate units.Bytes) { m.rate, m.pace = rate, pacer{rate: rate} }
+// Limit bounds the rate of sending [B/s]: of each data connection, and of all datagrams together; 0 is no limit of
+// connections, and DatagramRate of datagrams. Call it before the first session.
+func (m *Mesh) Limit(rate units.Bytes) { m.rate, m.pace = rate, newPacer(rate) }
 
 // Addr is where the mesh listens: for connections, and for datagrams on the port of the same number.
 func (m *Mesh) Addr() netip.AddrPort { return m.addr }
@@ -256,7 +259,7 @@ func (m *Mesh) dial(ctx context.Context, s *session, l *link) (*Conn, error) {
 
 func (m *Mesh) dialOne(ctx context.Context, a netip.AddrPort, s *session, l *link) (*Conn, error) {
 	o, epoch := m.optionsOf(l)
-	fd, err := sysConnect(ctx, a, o)
+	fd, err := sysConnect(ctx, m.addr.Addr(), a, o)
 	if err != nil {
 		return nil, err
 	}

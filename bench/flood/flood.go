@@ -127,6 +127,9 @@ func (Experiment) Run(_ context.Context, g bench.Group, p bench.Point, r *bench.
 	if err != nil {
 		return err
 	}
+	if err := g.OpenDatagrams(); err != nil {
+		return err
+	}
 	if p[names.FactorProbe] != 0 {
 		return probe(x)
 	}
