@@ -31,6 +31,8 @@ type ClientOptions struct {
 	// Progress, if not nil, is called at least once a second while a task runs, by the goroutine that called Run:
 	// done of the slot's points are finished.
 	Progress func(slot, done, of int)
+	// Warn, if not nil, is told what a user should know of the host, by the goroutine that called Run.
+	Warn func(string)
 }
 
 const (
@@ -49,7 +51,7 @@ type Client struct {
 	rpc    controlv1.ControlClient
 	conn   *stream
 	http   *http.Transport
-	run    atomic.Pointer[string] // run that was prepared
+	lease  atomic.Pointer[held] // of the run that was prepared
 	silent atomic.Bool
 
 	alive  sync.Once
@@ -58,6 +60,12 @@ type Client struct {
 	ended  sync.WaitGroup
 	close  sync.Once
 	result error // of Close
+}
+
+// held is what shows that a run holds the agent.
+type held struct {
+	run    string // alone: the tickets of a thousand hosts are not kept
+	secret []byte
 }
 
 // NewClient speaks to the agent of a host over a byte stream, which the client then owns: Close closes it. For an agent
@@ -126,7 +134,7 @@ func (c *Client) Hello(ctx context.Context) (dataset.Host, error) {
 	c.alive.Do(func() { c.ended.Go(c.keep) })
 	return dataset.Host{
 		Name: r.Name, Addr: r.DataAddr, Version: r.Version, Build: r.Build, Env: r.Env, CPU: r.Cpu, Arch: r.Env["arch"],
-		Boot: r.Boot, Clock: r.Clock, MostBytes: r.Limits.GetMaxBytes(),
+		Boot: r.Boot, Clock: r.Clock, MostBytes: r.Limits.GetMaxBytes(), Consent: r.Consent,
 	}, nil
 }
 
@@ -135,15 +143,17 @@ func (c *Client) Prepare(ctx context.Context, s plane.Session) error {
 	if s.Self < 0 || s.Self > math.MaxInt32 {
 		return fmt.Errorf("agent %s: host index %d", c.host, s.Self)
 	}
-	err := c.call(ctx, c.opts.Silence, func(ctx context.Context) error {
-		_, err := c.rpc.Prepare(ctx, sessionToWire(s))
+	var before []byte
+	if l := c.lease.Load(); l != nil {
+		before = l.secret
+	}
+	return c.call(ctx, c.opts.Silence, func(ctx context.Context) error {
+		r, err := c.rpc.Prepare(ctx, sessionToWire(s, before))
+		if err == nil {
+			c.lease.Store(&held{s.Run, r.Secret})
+		}
 		return err
 	})
-	if err == nil {
-		run := s.Run // alone: the tickets of a thousand hosts are not kept
-		c.run.Store(&run)
-	}
-	return err
 }
 
 // Close releases the agent and closes its stream. It is safe to call twice, and during another call, which then fails.
@@ -151,10 +161,10 @@ func (c *Client) Close() error {
 	c.close.Do(func() {
 		c.stop()
 		c.ended.Wait()
-		if run := c.run.Load(); run != nil && !c.silent.Load() && c.conn.cause() == nil {
+		if l := c.lease.Load(); l != nil && !c.silent.Load() && c.conn.cause() == nil {
 			ctx, cancel := context.WithTimeout(context.Background(), releaseLimit)
 			// If the call fails, the end of the stream releases the agent.
-			_, _ = c.rpc.Release(ctx, &controlv1.ReleaseRequest{Run: *run})
+			_, _ = c.rpc.Release(ctx, &controlv1.ReleaseRequest{Run: l.run, Secret: l.secret})
 			cancel()
 		}
 		c.result = c.conn.Close()
@@ -175,8 +185,8 @@ func (c *Client) keep() {
 		case <-tick.C:
 		}
 		r := &controlv1.KeepAliveRequest{}
-		if run := c.run.Load(); run != nil {
-			r.Run = *run
+		if l := c.lease.Load(); l != nil {
+			r.Run, r.Secret = l.run, l.secret
 		}
 		ctx, cancel := context.WithTimeout(c.ctx, c.opts.Silence)
 		_, _ = c.rpc.KeepAlive(ctx, r)
@@ -235,7 +245,11 @@ func (c *Client) Run(ctx context.Context, t bench.Task) ([]dataset.Sample, error
 var errOverdue = fmt.Errorf("%w, and the agent does not end the task", ErrDeadline)
 
 func (c *Client) receive(ctx context.Context, t bench.Task, alive func()) ([]dataset.Sample, error) {
-	events, err := c.rpc.Run(ctx, taskToWire(t))
+	var secret []byte
+	if l := c.lease.Load(); l != nil {
+		secret = l.secret
+	}
+	events, err := c.rpc.Run(ctx, taskToWire(t, secret))
 	if err != nil {
 		return nil, err
 	}
@@ -249,6 +263,10 @@ func (c *Client) receive(ctx context.Context, t bench.Task, alive func()) ([]dat
 			if c.opts.Progress != nil {
 				c.opts.Progress(int(e.Progress.Slot), int(e.Progress.Point), int(e.Progress.Of))
 			}
+		case *controlv1.RunEvent_Foreign:
+			if c.opts.Warn != nil {
+				c.opts.Warn(foreignText(c.host, e.Foreign))
+			}
 		case *controlv1.RunEvent_Sample:
 			s, err := sampleFromWire(e.Sample, t)
 			if err != nil {
@@ -261,4 +279,14 @@ func (c *Client) receive(ctx context.Context, t bench.Task, alive func()) ([]dat
 		}
 	}
 	return samples, events.Err()
+}
+
+// foreignText says what reached a host's data port and was not of the run.
+func foreignText(host string, f *controlv1.Foreign) string {
+	text := fmt.Sprintf("host %s: its data port was reached by %d foreign datagrams and %d connections without a ticket of this run",
+		host, f.Strays, f.Refused)
+	if f.Why != "" {
+		text += fmt.Sprintf(", the last: %q", f.Why) // what a stranger may have chosen is quoted
+	}
+	return text
 }

@@ -74,7 +74,7 @@ func TestDaemonServesOneRunAfterTheOther(t *testing.T) {
 	if err := one.Prepare(ctx, session("r1")); err != nil {
 		t.Fatal(err)
 	}
-	mustBe(t, two.Prepare(ctx, session("r2")), ErrBusy, "r1")
+	mustBe(t, two.Prepare(ctx, session("r2")), ErrBusy, "another run")
 	if err := one.Close(); err != nil {
 		t.Error(err)
 	}

@@ -76,21 +76,23 @@ func TestLeaseEndsInSilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		plane := &fakePlane{}
 		s := newServer(ServerOptions{Silence: minute}, plane)
-		if err := s.prepare(session("r1")); err != nil {
+		secret, err := s.prepare(session("r1"), nil)
+		if err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(50 * time.Second)
-		if err := s.keepAlive("r1"); err != nil {
+		if err := s.keepAlive("r1", secret); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(50 * time.Second)
-		mustBe(t, classify("node3", s.prepare(session("r2"))), ErrBusy)
+		_, err = s.prepare(session("r2"), nil)
+		mustBe(t, classify("node3", err), ErrBusy)
 		time.Sleep(11 * time.Second)
-		mustBe(t, classify("node3", s.keepAlive("r1")), ErrLease, "silent")
+		mustBe(t, classify("node3", s.keepAlive("r1", secret)), ErrLease, "silent")
 		if n := plane.count(&plane.resets); n != 1 {
 			t.Errorf("%d resets of the data plane, want 1", n)
 		}
-		if err := s.prepare(session("r2")); err != nil {
+		if _, err := s.prepare(session("r2"), nil); err != nil {
 			t.Error(err)
 		}
 		s.Close()
@@ -224,7 +226,7 @@ func FuzzControlStream(f *testing.F) {
 
 // Whatever a request holds, checking it neither panics nor lets an impossible task through.
 func FuzzRequests(f *testing.F) {
-	for _, m := range []proto.Message{taskToWire(task()), sessionToWire(session("r1"))} {
+	for _, m := range []proto.Message{taskToWire(task(), nil), sessionToWire(session("r1"), nil)} {
 		b, err := proto.Marshal(m)
 		if err != nil {
 			f.Fatal(err)

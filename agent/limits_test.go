@@ -8,6 +8,7 @@ import (
 	"calib/bench"
 	"calib/internal/plane"
 	"calib/internal/units"
+	"calib/transport"
 )
 
 func TestLimits(t *testing.T) {
@@ -43,6 +44,44 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// A ticket serves in one session; those of the session before are refused, also to the run that holds the agent.
+func TestTicketsServeOnce(t *testing.T) {
+	bubble(t, ServerOptions{}, ClientOptions{}, quick, func(r *rig) {
+		r.prepared()
+		mustBe(t, r.client.Prepare(context.Background(), session("r1")), ErrInvalid, "served already")
+		if err := r.client.Prepare(context.Background(), renewed("r1", 1)); err != nil {
+			t.Error(err)
+		}
+	})
+	var u usedTickets
+	for i := range 3 * maxUsedTickets {
+		k := plane.Ticket{Key: [32]byte{byte(i), byte(i >> 8), byte(i >> 16)}}
+		if err := u.take([]plane.Ticket{k}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(u.keys) != maxUsedTickets || len(u.order) != maxUsedTickets {
+		t.Errorf("%d keys are remembered", len(u.keys))
+	}
+}
+
+// What reached the data port from elsewhere is the user's to know.
+func TestForeignTrafficIsReported(t *testing.T) {
+	var said []string
+	bubble(t, ServerOptions{}, ClientOptions{Warn: func(s string) { said = append(said, s) }}, quick, func(r *rig) {
+		r.prepared()
+		r.plane.foreign = transport.Foreign{Strays: 7, Refused: 2, Why: "for another run"}
+		for range 2 {
+			if _, err := r.run(task()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	if len(said) != 1 || !contains(said[0], "7 foreign datagrams and 2 connections") || !contains(said[0], "another run") {
+		t.Errorf("said %q", said)
+	}
+}
+
 // A limit of rate is none by default, and stays what it is.
 func TestRateLimit(t *testing.T) {
 	for _, rate := range []units.Bytes{0, 5 * units.MiB} {
@@ -64,6 +103,7 @@ func TestSessionLimits(t *testing.T) {
 	}{
 		"bytes":        {edit(func(s *plane.Session) { s.Tickets[0].MaxBytes = 2 * units.MiB }), ErrLimit},
 		"negative":     {edit(func(s *plane.Session) { s.Tickets[0].MaxBytes = -1 }), ErrInvalid},
+		"lasts long":   {edit(func(s *plane.Session) { s.Tickets[0].Expires = bubbleStart + 8*24*3600 }), ErrLimit},
 		"not ours":     {edit(func(s *plane.Session) { s.Self = 7 }), ErrInvalid},
 		"peers":        {edit(func(s *plane.Session) { s.Tickets = make([]plane.Ticket, 9) }), ErrLimit},
 		"buffers":      {edit(func(s *plane.Session) { s.Socket.SndBuf = 1 << 40 }), ErrLimit},

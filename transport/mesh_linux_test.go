@@ -6,6 +6,7 @@ import (
 	"net"
 	"strings"
 	"testing"
+	"time"
 
 	"calib/internal/plane"
 	"calib/internal/units"
@@ -199,5 +200,104 @@ func TestSilentStrangers(t *testing.T) {
 	defer meshes[1].mu.Unlock()
 	if n := len(meshes[1].pending); n > maxPending {
 		t.Errorf("%d handshakes in progress, the limit is %d", n, maxPending)
+	}
+}
+
+// A run that begins a session anew has no new allowance beyond the agent's own limit; another run has.
+func TestByteLimitOfARun(t *testing.T) {
+	meshes := testMeshes(t, "127.0.0.1", 2, nil)
+	for _, m := range meshes {
+		m.Most(1000)
+	}
+	begin := func(run string) []*Group {
+		for self, m := range meshes {
+			if err := m.SetSession(testSession(meshes, self, func(_ int, s *plane.Session) { s.Run = run })); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return opened(t, meshes, units.Second)
+	}
+	msg := make([]byte, 600)
+	send := func(g []*Group) error {
+		received := make(chan error, 1)
+		go func() { received <- g[1].Recv(0, make([]byte, len(msg))) }()
+		err := g[0].Send(1, msg)
+		if err != nil {
+			g[1].Abort()
+		}
+		<-received
+		for _, rank := range g {
+			rank.Close()
+		}
+		return err
+	}
+	if err := send(begin("one")); err != nil {
+		t.Fatal(err)
+	}
+	if err := send(begin("one")); !errors.Is(err, ErrTicketBytes) {
+		t.Errorf("1,200 of 1,000 bytes in two sessions of a run: %v", err)
+	}
+	if err := send(begin("another")); err != nil {
+		t.Errorf("another run: %v", err)
+	}
+}
+
+// An agent that is told of addresses tells nothing of them: a port that is open, one that is closed, and one that answers by
+// another's rules are one error, at one time.
+func TestDiscreetDialling(t *testing.T) {
+	open, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer open.Close()
+	gone := newTestMesh(t, "127.0.0.1")
+	closed := gone.Addr().String()
+	gone.Close()
+	said := map[string]error{}
+	for name, addr := range map[string]string{"open": open.Addr().String(), "closed": closed, "no name": "nosuch.invalid:1"} {
+		m := testMeshes(t, "127.0.0.1", 2, func(_ int, s *plane.Session) { s.Peers[0].Addr = addr })[0]
+		var logged error
+		m.Discreet(func(err error) { logged = err })
+		m.patience = 200 * time.Millisecond
+		begun := time.Now()
+		_, err := m.Conn(context.Background(), 1)
+		if took := time.Since(begun); took < m.patience {
+			t.Errorf("%s: told after %v", name, took)
+		}
+		if !errors.Is(err, ErrConsent) || logged == nil {
+			t.Errorf("%s: %v; logged: %v", name, err, logged)
+		}
+		said[name] = errors.New(strings.ReplaceAll(err.Error(), addr, "ADDR"))
+	}
+	for name, err := range said {
+		if err.Error() != said["open"].Error() {
+			t.Errorf("%s: %v; open: %v", name, err, said["open"])
+		}
+	}
+}
+
+// A host that has given no consent is not dialled.
+func TestNoConsentNoDial(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	m := testMeshes(t, "127.0.0.1", 2, func(_ int, s *plane.Session) {
+		s.Peers[0].Addr, s.Peers[0].Consent = l.Addr().String(), ""
+	})[0]
+	if _, err := m.Conn(context.Background(), 1); !errors.Is(err, ErrConsent) {
+		t.Errorf("dialled: %v", err)
+	}
+}
+
+// What a host has consented to is of no use to another process that holds the ticket.
+func TestConsentIsOfOneProcess(t *testing.T) {
+	meshes := testMeshes(t, "127.0.0.1", 2, func(_ int, s *plane.Session) { s.Peers[0].Consent = "of another" })
+	if _, err := meshes[0].Conn(context.Background(), 1); !errors.Is(err, ErrTicket) {
+		t.Errorf("connect: %v", err)
+	}
+	if f := meshes[1].Foreign(); f.Refused != 0 { // the dialer left before it proved anything
+		t.Errorf("the listener counts %+v", f)
 	}
 }

@@ -148,6 +148,8 @@ type Host struct {
 	Arch string `json:"arch,omitempty"`
 	// MostBytes is the agent's limit of traffic with one peer in one run [B]; 0 where it is not known. It is not stored.
 	MostBytes int64 `json:"-"`
+	// Consent is what the agent's peers must have been told to reach it. It is not stored.
+	Consent string `json:"-"`
 }
 
 // Header is the first line of samples.jsonl.

@@ -205,7 +205,7 @@ func (w where) simulate(ctx context.Context) (*cluster, error) {
 func (c *cluster) peers() []plane.Peer {
 	out := make([]plane.Peer, len(c.infos))
 	for i, h := range c.infos {
-		out[i] = plane.Peer{Host: i, Name: h.Name, Addr: h.Addr, Machine: h.Boot, Clock: h.Clock}
+		out[i] = plane.Peer{Host: i, Name: h.Name, Addr: h.Addr, Machine: h.Boot, Clock: h.Clock, Consent: h.Consent}
 	}
 	return out
 }
