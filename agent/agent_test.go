@@ -14,6 +14,7 @@ import (
 
 	"calib/agent/internal/controlv1"
 	"calib/bench"
+	"calib/bench/experiments"
 	"calib/internal/dataset"
 )
 
@@ -68,7 +69,7 @@ func TestSessionAndSamplesArriveAsTheyWere(t *testing.T) {
 			t.Error("samples", d)
 		}
 		want := task()
-		want.OneClock = []bool{true, true} // as the session says
+		want.OneClock, want.Memory = []bool{true, true}, DefaultLimits().Memory // as the session and the agent say
 		if d := cmp.Diff(want, got); d != "" {
 			t.Error("task", d)
 		}
@@ -131,7 +132,7 @@ func TestOnlyTheSecretHoldsTheAgent(t *testing.T) {
 				}
 				x := task()
 				x.Run = run
-				_, _, err = r.server.begin(context.Background(), &x, secret)
+				_, _, err = r.server.begin(context.Background(), &x, experiments.Probe, secret)
 				mustBe(t, classify("node3", err), ErrBusy)
 				mustBe(t, classify("node3", r.server.keepAlive(run, secret)), ErrBusy)
 				mustBe(t, classify("node3", r.server.release(run, secret)), ErrBusy)

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"calib/agent/internal/controlv1"
+	"calib/bench/experiments"
 )
 
 func TestInputClosedDuringATaskEndsTheServer(t *testing.T) {
@@ -238,8 +239,18 @@ func FuzzRequests(f *testing.F) {
 		run := &controlv1.RunRequest{}
 		if proto.Unmarshal(b, run) == nil {
 			x := taskFromWire(run)
-			if l.task(&x, 4) == nil && (x.Team[x.Rank] != 4 || x.Deadline <= 0 || x.Recv <= 0 || len(x.Points) == 0) {
-				t.Errorf("let through %+v", x)
+			for _, e := range append(experiments.All, experiments.Probe) {
+				if l.task(&x, e, 4) != nil {
+					continue
+				}
+				if x.Team[x.Rank] != 4 || x.Deadline <= 0 || x.Recv <= 0 || len(x.Points) == 0 || x.Memory != l.Memory {
+					t.Errorf("let through %+v", x)
+				}
+				for _, p := range x.Points {
+					if err := e.Ranges().Check(p); err != nil || p["bytes"] > int64(l.Memory/copies) {
+						t.Errorf("%s: let through %v (%v)", e.Name(), p, err)
+					}
+				}
 			}
 		}
 		prepare := &controlv1.PrepareRequest{}

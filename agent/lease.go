@@ -108,7 +108,7 @@ func (s *Server) held(run string, secret []byte) (*lease, error) {
 
 // begin marks the start of a task, done its end. The task before may still be ending, because its call was cancelled a
 // moment ago: it is waited for as long as a cancelled task may take.
-func (s *Server) begin(ctx context.Context, t *bench.Task, secret []byte) (l *lease, done func(), err error) {
+func (s *Server) begin(ctx context.Context, t *bench.Task, e bench.Experiment, secret []byte) (l *lease, done func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l, err = s.held(t.Run, secret)
@@ -125,7 +125,7 @@ func (s *Server) begin(ctx context.Context, t *bench.Task, secret []byte) (l *le
 	if l.task != nil {
 		return nil, nil, l.busy(secret)
 	}
-	if err := s.opts.Limits.task(t, l.session.Self); err != nil {
+	if err := s.opts.Limits.task(t, e, l.session.Self); err != nil {
 		return nil, nil, err
 	}
 	t.OneClock = l.session.OneClock(t.Team)

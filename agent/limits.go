@@ -75,8 +75,8 @@ func (l Limits) session(s plane.Session) error {
 	return nil
 }
 
-// task checks a task before memory is taken for it, and fills its deadlines.
-func (l Limits) task(t *bench.Task, self int) error {
+// task checks a task of an experiment before memory is taken for it, and fills its deadlines and what memory it may take.
+func (l Limits) task(t *bench.Task, e bench.Experiment, self int) error {
 	if err := teamError(t.Team, t.Rank, self); err != nil {
 		return fault(kindInvalid, "slot %d: %w", t.Slot, err)
 	}
@@ -95,12 +95,17 @@ func (l Limits) task(t *bench.Task, self int) error {
 	case !(t.Reps >= 0 && t.Reps <= maxReps): // written so that NaN fails
 		return fault(kindInvalid, "slot %d: effort %g, want 0 to %d", t.Slot, t.Reps, maxReps)
 	}
+	ranges := e.Ranges()
 	for _, p := range t.Points {
+		if err := ranges.Check(p); err != nil {
+			return fault(kindInvalid, "slot %d: %s: %w", t.Slot, t.Exp, err)
+		}
 		if b := p["bytes"]; b < 0 || units.Bytes(b) > l.Memory/copies {
 			return fault(kindLimit, "slot %d: messages of %v, the limit is %v (a quarter of calib agent --max-memory)",
 				t.Slot, units.Bytes(b), l.Memory/copies)
 		}
 	}
+	t.Memory = l.Memory
 	if t.Deadline == 0 {
 		t.Deadline = limit
 	}

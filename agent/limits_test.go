@@ -2,10 +2,12 @@ package agent
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"testing"
 
 	"calib/bench"
+	"calib/internal/dataset"
 	"calib/internal/plane"
 	"calib/internal/units"
 	"calib/transport"
@@ -23,7 +25,9 @@ func TestLimits(t *testing.T) {
 	}{
 		"duration":       {edit(func(x *bench.Task) { x.Deadline = 2 * 60 * units.Second }), ErrLimit},
 		"memory":         {edit(func(x *bench.Task) { x.Points = []bench.Point{{"bytes": 256<<10 + 1}} }), ErrLimit},
-		"negative size":  {edit(func(x *bench.Task) { x.Points = []bench.Point{{"bytes": -1}} }), ErrLimit},
+		"negative size":  {edit(func(x *bench.Task) { x.Points = []bench.Point{{"bytes": -1}} }), ErrInvalid},
+		"beyond a range": {edit(func(x *bench.Task) { x.Exp, x.Points = "flood", []bench.Point{{"packets": 1 << 28, "senders": 1}} }), ErrInvalid},
+		"unknown factor": {edit(func(x *bench.Task) { x.Points = []bench.Point{{"bytes": 1, "packets": 1 << 28}} }), ErrInvalid},
 		"no points":      {edit(func(x *bench.Task) { x.Points = nil }), ErrInvalid},
 		"effort":         {edit(func(x *bench.Task) { x.Reps = 1e9 }), ErrInvalid},
 		"effort NaN":     {edit(func(x *bench.Task) { x.Reps = math.NaN() }), ErrInvalid},
@@ -42,6 +46,17 @@ func TestLimits(t *testing.T) {
 			})
 		})
 	}
+}
+
+// What an experiment takes beyond the limit ends its task, and is said to be the limit.
+func TestMemoryOfTasks(t *testing.T) {
+	hungry := func(_ context.Context, x bench.Task, _ func(int)) ([]dataset.Sample, error) {
+		return nil, fmt.Errorf("a buffer of %v: %w", x.Memory+1, bench.ErrMemory)
+	}
+	bubble(t, ServerOptions{Limits: Limits{Memory: units.MiB}}, ClientOptions{}, hungry, func(r *rig) {
+		_, err := r.prepared().run(task())
+		mustBe(t, err, ErrLimit, "node3", "--max-memory")
+	})
 }
 
 // A ticket serves in one session; those of the session before are refused, also to the run that holds the agent.

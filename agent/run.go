@@ -26,7 +26,7 @@ func (s *Server) run(ctx context.Context, t bench.Task, secret []byte, out *conn
 	if !ok {
 		return fault(kindExperiment, "it has no experiment %q", t.Exp)
 	}
-	lease, done, err := s.begin(ctx, &t, secret)
+	lease, done, err := s.begin(ctx, &t, e, secret)
 	if err != nil {
 		return err
 	}
@@ -134,6 +134,8 @@ var errDeadline = errors.New("deadline")
 func describe(ctx context.Context, t bench.Task, err error) error {
 	cause := context.Cause(ctx)
 	switch {
+	case errors.Is(err, bench.ErrMemory):
+		return fault(kindLimit, "slot %d: %w (calib agent --max-memory)", t.Slot, err)
 	case ctx.Err() == nil:
 		return fault(kindTask, "slot %d: %w", t.Slot, err)
 	case errors.Is(cause, errDeadline) || errors.Is(cause, context.DeadlineExceeded):

@@ -48,6 +48,9 @@ type burst struct {
 	took    int64 // of the longest sender [ns]
 }
 
+// arrivalBytes is the size of one.
+const arrivalBytes = 8 + 8 + 4 + 4
+
 // arrival is a datagram at the root.
 type arrival struct {
 	at     units.Nanos // on the root's clock
@@ -90,7 +93,9 @@ func newBursts(x incast.Team) *bursts {
 		report: make([]byte, reportBytes), tag: datagramTag(x), quiet: mostQuiet/4 + 2*x.R.Clocks.MaxRTT(),
 	}
 	if x.Root() {
-		f.seen.came = make([]arrival, 0, max(x.P[names.FactorPackets], leastBurst, idleDatagrams*x.P[names.FactorSenders]))
+		most := max(x.P[names.FactorPackets], leastBurst, idleDatagrams*x.P[names.FactorSenders])
+		x.R.Charge(most * arrivalBytes)
+		f.seen.came = make([]arrival, 0, most)
 	}
 	return f
 }

@@ -92,6 +92,14 @@ func (Experiment) Design(l bench.Limits) []bench.Point {
 	return out
 }
 
+// Ranges implements bench.Experiment.
+func (Experiment) Ranges() bench.Ranges {
+	return bench.Ranges{
+		names.FactorBytes: {Least: 0, Most: mostDatagram}, names.FactorPackets: {Least: 0, Most: mostBurst},
+		names.FactorSenders: bench.TeamSize, names.FactorProbe: bench.Flag,
+	}
+}
+
 // Teams implements bench.Experiment: the root and its senders, alone on the network.
 func (Experiment) Teams(_ bench.Limits, p bench.Point) []bench.Step {
 	return bench.FirstHosts(int(p[names.FactorSenders]) + 1)
