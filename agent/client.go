@@ -8,7 +8,6 @@ import (
 	"math"
 	"net"
 	"net/http"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -98,22 +97,6 @@ func NewClient(host string, rw io.ReadWriteCloser, o ClientOptions) *Client {
 	c.rpc = controlv1.NewControlClient(&http.Client{Transport: c.http}, "http://agent",
 		connect.WithReadMaxBytes(maxEvent), connect.WithAcceptCompression("gzip", nil, nil))
 	return c
-}
-
-// Dial reaches a running daemon, given as host:port or calib://host:port.
-func Dial(ctx context.Context, host, addr string, o ClientOptions) (*Client, error) {
-	addr = strings.TrimPrefix(addr, "calib://")
-	if _, _, err := net.SplitHostPort(addr); err != nil {
-		return nil, fmt.Errorf("agent %s: address %q: want calib://host:port", host, addr)
-	}
-	ctx, cancel := context.WithTimeout(ctx, helloLimit)
-	defer cancel()
-	var d net.Dialer
-	conn, err := d.DialContext(ctx, "tcp", addr)
-	if err != nil {
-		return nil, fmt.Errorf("agent %s: %w (is calib agent --listen running there?)", host, err)
-	}
-	return NewClient(host, conn, o), nil
 }
 
 // Hello asks who the agent is. Its Host.Addr is where the agent listens for data: an unspecified address there means
@@ -214,6 +197,11 @@ func (c *Client) explain(ctx context.Context, limit time.Duration, err error) er
 		return fmt.Errorf("agent %s: %w", c.host, cause)
 	}
 	if gone := c.conn.cause(); gone != nil && !connect.IsWireError(err) {
+		var remote *net.OpError
+		if errors.As(gone, &remote) && remote.Op == "remote error" { // a TLS alert
+			return fmt.Errorf("agent %s: %w: it refuses this certificate (%w): it is revoked, expired or of another authority; the "+
+				"agent's log says which", c.host, ErrTrust, gone)
+		}
 		if errors.Is(gone, io.EOF) {
 			return fmt.Errorf("agent %s: %w: the agent exited", c.host, ErrGone)
 		}

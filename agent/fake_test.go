@@ -124,7 +124,7 @@ type rig struct {
 	plane  *fakePlane
 	server *Server
 	client *Client
-	wire   *gate      // the client's end, under the client
+	wire   *valve     // the client's end, under the client
 	served chan error // what ServeStream returned
 }
 
@@ -149,7 +149,7 @@ func bubble(t *testing.T, so ServerOptions, co ClientOptions, f script, test fun
 
 func newRig(t *testing.T, so ServerOptions, co ClientOptions, f script) *rig {
 	ours, theirs := net.Pipe()
-	r := &rig{t: t, plane: &fakePlane{}, wire: &gate{ReadWriteCloser: ours}, served: make(chan error, 1)}
+	r := &rig{t: t, plane: &fakePlane{}, wire: &valve{ReadWriteCloser: ours}, served: make(chan error, 1)}
 	r.server = newServer(so, r.plane)
 	r.server.env = func(addr string) map[string]string { return map[string]string{"asked": addr, "arch": "amd64"} }
 	if f != nil {
@@ -226,13 +226,13 @@ func mustBe(t *testing.T, err, want error, words ...string) {
 	}
 }
 
-// gate is a stream that can be made to swallow what it should deliver, as a stopped process or a cut cable does.
-type gate struct {
+// valve is a stream that can be made to swallow what it should deliver, as a stopped process or a cut cable does.
+type valve struct {
 	io.ReadWriteCloser
 	shut atomic.Bool
 }
 
-func (g *gate) Read(b []byte) (int, error) {
+func (g *valve) Read(b []byte) (int, error) {
 	for {
 		n, err := g.ReadWriteCloser.Read(b)
 		if err != nil || !g.shut.Load() {
