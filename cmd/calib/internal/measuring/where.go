@@ -20,6 +20,7 @@ type where struct {
 	Sim         string   `json:"sim,omitempty"`
 	Launch      string   `json:"launch,omitempty"`
 	AgentBinary string   `json:"agent_binary,omitempty"`
+	Cert        string   `json:"cert,omitempty"` // absolute
 }
 
 // maxLocal bounds the agents on one machine.
@@ -34,6 +35,8 @@ func WhereFlags() []cli.Flag {
 		&cli.StringFlag{Name: "sim", Usage: "no hosts at all: simulate `PRESET[:HOSTS]` or a lab file, in virtual time"},
 		&cli.StringFlag{Name: "launch", Value: "ssh {host}", EnvVars: []string{"CALIB_LAUNCH"},
 			Usage: "`PREFIX` that runs a command on {host} with its standard streams, such as 'ip netns exec {host}'"},
+		&cli.StringFlag{Name: "cert", EnvVars: []string{"CALIB_CERT"},
+			Usage: "`DIR` of the certificate that calib cert issue has made for you, for daemons on TCP (calib://host:port)"},
 		&cli.StringFlag{Name: "agent-binary", Usage: "`PATH` of the calib binary for the hosts, where they differ from this machine"},
 	}
 }
@@ -42,7 +45,7 @@ func WhereFlags() []cli.Flag {
 func whereOf(c *cli.Context) (where, error) {
 	w := where{
 		HostsFile: c.String("hosts"), Ranges: c.StringSlice("host"), Local: c.Int("local"), Sim: c.String("sim"),
-		Launch: c.String("launch"), AgentBinary: c.String("agent-binary"),
+		Launch: c.String("launch"), AgentBinary: c.String("agent-binary"), Cert: c.String("cert"),
 	}
 	given := 0
 	for _, set := range []bool{w.HostsFile != "", len(w.Ranges) > 0, c.IsSet("local"), w.Sim != ""} {
@@ -58,12 +61,15 @@ func whereOf(c *cli.Context) (where, error) {
 	case c.IsSet("local") && (w.Local < 1 || w.Local > maxLocal):
 		return w, command.Usagef("--local %d: want 2 to %d agents", w.Local, maxLocal)
 	}
-	if w.HostsFile != "" {
-		abs, err := filepath.Abs(w.HostsFile)
-		if err != nil {
-			return w, command.Usagef("--hosts: %w", err)
+	for flag, path := range map[string]*string{"hosts": &w.HostsFile, "cert": &w.Cert} {
+		if *path == "" {
+			continue
 		}
-		w.HostsFile = abs
+		abs, err := filepath.Abs(*path)
+		if err != nil {
+			return w, command.Usagef("--%s: %w", flag, err)
+		}
+		*path = abs
 	}
 	return w, nil
 }
