@@ -272,9 +272,9 @@ func (c *Client) receive(ctx context.Context, t bench.Task, alive func()) ([]dat
 // foreignText says what reached a host's data port and was not of the run.
 func foreignText(host string, f *controlv1.Foreign) string {
 	text := fmt.Sprintf("host %s: its data port was reached by %d foreign datagrams and %d connections without a ticket of this run",
-		host, f.Strays, f.Refused)
-	if f.Why != "" {
-		text += fmt.Sprintf(", the last: %q", f.Why) // what a stranger may have chosen is quoted
+		host, f.GetStrays(), f.GetRefused())
+	if why := f.GetWhy(); why != "" {
+		text += fmt.Sprintf(", the last: %q", why) // what a stranger may have chosen is quoted
 	}
 	return text
 }

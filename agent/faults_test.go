@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,7 +14,9 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"calib/agent/internal/controlv1"
+	"calib/bench"
 	"calib/bench/experiments"
+	"calib/internal/dataset"
 )
 
 func TestInputClosedDuringATaskEndsTheServer(t *testing.T) {
@@ -222,6 +225,32 @@ func FuzzControlStream(f *testing.F) {
 			// What it returns depends on the input; that it returns is the test.
 			_ = s.ServeStream(context.Background(), io.NopCloser(bytes.NewReader(in)), nopWriter{})
 		})
+	})
+}
+
+// Whatever an agent answers, its samples are of the task that was asked for, or an error.
+func FuzzAnswers(f *testing.F) {
+	b, err := proto.Marshal(&controlv1.RunEvent{Event: &controlv1.RunEvent_Sample{Sample: sampleToWire(dataset.Sample{
+		Exp: "pingpong", Point: bench.Point{"bytes": 1}, Ranks: []int{2, 4}, Round: 2, Slot: 17, NS: []int64{1}, TCP: &dataset.TCP{},
+	})}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		e := &controlv1.RunEvent{}
+		if proto.Unmarshal(b, e) != nil {
+			return
+		}
+		_ = foreignText("node3", e.GetForeign())
+		if e.GetSample() == nil {
+			return
+		}
+		x := task()
+		s, err := sampleFromWire(e.GetSample(), x)
+		if err == nil && (s.Slot != x.Slot || s.Round != x.Round || s.NS == nil || len(s.Ranks) > 0 && !slices.Contains(x.Team, s.Ranks[0])) {
+			t.Errorf("%+v", s)
+		}
 	})
 }
 

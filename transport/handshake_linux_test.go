@@ -218,9 +218,28 @@ func FuzzHello(f *testing.F) {
 		} else if !errors.Is(err, ErrTicket) {
 			t.Errorf("error of no class: %v", err)
 		}
-		var a accept
-		if err := decode(b, &a); err == nil && !bytes.Equal(encode(a), b) {
-			t.Errorf("%x decodes as %+v", b, a)
+	})
+}
+
+// No accept frame but the one that was made for a hello proves anything.
+func FuzzAccept(f *testing.F) {
+	ticket := testTicket(3, 4)
+	h := hello{Run: runHash("run"), From: 3, To: 4}
+	a := accept{Nonce: [nonceSize]byte{1}}
+	a.Proof = proof(roleAccept, &ticket, "consent", &h, a.Nonce)
+	f.Add(encode(a))
+	f.Add(make([]byte, acceptSize))
+	f.Add([]byte(magic))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var got accept
+		err := decode(b, &got)
+		switch {
+		case err != nil && !errors.Is(err, ErrTicket):
+			t.Errorf("error of no class: %v", err)
+		case err == nil && !bytes.Equal(encode(got), b):
+			t.Errorf("%x decodes as %+v", b, got)
+		case err == nil && got != a && sameProof(got.Proof, proof(roleAccept, &ticket, "consent", &h, got.Nonce)):
+			t.Errorf("%+v proves a ticket", got)
 		}
 	})
 }

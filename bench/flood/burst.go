@@ -239,10 +239,7 @@ func (x *bursts) count(s bench.Start, tag int64) error {
 		switch {
 		case d.Got:
 			if d.Bytes >= leastDatagram && bench.GetNumber(x.received) == tag && len(seen.came) < cap(seen.came) {
-				seen.came = append(seen.came, arrival{
-					at: d.At, sent: units.Nanos(bench.GetNumber(x.received[atSendTime:])),
-					from: binary.LittleEndian.Uint32(x.received[atSender:]), number: binary.LittleEndian.Uint32(x.received[atSequence:]),
-				})
+				seen.came = append(seen.came, readArrival(d.At, x.received))
 			}
 			continue
 		case !asked:
@@ -261,6 +258,14 @@ func (x *bursts) count(s bench.Start, tag int64) error {
 		if !settled && until > overdue {
 			return nil
 		}
+	}
+}
+
+// readArrival is what a datagram of at least leastDatagram bytes says of itself.
+func readArrival(at units.Nanos, b []byte) arrival {
+	return arrival{
+		at: at, sent: units.Nanos(bench.GetNumber(b[atSendTime:])),
+		from: binary.LittleEndian.Uint32(b[atSender:]), number: binary.LittleEndian.Uint32(b[atSequence:]),
 	}
 }
 

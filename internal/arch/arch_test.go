@@ -81,6 +81,7 @@ func layers() []layer {
 			why: "the simulator is a data plane like the other"},
 		{pkg: "agent", may: []string{"bench", "bench/experiments", "transport", "internal/dataset", "internal/plane", "internal/machine", "internal/units", "internal/environ"},
 			why: "an agent runs experiments on a transport; it neither plans nor fits"},
+		{pkg: "internal/certs", may: []string{"internal/files"}, why: "a certificate says who somebody is, whatever is asked of whom"},
 		{pkg: "internal/launch", may: []string{"internal/files"}, why: "starting a process needs no knowledge of what it does"},
 		{pkg: "internal/coord", may: []string{"bench", "internal/dataset", "internal/dataset/names", "internal/plane", "internal/stats", "internal/units"},
 			why: "the coordinator drives an Agent interface, over whatever wire; a session is the data plane's"},
