@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-
-	"golang.org/x/sys/unix"
 )
 
 // sameUser refuses the other end of a unix socket unless it is this user's or root's: the socket's mode says so too, but its
@@ -21,17 +19,13 @@ func sameUser(c net.Conn) (uid uint32, err error) {
 	if err != nil {
 		return 0, err
 	}
-	var cred *unix.Ucred
-	if e := raw.Control(func(fd uintptr) { cred, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) }); e != nil {
+	if e := raw.Control(func(fd uintptr) { uid, err = peerUser(int(fd)) }); e != nil {
 		return 0, e
 	}
-	if err != nil {
-		return 0, err
+	if own := uint32(os.Geteuid()); err == nil && uid != own && uid != 0 {
+		err = fmt.Errorf("the other end runs as user %d, this is user %d", uid, own)
 	}
-	if own := uint32(os.Geteuid()); cred.Uid != own && cred.Uid != 0 {
-		return cred.Uid, fmt.Errorf("the other end runs as user %d, this is user %d", cred.Uid, own)
-	}
-	return cred.Uid, nil
+	return uid, err
 }
 
 // admitUser lets this user and root in.
@@ -42,6 +36,3 @@ func admitUser(_ context.Context, c net.Conn) (net.Conn, caller, error) {
 	}
 	return c, caller{name: fmt.Sprintf("user %d", uid), check: func() error { return nil }}, nil
 }
-
-// isRoot reports whether this process may do what any user may.
-func isRoot() bool { return os.Geteuid() == 0 }
