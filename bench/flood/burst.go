@@ -48,17 +48,6 @@ type burst struct {
 	took    int64 // of the longest sender [ns]
 }
 
-// arrivalBytes is the size of one.
-const arrivalBytes = 8 + 8 + 4 + 4
-
-// arrival is a datagram at the root.
-type arrival struct {
-	at     units.Nanos // on the root's clock
-	sent   units.Nanos // on the sender's
-	from   uint32      // rank
-	number uint32      // within the sender's share
-}
-
 // times are the arrivals.
 func (b *burst) times() []int64 {
 	out := make([]int64, len(b.came))
@@ -258,14 +247,6 @@ func (x *bursts) count(s bench.Start, tag int64) error {
 		if !settled && until > overdue {
 			return nil
 		}
-	}
-}
-
-// readArrival is what a datagram of at least leastDatagram bytes says of itself.
-func readArrival(at units.Nanos, b []byte) arrival {
-	return arrival{
-		at: at, sent: units.Nanos(bench.GetNumber(b[atSendTime:])),
-		from: binary.LittleEndian.Uint32(b[atSender:]), number: binary.LittleEndian.Uint32(b[atSequence:]),
 	}
 }
 
