@@ -14,6 +14,7 @@ import (
 
 	"calib/agent/internal/controlv1"
 	"calib/bench"
+	"calib/bench/experiments"
 	"calib/internal/dataset"
 )
 
@@ -68,7 +69,7 @@ func TestSessionAndSamplesArriveAsTheyWere(t *testing.T) {
 			t.Error("samples", d)
 		}
 		want := task()
-		want.OneClock = []bool{true, true} // as the session says
+		want.OneClock, want.Memory = []bool{true, true}, DefaultLimits().Memory // as the session and the agent say
 		if d := cmp.Diff(want, got); d != "" {
 			t.Error("task", d)
 		}
@@ -117,15 +118,34 @@ func TestKeepalivesHoldTheAgentThroughALongTask(t *testing.T) {
 	})
 }
 
-func TestBusyNamesTheRunThatHoldsTheAgent(t *testing.T) {
+// A refusal tells nobody but its holder which run holds the agent, and no other ends it.
+func TestOnlyTheSecretHoldsTheAgent(t *testing.T) {
 	bubble(t, ServerOptions{}, ClientOptions{}, quick, func(r *rig) {
 		r.prepared()
-		mustBe(t, r.client.Prepare(context.Background(), session("r2")), ErrBusy, "node3", "run r1 holds", "since 2000-01-01")
-		if err := r.client.Prepare(context.Background(), session("r1")); err != nil {
+		for _, secret := range [][]byte{nil, make([]byte, secretSize)} {
+			for _, run := range []string{"r1", "r2"} {
+				_, err := r.server.prepare(renewed(run, 9), secret)
+				err = classify("node3", err)
+				mustBe(t, err, ErrBusy, "another run holds", "since 2000-01-01")
+				if contains(err.Error(), "r1") {
+					t.Errorf("a stranger is told the run: %v", err)
+				}
+				x := task()
+				x.Run = run
+				_, _, err = r.server.begin(context.Background(), &x, experiments.Before[0], secret)
+				mustBe(t, classify("node3", err), ErrBusy)
+				mustBe(t, classify("node3", r.server.keepAlive(run, secret)), ErrBusy)
+				mustBe(t, classify("node3", r.server.release(run, secret)), ErrBusy)
+			}
+		}
+		mustBe(t, r.client.Prepare(context.Background(), session("r2")), ErrBusy, "run r1 holds")
+		if err := r.client.Prepare(context.Background(), renewed("r1", 1)); err != nil {
 			t.Errorf("the same run starts over: %v", err)
 		}
-		r.server.release("r2")
-		r.server.release("r1")
+		mine := r.client.lease.Load()
+		if err := r.server.release(mine.run, mine.secret); err != nil {
+			t.Error(err)
+		}
 		if err := r.client.Prepare(context.Background(), session("r2")); err != nil {
 			t.Errorf("after release: %v", err)
 		}

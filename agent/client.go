@@ -8,7 +8,6 @@ import (
 	"math"
 	"net"
 	"net/http"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -32,6 +31,8 @@ type ClientOptions struct {
 	// Progress, if not nil, is called at least once a second while a task runs, by the goroutine that called Run:
 	// done of the slot's points are finished.
 	Progress func(slot, done, of int)
+	// Warn, if not nil, is told what a user should know of the host, by the goroutine that called Run.
+	Warn func(string)
 }
 
 const (
@@ -50,7 +51,7 @@ type Client struct {
 	rpc    controlv1.ControlClient
 	conn   *stream
 	http   *http.Transport
-	run    atomic.Pointer[string] // run that was prepared
+	lease  atomic.Pointer[held] // of the run that was prepared
 	silent atomic.Bool
 
 	alive  sync.Once
@@ -59,6 +60,12 @@ type Client struct {
 	ended  sync.WaitGroup
 	close  sync.Once
 	result error // of Close
+}
+
+// held is what shows that a run holds the agent.
+type held struct {
+	run    string // alone: the tickets of a thousand hosts are not kept
+	secret []byte
 }
 
 // NewClient speaks to the agent of a host over a byte stream, which the client then owns: Close closes it. For an agent
@@ -93,22 +100,6 @@ func NewClient(host string, rw io.ReadWriteCloser, o ClientOptions) *Client {
 	return c
 }
 
-// Dial reaches a running daemon, given as host:port or calib://host:port.
-func Dial(ctx context.Context, host, addr string, o ClientOptions) (*Client, error) {
-	addr = strings.TrimPrefix(addr, "calib://")
-	if _, _, err := net.SplitHostPort(addr); err != nil {
-		return nil, fmt.Errorf("agent %s: address %q: want calib://host:port", host, addr)
-	}
-	ctx, cancel := context.WithTimeout(ctx, helloLimit)
-	defer cancel()
-	var d net.Dialer
-	conn, err := d.DialContext(ctx, "tcp", addr)
-	if err != nil {
-		return nil, fmt.Errorf("agent %s: %w (is calib agent --listen running there?)", host, err)
-	}
-	return NewClient(host, conn, o), nil
-}
-
 // Hello asks who the agent is. Its Host.Addr is where the agent listens for data: an unspecified address there means
 // that only the port counts. From then on the client keeps the agent alive until Close.
 func (c *Client) Hello(ctx context.Context) (dataset.Host, error) {
@@ -128,7 +119,7 @@ func (c *Client) Hello(ctx context.Context) (dataset.Host, error) {
 	env, now := environ.Split(r.Env)
 	return dataset.Host{
 		Name: r.Name, Addr: r.DataAddr, Version: r.Version, Build: r.Build, Env: env, Now: now, CPU: r.Cpu, Arch: r.Env["arch"],
-		Boot: r.Boot, Clock: r.Clock, MostBytes: r.Limits.GetMaxBytes(),
+		Boot: r.Boot, Clock: r.Clock, MostBytes: r.Limits.GetMaxBytes(), Consent: r.Consent,
 	}, nil
 }
 
@@ -137,15 +128,17 @@ func (c *Client) Prepare(ctx context.Context, s plane.Session) error {
 	if s.Self < 0 || s.Self > math.MaxInt32 {
 		return fmt.Errorf("agent %s: host index %d", c.host, s.Self)
 	}
-	err := c.call(ctx, c.opts.Silence, func(ctx context.Context) error {
-		_, err := c.rpc.Prepare(ctx, sessionToWire(s))
+	var before []byte
+	if l := c.lease.Load(); l != nil {
+		before = l.secret
+	}
+	return c.call(ctx, c.opts.Silence, func(ctx context.Context) error {
+		r, err := c.rpc.Prepare(ctx, sessionToWire(s, before))
+		if err == nil {
+			c.lease.Store(&held{s.Run, r.Secret})
+		}
 		return err
 	})
-	if err == nil {
-		run := s.Run // alone: the tickets of a thousand hosts are not kept
-		c.run.Store(&run)
-	}
-	return err
 }
 
 // Close releases the agent and closes its stream. It is safe to call twice, and during another call, which then fails.
@@ -153,10 +146,10 @@ func (c *Client) Close() error {
 	c.close.Do(func() {
 		c.stop()
 		c.ended.Wait()
-		if run := c.run.Load(); run != nil && !c.silent.Load() && c.conn.cause() == nil {
+		if l := c.lease.Load(); l != nil && !c.silent.Load() && c.conn.cause() == nil {
 			ctx, cancel := context.WithTimeout(context.Background(), releaseLimit)
 			// If the call fails, the end of the stream releases the agent.
-			_, _ = c.rpc.Release(ctx, &controlv1.ReleaseRequest{Run: *run})
+			_, _ = c.rpc.Release(ctx, &controlv1.ReleaseRequest{Run: l.run, Secret: l.secret})
 			cancel()
 		}
 		c.result = c.conn.Close()
@@ -177,8 +170,8 @@ func (c *Client) keep() {
 		case <-tick.C:
 		}
 		r := &controlv1.KeepAliveRequest{}
-		if run := c.run.Load(); run != nil {
-			r.Run = *run
+		if l := c.lease.Load(); l != nil {
+			r.Run, r.Secret = l.run, l.secret
 		}
 		ctx, cancel := context.WithTimeout(c.ctx, c.opts.Silence)
 		_, _ = c.rpc.KeepAlive(ctx, r)
@@ -206,6 +199,11 @@ func (c *Client) explain(ctx context.Context, limit time.Duration, err error) er
 		return fmt.Errorf("agent %s: %w", c.host, cause)
 	}
 	if gone := c.conn.cause(); gone != nil && !connect.IsWireError(err) {
+		var remote *net.OpError
+		if errors.As(gone, &remote) && remote.Op == "remote error" { // a TLS alert
+			return fmt.Errorf("agent %s: %w: it refuses this certificate (%w): it is revoked, expired or of another authority; the "+
+				"agent's log says which", c.host, ErrTrust, gone)
+		}
 		if errors.Is(gone, io.EOF) {
 			return fmt.Errorf("agent %s: %w: the agent exited", c.host, ErrGone)
 		}
@@ -237,7 +235,11 @@ func (c *Client) Run(ctx context.Context, t bench.Task) ([]dataset.Sample, error
 var errOverdue = fmt.Errorf("%w, and the agent does not end the task", ErrDeadline)
 
 func (c *Client) receive(ctx context.Context, t bench.Task, alive func()) ([]dataset.Sample, error) {
-	events, err := c.rpc.Run(ctx, taskToWire(t))
+	var secret []byte
+	if l := c.lease.Load(); l != nil {
+		secret = l.secret
+	}
+	events, err := c.rpc.Run(ctx, taskToWire(t, secret))
 	if err != nil {
 		return nil, err
 	}
@@ -251,6 +253,10 @@ func (c *Client) receive(ctx context.Context, t bench.Task, alive func()) ([]dat
 			if c.opts.Progress != nil {
 				c.opts.Progress(int(e.Progress.Slot), int(e.Progress.Point), int(e.Progress.Of))
 			}
+		case *controlv1.RunEvent_Foreign:
+			if c.opts.Warn != nil {
+				c.opts.Warn(foreignText(c.host, e.Foreign))
+			}
 		case *controlv1.RunEvent_Sample:
 			s, err := sampleFromWire(e.Sample, t)
 			if err != nil {
@@ -263,4 +269,14 @@ func (c *Client) receive(ctx context.Context, t bench.Task, alive func()) ([]dat
 		}
 	}
 	return samples, events.Err()
+}
+
+// foreignText says what reached a host's data port and was not of the run.
+func foreignText(host string, f *controlv1.Foreign) string {
+	text := fmt.Sprintf("host %s: its data port was reached by %d foreign datagrams and %d connections without a ticket of this run",
+		host, f.GetStrays(), f.GetRefused())
+	if why := f.GetWhy(); why != "" {
+		text += fmt.Sprintf(", the last: %q", why) // what a stranger may have chosen is quoted
+	}
+	return text
 }

@@ -13,6 +13,7 @@ func (s suite) datagrams(t *testing.T) {
 	const size, each = 3, 20
 	length := func(i int) int { return 1 + i*1398/(each-1) }
 	s.run(t, size, false, func(g bench.Group) error {
+		check(g.OpenDatagrams(10 * units.Second))
 		check(barrier(g))
 		if g.Rank() != 0 {
 			for i := range each {
@@ -55,6 +56,7 @@ func (s suite) datagrams(t *testing.T) {
 // datagramSilence: waiting for a datagram ends when its time has come, and not before.
 func (s suite) datagramSilence(t *testing.T) {
 	s.run(t, 2, false, func(g bench.Group) error {
+		check(g.OpenDatagrams(10 * units.Second))
 		for _, d := range []units.Nanos{-units.Second, 0, 300 * units.Microsecond, 5 * units.Millisecond} {
 			until := g.Now() + d
 			got := must(g.RecvDatagram(make([]byte, 10), until))

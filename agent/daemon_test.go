@@ -2,9 +2,12 @@ package agent
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"net"
 	"os"
+	"path/filepath"
+	"runtime"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -30,38 +33,47 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-func TestOnlyLoopbackWithoutCredentials(t *testing.T) {
-	for addr, ok := range map[string]bool{
-		"127.0.0.1:7433": true, "127.8.9.1:0": true, "[::1]:7433": true, "localhost:7433": true,
-		":7433": false, "0.0.0.0:7433": false, "[::]:7433": false, "192.168.1.9:7433": false, "node3:7433": false,
-		"[::ffff:10.0.0.1]:1": false, "10.0.0.1%lo:1": false,
+func TestTCPOnlyWithCertificates(t *testing.T) {
+	s := newServer(ServerOptions{}, &fakePlane{})
+	for _, cfg := range map[string]*tls.Config{
+		"none": nil, "no client certificate": {MinVersion: tls.VersionTLS13},
+		"older TLS": {ClientAuth: tls.RequireAndVerifyClientCert, MinVersion: tls.VersionTLS12},
 	} {
-		switch err := loopbackOnly(addr); {
-		case ok && err != nil:
-			t.Errorf("%s: %v", addr, err)
-		case !ok:
-			mustBe(t, err, ErrOpen, addr, "credentials", "ssh")
-		}
-	}
-	for _, addr := range []string{"", "127.0.0.1", "::1"} {
-		if loopbackOnly(addr) == nil {
-			t.Errorf("%q accepted", addr)
-		}
+		mustBe(t, s.ListenTLS(context.Background(), "127.0.0.1:0", cfg), ErrOpen, "127.0.0.1:0")
 	}
 }
 
-func TestDaemonServesOneRunAfterTheOther(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+// daemon serves on a listener until the test ends, and returns the gate.
+func daemon(t *testing.T, l net.Listener, admit func(context.Context, net.Conn) (net.Conn, caller, error)) *gate {
+	t.Helper()
+	s := newServer(ServerOptions{}, &fakePlane{})
+	s.perform = script(quick).perform
+	g := newGate(l, s.opts.Log, admit)
+	ctx, cancel := context.WithCancel(context.Background())
+	served := make(chan error)
+	go func() { served <- s.serveGate(ctx, g) }()
+	t.Cleanup(func() {
+		cancel()
+		mustBe(t, <-served, context.Canceled)
+	})
+	return g
+}
+
+func listen(t *testing.T, network, addr string) net.Listener {
+	t.Helper()
+	l, err := net.Listen(network, addr)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newServer(ServerOptions{}, &fakePlane{})
-	s.perform = script(quick).perform
-	ctx, cancel := context.WithCancel(context.Background())
-	served := make(chan error)
-	go func() { served <- s.serveTCP(ctx, l) }()
-	dial := func() *Client {
-		c, err := Dial(ctx, "node3", "calib://"+l.Addr().String(), ClientOptions{})
+	return l
+}
+
+func TestDaemonServesOneRunAfterTheOther(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "agent.sock")
+	daemon(t, listen(t, "unix", path), admitUser)
+	ctx := context.Background()
+	dial := func(addr string) *Client {
+		c, err := Dial(ctx, "node3", addr, nil, ClientOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,11 +82,11 @@ func TestDaemonServesOneRunAfterTheOther(t *testing.T) {
 		}
 		return c
 	}
-	one, two := dial(), dial()
+	one, two := dial(path), dial(SchemeUnix+path)
 	if err := one.Prepare(ctx, session("r1")); err != nil {
 		t.Fatal(err)
 	}
-	mustBe(t, two.Prepare(ctx, session("r2")), ErrBusy, "r1")
+	mustBe(t, two.Prepare(ctx, session("r2")), ErrBusy, "another run")
 	if err := one.Close(); err != nil {
 		t.Error(err)
 	}
@@ -89,22 +101,62 @@ func TestDaemonServesOneRunAfterTheOther(t *testing.T) {
 	if err := two.Close(); err != nil {
 		t.Error(err)
 	}
-	cancel()
-	mustBe(t, <-served, context.Canceled)
 }
 
-func TestDialWrongAddress(t *testing.T) {
-	if _, err := Dial(context.Background(), "node3", "calib://node3", ClientOptions{}); err == nil {
-		t.Error("an address without a port was dialled")
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+// The socket is the user's alone, replaces one that was left behind, and no other.
+func TestUnixSocket(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "agent.sock")
+	left, err := net.ListenUnix("unix", &net.UnixAddr{Name: path})
 	if err != nil {
 		t.Fatal(err)
 	}
+	s := newServer(ServerOptions{}, &fakePlane{})
+	if err := s.ListenUnix(context.Background(), path); err == nil || !contains(err.Error(), "another agent listens") {
+		t.Errorf("a second agent: %v", err)
+	}
+	left.SetUnlinkOnClose(false)
+	left.Close()
+	ctx, cancel := context.WithCancel(context.Background())
+	served := make(chan error)
+	go func() { served <- s.ListenUnix(ctx, path) }()
+	var c *Client
+	for c == nil { // until it listens
+		if c, err = Dial(ctx, "node3", path, nil, ClientOptions{}); err != nil {
+			runtime.Gosched()
+		}
+	}
+	if _, err := c.Hello(ctx); err != nil {
+		t.Error(err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v (%v)", info.Mode(), err)
+	}
+	c.Close()
+	cancel()
+	mustBe(t, <-served, context.Canceled)
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := removeStale(path); err == nil || !contains(err.Error(), "no socket") {
+		t.Errorf("a file is in the way: %v", err)
+	}
+}
+
+func TestDialWrongAddress(t *testing.T) {
+	ctx := context.Background()
+	if _, err := Dial(ctx, "node3", "calib://node3", nil, ClientOptions{}); err == nil {
+		t.Error("an address without a port was dialled")
+	}
+	if _, err := Dial(ctx, "node3", "calib://node3:1", nil, ClientOptions{}); err == nil || !contains(err.Error(), "--cert") {
+		t.Errorf("without a certificate: %v", err)
+	}
+	l := listen(t, "tcp", "127.0.0.1:0")
 	l.Close() // nobody listens there now
-	if _, err := Dial(context.Background(), "node3", l.Addr().String(), ClientOptions{}); err == nil ||
-		!contains(err.Error(), "calib agent --listen") {
-		t.Errorf("dialling a closed port: %v", err)
+	cfg := func(string) *tls.Config { return &tls.Config{} }
+	for _, addr := range []string{l.Addr().String(), filepath.Join(t.TempDir(), "none.sock")} {
+		if _, err := Dial(ctx, "node3", addr, cfg, ClientOptions{}); err == nil || !contains(err.Error(), "calib agent --listen") {
+			t.Errorf("dialling %s, where nobody is: %v", addr, err)
+		}
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 // Protocol is the version of the control protocol. Two builds work together if and only if theirs are equal.
-const Protocol = 2
+const Protocol = 3
 
 // Classes of errors a client returns; errors.Is tells them apart. The error's text names the host, and says how to
 // solve the problem where that is possible.
@@ -20,6 +20,7 @@ var (
 	ErrVersion  = errors.New("another version")          // the agent speaks another protocol or lacks the experiment
 	ErrBusy     = errors.New("busy")                     // another run, or another task of this run, holds the agent
 	ErrLimit    = errors.New("beyond the agent's limit") // the agent's own command line forbids it
+	ErrTrust    = errors.New("not trusted")              // the daemon does not believe the coordinator's certificate
 	ErrLease    = errors.New("the run does not hold the agent")
 	ErrDeadline = errors.New("deadline passed")
 	ErrTask     = errors.New("task failed") // the experiment failed or panicked; the agent lives

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"io"
 	"net"
@@ -15,6 +16,7 @@ import (
 	"calib/internal/dataset"
 	"calib/internal/plane"
 	"calib/internal/units"
+	"calib/transport"
 )
 
 // fakePlane is a data plane without sockets. It counts what a server must not forget.
@@ -26,9 +28,19 @@ type fakePlane struct {
 	aborted  int
 	closed   bool
 	refuse   error // of Prepare
+	foreign  transport.Foreign
 }
 
-func (p *fakePlane) Addr() string { return "[::]:4100" }
+func (p *fakePlane) Addr() string    { return "[::]:4100" }
+func (p *fakePlane) Consent() string { return "yes" }
+
+func (p *fakePlane) Foreign() transport.Foreign {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	f := p.foreign
+	p.foreign = transport.Foreign{}
+	return f
+}
 
 func (p *fakePlane) Prepare(s plane.Session) error {
 	p.mu.Lock()
@@ -81,6 +93,7 @@ func (g *fakeGroup) LimitUnsent(int, int64) error            { return errFake }
 func (g *fakeGroup) Pending(int) (int, error)                { return 0, errFake }
 func (g *fakeGroup) Unacked(int) (int, error)                { return 0, errFake }
 func (g *fakeGroup) Reopen(plane.Socket) error               { return errFake }
+func (g *fakeGroup) OpenDatagrams(units.Nanos) error         { return errFake }
 func (g *fakeGroup) SendDatagram(int, []byte) error          { return errFake }
 func (g *fakeGroup) Machine() plane.Machine                  { return nil }
 func (g *fakeGroup) Place() plane.Place                      { return plane.Place{} }
@@ -111,7 +124,7 @@ type rig struct {
 	plane  *fakePlane
 	server *Server
 	client *Client
-	wire   *gate      // the client's end, under the client
+	wire   *valve     // the client's end, under the client
 	served chan error // what ServeStream returned
 }
 
@@ -136,7 +149,7 @@ func bubble(t *testing.T, so ServerOptions, co ClientOptions, f script, test fun
 
 func newRig(t *testing.T, so ServerOptions, co ClientOptions, f script) *rig {
 	ours, theirs := net.Pipe()
-	r := &rig{t: t, plane: &fakePlane{}, wire: &gate{ReadWriteCloser: ours}, served: make(chan error, 1)}
+	r := &rig{t: t, plane: &fakePlane{}, wire: &valve{ReadWriteCloser: ours}, served: make(chan error, 1)}
 	r.server = newServer(so, r.plane)
 	r.server.env = func(addr string) map[string]string { return map[string]string{"asked": addr, "arch": "amd64"} }
 	if f != nil {
@@ -166,12 +179,22 @@ func (r *rig) run(t bench.Task) ([]dataset.Sample, error) {
 	return r.client.Run(context.Background(), t)
 }
 
+// bubbleStart is where the time of a bubble begins [s].
+const bubbleStart = 946_684_800
+
+// renewed is session with tickets that have not served.
+func renewed(run string, time byte) plane.Session {
+	s := session(run)
+	s.Tickets[0].Key[0] += time
+	return s
+}
+
 func session(run string) plane.Session {
 	return plane.Session{
 		Run: run, Self: 4,
-		Peers: []plane.Peer{{Host: 2, Name: "node2", Addr: "10.0.0.2:4100", Machine: "m", Clock: "m time:[1]"},
+		Peers: []plane.Peer{{Host: 2, Name: "node2", Addr: "10.0.0.2:4100", Consent: "yes", Machine: "m", Clock: "m time:[1]"},
 			{Host: 4, Name: "node4", Addr: "10.0.0.4:4100", Machine: "m", Clock: "m time:[1]"}},
-		Tickets: []plane.Ticket{{A: 2, B: 4, Key: [32]byte{1, 2, 3}, MaxBytes: units.MiB, Expires: 1 << 40}},
+		Tickets: []plane.Ticket{{A: 2, B: 4, Key: sha256.Sum256([]byte(run)), MaxBytes: units.MiB, Expires: bubbleStart + 3600}},
 		Socket:  plane.Socket{SndBuf: 64 * units.KiB, RcvBuf: 32 * units.KiB, Congestion: "reno", NoEOR: true, Nagle: true},
 	}
 }
@@ -203,13 +226,13 @@ func mustBe(t *testing.T, err, want error, words ...string) {
 	}
 }
 
-// gate is a stream that can be made to swallow what it should deliver, as a stopped process or a cut cable does.
-type gate struct {
+// valve is a stream that can be made to swallow what it should deliver, as a stopped process or a cut cable does.
+type valve struct {
 	io.ReadWriteCloser
 	shut atomic.Bool
 }
 
-func (g *gate) Read(b []byte) (int, error) {
+func (g *valve) Read(b []byte) (int, error) {
 	for {
 		n, err := g.ReadWriteCloser.Read(b)
 		if err != nil || !g.shut.Load() {

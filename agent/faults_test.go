@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,6 +14,9 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"calib/agent/internal/controlv1"
+	"calib/bench"
+	"calib/bench/experiments"
+	"calib/internal/dataset"
 )
 
 func TestInputClosedDuringATaskEndsTheServer(t *testing.T) {
@@ -76,21 +80,23 @@ func TestLeaseEndsInSilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		plane := &fakePlane{}
 		s := newServer(ServerOptions{Silence: minute}, plane)
-		if err := s.prepare(session("r1")); err != nil {
+		secret, err := s.prepare(session("r1"), nil)
+		if err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(50 * time.Second)
-		if err := s.keepAlive("r1"); err != nil {
+		if err := s.keepAlive("r1", secret); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(50 * time.Second)
-		mustBe(t, classify("node3", s.prepare(session("r2"))), ErrBusy)
+		_, err = s.prepare(session("r2"), nil)
+		mustBe(t, classify("node3", err), ErrBusy)
 		time.Sleep(11 * time.Second)
-		mustBe(t, classify("node3", s.keepAlive("r1")), ErrLease, "silent")
+		mustBe(t, classify("node3", s.keepAlive("r1", secret)), ErrLease, "silent")
 		if n := plane.count(&plane.resets); n != 1 {
 			t.Errorf("%d resets of the data plane, want 1", n)
 		}
-		if err := s.prepare(session("r2")); err != nil {
+		if _, err := s.prepare(session("r2"), nil); err != nil {
 			t.Error(err)
 		}
 		s.Close()
@@ -222,9 +228,35 @@ func FuzzControlStream(f *testing.F) {
 	})
 }
 
+// Whatever an agent answers, its samples are of the task that was asked for, or an error.
+func FuzzAnswers(f *testing.F) {
+	b, err := proto.Marshal(&controlv1.RunEvent{Event: &controlv1.RunEvent_Sample{Sample: sampleToWire(dataset.Sample{
+		Exp: "pingpong", Point: bench.Point{"bytes": 1}, Ranks: []int{2, 4}, Round: 2, Slot: 17, NS: []int64{1}, TCP: &dataset.TCP{},
+	})}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		e := &controlv1.RunEvent{}
+		if proto.Unmarshal(b, e) != nil {
+			return
+		}
+		_ = foreignText("node3", e.GetForeign())
+		if e.GetSample() == nil {
+			return
+		}
+		x := task()
+		s, err := sampleFromWire(e.GetSample(), x)
+		if err == nil && (s.Slot != x.Slot || s.Round != x.Round || s.NS == nil || len(s.Ranks) > 0 && !slices.Contains(x.Team, s.Ranks[0])) {
+			t.Errorf("%+v", s)
+		}
+	})
+}
+
 // Whatever a request holds, checking it neither panics nor lets an impossible task through.
 func FuzzRequests(f *testing.F) {
-	for _, m := range []proto.Message{taskToWire(task()), sessionToWire(session("r1"))} {
+	for _, m := range []proto.Message{taskToWire(task(), nil), sessionToWire(session("r1"), nil)} {
 		b, err := proto.Marshal(m)
 		if err != nil {
 			f.Fatal(err)
@@ -236,8 +268,18 @@ func FuzzRequests(f *testing.F) {
 		run := &controlv1.RunRequest{}
 		if proto.Unmarshal(b, run) == nil {
 			x := taskFromWire(run)
-			if l.task(&x, 4) == nil && (x.Team[x.Rank] != 4 || x.Deadline <= 0 || x.Recv <= 0 || len(x.Points) == 0) {
-				t.Errorf("let through %+v", x)
+			for _, e := range slices.Concat(experiments.All, experiments.Before) {
+				if l.task(&x, e, 4) != nil {
+					continue
+				}
+				if x.Team[x.Rank] != 4 || x.Deadline <= 0 || x.Recv <= 0 || len(x.Points) == 0 || x.Memory != l.Memory {
+					t.Errorf("let through %+v", x)
+				}
+				for _, p := range x.Points {
+					if err := e.Ranges().Check(p); err != nil || p["bytes"] > int64(l.Memory/copies) {
+						t.Errorf("%s: let through %v (%v)", e.Name(), p, err)
+					}
+				}
 			}
 		}
 		prepare := &controlv1.PrepareRequest{}

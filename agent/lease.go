@@ -2,6 +2,8 @@ package agent
 
 import (
 	"context"
+	"crypto/rand"
+	"crypto/subtle"
 	"errors"
 	"time"
 
@@ -20,6 +22,7 @@ var (
 // ends with it and cancels the running task. The agent is free once that task has ended too.
 type lease struct {
 	run     string
+	secret  []byte // whoever has it holds the agent
 	session plane.Session
 	since   time.Time
 	silent  *time.Timer
@@ -28,45 +31,59 @@ type lease struct {
 	task    chan struct{} // of the running task: closed at its end; nil where none runs
 }
 
-// prepare gives the agent to a run, or lets the run that holds it start over with a new session.
-func (s *Server) prepare(session plane.Session) error {
+const secretSize = 32
+
+// prepare gives the agent to a run, or lets the run that holds it, and shows its secret, start over with a new session. It returns
+// the secret of the lease.
+func (s *Server) prepare(session plane.Session, secret []byte) ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if l := s.lease; l != nil {
-		if l.run != session.Run || l.task != nil {
-			return l.busy()
+		if l.run != session.Run || l.task != nil || !l.is(secret) {
+			return nil, l.busy(secret)
 		}
 		s.end(l, errReleased)
 	}
+	if err := s.tickets.take(session.Tickets); err != nil {
+		return nil, fault(kindInvalid, "run %s: %w", session.Run, err)
+	}
 	if err := s.plane.Prepare(session); err != nil {
 		s.plane.Reset()
-		return fault(kindInvalid, "run %s: %w", session.Run, err)
+		return nil, fault(kindInvalid, "run %s: %w", session.Run, err)
 	}
-	l := &lease{run: session.Run, session: session, since: time.Now()}
+	l := &lease{run: session.Run, secret: make([]byte, secretSize), session: session, since: time.Now()}
+	rand.Read(l.secret) // never fails (crypto/rand)
 	l.ctx, l.cancel = context.WithCancelCause(context.Background())
 	l.silent = time.AfterFunc(s.opts.Silence, func() { s.drop(l, errSilence) })
 	s.lease = l
 	s.opts.Log.Info("prepared", "run", l.run, "host", session.Self, "peers", len(session.Peers))
-	return nil
+	return l.secret, nil
 }
 
-// busy is the error that says why the agent is not free. It is called with the server's lock held.
-func (l *lease) busy() error {
-	what := "holds the agent"
+// is reports whether the secret is the lease's, in a time that tells nothing about it.
+func (l *lease) is(secret []byte) bool { return subtle.ConstantTimeCompare(l.secret, secret) == 1 }
+
+// busy is the error that says why the agent is not free. Only who holds it is told by which run. It is called with the server's lock
+// held.
+func (l *lease) busy(secret []byte) error {
+	who, what := "another run", "holds the agent"
+	if l.is(secret) {
+		who = "run " + l.run
+	}
 	if l.ctx.Err() != nil {
 		what = "is being cancelled there"
 	} else if l.task != nil {
 		what = "is measuring there"
 	}
-	return fault(kindBusy, "run %s %s, since %s: wait until it ends, or end its coordinator",
-		l.run, what, l.since.UTC().Format(time.RFC3339))
+	return fault(kindBusy, "%s %s, since %s: wait until it ends, or end its coordinator",
+		who, what, l.since.UTC().Format(time.RFC3339))
 }
 
 // keepAlive notes a sign of life of a run's coordinator.
-func (s *Server) keepAlive(run string) error {
+func (s *Server) keepAlive(run string, secret []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l, err := s.held(run)
+	l, err := s.held(run, secret)
 	if err != nil {
 		return err
 	}
@@ -74,15 +91,15 @@ func (s *Server) keepAlive(run string) error {
 	return nil
 }
 
-// held returns the lease of a run. It is called with the lock held.
-func (s *Server) held(run string) (*lease, error) {
+// held returns the lease of a run that shows its secret. It is called with the lock held.
+func (s *Server) held(run string, secret []byte) (*lease, error) {
 	l := s.lease
 	switch {
 	case l == nil:
 		return nil, fault(kindLease, "no run holds the agent: %s was not prepared, was released, or its coordinator "+
 			"was silent for more than %v", run, s.opts.Silence)
-	case l.run != run:
-		return nil, l.busy()
+	case l.run != run || !l.is(secret):
+		return nil, l.busy(secret)
 	case l.ctx.Err() != nil:
 		return nil, fault(kindLease, "run %s was given up: %w", run, context.Cause(l.ctx))
 	}
@@ -91,24 +108,24 @@ func (s *Server) held(run string) (*lease, error) {
 
 // begin marks the start of a task, done its end. The task before may still be ending, because its call was cancelled a
 // moment ago: it is waited for as long as a cancelled task may take.
-func (s *Server) begin(ctx context.Context, t *bench.Task) (l *lease, done func(), err error) {
+func (s *Server) begin(ctx context.Context, t *bench.Task, e bench.Experiment, secret []byte) (l *lease, done func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l, err = s.held(t.Run)
+	l, err = s.held(t.Run, secret)
 	if err == nil && l.task != nil {
 		before := l.task
 		s.mu.Unlock()
 		await(ctx, before, grace)
 		s.mu.Lock()
-		l, err = s.held(t.Run)
+		l, err = s.held(t.Run, secret)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
 	if l.task != nil {
-		return nil, nil, l.busy()
+		return nil, nil, l.busy(secret)
 	}
-	if err := s.opts.Limits.task(t, l.session.Self); err != nil {
+	if err := s.opts.Limits.task(t, e, l.session.Self); err != nil {
 		return nil, nil, err
 	}
 	t.OneClock = l.session.OneClock(t.Team)
@@ -159,12 +176,16 @@ func (s *Server) dropAny(why error) {
 	}
 }
 
-func (s *Server) release(run string) {
+// release ends the lease of a run that shows its secret.
+func (s *Server) release(run string, secret []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.lease != nil && s.lease.run == run {
-		s.end(s.lease, errReleased)
+	l, err := s.held(run, secret)
+	if err != nil {
+		return err
 	}
+	s.end(l, errReleased)
+	return nil
 }
 
 // end and free are called with the lock held.

@@ -17,14 +17,16 @@ type Limits struct {
 	Bytes  units.Bytes   // over all connections to one peer in one run
 	Memory units.Bytes   // buffers of one task
 	Peers  int           // tickets of one run
-	// Rate bounds the sending [B/s] of each data connection, and of all datagrams together; 0 is no limit, the default. The
+	Life   time.Duration // from now to the expiry of a ticket
+	// Rate bounds the sending [B/s] of each data connection, and of all datagrams together; 0, the default, is no limit of
+	// connections, and transport.DatagramRate of datagrams. The
 	// data plane keeps it, whatever an experiment asks for. Coordinators are not told: they see it in what they measure.
 	Rate units.Bytes
 }
 
 // DefaultLimits suit a host that its user also works on.
 func DefaultLimits() Limits {
-	return Limits{Task: 10 * time.Minute, Bytes: 1 << 40, Memory: units.GiB, Peers: 4096}
+	return Limits{Task: 10 * time.Minute, Bytes: 1 << 40, Memory: units.GiB, Peers: 4096, Life: 7 * 24 * time.Hour}
 }
 
 const (
@@ -38,6 +40,7 @@ func (l Limits) filled() Limits {
 	d := DefaultLimits()
 	l.Task, l.Bytes = cmp.Or(max(l.Task, 0), d.Task), cmp.Or(max(l.Bytes, 0), d.Bytes)
 	l.Memory, l.Peers = cmp.Or(max(l.Memory, 0), d.Memory), cmp.Or(max(l.Peers, 0), d.Peers)
+	l.Life = cmp.Or(max(l.Life, 0), d.Life)
 	return l
 }
 
@@ -50,6 +53,7 @@ func (l Limits) session(s plane.Session) error {
 		return fault(kindLimit, "%d peers and %d tickets, the limit is %d (calib agent --max-peers)",
 			len(s.Peers), len(s.Tickets), l.Peers)
 	}
+	latest := time.Now().Add(l.Life)
 	for _, t := range s.Tickets {
 		switch {
 		case t.A >= t.B || t.A != s.Self && t.B != s.Self:
@@ -59,6 +63,9 @@ func (l Limits) session(s plane.Session) error {
 		case t.MaxBytes > l.Bytes:
 			return fault(kindLimit, "ticket for hosts %d and %d of %v, the limit is %v (calib agent --max-bytes)",
 				t.A, t.B, t.MaxBytes, l.Bytes)
+		case t.Expires > latest.Unix():
+			return fault(kindLimit, "ticket for hosts %d and %d that lasts longer than %v from now: give the run a smaller budget, "+
+				"or check that the hosts' clocks agree", t.A, t.B, l.Life)
 		}
 	}
 	if k := s.Socket; k.SndBuf < 0 || k.RcvBuf < 0 || k.SndBuf > l.Memory || k.RcvBuf > l.Memory {
@@ -68,8 +75,8 @@ func (l Limits) session(s plane.Session) error {
 	return nil
 }
 
-// task checks a task before memory is taken for it, and fills its deadlines.
-func (l Limits) task(t *bench.Task, self int) error {
+// task checks a task of an experiment before memory is taken for it, and fills its deadlines and what memory it may take.
+func (l Limits) task(t *bench.Task, e bench.Experiment, self int) error {
 	if err := teamError(t.Team, t.Rank, self); err != nil {
 		return fault(kindInvalid, "slot %d: %w", t.Slot, err)
 	}
@@ -88,12 +95,17 @@ func (l Limits) task(t *bench.Task, self int) error {
 	case !(t.Reps >= 0 && t.Reps <= maxReps): // written so that NaN fails
 		return fault(kindInvalid, "slot %d: effort %g, want 0 to %d", t.Slot, t.Reps, maxReps)
 	}
+	ranges := e.Ranges()
 	for _, p := range t.Points {
+		if err := ranges.Check(p); err != nil {
+			return fault(kindInvalid, "slot %d: %s: %w", t.Slot, t.Exp, err)
+		}
 		if b := p["bytes"]; b < 0 || units.Bytes(b) > l.Memory/copies {
 			return fault(kindLimit, "slot %d: messages of %v, the limit is %v (a quarter of calib agent --max-memory)",
 				t.Slot, units.Bytes(b), l.Memory/copies)
 		}
 	}
+	t.Memory = l.Memory
 	if t.Deadline == 0 {
 		t.Deadline = limit
 	}

@@ -2,12 +2,15 @@ package agent
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"testing"
 
 	"calib/bench"
+	"calib/internal/dataset"
 	"calib/internal/plane"
 	"calib/internal/units"
+	"calib/transport"
 )
 
 func TestLimits(t *testing.T) {
@@ -22,7 +25,9 @@ func TestLimits(t *testing.T) {
 	}{
 		"duration":       {edit(func(x *bench.Task) { x.Deadline = 2 * 60 * units.Second }), ErrLimit},
 		"memory":         {edit(func(x *bench.Task) { x.Points = []bench.Point{{"bytes": 256<<10 + 1}} }), ErrLimit},
-		"negative size":  {edit(func(x *bench.Task) { x.Points = []bench.Point{{"bytes": -1}} }), ErrLimit},
+		"negative size":  {edit(func(x *bench.Task) { x.Points = []bench.Point{{"bytes": -1}} }), ErrInvalid},
+		"beyond a range": {edit(func(x *bench.Task) { x.Exp, x.Points = "flood", []bench.Point{{"packets": 1 << 28, "senders": 1}} }), ErrInvalid},
+		"unknown factor": {edit(func(x *bench.Task) { x.Points = []bench.Point{{"bytes": 1, "packets": 1 << 28}} }), ErrInvalid},
 		"no points":      {edit(func(x *bench.Task) { x.Points = nil }), ErrInvalid},
 		"effort":         {edit(func(x *bench.Task) { x.Reps = 1e9 }), ErrInvalid},
 		"effort NaN":     {edit(func(x *bench.Task) { x.Reps = math.NaN() }), ErrInvalid},
@@ -40,6 +45,55 @@ func TestLimits(t *testing.T) {
 				mustBe(t, err, c.want, "node3")
 			})
 		})
+	}
+}
+
+// What an experiment takes beyond the limit ends its task, and is said to be the limit.
+func TestMemoryOfTasks(t *testing.T) {
+	hungry := func(_ context.Context, x bench.Task, _ func(int)) ([]dataset.Sample, error) {
+		return nil, fmt.Errorf("a buffer of %v: %w", x.Memory+1, bench.ErrMemory)
+	}
+	bubble(t, ServerOptions{Limits: Limits{Memory: units.MiB}}, ClientOptions{}, hungry, func(r *rig) {
+		_, err := r.prepared().run(task())
+		mustBe(t, err, ErrLimit, "node3", "--max-memory")
+	})
+}
+
+// A ticket serves in one session; those of the session before are refused, also to the run that holds the agent.
+func TestTicketsServeOnce(t *testing.T) {
+	bubble(t, ServerOptions{}, ClientOptions{}, quick, func(r *rig) {
+		r.prepared()
+		mustBe(t, r.client.Prepare(context.Background(), session("r1")), ErrInvalid, "served already")
+		if err := r.client.Prepare(context.Background(), renewed("r1", 1)); err != nil {
+			t.Error(err)
+		}
+	})
+	var u usedTickets
+	for i := range 3 * maxUsedTickets {
+		k := plane.Ticket{Key: [32]byte{byte(i), byte(i >> 8), byte(i >> 16)}}
+		if err := u.take([]plane.Ticket{k}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(u.keys) != maxUsedTickets || len(u.order) != maxUsedTickets {
+		t.Errorf("%d keys are remembered", len(u.keys))
+	}
+}
+
+// What reached the data port from elsewhere is the user's to know.
+func TestForeignTrafficIsReported(t *testing.T) {
+	var said []string
+	bubble(t, ServerOptions{}, ClientOptions{Warn: func(s string) { said = append(said, s) }}, quick, func(r *rig) {
+		r.prepared()
+		r.plane.foreign = transport.Foreign{Strays: 7, Refused: 2, Why: "for another run"}
+		for range 2 {
+			if _, err := r.run(task()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	if len(said) != 1 || !contains(said[0], "7 foreign datagrams and 2 connections") || !contains(said[0], "another run") {
+		t.Errorf("said %q", said)
 	}
 }
 
@@ -64,6 +118,7 @@ func TestSessionLimits(t *testing.T) {
 	}{
 		"bytes":        {edit(func(s *plane.Session) { s.Tickets[0].MaxBytes = 2 * units.MiB }), ErrLimit},
 		"negative":     {edit(func(s *plane.Session) { s.Tickets[0].MaxBytes = -1 }), ErrInvalid},
+		"lasts long":   {edit(func(s *plane.Session) { s.Tickets[0].Expires = bubbleStart + 8*24*3600 }), ErrLimit},
 		"not ours":     {edit(func(s *plane.Session) { s.Self = 7 }), ErrInvalid},
 		"peers":        {edit(func(s *plane.Session) { s.Tickets = make([]plane.Ticket, 9) }), ErrLimit},
 		"buffers":      {edit(func(s *plane.Session) { s.Socket.SndBuf = 1 << 40 }), ErrLimit},

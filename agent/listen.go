@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -13,14 +12,13 @@ import (
 	"time"
 
 	"connectrpc.com/connect"
-	"golang.org/x/net/netutil"
 
 	"calib/agent/internal/controlv1"
 )
 
 const (
-	maxRequest  = 8 << 20 // bytes of one request: a session with tickets for 4096 peers has 0.5 MB
-	openConns   = 32      // control connections of a daemon at once
+	maxRequest  = 4 << 20 // bytes of one request: a session with tickets for 4096 peers has 1.2 MB
+	maxCalls    = 64      // of a daemon at once
 	headTimeout = 10 * time.Second
 )
 
@@ -66,47 +64,6 @@ func (s *Server) ServeStream(ctx context.Context, in io.ReadCloser, out io.Write
 		return ErrStranger
 	}
 	return nil
-}
-
-// Listen serves coordinators over TCP until ctx ends. It takes loopback addresses only: anything else needs credentials.
-func (s *Server) Listen(ctx context.Context, addr string) error {
-	if err := loopbackOnly(addr); err != nil {
-		return err
-	}
-	var lc net.ListenConfig
-	l, err := lc.Listen(ctx, "tcp", addr)
-	if err != nil {
-		return fmt.Errorf("listen for coordinators on %s: %w", addr, err)
-	}
-	return s.serveTCP(ctx, l)
-}
-
-func (s *Server) serveTCP(ctx context.Context, l net.Listener) error {
-	s.opts.Log.Info("listening", "control", l.Addr().String(), "data", s.plane.Addr())
-	srv := s.httpServer()
-	defer context.AfterFunc(ctx, func() {
-		s.dropAny(errClosing)
-		srv.Close()
-	})()
-	err := srv.Serve(netutil.LimitListener(l, openConns))
-	s.Close()
-	if ctx.Err() != nil && errors.Is(err, http.ErrServerClosed) {
-		return ctx.Err()
-	}
-	return err
-}
-
-func loopbackOnly(addr string) error {
-	host, _, err := net.SplitHostPort(addr)
-	if err != nil {
-		return fmt.Errorf("listen for coordinators on %q: want host:port, for example 127.0.0.1:7433", addr)
-	}
-	if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
-		return nil
-	}
-	return fmt.Errorf("listen for coordinators on %s: %w: an agent sends traffic for whoever reaches it, so that without "+
-		"credentials it takes loopback addresses only; listen on 127.0.0.1:7433 and reach it through ssh -L, or let "+
-		"calib start its own agents with ssh", addr, ErrOpen)
 }
 
 // httpServer speaks HTTP/2 without encryption and nothing else. A coordinator that is stopped, and so answers no ping,

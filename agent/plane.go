@@ -6,12 +6,17 @@ import (
 	"calib/bench"
 	"calib/internal/plane"
 	"calib/internal/units"
+	"calib/transport"
 )
 
 // dataPlane is what a server needs of package transport. Tests put their own in its place.
 type dataPlane interface {
 	// Addr is host:port where data connections are taken.
 	Addr() string
+	// Consent is what peers must have been told to open one.
+	Consent() string
+	// Foreign is what has come since the last call and was not of the run.
+	Foreign() transport.Foreign
 	// Prepare forgets the session before and takes this one.
 	Prepare(plane.Session) error
 	// Group is a rank's view of a task's team, with every connection of it open, none of them from an earlier epoch.

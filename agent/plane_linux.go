@@ -21,9 +21,10 @@ type meshPlane struct {
 	session atomic.Pointer[plane.Session]
 }
 
-// newMeshPlane listens on addr, and sends no faster than rate [B/s] where that is above 0.
-// It fails at once, not in the first task, where this process may not use the CPU.
-func newMeshPlane(addr string, cpu int, rate units.Bytes) (*meshPlane, error) {
+// newMeshPlane listens on addr, and keeps the limits of rate and bytes. Where discreet is set, it is told what becomes of dialling
+// hosts that have not agreed, and the coordinator is not. It fails at once, not in the first task, where this process may not use
+// the CPU.
+func newMeshPlane(addr string, cpu int, l Limits, discreet func(error)) (*meshPlane, error) {
 	pinned := make(chan error)
 	go func() {
 		runtime.LockOSThread() // the thread ends with the goroutine
@@ -41,13 +42,19 @@ func newMeshPlane(addr string, cpu int, rate units.Bytes) (*meshPlane, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.Limit(rate)
+	m.Limit(l.Rate)
+	m.Most(l.Bytes)
+	if discreet != nil {
+		m.Discreet(discreet)
+	}
 	addProcessors(1)
 	return &meshPlane{mesh: m, machine: host, cpu: cpu}, nil
 }
 
-func (p *meshPlane) Addr() string { return p.mesh.Addr().String() }
-func (p *meshPlane) Reset()       { p.mesh.Reset() }
+func (p *meshPlane) Addr() string               { return p.mesh.Addr().String() }
+func (p *meshPlane) Consent() string            { return p.mesh.Consent() }
+func (p *meshPlane) Foreign() transport.Foreign { return p.mesh.Foreign() }
+func (p *meshPlane) Reset()                     { p.mesh.Reset() }
 
 func (p *meshPlane) Close() {
 	p.mesh.Close()

@@ -26,13 +26,13 @@ func LoopbackTeam(t *testing.T, size int, shared bool) []bench.Group {
 	s := plane.Session{Run: "conformance"}
 	hosts := make([]int, size)
 	for i := range planes {
-		p, err := newMeshPlane("127.0.0.1:0", -1, 0)
+		p, err := newMeshPlane("127.0.0.1:0", -1, Limits{}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(p.Close)
 		planes[i], hosts[i] = p, i
-		s.Peers = append(s.Peers, plane.Peer{Host: i, Addr: p.Addr(), Machine: machines[shared]})
+		s.Peers = append(s.Peers, plane.Peer{Host: i, Addr: p.Addr(), Consent: p.Consent(), Machine: machines[shared]})
 		for j := range i {
 			s.Tickets = append(s.Tickets, plane.Ticket{A: j, B: i, Key: [32]byte{1, byte(i), byte(j)}, MaxBytes: units.GiB, Expires: time.Now().Add(time.Hour).Unix()})
 		}

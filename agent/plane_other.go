@@ -2,9 +2,8 @@
 
 package agent
 
-import (
-	"calib/internal/units"
-	"calib/transport"
-)
+import "calib/transport"
 
-func newMeshPlane(string, int, units.Bytes) (dataPlane, error) { return nil, transport.ErrUnsupported }
+func newMeshPlane(string, int, Limits, func(error)) (dataPlane, error) {
+	return nil, transport.ErrUnsupported
+}

@@ -47,7 +47,7 @@ func startPair(t *testing.T) *pair {
 		if h.Env["nic.name"] != "lo" {
 			t.Errorf("agent %s measures on %q, want the interface of %s", name, h.Env["nic.name"], h.Addr)
 		}
-		s.Peers = append(s.Peers, plane.Peer{Host: i, Name: name, Addr: h.Addr})
+		s.Peers = append(s.Peers, plane.Peer{Host: i, Name: name, Addr: h.Addr, Consent: h.Consent})
 	}
 	s.Tickets = []plane.Ticket{key}
 	for i, c := range p.clients {

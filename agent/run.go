@@ -15,17 +15,18 @@ import (
 	"calib/bench"
 	"calib/bench/experiments"
 	"calib/internal/dataset"
+	"calib/transport"
 )
 
 // run executes a task and answers with progress every second, then the samples. A task is cancelled by its deadline, by the
 // end of the call and by the end of the lease. run returns when the task has ended, even if the caller is gone, because the
 // agent is not free before.
-func (s *Server) run(ctx context.Context, t bench.Task, out *connect.ServerStream[controlv1.RunEvent]) error {
+func (s *Server) run(ctx context.Context, t bench.Task, secret []byte, out *connect.ServerStream[controlv1.RunEvent]) error {
 	e, ok := experiments.Lookup(t.Exp)
 	if !ok {
 		return fault(kindExperiment, "it has no experiment %q", t.Exp)
 	}
-	lease, done, err := s.begin(ctx, &t)
+	lease, done, err := s.begin(ctx, &t, e, secret)
 	if err != nil {
 		return err
 	}
@@ -48,6 +49,15 @@ func (s *Server) run(ctx context.Context, t bench.Task, out *connect.ServerStrea
 		err := describe(ctx, t, o.err)
 		s.opts.Log.Warn("task failed", "run", t.Run, "slot", t.Slot, "exp", t.Exp, "err", err.Error())
 		return err
+	}
+	if f := s.plane.Foreign(); f != (transport.Foreign{}) {
+		s.opts.Log.Warn("not of the run", "strays", f.Strays, "refused", f.Refused, "why", f.Why)
+		e := &controlv1.RunEvent{Event: &controlv1.RunEvent_Foreign{Foreign: &controlv1.Foreign{
+			Strays: f.Strays, Refused: f.Refused, Why: f.Why,
+		}}}
+		if err := out.Send(e); err != nil {
+			return err
+		}
 	}
 	for _, sample := range o.samples {
 		e := &controlv1.RunEvent{Event: &controlv1.RunEvent_Sample{Sample: sampleToWire(sample)}}
@@ -124,6 +134,8 @@ var errDeadline = errors.New("deadline")
 func describe(ctx context.Context, t bench.Task, err error) error {
 	cause := context.Cause(ctx)
 	switch {
+	case errors.Is(err, bench.ErrMemory):
+		return fault(kindLimit, "slot %d: %w (calib agent --max-memory)", t.Slot, err)
 	case ctx.Err() == nil:
 		return fault(kindTask, "slot %d: %w", t.Slot, err)
 	case errors.Is(cause, errDeadline) || errors.Is(cause, context.DeadlineExceeded):

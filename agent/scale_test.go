@@ -153,7 +153,7 @@ func dialCrowd(b *testing.B, path string, hosts int) (agents []coord.Agent, peer
 			b.Fatal(err)
 		}
 		agents = append(agents, c)
-		peers = append(peers, plane.Peer{Host: i, Name: fmt.Sprintf("node%04d", i), Addr: h.Addr, Machine: h.Boot, Clock: h.Clock})
+		peers = append(peers, plane.Peer{Host: i, Name: fmt.Sprintf("node%04d", i), Addr: h.Addr, Machine: h.Boot, Clock: h.Clock, Consent: h.Consent})
 	}
 	return slices.Clip(agents), peers
 }

@@ -24,6 +24,17 @@ type ServerOptions struct {
 	Limits  Limits        // what no coordinator can raise
 	Silence time.Duration // after which a coordinator is taken for dead; 0 is 15 s
 	Log     *slog.Logger  // nil discards
+	// Shared says that coordinators may be others than who started the agent, as with a daemon: they are not told which ports are
+	// open where the agent can reach and they cannot.
+	Shared bool
+}
+
+// discreet is where the data plane is to report what no coordinator is told; nil where all is told.
+func (o ServerOptions) discreet() func(error) {
+	if !o.Shared {
+		return nil
+	}
+	return func(err error) { o.Log.Warn("not told to the coordinator", "err", err.Error()) }
 }
 
 const (
@@ -40,10 +51,11 @@ type Server struct {
 	perform performer
 	env     func(dataAddr string) map[string]string
 
-	mu    sync.Mutex
-	lease *lease         // who holds the agent, or nil
-	tasks sync.WaitGroup // running tasks: one at most, but it may outlive its lease for a moment
-	close sync.Once
+	mu      sync.Mutex
+	lease   *lease // who holds the agent, or nil
+	tickets usedTickets
+	tasks   sync.WaitGroup // running tasks: one at most, but it may outlive its lease for a moment
+	close   sync.Once
 }
 
 // performer is bench.Perform.
@@ -62,7 +74,11 @@ func NewServer(o ServerOptions) (*Server, error) {
 		}
 		cpu = int(n)
 	}
-	plane, err := newMeshPlane(o.Data, cpu, o.Limits.Rate)
+	o.Limits = o.Limits.filled()
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	plane, err := newMeshPlane(o.Data, cpu, o.Limits, o.discreet())
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +135,7 @@ func (c control) Hello(_ context.Context, r *controlv1.HelloRequest) (*controlv1
 	return &controlv1.HelloResponse{
 		Protocol: Protocol, Version: environ.Version(), Build: build, Name: name, DataAddr: addr,
 		Env: c.s.env(about), Limits: limitsToWire(c.s.opts.Limits), Cpu: c.s.opts.CPU,
-		Boot: environ.Boot(), Clock: environ.Clock(),
+		Boot: environ.Boot(), Clock: environ.Clock(), Consent: c.s.plane.Consent(),
 	}, nil
 }
 
@@ -134,23 +150,23 @@ func (c control) Prepare(_ context.Context, r *controlv1.PrepareRequest) (*contr
 	if err := c.s.opts.Limits.session(session); err != nil {
 		return nil, err
 	}
-	return &controlv1.PrepareResponse{}, c.s.prepare(session)
+	secret, err := c.s.prepare(session, r.Secret)
+	return &controlv1.PrepareResponse{Secret: secret}, err
 }
 
 func (c control) KeepAlive(_ context.Context, r *controlv1.KeepAliveRequest) (*controlv1.KeepAliveResponse, error) {
 	if r.Run == "" {
 		return &controlv1.KeepAliveResponse{}, nil // no run yet: the stream itself is what stays alive
 	}
-	return &controlv1.KeepAliveResponse{}, c.s.keepAlive(r.Run)
+	return &controlv1.KeepAliveResponse{}, c.s.keepAlive(r.Run, r.Secret)
 }
 
 func (c control) Release(_ context.Context, r *controlv1.ReleaseRequest) (*controlv1.ReleaseResponse, error) {
-	c.s.release(r.Run)
-	return &controlv1.ReleaseResponse{}, nil
+	return &controlv1.ReleaseResponse{}, c.s.release(r.Run, r.Secret)
 }
 
 func (c control) Run(ctx context.Context, r *controlv1.RunRequest, out *connect.ServerStream[controlv1.RunEvent]) error {
-	return c.s.run(ctx, taskFromWire(r), out)
+	return c.s.run(ctx, taskFromWire(r), r.Secret, out)
 }
 
 func sameProtocol(theirs uint32) error {

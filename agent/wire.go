@@ -13,16 +13,18 @@ import (
 
 // The functions here are the only translations between calib's types and the messages of the control protocol.
 
-func sessionToWire(s plane.Session) *controlv1.PrepareRequest {
+func sessionToWire(s plane.Session, secret []byte) *controlv1.PrepareRequest {
 	p := &controlv1.PrepareRequest{
-		Protocol: Protocol, Run: s.Run, Self: uint32(s.Self),
+		Protocol: Protocol, Run: s.Run, Self: uint32(s.Self), Secret: secret,
 		Socket: &controlv1.Socket{
 			SndBuf: int64(s.Socket.SndBuf), RcvBuf: int64(s.Socket.RcvBuf), Congestion: s.Socket.Congestion,
 			NoEor: s.Socket.NoEOR, Nagle: s.Socket.Nagle,
 		},
 	}
 	for _, q := range s.Peers {
-		p.Peers = append(p.Peers, &controlv1.Peer{Host: uint32(q.Host), Name: q.Name, Addr: q.Addr, Machine: q.Machine, Clock: q.Clock})
+		p.Peers = append(p.Peers, &controlv1.Peer{
+			Host: uint32(q.Host), Name: q.Name, Addr: q.Addr, Machine: q.Machine, Clock: q.Clock, Consent: q.Consent,
+		})
 	}
 	for _, t := range s.Tickets {
 		p.Tickets = append(p.Tickets, &controlv1.Ticket{
@@ -41,7 +43,9 @@ func sessionFromWire(p *controlv1.PrepareRequest) (plane.Session, error) {
 		}
 	}
 	for _, q := range p.Peers {
-		s.Peers = append(s.Peers, plane.Peer{Host: int(q.Host), Name: q.Name, Addr: q.Addr, Machine: q.Machine, Clock: q.Clock})
+		s.Peers = append(s.Peers, plane.Peer{
+			Host: int(q.Host), Name: q.Name, Addr: q.Addr, Machine: q.Machine, Clock: q.Clock, Consent: q.Consent,
+		})
 	}
 	for i, t := range p.Tickets {
 		k := plane.Ticket{A: int(t.A), B: int(t.B), MaxBytes: units.Bytes(t.MaxBytes), Expires: t.Expires}
@@ -56,13 +60,14 @@ func sessionFromWire(p *controlv1.PrepareRequest) (plane.Session, error) {
 func limitsToWire(l Limits) *controlv1.Limits {
 	return &controlv1.Limits{
 		MaxTaskNs: int64(l.Task), MaxBytes: int64(l.Bytes), MaxMemory: int64(l.Memory), MaxPeers: uint32(l.Peers),
+		MaxTicketNs: int64(l.Life),
 	}
 }
 
-func taskToWire(t bench.Task) *controlv1.RunRequest {
+func taskToWire(t bench.Task, secret []byte) *controlv1.RunRequest {
 	r := &controlv1.RunRequest{
 		Run: t.Run, Slot: uint32(t.Slot), Round: uint32(t.Round), Exp: t.Exp, Rank: uint32(t.Rank), Reps: t.Reps,
-		DeadlineNs: int64(t.Deadline), RecvNs: int64(t.Recv), Epoch: uint32(t.Epoch),
+		DeadlineNs: int64(t.Deadline), RecvNs: int64(t.Recv), Epoch: uint32(t.Epoch), Secret: secret,
 	}
 	for _, h := range t.Team {
 		r.Team = append(r.Team, uint32(h))

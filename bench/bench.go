@@ -73,6 +73,9 @@ type Group interface {
 	// f fails, or returns without having waited, the team's connections may be broken. The second thread ends with the call.
 	Beside(transfer func(plane.Mover) error, f func(plane.Second) error) error
 
+	// OpenDatagrams prepares datagrams between all ranks, which must be done before the first. Every rank calls it while no
+	// message is under way. It fails where none pass within a time; the team's connections must then not be used any more.
+	OpenDatagrams(within units.Nanos) error
 	// SendDatagram sends b as one datagram, which may be lost; b has 1 to 1,399 bytes. It waits for room on this host and
 	// for the agent's limit of rate, never for the receiver.
 	SendDatagram(to int, b []byte) error
@@ -103,6 +106,8 @@ type Experiment interface {
 	Teams(Limits, Point) []Step
 	// Cost bounds one batch at p, for the plan.
 	Cost(Limits, Point) Cost
+	// Ranges are what the factors of a point may be, of any design with any limits.
+	Ranges() Ranges
 	// Run measures p on this rank and records what this rank saw, which may be nothing. It ends after a bounded number of
 	// messages, or when a receive reaches the group's deadline.
 	Run(context.Context, Group, Point, *Recorder) error
@@ -191,6 +196,8 @@ type Task struct {
 	// OneClock says of each rank whether it reads the clock that rank 0 reads, so that there is no offset. nil: no rank does.
 	// The agent knows; it is not sent.
 	OneClock []bool
+	// Memory bounds what the experiment takes; 0 is no limit. The agent says it; it is not sent.
+	Memory units.Bytes
 	// Deadline bounds the whole task; Recv bounds one receive.
 	Deadline units.Nanos
 	Recv     units.Nanos
@@ -221,7 +228,8 @@ func Perform(ctx context.Context, e Experiment, g Group, t Task, progress func(p
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if err := e.Run(ctx, g, p, r); err != nil {
+		r.memory.point = 0
+		if err := charged(func() error { return e.Run(ctx, g, p, r) }); err != nil {
 			return nil, fmt.Errorf("%s at %s: %w", t.Exp, p.Key(), err)
 		}
 	}

@@ -18,6 +18,7 @@ type Recorder struct {
 	Task   Task      // what is recorded
 	Clocks *Timeline // of a Synchronised experiment, else nil
 
+	memory  memory
 	samples []dataset.Sample
 	oneWay  []oneWay
 	start   [startBytes]byte // for Team.Announce, which must not allocate
@@ -31,10 +32,16 @@ type oneWay struct {
 }
 
 // NewRecorder returns a recorder for a task.
-func NewRecorder(t Task) *Recorder { return &Recorder{Effort: Effort(t.Reps), Task: t} }
+func NewRecorder(t Task) *Recorder {
+	return &Recorder{Effort: Effort(t.Reps), Task: t, memory: memory{most: t.Memory}}
+}
 
-// Buffer returns n slots for raw times, touched.
+// All memory whose size a point or the effort decides is taken by the methods below, or charged with Charge, by the goroutine of
+// Run. Beyond Task.Memory they end the task.
+
+// Buffer returns n slots for raw times, touched. It counts to the end of the task, since samples may hold it.
 func (r *Recorder) Buffer(n int) []int64 {
+	r.memory.charge(&r.memory.kept, 8*min(int64(n), 1<<59)) // beyond it there is no memory anyway
 	b := make([]int64, n)
 	clear(b) // of a fresh page the first store is slow
 	return b
@@ -42,13 +49,22 @@ func (r *Recorder) Buffer(n int) []int64 {
 
 // Payload returns n bytes that no link can compress, touched.
 func (r *Recorder) Payload(n int64) []byte {
-	b := make([]byte, n)
+	b := r.Bytes(n)
 	var seed [32]byte
 	binary.LittleEndian.PutUint64(seed[:], uint64(r.Task.Slot))
 	// Read of a ChaCha8 never fails.
 	_, _ = rand.NewChaCha8(seed).Read(b)
 	return b
 }
+
+// Bytes returns n bytes, for this point.
+func (r *Recorder) Bytes(n int64) []byte {
+	r.Charge(n)
+	return make([]byte, n)
+}
+
+// Charge counts n bytes that are taken otherwise, for this point.
+func (r *Recorder) Charge(n int64) { r.memory.charge(&r.memory.point, n) }
 
 // Batch is what an experiment knows about a finished batch.
 type Batch struct {

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"errors"
 	"fmt"
 	"net/netip"
 	"strconv"
@@ -22,7 +23,8 @@ const liveness = 10 * units.Millisecond
 
 // Datagrams of a mesh use one socket, bound to the port of the listener's number, so a peer's address for connections is
 // also its address for datagrams. A datagram is sent only to a rank whose connection is open, which proves that the rank has
-// a ticket and expects traffic of this run; and only datagrams from such a rank's address are received. They carry no proof
+// a ticket and expects traffic of this run, and to the address of that connection's other end, once the rank has shown that the
+// port there is its own (OpenDatagrams). Only datagrams from there are received. They carry no proof
 // themselves: whoever can forge addresses on the network can forge datagrams.
 
 // datagramSocket is the socket of a mesh for datagrams. The descriptor is closed when the last holder has released it.
@@ -66,26 +68,38 @@ type datagrams struct {
 	ranks   map[netip.AddrPort]int // by where its datagrams come from, without a zone
 	seen    int                    // Group.changes when out and ranks were made
 	checked []units.Nanos          // when each rank's connection was last looked at
-	strays  int64                  // datagrams from elsewhere
+	proven  []netip.AddrPort       // by rank: where out sends to, as OpenDatagrams found it
+	open    bool                   // every rank has shown its port
 }
 
-// openDatagrams returns the group's datagrams, with an entry for each open connection. The first call opens the connections
-// that are missing, because the address of a datagram is recognised by them.
+// newDatagrams opens the connections that are missing, and prepares datagrams to the other ends of all.
+func (g *Group) newDatagrams() (*datagrams, error) {
+	if err := g.Open(); err != nil {
+		return nil, err
+	}
+	if err := sysStamp(g.mesh.udp.fd, g.stamped); err != nil {
+		return nil, fmt.Errorf("stamp the arrival of datagrams: %w", err)
+	}
+	g.datagrams = &datagrams{checked: make([]units.Nanos, len(g.team)), proven: make([]netip.AddrPort, len(g.team))}
+	return g.datagrams, g.routeDatagrams(g.datagrams)
+}
+
+// openDatagrams returns the group's datagrams, with an entry for each open connection.
 func (g *Group) openDatagrams() (*datagrams, error) {
 	m := g.datagrams
-	if m == nil {
-		if err := g.Open(); err != nil {
-			return nil, err
-		}
-		if err := sysStamp(g.mesh.udp.fd, g.stamped); err != nil {
-			return nil, fmt.Errorf("stamp the arrival of datagrams: %w", err)
-		}
-		m = &datagrams{seen: -1, checked: make([]units.Nanos, len(g.team))}
-		g.datagrams = m
+	if m == nil || !m.open {
+		return nil, errNotOpen
 	}
 	if m.seen == g.changes {
 		return m, nil
 	}
+	return m, g.routeDatagrams(m)
+}
+
+var errNotOpen = errors.New("datagrams are not open: every rank of the team calls OpenDatagrams first")
+
+// routeDatagrams makes an entry for each open connection. Once datagrams are open, a rank keeps the address that it has shown.
+func (g *Group) routeDatagrams(m *datagrams) error {
 	m.out, m.ranks = make([]*datagramWriter, len(g.team)), make(map[netip.AddrPort]int)
 	for rank, c := range g.conns {
 		if c == nil {
@@ -93,24 +107,24 @@ func (g *Group) openDatagrams() (*datagrams, error) {
 		}
 		r, err := g.route(rank, c)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		m.out[rank] = newDatagramWriter(r)
-		for _, from := range []netip.Addr{r.to.Addr(), r.seen} {
-			m.ranks[netip.AddrPortFrom(from.WithZone(""), r.to.Port())] = rank
+		if m.open && m.proven[rank] != r.to {
+			return fmt.Errorf("datagrams to %s: its connection now comes from %v, and it has shown %v", c.peer, r.to, m.proven[rank])
 		}
+		m.proven[rank], m.out[rank] = r.to, newDatagramWriter(r)
+		m.ranks[netip.AddrPortFrom(r.to.Addr().WithZone(""), r.to.Port())] = rank
 		m.checked[rank] = Now()
 	}
 	m.seen = g.changes
-	return m, nil
+	return nil
 }
 
 // route is the addresses of datagrams to and from a rank.
 type route struct {
-	to   netip.AddrPort
-	seen netip.Addr // the peer's end of the connection: its datagrams come from there or from to
-	from netip.Addr // the address to send from; not valid where the socket is bound to one
-	six  bool       // the socket's family
+	to   netip.AddrPort // the peer's end of the connection, with the port on which it takes connections
+	from netip.Addr     // the address to send from; not valid where the socket is bound to one
+	six  bool           // the socket's family
 }
 
 func (g *Group) route(rank int, c *Conn) (r route, err error) {
@@ -128,11 +142,7 @@ func (g *Group) route(rank int, c *Conn) (r route, err error) {
 		return r, fmt.Errorf("datagrams to %s: %w", c.peer, err)
 	}
 	bound := g.mesh.udp.bound.Addr()
-	r = route{seen: there.Addr(), six: bound.Is6(), to: netip.AddrPortFrom(there.Addr(), uint16(p))}
-	// A peer that dialled may have done so from another address than the one it listens on.
-	if ap, err := netip.ParseAddrPort(said); err == nil && !g.dials(rank) && ap.Addr().Unmap().Is4() == there.Addr().Is4() {
-		r.to = netip.AddrPortFrom(ap.Addr().Unmap(), ap.Port())
-	}
+	r = route{six: bound.Is6(), to: netip.AddrPortFrom(there.Addr(), uint16(p))}
 	if bound.IsUnspecified() {
 		r.from = here.Addr()
 	} else if bound.Is6() != r.to.Addr().Is6() {
@@ -143,8 +153,8 @@ func (g *Group) route(rank int, c *Conn) (r route, err error) {
 }
 
 // SendDatagram sends b as one datagram, which may be lost on the way; b is not empty and below 1,400 bytes. It waits for
-// room on this host and for the mesh's rate limit, never for the receiver. No datagram is sent before the receiver has
-// shown its ticket on a connection, which is opened if necessary, nor long after the receiver has ended that connection.
+// room on this host and for the mesh's rate limit, never for the receiver. No datagram is sent before OpenDatagrams, nor long
+// after the receiver has ended its connection.
 func (g *Group) SendDatagram(to int, b []byte) error {
 	if len(b) == 0 || len(b) >= maxDatagram {
 		return fmt.Errorf("send a datagram of %s: want 1 to %d bytes", units.Bytes(len(b)), maxDatagram-1)
@@ -225,7 +235,7 @@ func (g *Group) RecvDatagram(b []byte, until units.Nanos) (plane.Datagram, error
 		n, at, errno := m.in.recv(fd, b, unix.MSG_DONTWAIT|unix.MSG_TRUNC)
 		switch {
 		case errno == 0:
-			d, ok, err := g.take(m, n, at, len(b))
+			d, ok, err := g.take(m, n, at, b)
 			if ok || err != nil {
 				return d, err
 			}
@@ -247,18 +257,21 @@ func (g *Group) RecvDatagram(b []byte, until units.Nanos) (plane.Datagram, error
 	}
 }
 
-// take counts a received datagram of n bytes; ok is false for one that is not from the team.
-func (g *Group) take(m *datagrams, n int, at units.Nanos, room int) (d plane.Datagram, ok bool, err error) {
+// take counts a received datagram of n bytes, of which b has the first; ok is false for one that is not from the team.
+func (g *Group) take(m *datagrams, n int, at units.Nanos, b []byte) (d plane.Datagram, ok bool, err error) {
 	if !g.stamped || at == 0 {
 		at = Now()
 	}
 	rank, ok := m.ranks[m.in.source()]
 	if !ok || g.conns[rank] == nil {
-		m.strays++
+		g.mesh.strays.Add(1)
 		return d, false, nil
 	}
+	if isProof(b, n) {
+		return d, false, nil // one of OpenDatagrams that was sent again
+	}
 	c := g.conns[rank]
-	if n > room {
+	if room := len(b); n > room {
 		return d, false, fmt.Errorf("receive a datagram, %s: it has %s, more than the %s there is room for", c.peer,
 			units.Bytes(n), units.Bytes(room))
 	}
@@ -267,20 +280,4 @@ func (g *Group) take(m *datagrams, n int, at units.Nanos, room int) (d plane.Dat
 	}
 	c.recvLeft -= int64(n)
 	return plane.Datagram{Got: true, From: rank, Bytes: n, At: at, Dropped: int64(m.in.dropped(g.dropped))}, true, nil
-}
-
-// pacer spaces datagrams so that the rate never exceeds a limit, whatever their size. Unused time is not saved up.
-type pacer struct {
-	rate units.Bytes // [B/s]; 0 is no limit
-	next units.Nanos
-}
-
-// at returns when n bytes that are ready now may be sent, and counts them.
-func (p *pacer) at(now units.Nanos, n int) units.Nanos {
-	if p.rate <= 0 {
-		return now
-	}
-	at := max(now, p.next)
-	p.next = at + units.Nanos(int64(n)*int64(units.Second)/int64(p.rate))
-	return at
 }

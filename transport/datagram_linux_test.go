@@ -27,6 +27,14 @@ func letter(t *testing.T, from, to *Group, text string) {
 	}
 }
 
+// lettered returns groups with every link and datagrams open.
+func lettered(t testing.TB, meshes []*Mesh, timeout units.Nanos) []*Group {
+	t.Helper()
+	g := testGroups(t, meshes, timeout)
+	together(t, g, func(g *Group) error { return g.OpenDatagrams(openTimeout) })
+	return g
+}
+
 func TestDatagrams(t *testing.T) {
 	for _, host := range loopbacks() {
 		for _, shared := range []bool{false, true} {
@@ -36,7 +44,7 @@ func TestDatagrams(t *testing.T) {
 					rank.Share()
 				}
 			}
-			openAll(t, g)
+			together(t, g, func(g *Group) error { return g.OpenDatagrams(openTimeout) })
 			letter(t, g[0], g[1], "up")
 			letter(t, g[2], g[0], "down")
 			reopenAll(t, g, plane.Socket{NoEOR: true}) // the way stays
@@ -71,7 +79,7 @@ func TestDatagramsBetweenWildcards(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		g := opened(t, meshes, units.Second)
+		g := lettered(t, meshes, units.Second)
 		letter(t, g[0], g[1], "up")
 		letter(t, g[1], g[0], "down")
 	}
@@ -80,7 +88,7 @@ func TestDatagramsBetweenWildcards(t *testing.T) {
 // What comes from elsewhere, or came before the group began, is not the team's.
 func TestStrayDatagrams(t *testing.T) {
 	meshes := testMeshes(t, "127.0.0.1", 2, nil)
-	g := opened(t, meshes, units.Second)
+	g := lettered(t, meshes, units.Second)
 	stranger, err := net.Dial("udp", meshes[1].Addr().String())
 	if err != nil {
 		t.Fatal(err)
@@ -90,7 +98,7 @@ func TestStrayDatagrams(t *testing.T) {
 		t.Fatal(err)
 	}
 	letter(t, g[0], g[1], "mine")
-	if n := g[1].datagrams.strays; n != 1 {
+	if n := meshes[1].strays.Load(); n != 1 {
 		t.Errorf("%d strays, want 1", n)
 	}
 	if err := g[0].SendDatagram(1, []byte("late")); err != nil {
@@ -99,7 +107,7 @@ func TestStrayDatagrams(t *testing.T) {
 	for _, rank := range g {
 		rank.Close()
 	}
-	g = opened(t, meshes, units.Second)
+	g = lettered(t, meshes, units.Second)
 	letter(t, g[0], g[1], "new")
 }
 
@@ -107,7 +115,7 @@ func TestStrayDatagrams(t *testing.T) {
 func TestDroppedDatagrams(t *testing.T) {
 	meshes := testMeshes(t, "127.0.0.1", 2, nil)
 	for range 2 { // the second group starts from 0
-		g := opened(t, meshes, units.Second)
+		g := lettered(t, meshes, units.Second)
 		if err := unix.SetsockoptInt(meshes[1].udp.fd, unix.SOL_SOCKET, unix.SO_RCVBUF, 8192); err != nil {
 			t.Fatal(err)
 		}
@@ -156,7 +164,7 @@ func TestDatagramPortInUse(t *testing.T) {
 }
 
 func TestDatagramsCountBytes(t *testing.T) {
-	g := opened(t, testMeshes(t, "127.0.0.1", 2, nil), units.Second)
+	g := lettered(t, testMeshes(t, "127.0.0.1", 2, nil), units.Second)
 	for _, end := range []*Conn{g[0].conns[1], g[1].conns[0]} {
 		end.allowed, end.sendLeft, end.recvLeft = newAllowance(10), 0, 0
 	}
@@ -182,7 +190,7 @@ func TestPeerDiesDuringDatagrams(t *testing.T) {
 	}
 	defer first.Close()
 	g := []*Group{first, testGroups(t, meshes, units.Second)[1]}
-	openAll(t, g)
+	together(t, g, func(g *Group) error { return g.OpenDatagrams(openTimeout) })
 	letter(t, g[0], g[1], "alive")
 	g[1].Abort()
 	if d, err := g[0].RecvDatagram(make([]byte, 1), Now()+units.Millisecond); err != nil || d.Got {
@@ -205,7 +213,7 @@ func TestPeerDiesDuringDatagrams(t *testing.T) {
 }
 
 func TestDatagramTooLarge(t *testing.T) {
-	g := opened(t, testMeshes(t, "127.0.0.1", 2, nil), units.Second)
+	g := lettered(t, testMeshes(t, "127.0.0.1", 2, nil), units.Second)
 	if err := g[0].SendDatagram(1, make([]byte, 100)); err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +228,7 @@ func TestRateLimitOfConnections(t *testing.T) {
 	for _, m := range meshes {
 		m.Limit(3 * units.MiB)
 	}
-	g := opened(t, meshes, units.Second)
+	g := lettered(t, meshes, units.Second)
 	for range 2 {
 		for i := range g {
 			rate, err := unix.GetsockoptUint64(g[i].conns[1-i].fd, unix.SOL_SOCKET, unix.SO_MAX_PACING_RATE)

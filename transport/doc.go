@@ -15,8 +15,8 @@
 //   - Group: one rank's view of a team, with the method set experiments use: messages, receiving from any rank (RecvAny),
 //     sending with a time limit (SendSome), connections with other options (Reopen), and datagrams.
 //
-// Datagrams use one socket of the mesh, on the port of the listener's number. The same ticket covers them: none is sent
-// before the receiver has shown its ticket on a connection, both ends count them against the ticket's bytes, and only those
+// Datagrams use one socket of the mesh, on the port of the listener's number. The same ticket covers them: they go to the other
+// end of a connection on which the ticket was shown, once that end has shown that the port is its own (OpenDatagrams), both ends count them against the ticket's bytes, and only those
 // from the address of a connected rank are received. A rate limit (Mesh.Limit) applies to everything that is sent,
 // whatever an experiment or a coordinator asks for: the kernel paces each connection, and datagrams wait for their time.
 //

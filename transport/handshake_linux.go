@@ -15,7 +15,7 @@ import (
 	"calib/internal/units"
 )
 
-// The handshake, version 2. The lower host index of a pair dials.
+// The handshake, version 3. The lower host index of a pair dials.
 //
 //	dialer → receiver   hello    magic, run, from, to, epoch, line, dialer's nonce  (no secret, 72 B)
 //	receiver → dialer   accept   magic, receiver's nonce, proof "accept"            (56 B)
@@ -23,7 +23,8 @@ import (
 //
 // A pair may have several connections at once, its lines. The receiver shows its ticket first, so an agent that is aimed at
 // a third party sends it 72 bytes and no more. Fresh
-// nonces from both sides make a recording useless, and the roles in the proofs a reflection. A side that finds anything
+// nonces from both sides make a recording useless, and the roles in the proofs a reflection. The proofs hold the receiver's consent,
+// which it gave over control, so that they are worth nothing to another process at its address. A side that finds anything
 // wrong closes without a word: a stranger learns nothing, and the other side reports a refused ticket. Both sides give up
 // after handshakeTimeout as a whole, however slowly the bytes drip.
 const handshakeTimeout = 5 * units.Second
@@ -56,7 +57,7 @@ func newNonce() (n [nonceSize]byte) {
 }
 
 // dialHandshake proves t to the receiver at the other end of c, after the receiver has.
-func dialHandshake(ctx context.Context, c *Conn, run [sha256.Size]byte, t *plane.Ticket, line int) error {
+func dialHandshake(ctx context.Context, c *Conn, run [sha256.Size]byte, t *plane.Ticket, consent string, line int) error {
 	defer guard(ctx, c, handshakeTimeout)()
 	if _, err := ticketLife(t, time.Now()); err != nil {
 		return err
@@ -76,16 +77,16 @@ func dialHandshake(ctx context.Context, c *Conn, run [sha256.Size]byte, t *plane
 	if err := decode(frame, &a); err != nil {
 		return err
 	}
-	if !sameProof(a.Proof, proof(roleAccept, t, &h, a.Nonce)) {
+	if !sameProof(a.Proof, proof(roleAccept, t, consent, &h, a.Nonce)) {
 		return fmt.Errorf("%w: the listener there does not have this run's ticket for the pair", ErrTicket)
 	}
-	p := proof(roleDial, t, &h, a.Nonce)
+	p := proof(roleDial, t, consent, &h, a.Nonce)
 	return c.Send(p[:])
 }
 
 // answerHandshake proves to the dialer at the other end of c the ticket that find returns for its hello, then checks
 // the dialer's proof.
-func answerHandshake(ctx context.Context, c *Conn, find func(*hello) (*plane.Ticket, error)) (hello, error) {
+func answerHandshake(ctx context.Context, c *Conn, consent string, find func(*hello) (*plane.Ticket, error)) (hello, error) {
 	defer guard(ctx, c, handshakeTimeout)()
 	frame := make([]byte, helloSize)
 	if err := c.Recv(frame); err != nil {
@@ -103,7 +104,7 @@ func answerHandshake(ctx context.Context, c *Conn, find func(*hello) (*plane.Tic
 		return h, err
 	}
 	a := accept{Nonce: newNonce()}
-	a.Proof = proof(roleAccept, t, &h, a.Nonce)
+	a.Proof = proof(roleAccept, t, consent, &h, a.Nonce)
 	if err := c.Send(encode(a)); err != nil {
 		return h, err
 	}
@@ -111,14 +112,14 @@ func answerHandshake(ctx context.Context, c *Conn, find func(*hello) (*plane.Tic
 	if err := c.Recv(p[:]); err != nil {
 		return h, err
 	}
-	if !sameProof(p, proof(roleDial, t, &h, a.Nonce)) {
+	if !sameProof(p, proof(roleDial, t, consent, &h, a.Nonce)) {
 		return h, fmt.Errorf("%w: host %d does not have this run's ticket for the pair", ErrTicket, h.From)
 	}
 	return h, nil
 }
 
 // magic opens every first frame of a side; its last character is the version of the protocol.
-const magic = "calibd2\n"
+const magic = "calibd3\n"
 
 const (
 	nonceSize  = 16
@@ -178,16 +179,16 @@ const (
 
 // proof is HMAC-SHA256 under the ticket's key of
 //
-//	role | run | from | to | epoch | line | dialer's nonce | receiver's nonce | max bytes | expiry
+//	role | run | from | to | epoch | line | dialer's nonce | receiver's nonce | max bytes | expiry | receiver's consent
 //
-// every field of fixed length, numbers big-endian.
-func proof(role string, t *plane.Ticket, h *hello, nonce [nonceSize]byte) (p [proofSize]byte) {
+// every field but the last of fixed length, numbers big-endian.
+func proof(role string, t *plane.Ticket, consent string, h *hello, nonce [nonceSize]byte) (p [proofSize]byte) {
 	b := []byte(role)
 	for _, field := range []any{h, nonce, uint64(t.MaxBytes), uint64(t.Expires)} {
 		b, _ = binary.Append(b, binary.BigEndian, field) // fails for types of variable size only
 	}
 	mac := hmac.New(sha256.New, t.Key[:])
-	mac.Write(b)
+	mac.Write(append(b, consent...))
 	mac.Sum(p[:0])
 	return p
 }

@@ -26,7 +26,7 @@ func intruder(t *testing.T, m *Mesh, run string, ticket plane.Ticket, from, to u
 	if err := decode(said, &a); err != nil {
 		t.Fatal(err)
 	}
-	p := proof(roleDial, &ticket, &h, a.Nonce)
+	p := proof(roleDial, &ticket, m.Consent(), &h, a.Nonce)
 	c.Write(p[:])
 	rest, _ := io.ReadAll(c)
 	return append(said, rest...)
@@ -91,7 +91,7 @@ func TestReceiverTurnsAwayGarbage(t *testing.T) {
 		"http":       []byte("GET / HTTP/1.1\r\nHost: node01.example.org:5000\r\nAccept: */*\r\nUser-Agent: x\r\n\r\n"),
 		"zeros":      make([]byte, helloSize),
 		"tls":        bytes.Repeat([]byte{0x16, 3, 1}, helloSize),
-		"next calib": append([]byte("calibd3\n"), make([]byte, helloSize-8)...),
+		"next calib": append([]byte("calibd4\n"), make([]byte, helloSize-8)...),
 	} {
 		if said := exchange(knock(t, m), text, 1); len(said) != 0 {
 			t.Errorf("%s: answered %q", name, said)
@@ -112,7 +112,7 @@ func TestReplayIsRefused(t *testing.T) {
 	if err := decode(exchange(first, encode(h), acceptSize), &a); err != nil {
 		t.Fatal(err)
 	}
-	p := proof(roleDial, &ticket, &h, a.Nonce)
+	p := proof(roleDial, &ticket, m.Consent(), &h, a.Nonce)
 	first.Write(p[:])
 	c, err := m.Conn(context.Background(), 0)
 	if err != nil {
@@ -200,7 +200,7 @@ func TestHandshakeEndsWithItsContext(t *testing.T) {
 	a, _ := testPair(t, "127.0.0.1", plane.Socket{})
 	ctx, cancel := context.WithTimeout(context.Background(), 0)
 	defer cancel()
-	if _, err := answerHandshake(ctx, a, nil); !errors.Is(err, ErrTimeout) {
+	if _, err := answerHandshake(ctx, a, "", nil); !errors.Is(err, ErrTimeout) {
 		t.Errorf("a dialer that says nothing: %v", err)
 	}
 }
@@ -218,9 +218,28 @@ func FuzzHello(f *testing.F) {
 		} else if !errors.Is(err, ErrTicket) {
 			t.Errorf("error of no class: %v", err)
 		}
-		var a accept
-		if err := decode(b, &a); err == nil && !bytes.Equal(encode(a), b) {
-			t.Errorf("%x decodes as %+v", b, a)
+	})
+}
+
+// No accept frame but the one that was made for a hello proves anything.
+func FuzzAccept(f *testing.F) {
+	ticket := testTicket(3, 4)
+	h := hello{Run: runHash("run"), From: 3, To: 4}
+	a := accept{Nonce: [nonceSize]byte{1}}
+	a.Proof = proof(roleAccept, &ticket, "consent", &h, a.Nonce)
+	f.Add(encode(a))
+	f.Add(make([]byte, acceptSize))
+	f.Add([]byte(magic))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var got accept
+		err := decode(b, &got)
+		switch {
+		case err != nil && !errors.Is(err, ErrTicket):
+			t.Errorf("error of no class: %v", err)
+		case err == nil && !bytes.Equal(encode(got), b):
+			t.Errorf("%x decodes as %+v", b, got)
+		case err == nil && got != a && sameProof(got.Proof, proof(roleAccept, &ticket, "consent", &h, got.Nonce)):
+			t.Errorf("%+v proves a ticket", got)
 		}
 	})
 }

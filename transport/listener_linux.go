@@ -137,7 +137,7 @@ func (m *Mesh) serveHandshake(c *Conn, turn uint64) {
 	)
 	err := c.SetTimeouts(handshakeTimeout, handshakeTimeout)
 	if err == nil {
-		_, err = answerHandshake(m.ctx, c, func(h *hello) (t *plane.Ticket, err error) {
+		_, err = answerHandshake(m.ctx, c, m.consent, func(h *hello) (t *plane.Ticket, err error) {
 			if s, l, err = m.lookup(h); err != nil {
 				return nil, err
 			}
@@ -160,7 +160,7 @@ func (m *Mesh) endHandshake(c *Conn, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.pending = slices.DeleteFunc(m.pending, func(p *Conn) bool { return p == c })
-	if err != nil {
+	if err != nil && !errors.Is(err, ErrPeerClosed) && m.ctx.Err() == nil {
 		m.refused++
 		m.why = err
 	}

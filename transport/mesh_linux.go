@@ -2,10 +2,11 @@ package transport
 
 import (
 	"context"
-	"errors"
+	"crypto/rand"
 	"fmt"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -25,7 +26,12 @@ type Mesh struct {
 	defaults   plane.Socket    // the listener's own buffers
 	udp        *datagramSocket // of datagrams
 	rate       units.Bytes
-	pace       pacer // of datagrams; belongs to the goroutine of the group there is
+	most       units.Bytes   // that a pair may move in one run; 0 is what tickets say
+	pace       pacer         // of datagrams; belongs to the goroutine of the group there is
+	strays     atomic.Int64  // datagrams from elsewhere
+	consent    string        // that peers must have been told of
+	discreet   func(error)   // where errors of dialling go that the caller is not told; nil: it is told
+	patience   time.Duration // with discreet: how long dialling takes that fails
 	ctx        context.Context
 	cancel     context.CancelFunc
 	wg         sync.WaitGroup
@@ -37,6 +43,7 @@ type Mesh struct {
 	listening plane.Socket // buffers of the connections that the listener takes
 	pending   []*Conn      // handshakes in progress, oldest first
 	closed    bool
+	moved     moved
 	refused   int64
 	why       error // of the last refused
 }
@@ -55,15 +62,20 @@ func NewMesh(addr string) (*Mesh, error) {
 		return nil, fmt.Errorf("listen for data on %s: %w", addr, err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	m := &Mesh{fd: fd, addr: bound, defaults: defaults, udp: newDatagramSocket(udp, bound), ctx: ctx, cancel: cancel, handshakes: make(chan struct{}, maxPending)}
+	m := &Mesh{fd: fd, addr: bound, defaults: defaults, udp: newDatagramSocket(udp, bound), pace: newPacer(0), consent: rand.Text(),
+		ctx: ctx, cancel: cancel, handshakes: make(chan struct{}, maxPending)}
 	m.wg.Add(1)
 	go m.acceptLoop()
 	return m, nil
 }
 
-// Limit bounds the rate of sending [B/s]: of each data connection, and of all datagrams together; 0 is no limit. Call it
-// before the first session.
-func (m *Mesh) Limit(rate units.Bytes) { m.rate, m.pace = rate, pacer{rate: rate} }
+// Limit bounds the rate of sending [B/s]: of each data connection, and of all datagrams together; 0 is no limit of
+// connections, and DatagramRate of datagrams. Call it before the first session.
+func (m *Mesh) Limit(rate units.Bytes) { m.rate, m.pace = rate, newPacer(rate) }
+
+// Most bounds the bytes that a pair may move in one run, whatever its tickets say and however often a session of the run begins.
+// Call it before the first session.
+func (m *Mesh) Most(bytes units.Bytes) { m.most = bytes }
 
 // Addr is where the mesh listens: for connections, and for datagrams on the port of the same number.
 func (m *Mesh) Addr() netip.AddrPort { return m.addr }
@@ -77,6 +89,7 @@ func (m *Mesh) SetSession(s plane.Session) error {
 	m.Reset()
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.moved.allow(next, m.most)
 	if m.closed {
 		return fmt.Errorf("session of run %s on host %d: the mesh is closed: %w", s.Run, s.Self, ErrStopped)
 	}
@@ -129,6 +142,7 @@ func (m *Mesh) Reset() {
 		return
 	}
 	m.session = nil
+	m.moved.add(s)
 	close(s.done)
 	for _, l := range s.links {
 		if l.expiry != nil {
@@ -224,56 +238,6 @@ func (m *Mesh) cached(s *session, l *link, fresh bool) (*Conn, chan struct{}, er
 	return l.conn, nil, nil
 }
 
-// dial makes a connection, installs it, and returns it held.
-func (m *Mesh) dial(ctx context.Context, s *session, l *link) (*Conn, error) {
-	l.dialing.Lock()
-	defer l.dialing.Unlock()
-	if c, _, err := m.cached(s, l, false); c != nil || err != nil {
-		return c, err // another caller was first
-	}
-	stop := context.CancelFunc(nil)
-	ctx, stop = context.WithCancel(ctx)
-	defer stop()
-	defer context.AfterFunc(m.ctx, stop)()
-	addrs, err := resolve(ctx, l.peer.Addr)
-	if err != nil {
-		return nil, err
-	}
-	var errs []error
-	for _, a := range addrs {
-		c, err := m.dialOne(ctx, a, s, l)
-		if err == nil {
-			c.hold()
-			if err = m.install(s, l, c, 0); err == nil {
-				return c, nil
-			}
-			c.Release()
-		}
-		errs = append(errs, err)
-	}
-	return nil, errors.Join(errs...)
-}
-
-func (m *Mesh) dialOne(ctx context.Context, a netip.AddrPort, s *session, l *link) (*Conn, error) {
-	o, epoch := m.optionsOf(l)
-	fd, err := sysConnect(ctx, a, o)
-	if err != nil {
-		return nil, err
-	}
-	c := newConn(fd, describe(l.peer))
-	c.epoch = epoch
-	c.port, err = sysLocalPort(fd)
-	if err = errors.Join(err, sysPace(fd, m.rate), c.SetTimeouts(handshakeTimeout, handshakeTimeout)); err == nil {
-		err = dialHandshake(ctx, c, s.hash, &l.ticket, l.line)
-	}
-	if err != nil {
-		c.Release()
-		return nil, err
-	}
-	c.admit(l, o)
-	return c, nil
-}
-
 // install makes c the connection of l, in place of an earlier one. The mesh takes over the caller's hold.
 func (m *Mesh) install(s *session, l *link, c *Conn, turn uint64) error {
 	m.mu.Lock()
@@ -283,7 +247,7 @@ func (m *Mesh) install(s *session, l *link, c *Conn, turn uint64) error {
 		c.Release()
 		return ErrStopped
 	}
-	l.turn = turn
+	l.turn, s.met[l.peer.Host] = turn, true
 	l.drop(fmt.Errorf("%w and opened another", ErrPeerClosed))
 	l.conn = c
 	close(l.arrived)

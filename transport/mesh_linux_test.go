@@ -188,16 +188,55 @@ func TestTicketExpiresDuringAConnection(t *testing.T) {
 	}
 }
 
-// Callers that say nothing do not keep a peer out, however many they are.
+// Callers that say nothing, or a part of a hello, do not keep a peer out, however many they are.
 func TestSilentStrangers(t *testing.T) {
 	meshes := testMeshes(t, "127.0.0.1", 2, nil)
-	for range maxPending + 20 {
-		knock(t, meshes[1])
+	for i := range 1000 {
+		_, _ = knock(t, meshes[1]).Write([]byte(magic)[:i%len(magic)]) // the other end may have closed
 	}
 	warm(t, testGroups(t, meshes, units.Second))
 	meshes[1].mu.Lock()
 	defer meshes[1].mu.Unlock()
 	if n := len(meshes[1].pending); n > maxPending {
 		t.Errorf("%d handshakes in progress, the limit is %d", n, maxPending)
+	}
+}
+
+// A run that begins a session anew has no new allowance beyond the agent's own limit; another run has.
+func TestByteLimitOfARun(t *testing.T) {
+	meshes := testMeshes(t, "127.0.0.1", 2, nil)
+	for _, m := range meshes {
+		m.Most(1000)
+	}
+	begin := func(run string) []*Group {
+		for self, m := range meshes {
+			if err := m.SetSession(testSession(meshes, self, func(_ int, s *plane.Session) { s.Run = run })); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return opened(t, meshes, units.Second)
+	}
+	msg := make([]byte, 600)
+	send := func(g []*Group) error {
+		received := make(chan error, 1)
+		go func() { received <- g[1].Recv(0, make([]byte, len(msg))) }()
+		err := g[0].Send(1, msg)
+		if err != nil {
+			g[1].Abort()
+		}
+		<-received
+		for _, rank := range g {
+			rank.Close()
+		}
+		return err
+	}
+	if err := send(begin("one")); err != nil {
+		t.Fatal(err)
+	}
+	if err := send(begin("one")); !errors.Is(err, ErrTicketBytes) {
+		t.Errorf("1,200 of 1,000 bytes in two sessions of a run: %v", err)
+	}
+	if err := send(begin("another")); err != nil {
+		t.Errorf("another run: %v", err)
 	}
 }

@@ -139,7 +139,7 @@ func TestRecvAnyCountsBytes(t *testing.T) {
 }
 
 func TestWaitingAllocatesNothing(t *testing.T) {
-	g := opened(t, testMeshes(t, "127.0.0.1", 2, nil), units.Second)
+	g := lettered(t, testMeshes(t, "127.0.0.1", 2, nil), units.Second)
 	msg, got := make([]byte, 64), make([]byte, 64)
 	if n := testing.AllocsPerRun(500, func() {
 		_, err := g[1].SendSome(0, msg, 0)

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"calib/internal/plane"
@@ -15,6 +14,7 @@ type session struct {
 	plane.Session
 	hash  [sha256.Size]byte
 	links map[linkID]*link
+	met   map[int]bool  // under Mesh.mu: hosts that have proven a ticket in this session
 	done  chan struct{} // closed when the session ends
 }
 
@@ -27,7 +27,8 @@ type link struct {
 	peer    plane.Peer
 	ticket  plane.Ticket
 	options plane.Socket // under Mesh.mu: of the next connection
-	allowed *allowance   // bytes of the ticket that are left
+	given   int64        // bytes that the pair may move in this session
+	allowed *allowance   // what is left of them
 	expiry  *time.Timer
 	dialing sync.Mutex
 
@@ -37,7 +38,7 @@ type link struct {
 }
 
 func newSession(s plane.Session) (*session, error) {
-	n := &session{Session: s, hash: runHash(s.Run), links: make(map[linkID]*link), done: make(chan struct{})}
+	n := &session{Session: s, hash: runHash(s.Run), links: make(map[linkID]*link), met: make(map[int]bool), done: make(chan struct{})}
 	peers := make(map[int]plane.Peer)
 	for _, p := range s.Peers {
 		if _, twice := peers[p.Host]; twice {
@@ -58,7 +59,7 @@ func newSession(s plane.Session) (*session, error) {
 			return nil, fmt.Errorf("%w: host %d has two", ErrTicket, other)
 		}
 		l := &link{peer: p, ticket: t, options: s.Socket, arrived: make(chan struct{}),
-			allowed: newAllowance(int64(t.MaxBytes))}
+			given: int64(t.MaxBytes), allowed: newAllowance(int64(t.MaxBytes))}
 		n.links[linkID{other, 0}] = l
 	}
 	return n, nil
@@ -126,41 +127,4 @@ func ticketLife(t *plane.Ticket, now time.Time) (time.Duration, error) {
 			ErrTicket, time.Unix(t.Expires, 0).UTC().Format(time.RFC3339))
 	}
 	return d, nil
-}
-
-// takeBytes is what a connection takes of its pair's allowance at a time, so that counting a message needs no atomic
-// operation. Near the end of the allowance it takes only what it needs.
-const takeBytes = 1 << 20
-
-// allowance is the number of bytes a pair of hosts may still move, shared by all their connections.
-type allowance struct{ left atomic.Int64 }
-
-func newAllowance(n int64) *allowance {
-	a := &allowance{}
-	a.left.Store(n)
-	return a
-}
-
-// take raises have to at least need bytes, and reports whether the allowance was enough. have is not shared.
-func (a *allowance) take(have *int64, need int) bool {
-	for {
-		left := a.left.Load()
-		take := int64(need) - *have
-		if left < take {
-			return false
-		}
-		if left > 16*takeBytes {
-			take += takeBytes
-		}
-		if left >= take && a.left.CompareAndSwap(left, left-take) {
-			*have += take
-			return true
-		}
-	}
-}
-
-// giveBack returns what was taken and not used.
-func (a *allowance) giveBack(have *int64) {
-	a.left.Add(*have)
-	*have = 0
 }

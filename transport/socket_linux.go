@@ -1,7 +1,6 @@
 package transport
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -225,41 +224,6 @@ func takeBoth(fd int, sa unix.Sockaddr) error {
 		return nil
 	}
 	return unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_V6ONLY, 0)
-}
-
-// connectSlice is how long one wait for the peer's host lasts before the context is checked.
-const connectSlice = 50 * units.Millisecond
-
-// sysConnect opens a connection to ap with o set, within ctx. It returns ErrTimeout, or what the network said.
-func sysConnect(ctx context.Context, ap netip.AddrPort, o plane.Socket) (int, error) {
-	return openSocket(ap, unix.SOCK_STREAM, func(fd int, sa unix.Sockaddr) error {
-		if err := errors.Join(sysOptions(fd, o), sysTimeouts(fd, connectSlice, connectSlice)); err != nil {
-			return err
-		}
-		return connect(ctx, fd, sa)
-	})
-}
-
-// connect repeats a blocking connect bounded by the send timeout: called again, it continues to wait for the same
-// attempt. It ends with the attempt or with ctx.
-func connect(ctx context.Context, fd int, sa unix.Sockaddr) error {
-	for {
-		err := unix.Connect(fd, sa)
-		switch {
-		case err == nil, errors.Is(err, unix.EISCONN):
-			return nil
-		case errors.Is(err, unix.EINTR), errors.Is(err, unix.EINPROGRESS), errors.Is(err, unix.EALREADY):
-		case errors.Is(err, unix.ECONNREFUSED):
-			return fmt.Errorf("%w (is the agent running there, and is the port open?)", err)
-		case errors.Is(err, unix.EADDRNOTAVAIL):
-			return fmt.Errorf("%w (every local port is taken: wait a minute, or widen net.ipv4.ip_local_port_range)", err)
-		default:
-			return err
-		}
-		if ctx.Err() != nil {
-			return ctxErr(ctx)
-		}
-	}
 }
 
 // sysListen listens on ap. An unspecified IPv6 address takes IPv4 as well.

@@ -43,6 +43,11 @@ func (Experiment) Design(l bench.Limits) []bench.Point {
 	return out
 }
 
+// Ranges implements bench.Experiment.
+func (Experiment) Ranges() bench.Ranges {
+	return bench.Ranges{names.FactorHosts: bench.TeamSize}
+}
+
 // Teams implements bench.Experiment: every host by itself, all in one step; pairs are host 0 with each other, in steps of
 // one, because host 0 is in all of them.
 func (Experiment) Teams(l bench.Limits, p bench.Point) []bench.Step {

@@ -48,6 +48,11 @@ func (Bcast) Design(l bench.Limits) []bench.Point {
 	return bench.SizePoints(sizes, bench.Point{names.FactorHosts: int64(l.Hosts)})
 }
 
+// Ranges implements bench.Experiment.
+func (Bcast) Ranges() bench.Ranges {
+	return bench.Ranges{names.FactorHosts: bench.TeamSize, names.FactorBytes: bench.Sizes}
+}
+
 // Teams implements bench.Experiment: all hosts.
 func (Bcast) Teams(_ bench.Limits, p bench.Point) []bench.Step {
 	return bench.FirstHosts(int(p[names.FactorHosts]))

@@ -145,12 +145,12 @@ func (x *operation) once(m int) (began, ended int64, err error) {
 // toLast makes rank 0's times those of all ranks.
 func (x *operation) toLast(t times) error {
 	n := len(t.ended)
-	b := make([]byte, 3*8*n)
+	b := x.R.Bytes(3 * 8 * int64(n))
 	if !x.Root() {
 		bench.PutNumbers(b, slices.Concat(t.early, t.late, t.ended)...)
 		return x.G.Send(0, b)
 	}
-	of := make([]int64, 3*n)
+	of := x.R.Buffer(3 * n)
 	return x.RecvAll(b, func(int) {
 		bench.GetNumbers(b, of)
 		for i := range n {

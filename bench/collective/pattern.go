@@ -3,6 +3,7 @@ package collective
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -137,6 +138,13 @@ func sampleOf(l bench.Limits, sizes []units.Bytes) []bench.Point {
 	return out
 }
 
+// Ranges implements bench.Experiment.
+func (Pattern) Ranges() bench.Ranges {
+	return bench.Ranges{
+		names.FactorPattern: {Least: 0, Most: math.MaxInt32}, names.FactorHosts: bench.TeamSize, names.FactorBytes: bench.Sizes,
+	}
+}
+
 // Teams implements bench.Experiment: the first hosts.
 func (Pattern) Teams(_ bench.Limits, p bench.Point) []bench.Step {
 	return bench.FirstHosts(int(p[names.FactorHosts]))
@@ -164,12 +172,14 @@ func mostPatterns(e bench.Effort, s shape) int {
 
 // Run implements bench.Experiment.
 func (Pattern) Run(_ context.Context, g bench.Group, p bench.Point, r *bench.Recorder) error {
-	what, s, err := known(p)
-	if err != nil {
-		return err
-	}
 	hosts := int(p[names.FactorHosts])
 	if err := bench.CheckSize(g, hosts); err != nil {
+		return err
+	}
+	// The largest message holds what all hosts have; writing the pattern down sends and receives it.
+	r.Charge(2 * int64(hosts) * p[names.FactorBytes])
+	what, s, err := known(p)
+	if err != nil {
 		return err
 	}
 	own, err := pattern.Rank(what, g.Rank(), hosts, int(p[names.FactorBytes]))

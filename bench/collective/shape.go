@@ -3,6 +3,7 @@ package collective
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"calib/bench"
 	"calib/bench/pattern"
@@ -20,9 +21,15 @@ type shapeKey struct {
 	id, hosts, bytes int64
 }
 
-// shapes are those of the points that this process has met. A pattern of a thousand hosts has up to mostMessages messages: they are
-// written down once, and never kept.
-var shapes sync.Map // of shapeKey: func() (shape, error)
+// shapes are those of the points that this process has met lately. A pattern of a thousand hosts has up to mostMessages messages: they
+// are written down once, and never kept.
+var (
+	shapes sync.Map // of shapeKey: func() (shape, error)
+	met    atomic.Int64
+)
+
+// mostShapes bounds those that a process keeps, which for an agent may measure for years.
+const mostShapes = 1 << 12
 
 // known is the pattern of a point, and its shape.
 func known(p bench.Point) (pattern.Pattern, shape, error) {
@@ -31,7 +38,14 @@ func known(p bench.Point) (pattern.Pattern, shape, error) {
 		return what, shape{}, fmt.Errorf("this version of calib has no pattern %d: use the coordinator's version on every host", p[names.FactorPattern])
 	}
 	k := shapeKey{what.ID, p[names.FactorHosts], p[names.FactorBytes]}
-	once, _ := shapes.LoadOrStore(k, sync.OnceValues(func() (shape, error) { return shapeOf(what, int(k.hosts), int(k.bytes)) }))
+	if met.Load() > mostShapes {
+		shapes.Clear()
+		met.Store(0)
+	}
+	once, had := shapes.LoadOrStore(k, sync.OnceValues(func() (shape, error) { return shapeOf(what, int(k.hosts), int(k.bytes)) }))
+	if !had {
+		met.Add(1)
+	}
 	s, err := once.(func() (shape, error))()
 	return what, s, err
 }

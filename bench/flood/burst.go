@@ -48,14 +48,6 @@ type burst struct {
 	took    int64 // of the longest sender [ns]
 }
 
-// arrival is a datagram at the root.
-type arrival struct {
-	at     units.Nanos // on the root's clock
-	sent   units.Nanos // on the sender's
-	from   uint32      // rank
-	number uint32      // within the sender's share
-}
-
 // times are the arrivals.
 func (b *burst) times() []int64 {
 	out := make([]int64, len(b.came))
@@ -90,7 +82,9 @@ func newBursts(x incast.Team) *bursts {
 		report: make([]byte, reportBytes), tag: datagramTag(x), quiet: mostQuiet/4 + 2*x.R.Clocks.MaxRTT(),
 	}
 	if x.Root() {
-		f.seen.came = make([]arrival, 0, max(x.P[names.FactorPackets], leastBurst, idleDatagrams*x.P[names.FactorSenders]))
+		most := max(x.P[names.FactorPackets], leastBurst, idleDatagrams*x.P[names.FactorSenders])
+		x.R.Charge(most * arrivalBytes)
+		f.seen.came = make([]arrival, 0, most)
 	}
 	return f
 }
@@ -234,10 +228,7 @@ func (x *bursts) count(s bench.Start, tag int64) error {
 		switch {
 		case d.Got:
 			if d.Bytes >= leastDatagram && bench.GetNumber(x.received) == tag && len(seen.came) < cap(seen.came) {
-				seen.came = append(seen.came, arrival{
-					at: d.At, sent: units.Nanos(bench.GetNumber(x.received[atSendTime:])),
-					from: binary.LittleEndian.Uint32(x.received[atSender:]), number: binary.LittleEndian.Uint32(x.received[atSequence:]),
-				})
+				seen.came = append(seen.came, readArrival(d.At, x.received))
 			}
 			continue
 		case !asked:

@@ -92,6 +92,14 @@ func (Experiment) Design(l bench.Limits) []bench.Point {
 	return out
 }
 
+// Ranges implements bench.Experiment.
+func (Experiment) Ranges() bench.Ranges {
+	return bench.Ranges{
+		names.FactorBytes: {Least: 0, Most: mostDatagram}, names.FactorPackets: {Least: 0, Most: mostBurst},
+		names.FactorSenders: bench.TeamSize, names.FactorProbe: bench.Flag,
+	}
+}
+
 // Teams implements bench.Experiment: the root and its senders, alone on the network.
 func (Experiment) Teams(_ bench.Limits, p bench.Point) []bench.Step {
 	return bench.FirstHosts(int(p[names.FactorSenders]) + 1)
@@ -121,10 +129,16 @@ func (Experiment) Cost(l bench.Limits, p bench.Point) bench.Cost {
 // mostReps bounds the repetitions of a burst.
 func mostReps(e bench.Effort) int { return e.Reps(burstReps, 1) }
 
+// openTime is how long datagrams may take to be opened.
+const openTime = 10 * units.Second
+
 // Run implements bench.Experiment.
 func (Experiment) Run(_ context.Context, g bench.Group, p bench.Point, r *bench.Recorder) error {
 	x, err := incast.NewTeam(g, p, r)
 	if err != nil {
+		return err
+	}
+	if err := g.OpenDatagrams(openTime); err != nil {
 		return err
 	}
 	if p[names.FactorProbe] != 0 {

@@ -131,6 +131,7 @@ func (b *burst) empty(ranks int) idleTimes {
 // addFull records what the port held beside each loss, where datagrams of which share were sent by each.
 func (x *bursts) addFull(empty idleTimes, share int) {
 	seen := &x.seen
+	x.R.Charge(int64(len(empty.least)) * int64(share))
 	got := make([][]bool, len(empty.least))
 	for i := range got {
 		got[i] = make([]bool, share)

@@ -70,7 +70,7 @@ func (x Role) Counters() ([]dataset.TCP, error) {
 
 // HandOver moves the sender's numbers and counters to each receiver, which returns them. before is by peer.
 func (x Role) HandOver(numbers []int64, before []dataset.TCP) (sent *dataset.TCP, err error) {
-	b := make([]byte, 8*len(numbers)+bench.CounterBytes)
+	b := x.R.Bytes(int64(8*len(numbers) + bench.CounterBytes))
 	counters := b[8*len(numbers):]
 	for i, peer := range x.peers() {
 		if sent, err = bench.CountersSince(x.G, peer, before[i]); err != nil {

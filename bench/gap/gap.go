@@ -66,6 +66,11 @@ func (Experiment) Design(l bench.Limits) []bench.Point {
 	return append(bench.SizePoints(l.PacketSizes(), nil), bench.SizePoints(merged, bench.Point{names.FactorMerge: 1})...)
 }
 
+// Ranges implements bench.Experiment.
+func (Experiment) Ranges() bench.Ranges {
+	return bench.Ranges{names.FactorBytes: bench.Sizes, names.FactorMerge: bench.Flag}
+}
+
 // Teams implements bench.Experiment: hosts in threes, one team a step, the last filled up with the first hosts.
 func (Experiment) Teams(l bench.Limits, _ bench.Point) []bench.Step {
 	if l.Hosts < 3 {
@@ -107,7 +112,7 @@ func (Experiment) Run(_ context.Context, g bench.Group, p bench.Point, r *bench.
 			}
 			x := flow.Stream{
 				Role:  flow.Role{Team: bench.Team{G: g, R: r, P: p}, Direction: direction, From: direction, To: others},
-				Chunk: make([]byte, p[names.FactorBytes]), Trial: trialMessages, Least: windowMessages, Most: count(r.Effort, p),
+				Chunk: r.Bytes(p[names.FactorBytes]), Trial: trialMessages, Least: windowMessages, Most: count(r.Effort, p),
 				Ahead: multiple, Report: make([]int64, flow.ReportNumbers),
 			}
 			if err := measure(x); err != nil {

@@ -93,6 +93,14 @@ func upTo(most, count int) []int {
 	return out
 }
 
+// Ranges implements bench.Experiment.
+func (Experiment) Ranges() bench.Ranges {
+	return bench.Ranges{
+		names.FactorBytes: bench.Sizes, names.FactorSenders: bench.TeamSize, names.FactorWindow: {Least: 0, Most: bench.MostHosts},
+		names.FactorStream: bench.Flag,
+	}
+}
+
 // Teams implements bench.Experiment: the root and its senders, alone on the network.
 func (Experiment) Teams(_ bench.Limits, p bench.Point) []bench.Step {
 	return bench.FirstHosts(int(p[names.FactorSenders]) + 1)

@@ -52,7 +52,7 @@ func (x Team) Counters() (dataset.TCP, error) {
 // as many numbers. The root calls it when all that was sent has arrived: until then the senders keep still, so that no
 // report is taken for data. The others get nil.
 func (x Team) Collect(before dataset.TCP, numbers ...int64) (*dataset.TCP, int64, error) {
-	b := make([]byte, bench.CounterBytes+8*len(numbers))
+	b := x.R.Bytes(int64(bench.CounterBytes + 8*len(numbers)))
 	if !x.Root() {
 		return nil, 0, x.report(before, b, numbers)
 	}

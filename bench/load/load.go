@@ -48,6 +48,11 @@ func (Experiment) Design(l bench.Limits) []bench.Point {
 	return out
 }
 
+// Ranges implements bench.Experiment.
+func (Experiment) Ranges() bench.Ranges {
+	return bench.Ranges{names.FactorBytes: bench.Sizes, names.FactorPairs: bench.TeamSize}
+}
+
 // Teams implements bench.Experiment: the first 2n hosts, alone on the network.
 func (Experiment) Teams(_ bench.Limits, p bench.Point) []bench.Step {
 	return bench.FirstHosts(int(2 * p[names.FactorPairs]))

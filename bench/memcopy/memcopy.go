@@ -67,6 +67,13 @@ func (Experiment) Design(l bench.Limits) []bench.Point {
 	return out
 }
 
+// Ranges implements bench.Experiment.
+func (Experiment) Ranges() bench.Ranges {
+	return bench.Ranges{
+		names.FactorBytes: {Least: 1, Most: int64(mostBytes)}, names.FactorCold: {Least: 0, Most: kinds - 1}, names.FactorLoop: bench.Flag,
+	}
+}
+
 // Teams implements bench.Experiment: every host by itself, all in one step.
 func (Experiment) Teams(l bench.Limits, _ bench.Point) []bench.Step { return bench.EachAlone(l.Hosts) }
 
@@ -82,6 +89,7 @@ func (Experiment) Run(_ context.Context, g bench.Group, p bench.Point, r *bench.
 		Bytes: units.Bytes(p[names.FactorBytes]), ColdFrom: cold == memoryToMemory, ColdTo: cold != cacheToCache,
 		Loop: p[names.FactorLoop] != 0,
 	}
+	r.Charge(2 * int64(c.Bytes)) // and, to leave the cache, memory whose size the host's caches decide
 	total, n, err := timeCopies(g, h, c, r.Buffer(r.Reps(reps, leastReps)))
 	if err != nil {
 		return fmt.Errorf("copy %d bytes: %w", c.Bytes, err)

@@ -23,7 +23,10 @@ type Experiment struct{}
 // Name implements bench.Experiment.
 func (Experiment) Name() string { return names.Overhead }
 
-const largest = 16 * units.KiB
+const (
+	largest  = 16 * units.KiB
+	mostRate = 1_000_000 // messages a second
+)
 
 var (
 	// Most sizes are within a packet, where the model holds; those above show how far it does.
@@ -57,6 +60,11 @@ func (Experiment) Design(l bench.Limits) []bench.Point {
 		}
 	}
 	return out
+}
+
+// Ranges implements bench.Experiment.
+func (Experiment) Ranges() bench.Ranges {
+	return bench.Ranges{names.FactorBytes: bench.Sizes, names.FactorRate: {Least: 0, Most: mostRate}}
 }
 
 // Teams implements bench.Experiment.

@@ -27,7 +27,7 @@ func burstTime(l bench.Limits, p bench.Point) units.Nanos {
 // bursts measures one direction of one point: a trial that sets the period, then the repetitions. The period is one and a
 // half times the trial's last delivery, so that repetitions do not overlap.
 func (x pair) bursts() error {
-	msg := make([]byte, x.P[names.FactorBytes])
+	msg := x.R.Bytes(x.P[names.FactorBytes])
 	trial := []int64{0}
 	if err := x.warm(msg); err != nil {
 		return err
@@ -104,7 +104,7 @@ func (x pair) timed(s bench.Start, msg []byte) error {
 	}
 	sent := at
 	if !x.Sends() {
-		sent = make([]int64, len(at))
+		sent = x.R.Buffer(len(at))
 	}
 	tcp, err := x.HandOver(sent, before)
 	if err != nil || x.Sends() {
@@ -113,7 +113,7 @@ func (x pair) timed(s bench.Start, msg []byte) error {
 	// Both stamps are relative to one planned instant, each on its own clock. Take that back with the offsets known so far;
 	// the difference of the two clocks is corrected after the slot.
 	n := len(at)
-	delivered, deliveredAt, started, startedAt := make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n)
+	delivered, deliveredAt, started, startedAt := x.R.Buffer(n), x.R.Buffer(n), x.R.Buffer(n), x.R.Buffer(n)
 	common := x.R.Clocks.ToCommon(x.G.Rank(), s.At)
 	local := x.R.Clocks.ToLocal(x.Peer(), common)
 	for k := range at {

@@ -48,7 +48,7 @@ func agreeMessage(x flow.Role) ([]byte, error) {
 			return nil, err
 		}
 		size := bench.WholeSegments(x.P[names.FactorBytes], c.MSS)
-		return make([]byte, size), bench.SendNumbers(x.G, x.Peer(), size)
+		return x.R.Bytes(size), bench.SendNumbers(x.G, x.Peer(), size)
 	}
 	size, err := bench.RecvNumbers(x.G, x.Peer(), 1)
 	if err != nil {
@@ -57,5 +57,5 @@ func agreeMessage(x flow.Role) ([]byte, error) {
 	if size[0] < 1 || size[0] > largestMessage {
 		return nil, fmt.Errorf("messages: the sender announced %d bytes, want 1 to %d", size[0], largestMessage)
 	}
-	return make([]byte, size[0]), nil
+	return x.R.Bytes(size[0]), nil
 }

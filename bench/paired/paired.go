@@ -7,6 +7,7 @@ import (
 	"calib/bench"
 	"calib/bench/flow"
 	"calib/internal/dataset/names"
+	"calib/internal/plane"
 	"calib/internal/units"
 )
 
@@ -56,6 +57,14 @@ func (Experiment) Design(l bench.Limits) []bench.Point {
 		}
 	}
 	return out
+}
+
+// Ranges implements bench.Experiment.
+func (Experiment) Ranges() bench.Ranges {
+	return bench.Ranges{
+		names.FactorPairs: bench.TeamSize, names.FactorStream: bench.Flag, names.FactorBytes: {Least: 0, Most: bench.MostSize},
+		names.FactorConnections: {Least: 0, Most: plane.MaxLines},
+	}
 }
 
 // Teams implements bench.Experiment: the first 2n hosts, alone on the network.

@@ -44,6 +44,11 @@ func (Experiment) Design(l bench.Limits) []bench.Point {
 	return bench.SizePoints(l.SizesOr(own), nil)
 }
 
+// Ranges implements bench.Experiment.
+func (Experiment) Ranges() bench.Ranges {
+	return bench.Ranges{names.FactorBytes: bench.Sizes}
+}
+
 // Teams implements bench.Experiment.
 func (Experiment) Teams(l bench.Limits, _ bench.Point) []bench.Step {
 	if l.AllPairs {

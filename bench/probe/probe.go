@@ -35,6 +35,11 @@ func (Experiment) Design(l bench.Limits) []bench.Point {
 	return []bench.Point{{names.FactorBytes: 1}}
 }
 
+// Ranges implements bench.Experiment.
+func (Experiment) Ranges() bench.Ranges {
+	return bench.Ranges{names.FactorBytes: {Least: 1, Most: 1}}
+}
+
 // Teams implements bench.Experiment.
 func (Experiment) Teams(l bench.Limits, _ bench.Point) []bench.Step { return bench.Neighbours(l.Hosts) }
 

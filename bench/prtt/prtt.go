@@ -84,6 +84,14 @@ func (Experiment) Design(l bench.Limits) []bench.Point {
 	return out
 }
 
+// Ranges implements bench.Experiment.
+func (Experiment) Ranges() bench.Ranges {
+	return bench.Ranges{
+		names.FactorBytes: bench.Sizes, names.FactorMessages: {Least: 1, Most: messages}, names.FactorSpaced: bench.Flag,
+		names.FactorDelayed: bench.Flag,
+	}
+}
+
 // Teams implements bench.Experiment.
 func (Experiment) Teams(l bench.Limits, _ bench.Point) []bench.Step { return bench.Neighbours(l.Hosts) }
 

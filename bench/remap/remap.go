@@ -87,6 +87,15 @@ func spans(l bench.Limits) []int64 {
 	return out
 }
 
+// Ranges implements bench.Experiment.
+func (Experiment) Ranges() bench.Ranges {
+	return bench.Ranges{
+		names.FactorSync: bench.Flag, names.FactorHosts: bench.TeamSize, names.FactorInjecting: bench.TeamSize,
+		names.FactorDestinations: {Least: 0, Most: names.DestinationsNext}, names.FactorSpan: {Least: 0, Most: bench.MostHosts},
+		names.FactorBytes: bench.Sizes,
+	}
+}
+
 // Teams implements bench.Experiment: the first hosts.
 func (Experiment) Teams(_ bench.Limits, p bench.Point) []bench.Step {
 	return bench.FirstHosts(int(p[names.FactorHosts]))

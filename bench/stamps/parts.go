@@ -35,6 +35,7 @@ func (b batch) measure(polls bool) error {
 func (b batch) phase(x exchange, record func(result)) error {
 	bounds := bounds(b.P)
 	x.stamper, x.peer, x.msg = b.stamper, 1-b.G.Rank(), b.msg
+	b.R.Charge(8 * columns * int64(bounds.Room(b.R.Effort)))
 	x.trace = newTrace(bounds.Room(b.R.Effort))
 	before := b.readClock()
 	run, err := roundtrip.Run(b.G, b.R, &x, bounds)

@@ -73,6 +73,11 @@ func (Experiment) Design(l bench.Limits) []bench.Point {
 	return bench.SizePoints(l.OnePacket(bench.Thinned(l, sizes, sizesQuick), false), nil)
 }
 
+// Ranges implements bench.Experiment.
+func (Experiment) Ranges() bench.Ranges {
+	return bench.Ranges{names.FactorBytes: bench.Sizes}
+}
+
 // Teams implements bench.Experiment.
 func (Experiment) Teams(l bench.Limits, _ bench.Point) []bench.Step { return bench.Neighbours(l.Hosts) }
 

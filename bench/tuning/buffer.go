@@ -61,6 +61,11 @@ func (Buffer) Design(l bench.Limits) []bench.Point {
 	return out
 }
 
+// Ranges implements bench.Experiment.
+func (Buffer) Ranges() bench.Ranges {
+	return bench.Ranges{names.FactorBytes: bench.Sizes, names.FactorBuffer: {Least: 0, Most: bench.MostSize}}
+}
+
 // Teams implements bench.Experiment.
 func (Buffer) Teams(l bench.Limits, _ bench.Point) []bench.Step { return bench.Neighbours(l.Hosts) }
 

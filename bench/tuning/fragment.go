@@ -43,6 +43,11 @@ func (Fragment) Design(l bench.Limits) []bench.Point {
 	return out
 }
 
+// Ranges implements bench.Experiment.
+func (Fragment) Ranges() bench.Ranges {
+	return bench.Ranges{names.FactorBytes: bench.Sizes, names.FactorFragment: bench.Sizes}
+}
+
 // Teams implements bench.Experiment.
 func (Fragment) Teams(l bench.Limits, _ bench.Point) []bench.Step { return bench.Neighbours(l.Hosts) }
 

@@ -28,6 +28,12 @@ const (
 // nodelaySizes are segments and an offset in bytes.
 var nodelaySizes = [][2]int64{{0, 1}, {0, 100}, {1, -1}, {1, 0}, {1, 1}, {2, 0}, {2, 1}, {3, 100}, {6, 1}}
 
+// mostSegments and mostOffset are far beyond those.
+const (
+	mostSegments = 1 << 12
+	mostOffset   = 1 << 20
+)
+
 // nodelayBuffers are the send and receive buffers that Linux gives a new connection, and a byte more.
 var nodelayBuffers = []units.Bytes{16 * units.KiB, 16*units.KiB + 1, 128 * units.KiB, 128*units.KiB + 1}
 
@@ -71,6 +77,14 @@ func nodelayBytes(p bench.Point, mss int64) int64 {
 		return x
 	}
 	return p[names.FactorSegments]*mss + p[names.FactorOffset]
+}
+
+// Ranges implements bench.Experiment.
+func (NoDelay) Ranges() bench.Ranges {
+	return bench.Ranges{
+		names.FactorBytes: {Least: 0, Most: bench.MostSize}, names.FactorSegments: {Least: 0, Most: mostSegments},
+		names.FactorOffset: {Least: -mostOffset, Most: mostOffset}, names.FactorWrites: {Least: 1, Most: 2}, names.FactorNagle: bench.Flag,
+	}
 }
 
 // Teams implements bench.Experiment.

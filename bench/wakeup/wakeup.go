@@ -45,6 +45,11 @@ func (Experiment) Design(l bench.Limits) []bench.Point {
 	return []bench.Point{{names.FactorBytes: bytes}}
 }
 
+// Ranges implements bench.Experiment.
+func (Experiment) Ranges() bench.Ranges {
+	return bench.Ranges{names.FactorBytes: bench.Sizes}
+}
+
 // Teams implements bench.Experiment.
 func (Experiment) Teams(l bench.Limits, _ bench.Point) []bench.Step {
 	steps := bench.Neighbours(l.Hosts)

@@ -14,6 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"calib/cmd/calib/internal/about"
+	"calib/cmd/calib/internal/cert"
 	"calib/cmd/calib/internal/command"
 	"calib/cmd/calib/internal/history"
 	"calib/cmd/calib/internal/lab"
@@ -61,7 +62,7 @@ func newApp() *cli.App {
 		Commands: withUsage([]*cli.Command{
 			measuring.RunCommand(), measuring.MeasureCommand(), results.FitCommand(), results.ReportCommand(), measuring.PlanCommand(), measuring.DoctorCommand(),
 			measuring.ValidateCommand(), measuring.SelfcheckCommand(), results.PredictCommand(), results.ExportCommand(), results.ImportCommand(), results.CompareCommand(), results.GateCommand(), history.Command(), history.BaselineCommand(),
-			measuring.HostsCommand(), lab.Command(), measuring.AgentCommand(), about.SchemaCommand(), about.CompletionCommand(), about.ManCommand(),
+			measuring.HostsCommand(), lab.Command(), measuring.AgentCommand(), cert.Command(), about.SchemaCommand(), about.CompletionCommand(), about.ManCommand(),
 		}),
 		Action: func(c *cli.Context) error {
 			if c.Bool("version") {

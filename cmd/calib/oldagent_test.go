@@ -5,19 +5,25 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // oldAgent is a daemon of a calib that does not exist yet: it answers Hello, the one call that every version has, with
-// another version of the protocol. It prints its address.
+// another version of the protocol. It listens on old.sock of its directory, whose path it prints.
 func oldAgent() {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	path, err := filepath.Abs("old.sock")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	fmt.Println(l.Addr())
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	fmt.Println(path)
 	p := new(http.Protocols)
 	p.SetUnencryptedHTTP2(true)
 	answer := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), 99)

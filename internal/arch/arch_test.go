@@ -87,6 +87,7 @@ func layers() []layer {
 		{pkg: "internal/launch", may: []string{"internal/files", "internal/join"}, why: "starting a process needs no knowledge of what it does"},
 		{pkg: "internal/doctor", may: []string{"internal/dataset", "internal/dataset/names", "internal/environ", "internal/hosts", "internal/stats", "internal/units"},
 			why: "findings are made of facts, whoever has asked for them"},
+		{pkg: "internal/certs", may: []string{"internal/files"}, why: "a certificate says who somebody is, whatever is asked of whom"},
 		{pkg: "internal/coord", may: []string{"bench", "internal/dataset", "internal/dataset/names", "internal/plane", "internal/stats", "internal/units"},
 			why: "the coordinator drives an Agent interface, over whatever wire; a session is the data plane's"},
 		{pkg: "fit", may: []string{"fit/form", "fit/params", "fit/regress", "fit/resample", "fit/review", "internal/dataset",

@@ -10,6 +10,7 @@ type setup struct {
 	Self    int    // 0 dials and sends first, 1 listens
 	Listen  string // host:port
 	Peer    string // where 1 listens, for 0
+	Consent string // of 1, for 0
 	Key     [32]byte
 	Expires int64 // of the ticket, Unix seconds
 	CPU     int

@@ -20,7 +20,7 @@ const (
 	quietHeap  = 256 * units.MiB
 )
 
-// child is one end of a measurement. The listener first prints its address.
+// child is one end of a measurement. The listener first prints its address and consent.
 func child() error {
 	var s setup
 	if err := json.NewDecoder(os.Stdin).Decode(&s); err != nil {
@@ -32,13 +32,13 @@ func child() error {
 	}
 	defer m.Close()
 	session := plane.Session{Run: "benchcmp", Self: s.Self, Socket: s.Options,
-		Peers:   []plane.Peer{{Host: 1 - s.Self, Addr: s.Peer}},
+		Peers:   []plane.Peer{{Host: 1 - s.Self, Addr: s.Peer, Consent: s.Consent}},
 		Tickets: []plane.Ticket{{A: 0, B: 1, Key: s.Key, MaxBytes: 1 << 50, Expires: s.Expires}}}
 	if err := m.SetSession(session); err != nil {
 		return err
 	}
 	if s.Self == 1 {
-		fmt.Println(m.Addr())
+		fmt.Println(m.Addr(), m.Consent())
 	}
 	runtime.LockOSThread()
 	unpin, err := transport.Pin(s.CPU)

@@ -46,7 +46,8 @@ func runPair(ctx context.Context, from, to side, s setup) (sender, receiver resu
 		cancel()
 		return sender, receiver, errors.Join(fmt.Errorf("the listener printed no address: %w", err), listener.Wait())
 	}
-	s.Self, s.Listen, s.CPU, s.Peer = 0, from.addr+":0", from.cpu, strings.TrimSpace(line)
+	s.Self, s.Listen, s.CPU = 0, from.addr+":0", from.cpu
+	s.Peer, s.Consent, _ = strings.Cut(strings.TrimSpace(line), " ")
 	dialer, dout, err := startChild(ctx, from, s)
 	if err != nil {
 		cancel()

@@ -150,6 +150,8 @@ type Host struct {
 	MostBytes int64 `json:"-"`
 	// Now holds what the host said of its present state, such as free disk. It is not stored.
 	Now map[string]string `json:"-"`
+	// Consent is what the agent's peers must have been told to reach it. It is not stored.
+	Consent string `json:"-"`
 }
 
 // Header is the first line of samples.jsonl.

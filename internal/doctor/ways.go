@@ -83,7 +83,7 @@ func datagrams(f Facts) []Finding {
 		a, b := f.Hosts[from], f.Hosts[to]
 		names := []string{a.Name, b.Name}
 		switch {
-		case closed(to) || sent > 0 && arrived >= sent:
+		case closed(to) || closed(from) || sent > 0 && arrived >= sent: // neither end hears the other where one hears nobody
 		case arrived == 0:
 			out = append(out, Finding{Disturbs, pairCode + "udp", names,
 				fmt.Sprintf("datagrams from %s to %s do not pass: %s", a.Name, b.Name, noFlood), allowUDP(b)})

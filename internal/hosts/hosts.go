@@ -5,6 +5,7 @@
 //	node[01-16,20] user=bench cpu=2    # 17 hosts, started with ssh
 //	gate addr=10.1.0.1 port=7100       # the address and port that peers dial for data
 //	calib://[fd00::5]:7077             # a daemon that already runs
+//	calib+unix:///run/calib/agent.sock # one on this machine, or behind a socket that ssh -L has brought here
 //
 // Its opinion: a hosts file decides where traffic goes, so nothing in it is guessed and no fault is ignored. Every fault is
 // reported with its file, line and column and with how to correct it, up to ten at a time. Columns count bytes from 1.
@@ -31,7 +32,7 @@ var ErrEmpty = errors.New("no hosts")
 
 // Host is one host as the file describes it. Empty fields were not given.
 type Host struct {
-	// Name is the name to start an agent on, or "host:port" of a daemon.
+	// Name is the name to start an agent on; of a daemon "host:port", or the path of its unix socket.
 	Name string
 	// Daemon says that an agent already runs and listens at Name.
 	Daemon bool
@@ -48,6 +49,9 @@ type Host struct {
 	// Line is where the host stands in its file, from 1.
 	Line int
 }
+
+// Socket reports whether Name is the path of a daemon's unix socket.
+func (h Host) Socket() bool { return h.Daemon && strings.HasPrefix(h.Name, "/") }
 
 // Pos is a place in a file. Line and Col count from 1, Col in bytes; 0 means the whole file.
 type Pos struct {

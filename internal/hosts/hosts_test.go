@@ -82,7 +82,7 @@ func TestFaults(t *testing.T) {
 		{"a addr=node7", `h:1:8: addr=node7: want an IPv4 or IPv6 address, such as 10.0.0.1 or fd00::1`},
 		{"a addr=[::1]:70", `h:1:8: addr=[::1]:70 holds a port: write addr=::1 port=70`},
 		{"port=7 a", `h:1:1: a line begins with a host, then its settings: node1 port=…`},
-		{"http://a:1", `h:1:1: "http://a:1": a running daemon is written calib://host:port`},
+		{"http://a:1", `h:1:1: "http://a:1": a running daemon is written calib://host:port or calib+unix:///path`},
 		{"a:7000", `h:1:2: ':' in a host name: want letters, digits, '.', '_' and '-': write a port=7000, or calib://a:7000`},
 		{"[::1]", `: an IPv6 address goes after a name: node1 addr=::1`},
 		{"calib://a", `h:1:1: "calib://a": want a port: calib://host:7077`},
@@ -91,6 +91,11 @@ func TestFaults(t *testing.T) {
 		{"calib://[::g]:1", `h:1:9: "[::g]" is no IPv6 address in brackets: want calib://[::1]:7077`},
 		{"calib://::1:70", `h:1:9: an IPv6 address needs brackets: calib://[::1]:70`},
 		{"calib://-a:70", `h:1:9: "-a" is no host name: it begins with '-'`},
+		{"calib+unix://run/a.sock", `h:1:1: "calib+unix://run/a.sock": want the whole path of a socket: calib+unix:///run/calib/agent.sock`},
+		{"calib+unix:///run/", `want the whole path of a socket`},
+		{"calib+unix:///run/$(x)", `h:1:19: '$' in the path of a socket`},
+		{"calib+unix:///" + strings.Repeat("x", 107), `a path of 108 bytes: a unix socket's has 107 at most`},
+		{"calib+unix:///a user=root", `user= on a daemon`},
 		{"calib://a:70 user=root", `h:1:14: user= on a daemon: it already runs, nobody logs in; delete user=`},
 		{"ok\n\tx[1-", `h:2:3: '[' without ']'`},
 		{"a[1-65000]\nb[1-65000]", `h:2:1: more than 65536 hosts in all`},
@@ -146,7 +151,7 @@ func TestReader(t *testing.T) {
 
 // FuzzParse: any text gives hosts that are safe to start agents on, or errors with a place, and never both.
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"node[01-16,20] cpu=2\n", "calib://[::1]:70\n#\na addr=::1", "a=b", "x[1-9/2]y[3]", "\xff", "a[1-99999]b[1-99999]"} {
+	for _, s := range []string{"node[01-16,20] cpu=2\n", "calib://[::1]:70\n#\na addr=::1", "calib+unix:///run/a.sock", "a=b", "x[1-9/2]y[3]", "\xff", "a[1-99999]b[1-99999]"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

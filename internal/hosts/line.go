@@ -7,7 +7,10 @@ import (
 	"strings"
 )
 
-const scheme = "calib://"
+const (
+	scheme     = "calib://"
+	unixScheme = "calib+unix://"
+)
 
 // parser collects the hosts and faults of one file.
 type parser struct {
@@ -79,6 +82,9 @@ func (p *parser) head(n int, f field) (names []string, daemon bool) {
 	if strings.HasPrefix(f.text, scheme) {
 		return p.daemon(n, f), true
 	}
+	if path, ok := strings.CutPrefix(f.text, unixScheme); ok {
+		return p.socket(n, f, path), true
+	}
 	if f.text[0] == '-' {
 		p.fail(n, f.col, "%q is no host name: it begins with '-'", f.text)
 		return nil, false
@@ -88,7 +94,7 @@ func (p *parser) head(n int, f field) (names []string, daemon bool) {
 		return nil, false
 	}
 	if _, _, ok := strings.Cut(f.text, "://"); ok {
-		p.fail(n, f.col, "%q: a running daemon is written %shost:port", f.text, scheme)
+		p.fail(n, f.col, "%q: a running daemon is written %shost:port or %s/path", f.text, scheme, unixScheme)
 		return nil, false
 	}
 	names, err := expandRange(f.text)
@@ -147,6 +153,26 @@ func (p *parser) daemon(n int, f field) []string {
 	}
 	return names
 }
+
+// socket reads calib+unix:///path into the path.
+func (p *parser) socket(n int, f field, path string) []string {
+	switch {
+	case !strings.HasPrefix(path, "/") || strings.HasSuffix(path, "/"):
+		p.fail(n, f.col, "%q: want the whole path of a socket: %s/run/calib/agent.sock", f.text, unixScheme)
+		return nil
+	case len(path) > maxSocket:
+		p.fail(n, f.col+len(unixScheme), "a path of %d bytes: a unix socket's has %d at most", len(path), maxSocket)
+		return nil
+	}
+	if at := badRune(strings.ReplaceAll(path, "/", "-")); at >= 0 {
+		p.fail(n, f.col+len(unixScheme)+at, "%q in the path of a socket: want letters, digits, '/', '.', '_' and '-'", []rune(path[at:])[0])
+		return nil
+	}
+	return []string{path}
+}
+
+// maxSocket is the longest path of a unix socket that Linux takes (unix(7)).
+const maxSocket = 107
 
 // parsePort returns a fault as text, "" if there is none.
 func parsePort(s string) (int, string) {

@@ -57,7 +57,7 @@ func TestEndlessGreeting(t *testing.T) {
 	defer r.Close()
 	defer w.Close()
 	endless := strings.NewReader(strings.Repeat("long greeting\n", maxGreeting))
-	words, err := l.answer(&Process{stdin: w, stdout: r, out: bufio.NewReader(endless)})
+	words, err := (&Process{stdin: w, stdout: r, out: bufio.NewReader(endless)}).answer(time.Minute)
 	if err == nil || !strings.Contains(err.Error(), "bytes of other text before the shell's answer") || len(words) > 0 {
 		t.Errorf("%q, %v", words, err)
 	}

@@ -57,6 +57,8 @@ type Peer struct {
 	Addr string // host:port, or [IPv6%zone]:port
 	// Machine and Clock are equal where hosts are one machine, and where they read one clock. Empty is unknown.
 	Machine, Clock string
+	// Consent is what its agent said of itself over control. No host without one is dialled.
+	Consent string
 }
 
 // Ticket allows one pair of hosts data connections to each other, in one run, up to a size and a time. The coordinator

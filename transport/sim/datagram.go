@@ -24,6 +24,9 @@ type inbox struct {
 	dropped   int64
 }
 
+// OpenDatagrams does nothing: every simulated host takes datagrams.
+func (g *Group) OpenDatagrams(units.Nanos) error { return nil }
+
 // SendDatagram gives b to the host's block as one packet and waits before that until the host's datagrams there leave it
 // room in the send buffer.
 func (g *Group) SendDatagram(to int, b []byte) error {

@@ -52,7 +52,8 @@ const (
 type ControlClient interface {
 	// Hello says who the agent is. It takes nothing.
 	Hello(context.Context, *HelloRequest) (*HelloResponse, error)
-	// Prepare takes the agent for one run, or renews what the same run holds, and names the peers and their tickets.
+	// Prepare takes the agent for one run, or begins anew for the run that holds it, and names the peers and their tickets. What it
+	// answers is asked for by every later call.
 	Prepare(context.Context, *PrepareRequest) (*PrepareResponse, error)
 	// KeepAlive says that the coordinator lives. An agent that hears nothing gives its run up.
 	KeepAlive(context.Context, *KeepAliveRequest) (*KeepAliveResponse, error)
@@ -161,7 +162,8 @@ func (c *controlClient) Release(ctx context.Context, req *ReleaseRequest) (*Rele
 type ControlHandler interface {
 	// Hello says who the agent is. It takes nothing.
 	Hello(context.Context, *HelloRequest) (*HelloResponse, error)
-	// Prepare takes the agent for one run, or renews what the same run holds, and names the peers and their tickets.
+	// Prepare takes the agent for one run, or begins anew for the run that holds it, and names the peers and their tickets. What it
+	// answers is asked for by every later call.
 	Prepare(context.Context, *PrepareRequest) (*PrepareResponse, error)
 	// KeepAlive says that the coordinator lives. An agent that hears nothing gives its run up.
 	KeepAlive(context.Context, *KeepAliveRequest) (*KeepAliveResponse, error)

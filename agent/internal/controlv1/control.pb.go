@@ -89,7 +89,7 @@ func (x Fault_Kind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Fault_Kind.Descriptor instead.
 func (Fault_Kind) EnumDescriptor() ([]byte, []int) {
-	return file_calib_v1_control_proto_rawDescGZIP(), []int{18, 0}
+	return file_calib_v1_control_proto_rawDescGZIP(), []int{19, 0}
 }
 
 type HelloRequest struct {
@@ -147,17 +147,20 @@ func (x *HelloRequest) GetDataAddr() string {
 }
 
 type HelloResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Protocol      uint32                 `protobuf:"varint,1,opt,name=protocol,proto3" json:"protocol,omitempty"`
-	Version       string                 `protobuf:"bytes,2,opt,name=version,proto3" json:"version,omitempty"`                   // of the module
-	Build         string                 `protobuf:"bytes,3,opt,name=build,proto3" json:"build,omitempty"`                       // SHA-256 of the executable, hexadecimal
-	Name          string                 `protobuf:"bytes,4,opt,name=name,proto3" json:"name,omitempty"`                         // host name
-	DataAddr      string                 `protobuf:"bytes,5,opt,name=data_addr,json=dataAddr,proto3" json:"data_addr,omitempty"` // host:port where data connections are taken
-	Env           map[string]string      `protobuf:"bytes,6,rep,name=env,proto3" json:"env,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	Limits        *Limits                `protobuf:"bytes,7,opt,name=limits,proto3" json:"limits,omitempty"`
-	Cpu           string                 `protobuf:"bytes,8,opt,name=cpu,proto3" json:"cpu,omitempty"`      // where the timing thread is pinned, or empty
-	Boot          string                 `protobuf:"bytes,9,opt,name=boot,proto3" json:"boot,omitempty"`    // of the machine: agents with equal ones share it
-	Clock         string                 `protobuf:"bytes,10,opt,name=clock,proto3" json:"clock,omitempty"` // of the machine and time namespace: agents with equal ones read one clock
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Protocol uint32                 `protobuf:"varint,1,opt,name=protocol,proto3" json:"protocol,omitempty"`
+	Version  string                 `protobuf:"bytes,2,opt,name=version,proto3" json:"version,omitempty"`                   // of the module
+	Build    string                 `protobuf:"bytes,3,opt,name=build,proto3" json:"build,omitempty"`                       // SHA-256 of the executable, hexadecimal
+	Name     string                 `protobuf:"bytes,4,opt,name=name,proto3" json:"name,omitempty"`                         // host name
+	DataAddr string                 `protobuf:"bytes,5,opt,name=data_addr,json=dataAddr,proto3" json:"data_addr,omitempty"` // host:port where data connections are taken
+	Env      map[string]string      `protobuf:"bytes,6,rep,name=env,proto3" json:"env,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	Limits   *Limits                `protobuf:"bytes,7,opt,name=limits,proto3" json:"limits,omitempty"`
+	Cpu      string                 `protobuf:"bytes,8,opt,name=cpu,proto3" json:"cpu,omitempty"`      // where the timing thread is pinned, or empty
+	Boot     string                 `protobuf:"bytes,9,opt,name=boot,proto3" json:"boot,omitempty"`    // of the machine: agents with equal ones share it
+	Clock    string                 `protobuf:"bytes,10,opt,name=clock,proto3" json:"clock,omitempty"` // of the machine and time namespace: agents with equal ones read one clock
+	// What a coordinator shows the agent's peers: they dial no host that did not give it. It is part of every proof of a data
+	// connection to this agent.
+	Consent       string `protobuf:"bytes,11,opt,name=consent,proto3" json:"consent,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -262,13 +265,21 @@ func (x *HelloResponse) GetClock() string {
 	return ""
 }
 
+func (x *HelloResponse) GetConsent() string {
+	if x != nil {
+		return x.Consent
+	}
+	return ""
+}
+
 // Limits are set where the agent runs; no coordinator raises them.
 type Limits struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	MaxTaskNs     int64                  `protobuf:"varint,1,opt,name=max_task_ns,json=maxTaskNs,proto3" json:"max_task_ns,omitempty"`
-	MaxBytes      int64                  `protobuf:"varint,2,opt,name=max_bytes,json=maxBytes,proto3" json:"max_bytes,omitempty"`    // over all connections to one peer in one run
-	MaxMemory     int64                  `protobuf:"varint,3,opt,name=max_memory,json=maxMemory,proto3" json:"max_memory,omitempty"` // bytes a task may take for buffers
-	MaxPeers      uint32                 `protobuf:"varint,4,opt,name=max_peers,json=maxPeers,proto3" json:"max_peers,omitempty"`    // tickets in one run
+	MaxBytes      int64                  `protobuf:"varint,2,opt,name=max_bytes,json=maxBytes,proto3" json:"max_bytes,omitempty"`            // over all connections to one peer in one run
+	MaxMemory     int64                  `protobuf:"varint,3,opt,name=max_memory,json=maxMemory,proto3" json:"max_memory,omitempty"`         // bytes a task may take for buffers
+	MaxPeers      uint32                 `protobuf:"varint,4,opt,name=max_peers,json=maxPeers,proto3" json:"max_peers,omitempty"`            // tickets in one run
+	MaxTicketNs   int64                  `protobuf:"varint,5,opt,name=max_ticket_ns,json=maxTicketNs,proto3" json:"max_ticket_ns,omitempty"` // from now to the expiry of a ticket
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -331,6 +342,13 @@ func (x *Limits) GetMaxPeers() uint32 {
 	return 0
 }
 
+func (x *Limits) GetMaxTicketNs() int64 {
+	if x != nil {
+		return x.MaxTicketNs
+	}
+	return 0
+}
+
 type PrepareRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Protocol      uint32                 `protobuf:"varint,1,opt,name=protocol,proto3" json:"protocol,omitempty"`
@@ -339,6 +357,7 @@ type PrepareRequest struct {
 	Peers         []*Peer                `protobuf:"bytes,4,rep,name=peers,proto3" json:"peers,omitempty"`
 	Tickets       []*Ticket              `protobuf:"bytes,5,rep,name=tickets,proto3" json:"tickets,omitempty"`
 	Socket        *Socket                `protobuf:"bytes,6,opt,name=socket,proto3" json:"socket,omitempty"`
+	Secret        []byte                 `protobuf:"bytes,8,opt,name=secret,proto3" json:"secret,omitempty"` // of the lease that the same run holds already; otherwise empty
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -415,8 +434,16 @@ func (x *PrepareRequest) GetSocket() *Socket {
 	return nil
 }
 
+func (x *PrepareRequest) GetSecret() []byte {
+	if x != nil {
+		return x.Secret
+	}
+	return nil
+}
+
 type PrepareResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
+	Secret        []byte                 `protobuf:"bytes,1,opt,name=secret,proto3" json:"secret,omitempty"` // of the lease: whoever has it holds the agent
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -451,6 +478,13 @@ func (*PrepareResponse) Descriptor() ([]byte, []int) {
 	return file_calib_v1_control_proto_rawDescGZIP(), []int{4}
 }
 
+func (x *PrepareResponse) GetSecret() []byte {
+	if x != nil {
+		return x.Secret
+	}
+	return nil
+}
+
 type Peer struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Host          uint32                 `protobuf:"varint,1,opt,name=host,proto3" json:"host,omitempty"`
@@ -458,6 +492,7 @@ type Peer struct {
 	Addr          string                 `protobuf:"bytes,3,opt,name=addr,proto3" json:"addr,omitempty"`
 	Machine       string                 `protobuf:"bytes,4,opt,name=machine,proto3" json:"machine,omitempty"` // HelloResponse.boot
 	Clock         string                 `protobuf:"bytes,5,opt,name=clock,proto3" json:"clock,omitempty"`
+	Consent       string                 `protobuf:"bytes,6,opt,name=consent,proto3" json:"consent,omitempty"` // HelloResponse.consent
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -523,6 +558,13 @@ func (x *Peer) GetMachine() string {
 func (x *Peer) GetClock() string {
 	if x != nil {
 		return x.Clock
+	}
+	return ""
+}
+
+func (x *Peer) GetConsent() string {
+	if x != nil {
+		return x.Consent
 	}
 	return ""
 }
@@ -682,6 +724,7 @@ func (x *Socket) GetNagle() bool {
 type KeepAliveRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Run           string                 `protobuf:"bytes,1,opt,name=run,proto3" json:"run,omitempty"` // empty before Prepare
+	Secret        []byte                 `protobuf:"bytes,2,opt,name=secret,proto3" json:"secret,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -723,6 +766,13 @@ func (x *KeepAliveRequest) GetRun() string {
 	return ""
 }
 
+func (x *KeepAliveRequest) GetSecret() []byte {
+	if x != nil {
+		return x.Secret
+	}
+	return nil
+}
+
 type KeepAliveResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -762,6 +812,7 @@ func (*KeepAliveResponse) Descriptor() ([]byte, []int) {
 type ReleaseRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Run           string                 `protobuf:"bytes,1,opt,name=run,proto3" json:"run,omitempty"`
+	Secret        []byte                 `protobuf:"bytes,2,opt,name=secret,proto3" json:"secret,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -801,6 +852,13 @@ func (x *ReleaseRequest) GetRun() string {
 		return x.Run
 	}
 	return ""
+}
+
+func (x *ReleaseRequest) GetSecret() []byte {
+	if x != nil {
+		return x.Secret
+	}
+	return nil
 }
 
 type ReleaseResponse struct {
@@ -852,6 +910,7 @@ type RunRequest struct {
 	DeadlineNs    int64                  `protobuf:"varint,9,opt,name=deadline_ns,json=deadlineNs,proto3" json:"deadline_ns,omitempty"`
 	RecvNs        int64                  `protobuf:"varint,10,opt,name=recv_ns,json=recvNs,proto3" json:"recv_ns,omitempty"`
 	Epoch         uint32                 `protobuf:"varint,11,opt,name=epoch,proto3" json:"epoch,omitempty"` // of data connections: earlier ones are not used
+	Secret        []byte                 `protobuf:"bytes,12,opt,name=secret,proto3" json:"secret,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -963,6 +1022,13 @@ func (x *RunRequest) GetEpoch() uint32 {
 	return 0
 }
 
+func (x *RunRequest) GetSecret() []byte {
+	if x != nil {
+		return x.Secret
+	}
+	return nil
+}
+
 type Point struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Factors       map[string]int64       `protobuf:"bytes,1,rep,name=factors,proto3" json:"factors,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
@@ -1013,6 +1079,7 @@ type RunEvent struct {
 	//
 	//	*RunEvent_Progress
 	//	*RunEvent_Sample
+	//	*RunEvent_Foreign
 	Event         isRunEvent_Event `protobuf_oneof:"event"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1073,6 +1140,15 @@ func (x *RunEvent) GetSample() *Sample {
 	return nil
 }
 
+func (x *RunEvent) GetForeign() *Foreign {
+	if x != nil {
+		if x, ok := x.Event.(*RunEvent_Foreign); ok {
+			return x.Foreign
+		}
+	}
+	return nil
+}
+
 type isRunEvent_Event interface {
 	isRunEvent_Event()
 }
@@ -1085,9 +1161,76 @@ type RunEvent_Sample struct {
 	Sample *Sample `protobuf:"bytes,2,opt,name=sample,proto3,oneof"`
 }
 
+type RunEvent_Foreign struct {
+	Foreign *Foreign `protobuf:"bytes,3,opt,name=foreign,proto3,oneof"`
+}
+
 func (*RunEvent_Progress) isRunEvent_Event() {}
 
 func (*RunEvent_Sample) isRunEvent_Event() {}
+
+func (*RunEvent_Foreign) isRunEvent_Event() {}
+
+// Foreign is what reached the agent's data port since the last such event and was not of the run.
+type Foreign struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Strays        int64                  `protobuf:"varint,1,opt,name=strays,proto3" json:"strays,omitempty"`   // datagrams
+	Refused       int64                  `protobuf:"varint,2,opt,name=refused,proto3" json:"refused,omitempty"` // connections without a valid ticket
+	Why           string                 `protobuf:"bytes,3,opt,name=why,proto3" json:"why,omitempty"`          // of the last refused
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Foreign) Reset() {
+	*x = Foreign{}
+	mi := &file_calib_v1_control_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Foreign) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Foreign) ProtoMessage() {}
+
+func (x *Foreign) ProtoReflect() protoreflect.Message {
+	mi := &file_calib_v1_control_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Foreign.ProtoReflect.Descriptor instead.
+func (*Foreign) Descriptor() ([]byte, []int) {
+	return file_calib_v1_control_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *Foreign) GetStrays() int64 {
+	if x != nil {
+		return x.Strays
+	}
+	return 0
+}
+
+func (x *Foreign) GetRefused() int64 {
+	if x != nil {
+		return x.Refused
+	}
+	return 0
+}
+
+func (x *Foreign) GetWhy() string {
+	if x != nil {
+		return x.Why
+	}
+	return ""
+}
 
 type Progress struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1100,7 +1243,7 @@ type Progress struct {
 
 func (x *Progress) Reset() {
 	*x = Progress{}
-	mi := &file_calib_v1_control_proto_msgTypes[15]
+	mi := &file_calib_v1_control_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1112,7 +1255,7 @@ func (x *Progress) String() string {
 func (*Progress) ProtoMessage() {}
 
 func (x *Progress) ProtoReflect() protoreflect.Message {
-	mi := &file_calib_v1_control_proto_msgTypes[15]
+	mi := &file_calib_v1_control_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1125,7 +1268,7 @@ func (x *Progress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Progress.ProtoReflect.Descriptor instead.
 func (*Progress) Descriptor() ([]byte, []int) {
-	return file_calib_v1_control_proto_rawDescGZIP(), []int{15}
+	return file_calib_v1_control_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Progress) GetSlot() uint32 {
@@ -1167,7 +1310,7 @@ type Sample struct {
 
 func (x *Sample) Reset() {
 	*x = Sample{}
-	mi := &file_calib_v1_control_proto_msgTypes[16]
+	mi := &file_calib_v1_control_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1179,7 +1322,7 @@ func (x *Sample) String() string {
 func (*Sample) ProtoMessage() {}
 
 func (x *Sample) ProtoReflect() protoreflect.Message {
-	mi := &file_calib_v1_control_proto_msgTypes[16]
+	mi := &file_calib_v1_control_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1192,7 +1335,7 @@ func (x *Sample) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Sample.ProtoReflect.Descriptor instead.
 func (*Sample) Descriptor() ([]byte, []int) {
-	return file_calib_v1_control_proto_rawDescGZIP(), []int{16}
+	return file_calib_v1_control_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Sample) GetExp() string {
@@ -1291,7 +1434,7 @@ type TCP struct {
 
 func (x *TCP) Reset() {
 	*x = TCP{}
-	mi := &file_calib_v1_control_proto_msgTypes[17]
+	mi := &file_calib_v1_control_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1303,7 +1446,7 @@ func (x *TCP) String() string {
 func (*TCP) ProtoMessage() {}
 
 func (x *TCP) ProtoReflect() protoreflect.Message {
-	mi := &file_calib_v1_control_proto_msgTypes[17]
+	mi := &file_calib_v1_control_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1316,7 +1459,7 @@ func (x *TCP) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TCP.ProtoReflect.Descriptor instead.
 func (*TCP) Descriptor() ([]byte, []int) {
-	return file_calib_v1_control_proto_rawDescGZIP(), []int{17}
+	return file_calib_v1_control_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *TCP) GetSegsOut() int64 {
@@ -1458,7 +1601,7 @@ type Fault struct {
 
 func (x *Fault) Reset() {
 	*x = Fault{}
-	mi := &file_calib_v1_control_proto_msgTypes[18]
+	mi := &file_calib_v1_control_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1470,7 +1613,7 @@ func (x *Fault) String() string {
 func (*Fault) ProtoMessage() {}
 
 func (x *Fault) ProtoReflect() protoreflect.Message {
-	mi := &file_calib_v1_control_proto_msgTypes[18]
+	mi := &file_calib_v1_control_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1483,7 +1626,7 @@ func (x *Fault) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Fault.ProtoReflect.Descriptor instead.
 func (*Fault) Descriptor() ([]byte, []int) {
-	return file_calib_v1_control_proto_rawDescGZIP(), []int{18}
+	return file_calib_v1_control_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Fault) GetKind() Fault_Kind {
@@ -1521,7 +1664,7 @@ const file_calib_v1_control_proto_rawDesc = "" +
 	"\x16calib/v1/control.proto\x12\bcalib.v1\"G\n" +
 	"\fHelloRequest\x12\x1a\n" +
 	"\bprotocol\x18\x01 \x01(\rR\bprotocol\x12\x1b\n" +
-	"\tdata_addr\x18\x02 \x01(\tR\bdataAddr\"\xde\x02\n" +
+	"\tdata_addr\x18\x02 \x01(\tR\bdataAddr\"\xf8\x02\n" +
 	"\rHelloResponse\x12\x1a\n" +
 	"\bprotocol\x18\x01 \x01(\rR\bprotocol\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x12\x14\n" +
@@ -1533,30 +1676,35 @@ const file_calib_v1_control_proto_rawDesc = "" +
 	"\x03cpu\x18\b \x01(\tR\x03cpu\x12\x12\n" +
 	"\x04boot\x18\t \x01(\tR\x04boot\x12\x14\n" +
 	"\x05clock\x18\n" +
-	" \x01(\tR\x05clock\x1a6\n" +
+	" \x01(\tR\x05clock\x12\x18\n" +
+	"\aconsent\x18\v \x01(\tR\aconsent\x1a6\n" +
 	"\bEnvEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x81\x01\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xa5\x01\n" +
 	"\x06Limits\x12\x1e\n" +
 	"\vmax_task_ns\x18\x01 \x01(\x03R\tmaxTaskNs\x12\x1b\n" +
 	"\tmax_bytes\x18\x02 \x01(\x03R\bmaxBytes\x12\x1d\n" +
 	"\n" +
 	"max_memory\x18\x03 \x01(\x03R\tmaxMemory\x12\x1b\n" +
-	"\tmax_peers\x18\x04 \x01(\rR\bmaxPeers\"\xd4\x01\n" +
+	"\tmax_peers\x18\x04 \x01(\rR\bmaxPeers\x12\"\n" +
+	"\rmax_ticket_ns\x18\x05 \x01(\x03R\vmaxTicketNs\"\xec\x01\n" +
 	"\x0ePrepareRequest\x12\x1a\n" +
 	"\bprotocol\x18\x01 \x01(\rR\bprotocol\x12\x10\n" +
 	"\x03run\x18\x02 \x01(\tR\x03run\x12\x12\n" +
 	"\x04self\x18\x03 \x01(\rR\x04self\x12$\n" +
 	"\x05peers\x18\x04 \x03(\v2\x0e.calib.v1.PeerR\x05peers\x12*\n" +
 	"\atickets\x18\x05 \x03(\v2\x10.calib.v1.TicketR\atickets\x12(\n" +
-	"\x06socket\x18\x06 \x01(\v2\x10.calib.v1.SocketR\x06socketJ\x04\b\a\x10\b\"\x11\n" +
-	"\x0fPrepareResponse\"r\n" +
+	"\x06socket\x18\x06 \x01(\v2\x10.calib.v1.SocketR\x06socket\x12\x16\n" +
+	"\x06secret\x18\b \x01(\fR\x06secretJ\x04\b\a\x10\b\")\n" +
+	"\x0fPrepareResponse\x12\x16\n" +
+	"\x06secret\x18\x01 \x01(\fR\x06secret\"\x8c\x01\n" +
 	"\x04Peer\x12\x12\n" +
 	"\x04host\x18\x01 \x01(\rR\x04host\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x12\n" +
 	"\x04addr\x18\x03 \x01(\tR\x04addr\x12\x18\n" +
 	"\amachine\x18\x04 \x01(\tR\amachine\x12\x14\n" +
-	"\x05clock\x18\x05 \x01(\tR\x05clock\"m\n" +
+	"\x05clock\x18\x05 \x01(\tR\x05clock\x12\x18\n" +
+	"\aconsent\x18\x06 \x01(\tR\aconsent\"m\n" +
 	"\x06Ticket\x12\f\n" +
 	"\x01a\x18\x01 \x01(\rR\x01a\x12\f\n" +
 	"\x01b\x18\x02 \x01(\rR\x01b\x12\x10\n" +
@@ -1570,13 +1718,15 @@ const file_calib_v1_control_proto_rawDesc = "" +
 	"congestion\x18\x03 \x01(\tR\n" +
 	"congestion\x12\x15\n" +
 	"\x06no_eor\x18\x04 \x01(\bR\x05noEor\x12\x14\n" +
-	"\x05nagle\x18\x05 \x01(\bR\x05nagle\"$\n" +
+	"\x05nagle\x18\x05 \x01(\bR\x05nagle\"<\n" +
 	"\x10KeepAliveRequest\x12\x10\n" +
-	"\x03run\x18\x01 \x01(\tR\x03run\"\x13\n" +
-	"\x11KeepAliveResponse\"\"\n" +
+	"\x03run\x18\x01 \x01(\tR\x03run\x12\x16\n" +
+	"\x06secret\x18\x02 \x01(\fR\x06secret\"\x13\n" +
+	"\x11KeepAliveResponse\":\n" +
 	"\x0eReleaseRequest\x12\x10\n" +
-	"\x03run\x18\x01 \x01(\tR\x03run\"\x11\n" +
-	"\x0fReleaseResponse\"\x8f\x02\n" +
+	"\x03run\x18\x01 \x01(\tR\x03run\x12\x16\n" +
+	"\x06secret\x18\x02 \x01(\fR\x06secret\"\x11\n" +
+	"\x0fReleaseResponse\"\xa7\x02\n" +
 	"\n" +
 	"RunRequest\x12\x10\n" +
 	"\x03run\x18\x01 \x01(\tR\x03run\x12\x12\n" +
@@ -1591,16 +1741,22 @@ const file_calib_v1_control_proto_rawDesc = "" +
 	"deadlineNs\x12\x17\n" +
 	"\arecv_ns\x18\n" +
 	" \x01(\x03R\x06recvNs\x12\x14\n" +
-	"\x05epoch\x18\v \x01(\rR\x05epoch\"{\n" +
+	"\x05epoch\x18\v \x01(\rR\x05epoch\x12\x16\n" +
+	"\x06secret\x18\f \x01(\fR\x06secret\"{\n" +
 	"\x05Point\x126\n" +
 	"\afactors\x18\x01 \x03(\v2\x1c.calib.v1.Point.FactorsEntryR\afactors\x1a:\n" +
 	"\fFactorsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\x03R\x05value:\x028\x01\"q\n" +
+	"\x05value\x18\x02 \x01(\x03R\x05value:\x028\x01\"\xa0\x01\n" +
 	"\bRunEvent\x120\n" +
 	"\bprogress\x18\x01 \x01(\v2\x12.calib.v1.ProgressH\x00R\bprogress\x12*\n" +
-	"\x06sample\x18\x02 \x01(\v2\x10.calib.v1.SampleH\x00R\x06sampleB\a\n" +
-	"\x05event\"D\n" +
+	"\x06sample\x18\x02 \x01(\v2\x10.calib.v1.SampleH\x00R\x06sample\x12-\n" +
+	"\aforeign\x18\x03 \x01(\v2\x11.calib.v1.ForeignH\x00R\aforeignB\a\n" +
+	"\x05event\"M\n" +
+	"\aForeign\x12\x16\n" +
+	"\x06strays\x18\x01 \x01(\x03R\x06strays\x12\x18\n" +
+	"\arefused\x18\x02 \x01(\x03R\arefused\x12\x10\n" +
+	"\x03why\x18\x03 \x01(\tR\x03why\"D\n" +
 	"\bProgress\x12\x12\n" +
 	"\x04slot\x18\x01 \x01(\rR\x04slot\x12\x14\n" +
 	"\x05point\x18\x02 \x01(\rR\x05point\x12\x0e\n" +
@@ -1682,7 +1838,7 @@ func file_calib_v1_control_proto_rawDescGZIP() []byte {
 }
 
 var file_calib_v1_control_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_calib_v1_control_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
+var file_calib_v1_control_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
 var file_calib_v1_control_proto_goTypes = []any{
 	(Fault_Kind)(0),           // 0: calib.v1.Fault.Kind
 	(*HelloRequest)(nil),      // 1: calib.v1.HelloRequest
@@ -1700,43 +1856,45 @@ var file_calib_v1_control_proto_goTypes = []any{
 	(*RunRequest)(nil),        // 13: calib.v1.RunRequest
 	(*Point)(nil),             // 14: calib.v1.Point
 	(*RunEvent)(nil),          // 15: calib.v1.RunEvent
-	(*Progress)(nil),          // 16: calib.v1.Progress
-	(*Sample)(nil),            // 17: calib.v1.Sample
-	(*TCP)(nil),               // 18: calib.v1.TCP
-	(*Fault)(nil),             // 19: calib.v1.Fault
-	nil,                       // 20: calib.v1.HelloResponse.EnvEntry
-	nil,                       // 21: calib.v1.Point.FactorsEntry
-	nil,                       // 22: calib.v1.Sample.AuxEntry
+	(*Foreign)(nil),           // 16: calib.v1.Foreign
+	(*Progress)(nil),          // 17: calib.v1.Progress
+	(*Sample)(nil),            // 18: calib.v1.Sample
+	(*TCP)(nil),               // 19: calib.v1.TCP
+	(*Fault)(nil),             // 20: calib.v1.Fault
+	nil,                       // 21: calib.v1.HelloResponse.EnvEntry
+	nil,                       // 22: calib.v1.Point.FactorsEntry
+	nil,                       // 23: calib.v1.Sample.AuxEntry
 }
 var file_calib_v1_control_proto_depIdxs = []int32{
-	20, // 0: calib.v1.HelloResponse.env:type_name -> calib.v1.HelloResponse.EnvEntry
+	21, // 0: calib.v1.HelloResponse.env:type_name -> calib.v1.HelloResponse.EnvEntry
 	3,  // 1: calib.v1.HelloResponse.limits:type_name -> calib.v1.Limits
 	6,  // 2: calib.v1.PrepareRequest.peers:type_name -> calib.v1.Peer
 	7,  // 3: calib.v1.PrepareRequest.tickets:type_name -> calib.v1.Ticket
 	8,  // 4: calib.v1.PrepareRequest.socket:type_name -> calib.v1.Socket
 	14, // 5: calib.v1.RunRequest.points:type_name -> calib.v1.Point
-	21, // 6: calib.v1.Point.factors:type_name -> calib.v1.Point.FactorsEntry
-	16, // 7: calib.v1.RunEvent.progress:type_name -> calib.v1.Progress
-	17, // 8: calib.v1.RunEvent.sample:type_name -> calib.v1.Sample
-	14, // 9: calib.v1.Sample.point:type_name -> calib.v1.Point
-	18, // 10: calib.v1.Sample.tcp:type_name -> calib.v1.TCP
-	22, // 11: calib.v1.Sample.aux:type_name -> calib.v1.Sample.AuxEntry
-	0,  // 12: calib.v1.Fault.kind:type_name -> calib.v1.Fault.Kind
-	1,  // 13: calib.v1.Control.Hello:input_type -> calib.v1.HelloRequest
-	4,  // 14: calib.v1.Control.Prepare:input_type -> calib.v1.PrepareRequest
-	9,  // 15: calib.v1.Control.KeepAlive:input_type -> calib.v1.KeepAliveRequest
-	13, // 16: calib.v1.Control.Run:input_type -> calib.v1.RunRequest
-	11, // 17: calib.v1.Control.Release:input_type -> calib.v1.ReleaseRequest
-	2,  // 18: calib.v1.Control.Hello:output_type -> calib.v1.HelloResponse
-	5,  // 19: calib.v1.Control.Prepare:output_type -> calib.v1.PrepareResponse
-	10, // 20: calib.v1.Control.KeepAlive:output_type -> calib.v1.KeepAliveResponse
-	15, // 21: calib.v1.Control.Run:output_type -> calib.v1.RunEvent
-	12, // 22: calib.v1.Control.Release:output_type -> calib.v1.ReleaseResponse
-	18, // [18:23] is the sub-list for method output_type
-	13, // [13:18] is the sub-list for method input_type
-	13, // [13:13] is the sub-list for extension type_name
-	13, // [13:13] is the sub-list for extension extendee
-	0,  // [0:13] is the sub-list for field type_name
+	22, // 6: calib.v1.Point.factors:type_name -> calib.v1.Point.FactorsEntry
+	17, // 7: calib.v1.RunEvent.progress:type_name -> calib.v1.Progress
+	18, // 8: calib.v1.RunEvent.sample:type_name -> calib.v1.Sample
+	16, // 9: calib.v1.RunEvent.foreign:type_name -> calib.v1.Foreign
+	14, // 10: calib.v1.Sample.point:type_name -> calib.v1.Point
+	19, // 11: calib.v1.Sample.tcp:type_name -> calib.v1.TCP
+	23, // 12: calib.v1.Sample.aux:type_name -> calib.v1.Sample.AuxEntry
+	0,  // 13: calib.v1.Fault.kind:type_name -> calib.v1.Fault.Kind
+	1,  // 14: calib.v1.Control.Hello:input_type -> calib.v1.HelloRequest
+	4,  // 15: calib.v1.Control.Prepare:input_type -> calib.v1.PrepareRequest
+	9,  // 16: calib.v1.Control.KeepAlive:input_type -> calib.v1.KeepAliveRequest
+	13, // 17: calib.v1.Control.Run:input_type -> calib.v1.RunRequest
+	11, // 18: calib.v1.Control.Release:input_type -> calib.v1.ReleaseRequest
+	2,  // 19: calib.v1.Control.Hello:output_type -> calib.v1.HelloResponse
+	5,  // 20: calib.v1.Control.Prepare:output_type -> calib.v1.PrepareResponse
+	10, // 21: calib.v1.Control.KeepAlive:output_type -> calib.v1.KeepAliveResponse
+	15, // 22: calib.v1.Control.Run:output_type -> calib.v1.RunEvent
+	12, // 23: calib.v1.Control.Release:output_type -> calib.v1.ReleaseResponse
+	19, // [19:24] is the sub-list for method output_type
+	14, // [14:19] is the sub-list for method input_type
+	14, // [14:14] is the sub-list for extension type_name
+	14, // [14:14] is the sub-list for extension extendee
+	0,  // [0:14] is the sub-list for field type_name
 }
 
 func init() { file_calib_v1_control_proto_init() }
@@ -1747,6 +1905,7 @@ func file_calib_v1_control_proto_init() {
 	file_calib_v1_control_proto_msgTypes[14].OneofWrappers = []any{
 		(*RunEvent_Progress)(nil),
 		(*RunEvent_Sample)(nil),
+		(*RunEvent_Foreign)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -1754,7 +1913,7 @@ func file_calib_v1_control_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_calib_v1_control_proto_rawDesc), len(file_calib_v1_control_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   22,
+			NumMessages:   23,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -4,15 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
+	"net"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"strings"
 	"syscall"
 
 	"github.com/urfave/cli/v2"
 
 	"calib/agent"
 	"calib/cmd/calib/internal/command"
+	"calib/internal/certs"
 	"calib/internal/units"
 )
 
@@ -23,11 +28,15 @@ func AgentCommand() *cli.Command {
 		Name:  "agent",
 		Usage: "measure on this host for a coordinator (calib run starts its own agents)",
 		Description: "With --stdio the agent serves the coordinator at the other end of its standard streams and exits when its\n" +
-			"input closes. With --listen it is a daemon, named calib://host:port in a hosts file; without credentials it\n" +
-			"takes loopback addresses only. The limits hold for every coordinator; none can raise them.",
+			"input closes. With --listen it is a daemon: on a unix socket that only its user and root can use,\n" +
+			"named calib+unix:///run/calib/agent.sock in a hosts file; or, with --cert, on TCP, named calib://host:port,\n" +
+			"for coordinators that show a certificate (see calib cert). The limits hold for every coordinator; none can\n" +
+			"raise them.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "stdio", Usage: "serve one coordinator over standard input and output"},
-			&cli.StringFlag{Name: "listen", Usage: "serve coordinators on `ADDR`, for example 127.0.0.1:7433"},
+			&cli.StringFlag{Name: "listen", Usage: "serve coordinators on `ADDR`: unix is the socket /run/calib/agent.sock or, for a user, " +
+				"$XDG_RUNTIME_DIR/calib/agent.sock; unix:/path another; host:port is TCP with certificates"},
+			&cli.StringFlag{Name: "cert", Usage: "`DIR` of this agent's certificate, which calib cert issue has made"},
 			&cli.StringFlag{Name: "data", Value: ":0", Usage: "take data connections on `ADDR`; port 0 is any"},
 			&cli.StringFlag{Name: "cpu", Usage: "pin the timing thread to CPU `N`"},
 			&cli.StringFlag{Name: "join", Usage: "connect to the coordinator on `HOST`, which tells the rest on standard input (calib run --slurm does this)"},
@@ -35,7 +44,7 @@ func AgentCommand() *cli.Command {
 			&cli.DurationFlag{Name: "max-duration", Value: d.Task, Usage: "longest task"},
 			&cli.StringFlag{Name: "max-bytes", Value: d.Bytes.String(), Usage: "`SIZE` of all traffic with one peer in one run"},
 			&cli.StringFlag{Name: "max-memory", Value: d.Memory.String(), Usage: "`SIZE` of the buffers of one task"},
-			&cli.StringFlag{Name: "max-rate", Usage: "send at most `SIZE` a second on each data connection, and as much in datagrams"},
+			&cli.StringFlag{Name: "max-rate", Usage: "send at most `SIZE` a second on each data connection, and as much in datagrams (default: no limit, and 10 Gbit/s)"},
 			&cli.IntFlag{Name: "max-peers", Value: d.Peers, Usage: "hosts in one run besides this one"},
 		},
 		Action: runAgent,
@@ -48,7 +57,7 @@ func runAgent(c *cli.Context) error {
 	}
 	addr := c.String("listen")
 	if c.Bool("stdio") == (addr != "") {
-		return command.Usagef("agent: give --stdio or --listen ADDR")
+		return command.Usagef("agent: give --stdio or --listen ADDR; --listen unix is the usual daemon")
 	}
 	if c.NArg() > 0 {
 		return command.Usagef("agent: unexpected argument %q", c.Args().First())
@@ -63,26 +72,74 @@ func runAgent(c *cli.Context) error {
 	}
 	ctx, stop := signal.NotifyContext(c.Context, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
+	serve, err := listener(c, addr)
+	if err != nil {
+		return command.Usagef("agent: %w", err)
+	}
 	s, err := agent.NewServer(agent.ServerOptions{
-		Data: c.String("data"), CPU: c.String("cpu"), Limits: limits,
+		Shared: addr != "",
+		Data:   c.String("data"), CPU: c.String("cpu"), Limits: limits,
 		Log: slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: level})),
 	})
 	if err != nil {
 		return fmt.Errorf("agent: %w", err)
 	}
 	defer s.Close()
-	if addr == "" {
-		err = s.ServeStream(ctx, os.Stdin, os.Stdout)
-	} else {
-		err = s.Listen(ctx, addr)
-	}
-	switch {
-	case errors.Is(err, agent.ErrOpen):
-		return command.Usagef("agent: %w", err)
-	case err != nil && !errors.Is(err, context.Canceled):
+	if err := serve(ctx, s); err != nil && !errors.Is(err, context.Canceled) {
 		return fmt.Errorf("agent: %w", err)
 	}
 	return nil
+}
+
+// listener is how the agent serves at an address of --listen, of standard streams where there is none.
+func listener(c *cli.Context, addr string) (func(context.Context, *agent.Server) error, error) {
+	path, unix := strings.CutPrefix(addr, "unix:")
+	unix = unix || addr == "unix"
+	switch {
+	case c.String("cert") != "" && (addr == "" || unix):
+		return nil, errors.New("--cert is for --listen host:port: who reaches standard streams or a unix socket is known")
+	case addr == "":
+		return func(ctx context.Context, s *agent.Server) error { return s.ServeStream(ctx, os.Stdin, os.Stdout) }, nil
+	case unix:
+		path, err := socketPath(strings.TrimPrefix(path, "unix"))
+		return func(ctx context.Context, s *agent.Server) error { return s.ListenUnix(ctx, path) }, err
+	}
+	if _, _, err := net.SplitHostPort(addr); err != nil {
+		return nil, fmt.Errorf("--listen %s: want unix, unix:/path or host:port", addr)
+	}
+	if c.String("cert") == "" {
+		return nil, fmt.Errorf("--listen %s: every user of a machine reaches its TCP ports, those of loopback too, and an agent sends "+
+			"traffic for whoever reaches it: give --cert DIR (calib cert issue), or listen on a unix socket (--listen unix)", addr)
+	}
+	credentials, err := certs.Load(c.String("cert"))
+	if err != nil {
+		return nil, fmt.Errorf("--cert: %w", err)
+	}
+	if credentials.Role() != certs.Agent {
+		return nil, fmt.Errorf("--cert %s: the certificate is for a coordinator: an agent's is made by calib cert issue --agent", c.String("cert"))
+	}
+	return func(ctx context.Context, s *agent.Server) error { return s.ListenTLS(ctx, addr, credentials.Server()) }, nil
+}
+
+// socketPath is that of --listen unix:/path, or the usual one, whose directory is made where it is missing.
+func socketPath(given string) (string, error) {
+	if filepath.IsAbs(given) {
+		return given, nil
+	}
+	if given != "" {
+		return "", fmt.Errorf("--listen unix:%s: want the whole path of the socket", given)
+	}
+	dir := "/run"
+	if os.Geteuid() != 0 {
+		if dir = os.Getenv("XDG_RUNTIME_DIR"); dir == "" {
+			return "", errors.New("--listen unix: this user has no XDG_RUNTIME_DIR: name the socket with --listen unix:/path")
+		}
+	}
+	dir = filepath.Join(dir, "calib")
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return "", err
+	}
+	return filepath.Join(dir, "agent.sock"), nil
 }
 
 func agentLimits(c *cli.Context) (l agent.Limits, err error) {

@@ -2,6 +2,7 @@ package measuring
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -13,6 +14,7 @@ import (
 
 	"calib/agent"
 	"calib/cmd/calib/internal/command"
+	"calib/internal/certs"
 	"calib/internal/coord"
 	"calib/internal/dataset"
 	"calib/internal/environ"
@@ -34,15 +36,20 @@ type cluster struct {
 	starter *starter // nil for a simulation
 }
 
-// open starts an agent on every host, some at a time, and asks each who it is. It calls started with the number
-// of hosts that were tried. It fails when fewer than two answer, or ctx ends; otherwise the caller closes the cluster.
-func (w where) open(ctx context.Context, list []hosts.Host, started func(n int)) (*cluster, error) {
+// open starts an agent on every host, some at a time, and asks each who it is. It calls started with the number of hosts that were tried, and,
+// later and from any goroutine, warn with what a user should know of one. It fails when fewer than two answer, or ctx ends; otherwise the
+// caller closes the cluster.
+func (w where) open(ctx context.Context, list []hosts.Host, started func(n int), warn func(string)) (*cluster, error) {
 	if w.Sim != "" {
 		return w.simulate(ctx)
 	}
 	starter, err := w.starter(ctx, list)
 	if err != nil {
 		return nil, err
+	}
+	credentials, err := w.credentials(list)
+	if err != nil {
+		return nil, command.WithCode(command.ExitUsage, err)
 	}
 	type member struct {
 		agent coord.Agent
@@ -57,7 +64,7 @@ func (w where) open(ctx context.Context, list []hosts.Host, started func(n int))
 	for i, h := range list {
 		starts.Go(func() error {
 			m := &members[i]
-			m.agent, m.info, m.err = startOne(ctx, starter, h)
+			m.agent, m.info, m.err = startOne(ctx, starter, h, credentials, warn)
 			mu.Lock()
 			defer mu.Unlock()
 			done++
@@ -86,13 +93,29 @@ func (w where) open(ctx context.Context, list []hosts.Host, started func(n int))
 	return c, nil
 }
 
+// credentials are what daemons on TCP are shown, nil where there is none of them or no certificate was named.
+func (w where) credentials(list []hosts.Host) (func(string) *tls.Config, error) {
+	if w.Cert == "" || !slices.ContainsFunc(list, func(h hosts.Host) bool { return h.Daemon && !h.Socket() }) {
+		return nil, nil
+	}
+	c, err := certs.Load(w.Cert)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("--cert: %w", err)
+	case c.Role() != certs.Coordinator:
+		return nil, fmt.Errorf("--cert %s: the certificate is for an agent: agents are asked with one of calib cert issue --coordinator", w.Cert)
+	}
+	return c.Client, nil
+}
+
 // startOne starts or dials the agent of one host, and completes its own description with what the hosts file says.
-func startOne(ctx context.Context, s *starter, h hosts.Host) (coord.Agent, dataset.Host, error) {
-	opts := agent.ClientOptions{DataAddr: knownAddr(ctx, h)}
+func startOne(ctx context.Context, s *starter, h hosts.Host, credentials func(string) *tls.Config, warn func(string)) (coord.Agent, dataset.Host, error) {
+	var first sync.Once // of the warnings: the agent's log has them all
+	opts := agent.ClientOptions{DataAddr: knownAddr(ctx, h), Warn: func(s string) { first.Do(func() { warn(s) }) }}
 	var client *agent.Client
 	if h.Daemon {
 		var err error
-		if client, err = agent.Dial(ctx, h.Name, h.Name, opts); err != nil {
+		if client, err = agent.Dial(ctx, h.Name, h.Name, credentials, opts); err != nil {
 			return nil, dataset.Host{}, err
 		}
 	} else {
@@ -124,6 +147,9 @@ func knownAddr(ctx context.Context, h hosts.Host) string {
 		return h.Addr
 	}
 	name := h.Name
+	if h.Socket() {
+		return ""
+	}
 	if host, _, err := net.SplitHostPort(name); h.Daemon && err == nil {
 		name = host
 	}
@@ -150,6 +176,9 @@ func dataAddr(h hosts.Host, listens string) (string, error) {
 	switch ip := net.ParseIP(host); {
 	case h.Addr != "":
 		host = h.Addr
+	case h.Socket() && (ip == nil || ip.IsUnspecified()):
+		return "", fmt.Errorf("host %s: its agent takes data connections on every address: say in the hosts file at which one peers "+
+			"reach it (addr=)", h.Name)
 	case h.Daemon && (ip == nil || ip.IsUnspecified()):
 		if host, _, err = net.SplitHostPort(h.Name); err != nil {
 			return "", fmt.Errorf("host %s: %w", h.Name, err)
@@ -182,7 +211,7 @@ func (w where) simulate(ctx context.Context) (*cluster, error) {
 func (c *cluster) peers() []plane.Peer {
 	out := make([]plane.Peer, len(c.infos))
 	for i, h := range c.infos {
-		out[i] = plane.Peer{Host: i, Name: h.Name, Addr: h.Addr, Machine: h.Boot, Clock: h.Clock}
+		out[i] = plane.Peer{Host: i, Name: h.Name, Addr: h.Addr, Machine: h.Boot, Clock: h.Clock, Consent: h.Consent}
 	}
 	return out
 }

@@ -60,7 +60,7 @@ func examined(c *cli.Context) (r doctor.Report, err error) {
 		return r, err
 	}
 	j.show.Phase("start agents")
-	cl, err := w.open(c.Context, list, func(n int) { j.show.Update(float64(n), float64(len(list)), "") })
+	cl, err := w.open(c.Context, list, func(n int) { j.show.Update(float64(n), float64(len(list)), "") }, j.note)
 	if err != nil {
 		return r, err
 	}

@@ -15,6 +15,7 @@ func HostsCommand() *cli.Command {
 		Name: "hosts", Usage: "work with host lists",
 		Description: "A hosts file has one host or range a line, # comments, then key=value:\n" +
 			"node[01-16,20] user=bench cpu=2\ngate addr=10.1.0.1 port=7100\ncalib://[fd00::5]:7077\n" +
+			"calib+unix:///run/calib/agent.sock addr=10.1.0.2\n" +
 			"addr= and port= are where peers dial for data, user= whom ssh logs in as, cpu= where the timing thread is pinned.",
 		Subcommands: []*cli.Command{
 			{Name: "expand", Usage: "print the hosts of ranges or hosts files, one a line", ArgsUsage: "RANGE|FILE...",

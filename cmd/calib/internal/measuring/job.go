@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -63,6 +64,7 @@ type job struct {
 	result *coord.Result
 	lost   []dataset.Failure // before measuring began
 	unfit  error             // why there are no parameters
+	noting sync.Mutex
 	notes  []string
 	// checked is how long the check of the hosts took.
 	checked units.Nanos
@@ -152,8 +154,10 @@ func detailOf(c *cli.Context) (d detail, err error) {
 	return d, err
 }
 
-// note prints s now, and keeps it for run.json.
+// note prints s now, and keeps it for run.json. It may be called from any goroutine.
 func (j *job) note(s string) {
+	j.noting.Lock()
+	defer j.noting.Unlock()
 	j.notes = append(j.notes, s)
 	j.show.Note(s)
 	if j.log != nil {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"calib/agent"
 	"calib/bench"
 	"calib/bench/experiments"
 	"calib/cmd/calib/internal/command"
@@ -84,7 +85,7 @@ func (j *job) measure(ctx context.Context) error {
 		return err
 	}
 	j.show.Phase("start agents")
-	cl, err := j.detail.Where.open(ctx, j.list, func(n int) { j.show.Update(float64(n), float64(len(j.list)), "") })
+	cl, err := j.detail.Where.open(ctx, j.list, func(n int) { j.show.Update(float64(n), float64(len(j.list)), "") }, j.note)
 	if err != nil {
 		return err
 	}
@@ -216,10 +217,11 @@ func (j *job) looked() units.Nanos {
 	return j.checked + j.detail.Probe.Took
 }
 
-// prepare hands out the session. The tickets last a day longer than twice the plan's budget.
+// prepare hands out the session. The tickets last a day longer than twice the plan's budget, and no longer than agents take them.
 func (j *job) prepare(ctx context.Context, cl *cluster, s *bench.Schedule) error {
 	most := ticketBytes(s.Estimate(), cl.infos)
 	life := 2*time.Duration(s.Plan.Budget) + 24*time.Hour
+	life = min(life, agent.DefaultLimits().Life-time.Hour) // clocks may differ
 	tickets := coord.NewIssuer(most, time.Now().Add(life))
 	session := plane.Session{
 		Run: j.runID(), Peers: cl.peers(), Socket: j.detail.Socket,

@@ -81,7 +81,7 @@ func dryRun(c *cli.Context, name string) (err error) {
 		return err
 	}
 	j.show.Phase("start agents")
-	cl, err := j.detail.Where.open(c.Context, j.list, func(n int) { j.show.Update(float64(n), float64(len(j.list)), "") })
+	cl, err := j.detail.Where.open(c.Context, j.list, func(n int) { j.show.Update(float64(n), float64(len(j.list)), "") }, j.note)
 	if err != nil {
 		return err
 	}

@@ -22,6 +22,7 @@ type where struct {
 	AgentBinary string   `json:"agent_binary,omitempty"`
 	Fanout      int      `json:"fanout,omitempty"`
 	Slurm       bool     `json:"slurm,omitempty"`
+	Cert        string   `json:"cert,omitempty"` // absolute
 }
 
 // defaultFanout is how many hosts are reached at a time: an sshd drops more logins than ten at once (MaxStartups).
@@ -39,6 +40,8 @@ func WhereFlags() []cli.Flag {
 		&cli.StringFlag{Name: "sim", Usage: "no hosts at all: simulate `PRESET[:HOSTS]` or a lab file, in virtual time"},
 		&cli.StringFlag{Name: "launch", Value: defaultLaunch, EnvVars: []string{"CALIB_LAUNCH"},
 			Usage: "`PREFIX` that runs a command on {host} with its standard streams, such as 'ip netns exec {host}'"},
+		&cli.StringFlag{Name: "cert", EnvVars: []string{"CALIB_CERT"},
+			Usage: "`DIR` of the certificate that calib cert issue has made for you, for daemons on TCP (calib://host:port)"},
 		&cli.StringFlag{Name: "agent-binary", Usage: "`PATH` of calib-agent, or of calib, for hosts of another kind than calib has agents for"},
 		&cli.IntFlag{Name: "fanout", Value: defaultFanout, Usage: "start agents on `N` hosts at a time"},
 	}, slurmFlags()...)
@@ -48,7 +51,7 @@ func WhereFlags() []cli.Flag {
 func whereOf(c *cli.Context) (where, error) {
 	w := where{
 		HostsFile: c.String("hosts"), Ranges: c.StringSlice("host"), Local: c.Int("local"), Sim: c.String("sim"),
-		Launch: c.String("launch"), AgentBinary: c.String("agent-binary"), Fanout: c.Int("fanout"), Slurm: c.Bool("slurm"),
+		Launch: c.String("launch"), AgentBinary: c.String("agent-binary"), Fanout: c.Int("fanout"), Slurm: c.Bool("slurm"), Cert: c.String("cert"),
 	}
 	given := 0
 	for _, set := range []bool{w.HostsFile != "" || w.Slurm, len(w.Ranges) > 0, c.IsSet("local"), w.Sim != ""} {
@@ -68,12 +71,15 @@ func whereOf(c *cli.Context) (where, error) {
 	case w.Slurm && c.IsSet("launch") && os.Getenv("CALIB_LAUNCH") == "":
 		return w, command.Usagef("give --slurm or --launch: a job's step is started by srun")
 	}
-	if w.HostsFile != "" {
-		abs, err := filepath.Abs(w.HostsFile)
-		if err != nil {
-			return w, command.Usagef("--hosts: %w", err)
+	for flag, path := range map[string]*string{"hosts": &w.HostsFile, "cert": &w.Cert} {
+		if *path == "" {
+			continue
 		}
-		w.HostsFile = abs
+		abs, err := filepath.Abs(*path)
+		if err != nil {
+			return w, command.Usagef("--%s: %w", flag, err)
+		}
+		*path = abs
 	}
 	return w, checkSlurm(c)
 }

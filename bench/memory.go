@@ -1,0 +1,46 @@
+package bench
+
+import (
+	"errors"
+	"fmt"
+
+	"calib/internal/units"
+)
+
+// ErrMemory reports a task that would take more memory than it may.
+var ErrMemory = errors.New("more memory than the task may take")
+
+// memory is what a task has taken, of what it may.
+type memory struct {
+	most  units.Bytes // 0 is no limit
+	kept  units.Bytes // for samples, to the end of the task
+	point units.Bytes // until the point ends
+}
+
+// overdrawn is the panic by which a buffer that may not be taken ends a task; Perform makes it an error.
+type overdrawn struct{ error }
+
+// charge counts n bytes, before they are taken.
+func (m *memory) charge(to *units.Bytes, n int64) {
+	if n < 0 {
+		panic(overdrawn{fmt.Errorf("a buffer of %d bytes: want 0 or more", n)})
+	}
+	if left := m.most - m.kept - m.point; m.most > 0 && units.Bytes(n) > left {
+		panic(overdrawn{fmt.Errorf("a buffer of %v, where %v of %v are left: %w", units.Bytes(n), max(left, 0), m.most, ErrMemory)})
+	}
+	*to += units.Bytes(n)
+}
+
+// charged calls f, and returns what ended it where that was a buffer that may not be taken.
+func charged(f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			o, ok := p.(overdrawn)
+			if !ok {
+				panic(p)
+			}
+			err = o.error
+		}
+	}()
+	return f()
+}

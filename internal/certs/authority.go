@@ -1,0 +1,210 @@
+// Package certs is the certificates by which daemons and coordinators know each other: a certificate authority in a directory of
+// its own, what it issues, and what it has revoked.
+//
+// Its opinion: nothing here is cryptography of our own. Certificates are X.509 by crypto/x509, the transport is TLS 1.3. A key is in
+// a directory that nobody else can read, or it is not used. A certificate says by its extended key usage what it is for: an
+// agent's serves, a coordinator's asks; neither stands for the other. The revocation list is a file beside the key that is read again
+// whenever it changes; without one that can be read and is signed, nobody is let in.
+package certs
+
+import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"errors"
+	"fmt"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"calib/internal/files"
+)
+
+// The files of a directory of certificates. An authority's has caKey and issued, one that was issued has cert and key.
+const (
+	caFile     = "ca.pem"
+	caKeyFile  = "ca.key"
+	crlFile    = "crl.pem"
+	certFile   = "cert.pem"
+	keyFile    = "key.pem"
+	issuedName = "issued" // directory: a copy of each certificate
+)
+
+const (
+	authorityLife = 10 * 365 * 24 * time.Hour
+	// early is how long before now a certificate begins, for hosts whose clocks are behind.
+	early = time.Hour
+)
+
+// Role is what a certificate is for.
+type Role string
+
+// The roles.
+const (
+	Agent       Role = "agent"
+	Coordinator Role = "coordinator"
+)
+
+var usages = map[Role]x509.ExtKeyUsage{Agent: x509.ExtKeyUsageServerAuth, Coordinator: x509.ExtKeyUsageClientAuth}
+
+// Authority signs certificates. Its directory is the secret: whoever has it can reach every agent.
+type Authority struct {
+	dir  string
+	cert *x509.Certificate
+	key  ed25519.PrivateKey
+}
+
+// Init makes an authority in a directory that is new or empty.
+func Init(dir, name string, now time.Time) (*Authority, error) {
+	if err := makePrivate(dir); err != nil {
+		return nil, err
+	}
+	public, key, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	serial, err := newSerial()
+	if err != nil {
+		return nil, err
+	}
+	der, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{
+		SerialNumber: serial, Subject: pkix.Name{CommonName: name}, NotBefore: now.Add(-early), NotAfter: now.Add(authorityLife),
+		IsCA: true, BasicConstraintsValid: true, MaxPathLenZero: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageCRLSign,
+	}, &x509.Certificate{Subject: pkix.Name{CommonName: name}}, public, key)
+	if err != nil {
+		return nil, err
+	}
+	cert, err := x509.ParseCertificate(der)
+	if err != nil {
+		return nil, err
+	}
+	a := &Authority{dir: dir, cert: cert, key: key}
+	return a, errors.Join(
+		writeKey(filepath.Join(dir, caKeyFile), key), writePEM(filepath.Join(dir, caFile), certBlock, der),
+		os.Mkdir(filepath.Join(dir, issuedName), 0o700), a.writeRevoked(nil, 1, now))
+}
+
+// Open reads an authority.
+func Open(dir string) (*Authority, error) {
+	if err := checkPrivate(dir); err != nil {
+		return nil, err
+	}
+	cert, err := readCert(filepath.Join(dir, caFile))
+	if err != nil {
+		return nil, fmt.Errorf("%w; calib cert init makes a certificate authority", err)
+	}
+	key, err := readKey(filepath.Join(dir, caKeyFile))
+	if err != nil {
+		return nil, fmt.Errorf("%w; only the directory that calib cert init made can issue and revoke", err)
+	}
+	return &Authority{dir: dir, cert: cert, key: key}, nil
+}
+
+// Request is what a certificate is to say.
+type Request struct {
+	Name  string // of the host or person
+	Role  Role
+	Addrs []string // of an agent: the names and addresses by which hosts files call it
+	Life  time.Duration
+}
+
+// Issue makes a key and its certificate in a directory that is new or empty, with all that its owner needs.
+func (a *Authority) Issue(r Request, out string, now time.Time) (*x509.Certificate, error) {
+	usage, ok := usages[r.Role]
+	switch {
+	case !ok:
+		return nil, fmt.Errorf("a certificate for a %q: want %s or %s", r.Role, Agent, Coordinator)
+	case r.Name == "":
+		return nil, errors.New("a certificate without a name")
+	case r.Role == Agent && len(r.Addrs) == 0:
+		return nil, fmt.Errorf("certificate of agent %s: give the names or addresses by which hosts files call it", r.Name)
+	case r.Life <= 0 || now.Add(r.Life).After(a.cert.NotAfter):
+		return nil, fmt.Errorf("certificate of %s: it would end %v, and the authority ends %v: choose a shorter life, or make a new authority",
+			r.Name, now.Add(r.Life).Format(time.DateOnly), a.cert.NotAfter.Format(time.DateOnly))
+	}
+	serial, err := newSerial()
+	if err != nil {
+		return nil, err
+	}
+	t := &x509.Certificate{
+		SerialNumber: serial, Subject: pkix.Name{CommonName: r.Name}, NotBefore: now.Add(-early), NotAfter: now.Add(r.Life),
+		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{usage}, BasicConstraintsValid: true,
+	}
+	for _, addr := range r.Addrs {
+		if ip := net.ParseIP(addr); ip != nil {
+			t.IPAddresses = append(t.IPAddresses, ip)
+		} else {
+			t.DNSNames = append(t.DNSNames, addr)
+		}
+	}
+	public, key, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	der, err := x509.CreateCertificate(rand.Reader, t, a.cert, public, a.key)
+	if err != nil {
+		return nil, err
+	}
+	if err := makePrivate(out); err != nil {
+		return nil, err
+	}
+	crl, err := os.ReadFile(filepath.Join(a.dir, crlFile))
+	if err != nil {
+		return nil, err
+	}
+	err = errors.Join(
+		writePEM(filepath.Join(a.dir, issuedName, serialText(serial)+".pem"), certBlock, der), // first: what is not listed cannot be revoked
+		writeKey(filepath.Join(out, keyFile), key), writePEM(filepath.Join(out, certFile), certBlock, der),
+		writePEM(filepath.Join(out, caFile), certBlock, a.cert.Raw), files.Replace(filepath.Join(out, crlFile), crl))
+	if err != nil {
+		return nil, err
+	}
+	return x509.ParseCertificate(der)
+}
+
+// Issued lists all that was issued, the earliest first.
+func (a *Authority) Issued() ([]*x509.Certificate, error) {
+	paths, err := filepath.Glob(filepath.Join(a.dir, issuedName, "*.pem"))
+	if err != nil {
+		return nil, err
+	}
+	var out []*x509.Certificate
+	for _, p := range paths {
+		c, err := readCert(p)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, c)
+	}
+	slices.SortFunc(out, func(x, y *x509.Certificate) int {
+		if d := x.NotBefore.Compare(y.NotBefore); d != 0 {
+			return d
+		}
+		return x.SerialNumber.Cmp(y.SerialNumber)
+	})
+	return out, nil
+}
+
+func newSerial() (*big.Int, error) {
+	return rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127))
+}
+
+// serialText names a certificate in files and on the screen.
+func serialText(n *big.Int) string { return fmt.Sprintf("%032x", n) }
+
+// Serial names a certificate as Revoke and the directory of what was issued do.
+func Serial(c *x509.Certificate) string { return serialText(c.SerialNumber) }
+
+// RoleOf is what a certificate is for, empty where it is for nothing here.
+func RoleOf(c *x509.Certificate) Role {
+	for role, usage := range usages {
+		if slices.Contains(c.ExtKeyUsage, usage) {
+			return role
+		}
+	}
+	return ""
+}

@@ -1,0 +1,15 @@
+//go:build unix
+
+package certs
+
+import (
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// ours reports whether a file belongs to this user or root.
+func ours(info fs.FileInfo) bool {
+	s, ok := info.Sys().(*syscall.Stat_t)
+	return ok && (int(s.Uid) == os.Geteuid() || s.Uid == 0)
+}

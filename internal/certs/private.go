@@ -1,0 +1,171 @@
+package certs
+
+import (
+	"crypto/ed25519"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"calib/internal/files"
+)
+
+// Types of PEM blocks (RFC 7468).
+const (
+	certBlock = "CERTIFICATE"
+	keyBlock  = "PRIVATE KEY"
+	crlBlock  = "X509 CRL"
+)
+
+// maxFile bounds a file of certificates [B]: a list of ten thousand revoked ones is below.
+const maxFile = 4 << 20
+
+// makePrivate makes a directory of one's own, or takes one that is there and empty.
+func makePrivate(dir string) error {
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	if err := checkPrivate(dir); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	if len(entries) > 0 {
+		return fmt.Errorf("%s is not empty: keys are not replaced; choose another directory, or remove this one", dir)
+	}
+	return nil
+}
+
+// checkPrivate refuses a directory that somebody else may read or exchange.
+func checkPrivate(dir string) error {
+	info, err := os.Lstat(dir)
+	switch {
+	case err != nil:
+		return err
+	case !info.IsDir():
+		return fmt.Errorf("%s is no directory (a link is not followed)", dir)
+	case info.Mode().Perm()&0o077 != 0:
+		return fmt.Errorf("%s may be read by others (mode %04o): keys are kept in a directory of mode 0700; chmod 0700 %s, and issue "+
+			"new keys if others have had access", dir, info.Mode().Perm(), dir)
+	case !ours(info):
+		return fmt.Errorf("%s belongs to another user: keys are kept in a directory of one's own or root's; chown it, or issue others", dir)
+	}
+	return nil
+}
+
+// read reads a file of certificates.
+func read(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err == nil && len(b) > maxFile {
+		err = fmt.Errorf("%s: longer than %d MiB", path, maxFile>>20)
+	}
+	return b, err
+}
+
+// block returns the content of a PEM file that is to hold one block of a type.
+func block(b []byte, kind string) ([]byte, error) {
+	p, _ := pem.Decode(b)
+	if p == nil || p.Type != kind {
+		return nil, fmt.Errorf("no PEM block %q", kind)
+	}
+	return p.Bytes, nil
+}
+
+func readBlock(path, kind string) ([]byte, error) {
+	b, err := read(path)
+	if err != nil {
+		return nil, err
+	}
+	der, err := block(b, kind)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return der, nil
+}
+
+func readCert(path string) (*x509.Certificate, error) {
+	der, err := readBlock(path, certBlock)
+	if err != nil {
+		return nil, err
+	}
+	c, err := x509.ParseCertificate(der)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return c, nil
+}
+
+func readKey(path string) (ed25519.PrivateKey, error) {
+	der, err := readBlock(path, keyBlock)
+	if err != nil {
+		return nil, err
+	}
+	k, err := x509.ParsePKCS8PrivateKey(der)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	key, ok := k.(ed25519.PrivateKey)
+	if !ok {
+		return nil, fmt.Errorf("%s: no Ed25519 key", path)
+	}
+	return key, nil
+}
+
+// readRevoked reads a revocation list that the authority has signed.
+func readRevoked(path string, ca *x509.Certificate) (*x509.RevocationList, error) {
+	b, err := read(path)
+	if err != nil {
+		return nil, err
+	}
+	l, err := parseRevoked(b, ca)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w; copy the authority's %s there", path, err, crlFile)
+	}
+	return l, nil
+}
+
+func parseRevoked(b []byte, ca *x509.Certificate) (*x509.RevocationList, error) {
+	der, err := block(b, crlBlock)
+	if err != nil {
+		return nil, err
+	}
+	l, err := x509.ParseRevocationList(der)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.CheckSignatureFrom(ca); err != nil {
+		return nil, fmt.Errorf("not signed by this authority: %w", err)
+	}
+	if l.Number == nil || !l.Number.IsInt64() {
+		return nil, errors.New("a revocation list without a number")
+	}
+	return l, nil
+}
+
+func writePEM(path, kind string, der []byte) error {
+	return files.Replace(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
+}
+
+// writeKey writes a key that was not there before.
+func writeKey(path string, key ed25519.PrivateKey) error {
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(pem.EncodeToMemory(&pem.Block{Type: keyBlock, Bytes: der}))
+	return errors.Join(err, f.Sync(), f.Close())
+}

@@ -1,0 +1,200 @@
+package transport
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"calib/internal/units"
+)
+
+// Before a datagram leaves for a rank, both ends show each other that the rank's datagram port is theirs. Each end sends a
+// nonce over the connection, and puts the nonce of the other end into a datagram, with a second nonce that the other end sends
+// back over the connection:
+//
+//	connection   A → B   nonce 1 of A                        (16 B)
+//	datagram     B → A   magic, nonce 1 of A, nonce 2 of B   (40 B, again and again until it is answered)
+//	connection   A → B   nonce 2 of B                        (16 B)
+//
+// and the same the other way round. So who takes the datagrams is who has the ticket, at the address of its connection: nothing
+// that a coordinator says of a host aims a datagram elsewhere.
+const (
+	proofMagic = "calibdg\n"
+	proofBytes = len(proofMagic) + 2*nonceSize
+	proofAgain = 20 * units.Millisecond // until an unanswered datagram is sent again
+	proofLook  = units.Millisecond      // between two looks at the connections
+)
+
+// confirmation is how far a rank and this one have come.
+type confirmation struct {
+	over, by       [nonceSize]byte // own nonces: sent over the connection, and by datagrams
+	theirs         [nonceSize]byte // came over the connection
+	heard, allowed bool            // the rank has sent back over by datagram, and by over the connection
+}
+
+// OpenDatagrams prepares datagrams between the ranks of the team: until it has returned none can be sent or received. Every rank
+// calls it at the same time, while no message is under way.
+func (g *Group) OpenDatagrams(within units.Nanos) error {
+	if m := g.datagrams; m != nil && m.open {
+		return nil
+	}
+	m, err := g.newDatagrams()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(g.life, time.Duration(within))
+	defer cancel()
+	with, err := g.swapNonces()
+	if err != nil {
+		return err
+	}
+	if err := g.prove(ctx, m, with); err != nil {
+		return err
+	}
+	m.open = true
+	return nil
+}
+
+// swapNonces sends a nonce to every other rank, and takes theirs.
+func (g *Group) swapNonces() ([]confirmation, error) {
+	with := make([]confirmation, len(g.team))
+	for rank := range with {
+		with[rank].over, with[rank].by = newNonce(), newNonce()
+		if rank == g.rank {
+			continue
+		}
+		if err := g.Send(rank, with[rank].over[:]); err != nil {
+			return nil, err
+		}
+	}
+	for rank := range with {
+		if rank == g.rank {
+			continue
+		}
+		if err := g.Recv(rank, with[rank].theirs[:]); err != nil {
+			return nil, err
+		}
+	}
+	return with, nil
+}
+
+// prove sends and answers proofs until every rank has heard this one and was heard.
+func (g *Group) prove(ctx context.Context, m *datagrams, with []confirmation) error {
+	again := Now()
+	for {
+		missing, err := g.confirmed(with)
+		if err != nil || missing < 0 {
+			return err
+		}
+		if ctx.Err() != nil {
+			return fmt.Errorf("datagrams to %s: %w: none passes between the two data ports, or the host's answer is lost; "+
+				"a firewall must let UDP pass to the port of the data connection", g.conns[missing].peer, ctxErr(ctx))
+		}
+		if Now() >= again {
+			if err := g.sendProofs(m, with); err != nil {
+				return err
+			}
+			again = Now() + proofAgain
+		}
+		if err := waitFor(g.mesh.udp.fd, unix.POLLIN, proofLook); err != nil {
+			return fmt.Errorf("wait for datagrams: %w", err)
+		}
+		if err := g.takeProofs(m, with); err != nil {
+			return err
+		}
+	}
+}
+
+// confirmed takes the nonces that have come back over connections. It returns a rank with which the exchange is not complete, −1
+// if there is none.
+func (g *Group) confirmed(with []confirmation) (missing int, err error) {
+	missing = -1
+	for rank := range with {
+		x := &with[rank]
+		if rank == g.rank || x.heard && x.allowed {
+			continue
+		}
+		n, err := g.Pending(rank)
+		if err != nil {
+			return rank, err
+		}
+		if !x.allowed && n >= nonceSize {
+			var back [nonceSize]byte
+			if err := g.Recv(rank, back[:]); err != nil {
+				return rank, err
+			}
+			if back != x.by {
+				return rank, fmt.Errorf("datagrams to %s: %w: it sent back another nonce than it was given", g.conns[rank].peer, ErrTicket)
+			}
+			x.allowed = true
+		}
+		if !x.heard || !x.allowed {
+			missing = rank
+		}
+	}
+	return missing, nil
+}
+
+// sendProofs sends a proof to every rank that has not answered one. The network may lose it, and a host may have no room.
+func (g *Group) sendProofs(m *datagrams, with []confirmation) error {
+	b := make([]byte, proofBytes)
+	for rank := range with {
+		x := &with[rank]
+		if rank == g.rank || x.allowed {
+			continue
+		}
+		copy(b, proofMagic)
+		copy(b[len(proofMagic):], x.theirs[:])
+		copy(b[len(proofMagic)+nonceSize:], x.by[:])
+		if err := g.sendWhenRoom(m.out[rank], b); err != nil {
+			return fmt.Errorf("datagrams to %s: %w", g.conns[rank].peer, err)
+		}
+	}
+	return nil
+}
+
+// takeProofs reads what has come, and answers each rank's first proof over its connection.
+func (g *Group) takeProofs(m *datagrams, with []confirmation) error {
+	b := make([]byte, proofBytes)
+	for {
+		n, _, errno := m.in.recv(g.mesh.udp.fd, b, unix.MSG_DONTWAIT|unix.MSG_TRUNC)
+		if errno != 0 {
+			return nil // none waits; an error of the network shows in what does not come
+		}
+		rank, ok := m.ranks[m.in.source()]
+		answer, valid := readProof(b[:min(n, len(b))], n)
+		if !ok || !valid || answer.theirs != with[rank].over {
+			g.mesh.strays.Add(1)
+			continue
+		}
+		if with[rank].heard {
+			continue
+		}
+		with[rank].heard = true
+		if err := g.Send(rank, answer.by[:]); err != nil {
+			return err
+		}
+	}
+}
+
+// readProof reads a datagram of n bytes, of which b are the first: the nonce it sends back, and its own.
+func readProof(b []byte, n int) (x confirmation, ok bool) {
+	if len(b) < n || !isProof(b, n) {
+		return x, false
+	}
+	copy(x.theirs[:], b[len(proofMagic):])
+	copy(x.by[:], b[len(proofMagic)+nonceSize:])
+	return x, true
+}
+
+// isProof reports whether a datagram of n bytes, of which b are the first, is a proof: one that came late is nothing that an
+// experiment sent.
+func isProof(b []byte, n int) bool {
+	if n != proofBytes {
+		return false
+	}
+	k := min(len(b), len(proofMagic))
+	return string(b[:k]) == proofMagic[:k]
+}

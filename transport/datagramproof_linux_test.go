@@ -1,0 +1,98 @@
+package transport
+
+import (
+	"errors"
+	"net"
+	"testing"
+
+	"calib/internal/units"
+)
+
+// A coordinator may say of a host what it likes: datagrams go to who holds the ticket, at the address of its connection.
+func TestDatagramsStayWithTheTicket(t *testing.T) {
+	third, err := net.ListenPacket("udp", "127.0.0.9:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer third.Close()
+	meshes := testMeshes(t, "127.0.0.1", 2, nil)
+	for name, said := range map[string]string{"another address": third.LocalAddr().String(), "another port": net.JoinHostPort("127.0.0.1", "9")} {
+		t.Run(name, func(t *testing.T) {
+			for self, m := range meshes {
+				s := testSession(meshes, self, nil)
+				if self == 1 {
+					s.Peers[0].Addr = said // host 0 dials, so host 1 does not see that nobody listens there
+				}
+				if err := m.SetSession(s); err != nil {
+					t.Fatal(err)
+				}
+			}
+			g := opened(t, meshes, units.Second)
+			done := make(chan error, 1)
+			go func() { done <- g[0].OpenDatagrams(openTimeout) }()
+			m, err := g[1].newDatagrams()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if to := m.proven[0].Addr().String(); to != "127.0.0.1" {
+				t.Errorf("proofs go to %s", to)
+			}
+			if err := g[1].SendDatagram(0, []byte("flood")); !errors.Is(err, errNotOpen) {
+				t.Errorf("sent before the port was shown: %v", err)
+			}
+			g[0].Abort()
+			if err := <-done; err == nil {
+				t.Error("datagrams are open with a host that has shown nothing")
+			}
+			g[1].Abort()
+			own, err := net.Dial("udp", third.LocalAddr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer own.Close()
+			if _, err := own.Write([]byte("mine")); err != nil {
+				t.Fatal(err)
+			}
+			// What has come lies before what comes now.
+			if n, from, err := third.ReadFrom(make([]byte, maxDatagram)); err != nil || from.String() != own.LocalAddr().String() {
+				t.Errorf("a third party got %d bytes from %v (%v)", n, from, err)
+			}
+			for _, rank := range g {
+				rank.Close()
+			}
+		})
+	}
+}
+
+// Proofs that come again while an experiment runs are not its datagrams.
+func TestLateProofs(t *testing.T) {
+	g := lettered(t, testMeshes(t, "127.0.0.1", 2, nil), units.Second)
+	if err := g[0].sendProofs(g[0].datagrams, make([]confirmation, 2)); err != nil {
+		t.Fatal(err)
+	}
+	letter(t, g[0], g[1], "mine")
+}
+
+// A rank that sends back another nonce than it was given is not the one that took the datagram.
+func TestForgedConfirmation(t *testing.T) {
+	g := opened(t, testMeshes(t, "127.0.0.1", 2, nil), units.Second)
+	done := make(chan error, 1)
+	go func() { done <- g[0].OpenDatagrams(openTimeout) }()
+	other := make([]byte, nonceSize)
+	if err := errors.Join(g[1].Send(0, other), g[1].Recv(0, other), g[1].Send(0, other)); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; !errors.Is(err, ErrTicket) {
+		t.Errorf("a forged confirmation: %v", err)
+	}
+}
+
+func FuzzProof(f *testing.F) {
+	f.Add([]byte(proofMagic), proofBytes)
+	f.Add(make([]byte, proofBytes), proofBytes)
+	f.Fuzz(func(t *testing.T, b []byte, n int) {
+		if x, ok := readProof(b, n); ok && n != proofBytes {
+			t.Errorf("%d bytes are a proof: %+v", n, x)
+		}
+	})
+}
