@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"net"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -153,8 +154,11 @@ func pickCommon(binaries []Binary, machines map[string][]string) (b Binary, err 
 func (s *Step) write(text string, limit time.Duration) error {
 	for rest := text; len(rest) > 0; {
 		n := min(len(rest), 256<<10)
-		if _, err := io.WriteString(timeoutWriter{s.p, limit}, rest[:n]); err != nil {
-			return s.p.explain(ErrDied, err)
+		switch _, err := io.WriteString(timeoutWriter{s.p, limit}, rest[:n]); {
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			return s.p.explain(ErrUnreachable, err)
+		case err != nil:
+			return nil // the command has ended: who reads its answer sees why
 		}
 		rest = rest[n:]
 	}
