@@ -1,0 +1,87 @@
+package coord
+
+import (
+	"maps"
+	"slices"
+)
+
+// Link is two hosts, the lower index first.
+type Link [2]int
+
+func linkOf(a, b int) Link { return Link{min(a, b), max(a, b)} }
+
+// tried is what became of an exchange between two hosts.
+type tried struct {
+	Link
+	ok bool
+}
+
+// named are the hosts and links that failures have in common. Most says that they are too many to name: the network between the
+// hosts is at fault, not some of them.
+type named struct {
+	hosts []int
+	links []Link
+	most  bool
+}
+
+func (n *named) none() bool { return len(n.hosts) == 0 && len(n.links) == 0 && !n.most }
+
+// leastPartners is with how many others an exchange must have failed until a host is named rather than a link.
+const leastPartners = 2
+
+// blame finds what failed exchanges have in common: first the host that failed with most others, two at least, then the next among
+// the failures that this host does not explain. Of hosts that failed with equally many, the one with fewer successes counts. What is
+// left are links. Where more would be named than half as many as there are hosts, nothing is.
+func blame(all []tried) named {
+	partners, successes := map[int]map[int]bool{}, map[int]int{}
+	note := func(a, b int) {
+		if partners[a] == nil {
+			partners[a] = map[int]bool{}
+		}
+		partners[a][b] = true
+	}
+	hosts := map[int]bool{}
+	for _, t := range all {
+		for i, h := range t.Link {
+			if hosts[h] = true; t.ok {
+				successes[h]++
+			} else {
+				note(h, t.Link[1-i])
+			}
+		}
+	}
+	var out named
+	for {
+		worst := -1
+		for _, h := range slices.Sorted(maps.Keys(partners)) {
+			n := len(partners[h])
+			if n < leastPartners {
+				continue
+			}
+			if worst < 0 || n > len(partners[worst]) || n == len(partners[worst]) && successes[h] < successes[worst] {
+				worst = h
+			}
+		}
+		if worst < 0 {
+			break
+		}
+		out.hosts = append(out.hosts, worst)
+		for other := range partners[worst] {
+			delete(partners[other], worst)
+		}
+		delete(partners, worst)
+	}
+	for a, others := range partners {
+		for b := range others {
+			if a < b {
+				out.links = append(out.links, Link{a, b})
+			}
+		}
+	}
+	if 2*(len(out.hosts)+len(out.links)) > len(hosts) {
+		return named{most: true}
+	}
+	slices.Sort(out.hosts)
+	slices.SortFunc(out.links, func(a, b Link) int { return slices.Compare(a[:], b[:]) })
+	return out
+}
