@@ -201,6 +201,21 @@ func (w where) simulate(ctx context.Context) (*cluster, error) {
 	return c, nil
 }
 
+// leaveOut closes the agents that have an error and moves their hosts to those that are lost. It returns these errors, nil for none.
+func (c *cluster) leaveOut(errs []error) error {
+	var out []error
+	for i := len(errs) - 1; i >= 0; i-- {
+		if errs[i] == nil {
+			continue
+		}
+		c.lost = append(c.lost, dataset.Failure{Host: c.infos[i].Name, Error: errs[i].Error()})
+		_ = c.agents[i].Close() // why it is left out says more
+		c.agents, c.infos = slices.Delete(c.agents, i, i+1), slices.Delete(c.infos, i, i+1)
+		out = append(out, errs[i])
+	}
+	return errors.Join(out...)
+}
+
 // peers are the hosts as their agents reach each other.
 func (c *cluster) peers() []plane.Peer {
 	out := make([]plane.Peer, len(c.infos))

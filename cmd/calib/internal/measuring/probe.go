@@ -25,12 +25,12 @@ func (j *job) look(ctx context.Context, cl *cluster) error {
 		return nil
 	}
 	j.show.Phase("look at the network")
-	p, err := coord.Probe(ctx, cl.agents, j.runID(), j.detail.Plan.Seed, nil)
+	p, err := coord.Probe(ctx, cl.agents, j.runID(), j.detail.Plan.Seed, j.detail.Plan.Budget, nil)
 	if err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		j.note(fmt.Sprintf("%v: the plan is that for a gigabit network, whatever the budget", err))
+		j.note(fmt.Sprintf("%v: the plan is that for a gigabit network", err))
 		return nil
 	}
 	j.detail.Probe, j.detail.Plan.Limits.Path = p, p.Path()
@@ -85,7 +85,13 @@ func dryRun(c *cli.Context, name string) (err error) {
 	if err != nil {
 		return err
 	}
-	s, err := j.planned(c.Context, cl)
+	var s *bench.Schedule
+	if err = j.claim(c.Context, cl); err == nil {
+		for _, l := range cl.lost {
+			j.note(fmt.Sprintf("going on without host %s: %s", l.Host, l.Error))
+		}
+		s, err = j.planned(c.Context, cl)
+	}
 	j.show.Done()
 	if err = errors.Join(err, cl.close()); err != nil {
 		return err
@@ -99,18 +105,8 @@ func dryRun(c *cli.Context, name string) (err error) {
 	})
 }
 
-// planned prepares the agents, looks at the network and makes the schedule.
+// planned looks at the network and makes the schedule. The agents are claimed.
 func (j *job) planned(ctx context.Context, cl *cluster) (*bench.Schedule, error) {
-	if err := j.agreeSegment(cl.infos); err != nil {
-		return nil, err
-	}
-	rough, err := scheduleOf(j.detail.Plan, len(cl.agents))
-	if err != nil {
-		return nil, err
-	}
-	if err := j.prepare(ctx, cl, rough); err != nil {
-		return nil, err
-	}
 	if err := j.look(ctx, cl); err != nil {
 		return nil, err
 	}
