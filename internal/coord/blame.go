@@ -29,12 +29,12 @@ func (n *named) none() bool { return len(n.hosts) == 0 && len(n.links) == 0 && !
 // leastPartners is with how many others an exchange must have failed until a host is named rather than a link.
 const leastPartners = 2
 
-// blame finds what failed exchanges have in common: first the host that failed with most others, two at least, then the next among
-// the failures that this host does not explain. Of hosts that failed with equally many, the one with fewer successes counts. What is
-// left are links. Where more would be named than half as many as there are hosts, nothing is.
+// blame finds what failed exchanges have in common: first the host that failed with most others, two at least that reach somebody, then
+// the next among the failures that this host does not explain. Of hosts that failed with equally many, the one with fewer successes
+// counts. What is left are links. Where nobody reaches anybody, or more would be named than half as many as there are hosts, nothing is.
 func blame(all []tried) named {
 	partners, successes := map[int]map[int]bool{}, map[int]int{}
-	note := func(a, b int) {
+	add := func(a, b int) {
 		if partners[a] == nil {
 			partners[a] = map[int]bool{}
 		}
@@ -46,30 +46,24 @@ func blame(all []tried) named {
 			if hosts[h] = true; t.ok {
 				successes[h]++
 			} else {
-				note(h, t.Link[1-i])
+				add(h, t.Link[1-i])
 			}
 		}
 	}
+	if len(successes) == 0 && len(partners) > len(Link{}) {
+		return named{most: true}
+	}
 	var out named
 	for {
-		worst := -1
-		for _, h := range slices.Sorted(maps.Keys(partners)) {
-			n := len(partners[h])
-			if n < leastPartners {
-				continue
-			}
-			if worst < 0 || n > len(partners[worst]) || n == len(partners[worst]) && successes[h] < successes[worst] {
-				worst = h
-			}
-		}
-		if worst < 0 {
+		h := worst(partners, successes)
+		if h < 0 {
 			break
 		}
-		out.hosts = append(out.hosts, worst)
-		for other := range partners[worst] {
-			delete(partners[other], worst)
+		out.hosts = append(out.hosts, h)
+		for other := range partners[h] {
+			delete(partners[other], h)
 		}
-		delete(partners, worst)
+		delete(partners, h)
 	}
 	for a, others := range partners {
 		for b := range others {
@@ -83,5 +77,22 @@ func blame(all []tried) named {
 	}
 	slices.Sort(out.hosts)
 	slices.SortFunc(out.links, func(a, b Link) int { return slices.Compare(a[:], b[:]) })
+	return out
+}
+
+// worst is the host that failed with most others, or -1 where none failed with enough of those that reach somebody.
+func worst(partners map[int]map[int]bool, successes map[int]int) int {
+	out, most := -1, 0
+	for _, h := range slices.Sorted(maps.Keys(partners)) {
+		n := 0
+		for other := range partners[h] {
+			if successes[other] > 0 {
+				n++
+			}
+		}
+		if n >= leastPartners && (n > most || n == most && successes[h] < successes[out]) {
+			out, most = h, n
+		}
+	}
 	return out
 }

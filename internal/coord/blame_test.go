@@ -33,7 +33,7 @@ func TestBlame(t *testing.T) {
 		"everywhere":            {mesh(4, func(_, _ int) bool { return true }), named{most: true}},
 		"two hosts alone":       {mesh(2, func(_, _ int) bool { return true }), named{links: []Link{{0, 1}}}},
 		"the same link twice":   {[]tried{{Link{0, 1}, false}, {Link{0, 1}, false}}, named{links: []Link{{0, 1}}}},
-		"few tries, cut host":   {[]tried{{Link{0, 1}, false}, {Link{0, 2}, false}, {Link{1, 3}, true}}, named{hosts: []int{0}}},
+		"few tries, cut host":   {[]tried{{Link{0, 1}, false}, {Link{0, 2}, false}, {Link{1, 3}, true}, {Link{2, 4}, true}}, named{hosts: []int{0}}},
 		"with a third to blame": {[]tried{{Link{0, 1}, false}, {Link{0, 2}, true}, {Link{1, 3}, true}}, named{links: []Link{{0, 1}}}},
 	} {
 		if d := cmp.Diff(c.want, blame(c.all), cmp.AllowUnexported(named{})); d != "" {

@@ -2,7 +2,6 @@ package coord
 
 import (
 	"math"
-	"time"
 
 	"calib/bench"
 	"calib/internal/units"
@@ -65,9 +64,4 @@ func (w *walker) allowed(s bench.Slot) units.Nanos {
 		most = min(most, patience+lenience*w.pacer.Expect(s, w.factor))
 	}
 	return max(min(most, w.last()), leastSlot)
-}
-
-// within bounds a call on agents by the end of the walk.
-func (w *walker) within(most time.Duration) time.Duration {
-	return min(most, max(time.Duration(w.last()), time.Duration(leastSlot)))
 }

@@ -214,9 +214,6 @@ func (w *walker) measure(ctx context.Context, s bench.Slot) (samples []dataset.S
 		}
 		took := units.Nanos(w.Now().Sub(begun))
 		w.Note(fmt.Sprintf("%v (try %d of 2)", err, try))
-		if w.ended() {
-			break
-		}
 		var failed *slotError
 		switch {
 		case w.findLost(ctx, s), errors.As(err, &failed) && w.check(ctx, s, failed.hosts):
