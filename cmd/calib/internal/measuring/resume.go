@@ -3,6 +3,7 @@ package measuring
 import (
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -28,11 +29,16 @@ func onlyResume(c *cli.Context) error {
 	return nil
 }
 
-// continueSamples opens samples.jsonl of a resumed run, where it is there, and reports whether it is.
+// continueSamples opens samples.jsonl of a resumed run, where anything is in it, and reports whether there is.
 func (j *job) continueSamples(cl *cluster) (bool, error) {
 	path := j.dir.File(rundir.SamplesFile)
 	if j.c.String("resume") == "" || !command.Exists(path) {
 		return false, nil
+	}
+	if begun, err := dataset.Begun(path); err != nil {
+		return false, err
+	} else if !begun {
+		return false, os.Remove(path)
 	}
 	out, d, err := dataset.Resume(path)
 	if err != nil {
