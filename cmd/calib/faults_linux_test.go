@@ -23,6 +23,8 @@ const (
 	// who is missing, and to fit.
 	faultBudget = 8 * time.Second
 	faultGrace  = 30 * time.Second
+	// startGrace is what a host may take that does not start.
+	startGrace = 35 * time.Second
 )
 
 // phases are when a fault happens: while agents are started, while an experiment runs, while a run is stopped.
@@ -101,6 +103,9 @@ func (f *fault) in(t *testing.T, phase string) {
 		happen(l)
 	}
 	bound := faultBudget + faultBudget/10 + faultGrace
+	if phase == "start" {
+		bound += startGrace
+	}
 	if !l.within(bound - time.Since(begun)) {
 		t.Fatalf("the run has not ended within %v; it said:\n%s", bound, l.said.String())
 	}

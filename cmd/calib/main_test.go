@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -19,6 +21,10 @@ func TestMain(m *testing.M) {
 
 // TestScript runs testdata/script. No script may leave a process behind, of calib or of a launch prefix.
 func TestScript(t *testing.T) {
+	// What a process ignores, its children ignore: the scripts send HUP, which nohup has ignored.
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	defer signal.Stop(hangups)
 	testscript.Run(t, testscript.Params{
 		Dir: filepath.Join("testdata", "script"),
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){

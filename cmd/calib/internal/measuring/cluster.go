@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -115,7 +116,7 @@ func startOne(ctx context.Context, l *launch.Launcher, h hosts.Host) (coord.Agen
 	var client *agent.Client
 	if h.Daemon {
 		var err error
-		if client, err = agent.Dial(ctx, h.Name, h.Name, opts); err != nil {
+		if client, err = dial(ctx, h, opts); err != nil {
 			return nil, dataset.Host{}, err
 		}
 	} else {
@@ -138,6 +139,20 @@ func startOne(ctx context.Context, l *launch.Launcher, h hosts.Host) (coord.Agen
 		return nil, dataset.Host{}, errors.Join(err, client.Close())
 	}
 	return client, info, nil
+}
+
+// dialTime is how long a daemon's host may take to answer at all.
+const dialTime = 10 * time.Second
+
+// dial connects to the daemon of a host.
+func dial(ctx context.Context, h hosts.Host, opts agent.ClientOptions) (*agent.Client, error) {
+	within, cancel := context.WithTimeout(ctx, dialTime)
+	defer cancel()
+	client, err := agent.Dial(within, h.Name, h.Name, opts)
+	if err != nil && ctx.Err() == nil && within.Err() != nil {
+		err = fmt.Errorf("connect to the daemon of host %s: no answer within %v: the host is down, or a firewall drops what comes to this port", h.Name, dialTime)
+	}
+	return client, err
 }
 
 // knownAddr is the host's data address, as far as it is known here: the agent describes the interface that has it. It is empty
