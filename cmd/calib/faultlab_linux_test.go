@@ -212,9 +212,19 @@ func (l *faultLab) silence() {
 	l.onVictim("addr", "del", addr, "dev", device)
 }
 
-func (l *faultLab) link(state string) {
+// linkDown takes the victim's link down. The returned function takes it up again, and restores the routes as a network manager does.
+func (l *faultLab) linkDown() (up func()) {
 	device, _ := l.device()
-	l.onVictim("link", "set", device, state)
+	routes := l.must("ip", "-n", l.host(victim), "route", "save")
+	l.onVictim("link", "set", device, "down")
+	return func() {
+		l.onVictim("link", "set", device, "up")
+		restore := exec.Command("ip", "-n", l.host(victim), "route", "restore")
+		restore.Stdin = strings.NewReader(routes)
+		if out, err := restore.CombinedOutput(); err != nil {
+			l.t.Errorf("restore the routes: %v: %s", err, out)
+		}
+	}
 }
 
 // left lists what still runs on the hosts of the lab, or belongs to the run. What the fault has stopped goes on first: a stopped process

@@ -1,7 +1,5 @@
 package params
 
-import "calib/internal/dataset"
-
 // Loss is which share of the segments of some connections was sent again.
 type Loss struct {
 	Segments int64      `json:"segments"` // with payload, those sent again included
@@ -17,9 +15,15 @@ const (
 	MostMissing   = 0.5
 )
 
+// The reasons in Fit.LeftOutWhy that are loss: flags of samples.
+const (
+	whyRetrans = "retrans"
+	whyTimeout = "timeout"
+)
+
 // discards counts the timings of a fit that loss has made useless, and all of its timings.
 func (f *Fit) discards() (lost, all int) {
-	return f.LeftOutWhy[dataset.FlagRetrans] + f.LeftOutWhy[dataset.FlagTimeout], f.Used + f.LeftOut
+	return f.LeftOutWhy[whyRetrans] + f.LeftOutWhy[whyTimeout], f.Used + f.LeftOut
 }
 
 // Discarded is the share of the timings of a fit that retransmissions and timeouts have made useless.
