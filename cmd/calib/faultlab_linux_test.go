@@ -215,14 +215,22 @@ func (l *faultLab) silence() {
 // linkDown takes the victim's link down. The returned function takes it up again, and restores the routes as a network manager does.
 func (l *faultLab) linkDown() (up func()) {
 	device, _ := l.device()
-	routes := l.must("ip", "-n", l.host(victim), "route", "save")
+	routes := filepath.Join(l.work, "routes")
+	if err := os.WriteFile(routes, []byte(l.must("ip", "-n", l.host(victim), "route", "save")), 0o600); err != nil {
+		l.t.Fatal(err)
+	}
 	l.onVictim("link", "set", device, "down")
 	return func() {
 		l.onVictim("link", "set", device, "up")
+		saved, err := os.Open(routes)
+		if err != nil {
+			l.t.Fatal(err)
+		}
+		defer saved.Close()
 		restore := exec.Command("ip", "-n", l.host(victim), "route", "restore")
-		restore.Stdin = strings.NewReader(routes)
+		restore.Stdin = saved // ip wants a file
 		if out, err := restore.CombinedOutput(); err != nil {
-			l.t.Errorf("restore the routes: %v: %s", err, out)
+			l.t.Fatalf("restore the routes: %v: %s", err, out)
 		}
 	}
 }
