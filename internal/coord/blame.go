@@ -31,7 +31,8 @@ const leastPartners = 2
 
 // blame finds what failed exchanges have in common: first the host that failed with most others, two at least that reach somebody, then
 // the next among the failures that this host does not explain. Of hosts that failed with equally many, the one with fewer successes
-// counts. What is left are links. Where nobody reaches anybody, or more would be named than half as many as there are hosts, nothing is.
+// counts. What is left are links. Where nobody reaches anybody, or half as many as
+// there are hosts or more would be named, nothing is: which of two halves is at fault cannot be told.
 func blame(all []tried) named {
 	partners, successes := map[int]map[int]bool{}, map[int]int{}
 	add := func(a, b int) {
@@ -72,7 +73,7 @@ func blame(all []tried) named {
 			}
 		}
 	}
-	if 2*(len(out.hosts)+len(out.links)) > len(hosts) {
+	if n := len(out.hosts) + len(out.links); len(hosts) > len(Link{}) && 2*n >= len(hosts) {
 		return named{most: true}
 	}
 	slices.Sort(out.hosts)

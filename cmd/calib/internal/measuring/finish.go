@@ -61,6 +61,8 @@ func (j *job) finish(err error) error {
 		status, code, err = rundir.StatusPartial, command.ExitPartial, j.saved(j.partial())
 	case errors.Is(j.unfit, runfiles.ErrReports):
 		code, err = command.ExitFailed, fmt.Errorf("all was measured and fitted, and is saved in %s", j.dir.Path())
+	case j.unfit != nil && j.thin() != "":
+		status, code, err = rundir.StatusPartial, command.ExitPartial, j.saved(fmt.Errorf("partial: %s", j.thin()))
 	case j.unfit != nil:
 		code, err = command.ExitFailed, fmt.Errorf("all was measured and is saved in %s, but not fitted", j.dir.Path())
 	case j.thin() != "":
@@ -81,16 +83,30 @@ func (j *job) finish(err error) error {
 
 // thin says why a run in which nothing failed is partial all the same: too much of it was lost to the network, or not measured in time.
 func (j *job) thin() string {
-	if j.params == nil {
-		return ""
+	const so = "what is left says little of the network"
+	lost := j.spoilt
+	if j.params != nil {
+		lost = j.params.Discarded()
 	}
-	switch lost, missing := j.params.Discarded(), j.params.Run.Missing; {
+	switch missing := j.dir.Run().Slots.Missing(); {
 	case lost > params.MostDiscarded:
-		return fmt.Sprintf("%.0f%% of the timings were lost to retransmissions and timeouts, more than %.0f%%: the parameters are provisional", 100*lost, 100*params.MostDiscarded)
+		return fmt.Sprintf("%.0f%% of the timings were lost to retransmissions and timeouts, more than %.0f%%: %s", 100*lost, 100*params.MostDiscarded, so)
 	case missing > params.MostMissing:
-		return fmt.Sprintf("%.0f%% of the planned slots were not measured within the budget, more than %.0f%%: the parameters are provisional", 100*missing, 100*params.MostMissing)
+		return fmt.Sprintf("%.0f%% of the planned slots were not measured within the budget, more than %.0f%%: %s", 100*missing, 100*params.MostMissing, so)
 	}
 	return ""
+}
+
+// spoiltShare is the share of the timings whose batches lost segments or timed out.
+func spoiltShare(samples []dataset.Sample) float64 {
+	lost, all := 0, 0
+	for i := range samples {
+		s := &samples[i]
+		if all += len(s.NS); s.Has(dataset.FlagRetrans) || s.Has(dataset.FlagTimeout) {
+			lost += len(s.NS)
+		}
+	}
+	return float64(lost) / float64(max(1, all))
 }
 
 func (j *job) interrupted(err error) bool {

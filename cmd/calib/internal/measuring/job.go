@@ -65,6 +65,7 @@ type job struct {
 	lost   []dataset.Failure // before measuring began
 	params *params.Params    // where they were fitted
 	unfit  error             // why there are no parameters, or no report of them
+	spoilt float64           // share of the timings that loss has touched
 	notes  []string
 }
 

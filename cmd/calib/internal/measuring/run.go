@@ -76,6 +76,7 @@ func (j *job) fit() error {
 	if err != nil {
 		return err
 	}
+	j.spoilt = spoiltShare(d.Samples)
 	j.params, err = runfiles.Fit(j.dir, d, j.detail.Fit.Settings(0), j.notes)
 	return err
 }

@@ -51,7 +51,7 @@ func Create(path string, r rundir.Run) (*rundir.Dir, error) {
 // warning, beside those given; no model at all is an error, and so are breaks that do not suit the sizes measured.
 func Fit(dir *rundir.Dir, d *dataset.Dataset, s fit.Settings, warnings []string) (*params.Params, error) {
 	defer thrifty(d)()
-	s.Missing = missing(dir.Run().Slots)
+	s.Missing = dir.Run().Slots.Missing()
 	p, errs := fit.Run(models.All, d, s)
 	if err := badBreaks(s, p, errs); err != nil {
 		return nil, err
@@ -74,14 +74,6 @@ func Fit(dir *rundir.Dir, d *dataset.Dataset, s fit.Settings, warnings []string)
 		return nil, err
 	}
 	return p, writeResults(dir, d, p)
-}
-
-// missing is the share of the planned slots that were not measured.
-func missing(s rundir.Slots) float64 {
-	if s.Planned <= 0 {
-		return 0
-	}
-	return max(0, 1-float64(s.Done)/float64(s.Planned))
 }
 
 // ErrReports says that the parameters are written, and a report is not.
