@@ -22,7 +22,7 @@ import (
 const (
 	// faultBudget is the budget of a cell's run, and faultGrace what a run may take beside it: to start and to end agents, to find out
 	// who is missing, and to fit.
-	faultBudget = 10 * time.Second
+	faultBudget = 8 * time.Second
 	faultGrace  = 30 * time.Second
 	// startGrace is what a host may take that does not start.
 	startGrace = 35 * time.Second
@@ -95,7 +95,7 @@ func (f *fault) in(t *testing.T, phase string) {
 	case phase == "start":
 		happen(l)
 	case f.loss > 0 && phase != "stop": // it has happened
-	case !l.measures() && f.loss == 0:
+	case !l.measures(exp) && f.loss == 0:
 		t.Fatalf("the run measured nothing in %v; it said:\n%s", patience, l.said.String())
 	case phase == "stop":
 		_ = l.run.Process.Signal(syscall.SIGINT)
