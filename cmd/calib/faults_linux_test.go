@@ -93,6 +93,10 @@ func (f *fault) in(t *testing.T, phase string) {
 	l.begin(exp, faultBudget)
 	switch {
 	case phase == "start":
+		poll(func() bool { // there is no run before
+			_, err := os.Stat(filepath.Join(l.out, rundir.RunFile))
+			return err == nil || l.ended()
+		})
 		happen(l)
 	case f.loss > 0 && phase != "stop": // it has happened
 	case !l.measures(exp) && f.loss == 0:
@@ -126,8 +130,9 @@ func (f *fault) in(t *testing.T, phase string) {
 	if f.names && code == 4 && !slices.Equal(named, []string{l.host(victim)}) || !f.names && len(named) > 0 && phase != "start" && phase != "stop" {
 		t.Errorf("named %v, want %s: %v; it said:\n%s", named, l.host(victim), f.names, l.said.String())
 	}
-	if !poll(func() bool { return len(l.left()) == 0 }) {
-		t.Errorf("left running: %v", l.left())
+	var left []string
+	if !poll(func() bool { left = l.left(); return len(left) == 0 }) {
+		t.Errorf("left running after %v: %v", patience, left)
 	}
 	t.Logf("CELL %s | %s | exit %d | %v | named %v", f.name, phase, code, took, named)
 	if code == -1 {
@@ -144,11 +149,7 @@ func fullDisk(l *faultLab) func(*faultLab) {
 	l.must("mount", "-t", "tmpfs", "-o", "size=4m", "calib-faults", disk)
 	l.t.Cleanup(func() { l.must("umount", disk) })
 	l.out = filepath.Join(disk, "run")
-	return func(l *faultLab) {
-		poll(func() bool { // the directory of the run must be there first
-			_, err := os.Stat(filepath.Join(l.out, rundir.RunFile))
-			return err == nil || l.ended()
-		})
+	return func(*faultLab) {
 		_ = os.WriteFile(filepath.Join(disk, "full"), make([]byte, 8<<20), 0o600) // which fails, and fills it
 	}
 }
