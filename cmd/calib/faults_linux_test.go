@@ -196,8 +196,10 @@ func (l *faultLab) resumes() {
 	if !l.within(2*faultBudget + faultGrace) {
 		l.t.Fatalf("resumed, it has not ended; it said:\n%s", l.said.String())
 	}
-	if code := l.run.ProcessState.ExitCode(); code != 0 {
-		l.t.Errorf("resumed: exit code %d; it said:\n%s", code, l.said.String())
+	// On a busy machine less than half of the slots may fit into the budget: partial, and nobody's fault.
+	code := l.run.ProcessState.ExitCode()
+	if named, _ := l.check(code); code != 0 && code != 4 || len(named) > 0 {
+		l.t.Errorf("resumed: exit code %d, named %v; it said:\n%s", code, named, l.said.String())
 	}
 	d, err := dataset.ReadFile(filepath.Join(l.out, rundir.SamplesFile))
 	if err != nil {
