@@ -15,7 +15,7 @@ AGENT_ARCHS  ?= $(shell $(GO) env GOARCH)
 RELEASE_ARCHS := amd64 arm64
 MOST_COPIED  := 8388608 # bytes
 
-.PHONY: run build agents release setup test lint lines generate accuracy $(SUITES) papers bench scale fuzz clean
+.PHONY: run build agents release setup test lint lines generate accuracy $(SUITES) papers bench scale faults fuzz clean
 .NOTPARALLEL: # the lab and the benchmarks time packets
 
 run: build
@@ -91,6 +91,11 @@ bench: build
 # How the time and memory of a coordinator grow with the hosts: a table, and the plots of docs.
 scale: build
 	$(GO) run ./internal/scale -calib $(BIN) -svg docs
+
+# Every fault in every phase of a run, on an emulated cluster: half an hour, root. CELLS chooses by a regular expression: CELLS='data cut/.*'
+CELLS ?= .
+faults:
+	CALIB_FAULTS='$(CELLS)' $(GO) test -count=1 -run '^TestFaults$$' -timeout 3h -v ./cmd/calib
 
 fuzz:
 	./.ci/fuzz 20s

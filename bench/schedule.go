@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"calib/internal/units"
 )
@@ -29,6 +30,7 @@ type Schedule struct {
 	// Left is what the budget has no room for.
 	Left   []LeftOut
 	groups []group
+	last   []int // hosts that take the last places
 }
 
 // group is a set of teams that run at once, and the points they measure: one slot of every round.
@@ -147,8 +149,21 @@ func (s *Schedule) places(r int) []int {
 	if !s.Plan.Permute {
 		return nil
 	}
-	return Places(s.Plan.Seed, s.Limits.Hosts, r)
+	places := Places(s.Plan.Seed, s.Limits.Hosts, r)
+	var last []int
+	places = slices.DeleteFunc(places, func(h int) bool {
+		if !slices.Contains(s.last, h) {
+			return false
+		}
+		last = append(last, h)
+		return true
+	})
+	return append(places, last...)
 }
+
+// Last gives some hosts the last places of every later round, where the plan permutes hosts: they are missing from the largest teams
+// alone. An empty list ends that.
+func (s *Schedule) Last(hosts []int) { s.last = hosts }
 
 // CostOf is what a round of a point on one of its teams is expected to take: its part of the slot.
 func (s *Schedule) CostOf(p TeamPoint) units.Nanos {

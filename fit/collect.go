@@ -39,6 +39,8 @@ func Collect(p *Prepared, fits []*params.Fit) *params.Params {
 		addNamed(out.Parameters, f.Parameters, f.Model)
 		addNamed(out.Functions, f.Functions, f.Model)
 	}
+	p.addLoss(out)
+	out.Run.Missing = p.settings.Missing
 	return out
 }
 

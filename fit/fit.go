@@ -46,7 +46,8 @@ type Settings struct {
 	Replicates int    // of the bootstrap; 0 means 1,000
 	// Breaks are the sizes [B], ascending, at which T of pingpong goes over from one line to the next, as where a protocol changes.
 	// A size on a break belongs to the line below it. Empty means that they are found.
-	Breaks []float64
+	Breaks  []float64
+	Missing float64 // share of the planned slots that were not measured
 }
 
 // ErrBreaks reports Settings.Breaks that do not suit the sizes of pingpong: they do not ascend, one is outside the sizes, or there are

@@ -84,6 +84,7 @@ func PairsOf(p *params.Params) PairsPart {
 	part.Says = append(part.Says, fmt.Sprintf("%s measured, %d slow.", units.GroupedPlural(len(p.Pairs), "pair"), len(slow)))
 	part.Says = append(part.Says, spread("Latency", "s", p.Pairs, func(q params.Pair) *float64 { return q.Latency })...)
 	part.Says = append(part.Says, spread("Rate", "B/s", p.Pairs, func(q params.Pair) *float64 { return q.Rate })...)
+	part.Says = append(part.Says, lossOf(p)...)
 	hosts := slowHosts(p.Pairs)
 	for i, h := range hosts {
 		if i == outliersShown {
@@ -113,6 +114,27 @@ func pairRow(q params.Pair) []string {
 		return Format(*v, ci, unit).String()
 	}
 	return []string{Clean(q.From + " → " + q.To), number(q.Latency, q.LatencyCI, "s"), number(q.Rate, q.RateCI, "B/s"), Clean(q.Slow)}
+}
+
+// lossOf says which share of the segments was sent again, and between which hosts most, where that is known.
+func lossOf(p *params.Params) []string {
+	if p.Loss == nil {
+		return nil
+	}
+	share := func(l *params.Loss) string {
+		return fmt.Sprintf("%s [%s, %s]", Percent(l.Rate), Percent(l.CI95[0]), Percent(l.CI95[1]))
+	}
+	text := fmt.Sprintf("Loss: %s of %s segments were sent again", share(p.Loss), count(float64(p.Loss.Segments)))
+	var worst params.Pair
+	for _, q := range p.Pairs {
+		if q.Loss != nil && (worst.Loss == nil || q.Loss.Rate > worst.Loss.Rate) {
+			worst = q
+		}
+	}
+	if worst.Loss != nil && worst.Loss.Again > 0 && len(p.Pairs) > 1 {
+		text += fmt.Sprintf(", most between %s and %s: %s", Clean(worst.From), Clean(worst.To), share(worst.Loss))
+	}
+	return []string{text + "."}
 }
 
 // spread gives median, least and greatest of one number over all pairs in one sentence, or none.

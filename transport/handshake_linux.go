@@ -44,7 +44,7 @@ func guard(ctx context.Context, c *Conn, limit units.Nanos) (release func()) {
 func ctxErr(ctx context.Context) error {
 	cause := context.Cause(ctx)
 	if errors.Is(cause, context.DeadlineExceeded) {
-		return fmt.Errorf("%w (%w)", ErrTimeout, cause)
+		return ErrTimeout // "context deadline exceeded" says no more
 	}
 	return cause
 }

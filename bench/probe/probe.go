@@ -37,7 +37,7 @@ func (Experiment) Design(l bench.Limits) []bench.Point {
 
 // Ranges implements bench.Experiment.
 func (Experiment) Ranges() bench.Ranges {
-	return bench.Ranges{names.FactorBytes: {Least: 1, Most: 1}}
+	return bench.Ranges{names.FactorBytes: {Least: 0, Most: 1}}
 }
 
 // Teams implements bench.Experiment.
@@ -64,8 +64,12 @@ func trips() roundtrip.Bounds {
 // chunk is what one call sends or receives.
 const chunk = 256 * units.KiB
 
-// Run implements bench.Experiment.
+// Run implements bench.Experiment. At the point of 0 bytes it only asks whether the hosts reach each other: a byte goes there and back,
+// and nothing is recorded.
 func (Experiment) Run(_ context.Context, g bench.Group, p bench.Point, r *bench.Recorder) error {
+	if p[names.FactorBytes] == 0 {
+		return reach(g)
+	}
 	msg := roundtrip.Whole(1-g.Rank(), r.Payload(1))
 	if err := roundtrip.Record(g, r, msg, trips(), bench.Batch{Phase: names.PhaseTrip, Point: p}); err != nil {
 		return err
@@ -74,6 +78,21 @@ func (Experiment) Run(_ context.Context, g bench.Group, p bench.Point, r *bench.
 		return answer(g, r.Payload(int64(chunk)))
 	}
 	return lead(g, p, r)
+}
+
+// reach passes a byte to the other rank and back.
+func reach(g bench.Group) error {
+	b := []byte{0}
+	if g.Rank() == 1 {
+		if err := g.Recv(0, b); err != nil {
+			return err
+		}
+		return g.Send(0, b)
+	}
+	if err := g.Send(1, b); err != nil {
+		return err
+	}
+	return g.Recv(1, b)
 }
 
 // lead sends bursts, each announced by its size; the answer to a burst is a byte. A size of 0 ends it.

@@ -8,8 +8,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/urfave/cli/v2"
 
@@ -32,9 +30,8 @@ func execute(args []string) int {
 	if about.CompletionBehindDashes(args) {
 		return command.ExitOK // offers nothing
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := command.Interruptible(os.Stderr)
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second interrupt ends the process at once; agents end with their input
 	app := newApp()
 	err := app.RunContext(ctx, command.FlagsFirst(app.Commands, args))
 	if ctx.Err() != nil && (err == nil || errors.Is(err, context.Canceled)) {

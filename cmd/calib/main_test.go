@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -14,11 +16,15 @@ import (
 
 // TestMain makes this binary calib where a script, or a coordinator that starts its agents, runs it under that name.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"calib": main, "oldagent": oldAgent})
+	testscript.Main(m, map[string]func(){"calib": main, "oldagent": oldAgent, "relay": relay})
 }
 
 // TestScript runs testdata/script. No script may leave a process behind, of calib or of a launch prefix.
 func TestScript(t *testing.T) {
+	// What a process ignores, its children ignore: the scripts send HUP, which nohup has ignored.
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	defer signal.Stop(hangups)
 	testscript.Run(t, testscript.Params{
 		Dir: filepath.Join("testdata", "script"),
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){

@@ -28,7 +28,7 @@ import (
 //	namespaces                    skip the script, or fail under CI=true, where no emulated cluster can be made
 //	exits CODE PROGRAM [ARG...]   run it and want this exit code; stdout and stderr can then be asked
 //	start NAME PROGRAM [ARG...]   run it in the background; it writes NAME.out and NAME.err
-//	signal NAME INT|TERM|KILL     send it a signal
+//	signal NAME INT|TERM|HUP|KILL send it a signal
 //	await NAME CODE               wait for its end and want this exit code, -1 for one that a signal ended
 //	capture VAR FILE REGEXP       wait until a file matches, and keep what the first group matched; VAR - keeps nothing
 //	conforms SCHEMA FILE          want one JSON document, or stdout, or a line of it, that the schema of that name allows; any allows all
@@ -123,8 +123,8 @@ func cmdStart(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func cmdSignal(ts *testscript.TestScript, neg bool, args []string) {
-	signals := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "KILL": syscall.SIGKILL}
-	want(ts, len(args) == 2 && signals[args[1]] != 0, neg, "signal NAME INT|TERM|KILL")
+	signals := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP, "KILL": syscall.SIGKILL}
+	want(ts, len(args) == 2 && signals[args[1]] != 0, neg, "signal NAME INT|TERM|HUP|KILL")
 	ts.Check(job1(ts, args[0]).cmd.Process.Signal(signals[args[1]]))
 }
 

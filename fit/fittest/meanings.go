@@ -28,6 +28,7 @@ var Codes = []CodeMeaning{
 	{params.MeasuringNote, []params.Level{params.Warning, params.Note}, nil, "something that was noticed while measuring or importing"},
 	{params.MixedVersions, []params.Level{params.Warning}, nil, "the agents run different versions of calib"},
 	{params.NotFinite, []params.Level{params.Warning}, nil, "a number is infinite or not a number: it was written as null or left out"},
+	{params.LostSegments, []params.Level{params.Warning, params.Note}, []string{"rate"}, "the share of segments that were sent again, in exchanges that nothing else disturbed: a warning from 0.1%"},
 	{params.SlowHost, []params.Level{params.Warning}, []string{"ratio"}, "every pair of a host is slow; ratio is to the median pair"},
 	{params.OneRound, []params.Level{params.Warning}, nil, "there is one round only: nothing has an interval"},
 	{params.ManyLeftOut, []params.Level{params.Warning}, []string{"share"}, "more than a tenth of the timings was left out"},

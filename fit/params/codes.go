@@ -17,6 +17,7 @@ const (
 	MixedVersions     Code = "mixed-versions"
 	NotFinite         Code = "not-finite"
 	SlowHost          Code = "slow-host"
+	LostSegments      Code = "lost-segments"
 	OneRound          Code = "one-round"
 	ManyLeftOut       Code = "many-left-out"
 	LateWire          Code = "late-wire"

@@ -24,6 +24,8 @@ type Params struct {
 	Fits       []*Fit       `json:"fits"`
 	Validation []Validation `json:"validation"`
 	Pairs      []Pair       `json:"pairs"`
+	// Loss is that of all pairs together; absent where no experiment tells it from losses that it causes.
+	Loss *Loss `json:"loss,omitempty"`
 	// Findings concern the run or the file as a whole; those of one model are in its Fit.
 	Findings []Finding `json:"findings,omitempty"`
 }
@@ -41,6 +43,8 @@ type Run struct {
 	Timings  int      `json:"timings"` // raw nanosecond values in them
 	// Sampled says by experiment which hosts and pairs of hosts it is from; a plan need not measure all.
 	Sampled map[string]Sampled `json:"sampled,omitempty"`
+	// Missing is the share of the planned slots that were not measured.
+	Missing float64 `json:"missing,omitempty"`
 }
 
 // Sampled is what an experiment measured.
@@ -68,4 +72,5 @@ type Pair struct {
 	Rate      *float64    `json:"rate"` // B/s, of the largest size
 	RateCI    *[2]float64 `json:"rate_ci95,omitempty"`
 	Slow      string      `json:"slow,omitempty"` // why this pair stands out
+	Loss      *Loss       `json:"loss,omitempty"`
 }

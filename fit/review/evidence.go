@@ -41,7 +41,7 @@ func (r *review) evidence() {
 				r.Parameters[name] = q
 			}
 		} else {
-			reasons = append(reasons, uncertain(q), r.tooFewRounds(q.Model), r.noFreedom(plain, q), r.misfit(plain, q))
+			reasons = append(reasons, r.missing(), r.lossy(q.Model), uncertain(q), r.tooFewRounds(q.Model), r.noFreedom(plain, q), r.misfit(plain, q))
 		}
 		for _, why := range reasons {
 			if why != "" {
@@ -55,7 +55,7 @@ func (r *review) evidence() {
 		if len(f.CI95) == 0 {
 			none = noInterval
 		}
-		for _, why := range []reason{none, r.tooFewRounds(f.Model), r.noFreedomFunction(plain, f), r.modelMisfit(f.Model), r.foreign()} {
+		for _, why := range []reason{none, r.missing(), r.lossy(f.Model), r.tooFewRounds(f.Model), r.noFreedomFunction(plain, f), r.modelMisfit(f.Model), r.foreign()} {
 			if why != "" {
 				r.provisionalFunction(name, why)
 			}
@@ -80,6 +80,22 @@ func uncertain(q params.Parameter) reason {
 func (r *review) foreign() reason {
 	if strings.HasPrefix(r.Run.Plan, imported) {
 		return "another tool's figures: what it averaged and left out is not known"
+	}
+	return ""
+}
+
+// missing is the reason of a run that lacks most of what it planned.
+func (r *review) missing() reason {
+	if r.Run.Missing > params.MostMissing {
+		return reason(fmt.Sprintf("%.0f%% of the planned slots were not measured, more than %.0f%%", 100*r.Run.Missing, 100*params.MostMissing))
+	}
+	return ""
+}
+
+// lossy is the reason of a model that lost many of its timings: those without loss are a choice of them.
+func (r *review) lossy(model string) reason {
+	if f := r.fits[model]; f != nil && f.Discarded() > params.MostDiscarded {
+		return reason(fmt.Sprintf("%.0f%% of its timings were lost to retransmissions and timeouts, more than %.0f%%", 100*f.Discarded(), 100*params.MostDiscarded))
 	}
 	return ""
 }

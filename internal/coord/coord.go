@@ -2,8 +2,10 @@
 // agent goes away, and when to stop; it measures nothing itself and knows neither sockets nor files. Samples leave it one
 // whole slot at a time, through Config.Sink, so that whatever dies, what was measured is kept.
 //
-// A slot that fails is tried once more. A host that no longer answers is lost for the rest of the run: teams with it are
-// left out and the run ends as partial. Coord never waits for an agent beyond its slot's deadline.
+// A slot that fails is tried once more. A host whose agent no longer answers is lost for the rest of the run: teams with it are left
+// out and the run ends as partial. Where all agents answer, the hosts of the slot pass a byte to each other in pairs: the host or link
+// that the failing pairs have in common is left out, and tried again later. Coord never waits for an agent beyond its slot's deadline,
+// nor for a slot beyond the end of the budget.
 package coord
 
 import (
@@ -33,9 +35,10 @@ type Agent interface {
 // Config is what a walk needs.
 type Config struct {
 	Run      string
+	Names    []string // of the hosts, for messages; without, their indices
 	Schedule *bench.Schedule
 	Stopper  *bench.Stopper
-	Deadline func(bench.Slot) units.Nanos // longest time of a slot
+	Deadline func(bench.Slot) units.Nanos // longest time of a slot of which nothing is known
 	Sink     func([]dataset.Sample) error // stores a finished slot; an error ends the walk
 	Have     []dataset.Sample             // already measured, of a resumed run
 	// Spent is how long has been measured before, by the run that is resumed, or by a probe: it counts for the budget.
@@ -74,12 +77,13 @@ type Result struct {
 	Slots       int               // measured now
 	Had         int               // measured before, by the run that was resumed
 	Rounds      int               // begun
-	Failures    []dataset.Failure // of slots
-	Lost        map[int]string    // host index → why
+	Failures    []dataset.Failure // of slots, and of hosts and links that were left out for a while
+	Lost        map[int]string    // host index → why; at the end
+	Cut         map[Link]string   // links left out at the end, and why
 	BudgetEnded bool
 	TargetsMet  bool // Config.Steer has ended it
 	Interrupted bool
 }
 
 // Partial reports whether something that was planned is missing.
-func (r *Result) Partial() bool { return len(r.Failures) > 0 || len(r.Lost) > 0 }
+func (r *Result) Partial() bool { return len(r.Failures)+len(r.Lost)+len(r.Cut) > 0 }

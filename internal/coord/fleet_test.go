@@ -13,18 +13,23 @@ import (
 	"calib/bench/experiments"
 	"calib/internal/coord"
 	"calib/internal/dataset"
+	"calib/internal/dataset/names"
 	"calib/internal/plane"
 	"calib/internal/units"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-var errBroken = errors.New("broken")
+var (
+	errBroken  = errors.New("broken")
+	errTimeout = errors.New("timed out")
+)
 
 // fleet is a set of fake agents that answer every task at once with canned samples, unless a test says otherwise.
 type fleet struct {
 	run   func(ctx context.Context, host int, t bench.Task) error // nil: all goes well
 	hello func(ctx context.Context, host int) error
+	cut   func(a, b int) bool // no byte passes between two hosts: no experiment on both ends, and no check does
 
 	mu    sync.Mutex
 	tasks []bench.Task // as they were begun
@@ -77,12 +82,27 @@ func (m member) Prepare(context.Context, plane.Session) error { return nil }
 func (m member) Close() error                                 { return nil }
 
 func (m member) Run(ctx context.Context, t bench.Task) ([]dataset.Sample, error) {
-	m.f.mu.Lock()
-	m.f.tasks = append(m.f.tasks, t)
-	m.f.seen[t.Slot]++
-	m.f.mu.Unlock()
+	if t.Exp != names.Probe {
+		m.f.mu.Lock()
+		m.f.tasks = append(m.f.tasks, t)
+		m.f.seen[t.Slot]++
+		m.f.mu.Unlock()
+	}
 	if err := m.f.alive(m.host); err != nil {
 		return nil, err
+	}
+	for _, other := range t.Team {
+		if m.f.cut != nil && other != m.host && m.f.cut(min(m.host, other), max(m.host, other)) {
+			select {
+			case <-time.After(time.Duration(t.Deadline)):
+				return nil, errTimeout
+			case <-ctx.Done():
+				return nil, context.Cause(ctx)
+			}
+		}
+	}
+	if t.Exp == names.Probe {
+		return nil, nil
 	}
 	if m.f.run != nil {
 		if err := m.f.run(ctx, m.host, t); err != nil {

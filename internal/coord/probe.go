@@ -1,6 +1,7 @@
 package coord
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -43,13 +44,25 @@ const (
 	probeStream = 1 << 35
 	// undisturbed is by how much pairs may be slower at once than alone, to be taken as not disturbing each other.
 	undisturbed = 1.1
-	// probeDeadline bounds a slot of the probe.
-	probeDeadline = 60 * units.Second
+	// probeDeadline bounds a slot of the probe. On any path of which a run makes sense it ends within seconds.
+	probeDeadline = 15 * units.Second
+	// probeMost is how long a probe may take where there is no budget; with one, it has probeShare of it.
+	probeMost  = 45 * units.Second
+	probeShare = 1. / 3
 )
 
+// lookTime is how long a probe of a run with a budget may take; 0 is no budget.
+func lookTime(budget units.Nanos) units.Nanos {
+	if budget <= 0 {
+		return probeMost
+	}
+	return min(probeMost, units.Nanos(probeShare*float64(budget)))
+}
+
 // Probe looks at some pairs of agents, each alone, and then at all pairs at once: the question of the hyperbolic model (Stoica,
-// Sultan and Keyes 1996), whether pairs share the medium, in short. The agents are prepared. now may be nil.
-func Probe(ctx context.Context, agents []Agent, run string, seed uint64, now func() time.Time) (*Probed, error) {
+// Sultan and Keyes 1996), whether pairs share the medium, in short. A pair that fails is passed over, and where all at once fail they are
+// taken to disturb each other. The agents are prepared. The probe ends within a third of the budget; 0 is none. now may be nil.
+func Probe(ctx context.Context, agents []Agent, run string, seed uint64, budget units.Nanos, now func() time.Time) (*Probed, error) {
 	if now == nil {
 		now = time.Now
 	}
@@ -64,10 +77,15 @@ func Probe(ctx context.Context, agents []Agent, run string, seed uint64, now fun
 	}
 	p := &Probed{}
 	look := func(teams [][]int) ([]seen, time.Duration, error) {
+		left := lookTime(budget) - units.Nanos(now().Sub(begun))
+		if left < leastSlot {
+			return nil, 0, fmt.Errorf("probe: %w within %v", ErrNothing, time.Duration(lookTime(budget)))
+		}
+		deadline := min(probeDeadline, left)
 		s := bench.Slot{Exp: names.Probe, Teams: teams, Points: []bench.Point{{names.FactorBytes: 1}}}
 		from := now()
 		samples, err := together(ctx, agents, s, bench.Task{
-			Run: run, Exp: s.Exp, Points: s.Points, Epoch: probeEpoch, Deadline: probeDeadline, Recv: Recv,
+			Run: run, Exp: s.Exp, Points: s.Points, Epoch: probeEpoch, Deadline: deadline, Recv: deadline,
 		})
 		if err != nil {
 			return nil, 0, fmt.Errorf("probe of %d pairs: %w", len(teams), err)
@@ -76,29 +94,35 @@ func Probe(ctx context.Context, agents []Agent, run string, seed uint64, now fun
 	}
 	var alone []seen
 	var slots []float64
-	for i := 0; i < min(aloneMost, len(pairs)) && (i == 0 || now().Sub(begun) < aloneTime); i++ {
+	var failed error // of the first pair that did
+	for i := 0; i < len(pairs) && len(alone) < aloneMost && (len(alone) == 0 || now().Sub(begun) < aloneTime); i++ {
 		one, took, err := look(pairs[i : i+1]) // it opens connections and windows
 		if err == nil && took < aloneTime/2 {
 			one, took, err = look(pairs[i : i+1])
 		}
-		if err != nil {
-			return nil, err
+		if err == nil && len(one) == 0 {
+			err = fmt.Errorf("probe of hosts %d and %d: %w", pairs[i][0], pairs[i][1], ErrNothing)
 		}
-		if len(one) == 0 {
-			return nil, fmt.Errorf("probe of hosts %d and %d: %w", pairs[i][0], pairs[i][1], ErrNothing)
+		if err != nil {
+			failed = cmp.Or(failed, err)
+			if ctx.Err() != nil {
+				break
+			}
+			continue
 		}
 		alone = append(alone, one[0])
 		slots = append(slots, max(float64(time.Millisecond), float64(took)-one[0].took))
 	}
+	if len(alone) == 0 {
+		return nil, failed
+	}
 	p.Pairs = len(alone)
 	p.fill(alone, slots)
-	if len(pairs) > 1 {
-		all, _, err := look(pairs)
-		if err != nil {
-			return nil, err
+	if len(pairs) > 1 && failed == nil {
+		if all, _, err := look(pairs); err == nil {
+			p.AtOnce, p.Slower = len(pairs), slower(alone, all)
+			p.Together = p.Slower <= undisturbed
 		}
-		p.AtOnce, p.Slower = len(pairs), slower(alone, all)
-		p.Together = p.Slower <= undisturbed
 	}
 	p.Took = units.Nanos(now().Sub(begun))
 	return p, nil

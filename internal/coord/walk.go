@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"time"
 
@@ -24,15 +23,20 @@ type walker struct {
 	pacer  *bench.Pacer
 	factor float64 // of the round's effort
 	failed int     // slots in a row
+	// away are the hosts left out of which the agent answers, since when. They, and cut links, are tried again at next, and then
+	// after the double of wait.
+	away map[int]time.Time
+	next time.Time
+	wait time.Duration
 }
 
 // Walk measures every round of the schedule on agents, which are indexed as the schedule's hosts. It returns the result
 // with the error: ErrNothing, the sink's error, or the reason why every slot fails. An interrupt (ctx) is not an error but
-// Result.Interrupted. It ends when the schedule has no more open points, the budget is used, or ctx is done; each slot is
-// bounded by its deadline.
+// Result.Interrupted. It ends when the schedule has no more open points, the budget is used, or ctx is done. Each slot is
+// bounded by what it is expected to take, and all of them by the budget and a tenth of it (bound.go).
 func Walk(ctx context.Context, agents []Agent, cfg Config) (*Result, error) {
-	w := &walker{Config: cfg, agents: agents, have: map[int][]dataset.Sample{}}
-	w.result.Lost = map[int]string{}
+	w := &walker{Config: cfg, agents: agents, have: map[int][]dataset.Sample{}, away: map[int]time.Time{}}
+	w.result.Lost, w.result.Cut = map[int]string{}, map[Link]string{}
 	if w.Now == nil {
 		w.Now = time.Now
 	}
@@ -67,12 +71,15 @@ func (w *walker) nothing() error {
 	if n := len(w.result.Failures); n > 0 {
 		return fmt.Errorf("%w: %s", ErrNothing, w.result.Failures[n-1].Error)
 	}
+	if w.ended() {
+		return fmt.Errorf("%w: the budget of %v has ended", ErrNothing, time.Duration(w.Schedule.Plan.Budget))
+	}
 	return ErrNothing
 }
 
 func (w *walker) rounds(ctx context.Context) error {
 	for r := range w.Schedule.Plan.Rounds.Max {
-		if w.over(r) { // it closes every point: Round would list none
+		if w.over() { // it closes every point: Round would list none
 			return nil
 		}
 		open := w.open
@@ -81,8 +88,9 @@ func (w *walker) rounds(ctx context.Context) error {
 			if w.result.TargetsMet = met; met {
 				return nil
 			}
-			open = func(p bench.TeamPoint) bool { return !w.hasLost(p.Team) && !w.Stopper.Over() && keep(p) }
+			open = func(p bench.TeamPoint) bool { return w.usable(p.Team) && !w.Stopper.Over() && keep(p) }
 		}
+		w.Schedule.Last(w.gone())
 		slots := w.Schedule.Round(r, open)
 		if len(slots) == 0 {
 			return nil
@@ -101,9 +109,10 @@ func (w *walker) round(ctx context.Context, r int, all []bench.Slot) (more bool,
 	w.result.Rounds = r + 1
 	skipped, before := false, w.measured()
 	for i, s := range slots {
-		if w.over(r) {
+		if w.over() {
 			return false, nil
 		}
+		w.visit(ctx, s)
 		if _, had := w.have[s.ID]; !had && !w.pacer.Fits(s, w.spent()) && w.measured() > 0 {
 			skipped = true
 			continue
@@ -124,39 +133,34 @@ func (w *walker) round(ctx context.Context, r int, all []bench.Slot) (more bool,
 	return true, nil
 }
 
-// measured is how many slots have samples, with those of before a resume.
-func (w *walker) measured() int { return w.result.Slots + w.result.Had }
+// open asks the stopper, and leaves out teams that cannot be measured.
+func (w *walker) open(p bench.TeamPoint) bool { return w.usable(p.Team) && w.Stopper.Open(p) }
 
-// spent is how long has been measured.
-func (w *walker) spent() units.Nanos { return units.Nanos(w.Now().Sub(w.begun)) }
-
-// left is what is left of the budget; without one, no bound.
-func (w *walker) left() units.Nanos {
-	if b := w.Schedule.Plan.Budget; b > 0 {
-		return max(0, b-w.spent())
+// usable reports whether a team has no host that was lost, and no two hosts between which the link is cut.
+func (w *walker) usable(team []int) bool {
+	for i, h := range team {
+		if _, lost := w.result.Lost[h]; lost {
+			return false
+		}
+		if len(w.result.Cut) == 0 {
+			continue
+		}
+		for _, other := range team[:i] {
+			if _, cut := w.result.Cut[linkOf(h, other)]; cut {
+				return false
+			}
+		}
 	}
-	return math.MaxInt64
+	return true
 }
 
-// over reports whether the budget ends the walk. Something is measured in any case; where nothing is known of the network, a
-// whole round.
-func (w *walker) over(round int) bool {
-	if w.measured() == 0 || round == 0 && !w.Schedule.Limits.Path.Known() {
-		return false
+// gone are the hosts that are lost, and one end of each link that is cut: the hosts without which most can still be measured.
+func (w *walker) gone() []int {
+	out := slices.Collect(maps.Keys(w.result.Lost))
+	for l := range w.result.Cut {
+		out = append(out, l[1])
 	}
-	w.Stopper.Spent(w.spent())
-	w.result.BudgetEnded = w.Stopper.Over()
-	return w.result.BudgetEnded
-}
-
-// open asks the stopper, and leaves out teams with a lost host.
-func (w *walker) open(p bench.TeamPoint) bool { return !w.hasLost(p.Team) && w.Stopper.Open(p) }
-
-func (w *walker) hasLost(team []int) bool {
-	return slices.ContainsFunc(team, func(h int) bool {
-		_, lost := w.result.Lost[h]
-		return lost
-	})
+	return out
 }
 
 // slot measures s, except the teams that a resumed run has measured already. A slot of which every team has lost a host is
@@ -172,17 +176,20 @@ func (w *walker) slot(ctx context.Context, s bench.Slot) error {
 	if s.Teams = w.without(s.Teams); len(s.Teams) == 0 {
 		return nil
 	}
-	begun, lost := w.Now(), len(w.result.Lost)
+	begun, lost := w.Now(), len(w.result.Lost)+len(w.result.Cut)
 	samples, err := w.measure(ctx, s)
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err()
 	}
 	w.Slot(s, w.Now().Sub(begun))
+	if err != nil && w.ended() && w.measured() > 0 {
+		return nil // the end of the budget has cut it off
+	}
 	if err == nil {
 		w.pacer.Took(s, units.Nanos(w.Now().Sub(begun)))
 		err = w.save(samples)
 	} else {
-		err = w.fail(s, err, len(w.result.Lost) > lost)
+		err = w.fail(s, err, len(w.result.Lost)+len(w.result.Cut) > lost)
 	}
 	if err == nil && len(w.agents) > 1 && len(w.agents)-len(w.result.Lost) < 2 {
 		first := slices.Min(slices.Collect(maps.Keys(w.result.Lost)))
@@ -191,25 +198,36 @@ func (w *walker) slot(ctx context.Context, s bench.Slot) error {
 	return err
 }
 
-// measure tries s at most twice, the second time without the teams that have lost a host by then.
+// measure tries s at most twice, the second time without what was found missing. Where nothing was, the slot may only have taken
+// longer than expected: the second time it may take longer.
 func (w *walker) measure(ctx context.Context, s bench.Slot) (samples []dataset.Sample, err error) {
 	for try := 1; try <= 2; try++ {
 		if s.Teams = w.without(s.Teams); len(s.Teams) == 0 {
 			break
 		}
-		if samples, err = w.run(ctx, s); err == nil {
+		begun, allowed := w.Now(), w.allowed(s)
+		if samples, err = w.run(ctx, s, allowed); err == nil {
 			return samples, nil
 		}
-		w.findLost(ctx, s)
 		if ctx.Err() != nil {
 			break
 		}
+		took := units.Nanos(w.Now().Sub(begun))
 		w.Note(fmt.Sprintf("%v (try %d of 2)", err, try))
+		var failed *slotError
+		switch {
+		case w.findLost(ctx, s), errors.As(err, &failed) && w.check(ctx, s, failed.hosts):
+		case took >= allowed:
+			w.pacer.Took(s, took)
+		}
+		if ctx.Err() != nil || w.ended() {
+			break
+		}
 	}
 	return nil, err
 }
 
-// fail records that s could not be measured. Failures in a row end the walk, except those that a lost host explains.
+// fail records that s could not be measured. Failures in a row end the walk, except those that a lost host or a cut link explains.
 func (w *walker) fail(s bench.Slot, err error, explained bool) error {
 	w.result.Failures = append(w.result.Failures, dataset.Failure{Slot: &s.ID, Error: err.Error()})
 	if !explained {
@@ -244,7 +262,7 @@ func missing(teams [][]int, had []dataset.Sample) [][]int {
 	})
 }
 
-// without returns the teams that have lost no host.
+// without returns the teams that can be measured.
 func (w *walker) without(teams [][]int) [][]int {
-	return slices.DeleteFunc(slices.Clone(teams), w.hasLost)
+	return slices.DeleteFunc(slices.Clone(teams), func(t []int) bool { return !w.usable(t) })
 }

@@ -103,14 +103,14 @@ func TestStopsAtTarget(t *testing.T) {
 	}
 }
 
-// TestBudget: a budget that is used up at once still leaves one whole round; one that lasts longer ends between slots.
+// TestBudget: a budget that is used up at once still leaves one slot; one that lasts longer ends between slots.
 func TestBudget(t *testing.T) {
 	for _, c := range []struct {
 		budget        units.Nanos
 		rounds, slots int
 		ended         bool
 	}{
-		{units.Nanos(1), 1, 3, true},
+		{units.Nanos(1), 1, 1, true},
 		{3 * units.Second, 1, 3, true}, // used up with the first round's last slot
 		{4 * units.Second, 2, 4, true},
 		{0, 5, 15, false},

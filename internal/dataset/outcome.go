@@ -74,9 +74,10 @@ func (s Stop) wider(t Stop) bool {
 	return s.Rounds < t.Rounds
 }
 
-// Failure is a slot, or a host, that gave nothing.
+// Failure is a slot, a host, or the link between two hosts, that gave nothing.
 type Failure struct {
-	Slot  *int   `json:"slot,omitempty"`
-	Host  string `json:"host,omitempty"`
-	Error string `json:"error"`
+	Slot  *int     `json:"slot,omitempty"`
+	Host  string   `json:"host,omitempty"`
+	Link  []string `json:"link,omitempty"`
+	Error string   `json:"error"`
 }

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -68,6 +69,22 @@ func newWriter(f file, h Header) (*Writer, error) {
 		return nil, fmt.Errorf("write header: %w", err)
 	}
 	return open(f, len(h.Hosts), int64(len(line))+1), nil
+}
+
+// Begun reports whether a samples.jsonl has a whole first line. One that was cut off before, as its coordinator died, holds nothing.
+func Begun(path string) (bool, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	switch _, err = bufio.NewReader(f).ReadBytes('\n'); {
+	case err == nil:
+		return true, nil
+	case errors.Is(err, io.EOF):
+		return false, nil
+	}
+	return false, fmt.Errorf("%s: %w", path, err)
 }
 
 // Resume reopens samples.jsonl to append: it cuts off a torn last line and the lines of a slot that is not whole,

@@ -180,7 +180,8 @@ func (p *Process) explain(class, err error) error {
 				ErrCommand, strings.Join(p.cmd.Args[:len(p.cmd.Args)-1], " "), status, p.quote())
 		}
 	}
-	return fmt.Errorf("%w: %s; it said %s", class, status, p.quote())
+	said := p.quote()
+	return fmt.Errorf("%w: %s%s; it said %s", class, status, why(status, said), said)
 }
 
 func (p *Process) quote() string {
@@ -197,13 +198,15 @@ const (
 
 // tail keeps the end of what is written to it.
 type tail struct {
-	mu sync.Mutex
-	b  []byte
+	mu    sync.Mutex
+	b     []byte
+	crash crash
 }
 
 func (t *tail) Write(b []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.crash.write(b)
 	t.b = append(t.b, b[max(0, len(b)-tailBytes):]...)
 	if over := len(t.b) - tailBytes; over > 0 {
 		t.b = append(t.b[:0], t.b[over:]...)
@@ -211,10 +214,13 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// String returns the last lines, without the white space around them.
+// String returns why a Go program died, or else the last lines, without the white space around them.
 func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if len(t.crash.lines) > 0 {
+		return strings.Join(t.crash.lines, "\n")
+	}
 	lines := strings.Split(strings.TrimSpace(string(t.b)), "\n")
 	for i, l := range lines {
 		lines[i] = strings.TrimSpace(l)

@@ -60,6 +60,14 @@ type Slots struct {
 	Failed  int `json:"failed"`
 }
 
+// Missing is the share of the planned slots that were not measured; 0 where it is not known how many were planned.
+func (s Slots) Missing() float64 {
+	if s.Planned <= 0 {
+		return 0
+	}
+	return max(0, 1-float64(s.Done)/float64(s.Planned))
+}
+
 // End sets how the run ended. code is the exit code of the command.
 func (r *Run) End(status string, code int, at time.Time) {
 	at = at.UTC()

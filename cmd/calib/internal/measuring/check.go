@@ -2,7 +2,6 @@ package measuring
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -87,17 +86,9 @@ func (c *cluster) prepareForCheck(ctx context.Context, run string) error {
 		}
 		tickets := coord.NewIssuer(allowance, time.Now().Add(checkTickets))
 		errs := coord.Prepare(ctx, c.agents, plane.Session{Run: run, Peers: c.peers()}, tickets, callsAtOnce)
-		refused := errors.Join(errs...)
-		if refused == nil {
-			return nil
-		}
-		if left := len(slices.DeleteFunc(slices.Clone(errs), func(err error) bool { return err != nil })); ctx.Err() != nil || left < 2 {
-			return refused
-		}
-		for i, err := range slices.Backward(errs) {
-			if err != nil {
-				c.leave(i, err.Error())
-			}
+		left := c.leaveOut(errs)
+		if left == nil || ctx.Err() != nil || len(c.agents) < 2 {
+			return left
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -115,7 +116,7 @@ func startOne(ctx context.Context, s *starter, h hosts.Host, credentials func(st
 	var client *agent.Client
 	if h.Daemon {
 		var err error
-		if client, err = agent.Dial(ctx, h.Name, h.Name, credentials, opts); err != nil {
+		if client, err = dial(ctx, h, credentials, opts); err != nil {
 			return nil, dataset.Host{}, err
 		}
 	} else {
@@ -138,6 +139,20 @@ func startOne(ctx context.Context, s *starter, h hosts.Host, credentials func(st
 		return nil, dataset.Host{}, errors.Join(err, client.Close())
 	}
 	return client, info, nil
+}
+
+// dialTime is how long a daemon's host may take to answer at all.
+const dialTime = 10 * time.Second
+
+// dial connects to the daemon of a host.
+func dial(ctx context.Context, h hosts.Host, credentials func(string) *tls.Config, opts agent.ClientOptions) (*agent.Client, error) {
+	within, cancel := context.WithTimeout(ctx, dialTime)
+	defer cancel()
+	client, err := agent.Dial(within, h.Name, h.Name, credentials, opts)
+	if err != nil && ctx.Err() == nil && within.Err() != nil {
+		err = fmt.Errorf("connect to the daemon of host %s: no answer within %v: the host is down, or a firewall drops what comes to this port", h.Name, dialTime)
+	}
+	return client, err
 }
 
 // knownAddr is the host's data address, as far as it is known here: the agent describes the interface that has it. It is empty
@@ -205,6 +220,19 @@ func (w where) simulate(ctx context.Context) (*cluster, error) {
 		c.agents, c.infos = append(c.agents, a), append(c.infos, info)
 	}
 	return c, nil
+}
+
+// leaveOut closes the agents that have an error and moves their hosts to those that are lost. It returns these errors, nil for none.
+func (c *cluster) leaveOut(errs []error) error {
+	var out []error
+	for i := len(errs) - 1; i >= 0; i-- {
+		if errs[i] == nil {
+			continue
+		}
+		c.leave(i, errs[i].Error())
+		out = append(out, errs[i])
+	}
+	return errors.Join(out...)
 }
 
 // peers are the hosts as their agents reach each other.

@@ -10,6 +10,9 @@ import (
 
 	"calib/bench"
 	"calib/cmd/calib/internal/command"
+	"calib/cmd/calib/internal/runfiles"
+	"calib/fit/params"
+	"calib/internal/coord"
 	"calib/internal/dataset"
 	"calib/internal/rundir"
 )
@@ -27,11 +30,14 @@ func (j *job) record(s *bench.Schedule, stopper *bench.Stopper, infos []dataset.
 	})
 }
 
-// failures are the slots given up, and the hosts lost before and during measuring.
+// failures are the slots given up, and the hosts and links lost before and during measuring.
 func (j *job) failures(infos []dataset.Host) []dataset.Failure {
 	out := slices.Concat(j.result.Failures, j.lost)
 	for _, h := range slices.Sorted(maps.Keys(j.result.Lost)) {
 		out = append(out, dataset.Failure{Host: infos[h].Name, Error: j.result.Lost[h]})
+	}
+	for _, l := range slices.SortedFunc(maps.Keys(j.result.Cut), func(a, b coord.Link) int { return slices.Compare(a[:], b[:]) }) {
+		out = append(out, dataset.Failure{Link: []string{infos[l[0]].Name, infos[l[1]].Name}, Error: j.result.Cut[l]})
 	}
 	return out
 }
@@ -53,8 +59,14 @@ func (j *job) finish(err error) error {
 		}
 	case j.result.Partial() || len(j.lost) > 0:
 		status, code, err = rundir.StatusPartial, command.ExitPartial, j.saved(j.partial())
+	case errors.Is(j.unfit, runfiles.ErrReports):
+		code, err = command.ExitFailed, fmt.Errorf("all was measured and fitted, and is saved in %s", j.dir.Path())
+	case j.unfit != nil && j.thin() != "":
+		status, code, err = rundir.StatusPartial, command.ExitPartial, j.saved(fmt.Errorf("partial: %s", j.thin()))
 	case j.unfit != nil:
 		code, err = command.ExitFailed, fmt.Errorf("all was measured and is saved in %s, but not fitted", j.dir.Path())
+	case j.thin() != "":
+		status, code, err = rundir.StatusPartial, command.ExitPartial, j.saved(fmt.Errorf("partial: %s", j.thin()))
 	}
 	if j.unfit != nil {
 		err = errors.Join(err, j.unfit)
@@ -69,6 +81,34 @@ func (j *job) finish(err error) error {
 	return command.WithCode(code, errors.Join(err, end, j.closeFiles()))
 }
 
+// thin says why a run in which nothing failed is partial all the same: too much of it was lost to the network, or not measured in time.
+func (j *job) thin() string {
+	const so = "what is left says little of the network"
+	lost := j.spoilt
+	if j.params != nil {
+		lost = j.params.Discarded()
+	}
+	switch missing := j.dir.Run().Slots.Missing(); {
+	case lost > params.MostDiscarded:
+		return fmt.Sprintf("%.0f%% of the timings were lost to retransmissions and timeouts, more than %.0f%%: %s", 100*lost, 100*params.MostDiscarded, so)
+	case missing > params.MostMissing:
+		return fmt.Sprintf("%.0f%% of the planned slots were not measured within the budget, more than %.0f%%: %s", 100*missing, 100*params.MostMissing, so)
+	}
+	return ""
+}
+
+// spoiltShare is the share of the timings whose batches lost segments or timed out.
+func spoiltShare(samples []dataset.Sample) float64 {
+	lost, all := 0, 0
+	for i := range samples {
+		s := &samples[i]
+		if all += len(s.NS); s.Has(dataset.FlagRetrans) || s.Has(dataset.FlagTimeout) {
+			lost += len(s.NS)
+		}
+	}
+	return float64(lost) / float64(max(1, all))
+}
+
 func (j *job) interrupted(err error) bool {
 	return j.c.Context.Err() != nil || j.result != nil && j.result.Interrupted
 }
@@ -77,9 +117,12 @@ func (j *job) interrupted(err error) bool {
 func (j *job) partial() error {
 	var parts []string
 	for _, f := range j.dir.Run().Failures {
-		if f.Host != "" {
+		switch {
+		case f.Host != "":
 			parts = append(parts, "host "+f.Host+" was lost: "+f.Error)
-		} else {
+		case len(f.Link) > 0:
+			parts = append(parts, "the link between "+strings.Join(f.Link, " and ")+" was left out: "+f.Error)
+		default:
 			parts = append(parts, f.Error)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"calib/bench"
 	"calib/cmd/calib/internal/command"
 	"calib/cmd/calib/internal/runfiles"
+	"calib/fit/params"
 	"calib/internal/coord"
 	"calib/internal/dataset"
 	"calib/internal/hosts"
@@ -60,10 +61,13 @@ type job struct {
 	log    *rundir.Log
 	show   *progress.Reporter
 	have   []dataset.Sample // of a resumed run
+	before []dataset.Host   // of a resumed run
 	sink   *dataset.Writer
 	result *coord.Result
 	lost   []dataset.Failure // before measuring began
-	unfit  error             // why there are no parameters
+	params *params.Params    // where they were fitted
+	unfit  error             // why there are no parameters, or no report of them
+	spoilt float64           // share of the timings that loss has touched
 	noting sync.Mutex
 	notes  []string
 	// checked is how long the check of the hosts took.

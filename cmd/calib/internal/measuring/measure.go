@@ -116,7 +116,19 @@ func (j *job) openFiles() (err error) {
 
 // walk prepares the agents of a cluster and measures.
 func (j *job) walk(ctx context.Context, cl *cluster) error {
-	if err := j.openSamples(cl); err != nil {
+	resumed, err := j.continueSamples(cl)
+	if err != nil {
+		return err
+	}
+	if err := j.claim(ctx, cl); err != nil {
+		return err
+	}
+	if resumed {
+		err = cl.sameAs(j.before)
+	} else {
+		err = j.createSamples(cl)
+	}
+	if err != nil {
 		return err
 	}
 	j.lost = cl.lost
@@ -145,7 +157,7 @@ func (j *job) walk(ctx context.Context, cl *cluster) error {
 	ticks := tickEvery(time.Second, j.show.Tick)
 	defer ticks()
 	cfg := coord.Config{
-		Run: j.dir.Run().ID, Schedule: schedule, Stopper: stopper, Have: j.have, Spent: j.looked(),
+		Run: j.dir.Run().ID, Names: hostNames(cl.infos), Schedule: schedule, Stopper: stopper, Have: j.have, Spent: j.looked(),
 		Deadline: func(s bench.Slot) units.Nanos { return slotDeadline(schedule, s) },
 		Sink:     j.sink.Append,
 		Progress: func(p coord.Progress) {
@@ -217,8 +229,34 @@ func (j *job) looked() units.Nanos {
 	return j.checked + j.detail.Probe.Took
 }
 
-// prepare hands out the session. The tickets last a day longer than twice the plan's budget, and no longer than agents take them.
-func (j *job) prepare(ctx context.Context, cl *cluster, s *bench.Schedule) error {
+// claim takes the agents for the run. Those that cannot be had, as a daemon that another run holds, are left out, and the rest are
+// told of each other anew: hosts have numbers. It fails where fewer than two are left.
+func (j *job) claim(ctx context.Context, cl *cluster) error {
+	for {
+		if err := j.agreeSegment(cl.infos); err != nil {
+			return err
+		}
+		rough, err := scheduleOf(j.detail.Plan, len(cl.agents))
+		if err != nil {
+			return err
+		}
+		errs := j.prepare(ctx, cl, rough)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		left := cl.leaveOut(errs)
+		if left == nil {
+			return nil
+		}
+		if len(cl.agents) < 2 {
+			return fmt.Errorf("fewer than two hosts can be had:\n%w", left)
+		}
+	}
+}
+
+// prepare hands out the session, and returns the error of each agent. The tickets last a day longer than twice the plan's budget, and no
+// longer than agents take them.
+func (j *job) prepare(ctx context.Context, cl *cluster, s *bench.Schedule) []error {
 	most := ticketBytes(s.Estimate(), cl.infos)
 	life := 2*time.Duration(s.Plan.Budget) + 24*time.Hour
 	life = min(life, agent.DefaultLimits().Life-time.Hour) // clocks may differ
@@ -226,7 +264,7 @@ func (j *job) prepare(ctx context.Context, cl *cluster, s *bench.Schedule) error
 	session := plane.Session{
 		Run: j.runID(), Peers: cl.peers(), Socket: j.detail.Socket,
 	}
-	return errors.Join(coord.Prepare(ctx, cl.agents, session, tickets, callsAtOnce)...)
+	return coord.Prepare(ctx, cl.agents, session, tickets, callsAtOnce)
 }
 
 // slotDeadline bounds a slot: what it sends at 100 kB/s, a hundredth of a second a message, and time to begin.

@@ -25,12 +25,12 @@ func (j *job) look(ctx context.Context, cl *cluster) error {
 		return nil
 	}
 	j.show.Phase("look at the network")
-	p, err := coord.Probe(ctx, cl.agents, j.runID(), j.detail.Plan.Seed, nil)
+	p, err := coord.Probe(ctx, cl.agents, j.runID(), j.detail.Plan.Seed, j.detail.Plan.Budget, nil)
 	if err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		j.note(fmt.Sprintf("%v: the plan is that for a gigabit network, whatever the budget", err))
+		j.note(fmt.Sprintf("%v: the plan is that for a gigabit network", err))
 		return nil
 	}
 	j.detail.Probe, j.detail.Plan.Limits.Path = p, p.Path()
@@ -87,8 +87,11 @@ func dryRun(c *cli.Context, name string) (err error) {
 	}
 	var s *bench.Schedule
 	if err = j.checkup(c.Context, cl); err == nil {
+		err = j.claim(c.Context, cl)
+	}
+	if err == nil {
 		for _, l := range cl.lost {
-			j.show.Note(fmt.Sprintf("without host %s: %s", l.Host, l.Error))
+			j.note(fmt.Sprintf("going on without host %s: %s", l.Host, l.Error))
 		}
 		s, err = j.planned(c.Context, cl)
 	}
@@ -105,20 +108,10 @@ func dryRun(c *cli.Context, name string) (err error) {
 	})
 }
 
-// planned prepares the agents, looks at the network and makes the schedule.
+// planned looks at the network and makes the schedule. The agents are claimed.
 func (j *job) planned(ctx context.Context, cl *cluster) (*bench.Schedule, error) {
 	if copied := cl.copied(); copied != "" {
 		j.show.Note(copied)
-	}
-	if err := j.agreeSegment(cl.infos); err != nil {
-		return nil, err
-	}
-	rough, err := scheduleOf(j.detail.Plan, len(cl.agents))
-	if err != nil {
-		return nil, err
-	}
-	if err := j.prepare(ctx, cl, rough); err != nil {
-		return nil, err
 	}
 	if err := j.look(ctx, cl); err != nil {
 		return nil, err

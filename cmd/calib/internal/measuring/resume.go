@@ -3,6 +3,7 @@ package measuring
 import (
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -28,19 +29,29 @@ func onlyResume(c *cli.Context) error {
 	return nil
 }
 
-// openSamples creates samples.jsonl, or continues that of a resumed run.
-func (j *job) openSamples(cl *cluster) error {
+// continueSamples opens samples.jsonl of a resumed run, where anything is in it, and reports whether there is.
+func (j *job) continueSamples(cl *cluster) (bool, error) {
 	path := j.dir.File(rundir.SamplesFile)
-	if j.c.String("resume") != "" && command.Exists(path) {
-		out, d, err := dataset.Resume(path)
-		if err != nil {
-			return err
-		}
-		j.sink, j.have = out, d.Samples
-		return cl.resume(d.Header.Hosts)
+	if j.c.String("resume") == "" || !command.Exists(path) {
+		return false, nil
 	}
+	if begun, err := dataset.Begun(path); err != nil {
+		return false, err
+	} else if !begun {
+		return false, os.Remove(path)
+	}
+	out, d, err := dataset.Resume(path)
+	if err != nil {
+		return false, err
+	}
+	j.sink, j.have, j.before = out, d.Samples, d.Header.Hosts
+	return true, cl.resume(d.Header.Hosts)
+}
+
+// createSamples creates samples.jsonl for the hosts of cl.
+func (j *job) createSamples(cl *cluster) error {
 	run := j.dir.Run()
-	out, err := dataset.Create(path, dataset.Header{Run: run.ID, Seed: run.Seed, Plan: run.Plan, Hosts: cl.infos})
+	out, err := dataset.Create(j.dir.File(rundir.SamplesFile), dataset.Header{Run: run.ID, Seed: run.Seed, Plan: run.Plan, Hosts: cl.infos})
 	j.sink = out
 	if err != nil {
 		return err
@@ -63,11 +74,16 @@ func (c *cluster) resume(before []dataset.Host) error {
 		ends = append(ends, c.agents[i].Close())
 		c.agents, c.infos = slices.Delete(c.agents, i, i+1), slices.Delete(c.infos, i, i+1)
 	}
-	if now := hostNames(c.infos); !slices.Equal(old, now) {
-		ends = append(ends, fmt.Errorf("resume: the run is on hosts %s; of them answer %s: bring all of them up, in the same order "+
-			"in the hosts file, or start a new run", strings.Join(old, ", "), strings.Join(now, ", ")))
+	return errors.Join(append(ends, c.sameAs(before))...)
+}
+
+// sameAs returns an error where the hosts are not those with which the run began.
+func (c *cluster) sameAs(before []dataset.Host) error {
+	if old, now := hostNames(before), hostNames(c.infos); !slices.Equal(old, now) {
+		return fmt.Errorf("resume: the run is on hosts %s; of them answer %s: bring all of them up, in the same order "+
+			"in the hosts file, or start a new run", strings.Join(old, ", "), strings.Join(now, ", "))
 	}
-	return errors.Join(ends...)
+	return nil
 }
 
 func hostNames(list []dataset.Host) []string {

@@ -77,7 +77,8 @@ func (j *job) fit() error {
 	if err != nil {
 		return err
 	}
-	_, err = runfiles.Fit(j.dir, d, j.detail.Fit.Settings(0), j.notes)
+	j.spoilt = spoiltShare(d.Samples)
+	j.params, err = runfiles.Fit(j.dir, d, j.detail.Fit.Settings(0), j.notes)
 	return err
 }
 

@@ -51,6 +51,7 @@ func Create(path string, r rundir.Run) (*rundir.Dir, error) {
 // warning, beside those given; no model at all is an error, and so are breaks that do not suit the sizes measured.
 func Fit(dir *rundir.Dir, d *dataset.Dataset, s fit.Settings, warnings []string) (*params.Params, error) {
 	defer thrifty(d)()
+	s.Missing = dir.Run().Slots.Missing()
 	p, errs := fit.Run(models.All, d, s)
 	if err := badBreaks(s, p, errs); err != nil {
 		return nil, err
@@ -74,6 +75,9 @@ func Fit(dir *rundir.Dir, d *dataset.Dataset, s fit.Settings, warnings []string)
 	}
 	return p, writeResults(dir, d, p)
 }
+
+// ErrReports says that the parameters are written, and a report is not.
+var ErrReports = errors.New("the parameters are in " + rundir.ParamsFile + ", but a report could not be written (calib fit writes it again)")
 
 // badBreaks says what is wrong with the breaks of s, by what a fit with them gave.
 func badBreaks(s fit.Settings, p *params.Params, errs []error) error {
@@ -156,8 +160,13 @@ func writeResults(dir *rundir.Dir, d *dataset.Dataset, p *params.Params) error {
 	if err := html.Report(&page, p, figure.Build(p, d), html.Options{}); err != nil {
 		return fmt.Errorf("%s: %w", rundir.HTMLFile, err)
 	}
-	return errors.Join(dir.WriteParams(p), files.Replace(dir.File(rundir.ReportFile), text.Bytes()),
-		files.Replace(dir.File(rundir.HTMLFile), page.Bytes()))
+	if err := dir.WriteParams(p); err != nil {
+		return err
+	}
+	if err := errors.Join(files.Replace(dir.File(rundir.ReportFile), text.Bytes()), files.Replace(dir.File(rundir.HTMLFile), page.Bytes())); err != nil {
+		return fmt.Errorf("%w: %w", ErrReports, err)
+	}
+	return nil
 }
 
 // FilesOf lists what a run directory holds, by name.

@@ -1,0 +1,205 @@
+package coord
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"calib/bench"
+	"calib/internal/dataset"
+	"calib/internal/dataset/names"
+	"calib/internal/units"
+)
+
+const (
+	// checkDeadline bounds an exchange of a byte between two hosts: a connection whose first two packets were lost still opens.
+	checkDeadline = 4 * units.Second
+	// checkTime is after how long no other pairs are tried. It may lie beyond the end of the budget: who is missing is named in any case.
+	checkTime = 10 * time.Second
+	// leastChecked is how many hosts are tried with each other where there are so many: with a third and a fourth, a host is told
+	// from a link.
+	leastChecked = 4
+	// A host or link that was left out is tried again after firstVisit, and then after twice as long each time.
+	firstVisit = 10 * time.Second
+)
+
+// check looks for what a failed slot has in common: it has the hosts of its failed teams pass a byte to each other, in pairs that change.
+// Hosts and links that cannot are left out. It reports whether it found any.
+func (w *walker) check(ctx context.Context, s bench.Slot, hosts []int) bool {
+	hosts = w.enough(hosts)
+	until := w.Now().Add(checkTime)
+	var all []tried
+	var found named
+	for _, step := range bench.Colouring(len(hosts)) {
+		var pairs []Link
+		for _, p := range step {
+			if l := linkOf(hosts[p[0]], hosts[p[1]]); w.usable(l[:]) && !slices.Contains(found.hosts, l[0]) && !slices.Contains(found.hosts, l[1]) {
+				pairs = append(pairs, l)
+			}
+		}
+		all = append(all, w.try(ctx, s, pairs)...)
+		found = blame(all)
+		if ctx.Err() != nil || w.Now().After(until) {
+			break
+		}
+	}
+	if ctx.Err() != nil || found.none() {
+		return false
+	}
+	if found.most {
+		w.Note(fmt.Sprintf("most pairs of the hosts %s cannot exchange a byte within %v: the network between them is at fault",
+			w.list(hosts), time.Duration(checkDeadline)))
+		return false
+	}
+	for _, h := range found.hosts {
+		w.leaveOut(h, fmt.Sprintf("its agent answers, but it is cut off on the data network: no byte came through to or from %s",
+			w.list(failedWith(all, h))))
+	}
+	for _, l := range found.links {
+		w.result.Cut[l] = "no byte came through, while each of the two hosts reaches others or was not tried with any"
+		w.visitAfter(firstVisit)
+		w.Note(fmt.Sprintf("going on without the link between %s: %s", w.list(l[:]), w.result.Cut[l]))
+	}
+	return true
+}
+
+// leaveOut goes on without a host whose agent answers.
+func (w *walker) leaveOut(h int, why string) {
+	w.result.Lost[h], w.away[h] = why, w.Now()
+	w.visitAfter(firstVisit)
+	w.Note(fmt.Sprintf("going on without host %s: %s", w.name(h), why))
+}
+
+// enough adds hosts that are still there until a host can be told from a link.
+func (w *walker) enough(hosts []int) []int {
+	hosts = slices.DeleteFunc(slices.Clone(hosts), func(h int) bool { return !w.usable([]int{h}) })
+	for h := 0; h < len(w.agents) && len(hosts) < leastChecked; h++ {
+		if w.usable([]int{h}) && !slices.Contains(hosts, h) {
+			hosts = append(hosts, h)
+		}
+	}
+	return hosts
+}
+
+// try has disjoint pairs exchange a byte, all at once and each for itself. What the end of the walk cuts off is not in the result.
+func (w *walker) try(ctx context.Context, s bench.Slot, pairs []Link) []tried {
+	out := make([]tried, len(pairs))
+	var wg sync.WaitGroup
+	for i, p := range pairs {
+		wg.Go(func() {
+			one := bench.Slot{Exp: names.Probe, Teams: [][]int{p[:]}}
+			_, err := together(ctx, w.agents, one, bench.Task{
+				Run: w.Run, Slot: s.ID, Round: s.Round, Exp: one.Exp, Points: []bench.Point{{names.FactorBytes: 0}},
+				Epoch: w.Schedule.Epoch(s.Round), Deadline: checkDeadline, Recv: checkDeadline,
+			})
+			out[i] = tried{p, err == nil}
+		})
+	}
+	wg.Wait()
+	if ctx.Err() != nil {
+		return nil
+	}
+	return out
+}
+
+// failedWith lists the hosts with which an exchange of h failed.
+func failedWith(all []tried, h int) []int {
+	seen := map[int]bool{}
+	for _, t := range all {
+		if i := slices.Index(t.Link[:], h); i >= 0 && !t.ok {
+			seen[t.Link[1-i]] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(seen))
+}
+
+// visit tries again, from time to time, the hosts and links that were left out, and takes back those that are there.
+func (w *walker) visit(ctx context.Context, s bench.Slot) {
+	if len(w.away)+len(w.result.Cut) == 0 || w.Now().Before(w.next) {
+		return
+	}
+	var good []int
+	for h := range w.agents {
+		if _, lost := w.result.Lost[h]; !lost {
+			good = append(good, h)
+		}
+	}
+	var pairs []Link
+	taken := map[int]bool{}
+	for _, h := range slices.Sorted(maps.Keys(w.away)) {
+		if len(good) > 0 {
+			pairs = append(pairs, linkOf(h, good[0]))
+			good = good[1:]
+		}
+	}
+	for _, p := range pairs {
+		taken[p[0]], taken[p[1]] = true, true
+	}
+	for l := range w.result.Cut {
+		if !taken[l[0]] && !taken[l[1]] {
+			taken[l[0]], taken[l[1]] = true, true
+			pairs = append(pairs, l)
+		}
+	}
+	for _, t := range w.try(ctx, s, pairs) {
+		if t.ok {
+			w.takeBack(t.Link)
+		}
+	}
+	w.visitAfter(2 * w.wait)
+}
+
+// visitAfter says when to try again what was left out.
+func (w *walker) visitAfter(wait time.Duration) { w.wait, w.next = wait, w.Now().Add(wait) }
+
+// takeBack ends the leaving out of a link, or of the one of its hosts that was. That it was missing is kept as a failure.
+func (w *walker) takeBack(l Link) {
+	if _, cut := w.result.Cut[l]; cut {
+		delete(w.result.Cut, l)
+		w.result.Failures = append(w.result.Failures, dataset.Failure{Link: []string{w.name(l[0]), w.name(l[1])}, Error: "was left out for a while: no byte came through"})
+		w.Note(fmt.Sprintf("the link between %s works again", w.list(l[:])))
+		return
+	}
+	for _, h := range l {
+		since, away := w.away[h]
+		if !away {
+			continue
+		}
+		out := w.Now().Sub(since).Round(time.Second)
+		w.result.Failures = append(w.result.Failures, dataset.Failure{Host: w.name(h), Error: fmt.Sprintf("was left out for %v: %s", out, w.result.Lost[h])})
+		delete(w.away, h)
+		delete(w.result.Lost, h)
+		w.Note(fmt.Sprintf("host %s is back on the data network after %v", w.name(h), out))
+	}
+}
+
+// name is that of a host.
+func (w *walker) name(h int) string {
+	if h < len(w.Names) {
+		return w.Names[h]
+	}
+	return fmt.Sprintf("%d", h)
+}
+
+// namesShown bounds the hosts that a sentence lists.
+const namesShown = 6
+
+// list names hosts, the first few of many.
+func (w *walker) list(hosts []int) string {
+	var out []string
+	for _, h := range hosts[:min(len(hosts), namesShown)] {
+		out = append(out, w.name(h))
+	}
+	n := len(hosts) - namesShown
+	switch last := len(out) - 1; {
+	case n > 0:
+		return fmt.Sprintf("%s and %d more", strings.Join(out, ", "), n)
+	case last > 0:
+		return strings.Join(out[:last], ", ") + " and " + out[last]
+	}
+	return strings.Join(out, "")
+}
