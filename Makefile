@@ -9,6 +9,9 @@ export CGO_ENABLED := 0
 
 SUITES := accuracy-paired accuracy-cluster accuracy-table accuracy-gather accuracy-tbf accuracy-simgrid accuracy-patterns accuracy-patterns-switch accuracy-ompi accuracy-coverage
 
+# calib --version says version, commit and date where Go can read them: in a clone, not in a worktree of git.
+STAMP := $(shell test -d .git && git status --porcelain >/dev/null 2>&1 && echo -buildvcs=true)
+
 # What calib copies to hosts: an agent for each of these processors, packed into calib.
 AGENTS       := cmd/calib/internal/agents
 AGENT_ARCHS  ?= $(shell $(GO) env GOARCH)
@@ -22,7 +25,7 @@ run: build
 	$(BIN) run --local 4 --plan quick
 
 build: agents
-	$(GO) build -trimpath -tags agents -o $(BIN) ./cmd/calib
+	$(GO) build -trimpath $(STAMP) -tags agents -o $(BIN) ./cmd/calib
 
 agents:
 	@mkdir -p bin && rm -f $(AGENTS)/*.gz
@@ -33,9 +36,8 @@ agents:
 		test $$(wc -c <$(AGENTS)/$$name.gz) -le $(MOST_COPIED) || { echo "$$name.gz has more than $(MOST_COPIED) bytes" >&2; exit 1; }; \
 	done
 
-# dist/: calib, with the agents of all processors in it, and the agents alone. calib --version says version, commit and date.
+# dist/: calib, with the agents of all processors in it, and the agents alone.
 release: AGENT_ARCHS = $(RELEASE_ARCHS)
-release: STAMP = -buildvcs=true
 release: agents
 	rm -rf dist && mkdir dist
 	@set -e; for arch in $(RELEASE_ARCHS); do \

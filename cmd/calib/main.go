@@ -7,7 +7,9 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -30,6 +32,7 @@ func execute(args []string) int {
 	if about.CompletionBehindDashes(args) {
 		return command.ExitOK // offers nothing
 	}
+	args = command.HelpFlag(args)
 	ctx, stop := command.Interruptible(os.Stderr)
 	defer stop()
 	app := newApp()
@@ -66,7 +69,8 @@ func newApp() *cli.App {
 				return about.PrintVersion(c)
 			}
 			if c.Args().Present() {
-				return command.Usagef("no command %q; calib --help lists them", c.Args().First())
+				name := c.Args().First()
+				return command.Usagef("no command %q. %s calib --help lists them", name, cli.SuggestCommand(c.App.Commands, name))
 			}
 			return cli.ShowAppHelp(c)
 		},
@@ -88,5 +92,14 @@ func usageError(c *cli.Context, err error, _ bool) error {
 	if c != nil && c.Command != nil && c.Command.HelpName != "" {
 		name = c.Command.HelpName
 	}
-	return command.Usagef("%w (see %s --help)", err, name)
+	return command.Usagef("%w%s (see %s --help)", err, nearest(c, err), name)
+}
+
+// nearest names the flag that is most like one that there is not.
+func nearest(c *cli.Context, err error) string {
+	name, ok := strings.CutPrefix(err.Error(), "flag provided but not defined: -")
+	if !ok || c == nil || c.Command == nil || len(c.Command.Flags) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(". Did you mean %s?", cli.SuggestFlag(c.Command.Flags, strings.TrimPrefix(name, "-"), true))
 }

@@ -44,6 +44,8 @@ type Run struct {
 	Stops    []dataset.Stop    `json:"stops,omitempty"`
 	Failures []dataset.Failure `json:"failures,omitempty"`
 	Warnings []string          `json:"warnings,omitempty"`
+	// Samples is what samples.jsonl held when the run ended; absent while it runs.
+	Samples *Content `json:"samples,omitempty"`
 
 	Status   string     `json:"status"`
 	ExitCode *int       `json:"exit_code,omitempty"` // absent while running

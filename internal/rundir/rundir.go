@@ -143,7 +143,7 @@ func Resume(path string) (*Dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := d.Update(func(r *Run) { r.Status, r.ExitCode, r.Ended = StatusRunning, nil, nil }); err != nil {
+	if err := d.Update(func(r *Run) { r.Status, r.ExitCode, r.Ended, r.Samples = StatusRunning, nil, nil, nil }); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
 	return d, nil

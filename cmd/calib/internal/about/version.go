@@ -47,6 +47,9 @@ func (b build) String() string {
 	if b.Commit != "" {
 		parts = append(parts, "commit "+b.Commit[:min(len(b.Commit), 12)])
 	}
+	if date, _, ok := strings.Cut(b.Time, "T"); ok {
+		parts = append(parts, date)
+	}
 	if b.Modified {
 		parts = append(parts, "dirty")
 	}

@@ -100,3 +100,11 @@ func JSONFlag() cli.Flag {
 
 // QuietFlag switches progress off.
 func QuietFlag() cli.Flag { return &cli.BoolFlag{Name: "quiet", Usage: "no progress"} }
+
+// HelpFlag turns "calib help COMMAND…" into "calib COMMAND… --help".
+func HelpFlag(args []string) []string {
+	if len(args) < 2 || args[1] != "help" {
+		return args
+	}
+	return append(append(args[:1:1], args[2:]...), "--help")
+}

@@ -28,7 +28,7 @@ func addCommand() *cli.Command {
 			&cli.StringFlag{Name: "label", Usage: "`LABEL` of the runs, such as nightly"},
 			&cli.StringFlag{Name: "commit", Usage: "`REVISION` of what was tested"},
 			&cli.StringFlag{Name: "at", Usage: "`TIME` at which the run started, for a params.json without a run.json; default from its ID"},
-			StoreFlag(), command.JSONFlag(), command.QuietFlag(),
+			StoreFlag(), runfiles.PartialFlag(), command.JSONFlag(), command.QuietFlag(),
 		},
 		Action: addRuns,
 	}
@@ -87,6 +87,11 @@ type adder struct {
 // add adds the runs of params.json files. It ends with the first that cannot be added; those before it are stored.
 func (a *adder) add(c *cli.Context, s *history.Store, paths []string) error {
 	for _, path := range paths {
+		if dir, err := rundir.Open(filepath.Dir(path)); err == nil {
+			if err := runfiles.Whole(c, dir); err != nil {
+				return err
+			}
+		}
 		r, err := a.record(path)
 		if err != nil {
 			return err

@@ -71,7 +71,7 @@ func (j *job) finish(err error) error {
 	if j.unfit != nil {
 		err = errors.Join(err, j.unfit)
 	}
-	end := j.dir.Update(func(r *rundir.Run) { r.End(status, code, time.Now()) })
+	end := errors.Join(j.dir.Seal(), j.dir.Update(func(r *rundir.Run) { r.End(status, code, time.Now()) }))
 	if j.log != nil {
 		j.log.Info("end", "status", status, "exit", code, "err", fmt.Sprint(err))
 	}

@@ -2,6 +2,7 @@ package results
 
 import (
 	"errors"
+	"os"
 
 	"github.com/urfave/cli/v2"
 
@@ -19,7 +20,7 @@ func FitCommand() *cli.Command {
 			"calib fit RUN --breaks auto                       finds the breaks again",
 		Flags: []cli.Flag{
 			&cli.Uint64Flag{Name: "seed", Usage: "`N` of the bootstrap; 0 is the run's own"},
-			runfiles.BreaksFlag(),
+			runfiles.BreaksFlag(), runfiles.PartialFlag(),
 			command.JSONFlag(), command.QuietFlag(),
 		},
 		Action: func(c *cli.Context) error {
@@ -66,8 +67,20 @@ func fitAnew(c *cli.Context) (err error) {
 	return runfiles.Print(c, "fit", dir, nil)
 }
 
+// keptParams is where the parameters of the whole samples are kept when those of a part of them take their place.
+const keptParams = "params-whole.json"
+
 // fitSamples fits the samples of a run.
 func fitSamples(c *cli.Context, dir *rundir.Dir, f runfiles.Fitting) error {
+	if err := runfiles.Whole(c, dir); err != nil {
+		return err
+	}
+	if c.Bool("partial") && dir.Sealed() != nil && command.Exists(dir.File(rundir.ParamsFile)) && !command.Exists(dir.File(keptParams)) {
+		if err := os.Rename(dir.File(rundir.ParamsFile), dir.File(keptParams)); err != nil {
+			return err
+		}
+		command.Note(c, "the parameters of before are kept in "+dir.File(keptParams))
+	}
 	d, err := dir.Dataset()
 	if err != nil {
 		return err

@@ -29,11 +29,14 @@ func ReportCommand() *cli.Command {
 			&cli.BoolFlag{Name: "short", Usage: "only the table of parameters"},
 			&cli.StringFlag{Name: "format", Value: command.FormatText, Usage: "`FORMAT`: text, html, svg or png"},
 			&cli.StringFlag{Name: "out", Usage: "html: the `FILE`; svg and png: the directory of the figures; default in the run directory"},
-			history.StoreFlag(), command.JSONFlag(), command.QuietFlag(),
+			history.StoreFlag(), runfiles.PartialFlag(), command.JSONFlag(), command.QuietFlag(),
 		},
 		Action: func(c *cli.Context) error {
 			dir, err := runfiles.Open(c)
 			if err != nil {
+				return err
+			}
+			if err := runfiles.Whole(c, dir); err != nil {
 				return err
 			}
 			p, err := dir.ReadParams()

@@ -1,6 +1,7 @@
 package runfiles
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -58,6 +59,24 @@ func Open(c *cli.Context) (*rundir.Dir, error) {
 		return nil, command.WithCode(command.ExitUsage, err)
 	}
 	return dir, nil
+}
+
+// PartialFlag takes samples that are not those that were measured.
+func PartialFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "partial", Usage: "take what is there of samples that were cut off or changed after the run ended"}
+}
+
+// Whole refuses a run whose samples were cut off or changed after it ended, unless --partial takes what is there.
+func Whole(c *cli.Context, dir *rundir.Dir) error {
+	err := dir.Sealed()
+	switch {
+	case !errors.Is(err, rundir.ErrChanged):
+		return err
+	case c.Bool("partial"):
+		command.Note(c, err.Error())
+		return nil
+	}
+	return command.Usagef("%w; --partial takes what is there", err)
 }
 
 // ParamsFiles returns the params.json of a run directory, of each run in a directory, or the file itself.
