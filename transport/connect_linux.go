@@ -25,7 +25,10 @@ func sysConnect(ctx context.Context, here netip.Addr, ap netip.AddrPort, o plane
 		if err := bindFrom(fd, here, ap.Addr()); err != nil {
 			return err
 		}
-		return connect(ctx, fd, sa)
+		if err := connect(ctx, fd, sa); err != nil {
+			return err
+		}
+		return sysCongestion(fd, o.Congestion) // a route may name another (ip-route(8), congctl), which connect has set
 	})
 }
 

@@ -39,10 +39,9 @@ func sysCounters(fd int) (dataset.TCP, error) {
 		return c, err
 	}
 	c.SndBuf, c.RcvBuf = int64(snd), int64(rcv)
-	if c.Congestion, err = unix.GetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION); err != nil {
+	if c.Congestion, err = grantedCongestion(fd); err != nil {
 		return c, err
 	}
-	c.Congestion = string(bytes.TrimRight([]byte(c.Congestion), "\x00"))
 	var usage unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_THREAD, &usage); err != nil {
 		return c, err

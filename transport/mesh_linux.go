@@ -23,7 +23,7 @@ const openTimeout = 10 * units.Second
 type Mesh struct {
 	fd         int
 	addr       netip.AddrPort
-	defaults   plane.Socket    // the listener's own buffers
+	defaults   plane.Socket    // the listener's own
 	udp        *datagramSocket // of datagrams
 	rate       units.Bytes
 	most       units.Bytes   // that a pair may move in one run; 0 is what tickets say
@@ -40,7 +40,7 @@ type Mesh struct {
 	mu        sync.Mutex
 	session   *session
 	epoch     uint32       // of the connections that are opened and taken
-	listening plane.Socket // buffers of the connections that the listener takes
+	listening plane.Socket // what the listener was given
 	pending   []*Conn      // handshakes in progress, oldest first
 	closed    bool
 	moved     moved
@@ -55,7 +55,7 @@ func NewMesh(addr string) (*Mesh, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen for data on %s: %w", addr, err)
 	}
-	defaults, err := sysBufferDefaults(fd)
+	defaults, err := sysListenDefaults(fd)
 	if err != nil {
 		sysClose(fd)
 		sysClose(udp)

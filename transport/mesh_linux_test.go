@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net"
@@ -104,9 +105,25 @@ func TestConnectionsThatCannotBe(t *testing.T) {
 	if _, err := meshes[1].Conn(ctx, 0); !errors.Is(err, ErrTimeout) || !strings.Contains(err.Error(), "host a") {
 		t.Errorf("nobody dials: %v", err)
 	}
-	meshes = testMeshes(t, "127.0.0.1", 2, func(_ int, s *plane.Session) { s.Socket.Congestion = "no-such" })
-	if _, err := meshes[0].Conn(context.Background(), 1); err == nil || !strings.Contains(err.Error(), "no-such") {
+	err := meshes[0].SetSession(testSession(meshes, 0, func(_ int, s *plane.Session) { s.Socket.Congestion = "no-such" }))
+	if err == nil || !strings.Contains(err.Error(), "no-such") {
 		t.Errorf("unknown congestion control: %v", err)
+	}
+}
+
+// A connection that is accepted under another congestion control than the session's keeps that one's timers (BBR's pacing), so
+// the listener has the session's, and its own again for a session without one.
+func TestAcceptedUnderTheSessionsCongestionControl(t *testing.T) {
+	meshes := testMeshes(t, "127.0.0.1", 2, nil)
+	own := meshes[1].defaults.Congestion
+	for _, name := range []string{"reno", "", "reno"} {
+		session := testSession(meshes, 1, func(_ int, s *plane.Session) { s.Socket.Congestion = name })
+		if err := meshes[1].SetSession(session); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := grantedCongestion(meshes[1].fd); err != nil || got != cmp.Or(name, own) {
+			t.Errorf("session with %q: the listener has %q, %v; its own is %q", name, got, err, own)
+		}
 	}
 }
 

@@ -175,13 +175,13 @@ func (m *Mesh) override(only *session, hosts []int, o *plane.Socket) (*session, 
 	return s, m.listenWith(want)
 }
 
-// listenWith gives connections accepted from now on o's buffers. m.mu is held.
+// listenWith gives connections accepted from now on what they take from the listener of o. m.mu is held.
 func (m *Mesh) listenWith(o plane.Socket) error {
-	want := plane.Socket{SndBuf: o.SndBuf, RcvBuf: o.RcvBuf}
+	want := plane.Socket{SndBuf: o.SndBuf, RcvBuf: o.RcvBuf, Congestion: o.Congestion}
 	if want == m.listening {
 		return nil
 	}
-	if err := sysListenBuffers(m.fd, want, m.defaults); err != nil {
+	if err := sysListenOptions(m.fd, want, m.defaults); err != nil {
 		return err
 	}
 	m.listening = want

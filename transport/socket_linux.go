@@ -1,11 +1,13 @@
 package transport
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
 	"net/netip"
 	"strconv"
+	"strings"
 	"syscall"
 	"unsafe"
 
@@ -84,13 +86,19 @@ func sysOptions(fd int, o plane.Socket) error {
 	if err := unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, nodelay); err != nil {
 		return fmt.Errorf("set TCP_NODELAY: %w", err)
 	}
-	if o.Congestion != "" {
-		if err := unix.SetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION, o.Congestion); err != nil {
-			return fmt.Errorf("set congestion control %q (the host has those in "+
-				"/proc/sys/net/ipv4/tcp_available_congestion_control; others need modprobe tcp_NAME): %w", o.Congestion, err)
-		}
+	return errors.Join(sysCongestion(fd, o.Congestion), sysBuffers(fd, o))
+}
+
+// sysCongestion sets the congestion control; empty leaves it as it is.
+func sysCongestion(fd int, name string) error {
+	if name == "" {
+		return nil
 	}
-	return sysBuffers(fd, o)
+	if err := unix.SetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION, name); err != nil {
+		return fmt.Errorf("set congestion control %q (the host has those in "+
+			"/proc/sys/net/ipv4/tcp_available_congestion_control; others need modprobe tcp_NAME): %w", name, err)
+	}
+	return nil
 }
 
 func sysBuffers(fd int, o plane.Socket) error {
@@ -110,9 +118,13 @@ func sysBuffers(fd int, o plane.Socket) error {
 // clampInt keeps a size within what setsockopt can double.
 func clampInt(b units.Bytes) int { return int(min(b, units.GiB-1)) }
 
-// sysListenBuffers gives accepted connections o's buffers, which they take from the listener. A size that is 0 gives the
-// kernel's default and its automatic tuning back.
-func sysListenBuffers(fd int, o, defaults plane.Socket) error {
+// sysListenOptions gives accepted connections o's buffers and congestion control, which they take from the listener. A size
+// that is 0 gives the kernel's default and its automatic tuning back. The congestion control must be the listener's: a
+// connection that is accepted under BBR and then changed to another keeps BBR's pacing timer for its whole life.
+func sysListenOptions(fd int, o, defaults plane.Socket) error {
+	if err := sysCongestion(fd, cmp.Or(o.Congestion, defaults.Congestion)); err != nil {
+		return err
+	}
 	locks := 0
 	if o.SndBuf > 0 {
 		locks |= unix.SOCK_SNDBUF_LOCK
@@ -147,10 +159,19 @@ func sysPace(fd int, rate units.Bytes) error {
 	return nil
 }
 
-// sysBufferDefaults returns the listener's buffers in the unit in which they are set.
-func sysBufferDefaults(fd int) (plane.Socket, error) {
+// sysListenDefaults returns the listener's own options, buffers in the unit in which they are set.
+func sysListenDefaults(fd int) (plane.Socket, error) {
 	snd, rcv, err := granted(fd)
-	return plane.Socket{SndBuf: units.Bytes(snd / 2), RcvBuf: units.Bytes(rcv / 2)}, err
+	if err != nil {
+		return plane.Socket{}, err
+	}
+	congestion, err := grantedCongestion(fd)
+	return plane.Socket{SndBuf: units.Bytes(snd / 2), RcvBuf: units.Bytes(rcv / 2), Congestion: congestion}, err
+}
+
+func grantedCongestion(fd int) (string, error) {
+	name, err := unix.GetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION)
+	return strings.TrimRight(name, "\x00"), err
 }
 
 func granted(fd int) (snd, rcv int, err error) {
