@@ -15,13 +15,27 @@ type Options struct {
 	// root): hosts then answer tens of microseconds sooner and more evenly, but all CPUs run all the time the lab is up, for
 	// which a virtual machine with a quota may be stopped for tens of milliseconds now and then.
 	Idle bool
+	// Congestion is the TCP congestion control of the hosts; "" is DefaultCongestion, and OwnCongestion is the machine's.
+	Congestion string
 	// Dir keeps the lab's files; "" is DefaultDir.
 	Dir string
 }
 
+// Congestion controls of a lab's hosts.
+const (
+	// DefaultCongestion needs no timer a packet. BBR paces with one, which fires on the wire's CPU where an acknowledgement has
+	// started it: 20 µs and more in a virtual machine, in which the next packet is late.
+	DefaultCongestion = "cubic"
+	// OwnCongestion is no name of the kernel's: it leaves the machine's default.
+	OwnCongestion = "own"
+)
+
 func (o Options) withDefaults() Options {
 	if o.Name == "" {
 		o.Name = DefaultName
+	}
+	if o.Congestion == "" {
+		o.Congestion = DefaultCongestion
 	}
 	if o.Dir == "" {
 		o.Dir = DefaultDir()

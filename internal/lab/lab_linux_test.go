@@ -243,6 +243,31 @@ func TestUpRefuses(t *testing.T) {
 	}
 }
 
+// The hosts have the congestion control that was asked for, and one without a timer a packet where none was.
+func TestHostsCongestion(t *testing.T) {
+	needs.Namespaces(t)
+	for asked, want := range map[string]string{"": "congctl cubic", "reno": "congctl reno", OwnCongestion: ""} {
+		dir := filepath.Join(t.TempDir(), "labs")
+		l, err := Up(t.Context(), quickSpec(), Options{Dir: dir, Name: "cc" + asked, Congestion: asked})
+		if err != nil {
+			t.Fatalf("%q: %v", asked, err)
+		}
+		argv := launchOn(&l.State, HostName(l.Name, 1), "ip", "route")
+		out, err := exec.Command(argv[0], argv[1:]...).CombinedOutput()
+		if has := strings.Contains(string(out), "congctl"); err != nil || !strings.Contains(string(out), want) || has != (want != "") {
+			t.Errorf("%q: %v\n%s", asked, err, out)
+		}
+		if err := Down(l.dir, l.Name); err != nil {
+			t.Error(err)
+		}
+	}
+	dir := filepath.Join(t.TempDir(), "labs")
+	_, err := Up(t.Context(), quickSpec(), Options{Dir: dir, Name: "cc", Congestion: "no-such"})
+	if !errors.Is(err, ErrWire) || !strings.Contains(err.Error(), `"no-such"`) {
+		t.Errorf("unknown congestion control: %v", err)
+	}
+}
+
 func TestUpNoSuchCPU(t *testing.T) {
 	needs.Namespaces(t)
 	dir := filepath.Join(t.TempDir(), "labs")

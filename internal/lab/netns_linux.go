@@ -90,13 +90,13 @@ type tun struct {
 	precise bool
 }
 
-// openDevice makes the device of host i in its namespace, with its addresses.
-func openDevice(namespace string, i, mtu int) (t tun, err error) {
+// openDevice makes the device of host i in its namespace, with its addresses. TCP over it has the congestion control named.
+func openDevice(namespace string, i, mtu int, congestion string) (t tun, err error) {
 	err = inNamespace(namespace, func() error {
 		if t.fd, err = openTUN(); err != nil {
 			return err
 		}
-		if t.precise, err = configure(i, mtu); err != nil {
+		if t.precise, err = configure(i, mtu, congestion); err != nil {
 			unix.Close(t.fd)
 			return err
 		}
@@ -132,7 +132,7 @@ func openTUN() (int, error) {
 }
 
 // configure brings the device up. It reports whether TCP over it has timestamps in microseconds.
-func configure(i, mtu int) (precise bool, err error) {
+func configure(i, mtu int, congestion string) (precise bool, err error) {
 	link, err := netlink.LinkByName(device)
 	if err != nil {
 		return false, fmt.Errorf("find %s: %w", device, err)
@@ -148,7 +148,7 @@ func configure(i, mtu int) (precise bool, err error) {
 	}
 	// Timestamps without a random offset, so that they tell the wire when a segment was made.
 	plain := os.WriteFile("/proc/sys/net/ipv4/tcp_timestamps", []byte("2\n"), 0) == nil
-	precise, err = addAddr(link, Addr(i), bits4)
+	precise, err = addAddr(link, Addr(i), bits4, congestion)
 	if err != nil || mtu < minMTU6 {
 		return plain && precise, err
 	}
@@ -156,13 +156,13 @@ func configure(i, mtu int) (precise bool, err error) {
 		return plain && precise, nil // the kernel has no IPv6, or it is switched off
 	}
 	_ = os.WriteFile("/proc/sys/net/ipv6/conf/"+device+"/disable_ipv6", []byte("0\n"), 0) // or else the next step fails
-	_, err = addAddr(link, Addr6(i), bits6)
+	_, err = addAddr(link, Addr6(i), bits6, congestion)
 	return plain && precise, err
 }
 
-// addAddr gives the device an address and the route to the other hosts. Where the kernel can (Linux 6.7), TCP on that
-// route has timestamps in microseconds of the monotonic clock, which precise reports.
-func addAddr(link netlink.Link, a netip.Addr, bits int) (precise bool, err error) {
+// addAddr gives the device an address and the route to the other hosts, with the congestion control of TCP on it. Where the
+// kernel can (Linux 6.7), TCP on that route has timestamps in microseconds of the monotonic clock, which precise reports.
+func addAddr(link netlink.Link, a netip.Addr, bits int, congestion string) (precise bool, err error) {
 	addr := netlink.Addr{IPNet: &net.IPNet{IP: a.AsSlice(), Mask: net.CIDRMask(bits, a.BitLen())}}
 	addr.Flags = unix.IFA_F_NOPREFIXROUTE
 	if a.Is6() {
@@ -176,10 +176,18 @@ func addAddr(link netlink.Link, a netip.Addr, bits int) (precise bool, err error
 		LinkIndex: link.Attrs().Index, Scope: netlink.SCOPE_LINK, Features: unix.RTAX_FEATURE_TCP_USEC_TS,
 		Dst: &net.IPNet{IP: network.Addr().AsSlice(), Mask: addr.Mask},
 	}
+	if congestion != OwnCongestion {
+		route.Congctl = congestion
+	}
 	err = netlink.RouteAdd(&route)
 	if precise = err == nil; errors.Is(err, unix.EINVAL) {
 		route.Features = 0
 		err = netlink.RouteAdd(&route)
+	}
+	if errors.Is(err, unix.EINVAL) && route.Congctl != "" {
+		return false, fmt.Errorf("add route to %v by %s with congestion control %q: %w: the kernel has those in "+
+			"/proc/sys/net/ipv4/tcp_available_congestion_control; --congestion NAME takes one of them, or %q for the machine's default",
+			network, device, congestion, err, OwnCongestion)
 	}
 	if err != nil {
 		return false, fmt.Errorf("add route to %v by %s: %w", network, device, err)

@@ -22,6 +22,8 @@ type wireConfig struct {
 	Socket string       `json:"socket"`
 	CPU    *int         `json:"cpu,omitempty"`
 	Idle   bool         `json:"idle"`
+	// Congestion is the hosts' congestion control; OwnCongestion leaves the machine's.
+	Congestion string `json:"congestion"`
 	// Attached: end when standard input does.
 	Attached bool `json:"attached"`
 }
@@ -62,7 +64,7 @@ func prepare(cfg wireConfig) (*wire, net.Listener, error) {
 	tuns := make([]tun, cfg.Spec.Hosts)
 	for i := range tuns {
 		var err error
-		if tuns[i], err = openDevice(HostName(cfg.Lab, i), i, MTU(&cfg.Spec)); err != nil {
+		if tuns[i], err = openDevice(HostName(cfg.Lab, i), i, MTU(&cfg.Spec), cfg.Congestion); err != nil {
 			return nil, nil, err
 		}
 	}

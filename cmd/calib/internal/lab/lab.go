@@ -60,6 +60,8 @@ func specFlags() []cli.Flag {
 		&cli.IntFlag{Name: "cpu", Usage: "pin the process that moves the packets to CPU `N`"},
 		&cli.BoolFlag{Name: "idle", Usage: "let idle CPUs sleep: saves power, and spares a virtual machine its quota, but hosts " +
 			"answer tens of microseconds later"},
+		&cli.StringFlag{Name: "congestion", Value: lab.DefaultCongestion, Usage: "TCP congestion control `NAME` of the hosts; \"" +
+			lab.OwnCongestion + "\" is the machine's default. BBR's timers run where packets are moved, and make them late"},
 	}
 }
 
@@ -93,7 +95,7 @@ func labSpec(c *cli.Context, arg string) (*netspec.Spec, error) {
 }
 
 func labOptions(c *cli.Context) lab.Options {
-	o := lab.Options{Name: c.String("name"), Idle: c.Bool("idle")}
+	o := lab.Options{Name: c.String("name"), Idle: c.Bool("idle"), Congestion: c.String("congestion")}
 	if c.IsSet("cpu") {
 		cpu := c.Int("cpu")
 		o.CPU = &cpu
