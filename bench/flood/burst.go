@@ -120,15 +120,13 @@ func (x *bursts) run() error {
 }
 
 // planned decides from a single sender's gap how often the burst fits into the budget, and says how long one lasts at
-// most: all of it through a port that is as slow as one sender. Until it has left that port the root hears from nobody, so
-// the time is also bounded by how long a receive may wait.
+// most: all of it through a port that is as slow as one sender. Until it has left that port the root hears from nobody.
 func (x *bursts) planned(gap units.Nanos) (reps int, most units.Nanos) {
-	budget := min(incast.TimeLimit(x.R.Effort, burstTime), incast.MostTime/2)
 	most = units.Nanos(x.P[names.FactorPackets]) * gap
-	if most/units.Nanos(x.P[names.FactorSenders]) > budget || most > arrivalFactor*budget {
+	if most/units.Nanos(x.P[names.FactorSenders]) > burstTime || most > arrivalFactor*burstTime {
 		return 0, most
 	}
-	return max(1, min(mostReps(x.R.Effort), int(budget/max(most, 1)))), most
+	return max(1, min(mostReps(x.R.Effort), int(burstTime/max(most, 1)))), most
 }
 
 // sending is what one rank sends of a burst.

@@ -29,7 +29,8 @@ const (
 	leastBurst = 16    // datagrams of the shortest burst, and of the trial
 	mostBurst  = 16384 // of the longest
 	burstReps  = 3     // of a short burst, at effort 1
-	// burstTime bounds the time in which a burst is sent, at effort 1. Its arrival may last arrivalFactor times that.
+	// burstTime bounds the time in which a burst is sent, at any effort: only a burst longer than B_L shows it. Its arrival may
+	// last arrivalFactor times that.
 	burstTime     = 3 * units.Second
 	arrivalFactor = 4
 
@@ -119,10 +120,10 @@ func (Experiment) Cost(l bench.Limits, p bench.Point) bench.Cost {
 	}
 	n := leastBurst + p[names.FactorPackets]*int64(mostReps(l.Effort))
 	path, ranks := l.OnPath(), int(p[names.FactorSenders])+1
-	burst := min(path.Message(p[names.FactorPackets]*p[names.FactorBytes], 1), incast.TimeLimit(l.Effort, burstTime))
+	burst := min(path.Message(p[names.FactorPackets]*p[names.FactorBytes], 1), arrivalFactor*burstTime)
 	return bench.Cost{
 		Bytes: units.Bytes(n * p[names.FactorBytes]), Messages: int(n),
-		Time: units.Nanos(mostReps(l.Effort)+1) * (path.Start(ranks) + burst + mostQuiet/4),
+		Time: units.Nanos(mostReps(l.Effort)+2) * (path.Start(ranks) + burst + mostQuiet/4),
 	}
 }
 

@@ -20,9 +20,8 @@ const (
 	// or datagrams wait there, too.
 	overload    = 2.0
 	overloadTwo = 1.5
-	// fullTime bounds the time for which the port is kept full, at effort 1.
-	fullTime  = 500 * units.Millisecond
-	leastFull = 300 * units.Millisecond
+	// mostFull bounds the time in which a port is filled and kept full.
+	mostFull = 2 * burstTime
 	// A port is kept full with fullFactor times the fewest datagrams that can fill it at overload, but no fewer than fewestFull.
 	fullFactor = 1.5
 	fewestFull = 512
@@ -73,7 +72,7 @@ func (x *bursts) overload() bench.Start {
 	}
 	fill := float64(len(x.seen.came)) * by / (by - 1) // it holds no more than came through it
 	k := min(x.P[names.FactorPackets], max(fewestFull, int64(fullFactor*fill)))
-	return bench.Start{Period: every, Reps: int(min(k/senders, int64(x.R.Time(fullTime, leastFull)/every)))}
+	return bench.Start{Period: every, Reps: int(min(k/senders, int64(mostFull/every)))}
 }
 
 // turn is a sender's part of the datagrams on the idle network.
