@@ -24,7 +24,7 @@ func Down(dir, name string) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Holder.end(holderEndTime); err != nil {
+	if err := s.Holder.end(holderEndTime, s.Spec.Hosts); err != nil {
 		return fmt.Errorf("lab %s: holder: %w", o.Name, err)
 	}
 	unlock, err := lock(o.Dir)
@@ -54,7 +54,7 @@ func (l *Lab) Close() error {
 
 // dismantle removes what s lists. It goes on after an error, keeps the state file if there was one, and reports all.
 func dismantle(dir string, s *State) error {
-	errs := []error{s.Wire.end(wireEndTime)}
+	errs := []error{s.Wire.end(wireEndTime, s.Spec.Hosts)}
 	if s.Holder.PID != 0 && s.Holder.PID != os.Getpid() {
 		// The network namespaces of a lab without root are named in its holder's mount namespace only, and end with the
 		// processes in them. All of those are in its user namespace.
@@ -94,7 +94,7 @@ func endAll(ps []Process) error {
 	errs := make([]error, len(ps))
 	var wg sync.WaitGroup
 	for i, p := range ps {
-		wg.Go(func() { errs[i] = p.end(wireEndTime) })
+		wg.Go(func() { errs[i] = p.end(wireEndTime, 0) })
 	}
 	wg.Wait()
 	return errors.Join(errs...)

@@ -23,9 +23,10 @@ type Options struct {
 
 // Congestion controls of a lab's hosts.
 const (
-	// DefaultCongestion needs no timer a packet. BBR paces with one, which fires on the wire's CPU where an acknowledgement has
-	// started it: 20 µs and more in a virtual machine, in which the next packet is late.
-	DefaultCongestion = "cubic"
+	// DefaultCongestion has no times of its own. BBR paces with a timer, which fires on the wire's CPU where an acknowledgement has
+	// started it: 20 µs and more in a virtual machine, in which the next packet is late. Cubic ends its slow start when round
+	// trips become 4 ms longer (HyStart), which in a slowed network is one message in a queue. Every Linux kernel has reno.
+	DefaultCongestion = "reno"
 	// OwnCongestion is no name of the kernel's: it leaves the machine's default.
 	OwnCongestion = "own"
 )

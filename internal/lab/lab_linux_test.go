@@ -243,18 +243,22 @@ func TestUpRefuses(t *testing.T) {
 	}
 }
 
-// The hosts have the congestion control that was asked for, and one without a timer a packet where none was.
-func TestHostsCongestion(t *testing.T) {
+// The hosts have the congestion control that was asked for, one without a timer a packet where none was, and the least
+// retransmission timeout of a network that is so many times slower.
+func TestHostsTCP(t *testing.T) {
 	needs.Namespaces(t)
-	for asked, want := range map[string]string{"": "congctl cubic", "reno": "congctl reno", OwnCongestion: ""} {
+	slow := quickSpec()
+	slow.Slowdown = 20
+	for asked, want := range map[string]string{"": "congctl reno", "cubic": "congctl cubic", OwnCongestion: ""} {
 		dir := filepath.Join(t.TempDir(), "labs")
-		l, err := Up(t.Context(), quickSpec(), Options{Dir: dir, Name: "cc" + asked, Congestion: asked})
+		l, err := Up(t.Context(), slow, Options{Dir: dir, Name: "cc" + asked, Congestion: asked})
 		if err != nil {
 			t.Fatalf("%q: %v", asked, err)
 		}
 		argv := launchOn(&l.State, HostName(l.Name, 1), "ip", "route")
 		out, err := exec.Command(argv[0], argv[1:]...).CombinedOutput()
-		if has := strings.Contains(string(out), "congctl"); err != nil || !strings.Contains(string(out), want) || has != (want != "") {
+		if has := strings.Contains(string(out), "congctl"); err != nil || !strings.Contains(string(out), want) || has != (want != "") ||
+			!strings.Contains(string(out), "rto_min lock 4s") {
 			t.Errorf("%q: %v\n%s", asked, err, out)
 		}
 		if err := Down(l.dir, l.Name); err != nil {

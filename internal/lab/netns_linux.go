@@ -9,6 +9,9 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"time"
+
+	"calib/internal/netspec"
 
 	"github.com/vishvananda/netlink"
 	"github.com/vishvananda/netns"
@@ -90,13 +93,36 @@ type tun struct {
 	precise bool
 }
 
-// openDevice makes the device of host i in its namespace, with its addresses. TCP over it has the congestion control named.
-func openDevice(namespace string, i, mtu int, congestion string) (t tun, err error) {
+// kernelTCP is what the hosts' kernels do in the lab as nowhere else.
+type kernelTCP struct {
+	congestion string        // OwnCongestion is the machine's
+	leastRTO   time.Duration // least retransmission timeout; 0 is the kernel's own
+}
+
+// Least retransmission timeout of the kernel, and of a lab at most.
+const (
+	kernelRTO = 200 * time.Millisecond
+	mostRTO   = time.Minute
+)
+
+// tcpOf says what TCP does in the network of spec. One that is N times slower than the network it stands for has a least
+// retransmission timeout N times as long: a queue that takes 20 ms there must not look like a loss here, nor a connection that
+// rests as long be taken for one to start slowly.
+func tcpOf(spec *netspec.Spec, congestion string) kernelTCP {
+	t := kernelTCP{congestion: congestion}
+	if spec.Slowdown > 1 {
+		t.leastRTO = time.Duration(min(spec.Slowdown*float64(kernelRTO), float64(mostRTO)))
+	}
+	return t
+}
+
+// openDevice makes the device of host i in its namespace, with its addresses.
+func openDevice(namespace string, i, mtu int, tcp kernelTCP) (t tun, err error) {
 	err = inNamespace(namespace, func() error {
 		if t.fd, err = openTUN(); err != nil {
 			return err
 		}
-		if t.precise, err = configure(i, mtu, congestion); err != nil {
+		if t.precise, err = configure(i, mtu, tcp); err != nil {
 			unix.Close(t.fd)
 			return err
 		}
@@ -132,7 +158,7 @@ func openTUN() (int, error) {
 }
 
 // configure brings the device up. It reports whether TCP over it has timestamps in microseconds.
-func configure(i, mtu int, congestion string) (precise bool, err error) {
+func configure(i, mtu int, tcp kernelTCP) (precise bool, err error) {
 	link, err := netlink.LinkByName(device)
 	if err != nil {
 		return false, fmt.Errorf("find %s: %w", device, err)
@@ -148,7 +174,7 @@ func configure(i, mtu int, congestion string) (precise bool, err error) {
 	}
 	// Timestamps without a random offset, so that they tell the wire when a segment was made.
 	plain := os.WriteFile("/proc/sys/net/ipv4/tcp_timestamps", []byte("2\n"), 0) == nil
-	precise, err = addAddr(link, Addr(i), bits4, congestion)
+	precise, err = addAddr(link, Addr(i), bits4, tcp)
 	if err != nil || mtu < minMTU6 {
 		return plain && precise, err
 	}
@@ -156,13 +182,13 @@ func configure(i, mtu int, congestion string) (precise bool, err error) {
 		return plain && precise, nil // the kernel has no IPv6, or it is switched off
 	}
 	_ = os.WriteFile("/proc/sys/net/ipv6/conf/"+device+"/disable_ipv6", []byte("0\n"), 0) // or else the next step fails
-	_, err = addAddr(link, Addr6(i), bits6, congestion)
+	_, err = addAddr(link, Addr6(i), bits6, tcp)
 	return plain && precise, err
 }
 
-// addAddr gives the device an address and the route to the other hosts, with the congestion control of TCP on it. Where the
-// kernel can (Linux 6.7), TCP on that route has timestamps in microseconds of the monotonic clock, which precise reports.
-func addAddr(link netlink.Link, a netip.Addr, bits int, congestion string) (precise bool, err error) {
+// addAddr gives the device an address and the route to the other hosts, on which TCP does as tcp says. Where the kernel can
+// (Linux 6.7), it has timestamps in microseconds of the monotonic clock there, which precise reports.
+func addAddr(link netlink.Link, a netip.Addr, bits int, tcp kernelTCP) (precise bool, err error) {
 	addr := netlink.Addr{IPNet: &net.IPNet{IP: a.AsSlice(), Mask: net.CIDRMask(bits, a.BitLen())}}
 	addr.Flags = unix.IFA_F_NOPREFIXROUTE
 	if a.Is6() {
@@ -176,8 +202,11 @@ func addAddr(link netlink.Link, a netip.Addr, bits int, congestion string) (prec
 		LinkIndex: link.Attrs().Index, Scope: netlink.SCOPE_LINK, Features: unix.RTAX_FEATURE_TCP_USEC_TS,
 		Dst: &net.IPNet{IP: network.Addr().AsSlice(), Mask: addr.Mask},
 	}
-	if congestion != OwnCongestion {
-		route.Congctl = congestion
+	if tcp.congestion != OwnCongestion {
+		route.Congctl = tcp.congestion
+	}
+	if tcp.leastRTO > 0 {
+		route.RtoMin, route.RtoMinLock = int(tcp.leastRTO/time.Millisecond), true
 	}
 	err = netlink.RouteAdd(&route)
 	if precise = err == nil; errors.Is(err, unix.EINVAL) {
@@ -187,7 +216,7 @@ func addAddr(link netlink.Link, a netip.Addr, bits int, congestion string) (prec
 	if errors.Is(err, unix.EINVAL) && route.Congctl != "" {
 		return false, fmt.Errorf("add route to %v by %s with congestion control %q: %w: the kernel has those in "+
 			"/proc/sys/net/ipv4/tcp_available_congestion_control; --congestion NAME takes one of them, or %q for the machine's default",
-			network, device, congestion, err, OwnCongestion)
+			network, device, tcp.congestion, err, OwnCongestion)
 	}
 	if err != nil {
 		return false, fmt.Errorf("add route to %v by %s: %w", network, device, err)

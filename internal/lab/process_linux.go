@@ -64,8 +64,14 @@ func (p Process) open() (int, bool) {
 	return fd, true
 }
 
-// end asks p to stop, waits that long, and then kills it.
-func (p Process) end(patience time.Duration) error {
+// deathTime is how long a killed process may take to end, with deviceTime more for each network device that ends with it.
+const (
+	deathTime  = 5 * time.Second
+	deviceTime = 100 * time.Millisecond
+)
+
+// end asks p to stop, waits that long, and then kills it. devices are those that end with it.
+func (p Process) end(patience time.Duration, devices int) error {
 	fd, ok := p.open()
 	if !ok {
 		return nil
@@ -74,7 +80,7 @@ func (p Process) end(patience time.Duration) error {
 	for _, step := range []struct {
 		sig  unix.Signal
 		wait time.Duration
-	}{{unix.SIGTERM, patience}, {unix.SIGKILL, 5 * time.Second}} {
+	}{{unix.SIGTERM, patience}, {unix.SIGKILL, deathTime + time.Duration(devices)*deviceTime}} {
 		if err := unix.PidfdSendSignal(fd, step.sig, nil, 0); err != nil && !errors.Is(err, unix.ESRCH) {
 			return fmt.Errorf("stop process %d: %w", p.PID, err)
 		}
@@ -82,7 +88,7 @@ func (p Process) end(patience time.Duration) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("process %d survived SIGKILL", p.PID)
+	return fmt.Errorf("process %d was killed and has not ended yet: take the lab down again in a moment", p.PID)
 }
 
 // ended waits for the process behind fd to end, at most for a time, and reports whether it did.

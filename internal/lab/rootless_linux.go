@@ -48,7 +48,7 @@ func upRootless(ctx context.Context, spec *netspec.Spec, o Options, attached boo
 		l.release()
 		// An interrupted build may have left a holder at work, which reads its input only when it has finished.
 		return nil, errors.Join(fmt.Errorf("build the lab in a user namespace: %w", err),
-			holder.end(holderEndTime))
+			holder.end(holderEndTime, spec.Hosts))
 	}
 	if !attached {
 		l.release()

@@ -111,17 +111,17 @@ func TestEndStubborn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := p.end(time.Millisecond); err != nil {
+	if err := p.end(time.Millisecond, 0); err != nil {
 		t.Error(err)
 	}
 	if p.alive() {
 		t.Error("alive after end") // it is a zombie now: its parent, this test, has not waited yet
 	}
 	_ = cmd.Wait()
-	if err := p.end(time.Millisecond); err != nil {
+	if err := p.end(time.Millisecond, 0); err != nil {
 		t.Errorf("ending what has ended: %v", err)
 	}
-	if err := (Process{}).end(0); err != nil {
+	if err := (Process{}).end(0, 0); err != nil {
 		t.Errorf("ending nothing: %v", err)
 	}
 }

@@ -61,10 +61,10 @@ func prepare(cfg wireConfig) (*wire, net.Listener, error) {
 	if err := cfg.Spec.Validate(); err != nil {
 		return nil, nil, err
 	}
-	tuns := make([]tun, cfg.Spec.Hosts)
+	tuns, tcp := make([]tun, cfg.Spec.Hosts), tcpOf(&cfg.Spec, cfg.Congestion)
 	for i := range tuns {
 		var err error
-		if tuns[i], err = openDevice(HostName(cfg.Lab, i), i, MTU(&cfg.Spec), cfg.Congestion); err != nil {
+		if tuns[i], err = openDevice(HostName(cfg.Lab, i), i, MTU(&cfg.Spec), tcp); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -84,7 +84,8 @@ type Spec struct {
 	CutThrough bool `yaml:"cut_through" json:"cut_through,omitempty"`
 	// Fabric delays packets by the load of the whole network; nil is none.
 	Fabric *Fabric `yaml:"fabric" json:"fabric,omitempty"`
-	// Slowdown says how many times slower this network is than the one it stands for; information only. 0 is 1.
+	// Slowdown says how many times slower this network is than the one it stands for. 0 is 1. It changes no packet's time; the lab
+	// gives its hosts a least retransmission timeout that is as many times longer.
 	Slowdown float64 `yaml:"slowdown" json:"slowdown,omitempty"`
 	// L is the delay after the medium [s].
 	L float64 `yaml:"l" json:"l"`
