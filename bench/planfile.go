@@ -17,7 +17,7 @@ import (
 type planFile struct {
 	Name        string   `yaml:"name" json:"name"`
 	Experiments []string `yaml:"experiments" json:"experiments,omitempty"`
-	Sizes       string   `yaml:"sizes" json:"sizes,omitempty"`
+	Sizes       sizeText `yaml:"sizes" json:"sizes,omitempty"`
 	MaxBytes    string   `yaml:"max_bytes" json:"max_bytes,omitempty"`
 	AllPairs    bool     `yaml:"all_pairs" json:"all_pairs"`
 	Effort      float64  `yaml:"effort" json:"effort"`
@@ -33,6 +33,27 @@ type planFile struct {
 	Pairs       string   `yaml:"pairs" json:"pairs,omitempty"`
 	Chosen      bool     `yaml:"-" json:"chosen,omitempty"`
 	Path        Path     `yaml:"path" json:"path,omitzero"`
+}
+
+// sizeText is sizes as text, "1,64,1KiB"; in YAML they may also be a list, or one number.
+type sizeText string
+
+// UnmarshalYAML implements yaml.InterfaceUnmarshaler.
+func (t *sizeText) UnmarshalYAML(unmarshal func(any) error) error {
+	var value any
+	if err := unmarshal(&value); err != nil {
+		return err
+	}
+	list, ok := value.([]any)
+	if !ok {
+		list = []any{value}
+	}
+	texts := make([]string, len(list))
+	for i, v := range list {
+		texts[i] = fmt.Sprint(v)
+	}
+	*t = sizeText(strings.Join(texts, ","))
+	return nil
 }
 
 // LoadPlan returns a built-in plan by its name, or reads a plan file.
@@ -108,7 +129,7 @@ func (p Plan) file() planFile {
 	for _, b := range p.Limits.Sizes {
 		sizes = append(sizes, strconv.FormatInt(int64(b), 10)) // Bytes.String rounds
 	}
-	f.Sizes = strings.Join(sizes, ",")
+	f.Sizes = sizeText(strings.Join(sizes, ","))
 	if p.Limits.MaxBytes != 0 {
 		f.MaxBytes = strconv.FormatInt(int64(p.Limits.MaxBytes), 10)
 	}
@@ -124,7 +145,7 @@ func (f planFile) plan() (Plan, error) {
 	}
 	var err error
 	if f.Sizes != "" {
-		if p.Limits.Sizes, err = units.ParseSizes(f.Sizes); err != nil {
+		if p.Limits.Sizes, err = units.ParseSizes(string(f.Sizes)); err != nil {
 			return Plan{}, fmt.Errorf("sizes: %w", err)
 		}
 	}

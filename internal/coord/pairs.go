@@ -34,8 +34,6 @@ const (
 	pairGrace = 200 * time.Millisecond
 	// suspectAfter pairs that failed, and none that did not, the other pairs of a host wait until it has one that does not.
 	suspectAfter = 2
-	// pairEpoch is that of the connections of a check.
-	pairEpoch = 0
 )
 
 // CheckPairs tries every pair of agents, disjoint pairs at once, and returns them in the order in which they were tried. The agents are
@@ -126,7 +124,7 @@ func (c *checker) pair(ctx context.Context, pair [2]int) Checked {
 		wg.Go(func() {
 			samples[rank], out.Errs[rank] = c.agents[host].Run(ctx, bench.Task{
 				Run: c.run, Slot: c.step, Exp: names.Check, Team: pair[:], Rank: rank,
-				Points: []bench.Point{{names.FactorBytes: pairBytes}}, Epoch: pairEpoch, Deadline: pairDeadline, Recv: pairRecv,
+				Points: []bench.Point{{names.FactorBytes: pairBytes}}, Epoch: lookEpoch, Deadline: pairDeadline, Recv: pairRecv,
 			})
 			if out.Errs[rank] != nil {
 				time.AfterFunc(pairGrace, cancel) // the other may be about to say why

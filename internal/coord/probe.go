@@ -39,8 +39,9 @@ const (
 	// aloneMost is how many pairs are looked at one after the other, aloneTime after how long no other pair is.
 	aloneMost = 4
 	aloneTime = 2 * time.Second
-	// probeEpoch is that of the probe's connections: the run opens its own. probeStream is that of the generator which draws its pairs.
-	probeEpoch  = 0
+	// lookEpoch is that of the connections of check and probe: the run opens its own.
+	lookEpoch = 0
+	// probeStream is that of the generator which draws the probe's pairs.
 	probeStream = 1 << 35
 	// undisturbed is by how much pairs may be slower at once than alone, to be taken as not disturbing each other.
 	undisturbed = 1.1
@@ -85,7 +86,7 @@ func Probe(ctx context.Context, agents []Agent, run string, seed uint64, budget 
 		s := bench.Slot{Exp: names.Probe, Teams: teams, Points: []bench.Point{{names.FactorBytes: 1}}}
 		from := now()
 		samples, err := together(ctx, agents, s, bench.Task{
-			Run: run, Exp: s.Exp, Points: s.Points, Epoch: probeEpoch, Deadline: deadline, Recv: deadline,
+			Run: run, Exp: s.Exp, Points: s.Points, Epoch: lookEpoch, Deadline: deadline, Recv: deadline,
 		})
 		if err != nil {
 			return nil, 0, fmt.Errorf("probe of %d pairs: %w", len(teams), err)

@@ -135,10 +135,8 @@ func (l *Launcher) expect(p *Process, want string, words []string, err error) er
 func (l *Launcher) upload(p *Process, packed []byte) ([]string, error) {
 	w := timeoutWriter{p, l.stepTimeout}
 	_, err := io.WriteString(w, "copy\n")
-	for len(packed) > 0 && err == nil {
-		n := min(len(packed), 256<<10)
-		_, err = w.Write(packed[:n])
-		packed = packed[n:]
+	if err == nil {
+		_, err = w.Write(packed)
 	}
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return nil, err
@@ -147,15 +145,23 @@ func (l *Launcher) upload(p *Process, packed []byte) ([]string, error) {
 	return p.answer(l.stepTimeout)
 }
 
-// timeoutWriter gives each Write the same time.
+// timeoutWriter gives each piece of what is written the same time, so that much may take long on a slow way, but not stand still.
 type timeoutWriter struct {
 	p *Process
 	d time.Duration
 }
 
+// pieceBytes is the length of such a piece.
+const pieceBytes = 256 << 10
+
 func (w timeoutWriter) Write(b []byte) (int, error) {
-	w.p.setTimeout(w.d)
-	return w.p.stdin.Write(b)
+	for done := 0; ; {
+		w.p.setTimeout(w.d)
+		n, err := w.p.stdin.Write(b[done:min(done+pieceBytes, len(b))])
+		if done += n; err != nil || done == len(b) {
+			return done, err
+		}
+	}
 }
 
 // ask sends text and returns the words of the answer, at least one.

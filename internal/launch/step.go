@@ -152,17 +152,10 @@ func pickCommon(binaries []Binary, machines map[string][]string) (b Binary, err 
 
 // write sends text to every host.
 func (s *Step) write(text string, limit time.Duration) error {
-	for rest := text; len(rest) > 0; {
-		n := min(len(rest), 256<<10)
-		switch _, err := io.WriteString(timeoutWriter{s.p, limit}, rest[:n]); {
-		case errors.Is(err, os.ErrDeadlineExceeded):
-			return s.p.explain(ErrUnreachable, err)
-		case err != nil:
-			return nil // the command has ended: who reads its answer sees why
-		}
-		rest = rest[n:]
+	if _, err := io.WriteString(timeoutWriter{s.p, limit}, text); errors.Is(err, os.ErrDeadlineExceeded) {
+		return s.p.explain(ErrUnreachable, err)
 	}
-	return nil
+	return nil // after any other error the command has ended: who reads its answer sees why
 }
 
 // ask sends text to every host, and returns the words of their answers, each of which begins with one of these. Hosts that fail, or
