@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,8 +19,22 @@ type warningGroup struct {
 	models   []string // that gave them
 }
 
-// groupWarnings groups the warnings of the run and of every fit by code, subject and hosts. Warnings of an older params.json, which
-// have no code, are grouped by message.
+// worst are the codes of warnings about the run as a whole, the worst first: each makes every number less certain, or withholds some.
+// The others follow in the order of the run and its fits.
+var worst = []params.Code{
+	params.LateWire, params.ManyLeftOut, params.OneRound, params.Contradiction, params.Impossible, params.ModelFailed,
+	params.LostSegments, params.SlowHost, params.NegativeAC,
+}
+
+func rankOf(c params.Code) int {
+	if i := slices.Index(worst, c); i >= 0 {
+		return i
+	}
+	return len(worst)
+}
+
+// groupWarnings groups the warnings of the run and of every fit by code, subject and hosts, the worst first. Warnings of an older
+// params.json, which have no code, are grouped by message.
 func groupWarnings(p *params.Params) []warningGroup {
 	var out []warningGroup
 	index := map[string]int{}
@@ -42,6 +57,7 @@ func groupWarnings(p *params.Params) []warningGroup {
 			g.models = append(g.models, m)
 		}
 	}
+	slices.SortStableFunc(out, func(a, b warningGroup) int { return cmp.Compare(rankOf(a.code), rankOf(b.code)) })
 	return out
 }
 

@@ -16,6 +16,7 @@ import (
 type Options struct {
 	Width  int  // columns; 0 means 100, and fewer than 80 are taken as 80
 	Colour bool // ANSI colours; without it the output has no control codes
+	All    bool // every parameter and warning, also in the short form
 	// Dir is the run directory, whose files the report lists; "" leaves that part out.
 	Dir string
 }

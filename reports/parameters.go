@@ -9,6 +9,7 @@ import (
 
 	"calib/fit/form"
 	"calib/fit/params"
+	"calib/internal/units"
 )
 
 // namedParameter is a parameter with its name in params.json.
@@ -37,12 +38,12 @@ func inOrder(p *params.Params) []namedParameter {
 	return out
 }
 
-// ParametersOf returns all parameters, by model: symbol, value, unit, interval or bound, status, what it is. An estimate that
-// is not to be used stands in brackets.
-func ParametersOf(p *params.Params) Grid {
+// gridOf has a row for each parameter: symbol, value, unit, interval or bound, status, what it is. An estimate that is not to be
+// used stands in brackets.
+func gridOf(all []namedParameter) Grid {
 	g := newGrid(Column{"symbol", KindSymbol}, Column{"value", KindNumber}, Column{"unit", KindText}, Column{"95% interval", KindInterval},
 		Column{"status", KindStatus}, Column{"what it is", KindWords})
-	for _, q := range inOrder(p) {
+	for _, q := range all {
 		value, unit, interval := "–", "", "–"
 		if v, ok := q.Raw(); ok {
 			f := Format(v, q.CI95, q.Unit)
@@ -151,7 +152,18 @@ func (p *page) parameters(ps *params.Params) {
 		p.line(0, "No parameters: no model found the measurements it needs.")
 		return
 	}
-	p.write(ParametersOf(ps))
+	record, others := RecordOf(ps)
+	p.write(record)
+	if len(others.Rows) == 0 {
+		return
+	}
+	if !p.All {
+		p.line(2, "  %s: other estimates, buffers, the clock (--all shows them).", units.GroupedPlural(len(others.Rows), "more parameter"))
+		return
+	}
+	p.heading(OthersTitle)
+	p.write(others)
+	p.WriteByte('\n')
 }
 
 // FunctionPart is a cost function.
@@ -204,7 +216,6 @@ func (p *page) shortFunctions(ps *params.Params) {
 	if len(g.Rows) > 0 {
 		p.WriteByte('\n')
 		p.write(g)
-		p.WriteByte('\n')
 	}
 }
 

@@ -7,7 +7,7 @@
 // give the same bytes on every machine and in every locale. Colour is bold and three hues, and carries no information of
 // its own.
 //
-// Each part of a report is made by one function as plain text without control codes (VerdictOf, ParametersOf, …). All
+// Each part of a report is made by one function as plain text without control codes (VerdictOf, RecordOf, …). All
 // renderings of a params.json use these, so that no two of them can differ in what they state. Parts look at codes and
 // values of findings; no sentence is parsed.
 package reports
@@ -16,16 +16,21 @@ import (
 	"io"
 
 	"calib/fit/params"
+	"calib/internal/units"
 )
 
-// Table writes the short form: verdict, parameters, cost functions, warnings, files and what to do next.
+// Table writes the short form for a terminal, where what stands last is seen first: parameters, cost functions, then the verdict,
+// the worst warnings, files and what to do next.
 func Table(w io.Writer, p *params.Params, o Options) error {
 	pg := newPage(o)
-	pg.verdict(p)
-	pg.WriteByte('\n')
 	pg.parameters(p)
 	pg.shortFunctions(p)
-	pg.lines(ReasonsOf(p))
+	if reasons := ReasonsOf(p); len(reasons) > 0 {
+		pg.WriteByte('\n')
+		pg.lines(reasons)
+	}
+	pg.WriteByte('\n')
+	pg.verdict(p)
 	pg.shortWarnings(p)
 	if pg.Dir != "" {
 		pg.WriteByte('\n')
@@ -36,29 +41,30 @@ func Table(w io.Writer, p *params.Params, o Options) error {
 }
 
 // warningsShown is how many warnings the short form lists; the report has all.
-const warningsShown = 8
+const warningsShown = 3
 
-// shortWarnings lists the warnings, the first of many.
+// shortWarnings lists the worst warnings.
 func (p *page) shortWarnings(ps *params.Params) {
-	all := WarningsOf(ps)
-	if len(all) == 0 {
+	shown := WarningsOf(ps)
+	if len(shown) == 0 {
 		return
 	}
 	p.WriteByte('\n')
-	shown := all
-	if len(all) > warningsShown+1 {
-		shown = all[:warningsShown]
+	more := len(shown) - warningsShown
+	if more > 1 && !p.All {
+		shown = shown[:warningsShown]
 	}
 	for _, w := range shown {
 		p.line(4, "  %s %s", p.paint(yellow, "!"), w)
 	}
-	if n := len(all) - len(shown); n > 0 {
-		p.line(4, "  %s and %d more, which the report lists", p.paint(yellow, "!"), n)
+	if more > 1 && !p.All {
+		p.line(4, "  %s and %s, which the report lists", p.paint(yellow, "!"), units.GroupedPlural(more, "more warning"))
 	}
 }
 
 // Text writes the whole report as plain text.
 func Text(w io.Writer, p *params.Params, o Options) error {
+	o.All = true
 	pg := newPage(o)
 	pg.verdict(p)
 	pg.heading("Parameters")

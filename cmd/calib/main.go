@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -92,14 +93,22 @@ func usageError(c *cli.Context, err error, _ bool) error {
 	if c != nil && c.Command != nil && c.Command.HelpName != "" {
 		name = c.Command.HelpName
 	}
-	return command.Usagef("%w%s (see %s --help)", err, nearest(c, err), name)
+	return command.Usagef("%w%s (see %s --help)", err, advice(c, err), name)
 }
 
-// nearest names the flag that is most like one that there is not.
-func nearest(c *cli.Context, err error) string {
-	name, ok := strings.CutPrefix(err.Error(), "flag provided but not defined: -")
-	if !ok || c == nil || c.Command == nil || len(c.Command.Flags) == 0 {
+// advice names the flag that is most like one that there is not, and says how a time is written.
+func advice(c *cli.Context, err error) string {
+	if c == nil || c.Command == nil || len(c.Command.Flags) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(". Did you mean %s?", cli.SuggestFlag(c.Command.Flags, strings.TrimPrefix(name, "-"), true))
+	if name, ok := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); ok {
+		return fmt.Sprintf(". Did you mean %s?", cli.SuggestFlag(c.Command.Flags, strings.TrimPrefix(name, "-"), true))
+	}
+	if slices.ContainsFunc(c.Command.Flags, func(f cli.Flag) bool {
+		_, isTime := f.(*cli.DurationFlag)
+		return isTime && strings.Contains(err.Error(), "for flag -"+f.Names()[0]+":")
+	}) {
+		return ": want a time with its unit, such as 90s, 5m or 1h30m"
+	}
+	return ""
 }

@@ -50,7 +50,7 @@ func (m Segmented) Fit(p *fit.Prepared) (*params.Fit, error) {
 		}
 	}
 	addSendBuffer(r, p)
-	r.Note(params.SegmentCount, "%d segments %s; intervals take the breaks as fixed", len(seg.Segments), origin(q.Breaks))
+	r.Note(params.SegmentCount, "%s %s; intervals take the breaks as fixed", units.GroupedPlural(len(seg.Segments), "segment"), origin(q.Breaks))
 	return q.Finish(r, conditionOf(q, seg), seg.Predict, func(x, y []float64) (func(float64) float64, error) {
 		r, err := regress.Segments(x, y, q.Breaks)
 		if err != nil {

@@ -99,17 +99,24 @@ func (p *parser) head(n int, f field) (names []string, daemon bool) {
 	}
 	names, err := expandRange(f.text)
 	if err != nil {
-		p.fail(n, f.col+err.off, "%s%s", err.msg, portHint(f.text))
+		p.fail(n, f.col+err.off, "%s%s", err.msg, hint(f.text))
 	}
 	return names, false
 }
 
-// portHint explains a colon in a host name.
-func portHint(s string) string {
+// hint says how to write what a bad host name was probably meant for.
+func hint(s string) string {
 	a, err := netip.ParseAddr(strings.Trim(s, "[]"))
+	end, errEnd := netip.ParseAddrPort(s)
+	user, login, has := strings.Cut(s, "@")
 	switch {
 	case err == nil && a.Is6():
 		return fmt.Sprintf(": an IPv6 address goes after a name: node1 addr=%s", a)
+	case errEnd == nil && end.Addr().Is6():
+		return fmt.Sprintf(": address and port go after a name: node1 addr=%s port=%d, or write %s%s for a running daemon",
+			end.Addr(), end.Port(), scheme, s)
+	case has && user != "" && login != "":
+		return fmt.Sprintf(": write %s user=%s", login, user)
 	case strings.Contains(s, ":"):
 		host, port, _ := strings.Cut(s, ":")
 		return fmt.Sprintf(": write %s port=%s, or %s%s for a running daemon", host, port, scheme, s)
@@ -126,6 +133,10 @@ func (p *parser) daemon(n int, f field) []string {
 		return nil
 	}
 	host, port := rest[:colon], rest[colon+1:]
+	if host == "" {
+		p.fail(n, f.col+len(scheme), "no host before the port: want %shost:%s", scheme, port)
+		return nil
+	}
 	if _, msg := parsePort(port); msg != "" {
 		p.fail(n, f.col+len(scheme)+colon+1, "%s", msg)
 		return nil

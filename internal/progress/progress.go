@@ -1,5 +1,5 @@
-// Package progress shows how far a long command is: one live line on a terminal, JSON events otherwise, nothing when
-// asked to be quiet.
+// Package progress shows how far a long command is: one live line on a terminal, plain lines or JSON events otherwise, nothing
+// when asked to be quiet.
 //
 // The time left is computed from the observed rate and not from the plan's forecast. Older observations count less, so that the
 // estimate follows a network that becomes faster or slower, but is not upset by one slow slot. No estimate is shown before there
@@ -19,6 +19,7 @@ import (
 const (
 	liveEvery  = 100 * time.Millisecond // between two drawings of the live line
 	eventEvery = time.Second            // between two progress events
+	plainEvery = 30 * time.Second       // between two lines of progress in a file
 )
 
 // Reporter shows the progress of one command. Its methods may be called from any goroutine. Errors of the writer are
@@ -52,16 +53,31 @@ type State struct {
 // The state of eventDone is that of all phases.
 type sink func(event string, at time.Time, s State, message string)
 
-// New returns a reporter that writes to w: a live line if w is a terminal, else JSON events, one on each line; nothing
-// if quiet. The width of the terminal is asked of w where w is a file. now is the clock, time.Now outside tests.
-func New(w io.Writer, isTerminal, quiet bool, now func() time.Time) *Reporter {
-	r := &Reporter{now: now, every: eventEvery, out: events{w}.show}
-	switch {
-	case quiet:
+// Style is a way to show progress.
+type Style int
+
+// Styles.
+const (
+	Quiet  Style = iota
+	Live         // one line of a terminal, drawn over itself
+	Plain        // lines of text, for a file
+	Events       // JSON, one Event on each line, for programs
+)
+
+// New returns a reporter that writes to w. The width of a terminal is asked of w where w is a file. now is the clock, time.Now
+// outside tests.
+func New(w io.Writer, style Style, now func() time.Time) *Reporter {
+	r := &Reporter{now: now, every: eventEvery}
+	switch style {
+	case Quiet:
 		r.out = func(string, time.Time, State, string) {}
-	case isTerminal:
+	case Live:
 		l := &live{w: w, width: func() int { return Width(w) }}
 		r.out, r.every = l.show, liveEvery
+	case Plain:
+		r.out, r.every = plain{w}.show, plainEvery
+	case Events:
+		r.out = events{w}.show
 	}
 	return r
 }

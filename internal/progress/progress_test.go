@@ -53,12 +53,12 @@ func story(r *Reporter, c *fakeClock) {
 
 func TestGolden(t *testing.T) {
 	for _, c := range []struct {
-		name            string
-		terminal, quiet bool
-	}{{"live.txt", true, false}, {"events.jsonl", false, false}, {"quiet.txt", true, true}, {"quiet.txt", false, true}} {
+		name  string
+		style Style
+	}{{"live.txt", Live}, {"plain.txt", Plain}, {"events.jsonl", Events}, {"quiet.txt", Quiet}} {
 		var b bytes.Buffer
 		clock := newClock()
-		story(New(&b, c.terminal, c.quiet, clock.now), clock)
+		story(New(&b, c.style, clock.now), clock)
 		path := filepath.Join("testdata", c.name)
 		if *update {
 			if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
@@ -78,7 +78,7 @@ func TestGolden(t *testing.T) {
 func TestEventsAreJSONAndRare(t *testing.T) {
 	var b bytes.Buffer
 	clock := newClock()
-	r := New(&b, false, false, clock.now)
+	r := New(&b, Events, clock.now)
 	r.Phase("measure")
 	for i := range 10000 {
 		clock.advance(time.Millisecond)
@@ -197,12 +197,12 @@ type brokenPipe struct{}
 func (brokenPipe) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
 
 func TestOddUse(t *testing.T) {
-	for _, terminal := range []bool{true, false} {
+	for _, style := range []Style{Live, Plain, Events} {
 		clock := newClock()
-		r := New(brokenPipe{}, terminal, false, clock.now)
+		r := New(brokenPipe{}, style, clock.now)
 		story(r, clock)
 		var b bytes.Buffer
-		r = New(&b, terminal, false, clock.now)
+		r = New(&b, style, clock.now)
 		r.Update(1, 2, "before any phase")
 		r.Tick()
 		r.Done()
@@ -226,7 +226,7 @@ func TestOddUse(t *testing.T) {
 func TestConcurrentUse(t *testing.T) {
 	var b bytes.Buffer
 	start := newClock().t
-	r := New(&b, false, false, func() time.Time { return start })
+	r := New(&b, Events, func() time.Time { return start })
 	r.Phase("p")
 	var wg sync.WaitGroup
 	for i := range 8 {

@@ -34,11 +34,7 @@ func (l *live) show(event string, _ time.Time, s State, message string) {
 		}
 	case eventPhaseDone:
 		l.erase()
-		parts := []string{printable(s.Phase) + ":"}
-		if c := counts(s); c != "" {
-			parts = append(parts, c)
-		}
-		fmt.Fprintf(l.w, "%s in %s\n", strings.Join(parts, " "), clock(s.Elapsed))
+		io.WriteString(l.w, ended(s)+"\n")
 	case eventDone:
 		l.erase()
 	}
@@ -56,6 +52,29 @@ func (l *live) erase() {
 		io.WriteString(l.w, clearLine)
 		l.drawn = false
 	}
+}
+
+// plain is lines of text: of each phase its state now and then, and how long it took; and the notes.
+type plain struct{ w io.Writer }
+
+func (p plain) show(event string, _ time.Time, s State, message string) {
+	switch event {
+	case eventProgress:
+		io.WriteString(p.w, line(s)+"\n")
+	case eventNote:
+		io.WriteString(p.w, printable(message)+"\n")
+	case eventPhaseDone:
+		io.WriteString(p.w, ended(s)+"\n")
+	}
+}
+
+// ended is a phase that is over, in words.
+func ended(s State) string {
+	parts := []string{printable(s.Phase) + ":"}
+	if c := counts(s); c != "" {
+		parts = append(parts, c)
+	}
+	return strings.Join(parts, " ") + " in " + clock(s.Elapsed)
 }
 
 // line is a state in words, the most wanted first: a narrow terminal cuts off its end.

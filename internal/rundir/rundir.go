@@ -43,6 +43,7 @@ func DefaultName(now time.Time) string { return "calib-run-" + now.Format("20060
 // Dir is a run directory. Its methods may be called from any goroutine.
 type Dir struct {
 	path string
+	made bool     // by Create: there was nothing at path
 	lock *os.File // nil where the directory is open for reading
 
 	mu  sync.Mutex
@@ -52,6 +53,8 @@ type Dir struct {
 // Create makes a run directory at path, which must not exist or be empty, locks it and writes run.json with status
 // running. Parents are made too.
 func Create(path string, r Run) (*Dir, error) {
+	_, err := os.Lstat(path)
+	made := errors.Is(err, fs.ErrNotExist)
 	if err := os.MkdirAll(path, 0o755); err != nil {
 		return nil, createError(path, err)
 	}
@@ -67,7 +70,7 @@ func Create(path string, r Run) (*Dir, error) {
 	if err != nil {
 		return nil, createError(path, err)
 	}
-	d := &Dir{path: path, lock: l}
+	d := &Dir{path: path, made: made, lock: l}
 	if err := d.begin(r); err != nil {
 		return nil, errors.Join(createError(path, err), release(l))
 	}
@@ -268,6 +271,22 @@ func (d *Dir) Close() error {
 	l := d.lock
 	d.lock = nil
 	return release(l)
+}
+
+// Discard removes a directory in which no run has begun: run.json, the log and the lock, and the directory itself where Create made
+// it. What else is in it stays.
+func (d *Dir) Discard() error {
+	var errs []error
+	for _, name := range []string{LogFile, RunFile} {
+		if err := os.Remove(d.File(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, files.Reason(err))
+		}
+	}
+	errs = append(errs, d.Close())
+	if d.made {
+		_ = os.Remove(d.path) // what somebody else has put there meanwhile stays
+	}
+	return errors.Join(errs...)
 }
 
 // Log is the log of a run.

@@ -178,6 +178,25 @@ func TestLife(t *testing.T) {
 	}
 }
 
+// A run that never began leaves nothing of its own, and nothing else is taken away.
+func TestDiscard(t *testing.T) {
+	d := create(t)
+	log, err := d.OpenLog()
+	if err := errors.Join(err, log.Close(), d.Discard()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(d.Path()); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a directory that Create made is left: %v", err)
+	}
+	kept := t.TempDir()
+	if d, err = Create(kept, Run{ID: "x"}); err == nil {
+		err = errors.Join(os.WriteFile(d.File("notes.txt"), nil, 0o600), d.Discard())
+	}
+	if got := names(t, kept); err != nil || got != "notes.txt" {
+		t.Errorf("left %q, %v", got, err)
+	}
+}
+
 func TestLocked(t *testing.T) {
 	d := create(t)
 	pid := fmt.Sprintf("in use by pid %d on ", os.Getpid())

@@ -78,8 +78,9 @@ func TestReportSaysWhatTheTextSays(t *testing.T) {
 		reports.FindingsOf(p), reports.PairsOf(p).Says, []string{"h1 → h2: latency 2 × the median", "bcast-binary", "calib history add"})
 	quality, says := reports.QualityOf(p)
 	files, next := reports.FilesOf(p, "runs/1")
+	record, others := reports.RecordOf(p)
 	want = append(want, says...)
-	for _, g := range []reports.Grid{reports.ParametersOf(p), quality, files, next, reports.ValidationOf(p), reports.EnvironmentOf(p).Common} {
+	for _, g := range []reports.Grid{record, others, quality, files, next, reports.ValidationOf(p), reports.EnvironmentOf(p).Common} {
 		for _, r := range g.Rows {
 			want = append(want, strings.Join(r, " "))
 		}

@@ -83,10 +83,16 @@ func (d *document) parameters(p *params.Params) {
 		d.Opening = append(d.Opening, table{Says: []string{"No parameters: no model found the measurements it needs."}})
 		return
 	}
-	t := titled(Table{"Parameters", reports.ParametersOf(p)})
+	record, others := reports.RecordOf(p)
+	t := titled(Table{"Parameters", record})
 	t.Says = reports.ReasonsOf(p)
 	t.More = &more{Summary: "Where each parameter comes from", Items: reports.SourcesOf(p)}
 	d.Opening = append(d.Opening, t)
+	if len(others.Rows) > 0 {
+		o := tableOf(others)
+		o.Fold = reports.OthersTitle
+		d.Opening = append(d.Opening, o)
+	}
 	if budget := reports.BudgetOf(p); len(budget.Rows) > 0 {
 		b := tableOf(budget)
 		b.Fold = "What the intervals are made of"

@@ -101,6 +101,20 @@ func JSONFlag() cli.Flag {
 // QuietFlag switches progress off.
 func QuietFlag() cli.Flag { return &cli.BoolFlag{Name: "quiet", Usage: "no progress"} }
 
+// List is the words of a flag, separated by commas; blanks around them do not count.
+func List(c *cli.Context, flag string) []string {
+	words := strings.Split(c.String(flag), ",")
+	for i := range words {
+		words[i] = strings.TrimSpace(words[i])
+	}
+	return words
+}
+
+// AllFlag asks for everything on the terminal.
+func AllFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "all", Usage: "print every parameter and warning, not only those of record and the worst"}
+}
+
 // HelpFlag turns "calib help COMMAND…" into "calib COMMAND… --help".
 func HelpFlag(args []string) []string {
 	if len(args) < 2 || args[1] != "help" {

@@ -81,7 +81,7 @@ func showCommand() *cli.Command {
 	return &cli.Command{
 		Name: "show", Usage: "print the parameters of a run", ArgsUsage: "RUN",
 		Description: "RUN is the ID of a run, or the beginning of only one ID.",
-		Flags:       []cli.Flag{StoreFlag(), command.JSONFlag()},
+		Flags:       []cli.Flag{StoreFlag(), command.JSONFlag(), command.AllFlag()},
 		Action:      onNamed("run ID", showRun),
 	}
 }

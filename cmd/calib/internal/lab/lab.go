@@ -4,6 +4,7 @@ package lab
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -31,7 +32,7 @@ func Command() *cli.Command {
 			{Name: "up", Usage: "build a lab and print its hosts file", ArgsUsage: "[FILE|PRESET[:HOSTS]]",
 				Flags: slices.Concat(specFlags(), nameFlags(), []cli.Flag{command.JSONFlag()}), Action: labUp},
 			{Name: "down", Usage: "remove every trace of a lab, also of a half-built or crashed one",
-				Flags: slices.Concat(nameFlags(), []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "all labs"}}), Action: labDown},
+				Flags: slices.Concat(nameFlags(), []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "all labs"}, command.JSONFlag()}), Action: labDown},
 			{Name: "run", Usage: "build a lab, run a command beside it, take the lab down",
 				ArgsUsage: "FILE|PRESET[:HOSTS] -- COMMAND...",
 				Description: "{hosts} in the command stands for the path of the hosts file. The command finds the variables\n" +
@@ -126,13 +127,18 @@ func labUp(c *cli.Context) error {
 	if err != nil {
 		return labError(err)
 	}
-	if c.Bool("json") {
-		return command.WriteJSON(c.App.Writer, l.State)
-	}
-	fmt.Fprint(c.App.Writer, lab.HostsFile(l.Name, spec, l.Launch))
-	fmt.Fprintf(c.App.ErrWriter, "lab %s is up; this hosts file is %s; take the lab down with: calib lab down --name %s\n",
-		l.Name, l.HostsPath, l.Name)
-	return nil
+	return command.Answer(c, "lab up", l.State, func(w io.Writer) error {
+		fmt.Fprint(w, lab.HostsFile(l.Name, spec, l.Launch))
+		fmt.Fprintf(c.App.ErrWriter, "lab %s is up; this hosts file is %s; take the lab down with: calib lab down --name %s\n",
+			l.Name, l.HostsPath, l.Name)
+		return nil
+	})
+}
+
+// taken is the data of calib lab down --json.
+type taken struct {
+	Down   []string `json:"down"`   // labs that were taken down
+	Absent []string `json:"absent"` // names of which there was none
 }
 
 func labDown(c *cli.Context) error {
@@ -150,16 +156,27 @@ func labDown(c *cli.Context) error {
 			names = append(names, l.Name)
 		}
 	}
+	t := taken{Down: []string{}, Absent: []string{}}
 	var errs []error
 	for _, name := range names {
-		err := lab.Down("", name)
-		if errors.Is(err, lab.ErrNoLab) {
-			fmt.Fprintf(c.App.ErrWriter, "lab %s: nothing to take down\n", name)
-			continue
+		switch err := lab.Down("", name); {
+		case errors.Is(err, lab.ErrNoLab):
+			t.Absent = append(t.Absent, name)
+		case err != nil:
+			errs = append(errs, err)
+		default:
+			t.Down = append(t.Down, name)
 		}
-		errs = append(errs, err)
 	}
-	return labError(errors.Join(errs...))
+	if err := errors.Join(errs...); err != nil {
+		return labError(err)
+	}
+	return command.Answer(c, "lab down", t, func(io.Writer) error {
+		for _, name := range t.Absent {
+			fmt.Fprintf(c.App.ErrWriter, "lab %s: nothing to take down\n", name)
+		}
+		return nil
+	})
 }
 
 func labRun(c *cli.Context) error {

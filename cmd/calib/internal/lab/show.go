@@ -19,25 +19,24 @@ func labList(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if c.Bool("json") {
-		return command.WriteJSON(c.App.Writer, labs)
-	}
-	if len(labs) == 0 {
-		fmt.Fprintln(c.App.ErrWriter, "no lab is up; build one with: calib lab up --preset sparc1994")
-		return nil
-	}
-	t := command.NewTable(c.App.Writer, "LAB", "HOSTS", "MEDIUM", "SINCE", "STATE")
-	for _, l := range labs {
-		state := "up"
-		if !l.Up {
-			state = l.Problem
+	return command.Answer(c, "lab list", append([]lab.Status{}, labs...), func(w io.Writer) error {
+		if len(labs) == 0 {
+			fmt.Fprintln(c.App.ErrWriter, "no lab is up; build one with: calib lab up --preset sparc1994")
+			return nil
 		}
-		t.Row(l.Name, l.Spec.Hosts, l.Spec.Mode, l.Created.Local().Format(time.DateTime), state)
-	}
-	return t.Flush()
+		t := command.NewTable(w, "LAB", "HOSTS", "MEDIUM", "SINCE", "STATE")
+		for _, l := range labs {
+			state := "up"
+			if !l.Up {
+				state = l.Problem
+			}
+			t.Row(l.Name, l.Spec.Hosts, l.Spec.Mode, l.Created.Local().Format(time.DateTime), state)
+		}
+		return t.Flush()
+	})
 }
 
-// labReport is the document of calib lab stats --json.
+// labReport is the data of calib lab stats --json.
 type labReport struct {
 	Verdict lab.Verdict `json:"verdict"`
 	Stats   lab.Stats   `json:"stats"`
@@ -56,10 +55,7 @@ func labStats(c *cli.Context) error {
 		return err
 	}
 	r := labReport{Verdict: lab.Judge(s), Stats: s}
-	if c.Bool("json") {
-		return command.WriteJSON(c.App.Writer, r)
-	}
-	return printStats(c.App.Writer, r)
+	return command.Answer(c, "lab stats", r, func(w io.Writer) error { return printStats(w, r) })
 }
 
 func printStats(w io.Writer, r labReport) error {
@@ -97,10 +93,11 @@ func labPresets(c *cli.Context) error {
 		}
 		specs = append(specs, *s)
 	}
-	if c.Bool("json") {
-		return command.WriteJSON(c.App.Writer, specs)
-	}
-	t := command.NewTable(c.App.Writer, "PRESET", "HOSTS", "MEDIUM", "a", "b", "a_c", "b_c", "L", "BUFFER", "BESIDES")
+	return command.Answer(c, "lab presets", specs, func(w io.Writer) error { return printPresets(w, specs) })
+}
+
+func printPresets(w io.Writer, specs []netspec.Spec) error {
+	t := command.NewTable(w, "PRESET", "HOSTS", "MEDIUM", "a", "b", "a_c", "b_c", "L", "BUFFER", "BESIDES")
 	for _, s := range specs {
 		buffer := "unlimited"
 		if s.Buffer > 0 {

@@ -37,9 +37,9 @@ type cluster struct {
 	starter *starter // nil for a simulation
 }
 
-// open starts an agent on every host, some at a time, and asks each who it is. It calls started with the number of hosts that were tried, and,
-// later and from any goroutine, warn with what a user should know of one. It fails when fewer than two answer, or ctx ends; otherwise the
-// caller closes the cluster.
+// open starts an agent on every host, some at a time, and asks each who it is. It calls started with the number of hosts that have
+// answered, and, later and from any goroutine, warn with what a user should know of one. It fails when fewer than two answer, or ctx
+// ends; otherwise the caller closes the cluster.
 func (w where) open(ctx context.Context, list []hosts.Host, started func(n int), warn func(string)) (*cluster, error) {
 	if w.Sim != "" {
 		return w.simulate(ctx)
@@ -60,16 +60,19 @@ func (w where) open(ctx context.Context, list []hosts.Host, started func(n int),
 	members := make([]member, len(list))
 	var starts errgroup.Group
 	starts.SetLimit(w.atOnce())
-	var mu sync.Mutex // of done, and so that started sees it grow
-	done := 0
+	var mu sync.Mutex // of answered, and so that started sees it grow
+	answered := 0
 	for i, h := range list {
 		starts.Go(func() error {
 			m := &members[i]
 			m.agent, m.info, m.err = startOne(ctx, starter, h, credentials, warn)
+			if m.err != nil {
+				return nil
+			}
 			mu.Lock()
 			defer mu.Unlock()
-			done++
-			started(done)
+			answered++
+			started(answered)
 			return nil
 		})
 	}

@@ -55,12 +55,10 @@ func examined(c *cli.Context) (r doctor.Report, err error) {
 	}
 	j := emptyJob(c, "")
 	j.detail.Where, j.dry = w, "doctor-"+strconv.FormatInt(time.Now().UnixNano(), 36)
-	list, err := w.hosts(func(s string) { command.Note(c, s) })
-	if err != nil {
+	if j.list, err = w.hosts(func(s string) { command.Note(c, s) }); err != nil {
 		return r, err
 	}
-	j.show.Phase("start agents")
-	cl, err := w.open(c.Context, list, func(n int) { j.show.Update(float64(n), float64(len(list)), "") }, j.note)
+	cl, err := j.start(c.Context)
 	if err != nil {
 		return r, err
 	}

@@ -42,11 +42,15 @@ func (j *job) failures(infos []dataset.Host) []dataset.Failure {
 	return out
 }
 
-// finish decides status and exit code of a measuring run from how it ended, and closes its files.
+// finish decides status and exit code of a measuring run from how it ended, and closes its files. A run that failed before there was
+// a file for samples leaves no directory.
 func (j *job) finish(err error) error {
 	j.show.Done()
 	if j.dir == nil {
 		return err
+	}
+	if err != nil && j.sink == nil && j.c.String("resume") == "" {
+		return j.discard(err)
 	}
 	status, code := rundir.StatusComplete, command.ExitOK
 	switch {
@@ -79,6 +83,21 @@ func (j *job) finish(err error) error {
 		return j.closeFiles()
 	}
 	return command.WithCode(code, errors.Join(err, end, j.closeFiles()))
+}
+
+// discard removes what a run without samples has written.
+func (j *job) discard(err error) error {
+	code := command.CodeOf(err)
+	if j.interrupted(err) {
+		code, err = command.ExitInterrupted, command.ErrInterrupted
+	}
+	var end error
+	if j.log != nil {
+		end = j.log.Close()
+	}
+	end = errors.Join(end, j.dir.Discard())
+	j.dir = nil
+	return command.WithCode(code, errors.Join(err, end))
 }
 
 // thin says why a run in which nothing failed is partial all the same: too much of it was lost to the network, or not measured in time.

@@ -99,7 +99,20 @@ func newJob(c *cli.Context) (*job, error) {
 
 // emptyJob is a job that knows neither plan nor hosts yet.
 func emptyJob(c *cli.Context, out string) *job {
-	return &job{c: c, out: out, show: progress.New(c.App.ErrWriter, progress.IsTerminal(os.Stderr), c.Bool("quiet"), time.Now)}
+	return &job{c: c, out: out, show: progress.New(c.App.ErrWriter, progressStyle(c), time.Now)}
+}
+
+// progressStyle is a live line on a terminal; elsewhere JSON for a program that asked for it, and lines for a log.
+func progressStyle(c *cli.Context) progress.Style {
+	switch {
+	case c.Bool("quiet"):
+		return progress.Quiet
+	case progress.IsTerminal(os.Stderr):
+		return progress.Live
+	case c.Bool("json"):
+		return progress.Events
+	}
+	return progress.Plain
 }
 
 // findHosts lists the hosts.

@@ -40,10 +40,10 @@ func MeasureCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			if err = j.measure(c.Context); j.dir == nil {
-				return j.finish(err)
+			if err = j.finish(j.measure(c.Context)); j.dir == nil {
+				return err
 			}
-			return answerMeasured(c, j.dir, j.finish(err))
+			return answerMeasured(c, j.dir, err)
 		},
 	}
 }
@@ -84,8 +84,7 @@ func (j *job) measure(ctx context.Context) error {
 	if err := j.openFiles(); err != nil {
 		return err
 	}
-	j.show.Phase("start agents")
-	cl, err := j.detail.Where.open(ctx, j.list, func(n int) { j.show.Update(float64(n), float64(len(j.list)), "") }, j.note)
+	cl, err := j.start(ctx)
 	if err != nil {
 		return err
 	}
@@ -93,6 +92,21 @@ func (j *job) measure(ctx context.Context) error {
 		err = j.walk(ctx, cl)
 	}
 	return errors.Join(err, cl.close())
+}
+
+// start starts the agents of the hosts, and shows it.
+func (j *job) start(ctx context.Context) (*cluster, error) {
+	j.show.Phase("start agents")
+	answered := func(n int) { j.show.Update(float64(n), float64(len(j.list)), "") }
+	answered(0)
+	return j.detail.Where.open(ctx, j.list, answered, j.note)
+}
+
+// sayLost says which hosts the run goes on without.
+func (j *job) sayLost(cl *cluster) {
+	for _, l := range cl.lost {
+		j.note(fmt.Sprintf("going on without host %s: %s", l.Host, l.Error))
+	}
 }
 
 // openFiles makes the run directory, or goes on in the one that is resumed.
@@ -132,9 +146,7 @@ func (j *job) walk(ctx context.Context, cl *cluster) error {
 		return err
 	}
 	j.lost = cl.lost
-	for _, l := range cl.lost {
-		j.note(fmt.Sprintf("going on without host %s: %s", l.Host, l.Error))
-	}
+	j.sayLost(cl)
 	for _, d := range cl.otherBuilds() {
 		j.note(d)
 	}

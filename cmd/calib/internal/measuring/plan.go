@@ -54,8 +54,8 @@ func planOf(c *cli.Context) (bench.Plan, error) {
 	if err != nil {
 		return p, command.WithCode(command.ExitUsage, err)
 	}
-	if only := c.String("only"); only != "" {
-		p.Experiments, p.Chosen = strings.Split(only, ","), true
+	if c.String("only") != "" {
+		p.Experiments, p.Chosen = command.List(c, "only"), true
 	}
 	if sizes := c.String("sizes"); sizes != "" {
 		if p.Limits.Sizes, err = units.ParseSizes(sizes); err != nil {
@@ -63,8 +63,8 @@ func planOf(c *cli.Context) (bench.Plan, error) {
 		}
 		p.Limits.MaxBytes = 0
 	}
-	if patterns := c.String("patterns"); patterns != "" {
-		p.Limits.Patterns = strings.Split(patterns, ",")
+	if c.String("patterns") != "" {
+		p.Limits.Patterns = command.List(c, "patterns")
 	}
 	if c.Bool("no-validate") {
 		if err := p.Validate(experiments.All); err != nil { // before names are looked up

@@ -80,8 +80,7 @@ func dryRun(c *cli.Context, name string) (err error) {
 	if err := j.findHosts(); err != nil {
 		return err
 	}
-	j.show.Phase("start agents")
-	cl, err := j.detail.Where.open(c.Context, j.list, func(n int) { j.show.Update(float64(n), float64(len(j.list)), "") }, j.note)
+	cl, err := j.start(c.Context)
 	if err != nil {
 		return err
 	}
@@ -90,9 +89,7 @@ func dryRun(c *cli.Context, name string) (err error) {
 		err = j.claim(c.Context, cl)
 	}
 	if err == nil {
-		for _, l := range cl.lost {
-			j.note(fmt.Sprintf("going on without host %s: %s", l.Host, l.Error))
-		}
+		j.sayLost(cl)
 		s, err = j.planned(c.Context, cl)
 	}
 	j.show.Done()

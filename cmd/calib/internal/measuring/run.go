@@ -32,6 +32,7 @@ func RunCommand() *cli.Command {
 			"calib run --aa 10 --hosts hosts.txt    ten runs of the same, one after the other: how much they differ is the noise\n" +
 			"                                       floor of calib compare and calib gate",
 		Flags: slices.Concat(WhereFlags(), PlanFlags(), OutFlags(), []cli.Flag{
+			command.AllFlag(),
 			runfiles.BreaksFlag(),
 			&cli.IntFlag{Name: "aa", Usage: "make `N` runs of the same plan, and write how much they differ to noise.json"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "start the agents, look at the network, print the plan, and end"},

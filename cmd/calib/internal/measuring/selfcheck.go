@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -103,8 +102,8 @@ func copiedDetail(c *cli.Context, arg string, p *params.Params) (detail, error) 
 	default:
 		return d, command.Usagef("%s does not say by which plan it was measured (no %s beside it): choose one with --plan", arg, rundir.RunFile)
 	}
-	if only := c.String("only"); only != "" {
-		d.Plan.Experiments = strings.Split(only, ",")
+	if c.String("only") != "" {
+		d.Plan.Experiments = command.List(c, "only")
 	}
 	if err := d.Plan.Validate(experiments.All); err != nil { // before names are looked up
 		return d, command.WithCode(command.ExitUsage, err)

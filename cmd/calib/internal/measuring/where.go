@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"calib/cmd/calib/internal/command"
+	"calib/internal/files"
 	"calib/internal/hosts"
 	"calib/internal/netspec"
 )
@@ -130,7 +131,8 @@ func (w where) slurmList(note func(string)) ([]hosts.Host, error) {
 func (w where) fileHosts(note func(string)) ([]hosts.Host, error) {
 	f, err := os.Open(w.HostsFile)
 	if err != nil {
-		return nil, command.Usagef("hosts file: %w; one host or range a line, such as node[01-16]", err)
+		return nil, command.Usagef("hosts file %s: %w: write it, one host or range on a line such as node[01-16], or name hosts with --host",
+			w.HostsFile, files.Reason(err))
 	}
 	defer f.Close()
 	list, notes, err := hosts.Parse(f, w.HostsFile)

@@ -21,7 +21,7 @@ func FitCommand() *cli.Command {
 		Flags: []cli.Flag{
 			&cli.Uint64Flag{Name: "seed", Usage: "`N` of the bootstrap; 0 is the run's own"},
 			runfiles.BreaksFlag(), runfiles.PartialFlag(),
-			command.JSONFlag(), command.QuietFlag(),
+			command.JSONFlag(), command.QuietFlag(), command.AllFlag(),
 		},
 		Action: func(c *cli.Context) error {
 			if c.IsSet("breaks") {

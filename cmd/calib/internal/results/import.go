@@ -43,7 +43,7 @@ func ImportCommand() *cli.Command {
 			&cli.StringFlag{Name: "out", Usage: "run `DIR`ectory; default calib-run-DATE-TIME"},
 			&cli.Uint64Flag{Name: "seed", Usage: "`N` of the bootstrap; 0 is computed from the samples"},
 			&cli.BoolFlag{Name: "no-fit", Usage: "only write the samples"},
-			command.JSONFlag(), command.QuietFlag(),
+			command.JSONFlag(), command.QuietFlag(), command.AllFlag(),
 		},
 		Action: importFiles,
 	}

@@ -29,7 +29,7 @@ func ReportCommand() *cli.Command {
 			&cli.BoolFlag{Name: "short", Usage: "only the table of parameters"},
 			&cli.StringFlag{Name: "format", Value: command.FormatText, Usage: "`FORMAT`: text, html, svg or png"},
 			&cli.StringFlag{Name: "out", Usage: "html: the `FILE`; svg and png: the directory of the figures; default in the run directory"},
-			history.StoreFlag(), runfiles.PartialFlag(), command.JSONFlag(), command.QuietFlag(),
+			history.StoreFlag(), runfiles.PartialFlag(), command.JSONFlag(), command.QuietFlag(), command.AllFlag(),
 		},
 		Action: func(c *cli.Context) error {
 			dir, err := runfiles.Open(c)

@@ -183,7 +183,7 @@ func FilesOf(dir string) map[string]string {
 
 // PageOptions suit the terminal, where there is one.
 func PageOptions(c *cli.Context, dir string) reports.Options {
-	o := reports.Options{Dir: dir}
+	o := reports.Options{Dir: dir, All: c.Bool("all")}
 	if f, ok := c.App.Writer.(*os.File); ok && progress.IsTerminal(f) {
 		o.Width, o.Colour = progress.Width(f), os.Getenv("NO_COLOR") == ""
 	}
