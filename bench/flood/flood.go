@@ -115,7 +115,8 @@ func (Experiment) Cost(l bench.Limits, p bench.Point) bench.Cost {
 		return bench.Cost{
 			Bytes:    trials + load + largestSegment*senders + units.Bytes(probes*probeBytes),
 			Messages: int(load/(senders-1)/bench.ChunkSize)*3/2 + 2*bench.TrialChunks + probes,
-			Time:     3*l.OnPath().Start(int(senders)+1) + 2*l.Effort.Time(loadTime, loadTime/5),
+			Time: 3*l.OnPath().Start(int(senders)+1) + 2*l.Effort.Time(loadTime, loadTime/5) +
+				3*l.OnPath().Message(int64(2*bench.TrialChunks*senders*bench.ChunkSize), 1), // the trials, and what a full port has left to send
 		}
 	}
 	n := leastBurst + p[names.FactorPackets]*int64(mostReps(l.Effort))
