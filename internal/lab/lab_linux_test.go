@@ -258,7 +258,7 @@ func TestHostsTCP(t *testing.T) {
 		argv := launchOn(&l.State, HostName(l.Name, 1), "ip", "route")
 		out, err := exec.Command(argv[0], argv[1:]...).CombinedOutput()
 		if has := strings.Contains(string(out), "congctl"); err != nil || !strings.Contains(string(out), want) || has != (want != "") ||
-			!strings.Contains(string(out), "rto_min lock 4s") {
+			!strings.Contains(string(out), "rto_min lock 1s") {
 			t.Errorf("%q: %v\n%s", asked, err, out)
 		}
 		if err := Down(l.dir, l.Name); err != nil {

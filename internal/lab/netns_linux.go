@@ -102,7 +102,7 @@ type kernelTCP struct {
 // Least retransmission timeout of the kernel, and of a lab at most.
 const (
 	kernelRTO = 200 * time.Millisecond
-	mostRTO   = time.Minute
+	mostRTO   = time.Second // or a real loss would stall a connection for as long
 )
 
 // tcpOf says what TCP does in the network of spec. One that is N times slower than the network it stands for has a least
