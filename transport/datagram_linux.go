@@ -113,7 +113,9 @@ func (g *Group) routeDatagrams(m *datagrams) error {
 			return fmt.Errorf("datagrams to %s: its connection now comes from %v, and it has shown %v", c.peer, r.to, m.proven[rank])
 		}
 		m.proven[rank], m.out[rank] = r.to, newDatagramWriter(r)
-		m.ranks[netip.AddrPortFrom(r.to.Addr().WithZone(""), r.to.Port())] = rank
+		from := netip.AddrPortFrom(r.to.Addr().WithZone(""), r.to.Port())
+		m.ranks[from] = rank
+		g.mesh.expect(from)
 		m.checked[rank] = Now()
 	}
 	m.seen = g.changes
@@ -257,6 +259,24 @@ func (g *Group) RecvDatagram(b []byte, until units.Nanos) (plane.Datagram, error
 	}
 }
 
+// expect notes where datagrams of a team of the session come from.
+func (m *Mesh) expect(from netip.AddrPort) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.session != nil {
+		m.session.ours[from] = true
+	}
+}
+
+// stray counts a datagram that is not of the team, unless it is of another team of the session: a proof that was sent again is late.
+func (m *Mesh) stray(from netip.AddrPort) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.session == nil || !m.session.ours[from] {
+		m.strays.Add(1)
+	}
+}
+
 // take counts a received datagram of n bytes, of which b has the first; ok is false for one that is not from the team.
 func (g *Group) take(m *datagrams, n int, at units.Nanos, b []byte) (d plane.Datagram, ok bool, err error) {
 	if !g.stamped || at == 0 {
@@ -264,7 +284,7 @@ func (g *Group) take(m *datagrams, n int, at units.Nanos, b []byte) (d plane.Dat
 	}
 	rank, ok := m.ranks[m.in.source()]
 	if !ok || g.conns[rank] == nil {
-		g.mesh.strays.Add(1)
+		g.mesh.stray(m.in.source())
 		return d, false, nil
 	}
 	if isProof(b, n) {

@@ -109,6 +109,12 @@ func TestStrayDatagrams(t *testing.T) {
 	}
 	g = lettered(t, meshes, units.Second)
 	letter(t, g[0], g[1], "new")
+	for from := range meshes[1].session.ours { // a proof of the team before, sent again
+		meshes[1].stray(from)
+	}
+	if n := meshes[1].strays.Load(); n != 1 {
+		t.Errorf("%d strays after a late one of a team of the session, want 1", n)
+	}
 }
 
 // Every datagram the socket had no room for is counted, once.

@@ -166,7 +166,7 @@ func (g *Group) takeProofs(m *datagrams, with []confirmation) error {
 		rank, ok := m.ranks[m.in.source()]
 		answer, valid := readProof(b[:min(n, len(b))], n)
 		if !ok || !valid || answer.theirs != with[rank].over {
-			g.mesh.strays.Add(1)
+			g.mesh.stray(m.in.source())
 			continue
 		}
 		if with[rank].heard {

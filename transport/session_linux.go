@@ -3,6 +3,7 @@ package transport
 import (
 	"crypto/sha256"
 	"fmt"
+	"net/netip"
 	"sync"
 	"time"
 
@@ -14,8 +15,10 @@ type session struct {
 	plane.Session
 	hash  [sha256.Size]byte
 	links map[linkID]*link
-	met   map[int]bool  // under Mesh.mu: hosts that have proven a ticket in this session
-	done  chan struct{} // closed when the session ends
+	met   map[int]bool // under Mesh.mu: hosts that have proven a ticket in this session
+	// ours is, under Mesh.mu, where datagrams of teams of this session come from. One that was sent again may be late.
+	ours map[netip.AddrPort]bool
+	done chan struct{} // closed when the session ends
 }
 
 // linkID names a connection: the peer's host index, and which of the connections to it. Line 0 is that of Send and Recv.
@@ -38,7 +41,7 @@ type link struct {
 }
 
 func newSession(s plane.Session) (*session, error) {
-	n := &session{Session: s, hash: runHash(s.Run), links: make(map[linkID]*link), met: make(map[int]bool), done: make(chan struct{})}
+	n := &session{Session: s, hash: runHash(s.Run), links: make(map[linkID]*link), met: make(map[int]bool), ours: make(map[netip.AddrPort]bool), done: make(chan struct{})}
 	peers := make(map[int]plane.Peer)
 	for _, p := range s.Peers {
 		if _, twice := peers[p.Host]; twice {
