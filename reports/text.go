@@ -50,15 +50,15 @@ func (p *page) shortWarnings(ps *params.Params) {
 		return
 	}
 	p.WriteByte('\n')
-	more := len(shown) - warningsShown
-	if more > 1 && !p.All {
-		shown = shown[:warningsShown]
+	hidden := 0
+	if more := len(shown) - warningsShown; more > 1 && !p.All {
+		hidden, shown = more, shown[:warningsShown]
 	}
 	for _, w := range shown {
 		p.line(4, "  %s %s", p.paint(yellow, "!"), w)
 	}
-	if more > 1 && !p.All {
-		p.line(4, "  %s and %s, which the report lists", p.paint(yellow, "!"), units.GroupedPlural(more, "more warning"))
+	if hidden > 0 {
+		p.line(4, "  %s and %s, which the report lists", p.paint(yellow, "!"), units.GroupedPlural(hidden, "more warning"))
 	}
 }
 

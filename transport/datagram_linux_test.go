@@ -109,6 +109,9 @@ func TestStrayDatagrams(t *testing.T) {
 	}
 	g = lettered(t, meshes, units.Second)
 	letter(t, g[0], g[1], "new")
+	if len(meshes[1].session.ours) == 0 {
+		t.Fatal("the session knows no datagram socket of its own")
+	}
 	for from := range meshes[1].session.ours { // a proof of the team before, sent again
 		meshes[1].stray(from)
 	}

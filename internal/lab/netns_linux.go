@@ -99,11 +99,8 @@ type kernelTCP struct {
 	leastRTO   time.Duration // least retransmission timeout; 0 is the kernel's own
 }
 
-// Least retransmission timeout of the kernel, and of a lab at most.
-const (
-	kernelRTO = 200 * time.Millisecond
-	mostRTO   = time.Second // or a real loss would stall a connection for as long
-)
+// mostRTO is a lab's longest least retransmission timeout: a real loss would stall a connection for as long.
+const mostRTO = time.Second
 
 // tcpOf says what TCP does in the network of spec. One that is N times slower than the network it stands for has a least
 // retransmission timeout N times as long: a queue that takes 20 ms there must not look like a loss here, nor a connection that

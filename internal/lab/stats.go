@@ -50,10 +50,13 @@ type HostStats struct {
 //     late packet in twenty does not move.
 //   - 1% may be more than 1 ms late. When a virtual machine is stopped for a moment, every packet in flight is late at once. The
 //     medians of rounds tolerate that, on a real host too, while it is rare.
-//   - None may be more than 200 ms late, the kernel's least retransmission time: it would look like a loss.
+//   - None may be later than the kernel's least retransmission time: it would look like a loss.
 func bounds() []bound {
-	return []bound{{30 * units.Microsecond, 0.05}, {units.Millisecond, 0.01}, {200 * units.Millisecond, 0}}
+	return []bound{{30 * units.Microsecond, 0.05}, {units.Millisecond, 0.01}, {kernelRTO, 0}}
 }
+
+// kernelRTO is the kernel's least retransmission timeout.
+const kernelRTO = 200 * units.Millisecond
 
 type bound struct {
 	late  units.Nanos

@@ -2,6 +2,7 @@ package launch
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 )
 
@@ -29,11 +30,8 @@ func (c *crash) write(b []byte) {
 		}
 		text := strings.TrimSpace(string(c.rest))
 		c.rest = c.rest[:0]
-		for _, start := range crashes {
-			if strings.HasPrefix(text, start) {
-				c.lines = append(c.lines, text)
-				break
-			}
+		if slices.ContainsFunc(crashes, func(start string) bool { return strings.HasPrefix(text, start) }) {
+			c.lines = append(c.lines, text)
 		}
 	}
 }

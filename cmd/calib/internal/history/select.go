@@ -59,8 +59,8 @@ func followedFlags(c *cli.Context, all []history.Followed) ([]history.Followed, 
 		}
 	}
 	var names []string
-	for _, name := range strings.Split(c.String("metric"), ",") {
-		if name = strings.TrimSpace(name); name != "" {
+	for _, name := range command.List(c, "metric") {
+		if name != "" {
 			names = append(names, name)
 		}
 	}

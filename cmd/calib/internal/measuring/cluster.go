@@ -228,12 +228,11 @@ func (w where) simulate(ctx context.Context) (*cluster, error) {
 // leaveOut closes the agents that have an error and moves their hosts to those that are lost. It returns these errors, nil for none.
 func (c *cluster) leaveOut(errs []error) error {
 	var out []error
-	for i := len(errs) - 1; i >= 0; i-- {
-		if errs[i] == nil {
-			continue
+	for i, err := range slices.Backward(errs) {
+		if err != nil {
+			c.leave(i, err.Error())
+			out = append(out, err)
 		}
-		c.leave(i, errs[i].Error())
-		out = append(out, errs[i])
 	}
 	return errors.Join(out...)
 }

@@ -65,12 +65,10 @@ func (j *job) finish(err error) error {
 		status, code, err = rundir.StatusPartial, command.ExitPartial, j.saved(j.partial())
 	case errors.Is(j.unfit, runfiles.ErrReports):
 		code, err = command.ExitFailed, fmt.Errorf("all was measured and fitted, and is saved in %s", j.dir.Path())
-	case j.unfit != nil && j.thin() != "":
+	case j.thin() != "":
 		status, code, err = rundir.StatusPartial, command.ExitPartial, j.saved(fmt.Errorf("partial: %s", j.thin()))
 	case j.unfit != nil:
 		code, err = command.ExitFailed, fmt.Errorf("all was measured and is saved in %s, but not fitted", j.dir.Path())
-	case j.thin() != "":
-		status, code, err = rundir.StatusPartial, command.ExitPartial, j.saved(fmt.Errorf("partial: %s", j.thin()))
 	}
 	if j.unfit != nil {
 		err = errors.Join(err, j.unfit)

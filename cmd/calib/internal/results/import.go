@@ -119,7 +119,7 @@ func importOptions(c *cli.Context) ([]importer.Options, error) {
 	}
 	base := importer.Options{Format: from, Time: c.String("time")}
 	if h := c.String("hosts"); h != "" {
-		names := strings.Split(h, ",")
+		names := command.List(c, "hosts")
 		if len(names) != 2 || names[0] == "" || names[1] == "" || names[0] == names[1] {
 			return nil, command.Usagef("--hosts %q: want two names, CLIENT,SERVER", h)
 		}

@@ -66,8 +66,8 @@ func predictOperation(c *cli.Context) error {
 		return err
 	}
 	var models []string
-	if text := c.String("model"); text != "" {
-		models = strings.Split(text, ",")
+	if c.String("model") != "" {
+		models = command.List(c, "model")
 	}
 	if c.IsSet("dimension") != c.IsSet("distance") {
 		return command.Usagef("--dimension and --distance describe a network together")

@@ -3,7 +3,6 @@ package runfiles
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -34,8 +33,8 @@ func FittingFlags(c *cli.Context) (f Fitting, err error) {
 	if text == "" || text == foundBreaks {
 		return f, nil
 	}
-	for _, word := range strings.Split(text, ",") {
-		b, err := units.ParseBytes(strings.TrimSpace(word))
+	for _, word := range command.List(c, "breaks") {
+		b, err := units.ParseBytes(word)
 		if err != nil {
 			return f, command.Usagef("--breaks: %w", err)
 		}
