@@ -18,7 +18,7 @@ AGENT_ARCHS  ?= $(shell $(GO) env GOARCH)
 RELEASE_ARCHS := amd64 arm64
 MOST_COPIED  := 8388608 # bytes
 
-.PHONY: run build agents release setup test lint lines generate accuracy $(SUITES) papers bench scale faults fuzz clean
+.PHONY: run build agents release setup test lint lines generate accuracy $(SUITES) papers bench scale budgets faults fuzz clean
 .NOTPARALLEL: # the lab and the benchmarks time packets
 
 run: build
@@ -93,6 +93,10 @@ bench: build
 # How the time and memory of a coordinator grow with the hosts: a table, and the plots of docs.
 scale: build
 	$(GO) run ./internal/scale -calib $(BIN) -svg docs
+
+# Whether runs keep their budget, on five networks: an hour and a half, root. BUDGETS='-networks loopback -hosts 2,8' chooses.
+budgets: build
+	$(GO) run ./internal/budgets -calib $(BIN) $(BUDGETS)
 
 # Every fault in every phase of a run, on an emulated cluster: half an hour, root. CELLS chooses by a regular expression: CELLS='data cut/.*'
 CELLS ?= .

@@ -38,6 +38,9 @@ type Plan struct {
 	Experiments []string // by name; none means all
 	// Chosen says that a user named the experiments: a short budget then gives them fewer rounds, and leaves none out.
 	Chosen bool
+	// Targeted says that a user named the intervals at which the run ends: its least rounds then leave half of the budget to the rounds after
+	// them, which measure what these intervals need, where that costs no more than repetitions and some of the largest messages.
+	Targeted bool
 	// Limits bound the designs. Limits.Hosts and Limits.Seed are set by NewSchedule, Limits.Segment, where it
 	// is 0, when the hosts have said what theirs is.
 	Limits Limits

@@ -108,7 +108,7 @@ func TestPlanJSON(t *testing.T) {
 				Effort: Effort(n("effort", 0, 100)) / 7,
 			},
 			Rounds: Rounds{int(n("min", 1, 9)), int(n("most", 1, 99))}, Target: 0.03,
-			Budget: units.Nanos(n("budget", 0, 1<<60)), Isolate: rapid.Bool().Draw(t, "isolate"),
+			Budget: units.Nanos(n("budget", 0, 1<<60)), Isolate: rapid.Bool().Draw(t, "isolate"), Targeted: rapid.Bool().Draw(t, "targeted"),
 			Seed: rapid.Uint64().Draw(t, "seed"),
 		}
 		for x := n("size", 0, 9); x > 0 && x < 1<<40; x *= n("factor", 2, 999) {

@@ -32,6 +32,7 @@ type planFile struct {
 	Patterns    []string `yaml:"patterns" json:"patterns,omitempty"`
 	Pairs       string   `yaml:"pairs" json:"pairs,omitempty"`
 	Chosen      bool     `yaml:"-" json:"chosen,omitempty"`
+	Targeted    bool     `yaml:"-" json:"targeted,omitempty"`
 	Path        Path     `yaml:"path" json:"path,omitzero"`
 }
 
@@ -123,7 +124,7 @@ func (p Plan) file() planFile {
 		Name: p.Name, Experiments: p.Experiments, AllPairs: p.Limits.AllPairs, Effort: float64(p.Limits.Effort),
 		Rounds: p.Rounds, Target: p.Target, Budget: time.Duration(p.Budget).String(), Isolate: p.Isolate, Permute: p.Permute,
 		Keep: p.KeepConnections, Seed: p.Seed, Segment: int64(p.Limits.Segment), Patterns: p.Limits.Patterns,
-		Pairs: p.Limits.Pairs.String(), Path: p.Limits.Path, Chosen: p.Chosen,
+		Pairs: p.Limits.Pairs.String(), Path: p.Limits.Path, Chosen: p.Chosen, Targeted: p.Targeted,
 	}
 	var sizes []string
 	for _, b := range p.Limits.Sizes {
@@ -138,7 +139,7 @@ func (p Plan) file() planFile {
 
 func (f planFile) plan() (Plan, error) {
 	p := Plan{
-		Name: f.Name, Experiments: f.Experiments, Chosen: f.Chosen,
+		Name: f.Name, Experiments: f.Experiments, Chosen: f.Chosen, Targeted: f.Targeted,
 		Limits: Limits{AllPairs: f.AllPairs, Effort: Effort(f.Effort), Segment: units.Bytes(f.Segment), Patterns: f.Patterns, Path: f.Path},
 		Rounds: f.Rounds, Target: f.Target, Isolate: f.Isolate, Permute: f.Permute,
 		KeepConnections: f.Keep, Seed: f.Seed,

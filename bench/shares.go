@@ -35,6 +35,9 @@ var expendable = []string{
 // planned is the share of the budget that a forecast may fill: slots take longer than expected now and then.
 const planned = 0.9
 
+// aimed is that share in a plan with targets: the rest is for what their intervals need, which is known after the least rounds.
+const aimed = 0.5
+
 // LeftOut is what a budget has no room for.
 type LeftOut struct {
 	Experiment string `json:"experiment"`
@@ -59,10 +62,16 @@ func (s *Schedule) fit(drafts []*draft) ([]*draft, error) {
 			if err != nil {
 				return nil, err
 			}
-			if kept != nil {
-				s.account(drafts, kept, least)
-				return kept, nil
+			if kept == nil {
+				continue
 			}
+			if s.Plan.Targeted && s.Rounds == least && !hard {
+				if kept, err = s.shorter(drafts, kept, left); err != nil {
+					return nil, err
+				}
+			}
+			s.account(drafts, kept, least)
+			return kept, nil
 		}
 	}
 	// Not even one round: a run has of it what there is time for.
@@ -73,6 +82,22 @@ func (s *Schedule) fit(drafts []*draft) ([]*draft, error) {
 	}
 	s.account(drafts, kept, least)
 	return kept, nil
+}
+
+// shorter makes the drafts of kept thinner still, so that the least rounds leave time to the rounds after them; not where that would cost
+// more than such rounds give back.
+func (s *Schedule) shorter(drafts, kept []*draft, left map[string]bool) ([]*draft, error) {
+	less := without(drafts, left, false)
+	_, fits, err := share(less, units.Nanos(aimed*float64(s.Plan.Budget)/float64(s.Rounds)))
+	if err != nil || !fits {
+		return kept, err
+	}
+	for i := range less {
+		if less[i].poorer(kept[i]) {
+			return kept, nil
+		}
+	}
+	return less, nil
 }
 
 // fitted leaves out expendable experiments until the others fit into the rounds, and takes back what there is room for after all. It

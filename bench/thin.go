@@ -136,6 +136,15 @@ func (d *draft) dropLargest() bool {
 	return true
 }
 
+// poorer reports whether d, which was made thinner than whole, lost what more rounds do not give back: more than two thirds of the sizes, or
+// numbers of hosts, or single points.
+func (d *draft) poorer(whole *draft) bool {
+	if 3*len(d.sizes()) < len(whole.sizes()) || d.dropped > whole.dropped {
+		return true
+	}
+	return slices.ContainsFunc(counts, func(factor string) bool { return len(d.numbers(factor)) < len(whole.numbers(factor)) })
+}
+
 // counts are the factors that say how many hosts take part.
 var counts = []string{names.FactorPairs, names.FactorSenders, names.FactorHosts, names.FactorWindow}
 

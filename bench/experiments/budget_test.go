@@ -84,3 +84,27 @@ func TestSideBySide(t *testing.T) {
 		t.Errorf("on a shared medium: %d slots, want one for each pair", n)
 	}
 }
+
+// TestTargetsLeaveRoom: the least rounds of a plan with targets fill half of the budget at most, where they keep all experiments, numbers of
+// pairs and enough sizes; elsewhere they are those of a plan without targets.
+func TestTargetsLeaveRoom(t *testing.T) {
+	shared := bench.Path{Latency: 2 * units.Millisecond, PerByte: 1460, Slot: 16 * units.Millisecond}
+	for budget, roomy := range map[units.Nanos]bool{20 * units.Second: false, 900 * units.Second: true} {
+		p, err := bench.BuiltinPlan(bench.PlanStandard)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Experiments, p.Chosen = []string{names.Clock, names.Pingpong, names.Paired, names.PRTT}, true
+		p.Limits.Path, p.Budget = shared, budget
+		plain := mustSchedule(t, p, 8)
+		p.Targeted = true
+		s := mustSchedule(t, p, 8)
+		checkFits(t, s)
+		switch half := s.Estimate().Round*units.Nanos(s.Rounds) <= budget/2; {
+		case half != roomy:
+			t.Errorf("budget %v: %d rounds of %v", budget.Seconds(), s.Rounds, s.Estimate().Round.Seconds())
+		case !roomy && s.Points() != plain.Points():
+			t.Errorf("budget %v: %d points, %d without targets", budget.Seconds(), s.Points(), plain.Points())
+		}
+	}
+}

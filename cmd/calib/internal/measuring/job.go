@@ -159,7 +159,7 @@ func detailOf(c *cli.Context) (d detail, err error) {
 		return d, err
 	}
 	d.Unprobed, d.Targets = c.Bool("no-probe"), c.String("target")
-	if d.Targets != "" {
+	if d.Plan.Targeted = d.Targets != ""; d.Plan.Targeted {
 		if _, err := spend.ParseTargets(d.Targets, spend.Known()); err != nil {
 			return d, command.Usagef("--%w", err)
 		}

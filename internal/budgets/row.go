@@ -1,0 +1,174 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"calib/bench"
+	"calib/bench/experiments"
+	"calib/fit/params"
+	"calib/internal/coord"
+	"calib/internal/progress"
+	"calib/internal/rundir"
+	"calib/internal/spend"
+	"calib/internal/units"
+)
+
+const header = `| network | hosts | budget | look | planned: rounds, time | took, of the budget | rounds | time in all as said after round 1 | widest interval | targets without one |
+|---|--:|--:|--:|--:|--:|--:|--:|---|---|`
+
+// row is one run.
+type row struct {
+	network      string
+	hosts        int
+	budget       time.Duration
+	look         units.Nanos
+	rounds       int         // planned at least
+	forecast     units.Nanos // of these rounds
+	took         time.Duration
+	whole        int     // rounds measured whole or by choice, the last begun one not counted
+	said         float64 // time in all [s] by the first progress of round 2; NaN without
+	widest       string
+	without      []string // targets
+	withoutExper []string // experiments that the budget has no room for
+}
+
+func (r row) String() string {
+	said := "–"
+	if !math.IsNaN(r.said) {
+		said = fmt.Sprintf("%.0f s (%+.0f%%)", r.said, 100*(r.said/r.took.Seconds()-1))
+	}
+	without := strings.Join(r.without, ", ")
+	if len(r.withoutExper) > 0 {
+		without += "; not measured: " + strings.Join(r.withoutExper, ", ")
+	}
+	return fmt.Sprintf("| %s | %d | %s | %.1f s | %d, %.0f s | %.1f s, %.0f%% | %d | %s | %s | %s |", r.network, r.hosts, r.budget, r.look.Seconds(),
+		r.rounds, r.forecast.Seconds(), r.took.Seconds(), 100*r.took.Seconds()/r.budget.Seconds(), r.whole, said, r.widest, without)
+}
+
+// slotLine is a line of log.jsonl on a slot.
+type slotLine struct {
+	Time  time.Time `json:"time"`
+	Msg   string    `json:"msg"`
+	Round int       `json:"round"`
+	MS    float64   `json:"ms"`
+}
+
+// readRow reads what a run directory says of its run.
+func readRow(dir string, told forecasts) (row, error) {
+	r := row{said: math.NaN(), widest: "–"}
+	d, err := rundir.Open(dir)
+	if err != nil {
+		return r, err
+	}
+	var detail struct {
+		Plan  bench.Plan    `json:"plan"`
+		Probe *coord.Probed `json:"probe"`
+	}
+	if err := json.Unmarshal(d.Run().Detail, &detail); err != nil {
+		return r, err
+	}
+	s, err := bench.NewSchedule(detail.Plan, len(d.Run().Hosts), experiments.All)
+	if err != nil {
+		return r, err
+	}
+	r.rounds, r.forecast = s.Rounds, s.Estimate().Round*units.Nanos(s.Rounds)
+	for _, l := range s.Left {
+		if len(l.What) == 0 {
+			r.withoutExper = append(r.withoutExper, l.Experiment)
+		}
+	}
+	if detail.Probe != nil {
+		r.look = detail.Probe.Took
+	}
+	if err := r.readSlots(d.File("log.jsonl")); err != nil {
+		return r, err
+	}
+	if told.all > 0 {
+		r.said = told.all + r.look.Seconds()
+	}
+	p, err := d.ReadParams()
+	if errors.Is(err, fs.ErrNotExist) { // nothing could be fitted
+		return r, nil
+	}
+	if err == nil {
+		r.judge(p, detail.Plan.Experiments)
+	}
+	return r, err
+}
+
+// readSlots sums up the slots: from the start of the first to the end of the last, and the look.
+func (r *row) readSlots(path string) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	var first, last time.Time
+	for line := range bytes.Lines(text) {
+		var s slotLine
+		if err := json.Unmarshal(line, &s); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		if s.Msg != "slot" {
+			continue
+		}
+		if first.IsZero() {
+			first = s.Time.Add(-time.Duration(s.MS * 1e6))
+		}
+		last, r.whole = s.Time, max(r.whole, s.Round+1)
+	}
+	r.took = last.Sub(first) + time.Duration(r.look)
+	return nil
+}
+
+// judge finds the widest interval of the default targets.
+func (r *row) judge(p *params.Params, measured []string) {
+	most := 0.0
+	for _, name := range slices.Sorted(maps.Keys(spend.DefaultTargets(measured))) {
+		x, ok := p.Parameters[name]
+		if !ok || x.Value == nil || x.CI95 == nil || *x.Value == 0 {
+			r.without = append(r.without, name)
+			continue
+		}
+		if half := (x.CI95[1] - x.CI95[0]) / 2 / math.Abs(*x.Value); half > most {
+			most, r.widest = half, fmt.Sprintf("%s ±%.1f%%", name, 100*half)
+		}
+	}
+}
+
+// forecasts reads progress, and keeps the time in all that it says first after round 1.
+type forecasts struct {
+	all  float64 // s
+	rest bytes.Buffer
+}
+
+// Write implements io.Writer.
+func (f *forecasts) Write(b []byte) (int, error) {
+	f.rest.Write(b)
+	for {
+		line, err := f.rest.ReadBytes('\n')
+		if err != nil { // not whole yet
+			kept := bytes.Clone(line)
+			f.rest.Reset()
+			f.rest.Write(kept)
+			return len(b), nil
+		}
+		f.read(line)
+	}
+}
+
+func (f *forecasts) read(line []byte) {
+	var e progress.Event
+	if json.Unmarshal(line, &e) == nil && f.all == 0 && e.Left != nil && e.Elapsed != nil && strings.Contains(e.Label, "round 2 ") {
+		f.all = *e.Left + *e.Elapsed
+	}
+}
