@@ -2,6 +2,8 @@
 // they run on the cluster, packet by packet, so that what closed forms leave out (send buffers, windows, ports, the staircase of
 // packets) is in its predictions.
 //
+// All hosts are active when a pattern begins, as its L(m, p) has it: they have agreed on the start, or worked together before.
+//
 // It is told only what the run measured. What the run left open is taken as the run's own models take it, and said in Notes.
 package world
 
@@ -41,7 +43,7 @@ func New(p *params.Params) (*World, error) {
 		return nil, err
 	}
 	c := n.Calls
-	w := &World{spec: n.Spec, perHost: n.PerHost, bundled: n.Bundled, From: n.From, Notes: n.Notes, opt: sim.Options{Hollow: true, Cost: sim.Cost{Send: c.Send, SendByte: c.SendByte,
+	w := &World{spec: n.Spec, perHost: n.PerHost, bundled: n.Bundled, From: n.From, Notes: n.Notes, opt: sim.Options{Hollow: true, Active: true, Cost: sim.Cost{Send: c.Send, SendByte: c.SendByte,
 		Recv: c.Recv, RecvByte: c.RecvByte, Arrive: c.Arrive, ArriveByte: c.ArriveByte, Wake: c.Wake}}}
 	way := n.Spec.Host.A + n.Spec.Medium.A + n.Spec.L + n.Spec.Receive.A + c.Fixed()
 	w.opt.RTO = max(units.Nanos(math.Round(recovery*2*way*1e9)), units.Microsecond)

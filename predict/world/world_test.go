@@ -65,6 +65,15 @@ func seconds(t *testing.T, p *params.Params, operation, algorithm string, hosts,
 	return v
 }
 
+// crowded is that cluster with an aggregate rate of 25 B/µs, which four hosts that send 1,000 B every 250 µs stay below and sixteen do not.
+func crowded() *params.Params {
+	p := cluster()
+	l := p.Functions["L"]
+	l.Form, l.Coeff["N"] = form.Limited, 25e6
+	p.Functions["L"] = l
+	return p
+}
+
 // What the network was told comes out of it.
 func TestTimes(t *testing.T) {
 	offloads := map[string]float64{"a_prime_limits": 20 * us, "b": 0.0002 * us, "b_prime_limits": 0.0003 * us}
@@ -78,6 +87,8 @@ func TestTimes(t *testing.T) {
 		{"a medium that four share", "gather", "direct", run(params.Shared, sparc()), 5, 1, 5*860*us + 346*us + 4*us},
 		{"L(m, p) with two hosts", "p2p", "direct", cluster(), 2, 1000, (5 + 300 + 20 + 200 + 2) * us},
 		{"L(m, p) with eight", "scatter", "direct", cluster(), 8, 1, (6*150.1 + 5 + 300 + 80 + 0.2 + 2) * us},
+		{"a network with room for four", "bcast", "binomial", crowded(), 4, 1000, 2 * (5 + 300 + 40 + 200 + 2) * us},
+		{"and too little for sixteen that are active when it begins", "bcast", "binomial", crowded(), 16, 1000, 4 * (5 + 300 + 160 + 200*2.56 + 2) * us},
 		{"a port", "incast", "direct", cluster(), 8, 1, (5 + 300 + 80 + 6*120.1 + 0.2 + 2) * us},
 		{"two hosts alone", "p2p", "direct", run(params.Switch, map[string]float64{"alpha": 2000 * us, "beta": 1 * us}), 2, 1, 2000 * us},
 		{"hosts that bundle packets, a short message", "p2p", "direct", run(params.Switch, offloads), 2, 1, 20 * us},

@@ -77,6 +77,9 @@ type Options struct {
 	ClockDrift  float64
 	ClockStep   units.Nanos
 
+	// Active: to the network's fabric, every host has just sent something when a run begins. Otherwise none has.
+	Active bool
+
 	// Hollow messages have a length and no content: what is received is left as it was. For those who ask for times alone.
 	Hollow bool
 

@@ -186,6 +186,37 @@ func TestFabric(t *testing.T) {
 	check(t, "fabric", got[:], []units.Nanos{one, one, two, two, one, two})
 }
 
+// Hosts that have sent before the run began count until the window has passed.
+func TestFabricActive(t *testing.T) {
+	s := spec(4, func(s *netspec.Spec) {
+		s.Host, s.Medium = netspec.Block{A: 20 * us, B: 0.02 * us}, netspec.Block{}
+		s.Fabric = &netspec.Fabric{PerHost: 10 * us, Window: 0.001}
+	})
+	var got [2]units.Nanos
+	play(t, s, sim.Options{Active: true}, func(rank int, g *sim.Group) error {
+		var b [1]byte
+		for i, at := range []units.Nanos{0, 2_000_000} {
+			switch rank {
+			case 0:
+				if err := g.WaitUntil(at); err != nil {
+					return err
+				}
+				if err := g.Send(1, b[:]); err != nil {
+					return err
+				}
+			case 1:
+				when, err := g.RecvAt(0, b[:])
+				if err != nil {
+					return err
+				}
+				got[i] = when - at
+			}
+		}
+		return nil
+	})
+	check(t, "four hosts, then one", got[:], []units.Nanos{80_000, 50_000}) // 20 µs at each end, 10 µs for each active host
+}
+
 // A packet that the fabric delays less than the one before it does not overtake it.
 func TestFabricKeepsOrder(t *testing.T) {
 	s := spec(4, func(s *netspec.Spec) {
