@@ -109,7 +109,7 @@ func (p *page) speeds(all []PlanSpeed) {
 		return
 	}
 	p.WriteByte('\n')
-	p.line(2, "The table above takes the network for one of 1 Gbit/s. A run looks at it first, and makes its plan fit the budget; --probe shows "+
+	p.line(2, "The plan above is for a network of 1 Gbit/s. A run looks at its network first, and makes its plan fit the budget; --probe shows "+
 		"that plan. On networks of other speeds it becomes:")
 	p.WriteByte('\n')
 	g := newGrid(Column{"network", KindText}, Column{"rounds", KindNumber}, Column{"a round", KindNumber}, Column{"time", KindNumber},

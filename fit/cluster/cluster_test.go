@@ -13,6 +13,8 @@ import (
 	"calib/fit/fittest"
 	"calib/fit/form"
 	"calib/fit/params"
+	"calib/internal/dataset"
+	"calib/internal/dataset/names"
 )
 
 // coefficients lists what a truth's functions must come out as.
@@ -93,6 +95,24 @@ func TestClusterExact(t *testing.T) {
 		}
 		if gathers < 28 {
 			t.Errorf("%s: %d gathers", name, gathers)
+		}
+	}
+}
+
+// Without one of two sizes nothing is known of tau: then no error at sizes that the fit has not seen is stated.
+func TestTransferLeavesSizesOut(t *testing.T) {
+	w := fittest.TableOne(4000)
+	for _, two := range []bool{false, true} {
+		d := w.Dataset()
+		d.Samples = slices.DeleteFunc(d.Samples, func(s dataset.Sample) bool {
+			return two && s.Exp == names.Load && s.Point[names.FactorBytes] != 1 && s.Point[names.FactorBytes] != 1401
+		})
+		f, err := cluster.Transfer{}.Fit(fit.Prepare(d, fit.Settings{Replicates: 20}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e := f.Quality.LeaveOneOut; two != (e == nil) || e != nil && *e > 1e-6 {
+			t.Errorf("two sizes: %v, error %v", two, e)
 		}
 	}
 }

@@ -292,17 +292,20 @@ func (h *transfer) withoutSize() (float64, bool) {
 	if h.limited {
 		fitter, gs = limited, h.gs.Cost
 	}
+	var sizes []float64
+	for _, q := range h.at {
+		sizes = append(sizes, q.m)
+	}
+	slices.Sort(sizes)
+	if sizes = slices.Compact(sizes); len(sizes) < 3 { // one size leaves tau open
+		return 0, false
+	}
 	sum, n := 0.0, 0
-	seen := map[float64]bool{}
-	for _, out := range h.at {
-		if seen[out.m] {
-			continue
-		}
-		seen[out.m] = true
+	for _, m := range sizes {
 		var at []loadPoint
 		var y, w []float64
 		for i, q := range h.at {
-			if q.m != out.m {
+			if q.m != m {
 				at, y, w = append(at, q), append(y, h.y[i]), append(w, h.weights[i])
 			}
 		}
@@ -314,7 +317,7 @@ func (h *transfer) withoutSize() (float64, bool) {
 			continue
 		}
 		for i, q := range h.at {
-			if q.m == out.m && h.y[i] != 0 {
+			if q.m == m && h.y[i] != 0 {
 				sum += math.Abs((h.y[i] - t.At(q.m, q.p)) / h.y[i])
 				n++
 			}

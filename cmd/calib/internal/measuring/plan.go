@@ -123,16 +123,22 @@ func scheduleOf(p bench.Plan, hosts int) (*bench.Schedule, error) {
 // forecast is what the schedule is expected to cost: time and bytes, in all and by experiment, and what it has no room for.
 func forecast(s *bench.Schedule) reports.Plan {
 	f := s.Estimate()
+	most := float64(f.MaxRounds) // rounds, as many as there is time for
+	if b := s.Plan.Budget; b > 0 {
+		most = min(most, float64(b)/float64(max(1, f.Round)))
+	}
+	least := min(float64(f.MinRounds), most)
+	rounds := max(1, int(least))
+	bytes := func(round units.Bytes) units.Bytes { return units.Bytes(most * float64(round)) }
 	out := reports.Plan{
-		Name: s.Plan.Name, Hosts: s.Limits.Hosts, Seed: s.Plan.Seed, Rounds: f.MinRounds, Slots: f.MinRounds * f.Slots,
+		Name: s.Plan.Name, Hosts: s.Limits.Hosts, Seed: s.Plan.Seed, Rounds: rounds, Slots: rounds * f.Slots,
 		MinutesLo: f.Min.Seconds() / 60, MinutesHi: f.Max.Seconds() / 60, RoundSeconds: f.Round.Seconds(),
-		BytesPerLink: f.LinkBytes * units.Bytes(f.MaxRounds), Asked: s.Plan.Rounds.Min,
+		BytesPerLink: bytes(f.LinkBytes), Asked: s.Plan.Rounds.Min,
 	}
 	for _, e := range f.ByExp {
 		out.Experiments = append(out.Experiments, reports.PlanExperiment{
-			Name: e.Name, Points: e.Points, Slots: f.MinRounds * e.Slots, Share: float64(e.Round) / float64(max(1, f.Round)),
-			MinutesLo: float64(f.MinRounds) * e.Round.Seconds() / 60, MinutesHi: min(float64(f.MaxRounds)*e.Round.Seconds()/60, out.MinutesHi),
-			BytesPerLink: e.LinkBytes * units.Bytes(f.MaxRounds),
+			Name: e.Name, Points: e.Points, Slots: rounds * e.Slots, Share: float64(e.Round) / float64(max(1, f.Round)),
+			MinutesLo: least * e.Round.Seconds() / 60, MinutesHi: most * e.Round.Seconds() / 60, BytesPerLink: bytes(e.LinkBytes),
 		})
 	}
 	for _, l := range s.Left {
@@ -211,13 +217,18 @@ func PlanCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			s, err := scheduleOf(d.Plan, len(list))
+			p := d.Plan
+			looks := !p.Limits.Path.Known() && p.Budget > 0 && !d.Unprobed && d.Where.Sim == "" // the run will
+			if looks {
+				p.Limits.Path = bench.Gigabit
+			}
+			s, err := scheduleOf(p, len(list))
 			if err != nil {
 				return err
 			}
 			f := forecast(s)
-			if !d.Plan.Limits.Path.Known() && d.Plan.Budget > 0 {
-				if f.Speeds, err = bySpeed(d.Plan, len(list)); err != nil {
+			if looks {
+				if f.Speeds, err = bySpeed(p, len(list)); err != nil {
 					return err
 				}
 			}
