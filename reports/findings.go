@@ -15,6 +15,7 @@ const alikeShown = 8
 // warningGroup is the warnings of one code about the same hosts.
 type warningGroup struct {
 	code     params.Code
+	rank     int      // of how bad they are: the least is the worst
 	messages []string // each once
 	models   []string // that gave them
 }
@@ -26,8 +27,12 @@ var worst = []params.Code{
 	params.LostSegments, params.SlowHost, params.NegativeAC,
 }
 
-func rankOf(c params.Code) int {
-	if i := slices.Index(worst, c); i >= 0 {
+// rankOf is the place of a warning among those of p: as in worst, then the others, then those about parameters that are not of record.
+func rankOf(p *params.Params, f params.Finding) int {
+	if _, ok := p.Parameters[f.Subject]; ok && !ofRecord(f.Subject) {
+		return len(worst) + 1
+	}
+	if i := slices.Index(worst, f.Code); i >= 0 {
 		return i
 	}
 	return len(worst)
@@ -47,7 +52,7 @@ func groupWarnings(p *params.Params) []warningGroup {
 		if !ok {
 			i = len(out)
 			index[key] = i
-			out = append(out, warningGroup{code: f.Code})
+			out = append(out, warningGroup{code: f.Code, rank: rankOf(p, f.Finding)})
 		}
 		g := &out[i]
 		if m := Clean(f.Message); !slices.Contains(g.messages, m) {
@@ -57,7 +62,7 @@ func groupWarnings(p *params.Params) []warningGroup {
 			g.models = append(g.models, m)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b warningGroup) int { return cmp.Compare(rankOf(a.code), rankOf(b.code)) })
+	slices.SortStableFunc(out, func(a, b warningGroup) int { return cmp.Compare(a.rank, b.rank) })
 	return out
 }
 

@@ -7,10 +7,10 @@ import (
 	"calib/fit/params"
 )
 
-// ofRecord are the parameters that the published models are stated in: Hockney's line, Stoica's hyperbola, the cluster model of Tam
+// recorded are the parameters that the published models are stated in: Hockney's line, Stoica's hyperbola, the cluster model of Tam
 // and Wang, LogGP, LoGPC, Strumpen's latency hiding. Everything else is another estimate of one of them, or describes how they were
 // measured. LoGPC's carry the size of the message behind an underscore.
-var ofRecord = []string{
+var recorded = []string{
 	"alpha", "beta",
 	"a", "b", "a_c", "b_c",
 	"O_s", "g_s", "g_r", "O_r", "U_r", "L", "B_L", "N",
@@ -19,9 +19,11 @@ var ofRecord = []string{
 	"gamma_h", "i_cs",
 }
 
-func (q namedParameter) ofRecord() bool {
-	return slices.Contains(ofRecord, q.name) || strings.HasPrefix(q.name, "C_n_") || strings.HasPrefix(q.name, "C_r_")
+func ofRecord(name string) bool {
+	return slices.Contains(recorded, name) || strings.HasPrefix(name, "C_n_") || strings.HasPrefix(name, "C_r_")
 }
+
+func (q namedParameter) ofRecord() bool { return ofRecord(q.name) }
 
 // OthersTitle stands above the parameters that are not of record.
 const OthersTitle = "Other parameters: further estimates, buffers, the clock"

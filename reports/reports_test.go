@@ -183,6 +183,17 @@ func TestGroupWarnings(t *testing.T) {
 	}
 }
 
+// What is said of a parameter that is not of record comes after all that bears on the others.
+func TestWorstWarningsFirst(t *testing.T) {
+	p := &params.Params{Parameters: map[string]params.Parameter{"a": {}, "b_prime_joint": {}}}
+	p.Findings = []params.Finding{
+		params.Warnf(params.Impossible, "joint").Of("b_prime_joint"), params.Warnf(params.Unclassified, "other"), params.Warnf(params.Impossible, "a").Of("a"),
+	}
+	if got := strings.Join(WarningsOf(p), " "); got != "a other joint" {
+		t.Error(got)
+	}
+}
+
 func TestSlowHosts(t *testing.T) {
 	pair := func(from, to, slow string) params.Pair { return params.Pair{From: from, To: to, Slow: slow} }
 	for _, c := range []struct {

@@ -28,18 +28,18 @@ const header = `| network | hosts | budget | look | planned: rounds, time | took
 
 // row is one run.
 type row struct {
-	network      string
-	hosts        int
-	budget       time.Duration
-	look         units.Nanos
-	rounds       int         // planned at least
-	forecast     units.Nanos // of these rounds
-	took         time.Duration
-	whole        int     // rounds measured whole or by choice, the last begun one not counted
-	said         float64 // time in all [s] by the first progress of round 2; NaN without
-	widest       string
-	without      []string // targets
-	withoutExper []string // experiments that the budget has no room for
+	network  string
+	hosts    int
+	budget   time.Duration
+	look     units.Nanos
+	rounds   int         // planned at least
+	forecast units.Nanos // of these rounds
+	took     time.Duration
+	begun    int     // rounds
+	said     float64 // time in all [s] by the first progress of round 2; NaN without
+	widest   string
+	without  []string // targets
+	leftOut  []string // experiments that the budget has no room for
 }
 
 func (r row) String() string {
@@ -48,11 +48,11 @@ func (r row) String() string {
 		said = fmt.Sprintf("%.0f s (%+.0f%%)", r.said, 100*(r.said/r.took.Seconds()-1))
 	}
 	without := strings.Join(r.without, ", ")
-	if len(r.withoutExper) > 0 {
-		without += "; not measured: " + strings.Join(r.withoutExper, ", ")
+	if len(r.leftOut) > 0 {
+		without += "; not measured: " + strings.Join(r.leftOut, ", ")
 	}
 	return fmt.Sprintf("| %s | %d | %s | %.1f s | %d, %.0f s | %.1f s, %.0f%% | %d | %s | %s | %s |", r.network, r.hosts, r.budget, r.look.Seconds(),
-		r.rounds, r.forecast.Seconds(), r.took.Seconds(), 100*r.took.Seconds()/r.budget.Seconds(), r.whole, said, r.widest, without)
+		r.rounds, r.forecast.Seconds(), r.took.Seconds(), 100*r.took.Seconds()/r.budget.Seconds(), r.begun, said, r.widest, without)
 }
 
 // slotLine is a line of log.jsonl on a slot.
@@ -84,7 +84,7 @@ func readRow(dir string, told forecasts) (row, error) {
 	r.rounds, r.forecast = s.Rounds, s.Estimate().Round*units.Nanos(s.Rounds)
 	for _, l := range s.Left {
 		if len(l.What) == 0 {
-			r.withoutExper = append(r.withoutExper, l.Experiment)
+			r.leftOut = append(r.leftOut, l.Experiment)
 		}
 	}
 	if detail.Probe != nil {
@@ -124,7 +124,7 @@ func (r *row) readSlots(path string) error {
 		if first.IsZero() {
 			first = s.Time.Add(-time.Duration(s.MS * 1e6))
 		}
-		last, r.whole = s.Time, max(r.whole, s.Round+1)
+		last, r.begun = s.Time, max(r.begun, s.Round+1)
 	}
 	r.took = last.Sub(first) + time.Duration(r.look)
 	return nil

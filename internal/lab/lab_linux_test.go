@@ -261,6 +261,11 @@ func TestHostsTCP(t *testing.T) {
 			!strings.Contains(string(out), "rto_min lock 1s") {
 			t.Errorf("%q: %v\n%s", asked, err, out)
 		}
+		argv = launchOn(&l.State, HostName(l.Name, 1), "cat", "/proc/sys/net/ipv4/tcp_congestion_control")
+		out, err = exec.Command(argv[0], argv[1:]...).CombinedOutput()
+		if err != nil || asked == "" && string(out) != "reno\n" {
+			t.Errorf("%q: a host says that it has %s: %v", asked, out, err)
+		}
 		if err := Down(l.dir, l.Name); err != nil {
 			t.Error(err)
 		}

@@ -171,6 +171,9 @@ func configure(i, mtu int, tcp kernelTCP) (precise bool, err error) {
 	}
 	// Timestamps without a random offset, so that they tell the wire when a segment was made.
 	plain := os.WriteFile("/proc/sys/net/ipv4/tcp_timestamps", []byte("2\n"), 0) == nil
+	if tcp.congestion != OwnCongestion { // the route decides; this, where the kernel lets a namespace have it, is what an agent says of its host
+		_ = os.WriteFile("/proc/sys/net/ipv4/tcp_congestion_control", []byte(tcp.congestion+"\n"), 0)
+	}
 	precise, err = addAddr(link, Addr(i), bits4, tcp)
 	if err != nil || mtu < minMTU6 {
 		return plain && precise, err
