@@ -34,6 +34,20 @@ func (Network) Plots(f *params.Fit) []params.Plot {
 			Curves: mediumCurve(f, lo, hi),
 		})
 	}
+	if of := f.Of(params.ConnectionTime); len(of) > 0 {
+		out = append(out, params.Plot{
+			ID: "b-connections", Section: plots.Contention, Title: "Time per byte of a pair over several connections",
+			Says: "Where it falls, one connection or its CPU is the limit, and not the link.",
+			X:    params.Axis{Name: "connections of a pair"}, Y: params.Axis{Name: "b'", Unit: "s/B"}, Series: plots.Names(of), Line: "measured, joined",
+		})
+	}
+	if of := f.Of(params.MessageTime); len(of) > 0 {
+		out = append(out, params.Plot{
+			ID: "b-messages", Section: plots.Contention, Title: "Time per byte of messages one after the other while n pairs send",
+			Says: fmt.Sprintf("Messages of %s, with the calls of each; streams above have few.", units.Bytes(of[0].Factors["bytes"])),
+			X:    pairsAxis(), Y: params.Axis{Name: "b'(n) of messages", Unit: "s/B"}, Series: plots.Names(of), Line: "measured, joined",
+		})
+	}
 	if bursts := f.Of(params.BurstTime); len(bursts) > 0 {
 		out = append(out, params.Plot{
 			ID: "bursts", Section: plots.Contention, Title: "Time of n messages sent at once, by their size",

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/text"
@@ -112,6 +113,9 @@ func (s scale) set(to *plot.Axis, n int, length vg.Length) {
 	}
 	if s.whole {
 		all = slices.DeleteFunc(all, func(t plot.Tick) bool { return math.Abs(t.Value-math.Round(t.Value)) > 1e-9*math.Abs(t.Value) })
+		for i := range all {
+			all[i].Label, _, _ = strings.Cut(all[i].Label, ".") // those between were taken away
+		}
 	}
 	to.Tick.Marker = plot.ConstantTicks(all)
 	title := cmp.Or(s.Name, word)

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"calib/fit/params"
 	"calib/reports/figure"
 )
 
@@ -131,6 +132,20 @@ func TestWords(t *testing.T) {
 				t.Errorf("%s: no text %q in%s", name, w, all)
 			}
 		}
+	}
+}
+
+// What is counted has ticks at whole numbers, though its fit is drawn between them.
+func TestWholeTicks(t *testing.T) {
+	x := []float64{1, 1.5, 2}
+	f := figure.Figure{ID: "a-n", Title: "a' by pairs", X: params.Axis{Name: "pairs"}, Y: params.Axis{Name: "a'", Unit: "s"}, Traces: []figure.Trace{
+		{Name: "a'(n)", Kind: figure.Points, X: []float64{1, 2}, Y: []float64{1e-3, 2e-3}},
+		{Name: "fit", Kind: figure.Line, X: x, Y: []float64{1e-3, 1.5e-3, 2e-3}},
+		{Name: "fit, 95%", Kind: figure.Band, X: x, Y: x, Lo: []float64{0, 1e-3, 1e-3}, Hi: []float64{2e-3, 2e-3, 3e-3}},
+	}}
+	all := strings.Join(texts(t, svg(t, f)), " ")
+	if want := "95% pairs 1 2 a' (ms)"; !strings.Contains(all, want) {
+		t.Errorf("no %q in %q", want, all)
 	}
 }
 

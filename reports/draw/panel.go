@@ -29,18 +29,21 @@ func newPanels(f figure.Figure) []*tile {
 		figs = append(figs, below)
 	}
 	var xs []float64
-	whole := f.X.Unit == "" // numbers of hosts, pairs, …
+	points, whole := false, f.X.Unit == "" // numbers of hosts, pairs, …: what is measured lies at whole numbers, lines and bands between
 	for _, g := range figs {
 		for _, t := range g.Traces {
 			xs = append(xs, t.X...)
-			whole = whole && (t.Kind == figure.Line || !slices.ContainsFunc(t.X, func(x float64) bool { return x != math.Round(x) }))
+			if t.Kind == figure.Points {
+				points = true
+				whole = whole && !slices.ContainsFunc(t.X, func(x float64) bool { return x != math.Round(x) })
+			}
 		}
 	}
 	for _, m := range f.Marks {
 		xs = append(xs, m.X)
 	}
 	x := newScale(f.X, xs, nil)
-	x.whole = whole
+	x.whole = points && whole
 	var out []*tile
 	for i, g := range figs {
 		out = append(out, newPanel(g, x, i > 0))

@@ -76,6 +76,9 @@ func TestInBrowser(t *testing.T) {
 			}
 		}
 	})
+	if ticks := eval[string](t, b, `[...document.querySelectorAll("#a-n .xtick")].map((e) => e.textContent).join(" ").trim()`); ticks != "1 2" {
+		t.Errorf("ticks at %q pairs", ticks)
+	}
 	t.Run("zoom", func(t *testing.T) {
 		labels := `[...document.querySelectorAll("#t-x .xtick")].map((e) => e.textContent).join(" ")`
 		got := eval[string](t, b, `Plotly.relayout(document.querySelector("#t-x .plot"), {"xaxis.range": [0, 1]})

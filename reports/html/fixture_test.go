@@ -44,7 +44,9 @@ func examples() []figure.Figure {
 			Below: &figure.Figure{X: size, Y: params.Axis{Name: "residual", Unit: "%"}, Traces: []figure.Trace{
 				{Name: "hyperbola", Kind: figure.Points, X: x, Y: []float64{1, nan, -3, 2, 0.5}, Group: 1}}}},
 		{ID: "a-n", Section: "Contention", Title: "a' by pairs", Says: "It rises by a_c.", X: params.Axis{Name: "pairs"}, Y: params.Axis{Name: "a'", Unit: "s"},
-			Traces: []figure.Trace{{Name: "a'(n)", Kind: figure.Points, X: []float64{1, 2, 3, 4}, Y: []float64{2e-3, 2.4e-3, 2.7e-3, 3.1e-3}}}},
+			Traces: []figure.Trace{{Name: "a'(n)", Kind: figure.Points, X: []float64{1, 2}, Y: []float64{2e-3, 2.4e-3}},
+				{Name: "a'(n), 95%", Kind: figure.Band, X: []float64{1, 1.5, 2}, Y: []float64{2e-3, 2.2e-3, 2.4e-3}, Lo: []float64{1e-3, 2e-3, 2e-3},
+					Hi: []float64{3e-3, 3e-3, 3e-3}}}},
 		{ID: "empty", Section: "Contention", Title: "Nothing in it", Says: "Nothing.", X: size, Y: time},
 		{ID: "pairs-latency", Section: "Pairs", Title: "Latency between hosts", Says: "h2 is slow.", Heat: &figure.Heat{
 			Rows: []string{"h1", "h2", "h3"}, Cols: []string{"h1", "h2", "h3"}, Unit: "s", Better: params.BetterLower,

@@ -150,7 +150,8 @@ function axisLayout(axis, range, room, label, th) {
 function plotOf(figure, th, width, base, small) {
   const all = figure.traces.concat(figure.below ? figure.below.traces : []);
   const marks = (figure.marks || []).flatMap((m) => [m.x]);
-  figure.x.whole = figure.x.unit === "" && all.every((t) => t.kind === "line" || t.x.every(Number.isInteger)); // numbers of hosts, pairs, …
+  const points = all.filter((t) => t.kind === "points"); // lines and bands lie between them, too
+  figure.x.whole = figure.x.unit === "" && points.length > 0 && points.every((t) => t.x.every(Number.isInteger)); // numbers of hosts, pairs, …
   const rx = span(all.flatMap((t) => t.x).concat(marks), figure.x, 0.1), ry = spanY(figure);
   if (!figure.x.log && rx[0] === 0) rx[0] = -0.02 * rx[1];
   const split = figure.below ? 0.3 : 0;
