@@ -179,8 +179,8 @@ func (n *Net) build(key string, teams [][]int) ([][]*Group, error) {
 	w.live = len(w.procs)
 	if n.spec.Fabric != nil {
 		w.active = events.NewActivity(len(w.procs), instant(math.Round(n.spec.Fabric.Active()*perSecond)))
-		for i := range w.procs {
-			if w.opt.Active {
+		if w.opt.Active {
+			for i := range w.procs {
 				w.active.Sent(w.now, i)
 			}
 		}
