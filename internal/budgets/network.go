@@ -22,9 +22,9 @@ type network struct {
 // networks are those that a budget is to be kept on, the slowest first. The lab's process and its agents share the machine's CPUs.
 func networks() []network {
 	return []network{
-		{"256kbit", "lab, switch, 256 kbit/s and 100 ms", 8, slowLab},
-		{"sparc1994", "lab, shared medium of 10 Mbit/s", 16, lab("sparc1994:%d")},
-		{"fast", "lab, `examples/lab-cluster-fast.yaml`", 8, fastLab},
+		{"256kbit", "lab, switch, 256 kbit/s and 100 ms", 8, lab("examples/lab-modem.yaml")},
+		{"sparc1994", "lab, shared medium of 10 Mbit/s", 16, lab("sparc1994")},
+		{"fast", "lab, `examples/lab-cluster-fast.yaml`", 8, lab("examples/lab-cluster-fast.yaml")},
 		{"veth", "bare veth on a bridge", 8, veth},
 		{"loopback", "loopback", 64, loopback},
 	}
@@ -47,52 +47,11 @@ func lookup(name string) (network, error) {
 	return network{}, fmt.Errorf("no network %q: want some of %s", name, strings.Join(networkNames(), ", "))
 }
 
-const launch = "ip netns exec {host}"
-
-func labArgs(calib, network string) []string {
-	return []string{calib, "lab", "run", "--name", "budgets", network, "--", calib, "run", "--hosts", "{hosts}", "--launch", launch}
-}
-
-// lab is a network of the lab; format makes its argument of the number of hosts.
-func lab(format string) func(context.Context, string, int) ([]string, func(), error) {
+// lab is a network of the lab.
+func lab(network string) func(context.Context, string, int) ([]string, func(), error) {
 	return func(_ context.Context, calib string, hosts int) ([]string, func(), error) {
-		return labArgs(calib, fmt.Sprintf(format, hosts)), func() {}, nil
+		return programs.InLab(calib, network, "--name", "budgets", "--hosts", strconv.Itoa(hosts)), func() {}, nil
 	}
-}
-
-// labOf is the network of a lab file's text, its number of hosts at the end.
-func labOf(calib, text string, hosts int) ([]string, func(), error) {
-	dir, err := os.MkdirTemp("", "calib-budgets-lab-")
-	if err != nil {
-		return nil, nil, err
-	}
-	remove := func() { _ = os.RemoveAll(dir) }
-	path := filepath.Join(dir, "lab.yaml")
-	if err := os.WriteFile(path, fmt.Appendf(nil, "%shosts: %d\n", text, hosts), 0o600); err != nil {
-		remove()
-		return nil, nil, err
-	}
-	return labArgs(calib, path), remove, nil
-}
-
-// slowLab: a port takes 31.25 µs/B, which is 256 kbit/s, and 100 ms pass behind it.
-func slowLab(_ context.Context, calib string, hosts int) ([]string, func(), error) {
-	return labOf(calib, "name: slow\nmode: switched\nmss: 1448\nhost: {a: 20e-6, b: 1e-6}\nmedium: {a: 0, b: 31.25e-6}\nl: 0.1\n", hosts)
-}
-
-// fastLab is the example with another number of hosts.
-func fastLab(_ context.Context, calib string, hosts int) ([]string, func(), error) {
-	text, err := os.ReadFile("examples/lab-cluster-fast.yaml")
-	if err != nil {
-		return nil, nil, err
-	}
-	var kept []string
-	for _, line := range strings.SplitAfter(string(text), "\n") {
-		if !strings.HasPrefix(line, "hosts:") {
-			kept = append(kept, line)
-		}
-	}
-	return labOf(calib, strings.Join(kept, ""), hosts)
 }
 
 // loopback: all hosts are processes of this machine.
@@ -136,5 +95,5 @@ func veth(ctx context.Context, calib string, hosts int) ([]string, func(), error
 		remove()
 		return nil, nil, err
 	}
-	return []string{calib, "run", "--hosts", file, "--launch", launch}, remove, nil
+	return []string{calib, "run", "--hosts", file, "--launch", "ip netns exec {host}"}, remove, nil
 }

@@ -27,8 +27,12 @@ type LabRun struct {
 
 // Args is the command line.
 func (r LabRun) Args() []string {
-	return slices.Concat([]string{r.Calib, "lab", "run", "--strict", "--name", r.Lab, r.Network, "--", r.Calib, "run", "--hosts", "{hosts}",
-		"--launch", "ip netns exec {host}", "--out", r.Out, "--quiet", "--yes"}, r.Flags)
+	return slices.Concat(InLab(r.Calib, r.Network, "--strict", "--name", r.Lab), []string{"--out", r.Out, "--quiet", "--yes"}, r.Flags)
+}
+
+// InLab is the command line of calib run on an emulated cluster, which has flags of its own. Those of calib run follow.
+func InLab(calib, network string, flags ...string) []string {
+	return slices.Concat([]string{calib, "lab", "run"}, flags, []string{network, "--", calib, "run", "--hosts", "{hosts}", "--launch", "ip netns exec {host}"})
 }
 
 // Do runs it, and again while the lab was late: such a run never counts. The error of one that failed, or was late

@@ -123,11 +123,8 @@ func scheduleOf(p bench.Plan, hosts int) (*bench.Schedule, error) {
 // forecast is what the schedule is expected to cost: time and bytes, in all and by experiment, and what it has no room for.
 func forecast(s *bench.Schedule) reports.Plan {
 	f := s.Estimate()
-	most := float64(f.MaxRounds) // rounds, as many as there is time for
-	if b := s.Plan.Budget; b > 0 {
-		most = min(most, float64(b)/float64(max(1, f.Round)))
-	}
-	least := min(float64(f.MinRounds), most)
+	inRounds := func(t units.Nanos) float64 { return float64(t) / float64(max(1, f.Round)) }
+	least, most := inRounds(f.Min), inRounds(f.Max) // as many as there is time for
 	rounds := max(1, int(least))
 	bytes := func(round units.Bytes) units.Bytes { return units.Bytes(most * float64(round)) }
 	out := reports.Plan{
