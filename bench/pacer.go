@@ -224,17 +224,16 @@ func (p *Pacer) Fits(s Slot, spent units.Nanos) bool {
 
 // Done is the share of the run that is done, when the slots of rest are left of round r.
 func (p *Pacer) Done(r int, rest []Slot, done float64, spent units.Nanos) float64 {
-	rounds := float64(p.plan.Plan.Rounds.Max)
-	share := (float64(r) + done) / rounds
+	rounds, budget := p.plan.Plan.Rounds.Max, math.Inf(1)
 	if b := p.plan.Plan.Budget; b > 0 {
-		share = max(share, float64(spent)/float64(b))
+		budget = float64(max(b, spent))
 	}
-	if p.bounded() && spent > 0 {
+	if spent > 0 && p.plan.Limits.Path.Known() {
 		all := float64(spent + p.sum(rest, p.factor))
 		for _, e := range p.exps {
-			all += (e.known + e.unknown*e.correction()) * float64(p.plan.Plan.Rounds.Max-r-1)
+			all += (e.known + e.unknown*e.correction()) * float64(rounds-r-1)
 		}
-		share = float64(spent) / min(all, max(float64(p.plan.Plan.Budget), float64(spent)))
+		return float64(spent) / min(all, budget)
 	}
-	return min(1, share)
+	return min(1, max((float64(r)+done)/float64(rounds), float64(spent)/budget))
 }

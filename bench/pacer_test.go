@@ -70,10 +70,12 @@ func TestPacerKeepsBudget(t *testing.T) {
 	}
 }
 
-// TestDoneIsRight: after the first round, the share that is done and the time spent give the time of the whole within a fifth.
+// TestDoneIsRight: after the first round, the share that is done and the time spent give the time of the whole within a fifth, with
+// a budget and without.
 func TestDoneIsRight(t *testing.T) {
-	for _, off := range []float64{0.5, 1, 2} {
-		s := slow(t, 120*units.Second)
+	for i := range 6 {
+		off, budget := []float64{0.5, 1, 2}[i%3], []units.Nanos{120 * units.Second, 0}[i/3]
+		s := slow(t, budget)
 		end, _, _ := paced(t, s, off)
 		p := NewPacer(s)
 		var spent units.Nanos
@@ -82,7 +84,7 @@ func TestDoneIsRight(t *testing.T) {
 			for i, slot := range list {
 				if done := p.Done(r, list[i:], 0, spent); r > 0 {
 					if whole := float64(spent) / done; whole < 0.8*float64(end) || whole > 1.2*float64(end) {
-						t.Fatalf("off %g, round %d: says %v, takes %v", off, r, whole/1e9, end.Seconds())
+						t.Fatalf("off %g, budget %v, round %d: says %v, takes %v", off, budget.Seconds(), r, whole/1e9, end.Seconds())
 					}
 				}
 				took := units.Nanos(off * float64(p.cost(p.group(slot), factor)))

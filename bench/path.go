@@ -22,7 +22,7 @@ type Speed struct {
 	Path
 }
 
-// Speeds are those that a plan is shown for where no network was probed.
+// Speeds are those that a plan is shown for where no network was probed, the slowest first.
 func Speeds() []Speed {
 	return []Speed{
 		{"256 kbit/s, 100 ms", Path{Latency: 100 * units.Millisecond, PerByte: 31_250, Slot: 300 * units.Millisecond}},

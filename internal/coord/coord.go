@@ -68,8 +68,9 @@ var ErrNothing = errors.New("nothing was measured")
 // Progress is where a walk is.
 type Progress struct {
 	Round, Rounds int
-	Exp           string  // "" at the end
-	Done          float64 // share of the whole, 0..1, assuming every round is needed; 1 at the end and not before
+	Exp           string      // "" at the end
+	Done          float64     // share of the whole, 0..1, assuming every round is needed; 1 at the end and not before
+	Spent         units.Nanos // time until now, also by the run that was resumed
 }
 
 // Result is how a walk ended.

@@ -89,7 +89,7 @@ func Probe(ctx context.Context, agents []Agent, run string, seed uint64, budget 
 			Run: run, Exp: s.Exp, Points: s.Points, Epoch: lookEpoch, Deadline: deadline, Recv: deadline,
 		})
 		if err != nil {
-			return nil, 0, fmt.Errorf("probe of %d pairs: %w", len(teams), err)
+			return nil, 0, fmt.Errorf("probe of %s: %w", units.GroupedPlural(len(teams), "pair"), err)
 		}
 		return seenIn(samples), now().Sub(from), nil
 	}

@@ -61,7 +61,7 @@ func Walk(ctx context.Context, agents []Agent, cfg Config) (*Result, error) {
 	case err == nil && w.measured() == 0:
 		err = w.nothing()
 	case err == nil:
-		w.Progress(Progress{Round: w.result.Rounds - 1, Rounds: w.Schedule.Plan.Rounds.Max, Done: 1})
+		w.Progress(Progress{Round: w.result.Rounds - 1, Rounds: w.Schedule.Plan.Rounds.Max, Done: 1, Spent: w.spent()})
 	}
 	return &w.result, err
 }
@@ -121,7 +121,7 @@ func (w *walker) round(ctx context.Context, r int, all []bench.Slot) (more bool,
 			return false, err
 		}
 		done := w.pacer.Done(r, slots[i:], float64(i)/float64(len(slots)), w.spent())
-		w.Progress(Progress{Round: r, Rounds: w.Schedule.Plan.Rounds.Max, Exp: s.Exp, Done: done})
+		w.Progress(Progress{Round: r, Rounds: w.Schedule.Plan.Rounds.Max, Exp: s.Exp, Done: done, Spent: w.spent()})
 		if err := w.slot(ctx, s); err != nil {
 			return false, err
 		}

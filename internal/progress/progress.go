@@ -1,12 +1,12 @@
 // Package progress shows how far a long command is: one live line on a terminal, plain lines or JSON events otherwise, nothing
 // when asked to be quiet.
 //
-// The time left is computed from the observed rate and not from the plan's forecast. Older observations count less, so that the
-// estimate follows a network that becomes faster or slower, but is not upset by one slow slot. No estimate is shown before there
-// is one.
+// The time left follows from the time spent and the share that is done: whoever knows that some of the work takes longer counts it
+// as more. It counts down between two reports. No estimate is shown before there is one.
 package progress
 
 import (
+	"cmp"
 	"io"
 	"math"
 	"os"
@@ -20,6 +20,9 @@ const (
 	liveEvery  = 100 * time.Millisecond // between two drawings of the live line
 	eventEvery = time.Second            // between two progress events
 	plainEvery = 30 * time.Second       // between two lines of progress in a file
+
+	learnTime = 2 * time.Second  // of a phase before an estimate is shown
+	maxLeft   = 1000 * time.Hour // an estimate beyond this is no estimate
 )
 
 // Reporter shows the progress of one command. Its methods may be called from any goroutine. Errors of the writer are
@@ -34,8 +37,8 @@ type Reporter struct {
 	first   time.Time // of the first phase
 	drawn   time.Time // last time the sink was given a state
 	state   State
-	rate    rate
-	open    bool // a phase is under way
+	end     time.Time // of the phase, as expected; zero is not known
+	open    bool      // a phase is under way
 }
 
 // State is the progress of a phase at one moment.
@@ -105,21 +108,24 @@ func (r *Reporter) Phase(name string) {
 		r.first = now
 	}
 	r.started, r.drawn, r.open = now, now, true
-	r.rate = rate{}
-	r.state = State{Phase: name}
+	r.state, r.end = State{Phase: name}, time.Time{}
 	r.out(eventPhase, now, r.state, "")
 }
 
-// Update reports that done of total are done, in any unit, and what is under way now (label). The total may grow; a total of 0 or less shows no percentage. The last state of a phase is always shown when it ends.
-func (r *Reporter) Update(done, total float64, label string) {
+// Update reports that done of total are done, in any unit, after the time spent, and what is under way now (label). The total may grow; a
+// total of 0 shows no percentage. 0 spent stands for the phase's own time. The last state of a phase is always shown when it ends.
+func (r *Reporter) Update(done, total float64, spent time.Duration, label string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.open || !sensible(done) || !sensible(total) {
 		return
 	}
 	now := r.now()
-	r.rate.observe(now.Sub(r.started), done)
 	r.state.Done, r.state.Total, r.state.Label = done, total, label
+	r.end = time.Time{}
+	if left := (total/done - 1) * cmp.Or(spent, now.Sub(r.started)).Seconds(); done > 0 && total > 0 && left < maxLeft.Seconds() {
+		r.end = now.Add(time.Duration(max(0, left) * float64(time.Second)))
+	}
 	r.show(now)
 }
 
@@ -173,10 +179,16 @@ func (r *Reporter) show(now time.Time) {
 	r.out(eventProgress, now, r.state, "")
 }
 
-// at brings the state's times up to now.
+// at brings the state's times up to now. There is no estimate when the time left is over and the work is not: nobody knows how long
+// it still takes.
 func (r *Reporter) at(now time.Time) {
-	if r.open {
-		r.state.Elapsed = now.Sub(r.started)
-		r.state.Left, r.state.HasLeft = r.rate.left(r.state.Elapsed, r.state.Done, r.state.Total)
+	if !r.open {
+		return
+	}
+	r.state.Elapsed = now.Sub(r.started)
+	left := r.end.Sub(now)
+	r.state.HasLeft = !r.end.IsZero() && r.state.Elapsed >= learnTime && (left >= 0 || r.state.Done >= r.state.Total)
+	if r.state.Left = 0; r.state.HasLeft {
+		r.state.Left = max(0, left)
 	}
 }

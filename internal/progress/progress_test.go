@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -16,7 +17,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/jedib0t/go-pretty/v6/text"
-	"pgregory.net/rapid"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files in testdata")
@@ -34,7 +34,7 @@ func story(r *Reporter, c *fakeClock) {
 	r.Phase("measure")
 	for i := 1; i <= 12; i++ {
 		c.advance(500 * time.Millisecond)
-		r.Update(float64(i), 14, fmt.Sprintf("slot %d, paired", i))
+		r.Update(float64(i), 14, 0, fmt.Sprintf("slot %d, paired", i))
 		if i == 7 {
 			r.Note("host h3 died:\x1b[2J its slots are left out")
 		}
@@ -43,10 +43,10 @@ func story(r *Reporter, c *fakeClock) {
 		c.advance(time.Second)
 		r.Tick()
 	}
-	r.Update(14, 14, "slot 14, pingpong")
+	r.Update(14, 14, 0, "slot 14, pingpong")
 	r.Phase("fit")
 	c.advance(1500 * time.Millisecond)
-	r.Update(0.42, 1.7, "hyperbola")
+	r.Update(0.42, 1.7, 0, "hyperbola")
 	c.advance(61 * time.Minute)
 	r.Done()
 }
@@ -82,7 +82,7 @@ func TestEventsAreJSONAndRare(t *testing.T) {
 	r.Phase("measure")
 	for i := range 10000 {
 		clock.advance(time.Millisecond)
-		r.Update(float64(i), 10000, "")
+		r.Update(float64(i), 10000, 0, "")
 	}
 	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
 	if len(lines) != 11 { // the phase, then one each second
@@ -110,75 +110,53 @@ func TestLiveLineFits(t *testing.T) {
 	}
 }
 
-// A steady pace is estimated exactly, however irregular the updates are.
-func TestLeftAtSteadyPace(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		perSecond := rapid.Float64Range(0.01, 1000).Draw(t, "pace")
-		var r rate
-		var at time.Duration
-		for range 20 {
-			at += time.Duration(rapid.IntRange(200, 5000).Draw(t, "ms")) * time.Millisecond
-			r.observe(at, at.Seconds()*perSecond)
-		}
-		left, ok := r.left(at, at.Seconds()*perSecond, 1000*perSecond)
-		want := 1000 - at.Seconds()
-		if !ok || math.Abs(left.Seconds()-want) > 1e-6*want+1e-6 {
-			t.Fatalf("left %v %v, want %v s", left, ok, want)
-		}
-	})
-}
-
-// After the pace has changed for two minutes, the estimate has followed.
-func TestLeftFollowsThePace(t *testing.T) {
-	var r rate
-	var at time.Duration
-	done := 0.0
-	for range 300 {
-		at += time.Second
-		done += 10
-		r.observe(at, done)
-	}
-	for range 120 {
-		at += time.Second
-		done++
-		r.observe(at, done)
-	}
-	left, ok := r.left(at, done, done+100)
-	if !ok || left < 80*time.Second || left > 100*time.Second {
-		t.Errorf("left %v, want nearly 100 s", left)
-	}
-}
-
-func TestLeftEdges(t *testing.T) {
-	seen := func(at time.Duration, done float64) *rate {
-		r := &rate{}
-		r.observe(at, done)
-		return r
-	}
-	back := seen(5*time.Second, 10)
-	back.observe(6*time.Second, 0)
+// TestLeft: what the time left is said to be, after a report and a wait.
+func TestLeft(t *testing.T) {
 	for _, c := range []struct {
 		name        string
-		r           *rate
-		now         time.Duration
+		at          time.Duration // of the report, in the phase
+		spent       time.Duration
 		done, total float64
+		wait        time.Duration
 		want        time.Duration
 		ok          bool
 	}{
-		{"nothing seen", &rate{}, 5 * time.Second, 0, 10, 0, false},
-		{"too early", seen(time.Second, 1), time.Second, 1, 10, 0, false},
-		{"nothing done yet", seen(5*time.Second, 0), 5 * time.Second, 0, 10, 0, false},
-		{"no total", seen(5*time.Second, 5), 5 * time.Second, 5, 0, 0, false},
-		{"went back", back, 6 * time.Second, 0, 10, 0, false},
-		{"far", seen(5*time.Second, 1e-9), 5 * time.Second, 1e-9, 10, 0, false},
-		{"half", seen(5*time.Second, 5), 5 * time.Second, 5, 10, 5 * time.Second, true},
-		{"counts down", seen(5*time.Second, 5), 7 * time.Second, 5, 10, 3 * time.Second, true},
-		{"overdue", seen(5*time.Second, 5), 20 * time.Second, 5, 10, 0, false},
-		{"more than total", seen(5*time.Second, 11), 5 * time.Second, 11, 10, 0, true},
+		{name: "half", at: 5 * time.Second, done: 5, total: 10, want: 5 * time.Second, ok: true},
+		{name: "counts down", at: 5 * time.Second, done: 5, total: 10, wait: 2 * time.Second, want: 3 * time.Second, ok: true},
+		{name: "over, and not done", at: 5 * time.Second, done: 5, total: 10, wait: 6 * time.Second},
+		{name: "begun before the phase", at: 5 * time.Second, spent: 10 * time.Second, done: 5, total: 15, want: 20 * time.Second, ok: true},
+		{name: "too early", at: time.Second, done: 1, total: 10},
+		{name: "later", at: time.Second, done: 1, total: 10, wait: time.Second, want: 8 * time.Second, ok: true},
+		{name: "nothing done yet", at: 5 * time.Second, total: 10},
+		{name: "no total", at: 5 * time.Second, done: 5},
+		{name: "far", at: 5 * time.Second, done: 1e-9, total: 10},
+		{name: "done", at: 5 * time.Second, done: 10, total: 10, wait: time.Second, ok: true},
+		{name: "more than all", at: 5 * time.Second, done: 11, total: 10, ok: true},
 	} {
-		if got, ok := c.r.left(c.now, c.done, c.total); got.Round(time.Millisecond) != c.want || ok != c.ok {
-			t.Errorf("%s: %v %v, want %v %v", c.name, got, ok, c.want, c.ok)
+		clock := newClock()
+		r := New(io.Discard, Quiet, clock.now)
+		r.Phase("p")
+		clock.advance(c.at)
+		r.Update(c.done, c.total, c.spent, "")
+		clock.advance(c.wait)
+		r.Tick()
+		if r.at(clock.now()); r.state.Left.Round(time.Millisecond) != c.want || r.state.HasLeft != c.ok {
+			t.Errorf("%s: %v %v, want %v %v", c.name, r.state.Left, r.state.HasLeft, c.want, c.ok)
 		}
+	}
+}
+
+// TestLeftIsOfThePhase: an estimate ends with its phase.
+func TestLeftIsOfThePhase(t *testing.T) {
+	clock := newClock()
+	r := New(io.Discard, Quiet, clock.now)
+	r.Phase("p")
+	clock.advance(5 * time.Second)
+	r.Update(5, 10, 0, "")
+	r.Phase("q")
+	clock.advance(3 * time.Second)
+	if r.at(clock.now()); r.state.HasLeft {
+		t.Errorf("%v left of a phase of which nothing is known", r.state.Left)
 	}
 }
 
@@ -203,7 +181,7 @@ func TestOddUse(t *testing.T) {
 		story(r, clock)
 		var b bytes.Buffer
 		r = New(&b, style, clock.now)
-		r.Update(1, 2, "before any phase")
+		r.Update(1, 2, 0, "before any phase")
 		r.Tick()
 		r.Done()
 		if b.Len() != 0 {
@@ -211,10 +189,10 @@ func TestOddUse(t *testing.T) {
 		}
 		r.Phase("p")
 		clock.advance(time.Minute)
-		r.Update(math.NaN(), 1, "")
-		r.Update(1, math.Inf(1), "")
-		r.Update(-1, 1, "")
-		r.Update(5, 0, "no total")
+		r.Update(math.NaN(), 1, 0, "")
+		r.Update(1, math.Inf(1), 0, "")
+		r.Update(-1, 1, 0, "")
+		r.Update(5, 0, 0, "no total")
 		r.Done()
 		r.Done()
 		if s := b.String(); strings.Contains(s, "NaN") || strings.Contains(s, "Inf") || strings.Contains(s, "%") {
@@ -231,7 +209,7 @@ func TestConcurrentUse(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {
-			r.Update(float64(i), 8, "x")
+			r.Update(float64(i), 8, 0, "x")
 			r.Tick()
 			r.Note("n")
 		})

@@ -97,7 +97,7 @@ func (j *job) measure(ctx context.Context) error {
 // start starts the agents of the hosts, and shows it.
 func (j *job) start(ctx context.Context) (*cluster, error) {
 	j.show.Phase("start agents")
-	answered := func(n int) { j.show.Update(float64(n), float64(len(j.list)), "") }
+	answered := func(n int) { j.show.Update(float64(n), float64(len(j.list)), 0, "") }
 	answered(0)
 	return j.detail.Where.open(ctx, j.list, answered, j.note)
 }
@@ -177,7 +177,7 @@ func (j *job) walk(ctx context.Context, cl *cluster) error {
 			if p.Exp != "" {
 				label = fmt.Sprintf("%s, round %d of at most %d", p.Exp, p.Round+1, p.Rounds)
 			}
-			j.show.Update(p.Done, 1, label)
+			j.show.Update(p.Done, 1, time.Duration(p.Spent), label)
 		},
 		Slot: func(s bench.Slot, took time.Duration) {
 			j.log.Debug("slot", "id", s.ID, "round", s.Round, "exp", s.Exp, "ms", float64(took.Microseconds())/1000)

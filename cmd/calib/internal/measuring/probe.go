@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"calib/agent"
 	"calib/bench"
 	"calib/cmd/calib/internal/command"
 	"calib/cmd/calib/internal/runfiles"
@@ -30,7 +31,9 @@ func (j *job) look(ctx context.Context, cl *cluster) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		j.note(fmt.Sprintf("%v: the plan is that for a gigabit network", err))
+		unseen := supposed(err)
+		j.detail.Plan.Limits.Path = unseen.Path
+		j.note(fmt.Sprintf("%v: the plan is that for a network of %s", err, unseen.Name))
 		return nil
 	}
 	j.detail.Probe, j.detail.Plan.Limits.Path = p, p.Path()
@@ -39,6 +42,15 @@ func (j *job) look(ctx context.Context, cl *cluster) error {
 	}
 	j.show.Note(probeText(p))
 	return nil
+}
+
+// supposed is what a network is taken for after a look that failed: what did not end in time is slow. Of others nothing is known, and
+// forecasts take them for a gigabit.
+func supposed(err error) bench.Speed {
+	if errors.Is(err, agent.ErrDeadline) {
+		return bench.Speeds()[0]
+	}
+	return bench.Speed{Name: "1 Gbit/s"}
 }
 
 // probeText says in one line what a probe found.
