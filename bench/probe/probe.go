@@ -64,11 +64,10 @@ func trips() roundtrip.Bounds {
 // chunk is what one call sends or receives.
 const chunk = 256 * units.KiB
 
-// Run implements bench.Experiment. At the point of 0 bytes it only asks whether the hosts reach each other: a byte goes there and back,
-// and nothing is recorded.
+// Run implements bench.Experiment. At the point of 0 bytes it only asks whether the hosts reach each other.
 func (Experiment) Run(_ context.Context, g bench.Group, p bench.Point, r *bench.Recorder) error {
 	if p[names.FactorBytes] == 0 {
-		return reach(g)
+		return reach(g, p, r)
 	}
 	msg := roundtrip.Whole(1-g.Rank(), r.Payload(1))
 	if err := roundtrip.Record(g, r, msg, trips(), bench.Batch{Phase: names.PhaseTrip, Point: p}); err != nil {
@@ -80,19 +79,29 @@ func (Experiment) Run(_ context.Context, g bench.Group, p bench.Point, r *bench.
 	return lead(g, p, r)
 }
 
-// reach passes a byte to the other rank and back.
-func reach(g bench.Group) error {
-	b := []byte{0}
-	if g.Rank() == 1 {
-		if err := g.Recv(0, b); err != nil {
+// fewAgain is the share of segments that may be sent again on a connection before the hosts count as reaching each other only just.
+const fewAgain = 0.05
+
+// reach passes a byte to the other rank, back, and there again. Each rank records how long its part took, with the counters of the
+// whole connection.
+func reach(g bench.Group, p bench.Point, r *bench.Recorder) error {
+	other, b, start := 1-g.Rank(), []byte{0}, g.Now()
+	for from := range 3 {
+		pass := g.Recv
+		if from%2 == g.Rank() {
+			pass = g.Send
+		}
+		if err := pass(other, b); err != nil {
 			return err
 		}
-		return g.Send(0, b)
 	}
-	if err := g.Send(1, b); err != nil {
+	took := bench.Elapsed(g, start)
+	tcp, err := g.Counters(other)
+	if err != nil {
 		return err
 	}
-	return g.Recv(1, b)
+	r.Add(bench.Batch{Phase: names.PhaseTrip, Point: p, Ranks: []int{g.Rank(), other}, NS: []int64{took}, TCP: &tcp, Loss: fewAgain})
+	return nil
 }
 
 // lead sends bursts, each announced by its size; the answer to a burst is a byte. A size of 0 ends it.

@@ -13,7 +13,8 @@ func linkOf(a, b int) Link { return Link{min(a, b), max(a, b)} }
 // tried is what became of an exchange between two hosts.
 type tried struct {
 	Link
-	ok bool
+	ok    bool
+	again bool // it was, and only because much was sent again
 }
 
 // named are the hosts and links that failures have in common. Most says that they are too many to name: the network between the
@@ -31,8 +32,9 @@ const leastPartners = 2
 
 // blame finds what failed exchanges have in common: first the host that failed with most others, two at least that reach somebody, then
 // the next among the failures that this host does not explain. Of hosts that failed with equally many, the one with fewer successes
-// counts. What is left are links. Where nobody reaches anybody, or half as many as
-// there are hosts or more would be named, nothing is: which of two halves is at fault cannot be told.
+// counts. What is left are links. Where nobody reaches anybody, where half of those who
+// do have to send much again, or where half as many as there are hosts or more would be named, nothing is: packets are lost everywhere, or
+// which of two halves is at fault cannot be told.
 func blame(all []tried) named {
 	partners, successes := map[int]map[int]bool{}, map[int]int{}
 	add := func(a, b int) {
@@ -41,8 +43,14 @@ func blame(all []tried) named {
 		}
 		partners[a][b] = true
 	}
-	hosts := map[int]bool{}
+	hosts, reached, again := map[int]bool{}, 0, 0
 	for _, t := range all {
+		if t.ok {
+			reached++
+		}
+		if t.again {
+			again++
+		}
 		for i, h := range t.Link {
 			if hosts[h] = true; t.ok {
 				successes[h]++
@@ -51,7 +59,7 @@ func blame(all []tried) named {
 			}
 		}
 	}
-	if len(successes) == 0 && len(partners) > len(Link{}) {
+	if len(partners) > 0 && again > 0 && 2*again >= reached || len(successes) == 0 && len(partners) > len(Link{}) {
 		return named{most: true}
 	}
 	var out named

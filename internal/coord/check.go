@@ -92,11 +92,12 @@ func (w *walker) try(ctx context.Context, s bench.Slot, pairs []Link) []tried {
 	for i, p := range pairs {
 		wg.Go(func() {
 			one := bench.Slot{Exp: names.Probe, Teams: [][]int{p[:]}}
-			_, err := together(ctx, w.agents, one, bench.Task{
+			samples, err := together(ctx, w.agents, one, bench.Task{
 				Run: w.Run, Slot: s.ID, Round: s.Round, Exp: one.Exp, Points: []bench.Point{{names.FactorBytes: 0}},
 				Epoch: w.Schedule.Epoch(s.Round), Deadline: checkDeadline, Recv: checkDeadline,
 			})
-			out[i] = tried{p, err == nil}
+			again := slices.ContainsFunc(samples, func(s dataset.Sample) bool { return s.Has(dataset.FlagRetrans) })
+			out[i] = tried{p, err == nil, again}
 		})
 	}
 	wg.Wait()
