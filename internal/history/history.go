@@ -2,9 +2,9 @@
 //
 // Its opinion: the store is one SQLite file that any number of processes may use at once. A run is added whole or not at all,
 // also when the power fails. It is stored with its params.json, so that no comparison needs the run directory again; its
-// metrics are stored a second time, sorted for reading one metric over all runs. A run is found by its ID and never changes: to
-// add it again does nothing, to add another run of the same ID is an error. Everything done to a store is in its log, to which
-// entries are only appended.
+// numbers are stored a second time, packed so that many metrics are read over all runs at once. A run is found by its ID and
+// never changes: to add it again does nothing, to add another run of the same ID is an error. Everything done to a store is in
+// its log, to which entries are only appended.
 package history
 
 import (

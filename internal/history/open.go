@@ -3,7 +3,6 @@ package history
 import (
 	"context"
 	"database/sql"
-	"embed"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,12 +12,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/pressly/goose/v3"
 	"modernc.org/sqlite"
 )
-
-//go:embed migrations/*.sql
-var migrations embed.FS
 
 // application marks the file as a calib history, in SQLite's header: "cali".
 const application = 0x63616c69
@@ -114,7 +109,7 @@ func (s *Store) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	const attempts = 3
+	attempts := len(p.ListSources()) + 1 // another process may be the first at each step
 	for attempt := 1; ; attempt++ {
 		current, target, err := p.GetVersions(ctx)
 		if err == nil && current < target {
@@ -134,18 +129,6 @@ func (s *Store) begin(ctx context.Context) error {
 func (s *Store) newer(current, target int64) error {
 	return fmt.Errorf("history %s: %w: its version is %d, this build knows up to %d; use that calib, or another --store",
 		s.path, ErrNewer, current, target)
-}
-
-func (s *Store) provider() (*goose.Provider, error) {
-	files, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		return nil, err
-	}
-	p, err := goose.NewProvider(goose.DialectSQLite3, s.db, files, goose.WithLogger(goose.NopLogger()), goose.WithDisableGlobalRegistry(true))
-	if err != nil {
-		return nil, fmt.Errorf("history %s: migrations: %w", s.path, err)
-	}
-	return p, nil
 }
 
 // claim marks an empty file as a store, and refuses the database of another program without having changed it.

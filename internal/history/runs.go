@@ -21,22 +21,22 @@ func (e *Entry) columns() []any {
 	return []any{&e.ID, moment{&e.Started}, moment{&e.Added}, &e.Plan, &e.Hosts, &e.Status, &e.Label, &e.Commit, &e.Path}
 }
 
-// filtered is a Filter as a condition on the start of runs and on the table runs; its arguments, with the one of LIMIT, are
-// args.
+// filtered is a Filter, but for Last, as a condition on the start of runs and on the table runs; its arguments are condition.
 const filtered = ">= ? AND ? IN ('', runs.label) AND ? IN ('', runs.plan)"
 
-func (f Filter) args() []any {
+func (f Filter) condition() []any {
 	since := int64(0) // no run is from before 1970
 	if !f.Since.IsZero() {
 		since = nanos(f.Since)
 	}
-	return []any{since, f.Label, f.Plan, limit(f.Last)}
+	return []any{since, f.Label, f.Plan}
 }
 
 // List returns the runs of a filter by their start, oldest first.
 func (s *Store) List(ctx context.Context, f Filter) ([]Entry, error) {
 	out, err := collect(ctx, s, "list the runs", (*Entry).columns,
-		"SELECT "+entryColumns+" FROM runs WHERE started "+filtered+" ORDER BY started DESC, key DESC LIMIT ?", f.args()...)
+		"SELECT "+entryColumns+" FROM runs WHERE started "+filtered+" ORDER BY started DESC, key DESC LIMIT ?",
+		append(f.condition(), limit(f.Last))...)
 	slices.Reverse(out)
 	return out, err
 }
@@ -99,7 +99,7 @@ func rowOf(ctx context.Context, tx *sql.Tx, id string) (key int64, started time.
 // Remove takes a run out of the store, for good. A run of a baseline is ErrInUse.
 func (s *Store) Remove(ctx context.Context, id string) error {
 	return s.change(ctx, "remove run "+id, func(tx *sql.Tx) error {
-		key, _, err := rowOf(ctx, tx, id)
+		key, started, err := rowOf(ctx, tx, id)
 		if err != nil {
 			return err
 		}
@@ -111,7 +111,7 @@ func (s *Store) Remove(ctx context.Context, id string) error {
 		if !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, "DELETE FROM runs WHERE key = ?", key); err != nil {
+		if err := removeRun(ctx, tx, key, nanos(started)); err != nil {
 			return err
 		}
 		return s.note(ctx, tx, Event{Kind: EventRemoved, Subject: id})

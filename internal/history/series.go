@@ -2,6 +2,9 @@ package history
 
 import (
 	"context"
+	"database/sql"
+	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -19,6 +22,8 @@ type Followed struct {
 	Runs   int       `json:"runs"`             // how many have it
 	First  time.Time `json:"first"`            // start of the oldest and the newest of them
 	Last   time.Time `json:"last"`
+
+	key int64 // of its row
 }
 
 // Link names the link, "" for the whole network.
@@ -35,31 +40,70 @@ type Reading struct {
 // Followed lists the metrics that can be followed: those of the whole network, then those of links, each by name.
 func (s *Store) Followed(ctx context.Context) ([]Followed, error) {
 	return collect(ctx, s, "list what is followed", func(f *Followed) []any {
-		return []any{&f.Name, &f.From, &f.To, &f.Unit, &f.Label, &f.Better, &f.Runs, moment{&f.First}, moment{&f.Last}}
-	}, `SELECT metrics.name AS name, ifnull(sender.name, '') AS "from", ifnull(receiver.name, '') AS "to", unit, metrics.label, better,
-		n, first, last FROM metrics LEFT JOIN links ON links.key = metrics.link
+		return []any{&f.key, &f.Name, &f.From, &f.To, &f.Unit, &f.Label, &f.Better, &f.Runs, moment{&f.First}, moment{&f.Last}}
+	}, `SELECT metrics.key, metrics.name AS name, ifnull(sender.name, '') AS "from", ifnull(receiver.name, '') AS "to", unit, label, better,
+		runs, first, last FROM metrics LEFT JOIN links ON links.key = metrics.link
 		LEFT JOIN hosts AS sender ON sender.key = links.sender LEFT JOIN hosts AS receiver ON receiver.key = links.receiver
-		JOIN (SELECT metric, count(*) AS n, min(started) AS first, max(started) AS last FROM readings GROUP BY metric)
-		ON metric = metrics.key ORDER BY metrics.link IS NOT NULL, "from", "to", name, unit`)
+		WHERE runs > 0 ORDER BY metrics.link IS NOT NULL, "from", "to", name, unit`)
 }
 
-// Series returns the values of the metric f in the runs of a filter, oldest first.
-func (s *Store) Series(ctx context.Context, f Followed, filter Filter) ([]Reading, error) {
-	type row struct {
-		Reading
-		lo, hi *float64
-	}
-	rows, err := collect(ctx, s, "read "+f.Name, func(r *row) []any {
-		return []any{&r.Run, moment{&r.At}, &r.Value, &r.lo, &r.hi}
-	}, `SELECT runs.id, runs.started, value, lo, hi FROM readings JOIN runs ON runs.key = readings.run
-		WHERE metric = `+metricKey+` AND readings.started `+filtered+` ORDER BY readings.started DESC, readings.run DESC LIMIT ?`,
-		append([]any{f.Name, f.Unit, f.From, f.To}, filter.args()...)...)
-	var out []Reading
-	for _, r := range slices.Backward(rows) {
-		if r.lo != nil && r.hi != nil {
-			r.CI95 = &[2]float64{*r.lo, *r.hi}
+// Series returns the values of metrics that Followed has listed in the runs of a filter: a series each, oldest first. Metrics of
+// one strip are read together: ask for many at once.
+func (s *Store) Series(ctx context.Context, filter Filter, of ...Followed) ([][]Reading, error) {
+	out := make([][]Reading, len(of))
+	strips := map[int64]*[tileWidth]*[]Reading{} // where the readings of a slot go
+	for i, f := range of {
+		strip, slot := stripOf(f.key)
+		if strips[strip] == nil {
+			strips[strip] = &[tileWidth]*[]Reading{}
 		}
-		out = append(out, r.Reading)
+		strips[strip][slot] = &out[i]
 	}
-	return out, err
+	for _, strip := range slices.Sorted(maps.Keys(strips)) {
+		if err := s.readStrip(ctx, filter, strip, strips[strip]); err != nil {
+			return nil, s.wrap("read series", err)
+		}
+	}
+	for _, series := range out {
+		slices.Reverse(series)
+	}
+	return out, nil
+}
+
+// readStrip appends the readings of slots, newest first, and no more than the filter's Last to each.
+func (s *Store) readStrip(ctx context.Context, filter Filter, strip int64, slots *[tileWidth]*[]Reading) (err error) {
+	rows, err := s.db.QueryContext(ctx, `SELECT runs.id, runs.started, numbers FROM tiles JOIN runs ON runs.key = tiles.run
+		WHERE strip = ? AND tiles.started `+filtered+` ORDER BY tiles.started DESC, tiles.run DESC`,
+		append([]any{strip}, filter.condition()...)...)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	short := 0 // series that want more
+	for _, to := range slots {
+		if to != nil {
+			short++
+		}
+	}
+	for short > 0 && rows.Next() {
+		var r Reading
+		var tile sql.RawBytes
+		if err := rows.Scan(&r.Run, moment{&r.At}, &tile); err != nil {
+			return err
+		}
+		err := eachNumber(tile, func(n number) {
+			to := slots[n.slot]
+			if to == nil || filter.Last > 0 && len(*to) == filter.Last {
+				return
+			}
+			r.Value, r.CI95 = n.value(), n.interval()
+			if *to = append(*to, r); len(*to) == filter.Last {
+				short--
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return rows.Err()
 }

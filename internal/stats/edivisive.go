@@ -25,6 +25,9 @@ func (o ChangeOptions) defaults() ChangeOptions {
 	return o
 }
 
+// fewValues is how many values a stretch has at most that is tested with every one of them, at every split.
+const fewValues = 500
+
 // ChangePoint is where a series takes another level.
 type ChangePoint struct {
 	Index         int     // of the first value of the new level
@@ -40,9 +43,12 @@ type ChangePoint struct {
 // smallest shift of the median is dropped until none is below the least effect: so small a change matters to nobody, and
 // most false alarms in correlated noise are that small.
 //
-// Values that are not finite are left out. The work is bounded: O(n·log n) a permutation for the newest n = 10,000
-// values, and a test is given up as soon as its p value cannot reach Alpha, which for a stretch without a change is after
-// a few permutations. Equal arguments give equal answers.
+// In a stretch of more than 500 values the permutation test compares that largest value at some splits, of the values rounded
+// to some levels. A permutation test is exact whatever it compares: Alpha holds as without it.
+//
+// Values that are not finite are left out. The work is bounded: O(n) a permutation for the newest n = 10,000 values, and a
+// test is given up as soon as its p value cannot reach Alpha, which for a stretch without a change is after a few
+// permutations. Equal arguments give equal answers.
 //
 // Source: Matteson and James, A nonparametric approach for multiple change point analysis of multivariate data, J. Am.
 // Stat. Assoc. 109, 2014. The right part always ends with the stretch, as in Daly et al., The use of change point detection
@@ -98,25 +104,39 @@ func (d *divider) split(from, to int) {
 // permutations is how many a test of so many values has. Few of them cost power where few orders are as strong as that of a change, which is
 // where values are few.
 func (d *divider) permutations(values int) int {
-	const usual, many = 499, 500
+	const usual = 499
 	switch {
 	case d.Permutations > 0:
 		return d.Permutations
-	case values > many:
+	case values > fewValues:
 		return int(math.Ceil(1/d.Alpha-1e-9)) - 1
 	}
 	return usual
 }
 
-// test is the permutation test, given up once p is above Alpha for certain.
+// test is the permutation test of a stretch that is split where it differs most; the statistic there is seen. A long stretch
+// has another statistic, which is as good to tell whether there is a change, and quicker.
 func (d *divider) test(e *energy, seen float64) (p float64, real bool) {
-	shuffled := slices.Clone(e.order)
-	n := d.permutations(len(shuffled))
+	n := len(e.order)
+	if n > fewValues {
+		l := newRounded(e)
+		return permute(d, l.order, d.permutations(n), l.most(l.order), l.most)
+	}
+	return permute(d, e.order, d.permutations(n), seen, func(order []int) float64 {
+		_, most := e.best(order)
+		return most
+	})
+}
+
+// permute returns the p value of the statistic seen of an order among n random orders. It gives up once p is above Alpha for
+// certain.
+func permute[T any](d *divider, order []T, n int, seen float64, statistic func([]T) float64) (p float64, real bool) {
+	shuffled := slices.Clone(order)
 	total := float64(n + 1)
 	as := 1.0 // permutations that do as well, the observed order among them
 	for range n {
-		d.rng.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
-		if _, q := e.best(shuffled); q >= seen {
+		shuffle(d.rng, shuffled)
+		if statistic(shuffled) >= seen {
 			as++
 		}
 		if as/total > d.Alpha {
@@ -124,6 +144,14 @@ func (d *divider) test(e *energy, seen float64) (p float64, real bool) {
 		}
 	}
 	return as / total, as/total <= d.Alpha
+}
+
+// shuffle is rng.Shuffle without a call for each exchange.
+func shuffle[T any](rng *rand.Rand, x []T) {
+	for i := len(x) - 1; i > 0; i-- {
+		j := rng.Uint64N(uint64(i + 1))
+		x[i], x[j] = x[j], x[i]
+	}
 }
 
 // dropSmall drops the changes of too small an effect, the smallest first, and fills in the levels of the others.
@@ -163,78 +191,4 @@ func shift(before, after float64) float64 {
 		return 0
 	}
 	return (after - before) / base
-}
-
-// energy finds the best split of one set of values in any order. Values are known by their rank: a Fenwick tree over the
-// ranks holds how many values, and which sum, have moved to the left part.
-type energy struct {
-	order   []int     // rank of each value, in the order of the series
-	value   []float64 // by rank
-	toAll   []float64 // Σ of the distances of the value of a rank to all
-	total   float64   // Σ of all distances between two
-	segment int
-	tree    []node // a Fenwick tree
-}
-
-// node holds how many values of a range of ranks there are, and their sum.
-type node struct{ count, sum float64 }
-
-func newEnergy(x []float64, segment int) *energy {
-	n := len(x)
-	e := &energy{segment: segment, order: make([]int, n), value: make([]float64, n), toAll: make([]float64, n),
-		tree: make([]node, n+1)}
-	by := make([]int, n)
-	for i := range by {
-		by[i] = i
-	}
-	slices.SortStableFunc(by, func(i, j int) int { return cmp.Compare(x[i], x[j]) })
-	centre := x[by[n/2]] // distances do not change, and their sums stay exact
-	all := 0.0
-	for r, i := range by {
-		e.order[i], e.value[r] = r, x[i]-centre
-		all += e.value[r]
-	}
-	below := 0.0
-	for r, v := range e.value {
-		e.toAll[r] = v*float64(r) - below + (all - below - v) - v*float64(n-1-r)
-		below += v
-		e.total += e.toAll[r] / 2
-	}
-	return e
-}
-
-// best returns the size of the left part and the statistic of the best split of the values in an order of their ranks:
-//
-//	mn/(m+n) · (2/(mn)·Σ|x−y| − 2/(m(m−1))·Σ|x−x'| − 2/(n(n−1))·Σ|y−y'|), each sum over pairs.
-func (e *energy) best(order []int) (at int, most float64) {
-	clear(e.tree)
-	var within, rest, leftSum float64 // pairs on the left, on the right; Σ of the left values
-	rest = e.total
-	n := len(order)
-	for t, r := range order[:n-e.segment] {
-		v := e.value[r]
-		var c, s float64 // left values of lower rank
-		for i := r + 1; i > 0; i &= i - 1 {
-			c += e.tree[i].count
-			s += e.tree[i].sum
-		}
-		toLeft := v*c - s + (leftSum - s) - v*(float64(t)-c)
-		within += toLeft
-		rest -= e.toAll[r] - toLeft
-		leftSum += v
-		for i := r + 1; i <= n; i += i & -i {
-			e.tree[i].count++
-			e.tree[i].sum += v
-		}
-		if t+1 < e.segment {
-			continue
-		}
-		a, b := float64(t+1), float64(n-t-1)
-		between := e.total - within - rest
-		q := a * b / (a + b) * (2*between/(a*b) - 2*within/(a*(a-1)) - 2*rest/(b*(b-1)))
-		if q > most {
-			at, most = t+1, q
-		}
-	}
-	return at, most
 }

@@ -102,17 +102,20 @@ func TestEDivisive(t *testing.T) {
 	}
 }
 
-// Alone on noise, the search without the filter splits at its level.
+// Alone on noise, the search without the filter splits at its level: with every value compared, and with values rounded.
 func TestEDivisiveLevel(t *testing.T) {
-	const series = 1000
-	split := 0
-	for i := range uint64(series) {
-		if len(EDivisive(levels(100+i, 0.02, 40, 1), ChangeOptions{Effect: -1, Alpha: 0.05, Permutations: 199})) > 0 {
-			split++
+	for _, c := range []struct{ length, series, least, most int }{
+		{40, 1000, 30, 72}, {fewValues + 1, 500, 10, 41}, // 5% ± 3.2 standard deviations
+	} {
+		split := 0
+		for i := range uint64(c.series) {
+			if len(EDivisive(levels(100+i, 0.02, c.length, 1), ChangeOptions{Effect: -1, Alpha: 0.05, Permutations: 199})) > 0 {
+				split++
+			}
 		}
-	}
-	if split < 30 || split > 72 { // 5% ± 3.2 standard deviations
-		t.Errorf("%d of %d series without a change were split at 5%%", split, series)
+		if split < c.least || split > c.most {
+			t.Errorf("%d of %d series of %d values without a change were split at 5%%", split, c.series, c.length)
+		}
 	}
 }
 

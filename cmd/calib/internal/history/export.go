@@ -3,6 +3,7 @@ package history
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"time"
 
@@ -21,6 +22,9 @@ const (
 	toCSV        = "csv"
 	toPrometheus = "prometheus"
 )
+
+// seriesHeld is how many series are read together and held at once.
+const seriesHeld = 64
 
 // csvFile is the name of a CSV that is written to a directory.
 const csvFile = "history.csv"
@@ -65,7 +69,7 @@ func exportHistory(c *cli.Context) error {
 	})
 }
 
-// exportSeries writes a CSV, holding one series at a time.
+// exportSeries writes a CSV, holding few series at a time.
 func exportSeries(c *cli.Context, s *history.Store, f history.Filter) error {
 	out := exported{To: toCSV, File: command.OutFile(c, csvFile), Warnings: []string{}}
 	write := func(w io.Writer) (err error) {
@@ -91,9 +95,9 @@ func writeSeries(c *cli.Context, w io.Writer, s *history.Store, f history.Filter
 	if err != nil {
 		return 0, 0, err
 	}
-	of := map[string]*history.Entry{}
+	entry := map[string]*history.Entry{}
 	for i := range entries {
-		of[entries[i].ID] = &entries[i]
+		entry[entries[i].ID] = &entries[i]
 	}
 	if len(entries) > 0 {
 		f.Since = entries[0].Started // --last counts runs, not values
@@ -103,29 +107,35 @@ func writeSeries(c *cli.Context, w io.Writer, s *history.Store, f history.Filter
 	if err := t.Write([]string{"time", "run", "label", "commit", "metric", "from", "to", "unit", "value", "lo", "hi"}); err != nil {
 		return 0, 0, err
 	}
-	for _, m := range all {
-		in, err := s.Series(c.Context, m, f)
+	for of := range slices.Chunk(all, seriesHeld) {
+		read, err := s.Series(c.Context, f, of...)
 		if err != nil {
 			return 0, 0, err
 		}
-		for _, r := range in {
-			e := of[r.Run]
-			if e == nil { // added meanwhile, or of the same moment as the oldest
-				continue
+		for i, m := range of {
+			for _, r := range read[i] {
+				e := entry[r.Run]
+				if e == nil { // added meanwhile, or of the same moment as the oldest
+					continue
+				}
+				if err := t.Write(csvRow(m, r, e)); err != nil {
+					return 0, 0, err
+				}
+				values++
 			}
-			lo, hi := "", ""
-			if r.CI95 != nil {
-				lo, hi = decimal(r.CI95[0]), decimal(r.CI95[1])
-			}
-			if err := t.Write([]string{r.At.UTC().Format(time.RFC3339Nano), r.Run, e.Label, e.Commit, m.Name, m.From, m.To, m.Unit,
-				decimal(r.Value), lo, hi}); err != nil {
-				return 0, 0, err
-			}
-			values++
 		}
 	}
 	t.Flush()
 	return len(entries), values, t.Error()
+}
+
+// csvRow is a reading of a metric in the columns of the CSV.
+func csvRow(m history.Followed, r history.Reading, e *history.Entry) []string {
+	lo, hi := "", ""
+	if r.CI95 != nil {
+		lo, hi = decimal(r.CI95[0]), decimal(r.CI95[1])
+	}
+	return []string{r.At.UTC().Format(time.RFC3339Nano), r.Run, e.Label, e.Commit, m.Name, m.From, m.To, m.Unit, decimal(r.Value), lo, hi}
 }
 
 // decimal is the shortest text that gives v again.

@@ -66,32 +66,13 @@ func surveyRuns(ctx context.Context, s *history.Store, f history.Filter, of []hi
 		return v, nil
 	}
 	v.linkRuns = linkWindow(len(v.runs), of)
-	all := make([]*timeline, len(of))
-	var searches errgroup.Group
-	searches.SetLimit(runtime.GOMAXPROCS(0))
-	for i, m := range of {
-		runs := len(v.runs)
-		if m.Link() != "" {
-			runs = v.linkRuns
-		}
-		searches.Go(func() (err error) {
-			all[i], err = v.timeline(ctx, m, runs)
-			return err
-		})
-	}
-	if err := searches.Wait(); err != nil {
+	links := slices.DeleteFunc(slices.Clone(of), func(m history.Followed) bool { return m.Link() == "" })
+	network := slices.DeleteFunc(slices.Clone(of), func(m history.Followed) bool { return m.Link() != "" })
+	if v.network, err = v.timelines(ctx, network, len(v.runs)); err != nil {
 		return nil, err
 	}
-	for _, t := range all {
-		switch {
-		case len(t.readings) == 0:
-		case t.metric.Link() == "":
-			v.network = append(v.network, t)
-		default:
-			v.links = append(v.links, t)
-		}
-	}
-	return v, nil
+	v.links, err = v.timelines(ctx, links, v.linkRuns)
+	return v, err
 }
 
 // linkWindow returns in how many of n runs links are searched.
@@ -108,32 +89,51 @@ func linkWindow(n int, of []history.Followed) int {
 	return min(max(linkReadings/links, leastLinkRuns), n)
 }
 
-// timeline reads a metric in the newest runs and searches it.
-func (v *survey) timeline(ctx context.Context, m history.Followed, runs int) (*timeline, error) {
+// timelines reads metrics in the newest runs and searches them, side by side. Those without a reading there are left out.
+func (v *survey) timelines(ctx context.Context, of []history.Followed, runs int) ([]*timeline, error) {
 	f := v.filter
 	f.Last, f.Since = runs, v.runs[len(v.runs)-runs].Started
-	t := &timeline{metric: m}
-	if m.Last.Before(f.Since) {
-		return t, nil
+	of = slices.DeleteFunc(slices.Clone(of), func(m history.Followed) bool { return m.Last.Before(f.Since) })
+	all, err := v.store.Series(ctx, f, of...)
+	if err != nil {
+		return nil, err
 	}
-	var err error
-	if t.readings, err = v.store.Series(ctx, m, f); err == nil {
-		t.search(v.acks)
+	var out []*timeline
+	var searches errgroup.Group
+	searches.SetLimit(runtime.GOMAXPROCS(0))
+	for i, readings := range all {
+		if len(readings) == 0 {
+			continue
+		}
+		t := &timeline{metric: of[i], readings: readings}
+		out = append(out, t)
+		searches.Go(func() error {
+			t.search(v.acks)
+			return ctx.Err()
+		})
 	}
-	return t, err
+	return out, searches.Wait()
 }
 
 // whole searches timelines of links again in all runs, where that was not done.
 func (v *survey) whole(ctx context.Context, timelines []*timeline) error {
-	for _, t := range timelines {
-		if t.metric.Link() == "" || v.linkRuns == len(v.runs) {
-			continue
+	if v.linkRuns == len(v.runs) {
+		return nil
+	}
+	links := slices.DeleteFunc(slices.Clone(timelines), func(t *timeline) bool { return t.metric.Link() == "" })
+	of := make([]history.Followed, len(links))
+	for i, t := range links {
+		of[i] = t.metric
+	}
+	all, err := v.timelines(ctx, of, len(v.runs))
+	if err != nil {
+		return err
+	}
+	for _, t := range links {
+		i := slices.IndexFunc(all, func(a *timeline) bool { return a.metric == t.metric })
+		if i >= 0 {
+			*t = *all[i]
 		}
-		all, err := v.timeline(ctx, t.metric, len(v.runs))
-		if err != nil {
-			return err
-		}
-		*t = *all
 	}
 	return nil
 }
