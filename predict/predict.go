@@ -78,6 +78,9 @@ type Query struct {
 	Hosts, Bytes int
 }
 
+// traffic is what is asked, for all models that are asked.
+func (q Query) traffic() *cost.Traffic { return cost.TrafficOf(q.Pattern, q.Hosts, q.Bytes) }
+
 // Prediction is one model's answer. CI95 is nil where the parameters have no intervals, as those of a single round.
 type Prediction struct {
 	Model     string      `json:"model"`
@@ -203,12 +206,13 @@ func newModel(name string, p *params.Params, s Settings, drawn *draws) *model {
 // Predict returns what every model says of q.
 func (p *Predictor) Predict(q Query) []Prediction {
 	out := make([]Prediction, len(p.models))
-	resample.Each(len(p.models), func(i int) { out[i], _ = p.models[i].predict(q) })
+	t := q.traffic()
+	resample.Each(len(p.models), func(i int) { out[i], _ = p.models[i].predict(t) })
 	return out
 }
 
 // predict also returns the times of the drawn parameters [s].
-func (m *model) predict(q Query) (out Prediction, times []float64) {
+func (m *model) predict(q *cost.Traffic) (out Prediction, times []float64) {
 	out = Prediction{Model: m.name, Operation: q.Pattern.Operation, Algorithm: q.Pattern.Algorithm, Segment: q.Pattern.Segment,
 		Hosts: q.Hosts, Bytes: q.Bytes}
 	t, err := m.time(q)
@@ -234,14 +238,14 @@ func (m *model) predict(q Query) (out Prediction, times []float64) {
 // overlapping is the operation that runs between its bounds, as its hosts are synchronised or not (Stoica 1994, section 5.2).
 const overlapping = "mg"
 
-func (m *model) time(q Query) (float64, error) {
+func (m *model) time(q *cost.Traffic) (float64, error) {
 	if m.err != nil {
 		return 0, m.err
 	}
 	if n := m.work(q); m.simulates() && n > m.most {
 		return 0, fmt.Errorf("a simulation of %d packets takes long, and validation simulates up to %d (calib predict does it)", n, m.most)
 	}
-	return m.mid.Time(q.Pattern, q.Hosts, q.Bytes)
+	return cost.Time(m.mid, q)
 }
 
 func (m *model) simulates() bool {
@@ -250,11 +254,11 @@ func (m *model) simulates() bool {
 }
 
 // work is how many messages a prediction of q goes through, or how many packets it simulates; 0 where there is no bound on it.
-func (m *model) work(q Query) int {
+func (m *model) work(q *cost.Traffic) int {
 	if m.most == 0 {
 		return 0
 	}
-	e, err := pattern.ExtentOf(q.Pattern, q.Hosts, q.Bytes)
+	e, err := q.Extent()
 	if err != nil {
 		return 0 // the model says why
 	}
@@ -268,14 +272,14 @@ func (m *model) work(q Query) int {
 const leastDraws = 4
 
 // times are those of the drawn parameters [s]; NaN where a draw allows none.
-func (m *model) times(q Query) []float64 {
+func (m *model) times(q *cost.Traffic) []float64 {
 	n := len(m.drawn)
 	if work := m.work(q); work > 0 {
 		n = min(n, max(m.most/work, leastDraws))
 	}
 	out := make([]float64, n)
 	resample.Each(n, func(i int) {
-		t, err := m.drawn[i].Time(q.Pattern, q.Hosts, q.Bytes)
+		t, err := cost.Time(m.drawn[i], q)
 		if err != nil {
 			t = math.NaN()
 		}

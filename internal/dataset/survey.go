@@ -22,7 +22,9 @@ type Seen struct {
 	Teams         map[string]bool // of more than two hosts
 }
 
-func newSurvey() *Survey { return &Survey{Rounds: map[int]bool{}, Slots: map[int]bool{}, Experiments: map[string]*Seen{}} }
+func newSurvey() *Survey {
+	return &Survey{Rounds: map[int]bool{}, Slots: map[int]bool{}, Experiments: map[string]*Seen{}}
+}
 
 // add counts one line.
 func (v *Survey) add(s *Sample) {
