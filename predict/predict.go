@@ -13,8 +13,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"calib/bench/pattern"
 	"calib/fit/params"
 	"calib/fit/resample"
@@ -286,19 +284,4 @@ func (m *model) times(q *cost.Traffic) []float64 {
 		out[i] = t
 	})
 	return out
-}
-
-// spread is the standard deviation that the parameters' intervals give a time t, over t, widened for the number of draws.
-func spread(times []float64, t float64) float64 {
-	times = slices.DeleteFunc(slices.Clone(times), math.IsNaN)
-	if len(times) < leastDraws || !(t > 0) {
-		return 0
-	}
-	sum := 0.0
-	for _, v := range times {
-		sum += (v - t) * (v - t)
-	}
-	n := float64(len(times))
-	student := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile(0.975)
-	return math.Sqrt(sum/n) / t * student / normal95
 }
