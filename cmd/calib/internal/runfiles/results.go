@@ -102,11 +102,11 @@ func badBreaks(s fit.Settings, p *params.Params, errs []error) error {
 // Timings from which a fit is thrifty, and the percentage by which its heap then grows between two collections.
 const (
 	manyTimings  = 1_000_000
-	thriftyGrows = 30
+	thriftyGrows = 50
 )
 
 // thrifty lets the collector run more often while many timings are fitted, so that what is no longer used does not take as much memory
-// again as they do. It costs a third more CPU time. The returned function undoes it.
+// again as they do. The returned function undoes it.
 func thrifty(d dataset.Source) (undo func()) {
 	if d.Survey().Timings < manyTimings {
 		return func() {}
