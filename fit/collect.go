@@ -1,8 +1,6 @@
 package fit
 
 import (
-	"fmt"
-	"slices"
 	"sort"
 
 	"calib/fit/params"
@@ -15,7 +13,7 @@ func Collect(p *Prepared, fits []*params.Fit) *params.Params {
 	out := &params.Params{
 		Schema:      params.Schema,
 		Run:         runOf(p.Data),
-		Environment: environmentOf(p.Data.Header.Hosts),
+		Environment: environmentOf(p.hosts),
 		Parameters:  map[string]params.Parameter{},
 		Functions:   map[string]params.Function{},
 		Fits:        []*params.Fit{},
@@ -25,7 +23,7 @@ func Collect(p *Prepared, fits []*params.Fit) *params.Params {
 	if len(out.Run.Versions) > 1 {
 		out.Findings = append(out.Findings, params.Warnf(params.MixedVersions, "the agents are of different versions: %q", out.Run.Versions))
 	}
-	out.Findings = append(out.Findings, interfaces(p.Data.Header.Hosts)...)
+	out.Findings = append(out.Findings, interfaces(p.hosts)...)
 	out.Findings = append(out.Findings, p.Slow().Findings...)
 	if f, shared := p.oneMachine(); shared {
 		out.Findings = append(out.Findings, f)
@@ -46,7 +44,7 @@ func Collect(p *Prepared, fits []*params.Fit) *params.Params {
 
 // oneMachine says which hosts share a machine, where some do.
 func (p *Prepared) oneMachine() (f params.Finding, shared bool) {
-	hosts := p.Data.Header.Hosts
+	hosts := p.hosts
 	on := map[string]int{}
 	most := 0
 	for _, h := range hosts {
@@ -70,10 +68,11 @@ func addNamed[T any](to, from map[string]T, model string) {
 	}
 }
 
-func runOf(d *dataset.Dataset) params.Run {
-	r := params.Run{ID: d.Header.Run, Seed: d.Header.Seed, Plan: d.Header.Plan, Hosts: []string{}, Versions: []string{}}
+func runOf(d dataset.Source) params.Run {
+	h, seen := d.Head(), d.Survey()
+	r := params.Run{ID: h.Run, Seed: h.Seed, Plan: h.Plan, Hosts: []string{}, Versions: []string{}}
 	versions := map[string]bool{}
-	for _, h := range d.Header.Hosts {
+	for _, h := range h.Hosts {
 		r.Hosts = append(r.Hosts, h.Name)
 		if h.Version != "" && !versions[h.Version] {
 			versions[h.Version] = true
@@ -81,50 +80,18 @@ func runOf(d *dataset.Dataset) params.Run {
 		}
 	}
 	sort.Strings(r.Versions)
-	rounds := map[int]bool{}
-	for i := range d.Samples {
-		rounds[d.Samples[i].Round] = true
-		r.Timings += len(d.Samples[i].NS)
-	}
-	r.Rounds, r.Batches = len(rounds), len(d.Samples)
-	r.Sampled = sampledOf(d)
+	r.Rounds, r.Batches, r.Timings = len(seen.Rounds), seen.Lines, seen.Timings
+	r.Sampled = sampledOf(seen, len(h.Hosts))
 	return r
 }
 
 // sampledOf counts by experiment the rounds, hosts, pairs and larger teams of its lines.
-func sampledOf(d *dataset.Dataset) map[string]params.Sampled {
-	type seen struct {
-		rounds, hosts map[int]bool
-		pairs         map[[2]int]bool
-		teams         map[string]bool
-	}
-	all := map[string]*seen{}
-	for i := range d.Samples {
-		s := &d.Samples[i]
-		x := all[s.Exp]
-		if x == nil {
-			x = &seen{map[int]bool{}, map[int]bool{}, map[[2]int]bool{}, map[string]bool{}}
-			all[s.Exp] = x
-		}
-		x.rounds[s.Round] = true
-		for _, h := range s.Ranks {
-			x.hosts[h] = true
-		}
-		switch n := len(s.Ranks); {
-		case n == 2:
-			x.pairs[[2]int{min(s.Ranks[0], s.Ranks[1]), max(s.Ranks[0], s.Ranks[1])}] = true
-		case n > 2:
-			team := slices.Clone(s.Ranks)
-			slices.Sort(team)
-			x.teams[fmt.Sprint(team)] = true
-		}
-	}
+func sampledOf(seen *dataset.Survey, hosts int) map[string]params.Sampled {
 	out := map[string]params.Sampled{}
-	hosts := len(d.Header.Hosts)
-	for exp, x := range all {
-		n := params.Sampled{Rounds: len(x.rounds), Hosts: len(x.hosts), Teams: len(x.teams)}
-		if len(x.pairs) > 0 {
-			n.Pairs, n.Of = len(x.pairs), hosts*(hosts-1)/2
+	for exp, x := range seen.Experiments {
+		n := params.Sampled{Rounds: len(x.Rounds), Hosts: len(x.Hosts), Teams: len(x.Teams)}
+		if len(x.Pairs) > 0 {
+			n.Pairs, n.Of = len(x.Pairs), hosts*(hosts-1)/2
 		}
 		out[exp] = n
 	}

@@ -67,7 +67,7 @@ func (s Settings) replicates() int {
 
 // Run fits every model whose experiments are in d, collects what they found, and reviews it: package review sets every status. A model that lacks its experiments is left
 // out in silence: a plan need not run every experiment. Any other failure is one error; the other models' fits stand.
-func Run(models []Model, d *dataset.Dataset, s Settings) (*params.Params, []error) {
+func Run(models []Model, d dataset.Source, s Settings) (*params.Params, []error) {
 	p := Prepare(d, s)
 	fits, errs := make([]*params.Fit, len(models)), make([]error, len(models))
 	resample.Each(len(models), func(i int) {
@@ -109,7 +109,7 @@ func Needs(model, what string) error {
 func (p *Prepared) seed(stream string) uint64 {
 	seed := p.settings.Seed
 	if seed == 0 {
-		seed = p.Data.Header.Seed
+		seed = p.Data.Head().Seed
 	}
 	if former, ok := params.FormerNames[stream]; ok {
 		stream = former

@@ -11,39 +11,24 @@ import (
 // Prepared is one dataset made ready for the models of a run: its samples by experiment, and what several models need,
 // made once. It is safe for concurrent use.
 type Prepared struct {
-	Data     *dataset.Dataset
+	Data     dataset.Source
 	settings Settings
-	samples  map[string][]*dataset.Sample // by experiment, in file order
+	hosts    []dataset.Host
 	slow     func() *SlowHosts
 
 	mu     sync.Mutex
 	shared map[any]func() (any, error)
 }
 
-// Prepare indexes d. It is not copied and must not change.
-func Prepare(d *dataset.Dataset, s Settings) *Prepared {
-	p := &Prepared{Data: d, settings: s, samples: map[string][]*dataset.Sample{}, shared: map[any]func() (any, error){}}
-	for i := range d.Samples {
-		q := &d.Samples[i]
-		p.samples[q.Exp] = append(p.samples[q.Exp], q)
-	}
+// Prepare makes d ready. It is not copied and must not change.
+func Prepare(d dataset.Source, s Settings) *Prepared {
+	p := &Prepared{Data: d, settings: s, hosts: d.Head().Hosts, shared: map[any]func() (any, error){}}
 	p.slow = sync.OnceValue(p.findSlow)
 	return p
 }
 
 // Samples returns the samples of one experiment and phase ("" is any phase), in file order.
-func (p *Prepared) Samples(exp, phase string) []*dataset.Sample {
-	if phase == "" {
-		return p.samples[exp]
-	}
-	var out []*dataset.Sample
-	for _, s := range p.samples[exp] {
-		if s.Phase == phase {
-			out = append(out, s)
-		}
-	}
-	return out
-}
+func (p *Prepared) Samples(exp, phase string) []*dataset.Sample { return p.Data.Select(exp, phase) }
 
 // Slow returns the hosts and pairs that stand out as slow.
 func (p *Prepared) Slow() *SlowHosts { return p.slow() }
@@ -64,7 +49,7 @@ func Shared[T any](p *Prepared, key any, produce func() (T, error)) (T, error) {
 
 // HostName names host i of the dataset.
 func (p *Prepared) HostName(i int) string {
-	hosts := p.Data.Header.Hosts
+	hosts := p.hosts
 	if i >= 0 && i < len(hosts) && hosts[i].Name != "" {
 		return hosts[i].Name
 	}
@@ -84,10 +69,10 @@ func joined(names []string) string { return strings.Join(names, ", ") }
 // OneMachine reports whether two hosts are known to be one machine.
 func (p *Prepared) OneMachine(hosts []int) bool {
 	boot := func(h int) string {
-		if h < 0 || h >= len(p.Data.Header.Hosts) {
+		if h < 0 || h >= len(p.hosts) {
 			return ""
 		}
-		return p.Data.Header.Hosts[h].Boot
+		return p.hosts[h].Boot
 	}
 	return len(hosts) == 2 && boot(hosts[0]) != "" && boot(hosts[0]) == boot(hosts[1])
 }

@@ -73,7 +73,7 @@ func (p *Prepared) findSlow() *SlowHosts {
 // undecided warns where two pairs differ and no other was measured: which of their hosts is slow cannot be told, nor slowness
 // from contention where both take part.
 func (o *SlowHosts) undecided(p *Prepared, pairs []PairTime, what string, bytes int64) {
-	if o.Undecided || len(pairs) != 2 || len(p.Data.Header.Hosts) < 4 {
+	if o.Undecided || len(pairs) != 2 || len(p.hosts) < 4 {
 		return
 	}
 	fast, slow := pairs[0], pairs[1]

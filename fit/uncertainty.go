@@ -34,7 +34,7 @@ func Uniform(name string, most float64, why string) params.Term {
 
 // InLab reports whether the hosts are an emulated cluster of calib lab.
 func (p *Prepared) InLab() bool {
-	hosts := p.Data.Header.Hosts
+	hosts := p.hosts
 	for _, h := range hosts {
 		if h.Env["nic.name"] != labDevice || h.Env["nic.driver"] != labDriver {
 			return false

@@ -48,7 +48,7 @@ func (m *model) best(operation string, hosts, bytes int) (Choice, error) {
 	err := fmt.Errorf("no algorithm of %q (operations: %v)", operation, pattern.Operations())
 	for _, p := range pattern.Variants(operation, bytes) {
 		q := Query{p, hosts, bytes}
-		t, e := m.time(q)
+		t, e := m.time(q.traffic())
 		if e != nil {
 			err = e
 			continue
@@ -63,7 +63,7 @@ func (m *model) best(operation string, hosts, bytes int) (Choice, error) {
 	// Those that take as long are the same to the model, and no other choice.
 	next := slices.IndexFunc(all, func(v candidate) bool { return v.seconds > all[0].seconds*(1+sameTime) })
 	if next < 0 {
-		c.Best, _ = m.predict(all[0].Query)
+		c.Best, _ = m.predict(all[0].traffic())
 		return c, nil
 	}
 	x := m.compare(all[0].Query, all[next].Query, 0)
@@ -123,7 +123,7 @@ func (m *model) timesOf(all []Query) ([]float64, error) {
 	out := make([]float64, len(all))
 	for i, q := range all {
 		var err error
-		if out[i], err = m.time(q); err != nil {
+		if out[i], err = m.time(q.traffic()); err != nil {
 			return nil, fmt.Errorf("%s of %d bytes on %d hosts: %w", q.Pattern.Name(), q.Bytes, q.Hosts, err)
 		}
 	}
@@ -132,8 +132,8 @@ func (m *model) timesOf(all []Query) ([]float64, error) {
 
 func (m *model) compare(first, second Query, doubt float64) (x Comparison) {
 	var ofFirst, ofSecond []float64
-	x.First, ofFirst = m.predict(first)
-	x.Second, ofSecond = m.predict(second)
+	x.First, ofFirst = m.predict(first.traffic())
+	x.Second, ofSecond = m.predict(second.traffic())
 	x.Margin = x.Second.Seconds/x.First.Seconds - 1
 	if x.First.CI95 == nil {
 		return x

@@ -2,8 +2,11 @@ package predict
 
 import (
 	"maps"
+	"math"
 	"math/rand/v2"
 	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"calib/fit/params"
 )
@@ -67,4 +70,19 @@ func moved(v float64, ci [2]float64, z float64) float64 {
 		return v / 100
 	}
 	return w
+}
+
+// spread is the standard deviation that the parameters' intervals give a time t, over t, widened for the number of draws.
+func spread(times []float64, t float64) float64 {
+	times = slices.DeleteFunc(slices.Clone(times), math.IsNaN)
+	if len(times) < leastDraws || !(t > 0) {
+		return 0
+	}
+	sum := 0.0
+	for _, v := range times {
+		sum += (v - t) * (v - t)
+	}
+	n := float64(len(times))
+	student := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile(0.975)
+	return math.Sqrt(sum/n) / t * student / normal95
 }

@@ -13,8 +13,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"calib/bench/pattern"
 	"calib/fit/params"
 	"calib/fit/resample"
@@ -77,6 +75,9 @@ type Query struct {
 	Pattern      pattern.Pattern
 	Hosts, Bytes int
 }
+
+// traffic is what is asked, for all models that are asked.
+func (q Query) traffic() *cost.Traffic { return cost.TrafficOf(q.Pattern, q.Hosts, q.Bytes) }
 
 // Prediction is one model's answer. CI95 is nil where the parameters have no intervals, as those of a single round.
 type Prediction struct {
@@ -203,12 +204,13 @@ func newModel(name string, p *params.Params, s Settings, drawn *draws) *model {
 // Predict returns what every model says of q.
 func (p *Predictor) Predict(q Query) []Prediction {
 	out := make([]Prediction, len(p.models))
-	resample.Each(len(p.models), func(i int) { out[i], _ = p.models[i].predict(q) })
+	t := q.traffic()
+	resample.Each(len(p.models), func(i int) { out[i], _ = p.models[i].predict(t) })
 	return out
 }
 
 // predict also returns the times of the drawn parameters [s].
-func (m *model) predict(q Query) (out Prediction, times []float64) {
+func (m *model) predict(q *cost.Traffic) (out Prediction, times []float64) {
 	out = Prediction{Model: m.name, Operation: q.Pattern.Operation, Algorithm: q.Pattern.Algorithm, Segment: q.Pattern.Segment,
 		Hosts: q.Hosts, Bytes: q.Bytes}
 	t, err := m.time(q)
@@ -234,14 +236,14 @@ func (m *model) predict(q Query) (out Prediction, times []float64) {
 // overlapping is the operation that runs between its bounds, as its hosts are synchronised or not (Stoica 1994, section 5.2).
 const overlapping = "mg"
 
-func (m *model) time(q Query) (float64, error) {
+func (m *model) time(q *cost.Traffic) (float64, error) {
 	if m.err != nil {
 		return 0, m.err
 	}
 	if n := m.work(q); m.simulates() && n > m.most {
 		return 0, fmt.Errorf("a simulation of %d packets takes long, and validation simulates up to %d (calib predict does it)", n, m.most)
 	}
-	return m.mid.Time(q.Pattern, q.Hosts, q.Bytes)
+	return cost.Time(m.mid, q)
 }
 
 func (m *model) simulates() bool {
@@ -250,11 +252,11 @@ func (m *model) simulates() bool {
 }
 
 // work is how many messages a prediction of q goes through, or how many packets it simulates; 0 where there is no bound on it.
-func (m *model) work(q Query) int {
+func (m *model) work(q *cost.Traffic) int {
 	if m.most == 0 {
 		return 0
 	}
-	e, err := pattern.ExtentOf(q.Pattern, q.Hosts, q.Bytes)
+	e, err := q.Extent()
 	if err != nil {
 		return 0 // the model says why
 	}
@@ -268,33 +270,18 @@ func (m *model) work(q Query) int {
 const leastDraws = 4
 
 // times are those of the drawn parameters [s]; NaN where a draw allows none.
-func (m *model) times(q Query) []float64 {
+func (m *model) times(q *cost.Traffic) []float64 {
 	n := len(m.drawn)
 	if work := m.work(q); work > 0 {
 		n = min(n, max(m.most/work, leastDraws))
 	}
 	out := make([]float64, n)
 	resample.Each(n, func(i int) {
-		t, err := m.drawn[i].Time(q.Pattern, q.Hosts, q.Bytes)
+		t, err := cost.Time(m.drawn[i], q)
 		if err != nil {
 			t = math.NaN()
 		}
 		out[i] = t
 	})
 	return out
-}
-
-// spread is the standard deviation that the parameters' intervals give a time t, over t, widened for the number of draws.
-func spread(times []float64, t float64) float64 {
-	times = slices.DeleteFunc(slices.Clone(times), math.IsNaN)
-	if len(times) < leastDraws || !(t > 0) {
-		return 0
-	}
-	sum := 0.0
-	for _, v := range times {
-		sum += (v - t) * (v - t)
-	}
-	n := float64(len(times))
-	student := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile(0.975)
-	return math.Sqrt(sum/n) / t * student / normal95
 }

@@ -25,8 +25,8 @@ type Observed struct {
 var spoilt = []string{dataset.FlagTimeout, dataset.FlagDeadlock, dataset.FlagDrift}
 
 // Measured returns the patterns that a dataset holds, by operation, algorithm, hosts and bytes. It returns an error for a pattern that
-// this build does not know.
-func Measured(d *dataset.Dataset) ([]Observed, error) {
+// this build does not know, and for samples that cannot be read.
+func Measured(d dataset.Source) ([]Observed, error) {
 	type key struct {
 		id           int64
 		hosts, bytes int
@@ -41,6 +41,9 @@ func Measured(d *dataset.Dataset) ([]Observed, error) {
 			rounds[k] = map[int][]float64{}
 		}
 		rounds[k][s.Round] = append(rounds[k][s.Round], stats.Floats(s.NS)...)
+	}
+	if err := d.Err(); err != nil {
+		return nil, err
 	}
 	var out []Observed
 	for k, of := range rounds {
@@ -66,7 +69,7 @@ const mostWork = 100_000
 
 // Validate predicts the patterns that d holds by every model that p has the parameters of, records both in p.Validation, and marks the
 // parameters that the simulation is made of where it fails (Grade). No fit has read these samples. It does nothing where d has none.
-func Validate(p *params.Params, d *dataset.Dataset, s Settings) error {
+func Validate(p *params.Params, d dataset.Source, s Settings) error {
 	seen, err := Measured(d)
 	if err != nil || len(seen) == 0 {
 		return err

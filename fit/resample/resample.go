@@ -122,9 +122,10 @@ type Medians struct {
 	n         []int
 }
 
-// Medians takes the medians of a table.
+// Medians takes the medians of a table, and the values out of it: the table is of no use then. Many timings are not held twice.
 func (t *Table[K]) Medians() (*Medians, error) {
 	m := &Medians{parts: make([][]int, len(t.points))}
+	found := t.deviations()
 	rounds := t.rounds()
 	var raw [][][]float64
 	var counts []float64
@@ -139,6 +140,7 @@ func (t *Table[K]) Medians() (*Medians, error) {
 			row := make([][]float64, len(rounds))
 			for _, r := range whole {
 				row[sort.SearchInts(rounds, r)] = slices.Concat(byRound[r]...)
+				byRound[r] = nil
 			}
 			m.parts[i] = append(m.parts[i], len(raw))
 			raw = append(raw, row)
@@ -150,7 +152,7 @@ func (t *Table[K]) Medians() (*Medians, error) {
 		return nil, err
 	}
 	m.serial, m.steadier = m.correlation()
-	m.teams, m.shifts = t.shifts(m.combine(m.cells.Medians(), nil), widening(m.rounds, m.serial))
+	m.teams, m.shifts = t.shifts(found, m.combine(m.cells.Medians(), nil), widening(m.rounds, m.serial))
 	return m, nil
 }
 

@@ -54,14 +54,23 @@ type teamShift struct {
 	shift float64
 }
 
-// shifts prepares the draw of teams, given the values of the points, for intervals that are widened by a factor for their rounds.
-func (t *Table[K]) shifts(values []float64, widened float64) ([]Teams, *shifts) {
+// deviations returns those of every point, whose values by team it lets go.
+func (t *Table[K]) deviations() []deviations {
+	found := make([]deviations, len(t.points))
+	Each(len(found), func(i int) {
+		found[i] = t.points[i].deviations()
+		t.points[i].teams = nil
+	})
+	return found
+}
+
+// shifts prepares the draw of teams, given the deviations and the values of the points, for intervals that are widened by a factor for their
+// rounds.
+func (t *Table[K]) shifts(found []deviations, values []float64, widened float64) ([]Teams, *shifts) {
 	all, out := make([]Teams, len(t.points)), &shifts{points: make([][]teamShift, len(t.points))}
 	number := map[string]int{}
 	own := make([]float64, len(t.points)) // share of the teams' scatter that persists, by point
 	typical, scattered := 0.0, 0.0
-	found := make([]deviations, len(t.points))
-	Each(len(found), func(i int) { found[i] = t.points[i].deviations() })
 	for i, d := range found {
 		if len(d.teams) < 2 {
 			continue

@@ -32,39 +32,46 @@ const block = 1024
 
 // read also returns where in the file each sample's line starts, and at the end of the list where the whole lines end.
 func read(r io.Reader) (d *Dataset, starts []int64, err error) {
-	br := bufio.NewReaderSize(r, 1<<20)
 	d = &Dataset{}
-	line, whole, err := readLine(br)
-	if err == nil {
-		err = d.decodeHeader(line, whole)
-	}
-	if err != nil {
-		return d, nil, fmt.Errorf("line 1: %w", err)
-	}
-	starts = []int64{int64(len(line)) + 1}
 	var blocks [][]Sample // joined at the end: growing one list would take several times its memory
 	defer func() { d.Samples = slices.Concat(blocks...) }()
-	parsers := make([]*parser, runtime.GOMAXPROCS(0))
-	for i := range parsers {
-		parsers[i] = newParser()
+	err = scan(r, &d.Header, func(samples []Sample, at []int64) {
+		blocks, starts = append(blocks, samples), append(starts[:max(0, len(starts)-1)], at...)
+	})
+	return d, starts, err
+}
+
+// scan decodes the header, then gives take the samples a block at a time, with where in the file their lines start and the last one ends. An
+// error names the line; take was given all before it.
+func scan(r io.Reader, h *Header, take func(samples []Sample, at []int64)) error {
+	br := bufio.NewReaderSize(r, 1<<20)
+	line, whole, err := readLine(br)
+	if err == nil {
+		err = h.decode(line, whole)
 	}
+	if err != nil {
+		return fmt.Errorf("line 1: %w", err)
+	}
+	number, end, parsers := 2, int64(len(line))+1, newParsers()
 	for more := true; more; {
 		var lines [][]byte
 		lines, more, err = readBlock(br)
-		samples, failed := d.decodeSamples(lines, parsers)
-		n := len(samples)
-		blocks = append(blocks, samples)
-		for _, line := range lines[:n] {
-			starts = append(starts, starts[len(starts)-1]+int64(len(line))+1)
+		samples, failed := decodeSamples(lines, len(h.Hosts), parsers)
+		at := []int64{end}
+		for _, line := range lines[:len(samples)] {
+			end += int64(len(line)) + 1
+			at = append(at, end)
 		}
+		take(samples, at)
+		number += len(samples)
 		if failed != nil {
 			err = failed // comes before what readBlock met
 		}
 		if err != nil {
-			return d, starts, fmt.Errorf("line %d: %w", len(starts)+1, err)
+			return fmt.Errorf("line %d: %w", number, err)
 		}
 	}
-	return d, starts, nil
+	return nil
 }
 
 // readBlock returns the next whole lines. With an error, the line after them is at fault.
@@ -104,24 +111,33 @@ func readLine(br *bufio.Reader) (line []byte, whole bool, err error) {
 	}
 }
 
-func (d *Dataset) decodeHeader(line []byte, whole bool) error {
-	if err := json.Unmarshal(line, &d.Header); err != nil || d.Header.Schema == "" || !whole {
+func (h *Header) decode(line []byte, whole bool) error {
+	if err := json.Unmarshal(line, h); err != nil || h.Schema == "" || !whole {
 		return ErrNoHeader // cut off, nothing was measured yet
 	}
-	if d.Header.Schema != Schema {
-		return fmt.Errorf("schema %q, this build reads %q", d.Header.Schema, Schema)
+	if h.Schema != Schema {
+		return fmt.Errorf("schema %q, this build reads %q", h.Schema, Schema)
 	}
 	return nil
 }
 
-// decodeSamples returns the samples of lines, decoded with all parsers at once, up to the first line at fault.
-func (d *Dataset) decodeSamples(lines [][]byte, parsers []*parser) ([]Sample, error) {
+// newParsers makes a parser for each CPU.
+func newParsers() []*parser {
+	parsers := make([]*parser, runtime.GOMAXPROCS(0))
+	for i := range parsers {
+		parsers[i] = newParser()
+	}
+	return parsers
+}
+
+// decodeSamples returns the samples of lines, of a run of so many hosts, decoded with all parsers at once, up to the first line at fault.
+func decodeSamples(lines [][]byte, hosts int, parsers []*parser) ([]Sample, error) {
 	samples, errs := make([]Sample, len(lines)), make([]error, len(lines))
 	var wg sync.WaitGroup
 	for w, p := range parsers {
 		wg.Go(func() {
 			for i := w; i < len(lines); i += len(parsers) {
-				errs[i] = samples[i].decode(p, lines[i], len(d.Header.Hosts))
+				errs[i] = samples[i].decode(p, lines[i], hosts)
 			}
 		})
 	}

@@ -168,15 +168,3 @@ type Dataset struct {
 	Header  Header
 	Samples []Sample
 }
-
-// Select returns the samples of one experiment and phase ("" is any phase), in file order.
-func (d *Dataset) Select(exp, phase string) []*Sample {
-	var out []*Sample
-	for i := range d.Samples {
-		s := &d.Samples[i]
-		if s.Exp == exp && (phase == "" || s.Phase == phase) {
-			out = append(out, s)
-		}
-	}
-	return out
-}

@@ -21,9 +21,9 @@ func NewActivity[Time ~int64](hosts int, window Time) *Activity[Time] {
 // Sent notes that a host has sent something at time at, and returns how many hosts are active then.
 func (a *Activity[Time]) Sent(at Time, host int) int {
 	a.last[host] = max(a.last[host], at)
-	n := 0
+	n, since := 0, at-a.window
 	for _, t := range a.last {
-		if t >= at-a.window {
+		if t >= since {
 			n++
 		}
 	}

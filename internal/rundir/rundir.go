@@ -226,9 +226,9 @@ func (d *Dir) Update(change func(*Run)) error {
 	return nil
 }
 
-// Dataset reads samples.jsonl.
-func (d *Dir) Dataset() (*dataset.Dataset, error) {
-	s, err := dataset.ReadFile(d.File(SamplesFile))
+// Samples opens samples.jsonl.
+func (d *Dir) Samples() (dataset.Source, error) {
+	s, err := dataset.Open(d.File(SamplesFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("run %s: nothing was measured: %w", d.path, err)
 	}

@@ -39,14 +39,11 @@ func TestMeasure(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := dir.Dataset()
+	d, err := dir.Samples()
 	if err != nil {
 		t.Fatal(err)
 	}
-	timings := 0
-	for _, q := range d.Samples {
-		timings += len(q.NS)
-	}
+	timings := d.Survey().Timings
 	if m.Hosts != 4 || m.Rounds != 2 || m.Timings != timings || timings == 0 || m.Slots == 0 || m.Samples == 0 || len(dir.Run().Stops) == 0 {
 		t.Errorf("%+v, with %d timings and %d stops", m, timings, len(dir.Run().Stops))
 	}

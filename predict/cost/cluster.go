@@ -66,12 +66,16 @@ func (clusterModel) Name() string { return "cluster" }
 
 // Time implements Model.
 func (c clusterModel) Time(p pattern.Pattern, hosts, bytes int) (float64, error) {
-	l, err := written(p, hosts, bytes)
+	return c.timeOf(TrafficOf(p, hosts, bytes))
+}
+
+func (c clusterModel) timeOf(t *Traffic) (float64, error) {
+	l, err := t.list()
 	if err != nil {
 		return 0, err
 	}
-	t, err := c.time(p, l)
-	return checked(c.Name(), p, t, err)
+	v, err := c.time(t.Pattern, l)
+	return checked(c.Name(), t.Pattern, v, err)
 }
 
 func (c clusterModel) time(p pattern.Pattern, l *list) (float64, error) {

@@ -47,12 +47,16 @@ type byEvents struct {
 func (e byEvents) Name() string { return e.name }
 
 func (e byEvents) Time(p pattern.Pattern, hosts, bytes int) (float64, error) {
-	l, err := written(p, hosts, bytes)
+	return e.timeOf(TrafficOf(p, hosts, bytes))
+}
+
+func (e byEvents) timeOf(t *Traffic) (float64, error) {
+	l, err := t.list()
 	if err != nil {
 		return 0, err
 	}
-	t, err := e.run(l)
-	return checked(e.name, p, t, err)
+	v, err := e.run(l)
+	return checked(e.name, t.Pattern, v, err)
 }
 
 // checked returns t if it is a time that a pattern can take.

@@ -68,12 +68,16 @@ func (h *hyperbolic) Name() string { return "hyperbolic" }
 
 // Time implements Model.
 func (h *hyperbolic) Time(p pattern.Pattern, hosts, bytes int) (float64, error) {
-	l, err := written(p, hosts, bytes)
+	return h.timeOf(TrafficOf(p, hosts, bytes))
+}
+
+func (h *hyperbolic) timeOf(t *Traffic) (float64, error) {
+	l, err := t.list()
 	if err != nil {
 		return 0, err
 	}
-	t, err := h.time(l)
-	return checked(h.Name(), p, t, err)
+	v, err := h.time(l)
+	return checked(h.Name(), t.Pattern, v, err)
 }
 
 // time is eq. 3 between the limits.

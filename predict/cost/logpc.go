@@ -45,11 +45,15 @@ func (logpcModel) Name() string { return "logpc" }
 
 // Time implements Model.
 func (c logpcModel) Time(p pattern.Pattern, hosts, bytes int) (float64, error) {
-	if _, err := written(p, hosts, bytes); err != nil {
+	return c.timeOf(TrafficOf(p, hosts, bytes))
+}
+
+func (c logpcModel) timeOf(t *Traffic) (float64, error) {
+	if _, err := t.list(); err != nil {
 		return 0, err
 	}
-	t, err := c.time(p.Name(), hosts, float64(bytes))
-	return checked(c.Name(), p, t, err)
+	v, err := c.time(t.Pattern.Name(), t.Hosts, float64(t.Bytes))
+	return checked(c.Name(), t.Pattern, v, err)
 }
 
 func (c logpcModel) time(name string, hosts int, bytes float64) (float64, error) {

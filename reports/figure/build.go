@@ -18,7 +18,7 @@ import (
 // and stands in the tables. d adds quantiles of raw timings; nil leaves them out.
 //
 // Build takes whatever a params.json may hold: what cannot be drawn is left out.
-func Build(p *params.Params, d *dataset.Dataset) []Figure {
+func Build(p *params.Params, d dataset.Source) []Figure {
 	if p == nil {
 		return nil
 	}

@@ -127,7 +127,7 @@ func (p *panel) measuredOf(experiment, series string, own []point) *measured {
 }
 
 // figure makes the figure; false where there is nothing to draw.
-func (p *panel) figure(d *dataset.Dataset) (Figure, bool) {
+func (p *panel) figure(d dataset.Source) (Figure, bool) {
 	fig := p.fig
 	p.group()
 	fig.Says = cmp.Or(strings.Join(p.says, " "), fig.Title+".")

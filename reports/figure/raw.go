@@ -29,12 +29,11 @@ type timings struct {
 }
 
 // timingsOf gathers the timings of r, of every pair of hosts.
-func timingsOf(d *dataset.Dataset, r params.Raw) timings {
+func timingsOf(d dataset.Source, r params.Raw) timings {
 	out := timings{at: map[int64][]float64{}}
-	for i := range d.Samples {
-		s := &d.Samples[i]
+	for _, s := range d.Select(r.Experiment, r.Phase) {
 		x, ok := s.Point[r.Factor]
-		if s.Exp != r.Experiment || r.Phase != "" && s.Phase != r.Phase || !ok || !fixed(s.Point, r.Fixed) {
+		if !ok || !fixed(s.Point, r.Fixed) {
 			continue
 		}
 		switch {
@@ -64,7 +63,7 @@ func fixed(p dataset.Point, want map[string]int64) bool {
 }
 
 // quantileBands are the middle 90% and 50% of the timings [s] at each value of the factor; none without d or timings.
-func quantileBands(d *dataset.Dataset, r params.Raw) []Trace {
+func quantileBands(d dataset.Source, r params.Raw) []Trace {
 	if d == nil {
 		return nil
 	}

@@ -53,24 +53,16 @@ type conn struct {
 
 // conn returns the connection from one rank to another.
 func (w *world) conn(src, dst *proc) *conn {
-	if n := len(w.procs); dst.id >= len(src.out) {
-		src.out = append(src.out, make([]*conn, n-len(src.out))...)
-	}
-	c := src.out[dst.id]
+	c := src.out.to(dst.id)
 	if c == nil {
 		c = w.newConn(src, dst)
-		src.out[dst.id] = c
+		src.out.put(c, len(w.procs))
 	}
 	return c
 }
 
 // to returns the connection to dst, or nil if it has not been used.
-func (p *proc) to(dst *proc) *conn {
-	if dst.id >= len(p.out) {
-		return nil
-	}
-	return p.out[dst.id]
-}
+func (p *proc) to(dst *proc) *conn { return p.out.to(dst.id) }
 
 // accept takes as much of the pending message into the send buffer as there is room for, packet by packet.
 func (c *conn) accept() {

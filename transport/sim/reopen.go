@@ -54,12 +54,10 @@ func (g *Group) reopen(s plane.Socket) error {
 	}
 	team.socket = s
 	for _, src := range team.procs {
-		for i, old := range src.out {
-			if old != nil {
-				c := w.newConn(src, old.dst)
-				c.sent, c.got, c.retrans = old.sent, old.got, old.retrans
-				src.out[i] = c
-			}
+		for _, old := range src.out.each() {
+			c := w.newConn(src, old.dst)
+			c.sent, c.got, c.retrans = old.sent, old.got, old.retrans
+			src.out.put(c, len(w.procs))
 		}
 	}
 	team.endReopen(w, g.self, nil)

@@ -61,7 +61,7 @@ type proc struct {
 	id     int // index in world.procs
 	rank   int // in its team
 	team   *team
-	out    []*conn // by the peer's id; nil until used
+	out    peers
 	inbox  inbox
 	cpu    instant // time that its sends and receptions took
 	parent *proc   // of a line: its rank

@@ -115,15 +115,8 @@ func (j *job) thin() string {
 }
 
 // spoiltShare is the share of the timings whose batches lost segments or timed out.
-func spoiltShare(samples []dataset.Sample) float64 {
-	lost, all := 0, 0
-	for i := range samples {
-		s := &samples[i]
-		if all += len(s.NS); s.Has(dataset.FlagRetrans) || s.Has(dataset.FlagTimeout) {
-			lost += len(s.NS)
-		}
-	}
-	return float64(lost) / float64(max(1, all))
+func spoiltShare(seen *dataset.Survey) float64 {
+	return float64(seen.Spoilt) / float64(max(1, seen.Timings))
 }
 
 func (j *job) interrupted(err error) bool {

@@ -99,13 +99,9 @@ func (j *job) savedSlots() int {
 	if j.result != nil {
 		return j.result.Slots + j.result.Had
 	}
-	d, err := j.dir.Dataset()
+	d, err := j.dir.Samples()
 	if err != nil {
 		return 0
 	}
-	slots := map[int]bool{}
-	for _, s := range d.Samples {
-		slots[s.Slot] = true
-	}
-	return len(slots)
+	return len(d.Survey().Slots)
 }

@@ -74,11 +74,11 @@ func (j *job) complete() error {
 
 // fit writes params.json and the reports.
 func (j *job) fit() error {
-	d, err := j.dir.Dataset()
+	d, err := j.dir.Samples()
 	if err != nil {
 		return err
 	}
-	j.spoilt = spoiltShare(d.Samples)
+	j.spoilt = spoiltShare(d.Survey())
 	j.params, err = runfiles.Fit(j.dir, d, j.detail.Fit.Settings(0), j.notes)
 	return err
 }

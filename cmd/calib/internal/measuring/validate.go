@@ -33,7 +33,7 @@ func ValidateCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			d, err := dir.Dataset()
+			d, err := dir.Samples()
 			if err != nil {
 				return err
 			}

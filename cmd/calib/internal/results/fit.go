@@ -81,7 +81,7 @@ func fitSamples(c *cli.Context, dir *rundir.Dir, f runfiles.Fitting) error {
 		}
 		command.Note(c, "the parameters of before are kept in "+dir.File(keptParams))
 	}
-	d, err := dir.Dataset()
+	d, err := dir.Samples()
 	if err != nil {
 		return err
 	}

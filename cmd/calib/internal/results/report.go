@@ -60,12 +60,15 @@ func ReportCommand() *cli.Command {
 
 // writeReport writes the page, or a file for each figure. Without its samples a run has a report without raw quantiles.
 func writeReport(c *cli.Context, dir *rundir.Dir, p *params.Params, format string) error {
-	d, err := dir.Dataset()
+	d, err := dir.Samples()
 	if err != nil {
 		fmt.Fprintf(c.App.ErrWriter, "calib: without raw timings: %v\n", err)
 		d = nil
 	}
 	figures := figure.Build(p, d)
+	if d != nil && d.Err() != nil {
+		return d.Err()
+	}
 	timelines, err := history.Timelines(c, p)
 	if err != nil {
 		return err

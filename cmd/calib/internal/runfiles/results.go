@@ -49,16 +49,20 @@ func Create(path string, r rundir.Run) (*rundir.Dir, error) {
 
 // Fit runs every model on the samples d of a run, holds their predictions against the patterns that were measured, and replaces the run's params.json and reports. A model that fails is a
 // warning, beside those given; no model at all is an error, and so are breaks that do not suit the sizes measured.
-func Fit(dir *rundir.Dir, d *dataset.Dataset, s fit.Settings, warnings []string) (*params.Params, error) {
-	defer thrifty(d)()
+func Fit(dir *rundir.Dir, d dataset.Source, s fit.Settings, warnings []string) (*params.Params, error) {
 	s.Missing = dir.Run().Slots.Missing()
+	undo := thrifty(d)
 	p, errs := fit.Run(models.All, d, s)
+	undo()
+	if err := d.Err(); err != nil {
+		return nil, err
+	}
 	if err := badBreaks(s, p, errs); err != nil {
 		return nil, err
 	}
 	if len(p.Fits) == 0 {
 		return nil, fmt.Errorf("no model could be fitted: %w",
-			errors.Join(append(errs, fmt.Errorf("the run has %d samples of the experiments the models need", len(d.Samples)))...))
+			errors.Join(append(errs, fmt.Errorf("the run has %d samples of the experiments the models need", d.Survey().Lines))...))
 	}
 	for _, err := range errs {
 		p.Findings = append(p.Findings, params.Warnf(params.ModelFailed, "%v", err))
@@ -98,17 +102,13 @@ func badBreaks(s fit.Settings, p *params.Params, errs []error) error {
 // Timings from which a fit is thrifty, and the percentage by which its heap then grows between two collections.
 const (
 	manyTimings  = 1_000_000
-	thriftyGrows = 30
+	thriftyGrows = 50
 )
 
 // thrifty lets the collector run more often while many timings are fitted, so that what is no longer used does not take as much memory
-// again as they do. It costs a third more CPU time. The returned function undoes it.
-func thrifty(d *dataset.Dataset) (undo func()) {
-	n := 0
-	for i := range d.Samples {
-		n += len(d.Samples[i].NS)
-	}
-	if n < manyTimings {
+// again as they do. The returned function undoes it.
+func thrifty(d dataset.Source) (undo func()) {
+	if d.Survey().Timings < manyTimings {
 		return func() {}
 	}
 	before := debug.SetGCPercent(thriftyGrows)
@@ -120,7 +120,7 @@ const ValidationDir = "validation"
 
 // Patterns returns the samples that a run's predictions are held against: its own samples d, or those that calib validate measured; nil
 // where there are none.
-func Patterns(dir *rundir.Dir, d *dataset.Dataset) (*dataset.Dataset, error) {
+func Patterns(dir *rundir.Dir, d dataset.Source) (dataset.Source, error) {
 	if len(d.Select(names.Pattern, names.PhasePattern)) > 0 {
 		return d, nil
 	}
@@ -132,12 +132,12 @@ func Patterns(dir *rundir.Dir, d *dataset.Dataset) (*dataset.Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	return own.Dataset()
+	return own.Samples()
 }
 
 // Validate holds the predictions of a run's params.json against the patterns in seen, and replaces params.json and the reports; d are
 // the run's samples.
-func Validate(dir *rundir.Dir, d, seen *dataset.Dataset) (*params.Params, error) {
+func Validate(dir *rundir.Dir, d, seen dataset.Source) (*params.Params, error) {
 	p, err := dir.ReadParams()
 	if err != nil {
 		return nil, command.WithCode(command.ExitUsage, err)
@@ -152,12 +152,16 @@ func Validate(dir *rundir.Dir, d, seen *dataset.Dataset) (*params.Params, error)
 }
 
 // writeResults replaces params.json and the reports.
-func writeResults(dir *rundir.Dir, d *dataset.Dataset, p *params.Params) error {
+func writeResults(dir *rundir.Dir, d dataset.Source, p *params.Params) error {
 	var text, page bytes.Buffer
 	if err := reports.Text(&text, p, reports.Options{}); err != nil {
 		return err
 	}
-	if err := html.Report(&page, p, figure.Build(p, d), html.Options{}); err != nil {
+	figures := figure.Build(p, d)
+	if err := d.Err(); err != nil {
+		return err
+	}
+	if err := html.Report(&page, p, figures, html.Options{}); err != nil {
 		return fmt.Errorf("%s: %w", rundir.HTMLFile, err)
 	}
 	if err := dir.WriteParams(p); err != nil {

@@ -1,0 +1,39 @@
+package cost
+
+import (
+	"sync"
+
+	"calib/bench/pattern"
+)
+
+// Traffic is a pattern with a size in a team. It is written down once, when it is first needed, for all models that predict it. It is safe
+// for concurrent use.
+type Traffic struct {
+	Pattern      pattern.Pattern
+	Hosts, Bytes int
+	list         func() (*list, error)
+	extent       func() (pattern.Extent, error)
+}
+
+// TrafficOf returns a pattern with size bytes [B] in a team of hosts.
+func TrafficOf(p pattern.Pattern, hosts, bytes int) *Traffic {
+	return &Traffic{p, hosts, bytes,
+		sync.OnceValues(func() (*list, error) { return written(p, hosts, bytes) }),
+		sync.OnceValues(func() (pattern.Extent, error) { return pattern.ExtentOf(p, hosts, bytes) })}
+}
+
+// Extent is how much it moves. Errors are those of pattern.ExtentOf.
+func (t *Traffic) Extent() (pattern.Extent, error) { return t.extent() }
+
+// onPaper is a model that predicts what was written down.
+type onPaper interface {
+	timeOf(*Traffic) (float64, error)
+}
+
+// Time is m.Time, without writing the pattern down again.
+func Time(m Model, t *Traffic) (float64, error) {
+	if w, ok := m.(onPaper); ok {
+		return w.timeOf(t)
+	}
+	return m.Time(t.Pattern, t.Hosts, t.Bytes)
+}
