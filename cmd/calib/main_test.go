@@ -16,7 +16,7 @@ import (
 
 // TestMain makes this binary calib where a script, or a coordinator that starts its agents, runs it under that name.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"calib": main, "oldagent": oldAgent, "relay": relay})
+	testscript.Main(m, map[string]func(){"calib": main, "oldagent": oldAgent, "relay": relay, "attack": attack})
 }
 
 // TestScript runs testdata/script. No script may leave a process behind, of calib or of a launch prefix.
