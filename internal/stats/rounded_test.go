@@ -2,6 +2,7 @@ package stats
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 )
@@ -26,6 +27,38 @@ func TestRoundedIsAboutExact(t *testing.T) {
 		if got := r.most(r.order); math.Abs(got-want) > 0.04*want {
 			t.Errorf("%s: %v, exactly %v", name, got, want)
 		}
+	}
+}
+
+// The test of rounded values finds about as many small changes as that of the values at all, by as many permutations.
+func TestRoundedPower(t *testing.T) {
+	const series, values = 40, 600
+	rounded, exact := 0, 0
+	for seed := range uint64(series) {
+		for _, c := range []struct {
+			from  int
+			shift float64
+		}{{values / 2, 0.3}, {values - 60, 0.5}, {values - 15, 1}} { // about in standard deviations
+			x := append(levels(seed, 0.1, c.from, 10), levels(seed+series, 0.1, values-c.from, 10+c.shift)...)
+			e := newEnergy(x, 5)
+			l := newRounded(e)
+			test := func() *divider { return &divider{ChangeOptions: ChangeOptions{}.defaults(), rng: rand.New(rand.NewPCG(seed, 1))} }
+			if _, found := permute(test(), l.order, 99, l.most(l.order), l.most); found {
+				rounded++
+			}
+			_, most := e.best(e.order)
+			_, found := permute(test(), e.order, 99, most, func(order []int) float64 {
+				_, most := e.best(order)
+				return most
+			})
+			if found {
+				exact++
+			}
+		}
+	}
+	t.Logf("of %d changes, rounded values show %d, all values %d", 3*series, rounded, exact)
+	if float64(rounded) < 0.9*float64(exact) || exact == 3*series || exact < series {
+		t.Errorf("of %d changes, rounded values show %d, all values %d", 3*series, rounded, exact)
 	}
 }
 
