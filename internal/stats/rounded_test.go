@@ -42,7 +42,9 @@ func TestRoundedPower(t *testing.T) {
 			x := append(levels(seed, 0.1, c.from, 10), levels(seed+series, 0.1, values-c.from, 10+c.shift)...)
 			e := newEnergy(x, 5)
 			l := newRounded(e)
-			test := func() *divider { return &divider{ChangeOptions: ChangeOptions{}.defaults(), rng: rand.New(rand.NewPCG(seed, 1))} }
+			test := func() *divider {
+				return &divider{ChangeOptions: ChangeOptions{}.defaults(), rng: rand.New(rand.NewPCG(seed, 1))}
+			}
 			if _, found := permute(test(), l.order, 99, l.most(l.order), l.most); found {
 				rounded++
 			}
