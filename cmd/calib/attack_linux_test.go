@@ -79,12 +79,7 @@ func (l *faultLab) calibrate(name string, watch func()) map[string]params.Parame
 			l.t.Logf("ATTACK %s", strings.TrimSpace(said.String()))
 		}()
 	}
-	plan := filepath.Join(l.work, "plan.yaml")
-	text := fmt.Sprintf("experiments: [clock, pingpong, paired]\nsizes: 1,64,1400,4000,16000\neffort: 0.2\nrounds: {min: 6, max: 12}\nbudget: %v\n", 2*faultBudget)
-	if err := os.WriteFile(plan, []byte(text), 0o600); err != nil {
-		l.t.Fatal(err)
-	}
-	l.start("--hosts", filepath.Join(l.work, "hosts"), "--launch", "relay {host}", "--plan", plan, "--seed", "5", "--out", l.out, "--json", "--yes", "--no-validate")
+	l.follow(fmt.Sprintf("experiments: [clock, pingpong, paired]\nsizes: 1,64,1400,4000,16000\neffort: 0.2\nrounds: {min: 6, max: 12}\nbudget: %v\n", 2*faultBudget))
 	for end := time.Now().Add(2*faultBudget + attackGrace); !l.within(100 * time.Millisecond); {
 		if watch != nil {
 			watch()

@@ -89,18 +89,23 @@ func (l *faultLab) start(args ...string) {
 	})
 }
 
+// follow starts a run of a plan on the lab.
+func (l *faultLab) follow(plan string) {
+	l.t.Helper()
+	file := filepath.Join(l.work, "plan.yaml")
+	if err := os.WriteFile(file, []byte(plan), 0o600); err != nil {
+		l.t.Fatal(err)
+	}
+	l.start("--hosts", filepath.Join(l.work, "hosts"), "--launch", "relay {host}", "--plan", file, "--seed", "5", "--out", l.out, "--json", "--yes", "--no-validate")
+}
+
 // begin starts a run of an experiment, and of ping-pong, from which something can be fitted in any case.
 func (l *faultLab) begin(exp string, budget time.Duration) {
 	l.t.Helper()
-	plan := filepath.Join(l.work, "plan.yaml")
 	if exp != "pingpong" {
 		exp = "pingpong, " + exp
 	}
-	text := fmt.Sprintf("experiments: [%s]\nsizes: 1,1400,4000\neffort: 0.1\ntarget: 0.0001\nrounds: {min: 400, max: 400}\nbudget: %v\n", exp, budget)
-	if err := os.WriteFile(plan, []byte(text), 0o600); err != nil {
-		l.t.Fatal(err)
-	}
-	l.start("--hosts", filepath.Join(l.work, "hosts"), "--launch", "relay {host}", "--plan", plan, "--seed", "5", "--out", l.out, "--json", "--yes", "--no-validate")
+	l.follow(fmt.Sprintf("experiments: [%s]\nsizes: 1,1400,4000\neffort: 0.1\ntarget: 0.0001\nrounds: {min: 400, max: 400}\nbudget: %v\n", exp, budget))
 }
 
 // measures waits until the run has measured something of an experiment, or has ended.

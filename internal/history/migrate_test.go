@@ -16,23 +16,30 @@ import (
 const oldReading = `INSERT INTO readings (metric, started, run, value, lo, hi)
 	SELECT metrics.key, runs.started, runs.key, ?, ?, ? FROM metrics, runs WHERE metrics.name = ? AND runs.id = ?`
 
+// emptyStore makes a store of that version, without a run.
+func emptyStore(t *testing.T, path string, version int64) *Store {
+	t.Helper()
+	s, err := connect(path, "mode=rwc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := s.provider()
+	if err := errors.Join(err, s.claim(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.UpTo(t.Context(), version); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
 // oldStore makes a store of a version before 4, with runs of the metrics m00, m01, …, a night each; every third number has an
 // interval, and every fifth run lacks the first metric.
 func oldStore(t *testing.T, version int64, runs, metrics int) (path string) {
 	t.Helper()
 	ctx := t.Context()
 	path = filepath.Join(t.TempDir(), "old.db")
-	s, err := connect(path, "mode=rwc")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := s.provider()
-	if err := errors.Join(err, s.claim(ctx)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := p.UpTo(ctx, version); err != nil {
-		t.Fatal(err)
-	}
+	s := emptyStore(t, path, version)
 	exec := func(query string, args ...any) {
 		if _, err := s.db.ExecContext(ctx, query, args...); err != nil {
 			t.Fatal(err)

@@ -45,19 +45,9 @@ func TestFullDisk(t *testing.T) {
 
 // A store of the first version, opened by several processes' worth of stores at once, is brought up to date and keeps its runs.
 func TestOldStoreIsMigrated(t *testing.T) {
-	ctx, path := t.Context(), filepath.Join(t.TempDir(), "old.db")
-	s, err := connect(path, "mode=rwc")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := s.provider()
-	if err := errors.Join(err, s.claim(ctx)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := p.UpTo(ctx, 1); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Baselines(ctx); err == nil {
+	path := filepath.Join(t.TempDir(), "old.db")
+	s := emptyStore(t, path, 1)
+	if _, err := s.Baselines(t.Context()); err == nil {
 		t.Fatal("it is not old")
 	}
 	if err := s.Close(); err != nil {
