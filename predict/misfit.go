@@ -26,7 +26,7 @@ func misfit(m cost.Model, p *params.Params) float64 {
 	}
 	var squares []float64
 	for _, r := range measured(p) {
-		if t, err := m.Time(one, 2, int(r.X)); err == nil {
+		if t, err := m.Time(cost.TrafficOf(one, 2, int(r.X))); err == nil {
 			e := (t - r.Measured) / r.Measured
 			squares = append(squares, e*e)
 		}

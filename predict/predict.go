@@ -37,7 +37,7 @@ var Models = []string{Sim, SimEndless, SimCold, Hyperbolic, Cluster, LoGPC, LogG
 
 // builders make a model of parameters.
 var builders = map[string]func(*params.Params, Settings) (cost.Model, error){
-	Sim:        func(p *params.Params, _ Settings) (cost.Model, error) { return world.New(p) },
+	Sim:        func(p *params.Params, _ Settings) (cost.Model, error) { return simulation(world.New(p)) },
 	SimEndless: ofParams(endless),
 	SimCold:    ofParams(cold),
 	Hyperbolic: ofParams(cost.Hyperbolic),
@@ -52,13 +52,28 @@ func ofParams(build func(*params.Params) (cost.Model, error)) func(*params.Param
 	return func(p *params.Params, _ Settings) (cost.Model, error) { return build(p) }
 }
 
+// simulated is a simulation as a model.
+type simulated struct{ *world.World }
+
+// Time implements cost.Model.
+func (s simulated) Time(t *cost.Traffic) (float64, error) {
+	return s.World.Time(t.Pattern, t.Hosts, t.Bytes)
+}
+
+func simulation(w *world.World, err error) (cost.Model, error) {
+	if err != nil {
+		return nil, err
+	}
+	return simulated{w}, nil
+}
+
 // endless is the simulation without B_L. It returns world.ErrParameters where there is no B_L to leave out.
 func endless(p *params.Params) (cost.Model, error) {
 	w, err := world.New(p)
 	if err != nil {
 		return nil, err
 	}
-	return w.WithoutBuffer()
+	return simulation(w.WithoutBuffer())
 }
 
 // cold is the simulation of connections as they begin. It returns world.ErrParameters where windows are no matter.
@@ -67,7 +82,7 @@ func cold(p *params.Params) (cost.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return w.Cold()
+	return simulation(w.Cold())
 }
 
 // Query is what is asked: a pattern with M bytes on a number of hosts.
@@ -165,8 +180,8 @@ func bestSimulation(p *params.Params) params.Grade {
 // world is the simulation of p, if it could be made.
 func (p *Predictor) world() (*world.World, bool) {
 	for _, m := range p.models {
-		if w, ok := m.mid.(*world.World); ok && m.name == Sim && m.err == nil {
-			return w, true
+		if s, ok := m.mid.(simulated); ok && m.name == Sim && m.err == nil {
+			return s.World, true
 		}
 	}
 	return nil, false
@@ -243,11 +258,11 @@ func (m *model) time(q *cost.Traffic) (float64, error) {
 	if n := m.work(q); m.simulates() && n > m.most {
 		return 0, fmt.Errorf("a simulation of %d packets takes long, and validation simulates up to %d (calib predict does it)", n, m.most)
 	}
-	return cost.Time(m.mid, q)
+	return m.mid.Time(q)
 }
 
 func (m *model) simulates() bool {
-	_, yes := m.mid.(*world.World)
+	_, yes := m.mid.(simulated)
 	return yes
 }
 
@@ -260,7 +275,7 @@ func (m *model) work(q *cost.Traffic) int {
 	if err != nil {
 		return 0 // the model says why
 	}
-	if w, simulates := m.mid.(*world.World); simulates {
+	if w, simulates := m.mid.(simulated); simulates {
 		return e.Messages + e.Bytes/w.Packet()
 	}
 	return e.Messages
@@ -277,7 +292,7 @@ func (m *model) times(q *cost.Traffic) []float64 {
 	}
 	out := make([]float64, n)
 	resample.Each(n, func(i int) {
-		t, err := cost.Time(m.drawn[i], q)
+		t, err := m.drawn[i].Time(q)
 		if err != nil {
 			t = math.NaN()
 		}

@@ -144,10 +144,10 @@ func limits(operation, algorithm string, hosts int) (a, b float64, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	if a, err = short.Time(p, hosts, 1); err != nil {
+	if a, err = short.Time(cost.TrafficOf(p, hosts, 1)); err != nil {
 		return 0, 0, err
 	}
-	b, err = long.Time(p, hosts, bytes)
+	b, err = long.Time(cost.TrafficOf(p, hosts, bytes))
 	return a, b / bytes, err
 }
 
@@ -211,7 +211,7 @@ func logPRows() ([]row, error) {
 		return nil, err
 	}
 	// A message of n packets in LogGP, a gap of g each, is n messages in LogP.
-	logp := func(n int) (float64, error) { return model.Time(p2p, 2, n) }
+	logp := func(n int) (float64, error) { return model.Time(cost.TrafficOf(p2p, 2, n)) }
 	four, err := logp(4)
 	if err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 	"calib/fit/blocks"
 	"calib/fit/params"
 	"calib/internal/units"
+	"calib/predict/cost"
 )
 
 // smooth is why the hyperbola misses measured times between its limits.
@@ -110,7 +111,7 @@ func predicted(measured []patternTime) ([]params.Validation, error) {
 		if err != nil {
 			return nil, err
 		}
-		t, err := model.Time(p, v.Hosts, int(v.Bytes))
+		t, err := model.Time(cost.TrafficOf(p, v.Hosts, int(v.Bytes)))
 		if err != nil {
 			return nil, err
 		}

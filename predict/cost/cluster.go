@@ -65,11 +65,7 @@ type clusterModel struct{ cluster.Cluster }
 func (clusterModel) Name() string { return "cluster" }
 
 // Time implements Model.
-func (c clusterModel) Time(p pattern.Pattern, hosts, bytes int) (float64, error) {
-	return c.timeOf(TrafficOf(p, hosts, bytes))
-}
-
-func (c clusterModel) timeOf(t *Traffic) (float64, error) {
+func (c clusterModel) Time(t *Traffic) (float64, error) {
 	l, err := t.list()
 	if err != nil {
 		return 0, err

@@ -22,11 +22,11 @@ import (
 type Model interface {
 	// Name is hockney, loggp, logpc, hyperbolic or cluster.
 	Name() string
-	// Time returns the time [s] of p with size bytes [B] in a team of hosts, from the start of all ranks together to the last
-	// delivery. It is positive and finite. It returns ErrNotPredicted, with the reason, where the model says nothing of p;
-	// ErrParameters where the parameters make a time that none can be; ErrSchedule where p never ends; and what
-	// pattern.Of returns where p is not defined for the team.
-	Time(p pattern.Pattern, hosts, bytes int) (seconds float64, err error)
+	// Time returns the time [s] of a pattern in a team, from the start of all ranks together to the last delivery. It is positive and
+	// finite. It returns ErrNotPredicted, with the reason, where the model says nothing of the pattern; ErrParameters where the parameters
+	// make a time that none can be; ErrSchedule where the pattern never ends; and what pattern.Of returns where it is not defined for the
+	// team.
+	Time(*Traffic) (seconds float64, err error)
 }
 
 var (
@@ -46,11 +46,7 @@ type byEvents struct {
 
 func (e byEvents) Name() string { return e.name }
 
-func (e byEvents) Time(p pattern.Pattern, hosts, bytes int) (float64, error) {
-	return e.timeOf(TrafficOf(p, hosts, bytes))
-}
-
-func (e byEvents) timeOf(t *Traffic) (float64, error) {
+func (e byEvents) Time(t *Traffic) (float64, error) {
 	l, err := t.list()
 	if err != nil {
 		return 0, err

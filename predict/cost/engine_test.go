@@ -100,7 +100,7 @@ func TestSchedules(t *testing.T) {
 		{"an empty exchange", pattern.Schedule{{{}, out(1, 1), {}}, {in(0, 1), {}, {}}}, nil},
 	} {
 		for _, m := range []Model{hockney(1, 1), loggp(1, 1, 1, 1, 1), h} {
-			if v, err := m.Time(one(tc.s), len(tc.s), 1); !errors.Is(err, tc.want) || (err == nil) == (v == 0) {
+			if v, err := m.Time(TrafficOf(one(tc.s), len(tc.s), 1)); !errors.Is(err, tc.want) || (err == nil) == (v == 0) {
 				t.Errorf("%s, %s: %g, %v, want %v", tc.name, m.Name(), v, err, tc.want)
 			}
 		}
@@ -112,11 +112,11 @@ func TestSchedules(t *testing.T) {
 	}
 	// Long messages do not fit in the buffers between two ranks that both send first.
 	crossed := one(pattern.Schedule{{out(1, 1), in(1, 1)}, {out(0, 1), in(0, 1)}})
-	if _, err := h.Time(crossed, 2, 1); !errors.Is(err, ErrSchedule) {
+	if _, err := h.Time(TrafficOf(crossed, 2, 1)); !errors.Is(err, ErrSchedule) {
 		t.Errorf("both send first: %v", err)
 	}
 	near(t, "both send first, with buffers", timeOf(t, hockney(1, 1), crossed, 2, 1), 2)
-	if _, err := hockney(1, 1).Time(find(t, "p2p", "direct"), 3, 1); err == nil {
+	if _, err := hockney(1, 1).Time(TrafficOf(find(t, "p2p", "direct"), 3, 1)); err == nil {
 		t.Error("p2p of three hosts has a time")
 	}
 }

@@ -67,11 +67,7 @@ type hyperbolic struct {
 func (h *hyperbolic) Name() string { return "hyperbolic" }
 
 // Time implements Model.
-func (h *hyperbolic) Time(p pattern.Pattern, hosts, bytes int) (float64, error) {
-	return h.timeOf(TrafficOf(p, hosts, bytes))
-}
-
-func (h *hyperbolic) timeOf(t *Traffic) (float64, error) {
+func (h *hyperbolic) Time(t *Traffic) (float64, error) {
 	l, err := t.list()
 	if err != nil {
 		return 0, err

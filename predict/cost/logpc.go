@@ -3,7 +3,6 @@ package cost
 import (
 	"fmt"
 
-	"calib/bench/pattern"
 	"calib/fit/logpc"
 	"calib/fit/params"
 )
@@ -44,11 +43,7 @@ type logpcModel struct{ logpc.Machine }
 func (logpcModel) Name() string { return "logpc" }
 
 // Time implements Model.
-func (c logpcModel) Time(p pattern.Pattern, hosts, bytes int) (float64, error) {
-	return c.timeOf(TrafficOf(p, hosts, bytes))
-}
-
-func (c logpcModel) timeOf(t *Traffic) (float64, error) {
+func (c logpcModel) Time(t *Traffic) (float64, error) {
 	if _, err := t.list(); err != nil {
 		return 0, err
 	}

@@ -58,7 +58,7 @@ func TestLoGPCRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, p := range pattern.All {
-		switch _, err := model.Time(p, 8, 100); {
+		switch _, err := model.Time(TrafficOf(p, 8, 100)); {
 		case p.Name() == "p2p-direct" || p.Name() == "alltoall-pairwise" || p.Name() == "alltoall-shifted":
 		case err == nil:
 			t.Errorf("%s is predicted", p.Name())

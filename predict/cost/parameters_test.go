@@ -188,10 +188,10 @@ func TestCluster(t *testing.T) {
 	}
 	near(t, "eq. 8", timeOf(t, m, as("incast", "direct", incast), hosts, bytes), gather)
 	near(t, "eq. 8, by two", timeOf(t, m, as("gather", "windows", incast), hosts, bytes), byTwo)
-	if _, err := m.Time(find(t, "bcast", "binary"), hosts, bytes); !errors.Is(err, ErrNotPredicted) {
+	if _, err := m.Time(TrafficOf(find(t, "bcast", "binary"), hosts, bytes)); !errors.Is(err, ErrNotPredicted) {
 		t.Errorf("binary broadcast: %v", err)
 	}
-	if _, err := m.Time(as("ring", "", rounds(3, ringStep)), 4, 4000); !errors.Is(err, ErrNotPredicted) {
+	if _, err := m.Time(TrafficOf(as("ring", "", rounds(3, ringStep)), 4, 4000)); !errors.Is(err, ErrNotPredicted) {
 		t.Errorf("ring: %v", err)
 	}
 }

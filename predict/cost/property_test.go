@@ -73,11 +73,11 @@ func TestGrows(t *testing.T) {
 		hosts, of := anyTree(t)
 		p := as("bcast", "tree", of)
 		k := rapid.IntRange(1, 1000).Draw(t, "m")
-		short, err := m.Time(p, hosts, k)
+		short, err := m.Time(TrafficOf(p, hosts, k))
 		if err != nil {
 			t.Fatal(err)
 		}
-		long, err := m.Time(p, hosts, k+rapid.IntRange(1, 1000).Draw(t, "more"))
+		long, err := m.Time(TrafficOf(p, hosts, k+rapid.IntRange(1, 1000).Draw(t, "more")))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +91,7 @@ func TestGrows(t *testing.T) {
 func TestBetween(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, m := anyRounds(t), anyModel(t)
-		v, err := m.Time(one(s), len(s), 1)
+		v, err := m.Time(TrafficOf(one(s), len(s), 1))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,12 +100,12 @@ func TestBetween(t *testing.T) {
 			for _, st := range steps {
 				for _, q := range st.Out {
 					pair := one(pattern.Schedule{{out(1, q.Bytes)}, {in(0, q.Bytes)}})
-					alone, err := m.Time(pair, 2, 1)
+					alone, err := m.Time(TrafficOf(pair, 2, 1))
 					if err != nil {
 						t.Fatal(i, err)
 					}
 					twice := one(pattern.Schedule{{out(1, q.Bytes), out(1, q.Bytes)}, {in(0, q.Bytes), in(0, q.Bytes)}})
-					both, err := m.Time(twice, 2, 1) // with the gap behind it
+					both, err := m.Time(TrafficOf(twice, 2, 1)) // with the gap behind it
 					if err != nil {
 						t.Fatal(i, err)
 					}
@@ -130,7 +130,7 @@ func TestCycle(t *testing.T) {
 		for i := range n {
 			s[i] = append(s[i], in((i+n-1)%n, 1), out((i+1)%n, 1))
 		}
-		if v, err := m.Time(one(s), len(s), 1); !errors.Is(err, ErrSchedule) {
+		if v, err := m.Time(TrafficOf(one(s), len(s), 1)); !errors.Is(err, ErrSchedule) {
 			t.Fatalf("%g, %v", v, err)
 		}
 	})
@@ -159,13 +159,13 @@ func TestLogPRatio(t *testing.T) {
 				t.Fatalf("%s: %g", what, r)
 			}
 		}
-		v, err := loggp(L, o, o, g, 1).Time(train(n, 1), 2, 1)
+		v, err := loggp(L, o, o, g, 1).Time(TrafficOf(train(n, 1), 2, 1))
 		if err != nil {
 			t.Fatal(err)
 		}
 		within("eq. 18", blocks.T(float64(n-1), 2*o+L, max(g, o)), v)
 		// A sender that never waits for its interface is busy until L + o before the last delivery.
-		if v, err = loggp(L, o, o, min(g, o), 1).Time(train(n, 1), 2, 1); err != nil {
+		if v, err = loggp(L, o, o, min(g, o), 1).Time(TrafficOf(train(n, 1), 2, 1)); err != nil {
 			t.Fatal(err)
 		}
 		within("eq. 19", blocks.T(float64(n-1), o, o), v-L-o)

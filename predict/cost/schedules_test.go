@@ -107,7 +107,7 @@ func find(t *testing.T, operation, algorithm string) pattern.Pattern {
 
 func timeOf(t *testing.T, m Model, p pattern.Pattern, hosts, bytes int) float64 {
 	t.Helper()
-	v, err := m.Time(p, hosts, bytes)
+	v, err := m.Time(TrafficOf(p, hosts, bytes))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,16 +24,3 @@ func TrafficOf(p pattern.Pattern, hosts, bytes int) *Traffic {
 
 // Extent is how much it moves. Errors are those of pattern.ExtentOf.
 func (t *Traffic) Extent() (pattern.Extent, error) { return t.extent() }
-
-// onPaper is a model that predicts what was written down.
-type onPaper interface {
-	timeOf(*Traffic) (float64, error)
-}
-
-// Time is m.Time, without writing the pattern down again.
-func Time(m Model, t *Traffic) (float64, error) {
-	if w, ok := m.(onPaper); ok {
-		return w.timeOf(t)
-	}
-	return m.Time(t.Pattern, t.Hosts, t.Bytes)
-}
