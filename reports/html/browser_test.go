@@ -149,10 +149,16 @@ func darkAndLight(t *testing.T, b *browser) {
 	}
 }
 
-// prints: all figures are drawn before the page is printed, and the print is a PDF.
+// prints: all figures are drawn before the page is printed, none wider than its place, and the print is a PDF.
 func prints(t *testing.T, b *browser, figures int) {
 	var pdf []byte
-	eval[bool](t, b, `(addEventListener("beforeprint", () => { window.drawnForPrint = document.querySelectorAll("figure .main-svg").length; }), true)`)
+	eval[bool](t, b, `(addEventListener("beforeprint", () => {
+		window.drawnForPrint = document.querySelectorAll("figure .main-svg").length;
+		window.cutOff = [...document.querySelectorAll(".glance .plot")].filter((p) => {
+			const drawn = p.querySelector(".main-svg").getBoundingClientRect().width;
+			return drawn < 100 || drawn > p.clientWidth + 1;
+		}).length;
+	}), true)`)
 	b.run(t, chromedp.ActionFunc(func(ctx context.Context) (err error) {
 		pdf, _, err = page.PrintToPDF().Do(ctx)
 		return err
@@ -162,6 +168,9 @@ func prints(t *testing.T, b *browser, figures int) {
 	}
 	if n := eval[int](t, b, `window.drawnForPrint`); n < figures {
 		t.Errorf("%d figures drawn before printing, want %d", n, figures)
+	}
+	if n := eval[int](t, b, `window.cutOff`); n > 0 {
+		t.Errorf("%d small figures do not fit their places", n)
 	}
 	if eval[bool](t, b, `document.documentElement.classList.contains("printing")`) {
 		t.Error("the page is still laid out for printing")

@@ -5,7 +5,7 @@
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const root = document.documentElement;
   const figures = new Map(); // element → its data, once it is drawn
-  let paper = 0; // width while printing
+  let paper = 0; // width of a large figure while printing
 
   // plotly runs the Plotly of the page when it is first needed: the first screen does not wait for it.
   function plotly() {
@@ -28,10 +28,10 @@
     if (figure.below) figure.below.traces ||= [];
     box.setAttribute("role", "img");
     box.setAttribute("aria-label", el.querySelector("h3").textContent);
-    const th = theme(), width = paper || box.clientWidth;
+    const small = el.classList.contains("small");
+    const th = theme(), width = !small && paper || box.clientWidth;
     figure.width = width;
     box.style.height = "";
-    const small = el.classList.contains("small");
     const { data, layout } = figure.heat ? heatOf(figure, th, width) : plotOf(figure, th, width, box.clientHeight, small);
     box.style.height = layout.height + "px";
     if (figure.heat) plotly().purge(box); // react keeps the cells of a heat map where they were
