@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"runtime"
 	"testing"
 
 	"calib/bench"
@@ -137,14 +136,7 @@ func (s suite) besideAllocates(t *testing.T) {
 				return nil
 			}
 			check(steps())
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
-			check(steps())
-			runtime.ReadMemStats(&after)
-			if n := after.Mallocs - before.Mallocs; n > times/4 { // those of the other rank and of the test are among them
-				return fmt.Errorf("%d transfers made %d allocations", times, n)
-			}
-			return nil
+			return allocates(times, steps)
 		})
 	})
 }

@@ -57,7 +57,7 @@ func LoopbackTeam(t *testing.T, size int, shared bool) []bench.Group {
 	}
 	for i, p := range planes {
 		go func() {
-			g, err := p.Group(context.Background(), bench.Task{Team: hosts, Rank: i, Recv: 300 * units.Millisecond})
+			g, err := p.Group(context.Background(), bench.Task{Team: hosts, Rank: i, Recv: units.Second})
 			out[i] <- opened{g, err}
 		}()
 	}
