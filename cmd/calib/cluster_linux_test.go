@@ -80,19 +80,19 @@ func (s *testCluster) network() {
 	}
 }
 
-// command runs in the script's environment.
-func (s *testCluster) command(argv ...string) *exec.Cmd {
+// scriptCommand runs in the script's environment.
+func scriptCommand(ts *testscript.TestScript, argv ...string) *exec.Cmd {
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Env = os.Environ()
 	for _, name := range []string{"WORK", "HOME", "PATH", "SLURM_CONF"} {
-		cmd.Env = append(cmd.Env, name+"="+s.ts.Getenv(name))
+		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
 	}
 	return cmd
 }
 
 // daemon starts a daemon in the foreground, which ends with the script.
 func (s *testCluster) daemon(argv ...string) {
-	cmd := s.command(argv...)
+	cmd := scriptCommand(s.ts, argv...)
 	out, err := os.OpenFile(s.dir+"/daemons.log", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	s.ts.Check(err)
 	defer out.Close()

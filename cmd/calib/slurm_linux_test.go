@@ -66,16 +66,32 @@ func cmdSlurm(ts *testscript.TestScript, neg bool, args []string) {
 		s.daemon(s.within(s.node(i), needs.Program(t, "slurmd"), "-D", "-N", fmt.Sprintf("x%d", i+1))...)
 	}
 	ts.Defer(func() { // a script that has failed leaves a job, which its daemons end
-		_ = s.command(s.within(s.name, "scancel", "--full", "--state=RUNNING")...).Run()
-		poll(func() bool {
-			left, err := s.command(s.within(s.name, "squeue", "--noheader")...).Output()
-			return err != nil || len(left) == 0
-		})
+		_ = scriptCommand(ts, s.within(s.name, "scancel", "--full", "--state=RUNNING")...).Run()
+		_ = awaitJobless(ts)
 	})
 	s.wait("idle nodes", func() bool {
-		out, _ := s.command(s.within(s.name, "sinfo", "--noheader", "--format=%T %D")...).Output() // fails until slurmctld answers
+		out, _ := scriptCommand(ts, s.within(s.name, "sinfo", "--noheader", "--format=%T %D")...).Output() // fails until slurmctld answers
 		return strings.TrimSpace(string(out)) == fmt.Sprintf("idle %d", s.nodes)
 	})
+}
+
+// cmdJobless waits until Slurm has no job: it lists one for a moment after its end.
+func cmdJobless(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, len(args) == 0, neg, "jobless")
+	ts.Check(awaitJobless(ts))
+}
+
+// awaitJobless gives up where Slurm does not answer.
+func awaitJobless(ts *testscript.TestScript) error {
+	var left []byte
+	var err error
+	if !poll(func() bool {
+		left, err = scriptCommand(ts, ts.Getenv("WITHIN"), "squeue", "--noheader").Output()
+		return err != nil || len(left) == 0
+	}) {
+		return fmt.Errorf("after %v Slurm still has jobs:\n%s", patience, left)
+	}
+	return err
 }
 
 // slurmFiles writes what the daemons and commands read.
