@@ -222,8 +222,26 @@ func (l *faultLab) left() []string {
 	for h := range faultHosts {
 		for _, pid := range l.agents(h) {
 			_ = syscall.Kill(pid, syscall.SIGCONT) // it may have ended
-			out = append(out, fmt.Sprintf("pid %d on host %d", pid, h))
+			out = append(out, fmt.Sprintf("on host %d %s", h, doing(pid)))
 		}
 	}
 	return append(out, processesOf(l.work)...)
+}
+
+// doing is a process, and what each of its threads waits for in the kernel.
+func doing(pid int) string {
+	var s strings.Builder
+	proc := fmt.Sprintf("/proc/%d", pid)
+	read := func(file string) string {
+		b, _ := os.ReadFile(file) // fails for a process that has just ended
+		return strings.TrimSpace(string(bytes.ReplaceAll(b, []byte{0}, []byte{' '})))
+	}
+	fmt.Fprintf(&s, "pid %d (%s)", pid, read(proc+"/cmdline"))
+	threads, _ := filepath.Glob(proc + "/task/*") // its pattern is right
+	for _, t := range threads {
+		_, state, _ := strings.Cut(read(t+"/stat"), ") ")
+		state, _, _ = strings.Cut(state, " ")
+		fmt.Fprintf(&s, "\n\tthread %s %s: %s", filepath.Base(t), state, strings.ReplaceAll(read(t+"/stack"), "\n", " "))
+	}
+	return s.String()
 }

@@ -29,12 +29,17 @@ const device = "calib0"
 const queueLen = 20000
 
 // onThread runs f on a thread of its own that ends with f, so that no other goroutine can ever run in a namespace that f
-// entered.
+// entered. It is never the first thread of the process: that does not end, and by its namespace others tell where the process is.
 func onThread(f func() error) error {
 	done := make(chan error, 1)
 	go func() {
-		runtime.LockOSThread() // never unlocked: the runtime ends the thread with the goroutine
-		done <- f()
+		runtime.LockOSThread()
+		if unix.Gettid() == unix.Getpid() {
+			done <- onThread(f) // this goroutine keeps the first thread meanwhile
+			runtime.UnlockOSThread()
+			return
+		}
+		done <- f() // never unlocked: the runtime ends the thread with the goroutine
 	}()
 	return <-done
 }
