@@ -26,7 +26,7 @@ func (l Limits) OnPath() Path {
 	if l.Path.Known() {
 		return l.Path
 	}
-	return Gigabit
+	return Gigabit.Path
 }
 
 // Thin reports whether a design is to be kept to the essential: the effort is below a half.

@@ -13,14 +13,14 @@ type Path struct {
 	Slot units.Nanos `yaml:"slot" json:"slot_ns"`
 }
 
-// Gigabit is the path of forecasts that know no better.
-var Gigabit = Path{Latency: 50 * units.Microsecond, PerByte: 8.5, Together: true, Slot: 50 * units.Millisecond}
-
 // Speed is a path with a name, for forecasts without a network.
 type Speed struct {
 	Name string
 	Path
 }
+
+// Gigabit is that of forecasts that know no better.
+var Gigabit = Speed{"1 Gbit/s", Path{Latency: 50 * units.Microsecond, PerByte: 8.5, Together: true, Slot: 50 * units.Millisecond}}
 
 // Speeds are those that a plan is shown for where no network was probed, the slowest first.
 func Speeds() []Speed {
@@ -28,7 +28,7 @@ func Speeds() []Speed {
 		{"256 kbit/s, 100 ms", Path{Latency: 100 * units.Millisecond, PerByte: 31_250, Slot: 300 * units.Millisecond}},
 		{"10 Mbit/s shared", Path{Latency: units.Millisecond, PerByte: 830, Slot: 60 * units.Millisecond}},
 		{"100 Mbit/s", Path{Latency: 100 * units.Microsecond, PerByte: 85, Together: true, Slot: 50 * units.Millisecond}},
-		{"1 Gbit/s", Gigabit},
+		Gigabit,
 		{"10 Gbit/s", Path{Latency: 20 * units.Microsecond, PerByte: 0.85, Together: true, Slot: 40 * units.Millisecond}},
 		{"100 Gbit/s", Path{Latency: 10 * units.Microsecond, PerByte: 0.2, Together: true, Slot: 40 * units.Millisecond}},
 	}

@@ -122,15 +122,8 @@ func TestChoose(t *testing.T) {
 }
 
 func TestLinkWindow(t *testing.T) {
-	of := func(links int) []history.Followed {
-		out := []history.Followed{{Name: "a_c"}}
-		for i := range links {
-			out = append(out, history.Followed{Name: "rate", From: "a", To: fmt.Sprint(i)})
-		}
-		return out
-	}
 	for _, c := range [][3]int{{500, 0, 500}, {500, 400, 500}, {500, 1000, linkReadings / 1000}, {500, 8064, leastLinkRuns}, {20, 80640, 20}} {
-		if got := linkWindow(c[0], of(c[1])); got != c[2] {
+		if got := linkWindow(c[0], c[1]); got != c[2] {
 			t.Errorf("%d runs, %d series of links: searched in %d runs, want %d", c[0], c[1], got, c[2])
 		}
 	}

@@ -65,9 +65,15 @@ func surveyRuns(ctx context.Context, s *history.Store, f history.Filter, of []hi
 	if len(v.runs) == 0 {
 		return v, nil
 	}
-	v.linkRuns = linkWindow(len(v.runs), of)
-	links := slices.DeleteFunc(slices.Clone(of), func(m history.Followed) bool { return m.Link() == "" })
-	network := slices.DeleteFunc(slices.Clone(of), func(m history.Followed) bool { return m.Link() != "" })
+	var links, network []history.Followed
+	for _, m := range of {
+		if m.Link() != "" {
+			links = append(links, m)
+		} else {
+			network = append(network, m)
+		}
+	}
+	v.linkRuns = linkWindow(len(v.runs), len(links))
 	if v.network, err = v.timelines(ctx, network, len(v.runs)); err != nil {
 		return nil, err
 	}
@@ -75,14 +81,8 @@ func surveyRuns(ctx context.Context, s *history.Store, f history.Filter, of []hi
 	return v, err
 }
 
-// linkWindow returns in how many of n runs links are searched.
-func linkWindow(n int, of []history.Followed) int {
-	links := 0
-	for _, m := range of {
-		if m.Link() != "" {
-			links++
-		}
-	}
+// linkWindow returns in how many of n runs so many links are searched.
+func linkWindow(n, links int) int {
 	if links*n <= linkReadings {
 		return n
 	}

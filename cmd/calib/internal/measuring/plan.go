@@ -217,7 +217,7 @@ func PlanCommand() *cli.Command {
 			p := d.Plan
 			looks := !p.Limits.Path.Known() && p.Budget > 0 && !d.Unprobed && d.Where.Sim == "" // the run will
 			if looks {
-				p.Limits.Path = bench.Gigabit
+				p.Limits.Path = bench.Gigabit.Path
 			}
 			s, err := scheduleOf(p, len(list))
 			if err != nil {

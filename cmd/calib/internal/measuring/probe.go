@@ -50,7 +50,7 @@ func supposed(err error) bench.Speed {
 	if errors.Is(err, agent.ErrDeadline) {
 		return bench.Speeds()[0]
 	}
-	return bench.Speed{Name: "1 Gbit/s"}
+	return bench.Speed{Name: bench.Gigabit.Name}
 }
 
 // probeText says in one line what a probe found.
