@@ -37,6 +37,18 @@ func FilesOf(p *params.Params, dir string) (files, next Grid) {
 	return files, next
 }
 
+// shortFiles only names the files.
+func (p *page) shortFiles(ps *params.Params) {
+	files, next := FilesOf(ps, p.Dir)
+	var names []string
+	for _, f := range files.Rows {
+		names = append(names, filepath.Base(f[0]))
+	}
+	p.line(2, "files in %s: %s", Clean(p.Dir), strings.Join(names, ", "))
+	p.WriteByte('\n')
+	p.write(next)
+}
+
 func (p *page) files(ps *params.Params) {
 	files, next := FilesOf(ps, p.Dir)
 	p.write(files)

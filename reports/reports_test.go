@@ -347,3 +347,15 @@ func TestNothingPredicted(t *testing.T) {
 		t.Errorf("verdict without patterns %q", got)
 	}
 }
+
+// A terminal of 80 columns and 24 lines, of which the shell takes the last, shows all from the verdict on.
+func TestVerdictIsOnTheScreen(t *testing.T) {
+	var out bytes.Buffer
+	if err := Table(&out, fixture(t), Options{Width: 80, Dir: "runs/20260301-101500"}); err != nil {
+		t.Fatal(err)
+	}
+	_, end, found := strings.Cut(out.String(), "\nThe network behaves like")
+	if lines := 1 + strings.Count(end, "\n"); !found || lines > 23 {
+		t.Errorf("the verdict is %d lines above the end:\n%s", lines, out.String())
+	}
+}

@@ -20,7 +20,7 @@ import (
 )
 
 // Table writes the short form for a terminal, where what stands last is seen first: parameters, cost functions, then the verdict,
-// the worst warnings, files and what to do next.
+// the worst warnings, files and what to do next, which together fit a screen of 24 lines.
 func Table(w io.Writer, p *params.Params, o Options) error {
 	pg := newPage(o)
 	pg.parameters(p)
@@ -29,12 +29,15 @@ func Table(w io.Writer, p *params.Params, o Options) error {
 		pg.WriteByte('\n')
 		pg.lines(reasons)
 	}
+	v := VerdictOf(p)
 	pg.WriteByte('\n')
-	pg.verdict(p)
+	pg.beside(v)
+	pg.WriteByte('\n')
+	pg.verdict(v)
 	pg.shortWarnings(p)
 	if pg.Dir != "" {
 		pg.WriteByte('\n')
-		pg.files(p)
+		pg.shortFiles(p)
 	}
 	_, err := w.Write(pg.Bytes())
 	return err
@@ -66,7 +69,9 @@ func (p *page) shortWarnings(ps *params.Params) {
 func Text(w io.Writer, p *params.Params, o Options) error {
 	o.All = true
 	pg := newPage(o)
-	pg.verdict(p)
+	v := VerdictOf(p)
+	pg.verdict(v)
+	pg.beside(v)
 	pg.heading("Parameters")
 	pg.parameters(p)
 	pg.lines(ReasonsOf(p))

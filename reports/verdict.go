@@ -124,21 +124,27 @@ func clocks(p *params.Params) []string {
 	return out
 }
 
-func (p *page) verdict(ps *params.Params) {
-	v := VerdictOf(ps)
+// verdict writes what was found, and what may be relied on.
+func (p *page) verdict(v Verdict) {
 	p.line(2, "%s: %s", p.paint(bold, v.Run), v.Scope)
 	network := v.Network
 	if v.Known {
 		network = p.paint(bold, network)
 	}
 	p.line(2, "%s", network)
-	for _, text := range []string{p.paint(bold, v.Rely), v.Predicts, v.Use, v.Machine, v.Counts} {
+	for _, s := range v.Outliers {
+		p.line(2, "%s", p.paint(red, s))
+	}
+	if v.Rely != "" {
+		p.line(2, "%s", p.paint(bold, v.Rely))
+	}
+}
+
+// beside writes what else the verdict says.
+func (p *page) beside(v Verdict) {
+	for _, text := range append([]string{v.Predicts, v.Use, v.Machine, v.Counts}, v.Clock...) {
 		if text != "" {
 			p.line(2, "%s", text)
 		}
 	}
-	for _, s := range v.Outliers {
-		p.line(2, "%s", p.paint(red, s))
-	}
-	p.lines(v.Clock)
 }
