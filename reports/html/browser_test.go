@@ -4,7 +4,9 @@ import (
 	"context"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -13,6 +15,7 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
+	"calib/internal/needs"
 	"calib/reports/figure"
 )
 
@@ -276,4 +279,28 @@ func TestWithoutScript(t *testing.T) {
 		}
 	}
 	b.quiet(t, url)
+}
+
+// A program that captures the page shows nothing to anybody, so that the browser may draw no frame and never be idle: the figures are
+// there all the same.
+func TestCaptured(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "report.html")
+	if err := os.WriteFile(file, []byte(pageForBrowser(t)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), startLimit)
+	defer cancel()
+	for range 4 {
+		dom, err := exec.CommandContext(ctx, needs.Program(t, "chromium"), "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+			"--user-data-dir="+t.TempDir(), "--window-size=600,1500", "--virtual-time-budget=10000", "--dump-dom", "file://"+file).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(string(dom), "main-svg"); n == 0 {
+			t.Error("no figure is drawn")
+		}
+		if n := len(regexp.MustCompile(`<figure[^>]* class="[^"]*drawn`).FindAll(dom, -1)); n != 6 {
+			t.Errorf("%d figures are drawn, want 6", n)
+		}
+	}
 }

@@ -110,7 +110,8 @@
   function start() {
     root.classList.add("js");
     const all = document.querySelectorAll("figure");
-    const idle = window.requestIdleCallback || ((f) => setTimeout(f, 100));
+    // With a bound: a page that is captured by a program may never be idle, nor shown.
+    const idle = (f) => window.requestIdleCallback ? requestIdleCallback(f, { timeout: 200 }) : setTimeout(f, 100);
     const nextIdle = () => {
       const el = [...all].find((el) => !figures.has(el) && el.querySelector(".plot").clientWidth);
       if (el) {
