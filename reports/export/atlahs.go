@@ -30,7 +30,7 @@ func atlahsOf(m logGP, zeroL bool) (q logGOPS, longer int64, err error) {
 // (scripts/run_simulator.py, scripts/configs/lgs_hpc_config.yaml, sim/LogGOPSim/simulator.ggo of spcl/atlahs).
 //
 // Its rules differ from LogGOPSim's: the receiver is charged g for every message before its o, so that a message takes
-// 2·o + L + g + (s−1)·G. L is written less g, which makes a message as long as by LogGP. O delays the message there, and is 0.
+// 2·o + L + g + (s−1)·G, and several to one host come g apart, not g + (s−1)·G. L is written less g, which makes a message as long as by LogGP. O delays the message there, and is 0.
 func writeAtlahs(b *bytes.Buffer, in *input.Input) ([]string, error) {
 	m, warnings, err := logGPOf(in)
 	if err != nil {
@@ -45,6 +45,7 @@ func writeAtlahs(b *bytes.Buffer, in *input.Input) ([]string, error) {
 	}
 	notes, off := compareWithMeasured(in, "LogGP", m.at)
 	warnings = append(warnings, off...)
+	warnings = append(warnings, "messages from several senders to one host come g apart, however long they are: ATLAHS charges G to the sender only")
 	notes = append(notes,
 		"Times in ns, rounded to 1 ns; G in ns a byte as it is.",
 		"o is the mean of o_s and o_r. L is L + o_s + o_r − 2·o − g: ATLAHS charges g to the receiver of every message too.",

@@ -35,7 +35,8 @@ func busesOf(in *input.Input, beta float64) (buses int, note string, warnings []
 // writeDimemas writes a configuration of Dimemas in the format that begins with #DIMEMAS_CONFIGURATION: one record a line
 // (Simulator/input/new_configuration.c, cfgs/ideal.cfg of bsc-performance-tools/dimemas). Times are in s, bandwidths in MB/s of
 // 2^20 bytes (Simulator/model/communic.c). The sender is busy for the startup of a message, which then takes the output
-// link of one node, the input link of the other and a bus for x/bandwidth:
+// link of one node, the input link of the other and a bus for x/bandwidth; the receiver is busy for a startup from when it starts to
+// receive, also where the message is there already:
 //
 //	T(x) = startup + x/bandwidth.
 //
@@ -56,7 +57,8 @@ func writeDimemas(b *bytes.Buffer, in *input.Input) ([]string, error) {
 	}
 	notes, off := compareWithMeasured(in, "latency + size/bandwidth", a.at)
 	warnings = append(slices.Concat(in.SlowPairs(), off, warnings),
-		"the sender is busy for the whole startup: Dimemas does not split it into overheads and latency")
+		"the sender is busy for the whole startup, and so is the receiver from when it starts to receive: short messages from several senders to one "+
+			"host come a startup apart. Dimemas does not split it into overheads and latency")
 	notes = append(notes, note,
 		"Not measured by calib: processors (1 a node, at the speed of the trace's), communication within a node (none), the model of",
 		"collectives (3, logarithmic, without a fine-tuning file), the wide area network (none), and the file system (ideal).")

@@ -171,7 +171,7 @@ func TestNotANumber(t *testing.T) {
 
 // TestOptions: the number of hosts and the device are those asked for.
 func TestOptions(t *testing.T) {
-	for name, want := range map[string]string{"astra-sim": "npus_count: [ 64 ]", "dimemas": "{0, 64, ", "mininet": "HOSTS = 64\n",
+	for name, want := range map[string]string{"astra-sim": "npus_count: [ 64 ]", "dimemas": "{0, 64, ", "mininet": "HOST_COUNT = 64\n",
 		"loggopsim": "--commsize 64 ", "tc": "replace dev ens1f0.100 root"} {
 		o := Options{Hosts: 64}
 		if name == "tc" {

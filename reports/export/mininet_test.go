@@ -36,7 +36,7 @@ func readMininet(file []byte) (mininet, error) {
 	}
 	delay, isMicro := strings.CutSuffix(strings.Trim(seen["DELAY"], `"`), "us")
 	var err [4]error
-	m.hosts, err[0] = strconv.Atoi(seen["HOSTS"])
+	m.hosts, err[0] = strconv.Atoi(seen["HOST_COUNT"])
 	m.bandwidth, err[1] = strconv.ParseFloat(seen["BANDWIDTH"], 64)
 	m.delay, err[2] = strconv.ParseFloat(delay, 64)
 	if seen["QUEUE"] != "None" {
@@ -44,7 +44,7 @@ func readMininet(file []byte) (mininet, error) {
 	}
 	for _, e := range err {
 		if e != nil || !isMicro || len(seen) != 4 || m.hosts < 2 || !(m.bandwidth > 0) || m.bandwidth > mininetMax || !(m.delay >= 0) || m.queue < 0 {
-			return m, syntax("want HOSTS, BANDWIDTH, DELAY and QUEUE, got %v", seen)
+			return m, syntax("want HOST_COUNT, BANDWIDTH, DELAY and QUEUE, got %v", seen)
 		}
 	}
 	m.delay *= 1e-6

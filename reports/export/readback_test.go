@@ -198,7 +198,7 @@ func TestReaderErrors(t *testing.T) {
 		{"dimemas", "};;\n\"conf", "}\n\"conf", "not a record"},
 		{"dimemas", `"configuration files" {"", "", "", ""}`, `"configuration files" {""}`, "1 fields, want 4"},
 		{"dimemas", "#DIMEMAS", "#SDDF", "line 1"},
-		{"mininet", "QUEUE = ", "QUEUE = -", "want HOSTS"},
+		{"mininet", "QUEUE = ", "QUEUE = -", "want HOST_COUNT"},
 		{"mininet", "net.start()", "net.stop()", "not the script"},
 		{"tc", "del dev eth0", "del dev eth1", "the same device"},
 		{"tc", "tc qdisc replace", "tc qdisc add", "want one command"},

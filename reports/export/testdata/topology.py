@@ -13,7 +13,7 @@
 # Warning: the hosts' own costs come on top, and segmentation offload (TSO, GSO) must be off, or the queue counts bundles of packets as one
 # Warning: Mininet lets the first 15 kB after a pause pass without the limit of the rate
 
-HOSTS = 8
+HOST_COUNT = 8
 BANDWIDTH = 32.997859  # Mbit/s
 DELAY = "196.174us"
 QUEUE = 65  # packets
@@ -27,12 +27,12 @@ from mininet.topo import Topo
 
 
 class Calibrated(Topo):
-    "HOSTS hosts at one switch."
+    "HOST_COUNT hosts at one switch."
 
     def build(self):
         switch = self.addSwitch("s1")
         ends = dict(bw=BANDWIDTH, delay=DELAY)
-        for i in range(1, HOSTS + 1):
+        for i in range(1, HOST_COUNT + 1):
             host = self.addHost("h%d" % i)
             self.addLink(host, switch, cls=TCLink, params1=dict(ends), params2=dict(ends, max_queue_size=QUEUE))
 
