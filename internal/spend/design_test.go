@@ -36,7 +36,7 @@ func TestSavesTime(t *testing.T) {
 				for _, way := range []struct {
 					choose func(*Judge, []Candidate, units.Nanos) []bool
 					to     *[]float64
-				}{{uniform, &plain}, {(*Judge).Next, &chosen}} {
+				}{{uniform, &plain}, {best, &chosen}} {
 					w := shared(seed)
 					w.others = c.others
 					seconds, states := w.run(t, c.points(w), c.targets, 6, 120, way.choose)
@@ -79,7 +79,7 @@ func TestCoverageAtTheStop(t *testing.T) {
 			for seed := range uint64(runs) {
 				w := shared(1000 + seed)
 				w.burstSizes, w.serial = []int64{1, 181}, c.serial
-				_, states := w.run(t, c.points(w), c.targets, 6, 100, (*Judge).Next)
+				_, states := w.run(t, c.points(w), c.targets, 6, 100, best)
 				if !Done(states) {
 					late++
 				}

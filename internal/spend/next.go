@@ -28,12 +28,12 @@ const (
 	anywayTime = 0.25
 )
 
-// Next reports which candidates to measure in the next round, in about the time quota. It takes those that narrow the intervals of
-// unmet targets most in a second, one at least. Of a target of which it is not known how it depends on points, all points of its
+// Next reports which candidates to measure in the next round, in about the time most. It takes those that narrow the intervals of
+// unmet targets most in a second, one at least, and more than those that are worthwhile only until the time least is used. Of a target of which it is not known how it depends on points, all points of its
 // experiments come first. Points that were not chosen have a chance of one in eight, less where they would take more than a quarter
 // of the time of those that were: none starves, and drift is seen. Without an unmet target there is nothing to choose by, and every
 // candidate is kept; where no candidate bears on an unmet target none is. The same looks, candidates and seed give the same choice.
-func (j *Judge) Next(candidates []Candidate, quota units.Nanos) (keep []bool) {
+func (j *Judge) Next(candidates []Candidate, least, most units.Nanos) (keep []bool) {
 	if len(j.unmet) == 0 {
 		return slices.Repeat([]bool{true}, len(candidates))
 	}
@@ -56,7 +56,7 @@ func (j *Judge) Next(candidates []Candidate, quota units.Nanos) (keep []bool) {
 		}
 	}
 	slices.SortFunc(options, func(a, b option) int { return cmp.Or(cmp.Compare(b.rate, a.rate), cmp.Compare(a.lot, b.lot)) })
-	used := fill(options, keep, worthwhile*best, quota.Seconds()/(1+anywayTime))
+	used := fill(options, keep, worthwhile*best, least.Seconds()/(1+anywayTime), most.Seconds()/(1+anywayTime))
 	chance := math.Min(anyway, anywayTime*used/(all-used))
 	for i := range keep {
 		keep[i] = keep[i] || lots[i] < chance
@@ -72,13 +72,14 @@ type option struct {
 	lot  float64 // breaks ties
 }
 
-// fill keeps options in their order, until the quota [s] is used or nothing worthwhile is left. It returns the time used.
-func fill(options []option, keep []bool, least, quota float64) (used float64) {
+// fill keeps options in their order, until the time most [s] is used, or the time least where no option of that rate is left. It returns
+// the time used.
+func fill(options []option, keep []bool, rate, least, most float64) (used float64) {
 	for _, o := range options {
-		if o.rate == 0 || o.rate < least {
+		if o.rate == 0 || o.rate < rate && used >= least {
 			break
 		}
-		if used > 0 && used+o.cost > quota {
+		if used > 0 && used+o.cost > most {
 			continue
 		}
 		keep[o.i] = true

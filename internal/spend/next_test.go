@@ -46,7 +46,7 @@ func TestNextTakesTheBest(t *testing.T) {
 	count := func(quota units.Nanos, candidates []Candidate) []int {
 		often := make([]int, len(candidates))
 		for round := range 400 {
-			for _, i := range kept(judging(1, round, worth).Next(candidates, quota)) {
+			for _, i := range kept(judging(1, round, worth).Next(candidates, 0, quota)) {
 				often[i]++
 			}
 		}
@@ -78,6 +78,17 @@ func TestNextTakesTheBest(t *testing.T) {
 	always(count(1, fresh), 3)
 }
 
+// Where there is time, more than what is worthwhile is kept, but nothing that no target depends on.
+func TestNextUsesTheTime(t *testing.T) {
+	candidates := []Candidate{point(1, 0), point(10, 0), point(100, 0), {Exp: names.Gather, Point: bench.Point{}, Cost: 3600 * units.Second, Rounds: 8}}
+	worth := map[int64]float64{1: 8, 10: 0.2, 100: 0.1}
+	for least, want := range map[units.Nanos]int{0: 1, units.Second: 1, 2 * units.Second: 2, 20 * units.Second: 3} {
+		if n := len(kept(judging(1, 0, worth).Next(candidates, least, 100*units.Second))); n != want {
+			t.Errorf("%d of a second each are kept for %v, want %d", n, least, want)
+		}
+	}
+}
+
 // The others together take no more than a quarter of the time of the chosen ones, over many rounds.
 func TestNextLeavesLittleToOthers(t *testing.T) {
 	candidates := []Candidate{point(1, 0)}
@@ -88,7 +99,7 @@ func TestNextLeavesLittleToOthers(t *testing.T) {
 	}
 	others := 0.0
 	for round := range 2000 {
-		for _, i := range kept(judging(3, round, map[int64]float64{1: 1}).Next(candidates, 4*units.Second)) {
+		for _, i := range kept(judging(3, round, map[int64]float64{1: 1}).Next(candidates, 0, 4*units.Second)) {
 			if i > 0 {
 				others += candidates[i].Cost.Seconds() / 2000
 			}
@@ -107,7 +118,7 @@ func TestNextIsSeeded(t *testing.T) {
 		candidates = append(candidates, point(int64(i), 0))
 		worth[int64(i)] = 1
 	}
-	choose := func(seed uint64) []int { return kept(judging(seed, 7, worth).Next(candidates, 10*units.Second)) }
+	choose := func(seed uint64) []int { return kept(judging(seed, 7, worth).Next(candidates, 0, 10*units.Second)) }
 	if a, b := choose(1), choose(1); !slices.Equal(a, b) {
 		t.Errorf("seed 1 chose %v and %v", a, b)
 	}
@@ -121,11 +132,11 @@ func TestNextTeams(t *testing.T) {
 	candidates := []Candidate{point(1, 0), point(1, 1), point(10, 0)}
 	candidates[0].Rounds = 12
 	j := judging(1, 0, map[int64]float64{1: 3, 10: 2})
-	keep := j.Next(candidates, 1)
+	keep := j.Next(candidates, 0, 1)
 	if !keep[2] {
 		t.Errorf("kept %v, want the point that gains 2 for a second before those that gain half of 3", kept(keep))
 	}
-	keep = j.Next(candidates[:2], 1)
+	keep = j.Next(candidates[:2], 0, 1)
 	if !keep[1] {
 		t.Errorf("kept %v, want the team of fewer rounds", kept(keep))
 	}
@@ -136,14 +147,14 @@ func TestNextUnknown(t *testing.T) {
 	candidates := []Candidate{point(1, 0), point(10, 0), {Exp: names.Gather, Point: bench.Point{}, Cost: units.Second, Rounds: 8}}
 	j := judging(1, 0, nil)
 	j.unmet[0].worth = nil
-	if keep := j.Next(candidates, 10*units.Second); !keep[0] || !keep[1] {
+	if keep := j.Next(candidates, 0, 10*units.Second); !keep[0] || !keep[1] {
 		t.Errorf("kept %v, want both points of pingpong", kept(keep))
 	}
 	j.unmet = nil
-	if keep := j.Next(candidates, 1); len(kept(keep)) != 3 {
+	if keep := j.Next(candidates, 0, 1); len(kept(keep)) != 3 {
 		t.Errorf("kept %v, want all", kept(keep))
 	}
-	if keep := judging(1, 0, nil).Next(nil, units.Second); len(keep) != 0 {
+	if keep := judging(1, 0, nil).Next(nil, 0, units.Second); len(keep) != 0 {
 		t.Errorf("kept %v of none", keep)
 	}
 }

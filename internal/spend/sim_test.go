@@ -189,6 +189,9 @@ func (w *network) train(p bench.Point, round int) {
 // uniform keeps every point.
 func uniform(*Judge, []Candidate, units.Nanos) []bool { return nil }
 
+// best measures what gains most, and nothing for the sake of the time that is left.
+func best(j *Judge, points []Candidate, most units.Nanos) []bool { return j.Next(points, 0, most) }
+
 // run measures until the targets are met, some whole rounds first, and at most so many rounds. It returns the seconds, and the last states.
 func (w *network) run(t *testing.T, points []Candidate, targets Targets, first, most int,
 	choose func(*Judge, []Candidate, units.Nanos) []bool) (seconds float64, states []State) {

@@ -82,7 +82,7 @@ func (t *steering) add(samples []dataset.Sample) {
 }
 
 // round is coord.Config.Steer. Every point is kept until the least rounds are measured, and where the
-// intervals cannot be computed.
+// intervals cannot be computed. Where the forecast had room for fewer than the least, and there is time, there are more of them.
 func (t *steering) round(r int, left units.Nanos) (func(bench.TeamPoint) bool, bool) {
 	all := func(bench.TeamPoint) bool { return true }
 	if r < t.schedule.Rounds-1 || r == 0 {
@@ -94,7 +94,7 @@ func (t *steering) round(r int, left units.Nanos) (func(bench.TeamPoint) bool, b
 	}
 	t.states = states
 	t.log(fmt.Sprintf("after round %d: %s", r, t.text()))
-	if r < t.schedule.Rounds {
+	if r < t.least() {
 		return all, false
 	}
 	if spend.Done(states) {
@@ -109,7 +109,8 @@ func (t *steering) round(r int, left units.Nanos) (func(bench.TeamPoint) bool, b
 		})
 		return true
 	})
-	keep := t.judge.Next(candidates, min(left, t.most))
+	least, most := t.timeOf(r, left)
+	keep := t.judge.Next(candidates, least, most)
 	kept := map[string]bool{}
 	for i, p := range points {
 		if keep[i] {
@@ -117,6 +118,18 @@ func (t *steering) round(r int, left units.Nanos) (func(bench.TeamPoint) bool, b
 		}
 	}
 	return func(p bench.TeamPoint) bool { return kept[pointKey(p)] }, false
+}
+
+// least is how many rounds measure every point.
+func (t *steering) least() int { return max(t.schedule.Rounds, t.schedule.Plan.Rounds.Min) }
+
+// timeOf is how long round r is to take, with so much of the budget left: at most as long as one that measures every point; at least little
+// at first, for what gains most, and the more of what is left the nearer the last round that there may be, or some of the budget would remain.
+func (t *steering) timeOf(r int, left units.Nanos) (least, most units.Nanos) {
+	first, last := t.least(), t.schedule.Plan.Rounds.Max
+	share := float64(r-first+1) / float64(last-first) / float64(last-r)
+	most = min(left, t.most)
+	return min(units.Nanos(share*float64(left)), most), most
 }
 
 func pointKey(p bench.TeamPoint) string { return fmt.Sprint(p.Exp, p.Point.Key(), p.Team) }
