@@ -292,7 +292,7 @@ const DefaultPacket = 1448.0
 func (r *Result) Packet(sets ...[]Batch) float64 {
 	size, known := PacketBytes(sets...)
 	if !known {
-		r.Note(params.PacketAssumed, "the kernel did not report the segment size: a packet is taken to hold %g bytes", size)
+		r.Note(params.PacketAssumed, "the kernel did not report the segment size: a packet is taken to hold %g B", size)
 	}
 	return size
 }

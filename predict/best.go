@@ -36,7 +36,7 @@ func (p *Predictor) Best(operation string, hosts, bytes int) (Choice, error) {
 			return c, nil
 		}
 	}
-	return Choice{}, fmt.Errorf("%s of %d bytes on %d hosts: %w", operation, bytes, hosts, err)
+	return Choice{}, fmt.Errorf("%s of %d B on %d hosts: %w", operation, bytes, hosts, err)
 }
 
 func (m *model) best(operation string, hosts, bytes int) (Choice, error) {
@@ -93,7 +93,7 @@ func (p *Predictor) Compare(name string, first, second Query, doubt float64) (Co
 	x := m.compare(first, second, doubt)
 	for _, v := range []Prediction{x.First, x.Second} {
 		if v.Why != "" {
-			return Comparison{}, fmt.Errorf("%s of %d bytes on %d hosts by model %s: %s", v.Operation+"-"+v.Algorithm, v.Bytes, v.Hosts, name, v.Why)
+			return Comparison{}, fmt.Errorf("%s of %d B on %d hosts by model %s: %s", v.Operation+"-"+v.Algorithm, v.Bytes, v.Hosts, name, v.Why)
 		}
 	}
 	return x, nil
@@ -124,7 +124,7 @@ func (m *model) timesOf(all []Query) ([]float64, error) {
 	for i, q := range all {
 		var err error
 		if out[i], err = m.time(q.traffic()); err != nil {
-			return nil, fmt.Errorf("%s of %d bytes on %d hosts: %w", q.Pattern.Name(), q.Bytes, q.Hosts, err)
+			return nil, fmt.Errorf("%s of %d B on %d hosts: %w", q.Pattern.Name(), q.Bytes, q.Hosts, err)
 		}
 	}
 	return out, nil

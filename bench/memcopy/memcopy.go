@@ -92,7 +92,7 @@ func (Experiment) Run(_ context.Context, g bench.Group, p bench.Point, r *bench.
 	r.Charge(2 * int64(c.Bytes)) // and, to leave the cache, memory whose size the host's caches decide
 	total, n, err := timeCopies(g, h, c, r.Buffer(r.Reps(reps, leastReps)))
 	if err != nil {
-		return fmt.Errorf("copy %d bytes: %w", c.Bytes, err)
+		return fmt.Errorf("copy %d B: %w", c.Bytes, err)
 	}
 	b := bench.Batch{
 		Point: p, Ranks: []int{0}, NS: make([]int64, len(total)), Aux: map[string]float64{names.AuxAveraged: float64(n)},

@@ -114,7 +114,7 @@ func (w *writer) Exchange(out, in []Message) error {
 	}
 	for _, p := range append(s.Out[:len(s.Out):len(s.Out)], s.In...) {
 		if p.Peer < 0 || p.Peer >= w.size || p.Peer == w.rank || p.Bytes < 1 {
-			return fmt.Errorf("message of %d bytes with rank %d", p.Bytes, p.Peer)
+			return fmt.Errorf("message of %d B with rank %d", p.Bytes, p.Peer)
 		}
 	}
 	w.steps = append(w.steps, s)

@@ -39,7 +39,7 @@ type sizeEstimate struct {
 // maxHeader. What the buffer counts is known where one of them agrees with the data and the other does not.
 func (p *floodData) count(sizes []sizeEstimate) {
 	small, large := sizes[0], sizes[len(sizes)-1]
-	of := fmt.Sprintf("packets of %g bytes", large.bytes)
+	of := fmt.Sprintf("packets of %g B", large.bytes)
 	if len(sizes) == 1 {
 		p.record(large.estimate, of+"; whether the buffer counts packets or bytes is not known")
 		p.unknownBytes(large, "datagrams of one size only filled the port: whether it counts packets or bytes cannot be told")
@@ -54,7 +54,7 @@ func (p *floodData) count(sizes []sizeEstimate) {
 			all[i] = s.estimate
 		}
 		e := p.merge(all)
-		p.record(e, fmt.Sprintf("packets, of whatever size: the port held %.4g of %g bytes and %.4g of %g; the same bytes are %.0f standard "+
+		p.record(e, fmt.Sprintf("packets, of whatever size: the port held %.4g of %g B and %.4g of %g; the same bytes are %.0f standard "+
 			"uncertainties off", small.value, small.bytes, large.value, large.bytes, bytes.sigmas))
 		p.fit.Unknown("B_L_bytes", "B", labelBLBytes, e.value*small.bytes, e.value*(large.bytes+maxHeader),
 			"the buffer counts packets, not bytes")
@@ -64,11 +64,11 @@ func (p *floodData) count(sizes []sizeEstimate) {
 	case packets.rejected() && bytes.rejected():
 		p.record(large.estimate, of)
 		p.fit.Unknown("B_L_bytes", "B", labelBLBytes, 0, math.Inf(1), "the buffer counts neither packets nor bytes")
-		p.fit.Warn(params.BufferAmbiguous, "the port holds %.4g packets of %g bytes and %.4g of %g bytes: that is neither a number of packets nor of "+
+		p.fit.Warn(params.BufferAmbiguous, "the port holds %.4g packets of %g B and %.4g of %g B: that is neither a number of packets nor of "+
 			"bytes; B_L is that of the larger size", small.value, small.bytes, large.value, large.bytes)
 	default:
 		p.record(large.estimate, of)
-		why := fmt.Sprintf("whether the buffer counts packets or bytes is not known: %.4g packets of %g bytes and %.4g of %g are %.1f standard "+
+		why := fmt.Sprintf("whether the buffer counts packets or bytes is not known: %.4g packets of %g B and %.4g of %g are %.1f standard "+
 			"uncertainties off the same packets and %.1f off the same bytes", small.value, small.bytes, large.value, large.bytes, packets.sigmas, bytes.sigmas)
 		p.unknownBytes(large, why)
 		p.fit.Warn(params.BufferAmbiguous, "%s", why)
@@ -157,7 +157,7 @@ func (p *floodData) recordBytes(sizes []sizeEstimate, packetsOff float64) {
 		}
 	}
 	p.fit.Found("B_L_bytes", "B", labelBLBytes, best.value, p.interval(best), best.terms...)
-	p.fit.Note(params.BufferCounts, "the buffer counts bytes: %.4g packets of %g bytes fill it as %.4g of %g bytes do, with %.0f bytes of headers each; "+
+	p.fit.Note(params.BufferCounts, "the buffer counts bytes: %.4g packets of %g B fill it as %.4g of %g B do, with %.0f bytes of headers each; "+
 		"the same number of packets is %.0f standard uncertainties off", small.value, small.bytes, large.value, large.bytes, h, packetsOff)
 }
 

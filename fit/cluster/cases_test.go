@@ -79,7 +79,7 @@ func TestOverheadSays(t *testing.T) {
 	f := mustFit(t, cluster.Overhead{}, d)
 	if !fittest.Warns(f.Findings, params.SharedMachine, "share a machine (h1–h2, h3–h4)") ||
 		!fittest.Notes(f.Findings, params.ClockCost, "the clock costs 3.1e-08 s") ||
-		!fittest.Notes(f.Findings, params.AboveOnePacket, "O_s is fitted up to one packet of 1448 bytes; above, the line is off by up to 33%") {
+		!fittest.Notes(f.Findings, params.AboveOnePacket, "O_s is fitted up to one packet of 1448 B; above, the line is off by up to 33%") {
 		t.Errorf("findings %v", f.Findings)
 	}
 	if fn := f.Functions["O_s"]; fn.Domain["m"] != [2]float64{1, 1401} || math.Abs(fn.Coeff["c0"]/w.Os.C0-1) > 1e-6 {

@@ -85,7 +85,7 @@ func (h *transfer) compareRoundTrips(q *fit.Pingpong, at []int, c Cluster) {
 	}
 	h.Series = append(h.Series, s)
 	found := params.Notef(params.Identity, "2(O_s + L + O_r + U_r) misses the round trip of ping-pong by %.1f%% on average over %d sizes, and by "+
-		"%.1f%% at most, at %g bytes", 100*stats.Mean(errs), len(errs), 100*worst, where).With("mean", stats.Mean(errs)).With("worst", worst)
+		"%.1f%% at most, at %g B", 100*stats.Mean(errs), len(errs), 100*worst, where).With("mean", stats.Mean(errs)).With("worst", worst)
 	if stats.Mean(errs) > identityOff {
 		found.Level = params.Warning
 	}

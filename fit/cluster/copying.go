@@ -57,7 +57,7 @@ func (m Copy) Fit(p *fit.Prepared) (*params.Fit, error) {
 				return nil, fmt.Errorf("model %s: %w", m.Name(), err)
 			}
 			if off, at := data.furthest(cost.Of); off > 2*bent {
-				r.Add(params.Notef(params.OffTheForm, "%s is not quite a line: %.0f%% off at %g bytes", symbol, 100*off, at).
+				r.Add(params.Notef(params.OffTheForm, "%s is not quite a line: %.0f%% off at %g B", symbol, 100*off, at).
 					Of(symbol).With("off", off).With("bytes", at))
 			}
 			costs = append(costs, cost)

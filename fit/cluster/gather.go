@@ -355,11 +355,11 @@ func noteGather(r *fit.Result, same []gatherTotal) {
 	if last.window != last.senders {
 		return
 	}
-	text := fmt.Sprintf("gather, %d senders, %s each: uncoordinated %s (%.3g segments lost)", last.senders,
+	text := fmt.Sprintf("gather, %d senders, %s each: uncoordinated %s (lost segments: %.3g)", last.senders,
 		units.Bytes(last.bytes), units.Format(last.time, "s"), last.lost)
 	if windows := same[:len(same)-1]; len(windows) > 0 {
 		best := slices.MinFunc(windows, func(a, b gatherTotal) int { return cmp.Compare(a.time, b.time) })
-		text += fmt.Sprintf(", window %d %s (%.3g lost)", best.window, units.Format(best.time, "s"), best.lost)
+		text += fmt.Sprintf(", window %d %s (%.3g)", best.window, units.Format(best.time, "s"), best.lost)
 	}
 	r.Note(params.GatherTimes, "%s", text)
 }

@@ -102,14 +102,14 @@ func fitOverhead(p *fit.Prepared) (*overhead, error) {
 		}
 		large := o.curves.of(est, callCost{what: part.phase}, math.Inf(1)).above(o.packet)
 		if off, m := large.furthest(c.Of); off > 0 {
-			o.Add(params.Notef(params.AboveOnePacket, "%s is fitted up to one packet of %g bytes; above, the line is off by up to %.0f%%, at %g "+
+			o.Add(params.Notef(params.AboveOnePacket, "%s is fitted up to one packet of %g B; above, the line is off by up to %.0f%%, at %g "+
 				"bytes", part.symbol, o.packet, 100*off, m).Of(part.symbol))
 		}
 		*part.to = c
 		costs = append(costs, c)
 	}
 	if len(costs) == 0 {
-		return nil, fit.Needs(model, fmt.Sprintf("sends and receives timed at fewer than two sizes within a packet of %g bytes", o.packet))
+		return nil, fit.Needs(model, fmt.Sprintf("sends and receives timed at fewer than two sizes within a packet of %g B", o.packet))
 	}
 	if out.or, err = o.fitReception(est); err != nil {
 		return nil, fmt.Errorf("model %s: %w", model, err)

@@ -20,7 +20,7 @@ func (c Cluster) packets(bytes float64) (k, each float64) {
 // check returns ErrPredict unless there are hosts, bytes and a packet size to predict with.
 func (c Cluster) check(what string, hosts int, bytes float64) error {
 	if hosts < 1 || !(bytes >= 0) || math.IsInf(bytes, 1) || !(c.MTU > 0) {
-		return fmt.Errorf("%s with %d hosts of %g bytes in packets of %g bytes: %w", what, hosts, bytes, c.MTU, ErrPredict)
+		return fmt.Errorf("%s with %d hosts of %g B in packets of %g B: %w", what, hosts, bytes, c.MTU, ErrPredict)
 	}
 	return nil
 }

@@ -107,7 +107,7 @@ func (o *overheadData) fitReception(est *resample.Estimates) (*costFit, error) {
 			"over the sizes, so that it cannot be told from noise; more rounds or messages at a higher rate would tell", all[0], all[1]))
 	case len(data.sizes) < 2:
 		return unknown(math.Max(0, data.scatter(0)[0]), top,
-			fmt.Sprintf("measured at %g bytes only, and a line needs two sizes", data.sizes[0]))
+			fmt.Sprintf("measured at %g B only, and a line needs two sizes", data.sizes[0]))
 	case hidden > 0:
 		o.Warn(params.OrHidden, "O_r cannot be told from zero at %d of %d sizes, each taken alone", hidden, len(data.sizes))
 	}

@@ -182,7 +182,7 @@ func (h *stampData) sum() {
 	}
 	h.Series = append(h.Series, s)
 	found := params.Notef(params.StampSum, "the parts of a message by stamps miss half of its round trip by %.1f%% on average over %d sizes, and by %.1f%% at "+
-		"most, at %g bytes", 100*stats.Mean(errs), len(errs), 100*worst, where).With("mean", stats.Mean(errs)).With("worst", worst).Of("identity_stamps")
+		"most, at %g B", 100*stats.Mean(errs), len(errs), 100*worst, where).With("mean", stats.Mean(errs)).With("worst", worst).Of("identity_stamps")
 	plain := h.mean(func(v []float64, m float64) float64 { return h.total(v, m)/h.value(v, names.PhasePlain, m) - 1 })(h.est.Values)
 	if fit.Finite(plain) {
 		found.Message += fmt.Sprintf("; of other messages, without stamps, they are %+.1f%% off, because stamps cost time", 100*plain)

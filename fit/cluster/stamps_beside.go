@@ -24,7 +24,7 @@ func (h *stampData) list() {
 	}
 	half := h.value(h.est.Values, names.PhaseHalf, m)
 	total := h.total(h.est.Values, m)
-	f.Message = fmt.Sprintf("of %s that a message of %g bytes with stamps takes: %s; the sum is %s (%+.1f%%)", units.Format(half, "s"), m,
+	f.Message = fmt.Sprintf("of %s that a message of %g B with stamps takes: %s; the sum is %s (%+.1f%%)", units.Format(half, "s"), m,
 		strings.Join(words, ", "), units.Format(total, "s"), 100*(total/half-1))
 	h.Add(f.With("half", half))
 }
@@ -65,7 +65,7 @@ func (h *stampData) beside() {
 
 // compare says how far a part is from the fitted cost of the same name, and why.
 func (h *stampData) compare(name string, m, fitted, stamped float64, why string) {
-	h.Add(params.Notef(params.StampsBeside, "%s of %g bytes is %s as fitted and %s by stamps, a difference of %s: %s", name, m,
+	h.Add(params.Notef(params.StampsBeside, "%s of %g B is %s as fitted and %s by stamps, a difference of %s: %s", name, m,
 		units.Format(fitted, "s"), units.Format(stamped, "s"), units.Format(fitted-stamped, "s"), why).
 		With("bytes", m).With("fitted", fitted).With("stamped", stamped).Of("stamps_" + name))
 }

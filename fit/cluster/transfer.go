@@ -200,7 +200,7 @@ func (h *transfer) fitL() error {
 		return nil
 	}
 	h.Unknown("N", "B/s", labelN, h.least(most, where), math.Inf(1), fmt.Sprintf(
-		"up to %g hosts with packets of %g bytes, which can offer %s, L does not show it",
+		"up to %g hosts with packets of %g B, which can offer %s, L does not show it",
 		where.p, where.m, units.Format(most, "B/s")))
 	h.Add(params.Warnf(params.LimitNotReached, "the aggregate limit N of the network was not reached with up to %g hosts; more hosts "+
 		"that offer more than %s together would show it", where.p, units.Format(most, "B/s")).With("offered", most))

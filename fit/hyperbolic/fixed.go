@@ -33,7 +33,7 @@ func (p *paired) fitFixed() (*fixedFit, error) {
 		sizes, times, _, _ := columns(all, p.times.Values)
 		small[n] = all[:pointtopoint.SmallSizes(sizes, times, p.packet)]
 		if all[0].bytes > p.packet {
-			p.fit.Warn(params.NoSmallBurst, "n = %d: no burst fits in one packet of %g bytes", n, p.packet)
+			p.fit.Warn(params.NoSmallBurst, "n = %d: no burst fits in one packet of %g B", n, p.packet)
 		}
 	}
 	limits := p.limitsOf(small, lastDelivery)

@@ -102,7 +102,7 @@ func (p *paired) burstSlope(n int, values []float64) (float64, error) {
 		large = large[k:]
 	}
 	if len(large) < 2 {
-		return 0, fmt.Errorf("n = %d: fewer than two bursts above one packet of %g bytes", n, p.packet)
+		return 0, fmt.Errorf("n = %d: fewer than two bursts above one packet of %g B", n, p.packet)
 	}
 	sizes, times, _, _ := columns(large, values)
 	l, _, err := regress.FitLine(sizes, times, nil)

@@ -70,7 +70,7 @@ func (p *prttData) identity(gap *gapFit, send, receive *busyTime, latency float6
 		p.fit.Series = append(p.fit.Series, points)
 	}
 	if math.Abs(worst) > roundTripOff {
-		p.fit.Add(params.Warnf(params.RoundTripOff, "half the round trip is %s from L + o_s + o_r + (s−1)·G at %g bytes: the bytes of a packet "+
+		p.fit.Add(params.Warnf(params.RoundTripOff, "half the round trip is %s from L + o_s + o_r + (s−1)·G at %g B: the bytes of a packet "+
 			"pass several stages one after the other, of which G is only the slowest", percent(worst), at).With("worst", worst))
 		return
 	}
@@ -112,7 +112,7 @@ func (p *prttData) hyperbola(gap *gapFit) {
 	}
 	from, _ := slices.BinarySearch(sizes, math.Nextafter(p.packet, math.Inf(1)))
 	if len(sizes)-from < 2 {
-		p.fit.Note(params.Eq18, "LogGP is not compared with the hyperbola: fewer than two sizes above a packet of %g bytes", p.packet)
+		p.fit.Note(params.Eq18, "LogGP is not compared with the hyperbola: fewer than two sizes above a packet of %g B", p.packet)
 		return
 	}
 	l, _, err := regress.FitLine(sizes[from:], times[from:], nil)

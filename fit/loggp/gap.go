@@ -109,7 +109,7 @@ func (p *prttData) fitGap() (*gapFit, error) {
 	for i, s := range sizes {
 		points.Add(s, values[i], p.times.Interval(values[i], each, i), g.at(s), p.times.N[p.gaps[i].one]+p.times.N[p.gaps[i].many])
 		if e := math.Abs(points.Points[i].Relative()); g.seg == nil && e > straight {
-			p.fit.Add(params.Warnf(params.OffTheForm, "gap(s) is not a line, and too few sizes were measured for segments: %.0f%% off at %g bytes",
+			p.fit.Add(params.Warnf(params.OffTheForm, "gap(s) is not a line, and too few sizes were measured for segments: %.0f%% off at %g B",
 				100*e, s).Of("gap").With("off", e).With("bytes", s))
 		}
 	}
@@ -142,7 +142,7 @@ func (p *prttData) latency(send, receive *busyTime) float64 {
 	const label = "time of a message of 1 byte in the network, without the overheads of both ends"
 	first := p.gaps[0]
 	if first.bytes > 1 {
-		p.fit.Note(params.SmallestSize, "L, o_s and o_r are taken from a round trip of %g bytes, the smallest measured", first.bytes)
+		p.fit.Note(params.SmallestSize, "L, o_s and o_r are taken from a round trip of %g B, the smallest measured", first.bytes)
 	}
 	half := p.smallestRoundTrip() / 2
 	if send == nil || receive == nil {

@@ -107,7 +107,7 @@ func gapOf(p *params.Params) (func(m float64) float64, error) {
 	}
 	for _, m := range []float64{1, 1 << 20} {
 		if v := shape.At(m, 2); !(v > 0) {
-			return nil, fmt.Errorf("gap of %g bytes is %g s", m, v)
+			return nil, fmt.Errorf("gap of %g B is %g s", m, v)
 		}
 	}
 	return func(m float64) float64 { return shape.At(m, 2) }, nil

@@ -64,7 +64,7 @@ func (m Model) Fit(p *fit.Prepared) (*params.Fit, error) {
 	for _, s := range p.Samples(names.Overlap, names.PhaseSkipped) {
 		d.Count(1, "points", func(n int) params.Finding {
 			return params.Notef(params.StepsSkipped, "%d batches were not measured because they would take too long (such as %s of computation "+
-				"at granularity %d%% for %d bytes)", n, units.Format(float64(s.NS[0])*1e-9, "s"), s.Point[names.FactorGranularity], s.Point[names.FactorBytes])
+				"at granularity %d%% for %d B)", n, units.Format(float64(s.NS[0])*1e-9, "s"), s.Point[names.FactorGranularity], s.Point[names.FactorBytes])
 		})
 	}
 	d.judge(judged)

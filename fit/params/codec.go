@@ -75,7 +75,7 @@ func Decode(r io.Reader) (*Params, error) {
 		return nil, fmt.Errorf("read params: %w", err)
 	}
 	if len(b) > maxParams {
-		return nil, fmt.Errorf("%w: larger than %d bytes", ErrParams, maxParams)
+		return nil, fmt.Errorf("%w: larger than %d B", ErrParams, maxParams)
 	}
 	var head struct {
 		Schema *string `json:"schema"`

@@ -245,7 +245,7 @@ func (c *cleaner) validation(in []Validation) []Validation {
 	out := make([]Validation, 0, len(in))
 	for _, v := range in {
 		if !finite(v.Predicted) || !finite(v.Measured) || !finite(v.Error) {
-			c.warn("validation %s, %d hosts, %d bytes is not finite: left out", v.Pattern, v.Hosts, v.Bytes)
+			c.warn("validation %s, %d hosts, %d B is not finite: left out", v.Pattern, v.Hosts, v.Bytes)
 			continue
 		}
 		v.CI95 = c.interval("ci95 of validation "+v.Pattern, v.CI95)

@@ -99,7 +99,7 @@ func TestNotFiniteBecomesNull(t *testing.T) {
 		"hockney: condition number is +Inf: written as null",
 		"hockney: errors are NaN (mean) and +Inf (largest): written as null",
 		"hockney: point of T(x) at bytes = 1 has numbers that are not finite: written as null",
-		"validation bcast-binary, 8 hosts, 4096 bytes is not finite: left out",
+		"validation bcast-binary, 8 hosts, 4096 B is not finite: left out",
 		"pair h1 → h2: latency is NaN: written as null",
 		"pair h1 → h2: rate is +Inf: written as null",
 		"pair h1 → h2: latency_ci95 is [NaN, NaN]: left out",

@@ -62,10 +62,10 @@ func (m Hyperbola) Fit(p *fit.Prepared) (*params.Fit, error) {
 	r.Found("a_prime_limits", "s", "fixed time of a message, limit of small sizes", l[0], q.Times.Interval(l[0], reps, 0), p.OneMessage(1)...)
 	r.Found("b_prime_limits", "s/B", "time per byte, limit of large sizes", l[1], q.Times.Interval(l[1], reps, 1),
 		staircase(l[0], q.Sizes[len(q.Sizes)-1]-q.Sizes[large])...)
-	r.Note(params.LimitsUsed, "a' is the intercept of %g to %g bytes, b' the slope of %g to %g bytes",
+	r.Note(params.LimitsUsed, "a' is the intercept of %g to %g B, b' the slope of %g to %g B",
 		q.Sizes[0], q.Sizes[small-1], q.Sizes[large], q.Sizes[len(q.Sizes)-1])
 	if q.Sizes[small-1] > q.Packet {
-		r.Warn(params.NoSmallSize, "no size fits in one packet of %g bytes: a' is that of the smallest sizes", q.Packet)
+		r.Warn(params.NoSmallSize, "no size fits in one packet of %g B: a' is that of the smallest sizes", q.Packet)
 	}
 	condition, err := joint(r, p, q, l)
 	if err != nil {
@@ -125,7 +125,7 @@ func joint(r *fit.Result, p *fit.Prepared, q *fit.Pingpong, limits []float64) (f
 			worst = i
 		}
 	}
-	r.Add(params.Notef(params.JointEstimate, "the joint estimate misses T by %.1f%% on average and by %.1f%% at most, at %g bytes",
+	r.Add(params.Notef(params.JointEstimate, "the joint estimate misses T by %.1f%% on average and by %.1f%% at most, at %g B",
 		100*stats.Mean(errs), 100*errs[worst], q.Sizes[worst]).With("mean", stats.Mean(errs)).With("worst", errs[worst]))
 	return sol.Cond(), nil
 }

@@ -46,7 +46,7 @@ func (m Segmented) Fit(p *fit.Prepared) (*params.Fit, error) {
 	r.Functions["T"] = fit.SegmentsFunction(r, "time of a message by its size, idle network", q.Sizes, q.Times, q.Times.Replicates, seg)
 	for _, g := range seg.Segments {
 		if g.Flat {
-			r.Note(params.FlatSegment, "T does not grow between %g and %g bytes", g.Lo, g.Hi)
+			r.Note(params.FlatSegment, "T does not grow between %g and %g B", g.Lo, g.Hi)
 		}
 	}
 	addSendBuffer(r, p)

@@ -59,7 +59,7 @@ func (m Tails) Fit(p *fit.Prepared) (*params.Fit, error) {
 				r.Found(t.name, "s", label, v, [2]float64{iv.Lo, iv.Hi})
 			case i == 0:
 				lo := stats.SortedQuantile(all, 0.5)
-				r.Unknown(t.name, "s", label, lo, math.Inf(1), fmt.Sprintf("%d timings of %g bytes are too few for an interval: it takes %d",
+				r.Unknown(t.name, "s", label, lo, math.Inf(1), fmt.Sprintf("%d timings of %g B are too few for an interval: it takes %d",
 					len(all), x, leastTimings(t.p)))
 			}
 			if ok {

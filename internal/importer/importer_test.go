@@ -148,7 +148,7 @@ func TestErrors(t *testing.T) {
 		{"iperf3 paced", `{"start":{"test_start":{"protocol":"TCP","blksize":1,"target_bitrate":5}},"end":{}}`, Options{Format: "iperf3"}, "paced to 5 bit/s"},
 		{"iperf3 both ways", `{"start":{"test_start":{"protocol":"TCP","blksize":1,"bidir":1}},"end":{}}`, Options{Format: "iperf3"}, "both ways at once"},
 		{"sockperf size", "sockperf: Summary: Latency is 2.2 usec\n", Options{Format: "sockperf"}, "give it (--bytes N)"},
-		{"sockperf other size", "--msg-size=64\n", Options{Format: "sockperf", Bytes: 32}, "messages of 64 bytes, but 32 were given"},
+		{"sockperf other size", "--msg-size=64\n", Options{Format: "sockperf", Bytes: 32}, "messages of 64 B, but 32 were given"},
 		{"sockperf stamps", "packet, txTime(sec), rxTime(sec), latency(usec)\n0, 2.0, 1.9, 1\n", Options{Format: "sockperf", Bytes: 1}, "line 2"},
 		{"csv without time", "bytes,us\n1,2\n", Options{Format: "csv"}, "--time half or --time full"},
 		{"csv heading", "size,us\n1,2\n", Options{Format: "csv", Time: Half}, "want bytes and one of s, seconds, ms, us, ns"},

@@ -116,7 +116,7 @@ func (c *collector) intervals(r *iperfReport) ([]dataset.Sample, error) {
 		case !(part.Bytes >= 0 && part.Bytes <= 1e15):
 			return nil, c.fail(0, "%s.bytes is %g, want bytes", where, part.Bytes)
 		case part.Seconds < 0.01 || part.Bytes < 1:
-			c.note("%s is left out: %g bytes in %g s", where, part.Bytes, part.Seconds) // the end of a run leaves such a rest
+			c.note("%s is left out: %g B in %g s", where, part.Bytes, part.Seconds) // the end of a run leaves such a rest
 			continue
 		case math.Abs(part.End-part.Start-part.Seconds) > iperfAgree*part.Seconds:
 			c.note("%s: %s is left out: from %g to %g s are not its %.4g s (where -O ends within an interval iperf3 counts the "+

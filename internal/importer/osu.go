@@ -124,6 +124,6 @@ func (c *collector) windows(phase string, rows []osuRow) {
 		chunk *= 2 // so that rounding to a nanosecond takes nothing from the rate
 	}
 	c.add(streamSample(top.bytes, chunk, float64(chunk)/top.rate))
-	c.note("osu_bw's rate at %d bytes, its largest, is the rate of a stream; those of shorter messages include the cost of a "+
+	c.note("osu_bw's rate at %d B, its largest, is the rate of a stream; those of shorter messages include the cost of a "+
 		"message and are kept as %q; the end of each window waits for an answer", top.bytes, Experiment)
 }

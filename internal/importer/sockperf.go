@@ -72,7 +72,7 @@ func (c *collector) sockperfLine(n int, line string, run *sockperfRun) error {
 		case !ok || bytes == 0:
 			return c.fail(n, "--msg-size=%s, want bytes", m[1])
 		case c.o.Bytes != 0 && bytes != c.o.Bytes:
-			return c.fail(n, "messages of %d bytes, but %d were given", bytes, c.o.Bytes)
+			return c.fail(n, "messages of %d B, but %d were given", bytes, c.o.Bytes)
 		}
 		run.bytes = bytes
 	}

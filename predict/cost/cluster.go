@@ -42,12 +42,12 @@ func Cluster(p *params.Params) (Model, error) {
 	for _, m := range []float64{1, c.MTU} { // costs are straight in between, or bent upwards
 		for name, v := range map[string]float64{"the packet": c.MTU, "g_s": c.Gs.Of(m), "g_r": c.Gr.Of(m), "L": c.L.At(m, 2)} {
 			if !possible(v) {
-				r.wrong = append(r.wrong, fmt.Sprintf("%s of %g bytes is %g", name, m, v))
+				r.wrong = append(r.wrong, fmt.Sprintf("%s of %g B is %g", name, m, v))
 			}
 		}
 		for name, v := range map[string]float64{"O_s": c.Os.Of(m), "U_r": c.Ur.Of(m), "O_r": c.Or.Of(m)} {
 			if v != 0 && !possible(v) { // the work of a host may be too little to be measured
-				r.wrong = append(r.wrong, fmt.Sprintf("%s of %g bytes is %g", name, m, v))
+				r.wrong = append(r.wrong, fmt.Sprintf("%s of %g B is %g", name, m, v))
 			}
 		}
 	}

@@ -41,7 +41,7 @@ func number(s pattern.Schedule) (*list, error) {
 		for i, st := range steps {
 			for _, p := range st.Out {
 				if p.Peer < 0 || p.Peer >= len(s) || p.Peer == rank || p.Bytes < 1 {
-					return nil, fmt.Errorf("rank %d sends %d bytes to rank %d of %d: %w", rank, p.Bytes, p.Peer, len(s), ErrSchedule)
+					return nil, fmt.Errorf("rank %d sends %d B to rank %d of %d: %w", rank, p.Bytes, p.Peer, len(s), ErrSchedule)
 				}
 				w := way{rank, p.Peer}
 				under[w] = append(under[w], len(l.messages))
@@ -57,7 +57,7 @@ func number(s pattern.Schedule) (*list, error) {
 				w := way{p.Peer, rank}
 				k := under[w]
 				if len(k) == 0 || l.messages[k[0]].bytes != p.Bytes {
-					return nil, fmt.Errorf("rank %d receives %d bytes from rank %d, which does not send them: %w", rank, p.Bytes, p.Peer, ErrSchedule)
+					return nil, fmt.Errorf("rank %d receives %d B from rank %d, which does not send them: %w", rank, p.Bytes, p.Peer, ErrSchedule)
 				}
 				under[w] = k[1:]
 				l.ranks[rank][i].in = append(l.ranks[rank][i].in, k[0])

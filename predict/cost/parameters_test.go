@@ -208,13 +208,13 @@ func TestClusterParameters(t *testing.T) {
 			f.Status, f.Why = params.StatusInconsistent, "contradicted"
 			p.Functions["L"] = f
 		}, "L is withheld (inconsistent: contradicted)"},
-		{"negative", func(p *params.Params) { p.Functions["g_r"].Coeff["c0"] = -1 }, "g_r of 1 bytes is -"},
-		{"not a number", func(p *params.Params) { p.Functions["O_s"].Coeff["c1"] = math.NaN() }, "O_s of 1 bytes is NaN"},
+		{"negative", func(p *params.Params) { p.Functions["g_r"].Coeff["c0"] = -1 }, "g_r of 1 B is -"},
+		{"not a number", func(p *params.Params) { p.Functions["O_s"].Coeff["c1"] = math.NaN() }, "O_s of 1 B is NaN"},
 		{"negative O_r", func(p *params.Params) {
 			f := p.Functions["U_r"]
 			f.Coeff = map[string]float64{"c0": -1e-6, "c1": 0}
 			p.Functions["O_r"] = f
-		}, "O_r of 1 bytes is -1e-06"},
+		}, "O_r of 1 B is -1e-06"},
 		{"no form", func(p *params.Params) {
 			f := p.Functions["g_s"]
 			f.Form = "?"

@@ -128,7 +128,7 @@ func (g *Graph) check() error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(g.Messages)) {
 		if x := g.Messages[name]; !(x > 0 && x <= 1e15) {
-			return fmt.Errorf("messages: %s: %g bytes, want above 0 and at most 1e15", name, x)
+			return fmt.Errorf("messages: %s: %g B, want above 0 and at most 1e15", name, x)
 		}
 	}
 	if _, ok := g.Messages[g.Message]; !ok && (g.Message != "" || len(g.Messages) > 0) {

@@ -141,7 +141,7 @@ func TestErrors(t *testing.T) {
 		head + "small: x\n":                                                  "want path, or both small and large",
 		head + "path: x\nsmall: x\nlarge: x\n":                               "want path, or both small and large",
 		"blocks: {x: {a: -1, b: 1}}\npath: x\n":                              "blocks: x: ",
-		"blocks: {x: {a: 1, b: 1}}\nmessages: {m: 0}\nmessage: m\npath: x\n": "messages: m: 0 bytes",
+		"blocks: {x: {a: 1, b: 1}}\nmessages: {m: 0}\nmessage: m\npath: x\n": "messages: m: 0 B",
 		"blocks: {x: {a: 1, b: 1}}\nmessages: {m: 1}\npath: x\n":             `message: "", want one of messages (m)`,
 	} {
 		if _, err := Parse([]byte(text), nil); !errors.Is(err, ErrGraph) || !strings.Contains(err.Error(), want) {

@@ -93,7 +93,7 @@ func (r *reader) packet() int {
 		}
 	}
 	if least == 0 {
-		r.note("packets of %d bytes: neither a model nor the hosts say", defaultPacket)
+		r.note("packets of %d B: neither a model nor the hosts say", defaultPacket)
 		return defaultPacket
 	}
 	return min(least, bundle)

@@ -110,7 +110,7 @@ func (w *World) Time(p pattern.Pattern, hosts, m int) (float64, error) {
 		return err
 	})
 	if err != nil {
-		return 0, fmt.Errorf("%s of %d bytes on %d simulated hosts: %w", p.Name(), m, hosts, err)
+		return 0, fmt.Errorf("%s of %d B on %d simulated hosts: %w", p.Name(), m, hosts, err)
 	}
 	last := units.Nanos(0)
 	for _, t := range ends {

@@ -272,3 +272,14 @@ func TestSizeOf64Hosts(t *testing.T) {
 		t.Errorf("%d bytes, want less than 2 MiB", len(page))
 	}
 }
+
+// What is the same on every host is folded; what differs is not.
+func TestEnvironmentFolds(t *testing.T) {
+	p := fixture(t)
+	p.Environment = params.Environment{Common: map[string]string{"kernel": "6.18"}, Differences: map[string]map[string]string{"cpu": {"h1": "x", "h2": "y"}}}
+	_, part, _ := strings.Cut(markup(render(t, p, nil, Options{})), `>Environment</h2>`)
+	differs, common := strings.Index(part, "The hosts differ in"), strings.Index(part, "<details><summary>The same on every host: 1 fact")
+	if differs < 0 || common < differs || strings.Index(part, "6.18") < common {
+		t.Errorf("the environment: %s", part)
+	}
+}

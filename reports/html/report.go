@@ -202,7 +202,7 @@ func (d *document) environment(p *params.Params) {
 	}
 	if n := len(part.Common.Rows); n > 0 {
 		t := tableOf(part.Common)
-		t.Fold = fmt.Sprintf("%s that are the same on every host", units.GroupedPlural(n, "fact"))
+		t.Fold = "The same on every host: " + units.GroupedPlural(n, "fact")
 		s.Tables = append(s.Tables, t)
 	}
 	d.add(s)

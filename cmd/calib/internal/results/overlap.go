@@ -155,9 +155,9 @@ func (d predicted) printOverlap(w io.Writer) error {
 			continue
 		}
 		said[v.Bytes] = true
-		says := fmt.Sprintf("messages of %d bytes: a second thread gains at no granularity\n", v.Bytes)
+		says := fmt.Sprintf("messages of %d B: a second thread gains at no granularity\n", v.Bytes)
 		if v.BestWork != nil {
-			says = fmt.Sprintf("messages of %d bytes: the gain is largest, %s (95%%: %s), with %s (95%%: %s) of computation between two exchanges\n",
+			says = fmt.Sprintf("messages of %d B: the gain is largest, %s (95%%: %s), with %s (95%%: %s) of computation between two exchanges\n",
 				v.Bytes, number(v.BestGain.Value), ends(v.BestGain.CI95), units.Format(v.BestWork.Value, "s"), interval(v.BestWork.CI95))
 		}
 		if _, err := io.WriteString(w, says); err != nil {
@@ -205,7 +205,7 @@ func gainFigure(rows []predict.OverlapPrediction) figure.Figure {
 		if !ok {
 			i = len(f.Traces)
 			index[v.Bytes] = i
-			f.Traces = append(f.Traces, figure.Trace{Name: fmt.Sprintf("%d bytes", v.Bytes), Kind: figure.Line, Group: i})
+			f.Traces = append(f.Traces, figure.Trace{Name: fmt.Sprintf("%d B", v.Bytes), Kind: figure.Line, Group: i})
 		}
 		t := &f.Traces[i]
 		t.X, t.Y = append(t.X, v.Work), append(t.Y, v.Gain.Value)
