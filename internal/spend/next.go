@@ -29,10 +29,11 @@ const (
 )
 
 // Next reports which candidates to measure in the next round, in about the time most. It takes those that narrow the intervals of
-// unmet targets most in a second, one at least, and more than those that are worthwhile only until the time least is used. Of a target of which it is not known how it depends on points, all points of its
+// unmet targets most in a second, one at least. Those that are not worthwhile, or that no target depends on, come last, and only until the
+// time least is used. Of a target of which it is not known how it depends on points, all points of its
 // experiments come first. Points that were not chosen have a chance of one in eight, less where they would take more than a quarter
 // of the time of those that were: none starves, and drift is seen. Without an unmet target there is nothing to choose by, and every
-// candidate is kept; where no candidate bears on an unmet target none is. The same looks, candidates and seed give the same choice.
+// candidate is kept. The same looks, candidates and seed give the same choice.
 func (j *Judge) Next(candidates []Candidate, least, most units.Nanos) (keep []bool) {
 	if len(j.unmet) == 0 {
 		return slices.Repeat([]bool{true}, len(candidates))
@@ -76,7 +77,7 @@ type option struct {
 // the time used.
 func fill(options []option, keep []bool, rate, least, most float64) (used float64) {
 	for _, o := range options {
-		if o.rate == 0 || o.rate < rate && used >= least {
+		if (o.rate == 0 || o.rate < rate) && used >= least {
 			break
 		}
 		if used > 0 && used+o.cost > most {
