@@ -173,7 +173,7 @@ func TestGatherNotes(t *testing.T) {
 	})
 	f := mustFit(t, cluster.Gather{}, d)
 	if !fittest.Notes(f.Findings, params.GatherTimes, "gather, 3 senders, 1MiB each: uncoordinated") ||
-		!fittest.Notes(f.Findings, params.GatherTimes, "(12 segments lost), window ") {
+		!fittest.Notes(f.Findings, params.GatherTimes, "(lost segments: 12), window ") {
 		t.Errorf("findings %v", f.Findings)
 	}
 	if !fittest.Notes(f.Findings, params.GrSenders, "g_r is the interval of 1, 2, 3 senders at") {

@@ -78,12 +78,12 @@ func TestNextTakesTheBest(t *testing.T) {
 	always(count(1, fresh), 3)
 }
 
-// Where there is time, more than what is worthwhile is kept, and at last what no target depends on.
+// Where there is time, more than what is worthwhile is kept, and at last what no target depends on. The seed draws none beside them.
 func TestNextUsesTheTime(t *testing.T) {
 	candidates := []Candidate{point(1, 0), point(10, 0), point(100, 0), {Exp: names.Gather, Point: bench.Point{}, Cost: 30 * units.Second, Rounds: 8}}
 	worth := map[int64]float64{1: 8, 10: 0.2, 100: 0.1}
 	for least, want := range map[units.Nanos]int{0: 1, units.Second: 1, 2 * units.Second: 2, 3 * units.Second: 3, 20 * units.Second: 4} {
-		if n := len(kept(judging(1, 0, worth).Next(candidates, least, 100*units.Second))); n != want {
+		if n := len(kept(judging(2, 0, worth).Next(candidates, least, 100*units.Second))); n != want {
 			t.Errorf("%d are kept for %v, want %d", n, least, want)
 		}
 	}
