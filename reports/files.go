@@ -8,18 +8,21 @@ import (
 	"calib/fit/params"
 )
 
+// runFiles are the files of a run directory, and what is in them.
+var runFiles = [][2]string{
+	{"params.json", "the parameters, for programs"},
+	{"report.html", "the report with figures, for a browser; it needs no network"},
+	{"report.txt", "the whole report as text, with residuals per size"},
+	{"samples.jsonl", "every raw timing"},
+	{"run.json", "plan, seed, hosts and environment of the run"},
+	{"log.jsonl", "what happened when"},
+}
+
 // FilesOf returns the files of the run in dir, and what is worth doing with this result.
 func FilesOf(p *params.Params, dir string) (files, next Grid) {
 	dir = Clean(dir)
 	files = newGrid(Column{"file", KindCode}, Column{"what is in it", KindWords})
-	for _, f := range [][2]string{
-		{"params.json", "the parameters, for programs"},
-		{"report.html", "the report with figures, for a browser; it needs no network"},
-		{"report.txt", "the whole report as text, with residuals per size"},
-		{"samples.jsonl", "every raw timing"},
-		{"run.json", "plan, seed, hosts and environment of the run"},
-		{"log.jsonl", "what happened when"},
-	} {
+	for _, f := range runFiles {
 		files.add(filepath.Join(dir, f[0]), f[1])
 	}
 	next = newGrid(Column{"next", KindCode}, Column{"why", KindWords})
@@ -39,10 +42,10 @@ func FilesOf(p *params.Params, dir string) (files, next Grid) {
 
 // shortFiles only names the files.
 func (p *page) shortFiles(ps *params.Params) {
-	files, next := FilesOf(ps, p.Dir)
+	_, next := FilesOf(ps, p.Dir)
 	var names []string
-	for _, f := range files.Rows {
-		names = append(names, filepath.Base(f[0]))
+	for _, f := range runFiles {
+		names = append(names, f[0])
 	}
 	p.line(2, "files in %s: %s", Clean(p.Dir), strings.Join(names, ", "))
 	p.WriteByte('\n')

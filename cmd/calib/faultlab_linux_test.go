@@ -232,16 +232,14 @@ func (l *faultLab) left() []string {
 func doing(pid int) string {
 	var s strings.Builder
 	proc := fmt.Sprintf("/proc/%d", pid)
-	read := func(file string) string {
-		b, _ := os.ReadFile(file) // fails for a process that has just ended
-		return strings.TrimSpace(string(bytes.ReplaceAll(b, []byte{0}, []byte{' '})))
-	}
-	fmt.Fprintf(&s, "pid %d (%s)", pid, read(proc+"/cmdline"))
+	command, _ := commandOf(proc) // fails for a process that has just ended, as what follows does
+	fmt.Fprintf(&s, "pid %d (%s)", pid, command)
 	threads, _ := filepath.Glob(proc + "/task/*") // its pattern is right
 	for _, t := range threads {
-		_, state, _ := strings.Cut(read(t+"/stat"), ") ")
-		state, _, _ = strings.Cut(state, " ")
-		fmt.Fprintf(&s, "\n\tthread %s %s: %s", filepath.Base(t), state, strings.ReplaceAll(read(t+"/stack"), "\n", " "))
+		stat, _ := os.ReadFile(t + "/stat")
+		stack, _ := os.ReadFile(t + "/stack")
+		_, state, _ := bytes.Cut(stat, []byte(") "))
+		fmt.Fprintf(&s, "\n\tthread %s %.1s: %s", filepath.Base(t), state, bytes.ReplaceAll(stack, []byte{'\n'}, []byte{' '}))
 	}
 	return s.String()
 }

@@ -72,10 +72,15 @@ func processesOf(dir string) []string {
 		if err != nil || !bytes.Contains(append([]byte{0}, env...), []byte("\x00WORK="+dir+"\x00")) {
 			continue
 		}
-		args, err := os.ReadFile(filepath.Join(filepath.Dir(f), "cmdline"))
-		if err == nil {
-			out = append(out, fmt.Sprintf("%s (%s)", filepath.Base(filepath.Dir(f)), bytes.ReplaceAll(args, []byte{0}, []byte{' '})))
+		if command, err := commandOf(filepath.Dir(f)); err == nil {
+			out = append(out, fmt.Sprintf("%s (%s)", filepath.Base(filepath.Dir(f)), command))
 		}
 	}
 	return out
+}
+
+// commandOf is the command line of a process, given by its directory in /proc.
+func commandOf(proc string) ([]byte, error) {
+	args, err := os.ReadFile(filepath.Join(proc, "cmdline"))
+	return bytes.ReplaceAll(args, []byte{0}, []byte{' '}), err
 }
