@@ -33,6 +33,7 @@ type Conn struct {
 	peer    string
 	epoch   uint32 // of the mesh that it belongs to
 	port    uint16 // of the side that dialled
+	room    int    // of the send buffer before it was bounded [B], as the kernel counts; 0 where it is not
 	broken  atomic.Bool
 
 	stamps   *stamper       // nil unless StampArrivals

@@ -5,8 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"strconv"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"calib/internal/dataset"
 	"calib/internal/plane"
@@ -92,6 +96,55 @@ func TestCountersSayWhatWasGranted(t *testing.T) {
 			t.Errorf("%s: counters %+v", c.peer, n)
 		}
 	}
+}
+
+// A bound of what is on its way fixes the send buffer, and its end gives back one that grows. The kernel grants no more than
+// net.core.wmem_max, and a buffer that the user has fixed stays.
+func TestLimitRoom(t *testing.T) {
+	state := func(c *Conn) [2]int {
+		t.Helper()
+		snd, _, err := granted(c.fd)
+		locks, err2 := unix.GetsockoptInt(c.fd, unix.SOL_SOCKET, unix.SO_BUF_LOCK)
+		if err := errors.Join(err, err2); err != nil {
+			t.Fatal(err)
+		}
+		return [2]int{snd, locks & unix.SOCK_SNDBUF_LOCK}
+	}
+	limit := func(c *Conn, n int64, want [2]int) {
+		t.Helper()
+		if err := c.limitRoom(n); err != nil {
+			t.Fatal(err)
+		}
+		if got := state(c); got != want {
+			t.Errorf("a room of %d: a send buffer of %d bytes, fixed %d; want %d", n, got[0], got[1], want)
+		}
+	}
+	own, _ := testPair(t, "127.0.0.1", plane.Socket{})
+	free := state(own)
+	limit(own, 0, free)
+	for _, n := range []int64{64 << 10, 16 << 10} {
+		limit(own, n, [2]int{int(2 * n), unix.SOCK_SNDBUF_LOCK})
+	}
+	limit(own, 0, [2]int{min(free[0], 2*maxSendBuffer(t)), 0})
+	limit(own, 1<<40, [2]int{min(free[0], 2*maxSendBuffer(t)), 0})
+	users, _ := testPair(t, "127.0.0.1", plane.Socket{SndBuf: 32 * units.KiB})
+	for _, n := range []int64{16 << 10, 0} {
+		limit(users, n, [2]int{64 << 10, unix.SOCK_SNDBUF_LOCK})
+	}
+}
+
+// maxSendBuffer is the largest send buffer that can be asked for [B].
+func maxSendBuffer(t *testing.T) int {
+	t.Helper()
+	b, err := os.ReadFile("/proc/sys/net/core/wmem_max")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(string(b)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 // A session without sizes after one that had them leaves the buffers to the kernel again.

@@ -111,6 +111,15 @@ func (g *Group) LimitUnsent(to int, n int64) error {
 	return c.limitUnsent(n)
 }
 
+// LimitRoom bounds the send buffer to a rank. See Conn.limitRoom.
+func (g *Group) LimitRoom(to int, n int64) error {
+	c, err := g.link(to)
+	if err != nil {
+		return err
+	}
+	return c.limitRoom(n)
+}
+
 // Recv fills b with the next len(b) bytes from a rank. See Conn.Recv.
 func (g *Group) Recv(from int, b []byte) error {
 	c := g.known(from)

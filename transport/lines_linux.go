@@ -114,6 +114,9 @@ func (l line) Send(b []byte) error { return l.sendBytes(b) }
 // LimitUnsent implements plane.Line.
 func (l line) LimitUnsent(n int64) error { return l.limitUnsent(n) }
 
+// LimitRoom implements plane.Line.
+func (l line) LimitRoom(n int64) error { return l.limitRoom(n) }
+
 func (l line) Now() units.Nanos { return Now() }
 
 func (l line) WaitUntil(t units.Nanos) error { return l.g.WaitUntil(t) }

@@ -12,27 +12,13 @@ const (
 	// bulkTries, and thinTries of a thin plan, are how often a stream is run at most. All but the last are warm-up: hosts that
 	// are never steady would otherwise spend the time of several rounds on one.
 	bulkTries, thinTries = 4, 2
-	// writeSize is the largest write [B]: the time per byte does not fall with larger ones (docs/MEASURING.md). It is whole
-	// pages, which a receiver copies two to three times as fast as what lies across them.
-	writeSize = 512 * units.KiB
-	// writeShare is the largest share of the window that a write may take: on slow paths writes are smaller.
-	writeShare = 1.0 / 64
-	// unsentShare is the share of the window in which the path carries what may wait unsent: a slow path would need seconds
-	// to empty a send buffer that is full. On fast paths the buffer is smaller.
-	unsentShare = 2 * writeShare
 	// readSize is the room of a read [B].
 	readSize = units.MiB
-	// windowTrips is how many of the path's round trips a window holds at least, windowBytes how many bytes of a connection.
-	windowTrips = 20
-	windowBytes = 160 * units.KiB
 	// slices are equal parts of the window, whose times per write are the raw times of the stream.
 	slices = 20
 	// halvesAgree is by how much the bytes of the window's halves may differ.
 	halvesAgree = 0.03
 )
-
-// BulkTime is how long a stream lasts on a path of ordinary speed, the ramp included.
-const BulkTime = bench.BulkWindow * 10 / 7
 
 // Bulk is one direction of a stream of bytes over some connections a pair, in large writes, of which the receivers count
 // what comes in a window of time that all pairs share.
@@ -60,22 +46,17 @@ func (c *Counted) Halves() (first, second float64) {
 	return c.Bytes[slices/2] - c.Bytes[0], c.Bytes[slices] - c.Bytes[slices/2]
 }
 
-// schedule is what all ranks know of one try.
-type schedule struct {
-	at, ramp, window units.Nanos // at on the rank's own clock
-	write, unsent    int64
-}
-
-func (s *schedule) begin() units.Nanos { return s.at + s.ramp }
-func (s *schedule) end() units.Nanos   { return s.at + s.ramp + s.window }
-
 // Run streams until a window was steady, or so many times as the plan allows. A sender gets nil.
 //
 // A window in which a receiver's window limited the sender, or bbr looked for the round trip, or whose halves differ, is
 // followed by another after a ramp twice as long, because windows and buffers grow with what was read. The last one is
 // flagged with what was wrong with it.
 func (x Bulk) Run() (*Counted, error) {
-	segment, trip, err := x.path()
+	segment, err := x.segment()
+	if err != nil {
+		return nil, err
+	}
+	trip, err := x.trip()
 	if err != nil {
 		return nil, err
 	}
@@ -115,44 +96,13 @@ func (x Bulk) Run() (*Counted, error) {
 	}
 }
 
-// plan lays out a try for a path that takes perByte [ns/B] for one connection's bytes and whose round trip is trip.
-func plan(perByte float64, trip units.Nanos, segment int64, try int) schedule {
-	s := schedule{window: max(bench.BulkWindow, windowTrips*trip, units.Nanos(perByte*float64(windowBytes)))}
-	s.window = min(s.window, bench.MaxStream)
-	s.ramp = min(units.Nanos(bench.RampShare/(1-bench.RampShare)*float64(s.window))<<try, bench.MaxStream)
-	s.unsent = unsentIn(s.window, perByte)
-	s.write = int64(writeSize)
-	if fits := writeShare * float64(s.window) / perByte; fits < float64(writeSize) {
-		s.write = bench.WholeSegments(int64(fits), segment)
-	}
-	return s
-}
-
-// BulkTimeOn is how long one direction of a Bulk is expected to take while n pairs have one each.
-func BulkTimeOn(path bench.Path, n int) units.Nanos {
-	perByte := path.PerByte * float64(path.Sharing(n))
-	s := plan(max(perByte, 0.01), 2*path.Latency, int64(bench.EthernetSegment), 0)
-	start := path.Start(2 * n)
-	trial := path.Latency + units.Nanos(perByte*bench.TrialChunks*float64(bench.ChunkSize))
-	return 2*start + trial + units.Nanos(likelyTries*float64(start+s.ramp+s.window))
-}
-
-// unsentIn is the bound of unsent bytes for a stream so long on a path that takes perByte [ns/B].
-func unsentIn(length units.Nanos, perByte float64) int64 {
-	return int64(max(1, unsentShare*float64(length)/perByte))
-}
-
-// path gives every rank the largest segment of the pairs and the longest of their round trips.
-func (x Bulk) path() (segment int64, trip units.Nanos, err error) {
+// segment gives every rank the largest segment of the pairs [B].
+func (x Bulk) segment() (int64, error) {
 	c, err := x.G.Counters(x.Peer())
 	if err != nil {
-		return 0, 0, err
+		return 0, err
 	}
-	if segment, err = x.Max(c.MSS); err != nil {
-		return 0, 0, err
-	}
-	t, err := x.Max(c.MinRTT * int64(units.Microsecond))
-	return segment, units.Nanos(t), err
+	return x.Max(c.MSS)
 }
 
 // trial sends some whole segments, and gives every rank the time per byte of the slowest pair [ns/B].

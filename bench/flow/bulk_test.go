@@ -2,6 +2,7 @@ package flow
 
 import (
 	"context"
+	"fmt"
 	"math"
 	stdslices "slices"
 	"sync"
@@ -103,6 +104,66 @@ func TestBulkRate(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A network with queues for megabytes gets no more than it delivers in a part of the window: a stream ends soon after it. The rate is the same.
+func TestBulkLeavesLittleToDeliver(t *testing.T) {
+	const pairs = 3
+	slow := netspec.Spec{Name: "slow", Hosts: 8, Mode: netspec.Shared, MSS: 1448, L: 100e-6,
+		Host: netspec.Block{A: 100e-6, B: 0.1e-6}, Medium: netspec.Block{A: 345e-6, B: 0.92e-6}}
+	n := sim.New(slow, sim.Options{Seed: 11, SendBuffer: 8 * units.MiB, Window: 8 * units.MiB})
+	team := bench.FirstHosts(2 * pairs)[0][0]
+	rates := map[int]*Counted{}
+	var mu sync.Mutex
+	err := n.Run(team, func(rank int, g *sim.Group) error {
+		e := runner{nil, func(x Role) error {
+			begun := x.G.Now()
+			c, err := Bulk{Role: x, Connections: 1}.Run()
+			if err != nil || c == nil {
+				return err
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			rates[rank] = c
+			if took, want := x.G.Now()-begun, c.Ramp+c.Window; took > want*2 {
+				return fmt.Errorf("rank %d: ramp and window last %v, and the whole %v", rank, want.Seconds(), took.Seconds())
+			}
+			return nil
+		}}
+		_, err := bench.Perform(t.Context(), e, g, bench.Task{Team: team, Rank: rank, Points: []bench.Point{{}}}, nil)
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	if got, want := perByte(rates), pairs*0.92e-6; math.Abs(got/want-1) > 0.002 {
+		t.Errorf("%.6g s/B, want %.6g", got, want)
+	}
+}
+
+// What may be on its way is several times what the path holds, or not bounded at all: a trial of a few round trips says nothing of the rate.
+func TestRoomFillsThePath(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		perByte float64
+		trip    units.Nanos
+		bound   bool
+	}{
+		{"10 Mbit/s", 1464, 4 * units.Millisecond, true},
+		{"256 kbit/s, far", 31_250, 200 * units.Millisecond, true},
+		{"100 Mbit/s", 80, 200 * units.Microsecond, true},
+		{"100 Mbit/s, far", 80, 50 * units.Millisecond, false},
+		{"10 Gbit/s", 0.8, 30 * units.Microsecond, false},
+	} {
+		s := plan(c.perByte, c.trip, 1448, 0)
+		held := float64(c.trip) / c.perByte
+		if bound := s.room > 0; bound != c.bound || bound && float64(s.room) < 4*held {
+			t.Errorf("%s: room for %d bytes, the path holds %.0f", c.name, s.room, held)
+		}
+		if long := float64(s.room)*c.perByte > 0.5*float64(s.window); long {
+			t.Errorf("%s: %d bytes take more than half of the window of %v s", c.name, s.room, s.window.Seconds())
+		}
 	}
 }
 

@@ -1,6 +1,8 @@
 package flow
 
 import (
+	"errors"
+
 	"calib/internal/plane"
 	"calib/internal/units"
 )
@@ -28,7 +30,7 @@ func (e *lineEnd) cpu() units.Nanos {
 // send writes until the window has ended, and waits until the receiver has all of it. The first byte of a write is 1 where
 // it is the last.
 func (e *lineEnd) send(l plane.Line) (err error) {
-	if err := l.LimitUnsent(e.unsent); err != nil {
+	if err := e.limit(l, e.unsent, e.room); err != nil {
 		return err
 	}
 	if err := l.WaitUntil(e.at); err != nil {
@@ -66,11 +68,16 @@ func (e *lineEnd) send(l plane.Line) (err error) {
 	if err := l.Send(e.buf); err != nil {
 		return err
 	}
-	if err := l.LimitUnsent(0); err != nil {
+	if err := e.limit(l, 0, 0); err != nil {
 		return err
 	}
 	_, err = l.RecvSome(e.buf[:1])
 	return err
+}
+
+// limit bounds what the line holds unsent, and what it has on its way.
+func (e *lineEnd) limit(l plane.Line, unsent, room int64) error {
+	return errors.Join(l.LimitUnsent(unsent), l.LimitRoom(room))
 }
 
 // receive reads to the end of the marked write, and notes how much had come at the end of every slice. Between two reads

@@ -68,6 +68,16 @@ func (x Role) Counters() ([]dataset.TCP, error) {
 	return all, nil
 }
 
+// trip gives every rank the longest of the smallest round trips between senders and their peers.
+func (x Role) trip() (units.Nanos, error) {
+	c, err := x.G.Counters(x.Peer())
+	if err != nil {
+		return 0, err
+	}
+	t, err := x.Max(c.MinRTT * int64(units.Microsecond))
+	return units.Nanos(t), err
+}
+
 // HandOver moves the sender's numbers and counters to each receiver, which returns them. before is by peer.
 func (x Role) HandOver(numbers []int64, before []dataset.TCP) (sent *dataset.TCP, err error) {
 	b := x.R.Bytes(int64(8*len(numbers) + bench.CounterBytes))

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"errors"
 	"sort"
 
 	"calib/bench"
@@ -80,7 +81,12 @@ func (x Stream) Run() (Result, error) {
 	}
 	if x.Bound {
 		perByte := float64(max(1, longest)) / float64(len(x.Chunk))
-		if err := x.limit(unsentIn(plan.Period, perByte)); err != nil {
+		trip, err := x.trip()
+		if err != nil {
+			return Result{}, err
+		}
+		trial := units.Bytes((x.Trial - 1) * len(x.Chunk))
+		if err := x.limit(unsentIn(plan.Period, perByte), roomIn(plan.Period, trip, perByte, trial)); err != nil {
 			return Result{}, err
 		}
 	}
@@ -106,20 +112,20 @@ func (x Stream) Run() (Result, error) {
 		open := float64(limited) <= windowShare*float64(s.Period)
 		if open || try == streamTries {
 			if x.Bound {
-				err = x.limit(0)
+				err = x.limit(0, 0)
 			}
 			return Result{s, done, tcp, open}, err
 		}
 	}
 }
 
-// limit bounds what a sender's connections hold unsent.
-func (x Stream) limit(n int64) error {
+// limit bounds what a sender's connections hold unsent, and what they have on its way.
+func (x Stream) limit(unsent, room int64) error {
 	if !x.Sends() {
 		return nil
 	}
 	for _, peer := range x.To {
-		if err := x.G.LimitUnsent(peer, n); err != nil {
+		if err := errors.Join(x.G.LimitUnsent(peer, unsent), x.G.LimitRoom(peer, room)); err != nil {
 			return err
 		}
 	}

@@ -16,6 +16,9 @@ type Line interface {
 	// LimitUnsent bounds the bytes that Send takes before the transport has sent them: with as many waiting, Send blocks. 0
 	// takes the bound away.
 	LimitUnsent(n int64) error
+	// LimitRoom bounds the bytes that Send takes before the other end has them, the network's queues included: with as many on their way, Send
+	// blocks. 0 takes the bound away. There is none where the transport cannot grant so many, or where a user has fixed the room.
+	LimitRoom(n int64) error
 	// RecvSome waits until bytes have come, and reads at most len(b) of them. It fails after the group's receive deadline.
 	RecvSome(b []byte) (n int, err error)
 	Now() units.Nanos

@@ -22,6 +22,7 @@ type conn struct {
 	src, dst     *proc
 	room, window int  // bytes
 	unsent       int  // bound of what has not left the host's block [B]; 0 is none
+	most         int  // bound of what the window counts [B]; 0 is the window's own
 	merge, nagle bool // messages merge into full packets; small packets wait for acknowledgements
 	fill         bool // a packet that a Send leaves short waits for the next one while others are in the host's block
 	short        int  // bytes of that packet
@@ -126,7 +127,11 @@ func (c *conn) flushMerged() {
 
 // mayGo reports whether the windows and Nagle's algorithm let a packet of n bytes go now.
 func (c *conn) mayGo(n int) bool {
-	if c.flying > 0 && c.flying+n > c.window {
+	window := c.window
+	if c.most > 0 {
+		window = min(window, c.most)
+	}
+	if c.flying > 0 && c.flying+n > window {
 		return false
 	}
 	if k := c.w.opt.Congestion; k > 0 && c.seq-c.known >= uint32(k) {

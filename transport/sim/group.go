@@ -161,6 +161,16 @@ func (g *Group) LimitUnsent(peer int, n int64) error {
 	return nil
 }
 
+// LimitRoom bounds the bytes to a peer that it has not read; beside them the send buffer has its room. 0 leaves the window.
+func (g *Group) LimitRoom(peer int, n int64) error {
+	if err := g.enter(peer); err != nil {
+		return fmt.Errorf("limit the bytes on their way to rank %d: %w", peer, err)
+	}
+	defer g.w.mu.Unlock()
+	g.w.conn(g.self, g.team[peer]).most = int(n)
+	return nil
+}
+
 // Close leaves the team: the rank's own calls fail from now on, and its peers' once they have what it sent. It must be
 // called when the rank is done, or the others wait for it for ever.
 func (g *Group) Close() error {

@@ -152,6 +152,9 @@ func (l endOf) Send(b []byte) error { return l.Group.Send(l.peer, b) }
 // LimitUnsent implements plane.Line.
 func (l endOf) LimitUnsent(n int64) error { return l.Group.LimitUnsent(l.peer, n) }
 
+// LimitRoom implements plane.Line.
+func (l endOf) LimitRoom(n int64) error { return l.Group.LimitRoom(l.peer, n) }
+
 // RecvSome implements plane.Line.
 func (l endOf) RecvSome(b []byte) (int, error) {
 	if len(b) == 0 {
