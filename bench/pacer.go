@@ -224,16 +224,34 @@ func (p *Pacer) Fits(s Slot, spent units.Nanos) bool {
 
 // Done is the share of the run that is done, when the slots of rest are left of round r.
 func (p *Pacer) Done(r int, rest []Slot, done float64, spent units.Nanos) float64 {
-	rounds, budget := p.plan.Plan.Rounds.Max, math.Inf(1)
-	if b := p.plan.Plan.Budget; b > 0 {
-		budget = float64(max(b, spent))
-	}
+	rounds := p.plan.Plan.Rounds.Max
 	if spent > 0 && p.plan.Limits.Path.Known() {
-		all := float64(spent + p.sum(rest, p.factor))
-		for _, e := range p.exps {
-			all += (e.known + e.unknown*e.correction()) * float64(rounds-r-1)
-		}
-		return float64(spent) / min(all, budget)
+		return float64(spent) / p.through(rounds, r, rest, spent)
 	}
-	return min(1, max((float64(r)+done)/float64(rounds), float64(spent)/budget))
+	return min(1, max((float64(r)+done)/float64(rounds), float64(spent)/p.budget(spent)))
+}
+
+// Until is how long it takes until n rounds are over, when the slots of rest are left of round r; 0 where that is not known.
+func (p *Pacer) Until(n, r int, rest []Slot, spent units.Nanos) units.Nanos {
+	if !p.plan.Limits.Path.Known() {
+		return 0
+	}
+	return units.Nanos(p.through(n, r, rest, spent)) - spent
+}
+
+// through is when n rounds will be over, or the budget, or what is left of round r [ns of measuring].
+func (p *Pacer) through(n, r int, rest []Slot, spent units.Nanos) float64 {
+	all := float64(spent + p.sum(rest, p.factor))
+	for _, e := range p.exps {
+		all += (e.known + e.unknown*e.correction()) * float64(max(0, n-r-1))
+	}
+	return min(all, p.budget(spent))
+}
+
+// budget is that of the plan [ns], or what was spent where that is more.
+func (p *Pacer) budget(spent units.Nanos) float64 {
+	if b := p.plan.Plan.Budget; b > 0 {
+		return float64(max(b, spent))
+	}
+	return math.Inf(1)
 }

@@ -35,24 +35,35 @@ type row struct {
 	rounds   int         // planned at least
 	forecast units.Nanos // of these rounds
 	took     time.Duration
-	begun    int     // rounds
-	said     float64 // time in all [s] by the first progress of round 2; NaN without
+	begun    int  // rounds
+	said     span // of the time in all, by the first progress of round 2; zero without
 	widest   string
 	without  []string // targets
 	leftOut  []string // experiments that the budget has no room for
 }
 
-func (r row) String() string {
-	said := "–"
-	if !math.IsNaN(r.said) {
-		said = fmt.Sprintf("%.0f s (%+.0f%%)", r.said, 100*(r.said/r.took.Seconds()-1))
+// span is a range of times [s].
+type span struct{ least, most float64 }
+
+// beside prints the span, and how far a time is from it.
+func (s span) beside(took float64) string {
+	if s == (span{}) {
+		return "–"
 	}
+	off := 100 * (min(s.most, max(s.least, took))/took - 1)
+	if s.most-s.least < 1 {
+		return fmt.Sprintf("%.0f s (%+.0f%%)", s.most, off)
+	}
+	return fmt.Sprintf("%.0f to %.0f s (%+.0f%%)", s.least, s.most, off)
+}
+
+func (r row) String() string {
 	without := strings.Join(r.without, ", ")
 	if len(r.leftOut) > 0 {
 		without += "; not measured: " + strings.Join(r.leftOut, ", ")
 	}
 	return fmt.Sprintf("| %s | %d | %s | %.1f s | %d, %.0f s | %.1f s, %.0f%% | %d | %s | %s | %s |", r.network, r.hosts, r.budget, r.look.Seconds(),
-		r.rounds, r.forecast.Seconds(), r.took.Seconds(), 100*r.took.Seconds()/r.budget.Seconds(), r.begun, said, r.widest, without)
+		r.rounds, r.forecast.Seconds(), r.took.Seconds(), 100*r.took.Seconds()/r.budget.Seconds(), r.begun, r.said.beside(r.took.Seconds()), r.widest, without)
 }
 
 // slotLine is a line of log.jsonl on a slot.
@@ -65,7 +76,7 @@ type slotLine struct {
 
 // readRow reads what a run directory says of its run.
 func readRow(dir string, told forecasts) (row, error) {
-	r := row{said: math.NaN(), widest: "–"}
+	r := row{widest: "–"}
 	d, err := rundir.Open(dir)
 	if err != nil {
 		return r, err
@@ -93,8 +104,8 @@ func readRow(dir string, told forecasts) (row, error) {
 	if err := r.readSlots(d.File("log.jsonl")); err != nil {
 		return r, err
 	}
-	if told.all > 0 {
-		r.said = told.all + r.look.Seconds()
+	if told.all != (span{}) {
+		r.said = span{told.all.least + r.look.Seconds(), told.all.most + r.look.Seconds()}
 	}
 	p, err := d.ReadParams()
 	if errors.Is(err, fs.ErrNotExist) { // nothing could be fitted
@@ -147,7 +158,7 @@ func (r *row) judge(p *params.Params, measured []string) {
 
 // forecasts reads progress, and keeps the time in all that it says first after round 1.
 type forecasts struct {
-	all  float64 // s
+	all  span
 	rest bytes.Buffer
 }
 
@@ -168,7 +179,11 @@ func (f *forecasts) Write(b []byte) (int, error) {
 
 func (f *forecasts) read(line []byte) {
 	var e progress.Event
-	if json.Unmarshal(line, &e) == nil && f.all == 0 && e.Left != nil && e.Elapsed != nil && strings.Contains(e.Label, "round 2 ") {
-		f.all = *e.Left + *e.Elapsed
+	if json.Unmarshal(line, &e) == nil && f.all == (span{}) && e.Left != nil && e.Elapsed != nil && strings.Contains(e.Label, "round 2 ") {
+		least := e.Left
+		if e.Least != nil {
+			least = e.Least
+		}
+		f.all = span{*least + *e.Elapsed, *e.Left + *e.Elapsed}
 	}
 }

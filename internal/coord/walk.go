@@ -61,7 +61,7 @@ func Walk(ctx context.Context, agents []Agent, cfg Config) (*Result, error) {
 	case err == nil && w.measured() == 0:
 		err = w.nothing()
 	case err == nil:
-		w.Progress(Progress{Round: w.result.Rounds - 1, Rounds: w.Schedule.Plan.Rounds.Max, Done: 1, Spent: w.spent()})
+		w.Progress(Progress{Round: w.result.Rounds - 1, Rounds: w.Schedule.Plan.Rounds.Max, Done: 1, Spent: w.spent(), Least: -1})
 	}
 	return &w.result, err
 }
@@ -120,8 +120,7 @@ func (w *walker) round(ctx context.Context, r int, all []bench.Slot) (more bool,
 		if err := ctx.Err(); err != nil {
 			return false, err
 		}
-		done := w.pacer.Done(r, slots[i:], float64(i)/float64(len(slots)), w.spent())
-		w.Progress(Progress{Round: r, Rounds: w.Schedule.Plan.Rounds.Max, Exp: s.Exp, Done: done, Spent: w.spent()})
+		w.Progress(w.progress(r, slots, i))
 		if err := w.slot(ctx, s); err != nil {
 			return false, err
 		}
@@ -131,6 +130,16 @@ func (w *walker) round(ctx context.Context, r int, all []bench.Slot) (more bool,
 		return false, nil
 	}
 	return true, nil
+}
+
+// progress is where the walk is before slot i of round r.
+func (w *walker) progress(r int, slots []bench.Slot, i int) Progress {
+	p := Progress{Round: r, Rounds: w.Schedule.Plan.Rounds.Max, Exp: slots[i].Exp, Spent: w.spent(), Least: -1}
+	p.Done = w.pacer.Done(r, slots[i:], float64(i)/float64(len(slots)), p.Spent)
+	if w.Steer != nil {
+		p.Least = w.pacer.Until(w.Schedule.Plan.Rounds.Min, r, slots[i:], p.Spent)
+	}
+	return p
 }
 
 // open asks the stopper, and leaves out teams that cannot be measured.

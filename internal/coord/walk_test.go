@@ -47,6 +47,30 @@ func TestSlotsInOrder(t *testing.T) {
 	}
 }
 
+// TestMayEnd: a walk that its targets may end says how long it takes at least; here nothing is known of that.
+func TestMayEnd(t *testing.T) {
+	for _, steered := range []bool{false, true} {
+		w := newWalk(4, 2)
+		if steered {
+			w.cfg.Steer = func(r int, _ units.Nanos) (func(bench.TeamPoint) bool, bool) {
+				return func(bench.TeamPoint) bool { return true }, r == 1
+			}
+		}
+		var least []units.Nanos
+		w.cfg.Progress = func(p coord.Progress) { least = append(least, p.Least) }
+		r := w.must(t)
+		last := len(least) - 1
+		for i, n := range least {
+			if known := n >= 0; known != (steered && i < last) {
+				t.Errorf("steered %t: %v at step %d of %d", steered, n, i, last)
+			}
+		}
+		if r.TargetsMet != steered {
+			t.Errorf("steered %t: %+v", steered, r)
+		}
+	}
+}
+
 // TestTask: what an agent is told of its part.
 func TestTask(t *testing.T) {
 	w := newWalk(4, 1)

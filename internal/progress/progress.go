@@ -38,6 +38,7 @@ type Reporter struct {
 	drawn   time.Time // last time the sink was given a state
 	state   State
 	end     time.Time // of the phase, as expected; zero is not known
+	early   time.Time // before end, if the phase may end then; zero otherwise
 	open    bool      // a phase is under way
 }
 
@@ -50,6 +51,8 @@ type State struct {
 	Elapsed time.Duration
 	Left    time.Duration // meaningful if HasLeft
 	HasLeft bool
+	Least   time.Duration // up to Left, meaningful if MayEnd: the phase may end then already
+	MayEnd  bool
 }
 
 // sink is one way to show progress: it is told each event, by its name, with the phase's state then. message is that of a note.
@@ -108,7 +111,7 @@ func (r *Reporter) Phase(name string) {
 		r.first = now
 	}
 	r.started, r.drawn, r.open = now, now, true
-	r.state, r.end = State{Phase: name}, time.Time{}
+	r.state, r.end, r.early = State{Phase: name}, time.Time{}, time.Time{}
 	r.out(eventPhase, now, r.state, "")
 }
 
@@ -127,6 +130,15 @@ func (r *Reporter) Update(done, total float64, spent time.Duration, label string
 		r.end = now.Add(time.Duration(max(0, left) * float64(time.Second)))
 	}
 	r.show(now)
+}
+
+// MayEnd says that the phase may be over after the time left already, because its goal may be reached then. A negative one takes it back.
+func (r *Reporter) MayEnd(left time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.early = r.now().Add(left); left < 0 {
+		r.early = time.Time{}
+	}
 }
 
 func sensible(v float64) bool { return v >= 0 && !math.IsInf(v, 0) }
@@ -191,4 +203,5 @@ func (r *Reporter) at(now time.Time) {
 	if r.state.Left = 0; r.state.HasLeft {
 		r.state.Left = max(0, left)
 	}
+	r.state.Least, r.state.MayEnd = min(r.state.Left, max(0, r.early.Sub(now))), r.state.HasLeft && !r.early.IsZero()
 }

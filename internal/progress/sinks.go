@@ -84,7 +84,7 @@ func line(s State) string {
 		parts = append(parts, fmt.Sprintf("%3d%%", percent(s)))
 	}
 	if s.HasLeft {
-		parts = append(parts, clock(s.Left)+" left,")
+		parts = append(parts, left(s)+" left,")
 	}
 	if s.Elapsed > 0 {
 		parts = append(parts, clock(s.Elapsed)+" gone,")
@@ -96,6 +96,18 @@ func line(s State) string {
 		parts = append(parts, printable(s.Label))
 	}
 	return strings.TrimSuffix(strings.Join(parts, " "), ",")
+}
+
+// left prints the time left: 3:10, or 1:20 to 3:10 where the phase may end sooner, or up to 3:10 where that may be at once.
+func left(s State) string {
+	least, most := clock(s.Least), clock(s.Left)
+	switch {
+	case !s.MayEnd || least == most:
+		return most
+	case least == clock(0):
+		return "up to " + most
+	}
+	return least + " to " + most
 }
 
 // counts prints "17 of 240" where the work is counted in whole steps.
@@ -148,6 +160,8 @@ type Event struct {
 	Percent *float64 `json:"percent,omitempty"`
 	Elapsed *float64 `json:"elapsed_s,omitempty"`
 	Left    *float64 `json:"left_s,omitempty"` // absent while there is no estimate
+	// Least is up to Left: the phase may end then already. It is absent where it may not.
+	Least   *float64 `json:"left_least_s,omitempty"`
 	Message string   `json:"message,omitempty"`
 }
 
@@ -160,6 +174,9 @@ func (e events) show(event string, at time.Time, s State, message string) {
 		ev.Label = s.Label
 		if s.HasLeft {
 			ev.Left = tenths(s.Left)
+		}
+		if s.MayEnd {
+			ev.Least = tenths(s.Least)
 		}
 	}
 	if event != eventPhase && event != eventNote {

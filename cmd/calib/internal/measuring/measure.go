@@ -177,6 +177,7 @@ func (j *job) walk(ctx context.Context, cl *cluster) error {
 			if p.Exp != "" {
 				label = fmt.Sprintf("%s, round %d of at most %d", p.Exp, p.Round+1, p.Rounds)
 			}
+			j.show.MayEnd(time.Duration(p.Least))
 			j.show.Update(p.Done, 1, time.Duration(p.Spent), label)
 		},
 		Slot: func(s bench.Slot, took time.Duration) {
