@@ -8,10 +8,8 @@ import (
 	"log/slog"
 	"net"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"github.com/urfave/cli/v2"
 
@@ -70,8 +68,6 @@ func runAgent(c *cli.Context) error {
 	if addr == "" {
 		level = slog.LevelWarn // what the coordinator shows when the agent dies should be why
 	}
-	ctx, stop := signal.NotifyContext(c.Context, syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
 	serve, err := listener(c, addr)
 	if err != nil {
 		return command.Usagef("agent: %w", err)
@@ -85,7 +81,7 @@ func runAgent(c *cli.Context) error {
 		return fmt.Errorf("agent: %w", err)
 	}
 	defer s.Close()
-	if err := serve(ctx, s); err != nil && !errors.Is(err, context.Canceled) {
+	if err := serve(c.Context, s); err != nil && !errors.Is(err, context.Canceled) {
 		return fmt.Errorf("agent: %w", err)
 	}
 	return nil

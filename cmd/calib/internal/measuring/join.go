@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/urfave/cli/v2"
 
@@ -23,8 +21,6 @@ func joinAgent(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(c.Context, syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
 	s, err := agent.NewServer(agent.ServerOptions{
 		Data: c.String("data"), CPU: c.String("cpu"), Limits: limits,
 		Log: slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
@@ -33,7 +29,7 @@ func joinAgent(c *cli.Context) error {
 		return fmt.Errorf("agent: %w", err)
 	}
 	defer s.Close()
-	if err := join.Serve(ctx, s, c.String("join"), c.String("name"), os.Stdin, os.Stdout); err != nil {
+	if err := join.Serve(c.Context, s, c.String("join"), c.String("name"), os.Stdin, os.Stdout); err != nil {
 		return fmt.Errorf("agent: %w", err)
 	}
 	return nil
