@@ -3,6 +3,7 @@ package loggp
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"calib/fit"
 	"calib/fit/form"
@@ -48,8 +49,9 @@ func (g *gapFit) coefficients() []float64 {
 }
 
 // gapOf fits gap(s) to relative residuals: one line where it is within 5% of every value, and segments otherwise, where
-// there are enough sizes for two.
-func gapOf(sizes, values []float64) (*gapFit, error) {
+// there are enough sizes for two. Of fewer than three sizes above a packet [B; 0 is unknown] one segment may have two sizes: else the
+// last would reach far into the packet, where a byte costs less.
+func gapOf(sizes, values []float64, packet float64) (*gapFit, error) {
 	l, sol, err := regress.FitLine(sizes, values, nil)
 	if err != nil {
 		return nil, err
@@ -67,7 +69,7 @@ func gapOf(sizes, values []float64) (*gapFit, error) {
 		return nil, err
 	}
 	opt := lsq.SegmentOptions{AllowFlat: true}
-	if len(sizes) < 6 { // too few for two segments of three
+	if above := above(sizes, packet); len(sizes) < 6 || above > 0 && above < 3 { // too few for two segments of three
 		opt.Max, opt.MinDistinct = 2, 2
 	}
 	if seg, err := lsq.Segmented(sizes, values, w, opt); err == nil && len(seg.Segments) > 1 {
@@ -76,10 +78,16 @@ func gapOf(sizes, values []float64) (*gapFit, error) {
 	return g, nil
 }
 
+// above is how many sizes are larger than a packet.
+func above(sizes []float64, packet float64) int {
+	from, _ := slices.BinarySearch(sizes, math.Nextafter(packet, math.Inf(1)))
+	return len(sizes) - from
+}
+
 // fitGap fits gap(s) and records it with g and G.
 func (p *prttData) fitGap() (*gapFit, error) {
 	sizes, values := sizesOf(p.gaps), slopesAt(p.gaps, p.times.Values)
-	g, err := gapOf(sizes, values)
+	g, err := gapOf(sizes, values, p.packet)
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +102,8 @@ func (p *prttData) fitGap() (*gapFit, error) {
 	c := g.coefficients()
 	small, long := c[0]+c[1], c[len(c)-1]
 	p.fit.Found("g", "s", "gap between messages of 1 byte", small, p.times.Interval(small, reps, len(c)), p.prepared.Interval(1)...)
-	p.fit.Found("G", "s/B", "gap per byte of a long message", long, p.times.Interval(long, reps, len(c)-1))
+	largest := sizes[len(sizes)-1]
+	p.longGap(long, values[len(values)-1]/largest, largest, p.times.Interval(long, reps, len(c)-1))
 	if long <= 0 {
 		p.fit.Add(params.Warnf(params.NotPositive, "G is not positive: the gap does not grow with the size").Of("G"))
 	}
@@ -115,6 +124,18 @@ func (p *prttData) fitGap() (*gapFit, error) {
 	}
 	p.fit.Series = append(p.fit.Series, points)
 	return g, nil
+}
+
+// longGap records G, the slope at the largest message. Where that fits into one packet, the slope is that within a packet: what another packet
+// costs is in no gap, so that G is between this slope and the whole gap a byte. Where these two are as good as equal, either is G.
+func (p *prttData) longGap(slope, most, largest float64, ci [2]float64) {
+	const label = "gap per byte of a long message"
+	if largest <= p.packet && most > (1+straight)*slope {
+		p.fit.Unknown("G", "s/B", label, math.Max(0, slope), most, fmt.Sprintf("the largest message of prtt, %g B, fits into one packet of %g B: "+
+			"what each packet of a long one costs beside its bytes was not measured; --sizes with some KiB tell it", largest, p.packet))
+		return
+	}
+	p.fit.Found("G", "s/B", label, slope, ci)
 }
 
 // refit returns the coefficients for other values, between the same breaks.

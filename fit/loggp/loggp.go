@@ -106,7 +106,7 @@ func (m LogGP) Fit(prepared *fit.Prepared) (*params.Fit, error) {
 	points := p.fit.Named(seriesGap)
 	p.fit.Judge(fit.R2(2, points), gap.condition, points)
 	p.fit.LeaveOneOut(sizesOf(p.gaps), slopesAt(p.gaps, p.times.Values), func(x, y []float64) (func(float64) float64, error) {
-		g, err := gapOf(x, y)
+		g, err := gapOf(x, y, p.packet)
 		if err != nil {
 			return nil, err
 		}

@@ -85,6 +85,29 @@ func TestLogGPFewSizes(t *testing.T) {
 	fittest.Near(t, "G", fittest.Value(t, f, "G"), 120e-9, 1e-6)
 }
 
+// The time per byte within a packet is not that of long messages: without a size above a packet G has a bound only, which holds it; one such
+// size is enough, however many there are below.
+func TestLongGapNeedsTwoPackets(t *testing.T) {
+	w := fittest.Port()
+	w.Senders, w.Streams = nil, false
+	w.Gap, w.LongGap = form.Cost{C0: 200e-6, C1: 100e-9}, form.Cost{C0: 3.86e-6, C1: 240e-9} // the lines meet at 1401 B
+	upTo := func(most int64) *dataset.Dataset {
+		d := w.Dataset()
+		out := &dataset.Dataset{Header: d.Header}
+		for _, s := range d.Samples {
+			if s.Exp == "prtt" && s.Point["bytes"] <= most {
+				out.Samples = append(out.Samples, s)
+			}
+		}
+		return out
+	}
+	if p := fitLogGP(t, upTo(1401)).Parameters["G"]; p.Status != params.StatusUnidentifiable || p.Bound == nil || p.Bound[0] > 101e-9 || p.Bound[1] < 240e-9 ||
+		!strings.Contains(p.Why, "1401 B, fits into one packet") {
+		t.Errorf("%+v", p)
+	}
+	fittest.Near(t, "G", fittest.Value(t, fitLogGP(t, upTo(5604)), "G"), 240e-9, 1e-3)
+}
+
 // What was not measured is not made up: without the spaced form there is no o_s, and L only has a bound.
 func TestLogGPWithoutOverheads(t *testing.T) {
 	w := fittest.Port()

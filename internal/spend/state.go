@@ -166,6 +166,8 @@ func (v *view) beyond(name string, n number, target float64) string {
 		return fmt.Sprintf("%s alone make it ± %.2g%%, which more rounds do not narrow", n.terms, 100*n.fixed)
 	case ofPairs && v.pairs() == 1:
 		return "one number of pairs only: more hosts would tell it, more rounds do not"
+	case name == "G" && v.fits.Parameters[name].Status == params.StatusUnidentifiable:
+		return n.why
 	case network == nil:
 	case name == "a_c" && network.Packets == params.Switch, name == "b_c" && network.Streams == params.Switch:
 		return "the network behaves like a switch: there is no contention that matters"
