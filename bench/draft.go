@@ -19,6 +19,7 @@ type draft struct {
 	laid    map[Effort]layout // by effort, all that were made
 	thin    []cut             // what was made thinner
 	hard    bool              // also the points that take longest may be left out
+	short   bool              // also the one size above a packet, of an experiment that needs it
 	dropped int               // points that took longest
 	full    units.Nanos
 }

@@ -77,7 +77,7 @@ func (s *Schedule) fit(drafts []*draft) ([]*draft, error) {
 	// Not even one round: a run has of it what there is time for.
 	s.Rounds = 1
 	kept := without(drafts, left, true)
-	if _, _, err := share(kept, 0); err != nil {
+	if _, _, err := squeeze(kept, 0); err != nil {
 		return nil, err
 	}
 	s.account(drafts, kept, least)
@@ -87,9 +87,8 @@ func (s *Schedule) fit(drafts []*draft) ([]*draft, error) {
 // shorter makes the drafts of kept thinner still, so that the least rounds leave time to the rounds after them; not where that would cost
 // more than such rounds give back.
 func (s *Schedule) shorter(drafts, kept []*draft, left map[string]bool) ([]*draft, error) {
-	less := without(drafts, left, false)
-	_, fits, err := share(less, units.Nanos(aimed*float64(s.Plan.Budget)/float64(s.Rounds)))
-	if err != nil || !fits {
+	less, _, err := share(drafts, left, false, units.Nanos(aimed*float64(s.Plan.Budget)/float64(s.Rounds)))
+	if err != nil || less == nil {
 		return kept, err
 	}
 	for i := range less {
@@ -105,14 +104,7 @@ func (s *Schedule) shorter(drafts, kept []*draft, left map[string]bool) ([]*draf
 // that take longest, too: without streams nothing is known of a time per byte.
 func (s *Schedule) fitted(drafts []*draft, left map[string]bool, hard bool) ([]*draft, error) {
 	perRound := units.Nanos(planned * float64(s.Plan.Budget) / float64(s.Rounds))
-	try := func() ([]*draft, []string, error) {
-		kept := without(drafts, left, hard)
-		stuck, fits, err := share(kept, perRound)
-		if !fits {
-			kept = nil
-		}
-		return kept, stuck, err
-	}
+	try := func() ([]*draft, []string, error) { return share(drafts, left, hard, perRound) }
 	kept, stuck, err := try()
 	for ; kept == nil; kept, stuck, err = try() {
 		if err != nil {
@@ -173,8 +165,24 @@ func without(drafts []*draft, left map[string]bool, hard bool) []*draft {
 	return out
 }
 
-// share makes every draft fit into its share of a time. It reports which could not be made so thin, and whether all fit together.
-func share(drafts []*draft, total units.Nanos) (stuck []string, fits bool, err error) {
+// share makes the drafts of what is not left out fit into a time together, each into its share where it can; rather with all sizes that
+// their models need than without. It returns nil where they do not fit, and which could not be made thin enough.
+func share(drafts []*draft, left map[string]bool, hard bool, total units.Nanos) (kept []*draft, stuck []string, err error) {
+	for _, short := range []bool{false, true} {
+		kept = without(drafts, left, hard)
+		for _, d := range kept {
+			d.short = short
+		}
+		var fits bool
+		if stuck, fits, err = squeeze(kept, total); err != nil || fits {
+			return kept, nil, err
+		}
+	}
+	return nil, stuck, nil
+}
+
+// squeeze makes every draft fit into its share of a time. It reports which could not be made so thin, and whether all fit together.
+func squeeze(drafts []*draft, total units.Nanos) (stuck []string, fits bool, err error) {
 	need, weight := make([]float64, len(drafts)), make([]float64, len(drafts))
 	for i, d := range drafts {
 		need[i], weight[i] = float64(d.time()), shareOf(d.exp.Name())

@@ -19,7 +19,7 @@ func (d *draft) within(most units.Nanos) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if !lighter && !d.sample() && !d.dropLargest() && !d.fewerCounts() && !d.smallerCounts() && !(d.hard && d.dropCostliest()) {
+		if !lighter && !d.sample() && !d.dropLargest() && !d.fewerCounts() && !d.smallerCounts() && !(d.hard && (d.short || !d.spans()) && d.dropCostliest()) {
 			return false, nil
 		}
 	}
@@ -124,22 +124,31 @@ func (d *draft) tooLarge(most units.Nanos) bool {
 	})
 }
 
-// dropLargest leaves out the points of the largest size.
+// dropLargest leaves out the points of the largest size, the last one above a packet only from a short draft.
 func (d *draft) dropLargest() bool {
 	all := d.sizes()
 	if len(all) <= leastSizes || d.limits.Sizes != nil { // the user's sizes stay
 		return false
 	}
 	top := all[len(all)-1]
+	if d.spans() && !d.short && all[len(all)-2] <= int64(d.limits.SegmentSize()) {
+		return false
+	}
 	d.points = slices.DeleteFunc(d.points, func(p drafted) bool { return p.point[names.FactorBytes] == top })
 	d.say("sizes", "messages to "+units.Bytes(all[len(all)-2]).String())
 	return true
 }
 
+// spans reports whether the experiment needs a size above a packet, and has one.
+func (d *draft) spans() bool {
+	_, needs := d.exp.(Spanning)
+	return needs && d.largest() > int64(d.limits.SegmentSize())
+}
+
 // poorer reports whether d, which was made thinner than whole, lost what more rounds do not give back: more than two thirds of the sizes, or
-// numbers of hosts, or single points.
+// the one above a packet, or numbers of hosts, or single points.
 func (d *draft) poorer(whole *draft) bool {
-	if 3*len(d.sizes()) < len(whole.sizes()) || d.dropped > whole.dropped {
+	if 3*len(d.sizes()) < len(whole.sizes()) || d.dropped > whole.dropped || whole.spans() && !d.spans() {
 		return true
 	}
 	return slices.ContainsFunc(counts, func(factor string) bool { return len(d.numbers(factor)) < len(whole.numbers(factor)) })

@@ -85,6 +85,38 @@ func TestSideBySide(t *testing.T) {
 	}
 }
 
+// TestTrainsSpanPackets: prtt keeps a size above a packet, which G is read from, as long as repetitions and teams can be left out instead.
+func TestTrainsSpanPackets(t *testing.T) {
+	for name, change := range map[string]func(*bench.Plan){
+		"switch of 30 Mbit/s, 2 min": func(p *bench.Plan) {
+			p.Limits.Path, p.Budget = bench.Path{Latency: 400 * units.Microsecond, PerByte: 250, Together: true, Slot: 5 * units.Millisecond}, 120*units.Second
+		},
+		"shared medium of 5 Mbit/s, 12 min, targets": func(p *bench.Plan) {
+			p.Limits.Path, p.Budget = bench.Path{Latency: 2 * units.Millisecond, PerByte: 1460, Slot: 16 * units.Millisecond}, 720*units.Second
+			p.Experiments, p.Chosen, p.Targeted = []string{names.Clock, names.Pingpong, names.Paired, names.PRTT}, true, true
+		},
+	} {
+		p, err := bench.BuiltinPlan(bench.PlanStandard)
+		if err != nil {
+			t.Fatal(err)
+		}
+		change(&p)
+		s := mustSchedule(t, p, 8)
+		checkFits(t, s)
+		most := int64(0)
+		for _, slot := range s.Round(0, nil) {
+			for _, point := range slot.Points {
+				if slot.Exp == names.PRTT {
+					most = max(most, point[names.FactorBytes])
+				}
+			}
+		}
+		if most <= int64(bench.EthernetSegment) {
+			t.Errorf("%s: prtt has messages to %d B", name, most)
+		}
+	}
+}
+
 // TestTargetsLeaveRoom: the least rounds of a plan with targets fill half of the budget at most, where they keep all experiments, numbers of
 // pairs and enough sizes; elsewhere they are those of a plan without targets.
 func TestTargetsLeaveRoom(t *testing.T) {

@@ -84,6 +84,9 @@ func (Experiment) Design(l bench.Limits) []bench.Point {
 	return out
 }
 
+// Spans implements bench.Spanning: G is the gap per byte of messages of several packets.
+func (Experiment) Spans() {}
+
 // Ranges implements bench.Experiment.
 func (Experiment) Ranges() bench.Ranges {
 	return bench.Ranges{
