@@ -177,6 +177,9 @@ func share(drafts []*draft, left map[string]bool, hard bool, total units.Nanos) 
 		if stuck, fits, err = squeeze(kept, total); err != nil || fits {
 			return kept, nil, err
 		}
+		if !slices.ContainsFunc(kept, (*draft).spans) {
+			break // short drafts are the same
+		}
 	}
 	return nil, stuck, nil
 }

@@ -109,7 +109,7 @@ func (p *prttData) hyperbola(gap *gapFit) {
 	for _, q := range p.gaps {
 		sizes, times = append(sizes, q.bytes), append(times, p.times.Values[q.one]/2)
 	}
-	from := len(sizes) - above(sizes, p.packet)
+	from := firstAbove(sizes, p.packet)
 	if len(sizes)-from < 2 {
 		p.fit.Note(params.Eq18, "LogGP is not compared with the hyperbola: fewer than two sizes above a packet of %g B", p.packet)
 		return

@@ -69,7 +69,7 @@ func gapOf(sizes, values []float64, packet float64) (*gapFit, error) {
 		return nil, err
 	}
 	opt := lsq.SegmentOptions{AllowFlat: true}
-	if above := above(sizes, packet); len(sizes) < 6 || above > 0 && above < 3 { // too few for two segments of three
+	if n := len(sizes) - firstAbove(sizes, packet); len(sizes) < 6 || n > 0 && n < 3 { // too few for two segments of three
 		opt.Max, opt.MinDistinct = 2, 2
 	}
 	if seg, err := lsq.Segmented(sizes, values, w, opt); err == nil && len(seg.Segments) > 1 {
@@ -78,10 +78,10 @@ func gapOf(sizes, values []float64, packet float64) (*gapFit, error) {
 	return g, nil
 }
 
-// above is how many sizes are larger than a packet.
-func above(sizes []float64, packet float64) int {
-	from, _ := slices.BinarySearch(sizes, math.Nextafter(packet, math.Inf(1)))
-	return len(sizes) - from
+// firstAbove is the index of the first size that is larger than a packet, or the number of sizes.
+func firstAbove(sizes []float64, packet float64) int {
+	i, _ := slices.BinarySearch(sizes, math.Nextafter(packet, math.Inf(1)))
+	return i
 }
 
 // fitGap fits gap(s) and records it with g and G.
