@@ -8,40 +8,49 @@ import (
 // Streams of the generators that draw which hosts take which places. Those of rounds are the small numbers.
 const (
 	labelStream = 1 << 32
-	stepStream  = 1 << 33
+	placeStream = 1 << 33
 )
 
-// Places returns which host takes each place of a layout in round r, so that one odd host is not always in the same teams.
-// A layout is made of pairs (0,1), (2,3), …: the pairs of a round are a step of Colouring, so that every two hosts are such a
-// pair once in as many rounds as there are steps. Each time the steps have been through, the pairs of a step move on by one
-// place: every pair has been the first once, and its hosts have been at place 0 or 1, when all have; then each is turned
-// round. The host that rests in a step of an odd number takes the last place. Which host has which number in the colouring,
-// the order of a step's pairs at first, and which host of a pair is the first, are drawn from the seed.
+// Places returns which host takes each place of a layout in round r, so that one odd host is not always in the same teams, and
+// no port is always, or never, that of the root. A layout is made of pairs (0,1), (2,3), …: the pairs of a round are a step of
+// Colouring, so that every two hosts are such a pair once in as many rounds as there are steps. Every host takes place 0, the
+// root's, once in as many rounds as there are hosts; and every two hosts are the first pair, each of them the root once,
+// before anything repeats. The host that rests in a step of an odd number takes the last place. Which host has which number
+// in the colouring, the order of a round's other pairs, and which host of these is the first, are drawn from the seed.
 func Places(seed uint64, hosts, r int) []int {
 	label := rand.New(rand.NewPCG(seed, labelStream)).Perm(hosts)
 	if hosts < 2 {
 		return label
 	}
 	steps := colours(hosts)
-	step, cycle := r%steps, r/steps
-	pairs := colour(hosts, step)
-	rng := rand.New(rand.NewPCG(seed, stepStream|uint64(step)))
-	rng.Shuffle(len(pairs), func(i, j int) { pairs[i], pairs[j] = pairs[j], pairs[i] })
-	turned := cycle / len(pairs)
-	places := make([]int, 0, hosts)
-	rests := hosts * (hosts - 1) / 2 // the sum of all numbers, less those in pairs
-	for k := range pairs {
-		pair := pairs[(k+cycle)%len(pairs)]
-		places = append(places, label[pair[0]], label[pair[1]])
-		rests -= pair[0] + pair[1]
+	step := r % steps
+	root := r % hosts // steps and hosts have no common divisor where hosts are even
+	if hosts%2 == 1 {
+		root = (step + 1 + r/steps%(hosts-1)) % hosts // host number step rests
 	}
-	for k := 0; k < len(places); k += 2 {
-		if (rng.IntN(2)+turned)%2 == 1 {
-			places[k], places[k+1] = places[k+1], places[k]
+	pairs := colour(hosts, step)
+	rng := rand.New(rand.NewPCG(seed, placeStream|uint64(r)))
+	rng.Shuffle(len(pairs), func(i, j int) { pairs[i], pairs[j] = pairs[j], pairs[i] })
+	places := make([]int, 0, hosts)
+	for _, pair := range pairs {
+		a, b := pair[0], pair[1]
+		if rng.IntN(2) == 1 {
+			a, b = b, a
+		}
+		switch root {
+		case a:
+			places = slices.Insert(places, 0, a, b)
+		case b:
+			places = slices.Insert(places, 0, b, a)
+		default:
+			places = append(places, a, b)
 		}
 	}
 	if len(places) < hosts {
-		places = append(places, label[rests])
+		places = append(places, step)
+	}
+	for i, number := range places {
+		places[i] = label[number]
 	}
 	return places
 }

@@ -11,27 +11,38 @@ import (
 	"calib/internal/dataset"
 )
 
-// Every two hosts are the first pair once, and in as many rounds again once the other way round.
+// Every host is the root once in as many rounds as there are hosts, every two are a pair once in as many as there are steps, and
+// the first pair, either of them the root, once before all repeats.
 func TestPlacesAreBalanced(t *testing.T) {
 	for hosts := 2; hosts <= 9; hosts++ {
-		pairs := hosts * (hosts - 1) / 2
-		first, turned := map[[2]int]int{}, map[[2]int]int{}
-		for r := range 2 * pairs {
+		steps := colours(hosts)
+		first, roots, pairs := map[[2]int]int{}, map[int]int{}, map[[2]int]int{}
+		for r := range hosts * (hosts - 1) {
 			p := Places(11, hosts, r)
 			all := slices.Sorted(slices.Values(p))
 			if want := FirstHosts(hosts)[0][0]; !slices.Equal(all, want) {
 				t.Fatalf("%d hosts, round %d: %v is not a permutation", hosts, r, p)
 			}
-			if r < pairs {
-				first[[2]int{min(p[0], p[1]), max(p[0], p[1])}]++
+			first[[2]int{p[0], p[1]}]++
+			roots[p[0]]++
+			for i := 0; i+1 < hosts; i += 2 {
+				pairs[[2]int{min(p[i], p[i+1]), max(p[i], p[i+1])}]++
 			}
-			turned[[2]int{p[0], p[1]}]++
+			if (r+1)%hosts == 0 && len(roots) != hosts {
+				t.Errorf("%d hosts: %d of them were the root in as many rounds up to %d", hosts, len(roots), r)
+			}
+			if (r+1)%hosts == 0 {
+				clear(roots)
+			}
+			if (r+1)%steps == 0 && len(pairs) != hosts*(hosts-1)/2 {
+				t.Errorf("%d hosts: %d pairs in %d rounds up to %d", hosts, len(pairs), steps, r)
+			}
+			if (r+1)%steps == 0 {
+				clear(pairs)
+			}
 		}
-		if len(first) != pairs {
-			t.Errorf("%d hosts: %d of %d pairs were first in as many rounds", hosts, len(first), pairs)
-		}
-		if len(turned) != 2*pairs {
-			t.Errorf("%d hosts: %d of %d ordered pairs were first", hosts, len(turned), 2*pairs)
+		if len(first) != hosts*(hosts-1) {
+			t.Errorf("%d hosts: %d of %d ordered pairs were first", hosts, len(first), hosts*(hosts-1))
 		}
 	}
 	if slices.Equal(Places(1, 8, 0), Places(2, 8, 0)) || !slices.Equal(Places(1, 8, 5), Places(1, 8, 5)) {
