@@ -22,9 +22,9 @@ import (
 
 // Names of the models, the most detailed first.
 const (
-	Sim        = "sim"
-	SimEndless = "sim-endless" // sim with ports that hold any number of packets, where B_L is known
-	SimCold    = "sim-cold"    // sim with the windows that connections begin with
+	Sim        = params.SimOpen // every message within a connection's window
+	SimEndless = "sim-endless"  // sim with ports that hold any number of packets, where B_L is known
+	SimCold    = params.SimCold // sim with the windows that connections begin with
 	Hyperbolic = "hyperbolic"
 	Cluster    = "cluster"
 	LogGP      = "loggp"
@@ -164,17 +164,10 @@ func New(p *params.Params, names []string, s Settings) (*Predictor, error) {
 
 // inOrder are all models, the simulation first that predicted best what p's run measured of patterns.
 func inOrder(p *params.Params) []string {
-	if bestSimulation(p).Model != SimCold {
+	if best, _ := params.BestSimulation(p.Validation); best.Model != SimCold {
 		return Models
 	}
 	return append([]string{SimCold}, slices.DeleteFunc(slices.Clone(Models), func(m string) bool { return m == SimCold })...)
-}
-
-// bestSimulation grades the one of sim and sim-cold that predicted best what p's run measured of patterns: whether the windows of
-// connections are open depends on what they carried before, and on the congestion control.
-func bestSimulation(p *params.Params) params.Grade {
-	g, _ := params.BestOf(slices.DeleteFunc(slices.Clone(p.Validation), func(v params.Validation) bool { return v.Model != Sim && v.Model != SimCold }))
-	return g
 }
 
 // world is the simulation of p, if it could be made.

@@ -104,7 +104,7 @@ func Validate(p *params.Params, d dataset.Source, s Settings) error {
 // than params.ValidationLimit, with warm connections and with cold ones: each of them may be right, but together they do not describe
 // this network.
 func (q *Predictor) mark(p *params.Params) {
-	g := bestSimulation(p)
+	g, _ := params.BestSimulation(p.Validation)
 	if g.Mean <= params.ValidationLimit {
 		return
 	}

@@ -48,6 +48,18 @@ func BestOf(rows []Validation) (Grade, bool) {
 	return best, best.N > 0
 }
 
+// The two simulations of predict that differ in the windows of connections: open, and as they begin.
+const (
+	SimOpen = "sim"
+	SimCold = "sim-cold"
+)
+
+// BestSimulation grades the one of SimOpen and SimCold that predicted best what a run measured of patterns; false where it measured
+// none. Whether windows are open depends on what the connections carried before, and on their congestion control.
+func BestSimulation(rows []Validation) (Grade, bool) {
+	return BestOf(slices.DeleteFunc(slices.Clone(rows), func(v Validation) bool { return v.Model != SimOpen && v.Model != SimCold }))
+}
+
 // Limits of what counts as predicted: the mean and the largest relative error of an operation's patterns. The papers' own errors are 8 to
 // 17% on average and 35% at most. ValidationLimit is the mean error of all patterns above which the parameters are not to be relied on.
 const (

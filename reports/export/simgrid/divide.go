@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"calib/fit/params"
 	"calib/reports/export/input"
 )
 
@@ -38,7 +39,8 @@ type divider struct {
 	send    func(float64) float64 // time of a host's sending side for a packet of so many bytes, s
 	receive func(float64) float64 // the same of the receiving side; nil where it is not known
 	contend func(float64) float64 // time by which a second message at once is later, s; nil but for a medium
-	window  int                   // B that a connection sends at once
+	window  int                   // B that a connection sends at once when it begins
+	open    bool                  // whether windows have grown to hold every message
 	buffer  float64               // B that a blocking send leaves to the kernel; 0 where it is not known
 	kinks   []float64             // sizes at which send and receive bend, B
 }
@@ -63,7 +65,8 @@ func dividerOf(in *input.Input, p *platform) (*divider, error) {
 	if packet < 1 || packet > 1<<24 {
 		return nil, fmt.Errorf("parameter packet is %g B: %w: want 1 B to 16 MiB", packet, input.ErrLimit)
 	}
-	d := &divider{packet: packet, window: int(windowPackets * packet)}
+	best, _ := params.BestSimulation(in.Params.Validation)
+	d := &divider{packet: packet, window: int(windowPackets * packet), open: best.Model != params.SimCold}
 	p.used = append(p.used, "packet")
 	var kink float64
 	if d.send, kink, err = in.PacketCost("g_s", packet); err != nil {
@@ -153,13 +156,11 @@ func (d *divider) breaks(p *platform) []int {
 		}
 	}
 	step := math.Pow(2, 1.0/octaveSteps)
+	last := min(d.longestEager(p), float64(most))
+	out = append(out, int(last))
 	if d.buffer > 0 {
-		last := d.longestEager(p)
-		for x := d.buffer; x < min(last, float64(most)); x *= step {
+		for x := d.buffer; x < last; x *= step {
 			out = append(out, int(x))
-		}
-		if last < float64(most) {
-			out = append(out, int(last))
 		}
 	}
 	if d.contend != nil {
@@ -219,15 +220,23 @@ func (d *divider) large(p *platform, s *segment) {
 // longestEager is the largest size [B] of a send that does not wait for its receiver; larger ones are a latency and a flow, and
 // so must T be there.
 func (d *divider) longestEager(p *platform) float64 {
-	last := p.longPiece()
-	if d.buffer == 0 || !(last.c0 > envelope*last.c1) {
-		return largestBoundary - 1
+	from := float64(largestBoundary) // where such pieces of T begin
+	for _, t := range slices.Backward(p.times) {
+		if !(t.c0 > envelope*t.c1) {
+			break
+		}
+		from = float64(t.from)
 	}
-	buffers := 1.0
-	if d.contend == nil {
-		buffers = waitingBuffers
+	eager := math.Inf(1)
+	switch {
+	case d.open:
+		eager = float64(d.window)
+	case d.buffer > 0 && d.contend != nil:
+		eager = d.buffer
+	case d.buffer > 0:
+		eager = waitingBuffers * d.buffer
 	}
-	return math.Floor(min(max(buffers*d.buffer, float64(last.from)), largestBoundary-1))
+	return math.Floor(min(max(eager, from), largestBoundary-1))
 }
 
 // tooFast warns of the messages that meet for which the file is known to be too fast.
@@ -237,7 +246,12 @@ func (d *divider) tooFast(p *platform) []string {
 		out = append(out, fmt.Sprintf("messages of %g to %d bytes from many senders to one receiver at once come out too fast: "+
 			"their packets wait for each other for less than they should", d.packet, d.window))
 	}
-	if top := d.longestEager(p); d.buffer > 0 && d.buffer < top {
+	top := d.longestEager(p)
+	if d.open {
+		out = append(out, fmt.Sprintf("a send of more than %.0f bytes waits for its receiver, so that the messages of a host leave one after the other, as they do "+
+			"while TCP's windows are open: two ranks that both send first would wait for ever", top))
+	}
+	if d.buffer > 0 && d.buffer < top {
 		out = append(out, fmt.Sprintf("messages of %.0f to %.0f bytes that share a link for long, as when one host sends many in a row, come out "+
 			"too fast together, by up to half of the share above %.0f bytes", d.buffer, top, d.buffer))
 	}

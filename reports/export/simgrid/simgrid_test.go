@@ -30,30 +30,37 @@ func TestTimes(t *testing.T) {
 	falling.Functions["T"].Coeff["c0_2"] = -1e-4
 	floor := switched()
 	floor.Functions["g_s"] = params.Function{Form: form.Floored, Coeff: map[string]float64{"floor": 160e-6, "c0": 150e-6, "c1": 0.14e-6}}
-	for name, p := range map[string]*params.Params{"fixture": fixture(), "switch": switched(), "medium": medium(), "no send buffer": noBuffer,
-		"no reception": noReception, "busy sender": busy, "flat": flat, "negative intercept": falling, "floor": floor} {
-		platform := read(t, p, 0)
-		a, b := platform.hosts[1], platform.hosts[2]
-		for _, x := range []int{1, 2, 15, 16, 71, 72, 1245, 1246, 1448, 1449, 7089, 7090, 14480, 14481, 65536, 399999, 400000, 400001, 4194304,
-			3200000, 3200001, 1 << 30} {
-			got, err := platform.time(a, b, x)
-			if err != nil {
-				t.Fatal(err)
-			}
-			want, err := p.Functions["T"].At(float64(x), 1, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if math.Abs(got/want-1) > 1e-9 {
-				t.Errorf("%s: T(%d) = %g s, want %g", name, x, got, want)
-			}
+	all := map[string]*params.Params{"fixture": fixture(), "switch": switched(), "medium": medium(), "no send buffer": noBuffer,
+		"no reception": noReception, "busy sender": busy, "flat": flat, "negative intercept": falling, "floor": floor}
+	for name, p := range all {
+		timesOf(t, name, p)
+		timesOf(t, name+", closed windows", closed(p))
+	}
+}
+
+func timesOf(t *testing.T, name string, p *params.Params) {
+	t.Helper()
+	platform := read(t, p, 0)
+	a, b := platform.hosts[1], platform.hosts[2]
+	for _, x := range []int{1, 2, 15, 16, 71, 72, 1245, 1246, 1448, 1449, 7089, 7090, 14480, 14481, 65536, 399999, 400000, 400001, 4194304,
+		3200000, 3200001, 1 << 30} {
+		got, err := platform.time(a, b, x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := p.Functions["T"].At(float64(x), 1, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if math.Abs(got/want-1) > 1e-9 {
+			t.Errorf("%s: T(%d) = %g s, want %g", name, x, got, want)
 		}
 	}
 }
 
 // TestDivision: what messages that meet depend on.
 func TestDivision(t *testing.T) {
-	p := read(t, switched(), 0)
+	p := read(t, closed(switched()), 0)
 	if got, want := p.overhead("smpi/os", 1000), 150e-6+1000*0.14e-6; math.Abs(got/want-1) > 1e-9 {
 		t.Errorf("os(1000) = %g s, want g_s, %g", got, want)
 	}
@@ -71,6 +78,24 @@ func TestDivision(t *testing.T) {
 	}
 	if p.eager != 8*400000+1 {
 		t.Errorf("sends wait from %d B", p.eager)
+	}
+	open := read(t, switched(), 0)
+	if got, want := open.overhead("smpi/os", 1000), 150e-6+1000*0.14e-6; math.Abs(got/want-1) > 1e-9 {
+		t.Errorf("windows open: os(1000) = %g s, want g_s, %g", got, want)
+	}
+	for _, x := range []float64{14481, 100000, 2000000} {
+		if got := open.overhead("smpi/os", int(x)); got != 0 {
+			t.Errorf("windows open: os(%g) = %g s, want none of a send that waits", x, got)
+		}
+	}
+	if open.eager != 14481 {
+		t.Errorf("windows open: sends wait from %d B, want above ten packets", open.eager)
+	}
+	steep := switched() // T from 5,000 to 30,000 B cannot be a latency and a flow
+	steep.Functions["T"].Coeff["from_2"], steep.Functions["T"].Coeff["c0_2"], steep.Functions["T"].Coeff["c1_2"] = 5000, -1e-4, 3.5e-7
+	steep.Functions["T"].Coeff["from_3"], steep.Functions["T"].Coeff["c0_3"], steep.Functions["T"].Coeff["c1_3"] = 30000, 2.72e-3, 2.56e-7
+	if got := read(t, steep, 0).eager; got != 30001 {
+		t.Errorf("a steep piece: sends wait from %d B", got)
 	}
 	m := read(t, medium(), 0)
 	if got := m.routes[[2]string{"node-3", "node-0"}]; !cmp.Equal(got, []string{"up-node-3", "medium", "down-node-0"}) {
@@ -216,7 +241,9 @@ func TestSyntax(t *testing.T) {
 // runs are the params.json that a platform is made of: whole ones, and hostile ones.
 func runs() map[string]*params.Params {
 	out := map[string]*params.Params{"fixture": fixture()}
-	for kind, make := range map[string]func() *params.Params{"switch": switched, "medium": medium} {
+	for kind, make := range map[string]func() *params.Params{"switch": switched, "medium": medium,
+		"switch, closed windows": func() *params.Params { return closed(switched()) },
+		"medium, closed windows": func() *params.Params { return closed(medium()) }} {
 		out[kind] = make()
 		for name := range make().Parameters {
 			for _, v := range []float64{0, -1, 1e-300, 1e-9, 1, 1e9, 1e300, math.NaN(), math.Inf(1)} {
@@ -305,18 +332,20 @@ func (p *simulated) sizes() []int {
 }
 
 func TestGolden(t *testing.T) {
-	path := filepath.Join("testdata", "platform.xml")
-	got := write(t, switched(), 0)
-	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
+	for name, p := range map[string]*params.Params{"platform.xml": switched(), "platform-closed.xml": closed(switched())} {
+		path := filepath.Join("testdata", name)
+		got := write(t, p, 0)
+		if *update {
+			if err := os.WriteFile(path, got, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(path)
+		if err != nil {
 			t.Fatal(err)
 		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s (run with -update if it is meant):\n%s", path, diff)
+		if diff := cmp.Diff(string(want), string(got)); diff != "" {
+			t.Errorf("%s (run with -update if it is meant):\n%s", path, diff)
+		}
 	}
 }
