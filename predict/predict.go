@@ -22,7 +22,7 @@ import (
 
 // Names of the models, the most detailed first.
 const (
-	Sim        = params.SimOpen // every message within a connection's window
+	Sim        = params.SimWarm // every message within a connection's window
 	SimEndless = "sim-endless"  // sim with ports that hold any number of packets, where B_L is known
 	SimCold    = params.SimCold // sim with the windows that connections begin with
 	Hyperbolic = "hyperbolic"

@@ -48,16 +48,16 @@ func BestOf(rows []Validation) (Grade, bool) {
 	return best, best.N > 0
 }
 
-// The two simulations of predict that differ in the windows of connections: open, and as they begin.
+// The two simulations of predict that differ in the windows of TCP's connections: grown, and as they begin.
 const (
-	SimOpen = "sim"
+	SimWarm = "sim"
 	SimCold = "sim-cold"
 )
 
-// BestSimulation grades the one of SimOpen and SimCold that predicted best what a run measured of patterns; false where it measured
-// none. Whether windows are open depends on what the connections carried before, and on their congestion control.
+// BestSimulation grades the one of SimWarm and SimCold that predicted best what a run measured of patterns; false where it measured
+// none. Whether windows have grown depends on what the connections carried before, and on their congestion control.
 func BestSimulation(rows []Validation) (Grade, bool) {
-	return BestOf(slices.DeleteFunc(slices.Clone(rows), func(v Validation) bool { return v.Model != SimOpen && v.Model != SimCold }))
+	return BestOf(slices.DeleteFunc(slices.Clone(rows), func(v Validation) bool { return v.Model != SimWarm && v.Model != SimCold }))
 }
 
 // Limits of what counts as predicted: the mean and the largest relative error of an operation's patterns. The papers' own errors are 8 to

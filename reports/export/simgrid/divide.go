@@ -40,7 +40,7 @@ type divider struct {
 	receive func(float64) float64 // the same of the receiving side; nil where it is not known
 	contend func(float64) float64 // time by which a second message at once is later, s; nil but for a medium
 	window  int                   // B that a connection sends at once when it begins
-	open    bool                  // whether windows have grown to hold every message
+	grown   bool                  // whether windows have grown, and hold every message
 	buffer  float64               // B that a blocking send leaves to the kernel; 0 where it is not known
 	kinks   []float64             // sizes at which send and receive bend, B
 }
@@ -66,7 +66,7 @@ func dividerOf(in *input.Input, p *platform) (*divider, error) {
 		return nil, fmt.Errorf("parameter packet is %g B: %w: want 1 B to 16 MiB", packet, input.ErrLimit)
 	}
 	best, _ := params.BestSimulation(in.Params.Validation)
-	d := &divider{packet: packet, window: int(windowPackets * packet), open: best.Model != params.SimCold}
+	d := &divider{packet: packet, window: int(windowPackets * packet), grown: best.Model != params.SimCold}
 	p.used = append(p.used, "packet")
 	var kink float64
 	if d.send, kink, err = in.PacketCost("g_s", packet); err != nil {
@@ -81,7 +81,7 @@ func dividerOf(in *input.Input, p *platform) (*divider, error) {
 	d.kinks = append(d.kinks, kink)
 	buffer, known := in.Found("send_buffer")
 	switch {
-	case !known:
+	case !known && !d.grown:
 		p.warnings = append(p.warnings, "send_buffer is not known (pingpong on real connections gives it): a send returns at once, however long the message")
 	case buffer < 0:
 		return nil, fmt.Errorf("parameter send_buffer is %g B: %w: it must not be negative", buffer, input.ErrLimit)
@@ -229,7 +229,7 @@ func (d *divider) longestEager(p *platform) float64 {
 	}
 	eager := math.Inf(1)
 	switch {
-	case d.open:
+	case d.grown:
 		eager = float64(d.window)
 	case d.buffer > 0 && d.contend != nil:
 		eager = d.buffer
@@ -247,9 +247,9 @@ func (d *divider) tooFast(p *platform) []string {
 			"their packets wait for each other for less than they should", d.packet, d.window))
 	}
 	top := d.longestEager(p)
-	if d.open {
+	if d.grown && top < largestBoundary-1 {
 		out = append(out, fmt.Sprintf("a send of more than %.0f bytes waits for its receiver, so that the messages of a host leave one after the other, as they do "+
-			"while TCP's windows are open: two ranks that both send first would wait for ever", top))
+			"once TCP's windows have grown: two ranks that both send first would wait for ever", top))
 	}
 	if d.buffer > 0 && d.buffer < top {
 		out = append(out, fmt.Sprintf("messages of %.0f to %.0f bytes that share a link for long, as when one host sends many in a row, come out "+

@@ -10,26 +10,24 @@
 //     the receiving side needs for a packet, g_r(x), is or, so that messages of many senders to one receiver come out g_r
 //     apart. Beyond a packet T(x) has less room than that, since the packets of one message overlap on their way: or is then
 //     what room there is, and such a gather comes out too fast. The rest is latency.
-//   - Above, while windows are open, a message still leaves as a whole. SimGrid's flows share a link, and one can only be kept
-//     back by its sender: so a send waits for its receiver, T(x) is a latency and a flow, the next message starts when the last
-//     has arrived, and flows of several hosts share the receiver's link down, and the medium. Windows count as open but
-//     where the simulation of them as they begin predicted the patterns of the run better (params.BestSimulation). The rest of
-//     this list is about those.
-//   - Above one window that has not grown, connections of one host take turns, as its blocking sends return early: os is zero,
-//     T(x) a latency and a flow, and flows share the sender's link up as well.
-//   - Above send_buffer, B, a blocking send returns when all but B has left, and what it sends next shares the link with the
-//     rest. SimGrid holds a link only while a message flows, and so cannot say all of this: os is half of what is beyond
-//     B, the flow the other half and B. Then a message followed by another arrives B later than it would alone, as it does
-//     in truth, and a broadcast over a tree comes out close; but messages that fill a link for longer come out too fast
-//     together, by (x − B)/2x at most. Above 8 B, and on a shared medium above B, a send waits for its receiver, a flow is
-//     the whole message, and the next starts B late.
+//   - Above, where windows have grown, a message still leaves as a whole. SimGrid's flows share a link, and only a sender can
+//     keep one back. So a send waits for its receiver, and T(x) is a latency and a flow: the next message starts when the last
+//     has arrived, and flows of several hosts share the receiver's link down, and the medium.
+//   - Above, where windows are as they begin, connections of one host take turns, as its blocking sends return early: os is
+//     zero, T(x) a latency and a flow, and flows share the sender's link up as well. Above send_buffer, B, a blocking send
+//     returns when all but B has left, and what it sends next shares the link with the rest. SimGrid holds a link only while
+//     a message flows, and so cannot say all of this: os is half of what is beyond B, the flow the other half and B. Then a
+//     message followed by another arrives B later than it would alone, as it does in truth, and a broadcast over a tree
+//     comes out close; but messages that fill a link for longer come out too fast together, by (x − B)/2x at most. Above
+//     8 B, and on a shared medium above B, a send waits for its receiver, a flow is the whole message, and the next starts
+//     B late.
 //
-// SimGrid's factors are steps, each within 5% of its flow; os makes up for the difference.
+// Windows count as grown, unless the simulation of them as they begin predicted the run's patterns better
+// (params.BestSimulation). SimGrid's factors are steps, each within 5% of its flow; os makes up for the difference.
 //
 // Consequences: a host that sends or receives small messages cannot compute meanwhile, where the real one hands them to its
-// kernel; a program that depends on a blocking send to wait for its receiver is not held while sends do not wait, and two ranks
-// that both send first are while they do; and loss, as from
-// a port's buffer that overflows, does not happen.
+// kernel; a program that depends on a blocking send to wait for its receiver is not held where sends do not wait, and one in which
+// two ranks both send first does not go on where they do; and loss, as from a port's buffer that overflows, does not happen.
 //
 // A network that behaves like a switch gets a link up and a link down for each host; one with a limit b_c that all pairs
 // share gets a medium, through which all routes lead. There the flow of a small message is as long as the medium is busy with

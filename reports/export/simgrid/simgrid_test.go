@@ -34,7 +34,7 @@ func TestTimes(t *testing.T) {
 		"no reception": noReception, "busy sender": busy, "flat": flat, "negative intercept": falling, "floor": floor}
 	for name, p := range all {
 		timesOf(t, name, p)
-		timesOf(t, name+", closed windows", closed(p))
+		timesOf(t, name+", first windows", beginning(p))
 	}
 }
 
@@ -60,7 +60,7 @@ func timesOf(t *testing.T, name string, p *params.Params) {
 
 // TestDivision: what messages that meet depend on.
 func TestDivision(t *testing.T) {
-	p := read(t, closed(switched()), 0)
+	p := read(t, beginning(switched()), 0)
 	if got, want := p.overhead("smpi/os", 1000), 150e-6+1000*0.14e-6; math.Abs(got/want-1) > 1e-9 {
 		t.Errorf("os(1000) = %g s, want g_s, %g", got, want)
 	}
@@ -79,17 +79,17 @@ func TestDivision(t *testing.T) {
 	if p.eager != 8*400000+1 {
 		t.Errorf("sends wait from %d B", p.eager)
 	}
-	open := read(t, switched(), 0)
-	if got, want := open.overhead("smpi/os", 1000), 150e-6+1000*0.14e-6; math.Abs(got/want-1) > 1e-9 {
-		t.Errorf("windows open: os(1000) = %g s, want g_s, %g", got, want)
+	grown := read(t, switched(), 0)
+	if got, want := grown.overhead("smpi/os", 1000), 150e-6+1000*0.14e-6; math.Abs(got/want-1) > 1e-9 {
+		t.Errorf("windows grown: os(1000) = %g s, want g_s, %g", got, want)
 	}
 	for _, x := range []float64{14481, 100000, 2000000} {
-		if got := open.overhead("smpi/os", int(x)); got != 0 {
-			t.Errorf("windows open: os(%g) = %g s, want none of a send that waits", x, got)
+		if got := grown.overhead("smpi/os", int(x)); got != 0 {
+			t.Errorf("windows grown: os(%g) = %g s, want none of a send that waits", x, got)
 		}
 	}
-	if open.eager != 14481 {
-		t.Errorf("windows open: sends wait from %d B, want above ten packets", open.eager)
+	if grown.eager != 14481 {
+		t.Errorf("windows grown: sends wait from %d B, want above ten packets", grown.eager)
 	}
 	steep := switched() // T from 5,000 to 30,000 B cannot be a latency and a flow
 	steep.Functions["T"].Coeff["from_2"], steep.Functions["T"].Coeff["c0_2"], steep.Functions["T"].Coeff["c1_2"] = 5000, -1e-4, 3.5e-7
@@ -242,8 +242,8 @@ func TestSyntax(t *testing.T) {
 func runs() map[string]*params.Params {
 	out := map[string]*params.Params{"fixture": fixture()}
 	for kind, make := range map[string]func() *params.Params{"switch": switched, "medium": medium,
-		"switch, closed windows": func() *params.Params { return closed(switched()) },
-		"medium, closed windows": func() *params.Params { return closed(medium()) }} {
+		"switch, first windows": func() *params.Params { return beginning(switched()) },
+		"medium, first windows": func() *params.Params { return beginning(medium()) }} {
 		out[kind] = make()
 		for name := range make().Parameters {
 			for _, v := range []float64{0, -1, 1e-300, 1e-9, 1, 1e9, 1e300, math.NaN(), math.Inf(1)} {
@@ -332,7 +332,7 @@ func (p *simulated) sizes() []int {
 }
 
 func TestGolden(t *testing.T) {
-	for name, p := range map[string]*params.Params{"platform.xml": switched(), "platform-closed.xml": closed(switched())} {
+	for name, p := range map[string]*params.Params{"platform.xml": switched(), "platform-beginning.xml": beginning(switched())} {
 		path := filepath.Join("testdata", name)
 		got := write(t, p, 0)
 		if *update {

@@ -23,7 +23,7 @@ func TestRuns(t *testing.T) {
 	run(t, "smpicc", "-O2", filepath.Join("..", "..", "..", "examples", "smpi", "pingpong.c"), "-o", program)
 	sizes := []int{1, 71, 1245, 1246, 1448, 1449, 7089, 7090, 14480, 14481, 65536, 400001, 1500000, 3200000, 3200001}
 	for name, p := range map[string]*params.Params{"switch": switched(), "medium": medium(),
-		"switch-closed": closed(switched()), "medium-closed": closed(medium())} {
+		"switch-beginning": beginning(switched()), "medium-beginning": beginning(medium())} {
 		file := write(t, p, 0)
 		platform, err := readPlatform(file)
 		if err != nil {
