@@ -222,6 +222,13 @@ func (in *Input) SlowPairs() []string {
 	return []string{fmt.Sprintf("%d of %d pairs stand out (%s), but the file has one network for all pairs", slow, len(in.Params.Pairs), first)}
 }
 
+// WindowsGrown reports whether TCP's windows are taken to have grown, so that each message of a host leaves as a whole: unless the
+// simulation of windows as they begin predicted the run's patterns better.
+func (in *Input) WindowsGrown() bool {
+	best, _ := params.BestSimulation(in.Params.Validation)
+	return best.Model != params.SimCold
+}
+
 // Metrics lists the numbers of a run that may be used, with those that are provisional marked, or an error of class ErrMissing where it has none.
 func (in *Input) Metrics() ([]params.Metric, error) {
 	m := in.Params.Metrics()

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"calib/fit/params"
 	"calib/reports/export/input"
 )
 
@@ -65,8 +64,7 @@ func dividerOf(in *input.Input, p *platform) (*divider, error) {
 	if packet < 1 || packet > 1<<24 {
 		return nil, fmt.Errorf("parameter packet is %g B: %w: want 1 B to 16 MiB", packet, input.ErrLimit)
 	}
-	best, _ := params.BestSimulation(in.Params.Validation)
-	d := &divider{packet: packet, window: int(windowPackets * packet), grown: best.Model != params.SimCold}
+	d := &divider{packet: packet, window: int(windowPackets * packet), grown: in.WindowsGrown()}
 	p.used = append(p.used, "packet")
 	var kink float64
 	if d.send, kink, err = in.PacketCost("g_s", packet); err != nil {
@@ -249,7 +247,7 @@ func (d *divider) tooFast(p *platform) []string {
 	top := d.longestEager(p)
 	if d.grown && top < largestBoundary-1 {
 		out = append(out, fmt.Sprintf("a send of more than %.0f bytes waits for its receiver, so that the messages of a host leave one after the other, as they do "+
-			"once TCP's windows have grown: two ranks that both send first would wait for ever", top))
+			"once TCP's windows have grown; where two ranks both send first, SimGrid reports a deadlock", top))
 	}
 	if d.buffer > 0 && d.buffer < top {
 		out = append(out, fmt.Sprintf("messages of %.0f to %.0f bytes that share a link for long, as when one host sends many in a row, come out "+

@@ -23,11 +23,15 @@
 //     B late.
 //
 // Windows count as grown, unless the simulation of them as they begin predicted the run's patterns better
-// (params.BestSimulation). SimGrid's factors are steps, each within 5% of its flow; os makes up for the difference.
+// (input.WindowsGrown). SimGrid's factors are steps, each within 5% of its flow; os makes up for the difference.
 //
-// Consequences: a host that sends or receives small messages cannot compute meanwhile, where the real one hands them to its
-// kernel; a program that depends on a blocking send to wait for its receiver is not held where sends do not wait, and one in which
-// two ranks both send first does not go on where they do; and loss, as from a port's buffer that overflows, does not happen.
+// Consequences:
+//
+//   - A host that sends or receives small messages cannot compute meanwhile; the real one hands them to its kernel.
+//   - Where sends do not wait, a program that depends on a blocking send to wait for its receiver is not held.
+//   - Where they wait, SimGrid reports a deadlock of two ranks that both send first, and a receiver that opens one receive
+//     after the other gets messages no faster than one sender sends them.
+//   - Loss, as from a port's buffer that overflows, does not happen.
 //
 // A network that behaves like a switch gets a link up and a link down for each host; one with a limit b_c that all pairs
 // share gets a medium, through which all routes lead. There the flow of a small message is as long as the medium is busy with
