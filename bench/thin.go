@@ -19,7 +19,7 @@ func (d *draft) within(most units.Nanos) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if !lighter && !d.sample() && !d.dropLargest() && !d.fewerCounts() && !d.smallerCounts() && !(d.hard && (d.short || !d.spans()) && d.dropCostliest()) {
+		if !lighter && !d.sample() && !d.dropLargest() && !d.fewerCounts() && !d.smallerCounts() && !(d.hard && !d.longStays() && d.dropCostliest()) {
 			return false, nil
 		}
 	}
@@ -131,7 +131,7 @@ func (d *draft) dropLargest() bool {
 		return false
 	}
 	top := all[len(all)-1]
-	if d.spans() && !d.short && all[len(all)-2] <= int64(d.limits.SegmentSize()) {
+	if d.longStays() && all[len(all)-2] <= int64(d.limits.SegmentSize()) {
 		return false
 	}
 	d.points = slices.DeleteFunc(d.points, func(p drafted) bool { return p.point[names.FactorBytes] == top })
@@ -144,6 +144,9 @@ func (d *draft) spans() bool {
 	_, needs := d.exp.(Spanning)
 	return needs && d.largest() > int64(d.limits.SegmentSize())
 }
+
+// longStays reports whether the draft has a size above a packet that it must keep.
+func (d *draft) longStays() bool { return d.spans() && !d.short }
 
 // poorer reports whether d, which was made thinner than whole, lost what more rounds do not give back: more than two thirds of the sizes, or
 // the one above a packet, or numbers of hosts, or single points.

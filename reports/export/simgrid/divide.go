@@ -79,7 +79,7 @@ func dividerOf(in *input.Input, p *platform) (*divider, error) {
 	d.kinks = append(d.kinks, kink)
 	buffer, known := in.Found("send_buffer")
 	switch {
-	case !known && !d.grown:
+	case !known && !(d.grown && d.longestEager(p) < largestBoundary-1):
 		p.warnings = append(p.warnings, "send_buffer is not known (pingpong on real connections gives it): a send returns at once, however long the message")
 	case buffer < 0:
 		return nil, fmt.Errorf("parameter send_buffer is %g B: %w: it must not be negative", buffer, input.ErrLimit)
