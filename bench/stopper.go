@@ -216,25 +216,26 @@ func (t *Stopper) Over() bool { return t.over }
 func (t *Stopper) Summary() []dataset.Stop {
 	type key struct {
 		exp      string
-		point    Point
+		at       place
+		order    int // of the point
 		permuted bool
 		*timings
 	}
 	var keys []key
+	order := t.orderOfPoints()
 	for _, w := range t.points {
 		g := &t.plan.groups[w.at.group]
 		for _, s := range slices.Backward(w.keys) {
-			keys = append(keys, key{g.exp.Name(), g.points[w.at.point], g.permuted, s})
+			keys = append(keys, key{g.exp.Name(), w.at, order[w.at.ofAnyTeam()], g.permuted, s})
 		}
 	}
 	slices.SortFunc(keys, func(a, b key) int {
-		return cmp.Or(cmp.Compare(a.exp, b.exp), cmp.Compare(a.phase, b.phase), comparePoints(a.point, b.point),
-			slices.Compare(a.ranks, b.ranks))
+		return cmp.Or(cmp.Compare(a.exp, b.exp), cmp.Compare(a.phase, b.phase), cmp.Compare(a.order, b.order), slices.Compare(a.ranks, b.ranks))
 	})
 	out := make([]dataset.Stop, len(keys))
 	for i, k := range keys {
 		out[i] = dataset.Stop{
-			Experiment: k.exp, Phase: k.phase, Point: k.point.Key(), Ranks: k.ranks, Permuted: k.permuted, Reason: t.reason(k.timings),
+			Experiment: k.exp, Phase: k.phase, Point: t.pointAt(k.at).Key(), Ranks: k.ranks, Permuted: k.permuted, Reason: t.reason(k.timings),
 			Rounds: k.rounds(), N: int(k.n), LeftOut: int(k.out), Median: k.median,
 		}
 		if width := k.width; !math.IsInf(width, 0) {
@@ -242,6 +243,29 @@ func (t *Stopper) Summary() []dataset.Stop {
 		}
 	}
 	return out
+}
+
+// pointAt is the point that was measured at a place.
+func (t *Stopper) pointAt(p place) Point { return t.plan.groups[p.group].points[p.point] }
+
+// ofAnyTeam is the place of a point whichever team measured it.
+func (p place) ofAnyTeam() place { return place{p.group, -1, p.point} }
+
+// orderOfPoints numbers the points that were measured in ascending order; equal ones have one number. Many teams measure few points, and
+// to compare two is slow.
+func (t *Stopper) orderOfPoints() map[place]int {
+	order := map[place]int{}
+	for _, w := range t.points {
+		order[w.at.ofAnyTeam()] = 0
+	}
+	compare := func(a, b place) int { return comparePoints(t.pointAt(a), t.pointAt(b)) }
+	all := slices.SortedFunc(maps.Keys(order), compare)
+	for i, at := range all {
+		if order[at] = i; i > 0 && compare(all[i-1], at) == 0 {
+			order[at] = order[all[i-1]]
+		}
+	}
+	return order
 }
 
 func (t *Stopper) reason(s *timings) string {

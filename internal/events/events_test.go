@@ -53,3 +53,26 @@ func TestQueueIsASlice(t *testing.T) {
 		}
 	})
 }
+
+// A host is active until window after it has last sent, whenever others did.
+func TestActivityCountsHostsOfLate(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const hosts, window = 5, 10
+		a := NewActivity[int64](hosts, window)
+		last, latest := map[int]int64{}, int64(0)
+		for range rapid.IntRange(1, 40).Draw(t, "sendings") {
+			at, host := max(0, latest+rapid.Int64Range(-3, 12).Draw(t, "later")), rapid.IntRange(0, hosts-1).Draw(t, "host")
+			latest = max(latest, at)
+			last[host] = latest
+			want := 0
+			for _, sent := range last {
+				if sent >= latest-window {
+					want++
+				}
+			}
+			if got := a.Sent(at, host); got != want {
+				t.Fatalf("%d hosts are active at %d, want %d of %v", got, at, want, last)
+			}
+		}
+	})
+}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"sort"
+	"sync/atomic"
 
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -44,6 +45,21 @@ func SortedMedianCI(s []float64) (iv Interval, ok bool) {
 // medianRank returns the largest 1-based rank r with P(X < r) ≤ (1−Level)/2 for X ~ Binomial(n, 1/2), n ≥ MinValues. It is
 // at least 1 and at most n/2.
 func medianRank(n int) int {
+	if n >= len(medianRanks) {
+		return searchMedianRank(n)
+	}
+	r := int(medianRanks[n].Load())
+	if r == 0 {
+		r = searchMedianRank(n)
+		medianRanks[n].Store(int32(r))
+	}
+	return r
+}
+
+// medianRanks are those of small n that were asked for; 0 was not. A coordinator asks for few, for every key of every slot.
+var medianRanks [1000]atomic.Int32
+
+func searchMedianRank(n int) int {
 	b := distuv.Binomial{N: float64(n), P: 0.5}
 	return sort.Search(n/2, func(k int) bool { return b.CDF(float64(k)) > (1-Level)/2 })
 }

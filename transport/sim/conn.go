@@ -58,6 +58,7 @@ func (w *world) conn(src, dst *proc) *conn {
 	if c == nil {
 		c = w.newConn(src, dst)
 		src.out.put(c, len(w.procs))
+		dst.in = append(dst.in, src)
 	}
 	return c
 }

@@ -24,6 +24,7 @@ type world struct {
 	live   int
 	delay  instant // L
 	broken error   // set by a deadlock: every call fails with it
+	broad  int     // waits that any rank of the team can end
 
 	medium port // the shared medium
 	ports  []port
@@ -62,6 +63,7 @@ type proc struct {
 	rank   int // in its team
 	team   *team
 	out    peers
+	in     []*proc // who has connections to it
 	inbox  inbox
 	cpu    instant // time that its sends and receptions took
 	parent *proc   // of a line: its rank
@@ -236,7 +238,7 @@ func (w *world) leave(p *proc) {
 	w.live--
 	w.net.ended(p.host, w.now)
 	p.endLines(w)
-	for _, q := range w.procs {
+	for _, q := range w.mayWaitFor(p) {
 		if q.state == blocked && q.waitsFor(p) {
 			q.cancelWait()
 			w.release(q, ErrPeer)
