@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"calib/internal/netspec"
+	"calib/internal/units"
 
 	"github.com/vishvananda/netlink"
 	"github.com/vishvananda/netns"
@@ -107,13 +108,19 @@ type kernelTCP struct {
 // mostRTO is a lab's longest least retransmission timeout: a real loss would stall a connection for as long.
 const mostRTO = time.Second
 
+// queuedMessage is the longest message that a queue of the network is made of, for tcpOf: that of a collective operation, not of a stream,
+// whose queue is as long as its window.
+const queuedMessage = 64 * units.KiB
+
 // tcpOf says what TCP does in the network of spec. One that is N times slower than the network it stands for has a least
 // retransmission timeout N times as long: a queue that takes 20 ms there must not look like a loss here, nor a connection that
-// rests as long be taken for one to start slowly.
+// rests as long be taken for one to start slowly. Nor must the queue of a host that sends a message to every other.
 func tcpOf(spec *netspec.Spec, congestion string) kernelTCP {
+	queue := float64(spec.Hosts-1) * float64(queuedMessage) * spec.Slowest(0, spec.Hosts-1)
+	least := max(time.Duration(spec.Slowdown*float64(kernelRTO)), time.Duration(queue*float64(time.Second)))
 	t := kernelTCP{congestion: congestion}
-	if spec.Slowdown > 1 {
-		t.leastRTO = time.Duration(min(spec.Slowdown*float64(kernelRTO), float64(mostRTO)))
+	if least > time.Duration(kernelRTO) {
+		t.leastRTO = min(least, mostRTO)
 	}
 	return t
 }
