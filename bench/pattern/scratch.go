@@ -5,14 +5,22 @@ type Scratch struct {
 	out, in      []byte
 	sends, recvs []Message // of the exchange that is put together
 	random       randomOrder
-	ranks        []int // of a tree's children
+	ranks        []int    // of a tree's children
+	of           *Scratch // whose memory messages have; nil is its own
 }
 
 // Use makes patterns send from out and receive into in, as far as they reach.
 func (s *Scratch) Use(out, in []byte) { s.out, s.in = out, in }
 
+// Borrow makes patterns use the memory of another rank's scratch, which may not run at the same time. It is for messages whose content
+// nobody reads.
+func (s *Scratch) Borrow(of *Scratch) { s.of = of }
+
 // Out returns n bytes to send, the same each time.
 func (s *Scratch) Out(n int) []byte {
+	if s.of != nil {
+		return s.of.Out(n)
+	}
 	if n > len(s.out) {
 		s.out = make([]byte, n)
 	}
@@ -21,6 +29,9 @@ func (s *Scratch) Out(n int) []byte {
 
 // In returns n bytes to receive into.
 func (s *Scratch) In(n int) []byte {
+	if s.of != nil {
+		return s.of.In(n)
+	}
 	if n > len(s.in) {
 		s.in = make([]byte, n)
 	}
