@@ -102,8 +102,7 @@ func (p *prttData) fitGap() (*gapFit, error) {
 	c := g.coefficients()
 	small, long := c[0]+c[1], c[len(c)-1]
 	p.fit.Found("g", "s", "gap between messages of 1 byte", small, p.times.Interval(small, reps, len(c)), p.prepared.Interval(1)...)
-	largest := sizes[len(sizes)-1]
-	p.longGap(long, values[len(values)-1]/largest, largest, p.times.Interval(long, reps, len(c)-1))
+	p.longGap(long, values[len(values)-1]/sizes[len(sizes)-1], sizes, p.times.Interval(long, reps, len(c)-1))
 	if long <= 0 {
 		p.fit.Add(params.Warnf(params.NotPositive, "G is not positive: the gap does not grow with the size").Of("G"))
 	}
@@ -127,15 +126,22 @@ func (p *prttData) fitGap() (*gapFit, error) {
 }
 
 // longGap records G, the slope at the largest message. Where that fits into one packet, the slope is that within a packet: what another packet
-// costs is in no gap, so that G is between this slope and the whole gap a byte. Where these two are as good as equal, either is G.
-func (p *prttData) longGap(slope, most, largest float64, ci [2]float64) {
+// costs is in no gap. Where it is the only one above a packet, the slope is between the two. In both cases G is between this slope and the whole
+// gap a byte. Where these two are as good as equal, either is G.
+func (p *prttData) longGap(slope, most float64, sizes []float64, ci [2]float64) {
 	const label = "gap per byte of a long message"
-	if largest <= p.packet && most > (1+straight)*slope {
-		p.fit.Unknown("G", "s/B", label, math.Max(0, slope), most, fmt.Sprintf("the largest message of prtt, %g B, fits into one packet of %g B: "+
-			"what each packet of a long one costs beside its bytes was not measured; --sizes with some KiB tell it", largest, p.packet))
+	above, largest := len(sizes)-firstAbove(sizes, p.packet), sizes[len(sizes)-1]
+	if p.packet == 0 || above > 1 || most <= (1+straight)*slope {
+		p.fit.Found("G", "s/B", label, slope, ci)
 		return
 	}
-	p.fit.Found("G", "s/B", label, slope, ci)
+	why := fmt.Sprintf("the largest message of prtt, %g B, fits into one packet of %g B: what each packet of a long one costs beside its bytes was not measured",
+		largest, p.packet)
+	if above == 1 {
+		why = fmt.Sprintf("prtt has one size above a packet of %g B, %g B: what each of its packets costs beside its bytes cannot be told from what the message costs",
+			p.packet, largest)
+	}
+	p.fit.Unknown("G", "s/B", label, math.Max(0, slope), most, why+"; --sizes with some KiB tell it")
 }
 
 // refit returns the coefficients for other values, between the same breaks.

@@ -85,27 +85,33 @@ func TestLogGPFewSizes(t *testing.T) {
 	fittest.Near(t, "G", fittest.Value(t, f, "G"), 120e-9, 1e-6)
 }
 
-// The time per byte within a packet is not that of long messages: without a size above a packet G has a bound only, which holds it; one such
-// size is enough, however many there are below.
+// The time per byte within a packet is not that of long messages: without a size above a packet G has a bound only, which holds it. One such
+// size is enough, however many there are below, if one of these nearly fills a packet.
 func TestLongGapNeedsTwoPackets(t *testing.T) {
 	w := fittest.Port()
 	w.Senders, w.Streams = nil, false
 	w.Gap, w.LongGap = form.Cost{C0: 200e-6, C1: 100e-9}, form.Cost{C0: 3.86e-6, C1: 240e-9} // the lines meet at 1401 B
-	upTo := func(most int64) *dataset.Dataset {
+	with := func(wanted func(bytes int64) bool) *dataset.Dataset {
 		d := w.Dataset()
 		out := &dataset.Dataset{Header: d.Header}
 		for _, s := range d.Samples {
-			if s.Exp == "prtt" && s.Point["bytes"] <= most {
+			if s.Exp == "prtt" && wanted(s.Point["bytes"]) {
 				out.Samples = append(out.Samples, s)
 			}
 		}
 		return out
 	}
+	upTo := func(most int64) *dataset.Dataset { return with(func(bytes int64) bool { return bytes <= most }) }
 	if p := fitLogGP(t, upTo(1401)).Parameters["G"]; p.Status != params.StatusUnidentifiable || p.Bound == nil || p.Bound[0] > 101e-9 || p.Bound[1] < 240e-9 ||
 		!strings.Contains(p.Why, "1401 B, fits into one packet") {
 		t.Errorf("%+v", p)
 	}
 	fittest.Near(t, "G", fittest.Value(t, fitLogGP(t, upTo(5604)), "G"), 240e-9, 1e-3)
+	few := with(func(bytes int64) bool { return bytes == 1 || bytes == 181 || bytes == 5604 })
+	if p := fitLogGP(t, few).Parameters["G"]; p.Status != params.StatusUnidentifiable || p.Bound == nil || p.Bound[0] > 239e-9 || p.Bound[1] < 240e-9 ||
+		!strings.Contains(p.Why, "one size above a packet") {
+		t.Errorf("%+v", p)
+	}
 }
 
 // What was not measured is not made up: without the spaced form there is no o_s, and L only has a bound.
