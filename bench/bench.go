@@ -125,8 +125,9 @@ type Synchronised interface{ Synchronised() }
 // Group's Stamp first. Round trips are taken without it: they would hold its cost.
 type Stamped interface{ Stamped() }
 
-// Spanning is an experiment that needs a size above one packet: what its models say of long messages is nowhere else.
-type Spanning interface{ Spans() }
+// Spanning is an experiment that needs a size above one packet: what its models say of long messages is nowhere else. Spans reports
+// whether they need a point for it, if its messages are so long.
+type Spanning interface{ Spans(Point) bool }
 
 // Steered is an experiment that names the phases whose precision decides when a point stops. Without it all phases do.
 type Steered interface{ Steers(phase string) bool }

@@ -19,10 +19,19 @@ type draft struct {
 	laid    map[Effort]layout // by effort, all that were made
 	thin    []cut             // what was made thinner
 	hard    bool              // also the points that take longest may be left out
-	short   bool              // also the one size above a packet, of an experiment that needs it
+	long    long              // what stays of the one size above a packet, of an experiment that needs it
 	dropped int               // points that took longest
 	full    units.Nanos
 }
+
+// long is what stays of a size above a packet.
+type long int
+
+const (
+	longAll    long = iota // all its points, and no other is left out because it takes long
+	longNeeded             // the points that models need (Spanning)
+	longNone
+)
 
 // layout is what an experiment's design gives: points, and the sets of teams that measure them.
 type layout struct {

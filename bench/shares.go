@@ -168,17 +168,17 @@ func without(drafts []*draft, left map[string]bool, hard bool) []*draft {
 // share makes the drafts of what is not left out fit into a time together, each into its share where it can; rather with all sizes that
 // their models need than without. It returns nil where they do not fit, and which could not be made thin enough.
 func share(drafts []*draft, left map[string]bool, hard bool, total units.Nanos) (kept []*draft, stuck []string, err error) {
-	for _, short := range []bool{false, true} {
+	for _, stays := range []long{longAll, longNeeded, longNone} {
 		kept = without(drafts, left, hard)
 		for _, d := range kept {
-			d.short = short
+			d.long = stays
 		}
 		var fits bool
 		if stuck, fits, err = squeeze(kept, total); err != nil || fits {
 			return kept, nil, err
 		}
 		if !slices.ContainsFunc(kept, (*draft).spans) {
-			break // short drafts are the same
+			break // the others are the same
 		}
 	}
 	return nil, stuck, nil

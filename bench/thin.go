@@ -9,9 +9,10 @@ import (
 	"calib/internal/units"
 )
 
-// within makes the draft thinner until a round of it takes no longer than most, and reports whether that was possible.
+// within makes the draft thinner until a round of it, but for the points that must stay, takes no longer than most, and reports whether that
+// was possible.
 func (d *draft) within(most units.Nanos) (bool, error) {
-	for d.time() > most {
+	for d.time()-d.staying() > most {
 		if d.tooLarge(most) && d.dropLargest() {
 			continue
 		}
@@ -19,7 +20,7 @@ func (d *draft) within(most units.Nanos) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if !lighter && !d.sample() && !d.dropLargest() && !d.fewerCounts() && !d.smallerCounts() && !(d.hard && !d.longStays() && d.dropCostliest()) {
+		if !lighter && !d.sample() && !d.dropLargest() && !d.fewerCounts() && !d.smallerCounts() && !d.dropCostliest() {
 			return false, nil
 		}
 	}
@@ -124,7 +125,7 @@ func (d *draft) tooLarge(most units.Nanos) bool {
 	})
 }
 
-// dropLargest leaves out the points of the largest size, the last one above a packet only from a short draft.
+// dropLargest leaves out the points of the largest size, the last one above a packet only where nothing stays of it.
 func (d *draft) dropLargest() bool {
 	all := d.sizes()
 	if len(all) <= leastSizes || d.limits.Sizes != nil { // the user's sizes stay
@@ -146,7 +147,29 @@ func (d *draft) spans() bool {
 }
 
 // longStays reports whether the draft has a size above a packet that it must keep.
-func (d *draft) longStays() bool { return d.spans() && !d.short }
+func (d *draft) longStays() bool { return d.spans() && d.long != longNone }
+
+// stays reports whether a point is one of those for which the least size above a packet stays: of that size or the one before, from which
+// on messages are taken apart.
+func (d *draft) stays(p Point) bool {
+	if !d.spans() || d.long != longNeeded || !d.exp.(Spanning).Spans(p) {
+		return false
+	}
+	sizes := d.sizes()
+	above, _ := slices.BinarySearch(sizes, int64(d.limits.SegmentSize())+1)
+	return slices.Contains(sizes[max(0, above-1):above+1], p[names.FactorBytes])
+}
+
+// staying is what the points that stay take in a round, beside what their slots do.
+func (d *draft) staying() units.Nanos {
+	sum := units.Nanos(0)
+	for _, p := range d.points {
+		if d.stays(p.point) {
+			sum += p.time * units.Nanos(len(p.sets))
+		}
+	}
+	return sum
+}
 
 // poorer reports whether d, which was made thinner than whole, lost what more rounds do not give back: more than two thirds of the sizes, or
 // the one above a packet, or numbers of hosts, or single points.
@@ -235,16 +258,20 @@ func (d *draft) smallerCounts() bool {
 // leastPoints stay, however long they take.
 const leastPoints = 3
 
-// dropCostliest leaves out the point that takes most time: on slow networks a stream, which must last for many round trips.
+// dropCostliest leaves out the point that takes most time, where that is allowed: on slow networks a stream, which must last for many round
+// trips.
 func (d *draft) dropCostliest() bool {
-	if len(d.points) <= leastPoints {
+	if !d.hard || d.spans() && d.long == longAll || len(d.points) <= leastPoints {
 		return false
 	}
-	most := 0
+	most := -1
 	for i, p := range d.points {
-		if p.time > d.points[most].time {
+		if !d.stays(p.point) && (most < 0 || p.time > d.points[most].time) {
 			most = i
 		}
+	}
+	if most < 0 {
+		return false
 	}
 	d.points = slices.Delete(d.points, most, most+1)
 	d.dropped++

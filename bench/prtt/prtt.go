@@ -84,8 +84,8 @@ func (Experiment) Design(l bench.Limits) []bench.Point {
 	return out
 }
 
-// Spans implements bench.Spanning: G is the gap per byte of messages of several packets.
-func (Experiment) Spans() {}
+// Spans implements bench.Spanning: G is the gap per byte of messages of several packets, of which none waits.
+func (Experiment) Spans(p bench.Point) bool { return !waits(p) }
 
 // Ranges implements bench.Experiment.
 func (Experiment) Ranges() bench.Ranges {
