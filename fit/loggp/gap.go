@@ -102,7 +102,7 @@ func (p *prttData) fitGap() (*gapFit, error) {
 	c := g.coefficients()
 	small, long := c[0]+c[1], c[len(c)-1]
 	p.fit.Found("g", "s", "gap between messages of 1 byte", small, p.times.Interval(small, reps, len(c)), p.prepared.Interval(1)...)
-	p.longGap(long, values[len(values)-1]/sizes[len(sizes)-1], sizes, p.times.Interval(long, reps, len(c)-1))
+	p.longGap(long, sizes, values, p.times.Interval(long, reps, len(c)-1))
 	if long <= 0 {
 		p.fit.Add(params.Warnf(params.NotPositive, "G is not positive: the gap does not grow with the size").Of("G"))
 	}
@@ -126,12 +126,13 @@ func (p *prttData) fitGap() (*gapFit, error) {
 }
 
 // longGap records G, the slope at the largest message. Where that fits into one packet, the slope is that within a packet: what another packet
-// costs is in no gap. Where it is the only one above a packet, the slope is between the two. In both cases G is between this slope and the whole
-// gap a byte. Where these two are as good as equal, either is G.
-func (p *prttData) longGap(slope, most float64, sizes []float64, ci [2]float64) {
+// costs is in no gap. Where it is the only one above a packet, the slope is between the two, unless it is that from a message which nearly fills
+// a packet. In both cases G is between this slope and the whole gap a byte. Where these two are as good as equal, either is G.
+func (p *prttData) longGap(slope float64, sizes, values []float64, ci [2]float64) {
 	const label = "gap per byte of a long message"
-	above, largest := len(sizes)-firstAbove(sizes, p.packet), sizes[len(sizes)-1]
-	if p.packet == 0 || above > 1 || most <= (1+straight)*slope {
+	n := len(sizes)
+	above, largest, most := n-firstAbove(sizes, p.packet), sizes[n-1], values[n-1]/sizes[n-1]
+	if p.packet == 0 || above > 1 || most <= (1+straight)*slope || above == 1 && p.fromFull(slope, sizes, values) {
 		p.fit.Found("G", "s/B", label, slope, ci)
 		return
 	}
@@ -142,6 +143,19 @@ func (p *prttData) longGap(slope, most float64, sizes []float64, ci [2]float64) 
 			p.packet, largest)
 	}
 	p.fit.Unknown("G", "s/B", label, math.Max(0, slope), most, why+"; --sizes with some KiB tell it")
+}
+
+// nearlyFull is the part of a packet that a message fills which costs about what a full packet does.
+const nearlyFull = 0.9
+
+// fromFull reports whether a slope is that from a message which nearly fills a packet to the next size.
+func (p *prttData) fromFull(slope float64, sizes, values []float64) bool {
+	n := len(sizes)
+	if n < 2 || sizes[n-2] < nearlyFull*p.packet {
+		return false
+	}
+	step := (values[n-1] - values[n-2]) / (sizes[n-1] - sizes[n-2])
+	return math.Abs(slope-step) <= straight*step
 }
 
 // refit returns the coefficients for other values, between the same breaks.

@@ -112,6 +112,10 @@ func TestLongGapNeedsTwoPackets(t *testing.T) {
 		!strings.Contains(p.Why, "one size above a packet") {
 		t.Errorf("%+v", p)
 	}
+	// What a message costs beside its packets makes the gap a byte larger than G. The slope from a packet that is nearly full is G all the same.
+	w.LongGap = form.Cost{C0: 60e-6, C1: 200e-9}
+	full := with(func(bytes int64) bool { return bytes == 1 || bytes == 181 || bytes == 1401 || bytes == 5604 })
+	fittest.Near(t, "G", fittest.Value(t, fitLogGP(t, full), "G"), 200e-9, 1e-3)
 }
 
 // What was not measured is not made up: without the spaced form there is no o_s, and L only has a bound.
