@@ -184,28 +184,52 @@ func share(drafts []*draft, left map[string]bool, hard bool, total units.Nanos) 
 	return nil, stuck, nil
 }
 
-// squeeze makes every draft fit into its share of a time. It reports which could not be made so thin, and whether all fit together.
+// squeeze makes every draft fit into its share of a time. It reports which could not be made so thin, and whether all fit together. What
+// stays in any case is on top of a draft's share at first; where that is too much, the shares are of the time that it leaves.
 func squeeze(drafts []*draft, total units.Nanos) (stuck []string, fits bool, err error) {
-	need, weight := make([]float64, len(drafts)), make([]float64, len(drafts))
-	for i, d := range drafts {
-		need[i], weight[i] = float64(d.time()), shareOf(d.exp.Name())
+	if stuck, err = allotted(drafts, total); err != nil || timeOf(drafts) <= total {
+		return stuck, err == nil, err
 	}
-	var sum units.Nanos
-	for i, most := range allot(float64(total), need, weight) {
-		d := drafts[i]
-		if most < need[i] {
-			ok, err := d.within(units.Nanos(most))
-			if err != nil {
-				return nil, false, err
-			}
-			if !ok {
-				stuck = append(stuck, d.exp.Name())
-			}
-		}
-		sum += d.time()
+	rest := total
+	for _, d := range drafts {
+		rest -= d.staying()
+	}
+	if rest <= 0 || rest == total {
+		return stuck, false, nil
 	}
 	// What cannot be as thin as its share may still fit where others need less.
-	return stuck, sum <= total, nil
+	stuck, err = allotted(drafts, rest)
+	return stuck, timeOf(drafts) <= total, err
+}
+
+// allotted makes every draft fit into its share of a time, beside what stays of it, and lists those that could not be made so thin.
+func allotted(drafts []*draft, total units.Nanos) (stuck []string, err error) {
+	need, weight := make([]float64, len(drafts)), make([]float64, len(drafts))
+	for i, d := range drafts {
+		need[i], weight[i] = float64(d.time()-d.staying()), shareOf(d.exp.Name())
+	}
+	for i, most := range allot(float64(total), need, weight) {
+		if most >= need[i] {
+			continue
+		}
+		ok, err := drafts[i].within(units.Nanos(most))
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			stuck = append(stuck, drafts[i].exp.Name())
+		}
+	}
+	return stuck, nil
+}
+
+// timeOf is how long a round of the drafts takes.
+func timeOf(drafts []*draft) units.Nanos {
+	var sum units.Nanos
+	for _, d := range drafts {
+		sum += d.time()
+	}
+	return sum
 }
 
 // allot divides a total among needs by their weights. Who needs less than its part leaves the rest to the others.

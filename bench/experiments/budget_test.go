@@ -88,24 +88,29 @@ func TestSideBySide(t *testing.T) {
 // TestTrainsSpanPackets: prtt keeps a size above a packet, which G is read from, as long as repetitions, teams and trains that wait can be
 // left out instead, and the others keep theirs.
 func TestTrainsSpanPackets(t *testing.T) {
-	for name, change := range map[string]func(*bench.Plan){
-		"shared medium of 5 Mbit/s, 3 min": func(p *bench.Plan) {
-			p.Limits.Path, p.Budget = bench.Path{Latency: 2 * units.Millisecond, PerByte: 1460, Slot: 16 * units.Millisecond}, 180*units.Second
-		},
-		"switch of 30 Mbit/s, 2 min": func(p *bench.Plan) {
-			p.Limits.Path, p.Budget = bench.Path{Latency: 400 * units.Microsecond, PerByte: 250, Together: true, Slot: 5 * units.Millisecond}, 120*units.Second
-		},
-		"shared medium of 5 Mbit/s, 12 min, targets": func(p *bench.Plan) {
-			p.Limits.Path, p.Budget = bench.Path{Latency: 2 * units.Millisecond, PerByte: 1460, Slot: 16 * units.Millisecond}, 720*units.Second
+	shared := bench.Path{Latency: 2 * units.Millisecond, PerByte: 1460, Slot: 16 * units.Millisecond}
+	for name, c := range map[string]struct {
+		hosts  int
+		path   bench.Path
+		budget units.Nanos
+		change func(*bench.Plan)
+	}{
+		"shared medium of 5 Mbit/s, 3 min":         {hosts: 8, path: shared, budget: 180},
+		"shared medium of 5 Mbit/s, 2 hosts, 75 s": {hosts: 2, path: shared, budget: 75},
+		"switch of 30 Mbit/s, 2 min":               {hosts: 8, path: bench.Path{Latency: 400 * units.Microsecond, PerByte: 250, Together: true, Slot: 5 * units.Millisecond}, budget: 120},
+		"shared medium of 5 Mbit/s, 12 min, targets": {hosts: 8, path: shared, budget: 720, change: func(p *bench.Plan) {
 			p.Experiments, p.Chosen, p.Targeted = []string{names.Clock, names.Pingpong, names.Paired, names.PRTT}, true, true
-		},
+		}},
 	} {
 		p, err := bench.BuiltinPlan(bench.PlanStandard)
 		if err != nil {
 			t.Fatal(err)
 		}
-		change(&p)
-		s := mustSchedule(t, p, 8)
+		p.Limits.Path, p.Budget = c.path, c.budget*units.Second
+		if c.change != nil {
+			c.change(&p)
+		}
+		s := mustSchedule(t, p, c.hosts)
 		checkFits(t, s)
 		most, short := int64(0), 0
 		for _, slot := range s.Round(0, nil) {
