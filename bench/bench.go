@@ -126,7 +126,7 @@ type Synchronised interface{ Synchronised() }
 type Stamped interface{ Stamped() }
 
 // Spanning is an experiment that needs a size above one packet: what its models say of long messages is nowhere else. Spans reports
-// whether they need a point for it, if its messages are so long.
+// whether they need a point for it, if its messages are so long. Of the least size they need all points.
 type Spanning interface{ Spans(Point) bool }
 
 // Steered is an experiment that names the phases whose precision decides when a point stops. Without it all phases do.

@@ -19,18 +19,20 @@ type draft struct {
 	laid    map[Effort]layout // by effort, all that were made
 	thin    []cut             // what was made thinner
 	hard    bool              // also the points that take longest may be left out
-	long    long              // what stays of the one size above a packet, of an experiment that needs it
+	keep    keep              // what stays of an experiment whose points do not count alike (Spanning)
 	dropped int               // points that took longest
 	full    units.Nanos
 }
 
-// long is what stays of a size above a packet.
-type long int
+// keep is what stays of a Spanning experiment. The later in this list, the less.
+type keep int
 
 const (
-	longAll    long = iota // all its points, and no other is left out because it takes long
-	longNeeded             // the points that models need (Spanning)
-	longNone
+	keepAll   keep = iota // the size above a packet, and all points of the sizes that are left
+	keepEnds              // the points for which that size is needed, and those of the least size
+	keepLong              // the points for which that size is needed
+	keepShort             // the points of the least size
+	keepAny               // whatever takes least
 )
 
 // layout is what an experiment's design gives: points, and the sets of teams that measure them.

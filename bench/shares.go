@@ -165,23 +165,35 @@ func without(drafts []*draft, left map[string]bool, hard bool) []*draft {
 	return out
 }
 
-// share makes the drafts of what is not left out fit into a time together, each into its share where it can; rather with all sizes that
-// their models need than without. It returns nil where they do not fit, and which could not be made thin enough.
-func share(drafts []*draft, left map[string]bool, hard bool, total units.Nanos) (kept []*draft, stuck []string, err error) {
-	for _, stays := range []long{longAll, longNeeded, longNone} {
-		kept = without(drafts, left, hard)
-		for _, d := range kept {
-			d.long = stays
-		}
-		var fits bool
-		if stuck, fits, err = squeeze(kept, total); err != nil || fits {
+// share makes the drafts of what is not left out fit into a time together, each into its share where it can; rather with the
+// points that their models need than without. It returns nil where they do not fit, and the names of those that could not be made thin enough.
+func share(drafts []*draft, left map[string]bool, hard bool, total units.Nanos) ([]*draft, []string, error) {
+	poorest, stuck, err := keeping(keepAny, drafts, left, hard, total)
+	if err != nil || poorest == nil {
+		return nil, stuck, err
+	}
+	if !slices.ContainsFunc(poorest, (*draft).selective) {
+		return poorest, nil, nil // the others are the same
+	}
+	for least := keepAll; least < keepAny; least++ {
+		if kept, _, err := keeping(least, drafts, left, hard, total); err != nil || kept != nil {
 			return kept, nil, err
 		}
-		if !slices.ContainsFunc(kept, (*draft).spans) {
-			break // the others are the same
-		}
 	}
-	return nil, stuck, nil
+	return poorest, nil, nil
+}
+
+// keeping is share where a given part of the selective drafts stays.
+func keeping(least keep, drafts []*draft, left map[string]bool, hard bool, total units.Nanos) ([]*draft, []string, error) {
+	kept := without(drafts, left, hard)
+	for _, d := range kept {
+		d.keep = least
+	}
+	stuck, fits, err := squeeze(kept, total)
+	if err != nil || !fits {
+		return nil, stuck, err
+	}
+	return kept, nil, nil
 }
 
 // squeeze makes every draft fit into its share of a time. It reports which could not be made so thin, and whether all fit together. What

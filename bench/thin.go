@@ -140,24 +140,33 @@ func (d *draft) dropLargest() bool {
 	return true
 }
 
-// spans reports whether the experiment needs a size above a packet, and has one.
-func (d *draft) spans() bool {
-	_, needs := d.exp.(Spanning)
-	return needs && d.largest() > int64(d.limits.SegmentSize())
+// selective reports whether the points of the experiment do not count alike.
+func (d *draft) selective() bool {
+	_, ok := d.exp.(Spanning)
+	return ok
 }
 
-// longStays reports whether the draft has a size above a packet that it must keep.
-func (d *draft) longStays() bool { return d.spans() && d.long != longNone }
+// spans reports whether the experiment needs a size above a packet, and has one.
+func (d *draft) spans() bool { return d.selective() && d.largest() > int64(d.limits.SegmentSize()) }
 
-// stays reports whether a point is one of those for which the least size above a packet stays: of that size or the one before, from which
-// on messages are taken apart.
+// longStays reports whether the draft has a size above a packet that it must keep.
+func (d *draft) longStays() bool { return d.spans() && d.keep <= keepLong }
+
+// stays reports whether a point is one that must stay: of the least size, or one for which there is a size above a packet. That is one of
+// that size, or of the size before, from which on messages are taken apart.
 func (d *draft) stays(p Point) bool {
-	if !d.spans() || d.long != longNeeded || !d.exp.(Spanning).Spans(p) {
+	m, sizes := p[names.FactorBytes], d.sizes()
+	if !d.selective() || len(sizes) == 0 {
 		return false
 	}
-	sizes := d.sizes()
+	if (d.keep == keepEnds || d.keep == keepShort) && m == sizes[0] {
+		return true
+	}
+	if !d.spans() || d.keep != keepEnds && d.keep != keepLong || !d.exp.(Spanning).Spans(p) {
+		return false
+	}
 	above, _ := slices.BinarySearch(sizes, int64(d.limits.SegmentSize())+1)
-	return slices.Contains(sizes[max(0, above-1):above+1], p[names.FactorBytes])
+	return slices.Contains(sizes[max(0, above-1):above+1], m)
 }
 
 // staying is what the points that stay take in a round, beside what their slots do.
@@ -261,7 +270,7 @@ const leastPoints = 3
 // dropCostliest leaves out the point that takes most time, where that is allowed: on slow networks a stream, which must last for many round
 // trips.
 func (d *draft) dropCostliest() bool {
-	if !d.hard || d.spans() && d.long == longAll || len(d.points) <= leastPoints {
+	if !d.hard || d.spans() && d.keep == keepAll || len(d.points) <= leastPoints {
 		return false
 	}
 	most := -1
