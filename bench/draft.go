@@ -43,8 +43,9 @@ type layout struct {
 
 // set are teams that run at once.
 type set struct {
-	teams    [][]int // places of the layout
-	permuted bool    // other hosts take the places in every round
+	teams    [][]int     // places of the layout
+	permuted bool        // other hosts take the places in every round
+	beside   units.Nanos // what a slot of the set takes beside its points
 }
 
 // drafted is a point on the sets that measure it.
@@ -103,7 +104,7 @@ func (d *draft) lay() error {
 			if !ok {
 				i = len(d.sets)
 				known[k] = i
-				d.sets = append(d.sets, set{teams, permuted})
+				d.sets = append(d.sets, set{teams, permuted, d.slotTime(teams)})
 			}
 			x.sets = append(x.sets, i)
 		}
@@ -131,25 +132,26 @@ func (d *draft) atOnce(steps []Step) [][][]int {
 		}
 		return out
 	}
+	used := make([]bool, d.limits.Hosts) // by the last of out
 	for _, step := range steps {
-		if n := len(out); n > 0 && d.limits.Path.Together && disjoint(out[n-1], step) {
+		if n := len(out); n > 0 && d.limits.Path.Together && disjoint(used, step) {
 			out[n-1] = append(out[n-1], step...)
-			continue
+		} else {
+			clear(used)
+			out = append(out, slices.Clone(step))
 		}
-		out = append(out, slices.Clone(step))
+		for _, team := range step {
+			for _, h := range team {
+				used[h] = true
+			}
+		}
 	}
 	return out
 }
 
-// disjoint reports whether no host is in both. Teams are small where they are many.
-func disjoint(a [][]int, b Step) bool {
-	used := map[int]bool{}
-	for _, team := range a {
-		for _, h := range team {
-			used[h] = true
-		}
-	}
-	return !slices.ContainsFunc(b, func(team []int) bool {
+// disjoint reports whether none of the hosts of a step is used.
+func disjoint(used []bool, step Step) bool {
+	return !slices.ContainsFunc(step, func(team []int) bool {
 		return slices.ContainsFunc(team, func(h int) bool { return used[h] })
 	})
 }
@@ -177,13 +179,13 @@ func checkStep(step Step, hosts int) error {
 	return nil
 }
 
-// slotTime is what a slot of a set takes beside its points.
-func (d *draft) slotTime(i int) units.Nanos {
+// slotTime is what a slot of teams takes beside its points.
+func (d *draft) slotTime(teams [][]int) units.Nanos {
 	path := d.limits.OnPath()
 	t := path.Slot
 	if _, ok := d.exp.(Synchronised); ok {
 		most := 0
-		for _, team := range d.sets[i].teams {
+		for _, team := range teams {
 			most = max(most, len(team))
 		}
 		t += path.synchronising(most)
@@ -194,9 +196,12 @@ func (d *draft) slotTime(i int) units.Nanos {
 // time is how long a round of the draft takes.
 func (d *draft) time() units.Nanos {
 	var total units.Nanos
-	for _, g := range d.groups() {
-		total += g.expected()
-	}
+	d.pack(func(set int, p drafted, begins bool) {
+		if begins {
+			total += d.sets[set].beside
+		}
+		total += p.time
+	})
 	return total
 }
 
@@ -208,23 +213,40 @@ const (
 	overhead  = 4
 )
 
-// groups are the slots of a round: of each set one, or several where its points take too long for one.
-func (d *draft) groups() []group {
-	var out []group
-	open := make([]int, len(d.sets)) // set → one more than the group that is being filled
+// pack fills the slots of a round: of each set one, or several where its points take too long for one. It calls each with every point
+// on each of its sets, and says where a slot begins with it.
+func (d *draft) pack(each func(set int, p drafted, begins bool)) {
+	type slot struct {
+		open  bool
+		taken units.Nanos
+	}
+	slots := make([]slot, len(d.sets)) // the last one of each set
 	for _, p := range d.points {
 		for _, i := range p.sets {
-			if open[i] == 0 || out[open[i]-1].expected()+p.time > d.longest(out[open[i]-1].slot) {
-				out = append(out, group{
-					exp: d.exp, effort: d.limits.Effort, teams: d.sets[i].teams, permuted: d.sets[i].permuted, slot: d.slotTime(i),
-				})
-				open[i] = len(out)
+			last, beside := &slots[i], d.sets[i].beside
+			begins := !last.open || last.taken+p.time > d.longest(beside)
+			if begins {
+				*last = slot{true, beside}
 			}
-			g := &out[open[i]-1]
-			g.points, g.costs = append(g.points, p.point), append(g.costs, p.time)
-			g.sum += p.time
+			last.taken += p.time
+			each(i, p, begins)
 		}
 	}
+}
+
+// groups are the slots of a round.
+func (d *draft) groups() []group {
+	var out []group
+	last := make([]int, len(d.sets)) // set → its last group
+	d.pack(func(i int, p drafted, begins bool) {
+		if s := d.sets[i]; begins {
+			last[i] = len(out)
+			out = append(out, group{exp: d.exp, effort: d.limits.Effort, teams: s.teams, permuted: s.permuted, slot: s.beside})
+		}
+		g := &out[last[i]]
+		g.points, g.costs = append(g.points, p.point), append(g.costs, p.time)
+		g.sum += p.time
+	})
 	return out
 }
 

@@ -74,15 +74,15 @@ func fitting(p pattern.Pattern, n int) int {
 	return n
 }
 
-// messages is about how many messages of one byte a pattern sends: as many from each host as the middle one of three sends. The root
-// of a tree is none of them.
+// messages is about how many messages a pattern sends with one byte for every host, so that none has an empty block: as many from each host
+// as the middle one of three sends. The root of a tree is none of them.
 func messages(p pattern.Pattern, hosts int) int {
 	if hosts < 2 || !p.Defined(hosts) {
 		return 0
 	}
 	var sent []int
 	for _, rank := range []int{1, hosts / 2, hosts - 1} {
-		steps, err := pattern.Rank(p, rank, hosts, 1)
+		steps, err := pattern.Rank(p, rank, hosts, hosts)
 		if err != nil {
 			return 0
 		}
