@@ -165,8 +165,8 @@ func without(drafts []*draft, left map[string]bool, hard bool) []*draft {
 	return out
 }
 
-// share makes the drafts of what is not left out fit into a time together, each into its share where it can; rather with the
-// points that their models need than without. It returns nil where they do not fit, and the names of those that could not be made thin enough.
+// share makes the drafts of what is not left out fit into a time together, each into its share where it can; rather with the points that
+// their models need than without. It returns nil where they do not fit, and the names of those that could not be made thin enough.
 func share(drafts []*draft, left map[string]bool, hard bool, total units.Nanos) ([]*draft, []string, error) {
 	poorest, stuck, err := keeping(keepAny, drafts, left, hard, total)
 	if err != nil || poorest == nil {
@@ -196,8 +196,9 @@ func keeping(least keep, drafts []*draft, left map[string]bool, hard bool, total
 	return kept, nil, nil
 }
 
-// squeeze makes every draft fit into its share of a time. It reports which could not be made so thin, and whether all fit together. What
-// stays in any case is on top of a draft's share at first; where that is too much, the shares are of the time that it leaves.
+// squeeze makes every draft fit into its share of a time. It reports which could not be made so thin, and whether all fit together, as they
+// may where others need less than their share. What stays in any case is on top of a draft's share at first; where that is too much, the
+// shares are of the time that it leaves.
 func squeeze(drafts []*draft, total units.Nanos) (stuck []string, fits bool, err error) {
 	if stuck, err = allotted(drafts, total); err != nil || timeOf(drafts) <= total {
 		return stuck, err == nil, err
@@ -209,7 +210,6 @@ func squeeze(drafts []*draft, total units.Nanos) (stuck []string, fits bool, err
 	if rest <= 0 || rest == total {
 		return stuck, false, nil
 	}
-	// What cannot be as thin as its share may still fit where others need less.
 	stuck, err = allotted(drafts, rest)
 	return stuck, timeOf(drafts) <= total, err
 }

@@ -155,8 +155,11 @@ func (d *draft) longStays() bool { return d.spans() && d.keep <= keepLong }
 // stays reports whether a point is one that must stay: of the least size, or one for which there is a size above a packet. That is one of
 // that size, or of the size before, from which on messages are taken apart.
 func (d *draft) stays(p Point) bool {
+	if !d.selective() {
+		return false
+	}
 	m, sizes := p[names.FactorBytes], d.sizes()
-	if !d.selective() || len(sizes) == 0 {
+	if len(sizes) == 0 {
 		return false
 	}
 	if (d.keep == keepEnds || d.keep == keepShort) && m == sizes[0] {

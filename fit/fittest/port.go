@@ -195,7 +195,7 @@ func (r *portWriter) gapAt(m float64) float64 {
 
 func (r *portWriter) prtt() {
 	const n = 16.0
-	for _, m := range []float64{1, 40, 181, 701, 1401, 5604, 22416, 65536} {
+	for _, m := range []float64{1, 40, 181, 701, 1401, 5792, 23168, 65160} {
 		once := 2 * (r.Latency + r.Os.Of(m) + r.Or.Of(m) + r.gapAt(m) - r.gapAt(1))
 		add := func(phase, mark string, messages, v float64) *dataset.Sample {
 			point := dataset.Point{"bytes": int64(m), "messages": int64(messages)}

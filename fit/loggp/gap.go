@@ -100,9 +100,16 @@ func (p *prttData) fitGap() (*gapFit, error) {
 		return append(c, c[0]+c[1]), nil // the last is g
 	})
 	c := g.coefficients()
-	small, long := c[0]+c[1], c[len(c)-1]
+	small := c[0] + c[1]
 	p.fit.Found("g", "s", "gap between messages of 1 byte", small, p.times.Interval(small, reps, len(c)), p.prepared.Interval(1)...)
-	p.longGap(long, sizes, values, p.times.Interval(long, reps, len(c)-1))
+	long, ci := c[len(c)-1], p.times.Interval(c[len(c)-1], reps, len(c)-1)
+	full := p.fromFull(long, sizes, values)
+	if full {
+		ofPackets := resample.Map(each, func(y []float64) ([]float64, error) { return []float64{p.perPacket(sizes, y)}, nil })
+		long = p.perPacket(sizes, values)
+		ci = p.times.Interval(long, ofPackets, 0)
+	}
+	p.longGap(long, full, sizes, values, ci)
 	if long <= 0 {
 		p.fit.Add(params.Warnf(params.NotPositive, "G is not positive: the gap does not grow with the size").Of("G"))
 	}
@@ -110,8 +117,12 @@ func (p *prttData) fitGap() (*gapFit, error) {
 		p.lineFunction("gap", labelGap, g.line, reps, sizes)
 	} else {
 		p.fit.Functions["gap"] = fit.SegmentsFunction(p.fit, labelGap, sizes, p.times, each, g.seg)
-		p.fit.Add(params.Notef(params.SeveralSegments, "gap(s) is not one line within 5%%: %d segments by BIC; g is of the first, G of the last",
-			len(g.seg.Segments)).Of("gap"))
+		of := "the last"
+		if full {
+			of = "full packets"
+		}
+		p.fit.Add(params.Notef(params.SeveralSegments, "gap(s) is not one line within 5%%: %d segments by BIC; g is of the first, G of %s",
+			len(g.seg.Segments), of).Of("gap"))
 	}
 	points := params.Series{Name: seriesGap, Quantity: params.Gap, Symbol: "gap", XName: "bytes"}
 	for i, s := range sizes {
@@ -126,13 +137,13 @@ func (p *prttData) fitGap() (*gapFit, error) {
 }
 
 // longGap records G, the slope at the largest message. Where that fits into one packet, the slope is that within a packet: what another packet
-// costs is in no gap. Where it is the only one above a packet, the slope is between the two, unless it is that from a message which nearly fills
-// a packet. In both cases G is between this slope and the whole gap a byte. Where these two are as good as equal, either is G.
-func (p *prttData) longGap(slope float64, sizes, values []float64, ci [2]float64) {
+// costs is in no gap. Where it is the only one above a packet, the slope is between the two, unless it is that of full packets. In both cases
+// G is between this slope and the whole gap a byte. Where these two are as good as equal, either is G.
+func (p *prttData) longGap(slope float64, full bool, sizes, values []float64, ci [2]float64) {
 	const label = "gap per byte of a long message"
 	n := len(sizes)
 	above, largest, most := n-firstAbove(sizes, p.packet), sizes[n-1], values[n-1]/sizes[n-1]
-	if p.packet == 0 || above > 1 || most <= (1+straight)*slope || above == 1 && p.fromFull(slope, sizes, values) {
+	if p.packet == 0 || above > 1 || most <= (1+straight)*slope || full {
 		p.fit.Found("G", "s/B", label, slope, ci)
 		return
 	}
@@ -148,14 +159,33 @@ func (p *prttData) longGap(slope float64, sizes, values []float64, ci [2]float64
 // nearlyFull is the part of a packet that a message fills which costs about what a full packet does.
 const nearlyFull = 0.9
 
-// fromFull reports whether a slope is that from a message which nearly fills a packet to the next size.
+// fromFull reports whether a slope is that from a message which nearly fills a packet to the only size above a packet.
 func (p *prttData) fromFull(slope float64, sizes, values []float64) bool {
 	n := len(sizes)
-	if n < 2 || sizes[n-2] < nearlyFull*p.packet {
+	if n < 2 || n-firstAbove(sizes, p.packet) != 1 || sizes[n-2] < nearlyFull*p.packet {
 		return false
 	}
-	step := (values[n-1] - values[n-2]) / (sizes[n-1] - sizes[n-2])
+	step := slopeBetween(sizes, values, n-2)
 	return math.Abs(slope-step) <= straight*step
+}
+
+// perPacket is the slope between the two largest sizes, were their packets full: what their last packets have room for takes as long as within
+// a packet.
+func (p *prttData) perPacket(sizes, values []float64) float64 {
+	n := len(sizes)
+	within := slopeBetween(sizes, values, max(0, n-3))
+	var x, y [2]float64
+	for i := range x {
+		k := n - 2 + i
+		x[i] = math.Ceil(sizes[k]/p.packet) * p.packet
+		y[i] = values[k] + within*(x[i]-sizes[k])
+	}
+	return (y[1] - y[0]) / (x[1] - x[0])
+}
+
+// slopeBetween is the slope from the k-th size to the next.
+func slopeBetween(sizes, values []float64, k int) float64 {
+	return (values[k+1] - values[k]) / (sizes[k+1] - sizes[k])
 }
 
 // refit returns the coefficients for other values, between the same breaks.

@@ -39,7 +39,7 @@ func TestLogGPExact(t *testing.T) {
 		fittest.Near(t, name+" c0", fn.Coeff["c0"], want.C0, 1e-6)
 		fittest.Near(t, name+" c1", fn.Coeff["c1"], want.C1, 1e-6)
 	}
-	if got := f.Functions["o_s"].Domain["m"]; got != [2]float64{1, 5604} {
+	if got := f.Functions["o_s"].Domain["m"]; got != [2]float64{1, 5792} {
 		t.Errorf("domain of o_s %v", got)
 	}
 	if len(fittest.Warnings(f.Findings)) > 0 || !fittest.Notes(f.Findings, params.RoundTripOff, "within 0.0% of L + o_s + o_r") ||
@@ -57,10 +57,10 @@ func TestLogGPSegments(t *testing.T) {
 	fittest.Near(t, "g", fittest.Value(t, f, "g"), 200.01e-6, 1e-6)
 	fittest.Near(t, "G", fittest.Value(t, f, "G"), 120e-9, 1e-6)
 	fn := f.Functions["gap"]
-	if fn.Form != form.Pieces || fn.Coeff["from_1"] != 0 || fn.Domain["bytes_2"] != [2]float64{5604, 65536} {
+	if fn.Form != form.Pieces || fn.Coeff["from_1"] != 0 || fn.Domain["bytes_2"] != [2]float64{5792, 65160} {
 		t.Fatalf("%+v", fn)
 	}
-	for m, want := range map[float64]float64{1: 200.01e-6, 1401: 214.01e-6, 22416: 90e-6 + 22416*120e-9} {
+	for m, want := range map[float64]float64{1: 200.01e-6, 1401: 214.01e-6, 23168: 90e-6 + 23168*120e-9} {
 		got, err := fn.At(m, 0, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -76,7 +76,7 @@ func TestLogGPFewSizes(t *testing.T) {
 	w.Gap, w.LongGap = form.Cost{C0: 200e-6, C1: 10e-9}, form.Cost{C0: 90e-6, C1: 120e-9}
 	d := &dataset.Dataset{}
 	for _, s := range w.Dataset().Samples {
-		if m := s.Point["bytes"]; s.Exp == "prtt" && (m == 1 || m == 181 || m == 1401 || m == 5604 || m == 22416) {
+		if m := s.Point["bytes"]; s.Exp == "prtt" && (m == 1 || m == 181 || m == 1401 || m == 5792 || m == 23168) {
 			d.Samples = append(d.Samples, s)
 		}
 	}
@@ -90,7 +90,7 @@ func TestLogGPFewSizes(t *testing.T) {
 func TestLongGapNeedsTwoPackets(t *testing.T) {
 	w := fittest.Port()
 	w.Senders, w.Streams = nil, false
-	w.Gap, w.LongGap = form.Cost{C0: 200e-6, C1: 100e-9}, form.Cost{C0: 3.86e-6, C1: 240e-9} // the lines meet at 1401 B
+	w.Gap, w.LongGap = form.Cost{C0: 202.72e-6, C1: 100e-9}, form.Cost{C1: 240e-9} // the lines meet at a packet of 1448 B
 	with := func(wanted func(bytes int64) bool) *dataset.Dataset {
 		d := w.Dataset()
 		out := &dataset.Dataset{Header: d.Header}
@@ -106,15 +106,15 @@ func TestLongGapNeedsTwoPackets(t *testing.T) {
 		!strings.Contains(p.Why, "1401 B, fits into one packet") {
 		t.Errorf("%+v", p)
 	}
-	fittest.Near(t, "G", fittest.Value(t, fitLogGP(t, upTo(5604)), "G"), 240e-9, 1e-3)
-	few := with(func(bytes int64) bool { return bytes == 1 || bytes == 181 || bytes == 5604 })
+	fittest.Near(t, "G", fittest.Value(t, fitLogGP(t, upTo(5792)), "G"), 240e-9, 1e-3)
+	few := with(func(bytes int64) bool { return bytes == 1 || bytes == 181 || bytes == 5792 })
 	if p := fitLogGP(t, few).Parameters["G"]; p.Status != params.StatusUnidentifiable || p.Bound == nil || p.Bound[0] > 239e-9 || p.Bound[1] < 240e-9 ||
 		!strings.Contains(p.Why, "one size above a packet") {
 		t.Errorf("%+v", p)
 	}
 	// What a message costs beside its packets makes the gap a byte larger than G. The slope from a packet that is nearly full is G all the same.
-	w.LongGap = form.Cost{C0: 60e-6, C1: 200e-9}
-	full := with(func(bytes int64) bool { return bytes == 1 || bytes == 181 || bytes == 1401 || bytes == 5604 })
+	w.LongGap = form.Cost{C0: 57.92e-6, C1: 200e-9}
+	full := with(func(bytes int64) bool { return bytes == 1 || bytes == 181 || bytes == 1401 || bytes == 5792 })
 	fittest.Near(t, "G", fittest.Value(t, fitLogGP(t, full), "G"), 200e-9, 1e-3)
 }
 
