@@ -58,7 +58,7 @@ func load(prepared *fit.Prepared, model, source string) (*paired, error) {
 	bursts := p.fit.BothDirections(p.batches(names.PhaseBurst))
 	streams := p.loadStreams() // no clock offset is in their times
 	p.cut = slices.ContainsFunc(slices.Concat(bursts, streams), func(b fit.Batch) bool { return len(b.Lines) < int(b.Point[names.FactorPairs]) })
-	t := &resample.Table[key]{}
+	t := &resample.Table[key]{Kind: func(k key) int { return int(k.what) }}
 	starts := startsOf(prepared.Batches(names.Paired, names.PhaseBurstStart))
 	p.starts = gatherSkew(bursts, starts)
 	p.addBursts(t, bursts, starts)

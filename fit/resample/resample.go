@@ -25,7 +25,10 @@ import (
 // A duration holds no clock offset. The directions of such a point are not averaged: the midmean is over the rounds of both,
 // and a spoilt direction does not spoil the other.
 type Table[K comparable] struct {
-	Index  map[K]int // of each key among the points
+	Index map[K]int // of each key among the points
+	// Kind tells kinds of measurement apart, which need not drift alike: the correlation of rounds is that of a kind. nil: one-way times are one
+	// kind, durations another.
+	Kind   func(K) int
 	points []*point
 }
 
@@ -114,8 +117,9 @@ type Medians struct {
 	cells     *lsq.RoundMedians
 	parts     [][]int // rows of cells that make up each point
 	durations []bool
+	kinds     []int // by point
 	rounds    int
-	serial    float64   // the larger of durations and one-way times
+	serial    float64   // the largest of any kind
 	steadier  []float64 // by point: how much narrower its own correlation leaves an interval than serial
 	teams     []Teams
 	shifts    *shifts
@@ -124,7 +128,7 @@ type Medians struct {
 
 // Medians takes the medians of a table, and the values out of it: the table is of no use then. Many timings are not held twice.
 func (t *Table[K]) Medians() (*Medians, error) {
-	m := &Medians{parts: make([][]int, len(t.points))}
+	m := &Medians{parts: make([][]int, len(t.points)), kinds: t.kinds()}
 	found := t.deviations()
 	rounds := t.rounds()
 	var raw [][][]float64
@@ -154,6 +158,20 @@ func (t *Table[K]) Medians() (*Medians, error) {
 	m.serial, m.steadier = m.correlation()
 	m.teams, m.shifts = t.shifts(found, m.combine(m.cells.Medians(), nil), widening(m.rounds, m.serial))
 	return m, nil
+}
+
+// kinds returns that of every point.
+func (t *Table[K]) kinds() []int {
+	out := make([]int, len(t.points))
+	for k, i := range t.Index {
+		switch {
+		case t.Kind != nil:
+			out[i] = t.Kind(k)
+		case t.points[i].duration:
+			out[i] = 1
+		}
+	}
+	return out
 }
 
 // Rounds is the number of rounds behind a typical point: the median over points.

@@ -109,6 +109,41 @@ func TestIntervalCoverage(t *testing.T) {
 	}
 }
 
+// What is independent from round to round says nothing of a kind that is not.
+func TestKindsOfCorrelation(t *testing.T) {
+	table := func(kind func(int) int) *Table[int] {
+		rng := rand.New(rand.NewPCG(3, 3))
+		tab := &Table[int]{Kind: kind}
+		drift := make([]float64, 8)
+		for r := range 30 {
+			for p := range drift {
+				drift[p] = 0.7*drift[p] + rng.NormFloat64()
+				if p >= 4 {
+					drift[p] = rng.NormFloat64()
+				}
+				tab.Add(tab.OneWay(p), 0, r, 1, 100+drift[p])
+			}
+		}
+		return tab
+	}
+	width := map[string][2]float64{}
+	for name, kind := range map[string]func(int) int{"one kind": nil, "two kinds": func(p int) int { return p / 4 }} {
+		m, err := table(kind).Medians()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := m.Draw(400, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		correlated, independent := s.Point(0), s.Point(7)
+		width[name] = [2]float64{correlated[1] - correlated[0], independent[1] - independent[0]}
+	}
+	if one, two := width["one kind"], width["two kinds"]; two[0] < 1.2*one[0] || two[1] > 0.9*one[1] {
+		t.Errorf("widths of a correlated and an independent point: %.2f as one kind, %.2f as two", one, two)
+	}
+}
+
 // Pairs that do not differ do not widen the interval by much.
 func TestEqualPairs(t *testing.T) {
 	w := world{rounds: 8, pairs: 4, points: 6, replicas: 200, noise: 0.05}

@@ -68,28 +68,21 @@ func lagOne(v []float64) float64 {
 	return products / squares
 }
 
-// correlation returns the larger ρ of durations and of one-way times, which are different measurements and need not drift alike,
-// and for each point the ratio of the widening for its own kind to that for the larger.
+// correlation returns the largest ρ of any kind of point, and for each point the ratio of the widening for its own kind to that for the largest.
 func (m *Medians) correlation() (most float64, ratio []float64) {
-	byRound := m.byRound()
-	var kinds [2][][]float64
-	for i, v := range byRound {
-		k := m.kind(i)
-		kinds[k] = append(kinds[k], v)
+	byKind := map[int][][]float64{}
+	for i, v := range m.byRound() {
+		byKind[m.kinds[i]] = append(byKind[m.kinds[i]], v)
 	}
-	rho := [2]float64{serial(kinds[0]), serial(kinds[1])}
-	most = math.Max(rho[0], rho[1])
-	for i := range byRound {
-		ratio = append(ratio, effective(rho[m.kind(i)])/effective(most))
+	rho := map[int]float64{}
+	for kind, series := range byKind {
+		rho[kind] = serial(series)
+		most = math.Max(most, rho[kind])
+	}
+	for _, kind := range m.kinds {
+		ratio = append(ratio, effective(rho[kind])/effective(most))
 	}
 	return most, ratio
-}
-
-func (m *Medians) kind(i int) int {
-	if m.durations[i] {
-		return 1
-	}
-	return 0
 }
 
 // effective is by how much an interval widens for rounds of correlation ρ.
