@@ -66,6 +66,36 @@ func TestNetworkSkewedStarts(t *testing.T) {
 	}
 }
 
+// A first delivery that is late makes the first gap, and a_c, small; its term says so.
+func TestNetworkLateFirstDelivery(t *testing.T) {
+	const late = 12e-6
+	w := fittest.Sparc()
+	d := skewed(w, 20e-6)
+	for _, b := range fit.Prepare(d, fit.Settings{}).Batches(names.Paired, names.PhaseBurst) {
+		for k := range b.Lines[0].NS {
+			slices.MinFunc(b.Lines, func(x, y *dataset.Sample) int { return int(x.NS[k] - y.NS[k]) }).NS[k] += late * 1e9
+		}
+	}
+	f, err := Network{}.Fit(fit.Prepare(d, fit.Settings{Replicates: 50}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := f.Parameters["a_c"]
+	i := slices.IndexFunc(p.Budget, func(t params.Term) bool { return t.Name == params.TermFirst })
+	if i < 0 || *p.Value > w.Medium.A-late/4 || p.CI95[1] < w.Medium.A {
+		t.Fatalf("a_c %+v, want less than %g, and that in the interval", p, w.Medium.A)
+	}
+	fittest.Near(t, "first delivery", p.Budget[i].U, late/math.Sqrt(3)/3, 0.05)
+	if f, err = (Network{}).Fit(fit.Prepare(skewed(w, 20e-6), fit.Settings{Replicates: 50})); err != nil {
+		t.Fatal(err)
+	}
+	for _, term := range f.Parameters["a_c"].Budget {
+		if term.Name == params.TermFirst && term.U > 1e-9 {
+			t.Errorf("gaps are even: %+v", term)
+		}
+	}
+}
+
 func startTimings(d *dataset.Dataset) int {
 	n := 0
 	for _, s := range d.Select("paired", names.PhaseBurstStart) {

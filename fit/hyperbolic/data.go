@@ -24,7 +24,8 @@ type paired struct {
 	packet   float64
 	clocks   uncertainty
 	starts   skew
-	gaps     map[int]gapCount // repetitions behind the gap of a point
+	gaps     map[int]gapCount  // repetitions behind the gap of a point
+	uneven   map[int][]float64 // by which the first gap of these repetitions is shorter than the others are on average [s]
 	slow     *fit.SlowHosts
 	cut      bool // some bursts or streams lack slow pairs
 
@@ -54,7 +55,7 @@ type key struct {
 // cover two values of n. Otherwise only the slow host's pairs are left out. It returns fit.ErrNeeds with neither bursts nor streams.
 func load(prepared *fit.Prepared, model, source string) (*paired, error) {
 	p := &paired{prepared: prepared, fit: prepared.New(model, names.Paired, source), slow: prepared.Slow(),
-		bursts: map[int][]burstPoint{}, stream: map[int]int{}, gaps: map[int]gapCount{}}
+		bursts: map[int][]burstPoint{}, stream: map[int]int{}, gaps: map[int]gapCount{}, uneven: map[int][]float64{}}
 	bursts := p.fit.BothDirections(p.batches(names.PhaseBurst))
 	streams := p.loadStreams() // no clock offset is in their times
 	p.cut = slices.ContainsFunc(slices.Concat(bursts, streams), func(b fit.Batch) bool { return len(b.Lines) < int(b.Point[names.FactorPairs]) })
@@ -119,7 +120,7 @@ func (p *paired) addBursts(t *resample.Table[key], bursts []fit.Batch, starts st
 	for i := range bursts {
 		b := &bursts[i]
 		skews := starts.skews(b)
-		last, lo, hi := filled(len(skews), math.Inf(-1)), filled(len(skews), math.Inf(1)), filled(len(skews), math.Inf(-1))
+		last, delivered := filled(len(skews), math.Inf(-1)), make([][]float64, len(skews))
 		for _, l := range b.Lines {
 			start := starts.of(b, l)
 			for k, v := range fit.Seconds(l.NS) {
@@ -127,20 +128,27 @@ func (p *paired) addBursts(t *resample.Table[key], bursts []fit.Batch, starts st
 				if start != nil {
 					v += float64(start[k]) * 1e-9
 				}
-				lo[k], hi[k] = math.Min(lo[k], v), math.Max(hi[k], v)
-			}
-		}
-		var gaps, lasts []float64
-		limit := together(skews)
-		for k := range hi {
-			if skews[k] <= limit {
-				lasts = append(lasts, last[k])
-			}
-			if gap := hi[k] - lo[k]; skews[k] <= skewShare*gap {
-				gaps = append(gaps, gap)
+				delivered[k] = append(delivered[k], v)
 			}
 		}
 		q, team := points[keyOf(b)], b.Team()
+		var gaps, lasts []float64
+		limit := together(skews)
+		for k, d := range delivered {
+			if skews[k] <= limit {
+				lasts = append(lasts, last[k])
+			}
+			slices.Sort(d)
+			n := len(d)
+			gap := d[n-1] - d[0]
+			if skews[k] > skewShare*gap {
+				continue
+			}
+			gaps = append(gaps, gap)
+			if n > 2 {
+				p.uneven[q.gap] = append(p.uneven[q.gap], (d[n-1]-d[1])/float64(n-2)-(d[1]-d[0]))
+			}
+		}
 		t.AddTeam(q.last, team, b.Dir, b.Round, b.Timings(), lasts...)
 		if len(gaps) > 0 {
 			t.AddTeam(q.gap, team, b.Dir, b.Round, b.Timings(), gaps...)

@@ -21,6 +21,7 @@ type fixedFit struct {
 	condition float64
 	late      []float64 // of each n: what was taken off a'(n) for the lateness of the last of n deliveries
 	separated bool      // a'(n) is from gaps
+	uneven    float64   // by how much the first gap at the most pairs differs from the others [s]
 }
 
 // fitFixed reads a'(n) off the one-packet bursts of each n and fits a and a_c.
@@ -52,6 +53,7 @@ func (p *paired) fitFixed() (*fixedFit, error) {
 		_, _, _, late := columns(small[n], p.times.Values)
 		f.late = append(f.late, stats.Mean(late))
 	}
+	f.uneven = p.unevenGaps(small[p.pairs[len(p.pairs)-1]])
 	reps := p.times.Apply(limits)
 	if len(f.n) == 1 {
 		p.single(f, reps)
@@ -86,6 +88,20 @@ func (p *paired) separated(f *fixedFit, small map[int][]burstPoint) bool {
 	l, _, err := regress.FitLine(f.n, f.value, nil)
 	return err == nil && l.C1 > separation*max(p.clocks.offset, p.clocks.jitter, p.starts.interval) &&
 		l.C1*(f.n[len(f.n)-1]-1) > material*f.value[0]
+}
+
+// unevenGaps is by how much the first gap of bursts differs from the others [s], in the median of the repetitions; 0 where there are no others.
+func (p *paired) unevenGaps(points []burstPoint) float64 {
+	var all []float64
+	for _, q := range points {
+		if u := p.uneven[q.gap]; len(u) > 0 {
+			all = append(all, stats.Median(u))
+		}
+	}
+	if len(all) == 0 {
+		return 0
+	}
+	return math.Abs(stats.Mean(all))
 }
 
 // deliveries is what a'(n) is read off.
@@ -164,12 +180,14 @@ func (p *paired) separate(f *fixedFit, reps [][]float64) error {
 	return nil
 }
 
-// termsOfSlope are what makes a_c uncertain beside the scatter between rounds. They bear on last deliveries: gaps hold neither
-// the starts nor, where directions are averaged, the offsets.
+// termsOfSlope are what makes a_c uncertain beside the scatter between rounds. All but the first delivery bear on last deliveries: gaps hold
+// neither the starts nor, where directions are averaged, the offsets.
 //
 //   - Clock offsets: the last of n one-way times is taken from the largest of n offsets.
 //   - Starts: a message that starts late waits less, by at most its delay, so that the last delivery is early by at most the
 //     spread of the starts; taken as uniform between none and all of it.
+//   - First delivery: gaps of a burst should be equal. Where the first is shorter, its delivery may be late, as a host that idled wakes slowly;
+//     uniform between none and all of the difference.
 //   - Lateness: it is taken off as if the n deliveries were late independently of each other; if they are late together, none
 //     of it belongs off. Uniform between.
 func (p *paired) termsOfSlope(f *fixedFit) []params.Term {
@@ -185,6 +203,9 @@ func (p *paired) termsOfSlope(f *fixedFit) []params.Term {
 		add(params.TermClockOffset, math.Sqrt2*p.clocks.offset, "spread of the offsets of two clocks, over the numbers of pairs")
 		add(params.TermStartSkew, p.starts.spread/math.Sqrt(3), "spread of the starts in the closer half of the repetitions at the most pairs, uniform, over the numbers of pairs")
 		add(params.TermJitter, f.late[last]/math.Sqrt(3), "lateness of the last of so many deliveries, uniform, over the numbers of pairs")
+	}
+	if f.separated {
+		add(params.TermFirst, f.uneven/math.Sqrt(3), "difference of the first gap between deliveries and the others at the most pairs, uniform, over the numbers of pairs")
 	}
 	if p.cut {
 		add(params.TermSlowPairs, math.Abs(f.line.C1)*span/f.n[last]/math.Sqrt(3), "slow pairs sent as well: n or n−1 messages met")

@@ -8,6 +8,7 @@ const (
 	TermStampClock   = "stamp clock"      // of stamps, against that of the program
 	TermStartSkew    = "start skew"       // senders that should start together
 	TermJitter       = "last of n"        // the last of n deliveries is late without contention
+	TermFirst        = "first delivery"   // the first of n deliveries is late against the others
 	TermSlowPairs    = "slow pairs"       // that took part and were left out
 	TermLabHosts     = "lab hosts"        // what kernel and agents of an emulated cluster take beside the network that is known
 	TermLabWire      = "lab wire"         // how exactly the emulated network keeps its times
