@@ -120,7 +120,7 @@ type Medians struct {
 	kinds     []int // by point
 	rounds    int
 	serial    float64   // the largest of any kind
-	steadier  []float64 // by point: how much narrower its own correlation leaves an interval than serial
+	own       []float64 // by point: how many times as wide its own rounds and their correlation leave an interval as rounds and serial
 	teams     []Teams
 	shifts    *shifts
 	n         []int
@@ -155,7 +155,7 @@ func (t *Table[K]) Medians() (*Medians, error) {
 	if m.cells, err = lsq.NewRoundMedians(raw); err != nil {
 		return nil, err
 	}
-	m.serial, m.steadier = m.correlation()
+	m.serial, m.own = m.correlation()
 	m.teams, m.shifts = t.shifts(found, m.combine(m.cells.Medians(), nil), widening(m.rounds, m.serial))
 	return m, nil
 }
@@ -193,7 +193,7 @@ func (m *Medians) Draw(b int, seed uint64) (*Estimates, error) {
 		return s, err
 	}
 	for _, r := range s.Replicates {
-		for i, k := range m.steadier {
+		for i, k := range m.own {
 			r[i] = s.Values[i] + k*(r[i]-s.Values[i])
 		}
 	}

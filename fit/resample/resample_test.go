@@ -109,6 +109,40 @@ func TestIntervalCoverage(t *testing.T) {
 	}
 }
 
+// A point that few of the rounds measured knows its own spread badly, however many rounds the others have.
+func TestPointOfFewRounds(t *testing.T) {
+	const runs, rounds = 400, 6
+	rng := rand.New(rand.NewPCG(5, 5))
+	for _, every := range []int{2, 3} {
+		hit := 0
+		for run := range uint64(runs) {
+			tab := &Table[int]{}
+			for r := range rounds {
+				for p := range 6 {
+					if p > 0 || r%every == 1 {
+						tab.Add(tab.Duration(p), 0, r, 1, 1+0.05*rng.NormFloat64())
+					}
+				}
+			}
+			m, err := tab.Medians()
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := m.Draw(200, run)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if ci := s.Point(tab.Index[0]); ci[0] <= 1 && 1 <= ci[1] {
+				hit++
+			}
+		}
+		t.Logf("in one of %d rounds: %d of %d", every, hit, runs)
+		if hit < runs*92/100 {
+			t.Errorf("in one of %d rounds: the interval holds the truth in %d of %d runs", every, hit, runs)
+		}
+	}
+}
+
 // What is independent from round to round says nothing of a kind that is not.
 func TestKindsOfCorrelation(t *testing.T) {
 	table := func(kind func(int) int) *Table[int] {

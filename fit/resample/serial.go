@@ -68,10 +68,11 @@ func lagOne(v []float64) float64 {
 	return products / squares
 }
 
-// correlation returns the largest ρ of any kind of point, and for each point the ratio of the widening for its own kind to that for the largest.
+// correlation returns the largest ρ of any kind of point, and for each point the ratio of the widening for its own kind, and for its own number
+// of rounds where these are too few for ρ, to the widening for the largest ρ and the typical number. A point of one round is taken to have two.
 func (m *Medians) correlation() (most float64, ratio []float64) {
-	byKind := map[int][][]float64{}
-	for i, v := range m.byRound() {
+	byRound, byKind := m.byRound(), map[int][][]float64{}
+	for i, v := range byRound {
 		byKind[m.kinds[i]] = append(byKind[m.kinds[i]], v)
 	}
 	rho := map[int]float64{}
@@ -79,8 +80,12 @@ func (m *Medians) correlation() (most float64, ratio []float64) {
 		rho[kind] = serial(series)
 		most = math.Max(most, rho[kind])
 	}
-	for _, kind := range m.kinds {
-		ratio = append(ratio, effective(rho[kind])/effective(most))
+	for i, v := range byRound {
+		own := m.rounds
+		if len(v) < min(own, leastSerial) {
+			own = max(len(v), 2)
+		}
+		ratio = append(ratio, widening(own, rho[m.kinds[i]])/widening(m.rounds, most))
 	}
 	return most, ratio
 }
