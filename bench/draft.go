@@ -18,6 +18,7 @@ type draft struct {
 	layout
 	laid    map[Effort]layout // by effort, all that were made
 	thin    []cut             // what was made thinner
+	rarest  int               // the points that take long may be measured in one of so many rounds; up to 1, in every round
 	hard    bool              // also the points that take longest may be left out
 	keep    keep              // what stays of an experiment whose points do not count alike (Spanning)
 	dropped int               // points that took longest
@@ -53,7 +54,11 @@ type drafted struct {
 	point Point
 	sets  []int // of draft.sets
 	time  units.Nanos
+	every int // it is measured in one of so many rounds
 }
+
+// perRound is how long the point takes in a round on average, on one of its sets.
+func (p drafted) perRound() units.Nanos { return p.time / units.Nanos(p.every) }
 
 // newDraft lays an experiment out over the hosts of limits.
 func newDraft(e Experiment, p Plan, l Limits) (*draft, error) {
@@ -92,7 +97,7 @@ func (d *draft) lay() error {
 		seen[key] = true
 		steps := d.exp.Teams(d.limits, p)
 		permuted := d.plan.Permute && !complete(steps, d.limits.Hosts)
-		x := drafted{point: p, time: d.exp.Cost(d.limits, p).On(d.limits.OnPath())}
+		x := drafted{point: p, time: d.exp.Cost(d.limits, p).On(d.limits.OnPath()), every: 1}
 		for _, step := range steps {
 			if err := checkStep(step, d.limits.Hosts); err != nil {
 				return fmt.Errorf("point %s: %w", key, err)
@@ -193,14 +198,14 @@ func (d *draft) slotTime(teams [][]int) units.Nanos {
 	return t
 }
 
-// time is how long a round of the draft takes.
+// time is how long a round of the draft takes on average.
 func (d *draft) time() units.Nanos {
 	var total units.Nanos
 	d.pack(func(set int, p drafted, begins bool) {
 		if begins {
-			total += d.sets[set].beside
+			total += d.sets[set].beside / units.Nanos(p.every)
 		}
-		total += p.time
+		total += p.perRound()
 	})
 	return total
 }
@@ -213,8 +218,8 @@ const (
 	overhead  = 4
 )
 
-// pack fills the slots of a round: of each set one, or several where its points take too long for one. It calls each with every point
-// on each of its sets, and says where a slot begins with it.
+// pack fills the slots of a round: of each set one, or several where its points take too long for one, and one for each point that is not
+// measured in every round. It calls each with every point on each of its sets, and says where a slot begins with it.
 func (d *draft) pack(each func(set int, p drafted, begins bool)) {
 	type slot struct {
 		open  bool
@@ -223,6 +228,10 @@ func (d *draft) pack(each func(set int, p drafted, begins bool)) {
 	slots := make([]slot, len(d.sets)) // the last one of each set
 	for _, p := range d.points {
 		for _, i := range p.sets {
+			if p.every > 1 {
+				each(i, p, true)
+				continue
+			}
 			last, beside := &slots[i], d.sets[i].beside
 			begins := !last.open || last.taken+p.time > d.longest(beside)
 			if begins {
@@ -237,13 +246,17 @@ func (d *draft) pack(each func(set int, p drafted, begins bool)) {
 // groups are the slots of a round.
 func (d *draft) groups() []group {
 	var out []group
-	last := make([]int, len(d.sets)) // set → its last group
+	last := make([]int, len(d.sets)) // set → its last group of points that are measured in every round
 	d.pack(func(i int, p drafted, begins bool) {
+		at := last[i]
 		if s := d.sets[i]; begins {
-			last[i] = len(out)
-			out = append(out, group{exp: d.exp, effort: d.limits.Effort, teams: s.teams, permuted: s.permuted, slot: s.beside})
+			at = len(out)
+			out = append(out, group{exp: d.exp, effort: d.limits.Effort, teams: s.teams, permuted: s.permuted, slot: s.beside, every: p.every})
 		}
-		g := &out[last[i]]
+		if p.every == 1 {
+			last[i] = at
+		}
+		g := &out[at]
 		g.points, g.costs = append(g.points, p.point), append(g.costs, p.time)
 		g.sum += p.time
 	})

@@ -14,7 +14,7 @@ type Forecast struct {
 	Points    int // a round, each on every set of teams it runs on
 	// LinkBytes pass over the link of the host with most to carry, in a round, at most.
 	LinkBytes units.Bytes
-	Round     units.Nanos // time of a round; of teams at once it counts one
+	Round     units.Nanos // time of one of the least rounds, on average; of teams at once it counts one
 	Min, Max  units.Nanos // time of the whole, within the budget
 	ByExp     []ExpForecast
 }
@@ -54,8 +54,9 @@ func (s *Schedule) Estimate() Forecast {
 		e.Slots++
 		e.Points += len(g.points)
 		e.LinkBytes = slices.Max(own)
-		e.Round += g.expected()
-		f.Round += g.expected()
+		perRound := g.expected() / units.Nanos(g.every)
+		e.Round += perRound
+		f.Round += perRound
 	}
 	f.LinkBytes = slices.Max(all)
 	f.Min, f.Max = units.Nanos(f.MinRounds)*f.Round, units.Nanos(f.MaxRounds)*f.Round

@@ -23,7 +23,7 @@ type Pacer struct {
 // tally is what is known of an experiment's slots [ns].
 type tally struct {
 	real, expected float64 // of those measured: what they took, and what the plan had expected
-	known, unknown float64 // a whole round: of groups that were measured what they take, of the others what the plan expects
+	known, unknown float64 // a whole round, on average: of groups that were measured what they take, of the others what the plan expects
 }
 
 // correction is how many times as long as the plan expects an experiment's slots take.
@@ -63,7 +63,7 @@ const (
 func NewPacer(s *Schedule) *Pacer {
 	p := &Pacer{plan: s, known: make([]took, len(s.groups)), exps: map[string]*tally{}, round: -1, factor: 1, costs: map[costKey]units.Nanos{}}
 	for i := range s.groups {
-		p.tally(i).unknown += float64(p.cost(i, 1))
+		p.tally(i).unknown += float64(p.cost(i, 1)) / p.every(i)
 	}
 	return p
 }
@@ -99,13 +99,16 @@ func (p *Pacer) Took(s Slot, t units.Nanos) {
 		return
 	}
 	if p.known[i].time > 0 {
-		exp.known -= p.whole(i, 1)
+		exp.known -= p.whole(i, 1) / p.every(i)
 	} else {
-		exp.unknown -= float64(p.cost(i, 1))
+		exp.unknown -= float64(p.cost(i, 1)) / p.every(i)
 	}
 	p.known[i] = took{max(1, t), p.factor}
-	exp.known += p.whole(i, 1)
+	exp.known += p.whole(i, 1) / p.every(i)
 }
+
+// every says that one in so many of the least rounds measures a group.
+func (p *Pacer) every(group int) float64 { return float64(p.plan.groups[group].every) }
 
 // part is which part of its group's points a slot has.
 func (p *Pacer) part(s Slot, group int) float64 {
@@ -152,12 +155,10 @@ func (p *Pacer) Begin(r int, slots []Slot, spent units.Nanos) (float64, []Slot) 
 	if !p.bounded() || len(slots) == 0 {
 		return p.factor, slots
 	}
-	left := max(0, p.plan.Plan.Budget-spent)
-	rounds := max(1, p.plan.Rounds-r)
-	quota := left / units.Nanos(rounds)
 	if r >= p.plan.Rounds { // the last rounds may use up all
 		return p.factor, slots
 	}
+	quota := units.Nanos(float64(max(0, p.plan.Plan.Budget-spent)) * p.partOf(r))
 	top := 1.0
 	if r == 0 && ample*p.sum(slots, 1) > quota {
 		top = firstFactor
@@ -168,6 +169,25 @@ func (p *Pacer) Begin(r int, slots []Slot, spent units.Nanos) (float64, []Slot) 
 		}
 	}
 	return p.factor, p.chosen(r, slots, quota)
+}
+
+// partOf is the part that round r has of the time from it to the end of the least rounds.
+func (p *Pacer) partOf(r int) float64 {
+	all, own := 0.0, 0.0
+	for k := r; k < p.plan.Rounds; k++ {
+		for i := range p.plan.groups {
+			if p.plan.groups[i].due(k, p.plan.Rounds) {
+				all += p.whole(i, 1)
+			}
+		}
+		if k == r {
+			own = all
+		}
+	}
+	if all <= 0 {
+		return 1
+	}
+	return own / all
 }
 
 // sum is how long slots are expected to take.

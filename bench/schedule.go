@@ -1,9 +1,11 @@
 package bench
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -13,8 +15,8 @@ import (
 // ErrNothing reports a schedule without a single point.
 var ErrNothing = errors.New("nothing to measure")
 
-// Schedule is the order in which a plan is measured. Every round measures every point that is still open, once, in an
-// order of its own: slots are shuffled within the round and points within their slot, by a generator seeded with the plan's
+// Schedule is the order in which a plan is measured. Every round measures every point that is still open, once (but of the least rounds
+// only some measure a point that takes long, where the budget is short), in an order of its own: slots are shuffled within the round and points within their slot, by a generator seeded with the plan's
 // seed and the round. The same plan on as many hosts gives the same schedule, and a slot's number does not depend on
 // which points were still open, so that a run that was cut off can go on where it stood.
 //
@@ -43,7 +45,12 @@ type group struct {
 	sum      units.Nanos   // of costs
 	slot     units.Nanos   // expected, beside the points
 	permuted bool          // other hosts take the places in every round
+	every    int           // of the least rounds, one in so many measures it, the first one is round phase
+	phase    int
 }
+
+// due reports whether round r measures the group, rounds being the least ones.
+func (g *group) due(r, rounds int) bool { return r >= rounds || r%g.every == g.phase }
 
 // expected is how long a slot of the group takes, all points open.
 func (g *group) expected() units.Nanos { return g.slot + g.sum }
@@ -111,7 +118,36 @@ func NewSchedule(p Plan, hosts int, exps []Experiment) (*Schedule, error) {
 		return nil, fmt.Errorf("%w on %d host(s) within the plan's limits: add hosts, sizes or experiments (have %v)",
 			ErrNothing, hosts, s.Idle)
 	}
+	s.balance()
 	return s, nil
+}
+
+// balance spreads the groups that are not measured in every round over the least rounds, so that these take about the same time: each
+// group, those that take longest first, begins where the fullest of its rounds is emptiest.
+func (s *Schedule) balance() {
+	var rare []*group
+	for i := range s.groups {
+		if g := &s.groups[i]; g.every > 1 {
+			rare = append(rare, g)
+		}
+	}
+	slices.SortStableFunc(rare, func(a, b *group) int { return cmp.Compare(b.expected(), a.expected()) })
+	taken := make([]units.Nanos, s.Rounds)
+	for _, g := range rare {
+		least := units.Nanos(math.MaxInt64)
+		for phase := range g.every {
+			fullest := units.Nanos(0)
+			for r := phase; r < s.Rounds; r += g.every {
+				fullest = max(fullest, taken[r])
+			}
+			if fullest < least {
+				least, g.phase = fullest, phase
+			}
+		}
+		for r := g.phase; r < s.Rounds; r += g.every {
+			taken[r] += g.expected()
+		}
+	}
 }
 
 // teamsKey is equal for equal teams alone.
@@ -126,8 +162,21 @@ func teamsKey(teams [][]int) string {
 	return string(b)
 }
 
-// Slots is how many slots a round has when all its points are open. Slot k of round r has the number r·Slots+k.
+// Slots is how many slots a round has when all its points are open and due. Slot k of round r has the number r·Slots+k.
 func (s *Schedule) Slots() int { return len(s.groups) }
+
+// Planned is how many slots the least rounds have.
+func (s *Schedule) Planned() int {
+	n := 0
+	for r := range s.Rounds {
+		for i := range s.groups {
+			if s.groups[i].due(r, s.Rounds) {
+				n++
+			}
+		}
+	}
+	return n
+}
 
 // Points is how many points a round measures, each on every set of teams it runs on.
 func (s *Schedule) Points() int {
@@ -180,7 +229,7 @@ func (s *Schedule) Epoch(r int) int {
 }
 
 // Round returns the slots of round r, 0 ≤ r < Plan.Rounds.Max, in order; none after that. open says whether a team still
-// measures a point; nil means all do. A point is left out of a slot when it is open for none of its teams, a team when
+// measures a point; nil means all do. What the budget has room for in some of the least rounds only is in these. A point is left out of a slot when it is open for none of its teams, a team when
 // none of the slot's points is open for it, and a slot when nothing is left of it. The result shares its teams and points
 // with the schedule: do not change them.
 func (s *Schedule) Round(r int, open func(TeamPoint) bool) []Slot {
@@ -194,6 +243,9 @@ func (s *Schedule) Round(r int, open func(TeamPoint) bool) []Slot {
 	var out []Slot
 	for k, i := range s.order(rng) {
 		g := &s.groups[i]
+		if !g.due(r, s.Rounds) {
+			continue
+		}
 		slot := Slot{ID: r*len(s.groups) + k, Round: r, Exp: g.exp.Name(), Effort: g.effort}
 		teams, kept := g.hosts(places), make([]bool, len(g.teams))
 		// Drawn for closed points too: what is closed must not change the order of the rest.

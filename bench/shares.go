@@ -2,6 +2,7 @@ package bench
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"calib/internal/dataset/names"
@@ -32,6 +33,9 @@ var expendable = []string{
 	names.PRTT, names.Copy, names.Load, names.Wakeup, names.Gather, names.Gap, names.Overhead,
 }
 
+// essential reports whether the experiment stays.
+func (d *draft) essential() bool { return !slices.Contains(expendable, d.exp.Name()) }
+
 // planned is the share of the budget that a forecast may fill: slots take longer than expected now and then.
 const planned = 0.9
 
@@ -48,6 +52,28 @@ type LeftOut struct {
 	Kept units.Nanos `json:"kept_ns"`
 }
 
+// room is what drafts are to fit into, and what they may give up for it.
+type room struct {
+	left  map[string]bool // experiments that are left out
+	total units.Nanos     // of a round
+	way
+}
+
+// way is what the essential experiments may give up. The others always give up points.
+type way struct {
+	rarest int  // points that take long are measured in one of so many rounds at least; up to 1: in every round
+	hard   bool // the points that take longest are left out: without streams nothing is known of a time per byte
+}
+
+// ways are those for so many rounds, the gentlest first.
+func ways(rounds int) []way {
+	out := []way{{}}
+	for n := 2; n <= min(rarest, rounds/leastMeasured); n++ {
+		out = append(out, way{rarest: n})
+	}
+	return append(out, way{rarest: len(out), hard: true})
+}
+
 // fit makes drafts thinner until the least rounds of them fit into the plan's budget: each experiment within its share, then
 // without some of the expendable ones, then in fewer rounds. It needs a budget and a path that is known; else it changes nothing.
 func (s *Schedule) fit(drafts []*draft) ([]*draft, error) {
@@ -57,26 +83,24 @@ func (s *Schedule) fit(drafts []*draft) ([]*draft, error) {
 	least := s.Plan.Rounds.Min
 	left := map[string]bool{}
 	for s.Rounds = least; s.Rounds >= 1; s.Rounds-- {
-		for _, hard := range []bool{false, true} {
-			kept, err := s.fitted(drafts, left, hard)
-			if err != nil {
+		kept, by, err := s.gentlest(drafts, left)
+		if err != nil {
+			return nil, err
+		}
+		if kept == nil {
+			continue
+		}
+		if s.Plan.Targeted && s.Rounds == least && by.way == (way{}) {
+			if kept, err = s.shorter(drafts, kept, by); err != nil {
 				return nil, err
 			}
-			if kept == nil {
-				continue
-			}
-			if s.Plan.Targeted && s.Rounds == least && !hard {
-				if kept, err = s.shorter(drafts, kept, left); err != nil {
-					return nil, err
-				}
-			}
-			s.account(drafts, kept, least)
-			return kept, nil
 		}
+		s.account(drafts, kept, least)
+		return kept, nil
 	}
 	// Not even one round: a run has of it what there is time for.
 	s.Rounds = 1
-	kept := without(drafts, left, true)
+	kept := without(drafts, room{left: left, way: way{hard: true}})
 	if _, _, err := squeeze(kept, 0); err != nil {
 		return nil, err
 	}
@@ -84,10 +108,51 @@ func (s *Schedule) fit(drafts []*draft) ([]*draft, error) {
 	return kept, nil
 }
 
+// gentlest makes drafts fit into the rounds in the gentlest way, but for points that the models of selective experiments need: for those it
+// takes a harder one that leaves no point of an essential experiment out. It returns nil where they fit in no way; left is then what may be left
+// out.
+func (s *Schedule) gentlest(drafts []*draft, left map[string]bool) (kept []*draft, by room, err error) {
+	for _, w := range ways(s.Rounds) {
+		if kept != nil && (w.hard || keptOf(drafts, kept) == keepAll) {
+			break
+		}
+		r := room{maps.Clone(left), units.Nanos(planned * float64(s.Plan.Budget) / float64(s.Rounds)), w}
+		fitting, err := s.fitted(drafts, r)
+		if err != nil {
+			return nil, by, err
+		}
+		if fitting != nil && (kept == nil || keptOf(drafts, fitting) < keptOf(drafts, kept)) {
+			kept, by = fitting, r
+		}
+		if kept == nil {
+			maps.Copy(left, r.left)
+		}
+	}
+	return kept, by, nil
+}
+
+// keptOf is what stays of the selective drafts of all: keepAll where there are none, and keepAny where one is left out.
+func keptOf(all, kept []*draft) keep {
+	least := keepAll
+	for _, d := range all {
+		if !d.selective() {
+			continue
+		}
+		least = keepAny
+		for _, k := range kept {
+			if k.exp.Name() == d.exp.Name() {
+				least = k.keep
+			}
+		}
+	}
+	return least
+}
+
 // shorter makes the drafts of kept thinner still, so that the least rounds leave time to the rounds after them; not where that would cost
 // more than such rounds give back.
-func (s *Schedule) shorter(drafts, kept []*draft, left map[string]bool) ([]*draft, error) {
-	less, _, err := share(drafts, left, false, units.Nanos(aimed*float64(s.Plan.Budget)/float64(s.Rounds)))
+func (s *Schedule) shorter(drafts, kept []*draft, r room) ([]*draft, error) {
+	r.total = units.Nanos(aimed * float64(s.Plan.Budget) / float64(s.Rounds))
+	less, _, err := share(drafts, r)
 	if err != nil || less == nil {
 		return kept, err
 	}
@@ -99,33 +164,30 @@ func (s *Schedule) shorter(drafts, kept []*draft, left map[string]bool) ([]*draf
 	return less, nil
 }
 
-// fitted leaves out expendable experiments until the others fit into the rounds, and takes back what there is room for after all. It
-// returns nil where nothing fits; left is then what may be left out. hard says that the essential experiments give up the points
-// that take longest, too: without streams nothing is known of a time per byte.
-func (s *Schedule) fitted(drafts []*draft, left map[string]bool, hard bool) ([]*draft, error) {
-	perRound := units.Nanos(planned * float64(s.Plan.Budget) / float64(s.Rounds))
-	try := func() ([]*draft, []string, error) { return share(drafts, left, hard, perRound) }
-	kept, stuck, err := try()
-	for ; kept == nil; kept, stuck, err = try() {
+// fitted leaves out expendable experiments until the others fit into the room, and takes back what there is room for after all. It
+// returns nil where nothing fits; room.left is then what may be left out.
+func (s *Schedule) fitted(drafts []*draft, r room) ([]*draft, error) {
+	kept, stuck, err := share(drafts, r)
+	for ; kept == nil; kept, stuck, err = share(drafts, r) {
 		if err != nil {
 			return nil, err
 		}
-		name := s.nextExpendable(drafts, left, stuck)
+		name := s.nextExpendable(drafts, r.left, stuck)
 		if name == "" {
 			return nil, nil
 		}
-		left[name] = true
+		r.left[name] = true
 	}
 	for _, name := range slices.Backward(expendable) {
-		if !left[name] {
+		if !r.left[name] {
 			continue
 		}
-		delete(left, name)
-		more, _, err := try()
+		delete(r.left, name)
+		more, _, err := share(drafts, r)
 		if err != nil {
 			return nil, err
 		}
-		if left[name] = more == nil; more != nil {
+		if r.left[name] = more == nil; more != nil {
 			kept = more
 		}
 	}
@@ -153,22 +215,26 @@ func (s *Schedule) nextExpendable(drafts []*draft, left map[string]bool, stuck [
 }
 
 // without are the drafts, whole, of what is not left out.
-func without(drafts []*draft, left map[string]bool, hard bool) []*draft {
+func without(drafts []*draft, r room) []*draft {
 	var out []*draft
 	for _, d := range drafts {
-		if !left[d.exp.Name()] {
-			n := d.whole()
-			n.hard = hard || slices.Contains(expendable, d.exp.Name())
-			out = append(out, n)
+		if r.left[d.exp.Name()] {
+			continue
 		}
+		n := d.whole()
+		n.hard = r.hard || !d.essential()
+		if d.essential() {
+			n.rarest = r.rarest
+		}
+		out = append(out, n)
 	}
 	return out
 }
 
-// share makes the drafts of what is not left out fit into a time together, each into its share where it can; rather with the points that
+// share makes the drafts of what is not left out fit into the room together, each into its share where it can; rather with the points that
 // their models need than without. It returns nil where they do not fit, and the names of those that could not be made thin enough.
-func share(drafts []*draft, left map[string]bool, hard bool, total units.Nanos) ([]*draft, []string, error) {
-	poorest, stuck, err := keeping(keepAny, drafts, left, hard, total)
+func share(drafts []*draft, r room) ([]*draft, []string, error) {
+	poorest, stuck, err := keeping(keepAny, drafts, r)
 	if err != nil || poorest == nil {
 		return nil, stuck, err
 	}
@@ -176,7 +242,7 @@ func share(drafts []*draft, left map[string]bool, hard bool, total units.Nanos) 
 		return poorest, nil, nil // the others are the same
 	}
 	for least := keepAll; least < keepAny; least++ {
-		if kept, _, err := keeping(least, drafts, left, hard, total); err != nil || kept != nil {
+		if kept, _, err := keeping(least, drafts, r); err != nil || kept != nil {
 			return kept, nil, err
 		}
 	}
@@ -184,12 +250,12 @@ func share(drafts []*draft, left map[string]bool, hard bool, total units.Nanos) 
 }
 
 // keeping is share where a given part of the selective drafts stays.
-func keeping(least keep, drafts []*draft, left map[string]bool, hard bool, total units.Nanos) ([]*draft, []string, error) {
-	kept := without(drafts, left, hard)
+func keeping(least keep, drafts []*draft, r room) ([]*draft, []string, error) {
+	kept := without(drafts, r)
 	for _, d := range kept {
 		d.keep = least
 	}
-	stuck, fits, err := squeeze(kept, total)
+	stuck, fits, err := squeeze(kept, r.total)
 	if err != nil || !fits {
 		return nil, stuck, err
 	}
@@ -197,21 +263,27 @@ func keeping(least keep, drafts []*draft, left map[string]bool, hard bool, total
 }
 
 // squeeze makes every draft fit into its share of a time. It reports which could not be made so thin, and whether all fit together, as they
-// may where others need less than their share. What stays in any case is on top of a draft's share at first; where that is too much, the
-// shares are of the time that it leaves.
+// may where others need less than their share. What stays in any case is on top of a draft's share at first. Where that is too much, the
+// shares are of the time that it leaves, and that essential drafts leave which cannot be made thin enough.
 func squeeze(drafts []*draft, total units.Nanos) (stuck []string, fits bool, err error) {
 	if stuck, err = allotted(drafts, total); err != nil || timeOf(drafts) <= total {
 		return stuck, err == nil, err
 	}
-	rest := total
-	for _, d := range drafts {
-		rest -= d.staying()
+	free, still := slices.Clone(drafts), stuck
+	for rest := total; ; {
+		free = slices.DeleteFunc(free, func(d *draft) bool { return d.essential() && slices.Contains(still, d.exp.Name()) })
+		left := total - (timeOf(drafts) - timeOf(free))
+		for _, d := range free {
+			left -= d.staying()
+		}
+		if left <= 0 || left == rest {
+			return stuck, false, nil
+		}
+		rest = left
+		if still, err = allotted(free, rest); err != nil || timeOf(drafts) <= total {
+			return stuck, err == nil, err
+		}
 	}
-	if rest <= 0 || rest == total {
-		return stuck, false, nil
-	}
-	stuck, err = allotted(drafts, rest)
-	return stuck, timeOf(drafts) <= total, err
 }
 
 // allotted makes every draft fit into its share of a time, beside what stays of it, and lists those that could not be made so thin.

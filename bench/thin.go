@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"calib/internal/dataset/names"
 	"calib/internal/units"
@@ -20,7 +21,7 @@ func (d *draft) within(most units.Nanos) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if !lighter && !d.sample() && !d.dropLargest() && !d.fewerCounts() && !d.smallerCounts() && !d.dropCostliest() {
+		if !lighter && !d.sample() && !d.dropLargest() && !d.fewerCounts() && !d.smallerCounts() && !d.rarer(most) && !d.dropCostliest() {
 			return false, nil
 		}
 	}
@@ -267,6 +268,43 @@ func (d *draft) smallerCounts() bool {
 	return done
 }
 
+const (
+	// rarest is in one of how many rounds a point is measured at least.
+	rarest = 3
+	// leastMeasured is in how many of the least rounds it is: of one round nothing is known but a value.
+	leastMeasured = 2
+	// lengthy is the share of an experiment's time in a round from which a point may be measured in fewer rounds.
+	lengthy = 0.1
+)
+
+// rarer has the point that takes most time of a round measured in fewer of the rounds. What takes long, such as a stream on a slow network,
+// varies less from round to round than what is short.
+func (d *draft) rarer(most units.Nanos) bool {
+	longest := -1
+	for i, p := range d.points {
+		if p.every < d.rarest && float64(p.perRound()) > lengthy*float64(most) &&
+			(longest < 0 || p.perRound() > d.points[longest].perRound()) {
+			longest = i
+		}
+	}
+	if longest < 0 {
+		return false
+	}
+	d.points[longest].every++
+	in := map[int]int{} // points by the rounds of which one measures them
+	for _, p := range d.points {
+		in[p.every]++
+	}
+	var parts []string
+	for every := 2; every <= rarest; every++ {
+		if n := in[every]; n > 0 {
+			parts = append(parts, fmt.Sprintf("in one of %d rounds %d of the points", every, n))
+		}
+	}
+	d.say("rounds", strings.Join(parts, ", "))
+	return true
+}
+
 // leastPoints stay, however long they take.
 const leastPoints = 3
 
@@ -278,7 +316,7 @@ func (d *draft) dropCostliest() bool {
 	}
 	most := -1
 	for i, p := range d.points {
-		if !d.stays(p.point) && (most < 0 || p.time > d.points[most].time) {
+		if !d.stays(p.point) && (most < 0 || p.perRound() > d.points[most].perRound()) {
 			most = i
 		}
 	}

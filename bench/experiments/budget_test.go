@@ -132,6 +132,67 @@ func TestTrainsKeepWhatModelsNeed(t *testing.T) {
 	}
 }
 
+// TestLongPointsInSomeRounds: where the budget has no room for streams in every round, two or three of the least rounds have each, no two
+// in the same one, and a run that takes longer than expected still measures all that is planned.
+func TestLongPointsInSomeRounds(t *testing.T) {
+	p, err := bench.BuiltinPlan(bench.PlanStandard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Limits.Path = bench.Path{Latency: 2500 * units.Microsecond, PerByte: 1420, Slot: 60 * units.Millisecond}
+	p.Limits.Segment, p.Budget = bench.EthernetSegment, 30*units.Second
+	s := mustSchedule(t, p, 8)
+	checkFits(t, s)
+	pacer, spent, planned := bench.NewPacer(s), units.Nanos(0), 0
+	in, most := map[string]int{}, 0
+	for r := range s.Rounds {
+		all := s.Round(r, nil)
+		planned += len(all)
+		_, slots := pacer.Begin(r, all, spent)
+		if len(slots) != len(all) {
+			t.Errorf("round %d: %d of %d slots", r, len(slots), len(all))
+		}
+		streams := 0
+		for _, slot := range slots {
+			if !pacer.Fits(slot, spent) {
+				t.Errorf("round %d: no time for a slot of %s", r, slot.Exp)
+			}
+			took := pacer.Expect(slot, 1) * 102 / 100
+			pacer.Took(slot, took)
+			spent += took
+			for _, point := range slot.Points {
+				if point[names.FactorStream] != 0 {
+					in[point.Key()]++
+					streams++
+				}
+			}
+		}
+		most = max(most, streams)
+	}
+	if len(in) < 2 || planned != s.Planned() || spent > p.Budget {
+		t.Errorf("streams in rounds: %v, %d slots of %d planned, %.1f s", in, planned, s.Planned(), spent.Seconds())
+	}
+	for key, n := range in {
+		if n < 2 || n > 3 {
+			t.Errorf("stream %s: in %d of %d rounds", key, n, s.Rounds)
+		}
+	}
+	if most > 1 {
+		t.Errorf("a round has %d streams", most)
+	}
+	streams := 0
+	for _, slot := range s.Round(s.Rounds, nil) {
+		for _, point := range slot.Points {
+			if point[names.FactorStream] != 0 {
+				streams++
+			}
+		}
+	}
+	if streams != len(in) {
+		t.Errorf("the round after the least has %d streams of %d", streams, len(in))
+	}
+}
+
 // TestTargetsLeaveRoom: the least rounds of a plan with targets fill half of the budget at most, where they keep all experiments, numbers of
 // pairs and enough sizes; elsewhere they are those of a plan without targets.
 func TestTargetsLeaveRoom(t *testing.T) {

@@ -23,7 +23,7 @@ func (j *job) record(s *bench.Schedule, stopper *bench.Stopper, infos []dataset.
 		return nil
 	}
 	return j.dir.Update(func(r *rundir.Run) {
-		r.Slots = rundir.Slots{Planned: s.Slots() * s.Rounds, Done: j.result.Slots + j.result.Had, Failed: len(j.result.Failures)}
+		r.Slots = rundir.Slots{Planned: s.Planned(), Done: j.result.Slots + j.result.Had, Failed: len(j.result.Failures)}
 		r.Stops = bench.Stops(stopper)
 		r.Failures = j.failures(infos)
 		r.Warnings = j.notes
