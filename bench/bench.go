@@ -129,6 +129,10 @@ type Stamped interface{ Stamped() }
 // whether they need a point for it, if its messages are so long. Of the least size they need all points.
 type Spanning interface{ Spans(Point) bool }
 
+// Needing is an experiment with points that a model is read from and nothing can stand in for. They, and those of the least size, are left
+// out last.
+type Needing interface{ Needs(Point) bool }
+
 // Steered is an experiment that names the phases whose precision decides when a point stops. Without it all phases do.
 type Steered interface{ Steers(phase string) bool }
 

@@ -18,8 +18,7 @@ type draft struct {
 	layout
 	laid    map[Effort]layout // by effort, all that were made
 	thin    []cut             // what was made thinner
-	rarest  int               // the points that take long may be measured in one of so many rounds; up to 1, in every round
-	hard    bool              // also the points that take longest may be left out
+	way                       // what it may give up
 	keep    keep              // what stays of an experiment whose points do not count alike (Spanning)
 	dropped int               // points that took longest
 	full    units.Nanos
@@ -34,6 +33,15 @@ const (
 	keepLong              // the points for which that size is needed
 	keepShort             // the points of the least size
 	keepAny               // whatever takes least
+)
+
+// drops says which points may be left out because they take long. The later in this list, the more.
+type drops int
+
+const (
+	dropNone  drops = iota
+	dropSpare       // those that no model needs (Needing)
+	dropAny         // all but a few
 )
 
 // layout is what an experiment's design gives: points, and the sets of teams that measure them.

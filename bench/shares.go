@@ -61,8 +61,8 @@ type room struct {
 
 // way is what the essential experiments may give up. The others always give up points.
 type way struct {
-	rarest int  // points that take long are measured in one of so many rounds at least; up to 1: in every round
-	hard   bool // the points that take longest are left out: without streams nothing is known of a time per byte
+	rarest int   // points that take long are measured in one of so many rounds at least; up to 1: in every round
+	drops  drops // without streams nothing is known of a time per byte
 }
 
 // ways are those for so many rounds, the gentlest first.
@@ -71,7 +71,7 @@ func ways(rounds int) []way {
 	for n := 2; n <= min(rarest, rounds/leastMeasured); n++ {
 		out = append(out, way{rarest: n})
 	}
-	return append(out, way{rarest: len(out), hard: true})
+	return append(out, way{len(out), dropSpare}, way{len(out), dropAny})
 }
 
 // fit makes drafts thinner until the least rounds of them fit into the plan's budget: each experiment within its share, then
@@ -100,7 +100,7 @@ func (s *Schedule) fit(drafts []*draft) ([]*draft, error) {
 	}
 	// Not even one round: a run has of it what there is time for.
 	s.Rounds = 1
-	kept := without(drafts, room{left: left, way: way{hard: true}})
+	kept := without(drafts, room{left: left, way: way{drops: dropAny}})
 	if _, _, err := squeeze(kept, 0); err != nil {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func (s *Schedule) fit(drafts []*draft) ([]*draft, error) {
 // out.
 func (s *Schedule) gentlest(drafts []*draft, left map[string]bool) (kept []*draft, by room, err error) {
 	for _, w := range ways(s.Rounds) {
-		if kept != nil && (w.hard || keptOf(drafts, kept) == keepAll) {
+		if kept != nil && (w.drops > dropNone || keptOf(drafts, kept) == keepAll) {
 			break
 		}
 		r := room{maps.Clone(left), units.Nanos(planned * float64(s.Plan.Budget) / float64(s.Rounds)), w}
@@ -222,9 +222,8 @@ func without(drafts []*draft, r room) []*draft {
 			continue
 		}
 		n := d.whole()
-		n.hard = r.hard || !d.essential()
-		if d.essential() {
-			n.rarest = r.rarest
+		if n.drops = dropAny; d.essential() {
+			n.way = r.way
 		}
 		out = append(out, n)
 	}

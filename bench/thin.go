@@ -308,15 +308,18 @@ func (d *draft) rarer(most units.Nanos) bool {
 // leastPoints stay, however long they take.
 const leastPoints = 3
 
-// dropCostliest leaves out the point that takes most time, where that is allowed: on slow networks a stream, which must last for many round
-// trips.
+// dropCostliest leaves out the point that takes most time of a round, where that is allowed: on slow networks a stream, which must last for many
+// round trips.
 func (d *draft) dropCostliest() bool {
-	if !d.hard || d.spans() && d.keep == keepAll || len(d.points) <= leastPoints {
+	if d.drops == dropNone || d.spans() && d.keep == keepAll || len(d.points) <= leastPoints {
 		return false
 	}
 	most := -1
 	for i, p := range d.points {
-		if !d.stays(p.point) && (most < 0 || p.perRound() > d.points[most].perRound()) {
+		if d.stays(p.point) || d.drops == dropSpare && d.needs(p.point) {
+			continue
+		}
+		if most < 0 || p.perRound() > d.points[most].perRound() {
 			most = i
 		}
 	}
@@ -327,6 +330,12 @@ func (d *draft) dropCostliest() bool {
 	d.dropped++
 	d.say("points", fmt.Sprintf("without the %d points that take longest", d.dropped))
 	return true
+}
+
+// needs reports whether models need the point.
+func (d *draft) needs(p Point) bool {
+	e, ok := d.exp.(Needing)
+	return ok && (e.Needs(p) || p[names.FactorBytes] != 0 && p[names.FactorBytes] == d.sizes()[0])
 }
 
 // cut is one way in which a draft was made thinner, in words.
