@@ -35,15 +35,6 @@ const (
 	keepAny               // whatever takes least
 )
 
-// drops says which points may be left out because they take long. The later in this list, the more.
-type drops int
-
-const (
-	dropNone  drops = iota
-	dropSpare       // those that no model needs (Needing)
-	dropAny         // all but a few
-)
-
 // layout is what an experiment's design gives: points, and the sets of teams that measure them.
 type layout struct {
 	sets   []set

@@ -1,11 +1,9 @@
 package bench
 
 import (
-	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -48,9 +46,6 @@ type group struct {
 	every    int           // of the least rounds, one in so many measures it, the first one is round phase
 	phase    int
 }
-
-// due reports whether round r measures the group, rounds being the least ones.
-func (g *group) due(r, rounds int) bool { return r >= rounds || r%g.every == g.phase }
 
 // expected is how long a slot of the group takes, all points open.
 func (g *group) expected() units.Nanos { return g.slot + g.sum }
@@ -122,34 +117,6 @@ func NewSchedule(p Plan, hosts int, exps []Experiment) (*Schedule, error) {
 	return s, nil
 }
 
-// balance spreads the groups that are not measured in every round over the least rounds, so that these take about the same time: each
-// group, those that take longest first, begins where the fullest of its rounds is emptiest.
-func (s *Schedule) balance() {
-	var rare []*group
-	for i := range s.groups {
-		if g := &s.groups[i]; g.every > 1 {
-			rare = append(rare, g)
-		}
-	}
-	slices.SortStableFunc(rare, func(a, b *group) int { return cmp.Compare(b.expected(), a.expected()) })
-	taken := make([]units.Nanos, s.Rounds)
-	for _, g := range rare {
-		least := units.Nanos(math.MaxInt64)
-		for phase := range g.every {
-			fullest := units.Nanos(0)
-			for r := phase; r < s.Rounds; r += g.every {
-				fullest = max(fullest, taken[r])
-			}
-			if fullest < least {
-				least, g.phase = fullest, phase
-			}
-		}
-		for r := g.phase; r < s.Rounds; r += g.every {
-			taken[r] += g.expected()
-		}
-	}
-}
-
 // teamsKey is equal for equal teams alone.
 func teamsKey(teams [][]int) string {
 	var b []byte
@@ -164,19 +131,6 @@ func teamsKey(teams [][]int) string {
 
 // Slots is how many slots a round has when all its points are open and due. Slot k of round r has the number r·Slots+k.
 func (s *Schedule) Slots() int { return len(s.groups) }
-
-// Planned is how many slots the least rounds have.
-func (s *Schedule) Planned() int {
-	n := 0
-	for r := range s.Rounds {
-		for i := range s.groups {
-			if s.groups[i].due(r, s.Rounds) {
-				n++
-			}
-		}
-	}
-	return n
-}
 
 // Points is how many points a round measures, each on every set of teams it runs on.
 func (s *Schedule) Points() int {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"calib/internal/dataset/names"
 	"calib/internal/units"
@@ -268,80 +267,13 @@ func (d *draft) smallerCounts() bool {
 	return done
 }
 
-const (
-	// rarest is in one of how many rounds a point is measured at least.
-	rarest = 3
-	// leastMeasured is in how many of the least rounds it is: of one round nothing is known but a value.
-	leastMeasured = 2
-	// lengthy is the share of an experiment's time in a round from which a point may be measured in fewer rounds.
-	lengthy = 0.1
-)
-
-// rarer has the point that takes most time of a round measured in fewer of the rounds. What takes long, such as a stream on a slow network,
-// varies less from round to round than what is short.
-func (d *draft) rarer(most units.Nanos) bool {
-	longest := -1
-	for i, p := range d.points {
-		if p.every < d.rarest && float64(p.perRound()) > lengthy*float64(most) &&
-			(longest < 0 || p.perRound() > d.points[longest].perRound()) {
-			longest = i
-		}
-	}
-	if longest < 0 {
-		return false
-	}
-	d.points[longest].every++
-	in := map[int]int{} // points by the rounds of which one measures them
-	for _, p := range d.points {
-		in[p.every]++
-	}
-	var parts []string
-	for every := 2; every <= rarest; every++ {
-		if n := in[every]; n > 0 {
-			parts = append(parts, fmt.Sprintf("in one of %d rounds %d of the points", every, n))
-		}
-	}
-	d.say("rounds", strings.Join(parts, ", "))
-	return true
-}
-
-// leastPoints stay, however long they take.
-const leastPoints = 3
-
-// dropCostliest leaves out the point that takes most time of a round, where that is allowed: on slow networks a stream, which must last for many
-// round trips.
-func (d *draft) dropCostliest() bool {
-	if d.drops == dropNone || d.spans() && d.keep == keepAll || len(d.points) <= leastPoints {
-		return false
-	}
-	most := -1
-	for i, p := range d.points {
-		if d.stays(p.point) || d.drops == dropSpare && d.needs(p.point) {
-			continue
-		}
-		if most < 0 || p.perRound() > d.points[most].perRound() {
-			most = i
-		}
-	}
-	if most < 0 {
-		return false
-	}
-	d.points = slices.Delete(d.points, most, most+1)
-	d.dropped++
-	d.say("points", fmt.Sprintf("without the %d points that take longest", d.dropped))
-	return true
-}
-
-// needs reports whether models need the point.
-func (d *draft) needs(p Point) bool {
-	e, ok := d.exp.(Needing)
-	return ok && (e.Needs(p) || p[names.FactorBytes] != 0 && p[names.FactorBytes] == d.sizes()[0])
-}
-
 // cut is one way in which a draft was made thinner, in words.
 type cut struct{ kind, text string }
 
-// say notes what was made thinner; of one kind the last note counts.
+// say notes what was made thinner; of one kind the last note counts, and an empty one takes it back.
 func (d *draft) say(kind, text string) {
-	d.thin = append(slices.DeleteFunc(d.thin, func(c cut) bool { return c.kind == kind }), cut{kind, text})
+	d.thin = slices.DeleteFunc(d.thin, func(c cut) bool { return c.kind == kind })
+	if text != "" {
+		d.thin = append(d.thin, cut{kind, text})
+	}
 }

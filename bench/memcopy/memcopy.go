@@ -74,8 +74,18 @@ func (Experiment) Ranges() bench.Ranges {
 	}
 }
 
-// Teams implements bench.Experiment: every host by itself, all in one step.
-func (Experiment) Teams(l bench.Limits, _ bench.Point) []bench.Step { return bench.EachAlone(l.Hosts) }
+// Teams implements bench.Experiment: every host by itself, all in one step. Where hosts disturb each other they may share a machine: then it
+// is two hosts, one after the other.
+func (Experiment) Teams(l bench.Limits, _ bench.Point) []bench.Step {
+	if l.OnPath().Together {
+		return bench.EachAlone(l.Hosts)
+	}
+	var steps []bench.Step
+	for h := range min(l.Hosts, 2) {
+		steps = append(steps, bench.Step{{h}})
+	}
+	return steps
+}
 
 // Cost implements bench.Experiment: nothing passes over any link.
 func (Experiment) Cost(bench.Limits, bench.Point) bench.Cost { return bench.Cost{Time: budget} }
