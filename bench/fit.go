@@ -63,6 +63,11 @@ func (s *Schedule) fit(drafts []*draft) ([]*draft, error) {
 	return kept, nil
 }
 
+// perRound is what a round may take of a share of the budget.
+func (s *Schedule) perRound(share float64) units.Nanos {
+	return units.Nanos(share * float64(s.Plan.Budget) / float64(s.Rounds))
+}
+
 // gentlest makes drafts fit into the rounds in the gentlest way, but for points that the models of selective experiments need: for those it
 // takes a harder one that leaves no point of an essential experiment out. It returns nil where they fit in no way; left is then what may be left
 // out.
@@ -71,7 +76,7 @@ func (s *Schedule) gentlest(drafts []*draft, left map[string]bool) (kept []*draf
 		if kept != nil && (w.drops > dropNone || keptOf(drafts, kept) == keepAll) {
 			break
 		}
-		r := room{maps.Clone(left), units.Nanos(planned * float64(s.Plan.Budget) / float64(s.Rounds)), w}
+		r := room{maps.Clone(left), s.perRound(planned), w}
 		fitting, err := s.fitted(drafts, r)
 		if err != nil {
 			return nil, by, err
@@ -93,12 +98,11 @@ func keptOf(all, kept []*draft) keep {
 		if !d.selective() {
 			continue
 		}
-		least = keepAny
-		for _, k := range kept {
-			if k.exp.Name() == d.exp.Name() {
-				least = k.keep
-			}
+		i := find(kept, d.exp.Name())
+		if i < 0 {
+			return keepAny
 		}
+		least = max(least, kept[i].keep)
 	}
 	return least
 }
@@ -106,7 +110,7 @@ func keptOf(all, kept []*draft) keep {
 // shorter makes the drafts of kept thinner still, so that the least rounds leave time to the rounds after them; not where that would cost
 // more than such rounds give back.
 func (s *Schedule) shorter(drafts, kept []*draft, r room) ([]*draft, error) {
-	r.total = units.Nanos(aimed * float64(s.Plan.Budget) / float64(s.Rounds))
+	r.total = s.perRound(aimed)
 	less, _, err := share(drafts, r)
 	if err != nil || less == nil {
 		return kept, err
@@ -156,7 +160,7 @@ func (s *Schedule) nextExpendable(drafts []*draft, left map[string]bool, stuck [
 	}
 	first := ""
 	for _, name := range expendable {
-		if left[name] || !slices.ContainsFunc(drafts, func(d *draft) bool { return d.exp.Name() == name }) {
+		if left[name] || find(drafts, name) < 0 {
 			continue
 		}
 		if slices.Contains(stuck, name) {

@@ -13,10 +13,11 @@ import (
 // ErrNothing reports a schedule without a single point.
 var ErrNothing = errors.New("nothing to measure")
 
-// Schedule is the order in which a plan is measured. Every round measures every point that is still open, once (but of the least rounds
-// only some measure a point that takes long, where the budget is short), in an order of its own: slots are shuffled within the round and points within their slot, by a generator seeded with the plan's
-// seed and the round. The same plan on as many hosts gives the same schedule, and a slot's number does not depend on
-// which points were still open, so that a run that was cut off can go on where it stood.
+// Schedule is the order in which a plan is measured. Every round measures every point that is still open, once; but where the budget is
+// short, only some of the least rounds measure a point that takes long. Each round has an order of its own: slots are shuffled within the
+// round and points within their slot, by a generator seeded with the plan's seed and the round. The same plan on as many hosts gives the
+// same schedule, and a slot's number does not depend on which points were still open, so that a run that was cut off can go on where it
+// stood.
 //
 // Experiments say which places of a layout form teams. With Plan.Permute other hosts take the places in every round
 // (Places), except where the teams hold every host or every pair of hosts anyway.
@@ -183,9 +184,9 @@ func (s *Schedule) Epoch(r int) int {
 }
 
 // Round returns the slots of round r, 0 ≤ r < Plan.Rounds.Max, in order; none after that. open says whether a team still
-// measures a point; nil means all do. What the budget has room for in some of the least rounds only is in these. A point is left out of a slot when it is open for none of its teams, a team when
-// none of the slot's points is open for it, and a slot when nothing is left of it. The result shares its teams and points
-// with the schedule: do not change them.
+// measures a point; nil means all do. What the budget has room for in some of the least rounds only is in these. A point is
+// left out of a slot when it is open for none of its teams, a team when none of the slot's points is open for it, and a slot
+// when nothing is left of it. The result shares its teams and points with the schedule: do not change them.
 func (s *Schedule) Round(r int, open func(TeamPoint) bool) []Slot {
 	if r < 0 || r >= s.Plan.Rounds.Max {
 		return nil

@@ -105,6 +105,11 @@ func timeOf(drafts []*draft) units.Nanos {
 	return sum
 }
 
+// find returns the index of an experiment's draft; -1 where there is none.
+func find(drafts []*draft, name string) int {
+	return slices.IndexFunc(drafts, func(d *draft) bool { return d.exp.Name() == name })
+}
+
 // allot divides a total among needs by their weights. Who needs less than its part leaves the rest to the others.
 func allot(total float64, need, weight []float64) []float64 {
 	order, left := make([]int, len(need)), 0.0
@@ -125,7 +130,7 @@ func allot(total float64, need, weight []float64) []float64 {
 func (s *Schedule) account(all, kept []*draft, least int) {
 	s.Left = nil
 	for _, d := range all {
-		i := slices.IndexFunc(kept, func(k *draft) bool { return k.exp.Name() == d.exp.Name() })
+		i := find(kept, d.exp.Name())
 		l := LeftOut{Experiment: d.exp.Name(), Time: d.full * units.Nanos(least)}
 		if i >= 0 {
 			if len(kept[i].thin) == 0 {

@@ -24,8 +24,7 @@ type paired struct {
 	packet   float64
 	clocks   uncertainty
 	starts   skew
-	gaps     map[int]gapCount  // repetitions behind the gap of a point
-	uneven   map[int][]float64 // by which the first gap of these repetitions is shorter than the others are on average [s]
+	gaps     map[int]gapCount // repetitions behind the gap of a point
 	slow     *fit.SlowHosts
 	cut      bool // some bursts or streams lack slow pairs
 
@@ -55,7 +54,7 @@ type key struct {
 // cover two values of n. Otherwise only the slow host's pairs are left out. It returns fit.ErrNeeds with neither bursts nor streams.
 func load(prepared *fit.Prepared, model, source string) (*paired, error) {
 	p := &paired{prepared: prepared, fit: prepared.New(model, names.Paired, source), slow: prepared.Slow(),
-		bursts: map[int][]burstPoint{}, stream: map[int]int{}, gaps: map[int]gapCount{}, uneven: map[int][]float64{}}
+		bursts: map[int][]burstPoint{}, stream: map[int]int{}, gaps: map[int]gapCount{}}
 	bursts := p.fit.BothDirections(p.batches(names.PhaseBurst))
 	streams := p.loadStreams() // no clock offset is in their times
 	p.cut = slices.ContainsFunc(slices.Concat(bursts, streams), func(b fit.Batch) bool { return len(b.Lines) < int(b.Point[names.FactorPairs]) })
@@ -132,7 +131,7 @@ func (p *paired) addBursts(t *resample.Table[key], bursts []fit.Batch, starts st
 			}
 		}
 		q, team := points[keyOf(b)], b.Team()
-		var gaps, lasts []float64
+		var gaps, lasts, uneven []float64
 		limit := together(skews)
 		for k, d := range delivered {
 			if skews[k] <= limit {
@@ -146,7 +145,7 @@ func (p *paired) addBursts(t *resample.Table[key], bursts []fit.Batch, starts st
 			}
 			gaps = append(gaps, gap)
 			if n > 2 {
-				p.uneven[q.gap] = append(p.uneven[q.gap], (d[n-1]-d[1])/float64(n-2)-(d[1]-d[0]))
+				uneven = append(uneven, (d[n-1]-d[1])/float64(n-2)-(d[1]-d[0]))
 			}
 		}
 		t.AddTeam(q.last, team, b.Dir, b.Round, b.Timings(), lasts...)
@@ -159,7 +158,7 @@ func (p *paired) addBursts(t *resample.Table[key], bursts []fit.Batch, starts st
 		}
 		t.AddTeam(q.late, team, b.Dir, b.Round, b.Timings(), late)
 		c := p.gaps[q.gap]
-		p.gaps[q.gap] = gapCount{c.kept + len(gaps), c.dropped + len(skews) - len(gaps)}
+		p.gaps[q.gap] = gapCount{c.kept + len(gaps), c.dropped + len(skews) - len(gaps), append(c.uneven, uneven...)}
 	}
 	for _, q := range points { // a point needs a value; that of one without is not used
 		if p.gaps[q.gap].kept == 0 {

@@ -94,7 +94,7 @@ func (p *paired) separated(f *fixedFit, small map[int][]burstPoint) bool {
 func (p *paired) unevenGaps(points []burstPoint) float64 {
 	var all []float64
 	for _, q := range points {
-		if u := p.uneven[q.gap]; len(u) > 0 {
+		if u := p.gaps[q.gap].uneven; len(u) > 0 {
 			all = append(all, stats.Median(u))
 		}
 	}

@@ -96,7 +96,10 @@ const skewShare = 0.5
 const leastKept = 0.5
 
 // gapCount counts the repetitions of the bursts of one n and size.
-type gapCount struct{ kept, dropped int }
+type gapCount struct {
+	kept, dropped int
+	uneven        []float64 // by which the first gap of those kept is shorter than the others are on average [s]
+}
 
 // dropped notes the repetitions that were not used for the gaps of some points.
 func (p *paired) noteDropped(small map[int][]burstPoint) {
