@@ -3,6 +3,7 @@ package transport
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -18,7 +19,8 @@ import (
 //	datagram     B → A   magic, nonce 1 of A, nonce 2 of B   (40 B, again and again until it is answered)
 //	connection   A → B   nonce 2 of B                        (16 B)
 //
-// and the same the other way round. So who takes the datagrams is who has the ticket, at the address of its connection: nothing
+// and the same the other way round. A rank sends its last line to all others once it has heard them all, and reads no datagram after
+// that: who has it may send what an experiment does. So who takes the datagrams is who has the ticket, at the address of its connection: nothing
 // that a coordinator says of a host aims a datagram elsewhere.
 const (
 	proofMagic = "calibdg\n"
@@ -30,7 +32,7 @@ const (
 // confirmation is how far a rank and this one have come.
 type confirmation struct {
 	over, by       [nonceSize]byte // own nonces: sent over the connection, and by datagrams
-	theirs         [nonceSize]byte // came over the connection
+	theirs, answer [nonceSize]byte // came over the connection, and by datagram
 	heard, allowed bool            // the rank has sent back over by datagram, and by over the connection
 }
 
@@ -61,10 +63,11 @@ func (g *Group) OpenDatagrams(within units.Nanos) error {
 func (g *Group) swapNonces() ([]confirmation, error) {
 	with := make([]confirmation, len(g.team))
 	for rank := range with {
-		with[rank].over, with[rank].by = newNonce(), newNonce()
 		if rank == g.rank {
+			with[rank].heard, with[rank].allowed = true, true
 			continue
 		}
+		with[rank].over, with[rank].by = newNonce(), newNonce()
 		if err := g.Send(rank, with[rank].over[:]); err != nil {
 			return nil, err
 		}
@@ -89,7 +92,7 @@ func (g *Group) prove(ctx context.Context, m *datagrams, with []confirmation) er
 			return err
 		}
 		if ctx.Err() != nil {
-			return fmt.Errorf("datagrams to %s: %w: none passes between the two data ports, or the host's answer is lost; "+
+			return fmt.Errorf("datagrams to %s: %w: none passes between the two data ports, or between that host's and another's; "+
 				"a firewall must let UDP pass to the port of the data connection", g.conns[missing].peer, ctxErr(ctx))
 		}
 		if Now() >= again {
@@ -98,7 +101,11 @@ func (g *Group) prove(ctx context.Context, m *datagrams, with []confirmation) er
 			}
 			again = Now() + proofAgain
 		}
-		if err := waitFor(g.mesh.udp.fd, unix.POLLIN, proofLook); err != nil {
+		events := int16(unix.POLLIN)
+		if heard(with) {
+			events = 0 // what comes now is an experiment's
+		}
+		if err := waitFor(g.mesh.udp.fd, events, proofLook); err != nil {
 			return fmt.Errorf("wait for datagrams: %w", err)
 		}
 		if err := g.takeProofs(m, with); err != nil {
@@ -113,7 +120,7 @@ func (g *Group) confirmed(with []confirmation) (missing int, err error) {
 	missing = -1
 	for rank := range with {
 		x := &with[rank]
-		if rank == g.rank || x.heard && x.allowed {
+		if x.heard && x.allowed {
 			continue
 		}
 		n, err := g.Pending(rank)
@@ -155,28 +162,39 @@ func (g *Group) sendProofs(m *datagrams, with []confirmation) error {
 	return nil
 }
 
-// takeProofs reads what has come, and answers each rank's first proof over its connection.
+// heard reports whether every rank has shown its port.
+func heard(with []confirmation) bool {
+	return !slices.ContainsFunc(with, func(x confirmation) bool { return !x.heard })
+}
+
+// takeProofs reads what has come until every rank has shown its port, and then answers all over their connections.
 func (g *Group) takeProofs(m *datagrams, with []confirmation) error {
+	if heard(with) {
+		return nil
+	}
 	b := make([]byte, proofBytes)
-	for {
+	for !heard(with) {
 		n, _, errno := m.in.recv(g.mesh.udp.fd, b, unix.MSG_DONTWAIT|unix.MSG_TRUNC)
 		if errno != 0 {
 			return nil // none waits; an error of the network shows in what does not come
 		}
 		rank, ok := m.ranks[m.in.source()]
-		answer, valid := readProof(b[:min(n, len(b))], n)
-		if !ok || !valid || answer.theirs != with[rank].over {
+		proof, valid := readProof(b[:min(n, len(b))], n)
+		if !ok || !valid || proof.theirs != with[rank].over {
 			g.mesh.stray(m.in.source())
 			continue
 		}
-		if with[rank].heard {
+		with[rank].heard, with[rank].answer = true, proof.by
+	}
+	for rank := range with {
+		if rank == g.rank {
 			continue
 		}
-		with[rank].heard = true
-		if err := g.Send(rank, answer.by[:]); err != nil {
+		if err := g.Send(rank, with[rank].answer[:]); err != nil {
 			return err
 		}
 	}
+	return nil
 }
 
 // readProof reads a datagram of n bytes, of which b are the first: the nonce it sends back, and its own.

@@ -73,6 +73,76 @@ func TestLateProofs(t *testing.T) {
 	letter(t, g[0], g[1], "mine")
 }
 
+// A rank that is ready sends at once, while the other still waits for the answer to its own proof: nothing of it is lost.
+func TestDatagramsBeforeTheAnswer(t *testing.T) {
+	g := opened(t, testMeshes(t, "127.0.0.1", 2, nil), units.Second)
+	sent := make(chan error, 1)
+	go func() { sent <- errors.Join(g[0].OpenDatagrams(openTimeout), g[0].SendDatagram(1, []byte("early"))) }()
+	m, with := begun(t, g[1])
+	if err := g[1].sendProofs(m, with); err != nil {
+		t.Fatal(err)
+	}
+	for !with[0].heard {
+		if err := g[1].takeProofs(m, with); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := <-sent; err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(g[1].takeProofs(m, with), g[1].prove(t.Context(), m, with)); err != nil {
+		t.Fatal(err)
+	}
+	m.open = true
+	b := make([]byte, maxDatagram)
+	if d, err := g[1].RecvDatagram(b, Now()+units.Second); err != nil || string(b[:d.Bytes]) != "early" {
+		t.Errorf("got %+v %q (%v)", d, b[:d.Bytes], err)
+	}
+}
+
+// A rank answers nobody while it still waits for the proof of another: who is answered may send, and it would read past that.
+func TestAnswersComeLast(t *testing.T) {
+	g := opened(t, testMeshes(t, "127.0.0.1", 3, nil), units.Second)
+	var m [3]*datagrams
+	var with [3][]confirmation
+	together(t, g, func(g *Group) error {
+		m[g.rank], with[g.rank] = begun(t, g)
+		return nil
+	})
+	with[2][1].allowed = true // so it sends rank 1 no proof
+	if err := errors.Join(g[0].sendProofs(m[0], with[0]), g[2].sendProofs(m[2], with[2])); err != nil {
+		t.Fatal(err)
+	}
+	for !with[1][0].heard {
+		if err := g[1].takeProofs(m[1], with[1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n, err := g[0].Pending(1); n != 0 || err != nil {
+		t.Errorf("%d bytes of an answer, while rank 2 has not been heard (%v)", n, err)
+	}
+	with[2][1].allowed = false
+	together(t, g, func(g *Group) error {
+		err := g.prove(t.Context(), m[g.rank], with[g.rank])
+		m[g.rank].open = err == nil
+		return err
+	})
+	letter(t, g[0], g[1], "mine")
+}
+
+// begun are a group's datagrams, and the nonces that it and the others have sent.
+func begun(t *testing.T, g *Group) (*datagrams, []confirmation) {
+	m, err := g.newDatagrams()
+	if err != nil {
+		t.Error(err)
+	}
+	with, err := g.swapNonces()
+	if err != nil {
+		t.Error(err)
+	}
+	return m, with
+}
+
 // A rank that sends back another nonce than it was given is not the one that took the datagram.
 func TestForgedConfirmation(t *testing.T) {
 	g := opened(t, testMeshes(t, "127.0.0.1", 2, nil), units.Second)
