@@ -8,6 +8,7 @@ import (
 	"calib/bench/benchtest"
 	"calib/internal/dataset/names"
 	"calib/internal/plane"
+	"calib/internal/units"
 )
 
 // narrow lets small messages pass only, or no datagrams; it knows its way.
@@ -28,6 +29,37 @@ func (g narrow) SendDatagram(to int, b []byte) error {
 		return errors.New("operation not permitted")
 	}
 	return g.Group.SendDatagram(to, b)
+}
+
+// slow is a rank that the machine keeps from sending for a while.
+type slow struct{ bench.Group }
+
+func (g slow) OpenDatagrams(within units.Nanos) error {
+	if g.Rank() == 1 {
+		return errors.Join(g.Group.OpenDatagrams(within), g.WaitUntil(g.Now()+2*patience))
+	}
+	return g.Group.OpenDatagrams(within)
+}
+
+// shut opens no datagrams.
+type shut struct{ bench.Group }
+
+func (shut) OpenDatagrams(units.Nanos) error { return errors.New("none passes") }
+
+// Datagrams that were sent late are not lost, and where the ports have not been shown none was sent.
+func TestCountsDatagramsThatWereSent(t *testing.T) {
+	for want, wrap := range map[float64]func(bench.Group) bench.Group{
+		datagrams: func(g bench.Group) bench.Group { return slow{g} },
+		0:         func(g bench.Group) bench.Group { return shut{g} },
+	} {
+		e, l := Experiment{}, bench.Limits{Hosts: 2}
+		slot := bench.Slot{Teams: e.Teams(l, nil)[0], Points: e.Design(l)}
+		for _, s := range benchtest.MustRun(t, e, benchtest.Net(benchtest.Spec(2)), slot, 1, wrap)[0] {
+			if s.Aux[names.AuxSent] != want || s.Aux[names.AuxReceived] != want {
+				t.Errorf("ranks %v: sent %v, received %v, want %v", s.Ranks, s.Aux[names.AuxSent], s.Aux[names.AuxReceived], want)
+			}
+		}
+	}
 }
 
 func (g narrow) Route(int) (plane.Route, error) { return plane.Route{Device: 7, MTU: 1400}, nil }
