@@ -19,9 +19,9 @@ import (
 //	datagram     B → A   magic, nonce 1 of A, nonce 2 of B   (40 B, again and again until it is answered)
 //	connection   A → B   nonce 2 of B                        (16 B)
 //
-// and the same the other way round. A rank sends its last line to all others once it has heard them all, and reads no datagram after
-// that: who has it may send what an experiment does. So who takes the datagrams is who has the ticket, at the address of its connection: nothing
-// that a coordinator says of a host aims a datagram elsewhere.
+// and the same the other way round. A rank sends the last line to all others once it has heard them all, and reads no datagram
+// after that, since whoever has it may send those of an experiment. So who takes the datagrams is who has the ticket, at the address
+// of its connection: nothing that a coordinator says of a host aims a datagram elsewhere.
 const (
 	proofMagic = "calibdg\n"
 	proofBytes = len(proofMagic) + 2*nonceSize
@@ -101,13 +101,6 @@ func (g *Group) prove(ctx context.Context, m *datagrams, with []confirmation) er
 			}
 			again = Now() + proofAgain
 		}
-		events := int16(unix.POLLIN)
-		if heard(with) {
-			events = 0 // what comes now is an experiment's
-		}
-		if err := waitFor(g.mesh.udp.fd, events, proofLook); err != nil {
-			return fmt.Errorf("wait for datagrams: %w", err)
-		}
 		if err := g.takeProofs(m, with); err != nil {
 			return err
 		}
@@ -167,10 +160,14 @@ func heard(with []confirmation) bool {
 	return !slices.ContainsFunc(with, func(x confirmation) bool { return !x.heard })
 }
 
-// takeProofs reads what has come until every rank has shown its port, and then answers all over their connections.
+// takeProofs waits for proofs until every rank has shown its port, and then answers all over their connections. After that it
+// only waits.
 func (g *Group) takeProofs(m *datagrams, with []confirmation) error {
 	if heard(with) {
-		return nil
+		return waitFor(g.mesh.udp.fd, 0, proofLook)
+	}
+	if err := waitFor(g.mesh.udp.fd, unix.POLLIN, proofLook); err != nil {
+		return fmt.Errorf("wait for datagrams: %w", err)
 	}
 	b := make([]byte, proofBytes)
 	for !heard(with) {

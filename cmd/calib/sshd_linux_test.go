@@ -33,7 +33,7 @@ User %[2]s
 `
 
 // cmdSSHD starts eight hosts with an sshd each, which takes few logins at once, and a cache of its own each. hosts.txt has their addresses, and "ssh -F
-// $SSH_CONFIG" reaches them.
+// $SSH_CONFIG" reaches them, also by the aliases c1 and on.
 func cmdSSHD(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, len(args) == 0, neg, "sshd")
 	t := ts.Value(testKey{}).(testscript.T)
@@ -48,17 +48,18 @@ func cmdSSHD(ts *testscript.TestScript, neg bool, args []string) {
 	for _, key := range []string{"host", "user"} {
 		ts.Check(exec.Command(keygen, "-q", "-t", "ed25519", "-N", "", "-f", s.dir+"/"+key).Run())
 	}
-	var hosts strings.Builder
+	var hosts, aliases strings.Builder
 	for i := range s.nodes {
 		name := fmt.Sprintf("10.55.0.%d", i+1)
 		fmt.Fprintln(&hosts, name)
+		fmt.Fprintf(&aliases, "Host c%d\nHostName %s\n", i+1, name)
 		conf := fmt.Sprintf("%s/sshd.%d", s.dir, i)
 		ts.Check(os.WriteFile(conf, fmt.Appendf(nil, sshdConf, s.dir, name, ts.Getenv("WORK")), 0o600))
 		s.daemon(s.within(s.node(i), sshd, "-D", "-e", "-f", conf)...)
 	}
 	known := "10.55.0.* " + ts.ReadFile(s.dir+"/host.pub")
 	for path, text := range map[string]string{
-		s.dir + "/known_hosts": known, s.dir + "/ssh_config": fmt.Sprintf(sshConf, s.dir, me.Username), ts.MkAbs("hosts.txt"): hosts.String(),
+		s.dir + "/known_hosts": known, s.dir + "/ssh_config": fmt.Sprintf(sshConf, s.dir, me.Username) + aliases.String(), ts.MkAbs("hosts.txt"): hosts.String(),
 	} {
 		ts.Check(os.WriteFile(path, []byte(text), 0o600))
 	}

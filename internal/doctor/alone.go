@@ -78,7 +78,7 @@ func processor(h Host, add adder) {
 func nic(h Host, add adder) {
 	name := h.Env["nic.name"]
 	if name == "" {
-		add(Notes, "nic-unknown", fmt.Sprintf("the interface of its data address %s is not known: nothing can be said of its speed and settings", h.Addr),
+		add(Notes, "nic-unknown", "the interface of its data address is not known: nothing can be said of its speed and settings",
 			"addr= with the IP address, in the hosts file")
 		return
 	}

@@ -3,6 +3,7 @@ package doctor
 import (
 	"bytes"
 	"flag"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
+	"calib/internal/hosts"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden file in testdata")
@@ -113,7 +115,7 @@ func TestReportGolden(t *testing.T) {
 		case a == 1 && b == 3:
 			p.Errors[0] = "connect to host d (d:7100): lookup d: no such host"
 		case b == 4:
-			p.Ways[1].Received = 0
+			p.Ways[0].Sent, p.Ways[1].Received = 0, 0
 		}
 	})
 	r := Examine(f)
@@ -191,6 +193,58 @@ func TestBlame(t *testing.T) {
 	}
 	if !slices.Equal(r.Out, []string{"e"}) || r.Usable != 4 {
 		t.Errorf("out %v, usable %d", r.Out, r.Usable)
+	}
+}
+
+// A firewall is what mends it only where not even the small datagrams passed that open the ports.
+func TestDatagramEvidence(t *testing.T) {
+	for code, sent := range map[string]int{"pair-udp": 0, "pair-loss": 8} {
+		f := Facts{Free: -1, Hosts: []Host{sound("a", "10.0.0.1:1"), sound("b", "10.0.0.2:1")}, Pairs: []Pair{works(0, 1)}}
+		f.Pairs[0].Ways[0].Sent, f.Pairs[0].Ways[1].Received = sent, 0
+		r := Examine(f)
+		if len(r.Findings) != 1 || r.Findings[0].Code != code || strings.Contains(r.Findings[0].Mend, "nft") != (sent == 0) {
+			t.Errorf("%d sent and none arrived: %+v", sent, r.Findings)
+		}
+	}
+}
+
+// Names that do not resolve are one finding, whatever the resolver says, and however many pairs it stops.
+func TestUnresolvedNames(t *testing.T) {
+	f := Facts{Free: -1}
+	for i := range 17 {
+		f.Hosts = append(f.Hosts, sound(fmt.Sprintf("n%d", i+1), fmt.Sprintf("n%d:7100", i+1), "nic.name", ""))
+	}
+	lookups := []string{"no such host", "on 10.0.0.1:53: dial udp 10.0.0.1:53: connect: network is unreachable",
+		"on 10.0.0.1:53: server misbehaving", "on 10.0.0.1:53: read udp 10.0.0.2:5->10.0.0.1:53: i/o timeout"}
+	fail := func(a, b int, p *Pair) {
+		if p.Skipped = a > 4 && b < 16; !p.Skipped {
+			p.Errors = [2]string{"agent: slot 1: connect to host n (n:7100): lookup n " + lookups[(a+b)%len(lookups)], "context canceled"}
+		}
+	}
+	for _, c := range []struct {
+		pairs    []Pair
+		of, what string
+		usable   int
+	}{
+		{all(17, fail), "n[1-17]", "n[1-16] cannot resolve n[2-17]", 0},
+		{all(17, func(a, b int, p *Pair) {
+			if b > 14 {
+				fail(a, b, p)
+			}
+		}), "n[16-17]", "n[1-16] cannot resolve n[16-17]", 15},
+	} {
+		f.Pairs = c.pairs
+		r := Examine(f)
+		if len(r.Findings) != 2 { // with the note that nobody knows their interfaces
+			t.Fatalf("%+v", r.Findings)
+		}
+		n := r.Findings[0]
+		if n.Severity != Blocks || n.Code != NoName || hosts.Fold(n.Hosts) != c.of || n.What != c.what {
+			t.Errorf("want %q of %s: %+v", c.what, c.of, n)
+		}
+		if r.Ready || r.Usable != c.usable {
+			t.Errorf("ready %v, usable %d", r.Ready, r.Usable)
+		}
 	}
 }
 

@@ -5,10 +5,15 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"calib/internal/hosts"
 )
 
 // pairCode begins the codes of findings about two hosts, which are not joined with others.
 const pairCode = "pair-"
+
+// NoName is the code of the one finding about names that do not resolve.
+const NoName = "no-name"
 
 // reason is why two hosts have no connection.
 type reason int
@@ -29,20 +34,52 @@ func why(text string) reason {
 		return slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(text, p) })
 	}
 	switch {
+	case has(": lookup "): // first: it may have failed by any of the others
+		return noName
 	case has(syscall.ECONNREFUSED.Error()):
 		return refused
 	case has(syscall.ENETUNREACH.Error()):
 		return noRoute
 	case has(syscall.EHOSTUNREACH.Error(), syscall.EACCES.Error()):
 		return rejected
-	case has("no such host", "server misbehaving"):
-		return noName
 	case has("ticket refused"):
 		return ticket
 	case has("timed out", "deadline passed", "did not end within"):
 		return silent
 	}
 	return other
+}
+
+// unresolved reports whether the host that dials does not find the address of the other.
+func (p Pair) unresolved() bool { return why(p.Errors[0]) == noName }
+
+// unresolved are the hosts whose names others cannot resolve, and those that reach nobody because of that: one finding of all.
+func unresolved(f Facts) []Finding {
+	n := len(f.Hosts)
+	_, works := told(n, f.Pairs)
+	dials, waits := make([]bool, n), make([]bool, n)
+	for _, p := range f.Pairs {
+		if p.unresolved() {
+			dials[p.Hosts[0]], waits[p.Hosts[1]] = true, true
+		}
+	}
+	var of, by, names []string
+	for i, h := range f.Hosts {
+		if dials[i] {
+			by = append(by, h.Name)
+		}
+		if waits[i] {
+			names = append(names, hostOf(h.Addr))
+		}
+		if waits[i] || dials[i] && !works[i] {
+			of = append(of, h.Name)
+		}
+	}
+	if of == nil {
+		return nil
+	}
+	return []Finding{{Blocks, NoName, of, fmt.Sprintf("%s cannot resolve %s", hosts.Fold(by), hosts.Fold(names)),
+		"add addr= to these hosts in the hosts file, or the names to /etc/hosts on every host"}}
 }
 
 // trouble is why a pair has no connection: what to say of it, and what mends it.
@@ -65,8 +102,6 @@ func (f Facts) trouble(p Pair) (code, what, mend string) {
 	case noRoute:
 		return "no-route", fmt.Sprintf("%s has no way to %s of %s", dials.Name, host, waits.Name),
 			fmt.Sprintf("on %s: ip route get %s shows it; ip route add %s dev INTERFACE, or give %s an address of the common network by addr= in the hosts file", dials.Name, host, host, waits.Name)
-	case noName:
-		return "no-name", fmt.Sprintf("%s cannot look up %s", dials.Name, host), fmt.Sprintf("give %s its address by addr= in the hosts file", waits.Name)
 	case ticket:
 		return "ticket", fmt.Sprintf("%s refuses the ticket of %s: their clocks are days apart, or another calib listens on port %s", waits.Name, dials.Name, port), "chronyc makestep"
 	}
@@ -76,13 +111,13 @@ func (f Facts) trouble(p Pair) (code, what, mend string) {
 // unreachable are hosts and pairs without a connection. What is wrong with a host is said once.
 func unreachable(f Facts) []Finding {
 	out := Out(len(f.Hosts), f.Pairs)
-	var found []Finding
+	found := unresolved(f)
 	for _, h := range out {
 		var from []string
 		var first *Pair
 		for i, p := range f.Pairs {
 			k := slices.Index(p.Hosts[:], h)
-			if k < 0 || p.Skipped || slices.Contains(out, p.Hosts[1-k]) {
+			if k < 0 || p.Skipped || p.unresolved() || slices.Contains(out, p.Hosts[1-k]) {
 				continue
 			}
 			from = append(from, f.Hosts[p.Hosts[1-k]].Name)
@@ -102,7 +137,7 @@ func unreachable(f Facts) []Finding {
 		found = append(found, fn)
 	}
 	for _, p := range f.Pairs {
-		if p.OK() || p.Skipped || slices.Contains(out, p.Hosts[0]) || slices.Contains(out, p.Hosts[1]) {
+		if p.OK() || p.Skipped || p.unresolved() || slices.Contains(out, p.Hosts[0]) || slices.Contains(out, p.Hosts[1]) {
 			continue
 		}
 		found = append(found, f.pairFinding(p))

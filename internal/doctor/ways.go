@@ -57,7 +57,7 @@ func wayOf(from, to Host, w Way) []Finding {
 // datagrams are the ways on which datagrams do not pass, or not all of them. A host that none reach is named once.
 func datagrams(f Facts) []Finding {
 	var out []Finding
-	from, none := map[int]int{}, map[int]int{} // by the host they go to: ways, and those without any
+	from, none := map[int]int{}, map[int]int{} // by the host they go to: ways, and those that did not open
 	each := func(do func(from, to, sent, arrived int)) {
 		for _, p := range f.Pairs {
 			for k, w := range p.Ways {
@@ -67,9 +67,9 @@ func datagrams(f Facts) []Finding {
 			}
 		}
 	}
-	each(func(_, to, _, arrived int) {
+	each(func(_, to, sent, _ int) {
 		from[to]++
-		if arrived == 0 {
+		if sent == 0 {
 			none[to]++
 		}
 	})
@@ -84,7 +84,7 @@ func datagrams(f Facts) []Finding {
 		names := []string{a.Name, b.Name}
 		switch {
 		case closed(to) || closed(from) || sent > 0 && arrived >= sent: // neither end hears the other where one hears nobody
-		case arrived == 0:
+		case sent == 0:
 			out = append(out, Finding{Disturbs, pairCode + "udp", names,
 				fmt.Sprintf("datagrams from %s to %s do not pass: %s", a.Name, b.Name, noFlood), allowUDP(b)})
 		default:

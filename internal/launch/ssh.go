@@ -1,8 +1,11 @@
 package launch
 
 import (
+	"context"
+	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -20,7 +23,7 @@ var sshOptions = []struct{ name, option string }{
 	{"RequestTTY", "-T"},
 }
 
-func (l *Launcher) ssh() bool { return filepath.Base(l.words[0]) == "ssh" }
+func (l *Launcher) ssh() bool { return l.words != nil && filepath.Base(l.words[0]) == "ssh" }
 
 // options are those that ssh is given in addition to the prefix's own.
 func (l *Launcher) options() []string {
@@ -32,6 +35,26 @@ func (l *Launcher) options() []string {
 		}
 	}
 	return out
+}
+
+var hostnameLine = regexp.MustCompile(`(?m)^hostname (\S+)$`)
+
+// Hostname is where ssh finds a host whose name is an alias of its configuration. Any other name stays, also where ssh fails: Launch
+// says why it does.
+func (l *Launcher) Hostname(ctx context.Context, h Host) string {
+	argv, err := l.command(h)
+	if err != nil || !l.ssh() {
+		return h.Name
+	}
+	ctx, cancel := context.WithTimeout(ctx, l.stepTimeout) // a configuration may look names up, and run commands
+	defer cancel()
+	ask := exec.CommandContext(ctx, argv[0], slices.Insert(argv[1:], 0, "-G")...)
+	ask.WaitDelay = l.exitWait
+	out, err := ask.Output()
+	if is := hostnameLine.FindSubmatch(out); err == nil && is != nil && !strings.EqualFold(string(is[1]), h.Name) {
+		return string(is[1])
+	}
+	return h.Name
 }
 
 // sshSteps say by the words of OpenSSH's client at which step it failed, and how to mend that. The first row that matches counts: a

@@ -2,6 +2,7 @@ package measuring
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,9 +42,15 @@ func (j *job) checkup(ctx context.Context, cl *cluster) error {
 	}
 	out := doctor.Out(len(f.Hosts), pairs)
 	why := map[string]string{}
-	for _, n := range doctor.Examine(f).Findings {
-		if n.Severity == doctor.Blocks && len(n.Hosts) == 1 {
-			why[n.Hosts[0]] = n.What + " (" + n.Mend + ")"
+	report := doctor.Examine(f)
+	for _, n := range report.Findings {
+		if n.Code == doctor.NoName && report.Usable == 0 {
+			return fmt.Errorf("no two hosts can be measured: %s: %s", n.What, n.Mend)
+		}
+		for _, h := range n.Hosts {
+			if n.Code == doctor.NoName || n.Severity == doctor.Blocks && len(n.Hosts) == 1 {
+				why[h] = n.What + " (" + n.Mend + ")"
+			}
 		}
 	}
 	for _, i := range slices.Backward(out) {

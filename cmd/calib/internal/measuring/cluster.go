@@ -115,7 +115,8 @@ func (w where) credentials(list []hosts.Host) (func(string) *tls.Config, error) 
 // startOne starts or dials the agent of one host, and completes its own description with what the hosts file says.
 func startOne(ctx context.Context, s *starter, h hosts.Host, credentials func(string) *tls.Config, warn func(string)) (coord.Agent, dataset.Host, error) {
 	var first sync.Once // of the warnings: the agent's log has them all
-	opts := agent.ClientOptions{DataAddr: knownAddr(ctx, h), Warn: func(s string) { first.Do(func() { warn(s) }) }}
+	at := s.dialled(ctx, h)
+	opts := agent.ClientOptions{DataAddr: knownAddr(ctx, at), Warn: func(s string) { first.Do(func() { warn(s) }) }}
 	var client *agent.Client
 	if h.Daemon {
 		var err error
@@ -131,7 +132,7 @@ func startOne(ctx context.Context, s *starter, h hosts.Host, credentials func(st
 	}
 	info, err := client.Hello(ctx)
 	if err == nil {
-		info.Addr, err = dataAddr(h, info.Addr)
+		info.Addr, err = dataAddr(h, at, info.Addr)
 	}
 	if err != nil {
 		return nil, dataset.Host{}, errors.Join(err, client.Close())
@@ -158,20 +159,22 @@ func dial(ctx context.Context, h hosts.Host, credentials func(string) *tls.Confi
 	return client, err
 }
 
+// dialled is where peers dial a host. It is empty for a daemon on a socket without addr=.
+func (s *starter) dialled(ctx context.Context, h hosts.Host) string {
+	host, _, err := net.SplitHostPort(h.Name)
+	switch {
+	case h.Addr != "" || h.Socket():
+		return h.Addr
+	case h.Daemon && err == nil:
+		return host
+	}
+	return s.at(ctx, h)
+}
+
 // knownAddr is the host's data address, as far as it is known here: the agent describes the interface that has it. It is empty
 // where only the hosts themselves can resolve the name; the interface is then not in the fingerprint.
-func knownAddr(ctx context.Context, h hosts.Host) string {
-	if h.Addr != "" {
-		return h.Addr
-	}
-	name := h.Name
-	if h.Socket() {
-		return ""
-	}
-	if host, _, err := net.SplitHostPort(name); h.Daemon && err == nil {
-		name = host
-	}
-	if addrs, err := net.DefaultResolver.LookupHost(ctx, name); err == nil {
+func knownAddr(ctx context.Context, at string) string {
+	if addrs, err := net.DefaultResolver.LookupHost(ctx, at); err == nil {
 		return addrs[0]
 	}
 	return ""
@@ -185,8 +188,8 @@ func agentArgs(h hosts.Host) []string {
 	return args
 }
 
-// dataAddr is where peers dial: the port the agent listens on, at the address of the hosts file, or the host's name.
-func dataAddr(h hosts.Host, listens string) (string, error) {
+// dataAddr is where peers dial: the port the agent listens on, at the address of the hosts file, its own, or at.
+func dataAddr(h hosts.Host, at, listens string) (string, error) {
 	host, port, err := net.SplitHostPort(listens)
 	if err != nil {
 		return "", fmt.Errorf("host %s: data address %q: %w", h.Name, listens, err)
@@ -197,12 +200,8 @@ func dataAddr(h hosts.Host, listens string) (string, error) {
 	case h.Socket() && (ip == nil || ip.IsUnspecified()):
 		return "", fmt.Errorf("host %s: its agent takes data connections on every address: say in the hosts file at which one peers "+
 			"reach it (addr=)", h.Name)
-	case h.Daemon && (ip == nil || ip.IsUnspecified()):
-		if host, _, err = net.SplitHostPort(h.Name); err != nil {
-			return "", fmt.Errorf("host %s: %w", h.Name, err)
-		}
 	case ip == nil || ip.IsUnspecified():
-		host = h.Name
+		host = at
 	}
 	return net.JoinHostPort(host, port), nil
 }

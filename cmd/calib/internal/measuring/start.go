@@ -17,6 +17,7 @@ import (
 // starter starts the agents of a run that are no daemons.
 type starter struct {
 	start  func(context.Context, hosts.Host) (io.ReadWriteCloser, error)
+	at     func(context.Context, hosts.Host) string // where peers dial a host without addr=
 	copied func() (hosts int, bytes int64)
 	close  func() error // when all agents have been closed
 	builds []string     // that may answer: hashes
@@ -79,6 +80,9 @@ func launched(l *launch.Launcher) *starter {
 			}
 			return p, nil
 		},
+		at: func(ctx context.Context, h hosts.Host) string {
+			return l.Hostname(ctx, launch.Host{Name: h.Name, User: h.User})
+		},
 		copied: l.Copied, close: func() error { return nil },
 	}
 }
@@ -96,6 +100,7 @@ func step(ctx context.Context, list []hosts.Host, binaries []launch.Binary) (*st
 	}
 	return &starter{
 		start:  func(ctx context.Context, h hosts.Host) (io.ReadWriteCloser, error) { return s.Connect(ctx, h.Name) },
+		at:     func(_ context.Context, h hosts.Host) string { return h.Name },
 		copied: s.Copied, close: s.Close,
 	}, nil
 }
