@@ -287,3 +287,30 @@ func launchOn(t *testing.T, l *Launcher, h Host) (exe, said string) {
 	_, exe, said = greet(t, p)
 	return exe, said
 }
+
+// ssh itself says which host an alias stands for, by the configuration, port and user of the prefix and the hosts file.
+func TestHostname(t *testing.T) {
+	needs.Program(t, "ssh")
+	s := sshServer{dir: t.TempDir()}
+	s.write(t, "ssh_config", "Host c4\nHostName 10.0.0.4\nMatch originalhost c5 user ann\nHostName five.example\nHost *.short\nHostName %%h.example\n")
+	prefix := "ssh -F " + s.dir + "/ssh_config {host} env A=b"
+	for _, c := range []struct {
+		prefix, name, user, want string
+	}{
+		{prefix, "c4", "", "10.0.0.4"},
+		{prefix, "c5", "", "c5"},
+		{prefix, "c5", "ann", "five.example"},
+		{prefix, "a.short", "", "a.short.example"},
+		{prefix, "Node7", "", "Node7"},
+		{prefix, "fd00::4", "", "fd00::4"},
+		{"ssh -oNoSuchOption=1 {host}", "c4", "", "c4"},
+		{"ip netns exec {host}", "c4", "", "c4"},
+	} {
+		if got := template(t, c.prefix, self(t)).Hostname(t.Context(), Host{Name: c.name, User: c.user}); got != c.want {
+			t.Errorf("%s for %s of %q: %s, want %s", c.prefix, c.name, c.user, got, c.want)
+		}
+	}
+	if got := Local("calib").Hostname(t.Context(), Host{Name: "local0"}); got != "local0" {
+		t.Errorf("here: %s", got)
+	}
+}
