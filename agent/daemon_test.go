@@ -8,16 +8,29 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"calib/internal/units"
 )
 
 // TestMain plays an agent where a test starts this binary as one.
 func TestMain(m *testing.M) {
-	if len(os.Args) == 2 && os.Args[1] == "role=agent" {
-		s, err := NewServer(ServerOptions{Data: "127.0.0.1:0"})
+	if len(os.Args) == 3 && os.Args[1] == "role=agent" {
+		memory, err := strconv.ParseInt(os.Args[2], 10, 64)
+		if err != nil {
+			panic(err)
+		}
+		s, err := NewServer(ServerOptions{Data: "127.0.0.1:0", Limits: Limits{Memory: units.Bytes(memory)}})
 		if err == nil {
+			collect := s.env
+			s.env = func(addr string) map[string]string {
+				env := collect(addr)
+				env["pid"] = strconv.Itoa(os.Getpid())
+				return env
+			}
 			err = s.ServeStream(context.Background(), os.Stdin, os.Stdout)
 		}
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/subtle"
 	"errors"
+	"sync"
 	"time"
 
 	"calib/bench"
@@ -132,7 +133,7 @@ func (s *Server) begin(ctx context.Context, t *bench.Task, e bench.Experiment, s
 	l.task = make(chan struct{})
 	l.silent.Reset(s.opts.Silence)
 	s.tasks.Add(1)
-	return l, func() { s.finish(l) }, nil
+	return l, sync.OnceFunc(func() { s.finish(l) }), nil
 }
 
 // await reports whether ended was closed before ctx ended or the time was over.

@@ -15,7 +15,7 @@ import (
 type Limits struct {
 	Task   time.Duration // longest task
 	Bytes  units.Bytes   // over all connections to one peer in one run
-	Memory units.Bytes   // buffers of one task
+	Memory units.Bytes   // what one task makes the process hold
 	Peers  int           // tickets of one run
 	Life   time.Duration // from now to the expiry of a ticket
 	// Rate bounds the sending [B/s] of each data connection, and of all datagrams together; 0, the default, is no limit of
@@ -30,7 +30,7 @@ func DefaultLimits() Limits {
 }
 
 const (
-	maxPoints = 1 << 16 // of one task
+	maxPoints = 1 << 14 // of one task
 	maxReps   = 1000    // bench.Task.Reps: scales what recorders allocate
 	// An experiment holds a message at most this often at once: one to send, one to receive, and a copy of each.
 	copies = 4

@@ -18,12 +18,21 @@ import (
 
 const (
 	maxRequest  = 4 << 20 // bytes of one request: a session with tickets for 4096 peers has 1.2 MB
+	maxTask     = 1 << 20 // of a task: it takes many times as much in memory
 	maxCalls    = 64      // of a daemon at once
 	headTimeout = 10 * time.Second
 )
 
 // ErrStranger reports a control stream whose other end never spoke calib's protocol.
 var ErrStranger = errors.New("the other end of the control stream does not speak calib's protocol")
+
+// boundTasks bounds the requests of tasks.
+var boundTasks = connect.WithConditionalHandlerOptions(func(s connect.Spec) (o []connect.HandlerOption) {
+	if s.Procedure == controlv1.ControlRunProcedure {
+		o = append(o, connect.WithReadMaxBytes(maxTask))
+	}
+	return o
+})
 
 // ServeStream serves one coordinator over a pair of byte streams, most often standard input and output, which must
 // carry nothing else. It returns when the input ends (nil), ctx ends, or the coordinator is silent for longer than
@@ -70,7 +79,7 @@ func (s *Server) ServeStream(ctx context.Context, in io.ReadCloser, out io.Write
 // loses its connection, which ends the calls that wait for it.
 func (s *Server) httpServer() *http.Server {
 	mux := http.NewServeMux()
-	mux.Handle(controlv1.NewControlHandler(control{s}, connect.WithReadMaxBytes(maxRequest),
+	mux.Handle(controlv1.NewControlHandler(control{s}, connect.WithReadMaxBytes(maxRequest), boundTasks,
 		connect.WithCompression("gzip", nil, nil))) // nothing here is worth a CPU's time while it measures
 	p := new(http.Protocols)
 	p.SetUnencryptedHTTP2(true)

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"sync"
@@ -21,9 +22,11 @@ import (
 type pair struct {
 	procs   [2]*launch.Process
 	clients [2]*Client
+	pids    [2]string
 }
 
-func startPair(t *testing.T) *pair {
+// startPair starts them with a limit of memory; 0 is the default.
+func startPair(t *testing.T, memory units.Bytes) *pair {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
@@ -32,10 +35,10 @@ func startPair(t *testing.T) *pair {
 	ctx := context.Background()
 	p := &pair{}
 	s := plane.Session{Run: "r1"}
-	key := plane.Ticket{A: 0, B: 1, Key: [32]byte{7}, MaxBytes: units.GiB, Expires: time.Now().Add(time.Hour).Unix()}
+	key := plane.Ticket{A: 0, B: 1, Key: [32]byte{7}, MaxBytes: 1 << 40, Expires: time.Now().Add(time.Hour).Unix()}
 	for i := range p.procs {
 		name := []string{"one", "two"}[i]
-		if p.procs[i], err = launch.Local(exe).Launch(ctx, launch.Host{Name: name}, "role=agent"); err != nil {
+		if p.procs[i], err = launch.Local(exe).Launch(ctx, launch.Host{Name: name}, "role=agent", fmt.Sprint(int64(memory))); err != nil {
 			t.Fatal(err)
 		}
 		p.clients[i] = NewClient(name, p.procs[i], ClientOptions{})
@@ -44,6 +47,7 @@ func startPair(t *testing.T) *pair {
 		if err != nil {
 			t.Fatal(err)
 		}
+		p.pids[i] = h.Env["pid"]
 		if h.Env["nic.name"] != "lo" {
 			t.Errorf("agent %s measures on %q, want the interface of %s", name, h.Env["nic.name"], h.Addr)
 		}
@@ -87,7 +91,7 @@ func pingpong(t *testing.T) bench.Task {
 }
 
 func TestTwoAgentsMeasure(t *testing.T) {
-	p := startPair(t)
+	p := startPair(t, 0)
 	for range 2 { // the second task uses the connections of the first
 		samples, errs := p.run(pingpong(t))
 		if err := errors.Join(errs[:]...); err != nil {
@@ -129,7 +133,7 @@ func endless(t *testing.T) bench.Task {
 // When the input of one agent closes in the middle of a task, that agent ends by itself, and both calls fail, each saying
 // what it knows.
 func TestAgentLeavesDuringATask(t *testing.T) {
-	p := startPair(t)
+	p := startPair(t, 0)
 	var once sync.Once
 	left := make(chan struct{})
 	p.clients[0].opts.Progress = func(int, int, int) {

@@ -44,7 +44,8 @@ func (s *Server) run(ctx context.Context, t bench.Task, secret []byte, out *conn
 			giveUp(fmt.Errorf("answer the coordinator: %w", err))
 		}
 	})
-	done()
+	defer done()                               // the agent is free when the answer has been taken,
+	defer context.AfterFunc(lease.ctx, done)() // or when its run has ended
 	if o.err != nil {
 		err := describe(ctx, t, o.err)
 		s.opts.Log.Warn("task failed", "run", t.Run, "slot", t.Slot, "exp", t.Exp, "err", err.Error())

@@ -86,7 +86,7 @@ func taskFromWire(r *controlv1.RunRequest) bench.Task {
 	for _, h := range r.Team {
 		t.Team = append(t.Team, int(h))
 	}
-	for _, p := range r.Points {
+	for _, p := range r.Points[:min(len(r.Points), maxPoints+1)] { // more are refused
 		t.Points = append(t.Points, pointFromWire(p))
 	}
 	return t

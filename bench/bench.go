@@ -239,7 +239,7 @@ func Perform(ctx context.Context, e Experiment, g Group, t Task, progress func(p
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		r.memory.point = 0
+		r.memory.garbage, r.memory.point = r.memory.garbage+r.memory.point, 0
 		if err := charged(func() error { return e.Run(ctx, g, p, r) }); err != nil {
 			return nil, fmt.Errorf("%s at %s: %w", t.Exp, p.Key(), err)
 		}
@@ -252,7 +252,9 @@ func Perform(ctx context.Context, e Experiment, g Group, t Task, progress func(p
 		r.Clocks.finish(after)
 		r.correct()
 		if g.Rank() == 0 {
-			r.Clocks.record(r)
+			if err := charged(func() error { return r.Clocks.record(r) }); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return r.Samples(), nil

@@ -241,7 +241,7 @@ func (tl *Timeline) MaxRTT() units.Nanos {
 }
 
 // record adds a line for each rank's offset: NS are those before and after the slot as they were read, zero where there is one clock.
-func (tl *Timeline) record(r *Recorder) {
+func (tl *Timeline) record(r *Recorder) error {
 	for k := 1; k < len(tl.before); k++ {
 		b, a := tl.before[k], tl.after[k]
 		aux := map[string]float64{names.AuxBound: tl.bound(k), names.AuxSpread: tl.spread(k), names.AuxRoundTrip: float64(tl.rtt(k))}
@@ -259,4 +259,5 @@ func (tl *Timeline) record(r *Recorder) {
 		}
 		r.Add(batch)
 	}
+	return nil
 }

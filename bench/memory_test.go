@@ -2,9 +2,29 @@ package bench
 
 import (
 	"errors"
+	"runtime"
+	"runtime/debug"
 	"strings"
 	"testing"
 )
+
+// While the collector is off, what earlier points took is collected before it and the next would pass the limit together.
+func TestGarbageOfEarlierPoints(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	collections := func() uint32 {
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.NumGC
+	}
+	r, before := NewRecorder(Task{Memory: 1000}), collections()
+	for point, want := range []uint32{0, 0, 1, 1, 2} {
+		r.Bytes(400)
+		r.memory.garbage, r.memory.point = r.memory.garbage+r.memory.point, 0
+		if n := collections() - before; n != want {
+			t.Errorf("after point %d: %d collections, want %d", point, n, want)
+		}
+	}
+}
 
 func TestMemoryOfATask(t *testing.T) {
 	r := NewRecorder(Task{Memory: 1000})

@@ -66,6 +66,8 @@ func (r *Recorder) Bytes(n int64) []byte {
 // Charge counts n bytes that are taken otherwise, for this point.
 func (r *Recorder) Charge(n int64) { r.memory.charge(&r.memory.point, n) }
 
+const sampleBytes, timeBytes = 2048, 10
+
 // Batch is what an experiment knows about a finished batch.
 type Batch struct {
 	Exp   string // "" is the experiment that runs; others are by-products, such as clock offsets
@@ -80,8 +82,10 @@ type Batch struct {
 	Loss float64
 }
 
-// Add records a batch. Do not call it in a timed section.
+// Add records a batch, and charges what it takes until the coordinator has it: a sample takes about sampleBytes beside its ranks and
+// the memory of its times, and a time at most timeBytes in the message. Do not call it in a timed section.
 func (r *Recorder) Add(b Batch) {
+	r.memory.charge(&r.memory.kept, sampleBytes+8*int64(len(b.Ranks))+timeBytes*int64(len(b.NS)))
 	s := dataset.Sample{
 		Exp: b.Exp, Phase: b.Phase, Point: b.Point, Round: r.Task.Round, Slot: r.Task.Slot,
 		Flags: b.Flags, TCP: b.TCP, Aux: b.Aux, NS: b.NS,

@@ -88,7 +88,7 @@ func Quiet(room units.Bytes) (restore func()) {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	limit := debug.SetMemoryLimit(-1)
-	debug.SetMemoryLimit(min(limit, int64(m.Sys-m.HeapReleased)+int64(room)))
+	debug.SetMemoryLimit(min(limit, int64(m.Sys-m.HeapIdle)+int64(room)))
 	percent := debug.SetGCPercent(-1)
 	return func() {
 		debug.SetGCPercent(percent)

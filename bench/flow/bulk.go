@@ -139,7 +139,7 @@ func (x Bulk) once(s schedule) (*attempt, error) {
 		if x.Sends() {
 			ends[i].buf = x.R.Payload(s.write)
 		} else {
-			ends[i].buf = make([]byte, readSize)
+			ends[i].buf = x.R.Bytes(int64(readSize))
 		}
 	}
 	err := x.G.Lines(x.Peer(), x.Connections, func(i int, l plane.Line) error {

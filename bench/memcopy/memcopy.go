@@ -99,13 +99,16 @@ func (Experiment) Run(_ context.Context, g bench.Group, p bench.Point, r *bench.
 		Bytes: units.Bytes(p[names.FactorBytes]), ColdFrom: cold == memoryToMemory, ColdTo: cold != cacheToCache,
 		Loop: p[names.FactorLoop] != 0,
 	}
-	r.Charge(2 * int64(c.Bytes)) // and, to leave the cache, memory whose size the host's caches decide
+	r.Charge(2 * int64(c.Bytes))
+	if c.ColdTo {
+		r.Charge(int64(h.Cold()))
+	}
 	total, n, err := timeCopies(g, h, c, r.Buffer(r.Reps(reps, leastReps)))
 	if err != nil {
 		return fmt.Errorf("copy %d B: %w", c.Bytes, err)
 	}
 	b := bench.Batch{
-		Point: p, Ranks: []int{0}, NS: make([]int64, len(total)), Aux: map[string]float64{names.AuxAveraged: float64(n)},
+		Point: p, Ranks: []int{0}, NS: r.Buffer(len(total)), Aux: map[string]float64{names.AuxAveraged: float64(n)},
 	}
 	for i, t := range total {
 		b.NS[i] = (t + int64(n)/2) / int64(n)

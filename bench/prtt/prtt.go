@@ -193,8 +193,9 @@ func (x run) delayed() error {
 		return err
 	}
 	e := &delayedTrain{train: x.train, delay: d}
+	room := bounds(x.P).Room(x.R.Effort)
+	x.R.Charge(2 * 8 * int64(x.n) * int64(room)) // the numbers that rank 1 sends, at both ranks twice
 	if !x.Root() {
-		room := bounds(x.P).Room(x.R.Effort)
 		e.receives, e.waits = newCalls(x.n-2, room, x.R), newCalls(1, room, x.R)
 	}
 	t, err := roundtrip.Run(x.G, x.R, e, bounds(x.P))

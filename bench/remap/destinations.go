@@ -10,8 +10,9 @@ import (
 // destinationSeed is that of the generator of drawn destinations; a stream is one rank in one round.
 const destinationSeed = 0x72656d6170
 
-// destinations lists whom a rank sends its n messages to. All ranks know those of all, so that each knows what it will receive.
-func destinations(p bench.Point, round, rank, n int) []int {
+// destinations fills out with whom a rank sends its messages to; it returns none where the rank sends none. All ranks know those of
+// all, so that each knows what it will receive.
+func destinations(p bench.Point, round, rank int, out []int) []int {
 	size := int(p[names.FactorHosts])
 	if int64(rank) >= p[names.FactorInjecting] {
 		return nil
@@ -21,7 +22,6 @@ func destinations(p bench.Point, round, rank, n int) []int {
 		near = near[:1]
 	}
 	rng := rand.New(rand.NewPCG(destinationSeed, uint64(round)<<32|uint64(rank)))
-	out := make([]int, n)
 	for i := range out {
 		by := near[i%len(near)]
 		if p[names.FactorDestinations] == names.DestinationsDrawn {

@@ -79,9 +79,10 @@ func aheadOf(size int) int { return max(leastAhead, min(mostAhead, aheadBytes/si
 func (e *engine) newJob(p bench.Point, r *bench.Recorder, n int) job {
 	j := job{sync: p[names.FactorSync] != 0, root: e.g.Rank() == 0, ahead: aheadOf(e.size), at: r.Buffer(n)}
 	r.Charge(3 * 8 * int64(n)) // of this rank, of another, and due
-	j.to, j.due = destinations(p, r.Task.Round, e.g.Rank(), n), make([]int, n+1)
+	j.to, j.due = destinations(p, r.Task.Round, e.g.Rank(), make([]int, n)), make([]int, n+1)
+	other := make([]int, n)
 	for rank := range e.g.Size() {
-		for i, to := range destinations(p, r.Task.Round, rank, n) {
+		for i, to := range destinations(p, r.Task.Round, rank, other) {
 			if to == e.g.Rank() {
 				j.due[i+1]++
 			}

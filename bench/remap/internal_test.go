@@ -22,7 +22,7 @@ func TestDestinations(t *testing.T) {
 				p := at(hosts, kind, span)
 				all := make([][]int, hosts)
 				for rank := range all {
-					all[rank] = destinations(p, 5, rank, n)
+					all[rank] = destinations(p, 5, rank, make([]int, n))
 					seen := map[int]bool{}
 					for _, to := range all[rank] {
 						up := (to - rank + int(hosts)) % int(hosts)
@@ -53,11 +53,11 @@ func TestDestinations(t *testing.T) {
 		}
 	}
 	p := at(8, names.DestinationsDrawn, 0)
-	if slices.Equal(destinations(p, 1, 0, 50), destinations(p, 2, 0, 50)) || slices.Equal(destinations(p, 1, 0, 50), destinations(p, 1, 1, 50)) {
+	if slices.Equal(destinations(p, 1, 0, make([]int, 50)), destinations(p, 2, 0, make([]int, 50))) || slices.Equal(destinations(p, 1, 0, make([]int, 50)), destinations(p, 1, 1, make([]int, 50))) {
 		t.Error("rounds or ranks draw the same destinations")
 	}
 	p[names.FactorInjecting] = 1
-	if destinations(p, 1, 1, 50) != nil {
+	if destinations(p, 1, 1, make([]int, 50)) != nil {
 		t.Error("a rank that does not inject has destinations")
 	}
 }

@@ -35,7 +35,8 @@ func (b batch) measure(polls bool) error {
 func (b batch) phase(x exchange, record func(result)) error {
 	bounds := bounds(b.P)
 	x.stamper, x.peer, x.msg = b.stamper, 1-b.G.Rank(), b.msg
-	b.R.Charge(8 * columns * int64(bounds.Room(b.R.Effort)))
+	// Its trace and the list of it, the peer's list twice, as bytes and as numbers, and the rows of both.
+	b.R.Charge(6 * 8 * columns * int64(bounds.Room(b.R.Effort)))
 	x.trace = newTrace(bounds.Room(b.R.Effort))
 	before := b.readClock()
 	run, err := roundtrip.Run(b.G, b.R, &x, bounds)
@@ -106,6 +107,8 @@ func join(tcp *dataset.TCP, own stampClock, mine []int64, peer stampClock, their
 	if own.stepped || peer.stepped {
 		r.flags = []string{dataset.FlagStep}
 	}
+	n := len(mine) / columns
+	r.rows[0], r.rows[1] = make([][columns]int64, 0, n), make([][columns]int64, 0, n)
 	clocks := [2]stampClock{own, peer}
 	for i := 0; i < len(mine); i += columns {
 		var rows [2][columns]int64

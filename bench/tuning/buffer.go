@@ -87,6 +87,7 @@ func (Buffer) Run(_ context.Context, g bench.Group, p bench.Point, r *bench.Reco
 		return err
 	}
 	s := units.Bytes(p[names.FactorBuffer])
+	r.Charge(2 * int64(s)) // which the kernel takes
 	return bench.Reopened(g, plane.Socket{SndBuf: s, RcvBuf: s}, func() error {
 		x := buffers{bench.Team{G: g, R: r, P: p}}
 		patience, err := x.oneWay()

@@ -88,6 +88,9 @@ func (m *Machine) prepareCold(bytes int) error {
 	return nil
 }
 
+// Cold implements plane.Machine.
+func (m *Machine) Cold() units.Bytes { return units.Bytes(m.coldBytes()) }
+
 // coldBytes is the memory to go through: twice the last-level cache. Where that cache is larger than 128 MiB, as that of
 // a whole server seen from a virtual machine on it, mostCold keeps it below that, and a part of it may stay cached where
 // the machine has the cache to itself.

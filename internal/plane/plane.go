@@ -57,6 +57,8 @@ type Machine interface {
 	StayAwake() (release func(), err error)
 	// Copy makes n copies one after the other and returns the time of all of them.
 	Copy(c Copy, n int) (units.Nanos, error)
+	// Cold is the memory that copies from or to memory go through, taken at the first of them.
+	Cold() units.Bytes
 }
 
 // Copy is one kind of copying within a host's memory.

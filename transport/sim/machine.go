@@ -99,6 +99,9 @@ func (m machine) Received() []int64 {
 	return out
 }
 
+// Cold implements plane.Machine: simulated copies take no memory.
+func (machine) Cold() units.Bytes { return 0 }
+
 // Copy takes n times what the options say.
 func (m machine) Copy(c plane.Copy, n int) (units.Nanos, error) {
 	w, p, h := m.g.w, m.g.self, &m.g.w.opt.Host
