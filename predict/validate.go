@@ -14,11 +14,12 @@ import (
 	"calib/internal/stats"
 )
 
-// Observed is a pattern as it was measured: the median of the rounds' medians.
+// Observed is a pattern as it was measured: the median of the rounds' medians, of those whose team had no slow host if there are any.
 type Observed struct {
 	Query
-	Seconds float64
-	Rounds  int
+	Seconds  float64
+	Rounds   int
+	SlowHost bool // in the team of every round
 }
 
 // spoilt are the flags of a batch that says nothing about the pattern. A lost segment is part of what a network does.
@@ -26,17 +27,19 @@ var spoilt = []string{dataset.FlagTimeout, dataset.FlagDeadlock, dataset.FlagDri
 
 // Measured returns the patterns that a dataset holds, by operation, algorithm, hosts and bytes. It returns an error for a pattern that
 // this build does not know, and for samples that cannot be read.
-func Measured(d dataset.Source) ([]Observed, error) {
+func Measured(d dataset.Source, slow map[int]bool) ([]Observed, error) {
 	type key struct {
 		id           int64
 		hosts, bytes int
+		slow         bool
 	}
 	rounds := map[key]map[int][]float64{}
 	for _, s := range d.Select(names.Pattern, names.PhasePattern) {
 		if slices.ContainsFunc(s.Flags, func(f string) bool { return slices.Contains(spoilt, f) }) {
 			continue
 		}
-		k := key{s.Point[names.FactorPattern], int(s.Point[names.FactorHosts]), int(s.Point[names.FactorBytes])}
+		k := key{s.Point[names.FactorPattern], int(s.Point[names.FactorHosts]), int(s.Point[names.FactorBytes]),
+			slices.ContainsFunc(s.Ranks, func(h int) bool { return slow[h] })}
 		if rounds[k] == nil {
 			rounds[k] = map[int][]float64{}
 		}
@@ -47,6 +50,9 @@ func Measured(d dataset.Source) ([]Observed, error) {
 	}
 	var out []Observed
 	for k, of := range rounds {
+		if k.slow && rounds[key{k.id, k.hosts, k.bytes, false}] != nil {
+			continue
+		}
 		p, ok := pattern.ByID(k.id)
 		if !ok {
 			return nil, fmt.Errorf("samples of pattern %d, which this build of calib does not know", k.id)
@@ -55,7 +61,7 @@ func Measured(d dataset.Source) ([]Observed, error) {
 		for _, ns := range of {
 			medians = append(medians, stats.Median(ns))
 		}
-		out = append(out, Observed{Query{p, k.hosts, k.bytes}, stats.Median(medians) / 1e9, len(of)})
+		out = append(out, Observed{Query{p, k.hosts, k.bytes}, stats.Median(medians) / 1e9, len(of), k.slow})
 	}
 	slices.SortFunc(out, func(a, b Observed) int {
 		return cmp.Or(cmp.Compare(a.Pattern.Name(), b.Pattern.Name()), cmp.Compare(a.Hosts, b.Hosts), cmp.Compare(a.Bytes, b.Bytes))
@@ -70,7 +76,13 @@ const mostWork = 100_000
 // Validate predicts the patterns that d holds by every model that p has the parameters of, records both in p.Validation, and marks the
 // parameters that the simulation is made of where it fails (Grade). No fit has read these samples. It does nothing where d has none.
 func Validate(p *params.Params, d dataset.Source, s Settings) error {
-	seen, err := Measured(d)
+	slow := map[int]bool{}
+	for i, h := range p.Run.Hosts {
+		slow[i] = slices.ContainsFunc(p.AllFindings(params.Warning), func(f params.Found) bool {
+			return f.Code == params.SlowHost && slices.Contains(f.Hosts, h)
+		})
+	}
+	seen, err := Measured(d, slow)
 	if err != nil || len(seen) == 0 {
 		return err
 	}
@@ -92,7 +104,7 @@ func Validate(p *params.Params, d dataset.Source, s Settings) error {
 			}
 			p.Validation = append(p.Validation, params.Validation{
 				Model: v.Model, Pattern: o.Pattern.Name(), Hosts: o.Hosts, Bytes: int64(o.Bytes), Predicted: v.Seconds, CI95: v.CI95,
-				Measured: o.Seconds, Error: (o.Seconds - v.Seconds) / o.Seconds,
+				Measured: o.Seconds, Error: (o.Seconds - v.Seconds) / o.Seconds, SlowHost: o.SlowHost,
 			})
 		}
 	}

@@ -17,7 +17,7 @@ func sameTraffic(a, b params.Validation) bool {
 }
 
 // ValidationOf returns what was measured of patterns no fit has seen, what the first model predicted, and by how much each model is off;
-// a star marks a measured time outside the predicted interval.
+// a star marks a measured time outside the predicted interval. A row with a slow host says so.
 func ValidationOf(p *params.Params) Grid {
 	models := params.ModelsOf(p.Validation)
 	columns := []Column{{"pattern", KindText}, {"hosts", KindNumber}, {"bytes", KindNumber}, {"measured", KindNumber}, {"predicted", KindNumber}}
@@ -31,7 +31,8 @@ func ValidationOf(p *params.Params) Grid {
 			n++
 		}
 		v := rows[0]
-		cells := []string{Clean(v.Pattern), strconv.Itoa(v.Hosts), count(float64(v.Bytes)), Format(v.Measured, nil, "s").String(),
+		slow := map[bool]string{true: ", slow host"}[v.SlowHost]
+		cells := []string{Clean(v.Pattern) + slow, strconv.Itoa(v.Hosts), count(float64(v.Bytes)), Format(v.Measured, nil, "s").String(),
 			Format(v.Predicted, v.CI95, "s").String()}
 		for _, m := range models {
 			cells = append(cells, errorOf(rows[:n], m))
@@ -66,16 +67,20 @@ var operations = map[string]string{
 
 // predictions says in one sentence what the best of the models predicts, and how well, and what it does not; "" without validation.
 func predictions(p *params.Params) string {
-	best, ok := params.BestOf(p.Validation)
+	rows := slices.DeleteFunc(slices.Clone(p.Validation), func(v params.Validation) bool { return v.SlowHost })
+	best, ok := params.BestOf(rows)
 	if !ok {
+		if len(p.Validation) > 0 {
+			return "A slow host took part in all traffic that no fit has seen, so that it says nothing of the parameters."
+		}
 		if slices.ContainsFunc(p.Findings, func(f params.Finding) bool { return f.Code == params.NotPredicted }) {
 			return "Of traffic that no fit has seen, nothing is predicted: too many of the parameters that models need are not known."
 		}
 		return ""
 	}
-	lo, hi := p.Validation[0].Bytes, p.Validation[0].Bytes
+	lo, hi := rows[0].Bytes, rows[0].Bytes
 	var good, bad []string
-	for _, g := range params.Grades(p.Validation) {
+	for _, g := range params.Grades(rows) {
 		if g.Model != best.Model {
 			continue
 		}
@@ -89,7 +94,7 @@ func predictions(p *params.Params) string {
 			bad = append(bad, fmt.Sprintf("%s (%s off on average, %s at most)", name, Percent(g.Mean), Percent(g.Worst)))
 		}
 	}
-	for _, v := range p.Validation {
+	for _, v := range rows {
 		lo, hi = min(lo, v.Bytes), max(hi, v.Bytes)
 	}
 	sizes := units.Bytes(lo).String()
@@ -97,6 +102,9 @@ func predictions(p *params.Params) string {
 		sizes += " to " + units.Bytes(hi).String()
 	}
 	text := "Of traffic that no fit has seen, " + sizes
+	if len(rows) < len(p.Validation) {
+		text += ", without a slow host"
+	}
 	switch {
 	case len(bad) == 0:
 		return text + ", model " + Clean(best.Model) + " predicts " + strings.Join(good, ", ") + "."

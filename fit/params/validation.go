@@ -15,8 +15,9 @@ type Validation struct {
 	Bytes     int64       `json:"bytes"`
 	Predicted float64     `json:"predicted"` // s
 	CI95      *[2]float64 `json:"ci95,omitempty"`
-	Measured  float64     `json:"measured"` // s, median of rounds
-	Error     float64     `json:"error"`    // (measured − predicted)/measured
+	Measured  float64     `json:"measured"`            // s, median of rounds
+	Error     float64     `json:"error"`               // (measured − predicted)/measured
+	SlowHost  bool        `json:"slow_host,omitempty"` // one took part, which no parameter describes: the row is not graded
 }
 
 // Operation is the part of the pattern before the algorithm: "bcast".
@@ -79,11 +80,11 @@ type Grade struct {
 // Predicted reports whether the model may be used for the operation on this network.
 func (g Grade) Predicted() bool { return g.Mean <= PredictedMean && g.Worst <= PredictedWorst }
 
-// GradeOf grades a model on an operation, "" for all of them; false where there is nothing to grade.
+// GradeOf grades a model on an operation, "" for all of them, by the rows without a slow host; false where there is nothing to grade.
 func GradeOf(rows []Validation, model, operation string) (Grade, bool) {
 	g := Grade{Model: model, Operation: operation}
 	for _, v := range rows {
-		if v.Model != model || operation != "" && v.Operation() != operation {
+		if v.SlowHost || v.Model != model || operation != "" && v.Operation() != operation {
 			continue
 		}
 		e := math.Abs(v.Error)
@@ -101,7 +102,7 @@ func GradeOf(rows []Validation, model, operation string) (Grade, bool) {
 	return g, true
 }
 
-// Grades grades every model on every operation, in the order of the rows.
+// Grades grades every model on every operation that has rows without a slow host, in the order of the rows.
 func Grades(rows []Validation) []Grade {
 	var out []Grade
 	seen := map[[2]string]bool{}
@@ -111,8 +112,9 @@ func Grades(rows []Validation) []Grade {
 			continue
 		}
 		seen[key] = true
-		g, _ := GradeOf(rows, key[0], key[1])
-		out = append(out, g)
+		if g, ok := GradeOf(rows, key[0], key[1]); ok {
+			out = append(out, g)
+		}
 	}
 	return out
 }

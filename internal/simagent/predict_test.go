@@ -3,6 +3,7 @@ package simagent_test
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"calib/bench"
@@ -157,6 +158,31 @@ func TestValidationContradicts(t *testing.T) {
 	for _, name := range reliable {
 		if q := p.Parameters[name]; q.Status != params.StatusProvisional || q.Why == "" {
 			t.Errorf("%s is %s (%s), although everything takes three times as long as predicted", name, q.Status, q.Why)
+		}
+	}
+}
+
+// A slow host is in no parameter, so that patterns in which it took part judge none. Of a pattern that some rounds ran without it these
+// count alone.
+func TestValidationLeavesSlowHostsOut(t *testing.T) {
+	spec, err := netspec.Preset("sparc1994", 8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec.Overrides = map[int]netspec.Block{5: {A: 6 * spec.Host.A, B: 6 * spec.Host.B}}
+	p, _ := predicted(t, *spec, sim.Options{Seed: 1, Noise: sim.Noise{Jitter: 0.005}}, patternPlan(1, pointToPoint...))
+	for name, q := range p.Parameters {
+		if strings.Contains(q.Why, "validation") {
+			t.Errorf("%s is %s: %s", name, q.Status, q.Why)
+		}
+	}
+	judged, ok := params.GradeOf(p.Validation, predict.Sim, "")
+	if !ok || judged.Mean > 0.05 {
+		t.Errorf("without the slow host %+v", judged)
+	}
+	for _, v := range p.Validation {
+		if v.SlowHost != (v.Hosts == spec.Hosts) {
+			t.Errorf("%s on %d of %d hosts: slow host %t", v.Pattern, v.Hosts, spec.Hosts, v.SlowHost)
 		}
 	}
 }

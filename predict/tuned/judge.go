@@ -115,7 +115,7 @@ func (j *judge) seconds(model string, o Option, m int) float64 {
 func (j *judge) errors(d *Decision) float64 {
 	var all, its []float64
 	for _, v := range j.p.Validation {
-		if v.Model != d.Model {
+		if v.SlowHost || v.Model != d.Model {
 			continue
 		}
 		all = append(all, v.Error)

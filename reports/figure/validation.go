@@ -14,7 +14,7 @@ import (
 // validation draws what was predicted against what was then measured, one colour a model; none without entries.
 func validation(in []params.Validation) []Figure {
 	rows := slices.DeleteFunc(slices.Clone(in), func(v params.Validation) bool {
-		return !(v.Measured > 0 && v.Predicted > 0) ||
+		return v.SlowHost || !(v.Measured > 0 && v.Predicted > 0) ||
 			!finite(v.Measured) || !finite(v.Predicted)
 	})
 	if len(rows) == 0 {
