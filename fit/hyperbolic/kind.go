@@ -3,6 +3,7 @@ package hyperbolic
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"calib/fit/params"
 	"calib/internal/units"
@@ -14,9 +15,11 @@ import (
 const margin = 0.10
 
 // effect is by how much the most pairs that send at once disturb each other, relative to the fewest, with its 95% interval.
-// Its growth is NaN where only one number of pairs was measured.
+// Its growth is NaN where only one number of pairs was measured. of is the time, or the time per byte, of the fewest, in unit.
 type effect struct {
 	growth, lo, hi float64
+	of             float64
+	unit           string
 }
 
 // kind is decided by two one-sided tests: a switch where the whole interval lies inside the margin, a shared medium where it
@@ -36,8 +39,12 @@ func (e effect) known() bool { return !math.IsNaN(e.growth) }
 // falls reports whether the interval lies below the margin: more pairs make a message earlier.
 func (e effect) falls() bool { return e.hi < -margin }
 
-// words says what was seen.
+// words says what was seen: as a share or, where the interval of that holds −100%, less than nothing, as a difference.
 func (e effect) words() string {
+	if e.lo <= -1 {
+		by := func(share float64) string { return strings.Replace("+"+units.Format(share*e.of, e.unit), "+-", "-", 1) }
+		return fmt.Sprintf("%s [%s, %s] of %s", by(e.growth), by(e.lo), by(e.hi), units.Format(e.of, e.unit))
+	}
 	return fmt.Sprintf("%+.0f%% [%+.0f%%, %+.0f%%]", 100*e.growth, 100*e.lo, 100*e.hi)
 }
 
@@ -50,8 +57,11 @@ func (p *paired) character(f *fixedFit, m *mediumFit) {
 		return
 	}
 	base, span := f.line.At(f.n[0]), f.n[len(f.n)-1]-f.n[0]
-	packets := effect{f.line.C1 * span / base, f.slopeCI[0] * span / base, f.slopeCI[1] * span / base}
-	streams := effect{m.growth, m.growthCI[0], m.growthCI[1]}
+	packets := effect{f.line.C1 * span / base, f.slopeCI[0] * span / base, f.slopeCI[1] * span / base, base, "s"}
+	streams := effect{growth: m.growth, lo: m.growthCI[0], hi: m.growthCI[1], unit: "s/B"}
+	if streams.known() {
+		streams.of = m.value[0]
+	}
 	if packets.falls() {
 		p.fit.Warn(params.NegativeAC, "a_c is negative: more pairs make the last delivery earlier, which the model cannot explain")
 		return

@@ -26,9 +26,22 @@ func TestKind(t *testing.T) {
 		{-0.3, -0.5, -0.2, params.Unknown, true},
 		{math.NaN(), 0, 0, params.Switch, false}, // known is asked first
 	} {
-		e := effect{c.growth, c.lo, c.hi}
+		e := effect{growth: c.growth, lo: c.lo, hi: c.hi}
 		if e.kind() != c.want || e.falls() != c.falls {
 			t.Errorf("%+v: %s, falls %v", e, e.kind(), e.falls())
+		}
+	}
+}
+
+// A change whose interval holds less than nothing is no share.
+func TestGrowthWords(t *testing.T) {
+	for want, e := range map[string]effect{
+		"+83% [-35%, +201%]":                         {0.83, -0.35, 2.01, 1e-3, "s"},
+		"+830 µs [-5.35 ms, +7.01 ms] of 1 ms":       {0.83, -5.35, 7.01, 1e-3, "s"},
+		"-100 ns/B [-1.2 µs/B, +1.1 µs/B] of 1 µs/B": {-0.1, -1.2, 1.1, 1e-6, "s/B"},
+	} {
+		if got := e.words(); got != want {
+			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 }
