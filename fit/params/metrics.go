@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 
 	"calib/fit/form"
 	"calib/internal/units"
@@ -17,7 +18,8 @@ const (
 )
 
 // Metric is one number of a run that can be followed from run to run: a parameter, a coefficient of a function ("g_s.c0") or
-// its value at a size ("T.64KiB"), or "latency" and "rate" of one pair.
+// its value at a size ("T.64KiB"), the share of segments sent again ("loss"), or latency and rate of one pair at the size that the pair
+// was measured at ("rate.64KiB"; without a size in files that do not state it).
 type Metric struct {
 	Name   string      `json:"name"`
 	From   string      `json:"from,omitempty"` // with To, the link it belongs to; else it is of the whole network
@@ -28,7 +30,13 @@ type Metric struct {
 	CI95   *[2]float64 `json:"ci95,omitempty"`
 	Better string      `json:"better,omitempty"`
 	Status string      `json:"status,omitempty"` // StatusOK or StatusProvisional
+	// Sizes are the message sizes that a parameter or coefficient was fitted to ("1B..64KiB"): fitted to others, it is another number. ""
+	// where the name says the size, or there is none.
+	Sizes string `json:"sizes,omitempty"`
 }
+
+// LossMetric is the metric of Params.Loss.
+const LossMetric = "loss"
 
 // Link names the link of m, "" for the whole network.
 func (m Metric) Link() string {
@@ -52,7 +60,11 @@ func (p *Params) Metrics() []Metric {
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Parameters)) {
 		if q := p.Parameters[name]; q.Value != nil {
-			add(Metric{Name: name, Unit: q.Unit, Label: q.Label, Value: *q.Value, CI95: q.CI95, Better: better(q.Unit), Status: q.Status})
+			m := Metric{Name: name, Unit: q.Unit, Label: q.Label, Value: *q.Value, CI95: q.CI95, Better: better(q.Unit), Status: q.Status}
+			if i := slices.IndexFunc(p.Fits, func(f *Fit) bool { return f.Model == q.Model && f.Experiment == q.Experiment }); i >= 0 {
+				m.Sizes = sizesOf(p.Fits[i].Domain)
+			}
+			add(m)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Functions)) {
@@ -65,13 +77,17 @@ func (p *Params) Metrics() []Metric {
 			add(m)
 		}
 	}
+	if p.Loss != nil {
+		add(Metric{Name: LossMetric, Unit: "1", Label: "share of segments sent again", Value: p.Loss.Rate, CI95: &p.Loss.CI95,
+			Better: BetterLower, Status: StatusOK})
+	}
 	for _, q := range p.Pairs {
 		if q.Latency != nil {
-			add(Metric{Name: "latency", From: q.From, To: q.To, Unit: "s", Label: "half round trip of the smallest message",
+			add(Metric{Name: sized("latency", q.LatencyBytes), From: q.From, To: q.To, Unit: "s", Label: "half round trip of the smallest message",
 				Value: *q.Latency, CI95: q.LatencyCI, Better: BetterLower, Status: StatusOK})
 		}
 		if q.Rate != nil {
-			add(Metric{Name: "rate", From: q.From, To: q.To, Unit: "B/s", Label: "rate of the largest message",
+			add(Metric{Name: sized("rate", q.RateBytes), From: q.From, To: q.To, Unit: "B/s", Label: "rate of the largest message",
 				Value: *q.Rate, CI95: q.RateCI, Better: BetterHigher, Status: StatusOK})
 		}
 	}
@@ -79,6 +95,34 @@ func (p *Params) Metrics() []Metric {
 		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(a.Name, b.Name))
 	})
 	return out
+}
+
+// sized is the name of a metric at a message size; 0 is a size that is not known.
+func sized(name string, size int64) string {
+	if size == 0 {
+		return name
+	}
+	return name + "." + units.Bytes(size).String()
+}
+
+// SplitSize splits the name of a metric at a message size from that size, which is "" where the name has none.
+func SplitSize(name string) (base, size string) {
+	if i := strings.LastIndexByte(name, '.'); i > 0 {
+		if _, err := units.ParseBytes(name[i+1:]); err == nil {
+			return name[:i], name[i+1:]
+		}
+	}
+	return name, ""
+}
+
+// sizesOf is the range of message sizes in a domain.
+func sizesOf(domain map[string][2]float64) string {
+	for _, factor := range []string{"bytes", "m"} {
+		if in, ok := domain[factor]; ok {
+			return units.Bytes(in[0]).String() + ".." + units.Bytes(in[1]).String()
+		}
+	}
+	return ""
 }
 
 // followedSizes are where functions of segments are followed [B].
@@ -100,7 +144,7 @@ func (f Function) metrics(name string) []Metric {
 		return out
 	}
 	for _, c := range slices.Sorted(maps.Keys(f.Coeff)) {
-		m := Metric{Name: name + "." + c, Unit: f.CoeffUnit(c), Label: f.Label + ", " + c, Value: f.Coeff[c]}
+		m := Metric{Name: name + "." + c, Unit: f.CoeffUnit(c), Label: f.Label + ", " + c, Value: f.Coeff[c], Sizes: sizesOf(f.Domain)}
 		if ci, ok := f.CI95[c]; ok {
 			m.CI95 = &ci
 		}

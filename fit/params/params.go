@@ -71,6 +71,9 @@ type Pair struct {
 	LatencyCI *[2]float64 `json:"latency_ci95,omitempty"`
 	Rate      *float64    `json:"rate"` // B/s, of the largest size
 	RateCI    *[2]float64 `json:"rate_ci95,omitempty"`
-	Slow      string      `json:"slow,omitempty"` // why this pair stands out
-	Loss      *Loss       `json:"loss,omitempty"`
+	// LatencyBytes and RateBytes are these sizes; 0 in files of builds that did not state them.
+	LatencyBytes int64  `json:"latency_bytes,omitempty"`
+	RateBytes    int64  `json:"rate_bytes,omitempty"`
+	Slow         string `json:"slow,omitempty"` // why this pair stands out
+	Loss         *Loss  `json:"loss,omitempty"`
 }

@@ -40,7 +40,7 @@ func pairMatrix(p *fit.Prepared) []params.Pair {
 	}
 	for _, q := range at(small) {
 		e, v := entry(q.Hosts), q.Value
-		e.Latency = &v
+		e.Latency, e.LatencyBytes = &v, small
 		if q.CI[0] < q.CI[1] {
 			ci := q.CI
 			e.LatencyCI = &ci
@@ -48,7 +48,7 @@ func pairMatrix(p *fit.Prepared) []params.Pair {
 	}
 	for _, q := range at(large) {
 		e, v := entry(q.Hosts), float64(large)/q.Value
-		e.Rate = &v
+		e.Rate, e.RateBytes = &v, large
 		if q.CI[0] > 0 && q.CI[0] < q.CI[1] {
 			e.RateCI = &[2]float64{float64(large) / q.CI[1], float64(large) / q.CI[0]}
 		}

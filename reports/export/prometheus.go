@@ -59,12 +59,13 @@ func familiesOf(in *input.Input) ([]*family, error) {
 	latency := withInterval("calib_link_latency_seconds", "Half round trip of the smallest message between two hosts.", "from", "to")
 	rate := withInterval("calib_link_rate_bytes_per_second", "Rate of the largest message between two hosts.", "from", "to")
 	for _, m := range metrics {
+		of, _ := params.SplitSize(m.Name)
 		switch q, ok := in.Params.Parameters[m.Name]; {
-		case m.Link() != "" && m.Name == "latency":
+		case m.Link() != "" && of == "latency":
 			add(latency, m, m.From, m.To)
-		case m.Link() != "" && m.Name == "rate":
+		case m.Link() != "" && of == "rate":
 			add(rate, m, m.From, m.To)
-		case m.Link() != "":
+		case m.Link() != "" || m.Name == params.LossMetric:
 		case ok:
 			add(parameter, m, m.Name, m.Unit, q.Model, q.Experiment)
 			good := 0.0
