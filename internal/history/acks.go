@@ -25,7 +25,7 @@ type Ack struct {
 
 // Covers reports whether a is about the metric f.
 func (a Ack) Covers(f Followed) bool {
-	return (a.Metric == "" || a.Metric == f.Name) && (a.Link == "" || a.Link == f.Link())
+	return (a.Metric == "" || f.Named(a.Metric)) && (a.Link == "" || a.Link == f.Link())
 }
 
 // subject names what a is about, for the log.

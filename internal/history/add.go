@@ -22,8 +22,8 @@ import (
 // maxWord bounds the texts of an Entry, in bytes.
 const maxWord = 4096
 
-// Add stores a run: all of it, or nothing. Followed from run to run are the numbers of status ok; the others stay in its params.json. When it returns, the run is on the disk. Adding the same run again stores nothing and
-// returns false; another run of the same ID is ErrConflict. A record that no run can have is ErrInvalid.
+// Add stores a run: all of it, or nothing. Followed from run to run are the numbers of status ok; the others stay in its params.json. When it returns, the run is on the disk. Adding the same run again returns false, and
+// stores nothing but how it was measured, where that was not known; another run of the same ID is ErrConflict. A record that no run can have is ErrInvalid.
 func (s *Store) Add(ctx context.Context, r Record) (added bool, err error) {
 	d, err := digest(r)
 	if err != nil {
@@ -66,6 +66,7 @@ type digested struct {
 	params    []byte            // params.json by gzip
 	metrics   []params.Metric
 	hosts, in []byte // hosts and environment as JSON
+	measured  Measured
 }
 
 // digest checks a record. It stores what a reader of the encoded params.json would find.
@@ -81,7 +82,7 @@ func digest(r Record) (*digested, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
-	d := &digested{entry: r.Entry, sum: sha256.Sum256(text.Bytes())}
+	d := &digested{entry: r.Entry, measured: r.Measured, sum: sha256.Sum256(text.Bytes())}
 	d.entry.ID = cmp.Or(d.entry.ID, p.Run.ID)
 	d.entry.Plan = cmp.Or(d.entry.Plan, p.Run.Plan)
 	d.entry.Hosts = cmp.Or(d.entry.Hosts, len(p.Run.Hosts))
@@ -134,6 +135,10 @@ func compress(b []byte) ([]byte, error) {
 
 func (s *Store) add(ctx context.Context, tx *sql.Tx, d *digested) (bool, error) {
 	if same, err := s.stored(ctx, tx, d); same || err != nil {
+		if err == nil && d.measured.Detail != nil {
+			_, err = tx.ExecContext(ctx, `UPDATE documents SET detail = ?, took = ? WHERE detail IS NULL AND run = (SELECT key FROM runs WHERE id = ?)`,
+				[]byte(d.measured.Detail), d.measured.Took, d.entry.ID)
+		}
 		return false, err
 	}
 	e := d.entry
@@ -148,7 +153,8 @@ func (s *Store) add(ctx context.Context, tx *sql.Tx, d *digested) (bool, error) 
 	if err != nil {
 		return false, err
 	}
-	if _, err := tx.ExecContext(ctx, "INSERT INTO documents (run, params) VALUES (?, ?)", run, d.params); err != nil {
+	if _, err := tx.ExecContext(ctx, "INSERT INTO documents (run, params, detail, took) VALUES (?, ?, ?, ?)", run, d.params,
+		[]byte(d.measured.Detail), d.measured.Took); err != nil {
 		return false, err
 	}
 	if err := addReadings(ctx, tx, d.metrics, nanos(e.Started), run); err != nil {

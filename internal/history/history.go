@@ -9,6 +9,7 @@ package history
 
 import (
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -48,6 +49,13 @@ type Entry struct {
 type Record struct {
 	Entry
 	Params *params.Params
+	Measured
+}
+
+// Measured is how a run was measured.
+type Measured struct {
+	Detail json.RawMessage // of its run.json: the plan in full; nil where it is not known
+	Took   time.Duration   // from its start to its end
 }
 
 // Filter selects runs; the zero value is all of them, oldest first.

@@ -14,7 +14,7 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// packVersion is the step after those of the directory migrations.
+// packVersion is the step that is not in the directory migrations.
 const packVersion = 5
 
 func (s *Store) provider() (*goose.Provider, error) {

@@ -87,6 +87,17 @@ func (s *Store) Params(ctx context.Context, id string) (*params.Params, error) {
 	return p, nil
 }
 
+// Measured returns how the run of exactly that ID was measured; without a Detail where that is not known.
+func (s *Store) Measured(ctx context.Context, id string) (m Measured, err error) {
+	var took *int64
+	err = s.db.QueryRowContext(ctx, "SELECT detail, took FROM documents JOIN runs ON runs.key = documents.run WHERE id = ?", id).
+		Scan((*[]byte)(&m.Detail), &took)
+	if took != nil {
+		m.Took = time.Duration(*took)
+	}
+	return m, s.wrap("read how run "+id+" was measured", err)
+}
+
 // rowOf returns the row of a run and its start, or ErrNotFound.
 func rowOf(ctx context.Context, tx *sql.Tx, id string) (key int64, started time.Time, err error) {
 	err = tx.QueryRowContext(ctx, "SELECT key, started FROM runs WHERE id = ?", id).Scan(&key, moment{&started})

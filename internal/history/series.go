@@ -29,6 +29,12 @@ type Followed struct {
 // Link names the link, "" for the whole network.
 func (f Followed) Link() string { return params.Metric{From: f.From, To: f.To}.Link() }
 
+// Named reports whether name is that of f, with its message size or without: "rate" names "rate.64KiB".
+func (f Followed) Named(name string) bool {
+	base, _ := params.SplitSize(f.Name)
+	return name == f.Name || name == base
+}
+
 // Reading is the value of a metric in one run.
 type Reading struct {
 	Run   string      `json:"run"`

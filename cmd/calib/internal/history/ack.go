@@ -96,7 +96,7 @@ func ackSubject(c *cli.Context, s *history.Store) (metric, link string, err erro
 	if err != nil {
 		return "", "", err
 	}
-	of, err := followedFlags(c, all)
+	of, err := followedFlags(c, s, all)
 	if err != nil || c.String("link") == "" {
 		return metric, "", err
 	}

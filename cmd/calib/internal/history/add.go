@@ -139,7 +139,10 @@ func (a *adder) record(path string) (history.Record, error) {
 			if !a.started.IsZero() {
 				return r, command.Usagef("--at: %s says when run %s started, %s", d.File(rundir.RunFile), run.ID, run.Started.Format(time.RFC3339))
 			}
-			r.Started, r.Status, r.Path = run.Started, run.Status, dir
+			r.Started, r.Status, r.Path, r.Detail = run.Started, run.Status, dir, run.Detail
+			if run.Ended != nil {
+				r.Took = run.Ended.Sub(run.Started)
+			}
 		}
 	}
 	if r.Started.IsZero() {

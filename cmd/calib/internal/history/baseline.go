@@ -147,15 +147,21 @@ func readBaseline(ctx context.Context, s *history.Store, name string) (baselineS
 	return out, err
 }
 
-// BaselineRuns returns the runs of a baseline to compare with, without those before the newest known change of everything, and
-// its noise floor, nil where there is none.
-func BaselineRuns(c *cli.Context, name string) (runs []compare.Run, noise *compare.Floor, err error) {
+// Baseline is what others are compared with.
+type Baseline struct {
+	Runs     []compare.Run      // oldest first
+	Measured []history.Measured // how each of them was
+	Noise    *compare.Floor     // nil where there is none
+}
+
+// BaselineOf returns the baseline of that name, without the runs before the newest known change of everything.
+func BaselineOf(c *cli.Context, name string) (out Baseline, err error) {
 	err = withStore(c, history.OpenExisting, func(s *history.Store) error {
 		b, err := readBaseline(c.Context, s, name)
 		if err != nil {
 			return err
 		}
-		noise = b.Noise
+		out.Noise = b.Noise
 		for _, r := range b.Runs {
 			if !r.Used {
 				continue
@@ -164,19 +170,23 @@ func BaselineRuns(c *cli.Context, name string) (runs []compare.Run, noise *compa
 			if err != nil {
 				return err
 			}
-			runs = append(runs, compare.FromParams(p, r.Started))
+			m, err := s.Measured(c.Context, r.ID)
+			if err != nil {
+				return err
+			}
+			out.Runs, out.Measured = append(out.Runs, compare.FromParams(p, r.Started)), append(out.Measured, m)
 		}
-		if n := len(b.Runs) - len(runs); n > 0 {
+		if n := len(b.Runs) - len(out.Runs); n > 0 {
 			text := fmt.Sprintf("baseline %s: %d of %s were before the known change of everything with run %s (%s)", name, n,
 				units.Plural(len(b.Runs), "run"), b.Cut.Run, b.Cut.Reason)
-			if len(runs) == 0 {
+			if len(out.Runs) == 0 {
 				return command.Usagef("%s; set it anew with runs behind it", text)
 			}
 			command.Note(c, text+": not compared with")
 		}
 		return nil
 	})
-	return runs, noise, err
+	return out, err
 }
 
 // setBaseline makes a baseline of stored runs, and of runs that it adds.

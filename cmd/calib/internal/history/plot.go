@@ -65,7 +65,7 @@ func plotHistory(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		of, err := followedFlags(c, all)
+		of, err := followedFlags(c, s, all)
 		if err != nil {
 			return err
 		}

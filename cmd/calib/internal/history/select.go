@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"calib/cmd/calib/internal/command"
 	"calib/internal/history"
+	"calib/internal/units"
 )
 
 // filterFlags select runs of the history; without --last, the newest so many.
@@ -50,7 +52,7 @@ func timeFlag(c *cli.Context, name string) (time.Time, error) {
 
 // followedFlags returns the metrics that --metric and --link select, in the order of all. With --link, a metric of links is
 // selected for that link only.
-func followedFlags(c *cli.Context, all []history.Followed) ([]history.Followed, error) {
+func followedFlags(c *cli.Context, s *history.Store, all []history.Followed) ([]history.Followed, error) {
 	var from, to string
 	if text := c.String("link"); text != "" {
 		var err error
@@ -67,25 +69,43 @@ func followedFlags(c *cli.Context, all []history.Followed) ([]history.Followed, 
 	if c.IsSet("metric") && len(names) == 0 {
 		return nil, command.Usagef("--metric %q: name a metric; calib history metrics lists them", c.String("metric"))
 	}
-	found := map[string]bool{}
 	var out []history.Followed
 	for _, f := range all {
-		named := len(names) == 0 && (from == "" || f.Link() != "") || slices.Contains(names, f.Name)
+		named := len(names) == 0 && (from == "" || f.Link() != "") || slices.ContainsFunc(names, f.Named)
 		if named && (from == "" || f.Link() == "" || f.From == from && f.To == to) {
 			out = append(out, f)
-			found[f.Name] = true
 		}
 	}
 	for _, name := range names {
-		if !found[name] {
-			return nil, noMetric(all, name, c.String("link"))
+		if !slices.ContainsFunc(out, func(f history.Followed) bool { return f.Named(name) }) {
+			return nil, noMetric(c, s, all, name)
 		}
 	}
 	return out, nil
 }
 
-// noMetric is the error of a metric that no run has; it names those there are.
-func noMetric(all []history.Followed, name, link string) error {
+// noMetric is the error of a metric that no run has ok. It names those there are, or says which of the newest runs have it otherwise.
+func noMetric(c *cli.Context, s *history.Store, all []history.Followed, name string) error {
+	link := c.String("link")
+	runs, err := s.List(c.Context, history.Filter{Last: listedRuns})
+	if err != nil {
+		return err
+	}
+	have, status := 0, ""
+	for _, r := range runs {
+		p, err := s.Params(c.Context, r.ID)
+		if err != nil {
+			return err
+		}
+		function, _, _ := strings.Cut(name, ".")
+		if is := cmp.Or(p.Parameters[name].Status, p.Functions[function].Status); is != "" {
+			have, status = have+1, is
+		}
+	}
+	if have > 0 && link == "" {
+		return command.Usagef("--metric %s: only what is ok is followed, and no run has it ok; %d of the newest %s have it, the last of them %s "+
+			"(calib history show RUN says why)", name, have, units.Plural(len(runs), "run"), status)
+	}
 	const shown = 12
 	var names []string
 	for _, f := range all {
@@ -97,7 +117,7 @@ func noMetric(all []history.Followed, name, link string) error {
 	if len(names) > shown {
 		list += fmt.Sprintf(" and %d more", len(names)-shown)
 	}
-	if link != "" && slices.Contains(names, name) {
+	if link != "" && slices.ContainsFunc(all, func(f history.Followed) bool { return f.Named(name) }) {
 		return command.Usagef("--metric %s: no run has it of the link %s", name, link)
 	}
 	return command.Usagef("--metric %q: no run has it; there are %s (calib history metrics)", name, list)
