@@ -58,6 +58,18 @@ func SortedQuantile(s []float64, p float64) float64 {
 // Median returns the middle value, or the mean of the two middle ones; NaN for no values.
 func Median(x []float64) float64 { return Quantile(x, 0.5) }
 
+// Shift is by how much y is above x: the median of all differences, which loses little to the mean on normal values and withstands outliers;
+// NaN where a side has no values. Source: Hodges and Lehmann 1963, Ann. Math. Statist. 34.
+func Shift(x, y []float64) float64 {
+	var d []float64
+	for _, b := range y {
+		for _, a := range x {
+			d = append(d, b-a)
+		}
+	}
+	return Median(d)
+}
+
 // MAD returns the median absolute deviation from the median, times 1.4826 so that it estimates the standard deviation of
 // normal data; NaN for no values.
 func MAD(x []float64) float64 {

@@ -25,13 +25,16 @@ func Allowable() []string {
 }
 
 // unlike is a way in which the sides differ, of a kind that may be allowed.
-type unlike struct{ kind, text string }
+type unlike struct {
+	kind, text string
+	links      []string // that only the old runs have
+}
 
 // unlikes lists how the sides differ in what was measured. Environments are compared apart.
 func unlikes(old, new []Run) []unlike {
 	var out []unlike
 	add := func(kind, format string, args ...any) {
-		out = append(out, unlike{kind, fmt.Sprintf(format, args...)})
+		out = append(out, unlike{kind: kind, text: fmt.Sprintf(format, args...)})
 	}
 	was, is := most(old, Run.hosts), most(new, Run.hosts)
 	gone, more := without(was, is), without(is, was)
@@ -50,7 +53,7 @@ func unlikes(old, new []Run) []unlike {
 		}
 	}
 	if len(lost) > 0 {
-		add(AllowLinks, "only the old runs measured %s", namesOf(lost))
+		out = append(out, unlike{AllowLinks, "only the old runs measured " + namesOf(lost), lost})
 	}
 	plan := func(r Run) []string { return []string{r.Plan} }
 	if was, is := valuesIn(old, plan), valuesIn(new, plan); len(was) > 0 && len(is) > 0 && !slices.Equal(was, is) {
@@ -148,6 +151,23 @@ func lost(old, new []Run, alpha float64) []Lost {
 		}
 	}
 	return out
+}
+
+// lose records what is no longer ok: status is of parameters and functions, values of what decides and has no value in the new runs. A gate
+// notes what it does not decide by.
+func (v *Verdict) lose(status, values []Lost, gate bool) {
+	for _, l := range status {
+		if gate && !(judges(l.Name) && 10*l.OldOK >= 9*l.OldRuns) {
+			v.Notes = append(v.Notes, "no longer ok, which does not decide: "+l.String())
+		} else {
+			v.Lost = append(v.Lost, l)
+		}
+	}
+	for _, l := range values {
+		if base, _ := params.SplitSize(l.Name); !slices.ContainsFunc(v.Lost, func(s Lost) bool { return s.Name == base }) {
+			v.Lost = append(v.Lost, l)
+		}
+	}
 }
 
 // String is "b (provisional, ok in 0 of 6 new runs and in 6 of 6 old ones)".

@@ -72,15 +72,15 @@ func Compare(old, new []Run, o Options) *Verdict {
 	if !v.comparable(old, new, o) {
 		return v
 	}
-	t := newTable(old, new)
+	t := newTable(old, new, o.gate)
 	if v.otherHosts {
 		t.params = nil
 		v.Notes = append(v.Notes, "parameters of the whole network are of different hosts, and not compared")
 	} else {
-		v.Lost = lost(old, new, o.Alpha)
+		v.lose(lost(old, new, o.Alpha), t.lost, o.gate)
 	}
 	v.Notes, v.Skipped = append(v.Notes, t.notes...), t.skipped
-	if v.Old.Nights < leastNights && len(old) >= leastTested {
+	if v.Old.Nights < leastNights && len(old) >= leastTested && !(o.gate && t.together) {
 		counts := "counts as a change"
 		if o.gate {
 			counts = "is taken to be as much as between runs of one night"
@@ -114,12 +114,14 @@ func (v *Verdict) comparable(old, new []Run, o Options) bool {
 	v.Environment = differences(old, new, common)
 	for _, d := range v.Environment {
 		if d.Counts {
-			apart = append(apart, unlike{AllowEnvironment, "the environment differs: " + d.String()})
+			apart = append(apart, unlike{kind: AllowEnvironment, text: "the environment differs: " + d.String()})
 		}
 	}
 	for _, u := range apart {
 		if slices.Contains(o.Allow, u.kind) {
 			v.Notes = append(v.Notes, u.text)
+		} else if o.gate && u.kind == AllowLinks {
+			v.Dead = u.links
 		} else {
 			v.apart = append(v.apart, fmt.Sprintf("%s (--allow %s compares all the same)", u.text, u.kind))
 		}

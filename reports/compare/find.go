@@ -18,6 +18,10 @@ func (v *Verdict) conclude() {
 	v.Tested, v.More = Tested{}, nil
 	for _, kind := range []string{Regression, Inconclusive, Improvement, Changed} {
 		v.Findings = append(v.Findings, v.find(kind)...)
+		if kind == Regression && len(v.Dead) > 0 {
+			v.Findings = append(v.Findings, Finding{Kind: kind, Scope: ScopeNetwork, Subject: ScopeNetwork, Changes: []Change{},
+				Text: "network: cannot be measured any more: " + namesOf(v.Dead)})
+		}
 		if kind == Inconclusive && len(v.Lost) > 0 {
 			v.Findings = append(v.Findings, lostFinding(v.Lost))
 		}
@@ -61,7 +65,7 @@ func (v *Verdict) decide() {
 	if v.Outcome == Inconclusive && v.More != nil {
 		v.Why = append(v.Why, "needed: "+v.More.String())
 	}
-	if len(v.changes) == 0 {
+	if len(v.changes) == 0 && len(v.Dead) == 0 {
 		v.Outcome, v.Why = NotComparable, []string{"the runs have no quantity in common"}
 	}
 	if len(v.apart) > 0 {

@@ -4,15 +4,27 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"calib/fit/params"
 	"calib/internal/stats"
 	"calib/internal/units"
 )
 
-// falseAlarms is the chance that a gate fails a night on which nothing has changed.
-const falseAlarms = 0.01
+// GateRelative is Options.Relative of a gate: a gate finds a change of twice as much, where noise allows it, and passes what is below.
+const GateRelative = 0.025
+
+const (
+	// falseAlarms is the chance that what differs between nights fails a gate.
+	falseAlarms = 0.01
+	// gatePower is the chance with which runs are to find a change of twice the threshold.
+	gatePower = 0.95
+	// shiftLoss is the standard error of stats.Shift over that of the difference of means, for normal values: √(π/3).
+	shiftLoss = 1.0233267079464885
+)
 
 // Fewest and most runs that a gate measures in a stage by itself.
 const (
@@ -20,31 +32,106 @@ const (
 	mostGate   = 10
 )
 
-// ErrNoRuns reports a measurement that gave no runs.
-var ErrNoRuns = errors.New("no runs were measured")
+// ErrNoRuns reports a measurement that gave no runs. ErrBaseline reports a baseline, or a number of runs, that no gate can decide by.
+var (
+	ErrNoRuns   = errors.New("no runs were measured")
+	ErrBaseline = errors.New("cannot be gated")
+)
 
-// Gate decides whether the network is slower now than in the baseline. It measures n runs, or with 0 as many as the size of the
-// baseline needs, 3 to 10, and compares. Where something looks like
-// a regression, significant or not, it measures again: why names the quantities, so that their experiments can be run. It is
-// a regression only if the second runs alone show it again for the same quantity, so that a bad moment is not taken for a
-// change. A bad night is told from a change by the spread of the nights of the baseline, of which there should be ten or more.
-// With fewer than three, nights are taken to differ by as much as the runs of one night, and a note says so.
+// judges reports whether a gate decides by quantities of this name: the time of a message, the rate of a stream, the parameters of a host and of
+// contention, loss. All others are shown.
+func judges(name string) bool {
+	base, _ := params.SplitSize(name)
+	return slices.Contains([]string{"T", "latency", "rate", "a", "b", "a_c", "b_c", params.LossMetric}, base)
+}
+
+// Stage is what a gate measures, once or twice.
+type Stage struct {
+	Runs   int
+	Decide []string // quantities of the network that decide
+	Blind  []string // those of them in which so many runs do not find a change of twice the threshold
+}
+
+// PlanGate says how many runs a gate against the baseline takes, 3 to 10: enough to find a change of twice the relative threshold in three
+// quarters of what decides with a probability of 95% each, by the noise between the runs of the baseline; n other than 0 is that
+// number. The errors are ErrBaseline.
+func PlanGate(baseline []Run, n int, o Options) (Stage, error) {
+	var s Stage
+	o = o.defaults()
+	t := newTable(baseline, baseline, true)
+	hosts := t.hostSeries()
+	alpha := o.Alpha / t.levels(hosts)
+	_, shared := t.linkSeries(func(string, string) bool { return false })
+	all := slices.DeleteFunc(slices.Concat(t.params, shared), func(q *series) bool { return !q.judged })
+	least, ok := stats.NeededMore(len(baseline), alpha)
+	switch {
+	case len(all) == 0 && len(t.links) == 0:
+		return s, fmt.Errorf("%w: its %s have none of what a gate decides by (T, rates, a, b, a_c, b_c, loss) ok in nine of ten", ErrBaseline,
+			units.Plural(len(baseline), "run"))
+	case !ok || n == 0 && least > mostGate:
+		return s, fmt.Errorf("%w: it has %s, of which no test against %d finds anything; give it 6 or more", ErrBaseline,
+			units.Plural(len(baseline), "run"), mostGate)
+	case n > 0 && n < least:
+		return s, fmt.Errorf("%w by %s: against %d of the baseline a test needs %d", ErrBaseline, units.Plural(n, "run"), len(baseline), least)
+	}
+	s.Runs = n
+	if n == 0 {
+		s.Runs = max(least, fewestGate)
+		count := func(n int) (found int) {
+			for _, q := range all {
+				if q.finds(t, n, alpha/float64(len(all)), o.Relative) {
+					found++
+				}
+			}
+			return found
+		}
+		for s.Runs < mostGate && 4*count(s.Runs) < 3*len(all) {
+			s.Runs++
+		}
+	}
+	for _, q := range all {
+		s.Decide = append(s.Decide, q.Name)
+		if !q.finds(t, s.Runs, alpha/float64(len(all)), o.Relative) {
+			s.Blind = append(s.Blind, q.Name)
+		}
+	}
+	return s, nil
+}
+
+// finds reports whether n runs against the old ones find a change of twice the threshold with gatePower: that it is beyond the threshold, and
+// significant at alpha.
+func (s *series) finds(t *table, n int, alpha, threshold float64) bool {
+	old := known(s.raw[:t.old])
+	_, rest := t.byNight(s)
+	se := shiftLoss * spread(rest) / math.Abs(stats.Median(old)) * math.Sqrt(1/float64(len(old))+1/float64(n))
+	z := distuv.UnitNormal.Quantile(gatePower)
+	return threshold >= z*se && 2*threshold >= (student(float64(len(old)+n-2), alpha)+z)*se
+}
+
+// Gate decides whether the network is slower now than in the baseline, by quantities that are fixed beforehand: those that judges names, where
+// the baseline has them ok, of the network, of hosts and of links; and by links that cannot be measured any more. It measures n runs, or
+// with 0 as many as PlanGate says, and compares. A quantity is slower where the test says so and the change is larger than the
+// threshold and than what differs between nights; where it is not, it is ok. What is slower, or missing, is measured again: why names it.
+// It is a regression only if the second runs alone show it again, so that a bad moment is not taken for a change. Inconclusive is what
+// decides and was not measured in either stage. A bad night is told from a change by the spread of the nights of the baseline, of which
+// there should be ten or more. With fewer than three, nights are taken to differ by as much as the runs of one night, and a note says so.
 func Gate(ctx context.Context, baseline []Run, measure func(ctx context.Context, n int, why []string) ([]Run, error),
 	n int, o Options) (*Verdict, error) {
-	if len(baseline) == 0 {
-		return nil, errors.New("gate: the baseline has no runs; calib baseline set names some")
+	if o.Relative == 0 {
+		o.Relative = GateRelative
+	}
+	stage, err := PlanGate(baseline, n, o)
+	if err != nil {
+		return nil, fmt.Errorf("gate: the baseline %w", err)
 	}
 	o.nights, o.gate = falseAlarms, true
-	if n <= 0 {
-		n = o.enough(baseline)
-	}
-	first, err := again(ctx, measure, n, nil)
+	first, err := again(ctx, measure, stage.Runs, nil)
 	if err != nil {
 		return nil, err
 	}
 	v := Compare(baseline, first, o)
 	suspects := v.suspects()
-	if len(suspects) == 0 || v.Outcome == NotComparable {
+	if len(suspects)+len(v.Lost)+len(v.Dead) == 0 || len(v.apart) > 0 {
 		return v, nil
 	}
 	o.only = map[string]bool{}
@@ -53,7 +140,13 @@ func Gate(ctx context.Context, baseline []Run, measure func(ctx context.Context,
 		o.only[c.id()] = true
 		why = append(why, fmt.Sprintf("%s of %s %s", c.Name, c.Subject(), c.Says()))
 	}
-	second, err := again(ctx, measure, n, why)
+	for _, l := range v.Lost {
+		why = append(why, l.String())
+	}
+	for _, l := range v.Dead {
+		why = append(why, l+" was not measured")
+	}
+	second, err := again(ctx, measure, stage.Runs, why)
 	if err != nil {
 		return nil, err
 	}
@@ -75,29 +168,9 @@ func again(ctx context.Context, measure func(context.Context, int, []string) ([]
 	return runs, nil
 }
 
-// enough returns how many runs a test against the baseline needs.
-func (o Options) enough(baseline []Run) int {
-	d := o.defaults()
-	families := 1.0
-	if slices.ContainsFunc(baseline[len(baseline)-1].Metrics, func(m params.Metric) bool { return m.Link() != "" }) {
-		families = 3
-	}
-	n, ok := stats.NeededMore(len(baseline), d.Alpha/families)
-	if !ok {
-		return mostGate
-	}
-	return min(max(n, fewestGate), mostGate)
-}
-
-// suspects are the changes for the worse of more than the threshold.
+// suspects are the changes for the worse, and what could not be tested.
 func (v *Verdict) suspects() []Change {
-	var out []Change
-	for _, c := range v.changes {
-		if c.State == Regression || c.State == Inconclusive && c.large {
-			out = append(out, c)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(v.changes), func(c Change) bool { return c.State != Regression && c.State != Inconclusive })
 }
 
 // confirm replaces the state of each suspect by that of the second comparison.
@@ -115,16 +188,20 @@ func (v *Verdict) confirm(suspects []Change, second *Verdict, runs []Run) {
 		}
 		s := second.changes[k]
 		v.Again.Second = append(v.Again.Second, s)
-		switch {
-		case s.State == Regression:
-			c.State = Regression
+		switch s.State {
+		case Regression:
 			v.Again.Confirmed++
-		case s.State == Inconclusive && s.large:
+			c.State = Regression
+		case Inconclusive:
 			c.State = Inconclusive
 		default:
 			c.State = NotConfirmed
 		}
 	}
+	v.Lost = slices.DeleteFunc(v.Lost, func(l Lost) bool {
+		return !slices.ContainsFunc(second.Lost, func(s Lost) bool { return s.Name == l.Name })
+	})
+	v.Dead = slices.DeleteFunc(v.Dead, func(l string) bool { return !slices.Contains(second.Dead, l) })
 	v.Notes = append(v.Notes, fmt.Sprintf("measured again: %d of %s confirmed", v.Again.Confirmed, units.Plural(len(suspects), "suspect")))
 	v.conclude()
 	if len(second.apart) > 0 {

@@ -70,7 +70,7 @@ func TestGate(t *testing.T) {
 	}
 }
 
-// A baseline of one night is told of, and so is one that is too small for any test.
+// A baseline of one night is told of. One that is too small for any test, or has nothing that decides, is refused before anything is measured.
 func TestGateSmallBaseline(t *testing.T) {
 	night := cluster(1, 2, 12, 0.01, nil)
 	for i := range night {
@@ -82,10 +82,16 @@ func TestGateSmallBaseline(t *testing.T) {
 	if err != nil || v.Outcome != OK || !slices.ContainsFunc(v.Notes, func(n string) bool { return strings.HasPrefix(n, oneNight) }) {
 		t.Errorf("%v %s %q", err, v.Outcome, v.Notes)
 	}
-	s = &stages{runs: [][]Run{cluster(2, 2, 10, 0.02, nil)}}
-	v, err = Gate(context.Background(), cluster(1, 2, 2, 0.02, nil), s.measure, 0, Options{})
-	if err != nil || v.Outcome != Inconclusive || v.More == nil || v.More.Old == 0 || s.asked[0] != mostGate {
-		t.Errorf("%v %s %+v", err, v.Outcome, v.More)
+	for _, c := range []struct {
+		baseline []Run
+		n        int
+	}{{cluster(1, 2, 2, 0.02, nil), 0}, {night, 1}, {statusRuns("ok", "ok", "ok", "ok", "ok", "ok"), 0}} {
+		if _, err = Gate(context.Background(), c.baseline, s.measure, c.n, Options{}); !errors.Is(err, ErrBaseline) {
+			t.Errorf("%d runs by %d: %v", len(c.baseline), c.n, err)
+		}
+	}
+	if len(s.asked) != 1 {
+		t.Errorf("measured %v runs for what cannot be gated", s.asked)
 	}
 }
 

@@ -17,19 +17,12 @@ const leastTested = 3
 const leastNights = 3
 
 // judge tests every quantity: the hosts, then the links that no host explains, then the network with the medians of those
-// links. Hosts, links and network share alpha equally. Quantities that are neither better nor worse when they change are
-// tested apart at the whole alpha, so that the others lose no power to them.
+// links. Hosts, links and network share alpha equally. Quantities that are neither better nor worse when they change, or that a gate only
+// shows, are tested apart at the whole alpha, so that the others lose no power to them.
 func (t *table) judge(o Options) []Change {
 	hosts := o.wanted(t.hostSeries())
-	levels := 1.0
-	if len(t.links) > 0 {
-		levels++
-	}
-	if len(hosts) > 0 {
-		levels++
-	}
 	share := o
-	share.Alpha, share.nights = o.Alpha/levels, o.nights/levels
+	share.Alpha, share.nights = o.Alpha/t.levels(hosts), o.nights/t.levels(hosts)
 	t.family(hosts, share)
 	bad := map[[2]string]bool{}
 	for _, s := range hosts {
@@ -41,10 +34,10 @@ func (t *table) judge(o Options) []Change {
 
 	var better, neither []*series
 	for _, s := range o.wanted(slices.Concat(t.params, shared)) {
-		if s.Better == params.BetterNeither {
-			neither = append(neither, s)
-		} else {
+		if s.judged {
 			better = append(better, s)
+		} else {
+			neither = append(neither, s)
 		}
 	}
 	t.family(better, share)
@@ -57,6 +50,18 @@ func (t *table) judge(o Options) []Change {
 		out = append(out, s.Change)
 	}
 	return out
+}
+
+// levels is how many families of quantities share alpha: the network, the links, the hosts.
+func (t *table) levels(hosts []*series) float64 {
+	n := 1.0
+	if len(t.links) > 0 {
+		n++
+	}
+	if len(hosts) > 0 {
+		n++
+	}
+	return n
 }
 
 // wanted leaves out the quantities that are not to be tested.
@@ -111,24 +116,30 @@ func (t *table) decide(s *series, p float64, tests int, o Options) {
 		}
 	}
 	s.Threshold, s.By = math.Abs(s.Old)*o.Relative, "relative"
-	if a := o.Absolute[s.Unit]; a > s.Threshold {
+	if a := max(o.Absolute[s.Unit], matters[s.Name]); a > s.Threshold {
 		s.Threshold, s.By = a, "absolute"
 	}
 	user := s.Threshold
 	within, between := t.floor(s, tests, o)
+	centre := func(was, is []float64) float64 { return stats.Median(is) - stats.Median(was) }
+	if o.gate { // the test allows for the noise between runs
+		within, centre = 0, stats.Shift
+		if near := nearZero * spread(was); near > math.Abs(s.Old) { // near zero, no share says what matters
+			within = near
+		}
+	}
 	given, have := o.Noise.of(s.Change)
 	if f := max(within, between, given); f > s.Threshold {
 		s.Threshold, s.By = f, "noise"
 	}
 	// A change is large where both what was tested and the values themselves exceed the threshold, in the same direction.
-	d := stats.Median(known(s.tested[t.old:])) - stats.Median(known(s.tested[:t.old]))
-	raw := s.New - s.Old
+	d, raw := centre(known(s.tested[:t.old]), known(s.tested[t.old:])), centre(was, is)
 	large := math.Abs(d) > s.Threshold && math.Abs(raw) > s.Threshold && d*raw > 0
 	worse := raw
 	if s.Better == params.BetterHigher {
 		worse = -raw
 	}
-	s.large = large && worse > 0 && s.Better != params.BetterNeither
+	s.large = large && worse > 0 && s.judged
 	able := s.able(o)
 	if d := s.Threshold + s.detectable(t.old); able && !math.IsInf(d, 0) && !math.IsNaN(d) {
 		s.Detectable = &d
@@ -137,10 +148,12 @@ func (t *table) decide(s *series, p float64, tests int, o Options) {
 	switch {
 	case large && p <= o.Alpha && able:
 		s.State = s.kind(worse)
-	case s.Better == params.BetterNeither:
+	case !s.judged:
+	case o.gate && !able:
+		s.State = Inconclusive
+	case o.gate: // runs that are enough to find a change have found none
 	case able && s.large:
 		s.State = Inconclusive
-		s.needs = s.needed(t.old, o)
 	case !able:
 		reach := max(within, given)
 		enough := have || min(s.OldRuns, s.NewRuns) >= leastTested
@@ -152,13 +165,16 @@ func (t *table) decide(s *series, p float64, tests int, o Options) {
 
 func (s *series) kind(worse float64) string {
 	switch {
-	case s.Better == params.BetterNeither:
+	case !s.judged:
 		return Changed
 	case worse > 0:
 		return Regression
 	}
 	return Improvement
 }
+
+// matters is the least change that counts of a quantity whose old value may be 0.
+var matters = map[string]float64{params.LossMetric: 0.001}
 
 // able reports whether the runs are enough for a test to reach significance, and otherwise sets how many more are needed.
 func (s *series) able(o Options) bool {

@@ -55,6 +55,10 @@ func JUnit(w io.Writer, v *Verdict) error {
 	for _, c := range v.Network {
 		s.Cases = append(s.Cases, caseOf("calib.network", c.Name, []Change{c}))
 	}
+	if len(v.Dead) > 0 {
+		dead := reports.Clean(strings.Join(v.Dead, ", "))
+		s.Cases = append(s.Cases, testcase{Class: "calib.link", Name: "measured", Failure: &result{"not measured any more: " + dead, Regression, dead}})
+	}
 	s.group("calib.host", v.Hosts)
 	s.group("calib.link", v.Links)
 	if v.Tested.Links > 0 {

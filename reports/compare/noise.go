@@ -45,7 +45,7 @@ type Quantity struct {
 func Noise(runs []Run) *Floor {
 	side := sideOf(runs)
 	f := &Floor{Schema: FloorSchema, Runs: side.Runs, Nights: side.Nights, Level: stats.Level, Of: []Quantity{}}
-	t := newTable(runs, runs)
+	t := newTable(runs, runs, false)
 	add := func(q Quantity, values []float64) {
 		x := known(values[:t.old])
 		if len(x) < 2 {
@@ -100,22 +100,44 @@ const medianLoss = 1.2533141373155003 // √(π/2)
 // nights make smaller; the test does not see it, because all runs of a night share it, so that it allows for the number of
 // tests here. Each is 0 where there are too few runs or nights.
 func (t *table) floor(s *series, tests int, o Options) (within, between float64) {
-	byNight := make([][]float64, t.nights[0])
 	isNights := map[int]bool{}
-	n := [2]float64{}
-	for i, v := range s.tested {
-		switch {
-		case math.IsNaN(v):
-		case i < t.old:
-			byNight[t.night[i]] = append(byNight[t.night[i]], v)
-			n[0]++
-		default:
-			isNights[t.night[i]] = true
-			n[1]++
+	for i, v := range s.tested[t.old:] {
+		if !math.IsNaN(v) {
+			isNights[t.night[t.old+i]] = true
 		}
 	}
-	var nights, rest, all []float64
-	for _, x := range byNight {
+	nights, rest := t.byNight(s)
+	was, is := float64(len(known(s.tested[:t.old]))), float64(len(known(s.tested[t.old:])))
+	noise := medianLoss * spread(rest) * math.Sqrt(1/was+1/is)
+	if len(rest) >= leastTested {
+		within = noise * student(float64(len(rest)-1), o.Alpha)
+	}
+	k, df, sd, runs := float64(len(nights)), float64(len(nights)-1), 0.0, 0.0
+	switch {
+	case len(nights) >= leastNights:
+		sd = spread(nights)
+		if each := was / k; o.gate && each >= leastTested { // the gate may have more runs than a night of the baseline
+			sd, runs = math.Sqrt(math.Max(0, sd*sd-math.Pow(medianLoss*spread(rest), 2)/each)), noise
+		}
+	case o.gate && !t.together && len(rest) >= leastTested:
+		sd, df = spread(rest), float64(len(rest)-1)
+	}
+	if sd+runs > 0 {
+		between = math.Hypot(sd*math.Sqrt(1/k+1/float64(len(isNights))), runs) * student(df, o.nights/float64(tests))
+	}
+	return within, between
+}
+
+// byNight returns the medians of the nights of the old runs, and by how much their runs differ from them.
+func (t *table) byNight(s *series) (nights, rest []float64) {
+	by := make([][]float64, t.nights[0])
+	for i, v := range s.tested[:t.old] {
+		if !math.IsNaN(v) {
+			by[t.night[i]] = append(by[t.night[i]], v)
+		}
+	}
+	var all []float64
+	for _, x := range by {
 		if len(x) == 0 {
 			continue
 		}
@@ -132,20 +154,7 @@ func (t *table) floor(s *series, tests int, o Options) (within, between float64)
 	if len(rest) < 2*leastTested { // too few runs a night: take the spread of all runs, nights included
 		rest = all
 	}
-	if len(rest) >= leastTested {
-		within = medianLoss * spread(rest) * math.Sqrt(1/n[0]+1/n[1]) * student(float64(len(rest)-1), o.Alpha)
-	}
-	k, df, sd := float64(len(nights)), float64(len(nights)-1), 0.0
-	switch {
-	case len(nights) >= leastNights:
-		sd = spread(nights)
-	case o.gate && !t.together && len(rest) >= leastTested:
-		sd, df = spread(rest), float64(len(rest)-1)
-	}
-	if sd > 0 {
-		between = sd * math.Sqrt(1/k+1/float64(len(isNights))) * student(df, o.nights/float64(tests))
-	}
-	return within, between
+	return nights, rest
 }
 
 // of returns the floor of a quantity in its unit. For a host and for all links together it is the largest of their links.

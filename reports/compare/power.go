@@ -8,7 +8,6 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"calib/fit/params"
 	"calib/internal/stats"
 	"calib/internal/units"
 	"calib/reports"
@@ -40,19 +39,6 @@ func (s *series) detectable(old int) float64 {
 	return scatter * distuv.UnitNormal.Quantile(powerWanted)
 }
 
-// needed is how many more runs a change as large as the one seen takes to be significant with powerWanted, about: of normal values, and
-// as if it were tested alone.
-func (s *series) needed(old int, o Options) More {
-	z := distuv.UnitNormal.Quantile(1-o.Alpha/2) + distuv.UnitNormal.Quantile(powerWanted)
-	shift := math.Abs(s.New-s.Old) / s.residual(old)
-	each := 2 * z * z / (shift * shift)
-	if !(each < stats.MostNeeded) {
-		each = stats.MostNeeded
-	}
-	n := int(math.Ceil(each))
-	return More{Old: max(1, n-s.OldRuns), New: max(1, n-s.NewRuns)}
-}
-
 // power says which change of the parameters the runs can find.
 func power(all []Change) []string {
 	type able struct {
@@ -63,7 +49,7 @@ func power(all []Change) []string {
 	unable := 0
 	for _, c := range all {
 		switch {
-		case c.Scope != ScopeNetwork || c.Better == params.BetterNeither || c.Old == 0:
+		case c.Scope != ScopeNetwork || !c.judged || c.Old == 0:
 		case c.Detectable == nil:
 			unable++
 		default:

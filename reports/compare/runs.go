@@ -112,6 +112,9 @@ func valuesIn(runs []Run, of func(Run) []string) []string {
 // hosts lists the hosts of a run.
 func (r Run) hosts() []string { return slices.Collect(maps.Keys(r.Environment)) }
 
+// HostsOf lists the hosts that at least half of the runs have.
+func HostsOf(runs []Run) []string { return most(runs, Run.hosts) }
+
 // without returns the values of a that b does not have.
 func without(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(v string) bool { return slices.Contains(b, v) })

@@ -45,30 +45,57 @@ type table struct {
 	hosts    []string // of the links, sorted
 	notes    []string
 	skipped  []Skipped
+	lost     []Lost // of the quantities that decide
 }
 
-// kept decides which values of a side, runs from to to, count: those of status ok where at least half of the values have it, and
-// otherwise all. It returns the status that they have, and drops the others. So a number is compared with its like: what is
-// provisional on both sides has the same fault on both.
-func kept(values []float64, sound []bool, from, to int) string {
-	n, ok := 0, 0
-	for i := from; i < to; i++ {
-		if !math.IsNaN(values[i]) {
+// reading is the value of a quantity in one run.
+type reading struct {
+	value float64 // NaN where the run has none
+	sound bool    // it is of status ok
+	sizes string  // Metric.Sizes
+}
+
+// kept decides which values of a side count: those of the message sizes that most have; of them those of status ok where at least half have
+// it, and otherwise all. It returns these sizes and that status, and drops the others, unless all is set those of another status stay. So a
+// number is compared with its like: what is provisional on both sides has the same fault on both.
+func kept(side []reading, all bool) (sizes, status string) {
+	n, ok, by := 0, 0, map[string]int{}
+	for _, r := range side {
+		if by[r.sizes]++; !math.IsNaN(r.value) && by[r.sizes] > by[sizes] {
+			sizes = r.sizes
+		}
+	}
+	for i, r := range side {
+		switch {
+		case r.sizes != sizes:
+			side[i].value = math.NaN()
+		case !math.IsNaN(r.value):
 			n++
-			if sound[i] {
+			if r.sound {
 				ok++
 			}
 		}
 	}
 	if 2*ok < n {
-		return params.StatusProvisional
+		return sizes, params.StatusProvisional
 	}
-	for i := from; i < to; i++ {
-		if !sound[i] {
-			values[i] = math.NaN()
+	for i, r := range side {
+		if !r.sound && !all {
+			side[i].value = math.NaN()
 		}
 	}
-	return params.StatusOK
+	return sizes, params.StatusOK
+}
+
+// decides reports whether a gate decides by a quantity that the old runs have: it is one of those fixed beforehand, and ok in nine of ten.
+func decides(name string, old []reading) bool {
+	ok := 0
+	for _, r := range old {
+		if r.sound {
+			ok++
+		}
+	}
+	return judges(name) && 10*ok >= 9*len(old)
 }
 
 // withheld says in brackets which status a quantity has in runs that give it no value; "" where they do not know it. A
@@ -84,31 +111,58 @@ func withheld(runs []Run, name string) string {
 	return ""
 }
 
-// skips notes what is not compared because its status is ok on one side only.
+// skips notes what is not compared because its status is ok on one side only, or because it is of other message sizes.
 func (t *table) skips() {
-	var lost, won []string
+	var lost, won, sizes []string
 	for _, s := range t.skipped {
-		if s.Old == params.StatusOK {
+		switch {
+		case s.Why == otherSizes:
+			sizes = append(sizes, fmt.Sprintf("%s (%s, now %s)", s.Name, s.Old, s.New))
+		case s.Old == params.StatusOK:
 			lost = append(lost, s.Name)
-		} else {
+		default:
 			won = append(won, s.Name)
 		}
 	}
+	t.note(sizes, "of other message sizes, and not compared")
 	t.note(lost, "ok in the old runs and provisional in the new, and not compared")
 	t.note(won, "provisional in the old runs and ok in the new, and not compared")
 }
 
-func newTable(old, new []Run) *table {
+// resized lists the metrics of links that both sides have, but at no message size in common.
+func resized(old, new []Run) []Skipped {
+	sizes := func(runs []Run) map[string][]string {
+		out := map[string][]string{}
+		for _, r := range runs {
+			for _, m := range r.Metrics {
+				if of, size := params.SplitSize(m.Name); m.Link() != "" && !slices.Contains(out[of], cmp.Or(size, "not stated")) {
+					out[of] = append(out[of], cmp.Or(size, "not stated"))
+				}
+			}
+		}
+		return out
+	}
+	var out []Skipped
+	was, is := sizes(old), sizes(new)
+	for _, of := range slices.Sorted(maps.Keys(was)) {
+		if common := without(was[of], is[of]); len(is[of]) > 0 && len(common) == len(was[of]) {
+			out = append(out, Skipped{Name: of, Old: strings.Join(was[of], " or "), New: strings.Join(is[of], " or "), Why: otherSizes})
+		}
+	}
+	return out
+}
+
+// newTable makes the table of two sides; of a gate, values of what decides count whatever their status is, if most are ok.
+func newTable(old, new []Run, gate bool) *table {
 	runs := slices.Concat(old, new)
-	t := &table{old: len(old)}
+	t := &table{old: len(old), skipped: resized(old, new)}
 	nightsOld, n := nightsOf(old)
 	nightsNew, m := nightsOf(new)
 	t.night, t.nights = slices.Concat(nightsOld, nightsNew), [2]int{n, m}
 	_, all := nightsOf(runs)
 	t.together = all == 1
 	type key struct{ from, to, name, unit string }
-	values := map[key][]float64{}
-	sound := map[key][]bool{} // the status of a value is ok
+	read := map[key][]reading{}
 	metric := map[key]params.Metric{}
 	for i, r := range runs {
 		for _, q := range r.Metrics {
@@ -116,37 +170,54 @@ func newTable(old, new []Run) *table {
 				continue
 			}
 			k := key{q.From, q.To, q.Name, q.Unit}
-			if values[k] == nil {
-				values[k], metric[k] = slices.Repeat([]float64{math.NaN()}, len(runs)), q
-				sound[k] = make([]bool, len(runs))
+			if read[k] == nil {
+				read[k], metric[k] = slices.Repeat([]reading{{value: math.NaN()}}, len(runs)), q
 			}
-			values[k][i], sound[k][i] = q.Value, q.Status == "" || q.Status == params.StatusOK
+			read[k][i] = reading{q.Value, q.Status == "" || q.Status == params.StatusOK, q.Sizes}
 		}
 	}
-	keys := slices.SortedFunc(maps.Keys(values), func(a, b key) int {
+	keys := slices.SortedFunc(maps.Keys(read), func(a, b key) int {
 		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to), cmp.Compare(a.name, b.name), cmp.Compare(a.unit, b.unit))
 	})
 	var onlyOld, onlyNew, rare []string
 	for _, k := range keys {
-		name := k.name
-		if l := metric[k].Link(); l != "" {
-			name += " of " + l
+		name, of := k.name, metric[k].Link()
+		if of != "" {
+			name += " of " + of
 		}
-		was, is := kept(values[k], sound[k], 0, t.old), kept(values[k], sound[k], t.old, len(runs))
-		had, has := known(values[k][:t.old]), known(values[k][t.old:])
+		decides := decides(k.name, read[k][:t.old])
+		wasSizes, was := kept(read[k][:t.old], gate && decides)
+		isSizes, is := kept(read[k][t.old:], gate && decides)
+		values := make([]float64, len(runs))
+		for i, r := range read[k] {
+			values[i] = r.value
+		}
+		had, has := known(values[:t.old]), known(values[t.old:])
+		if gate && decides && of == "" && 2*len(has) < len(new) {
+			t.lost = append(t.lost, Lost{Name: k.name, OldOK: len(had), OldRuns: t.old, NewOK: len(has), NewRuns: len(new), Status: missing})
+		}
 		switch {
 		case len(has) == 0:
 			onlyOld = append(onlyOld, name+withheld(new, k.name))
-		case len(had) > 0 && was != is:
-			t.skipped = append(t.skipped, Skipped{Name: name, Old: was, New: is})
 		case len(had) == 0:
 			onlyNew = append(onlyNew, name)
-		case k.from == "" && k.to == "":
-			t.params = append(t.params, &series{raw: values[k], tested: values[k], Change: changeOf(metric[k], ScopeNetwork)})
+		case wasSizes != isSizes:
+			t.skipped = append(t.skipped, Skipped{Name: name, Old: wasSizes, New: isSizes, Why: otherSizes})
+		case was != is:
+			t.skipped = append(t.skipped, Skipped{Name: name, Old: was, New: is})
+		case of == "":
+			s := &series{raw: values, tested: values, Change: changeOf(metric[k], ScopeNetwork)}
+			s.judged = s.judged && (decides || !gate)
+			t.params = append(t.params, s)
 		case 2*len(had) < t.old || 2*len(has) < len(new):
 			rare = append(rare, name)
 		default:
-			t.addLink(metric[k], values[k])
+			t.addLink(metric[k], values)
+		}
+	}
+	for _, s := range t.skipped {
+		if gate && s.Why == otherSizes && judges(s.Name) {
+			t.lost = append(t.lost, Lost{Name: s.Name, OldOK: t.old, OldRuns: t.old, NewRuns: len(new), Status: otherSizes})
 		}
 	}
 	t.skips()
@@ -166,7 +237,7 @@ func (t *table) note(names []string, what string) {
 
 // changeOf is a Change of a metric that says nothing of its values yet.
 func changeOf(m params.Metric, scope string) Change {
-	c := Change{Scope: scope, Name: m.Name, Unit: m.Unit, Label: m.Label, Better: m.Better}
+	c := Change{Scope: scope, Name: m.Name, Unit: m.Unit, Label: m.Label, Better: m.Better, judged: m.Better != params.BetterNeither}
 	if scope == ScopeLink {
 		c.From, c.To = m.From, m.To
 	}

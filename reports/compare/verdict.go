@@ -35,6 +35,7 @@ type Verdict struct {
 	Environment []Difference `json:"environment"`
 	Skipped     []Skipped    `json:"skipped,omitempty"`
 	Lost        []Lost       `json:"lost,omitempty"` // parameters that are not ok any more
+	Dead        []string     `json:"dead,omitempty"` // of a gate: links that the old runs measured and the new ones could not
 	Notes       []string     `json:"notes"`
 	Again       *Again       `json:"again,omitempty"` // of a gate that measured again
 
@@ -45,12 +46,15 @@ type Verdict struct {
 	otherHosts, allowsLost bool
 }
 
-// Skipped is a quantity that was not compared because its status differs between the sides.
+// Skipped is a quantity that was not compared because its status differs between the sides, or the message sizes that it is of.
 type Skipped struct {
 	Name string `json:"name"`
-	Old  string `json:"old"` // status of at least half of the old runs
+	Old  string `json:"old"` // status of at least half of the old runs; or the sizes
 	New  string `json:"new"`
+	Why  string `json:"why,omitempty"` // "other sizes"; "" is the status
 }
+
+const otherSizes = "other sizes"
 
 // Tested counts the quantities that were tested.
 type Tested struct {
@@ -136,8 +140,9 @@ type Change struct {
 	// AdjustedP is the p value, adjusted for all quantities tested together (Westfall and Young's maxT): the parameters, the hosts, the links.
 	AdjustedP *float64 `json:"adjusted_p,omitempty"`
 
-	large bool // worse by more than the threshold
-	needs More // runs still needed
+	judged bool // it can become worse and, of a gate, is among what decides
+	large  bool // worse by more than the threshold
+	needs  More // runs still needed
 }
 
 // Subject is what changed: "network", a host, "from→to".

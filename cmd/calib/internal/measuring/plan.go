@@ -2,6 +2,7 @@ package measuring
 
 import (
 	"bufio"
+	"cmp"
 	"crypto/rand"
 	"encoding/binary"
 	"errors"
@@ -54,6 +55,21 @@ func planOf(c *cli.Context) (bench.Plan, error) {
 	if err != nil {
 		return p, command.WithCode(command.ExitUsage, err)
 	}
+	if c.Uint64("seed") == 0 && (c.IsSet("seed") || slices.Contains(bench.PlanNames(), c.String("plan"))) {
+		p.Seed = drawnSeed()
+	}
+	return changedPlan(c, p)
+}
+
+// drawnSeed is exact as a JSON number everywhere.
+func drawnSeed() uint64 {
+	var b [8]byte
+	rand.Read(b[:]) // which never fails
+	return binary.LittleEndian.Uint64(b[:]) >> 11
+}
+
+// changedPlan is p as the flags that are given change it.
+func changedPlan(c *cli.Context, p bench.Plan) (_ bench.Plan, err error) {
 	if c.String("only") != "" {
 		p.Experiments, p.Chosen = command.List(c, "only"), true
 	}
@@ -84,14 +100,7 @@ func planOf(c *cli.Context) (bench.Plan, error) {
 	p.Isolate = p.Isolate || c.Bool("isolate")
 	p.Permute = p.Permute && !c.Bool("keep-teams")
 	p.KeepConnections = p.KeepConnections || c.Bool("keep-connections")
-	switch seed := c.Uint64("seed"); {
-	case seed != 0:
-		p.Seed = seed
-	case c.IsSet("seed") || slices.Contains(bench.PlanNames(), c.String("plan")):
-		var b [8]byte
-		rand.Read(b[:])                                 // which never fails
-		p.Seed = binary.LittleEndian.Uint64(b[:]) >> 11 // exact as a JSON number everywhere
-	}
+	p.Seed = cmp.Or(c.Uint64("seed"), p.Seed)
 	if err := p.Validate(experiments.All); err != nil {
 		return p, command.WithCode(command.ExitUsage, err)
 	}

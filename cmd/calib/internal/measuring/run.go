@@ -96,7 +96,7 @@ func runAA(c *cli.Context) error {
 		return command.Usagef("--aa with --resume: a series of runs starts anew")
 	}
 	root := cmp.Or(c.String("out"), "aa-"+rundir.DefaultName(time.Now()))
-	runs, err := RepeatRuns(c, root, "run", n)
+	runs, err := repeatRuns(root, "run", n, func() (*job, error) { return newJob(c) })
 	if len(runs) < leastAA {
 		if err == nil {
 			err = fmt.Errorf("%d runs have parameters: nothing to compare", len(runs))
@@ -118,14 +118,14 @@ func runAA(c *cli.Context) error {
 	})
 }
 
-// RepeatRuns makes n runs in root/what-1 and on, each with a seed of its own, and returns those that have parameters. It goes
+// repeatRuns makes n runs in root/what-1 and on, each with a seed of its own, and returns those that have parameters. It goes
 // on after a partial run, and stops at any other error, which it returns with the runs before it.
-func RepeatRuns(c *cli.Context, root, what string, n int) ([]compare.Run, error) {
+func repeatRuns(root, what string, n int, start func() (*job, error)) ([]compare.Run, error) {
 	var runs []compare.Run
 	var partial error
 	var path bench.Path // that the first run has seen: all have the same plan
 	for i := range n {
-		j, err := newJob(c)
+		j, err := start()
 		if err != nil {
 			return runs, err
 		}

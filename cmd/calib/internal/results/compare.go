@@ -36,7 +36,7 @@ func CompareCommand() *cli.Command {
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringSliceFlag{Name: "old", Usage: "more old runs, as `OLD`; may be repeated"},
 			&cli.StringSliceFlag{Name: "new", Usage: "more new runs, as `NEW`; may be repeated"},
-		}, thresholdFlags(), []cli.Flag{
+		}, thresholdFlags(compare.DefaultRelative), []cli.Flag{
 			&cli.StringFlag{Name: "markdown", Usage: "write the summary of a CI job to `FILE`"},
 			&cli.StringFlag{Name: "junit", Usage: "write test results to `FILE`"},
 			history.StoreFlag(), command.JSONFlag(),
@@ -46,9 +46,9 @@ func CompareCommand() *cli.Command {
 }
 
 // thresholdFlags say which changes count as a regression.
-func thresholdFlags() []cli.Flag {
+func thresholdFlags(relative float64) []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "relative", Value: "5%", Usage: "least change that counts, a `SHARE` of the old value"},
+		&cli.StringFlag{Name: "relative", Value: strconv.FormatFloat(100*relative, 'g', -1, 64) + "%", Usage: "least change that counts, a `SHARE` of the old value"},
 		&cli.StringSliceFlag{Name: "absolute", Usage: "least change that counts by `UNIT=VALUE`: s=2us, B/s=1MB, s/B=1e-10; may be repeated"},
 		&cli.Float64Flag{Name: "alpha", Value: compare.DefaultAlpha, Usage: "probability `P` of a false alarm in the whole comparison"},
 		&cli.StringFlag{Name: "noise", Usage: "noise floor `FILE` of calib run --aa"},
@@ -192,7 +192,9 @@ func loadRuns(c *cli.Context, args []string) (all []compare.Run, noise *compare.
 	for _, arg := range args {
 		var runs []compare.Run
 		if name, ok := strings.CutPrefix(arg, baselinePrefix); ok {
-			runs, noise, err = history.BaselineRuns(c, name)
+			var b history.Baseline
+			b, err = history.BaselineOf(c, name)
+			runs, noise = b.Runs, b.Noise
 		} else {
 			runs, err = runfiles.Load(arg)
 		}

@@ -3,11 +3,14 @@ package results
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -16,7 +19,10 @@ import (
 	"calib/cmd/calib/internal/history"
 	"calib/cmd/calib/internal/measuring"
 	"calib/internal/files"
+	store "calib/internal/history"
 	"calib/internal/rundir"
+	"calib/internal/stats"
+	"calib/internal/units"
 	"calib/reports"
 	"calib/reports/compare"
 )
@@ -32,15 +38,17 @@ const (
 func GateCommand() *cli.Command {
 	return &cli.Command{
 		Name: "gate", Usage: "measure, and fail when the network has become slower than a baseline",
-		Description: "calib gate --baseline NAME --hosts hosts.txt\n" +
-			"Measures a few runs and compares them with the runs of the baseline (calib baseline set). What looks like a\n" +
-			"regression is measured again: the gate fails only if the second runs show it too, on their own. Exit 0 no regression,\n" +
-			"3 regression confirmed, 5 inconclusive or not comparable. The output directory holds the runs, verdict.json, junit.xml\n" +
-			"and summary.md.",
+		Description: "calib gate --baseline NAME\n" +
+			"Measures what the runs of the baseline (calib baseline set) have measured: their plan, sizes and experiments, on their\n" +
+			"hosts. --hosts and the like say how these are reached now; flags that contradict the baseline are refused. It says first\n" +
+			"how many runs that takes, and how long. What has become slower is measured again: the gate fails only if the second runs\n" +
+			"show it too, on their own. It decides by T(x), latency and rate of links, a, b, a_c, b_c, loss, and pairs that cannot be\n" +
+			"measured any more, as far as the baseline has them ok; all else is shown. Exit 0 no regression, 3 regression confirmed,\n" +
+			"5 inconclusive or not comparable. The output directory holds the runs, verdict.json, junit.xml and summary.md.",
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "baseline", Usage: "`NAME` of the baseline in the history"},
-			&cli.IntFlag{Name: "runs", Usage: "`N` runs each time it measures; 0 is as many as a baseline of this size needs"},
-		}, thresholdFlags(), []cli.Flag{history.StoreFlag()}, measuring.WhereFlags(), measuring.PlanFlags(), measuring.OutFlags()),
+			&cli.IntFlag{Name: "runs", Usage: "`N` runs each time it measures; 0 is as many as find a change of twice --relative, 10 at most"},
+		}, thresholdFlags(compare.GateRelative), []cli.Flag{history.StoreFlag()}, measuring.WhereFlags(), measuring.PlanFlags(), measuring.OutFlags()),
 		Action: gate,
 	}
 }
@@ -61,12 +69,24 @@ func gate(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	baseline, noise, err := history.BaselineRuns(c, name)
+	baseline, err := history.BaselineOf(c, name)
 	if err != nil {
 		return err
 	}
-	if options.Noise == nil {
-		options.Noise = noise
+	var details []json.RawMessage
+	for _, m := range baseline.Measured {
+		details = append(details, m.Detail)
+	}
+	repeat, err := measuring.RepeatOf(c, name, details, compare.HostsOf(baseline.Runs))
+	if err != nil {
+		return err
+	}
+	stage, err := compare.PlanGate(baseline.Runs, c.Int("runs"), options)
+	if err != nil {
+		return command.Usagef("baseline %s %w", name, err)
+	}
+	if !c.Bool("quiet") {
+		announce(c, stage, repeat, baseline.Measured, options.Relative)
 	}
 	root := cmp.Or(c.String("out"), "gate-"+rundir.DefaultName(time.Now()))
 	var partial error
@@ -75,13 +95,13 @@ func gate(c *cli.Context) error {
 		if why != nil {
 			what = "again"
 		}
-		runs, err := measuring.RepeatRuns(c, root, what, n)
+		runs, err := repeat.Runs(root, what, n)
 		if command.CodeOf(err) == command.ExitPartial {
 			partial, err = err, nil
 		}
 		return runs, err
 	}
-	v, err := compare.Gate(c.Context, baseline, measure, c.Int("runs"), options)
+	v, err := compare.Gate(c.Context, baseline.Runs, measure, stage.Runs, options)
 	if err != nil {
 		return err
 	}
@@ -90,6 +110,25 @@ func gate(c *cli.Context) error {
 		return err
 	}
 	return answerVerdict(c, "gate", v, paths, partial)
+}
+
+// announce says what a gate is going to measure, how long that takes, and what it finds.
+func announce(c *cli.Context, s compare.Stage, r *measuring.Repeat, before []store.Measured, relative float64) {
+	var took []float64
+	for _, m := range before {
+		took = append(took, m.Took.Seconds())
+	}
+	longest := max(slices.Max(took), 1.05*r.Budget().Seconds())
+	after := func(seconds float64) time.Duration {
+		return time.Duration(math.Ceil(float64(s.Runs)*seconds)) * time.Second
+	}
+	command.Note(c, fmt.Sprintf("measures %s like those of the baseline, about %s; what looks worse is measured again: %s at most in all",
+		units.Plural(s.Runs, "run"), after(stats.Median(took)), 2*after(longest)))
+	command.Note(c, fmt.Sprintf("decides by %s, and links; passes changes below %s", strings.Join(s.Decide, ", "), reports.Percent(relative)))
+	if len(s.Blind) > 0 {
+		command.Note(c, fmt.Sprintf("may miss a change of %s in what differs too much from run to run: %s", reports.Percent(2*relative),
+			strings.Join(s.Blind, ", ")))
+	}
 }
 
 // writeVerdict writes the verdict for other programs and for the page of a CI job.
