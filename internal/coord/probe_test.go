@@ -8,13 +8,13 @@ import (
 	"testing"
 	"time"
 
+	"calib/agent/simagent"
 	"calib/bench"
 	"calib/internal/coord"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
 	"calib/internal/netspec"
 	"calib/internal/plane"
-	"calib/internal/simagent"
 	"calib/transport/sim"
 )
 

@@ -8,12 +8,12 @@ import (
 	"slices"
 	"testing"
 
+	"calib/agent/simagent"
 	"calib/bench"
 	"calib/bench/experiments"
 	"calib/internal/coord"
 	"calib/internal/dataset"
 	"calib/internal/netspec"
-	"calib/internal/simagent"
 	"calib/internal/units"
 	"calib/transport/sim"
 )

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"calib/agent/simagent"
 	"calib/bench"
 	"calib/bench/experiments"
 	"calib/internal/coord"
@@ -18,7 +19,6 @@ import (
 	"calib/internal/netspec"
 	"calib/internal/plane"
 	"calib/internal/rundir"
-	"calib/internal/simagent"
 	"calib/internal/units"
 	"calib/transport/sim"
 )

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"calib/agent/simagent"
 	"calib/bench"
 	"calib/bench/experiments"
 	"calib/fit"
@@ -14,7 +15,6 @@ import (
 	"calib/internal/coord"
 	"calib/internal/dataset"
 	"calib/internal/netspec"
-	"calib/internal/simagent"
 	"calib/internal/units"
 	"calib/transport/sim"
 )

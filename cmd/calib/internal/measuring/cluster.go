@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"calib/agent"
+	"calib/agent/simagent"
 	"calib/cmd/calib/internal/command"
 	"calib/internal/certs"
 	"calib/internal/coord"
@@ -22,7 +23,6 @@ import (
 	"calib/internal/hosts"
 	"calib/internal/netspec"
 	"calib/internal/plane"
-	"calib/internal/simagent"
 	"calib/transport/sim"
 )
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"calib/agent/simagent"
 	"calib/bench"
 	"calib/bench/experiments"
 	"calib/fit"
@@ -16,7 +17,6 @@ import (
 	"calib/internal/coord"
 	"calib/internal/dataset"
 	"calib/internal/netspec"
-	"calib/internal/simagent"
 	"calib/internal/units"
 	"calib/transport/sim"
 )
