@@ -7,7 +7,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # calib and its tests are pure Go: no C compiler is asked for.
 export CGO_ENABLED := 0
 
-SUITES := accuracy-paired accuracy-cluster accuracy-table accuracy-gather accuracy-tbf accuracy-simgrid accuracy-patterns accuracy-patterns-switch accuracy-ompi accuracy-coverage
+SUITES := accuracy-paired accuracy-media accuracy-cluster accuracy-table accuracy-gather accuracy-tbf accuracy-simgrid accuracy-patterns accuracy-patterns-switch accuracy-ompi accuracy-coverage
 
 # calib --version says version, commit and date where Go can read them: in a clone, not in a worktree of git.
 STAMP := $(shell test -d .git && git status --porcelain >/dev/null 2>&1 && echo -buildvcs=true)
@@ -56,17 +56,16 @@ bin/modules: go.mod go.sum
 	@mkdir -p $(@D) && touch $@
 
 # The lab run comes last and alone: it times packets. Tests that were skipped are listed at the end.
-LAB := calib/internal/accuracy
 test: setup bin/modules build
 	@CALIB_SKIPPED=$$(mktemp) && export CALIB_SKIPPED && trap 'cat $$CALIB_SKIPPED; rm -f $$CALIB_SKIPPED' EXIT && \
-	$(GO) test $$($(GO) list ./... | grep -v '^$(LAB)$$') && \
-	$(GO) test -count=1 $(LAB)
+	$(GO) test $$($(GO) list ./... | grep -v '^calib/harness$$') && \
+	$(GO) test -count=1 ./harness
 
 lint:
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); exit 1; }
-	$(GO) vet ./...
+	$(GO) vet -tags harness ./...
 	GOOS=darwin $(GO) build ./...
-	$(GO) run $(STATICCHECK) ./...
+	$(GO) run $(STATICCHECK) -tags harness ./...
 	@$(GO) run ./internal/arch -advice
 
 # The product's lines, package by package.
@@ -76,27 +75,35 @@ lines:
 generate:
 	$(GO) generate ./...
 
-# The tables of docs/RESULTS.md: recovery of known truth in the lab, over seeds and networks; and of a kernel queue's size.
+# calib beside known truth and other programs (harness): each suite that was measured as a whole is a page of docs/results. CASES chooses
+# among a suite's cases by a regular expression, such as CASES=sparc1994-8/. CALIB names the calib to measure with; of several, with commas
+# between, each measures each case by turns: CALIB=old/calib,bin/calib.
+HARNESS = $(GO) test -tags harness -count=1 -timeout 12h -v ./harness
+CALIB   ?= $(BIN)
+CASES   ?= .
+
+# Networks of known truth in the lab, and a kernel queue of known size.
 accuracy: $(SUITES)
 $(SUITES): accuracy-%: build
-	$(GO) run ./internal/accuracy -calib $(BIN) -suite $*
+	$(HARNESS) -run '^TestAccuracy$$/^$*$$/$(CASES)' -args -calib $(CALIB)
 
-# docs/PAPERS.md: the papers' tables and figures, rebuilt on formulas and from calibrations of the lab's copies of their clusters, which are run
-# first, five minutes each: all, or those of RUNS=sparc-trees,hku-table. Without measuring: go run ./internal/papers
+# The papers' tables and figures, rebuilt on formulas and from calibrations of the lab's copies of their clusters, which are run first, five
+# minutes each: all, or those of CASES='sparc-trees|hku-table'. Without measuring: go test ./harness -run TestPapersPage -args -update
 papers: build
-	$(GO) run ./internal/papers -measure -runs '$(RUNS)' -calib $(BIN)
+	$(HARNESS) -run '^TestPapers$$/$(CASES)' -args -calib $(CALIB)
 
 # The speed bars, beside the peers: alternating runs, medians of ratios.
 bench: build
-	$(GO) run ./internal/benchcmp
+	$(HARNESS) -run '^TestBench$$/$(CASES)' -args -calib $(CALIB)
 
-# How the time and memory of a coordinator grow with the hosts: a table, and the plots of docs.
+# How the time and memory of a coordinator grow with the hosts. HOSTS=8,64 chooses.
+HOSTS ?= 8,16,32,64,128,256,512,1000
 scale: build
-	$(GO) run ./internal/scale -calib $(BIN) -svg docs
+	$(HARNESS) -run '^TestScale$$' -args -calib $(CALIB) -hosts $(HOSTS)
 
-# Whether runs keep their budget, on five networks: an hour and a half, root. BUDGETS='-networks loopback -hosts 2,8' chooses.
+# Whether runs keep their budget, on five networks: an hour and a half, root.
 budgets: build
-	$(GO) run ./internal/budgets -calib $(BIN) $(BUDGETS)
+	$(HARNESS) -run '^TestBudgets$$/$(CASES)' -args -calib $(CALIB)
 
 # Every fault in every phase of a run, on an emulated cluster: half an hour, root. CELLS chooses by a regular expression: CELLS='data cut/.*'
 CELLS ?= .

@@ -1,0 +1,92 @@
+//go:build harness
+
+package harness
+
+import (
+	"fmt"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+
+	"calib/internal/needs"
+)
+
+// Networks of known truth, measured by the real command: each suite is a case.
+func TestAccuracy(t *testing.T) {
+	needs.Namespaces(t)
+	for _, s := range suites() {
+		if s.name != "budgets" && !strings.HasPrefix(s.name, "short") {
+			t.Run(s.name, func(t *testing.T) { s.measure(t, "accuracy-"+s.name) })
+		}
+	}
+}
+
+// Whether runs keep their budget: an hour and a half.
+func TestBudgets(t *testing.T) {
+	needs.Root(t, "make namespaces")
+	lookup(t, "budgets").measure(t, "budgets")
+}
+
+// The runs behind the papers' measured rows, five minutes each, and then the page.
+func TestPapers(t *testing.T) {
+	needs.Namespaces(t)
+	calib := builds(t)[0]
+	for _, r := range paperRuns {
+		t.Run(r.name, func(t *testing.T) { r.measure(t, calib) })
+	}
+	write(t, "papers", papersPage(t))
+}
+
+// How fast calib is beside other programs. Each is measured on loopback and a veth pair, with both ends on one CPU and
+// on two.
+func TestBench(t *testing.T) {
+	needs.Root(t, "make namespaces")
+	p := &table{name: "bench", header: benchHeader}
+	calib := builds(t)[0]
+	cases, done := 0, 0
+	for _, r := range rivals() {
+		if _, err := exec.LookPath(r.program); err != nil {
+			p.after += "\n" + r.program + " is not installed here."
+			continue
+		}
+		for _, path := range []string{"loopback", "veth"} {
+			for cpu := range 2 {
+				if r.wired && path != "veth" || r.oneCPU && cpu > 0 {
+					continue
+				}
+				cases++
+				t.Run(fmt.Sprintf("%s/%s/cpu%d", r.name, path, cpu), func(t *testing.T) {
+					c := &contest{rival: r, dir: t.TempDir(), calib: calib}
+					c.from, c.to = end{addr: "127.0.0.1"}, end{addr: "127.0.0.1", cpu: cpu}
+					if path == "veth" {
+						wire(t, &c.from, &c.to)
+					}
+					c.play(t, *turnsFlag)
+					c.rows(t, p, path)
+					done++
+				})
+			}
+		}
+	}
+	p.part = done < cases
+	p.save(t)
+}
+
+// How the time and memory of a coordinator grow with the hosts.
+func TestScale(t *testing.T) {
+	calib := builds(t)[0]
+	p := &table{name: "scale", header: scaleHeader}
+	for name := range strings.SplitSeq(*hostsFlag, ",") {
+		n, err := strconv.Atoi(name)
+		if err != nil || n < 2 {
+			t.Fatalf("-hosts %q: want numbers of 2 or more, such as 8,64", *hostsFlag)
+		}
+		row, err := scaled(calib, "harness/testdata/plans/scale.yaml", place(t, "scale-"+name), n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.add(t, row)
+	}
+	p.save(t)
+}
