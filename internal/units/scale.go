@@ -89,11 +89,11 @@ func Format(v float64, unit string) string {
 		return "∞"
 	case math.IsInf(v, -1):
 		return "-∞"
+	case unit == "" || unit == "1":
+		return strconv.FormatFloat(v, 'g', 4, 64)
 	case v == 0:
 		return "0 " + unit
-	case unit == "1":
-		return strconv.FormatFloat(v, 'g', 4, 64)
-	case unit != "" && !Prefixed(unit):
+	case !Prefixed(unit):
 		return strconv.FormatFloat(v, 'g', 4, 64) + " " + unit
 	}
 	m := largest(decimal, math.Abs(v), 5e-5) // 999.95 and more is printed as 1000

@@ -2,6 +2,17 @@ package units
 
 import "testing"
 
+// A number without a unit has no prefix, which would be read as one: "4.308 m" is a length.
+func TestFormatWithoutUnit(t *testing.T) {
+	for v, want := range map[float64]string{4.308e-3: "0.004308", 12e6: "1.2e+07", 0: "0", -0.5: "-0.5"} {
+		for _, unit := range []string{"1", ""} {
+			if got := Format(v, unit); got != want {
+				t.Errorf("Format(%g, %q) = %q, want %q", v, unit, got, want)
+			}
+		}
+	}
+}
+
 func TestScaleAxis(t *testing.T) {
 	for _, c := range []struct {
 		size float64

@@ -151,7 +151,7 @@ func TestNoise(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	for text, want := range map[string]string{
-		"{":              "calib run --aa makes one",
+		"{":              "calib run --hosts hosts.txt --aa 10 makes one",
 		`{"schema":"x"}`: `unknown schema "x"`,
 		`{"schema":"calib.noise/1","of":[{"name":"a","absolute":-1}]}`: "a: a noise of -1",
 	} {

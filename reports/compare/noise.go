@@ -186,10 +186,10 @@ func WriteFloor(w io.Writer, f *Floor) error { return reports.WriteJSON(w, f) }
 func ReadFloor(r io.Reader) (*Floor, error) {
 	var f Floor
 	if err := json.NewDecoder(r).Decode(&f); err != nil {
-		return nil, fmt.Errorf("noise floor: %w; calib run --aa makes one", err)
+		return nil, fmt.Errorf("noise floor: %w; calib run --hosts hosts.txt --aa 10 makes one", err)
 	}
 	if f.Schema != FloorSchema {
-		return nil, fmt.Errorf("noise floor: unknown schema %q, want %s; calib run --aa makes one", f.Schema, FloorSchema)
+		return nil, fmt.Errorf("noise floor: unknown schema %q, want %s; calib run --hosts hosts.txt --aa 10 makes one", f.Schema, FloorSchema)
 	}
 	for _, q := range f.Of {
 		if !(q.Absolute >= 0) || math.IsInf(q.Absolute, 0) {
@@ -209,7 +209,7 @@ func FloorText(w io.Writer, f *Floor) error {
 	for _, q := range f.Of {
 		switch {
 		case q.From == "":
-			p.line("  %-24s %9s  of %s", q.Name, shareOf(q), number(q.Median, q.Unit))
+			p.line("  %-24s %9s  of %s", q.Name, shareOf(q), units.Format(q.Median, q.Unit))
 		case q.Relative != nil:
 			if links[q.Name] == nil {
 				names = append(names, q.Name)
@@ -227,7 +227,7 @@ func FloorText(w io.Writer, f *Floor) error {
 
 func shareOf(q Quantity) string {
 	if q.Relative == nil {
-		return number(q.Absolute, q.Unit)
+		return units.Format(q.Absolute, q.Unit)
 	}
 	return reports.Percent(*q.Relative)
 }

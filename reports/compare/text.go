@@ -71,7 +71,7 @@ func headline(v *Verdict) string {
 
 // row is a change on one line, with its evidence, in a list of the given scope.
 func row(c Change, scope string) string {
-	s := fmt.Sprintf("%-20s %12s → %-12s %8s %-18s  threshold %s (%s)", c.nameIn(scope), number(c.Old, c.Unit), number(c.New, c.Unit),
+	s := fmt.Sprintf("%-20s %12s → %-12s %8s %-18s  threshold %s (%s)", c.nameIn(scope), units.Format(c.Old, c.Unit), units.Format(c.New, c.Unit),
 		changed(c), changedCI(c), threshold(c), c.By)
 	if c.AdjustedP != nil {
 		s += "  p " + pValue(c.AdjustedP)
@@ -81,7 +81,7 @@ func row(c Change, scope string) string {
 
 func threshold(c Change) string {
 	if c.Ratio == nil || c.Old == 0 {
-		return number(c.Threshold, c.Unit)
+		return units.Format(c.Threshold, c.Unit)
 	}
 	return reports.Percent(c.Threshold / c.Old)
 }
@@ -113,7 +113,7 @@ func Markdown(w io.Writer, v *Verdict) error {
 		p.line("| **%s** | %s | | | | | | |", f.Kind, cell(f.Text))
 		shown, left := f.notable()
 		for _, c := range shown {
-			p.line("| | %s | %s | %s | %s | %s | %s | %s |", cell(c.nameIn(ScopeNetwork)), number(c.Old, c.Unit), number(c.New, c.Unit),
+			p.line("| | %s | %s | %s | %s | %s | %s | %s |", cell(c.nameIn(ScopeNetwork)), units.Format(c.Old, c.Unit), units.Format(c.New, c.Unit),
 				changed(c), changedCI(c), threshold(c), strings.ReplaceAll(pValue(c.AdjustedP), "<", "&lt;"))
 		}
 		if left > 0 {

@@ -64,7 +64,7 @@ func (c Change) nameIn(scope string) string {
 
 // Says is a change in words: "slower by 2.1×", "better by 4.0%".
 func (c Change) Says() string {
-	by := number(math.Abs(c.New-c.Old), c.Unit)
+	by := units.Format(math.Abs(c.New-c.Old), c.Unit)
 	if c.Ratio != nil {
 		by = times(*c.Ratio)
 	}
@@ -87,13 +87,6 @@ func times(r float64) string {
 		r = 1 / r
 	}
 	return strconv.FormatFloat(r, 'f', 1, 64) + "×"
-}
-
-func number(v float64, unit string) string {
-	if unit == "1" {
-		unit = ""
-	}
-	return strings.TrimSpace(units.Format(v, unit))
 }
 
 // printer writes lines; Flush returns the first error.
@@ -127,9 +120,9 @@ func changedCI(c Change) string {
 // difference is a value with its sign.
 func difference(v float64, unit string) string {
 	if v > 0 {
-		return "+" + number(v, unit)
+		return "+" + units.Format(v, unit)
 	}
-	return number(v, unit)
+	return units.Format(v, unit)
 }
 
 // signed is a ratio as a change in percent, never "-0.0%".

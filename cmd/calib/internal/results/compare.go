@@ -88,7 +88,7 @@ func compareOptions(c *cli.Context) (compare.Options, error) {
 	if path := c.String("noise"); path != "" {
 		f, err := os.Open(path)
 		if err != nil {
-			return o, command.Usagef("--noise: %w; calib run --aa N makes one", err)
+			return o, command.Usagef("--noise: %w; calib run --hosts hosts.txt --aa 10 makes one", err)
 		}
 		defer f.Close()
 		if o.Noise, err = compare.ReadFloor(f); err != nil {
