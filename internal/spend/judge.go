@@ -98,7 +98,10 @@ func (j *Judge) Look(d *dataset.Dataset, round int) ([]State, error) {
 func (j *Judge) state(v *view, name string, n number) State {
 	s := State{Parameter: name, Unit: n.unit, Value: math.NaN(), HalfWidth: math.Inf(1), Scatter: math.Inf(1), Target: j.targets[name], Why: n.why}
 	if n.known {
-		s.Value, s.HalfWidth, s.Scatter, s.Why = n.value, n.whole, n.rounds(), ""
+		s.Value, s.HalfWidth, s.Scatter = n.value, n.whole, n.rounds()
+		if !math.IsInf(n.whole, 1) {
+			s.Why = "" // of the status of a number that has an interval
+		}
 	}
 	s.Met = held(j.met, name, s.HalfWidth <= s.Target)
 	why := v.beyond(name, n, s.Target)

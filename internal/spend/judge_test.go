@@ -180,20 +180,25 @@ func TestCoefficient(t *testing.T) {
 	}
 }
 
-// A number of several rounds without scatter is known; of a single round nothing is.
-func TestHalfWidth(t *testing.T) {
-	v := &view{fits: &params.Params{Fits: []*params.Fit{{Model: "one", Rounds: 1}, {Model: "many", Rounds: 6}}}}
-	for _, c := range []struct {
-		model string
-		ci    [2]float64
-		has   bool
-		want  float64
-	}{{"one", [2]float64{}, false, math.Inf(1)}, {"many", [2]float64{}, false, 0}, {"many", [2]float64{9, 13}, true, 0.2}} {
-		if got := v.halfWidth(c.model, 10, c.ci, c.has); got != c.want {
-			t.Errorf("%+v: got %g", c, got)
+// A number that has no interval meets no target, however many rounds are behind it, and says why it has none.
+func TestNoInterval(t *testing.T) {
+	value := 753.4e-12
+	v := &view{fit.Prepare(&dataset.Dataset{}, fit.Settings{}), &params.Params{Fits: []*params.Fit{{Model: "hyperbolic-network", Rounds: 8}}, Parameters: map[string]params.Parameter{
+		"b_c": {Value: &value, Unit: "s/B", Status: params.StatusProvisional, Model: "hyperbolic-network", Why: "no interval: nothing varied"}}}}
+	j := NewJudge(Targets{"b_c": 0.02}, fit.Settings{}, 1)
+	for range looks + 1 {
+		s := j.state(v, "b_c", v.number("b_c"))
+		if want := "b_c 753.4 ps/B, target 2% (no interval: nothing varied)"; s.String() != want || s.Met || Done([]State{s}) {
+			t.Errorf("%q, want %q, which is not met", s, want)
 		}
 	}
-	if got := v.halfWidth("many", 0, [2]float64{-1, 1}, true); !math.IsInf(got, 1) {
+	q := v.fits.Parameters["b_c"]
+	q.CI95 = &[2]float64{0.99 * value, 1.01 * value}
+	v.fits.Parameters["b_c"] = q
+	if s := j.state(v, "b_c", v.number("b_c")); s.String() != "b_c 753.4 ps/B ± 1%, target 2%" {
+		t.Errorf("with an interval: %q", s)
+	}
+	if got := halfWidth(0, [2]float64{-1, 1}, true); !math.IsInf(got, 1) {
 		t.Errorf("around zero: %g", got)
 	}
 }

@@ -16,7 +16,7 @@ type State struct {
 	Parameter string
 	Unit      string
 	Value     float64 // NaN where there is none
-	HalfWidth float64 // of the 95% interval, relative to the value; +Inf where there is none
+	HalfWidth float64 // of the 95% interval, relative to the value; +Inf where there is none: no target is met without
 	Scatter   float64 // the part of HalfWidth that comes from the scatter between rounds: more of them narrow it
 	Target    float64
 	// Met: the half-width was within the target in this look and in the one before. The width of an interval is itself random, and the
@@ -24,7 +24,7 @@ type State struct {
 	Met bool
 	// Beyond: in this look and in the one before, Why says that no number of rounds would meet the target.
 	Beyond bool
-	// Why there is no value, or why more rounds do not help; "" elsewhere.
+	// Why there is no value or no interval, or why more rounds do not help; "" elsewhere.
 	Why string
 }
 
@@ -87,7 +87,7 @@ func (v *view) number(name string) number {
 		}
 		out.value, out.unit, out.known, out.why = value, fn.CoeffUnit(c), fn.Usable(), fn.Why
 		ci, wide := fn.CI95[c]
-		out.whole = v.halfWidth(fn.Model, value, ci, wide)
+		out.whole = halfWidth(value, ci, wide)
 		return out
 	}
 	q, ok := v.fits.Parameters[name]
@@ -104,7 +104,7 @@ func (v *view) number(name string) number {
 		ci = *q.CI95
 	}
 	out.value, out.known = raw, q.Value != nil
-	out.whole = v.halfWidth(q.Model, out.value, ci, q.CI95 != nil)
+	out.whole = halfWidth(out.value, ci, q.CI95 != nil)
 	squares := 0.0
 	var terms []string
 	for _, t := range q.Budget {
@@ -117,26 +117,12 @@ func (v *view) number(name string) number {
 	return out
 }
 
-// halfWidth is that of an interval relative to its value. A fit of several rounds has none where nothing varied: it is 0. It has none
-// of a single round, of which nothing is known.
-func (v *view) halfWidth(model string, value float64, ci [2]float64, has bool) float64 {
-	switch {
-	case has && value != 0:
-		return (ci[1] - ci[0]) / 2 / math.Abs(value)
-	case !has && v.rounds(model) > 1:
-		return 0
+// halfWidth is that of an interval relative to its value.
+func halfWidth(value float64, ci [2]float64, has bool) float64 {
+	if !has || value == 0 {
+		return math.Inf(1)
 	}
-	return math.Inf(1)
-}
-
-// rounds is how many rounds are behind a typical point of a model.
-func (v *view) rounds(model string) int {
-	for _, f := range v.fits.Fits {
-		if f.Model == model {
-			return f.Rounds
-		}
-	}
-	return 0
+	return (ci[1] - ci[0]) / 2 / math.Abs(value)
 }
 
 // value is that of a parameter, where it has one.
