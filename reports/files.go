@@ -26,16 +26,16 @@ func FilesOf(p *params.Params, dir string) (files, next Grid) {
 		files.add(filepath.Join(dir, f[0]), f[1])
 	}
 	next = newGrid(Column{"next", KindCode}, Column{"why", KindWords})
-	next.add("calib report "+shellWord(dir), "read the whole report")
-	next.add("calib fit "+shellWord(dir), "fit again from the same samples, offline: the same bytes come back")
+	next.add("calib report "+ShellWord(dir), "read the whole report")
+	next.add("calib fit "+ShellWord(dir), "fit again from the same samples, offline: the same bytes come back")
 	if p.Run.Plan == "quick" {
-		next.add("calib run --plan standard …", "narrower intervals than the quick plan gives")
+		next.add(params.RunCommand+" --plan standard", "narrower intervals than the quick plan gives")
 	}
 	if _, has := p.Parameters["B_L"]; !has && p.Functions["g_r"].Form != "" {
-		next.add("calib run --only flood …", "how many packets a port holds; it overflows one to see, so packets are lost")
+		next.add(params.MeasureCommand("flood", "gap"), "how many packets a port holds; it overflows one to see, so packets are lost")
 	}
 	if len(slowHosts(p.Pairs)) > 0 || slices.ContainsFunc(p.Findings, func(f params.Finding) bool { return f.Code == params.SlowHost }) {
-		next.add("calib run --only pingpong …", "see whether the slow host stays slow")
+		next.add(params.MeasureCommand("pingpong"), "see whether the slow host stays slow")
 	}
 	return files, next
 }
@@ -59,8 +59,8 @@ func (p *page) files(ps *params.Params) {
 	p.write(next)
 }
 
-// shellWord quotes s for a shell where that is needed.
-func shellWord(s string) string {
+// ShellWord quotes s for a shell where that is needed.
+func ShellWord(s string) string {
 	if s != "" && !strings.ContainsFunc(s, func(r rune) bool {
 		return !(r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || strings.ContainsRune("-_./:@%+,=", r))
 	}) {

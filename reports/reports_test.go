@@ -239,7 +239,7 @@ func TestSmallText(t *testing.T) {
 		{units.GroupedPlural(1, "host"), "1 host"}, {units.GroupedPlural(0, "host"), "0 hosts"}, {units.GroupedPlural(-1234567, "x"), "-1,234,567 xs"},
 		{count(65536), "65,536"}, {count(1.5), "1.5"},
 		{timeRange(0.5, 0.5), "30 s"}, {timeRange(1, 90), "60 s to 90 min"}, {timeRange(119.99, 300), "120 min to 5.0 h"},
-		{shellWord("a/b-c.1"), "a/b-c.1"}, {shellWord("it's"), `'it'\''s'`}, {shellWord(""), "''"},
+		{ShellWord("a/b-c.1"), "a/b-c.1"}, {ShellWord("it's"), `'it'\''s'`}, {ShellWord(""), "''"},
 		{sentence("a_c is zero"), "a_c is zero."}, {sentence("the end."), "The end."}, {sentence(""), ""},
 	} {
 		if c.got != c.want {

@@ -29,7 +29,7 @@ func TestScript(t *testing.T) {
 		Dir: filepath.Join("testdata", "script"),
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"namespaces": cmdNamespaces, "needs": cmdNeeds, "exits": cmdExits, "start": cmdStart, "signal": cmdSignal, "await": cmdAwait, "capture": cmdCapture,
-			"conforms": cmdConforms, "same-run": cmdSameRun, "prefix": cmdPrefix, "listen": cmdListen, "feed": cmdFeed, "slurm": cmdSlurm, "jobless": cmdJobless, "sshd": cmdSSHD,
+			"conforms": cmdConforms, "same-run": cmdSameRun, "prefix": cmdPrefix, "listen": cmdListen, "feed": cmdFeed, "follow": cmdFollow, "slurm": cmdSlurm, "jobless": cmdJobless, "sshd": cmdSSHD,
 		},
 		RequireExplicitExec: true, RequireUniqueNames: true,
 		Setup: func(e *testscript.Env) error {

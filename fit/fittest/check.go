@@ -3,6 +3,7 @@ package fittest
 import (
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"testing"
 
@@ -21,9 +22,11 @@ func CheckFit(t *testing.T, m fit.Model, f *params.Fit) {
 		t.Error("neither parameters nor functions")
 	}
 	for name, p := range f.Parameters {
+		CheckText(t, name, p.Why)
 		checkParameter(t, name, p)
 	}
 	for name, fn := range f.Functions {
+		CheckText(t, name, fn.Why)
 		checkFunction(t, name, fn)
 	}
 	CheckFindings(t, f.Findings)
@@ -43,6 +46,7 @@ func CheckFit(t *testing.T, m fit.Model, f *params.Fit) {
 func CheckFindings(t *testing.T, findings []params.Finding) {
 	t.Helper()
 	for _, f := range findings {
+		CheckText(t, "finding "+string(f.Code), f.Message)
 		i := slices.IndexFunc(Codes, func(m CodeMeaning) bool { return m.Code == f.Code })
 		if i < 0 || f.Message == "" || !slices.Contains(Codes[i].Levels, f.Level) {
 			t.Errorf("finding %+v: no message, or its code and level are not in Codes", f)
@@ -54,6 +58,17 @@ func CheckFindings(t *testing.T, findings []params.Finding) {
 			}
 			CheckFinite(t, string(f.Code)+": "+name, v)
 		}
+	}
+}
+
+// unfinished is a text after which something was to follow, or with a number whose unit is a prefix of nothing: "4.308 m".
+var unfinished = regexp.MustCompile(`[: ]$|[0-9] [GMkmµnpf]([^A-Za-zµ/]|$)`)
+
+// CheckText fails where a text for people is not whole.
+func CheckText(t *testing.T, what, text string) {
+	t.Helper()
+	if unfinished.MatchString(text) {
+		t.Errorf("%s: a text that ends early, or a number without a unit: %q", what, text)
 	}
 }
 

@@ -43,10 +43,10 @@ func Of(p *params.Params) (Inputs, error) {
 	var in Inputs
 	gap, err := gapOf(p)
 	if err != nil {
-		return in, fmt.Errorf("%w: %w; experiment prtt measures it", ErrInputs, err)
+		return in, fmt.Errorf("%w: %w%s", ErrInputs, err, p.Hint("gap"))
 	}
 	if in.Medium, err = medium(p); err != nil {
-		return in, fmt.Errorf("%w: %w; experiment paired measures it", ErrInputs, err)
+		return in, fmt.Errorf("%w: %w", ErrInputs, err)
 	}
 	in.Gap, in.Packet = gap, packet(p)
 	sum := 0.0
@@ -75,7 +75,7 @@ func Of(p *params.Params) (Inputs, error) {
 		return in, nil
 	}
 	if len(wrong) > 0 || !(sum > 0) {
-		return in, fmt.Errorf("%w: no half round trip, and L + o_s + o_r is %g s (%s); experiment prtt measures them", ErrInputs, sum, strings.Join(wrong, ", "))
+		return in, fmt.Errorf("%w: no half round trip, and L + o_s + o_r is %g s (%s)%s", ErrInputs, sum, strings.Join(wrong, ", "), p.Hint("L"))
 	}
 	in.Ways = []Way{{1, sum}}
 	return in, nil

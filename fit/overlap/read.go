@@ -13,7 +13,7 @@ import (
 )
 
 // ErrParameters reports a params.json without the parameters of the model.
-var ErrParameters = errors.New("no parameters of latency hiding (experiment overlap, plan full)")
+var ErrParameters = errors.New("no parameters of latency hiding")
 
 // Fitted is the model as a run found it.
 type Fitted struct {
@@ -35,7 +35,7 @@ type Fitted struct {
 func Read(p *params.Params) (*Fitted, error) {
 	i := slices.IndexFunc(p.Fits, func(f *params.Fit) bool { return f.Model == (Model{}).Name() })
 	if i < 0 {
-		return nil, ErrParameters
+		return nil, fmt.Errorf("%w%s", ErrParameters, p.Hint("t_tr"))
 	}
 	f, out := p.Fits[i], &Fitted{}
 	squares, n := 0.0, 0.0

@@ -86,13 +86,13 @@ func Decode(r io.Reader) (*Params, error) {
 	p := &Params{}
 	switch {
 	case head.Schema == nil:
-		return nil, fmt.Errorf("%w: no member \"schema\"; calib fit RUN writes a new one", ErrParams)
+		return nil, fmt.Errorf("%w: no member \"schema\"; fit the run again for a new one", ErrParams)
 	case *head.Schema == SchemaOne:
 		p, err = decodeOne(b)
 	case *head.Schema == Schema:
 		err = json.Unmarshal(b, p)
 	default:
-		return nil, fmt.Errorf("%w: schema %q, this build reads %q and %q; calib fit RUN writes it anew from the samples",
+		return nil, fmt.Errorf("%w: schema %q, this build reads %q and %q; fit the run again, which writes it anew from the samples",
 			ErrParams, *head.Schema, Schema, SchemaOne)
 	}
 	if err != nil {

@@ -30,6 +30,7 @@ type Metric struct {
 	CI95   *[2]float64 `json:"ci95,omitempty"`
 	Better string      `json:"better,omitempty"`
 	Status string      `json:"status,omitempty"` // StatusOK or StatusProvisional
+	Why    string      `json:"-"`                // of Status
 	// Sizes are the message sizes that a parameter or coefficient was fitted to ("1B..64KiB"): fitted to others, it is another number. ""
 	// where the name says the size, or there is none.
 	Sizes string `json:"sizes,omitempty"`
@@ -60,7 +61,8 @@ func (p *Params) Metrics() []Metric {
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Parameters)) {
 		if q := p.Parameters[name]; q.Value != nil {
-			m := Metric{Name: name, Unit: q.Unit, Label: q.Label, Value: *q.Value, CI95: q.CI95, Better: better(q.Unit), Status: q.Status}
+			m := Metric{Name: name, Unit: q.Unit, Label: q.Label, Value: *q.Value, CI95: q.CI95, Better: better(q.Unit),
+				Status: q.Status, Why: q.Why}
 			if i := slices.IndexFunc(p.Fits, func(f *Fit) bool { return f.Model == q.Model && f.Experiment == q.Experiment }); i >= 0 {
 				m.Sizes = sizesOf(p.Fits[i].Domain)
 			}
@@ -73,7 +75,7 @@ func (p *Params) Metrics() []Metric {
 			continue
 		}
 		for _, m := range f.metrics(name) {
-			m.Status = cmp.Or(f.Status, StatusOK)
+			m.Status, m.Why = cmp.Or(f.Status, StatusOK), f.Why
 			add(m)
 		}
 	}

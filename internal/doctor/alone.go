@@ -110,7 +110,7 @@ func room(h Host, hosts int, add adder) {
 	}
 	if ends := strings.Fields(h.Now[environ.NowPorts]); len(ends) == 2 {
 		if n := number(ends[1], 0) - number(ends[0], 0) + 1; n < fewPorts {
-			add(Disturbs, "ports", fmt.Sprintf("there are %d local ports: new connections in every round use them up", n), `sysctl -w net.ipv4.ip_local_port_range="32768 60999", or calib run --keep-connections`)
+			add(Disturbs, "ports", fmt.Sprintf("there are %d local ports: new connections in every round use them up", n), `sysctl -w net.ipv4.ip_local_port_range="32768 60999", or calib run --hosts hosts.txt --keep-connections`)
 		}
 	}
 	if free, err := strconv.ParseUint(h.Now[environ.NowDisk], 10, 64); err == nil && free < uint64(leastDisk) {

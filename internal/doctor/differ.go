@@ -30,7 +30,7 @@ var facts = []fact{
 	{"cpu.model", "the CPU", Notes, "lscpu; hosts that differ are measured as they are, and named as slow where they are"},
 	{"cpu.governor", "the frequency governor", Notes, "cpupower frequency-set -g %[2]s"},
 	{"clocksource", "the clock source", Notes, "echo %[2]s > /sys/devices/system/clocksource/clocksource0/current_clocksource"},
-	{"tcp.congestion", "the congestion control", Disturbs, "sysctl -w net.ipv4.tcp_congestion_control=%[2]s, or calib run --congestion %[2]s"},
+	{"tcp.congestion", "the congestion control", Disturbs, "sysctl -w net.ipv4.tcp_congestion_control=%[2]s, or calib run --hosts hosts.txt --congestion %[2]s"},
 	{"tcp.rmem", "the receive buffers", Notes, `sysctl -w net.ipv4.tcp_rmem="%[2]s"`},
 	{"tcp.wmem", "the send buffers", Notes, `sysctl -w net.ipv4.tcp_wmem="%[2]s"`},
 	{"core.default_qdisc", "the queueing discipline", Notes, "sysctl -w net.core.default_qdisc=%[2]s, and a new start of the interface"},

@@ -7,7 +7,6 @@ import (
 	"calib/bench/pattern"
 	"calib/fit/cluster"
 	"calib/fit/params"
-	"calib/internal/dataset/names"
 )
 
 // Cluster predicts by the cluster model, as package fit/cluster reads it off a params.json, with its own closed forms:
@@ -22,7 +21,7 @@ import (
 // ErrNotPredicted. It returns ErrParameters without the functions O_s, U_r, g_s and L, or if one of them or g_r or O_r is withheld
 // or impossible: gaps and L are positive, and the work of hosts is not negative. Source: Tam, Wang 2000, eq. 2 and 8.
 func Cluster(p *params.Params) (Model, error) {
-	r := reader{params: p, model: "cluster", experiment: names.Overhead + ", " + names.Gap + ", " + names.Load + " or " + names.Gather}
+	r := reader{params: p, model: "cluster", all: []string{"O_s", "U_r", "O_r", "g_s", "g_r", "L(m,p)"}}
 	for _, name := range []string{"O_s", "U_r", "O_r", "g_s", "g_r", "L"} {
 		fn, ok := p.Functions[name]
 		switch {

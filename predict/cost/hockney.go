@@ -2,7 +2,6 @@ package cost
 
 import (
 	"calib/fit/params"
-	"calib/internal/dataset/names"
 )
 
 // Hockney predicts by T(m) = α + β·m [s], m in bytes (parameters alpha, beta). Hosts have one port out and one port in, which work
@@ -14,7 +13,7 @@ import (
 // Source: Hockney 1994, Parallel Computing 20, 389-398; Thakur, Rabenseifner, Gropp 2005, Optimization of collective
 // communication operations in MPICH, Int. J. High Perform. Comput. Appl. 19(1), section 3 (one port, both directions).
 func Hockney(p *params.Params) (Model, error) {
-	r := reader{params: p, model: "hockney", experiment: names.Pingpong}
+	r := reader{params: p, model: "hockney", all: []string{"alpha", "beta"}}
 	alpha, beta := r.value("alpha"), r.value("beta")
 	if err := r.err(); err != nil {
 		return nil, err

@@ -6,7 +6,6 @@ import (
 	"calib/bench/pattern"
 	"calib/fit/blocks"
 	"calib/fit/params"
-	"calib/internal/dataset/names"
 )
 
 // Bounder is a model that bounds the times of a pattern whose messages may or may not overlap, as Hyperbolic is.
@@ -34,7 +33,7 @@ type Bounder interface {
 //
 // Source: Stoica, Sultan, Keyes 1994, sections 2.5, 3 and 5.2.
 func Hyperbolic(p *params.Params) (Model, error) {
-	r := reader{params: p, model: "hyperbolic-network", experiment: names.Paired}
+	r := reader{params: p, model: "hyperbolic-network", all: []string{"a", "a_c", "b", "b_c"}}
 	kind := params.Network{Packets: params.Unknown, Streams: params.Unknown}
 	if p.Network != nil {
 		kind = *p.Network

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"calib/fit/params"
-	"calib/internal/dataset/names"
 )
 
 // LogGP predicts by the parameters L, o_s, o_r, g [s] and G [s/B] of LogGP, which are those of messages of 1 byte. Sending m
@@ -16,7 +15,7 @@ import (
 // Source: Alexandrov, Ionescu, Schauser, Scheiman 1995, LogGP: incorporating long messages into the LogP model, SPAA, section 2;
 // for small messages Stoica, Sultan, Keyes 1994, section 6.
 func LogGP(p *params.Params) (Model, error) {
-	r := reader{params: p, model: "loggp", experiment: names.PRTT}
+	r := reader{params: p, model: "loggp", all: []string{"L", "o_s", "o_r", "g", "G"}}
 	l, os, or, g, perByte := r.value("L"), r.value("o_s"), r.value("o_r"), r.value("g"), r.value("G")
 	if err := r.err(); err != nil {
 		return nil, err

@@ -9,10 +9,10 @@ import (
 
 // reader takes the parameters of one model off a params.json and remembers what is wrong with them.
 type reader struct {
-	params     *params.Params
-	model      string // whose parameters these are
-	experiment string // that measures them
-	wrong      []string
+	params *params.Params
+	model  string   // whose parameters these are
+	all    []string // that it needs
+	wrong  []string
 }
 
 // find returns a parameter of the model. It stands under its plain name or, where another model has that, as model.name.
@@ -55,5 +55,5 @@ func (r *reader) err() error {
 	if len(r.wrong) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%w of model %s: %s; experiment %s measures them", ErrParameters, r.model, strings.Join(r.wrong, "; "), r.experiment)
+	return fmt.Errorf("%w of model %s: %s%s", ErrParameters, r.model, strings.Join(r.wrong, "; "), r.params.Hint(r.all...))
 }

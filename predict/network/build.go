@@ -27,7 +27,7 @@ func shared(r *reader) (*Network, error) {
 	bc, okB := r.positive("b_c")
 	switch {
 	case !ok && !okB:
-		return nil, fmt.Errorf("%w: b or b_c, by experiment paired", ErrParameters)
+		return nil, fmt.Errorf("%w: b or b_c%s", ErrParameters, r.p.Hint("b_c"))
 	case !ok:
 		b = bc
 		r.note("b is not known, and is taken as b_c, which it does not exceed")
@@ -73,7 +73,7 @@ func switched(r *reader) (*Network, error) {
 	gs, okS := r.cost("g_s")
 	l, okL := r.p.Functions["L"]
 	if !okS || !okL || !l.Usable() {
-		return nil, fmt.Errorf("%w: g_s and L(m, p), by experiments gap, overhead and load", ErrParameters)
+		return nil, fmt.Errorf("%w: g_s and L(m, p)%s", ErrParameters, r.p.Hint("g_s", "L(m,p)"))
 	}
 	r.from = append(r.from, "L")
 	gr, ok := r.cost("g_r")
@@ -126,7 +126,7 @@ func pairs(r *reader) (*Network, error) {
 	}
 	stream, okB := r.positive("b", "b_prime", "b_prime_limits", "b_prime_joint", "beta")
 	if !ok || !okB {
-		return nil, fmt.Errorf("%w: the time and the rate of messages between two hosts, by experiments pingpong and paired", ErrParameters)
+		return nil, fmt.Errorf("%w: the time and the rate of messages between two hosts%s", ErrParameters, r.p.Hint("alpha", "b"))
 	}
 	calls := r.calls()
 	busy := whole / 2

@@ -123,7 +123,7 @@ func TestMissing(t *testing.T) {
 	q.Withhold(params.StatusInconsistent, "contradicted")
 	p.Parameters["a"] = q
 	_, err := New(p)
-	if !errors.Is(err, ErrParameters) || !strings.Contains(err.Error(), "pingpong and paired") || !strings.Contains(err.Error(), "gap, overhead and load") {
+	if !errors.Is(err, ErrParameters) || !strings.Contains(err.Error(), "clock,paired,pingpong") || !strings.Contains(err.Error(), "clock,gap,load,overhead") {
 		t.Errorf("%v", err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"calib/fit/fittest"
 	"calib/fit/params"
 )
 
@@ -68,10 +69,10 @@ func TestEmpty(t *testing.T) {
 // TestMissing: the error names the parameter, its experiment and the command.
 func TestMissing(t *testing.T) {
 	for _, c := range []struct{ target, parameter, want string }{
-		{"loggopsim", "G", "parameter G, gap per byte: not measured; experiment prtt gives it: measure with calib run --only prtt"},
+		{"loggopsim", "G", "parameter G, gap per byte: not measured; measure with calib run --hosts hosts.txt --only clock,prtt"},
 		{"atlahs", "o_r", "parameter o_r, receive overhead: not measured"},
-		{"tc", "packet", "parameter packet, payload of one packet: not measured; experiment load"},
-		{"mininet", "packet", "calib run --only load"},
+		{"tc", "packet", "parameter packet, payload of one packet: not measured; measure with"},
+		{"mininet", "packet", "--only clock,load,overhead"},
 	} {
 		p := fixture()
 		delete(p.Parameters, c.parameter)
@@ -166,6 +167,34 @@ func TestNotANumber(t *testing.T) {
 	}
 	if _, _, err := lookup(t, "loggopsim").Export(p, Options{}); !errors.Is(err, ErrMissing) {
 		t.Errorf("loggopsim with g of NaN: %v", err)
+	}
+}
+
+// TestWarningsEnd: no warning ends as if a reason followed, whether the file gives reasons or, as those of former versions, none.
+func TestWarningsEnd(t *testing.T) {
+	for _, target := range Targets() {
+		for _, why := range []string{"", "too few rounds"} {
+			p := fixture()
+			for name, q := range p.Parameters {
+				q.Status, q.Why = params.StatusProvisional, why
+				p.Parameters[name] = q
+			}
+			for name, f := range p.Functions {
+				f.Status, f.Why = params.StatusProvisional, why
+				p.Functions[name] = f
+			}
+			_, warnings, err := target.Export(p, optionsOf(target))
+			if err != nil {
+				t.Fatal(target.Name, err)
+			}
+			said := strings.Join(warnings, "\n")
+			if target.Name == "csv" && strings.Count(said, "is provisional: "+why) < len(p.Parameters)+len(p.Functions) && why != "" {
+				t.Errorf("reasons are lost: %s", said)
+			}
+			for _, w := range warnings {
+				fittest.CheckText(t, target.Name, w)
+			}
+		}
 	}
 }
 

@@ -86,7 +86,7 @@ func noNetwork(in *input.Input, err error) error {
 		}
 	}
 	if len(withheld) == 0 {
-		return fmt.Errorf("%w: %w: measure with calib run --only pingpong,paired,overhead,gap,gather,load …", ErrMissing, err)
+		return fmt.Errorf("%w: %w", ErrMissing, err)
 	}
 	return fmt.Errorf("%w; %w", err, errors.Join(withheld...))
 }

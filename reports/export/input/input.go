@@ -10,6 +10,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"calib/fit/params"
 	"calib/internal/openmpi"
@@ -138,7 +139,7 @@ func (in *Input) Provisional() []string {
 		out = append(out, OneLine(name+" is taken for 0: "+in.zeros[name]))
 	}
 	for _, name := range slices.Sorted(maps.Keys(in.provisional)) {
-		out = append(out, OneLine(name+" is provisional: "+in.provisional[name]))
+		out = append(out, OneLine(strings.TrimSuffix(name+" is provisional: "+in.provisional[name], ": ")))
 	}
 	return out
 }
@@ -147,7 +148,8 @@ func (in *Input) Provisional() []string {
 type withheld struct{ what, status, why string }
 
 func (w withheld) Error() string {
-	return fmt.Sprintf("%s is not to be used (%s: %s): measure again with more rounds and fewer disturbances, or on more hosts", w.what, w.status, OneLine(w.why))
+	return fmt.Sprintf("%s is not to be used (%s): measure again with more rounds and fewer disturbances, or on more hosts", w.what,
+		strings.TrimSuffix(w.status+": "+OneLine(w.why), ": "))
 }
 
 func (w withheld) Is(class error) bool { return class == ErrMissing }
@@ -160,7 +162,7 @@ func (in *Input) NoFunction(name string) error {
 	return ErrMissing
 }
 
-// Need returns a parameter, or an error of class ErrMissing that names the experiment which measures it. A latency or gap that cannot be told
+// Need returns a parameter, or an error of class ErrMissing that names the command which measures it. A latency or gap that cannot be told
 // from zero is zero.
 func (in *Input) Need(name string) (float64, error) {
 	if in.zero(name) {
@@ -172,13 +174,11 @@ func (in *Input) Need(name string) (float64, error) {
 	if q := in.Params.Parameters[name]; q.Estimate != nil {
 		return 0, withheld{"parameter " + name, q.Status, q.Why}
 	}
-	by := measuredBy[name]
 	why := ""
 	if q, ok := in.Params.Parameters[name]; ok && q.Why != "" {
 		why = " (" + OneLine(q.Why) + ")"
 	}
-	return 0, fmt.Errorf("parameter %s, %s: %w%s; experiment %s gives it: measure with calib run --only %s …",
-		name, by.label, ErrMissing, why, by.experiment, by.experiment)
+	return 0, fmt.Errorf("parameter %s, %s: %w%s%s", name, labels[name], ErrMissing, why, in.Params.Hint(name))
 }
 
 // NeedAll returns several parameters, in order.
@@ -194,16 +194,10 @@ func (in *Input) NeedAll(names ...string) ([]float64, error) {
 	return out, nil
 }
 
-// measuredBy is the experiment that measures a parameter which targets need, and what the parameter is.
-var measuredBy = map[string]struct{ experiment, label string }{
-	"L":      {"prtt", "latency"},
-	"o_s":    {"prtt", "send overhead"},
-	"o_r":    {"prtt", "receive overhead"},
-	"g":      {"prtt", "gap between messages"},
-	"G":      {"prtt", "gap per byte"},
-	"packet": {"load", "payload of one packet"},
-	"alpha":  {"pingpong", "latency of a message"},
-	"beta":   {"pingpong", "time per byte"},
+// labels are what the parameters are that targets need.
+var labels = map[string]string{
+	"L": "latency", "o_s": "send overhead", "o_r": "receive overhead", "g": "gap between messages", "G": "gap per byte",
+	"packet": "payload of one packet", "alpha": "latency of a message", "beta": "time per byte",
 }
 
 // SlowPairs warns that a target has one network for all pairs where the run found pairs that stand out.
@@ -233,14 +227,10 @@ func (in *Input) WindowsGrown() bool {
 func (in *Input) Metrics() ([]params.Metric, error) {
 	m := in.Params.Metrics()
 	if len(m) == 0 {
-		return nil, fmt.Errorf("parameters: %w: the run has none; calib run measures them, and calib fit RUN fits them again", ErrMissing)
+		return nil, fmt.Errorf("parameters: %w: the run has none; measure them with %s", ErrMissing, params.RunCommand)
 	}
 	for _, q := range m {
-		why := ""
-		if p, ok := in.Params.Parameters[q.Name]; ok && q.Link() == "" {
-			why = p.Why
-		}
-		in.mark(q.Name, q.Status, why)
+		in.mark(q.Name, q.Status, q.Why)
 	}
 	return m, nil
 }

@@ -24,7 +24,7 @@ func TestNeed(t *testing.T) {
 	if got, err := in.Need("L"); err != nil || got != v {
 		t.Errorf("L = %g, %v", got, err)
 	}
-	for name, want := range map[string]string{"g": "gap between messages", "G": "gap per byte", "o_s": "(one round)", "packet": "--only load", "beta": "--only pingpong"} {
+	for name, want := range map[string]string{"g": "gap between messages", "G": "gap per byte", "o_s": "(one round)", "packet": "--only clock,load,overhead", "beta": "--only clock,pingpong"} {
 		if _, err := in.Need(name); !errors.Is(err, ErrMissing) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want ErrMissing with %q", name, err, want)
 		}

@@ -68,13 +68,12 @@ func dividerOf(in *input.Input, p *platform) (*divider, error) {
 	p.used = append(p.used, "packet")
 	var kink float64
 	if d.send, kink, err = in.PacketCost("g_s", packet); err != nil {
-		return nil, fmt.Errorf("function g_s, interval between packets that one host sends: %w; experiment gap gives it: measure with "+
-			"calib run --only gap …", err)
+		return nil, fmt.Errorf("function g_s, interval between packets that one host sends: %w%s", err, in.Params.Hint("g_s"))
 	}
 	d.kinks = append(d.kinks, kink)
 	if d.receive, kink, err = in.PacketCost("g_r", packet); err != nil {
-		p.warnings = append(p.warnings, "g_r is not known (experiment gather gives it): messages of many senders do not wait for each other at their receiver, "+
-			"whose link is as fast as a single stream")
+		p.warnings = append(p.warnings, "messages of many senders do not wait for each other at their receiver, whose link is as fast as a single "+
+			"stream: g_r is not known"+in.Params.Hint("g_r"))
 	}
 	d.kinks = append(d.kinks, kink)
 	buffer, known := in.Found("send_buffer")

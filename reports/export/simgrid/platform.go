@@ -72,8 +72,7 @@ func (p *platform) readTimes(in *input.Input) error {
 		if err := in.NoFunction("T"); err != input.ErrMissing {
 			return err
 		}
-		return fmt.Errorf("function T, time of a message by its size: %w; experiment pingpong gives it: measure with calib run --only pingpong …",
-			input.ErrMissing)
+		return fmt.Errorf("function T, time of a message by its size: %w%s", input.ErrMissing, in.Params.Hint("T"))
 	}
 	if len(pieces) == 0 {
 		return fmt.Errorf("function T has no segments: %w; fit the run again with calib fit", input.ErrMissing)
@@ -92,8 +91,8 @@ func (p *platform) readTimes(in *input.Input) error {
 		}
 	}
 	if p.longPiece().c1 <= 0 {
-		return fmt.Errorf("T(x) does not grow above %d bytes: %w: a link needs a bandwidth; measure larger messages: calib run --only pingpong --sizes 1,…,4MiB …",
-			p.longPiece().from, input.ErrLimit)
+		return fmt.Errorf("T(x) does not grow above %d bytes: %w: a link needs a bandwidth; measure larger messages: %s --sizes 1,1KiB..4MiB",
+			p.longPiece().from, input.ErrLimit, in.Params.Measure("T"))
 	}
 	return nil
 }
@@ -183,8 +182,8 @@ func (p *platform) addLinks(in *input.Input, d *divider) error {
 	case len(in.Params.Run.Hosts) == 2:
 		p.warnings = append(p.warnings, "two hosts: whether the network is a switch or a shared medium cannot be seen, a switch is written")
 	default:
-		return fmt.Errorf("parameter b_c, whether the network is a switch or a shared medium: %w; experiment paired gives it, on four hosts "+
-			"or more: measure with calib run --only paired …", input.ErrMissing)
+		return fmt.Errorf("parameter b_c, whether the network is a switch or a shared medium: %w, which takes four hosts%s",
+			input.ErrMissing, in.Params.Hint("b_c"))
 	}
 	return nil
 }

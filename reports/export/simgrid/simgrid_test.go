@@ -121,7 +121,7 @@ func TestDivision(t *testing.T) {
 func TestTopology(t *testing.T) {
 	p := switched()
 	delete(p.Parameters, "b_c")
-	if _, _, err := export(p, 0); !errors.Is(err, input.ErrMissing) || !strings.Contains(err.Error(), "calib run --only paired") {
+	if _, _, err := export(p, 0); !errors.Is(err, input.ErrMissing) || !strings.Contains(err.Error(), "calib run --hosts hosts.txt --only clock,paired") {
 		t.Errorf("neither paired nor load: %v", err)
 	}
 	delay := params.Function{Form: form.Bilinear, Coeff: map[string]float64{"l0": 390e-6, "l1": 1.6e-6, "tau": 2.8e-7},
@@ -144,7 +144,7 @@ func TestMissing(t *testing.T) {
 	for _, c := range []struct {
 		parameter, function, want string
 	}{
-		{function: "T", want: "--only pingpong"}, {function: "g_s", want: "--only gap"}, {parameter: "packet", want: "--only load"},
+		{function: "T", want: "--only clock,pingpong"}, {function: "g_s", want: "--only clock,gap"}, {parameter: "packet", want: "--only clock,load,overhead"},
 	} {
 		p := switched()
 		delete(p.Parameters, c.parameter)

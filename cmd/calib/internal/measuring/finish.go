@@ -149,7 +149,7 @@ func (j *job) saved(err error) error {
 		return fmt.Errorf("%w; nothing was measured yet", err)
 	}
 	return fmt.Errorf("%w; %d slots are saved: calib run --resume %s goes on, calib fit %s uses what is there",
-		err, n, j.dir.Path(), j.dir.Path())
+		err, n, quote(j.dir.Path()), quote(j.dir.Path()))
 }
 
 func (j *job) closeFiles() error {

@@ -66,7 +66,7 @@ func answerMeasured(c *cli.Context, dir *rundir.Dir, err error) error {
 		if err != nil {
 			return nil
 		}
-		_, err := fmt.Fprintf(w, "The samples are in %s; calib fit %s makes parameters of them.\n", dir.File(rundir.SamplesFile), path)
+		_, err := fmt.Fprintf(w, "The samples are in %s; calib fit %s makes parameters of them.\n", dir.File(rundir.SamplesFile), quote(path))
 		return err
 	})
 }

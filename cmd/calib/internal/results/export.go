@@ -1,9 +1,11 @@
 package results
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -11,6 +13,7 @@ import (
 	"calib/cmd/calib/internal/runfiles"
 	"calib/internal/environ"
 	"calib/internal/files"
+	"calib/internal/rundir"
 	"calib/predict/tuned"
 	"calib/reports"
 	"calib/reports/export"
@@ -79,6 +82,10 @@ func exportAction(c *cli.Context) error {
 		return err
 	}
 	text, warnings, err := target.Export(p, o)
+	run := reports.ShellWord(cmp.Or(strings.TrimSuffix(arg, rundir.ParamsFile), "."))
+	for i, w := range warnings { // a target knows no path
+		warnings[i] = strings.ReplaceAll(w, " RUN ", " "+run+" ")
+	}
 	switch {
 	case errors.Is(err, export.ErrOption):
 		return command.Usagef("%s: %w", arg, err)
@@ -109,6 +116,13 @@ func answerExport(c *cli.Context, target export.Target, text []byte, data export
 	})
 }
 
+// listed is a target in the data of calib export --list.
+type listed struct {
+	Name  string `json:"name"`
+	File  string `json:"file"`
+	About string `json:"about"`
+}
+
 // listTargets prints the targets.
 func listTargets(c *cli.Context) error {
 	if err := command.NoFlagsAfter(c); err != nil {
@@ -116,11 +130,6 @@ func listTargets(c *cli.Context) error {
 	}
 	if c.NArg() > 0 || c.String("to") != "" {
 		return command.Usagef("--list takes neither --to nor a run (see %s --help)", c.Command.HelpName)
-	}
-	type listed struct {
-		Name  string `json:"name"`
-		File  string `json:"file"`
-		About string `json:"about"`
 	}
 	var all []listed
 	for _, t := range export.Targets() {

@@ -91,5 +91,6 @@ func fitSamples(c *cli.Context, dir *rundir.Dir, f runfiles.Fitting) error {
 
 // Documents are the schemas of the data of these commands.
 func Documents() []command.Document {
-	return []command.Document{command.DataOf[exported]("export"), command.DataOf[imported]("import"), command.DataOf[predicted]("predict"), command.DataOf[command.Written]("report")}
+	return []command.Document{command.DataOfEither[exported, []listed]("export"), command.DataOf[imported]("import"),
+		command.DataOfEither[predicted, ofGraph]("predict"), command.DataOf[command.Written]("report")}
 }

@@ -13,6 +13,7 @@ import (
 	"calib/fit/params"
 	"calib/internal/files"
 	"calib/internal/rundir"
+	"calib/reports"
 	"calib/reports/compare"
 )
 
@@ -27,7 +28,11 @@ func ReadParams(arg string) (*params.Params, error) {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w; give a params.json or a run directory that holds one (calib fit RUN writes it)", path, files.Reason(err))
+		how := "give a params.json or a run directory that holds one"
+		if isRun(arg) {
+			how = "calib fit " + reports.ShellWord(arg) + " writes it"
+		}
+		return nil, fmt.Errorf("read %s: %w; %s", path, files.Reason(err), how)
 	}
 	defer f.Close()
 	p, err := params.Decode(f)
@@ -105,7 +110,7 @@ func ParamsFiles(arg string) ([]string, error) {
 	for _, dir := range dirs {
 		path := filepath.Join(dir, rundir.ParamsFile)
 		if !command.Exists(path) {
-			return nil, command.Usagef("run %s: no %s yet; calib fit %s makes it", dir, rundir.ParamsFile, dir)
+			return nil, command.Usagef("run %s: no %s yet; calib fit %s makes it", dir, rundir.ParamsFile, reports.ShellWord(dir))
 		}
 		out = append(out, path)
 	}
