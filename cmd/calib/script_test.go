@@ -31,10 +31,12 @@ import (
 //	signal NAME INT|TERM|HUP|KILL send it a signal
 //	await NAME CODE               wait for its end and want this exit code, -1 for one that a signal ended
 //	capture VAR FILE REGEXP       wait until a file matches, and keep what the first group matched; VAR - keeps nothing
-//	conforms SCHEMA FILE          want one JSON document, or stdout, or a line of it, that the schema of that name allows; any allows all
+//	conforms SCHEMA FILE          want one JSON document, or stdout, or a line of it, that the schema of that name allows; any allows all;
+//	                              the data of a result conforms to the schema of its command, where there is one
 //	same-run DIR DIR              want equal samples and parameters, apart from the name of the run
 //	prefix FILE FILE              want the second file to begin with all of the first
 //	listen VAR                    hold a port of 127.0.0.1 until the script ends
+//	follow RUN VERB [ARG...]      run the commands that calib VERB names on RUN, until it names none
 //	slurm                         start a cluster of Slurm
 //	sshd                          start eight hosts that ssh reaches
 //	feed NAME FIFO FILE           wait until NAME reads FIFO, interrupt it, then give it the content of FILE
@@ -194,6 +196,13 @@ func cmdConforms(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Fatalf("%s: more than one document", args[1])
 		}
 		ts.Check(schema.Validate(doc))
+		result, _ := doc.(map[string]any)
+		name, _ := result["command"].(string)
+		if data := all["data-"+strings.ReplaceAll(name, " ", "-")]; args[0] == "result" && data != nil && result["data"] != nil {
+			of, err := data.Resolve(nil)
+			ts.Check(err)
+			ts.Check(of.Validate(result["data"]))
+		}
 	}
 }
 

@@ -29,7 +29,8 @@ func operationFlags() []cli.Flag {
 		&cli.StringFlag{Name: "op", Usage: "`OPERATION` to predict, such as bcast"},
 		&cli.StringFlag{Name: "algo", Usage: "one `ALGORITHM` of it; default all"},
 		&cli.StringFlag{Name: "hosts", Usage: "numbers of hosts, `LIST` such as 4,8,16 or 2..64 (doublings); default those of the run"},
-		&cli.StringFlag{Name: "model", Usage: "`MODELS`, comma separated: " + strings.Join(predict.Models, ", ") + "; default all"},
+		&cli.StringFlag{Name: "model", Usage: "`MODELS`, comma separated: " + strings.Join(predict.Models, ", ") + "; default the first that predicts the algorithm"},
+		&cli.BoolFlag{Name: "all-models", Usage: "what every model predicts"},
 		&cli.Float64Flag{Name: "dimension", Usage: "dimension `N` of a k-ary n-cube that the hosts are nodes of (model logpc); default: what the run says they share"},
 		&cli.Float64Flag{Name: "distance", Usage: "with --dimension, the mean number of hops `K` of a message in each, such as 1.94 for a mesh of 4 by 8"},
 		&cli.BoolFlag{Name: "best", Usage: "name the fastest algorithm instead, by the first model that predicts it"},
@@ -84,7 +85,12 @@ func predictOperation(c *cli.Context) error {
 	for _, pat := range a.patterns {
 		for _, hosts := range a.hosts {
 			for _, m := range a.sizes {
-				out.Predictions = append(out.Predictions, q.Predict(predict.Query{Pattern: pat, Hosts: hosts, Bytes: m})...)
+				rows := q.Predict(predict.Query{Pattern: pat, Hosts: hosts, Bytes: m})
+				best := slices.IndexFunc(rows, func(v predict.Prediction) bool { return v.Why == "" })
+				if models == nil && !c.Bool("all-models") && best >= 0 {
+					rows = rows[best : best+1]
+				}
+				out.Predictions = append(out.Predictions, rows...)
 			}
 		}
 	}
@@ -109,8 +115,8 @@ func askedOf(c *cli.Context, p *params.Params) (a asked, err error) {
 		return a, command.Usagef("--op %q: want one of %s", a.operation, strings.Join(operations(), ", "))
 	case len(a.patterns) == 0:
 		return a, command.Usagef("--algo %q: %s has %s", c.String("algo"), a.operation, strings.Join(have, ", "))
-	case c.Bool("best") && (c.IsSet("algo") || c.IsSet("sweep") || c.IsSet("figure")):
-		return a, command.Usagef("--best compares all algorithms and prints its choice: it goes without --algo, --sweep and --figure")
+	case c.Bool("best") && (c.IsSet("algo") || c.IsSet("all-models") || c.IsSet("sweep") || c.IsSet("figure")):
+		return a, command.Usagef("--best compares all algorithms and prints its choice: it goes without --algo, --all-models, --sweep and --figure")
 	}
 	text := c.String("hosts")
 	if text == "" {

@@ -32,7 +32,7 @@ func overlapFlags() []cli.Flag {
 }
 
 // notOfOverlap are flags of operations that are communication patterns.
-var notOfOverlap = []string{"algo", "model", "best"}
+var notOfOverlap = []string{"algo", "model", "all-models", "best"}
 
 // predictOverlap predicts a program that computes and communicates: gain, speed-up and the best granularity.
 func predictOverlap(c *cli.Context) error {

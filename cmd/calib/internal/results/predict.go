@@ -25,7 +25,7 @@ func PredictCommand() *cli.Command {
 	return &cli.Command{
 		Name: "predict", Usage: "predict how long communication takes: operations, or a communication graph", ArgsUsage: "[PARAMS|RUN]",
 		Description: "calib predict RUN --op bcast --hosts 4..16 --bytes 1,64KiB\n" +
-			"                                      every algorithm of broadcast, by every model\n" +
+			"                                      every algorithm of broadcast, by the best model of each\n" +
 			"calib predict RUN --op allreduce --best --hosts 8 --bytes 1..1MiB\n" +
 			"                                      the fastest algorithm, its segment size, and by how much\n" +
 			"calib predict RUN --op bcast --algo binomial --hosts 8 --bytes 1..1MiB --sweep times.csv --figure times.svg\n" +
@@ -53,17 +53,15 @@ func PredictCommand() *cli.Command {
 	}
 }
 
-// predicted is the data of calib predict: of a graph, or of operations.
+// predicted is the data of calib predict --op.
 type predicted struct {
-	*ofGraph
-	Predictions []predict.Prediction `json:"predictions,omitempty"`
-	Best        []predict.Choice     `json:"best,omitempty"`
-
-	Overlap []predict.OverlapPrediction `json:"overlap,omitempty"`
-	Notes   []string                    `json:"notes,omitempty"`
+	Predictions []predict.Prediction        `json:"predictions,omitempty"`
+	Best        []predict.Choice            `json:"best,omitempty"`
+	Overlap     []predict.OverlapPrediction `json:"overlap,omitempty"`
+	Notes       []string                    `json:"notes,omitempty"`
 }
 
-// ofGraph is a prediction from a graph.
+// ofGraph is the data of calib predict --graph.
 type ofGraph struct {
 	Graph string `json:"graph"`
 	graph.Reduced
@@ -99,7 +97,7 @@ func predictGraph(c *cli.Context) error {
 	for _, x := range sizes {
 		out.Times = append(out.Times, out.Reduced.Times(x))
 	}
-	return command.Answer(c, "predict", predicted{ofGraph: &out}, out.print)
+	return command.Answer(c, "predict", out, out.print)
 }
 
 // blocksOf are the blocks of the hyperbolic model that a run has values for.
