@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"strings"
@@ -19,12 +20,25 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"calib": main, "oldagent": oldAgent, "relay": relay, "attack": attack})
 }
 
+// TestScriptUnderNohup: what a script starts ignores nothing, also where the tests are run by nohup.
+func TestScriptUnderNohup(t *testing.T) {
+	const inner = "CALIB_UNDER_NOHUP"
+	if os.Getenv(inner) != "" {
+		t.Fatal("the tests run by nohup are to be one script, and not this test again")
+	}
+	cmd := exec.Command("sh", "-c", `trap "" HUP; exec "$0" -test.run "^TestScript$/^dispositions$"`, os.Args[0])
+	cmd.Env = append(os.Environ(), inner+"=1")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
 // TestScript runs testdata/script. No script may leave a process behind, of calib or of a launch prefix.
 func TestScript(t *testing.T) {
-	// What a process ignores, its children ignore: the scripts send HUP, which nohup has ignored.
+	// What a process ignores, its children ignore: the scripts send HUP, which nohup has ignored. They run in parallel, after this function.
 	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP)
-	defer signal.Stop(hangups)
+	t.Cleanup(func() { signal.Stop(hangups) })
 	testscript.Run(t, testscript.Params{
 		Dir: filepath.Join("testdata", "script"),
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
