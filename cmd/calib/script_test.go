@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/rogpeppe/go-internal/testscript"
+	"golang.org/x/sys/unix"
 
 	"calib/cmd/calib/internal/about"
 	"calib/internal/dataset"
@@ -27,7 +28,7 @@ import (
 //	needs PROGRAM                 skip the script, or fail under CI=true, where the program is not installed
 //	namespaces                    skip the script, or fail under CI=true, where no emulated cluster can be made
 //	exits CODE PROGRAM [ARG...]   run it and want this exit code; stdout and stderr can then be asked
-//	start NAME PROGRAM [ARG...]   run it in the background; it writes NAME.out and NAME.err
+//	start NAME PROGRAM [ARG...]   run it in the background; it writes NAME.out and NAME.err. With -terminal NAME its input is a terminal
 //	signal NAME INT|TERM|HUP|KILL send it a signal
 //	await NAME CODE               wait for its end and want this exit code, -1 for one that a signal ended
 //	capture VAR FILE REGEXP       wait until a file matches, and keep what the first group matched; VAR - keeps nothing
@@ -95,7 +96,11 @@ func cmdExits(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func cmdStart(ts *testscript.TestScript, neg bool, args []string) {
-	want(ts, len(args) >= 2, neg, "start NAME PROGRAM [ARG...]")
+	terminal := len(args) > 0 && args[0] == "-terminal"
+	if terminal {
+		args = args[1:]
+	}
+	want(ts, len(args) >= 2, neg, "start [-terminal] NAME PROGRAM [ARG...]")
 	path := args[1]
 	if !strings.Contains(path, "/") {
 		var err error
@@ -112,6 +117,11 @@ func cmdStart(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	defer said.Close()
 	b.cmd.Stdout, b.cmd.Stderr = out, said
+	if terminal {
+		in := openTerminal(ts)
+		defer in.Close()
+		b.cmd.Stdin = in
+	}
 	ts.Check(b.cmd.Start())
 	jobs(ts)[args[0]] = b
 	go func() {
@@ -122,6 +132,19 @@ func cmdStart(ts *testscript.TestScript, neg bool, args []string) {
 		_ = b.cmd.Process.Kill() // fails where it has ended, as it should have
 		<-b.done
 	})
+}
+
+// openTerminal returns a terminal at which nobody types, until the script ends.
+func openTerminal(ts *testscript.TestScript) *os.File {
+	keys, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	ts.Check(err)
+	ts.Defer(func() { keys.Close() })
+	ts.Check(unix.IoctlSetPointerInt(int(keys.Fd()), unix.TIOCSPTLCK, 0))
+	n, err := unix.IoctlGetInt(int(keys.Fd()), unix.TIOCGPTN)
+	ts.Check(err)
+	in, err := os.OpenFile("/dev/pts/"+strconv.Itoa(n), os.O_RDWR|unix.O_NOCTTY, 0)
+	ts.Check(err)
+	return in
 }
 
 func cmdSignal(ts *testscript.TestScript, neg bool, args []string) {

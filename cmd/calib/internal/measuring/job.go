@@ -85,16 +85,7 @@ func newJob(c *cli.Context) (*job, error) {
 	if err := j.findHosts(); err != nil {
 		return nil, err
 	}
-	if err := j.checkBreaks(); err != nil {
-		return nil, err
-	}
-	if dir := c.String("resume"); dir != "" {
-		var err error
-		if j.dir, err = rundir.Resume(dir); err != nil {
-			return nil, command.WithCode(command.ExitUsage, err)
-		}
-	}
-	return j, nil
+	return j, j.checkBreaks()
 }
 
 // emptyJob is a job that knows neither plan nor hosts yet.

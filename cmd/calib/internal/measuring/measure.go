@@ -111,7 +111,11 @@ func (j *job) sayLost(cl *cluster) {
 
 // openFiles makes the run directory, or goes on in the one that is resumed.
 func (j *job) openFiles() (err error) {
-	if j.dir == nil {
+	if dir := j.c.String("resume"); dir != "" {
+		if j.dir, err = rundir.Resume(dir); err != nil {
+			return command.WithCode(command.ExitUsage, err)
+		}
+	} else {
 		text, err := json.Marshal(j.detail)
 		if err != nil {
 			return err
@@ -124,6 +128,7 @@ func (j *job) openFiles() (err error) {
 			return err
 		}
 	}
+	command.GoesOn(j.c.Context, "calib run --resume "+quote(j.dir.Path())+" goes on")
 	j.log, err = j.dir.OpenLog()
 	return err
 }

@@ -1,14 +1,11 @@
 package measuring
 
 import (
-	"bufio"
 	"cmp"
 	"crypto/rand"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -21,7 +18,6 @@ import (
 	"calib/cmd/calib/internal/runfiles"
 	"calib/internal/dataset/names"
 	"calib/internal/plane"
-	"calib/internal/progress"
 	"calib/internal/units"
 	"calib/reports"
 )
@@ -185,18 +181,14 @@ const longPlan = 20 * time.Minute
 func (j *job) confirm(s *bench.Schedule) error {
 	f := forecast(s)
 	long := time.Duration(f.MinutesLo*float64(time.Minute)) > longPlan
-	if !long || j.c.Bool("yes") || j.c.Bool("json") || !progress.IsTerminal(os.Stdin) {
+	ask := person(j.c)
+	if !long || j.c.Bool("yes") || ask == nil {
 		return nil
 	}
 	if err := reports.PlanText(j.c.App.ErrWriter, f, reports.Options{}); err != nil {
 		return err
 	}
-	fmt.Fprint(j.c.App.ErrWriter, "Go on? [y/N] ")
-	answer, err := bufio.NewReader(os.Stdin).ReadString('\n')
-	if err != nil || !strings.HasPrefix(strings.ToLower(strings.TrimSpace(answer)), "y") {
-		return command.Usagef("not started; --plan quick is shorter, --yes does not ask")
-	}
-	return nil
+	return ask("Go on? [y/N] ", command.Usagef("not started; --plan quick is shorter, --yes does not ask"))
 }
 
 // PlanCommand is calib plan.

@@ -27,7 +27,7 @@ func whatIsExecuted() []cli.Flag {
 // confirmStored decides what is executed to measure again where a run was measured. run.json may come from somebody else, so that no
 // command in it is executed unasked: a flag given again replaces it, else ask is shown it. ask is nil where nobody can be asked. again
 // is the command line to which the flag is to be added.
-func confirmStored(c *cli.Context, w *where, again string, ask func(question string) bool) error {
+func confirmStored(c *cli.Context, w *where, again string, ask asking) error {
 	stored := map[string]*string{"launch": &w.Launch, "agent-binary": &w.AgentBinary}
 	for _, name := range executedFlags {
 		value := stored[name]
@@ -38,8 +38,11 @@ func confirmStored(c *cli.Context, w *where, again string, ask func(question str
 		case ask == nil:
 			return command.Usagef("the run has stored --%s %s, which would be executed. If that is right, give it again: %s --%s %s",
 				name, quote(*value), again, name, quote(*value))
-		case !ask(fmt.Sprintf("The run has stored --%s:\n  %s\nIt is executed to start the agents. Execute it? [y/N] ", name, quote(*value))):
-			return command.Usagef("not begun; --%s says what to execute instead", name)
+		default:
+			question := fmt.Sprintf("The run has stored --%s:\n  %s\nIt is executed to start the agents. Execute it? [y/N] ", name, quote(*value))
+			if err := ask(question, command.Usagef("not begun; --%s says what to execute instead", name)); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -56,14 +59,30 @@ func quote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// person asks who sits at the terminal; nil where nobody does.
-func person(c *cli.Context) func(string) bool {
+// asking asks a question, and returns nil where the answer is yes, else the error no.
+type asking func(question string, no error) error
+
+// person asks who sits at the terminal; nil where nobody does. A signal ends the question, with ErrInterrupted.
+func person(c *cli.Context) asking {
 	if c.Bool("json") || !progress.IsTerminal(os.Stdin) {
 		return nil
 	}
-	return func(question string) bool {
+	return func(question string, no error) error {
 		fmt.Fprint(c.App.ErrWriter, question)
-		answer, err := bufio.NewReader(os.Stdin).ReadString('\n')
-		return err == nil && slices.Contains([]string{"y", "yes"}, strings.ToLower(strings.TrimSpace(answer)))
+		answered := make(chan error, 1)
+		go func() { // which waits for a line for as long as the program runs
+			answer, err := bufio.NewReader(os.Stdin).ReadString('\n')
+			if err == nil && slices.Contains([]string{"y", "yes"}, strings.ToLower(strings.TrimSpace(answer))) {
+				no = nil
+			}
+			answered <- no
+		}()
+		select {
+		case err := <-answered:
+			return err
+		case <-c.Context.Done():
+			fmt.Fprintln(c.App.ErrWriter)
+			return command.WithCode(command.ExitInterrupted, command.ErrInterrupted)
+		}
 	}
 }

@@ -13,12 +13,12 @@ import (
 // A command that a run has stored is executed only where it was given again, or a person has seen it and agreed.
 func TestStoredCommandsAreConfirmed(t *testing.T) {
 	const evil = "sh -c 'touch /tmp/x' {host}"
-	yes, no := func(string) bool { return true }, func(string) bool { return false }
+	yes, no := func(string, error) error { return nil }, func(_ string, no error) error { return no }
 	for _, c := range []struct {
 		name   string
 		stored where
 		flags  string // beside --resume, joined by |
-		ask    func(string) bool
+		ask    asking
 		launch string // what is then executed
 		refuse string
 	}{
@@ -37,7 +37,7 @@ func TestStoredCommandsAreConfirmed(t *testing.T) {
 			var asked []string
 			ask := c.ask
 			if ask != nil {
-				ask = func(q string) bool { asked = append(asked, q); return c.ask(q) }
+				ask = func(q string, no error) error { asked = append(asked, q); return c.ask(q, no) }
 			}
 			var said bytes.Buffer
 			w := c.stored
