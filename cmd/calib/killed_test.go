@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -60,6 +62,45 @@ func TestKilledAnywhere(t *testing.T) {
 	}
 }
 
+// TestKilledAgain: a run that was interrupted and resumed, and whose coordinator was then killed, goes on, with all that was added. What
+// there was when it was resumed cannot be changed.
+func TestKilledAgain(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	calib(t, 0, "measure", "--sim", "switch:4", "--only", "pingpong", "--sizes", "1,700", "--seed", "9", "--quiet", "--out", dir)
+	samples, want := contents(t, dir, rundir.SamplesFile), linesOf(t, dir)
+	half := len(samples)/2 + bytes.IndexByte(samples[len(samples)/2:], '\n') + 1
+	var run map[string]any
+	if err := json.Unmarshal(asKilled(t, contents(t, dir, rundir.RunFile), true), &run); err != nil {
+		t.Fatal(err)
+	}
+	run["samples"] = rundir.Content{Bytes: int64(half), SHA256: fmt.Sprintf("%x", sha256.Sum256(samples[:half]))}
+	killed, err := json.Marshal(run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := bytes.Clone(samples)
+	at := bytes.Index(changed, []byte(`"ns":[`)) + len(`"ns":[`)
+	changed[at] = '0' + (changed[at]-'0')%9 + 1
+	for _, c := range []struct {
+		name    string
+		samples []byte
+		code    int
+	}{
+		{"torn", samples[:len(samples)-10], 0}, {"nothing added", samples[:half], 0}, {"changed", changed, 2}, {"cut off", samples[:half-10], 2},
+	} {
+		put(t, dir, rundir.RunFile, killed)
+		put(t, dir, rundir.SamplesFile, c.samples)
+		calib(t, c.code, "measure", "--resume", dir, "--quiet")
+		if c.code != 0 {
+			if !bytes.Equal(contents(t, dir, rundir.SamplesFile), c.samples) {
+				t.Errorf("%s: samples were written", c.name)
+			}
+		} else if got := linesOf(t, dir); !maps.Equal(got, want) {
+			t.Errorf("%s: %d lines, want %d", c.name, len(got), len(want))
+		}
+	}
+}
+
 // asKilled is run.json as it stands while a run measures; before it has begun to, the hosts are not in it.
 func asKilled(t *testing.T, text []byte, measures bool) []byte {
 	t.Helper()
@@ -68,7 +109,7 @@ func asKilled(t *testing.T, text []byte, measures bool) []byte {
 		t.Fatal(err)
 	}
 	m["status"] = rundir.StatusRunning
-	for _, name := range []string{"exit_code", "ended", "stops", "failures", "warnings"} {
+	for _, name := range []string{"exit_code", "ended", "stops", "failures", "warnings", "samples"} {
 		delete(m, name)
 	}
 	m["slots"] = map[string]int{"planned": 0, "done": 0, "failed": 0}

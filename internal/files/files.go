@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 )
@@ -75,14 +76,17 @@ func Reason(err error) error {
 }
 
 // SHA256 returns the hash of a file's content in hexadecimal, and its size [B].
-func SHA256(path string) (sum string, size int64, err error) {
+func SHA256(path string) (sum string, size int64, err error) { return SHA256First(path, math.MaxInt64) }
+
+// SHA256First is SHA256 of the first bytes of a file, most of them at most.
+func SHA256First(path string, most int64) (sum string, size int64, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return "", 0, err
 	}
 	defer f.Close()
 	h := sha256.New()
-	if size, err = io.Copy(h, f); err != nil {
+	if size, err = io.Copy(h, io.LimitReader(f, most)); err != nil {
 		return "", 0, fmt.Errorf("read %s: %w", path, err)
 	}
 	return hex.EncodeToString(h.Sum(nil)), size, nil

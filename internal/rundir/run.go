@@ -44,7 +44,7 @@ type Run struct {
 	Stops    []dataset.Stop    `json:"stops,omitempty"`
 	Failures []dataset.Failure `json:"failures,omitempty"`
 	Warnings []string          `json:"warnings,omitempty"`
-	// Samples is what samples.jsonl held when the run ended; absent while it runs.
+	// Samples is what samples.jsonl held when the run ended. While it is resumed: what it began with then.
 	Samples *Content `json:"samples,omitempty"`
 
 	Status   string     `json:"status"`

@@ -140,13 +140,17 @@ func Open(path string) (*Dir, error) {
 	return &Dir{path: path, run: r}, nil
 }
 
-// Resume opens an existing run directory to go on measuring: it takes the lock and sets the status to running.
+// Resume opens an existing run directory to go on measuring: it takes the lock and sets the status to running. It refuses, with
+// ErrChanged, samples that are not those that were measured.
 func Resume(path string) (*Dir, error) {
 	d, err := Edit(path)
 	if err != nil {
 		return nil, err
 	}
-	if err := d.Update(func(r *Run) { r.Status, r.ExitCode, r.Ended, r.Samples = StatusRunning, nil, nil, nil }); err != nil {
+	if err = d.resumable(); err == nil {
+		err = d.Update(func(r *Run) { r.Status, r.ExitCode, r.Ended = StatusRunning, nil, nil })
+	}
+	if err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
 	return d, nil

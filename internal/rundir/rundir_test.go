@@ -168,6 +168,9 @@ func TestLife(t *testing.T) {
 	if read, err = Open(d.Path()); err != nil || string(read.Run().Detail) == string(d.Run().Detail) || read.Run().Status != StatusPartial {
 		t.Errorf("changed to %+v, %v", read.Run(), err)
 	}
+	if err := os.WriteFile(d.File(SamplesFile), []byte("header\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	again, err := Resume(d.Path())
 	if err != nil {
 		t.Fatal(err)

@@ -7,9 +7,12 @@ import (
 	"testing"
 )
 
-// Samples that were cut off or changed after the run ended are told from those that were measured, and a run that goes on has no seal.
+// Samples that were cut off or changed after the run ended are told from those that were measured. A run that goes on appends.
 func TestSeal(t *testing.T) {
 	d := create(t)
+	if err := d.Update(func(r *Run) { r.Status = StatusComplete }); err != nil {
+		t.Fatal(err)
+	}
 	path := d.File(SamplesFile)
 	write := func(s string) {
 		t.Helper()
@@ -33,12 +36,24 @@ func TestSeal(t *testing.T) {
 	if err := os.Remove(path); err != nil || d.Sealed() != nil {
 		t.Errorf("samples that were removed to save space: %v", d.Sealed())
 	}
-	if err := d.Close(); err != nil {
+	if err := errors.Join(d.Update(func(r *Run) { r.Status = StatusInterrupted }), d.Close()); err != nil {
 		t.Fatal(err)
 	}
-	again, err := Resume(d.Path())
-	if err != nil || again.Run().Samples != nil {
-		t.Errorf("resumed: %v, %+v", err, again.Run().Samples)
+	if _, err := Resume(d.Path()); !errors.Is(err, ErrChanged) {
+		t.Errorf("resumed without its samples: %v", err)
 	}
-	again.Close()
+	write("one\ntwo\n")
+	again, err := Resume(d.Path())
+	if err != nil || again.Run().Samples == nil {
+		t.Fatalf("resumed: %v", err)
+	}
+	defer again.Close()
+	write("one\ntwo\nthree\n")
+	if err := again.Sealed(); err != nil {
+		t.Errorf("a resumed run appends: %v", err)
+	}
+	write("one\ntwa\nthree\n")
+	if err := again.Sealed(); !errors.Is(err, ErrChanged) {
+		t.Errorf("what was there before was changed: %v", err)
+	}
 }

@@ -73,7 +73,11 @@ func (j *job) finish(err error) error {
 	if j.unfit != nil {
 		err = errors.Join(err, j.unfit)
 	}
-	end := errors.Join(j.dir.Seal(), j.dir.Update(func(r *rundir.Run) { r.End(status, code, time.Now()) }))
+	var end error
+	if j.sink != nil {
+		end = j.sink.Close() // which may cut off what a failing disk has lost
+	}
+	end = errors.Join(end, j.dir.Seal(), j.dir.Update(func(r *rundir.Run) { r.End(status, code, time.Now()) }))
 	if j.log != nil {
 		j.log.Info("end", "status", status, "exit", code, "err", fmt.Sprint(err))
 	}
@@ -153,12 +157,9 @@ func (j *job) saved(err error) error {
 }
 
 func (j *job) closeFiles() error {
-	var errs []error
-	if j.sink != nil {
-		errs = append(errs, j.sink.Close())
-	}
+	var err error
 	if j.log != nil {
-		errs = append(errs, j.log.Close())
+		err = j.log.Close()
 	}
-	return errors.Join(append(errs, j.dir.Close())...)
+	return errors.Join(err, j.dir.Close())
 }

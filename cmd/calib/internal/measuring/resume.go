@@ -45,7 +45,7 @@ func (j *job) continueSamples(cl *cluster) (bool, error) {
 		return false, err
 	}
 	j.sink, j.have, j.before = out, d.Samples, d.Header.Hosts
-	return true, cl.resume(d.Header.Hosts)
+	return true, errors.Join(j.dir.Seal(), cl.resume(d.Header.Hosts)) // Resume may have cut off an end
 }
 
 // createSamples creates samples.jsonl for the hosts of cl.

@@ -8,6 +8,7 @@ import (
 
 	"calib/cmd/calib/internal/command"
 	"calib/cmd/calib/internal/runfiles"
+	"calib/internal/files"
 	"calib/internal/rundir"
 )
 
@@ -75,17 +76,25 @@ func fitSamples(c *cli.Context, dir *rundir.Dir, f runfiles.Fitting) error {
 	if err := runfiles.Whole(c, dir); err != nil {
 		return err
 	}
-	if c.Bool("partial") && dir.Sealed() != nil && command.Exists(dir.File(rundir.ParamsFile)) && !command.Exists(dir.File(keptParams)) {
-		if err := os.Rename(dir.File(rundir.ParamsFile), dir.File(keptParams)); err != nil {
-			return err
-		}
-		command.Note(c, "the parameters of before are kept in "+dir.File(keptParams))
-	}
 	d, err := dir.Samples()
 	if err != nil {
 		return err
 	}
+	kept := dir.File(keptParams)
+	before, err := os.ReadFile(dir.File(rundir.ParamsFile))
+	keep := err == nil && c.Bool("partial") && dir.Sealed() != nil && !command.Exists(kept)
+	if keep {
+		if err := files.Replace(kept, before); err != nil {
+			return err
+		}
+	}
 	_, err = runfiles.Fit(dir, d, f.Settings(c.Uint64("seed")), dir.Run().Warnings)
+	switch written := err == nil || errors.Is(err, runfiles.ErrReports); {
+	case keep && written:
+		command.Note(c, "the parameters of before are kept in "+kept)
+	case keep:
+		return errors.Join(err, os.Remove(kept)) // those of before are still in their place
+	}
 	return err
 }
 
