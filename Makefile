@@ -18,7 +18,7 @@ AGENT_ARCHS  ?= $(shell $(GO) env GOARCH)
 RELEASE_ARCHS := amd64 arm64
 MOST_COPIED  := 8388608 # bytes
 
-.PHONY: run build agents release setup test lint lines generate accuracy $(SUITES) papers bench scale budgets faults fuzz clean
+.PHONY: run build agents release setup test race lint lines generate accuracy $(SUITES) papers bench scale budgets faults fuzz clean
 .NOTPARALLEL: # the lab and the benchmarks time packets
 
 run: build
@@ -60,6 +60,13 @@ test: setup bin/modules build
 	@CALIB_SKIPPED=$$(mktemp) && export CALIB_SKIPPED && trap 'cat $$CALIB_SKIPPED; rm -f $$CALIB_SKIPPED' EXIT && \
 	$(GO) test $$($(GO) list ./... | grep -v '^calib/harness$$') && \
 	$(GO) test -count=1 ./harness
+
+# The packages with goroutines, under the race detector, one at a time: it is slow, and they time packets. It needs a C compiler.
+RACE := agent transport transport/sim internal/coord internal/launch internal/join internal/certs internal/rundir internal/dataset internal/machine \
+	internal/lab internal/lsq fit/resample cmd/calib/internal/command cmd/calib/internal/history cmd/calib/internal/measuring
+race: setup bin/modules
+	@command -v gcc >/dev/null || { echo "race: the race detector needs a C compiler. As root, on Debian: apt-get install gcc libc6-dev" >&2; exit 1; }
+	CGO_ENABLED=1 $(GO) test -race -p 1 -timeout 30m $(addprefix ./,$(RACE))
 
 lint:
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); exit 1; }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"calib/bench"
+	"calib/internal/needs"
 	"calib/internal/plane"
 )
 
@@ -114,6 +115,7 @@ func (s suite) besidePeerLeaves(t *testing.T) {
 
 // besideAllocates: handing over a transfer allocates nothing.
 func (s suite) besideAllocates(t *testing.T) {
+	needs.Allocations(t)
 	const times = 200
 	s.run(t, 2, false, func(g bench.Group) error {
 		peer, out, in := 1-g.Rank(), make([]byte, 100), make([]byte, 100)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"calib/bench"
+	"calib/internal/needs"
 )
 
 // counters: never fall, and know the segments of what was sent where the platform counts at all.
@@ -94,6 +95,7 @@ func (s suite) senderNotices(t *testing.T) {
 
 // noAllocation: the timed path allocates nothing.
 func (s suite) noAllocation(t *testing.T) {
+	needs.Allocations(t)
 	const warm, runs = 50, 200
 	s.run(t, 2, false, func(g bench.Group) error {
 		b := make([]byte, 3000)

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"calib/internal/dataset"
+	"calib/internal/needs"
 	"calib/internal/plane"
 	"calib/internal/units"
 )
@@ -222,6 +223,7 @@ func TestShutdownWhileBlocked(t *testing.T) {
 }
 
 func TestTimedPathAllocatesNothing(t *testing.T) {
+	needs.Allocations(t)
 	g := testGroups(t, testMeshes(t, "127.0.0.1", 2, nil), units.Second)
 	warm(t, g)
 	msg := make([]byte, 64)

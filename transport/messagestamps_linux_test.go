@@ -3,6 +3,7 @@ package transport
 import (
 	"testing"
 
+	"calib/internal/needs"
 	"calib/internal/plane"
 	"calib/internal/units"
 
@@ -139,6 +140,7 @@ func TestMessageStampsEnd(t *testing.T) {
 
 // Sending, receiving and reading stamps allocates nothing.
 func TestMessageStampsDoNotAllocate(t *testing.T) {
+	needs.Allocations(t)
 	g := stamping(t, "127.0.0.1")
 	b := make([]byte, 100)
 	n := testing.AllocsPerRun(100, func() {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"calib/internal/needs"
 	"calib/internal/plane"
 	"calib/internal/units"
 )
@@ -139,6 +140,7 @@ func TestRecvAnyCountsBytes(t *testing.T) {
 }
 
 func TestWaitingAllocatesNothing(t *testing.T) {
+	needs.Allocations(t)
 	g := lettered(t, testMeshes(t, "127.0.0.1", 2, nil), units.Second)
 	msg, got := make([]byte, 64), make([]byte, 64)
 	if n := testing.AllocsPerRun(500, func() {

@@ -8,6 +8,7 @@ import (
 	"calib/bench/benchtest"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
+	"calib/internal/needs"
 	"calib/internal/units"
 	"calib/transport/sim"
 )
@@ -94,6 +95,7 @@ func TestClockTeams(t *testing.T) {
 }
 
 func TestTimedSectionsDoNotAllocate(t *testing.T) {
+	needs.Allocations(t)
 	err := sim.New(benchtest.Spec(2), sim.Options{Cost: sim.Cost{Now: 10}}).Run([]int{0}, func(_ int, g *sim.Group) error {
 		ns := make([]int64, 10)
 		if n := testing.AllocsPerRun(20, func() {

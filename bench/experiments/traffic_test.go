@@ -11,6 +11,7 @@ import (
 	"calib/bench"
 	"calib/bench/benchtest"
 	"calib/internal/dataset"
+	"calib/internal/needs"
 	"calib/internal/units"
 	"calib/transport/sim"
 )
@@ -79,6 +80,7 @@ func TestCostBoundsTraffic(t *testing.T) {
 
 // Sixteen times the repetitions must not mean more allocations: those belong before and after the timed section.
 func TestRepetitionsDoNotAllocate(t *testing.T) {
+	needs.Allocations(t)
 	const perCall = 0.02
 	measure := func(e bench.Experiment, s bench.Slot, effort float64) (mallocs float64, calls int) {
 		var ms meters

@@ -10,6 +10,7 @@ import (
 	"calib/bench/flow"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
+	"calib/internal/needs"
 	"calib/internal/netspec"
 	"calib/internal/units"
 	"calib/transport/sim"
@@ -225,6 +226,7 @@ func TestOverheadDesign(t *testing.T) {
 }
 
 func TestOverheadTimedSectionsDoNotAllocate(t *testing.T) {
+	needs.Allocations(t)
 	err := sim.New(benchtest.Spec(2), sim.Options{Cost: hostCost}).Run([]int{0, 1}, func(rank int, g *sim.Group) error {
 		const runs = 10
 		x := caller{flow.InPairs(bench.Team{G: g, R: bench.NewRecorder(bench.Task{Team: []int{0, 1}}), P: bench.Point{names.FactorBytes: 700}}, 0)}

@@ -6,10 +6,12 @@ import (
 
 	"calib/bench"
 	"calib/bench/benchtest"
+	"calib/internal/needs"
 	"calib/transport/sim"
 )
 
 func TestTimedSectionsDoNotAllocate(t *testing.T) {
+	needs.Allocations(t)
 	err := sim.New(benchtest.Spec(2), sim.Options{Cost: sim.Cost{Now: 10}}).Run([]int{0, 1}, func(rank int, g *sim.Group) error {
 		const runs, each = 20, 10
 		ns := make([]int64, each)

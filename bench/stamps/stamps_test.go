@@ -8,6 +8,7 @@ import (
 	"calib/bench/benchtest"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
+	"calib/internal/needs"
 	"calib/internal/plane"
 	"calib/internal/units"
 	"calib/transport/sim"
@@ -191,6 +192,7 @@ func TestMissingStamps(t *testing.T) {
 
 // Repeating messages allocates nothing.
 func TestMessagesDoNotAllocate(t *testing.T) {
+	needs.Allocations(t)
 	err := sim.New(benchtest.Spec(2), sim.Options{Cost: sim.Cost{Now: 10}}).Run([]int{0, 1}, func(rank int, g *sim.Group) error {
 		const runs, each = 20, 10
 		x := exchange{stamper: g, peer: 1 - rank, msg: make([]byte, size), trace: newTrace(2 * each)}

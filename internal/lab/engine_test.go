@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"calib/internal/needs"
 	"calib/internal/netspec"
 
 	"github.com/google/go-cmp/cmp"
@@ -219,6 +220,7 @@ func TestEngineToldLate(t *testing.T) {
 }
 
 func TestEngineAllocates(t *testing.T) {
+	needs.Allocations(t)
 	e := newEngine(testSpec(), func(packet, dropCause) {})
 	now := int64(0)
 	step := func() {
