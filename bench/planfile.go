@@ -2,14 +2,14 @@ package bench
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/goccy/go-yaml"
-
+	"calib/internal/decode"
+	"calib/internal/files"
 	"calib/internal/units"
 )
 
@@ -46,6 +46,9 @@ func (t *sizeText) UnmarshalYAML(unmarshal func(any) error) error {
 		return err
 	}
 	list, ok := value.([]any)
+	if _, pairs := value.(map[string]any); pairs {
+		return errors.New("sizes: want a list such as 1,64,1KiB")
+	}
 	if !ok {
 		list = []any{value}
 	}
@@ -62,23 +65,12 @@ func LoadPlan(arg string) (Plan, error) {
 	if p, err := BuiltinPlan(arg); err == nil {
 		return p, nil
 	}
-	text, err := os.ReadFile(arg)
+	text, err := files.Read(arg, decode.MaxYAML)
 	if err != nil {
 		return Plan{}, fmt.Errorf("%w %q is neither a built-in plan (%s) nor a file that can be read: %w",
 			ErrPlan, arg, strings.Join(PlanNames(), ", "), err)
 	}
 	return ParsePlan(text, arg)
-}
-
-// decodeYAML reads text into v. The library panics on some texts that are not YAML, such as a tag before a number where a list
-// belongs.
-func decodeYAML(text []byte, v any) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("not YAML that can be read (%v)", r)
-		}
-	}()
-	return yaml.UnmarshalWithOptions(text, v, yaml.Strict())
 }
 
 // ParsePlan reads a plan in YAML; file is what errors call it. A field that is left out has the standard plan's value, an
@@ -90,8 +82,8 @@ func ParsePlan(text []byte, file string) (Plan, error) {
 	}
 	f := base.file()
 	f.Name, f.Experiments, f.Chosen = file, nil, true
-	if err := decodeYAML(text, &f); err != nil {
-		return Plan{}, fmt.Errorf("%w %s: %s", ErrPlan, file, strings.TrimSpace(yaml.FormatError(err, false, true)))
+	if err := decode.YAML(text, &f); err != nil {
+		return Plan{}, fmt.Errorf("%w %s: %w", ErrPlan, file, err)
 	}
 	if f.Budget == "" && f.Rounds == (Rounds{}) { // a document without a value clears what it is decoded into
 		return Plan{}, fmt.Errorf("%w %s: the file is empty: write for example experiments: [pingpong]", ErrPlan, file)

@@ -3,6 +3,7 @@ package reports
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"calib/fit/params"
+	"calib/internal/printable"
 )
 
 // Options of a report. The zero value is a page 100 columns wide without colour.
@@ -53,6 +55,15 @@ func newPage(o Options) *page {
 	}
 	o.Width = max(o.Width, minWidth)
 	return &page{Options: o}
+}
+
+// flush writes the page. What is in it is printable, but for its colours.
+func (p *page) flush(w io.Writer) error {
+	if p.Colour {
+		w = printable.Raw(w)
+	}
+	_, err := w.Write(p.Bytes())
+	return err
 }
 
 // paint colours s, where colour is on. It is the only source of control codes: go-pretty's own colours stay unused.

@@ -99,8 +99,7 @@ func PlanText(w io.Writer, f Plan, o Options) error {
 		p.line(2, "%s.", strings.ToUpper(l[:1])+l[1:])
 	}
 	p.speeds(f.Speeds)
-	_, err := w.Write(p.Bytes())
-	return err
+	return p.flush(w)
 }
 
 // speeds writes the table of named speeds.

@@ -39,8 +39,7 @@ func Table(w io.Writer, p *params.Params, o Options) error {
 		pg.WriteByte('\n')
 		pg.shortFiles(p)
 	}
-	_, err := w.Write(pg.Bytes())
-	return err
+	return pg.flush(w)
 }
 
 // warningsShown is how many warnings the short form lists; the report has all.
@@ -96,6 +95,5 @@ func Text(w io.Writer, p *params.Params, o Options) error {
 		pg.heading("Files and next steps")
 		pg.files(p)
 	}
-	_, err := w.Write(pg.Bytes())
-	return err
+	return pg.flush(w)
 }

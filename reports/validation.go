@@ -120,6 +120,5 @@ func ValidationText(w io.Writer, p *params.Params, o Options) error {
 	pg.line(2, "%s", predictions(p))
 	pg.heading("Validation: patterns no fit has seen")
 	pg.write(ValidationOf(p))
-	_, err := w.Write(pg.Bytes())
-	return err
+	return pg.flush(w)
 }

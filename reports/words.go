@@ -3,8 +3,8 @@ package reports
 import (
 	"strconv"
 	"strings"
-	"unicode"
 
+	"calib/internal/printable"
 	"calib/internal/units"
 )
 
@@ -33,15 +33,5 @@ func sentence(s string) string {
 	return s
 }
 
-// Clean makes a text from a file safe to print: a host name must not move the cursor.
-func Clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t':
-			return ' '
-		case !unicode.IsPrint(r):
-			return '·'
-		}
-		return r
-	}, s)
-}
+// Clean makes a text from a file safe to print.
+func Clean(s string) string { return printable.Line(s) }

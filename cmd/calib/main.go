@@ -22,6 +22,7 @@ import (
 	"calib/cmd/calib/internal/measuring"
 	"calib/cmd/calib/internal/results"
 	"calib/internal/environ"
+	"calib/internal/printable"
 )
 
 func main() {
@@ -49,7 +50,8 @@ func newApp() *cli.App {
 		Name:    "calib",
 		Usage:   "measure a cluster's network and calibrate communication cost models",
 		Version: environ.Version(),
-		Flags:   about.RootFlags(),
+		Writer:  &printable.Writer{To: os.Stdout}, ErrWriter: &printable.Writer{To: os.Stderr},
+		Flags: about.RootFlags(),
 		Description: "calib run --local 4         calibrate four agents on this machine\n" +
 			"calib run --hosts hosts.txt  calibrate a cluster; needs nothing but ssh\n" +
 			"Exit codes: 0 done, 1 failed, 2 wrong use, 3 regression, 4 partial (saved), 5 inconclusive, 130 interrupted (saved).",

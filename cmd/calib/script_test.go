@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -40,7 +41,8 @@ import (
 //	follow RUN VERB [ARG...]      run the commands that calib VERB names on RUN, until it names none
 //	slurm                         start a cluster of Slurm
 //	sshd                          start eight hosts that ssh reaches
-//	feed NAME FIFO FILE           wait until NAME reads FIFO, interrupt it, then give it the content of FILE
+//	feed FILE LINK NAME PROGRAM [ARG...]
+//	                              start it with LINK leading to a pipe, interrupt it when it reads that, then give it the content of FILE
 
 // background is a process that a script has started.
 type background struct {
@@ -260,17 +262,22 @@ func cmdListen(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func cmdFeed(ts *testscript.TestScript, neg bool, args []string) {
-	want(ts, len(args) == 3, neg, "feed NAME FIFO FILE")
-	text := ts.ReadFile(args[2])
-	var f *os.File
-	if !poll(func() (ok bool) {
-		var err error // ENXIO while nobody reads
-		f, err = os.OpenFile(ts.MkAbs(args[1]), os.O_WRONLY|syscall.O_NONBLOCK, 0)
-		return err == nil
+	want(ts, len(args) >= 4, neg, "feed FILE LINK NAME PROGRAM [ARG...]")
+	first, rest, _ := strings.Cut(ts.ReadFile(args[0]), "\n")
+	r, w, err := os.Pipe()
+	ts.Check(err)
+	defer r.Close()
+	ts.Check(os.Symlink(fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), r.Fd()), ts.MkAbs(args[1])))
+	_, err = w.WriteString(first + "\n")
+	ts.Check(err)
+	cmdStart(ts, false, args[2:])
+	if !poll(func() bool {
+		left, err := unix.IoctlGetInt(int(r.Fd()), unix.TIOCINQ)
+		return err == nil && left == 0
 	}) {
 		ts.Fatalf("nobody reads %s", args[1])
 	}
-	cmdSignal(ts, false, []string{args[0], "INT"})
-	_, err := f.WriteString(text)
-	ts.Check(errors.Join(err, f.Close()))
+	cmdSignal(ts, false, []string{args[2], "INT"})
+	_, err = w.WriteString(rest)
+	ts.Check(errors.Join(err, w.Close()))
 }

@@ -9,6 +9,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"calib/internal/decode"
 )
 
 // ErrParams reports a params.json that cannot be read or contradicts itself.
@@ -126,29 +128,18 @@ func (p *Params) Distribute() {
 	}
 }
 
-// decodeError adds the line to an error of encoding/json, where it knows the offset.
+// decodeError puts an error of encoding/json into words.
 func decodeError(b []byte, err error) error {
-	var syntax *json.SyntaxError
-	var kind *json.UnmarshalTypeError
-	switch {
-	case len(bytes.TrimSpace(b)) == 0:
-		return fmt.Errorf("%w: the file is empty", ErrParams)
-	case errors.As(err, &syntax):
-		return fmt.Errorf("%w: line %d: %w", ErrParams, lineAt(b, syntax.Offset), err)
-	case errors.As(err, &kind):
-		at, inner := faultyPart(b)
-		if inner != nil {
-			kind = inner
-		}
-		field := kind.Field[strings.LastIndexByte(kind.Field, '.')+1:]
-		return fmt.Errorf("%w: %s: a %s where a %s belongs", ErrParams, at+field, kind.Value, kind.Type)
+	at, inner := faultyPart(b)
+	if inner != nil {
+		err = inner
 	}
-	return fmt.Errorf("%w: %w", ErrParams, err)
+	return fmt.Errorf("%w: %s%w", ErrParams, at, decode.Fault(b, err))
 }
 
 // faultyPart finds the parameter or fit that cannot be decoded, and its own error: encoding/json loses the path at a type
 // with a decoder of its own. It returns "" and nil if the fault is elsewhere.
-func faultyPart(b []byte) (string, *json.UnmarshalTypeError) {
+func faultyPart(b []byte) (string, error) {
 	var parts struct {
 		Parameters map[string]json.RawMessage `json:"parameters"`
 		Fits       []json.RawMessage          `json:"fits"`
@@ -159,12 +150,12 @@ func faultyPart(b []byte) (string, *json.UnmarshalTypeError) {
 	var kind *json.UnmarshalTypeError
 	for _, name := range slices.Sorted(maps.Keys(parts.Parameters)) {
 		if errors.As(json.Unmarshal(parts.Parameters[name], &Parameter{}), &kind) {
-			return "parameters." + name + ".", kind
+			return "parameters." + name + ": ", kind
 		}
 	}
 	for i, raw := range parts.Fits {
 		if errors.As(json.Unmarshal(raw, &Fit{}), &kind) {
-			return fmt.Sprintf("fits[%d].", i), kind
+			return fmt.Sprintf("fits[%d]: ", i), kind
 		}
 	}
 	return "", nil

@@ -165,14 +165,14 @@ func TestDecodeParamsErrors(t *testing.T) {
 		return strings.Replace(b, old, new, 1)
 	}
 	for _, c := range []struct{ name, in, want string }{
-		{"empty", " \n", "the file is empty"},
-		{"cut off", `{"schema":"calib.params/2",`, "line 1: unexpected end of JSON input"},
+		{"empty", " \n", "it is empty"},
+		{"cut off", `{"schema":"calib.params/2",`, ": unexpected end of JSON input"},
 		{"syntax", "{\n\"schema\":\n!}", "line 3: invalid character '!'"},
 		{"no schema", `{"parameters":{}}`, `no member "schema"`},
 		{"newer", `{"schema":"calib.params/3"}`, `schema "calib.params/3", this build reads "calib.params/2" and "calib.params/1"`},
-		{"array", `[]`, "a array where a struct"},
-		{"kind", swap(`"value": 0.00085952`, `"value": "fast"`), "parameters.a.value: a string where a float64 belongs"},
-		{"kind in a fit", swap(`"used": 40000`, `"used": "x"`), "fits[0].used: a string where a int belongs"},
+		{"array", `[]`, ": an array where an object belongs"},
+		{"kind", swap(`"value": 0.00085952`, `"value": "fast"`), "parameters.a: value: a string where a number belongs"},
+		{"kind in a fit", swap(`"used": 40000`, `"used": "x"`), "fits[0]: used: a string where a whole number belongs"},
 		{"status", swap(`"status": "ok"`, `"status": "fine"`), `parameter a: status "fine", want one of ["ok"`},
 		{"no value", swap(`"value": 0.00085952`, `"value": null`), "parameter a: status ok, but no value"},
 		{"interval", swap(`0.0008571`, `1`), "parameter a: interval [1, 0.0008619] ends before it starts"},

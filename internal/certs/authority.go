@@ -152,7 +152,7 @@ func (a *Authority) Issue(r Request, out string, now time.Time) (*x509.Certifica
 	if err := makePrivate(out); err != nil {
 		return nil, err
 	}
-	crl, err := os.ReadFile(filepath.Join(a.dir, crlFile))
+	crl, err := files.Read(filepath.Join(a.dir, crlFile), maxFile)
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,6 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 
@@ -58,20 +57,6 @@ func checkPrivate(dir string) error {
 	return nil
 }
 
-// read reads a file of certificates.
-func read(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err == nil && len(b) > maxFile {
-		err = fmt.Errorf("%s: longer than %d MiB", path, maxFile>>20)
-	}
-	return b, err
-}
-
 // block returns the content of a PEM file that is to hold one block of a type.
 func block(b []byte, kind string) ([]byte, error) {
 	p, _ := pem.Decode(b)
@@ -82,7 +67,7 @@ func block(b []byte, kind string) ([]byte, error) {
 }
 
 func readBlock(path, kind string) ([]byte, error) {
-	b, err := read(path)
+	b, err := files.Read(path, maxFile)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +108,7 @@ func readKey(path string) (ed25519.PrivateKey, error) {
 
 // readRevoked reads a revocation list that the authority has signed.
 func readRevoked(path string, ca *x509.Certificate) (*x509.RevocationList, error) {
-	b, err := read(path)
+	b, err := files.Read(path, maxFile)
 	if err != nil {
 		return nil, err
 	}

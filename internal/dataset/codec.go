@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"runtime"
 	"slices"
 	"sync"
+
+	"calib/internal/decode"
+	"calib/internal/files"
 )
 
 // maxLine bounds one line of samples.jsonl: a longer one is an error, not an allocation.
@@ -150,7 +152,7 @@ func decodeSamples(lines [][]byte, hosts int, parsers []*parser) ([]Sample, erro
 
 func (s *Sample) decode(p *parser, line []byte, hosts int) error {
 	if !p.sample(line, s) {
-		if err := json.Unmarshal(line, s); err != nil {
+		if err := decode.JSON(line, s); err != nil {
 			return err
 		}
 	}
@@ -175,7 +177,7 @@ func (s *Sample) check(hosts int) error {
 
 // ReadFile reads the dataset at path. A torn last line is not an error here: it is dropped.
 func ReadFile(path string) (*Dataset, error) {
-	f, err := os.Open(path)
+	f, err := files.Open(path)
 	if err != nil {
 		return nil, err
 	}

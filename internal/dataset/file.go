@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"sync"
+
+	"calib/internal/files"
 )
 
 // mostWhole is up to how many bytes Open reads a file into memory: about a million timings.
@@ -48,7 +50,7 @@ type span struct{ from, to int64 }
 
 // index reads a file once, and keeps where its samples are.
 func index(path string) (*File, error) {
-	in, err := os.Open(path)
+	in, err := files.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +115,7 @@ func (f *File) Select(exp, phase string) []*Sample {
 var errChanged = errors.New("the file has changed")
 
 func (f *File) read(x *stored, exp, phase string) (out []*Sample, err error) {
-	in, err := os.Open(f.path)
+	in, err := files.Open(f.path)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,8 @@ import (
 	"os"
 	"syscall"
 	"time"
+
+	"calib/internal/files"
 )
 
 // file is what a Writer needs of *os.File.
@@ -73,7 +75,7 @@ func newWriter(f file, h Header) (*Writer, error) {
 
 // Begun reports whether a samples.jsonl has a whole first line. One that was cut off before, as its coordinator died, holds nothing.
 func Begun(path string) (bool, error) {
-	f, err := os.Open(path)
+	f, err := files.Open(path)
 	if err != nil {
 		return false, err
 	}

@@ -94,7 +94,7 @@ func Examine(f Facts) Report {
 	r.Findings = merged(r.Findings)
 	for i := range r.Findings {
 		n := &r.Findings[i]
-		n.What, n.Mend = printable(n.What), printable(n.Mend)
+		n.What, n.Mend = oneLine(n.What), oneLine(n.Mend)
 	}
 	slices.SortStableFunc(r.Findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(slices.Index(severities, a.Severity), slices.Index(severities, b.Severity)), cmp.Compare(a.Code, b.Code))

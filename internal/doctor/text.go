@@ -37,7 +37,7 @@ func (r Report) Text(w io.Writer) error {
 		case len(f.Hosts) > 0:
 			where = hosts.Fold(f.Hosts)
 		}
-		fmt.Fprintf(b, "  %s: %s\n      %s\n", printable(where), f.What, f.Mend)
+		fmt.Fprintf(b, "  %s: %s\n      %s\n", oneLine(where), f.What, f.Mend)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -78,7 +78,7 @@ func (r Report) table(w io.Writer) {
 		}
 		cells := []string{h.Host, h.Addr, h.NIC, speed, h.MTU, h.Driver, h.Kernel, h.Virt, off}
 		for i, c := range cells {
-			if cells[i] = printable(c); c == "" {
+			if cells[i] = oneLine(c); c == "" {
 				cells[i] = "–"
 			}
 		}

@@ -4,6 +4,8 @@ import (
 	"net"
 	"strings"
 	"unicode"
+
+	"calib/internal/printable"
 )
 
 // What hosts say of themselves is printed, and part of commands that people copy into a shell: a host that means harm must neither
@@ -20,15 +22,9 @@ func word(s, otherwise string) string {
 	return s
 }
 
-// printable is s on one line, without what a terminal obeys.
-func printable(s string) string {
-	s = strings.ReplaceAll(strings.TrimSpace(s), "\n", "; ")
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return '?'
-		}
-		return r
-	}, s)
+// oneLine is s on one line, without what a terminal obeys.
+func oneLine(s string) string {
+	return printable.Line(strings.ReplaceAll(strings.TrimSpace(s), "\n", "; "))
 }
 
 func hostOf(addr string) string {

@@ -1,9 +1,13 @@
-// Package files replaces a file whole, or not at all: readers, and a crash at any moment, see the old content or the new.
-// A half-written file that carries its final name is the one thing it exists to prevent.
+// Package files writes files and reads those that somebody else has written.
+//
+// A regular file is replaced whole, or not at all: readers, and a crash at any moment, see the old content or the new. What is no
+// regular file is never replaced: a device or FIFO that the user names is written to. What is read has a bound, and never blocks the
+// process when it is opened.
 package files
 
 import (
 	"bufio"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -13,9 +17,51 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
-// Replace writes b beside path, syncs it and renames it to path. On an error path is as it was, and nothing is left beside it.
+// Write writes a file that the user has named. A regular file is replaced, through links that lead to it. A character device, a FIFO that
+// is being read and what is this process's standard output are written to. Anything else is an error.
+func Write(path string, write func(io.Writer) error) error {
+	info, err := os.Stat(path)
+	out, _ := os.Stdout.Stat()
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return ReplaceBy(path, write)
+	case err != nil:
+	case out != nil && os.SameFile(info, out):
+		err = writeTo(os.Stdout, write)
+	case info.Mode()&(fs.ModeCharDevice|fs.ModeNamedPipe) == 0:
+		if path, err = filepath.EvalSymlinks(path); err == nil {
+			return ReplaceBy(path, write)
+		}
+	default:
+		var f *os.File
+		if f, err = os.OpenFile(path, os.O_WRONLY|syscall.O_NONBLOCK, 0); err == nil { // a FIFO that nobody reads must not block
+			err = errors.Join(writeTo(f, write), f.Close())
+		}
+	}
+	return failed(path, err)
+}
+
+func writeTo(f *os.File, write func(io.Writer) error) error {
+	b := bufio.NewWriter(f)
+	return cmp.Or(write(b), b.Flush())
+}
+
+// failed is an error of writing path.
+func failed(path string, err error) error {
+	if errors.Is(err, syscall.ENXIO) {
+		err = errors.New("nobody reads it; start what reads it first, or choose another file")
+	}
+	if err != nil {
+		err = fmt.Errorf("write %s: %w", path, Reason(err))
+	}
+	return err
+}
+
+// Replace writes b beside path, syncs it and renames it to path. On an error path is as it was, and nothing is left beside it. It is for
+// files that calib names: where there is no regular file but a link, which may lead anywhere, or a device, that is an error.
 func Replace(path string, b []byte) error {
 	return ReplaceBy(path, func(w io.Writer) error {
 		_, err := w.Write(b)
@@ -25,30 +71,23 @@ func Replace(path string, b []byte) error {
 
 // ReplaceBy is Replace for what is written bit by bit, and never held whole: write writes it, and an error of write leaves path as it was.
 func ReplaceBy(path string, write func(io.Writer) error) error {
+	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("write %s: it is %s, which is not replaced; move it away, or choose another file", path, kinds[info.Mode().Type()])
+	}
 	dir, name := filepath.Split(path)
 	f, err := os.CreateTemp(filepath.Clean(dir+"."), "."+name+".*")
 	if err != nil {
-		return fmt.Errorf("write %s: %w", path, Reason(err))
+		return failed(path, err)
 	}
-	b := bufio.NewWriter(f)
-	if err = write(b); err == nil {
-		err = b.Flush()
+	if err = writeTo(f, write); err == nil {
+		err = errors.Join(f.Chmod(0o644), f.Sync())
 	}
-	if err == nil {
-		err = f.Chmod(0o644)
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
+	if err = cmp.Or(err, f.Close()); err == nil {
 		err = os.Rename(f.Name(), path)
 	}
 	if err != nil {
 		os.Remove(f.Name())
-		return fmt.Errorf("write %s: %w", path, Reason(err))
+		return failed(path, err)
 	}
 	return syncDir(filepath.Clean(dir + "."))
 }
@@ -56,11 +95,10 @@ func ReplaceBy(path string, write func(io.Writer) error) error {
 // syncDir makes a rename durable.
 func syncDir(dir string) error {
 	f, err := os.Open(dir)
-	if err != nil {
-		return fmt.Errorf("sync %s: %w", dir, Reason(err))
+	if err == nil {
+		err = errors.Join(f.Sync(), f.Close())
 	}
-	defer f.Close()
-	if err := f.Sync(); err != nil {
+	if err != nil {
 		return fmt.Errorf("sync %s: %w", dir, Reason(err))
 	}
 	return nil
@@ -75,12 +113,45 @@ func Reason(err error) error {
 	return err
 }
 
+// Open opens a regular file to read, or a pipe without a name, as a shell's <(command) gives. Anything else may have no end or block
+// for ever, and is an error.
+func Open(path string) (*os.File, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		if _, err := filepath.EvalSymlinks(path); err == nil || info.Mode()&fs.ModeNamedPipe == 0 {
+			return nil, &fs.PathError{Op: "open", Path: path, Err: fmt.Errorf("it is %s; give a regular file", kinds[info.Mode().Type()])}
+		}
+	}
+	return os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a FIFO that has just replaced it must not block either
+}
+
+// Read reads what Open opens, of at most limit bytes.
+func Read(path string, limit int64) ([]byte, error) {
+	f, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(b)) > limit {
+		err = &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("it is larger than %d MiB", limit>>20)}
+	}
+	return b, err
+}
+
+// kinds names what is no regular file.
+var kinds = map[fs.FileMode]string{fs.ModeDir: "a directory", fs.ModeSymlink: "a symbolic link", fs.ModeNamedPipe: "a FIFO",
+	fs.ModeSocket: "a socket", fs.ModeDevice | fs.ModeCharDevice: "a character device", fs.ModeDevice: "a block device"}
+
 // SHA256 returns the hash of a file's content in hexadecimal, and its size [B].
 func SHA256(path string) (sum string, size int64, err error) { return SHA256First(path, math.MaxInt64) }
 
 // SHA256First is SHA256 of the first bytes of a file, most of them at most.
 func SHA256First(path string, most int64) (sum string, size int64, err error) {
-	f, err := os.Open(path)
+	f, err := Open(path)
 	if err != nil {
 		return "", 0, err
 	}

@@ -7,7 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
+
+	"calib/internal/printable"
 )
 
 // Ack is an acknowledgement: it says that a change of level is known, and why it came. The change begins with a run; it is of
@@ -47,7 +48,7 @@ func (s *Store) Acknowledge(ctx context.Context, a Ack) (Ack, error) {
 		switch text := a.Metric + a.Link + a.Reason + a.Who; {
 		case strings.TrimSpace(a.Reason) == "":
 			return fmt.Errorf("%w: no reason: say what was changed", ErrInvalid)
-		case len(text) > maxWord || strings.ContainsFunc(text, unicode.IsControl):
+		case len(text) > maxWord || printable.Line(text) != text:
 			return fmt.Errorf("%w: longer than %d bytes, or with control characters", ErrInvalid, maxWord)
 		}
 		var err error

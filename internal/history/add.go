@@ -13,10 +13,9 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"calib/fit/params"
+	"calib/internal/printable"
 )
 
 // maxWord bounds the texts of an Entry, in bytes.
@@ -108,7 +107,7 @@ func (e Entry) check() error {
 		switch {
 		case len(w.text) > maxWord:
 			return fmt.Errorf("its %s is longer than %d bytes", w.what, maxWord)
-		case !utf8.ValidString(w.text) || strings.ContainsFunc(w.text, unicode.IsControl):
+		case printable.Line(w.text) != w.text:
 			return fmt.Errorf("its %s %q holds characters that cannot be printed", w.what, w.text)
 		}
 	}

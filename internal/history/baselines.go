@@ -8,7 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
+
+	"calib/internal/printable"
 )
 
 // Baseline is a named set of runs to compare others with.
@@ -54,8 +55,8 @@ func (b Baseline) check() error {
 	switch {
 	case b.Name == "" || strings.HasPrefix(b.Name, "-") || len(b.Name) > maxWord:
 		return fmt.Errorf("baseline name %.60q: want a word that does not begin with -", b.Name)
-	case strings.ContainsFunc(b.Name+b.Note, unicode.IsControl):
-		return fmt.Errorf("baseline name %q, note %q: control characters", b.Name, b.Note)
+	case printable.Line(b.Name+b.Note) != b.Name+b.Note:
+		return fmt.Errorf("baseline name %q, note %q: characters that cannot be printed", b.Name, b.Note)
 	case len(b.Runs) == 0:
 		return errors.New("a baseline without runs")
 	}

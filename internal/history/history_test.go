@@ -229,7 +229,8 @@ func TestAddTwice(t *testing.T) {
 	for name, edit := range map[string]func(*Record){
 		"no parameters": func(r *Record) { r.Params = nil }, "no start": func(r *Record) { r.Started = time.Time{} },
 		"a flag": func(r *Record) { r.ID = "-x" }, "control": func(r *Record) { r.Label = "a\nb" },
-		"not text": func(r *Record) { r.Label = "\xff" }, "long": func(r *Record) { r.Path = strings.Repeat("x", maxWord+1) },
+		"direction": func(r *Record) { r.Label = "a\u202eb" },
+		"not text":  func(r *Record) { r.Label = "\xff" }, "long": func(r *Record) { r.Path = strings.Repeat("x", maxWord+1) },
 	} {
 		r := testRecord(1, 1)
 		edit(&r)
@@ -264,7 +265,7 @@ func TestBaselines(t *testing.T) {
 	if all, err := s.Baselines(ctx); err != nil || len(all) != 1 || cmp.Diff(want, all[0]) != "" {
 		t.Errorf("a set that failed changed it: %+v %v", all, err)
 	}
-	for _, b := range []Baseline{{Name: "", Runs: want.Runs}, {Name: "-x", Runs: want.Runs}, {Name: "x"}, {Name: "a\n", Runs: want.Runs}} {
+	for _, b := range []Baseline{{Name: "", Runs: want.Runs}, {Name: "-x", Runs: want.Runs}, {Name: "x"}, {Name: "a\n", Runs: want.Runs}, {Name: "a\u202e", Runs: want.Runs}} {
 		if err := s.SetBaseline(ctx, b, nil); !errors.Is(err, ErrInvalid) {
 			t.Errorf("%+v: %v", b, err)
 		}

@@ -14,17 +14,15 @@ package hosts
 import (
 	"errors"
 	"fmt"
-	"io"
 	"regexp"
 	"strings"
 )
 
-// MaxHosts bounds one file and one range.
-const MaxHosts = 65536
-
+// Bounds.
 const (
+	MaxHosts  = 65536    // of one file and of one range
+	MaxFile   = 16 << 20 // of a file [B]
 	maxErrors = 10
-	maxFile   = 16 << 20 // bytes
 )
 
 // ErrEmpty reports a file that names no host.
@@ -77,15 +75,8 @@ type Error struct {
 func (e *Error) Error() string { return e.Pos.String() + ": " + e.Msg }
 
 // Parse reads a hosts file; name is what errors call it. Hosts come in the order of the file. The notes are remarks
-// to the user about lines without a fault. The error joins up to ten values of *Error, or wraps ErrEmpty, or is what r returned.
-func Parse(r io.Reader, name string) (list []Host, notes []string, err error) {
-	text, err := io.ReadAll(io.LimitReader(r, maxFile+1))
-	if err != nil {
-		return nil, nil, fmt.Errorf("read %s: %w", name, err)
-	}
-	if len(text) > maxFile {
-		return nil, nil, fmt.Errorf("%s: longer than %d MiB, which is no hosts file", name, maxFile>>20)
-	}
+// to the user about lines without a fault. The error joins up to ten values of *Error, or wraps ErrEmpty.
+func Parse(text []byte, name string) (list []Host, notes []string, err error) {
 	p := &parser{file: name, seen: map[string]int{}, ends: map[string]int{}}
 	for i, line := range strings.Split(strings.TrimPrefix(string(text), "\ufeff"), "\n") {
 		p.line(i+1, strings.TrimSuffix(line, "\r"))

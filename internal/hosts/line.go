@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
+
+	"calib/internal/printable"
 )
 
 const (
@@ -39,6 +41,11 @@ func (p *parser) line(n int, text string) {
 		return
 	}
 	faults := len(p.errs)
+	text, _, _ = strings.Cut(strings.ReplaceAll(text, "\t", " "), "#")
+	if at := strings.IndexFunc(text, printable.Controls); at >= 0 {
+		p.fail(n, at+1, "%q controls what prints it: delete it", []rune(text[at:])[0])
+		return
+	}
 	names, daemon := p.head(n, fs[0])
 	proto := Host{Daemon: daemon, Line: n}
 	cols := p.settings(n, &proto, fs[1:])

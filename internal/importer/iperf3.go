@@ -2,13 +2,12 @@ package importer
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
-	"strings"
 
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
+	"calib/internal/decode"
 )
 
 // iperf3 -J over TCP: each interval is a timing of one stream, its bytes over its seconds; parallel streams between the same
@@ -67,8 +66,8 @@ func looksIperf3(t text) bool {
 
 func readIperf3(t text, c *collector) error {
 	var r iperfReport
-	if err := json.Unmarshal(t.raw, &r); err != nil {
-		return c.fail(lineOf(t, err), "%v: want the document of iperf3 -J", err)
+	if err := decode.JSON(t.raw, &r); err != nil {
+		return c.fail(0, "%v: want the document of iperf3 -J", err)
 	}
 	test := r.Start.Test
 	switch {
@@ -171,21 +170,4 @@ func (c *collector) describeIperf(r *iperfReport, samples []dataset.Sample) {
 			c.note("%s: the receiver's rate over the whole run is %+.1f%% off that of the intervals", c.o.File, 100*off)
 		}
 	}
-}
-
-// lineOf is the line of a JSON error, 0 where it has none.
-func lineOf(t text, err error) int {
-	offset := int64(-1)
-	var syntax *json.SyntaxError
-	var kind *json.UnmarshalTypeError
-	switch {
-	case errors.As(err, &syntax):
-		offset = syntax.Offset
-	case errors.As(err, &kind):
-		offset = kind.Offset
-	}
-	if offset < 0 || offset > int64(len(t.raw)) {
-		return 0
-	}
-	return 1 + strings.Count(string(t.raw[:offset]), "\n")
 }

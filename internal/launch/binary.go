@@ -33,15 +33,15 @@ func ReadBinary(path string) (Binary, error) {
 	if err != nil {
 		return Binary{}, err
 	}
+	b := Binary{Path: abs, packed: sync.OnceValues(func() ([]byte, error) { return pack(abs) })}
+	if b.Hash, _, err = files.SHA256(abs); err != nil { // also of what cannot be read to its end
+		return Binary{}, fmt.Errorf("agent binary %s: %w", path, err)
+	}
 	info, err := buildinfo.ReadFile(abs)
 	if err != nil {
 		return Binary{}, fmt.Errorf("agent binary %s: %w", path, err)
 	}
-	b := Binary{Path: abs, packed: sync.OnceValues(func() ([]byte, error) { return pack(abs) })}
 	b.GOOS, b.GOARCH = target(info)
-	if b.Hash, _, err = files.SHA256(abs); err != nil {
-		return Binary{}, fmt.Errorf("agent binary %s: %w", path, err)
-	}
 	return b, nil
 }
 

@@ -13,11 +13,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"strconv"
 	"strings"
 
-	"github.com/goccy/go-yaml"
+	"calib/internal/decode"
+	"calib/internal/files"
 )
 
 // Modes of the medium.
@@ -206,7 +206,7 @@ func Preset(name string, hosts int) (*Spec, error) {
 // Load reads a lab file: YAML with the fields of Spec, and optionally preset: NAME, whose values it then changes. Times
 // are in seconds.
 func Load(path string) (*Spec, error) {
-	text, err := os.ReadFile(path)
+	text, err := files.Read(path, decode.MaxYAML)
 	if err != nil {
 		return nil, err
 	}
@@ -220,21 +220,16 @@ func Load(path string) (*Spec, error) {
 // Parse is Load on the text itself.
 func Parse(text []byte) (*Spec, error) {
 	var document any
-	if err := yaml.Unmarshal(text, &document); err != nil {
-		return nil, err
-	}
-	var base struct {
-		Preset string `yaml:"preset"`
-	}
-	if err := yaml.Unmarshal(text, &base); err != nil {
+	if err := decode.YAML(text, &document); err != nil {
 		return nil, err
 	}
 	s := Spec{Hosts: 4, Mode: Switched, MSS: 1448}
 	if document == nil { // the file has only comments, and the decoder would return an empty Spec
 		return &s, nil
 	}
-	if base.Preset != "" {
-		p, err := Preset(base.Preset, 0)
+	fields, _ := document.(map[string]any)
+	if name := fields["preset"]; name != nil && name != "" {
+		p, err := Preset(fmt.Sprint(name), 0)
 		if err != nil {
 			return nil, err
 		}
@@ -244,7 +239,7 @@ func Parse(text []byte) (*Spec, error) {
 		Preset string `yaml:"preset"`
 		Spec   `yaml:",inline"`
 	}{Spec: s}
-	if err := yaml.UnmarshalWithOptions(text, &file, yaml.Strict()); err != nil {
+	if err := decode.YAML(text, &file); err != nil {
 		return nil, err
 	}
 	return &file.Spec, file.Spec.Validate()

@@ -7,9 +7,10 @@ import (
 	"math"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/jedib0t/go-pretty/v6/text"
+
+	"calib/internal/printable"
 )
 
 // live is one line on a terminal, drawn over itself.
@@ -28,7 +29,7 @@ func (l *live) show(event string, _ time.Time, s State, message string) {
 	case eventNote:
 		drawn := l.drawn
 		l.erase()
-		io.WriteString(l.w, printable(message)+"\n")
+		io.WriteString(l.w, printable.Line(message)+"\n")
 		if drawn {
 			l.draw(line(s))
 		}
@@ -62,7 +63,7 @@ func (p plain) show(event string, _ time.Time, s State, message string) {
 	case eventProgress:
 		io.WriteString(p.w, line(s)+"\n")
 	case eventNote:
-		io.WriteString(p.w, printable(message)+"\n")
+		io.WriteString(p.w, printable.Line(message)+"\n")
 	case eventPhaseDone:
 		io.WriteString(p.w, ended(s)+"\n")
 	}
@@ -70,7 +71,7 @@ func (p plain) show(event string, _ time.Time, s State, message string) {
 
 // ended is a phase that is over, in words.
 func ended(s State) string {
-	parts := []string{printable(s.Phase) + ":"}
+	parts := []string{printable.Line(s.Phase) + ":"}
 	if c := counts(s); c != "" {
 		parts = append(parts, c)
 	}
@@ -79,7 +80,7 @@ func ended(s State) string {
 
 // line is a state in words, the most wanted first: a narrow terminal cuts off its end.
 func line(s State) string {
-	parts := []string{printable(s.Phase) + ":"}
+	parts := []string{printable.Line(s.Phase) + ":"}
 	if s.Total > 0 {
 		parts = append(parts, fmt.Sprintf("%3d%%", percent(s)))
 	}
@@ -93,7 +94,7 @@ func line(s State) string {
 		parts = append(parts, c+",")
 	}
 	if s.Label != "" {
-		parts = append(parts, printable(s.Label))
+		parts = append(parts, printable.Line(s.Label))
 	}
 	return strings.TrimSuffix(strings.Join(parts, " "), ",")
 }
@@ -128,16 +129,6 @@ func clock(d time.Duration) string {
 		return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
 	}
 	return fmt.Sprintf("%d:%02d", s/60, s%60)
-}
-
-// printable keeps names from moving the cursor.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return ' '
-	}, s)
 }
 
 // Names of events.

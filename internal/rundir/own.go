@@ -16,13 +16,8 @@ var ErrForeign = errors.New("other users may change it")
 
 // ownDir refuses a run directory that another user owns or that everybody may write to.
 func ownDir(path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return files.Reason(err)
-	}
-	defer f.Close()
-	s, err := stat(f)
-	if err != nil {
+	var s unix.Stat_t
+	if err := unix.Stat(path, &s); err != nil {
 		return err
 	}
 	return foreignDir(path, s, os.Geteuid())
@@ -49,8 +44,8 @@ func openOwn(path string, flags int) (*os.File, error) {
 	if err != nil {
 		return nil, files.Reason(err)
 	}
-	s, err := stat(f)
-	if err == nil {
+	var s unix.Stat_t
+	if err = unix.Fstat(int(f.Fd()), &s); err == nil {
 		err = foreignFile(path, s, os.Geteuid())
 	}
 	if err != nil {
@@ -72,11 +67,4 @@ func foreignFile(path string, s unix.Stat_t, user int) error {
 		return nil
 	}
 	return fmt.Errorf("%w: %s %s; remove it (rm %s)", ErrForeign, path, what, path)
-}
-
-func stat(f *os.File) (s unix.Stat_t, err error) {
-	if err = unix.Fstat(int(f.Fd()), &s); err != nil {
-		err = fmt.Errorf("stat: %w", err)
-	}
-	return s, err
 }

@@ -7,10 +7,10 @@
 package rundir
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -129,7 +129,7 @@ func Open(path string) (*Dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := os.ReadFile(filepath.Join(path, RunFile))
+	b, err := files.Read(filepath.Join(path, RunFile), 256<<20) // that of 1,000 hosts has about 10 MB
 	if err != nil {
 		return nil, err
 	}
@@ -241,26 +241,28 @@ func (d *Dir) Samples() (dataset.Source, error) {
 
 // WriteParams replaces params.json.
 func (d *Dir) WriteParams(p *params.Params) error {
-	var buf bytes.Buffer
-	if err := params.Encode(&buf, p); err != nil {
-		return fmt.Errorf("run %s: %w", d.path, err)
-	}
-	return files.Replace(d.File(ParamsFile), buf.Bytes())
+	return files.ReplaceBy(d.File(ParamsFile), func(w io.Writer) error { return params.Encode(w, p) })
 }
 
 // ReadParams reads params.json.
 func (d *Dir) ReadParams() (*params.Params, error) {
-	f, err := os.Open(d.File(ParamsFile))
+	p, err := ReadParams(d.File(ParamsFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("run %s: no %s yet; calib fit %s makes it: %w", d.path, ParamsFile, d.path, err)
+		err = fmt.Errorf("run %s: no %s yet; calib fit %s makes it: %w", d.path, ParamsFile, d.path, err)
 	}
+	return p, err
+}
+
+// ReadParams reads a params.json anywhere.
+func ReadParams(path string) (*params.Params, error) {
+	f, err := files.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
 	p, err := params.Decode(f)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", f.Name(), err)
+		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
 	return p, nil
 }

@@ -290,6 +290,7 @@ func TestFindAndOpenErrors(t *testing.T) {
 	bad := t.TempDir()
 	for _, c := range []struct{ name, content, want string }{
 		{"torn", "{", "run.json: unexpected end of JSON input"},
+		{"no object", "[]", "run.json: an array where an object belongs"},
 		{"other schema", `{"schema":"calib.run/9"}`, `run.json has schema "calib.run/9", this build reads "calib.run/1"`},
 	} {
 		if err := os.WriteFile(filepath.Join(bad, RunFile), []byte(c.content), 0o644); err != nil {

@@ -8,6 +8,8 @@ import (
 	"io"
 	"strconv"
 	"strings"
+
+	"calib/internal/printable"
 )
 
 // Writer writes rows. It is a csv.Writer but for its texts.
@@ -36,9 +38,11 @@ func (w Writer) WriteAll(rows [][]string) error {
 	return w.Error()
 }
 
-// Cell is s as a spreadsheet reads it for text: with ' before it, where it would begin a formula. Numbers stay as they are.
+// Cell is s as a spreadsheet reads it for text: with ' before it, where it would begin a formula, and without characters that control.
+// Numbers stay as they are.
 func Cell(s string) string {
-	if s == "" || !strings.ContainsRune("=+-@\t\r", rune(s[0])) {
+	s = printable.Text(s)
+	if s == "" || !strings.ContainsRune("=+-@\t", rune(s[0])) {
 		return s
 	}
 	if _, err := strconv.ParseFloat(s, 64); err == nil {

@@ -26,13 +26,12 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"os"
 	"slices"
 	"strings"
 
-	"github.com/goccy/go-yaml"
-
 	"calib/fit/blocks"
+	"calib/internal/decode"
+	"calib/internal/files"
 )
 
 // ErrGraph reports a file that describes no communication graph.
@@ -71,7 +70,7 @@ type Node struct {
 
 // Load reads a file. Blocks that it uses and does not have may come from known.
 func Load(path string, known map[string]blocks.Block) (*Graph, error) {
-	text, err := os.ReadFile(path)
+	text, err := files.Read(path, decode.MaxYAML)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +92,7 @@ func Parse(text []byte, known map[string]blocks.Block) (*Graph, error) {
 		Small    any                     `yaml:"small"`
 		Large    any                     `yaml:"large"`
 	}
-	if err := yaml.UnmarshalWithOptions(text, &file, yaml.Strict()); err != nil {
+	if err := decode.YAML(text, &file); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrGraph, err)
 	}
 	g := &Graph{Name: file.Name, Blocks: maps.Clone(known), Messages: file.Messages, Message: file.Message}

@@ -146,16 +146,17 @@ func TestNoise(t *testing.T) {
 	if err := WriteFloor(&b, f); err != nil {
 		t.Fatal(err)
 	}
-	back, err := ReadFloor(strings.NewReader(b.String()))
+	back, err := ReadFloor([]byte(b.String()))
 	if err != nil || fmt.Sprint(*back.Of[3].Relative) != fmt.Sprint(*f.Of[3].Relative) {
 		t.Errorf("%v", err)
 	}
 	for text, want := range map[string]string{
+		"[]":             "noise floor: an array where an object belongs; calib run --hosts hosts.txt --aa 10 makes one",
 		"{":              "calib run --hosts hosts.txt --aa 10 makes one",
 		`{"schema":"x"}`: `unknown schema "x"`,
 		`{"schema":"calib.noise/1","of":[{"name":"a","absolute":-1}]}`: "a: a noise of -1",
 	} {
-		if _, err := ReadFloor(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := ReadFloor([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

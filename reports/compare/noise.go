@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -9,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"calib/internal/decode"
 	"calib/internal/stats"
 	"calib/internal/units"
 	"calib/reports"
@@ -183,9 +183,9 @@ func (f *Floor) of(c Change) (absolute float64, have bool) {
 func WriteFloor(w io.Writer, f *Floor) error { return reports.WriteJSON(w, f) }
 
 // ReadFloor reads what WriteFloor wrote. An unknown schema is an error.
-func ReadFloor(r io.Reader) (*Floor, error) {
+func ReadFloor(b []byte) (*Floor, error) {
 	var f Floor
-	if err := json.NewDecoder(r).Decode(&f); err != nil {
+	if err := decode.JSON(b, &f); err != nil {
 		return nil, fmt.Errorf("noise floor: %w; calib run --hosts hosts.txt --aa 10 makes one", err)
 	}
 	if f.Schema != FloorSchema {

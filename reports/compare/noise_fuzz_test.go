@@ -19,7 +19,7 @@ func FuzzReadFloor(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		floor, err := ReadFloor(bytes.NewReader(b))
+		floor, err := ReadFloor(b)
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), "noise floor: ") || floor != nil {
 				t.Errorf("%v, %v", floor, err)
@@ -38,7 +38,7 @@ func FuzzReadFloor(f *testing.F) {
 		if err := WriteFloor(&text, floor); err != nil {
 			t.Fatal(err)
 		}
-		again, err := ReadFloor(&text)
+		again, err := ReadFloor(text.Bytes())
 		if err != nil {
 			t.Fatalf("what was written is not read: %v", err)
 		}

@@ -121,7 +121,7 @@ func TestSchemas(t *testing.T) {
 		if err := WriteVerdict(&b, v); err != nil {
 			t.Fatal(err)
 		}
-		if err := r.Validate(decode(t, b.Bytes())); err != nil {
+		if err := r.Validate(decoded(t, b.Bytes())); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -151,7 +151,7 @@ func TestFloorText(t *testing.T) {
 	golden(t, "floor.txt", b.Bytes())
 }
 
-func decode(t *testing.T, b []byte) any {
+func decoded(t *testing.T, b []byte) any {
 	t.Helper()
 	var v any
 	if err := json.Unmarshal(b, &v); err != nil {

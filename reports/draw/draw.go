@@ -85,12 +85,8 @@ func Files(dir string, figs []figure.Figure, format string) ([]string, error) {
 	}
 	var out []string
 	for _, f := range figs {
-		var b bytes.Buffer
-		if err := Write(&b, f, format); err != nil {
-			return out, err
-		}
 		path := filepath.Join(dir, f.ID+"."+format)
-		if err := files.Replace(path, b.Bytes()); err != nil {
+		if err := files.ReplaceBy(path, func(w io.Writer) error { return Write(w, f, format) }); err != nil {
 			return out, err
 		}
 		out = append(out, path)

@@ -3,10 +3,11 @@ package draw
 import (
 	"sort"
 	"strings"
-	"unicode"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"calib/internal/printable"
 )
 
 // maxText is the most letters that one text keeps.
@@ -14,13 +15,7 @@ const maxText = 4000
 
 // clean makes s one line of letters that every format can carry.
 func clean(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || r == 0xFFFE || r == 0xFFFF || unicode.IsSpace(r) {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(s, "\uFFFD"))
-	s = strings.Join(strings.Fields(s), " ")
+	s = strings.Join(strings.Fields(printable.Line(strings.ToValidUTF8(s, "\uFFFD"))), " ")
 	if r := []rune(s); len(r) > maxText {
 		s = string(r[:maxText]) + "…"
 	}

@@ -2,11 +2,9 @@ package export
 
 import (
 	"bytes"
-	"fmt"
 	"maps"
 	"math"
 	"slices"
-	"strings"
 
 	"calib/fit/params"
 	"calib/internal/sheet"
@@ -91,9 +89,6 @@ func writeCSV(b *bytes.Buffer, in *input.Input) ([]string, error) {
 	}
 	for _, r := range rows {
 		fields := []string{r.kind, r.name, r.from, r.to, r.unit, cell(r.value), cell(r.lo), cell(r.hi), r.status, input.OneLine(r.label)}
-		if strings.ContainsRune(strings.Join(fields, ""), '\r') {
-			return nil, fmt.Errorf("row %q: %w: a field has a carriage return", fields, ErrLimit)
-		}
 		if err := c.Write(fields); err != nil {
 			return nil, err
 		}

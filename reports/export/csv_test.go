@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"calib/internal/printable"
 	"calib/reports/export/input"
 )
 
@@ -61,7 +62,7 @@ func checkCSV(file []byte, in *input.Input) error {
 	}
 	for i, g := range got {
 		w := want[i]
-		if g.kind != w.kind || g.name != w.name || g.from != w.from || g.to != w.to || g.unit != w.unit || g.status != w.status {
+		if g.kind != w.kind || g.name != printable.Text(w.name) || g.from != printable.Text(w.from) || g.to != printable.Text(w.to) || g.unit != w.unit || g.status != w.status {
 			return fmt.Errorf("row %d is %s %s, want %s %s: %w", i, g.kind, g.name, w.kind, w.name, errMismatch)
 		}
 		for _, v := range [][2]float64{{g.value, w.value}, {g.lo, w.lo}, {g.hi, w.hi}} {

@@ -49,11 +49,11 @@ func benchmarksOf(in *input.Input) ([]benchmark, error) {
 // goName makes text a part of a benchmark's name: characters that separate parts or words become _.
 func goName(s string) string {
 	return strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune("/=\"\\", r) {
+		if unicode.IsSpace(r) || strings.ContainsRune("/=\"\\", r) {
 			return '_'
 		}
 		return r
-	}, s)
+	}, input.OneLine(s))
 }
 
 // goUnit names an SI unit as Go benchmarks do.

@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 
 	"calib/fit/params"
+	"calib/internal/printable"
 	"calib/reports/export/input"
 )
 
@@ -128,7 +129,7 @@ func (f *family) Collect(to chan<- prometheus.Metric) {
 	for _, s := range f.series {
 		labels := make([]string, len(s.labels))
 		for i, l := range s.labels {
-			labels[i] = strings.ToValidUTF8(l, "_")
+			labels[i] = printable.Text(strings.ToValidUTF8(l, "_"))
 		}
 		to <- prometheus.MustNewConstMetric(f.description(), prometheus.GaugeValue, s.value, labels...)
 	}

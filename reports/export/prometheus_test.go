@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
+	"calib/internal/printable"
 	"calib/reports/export/input"
 )
 
@@ -63,7 +64,7 @@ func checkPrometheus(file []byte, in *input.Input) error {
 		for _, s := range f.series {
 			var labels []string
 			for i, l := range s.labels {
-				labels = append(labels, f.labels[i]+"="+strings.ToValidUTF8(l, "_"))
+				labels = append(labels, f.labels[i]+"="+printable.Text(strings.ToValidUTF8(l, "_")))
 			}
 			k := seriesKey(f.name, labels)
 			if v, ok := got[k]; !ok || v != s.value {

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"strconv"
-	"strings"
-	"unicode"
+
+	"calib/internal/printable"
 )
 
 // Header returns the lines that say where a file comes from: the run, the parameters used with their intervals, what else the
@@ -49,15 +49,8 @@ func orNone(s string) string {
 	return s
 }
 
-// OneLine makes text from a run safe in a comment of any target: control characters and line ends become spaces.
-func OneLine(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
-			return ' '
-		}
-		return r
-	}, s)
-}
+// OneLine makes text from a run safe in a comment of any target.
+func OneLine(s string) string { return printable.Line(s) }
 
 // Number writes v so that it reads back as the same float64.
 func Number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

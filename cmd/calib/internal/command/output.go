@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"calib/internal/printable"
 	"calib/reports"
 )
 
@@ -90,7 +91,7 @@ func (t Table) Row(cells ...any) {
 	for i, cell := range cells {
 		switch v := cell.(type) {
 		case string:
-			texts[i] = OrDash(v)
+			texts[i] = OrDash(printable.Line(v))
 		case bool:
 			texts[i] = map[bool]string{true: "yes", false: "no"}[v]
 		case time.Time:

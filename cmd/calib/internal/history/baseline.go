@@ -1,12 +1,10 @@
 package history
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +13,7 @@ import (
 
 	"calib/cmd/calib/internal/command"
 	"calib/cmd/calib/internal/runfiles"
+	"calib/internal/files"
 	"calib/internal/history"
 	"calib/internal/units"
 	"calib/reports/compare"
@@ -141,7 +140,7 @@ func readBaseline(ctx context.Context, s *history.Store, name string) (baselineS
 	if err != nil || noise == nil {
 		return out, err
 	}
-	if out.Noise, err = compare.ReadFloor(bytes.NewReader(noise)); err != nil {
+	if out.Noise, err = compare.ReadFloor(noise); err != nil {
 		err = fmt.Errorf("history %s: baseline %s: %w", s.Path(), name, err)
 	}
 	return out, err
@@ -286,9 +285,9 @@ func noiseOf(file string, args []string) ([]byte, error) {
 	if file == "" {
 		return nil, nil
 	}
-	b, err := os.ReadFile(file)
+	b, err := files.Read(file, 64<<20)
 	if err == nil {
-		_, err = compare.ReadFloor(bytes.NewReader(b))
+		_, err = compare.ReadFloor(b)
 	}
 	if err != nil {
 		return nil, command.Usagef("noise floor %s: %w", file, err)

@@ -79,7 +79,7 @@ func exportSeries(c *cli.Context, s *history.Store, f history.Filter) error {
 	if out.File == "" {
 		return write(c.App.Writer)
 	}
-	if err := files.ReplaceBy(out.File, write); err != nil {
+	if err := files.Write(out.File, write); err != nil {
 		return err
 	}
 	return command.Answer(c, "history export", out, func(io.Writer) error { return nil })
@@ -165,7 +165,7 @@ func exportNewest(c *cli.Context, s *history.Store, f history.Filter) error {
 	}
 	out := exported{To: toPrometheus, File: command.OutFile(c, target.File), Runs: 1, Warnings: append([]string{}, warnings...)}
 	if out.File != "" {
-		if err := files.Replace(out.File, text); err != nil {
+		if err := files.Write(out.File, func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
 			return err
 		}
 		text = nil

@@ -104,7 +104,7 @@ func (v *survey) write(c *cli.Context, format string, drawn []*timeline) error {
 		to = cmp.Or(command.OutFile(c, plotFile), plotFile)
 	}
 	var err error
-	out.Files, err = runfiles.WriteFigures(format, to, figures, func(w io.Writer) error { return v.page(out, figures).Write(w) })
+	out.Files, err = runfiles.WriteFigures(c, format, to, figures, func(w io.Writer) error { return v.page(out, figures).Write(w) })
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package measuring
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -16,6 +15,7 @@ import (
 	"calib/fit/params"
 	"calib/internal/coord"
 	"calib/internal/dataset"
+	"calib/internal/decode"
 	"calib/internal/hosts"
 	"calib/internal/plane"
 	"calib/internal/progress"
@@ -41,7 +41,7 @@ func detailIn(r rundir.Run) (d detail, err error) {
 	if len(r.Detail) == 0 {
 		return d, errImported
 	}
-	if err = json.Unmarshal(r.Detail, &d); err == nil && d.Plan.Rounds.Min == 0 {
+	if err = decode.JSON(r.Detail, &d); err == nil && d.Plan.Rounds.Min == 0 {
 		err = errImported
 	}
 	return d, err

@@ -129,13 +129,12 @@ func (w where) slurmList(note func(string)) ([]hosts.Host, error) {
 }
 
 func (w where) fileHosts(note func(string)) ([]hosts.Host, error) {
-	f, err := os.Open(w.HostsFile)
+	text, err := files.Read(w.HostsFile, hosts.MaxFile)
 	if err != nil {
 		return nil, command.Usagef("hosts file %s: %w: write it, one host or range on a line such as node[01-16], or name hosts with --host",
 			w.HostsFile, files.Reason(err))
 	}
-	defer f.Close()
-	list, notes, err := hosts.Parse(f, w.HostsFile)
+	list, notes, err := hosts.Parse(text, w.HostsFile)
 	if err != nil {
 		return nil, command.WithCode(command.ExitUsage, err)
 	}

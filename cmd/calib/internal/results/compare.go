@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -86,12 +85,11 @@ func compareOptions(c *cli.Context) (compare.Options, error) {
 		o.Absolute[unit] = value
 	}
 	if path := c.String("noise"); path != "" {
-		f, err := os.Open(path)
+		b, err := files.Read(path, 64<<20)
 		if err != nil {
 			return o, command.Usagef("--noise: %w; calib run --hosts hosts.txt --aa 10 makes one", err)
 		}
-		defer f.Close()
-		if o.Noise, err = compare.ReadFloor(f); err != nil {
+		if o.Noise, err = compare.ReadFloor(b); err != nil {
 			return o, command.Usagef("--noise %s: %w", path, err)
 		}
 	}
@@ -174,7 +172,7 @@ func compareRuns(c *cli.Context) error {
 		if path == "" {
 			continue
 		}
-		if err := files.ReplaceBy(path, func(w io.Writer) error { return f.write(w, v) }); err != nil {
+		if err := files.Write(path, func(w io.Writer) error { return f.write(w, v) }); err != nil {
 			return fmt.Errorf("compare: --%s: %w", f.name, err)
 		}
 		paths[f.name] = path

@@ -100,7 +100,7 @@ func answerExport(c *cli.Context, target export.Target, text []byte, data export
 	data.Target, data.File = target.Name, target.File
 	r := reports.Result{Command: "export"}
 	if out := command.OutFile(c, target.File); out != "" {
-		if err := files.Replace(out, text); err != nil {
+		if err := files.Write(out, func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
 			return err
 		}
 		data.File, r.Files, text = out, map[string]string{target.Name: out}, nil

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -167,7 +166,7 @@ func messageSizes(list string, n int) ([]int64, error) {
 func readInput(c *cli.Context, o importer.Options) (*dataset.Dataset, []string, error) {
 	var in io.Reader = c.App.Reader
 	if c.Args().First() != "-" {
-		f, err := os.Open(o.File)
+		f, err := files.Open(o.File)
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", o.File, files.Reason(err))
 		}

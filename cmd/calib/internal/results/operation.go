@@ -203,7 +203,7 @@ func writeFiles(c *cli.Context, table func(io.Writer) error, drawn func() figure
 		if filepath.Ext(path) != ".csv" {
 			return command.Usagef("--sweep %q: want a file that ends in .csv", path)
 		}
-		if err := files.ReplaceBy(path, table); err != nil {
+		if err := files.Write(path, table); err != nil {
 			return err
 		}
 	}
@@ -215,7 +215,7 @@ func writeFiles(c *cli.Context, table func(io.Writer) error, drawn func() figure
 	if format != draw.SVG && format != draw.PNG {
 		return command.Usagef("--figure %q: want a file that ends in .svg or .png", path)
 	}
-	return files.ReplaceBy(path, func(w io.Writer) error { return draw.Write(w, drawn(), format) })
+	return files.Write(path, func(w io.Writer) error { return draw.Write(w, drawn(), format) })
 }
 
 // writeCSV writes a line for each prediction; s, s.

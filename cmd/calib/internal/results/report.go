@@ -79,7 +79,7 @@ func writeReport(c *cli.Context, dir *rundir.Dir, p *params.Params, format strin
 	} else {
 		figures = append(figures, timelines...)
 	}
-	paths, err := runfiles.WriteFigures(format, out, figures, func(w io.Writer) error {
+	paths, err := runfiles.WriteFigures(c, format, out, figures, func(w io.Writer) error {
 		return html.Report(w, p, figures, html.Options{Dir: dir.Path(), History: timelines})
 	})
 	if err != nil {

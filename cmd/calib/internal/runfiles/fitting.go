@@ -8,6 +8,7 @@ import (
 
 	"calib/cmd/calib/internal/command"
 	"calib/fit"
+	"calib/internal/decode"
 	"calib/internal/rundir"
 	"calib/internal/units"
 )
@@ -64,7 +65,7 @@ func members(r rundir.Run) (map[string]json.RawMessage, error) {
 	if len(r.Detail) == 0 {
 		return out, nil
 	}
-	if err := json.Unmarshal(r.Detail, &out); err != nil {
+	if err := decode.JSON(r.Detail, &out); err != nil {
 		return nil, fmt.Errorf("run %s: %s: detail: %w", r.ID, rundir.RunFile, err)
 	}
 	return out, nil
@@ -76,7 +77,7 @@ func FittingOf(r rundir.Run) (f Fitting, err error) {
 	if err != nil || m[fitMember] == nil {
 		return f, err
 	}
-	if err := json.Unmarshal(m[fitMember], &f); err != nil {
+	if err := decode.JSON(m[fitMember], &f); err != nil {
 		return f, fmt.Errorf("run %s: %s: detail: %s: %w", r.ID, rundir.RunFile, fitMember, err)
 	}
 	return f, nil

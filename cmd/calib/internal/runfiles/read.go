@@ -26,20 +26,15 @@ func ReadParams(arg string) (*params.Params, error) {
 	if info, err := os.Stat(arg); err == nil && info.IsDir() {
 		path = filepath.Join(arg, rundir.ParamsFile)
 	}
-	f, err := os.Open(path)
-	if err != nil {
+	p, err := rundir.ReadParams(path)
+	if err != nil && !errors.Is(err, params.ErrParams) {
 		how := "give a params.json or a run directory that holds one"
 		if isRun(arg) {
 			how = "calib fit " + reports.ShellWord(arg) + " writes it"
 		}
-		return nil, fmt.Errorf("read %s: %w; %s", path, files.Reason(err), how)
+		err = fmt.Errorf("read %s: %w; %s", path, files.Reason(err), how)
 	}
-	defer f.Close()
-	p, err := params.Decode(f)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", path, err)
-	}
-	return p, nil
+	return p, err
 }
 
 // ParamsArg reads the params.json, or that of the run directory, that is the one argument, and returns the argument.

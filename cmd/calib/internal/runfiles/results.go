@@ -24,6 +24,7 @@ import (
 	"calib/internal/dataset/names"
 	"calib/internal/environ"
 	"calib/internal/files"
+	"calib/internal/printable"
 	"calib/internal/progress"
 	"calib/internal/rundir"
 	"calib/predict"
@@ -188,7 +189,7 @@ func FilesOf(dir string) map[string]string {
 // PageOptions suit the terminal, where there is one.
 func PageOptions(c *cli.Context, dir string) reports.Options {
 	o := reports.Options{Dir: dir, All: c.Bool("all")}
-	if f, ok := c.App.Writer.(*os.File); ok && progress.IsTerminal(f) {
+	if f, ok := printable.Raw(c.App.Writer).(*os.File); ok && progress.IsTerminal(f) {
 		o.Width, o.Colour = progress.Width(f), os.Getenv("NO_COLOR") == ""
 	}
 	return o
@@ -209,10 +210,13 @@ func Print(c *cli.Context, name string, dir *rundir.Dir, err error) error {
 	})
 }
 
-// WriteFigures writes the page to the file out where format is html, else a file for each figure to the directory out. It
-// returns the paths.
-func WriteFigures(format, out string, figures []figure.Figure, page func(io.Writer) error) ([]string, error) {
+// WriteFigures writes the page to the file out, which may be that of --out, where format is html, else a file for each figure to the
+// directory out. It returns the paths.
+func WriteFigures(c *cli.Context, format, out string, figures []figure.Figure, page func(io.Writer) error) ([]string, error) {
 	if format == command.FormatHTML {
+		if c.String("out") != "" {
+			return []string{out}, files.Write(out, page)
+		}
 		return []string{out}, files.ReplaceBy(out, page)
 	}
 	return draw.Files(out, figures, format)
