@@ -47,7 +47,9 @@ func TestBench(t *testing.T) {
 	cases, done := 0, 0
 	for _, r := range rivals() {
 		if _, err := exec.LookPath(r.program); err != nil {
-			p.after += "\n" + r.program + " is not installed here."
+			if note := "\n" + r.program + " is not installed here."; !strings.Contains(p.after, note) {
+				p.after += note
+			}
 			continue
 		}
 		for _, path := range []string{"loopback", "veth"} {

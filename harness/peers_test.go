@@ -299,7 +299,7 @@ func importSockperf(ctx context.Context, c *contest) (map[string]float64, error)
 }
 
 func importIperf3(ctx context.Context, c *contest) (map[string]float64, error) {
-	text, err := c.iperf3(ctx, "-i", "0.5")
+	text, err := c.iperf3(ctx, "-i", "0.5", "-t", "3") // the last -t counts
 	if err != nil {
 		return nil, err
 	}

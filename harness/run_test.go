@@ -25,6 +25,7 @@ import (
 
 var (
 	calibFlag = flag.String("calib", "", "the calib command; of several, with commas, each measures each case by turns")
+	seedFlag  = flag.Int("seed", 1, "first seed of a suite")
 	keepFlag  = flag.String("keep", "", "directory to keep the run directories in")
 	refitFlag = flag.Bool("refit", false, "measure nothing: fit the runs that -keep has again")
 	pagesFlag = flag.String("results", "docs/results", "folder of the pages of results")
@@ -280,12 +281,13 @@ func calibrate(t *testing.T, calib string, n network, dir string, partial bool, 
 		case late && try < labTries && interrupted.Err() == nil:
 			t.Logf("%s: the lab was late, try %d", n.name, try)
 		case exit != nil && partial:
-			t.Log(failed(c, err, out)) // a short budget may leave a run partial, or without any parameter
-			if _, err := os.Stat(filepath.Join(dir, "params.json")); err == nil {
-				return r.read(t)
+			// A short budget may leave a run partial, or without any parameter.
+			if _, lacking := os.Stat(filepath.Join(dir, "params.json")); lacking != nil {
+				t.Log(failed(c, err, append(out, said.Bytes()...)))
+				r.p = &params.Params{}
+				return r
 			}
-			r.p = &params.Params{}
-			return r
+			return r.read(t)
 		default:
 			t.Fatal(failed(c, err, append(out, said.Bytes()...)))
 		}

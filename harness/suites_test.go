@@ -17,7 +17,7 @@ type suite struct {
 	networks string   // as find knows them
 	flags    string   // of calib run
 	each     []string // more of them: every network is measured with each
-	seeds    int      // 1 to seeds
+	seeds    int      // how many; 0 is one
 	timed    bool     // a run counts however late the lab was, and with the exit code of one that is partial
 	prepare  func(*testing.T, run)
 	header   string // of what is expected; that of numbers where it is empty
@@ -116,14 +116,14 @@ func (s suite) measure(t *testing.T, page string) {
 	cases, done := 0, 0
 	for _, name := range strings.Fields(s.networks) {
 		for _, more := range s.each {
-			for seed := 1; seed <= max(1, s.seeds); seed++ {
+			for seed := *seedFlag; seed < *seedFlag+max(1, s.seeds); seed++ {
 				cases++
 				n := find(t, name, !s.timed)
 				what := strings.TrimSpace(fmt.Sprintf("%s --seed %d", more, seed))
 				id := n.name + "/" + strings.ReplaceAll(strings.ReplaceAll(what, "--", ""), " ", "")
 				t.Run(id, func(t *testing.T) {
 					for i := range calibs {
-						if seed%2 == 0 {
+						if done%2 == 1 {
 							i = len(calibs) - 1 - i
 						}
 						lines = append(lines, s.one(t, p, n, calibs, i, what)...)
@@ -176,9 +176,6 @@ func (s suite) one(t *testing.T, p *table, n network, calibs []string, build int
 func TestShortLab(t *testing.T) {
 	needs.Namespaces(t)
 	for _, name := range []string{"short", "short-cluster"} {
-		t.Run(name, func(t *testing.T) {
-			s := lookup(t, name)
-			s.measure(t, "")
-		})
+		t.Run(name, func(t *testing.T) { lookup(t, name).measure(t, "") })
 	}
 }
