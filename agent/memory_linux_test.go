@@ -4,7 +4,6 @@ import (
 	"errors"
 	"maps"
 	"os"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"calib/bench/experiments"
 	"calib/bench/pattern"
 	"calib/internal/dataset/names"
+	"calib/internal/needs"
 	"calib/internal/units"
 )
 
@@ -44,9 +44,7 @@ func (p *pair) peak(t *testing.T, i int) (most units.Bytes) {
 // Of every experiment the tasks at the edges of its ranges, with the largest effort that is not refused, leave an agent within its
 // limit of memory and a fixed amount beside it.
 func TestTasksStayWithinMemory(t *testing.T) {
-	if built, _ := debug.ReadBuildInfo(); slices.Contains(built.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
-		t.Skip("the race detector takes memory of its own")
-	}
+	needs.Allocations(t)
 	p := startPair(t, tightMemory)
 	for i := range p.clients {
 		p.peak(t, i)

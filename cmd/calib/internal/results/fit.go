@@ -71,6 +71,9 @@ func fitAnew(c *cli.Context) (err error) {
 // keptParams is where the parameters of the whole samples are kept when those of a part of them take their place.
 const keptParams = "params-whole.json"
 
+// maxParams bounds a params.json [B]: that of 1,000 hosts has some 100 MB.
+const maxParams = 1 << 30
+
 // fitSamples fits the samples of a run.
 func fitSamples(c *cli.Context, dir *rundir.Dir, f runfiles.Fitting) error {
 	if err := runfiles.Whole(c, dir); err != nil {
@@ -81,7 +84,7 @@ func fitSamples(c *cli.Context, dir *rundir.Dir, f runfiles.Fitting) error {
 		return err
 	}
 	kept := dir.File(keptParams)
-	before, err := os.ReadFile(dir.File(rundir.ParamsFile))
+	before, err := files.Read(dir.File(rundir.ParamsFile), maxParams)
 	keep := err == nil && c.Bool("partial") && dir.Sealed() != nil && !command.Exists(kept)
 	if keep {
 		if err := files.Replace(kept, before); err != nil {
