@@ -15,10 +15,11 @@ import (
 
 	"calib/bench"
 	"calib/bench/experiments"
-	"calib/internal/coord"
 	"calib/internal/dataset"
 	"calib/internal/plane"
 	"calib/internal/units"
+	"calib/run/coord"
+	"calib/run/plan"
 )
 
 // crowdArg makes the test binary serve agents on a socket: as many as are dialled.
@@ -100,12 +101,12 @@ func coordinate(b *testing.B, hosts int) {
 		b.Fatal(err)
 	}
 	lap("prepare-s")
-	plan, err := bench.BuiltinPlan(bench.PlanStandard)
+	plan, err := plan.Builtin(plan.Standard)
 	if err != nil {
 		b.Fatal(err)
 	}
-	plan.Budget, plan.Rounds = 0, bench.Rounds{Min: 1, Max: 1}
-	s, err := bench.NewSchedule(plan, hosts, experiments.All)
+	plan.Budget, plan.Rounds = 0, plan.Rounds{Min: 1, Max: 1}
+	s, err := plan.New(plan, hosts, experiments.All)
 	if err != nil {
 		b.Fatal(err)
 	}

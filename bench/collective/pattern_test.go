@@ -14,6 +14,7 @@ import (
 	"calib/internal/dataset/names"
 	"calib/internal/netspec"
 	"calib/internal/units"
+	"calib/run/plan"
 	"calib/transport/sim"
 )
 
@@ -157,8 +158,8 @@ func TestCheck(t *testing.T) {
 		if (err == nil) != (c.want == "") || err != nil && !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%v: got %v, want %q", c.patterns, err, c.want)
 		}
-		plan := bench.Plan{Name: "x", Rounds: bench.Rounds{Min: 1, Max: 1}, Limits: bench.Limits{Patterns: c.patterns}}
-		if err := plan.Validate([]bench.Experiment{collective.Pattern{}}); errors.Is(err, bench.ErrPlan) != (c.want != "") {
+		plan := plan.Plan{Name: "x", Rounds: plan.Rounds{Min: 1, Max: 1}, Limits: bench.Limits{Patterns: c.patterns}}
+		if err := plan.Validate([]bench.Experiment{collective.Pattern{}}); errors.Is(err, plan.ErrPlan) != (c.want != "") {
 			t.Errorf("%v: the plan says %v", c.patterns, err)
 		}
 	}

@@ -13,14 +13,14 @@ import (
 	"strings"
 	"time"
 
-	"calib/bench"
 	"calib/bench/experiments"
 	"calib/fit/params"
-	"calib/internal/coord"
 	"calib/internal/progress"
 	"calib/internal/rundir"
-	"calib/internal/spend"
+	"calib/run/judge"
 	"calib/internal/units"
+	"calib/run/coord"
+	"calib/run/plan"
 )
 
 const header = `| network | hosts | budget | look | planned: rounds, time | took, of the budget | rounds | time in all as said after round 1 | widest interval | targets without one |
@@ -82,13 +82,13 @@ func readRow(dir string, told forecasts) (row, error) {
 		return r, err
 	}
 	var detail struct {
-		Plan  bench.Plan    `json:"plan"`
+		Plan  plan.Plan     `json:"plan"`
 		Probe *coord.Probed `json:"probe"`
 	}
 	if err := json.Unmarshal(d.Run().Detail, &detail); err != nil {
 		return r, err
 	}
-	s, err := bench.NewSchedule(detail.Plan, len(d.Run().Hosts), experiments.All)
+	s, err := plan.New(detail.Plan, len(d.Run().Hosts), experiments.All)
 	if err != nil {
 		return r, err
 	}
@@ -144,7 +144,7 @@ func (r *row) readSlots(path string) error {
 // judge finds the widest interval of the default targets.
 func (r *row) judge(p *params.Params, measured []string) {
 	most := 0.0
-	for _, name := range slices.Sorted(maps.Keys(spend.DefaultTargets(measured))) {
+	for _, name := range slices.Sorted(maps.Keys(judge.DefaultTargets(measured, len(p.Run.Hosts), 0))) {
 		x, ok := p.Parameters[name]
 		if !ok || x.Value == nil || x.CI95 == nil || *x.Value == 0 {
 			r.without = append(r.without, name)

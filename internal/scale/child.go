@@ -13,13 +13,14 @@ import (
 
 	"calib/bench"
 	"calib/bench/experiments"
-	"calib/internal/coord"
 	"calib/internal/dataset"
 	"calib/internal/netspec"
 	"calib/internal/plane"
 	"calib/internal/rundir"
 	"calib/internal/simagent"
 	"calib/internal/units"
+	"calib/run/coord"
+	"calib/run/plan"
 	"calib/transport/sim"
 )
 
@@ -83,7 +84,7 @@ func (s *settings) measure(n int) (m measured, err error) {
 	if err := s.looked(n); err != nil {
 		return m, err
 	}
-	schedule, err := bench.NewSchedule(s.Plan, n, experiments.All)
+	schedule, err := plan.New(s.Plan, n, experiments.All)
 	if err != nil {
 		return m, err
 	}
@@ -106,7 +107,7 @@ func (s *settings) measure(n int) (m measured, err error) {
 func (s *settings) looked(n int) error {
 	p := s.Plan
 	p.Limits.Path, p.Budget = bench.Gigabit.Path, 5*60*units.Second
-	schedule, err := bench.NewSchedule(p, n, experiments.All)
+	schedule, err := plan.New(p, n, experiments.All)
 	if err == nil {
 		schedule.Estimate()
 	}
@@ -114,7 +115,7 @@ func (s *settings) looked(n int) error {
 }
 
 // walk measures the schedule into a run directory.
-func (s *settings) walk(m *measured, schedule *bench.Schedule, agents []coord.Agent, hosts []dataset.Host, work *work, base uint64) error {
+func (s *settings) walk(m *measured, schedule *plan.Schedule, agents []coord.Agent, hosts []dataset.Host, work *work, base uint64) error {
 	dir, err := rundir.Create(s.Dir, rundir.Run{ID: "scale", Plan: s.Plan.Name, Seed: s.Plan.Seed, Hosts: hosts})
 	if err != nil {
 		return err
@@ -125,11 +126,10 @@ func (s *settings) walk(m *measured, schedule *bench.Schedule, agents []coord.Ag
 	if err != nil {
 		return err
 	}
-	stopper := bench.NewStopper(schedule)
 	looking := time.Duration(0) // at the heap
 	begun := time.Now()
 	result, err := coord.Walk(context.Background(), agents, coord.Config{
-		Run: "scale", Schedule: schedule, Stopper: stopper,
+		Run: "scale", Schedule: schedule,
 		Deadline: func(bench.Slot) units.Nanos { return 3600 * units.Second },
 		Sink: func(slot []dataset.Sample) error {
 			for i := range slot {
@@ -157,7 +157,7 @@ func (s *settings) walk(m *measured, schedule *bench.Schedule, agents []coord.Ag
 
 	begun = time.Now()
 	err = dir.Update(func(r *rundir.Run) {
-		r.Stops = bench.Stops(stopper)
+		r.Stops = result.Stops
 		r.End(rundir.StatusComplete, 0, time.Now())
 	})
 	m.Record = time.Since(begun).Seconds()

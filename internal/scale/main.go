@@ -21,12 +21,13 @@ import (
 	"calib/bench"
 	"calib/internal/units"
 	"calib/reports/draw"
+	"calib/run/plan"
 )
 
 // settings are the flags. A process that measures one size gets them as JSON.
 type settings struct {
 	Hosts []int
-	Plan  bench.Plan
+	Plan  plan.Plan
 	Dir   string // the run's
 }
 
@@ -49,7 +50,7 @@ func main() {
 func run() error {
 	var s settings
 	hosts := flag.String("hosts", "8,16,32,64,128,256,512,1000", "numbers of hosts")
-	plan := flag.String("plan", bench.PlanStandard, "quick, standard, full, or a plan file")
+	planName := flag.String("plan", plan.Standard, "quick, standard, full, or a plan file")
 	rounds := flag.Int("rounds", 6, "rounds, of which none ends early")
 	most := flag.String("max-bytes", "16KiB", "largest message: a simulation moves every packet")
 	effort := flag.Float64("effort", 0.25, "scales repetitions and the lengths of streams")
@@ -57,7 +58,7 @@ func run() error {
 	keep := flag.String("keep", "", "directory to keep the runs in; those that it has are fitted again and not measured. Else they are removed")
 	svg := flag.String("svg", "", "directory to draw the growth into")
 	flag.Parse()
-	if err := s.read(*hosts, *plan, *rounds, *most); err != nil {
+	if err := s.read(*hosts, *planName, *rounds, *most); err != nil {
 		return err
 	}
 	s.Plan.Limits.Effort = bench.Effort(*effort)
@@ -88,7 +89,7 @@ func run() error {
 }
 
 // read parses the flags that need it.
-func (s *settings) read(hosts, plan string, rounds int, most string) (err error) {
+func (s *settings) read(hosts, name string, rounds int, most string) (err error) {
 	for _, f := range strings.Split(hosts, ",") {
 		n, err := strconv.Atoi(f)
 		if err != nil || n < 2 {
@@ -96,11 +97,11 @@ func (s *settings) read(hosts, plan string, rounds int, most string) (err error)
 		}
 		s.Hosts = append(s.Hosts, n)
 	}
-	if s.Plan, err = bench.LoadPlan(plan); err != nil {
+	if s.Plan, err = plan.Load(name); err != nil {
 		return err
 	}
 	s.Plan.Limits.MaxBytes, err = units.ParseBytes(most)
-	s.Plan.Budget, s.Plan.Rounds = 0, bench.Rounds{Min: rounds, Max: rounds}
+	s.Plan.Budget, s.Plan.Rounds = 0, plan.Rounds{Min: rounds, Max: rounds}
 	return err
 }
 

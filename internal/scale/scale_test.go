@@ -5,15 +5,15 @@ import (
 	"strings"
 	"testing"
 
-	"calib/bench"
 	"calib/internal/rundir"
 	"calib/internal/units"
 	"calib/reports/figure"
+	"calib/run/plan"
 )
 
 func TestRead(t *testing.T) {
 	var s settings
-	if err := s.read("8,64", "quick", 3, "4KiB"); err != nil || len(s.Hosts) != 2 || s.Plan.Rounds != (bench.Rounds{Min: 3, Max: 3}) ||
+	if err := s.read("8,64", "quick", 3, "4KiB"); err != nil || len(s.Hosts) != 2 || s.Plan.Rounds != (plan.Rounds{Min: 3, Max: 3}) ||
 		s.Plan.Budget != 0 || s.Plan.Limits.MaxBytes != 4*units.KiB {
 		t.Errorf("%v: %+v", err, s)
 	}

@@ -14,11 +14,12 @@ import (
 	"calib/internal/netspec"
 	"calib/internal/units"
 	"calib/predict"
+	"calib/run/plan"
 	"calib/transport/sim"
 )
 
 // predicted measures and fits a network, and holds the predictions against its patterns.
-func predicted(t *testing.T, spec netspec.Spec, opt sim.Options, plan bench.Plan) (*params.Params, *dataset.Dataset) {
+func predicted(t *testing.T, spec netspec.Spec, opt sim.Options, plan plan.Plan) (*params.Params, *dataset.Dataset) {
 	t.Helper()
 	d := measure(t, spec, opt, plan)
 	p, errs := fit.Run(models.All, d, fit.Settings{Replicates: 200})
@@ -32,10 +33,10 @@ func predicted(t *testing.T, spec netspec.Spec, opt sim.Options, plan bench.Plan
 }
 
 // patternPlan measures what the network is made of, and patterns.
-func patternPlan(seed uint64, experiments ...string) bench.Plan {
-	return bench.Plan{
+func patternPlan(seed uint64, experiments ...string) plan.Plan {
+	return plan.Plan{
 		Name: "patterns", Experiments: append(experiments, names.Pattern), Limits: bench.Limits{Effort: 0.25, MaxBytes: 64 * units.KiB},
-		Rounds: bench.Rounds{Min: 6, Max: 6}, Permute: true, Seed: seed,
+		Rounds: plan.Rounds{Min: 6, Max: 6}, Permute: true, Seed: seed,
 	}
 }
 
@@ -54,7 +55,7 @@ func TestSimulationPredicts(t *testing.T) {
 		name        string
 		spec        netspec.Spec
 		opt         sim.Options
-		plan        bench.Plan
+		plan        plan.Plan
 		mean, worst float64
 	}{
 		{"shared medium", *shared, sim.Options{Seed: 1}, patternPlan(1, pointToPoint...), 0.01, 0.03},

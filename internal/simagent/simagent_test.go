@@ -13,18 +13,19 @@ import (
 	"calib/fit/hyperbolic"
 	"calib/fit/models"
 	"calib/fit/params"
-	"calib/internal/coord"
 	"calib/internal/dataset"
 	"calib/internal/netspec"
 	"calib/internal/simagent"
 	"calib/internal/units"
+	"calib/run/coord"
+	"calib/run/plan"
 	"calib/transport/sim"
 )
 
 // measure runs a plan on a simulated network, through the coordinator.
-func measure(t testing.TB, spec netspec.Spec, opt sim.Options, plan bench.Plan) *dataset.Dataset {
+func measure(t testing.TB, spec netspec.Spec, opt sim.Options, plan plan.Plan) *dataset.Dataset {
 	t.Helper()
-	s, err := bench.NewSchedule(plan, spec.Hosts, experiments.All)
+	s, err := plan.New(plan, spec.Hosts, experiments.All)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,9 +51,9 @@ func measure(t testing.TB, spec netspec.Spec, opt sim.Options, plan bench.Plan) 
 }
 
 // quick is the quick plan without a budget: virtual time is free.
-func quick(t testing.TB, seed uint64) bench.Plan {
+func quick(t testing.TB, seed uint64) plan.Plan {
 	t.Helper()
-	p, err := bench.BuiltinPlan(bench.PlanQuick)
+	p, err := plan.Builtin(plan.Quick)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,8 +214,8 @@ func TestCoverage(t *testing.T) {
 func TestPipeline(t *testing.T) {
 	spec, opt := clusterSpec(), noisy(1)
 	spec.Hosts, opt.Cost = 4, clusterCost
-	d := measure(t, spec, opt, bench.Plan{
-		Name: "all", Limits: bench.Limits{Effort: 0.25, MaxBytes: 64 * units.KiB}, Rounds: bench.Rounds{Min: 2, Max: 2}, Seed: 1,
+	d := measure(t, spec, opt, plan.Plan{
+		Name: "all", Limits: bench.Limits{Effort: 0.25, MaxBytes: 64 * units.KiB}, Rounds: plan.Rounds{Min: 2, Max: 2}, Seed: 1,
 	})
 	p, errs := fit.Run(models.All, d, fit.Settings{Replicates: 200})
 	for _, err := range errs {

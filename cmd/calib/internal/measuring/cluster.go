@@ -16,13 +16,13 @@ import (
 	"calib/agent"
 	"calib/cmd/calib/internal/command"
 	"calib/internal/certs"
-	"calib/internal/coord"
 	"calib/internal/dataset"
 	"calib/internal/environ"
 	"calib/internal/hosts"
 	"calib/internal/netspec"
 	"calib/internal/plane"
 	"calib/internal/simagent"
+	"calib/run/coord"
 	"calib/transport/sim"
 )
 
