@@ -48,7 +48,7 @@ const (
 	// rarest is in one of how many rounds a point is measured that takes long; of the least rounds it is in two or more.
 	rarest = 3
 	// spreadMeasured is in how many rounds at least a plan of many rounds measures a point.
-	spreadMeasured = 4
+	spreadMeasured = 6
 )
 
 // timed reports whether time bounds a run of the plan, and something is known of the time of slots.

@@ -75,6 +75,7 @@ const (
 type Steering struct {
 	schedule *Schedule
 	exps     []ExpForecast
+	waiting  map[string]float64 // rounds since an experiment was measured
 	judge    Judge
 	reads    []string // experiments
 	log      func(string)
@@ -89,7 +90,8 @@ type Steering struct {
 
 // NewSteering returns the steering of a run by a judge, who reads some experiments: it keeps their samples. log gets a line a look.
 func NewSteering(s *Schedule, j Judge, reads []string, header dataset.Header, log func(string), now func() time.Time) *Steering {
-	return &Steering{schedule: s, exps: s.Estimate().ByExp, judge: j, reads: reads, log: log, now: now, data: dataset.Dataset{Header: header}, agreed: map[string][2]int{}}
+	return &Steering{schedule: s, exps: s.Estimate().ByExp, judge: j, reads: reads, log: log, now: now, data: dataset.Dataset{Header: header}, agreed: map[string][2]int{},
+		waiting: map[string]float64{}}
 }
 
 // Add takes the samples of slots.
@@ -166,8 +168,8 @@ func (t *Steering) String() string {
 }
 
 // choose lists the experiments of round r: the clock, and those that open targets are read from, what gains most in a second first, until
-// the time of a short round is used. An experiment gains by how much wider than their targets its intervals are. In every fourth round the
-// others are measured as well.
+// the time of a short round is used. An experiment gains by how much wider than their targets its intervals are, and by how many rounds it
+// has waited. In every fourth round the others are measured as well.
 func (t *Steering) choose(r int) []string {
 	gain := map[string]float64{}
 	for _, s := range t.states {
@@ -178,6 +180,10 @@ func (t *Steering) choose(r int) []string {
 		for _, exp := range s.Experiments {
 			gain[exp] += math.Max(wide*wide-1, 1e-3) // that was met once only gains little
 		}
+	}
+	for exp := range gain {
+		t.waiting[exp]++
+		gain[exp] *= t.waiting[exp]
 	}
 	slices.SortStableFunc(t.exps, func(a, b ExpForecast) int {
 		return cmp.Compare(gain[b.Name]*float64(a.Round), gain[a.Name]*float64(b.Round))
@@ -193,6 +199,7 @@ func (t *Steering) choose(r int) []string {
 		}
 		out = append(out, e.Name)
 		used += e.Round
+		t.waiting[e.Name] = 0
 	}
 	return out
 }
