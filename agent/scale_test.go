@@ -101,19 +101,19 @@ func coordinate(b *testing.B, hosts int) {
 		b.Fatal(err)
 	}
 	lap("prepare-s")
-	plan, err := plan.Builtin(plan.Standard)
+	chosen, err := plan.Builtin(plan.Standard)
 	if err != nil {
 		b.Fatal(err)
 	}
-	plan.Budget, plan.Rounds = 0, plan.Rounds{Min: 1, Max: 1}
-	s, err := plan.New(plan, hosts, experiments.All)
+	chosen.Budget, chosen.Rounds = 0, plan.Rounds{Min: 1, Max: 1}
+	s, err := plan.New(chosen, hosts, experiments.All)
 	if err != nil {
 		b.Fatal(err)
 	}
 	var most uint64
 	slots := 0
 	r, err := coord.Walk(b.Context(), agents, coord.Config{
-		Run: "r1", Schedule: s, Stopper: bench.NewStopper(s), Deadline: func(bench.Slot) units.Nanos { return 100 * units.Second },
+		Run: "r1", Schedule: s, Deadline: func(bench.Slot) units.Nanos { return 100 * units.Second },
 		Sink: func([]dataset.Sample) error {
 			if slots++; slots%max(s.Slots()/4, 1) == 0 {
 				most = max(most, liveHeap()-base)

@@ -17,9 +17,9 @@ import (
 	"calib/fit/params"
 	"calib/internal/progress"
 	"calib/internal/rundir"
-	"calib/run/judge"
 	"calib/internal/units"
 	"calib/run/coord"
+	"calib/run/judge"
 	"calib/run/plan"
 )
 

@@ -23,13 +23,13 @@ import (
 )
 
 // measure runs a plan on a simulated network, through the coordinator.
-func measure(t testing.TB, spec netspec.Spec, opt sim.Options, plan plan.Plan) *dataset.Dataset {
+func measure(t testing.TB, spec netspec.Spec, opt sim.Options, chosen plan.Plan) *dataset.Dataset {
 	t.Helper()
-	s, err := plan.New(plan, spec.Hosts, experiments.All)
+	s, err := plan.New(chosen, spec.Hosts, experiments.All)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &dataset.Dataset{Header: dataset.Header{Schema: dataset.Schema, Run: "test", Seed: plan.Seed}}
+	d := &dataset.Dataset{Header: dataset.Header{Schema: dataset.Schema, Run: "test", Seed: chosen.Seed}}
 	var agents []coord.Agent
 	for _, a := range simagent.New(spec, opt) {
 		h, err := a.Hello(context.Background())
@@ -40,7 +40,7 @@ func measure(t testing.TB, spec netspec.Spec, opt sim.Options, plan plan.Plan) *
 		agents = append(agents, a)
 	}
 	_, err = coord.Walk(context.Background(), agents, coord.Config{
-		Run: "test", Schedule: s, Stopper: bench.NewStopper(s),
+		Run: "test", Schedule: s,
 		Deadline: func(bench.Slot) units.Nanos { return 600 * units.Second },
 		Sink:     func(b []dataset.Sample) error { d.Samples = append(d.Samples, b...); return nil },
 	})
@@ -192,9 +192,9 @@ func TestCoverage(t *testing.T) {
 	for _, c := range truths(t)[:2] {
 		inside := map[string]int{}
 		for seed := range uint64(runs) {
-			plan := quick(t, seed+1)
-			plan.Experiments, plan.Limits.Sizes = []string{"paired"}, []units.Bytes{1, 400, 1400}
-			f := network(t, measure(t, c.spec, noisy(seed+1), plan))
+			chosen := quick(t, seed+1)
+			chosen.Experiments, chosen.Limits.Sizes = []string{"paired"}, []units.Bytes{1, 400, 1400}
+			f := network(t, measure(t, c.spec, noisy(seed+1), chosen))
 			for name, want := range c.want {
 				if p := f.Parameters[name]; p.CI95 != nil && p.CI95[0] <= want && want <= p.CI95[1] {
 					inside[name]++

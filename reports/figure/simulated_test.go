@@ -55,7 +55,7 @@ var simulated = sync.OnceValue(func() (w whole) {
 		agents = append(agents, a)
 	}
 	if _, w.err = coord.Walk(context.Background(), agents, coord.Config{
-		Run: "simulated", Schedule: s, Stopper: bench.NewStopper(s),
+		Run: "simulated", Schedule: s,
 		Deadline: func(bench.Slot) units.Nanos { return 600 * units.Second },
 		Sink:     func(b []dataset.Sample) error { w.d.Samples = append(w.d.Samples, b...); return nil },
 	}); w.err != nil {

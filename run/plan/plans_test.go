@@ -48,7 +48,7 @@ func TestExamplePlan(t *testing.T) {
 		Limits: bench.Limits{
 			Sizes: []units.Bytes{1, 64, 1024, 2048, 4096, 8192, 16384, 32768, 65536}, MaxBytes: units.MiB, Effort: 1,
 		},
-		Rounds: plan.Rounds{Min: 6, Max: 30}, Target: 0.02, Budget: 300 * units.Second, Permute: true, Seed: 1,
+		Rounds: plan.Rounds{Min: 6}, Target: 0.02, Budget: 300 * units.Second, Permute: true, Seed: 1,
 	}
 	if d := cmp.Diff(want, p); d != "" {
 		t.Errorf("examples/plan.yaml (-want +got):\n%s", d)
@@ -109,4 +109,23 @@ func mustSchedule(t *testing.T, p plan.Plan, hosts int) *plan.Schedule {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// TestPatterns: a pattern that there is not is named, with those that there are.
+func TestPatterns(t *testing.T) {
+	for _, c := range []struct {
+		patterns []string
+		want     string
+	}{
+		{nil, ""},
+		{[]string{"bcast-binary", "mg-overlap"}, ""},
+		{[]string{"bcast"}, `patterns: no pattern "bcast" (have p2p-direct, bcast-serial`},
+		{[]string{"dd-exchange", "dd-exchange"}, `patterns: "dd-exchange" is listed twice`},
+	} {
+		p := plan.Plan{Name: "x", Rounds: plan.Rounds{Min: 1, Max: 1}, Limits: bench.Limits{Patterns: c.patterns}}
+		err := p.Validate(experiments.All)
+		if errors.Is(err, plan.ErrPlan) != (c.want != "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: got %v, want %q", c.patterns, err, c.want)
+		}
+	}
 }
