@@ -1,5 +1,6 @@
-// Package judge says how far the numbers of record of a run are known while it is measured: it fits the samples so far, and holds the
-// interval of every target against what it is to be. Its goal is the interval of a number, never that of a point.
+// Package judge says how far the numbers of record of a run are known while it is measured: it fits the samples so far,
+// and holds the interval of every target against what it is to be. Its goal is the interval of a number, never that of
+// a point.
 package judge
 
 import (
@@ -19,7 +20,8 @@ import (
 	"calib/run/plan"
 )
 
-// replicates of the bootstrap of a look: the ends of an interval then move by some 5% of its width between seeds, and two looks must agree.
+// replicates of the bootstrap of a look: the ends of an interval then move by some 5% of its width between seeds, and
+// two looks must agree.
 const replicates = 400
 
 // Judge looks at the targets of a run. It implements plan.Judge.
@@ -163,8 +165,8 @@ func interval(fn params.Function, c string) *[2]float64 {
 	return &ci
 }
 
-// halfWidth is that of an interval relative to its value. A fit of several rounds has none where nothing varied: it is 0. It has none
-// of a single round, of which nothing is known.
+// halfWidth is that of an interval relative to its value. A fit of several rounds has none where nothing varied: it is
+// 0. It has none of a single round, of which nothing is known.
 func (v *view) halfWidth(model string, value float64, ci *[2]float64) float64 {
 	switch {
 	case ci != nil && value != 0:
@@ -209,11 +211,13 @@ func (v *view) beyond(name string, n number, target float64) string {
 	return ""
 }
 
-// allPairs reports whether one pair, and as many at once as there are hosts for, were measured: what these do not show, more rounds do not.
+// allPairs reports whether one pair, and as many at once as there are hosts for, were measured: what these do not show,
+// more rounds do not.
 func (v *view) allPairs() bool { return v.pairs[1] && v.pairs[int64(v.hosts/2)] }
 
-// room is how wide the part of the rounds may be for the whole to be within a target. Where the other terms leave less than half of
-// the target to it, no number of rounds in reach brings the whole within: the target is then that of the rounds' part alone.
+// room is how wide the part of the rounds may be for the whole to be within a target. Where the other terms leave less
+// than half of the target to it, no number of rounds in reach brings the whole within: the target is then that of the
+// rounds' part alone.
 func room(target, fixed float64) float64 {
 	if left := target*target - fixed*fixed; left >= target*target/4 {
 		return math.Sqrt(left)

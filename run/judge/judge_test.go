@@ -95,8 +95,8 @@ func TestBeyond(t *testing.T) {
 	}
 }
 
-// Of streams of one and two pairs on eight hosts nobody knows whether four would be slower: b_c is not beyond reach, and no sentence denies
-// the contention that a_c shows.
+// Of streams of one and two pairs on eight hosts nobody knows whether four would be slower: b_c is not beyond reach,
+// and no sentence denies the contention that a_c shows.
 func TestInnerPairsShowNothing(t *testing.T) {
 	w := shared(5)
 	w.noise, w.within = 0.002, 0.001

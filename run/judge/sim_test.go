@@ -17,7 +17,8 @@ type candidate struct {
 	Cost  units.Nanos // of one round of it
 }
 
-// network is a simulated network whose parameters are known: a shared medium for bursts and streams, and LogGP's costs for trains.
+// network is a simulated network whose parameters are known: a shared medium for bursts and streams, and LogGP's costs
+// for trains.
 type network struct {
 	a, ac, b, bc           float64 // s, s, s/B, s/B
 	latency, os, or, g, gb float64 // s, G in s/B

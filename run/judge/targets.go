@@ -16,8 +16,8 @@ import (
 // Targets are the wanted relative half-widths of 95% intervals, by parameter: 0.02 is ± 2%.
 type Targets map[string]float64
 
-// numbers are what may be aimed at, by the model that gives them. A coefficient of a function is "g_s.c0"; a function by its name alone
-// counts by its value in the middle of its domain.
+// numbers are what may be aimed at, by the model that gives them. A coefficient of a function is "g_s.c0"; a function
+// by its name alone counts by its value in the middle of its domain.
 var numbers = map[string][]string{
 	"hyperbolic-network": {"a", "a_c", "a_prime", "b", "b_c", "b_prime"},
 	"hockney":            {"alpha", "beta", "r_inf"},
@@ -31,14 +31,15 @@ var numbers = map[string][]string{
 	"cluster-buffer":     {"B_L"},
 }
 
-// defaults are the targets of the numbers of record. a, a_c, b and b_c need two numbers of pairs at once; of one, a_prime and b_prime are read.
+// defaults are the targets of the numbers of record. a, a_c, b and b_c need two numbers of pairs at once; of one,
+// a_prime and b_prime are read.
 var defaults = Targets{
 	"alpha": 0.02, "a": 0.02, "a_c": 0.02, "b": 0.02, "b_c": 0.02, "a_prime": 0.02, "b_prime": 0.02,
 	"g": 0.03, "G": 0.03, "L": 0.03, "o_s": 0.05, "g_s": 0.03, "g_r": 0.03, "O_s": 0.05, "B_L": 0.05,
 }
 
-// DefaultTargets are those of the numbers of record that the experiments give on so many hosts, or all of one half-width where that is
-// above 0.
+// DefaultTargets are those of the numbers of record that the experiments give on so many hosts, or all of one
+// half-width where that is above 0.
 func DefaultTargets(experiments []string, hosts int, width float64) Targets {
 	out := Targets{}
 	for name, target := range defaults {
@@ -97,8 +98,8 @@ func Known() []string {
 	})
 }
 
-// ParseTargets reads targets such as "a_c=2%,b_c=1%"; 0.02 is 2%. known lists the parameters that may be aimed at. Errors name the entry
-// and what it may be.
+// ParseTargets reads targets such as "a_c=2%,b_c=1%"; 0.02 is 2%. known lists the parameters that may be aimed at.
+// Errors name the entry and what it may be.
 func ParseTargets(s string, known []string) (Targets, error) {
 	out := Targets{}
 	for _, entry := range strings.Split(s, ",") {
@@ -133,7 +134,8 @@ func (t Targets) Check(experiments []string) error {
 	return nil
 }
 
-// Experiments lists the experiments that the targets are read from, sorted, the clock's included: it corrects the others.
+// Experiments lists the experiments that the targets are read from, sorted, the clock's included: it corrects the
+// others.
 func (t Targets) Experiments() []string {
 	out := []string{names.Clock}
 	for name := range t {

@@ -11,8 +11,9 @@ import (
 	"calib/run/plan"
 )
 
-// TestPlansFitBudgets: on every speed, with any number of hosts and any budget, the least rounds fit into the budget, or the
-// plan says that fewer do; what is left out is named with its time; clocks, ping-pongs and pairs are always measured.
+// TestPlansFitBudgets: on every speed, with any number of hosts and any budget, the least rounds fit into the budget,
+// or the plan says that fewer do; what is left out is named with its time; clocks, ping-pongs and pairs are always
+// measured.
 func TestPlansFitBudgets(t *testing.T) {
 	for _, name := range plan.BuiltinNames() {
 		for _, speed := range bench.Speeds() {
@@ -86,8 +87,8 @@ func TestSideBySide(t *testing.T) {
 	}
 }
 
-// TestTrainsKeepWhatModelsNeed: prtt keeps a size above a packet, which G is read from, and all points of 1 B, which L is read from, or it
-// is left out as a whole.
+// TestTrainsKeepWhatModelsNeed: prtt keeps a size above a packet, which G is read from, and all points of 1 B, which L
+// is read from, or it is left out as a whole.
 func TestTrainsKeepWhatModelsNeed(t *testing.T) {
 	shared := bench.Path{Latency: 2 * units.Millisecond, PerByte: 1460, Slot: 16 * units.Millisecond}
 	for name, c := range map[string]struct {
@@ -134,8 +135,8 @@ func TestTrainsKeepWhatModelsNeed(t *testing.T) {
 	}
 }
 
-// TestLongPointsInSomeRounds: where the budget has no room for streams in every round, some of the least rounds have each, not all
-// in the same one, and a run that takes longer than expected still measures all that is planned.
+// TestLongPointsInSomeRounds: where the budget has no room for streams in every round, some of the least rounds have
+// each, not all in the same one, and a run that takes longer than expected still measures all that is planned.
 func TestLongPointsInSomeRounds(t *testing.T) {
 	p, err := plan.Builtin(plan.Standard)
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 	"calib/internal/units"
 )
 
-// draft is one experiment's part of a round while the schedule is made: its points, and the sets of teams that measure them.
+// draft is one experiment's part of a round while the schedule is made: its points, and the sets of teams that measure
+// them.
 type draft struct {
 	exp    bench.Experiment
 	plan   *Plan
@@ -24,7 +25,8 @@ type draft struct {
 	known  map[costKey]units.Nanos
 }
 
-// costKey is an effort at a point of a draft. Some costs are slow to compute, and many drafts of one experiment are tried.
+// costKey is an effort at a point of a draft. Some costs are slow to compute, and many drafts of one experiment are
+// tried.
 type costKey struct {
 	effort bench.Effort
 	point  string
@@ -139,8 +141,8 @@ func (d *draft) values(factor string, of func(*drafted) bool) []int64 {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// atOnce returns the teams that run at once: those of a step; each alone where the plan isolates them; and disjoint teams of several
-// steps together where a probe has seen that pairs do not disturb each other.
+// atOnce returns the teams that run at once: those of a step; each alone where the plan isolates them; and disjoint
+// teams of several steps together where a probe has seen that pairs do not disturb each other.
 func (d *draft) atOnce(steps []bench.Step) [][][]int {
 	var out [][][]int
 	if d.plan.Isolate {
@@ -224,8 +226,8 @@ func (d *draft) slotTime(teams [][]int) units.Nanos {
 	return t
 }
 
-// A slot takes at most slotShare of the budget, or minSlot, or so much that its points take longer than what it needs beside them. A slot
-// of one point may take longer.
+// A slot takes at most slotShare of the budget, or minSlot, or so much that its points take longer than what it needs
+// beside them. A slot of one point may take longer.
 const (
 	slotShare = 0.02
 	minSlot   = units.Second
@@ -240,8 +242,9 @@ func (d *draft) longest(beside units.Nanos) units.Nanos {
 	return max(minSlot, units.Nanos(slotShare*float64(d.plan.Budget)), overhead*beside)
 }
 
-// pack fills the slots of a round: of each set one, or several where its points take too long for one, and one for each point that is not
-// measured in every round. It calls each with every point on each of its sets, and says where a slot begins with it.
+// pack fills the slots of a round: of each set one, or several where its points take too long for one, and one for each
+// point that is not measured in every round. It calls each with every point on each of its sets, and says where a slot
+// begins with it.
 func (d *draft) pack(each func(set int, p *drafted, begins bool)) {
 	taken := make([]units.Nanos, len(d.sets)) // by the last slot of each set; 0 where there is none
 	for k := range d.points {

@@ -70,8 +70,8 @@ func Load(arg string) (Plan, error) {
 	return Parse(text, arg)
 }
 
-// decodeYAML reads text into v. The library panics on some texts that are not YAML, such as a tag before a number where a list
-// belongs.
+// decodeYAML reads text into v. The library panics on some texts that are not YAML, such as a tag before a number where
+// a list belongs.
 func decodeYAML(text []byte, v any) (err error) {
 	defer func() {
 		if r := recover(); r != nil {

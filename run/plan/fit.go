@@ -13,8 +13,8 @@ import (
 	"calib/internal/units"
 )
 
-// Every experiment has a share of a round's time, relative to those of the others in the plan. What one does not need is the others'.
-// Bursts and streams of pairs have the largest, because a, b, a_c and b_c are from them.
+// Every experiment has a share of a round's time, relative to those of the others in the plan. What one does not need
+// is the others'. Bursts and streams of pairs have the largest, because a, b, a_c and b_c are from them.
 var shares = map[string]float64{
 	names.Clock: 3, names.Pingpong: 20, names.Wakeup: 4, names.Paired: 25, names.Overhead: 9, names.Gap: 12, names.Gather: 14,
 	names.Load: 6, names.PRTT: 6, names.Copy: 2, names.Pattern: 10,
@@ -23,8 +23,8 @@ var shares = map[string]float64{
 // otherShare is that of the experiments which only the full plan has.
 const otherShare = 8
 
-// expendable lists the experiments that a short budget leaves out, the first one first. The rest stay: without clocks, ping-pongs
-// and pairs there is no model.
+// expendable lists the experiments that a short budget leaves out, the first one first. The rest stay: without clocks,
+// ping-pongs and pairs there is no model.
 var expendable = []string{
 	names.Stamps, names.Remap, names.Overlap, names.NoDelay, names.Buffer, names.Fragment, names.Bcast, names.Flood, names.Pattern,
 	names.PRTT, names.Copy, names.Load, names.Wakeup, names.Gather, names.Gap, names.Overhead,
@@ -39,13 +39,15 @@ const (
 	lightest = 0.25
 	// thinEffort is that of a design with the essential points only (bench.Limits.Thin).
 	thinEffort = 0.25
-	// lengthy is the share of an experiment's time in a round from which one point takes long, notable that from which it counts at all.
+	// lengthy is the share of an experiment's time in a round from which one point takes long, notable that from which
+	// it counts at all.
 	lengthy, notable = 1.0 / 3, 0.1
 	// minSizes and minCounts stay: both ends, and of sizes one in between, which shows whether a line is straight.
 	minSizes, minCounts = 3, 2
 	// affordablePart is the share of the budget that one point may take at all.
 	affordablePart = 1.0 / 3
-	// rarest is in one of how many rounds a point is measured that takes long; of the least rounds it is in two or more.
+	// rarest is in one of how many rounds a point is measured that takes long; of the least rounds it is in two or
+	// more.
 	rarest = 3
 	// spreadMeasured is in how many rounds at least a plan of many rounds measures a point.
 	spreadMeasured = 6
@@ -64,8 +66,9 @@ type LeftOut struct {
 	Kept units.Nanos `json:"kept_ns"`
 }
 
-// fit makes the drafts fit the budget. Repetitions go before points, points before experiments, and experiments before rounds: package
-// documentation of the order is in docs/MEASURING.md. Without a budget and a path that is known it changes nothing.
+// fit makes the drafts fit the budget. Repetitions go before points, points before experiments, and experiments before
+// rounds: package documentation of the order is in docs/MEASURING.md. Without a budget and a path that is known it
+// changes nothing.
 func (s *Schedule) fit(all []*draft) ([]*draft, error) {
 	if !s.Plan.timed(s.Limits) {
 		return all, nil
@@ -106,8 +109,9 @@ func (s *Schedule) perRound(n int) units.Nanos {
 	return units.Nanos(planned * float64(s.Plan.Budget) / float64(n))
 }
 
-// affordable sets how many rounds there are at least, and returns the drafts of which as many fit when they are as thin as they can be. It
-// leaves out expendable experiments, unless the user named them, and takes back those for which there is room after all.
+// affordable sets how many rounds there are at least, and returns the drafts of which as many fit when they are as thin
+// as they can be. It leaves out expendable experiments, unless the user named them, and takes back those for which
+// there is room after all.
 func (s *Schedule) affordable(all []*draft) ([]*draft, error) {
 	var kept []*draft
 	for s.Rounds = s.Plan.Rounds.Min; s.Rounds >= 1; s.Rounds-- {
@@ -141,8 +145,8 @@ func (s *Schedule) affordable(all []*draft) ([]*draft, error) {
 	return kept, nil
 }
 
-// fitsThinnest reports whether the least rounds of the drafts fit when every rung is taken off that its share asks for, and each has half of its
-// share if it needs it.
+// fitsThinnest reports whether the least rounds of the drafts fit when every rung is taken off that its share asks for,
+// and each has half of its share if it needs it.
 func (s *Schedule) fitsThinnest(drafts []*draft) (bool, error) {
 	most, total := s.perRound(s.Rounds), units.Nanos(0)
 	for i, share := range sharesOf(drafts, most, false) {
@@ -196,8 +200,8 @@ func find(drafts []*draft, name string) int {
 	return slices.IndexFunc(drafts, func(d *draft) bool { return d.exp.Name() == name })
 }
 
-// reduce takes a rung off one draft after the other, that which is furthest above its share first, until a round takes no longer than most
-// or take can take off no more.
+// reduce takes a rung off one draft after the other, that which is furthest above its share first, until a round takes
+// no longer than most or take can take off no more.
 func reduce(drafts []*draft, most, of units.Nanos, take func(d *draft, share units.Nanos) (bool, error)) error {
 	for timeOf(drafts) > most {
 		share := sharesOf(drafts, of, true)
@@ -249,8 +253,9 @@ func thin(drafts []*draft, most units.Nanos, rounds int) error {
 	return nil
 }
 
-// spread makes rounds shorter without leaving out a point: teams, and points that take long, are measured in some of the rounds only, each in
-// spreadMeasured or more. It returns the drafts of as many rounds as can be had; nil where they are no more than the least.
+// spread makes rounds shorter without leaving out a point: teams, and points that take long, are measured in some of
+// the rounds only, each in spreadMeasured or more. It returns the drafts of as many rounds as can be had; nil where
+// they are no more than the least.
 func (s *Schedule) spread(drafts []*draft) []*draft {
 	for n := manyRounds; n > max(s.Rounds, spreadMeasured); n -= s.Rounds {
 		out, most := make([]*draft, len(drafts)), s.perRound(n)
@@ -310,8 +315,8 @@ func kindOf(p bench.Point) string {
 // counts are the factors that say how many hosts take part.
 var counts = []string{names.FactorPairs, names.FactorSenders, names.FactorHosts, names.FactorWindow}
 
-// smaller leaves out the points of the largest size of a kind where one takes longer than a time [ns]. What the user named stays, and, where
-// long is set, the last size above a packet.
+// smaller leaves out the points of the largest size of a kind where one takes longer than a time [ns]. What the user
+// named stays, and, where long is set, the last size above a packet.
 func (d *draft) smaller(longest float64, long bool) bool {
 	if d.limits.Sizes != nil {
 		return false
@@ -362,7 +367,8 @@ func (d *draft) fewerSizes() bool {
 	return d.limits.Sizes == nil && d.fewerValues(names.FactorBytes, minSizes, func(*drafted) bool { return true })
 }
 
-// fewerCounts leaves out every second number of pairs, senders, hosts and windows between the ends of each kind. Senders without a window stay.
+// fewerCounts leaves out every second number of pairs, senders, hosts and windows between the ends of each kind.
+// Senders without a window stay.
 func (d *draft) fewerCounts() bool {
 	done := false
 	for _, factor := range counts {
@@ -373,7 +379,8 @@ func (d *draft) fewerCounts() bool {
 	return done
 }
 
-// fewerValues leaves out every second value of a factor between the ends, of the points of each kind for which it counts.
+// fewerValues leaves out every second value of a factor between the ends, of the points of each kind for which it
+// counts.
 func (d *draft) fewerValues(factor string, min int, counted func(*drafted) bool) bool {
 	keep := map[string][]int64{}
 	for i := range d.points {
@@ -395,8 +402,8 @@ func (d *draft) fewer(f func(*drafted) bool) bool {
 	return len(d.points) < before
 }
 
-// fewerTeams halves the number of sets that a point is measured on in a round, where other hosts are part of them in every round. As many
-// rounds measure as many sets as there are at least.
+// fewerTeams halves the number of sets that a point is measured on in a round, where other hosts are part of them in
+// every round. As many rounds measure as many sets as there are at least.
 func (d *draft) fewerTeams(rounds int) bool {
 	done := false
 	for i := range d.points {
@@ -411,8 +418,8 @@ func (d *draft) fewerTeams(rounds int) bool {
 	return done
 }
 
-// rarer has the point that takes most of a round measured in fewer of the rounds, if it takes longer than a time [ns]. What takes long, such as a stream on a slow
-// network, varies less from round to round than what is short.
+// rarer has the point that takes most of a round measured in fewer of the rounds, if it takes longer than a time [ns].
+// What takes long, such as a stream on a slow network, varies less from round to round than what is short.
 func (d *draft) rarer(long float64, limit int) bool {
 	var longest *drafted
 	for i := range d.points {

@@ -6,7 +6,8 @@ import (
 	"calib/internal/units"
 )
 
-// Forecast is what a schedule is expected to cost on the path of its limits. Counts of a round are for one with all its points open.
+// Forecast is what a schedule is expected to cost on the path of its limits. Counts of a round are for one with all its
+// points open.
 type Forecast struct {
 	MinRounds int // before the run may end
 	MaxRounds int // that the budget has room for

@@ -18,9 +18,9 @@ const (
 	wrong = 2
 )
 
-// Pace keeps a run within its budget. It expects of every slot the time that it took before, or, before it has run, that of the plan's
-// path times what the experiment's other slots took of theirs. From that it says which slots a round has, and how much of the run is
-// done. It is for one goroutine.
+// Pace keeps a run within its budget. It expects of every slot the time that it took before, or, before it has run,
+// that of the plan's path times what the experiment's other slots took of theirs. From that it says which slots a round
+// has, and how much of the run is done. It is for one goroutine.
 type Pace struct {
 	plan   *Schedule
 	took   []units.Nanos // by group: the last slot; 0 before
@@ -84,8 +84,9 @@ func (p *Pace) expect(group int) units.Nanos {
 	return units.Nanos(float64(g.expected()) * p.exps[g.exp.Name()].factor())
 }
 
-// Begin returns which slots of a round are measured: all, or, where they do not fit into the round's part of what is left of the budget,
-// those that were measured least often, others in the next round. spent is what was measured in all.
+// Begin returns which slots of a round are measured: all, or, where they do not fit into the round's part of what is
+// left of the budget, those that were measured least often, others in the next round. spent is what was measured in
+// all.
 func (p *Pace) Begin(r int, slots []bench.Slot, spent units.Nanos) []bench.Slot {
 	p.begun, p.until = spent, math.MaxInt64
 	if !p.bounded() || len(slots) == 0 {
@@ -131,7 +132,8 @@ func (p *Pace) roundsFrom(r int) (t units.Nanos) {
 	return t
 }
 
-// scale makes the slots lighter, once, where the first round took much longer than planned and as many as are wanted would not fit.
+// scale makes the slots lighter, once, where the first round took much longer than planned and as many as are wanted
+// would not fit.
 func (p *Pace) scale(r int, spent units.Nanos) {
 	factor := p.first.factor()
 	if p.scaled || r != 1 {
@@ -155,7 +157,8 @@ func (p *Pace) scale(r int, spent units.Nanos) {
 	}
 }
 
-// Fits reports whether a slot is expected to end within the budget, and, where the round has others, within the round's part of it.
+// Fits reports whether a slot is expected to end within the budget, and, where the round has others, within the round's
+// part of it.
 func (p *Pace) Fits(s bench.Slot, spent units.Nanos) bool {
 	if !p.bounded() {
 		return true
@@ -176,7 +179,8 @@ func (p *Pace) Done(r int, rest []bench.Slot, done float64, spent units.Nanos) f
 	return min(1, share)
 }
 
-// Until is how long it takes until n rounds are over, when the slots of rest are left of round r; 0 where that is not known.
+// Until is how long it takes until n rounds are over, when the slots of rest are left of round r; 0 where that is not
+// known.
 func (p *Pace) Until(n, r int, rest []bench.Slot, spent units.Nanos) units.Nanos {
 	if !p.plan.Limits.Path.Known() {
 		return 0

@@ -10,8 +10,8 @@ import (
 	"calib/bench"
 )
 
-// paced plays a run whose slots take off times what the plan expects, give or take noise, and returns when it ended, how many rounds
-// it began, and the slots of each experiment.
+// paced plays a run whose slots take off times what the plan expects, give or take noise, and returns when it ended,
+// how many rounds it began, and the slots of each experiment.
 func paced(t *testing.T, s *Schedule, off float64) (spent units.Nanos, rounds int, slots map[string]int) {
 	t.Helper()
 	p := NewPace(s)
@@ -52,8 +52,8 @@ func slow(t *testing.T, budget units.Nanos) *Schedule {
 	return mustSchedule(t, p, 8, exps)
 }
 
-// TestPacerKeepsBudget: a run ends within 5% of its budget, also where slots take much more or less than expected, and every
-// experiment is measured; there are six rounds at least, unless slots take far longer than expected.
+// TestPacerKeepsBudget: a run ends within 5% of its budget, also where slots take much more or less than expected, and
+// every experiment is measured; there are six rounds at least, unless slots take far longer than expected.
 func TestPacerKeepsBudget(t *testing.T) {
 	for _, off := range []float64{0.3, 1, 1.5, 4} {
 		for _, budget := range []units.Nanos{60 * units.Second, 300 * units.Second} {
@@ -72,8 +72,8 @@ func TestPacerKeepsBudget(t *testing.T) {
 	}
 }
 
-// TestDoneIsRight: after the first round, the share that is done and the time spent give the time of the whole within a fifth, with
-// a budget and without.
+// TestDoneIsRight: after the first round, the share that is done and the time spent give the time of the whole within a
+// fifth, with a budget and without.
 func TestDoneIsRight(t *testing.T) {
 	for i := range 6 {
 		off, budget := []float64{0.5, 1, 2}[i%3], []units.Nanos{120 * units.Second, 0}[i/3]
@@ -97,7 +97,8 @@ func TestDoneIsRight(t *testing.T) {
 	}
 }
 
-// TestUntilIsRight: after the first round, the time until the least rounds are over is right within a fifth, and never beyond the budget.
+// TestUntilIsRight: after the first round, the time until the least rounds are over is right within a fifth, and never
+// beyond the budget.
 func TestUntilIsRight(t *testing.T) {
 	const least = 6
 	for i := range 6 {

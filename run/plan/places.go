@@ -13,12 +13,13 @@ const (
 	placeStream = 1 << 33
 )
 
-// Places returns which host takes each place of a layout in round r, so that one odd host is not always in the same teams, and
-// no port is always, or never, that of the root. A layout is made of pairs (0,1), (2,3), …: the pairs of a round are a step of
-// Colouring, so that every two hosts are such a pair once in as many rounds as there are steps. Every host takes place 0, the
-// root's, once in as many rounds as there are hosts; and every two hosts are the first pair, each of them the root once,
-// before anything repeats. The host that rests in a step of an odd number takes the last place. Which host has which number
-// in the colouring, the order of a round's other pairs, and which host of these is the first, are drawn from the seed.
+// Places returns which host takes each place of a layout in round r, so that one odd host is not always in the same
+// teams, and no port is always, or never, that of the root. A layout is made of pairs (0,1), (2,3), …: the pairs of a
+// round are a step of Colouring, so that every two hosts are such a pair once in as many rounds as there are steps.
+// Every host takes place 0, the root's, once in as many rounds as there are hosts; and every two hosts are the first
+// pair, each of them the root once, before anything repeats. The host that rests in a step of an odd number takes the
+// last place. Which host has which number in the colouring, the order of a round's other pairs, and which host of these
+// is the first, are drawn from the seed.
 func Places(seed uint64, hosts, r int) []int {
 	label := rand.New(rand.NewPCG(seed, labelStream)).Perm(hosts)
 	if hosts < 2 {
@@ -57,8 +58,8 @@ func Places(seed uint64, hosts, r int) []int {
 	return places
 }
 
-// complete reports whether teams hold every host, each alone, or every pair of hosts: it then does not matter which host
-// takes which place.
+// complete reports whether teams hold every host, each alone, or every pair of hosts: it then does not matter which
+// host takes which place.
 func complete(steps []bench.Step, hosts int) bool {
 	size, teams := 0, 0
 	for _, step := range steps {

@@ -9,8 +9,8 @@ import (
 	"calib/bench"
 )
 
-// Every host is the root once in as many rounds as there are hosts, every two are a pair once in as many as there are steps, and
-// the first pair, either of them the root, once before all repeats.
+// Every host is the root once in as many rounds as there are hosts, every two are a pair once in as many as there are
+// steps, and the first pair, either of them the root, once before all repeats.
 func TestPlacesAreBalanced(t *testing.T) {
 	for hosts := 2; hosts <= 9; hosts++ {
 		steps := bench.Colours(hosts)

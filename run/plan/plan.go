@@ -1,6 +1,7 @@
-// Package plan says what a run measures, in which order, and how it keeps its budget. A Plan is data: built in or a YAML file. A
-// Schedule is made of it once, when the network has been looked at: experiments laid out over the hosts, and made to fit the budget.
-// Pace keeps the budget while the run goes on, and Steering ends it when the numbers of record are narrow enough.
+// Package plan says what a run measures, in which order, and how it keeps its budget. A Plan is data: built in or a
+// YAML file. A Schedule is made of it once, when the network has been looked at: experiments laid out over the hosts,
+// and made to fit the budget. Pace keeps the budget while the run goes on, and Steering ends it when the numbers of
+// record are narrow enough.
 //
 // docs/MEASURING.md, "Where the time goes", has all the rules on one page.
 package plan
@@ -27,7 +28,8 @@ const maxRounds = 10_000
 // unboundedRounds end a run that nothing else ends: a simulated network takes no time.
 const unboundedRounds = 30
 
-// A segment is at least what every host takes over IPv4 (RFC 9293, section 3.7.1) without its options, and less than an IP packet.
+// A segment is at least what every host takes over IPv4 (RFC 9293, section 3.7.1) without its options, and less than an
+// IP packet.
 const (
 	minSegment = 500
 	maxSegment = 65_535
@@ -40,7 +42,8 @@ type Rounds struct {
 	Max int `yaml:"max" json:"max"`
 }
 
-// Plan says what to measure and when to stop. It is data: a built-in plan or a file, changed by flags, kept in run.json.
+// Plan says what to measure and when to stop. It is data: a built-in plan or a file, changed by flags, kept in
+// run.json.
 type Plan struct {
 	Name        string
 	Experiments []string // by name; none means all
@@ -50,8 +53,8 @@ type Plan struct {
 	// is 0, when the hosts have said what theirs is.
 	Limits bench.Limits
 	Rounds Rounds
-	// Target is the relative half-width of its 95% interval at which a number of record is narrow enough; 0 means that of each
-	// number (package run/judge).
+	// Target is the relative half-width of its 95% interval at which a number of record is narrow enough; 0 means that
+	// of each number (package run/judge).
 	Target float64
 	// Budget is the measuring time after which the run ends; 0 leaves Rounds.Max as the only bound.
 	Budget units.Nanos
@@ -59,8 +62,8 @@ type Plan struct {
 	Isolate bool
 	// Permute gives the places of a layout to other hosts in every round: see Places.
 	Permute bool
-	// KeepConnections keeps data connections for the whole run. Otherwise every round opens its own, from other ports, so
-	// that other paths (ECMP) and receive queues (RSS) serve them.
+	// KeepConnections keeps data connections for the whole run. Otherwise every round opens its own, from other ports,
+	// so that other paths (ECMP) and receive queues (RSS) serve them.
 	KeepConnections bool
 	Seed            uint64
 }
@@ -72,8 +75,8 @@ const (
 	Full     = "full"     // every experiment, every pair of hosts, tighter intervals
 )
 
-// What the smaller plans measure. Only the full plan floods a port until it overflows, remaps all to all, stamps messages, computes while
-// messages are under way, and tunes fragments, buffers and Nagle's algorithm.
+// What the smaller plans measure. Only the full plan floods a port until it overflows, remaps all to all, stamps
+// messages, computes while messages are under way, and tunes fragments, buffers and Nagle's algorithm.
 var (
 	quickExperiments    = []string{names.Clock, names.Pingpong, names.Wakeup, names.Paired}
 	standardExperiments = []string{names.Clock, names.Pingpong, names.Wakeup, names.Paired, names.Overhead, names.Gap, names.Gather, names.Load,
@@ -160,8 +163,8 @@ func (p Plan) LimitsOn(hosts int) bench.Limits {
 	return l
 }
 
-// Check reports what is wrong with p on so many hosts before anything is started: what Validate says, or ErrNothing where no experiment
-// has a point.
+// Check reports what is wrong with p on so many hosts before anything is started: what Validate says, or ErrNothing
+// where no experiment has a point.
 func (p Plan) Check(hosts int, exps []bench.Experiment) error {
 	if err := p.Validate(exps); err != nil {
 		return err

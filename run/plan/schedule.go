@@ -13,10 +13,11 @@ import (
 // ErrNothing reports a schedule without a single point.
 var ErrNothing = errors.New("nothing to measure")
 
-// Schedule is the order in which a plan is measured. Every round measures every point once; but where the budget is short, only some rounds
-// measure a point that takes long. Each round has an order of its own: slots are shuffled within the round and points within their slot,
-// by a generator seeded with the plan's seed and the round. The same plan on as many hosts gives the same schedule, and a slot's number
-// does not depend on what a round leaves out, so that a run that was cut off can go on where it stood.
+// Schedule is the order in which a plan is measured. Every round measures every point once; but where the budget is
+// short, only some rounds measure a point that takes long. Each round has an order of its own: slots are shuffled
+// within the round and points within their slot, by a generator seeded with the plan's seed and the round. The same
+// plan on as many hosts gives the same schedule, and a slot's number does not depend on what a round leaves out, so
+// that a run that was cut off can go on where it stood.
 //
 // Experiments say which places of a layout form teams. With Plan.Permute other hosts take the places in every round
 // (Places), except where the teams hold every host or every pair of hosts anyway.
@@ -25,7 +26,8 @@ type Schedule struct {
 	Limits bench.Limits // as given to the experiments
 	// Idle are the experiments that have no point within the limits.
 	Idle []string
-	// Rounds is how many rounds a run has before it may end; fewer than Plan.Rounds.Min where the budget has no room for them.
+	// Rounds is how many rounds a run has before it may end; fewer than Plan.Rounds.Min where the budget has no room
+	// for them.
 	Rounds int
 	// Left is what the budget has no room for.
 	Left   []LeftOut
@@ -67,9 +69,10 @@ func (g *group) hosts(places []int) [][]int {
 // due reports whether round r measures the group.
 func (g *group) due(r int) bool { return r%g.every == g.phase }
 
-// New lays the plan's experiments out over hosts. Points of one experiment that a step's teams have in common share a slot; with Isolate
-// every team has a slot of its own. Where the plan has a budget, and the path is known, the experiments are made to fit (docs/MEASURING.md).
-// It returns errors of Plan.Validate, ErrNothing, or what is wrong with an experiment's teams.
+// New lays the plan's experiments out over hosts. Points of one experiment that a step's teams have in common share a
+// slot; with Isolate every team has a slot of its own. Where the plan has a budget, and the path is known, the
+// experiments are made to fit (docs/MEASURING.md). It returns errors of Plan.Validate, ErrNothing, or what is wrong
+// with an experiment's teams.
 func New(p Plan, hosts int, exps []bench.Experiment) (*Schedule, error) {
 	if err := p.Validate(exps); err != nil {
 		return nil, err
@@ -104,8 +107,8 @@ func New(p Plan, hosts int, exps []bench.Experiment) (*Schedule, error) {
 	return s, nil
 }
 
-// balance spreads the groups that are not measured in every round, so that rounds take about the same time: each, those that take longest
-// first, begins in that of its rounds which has least so far.
+// balance spreads the groups that are not measured in every round, so that rounds take about the same time: each, those
+// that take longest first, begins in that of its rounds which has least so far.
 func (s *Schedule) balance() {
 	var rare []*group
 	for i := range s.groups {
@@ -209,8 +212,8 @@ func (s *Schedule) places(r int) []int {
 	return append(places, last...)
 }
 
-// Last gives some hosts the last places of every later round, where the plan permutes hosts: they are missing from the largest teams
-// alone. An empty list ends that.
+// Last gives some hosts the last places of every later round, where the plan permutes hosts: they are missing from the
+// largest teams alone. An empty list ends that.
 func (s *Schedule) Last(hosts []int) { s.last = hosts }
 
 // Epoch is that of the data connections of round r. Epoch 0 is that of a look before the run; they only ascend.
@@ -221,9 +224,9 @@ func (s *Schedule) Epoch(r int) int {
 	return r + 1
 }
 
-// Round returns the slots of round r, 0 ≤ r < MaxRounds, in order; none after that. measured says whether an experiment is part of the round,
-// and whether one of its teams is; nil means all are. A slot is left out when it has no team. The result shares its teams and points with
-// the schedule: do not change them.
+// Round returns the slots of round r, 0 ≤ r < MaxRounds, in order; none after that. measured says whether an experiment
+// is part of the round, and whether one of its teams is; nil means all are. A slot is left out when it has no team. The
+// result shares its teams and points with the schedule: do not change them.
 func (s *Schedule) Round(r int, measured func(exp string, team []int) bool) []bench.Slot {
 	if r < 0 || r >= s.MaxRounds() {
 		return nil

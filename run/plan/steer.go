@@ -16,8 +16,8 @@ import (
 
 // Judge says how far the numbers of record are known. It is the one way back from fitting to measuring.
 type Judge interface {
-	// Look fits the samples so far and returns the state of every target. An error is that of models that failed: their numbers have no
-	// value, and the states stand.
+	// Look fits the samples so far and returns the state of every target. An error is that of models that failed: their
+	// numbers have no value, and the states stand.
 	Look(samples *dataset.Dataset) ([]State, error)
 }
 
@@ -57,13 +57,13 @@ func (s State) String() string {
 }
 
 const (
-	// looks in a row must agree before a target counts as met or beyond reach. The width of an interval is itself random, and the first
-	// look at which it is small is often a lucky one.
+	// looks in a row must agree before a target counts as met or beyond reach. The width of an interval is itself
+	// random, and the first look at which it is small is often a lucky one.
 	looks = 2
 	// lookShare is the share of the time that looks may take.
 	lookShare = 0.05
-	// widest is how many times wider than its target an interval counts at most. A number that is nearly zero has no relative width to
-	// speak of, and would take all the time.
+	// widest is how many times wider than its target an interval counts at most. A number that is nearly zero has no
+	// relative width to speak of, and would take all the time.
 	widest = 4
 	// others is in one of how many rounds an experiment is measured that no open target is read from: drift is seen.
 	others = 4
@@ -71,7 +71,8 @@ const (
 	Rarest = max(others, manyRounds)
 )
 
-// Steering ends a run when its targets are met, and chooses the experiments of the rounds before that. It is for one goroutine.
+// Steering ends a run when its targets are met, and chooses the experiments of the rounds before that. It is for one
+// goroutine.
 type Steering struct {
 	schedule *Schedule
 	exps     []ExpForecast
@@ -88,7 +89,8 @@ type Steering struct {
 	longest  time.Duration     // of a look
 }
 
-// NewSteering returns the steering of a run by a judge, who reads some experiments: it keeps their samples. log gets a line a look.
+// NewSteering returns the steering of a run by a judge, who reads some experiments: it keeps their samples. log gets a
+// line a look.
 func NewSteering(s *Schedule, j Judge, reads []string, header dataset.Header, log func(string), now func() time.Time) *Steering {
 	return &Steering{schedule: s, exps: s.Estimate().ByExp, judge: j, reads: reads, log: log, now: now, data: dataset.Dataset{Header: header}, agreed: map[string][2]int{},
 		waiting: map[string]float64{}}
@@ -106,7 +108,8 @@ func (t *Steering) Add(samples []dataset.Sample) {
 // States are those of the last look; none before there was one.
 func (t *Steering) States() []State { return t.states }
 
-// Round says before round r which experiments it has, or that the run may end: when every target is met or beyond reach, and one is there.
+// Round says before round r which experiments it has, or that the run may end: when every target is met or beyond
+// reach, and one is there.
 func (t *Steering) Round(r int, spent units.Nanos) (measured func(exp string) bool, done bool) {
 	all := func(string) bool { return true }
 	if r < t.schedule.Rounds || r == 0 {
@@ -125,7 +128,8 @@ func (t *Steering) Round(r int, spent units.Nanos) (measured func(exp string) bo
 	return func(exp string) bool { return slices.Contains(chosen, exp) }, false
 }
 
-// mayLook reports whether another look keeps looks within their share of the time. Where no time bounds the run, there is one a round.
+// mayLook reports whether another look keeps looks within their share of the time. Where no time bounds the run, there
+// is one a round.
 func (t *Steering) mayLook(spent units.Nanos) bool {
 	return !t.schedule.Plan.timed(t.schedule.Limits) || float64(t.took+t.longest) <= lookShare*float64(spent)
 }
@@ -167,9 +171,9 @@ func (t *Steering) String() string {
 	return strings.Join(out, "; ")
 }
 
-// choose lists the experiments of round r: the clock, and those that open targets are read from, what gains most in a second first, until
-// the time of a short round is used. An experiment gains by how much wider than their targets its intervals are, and by how many rounds it
-// has waited. In every fourth round the others are measured as well.
+// choose lists the experiments of round r: the clock, and those that open targets are read from, what gains most in a
+// second first, until the time of a short round is used. An experiment gains by how much wider than their targets its
+// intervals are, and by how many rounds it has waited. In every fourth round the others are measured as well.
 func (t *Steering) choose(r int) []string {
 	gain := map[string]float64{}
 	for _, s := range t.states {
