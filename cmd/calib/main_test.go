@@ -33,14 +33,21 @@ func TestScriptUnderNohup(t *testing.T) {
 	}
 }
 
-// TestScript runs testdata/script. No script may leave a process behind, of calib or of a launch prefix.
-func TestScript(t *testing.T) {
+// TestScript runs testdata/script, in parallel.
+func TestScript(t *testing.T) { runScripts(t, "script") }
+
+// TestScriptAlone runs testdata/alone: scripts with a lab, which is late where others run beside it.
+func TestScriptAlone(t *testing.T) { runScripts(t, "alone") }
+
+// runScripts runs the scripts of testdata/dir. No script may leave a process behind, of calib or of a launch prefix.
+func runScripts(t *testing.T, dir string) {
+	t.Helper()
 	// What a process ignores, its children ignore: the scripts send HUP, which nohup has ignored. They run in parallel, after this function.
 	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP)
 	t.Cleanup(func() { signal.Stop(hangups) })
 	testscript.Run(t, testscript.Params{
-		Dir: filepath.Join("testdata", "script"),
+		Dir: filepath.Join("testdata", dir),
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"namespaces": cmdNamespaces, "needs": cmdNeeds, "exits": cmdExits, "start": cmdStart, "signal": cmdSignal, "await": cmdAwait, "capture": cmdCapture,
 			"conforms": cmdConforms, "same-run": cmdSameRun, "prefix": cmdPrefix, "listen": cmdListen, "feed": cmdFeed, "follow": cmdFollow, "slurm": cmdSlurm, "jobless": cmdJobless, "sshd": cmdSSHD,
@@ -60,8 +67,8 @@ func TestScript(t *testing.T) {
 	})
 }
 
-// patience bounds every wait of a script.
-const patience = 20 * time.Second
+// patience bounds every wait of a script. It is long: a machine may be slow, and a wait ends as soon as it can.
+const patience = 3 * time.Minute
 
 // poll reports whether cond came true in time.
 func poll(cond func() bool) bool {

@@ -2,7 +2,9 @@ package lab
 
 import (
 	"fmt"
+	"math"
 
+	"calib/internal/netspec"
 	"calib/internal/units"
 )
 
@@ -15,8 +17,12 @@ type Stats struct {
 	// Awake: idle CPUs are kept out of states that they leave slowly.
 	Awake bool `json:"awake"`
 	// PreciseSend: hosts stamp TCP segments with microseconds, so that a packet's time does not depend on when the wire read it.
-	PreciseSend bool        `json:"precise_send"`
-	Hosts       []HostStats `json:"hosts"`
+	PreciseSend bool `json:"precise_send"`
+	// Tolerated is the lateness that a packet may have in this network: 30 µs and 2% of the least time of a packet on its way [ns].
+	Tolerated units.Nanos `json:"tolerated_ns"`
+	// LeastRTO is the least retransmission timeout of the hosts [ns].
+	LeastRTO units.Nanos `json:"least_rto_ns"`
+	Hosts    []HostStats `json:"hosts"`
 	// MediumQueueMax is the largest number of packets in the shared medium; ports of a switch are counted by host.
 	MediumQueueMax int `json:"medium_queue_max_packets"`
 	// Strays are packets to no host of the lab, such as the kernel's own multicast.
@@ -46,13 +52,29 @@ type HostStats struct {
 
 // bounds beyond which a lab is late: the share of packets that may be later than a time.
 //
-//   - 5% may be more than 30 µs late. Times in the lab have a tolerance of 2% + 30 µs, and every estimator is a median, which one
-//     late packet in twenty does not move.
+//   - 5% may be later than the network tolerates, which is the tolerance of times in the lab: 2% + 30 µs. Every estimator is a median,
+//     which one late packet in twenty does not move.
 //   - 1% may be more than 1 ms late. When a virtual machine is stopped for a moment, every packet in flight is late at once. The
 //     medians of rounds tolerate that, on a real host too, while it is rare.
-//   - None may be later than the kernel's least retransmission time: it would look like a loss.
-func bounds() []bound {
-	return []bound{{30 * units.Microsecond, 0.05}, {units.Millisecond, 0.01}, {kernelRTO, 0}}
+//   - None may be later than the hosts' least retransmission timeout: it would look like a loss.
+func (s Stats) bounds() []bound {
+	return []bound{{s.Tolerated, 0.05}, {max(s.Tolerated, units.Millisecond), 0.01}, {max(s.LeastRTO, kernelRTO), 0}}
+}
+
+// tolerated is the lateness of a packet that accuracy in this network tolerates.
+func tolerated(spec *netspec.Spec) units.Nanos {
+	least := math.Inf(1)
+	for src := range spec.Hosts {
+		for dst := range spec.Hosts {
+			if src != dst {
+				least = min(least, spec.Way(src, dst, 1, 2))
+			}
+		}
+	}
+	if math.IsInf(least, 1) {
+		least = 0
+	}
+	return 30*units.Microsecond + units.Nanos(0.02*least*float64(units.Second))
 }
 
 // kernelRTO is the kernel's least retransmission timeout.
@@ -93,7 +115,7 @@ func Judge(s Stats) Verdict {
 	v := Verdict{
 		Packets: h.Count(), P50: h.Quantile(0.5), P99: h.Quantile(0.99), P999: h.Quantile(0.999), Max: h.Quantile(1),
 	}
-	for _, b := range bounds() {
+	for _, b := range s.bounds() {
 		if why := b.exceeded(h); why != "" {
 			v.Why = append(v.Why, why)
 		}

@@ -8,6 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"calib/internal/netspec"
+	"calib/internal/units"
 )
 
 func TestBuckets(t *testing.T) {
@@ -67,7 +70,7 @@ func TestHistogramJSON(t *testing.T) {
 
 func TestJudge(t *testing.T) {
 	with := func(n int, late ...int64) Stats {
-		var s Stats
+		s := Stats{Tolerated: 30 * units.Microsecond}
 		for range n {
 			s.Lateness.Add(200)
 		}
@@ -93,6 +96,18 @@ func TestJudge(t *testing.T) {
 		v := Judge(c.stats)
 		if v.Late != (c.late != "") || !strings.Contains(v.String(), c.late) || v.Late != strings.HasPrefix(v.String(), "LATE") {
 			t.Errorf("%s: %v", c.name, v)
+		}
+	}
+}
+
+func TestTolerated(t *testing.T) {
+	for name, want := range map[string]units.Nanos{"switch:4": 50_000, "sparc1994:4": 71_000, "hku2000:4": 38_000} {
+		spec, err := netspec.Resolve(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := tolerated(spec); got < want-2_000 || got > want+2_000 {
+			t.Errorf("%s: %v, want about %v", name, got, want)
 		}
 	}
 }
