@@ -96,6 +96,10 @@ accuracy: $(SUITES)
 $(SUITES): accuracy-%: build
 	$(HARNESS) -run '^TestAccuracy$$/^$*$$/$(CASES)' -args -calib $(CALIB)
 
+# Gates of healthy and of slower networks, in virtual time (CASES=sim) and in the lab.
+accuracy-gate: build
+	$(HARNESS) -run '^TestGate$$/$(CASES)' -args -calib $(CALIB)
+
 # The papers' tables and figures, rebuilt on formulas and from calibrations of the lab's copies of their clusters, which are run first, five
 # minutes each: all, or those of CASES='sparc-trees|hku-table'. Without measuring: go test ./harness -run TestPapersPage -args -update
 papers: build
