@@ -104,6 +104,16 @@ func Needs(model, what string) error {
 	return fmt.Errorf("model %s: %s: %w", model, what, ErrNeeds)
 }
 
+// formerNames maps models to names that they had once. Seeds are still made of those, so that the same samples give the same intervals.
+var formerNames = map[string]string{
+	"cluster":          "hku",
+	"cluster-overhead": "hku-overhead",
+	"cluster-gap":      "hku-gap",
+	"cluster-gather":   "hku-gather",
+	"cluster-copy":     "hku-copy",
+	"cluster-buffer":   "hku-flood",
+}
+
 // seed returns the seed of the bootstrap of a stream. A stream is named for a model and has a seed of its own: a new model
 // does not change the intervals of another.
 func (p *Prepared) seed(stream string) uint64 {
@@ -111,7 +121,7 @@ func (p *Prepared) seed(stream string) uint64 {
 	if seed == 0 {
 		seed = p.Data.Head().Seed
 	}
-	if former, ok := params.FormerNames[stream]; ok {
+	if former, ok := formerNames[stream]; ok {
 		stream = former
 	}
 	h := fnv.New64a()

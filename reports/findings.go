@@ -38,16 +38,12 @@ func rankOf(p *params.Params, f params.Finding) int {
 	return len(worst)
 }
 
-// groupWarnings groups the warnings of the run and of every fit by code, subject and hosts, the worst first. Warnings of an older
-// params.json, which have no code, are grouped by message.
+// groupWarnings groups the warnings of the run and of every fit by code, subject and hosts, the worst first.
 func groupWarnings(p *params.Params) []warningGroup {
 	var out []warningGroup
 	index := map[string]int{}
 	for _, f := range p.AllFindings(params.Warning) {
 		key := fmt.Sprintf("%s %s %q", f.Code, f.Subject, f.Hosts)
-		if f.Code == params.Unclassified {
-			key += f.Message
-		}
 		i, ok := index[key]
 		if !ok {
 			i = len(out)
@@ -76,7 +72,7 @@ func WarningsOf(p *params.Params) []string {
 	}
 	var out []string
 	for _, g := range all {
-		if g.code != params.Unclassified && total[g.code] > alikeShown+1 {
+		if total[g.code] > alikeShown+1 {
 			if shown[g.code]++; shown[g.code] == alikeShown+1 {
 				out = append(out, fmt.Sprintf("and %d more of this kind (%s), which params.json has", total[g.code]-alikeShown, g.code))
 			}

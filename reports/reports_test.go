@@ -131,8 +131,8 @@ func TestHostileNames(t *testing.T) {
 	p := fixture(t)
 	evil := "h\x1b[2J\r\n1"
 	p.Run.ID, p.Run.Hosts[0] = evil, evil
-	p.Fits[1].Findings = append(p.Fits[1].Findings, params.Warnf(params.Unclassified, "%s", evil), params.Warnf(params.SlowHost, "%s", evil))
-	p.Fits[2].Findings = append(p.Fits[2].Findings, params.Notef(params.Unclassified, "%s", evil))
+	p.Fits[1].Findings = append(p.Fits[1].Findings, params.Warnf(params.OneRound, "%s", evil), params.Warnf(params.SlowHost, "%s", evil))
+	p.Fits[2].Findings = append(p.Fits[2].Findings, params.Notef(params.DelayInA, "%s", evil))
 	p.Findings = append(p.Findings, params.Warnf(params.SlowHost, "%s", evil).About(evil))
 	p.Pairs[3].From = evil
 	a := p.Parameters["a"]
@@ -187,7 +187,7 @@ func TestGroupWarnings(t *testing.T) {
 func TestWorstWarningsFirst(t *testing.T) {
 	p := &params.Params{Parameters: map[string]params.Parameter{"a": {}, "b_prime_joint": {}}}
 	p.Findings = []params.Finding{
-		params.Warnf(params.Impossible, "joint").Of("b_prime_joint"), params.Warnf(params.Unclassified, "other"), params.Warnf(params.Impossible, "a").Of("a"),
+		params.Warnf(params.Impossible, "joint").Of("b_prime_joint"), params.Warnf(params.NegativeSlope, "other"), params.Warnf(params.Impossible, "a").Of("a"),
 	}
 	if got := strings.Join(WarningsOf(p), " "); got != "a other joint" {
 		t.Error(got)
@@ -278,10 +278,12 @@ func TestUnknownNetwork(t *testing.T) {
 	}
 }
 
-// The params.json of a two-host run, as an older calib wrote it and as this one reads it.
+// The params.json of a two-host run.
 func TestTwoHosts(t *testing.T) {
-	const file = `{"schema":"calib.params/1","run":{"id":"r","hosts":["h1","h2"]},"fits":[{"model":"hyperbolic-network","notes":[
-		"one pair only: whether the network behaves like a switch or like a shared medium cannot be seen","b' is flat"]}]}`
+	const file = `{"schema":"calib.params/2","run":{"id":"r","hosts":["h1","h2"]},"network":{"packets":"unknown","streams":"unknown"},
+		"fits":[{"model":"hyperbolic-network","findings":[
+		{"code":"network-kind-unknown","level":"note","message":"one pair only: whether it is a switch or a shared medium cannot be seen"},
+		{"code":"delay-in-a","level":"note","message":"b' is flat"}]}]}`
 	p, err := params.Decode(strings.NewReader(file))
 	if err != nil {
 		t.Fatal(err)
@@ -316,9 +318,9 @@ func TestWarningsAboutHosts(t *testing.T) {
 
 // Whatever params.json decodes to is printed without a panic and without control codes.
 func FuzzText(f *testing.F) {
-	f.Add([]byte(`{"schema":"calib.params/1","parameters":{"b":{"status":"bound","unit":"s","bound":[null,1e-9]}},
+	f.Add([]byte(`{"schema":"calib.params/2","parameters":{"b":{"status":"bound","unit":"s","bound":[null,1e-9]}},
 		"functions":{"T":{"form":"c0_i + c1_i*x","coeff":{"c1_1":2},"unit":"s"}},"pairs":[{"from":"a","to":"b","slow":"x"}],
-		"fits":[{"model":"m","domain":{"bytes":[1,2]},"residuals":[{"series":"T","x":1,"measured":null,"fitted":1e-9}]}]}`))
+		"fits":[{"model":"m","domain":{"bytes":[1,2]}}]}`))
 	f.Add([]byte(`{"schema":"calib.params/2","network":{"packets":"shared"},"findings":[{"code":"slow-host","level":"warning","message":""}],
 		"fits":[{"model":"m","series":[{"name":"T","x_name":"bytes","points":[{"x":1,"measured":null,"fitted":1e-9}]},{"name":"U"}]}]}`))
 	f.Fuzz(func(t *testing.T, b []byte) {

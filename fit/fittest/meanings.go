@@ -17,7 +17,6 @@ type CodeMeaning struct {
 
 // Codes says what every code means. docs/FORMATS.md shows this table.
 var Codes = []CodeMeaning{
-	{params.Unclassified, []params.Level{params.Warning, params.Note}, nil, "a sentence of a calib.params/1 file, which had no codes"},
 	{params.Impossible, []params.Level{params.Warning}, []string{"estimate"}, "a parameter or function was withheld because its value is impossible"},
 	{params.FallsWithHosts, []params.Level{params.Warning}, []string{"l1"}, "the time in the network falls as more hosts communicate [s a host]: hosts that become faster under load, not a network"},
 	{params.Contradiction, []params.Level{params.Warning}, []string{"first", "second"}, "two numbers of the run exclude each other; the message says which was withheld"},

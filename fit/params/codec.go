@@ -69,7 +69,7 @@ func emptyMap[K comparable, V any](m map[K]V) map[K]V {
 	return m
 }
 
-// Decode reads a params.json of this version or of calib.params/1. Errors are of class ErrParams and name the line or the
+// Decode reads a params.json of this version. Errors are of class ErrParams and name the line or the
 // parameter. Members that this build does not know are ignored.
 func Decode(r io.Reader) (*Params, error) {
 	b, err := io.ReadAll(io.LimitReader(r, maxParams+1))
@@ -89,13 +89,11 @@ func Decode(r io.Reader) (*Params, error) {
 	switch {
 	case head.Schema == nil:
 		return nil, fmt.Errorf("%w: no member \"schema\"; fit the run again for a new one", ErrParams)
-	case *head.Schema == SchemaOne:
-		p, err = decodeOne(b)
 	case *head.Schema == Schema:
 		err = json.Unmarshal(b, p)
 	default:
-		return nil, fmt.Errorf("%w: schema %q, this build reads %q and %q; fit the run again, which writes it anew from the samples",
-			ErrParams, *head.Schema, Schema, SchemaOne)
+		return nil, fmt.Errorf("%w: schema %q, this build reads %q; fit the run again, which writes it anew from the samples",
+			ErrParams, *head.Schema, Schema)
 	}
 	if err != nil {
 		return nil, decodeError(b, err)

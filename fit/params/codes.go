@@ -5,7 +5,6 @@ type Code string
 
 // Codes of findings.
 const (
-	Unclassified      Code = "unclassified"
 	Impossible        Code = "impossible"
 	FallsWithHosts    Code = "falls-with-hosts"
 	Contradiction     Code = "contradiction"

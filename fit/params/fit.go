@@ -36,7 +36,7 @@ type Fit struct {
 type Series struct {
 	// Name is unique in its fit: "T(x,3)". It is for people and for Plot.Series; nobody parses it.
 	Name string `json:"name"`
-	// Quantity says what the points are, and Factors at which setting: {"pairs": 3}. Files of calib.params/1 have neither.
+	// Quantity says what the points are, and Factors at which setting: {"pairs": 3}.
 	Quantity Quantity `json:"quantity,omitempty"`
 	// Symbol is the function that the points belong to ("O_s"), where the quantity does not tell.
 	Symbol  string             `json:"symbol,omitempty"`
@@ -80,15 +80,12 @@ func (f *Fit) Of(quantities ...Quantity) []Series {
 	return out
 }
 
-// timeSeries is the name of the half round trips of pingpong in calib.params/1, where series have no quantity.
-const timeSeries = "T(x)"
-
 // Times returns the measured times T(x) of messages between two hosts [s], each size once, of the first fit that has them.
 func (p *Params) Times() []Residual {
 	for _, f := range p.Fits {
 		var out []Residual
 		for _, s := range f.Series {
-			if s.Quantity != Time && s.Name != timeSeries {
+			if s.Quantity != Time {
 				continue
 			}
 			for _, r := range s.Points {

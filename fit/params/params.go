@@ -5,11 +5,8 @@
 // is a value; the points of a fit are series with a quantity and factors. Sentences are for people only.
 package params
 
-// Schema names the version of params.json that Encode writes. Decode reads it and SchemaOne.
-const (
-	Schema    = "calib.params/2"
-	SchemaOne = "calib.params/1"
-)
+// Schema names the version of params.json that Encode writes and Decode reads.
+const Schema = "calib.params/2"
 
 // Params is a whole params.json.
 type Params struct {

@@ -169,7 +169,7 @@ func TestDecodeParamsErrors(t *testing.T) {
 		{"cut off", `{"schema":"calib.params/2",`, ": unexpected end of JSON input"},
 		{"syntax", "{\n\"schema\":\n!}", "line 3: invalid character '!'"},
 		{"no schema", `{"parameters":{}}`, `no member "schema"`},
-		{"newer", `{"schema":"calib.params/3"}`, `schema "calib.params/3", this build reads "calib.params/2" and "calib.params/1"`},
+		{"newer", `{"schema":"calib.params/3"}`, `schema "calib.params/3", this build reads "calib.params/2"`},
 		{"array", `[]`, ": an array where an object belongs"},
 		{"kind", swap(`"value": 0.00085952`, `"value": "fast"`), "parameters.a: value: a string where a number belongs"},
 		{"kind in a fit", swap(`"used": 40000`, `"used": "x"`), "fits[0]: used: a string where a whole number belongs"},
@@ -186,8 +186,6 @@ func TestDecodeParamsErrors(t *testing.T) {
 		{"measured pattern", `{"schema":"calib.params/2","validation":[{"bytes":-1}]}`, "line 1: validation[0]: -1 B"},
 		{"null parameter", `{"schema":"calib.params/2","parameters":{"a":null}}`, `parameter a: status ""`},
 		{"null fit", `{"schema":"calib.params/2","fits":[null]}`, "fits[0]: no model"},
-		{"null parameter, version 1", `{"schema":"calib.params/1","parameters":{"a":null}}`, `parameter a: status ""`},
-		{"null fit, version 1", `{"schema":"calib.params/1","fits":[null]}`, "fits[0]: no model"},
 	} {
 		_, err := params.Decode(strings.NewReader(c.in))
 		if !errors.Is(err, params.ErrParams) || !strings.Contains(err.Error(), c.want) {
@@ -215,12 +213,10 @@ func FuzzDecodeParams(f *testing.F) {
 	for _, seed := range []string{
 		`{"schema":"calib.params/2","parameters":{"b":{"value":null,"status":"bound","bound":[0,null]}}}`,
 		`{"schema":"calib.params/2","fits":[{"model":"m","series":[{"points":[null]}]}]}`,
-		`{"schema":"calib.params/1","parameters":{"b":{"value":null,"status":"bound","bound":[0,null]}}}`,
-		`{"schema":"calib.params/1","fits":[{"model":"m","residuals":[null]}]}`,
 	} {
 		f.Add([]byte(seed))
 	}
-	for _, path := range []string{"testdata/params.json", "testdata/params-1.json"} {
+	for _, path := range []string{"testdata/params.json"} {
 		b, err := os.ReadFile(path)
 		if err != nil {
 			f.Fatal(err)
