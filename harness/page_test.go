@@ -97,7 +97,7 @@ func machine(facts map[string]string) string {
 
 // A page says where it is from; the rest of it is what was given. Every page has words.
 func TestPage(t *testing.T) {
-	pages := []string{"budgets", "bench", "scale", "accuracy-gate"}
+	pages := []string{"budgets", "bench", "scale", "accuracy-gate-sim", "accuracy-gate-lab"}
 	for _, s := range suites() {
 		if !slices.Contains([]string{"budgets", "short", "short-cluster"}, s.name) {
 			pages = append(pages, "accuracy-"+s.name)
