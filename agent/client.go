@@ -85,8 +85,9 @@ func NewClient(host string, rw io.ReadWriteCloser, o ClientOptions) *Client {
 			if first.Do(func() { conn = c.conn }); conn != nil {
 				return conn, nil
 			}
-			// There is one stream, and no other when it has ended. A call may come before net/http has put the connection of
-			// the call before it where later ones find it: it asks for another, and is given that one while this waits.
+			// There is one stream, and no other when it has ended. A call may come before net/http has put the
+			// connection of the call before it where later ones find it: it asks for another, and is given that one
+			// while this waits.
 			select {
 			case <-c.conn.gone:
 				return nil, net.ErrClosed
@@ -213,8 +214,8 @@ func (c *Client) explain(ctx context.Context, limit time.Duration, err error) er
 }
 
 // Run has the agent perform a task and returns its samples: all of them, or an error. It ends when the task does, when
-// ctx ends, when the agent is silent (ErrSilent), or a little after the task's deadline at the latest. The agent cancels a
-// task that Run no longer waits for.
+// ctx ends, when the agent is silent (ErrSilent), or a little after the task's deadline at the latest. The agent
+// cancels a task that Run no longer waits for.
 func (c *Client) Run(ctx context.Context, t bench.Task) ([]dataset.Sample, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

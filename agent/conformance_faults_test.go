@@ -116,9 +116,10 @@ func (s suite) noAllocation(t *testing.T) {
 	})
 }
 
-// allocates fails when f, which does something so many times, allocates every fourth time or more often. All ranks count what
-// the whole process allocates, so what the others and the test do is among it. It is used rather than testing.AllocsPerRun,
-// which leaves Go one processor: a rank that waits keeps that for up to 10 ms, and the other rank starves.
+// allocates fails when f, which does something so many times, allocates every fourth time or more often. All ranks
+// count what the whole process allocates, so what the others and the test do is among it. It is used rather than
+// testing.AllocsPerRun, which leaves Go one processor: a rank that waits keeps that for up to 10 ms, and the other rank
+// starves.
 func allocates(times int, f func() error) error {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

@@ -10,8 +10,8 @@ import (
 	"calib/internal/plane"
 )
 
-// lines: every line carries its own bytes, unchanged and in order, all lines at once, as often as one likes; the group's
-// messages go on afterwards; counters and CPU time never fall.
+// lines: every line carries its own bytes, unchanged and in order, all lines at once, as often as one likes; the
+// group's messages go on afterwards; counters and CPU time never fall.
 func (s suite) lines(t *testing.T) {
 	const write, writes = 30_000, 20
 	s.run(t, 2, false, func(g bench.Group) error {

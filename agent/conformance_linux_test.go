@@ -17,9 +17,9 @@ import (
 // The conformance suite of bench.Group: what every experiment expects of real TCP, of the simulator and of any other
 // transport is tested here and nowhere else.
 
-// conformance runs the suite. make returns the groups of a fresh team of size ranks, connected to each other and nobody else. A
-// receive on them must end within a few seconds when nothing comes: give them a short deadline. A group that is an
-// io.Closer is closed when its rank is done; what else must be undone belongs into t.Cleanup.
+// conformance runs the suite. make returns the groups of a fresh team of size ranks, connected to each other and nobody
+// else. A receive on them must end within a few seconds when nothing comes: give them a short deadline. A group that is
+// an io.Closer is closed when its rank is done; what else must be undone belongs into t.Cleanup.
 func conformance(t *testing.T, make func(t *testing.T, size int) []bench.Group) {
 	s := suite{make}
 	for _, c := range []struct {
@@ -81,8 +81,8 @@ type suite struct {
 	make func(t *testing.T, size int) []bench.Group
 }
 
-// run calls f as every rank of a new team. Unless alone is set, the ranks close their groups together, so that none misses
-// the last message of another.
+// run calls f as every rank of a new team. Unless alone is set, the ranks close their groups together, so that none
+// misses the last message of another.
 func (s suite) run(t *testing.T, size int, alone bool, f func(g bench.Group) error) {
 	t.Helper()
 	groups := s.make(t, size)

@@ -10,8 +10,8 @@ import (
 	"calib/internal/units"
 )
 
-// patterns: every communication pattern ends, although messages are larger than the buffers between ranks, and leaves nothing
-// behind for the next.
+// patterns: every communication pattern ends, although messages are larger than the buffers between ranks, and leaves
+// nothing behind for the next.
 func (s suite) patterns(t *testing.T) {
 	for _, size := range []int{2, 5} {
 		s.run(t, size, false, func(g bench.Group) error {

@@ -11,11 +11,12 @@ import (
 	"calib/internal/units"
 )
 
-// patience bounds waiting for what must come, on the group's clock: far above what it takes, so that a busy machine does
-// not matter.
+// patience bounds waiting for what must come, on the group's clock: far above what it takes, so that a busy machine
+// does not matter.
 const patience = 5 * units.Second
 
-// awaitPending returns when n bytes from a rank can be received. Unlike a receive it does not meet the group's deadline.
+// awaitPending returns when n bytes from a rank can be received. Unlike a receive it does not meet the group's
+// deadline.
 func awaitPending(g bench.Group, from, n int) error {
 	for end := g.Now() + patience; ; {
 		got, err := g.Pending(from)
@@ -193,8 +194,8 @@ func (s suite) unacked(t *testing.T) {
 	})
 }
 
-// limitUnsent: with a bound, a rank whose receiver does not read is stopped long before its send buffer is full; without one
-// it fills the buffer; and all it sent arrives. Rank 2 tells the reader when.
+// limitUnsent: with a bound, a rank whose receiver does not read is stopped long before its send buffer is full;
+// without one it fills the buffer; and all it sent arrives. Rank 2 tells the reader when.
 func (s suite) limitUnsent(t *testing.T) {
 	s.run(t, 3, false, func(g bench.Group) error {
 		const deep = 150_000

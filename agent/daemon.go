@@ -12,8 +12,8 @@ import (
 	"syscall"
 )
 
-// ListenUnix serves coordinators of this user and root over a unix socket of mode 0600, until ctx ends. A socket on which nobody
-// listens any longer is replaced.
+// ListenUnix serves coordinators of this user and root over a unix socket of mode 0600, until ctx ends. A socket on
+// which nobody listens any longer is replaced.
 func (s *Server) ListenUnix(ctx context.Context, path string) error {
 	if err := removeStale(path); err != nil {
 		return fmt.Errorf("listen for coordinators on %s: %w", path, err)
@@ -51,7 +51,8 @@ func removeStale(path string) error {
 	return os.Remove(path)
 }
 
-// ListenTLS serves coordinators over TCP until ctx ends, loopback included: those that show a certificate which cfg believes.
+// ListenTLS serves coordinators over TCP until ctx ends, loopback included: those that show a certificate which cfg
+// believes.
 func (s *Server) ListenTLS(ctx context.Context, addr string, cfg *tls.Config) error {
 	if cfg == nil || cfg.ClientAuth != tls.RequireAndVerifyClientCert || cfg.MinVersion < tls.VersionTLS13 || cfg.VerifyConnection == nil {
 		return fmt.Errorf("listen for coordinators on %s: %w: an agent sends traffic for whoever reaches it, and every user of a "+

@@ -19,8 +19,8 @@ const (
 	SchemeTLS  = "calib://"
 )
 
-// Dial reaches a running daemon: over the unix socket of a path, or, given host:port, over TLS with what credentials says for the
-// host. Either may have its scheme before it.
+// Dial reaches a running daemon: over the unix socket of a path, or, given host:port, over TLS with what credentials
+// says for the host. Either may have its scheme before it.
 func Dial(ctx context.Context, host, addr string, credentials func(host string) *tls.Config, o ClientOptions) (*Client, error) {
 	ctx, cancel := context.WithTimeout(ctx, helloLimit)
 	defer cancel()
@@ -76,8 +76,9 @@ func dialTLS(ctx context.Context, addr string, credentials func(host string) *tl
 // alertTime is how long the reason may take to be read of a connection that can no longer be written to.
 const alertTime = time.Second
 
-// tlsConn is a client's TLS connection. In TLS 1.3 the client has finished its part before the server looks at its certificate, so that
-// the refusal comes as an alert while the client writes already. The alert is the error then, and not the broken pipe.
+// tlsConn is a client's TLS connection. In TLS 1.3 the client has finished its part before the server looks at its
+// certificate, so that the refusal comes as an alert while the client writes already. The alert is the error then, and
+// not the broken pipe.
 type tlsConn struct {
 	*tls.Conn
 	once  sync.Once

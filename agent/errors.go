@@ -44,7 +44,8 @@ const (
 	kindInvalid    = controlv1.Fault_KIND_INVALID
 )
 
-// faults are the connect code under which each fault travels, for tools that know nothing of Fault, and its error class.
+// faults are the connect code under which each fault travels, for tools that know nothing of Fault, and its error
+// class.
 var faults = map[kind]struct {
 	code  connect.Code
 	class error

@@ -26,9 +26,9 @@ type caller struct {
 	check func() error // why it is not let in any longer, asked before every call
 }
 
-// gate is a listener that gives out connections of known callers only. Those who have not shown who they are wait outside, a bounded
-// number for a bounded time, so that strangers who connect and say nothing, or drip, keep nobody out and take no memory. Nobody
-// has more than its share of connections.
+// gate is a listener that gives out connections of known callers only. Those who have not shown who they are wait
+// outside, a bounded number for a bounded time, so that strangers who connect and say nothing, or drip, keep nobody out
+// and take no memory. Nobody has more than its share of connections.
 type gate struct {
 	net.Listener
 	admit  func(context.Context, net.Conn) (net.Conn, caller, error)
@@ -63,7 +63,8 @@ func (g *gate) Accept() (net.Conn, error) {
 	}
 }
 
-// Close implements net.Listener. It returns when nothing of the gate runs any longer; connections that were given out stay open.
+// Close implements net.Listener. It returns when nothing of the gate runs any longer; connections that were given out
+// stay open.
 func (g *gate) Close() error {
 	g.cancel()
 	err := g.Listener.Close()

@@ -34,8 +34,8 @@ type lease struct {
 
 const secretSize = 32
 
-// prepare gives the agent to a run, or lets the run that holds it, and shows its secret, start over with a new session. It returns
-// the secret of the lease.
+// prepare gives the agent to a run, or lets the run that holds it, and shows its secret, start over with a new session.
+// It returns the secret of the lease.
 func (s *Server) prepare(session plane.Session, secret []byte) ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -64,8 +64,8 @@ func (s *Server) prepare(session plane.Session, secret []byte) ([]byte, error) {
 // is reports whether the secret is the lease's, in a time that tells nothing about it.
 func (l *lease) is(secret []byte) bool { return subtle.ConstantTimeCompare(l.secret, secret) == 1 }
 
-// busy is the error that says why the agent is not free. Only who holds it is told by which run. It is called with the server's lock
-// held.
+// busy is the error that says why the agent is not free. Only who holds it is told by which run. It is called with the
+// server's lock held.
 func (l *lease) busy(secret []byte) error {
 	who, what := "another run", "holds the agent"
 	if l.is(secret) {

@@ -18,9 +18,9 @@ type Limits struct {
 	Memory units.Bytes   // what one task makes the process hold
 	Peers  int           // tickets of one run
 	Life   time.Duration // from now to the expiry of a ticket
-	// Rate bounds the sending [B/s] of each data connection, and of all datagrams together; 0, the default, is no limit of
-	// connections, and transport.DatagramRate of datagrams. The
-	// data plane keeps it, whatever an experiment asks for. Coordinators are not told: they see it in what they measure.
+	// Rate bounds the sending [B/s] of each data connection, and of all datagrams together; 0, the default, is no limit
+	// of connections, and transport.DatagramRate of datagrams. The data plane keeps it, whatever an experiment asks
+	// for. Coordinators are not told: they see it in what they measure.
 	Rate units.Bytes
 }
 
@@ -75,7 +75,8 @@ func (l Limits) session(s plane.Session) error {
 	return nil
 }
 
-// task checks a task of an experiment before memory is taken for it, and fills its deadlines and what memory it may take.
+// task checks a task of an experiment before memory is taken for it, and fills its deadlines and what memory it may
+// take.
 func (l Limits) task(t *bench.Task, e bench.Experiment, self int) error {
 	if err := teamError(t.Team, t.Rank, self); err != nil {
 		return fault(kindInvalid, "slot %d: %w", t.Slot, err)

@@ -88,7 +88,8 @@ func (s *Server) httpServer() *http.Server {
 		HTTP2: &http.HTTP2Config{
 			MaxConcurrentStreams: 16, SendPingTimeout: s.opts.Silence, PingTimeout: s.opts.Silence,
 			WriteByteTimeout: s.opts.Silence,
-			// A coordinator keeps a buffer as long as its longest frame to each agent: that of a thousand tickets is 175 KB.
+			// A coordinator keeps a buffer as long as its longest frame to each agent: that of a thousand tickets is
+			// 175 KB.
 			MaxReadFrameSize: 16 << 10,
 		},
 		ErrorLog: slog.NewLogLogger(s.opts.Log.Handler(), slog.LevelWarn),

@@ -41,8 +41,8 @@ func (p *pair) peak(t *testing.T, i int) (most units.Bytes) {
 	return units.Bytes(kib) * units.KiB
 }
 
-// Of every experiment the tasks at the edges of its ranges, with the largest effort that is not refused, leave an agent within its
-// limit of memory and a fixed amount beside it.
+// Of every experiment the tasks at the edges of its ranges, with the largest effort that is not refused, leave an agent
+// within its limit of memory and a fixed amount beside it.
 func TestTasksStayWithinMemory(t *testing.T) {
 	needs.Allocations(t)
 	p := startPair(t, tightMemory)

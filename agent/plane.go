@@ -22,8 +22,8 @@ type dataPlane interface {
 	// Group is a rank's view of a task's team, with every connection of it open, none of them from an earlier epoch.
 	// Cancelling ctx shuts its connections down, which ends every call on it.
 	Group(ctx context.Context, t bench.Task) (group, error)
-	// Thread prepares the calling thread, which is locked, for timing, and turns the garbage collector off until restore is
-	// called or the heap has grown by room.
+	// Thread prepares the calling thread, which is locked, for timing, and turns the garbage collector off until
+	// restore is called or the heap has grown by room.
 	Thread(room units.Bytes) (restore func(), err error)
 	// Reset closes all data connections and forgets the session.
 	Reset()

@@ -21,9 +21,9 @@ type meshPlane struct {
 	session atomic.Pointer[plane.Session]
 }
 
-// newMeshPlane listens on addr, and keeps the limits of rate and bytes. Where discreet is set, it is told what becomes of dialling
-// hosts that have not agreed, and the coordinator is not. It fails at once, not in the first task, where this process may not use
-// the CPU.
+// newMeshPlane listens on addr, and keeps the limits of rate and bytes. Where discreet is set, it is told what becomes
+// of dialling hosts that have not agreed, and the coordinator is not. It fails at once, not in the first task, where
+// this process may not use the CPU.
 func newMeshPlane(addr string, cpu int, l Limits, discreet func(error)) (*meshPlane, error) {
 	pinned := make(chan error)
 	go func() {
@@ -64,7 +64,8 @@ func (p *meshPlane) Close() {
 // processors guards Go's count of processors, which the planes of one process share.
 var processors sync.Mutex
 
-// addProcessors gives Go as many more processors: a thread that waits in a timed receive keeps its own, so each plane adds one.
+// addProcessors gives Go as many more processors: a thread that waits in a timed receive keeps its own, so each plane
+// adds one.
 func addProcessors(n int) {
 	processors.Lock()
 	defer processors.Unlock()

@@ -130,8 +130,8 @@ func endless(t *testing.T) bench.Task {
 	return x
 }
 
-// When the input of one agent closes in the middle of a task, that agent ends by itself, and both calls fail, each saying
-// what it knows.
+// When the input of one agent closes in the middle of a task, that agent ends by itself, and both calls fail, each
+// saying what it knows.
 func TestAgentLeavesDuringATask(t *testing.T) {
 	p := startPair(t, 0)
 	var once sync.Once

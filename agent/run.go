@@ -18,9 +18,9 @@ import (
 	"calib/transport"
 )
 
-// run executes a task and answers with progress every second, then the samples. A task is cancelled by its deadline, by the
-// end of the call and by the end of the lease. run returns when the task has ended, even if the caller is gone, because the
-// agent is not free before.
+// run executes a task and answers with progress every second, then the samples. A task is cancelled by its deadline, by
+// the end of the call and by the end of the lease. run returns when the task has ended, even if the caller is gone,
+// because the agent is not free before.
 func (s *Server) run(ctx context.Context, t bench.Task, secret []byte, out *connect.ServerStream[controlv1.RunEvent]) error {
 	e, ok := experiments.Lookup(t.Exp)
 	if !ok {
@@ -74,8 +74,8 @@ type outcome struct {
 	err     error
 }
 
-// sendProgress sends progress at once and every progressEvery, until the task ends. A send that fails does not end it, but
-// cancels the task.
+// sendProgress sends progress at once and every progressEvery, until the task ends. A send that fails does not end it,
+// but cancels the task.
 func (s *Server) sendProgress(t bench.Task, point *atomic.Int32, ended <-chan outcome, send func(*controlv1.RunEvent)) outcome {
 	tick := time.NewTicker(progressEvery)
 	defer tick.Stop()
@@ -91,8 +91,8 @@ func (s *Server) sendProgress(t bench.Task, point *atomic.Int32, ended <-chan ou
 	}
 }
 
-// measure performs a task on a thread of its own. The thread is never unlocked: it ends with the goroutine, and what was
-// set on it (its CPU, its timers) with it.
+// measure performs a task on a thread of its own. The thread is never unlocked: it ends with the goroutine, and what
+// was set on it (its CPU, its timers) with it.
 func (s *Server) measure(ctx context.Context, e bench.Experiment, t bench.Task, progress func(int)) (o outcome) {
 	runtime.LockOSThread()
 	g, err := s.plane.Group(ctx, t)

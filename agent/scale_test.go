@@ -57,9 +57,9 @@ func instant(_ context.Context, t bench.Task, _ func(int)) ([]dataset.Sample, er
 	return out, nil
 }
 
-// BenchmarkControl coordinates agents of another process over connections of their own: dialling, greeting, tickets, one round of
-// the standard plan, and releasing. The process of the benchmark is the coordinator alone: heap-MB is what it holds at most
-// between slots, the others are seconds.
+// BenchmarkControl coordinates agents of another process over connections of their own: dialling, greeting, tickets,
+// one round of the standard plan, and releasing. The process of the benchmark is the coordinator alone: heap-MB is what
+// it holds at most between slots, the others are seconds.
 func BenchmarkControl(b *testing.B) {
 	for _, hosts := range []int{8, 64, 256, 1000} {
 		b.Run(fmt.Sprint(hosts), func(b *testing.B) {

@@ -24,8 +24,8 @@ type ServerOptions struct {
 	Limits  Limits        // what no coordinator can raise
 	Silence time.Duration // after which a coordinator is taken for dead; 0 is 15 s
 	Log     *slog.Logger  // nil discards
-	// Shared says that coordinators may be others than who started the agent, as with a daemon: they are not told which ports are
-	// open where the agent can reach and they cannot.
+	// Shared says that coordinators may be others than who started the agent, as with a daemon: they are not told which
+	// ports are open where the agent can reach and they cannot.
 	Shared bool
 }
 
@@ -112,7 +112,8 @@ func (s *Server) shut() {
 	s.plane.Close()
 }
 
-// control serves the control protocol on a Server: every method checks the request, calls the server and makes the answer.
+// control serves the control protocol on a Server: every method checks the request, calls the server and makes the
+// answer.
 type control struct{ s *Server }
 
 func (c control) Hello(_ context.Context, r *controlv1.HelloRequest) (*controlv1.HelloResponse, error) {

@@ -8,8 +8,8 @@ import (
 	"os"
 )
 
-// sameUser refuses the other end of a unix socket unless it is this user's or root's: the socket's mode says so too, but its
-// directory may be another's, and it was made before it had that mode.
+// sameUser refuses the other end of a unix socket unless it is this user's or root's: the socket's mode says so too,
+// but its directory may be another's, and it was made before it had that mode.
 func sameUser(c net.Conn) (uid uint32, err error) {
 	u, ok := c.(*net.UnixConn)
 	if !ok {

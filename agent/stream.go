@@ -83,8 +83,8 @@ func (c *stream) SetDeadline(time.Time) error      { return nil }
 func (c *stream) SetReadDeadline(time.Time) error  { return nil }
 func (c *stream) SetWriteDeadline(time.Time) error { return nil }
 
-// streamPair joins two byte streams into one, and lets Close end a Read that blocks in one which cannot be interrupted, as standard
-// input cannot. Its goroutine ends with the input.
+// streamPair joins two byte streams into one, and lets Close end a Read that blocks in one which cannot be interrupted,
+// as standard input cannot. Its goroutine ends with the input.
 type streamPair struct {
 	*io.PipeReader
 	in  io.Closer
@@ -106,8 +106,8 @@ func (p *streamPair) Close() error {
 	return errors.Join(p.PipeReader.Close(), p.out.Close(), p.in.Close())
 }
 
-// checkedStream is the client's end of a stream. It checks the first bytes from the other end, so that the error about a
-// login script's greeting, or about a server that is no agent, quotes them.
+// checkedStream is the client's end of a stream. It checks the first bytes from the other end, so that the error about
+// a login script's greeting, or about a server that is no agent, quotes them.
 type checkedStream struct {
 	io.ReadWriteCloser
 	in      *bufio.Reader // of the stream

@@ -39,8 +39,8 @@ func TestReasonOfFailedWrite(t *testing.T) {
 	})
 }
 
-// TestOneStream: a client dials its stream once. Whoever asks for another waits for the end of the first, or of the call, and
-// net/http gives it the first meanwhile.
+// TestOneStream: a client dials its stream once. Whoever asks for another waits for the end of the first, or of the
+// call, and net/http gives it the first meanwhile.
 func TestOneStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := NewClient("node3", broken{make(chan struct{}), new(sync.Once)}, ClientOptions{})

@@ -12,8 +12,8 @@ import (
 	"calib/internal/units"
 )
 
-// An agent that is told of a host where no ticket is, beside one that has the ticket and says it is that host, sends the third party
-// nothing, whatever it is told to measure.
+// An agent that is told of a host where no ticket is, beside one that has the ticket and says it is that host, sends
+// the third party nothing, whatever it is told to measure.
 func TestNothingLeavesForAThirdParty(t *testing.T) {
 	udp, err := net.ListenPacket("udp", "127.0.0.9:0")
 	if err != nil {

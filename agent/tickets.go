@@ -6,8 +6,8 @@ import (
 	"calib/internal/plane"
 )
 
-// maxUsedTickets bounds what is remembered of tickets: 64 sessions of a thousand hosts. Beyond it the oldest are forgotten; each of
-// them has been shown to a coordinator that could have made new ones.
+// maxUsedTickets bounds what is remembered of tickets: 64 sessions of a thousand hosts. Beyond it the oldest are
+// forgotten; each of them has been shown to a coordinator that could have made new ones.
 const maxUsedTickets = 1 << 16
 
 // usedTickets remembers the keys of the tickets that have served, so that each serves in one session only.

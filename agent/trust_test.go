@@ -135,8 +135,8 @@ func TestExpiredCertificate(t *testing.T) {
 	mustBe(t, err, ErrTrust, "node3", "expired")
 }
 
-// A revoked certificate is refused as soon as the list lies in the agent's directory, also on a connection that was let in before;
-// and without a list nobody is let in.
+// A revoked certificate is refused as soon as the list lies in the agent's directory, also on a connection that was let
+// in before; and without a list nobody is let in.
 func TestRevokedCertificate(t *testing.T) {
 	p := newParty(t)
 	agentDir := p.issue("agent", certs.Agent, time.Now())

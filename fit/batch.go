@@ -26,8 +26,8 @@ type Batch struct {
 // spoiling flags mark timings of something else than a network without loss. Such a batch is never fitted.
 var spoiling = [...]string{dataset.FlagRetrans, dataset.FlagDeadlock, dataset.FlagTimeout, dataset.FlagUnsteady, dataset.FlagDrift, dataset.FlagStep}
 
-// disturbing flags mark timings that may be late. A median is hardly moved by some late timings, so that batches with these
-// flags may be used; where only few have them, they are left out all the same.
+// disturbing flags mark timings that may be late. A median is hardly moved by some late timings, so that batches with
+// these flags may be used; where only few have them, they are left out all the same.
 var disturbing = [...]string{dataset.FlagPreempt, dataset.FlagSteal, dataset.FlagWindow}
 
 const (
@@ -247,8 +247,8 @@ func (r *Result) reasons() string {
 	return strings.Join(parts, ", ")
 }
 
-// BothDirections leaves out the batches of a round in which a point has one direction only, where other rounds have both: the
-// clock offset would not cancel.
+// BothDirections leaves out the batches of a round in which a point has one direction only, where other rounds have
+// both: the clock offset would not cancel.
 func (r *Result) BothDirections(in []Batch) []Batch {
 	type id struct {
 		point string
@@ -267,8 +267,8 @@ func (r *Result) BothDirections(in []Batch) []Batch {
 	})
 }
 
-// PacketBytes returns the payload of one packet [B]: the smallest segment the kernel reported on these lines, or that of
-// Ethernet with time stamps where it reported none (known is then false).
+// PacketBytes returns the payload of one packet [B]: the smallest segment the kernel reported on these lines, or that
+// of Ethernet with time stamps where it reported none (known is then false).
 func PacketBytes(sets ...[]Batch) (size float64, known bool) {
 	for _, set := range sets {
 		for i := range set {

@@ -1,9 +1,9 @@
-// Package fit turns a dataset into the parameters of published cost models, each with a unit, an interval, the range it was
-// fitted on and the findings a reader must see.
+// Package fit turns a dataset into the parameters of published cost models, each with a unit, an interval, the range it
+// was fitted on and the findings a reader must see.
 //
-// This package is the core: what a model is, the dataset prepared once for all models of a run, and what models share when
-// they select samples and record results. Each family of models is a package below it, with its estimators, plots and
-// tests; package fit/models lists them.
+// This package is the core: what a model is, the dataset prepared once for all models of a run, and what models share
+// when they select samples and record results. Each family of models is a package below it, with its estimators, plots
+// and tests; package fit/models lists them.
 //
 // Everything here is offline and deterministic: the same samples and the same seed give the same bytes. Symbols are the
 // papers' own, with the unit in a comment.
@@ -44,14 +44,14 @@ var ErrNeeds = errors.New("measurements missing")
 type Settings struct {
 	Seed       uint64 // of the bootstrap; 0 takes the dataset's
 	Replicates int    // of the bootstrap; 0 means 1,000
-	// Breaks are the sizes [B], ascending, at which T of pingpong goes over from one line to the next, as where a protocol changes.
-	// A size on a break belongs to the line below it. Empty means that they are found.
+	// Breaks are the sizes [B], ascending, at which T of pingpong goes over from one line to the next, as where a
+	// protocol changes. A size on a break belongs to the line below it. Empty means that they are found.
 	Breaks  []float64
 	Missing float64 // share of the planned slots that were not measured
 }
 
-// ErrBreaks reports Settings.Breaks that do not suit the sizes of pingpong: they do not ascend, one is outside the sizes, or there are
-// too few sizes for a line between two.
+// ErrBreaks reports Settings.Breaks that do not suit the sizes of pingpong: they do not ascend, one is outside the
+// sizes, or there are too few sizes for a line between two.
 var ErrBreaks = lsq.ErrBreaks
 
 // defaultReplicates is enough that the ends of a 95% interval move by less than a tenth of its width between seeds.
@@ -65,8 +65,9 @@ func (s Settings) replicates() int {
 	return defaultReplicates
 }
 
-// Run fits every model whose experiments are in d, collects what they found, and reviews it: package review sets every status. A model that lacks its experiments is left
-// out in silence: a plan need not run every experiment. Any other failure is one error; the other models' fits stand.
+// Run fits every model whose experiments are in d, collects what they found, and reviews it: package review sets every
+// status. A model that lacks its experiments is left out in silence: a plan need not run every experiment. Any other
+// failure is one error; the other models' fits stand.
 func Run(models []Model, d dataset.Source, s Settings) (*params.Params, []error) {
 	p := Prepare(d, s)
 	fits, errs := make([]*params.Fit, len(models)), make([]error, len(models))
@@ -104,7 +105,8 @@ func Needs(model, what string) error {
 	return fmt.Errorf("model %s: %s: %w", model, what, ErrNeeds)
 }
 
-// formerNames maps models to names that they had once. Seeds are still made of those, so that the same samples give the same intervals.
+// formerNames maps models to names that they had once. Seeds are still made of those, so that the same samples give the
+// same intervals.
 var formerNames = map[string]string{
 	"cluster":          "hku",
 	"cluster-overhead": "hku-overhead",
@@ -114,8 +116,8 @@ var formerNames = map[string]string{
 	"cluster-buffer":   "hku-flood",
 }
 
-// seed returns the seed of the bootstrap of a stream. A stream is named for a model and has a seed of its own: a new model
-// does not change the intervals of another.
+// seed returns the seed of the bootstrap of a stream. A stream is named for a model and has a seed of its own: a new
+// model does not change the intervals of another.
 func (p *Prepared) seed(stream string) uint64 {
 	seed := p.settings.Seed
 	if seed == 0 {
@@ -129,8 +131,8 @@ func (p *Prepared) seed(stream string) uint64 {
 	return seed ^ h.Sum64()
 }
 
-// Resample draws the bootstrap of the points of a model and warns of a single round. It returns ErrNeeds with what is missing
-// where there is no point.
+// Resample draws the bootstrap of the points of a model and warns of a single round. It returns ErrNeeds with what is
+// missing where there is no point.
 func Resample[K comparable](r *Result, t *resample.Table[K], missing string) (*resample.Estimates, error) {
 	if t.Len() == 0 {
 		return nil, Needs(r.Model, missing)

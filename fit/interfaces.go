@@ -10,9 +10,9 @@ import (
 	"calib/internal/dataset"
 )
 
-// interfaces says what the settings of the hosts' network interfaces do to the parameters, from the hosts' fingerprints: interrupt
-// coalescing, offloads that join packets, and the NUMA node of the interface beside that of the CPU the timing thread is
-// pinned to. Hosts that agree share a finding. A fact that is not known gives none.
+// interfaces says what the settings of the hosts' network interfaces do to the parameters, from the hosts'
+// fingerprints: interrupt coalescing, offloads that join packets, and the NUMA node of the interface beside that of the
+// CPU the timing thread is pinned to. Hosts that agree share a finding. A fact that is not known gives none.
 func interfaces(hosts []dataset.Host) []params.Finding {
 	var out []params.Finding
 	for _, about := range []func(dataset.Host) (params.Finding, bool){coalescing, offloads, node} {

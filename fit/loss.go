@@ -9,10 +9,12 @@ import (
 	"calib/internal/stats"
 )
 
-// undisturbed are the experiments whose messages share the way with no others of the team: what they lose, the network loses.
+// undisturbed are the experiments whose messages share the way with no others of the team: what they lose, the network
+// loses.
 var undisturbed = []string{names.Pingpong, names.PRTT, names.Wakeup, names.Overhead}
 
-// notedLoss is the rate of loss from which it is a warning: from there on, retransmissions are no rare accident of a batch.
+// notedLoss is the rate of loss from which it is a warning: from there on, retransmissions are no rare accident of a
+// batch.
 const notedLoss = 1e-3
 
 // addLoss records the share of segments that was sent again, of all pairs of hosts together and of each.

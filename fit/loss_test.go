@@ -10,7 +10,8 @@ import (
 	"calib/internal/dataset/names"
 )
 
-// lossy is a dataset of ping-pongs of three hosts, of which the pair (0, 2) loses segments: one in a hundred, and whole batches with it.
+// lossy is a dataset of ping-pongs of three hosts, of which the pair (0, 2) loses segments: one in a hundred, and whole
+// batches with it.
 func lossy(spoilt int) *dataset.Dataset {
 	d := &dataset.Dataset{Header: dataset.Header{Run: "r", Plan: "test", Hosts: []dataset.Host{{Name: "a"}, {Name: "b"}, {Name: "c"}}}}
 	for round := range 8 {
@@ -34,7 +35,8 @@ func lossy(spoilt int) *dataset.Dataset {
 	return d
 }
 
-// TestLossIsAResult: the share of segments sent again stands in the parameters, overall and for each pair, with its interval.
+// TestLossIsAResult: the share of segments sent again stands in the parameters, overall and for each pair, with its
+// interval.
 func TestLossIsAResult(t *testing.T) {
 	p, errs := fit.Run(models.All, lossy(0), fit.Settings{Replicates: 50})
 	if len(errs) > 0 {

@@ -61,8 +61,8 @@ func roundInterval(medians []float64) [2]float64 {
 	return [2]float64{mean - half, mean + half}
 }
 
-// ranked are the times of pairs in order, so that the median and the scaled MAD of all pairs but one host's need no sorting of
-// their own: a thousand hosts have half a million pairs.
+// ranked are the times of pairs in order, so that the median and the scaled MAD of all pairs but one host's need no
+// sorting of their own: a thousand hosts have half a million pairs.
 type ranked struct {
 	values []float64     // ascending
 	own    map[int][]int // by host: the places of its pairs among values, ascending
@@ -101,8 +101,8 @@ func (r *ranked) medianWithout(h int) float64 {
 	return middle(n, at)
 }
 
-// madWithout is the scaled MAD of all values but those of host h, whose median is mid. It goes from the middle of the values outwards
-// on both sides, always to the nearer next one.
+// madWithout is the scaled MAD of all values but those of host h, whose median is mid. It goes from the middle of the
+// values outwards on both sides, always to the nearer next one.
 func (r *ranked) madWithout(h int, mid float64) float64 {
 	for _, place := range r.own[h] {
 		r.left[place] = h

@@ -33,9 +33,9 @@ type pairTimes struct {
 // pingpongKey is the key under which pairTimes is shared.
 type pingpongKey struct{}
 
-// Pingpong returns the times by size, over the pairs of hosts that are not slow, or of all where no others were measured, with
-// the replicates of a model. One round gives no interval, and has no replicates. It returns ErrNeeds where fewer than minSizes sizes
-// were measured.
+// Pingpong returns the times by size, over the pairs of hosts that are not slow, or of all where no others were
+// measured, with the replicates of a model. One round gives no interval, and has no replicates. It returns ErrNeeds
+// where fewer than minSizes sizes were measured.
 func (p *Prepared) Pingpong(model string, minSizes int) (*Pingpong, error) {
 	q, err := p.Timings(model, minSizes)
 	if err != nil {
@@ -106,8 +106,8 @@ func (q *Pingpong) Sorted(i int) []float64 {
 	return all
 }
 
-// HalfTrips returns the half round trips of a line [s] without the cost of the clock: each round trip holds one reading.
-// Lines that do not say what it costs are taken as they are.
+// HalfTrips returns the half round trips of a line [s] without the cost of the clock: each round trip holds one
+// reading. Lines that do not say what it costs are taken as they are.
 func HalfTrips(s *dataset.Sample) []float64 {
 	out := Seconds(s.NS)
 	clock := s.Aux[names.AuxClock] * 1e-9
@@ -127,8 +127,8 @@ func (q *Pingpong) New(p *Prepared, model, source string) *Result {
 	return r
 }
 
-// Finish records the measured times beside those of a model, and states the quality of the fit with the leave-one-size-out
-// error of refit.
+// Finish records the measured times beside those of a model, and states the quality of the fit with the
+// leave-one-size-out error of refit.
 func (q *Pingpong) Finish(r *Result, condition float64, predict func(x float64) float64, refit regress.Predictor) *params.Fit {
 	s := params.Series{Name: "T(x)", Quantity: params.Time, XName: "bytes"}
 	for i, x := range q.Sizes {

@@ -33,8 +33,8 @@ func (p *Prepared) Samples(exp, phase string) []*dataset.Sample { return p.Data.
 // Slow returns the hosts and pairs that stand out as slow.
 func (p *Prepared) Slow() *SlowHosts { return p.slow() }
 
-// Shared returns what produce makes, made once for all models that ask with the same key. Keys are values of a type of the
-// caller's own, as with contexts.
+// Shared returns what produce makes, made once for all models that ask with the same key. Keys are values of a type of
+// the caller's own, as with contexts.
 func Shared[T any](p *Prepared, key any, produce func() (T, error)) (T, error) {
 	p.mu.Lock()
 	once, ok := p.shared[key]

@@ -155,8 +155,8 @@ func (r *Result) JudgeTable() {
 	r.Quality = &params.Quality{}
 }
 
-// R2 is 1 − Σ(y−fit)²/Σ(y−mean)², plain, over some series; NaN where they have no more points than the fit had unknowns: a curve through
-// every point says nothing of how well it fits.
+// R2 is 1 − Σ(y−fit)²/Σ(y−mean)², plain, over some series; NaN where they have no more points than the fit had
+// unknowns: a curve through every point says nothing of how well it fits.
 func R2(unknowns int, series ...params.Series) float64 {
 	var points []params.Residual
 	sum := 0.0
@@ -190,8 +190,9 @@ func Seconds(ns []int64) []float64 {
 	return out
 }
 
-// SegmentsFunction returns straight lines over ranges of the size as a function: seg was fitted to the values of est at sizes,
-// and intervals are those of the lines between its breaks. Domain holds the sizes seen: "bytes", and "bytes_i" by segment.
+// SegmentsFunction returns straight lines over ranges of the size as a function: seg was fitted to the values of est at
+// sizes, and intervals are those of the lines between its breaks. Domain holds the sizes seen: "bytes", and "bytes_i"
+// by segment.
 func SegmentsFunction(r *Result, label string, sizes []float64, est *resample.Estimates, replicates [][]float64,
 	seg *lsq.Segments) params.Function {
 	fn := r.Function(form.Pieces, label, map[string][2]float64{"bytes": {sizes[0], sizes[len(sizes)-1]}})

@@ -13,16 +13,16 @@ import (
 )
 
 const (
-	// A host is slow if each of its pairs exceeds the median of the other pairs by slowShare of it and by slowMADs scaled
-	// MADs.
+	// A host is slow if each of its pairs exceeds the median of the other pairs by slowShare of it and by slowMADs
+	// scaled MADs.
 	slowShare = 0.05
 	slowMADs  = 3
 	// minOthers is the number of other pairs without which nothing is called slow.
 	minOthers = 2
 )
 
-// SlowHosts are the hosts whose every pair is slower than the other hosts' pairs, the pairs that are slow without such a host,
-// and the findings about them.
+// SlowHosts are the hosts whose every pair is slower than the other hosts' pairs, the pairs that are slow without such
+// a host, and the findings about them.
 type SlowHosts struct {
 	Hosts    map[int]bool
 	Pairs    map[[2]int]bool // in two rounds or more; lower host first
@@ -41,9 +41,9 @@ func (o *SlowHosts) Line(l *dataset.Sample) bool {
 	return o.Hosts[a] || o.Hosts[b] || o.Pairs[[2]int{min(a, b), max(a, b)}]
 }
 
-// findSlow compares pairs at their smallest and at their largest size. It uses pingpong; where that saw fewer than three
-// pairs, the bursts of single pairs. Pairs that share the network with others say nothing about one host, since the last
-// in the queue is slow whichever it is.
+// findSlow compares pairs at their smallest and at their largest size. It uses pingpong; where that saw fewer than
+// three pairs, the bursts of single pairs. Pairs that share the network with others say nothing about one host, since
+// the last in the queue is slow whichever it is.
 func (p *Prepared) findSlow() *SlowHosts {
 	out := &SlowHosts{Hosts: map[int]bool{}, Pairs: map[[2]int]bool{}, Why: map[[2]int]string{}}
 	lines, what := p.LineBatches(names.Pingpong, ""), "half round trip"
@@ -70,8 +70,8 @@ func (p *Prepared) findSlow() *SlowHosts {
 	return out
 }
 
-// undecided warns where two pairs differ and no other was measured: which of their hosts is slow cannot be told, nor slowness
-// from contention where both take part.
+// undecided warns where two pairs differ and no other was measured: which of their hosts is slow cannot be told, nor
+// slowness from contention where both take part.
 func (o *SlowHosts) undecided(p *Prepared, pairs []PairTime, what string, bytes int64) {
 	if o.Undecided || len(pairs) != 2 || len(p.hosts) < 4 {
 		return
@@ -131,8 +131,8 @@ func (o *SlowHosts) compare(p *Prepared, pairs []PairTime, what string) {
 	o.slowPairs(pairs, what)
 }
 
-// slowest returns the host whose pairs are all slow, the one of the largest ratio. Where two hosts were measured with each
-// other only, it returns both. It returns nil if no host is slow.
+// slowest returns the host whose pairs are all slow, the one of the largest ratio. Where two hosts were measured with
+// each other only, it returns both. It returns nil if no host is slow.
 func slowest(pairs []PairTime) (hosts []int, ratio float64) {
 	all := rank(pairs)
 	for _, h := range slices.Sorted(maps.Keys(all.own)) {
@@ -166,10 +166,10 @@ func slowest(pairs []PairTime) (hosts []int, ratio float64) {
 	return hosts, ratio
 }
 
-// byProbes decides which of two hosts is slow, where they were measured with each other only. The clock probes tell, which go
-// between the first host of a team and every other: the slow host is the one whose probes stand out. If one of the two was never
-// such another, and that other does not stand out, it is that one, which took part in all probes. Where that does not decide,
-// it returns both.
+// byProbes decides which of two hosts is slow, where they were measured with each other only. The clock probes tell,
+// which go between the first host of a team and every other: the slow host is the one whose probes stand out. If one of
+// the two was never such another, and that other does not stand out, it is that one, which took part in all probes.
+// Where that does not decide, it returns both.
 func (p *Prepared) byProbes(hosts []int) []int {
 	if len(hosts) != 2 {
 		return hosts

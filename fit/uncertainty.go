@@ -10,12 +10,12 @@ import (
 	"calib/internal/stats"
 )
 
-// The terms of uncertainty that come from the instrument and not from the scatter of repetitions (JCGM 100, type B). Where all
-// that is known of an error is the largest it can be, every value up to it is equally likely, and its standard uncertainty is
-// that over √3 (JCGM 100, 4.3.7).
+// The terms of uncertainty that come from the instrument and not from the scatter of repetitions (JCGM 100, type B).
+// Where all that is known of an error is the largest it can be, every value up to it is equally likely, and its
+// standard uncertainty is that over √3 (JCGM 100, 4.3.7).
 const (
-	// labHosts [s] is the most that kernel, wake-up and agents of calib lab add to a message from host to host, beside the network
-	// that the lab was given. docs/MODELS.md says how it was measured.
+	// labHosts [s] is the most that kernel, wake-up and agents of calib lab add to a message from host to host, beside
+	// the network that the lab was given. docs/MODELS.md says how it was measured.
 	labHosts = 30e-6
 	// labWire [s] is how far from its time the lab's process hands a packet on, when it is not late.
 	labWire = 1e-6
@@ -43,8 +43,8 @@ func (p *Prepared) InLab() bool {
 	return len(hosts) > 0
 }
 
-// OneMessage returns the terms of share times the time of a message from host to host [s]: a reading of the clock at either end,
-// and in the lab what the hosts add.
+// OneMessage returns the terms of share times the time of a message from host to host [s]: a reading of the clock at
+// either end, and in the lab what the hosts add.
 func (p *Prepared) OneMessage(share float64) []params.Term {
 	out := p.ClockReading(share)
 	if p.InLab() {
@@ -53,7 +53,8 @@ func (p *Prepared) OneMessage(share float64) []params.Term {
 	return out
 }
 
-// Interval returns the terms of share times the time from one message to the next [s], in which what all messages need cancels.
+// Interval returns the terms of share times the time from one message to the next [s], in which what all messages need
+// cancels.
 func (p *Prepared) Interval(share float64) []params.Term {
 	if !p.InLab() {
 		return nil
@@ -61,8 +62,8 @@ func (p *Prepared) Interval(share float64) []params.Term {
 	return []params.Term{Uniform(params.TermLabWire, share*labWire, "an emulated network: it hands packets on to within 1 µs")}
 }
 
-// ClockReading returns the term of share times a duration on one clock [s]: it holds one reading of the clock, and both its ends
-// are whole steps. There is none where experiment clock was not run.
+// ClockReading returns the term of share times a duration on one clock [s]: it holds one reading of the clock, and both
+// its ends are whole steps. There is none where experiment clock was not run.
 func (p *Prepared) ClockReading(share float64) []params.Term {
 	cost, step := p.clockCost()
 	if cost == 0 && step == 0 {
@@ -100,8 +101,8 @@ func Typical(v []float64) float64 {
 	return stats.Median(v)
 }
 
-// ClockOffset returns the term of share times a one-way time that was measured in one direction only: by the bound of the offset
-// of its two clocks. In the mean of both directions the offset cancels, and there is no term.
+// ClockOffset returns the term of share times a one-way time that was measured in one direction only: by the bound of
+// the offset of its two clocks. In the mean of both directions the offset cancels, and there is no term.
 func ClockOffset(share, u float64) []params.Term {
 	if u == 0 {
 		return nil
@@ -110,8 +111,8 @@ func ClockOffset(share, u float64) []params.Term {
 		Why: "half the smallest round trip of the clock probes; one direction only, so that it does not cancel"}}
 }
 
-// Add widens the interval of v by terms. An interval without width stays so: no scatter was seen, and its ends would be those of
-// the terms alone.
+// Add widens the interval of v by terms. An interval without width stays so: no scatter was seen, and its ends would be
+// those of the terms alone.
 func Add(v float64, ci [2]float64, terms []params.Term) [2]float64 {
 	if !params.Wide(v, ci) {
 		return ci

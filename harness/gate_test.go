@@ -26,9 +26,9 @@ type gated struct {
 	exits   map[int]int
 }
 
-// TestGate gates networks of known truth by the command itself: healthy ones must pass, and those whose hosts are 5% slower must be found. Case
-// sim has a hundred of each in virtual time, each with a baseline of its own; case lab has ten of each in the lab, with one baseline. Each is
-// a page of docs/results.
+// TestGate gates networks of known truth by the command itself: healthy ones must pass, and those whose hosts are 5%
+// slower must be found. Case sim has a hundred of each in virtual time, each with a baseline of its own; case lab has
+// ten of each in the lab, with one baseline. Each is a page of docs/results.
 func TestGate(t *testing.T) {
 	calib := builds(t)[0]
 	t.Run("sim", func(t *testing.T) {
@@ -132,7 +132,8 @@ func gateSimulated(t *testing.T, calib, preset string) []gated {
 	return out
 }
 
-// gateLab makes a baseline of six runs in a healthy lab, and gates ten healthy and ten slower labs against it, by turns.
+// gateLab makes a baseline of six runs in a healthy lab, and gates ten healthy and ten slower labs against it, by
+// turns.
 func gateLab(t *testing.T, calib string) []gated {
 	t.Helper()
 	needs.Namespaces(t)

@@ -77,7 +77,8 @@ func suites() []suite {
 			header: sweptHeader, expect: ruled},
 		{name: "coverage", seeds: 7, flags: quick + "pingpong,paired --sizes 1,701,1401,16001,64001 --budget 1m",
 			networks: "sparc1994:6 switch:6 examples/lab-cluster-fast.yaml", expect: covered, sum: shares},
-		// The slowest network comes first. 64 hosts run on the loopback only: in others they are too many for one machine.
+		// The slowest network comes first. 64 hosts run on the loopback only: in others they are too many for one
+		// machine.
 		{name: "budgets", flags: "--plan standard", timed: true, each: []string{"--budget 30s", "--budget 2m", "--budget 5m"},
 			networks: "examples/lab-modem.yaml:2 examples/lab-modem.yaml:8 sparc1994:2 sparc1994:8 " +
 				"examples/lab-cluster-fast.yaml:2 examples/lab-cluster-fast.yaml:8 veth:2 veth:8 loopback:2 loopback:8 " +

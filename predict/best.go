@@ -15,19 +15,21 @@ type Choice struct {
 	Hosts     int    `json:"hosts"`
 	Bytes     int    `json:"bytes"`
 	Model     string `json:"model"`
-	// Best and Next are the two fastest; Next is nil where there is no other, or all others take as long. What takes as long as Best is not Next.
+	// Best and Next are the two fastest; Next is nil where there is no other, or all others take as long. What takes as
+	// long as Best is not Next.
 	Best Prediction  `json:"best"`
 	Next *Prediction `json:"next,omitempty"`
 	// Margin is by how much Next takes longer, over the time of Best; CI95 its interval.
 	Margin     float64     `json:"margin"`
 	MarginCI95 *[2]float64 `json:"margin_ci95,omitempty"`
-	// Decided says that there is no other algorithm, or that the interval of the margin is above zero: else the parameters do not allow
-	// the choice.
+	// Decided says that there is no other algorithm, or that the interval of the margin is above zero: else the
+	// parameters do not allow the choice.
 	Decided bool `json:"decided"`
 }
 
 // Best names the fastest algorithm of an operation by the first model of p that predicts any. The algorithms are
-// compared draw by draw, so that what both depend on does not blur the margin. It returns an error where no model predicts any.
+// compared draw by draw, so that what both depend on does not blur the margin. It returns an error where no model
+// predicts any.
 func (p *Predictor) Best(operation string, hosts, bytes int) (Choice, error) {
 	var err error
 	for _, m := range p.models {
@@ -78,13 +80,15 @@ const sameTime = 1e-6
 // Comparison is how much longer one pattern takes than another, by one model.
 type Comparison struct {
 	First, Second Prediction
-	// Margin is by how much Second takes longer, over the time of First; CI95 its interval, nil where the parameters have none.
+	// Margin is by how much Second takes longer, over the time of First; CI95 its interval, nil where the parameters
+	// have none.
 	Margin float64
 	CI95   *[2]float64
 }
 
-// Compare compares two queries by a model, draw by draw. For the interval, the model has the relative error of doubt on each, as one standard
-// deviation, or its own on messages between two hosts where that is more. It returns an error where the model does not predict both.
+// Compare compares two queries by a model, draw by draw. For the interval, the model has the relative error of doubt on
+// each, as one standard deviation, or its own on messages between two hosts where that is more. It returns an error
+// where the model does not predict both.
 func (p *Predictor) Compare(name string, first, second Query, doubt float64) (Comparison, error) {
 	m, err := p.model(name)
 	if err != nil {
@@ -108,7 +112,8 @@ func (p *Predictor) model(name string) (*model, error) {
 	return p.models[i], nil
 }
 
-// Times returns the times [s] of queries by the first model of p that predicts all of them, and its name; an error where none does.
+// Times returns the times [s] of queries by the first model of p that predicts all of them, and its name; an error
+// where none does.
 func (p *Predictor) Times(all []Query) (name string, seconds []float64, err error) {
 	err = fmt.Errorf("nothing is asked for")
 	for _, m := range p.models {
@@ -143,8 +148,8 @@ func (m *model) compare(first, second Query, doubt float64) (x Comparison) {
 	return x
 }
 
-// marginHalf is half the width of the margin's interval: what the drawn parameters leave open, of which best and next are the times, and
-// the model's relative error on both sides.
+// marginHalf is half the width of the margin's interval: what the drawn parameters leave open, of which best and next
+// are the times, and the model's relative error on both sides.
 func marginHalf(best, next []float64, margin, misfit float64) float64 {
 	sum, n := 0.0, 0
 	for i := range best {

@@ -26,9 +26,10 @@ func (d *draws) at(k int) *params.Params {
 	return d.made[k]
 }
 
-// drawn returns p with every parameter and coefficient that has an interval drawn anew: normal about its value, with the interval's
-// half-widths as 1.96 standard deviations on each side. What cannot be negative is not drawn below zero. Parameters are drawn
-// independently: their correlations are not in params.json. Source: JCGM 101 (GUM, supplement 1), propagation of distributions.
+// drawn returns p with every parameter and coefficient that has an interval drawn anew: normal about its value, with
+// the interval's half-widths as 1.96 standard deviations on each side. What cannot be negative is not drawn below zero.
+// Parameters are drawn independently: their correlations are not in params.json. Source: JCGM 101 (GUM, supplement 1),
+// propagation of distributions.
 func drawn(p *params.Params, rng *rand.Rand) *params.Params {
 	out := *p
 	out.Parameters = maps.Clone(p.Parameters)
@@ -72,7 +73,8 @@ func moved(v float64, ci [2]float64, z float64) float64 {
 	return w
 }
 
-// spread is the standard deviation that the parameters' intervals give a time t, over t, widened for the number of draws.
+// spread is the standard deviation that the parameters' intervals give a time t, over t, widened for the number of
+// draws.
 func spread(times []float64, t float64) float64 {
 	times = slices.DeleteFunc(slices.Clone(times), math.IsNaN)
 	if len(times) < leastDraws || !(t > 0) {

@@ -34,14 +34,15 @@ type OverlapPrediction struct {
 	Gain          Interval `json:"gain"`          // of a second thread that communicates (eq. 4)
 	InTurn        Interval `json:"speedup_in_turn"`
 	Speedup       Interval `json:"speedup"` // with the second thread (eq. 6)
-	// BestWork is the computation between two exchanges at which the gain is largest, BestGain that gain; nil where there is
-	// none: then a second thread does not pay.
+	// BestWork is the computation between two exchanges at which the gain is largest, BestGain that gain; nil where
+	// there is none: then a second thread does not pay.
 	BestWork *Interval `json:"best_work,omitempty"`
 	BestGain *Interval `json:"best_gain,omitempty"`
 }
 
 // Overlap predicts programs by the model of latency hiding, told the parameters of a run. An interval holds what the
-// parameters' own intervals leave open, and for gains and speed-ups how far the model is from the gains that the run measured.
+// parameters' own intervals leave open, and for gains and speed-ups how far the model is from the gains that the run
+// measured.
 type Overlap struct {
 	model *overlap.Fitted
 	drawn []*overlap.Fitted
@@ -84,7 +85,8 @@ func (o *Overlap) Notes(bytes []int) []string {
 // Transfer is the time of one message [s].
 func (o *Overlap) Transfer(bytes int) (float64, error) { return o.model.TransferOf(float64(bytes)) }
 
-// Predict returns what the model says of a program. It returns overlap.ErrParameters for a size of which the run knows nothing.
+// Predict returns what the model says of a program. It returns overlap.ErrParameters for a size of which the run knows
+// nothing.
 func (o *Overlap) Predict(q Overlapping) (OverlapPrediction, error) {
 	of := func(m *overlap.Fitted) (overlap.Outcome, error) {
 		return m.Predict(float64(q.Hosts), float64(q.Messages), float64(q.Bytes), q.Work)

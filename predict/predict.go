@@ -1,10 +1,10 @@
-// Package predict says how long communication patterns take on a network of which a run knows the parameters, by every model that has
-// something to say, with intervals; which algorithm of an operation is best; and how far each model is to be trusted on this network
-// (Validate).
+// Package predict says how long communication patterns take on a network of which a run knows the parameters, by every
+// model that has something to say, with intervals; which algorithm of an operation is best; and how far each model is
+// to be trusted on this network (Validate).
 //
-// An interval is for one measurement, the median of some rounds. It holds what the parameters' own intervals leave open, and the model's
-// error on messages between two hosts, in which is what it misses and what such medians scatter; the run measured both. What else
-// a model leaves out is not in it: validation shows that.
+// An interval is for one measurement, the median of some rounds. It holds what the parameters' own intervals leave
+// open, and the model's error on messages between two hosts, in which is what it misses and what such medians scatter;
+// the run measured both. What else a model leaves out is not in it: validation shows that.
 package predict
 
 import (
@@ -132,14 +132,15 @@ type model struct {
 	name  string
 	mid   cost.Model
 	drawn []cost.Model
-	// misfit is the model's relative error on messages between two hosts, as a standard deviation; at least what their medians scatter.
+	// misfit is the model's relative error on messages between two hosts, as a standard deviation; at least what their
+	// medians scatter.
 	misfit float64
 	err    error // why there is no model
 	most   int   // messages or packets that the predictions of one query may go through; 0 is no bound
 }
 
-// New returns a predictor by the named models; none means all, the better simulation first. It returns an error where a name is unknown,
-// or where p has the parameters of none of them: the error then says what each misses.
+// New returns a predictor by the named models; none means all, the better simulation first. It returns an error where a
+// name is unknown, or where p has the parameters of none of them: the error then says what each misses.
 func New(p *params.Params, names []string, s Settings) (*Predictor, error) {
 	if len(names) == 0 {
 		names = inOrder(p)
@@ -241,7 +242,8 @@ func (m *model) predict(q *cost.Traffic) (out Prediction, times []float64) {
 	return out, times
 }
 
-// overlapping is the operation that runs between its bounds, as its hosts are synchronised or not (Stoica 1994, section 5.2).
+// overlapping is the operation that runs between its bounds, as its hosts are synchronised or not (Stoica 1994, section
+// 5.2).
 const overlapping = "mg"
 
 func (m *model) time(q *cost.Traffic) (float64, error) {
@@ -259,7 +261,8 @@ func (m *model) simulates() bool {
 	return yes
 }
 
-// work is how many messages a prediction of q goes through, or how many packets it simulates; 0 where there is no bound on it.
+// work is how many messages a prediction of q goes through, or how many packets it simulates; 0 where there is no bound
+// on it.
 func (m *model) work(q *cost.Traffic) int {
 	if m.most == 0 {
 		return 0

@@ -14,7 +14,8 @@ import (
 	"calib/internal/stats"
 )
 
-// Observed is a pattern as it was measured: the median of the rounds' medians, of those whose team had no slow host if there are any.
+// Observed is a pattern as it was measured: the median of the rounds' medians, of those whose team had no slow host if
+// there are any.
 type Observed struct {
 	Query
 	Seconds  float64
@@ -25,8 +26,8 @@ type Observed struct {
 // spoilt are the flags of a batch that says nothing about the pattern. A lost segment is part of what a network does.
 var spoilt = []string{dataset.FlagTimeout, dataset.FlagDeadlock, dataset.FlagDrift}
 
-// Measured returns the patterns that a dataset holds, by operation, algorithm, hosts and bytes. It returns an error for a pattern that
-// this build does not know, and for samples that cannot be read.
+// Measured returns the patterns that a dataset holds, by operation, algorithm, hosts and bytes. It returns an error for
+// a pattern that this build does not know, and for samples that cannot be read.
 func Measured(d dataset.Source, slow map[int]bool) ([]Observed, error) {
 	type key struct {
 		id           int64
@@ -69,12 +70,13 @@ func Measured(d dataset.Source, slow map[int]bool) ([]Observed, error) {
 	return out, nil
 }
 
-// mostWork bounds the packets of one simulation of a validation. The draws behind an interval are as many as go through so many
-// messages or packets together, and leastDraws at least: patterns of a thousand hosts would else take minutes.
+// mostWork bounds the packets of one simulation of a validation. The draws behind an interval are as many as go through
+// so many messages or packets together, and leastDraws at least: patterns of a thousand hosts would else take minutes.
 const mostWork = 100_000
 
-// Validate predicts the patterns that d holds by every model that p has the parameters of, records both in p.Validation, and marks the
-// parameters that the simulation is made of where it fails (Grade). No fit has read these samples. It does nothing where d has none.
+// Validate predicts the patterns that d holds by every model that p has the parameters of, records both in
+// p.Validation, and marks the parameters that the simulation is made of where it fails (Grade). No fit has read these
+// samples. It does nothing where d has none.
 func Validate(p *params.Params, d dataset.Source, s Settings) error {
 	slow := map[int]bool{}
 	for i, h := range p.Run.Hosts {
@@ -112,9 +114,9 @@ func Validate(p *params.Params, d dataset.Source, s Settings) error {
 	return nil
 }
 
-// mark makes the parameters provisional that the simulation was told, where its predictions miss what was measured on average by more
-// than params.ValidationLimit, with warm connections and with cold ones: each of them may be right, but together they do not describe
-// this network.
+// mark makes the parameters provisional that the simulation was told, where its predictions miss what was measured on
+// average by more than params.ValidationLimit, with warm connections and with cold ones: each of them may be right, but
+// together they do not describe this network.
 func (q *Predictor) mark(p *params.Params) {
 	g, _ := params.BestSimulation(p.Validation)
 	if g.Mean <= params.ValidationLimit {

@@ -75,7 +75,8 @@ func byValue(by map[string]string, hosts []string) []valueHosts {
 	return out
 }
 
-// hostsShown bounds a list of hosts that are named one by one, valuesShown the values of one fact: some facts differ on every host.
+// hostsShown bounds a list of hosts that are named one by one, valuesShown the values of one fact: some facts differ on
+// every host.
 const (
 	hostsShown  = 12
 	valuesShown = 12

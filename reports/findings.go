@@ -20,14 +20,15 @@ type warningGroup struct {
 	models   []string // that gave them
 }
 
-// worst are the codes of warnings about the run as a whole, the worst first: each makes every number less certain, or withholds some.
-// The others follow in the order of the run and its fits.
+// worst are the codes of warnings about the run as a whole, the worst first: each makes every number less certain, or
+// withholds some. The others follow in the order of the run and its fits.
 var worst = []params.Code{
 	params.LateWire, params.ManyLeftOut, params.OneRound, params.Contradiction, params.Impossible, params.ModelFailed,
 	params.LostSegments, params.SlowHost, params.NegativeAC,
 }
 
-// rankOf is the place of a warning among those of p: as in worst, then the others, then those about parameters that are not of record.
+// rankOf is the place of a warning among those of p: as in worst, then the others, then those about parameters that are
+// not of record.
 func rankOf(p *params.Params, f params.Finding) int {
 	if _, ok := p.Parameters[f.Subject]; ok && !ofRecord(f.Subject) {
 		return len(worst) + 1

@@ -13,7 +13,8 @@ import (
 	"calib/internal/units"
 )
 
-// QualityOf returns how well each fit describes its data, and sentences: what the columns are, then which data each fit saw.
+// QualityOf returns how well each fit describes its data, and sentences: what the columns are, then which data each fit
+// saw.
 func QualityOf(p *params.Params) (Grid, []string) {
 	g := newGrid(Column{"model", KindText}, Column{"experiment", KindText}, Column{"R²", KindNumber}, Column{"mean err", KindNumber},
 		Column{"worst", KindNumber}, Column{"left-out", KindNumber}, Column{"cond", KindNumber}, Column{"timings", KindNumber}, Column{"unused", KindNumber})

@@ -21,8 +21,8 @@ const (
 	oddShown  = 24
 )
 
-// HostsPart describes many hosts: how their figures are distributed, which are alike, which are near each other, and the odd ones.
-// It is empty where the hosts are few enough to be read one by one.
+// HostsPart describes many hosts: how their figures are distributed, which are alike, which are near each other, and
+// the odd ones. It is empty where the hosts are few enough to be read one by one.
 type HostsPart struct {
 	Says   []string
 	Spread Grid // quantiles of the figures of pairs and of hosts

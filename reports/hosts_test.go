@@ -9,7 +9,8 @@ import (
 	"calib/fit/params"
 )
 
-// thousand is a run on a thousand hosts in three kinds, of which six random matchings were measured; four hosts are odd.
+// thousand is a run on a thousand hosts in three kinds, of which six random matchings were measured; four hosts are
+// odd.
 func thousand() *params.Params {
 	p := &params.Params{Schema: params.Schema, Run: params.Run{ID: "thousand", Plan: "standard", Seed: 1, Rounds: 6, Timings: 90_000}}
 	p.Environment.Differences = map[string]map[string]string{"nic.address": {}, "kernel": {}}

@@ -112,8 +112,8 @@ func (p *page) list(heading, mark string, sentences []string) {
 	}
 }
 
-// write renders g without rules, indented by two columns, its columns two spaces apart. A last column of Words is wrapped
-// to the page.
+// write renders g without rules, indented by two columns, its columns two spaces apart. A last column of Words is
+// wrapped to the page.
 func (p *page) write(g Grid) {
 	const indent, between = "  ", "  "
 	t := table.NewWriter()

@@ -38,8 +38,8 @@ func inOrder(p *params.Params) []namedParameter {
 	return out
 }
 
-// gridOf has a row for each parameter: symbol, value, unit, interval or bound, status, what it is. An estimate that is not to be
-// used stands in brackets.
+// gridOf has a row for each parameter: symbol, value, unit, interval or bound, status, what it is. An estimate that is
+// not to be used stands in brackets.
 func gridOf(all []namedParameter) Grid {
 	g := newGrid(Column{"symbol", KindSymbol}, Column{"value", KindNumber}, Column{"unit", KindText}, Column{"95% interval", KindInterval},
 		Column{"status", KindStatus}, Column{"what it is", KindWords})
@@ -65,8 +65,8 @@ var statusWords = map[string]string{
 	params.StatusInconsistent: "is not to be used",
 }
 
-// ReasonsOf says of each parameter and function that is not ok what the data allow, and why it is not; those of one reason
-// together.
+// ReasonsOf says of each parameter and function that is not ok what the data allow, and why it is not; those of one
+// reason together.
 func ReasonsOf(p *params.Params) []string {
 	type kind struct{ status, bound, why string }
 	names := map[kind][]string{}
@@ -109,8 +109,8 @@ func ReasonsOf(p *params.Params) []string {
 	return out
 }
 
-// BudgetOf returns what the interval of each parameter is made of: its terms of uncertainty, each with its share of the variance.
-// Parameters with one term only are left out: that is the interval itself.
+// BudgetOf returns what the interval of each parameter is made of: its terms of uncertainty, each with its share of the
+// variance. Parameters with one term only are left out: that is the interval itself.
 func BudgetOf(p *params.Params) Grid {
 	g := newGrid(Column{"symbol", KindSymbol}, Column{"term", KindText}, Column{"type", KindText}, Column{"standard uncertainty", KindNumber},
 		Column{"share", KindNumber}, Column{"taken from", KindWords})
@@ -129,8 +129,8 @@ func BudgetOf(p *params.Params) Grid {
 	return g
 }
 
-// SourcesOf says which model found which parameters, from which experiment and after which publication: "a, b from hockney on
-// pingpong (Hockney 1994)."
+// SourcesOf says which model found which parameters, from which experiment and after which publication: "a, b from
+// hockney on pingpong (Hockney 1994)."
 func SourcesOf(p *params.Params) []string {
 	names := map[string][]string{}
 	var sources []string

@@ -25,8 +25,8 @@ type Plan struct {
 	BytesPerLink units.Bytes `json:"bytes_per_link"`
 	// Network says what a probe saw; empty without one.
 	Network string `json:"network,omitempty"`
-	// RoundSeconds is the time of a round at full effort. Asked are the rounds that the plan wants at least: Rounds are fewer where the
-	// budget has no room for them.
+	// RoundSeconds is the time of a round at full effort. Asked are the rounds that the plan wants at least: Rounds are
+	// fewer where the budget has no room for them.
 	RoundSeconds float64          `json:"round_seconds"`
 	Asked        int              `json:"rounds_asked"`
 	Experiments  []PlanExperiment `json:"experiments"`

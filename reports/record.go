@@ -7,9 +7,9 @@ import (
 	"calib/fit/params"
 )
 
-// recorded are the parameters that the published models are stated in: Hockney's line, Stoica's hyperbola, the cluster model of Tam
-// and Wang, LogGP, LoGPC, Strumpen's latency hiding. Everything else is another estimate of one of them, or describes how they were
-// measured. LoGPC's carry the size of the message behind an underscore.
+// recorded are the parameters that the published models are stated in: Hockney's line, Stoica's hyperbola, the cluster
+// model of Tam and Wang, LogGP, LoGPC, Strumpen's latency hiding. Everything else is another estimate of one of them,
+// or describes how they were measured. LoGPC's carry the size of the message behind an underscore.
 var recorded = []string{
 	"alpha", "beta",
 	"a", "b", "a_c", "b_c",
@@ -28,8 +28,8 @@ func (q namedParameter) ofRecord() bool { return ofRecord(q.name) }
 // OthersTitle stands above the parameters that are not of record.
 const OthersTitle = "Other parameters: further estimates, buffers, the clock"
 
-// RecordOf returns the parameters of record, and the others: further estimates of the same, buffers, the clock. Where none is of
-// record, all are.
+// RecordOf returns the parameters of record, and the others: further estimates of the same, buffers, the clock. Where
+// none is of record, all are.
 func RecordOf(p *params.Params) (record, others Grid) {
 	all := inOrder(p)
 	if !slices.ContainsFunc(all, namedParameter.ofRecord) {

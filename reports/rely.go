@@ -13,8 +13,8 @@ import (
 // namesShown bounds the names that one part of the sentence on reliance lists.
 const namesShown = 8
 
-// reliance says in one sentence which parameters and functions may be relied on, and which not. What reading the clock costs is
-// left out: it has a sentence of its own.
+// reliance says in one sentence which parameters and functions may be relied on, and which not. What reading the clock
+// costs is left out: it has a sentence of its own.
 func reliance(p *params.Params) string {
 	by := map[string][]string{}
 	for _, q := range inOrder(p) {

@@ -2,10 +2,10 @@
 // forecast of a plan. It also defines the document that --json prints.
 //
 // The opinion of this package: the finding comes first, then the evidence, and warnings stand before the numbers that
-// they concern are used. An interval decides how many digits are shown: no value is printed finer than its interval allows.
-// A parameter that the data do not determine is printed as its bound, one that must not be used in brackets, both with the reason. The same Params
-// give the same bytes on every machine and in every locale. Colour is bold and three hues, and carries no information of
-// its own.
+// they concern are used. An interval decides how many digits are shown: no value is printed finer than its interval
+// allows. A parameter that the data do not determine is printed as its bound, one that must not be used in brackets,
+// both with the reason. The same Params give the same bytes on every machine and in every locale. Colour is bold and
+// three hues, and carries no information of its own.
 //
 // Each part of a report is made by one function as plain text without control codes (VerdictOf, RecordOf, …). All
 // renderings of a params.json use these, so that no two of them can differ in what they state. Parts look at codes and
@@ -19,8 +19,8 @@ import (
 	"calib/internal/units"
 )
 
-// Table writes the short form for a terminal, where what stands last is seen first: parameters, cost functions, then the verdict,
-// the worst warnings, files and what to do next, which together fit a screen of 24 lines.
+// Table writes the short form for a terminal, where what stands last is seen first: parameters, cost functions, then
+// the verdict, the worst warnings, files and what to do next, which together fit a screen of 24 lines.
 func Table(w io.Writer, p *params.Params, o Options) error {
 	pg := newPage(o)
 	pg.parameters(p)

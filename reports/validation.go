@@ -16,8 +16,8 @@ func sameTraffic(a, b params.Validation) bool {
 	return a.Pattern == b.Pattern && a.Hosts == b.Hosts && a.Bytes == b.Bytes
 }
 
-// ValidationOf returns what was measured of patterns no fit has seen, what the first model predicted, and by how much each model is off;
-// a star marks a measured time outside the predicted interval. A row with a slow host says so.
+// ValidationOf returns what was measured of patterns no fit has seen, what the first model predicted, and by how much
+// each model is off; a star marks a measured time outside the predicted interval. A row with a slow host says so.
 func ValidationOf(p *params.Params) Grid {
 	models := params.ModelsOf(p.Validation)
 	columns := []Column{{"pattern", KindText}, {"hosts", KindNumber}, {"bytes", KindNumber}, {"measured", KindNumber}, {"predicted", KindNumber}}
@@ -65,7 +65,8 @@ var operations = map[string]string{
 	"dd": "domain decomposition", "mg": "time-parallel multigrid",
 }
 
-// predictions says in one sentence what the best of the models predicts, and how well, and what it does not; "" without validation.
+// predictions says in one sentence what the best of the models predicts, and how well, and what it does not; "" without
+// validation.
 func predictions(p *params.Params) string {
 	rows := slices.DeleteFunc(slices.Clone(p.Validation), func(v params.Validation) bool { return v.SlowHost })
 	best, ok := params.BestOf(rows)

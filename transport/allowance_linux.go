@@ -49,7 +49,8 @@ type moved struct {
 	bytes map[int]int64
 }
 
-// add counts a session that ends, which is of the run of the last allow. What its connections have taken and not used counts as well.
+// add counts a session that ends, which is of the run of the last allow. What its connections have taken and not used
+// counts as well.
 func (m *moved) add(s *session) {
 	for id, l := range s.links {
 		if n := l.given - l.allowed.left.Load(); id.line == 0 && n > 0 {

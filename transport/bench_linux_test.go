@@ -43,7 +43,8 @@ func BenchmarkSendRecv64(b *testing.B) {
 	}
 }
 
-// BenchmarkPingPong64 is a round trip of 64 B between two threads on CPU 0. Its CPU profile optimises the build of calib:
+// BenchmarkPingPong64 is a round trip of 64 B between two threads on CPU 0. Its CPU profile optimises the build of
+// calib:
 //
 //	go test -run '^$' -bench PingPong64 -cpuprofile cmd/calib/default.pgo ./transport
 func BenchmarkPingPong64(b *testing.B) {

@@ -11,10 +11,10 @@ import (
 	"calib/internal/plane"
 )
 
-// Beside calls f while a second thread stands by: each Start lets it call transfer with this group, and Wait returns when it
-// has. The second thread runs on any CPU that the process may use; in a shared group the ranks divide the CPUs between them for
-// the call (divide). The two threads wake each other through event counters, one system call
-// each way: Go's channels would take two wake-ups, one of them of the scheduler. Beside returns when f has and the thread has
+// Beside calls f while a second thread stands by: each Start lets it call transfer with this group, and Wait returns
+// when it has. The second thread runs on any CPU that the process may use; in a shared group the ranks divide the CPUs
+// between them for the call (divide). The two threads wake each other through event counters, one system call each way:
+// Go's channels would take two wake-ups, one of them of the scheduler. Beside returns when f has and the thread has
 // ended. Where f fails or has not waited, the team's connections are shut down, so that a transfer under way ends.
 //
 // A transfer ends by the group's deadlines, and so does Wait. Neither Start nor Wait allocates.
@@ -52,9 +52,10 @@ func (g *Group) Beside(transfer func(plane.Mover) error, f func(plane.Second) er
 	return errors.Join(err, restore())
 }
 
-// divide gives every rank of a shared group CPUs of its own, so that no two compute on the same one while another idles: the
-// calling thread is bound to the first of its rank's share, until restore is called, and the rank's second thread belongs on
-// own, the others of the share, or the same CPU where there is no other. Where there is nothing to divide, own is nil.
+// divide gives every rank of a shared group CPUs of its own, so that no two compute on the same one while another
+// idles: the calling thread is bound to the first of its rank's share, until restore is called, and the rank's second
+// thread belongs on own, the others of the share, or the same CPU where there is no other. Where there is nothing to
+// divide, own is nil.
 func (g *Group) divide() (own *unix.CPUSet, restore func() error, err error) {
 	var all unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &all); err != nil {
@@ -78,7 +79,8 @@ func (g *Group) divide() (own *unix.CPUSet, restore func() error, err error) {
 	return own, func() error { return unix.SchedSetaffinity(0, &all) }, nil
 }
 
-// shareOf lists the CPUs of one of several ranks: every size-th of all; of fewer CPUs than ranks, one that others have too.
+// shareOf lists the CPUs of one of several ranks: every size-th of all; of fewer CPUs than ranks, one that others have
+// too.
 func shareOf(all *unix.CPUSet, rank, size int) []int {
 	var share []int
 	n := all.Count()

@@ -13,8 +13,8 @@ import (
 	"calib/internal/units"
 )
 
-// Conn is one blocking TCP connection to a peer. A goroutine that uses it locks its thread. One goroutine may send while
-// another receives; two senders or two receivers may not share a Conn.
+// Conn is one blocking TCP connection to a peer. A goroutine that uses it locks its thread. One goroutine may send
+// while another receives; two senders or two receivers may not share a Conn.
 //
 // Shutdown may come from any goroutine at any time. The descriptor is closed when the last holder has released it,
 // never during a call, so no call can meet another descriptor that was given the same number.
@@ -122,8 +122,8 @@ func (c *Conn) Recv(b []byte) error {
 	return c.recvRest(b, n, errno)
 }
 
-// recvRest continues after a first read of n bytes or an error. It ends because every pass either makes progress or counts
-// against the receive timeout.
+// recvRest continues after a first read of n bytes or an error. It ends because every pass either makes progress or
+// counts against the receive timeout.
 func (c *Conn) recvRest(b []byte, n int, errno syscall.Errno) error {
 	size := len(b)
 	wait := stall{limit: c.rcvWait}
@@ -170,7 +170,8 @@ func (c *Conn) SetTimeouts(recv, send units.Nanos) error {
 	return nil
 }
 
-// Counters reads the kernel's counters. It makes several system calls: do not call it in a timed section. StealTicks stays 0.
+// Counters reads the kernel's counters. It makes several system calls: do not call it in a timed section. StealTicks
+// stays 0.
 func (c *Conn) Counters() (dataset.TCP, error) {
 	n, err := sysCounters(c.fd)
 	if err != nil {
@@ -247,8 +248,8 @@ func (c *Conn) held() int {
 	return c.refs
 }
 
-// StampArrivals makes RecvAt return when the kernel took the last byte from the network, not when this thread read it, or
-// ends that.
+// StampArrivals makes RecvAt return when the kernel took the last byte from the network, not when this thread read it,
+// or ends that.
 func (c *Conn) StampArrivals(on bool) error {
 	if on == (c.stamps != nil) {
 		return nil
@@ -263,8 +264,8 @@ func (c *Conn) StampArrivals(on bool) error {
 	return nil
 }
 
-// RecvAt is Recv, and also returns when the last byte came: the kernel's timestamp after StampArrivals, otherwise the time
-// at which RecvAt had read it. It fails as Recv does.
+// RecvAt is Recv, and also returns when the last byte came: the kernel's timestamp after StampArrivals, otherwise the
+// time at which RecvAt had read it. It fails as Recv does.
 func (c *Conn) RecvAt(b []byte) (at units.Nanos, err error) {
 	if c.stamps == nil {
 		err = c.Recv(b)

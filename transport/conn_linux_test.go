@@ -99,8 +99,8 @@ func TestCountersSayWhatWasGranted(t *testing.T) {
 	}
 }
 
-// A bound of what is on its way fixes the send buffer, and its end gives back one that grows. The kernel grants no more than
-// net.core.wmem_max, and a buffer that the user has fixed stays.
+// A bound of what is on its way fixes the send buffer, and its end gives back one that grows. The kernel grants no more
+// than net.core.wmem_max, and a buffer that the user has fixed stays.
 func TestLimitRoom(t *testing.T) {
 	state := func(c *Conn) [2]int {
 		t.Helper()

@@ -15,8 +15,8 @@ import (
 // connectSlice is how long one wait for the peer's host lasts before the context is checked.
 const connectSlice = 50 * units.Millisecond
 
-// sysConnect opens a connection to ap with o set, within ctx. It returns ErrTimeout, or what the network said. The connection
-// comes from the address here, unless that is unspecified or of another family.
+// sysConnect opens a connection to ap with o set, within ctx. It returns ErrTimeout, or what the network said. The
+// connection comes from the address here, unless that is unspecified or of another family.
 func sysConnect(ctx context.Context, here netip.Addr, ap netip.AddrPort, o plane.Socket) (int, error) {
 	return openSocket(ap, unix.SOCK_STREAM, func(fd int, sa unix.Sockaddr) error {
 		if err := errors.Join(sysOptions(fd, o), sysTimeouts(fd, connectSlice, connectSlice)); err != nil {

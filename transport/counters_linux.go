@@ -18,8 +18,8 @@ func sysEstablished(fd int) bool {
 	return err == nil && info.State == tcpEstablished
 }
 
-// sysCounters reads TCP_INFO (tcp_get_info in the kernel; fields an older one lacks are 0), the granted buffers, and the
-// calling thread's involuntary context switches.
+// sysCounters reads TCP_INFO (tcp_get_info in the kernel; fields an older one lacks are 0), the granted buffers, and
+// the calling thread's involuntary context switches.
 func sysCounters(fd int) (dataset.TCP, error) {
 	info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO)
 	if err != nil {

@@ -18,13 +18,14 @@ import (
 // maxDatagram is one more than the largest datagram [B]: with its headers it fits a packet of 1,500 bytes.
 const maxDatagram = 1400
 
-// liveness is the longest time between two checks, while datagrams are sent, that the receiver still has its connection.
+// liveness is the longest time between two checks, while datagrams are sent, that the receiver still has its
+// connection.
 const liveness = 10 * units.Millisecond
 
-// Datagrams of a mesh use one socket, bound to the port of the listener's number, so a peer's address for connections is
-// also its address for datagrams. A datagram is sent only to a rank whose connection is open, which proves that the rank has
-// a ticket and expects traffic of this run, and to the address of that connection's other end, once the rank has shown that the
-// port there is its own (OpenDatagrams). Only datagrams from there are received. They carry no proof
+// Datagrams of a mesh use one socket, bound to the port of the listener's number, so a peer's address for connections
+// is also its address for datagrams. A datagram is sent only to a rank whose connection is open, which proves that the
+// rank has a ticket and expects traffic of this run, and to the address of that connection's other end, once the rank
+// has shown that the port there is its own (OpenDatagrams). Only datagrams from there are received. They carry no proof
 // themselves: whoever can forge addresses on the network can forge datagrams.
 
 // datagramSocket is the socket of a mesh for datagrams. The descriptor is closed when the last holder has released it.
@@ -40,8 +41,8 @@ func newDatagramSocket(fd int, bound netip.AddrPort) *datagramSocket {
 	return &datagramSocket{fd: fd, bound: bound, refs: 1}
 }
 
-// begin adds a holder, which is a group, and discards the datagrams that came before. It returns how many the kernel has
-// dropped so far; ok is false once the socket is closed.
+// begin adds a holder, which is a group, and discards the datagrams that came before. It returns how many the kernel
+// has dropped so far; ok is false once the socket is closed.
 func (p *datagramSocket) begin() (dropped uint32, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -61,7 +62,8 @@ func (p *datagramSocket) release() {
 	}
 }
 
-// datagrams is a group's use of the datagram socket. Its memory is allocated once, so that a datagram allocates nothing.
+// datagrams is a group's use of the datagram socket. Its memory is allocated once, so that a datagram allocates
+// nothing.
 type datagrams struct {
 	in      messageReader
 	out     []*datagramWriter      // by rank, nil where there is no connection
@@ -98,7 +100,8 @@ func (g *Group) openDatagrams() (*datagrams, error) {
 
 var errNotOpen = errors.New("datagrams are not open: every rank of the team calls OpenDatagrams first")
 
-// routeDatagrams makes an entry for each open connection. Once datagrams are open, a rank keeps the address that it has shown.
+// routeDatagrams makes an entry for each open connection. Once datagrams are open, a rank keeps the address that it has
+// shown.
 func (g *Group) routeDatagrams(m *datagrams) error {
 	m.out, m.ranks = make([]*datagramWriter, len(g.team)), make(map[netip.AddrPort]int)
 	for rank, c := range g.conns {
@@ -154,9 +157,9 @@ func (g *Group) route(rank int, c *Conn) (r route, err error) {
 	return r, nil
 }
 
-// SendDatagram sends b as one datagram, which may be lost on the way; b is not empty and below 1,400 bytes. It waits for
-// room on this host and for the mesh's rate limit, never for the receiver. No datagram is sent before OpenDatagrams, nor long
-// after the receiver has ended its connection.
+// SendDatagram sends b as one datagram, which may be lost on the way; b is not empty and below 1,400 bytes. It waits
+// for room on this host and for the mesh's rate limit, never for the receiver. No datagram is sent before
+// OpenDatagrams, nor long after the receiver has ended its connection.
 func (g *Group) SendDatagram(to int, b []byte) error {
 	if len(b) == 0 || len(b) >= maxDatagram {
 		return fmt.Errorf("send a datagram of %s: want 1 to %d bytes", units.Bytes(len(b)), maxDatagram-1)
@@ -225,8 +228,8 @@ func (g *Group) sendWhenRoom(o *datagramWriter, b []byte) error {
 	}
 }
 
-// RecvDatagram returns the next datagram of any rank of the team, or Got false when this host's clock reaches until. In a
-// shared group after Stamp its time is the kernel's stamp, as with RecvAt. Datagrams from elsewhere are ignored.
+// RecvDatagram returns the next datagram of any rank of the team, or Got false when this host's clock reaches until. In
+// a shared group after Stamp its time is the kernel's stamp, as with RecvAt. Datagrams from elsewhere are ignored.
 func (g *Group) RecvDatagram(b []byte, until units.Nanos) (plane.Datagram, error) {
 	m, err := g.openDatagrams()
 	if err != nil {
@@ -268,7 +271,8 @@ func (m *Mesh) expect(from netip.AddrPort) {
 	}
 }
 
-// stray counts a datagram that is not of the team, unless it is of another team of the session: a proof that was sent again is late.
+// stray counts a datagram that is not of the team, unless it is of another team of the session: a proof that was sent
+// again is late.
 func (m *Mesh) stray(from netip.AddrPort) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -11,17 +11,17 @@ import (
 	"calib/internal/units"
 )
 
-// Before a datagram leaves for a rank, both ends show each other that the rank's datagram port is theirs. Each end sends a
-// nonce over the connection, and puts the nonce of the other end into a datagram, with a second nonce that the other end sends
-// back over the connection:
+// Before a datagram leaves for a rank, both ends show each other that the rank's datagram port is theirs. Each end
+// sends a nonce over the connection, and puts the nonce of the other end into a datagram, with a second nonce that the
+// other end sends back over the connection:
 //
 //	connection   A → B   nonce 1 of A                        (16 B)
 //	datagram     B → A   magic, nonce 1 of A, nonce 2 of B   (40 B, again and again until it is answered)
 //	connection   A → B   nonce 2 of B                        (16 B)
 //
-// and the same the other way round. A rank sends the last line to all others once it has heard them all, and reads no datagram
-// after that, since whoever has it may send those of an experiment. So who takes the datagrams is who has the ticket, at the address
-// of its connection: nothing that a coordinator says of a host aims a datagram elsewhere.
+// and the same the other way round. A rank sends the last line to all others once it has heard them all, and reads no
+// datagram after that, since whoever has it may send those of an experiment. So who takes the datagrams is who has the
+// ticket, at the address of its connection: nothing that a coordinator says of a host aims a datagram elsewhere.
 const (
 	proofMagic = "calibdg\n"
 	proofBytes = len(proofMagic) + 2*nonceSize
@@ -36,8 +36,8 @@ type confirmation struct {
 	heard, allowed bool            // the rank has sent back over by datagram, and by over the connection
 }
 
-// OpenDatagrams prepares datagrams between the ranks of the team: until it has returned none can be sent or received. Every rank
-// calls it at the same time, while no message is under way.
+// OpenDatagrams prepares datagrams between the ranks of the team: until it has returned none can be sent or received.
+// Every rank calls it at the same time, while no message is under way.
 func (g *Group) OpenDatagrams(within units.Nanos) error {
 	if m := g.datagrams; m != nil && m.open {
 		return nil
@@ -107,8 +107,8 @@ func (g *Group) prove(ctx context.Context, m *datagrams, with []confirmation) er
 	}
 }
 
-// confirmed takes the nonces that have come back over connections. It returns a rank with which the exchange is not complete, −1
-// if there is none.
+// confirmed takes the nonces that have come back over connections. It returns a rank with which the exchange is not
+// complete, −1 if there is none.
 func (g *Group) confirmed(with []confirmation) (missing int, err error) {
 	missing = -1
 	for rank := range with {
@@ -137,7 +137,8 @@ func (g *Group) confirmed(with []confirmation) (missing int, err error) {
 	return missing, nil
 }
 
-// sendProofs sends a proof to every rank that has not answered one. The network may lose it, and a host may have no room.
+// sendProofs sends a proof to every rank that has not answered one. The network may lose it, and a host may have no
+// room.
 func (g *Group) sendProofs(m *datagrams, with []confirmation) error {
 	b := make([]byte, proofBytes)
 	for rank := range with {
@@ -160,8 +161,8 @@ func heard(with []confirmation) bool {
 	return !slices.ContainsFunc(with, func(x confirmation) bool { return !x.heard })
 }
 
-// takeProofs waits for proofs until every rank has shown its port, and then answers all over their connections. After that it
-// only waits.
+// takeProofs waits for proofs until every rank has shown its port, and then answers all over their connections. After
+// that it only waits.
 func (g *Group) takeProofs(m *datagrams, with []confirmation) error {
 	if heard(with) {
 		return waitFor(g.mesh.udp.fd, 0, proofLook)
@@ -204,8 +205,8 @@ func readProof(b []byte, n int) (x confirmation, ok bool) {
 	return x, true
 }
 
-// isProof reports whether a datagram of n bytes, of which b are the first, is a proof: one that came late is nothing that an
-// experiment sent.
+// isProof reports whether a datagram of n bytes, of which b are the first, is a proof: one that came late is nothing
+// that an experiment sent.
 func isProof(b []byte, n int) bool {
 	if n != proofBytes {
 		return false

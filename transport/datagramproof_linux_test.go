@@ -8,7 +8,8 @@ import (
 	"calib/internal/units"
 )
 
-// A coordinator may say of a host what it likes: datagrams go to who holds the ticket, at the address of its connection.
+// A coordinator may say of a host what it likes: datagrams go to who holds the ticket, at the address of its
+// connection.
 func TestDatagramsStayWithTheTicket(t *testing.T) {
 	third, err := net.ListenPacket("udp", "127.0.0.9:0")
 	if err != nil {
@@ -73,7 +74,8 @@ func TestLateProofs(t *testing.T) {
 	letter(t, g[0], g[1], "mine")
 }
 
-// A rank that is ready sends at once, while the other still waits for the answer to its own proof: nothing of it is lost.
+// A rank that is ready sends at once, while the other still waits for the answer to its own proof: nothing of it is
+// lost.
 func TestDatagramsBeforeTheAnswer(t *testing.T) {
 	g := opened(t, testMeshes(t, "127.0.0.1", 2, nil), units.Second)
 	sent := make(chan error, 1)
@@ -100,7 +102,8 @@ func TestDatagramsBeforeTheAnswer(t *testing.T) {
 	}
 }
 
-// A rank answers nobody while it still waits for the proof of another: who is answered may send, and it would read past that.
+// A rank answers nobody while it still waits for the proof of another: who is answered may send, and it would read past
+// that.
 func TestAnswersComeLast(t *testing.T) {
 	g := opened(t, testMeshes(t, "127.0.0.1", 3, nil), units.Second)
 	var m [3]*datagrams

@@ -9,13 +9,13 @@ import (
 // discreetTime is how long dialling a host that has not agreed takes, whatever becomes of it.
 const discreetTime = 5 * time.Second
 
-// Consent is what peers must have been told of this mesh, by who coordinates the run, to open a connection to it. It is another in
-// every process.
+// Consent is what peers must have been told of this mesh, by who coordinates the run, to open a connection to it. It is
+// another in every process.
 func (m *Mesh) Consent() string { return m.consent }
 
-// Discreet makes the mesh one whose caller is not to learn from it which ports are open elsewhere: until a host has proven its
-// ticket, all that becomes of dialling it is one and the same error, at one and the same time. log is told what it was. Call it
-// before the first session.
+// Discreet makes the mesh one whose caller is not to learn from it which ports are open elsewhere: until a host has
+// proven its ticket, all that becomes of dialling it is one and the same error, at one and the same time. log is told
+// what it was. Call it before the first session.
 func (m *Mesh) Discreet(log func(error)) { m.discreet, m.patience = log, discreetTime }
 
 // tells reports whether the caller may learn what becomes of dialling a peer.

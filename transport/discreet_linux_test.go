@@ -11,8 +11,8 @@ import (
 	"calib/internal/plane"
 )
 
-// An agent that is told of addresses tells nothing of them: a port that is open, one that is closed, and one that answers by
-// another's rules are one error, at one time.
+// An agent that is told of addresses tells nothing of them: a port that is open, one that is closed, and one that
+// answers by another's rules are one error, at one time.
 func TestDiscreetDialling(t *testing.T) {
 	open, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -12,7 +12,8 @@ var (
 	ErrStopped = errors.New("connection stopped on this side")
 	// ErrTicket: a connection without a valid ticket for this run and pair, on either side.
 	ErrTicket = errors.New("ticket refused")
-	// ErrConsent: a host that is not known to have agreed to this run. It is not dialled, or what became of it is not told.
+	// ErrConsent: a host that is not known to have agreed to this run. It is not dialled, or what became of it is not
+	// told.
 	ErrConsent = errors.New("not known as a host of this run")
 	// ErrTicketBytes: the pair's byte allowance is used up.
 	ErrTicketBytes = errors.New("byte limit of the ticket reached")

@@ -262,8 +262,8 @@ func (g *Group) Abort() {
 	}
 }
 
-// Close gives the connections back to the mesh. The mesh keeps those that are usable and have the session's options for the
-// next group.
+// Close gives the connections back to the mesh. The mesh keeps those that are usable and have the session's options for
+// the next group.
 func (g *Group) Close() {
 	g.release()
 	g.mu.Lock()
@@ -307,8 +307,8 @@ func (g *Group) Stamp() error {
 	return Yield()
 }
 
-// RecvAt is Recv, and also returns when the last byte reached this host: when this thread had read it, or, after Stamp in a
-// shared group, when the kernel took it from the network.
+// RecvAt is Recv, and also returns when the last byte reached this host: when this thread had read it, or, after Stamp
+// in a shared group, when the kernel took it from the network.
 func (g *Group) RecvAt(from int, b []byte) (units.Nanos, error) {
 	c := g.known(from)
 	if c == nil {

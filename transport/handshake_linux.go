@@ -21,12 +21,12 @@ import (
 //	receiver → dialer   accept   magic, receiver's nonce, proof "accept"            (56 B)
 //	dialer → receiver   proof    proof "dialer"                                     (32 B)
 //
-// A pair may have several connections at once, its lines. The receiver shows its ticket first, so an agent that is aimed at
-// a third party sends it 72 bytes and no more. Fresh
-// nonces from both sides make a recording useless, and the roles in the proofs a reflection. The proofs hold the receiver's consent,
-// which it gave over control, so that they are worth nothing to another process at its address. A side that finds anything
-// wrong closes without a word: a stranger learns nothing, and the other side reports a refused ticket. Both sides give up
-// after handshakeTimeout as a whole, however slowly the bytes drip.
+// A pair may have several connections at once, its lines. The receiver shows its ticket first, so an agent that is
+// aimed at a third party sends it 72 bytes and no more. Fresh nonces from both sides make a recording useless, and the
+// roles in the proofs a reflection. The proofs hold the receiver's consent, which it gave over control, so that they
+// are worth nothing to another process at its address. A side that finds anything wrong closes without a word: a
+// stranger learns nothing, and the other side reports a refused ticket. Both sides give up after handshakeTimeout as a
+// whole, however slowly the bytes drip.
 const handshakeTimeout = 5 * units.Second
 
 // guard shuts c down when ctx or the handshake's time ends; release ends the guard.

@@ -13,9 +13,10 @@ import (
 	"calib/internal/units"
 )
 
-// Lines calls f for each of k connections to a rank, all at once, and returns when all calls have. Line 0 is the connection
-// of Send and Recv, on the caller's thread; the others are new, end with the call, and have a thread each, which may run
-// on any CPU of the process. The rank calls Lines with the same k at the same time. When a line fails, all are shut down.
+// Lines calls f for each of k connections to a rank, all at once, and returns when all calls have. Line 0 is the
+// connection of Send and Recv, on the caller's thread; the others are new, end with the call, and have a thread each,
+// which may run on any CPU of the process. The rank calls Lines with the same k at the same time. When a line fails,
+// all are shut down.
 func (g *Group) Lines(rank, k int, f func(i int, l plane.Line) error) error {
 	if k < 1 || k > plane.MaxLines {
 		return fmt.Errorf("%d lines to rank %d, want 1 to %d", k, rank, plane.MaxLines)
@@ -140,8 +141,8 @@ func (l line) State() (plane.LineState, error) {
 // bbrUnit is a gain of 1 (BBR_UNIT in net/ipv4/tcp_bbr.c).
 const bbrUnit = 256
 
-// ProbesRTT implements plane.Line. In PROBE_RTT, and nowhere else, bbr's window has a gain of 1 (bbr_update_gains); other
-// congestion controls do not probe so.
+// ProbesRTT implements plane.Line. In PROBE_RTT, and nowhere else, bbr's window has a gain of 1 (bbr_update_gains);
+// other congestion controls do not probe so.
 func (l line) ProbesRTT() (bool, error) {
 	if !l.bbr {
 		return false, nil

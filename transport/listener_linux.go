@@ -14,8 +14,8 @@ import (
 	"calib/internal/plane"
 )
 
-// maxPending bounds the handshakes in progress. One more ends the oldest, so that strangers who connect and send nothing
-// cannot keep a peer out: a peer needs one round trip.
+// maxPending bounds the handshakes in progress. One more ends the oldest, so that strangers who connect and send
+// nothing cannot keep a peer out: a peer needs one round trip.
 const maxPending = 64
 
 // acceptPause is how long the loop waits when the system has no descriptor left for a connection.
@@ -124,9 +124,9 @@ func (m *Mesh) beginHandshake(c *Conn) {
 	m.pending = append(m.pending, c)
 }
 
-// serveHandshake takes one connection through its handshake; it ends within handshakeTimeout, or when the mesh closes. turn
-// counts the accepted connections: handshakes run concurrently, so one that the peer has given up may end after the
-// handshake of a connection that the peer opened later.
+// serveHandshake takes one connection through its handshake; it ends within handshakeTimeout, or when the mesh closes.
+// turn counts the accepted connections: handshakes run concurrently, so one that the peer has given up may end after
+// the handshake of a connection that the peer opened later.
 func (m *Mesh) serveHandshake(c *Conn, turn uint64) {
 	defer m.wg.Done()
 	defer func() { <-m.handshakes }()

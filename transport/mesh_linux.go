@@ -18,8 +18,8 @@ import (
 // openTimeout bounds the making of one connection, whatever the caller's context allows.
 const openTimeout = 10 * units.Second
 
-// Mesh is one agent's part of the data plane: a listener, and for the run of the current session one connection to each peer
-// that is used, opened on first use and kept for the next, until the epoch ends.
+// Mesh is one agent's part of the data plane: a listener, and for the run of the current session one connection to each
+// peer that is used, opened on first use and kept for the next, until the epoch ends.
 type Mesh struct {
 	fd         int
 	addr       netip.AddrPort
@@ -73,8 +73,8 @@ func NewMesh(addr string) (*Mesh, error) {
 // connections, and DatagramRate of datagrams. Call it before the first session.
 func (m *Mesh) Limit(rate units.Bytes) { m.rate, m.pace = rate, newPacer(rate) }
 
-// Most bounds the bytes that a pair may move in one run, whatever its tickets say and however often a session of the run begins.
-// Call it before the first session.
+// Most bounds the bytes that a pair may move in one run, whatever its tickets say and however often a session of the
+// run begins. Call it before the first session.
 func (m *Mesh) Most(bytes units.Bytes) { m.most = bytes }
 
 // Addr is where the mesh listens: for connections, and for datagrams on the port of the same number.
@@ -105,9 +105,9 @@ func (m *Mesh) SetSession(s plane.Session) error {
 	return nil
 }
 
-// Epoch begins epoch n of the session, which begins with 0: connections of other epochs are closed, and those that are asked
-// for are opened anew, from other ports. Peers of a team begin the same epoch. A peer may have done so before: its
-// connections are kept.
+// Epoch begins epoch n of the session, which begins with 0: connections of other epochs are closed, and those that are
+// asked for are opened anew, from other ports. Peers of a team begin the same epoch. A peer may have done so before:
+// its connections are kept.
 func (m *Mesh) Epoch(n int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -174,8 +174,8 @@ func (m *Mesh) Close() {
 // ErrTimeout, ErrStopped, or what the network said.
 func (m *Mesh) Conn(ctx context.Context, host int) (*Conn, error) { return m.take(ctx, host, 0, false) }
 
-// take is Conn for a line. With fresh, which says that the connection is new, it returns the connection even if the peer has ended it
-// since, so that what the peer sent before can be read.
+// take is Conn for a line. With fresh, which says that the connection is new, it returns the connection even if the
+// peer has ended it since, so that what the peer sent before can be read.
 func (m *Mesh) take(ctx context.Context, host, line int, fresh bool) (*Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(openTimeout))
 	defer cancel()

@@ -111,8 +111,8 @@ func TestConnectionsThatCannotBe(t *testing.T) {
 	}
 }
 
-// A connection that is accepted under another congestion control than the session's keeps that one's timers (BBR's pacing), so
-// the listener has the session's, and its own again for a session without one.
+// A connection that is accepted under another congestion control than the session's keeps that one's timers (BBR's
+// pacing), so the listener has the session's, and its own again for a session without one.
 func TestAcceptedUnderTheSessionsCongestionControl(t *testing.T) {
 	meshes := testMeshes(t, "127.0.0.1", 2, nil)
 	own := meshes[1].defaults.Congestion

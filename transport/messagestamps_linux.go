@@ -13,8 +13,8 @@ import (
 	"calib/internal/units"
 )
 
-// messageStamps takes the stamps of one connection's messages (SO_TIMESTAMPING, Documentation/networking/timestamping.rst).
-// Reading them allocates nothing.
+// messageStamps takes the stamps of one connection's messages (SO_TIMESTAMPING,
+// Documentation/networking/timestamping.rst). Reading them allocates nothing.
 type messageStamps struct {
 	in, queue messageReader // of the stream, of the error queue
 	none      [1]byte       // for the bytes of a stamp, which has none
@@ -29,8 +29,9 @@ const (
 		unix.SOF_TIMESTAMPING_OPT_TX_SWHW
 )
 
-// StampMessages lets this host stamp the messages to and from a rank, or ends that: by the kernel, and by the network interface
-// where that can and its administrator has switched it on (SIOCSHWTSTAMP). No message may be under way. It ends with the group.
+// StampMessages lets this host stamp the messages to and from a rank, or ends that: by the kernel, and by the network
+// interface where that can and its administrator has switched it on (SIOCSHWTSTAMP). No message may be under way. It
+// ends with the group.
 func (g *Group) StampMessages(peer int, on bool) error {
 	c, err := g.link(peer)
 	if err != nil {
@@ -52,8 +53,8 @@ func (g *Group) RecvStamped(from int, b []byte, polls bool) (plane.Arrival, erro
 	return at, nil
 }
 
-// Departure returns the stamps of the last message that was sent to a rank, and waits up to patience for those that are still
-// to come. A stamp that the host does not take is 0. It needs StampMessages.
+// Departure returns the stamps of the last message that was sent to a rank, and waits up to patience for those that are
+// still to come. A stamp that the host does not take is 0. It needs StampMessages.
 func (g *Group) Departure(to int, patience units.Nanos) (plane.Departure, error) {
 	c, err := g.link(to)
 	if err != nil {
@@ -62,8 +63,8 @@ func (g *Group) Departure(to int, patience units.Nanos) (plane.Departure, error)
 	return c.departure(patience)
 }
 
-// StampClock compares the clock of the stamps, the wall clock, with that of Now: it returns by how much the former is ahead,
-// and how far that may be off. Of several pairs of readings the closest counts.
+// StampClock compares the clock of the stamps, the wall clock, with that of Now: it returns by how much the former is
+// ahead, and how far that may be off. Of several pairs of readings the closest counts.
 func (g *Group) StampClock() (ahead, bound units.Nanos) {
 	const readings = 16
 	for i := range readings {
@@ -188,8 +189,8 @@ func (c *Conn) recvStamped(b []byte, polls bool) (at plane.Arrival, err error) {
 	return at, nil
 }
 
-// departure reads the error queue until it has all stamps of the last message. Those of earlier messages, which nobody asked
-// for, are dropped.
+// departure reads the error queue until it has all stamps of the last message. Those of earlier messages, which nobody
+// asked for, are dropped.
 func (c *Conn) departure(patience units.Nanos) (d plane.Departure, err error) {
 	s := c.messages
 	if s == nil {

@@ -23,7 +23,8 @@ func stamping(t *testing.T, host string) []*Group {
 	return g
 }
 
-// passStamped sends b to and fro until all stamps are there: the kernel begins to stamp what arrives a little after it was asked.
+// passStamped sends b to and fro until all stamps are there: the kernel begins to stamp what arrives a little after it
+// was asked.
 func passStamped(t *testing.T, g []*Group, b []byte, polls bool) (began, ended units.Nanos, d plane.Departure, a plane.Arrival) {
 	t.Helper()
 	for range 1000 {

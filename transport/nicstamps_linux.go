@@ -11,9 +11,9 @@ func sysStampMessages(fd, flags int) error {
 	return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPING, flags)
 }
 
-// sysNICStamps reports whether the network interface of a connection stamps every packet both ways with a clock of its own:
-// its driver says that it can (ethtool -T), and it has been switched on (hwstamp_ctl -t 1 -r 1). calib does not switch it on: it
-// is a setting of the host.
+// sysNICStamps reports whether the network interface of a connection stamps every packet both ways with a clock of its
+// own: its driver says that it can (ethtool -T), and it has been switched on (hwstamp_ctl -t 1 -r 1). calib does not
+// switch it on: it is a setting of the host.
 func sysNICStamps(fd int) bool {
 	name, ok := sysInterface(fd)
 	if !ok {

@@ -30,8 +30,8 @@ func (w *anyReceiver) build(g *Group) {
 	w.seen = g.changes
 }
 
-// next returns the next rank of those the last wait found ready, or -1. Each is served once before the next wait, and the
-// next wait starts after the last one served, so that no sender can keep another waiting.
+// next returns the next rank of those the last wait found ready, or -1. Each is served once before the next wait, and
+// the next wait starts after the last one served, so that no sender can keep another waiting.
 func (w *anyReceiver) next() int {
 	for range w.ranks {
 		i := w.turn % len(w.ranks)
@@ -44,10 +44,11 @@ func (w *anyReceiver) next() int {
 	return -1
 }
 
-// RecvAny waits until any rank's bytes are there, reads at most len(b) of one rank's, and returns whose, how many, and when
-// the last of them came (as RecvAt). Ranks that have bytes waiting are served in turn. After a silence as long as the
-// receive timeout it fails with ErrTimeout, and every connection stays usable. A rank whose connection has ended is an error of
-// class ErrPeerClosed when its turn comes, once: the ranks that are left can be received from by calling again.
+// RecvAny waits until any rank's bytes are there, reads at most len(b) of one rank's, and returns whose, how many, and
+// when the last of them came (as RecvAt). Ranks that have bytes waiting are served in turn. After a silence as long as
+// the receive timeout it fails with ErrTimeout, and every connection stays usable. A rank whose connection has ended is
+// an error of class ErrPeerClosed when its turn comes, once: the ranks that are left can be received from by calling
+// again.
 //
 // The first call of a group opens the missing connections, as Open does.
 func (g *Group) RecvAny(b []byte) (from, n int, at units.Nanos, err error) {
@@ -151,8 +152,8 @@ func (g *Group) RecvPolling(from int, b []byte) error {
 	return nil
 }
 
-// Pending is how many bytes from a rank can be received without waiting. Where there are none and never will be any it fails
-// as Recv would, so that a loop that waits for bytes ends.
+// Pending is how many bytes from a rank can be received without waiting. Where there are none and never will be any it
+// fails as Recv would, so that a loop that waits for bytes ends.
 func (g *Group) Pending(from int) (int, error) {
 	c, err := g.link(from)
 	if err != nil {
@@ -168,8 +169,8 @@ func (g *Group) Pending(from int) (int, error) {
 	return n, nil
 }
 
-// Unacked returns how many bytes sent to a rank its host has not acknowledged: those that wait to leave this host, and those
-// on their way.
+// Unacked returns how many bytes sent to a rank its host has not acknowledged: those that wait to leave this host, and
+// those on their way.
 func (g *Group) Unacked(to int) (int, error) {
 	c, err := g.link(to)
 	if err != nil {
@@ -186,8 +187,8 @@ func (g *Group) Unacked(to int) (int, error) {
 }
 
 // SendSome sends as much of b as the kernel takes, and gives up when it has taken nothing more for patience: n is then
-// below len(b), err is nil, and the next send continues after those n bytes, which are not a message of their own. A patience of
-// 0 waits for nothing. It fails as Send does where the connection is of no further use.
+// below len(b), err is nil, and the next send continues after those n bytes, which are not a message of their own. A
+// patience of 0 waits for nothing. It fails as Send does where the connection is of no further use.
 func (g *Group) SendSome(to int, b []byte, patience units.Nanos) (int, error) {
 	c, err := g.link(to)
 	if err != nil {

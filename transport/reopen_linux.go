@@ -14,14 +14,14 @@ import (
 const ready = "calibrd\n"
 
 // Reopen replaces the team's connections by new ones with the options o, whatever the session's, but for its congestion
-// control where o names none: that is the user's choice for the whole run. Every rank calls it with
-// the same o, when nothing is under way; the first to return may send at once. It ends within openTimeout. The next Reopen
-// or Close undoes it: connections with options other than the session's are not kept for the next group.
+// control where o names none: that is the user's choice for the whole run. Every rank calls it with the same o, when
+// nothing is under way; the first to return may send at once. It ends within openTimeout. The next Reopen or Close
+// undoes it: connections with options other than the session's are not kept for the next group.
 //
 // Buffers of accepted connections are the listener's, and the window scale is settled by the first packet. So each rank
-// gives its listener the options before it tells the ranks that dial it, over the old connections, that it is ready; they
-// then drop the old connection and dial. A rank sends ready on all its connections before it waits on any, and the mesh, not
-// the rank, answers handshakes: so no cycle of ranks can wait for each other.
+// gives its listener the options before it tells the ranks that dial it, over the old connections, that it is ready;
+// they then drop the old connection and dial. A rank sends ready on all its connections before it waits on any, and the
+// mesh, not the rank, answers handshakes: so no cycle of ranks can wait for each other.
 func (g *Group) Reopen(o plane.Socket) error {
 	ctx, cancel := context.WithTimeout(g.life, time.Duration(openTimeout))
 	defer cancel()
@@ -56,8 +56,8 @@ func (g *Group) Reopen(o plane.Socket) error {
 // dials reports whether this host is the one that dials a rank.
 func (g *Group) dials(rank int) bool { return g.team[g.rank] < g.team[rank] }
 
-// askToRedial tells a rank that dials this one to do so again, and ends the old connection. The mesh forgets the old one
-// first, since the new one may exist before this returns.
+// askToRedial tells a rank that dials this one to do so again, and ends the old connection. The mesh forgets the old
+// one first, since the new one may exist before this returns.
 func (g *Group) askToRedial(rank int) error {
 	g.unlink(rank)
 	if err := g.conns[rank].Send([]byte(ready)); err != nil {
@@ -115,8 +115,8 @@ func (g *Group) restore() {
 	if g.overridden == nil {
 		return
 	}
-	// It fails when the session has ended, and its connections with it; or when the listener keeps the buffer sizes, which
-	// the next session or Reopen reports again.
+	// It fails when the session has ended, and its connections with it; or when the listener keeps the buffer sizes,
+	// which the next session or Reopen reports again.
 	_, _ = g.mesh.override(g.overridden, g.peers(), nil)
 	g.overridden = nil
 }
@@ -145,9 +145,9 @@ func (m *Mesh) unlink(id linkID, c *Conn) {
 	}
 }
 
-// override makes o the options of the connections to hosts that are opened from now on, and returns the session it did so
-// in. A nil o means the session's own again: connections with others are then dropped. only, if set, is the session it is
-// meant for.
+// override makes o the options of the connections to hosts that are opened from now on, and returns the session it did
+// so in. A nil o means the session's own again: connections with others are then dropped. only, if set, is the session
+// it is meant for.
 func (m *Mesh) override(only *session, hosts []int, o *plane.Socket) (*session, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

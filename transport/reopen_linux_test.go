@@ -108,7 +108,8 @@ func TestReopenThenLeave(t *testing.T) {
 	}
 }
 
-// Neither side waits for one that has died: the dialler sees the old connection end, and the other is told by its context.
+// Neither side waits for one that has died: the dialler sees the old connection end, and the other is told by its
+// context.
 func TestPeerDiesDuringReopen(t *testing.T) {
 	g := opened(t, testMeshes(t, "127.0.0.1", 2, nil), units.Second)
 	done := make(chan error, 1)

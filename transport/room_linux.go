@@ -9,8 +9,9 @@ import (
 	"calib/internal/units"
 )
 
-// limitRoom bounds the send buffer, which holds what the other end has not acknowledged. A buffer that the user has fixed stays as it is,
-// and so does one that the kernel would make smaller than n (net.core.wmem_max). 0 gives the kernel's own buffer back, which grows.
+// limitRoom bounds the send buffer, which holds what the other end has not acknowledged. A buffer that the user has
+// fixed stays as it is, and so does one that the kernel would make smaller than n (net.core.wmem_max). 0 gives the
+// kernel's own buffer back, which grows.
 func (c *Conn) limitRoom(n int64) error {
 	if err := c.changeRoom(clampInt(units.Bytes(n))); err != nil {
 		return fmt.Errorf("limit the send buffer (SO_SNDBUF) to %d, %s: %w", n, c.peer, err)

@@ -10,8 +10,8 @@ import (
 	"calib/internal/plane"
 )
 
-// Route returns by which interface packets of the connection to a rank leave, and how large the kernel makes them. It is not for
-// timed sections.
+// Route returns by which interface packets of the connection to a rank leave, and how large the kernel makes them. It
+// is not for timed sections.
 func (g *Group) Route(to int) (plane.Route, error) {
 	c, err := g.link(to)
 	if err != nil {

@@ -21,7 +21,8 @@ type session struct {
 	done chan struct{} // closed when the session ends
 }
 
-// linkID names a connection: the peer's host index, and which of the connections to it. Line 0 is that of Send and Recv.
+// linkID names a connection: the peer's host index, and which of the connections to it. Line 0 is that of Send and
+// Recv.
 type linkID struct{ host, line int }
 
 // link is a peer and a connection to it.

@@ -27,8 +27,9 @@ func sendFlags(noEOR bool) uintptr {
 // The four calls of the timed path are one system call each; b is not empty. Package syscall is called itself, because
 // golang.org/x/sys/unix reaches it through two changes of calling convention. Each fits the compiler's inlining budget.
 
-// sysSendNow, called with MSG_DONTWAIT, sends what fits without waiting and returns its length, or less than 1. Since it
-// cannot block, it need not tell the scheduler, which saves 50 ns; b must be small, because the collector waits for it.
+// sysSendNow, called with MSG_DONTWAIT, sends what fits without waiting and returns its length, or less than 1. Since
+// it cannot block, it need not tell the scheduler, which saves 50 ns; b must be small, because the collector waits for
+// it.
 func sysSendNow(fd int, b []byte, flags uintptr) int {
 	n, _, _ := syscall.RawSyscall6(unix.SYS_SENDTO, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))),
 		uintptr(len(b)), flags, 0, 0)
@@ -42,8 +43,9 @@ func sysSend(fd int, b []byte, flags uintptr) (n int, errno syscall.Errno) {
 	return int(r), errno
 }
 
-// sysRecvUnseen is sysRecv by a thread that keeps its processor of Go's while it waits. The round trip is shorter by what
-// giving it up and taking it back costs. The socket's receive timeout bounds the wait, since the collector waits for it.
+// sysRecvUnseen is sysRecv by a thread that keeps its processor of Go's while it waits. The round trip is shorter by
+// what giving it up and taking it back costs. The socket's receive timeout bounds the wait, since the collector waits
+// for it.
 func sysRecvUnseen(fd int, b []byte, flags uintptr) (n int, errno syscall.Errno) {
 	r, _, errno := syscall.RawSyscall6(unix.SYS_RECVFROM, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))),
 		uintptr(len(b)), flags, 0, 0)
@@ -118,9 +120,10 @@ func sysBuffers(fd int, o plane.Socket) error {
 // clampInt keeps a size within what setsockopt can double.
 func clampInt(b units.Bytes) int { return int(min(b, units.GiB-1)) }
 
-// sysListenOptions gives accepted connections o's buffers and congestion control, which they take from the listener. A size
-// that is 0 gives the kernel's default and its automatic tuning back. The congestion control must be the listener's: a
-// connection that is accepted under BBR and then changed to another keeps BBR's pacing timer for its whole life.
+// sysListenOptions gives accepted connections o's buffers and congestion control, which they take from the listener. A
+// size that is 0 gives the kernel's default and its automatic tuning back. The congestion control must be the
+// listener's: a connection that is accepted under BBR and then changed to another keeps BBR's pacing timer for its
+// whole life.
 func sysListenOptions(fd int, o, defaults plane.Socket) error {
 	if err := sysCongestion(fd, cmp.Or(o.Congestion, defaults.Congestion)); err != nil {
 		return err
@@ -289,8 +292,8 @@ func sysLocalPort(fd int) (uint16, error) {
 	return fromSockaddr(name).Port(), err
 }
 
-// sysAccept blocks until a connection arrives, or the listener is shut down: then more is false. err with more true concerns
-// that one connection only.
+// sysAccept blocks until a connection arrives, or the listener is shut down: then more is false. err with more true
+// concerns that one connection only.
 func sysAccept(fd int) (conn int, from netip.AddrPort, more bool, err error) {
 	conn, sa, err := unix.Accept4(fd, unix.SOCK_CLOEXEC)
 	switch {

@@ -9,8 +9,8 @@ import (
 	"calib/internal/units"
 )
 
-// recvSlice is the longest wait of one system call that receives. Recv's first is hidden from the scheduler: the thread then
-// holds one of Go's processors for so long at most, and gets its bytes without asking for one.
+// recvSlice is the longest wait of one system call that receives. Recv's first is hidden from the scheduler: the thread
+// then holds one of Go's processors for so long at most, and gets its bytes without asking for one.
 const recvSlice = 10 * units.Millisecond
 
 // stall bounds a call without progress that signals interrupt: the kernel's own timeout starts again after each signal.
@@ -29,8 +29,8 @@ func (p *stall) spent() bool {
 	return p.limit > 0 && Now()-p.since > p.limit
 }
 
-// again returns nil when the receive that ended with errno should be made again. The kernel ends a receive after recvSlice;
-// from then on the wait is a poll, for as long as the receive timeout allows.
+// again returns nil when the receive that ended with errno should be made again. The kernel ends a receive after
+// recvSlice; from then on the wait is a poll, for as long as the receive timeout allows.
 func (c *Conn) again(errno syscall.Errno, wait *stall) error {
 	if errno != syscall.EAGAIN {
 		return c.check(errno, wait)

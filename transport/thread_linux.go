@@ -13,7 +13,8 @@ import (
 )
 
 // Pin binds the calling thread to one CPU (cpu < 0 leaves it free) and makes its timers exact (timer slack 1 ns instead
-// of 50 µs). The goroutine must be locked to its thread (runtime.LockOSThread). restore undoes both, on the same thread.
+// of 50 µs). The goroutine must be locked to its thread (runtime.LockOSThread). restore undoes both, on the same
+// thread.
 func Pin(cpu int) (restore func() error, err error) {
 	slack, err := unix.PrctlRetInt(unix.PR_GET_TIMERSLACK, 0, 0, 0, 0)
 	if err != nil {
@@ -34,8 +35,8 @@ func Pin(cpu int) (restore func() error, err error) {
 	return func() error { return errors.Join(setSlack(slack), unix.SchedSetaffinity(0, &was)) }, nil
 }
 
-// Yield keeps the calling thread, when it wakes up, from preempting another that runs (SCHED_BATCH). Threads that share CPUs
-// then do not delay each other between reading the clock and sending. The setting belongs to the thread.
+// Yield keeps the calling thread, when it wakes up, from preempting another that runs (SCHED_BATCH). Threads that share
+// CPUs then do not delay each other between reading the clock and sending. The setting belongs to the thread.
 func Yield() error {
 	attr := unix.SchedAttr{Policy: unix.SCHED_BATCH}
 	attr.Size = uint32(unsafe.Sizeof(attr))
@@ -48,9 +49,9 @@ func Yield() error {
 // shortestSlice is the least that Linux lets a thread ask for [ns].
 const shortestSlice = 100_000
 
-// hurry lets the calling thread, when it wakes up, take the CPU from another that computes, and not wait for the end of that
-// one's time slice: Linux prefers threads that ask for short slices (EEVDF, since 6.12; kernels before ignore it). The setting
-// belongs to the thread.
+// hurry lets the calling thread, when it wakes up, take the CPU from another that computes, and not wait for the end of
+// that one's time slice: Linux prefers threads that ask for short slices (EEVDF, since 6.12; kernels before ignore it).
+// The setting belongs to the thread.
 func hurry() error {
 	attr := unix.SchedAttr{Policy: unix.SCHED_NORMAL, Runtime: shortestSlice}
 	attr.Size = uint32(unsafe.Sizeof(attr))

@@ -9,7 +9,8 @@ import (
 	"calib/internal/units"
 )
 
-// stamper receives from a connection with the kernel's timestamp of the arrival (SO_TIMESTAMPNS). Receiving allocates nothing.
+// stamper receives from a connection with the kernel's timestamp of the arrival (SO_TIMESTAMPNS). Receiving allocates
+// nothing.
 type stamper struct {
 	in   messageReader
 	last units.Nanos
@@ -24,8 +25,8 @@ func sysStamp(fd int, on bool) error {
 	return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, value)
 }
 
-// recv is sysRecv, and also returns when the last byte arrived at this host, on the clock of Now; 0 where the kernel did not
-// say. A stream arrives in order, so its timestamps never decrease.
+// recv is sysRecv, and also returns when the last byte arrived at this host, on the clock of Now; 0 where the kernel
+// did not say. A stream arrives in order, so its timestamps never decrease.
 func (s *stamper) recv(fd int, b []byte, flags uintptr) (n int, at units.Nanos, errno syscall.Errno) {
 	n, at, errno = s.in.recv(fd, b, flags)
 	if at != 0 {

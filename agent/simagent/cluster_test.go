@@ -14,8 +14,8 @@ import (
 	"calib/transport/sim"
 )
 
-// clusterSpec is a switch whose sender, port and receiver all differ, with a fabric of known aggregate rate: tau is what the
-// three add up to per byte, so that L has the form of the paper's table 1.
+// clusterSpec is a switch whose sender, port and receiver all differ, with a fabric of known aggregate rate: tau is
+// what the three add up to per byte, so that L has the form of the paper's table 1.
 func clusterSpec() netspec.Spec {
 	const us = 1e-6
 	s := netspec.Spec{
@@ -35,8 +35,8 @@ func clusterSpec() netspec.Spec {
 // clusterCost is what calls and arrivals take, in ns and ns/B.
 var clusterCost = sim.Cost{Send: 3000, SendByte: 1, Recv: 1000, RecvByte: 0.2, Arrive: 2000, ArriveByte: 0.5, Now: 25}
 
-// TestClusterRecovers: every cost function of the cluster model, LogGP and B_L within 1% (B_L: 1% or a packet) of what the
-// simulator was told, through the coordinator, the experiments and the models.
+// TestClusterRecovers: every cost function of the cluster model, LogGP and B_L within 1% (B_L: 1% or a packet) of what
+// the simulator was told, through the coordinator, the experiments and the models.
 func TestClusterRecovers(t *testing.T) {
 	spec := clusterSpec()
 	opt := sim.Options{Seed: 1, ClockOffset: units.Second, ClockDrift: 10, Cost: clusterCost}

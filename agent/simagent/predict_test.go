@@ -42,9 +42,9 @@ func patternPlan(seed uint64, experiments ...string) bench.Plan {
 
 var pointToPoint = []string{names.Clock, names.Pingpong, names.Paired}
 
-// The calibrated simulation of a network is as good as its parameters: patterns that nothing was fitted to are predicted to some
-// per cent, on a shared medium from the hyperbolic model, on a switch from the cluster model, and on a switch that only pairs were
-// measured on as far as no port is crowded.
+// The calibrated simulation of a network is as good as its parameters: patterns that nothing was fitted to are
+// predicted to some per cent, on a shared medium from the hyperbolic model, on a switch from the cluster model, and on
+// a switch that only pairs were measured on as far as no port is crowded.
 func TestSimulationPredicts(t *testing.T) {
 	shared, err := netspec.Preset("sparc1994", 6)
 	if err != nil {
@@ -74,8 +74,8 @@ func TestSimulationPredicts(t *testing.T) {
 	}
 }
 
-// Over 50 simulated runs whose packets and rounds scatter, the 95% intervals of the simulation hold the measured times in 90 to 99% of
-// the cases.
+// Over 50 simulated runs whose packets and rounds scatter, the 95% intervals of the simulation hold the measured times
+// in 90 to 99% of the cases.
 func TestPredictionIntervals(t *testing.T) {
 	spec, err := netspec.Preset("sparc1994", 4)
 	if err != nil {
@@ -134,7 +134,8 @@ func TestNoFitReadsPatterns(t *testing.T) {
 	}
 }
 
-// Parameters that describe messages between two hosts, and nothing of what was measured, are not left ok: validation says why.
+// Parameters that describe messages between two hosts, and nothing of what was measured, are not left ok: validation
+// says why.
 func TestValidationContradicts(t *testing.T) {
 	spec, err := netspec.Preset("sparc1994", 8)
 	if err != nil {
@@ -162,8 +163,8 @@ func TestValidationContradicts(t *testing.T) {
 	}
 }
 
-// A slow host is in no parameter, so that patterns in which it took part judge none. Of a pattern that some rounds ran without it these
-// count alone.
+// A slow host is in no parameter, so that patterns in which it took part judge none. Of a pattern that some rounds ran
+// without it these count alone.
 func TestValidationLeavesSlowHostsOut(t *testing.T) {
 	spec, err := netspec.Preset("sparc1994", 8)
 	if err != nil {

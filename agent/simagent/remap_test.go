@@ -38,8 +38,8 @@ func estimate(t *testing.T, f *params.Fit, name string) float64 {
 	return v
 }
 
-// A medium that P hosts fill serves two messages of each in an interval: T_c = 2·P·S, so that C_n = P·S − T/2, and hosts that are
-// faster add nothing. Both within 2% of T_c.
+// A medium that P hosts fill serves two messages of each in an interval: T_c = 2·P·S, so that C_n = P·S − T/2, and
+// hosts that are faster add nothing. Both within 2% of T_c.
 func TestRemapsOnMedium(t *testing.T) {
 	const us, hosts, service, host, delay = 1e-6, 8, 100e-6, 10e-6, 15e-6
 	f := remaps(t, netspec.Spec{Name: "medium", Hosts: hosts, Mode: netspec.Shared, MSS: 1448, Host: netspec.Block{A: host, B: 0.02 * us},
@@ -52,8 +52,8 @@ func TestRemapsOnMedium(t *testing.T) {
 	near(t, "inflation_async", estimate(t, f, "inflation_async"), hosts, 0.02*hosts)
 }
 
-// Hosts whose processors are the slowest part, on a switch: C_n is zero and C_r is that of the queues at the processors, within 2%. The
-// truth is a simulation of its own, of processors and a delay.
+// Hosts whose processors are the slowest part, on a switch: C_n is zero and C_r is that of the queues at the
+// processors, within 2%. The truth is a simulation of its own, of processors and a delay.
 func TestRemapsAtProcessors(t *testing.T) {
 	const us, hosts, delay = 1e-6, 8, 30e-6
 	cost := sim.Cost{Send: 40000, Recv: 60000, Now: 25}
@@ -66,8 +66,8 @@ func TestRemapsAtProcessors(t *testing.T) {
 	near(t, "C_n", estimate(t, f, "C_n"), 0, 0.02*want)
 }
 
-// Table 4 of the paper: its rule for C_r, o_r + o_s = 137 cycles, is near what these queues are by its parameters, and near the 124 that
-// its measured 486 leave beside 316 and 2·C_n = 46.
+// Table 4 of the paper: its rule for C_r, o_r + o_s = 137 cycles, is near what these queues are by its parameters, and
+// near the 124 that its measured 486 leave beside 316 and 2·C_n = 46.
 func TestProcessorsOfAlewife(t *testing.T) {
 	p := logpc.LogGP{L: 21, Os: 15, Or: 122}
 	const cycle = 1000 // ns, so that times are whole
@@ -76,8 +76,9 @@ func TestProcessorsOfAlewife(t *testing.T) {
 	near(t, "LoPC's rule", p.HandlerContention(), cr, 0.2*cr)
 }
 
-// processors is the mean time of an iteration [s] of hosts that send requests to drawn hosts and wait for the replies. A host's
-// processor does one thing at a time, in the order in which it comes: it takes send for a message, recv for one that it receives.
+// processors is the mean time of an iteration [s] of hosts that send requests to drawn hosts and wait for the replies.
+// A host's processor does one thing at a time, in the order in which it comes: it takes send for a message, recv for
+// one that it receives.
 func processors(hosts, iterations int, send, recv, delay units.Nanos) float64 {
 	type message struct {
 		to, from int

@@ -9,8 +9,9 @@ import (
 	"calib/internal/netspec"
 )
 
-// What a run of the quick plan may be relied on for, from the simulated wire to the status: on eight hosts of a shared medium
-// all of the network's parameters, on four the fixed times only with care, since two numbers of pairs carry two parameters.
+// What a run of the quick plan may be relied on for, from the simulated wire to the status: on eight hosts of a shared
+// medium all of the network's parameters, on four the fixed times only with care, since two numbers of pairs carry two
+// parameters.
 func TestStatuses(t *testing.T) {
 	for hosts, want := range map[int]map[string]string{
 		8: {"a": params.StatusOK, "a_c": params.StatusOK, "b": params.StatusOK, "b_c": params.StatusOK,

@@ -1,5 +1,5 @@
-// Package simagent gives a simulated network the face of agents, so that a whole run, from schedule to parameters, can be
-// tried without a host: a network of known truth in virtual time, or a thousand hosts on a laptop.
+// Package simagent gives a simulated network the face of agents, so that a whole run, from schedule to parameters, can
+// be tried without a host: a network of known truth in virtual time, or a thousand hosts on a laptop.
 package simagent
 
 import (
@@ -25,7 +25,8 @@ type Agent struct {
 	segment int
 }
 
-// readingCost is what one reading of a simulated clock takes. Without it the clock experiment would have nothing to see.
+// readingCost is what one reading of a simulated clock takes. Without it the clock experiment would have nothing to
+// see.
 const readingCost = 25 * units.Nanos(1)
 
 // New returns one agent for each host of spec.

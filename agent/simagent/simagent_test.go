@@ -60,9 +60,9 @@ func quick(t testing.TB, seed uint64) bench.Plan {
 	return p
 }
 
-// noisy are hosts with clocks seconds apart and 30 ppm fast or slow, and a network whose every service jitters, a little
-// from packet to packet and as much from slot to slot. More jitter from packet to packet would move the truth itself: two
-// equal servers in series deliver less than either alone when both jitter.
+// noisy are hosts with clocks seconds apart and 30 ppm fast or slow, and a network whose every service jitters, a
+// little from packet to packet and as much from slot to slot. More jitter from packet to packet would move the truth
+// itself: two equal servers in series deliver less than either alone when both jitter.
 func noisy(seed uint64) sim.Options {
 	return sim.Options{
 		Seed: seed, ClockOffset: 2 * units.Second, ClockDrift: 30,
@@ -146,8 +146,8 @@ func TestRecovers(t *testing.T) {
 	}
 }
 
-// TestOneSlowHost: of few hosts, one is slow. It is named, and does not pass for contention: neither on a switch, which stays
-// one or is not known, nor on a shared medium.
+// TestOneSlowHost: of few hosts, one is slow. It is named, and does not pass for contention: neither on a switch, which
+// stays one or is not known, nor on a shared medium.
 func TestOneSlowHost(t *testing.T) {
 	for _, name := range []string{"switch", "sparc1994"} {
 		for _, hosts := range []int{4, 6, 8} {

@@ -1,5 +1,5 @@
-// Command calib-agent is the part of calib that runs on the hosts, alone: calib copies it there, since it has a fifth of the size. It takes
-// the command line of calib agent as far as calib itself uses it.
+// Command calib-agent is the part of calib that runs on the hosts, alone: calib copies it there, since it has a fifth
+// of the size. It takes the command line of calib agent as far as calib itself uses it.
 package main
 
 import (

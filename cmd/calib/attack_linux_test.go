@@ -25,9 +25,9 @@ const (
 	attackGrace = 30 * time.Second
 )
 
-// TestAttacked: beside a run, somebody on one of its hosts holds a thousand slow connections to every port there, and sends garbage to
-// them, over connections and in datagrams. The run names no host, its times are those of an undisturbed run within the intervals of
-// both, and the agent's memory stays bounded.
+// TestAttacked: beside a run, somebody on one of its hosts holds a thousand slow connections to every port there, and
+// sends garbage to them, over connections and in datagrams. The run names no host, its times are those of an
+// undisturbed run within the intervals of both, and the agent's memory stays bounded.
 func TestAttacked(t *testing.T) {
 	needs.Root(t, "make an emulated cluster")
 	needs.Namespaces(t)
@@ -61,7 +61,8 @@ func TestAttacked(t *testing.T) {
 	}
 }
 
-// calibrate runs ping-pong and paired, with an attack on the victim beside it where watch is given, which is called now and then.
+// calibrate runs ping-pong and paired, with an attack on the victim beside it where watch is given, which is called now
+// and then.
 func (l *faultLab) calibrate(name string, watch func()) map[string]params.Parameter {
 	l.t.Helper()
 	l.out = filepath.Join(l.work, name)

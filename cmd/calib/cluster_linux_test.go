@@ -12,8 +12,8 @@ import (
 	"calib/internal/needs"
 )
 
-// testCluster is hosts on this machine, each in a network namespace of its own, and a namespace in which their bridge is and calib runs. The
-// hosts x1 and on have the addresses 10.55.0.1 and on. All share the file system.
+// testCluster is hosts on this machine, each in a network namespace of its own, and a namespace in which their bridge
+// is and calib runs. The hosts x1 and on have the addresses 10.55.0.1 and on. All share the file system.
 type testCluster struct {
 	ts    *testscript.TestScript
 	t     testscript.T
@@ -22,7 +22,8 @@ type testCluster struct {
 	nodes int
 }
 
-// newCluster makes the namespaces and the agent. "exec $WITHIN command" runs a command in calib's for the rest of the script.
+// newCluster makes the namespaces and the agent. "exec $WITHIN command" runs a command in calib's for the rest of the
+// script.
 func newCluster(ts *testscript.TestScript, nodes int) *testCluster {
 	s := &testCluster{ts: ts, t: ts.Value(testKey{}).(testscript.T), dir: ts.MkAbs("cluster"), nodes: nodes}
 	s.name = fmt.Sprintf("calib-test-%d-%s", os.Getpid(), ts.Name())

@@ -192,7 +192,8 @@ func (l *faultLab) silence() {
 	l.onVictim("addr", "del", addr, "dev", device)
 }
 
-// linkDown takes the victim's link down. The returned function takes it up again, and restores the routes as a network manager does.
+// linkDown takes the victim's link down. The returned function takes it up again, and restores the routes as a network
+// manager does.
 func (l *faultLab) linkDown() (up func()) {
 	device, _ := l.device()
 	routes := filepath.Join(l.work, "routes")
@@ -215,8 +216,8 @@ func (l *faultLab) linkDown() (up func()) {
 	}
 }
 
-// left lists what still runs on the hosts of the lab, or belongs to the run. What the fault has stopped goes on first: a stopped process
-// cannot end.
+// left lists what still runs on the hosts of the lab, or belongs to the run. What the fault has stopped goes on first:
+// a stopped process cannot end.
 func (l *faultLab) left() []string {
 	var out []string
 	for h := range faultHosts {

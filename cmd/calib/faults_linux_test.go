@@ -21,8 +21,8 @@ import (
 )
 
 const (
-	// faultBudget is the budget of a cell's run, and faultGrace what a run may take beside it: to start and to end agents, to find out
-	// who is missing, and to fit.
+	// faultBudget is the budget of a cell's run, and faultGrace what a run may take beside it: to start and to end
+	// agents, to find out who is missing, and to fit.
 	faultBudget = 8 * time.Second
 	faultGrace  = 30 * time.Second
 	// startGrace is what a host may take that does not start.
@@ -59,11 +59,12 @@ var faults = []fault{
 	{"launcher killed", 0, func(l *faultLab) { l.signalRelay(syscall.SIGKILL) }, []int{4}, true},
 }
 
-// few are the cells of a plain go test; CALIB_FAULTS chooses others by a regular expression of "fault/phase", as make faults does.
+// few are the cells of a plain go test; CALIB_FAULTS chooses others by a regular expression of "fault/phase", as make
+// faults does.
 const few = `^(data cut/flood|agent stopped/paired|coordinator killed/gather)$`
 
-// TestFaults: whatever goes wrong, and whenever, a run ends in time, with valid files and the right exit code, names the host that is at
-// fault and no other, and leaves nothing running.
+// TestFaults: whatever goes wrong, and whenever, a run ends in time, with valid files and the right exit code, names
+// the host that is at fault and no other, and leaves nothing running.
 func TestFaults(t *testing.T) {
 	needs.Root(t, "make an emulated cluster with a launcher of its own")
 	needs.Namespaces(t)
@@ -170,8 +171,9 @@ func fullDisk(l *faultLab) func(*faultLab) {
 	}
 }
 
-// check holds the files of a run to be valid, and returns the hosts that run.json names, in order, and how many samples were saved. A run that was killed, or whose
-// directory was not made, or was removed because nothing had been measured, has less to show.
+// check holds the files of a run to be valid, and returns the hosts that run.json names, in order, and how many samples
+// were saved. A run that was killed, or whose directory was not made, or was removed because nothing had been measured,
+// has less to show.
 func (l *faultLab) check(code int) (named []string, saved int) {
 	l.t.Helper()
 	dir, err := rundir.Open(l.out)

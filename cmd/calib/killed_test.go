@@ -16,8 +16,9 @@ import (
 	"calib/internal/rundir"
 )
 
-// TestKilledAnywhere: a coordinator that dies at any moment leaves a run that goes on: every line of the whole run is there in the end, and
-// none twice. What is written is cut at any byte of samples.jsonl, and run.json is one of those that are written one after the other.
+// TestKilledAnywhere: a coordinator that dies at any moment leaves a run that goes on: every line of the whole run is
+// there in the end, and none twice. What is written is cut at any byte of samples.jsonl, and run.json is one of those
+// that are written one after the other.
 func TestKilledAnywhere(t *testing.T) {
 	work := t.TempDir()
 	plan := filepath.Join(work, "plan.yaml")
@@ -62,8 +63,8 @@ func TestKilledAnywhere(t *testing.T) {
 	}
 }
 
-// TestKilledAgain: a run that was interrupted and resumed, and whose coordinator was then killed, goes on, with all that was added. What
-// there was when it was resumed cannot be changed.
+// TestKilledAgain: a run that was interrupted and resumed, and whose coordinator was then killed, goes on, with all
+// that was added. What there was when it was resumed cannot be changed.
 func TestKilledAgain(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	calib(t, 0, "measure", "--sim", "switch:4", "--only", "pingpong", "--sizes", "1,700", "--seed", "9", "--quiet", "--out", dir)

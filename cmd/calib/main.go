@@ -1,7 +1,7 @@
 // Command calib measures the network of a cluster and fits the parameters of published cost models to it.
 //
-// This package lists the commands, handles signals and returns exit codes. The commands are in the packages below internal, one
-// file for each verb: flags, files and wiring. What they call is in the packages of the module.
+// This package lists the commands, handles signals and returns exit codes. The commands are in the packages below
+// internal, one file for each verb: flags, files and wiring. What they call is in the packages of the module.
 package main
 
 import (

@@ -42,7 +42,8 @@ func TestScriptAlone(t *testing.T) { runScripts(t, "alone") }
 // runScripts runs the scripts of testdata/dir. No script may leave a process behind, of calib or of a launch prefix.
 func runScripts(t *testing.T, dir string) {
 	t.Helper()
-	// What a process ignores, its children ignore: the scripts send HUP, which nohup has ignored. They run in parallel, after this function.
+	// What a process ignores, its children ignore: the scripts send HUP, which nohup has ignored. They run in parallel,
+	// after this function.
 	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP)
 	t.Cleanup(func() { signal.Stop(hangups) })

@@ -9,8 +9,8 @@ import (
 	"strconv"
 )
 
-// relay is a launcher of the tests of faults: it runs a command on a host of a lab, as "ip netns exec" does, and stands between the
-// coordinator and it, as sshd would. Its process is in the file WORK/HOST.relay.
+// relay is a launcher of the tests of faults: it runs a command on a host of a lab, as "ip netns exec" does, and stands
+// between the coordinator and it, as sshd would. Its process is in the file WORK/HOST.relay.
 func relay() {
 	host := os.Args[1]
 	file := filepath.Join(os.Getenv("WORK"), host+".relay")

@@ -38,8 +38,8 @@ SlurmdSpoolDir=%[2]s/spool.%%n
 PartitionName=test Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscribe=YES
 `
 
-// cmdSlurm starts a real cluster of Slurm, of four nodes that share a file system and the munge daemon. SLURM_CONF is its configuration for the
-// rest of the script. calib.sbatch is the example.
+// cmdSlurm starts a real cluster of Slurm, of four nodes that share a file system and the munge daemon. SLURM_CONF is
+// its configuration for the rest of the script. calib.sbatch is the example.
 func cmdSlurm(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, len(args) == 0, neg, "slurm")
 	t := ts.Value(testKey{}).(testscript.T)

@@ -32,8 +32,8 @@ StrictHostKeyChecking yes
 User %[2]s
 `
 
-// cmdSSHD starts eight hosts with an sshd each, which takes few logins at once, and a cache of its own each. hosts.txt has their addresses, and "ssh -F
-// $SSH_CONFIG" reaches them, also by the aliases c1 and on.
+// cmdSSHD starts eight hosts with an sshd each, which takes few logins at once, and a cache of its own each. hosts.txt
+// has their addresses, and "ssh -F $SSH_CONFIG" reaches them, also by the aliases c1 and on.
 func cmdSSHD(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, len(args) == 0, neg, "sshd")
 	t := ts.Value(testKey{}).(testscript.T)

@@ -1,6 +1,6 @@
-// Package blocks is the algebra of communication blocks: the service time of a message in a host or a network, and the four
-// rules that reduce blocks in series, in parallel and in concurrent use to one.
-// Source: Stoica, Sultan, Keyes 1994, sections 2 and 3.
+// Package blocks is the algebra of communication blocks: the service time of a message in a host or a network, and the
+// four rules that reduce blocks in series, in parallel and in concurrent use to one. Source: Stoica, Sultan, Keyes
+// 1994, sections 2 and 3.
 package blocks
 
 import (

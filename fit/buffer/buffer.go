@@ -1,5 +1,5 @@
-// Package buffer estimates B_L, the buffer of the port to one receiver in the cluster model of Tam and Wang. It builds on
-// package cluster, whose g_s says how fast a sender fills the port (eq. 3).
+// Package buffer estimates B_L, the buffer of the port to one receiver in the cluster model of Tam and Wang. It builds
+// on package cluster, whose g_s says how fast a sender fills the port (eq. 3).
 package buffer
 
 import (
@@ -27,11 +27,12 @@ import (
 //
 //   - B_L_tcp by the delay of a probe through the port while TCP streams saturate it, over its delay when idle (probeBatch).
 //
-// A buffer counts packets or bytes, and bursts of two sizes tell which (method count). B_L is in packets. Where the buffer
-// counts bytes, these are packets of the largest size measured, and B_L_bytes has a value; otherwise it has none.
-// Estimates of several sizes and numbers of senders are combined by inverse variance. Where they differ by more than their
-// intervals allow, the interval is widened (Birge 1932, Phys. Rev. 40, 207). Packets are counted whole, which moves an
-// estimate by up to half a packet: a uniform error of that size is added to every interval in quadrature.
+// A buffer counts packets or bytes, and bursts of two sizes tell which (method count). B_L is in packets. Where the
+// buffer counts bytes, these are packets of the largest size measured, and B_L_bytes has a value; otherwise it has
+// none. Estimates of several sizes and numbers of senders are combined by inverse variance. Where they differ by more
+// than their intervals allow, the interval is widened (Birge 1932, Phys. Rev. 40, 207). Packets are counted whole,
+// which moves an estimate by up to half a packet: a uniform error of that size is added to every interval in
+// quadrature.
 //
 // A port that never overflowed has a lower bound only. Source: Tam, Wang 2000, eq. 3, 4 and section 3.2.
 type Buffer struct{}
@@ -188,11 +189,12 @@ func scaled(p params.Parameter, by float64) params.Parameter {
 	return p
 }
 
-// tcpHeaders are the bytes of a frame beside the payload of a segment: Ethernet (14), IPv4 (20), TCP (20) and its time stamps (12).
+// tcpHeaders are the bytes of a frame beside the payload of a segment: Ethernet (14), IPv4 (20), TCP (20) and its time
+// stamps (12).
 const tcpHeaders = 66
 
-// agree says whether the two methods find the same buffer. Where the buffer counts bytes, what it holds of the datagrams is
-// what it holds of segments only in bytes.
+// agree says whether the two methods find the same buffer. Where the buffer counts bytes, what it holds of the
+// datagrams is what it holds of segments only in bytes.
 func (p *floodData) agree() {
 	a, okA := p.fit.Parameters["B_L"]
 	b, okB := p.fit.Parameters["B_L_tcp"]

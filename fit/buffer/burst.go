@@ -102,9 +102,10 @@ func (q *knee) at(k, senders float64) float64 {
 	return math.Min(k, q.c+q.rho*lasting(k, senders, q.rho))
 }
 
-// lasting is how long k datagrams from p' senders keep the port full, counted in datagrams that arrive meanwhile. The senders
-// send in step: p' datagrams arrive at a time, and r the last of J times. If p' divides k, all but the first p' arrive while
-// the port is full. If r is less than rho·p', which leave between two arrivals, the port is no longer full at the end:
+// lasting is how long k datagrams from p' senders keep the port full, counted in datagrams that arrive meanwhile. The
+// senders send in step: p' datagrams arrive at a time, and r the last of J times. If p' divides k, all but the first p'
+// arrive while the port is full. If r is less than rho·p', which leave between two arrivals, the port is no longer full
+// at the end:
 //
 //	x = min(p'·(J − 1), p'·(J − 2) + r/rho),  J = ⌈k/p'⌉,  r = k − p'·(J − 1).
 func lasting(k, senders, rho float64) float64 {
@@ -141,9 +142,9 @@ const bluntKnee = 0.7
 // settled is how often a line is fitted again with the rho it gave. That is enough: rho changes x by less than p'.
 const settled = 3
 
-// fitKnee fits B and D/A to the arrival ratios received/k by least squares. The knee lies beside the first burst that lost
-// packets. The line is tried from the burst before that one, from it, and from the one after it; the fit of the smallest
-// sum of squares over all bursts is taken.
+// fitKnee fits B and D/A to the arrival ratios received/k by least squares. The knee lies beside the first burst that
+// lost packets. The line is tried from the burst before that one, from it, and from the one after it; the fit of the
+// smallest sum of squares over all bursts is taken.
 func fitKnee(k, received []float64, senders float64) (*knee, error) {
 	var best *knee
 	sse := math.Inf(1)
@@ -218,8 +219,8 @@ func (p *floodData) fitBursts() {
 	p.count(sizes)
 }
 
-// misfit is the term of a knee: how far the bursts that overflowed the port lie off it, at the worst of the first two. The model
-// takes the senders to be in step and at an even rate, and the bursts are few.
+// misfit is the term of a knee: how far the bursts that overflowed the port lie off it, at the worst of the first two.
+// The model takes the senders to be in step and at an even rate, and the bursts are few.
 func (g *burstGroup) misfit(q *knee, times *resample.Estimates) []params.Term {
 	received := times.Pick(g.received)
 	first, worst := firstLoss(g.packets, received), 0.0
@@ -259,8 +260,8 @@ func (p *floodData) checkRates() {
 	p.fit.Note(params.BurstFits, "bursts: %s", strings.Join(parts, ", "))
 }
 
-// gapRatio is D/A from gaps. D is one over the gap at the receiver in the longest burst. A is p' over the gap of one sender:
-// that of the longest burst of a single sender, which the port may slow down, or else g_s by experiment gap.
+// gapRatio is D/A from gaps. D is one over the gap at the receiver in the longest burst. A is p' over the gap of one
+// sender: that of the longest burst of a single sender, which the port may slow down, or else g_s by experiment gap.
 func (p *floodData) gapRatio(g *burstGroup) (float64, bool) {
 	alone := 0.0
 	for _, single := range p.bursts {

@@ -12,20 +12,22 @@ import (
 )
 
 const (
-	// accepted and rejected are how many standard uncertainties two sizes may be off what a hypothesis says of them, and must
-	// be off for it to be given up. A hypothesis that is less than sameBuffer off, relative, is not given up at all: what the
-	// uncertainties leave out may be as large.
+	// accepted and rejected are how many standard uncertainties two sizes may be off what a hypothesis says of them,
+	// and must be off for it to be given up. A hypothesis that is less than sameBuffer off, relative, is not given up
+	// at all: what the uncertainties leave out may be as large.
 	accepted   = 2
 	rejected   = 3
 	sameBuffer = 0.05
-	// maxHeader is the most a buffer may count for a datagram beside its payload [B]: IPv6, UDP, VLAN tags, preamble and gap.
+	// maxHeader is the most a buffer may count for a datagram beside its payload [B]: IPv6, UDP, VLAN tags, preamble
+	// and gap.
 	maxHeader = 120
-	// headerDoubt is by how much the bytes that a buffer counts may differ from those of a frame: a VLAN tag, a checksum, a preamble.
+	// headerDoubt is by how much the bytes that a buffer counts may differ from those of a frame: a VLAN tag, a
+	// checksum, a preamble.
 	headerDoubt = 12
 )
 
-// frameHeaders are the bytes of a frame beside the payload of a datagram, as the kernel's queues count them: Ethernet (14), IPv4
-// (20) or IPv6 (40), UDP (8).
+// frameHeaders are the bytes of a frame beside the payload of a datagram, as the kernel's queues count them: Ethernet
+// (14), IPv4 (20) or IPv6 (40), UDP (8).
 var frameHeaders = []float64{42, 62}
 
 // sizeEstimate is the buffer in packets of one size.
@@ -34,8 +36,8 @@ type sizeEstimate struct {
 	estimate
 }
 
-// count decides what the buffer counts and records B_L and B_L_bytes. Two hypotheses are tested with the smallest and the
-// largest size that filled the port: that it held as many packets of both, and as many bytes with headers of 0 to
+// count decides what the buffer counts and records B_L and B_L_bytes. Two hypotheses are tested with the smallest and
+// the largest size that filled the port: that it held as many packets of both, and as many bytes with headers of 0 to
 // maxHeader. What the buffer counts is known where one of them agrees with the data and the other does not.
 func (p *floodData) count(sizes []sizeEstimate) {
 	small, large := sizes[0], sizes[len(sizes)-1]
@@ -91,8 +93,8 @@ func (p *floodData) off(small, large sizeEstimate, lo, hi float64) test {
 // standard is the standard uncertainty of e, its terms among it.
 func (p *floodData) standard(e estimate) float64 { return resample.Uncertainty(p.whole(e)) }
 
-// kneeSizes merges the bursts of each size that overflowed the port, ascending. Where there are any, only those with D/A below
-// bluntKnee: where the senders are hardly faster than the port, their pauses move the knee.
+// kneeSizes merges the bursts of each size that overflowed the port, ascending. Where there are any, only those with
+// D/A below bluntKnee: where the senders are hardly faster than the port, their pauses move the knee.
 func (p *floodData) kneeSizes() []sizeEstimate {
 	full := slices.DeleteFunc(slices.Clone(p.full), func(g *burstGroup) bool { return g.knee.rho > bluntKnee })
 	if len(full) == 0 {
@@ -120,8 +122,8 @@ func (p *floodData) unknownBytes(s sizeEstimate, why string) {
 	p.fit.Unknown("B_L_bytes", "B", labelBLBytes, math.Max(0, ci[0])*s.bytes, ci[1]*(s.bytes+maxHeader), why)
 }
 
-// header is what the buffer counts for a datagram of either size beside its payload so that both fill it with the same bytes,
-// with its standard uncertainty. Where the bytes of a frame are within that, it is these.
+// header is what the buffer counts for a datagram of either size beside its payload so that both fill it with the same
+// bytes, with its standard uncertainty. Where the bytes of a frame are within that, it is these.
 func (p *floodData) header(small, large sizeEstimate) (h, u float64) {
 	apart := small.value - large.value
 	h = (large.value*large.bytes - small.value*small.bytes) / apart

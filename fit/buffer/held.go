@@ -15,8 +15,9 @@ import (
 const whyNotKept = "port not kept full"
 
 const (
-	// leastBeside is how many datagrams beside a loss a batch must have, and keptFull by how much the middle half of what the
-	// port held at them may vary, relative, or in packets where that is more: more means that the port was full now and then.
+	// leastBeside is how many datagrams beside a loss a batch must have, and keptFull by how much the middle half of
+	// what the port held at them may vary, relative, or in packets where that is more: more means that the port was
+	// full now and then.
 	leastBeside = 10
 	keptFull    = 0.1
 	keptPackets = 2
@@ -70,10 +71,10 @@ func steady(l *dataset.Sample) bool {
 	return l.Aux[names.AuxHeldHigh]-l.Aux[names.AuxHeldLow] <= math.Max(keptFull*l.Aux[names.AuxHeld], keptPackets)
 }
 
-// heldSizes are the buffer in packets by size, ascending, of the sizes that kept the port full in enough batches. A datagram
-// beside a loss saw h datagrams leave until it had left itself. Its idle one-way time, which was taken off before, holds its
-// own service where the port serves even a single datagram at its rate, so that the port holds h + 1; it does not where a
-// token bucket lets it pass, and the port holds h. B is taken as h + ½, ± ½.
+// heldSizes are the buffer in packets by size, ascending, of the sizes that kept the port full in enough batches. A
+// datagram beside a loss saw h datagrams leave until it had left itself. Its idle one-way time, which was taken off
+// before, holds its own service where the port serves even a single datagram at its rate, so that the port holds h + 1;
+// it does not where a token bucket lets it pass, and the port holds h. B is taken as h + ½, ± ½.
 func (p *floodData) heldSizes() []sizeEstimate {
 	var out []sizeEstimate
 	for _, g := range p.held {

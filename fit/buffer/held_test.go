@@ -64,8 +64,8 @@ func TestWhatAFullPortCounts(t *testing.T) {
 	}
 }
 
-// Without evidence against one of the hypotheses, what is counted is unknown: one size, sizes too close, a port that was full now
-// and then, few losses.
+// Without evidence against one of the hypotheses, what is counted is unknown: one size, sizes too close, a port that
+// was full now and then, few losses.
 func TestWhatIsCountedIsUnknown(t *testing.T) {
 	large := held{1000, 92, 92, 92, 300}
 	for name, small := range map[string]held{

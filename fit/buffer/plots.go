@@ -49,8 +49,8 @@ func describe(f *params.Fit) string {
 		"What leaves the port while the burst lasts moves the knee a little to the right of it", tcp)
 }
 
-// kneeCurve draws the fit of one group of bursts: the knee fitted anew to the ratios measured, of which the fit holds no
-// parameters, at bursts of equal parts from every sender.
+// kneeCurve draws the fit of one group of bursts: the knee fitted anew to the ratios measured, of which the fit holds
+// no parameters, at bursts of equal parts from every sender.
 func kneeCurve(s params.Series) []params.Curve {
 	senders := s.Factors["senders"]
 	var k, received []float64

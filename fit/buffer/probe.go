@@ -30,18 +30,19 @@ type probeID struct {
 	point               string
 }
 
-// probeQuantile is the quantile of the delays under load that stands for a full port. The queue of a few TCP streams swings
-// between some 70% of the buffer and all of it. The median is therefore low by 5 to 20%, and the largest delay is high by the
-// jitter of the hosts. In simulations of 1 to 6 streams and buffers of 16 to 200 packets with some 400 probes, one to
-// 50 packets, the 98% quantile finds the buffer within 5% or one packet; the 90% quantile is low by up to 5%, and the
-// largest delay high by up to 25%. A prober that takes more than some 2% of the packets biases a small buffer upwards.
+// probeQuantile is the quantile of the delays under load that stands for a full port. The queue of a few TCP streams
+// swings between some 70% of the buffer and all of it. The median is therefore low by 5 to 20%, and the largest delay
+// is high by the jitter of the hosts. In simulations of 1 to 6 streams and buffers of 16 to 200 packets with some 400
+// probes, one to 50 packets, the 98% quantile finds the buffer within 5% or one packet; the 90% quantile is low by up
+// to 5%, and the largest delay high by up to 25%. A prober that takes more than some 2% of the packets biases a small
+// buffer upwards.
 const probeQuantile = 0.98
 
 // busyShare is the share of its typical rate that a port must keep up under load for the probes to meet a full one.
 const busyShare = 0.6
 
-// buffer estimates B_L [packets] from one batch. A probe that takes the last free place in the port waits for all packets
-// before it:
+// buffer estimates B_L [packets] from one batch. A probe that takes the last free place in the port waits for all
+// packets before it:
 //
 //	B = 1 + (delay under load − delay when idle)·(D + R),
 //
@@ -63,8 +64,9 @@ func (b *probeBatch) buffer() (float64, bool) {
 	return 1 + (stats.Quantile(load, probeQuantile)-stats.Median(idle))*rate, true
 }
 
-// pauses reports whether the streams left the port idle for a good part of the time: its intervals are then typically much
-// shorter than their mean. Single intervals say nothing: after a lost segment has come, all that followed it is read at once.
+// pauses reports whether the streams left the port idle for a good part of the time: its intervals are then typically
+// much shorter than their mean. Single intervals say nothing: after a lost segment has come, all that followed it is
+// read at once.
 func (b *probeBatch) pauses() bool {
 	segments := allSeconds(b.drain)
 	return len(segments) > 0 && stats.Median(segments) < busyShare*stats.Mean(segments)

@@ -10,8 +10,8 @@ import (
 	"calib/internal/dataset"
 )
 
-// queue simulates window-controlled streams and a prober through a port of a finite buffer, one packet at a time: windows
-// grow by a packet a round trip and shrink to 70% once for every loss of a round trip (RFC 9438, section 4).
+// queue simulates window-controlled streams and a prober through a port of a finite buffer, one packet at a time:
+// windows grow by a packet a round trip and shrink to 70% once for every loss of a round trip (RFC 9438, section 4).
 type queue struct {
 	buffer, streams int
 	service, rtt    float64 // s: of a segment at the port; without queueing

@@ -32,8 +32,8 @@ func (h *transfer) cluster() Cluster {
 	return c
 }
 
-// identity compares 2(O_s + L + O_r + U_r) with the round trips of pingpong, which L was not fitted to, at the sizes that
-// both saw.
+// identity compares 2(O_s + L + O_r + U_r) with the round trips of pingpong, which L was not fitted to, at the sizes
+// that both saw.
 func (h *transfer) identity() {
 	q, err := h.prepared.Pingpong(h.Model, 1)
 	if err != nil {

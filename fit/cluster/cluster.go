@@ -1,6 +1,6 @@
-// Package cluster holds the cluster model of Tam and Wang (University of Hong Kong, 2000): what a message costs the hosts
-// (O_s, U_r, O_r, copies), the gaps between packets that a host sends and receives (g_s, g_r), the time of a packet in the
-// network while p hosts communicate (L), and the predictions of broadcasts and gathers made of them.
+// Package cluster holds the cluster model of Tam and Wang (University of Hong Kong, 2000): what a message costs the
+// hosts (O_s, U_r, O_r, copies), the gaps between packets that a host sends and receives (g_s, g_r), the time of a
+// packet in the network while p hosts communicate (L), and the predictions of broadcasts and gathers made of them.
 //
 // Costs are functions of the message size, with or without a floor, and share their estimation (cost.go).
 package cluster
@@ -40,7 +40,8 @@ func (c Cluster) oneWay(m, p float64) float64 {
 //     simplification (section 3.2);
 //   - B_L as what the buffer held at least, where it never overflowed, and as endless where it was not measured.
 //
-// It returns fit.ErrNeeds, naming what is missing, without O_s, U_r, g_s or L, and form.Err for a function of another form.
+// It returns fit.ErrNeeds, naming what is missing, without O_s, U_r, g_s or L, and form.Err for a function of another
+// form.
 func Of(p *params.Params) (Cluster, error) {
 	c := Cluster{BL: math.Inf(1), MTU: fit.DefaultPacket}
 	var missing []string

@@ -117,7 +117,8 @@ func TestTransferLeavesSizesOut(t *testing.T) {
 	}
 }
 
-// Intervals of coefficients must hold the truth in 34 of 40 runs at least, with 1% noise between batches and within them.
+// Intervals of coefficients must hold the truth in 34 of 40 runs at least, with 1% noise between batches and within
+// them.
 func TestClusterCoverage(t *testing.T) {
 	const runs, want = 40, 34
 	free, limited := fittest.TableOne(40), fittest.TableOne(40)

@@ -21,8 +21,8 @@ const (
 	bent = 0.05
 )
 
-// curves holds several costs by message size in one table, so that a bootstrap draws the same rounds for all of them. K tells
-// the costs apart.
+// curves holds several costs by message size in one table, so that a bootstrap draws the same rounds for all of them. K
+// tells the costs apart.
 type curves[K comparable] struct {
 	table resample.Table[sizeOf[K]]
 	sizes map[K][]float64 // ascending
@@ -149,7 +149,8 @@ func (d *costData) series(symbol string, at func(float64) float64) params.Series
 	return s
 }
 
-// costFit is a cost function with the bootstrap of its coefficients. nil is a cost that is not known, and counts as none.
+// costFit is a cost function with the bootstrap of its coefficients. nil is a cost that is not known, and counts as
+// none.
 type costFit struct {
 	form.Cost
 	symbol     string
@@ -188,8 +189,8 @@ func (d *costData) refit(fit costFitter, w []float64) []form.Cost {
 	return resample.Map(d.replicates, func(y []float64) (form.Cost, error) { return fit(d.sizes, y, w) })
 }
 
-// fitCost fits a line, or a floor and a line where floors are looked for and one shows, and records the function, its points
-// and findings about it. Terms widen the intervals of what does not depend on the size. It needs two sizes.
+// fitCost fits a line, or a floor and a line where floors are looked for and one shows, and records the function, its
+// points and findings about it. Terms widen the intervals of what does not depend on the size. It needs two sizes.
 func fitCost(r *fit.Result, symbol, label string, d *costData, floors bool, terms ...params.Term) (*costFit, error) {
 	w := d.weights()
 	out := &costFit{symbol: symbol}
@@ -276,9 +277,10 @@ const (
 	minFloored = 5
 )
 
-// floorCost fits max(floor, c0 + c1·m) exactly. For every split of the sizes into a flat part below and a line above, the sum
-// of squares has a minimum. Where line and floor would meet outside the gap between the two parts, the minimum has its corner
-// on a size x_i: y = c0 + c1·max(m, x_i). All are tried, and the smallest is taken whose corner lies where its split has it.
+// floorCost fits max(floor, c0 + c1·m) exactly. For every split of the sizes into a flat part below and a line above,
+// the sum of squares has a minimum. Where line and floor would meet outside the gap between the two parts, the minimum
+// has its corner on a size x_i: y = c0 + c1·max(m, x_i). All are tried, and the smallest is taken whose corner lies
+// where its split has it.
 func floorCost(x, y, w []float64) (form.Cost, error) {
 	w, err := regress.Relative(y, w)
 	if err != nil {
@@ -322,9 +324,9 @@ func cornerCost(x, y, w []float64, corner float64) (form.Cost, error) {
 	return c, err
 }
 
-// fitFloor returns the floor and line of a cost with those of each replicate, and whether the data show the floor: BIC must
-// clearly take it rather than line, which was fitted to the same data, and it must lie above the line at the smallest size by a material share, with its
-// whole 95% interval.
+// fitFloor returns the floor and line of a cost with those of each replicate, and whether the data show the floor: BIC
+// must clearly take it rather than line, which was fitted to the same data, and it must lie above the line at the
+// smallest size by a material share, with its whole 95% interval.
 func fitFloor(d *costData, w []float64, line form.Cost) (c form.Cost, replicates []form.Cost, shows bool) {
 	n := len(d.sizes)
 	if n < minFloored {

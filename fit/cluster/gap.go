@@ -19,8 +19,8 @@ import (
 // or a floor and a line above it where the data show a floor. Its samples hold one message a segment, and the segment
 // counter must prove it: samples of merged messages are left out.
 //
-// g_s_merged(m) is the interval between messages that the kernel may merge into segments, as most programs send them. It
-// is a line like g_s, or, where a line misses a size by more than 5%, straight lines over ranges of the size.
+// g_s_merged(m) is the interval between messages that the kernel may merge into segments, as most programs send them.
+// It is a line like g_s, or, where a line misses a size by more than 5%, straight lines over ranges of the size.
 // Source: Tam, Wang 2000, section 3.2 and table 1.
 type Gap struct{}
 
@@ -162,7 +162,8 @@ func intervals(l *dataset.Sample) []float64 {
 	return fit.Seconds(l.NS)
 }
 
-// mergedSegments reports whether the counters contradict one segment a message. Segments that were sent again do not count.
+// mergedSegments reports whether the counters contradict one segment a message. Segments that were sent again do not
+// count.
 func mergedSegments(l *dataset.Sample) bool {
 	n := l.Aux[names.AuxMessages]
 	return n > 0 && l.TCP != nil && l.TCP.DataSegsOut > 0 &&

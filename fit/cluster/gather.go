@@ -17,11 +17,11 @@ import (
 	"calib/internal/units"
 )
 
-// Gather is the smallest interval between packets that one host receives, as a function of their payload m [B]:
-// g_r(m), with the forms of g_s. The packets of p' senders reach one root at intervals of max(g_s/p', g_r). With many senders
-// that is g_r: at each size the interval of the largest p', averaged with those of other p' within 1.5% of it. A size does
-// not show g_r if its interval at the largest p' is still 1/p' of g_s, or falls as 1/p' against that of fewer senders. Where
-// no two sizes show it, the parameter g_r says so, with a bound.
+// Gather is the smallest interval between packets that one host receives, as a function of their payload m [B]: g_r(m),
+// with the forms of g_s. The packets of p' senders reach one root at intervals of max(g_s/p', g_r). With many senders
+// that is g_r: at each size the interval of the largest p', averaged with those of other p' within 1.5% of it. A size
+// does not show g_r if its interval at the largest p' is still 1/p' of g_s, or falls as 1/p' against that of fewer
+// senders. Where no two sizes show it, the parameter g_r says so, with a bound.
 //
 // Gathers of M bytes from each sender are summed up in notes: all senders at once, and the best window of senders, with
 // the segments that had to be sent again. Source: Tam, Wang 2000, sections 3.2 and 5.
@@ -112,8 +112,8 @@ func fitGather(p *fit.Prepared) (*gather, error) {
 	return &gather{fit: finishCosts(a.Result, c), gr: c}, nil
 }
 
-// load gathers the intervals. Streams with losses are kept apart: the root's link is busy in them too, and they are used at
-// sizes where no other stream shows g_r.
+// load gathers the intervals. Streams with losses are kept apart: the root's link is busy in them too, and they are
+// used at sizes where no other stream shows g_r.
 func (a *arrivals) load() {
 	all := a.prepared.LineBatches(names.Gather, names.PhaseArrivals)
 	lossy := map[*dataset.Sample]bool{}
@@ -156,9 +156,10 @@ func (a *arrivals) load() {
 // parts is into how many a stream of arrivals is cut to see pauses. Each holds two kept intervals at least.
 const parts = 8
 
-// arrivalInterval is intervals without pauses. A root that was stopped for a moment adds its pause to the mean over the window,
-// and one such stream in three rounds moves g_r by the share of the pause. So the mean is scaled by the median of the means of
-// equal parts of the stream over the mean of all. A stream without pauses has a scale near 1, however its arrivals come in bursts.
+// arrivalInterval is intervals without pauses. A root that was stopped for a moment adds its pause to the mean over the
+// window, and one such stream in three rounds moves g_r by the share of the pause. So the mean is scaled by the median
+// of the means of equal parts of the stream over the mean of all. A stream without pauses has a scale near 1, however
+// its arrivals come in bursts.
 func arrivalInterval(l *dataset.Sample) []float64 {
 	v := intervals(l)
 	if len(v) != 1 || len(l.NS) < 2*parts {
@@ -234,8 +235,8 @@ func (a *arrivals) saturated() *costData {
 	})
 }
 
-// group returns the points of m bytes whose interval is that of the most senders, and those numbers of senders in words;
-// nil where the senders are the limit, or nothing is there to tell.
+// group returns the points of m bytes whose interval is that of the most senders, and those numbers of senders in
+// words; nil where the senders are the limit, or nothing is there to tell.
 func (a *arrivals) group(m float64, losses bool) (group []int, numbers string) {
 	senders, points := a.at(m, losses)
 	last := len(points) - 1

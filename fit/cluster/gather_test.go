@@ -8,7 +8,8 @@ import (
 	"calib/internal/dataset/names"
 )
 
-// TestArrivalInterval holds that a pause of 1 ms in a stream of 50 ms does not move its interval, and that bursts do not either.
+// TestArrivalInterval holds that a pause of 1 ms in a stream of 50 ms does not move its interval, and that bursts do
+// not either.
 func TestArrivalInterval(t *testing.T) {
 	even, bursts := make([]int64, 100), make([]int64, 100)
 	for i := range even {

@@ -52,7 +52,8 @@ func overheadOf(p *fit.Prepared) (*overhead, error) {
 	return fit.Shared(p, Overhead{}, func() (*overhead, error) { return fitOverhead(p) })
 }
 
-// callCost names a cost that experiment overhead measured: a phase, and the rate of arriving messages [1/s] of a computation.
+// callCost names a cost that experiment overhead measured: a phase, and the rate of arriving messages [1/s] of a
+// computation.
 type callCost struct {
 	what string
 	rate int64

@@ -28,13 +28,13 @@ func (c Cluster) check(what string, hosts int, bytes float64) error {
 // steps is the depth of a binomial tree over p hosts, ⌈log₂ p⌉.
 func steps(p int) float64 { return math.Ceil(math.Log2(float64(p))) }
 
-// BroadcastPostal returns the time [s] in which the Postal (normalised LogP) model has a broadcast of M bytes to p hosts
-// done by a binomial tree that is walked once for each of the k packets,
+// BroadcastPostal returns the time [s] in which the Postal (normalised LogP) model has a broadcast of M bytes to p
+// hosts done by a binomial tree that is walked once for each of the k packets,
 //
 //	B_k(p) = log₂p·(k·g_s + L − g_s),  L = O_s + L(m, p) + O_r + U_r of a packet of m = M/k bytes,
 //
-// whose L is the whole way of a packet. log₂p is rounded up. It returns ErrPredict without hosts, for a negative size, or
-// without a packet size. Source: Tam, Wang 2000, eq. 1.
+// whose L is the whole way of a packet. log₂p is rounded up. It returns ErrPredict without hosts, for a negative size,
+// or without a packet size. Source: Tam, Wang 2000, eq. 1.
 func (c Cluster) BroadcastPostal(p int, bytes float64) (float64, error) {
 	if err := c.check("a broadcast", p, bytes); err != nil {
 		return 0, err
@@ -62,13 +62,13 @@ func (c Cluster) Broadcast(p int, bytes float64) (float64, error) {
 	return (k-1)*((n-1)*c.Gs.Of(m)+c.Or.Of(m)+c.Ur.Of(m)) + n*c.oneWay(m, float64(p)), nil
 }
 
-// Scatter returns the time [s] in which one host sends M bytes to each of p−1 others in turn: all packets but the last at the
-// gaps at which it sends, and then the last one's way, with all p hosts at work,
+// Scatter returns the time [s] in which one host sends M bytes to each of p−1 others in turn: all packets but the last
+// at the gaps at which it sends, and then the last one's way, with all p hosts at work,
 //
 //	T = (p−1)·k·g_s − g_s + O_s + L(m, p) + O_r + U_r.
 //
-// Whole packets of MTU bytes and the rest of M are counted as they are. With p = 2 it is one message, (k−1)·g_s behind its last
-// packet. One host takes no time. Errors are those of BroadcastPostal. Source: Tam, Wang 2000, section 3.2.
+// Whole packets of MTU bytes and the rest of M are counted as they are. With p = 2 it is one message, (k−1)·g_s behind
+// its last packet. One host takes no time. Errors are those of BroadcastPostal. Source: Tam, Wang 2000, section 3.2.
 func (c Cluster) Scatter(p int, bytes float64) (float64, error) {
 	if err := c.check("a scatter", p, bytes); err != nil {
 		return 0, err
@@ -80,7 +80,8 @@ func (c Cluster) Scatter(p int, bytes float64) (float64, error) {
 	return float64(p-1)*c.each(c.Gs, bytes) - c.Gs.Of(last) + c.oneWay(last, float64(p)), nil
 }
 
-// Saturation returns the time β [s] after which a port is full. It holds b packets; a packets arrive a second and d leave,
+// Saturation returns the time β [s] after which a port is full. It holds b packets; a packets arrive a second and d
+// leave,
 //
 //	β = B/(A − D),
 //
@@ -105,8 +106,9 @@ func (c Cluster) GatherLower(m float64) float64 {
 	return math.Max(1, math.Ceil(c.Gs.Of(m)/c.Gr.Of(m)))
 }
 
-// GatherUpper returns G_au = ⌊g_s/g_r + B_L/i⌋, the most senders of i packets of m bytes each that may send at once without
-// loss: w senders arrive at the rate A = w/g_s and leave at D = 1/g_r, and of their k = w·i packets all get through while
+// GatherUpper returns G_au = ⌊g_s/g_r + B_L/i⌋, the most senders of i packets of m bytes each that may send at once
+// without loss: w senders arrive at the rate A = w/g_s and leave at D = 1/g_r, and of their k = w·i packets all get
+// through while
 //
 //	D/A + B/k = (g_s/g_r + B/i)/w ≥ 1.
 //
@@ -119,9 +121,9 @@ func (c Cluster) GatherUpper(m, i float64) float64 {
 //
 //	w = max{x : G_al ≤ x ≤ min(G_au, p'), rem(p', x) ≥ G_al},
 //
-// so that the port neither runs empty nor overflows, and the last group keeps it busy too. A remainder of zero is a last
-// group of x. Where no x satisfies all three, optimal is false and w is the largest window that does not overflow the port: a
-// pause at the end costs less than lost packets. It returns ErrPredict without senders, for a negative
+// so that the port neither runs empty nor overflows, and the last group keeps it busy too. A remainder of zero is a
+// last group of x. Where no x satisfies all three, optimal is false and w is the largest window that does not overflow
+// the port: a pause at the end costs less than lost packets. It returns ErrPredict without senders, for a negative
 // size, or without a packet size or gaps. Source: Tam, Wang 2000, eq. 7.
 func (c Cluster) GatherWindow(senders int, bytes float64) (w int, optimal bool, err error) {
 	if err := c.check("a gather", senders, bytes); err != nil {
@@ -146,21 +148,21 @@ func (c Cluster) GatherWindow(senders int, bytes float64) (w int, optimal bool, 
 	return most, false, nil
 }
 
-// GatherTime returns the time [s] of a gather of M bytes from each of p' senders, w of them at once and each of the others
-// started by one that has finished (algorithm 1), w = p' being the gather without coordination,
+// GatherTime returns the time [s] of a gather of M bytes from each of p' senders, w of them at once and each of the
+// others started by one that has finished (algorithm 1), w = p' being the gather without coordination,
 //
 //	T = C₁ + p'·k·g_r + C₂
 //
-// for k packets of each sender through the port to the root. C₁ is the first packet's way to the port, C₂ the last one's way
-// from it, with all p'+1 hosts at work. Together they are O_s + L(m, p'+1) + O_r + U_r, less one service at the port, which L
-// already holds. ⌈p'/w⌉ senders wait for one another and cannot be faster than they send. The r senders at the end of such
-// chains, r = rem(p', w) or w, have their last packets at the port together,
+// for k packets of each sender through the port to the root. C₁ is the first packet's way to the port, C₂ the last
+// one's way from it, with all p'+1 hosts at work. Together they are O_s + L(m, p'+1) + O_r + U_r, less one service at
+// the port, which L already holds. ⌈p'/w⌉ senders wait for one another and cannot be faster than they send. The r
+// senders at the end of such chains, r = rem(p', w) or w, have their last packets at the port together,
 //
 //	T ≥ (⌈p'/w⌉·k − 1)·g_s + (⌈p'/w⌉ − 1)·(start signal) + (r − 1)·g_r + O_s + L(m, p'+1) + O_r + U_r,
 //
-// a start signal being the way of a packet of one byte. Whole packets of MTU bytes and the rest of M are counted as they
-// are. Packets lost where w is above G_au are not in it. Errors are those of GatherWindow, and ErrPredict for a window that is none.
-// Source: Tam, Wang 2000, eq. 8.
+// a start signal being the way of a packet of one byte. Whole packets of MTU bytes and the rest of M are counted as
+// they are. Packets lost where w is above G_au are not in it. Errors are those of GatherWindow, and ErrPredict for a
+// window that is none. Source: Tam, Wang 2000, eq. 8.
 func (c Cluster) GatherTime(senders int, bytes float64, window int) (float64, error) {
 	if err := c.check("a gather", senders, bytes); err != nil {
 		return 0, err

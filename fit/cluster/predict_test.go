@@ -121,7 +121,8 @@ func TestGatherWindow(t *testing.T) {
 }
 
 // 64 KiB from each of 15 senders: 43 packets of 1500 bytes and one of 1036. Each message takes 5383.6208 µs at the port
-// and 5349.8536 µs at its sender, the last packet 86.6228 and 85.4926 µs, and its way, with 16 hosts at work, 325.0635 µs.
+// and 5349.8536 µs at its sender, the last packet 86.6228 and 85.4926 µs, and its way, with 16 hosts at work, 325.0635
+// µs.
 func TestGatherTableOne(t *testing.T) {
 	c := tableOne(false)
 	for w, want := range map[int]float64{
@@ -151,8 +152,8 @@ func TestGatherTableOne(t *testing.T) {
 	near(t, "senders slower than the port", two, slow.oneWay(1500, 3)+9*c.Gs.Of(1500)+1e-6, 1e-12)
 }
 
-// 3,700 bytes are two packets of 1,500 and one of 700: gaps of 2·122.427 + 58.747 µs, the last packet's way with p hosts at work
-// O_s 24.08 + L (16.684 + 1.556·p + 57.82) + O_r 42.206 + U_r 9.93 µs.
+// 3,700 bytes are two packets of 1,500 and one of 700: gaps of 2·122.427 + 58.747 µs, the last packet's way with p
+// hosts at work O_s 24.08 + L (16.684 + 1.556·p + 57.82) + O_r 42.206 + U_r 9.93 µs.
 func TestScatterTableOne(t *testing.T) {
 	c := tableOne(false)
 	c.L.N = 0

@@ -15,7 +15,8 @@ import (
 
 const (
 	labelOr = "time of a host to take in a message while it computes"
-	// whyNoMessages and whyShared are reasons to leave a computation out: nothing arrived, or the sender's own work slowed it.
+	// whyNoMessages and whyShared are reasons to leave a computation out: nothing arrived, or the sender's own work
+	// slowed it.
 	whyNoMessages = "no messages arrived"
 	whyShared     = "sender on the same machine"
 	// coalesced is the change of the cost per message between the lowest and the highest rate that is worth a note.
@@ -28,8 +29,8 @@ type computation struct {
 	point, ranks     string
 }
 
-// addComputations adds, for each rate and size, the time each computation lost to messages [s] and how many there were. It
-// returns the batches used.
+// addComputations adds, for each rate and size, the time each computation lost to messages [s] and how many there were.
+// It returns the batches used.
 func (o *overheadData) addComputations() []fit.Batch {
 	idle := o.Lines(names.Overhead, names.PhaseComputeIdle)
 	loaded := o.Lines(names.Overhead, names.PhaseCompute)
@@ -73,8 +74,8 @@ func (o *overheadData) addComputations() []fit.Batch {
 	return used
 }
 
-// fitReception fits O_r. It returns nil where the time lost cannot be told from noise, and then records the parameter O_r
-// with its bound.
+// fitReception fits O_r. It returns nil where the time lost cannot be told from noise, and then records the parameter
+// O_r with its bound.
 func (o *overheadData) fitReception(est *resample.Estimates) (*costFit, error) {
 	unknown := func(lo, hi float64, why string) (*costFit, error) {
 		o.Unknown("O_r", "s", labelOr, lo, hi, why)
@@ -115,8 +116,8 @@ func (o *overheadData) fitReception(est *resample.Estimates) (*costFit, error) {
 	return fitCost(o.Result, "O_r", labelOr, data, false)
 }
 
-// perMessage returns the time lost per message by size: of all rates the least-squares slope of time on messages, through
-// the idle host.
+// perMessage returns the time lost per message by size: of all rates the least-squares slope of time on messages,
+// through the idle host.
 func (o *overheadData) perMessage(est *resample.Estimates) *costData {
 	points := map[float64][]int{} // by size: time lost and messages at each rate in turn
 	for _, rate := range o.rates {

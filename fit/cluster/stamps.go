@@ -22,13 +22,13 @@ import (
 //	stamps_wakeup  from there until the receiving call has returned, less stamps_U_r: taking the packet in and waking the receiver
 //	stamps_U_r     the receiving call of a message that is there
 //
-// each a line in m, and all of them together the one-way time. Where the ranks could poll, stamps_O_r is what receivers that poll
-// take from the stamp to the return, less stamps_U_r: it is in stamps_wakeup. stamps_nic is the time between network interfaces
-// that stamp. identity_stamps is the sum of the parts over half the round trip of the same messages, less one; stamps_cost [s] is
-// what half a round trip takes more with stamps than without.
+// each a line in m, and all of them together the one-way time. Where the ranks could poll, stamps_O_r is what receivers
+// that poll take from the stamp to the return, less stamps_U_r: it is in stamps_wakeup. stamps_nic is the time between
+// network interfaces that stamp. identity_stamps is the sum of the parts over half the round trip of the same messages,
+// less one; stamps_cost [s] is what half a round trip takes more with stamps than without.
 //
-// The parts are set beside O_s, L and U_r as the other models fit them. Source: Tam, Wang 2000, section 3.2; the stamps are those of
-// Linux (Documentation/networking/timestamping.rst).
+// The parts are set beside O_s, L and U_r as the other models fit them. Source: Tam, Wang 2000, section 3.2; the stamps
+// are those of Linux (Documentation/networking/timestamping.rst).
 type Stamps struct{}
 
 // Name implements fit.Model.

@@ -29,8 +29,8 @@ func (h *stampData) list() {
 	h.Add(f.With("half", half))
 }
 
-// beside sets the parts of the smallest message beside the costs that the other models fit, and says what the differences are
-// made of. What the fitted ones hold is:
+// beside sets the parts of the smallest message beside the costs that the other models fit, and says what the
+// differences are made of. What the fitted ones hold is:
 //
 //	O_s  the whole sending call, which goes on while the message is on its way: on the loopback and over a pair of virtual
 //	     interfaces it does the work of the receiver's kernel too

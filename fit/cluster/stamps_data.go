@@ -9,8 +9,9 @@ import (
 	"calib/internal/dataset/names"
 )
 
-// load gathers all phases by size. A batch counts by one value a phase, so that the parts add up: the mean over the same messages,
-// those whose half round trips are the middle half of the batch. Phases of other messages count by their own middle halves.
+// load gathers all phases by size. A batch counts by one value a phase, so that the parts add up: the mean over the
+// same messages, those whose half round trips are the middle half of the batch. Phases of other messages count by their
+// own middle halves.
 func (h *stampData) load() error {
 	var used [][]fit.Batch
 	chosen := h.choose()
@@ -84,7 +85,8 @@ func (h *stampData) choose() map[stampBatch]middleHalf {
 	return out
 }
 
-// middleHalf is a choice of values: of has them all by size, kept are those without the outer quarters (resample.Midmean).
+// middleHalf is a choice of values: of has them all by size, kept are those without the outer quarters
+// (resample.Midmean).
 type middleHalf struct{ of, kept []int }
 
 func middle(v []float64) middleHalf {

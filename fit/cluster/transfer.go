@@ -26,13 +26,13 @@ import (
 //	l0 + l1·p + tau·m·max(1, p·m/(N·g_s(m))),
 //
 // N [B/s] the aggregate rate of the network and g_s that of Gap, where the data show that limit: it must be better than
-// l0 + l1·p + tau·m by BIC clearly, stretch T by a material share, and do so in the 95% interval. Otherwise the function
-// is the latter, and the parameter N has a bound. Least squares are relative to T, which holds the noise, and
+// l0 + l1·p + tau·m by BIC clearly, stretch T by a material share, and do so in the 95% interval. Otherwise the
+// function is the latter, and the parameter N has a bound. Least squares are relative to T, which holds the noise, and
 // exact. Intervals include those of the costs.
 //
-// Where pingpong was measured, identity_cluster is the mean of 2(O_s + L + O_r + U_r) over the round trip, less one, which
-// nothing was fitted to; where gather was, its times are compared with eq. 8. Source: Tam, Wang 2000, section 3.2, table 1,
-// eq. 8.
+// Where pingpong was measured, identity_cluster is the mean of 2(O_s + L + O_r + U_r) over the round trip, less one,
+// which nothing was fitted to; where gather was, its times are compared with eq. 8. Source: Tam, Wang 2000, section
+// 3.2, table 1, eq. 8.
 type Transfer struct{}
 
 // Name implements fit.Model.
@@ -207,8 +207,8 @@ func (h *transfer) fitL() error {
 	return nil
 }
 
-// least is the lower bound of N where the data do not show it. Load offered most [B/s] at where: a smaller N would have made
-// the half round trip there longer by more than a material share, and by more than its interval hides.
+// least is the lower bound of N where the data do not show it. Load offered most [B/s] at where: a smaller N would have
+// made the half round trip there longer by more than a material share, and by more than its interval hides.
 func (h *transfer) least(most float64, where loadPoint) float64 {
 	i := slices.Index(h.at, where)
 	t := h.times.Values[h.points[i]]
@@ -366,9 +366,9 @@ func oneLoad(at []loadPoint) bool {
 	return !slices.ContainsFunc(at, func(q loadPoint) bool { return q.p != at[0].p })
 }
 
-// limited fits l0 + l1·p + tau·m·max(1, q/N), q = p·m/g_s(m) the load that p hosts can offer [B/s], exactly: the points with
-// q > N are those of the largest q, and once it is known which they are, L is linear in l0, l1, tau and tau/N. Every way to
-// part the points by q is tried, and every N on the q of a point, where a minimum may lie as well.
+// limited fits l0 + l1·p + tau·m·max(1, q/N), q = p·m/g_s(m) the load that p hosts can offer [B/s], exactly: the points
+// with q > N are those of the largest q, and once it is known which they are, L is linear in l0, l1, tau and tau/N.
+// Every way to part the points by q is tried, and every N on the q of a point, where a minimum may lie as well.
 func limited(at []loadPoint, y, w []float64, gs form.Cost) (transferFit, error) {
 	offer := func(q loadPoint) float64 { return q.offered(gs) }
 	var offers []float64

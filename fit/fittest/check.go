@@ -61,7 +61,8 @@ func CheckFindings(t *testing.T, findings []params.Finding) {
 	}
 }
 
-// unfinished is a text after which something was to follow, or with a number whose unit is a prefix of nothing: "4.308 m".
+// unfinished is a text after which something was to follow, or with a number whose unit is a prefix of nothing: "4.308
+// m".
 var unfinished = regexp.MustCompile(`[: ]$|[0-9] [GMkmµnpf]([^A-Za-zµ/]|$)`)
 
 // CheckText fails where a text for people is not whole.

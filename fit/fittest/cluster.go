@@ -10,8 +10,8 @@ import (
 	"calib/internal/dataset"
 )
 
-// ClusterTruth is a switched cluster with known cost functions, from which tests write the samples of every experiment of
-// the cluster model.
+// ClusterTruth is a switched cluster with known cost functions, from which tests write the samples of every experiment
+// of the cluster model.
 type ClusterTruth struct {
 	cluster.Cluster
 	Copies       map[string]form.Cost

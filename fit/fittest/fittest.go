@@ -1,6 +1,6 @@
 // Package fittest is what the tests of package fit and of the packages below it share: datasets of networks with known
-// parameters, a params.json with the published values of one cluster, and what every fit of every model must keep to. Only
-// tests import it.
+// parameters, a params.json with the published values of one cluster, and what every fit of every model must keep to.
+// Only tests import it.
 //
 // Datasets are written as an experiment would have written them. The names of their phases and values are literals on
 // purpose: they are those of the file format.

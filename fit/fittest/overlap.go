@@ -7,8 +7,8 @@ import (
 	"calib/internal/dataset"
 )
 
-// OverlapTruth is a pair of hosts that compute while messages are under way, with an overhead that is the same for every
-// message.
+// OverlapTruth is a pair of hosts that compute while messages are under way, with an overhead that is the same for
+// every message.
 type OverlapTruth struct {
 	Startup, PerByte float64 // of a transfer [s], [s/B]
 	Step             float64 // of the computation [s]

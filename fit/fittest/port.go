@@ -9,8 +9,8 @@ import (
 	"calib/internal/dataset"
 )
 
-// PortTruth is a network with a port of a known buffer, and known costs of messages, from which tests write the samples of
-// flood, prtt, fragment, buffer and nodelay. Times of prtt are whole nanoseconds, so that exact data are exact.
+// PortTruth is a network with a port of a known buffer, and known costs of messages, from which tests write the samples
+// of flood, prtt, fragment, buffer and nodelay. Times of prtt are whole nanoseconds, so that exact data are exact.
 type PortTruth struct {
 	Rounds, Reps int
 	Between      float64 // relative standard deviation between rounds, of each point

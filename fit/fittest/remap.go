@@ -14,8 +14,9 @@ type RemapTruth struct {
 	Hosts, Rounds int
 	Noise         float64 // relative standard deviation of a line
 	Seed          uint64
-	// Way and Gap are the time of a message alone and its time at an interface [s], Network and Resource what contention adds to a message
-	// and to an injection of a synchronous remap on all hosts [s]; each for one byte. A message of m bytes takes 1 + m/1000 times as long.
+	// Way and Gap are the time of a message alone and its time at an interface [s], Network and Resource what
+	// contention adds to a message and to an injection of a synchronous remap on all hosts [s]; each for one byte. A
+	// message of m bytes takes 1 + m/1000 times as long.
 	Way, Gap, Network, Resource float64
 }
 

@@ -9,8 +9,8 @@ import (
 	"calib/internal/dataset/names"
 )
 
-// HalfTrips is a batch of n half round trips of two hosts, normal about a time [ns] with a deviation of 2%, of a clock that
-// costs 40 ns.
+// HalfTrips is a batch of n half round trips of two hosts, normal about a time [ns] with a deviation of 2%, of a clock
+// that costs 40 ns.
 func HalfTrips(rng *rand.Rand, exp, phase string, bytes int64, round, n int, ns float64) dataset.Sample {
 	const clock = 40
 	s := dataset.Sample{Exp: exp, Phase: phase, Point: dataset.Point{names.FactorBytes: bytes}, Ranks: []int{0, 1}, Round: round, Slot: round,

@@ -1,9 +1,9 @@
-// Package form holds the shapes of cost functions: a cost by size with or without a floor, straight lines over ranges of
-// the size, and the transfer time of a packet by its size and the number of hosts. A shape knows its coefficients with
-// their units, evaluates itself, and prints itself as a formula.
+// Package form holds the shapes of cost functions: a cost by size with or without a floor, straight lines over ranges
+// of the size, and the transfer time of a packet by its size and the number of hosts. A shape knows its coefficients
+// with their units, evaluates itself, and prints itself as a formula.
 //
-// Sizes m are in bytes. p counts the hosts that communicate at once. Shapes have names, not a grammar: Read knows the five
-// names that calib writes and parses nothing.
+// Sizes m are in bytes. p counts the hosts that communicate at once. Shapes have names, not a grammar: Read knows the
+// five names that calib writes and parses nothing.
 package form
 
 import (
@@ -23,7 +23,8 @@ const (
 	Limited  = "l0 + l1*p + tau*m*max(1, p*m/(N*g_s(m)))"
 )
 
-// Err reports a function that cannot be evaluated: an unknown form, or a coefficient or another function that is missing.
+// Err reports a function that cannot be evaluated: an unknown form, or a coefficient or another function that is
+// missing.
 var Err = errors.New("function cannot be evaluated")
 
 // Form is a cost function of one of the shapes.

@@ -12,8 +12,8 @@ import (
 	"calib/internal/dataset/names"
 )
 
-// counting makes the streams of exact data those whose bytes were counted in a window of 250 ms, adds one of a pair over two
-// connections and messages of 16 KiB, and lets edit change each line.
+// counting makes the streams of exact data those whose bytes were counted in a window of 250 ms, adds one of a pair
+// over two connections and messages of 16 KiB, and lets edit change each line.
 func counting(w fittest.Truth, edit func(l *dataset.Sample)) *dataset.Dataset {
 	d := w.Dataset()
 	var more []dataset.Sample
@@ -109,7 +109,8 @@ func TestCountedLoss(t *testing.T) {
 	}
 }
 
-// A stream that was limited or unsteady is not used while a point has others; where all are, b says how uncertain that is.
+// A stream that was limited or unsteady is not used while a point has others; where all are, b says how uncertain that
+// is.
 func TestCountedUnsteady(t *testing.T) {
 	for _, flag := range doubtful {
 		f := fitCounted(t, func(l *dataset.Sample) {

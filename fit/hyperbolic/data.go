@@ -50,8 +50,9 @@ type key struct {
 	n, bytes int64
 }
 
-// load gathers the bursts and streams of complete batches. Batches with a slow host are left out where the others
-// cover two values of n. Otherwise only the slow host's pairs are left out. It returns fit.ErrNeeds with neither bursts nor streams.
+// load gathers the bursts and streams of complete batches. Batches with a slow host are left out where the others cover
+// two values of n. Otherwise only the slow host's pairs are left out. It returns fit.ErrNeeds with neither bursts nor
+// streams.
 func load(prepared *fit.Prepared, model, source string) (*paired, error) {
 	p := &paired{prepared: prepared, fit: prepared.New(model, names.Paired, source), slow: prepared.Slow(),
 		bursts: map[int][]burstPoint{}, stream: map[int]int{}, gaps: map[int]gapCount{}}

@@ -206,8 +206,8 @@ func (p *paired) directions(f *facts) {
 // excludesZero reports whether an interval shows that its number is not zero. That of a single round shows nothing.
 func (f *facts) excludesZero(ci [2]float64) bool { return f.Rounds > 1 && (ci[0] > 0 || ci[1] < 0) }
 
-// moreConnections records the time per byte over several connections a pair, and warns where they are faster than one: then
-// b is that of one connection, and not the link's.
+// moreConnections records the time per byte over several connections a pair, and warns where they are faster than one:
+// then b is that of one connection, and not the link's.
 func (p *paired) moreConnections(f *facts) {
 	one, okOne := f.index[fact{factConnections, 1}]
 	s := params.Series{Name: "b'(connections)", Quantity: params.ConnectionTime, XName: "connections", Unit: "s/B",
@@ -239,7 +239,8 @@ func (p *paired) moreConnections(f *facts) {
 	}
 }
 
-// messageRates records the time per byte of messages back to back, a curve of its own: it holds the calls of every message.
+// messageRates records the time per byte of messages back to back, a curve of its own: it holds the calls of every
+// message.
 func (p *paired) messageRates(f *facts) {
 	if len(p.messages) == 0 {
 		return

@@ -72,8 +72,8 @@ func (p *paired) fitFixed() (*fixedFit, error) {
 	return f, nil
 }
 
-// separated reports whether the deliveries of a burst come one by one, further apart than clocks, jitter and the starts of the
-// senders put them, and enough repetitions are left that show it.
+// separated reports whether the deliveries of a burst come one by one, further apart than clocks, jitter and the starts
+// of the senders put them, and enough repetitions are left that show it.
 func (p *paired) separated(f *fixedFit, small map[int][]burstPoint) bool {
 	if len(f.n) < 2 || f.n[0] != 1 || p.cut {
 		return false
@@ -90,7 +90,8 @@ func (p *paired) separated(f *fixedFit, small map[int][]burstPoint) bool {
 		l.C1*(f.n[len(f.n)-1]-1) > material*f.value[0]
 }
 
-// unevenGaps is by how much the first gap of bursts differs from the others [s], in the median of the repetitions; 0 where there are no others.
+// unevenGaps is by how much the first gap of bursts differs from the others [s], in the median of the repetitions; 0
+// where there are no others.
 func (p *paired) unevenGaps(points []burstPoint) float64 {
 	var all []float64
 	for _, q := range points {
@@ -180,8 +181,8 @@ func (p *paired) separate(f *fixedFit, reps [][]float64) error {
 	return nil
 }
 
-// termsOfSlope are what makes a_c uncertain beside the scatter between rounds. All but the first delivery bear on last deliveries: gaps hold
-// neither the starts nor, where directions are averaged, the offsets.
+// termsOfSlope are what makes a_c uncertain beside the scatter between rounds. All but the first delivery bear on last
+// deliveries: gaps hold neither the starts nor, where directions are averaged, the offsets.
 //
 //   - Clock offsets: the last of n one-way times is taken from the largest of n offsets.
 //   - Starts: a message that starts late waits less, by at most its delay, so that the last delivery is early by at most the
@@ -213,8 +214,8 @@ func (p *paired) termsOfSlope(f *fixedFit) []params.Term {
 	return append(terms, p.contentionTerms()...)
 }
 
-// termsOfHost are those of a: half of what bears on a_c, since 2a is a'(n) − n·a_c at the smallest n; and the error of a one-way
-// time where the dataset states one.
+// termsOfHost are those of a: half of what bears on a_c, since 2a is a'(n) − n·a_c at the smallest n; and the error of
+// a one-way time where the dataset states one.
 func (p *paired) termsOfHost(slope []params.Term) []params.Term {
 	terms := slices.Clone(slope)
 	for i := range terms {

@@ -9,21 +9,22 @@ import (
 	"calib/internal/units"
 )
 
-// margin is how much later a message, or how much longer a byte, may be while the most pairs send at once, relative to the
-// fewest, before it matters to a user: the models predict patterns of traffic to within 10%, so that less contention than that
-// cannot be told from their error.
+// margin is how much later a message, or how much longer a byte, may be while the most pairs send at once, relative to
+// the fewest, before it matters to a user: the models predict patterns of traffic to within 10%, so that less
+// contention than that cannot be told from their error.
 const margin = 0.10
 
-// effect is by how much the most pairs that send at once disturb each other, relative to the fewest, with its 95% interval.
-// Its growth is NaN where only one number of pairs was measured. of is the time, or the time per byte, of the fewest, in unit.
+// effect is by how much the most pairs that send at once disturb each other, relative to the fewest, with its 95%
+// interval. Its growth is NaN where only one number of pairs was measured. of is the time, or the time per byte, of the
+// fewest, in unit.
 type effect struct {
 	growth, lo, hi float64
 	of             float64
 	unit           string
 }
 
-// kind is decided by two one-sided tests: a switch where the whole interval lies inside the margin, a shared medium where it
-// lies above. Source: Schuirmann 1987, J. Pharmacokinet. Biopharm. 15 (two one-sided tests).
+// kind is decided by two one-sided tests: a switch where the whole interval lies inside the margin, a shared medium
+// where it lies above. Source: Schuirmann 1987, J. Pharmacokinet. Biopharm. 15 (two one-sided tests).
 func (e effect) kind() params.Kind {
 	switch {
 	case e.lo > -margin && e.hi < margin:
@@ -124,15 +125,15 @@ func (p *paired) decides(most float64) string {
 // twoPairs is why contention is not told from a slow host.
 const twoPairs = "two pairs that differ cannot tell a slow host from contention: more hosts would, or --all-pairs to find the slow one"
 
-// slowMet is why contention of one-packet messages is not known where slow pairs were left out: a slow message may come when the
-// others are through.
+// slowMet is why contention of one-packet messages is not known where slow pairs were left out: a slow message may come
+// when the others are through.
 const slowMet = "slow pairs sent as well, and were left out: n or n−1 of the others met. More rounds, in which other hosts form the " +
 	"pairs, would tell, or more hosts"
 
-// withhold takes a_c and b_c out of use where what looks like contention may be a slow host: pairs differ and too few were
-// measured alone to say which host it is; or, with two pairs, all bursts and streams of both have a slow one. Where slow pairs
-// were left out of streams that do not slow down, the others met one stream fewer than the bound of b_c was taken for. a and b
-// of pairs that differ are provisional.
+// withhold takes a_c and b_c out of use where what looks like contention may be a slow host: pairs differ and too few
+// were measured alone to say which host it is; or, with two pairs, all bursts and streams of both have a slow one.
+// Where slow pairs were left out of streams that do not slow down, the others met one stream fewer than the bound of
+// b_c was taken for. a and b of pairs that differ are provisional.
 func (p *paired) withhold(f *fixedFit, m *mediumFit) {
 	most := f.n[len(f.n)-1]
 	hidden := false // a_c, in bursts without their slow pairs

@@ -1,6 +1,6 @@
-// Package hyperbolic separates the hosts' communication blocks from the network's by how the time of n disjoint pairs that
-// send at once grows with n. It builds on pointtopoint, whose small sizes give a', as the paper builds the network on the
-// hyperbola of one message.
+// Package hyperbolic separates the hosts' communication blocks from the network's by how the time of n disjoint pairs
+// that send at once grows with n. It builds on pointtopoint, whose small sizes give a', as the paper builds the network
+// on the hyperbola of one message.
 package hyperbolic
 
 import (
@@ -20,22 +20,22 @@ import (
 //	T(x, n) = a'²/(a' + b'·x) + b'·x,  a'(n) = 2a + n·a_c,  b'(n) = max(b, n·b_c),
 //
 // x in bytes, a and a_c in s, b and b_c in s/B. a'(n) is the time of the last delivery of n one-packet messages
-// extrapolated to no payload, b'(n) the time per byte of n streams. Parameters: a, a_c, b, b_c; a_prime and b_prime where
-// there is only n = 1. What the data cannot determine is unidentifiable, with a bound and the reason:
+// extrapolated to no payload, b'(n) the time per byte of n streams. Parameters: a, a_c, b, b_c; a_prime and b_prime
+// where there is only n = 1. What the data cannot determine is unidentifiable, with a bound and the reason:
 //
 //   - b_c, where b' does not grow with n (decide);
 //   - b, where b' = n·b_c already at the smallest n: the medium is the bottleneck there;
 //   - a and a_c, where only one n was measured.
 //
-// Senders never start quite together: a clock offset is known to some microseconds, and a sender wakes late. A message that
-// starts late waits less. Its own time is then too short by its delay, and so is the last of the n. Where the deliveries are
-// separated (separated), a'(n) is therefore a'(1) plus the gap between the first and the last delivery: that is (n−1)·a_c
-// whichever sender started first, in repetitions whose senders started within half of the gap. Where they are not, a'(n) is
-// the last delivery less its lateness (lateness), and the interval is widened (termsOfSlope).
+// Senders never start quite together: a clock offset is known to some microseconds, and a sender wakes late. A message
+// that starts late waits less. Its own time is then too short by its delay, and so is the last of the n. Where the
+// deliveries are separated (separated), a'(n) is therefore a'(1) plus the gap between the first and the last delivery:
+// that is (n−1)·a_c whichever sender started first, in repetitions whose senders started within half of the gap. Where
+// they are not, a'(n) is the last delivery less its lateness (lateness), and the interval is widened (termsOfSlope).
 //
-// Intervals are those of a bootstrap over rounds, then timings (package resample), and the terms. The error of an offset
-// otherwise cancels between the directions of a round. What does not cancel is new in every slot, and part of the differences
-// between rounds.
+// Intervals are those of a bootstrap over rounds, then timings (package resample), and the terms. The error of an
+// offset otherwise cancels between the directions of a round. What does not cancel is new in every slot, and part of
+// the differences between rounds.
 //
 // No coefficient is clamped: a negative a_c is reported as such. Source: Stoica, Sultan, Keyes 1994, eq. 16 and 17.
 type Network struct{}
@@ -54,12 +54,13 @@ const (
 
 	// material is the share of b', or of a', below which a growth with n does not matter, significant or not.
 	material = 0.02
-	// Deliveries count as separated if a_c exceeds what blurs a delivery's time, and what sets the starts apart, by this factor.
+	// Deliveries count as separated if a_c exceeds what blurs a delivery's time, and what sets the starts apart, by
+	// this factor.
 	separation = 2
 )
 
-// Fit implements fit.Model. Of streams alone it gives the time per byte. It returns fit.ErrNeeds with neither bursts nor
-// streams.
+// Fit implements fit.Model. Of streams alone it gives the time per byte. It returns fit.ErrNeeds with neither bursts
+// nor streams.
 func (m Network) Fit(prepared *fit.Prepared) (*params.Fit, error) {
 	p, err := load(prepared, m.Name(), "Stoica, Sultan, Keyes 1994 eq. 16, 17")
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"calib/internal/dataset/names"
 )
 
-// withoutSlow takes the slow hosts and pairs out of the batches. A number of pairs counts as measured without them only if all
-// its sizes were: a'(n) of other sizes than the rest is another quantity.
+// withoutSlow takes the slow hosts and pairs out of the batches. A number of pairs counts as measured without them only
+// if all its sizes were: a'(n) of other sizes than the rest is another quantity.
 func (p *paired) withoutSlow(in []fit.Batch) []fit.Batch {
 	slow := func(b *fit.Batch) bool { return slices.ContainsFunc(b.Lines, p.slow.Line) }
 	points, clean := map[int64]map[string]bool{}, map[int64]int{}

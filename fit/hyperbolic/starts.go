@@ -61,8 +61,8 @@ type skew struct {
 	interval float64 // the same of all repetitions, over n−1, for the n at which it is largest [s]
 }
 
-// together is the spread of the starts up to which the repetitions of a batch count as last deliveries: the half whose senders
-// started closest together.
+// together is the spread of the starts up to which the repetitions of a batch count as last deliveries: the half whose
+// senders started closest together.
 func together(skews []float64) float64 { return stats.Median(skews) }
 
 // gatherSkew takes the medians over the repetitions of each n.
@@ -88,8 +88,8 @@ func gatherSkew(bursts []fit.Batch, starts startsBy) skew {
 	return s
 }
 
-// Deliveries of a repetition tell contention if its senders started within this share of the time between the first and the
-// last delivery: later ones may be apart because their senders were.
+// Deliveries of a repetition tell contention if its senders started within this share of the time between the first and
+// the last delivery: later ones may be apart because their senders were.
 const skewShare = 0.5
 
 // leastKept is the share of repetitions that must be left at every n for a'(n) to be taken from gaps.
@@ -117,8 +117,9 @@ func (p *paired) noteDropped(small map[int][]burstPoint) {
 	}
 }
 
-// lateness is by how much the last of n deliveries is later than a typical one although they do not disturb each other: the
-// median of the largest of n independent times is the quantile 2^(−1/n) of one. single are the times of one pair alone [s].
+// lateness is by how much the last of n deliveries is later than a typical one although they do not disturb each other:
+// the median of the largest of n independent times is the quantile 2^(−1/n) of one. single are the times of one pair
+// alone [s].
 func lateness(single []float64, n int) float64 {
 	return stats.Quantile(single, math.Pow(0.5, 1/float64(n))) - stats.Median(single)
 }

@@ -20,8 +20,8 @@ var (
 	doubtful = []string{dataset.FlagUnsteady, dataset.FlagWindow, dataset.FlagProbeRTT}
 )
 
-// counted reports whether b is a stream whose bytes were counted in a window, over one or several connections. Streams of
-// older files are messages of 16 KiB back to back.
+// counted reports whether b is a stream whose bytes were counted in a window, over one or several connections. Streams
+// of older files are messages of 16 KiB back to back.
 func counted(b *fit.Batch) bool {
 	return len(b.Lines) > 0 && b.Lines[0].Aux[names.AuxRamp] > 0
 }
@@ -29,8 +29,8 @@ func counted(b *fit.Batch) bool {
 // connectionsOf is the number of connections of each pair.
 func connectionsOf(b *fit.Batch) int64 { return cmp.Or(b.Point[names.FactorConnections], 1) }
 
-// loadStreams gathers the usable streams: those whose bytes were counted, all numbers of connections, in p.counted, and the
-// streams of messages in p.messages. It returns those that give b'(n).
+// loadStreams gathers the usable streams: those whose bytes were counted, all numbers of connections, in p.counted, and
+// the streams of messages in p.messages. It returns those that give b'(n).
 func (p *paired) loadStreams() []fit.Batch {
 	var windows, older []fit.Batch
 	for _, b := range p.fit.Complete(p.prepared.Batches(names.Paired, names.PhaseStream), false) {
@@ -53,8 +53,9 @@ func (p *paired) loadStreams() []fit.Batch {
 	return streams
 }
 
-// steady leaves out streams with too much loss, and of each point those that something else than the path limited, or whose
-// rate changed, where the point has others. Where it has not, p.unsteady is the typical relative error that this makes.
+// steady leaves out streams with too much loss, and of each point those that something else than the path limited, or
+// whose rate changed, where the point has others. Where it has not, p.unsteady is the typical relative error that this
+// makes.
 func (p *paired) steady(in []fit.Batch) []fit.Batch {
 	for _, flag := range spoilt {
 		in = p.fit.Without(in, flag, func(b *fit.Batch) bool { return b.Flagged([]string{flag}) != "" })

@@ -19,7 +19,8 @@ const (
 	// ratioSlack is by how much the bounds of eq. 18 may be passed: its two sides are measured apart from each
 	// other, and the overheads per byte are in one of them only.
 	ratioSlack = 0.05
-	// ratioPackets is the longest message, in packets, that eq. 18 is checked for; the ratio is nearest to 3/4 below it.
+	// ratioPackets is the longest message, in packets, that eq. 18 is checked for; the ratio is nearest to 3/4 below
+	// it.
 	ratioPackets = 64
 )
 
@@ -45,8 +46,8 @@ func (p *prttData) compareCalls(o *busyTime, phase string) {
 	}
 }
 
-// identity compares half of PRTT(1,0,s) of each size within a packet with L + o_s(s) + o_r(s) + gap(s) − gap(1), which holds
-// at the smallest size by construction.
+// identity compares half of PRTT(1,0,s) of each size within a packet with L + o_s(s) + o_r(s) + gap(s) − gap(1), which
+// holds at the smallest size by construction.
 func (p *prttData) identity(gap *gapFit, send, receive *busyTime, latency float64) {
 	if !fit.Finite(latency) {
 		return
@@ -97,13 +98,13 @@ func (p *prttData) pingpong() {
 	}
 }
 
-// hyperbola checks eq. 18 of Stoica, Sultan, Keyes 1994, which bounds the times that the two models have for a message of
-// n packets by one another,
+// hyperbola checks eq. 18 of Stoica, Sultan, Keyes 1994, which bounds the times that the two models have for a message
+// of n packets by one another,
 //
 //	3/4 ≤ T_hyp(n)/T_LogGP(n) ≤ 1,  T_hyp = a'²/(a' + (n−1)·b) + (n−1)·b,  T_LogGP = a' + (n−1)·p·G.
 //
-// a' is half the round trip of the smallest message, p·G the time per packet by the gap, and b that by the slope of long
-// round trips, which is other data.
+// a' is half the round trip of the smallest message, p·G the time per packet by the gap, and b that by the slope of
+// long round trips, which is other data.
 func (p *prttData) hyperbola(gap *gapFit) {
 	var sizes, times []float64
 	for _, q := range p.gaps {

@@ -49,8 +49,8 @@ func (g *gapFit) coefficients() []float64 {
 }
 
 // gapOf fits gap(s) to relative residuals: one line where it is within 5% of every value, and segments otherwise, where
-// there are enough sizes for two. Of fewer than three sizes above a packet [B; 0 is unknown] one segment may have two sizes: else the
-// last would reach far into the packet, where a byte costs less.
+// there are enough sizes for two. Of fewer than three sizes above a packet [B; 0 is unknown] one segment may have two
+// sizes: else the last would reach far into the packet, where a byte costs less.
 func gapOf(sizes, values []float64, packet float64) (*gapFit, error) {
 	l, sol, err := regress.FitLine(sizes, values, nil)
 	if err != nil {
@@ -136,9 +136,10 @@ func (p *prttData) fitGap() (*gapFit, error) {
 	return g, nil
 }
 
-// longGap records G, the slope at the largest message. Where that fits into one packet, the slope is that within a packet: what another packet
-// costs is in no gap. Where it is the only one above a packet, the slope is between the two, unless it is that of full packets. In both cases
-// G is between this slope and the whole gap a byte. Where these two are as good as equal, either is G.
+// longGap records G, the slope at the largest message. Where that fits into one packet, the slope is that within a
+// packet: what another packet costs is in no gap. Where it is the only one above a packet, the slope is between the
+// two, unless it is that of full packets. In both cases G is between this slope and the whole gap a byte. Where these
+// two are as good as equal, either is G.
 func (p *prttData) longGap(slope float64, full bool, sizes, values []float64, ci [2]float64) {
 	const label = "gap per byte of a long message"
 	n := len(sizes)
@@ -169,8 +170,8 @@ func (p *prttData) fromFull(slope float64, sizes, values []float64) bool {
 	return math.Abs(slope-step) <= straight*step
 }
 
-// perPacket is the slope between the two largest sizes, were their packets full: what their last packets have room for takes as long as within
-// a packet.
+// perPacket is the slope between the two largest sizes, were their packets full: what their last packets have room for
+// takes as long as within a packet.
 func (p *prttData) perPacket(sizes, values []float64) float64 {
 	n := len(sizes)
 	within := slopeBetween(sizes, values, max(0, n-3))

@@ -1,5 +1,5 @@
-// Package loggp holds the LogGP model, from trains of messages with one reply. It is checked against the hyperbola by eq. 18
-// of Stoica, Sultan, Keyes 1994.
+// Package loggp holds the LogGP model, from trains of messages with one reply. It is checked against the hyperbola by
+// eq. 18 of Stoica, Sultan, Keyes 1994.
 package loggp
 
 import (
@@ -15,8 +15,8 @@ import (
 	"calib/internal/dataset/names"
 )
 
-// LogGP estimates the parameters of the model of that name from PRTT(n, d, s) [s], the time of n messages of s bytes with
-// a wait of d between them until one reply of s bytes is back:
+// LogGP estimates the parameters of the model of that name from PRTT(n, d, s) [s], the time of n messages of s bytes
+// with a wait of d between them until one reply of s bytes is back:
 //
 //	gap(s) = (PRTT(n,0,s) − PRTT(1,0,s))/(n − 1),  g = gap(1) [s],  G = the slope of gap at the long messages [s/B]
 //	o_s(s) = (PRTT(n,d,s) − waits − PRTT(1,0,s))/(n − 1),  d ≥ PRTT(1,0,s): the sender waits before each but the first send
@@ -27,8 +27,8 @@ import (
 // those lines. Waits are subtracted as measured, not as asked for; so is the reading of the clock that a wait needs.
 // Function "gap" is a line where one is within 5% of every size, and straight lines over ranges of the size otherwise.
 //
-// Source: Alexandrov, Ionescu, Schauser, Scheiman 1997, LogGP, J. Parallel Distrib. Comput. 44(1), 71-79; Hoefler, Lichei,
-// Rehm 2007, Low-overhead LogGP parameter assessment for modern interconnection networks, IPDPS (PRTT).
+// Source: Alexandrov, Ionescu, Schauser, Scheiman 1997, LogGP, J. Parallel Distrib. Comput. 44(1), 71-79; Hoefler,
+// Lichei, Rehm 2007, Low-overhead LogGP parameter assessment for modern interconnection networks, IPDPS (PRTT).
 type LogGP struct{}
 
 // Name implements fit.Model.
@@ -141,8 +141,8 @@ func load(prepared *fit.Prepared, model string) (*prttData, error) {
 	return p, nil
 }
 
-// add adds the times of n messages and a reply, or of single calls. Readings of the clock (aux clock_ns) are subtracted: where
-// there were waits, one beside every message but one; of a call, one.
+// add adds the times of n messages and a reply, or of single calls. Readings of the clock (aux clock_ns) are
+// subtracted: where there were waits, one beside every message but one; of a call, one.
 func (p *prttData) add(phase string, b *fit.Batch) {
 	k := prttKey{phase, b.Point[names.FactorBytes], b.Point[names.FactorMessages]}
 	readings := 0.0
@@ -243,8 +243,8 @@ func (p *prttData) fitBusyTime(name, label, phase string) (*busyTime, error) {
 	return o, nil
 }
 
-// levelWeights returns weights of values that are alike and may be near zero: 1/(variance + median variance). No value counts
-// much more than the others because it happened to vary little. Weights of exact data are equal.
+// levelWeights returns weights of values that are alike and may be near zero: 1/(variance + median variance). No value
+// counts much more than the others because it happened to vary little. Weights of exact data are equal.
 func levelWeights(values []float64, reps [][]float64) []float64 {
 	variance := make([]float64, len(values))
 	for i, v := range values {

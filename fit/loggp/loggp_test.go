@@ -85,8 +85,8 @@ func TestLogGPFewSizes(t *testing.T) {
 	fittest.Near(t, "G", fittest.Value(t, f, "G"), 120e-9, 1e-6)
 }
 
-// The time per byte within a packet is not that of long messages: without a size above a packet G has a bound only, which holds it. One such
-// size is enough, however many there are below, if one of these nearly fills a packet.
+// The time per byte within a packet is not that of long messages: without a size above a packet G has a bound only,
+// which holds it. One such size is enough, however many there are below, if one of these nearly fills a packet.
 func TestLongGapNeedsTwoPackets(t *testing.T) {
 	w := fittest.Port()
 	w.Senders, w.Streams = nil, false
@@ -112,7 +112,8 @@ func TestLongGapNeedsTwoPackets(t *testing.T) {
 		!strings.Contains(p.Why, "one size above a packet") {
 		t.Errorf("%+v", p)
 	}
-	// What a message costs beside its packets makes the gap a byte larger than G. The slope from a packet that is nearly full is G all the same.
+	// What a message costs beside its packets makes the gap a byte larger than G. The slope from a packet that is
+	// nearly full is G all the same.
 	w.LongGap = form.Cost{C0: 57.92e-6, C1: 200e-9}
 	full := with(func(bytes int64) bool { return bytes == 1 || bytes == 181 || bytes == 1401 || bytes == 5792 })
 	fittest.Near(t, "G", fittest.Value(t, fitLogGP(t, full), "G"), 200e-9, 1e-3)

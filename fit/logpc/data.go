@@ -62,8 +62,8 @@ func load(p *fit.Prepared, model string) (*data, error) {
 	return d, err
 }
 
-// interval is the mean interval between two injections of a host [s], all ranks together: their rates are added. It is 0 where a
-// rank's line is missing.
+// interval is the mean interval between two injections of a host [s], all ranks together: their rates are added. It is
+// 0 where a rank's line is missing.
 func interval(b *fit.Batch) float64 {
 	if n := b.Point[names.FactorInjecting]; n < 1 || int64(len(b.Lines)) != n {
 		return 0
@@ -101,7 +101,8 @@ func (d *data) point(s setting) (int, bool) {
 	return i, ok
 }
 
-// largest is the setting of all hosts that differs from s in nothing else: drawn destinations without locality, all hosts injecting.
+// largest is the setting of all hosts that differs from s in nothing else: drawn destinations without locality, all
+// hosts injecting.
 func (d *data) largest(sync, bytes int64) (setting, bool) {
 	best := setting{}
 	for s := range d.table.Index {

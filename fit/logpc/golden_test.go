@@ -37,9 +37,9 @@ func TestTable4(t *testing.T) {
 	near(t, "one argument", oneArgument.SyncRemap(0, 0), 2*(21+12+119), 0)
 }
 
-// The paper does not say how long its short messages are in the network, nor at which rate. With m = 1/(o_s + o_r), which it gives for
-// the asynchronous remap, C_n = 31 is that of messages of 45 B; these also give C_n = 23 at one message every 170 cycles, where its
-// closed loop of two messages an iteration has one every 250.
+// The paper does not say how long its short messages are in the network, nor at which rate. With m = 1/(o_s + o_r),
+// which it gives for the asynchronous remap, C_n = 31 is that of messages of 45 B; these also give C_n = 23 at one
+// message every 170 cycles, where its closed loop of two messages an iteration has one every 250.
 func TestTable4Contention(t *testing.T) {
 	mesh := Mesh(8, 4)
 	near(t, "C_n, asynchronous", mesh.Contention(Traffic{Rate: 1 / twoArguments.AsyncRemap(), Service: 45.3}), 31, 0.5)

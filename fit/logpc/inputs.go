@@ -27,18 +27,19 @@ type Inputs struct {
 	Busy float64
 	// Packet is the payload of a packet [B]; 0 where the run does not say.
 	Packet float64
-	// Medium is what all hosts share, a_c [s] and b_c [s/B]; nil on a switch, or where it is not known that they share anything.
+	// Medium is what all hosts share, a_c [s] and b_c [s/B]; nil on a switch, or where it is not known that they share
+	// anything.
 	Medium *blocks.Block
 }
 
 // Way is the time of a message from its send until it is received [s].
 type Way struct{ Bytes, Seconds float64 }
 
-// Of reads the inputs off a run: of LogGP the gap, o_s and o_r; o_s + L + (m−1)·G + o_r as the half round trips that the run measured, by
-// pingpong or else by LogGP's own experiment, because LogGP misses messages of about a packet, whose bytes pass several stages one after
-// the other (moved so that the smallest is L + o_s + o_r, where LogGP has all three); and, where the network behaves like a shared
-// medium, a_c and b_c of the hyperbolic model, of which one that has a bound only is zero. It returns ErrInputs with what is missing,
-// withheld or impossible.
+// Of reads the inputs off a run: of LogGP the gap, o_s and o_r; o_s + L + (m−1)·G + o_r as the half round trips that
+// the run measured, by pingpong or else by LogGP's own experiment, because LogGP misses messages of about a packet,
+// whose bytes pass several stages one after the other (moved so that the smallest is L + o_s + o_r, where LogGP has all
+// three); and, where the network behaves like a shared medium, a_c and b_c of the hyperbolic model, of which one that
+// has a bound only is zero. It returns ErrInputs with what is missing, withheld or impossible.
 func Of(p *params.Params) (Inputs, error) {
 	var in Inputs
 	gap, err := gapOf(p)
@@ -113,8 +114,9 @@ func gapOf(p *params.Params) (func(m float64) float64, error) {
 	return func(m float64) float64 { return shape.At(m, 2) }, nil
 }
 
-// medium is what hosts share, where the network behaves like a medium for packets or for streams, or looks more like one. A part of it that
-// streams did not fill, or that has a bound only, is zero. It is an error if a_c is withheld for another reason.
+// medium is what hosts share, where the network behaves like a medium for packets or for streams, or looks more like
+// one. A part of it that streams did not fill, or that has a bound only, is zero. It is an error if a_c is withheld for
+// another reason.
 func medium(p *params.Params) (*blocks.Block, error) {
 	if kind, _, _ := p.PacketKind(); p.Network == nil || kind != params.Shared && p.Network.Streams != params.Shared {
 		return nil, nil
@@ -143,7 +145,8 @@ func packet(p *params.Params) float64 {
 	return v
 }
 
-// parameter is a parameter of a model: under its plain name or, where another model has that, as model.name. Zero is none.
+// parameter is a parameter of a model: under its plain name or, where another model has that, as model.name. Zero is
+// none.
 func parameter(p *params.Params, model, name string) params.Parameter {
 	if q, ok := p.Parameters[model+"."+name]; ok {
 		return q
@@ -154,8 +157,8 @@ func parameter(p *params.Params, model, name string) params.Parameter {
 	return params.Parameter{}
 }
 
-// way is the time of a message of m bytes that meets no other [s]: straight between the sizes that were measured, and by the gap from
-// the largest on.
+// way is the time of a message of m bytes that meets no other [s]: straight between the sizes that were measured, and
+// by the gap from the largest on.
 func (in Inputs) way(m float64) float64 {
 	before := in.Ways[0]
 	for _, w := range in.Ways {
@@ -170,8 +173,8 @@ func (in Inputs) way(m float64) float64 {
 	return before.Seconds + in.Gap(m) - in.Gap(before.Bytes)
 }
 
-// Machine is the run's hosts and network. network replaces what the run says the hosts share, such as a Cube, whose channels are taken to
-// be as fast as the hosts' interfaces; nil keeps it.
+// Machine is the run's hosts and network. network replaces what the run says the hosts share, such as a Cube, whose
+// channels are taken to be as fast as the hosts' interfaces; nil keeps it.
 func (in Inputs) Machine(network Network) Machine {
 	k := Machine{Network: network, Service: in.Gap, Gap: in.Gap, Packet: in.Packet, Busy: in.Busy, OneWay: in.way}
 	if network == nil && in.Medium != nil {

@@ -1,8 +1,8 @@
 // Package logpc holds LoGPC: LogGP with what contention adds, for all-to-all remaps.
 //
-// Source: Moritz, Frank 2001, LoGPC: modeling network contention in message-passing programs, IEEE Trans. Parallel Distrib. Syst. 12(4);
-// Agarwal 1991, Limits on interconnection network performance, IEEE Trans. Parallel Distrib. Syst. 2(4); Frank, Agarwal, Vernon 1997,
-// LoPC: modeling contention in parallel algorithms, PPoPP.
+// Source: Moritz, Frank 2001, LoGPC: modeling network contention in message-passing programs, IEEE Trans. Parallel
+// Distrib. Syst. 12(4); Agarwal 1991, Limits on interconnection network performance, IEEE Trans. Parallel Distrib.
+// Syst. 2(4); Frank, Agarwal, Vernon 1997, LoPC: modeling contention in parallel algorithms, PPoPP.
 package logpc
 
 import (
@@ -20,16 +20,18 @@ import (
 
 const source = "Moritz, Frank 2001, section 5.1, eq. 7, 14"
 
-// LoGPC measures what contention adds to an injection of a remap, and holds the remaps against the model. T is the time between two
-// injections of a host alone, T_c with all hosts injecting to drawn destinations, T_n with all hosts injecting to the next host each, so
-// that no two messages of a kind share a host. For the smallest size, and with _<size> for others:
+// LoGPC measures what contention adds to an injection of a remap, and holds the remaps against the model. T is the time
+// between two injections of a host alone, T_c with all hosts injecting to drawn destinations, T_n with all hosts
+// injecting to the next host each, so that no two messages of a kind share a host. For the smallest size, and with
+// _<size> for others:
 //
 //	C_n = (T_n − T)/2      contention per message for what messages between different hosts share, synchronous
 //	C_r = T_c − T_n        contention per injection for what messages of one host share: its interfaces and processor, synchronous
 //	inflation_sync = T_c/T, inflation_async = T_c/T
 //
-// so that T_c = T + 2·C_n + C_r (section 5.1.1). Nothing of it is fitted. Series hold T_c of every remap beside what the model says
-// (Machine.Cost) of the LogGP parameters of the run, and of a_c and b_c where the network behaves like a shared medium.
+// so that T_c = T + 2·C_n + C_r (section 5.1.1). Nothing of it is fitted. Series hold T_c of every remap beside what
+// the model says (Machine.Cost) of the LogGP parameters of the run, and of a_c and b_c where the network behaves like a
+// shared medium.
 type LoGPC struct{}
 
 // Name implements fit.Model.

@@ -9,8 +9,8 @@ func (p LogGP) ShortMessage(cn float64) float64 { return p.Os + p.L + cn + p.Or 
 // LongMessage is o_s + (B−1)·G + L + C_n, until a long message is there (eq. 1, 10): its interrupt is hidden.
 func (p LogGP) LongMessage(bytes, cn float64) float64 { return p.Os + (bytes-1)*p.G + p.L + cn }
 
-// PipelinedMessage is o_s + L + max(o_r + a·G + B·G_m, (B−1)·G), where a message is moved to memory at G_m a byte once the interrupt
-// that its first a bytes raise has been taken (eq. 2).
+// PipelinedMessage is o_s + L + max(o_r + a·G + B·G_m, (B−1)·G), where a message is moved to memory at G_m a byte once
+// the interrupt that its first a bytes raise has been taken (eq. 2).
 func (p LogGP) PipelinedMessage(bytes, first, memory float64) float64 {
 	return p.Os + p.L + max(p.Or+first*p.G+bytes*memory, (bytes-1)*p.G)
 }
@@ -21,10 +21,10 @@ func (p LogGP) SyncRemap(cn, cr float64) float64 { return 2*p.ShortMessage(cn) +
 // AsyncRemap is o_s + o_r, one iteration of an asynchronous remap of short messages (section 5.1.2).
 func (p LogGP) AsyncRemap() float64 { return p.Os + p.Or }
 
-// LongRemap is 2GB, about what one iteration of a remap of long messages takes without contention, where a host's interface moves one
-// message at a time, in or out (section 5.1.3).
+// LongRemap is 2GB, about what one iteration of a remap of long messages takes without contention, where a host's
+// interface moves one message at a time, in or out (section 5.1.3).
 func (p LogGP) LongRemap(bytes float64) float64 { return 2 * p.G * bytes }
 
-// HandlerContention is LoPC's estimate of C_r where processors do nothing but serve messages: the time of a handler that replies,
-// o_r + o_s (section 5.1.1). Source: Frank, Agarwal, Vernon 1997.
+// HandlerContention is LoPC's estimate of C_r where processors do nothing but serve messages: the time of a handler
+// that replies, o_r + o_s (section 5.1.1). Source: Frank, Agarwal, Vernon 1997.
 func (p LogGP) HandlerContention() float64 { return p.Or + p.Os }

@@ -8,9 +8,11 @@ type Machine struct {
 	Network Network
 	// Service is how long a message of m bytes occupies what the network shares. nil is 0.
 	Service func(m float64) float64
-	// OneWay is the time of a message of m bytes that meets no other, from its send until it is received: o_s + (m−1)·G + L + o_r.
+	// OneWay is the time of a message of m bytes that meets no other, from its send until it is received: o_s + (m−1)·G
+	// + L + o_r.
 	OneWay func(m float64) float64
-	// Gap is how long a message of m bytes occupies a host's interface, going out or coming in: g + (m−1)·G. Both may go on at once.
+	// Gap is how long a message of m bytes occupies a host's interface, going out or coming in: g + (m−1)·G. Both may
+	// go on at once.
 	Gap func(m float64) float64
 	// Packet is the payload of a packet [B]: longer messages are mixed with others. 0 is no bound.
 	Packet float64
@@ -26,8 +28,8 @@ type Remap struct {
 	Sync bool
 	// UnderWay is how many messages a host that does not wait for replies may have under way, at least 1.
 	UnderWay int
-	// Among is how many hosts each of them draws its destinations from; 1 where the hosts go through a permutation together, as (i+p)
-	// mod P, so that no two send to the same one. 0 is all others.
+	// Among is how many hosts each of them draws its destinations from; 1 where the hosts go through a permutation
+	// together, as (i+p) mod P, so that no two send to the same one. 0 is all others.
 	Among int
 }
 
@@ -50,7 +52,8 @@ func (c Cost) Inflation() float64 { return c.Interval / c.Alone }
 //	T_c = 2·OneWay + 2·C_n + C_r,  synchronous (section 5.1.1),
 //	T_c = OneWay + C_n + C_r,      asynchronous, the next message after the last has arrived (eq. 7, 13),
 //
-// where C_n and C_r are of the rates that T_c makes. With W under way each still takes that long, so that by Little's law
+// where C_n and C_r are of the rates that T_c makes. With W under way each still takes that long, so that by Little's
+// law
 //
 //	T_c = max(T, (OneWay + C_n + C_r)/W),  T = max(gap, o_s + o_r),
 //
@@ -68,11 +71,12 @@ func (k Machine) Cost(r Remap) Cost {
 	return k.close(r, closed{alone: math.Max(math.Max(gap, k.Busy), way/under), loop: way, messages: 1, under: under, gap: gap})
 }
 
-// closed is the loop of one injection: T_c = max(alone, (loop + messages·C_n + C_r)/under), all in seconds but messages and under.
+// closed is the loop of one injection: T_c = max(alone, (loop + messages·C_n + C_r)/under), all in seconds but messages
+// and under.
 type closed struct{ alone, loop, messages, under, gap float64 }
 
-// close solves the loop: its right side falls as T_c grows. It is infinite where the network is asked for more than it carries, so that
-// T_c is never less than that takes.
+// close solves the loop: its right side falls as T_c grows. It is infinite where the network is asked for more than it
+// carries, so that T_c is never less than that takes.
 func (k Machine) close(r Remap, l closed) Cost {
 	c := Cost{Alone: l.alone}
 	over := func(interval float64) bool { // reports whether the loop takes longer than that
@@ -121,8 +125,9 @@ func (k Machine) packet(bytes float64) float64 {
 	return bytes
 }
 
-// ends is the wait of an injection at the interfaces of its hosts, each a queue for a gap that other messages load. A host has, in an
-// interval, one request and one reply going out, and one of each coming in. Of d hosts that may send to one, d−1 are others.
+// ends is the wait of an injection at the interfaces of its hosts, each a queue for a gap that other messages load. A
+// host has, in an interval, one request and one reply going out, and one of each coming in. Of d hosts that may send to
+// one, d−1 are others.
 //
 //   - A request waits at the destination for the reply to that host's own request and for requests of others, the reply at its own host for
 //     requests. Neither waits to go out: what a host sends answers what came in, a gap or more apart.

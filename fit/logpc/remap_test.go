@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// hosts are machines that take 400 µs for a message, whose way is 1 ms, with a medium that takes each message for some time.
+// hosts are machines that take 400 µs for a message, whose way is 1 ms, with a medium that takes each message for some
+// time.
 func hosts(medium float64) Machine {
 	k := Machine{OneWay: func(m float64) float64 { return 1e-3 + 4e-7*(m-1) }, Gap: func(m float64) float64 { return 4e-4 + 4e-7*(m-1) }, Busy: 1e-5}
 	if medium > 0 {
@@ -72,8 +73,8 @@ func TestCostOfCube(t *testing.T) {
 	near(t, "T_c", c.Interval, cube.Interval(k.OneWay(1000), k.Gap(1000)), 1e-9)
 }
 
-// The Alewife's processors by the queues of the model: 2(o_s + L + C_n + o_r) + C_r, 486 cycles as measured, within the paper's 12%, also
-// with the model's own C_r instead of LoPC's rule.
+// The Alewife's processors by the queues of the model: 2(o_s + L + C_n + o_r) + C_r, 486 cycles as measured, within the
+// paper's 12%, also with the model's own C_r instead of LoPC's rule.
 func TestAlewifeByQueues(t *testing.T) {
 	p := twoArguments
 	k := Machine{OneWay: func(float64) float64 { return p.ShortMessage(23) }, Gap: func(float64) float64 { return p.AsyncRemap() }, Busy: p.AsyncRemap()}

@@ -13,8 +13,8 @@ import (
 	"calib/fit/timer"
 )
 
-// coverage fits runs of a network, each with a seed of its own, and counts how often the truth is in the 95% interval of each
-// parameter.
+// coverage fits runs of a network, each with a seed of its own, and counts how often the truth is in the 95% interval
+// of each parameter.
 func coverage(t *testing.T, w fittest.Truth, runs int, settings fit.Settings) (hit, total map[string]int) {
 	t.Helper()
 	hit, total = map[string]int{}, map[string]int{}
@@ -44,9 +44,9 @@ func coverage(t *testing.T, w fittest.Truth, runs int, settings fit.Settings) (h
 	return hit, total
 }
 
-// Each parameter's 95% interval must hold the truth in at least 90% of repeated runs: with noise between rounds as well as
-// within them, with rounds that are correlated, and with pairs that differ. Seeds are fixed. CALIB_COVERAGE_RUNS sets another number of
-// runs than those of a short test.
+// Each parameter's 95% interval must hold the truth in at least 90% of repeated runs: with noise between rounds as well
+// as within them, with rounds that are correlated, and with pairs that differ. Seeds are fixed. CALIB_COVERAGE_RUNS
+// sets another number of runs than those of a short test.
 func TestCoverage(t *testing.T) {
 	runs := 24
 	if n, err := strconv.Atoi(os.Getenv("CALIB_COVERAGE_RUNS")); err == nil {

@@ -23,9 +23,9 @@ import (
 
 var update = flag.Bool("update", false, "write params.json.gz of the stored datasets anew: read the differences first")
 
-// TestIdentity fits stored datasets again and compares every number with the params.json that an earlier build made of them:
-// values, intervals, bounds, statuses, residuals, domains, qualities and pairs to the last bit. The names of models may differ,
-// and what findings say.
+// TestIdentity fits stored datasets again and compares every number with the params.json that an earlier build made of
+// them: values, intervals, bounds, statuses, residuals, domains, qualities and pairs to the last bit. The names of
+// models may differ, and what findings say.
 //
 // testdata holds small datasets; CALIB_RUNS names further directories of runs with samples.jsonl and params.json.
 func TestIdentity(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"calib/internal/dataset"
 )
 
-// A run that was cut short or spoilt leaves any subset of its lines, with any flags. Every model then fits what is there
-// by the rules of the conformance suite, or says why not.
+// A run that was cut short or spoilt leaves any subset of its lines, with any flags. Every model then fits what is
+// there by the rules of the conformance suite, or says why not.
 func TestPartialData(t *testing.T) {
 	byName := map[string]fit.Model{}
 	for _, m := range All {

@@ -27,8 +27,8 @@ var numbersOnly = map[string]string{
 	"B_L by probe": "one number of senders is one number: it is a mark among the arrival ratios",
 }
 
-// Every residual series of every fit is in exactly one plot of its fit or is one of numbersOnly; every plot says what it
-// shows, with units, and can be drawn; and every model that brings plots is met.
+// Every residual series of every fit is in exactly one plot of its fit or is one of numbersOnly; every plot says what
+// it shows, with units, and can be drawn; and every model that brings plots is met.
 func TestPlotsConform(t *testing.T) {
 	met := map[string]bool{}
 	for name, d := range datasets() {

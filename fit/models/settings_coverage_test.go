@@ -12,8 +12,8 @@ import (
 	"calib/fit/tuning"
 )
 
-// Each parameter's 95% interval must hold the truth in at least 34 of 40 runs with noise between rounds as well as within
-// them. Seeds are fixed.
+// Each parameter's 95% interval must hold the truth in at least 34 of 40 runs with noise between rounds as well as
+// within them. Seeds are fixed.
 func TestSettingsCoverage(t *testing.T) {
 	const runs, least = 40, 34
 	base := fittest.Port()

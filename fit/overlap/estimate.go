@@ -7,13 +7,14 @@ import (
 
 var errFew = errors.New("want the times of steps at two granularities at least, and the penalty")
 
-// estimate fits f and ω of Fixed to times of steps over that of the transfer at ascending granularities, with the penalty as
-// it was measured, by least squares of relative residuals. f is sought within 0 and 1, between which it is by definition.
+// estimate fits f and ω of Fixed to times of steps over that of the transfer at ascending granularities, with the
+// penalty as it was measured, by least squares of relative residuals. f is sought within 0 and 1, between which it is
+// by definition.
 //
-// The model is two straight lines that meet at the peak: where communication takes longer the times tell f, beyond it ω.
-// So every division of the points into those below and those above the peak is tried, each part is fitted by itself, and the
-// division whose model misses all points least is taken. above counts the points that told ω, below those that told f.
-// It returns errFew for fewer than two points.
+// The model is two straight lines that meet at the peak: where communication takes longer the times tell f, beyond it
+// ω. So every division of the points into those below and those above the peak is tried, each part is fitted by itself,
+// and the division whose model misses all points least is taken. above counts the points that told ω, below those that
+// told f. It returns errFew for fewer than two points.
 func estimate(gamma, times []float64, penalty float64) (x Fixed, below, above int, err error) {
 	if len(gamma) < 2 || len(times) != len(gamma) || !(penalty > 0) {
 		return Fixed{}, 0, 0, errFew

@@ -1,8 +1,8 @@
-// Package overlap is the model of communication latency hiding of Strumpen 1994: the gain of computing while messages are
-// under way, and the speed-up of a program that does so.
+// Package overlap is the model of communication latency hiding of Strumpen 1994: the gain of computing while messages
+// are under way, and the speed-up of a program that does so.
 //
-// Times are in seconds, or all in one other unit. p is the number of processors, q the number of messages that a processor
-// transfers one after the other between two computations, b their size in communication units (bytes), i the
+// Times are in seconds, or all in one other unit. p is the number of processors, q the number of messages that a
+// processor transfers one after the other between two computations, b their size in communication units (bytes), i the
 // instructions of the whole sequential program and i/p those of a processor between two exchanges. The ratio
 //
 //	r = t_com/t_calc = q(i_cs/(i/p) + γ_h/γ_s)
@@ -12,7 +12,8 @@ package overlap
 
 import "math"
 
-// TransferTime is t_tr = t_cs + b/r_com (eq. 3): the startup of a message, and its communication units over the rate of the network.
+// TransferTime is t_tr = t_cs + b/r_com (eq. 3): the startup of a message, and its communication units over the rate of
+// the network.
 func TransferTime(tcs, b, rcom float64) float64 { return tcs + b/rcom }
 
 // HardwareGranularity is γ_h = r_op/r_com [instructions a communication unit]: the rate of a processor over that of its
@@ -22,14 +23,15 @@ func HardwareGranularity(rop, rcom float64) float64 { return rop / rcom }
 // SoftwareGranularity is γ_s = (i/p)/b [instructions a communication unit] (section 2.2).
 func SoftwareGranularity(i, p, b float64) float64 { return i / p / b }
 
-// Ratio is r = q(i_cs/(i/p) + γ_h/γ_s) of eq. 4: the time of communication over that of computation between two exchanges.
-// ics = t_cs·r_op are the instructions that a startup takes the time of; work is i/p.
+// Ratio is r = q(i_cs/(i/p) + γ_h/γ_s) of eq. 4: the time of communication over that of computation between two
+// exchanges. ics = t_cs·r_op are the instructions that a startup takes the time of; work is i/p.
 func Ratio(q, ics, work, gammaH, gammaS float64) float64 { return q * (ics/work + gammaH/gammaS) }
 
 // Lambda is λ = p·γ_s/γ_h = (i/b)/γ_h (section 2.3.2): for long messages r = q·p/λ.
 func Lambda(i, b, gammaH float64) float64 { return i / b / gammaH }
 
-// IdealGain is eq. 1: the gain at γ = t_calc/t_com where all of the computation can hide communication and hiding costs nothing.
+// IdealGain is eq. 1: the gain at γ = t_calc/t_com where all of the computation can hide communication and hiding costs
+// nothing.
 func IdealGain(gamma float64) float64 { return (1 + 1/gamma) / math.Max(1, 1/gamma) }
 
 // Speedup is S(p) = p/(1 + r) of p processors that compute and communicate in turn (eq. 2, section 2.3.2).
@@ -39,8 +41,8 @@ func Speedup(p, r float64) float64 { return p / (1 + r) }
 type Hiding struct {
 	F     float64 // f: fraction of the computation that hides communication, 0 to 1
 	Omega float64 // Ω: overhead of hiding, over the time of the computation
-	// Penalty is the time of a transfer with the implementation over that without it (figure 19). Eq. 4 has none, which is 1:
-	// 0 means 1, too. It counts where communication takes longer than the computation that hides it.
+	// Penalty is the time of a transfer with the implementation over that without it (figure 19). Eq. 4 has none, which
+	// is 1: 0 means 1, too. It counts where communication takes longer than the computation that hides it.
 	Penalty float64
 }
 

@@ -18,8 +18,8 @@ func TestExample1(t *testing.T) {
 	}
 }
 
-// Example 2: which architecture gains at every 2 ≤ γ_s ≤ 10? The first and the third; the third just so at γ_s = 10, where
-// its gain is 1.
+// Example 2: which architecture gains at every 2 ≤ γ_s ≤ 10? The first and the third; the third just so at γ_s = 10,
+// where its gain is 1.
 func TestExample2(t *testing.T) {
 	for i, c := range []struct {
 		gammaH, omega float64
@@ -79,8 +79,8 @@ func TestRatio(t *testing.T) {
 }
 
 // Section 4.3: the conjugate gradients of de Sturler and van der Vorst, of which the paper gives results and not the
-// constants. Those follow from what it prints: T(p) = a/p + b√p is least at p = 601, so that a/b = 601^1.5/2; f and ω are those
-// with which the largest gain and speed-up come out as printed.
+// constants. Those follow from what it prints: T(p) = a/p + b√p is least at p = 601, so that a/b = 601^1.5/2; f and ω
+// are those with which the largest gain and speed-up come out as printed.
 func TestConjugateGradients(t *testing.T) {
 	const f, omega = 0.345, 4.03 // ω in units of b
 	lambda := math.Pow(601, 1.5) / 2
@@ -116,8 +116,8 @@ func TestConjugateGradients(t *testing.T) {
 	fittest.Within(t, "S_lh(229)", with(229), 203.5, 0.05)
 }
 
-// Table 2: the direct transfer and four pipe messages are the transfer with latency hiding, within a sixth; their ratio is the
-// penalty factor of figure 19.
+// Table 2: the direct transfer and four pipe messages are the transfer with latency hiding, within a sixth; their ratio
+// is the penalty factor of figure 19.
 func TestTable2(t *testing.T) {
 	var errors []float64
 	for model, c := range map[string]struct{ overhead, direct, hidden float64 }{ // ms

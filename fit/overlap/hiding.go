@@ -31,8 +31,8 @@ type sizedFit struct {
 	stepsPerS    float64
 }
 
-// hiding records the parameters of one message size, and returns the gains measured and by the model. It returns false where
-// too little was measured.
+// hiding records the parameters of one message size, and returns the gains measured and by the model. It returns false
+// where too little was measured.
 func (d *data) hiding(bytes int64) (gains params.Series, ok bool) {
 	sweep := d.sweep(bytes)
 	ratios, times, measured := d.points(ratio, bytes, sweep), d.points(timeRatio, bytes, sweep), d.points(gain, bytes, sweep)

@@ -6,8 +6,8 @@ import (
 	"calib/fit/plots"
 )
 
-// Plots implements fit.Plotter: the gain by granularity for each message size, with the model's line and peak; the transfer
-// by size, by either thread; and the penalty factor (figure 19).
+// Plots implements fit.Plotter: the gain by granularity for each message size, with the model's line and peak; the
+// transfer by size, by either thread; and the penalty factor (figure 19).
 func (Model) Plots(f *params.Fit) []params.Plot {
 	var out []params.Plot
 	model, err := Read(&params.Params{Fits: []*params.Fit{f}, Parameters: f.Parameters, Functions: f.Functions})

@@ -17,8 +17,8 @@ var ErrParameters = errors.New("no parameters of latency hiding")
 
 // Fitted is the model as a run found it.
 type Fitted struct {
-	// Sizes are those at which the granularity was swept [B], ascending; At and Exchange are the implementation at each, and the
-	// time of a transfer both ways at once [s].
+	// Sizes are those at which the granularity was swept [B], ascending; At and Exchange are the implementation at
+	// each, and the time of a transfer both ways at once [s].
 	Sizes    []float64
 	At       []Fixed
 	Exchange []float64
@@ -30,8 +30,8 @@ type Fitted struct {
 	Shared string
 }
 
-// Read returns the model of a params.json. Parameters that were withheld count as estimated. It returns ErrParameters where
-// there is no fraction, overhead, penalty and time of transfer of any message size.
+// Read returns the model of a params.json. Parameters that were withheld count as estimated. It returns ErrParameters
+// where there is no fraction, overhead, penalty and time of transfer of any message size.
 func Read(p *params.Params) (*Fitted, error) {
 	i := slices.IndexFunc(p.Fits, func(f *params.Fit) bool { return f.Model == (Model{}).Name() })
 	if i < 0 {
@@ -70,8 +70,8 @@ func Read(p *params.Params) (*Fitted, error) {
 	return out, nil
 }
 
-// fixedOf is the implementation at one message size, and the time of the transfer [s]. Where the data did not tell f, all of
-// the computation counts; where they did not tell the overhead, there is none: each was seen at no granularity.
+// fixedOf is the implementation at one message size, and the time of the transfer [s]. Where the data did not tell f,
+// all of the computation counts; where they did not tell the overhead, there is none: each was seen at no granularity.
 func fixedOf(p *params.Params, bytes int64) (x Fixed, exchange float64, ok bool) {
 	n := namesAt(bytes)
 	penalty, some := p.Parameters[n.penalty].Raw()
@@ -89,8 +89,8 @@ func fixedOf(p *params.Params, bytes int64) (x Fixed, exchange float64, ok bool)
 	return x, exchange, true
 }
 
-// Estimated returns p with the parameters of the model that were withheld put back as they were estimated: a number that
-// cannot be told from zero has an interval that counts.
+// Estimated returns p with the parameters of the model that were withheld put back as they were estimated: a number
+// that cannot be told from zero has an interval that counts.
 func Estimated(p *params.Params) *params.Params {
 	out := *p
 	out.Parameters = maps.Clone(p.Parameters)
@@ -135,8 +135,8 @@ type Outcome struct {
 	Gain          float64 // of a second thread
 	InTurn        float64 // S(p)
 	Speedup       float64 // S_lh(p)
-	// BestWork is the computation of a processor between two exchanges at which the gain is largest [s], BestGain that gain.
-	// Both are 0 where there is no such computation.
+	// BestWork is the computation of a processor between two exchanges at which the gain is largest [s], BestGain that
+	// gain. Both are 0 where there is no such computation.
 	BestWork, BestGain float64
 }
 

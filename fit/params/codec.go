@@ -135,8 +135,8 @@ func decodeError(b []byte, err error) error {
 	return fmt.Errorf("%w: %s%w", ErrParams, at, decode.Fault(b, err))
 }
 
-// faultyPart finds the parameter or fit that cannot be decoded, and its own error: encoding/json loses the path at a type
-// with a decoder of its own. It returns "" and nil if the fault is elsewhere.
+// faultyPart finds the parameter or fit that cannot be decoded, and its own error: encoding/json loses the path at a
+// type with a decoder of its own. It returns "" and nil if the fault is elsewhere.
 func faultyPart(b []byte) (string, error) {
 	var parts struct {
 		Parameters map[string]json.RawMessage `json:"parameters"`

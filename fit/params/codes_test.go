@@ -16,8 +16,8 @@ import (
 	"calib/fit/params"
 )
 
-// Every constant of a code and of a quantity is in its table once, with a meaning, and is used by a model, by package fit, by
-// the codec or by a command.
+// Every constant of a code and of a quantity is in its table once, with a meaning, and is used by a model, by package
+// fit, by the codec or by a command.
 func TestCodesAndQuantities(t *testing.T) {
 	source := constants(t)
 	used := productSource(t)
@@ -93,8 +93,8 @@ func constants(t *testing.T) map[string]map[string]string {
 	return out
 }
 
-// productSource is the text of what records findings and series: package fit and those below it, and the commands; without
-// tests, fixtures and the tables themselves.
+// productSource is the text of what records findings and series: package fit and those below it, and the commands;
+// without tests, fixtures and the tables themselves.
 func productSource(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder

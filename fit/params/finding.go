@@ -2,8 +2,8 @@ package params
 
 import "fmt"
 
-// Finding is something that a reader must know of a run or a fit. Programs look at Code, Values and Hosts; Message is for
-// people, and nobody parses it.
+// Finding is something that a reader must know of a run or a fit. Programs look at Code, Values and Hosts; Message is
+// for people, and nobody parses it.
 type Finding struct {
 	Code    Code   `json:"code"`
 	Level   Level  `json:"level"`

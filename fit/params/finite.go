@@ -10,8 +10,8 @@ import (
 	"calib/internal/units"
 )
 
-// JSON has no NaN and no infinity. A number that is not finite is written as null, with a finding. Where null could be taken
-// for zero on reading, it is read as NaN again. In a bound, null is no limit on that side.
+// JSON has no NaN and no infinity. A number that is not finite is written as null, with a finding. Where null could be
+// taken for zero on reading, it is read as NaN again. In a bound, null is no limit on that side.
 
 // jsonNum writes a float64 that is not finite as null, and reads null as NaN.
 type jsonNum float64
@@ -254,8 +254,8 @@ func (c *cleaner) validation(in []Validation) []Validation {
 	return out
 }
 
-// plots drops the points of curves and the marks that are not finite, and bands that do not fit their curve: a plot is a
-// picture of numbers that stand elsewhere, and is left out of rather than filled with null.
+// plots drops the points of curves and the marks that are not finite, and bands that do not fit their curve: a plot is
+// a picture of numbers that stand elsewhere, and is left out of rather than filled with null.
 func (c *cleaner) plots(in []Plot, where string) []Plot {
 	var out []Plot
 	for _, p := range in {

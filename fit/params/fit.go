@@ -80,7 +80,8 @@ func (f *Fit) Of(quantities ...Quantity) []Series {
 	return out
 }
 
-// Times returns the measured times T(x) of messages between two hosts [s], each size once, of the first fit that has them.
+// Times returns the measured times T(x) of messages between two hosts [s], each size once, of the first fit that has
+// them.
 func (p *Params) Times() []Residual {
 	for _, f := range p.Fits {
 		var out []Residual

@@ -17,8 +17,8 @@ type Function struct {
 	Model  string                `json:"model"`
 	Source string                `json:"source"`
 	Label  string                `json:"label"`
-	// Status is that of a parameter. Coefficients always stand, as estimates; they are to be used only where it is ok or
-	// provisional. Files that do not state it mean ok.
+	// Status is that of a parameter. Coefficients always stand, as estimates; they are to be used only where it is ok
+	// or provisional. Files that do not state it mean ok.
 	Status string `json:"status,omitempty"`
 	Why    string `json:"why,omitempty"` // there is another status than ok
 }
@@ -53,8 +53,8 @@ func (f Function) Cost() (form.Cost, error) {
 	return c, nil
 }
 
-// At evaluates f at m bytes while p hosts communicate; p matters to transfer times only. Arguments outside the domain are
-// evaluated all the same. Errors are of class form.Err.
+// At evaluates f at m bytes while p hosts communicate; p matters to transfer times only. Arguments outside the domain
+// are evaluated all the same. Errors are of class form.Err.
 func (f Function) At(m, p float64, others map[string]Function) (float64, error) {
 	s, err := f.Shape(others)
 	if err != nil {
@@ -84,8 +84,8 @@ func (f Function) End(side int) Function {
 	return f
 }
 
-// CoeffUnit returns the unit of a coefficient of f, "" where the form does not tell: intercepts and floors are in the unit
-// of f, slopes in that unit per byte.
+// CoeffUnit returns the unit of a coefficient of f, "" where the form does not tell: intercepts and floors are in the
+// unit of f, slopes in that unit per byte.
 func (f Function) CoeffUnit(coeff string) string {
 	s, err := form.Read(f.Form, f.Coeff, noGs)
 	if err != nil {

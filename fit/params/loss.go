@@ -9,8 +9,8 @@ type Loss struct {
 }
 
 const (
-	// MostDiscarded is the share of its timings that a model may lose to retransmissions and timeouts, and MostMissing the share of its
-	// planned slots that a run may lack, before the numbers are provisional and the run is partial.
+	// MostDiscarded is the share of its timings that a model may lose to retransmissions and timeouts, and MostMissing
+	// the share of its planned slots that a run may lack, before the numbers are provisional and the run is partial.
 	MostDiscarded = 0.25
 	MostMissing   = 0.5
 )

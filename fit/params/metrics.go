@@ -17,9 +17,9 @@ const (
 	BetterNeither = "" // a change is shown, and is neither good nor bad
 )
 
-// Metric is one number of a run that can be followed from run to run: a parameter, a coefficient of a function ("g_s.c0") or
-// its value at a size ("T.64KiB"), the share of segments sent again ("loss"), or latency and rate of one pair at the size that the pair
-// was measured at ("rate.64KiB"; without a size in files that do not state it).
+// Metric is one number of a run that can be followed from run to run: a parameter, a coefficient of a function
+// ("g_s.c0") or its value at a size ("T.64KiB"), the share of segments sent again ("loss"), or latency and rate of one
+// pair at the size that the pair was measured at ("rate.64KiB"; without a size in files that do not state it).
 type Metric struct {
 	Name   string      `json:"name"`
 	From   string      `json:"from,omitempty"` // with To, the link it belongs to; else it is of the whole network
@@ -31,8 +31,8 @@ type Metric struct {
 	Better string      `json:"better,omitempty"`
 	Status string      `json:"status,omitempty"` // StatusOK or StatusProvisional
 	Why    string      `json:"-"`                // of Status
-	// Sizes are the message sizes that a parameter or coefficient was fitted to ("1B..64KiB"): fitted to others, it is another number. ""
-	// where the name says the size, or there is none.
+	// Sizes are the message sizes that a parameter or coefficient was fitted to ("1B..64KiB"): fitted to others, it is
+	// another number. "" where the name says the size, or there is none.
 	Sizes string `json:"sizes,omitempty"`
 }
 
@@ -47,7 +47,8 @@ func (m Metric) Link() string {
 	return m.From + "→" + m.To
 }
 
-// Metrics lists every finite number of p that may be used and so can be followed, the network's before those of links, each sorted by name.
+// Metrics lists every finite number of p that may be used and so can be followed, the network's before those of links,
+// each sorted by name.
 func (p *Params) Metrics() []Metric {
 	var out []Metric
 	add := func(m Metric) {
@@ -130,8 +131,8 @@ func sizesOf(domain map[string][2]float64) string {
 // followedSizes are where functions of segments are followed [B].
 var followedSizes = [...]units.Bytes{1, 64, units.KiB, 16 * units.KiB, 64 * units.KiB, units.MiB}
 
-// metrics are the coefficients of f, or, of segments, its values at followedSizes within the domain ("T.64KiB"): from run to
-// run breaks move, and a segment's coefficients with them.
+// metrics are the coefficients of f, or, of segments, its values at followedSizes within the domain ("T.64KiB"): from
+// run to run breaks move, and a segment's coefficients with them.
 func (f Function) metrics(name string) []Metric {
 	var out []Metric
 	if f.Form == form.Pieces {

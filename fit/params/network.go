@@ -10,16 +10,16 @@ const (
 	Unknown Kind = "not known" // the data cannot tell
 )
 
-// Network is the kind of network, for messages of one packet and for streams: a switch whose uplink is narrow is a switch to
-// the first and shared by the second.
+// Network is the kind of network, for messages of one packet and for streams: a switch whose uplink is narrow is a
+// switch to the first and shared by the second.
 type Network struct {
 	Packets Kind `json:"packets"`
 	Streams Kind `json:"streams"`
 }
 
-// PacketKind says what the network of p behaves like for messages of one packet. Where that is not known, guessed is true, and the kind is
-// what it looks more like: shared where the pairs that were measured delay each other by a share of their time that matters, which is then
-// delay; else a switch.
+// PacketKind says what the network of p behaves like for messages of one packet. Where that is not known, guessed is
+// true, and the kind is what it looks more like: shared where the pairs that were measured delay each other by a share
+// of their time that matters, which is then delay; else a switch.
 func (p *Params) PacketKind() (kind Kind, guessed bool, delay float64) {
 	if p.Network == nil {
 		return Switch, false, 0

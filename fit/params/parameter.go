@@ -54,7 +54,8 @@ type Parameter struct {
 	Label string `json:"label"`
 }
 
-// Term is one part of a parameter's uncertainty. Terms are combined in quadrature. Source: JCGM 100 (GUM), sections 4 and 5.
+// Term is one part of a parameter's uncertainty. Terms are combined in quadrature. Source: JCGM 100 (GUM), sections 4
+// and 5.
 type Term struct {
 	Name string `json:"name"` // such as "rounds", "pairs", "start skew", "clock offset"
 	// Type is TypeA, from the scatter of repeated measurements, or TypeB, from other evidence.

@@ -1,8 +1,8 @@
-// Package params is params.json: what one run says about one network, in SI units, and all that is needed to judge it. A
-// program that reads the file needs this package only, and none of those that fit.
+// Package params is params.json: what one run says about one network, in SI units, and all that is needed to judge it.
+// A program that reads the file needs this package only, and none of those that fit.
 //
-// Every number that was fitted stands once. What a fit has to say is a Finding with a code and values; the kind of network
-// is a value; the points of a fit are series with a quantity and factors. Sentences are for people only.
+// Every number that was fitted stands once. What a fit has to say is a Finding with a code and values; the kind of
+// network is a value; the points of a fit are series with a quantity and factors. Sentences are for people only.
 package params
 
 // Schema names the version of params.json that Encode writes and Decode reads.

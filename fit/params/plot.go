@@ -1,7 +1,8 @@
 package params
 
-// Plot says how a part of a fit wants to be seen: a model brings its own titles, axes and sentences, so that no renderer
-// knows any model. Plots of one ID from several fits are one figure: the measured points once, each fit's lines and marks.
+// Plot says how a part of a fit wants to be seen: a model brings its own titles, axes and sentences, so that no
+// renderer knows any model. Plots of one ID from several fits are one figure: the measured points once, each fit's
+// lines and marks.
 type Plot struct {
 	ID      string `json:"id"`      // lower-case words joined by "-": "t-x"; an anchor and a file name
 	Section string `json:"section"` // the heading it stands under: "Ping-pong"
@@ -48,7 +49,8 @@ type Mark struct {
 	Label string  `json:"label"` // "best fragment 16 KiB"
 }
 
-// Raw selects samples: those of an experiment and phase, by one factor of their point, where the other factors are Fixed.
+// Raw selects samples: those of an experiment and phase, by one factor of their point, where the other factors are
+// Fixed.
 type Raw struct {
 	Experiment string           `json:"experiment"`
 	Phase      string           `json:"phase,omitempty"`

@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// ranges are what a value to be used can be, by its unit: what no network and no clock can have is a damaged or forged file. A
-// small time may be negative, as a difference; what a size cannot be a fit has withheld.
+// ranges are what a value to be used can be, by its unit: what no network and no clock can have is a damaged or forged
+// file. A small time may be negative, as a difference; what a size cannot be a fit has withheld.
 var ranges = map[string][2]float64{
 	"s":       {-3600, 10 * 365 * 24 * 3600},
 	"s/B":     {-1, 24 * 3600},

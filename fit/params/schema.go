@@ -6,8 +6,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// JSONSchema returns the JSON Schema (2020-12) of params.json. It is derived from the Go types, so it cannot fall behind
-// them; what types cannot say (constants, enumerations, where null may stand) is added here.
+// JSONSchema returns the JSON Schema (2020-12) of params.json. It is derived from the Go types, so it cannot fall
+// behind them; what types cannot say (constants, enumerations, where null may stand) is added here.
 func JSONSchema() (*jsonschema.Schema, error) {
 	residual, err := nullable[Residual]("x", "measured", "lo", "hi", "fitted")
 	if err != nil {

@@ -37,8 +37,8 @@ func ModelsOf(rows []Validation) []string {
 	return out
 }
 
-// BestOf returns, of the models that predict as many rows as the first does, the one with the smallest mean error over all; false without
-// rows.
+// BestOf returns, of the models that predict as many rows as the first does, the one with the smallest mean error over
+// all; false without rows.
 func BestOf(rows []Validation) (Grade, bool) {
 	var best Grade
 	for i, m := range ModelsOf(rows) {
@@ -55,14 +55,16 @@ const (
 	SimCold = "sim-cold"
 )
 
-// BestSimulation grades the one of SimWarm and SimCold that predicted best what a run measured of patterns; false where it measured
-// none. Whether windows have grown depends on what the connections carried before, and on their congestion control.
+// BestSimulation grades the one of SimWarm and SimCold that predicted best what a run measured of patterns; false where
+// it measured none. Whether windows have grown depends on what the connections carried before, and on their congestion
+// control.
 func BestSimulation(rows []Validation) (Grade, bool) {
 	return BestOf(slices.DeleteFunc(slices.Clone(rows), func(v Validation) bool { return v.Model != SimWarm && v.Model != SimCold }))
 }
 
-// Limits of what counts as predicted: the mean and the largest relative error of an operation's patterns. The papers' own errors are 8 to
-// 17% on average and 35% at most. ValidationLimit is the mean error of all patterns above which the parameters are not to be relied on.
+// Limits of what counts as predicted: the mean and the largest relative error of an operation's patterns. The papers'
+// own errors are 8 to 17% on average and 35% at most. ValidationLimit is the mean error of all patterns above which the
+// parameters are not to be relied on.
 const (
 	PredictedMean   = 0.10
 	PredictedWorst  = 0.25
@@ -80,7 +82,8 @@ type Grade struct {
 // Predicted reports whether the model may be used for the operation on this network.
 func (g Grade) Predicted() bool { return g.Mean <= PredictedMean && g.Worst <= PredictedWorst }
 
-// GradeOf grades a model on an operation, "" for all of them, by the rows without a slow host; false where there is nothing to grade.
+// GradeOf grades a model on an operation, "" for all of them, by the rows without a slow host; false where there is
+// nothing to grade.
 func GradeOf(rows []Validation, model, operation string) (Grade, bool) {
 	g := Grade{Model: model, Operation: operation}
 	for _, v := range rows {

@@ -9,8 +9,8 @@ import (
 	"calib/internal/units"
 )
 
-// Curves of plots are drawn from the model's own function, not through its values at the measured sizes: close enough on a
-// logarithmic axis that straight lines between the points differ from it by less than 0.3%.
+// Curves of plots are drawn from the model's own function, not through its values at the measured sizes: close enough
+// on a logarithmic axis that straight lines between the points differ from it by less than 0.3%.
 
 const (
 	perDecade   = 12 // points of a curve on a logarithmic axis
@@ -81,14 +81,14 @@ func Traced(name string, x []float64, at, lo, hi func(float64) float64) []params
 	return []params.Curve{c}
 }
 
-// The lower end of a band is the curve with every coefficient at the lower end of its 95% interval, the upper end likewise: the
-// forms that have a band grow with every coefficient, since sizes and hosts are not negative. To first order, a change of the
-// curve is the sum of the coefficients' changes, which cannot deviate by more than its parts together. So the band holds the
-// curve's own 95% interval at each x, however the coefficients' errors are correlated. It is wider than that interval where
-// errors are opposed, as those of an intercept and a slope are.
+// The lower end of a band is the curve with every coefficient at the lower end of its 95% interval, the upper end
+// likewise: the forms that have a band grow with every coefficient, since sizes and hosts are not negative. To first
+// order, a change of the curve is the sum of the coefficients' changes, which cannot deviate by more than its parts
+// together. So the band holds the curve's own 95% interval at each x, however the coefficients' errors are correlated.
+// It is wider than that interval where errors are opposed, as those of an intercept and a slope are.
 
-// Function is the curve of a cost function over the sizes of series s, with p hosts that communicate, and its band. It is
-// none for a form that needs another function.
+// Function is the curve of a cost function over the sizes of series s, with p hosts that communicate, and its band. It
+// is none for a form that needs another function.
 func Function(name string, f params.Function, s params.Series, p float64, log bool) []params.Curve {
 	lo, hi, some := params.Span(s)
 	shape, err := f.Shape(nil)

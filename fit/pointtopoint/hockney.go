@@ -1,5 +1,6 @@
-// Package pointtopoint holds the models of one message on an idle path, fitted to the half round trips of pingpong: Hockney's
-// line, the hyperbola, and straight lines over ranges of the size. They share one prepared table of times by size.
+// Package pointtopoint holds the models of one message on an idle path, fitted to the half round trips of pingpong:
+// Hockney's line, the hyperbola, and straight lines over ranges of the size. They share one prepared table of times by
+// size.
 package pointtopoint
 
 import (
@@ -18,8 +19,8 @@ import (
 //
 // fitted to the half round trips of pingpong by robust (Huber) least squares on relative residuals, so that every size
 // weighs the same and one size off the line does not bend it. Parameters: alpha, beta, and r_inf = 1/β [B/s], the rate
-// of long messages; pair_spread_small and pair_spread_large (addPairSpread). Its Fit carries the pair matrix. Source: Hockney 1994, The communication challenge for MPP, Parallel
-// Computing 20, 389-398; Stoica, Sultan, Keyes 1994, eq. 4.
+// of long messages; pair_spread_small and pair_spread_large (addPairSpread). Its Fit carries the pair matrix. Source:
+// Hockney 1994, The communication challenge for MPP, Parallel Computing 20, 389-398; Stoica, Sultan, Keyes 1994, eq. 4.
 type Hockney struct{}
 
 // Name implements fit.Model.

@@ -81,9 +81,9 @@ func (m Hyperbola) Fit(p *fit.Prepared) (*params.Fit, error) {
 	}), nil
 }
 
-// staircase is the term of a slope over a span of sizes [B]: T grows by a step for each packet, of a' at most, and the ends of
-// the span may lie half a step off the line. The kernel may also cut a message into a packet more. Source: Stoica, Sultan, Keyes
-// 1994, eq. 2.
+// staircase is the term of a slope over a span of sizes [B]: T grows by a step for each packet, of a' at most, and the
+// ends of the span may lie half a step off the line. The kernel may also cut a message into a packet more. Source:
+// Stoica, Sultan, Keyes 1994, eq. 2.
 func staircase(a, span float64) []params.Term {
 	if a <= 0 || span <= 0 {
 		return nil
@@ -130,9 +130,9 @@ func joint(r *fit.Result, p *fit.Prepared, q *fit.Pingpong, limits []float64) (f
 	return sol.Cond(), nil
 }
 
-// SmallSizes returns how many of the smallest sizes a' is taken from: those within one packet whose T is within flatShare
-// of that of the smallest, never fewer than two within one packet, and one in any case. Eq. 1 is a line up to one packet
-// and eq. 3 is flat at its start, so that a line through these sizes meets both at x → 0.
+// SmallSizes returns how many of the smallest sizes a' is taken from: those within one packet whose T is within
+// flatShare of that of the smallest, never fewer than two within one packet, and one in any case. Eq. 1 is a line up to
+// one packet and eq. 3 is flat at its start, so that a line through these sizes meets both at x → 0.
 func SmallSizes(sizes, times []float64, packet float64) int {
 	n := 1
 	for n < len(sizes) && sizes[n] <= packet && (n < minSmall || times[n] <= (1+flatShare)*times[0]) {
@@ -141,9 +141,10 @@ func SmallSizes(sizes, times []float64, packet float64) int {
 	return n
 }
 
-// largeSizes returns the index of the smallest size b' is taken from: the last segment of a segmented fit, where it holds
-// at least three sizes over a factor of four, or begins at a break that was given; otherwise the largest decade, or what gives
-// three sizes. Sizes within a packet do not count where two are above it: up to a packet T grows faster, or not at all.
+// largeSizes returns the index of the smallest size b' is taken from: the last segment of a segmented fit, where it
+// holds at least three sizes over a factor of four, or begins at a break that was given; otherwise the largest decade,
+// or what gives three sizes. Sizes within a packet do not count where two are above it: up to a packet T grows faster,
+// or not at all.
 func largeSizes(sizes, times, breaks []float64, packet float64) int {
 	n := len(sizes)
 	k := lastSegment(sizes, times, breaks)

@@ -15,8 +15,9 @@ import (
 	"calib/internal/dataset"
 )
 
-// Five ranges of the size, with the limits of a published calibration of Gigabit Ethernet under MPI (Ezibenroc/platform-calibration,
-// graphene) and lines like those of its round trips. At the last limit nothing changes but the slope.
+// Five ranges of the size, with the limits of a published calibration of Gigabit Ethernet under MPI
+// (Ezibenroc/platform-calibration, graphene) and lines like those of its round trips. At the last limit nothing changes
+// but the slope.
 var (
 	rangeLimits = []float64{1420, 32768, 65536, 270000}
 	rangeLines  = []struct{ c0, c1 float64 }{{34e-6, 19.6e-9}, {68e-6, 10.2e-9}, {79e-6, 8.8e-9}, {316e-6, 8.8e-9}}

@@ -12,9 +12,9 @@ import (
 	"calib/internal/dataset"
 )
 
-// Robust fits, on a dataset of the shape of a public set of Gigabit Ethernet round trips on which plain least squares fails:
-// some 6,600 timings of 66 sizes, three ranges of the size with a line each, noise with a tail to the right, and four
-// retransmission time-outs of 24 to 202 ms.
+// Robust fits, on a dataset of the shape of a public set of Gigabit Ethernet round trips on which plain least squares
+// fails: some 6,600 timings of 66 sizes, three ranges of the size with a line each, noise with a tail to the right, and
+// four retransmission time-outs of 24 to 202 ms.
 
 // gigabit is one range of sizes: T(x) = c0 [s] + c1 [s/B]·x up to hi [B].
 type gigabit struct{ hi, c0, c1 float64 }
@@ -24,7 +24,8 @@ var gigabits = []gigabit{{1448, 28e-6, 24e-9}, {65536, 48e-6, 10.2e-9}, {1 << 20
 // robustBar is by how much a slope may move.
 const robustBar = 0.03
 
-// robustLayout is how 100 timings of each size fall into rounds: calib's, one timing a round, and the one round of an import.
+// robustLayout is how 100 timings of each size fall into rounds: calib's, one timing a round, and the one round of an
+// import.
 type robustLayout struct{ rounds, reps int }
 
 var robustLayouts = []robustLayout{{10, 10}, {100, 1}, {1, 100}}
@@ -51,7 +52,8 @@ func robustSizes() []float64 {
 	return out
 }
 
-// robustData is the dataset with some of its timings replaced, those batches flagged as calib flags its own if flag is set.
+// robustData is the dataset with some of its timings replaced, those batches flagged as calib flags its own if flag is
+// set.
 func robustData(l robustLayout, outliers []outlier, flag bool) *dataset.Dataset {
 	d := &dataset.Dataset{Header: dataset.Header{Schema: dataset.Schema, Seed: 1, Hosts: []dataset.Host{{Name: "u"}, {Name: "v"}}}}
 	rng := rand.New(rand.NewPCG(2009, 66))

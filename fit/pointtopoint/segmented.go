@@ -15,11 +15,11 @@ import (
 )
 
 // Segmented describes T(x) of pingpong by straight lines over ranges of the size, as a protocol that changes with the
-// size makes them. Breaks are those of the settings; without, they are the best of all partitions, their number is chosen by BIC.
-// No slope is negative.
+// size makes them. Breaks are those of the settings; without, they are the best of all partitions, their number is
+// chosen by BIC. No slope is negative.
 //
-// Its function "T" is of form.Pieces. Domain holds the sizes seen: "bytes", and "bytes_i" by segment. Beside it stands the
-// parameter send_buffer, up to which a sender does not wait for T (addSendBuffer).
+// Its function "T" is of form.Pieces. Domain holds the sizes seen: "bytes", and "bytes_i" by segment. Beside it stands
+// the parameter send_buffer, up to which a sender does not wait for T (addSendBuffer).
 type Segmented struct{}
 
 // Name implements fit.Model.
@@ -85,9 +85,9 @@ func conditionOf(q *fit.Pingpong, seg *lsq.Segments) float64 {
 	return worst
 }
 
-// addSendBuffer records send_buffer [B], the send buffer that the kernel had granted a connection by the end of ping-pong:
-// the largest of each pair and round, since it grows with the messages, and the median of these. A blocking send returns
-// when all but this much has left. Without kernel counters there is none. Source: Linux tcp(7), tcp_wmem.
+// addSendBuffer records send_buffer [B], the send buffer that the kernel had granted a connection by the end of
+// ping-pong: the largest of each pair and round, since it grows with the messages, and the median of these. A blocking
+// send returns when all but this much has left. Without kernel counters there is none. Source: Linux tcp(7), tcp_wmem.
 func addSendBuffer(r *fit.Result, p *fit.Prepared) {
 	type connection struct{ from, to, round int }
 	at := map[connection]int{}

@@ -9,9 +9,10 @@ import (
 	"calib/fit/resample"
 )
 
-// addPairSpread records by how much pairs of hosts differ, as the standard deviation between pairs over the time of the smallest
-// size (pair_spread_small) and of the largest (pair_spread_large), without the noise of rounds. Where no more than noise shows there
-// is a bound. Slow hosts are not among the pairs. With fewer than two pairs in a round, or one round, there is neither.
+// addPairSpread records by how much pairs of hosts differ, as the standard deviation between pairs over the time of the
+// smallest size (pair_spread_small) and of the largest (pair_spread_large), without the noise of rounds. Where no more
+// than noise shows there is a bound. Slow hosts are not among the pairs. With fewer than two pairs in a round, or one
+// round, there is neither.
 func addPairSpread(r *fit.Result, q *fit.Pingpong) {
 	last := len(q.Sizes) - 1
 	for _, s := range []struct {
@@ -35,8 +36,8 @@ func addPairSpread(r *fit.Result, q *fit.Pingpong) {
 	}
 }
 
-// deviationInterval is the 95% interval of a standard deviation s of n normal values: s·√((n−1)/χ²) at the quantiles of χ² with
-// n−1 degrees of freedom.
+// deviationInterval is the 95% interval of a standard deviation s of n normal values: s·√((n−1)/χ²) at the quantiles of
+// χ² with n−1 degrees of freedom.
 func deviationInterval(s float64, n int) [2]float64 {
 	df := float64(n - 1)
 	chi := distuv.ChiSquared{K: df}

@@ -10,7 +10,8 @@ import (
 	"calib/fit/pointtopoint"
 )
 
-// Pairs that differ by 3% are said to, whether the same pairs measure every round or others each time; equal pairs are not.
+// Pairs that differ by 3% are said to, whether the same pairs measure every round or others each time; equal pairs are
+// not.
 func TestPairSpread(t *testing.T) {
 	for _, permuted := range []bool{false, true} {
 		w := fittest.Sparc()

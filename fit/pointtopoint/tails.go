@@ -16,10 +16,10 @@ import (
 	"calib/internal/stats"
 )
 
-// Tails are the half round trips of pingpong that one message in a hundred, and one in a thousand, exceeds: p99 and p999 [s]
-// of the smallest size, and by size the functions T_p99 and T_p999, of form.Pieces as that of Segmented. A quantile is that
-// of all timings of a size, from every pair that is not slow and every round. Its interval is that of order statistics, which
-// takes the timings as independent; a size with too few timings to have one is left out.
+// Tails are the half round trips of pingpong that one message in a hundred, and one in a thousand, exceeds: p99 and
+// p999 [s] of the smallest size, and by size the functions T_p99 and T_p999, of form.Pieces as that of Segmented. A
+// quantile is that of all timings of a size, from every pair that is not slow and every round. Its interval is that of
+// order statistics, which takes the timings as independent; a size with too few timings to have one is left out.
 //
 // Source: David and Nagaraja 2003, Order Statistics, section 7.1; Hoefler and Belli 2015, Scientific Benchmarking of
 // Parallel Computing Systems, rule 8.

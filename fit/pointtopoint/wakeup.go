@@ -10,16 +10,17 @@ import (
 	"calib/internal/units"
 )
 
-// Wakeup is what it costs a message of one byte that its receiver sleeps, from the half round trips of experiment wakeup:
+// Wakeup is what it costs a message of one byte that its receiver sleeps, from the half round trips of experiment
+// wakeup:
 //
 //	wakeup             blocking − polling [s]: to wake a receiver that sleeps until the message comes
 //	after_idle         idle − blocking [s]: what the message takes more after a millisecond without any
 //	after_idle_awake   the same while the CPUs are kept out of sleep states
 //
-// A round trip after a pause finds the follower's CPU asleep and the leader's awake: after_idle is half of what the follower
-// takes more to wake up, and of what caches and clocks lost on both.
-// Tam and Wang count the way in which a receiver learns of a message, by polling or by being woken, to U_r. calib's U_r is the
-// receiving call alone, so that the wake-up is in L. Source: Tam, Wang 2000, section 3.2.
+// A round trip after a pause finds the follower's CPU asleep and the leader's awake: after_idle is half of what the
+// follower takes more to wake up, and of what caches and clocks lost on both. Tam and Wang count the way in which a
+// receiver learns of a message, by polling or by being woken, to U_r. calib's U_r is the receiving call alone, so that
+// the wake-up is in L. Source: Tam, Wang 2000, section 3.2.
 type Wakeup struct{}
 
 // Name implements fit.Model.

@@ -69,9 +69,9 @@ func Relative(y, w []float64) ([]float64, error) {
 	return lsq.RelativeWeights(y)
 }
 
-// Weights returns 1/variance of each value. A variance from a handful of rounds is itself uncertain by half, and weights
-// that follow its noise are worse than equal ones: the relative variance of each value is averaged with the mean of all.
-// Exact data weigh by 1/value².
+// Weights returns 1/variance of each value. A variance from a handful of rounds is itself uncertain by half, and
+// weights that follow its noise are worse than equal ones: the relative variance of each value is averaged with the
+// mean of all. Exact data weigh by 1/value².
 func Weights(values []float64, replicates [][]float64) []float64 {
 	rel := make([]float64, len(values))
 	mean := 0.0
@@ -136,13 +136,14 @@ const Clearly = 6
 // Predictor fits a curve to points.
 type Predictor func(x, y []float64) (func(float64) float64, error)
 
-// Up to mostAlone points LeaveOneOut leaves each out alone. More are left out in folds, so that a fit of n points that takes O(n²) does
-// so a bounded number of times.
+// Up to mostAlone points LeaveOneOut leaves each out alone. More are left out in folds, so that a fit of n points that
+// takes O(n²) does so a bounded number of times.
 const mostAlone, folds = 100, 10
 
-// LeaveOneOut is the mean relative error at each point of a fit made without it. Of more than 100 points every tenth is left out
-// at a time (ten-fold cross-validation). Points that the fit fails without are left out of the mean. It returns false where it
-// always fails. Source: Breiman, Spector 1992, Submodel selection and evaluation in regression, Int. Stat. Rev. 60, 291-319.
+// LeaveOneOut is the mean relative error at each point of a fit made without it. Of more than 100 points every tenth is
+// left out at a time (ten-fold cross-validation). Points that the fit fails without are left out of the mean. It
+// returns false where it always fails. Source: Breiman, Spector 1992, Submodel selection and evaluation in regression,
+// Int. Stat. Rev. 60, 291-319.
 func LeaveOneOut(x, y []float64, fit Predictor) (float64, bool) {
 	sum, n, step := 0.0, 0, len(x)
 	if len(x) > mostAlone {
@@ -177,8 +178,8 @@ func CheckBreaks(x, breaks []float64) error { return lsq.CheckBreaks(x, breaks, 
 // leastSizes is the fewest points that a line over a range is fitted to.
 const leastSizes = 3
 
-// Segments fits straight lines over ranges of x to relative residuals; a line may be flat, and none falls. The ranges end at
-// breaks, or where there are none BIC finds them.
+// Segments fits straight lines over ranges of x to relative residuals; a line may be flat, and none falls. The ranges
+// end at breaks, or where there are none BIC finds them.
 func Segments(x, y, breaks []float64) (*lsq.Segments, error) {
 	w, err := lsq.RelativeWeights(y)
 	if err != nil {

@@ -14,12 +14,12 @@ import (
 //
 //	t(0.975, R−1)/1.96 · √(R/(R−1)) · √((1+ρ)/(1−ρ)),
 //
-// since the variance that resampling R rounds draws from is (R−1)/R of the true one, and known with R−1 degrees of freedom
-// only; and R correlated rounds tell as much as R·(1−ρ)/(1+ρ) independent ones. With one round nothing is known of what changes
-// between rounds: there is no interval, and both ends are v.
-// Source: Efron and Tibshirani 1993, An Introduction to the Bootstrap, section 12.5 and problem 5.1; Hesterberg 2015,
-// What Teachers Should Know About the Bootstrap, section 3.2 (narrowness bias); Bayley and Hammersley 1946, The "effective" number
-// of independent observations in an autocorrelated time series, J. R. Stat. Soc. Suppl. 8, 184-197.
+// since the variance that resampling R rounds draws from is (R−1)/R of the true one, and known with R−1 degrees of
+// freedom only; and R correlated rounds tell as much as R·(1−ρ)/(1+ρ) independent ones. With one round nothing is known
+// of what changes between rounds: there is no interval, and both ends are v. Source: Efron and Tibshirani 1993, An
+// Introduction to the Bootstrap, section 12.5 and problem 5.1; Hesterberg 2015, What Teachers Should Know About the
+// Bootstrap, section 3.2 (narrowness bias); Bayley and Hammersley 1946, The "effective" number of independent
+// observations in an autocorrelated time series, J. R. Stat. Soc. Suppl. 8, 184-197.
 func (s *Estimates) Interval(v float64, replicates [][]float64, j int) [2]float64 {
 	return IntervalOf(s, v, replicates, func(r []float64) float64 { return r[j] })
 }
@@ -32,8 +32,8 @@ func IntervalOf[Row any](s *Estimates, v float64, replicates []Row, of func(Row)
 	return Scatter(s, v, replicates, of)
 }
 
-// Scatter is IntervalOf that also gives the scatter within a single round. It is for tests whether an effect stands out of the
-// noise, and no interval of its size.
+// Scatter is IntervalOf that also gives the scatter within a single round. It is for tests whether an effect stands out
+// of the noise, and no interval of its size.
 func Scatter[Row any](s *Estimates, v float64, replicates []Row, of func(Row) float64) [2]float64 {
 	x := make([]float64, 0, len(replicates))
 	for _, r := range replicates {

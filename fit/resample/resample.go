@@ -1,5 +1,5 @@
-// Package resample holds measured points and their bootstrap: from raw timings by round and direction to one value a point,
-// the same in every replicate, and intervals of whatever is computed from them.
+// Package resample holds measured points and their bootstrap: from raw timings by round and direction to one value a
+// point, the same in every replicate, and intervals of whatever is computed from them.
 package resample
 
 import (
@@ -15,19 +15,20 @@ import (
 	"calib/internal/stats"
 )
 
-// Table holds the measured points of one fit, by key. The value of a point is made in three steps, each with its reason:
+// Table holds the measured points of one fit, by key. The value of a point is made in three steps, each with its
+// reason:
 //
 //   - the median of the raw timings of one round and direction: delays have a long tail to one side;
 //   - the mean of the two directions of that round, in which a clock offset cancels;
 //   - the midmean of the rounds (the mean without the outer quarters): a round spoilt by other traffic is dropped, and
 //     little is lost against the mean where none is. Source: Hampel et al. 1986, Robust Statistics, section 2.2b.
 //
-// A duration holds no clock offset. The directions of such a point are not averaged: the midmean is over the rounds of both,
-// and a spoilt direction does not spoil the other.
+// A duration holds no clock offset. The directions of such a point are not averaged: the midmean is over the rounds of
+// both, and a spoilt direction does not spoil the other.
 type Table[K comparable] struct {
 	Index map[K]int // of each key among the points
-	// Kind tells kinds of measurement apart, which need not drift alike: the correlation of rounds is that of a kind. nil: one-way times are one
-	// kind, durations another.
+	// Kind tells kinds of measurement apart, which need not drift alike: the correlation of rounds is that of a kind.
+	// nil: one-way times are one kind, durations another.
 	Kind   func(K) int
 	points []*point
 }
@@ -40,7 +41,8 @@ type point struct {
 	duration bool
 }
 
-// OneWay returns the index of the point of k, whose values are differences of two hosts' clocks. It is made on first use.
+// OneWay returns the index of the point of k, whose values are differences of two hosts' clocks. It is made on first
+// use.
 func (t *Table[K]) OneWay(k K) int { return t.point(k, false) }
 
 // Duration returns the index of the point of k, whose values are durations on one clock. It is made on first use.
@@ -62,8 +64,9 @@ func (t *Table[K]) point(k K, duration bool) int {
 // Len is the number of points.
 func (t *Table[K]) Len() int { return len(t.points) }
 
-// AddTeam is Add for values that one of several teams of hosts measured, such as a pair. team tells the teams apart, in every
-// round the same (Team makes one). What differs between teams then widens the intervals. The values are kept, and must not change.
+// AddTeam is Add for values that one of several teams of hosts measured, such as a pair. team tells the teams apart, in
+// every round the same (Team makes one). What differs between teams then widens the intervals. The values are kept, and
+// must not change.
 func (t *Table[K]) AddTeam(i int, team string, dir, round, n int, values ...float64) {
 	k := teamRound{team, round}
 	t.points[i].teams[k] = append(t.points[i].teams[k], teamPart{dir & 1, values})
@@ -80,7 +83,8 @@ func (p *point) add(dir, round, n int, values []float64) {
 	p.n += n
 }
 
-// OneSided reports whether a one-way point was measured in one direction only, so that its clock offset does not cancel.
+// OneSided reports whether a one-way point was measured in one direction only, so that its clock offset does not
+// cancel.
 func (t *Table[K]) OneSided() bool {
 	return slices.ContainsFunc(t.points, func(p *point) bool {
 		return !p.duration && (len(p.parts[0]) == 0 || len(p.parts[1]) == 0)
@@ -102,7 +106,8 @@ func (p *point) rounds() []int {
 	return slices.Compact(all)
 }
 
-// Estimates are the points of a table with their bootstrap: Values[i] of point i, and of the same point in each replicate.
+// Estimates are the points of a table with their bootstrap: Values[i] of point i, and of the same point in each
+// replicate.
 type Estimates struct {
 	Values     []float64
 	Replicates [][]float64
@@ -112,7 +117,8 @@ type Estimates struct {
 	N          []int   // timings behind each point
 }
 
-// Medians are the points of a table with the median of each round and direction, ready to be drawn from as often as wanted.
+// Medians are the points of a table with the median of each round and direction, ready to be drawn from as often as
+// wanted.
 type Medians struct {
 	cells     *lsq.RoundMedians
 	parts     [][]int // rows of cells that make up each point
@@ -126,7 +132,8 @@ type Medians struct {
 	n         []int
 }
 
-// Medians takes the medians of a table, and the values out of it: the table is of no use then. Many timings are not held twice.
+// Medians takes the medians of a table, and the values out of it: the table is of no use then. Many timings are not
+// held twice.
 func (t *Table[K]) Medians() (*Medians, error) {
 	m := &Medians{parts: make([][]int, len(t.points)), kinds: t.kinds()}
 	found := t.deviations()
@@ -182,9 +189,10 @@ func (m *Medians) Estimate() *Estimates {
 	return &Estimates{Values: m.combine(m.cells.Medians(), nil), Rounds: m.rounds, Serial: m.serial, Teams: m.teams, N: m.n}
 }
 
-// Draw estimates every point and draws b replicates: rounds with replacement, the same for all points so that what a round
-// did to all of them stays together, then timings within each drawn round. A point that was not measured in any drawn round
-// keeps its estimate in that replicate. Teams are drawn beside the rounds, and shift the points by what persists between them.
+// Draw estimates every point and draws b replicates: rounds with replacement, the same for all points so that what a
+// round did to all of them stays together, then timings within each drawn round. A point that was not measured in any
+// drawn round keeps its estimate in that replicate. Teams are drawn beside the rounds, and shift the points by what
+// persists between them.
 func (m *Medians) Draw(b int, seed uint64) (*Estimates, error) {
 	s := m.Estimate()
 	var err error

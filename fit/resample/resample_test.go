@@ -76,8 +76,9 @@ func (w world) coverage(t *testing.T, runs int) (hit, width float64) {
 	return hit, width
 }
 
-// The interval of a point holds the truth, whatever it scatters by: rounds, correlated rounds, pairs that stay, and pairs that
-// are drawn anew in every round. Without the scatter of pairs, or without the correlation, 60 to 80% would be covered.
+// The interval of a point holds the truth, whatever it scatters by: rounds, correlated rounds, pairs that stay, and
+// pairs that are drawn anew in every round. Without the scatter of pairs, or without the correlation, 60 to 80% would
+// be covered.
 func TestIntervalCoverage(t *testing.T) {
 	base := world{pairs: 1, points: 6, replicas: 200, round: 0.05}
 	crossed, permuted, serial := base, base, base

@@ -39,10 +39,10 @@ type Teams struct {
 	Spread float64 // standard deviation between teams, in the point's unit, without the noise of rounds; 0 where none shows
 }
 
-// shifts draw teams. What a team deviates from the others of its rounds in one round, it has in all others too as far as it is
-// the team's own: the products of its deviations in different rounds say how far, whatever noise the rounds have, and whether the
-// same teams measured every round or others each time. Source: Cameron, Gelbach, Miller 2011, Robust inference with multiway
-// clustering, J. Bus. Econ. Stat. 29, 238-249.
+// shifts draw teams. What a team deviates from the others of its rounds in one round, it has in all others too as far
+// as it is the team's own: the products of its deviations in different rounds say how far, whatever noise the rounds
+// have, and whether the same teams measured every round or others each time. Source: Cameron, Gelbach, Miller 2011,
+// Robust inference with multiway clustering, J. Bus. Econ. Stat. 29, 238-249.
 type shifts struct {
 	teams  int
 	points [][]teamShift // by point
@@ -64,8 +64,8 @@ func (t *Table[K]) deviations() []deviations {
 	return found
 }
 
-// shifts prepares the draw of teams, given the deviations and the values of the points, for intervals that are widened by a factor for their
-// rounds.
+// shifts prepares the draw of teams, given the deviations and the values of the points, for intervals that are widened
+// by a factor for their rounds.
 func (t *Table[K]) shifts(found []deviations, values []float64, widened float64) ([]Teams, *shifts) {
 	all, out := make([]Teams, len(t.points)), &shifts{points: make([][]teamShift, len(t.points))}
 	number := map[string]int{}
@@ -164,7 +164,8 @@ func (p *point) deviations() deviations {
 	return d
 }
 
-// cell is the value of one team in one round: of a one-way time the mean of both directions, where both were measured anywhere.
+// cell is the value of one team in one round: of a one-way time the mean of both directions, where both were measured
+// anywhere.
 func (p *point) cell(parts []teamPart) (float64, bool) {
 	var dirs [2][]float64
 	for _, q := range parts {
@@ -181,8 +182,8 @@ func (p *point) cell(parts []teamPart) (float64, bool) {
 	return sum / float64(n), n == 2 || !both && n == 1 || p.duration && n > 0
 }
 
-// persistent is the share of the scatter between teams that is the same in all rounds, which may come out negative; false
-// where nothing varies.
+// persistent is the share of the scatter between teams that is the same in all rounds, which may come out negative;
+// false where nothing varies.
 func (d deviations) persistent(value float64) (float64, bool) {
 	products, scatter, _ := d.sums()
 	if math.Sqrt(scatter)/d.cells <= 1e-12*math.Abs(value) {
@@ -201,8 +202,8 @@ func (d deviations) spread() float64 {
 	return math.Sqrt(products / pairs * n / (n - 1))
 }
 
-// sums adds up, over the teams, the products of deviations in different rounds, the squares of their sums, and how many pairs of
-// rounds there are.
+// sums adds up, over the teams, the products of deviations in different rounds, the squares of their sums, and how many
+// pairs of rounds there are.
 func (d deviations) sums() (products, scatter, pairs float64) {
 	for _, team := range slices.Sorted(maps.Keys(d.teams)) {
 		s := d.teams[team]

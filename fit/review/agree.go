@@ -7,8 +7,8 @@ import (
 	"calib/fit/params"
 )
 
-// claim is what a run says of one quantity in one way: a value with its 95% interval, and the parameters and functions that
-// it is made of.
+// claim is what a run says of one quantity in one way: a value with its 95% interval, and the parameters and functions
+// that it is made of.
 type claim struct {
 	name       string // "2a + a_c"
 	unit       string
@@ -19,27 +19,28 @@ type claim struct {
 
 func (c claim) String() string { return c.name + " = " + number(c.v, &[2]float64{c.lo, c.hi}, c.unit) }
 
-// rule holds two claims of one quantity against each other. They contradict each other if their intervals do not meet and the
-// first is further above or below the second than it may be. Then the first is withheld, since the second is the more direct
-// measurement, or both where no rule can tell.
+// rule holds two claims of one quantity against each other. They contradict each other if their intervals do not meet
+// and the first is further above or below the second than it may be. Then the first is withheld, since the second is
+// the more direct measurement, or both where no rule can tell.
 type rule struct {
 	first, second func(*review) (claim, bool)
-	// above and below are the margins, as shares of the larger claim, or of the time of the smallest message where ofTime is set: the
-	// claims are parts of that time, and a part may be small. Margins are wide where definitions differ.
+	// above and below are the margins, as shares of the larger claim, or of the time of the smallest message where
+	// ofTime is set: the claims are parts of that time, and a part may be small. Margins are wide where definitions
+	// differ.
 	above, below float64
 	ofTime       bool
 	both         bool
 	why          string // what makes it a contradiction, and which to use
 }
 
-// Margins. Claims by one definition from different data agree within a few per cent in every emulated network; 10% is what the
-// papers' models miss at best. Claims by different definitions (one line through all sizes against the limit of large ones, one
-// message after a pause against ping-pong) differ by up to 20% there.
+// Margins. Claims by one definition from different data agree within a few per cent in every emulated network; 10% is
+// what the papers' models miss at best. Claims by different definitions (one line through all sizes against the limit
+// of large ones, one message after a pause against ping-pong) differ by up to 20% there.
 const (
 	sameQuantity = 0.1
 	alikeOnly    = 0.25
-	// pipelined is by how much a stream may be faster than ping-pong: sender and receiver copy at once, where a ping-pong's
-	// copies partly follow one another.
+	// pipelined is by how much a stream may be faster than ping-pong: sender and receiver copy at once, where a
+	// ping-pong's copies partly follow one another.
 	pipelined = 0.5
 )
 
@@ -159,8 +160,8 @@ func parameter(name string, others ...string) func(*review) (claim, bool) {
 	}
 }
 
-// sameBuffer is B_L_tcp where the buffer is not known to count bytes: otherwise its packets are larger than those of B_L, and
-// fewer.
+// sameBuffer is B_L_tcp where the buffer is not known to count bytes: otherwise its packets are larger than those of
+// B_L, and fewer.
 func sameBuffer(r *review) (claim, bool) {
 	if _, bytes := r.Parameters["B_L_bytes"].Raw(); bytes {
 		return claim{}, false
@@ -175,7 +176,8 @@ func loggpL(r *review) (claim, bool) {
 	return c, ok
 }
 
-// oneStream is the time per byte of the streams of one pair: b, or b_c where the medium is the bottleneck of a pair, or b_prime.
+// oneStream is the time per byte of the streams of one pair: b, or b_c where the medium is the bottleneck of a pair, or
+// b_prime.
 func oneStream(r *review) (claim, bool) {
 	for _, name := range []string{"b", "b_prime", "b_c"} {
 		if c, ok := parameter(name)(r); ok {

@@ -9,8 +9,8 @@ import (
 	"calib/fit/params"
 )
 
-// Limits of the misfit of a model on its own data, above which its numbers are provisional. The papers' own models miss what
-// they predict by 10 to 17% on average, and their worst case by 35%.
+// Limits of the misfit of a model on its own data, above which its numbers are provisional. The papers' own models miss
+// what they predict by 10 to 17% on average, and their worst case by 35%.
 const (
 	meanMisfit  = 0.1  // mean relative error at the points of the model
 	worstMisfit = 0.5  // largest one
@@ -29,8 +29,8 @@ var readOff = []string{"packet", "send_buffer", "timer_resolution", "best_fragme
 // imported begins the name of the plan of a run that was made of another tool's output.
 const imported = "imported:"
 
-// evidence makes provisional what has too little of it: no interval, too few rounds, no data beyond the number of unknowns, a
-// model that misses its own data, another tool's figures.
+// evidence makes provisional what has too little of it: no interval, too few rounds, no data beyond the number of
+// unknowns, a model that misses its own data, another tool's figures.
 func (r *review) evidence() {
 	r.eachParameter(func(name string, q params.Parameter) {
 		plain := strings.TrimPrefix(name, q.Model+".")
@@ -100,8 +100,8 @@ func (r *review) lossy(model string) reason {
 	return ""
 }
 
-// tooFewRounds is the reason of a model with one or two rounds; files without the number of rounds of a fit have that of the
-// run.
+// tooFewRounds is the reason of a model with one or two rounds; files without the number of rounds of a fit have that
+// of the run.
 func (r *review) tooFewRounds(model string) reason {
 	n := r.Run.Rounds
 	if f := r.fits[model]; f != nil && f.Rounds > 0 {
@@ -152,8 +152,8 @@ func (r *review) noFreedom(name string, q params.Parameter) reason {
 	return ""
 }
 
-// noFreedomFunction is the reason of a function with no more points than coefficients. Segments have three points each by
-// construction.
+// noFreedomFunction is the reason of a function with no more points than coefficients. Segments have three points each
+// by construction.
 func (r *review) noFreedomFunction(name string, f params.Function) reason {
 	fit := r.fits[f.Model]
 	if fit == nil || f.Form == form.Pieces {
@@ -171,8 +171,8 @@ func (r *review) noFreedomFunction(name string, f params.Function) reason {
 	return ""
 }
 
-// ofEnds are parameters that describe one end of the sizes only, and are judged there: eq. 3 and 16 are smooth curves where a
-// network has a step at each packet, and miss the sizes around one packet whatever their parameters.
+// ofEnds are parameters that describe one end of the sizes only, and are judged there: eq. 3 and 16 are smooth curves
+// where a network has a step at each packet, and miss the sizes around one packet whatever their parameters.
 var ofEnds = map[string]struct {
 	quantity params.Quantity
 	large    bool
@@ -225,8 +225,8 @@ func (r *review) modelMisfit(model string) reason {
 	return ""
 }
 
-// endMisfit is the mean relative error of series at one end of their sizes: up to 64 B and at the smallest in any case, or at the
-// largest, where the time per byte is nearly all of the time.
+// endMisfit is the mean relative error of series at one end of their sizes: up to 64 B and at the smallest in any case,
+// or at the largest, where the time per byte is nearly all of the time.
 func endMisfit(series []params.Series, large bool) (mean float64, n int) {
 	lo, hi, ok := params.Span(series...)
 	if !ok {

@@ -11,16 +11,16 @@ import (
 	"calib/internal/units"
 )
 
-// material is the share of a message's time, or of its time per byte, below which a number does not matter to who predicts
-// times: models hold their own measurements to a few per cent at best, and the stop rule of a run is 2%.
+// material is the share of a message's time, or of its time per byte, below which a number does not matter to who
+// predicts times: models hold their own measurements to a few per cent at best, and the stop rule of a run is 2%.
 const material = 0.02
 
-// overT is by how much a time per byte may exceed that of the largest message, which holds the fixed time too. It allows for
-// the noise of the largest size.
+// overT is by how much a time per byte may exceed that of the largest message, which holds the fixed time too. It
+// allows for the noise of the largest size.
 const overT = 1.1
 
-// signed are the parameters that may be negative: differences and shares. Times, times per byte, rates, bytes and packets
-// may not, nor may any other number.
+// signed are the parameters that may be negative: differences and shares. Times, times per byte, rates, bytes and
+// packets may not, nor may any other number.
 var signed = []string{"identity_cluster", "identity_stamps", "stamps_cost", "fragment_gain_", "nagle_cost_"}
 
 // maySigned reports whether a parameter may be negative.
@@ -45,8 +45,8 @@ func (r *review) possible() {
 	r.withinT()
 }
 
-// follow withholds what is made of a number that is withheld: the rate 1/beta, and the functions of which a parameter is the
-// value at one byte.
+// follow withholds what is made of a number that is withheld: the rate 1/beta, and the functions of which a parameter
+// is the value at one byte.
 func (r *review) follow() {
 	if beta, rate := r.Parameters["beta"], r.Parameters["r_inf"]; beta.Estimate != nil && rate.Value != nil {
 		var bound *[2]float64
@@ -105,9 +105,9 @@ func what(unit string) string {
 	return "such a number"
 }
 
-// notNegativeFunction decides on a cost function by its value at the smallest arguments it was fitted on, where a cost is least,
-// and at the largest, where a cost that falls may become negative. The interval there is made of those of the coefficients as if they were independent, and so is never
-// too narrow for coefficients that move against each other.
+// notNegativeFunction decides on a cost function by its value at the smallest arguments it was fitted on, where a cost
+// is least, and at the largest, where a cost that falls may become negative. The interval there is made of those of the
+// coefficients as if they were independent, and so is never too narrow for coefficients that move against each other.
 func (r *review) notNegativeFunction(name string, f params.Function) {
 	for side := range 2 {
 		at, ok := r.corner(f, side)
@@ -135,8 +135,9 @@ func (r *review) notNegativeFunction(name string, f params.Function) {
 	}
 }
 
-// fallsWithHosts decides on a time in the network that falls as more hosts communicate, by its whole interval and by more than does not
-// matter over the hosts that it holds for. No network does that: CPUs that are kept awake by more messages do.
+// fallsWithHosts decides on a time in the network that falls as more hosts communicate, by its whole interval and by
+// more than does not matter over the hosts that it holds for. No network does that: CPUs that are kept awake by more
+// messages do.
 func (r *review) fallsWithHosts(name string, f params.Function) {
 	l1, ci := f.Coeff["l1"], f.CI95["l1"]
 	hosts := f.Domain["p"]
@@ -154,8 +155,8 @@ type cornerValue struct {
 	where       string
 }
 
-// corner evaluates f at the lower (0) or upper (1) end of its domain. Functions in pieces have one at neither end: their
-// times were measured, and falling pieces are refused when they are fitted.
+// corner evaluates f at the lower (0) or upper (1) end of its domain. Functions in pieces have one at neither end:
+// their times were measured, and falling pieces are refused when they are fitted.
 func (r *review) corner(f params.Function, side int) (cornerValue, bool) {
 	m, known := f.Domain["m"]
 	if !known || f.Form == form.Pieces {
@@ -182,8 +183,8 @@ func (r *review) corner(f params.Function, side int) (cornerValue, bool) {
 	return c, true
 }
 
-// reference is what a number of a unit is held against to see whether it matters: the time of the smallest message, or the
-// time per byte of the largest one, as measured. 0 where there is none: then everything matters.
+// reference is what a number of a unit is held against to see whether it matters: the time of the smallest message, or
+// the time per byte of the largest one, as measured. 0 where there is none: then everything matters.
 func (r *review) reference(unit string) float64 {
 	small, large, ok := r.ends()
 	switch {
@@ -196,8 +197,8 @@ func (r *review) reference(unit string) float64 {
 	return 0
 }
 
-// ends are the points of the smallest and of the largest message that were measured: by ping-pong, or else by bursts of one
-// pair, or by round trips of LogGP.
+// ends are the points of the smallest and of the largest message that were measured: by ping-pong, or else by bursts of
+// one pair, or by round trips of LogGP.
 func (r *review) ends() (small, large params.Residual, ok bool) {
 	for _, q := range []params.Quantity{params.Time, params.BurstTime, params.HalfRoundTrip} {
 		for _, f := range r.Fits {
@@ -223,8 +224,8 @@ func (r *review) ends() (small, large params.Residual, ok bool) {
 	return small, large, false
 }
 
-// withinT withholds times per byte of one message alone that exceed T(x)/x of the largest message measured: T(x) holds the
-// fixed time and x times the time per byte.
+// withinT withholds times per byte of one message alone that exceed T(x)/x of the largest message measured: T(x) holds
+// the fixed time and x times the time per byte.
 func (r *review) withinT() {
 	_, large, ok := r.ends()
 	if !ok {

@@ -1,11 +1,11 @@
-// Package review decides which numbers of a finished run may be used. Models say what they estimated and how far it scatters;
-// this package holds the estimates against what is possible, against the data that a model was fitted to, and against one
-// another, and sets the status of every parameter and function.
+// Package review decides which numbers of a finished run may be used. Models say what they estimated and how far it
+// scatters; this package holds the estimates against what is possible, against the data that a model was fitted to, and
+// against one another, and sets the status of every parameter and function.
 //
-// Its opinion: a status is earned. A number is ok only if it has an interval, is possible, has data to spare, belongs to a
-// model that describes its own data, and is not contradicted by another number of the same run. Whatever fails keeps its
-// estimate and says why. Limits and margins are constants, stated with their reasons where they are defined; the tables of
-// rules are in possible.go, evidence.go and agree.go.
+// Its opinion: a status is earned. A number is ok only if it has an interval, is possible, has data to spare, belongs
+// to a model that describes its own data, and is not contradicted by another number of the same run. Whatever fails
+// keeps its estimate and says why. Limits and margins are constants, stated with their reasons where they are defined;
+// the tables of rules are in possible.go, evidence.go and agree.go.
 package review
 
 import (
@@ -18,8 +18,9 @@ import (
 )
 
 // Apply sets the status of every parameter and function of p, and adds findings that say why. Rules look at what models
-// found with status ok; what a model withheld itself stays as it is. First comes what is impossible, then what contradicts
-// something else, then what lacks evidence: a number that an earlier rule withheld is no witness against another.
+// found with status ok; what a model withheld itself stays as it is. First comes what is impossible, then what
+// contradicts something else, then what lacks evidence: a number that an earlier rule withheld is no witness against
+// another.
 func Apply(p *params.Params) {
 	r := &review{Params: p, fits: map[string]*params.Fit{}, reasons: map[reason][]string{}}
 	for _, f := range p.Fits {
@@ -110,7 +111,8 @@ func both(first, second string, counts bool) string {
 	return first + "; " + second
 }
 
-// summarise adds one finding for all that cannot be told from zero, and one for each reason why something is provisional.
+// summarise adds one finding for all that cannot be told from zero, and one for each reason why something is
+// provisional.
 func (r *review) summarise() {
 	if len(r.zero) > 0 {
 		r.add(params.Notef(params.ZeroInInterval, "only a bound: %s cannot be told from zero, and would matter", strings.Join(r.zero, ", ")))

@@ -8,7 +8,8 @@ import (
 	"calib/fit/params"
 )
 
-// run is a run that nothing speaks against: ping-pong of 100 µs + 1 ns/B in five rounds, fitted by Hockney and the hyperbola.
+// run is a run that nothing speaks against: ping-pong of 100 µs + 1 ns/B in five rounds, fitted by Hockney and the
+// hyperbola.
 func run() *params.Params {
 	quality := func() *params.Quality { return &params.Quality{MeanError: 0.01, MaxError: 0.05} }
 	fit := func(model, experiment string, s ...params.Series) *params.Fit {

@@ -2,8 +2,8 @@ package review
 
 import "calib/fit/params"
 
-// Contradicted marks parameters and functions of a reviewed p as provisional, because traffic that no fit has seen contradicts what a
-// model makes of them together. Those that are not ok stay as they are.
+// Contradicted marks parameters and functions of a reviewed p as provisional, because traffic that no fit has seen
+// contradicts what a model makes of them together. Those that are not ok stay as they are.
 func Contradicted(p *params.Params, names []string, why string) {
 	r := &review{Params: p, reasons: map[reason][]string{}}
 	for _, name := range names {

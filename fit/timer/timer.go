@@ -12,9 +12,9 @@ import (
 	"calib/internal/stats"
 )
 
-// Timer is the instrument: timer_cost [s], one reading of the clock, which every timing includes once, as the median over
-// blocks of calls in a row; and timer_resolution [s], the smallest step the clock was seen to take, as the median over
-// hosts and rounds. Clock offsets between hosts that were found on the way are summed up in a note.
+// Timer is the instrument: timer_cost [s], one reading of the clock, which every timing includes once, as the median
+// over blocks of calls in a row; and timer_resolution [s], the smallest step the clock was seen to take, as the median
+// over hosts and rounds. Clock offsets between hosts that were found on the way are summed up in a note.
 type Timer struct{}
 
 // Name implements fit.Model.

@@ -17,14 +17,14 @@ import (
 	"calib/internal/stats"
 )
 
-// Buffer is the table T(M, s) [s] of a message of M bytes with socket buffers of s bytes asked for, one way and with both
-// sides sending at once, and the smallest buffer that is good enough: smallest_buffer_<M> [B], one way, and
-// smallest_buffer_interleaved_<M> [B], both sides at once with sending and receiving interleaved, are the smallest s asked
-// for whose T is within 5% of the best of all, the kernel's own choice (s = 0) included. Where only the kernel's own choice
-// is as good, they are bounds.
+// Buffer is the table T(M, s) [s] of a message of M bytes with socket buffers of s bytes asked for, one way and with
+// both sides sending at once, and the smallest buffer that is good enough: smallest_buffer_<M> [B], one way, and
+// smallest_buffer_interleaved_<M> [B], both sides at once with sending and receiving interleaved, are the smallest s
+// asked for whose T is within 5% of the best of all, the kernel's own choice (s = 0) included. Where only the kernel's
+// own choice is as good, they are bounds.
 //
-// Exchanges in which both sides send before they receive, and that deadlocked, are listed as notes with the buffers that
-// the kernel granted. Source: Strumpen 1994, section 3.1 (buffer size, simultaneous send; figure 20).
+// Exchanges in which both sides send before they receive, and that deadlocked, are listed as notes with the buffers
+// that the kernel granted. Source: Strumpen 1994, section 3.1 (buffer size, simultaneous send; figure 20).
 type Buffer struct{}
 
 // Name implements fit.Model.
@@ -102,7 +102,8 @@ func (m Buffer) Fit(p *fit.Prepared) (*params.Fit, error) {
 	return d.Fit, nil
 }
 
-// settings records the table of one phase and M, and the smallest buffer that is good enough. keys ascend in the buffer.
+// settings records the table of one phase and M, and the smallest buffer that is good enough. keys ascend in the
+// buffer.
 func (d *bufferData) settings(keys []bufferKey) {
 	phase, size := keys[0].phase, keys[0].bytes
 	s := params.Series{Name: "T(" + fit.SizeWords(size) + ", s), " + exchanges[phase], Quantity: params.BufferedTime,

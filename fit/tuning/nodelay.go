@@ -22,8 +22,8 @@ import (
 //
 // The settings whose cost is above 20% with its whole interval become parameters nagle_cost_<x>_<writes>w [1], such as
 // nagle_cost_1449B_2w; nagle_costly counts them. Messages that Nagle's algorithm holds back until the peer's delayed
-// acknowledgement are recognised by how long: 40 ms on Linux, 200 ms elsewhere, or half of it where one message of a round
-// trip is held. Source: Nagle 1984, RFC 896; Strumpen 1994, section 3.1 (TCP_NODELAY).
+// acknowledgement are recognised by how long: 40 ms on Linux, 200 ms elsewhere, or half of it where one message of a
+// round trip is held. Source: Nagle 1984, RFC 896; Strumpen 1994, section 3.1 (TCP_NODELAY).
 type NoDelay struct{}
 
 // Name implements fit.Model.

@@ -1,5 +1,6 @@
-// Package tuning holds the tables of settings that a program chooses: the fragment in which a message is sent, the socket
-// buffer, and Nagle's algorithm. Nothing is fitted through them; what they recommend has the uncertainty of the choice.
+// Package tuning holds the tables of settings that a program chooses: the fragment in which a message is sent, the
+// socket buffer, and Nagle's algorithm. Nothing is fitted through them; what they recommend has the uncertainty of the
+// choice.
 package tuning
 
 import (

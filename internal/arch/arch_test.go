@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// layer is what a package, and those below it in the tree that have no row of their own, may import of calib's. A package
-// that may be imported stands for those below it without a row, too.
+// layer is what a package, and those below it in the tree that have no row of their own, may import of calib's. A
+// package that may be imported stands for those below it without a row, too.
 type layer struct {
 	pkg  string
 	may  []string

@@ -1,5 +1,6 @@
-// Command arch prints how many lines each package has, without tests and generated code, and with -advice also the files and
-// functions that may be too long to be read at one sitting. Both are advice: a long file is cut only where there is a seam.
+// Command arch prints how many lines each package has, without tests and generated code, and with -advice also the
+// files and functions that may be too long to be read at one sitting. Both are advice: a long file is cut only where
+// there is a seam.
 //
 // Its tests keep calib's shape: who may import whom, and that packages are not wired together behind the reader's back.
 // Layers that only a document enforces are gone in a year. A failure says which rule, and why there is one.

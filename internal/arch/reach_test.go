@@ -63,7 +63,8 @@ func route(graph map[string][]string, from, to string) []string {
 	return nil
 }
 
-// TestReach: what is offline stays offline, and what reads files does without what makes them, through every library used.
+// TestReach: what is offline stays offline, and what reads files does without what makes them, through every library
+// used.
 func TestReach(t *testing.T) {
 	for _, goos := range []string{"linux", "darwin"} {
 		var patterns []string

@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// protocol is the application protocol of every connection (ALPN): a connection that was made for something else is none of these.
+// protocol is the application protocol of every connection (ALPN): a connection that was made for something else is
+// none of these.
 const protocol = "calib"
 
 // Credentials are a key, its certificate, and who else is believed.
@@ -92,8 +93,8 @@ func (c *Credentials) verify(s tls.ConnectionState) error {
 	return c.Check(s.PeerCertificates[0])
 }
 
-// Check reports why a certificate, which is known to be signed by the authority, does not hold at this moment: it is revoked, or its time is not now.
-// Without a list that can be read none holds.
+// Check reports why a certificate, which is known to be signed by the authority, does not hold at this moment: it is
+// revoked, or its time is not now. Without a list that can be read none holds.
 func (c *Credentials) Check(cert *x509.Certificate) error {
 	name := fmt.Sprintf("the certificate of %s (serial %s)", cert.Subject.CommonName, Serial(cert))
 	switch now := c.now(); {

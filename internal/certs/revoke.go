@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Revoke puts every certificate of that name, or with that serial number, on the revocation list, and returns them. Agents and
-// coordinators obey the list once it lies in their directories.
+// Revoke puts every certificate of that name, or with that serial number, on the revocation list, and returns them.
+// Agents and coordinators obey the list once it lies in their directories.
 func (a *Authority) Revoke(name string, now time.Time) ([]*x509.Certificate, error) {
 	all, err := a.Issued()
 	if err != nil {

@@ -43,8 +43,8 @@ func read(r io.Reader) (d *Dataset, starts []int64, err error) {
 	return d, starts, err
 }
 
-// scan decodes the header, then gives take the samples a block at a time, with where in the file their lines start and the last one ends. An
-// error names the line; take was given all before it.
+// scan decodes the header, then gives take the samples a block at a time, with where in the file their lines start and
+// the last one ends. An error names the line; take was given all before it.
 func scan(r io.Reader, h *Header, take func(samples []Sample, at []int64)) error {
 	br := bufio.NewReaderSize(r, 1<<20)
 	line, whole, err := readLine(br)
@@ -132,7 +132,8 @@ func newParsers() []*parser {
 	return parsers
 }
 
-// decodeSamples returns the samples of lines, of a run of so many hosts, decoded with all parsers at once, up to the first line at fault.
+// decodeSamples returns the samples of lines, of a run of so many hosts, decoded with all parsers at once, up to the
+// first line at fault.
 func decodeSamples(lines [][]byte, hosts int, parsers []*parser) ([]Sample, error) {
 	samples, errs := make([]Sample, len(lines)), make([]error, len(lines))
 	var wg sync.WaitGroup

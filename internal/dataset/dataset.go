@@ -1,6 +1,6 @@
-// Package dataset defines the file of measurements, samples.jsonl: what was run, on which hosts, and every raw timing, as
-// lines of JSON that are only ever appended. Nothing is averaged here. Every stage after measuring reads a Dataset and
-// nothing else, so that it can be repeated offline.
+// Package dataset defines the file of measurements, samples.jsonl: what was run, on which hosts, and every raw timing,
+// as lines of JSON that are only ever appended. Nothing is averaged here. Every stage after measuring reads a Dataset
+// and nothing else, so that it can be repeated offline.
 package dataset
 
 import (
@@ -29,8 +29,8 @@ const (
 	FlagStep     = "step"      // the wall clock, which stamps are on, was set during the batch
 )
 
-// Point is one setting of an experiment's factors, by name: {"bytes": 64}, {"bytes": 1, "pairs": 3}. Sizes are in bytes.
-// JSON writes the keys in order, so equal points are equal bytes.
+// Point is one setting of an experiment's factors, by name: {"bytes": 64}, {"bytes": 1, "pairs": 3}. Sizes are in
+// bytes. JSON writes the keys in order, so equal points are equal bytes.
 type Point map[string]int64
 
 // Key is a canonical text of p: "bytes=1,pairs=3". Two points are the same if and only if their keys are.
@@ -48,8 +48,8 @@ func (p Point) Key() string {
 }
 
 // TCP holds the kernel's counters of a connection, of the timing thread and of the machine, all since their start. In a
-// Sample it is their change over the batch, summed over its connections; Cwnd, MSS, RTT, MinRTT, Congestion, the buffers and
-// Port are then values at the batch's end, of the last connection.
+// Sample it is their change over the batch, summed over its connections; Cwnd, MSS, RTT, MinRTT, Congestion, the
+// buffers and Port are then values at the batch's end, of the last connection.
 type TCP struct {
 	SegsOut     int64  `json:"segs_out,omitempty"` // segments, pure acknowledgements included
 	SegsIn      int64  `json:"segs_in,omitempty"`
@@ -139,14 +139,16 @@ type Host struct {
 	Build   string `json:"build"`
 	// Boot identifies the machine and its boot: agents with equal ones share a machine.
 	Boot string `json:"boot,omitempty"`
-	// Clock identifies the monotonic clock, which is that of a boot and a time namespace: agents with equal ones read one clock.
+	// Clock identifies the monotonic clock, which is that of a boot and a time namespace: agents with equal ones read
+	// one clock.
 	Clock string `json:"clock,omitempty"`
 	// Env is the environment fingerprint: flat, sorted by JSON, comparable ("kernel", "nic.mtu", "tcp.congestion").
 	Env map[string]string `json:"env,omitempty"`
 	// Keys from hosts.txt that concern measuring.
 	CPU  string `json:"cpu,omitempty"`
 	Arch string `json:"arch,omitempty"`
-	// MostBytes is the agent's limit of traffic with one peer in one run [B]; 0 where it is not known. It is not stored.
+	// MostBytes is the agent's limit of traffic with one peer in one run [B]; 0 where it is not known. It is not
+	// stored.
 	MostBytes int64 `json:"-"`
 	// Now holds what the host said of its present state, such as free disk. It is not stored.
 	Now map[string]string `json:"-"`

@@ -5,9 +5,10 @@ import (
 	"strconv"
 )
 
-// parser reads lines of samples.jsonl as Append writes them, several times as fast as encoding/json and into less memory: equal points,
-// ranks, counters, auxiliary values and words are kept once. It takes a line only where encoding/json would read the same from it; another program's line may be
-// written otherwise, and is left to encoding/json. A parser is for one goroutine, its samples must not be changed.
+// parser reads lines of samples.jsonl as Append writes them, several times as fast as encoding/json and into less
+// memory: equal points, ranks, counters, auxiliary values and words are kept once. It takes a line only where
+// encoding/json would read the same from it; another program's line may be written otherwise, and is left to
+// encoding/json. A parser is for one goroutine, its samples must not be changed.
 type parser struct {
 	b      []byte
 	at     int

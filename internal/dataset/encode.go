@@ -9,8 +9,8 @@ import (
 	"strconv"
 )
 
-// appendJSON appends s as encoding/json writes it, to the byte, several times as fast. A thousand hosts write hundreds of thousands of
-// lines.
+// appendJSON appends s as encoding/json writes it, to the byte, several times as fast. A thousand hosts write hundreds
+// of thousands of lines.
 func (s *Sample) appendJSON(b []byte) ([]byte, error) {
 	b = appendString(append(b, `{"exp":`...), s.Exp)
 	if s.Phase != "" {

@@ -14,8 +14,8 @@ import (
 // mostWhole is up to how many bytes Open reads a file into memory: about a million timings.
 const mostWhole = 16 << 20
 
-// Open returns the samples of a samples.jsonl: of a small one in memory, of a large one a File. A torn last line is not an error here: it is
-// dropped.
+// Open returns the samples of a samples.jsonl: of a small one in memory, of a large one a File. A torn last line is not
+// an error here: it is dropped.
 func Open(path string) (Source, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -27,8 +27,9 @@ func Open(path string) (Source, error) {
 	return index(path)
 }
 
-// File is a samples.jsonl on disk, which was read once to see that it can be, and of which the samples are read again when they are asked for:
-// those of a thousand hosts take more memory than all that is made of them. It is safe for concurrent use.
+// File is a samples.jsonl on disk, which was read once to see that it can be, and of which the samples are read again
+// when they are asked for: those of a thousand hosts take more memory than all that is made of them. It is safe for
+// concurrent use.
 type File struct {
 	path        string
 	header      Header
@@ -96,7 +97,8 @@ func (f *File) Err() error {
 	return f.err
 }
 
-// Select reads the samples of one experiment and phase ("" is any phase), in file order, and returns them anew each time.
+// Select reads the samples of one experiment and phase ("" is any phase), in file order, and returns them anew each
+// time.
 func (f *File) Select(exp, phase string) []*Sample {
 	x := f.experiments[exp]
 	if x == nil {
@@ -145,7 +147,8 @@ func (f *File) read(x *stored, exp, phase string) (out []*Sample, err error) {
 	return out, nil
 }
 
-// linesOf returns the next lines of a phase, where phases are those of the lines that follow, and the phases of the lines behind them.
+// linesOf returns the next lines of a phase, where phases are those of the lines that follow, and the phases of the
+// lines behind them.
 func linesOf(br *bufio.Reader, phases []string, phase string) (lines [][]byte, left []string, err error) {
 	for i, p := range phases {
 		if len(lines) == block {

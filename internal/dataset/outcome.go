@@ -15,14 +15,17 @@ type Stop struct {
 	Experiment string `json:"experiment"`
 	Phase      string `json:"phase,omitempty"`
 	Point      string `json:"point"` // Point.Key: "bytes=1,pairs=3"
-	// Ranks are indices of hosts; with Permuted, places of the experiment's layout, which other hosts took in every round.
+	// Ranks are indices of hosts; with Permuted, places of the experiment's layout, which other hosts took in every
+	// round.
 	Ranks    []int  `json:"ranks"`
 	Permuted bool   `json:"permuted,omitempty"`
 	Reason   string `json:"reason"`
-	// Width is half the 95% interval of the median, relative to it, when the point stopped; nil where there is no interval.
+	// Width is half the 95% interval of the median, relative to it, when the point stopped; nil where there is no
+	// interval.
 	Width  *float64 `json:"width,omitempty"`
 	Rounds int      `json:"rounds"` // that gave a timing
-	// Keys is the number of keys that the entry stands for, which differ in their ranks: it is that of the widest. 0 is one.
+	// Keys is the number of keys that the entry stands for, which differ in their ranks: it is that of the widest. 0 is
+	// one.
 	Keys int `json:"keys,omitempty"`
 
 	N       int `json:"-"` // timings behind the median
@@ -32,9 +35,10 @@ type Stop struct {
 	Basis  string  `json:"-"` // of the interval: bench.BasisRounds or bench.BasisSamples
 }
 
-// ThinStops returns stops where there are at most that many. Else it returns one for each experiment, phase, point and reason, in
-// the order of the first of each: that with the widest interval, none being the widest, and of several that with the fewest
-// rounds. A thousand hosts have a hundred thousand keys, which nobody reads and every change of run.json would write again.
+// ThinStops returns stops where there are at most that many. Else it returns one for each experiment, phase, point and
+// reason, in the order of the first of each: that with the widest interval, none being the widest, and of several that
+// with the fewest rounds. A thousand hosts have a hundred thousand keys, which nobody reads and every change of
+// run.json would write again.
 func ThinStops(stops []Stop, most int) []Stop {
 	if len(stops) <= most {
 		return stops

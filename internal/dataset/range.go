@@ -11,8 +11,9 @@ import (
 const (
 	// mostTime bounds a timing, and the offset of a clock: ten years.
 	mostTime = 10 * 365 * 24 * 3600 * units.Second
-	// leastDifference bounds a timing that is a difference of clocks or of times: less than minus an hour, which no slot takes, is
-	// none. An offset of clocks, and what is flagged as measured over a clock that was set, may be anything.
+	// leastDifference bounds a timing that is a difference of clocks or of times: less than minus an hour, which no
+	// slot takes, is none. An offset of clocks, and what is flagged as measured over a clock that was set, may be
+	// anything.
 	leastDifference = -3600 * units.Second
 	// mostSize bounds a size in bytes, and every other factor of a point: 2^50.
 	mostSize = 1 << 50
@@ -21,7 +22,8 @@ const (
 	phaseOffset  = "offset" // of the clocks of two hosts
 )
 
-// checkRange rejects numbers that no network can have given: such a line was damaged, or written by somebody who means harm.
+// checkRange rejects numbers that no network can have given: such a line was damaged, or written by somebody who means
+// harm.
 func (s *Sample) checkRange() error {
 	least := leastDifference
 	if s.Phase == phaseOffset || s.Has(FlagStep) || s.Has(FlagDrift) {

@@ -5,8 +5,8 @@ import "strconv"
 // FactSegment is the fact of a host's fingerprint that is the payload of a full TCP segment through its interface [B].
 const FactSegment = "nic.segment"
 
-// Segment is the smallest segment of some hosts' interfaces by their fingerprints [B]. It is 0 where one of them does not say;
-// missing is then its index.
+// Segment is the smallest segment of some hosts' interfaces by their fingerprints [B]. It is 0 where one of them does
+// not say; missing is then its index.
 func Segment(hosts []Host) (size, missing int) {
 	for i, h := range hosts {
 		s, err := strconv.Atoi(h.Env[FactSegment])

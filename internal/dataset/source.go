@@ -3,7 +3,8 @@ package dataset
 // Source is where the samples of a run are: in memory (Dataset), or on disk (File).
 type Source interface {
 	Head() *Header
-	// Select returns the samples of one experiment and phase ("" is any phase), in file order. They must not be changed.
+	// Select returns the samples of one experiment and phase ("" is any phase), in file order. They must not be
+	// changed.
 	Select(exp, phase string) []*Sample
 	// Survey counts all samples.
 	Survey() *Survey

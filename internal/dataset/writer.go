@@ -25,8 +25,8 @@ type file interface {
 // syncEvery bounds what a crash of the machine may lose. A slot may take a few milliseconds, as long as an fsync takes.
 const syncEvery = time.Second
 
-// Writer appends to samples.jsonl. A slot is in the file when Append has returned, whatever becomes of this process, and on the disk
-// syncEvery later at most, while slots come. It is for one goroutine.
+// Writer appends to samples.jsonl. A slot is in the file when Append has returned, whatever becomes of this process,
+// and on the disk syncEvery later at most, while slots come. It is for one goroutine.
 type Writer struct {
 	f      file
 	hosts  int
@@ -73,7 +73,8 @@ func newWriter(f file, h Header) (*Writer, error) {
 	return open(f, len(h.Hosts), int64(len(line))+1), nil
 }
 
-// Begun reports whether a samples.jsonl has a whole first line. One that was cut off before, as its coordinator died, holds nothing.
+// Begun reports whether a samples.jsonl has a whole first line. One that was cut off before, as its coordinator died,
+// holds nothing.
 func Begun(path string) (bool, error) {
 	f, err := files.Open(path)
 	if err != nil {
@@ -122,8 +123,9 @@ func (d *Dataset) dropPartialSlot(starts []int64) int64 {
 	return starts[n]
 }
 
-// Append writes the samples of one slot. It numbers their parts. On an error, such as a full disk, the file keeps the slots before this
-// one and nothing of this one; where even that fails, or the disk has lost slots that it had taken, no more is appended.
+// Append writes the samples of one slot. It numbers their parts. On an error, such as a full disk, the file keeps the
+// slots before this one and nothing of this one; where even that fails, or the disk has lost slots that it had taken,
+// no more is appended.
 func (w *Writer) Append(slot []Sample) error {
 	if w.broken != nil {
 		return w.broken
@@ -151,8 +153,8 @@ func (w *Writer) Append(slot []Sample) error {
 	return w.sync(at + int64(len(text)))
 }
 
-// sync brings the file, of that many bytes, to the disk. A disk that fails may have lost what it took since the last time: the file is
-// cut off there.
+// sync brings the file, of that many bytes, to the disk. A disk that fails may have lost what it took since the last
+// time: the file is cut off there.
 func (w *Writer) sync(bytes int64) error {
 	if err := w.f.Sync(); err != nil {
 		w.broken = fmt.Errorf("sync slots to the disk: %w", err)

@@ -50,8 +50,8 @@ func written(t testing.TB, dir string, slots int) (path string, ends []int64) {
 	return path, ends
 }
 
-// TestResumeAnywhere cuts a file at every byte. Whatever is left, Resume keeps the whole slots before the cut, and what is
-// appended then reads as if nothing had happened.
+// TestResumeAnywhere cuts a file at every byte. Whatever is left, Resume keeps the whole slots before the cut, and what
+// is appended then reads as if nothing had happened.
 func TestResumeAnywhere(t *testing.T) {
 	path, ends := written(t, t.TempDir(), 3)
 	text, err := os.ReadFile(path)

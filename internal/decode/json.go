@@ -1,5 +1,5 @@
-// Package decode reads JSON and YAML that somebody else has written. Its faults are said in the words of the file, never in Go's: where,
-// what stands there, and what belongs there. How deep YAML may be nested has a bound.
+// Package decode reads JSON and YAML that somebody else has written. Its faults are said in the words of the file,
+// never in Go's: where, what stands there, and what belongs there. How deep YAML may be nested has a bound.
 package decode
 
 import (

@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// fact is one in which the hosts of a cluster should agree. mend has the interface for %[1]s and the usual value for %[2]s.
+// fact is one in which the hosts of a cluster should agree. mend has the interface for %[1]s and the usual value for
+// %[2]s.
 type fact struct {
 	key, what string
 	severity  string

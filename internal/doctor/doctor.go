@@ -1,5 +1,5 @@
-// Package doctor says what stands in the way of measuring a cluster, before anything is measured: facts of the hosts and of every
-// pair of them go in, findings come out, each with what mends it. It asks nobody anything itself.
+// Package doctor says what stands in the way of measuring a cluster, before anything is measured: facts of the hosts
+// and of every pair of them go in, findings come out, each with what mends it. It asks nobody anything itself.
 package doctor
 
 import (

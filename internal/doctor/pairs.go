@@ -25,7 +25,8 @@ type Way struct {
 	Sent, Received int  // datagrams: to the other, and from it
 }
 
-// ReadPair reads the samples of experiment check. nics are the interfaces of each host by index, as the hosts name them.
+// ReadPair reads the samples of experiment check. nics are the interfaces of each host by index, as the hosts name
+// them.
 func ReadPair(hosts [2]int, samples []dataset.Sample, nics [2]map[int]string) Pair {
 	p := Pair{Hosts: hosts}
 	for _, s := range samples {
@@ -49,8 +50,8 @@ func (p Pair) OK() bool {
 	return !p.Skipped && p.Errors == [2]string{} && !p.Ways[0].Stalled && !p.Ways[1].Stalled
 }
 
-// Out lists the hosts, by index, that a run had better go on without: those of which no pair works, while their partners have others
-// that do. Where nothing works at all, nobody is to blame more than the others.
+// Out lists the hosts, by index, that a run had better go on without: those of which no pair works, while their
+// partners have others that do. Where nothing works at all, nobody is to blame more than the others.
 func Out(hosts int, pairs []Pair) []int {
 	tried, works := told(hosts, pairs)
 	if !slices.Contains(works, true) {

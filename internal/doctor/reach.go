@@ -53,7 +53,8 @@ func why(text string) reason {
 // unresolved reports whether the host that dials does not find the address of the other.
 func (p Pair) unresolved() bool { return why(p.Errors[0]) == noName }
 
-// unresolved are the hosts whose names others cannot resolve, and those that reach nobody because of that: one finding of all.
+// unresolved are the hosts whose names others cannot resolve, and those that reach nobody because of that: one finding
+// of all.
 func unresolved(f Facts) []Finding {
 	n := len(f.Hosts)
 	_, works := told(n, f.Pairs)

@@ -12,8 +12,8 @@ const (
 	largestPacket = 65535
 )
 
-// ways are what is wrong on ways that exist: packets that leave by another interface, or smaller than it takes, datagrams that do not
-// pass, pairs much slower than the others.
+// ways are what is wrong on ways that exist: packets that leave by another interface, or smaller than it takes,
+// datagrams that do not pass, pairs much slower than the others.
 func ways(f Facts) []Finding {
 	out := datagrams(f)
 	median := summary(f).Median

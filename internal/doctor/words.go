@@ -8,8 +8,8 @@ import (
 	"calib/internal/printable"
 )
 
-// What hosts say of themselves is printed, and part of commands that people copy into a shell: a host that means harm must neither
-// command the terminal nor the shell.
+// What hosts say of themselves is printed, and part of commands that people copy into a shell: a host that means harm
+// must neither command the terminal nor the shell.
 
 // word is s where a shell takes it for text, and otherwise what stands for it.
 func word(s, otherwise string) string {

@@ -52,15 +52,15 @@ var buildHash = sync.OnceValues(func() (string, error) {
 	return sum, err
 })
 
-// Boot identifies this machine and its boot: the kernel's random boot id. Containers and network namespaces of one machine
-// share it. It is empty where there is none.
+// Boot identifies this machine and its boot: the kernel's random boot id. Containers and network namespaces of one
+// machine share it. It is empty where there is none.
 func Boot() string {
 	b, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	return strings.TrimSpace(string(b))
 }
 
-// Clock identifies the monotonic clock of this process: that of a boot, moved by the time namespace. It is empty where the
-// boot is not known, or whether there is such a namespace.
+// Clock identifies the monotonic clock of this process: that of a boot, moved by the time namespace. It is empty where
+// the boot is not known, or whether there is such a namespace.
 func Clock() string {
 	boot := Boot()
 	namespace, err := os.Readlink("/proc/self/ns/time")

@@ -1,9 +1,9 @@
 // Package environ takes a host's fingerprint: what, besides the network itself, decides how fast a message is. Two runs
-// can be compared only if their fingerprints agree, so a fingerprint is flat text, key by key. A key that could not be read
-// from a file or a driver is absent; nothing is guessed. Nothing here changes the host.
+// can be compared only if their fingerprints agree, so a fingerprint is flat text, key by key. A key that could not be
+// read from a file or a driver is absent; nothing is guessed. Nothing here changes the host.
 //
-// Facts whose names begin with "now." are no part of the fingerprint: what the host has left, what else it does, what it could be set
-// to. They travel with it, and Split takes them off again.
+// Facts whose names begin with "now." are no part of the fingerprint: what the host has left, what else it does, what
+// it could be set to. They travel with it, and Split takes them off again.
 package environ
 
 import (
@@ -164,8 +164,8 @@ func systemInterfaces() []nic {
 	return out
 }
 
-// vendors are what the firmware says of itself under each hypervisor, in the order to look: sys_vendor, product_name and
-// bios_vendor of the DMI tables, as systemd-detect-virt reads them.
+// vendors are what the firmware says of itself under each hypervisor, in the order to look: sys_vendor, product_name
+// and bios_vendor of the DMI tables, as systemd-detect-virt reads them.
 var vendors = []struct{ text, name string }{
 	{"KVM", "kvm"},
 	{"OpenStack", "kvm"},

@@ -9,8 +9,9 @@ import (
 	"strings"
 )
 
-// driver asks the driver of an interface for its settings ("nic.driver", "nic.coalesce.rx_usecs", … as the fingerprint has
-// them), and which features are on, by the kernel's names ("tx-tcp-segmentation"). What the driver does not answer is absent.
+// driver asks the driver of an interface for its settings ("nic.driver", "nic.coalesce.rx_usecs", … as the fingerprint
+// has them), and which features are on, by the kernel's names ("tx-tcp-segmentation"). What the driver does not answer
+// is absent.
 type driver func(name string) (settings map[string]string, features map[string]bool)
 
 // offloads are the features of a fingerprint: each is on where any of the kernel's features is.
@@ -70,9 +71,10 @@ func (c collector) nic(env map[string]string, dataAddr string) {
 	}
 }
 
-// segment is the payload of a TCP segment that fills a packet of the interface: without the headers of IP (20 B, or 40 of IPv6)
-// and TCP (20 B), and the option of time stamps (12 B; RFC 7323, appendix A). A packet is at most 65,535 B, also where the
-// MTU is larger, as on the loopback. A route may allow less: the connections' own segment is in every sample.
+// segment is the payload of a TCP segment that fills a packet of the interface: without the headers of IP (20 B, or 40
+// of IPv6) and TCP (20 B), and the option of time stamps (12 B; RFC 7323, appendix A). A packet is at most 65,535 B,
+// also where the MTU is larger, as on the loopback. A route may allow less: the connections' own segment is in every
+// sample.
 func segment(mtu int, six, timestamps bool) int {
 	s := min(mtu, 65_535) - 20 - 20
 	if six {

@@ -7,8 +7,8 @@ type Activity[Time ~int64] struct {
 	window Time
 	latest Time
 	active int
-	// of are the hosts. Those that are active form a ring in order of the time at which they last sent, which begins and ends at an
-	// entry of its own, the last.
+	// of are the hosts. Those that are active form a ring in order of the time at which they last sent, which begins
+	// and ends at an entry of its own, the last.
 	of []sender[Time]
 }
 
@@ -18,8 +18,8 @@ type sender[Time ~int64] struct {
 	before, after int
 }
 
-// NewActivity returns the activity of that many hosts, none of which has sent anything. A host is active until window after it
-// has sent.
+// NewActivity returns the activity of that many hosts, none of which has sent anything. A host is active until window
+// after it has sent.
 func NewActivity[Time ~int64](hosts int, window Time) *Activity[Time] {
 	a := &Activity[Time]{window: window, latest: math.MinInt64, of: make([]sender[Time], hosts+1)}
 	for i := range a.of {
@@ -28,8 +28,8 @@ func NewActivity[Time ~int64](hosts int, window Time) *Activity[Time] {
 	return a
 }
 
-// Sent notes that a host has sent something at time at, and returns how many hosts are active then. A time before that of an earlier
-// call counts as that.
+// Sent notes that a host has sent something at time at, and returns how many hosts are active then. A time before that
+// of an earlier call counts as that.
 func (a *Activity[Time]) Sent(at Time, host int) int {
 	a.latest = max(a.latest, at)
 	since, end := a.latest-a.window, len(a.of)-1

@@ -1,8 +1,8 @@
 // Package files writes files and reads those that somebody else has written.
 //
-// A regular file is replaced whole, or not at all: readers, and a crash at any moment, see the old content or the new. What is no
-// regular file is never replaced: a device or FIFO that the user names is written to. What is read has a bound, and never blocks the
-// process when it is opened.
+// A regular file is replaced whole, or not at all: readers, and a crash at any moment, see the old content or the new.
+// What is no regular file is never replaced: a device or FIFO that the user names is written to. What is read has a
+// bound, and never blocks the process when it is opened.
 package files
 
 import (
@@ -20,8 +20,9 @@ import (
 	"syscall"
 )
 
-// Write writes a file that the user has named. A regular file is replaced, through links that lead to it. A character device, a FIFO that
-// is being read and what is this process's standard output are written to. Anything else is an error.
+// Write writes a file that the user has named. A regular file is replaced, through links that lead to it. A character
+// device, a FIFO that is being read and what is this process's standard output are written to. Anything else is an
+// error.
 func Write(path string, write func(io.Writer) error) error {
 	info, err := os.Stat(path)
 	out, _ := os.Stdout.Stat()
@@ -60,8 +61,9 @@ func failed(path string, err error) error {
 	return err
 }
 
-// Replace writes b beside path, syncs it and renames it to path. On an error path is as it was, and nothing is left beside it. It is for
-// files that calib names: where there is no regular file but a link, which may lead anywhere, or a device, that is an error.
+// Replace writes b beside path, syncs it and renames it to path. On an error path is as it was, and nothing is left
+// beside it. It is for files that calib names: where there is no regular file but a link, which may lead anywhere, or a
+// device, that is an error.
 func Replace(path string, b []byte) error {
 	return ReplaceBy(path, func(w io.Writer) error {
 		_, err := w.Write(b)
@@ -69,7 +71,8 @@ func Replace(path string, b []byte) error {
 	})
 }
 
-// ReplaceBy is Replace for what is written bit by bit, and never held whole: write writes it, and an error of write leaves path as it was.
+// ReplaceBy is Replace for what is written bit by bit, and never held whole: write writes it, and an error of write
+// leaves path as it was.
 func ReplaceBy(path string, write func(io.Writer) error) error {
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
 		return fmt.Errorf("write %s: it is %s, which is not replaced; move it away, or choose another file", path, kinds[info.Mode().Type()])
@@ -113,8 +116,8 @@ func Reason(err error) error {
 	return err
 }
 
-// Open opens a regular file to read, or a pipe without a name, as a shell's <(command) gives. Anything else may have no end or block
-// for ever, and is an error.
+// Open opens a regular file to read, or a pipe without a name, as a shell's <(command) gives. Anything else may have no
+// end or block for ever, and is an error.
 func Open(path string) (*os.File, error) {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -13,7 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// odd makes a directory of what is no regular file, and enters it. As root it makes devices there: those of the machine are left alone.
+// odd makes a directory of what is no regular file, and enters it. As root it makes devices there: those of the machine
+// are left alone.
 func odd(t *testing.T) (names []string) {
 	t.Helper()
 	t.Chdir(t.TempDir())

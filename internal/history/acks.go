@@ -11,8 +11,8 @@ import (
 	"calib/internal/printable"
 )
 
-// Ack is an acknowledgement: it says that a change of level is known, and why it came. The change begins with a run; it is of
-// one metric or all, and of one link or all.
+// Ack is an acknowledgement: it says that a change of level is known, and why it came. The change begins with a run; it
+// is of one metric or all, and of one link or all.
 type Ack struct {
 	ID     int64     `json:"id"`
 	Metric string    `json:"metric,omitempty"` // "" is any
@@ -41,8 +41,8 @@ func (a Ack) subject() string {
 	return what + " from run " + a.Run
 }
 
-// Acknowledge stores an acknowledgement and returns it with its ID, At and Made set. A run that is not stored is ErrNotFound, no
-// reason ErrInvalid.
+// Acknowledge stores an acknowledgement and returns it with its ID, At and Made set. A run that is not stored is
+// ErrNotFound, no reason ErrInvalid.
 func (s *Store) Acknowledge(ctx context.Context, a Ack) (Ack, error) {
 	err := s.change(ctx, "acknowledge", func(tx *sql.Tx) error {
 		switch text := a.Metric + a.Link + a.Reason + a.Who; {

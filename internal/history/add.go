@@ -21,8 +21,10 @@ import (
 // maxWord bounds the texts of an Entry, in bytes.
 const maxWord = 4096
 
-// Add stores a run: all of it, or nothing. Followed from run to run are the numbers of status ok; the others stay in its params.json. When it returns, the run is on the disk. Adding the same run again returns false, and
-// stores nothing but how it was measured, where that was not known; another run of the same ID is ErrConflict. A record that no run can have is ErrInvalid.
+// Add stores a run: all of it, or nothing. Followed from run to run are the numbers of status ok; the others stay in
+// its params.json. When it returns, the run is on the disk. Adding the same run again returns false, and stores nothing
+// but how it was measured, where that was not known; another run of the same ID is ErrConflict. A record that no run
+// can have is ErrInvalid.
 func (s *Store) Add(ctx context.Context, r Record) (added bool, err error) {
 	d, err := digest(r)
 	if err != nil {

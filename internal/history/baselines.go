@@ -21,8 +21,8 @@ type Baseline struct {
 	Noise bool      `json:"noise"` // whether the noise floor of runs without a change is kept with it
 }
 
-// SetBaseline makes a baseline of stored runs, in place of one of the same name. noise is kept with it; nil is none. A run that
-// is not stored is ErrNotFound; a name that could not be given on a command line, or no runs, ErrInvalid.
+// SetBaseline makes a baseline of stored runs, in place of one of the same name. noise is kept with it; nil is none. A
+// run that is not stored is ErrNotFound; a name that could not be given on a command line, or no runs, ErrInvalid.
 func (s *Store) SetBaseline(ctx context.Context, b Baseline, noise []byte) error {
 	return s.change(ctx, "set baseline "+b.Name, func(tx *sql.Tx) error {
 		if err := b.check(); err != nil {

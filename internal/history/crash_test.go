@@ -67,7 +67,8 @@ func child(t *testing.T, path string, first, runs int) *exec.Cmd {
 	return c
 }
 
-// A writer that is killed in the middle of adding leaves a store that opens, is whole, and has every run it had committed.
+// A writer that is killed in the middle of adding leaves a store that opens, is whole, and has every run it had
+// committed.
 func TestKilledWriterLosesNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "history.db")
 	var committed []string

@@ -1,10 +1,10 @@
 // Package history keeps finished runs in one file, so that a network can be followed over time.
 //
-// Its opinion: the store is one SQLite file that any number of processes may use at once. A run is added whole or not at all,
-// also when the power fails. It is stored with its params.json, so that no comparison needs the run directory again; its
-// numbers are stored a second time, packed so that many metrics are read over all runs at once. A run is found by its ID and
-// never changes: to add it again does nothing, to add another run of the same ID is an error. Everything done to a store is in
-// its log, to which entries are only appended.
+// Its opinion: the store is one SQLite file that any number of processes may use at once. A run is added whole or not
+// at all, also when the power fails. It is stored with its params.json, so that no comparison needs the run directory
+// again; its numbers are stored a second time, packed so that many metrics are read over all runs at once. A run is
+// found by its ID and never changes: to add it again does nothing, to add another run of the same ID is an error.
+// Everything done to a store is in its log, to which entries are only appended.
 package history
 
 import (

@@ -16,7 +16,8 @@ var (
 	manyStore = flag.String("store", "", "file that it stores them in; empty is a temporary one")
 )
 
-// TestManyRuns stores runs of 8 hosts, 20 parameters and 28 links unless told otherwise, one a night, a change in the middle, and reads them back.
+// TestManyRuns stores runs of 8 hosts, 20 parameters and 28 links unless told otherwise, one a night, a change in the
+// middle, and reads them back.
 func TestManyRuns(t *testing.T) {
 	path := *manyStore
 	if path == "" {

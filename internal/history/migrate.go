@@ -30,8 +30,8 @@ func (s *Store) provider() (*goose.Provider, error) {
 	return p, nil
 }
 
-// pack moves readings, a row for each number of each run, into tiles: a strip after the other, so that a long history needs no
-// more memory than a short one.
+// pack moves readings, a row for each number of each run, into tiles: a strip after the other, so that a long history
+// needs no more memory than a short one.
 func pack(ctx context.Context, tx *sql.Tx) error {
 	strips, err := integers(ctx, tx, "SELECT DISTINCT key / ? FROM metrics", tileWidth)
 	if err != nil {

@@ -33,8 +33,8 @@ func emptyStore(t *testing.T, path string, version int64) *Store {
 	return s
 }
 
-// oldStore makes a store of a version before 4, with runs of the metrics m00, m01, …, a night each; every third number has an
-// interval, and every fifth run lacks the first metric.
+// oldStore makes a store of a version before 4, with runs of the metrics m00, m01, …, a night each; every third number
+// has an interval, and every fifth run lacks the first metric.
 func oldStore(t *testing.T, version int64, runs, metrics int) (path string) {
 	t.Helper()
 	ctx := t.Context()

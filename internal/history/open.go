@@ -21,9 +21,9 @@ const application = 0x63616c69
 // patience is how long a writer waits for another: an add takes milliseconds.
 const patience = 10 * time.Second
 
-// Open opens the store at path, and makes it, with its directory, where there is none. A store of an older calib is brought
-// up to date, each step in a transaction of its own. A store of a newer one is ErrNewer, any other file ErrNotStore. In a
-// place that cannot be written, a store is opened for reading.
+// Open opens the store at path, and makes it, with its directory, where there is none. A store of an older calib is
+// brought up to date, each step in a transaction of its own. A store of a newer one is ErrNewer, any other file
+// ErrNotStore. In a place that cannot be written, a store is opened for reading.
 func Open(ctx context.Context, path string) (*Store, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("history %s: make its directory: %w; choose another --store", path, err)
@@ -99,8 +99,8 @@ func connect(path, mode string) (*Store, error) {
 	return &Store{db: sql.OpenDB(c), path: path, now: time.Now}, nil
 }
 
-// begin makes sure that the file is a store of this version. Processes that make or migrate a store at the same time all
-// find it made.
+// begin makes sure that the file is a store of this version. Processes that make or migrate a store at the same time
+// all find it made.
 func (s *Store) begin(ctx context.Context) error {
 	if err := s.claim(ctx); err != nil {
 		return err

@@ -25,8 +25,8 @@ const (
 	addTile = "INSERT INTO tiles (strip, started, run, numbers) VALUES (?, ?, ?, ?)"
 )
 
-// addReadings stores the metrics of a run. Of what a params.json names twice, the first value stands. The label of a metric is
-// that of the run added last.
+// addReadings stores the metrics of a run. Of what a params.json names twice, the first value stands. The label of a
+// metric is that of the run added last.
 func addReadings(ctx context.Context, tx *sql.Tx, metrics []params.Metric, started, run int64) error {
 	var err error
 	prepared := map[string]*sql.Stmt{} // they end with the transaction

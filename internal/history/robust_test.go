@@ -43,7 +43,8 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// A store of the first version, opened by several processes' worth of stores at once, is brought up to date and keeps its runs.
+// A store of the first version, opened by several processes' worth of stores at once, is brought up to date and keeps
+// its runs.
 func TestOldStoreIsMigrated(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "old.db")
 	s := emptyStore(t, path, 1)

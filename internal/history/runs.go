@@ -21,7 +21,8 @@ func (e *Entry) columns() []any {
 	return []any{&e.ID, moment{&e.Started}, moment{&e.Added}, &e.Plan, &e.Hosts, &e.Status, &e.Label, &e.Commit, &e.Path}
 }
 
-// filtered is a Filter, but for Last, as a condition on the start of runs and on the table runs; its arguments are condition.
+// filtered is a Filter, but for Last, as a condition on the start of runs and on the table runs; its arguments are
+// condition.
 const filtered = ">= ? AND ? IN ('', runs.label) AND ? IN ('', runs.plan)"
 
 func (f Filter) condition() []any {
@@ -44,7 +45,8 @@ func (s *Store) List(ctx context.Context, f Filter) ([]Entry, error) {
 // shownMatches bounds the runs that ErrAmbiguous names.
 const shownMatches = 4
 
-// Find returns the run of that ID, or the only one whose ID begins with it. Otherwise it is ErrNotFound or ErrAmbiguous.
+// Find returns the run of that ID, or the only one whose ID begins with it. Otherwise it is ErrNotFound or
+// ErrAmbiguous.
 func (s *Store) Find(ctx context.Context, id string) (Entry, error) {
 	found, err := collect(ctx, s, "find run "+id, (*Entry).columns,
 		"SELECT "+entryColumns+" FROM runs WHERE substr(id, 1, length(?1)) = ?1 ORDER BY id = ?1 DESC, started DESC LIMIT ?2", id, shownMatches+1)

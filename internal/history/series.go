@@ -53,8 +53,8 @@ func (s *Store) Followed(ctx context.Context) ([]Followed, error) {
 		WHERE runs > 0 ORDER BY metrics.link IS NOT NULL, "from", "to", name, unit`)
 }
 
-// Series returns the values of metrics that Followed has listed in the runs of a filter: a series each, oldest first. Metrics of
-// one strip are read together: ask for many at once.
+// Series returns the values of metrics that Followed has listed in the runs of a filter: a series each, oldest first.
+// Metrics of one strip are read together: ask for many at once.
 func (s *Store) Series(ctx context.Context, filter Filter, of ...Followed) ([][]Reading, error) {
 	out := make([][]Reading, len(of))
 	strips := map[int64]*[tileWidth]*[]Reading{} // where the readings of a slot go

@@ -6,8 +6,8 @@ import (
 	"math"
 )
 
-// tileWidth is how many metrics share a tile: those of a strip, with neighbouring keys. A tile of so many numbers with their
-// intervals stays within a page of SQLite's.
+// tileWidth is how many metrics share a tile: those of a strip, with neighbouring keys. A tile of so many numbers with
+// their intervals stays within a page of SQLite's.
 const tileWidth = 32
 
 // withInterval marks, beside a slot, that bounds of an interval follow the value.
@@ -18,8 +18,8 @@ func stripOf(metric int64) (strip int64, slot byte) {
 	return metric / tileWidth, byte(metric % tileWidth)
 }
 
-// appendNumber adds a number to a tile: its slot in a byte, then the value and, where there is an interval, its two bounds, each
-// in 8 bytes, the lowest first.
+// appendNumber adds a number to a tile: its slot in a byte, then the value and, where there is an interval, its two
+// bounds, each in 8 bytes, the lowest first.
 func appendNumber(tile []byte, slot byte, value float64, interval *[2]float64) []byte {
 	if interval == nil {
 		return appendFloats(append(tile, slot), value)

@@ -18,10 +18,10 @@ type rangeError struct {
 	msg string
 }
 
-// Expand lists the hosts of a ClusterShell range, in order and each once: "node[01-03,7],gate" is node01, node02, node03,
-// node7, gate. A range may have a step ("[0-8/2]") and a name several ranges ("rack[1-2]n[1-4]"). Numbers keep their
-// zeros; where the first number of a range begins with one, both must have the same number of digits. It returns an error
-// that says where and how to mend it, also for more than MaxHosts hosts.
+// Expand lists the hosts of a ClusterShell range, in order and each once: "node[01-03,7],gate" is node01, node02,
+// node03, node7, gate. A range may have a step ("[0-8/2]") and a name several ranges ("rack[1-2]n[1-4]"). Numbers keep
+// their zeros; where the first number of a range begins with one, both must have the same number of digits. It returns
+// an error that says where and how to mend it, also for more than MaxHosts hosts.
 func Expand(s string) ([]string, error) {
 	out, err := expandRange(s)
 	if err != nil {
@@ -144,8 +144,8 @@ func expandSet(s string) ([]string, *rangeError) {
 	return out, nil
 }
 
-// parseNumbers reads one number, range, or range with a step, printed with at least width digits. It returns a fault as text,
-// "" if there is none.
+// parseNumbers reads one number, range, or range with a step, printed with at least width digits. It returns a fault as
+// text, "" if there is none.
 func parseNumbers(s string) (first, last, step, width int, msg string) {
 	span, by, hasStep := strings.Cut(s, "/")
 	lo, hi, isRange := strings.Cut(span, "-")
@@ -185,8 +185,8 @@ func badRune(s string) int {
 	})
 }
 
-// nameFault says what is wrong with a name of good characters, "" if nothing is. A leading '-' would be read as an option by the
-// command that starts the agent.
+// nameFault says what is wrong with a name of good characters, "" if nothing is. A leading '-' would be read as an
+// option by the command that starts the agent.
 func nameFault(s string) string {
 	switch {
 	case s == "":

@@ -7,8 +7,9 @@
 //	calib://[fd00::5]:7077             # a daemon that already runs
 //	calib+unix:///run/calib/agent.sock # one on this machine, or behind a socket that ssh -L has brought here
 //
-// Its opinion: a hosts file decides where traffic goes, so nothing in it is guessed and no fault is ignored. Every fault is
-// reported with its file, line and column and with how to correct it, up to ten at a time. Columns count bytes from 1.
+// Its opinion: a hosts file decides where traffic goes, so nothing in it is guessed and no fault is ignored. Every
+// fault is reported with its file, line and column and with how to correct it, up to ten at a time. Columns count bytes
+// from 1.
 package hosts
 
 import (

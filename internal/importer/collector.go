@@ -89,8 +89,8 @@ func importedSample(phase string, bytes int64, averaged float64, ns int64) datas
 	return s
 }
 
-// streamSample is a sample of the one stream of paired with one pair: how many bytes passed in a time [s], in messages of
-// a size [B].
+// streamSample is a sample of the one stream of paired with one pair: how many bytes passed in a time [s], in messages
+// of a size [B].
 func streamSample(size, bytes int64, seconds float64) dataset.Sample {
 	return dataset.Sample{Exp: names.Paired, Phase: names.PhaseStream,
 		Point: dataset.Point{names.FactorBytes: size, names.FactorPairs: 1}, Ranks: []int{0, 1},

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// A table of ping-pong times of any origin: a heading with the columns bytes and one of s, seconds, ms, us, ns; from, to and
-// round if the file has them. Rows of the same size, hosts and round are its raw timings. Such a file does not tell whether
-// its times are half or the whole of a round trip, so Options.Time must.
+// A table of ping-pong times of any origin: a heading with the columns bytes and one of s, seconds, ms, us, ns; from,
+// to and round if the file has them. Rows of the same size, hosts and round are its raw timings. Such a file does not
+// tell whether its times are half or the whole of a round trip, so Options.Time must.
 var csvUnits = map[string]float64{"s": 1, "seconds": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 
 // maxRound bounds the rounds of a table.

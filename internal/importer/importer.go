@@ -1,11 +1,12 @@
 // Package importer reads what other benchmarks print and makes a dataset of it, so that every fit, plot and comparison
 // works on it.
 //
-// Its opinion: a figure keeps the meaning its tool gave it. Where one of calib's experiments measures the same (half the
-// round trip of pingpong, a rate of the phase stream of paired), it becomes a sample of that experiment. Where none does
-// (both ways at once, windows of short messages), it is kept under experiment "imported", which nothing fits. A tool that
-// prints averages gives one timing for each point, and no repetitions are made up. Each format fixes the unit and whether a
-// time is half or the whole of a round trip; its file here names the source. csv does not, so Options.Time must.
+// Its opinion: a figure keeps the meaning its tool gave it. Where one of calib's experiments measures the same (half
+// the round trip of pingpong, a rate of the phase stream of paired), it becomes a sample of that experiment. Where none
+// does (both ways at once, windows of short messages), it is kept under experiment "imported", which nothing fits. A
+// tool that prints averages gives one timing for each point, and no repetitions are made up. Each format fixes the unit
+// and whether a time is half or the whole of a round trip; its file here names the source. csv does not, so
+// Options.Time must.
 package importer
 
 import (
@@ -69,9 +70,9 @@ func Formats() []string {
 	return out
 }
 
-// Read reads one output. The dataset has a header without a run's name or seed, and one round for each repetition in the
-// file. The notes say what the figures mean and what was left out. Errors wrap ErrFormat, except those of r and of wrong
-// options.
+// Read reads one output. The dataset has a header without a run's name or seed, and one round for each repetition in
+// the file. The notes say what the figures mean and what was left out. Errors wrap ErrFormat, except those of r and of
+// wrong options.
 func Read(r io.Reader, o Options) (*dataset.Dataset, []string, error) {
 	i := slices.IndexFunc(formats(), func(f format) bool { return f.name == o.Format })
 	if i < 0 {

@@ -10,10 +10,10 @@ import (
 	"calib/internal/decode"
 )
 
-// iperf3 -J over TCP: each interval is a timing of one stream, its bytes over its seconds; parallel streams between the same
-// two hosts are one stream of their sum. Without -O the first interval is left out: it holds slow start and the filling of
-// the send buffer. Intervals are the client's: what it handed to its kernel, or with -R what it received. Those with
-// retransmissions are labelled, as calib's own are. Source: iperf3(1) and what iperf3 3.12 prints.
+// iperf3 -J over TCP: each interval is a timing of one stream, its bytes over its seconds; parallel streams between the
+// same two hosts are one stream of their sum. Without -O the first interval is left out: it holds slow start and the
+// filling of the send buffer. Intervals are the client's: what it handed to its kernel, or with -R what it received.
+// Those with retransmissions are labelled, as calib's own are. Source: iperf3(1) and what iperf3 3.12 prints.
 type iperfReport struct {
 	Error string `json:"error"`
 	Start struct {

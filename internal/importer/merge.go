@@ -10,8 +10,8 @@ import (
 	"calib/internal/dataset"
 )
 
-// Merge makes one dataset of several outputs of one format: the hosts are joined by name, and what a later one repeats of
-// an earlier is a further round. run and seed go into the header. The sets are not changed.
+// Merge makes one dataset of several outputs of one format: the hosts are joined by name, and what a later one repeats
+// of an earlier is a further round. run and seed go into the header. The sets are not changed.
 func Merge(run string, seed uint64, sets ...*dataset.Dataset) (*dataset.Dataset, error) {
 	if len(sets) == 0 {
 		return nil, errors.New("merge: nothing to merge")

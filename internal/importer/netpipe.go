@@ -8,8 +8,8 @@ import (
 )
 
 // NetPIPE 3, its file np.out (bytes, rate, seconds) or what it prints. The time is one way, half the round trip, of the
-// fastest of its trials, each the mean of many; a Mbps of it is 2^20 bit/s. Source: netpipe.c of NetPIPE 3.7 (variables t
-// and bps of bwdata: the minimum over TRIALS of elapsed/(2·repetitions), bits/(t·1024·1024)).
+// fastest of its trials, each the mean of many; a Mbps of it is 2^20 bit/s. Source: netpipe.c of NetPIPE 3.7 (variables
+// t and bps of bwdata: the minimum over TRIALS of elapsed/(2·repetitions), bits/(t·1024·1024)).
 var netpipeLine = regexp.MustCompile(`^\s*\d+:\s+(\d+) bytes\s+(\d+) times -->\s+([0-9.]+) Mbps in\s+([0-9.]+) usec`)
 
 const (

@@ -106,7 +106,8 @@ func (c *collector) osuHeading(line int, table osuTable, m []string) error {
 	return nil
 }
 
-// windows adds a table of rates. Only its largest messages are a stream, whose rate does not depend on the cost of a message.
+// windows adds a table of rates. Only its largest messages are a stream, whose rate does not depend on the cost of a
+// message.
 func (c *collector) windows(phase string, rows []osuRow) {
 	if len(rows) == 0 {
 		return

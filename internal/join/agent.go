@@ -15,8 +15,8 @@ type Server interface {
 	ServeStream(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error
 }
 
-// Serve announces the agent of a host on out, connects to the coordinator that answers on in, and lets s serve it. The agent ends
-// with the connection, with ctx, and with in, which is the step's: it closes when the coordinator ends.
+// Serve announces the agent of a host on out, connects to the coordinator that answers on in, and lets s serve it. The
+// agent ends with the connection, with ctx, and with in, which is the step's: it closes when the coordinator ends.
 func Serve(ctx context.Context, s Server, host, name string, in io.Reader, out io.Writer) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

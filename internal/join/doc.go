@@ -1,17 +1,18 @@
-// Package join gives agents that were started together a connection each. A scheduler starts all tasks of a step by one command,
-// whose streams serve all of them: what is written there reaches every task, and what tasks print there is mixed. So each agent
-// connects to the coordinator by TCP.
+// Package join gives agents that were started together a connection each. A scheduler starts all tasks of a step by one
+// command, whose streams serve all of them: what is written there reaches every task, and what tasks print there is
+// mixed. So each agent connects to the coordinator by TCP.
 //
-// The streams of the step carry no secret. Each side makes a key pair for this one run and tells the other, over those streams, the
-// SHA-256 of its certificate; the connection is TLS 1.3, and each side takes no other certificate than that. So the connection is
-// between the two processes that the scheduler has joined: who reads the streams learns nothing of use, and who wants to stand
-// between the two has to change what the scheduler carries. One agent of the step cannot pose as another.
+// The streams of the step carry no secret. Each side makes a key pair for this one run and tells the other, over those
+// streams, the SHA-256 of its certificate; the connection is TLS 1.3, and each side takes no other certificate than
+// that. So the connection is between the two processes that the scheduler has joined: who reads the streams learns
+// nothing of use, and who wants to stand between the two has to change what the scheduler carries. One agent of the
+// step cannot pose as another.
 //
 //	agent:        calib-launch NAME join HASH
 //	coordinator:  PORT HASH                       the agent then connects to that port of the host it was given
 //
-// Rejected: a secret in the environment or on the command line, which others may read; the step's own streams for everything,
-// since each byte for one agent would go to all, and one agent that reads nothing would stop them all.
+// Rejected: a secret in the environment or on the command line, which others may read; the step's own streams for
+// everything, since each byte for one agent would go to all, and one agent that reads nothing would stop them all.
 package join
 
 import (

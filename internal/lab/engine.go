@@ -32,8 +32,8 @@ type packet struct {
 // crossing is a packet that reaches the medium.
 type crossing struct {
 	p packet
-	// from is the earliest time at which the medium may have begun with it: when it reaches the medium, or before that where
-	// the medium cuts through.
+	// from is the earliest time at which the medium may have begun with it: when it reaches the medium, or before that
+	// where the medium cuts through.
 	from int64
 	link int // the link's server that it passes before; −1 is none
 }
@@ -49,11 +49,11 @@ const (
 // engine computes when each packet is delivered, in nanoseconds of the caller's clock. It is deterministic: the same
 // arrivals give the same deliveries and the same drops.
 //
-// The sender's block sees only its own host's packets, which arrive in order of time, so its end is computed at once.
-// A link and the medium are fed by many blocks, so a packet waits in an event heap until the time it reaches them, which is the
-// end of the block before: it joins the queue and takes its room then, also where the medium cuts through and so has
-// begun with it before. Behind the medium the order no longer changes, not even where the fabric delays packets unequally
-// (the receiver takes them in the order of the medium), so the rest is computed at once again.
+// The sender's block sees only its own host's packets, which arrive in order of time, so its end is computed at once. A
+// link and the medium are fed by many blocks, so a packet waits in an event heap until the time it reaches them, which
+// is the end of the block before: it joins the queue and takes its room then, also where the medium cuts through and so
+// has begun with it before. Behind the medium the order no longer changes, not even where the fabric delays packets
+// unequally (the receiver takes them in the order of the medium), so the rest is computed at once again.
 type engine struct {
 	spec     *netspec.Spec
 	tx, rx   []server // by host
@@ -69,7 +69,8 @@ type engine struct {
 	onDrop   func(packet, dropCause)
 }
 
-// newEngine returns an idle network. It calls onDrop for every packet that the medium drops, so that its buffer can be reused.
+// newEngine returns an idle network. It calls onDrop for every packet that the medium drops, so that its buffer can be
+// reused.
 func newEngine(spec *netspec.Spec, onDrop func(packet, dropCause)) *engine {
 	e := &engine{
 		spec: spec, onDrop: onDrop, delay: nanos(spec.L),
@@ -124,8 +125,9 @@ func leastService(spec *netspec.Spec, b netspec.Block) int64 {
 
 func nanos(s float64) int64 { return int64(math.Round(s * 1e9)) }
 
-// arrive takes packet p, which host p.src sent at time sent. A host's packets come in the order of their times. A packet
-// may arrive late, when advance is past its time: it is then served as soon as the servers, in their present state, allow.
+// arrive takes packet p, which host p.src sent at time sent. A host's packets come in the order of their times. A
+// packet may arrive late, when advance is past its time: it is then served as soon as the servers, in their present
+// state, allow.
 func (e *engine) arrive(sent int64, p packet) {
 	if e.spec.ChargeAcks {
 		p.pass = charged

@@ -12,8 +12,8 @@ import (
 
 const us = 1000 // ns
 
-// testSpec has round figures: a full packet (1,000 B) takes 300 µs in a host and 200 µs in the medium, one of 1 byte 100.2
-// and 50.15 µs.
+// testSpec has round figures: a full packet (1,000 B) takes 300 µs in a host and 200 µs in the medium, one of 1 byte
+// 100.2 and 50.15 µs.
 func testSpec(change ...func(*netspec.Spec)) *netspec.Spec {
 	s := &netspec.Spec{
 		Name: "test", Hosts: 4, Mode: netspec.Shared, MSS: 1000, Seed: 1, L: 10e-6,
@@ -131,8 +131,8 @@ func TestEngineTimes(t *testing.T) {
 			[]got{{ID: 1, At: 11 * us}, {ID: 0, At: 1010 * us}, {ID: 2, At: 1010 * us}}},
 		{"the fabric delays by the hosts that are active", testSpec(switched, fabric),
 			[]sent{full(0, 0, 1), full(1*us, 2, 3), full(2000*us, 0, 1)},
-			// One active, two, and one again: 500 µs is the window. A packet of 1,000 B in 300 µs is 10/3 B/µs, which the
-			// limit of 4 bears once: two of them are 5/3 of it, and cost 2/3 of 1,000·tau more.
+			// One active, two, and one again: 500 µs is the window. A packet of 1,000 B in 300 µs is 10/3 B/µs, which
+			// the limit of 4 bears once: two of them are 5/3 of it, and cost 2/3 of 1,000·tau more.
 			[]got{{ID: 0, At: (810 + 5) * us}, {ID: 1, At: (811+10)*us + 66_667}, {ID: 2, At: (2810 + 5) * us}}},
 		{"the fabric does not reorder, nor delay what is free", testSpec(switched, fabric),
 			[]sent{full(0, 2, 3), full(0, 0, 1), {0, 0, 1, 1, charged}, {3 * us, 0, 1, 0, free}},
@@ -149,7 +149,8 @@ func TestEngineTimes(t *testing.T) {
 	}
 }
 
-// Eight senders of the paper's cluster, one byte each: the last message takes a + n·a_c + a (Stoica et al. 1994, rule 3).
+// Eight senders of the paper's cluster, one byte each: the last message takes a + n·a_c + a (Stoica et al. 1994, rule
+// 3).
 func TestEngineSparc(t *testing.T) {
 	spec, err := netspec.Preset("sparc1994", 16)
 	if err != nil {
@@ -166,8 +167,8 @@ func TestEngineSparc(t *testing.T) {
 	}
 }
 
-// A burst of 5 into a port with room for 2: the first is in service, the second waits, and one more finds room each time
-// one has left.
+// A burst of 5 into a port with room for 2: the first is in service, the second waits, and one more finds room each
+// time one has left.
 func TestEngineBuffer(t *testing.T) {
 	spec := testSpec(switched, func(s *netspec.Spec) {
 		s.Buffer, s.Host, s.L = 2, netspec.Block{}, 0

@@ -59,8 +59,8 @@ func drawTraffic(t *rapid.T) []sent {
 	return in
 }
 
-// reference computes what becomes of charged packets the plain way: stage by stage, over all packets; defined is false where it
-// depends on which of two packets came first that came at once.
+// reference computes what becomes of charged packets the plain way: stage by stage, over all packets; defined is false
+// where it depends on which of two packets came first that came at once.
 func reference(spec *netspec.Spec, in []sent) (out []got, defined bool) {
 	service := func(b netspec.Block, i int) int64 { return nanos(spec.Service(b, in[i].bytes)) }
 	begun, ended := make([]int64, len(in)), make([]int64, len(in)) // with the sender's block

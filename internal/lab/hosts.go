@@ -13,9 +13,9 @@ import (
 // DefaultName is the lab's name where none is given.
 const DefaultName = "calib"
 
-// Headers of a full segment: IPv4 20 bytes, TCP 20, and TCP timestamps, which Linux sends by default, 12. A device whose
-// MTU is MSS + headers4 carries exactly MSS bytes of payload in a full IPv4 segment (1448 with the usual 1500), and 20
-// fewer over IPv6.
+// Headers of a full segment: IPv4 20 bytes, TCP 20, and TCP timestamps, which Linux sends by default, 12. A device
+// whose MTU is MSS + headers4 carries exactly MSS bytes of payload in a full IPv4 segment (1448 with the usual 1500),
+// and 20 fewer over IPv6.
 const headers4 = 20 + 20 + 12
 
 // minMTU6 is the least MTU with which Linux gives a device IPv6 (RFC 8200, section 5).

@@ -11,11 +11,12 @@ type Options struct {
 	Name string // "" is DefaultName
 	// CPU, if not nil, is the CPU the wire is pinned to.
 	CPU *int
-	// Idle lets idle CPUs fall into states they leave slowly. Otherwise they are kept awake, if that is allowed (it takes
-	// root): hosts then answer tens of microseconds sooner and more evenly, but all CPUs run all the time the lab is up, for
-	// which a virtual machine with a quota may be stopped for tens of milliseconds now and then.
+	// Idle lets idle CPUs fall into states they leave slowly. Otherwise they are kept awake, if that is allowed (it
+	// takes root): hosts then answer tens of microseconds sooner and more evenly, but all CPUs run all the time the lab
+	// is up, for which a virtual machine with a quota may be stopped for tens of milliseconds now and then.
 	Idle bool
-	// Congestion is the TCP congestion control of the hosts; "" is DefaultCongestion, and OwnCongestion is the machine's.
+	// Congestion is the TCP congestion control of the hosts; "" is DefaultCongestion, and OwnCongestion is the
+	// machine's.
 	Congestion string
 	// Dir keeps the lab's files; "" is DefaultDir.
 	Dir string
@@ -23,9 +24,10 @@ type Options struct {
 
 // Congestion controls of a lab's hosts.
 const (
-	// DefaultCongestion has no times of its own. BBR paces with a timer, which fires on the wire's CPU where an acknowledgement has
-	// started it: 20 µs and more in a virtual machine, in which the next packet is late. Cubic ends its slow start when round
-	// trips become 4 ms longer (HyStart), which in a slowed network is one message in a queue. Every Linux kernel has reno.
+	// DefaultCongestion has no times of its own. BBR paces with a timer, which fires on the wire's CPU where an
+	// acknowledgement has started it: 20 µs and more in a virtual machine, in which the next packet is late. Cubic ends
+	// its slow start when round trips become 4 ms longer (HyStart), which in a slowed network is one message in a
+	// queue. Every Linux kernel has reno.
 	DefaultCongestion = "reno"
 	// OwnCongestion is no name of the kernel's: it leaves the machine's default.
 	OwnCongestion = "own"

@@ -29,8 +29,9 @@ const device = "calib0"
 // hold a burst of datagrams, which no window holds back, while the wire is busy with those of other hosts.
 const queueLen = 20000
 
-// onThread runs f on a thread of its own that ends with f, so that no other goroutine can ever run in a namespace that f
-// entered. It is never the first thread of the process: that does not end, and by its namespace others tell where the process is.
+// onThread runs f on a thread of its own that ends with f, so that no other goroutine can ever run in a namespace that
+// f entered. It is never the first thread of the process: that does not end, and by its namespace others tell where the
+// process is.
 func onThread(f func() error) error {
 	done := make(chan error, 1)
 	go func() {
@@ -108,13 +109,14 @@ type kernelTCP struct {
 // mostRTO is a lab's longest least retransmission timeout: a real loss would stall a connection for as long.
 const mostRTO = time.Second
 
-// queuedMessage is the longest message that a queue of the network is made of, for tcpOf: that of a collective operation, not of a stream,
-// whose queue is as long as its window.
+// queuedMessage is the longest message that a queue of the network is made of, for tcpOf: that of a collective
+// operation, not of a stream, whose queue is as long as its window.
 const queuedMessage = 64 * units.KiB
 
-// tcpOf says what TCP does in the network of spec. One that is N times slower than the network it stands for has a least
-// retransmission timeout N times as long: a queue that takes 20 ms there must not look like a loss here, nor a connection that
-// rests as long be taken for one to start slowly. Nor must the queue of a host that sends a message to every other.
+// tcpOf says what TCP does in the network of spec. One that is N times slower than the network it stands for has a
+// least retransmission timeout N times as long: a queue that takes 20 ms there must not look like a loss here, nor a
+// connection that rests as long be taken for one to start slowly. Nor must the queue of a host that sends a message to
+// every other.
 func tcpOf(spec *netspec.Spec, congestion string) kernelTCP {
 	queue := float64(spec.Hosts-1) * float64(queuedMessage) * spec.Slowest(0, spec.Hosts-1)
 	least := max(time.Duration(spec.Slowdown*float64(kernelRTO)), time.Duration(queue*float64(time.Second)))
@@ -198,8 +200,8 @@ func configure(i, mtu int, tcp kernelTCP) (precise bool, err error) {
 	return plain && precise, err
 }
 
-// addAddr gives the device an address and the route to the other hosts, on which TCP does as tcp says. Where the kernel can
-// (Linux 6.7), it has timestamps in microseconds of the monotonic clock there, which precise reports.
+// addAddr gives the device an address and the route to the other hosts, on which TCP does as tcp says. Where the kernel
+// can (Linux 6.7), it has timestamps in microseconds of the monotonic clock there, which precise reports.
 func addAddr(link netlink.Link, a netip.Addr, bits int, tcp kernelTCP) (precise bool, err error) {
 	addr := netlink.Addr{IPNet: &net.IPNet{IP: a.AsSlice(), Mask: net.CIDRMask(bits, a.BitLen())}}
 	addr.Flags = unix.IFA_F_NOPREFIXROUTE

@@ -64,7 +64,8 @@ func (p Process) open() (int, bool) {
 	return fd, true
 }
 
-// deathTime is how long a killed process may take to end, with deviceTime more for each network device that ends with it.
+// deathTime is how long a killed process may take to end, with deviceTime more for each network device that ends with
+// it.
 const (
 	deathTime  = 5 * time.Second
 	deviceTime = 100 * time.Millisecond

@@ -16,9 +16,11 @@ type Stats struct {
 	Priority string `json:"priority"`
 	// Awake: idle CPUs are kept out of states that they leave slowly.
 	Awake bool `json:"awake"`
-	// PreciseSend: hosts stamp TCP segments with microseconds, so that a packet's time does not depend on when the wire read it.
+	// PreciseSend: hosts stamp TCP segments with microseconds, so that a packet's time does not depend on when the wire
+	// read it.
 	PreciseSend bool `json:"precise_send"`
-	// Tolerated is the lateness that a packet may have in this network: 30 µs and 2% of the least time of a packet on its way [ns].
+	// Tolerated is the lateness that a packet may have in this network: 30 µs and 2% of the least time of a packet on
+	// its way [ns].
 	Tolerated units.Nanos `json:"tolerated_ns"`
 	// LeastRTO is the least retransmission timeout of the hosts [ns].
 	LeastRTO units.Nanos `json:"least_rto_ns"`

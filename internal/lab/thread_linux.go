@@ -18,8 +18,8 @@ func pin(cpu int) error {
 	return nil
 }
 
-// raisePriority makes the calling thread wake up as early as it is allowed to, and says how: "rr" is the real-time class
-// at its lowest priority, which needs a second CPU, since the wire polls for up to 50 µs before each packet.
+// raisePriority makes the calling thread wake up as early as it is allowed to, and says how: "rr" is the real-time
+// class at its lowest priority, which needs a second CPU, since the wire polls for up to 50 µs before each packet.
 func raisePriority() string {
 	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0) // worth microseconds, and never an error for one's own thread
 	if runtime.NumCPU() > 1 {
@@ -35,9 +35,9 @@ func raisePriority() string {
 	return "normal"
 }
 
-// keepAwake asks the kernel not to let idle CPUs fall into states they leave slowly (PM QoS), until the process ends. It
-// reports whether the kernel agreed; it takes root. To leave an idle state costs a host tens of microseconds in a virtual
-// machine, at every packet it waits for.
+// keepAwake asks the kernel not to let idle CPUs fall into states they leave slowly (PM QoS), until the process ends.
+// It reports whether the kernel agreed; it takes root. To leave an idle state costs a host tens of microseconds in a
+// virtual machine, at every packet it waits for.
 func keepAwake() bool {
 	fd, err := unix.Open("/dev/cpu_dma_latency", unix.O_WRONLY|unix.O_CLOEXEC, 0)
 	if err != nil {

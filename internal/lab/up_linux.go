@@ -96,8 +96,8 @@ func build(ctx context.Context, spec *netspec.Spec, o Options, launch string, ho
 	return l, nil
 }
 
-// clearDead removes what is left of a lab of that name whose wire and holder are dead, as after a crash of the machine's
-// session. A lab for one command may do so: nobody can use such remains.
+// clearDead removes what is left of a lab of that name whose wire and holder are dead, as after a crash of the
+// machine's session. A lab for one command may do so: nobody can use such remains.
 func clearDead(o Options) error {
 	unlock, err := lock(o.Dir)
 	if err != nil {

@@ -26,12 +26,14 @@ const (
 	batch = 32
 	// maxLag bounds how long a packet may have waited for the wire to read it, if its timestamp is to be believed [ns].
 	maxLag = 100_000_000
-	// Devices are left unread for at most longestReadPause before a delivery, and for at most longestUnread in all [ns].
+	// Devices are left unread for at most longestReadPause before a delivery, and for at most longestUnread in all
+	// [ns].
 	longestReadPause = 60_000
 	longestUnread    = 400_000
 )
 
-// wire moves the packets. One goroutine, locked to its thread, owns everything but the two fields for others at the end.
+// wire moves the packets. One goroutine, locked to its thread, owns everything but the two fields for others at the
+// end.
 type wire struct {
 	lab       string
 	spec      *netspec.Spec
@@ -95,8 +97,8 @@ func newWire(lab string, spec *netspec.Spec, tuns []tun) (*wire, error) {
 
 func (w *wire) now() int64 { return int64(time.Since(w.begin)) }
 
-// prepareThread gives the calling goroutine, which must call run next, a thread of its own with the highest priority allowed.
-// A cpu that is nil or negative does not pin it; idle lets CPUs sleep.
+// prepareThread gives the calling goroutine, which must call run next, a thread of its own with the highest priority
+// allowed. A cpu that is nil or negative does not pin it; idle lets CPUs sleep.
 func (w *wire) prepareThread(cpu *int, idle bool) error {
 	runtime.LockOSThread()
 	if cpu != nil && *cpu >= 0 {
@@ -136,9 +138,9 @@ func (w *wire) run() error {
 	return nil
 }
 
-// readsPaused reports whether a packet is due so soon that reading devices first would make it late: packets that come due
-// together would each wait for the acknowledgement of the one before. Nothing is lost, because packets bring the time at
-// which they were sent, and one read this late is still early for the first server behind the sender's.
+// readsPaused reports whether a packet is due so soon that reading devices first would make it late: packets that come
+// due together would each wait for the acknowledgement of the one before. Nothing is lost, because packets bring the
+// time at which they were sent, and one read this late is still early for the first server behind the sender's.
 func (w *wire) readsPaused() bool {
 	due, ok := w.eng.next()
 	now := w.now()
@@ -255,9 +257,10 @@ func (w *wire) accept(host int, buf int32, n int) {
 	})
 }
 
-// sentAt returns when the sending kernel made a packet, now at the latest. The time of reading would add to every packet the
-// tens of microseconds that the wire takes to wake up. The lab's hosts stamp TCP segments with microseconds of CLOCK_MONOTONIC
-// where the kernel can. A stamp far from the present, as of an application that asked for other stamps, is ignored.
+// sentAt returns when the sending kernel made a packet, now at the latest. The time of reading would add to every
+// packet the tens of microseconds that the wire takes to wake up. The lab's hosts stamp TCP segments with microseconds
+// of CLOCK_MONOTONIC where the kernel can. A stamp far from the present, as of an application that asked for other
+// stamps, is ignored.
 func (w *wire) sentAt(p parsed) int64 {
 	now := w.now()
 	if !p.stamped || !w.stats.PreciseSend {

@@ -12,9 +12,9 @@ import (
 	"calib/internal/netspec"
 )
 
-// Within builds a lab, calls do with it, takes the lab down whatever happened, and returns the verdict on its lateness. The context of do
-// ends with ctx, when the wire dies, and when the terminal is closed. Where this process is killed the wire ends with it; what is left of the
-// hosts' namespaces then goes with Down, or with the next lab of that name.
+// Within builds a lab, calls do with it, takes the lab down whatever happened, and returns the verdict on its lateness.
+// The context of do ends with ctx, when the wire dies, and when the terminal is closed. Where this process is killed
+// the wire ends with it; what is left of the hosts' namespaces then goes with Down, or with the next lab of that name.
 func Within(ctx context.Context, spec *netspec.Spec, o Options, do func(context.Context, *Lab) error) (v Verdict, err error) {
 	l, err := up(ctx, spec, o, true)
 	if err != nil {

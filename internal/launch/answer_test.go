@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// FuzzAnswer: whatever a shell, a login script or a launcher says, an answer is the words behind the first marker that begins no empty
-// line of them, or an error, and no more than a greeting is read.
+// FuzzAnswer: whatever a shell, a login script or a launcher says, an answer is the words behind the first marker that
+// begins no empty line of them, or an error, and no more than a greeting is read.
 func FuzzAnswer(f *testing.F) {
 	for _, seed := range []string{
 		"calib-launch uname Linux x86_64\n", "Welcome\ncalib-launch need\n", "calib-launch\ncalib-launch have\nrest", "calib-launch have", "\x00\xff\n",

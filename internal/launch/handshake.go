@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// The exchange with the shell at the far end. Neither side writes before the other has answered, so that neither reads what is
-// meant for a later step:
+// The exchange with the shell at the far end. Neither side writes before the other has answered, so that neither reads
+// what is meant for a later step:
 //
 //	→ a line of script that says what machine it is
 //	← calib-launch uname Linux x86_64
@@ -145,7 +145,8 @@ func (l *Launcher) upload(p *Process, packed []byte) ([]string, error) {
 	return p.answer(l.stepTimeout)
 }
 
-// timeoutWriter gives each piece of what is written the same time, so that much may take long on a slow way, but not stand still.
+// timeoutWriter gives each piece of what is written the same time, so that much may take long on a slow way, but not
+// stand still.
 type timeoutWriter struct {
 	p *Process
 	d time.Duration

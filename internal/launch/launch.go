@@ -1,11 +1,12 @@
-// Package launch starts an agent on a host and gives back its standard streams. It knows no ssh library, no scheduler and
-// no container engine. It runs a command prefix, whose security is that of the command, and speaks POSIX sh at its far end.
+// Package launch starts an agent on a host and gives back its standard streams. It knows no ssh library, no scheduler
+// and no container engine. It runs a command prefix, whose security is that of the command, and speaks POSIX sh at its
+// far end.
 //
 // One prefix, one session. `PREFIX sh` is all that is ever run on the far side; what the shell is to do goes in on its
-// standard input, so that no prefix can mangle it by splitting or quoting it again (ssh joins its arguments, docker does
-// not). On that same session the two sides agree on the binary, copy it if this exact build is not there, and turn into
-// the agent by exec. One login per host, no master connection left behind, and nothing runs there once the streams are
-// closed. handshake.go has the exchange.
+// standard input, so that no prefix can mangle it by splitting or quoting it again (ssh joins its arguments, docker
+// does not). On that same session the two sides agree on the binary, copy it if this exact build is not there, and turn
+// into the agent by exec. One login per host, no master connection left behind, and nothing runs there once the streams
+// are closed. handshake.go has the exchange.
 package launch
 
 import (
@@ -142,8 +143,8 @@ var (
 	userName = regexp.MustCompile(`^[A-Za-z0-9_.][A-Za-z0-9_.@$-]*$`)
 )
 
-// command is the prefix for a host, as words. Names are inserted after splitting. They contain nothing that could be read as
-// an option or by a remote shell.
+// command is the prefix for a host, as words. Names are inserted after splitting. They contain nothing that could be
+// read as an option or by a remote shell.
 func (l *Launcher) command(h Host) ([]string, error) {
 	switch {
 	case !hostName.MatchString(h.Name):

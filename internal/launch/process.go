@@ -30,8 +30,8 @@ type Process struct {
 	close sync.Once
 }
 
-// start runs a command with pipes of its own, in a process group of its own: an interrupt typed at a terminal is for the
-// coordinator, which then ends its agents in order.
+// start runs a command with pipes of its own, in a process group of its own: an interrupt typed at a terminal is for
+// the coordinator, which then ends its agents in order.
 func start(exitWait time.Duration, argv []string) (*Process, error) {
 	inR, inW, err := os.Pipe()
 	if err != nil {
@@ -151,8 +151,8 @@ const (
 	exitSSH      = 255
 )
 
-// explain returns the error that says why the stream ended, with the last lines of the process's standard error. It is of
-// the class given, unless the exit status shows a better one.
+// explain returns the error that says why the stream ended, with the last lines of the process's standard error. It is
+// of the class given, unless the exit status shows a better one.
 func (p *Process) explain(class, err error) error {
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return fmt.Errorf("%w: %w, no answer; it said %s", class, ErrTimeout, p.quote())

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// crashes begin the line by which a Go program says why it dies. What follows it, stacks and registers, says nothing to a user.
+// crashes begin the line by which a Go program says why it dies. What follows it, stacks and registers, says nothing to
+// a user.
 var crashes = []string{"fatal error: ", "panic: ", "runtime: cannot allocate memory", "runtime: out of memory", "runtime: failed to create new OS thread"}
 
 // crash keeps the first lines of that kind of what is written to it.

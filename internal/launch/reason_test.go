@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestReasonOfACrash: of what a Go program writes as it dies, the reason is quoted and not the registers, however the text is cut up.
+// TestReasonOfACrash: of what a Go program writes as it dies, the reason is quoted and not the registers, however the
+// text is cut up.
 func TestReasonOfACrash(t *testing.T) {
 	text := "{\"msg\":\"prepared\"}\nruntime: out of memory: cannot allocate 4194304-byte block (3899392 in use)\nfatal error: out of memory\n\n" +
 		"goroutine 1 [running]:\n" + strings.Repeat("main.f(0x1)\n\t/x/y.go:3 +0x1\n", 400) + "r13    0x2d10aae60b40\ngs     0x0\n"

@@ -10,8 +10,8 @@ import (
 	"calib/internal/needs"
 )
 
-// stranger puts a sha256sum on PATH that lets another user of the machine act right after each check of a binary: it writes to the
-// directories where everybody may write, and nowhere else. The stranger's calib says so when it is run.
+// stranger puts a sha256sum on PATH that lets another user of the machine act right after each check of a binary: it
+// writes to the directories where everybody may write, and nowhere else. The stranger's calib says so when it is run.
 func stranger(t *testing.T, act string) (took string) {
 	t.Helper()
 	sum, err := exec.LookPath("sha256sum")
@@ -51,7 +51,8 @@ func notTaken(t *testing.T, b Binary, took string) (exe string) {
 	return exe
 }
 
-// A binary in a directory that others can write is copied, and the copy is run: here it is exchanged after its hash was taken.
+// A binary in a directory that others can write is copied, and the copy is run: here it is exchanged after its hash was
+// taken.
 func TestExchangedInItsPlace(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	t.Setenv("XDG_CACHE_HOME", "")

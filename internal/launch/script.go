@@ -13,8 +13,8 @@ import (
 )
 
 // runScript becomes the agent. It runs only what nobody but root and this user can change between check and exec: the
-// binary in the place where it is here (hosts often share a file system), where every directory above it is safe too, or a copy in
-// a directory of the user's own.
+// binary in the place where it is here (hosts often share a file system), where every directory above it is safe too,
+// or a copy in a directory of the user's own.
 //
 //go:embed run.sh
 var runScript string
@@ -30,8 +30,8 @@ var streamCheck = fmt.Sprintf(`say stream; printf '\000\377\015\012\004\033'; s=
 // unameScript says what machine it is. It needs no more than a shell.
 const unameScript = `echo "calib-launch @NAME@uname $(uname -s) $(uname -m)"`
 
-// fill makes the script that becomes b with args and, behind them, the shell's words more. name is what the shell puts in front of each answer; check
-// tests its streams.
+// fill makes the script that becomes b with args and, behind them, the shell's words more. name is what the shell puts
+// in front of each answer; check tests its streams.
 func fill(b Binary, name, check string, packed int, args []string, more ...string) (string, error) {
 	quoted := make([]string, 0, len(args)+1)
 	for _, s := range append([]string{b.Path}, args...) {
@@ -48,7 +48,8 @@ func fill(b Binary, name, check string, packed int, args []string, more ...strin
 		"@STREAM@", check, "@ARGS@", strings.Join(append(quoted[1:], more...), " ")).Replace(runScript), nil
 }
 
-// failures say what the script's word for what failed means, and how to mend it; {another} is how another directory is named.
+// failures say what the script's word for what failed means, and how to mend it; {another} is how another directory is
+// named.
 var failures = map[string]string{
 	"tools": "step tools: a program is missing there: install it",
 	"cache": "step cache: no directory for calib can be made there: {another}",

@@ -12,9 +12,9 @@ import (
 // SSH is the default prefix.
 const SSH = "ssh {host}"
 
-// sshOptions are given to every ssh, unless the prefix sets the same. There is no terminal to ask anything on, forwarded
-// ports would collide between hosts, and a connection that is cut must end. All else is as the user's own configuration has it: jump
-// hosts, keys, agents, known hosts.
+// sshOptions are given to every ssh, unless the prefix sets the same. There is no terminal to ask anything on,
+// forwarded ports would collide between hosts, and a connection that is cut must end. All else is as the user's own
+// configuration has it: jump hosts, keys, agents, known hosts.
 var sshOptions = []struct{ name, option string }{
 	{"BatchMode", "-oBatchMode=yes"},
 	{"ConnectTimeout", "-oConnectTimeout=10"},
@@ -39,8 +39,8 @@ func (l *Launcher) options() []string {
 
 var hostnameLine = regexp.MustCompile(`(?m)^hostname (\S+)$`)
 
-// Hostname is where ssh finds a host whose name is an alias of its configuration. Any other name stays, also where ssh fails: Launch
-// says why it does.
+// Hostname is where ssh finds a host whose name is an alias of its configuration. Any other name stays, also where ssh
+// fails: Launch says why it does.
 func (l *Launcher) Hostname(ctx context.Context, h Host) string {
 	argv, err := l.command(h)
 	if err != nil || !l.ssh() {
@@ -57,8 +57,8 @@ func (l *Launcher) Hostname(ctx context.Context, h Host) string {
 	return h.Name
 }
 
-// sshSteps say by the words of OpenSSH's client at which step it failed, and how to mend that. The first row that matches counts: a
-// line about a jump host comes before the line that it causes.
+// sshSteps say by the words of OpenSSH's client at which step it failed, and how to mend that. The first row that
+// matches counts: a line about a jump host comes before the line that it causes.
 var sshSteps = []struct {
 	said         *regexp.Regexp
 	step, advice string

@@ -16,9 +16,9 @@ import (
 	"calib/internal/join"
 )
 
-// Step is the agents of many hosts, started by one command: a step of a job. Its streams serve all of them, line by line: what is written
-// reaches every host, and each line from there begins with the host's name. So all take each step of the exchange together, and
-// then each agent connects by itself (package join):
+// Step is the agents of many hosts, started by one command: a step of a job. Its streams serve all of them, line by
+// line: what is written reaches every host, and each line from there begins with the host's name. So all take each step
+// of the exchange together, and then each agent connects by itself (package join):
 //
 //	→ a line of script that says what machine it is
 //	← calib-launch x1 uname Linux x86_64                      from every host
@@ -29,7 +29,8 @@ import (
 //	← calib-launch x1 join HASH                               from its agent
 //	→ where to connect to
 //
-// A host that has failed is left out of the rest. What it still reads does no harm: its shell takes the script whole, which ends it.
+// A host that has failed is left out of the rest. What it still reads does no harm: its shell takes the script whole,
+// which ends it.
 type Step struct {
 	p      *Process
 	port   *join.Listener
@@ -45,8 +46,9 @@ const (
 	stepExit     = 5 * time.Second
 )
 
-// Slurm is the command of a step on n nodes of a job, which are given as a list that Slurm reads: one task a node, beside other steps, on any
-// CPU of the node. The end of one task ends no other. It is not unbuffered: lines stay whole.
+// Slurm is the command of a step on n nodes of a job, which are given as a list that Slurm reads: one task a node,
+// beside other steps, on any CPU of the node. The end of one task ends no other. It is not unbuffered: lines stay
+// whole.
 func Slurm(nodes string, n int) []string {
 	return []string{"srun", "--nodelist=" + nodes, fmt.Sprintf("--nodes=%d", n), fmt.Sprintf("--ntasks=%d", n), "--ntasks-per-node=1", "--overlap",
 		"--cpu-bind=none", "--mpi=none", "--kill-on-bad-exit=0", "--wait=0", "--no-kill", "--chdir=/", "sh"}
@@ -58,15 +60,16 @@ const (
 	slurmJoin = `--name "$SLURMD_NODENAME" --join "${SLURM_LAUNCH_NODE_IPADDR:?is not set}"`
 )
 
-// Job is what a step is started with: the command, the names of the hosts on which it runs a shell, and the ports on which their agents reach
-// this host.
+// Job is what a step is started with: the command, the names of the hosts on which it runs a shell, and the ports on
+// which their agents reach this host.
 type Job struct {
 	Command []string
 	Hosts   []string
 	Ports   join.Ports
 }
 
-// StartStep starts agents, each with args. It returns when every agent can connect or has failed. The caller ends the step with Close.
+// StartStep starts agents, each with args. It returns when every agent can connect or has failed. The caller ends the
+// step with Close.
 func StartStep(ctx context.Context, j Job, binaries []Binary, args []string) (*Step, error) {
 	port, err := join.Listen(j.Ports)
 	if err != nil {
@@ -158,8 +161,8 @@ func (s *Step) write(text string, limit time.Duration) error {
 	return nil // after any other error the command has ended: who reads its answer sees why
 }
 
-// ask sends text to every host, and returns the words of their answers, each of which begins with one of these. Hosts that fail, or
-// do not answer within the limit, are left out from then on; it is an error where none is left.
+// ask sends text to every host, and returns the words of their answers, each of which begins with one of these. Hosts
+// that fail, or do not answer within the limit, are left out from then on; it is an error where none is left.
 func (s *Step) ask(text string, limit time.Duration, first ...string) (map[string][]string, error) {
 	if err := s.write(text, limit); err != nil {
 		return nil, err

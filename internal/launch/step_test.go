@@ -16,8 +16,8 @@ import (
 	"calib/internal/join"
 )
 
-// playStep is srun: it runs its command once for each of the hosts, named by what they are to do, gives its input to all and passes on
-// what they print line by line.
+// playStep is srun: it runs its command once for each of the hosts, named by what they are to do, gives its input to
+// all and passes on what they print line by line.
 func playStep(hosts []string) int {
 	var lines sync.Mutex
 	var tasks sync.WaitGroup

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// Breaks that are given are taken as they are: a value on a break belongs to the segment below it, and each segment is fitted alone.
+// Breaks that are given are taken as they are: a value on a break belongs to the segment below it, and each segment is
+// fitted alone.
 func TestSegmentedGivenBreaks(t *testing.T) {
 	x := []float64{1, 2, 3, 4, 10, 20, 30, 100, 200, 300}
 	y := []float64{11, 12, 13, 14, 120, 140, 160, 50, 50, 50}

@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// strdFile finds a problem among those of the repository, and then in CALIB_NIST_DIR. It returns "" where there is none.
+// strdFile finds a problem among those of the repository, and then in CALIB_NIST_DIR. It returns "" where there is
+// none.
 func strdFile(name string) string {
 	for _, dir := range []string{filepath.Join("testdata", "strd"), os.Getenv("CALIB_NIST_DIR")} {
 		path := filepath.Join(dir, name+".dat")
@@ -75,8 +76,8 @@ func readSTRD(t *testing.T, name string) *strd {
 	return d
 }
 
-// readLinear reads the certified coefficients and the y and x columns of a linear problem, as decimal strings so that the
-// reference solution can be computed from the exact data.
+// readLinear reads the certified coefficients and the y and x columns of a linear problem, as decimal strings so that
+// the reference solution can be computed from the exact data.
 func readLinear(t *testing.T, name string) (certified, y []string, x [][]string) {
 	t.Helper()
 	sc := bufio.NewScanner(openSTRD(t, name))

@@ -12,8 +12,8 @@ type fatal interface {
 	Fatal(...any)
 }
 
-// covariance is RSS/DF·(XᵀWX)⁻¹ of a fit, from the factor R alone. No model reports it (intervals come from the bootstrap);
-// NIST certifies its diagonal, which shows that R is good to as many digits.
+// covariance is RSS/DF·(XᵀWX)⁻¹ of a fit, from the factor R alone. No model reports it (intervals come from the
+// bootstrap); NIST certifies its diagonal, which shows that R is good to as many digits.
 func covariance(t fatal, x [][]float64, y, w []float64, rss float64) [][]float64 {
 	t.Helper()
 	s, err := newSystem(x, y, w)
@@ -75,10 +75,11 @@ func nlStdErr(t fatal, pr Problem, sol *NLSolution) []float64 {
 //
 //	f' = [8·(f(β+h) − f(β−h)) − (f(β+2h) − f(β−2h))]/(12·h),
 //
-// with h = 2⁻¹³·|β|, or more where it takes more to move the model by 2⁻²⁶ of the size of y (2⁻¹³ while β and the slope are
-// both zero). That is smaller than the ε^(1/5)·|β| that balances truncation (h⁴) and rounding (ε/h) for a model that varies
-// on the scale of β, since a peak far from the origin varies on a shorter one. Where the model is not finite at β ± 2h, h is
-// reduced until it is. The slope is the largest of those met so far, so that each fit needs its own.
+// with h = 2⁻¹³·|β|, or more where it takes more to move the model by 2⁻²⁶ of the size of y (2⁻¹³ while β and the slope
+// are both zero). That is smaller than the ε^(1/5)·|β| that balances truncation (h⁴) and rounding (ε/h) for a model
+// that varies on the scale of β, since a peak far from the origin varies on a shorter one. Where the model is not
+// finite at β ± 2h, h is reduced until it is. The slope is the largest of those met so far, so that each fit needs its
+// own.
 func differences(y []float64, predict func(beta, out []float64) error) func(beta []float64, jac [][]float64) error {
 	var slope []float64
 	return func(at []float64, jac [][]float64) error {

@@ -85,7 +85,8 @@ func newPartition(x, y, w []float64, opt SegmentOptions) (*partition, error) {
 // SegmentOptions.Max where it is 0: a segment for each eachMax distinct x, within these limits.
 const leastMax, mostMax, eachMax = 3, 6, 30
 
-// choose lists the half-open ranges of groups that become segments: those between the breaks given, or those of the least BIC.
+// choose lists the half-open ranges of groups that become segments: those between the breaks given, or those of the
+// least BIC.
 func (d *partition) choose() ([][2]int, error) {
 	if len(d.opt.Breaks) > 0 {
 		x := make([]float64, len(d.groups))

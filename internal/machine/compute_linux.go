@@ -112,10 +112,10 @@ func (c *workers) end() {
 	c.ended.Wait()
 }
 
-// steps is the computation: n times one step of Knuth's linear congruential generator and one multiplication and addition
-// of floating-point numbers, each on the result of the step before, all in registers. A step takes as long as the
-// floating-point pair does, some eight cycles. Not inlined and with its result used, it cannot be optimised away; the
-// conversion keeps multiplication and addition apart where a processor could fuse them.
+// steps is the computation: n times one step of Knuth's linear congruential generator and one multiplication and
+// addition of floating-point numbers, each on the result of the step before, all in registers. A step takes as long as
+// the floating-point pair does, some eight cycles. Not inlined and with its result used, it cannot be optimised away;
+// the conversion keeps multiplication and addition apart where a processor could fuse them.
 //
 //go:noinline
 func steps(n int64, seed uint64) float64 {

@@ -10,8 +10,8 @@ import (
 
 const (
 	pageSize = 4096
-	// The memory that cold copies go through is twice the last-level cache, within these bounds, and no more than a share
-	// of the host's memory.
+	// The memory that cold copies go through is twice the last-level cache, within these bounds, and no more than a
+	// share of the host's memory.
 	leastCold = 16 << 20
 	mostCold  = 256 << 20 // also where the caches are not known
 	coldShare = 32
@@ -19,8 +19,9 @@ const (
 	maxHot = 64 << 20
 )
 
-// Copy implements plane.Machine. Since a cold block was last used, all of the memory that coldBytes says has been used, or
-// half of it where the kind of copy has changed. The time includes a few nanoseconds for each cold copy to find its block.
+// Copy implements plane.Machine. Since a cold block was last used, all of the memory that coldBytes says has been used,
+// or half of it where the kind of copy has changed. The time includes a few nanoseconds for each cold copy to find its
+// block.
 func (m *Machine) Copy(c plane.Copy, n int) (units.Nanos, error) {
 	if c.Bytes < 1 || c.Bytes > maxHot || n < 1 {
 		return 0, fmt.Errorf("make %d copies of %d bytes: want at least one, of 1 to %d bytes", n, c.Bytes, maxHot)
@@ -91,9 +92,9 @@ func (m *Machine) prepareCold(bytes int) error {
 // Cold implements plane.Machine.
 func (m *Machine) Cold() units.Bytes { return units.Bytes(m.coldBytes()) }
 
-// coldBytes is the memory to go through: twice the last-level cache. Where that cache is larger than 128 MiB, as that of
-// a whole server seen from a virtual machine on it, mostCold keeps it below that, and a part of it may stay cached where
-// the machine has the cache to itself.
+// coldBytes is the memory to go through: twice the last-level cache. Where that cache is larger than 128 MiB, as that
+// of a whole server seen from a virtual machine on it, mostCold keeps it below that, and a part of it may stay cached
+// where the machine has the cache to itself.
 func (m *Machine) coldBytes() int {
 	size := int64(mostCold)
 	if k := len(m.caches); k > 0 {
@@ -105,8 +106,8 @@ func (m *Machine) coldBytes() int {
 	return int(min(max(size, leastCold), mostCold)+2*window-1) / (2 * window) * (2 * window)
 }
 
-// copyLoop copies byte by byte, len(from) bytes. The compiler (Go 1.26, amd64 and arm64) makes of it a loop that loads and
-// stores one byte at a time: it neither knows the loop as a copy nor uses vectors.
+// copyLoop copies byte by byte, len(from) bytes. The compiler (Go 1.26, amd64 and arm64) makes of it a loop that loads
+// and stores one byte at a time: it neither knows the loop as a copy nor uses vectors.
 //
 //go:noinline
 func copyLoop(to, from []byte) {
@@ -125,12 +126,13 @@ const (
 )
 
 // rotation goes through a large memory block by block, so that each block is the one untouched for longest. It cuts the
-// memory in two halves and goes through both at once, one for reading and one for writing, which change places after each
-// pass. Each half is passed window by window and, within a window, in strides of about 0.618 of it. Neighbouring blocks
-// are thus used far apart in time, with blocks on other pages between them, so that no prefetcher detects a stream.
+// memory in two halves and goes through both at once, one for reading and one for writing, which change places after
+// each pass. Each half is passed window by window and, within a window, in strides of about 0.618 of it. Neighbouring
+// blocks are thus used far apart in time, with blocks on other pages between them, so that no prefetcher detects a
+// stream.
 //
-// With windows, rather than strides through the whole, the order in which memory was last used does not depend on the size
-// of blocks: the memory ahead is always that unused for longest, also after a change of size.
+// With windows, rather than strides through the whole, the order in which memory was last used does not depend on the
+// size of blocks: the memory ahead is always that unused for longest, also after a change of size.
 type rotation struct {
 	memory []byte
 	base   int // of the window within the half

@@ -1,11 +1,11 @@
 // Package machine is the host itself as experiments use it beside its network: its processors, its caches, and copies
 // within its memory (plane.Machine).
 //
-// Its opinions. A processor is measured by a thread that is bound to it and that times itself, so that the time does not
-// include moves between processors. Memory is cold because the program has since used much other memory, in an order that
-// prefetchers do not follow, as in an application, and not because an instruction flushed it. Memory and threads are taken
-// on first use and kept until Close. The memory is not part of the garbage-collected heap, so that it does not use up the
-// room that the collector is given during measurements.
+// Its opinions. A processor is measured by a thread that is bound to it and that times itself, so that the time does
+// not include moves between processors. Memory is cold because the program has since used much other memory, in an
+// order that prefetchers do not follow, as in an application, and not because an instruction flushed it. Memory and
+// threads are taken on first use and kept until Close. The memory is not part of the garbage-collected heap, so that it
+// does not use up the room that the collector is given during measurements.
 package machine
 
 import (
@@ -37,8 +37,8 @@ type Machine struct {
 	cold    *rotation // nil until a cold copy is asked for
 }
 
-// New looks at the host: the processors that the calling thread may use now, and the caches of the first of them. Call it
-// before any thread is bound to a processor of its own.
+// New looks at the host: the processors that the calling thread may use now, and the caches of the first of them. Call
+// it before any thread is bound to a processor of its own.
 func New() (*Machine, error) {
 	cpus, err := allowed()
 	if err != nil {

@@ -48,8 +48,8 @@ func TestRotationPass(t *testing.T) {
 	}
 }
 
-// Whatever sizes and kinds follow one another, a cold block was last touched before at least half as much other memory as
-// there is in all, less what the last windows before a change of size and the end of a half leave out.
+// Whatever sizes and kinds follow one another, a cold block was last touched before at least half as much other memory
+// as there is in all, less what the last windows before a change of size and the end of a half leave out.
 func TestRotationIsCold(t *testing.T) {
 	const memory = 32 * window
 	rapid.Check(t, func(t *rapid.T) {
@@ -88,8 +88,8 @@ func TestRotationIsCold(t *testing.T) {
 	})
 }
 
-// The copies do copy: after one pass from the first half to the second, every block that was gone through is the same in
-// both, whichever way it is done.
+// The copies do copy: after one pass from the first half to the second, every block that was gone through is the same
+// in both, whichever way it is done.
 func TestRotationCopies(t *testing.T) {
 	for _, loop := range []bool{false, true} {
 		r := &rotation{memory: make([]byte, 4*window)}

@@ -16,8 +16,8 @@ func (m *Machine) Received() []int64 {
 	return receiveSoftirqs(string(text), m.cpus)
 }
 
-// receiveSoftirqs reads the line NET_RX of /proc/softirqs for some processors, 0 for one that is not listed; nil without the
-// line. The first line of the file names the processors that are on line.
+// receiveSoftirqs reads the line NET_RX of /proc/softirqs for some processors, 0 for one that is not listed; nil
+// without the line. The first line of the file names the processors that are on line.
 func receiveSoftirqs(text string, cpus []int) []int64 {
 	head, rest, _ := strings.Cut(text, "\n")
 	columns := strings.Fields(head)

@@ -68,8 +68,8 @@ func Root(t T, to string) {
 	}
 }
 
-// Namespaces asks for what an emulated cluster is made of: network namespaces with TUN devices in them, made as root where
-// the user is root and in a user namespace otherwise.
+// Namespaces asks for what an emulated cluster is made of: network namespaces with TUN devices in them, made as root
+// where the user is root and in a user namespace otherwise.
 func Namespaces(t T) {
 	if os.Geteuid() == 0 {
 		namespaces(t)
@@ -96,8 +96,8 @@ func namespaces(t T, flags ...string) {
 }
 
 // missing skips the test, or fails it under CI=true. `make test` shows what was skipped: go test does not, and so the
-// reason also goes to the file that it names in CALIB_SKIPPED. The file has another name each time, which keeps go test from
-// answering with a remembered skip after the program has been installed.
+// reason also goes to the file that it names in CALIB_SKIPPED. The file has another name each time, which keeps go test
+// from answering with a remembered skip after the program has been installed.
 func missing(t T, reason string) {
 	if os.Getenv("CI") == "true" {
 		t.Fatal(reason + " (CI=true: nothing is skipped)")

@@ -78,7 +78,8 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// TestOneWayToSkip: no other test decides for itself what may be missing. rapid's Skip draws another case, and is no test's.
+// TestOneWayToSkip: no other test decides for itself what may be missing. rapid's Skip draws another case, and is no
+// test's.
 func TestOneWayToSkip(t *testing.T) {
 	root := filepath.Join("..", "..")
 	skip := regexp.MustCompile(`\b[tb]\.(Skip|Skipf|SkipNow)\(|\[!?exec:|^\[.*\] *(stop|skip)|^(stop|skip)\b`)

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Link is what packets between two groups of hosts pass in addition, one server for each direction, between the sending host's
-// block and the medium. It stores a packet before it forwards it.
+// Link is what packets between two groups of hosts pass in addition, one server for each direction, between the sending
+// host's block and the medium. It stores a packet before it forwards it.
 type Link struct {
 	// Between are the two groups, as indices of hosts from 0. A pair of hosts has one link at most.
 	Between [][]int `yaml:"between" json:"between"`
@@ -15,11 +15,12 @@ type Link struct {
 	Buffer int `yaml:"buffer" json:"buffer,omitempty"`
 }
 
-// Directions is how many servers the links have. Servers 2i and 2i+1 are those of link i, from its first group to its second and
-// back.
+// Directions is how many servers the links have. Servers 2i and 2i+1 are those of link i, from its first group to its
+// second and back.
 func (s *Spec) Directions() int { return 2 * len(s.Links) }
 
-// Routes returns a function that says which of the links' servers a packet passes on its way, −1 for none; nil without links.
+// Routes returns a function that says which of the links' servers a packet passes on its way, −1 for none; nil without
+// links.
 func (s *Spec) Routes() func(src, dst int) int {
 	if len(s.Links) == 0 {
 		return nil

@@ -1,12 +1,11 @@
-// Package netspec describes an emulated network by its parameters. The simulator (transport/sim) emulates it in virtual time, the
-// lab (internal/lab) with real packets; calib must then find the parameters again.
+// Package netspec describes an emulated network by its parameters. The simulator (transport/sim) emulates it in virtual
+// time, the lab (internal/lab) with real packets; calib must then find the parameters again.
 //
-// A packet passes, in this order: the sending host's block, the link between the two hosts' groups if there is one, the medium,
-// the delay L, the receiving host's block. Every
-// block is a first-come first-served server that takes A + m·(payload bytes) for a packet, but at least Min, where
-// m = B − A/MSS (Stoica et al. 1994, eq. 2: b = a/p + m). In shared mode all packets pass one block; in switched mode each
-// destination host has a port of its own, with a finite buffer. A packet without payload takes no time in the blocks, unless
-// ChargeAcks is set.
+// A packet passes, in this order: the sending host's block, the link between the two hosts' groups if there is one, the
+// medium, the delay L, the receiving host's block. Every block is a first-come first-served server that takes A +
+// m·(payload bytes) for a packet, but at least Min, where m = B − A/MSS (Stoica et al. 1994, eq. 2: b = a/p + m). In
+// shared mode all packets pass one block; in switched mode each destination host has a port of its own, with a finite
+// buffer. A packet without payload takes no time in the blocks, unless ChargeAcks is set.
 package netspec
 
 import (
@@ -34,8 +33,8 @@ type Block struct {
 	Min float64 `yaml:"min" json:"min,omitempty"`
 }
 
-// Fabric is the inside of a switch, as the term L(m,p) of Tam and Wang (2000, table 1) describes it: with p hosts active, a packet
-// of m bytes is delayed, behind the medium, by
+// Fabric is the inside of a switch, as the term L(m,p) of Tam and Wang (2000, table 1) describes it: with p hosts
+// active, a packet of m bytes is delayed, behind the medium, by
 //
 //	PerHost·p + Tau·m·(max(1, p·m/(Rate·g_s(m))) − 1),
 //
@@ -79,13 +78,13 @@ type Spec struct {
 	Receive *Block `yaml:"receive" json:"receive,omitempty"`
 	// Medium is the shared medium, or each switch port.
 	Medium Block `yaml:"medium" json:"medium"`
-	// CutThrough: the medium begins with a packet when the sending host's block does, and ends no sooner than that block.
-	// Otherwise it stores a packet before it forwards it.
+	// CutThrough: the medium begins with a packet when the sending host's block does, and ends no sooner than that
+	// block. Otherwise it stores a packet before it forwards it.
 	CutThrough bool `yaml:"cut_through" json:"cut_through,omitempty"`
 	// Fabric delays packets by the load of the whole network; nil is none.
 	Fabric *Fabric `yaml:"fabric" json:"fabric,omitempty"`
-	// Slowdown says how many times slower this network is than the one it stands for. 0 is 1. It changes no packet's time; the lab
-	// gives its hosts a least retransmission timeout that is as many times longer.
+	// Slowdown says how many times slower this network is than the one it stands for. 0 is 1. It changes no packet's
+	// time; the lab gives its hosts a least retransmission timeout that is as many times longer.
 	Slowdown float64 `yaml:"slowdown" json:"slowdown,omitempty"`
 	// L is the delay after the medium [s].
 	L float64 `yaml:"l" json:"l"`

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// slowdown2000 is how many times slower the preset hku2000 is than its original, the cluster of Tam and Wang (2000) at the
-// University of Hong Kong (HKU), so that one process can emulate it.
+// slowdown2000 is how many times slower the preset hku2000 is than its original, the cluster of Tam and Wang (2000) at
+// the University of Hong Kong (HKU), so that one process can emulate it.
 const slowdown2000 = 20
 
 // presets are the clusters of the papers, and a switch.

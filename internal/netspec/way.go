@@ -1,7 +1,7 @@
 package netspec
 
-// stages returns the times [s] of a packet of m bytes in the blocks on its way from host src to host dst, in order. Where the medium
-// begins with a packet when the sending block does, the two are one stage.
+// stages returns the times [s] of a packet of m bytes in the blocks on its way from host src to host dst, in order.
+// Where the medium begins with a packet when the sending block does, the two are one stage.
 func (s *Spec) stages(src, dst, m int) []float64 {
 	tx, medium := s.Service(s.HostBlock(src), m), s.Service(s.Medium, m)
 	out := []float64{tx}
@@ -20,8 +20,8 @@ func (s *Spec) stages(src, dst, m int) []float64 {
 	return append(out, s.Service(s.ReceiveBlock(dst), m))
 }
 
-// Way is the time [s] of a packet of m bytes from host src to host dst where no other packet is in the way and p hosts are active.
-// The calls of the hosts are not in it.
+// Way is the time [s] of a packet of m bytes from host src to host dst where no other packet is in the way and p hosts
+// are active. The calls of the hosts are not in it.
 func (s *Spec) Way(src, dst, m, p int) float64 {
 	t := s.L
 	for _, d := range s.stages(src, dst, m) {
@@ -42,8 +42,8 @@ func (s *Spec) Slowest(src, dst int) float64 {
 	return slowest / float64(s.MSS)
 }
 
-// Message is the time [s] of a message of x bytes from host src to host dst where nobody else sends: the way of its first packet, and
-// each further byte at the rate of the slowest block.
+// Message is the time [s] of a message of x bytes from host src to host dst where nobody else sends: the way of its
+// first packet, and each further byte at the rate of the slowest block.
 func (s *Spec) Message(src, dst, x int) float64 {
 	first := min(x, s.MSS)
 	return s.Way(src, dst, first, 2) + float64(x-first)*s.Slowest(src, dst)

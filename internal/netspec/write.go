@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Lines returns s as the lines of a lab file, in the order of docs/LAB.md and without what is 0. Parse reads the same Spec back, to the
-// last bit.
+// Lines returns s as the lines of a lab file, in the order of docs/LAB.md and without what is 0. Parse reads the same
+// Spec back, to the last bit.
 func (s *Spec) Lines() []string {
 	var b bytes.Buffer
 	line := func(key, value string) { fmt.Fprintf(&b, "%s: %s\n", key, value) }
@@ -78,7 +78,8 @@ func list(hosts []int) string {
 	return "[" + strings.Join(texts, ", ") + "]"
 }
 
-// number writes v so that YAML reads the same number back. With an exponent it has a point, too: YAML 1.1 takes 1e-06 for text.
+// number writes v so that YAML reads the same number back. With an exponent it has a point, too: YAML 1.1 takes 1e-06
+// for text.
 func number(v float64) string {
 	text := strconv.FormatFloat(v, 'g', -1, 64)
 	if digits, exponent, ok := strings.Cut(text, "e"); ok && !strings.Contains(digits, ".") {

@@ -1,8 +1,9 @@
-// Package openmpi knows the component coll/tuned of Open MPI: its collectives and their algorithms by number, what its compiled-in decision
-// takes, and what a rule says that overrides it. It is what the predictions and the rule files share, and needs neither.
+// Package openmpi knows the component coll/tuned of Open MPI: its collectives and their algorithms by number, what its
+// compiled-in decision takes, and what a rule says that overrides it. It is what the predictions and the rule files
+// share, and needs neither.
 //
-// Source: Open MPI, ompi/mca/coll/tuned, at v4.1.4, v5.0.9 and branch v6.0.x, which agree in what is here; ompi/mca/coll/base for the
-// numbers of the collectives (COLLTYPE).
+// Source: Open MPI, ompi/mca/coll/tuned, at v4.1.4, v5.0.9 and branch v6.0.x, which agree in what is here;
+// ompi/mca/coll/base for the numbers of the collectives (COLLTYPE).
 package openmpi
 
 import (
@@ -53,8 +54,8 @@ func (c Collective) Size(m, ranks int) int {
 	return m
 }
 
-// Fixed is the number of the algorithm that the compiled-in decision takes for m bytes, of a block where c has Blocks, on that many ranks, if
-// the operation is commutative. It takes all without segments, and with the fan-out 0.
+// Fixed is the number of the algorithm that the compiled-in decision takes for m bytes, of a block where c has Blocks,
+// on that many ranks, if the operation is commutative. It takes all without segments, and with the fan-out 0.
 func (c Collective) Fixed(ranks, m int) int {
 	i := slices.IndexFunc(c.fixed, func(of class) bool { return of.below == 0 || ranks < of.below })
 	sizes := c.fixed[i].sizes
@@ -71,8 +72,8 @@ type Rule struct {
 	Note      string
 }
 
-// Rules are those of one collective on communicators of one size, by ascending Bytes. For shorter messages, and longer ones than Until,
-// the compiled-in decision stands.
+// Rules are those of one collective on communicators of one size, by ascending Bytes. For shorter messages, and longer
+// ones than Until, the compiled-in decision stands.
 type Rules struct {
 	Collective Collective
 	Ranks      int

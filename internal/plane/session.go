@@ -12,8 +12,8 @@ type Session struct {
 	Socket  Socket
 }
 
-// SharesMachine reports whether two hosts of a team are known to be one machine. Their agents then sleep through every wait to its
-// end, because one that spins would take the CPU from another.
+// SharesMachine reports whether two hosts of a team are known to be one machine. Their agents then sleep through every
+// wait to its end, because one that spins would take the CPU from another.
 func (s Session) SharesMachine(team []int) bool {
 	seen := map[string]bool{}
 	for _, h := range team {
@@ -36,8 +36,8 @@ func (s Session) OneClock(team []int) []bool {
 	return out
 }
 
-// peer returns a host of the run, of which nothing is known where it is not listed. A coordinator lists the hosts in order: a team of a
-// thousand is looked up before every task.
+// peer returns a host of the run, of which nothing is known where it is not listed. A coordinator lists the hosts in
+// order: a team of a thousand is looked up before every task.
 func (s Session) peer(host int) Peer {
 	if host >= 0 && host < len(s.Peers) && s.Peers[host].Host == host {
 		return s.Peers[host]

@@ -9,7 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// Controls reports a character that controls what prints it: of C0 and C1, DEL, and those that set the direction of text.
+// Controls reports a character that controls what prints it: of C0 and C1, DEL, and those that set the direction of
+// text.
 func Controls(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Bidi_Control, unicode.Zl, unicode.Zp, unicode.Noncharacter_Code_Point)
 }
@@ -27,14 +28,16 @@ func Text(s string) string {
 	}, s)
 }
 
-// Writer writes text to To, which may be a terminal, as Text makes it, and the ends of lines as they are. Any goroutine may write.
+// Writer writes text to To, which may be a terminal, as Text makes it, and the ends of lines as they are. Any goroutine
+// may write.
 type Writer struct {
 	To   io.Writer
 	mu   sync.Mutex
 	held string // of a character whose end is still to come
 }
 
-// Raw is what a Writer writes to, for text that is known to be printable, and controls the terminal by itself; any other w is itself.
+// Raw is what a Writer writes to, for text that is known to be printable, and controls the terminal by itself; any
+// other w is itself.
 func Raw(w io.Writer) io.Writer {
 	if p, ok := w.(*Writer); ok {
 		return p.To

@@ -1,8 +1,8 @@
-// Package progress shows how far a long command is: one live line on a terminal, plain lines or JSON events otherwise, nothing
-// when asked to be quiet.
+// Package progress shows how far a long command is: one live line on a terminal, plain lines or JSON events otherwise,
+// nothing when asked to be quiet.
 //
-// The time left follows from the time spent and the share that is done: whoever knows that some of the work takes longer counts it
-// as more. It counts down between two reports. No estimate is shown before there is one.
+// The time left follows from the time spent and the share that is done: whoever knows that some of the work takes
+// longer counts it as more. It counts down between two reports. No estimate is shown before there is one.
 package progress
 
 import (
@@ -57,8 +57,8 @@ type State struct {
 	MayEnd  bool
 }
 
-// sink is one way to show progress: it is told each event, by its name, with the phase's state then. message is that of a note.
-// The state of eventDone is that of all phases.
+// sink is one way to show progress: it is told each event, by its name, with the phase's state then. message is that of
+// a note. The state of eventDone is that of all phases.
 type sink func(event string, at time.Time, s State, message string)
 
 // Style is a way to show progress.
@@ -72,8 +72,8 @@ const (
 	Events       // JSON, one Event on each line, for programs
 )
 
-// New returns a reporter that writes to w. The width of a terminal is asked of w where w is a file. now is the clock, time.Now
-// outside tests.
+// New returns a reporter that writes to w. The width of a terminal is asked of w where w is a file. now is the clock,
+// time.Now outside tests.
 func New(w io.Writer, style Style, now func() time.Time) *Reporter {
 	r := &Reporter{now: now, every: eventEvery}
 	switch style {
@@ -117,8 +117,9 @@ func (r *Reporter) Phase(name string) {
 	r.out(eventPhase, now, r.state, "")
 }
 
-// Update reports that done of total are done, in any unit, after the time spent, and what is under way now (label). The total may grow; a
-// total of 0 shows no percentage. 0 spent stands for the phase's own time. The last state of a phase is always shown when it ends.
+// Update reports that done of total are done, in any unit, after the time spent, and what is under way now (label). The
+// total may grow; a total of 0 shows no percentage. 0 spent stands for the phase's own time. The last state of a phase
+// is always shown when it ends.
 func (r *Reporter) Update(done, total float64, spent time.Duration, label string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -134,7 +135,8 @@ func (r *Reporter) Update(done, total float64, spent time.Duration, label string
 	r.show(now)
 }
 
-// MayEnd says that the phase may be over after the time left already, because its goal may be reached then. A negative one takes it back.
+// MayEnd says that the phase may be over after the time left already, because its goal may be reached then. A negative
+// one takes it back.
 func (r *Reporter) MayEnd(left time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -193,8 +195,8 @@ func (r *Reporter) show(now time.Time) {
 	r.out(eventProgress, now, r.state, "")
 }
 
-// at brings the state's times up to now. There is no estimate when the time left is over and the work is not: nobody knows how long
-// it still takes.
+// at brings the state's times up to now. There is no estimate when the time left is over and the work is not: nobody
+// knows how long it still takes.
 func (r *Reporter) at(now time.Time) {
 	if !r.open {
 		return

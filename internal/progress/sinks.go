@@ -99,7 +99,8 @@ func line(s State) string {
 	return strings.TrimSuffix(strings.Join(parts, " "), ",")
 }
 
-// left prints the time left: 3:10, or 1:20 to 3:10 where the phase may end sooner, or up to 3:10 where that may be at once.
+// left prints the time left: 3:10, or 1:20 to 3:10 where the phase may end sooner, or up to 3:10 where that may be at
+// once.
 func left(s State) string {
 	least, most := clock(s.Least), clock(s.Left)
 	switch {

@@ -27,9 +27,9 @@ func self() string {
 	return fmt.Sprintf("pid %d on %s", os.Getpid(), host)
 }
 
-// acquire takes the lock of dir, or fails with ErrLocked at once. The coordinator that writes a run directory holds it. The
-// kernel frees it when the process ends, however that happens. The file names its holder, for the error that a second
-// coordinator gets.
+// acquire takes the lock of dir, or fails with ErrLocked at once. The coordinator that writes a run directory holds it.
+// The kernel frees it when the process ends, however that happens. The file names its holder, for the error that a
+// second coordinator gets.
 func acquire(dir string) (*os.File, error) {
 	path := filepath.Join(dir, lockFile)
 	for {

@@ -10,8 +10,8 @@ import (
 	"calib/internal/files"
 )
 
-// ErrForeign reports a directory or a file that other users may change: whoever can put a file into a run directory could have
-// this process write to any file of its user, or run a command of theirs when the run is resumed.
+// ErrForeign reports a directory or a file that other users may change: whoever can put a file into a run directory
+// could have this process write to any file of its user, or run a command of theirs when the run is resumed.
 var ErrForeign = errors.New("other users may change it")
 
 // ownDir refuses a run directory that another user owns or that everybody may write to.
@@ -34,8 +34,8 @@ func foreignDir(path string, s unix.Stat_t, user int) error {
 	return nil
 }
 
-// openOwn opens a file of a run directory to write. It refuses what is no plain file of this user with one name: a link there
-// would lead the writing to another file.
+// openOwn opens a file of a run directory to write. It refuses what is no plain file of this user with one name: a link
+// there would lead the writing to another file.
 func openOwn(path string, flags int) (*os.File, error) {
 	f, err := os.OpenFile(path, flags|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o644) // a pipe there must not block
 	if errors.Is(err, unix.ELOOP) {

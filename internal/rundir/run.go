@@ -37,8 +37,8 @@ type Run struct {
 	Args    []string `json:"args,omitempty"` // command line, without the program
 	// Hosts holds what each agent said of itself, with its environment fingerprint, in rank order.
 	Hosts []dataset.Host `json:"hosts"`
-	// Detail is the plan in full, as its package writes it: what --resume needs to go on with the same schedule. Its member fit is how
-	// the run is fitted.
+	// Detail is the plan in full, as its package writes it: what --resume needs to go on with the same schedule. Its
+	// member fit is how the run is fitted.
 	Detail json.RawMessage `json:"detail,omitempty"`
 	// Slots count the schedule: planned, measured, given up.
 	Slots    Slots             `json:"slots"`

@@ -140,8 +140,8 @@ func Open(path string) (*Dir, error) {
 	return &Dir{path: path, run: r}, nil
 }
 
-// Resume opens an existing run directory to go on measuring: it takes the lock and sets the status to running. It refuses, with
-// ErrChanged, samples that are not those that were measured.
+// Resume opens an existing run directory to go on measuring: it takes the lock and sets the status to running. It
+// refuses, with ErrChanged, samples that are not those that were measured.
 func Resume(path string) (*Dir, error) {
 	d, err := Edit(path)
 	if err != nil {
@@ -279,8 +279,8 @@ func (d *Dir) Close() error {
 	return release(l)
 }
 
-// Discard removes a directory in which no run has begun: run.json, the log and the lock, and the directory itself where Create made
-// it. What else is in it stays.
+// Discard removes a directory in which no run has begun: run.json, the log and the lock, and the directory itself where
+// Create made it. What else is in it stays.
 func (d *Dir) Discard() error {
 	var errs []error
 	for _, name := range []string{LogFile, RunFile} {

@@ -31,8 +31,8 @@ func (d *Dir) Seal() error {
 	return d.Update(func(r *Run) { r.Samples = &Content{Bytes: size, SHA256: sum} })
 }
 
-// Sealed returns an error of class ErrChanged where samples.jsonl was cut off or changed after it was sealed. A run that goes on
-// appends to what was sealed. Runs of before there were seals have none.
+// Sealed returns an error of class ErrChanged where samples.jsonl was cut off or changed after it was sealed. A run
+// that goes on appends to what was sealed. Runs of before there were seals have none.
 func (d *Dir) Sealed() error {
 	want := d.Run().Samples
 	info, err := os.Stat(d.File(SamplesFile))
@@ -55,8 +55,8 @@ func (d *Dir) Sealed() error {
 	return nil
 }
 
-// resumable returns an error of class ErrChanged where samples.jsonl no longer holds what was measured: to go on would take
-// other samples for those of this run, or measure it anew over its own parameters.
+// resumable returns an error of class ErrChanged where samples.jsonl no longer holds what was measured: to go on would
+// take other samples for those of this run, or measure it anew over its own parameters.
 func (d *Dir) resumable() error {
 	begun, err := dataset.Begun(d.File(SamplesFile))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

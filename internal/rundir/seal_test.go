@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// Samples that were cut off or changed after the run ended are told from those that were measured. A run that goes on appends.
+// Samples that were cut off or changed after the run ended are told from those that were measured. A run that goes on
+// appends.
 func TestSeal(t *testing.T) {
 	d := create(t)
 	if err := d.Update(func(r *Run) { r.Status = StatusComplete }); err != nil {

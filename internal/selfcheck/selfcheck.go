@@ -1,11 +1,12 @@
-// Package selfcheck judges a copy of a run's network: what was measured on the copy, whose parameters are known, against what the copy
-// was given.
+// Package selfcheck judges a copy of a run's network: what was measured on the copy, whose parameters are known,
+// against what the copy was given.
 //
-// Its opinion: the truth is the network that was played (package truth), and stands beside what the run found, so that a translation
-// which says something else than the run shows. An interval at 95% misses once in twenty, and a run has many parameters: one that
-// is outside is measured a second time, and counts only if it is outside again. What the copy does not determine is neither back nor missed.
-// What a run computes of the times of all sizes (alpha, beta, …) is given to no network. Such a value of the copy is compared with the run's
-// and judges nothing: what it differs by is what the translation leaves out.
+// Its opinion: the truth is the network that was played (package truth), and stands beside what the run found, so that
+// a translation which says something else than the run shows. An interval at 95% misses once in twenty, and a run has
+// many parameters: one that is outside is measured a second time, and counts only if it is outside again. What the copy
+// does not determine is neither back nor missed. What a run computes of the times of all sizes (alpha, beta, …) is
+// given to no network. Such a value of the copy is compared with the run's and judges nothing: what it differs by is
+// what the translation leaves out.
 package selfcheck
 
 import (
@@ -32,7 +33,8 @@ const (
 	NotPlayed    Verdict = "not played"   // no parameter of the network that is played: of the hosts, or not known of the run
 )
 
-// Row is one parameter: what the run found, what the copy was given, what was measured there. Numbers of the run are slowed.
+// Row is one parameter: what the run found, what the copy was given, what was measured there. Numbers of the run are
+// slowed.
 type Row struct {
 	Name  string   `json:"name"`
 	Label string   `json:"label"`
@@ -49,14 +51,15 @@ type Row struct {
 	Lab     float64 `json:"lab,omitempty"`
 	Verdict Verdict `json:"verdict"`
 	Why     string  `json:"why,omitempty"`
-	// Otherwise: the network that was played says otherwise than the run, by more than the run's interval and a hundredth.
+	// Otherwise: the network that was played says otherwise than the run, by more than the run's interval and a
+	// hundredth.
 	Otherwise bool `json:"file_says_otherwise,omitempty"`
 	// Again: it was outside the interval once, and not in the second measurement.
 	Again bool `json:"missed_once,omitempty"`
 }
 
-// Judge compares what was measured on a copy with the network that was played and with the run that the copy is of. Hosts of the copy are
-// in the order of those of s.
+// Judge compares what was measured on a copy with the network that was played and with the run that the copy is of.
+// Hosts of the copy are in the order of those of s.
 func Judge(s *netspec.Spec, run, copied *params.Params) []Row {
 	slowdown := s.Slowdown
 	if !(slowdown > 0) {
@@ -91,8 +94,8 @@ func Judge(s *netspec.Spec, run, copied *params.Params) []Row {
 	return append(out, structure(s, run, copied)...)
 }
 
-// derived lists parameters that are computed from times of messages of the sizes that were measured: other sizes give other values on
-// the same network, the same sizes the same.
+// derived lists parameters that are computed from times of messages of the sizes that were measured: other sizes give
+// other values on the same network, the same sizes the same.
 func derived() []string {
 	return []string{"alpha", "beta", "a_prime_limits", "b_prime_limits", "a_prime_joint", "b_prime_joint", "r_inf", "g", "G"}
 }
@@ -109,7 +112,8 @@ func otherwise(v float64, ci *[2]float64, t float64) bool {
 	return t < lo || t > hi
 }
 
-// judge compares the copy's number with the truth. bounded: the run has a bound only, so that the copy need have no more.
+// judge compares the copy's number with the truth. bounded: the run has a bound only, so that the copy need have no
+// more.
 func (r *Row) judge(c number, bounded bool) {
 	r.Copy, r.CI95, r.Status, r.Lab, r.Verdict = c.value, c.ci, c.status, c.lab, Undetermined
 	t := *r.Truth
@@ -138,7 +142,8 @@ func (r *Row) judge(c number, bounded bool) {
 	}
 }
 
-// compare holds the copy's number against the run's, both of which have an interval; half of their difference's is theirs in quadrature.
+// compare holds the copy's number against the run's, both of which have an interval; half of their difference's is
+// theirs in quadrature.
 func (r *Row) compare(c number) {
 	r.Copy, r.CI95, r.Status, r.Lab, r.Verdict = c.value, c.ci, c.status, c.lab, NotPlayed
 	if c.value == nil || c.ci == nil || r.RunCI95 == nil {

@@ -93,7 +93,8 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// Where the run has a bound only, a bound of the copy that holds the truth is enough; what the network says otherwise is told.
+// Where the run has a bound only, a bound of the copy that holds the truth is enough; what the network says otherwise
+// is told.
 func TestBoundsAndDifferences(t *testing.T) {
 	s, p := sparc(t, 1)
 	s.Mode = netspec.Switched

@@ -9,7 +9,8 @@ import (
 	"calib/internal/netspec"
 )
 
-// structure judges what is no number: the kind of the network, and the hosts and pairs that are slow. They come back by their names.
+// structure judges what is no number: the kind of the network, and the hosts and pairs that are slow. They come back by
+// their names.
 func structure(s *netspec.Spec, run, copied *params.Params) []Row {
 	var out []Row
 	if run.Network != nil && copied.Network != nil {

@@ -32,8 +32,8 @@ func CountOf(rows []Row) (c Count) {
 	return c
 }
 
-// Confirm returns the first measurement's rows, in which those count as missed that the second measurement misses, too. What the second
-// does not determine stays missed.
+// Confirm returns the first measurement's rows, in which those count as missed that the second measurement misses, too.
+// What the second does not determine stays missed.
 func Confirm(first, second []Row) []Row {
 	out := slices.Clone(first)
 	for i, r := range out {

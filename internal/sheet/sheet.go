@@ -1,6 +1,6 @@
-// Package sheet writes tables as CSV that people open in a spreadsheet. A text there must stay text: a spreadsheet takes a cell that
-// begins with =, +, -, @, a tab or a carriage return for a formula and computes it, and the names of hosts, runs and labels come from
-// files of other people. Source: OWASP, CSV Injection.
+// Package sheet writes tables as CSV that people open in a spreadsheet. A text there must stay text: a spreadsheet
+// takes a cell that begins with =, +, -, @, a tab or a carriage return for a formula and computes it, and the names of
+// hosts, runs and labels come from files of other people. Source: OWASP, CSV Injection.
 package sheet
 
 import (
@@ -38,8 +38,8 @@ func (w Writer) WriteAll(rows [][]string) error {
 	return w.Error()
 }
 
-// Cell is s as a spreadsheet reads it for text: with ' before it, where it would begin a formula, and without characters that control.
-// Numbers stay as they are.
+// Cell is s as a spreadsheet reads it for text: with ' before it, where it would begin a formula, and without
+// characters that control. Numbers stay as they are.
 func Cell(s string) string {
 	s = printable.Text(s)
 	if s == "" || !strings.ContainsRune("=+-@\t", rune(s[0])) {

@@ -37,23 +37,23 @@ type ChangePoint struct {
 	Effect float64
 }
 
-// EDivisive returns the change points of a series, oldest first. It divides hierarchically: a stretch is split where the
-// energy distance (with exponent 1) between its two parts, times mn/(m+n), is largest, if a permutation test of that
-// largest value rejects that the stretch is exchangeable; then its parts likewise. Of what it finds, the change with the
-// smallest shift of the median is dropped until none is below the least effect: so small a change matters to nobody, and
-// most false alarms in correlated noise are that small.
+// EDivisive returns the change points of a series, oldest first. It divides hierarchically: a stretch is split where
+// the energy distance (with exponent 1) between its two parts, times mn/(m+n), is largest, if a permutation test of
+// that largest value rejects that the stretch is exchangeable; then its parts likewise. Of what it finds, the change
+// with the smallest shift of the median is dropped until none is below the least effect: so small a change matters to
+// nobody, and most false alarms in correlated noise are that small.
 //
-// In a stretch of more than 500 values the permutation test compares that largest value at some splits, of the values rounded
-// to some levels. A permutation test is exact whatever it compares: Alpha holds as without it.
+// In a stretch of more than 500 values the permutation test compares that largest value at some splits, of the values
+// rounded to some levels. A permutation test is exact whatever it compares: Alpha holds as without it.
 //
-// Values that are not finite are left out. The work is bounded: O(n) a permutation for the newest n = 10,000 values, and a
-// test is given up as soon as its p value cannot reach Alpha, which for a stretch without a change is after a few
+// Values that are not finite are left out. The work is bounded: O(n) a permutation for the newest n = 10,000 values,
+// and a test is given up as soon as its p value cannot reach Alpha, which for a stretch without a change is after a few
 // permutations. Equal arguments give equal answers.
 //
 // Source: Matteson and James, A nonparametric approach for multiple change point analysis of multivariate data, J. Am.
-// Stat. Assoc. 109, 2014. The right part always ends with the stretch, as in Daly et al., The use of change point detection
-// to identify software performance regressions in a continuous integration system, ICPE 2020; the paper also tries
-// shorter ones.
+// Stat. Assoc. 109, 2014. The right part always ends with the stretch, as in Daly et al., The use of change point
+// detection to identify software performance regressions in a continuous integration system, ICPE 2020; the paper also
+// tries shorter ones.
 func EDivisive(x []float64, o ChangeOptions) []ChangePoint {
 	o = o.defaults()
 	var at []int // where each value was
@@ -101,8 +101,8 @@ func (d *divider) split(from, to int) {
 	d.split(from+at, to)
 }
 
-// permutations is how many a test of so many values has. Few of them cost power where few orders are as strong as that of a change, which is
-// where values are few.
+// permutations is how many a test of so many values has. Few of them cost power where few orders are as strong as that
+// of a change, which is where values are few.
 func (d *divider) permutations(values int) int {
 	const usual = 499
 	switch {
@@ -114,8 +114,8 @@ func (d *divider) permutations(values int) int {
 	return usual
 }
 
-// test is the permutation test of a stretch that is split where it differs most; the statistic there is seen. A long stretch
-// has another statistic, which is as good to tell whether there is a change, and quicker.
+// test is the permutation test of a stretch that is split where it differs most; the statistic there is seen. A long
+// stretch has another statistic, which is as good to tell whether there is a change, and quicker.
 func (d *divider) test(e *energy, seen float64) (p float64, real bool) {
 	n := len(e.order)
 	if n > fewValues {
@@ -128,8 +128,8 @@ func (d *divider) test(e *energy, seen float64) (p float64, real bool) {
 	})
 }
 
-// permute returns the p value of the statistic seen of an order among n random orders. It gives up once p is above Alpha for
-// certain.
+// permute returns the p value of the statistic seen of an order among n random orders. It gives up once p is above
+// Alpha for certain.
 func permute[T any](d *divider, order []T, n int, seen float64, statistic func([]T) float64) (p float64, real bool) {
 	shuffled := slices.Clone(order)
 	total := float64(n + 1)

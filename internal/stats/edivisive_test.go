@@ -102,7 +102,8 @@ func TestEDivisive(t *testing.T) {
 	}
 }
 
-// Alone on noise, the search without the filter splits at its level: with every value compared, and with values rounded.
+// Alone on noise, the search without the filter splits at its level: with every value compared, and with values
+// rounded.
 func TestEDivisiveLevel(t *testing.T) {
 	for _, c := range []struct{ length, series, least, most int }{
 		{40, 1000, 30, 72}, {fewValues + 1, 500, 10, 41}, // 5% ± 3.2 standard deviations

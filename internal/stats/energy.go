@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// energy finds the best split of one set of values in any order. Values are known by their rank: a Fenwick tree over the
-// ranks holds how many values, and which sum, have moved to the left part.
+// energy finds the best split of one set of values in any order. Values are known by their rank: a Fenwick tree over
+// the ranks holds how many values, and which sum, have moved to the left part.
 type energy struct {
 	order   []int     // rank of each value, in the order of the series
 	value   []float64 // by rank

@@ -6,8 +6,8 @@ import (
 	"gonum.org/v1/gonum/stat/combin"
 )
 
-// Fisher is the one-sided p value of Fisher's exact test: the chance that at most k of n have a property, where k of n and j of m
-// have it, and both are drawn from one population.
+// Fisher is the one-sided p value of Fisher's exact test: the chance that at most k of n have a property, where k of n
+// and j of m have it, and both are drawn from one population.
 //
 // Source: Fisher, The Logic of Inductive Inference, J. Roy. Statist. Soc. 98(1), 1935.
 func Fisher(k, n, j, m int) float64 {

@@ -22,8 +22,8 @@ type Interval struct{ Lo, Hi float64 }
 // MedianCI returns the order-statistic interval of the median of independent values, from any continuous distribution.
 // Values of one round share what the network did at that time and are not independent: give it the medians of rounds.
 //
-// With X ~ Binomial(n, 1/2) and r the largest rank with P(X < r) ≤ 2.5%, it is [x₍r₎, x₍n+1−r₎]. The binomial is exact for
-// every n. ok is false for fewer than MinValues values, for which no 95% interval exists, and where a value is NaN.
+// With X ~ Binomial(n, 1/2) and r the largest rank with P(X < r) ≤ 2.5%, it is [x₍r₎, x₍n+1−r₎]. The binomial is exact
+// for every n. ok is false for fewer than MinValues values, for which no 95% interval exists, and where a value is NaN.
 //
 // It is the sign test inverted; Nair published its ranks in 1940.
 func MedianCI(x []float64) (iv Interval, ok bool) {
@@ -42,8 +42,8 @@ func SortedMedianCI(s []float64) (iv Interval, ok bool) {
 	return Interval{Lo: s[r-1], Hi: s[n-r]}, true
 }
 
-// medianRank returns the largest 1-based rank r with P(X < r) ≤ (1−Level)/2 for X ~ Binomial(n, 1/2), n ≥ MinValues. It is
-// at least 1 and at most n/2.
+// medianRank returns the largest 1-based rank r with P(X < r) ≤ (1−Level)/2 for X ~ Binomial(n, 1/2), n ≥ MinValues. It
+// is at least 1 and at most n/2.
 func medianRank(n int) int {
 	if n >= len(medianRanks) {
 		return searchMedianRank(n)
@@ -56,7 +56,8 @@ func medianRank(n int) int {
 	return r
 }
 
-// medianRanks are those of small n that were asked for; 0 was not. A coordinator asks for few, for every key of every slot.
+// medianRanks are those of small n that were asked for; 0 was not. A coordinator asks for few, for every key of every
+// slot.
 var medianRanks [1000]atomic.Int32
 
 func searchMedianRank(n int) int {
@@ -65,8 +66,8 @@ func searchMedianRank(n int) int {
 }
 
 // RelativeWidth returns how far the interval reaches from the median on its wider side, as a fraction of the median:
-// the half-width of a symmetric interval. An interval is "within 2%" when it is at most 0.02. It is +Inf where the median
-// is zero and the interval is not a point, and 0 where it is.
+// the half-width of a symmetric interval. An interval is "within 2%" when it is at most 0.02. It is +Inf where the
+// median is zero and the interval is not a point, and 0 where it is.
 func RelativeWidth(iv Interval, median float64) float64 {
 	w := math.Max(iv.Hi-median, median-iv.Lo)
 	if w == 0 {

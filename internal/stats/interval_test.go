@@ -81,8 +81,8 @@ func TestMedianRankLarge(t *testing.T) {
 	}
 }
 
-// TestMedianCIAgainst holds the interval to benchmath's where that one is exact: it may be narrower by one rank on the left
-// or the right (it is not symmetric), and never wider.
+// TestMedianCIAgainst holds the interval to benchmath's where that one is exact: it may be narrower by one rank on the
+// left or the right (it is not symmetric), and never wider.
 func TestMedianCIAgainst(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for n := MinValues; n <= 30; n++ {

@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/stat/combin"
 )
 
-// SmallestP is the smallest p value of a two-sided test by ranks or permutations of m values against n: 2/C(m+n, m). It is 1 where a side
-// has none.
+// SmallestP is the smallest p value of a two-sided test by ranks or permutations of m values against n: 2/C(m+n, m). It
+// is 1 where a side has none.
 func SmallestP(m, n int) float64 {
 	if m < 1 || n < 1 {
 		return 1
@@ -20,8 +20,8 @@ func SmallestP(m, n int) float64 {
 // MostNeeded bounds the answers of NeededEach and NeededMore.
 const MostNeeded = 1000
 
-// NeededMore returns the fewest values n that must stand against m so that a test can reach alpha, and ok false where MostNeeded are
-// not enough.
+// NeededMore returns the fewest values n that must stand against m so that a test can reach alpha, and ok false where
+// MostNeeded are not enough.
 func NeededMore(m int, alpha float64) (n int, ok bool) {
 	for n = 1; n <= MostNeeded; n++ {
 		if SmallestP(m, n) <= alpha {
@@ -31,8 +31,8 @@ func NeededMore(m int, alpha float64) (n int, ok bool) {
 	return 0, false
 }
 
-// NeededEach returns the fewest values a side, at least m and n of them, so that a test can reach alpha: the smaller side grows
-// first. At 5% it is 4 against 4.
+// NeededEach returns the fewest values a side, at least m and n of them, so that a test can reach alpha: the smaller
+// side grows first. At 5% it is 4 against 4.
 func NeededEach(m, n int, alpha float64) (int, int) {
 	m, n = max(m, 1), max(n, 1)
 	for m+n < 2*MostNeeded && SmallestP(m, n) > alpha {
@@ -48,13 +48,13 @@ func NeededEach(m, n int, alpha float64) (int, int) {
 // maxSplits is how many splits MaxT draws at random where it cannot go through all of them.
 const maxSplits = 1999
 
-// MaxT tests many quantities at once, each measured in the same runs, the first m of which are on one side: rows[i][j] is
-// quantity i in run j. It returns the p value of each, adjusted for all of them: the share of the splits of the runs into
-// two sides in which any quantity differs by as much as that one does. This accounts for what quantities have in common, so
-// that a few runs are enough to test thousands of links; the chance of any false rejection at α is α. The difference is that
-// of the means, of values cut at three robust standard deviations from the median, over their standard deviation or, where
-// that is larger, a quarter of the median one. With few runs all splits are gone through; where there are more than 1,999,
-// that many are drawn, seeded. Rows must be of one length without NaN.
+// MaxT tests many quantities at once, each measured in the same runs, the first m of which are on one side: rows[i][j]
+// is quantity i in run j. It returns the p value of each, adjusted for all of them: the share of the splits of the runs
+// into two sides in which any quantity differs by as much as that one does. This accounts for what quantities have in
+// common, so that a few runs are enough to test thousands of links; the chance of any false rejection at α is α. The
+// difference is that of the means, of values cut at three robust standard deviations from the median, over their
+// standard deviation or, where that is larger, a quarter of the median one. With few runs all splits are gone through;
+// where there are more than 1,999, that many are drawn, seeded. Rows must be of one length without NaN.
 //
 // Source: Westfall and Young, Resampling-Based Multiple Testing, Wiley 1993 (single-step maxT).
 func MaxT(rows [][]float64, m int, seed uint64) []float64 {
@@ -133,8 +133,8 @@ func clipped(rows [][]float64) [][]float64 {
 	return out
 }
 
-// splits yields choices of k of n: all of them, or maxSplits of them, of which the first is the last k and the others are
-// drawn at random. The choice must not be kept.
+// splits yields choices of k of n: all of them, or maxSplits of them, of which the first is the last k and the others
+// are drawn at random. The choice must not be kept.
 func splits(n, k int, seed uint64) func(func([]int) bool) {
 	return func(yield func([]int) bool) {
 		chosen := make([]int, k)

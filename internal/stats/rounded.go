@@ -2,14 +2,15 @@ package stats
 
 import "math"
 
-// What a long stretch is tested with: so many levels of value, and splits so much apart, as a share of the shorter part.
+// What a long stretch is tested with: so many levels of value, and splits so much apart, as a share of the shorter
+// part.
 const (
 	mostLevels = 64
 	splitsStep = 0.03
 )
 
-// rounded finds how good the best split of a long stretch is, about: the values are rounded to levels, and not every split is
-// tried. Neither depends on the order of the values: in a permutation test, its answer is as exact as any.
+// rounded finds how good the best split of a long stretch is, about: the values are rounded to levels, and not every
+// split is tried. Neither depends on the order of the values: in a permutation test, its answer is as exact as any.
 type rounded struct {
 	order   []uint8   // level of each value, in the order of the series
 	upTo    []float64 // how many values are of a level or below
@@ -18,8 +19,9 @@ type rounded struct {
 	weights weights
 }
 
-// newRounded rounds the values of e. A level ends where the sum of the roots of the steps from value to value has grown by its
-// share: there are many levels where there are many values, and values far from the others have levels of their own.
+// newRounded rounds the values of e. A level ends where the sum of the roots of the steps from value to value has grown
+// by its share: there are many levels where there are many values, and values far from the others have levels of their
+// own.
 func newRounded(e *energy) *rounded {
 	n := len(e.order)
 	l := &rounded{order: make([]uint8, n), splits: splitsOf(n, e.segment)}

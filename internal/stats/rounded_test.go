@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// The statistic of rounded values at some splits is about that of the values at all: for changes that are short or long, and
-// beside values far from all others.
+// The statistic of rounded values at some splits is about that of the values at all: for changes that are short or
+// long, and beside values far from all others.
 func TestRoundedIsAboutExact(t *testing.T) {
 	far := append(levels(1, 0.02, 700, 1), levels(2, 0.02, 300, 1.1)...)
 	far[100], far[900] = 50, 3000

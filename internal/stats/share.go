@@ -6,8 +6,9 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// ShareCI returns Wilson's 95% interval of the probability behind hits among n independent trials, n > 0. Unlike that of the normal
-// approximation it is right for shares near 0: of none it reaches from 0 to about 3.8/n. Source: Wilson 1927, JASA 22, 209–212.
+// ShareCI returns Wilson's 95% interval of the probability behind hits among n independent trials, n > 0. Unlike that
+// of the normal approximation it is right for shares near 0: of none it reaches from 0 to about 3.8/n. Source: Wilson
+// 1927, JASA 22, 209–212.
 func ShareCI(hits, n float64) Interval {
 	z := distuv.UnitNormal.Quantile((1 + Level) / 2)
 	p := hits / n

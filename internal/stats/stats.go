@@ -5,10 +5,11 @@
 // its spread is the median absolute deviation, and its uncertainty is an order-statistic or bootstrap interval. Nothing
 // here assumes a normal distribution.
 //
-// What was rejected: gonum's Quantile (its LinInterp is not type 7); the unscaled MAD of montanaflynn/stats (it is scaled
-// here, and the factor stated); the median interval of golang.org/x/perf/benchmath (a normal approximation above 30
-// values, biased to the left below, and it sorts its argument in place), which is still an oracle in the tests; tests of each quantity
-// alone with a correction for their number (Holm's): of six runs against six it drowns what is beyond doubt.
+// What was rejected: gonum's Quantile (its LinInterp is not type 7); the unscaled MAD of montanaflynn/stats (it is
+// scaled here, and the factor stated); the median interval of golang.org/x/perf/benchmath (a normal approximation above
+// 30 values, biased to the left below, and it sorts its argument in place), which is still an oracle in the tests;
+// tests of each quantity alone with a correction for their number (Holm's): of six runs against six it drowns what is
+// beyond doubt.
 //
 // No function changes its arguments. NaN among the values makes the answer NaN; infinities are values like any other.
 package stats
@@ -58,8 +59,8 @@ func SortedQuantile(s []float64, p float64) float64 {
 // Median returns the middle value, or the mean of the two middle ones; NaN for no values.
 func Median(x []float64) float64 { return Quantile(x, 0.5) }
 
-// Shift is by how much y is above x: the median of all differences, which loses little to the mean on normal values and withstands outliers;
-// NaN where a side has no values. Source: Hodges and Lehmann 1963, Ann. Math. Statist. 34.
+// Shift is by how much y is above x: the median of all differences, which loses little to the mean on normal values and
+// withstands outliers; NaN where a side has no values. Source: Hodges and Lehmann 1963, Ann. Math. Statist. 34.
 func Shift(x, y []float64) float64 {
 	var d []float64
 	for _, b := range y {
@@ -70,8 +71,8 @@ func Shift(x, y []float64) float64 {
 	return Median(d)
 }
 
-// MAD returns the median absolute deviation from the median, times 1.4826 so that it estimates the standard deviation of
-// normal data; NaN for no values.
+// MAD returns the median absolute deviation from the median, times 1.4826 so that it estimates the standard deviation
+// of normal data; NaN for no values.
 func MAD(x []float64) float64 {
 	m, err := mf.MedianAbsoluteDeviation(x)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package truth says what calib must find on a network that is known (internal/netspec): the values of parameters by their names in
-// params.json, and coefficients of functions as "g_s.c1".
+// Package truth says what calib must find on a network that is known (internal/netspec): the values of parameters by
+// their names in params.json, and coefficients of functions as "g_s.c1".
 package truth
 
 import (
@@ -8,9 +8,9 @@ import (
 	"calib/internal/netspec"
 )
 
-// Parameters lists the true values of a network's parameters, by name, in SI units. The hosts' own calls are not in them. On a switch the
-// port's cost sits in a, half of it each, and there is neither a_c nor b_c; on a shared medium b is not identifiable where it is at
-// most b_c.
+// Parameters lists the true values of a network's parameters, by name, in SI units. The hosts' own calls are not in
+// them. On a switch the port's cost sits in a, half of it each, and there is neither a_c nor b_c; on a shared medium b
+// is not identifiable where it is at most b_c.
 func Parameters(s *netspec.Spec) map[string]float64 {
 	way := s.Way(0, 1, 0, 2)
 	slowest := math.Max(math.Max(s.Host.B, s.Medium.B), s.ReceiveBlock(1).B)
@@ -33,8 +33,9 @@ func Reception(s *netspec.Spec, m int) float64 {
 	return math.Max(s.Service(s.Medium, m), s.Service(s.ReceiveBlock(1), m))
 }
 
-// Functions lists the true coefficients of g_s, g_r and L(m, p), those of packets from half of a full one on: c0 [s], c1 [s/B], floor [s]
-// where frames have a least size, l0 [s], l1 [s a host], tau [s/B], N [B/s] where the network as a whole has a limit.
+// Functions lists the true coefficients of g_s, g_r and L(m, p), those of packets from half of a full one on: c0 [s],
+// c1 [s/B], floor [s] where frames have a least size, l0 [s], l1 [s a host], tau [s/B], N [B/s] where the network as a
+// whole has a limit.
 func Functions(s *netspec.Spec) map[string]float64 {
 	out := map[string]float64{}
 	line := func(of func(m int) float64) (fixed, slope float64) {

@@ -18,8 +18,8 @@ var (
 	binary  = []Multiple{{1 << 40, "TiB"}, {1 << 30, "GiB"}, {1 << 20, "MiB"}, {1 << 10, "KiB"}, {1, "B"}}
 )
 
-// largest is the largest multiple that is at most magnitude, which may be short of it by the share slack; the last of all
-// where none is.
+// largest is the largest multiple that is at most magnitude, which may be short of it by the share slack; the last of
+// all where none is.
 func largest(all []Multiple, magnitude, slack float64) Multiple {
 	for _, m := range all {
 		if magnitude >= m.Factor*(1-slack) {
@@ -39,9 +39,9 @@ func Prefixed(unit string) bool {
 }
 
 // Scale returns the multiple of a unit that leaves one to three digits before the point of a number of that magnitude:
-// Scale("s", 3e-4) is 1e-6 and "µs". To print several numbers in one unit (a value and its interval, a column, an axis), give
-// it the largest of their magnitudes, and divide each by the factor. The factor is 1 for a magnitude of 0 and for units
-// without prefixes, of which "1" has no name.
+// Scale("s", 3e-4) is 1e-6 and "µs". To print several numbers in one unit (a value and its interval, a column, an
+// axis), give it the largest of their magnitudes, and divide each by the factor. The factor is 1 for a magnitude of 0
+// and for units without prefixes, of which "1" has no name.
 func Scale(unit string, magnitude float64) (factor float64, name string) {
 	switch {
 	case unit == "1":
@@ -53,8 +53,8 @@ func Scale(unit string, magnitude float64) (factor float64, name string) {
 	return m.Factor, m.Name + unit
 }
 
-// Multiples lists the multiples in which an axis shows numbers of a unit, the largest first. Bytes take powers of 1024, and
-// seconds nothing above themselves: nobody says kilosecond. A unit without prefixes has the one multiple 1.
+// Multiples lists the multiples in which an axis shows numbers of a unit, the largest first. Bytes take powers of 1024,
+// and seconds nothing above themselves: nobody says kilosecond. A unit without prefixes has the one multiple 1.
 func Multiples(unit string) []Multiple {
 	switch {
 	case unit == "1":

@@ -46,8 +46,8 @@ func ParseSizes(s string) ([]Bytes, error) {
 }
 
 // Geometric returns about perDecade sizes a decade from lo to hi, both included, moved off the powers of two by jitter
-// (a fraction of the step, drawn by next, a source of uniform numbers in [0,1)), so that a size never sits on a boundary
-// of buffers or segments by construction. jitter 0 leaves the plain geometric series.
+// (a fraction of the step, drawn by next, a source of uniform numbers in [0,1)), so that a size never sits on a
+// boundary of buffers or segments by construction. jitter 0 leaves the plain geometric series.
 func Geometric(lo, hi Bytes, perDecade int, jitter float64, next func() float64) []Bytes {
 	if lo < 1 || hi <= lo || perDecade < 1 {
 		return unique([]Bytes{max(lo, 1)})

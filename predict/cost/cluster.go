@@ -17,9 +17,10 @@ import (
 //   - gather-windows: eq. 8 with two senders at once;
 //   - a scatter, one message of one rank to every other (p2p, bcast-serial): gaps of the sender and a packet's way.
 //
-// Gathers and scatters are recognised by their messages, which are all of one size (one message is a scatter), the others by name. All other patterns are
-// ErrNotPredicted. It returns ErrParameters without the functions O_s, U_r, g_s and L, or if one of them or g_r or O_r is withheld
-// or impossible: gaps and L are positive, and the work of hosts is not negative. Source: Tam, Wang 2000, eq. 2 and 8.
+// Gathers and scatters are recognised by their messages, which are all of one size (one message is a scatter), the
+// others by name. All other patterns are ErrNotPredicted. It returns ErrParameters without the functions O_s, U_r, g_s
+// and L, or if one of them or g_r or O_r is withheld or impossible: gaps and L are positive, and the work of hosts is
+// not negative. Source: Tam, Wang 2000, eq. 2 and 8.
 func Cluster(p *params.Params) (Model, error) {
 	r := reader{params: p, model: "cluster", all: []string{"O_s", "U_r", "O_r", "g_s", "g_r", "L(m,p)"}}
 	for _, name := range []string{"O_s", "U_r", "O_r", "g_s", "g_r", "L"} {
@@ -90,7 +91,8 @@ func (c clusterModel) time(p pattern.Pattern, l *list) (float64, error) {
 	return 0, fmt.Errorf("the model has broadcasts by a binomial tree, gathers to one rank and scatters from one: %w", ErrNotPredicted)
 }
 
-// star reports whether the messages, all of one size, go from one rank to every other, one each, or from every other to one.
+// star reports whether the messages, all of one size, go from one rank to every other, one each, or from every other to
+// one.
 func star(l *list) (from, to bool) {
 	first := l.messages[0]
 	if len(l.messages) != len(l.ranks)-1 {

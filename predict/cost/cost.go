@@ -1,5 +1,6 @@
-// Package cost predicts on paper how long a communication pattern takes, from the parameters of a run: from the start of all
-// ranks together to the last delivery. A pattern is evaluated as it is written down (pattern.Schedule), by one of
+// Package cost predicts on paper how long a communication pattern takes, from the parameters of a run: from the start
+// of all ranks together to the last delivery. A pattern is evaluated as it is written down (pattern.Schedule), by one
+// of
 //
 //   - Hockney, a latency and a rate, at ports that do one thing at a time;
 //   - LogGP, with the overheads of processors and the gaps of their network interfaces;
@@ -22,10 +23,10 @@ import (
 type Model interface {
 	// Name is hockney, loggp, logpc, hyperbolic or cluster.
 	Name() string
-	// Time returns the time [s] of a pattern in a team, from the start of all ranks together to the last delivery. It is positive and
-	// finite. It returns ErrNotPredicted, with the reason, where the model says nothing of the pattern; ErrParameters where the parameters
-	// make a time that none can be; ErrSchedule where the pattern never ends; and what pattern.Of returns where it is not defined for the
-	// team.
+	// Time returns the time [s] of a pattern in a team, from the start of all ranks together to the last delivery. It
+	// is positive and finite. It returns ErrNotPredicted, with the reason, where the model says nothing of the pattern;
+	// ErrParameters where the parameters make a time that none can be; ErrSchedule where the pattern never ends; and
+	// what pattern.Of returns where it is not defined for the team.
 	Time(*Traffic) (seconds float64, err error)
 }
 

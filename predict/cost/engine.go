@@ -6,12 +6,13 @@ import (
 	"calib/internal/events"
 )
 
-// machine is what a model says of ranks and network: what each message takes, by its bytes. A rank has one processor, which
-// sends and receives one message at a time. Of an exchange it sends the messages in order and receives them in order, at the
-// same time: it does whichever can be done first, and a send before a receive. It sends whether or not anybody waits for the
-// message. Every message passes one server, first come, first served.
+// machine is what a model says of ranks and network: what each message takes, by its bytes. A rank has one processor,
+// which sends and receives one message at a time. Of an exchange it sends the messages in order and receives them in
+// order, at the same time: it does whichever can be done first, and a send before a receive. It sends whether or not
+// anybody waits for the message. Every message passes one server, first come, first served.
 type machine struct {
-	// shared is one server for all messages, as a medium is; else there is one for each receiver, as the port of a switch is.
+	// shared is one server for all messages, as a medium is; else there is one for each receiver, as the port of a
+	// switch is.
 	shared bool
 	of     func(bytes float64) stages
 }
@@ -31,8 +32,8 @@ func (s stages) total() float64 {
 	return math.Max(s.send, s.gap) + s.flight + s.serve + s.rest + s.recv
 }
 
-// instant is a time in ticks. Whole ticks add up to the same whatever the order, so that what happens at the same time on paper
-// does so here too. It is done in the order in which it was begun.
+// instant is a time in ticks. Whole ticks add up to the same whatever the order, so that what happens at the same time
+// on paper does so here too. It is done in the order in which it was begun.
 type instant int64
 
 // Kinds of what happens.

@@ -41,7 +41,8 @@ func train(n, m int) pattern.Pattern {
 	return one(s)
 }
 
-// n messages of 1 byte take (n−1)·max(g, o) + 2o + L: Stoica, Sultan, Keyes 1994, section 6. Long ones: Alexandrov et al. 1995.
+// n messages of 1 byte take (n−1)·max(g, o) + 2o + L: Stoica, Sultan, Keyes 1994, section 6. Long ones: Alexandrov et
+// al. 1995.
 func TestLogGP(t *testing.T) {
 	const L, o, g, G = 10e-6, 2e-6, 5e-6, 1e-9
 	for _, n := range []int{1, 2, 17} {

@@ -2,10 +2,10 @@ package cost
 
 import "math"
 
-// fluid is long messages that flow: a transfer occupies its sender and its receiver until it is done, T_s = T_r = T_c, and goes
-// on while both are at it, at a rate that depends on the others that are under way. A rank that exchanges messages sends them in
-// order, and takes in all that belong to the exchange. Source: Stoica, Sultan, Keyes 1994, section 2.5 (non-preemptive
-// primitives) and figure 10 (c).
+// fluid is long messages that flow: a transfer occupies its sender and its receiver until it is done, T_s = T_r = T_c,
+// and goes on while both are at it, at a rate that depends on the others that are under way. A rank that exchanges
+// messages sends them in order, and takes in all that belong to the exchange. Source: Stoica, Sultan, Keyes 1994,
+// section 2.5 (non-preemptive primitives) and figure 10 (c).
 type fluid struct {
 	// size is the work of a message.
 	size func(bytes float64) float64
@@ -13,7 +13,8 @@ type fluid struct {
 	pace func(n, into int) float64
 }
 
-// atOnce is the share of a transfer that is taken for nothing, so that transfers that end together do so in spite of rounding.
+// atOnce is the share of a transfer that is taken for nothing, so that transfers that end together do so in spite of
+// rounding.
 const atOnce = 1e-12
 
 // run returns the time when the last transfer is done [s], or ErrSchedule where ranks wait for ever.

@@ -10,13 +10,13 @@ import (
 
 // Bounder is a model that bounds the times of a pattern whose messages may or may not overlap, as Hyperbolic is.
 type Bounder interface {
-	// Bounds returns the time [s] of p if every message had the network for itself, and if all messages of one length had to share
-	// it, one of each rank that sends such. Errors are those of Model.Time.
+	// Bounds returns the time [s] of p if every message had the network for itself, and if all messages of one length
+	// had to share it, one of each rank that sends such. Errors are those of Model.Time.
 	Bounds(p pattern.Pattern, hosts, bytes int) (none, full float64, err error)
 }
 
-// Hyperbolic predicts by the blocks of hosts and network, CB_W(a, b) and CB_C(a_c, b_c), with a, a_c in s and b, b_c in s/B. The
-// time of a pattern of M bytes is eq. 3, T(M; A, B), between its limits:
+// Hyperbolic predicts by the blocks of hosts and network, CB_W(a, b) and CB_C(a_c, b_c), with a, a_c in s and b, b_c in
+// s/B. The time of a pattern of M bytes is eq. 3, T(M; A, B), between its limits:
 //
 //   - A [s] for short messages. A message takes a of its sender, then a_c of the network, first come, first served, and then a of
 //     its receiver. A host does one of these at a time. Where messages of one packet see a switch, a_c is that of the port to the
@@ -24,12 +24,13 @@ type Bounder interface {
 //   - B [s/B] for long ones. A transfer occupies both its ends until it is done. While n are under way, n_r of them to its
 //     receiver, it takes max(n·b_c, n_r·b) a byte; as a rank sends one message at a time, the sender's share is b.
 //
-// Messages of other sizes than M count in B by their share of M. Where every rank does nothing but one exchange of as many equal
-// messages, A and B are those of neighbours. The delay of the network has no block of its own here: calib's a holds half of it.
+// Messages of other sizes than M count in B by their share of M. Where every rank does nothing but one exchange of as
+// many equal messages, A and B are those of neighbours. The delay of the network has no block of its own here: calib's
+// a holds half of it.
 //
-// What the data left open is taken as follows: a_c is zero where it is bounded only and the network is a switch for packets, b_c
-// likewise for streams; and b is b_c where it is unidentifiable beside a b_c that is known, because b ≤ b_c. That is the upper
-// bound of b. It returns ErrParameters if anything else is missing. The model is a Bounder.
+// What the data left open is taken as follows: a_c is zero where it is bounded only and the network is a switch for
+// packets, b_c likewise for streams; and b is b_c where it is unidentifiable beside a b_c that is known, because b ≤
+// b_c. That is the upper bound of b. It returns ErrParameters if anything else is missing. The model is a Bounder.
 //
 // Source: Stoica, Sultan, Keyes 1994, sections 2.5, 3 and 5.2.
 func Hyperbolic(p *params.Params) (Model, error) {
@@ -91,8 +92,8 @@ func (h *hyperbolic) time(l *list) (float64, error) {
 	return blocks.T(1, short, long), nil // A and B·M: M drops out
 }
 
-// short is the time A [s] in the limit of short messages, T_s = T_r = a. The delay of the network is the same for all messages, so
-// that it may come before the network as well as behind it.
+// short is the time A [s] in the limit of short messages, T_s = T_r = a. The delay of the network is the same for all
+// messages, so that it may come before the network as well as behind it.
 func (h *hyperbolic) short(l *list) (float64, error) {
 	s := stages{send: h.host.A, gap: h.host.A, flight: h.host.A + h.delay, serve: h.network.A, recv: h.host.A}
 	return machine{shared: !h.ports, of: func(float64) stages { return s }}.run(l)
@@ -106,9 +107,9 @@ func (h *hyperbolic) long(l *list) (float64, error) {
 	}.run(l)
 }
 
-// Bounds implements Bounder: each message takes eq. 3 of its own and occupies both its ends for that long, with n = 1, and with n
-// the number of ranks that send a message of that length ("all like messages are sent synchronously by all processors").
-// Source: Stoica, Sultan, Keyes 1994, section 5.2, figures 19 and 20 (no overlap, total overlap).
+// Bounds implements Bounder: each message takes eq. 3 of its own and occupies both its ends for that long, with n = 1,
+// and with n the number of ranks that send a message of that length ("all like messages are sent synchronously by all
+// processors"). Source: Stoica, Sultan, Keyes 1994, section 5.2, figures 19 and 20 (no overlap, total overlap).
 func (h *hyperbolic) Bounds(p pattern.Pattern, hosts, bytes int) (none, full float64, err error) {
 	l, err := written(p, hosts, bytes)
 	if err != nil {

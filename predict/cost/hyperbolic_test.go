@@ -72,7 +72,8 @@ func TestHyperbolicTime(t *testing.T) {
 		near(t, "one message, eq. 16", timeOf(t, h, find(t, "p2p", "direct"), 2, m), blocks.T(float64(m), 2*aW+aC, bW))
 		near(t, "serial", timeOf(t, h, find(t, "bcast", "serial"), 6, m), blocks.T(float64(m), 6*aW+aC, 5*bW))
 	}
-	// Ring of quarters of M: three rounds of four transfers at once. Short messages wait for each other in the first round only.
+	// Ring of quarters of M: three rounds of four transfers at once. Short messages wait for each other in the first
+	// round only.
 	near(t, "parts of M", timeOf(t, h, as("ring", "", rounds(3, ringStep)), 4, 4000), blocks.T(1000, 3*(2*aW+aC)+3*aC, 3*4*bC))
 	// Two lengths: 1→0 of 3,000 B and 2→0 of 1,000 B, one after the other.
 	two := one(pattern.Schedule{{in(1, 3000), in(2, 1000)}, {out(0, 3000)}, {out(0, 1000)}})
@@ -99,7 +100,8 @@ func TestHyperbolicSwitch(t *testing.T) {
 	}
 }
 
-// Two planes of two strips: edges of 8 B between the strips, then 1 KiB to the next plane (section 5.2, figures 18 and 20).
+// Two planes of two strips: edges of 8 B between the strips, then 1 KiB to the next plane (section 5.2, figures 18 and
+// 20).
 func TestBounds(t *testing.T) {
 	const edge, grid = 8, 1024
 	s := make(pattern.Schedule, 4)

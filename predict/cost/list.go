@@ -30,8 +30,9 @@ func written(p pattern.Pattern, hosts, bytes int) (*list, error) {
 	return l, nil
 }
 
-// number gives the messages of s their numbers, in the order of their senders. It returns ErrSchedule for a message to nobody,
-// one that is sent and not received, or received and not sent, or of another length; ErrNotPredicted where there is none.
+// number gives the messages of s their numbers, in the order of their senders. It returns ErrSchedule for a message to
+// nobody, one that is sent and not received, or received and not sent, or of another length; ErrNotPredicted where
+// there is none.
 func number(s pattern.Schedule) (*list, error) {
 	l := &list{ranks: make([][]step, len(s))}
 	type way struct{ from, to int }

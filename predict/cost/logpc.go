@@ -7,21 +7,23 @@ import (
 	"calib/fit/params"
 )
 
-// Topology is a k-ary n-cube: its dimension n, and the average distance k_d of a message in each. The zero value is none.
+// Topology is a k-ary n-cube: its dimension n, and the average distance k_d of a message in each. The zero value is
+// none.
 type Topology struct{ Dimension, Distance float64 }
 
-// LoGPC predicts all-to-all exchanges by LoGPC, as package fit/logpc reads it off a params.json: LogGP, the contention of messages for
-// what all hosts share (C_n), and that of messages whose hosts are the same (C_r). With t, the hosts are the nodes of that cube, whose
-// channels are as fast as their interfaces; else they share what the run says. With P hosts and T_c of logpc.Machine.Cost,
+// LoGPC predicts all-to-all exchanges by LoGPC, as package fit/logpc reads it off a params.json: LogGP, the contention
+// of messages for what all hosts share (C_n), and that of messages whose hosts are the same (C_r). With t, the hosts
+// are the nodes of that cube, whose channels are as fast as their interfaces; else they share what the run says. With P
+// hosts and T_c of logpc.Machine.Cost,
 //
 //   - alltoall-pairwise: P−1 injections, each begun when the message of the one before has come. The hosts go through permutations
 //     together: (P−1)·T_c with one message under way;
 //   - alltoall-shifted: P−1 injections, all under way, that never wait for a message: (P−1)·T_c + OneWay − gap;
 //   - p2p-direct: one message, OneWay.
 //
-// alltoall-random is ErrNotPredicted: it ends with the host that waits longest, and the model has means over hosts. So are
-// all other patterns: it does not know who waits for whom. It returns ErrParameters without LogGP, or if t
-// is no topology. Source: Moritz, Frank 2001, section 5.1.
+// alltoall-random is ErrNotPredicted: it ends with the host that waits longest, and the model has means over hosts. So
+// are all other patterns: it does not know who waits for whom. It returns ErrParameters without LogGP, or if t is no
+// topology. Source: Moritz, Frank 2001, section 5.1.
 func LoGPC(p *params.Params, t Topology) (Model, error) {
 	in, err := logpc.Of(p)
 	if err != nil {

@@ -6,14 +6,16 @@ import (
 	"calib/fit/blocks"
 )
 
-// neighbours is the block of a message while each of n hosts sends a message of that length to k others, all at the same time,
+// neighbours is the block of a message while each of n hosts sends a message of that length to k others, all at the
+// same time,
 //
 //	a = 2k·a_W + k·n·a_C + a_L,  b = max(k·n·b_C, b_W):
 //
-// rule 3 for the k messages of each end and the k·n in the network, then rule 1. It bounds the time of the message that is served
-// last. The paper has b_W where rule 3 has k·b_W. That is the same where n·b_C ≥ b_W, and so wherever streams were seen to share
-// the network. Where b_C is not known because the network is a switch it is not, and rule 3 is taken: b = k·b_W. Where a_C is that of
-// a port, k messages share it, not k·n. Source: Stoica, Sultan, Keyes 1994, section 3.3.
+// rule 3 for the k messages of each end and the k·n in the network, then rule 1. It bounds the time of the message that
+// is served last. The paper has b_W where rule 3 has k·b_W. That is the same where n·b_C ≥ b_W, and so wherever streams
+// were seen to share the network. Where b_C is not known because the network is a switch it is not, and rule 3 is
+// taken: b = k·b_W. Where a_C is that of a port, k messages share it, not k·n. Source: Stoica, Sultan, Keyes 1994,
+// section 3.3.
 func (h *hyperbolic) neighbours(n, k int) blocks.Block {
 	N, K := float64(n), float64(k)
 	c := blocks.Block{A: 2*K*h.host.A + K*N*h.network.A + h.delay, B: math.Max(K*N*h.network.B, h.host.B)}

@@ -15,7 +15,8 @@ type reader struct {
 	wrong  []string
 }
 
-// find returns a parameter of the model. It stands under its plain name or, where another model has that, as model.name.
+// find returns a parameter of the model. It stands under its plain name or, where another model has that, as
+// model.name.
 func (r *reader) find(name string) (params.Parameter, bool) {
 	if q, ok := r.params.Parameters[r.model+"."+name]; ok {
 		return q, true

@@ -43,7 +43,8 @@ func set(p *params.Params, name string, v float64) {
 	change(p, name, func(q *params.Parameter) { q.Value, q.Status = &v, params.StatusOK })
 }
 
-// Every parameter that a model needs is asked for by name, and with the experiment where it was not measured; no impossible value passes.
+// Every parameter that a model needs is asked for by name, and with the experiment where it was not measured; no
+// impossible value passes.
 func TestParameters(t *testing.T) {
 	for _, tc := range []struct {
 		of         func(*params.Params) (Model, error)

@@ -32,8 +32,8 @@ func anyHyperbolic(t *rapid.T) *hyperbolic {
 	return h
 }
 
-// anyTree draws a broadcast over a tree, of m times some bytes a message. Every rank waits for one other only, so that nothing that
-// comes later can make another thing earlier.
+// anyTree draws a broadcast over a tree, of m times some bytes a message. Every rank waits for one other only, so that
+// nothing that comes later can make another thing earlier.
 func anyTree(t *rapid.T) (hosts int, of func(size, m int) pattern.Schedule) {
 	parents := rapid.SliceOfN(rapid.IntRange(0, 1<<20), 1, 20).Draw(t, "parents")
 	bytes := rapid.SliceOfN(rapid.IntRange(1, 5000), len(parents), len(parents)).Draw(t, "bytes")
@@ -87,7 +87,8 @@ func TestGrows(t *testing.T) {
 	})
 }
 
-// All that can be followed ends: no sooner than its longest message alone, no later than all messages one after the other.
+// All that can be followed ends: no sooner than its longest message alone, no later than all messages one after the
+// other.
 func TestBetween(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, m := anyRounds(t), anyModel(t)
@@ -148,8 +149,8 @@ func TestBoundsOrder(t *testing.T) {
 	})
 }
 
-// Eq. 18 and 19 of Stoica, Sultan, Keyes 1994: with a = 2o + L, b = max(g, o) the hyperbola of n packets is within [3/4, 1] of n
-// messages of LogGP, and so is the sender's time, a = b = o.
+// Eq. 18 and 19 of Stoica, Sultan, Keyes 1994: with a = 2o + L, b = max(g, o) the hyperbola of n packets is within
+// [3/4, 1] of n messages of LogGP, and so is the sender's time, a = b = o.
 func TestLogPRatio(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		L, o, g := positive(t, "L"), positive(t, "o"), positive(t, "g")

@@ -6,8 +6,8 @@ import (
 	"calib/bench/pattern"
 )
 
-// Traffic is a pattern with a size in a team. It is written down once, when it is first needed, for all models that predict it. It is safe
-// for concurrent use.
+// Traffic is a pattern with a size in a team. It is written down once, when it is first needed, for all models that
+// predict it. It is safe for concurrent use.
 type Traffic struct {
 	Pattern      pattern.Pattern
 	Hosts, Bytes int

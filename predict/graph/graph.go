@@ -1,7 +1,7 @@
 // Package graph reads communication graphs and reduces them, step by step, to one block.
 //
-// A file names blocks (a in s, b in s/B), the messages that are under way at once (size in bytes), the one that is asked for, and
-// what that message passes:
+// A file names blocks (a in s, b in s/B), the messages that are under way at once (size in bytes), the one that is
+// asked for, and what that message passes:
 //
 //	blocks:
 //	  host1: {a: 860e-6, b: 1.42e-6}
@@ -14,11 +14,10 @@
 //	    - concurrent: network
 //	      messages: [m1, m2, m3]
 //
-// A node is the name of a block, a block {a, b}, or one of serial: [nodes], parallel: [nodes], both with dependent: true where only
-// one of the parts works at a time and serial with times: n where they follow each other n times, and concurrent: node with the
-// messages that it serves at once. Where short and long
-// messages meet different graphs (rule 4), small and large stand for path.
-// Source: Stoica, Sultan, Keyes 1994, section 2.
+// A node is the name of a block, a block {a, b}, or one of serial: [nodes], parallel: [nodes], both with dependent:
+// true where only one of the parts works at a time and serial with times: n where they follow each other n times, and
+// concurrent: node with the messages that it serves at once. Where short and long messages meet different graphs (rule
+// 4), small and large stand for path. Source: Stoica, Sultan, Keyes 1994, section 2.
 package graph
 
 import (

@@ -27,8 +27,8 @@ func (s Step) String() string {
 type Reduced struct {
 	Steps []Step       `json:"steps"`
 	Path  blocks.Block `json:"path"` // the whole way
-	// First and Last are the independent blocks at its ends, where the sending and the receiving process run; nil where the
-	// path is not independent blocks in series, or differs between short and long messages.
+	// First and Last are the independent blocks at its ends, where the sending and the receiving process run; nil where
+	// the path is not independent blocks in series, or differs between short and long messages.
 	First *blocks.Block `json:"first,omitempty"`
 	Last  *blocks.Block `json:"last,omitempty"`
 }

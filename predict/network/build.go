@@ -8,11 +8,11 @@ import (
 	"calib/internal/netspec"
 )
 
-// shared is a medium that all hosts share: a block of a, b for each host and direction, and one of a_c, b_c for all. It returns nil
-// where the network behaves like a switch or looks more like one, or a or a_c is not known.
+// shared is a medium that all hosts share: a block of a, b for each host and direction, and one of a_c, b_c for all. It
+// returns nil where the network behaves like a switch or looks more like one, or a or a_c is not known.
 //
-// a holds half of the delay L, in which the host is free for the next message. Where the gap between messages of one host was
-// measured, the host is busy for g_s, and the rest of a is delay.
+// a holds half of the delay L, in which the host is free for the next message. Where the gap between messages of one
+// host was measured, the host is busy for g_s, and the rest of a is delay.
 func shared(r *reader) (*Network, error) {
 	a, okA := r.positive("a")
 	ac, okC := r.positive("a_c")
@@ -44,10 +44,11 @@ func shared(r *reader) (*Network, error) {
 
 // hosts describes the blocks of hosts that are busy for so long with a message, and take b a byte of a stream.
 //
-// Where a packet of the network's size would take less than that at this rate, hosts do not handle packet by packet: the kernel bundles
-// them (segmentation offload). A message is then in one piece up to 64 KiB, which sender and receiver handle one after the other; of
-// the time per byte of a message alone the sender takes what a stream takes, the receiver the rest. Longer messages come out slower
-// than the stream that was measured, by the fixed time of each piece.
+// Where a packet of the network's size would take less than that at this rate, hosts do not handle packet by packet:
+// the kernel bundles them (segmentation offload). A message is then in one piece up to 64 KiB, which sender and
+// receiver handle one after the other; of the time per byte of a message alone the sender takes what a stream takes,
+// the receiver the rest. Longer messages come out slower than the stream that was measured, by the fixed time of each
+// piece.
 func (r *reader) hosts(busy, b float64) netspec.Spec {
 	p := r.packet()
 	spec := netspec.Spec{Name: "calibrated", MSS: p, Host: netspec.Block{A: busy, B: b}}
@@ -65,10 +66,9 @@ func (r *reader) hosts(busy, b float64) netspec.Spec {
 	return spec
 }
 
-// switched is a switch by the cluster model. A packet of m bytes takes g_s(m) in its host, g_r(m) in the port, and on its way L(m, p)
-// in all, for one byte and for a full packet. Where that grows less by the byte than both together, the switch forwards a packet while it
-// comes in. An L that falls with
-// the number of hosts is taken as that of the fewest.
+// switched is a switch by the cluster model. A packet of m bytes takes g_s(m) in its host, g_r(m) in the port, and on
+// its way L(m, p) in all, for one byte and for a full packet. Where that grows less by the byte than both together, the
+// switch forwards a packet while it comes in. An L that falls with the number of hosts is taken as that of the fewest.
 func switched(r *reader) (*Network, error) {
 	gs, okS := r.cost("g_s")
 	l, okL := r.p.Functions["L"]
@@ -115,9 +115,9 @@ func (r *reader) delay(left float64) float64 {
 	return left
 }
 
-// pairs is what two hosts alone measured: a time T(0) and a rate 1/b. A host is busy for g_s or g with a message, for half of T(0) where
-// neither was measured; the rest of T(0) is delay. What a packet takes longer for a byte than both hosts together, the port does, which
-// stores it; no longer than a stream takes, which passes hosts and port at once.
+// pairs is what two hosts alone measured: a time T(0) and a rate 1/b. A host is busy for g_s or g with a message, for
+// half of T(0) where neither was measured; the rest of T(0) is delay. What a packet takes longer for a byte than both
+// hosts together, the port does, which stores it; no longer than a stream takes, which passes hosts and port at once.
 func pairs(r *reader) (*Network, error) {
 	whole, ok := r.positive("a_prime", "a_prime_limits", "a_prime_joint", "alpha")
 	if a, okA := r.positive("a"); okA {
@@ -147,8 +147,8 @@ func pairs(r *reader) (*Network, error) {
 	return n, nil
 }
 
-// packetSlope is what a byte more takes [s/B] of messages of one packet, of p bytes at most, by the smallest and the largest of them that
-// were measured; 0 where those are too few.
+// packetSlope is what a byte more takes [s/B] of messages of one packet, of p bytes at most, by the smallest and the
+// largest of them that were measured; 0 where those are too few.
 func (r *reader) packetSlope(p int) float64 {
 	var small, large params.Residual
 	for _, t := range r.p.Times() {

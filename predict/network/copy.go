@@ -11,8 +11,8 @@ import (
 // ErrTooFast reports a network that the lab cannot play at any slowdown that it allows.
 var ErrTooFast = errors.New("too fast for the lab")
 
-// What the lab needs time for. The presets hku2000, of 8 and 16 hosts, and examples/lab-cluster-fast.yaml are about as fast, and
-// make accuracy shows that the lab keeps their times.
+// What the lab needs time for. The presets hku2000, of 8 and 16 hosts, and examples/lab-cluster-fast.yaml are about as
+// fast, and make accuracy shows that the lab keeps their times.
 const (
 	// leastWay [s] of the shortest message: kernel and agents of the lab add up to 30 µs to it.
 	leastWay = 350e-6
@@ -38,10 +38,10 @@ type Copy struct {
 	Notes []string
 }
 
-// Copy describes an emulated cluster of that many hosts like those of p, in the order of p's hosts. slowdown 0 is the least with which
-// the lab keeps its times. The lab's hosts have calls of their own, which take their time however slow the network is: of those of p
-// the delay holds what the slowdown makes them longer. It returns ErrTooFast where no slowdown suffices, and the error of Validate
-// for a network that no lab file can hold.
+// Copy describes an emulated cluster of that many hosts like those of p, in the order of p's hosts. slowdown 0 is the
+// least with which the lab keeps its times. The lab's hosts have calls of their own, which take their time however slow
+// the network is: of those of p the delay holds what the slowdown makes them longer. It returns ErrTooFast where no
+// slowdown suffices, and the error of Validate for a network that no lab file can hold.
 func (n *Network) Copy(p *params.Params, hosts int, slowdown float64) (*Copy, error) {
 	base := n.Spec
 	base.Hosts = hosts

@@ -8,8 +8,9 @@ import (
 	"calib/internal/netspec"
 )
 
-// differ gives the hosts and pairs that the run names as slow blocks of their own, with which the lab's times of messages exceed those
-// of the others as the run's do: at the smallest size the fixed time, at the largest the time per byte.
+// differ gives the hosts and pairs that the run names as slow blocks of their own, with which the lab's times of
+// messages exceed those of the others as the run's do: at the smallest size the fixed time, at the largest the time per
+// byte.
 func (c *Copy) differ(p *params.Params) {
 	d := differences(p)
 	c.Notes = append(c.Notes, d.notes...)
@@ -79,8 +80,8 @@ func (c *Copy) slowPair(q slowPair, d *differing) {
 	c.Spec.Links = append(c.Spec.Links, netspec.Link{Between: [][]int{{q.hosts[0]}, {q.hosts[1]}}, Block: b})
 }
 
-// fitBlock returns the block, of a fixed time of at least that of least, with which a message takes ratio times as long as between others: of the
-// smallest size by its fixed time, of the largest by its time per byte.
+// fitBlock returns the block, of a fixed time of at least that of least, with which a message takes ratio times as long
+// as between others: of the smallest size by its fixed time, of the largest by its time per byte.
 func fitBlock(least netspec.Block, mss int, d *differing, ratio [2]float64, time func(b netspec.Block, x int) float64,
 	others func(src, dst, x int) float64) netspec.Block {
 	m := least.B - least.A/float64(mss) // time per byte within a packet

@@ -1,8 +1,8 @@
-// Package network turns the parameters of a run into the description of a network (internal/netspec) that has them: what the
-// calibrated simulation (predict/world) and the exported lab file play.
+// Package network turns the parameters of a run into the description of a network (internal/netspec) that has them:
+// what the calibrated simulation (predict/world) and the exported lab file play.
 //
-// It reads only what the run measured and allows to use. What the run left open is taken as the run's own models take it, and said
-// in Notes.
+// It reads only what the run measured and allows to use. What the run left open is taken as the run's own models take
+// it, and said in Notes.
 package network
 
 import (
@@ -24,15 +24,16 @@ var ErrParameters = errors.New("parameters are missing")
 type Network struct {
 	// Spec has two hosts, and a receiving block of its own.
 	Spec netspec.Spec
-	// PerHost is what a packet's way takes longer for each host of the team [s]: l1 of L(m, p), in which p are those that take part. It is
-	// not in Spec.
+	// PerHost is what a packet's way takes longer for each host of the team [s]: l1 of L(m, p), in which p are those
+	// that take part. It is not in Spec.
 	PerHost float64
-	// Bundled: messages pass in pieces of many packets, as hosts with segmentation offload handle them; Spec.MSS is such a piece.
+	// Bundled: messages pass in pieces of many packets, as hosts with segmentation offload handle them; Spec.MSS is
+	// such a piece.
 	Bundled bool
 	// Calls are what a message takes on its hosts; zero where they are in the blocks.
 	Calls Calls
-	// callsFirst: a host's block begins when its call has ended, so that the interval between messages holds both. Otherwise the block
-	// has the whole interval.
+	// callsFirst: a host's block begins when its call has ended, so that the interval between messages holds both.
+	// Otherwise the block has the whole interval.
 	callsFirst bool
 	// SendBuffer is the room for what is sent, as the kernel granted it [B]; 0 where it is not known.
 	SendBuffer float64
@@ -40,7 +41,8 @@ type Network struct {
 	From, Notes []string
 }
 
-// Calls are what the calls of a message take on its hosts: O_s, U_r and O_r of the cluster model, and the wake-up of a receiver.
+// Calls are what the calls of a message take on its hosts: O_s, U_r and O_r of the cluster model, and the wake-up of a
+// receiver.
 type Calls struct {
 	Send, Recv, Arrive, Wake       units.Nanos
 	SendByte, RecvByte, ArriveByte float64 // ns/B
@@ -52,19 +54,19 @@ func (c Calls) Fixed() float64 { return (c.Send + c.Recv + c.Arrive + c.Wake).Se
 // PerByte is what a byte of a message spends in calls [s/B].
 func (c Calls) PerByte() float64 { return (c.SendByte + c.RecvByte + c.ArriveByte) * 1e-9 }
 
-// mostMisfit is by how much a network may miss the messages between two hosts that the run measured: the bar of the simulation for
-// patterns.
+// mostMisfit is by how much a network may miss the messages between two hosts that the run measured: the bar of the
+// simulation for patterns.
 const mostMisfit = 0.1
 
-// Of describes the network of p, by the first of these that p has the parameters of and that misses the measured messages between two
-// hosts by no more than a tenth; by the one that misses them least, where all miss them by more:
+// Of describes the network of p, by the first of these that p has the parameters of and that misses the measured
+// messages between two hosts by no more than a tenth; by the one that misses them least, where all miss them by more:
 //
 //   - a medium that all hosts share, from a, b, a_c and b_c of the hyperbolic model, where that is what the network behaves like;
 //   - a switch, from O_s, g_s, g_r, L(m, p), O_r and U_r of the cluster model;
 //   - hosts alone, from the time and the rate of messages between two of them.
 //
-// It returns ErrParameters, with what is missing, where p has none of the three, and another error where its values are out of all
-// bounds.
+// It returns ErrParameters, with what is missing, where p has none of the three, and another error where its values are
+// out of all bounds.
 func Of(p *params.Params) (*Network, error) {
 	var errs []error
 	var best *Network
@@ -102,8 +104,8 @@ func (n *Network) alone(x int) float64 {
 	return n.Spec.Message(0, 1, x) + 2*n.PerHost + n.Calls.Fixed() + n.Calls.PerByte()*float64(x)
 }
 
-// misfit is the root of the mean squared relative error of n on the messages between two hosts that p's run measured; 0 where there
-// are none.
+// misfit is the root of the mean squared relative error of n on the messages between two hosts that p's run measured; 0
+// where there are none.
 func (n *Network) misfit(p *params.Params) float64 {
 	var squares []float64
 	for _, r := range p.Times() {

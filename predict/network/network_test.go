@@ -99,7 +99,8 @@ func TestSwitch(t *testing.T) {
 	}
 }
 
-// The cluster of Tam and Wang (2000), whose frames have a least size: of the functions that calib fits there, the network is made again.
+// The cluster of Tam and Wang (2000), whose frames have a least size: of the functions that calib fits there, the
+// network is made again.
 func TestLeastFrame(t *testing.T) {
 	p := run(params.Switch, map[string]float64{"packet": 1448})
 	with(p, "g_s", form.Cost{Floor: 6.73 * us, C0: 3.027 * us, C1: 0.0796 * us})
@@ -139,7 +140,8 @@ func TestCallsBeforeBlocks(t *testing.T) {
 	}
 }
 
-// A packet that passes three stores takes longer by the byte than two hosts do: the port has the rest, and no more than a stream takes.
+// A packet that passes three stores takes longer by the byte than two hosts do: the port has the rest, and no more than
+// a stream takes.
 func TestPortOfPairs(t *testing.T) {
 	for _, slope := range []float64{0.6, 1.1, 3} {
 		p := run(params.Switch, map[string]float64{"alpha": 1000 * us, "beta": 0.6 * us, "packet": 1448, "g": 400 * us})

@@ -44,8 +44,8 @@ func (r *reader) positive(names ...string) (float64, bool) {
 	return 0, false
 }
 
-// kind is what the network behaves like for messages of one packet; where that is not known, what it looks more like: pairs that
-// disturb each other by more than what matters look like a shared medium.
+// kind is what the network behaves like for messages of one packet; where that is not known, what it looks more like:
+// pairs that disturb each other by more than what matters look like a shared medium.
 func (r *reader) kind() params.Kind {
 	kind, guessed, delay := r.p.PacketKind()
 	switch {
@@ -71,7 +71,8 @@ func (r *reader) cost(name string) (form.Cost, bool) {
 	return c, true
 }
 
-// Payload of a packet [B] on Ethernet with time stamps, and of the bundle in which hosts with segmentation offload handle many.
+// Payload of a packet [B] on Ethernet with time stamps, and of the bundle in which hosts with segmentation offload
+// handle many.
 const (
 	defaultPacket = 1448
 	bundle        = 65_000

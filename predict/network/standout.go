@@ -124,8 +124,8 @@ func (l pairList) normal(slowHosts map[int]float64) (out [2]float64) {
 	return out
 }
 
-// of returns by how much the pairs that are chosen are slower than the normal ones, at least 1: the median over those without another
-// slow host than own, or else ratio.
+// of returns by how much the pairs that are chosen are slower than the normal ones, at least 1: the median over those
+// without another slow host than own, or else ratio.
 func (l pairList) of(chosen func(hosts [2]int) bool, slowHosts map[int]float64, own int, normal [2]float64, ratio float64) (out [2]float64) {
 	for k := range out {
 		var v []float64

@@ -109,9 +109,10 @@ func (j *judge) seconds(model string, o Option, m int) float64 {
 	return math.NaN()
 }
 
-// errors is what the model's relative error on this network is taken for, as a standard deviation: its root mean square on all patterns that
-// the run measured, or on those of the collective, or what makes a 95% interval of the largest error on these, whichever is most; where none
-// was measured, the limit above which parameters are not to be relied on. It sets d.Why where those of the collective are above that limit.
+// errors is what the model's relative error on this network is taken for, as a standard deviation: its root mean square
+// on all patterns that the run measured, or on those of the collective, or what makes a 95% interval of the largest
+// error on these, whichever is most; where none was measured, the limit above which parameters are not to be relied on.
+// It sets d.Why where those of the collective are above that limit.
 func (j *judge) errors(d *Decision) float64 {
 	var all, its []float64
 	for _, v := range j.p.Validation {
@@ -148,7 +149,8 @@ func rms(v []float64) float64 {
 	return math.Sqrt(sum / float64(len(v)))
 }
 
-// compare holds the fastest option against the default at both ends of the range, and keeps the comparison in which it gains less.
+// compare holds the fastest option against the default at both ends of the range, and keeps the comparison in which it
+// gains less.
 func (j *judge) compare(d *Decision, best, standard Option, doubt float64) {
 	for _, m := range []int{d.From, d.To} {
 		a, _ := j.query(best, m)
@@ -175,8 +177,8 @@ func (j *judge) compare(d *Decision, best, standard Option, doubt float64) {
 	}
 }
 
-// leastGain is the least gain for which the default is left, over the new time: what ranks of MPI do beside sending messages, no model
-// knows.
+// leastGain is the least gain for which the default is left, over the new time: what ranks of MPI do beside sending
+// messages, no model knows.
 const leastGain = 0.05
 
 // low is the lower end of an interval, −∞ where there is none.

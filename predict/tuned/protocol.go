@@ -8,17 +8,18 @@ import (
 
 // What Open MPI adds to the messages of a pattern over TCP (ob1 over btl/tcp).
 const (
-	// header precedes every message [B]: 8 of the btl, and 14 of ob1's match header. Those of a rendezvous are up to 40 longer.
+	// header precedes every message [B]: 8 of the btl, and 14 of ob1's match header. Those of a rendezvous are up to 40
+	// longer.
 	header = 8 + 14
-	// eagerLimit is btl_tcp_eager_limit and btl_tcp_rndv_eager_limit [B], of which ob1 subtracts its largest header: a message of 65,480 bytes is
-	// eager, one of 65,484 is not (Open MPI 4.1.4, by the packets that it sends).
+	// eagerLimit is btl_tcp_eager_limit and btl_tcp_rndv_eager_limit [B], of which ob1 subtracts its largest header: a
+	// message of 65,480 bytes is eager, one of 65,484 is not (Open MPI 4.1.4, by the packets that it sends).
 	eagerLimit    = 64 << 10
 	largestHeader = 56
 	eager         = eagerLimit - largestHeader
 )
 
-// overTCP is a pattern whose messages are sent as Open MPI sends them: with a header, and those above the eager limit by rendezvous, in
-// which the rest follows when the receiver has acknowledged the first part.
+// overTCP is a pattern whose messages are sent as Open MPI sends them: with a header, and those above the eager limit
+// by rendezvous, in which the rest follows when the receiver has acknowledged the first part.
 func overTCP(p pattern.Pattern) pattern.Pattern {
 	run := p.Run
 	p.Run = func(c pattern.Comm, m int, s *pattern.Scratch) error { return run(&messages{Comm: c}, m, s) }

@@ -1,10 +1,10 @@
-// Package tuned chooses the algorithms of Open MPI's collectives for the network of a run: what its component coll/tuned is to take
-// instead of its compiled-in decision.
+// Package tuned chooses the algorithms of Open MPI's collectives for the network of a run: what its component
+// coll/tuned is to take instead of its compiled-in decision.
 //
-// The opinion of this package: never slower than the default matters more than winning. An algorithm is taken only where it is predicted
-// to be faster than the one that Open MPI takes by itself, by more than the parameters' intervals and the model's own errors on this
-// network's patterns leave open, at both ends of a range of sizes. Everywhere else, and where the default's messages are not among
-// calib's patterns, the compiled-in decision stands.
+// The opinion of this package: never slower than the default matters more than winning. An algorithm is taken only
+// where it is predicted to be faster than the one that Open MPI takes by itself, by more than the parameters' intervals
+// and the model's own errors on this network's patterns leave open, at both ends of a range of sizes. Everywhere else,
+// and where the default's messages are not among calib's patterns, the compiled-in decision stands.
 package tuned
 
 import (
@@ -19,8 +19,8 @@ import (
 // Settings of Rules.
 type Settings struct {
 	Hosts []int // sizes of communicators, each rank on a host of its own
-	// Bytes are the message sizes at which a rule begins [B], of a block where the collective has Blocks; the last rule ends below twice
-	// the last size.
+	// Bytes are the message sizes at which a rule begins [B], of a block where the collective has Blocks; the last rule
+	// ends below twice the last size.
 	Bytes []int
 	Seed  uint64
 }
@@ -37,7 +37,8 @@ type Decision struct {
 	DefaultSeconds float64 `json:"default_seconds,omitempty"`
 	Fastest        string  `json:"fastest,omitempty"`
 	FastestSeconds float64 `json:"fastest_seconds,omitempty"`
-	// Gain is by how much the default takes longer, over the time of Fastest, at the end of the range where that is less; CI95 its interval.
+	// Gain is by how much the default takes longer, over the time of Fastest, at the end of the range where that is
+	// less; CI95 its interval.
 	Gain float64     `json:"gain,omitempty"`
 	CI95 *[2]float64 `json:"gain_ci95,omitempty"`
 	// Why says why the compiled-in decision stands; "" where Fastest is taken.

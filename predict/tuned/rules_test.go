@@ -14,7 +14,8 @@ import (
 
 const us = 1e-6
 
-// run is a shared medium, as the Ethernet of sparc1994, with intervals of so much on both sides, and patterns that were predicted with an error.
+// run is a shared medium, as the Ethernet of sparc1994, with intervals of so much on both sides, and patterns that were
+// predicted with an error.
 func run(half float64, validation ...params.Validation) *params.Params {
 	p := &params.Params{Parameters: map[string]params.Parameter{}, Functions: map[string]params.Function{}, Validation: validation,
 		Network: &params.Network{Packets: params.Shared, Streams: params.Shared}}

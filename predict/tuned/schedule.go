@@ -12,8 +12,8 @@ type Option struct {
 	Algorithm, Fanout, Segment int
 }
 
-// widest is the largest predefined datatype [B]: with fewer elements than ranks some algorithms become others, and how many elements a
-// message has is not known.
+// widest is the largest predefined datatype [B]: with fewer elements than ranks some algorithms become others, and how
+// many elements a message has is not known.
 const widest = 16
 
 // row is one of Open MPI's algorithms as a pattern.
@@ -24,8 +24,9 @@ type row struct {
 	blocks  bool // cuts a message into a block for each rank
 }
 
-// rows are the algorithms whose messages a pattern of calib sends (TestTraffic holds them against those that Open MPI sends). Some are left
-// out: allreduce 2 performs whatever the rules of reduce and bcast say, allreduce 5 is 4 without a segment, alltoall 5 is for two ranks.
+// rows are the algorithms whose messages a pattern of calib sends (TestTraffic holds them against those that Open MPI
+// sends). Some are left out: allreduce 2 performs whatever the rules of reduce and bcast say, allreduce 5 is 4 without
+// a segment, alltoall 5 is for two ranks.
 var rows = map[string][]row{
 	"bcast": {{1, "linear", 0, false}, {2, "chains", pattern.Chains, false}, {3, "pipelined", 0, false}, {4, "split-binary", 0, false},
 		{5, "binary-segmented", 0, false}, {6, "binomial-segmented", 0, false}, {7, "knomial", 0, false}, {8, "scatter-doubling", 0, true},
@@ -35,11 +36,12 @@ var rows = map[string][]row{
 	"gather":    {{1, "direct", 0, false}, {2, "binomial", 0, false}, {3, "synchronised", 0, false}},
 }
 
-// asFixed are the algorithms as the compiled-in decision takes them: without segments, and with one chain for a fan-out of 0.
+// asFixed are the algorithms as the compiled-in decision takes them: without segments, and with one chain for a fan-out
+// of 0.
 var asFixed = map[string]map[int]int{"bcast": {2: 3}, "allreduce": {5: 4}, "alltoall": {1: 4}}
 
-// Options lists how a collective may be performed on that many hosts with m bytes: every algorithm, segmented ones whole and in segments
-// that are shorter than the message.
+// Options lists how a collective may be performed on that many hosts with m bytes: every algorithm, segmented ones
+// whole and in segments that are shorter than the message.
 func Options(c openmpi.Collective, hosts, m int) []Option {
 	var out []Option
 	for _, r := range rows[c.Name] {
@@ -57,7 +59,8 @@ func Options(c openmpi.Collective, hosts, m int) []Option {
 	return out
 }
 
-// Schedule is the pattern of messages that an option sends for m bytes, if calib has it. Option{} is the compiled-in decision.
+// Schedule is the pattern of messages that an option sends for m bytes, if calib has it. Option{} is the compiled-in
+// decision.
 func Schedule(c openmpi.Collective, o Option, hosts, m int) (pattern.Pattern, bool) {
 	if o.Algorithm == 0 {
 		o = Default(c, hosts, m)

@@ -19,8 +19,8 @@ type way struct{ from, to int }
 
 type sums struct{ messages, bytes int }
 
-// TestTraffic: the patterns send what Open MPI's algorithms send, between the same ranks: as many messages, and as many bytes up to how whole
-// bytes are dealt out to blocks. testdata/traffic.sh wrote what Open MPI counts.
+// TestTraffic: the patterns send what Open MPI's algorithms send, between the same ranks: as many messages, and as many
+// bytes up to how whole bytes are dealt out to blocks. testdata/traffic.sh wrote what Open MPI counts.
 func TestTraffic(t *testing.T) {
 	f, err := os.Open("testdata/traffic.txt")
 	if err != nil {

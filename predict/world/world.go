@@ -1,10 +1,12 @@
-// Package world is the calibrated simulation: a network of transport/sim that is told the parameters of a run. Patterns run on it as
-// they run on the cluster, packet by packet, so that what closed forms leave out (send buffers, windows, ports, the staircase of
-// packets) is in its predictions.
+// Package world is the calibrated simulation: a network of transport/sim that is told the parameters of a run. Patterns
+// run on it as they run on the cluster, packet by packet, so that what closed forms leave out (send buffers, windows,
+// ports, the staircase of packets) is in its predictions.
 //
-// All hosts are active when a pattern begins, as its L(m, p) has it: they have agreed on the start, or worked together before.
+// All hosts are active when a pattern begins, as its L(m, p) has it: they have agreed on the start, or worked together
+// before.
 //
-// It is told only what the run measured. What the run left open is taken as the run's own models take it, and said in Notes.
+// It is told only what the run measured. What the run left open is taken as the run's own models take it, and said in
+// Notes.
 package world
 
 import (
@@ -36,7 +38,8 @@ type World struct {
 // recovery is after how many round trips TCP sends a lost packet again where others follow it (RFC 8985).
 const recovery = 2
 
-// New builds the network that p describes (package network). It returns ErrParameters, with what is missing, where p describes none.
+// New builds the network that p describes (package network). It returns ErrParameters, with what is missing, where p
+// describes none.
 func New(p *params.Params) (*World, error) {
 	n, err := network.Of(p)
 	if err != nil {
@@ -54,7 +57,8 @@ func New(p *params.Params) (*World, error) {
 	return w, nil
 }
 
-// WithoutBuffer returns a copy of w whose ports hold any number of packets. It returns ErrParameters where those of w do, too.
+// WithoutBuffer returns a copy of w whose ports hold any number of packets. It returns ErrParameters where those of w
+// do, too.
 func (w *World) WithoutBuffer() (*World, error) {
 	if w.spec.Buffer == 0 {
 		return nil, fmt.Errorf("%w: B_L is not known, so that sim says the same", ErrParameters)
@@ -67,9 +71,10 @@ func (w *World) WithoutBuffer() (*World, error) {
 // initialWindow is how many packets TCP sends before the first acknowledgement (RFC 6928).
 const initialWindow = 10
 
-// Cold returns a copy of w whose connections have no more than ten packets on their way at once, as TCP begins: on a new connection,
-// with cubic after each pause (tcp_slow_start_after_idle), with bbr where so few fill the path. Two messages of one host then share its
-// queue. It returns ErrParameters where hosts bundle packets: windows are then no matter.
+// Cold returns a copy of w whose connections have no more than ten packets on their way at once, as TCP begins: on a
+// new connection, with cubic after each pause (tcp_slow_start_after_idle), with bbr where so few fill the path. Two
+// messages of one host then share its queue. It returns ErrParameters where hosts bundle packets: windows are then no
+// matter.
 func (w *World) Cold() (*World, error) {
 	if w.bundled {
 		return nil, fmt.Errorf("%w: messages pass in pieces of many packets, so that sim says the same", ErrParameters)
@@ -88,7 +93,8 @@ func (w *World) Packet() int { return max(w.spec.MSS, 1) }
 // mostTime bounds a simulated pattern: one that takes longer is cut off.
 const mostTime = 1000 * units.Second
 
-// Time runs a pattern with m bytes on that many hosts, and returns the time [s] from the common start to the end of the last rank.
+// Time runs a pattern with m bytes on that many hosts, and returns the time [s] from the common start to the end of the
+// last rank.
 func (w *World) Time(p pattern.Pattern, hosts, m int) (float64, error) {
 	if !p.Defined(hosts) {
 		return 0, fmt.Errorf("%s is not defined for %d hosts", p.Name(), hosts)

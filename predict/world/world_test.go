@@ -65,7 +65,8 @@ func seconds(t *testing.T, p *params.Params, operation, algorithm string, hosts,
 	return v
 }
 
-// crowded is that cluster with an aggregate rate of 25 B/µs, which four hosts that send 1,000 B every 250 µs stay below and sixteen do not.
+// crowded is that cluster with an aggregate rate of 25 B/µs, which four hosts that send 1,000 B every 250 µs stay below
+// and sixteen do not.
 func crowded() *params.Params {
 	p := cluster()
 	l := p.Functions["L"]
@@ -116,7 +117,8 @@ func TestUnknownKind(t *testing.T) {
 	}
 }
 
-// A withheld parameter is not used; without enough of them there is no network, and the error says which experiments help.
+// A withheld parameter is not used; without enough of them there is no network, and the error says which experiments
+// help.
 func TestMissing(t *testing.T) {
 	p := run(params.Shared, map[string]float64{"a": 860 * us})
 	q := p.Parameters["a"]
@@ -164,8 +166,8 @@ func TestUndefined(t *testing.T) {
 	}
 }
 
-// Hosts of a switch whose delay grows with their number look like a medium that they share; its parameters then miss a single message,
-// and the network is told those of the cluster model instead.
+// Hosts of a switch whose delay grows with their number look like a medium that they share; its parameters then miss a
+// single message, and the network is told those of the cluster model instead.
 func TestBestOfSeveral(t *testing.T) {
 	p := cluster()
 	p.Network.Packets = params.Shared
@@ -186,8 +188,8 @@ func TestBestOfSeveral(t *testing.T) {
 	}
 }
 
-// Two messages of 40 packets that a host sends one after the other: on warm connections the first is there in half the time of both, on
-// cold ones, which take turns in the host, when the second nearly is.
+// Two messages of 40 packets that a host sends one after the other: on warm connections the first is there in half the
+// time of both, on cold ones, which take turns in the host, when the second nearly is.
 func TestCold(t *testing.T) {
 	w, err := New(run(params.Shared, map[string]float64{"a": 1000 * us, "b": 1 * us, "a_c": 0.1 * us, "b_c": 0.001 * us}))
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"calib/internal/stats"
 )
 
-// What may differ between the sides of a comparison (Options.Allow). A difference that is not allowed makes them not comparable: less was
-// measured than before, or something else, and what is gone cannot have become worse.
+// What may differ between the sides of a comparison (Options.Allow). A difference that is not allowed makes them not
+// comparable: less was measured than before, or something else, and what is gone cannot have become worse.
 const (
 	AllowHosts       = "hosts"
 	AllowLinks       = "links"
@@ -113,9 +113,9 @@ type Lost struct {
 	Status  string `json:"status"` // in the new runs, the most frequent that is not ok; or "missing"
 }
 
-// lost lists what is ok in most of the old runs and not in most of the new ones, where chance does not explain it: it was ok in all of
-// the old runs and is in none of the new ones, of three a side at least, or Fisher's exact test of the two shares (one-sided, corrected
-// for the number of parameters by Bonferroni's method) says so at alpha.
+// lost lists what is ok in most of the old runs and not in most of the new ones, where chance does not explain it: it
+// was ok in all of the old runs and is in none of the new ones, of three a side at least, or Fisher's exact test of the
+// two shares (one-sided, corrected for the number of parameters by Bonferroni's method) says so at alpha.
 func lost(old, new []Run, alpha float64) []Lost {
 	var out []Lost
 	all := valuesIn(old, Run.quantities)
@@ -153,8 +153,8 @@ func lost(old, new []Run, alpha float64) []Lost {
 	return out
 }
 
-// lose records what is no longer ok: status is of parameters and functions, values of what decides and has no value in the new runs. A gate
-// notes what it does not decide by.
+// lose records what is no longer ok: status is of parameters and functions, values of what decides and has no value in
+// the new runs. A gate notes what it does not decide by.
 func (v *Verdict) lose(status, values []Lost, gate bool) {
 	for _, l := range status {
 		if gate && !(judges(l.Name) && 10*l.OldOK >= 9*l.OldRuns) {

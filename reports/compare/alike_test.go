@@ -25,8 +25,8 @@ func withStatus(runs []Run, status func(i int) string) []Run {
 
 func ok(int) string { return params.StatusOK }
 
-// Runs that measured less than the old ones, or something else, are not found to be as good. What may differ is said by kind; the rest is
-// then compared.
+// Runs that measured less than the old ones, or something else, are not found to be as good. What may differ is said by
+// kind; the rest is then compared.
 func TestNotAlike(t *testing.T) {
 	fresh := func(seed uint64, hosts int) []Run { return withStatus(cluster(seed, hosts, 10, 0.01, nil), ok) }
 	unlinked := func(runs []Run) []Run {

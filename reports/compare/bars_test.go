@@ -14,7 +14,8 @@ import (
 
 var bars = flag.Int("bars", 10, "healthy and changed series to gate for each kind of noise")
 
-// slower is by what a metric grows on a switch whose hosts are 5% slower: the port's part of a message stays what it was.
+// slower is by what a metric grows on a switch whose hosts are 5% slower: the port's part of a message stays what it
+// was.
 var slower = []struct {
 	metric params.Metric
 	by     float64
@@ -31,8 +32,8 @@ var slower = []struct {
 	{params.Metric{Name: "wakeup", Unit: "s", Value: 1e-7, Better: params.BetterLower}, 1}, // near zero, and decides nothing
 }
 
-// barWorld measures runs of six hosts that vary by sd between runs, each metric by half as much to half as much again, and by nights from
-// night to night, all metrics together.
+// barWorld measures runs of six hosts that vary by sd between runs, each metric by half as much to half as much again,
+// and by nights from night to night, all metrics together.
 type barWorld struct {
 	rng        *rand.Rand
 	sd, nights float64
@@ -83,9 +84,9 @@ func (w *barWorld) measure(n int, worse bool) []Run {
 	return out
 }
 
-// A gate passes healthy series, 95 of 100, and finds hosts that are 5% slower, 90 of 100, with as many runs as it chooses itself, whatever
-// the noise between runs is. Where nights differ it passes healthy ones all the same, and finds what nights do not hide. With -bars 100 -v it
-// prints the table of docs/results/gate.md.
+// A gate passes healthy series, 95 of 100, and finds hosts that are 5% slower, 90 of 100, with as many runs as it
+// chooses itself, whatever the noise between runs is. Where nights differ it passes healthy ones all the same, and
+// finds what nights do not hide. With -bars 100 -v it prints the table of docs/results/gate.md.
 func TestGateBars(t *testing.T) {
 	t.Logf("| between runs | between nights | baseline | healthy: exit 0 | 3 | 5 | 5%% slower: exit 3 | 0 | 5 | runs, first stage | measured again, healthy |")
 	t.Logf("|--:|--:|---|--:|--:|--:|--:|--:|--:|--:|--:|")

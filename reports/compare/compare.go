@@ -1,13 +1,13 @@
 // Package compare tells whether a network has become slower, from runs that were made before and after.
 //
-// Its opinion: the sample is the run, never a timing. Timings of one run share the state of the network on that day; a test
-// that takes them for independent raises a false alarm two times out of three where nothing has changed. So each quantity
-// has one value a run. A change is reported only where the values of the runs differ significantly, allowing for the number
-// of quantities tested, and by more than the threshold and the noise. Where the runs are too few to tell, the verdict is
-// inconclusive and names how many more are needed; it is never ok.
+// Its opinion: the sample is the run, never a timing. Timings of one run share the state of the network on that day; a
+// test that takes them for independent raises a false alarm two times out of three where nothing has changed. So each
+// quantity has one value a run. A change is reported only where the values of the runs differ significantly, allowing
+// for the number of quantities tested, and by more than the threshold and the noise. Where the runs are too few to
+// tell, the verdict is inconclusive and names how many more are needed; it is never ok.
 //
-// Like is compared with like: a number that is ok on one side and provisional on the other is not compared but listed, and one that
-// is to be used on one side only is listed with its status.
+// Like is compared with like: a number that is ok on one side and provisional on the other is not compared but listed,
+// and one that is to be used on one side only is listed with its status.
 //
 // A quantity is a parameter of the network, a host (the median of its links) or a link. A host is compared without what
 // holds for all links, and a link without what holds for one of its hosts, so that one bad network card is one finding.
@@ -41,8 +41,8 @@ type Options struct {
 	Relative float64            // least change that counts, of the old value; 0 means DefaultRelative, a negative one none
 	Absolute map[string]float64 // least change that counts, by unit [SI]
 	Noise    *Floor             // of A/A runs; nil where there are none
-	// Allow are the differences between the sides that do not make them not comparable, of Allowable: what both sides have is judged then,
-	// and the rest listed.
+	// Allow are the differences between the sides that do not make them not comparable, of Allowable: what both sides
+	// have is judged then, and the rest listed.
 	Allow []string
 	Seed  uint64 // of bootstrap and permutations
 
@@ -94,8 +94,8 @@ func Compare(old, new []Run, o Options) *Verdict {
 	return v
 }
 
-// comparable records how the environments of the two sides differ. It returns false, with the outcome, where the sides have
-// nothing in common to compare.
+// comparable records how the environments of the two sides differ. It returns false, with the outcome, where the sides
+// have nothing in common to compare.
 func (v *Verdict) comparable(old, new []Run, o Options) bool {
 	if len(old) == 0 || len(new) == 0 {
 		v.Outcome, v.Why = Inconclusive, []string{"there are no runs on one side"}

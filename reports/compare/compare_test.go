@@ -13,8 +13,8 @@ import (
 	"calib/internal/stats"
 )
 
-// cluster makes runs of a network with so many hosts, each of a night of its own. change may make a metric of a run worse
-// by a factor: of a link where from is not empty.
+// cluster makes runs of a network with so many hosts, each of a night of its own. change may make a metric of a run
+// worse by a factor: of a link where from is not empty.
 func cluster(seed uint64, hosts, runs int, noise float64, change func(name, from, to string) float64) []Run {
 	rng := rand.New(rand.NewPCG(seed, 0x636c))
 	var out []Run

@@ -14,8 +14,8 @@ type Difference struct {
 	Old   string   `json:"old"` // "" where it was not known
 	New   string   `json:"new"`
 	Hosts []string `json:"hosts"`
-	// Counts is false for facts in which comparable runs may differ: those that one side does not know, the version of calib,
-	// and the settings that a driver with adaptive interrupt coalescing changes by itself.
+	// Counts is false for facts in which comparable runs may differ: those that one side does not know, the version of
+	// calib, and the settings that a driver with adaptive interrupt coalescing changes by itself.
 	Counts bool `json:"counts"`
 }
 
@@ -97,7 +97,8 @@ func counts(fact string, sides ...map[string][]string) bool {
 	return true
 }
 
-// otherDifferences notes what else differs between the two sides, and does not count: versions, and models that are new.
+// otherDifferences notes what else differs between the two sides, and does not count: versions, and models that are
+// new.
 func otherDifferences(old, new []Run) []string {
 	var out []string
 	versions := func(r Run) []string { return r.Versions }

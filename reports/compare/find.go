@@ -50,8 +50,9 @@ func (v *Verdict) conclude() {
 	v.decide()
 }
 
-// decide sets the outcome: sides that differ in what was measured are not comparable whatever was found, and a regression counts more
-// than what is inconclusive. Of a parameter that is not ok any more nobody knows whether it became worse.
+// decide sets the outcome: sides that differ in what was measured are not comparable whatever was found, and a
+// regression counts more than what is inconclusive. Of a parameter that is not ok any more nobody knows whether it
+// became worse.
 func (v *Verdict) decide() {
 	v.Outcome, v.Why = OK, []string{}
 	for _, f := range v.Findings {
@@ -102,8 +103,9 @@ func lostFinding(all []Lost) Finding {
 		Text: "network: no longer ok: " + strings.Join(what, ", ")}
 }
 
-// find groups the changes of one kind into findings: each host, each link that no host explains, and the network. Where most
-// links changed, they are one finding of the network. Quantities that only too few runs leave open are one finding together.
+// find groups the changes of one kind into findings: each host, each link that no host explains, and the network. Where
+// most links changed, they are one finding of the network. Quantities that only too few runs leave open are one finding
+// together.
 func (v *Verdict) find(kind string) []Finding {
 	by := map[string][]Change{}
 	var links []string
@@ -142,8 +144,8 @@ func (v *Verdict) find(kind string) []Finding {
 	return attachNetwork(out)
 }
 
-// attachNetwork moves the parameters of the network to the finding of the worst host or link, where the links that no host
-// explains did not change: the cause is most likely the same.
+// attachNetwork moves the parameters of the network to the finding of the worst host or link, where the links that no
+// host explains did not change: the cause is most likely the same.
 func attachNetwork(all []Finding) []Finding {
 	i := slices.IndexFunc(all, func(f Finding) bool { return f.Scope == ScopeNetwork })
 	if i < 0 || len(all) < 2 || all[i].Undecided > 0 || slices.ContainsFunc(all[i].Changes, ofLinks) {

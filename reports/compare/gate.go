@@ -14,7 +14,8 @@ import (
 	"calib/internal/units"
 )
 
-// GateRelative is Options.Relative of a gate: a gate finds a change of twice as much, where noise allows it, and passes what is below.
+// GateRelative is Options.Relative of a gate: a gate finds a change of twice as much, where noise allows it, and passes
+// what is below.
 const GateRelative = 0.025
 
 const (
@@ -32,14 +33,15 @@ const (
 	mostGate   = 10
 )
 
-// ErrNoRuns reports a measurement that gave no runs. ErrBaseline reports a baseline, or a number of runs, that no gate can decide by.
+// ErrNoRuns reports a measurement that gave no runs. ErrBaseline reports a baseline, or a number of runs, that no gate
+// can decide by.
 var (
 	ErrNoRuns   = errors.New("no runs were measured")
 	ErrBaseline = errors.New("cannot be gated")
 )
 
-// judges reports whether a gate decides by quantities of this name: the time of a message, the rate of a stream, the parameters of a host and of
-// contention, loss. All others are shown.
+// judges reports whether a gate decides by quantities of this name: the time of a message, the rate of a stream, the
+// parameters of a host and of contention, loss. All others are shown.
 func judges(name string) bool {
 	base, _ := params.SplitSize(name)
 	return slices.Contains([]string{"T", "latency", "rate", "a", "b", "a_c", "b_c", params.LossMetric}, base)
@@ -52,9 +54,9 @@ type Stage struct {
 	Blind  []string // those of them in which so many runs do not find a change of twice the threshold
 }
 
-// PlanGate says how many runs a gate against the baseline takes, 3 to 10: enough to find a change of twice the relative threshold in three
-// quarters of what decides with a probability of 95% each, by the noise between the runs of the baseline; n other than 0 is that
-// number. The errors are ErrBaseline.
+// PlanGate says how many runs a gate against the baseline takes, 3 to 10: enough to find a change of twice the relative
+// threshold in three quarters of what decides with a probability of 95% each, by the noise between the runs of the
+// baseline; n other than 0 is that number. The errors are ErrBaseline.
 func PlanGate(baseline []Run, n int, o Options) (Stage, error) {
 	var s Stage
 	o = o.defaults()
@@ -98,8 +100,8 @@ func PlanGate(baseline []Run, n int, o Options) (Stage, error) {
 	return s, nil
 }
 
-// finds reports whether n runs against the old ones find a change of twice the threshold with gatePower: that it is beyond the threshold, and
-// significant at alpha.
+// finds reports whether n runs against the old ones find a change of twice the threshold with gatePower: that it is
+// beyond the threshold, and significant at alpha.
 func (s *series) finds(t *table, n int, alpha, threshold float64) bool {
 	old := known(s.raw[:t.old])
 	_, rest := t.byNight(s)
@@ -108,13 +110,15 @@ func (s *series) finds(t *table, n int, alpha, threshold float64) bool {
 	return threshold >= z*se && 2*threshold >= (student(float64(len(old)+n-2), alpha)+z)*se
 }
 
-// Gate decides whether the network is slower now than in the baseline, by quantities that are fixed beforehand: those that judges names, where
-// the baseline has them ok, of the network, of hosts and of links; and by links that cannot be measured any more. It measures n runs, or
-// with 0 as many as PlanGate says, and compares. A quantity is slower where the test says so and the change is larger than the
-// threshold and than what differs between nights; where it is not, it is ok. What is slower, or missing, is measured again: why names it.
-// It is a regression only if the second runs alone show it again, so that a bad moment is not taken for a change. Inconclusive is what
-// decides and was not measured in either stage. A bad night is told from a change by the spread of the nights of the baseline, of which
-// there should be ten or more. With fewer than three, nights are taken to differ by as much as the runs of one night, and a note says so.
+// Gate decides whether the network is slower now than in the baseline, by quantities that are fixed beforehand: those
+// that judges names, where the baseline has them ok, of the network, of hosts and of links; and by links that cannot be
+// measured any more. It measures n runs, or with 0 as many as PlanGate says, and compares. A quantity is slower where
+// the test says so and the change is larger than the threshold and than what differs between nights; where it is not,
+// it is ok. What is slower, or missing, is measured again: why names it. It is a regression only if the second runs
+// alone show it again, so that a bad moment is not taken for a change. Inconclusive is what decides and was not
+// measured in either stage. A bad night is told from a change by the spread of the nights of the baseline, of which
+// there should be ten or more. With fewer than three, nights are taken to differ by as much as the runs of one night,
+// and a note says so.
 func Gate(ctx context.Context, baseline []Run, measure func(ctx context.Context, n int, why []string) ([]Run, error),
 	n int, o Options) (*Verdict, error) {
 	if o.Relative == 0 {

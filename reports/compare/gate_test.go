@@ -70,7 +70,8 @@ func TestGate(t *testing.T) {
 	}
 }
 
-// A baseline of one night is told of. One that is too small for any test, or has nothing that decides, is refused before anything is measured.
+// A baseline of one night is told of. One that is too small for any test, or has nothing that decides, is refused
+// before anything is measured.
 func TestGateSmallBaseline(t *testing.T) {
 	night := cluster(1, 2, 12, 0.01, nil)
 	for i := range night {

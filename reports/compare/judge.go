@@ -16,9 +16,9 @@ const leastTested = 3
 // leastNights is the fewest nights whose spread is used.
 const leastNights = 3
 
-// judge tests every quantity: the hosts, then the links that no host explains, then the network with the medians of those
-// links. Hosts, links and network share alpha equally. Quantities that are neither better nor worse when they change, or that a gate only
-// shows, are tested apart at the whole alpha, so that the others lose no power to them.
+// judge tests every quantity: the hosts, then the links that no host explains, then the network with the medians of
+// those links. Hosts, links and network share alpha equally. Quantities that are neither better nor worse when they
+// change, or that a gate only shows, are tested apart at the whole alpha, so that the others lose no power to them.
 func (t *table) judge(o Options) []Change {
 	hosts := o.wanted(t.hostSeries())
 	share := o
@@ -83,8 +83,8 @@ func (t *table) family(all []*series, o Options) {
 	}
 }
 
-// deviations are the values of the runs as logarithms of their ratio to the median, and 0 for a run without a value. Those of a quantity
-// that is not positive in every run are differences from the median, in units of its size.
+// deviations are the values of the runs as logarithms of their ratio to the median, and 0 for a run without a value.
+// Those of a quantity that is not positive in every run are differences from the median, in units of its size.
 func (s *series) deviations() []float64 {
 	all := known(s.tested)
 	m, size := stats.Median(all), 0.0
@@ -132,7 +132,8 @@ func (t *table) decide(s *series, p float64, tests int, o Options) {
 	if f := max(within, between, given); f > s.Threshold {
 		s.Threshold, s.By = f, "noise"
 	}
-	// A change is large where both what was tested and the values themselves exceed the threshold, in the same direction.
+	// A change is large where both what was tested and the values themselves exceed the threshold, in the same
+	// direction.
 	d, raw := centre(known(s.tested[:t.old]), known(s.tested[t.old:])), centre(was, is)
 	large := math.Abs(d) > s.Threshold && math.Abs(raw) > s.Threshold && d*raw > 0
 	worse := raw
@@ -176,7 +177,8 @@ func (s *series) kind(worse float64) string {
 // matters is the least change that counts of a quantity whose old value may be 0.
 var matters = map[string]float64{params.LossMetric: 0.001}
 
-// able reports whether the runs are enough for a test to reach significance, and otherwise sets how many more are needed.
+// able reports whether the runs are enough for a test to reach significance, and otherwise sets how many more are
+// needed.
 func (s *series) able(o Options) bool {
 	if stats.SmallestP(s.OldRuns, s.NewRuns) <= o.Alpha {
 		return true
@@ -190,8 +192,8 @@ func (s *series) able(o Options) bool {
 	return false
 }
 
-// nearZero is how many times its own half width the median of the old runs must be, or the quantity is near zero: its change is then
-// given as a difference, and not as a ratio.
+// nearZero is how many times its own half width the median of the old runs must be, or the quantity is near zero: its
+// change is then given as a difference, and not as a ratio.
 const nearZero = 2
 
 // interval sets the intervals of the difference and the ratio, by a bootstrap over the runs of each side.

@@ -42,9 +42,9 @@ type (
 	}
 )
 
-// JUnit writes v as a test suite: a case for each parameter of the network, for each host and for each link with a finding,
-// and one for all other links. A regression is a failure, an inconclusive case is skipped, and environments that are not
-// comparable are the error of a case named "comparable".
+// JUnit writes v as a test suite: a case for each parameter of the network, for each host and for each link with a
+// finding, and one for all other links. A regression is a failure, an inconclusive case is skipped, and environments
+// that are not comparable are the error of a case named "comparable".
 func JUnit(w io.Writer, v *Verdict) error {
 	s := suite{Name: "calib", Properties: []property{{"outcome", v.Outcome}, {"old", reports.Clean(strings.Join(v.Old.Runs, " "))},
 		{"new", reports.Clean(strings.Join(v.New.Runs, " "))}}}

@@ -38,10 +38,10 @@ type Quantity struct {
 	Relative *float64 `json:"relative,omitempty"` // Absolute over the median, where all values are positive
 }
 
-// Noise returns the noise floor of A/A runs: the difference that 95% of pairs of runs stay below. A metric needs two runs.
-// The spread σ is estimated from the median of the differences between all pairs, which a quarter of outliers hardly moves.
-// The floor is √2·σ times the quantile of Student's t for that many runs, so that few runs give a high floor and never a low
-// one by luck.
+// Noise returns the noise floor of A/A runs: the difference that 95% of pairs of runs stay below. A metric needs two
+// runs. The spread σ is estimated from the median of the differences between all pairs, which a quarter of outliers
+// hardly moves. The floor is √2·σ times the quantile of Student's t for that many runs, so that few runs give a high
+// floor and never a low one by luck.
 func Noise(runs []Run) *Floor {
 	side := sideOf(runs)
 	f := &Floor{Schema: FloorSchema, Runs: side.Runs, Nights: side.Nights, Level: stats.Level, Of: []Quantity{}}
@@ -95,10 +95,10 @@ func spread(x []float64) float64 {
 // medianLoss is the standard error of the median of normal values over that of their mean.
 const medianLoss = 1.2533141373155003 // √(π/2)
 
-// floor returns by how much the medians of both sides may differ by noise alone, as estimated from the old runs. within is
-// the noise between runs of one night, which more runs make smaller. between is the noise between nights, which only more
-// nights make smaller; the test does not see it, because all runs of a night share it, so that it allows for the number of
-// tests here. Each is 0 where there are too few runs or nights.
+// floor returns by how much the medians of both sides may differ by noise alone, as estimated from the old runs. within
+// is the noise between runs of one night, which more runs make smaller. between is the noise between nights, which only
+// more nights make smaller; the test does not see it, because all runs of a night share it, so that it allows for the
+// number of tests here. Each is 0 where there are too few runs or nights.
 func (t *table) floor(s *series, tests int, o Options) (within, between float64) {
 	isNights := map[int]bool{}
 	for i, v := range s.tested[t.old:] {
@@ -157,7 +157,8 @@ func (t *table) byNight(s *series) (nights, rest []float64) {
 	return nights, rest
 }
 
-// of returns the floor of a quantity in its unit. For a host and for all links together it is the largest of their links.
+// of returns the floor of a quantity in its unit. For a host and for all links together it is the largest of their
+// links.
 func (f *Floor) of(c Change) (absolute float64, have bool) {
 	if f == nil {
 		return 0, false

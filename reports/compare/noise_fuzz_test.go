@@ -9,7 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// FuzzReadFloor: whatever noise.json holds, it is refused with what makes a good one, or it can be used, printed, and written again.
+// FuzzReadFloor: whatever noise.json holds, it is refused with what makes a good one, or it can be used, printed, and
+// written again.
 func FuzzReadFloor(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, `{"schema":"calib.noise/1"}`, `{"schema":"` + FloorSchema + `","runs":["a"],"nights":-1,"level":2,"of":[{"name":"a_c","unit":"s","absolute":1e-6,"relative":null}]}`,

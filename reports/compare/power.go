@@ -32,8 +32,8 @@ func (s *series) residual(old int) float64 {
 	return 0
 }
 
-// detectable is by how much a change must exceed the threshold for its median to be beyond it with powerWanted: medians of so many runs
-// scatter about the change.
+// detectable is by how much a change must exceed the threshold for its median to be beyond it with powerWanted: medians
+// of so many runs scatter about the change.
 func (s *series) detectable(old int) float64 {
 	scatter := medianLoss * s.residual(old) * math.Sqrt(1/float64(s.OldRuns)+1/float64(s.NewRuns))
 	return scatter * distuv.UnitNormal.Quantile(powerWanted)

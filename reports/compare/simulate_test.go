@@ -56,8 +56,8 @@ var noises = []noise{
 	{name: "nights 2%, AR(0.5), 5% spikes", nights: 0.02, memory: 0.5, spikes: 0.05, rough: true},
 }
 
-// world makes runs, night by night; each metric varies on its own. From night changed on, all is worse by so much, or the
-// first metric alone.
+// world makes runs, night by night; each metric varies on its own. From night changed on, all is worse by so much, or
+// the first metric alone.
 type world struct {
 	noise
 	rng     *rand.Rand
@@ -122,8 +122,8 @@ type tally struct {
 	changes, gated, alone, pointed   int // changes of all and of one metric, and what found each within a week
 }
 
-// follow goes through the nights of one series: every night after those of the baseline is gated, and the medians of the
-// nights are searched for changes at the end and, where there is one, a week after it.
+// follow goes through the nights of one series: every night after those of the baseline is gated, and the medians of
+// the nights are searched for changes at the end and, where there is one, a week after it.
 func (y *tally) follow(t *testing.T, w *world) {
 	var baseline []Run
 	medians := make([][]float64, len(simulated))

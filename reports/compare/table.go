@@ -12,8 +12,8 @@ import (
 	"calib/internal/stats"
 )
 
-// fewestHosts is the fewest hosts with which a slow host differs from a slow link: of three hosts, each link is half the
-// links of a host.
+// fewestHosts is the fewest hosts with which a slow host differs from a slow link: of three hosts, each link is half
+// the links of a host.
 const fewestHosts = 4
 
 // linksPrefix begins the names of quantities that are medians over all links.
@@ -55,9 +55,10 @@ type reading struct {
 	sizes string  // Metric.Sizes
 }
 
-// kept decides which values of a side count: those of the message sizes that most have; of them those of status ok where at least half have
-// it, and otherwise all. It returns these sizes and that status, and drops the others, unless all is set those of another status stay. So a
-// number is compared with its like: what is provisional on both sides has the same fault on both.
+// kept decides which values of a side count: those of the message sizes that most have; of them those of status ok
+// where at least half have it, and otherwise all. It returns these sizes and that status, and drops the others, unless
+// all is set those of another status stay. So a number is compared with its like: what is provisional on both sides has
+// the same fault on both.
 func kept(side []reading, all bool) (sizes, status string) {
 	n, ok, by := 0, 0, map[string]int{}
 	for _, r := range side {
@@ -87,7 +88,8 @@ func kept(side []reading, all bool) (sizes, status string) {
 	return sizes, params.StatusOK
 }
 
-// decides reports whether a gate decides by a quantity that the old runs have: it is one of those fixed beforehand, and ok in nine of ten.
+// decides reports whether a gate decides by a quantity that the old runs have: it is one of those fixed beforehand, and
+// ok in nine of ten.
 func decides(name string, old []reading) bool {
 	ok := 0
 	for _, r := range old {
@@ -152,7 +154,8 @@ func resized(old, new []Run) []Skipped {
 	return out
 }
 
-// newTable makes the table of two sides; of a gate, values of what decides count whatever their status is, if most are ok.
+// newTable makes the table of two sides; of a gate, values of what decides count whatever their status is, if most are
+// ok.
 func newTable(old, new []Run, gate bool) *table {
 	runs := slices.Concat(old, new)
 	t := &table{old: len(old), skipped: resized(old, new)}
@@ -342,8 +345,8 @@ func (t *table) hostSeries() []*series {
 	return out
 }
 
-// linkSeries are the links of hosts that do not explain them, tested without what these links share, and the medians that
-// they share.
+// linkSeries are the links of hosts that do not explain them, tested without what these links share, and the medians
+// that they share.
 func (t *table) linkSeries(explained func(host, metric string) bool) (links, medians []*series) {
 	for _, name := range t.names() {
 		rest := t.of(name, func(l *link) bool {

@@ -10,7 +10,8 @@ import (
 	"calib/reports"
 )
 
-// Text writes v for a terminal: the verdict, the findings with their evidence, every parameter of the network, and notes.
+// Text writes v for a terminal: the verdict, the findings with their evidence, every parameter of the network, and
+// notes.
 func Text(w io.Writer, v *Verdict) error {
 	p := newPrinter(w)
 	p.line("%s", headline(v))

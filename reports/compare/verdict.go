@@ -17,13 +17,13 @@ type Verdict struct {
 	Why     []string `json:"why"`     // the reasons, for people
 	Old     Side     `json:"old"`
 	New     Side     `json:"new"`
-	// Alpha is the chance of any false alarm that was accepted. Relative and Absolute (by unit, SI) are the least change that
-	// counts.
+	// Alpha is the chance of any false alarm that was accepted. Relative and Absolute (by unit, SI) are the least
+	// change that counts.
 	Alpha    float64            `json:"alpha"`
 	Relative float64            `json:"relative"`
 	Absolute map[string]float64 `json:"absolute,omitempty"`
-	// Findings are regressions, then what is inconclusive or no longer ok, then improvements, then changes that are neither better nor worse;
-	// of each, the largest first.
+	// Findings are regressions, then what is inconclusive or no longer ok, then improvements, then changes that are
+	// neither better nor worse; of each, the largest first.
 	Findings []Finding `json:"findings"`
 	Tested   Tested    `json:"tested"`
 	// Network and Hosts are all quantities tested there. Links are those that a finding names: the others are counted.
@@ -46,7 +46,8 @@ type Verdict struct {
 	otherHosts, allowsLost bool
 }
 
-// Skipped is a quantity that was not compared because its status differs between the sides, or the message sizes that it is of.
+// Skipped is a quantity that was not compared because its status differs between the sides, or the message sizes that
+// it is of.
 type Skipped struct {
 	Name string `json:"name"`
 	Old  string `json:"old"` // status of at least half of the old runs; or the sizes
@@ -111,9 +112,9 @@ type Finding struct {
 }
 
 // Change is one quantity on both sides. It is a regression, improvement or change if the values of the runs differ
-// significantly (AdjustedP within its share of alpha) and the medians by more than Threshold: the largest of the relative
-// and the absolute threshold and the noise floor. It is inconclusive where a metric that can get worse looks worse but not
-// significantly so, or where the runs are too few for any test and noise could hide a regression.
+// significantly (AdjustedP within its share of alpha) and the medians by more than Threshold: the largest of the
+// relative and the absolute threshold and the noise floor. It is inconclusive where a metric that can get worse looks
+// worse but not significantly so, or where the runs are too few for any test and noise could hide a regression.
 type Change struct {
 	Scope   string      `json:"scope"`
 	Name    string      `json:"name"`
@@ -135,9 +136,11 @@ type Change struct {
 	// Threshold is the change that had to be exceeded, and By which of relative, absolute and noise set it.
 	Threshold float64 `json:"threshold"`
 	By        string  `json:"by"`
-	// Detectable is the change that so many runs find with a probability of 80%; absent where they are too few to find any.
+	// Detectable is the change that so many runs find with a probability of 80%; absent where they are too few to find
+	// any.
 	Detectable *float64 `json:"detectable,omitempty"`
-	// AdjustedP is the p value, adjusted for all quantities tested together (Westfall and Young's maxT): the parameters, the hosts, the links.
+	// AdjustedP is the p value, adjusted for all quantities tested together (Westfall and Young's maxT): the
+	// parameters, the hosts, the links.
 	AdjustedP *float64 `json:"adjusted_p,omitempty"`
 
 	judged bool // it can become worse and, of a gate, is among what decides

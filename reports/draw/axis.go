@@ -33,8 +33,8 @@ func span(v []float64) (lo, hi float64) {
 	return lo, hi
 }
 
-// newScale holds all of main with a margin of 4%, and of wide, the ends of intervals, what is no further out than main is
-// wide.
+// newScale holds all of main with a margin of 4%, and of wide, the ends of intervals, what is no further out than main
+// is wide.
 func newScale(a figure.Axis, main, wide []float64) scale {
 	to, from := func(v float64) float64 { return v }, func(v float64) float64 { return v }
 	if a.Log {
@@ -58,8 +58,8 @@ func newScale(a figure.Axis, main, wide []float64) scale {
 	return scale{Axis: a, lo: from(lo - pad), hi: from(hi + pad)}
 }
 
-// leastSpan is the smallest range that is drawn about lo..hi, so that a single number has an axis. On a logarithmic axis lo
-// and hi are logarithms.
+// leastSpan is the smallest range that is drawn about lo..hi, so that a single number has an axis. On a logarithmic
+// axis lo and hi are logarithms.
 func leastSpan(a figure.Axis, lo, hi float64) float64 {
 	size := math.Max(math.Abs(lo), math.Abs(hi))
 	switch {

@@ -1,6 +1,7 @@
-// Package draw renders figures to SVG and PNG files without a browser, as one would print them in a paper: white ground,
-// colours that the colour-blind can tell apart and that differ in dash or shape in black and white, labels beside the data
-// and never on it, and under each figure the sentence that says what to see. A figure grows in height for its words.
+// Package draw renders figures to SVG and PNG files without a browser, as one would print them in a paper: white
+// ground, colours that the colour-blind can tell apart and that differ in dash or shape in black and white, labels
+// beside the data and never on it, and under each figure the sentence that says what to see. A figure grows in height
+// for its words.
 //
 // What cannot be drawn is left out and counted under the figure: not a number, or zero and below on a logarithmic axis.
 //

@@ -20,7 +20,8 @@ import (
 
 var update = flag.Bool("update", false, "write testdata anew")
 
-// example has every part of a figure: points with bars, a line, bands one inside the other, marks, a gap, residuals below.
+// example has every part of a figure: points with bars, a line, bands one inside the other, marks, a gap, residuals
+// below.
 func example() figure.Figure {
 	nan := math.NaN()
 	x := []float64{1, 64, 1024, 65536, 1 << 20}

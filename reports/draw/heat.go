@@ -54,8 +54,8 @@ func newMatrix(h figure.Heat) *matrix {
 	return m
 }
 
-// stretch ends the scale of colours where the data end, so that no colour is unused. Hosts that hardly differ must not look
-// as if they did: the scale is at least a fifth of its numbers wide.
+// stretch ends the scale of colours where the data end, so that no colour is unused. Hosts that hardly differ must not
+// look as if they did: the scale is at least a fifth of its numbers wide.
 func (m *matrix) stretch(lo, hi float64) {
 	size := math.Max(math.Abs(lo), math.Abs(hi))
 	m.digits = 3

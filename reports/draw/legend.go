@@ -26,8 +26,8 @@ type entry struct {
 	thumbs []plot.Thumbnailer
 }
 
-// entriesOf lists what has a name, each once, whatever its kinds. The panel below adds the shape of its points where the
-// panel above has no points of that colour.
+// entriesOf lists what has a name, each once, whatever its kinds. The panel below adds the shape of its points where
+// the panel above has no points of that colour.
 func entriesOf(f figure.Figure) []entry {
 	var out []entry
 	bands, points := map[int]int{}, map[int]bool{}
@@ -67,7 +67,8 @@ func entriesOf(f figure.Figure) []entry {
 	return out
 }
 
-// setLegend puts entries into columns of one width, as many as fit beside each other. Beyond the rows allowed they are counted.
+// setLegend puts entries into columns of one width, as many as fit beside each other. Beyond the rows allowed they are
+// counted.
 func (p *page) setLegend(all []entry) {
 	const room = pageWidth - 2*margin
 	style, widest := smallStyle(), vg.Length(0)

@@ -57,8 +57,8 @@ func glyphStyle(group int) draw.GlyphStyle {
 	return draw.GlyphStyle{Color: hue(group), Radius: 2, Shape: groupShapes[turn(group+group/n, n)]}
 }
 
-// cellColours is the scale of a heat map from 0 to 1, dark where it is bad: ColorBrewer's YlGnBu, which keeps its order for
-// the colour-blind and in black and white.
+// cellColours is the scale of a heat map from 0 to 1, dark where it is bad: ColorBrewer's YlGnBu, which keeps its order
+// for the colour-blind and in black and white.
 func cellColours(darkIsLow bool) (palette.ColorMap, error) {
 	stops, err := brewer.GetPalette(brewer.TypeSequential, "YlGnBu", 9)
 	if err != nil {

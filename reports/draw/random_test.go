@@ -71,7 +71,8 @@ func anyFigure() *rapid.Generator[figure.Figure] {
 	})
 }
 
-// Whatever a figure holds, the SVG is XML of a bounded size that holds finite numbers, and equal figures are equal bytes.
+// Whatever a figure holds, the SVG is XML of a bounded size that holds finite numbers, and equal figures are equal
+// bytes.
 func TestAnyFigureSVG(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		f := anyFigure().Draw(rt, "figure")

@@ -37,8 +37,8 @@ func fits(r []rune, st draw.TextStyle, width vg.Length) int {
 	return sort.Search(len(r), func(n int) bool { return st.Width(string(r[:n+1])) > width })
 }
 
-// wrap breaks s into lines no wider than width, at spaces where it can. What does not fit into the lines allowed ends in
-// an ellipsis.
+// wrap breaks s into lines no wider than width, at spaces where it can. What does not fit into the lines allowed ends
+// in an ellipsis.
 func wrap(s string, st draw.TextStyle, width vg.Length, lines int) []string {
 	var out []string
 	rest := []rune(clean(s))

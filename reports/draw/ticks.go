@@ -11,8 +11,8 @@ import (
 	"calib/reports/figure"
 )
 
-// ticks puts about n labels on an axis from lo to hi. word is what the title of the axis says behind its name: the unit that
-// all labels share, or "" where each label has its own.
+// ticks puts about n labels on an axis from lo to hi. word is what the title of the axis says behind its name: the unit
+// that all labels share, or "" where each label has its own.
 func ticks(a figure.Axis, lo, hi float64, n int) (all []plot.Tick, word string) {
 	unit := a.Unit
 	if unit == figure.UnitTime {

@@ -17,7 +17,8 @@ type affine struct {
 // at returns the time [s] of x bytes.
 func (a affine) at(x float64) float64 { return a.alpha + a.beta*x }
 
-// affineOf takes α and β of Hockney's model of T(x); without it LogGP's L + o_s + o_r + (x−1)·G, which has that form too.
+// affineOf takes α and β of Hockney's model of T(x); without it LogGP's L + o_s + o_r + (x−1)·G, which has that form
+// too.
 func affineOf(in *input.Input) (affine, error) {
 	a := affine{from: []string{"alpha", "beta"}}
 	v, err := in.NeedAll(a.from...)
@@ -44,8 +45,8 @@ func (a affine) check() error {
 // tolerated is the largest relative error of a model of which its users need not be warned.
 const tolerated = 0.1
 
-// compareWithMeasured compares the times of a target's model with the measured T(x): the outcome is a note, or a warning where
-// the model is off by more than a tenth somewhere.
+// compareWithMeasured compares the times of a target's model with the measured T(x): the outcome is a note, or a
+// warning where the model is off by more than a tenth somewhere.
 func compareWithMeasured(in *input.Input, what string, at func(bytes float64) float64) (notes, warnings []string) {
 	points := in.Points()
 	if len(points) == 0 {

@@ -13,10 +13,10 @@ const (
 	astraHops = 2       // host to switch to host
 )
 
-// writeAstraSim writes the network configuration of ASTRA-sim's analytical backend: one dimension of topology Switch, with
-// npus_count, bandwidth and latency, each a list (input/Switch.yml, common/network-parser/NetworkParser.cpp of
-// astra-sim/astra-network-analytical). A GB is 2^30 bytes there (common/NetworkFunction.cpp), and a switch is two hops, so that
-// in the congestion-unaware backend a chunk of x bytes takes
+// writeAstraSim writes the network configuration of ASTRA-sim's analytical backend: one dimension of topology Switch,
+// with npus_count, bandwidth and latency, each a list (input/Switch.yml, common/network-parser/NetworkParser.cpp of
+// astra-sim/astra-network-analytical). A GB is 2^30 bytes there (common/NetworkFunction.cpp), and a switch is two hops,
+// so that in the congestion-unaware backend a chunk of x bytes takes
 //
 //	2·latency + x/bandwidth, cut off to whole ns (congestion_unaware/basic-topology/BasicTopology.cpp).
 func writeAstraSim(b *bytes.Buffer, in *input.Input) ([]string, error) {

@@ -8,8 +8,8 @@ import (
 	"calib/reports/export/input"
 )
 
-// atlahsOf rounds LogGP to ns. longer is how much longer a message then takes than by LogGP [ns]: ATLAHS charges g to the receiver of every
-// message, and an L that was taken for zero cannot be less that.
+// atlahsOf rounds LogGP to ns. longer is how much longer a message then takes than by LogGP [ns]: ATLAHS charges g to
+// the receiver of every message, and an L that was taken for zero cannot be less that.
 func atlahsOf(m logGP, zeroL bool) (q logGOPS, longer int64, err error) {
 	q = logGOPS{unit: nanosecond, o: round(m.o() / nanosecond), g: round(m.g / nanosecond), gb: m.gb / nanosecond}
 	q.l = round(m.oneByte()/nanosecond) - 2*q.o - q.g
@@ -26,11 +26,13 @@ func atlahsOf(m logGP, zeroL bool) (q logGOPS, longer int64, err error) {
 	return q, longer, nil
 }
 
-// writeAtlahs writes the configuration of the LogGOPSim in ATLAHS: YAML with L, o, g, O, S as integers and G as a fraction, in ns
-// (scripts/run_simulator.py, scripts/configs/lgs_hpc_config.yaml, sim/LogGOPSim/simulator.ggo of spcl/atlahs).
+// writeAtlahs writes the configuration of the LogGOPSim in ATLAHS: YAML with L, o, g, O, S as integers and G as a
+// fraction, in ns (scripts/run_simulator.py, scripts/configs/lgs_hpc_config.yaml, sim/LogGOPSim/simulator.ggo of
+// spcl/atlahs).
 //
 // Its rules differ from LogGOPSim's: the receiver is charged g for every message before its o, so that a message takes
-// 2·o + L + g + (s−1)·G, and several to one host come g apart, not g + (s−1)·G. L is written less g, which makes a message as long as by LogGP. O delays the message there, and is 0.
+// 2·o + L + g + (s−1)·G, and several to one host come g apart, not g + (s−1)·G. L is written less g, which makes a
+// message as long as by LogGP. O delays the message there, and is 0.
 func writeAtlahs(b *bytes.Buffer, in *input.Input) ([]string, error) {
 	m, warnings, err := logGPOf(in)
 	if err != nil {

@@ -15,8 +15,8 @@ const (
 	wholeBuses = 0.05
 )
 
-// busesOf returns how many messages of beta [s/B] the network carries at once, 0 for any number, with what a reader must know of
-// it, and a warning where whole buses are far from the fit.
+// busesOf returns how many messages of beta [s/B] the network carries at once, 0 for any number, with what a reader
+// must know of it, and a warning where whole buses are far from the fit.
 func busesOf(in *input.Input, beta float64) (buses int, note string, warnings []string, err error) {
 	bc, ok := in.Found("b_c")
 	if !ok || !(bc > 0) {
@@ -32,16 +32,16 @@ func busesOf(in *input.Input, beta float64) (buses int, note string, warnings []
 	return int(n), fmt.Sprintf("Buses %.0f: a message's own time per byte over the network's, %g s/B over b_c = %g s/B.", n, beta, bc), warnings, nil
 }
 
-// writeDimemas writes a configuration of Dimemas in the format that begins with #DIMEMAS_CONFIGURATION: one record a line
-// (Simulator/input/new_configuration.c, cfgs/ideal.cfg of bsc-performance-tools/dimemas). Times are in s, bandwidths in MB/s of
-// 2^20 bytes (Simulator/model/communic.c). The sender is busy for the startup of a message, which then takes the output
-// link of one node, the input link of the other and a bus for x/bandwidth; the receiver is busy for a startup from when it starts to
-// receive, also where the message is there already:
+// writeDimemas writes a configuration of Dimemas in the format that begins with #DIMEMAS_CONFIGURATION: one record a
+// line (Simulator/input/new_configuration.c, cfgs/ideal.cfg of bsc-performance-tools/dimemas). Times are in s,
+// bandwidths in MB/s of 2^20 bytes (Simulator/model/communic.c). The sender is busy for the startup of a message, which
+// then takes the output link of one node, the input link of the other and a bus for x/bandwidth; the receiver is busy
+// for a startup from when it starts to receive, also where the message is there already:
 //
 //	T(x) = startup + x/bandwidth.
 //
-// Buses say how many messages the network carries at once; 0 is any number. n pairs on a medium of b_c a byte take n·b_c, and
-// so need b/b_c buses of a message's own rate.
+// Buses say how many messages the network carries at once; 0 is any number. n pairs on a medium of b_c a byte take
+// n·b_c, and so need b/b_c buses of a message's own rate.
 func writeDimemas(b *bytes.Buffer, in *input.Input) ([]string, error) {
 	a, err := affineOf(in)
 	if err != nil {

@@ -31,8 +31,8 @@ func dimemasFields(kind string) int {
 	}[kind]
 }
 
-// readDimemas reads a configuration: a first line with the magic words, then records, blank lines, lines with "//" anywhere,
-// and blocks from a line with "/*" to one with "*/". Nodes must be as many as the machine has.
+// readDimemas reads a configuration: a first line with the magic words, then records, blank lines, lines with "//"
+// anywhere, and blocks from a line with "/*" to one with "*/". Nodes must be as many as the machine has.
 func readDimemas(file []byte) (dimemas, error) {
 	var d dimemas
 	lines := strings.Split(string(file), "\n")

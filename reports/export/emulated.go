@@ -7,7 +7,8 @@ import (
 	"calib/reports/export/input"
 )
 
-// emulatedPath is what an emulator must add to hosts that have costs of their own: a delay and a time per byte of payload.
+// emulatedPath is what an emulator must add to hosts that have costs of their own: a delay and a time per byte of
+// payload.
 type emulatedPath struct {
 	delay, perByte float64 // s, s/B
 	packet         float64 // payload of a packet [B]
@@ -16,8 +17,8 @@ type emulatedPath struct {
 }
 
 const (
-	// headerBytes of a TCP packet beside its payload on IPv4: Ethernet, IP and TCP headers, and TCP's time stamps. They are part
-	// of the length that Linux limits the rate by.
+	// headerBytes of a TCP packet beside its payload on IPv4: Ethernet, IP and TCP headers, and TCP's time stamps. They
+	// are part of the length that Linux limits the rate by.
 	headerBytes = 14 + 20 + 20 + 12
 	// longestDelay [s] is what tc and netem hold, ns in 63 bits.
 	longestDelay = math.MaxInt64 * nanosecond
@@ -60,7 +61,8 @@ func emulatedPathOf(in *input.Input) (emulatedPath, []string, error) {
 // rate is the rate [bit/s] of packets with their headers at which full ones take perByte for a byte of payload.
 func (q emulatedPath) rate() float64 { return 8 * (q.packet + headerBytes) / (q.packet * q.perByte) }
 
-// limit is how many packets a queue must hold in which they are also delayed by the given time: B_L, and those on their way.
+// limit is how many packets a queue must hold in which they are also delayed by the given time: B_L, and those on their
+// way.
 func (q emulatedPath) limit(delay float64) int {
 	return int(math.Min(math.Round(q.queue)+math.Ceil(delay/(q.packet*q.perByte)), math.MaxInt32))
 }

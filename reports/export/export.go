@@ -1,12 +1,12 @@
-// Package export writes what a run found as the input files of other programs: simulators, emulators, benchmark tools and
-// monitoring.
+// Package export writes what a run found as the input files of other programs: simulators, emulators, benchmark tools
+// and monitoring.
 //
-// The opinion of this package: an export is a promise that the other program will compute what calib measured. Units, rounding
-// and rules of evaluation are where such exports go wrong in silence. So the tests of every target read its files under the
-// other program's own rules, and what these compute must be the fit again. A number that calib has not measured is never made
-// up: a missing parameter is an error that says how to measure it, and so is a value that the format cannot hold, or one that its status
-// forbids to use. A provisional one is used, with a warning. What the
-// format rounds or cannot say is a warning, which stands in the file too where the format has comments.
+// The opinion of this package: an export is a promise that the other program will compute what calib measured. Units,
+// rounding and rules of evaluation are where such exports go wrong in silence. So the tests of every target read its
+// files under the other program's own rules, and what these compute must be the fit again. A number that calib has not
+// measured is never made up: a missing parameter is an error that says how to measure it, and so is a value that the
+// format cannot hold, or one that its status forbids to use. A provisional one is used, with a warning. What the format
+// rounds or cannot say is a warning, which stands in the file too where the format has comments.
 //
 // The same Params and Options give the same bytes.
 package export
@@ -47,8 +47,8 @@ type Target struct {
 	Slowdown bool
 	// Rules: the file is made of Options.Rules; for other targets they are an error.
 	Rules bool
-	// Write writes the file. Warnings say what the format cannot express or has rounded. Errors are of class ErrMissing,
-	// ErrLimit or ErrOption.
+	// Write writes the file. Warnings say what the format cannot express or has rounded. Errors are of class
+	// ErrMissing, ErrLimit or ErrOption.
 	Write func(b *bytes.Buffer, in *input.Input) (warnings []string, err error)
 }
 

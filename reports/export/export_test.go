@@ -178,7 +178,8 @@ func TestNotANumber(t *testing.T) {
 	}
 }
 
-// TestWarningsEnd: no warning ends as if a reason followed, whether the file gives reasons or, as those of former versions, none.
+// TestWarningsEnd: no warning ends as if a reason followed, whether the file gives reasons or, as those of former
+// versions, none.
 func TestWarningsEnd(t *testing.T) {
 	for _, target := range Targets() {
 		for _, why := range []string{"", "too few rounds"} {

@@ -69,13 +69,13 @@ func goUnit(si string) string {
 	return strings.ReplaceAll(si, " ", "_")
 }
 
-// writeGobench writes the Go benchmark format (golang.org/design/14313-benchmark-format), for benchstat: a line for T of every
-// message size in ns/op, for every number of the network in a unit of its own, and for every link. Unit lines say which way
-// is better. Iterations of a size are its raw timings.
+// writeGobench writes the Go benchmark format (golang.org/design/14313-benchmark-format), for benchstat: a line for T
+// of every message size in ns/op, for every number of the network in a unit of its own, and for every link. Unit lines
+// say which way is better. Iterations of a size are its raw timings.
 //
 // params.json holds one median for a size, so that there is one line for each: benchstat tells two files apart by
-// significance only where several runs of each are concatenated. What names a run is a comment, not a configuration line:
-// benchstat would put runs of different configuration into different tables.
+// significance only where several runs of each are concatenated. What names a run is a comment, not a configuration
+// line: benchstat would put runs of different configuration into different tables.
 func writeGobench(b *bytes.Buffer, in *input.Input) ([]string, error) {
 	all, err := benchmarksOf(in)
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 // MostSlowdown is the largest Options.Slowdown.
 const MostSlowdown = 1e6
 
-// writeLab writes a lab file (docs/LAB.md): a network of calib lab that has the run's parameters, with the hosts and pairs that the run
-// names as slow. The translation is that of the calibrated simulation (package network). A network that the lab cannot play on time is
-// slowed by a factor, which the file states.
+// writeLab writes a lab file (docs/LAB.md): a network of calib lab that has the run's parameters, with the hosts and
+// pairs that the run names as slow. The translation is that of the calibrated simulation (package network). A network
+// that the lab cannot play on time is slowed by a factor, which the file states.
 func writeLab(b *bytes.Buffer, in *input.Input) ([]string, error) {
 	if in.Slowdown != 0 && !(in.Slowdown >= 1 && in.Slowdown <= MostSlowdown) {
 		return nil, fmt.Errorf("a slowdown of %g: %w: want 1 to %g", in.Slowdown, ErrOption, MostSlowdown)
@@ -71,7 +71,8 @@ func writeLab(b *bytes.Buffer, in *input.Input) ([]string, error) {
 	return warnings, nil
 }
 
-// noNetwork is the error of a run that describes no network: of class ErrMissing, with the reasons why what would do must not be used.
+// noNetwork is the error of a run that describes no network: of class ErrMissing, with the reasons why what would do
+// must not be used.
 func noNetwork(in *input.Input, err error) error {
 	var withheld []error
 	for _, name := range []string{"a", "b", "alpha", "beta"} {

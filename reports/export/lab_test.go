@@ -13,7 +13,8 @@ import (
 	"calib/reports/export/input"
 )
 
-// checkLab reads a lab file as calib lab does: what a message takes there, over the slowdown, is what the run's parameters say.
+// checkLab reads a lab file as calib lab does: what a message takes there, over the slowdown, is what the run's
+// parameters say.
 func checkLab(file []byte, in *input.Input) error {
 	s, err := netspec.Parse(file)
 	if err != nil || s.Slowdown < 1 {
@@ -152,8 +153,8 @@ func TestLabGolden(t *testing.T) {
 	}
 }
 
-// A network that the lab cannot play on time is slowed, which the file says; what its hosts spend in calls is slowed with it, but for
-// what the lab's own hosts spend.
+// A network that the lab cannot play on time is slowed, which the file says; what its hosts spend in calls is slowed
+// with it, but for what the lab's own hosts spend.
 func TestLabSlowed(t *testing.T) {
 	p := labFixture()
 	for _, f := range p.Functions {

@@ -24,12 +24,12 @@ type simulator struct {
 // bytesCost is (s−1)·G, cut off to an integer.
 func (q simulator) bytesCost(s int64) int64 { return int64(float64(s-1) * q.gb) }
 
-// tree simulates one message of s bytes on every edge of a binomial tree over p hosts, down from host 0 (a broadcast) or up
-// to it (a reduction), and returns each host's finishing time. Rules are those of LogGOPSim for eager messages, whose
-// receives are all posted: sending takes o + (s−1)·O of the processor and keeps the interface for g + (s−1)·G; the
-// message is there o + L later; receiving waits for processor and interface, takes o + max((s−1)·O, (s−1)·G) of the
-// one, and g + (s−1)·G of the other. Events of one time happen in the order they came up.
-// Source: LogGOPSim.cpp (spcl/LogGOPSim, spcl/atlahs sim/LogGOPSim); schedules of schedgen's binomialtreereduce and -bcast.
+// tree simulates one message of s bytes on every edge of a binomial tree over p hosts, down from host 0 (a broadcast)
+// or up to it (a reduction), and returns each host's finishing time. Rules are those of LogGOPSim for eager messages,
+// whose receives are all posted: sending takes o + (s−1)·O of the processor and keeps the interface for g + (s−1)·G;
+// the message is there o + L later; receiving waits for processor and interface, takes o + max((s−1)·O, (s−1)·G) of the
+// one, and g + (s−1)·G of the other. Events of one time happen in the order they came up. Source: LogGOPSim.cpp
+// (spcl/LogGOPSim, spcl/atlahs sim/LogGOPSim); schedules of schedgen's binomialtreereduce and -bcast.
 func (q simulator) tree(p int, s int64, up bool) []int64 {
 	t := &treeRun{simulator: q, bytes: s, up: up, cpu: make([]int64, p), in: make([]int64, p), out: make([]int64, p), pending: make([]int, p)}
 	for v := range p {
@@ -145,8 +145,8 @@ func (h *events) Pop() any {
 	return e
 }
 
-// rounding is how far times of a path of n messages of s bytes may be from the model's: half a unit for each parameter, half a
-// unit a byte where G is an integer, and the cut of each (s−1)·G.
+// rounding is how far times of a path of n messages of s bytes may be from the model's: half a unit for each parameter,
+// half a unit a byte where G is an integer, and the cut of each (s−1)·G.
 func (q simulator) rounding(n int, s int64) float64 {
 	byByte := 0.0
 	if q.gb == math.Trunc(q.gb) {
@@ -173,8 +173,8 @@ func (q simulator) compare(m logGP) error {
 	return nil
 }
 
-// broadcast returns when each of p hosts has a message of s bytes from host 0 by a binomial tree, in which host v sends to
-// v + 2^r for every 2^r > v, the nearest first, and is done when it has received and sent.
+// broadcast returns when each of p hosts has a message of s bytes from host 0 by a binomial tree, in which host v sends
+// to v + 2^r for every 2^r > v, the nearest first, and is done when it has received and sent.
 func (m logGP) broadcast(p int, s float64) []float64 {
 	has, done := make([]float64, p), make([]float64, p)
 	spacing := math.Max(m.o()+(s-1)*m.perByte, m.g+(s-1)*m.gb)
@@ -199,8 +199,8 @@ func childrenOf(v, p int) []int {
 	return out
 }
 
-// TestRulesKnownAnswer: the finishing times that LogGOPSim prints for its own example, a binomial reduction of 1,024 bytes over 8
-// hosts with its default parameters (README.md of spcl/LogGOPSim).
+// TestRulesKnownAnswer: the finishing times that LogGOPSim prints for its own example, a binomial reduction of 1,024
+// bytes over 8 hosts with its default parameters (README.md of spcl/LogGOPSim).
 func TestRulesKnownAnswer(t *testing.T) {
 	q := simulator{logGOPS: logGOPS{l: 2500, o: 1500, g: 1000, gb: 6}}
 	want := []int64{34914, 24776, 13138, 13138, 1500, 1500, 1500, 1500}
@@ -236,8 +236,9 @@ func TestRulesByHand(t *testing.T) {
 	}
 }
 
-// TestLogGPExactly: with parameters that are whole ps, the rules on what was read from the file give LogGP's times to the ps: T(s)
-// = L + o_s + o_r + (s−1)·G for one message, and max(o, g + (s−1)·G) between those of one host, though o_s and o_r differ.
+// TestLogGPExactly: with parameters that are whole ps, the rules on what was read from the file give LogGP's times to
+// the ps: T(s) = L + o_s + o_r + (s−1)·G for one message, and max(o, g + (s−1)·G) between those of one host, though o_s
+// and o_r differ.
 func TestLogGPExactly(t *testing.T) {
 	p := fixture()
 	const l, os, or, g, gb = 392348509, 4535401, 851713, 150219998, 253490 // ps
@@ -291,7 +292,8 @@ func TestUnit(t *testing.T) {
 	}
 }
 
-// TestOverheadWithinNoise: overheads that cannot be told from zero, and came out below it, are 0; a message takes as long.
+// TestOverheadWithinNoise: overheads that cannot be told from zero, and came out below it, are 0; a message takes as
+// long.
 func TestOverheadWithinNoise(t *testing.T) {
 	p := set(set(fixture(), "o_s", -9.908e-9), "o_r", 4.632e-9)
 	file, warnings, err := lookup(t, "loggopsim").Export(p, Options{})

@@ -46,11 +46,11 @@ func chooseUnit(m logGP) (logGOPS, error) {
 		m.l, m.gb, ErrLimit)
 }
 
-// writeLogGOPSim writes the command line of LogGOPSim, which takes -L -o -g -G -O -S as int (loggopsim_cmdline.ggo). The unit of
-// time is its user's: ps, or where G would lose digits in them the finest power of ten in which all fit.
+// writeLogGOPSim writes the command line of LogGOPSim, which takes -L -o -g -G -O -S as int (loggopsim_cmdline.ggo).
+// The unit of time is its user's: ps, or where G would lose digits in them the finest power of ten in which all fit.
 //
-// LogGOPSim has one o. It is the mean of o_s and o_r, and -L is rounded last, so that L + 2·o is L + o_s + o_r to half a
-// unit. O is the slope of o_s where that is above zero.
+// LogGOPSim has one o. It is the mean of o_s and o_r, and -L is rounded last, so that L + 2·o is L + o_s + o_r to half
+// a unit. O is the slope of o_s where that is above zero.
 func writeLogGOPSim(b *bytes.Buffer, in *input.Input) ([]string, error) {
 	m, warnings, err := logGPOf(in)
 	if err != nil {

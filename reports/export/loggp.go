@@ -52,7 +52,8 @@ func logGPOf(in *input.Input) (logGP, []string, error) {
 	return m, warnings, nil
 }
 
-// o is the overhead of a simulator that has one for both ends: the mean of o_s and o_r, so that a message takes as long.
+// o is the overhead of a simulator that has one for both ends: the mean of o_s and o_r, so that a message takes as
+// long.
 func (m logGP) o() float64 { return math.Max(0, (m.os+m.or)/2) }
 
 // oneByte is the time of a message of one byte, L + o_s + o_r [s].

@@ -18,11 +18,11 @@ var mininetBody string
 // mininetMax is the largest bw [Mbit/s] of TCIntf, bwParamMax.
 const mininetMax = 1000
 
-// writeMininet writes a Python script with a topology for Mininet: hosts at one switch over TCLink, whose two ends are each an
-// htb of bw Mbit/s with a burst of 15 kB and below it a netem of delay and max_queue_size packets (mininet/link.py, class TCIntf). A
-// message passes two of them, that of its host and that of the switch towards the receiver: each has half of L, and the
-// rate, which the second does not add to. mn --custom makes the globals of the script its own, so none may have the name of one of its own
-// (bin/mn: HOSTS, SWITCHES, LINKS, …).
+// writeMininet writes a Python script with a topology for Mininet: hosts at one switch over TCLink, whose two ends are
+// each an htb of bw Mbit/s with a burst of 15 kB and below it a netem of delay and max_queue_size packets
+// (mininet/link.py, class TCIntf). A message passes two of them, that of its host and that of the switch towards the
+// receiver: each has half of L, and the rate, which the second does not add to. mn --custom makes the globals of the
+// script its own, so none may have the name of one of its own (bin/mn: HOSTS, SWITCHES, LINKS, …).
 //
 // Mininet ignores a bw above 1000; that is an error here.
 func writeMininet(b *bytes.Buffer, in *input.Input) ([]string, error) {

@@ -10,8 +10,8 @@ import (
 	"calib/reports/export/input"
 )
 
-// rulesOf are the rules, grouped by collective in the order of their numbers, and by ascending number of ranks. The error is of class
-// ErrMissing where there are none, and of class ErrLimit where they contradict each other.
+// rulesOf are the rules, grouped by collective in the order of their numbers, and by ascending number of ranks. The
+// error is of class ErrMissing where there are none, and of class ErrLimit where they contradict each other.
 func rulesOf(in *input.Input) ([][]openmpi.Rules, error) {
 	if len(in.Params.Run.Hosts) == 0 || len(in.Rules) == 0 {
 		return nil, fmt.Errorf("rules: %w; they are predictions from a run: measure with calib run, and export with the command calib export",
@@ -59,12 +59,14 @@ func whatRules(in *input.Input) []string {
 	return out
 }
 
-// writeOmpi writes a classic file of coll_tuned_dynamic_rules_filename, for Open MPI 4 and 5 (coll_tuned_dynamic_file.c): the number of
-// collectives; of each its number and that of its communicator sizes; of each the size and the number of its rules; of each the
-// least message size, algorithm, fan-out and segment size. Numbers may be followed by comments.
+// writeOmpi writes a classic file of coll_tuned_dynamic_rules_filename, for Open MPI 4 and 5
+// (coll_tuned_dynamic_file.c): the number of collectives; of each its number and that of its communicator sizes; of
+// each the size and the number of its rules; of each the least message size, algorithm, fan-out and segment size.
+// Numbers may be followed by comments.
 //
-// A communicator takes the rules of the largest size that is no larger than it, and the first where all are larger: so each list is
-// enclosed by those of the compiled-in decision, whose algorithm is 0. Within a list it is the same for messages.
+// A communicator takes the rules of the largest size that is no larger than it, and the first where all are larger: so
+// each list is enclosed by those of the compiled-in decision, whose algorithm is 0. Within a list it is the same for
+// messages.
 func writeOmpi(b *bytes.Buffer, in *input.Input) ([]string, error) {
 	collectives, err := rulesOf(in)
 	if err != nil {
@@ -117,8 +119,8 @@ func allSizes(r openmpi.Rules) []openmpi.Rule {
 	return append(rows, openmpi.Rule{Bytes: r.Until + 1})
 }
 
-// ompiRules is a file of rules in JSON, version 3 (docs/tuning-apps/tuned_dynamic_file_schema.json of Open MPI 6). The reader takes the
-// field seg_size, too, which that schema does not list.
+// ompiRules is a file of rules in JSON, version 3 (docs/tuning-apps/tuned_dynamic_file_schema.json of Open MPI 6). The
+// reader takes the field seg_size, too, which that schema does not list.
 type ompiRules struct {
 	Version     int                    `json:"rule_file_version"`
 	Module      string                 `json:"module"`
@@ -142,8 +144,8 @@ type ompiSizes struct {
 	Segment   int    `json:"seg_size,omitempty"`
 }
 
-// writeOmpiJSON writes the rules for Open MPI 6 in JSON. Communicators and messages without a rule keep the compiled-in decision.
-// Neighbouring ranges of the same algorithm are one.
+// writeOmpiJSON writes the rules for Open MPI 6 in JSON. Communicators and messages without a rule keep the compiled-in
+// decision. Neighbouring ranges of the same algorithm are one.
 func writeOmpiJSON(b *bytes.Buffer, in *input.Input) ([]string, error) {
 	collectives, err := rulesOf(in)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"calib/internal/needs"
 )
 
-// TestOpenMPITakes: Open MPI reads a classic file and takes its rules, at the sizes and on the communicators for which they are, by the messages that
-// its component pml/monitoring counts.
+// TestOpenMPITakes: Open MPI reads a classic file and takes its rules, at the sizes and on the communicators for which
+// they are, by the messages that its component pml/monitoring counts.
 func TestOpenMPITakes(t *testing.T) {
 	mpicc, mpirun := needs.Program(t, "mpicc"), needs.Program(t, "mpirun")
 	dir := t.TempDir()

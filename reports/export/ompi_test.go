@@ -15,7 +15,8 @@ import (
 	"calib/reports/export/input"
 )
 
-// rules are choices of every kind: for neighbouring and distant numbers of ranks, with segments and a fan-out, and with none.
+// rules are choices of every kind: for neighbouring and distant numbers of ranks, with segments and a fan-out, and with
+// none.
 func rules() []openmpi.Rules {
 	find := func(name string) openmpi.Collective {
 		c, err := openmpi.Find(name)
@@ -52,7 +53,8 @@ func want(in *input.Input, id, ranks, bytes int) said {
 	return said{}
 }
 
-// ask compares what a file says of every collective, number of ranks and size near those of the rules with what they say.
+// ask compares what a file says of every collective, number of ranks and size near those of the rules with what they
+// say.
 func ask(in *input.Input, says func(id, ranks, bytes int) said) error {
 	for _, c := range openmpi.Collectives() {
 		for ranks := 2; ranks < 20; ranks++ {
@@ -241,7 +243,8 @@ func TestOmpiContradictions(t *testing.T) {
 	}
 }
 
-// FuzzClassic: no text makes the reader of these tests fail otherwise than by an error, and what it accepts it can look up.
+// FuzzClassic: no text makes the reader of these tests fail otherwise than by an error, and what it accepts it can look
+// up.
 func FuzzClassic(f *testing.F) {
 	file, _, err := lookup(f, "ompi").Export(fixture(), Options{Rules: rules()})
 	if err != nil {

@@ -27,10 +27,10 @@ func timeOf(id string) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("time of the run: %w: its ID %q does not begin with date and time, as calib run makes it", ErrMissing, id)
 }
 
-// writeOtava writes a table for Apache Otava (formerly Hunter): a header and one row, to be appended to the rows of earlier
-// runs. Its importer takes a column as metric if every value is a number, as time if it is a date, and as attribute
-// otherwise (hunter/importer.py, class CsvImporter). So time is that of the run, commit is the run's ID, which a date
-// parser does not take for one, and the rest are the numbers of the run.
+// writeOtava writes a table for Apache Otava (formerly Hunter): a header and one row, to be appended to the rows of
+// earlier runs. Its importer takes a column as metric if every value is a number, as time if it is a date, and as
+// attribute otherwise (hunter/importer.py, class CsvImporter). So time is that of the run, commit is the run's ID,
+// which a date parser does not take for one, and the rest are the numbers of the run.
 func writeOtava(b *bytes.Buffer, in *input.Input) ([]string, error) {
 	metrics, err := in.Metrics()
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 	"calib/reports/export/input"
 )
 
-// readOtava reads the table as the importer does: every row is as long as the header, the time is a date, metrics are numbers.
+// readOtava reads the table as the importer does: every row is as long as the header, the time is a date, metrics are
+// numbers.
 func readOtava(file []byte) (header []string, when time.Time, values []float64, err error) {
 	lines, err := csv.NewReader(bytes.NewReader(file)).ReadAll()
 	if err != nil {

@@ -5,10 +5,11 @@ import (
 	"testing"
 )
 
-// What the programs themselves printed for files that calib had exported: the rules of this package's tests are theirs. The files were of a
-// simulated sparc1994 of eight hosts.
+// What the programs themselves printed for files that calib had exported: the rules of this package's tests are theirs.
+// The files were of a simulated sparc1994 of eight hosts.
 
-// TestDimemasPrinted: Dimemas 5.5.0 (bsc-performance-tools/dimemas 4ab509953d24), ten round trips, and pairs that start together.
+// TestDimemasPrinted: Dimemas 5.5.0 (bsc-performance-tools/dimemas 4ab509953d24), ten round trips, and pairs that start
+// together.
 func TestDimemasPrinted(t *testing.T) {
 	const config = `#DIMEMAS_CONFIGURATION
 "wide area network information" {"", 1, 0, 4, 0.0, 0.0, 1};;
@@ -31,7 +32,8 @@ func TestDimemasPrinted(t *testing.T) {
 	}
 }
 
-// TestAtlahsPrinted: the LogGOPSim of spcl/atlahs 8837294abf62, started by its scripts/run_simulator.py; one message, in ns.
+// TestAtlahsPrinted: the LogGOPSim of spcl/atlahs 8837294abf62, started by its scripts/run_simulator.py; one message,
+// in ns.
 func TestAtlahsPrinted(t *testing.T) {
 	q, err := readAtlahs([]byte("L: 1205299\no: 51\ng: 861721\nG: 1420.573972876219\nO: 0\nS: 2147483647\n"))
 	if err != nil {
@@ -44,7 +46,8 @@ func TestAtlahsPrinted(t *testing.T) {
 	}
 }
 
-// TestAstraSimPrinted: the congestion-unaware backend of astra-sim/astra-network-analytical 599a0473a9a7; one chunk, in ns.
+// TestAstraSimPrinted: the congestion-unaware backend of astra-sim/astra-network-analytical 599a0473a9a7; one chunk, in
+// ns.
 func TestAstraSimPrinted(t *testing.T) {
 	a, err := readAstraSim([]byte("topology: [ Switch ]\nnpus_count: [ 8 ]\nbandwidth: [ 0.000640483279787689 ]\nlatency: [ 1060648.321401097 ]\n"))
 	if err != nil {
@@ -57,8 +60,8 @@ func TestAstraSimPrinted(t *testing.T) {
 	}
 }
 
-// TestMininetNames: mn --custom makes every global of the file one of its own, and looks up its kinds of hosts, switches and links
-// in globals (bin/mn of Mininet 2.3.0).
+// TestMininetNames: mn --custom makes every global of the file one of its own, and looks up its kinds of hosts,
+// switches and links in globals (bin/mn of Mininet 2.3.0).
 func TestMininetNames(t *testing.T) {
 	own := map[string]bool{
 		"PLACEMENT": true, "TOPODEF": true, "TOPOS": true, "SWITCHDEF": true, "SWITCHES": true, "HOSTDEF": true, "HOSTS": true, "CONTROLLERDEF": true,

@@ -87,9 +87,10 @@ func familiesOf(in *input.Input) ([]*family, error) {
 	return out, nil
 }
 
-// writePrometheus writes a file for the textfile collector of node_exporter: gauges in the text format, without time stamps, which
-// that collector refuses. Values are in SI units. A parameter without a value has no line; an interval that is not known has
-// none either. Write the file under another name and rename it, as calib export --out does: the collector reads at any moment.
+// writePrometheus writes a file for the textfile collector of node_exporter: gauges in the text format, without time
+// stamps, which that collector refuses. Values are in SI units. A parameter without a value has no line; an interval
+// that is not known has none either. Write the file under another name and rename it, as calib export --out does: the
+// collector reads at any moment.
 //
 // The run's ID is a label of calib_run_info alone, so that a new run continues the series of the old.
 func writePrometheus(b *bytes.Buffer, in *input.Input) ([]string, error) {

@@ -22,8 +22,8 @@ var (
 	errMismatch = errors.New("the file does not give the fit again")
 )
 
-// check reads a file as the target's program does. It returns an error of class errSyntax or errMismatch unless what the program
-// computes from it is the fit, to the rounding that the target states.
+// check reads a file as the target's program does. It returns an error of class errSyntax or errMismatch unless what
+// the program computes from it is the fit, to the rounding that the target states.
 type check func(file []byte, in *input.Input) error
 
 // checks has one for every target. The platforms of SimGrid are evaluated by the tests of package simgrid.
@@ -116,7 +116,8 @@ func runs() map[string]*params.Params {
 	return out
 }
 
-// TestReadBack: every file that is handed out gives the fit again under its program's rules, whatever is in params.json.
+// TestReadBack: every file that is handed out gives the fit again under its program's rules, whatever is in
+// params.json.
 func TestReadBack(t *testing.T) {
 	for _, target := range Targets() {
 		if checks()[target.Name] == nil {
@@ -129,7 +130,8 @@ func TestReadBack(t *testing.T) {
 	}
 }
 
-// TestRoundTrip: whatever the parameters, a file that is handed out is the fit to its rounding, which is within 0.2% for a byte and up.
+// TestRoundTrip: whatever the parameters, a file that is handed out is the fit to its rounding, which is within 0.2%
+// for a byte and up.
 func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		log := func(name string, lo, hi float64) float64 {

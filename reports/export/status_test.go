@@ -56,7 +56,8 @@ func TestStatuses(t *testing.T) {
 	}
 }
 
-// An L that cannot be told from zero is zero, with a warning, or the target does without it. One that is wrong beyond its interval is refused.
+// An L that cannot be told from zero is zero, with a warning, or the target does without it. One that is wrong beyond
+// its interval is refused.
 func TestLatencyNearZero(t *testing.T) {
 	for _, name := range []string{"loggopsim", "atlahs", "tc", "mininet"} {
 		target, err := Lookup(name)

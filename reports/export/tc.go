@@ -45,13 +45,13 @@ func netemOf(q emulatedPath, o Options) (netem, error) {
 	return n, nil
 }
 
-// writeTC writes a shell script with tc netem (tc-netem(8)), to run on every host. netem holds a packet that leaves for delay, and
-// sends one after the other at rate, headers counted. Every host delays what it sends by the whole one-way L, and none of
-// what it receives, so that each direction has L once.
+// writeTC writes a shell script with tc netem (tc-netem(8)), to run on every host. netem holds a packet that leaves for
+// delay, and sends one after the other at rate, headers counted. Every host delays what it sends by the whole one-way
+// L, and none of what it receives, so that each direction has L once.
 //
-// A packet of one byte takes delay + (1 + headers)/rate, which is L, and k full ones k·p·G more than none. netem's overhead argument
-// could take the headers off, but a packet shorter than they are would then block the device (net/sched/sch_netem.c: the
-// length is unsigned), so they are in the rate.
+// A packet of one byte takes delay + (1 + headers)/rate, which is L, and k full ones k·p·G more than none. netem's
+// overhead argument could take the headers off, but a packet shorter than they are would then block the device
+// (net/sched/sch_netem.c: the length is unsigned), so they are in the rate.
 func writeTC(b *bytes.Buffer, in *input.Input) ([]string, error) {
 	q, warnings, err := emulatedPathOf(in)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package figure turns a params.json, and the samples behind it where they are at hand, into figures that any renderer can
-// draw. It knows no model: what a figure shows, and the sentence under it, come with the fits.
+// Package figure turns a params.json, and the samples behind it where they are at hand, into figures that any renderer
+// can draw. It knows no model: what a figure shows, and the sentence under it, come with the fits.
 package figure
 
 import (
@@ -44,9 +44,9 @@ const (
 	Band   = "band" // the area between Lo and Hi
 )
 
-// Trace is one series of a figure. X ascends; equal ones may follow each other. Lo and Hi are as long as X, or nil. A NaN in
-// Y is a gap, NaN in Lo and Hi of a point is no interval there; nothing is infinite, and on a logarithmic axis nothing is
-// zero or less.
+// Trace is one series of a figure. X ascends; equal ones may follow each other. Lo and Hi are as long as X, or nil. A
+// NaN in Y is a gap, NaN in Lo and Hi of a point is no interval there; nothing is infinite, and on a logarithmic axis
+// nothing is zero or less.
 type Trace struct {
 	Name   string
 	Kind   string

@@ -10,14 +10,16 @@ import (
 )
 
 const (
-	// mostBlocks is the number of rows of a matrix of blocks, and leastBlocks that which it has however few pairs were measured.
+	// mostBlocks is the number of rows of a matrix of blocks, and leastBlocks that which it has however few pairs were
+	// measured.
 	mostBlocks, leastBlocks = 64, 8
 	// cellPairs is the number of pairs that a cell of a matrix of blocks is the mean of, on average.
 	cellPairs = 4
 )
 
-// blocks returns the matrix of blocks of neighbouring hosts: as many as can be read, and as few as leave a cell cellPairs of the pairs
-// that were measured, on average. A cell is the mean of its pairs, and stands out where more than half of them do.
+// blocks returns the matrix of blocks of neighbouring hosts: as many as can be read, and as few as leave a cell
+// cellPairs of the pairs that were measured, on average. A cell is the mean of its pairs, and stands out where more
+// than half of them do.
 func (h *Heat) blocks(measured int) *Heat {
 	n := len(h.Rows)
 	rows := min(max(int(math.Sqrt(float64(2*measured)/cellPairs)), leastBlocks), mostBlocks)

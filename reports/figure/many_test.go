@@ -9,7 +9,8 @@ import (
 	"calib/reports/figure"
 )
 
-// A matrix of many hosts shows blocks of them: a cell is the mean of its pairs, and says so; distributions come before it.
+// A matrix of many hosts shows blocks of them: a cell is the mean of its pairs, and says so; distributions come before
+// it.
 func TestBlocks(t *testing.T) {
 	p := cluster(200)
 	got := figure.Build(p, nil)

@@ -16,8 +16,8 @@ import (
 // namedSlow is how many slow hosts or links a sentence names; it counts the others.
 const namedSlow = 6
 
-// pairs draws the host × host matrices of latency and rate, those that have a number. A pair measured in one order of its
-// hosts stands for both.
+// pairs draws the host × host matrices of latency and rate, those that have a number. A pair measured in one order of
+// its hosts stands for both.
 func pairs(p *params.Params) []Figure {
 	hosts := pairHosts(p)
 	out := spreads(p, len(hosts))

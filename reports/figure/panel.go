@@ -92,8 +92,8 @@ func (p *panel) add(f *params.Fit, q params.Plot, all []params.Series) {
 	}
 }
 
-// repeats reports whether the fitted values of own are part of a line that is there: measurements made in several ways may be
-// compared with one function, which is drawn once.
+// repeats reports whether the fitted values of own are part of a line that is there: measurements made in several ways
+// may be compared with one function, which is drawn once.
 func (p *panel) repeats(own []point) bool {
 	return slices.ContainsFunc(p.lines, func(l *line) bool {
 		return len(l.curve.X) > 0 && !slices.ContainsFunc(own, func(r point) bool {

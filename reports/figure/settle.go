@@ -8,14 +8,15 @@ import (
 const (
 	// undershoot is where an interval that reaches zero is cut on a logarithmic axis, as a share of the smallest value.
 	undershoot = 0.1
-	// leastSpan is the ratio of the ends of a logarithmic axis below which it would show no decade: a linear one is read better.
+	// leastSpan is the ratio of the ends of a logarithmic axis below which it would show no decade: a linear one is
+	// read better.
 	leastSpan = 2
 )
 
-// Settle makes a figure keep what its type promises; Build and Timeline return settled figures. A logarithmic axis becomes
-// linear where a measured point is not positive, so that nothing measured is hidden, and where all values are within a factor
-// of leastSpan. What else is not positive there is left out of lines, and intervals and bands that reach zero are cut at a
-// tenth of the smallest value. Numbers that are not finite become gaps.
+// Settle makes a figure keep what its type promises; Build and Timeline return settled figures. A logarithmic axis
+// becomes linear where a measured point is not positive, so that nothing measured is hidden, and where all values are
+// within a factor of leastSpan. What else is not positive there is left out of lines, and intervals and bands that
+// reach zero are cut at a tenth of the smallest value. Numbers that are not finite become gaps.
 func Settle(f *Figure) {
 	panels := []*Figure{f}
 	if f.Below != nil {
@@ -76,8 +77,8 @@ func gaps(v []float64) {
 	}
 }
 
-// clean makes gaps of what is not finite, and leaves out what has no x, and of bands what has no interval. Points without any
-// interval or text lose these.
+// clean makes gaps of what is not finite, and leaves out what has no x, and of bands what has no interval. Points
+// without any interval or text lose these.
 func (t Trace) clean() Trace {
 	gaps(t.Y)
 	interval := false
@@ -96,8 +97,8 @@ func (t Trace) clean() Trace {
 	return t.where(func(i int) bool { return finite(t.X[i]) && (t.Kind != Band || finite(t.Lo[i])) })
 }
 
-// logarithmic reports whether every measured point is positive, and the positive values are far enough apart; least is the
-// smallest of these.
+// logarithmic reports whether every measured point is positive, and the positive values are far enough apart; least is
+// the smallest of these.
 func logarithmic(traces []Trace, of func(Trace) []float64) (least float64, ok bool) {
 	least, most := math.Inf(1), 0.0
 	for _, t := range traces {

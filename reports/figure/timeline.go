@@ -38,7 +38,8 @@ type Known struct {
 	Reason string
 }
 
-// Timeline shows a metric over time, with its levels between change points. The X axis holds Unix seconds with the unit UnitTime.
+// Timeline shows a metric over time, with its levels between change points. The X axis holds Unix seconds with the unit
+// UnitTime.
 func Timeline(s Series) Figure {
 	runs := runsOf(s)
 	levels := levelsOf(runs)

@@ -60,11 +60,11 @@ func unpack(name string) string {
 	return string(text)
 }
 
-// policy is the content security policy of a page: these scripts and styles by their hashes, pictures that the page holds
-// itself (Plotly paints the cells of a heat map into one), and nothing else: no request, no form, no frame.
+// policy is the content security policy of a page: these scripts and styles by their hashes, pictures that the page
+// holds itself (Plotly paints the cells of a heat map into one), and nothing else: no request, no form, no frame.
 //
-// The empty styles are Plotly's: it adds an empty element and fills it through the object model, which the policy does not
-// concern, and it clears style attributes. The hash of nothing allows both, so 'unsafe-inline' is not needed; what
+// The empty styles are Plotly's: it adds an empty element and fills it through the object model, which the policy does
+// not concern, and it clears style attributes. The hash of nothing allows both, so 'unsafe-inline' is not needed; what
 // 'unsafe-hashes' adds is attributes without content.
 func policy(scripts, styles []string) string {
 	return "default-src 'none'; script-src " + hashes(scripts) + "; style-src " + hashes(styles) +

@@ -19,7 +19,8 @@ import (
 	"calib/reports/figure"
 )
 
-// pageForBrowser has every kind of figure and a history. Names that look like markup must not become it, nor upset Plotly.
+// pageForBrowser has every kind of figure and a history. Names that look like markup must not become it, nor upset
+// Plotly.
 func pageForBrowser(t *testing.T) string {
 	t.Helper()
 	p := fixture(t)
@@ -207,7 +208,8 @@ func TestOnPhone(t *testing.T) {
 	b.quiet(t, url)
 }
 
-// heatFollows: the cells of a heat map keep to their axes, and the colour bar beside them, when the window changes its width.
+// heatFollows: the cells of a heat map keep to their axes, and the colour bar beside them, when the window changes its
+// width.
 func heatFollows(t *testing.T, b *browser) {
 	place := `(() => {
 	  const f = document.querySelector("#pairs-latency"), box = (s) => f.querySelector(s).getBoundingClientRect();
@@ -249,7 +251,8 @@ func TestFirstScreen(t *testing.T) {
 	b.quiet(t, url)
 }
 
-// On a narrow screen a row of a table is a card: no word is broken into letters, and each value has the name of its column.
+// On a narrow screen a row of a table is a card: no word is broken into letters, and each value has the name of its
+// column.
 func TestCards(t *testing.T) {
 	for _, width := range []int64{390, 600} {
 		b := newBrowser(t)
@@ -281,8 +284,8 @@ func TestWithoutScript(t *testing.T) {
 	b.quiet(t, url)
 }
 
-// A program that captures the page shows nothing to anybody, so that the browser may draw no frame and never be idle: the figures are
-// there all the same.
+// A program that captures the page shows nothing to anybody, so that the browser may draw no frame and never be idle:
+// the figures are there all the same.
 func TestCaptured(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "report.html")
 	if err := os.WriteFile(file, []byte(pageForBrowser(t)), 0o600); err != nil {

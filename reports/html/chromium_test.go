@@ -28,7 +28,8 @@ type browser struct {
 	requests   []string
 }
 
-// startLimit is how long Chromium may take to start. Read from a cold disk it needs over 20 s, chromedp's own limit; a fresh machine is cold.
+// startLimit is how long Chromium may take to start. Read from a cold disk it needs over 20 s, chromedp's own limit; a
+// fresh machine is cold.
 const startLimit = 3 * time.Minute
 
 // newBrowser starts Chromium with an empty profile; it ends with the test.

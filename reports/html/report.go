@@ -52,8 +52,8 @@ func report(p *params.Params, figures []figure.Figure, o Options) *document {
 	return d
 }
 
-// glances are the figures of which a small one stands on the first screen: the time of a message, and what others that send at once make
-// of it.
+// glances are the figures of which a small one stands on the first screen: the time of a message, and what others that
+// send at once make of it.
 var glances = []string{"t-x", "a-prime", "b-prime"}
 
 // glance puts small figures beside the verdict. They come before the whole ones, whose anchors are kept free.

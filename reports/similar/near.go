@@ -13,11 +13,11 @@ const (
 	aloneShare = 0.1
 )
 
-// neighbourhoods returns groups of hosts such as racks: the ways within are shorter than those between. What the hosts add to a
-// latency is divided out first. Ways are short or long on both sides of the threshold that separates them best (Otsu 1979, A
-// threshold selection method from gray-level histograms, IEEE Trans. SMC 9, 62-66); hosts that short ways join are a group.
-// Nothing is returned unless that describes the pairs: nearly all pairs within the groups are short, nearly all hosts are in a
-// group, and there are more pairs within the groups than it takes to join their hosts.
+// neighbourhoods returns groups of hosts such as racks: the ways within are shorter than those between. What the hosts
+// add to a latency is divided out first. Ways are short or long on both sides of the threshold that separates them best
+// (Otsu 1979, A threshold selection method from gray-level histograms, IEEE Trans. SMC 9, 62-66); hosts that short ways
+// join are a group. Nothing is returned unless that describes the pairs: nearly all pairs within the groups are short,
+// nearly all hosts are in a group, and there are more pairs within the groups than it takes to join their hosts.
 func (t *table) neighbourhoods(parts []float64) [][]string {
 	var ways []float64
 	excess := make([]float64, len(t.pairs))

@@ -1,8 +1,8 @@
-// Package similar tells many hosts apart by the times between their pairs: what each host adds to them, which hosts are alike, which
-// are near each other, and the odd ones.
+// Package similar tells many hosts apart by the times between their pairs: what each host adds to them, which hosts are
+// alike, which are near each other, and the odd ones.
 //
-// Its opinion: a thousand hosts are not read one by one. What is said of a group must hold for its hosts; where the pairs that
-// were measured are too few, or scatter too much, nothing is said.
+// Its opinion: a thousand hosts are not read one by one. What is said of a group must hold for its hosts; where the
+// pairs that were measured are too few, or scatter too much, nothing is said.
 package similar
 
 import (
@@ -18,7 +18,8 @@ import (
 const Many = 64
 
 const (
-	// apart is the share by which two neighbours in a sorted list differ that are of different levels. A slow host is slow by as much.
+	// apart is the share by which two neighbours in a sorted list differ that are of different levels. A slow host is
+	// slow by as much.
 	apart = 0.05
 	// leastGroup is the number of hosts that make a group: fewer are odd.
 	leastGroup = 3
@@ -32,7 +33,8 @@ type Host struct {
 	Pairs   int
 	Latency float64 // s, of a message between it and a typical host; NaN where its pairs are too few
 	Rate    float64 // B/s, the best of its pairs; NaN where its pairs are too few
-	// LatencyRatio and RateRatio are an odd host's figures divided by those of the largest group; NaN where there is none.
+	// LatencyRatio and RateRatio are an odd host's figures divided by those of the largest group; NaN where there is
+	// none.
 	LatencyRatio, RateRatio float64
 }
 
@@ -94,9 +96,9 @@ const (
 	unknown = -2
 )
 
-// levels puts values into levels: sorted, two neighbours more than apart from each other are of different levels. A level has
-// leastGroup values or more. What is left is odd where it is farther from the nearest level than three of that level's scaled
-// MADs; else it belongs to it.
+// levels puts values into levels: sorted, two neighbours more than apart from each other are of different levels. A
+// level has leastGroup values or more. What is left is odd where it is farther from the nearest level than three of
+// that level's scaled MADs; else it belongs to it.
 func levels(values []float64) []int {
 	out := slices.Repeat([]int{unknown}, len(values))
 	var order []int

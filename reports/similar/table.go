@@ -69,9 +69,9 @@ const (
 	settled = 1e-6
 )
 
-// parts returns what each host adds to a latency: that of a pair is taken as the sum of a part of each of its hosts. A host's part
-// is the median over its pairs of what the other part leaves. Every sweep moves all parts half way there, so that neither host of
-// a pair is preferred. It is NaN where a host's pairs are too few.
+// parts returns what each host adds to a latency: that of a pair is taken as the sum of a part of each of its hosts. A
+// host's part is the median over its pairs of what the other part leaves. Every sweep moves all parts half way there,
+// so that neither host of a pair is preferred. It is NaN where a host's pairs are too few.
 func (t *table) parts() []float64 {
 	var all []float64
 	for _, q := range t.pairs {
@@ -116,7 +116,8 @@ func (t *table) parts() []float64 {
 	return part
 }
 
-// best returns each host's rate: the best of its pairs. A pair is as slow as the slower of its hosts, and some partner is not slow.
+// best returns each host's rate: the best of its pairs. A pair is as slow as the slower of its hosts, and some partner
+// is not slow.
 func (t *table) best() []float64 {
 	out := slices.Repeat([]float64{math.NaN()}, len(t.names))
 	for h, pairs := range t.near {

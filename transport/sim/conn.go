@@ -237,15 +237,16 @@ func (c *conn) read() bool {
 // lost reports whether waiting is of no use: the receiver has left, or the sender has left and all it sent was read.
 func (c *conn) lost() bool { return c.dst.state == dead || c.src.state == dead && c.held == 0 }
 
-// ack tells the sender of c that the receiver has all packets before upTo. In delack, serial is the acknowledgement it is
-// a reminder of.
+// ack tells the sender of c that the receiver has all packets before upTo. In delack, serial is the acknowledgement it
+// is a reminder of.
 type ack struct {
 	c      *conn
 	upTo   uint32
 	serial uint32
 }
 
-// acknowledge is called when a packet of c has arrived in order. Only a sender that waits for acknowledgements gets them.
+// acknowledge is called when a packet of c has arrived in order. Only a sender that waits for acknowledgements gets
+// them.
 func (c *conn) acknowledge() {
 	w := c.w
 	if !c.nagle && w.opt.Congestion == 0 {

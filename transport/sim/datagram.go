@@ -27,8 +27,8 @@ type inbox struct {
 // OpenDatagrams does nothing: every simulated host takes datagrams.
 func (g *Group) OpenDatagrams(units.Nanos) error { return nil }
 
-// SendDatagram gives b to the host's block as one packet and waits before that until the host's datagrams there leave it
-// room in the send buffer.
+// SendDatagram gives b to the host's block as one packet and waits before that until the host's datagrams there leave
+// it room in the send buffer.
 func (g *Group) SendDatagram(to int, b []byte) error {
 	if len(b) == 0 || len(b) >= maxDatagram {
 		return fmt.Errorf("send a datagram of %d bytes to rank %d: want 1 to %d", len(b), to, maxDatagram-1)
@@ -95,8 +95,8 @@ func (w *world) datagramArrives(p *proc, pk packet) {
 	}
 }
 
-// RecvDatagram returns the datagrams for this host in the order they arrived, and when they did. What is longer than b is
-// cut.
+// RecvDatagram returns the datagrams for this host in the order they arrived, and when they did. What is longer than b
+// is cut.
 func (g *Group) RecvDatagram(b []byte, until units.Nanos) (plane.Datagram, error) {
 	if err := g.w.enter(g.self); err != nil {
 		return plane.Datagram{}, fmt.Errorf("receive a datagram: %w", err)

@@ -49,8 +49,8 @@ func burst(t *testing.T, s netspec.Spec, opt sim.Options, k, x int) (at []units.
 	return at, dropped, sending
 }
 
-// Tam and Wang, eq. 3: of k datagrams that come faster than the port serves them, those arrive that the port served until
-// the last came, and the B it then holds.
+// Tam and Wang, eq. 3: of k datagrams that come faster than the port serves them, those arrive that the port served
+// until the last came, and the B it then holds.
 func TestBurst(t *testing.T) {
 	const buffer = 20
 	gap := units.Nanos(3000) // of the port, for 500 B

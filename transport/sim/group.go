@@ -135,8 +135,8 @@ func (g *Group) WaitUntil(t units.Nanos) error {
 	return nil
 }
 
-// Counters returns what was counted on the connection to a peer, and on those it replaced. Segments carry data only; the
-// window is constant, and is reported as the congestion window.
+// Counters returns what was counted on the connection to a peer, and on those it replaced. Segments carry data only;
+// the window is constant, and is reported as the congestion window.
 func (g *Group) Counters(peer int) (dataset.TCP, error) {
 	if err := g.enter(peer); err != nil {
 		return dataset.TCP{}, fmt.Errorf("counters of rank %d: %w", peer, err)
@@ -161,7 +161,8 @@ func (g *Group) LimitUnsent(peer int, n int64) error {
 	return nil
 }
 
-// LimitRoom bounds the bytes to a peer that it has not read; beside them the send buffer has its room. 0 leaves the window.
+// LimitRoom bounds the bytes to a peer that it has not read; beside them the send buffer has its room. 0 leaves the
+// window.
 func (g *Group) LimitRoom(peer int, n int64) error {
 	if err := g.enter(peer); err != nil {
 		return fmt.Errorf("limit the bytes on their way to rank %d: %w", peer, err)

@@ -16,9 +16,9 @@ type offer struct {
 
 var errLines = errors.New("the two ranks open different numbers of lines")
 
-// Lines calls f for each of k connections to a peer. Line 0 is that of Send and Recv. Each of the others is a thread of its
-// own with a connection of its own, which ends with the call; all share the blocks of their host. Their bytes fill packets,
-// wherever one Send ends.
+// Lines calls f for each of k connections to a peer. Line 0 is that of Send and Recv. Each of the others is a thread of
+// its own with a connection of its own, which ends with the call; all share the blocks of their host. Their bytes fill
+// packets, wherever one Send ends.
 func (g *Group) Lines(peer, k int, f func(i int, l plane.Line) error) error {
 	if k < 1 || k > plane.MaxLines {
 		return fmt.Errorf("%d lines to rank %d, want 1 to %d", k, peer, plane.MaxLines)

@@ -8,8 +8,8 @@ import (
 	"calib/transport/sim"
 )
 
-// The bytes of a line fill packets, wherever one Send ends, unless less than a packet may wait beside that in the block; what
-// is left over follows when nothing else is there.
+// The bytes of a line fill packets, wherever one Send ends, unless less than a packet may wait beside that in the
+// block; what is left over follows when nothing else is there.
 func TestLinesFillPackets(t *testing.T) {
 	const write, writes = 1700, 30
 	for _, unsent := range []int64{0, 1, 900, 1700, 5000} {

@@ -59,8 +59,8 @@ func (m machine) CPUs() int { return m.g.w.opt.Host.CPUs }
 // Caches implements plane.Machine.
 func (m machine) Caches() []units.Bytes { return slices.Clone(m.g.w.opt.Host.Caches) }
 
-// Compute takes the time of work steps. On the CPU that the network interrupts it takes O_r longer for each packet that was
-// handled meanwhile.
+// Compute takes the time of work steps. On the CPU that the network interrupts it takes O_r longer for each packet that
+// was handled meanwhile.
 func (m machine) Compute(work int64, cpus ...int) (units.Nanos, error) {
 	w, p, h := m.g.w, m.g.self, &m.g.w.opt.Host
 	n := cmp.Or(len(cpus), h.CPUs)

@@ -76,10 +76,10 @@ func (w *world) leaveHost(p *node) {
 	}
 }
 
-// cross takes a packet over the medium to the receiving block and the receiver's kernel, or drops it. It reaches the medium
-// now, and takes its place in the medium's buffer. A cut-through medium may have begun with it at from, before now, but does
-// not end before now. All packets for a host come over the same medium in the order they leave it, so all times are known
-// here, and a fabric that delays some of them more cannot reorder them.
+// cross takes a packet over the medium to the receiving block and the receiver's kernel, or drops it. It reaches the
+// medium now, and takes its place in the medium's buffer. A cut-through medium may have begun with it at from, before
+// now, but does not end before now. All packets for a host come over the same medium in the order they leave it, so all
+// times are known here, and a fabric that delays some of them more cannot reorder them.
 func (w *world) cross(pk packet, from instant) {
 	spec, d := &w.net.spec, pk.c.dst.node
 	m := &w.medium
@@ -158,8 +158,8 @@ func (w *world) service(b netspec.Block, n int) instant {
 	return instant(math.Round(d))
 }
 
-// fabricDelay records that pk's host sends it now, lost or not, and returns by how much the fabric delays it. Hosts of other
-// groups are in simulations of their own.
+// fabricDelay records that pk's host sends it now, lost or not, and returns by how much the fabric delays it. Hosts of
+// other groups are in simulations of their own.
 func (w *world) fabricDelay(pk packet) instant {
 	if w.active == nil {
 		return 0

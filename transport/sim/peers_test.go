@@ -2,7 +2,8 @@ package sim
 
 import "testing"
 
-// Connections are found by their peer, whether they are few or many, and a new one to the same peer takes the place of the old.
+// Connections are found by their peer, whether they are few or many, and a new one to the same peer takes the place of
+// the old.
 func TestPeers(t *testing.T) {
 	const ranks = 3 * mostFew
 	var p peers

@@ -18,8 +18,8 @@ const (
 	queueLinks  queueID = -4 // the head of link server 0 is done; −5 is that of 1, and so on
 )
 
-// line is a queue of what happens in order of time: the packets in a block, the retransmissions. Only its head is in the
-// heap of events, so the heap stays as small as the number of hosts.
+// line is a queue of what happens in order of time: the packets in a block, the retransmissions. Only its head is in
+// the heap of events, so the heap stays as small as the number of hosts.
 type line[T any] struct{ events.Queue[timed[T]] }
 
 type timed[T any] struct {

@@ -17,11 +17,11 @@ type team struct {
 
 var errSocket = errors.New("the ranks of the team ask for different options")
 
-// Reopen replaces the team's connections; what was under way in the old ones is lost. The new ones have a send buffer of
-// twice SndBuf and a window of twice RcvBuf, or those of the options. With NoEOR messages merge: a connection has one packet
-// in its host's block at a time, and the next one takes up to MSS of the bytes that have come meanwhile. With Nagle a packet
-// below MSS waits while the connection has packets that are not acknowledged. There is no congestion control, whatever its
-// name. All ranks return at the same instant.
+// Reopen replaces the team's connections; what was under way in the old ones is lost. The new ones have a send buffer
+// of twice SndBuf and a window of twice RcvBuf, or those of the options. With NoEOR messages merge: a connection has
+// one packet in its host's block at a time, and the next one takes up to MSS of the bytes that have come meanwhile.
+// With Nagle a packet below MSS waits while the connection has packets that are not acknowledged. There is no
+// congestion control, whatever its name. All ranks return at the same instant.
 func (g *Group) Reopen(s plane.Socket) error {
 	if s.SndBuf < 0 || s.RcvBuf < 0 {
 		return fmt.Errorf("reopen: buffers of %d and %d bytes, want 0 or more", s.SndBuf, s.RcvBuf)

@@ -189,14 +189,15 @@ func TestMergedPace(t *testing.T) {
 		}
 		return nil
 	})
-	// 50 B take 100 + 0.2·50 = 110 µs, 20 full packets 300 each, the last of them 200 in the port and 300 at the receiver.
+	// 50 B take 100 + 0.2·50 = 110 µs, 20 full packets 300 each, the last of them 200 in the port and 300 at the
+	// receiver.
 	if want := units.Nanos(110_000 + 20*300_000 + 500_000); at != want {
 		t.Errorf("arrived at %v, want %v", at, want)
 	}
 }
 
-// A header and a rest, as two messages: with Nagle's algorithm the rest waits for the acknowledgement of the header, and
-// with delayed acknowledgements for their delay, unless the receiver has something to say.
+// A header and a rest, as two messages: with Nagle's algorithm the rest waits for the acknowledgement of the header,
+// and with delayed acknowledgements for their delay, unless the receiver has something to say.
 func TestNagle(t *testing.T) {
 	const header, rest = 16, 184
 	s := spec(2, func(s *netspec.Spec) { s.L = 50 * us })

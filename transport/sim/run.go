@@ -74,9 +74,9 @@ type rendezvous struct {
 	groups  []*Group // set before done is closed
 }
 
-// Group returns rank's view of a team, a list of distinct hosts in rank order, once every rank has called Group with the
-// same key. The caller closes it. Groups of different keys are simulations of their own: teams that are to share a medium
-// need RunTeams. Each host's time continues from the end of its last group.
+// Group returns rank's view of a team, a list of distinct hosts in rank order, once every rank has called Group with
+// the same key. The caller closes it. Groups of different keys are simulations of their own: teams that are to share a
+// medium need RunTeams. Each host's time continues from the end of its last group.
 func (n *Net) Group(ctx context.Context, key string, team []int, rank int) (*Group, error) {
 	r, err := n.join(key, team, rank)
 	if err != nil {

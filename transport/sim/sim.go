@@ -3,11 +3,12 @@
 // distinguish the two.
 //
 // It is a discrete-event simulation of the network of internal/netspec: a packet passes the sending host's block, the
-// medium (shared, or the port of its destination, with a finite buffer), the delay L and the receiving host's block, each
-// a first-come first-served server. Above it lies a plain byte stream per pair of hosts: a message is cut into packets of
-// at most MSS bytes, a packet never holds bytes of two messages, a finite send buffer and window pace the sender, and a
-// packet that the medium drops is sent again after a fixed timeout. There is no congestion control, on purpose: its
-// transients would be in every measurement and in none of the models. Datagrams take the same path, and are not sent again.
+// medium (shared, or the port of its destination, with a finite buffer), the delay L and the receiving host's block,
+// each a first-come first-served server. Above it lies a plain byte stream per pair of hosts: a message is cut into
+// packets of at most MSS bytes, a packet never holds bytes of two messages, a finite send buffer and window pace the
+// sender, and a packet that the medium drops is sent again after a fixed timeout. There is no congestion control, on
+// purpose: its transients would be in every measurement and in none of the models. Datagrams take the same path, and
+// are not sent again.
 //
 // Ranks are ordinary goroutines, but exactly one of them runs at a time and time advances only when all are blocked.
 // The same seed therefore gives the same nanoseconds on any number of processors. Calls cost no virtual time unless
@@ -51,24 +52,25 @@ type Options struct {
 	Host  Host
 	Seed  uint64 // of the noise, the clocks and, with Spec.Seed, of the losses
 
-	// SendBuffer is a connection's room for bytes that have not left the host's block; a message that does not fit blocks
-	// Send until its last byte is in. A host's datagrams have as much. 0 means 64 KiB.
+	// SendBuffer is a connection's room for bytes that have not left the host's block; a message that does not fit
+	// blocks Send until its last byte is in. A host's datagrams have as much. 0 means 64 KiB.
 	SendBuffer units.Bytes
 	// Window bounds the bytes sent but not yet read by the receiver. 0 means 64 KiB, or twice the bandwidth-delay
 	// product where that is more.
 	Window units.Bytes
 	// RTO is the time from a loss to the packet's next transmission. 0 means 200 ms.
 	RTO units.Nanos
-	// DelayedAck is how long a receiver delays an acknowledgement. A second packet, or data in the other direction, sends it
-	// at once. 0 means that every packet is acknowledged at once. Acknowledgements take the time L and no capacity, and only
-	// Nagle's algorithm and Congestion wait for them.
+	// DelayedAck is how long a receiver delays an acknowledgement. A second packet, or data in the other direction,
+	// sends it at once. 0 means that every packet is acknowledged at once. Acknowledgements take the time L and no
+	// capacity, and only Nagle's algorithm and Congestion wait for them.
 	DelayedAck units.Nanos
-	// Congestion is how many packets of a connection may be unacknowledged: a congestion window that does not grow. 0 means no bound.
+	// Congestion is how many packets of a connection may be unacknowledged: a congestion window that does not grow. 0
+	// means no bound.
 	Congestion int
 	// DatagramBuffer is a host's room for datagrams that were not received yet [packets]. 0 means unlimited.
 	DatagramBuffer int
-	// Deadline bounds every wait in Send, Recv, RecvAny, Reopen and SendDatagram, in virtual time. 0 means no bound: then
-	// only a deadlock ends a wait.
+	// Deadline bounds every wait in Send, Recv, RecvAny, Reopen and SendDatagram, in virtual time. 0 means no bound:
+	// then only a deadlock ends a wait.
 	Deadline units.Nanos
 
 	// ClockOffset and ClockDrift bound the clocks: each host's offset is drawn from ±ClockOffset, its drift from
@@ -80,14 +82,16 @@ type Options struct {
 	// Active: to the network's fabric, every host has just sent something when a run begins. Otherwise none has.
 	Active bool
 
-	// Hollow messages have a length and no content: what is received is left as it was. For those who ask for times alone.
+	// Hollow messages have a length and no content: what is received is left as it was. For those who ask for times
+	// alone.
 	Hollow bool
 
 	// StampingNIC gives hosts a network interface that stamps messages with a clock of its own.
 	StampingNIC bool
 }
 
-// Noise disturbs the service time of every packet at every block. Jitter does not change the median; Delay and Spike do.
+// Noise disturbs the service time of every packet at every block. Jitter does not change the median; Delay and Spike
+// do.
 type Noise struct {
 	Jitter    float64     // standard deviation of a factor around 1 (normal, cut at 0)
 	Delay     units.Nanos // mean of an exponential delay
@@ -111,8 +115,8 @@ type Net struct {
 	waiting map[string]*rendezvous
 }
 
-// New returns the network of spec. A specification that does not validate, or that asks for acknowledgements to be charged
-// (there are none here), is reported by the first Run or Group.
+// New returns the network of spec. A specification that does not validate, or that asks for acknowledgements to be
+// charged (there are none here), is reported by the first Run or Group.
 func New(spec netspec.Spec, opt Options) *Net {
 	n := &Net{spec: spec, opt: opt, waiting: map[string]*rendezvous{}}
 	switch err := spec.Validate(); {
@@ -165,15 +169,16 @@ func (n *Net) rng(key string, teams [][]int) *rand.Rand {
 }
 
 // Cost is the time a call takes on its own host, before anything else (Send, SendSome, SendDatagram) or after it (Recv,
-// RecvAny, RecvDatagram, Now, Pending), and what the host's kernel takes for a packet that arrives. With m the bytes of the
-// call, or of the packet:
+// RecvAny, RecvDatagram, Now, Pending), and what the host's kernel takes for a packet that arrives. With m the bytes of
+// the call, or of the packet:
 //
 //	O_s(m) = Send + SendByte·m
 //	U_r(m) = Recv + RecvByte·m
 //	O_r(m) = Arrive + ArriveByte·m
 //
-// O_r is a first-come first-served server of the host's, behind its receiving block: Recv gets a packet's bytes when it has
-// been handled. So for messages of one packet a round trip is 2(O_s + L + O_r + U_r), with L the way from block to block.
+// O_r is a first-come first-served server of the host's, behind its receiving block: Recv gets a packet's bytes when it
+// has been handled. So for messages of one packet a round trip is 2(O_s + L + O_r + U_r), with L the way from block to
+// block.
 type Cost struct {
 	Send, Recv, Now    units.Nanos // Now is the cost of Pending too
 	SendByte, RecvByte float64     // ns/B

@@ -86,8 +86,8 @@ func TestRecvAnyEnds(t *testing.T) {
 	}
 }
 
-// Both ranks send more than buffers and windows hold: each gives up a patience after the last packet found room, and both
-// streams can be finished.
+// Both ranks send more than buffers and windows hold: each gives up a patience after the last packet found room, and
+// both streams can be finished.
 func TestSendSomeDeadlock(t *testing.T) {
 	const x, patience = 40_000, 300 * units.Millisecond
 	play(t, spec(2), sim.Options{}, func(rank int, g *sim.Group) error {
@@ -102,7 +102,8 @@ func TestSendSomeDeadlock(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		// 12 packets are in flight when the window is full, the last of them leaving the block after 12·300 µs; 10 wait.
+		// 12 packets are in flight when the window is full, the last of them leaving the block after 12·300 µs; 10
+		// wait.
 		if now := g.Now(); n != 22_000 || now != 12*300*units.Microsecond+patience {
 			return fmt.Errorf("sent %d bytes, gave up at %v", n, now)
 		}

@@ -18,15 +18,16 @@ import (
 type passage struct{ scheduled, sent, nicSent, nicArrived, taken instant }
 
 const (
-	// wallAhead is by how much a host's wall clock is ahead of its own, nicAhead the same for the clock of its interface.
+	// wallAhead is by how much a host's wall clock is ahead of its own, nicAhead the same for the clock of its
+	// interface.
 	wallAhead = 1_700_000_000 * units.Second
 	nicAhead  = 37 * units.Second
 )
 
 var errUnstamped = errors.New("StampMessages was not called")
 
-// StampMessages lets this host keep the stamps of messages to and from a peer, or ends that. A stamped message costs its sender
-// Cost.Stamp.
+// StampMessages lets this host keep the stamps of messages to and from a peer, or ends that. A stamped message costs
+// its sender Cost.Stamp.
 func (g *Group) StampMessages(peer int, on bool) error {
 	if err := g.enter(peer); err != nil {
 		return fmt.Errorf("stamp messages of rank %d: %w", peer, err)

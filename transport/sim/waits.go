@@ -53,8 +53,8 @@ func (w *world) wait(p *proc, x wait) error {
 	return w.block(p)
 }
 
-// setAlarm adds a queueDeadline event for the deadline of p's wait, unless p has one that is earlier. That event then sets
-// the next, so that a million short receptions do not leave a million events.
+// setAlarm adds a queueDeadline event for the deadline of p's wait, unless p has one that is earlier. That event then
+// sets the next, so that a million short receptions do not leave a million events.
 func (w *world) setAlarm(p *proc) {
 	d := p.wait.deadline
 	if d > 0 && (p.alarm == 0 || d < p.alarm) {
@@ -97,8 +97,8 @@ func (p *proc) cancelWait() {
 	}
 }
 
-// mayWaitFor lists those, in order, among whom are all that wait for gone. With a thousand ranks, of which most speak to few, it is not
-// worth asking everyone each time that one leaves.
+// mayWaitFor lists those, in order, among whom are all that wait for gone. With a thousand ranks, of which most speak
+// to few, it is not worth asking everyone each time that one leaves.
 func (w *world) mayWaitFor(gone *proc) []*proc {
 	if w.broad > 0 {
 		return w.procs

@@ -124,8 +124,8 @@ func TestTamWang(t *testing.T) {
 	way := func(p float64) float64 { return (16.684 + 0.0826*m + 1.556*p) * slow }
 	one := *s
 	one.Hosts = 2
-	// One sender is one active host, three are three: their sum, 3·m/g_s, is 36 B/µs, below the fabric's limit. The port
-	// is the slower one here, so a lone sender's second packet comes g_r after its first.
+	// One sender is one active host, three are three: their sum, 3·m/g_s, is 36 B/µs, below the fabric's limit. The
+	// port is the slower one here, so a lone sender's second packet comes g_r after its first.
 	at := arrivals(t, one, sim.Options{}, 2, m)
 	for i, want := range []float64{way(1), way(1) + max(gs, gr)} {
 		if math.Abs(float64(at[i])-want) > 1 {

@@ -10,8 +10,8 @@ import (
 	"calib/internal/netspec"
 )
 
-// world is one simulation: the ranks of one or more teams, the blocks between them and the time. Only the rank that runs
-// uses it; the mutex is for Close, which any goroutine may call.
+// world is one simulation: the ranks of one or more teams, the blocks between them and the time. Only the rank that
+// runs uses it; the mutex is for Close, which any goroutine may call.
 type world struct {
 	net *Net
 	opt *Options
@@ -51,8 +51,8 @@ type node struct {
 	txBegan instant // when the sending block began with the packet it serves
 	txFree  instant // and will have served all it was given
 	rxFree  instant
-	// kernelFree is when the host has handled all packets that came out of its receiving block; kernelTime is the CPU time
-	// that this took so far.
+	// kernelFree is when the host has handled all packets that came out of its receiving block; kernelTime is the CPU
+	// time that this took so far.
 	kernelFree, kernelTime instant
 }
 

@@ -1,5 +1,5 @@
-// Package names is the vocabulary of samples.jsonl: every experiment, phase, factor of a point and auxiliary value has its
-// name here, once. Experiments write these names and models read them; neither spells one as a literal.
+// Package names is the vocabulary of samples.jsonl: every experiment, phase, factor of a point and auxiliary value has
+// its name here, once. Experiments write these names and models read them; neither spells one as a literal.
 //
 // Package meanings says what each name means.
 package names
@@ -84,7 +84,8 @@ const (
 	PhaseWay            = "way"
 )
 
-// Phases that stand in run.json only: what several hosts' lines say together, which decides when a point of paired stops.
+// Phases that stand in run.json only: what several hosts' lines say together, which decides when a point of paired
+// stops.
 const (
 	StopLastDelivery = "burst"
 	StopAllStreams   = "stream-total"

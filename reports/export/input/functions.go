@@ -13,8 +13,8 @@ type Segment struct {
 	From, C0, C1 float64
 }
 
-// Segments returns the pieces of a function of segments and the largest size [B] that it was measured at; ok is false where
-// the run has no such function.
+// Segments returns the pieces of a function of segments and the largest size [B] that it was measured at; ok is false
+// where the run has no such function.
 func (in *Input) Segments(name string) (pieces []Segment, largest float64, ok bool) {
 	f, ok := in.function(name)
 	if !ok || f.Form != form.Pieces {
@@ -30,9 +30,9 @@ func (in *Input) Segments(name string) (pieces []Segment, largest float64, ok bo
 	}
 }
 
-// PacketCost returns the cost [s] of a packet by its size [B], never below zero, and the size at which the cost begins to
-// grow, 0 where it grows from the start. The error is of class ErrMissing where the run has no such function, or none that has
-// a value for every size up to full, the size of a full packet.
+// PacketCost returns the cost [s] of a packet by its size [B], never below zero, and the size at which the cost begins
+// to grow, 0 where it grows from the start. The error is of class ErrMissing where the run has no such function, or
+// none that has a value for every size up to full, the size of a full packet.
 func (in *Input) PacketCost(name string, full float64) (cost func(bytes float64) float64, kink float64, err error) {
 	f, ok := in.function(name)
 	if !ok {
@@ -62,8 +62,8 @@ func (in *Input) SlopeAboveZero(name string) float64 {
 	return 0
 }
 
-// DelayOverHosts returns L(m,p) for the fewest hosts measured, without its part by size, and how much it changes up to the
-// most hosts [s]; ok is false where L was not measured for several numbers of hosts.
+// DelayOverHosts returns L(m,p) for the fewest hosts measured, without its part by size, and how much it changes up to
+// the most hosts [s]; ok is false where L was not measured for several numbers of hosts.
 func (in *Input) DelayOverHosts() (delay, change float64, ok bool) {
 	f, ok := in.function("L")
 	if !ok || f.Form != form.Bilinear {

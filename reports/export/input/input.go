@@ -1,5 +1,6 @@
-// Package input is what every exporter starts from: a run's params.json, read so that a number which the run has not determined
-// is an error that says how to measure it, and the comment lines by which a file says where its numbers come from.
+// Package input is what every exporter starts from: a run's params.json, read so that a number which the run has not
+// determined is an error that says how to measure it, and the comment lines by which a file says where its numbers come
+// from.
 //
 // It is the only package of the exporters that knows the forms of cost functions in params.json.
 package input
@@ -106,8 +107,8 @@ func (in *Input) mark(name, status, why string) {
 	in.provisional[name] = why
 }
 
-// zero reports whether a latency or a gap is to be taken for zero: it is negative, or only a bound is known, and zero is within what the run
-// can tell. What is negative beyond that is not usable at all.
+// zero reports whether a latency or a gap is to be taken for zero: it is negative, or only a bound is known, and zero
+// is within what the run can tell. What is negative beyond that is not usable at all.
 func (in *Input) zero(name string) bool {
 	q, ok := in.Params.Parameters[name]
 	if !ok || name != "L" && name != "g" {
@@ -162,8 +163,8 @@ func (in *Input) NoFunction(name string) error {
 	return ErrMissing
 }
 
-// Need returns a parameter, or an error of class ErrMissing that names the command which measures it. A latency or gap that cannot be told
-// from zero is zero.
+// Need returns a parameter, or an error of class ErrMissing that names the command which measures it. A latency or gap
+// that cannot be told from zero is zero.
 func (in *Input) Need(name string) (float64, error) {
 	if in.zero(name) {
 		return 0, nil
@@ -216,14 +217,15 @@ func (in *Input) SlowPairs() []string {
 	return []string{fmt.Sprintf("%d of %d pairs stand out (%s), but the file has one network for all pairs", slow, len(in.Params.Pairs), first)}
 }
 
-// WindowsGrown reports whether TCP's windows are taken to have grown, so that each message of a host leaves as a whole: unless the
-// simulation of windows as they begin predicted the run's patterns better.
+// WindowsGrown reports whether TCP's windows are taken to have grown, so that each message of a host leaves as a whole:
+// unless the simulation of windows as they begin predicted the run's patterns better.
 func (in *Input) WindowsGrown() bool {
 	best, _ := params.BestSimulation(in.Params.Validation)
 	return best.Model != params.SimCold
 }
 
-// Metrics lists the numbers of a run that may be used, with those that are provisional marked, or an error of class ErrMissing where it has none.
+// Metrics lists the numbers of a run that may be used, with those that are provisional marked, or an error of class
+// ErrMissing where it has none.
 func (in *Input) Metrics() ([]params.Metric, error) {
 	m := in.Params.Metrics()
 	if len(m) == 0 {

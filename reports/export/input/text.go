@@ -8,8 +8,8 @@ import (
 	"calib/internal/printable"
 )
 
-// Header returns the lines that say where a file comes from: the run, the parameters used with their intervals, what else the
-// reader must know, and the warnings.
+// Header returns the lines that say where a file comes from: the run, the parameters used with their intervals, what
+// else the reader must know, and the warnings.
 func (in *Input) Header(used, notes, warnings []string) []string {
 	by, run := "calib", in.Params.Run
 	if in.Version != "" {

@@ -49,10 +49,11 @@ const (
 	windowPackets = 10
 	// leastShare is the share of T(x) of a latency or a flow that should be none: SimGrid needs both.
 	leastShare = 0.01
-	// waitingBuffers is how many send buffers a message has when its blocking send counts as waiting for the end of it. A
-	// medium holds a message from the beginning, so that one buffer is enough there.
+	// waitingBuffers is how many send buffers a message has when its blocking send counts as waiting for the end of it.
+	// A medium holds a message from the beginning, so that one buffer is enough there.
 	waitingBuffers = 8
-	// octaveSteps is the number of steps to a factor of 2 where a flow is to be the same for all sizes: it is then within 4.5%.
+	// octaveSteps is the number of steps to a factor of 2 where a flow is to be the same for all sizes: it is then
+	// within 4.5%.
 	octaveSteps = 8
 )
 
@@ -92,8 +93,9 @@ func dividerOf(in *input.Input, p *platform) (*divider, error) {
 	return d, nil
 }
 
-// contention is how long a shared medium is busy with a packet [s], a_c + m·(b_c − a_c/p), so that full packets come to b_c a
-// byte; b_c·m where a_c is not known, nil without b_c. Source: Stoica, Sultan, Keyes 1994, section 2, for one block.
+// contention is how long a shared medium is busy with a packet [s], a_c + m·(b_c − a_c/p), so that full packets come to
+// b_c a byte; b_c·m where a_c is not known, nil without b_c. Source: Stoica, Sultan, Keyes 1994, section 2, for one
+// block.
 func contention(in *input.Input, packet float64) func(float64) float64 {
 	bc, ok := in.Found("b_c")
 	if !ok || bc <= 0 {
@@ -170,8 +172,8 @@ func (d *divider) breaks(p *platform) []int {
 	return out[:slices.Index(out, most)+1]
 }
 
-// small divides a message of one window: os is the sending side, the flow what a medium takes, or the receiving side as far
-// as there is room.
+// small divides a message of one window: os is the sending side, the flow what a medium takes, or the receiving side as
+// far as there is room.
 func (d *divider) small(p *platform, s *segment) {
 	lo, hi := float64(s.from+1), float64(s.to)
 	whole := p.pieceOf(s.to).line
@@ -214,8 +216,8 @@ func (d *divider) large(p *platform, s *segment) {
 	s.os = rest.minus(line{c0: s.latency})
 }
 
-// longestEager is the largest size [B] of a send that does not wait for its receiver; larger ones are a latency and a flow, and
-// so must T be there.
+// longestEager is the largest size [B] of a send that does not wait for its receiver; larger ones are a latency and a
+// flow, and so must T be there.
 func (d *divider) longestEager(p *platform) float64 {
 	from := float64(largestBoundary) // where such pieces of T begin
 	for _, t := range slices.Backward(p.times) {

@@ -29,8 +29,8 @@ type timePiece struct {
 	line
 }
 
-// segment is how T(x) is divided for from < x ≤ to [B]: os and or are lines [s, s/B], latency [s] and time per byte of a
-// flow [s/B] are the same for all x.
+// segment is how T(x) is divided for from < x ≤ to [B]: os and or are lines [s, s/B], latency [s] and time per byte of
+// a flow [s/B] are the same for all x.
 type segment struct {
 	from, to int
 	os, or   line
@@ -153,11 +153,12 @@ func plainName(s string) string {
 	}, s)
 }
 
-// flat is by how much L may grow over the hosts measured for the network to count as a switch: a share of L for the fewest.
+// flat is by how much L may grow over the hosts measured for the network to count as a switch: a share of L for the
+// fewest.
 const flat = 0.05
 
-// addLinks decides between a switch and a shared medium, by b_c of paired; without it a switch is one where the delay does
-// not grow with the hosts that communicate.
+// addLinks decides between a switch and a shared medium, by b_c of paired; without it a switch is one where the delay
+// does not grow with the hosts that communicate.
 func (p *platform) addLinks(in *input.Input, d *divider) error {
 	if bc, ok := in.Found("b_c"); ok && bc > 0 {
 		p.medium, p.used = 1/bc, append(p.used, "b_c")

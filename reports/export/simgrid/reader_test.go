@@ -210,8 +210,9 @@ func quantity(text string, units map[string]float64) (float64, error) {
 	return v * scale, nil
 }
 
-// time returns how long a message of bytes takes from one host to another, alone and received by a blocking receive that
-// waits for it [s]. SMPI adds its envelope and, for a detached send, the sleeps of both ends; LV08 and CM02 know neither.
+// time returns how long a message of bytes takes from one host to another, alone and received by a blocking receive
+// that waits for it [s]. SMPI adds its envelope and, for a detached send, the sleeps of both ends; LV08 and CM02 know
+// neither.
 func (p *simulated) time(from, to string, bytes int) (float64, error) {
 	if p.lv08 {
 		flow, err := p.flow(from, to, bytes, "network/latency-factor", "network/bandwidth-factor")
@@ -252,8 +253,8 @@ func (p *simulated) factor(key string, bytes int) float64 {
 // crossShare is the part of a flow that goes back as cross-traffic.
 const crossShare = 0.05
 
-// flow is the latency of the route and the transfer [s]. A flow alone gets the least bandwidth of its links, less what its
-// own cross-traffic takes of them, bounded by the window over the round trip, and times the factor.
+// flow is the latency of the route and the transfer [s]. A flow alone gets the least bandwidth of its links, less what
+// its own cross-traffic takes of them, bounded by the window over the round trip, and times the factor.
 func (p *simulated) flow(from, to string, bytes int, latencyFactor, bandwidthFactor string) (float64, error) {
 	route, ok := p.routes[[2]string{from, to}]
 	if !ok || len(route) == 0 {

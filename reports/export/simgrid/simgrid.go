@@ -1,9 +1,9 @@
 // Package simgrid writes a run as a platform file of SimGrid, for MPI programs run by smpirun (3.32 and later).
 //
-// SimGrid sends a message of x bytes in four steps: the sender sleeps os(x), the route's latency passes, x + 16 bytes flow
-// through the links of the route, which flows share, and the receiver sleeps or(x). A message alone takes T(x), what ping-pong
-// measured, to the rounding of the numbers, however T(x) is divided over the four steps. Messages that meet depend on the
-// division, and so it follows what was measured of messages that meet:
+// SimGrid sends a message of x bytes in four steps: the sender sleeps os(x), the route's latency passes, x + 16 bytes
+// flow through the links of the route, which flows share, and the receiver sleeps or(x). A message alone takes T(x),
+// what ping-pong measured, to the rounding of the numbers, however T(x) is divided over the four steps. Messages that
+// meet depend on the division, and so it follows what was measured of messages that meet:
 //
 //   - Up to one TCP window, 10 packets, which a connection sends at once (RFC 6928), messages leave a host one after the
 //     other: os is the time that the host's sending side is busy, g_s(x) for one packet and x·g_s(p)/p for several. What
@@ -33,13 +33,13 @@
 //     after the other gets messages no faster than one sender sends them.
 //   - Loss, as from a port's buffer that overflows, does not happen.
 //
-// A network that behaves like a switch gets a link up and a link down for each host; one with a limit b_c that all pairs
-// share gets a medium, through which all routes lead. There the flow of a small message is as long as the medium is busy with
-// it, a_c + m·(b_c − a_c/p) for a packet, so that n pairs at once share that.
+// A network that behaves like a switch gets a link up and a link down for each host; one with a limit b_c that all
+// pairs share gets a medium, through which all routes lead. There the flow of a small message is as long as the medium
+// is busy with it, a_c + m·(b_c − a_c/p) for a packet, so that n pairs at once share that.
 //
-// All numbers are those of the fit. TCP-gamma is set so high that no window limits a flow, since the rates were measured with
-// the windows; weight-S is zero, since all routes are alike; and cross-traffic is off, since T(x) was measured with its
-// acknowledgements. The speed of hosts is not measured, and computation takes no time of it.
+// All numbers are those of the fit. TCP-gamma is set so high that no window limits a flow, since the rates were
+// measured with the windows; weight-S is zero, since all routes are alike; and cross-traffic is off, since T(x) was
+// measured with its acknowledgements. The speed of hosts is not measured, and computation takes no time of it.
 package simgrid
 
 import (
@@ -62,8 +62,8 @@ const (
 	gamma = 1e18
 )
 
-// Write writes the platform file of a run. Warnings say which messages that meet are known to be too fast, and what was not
-// measured. Errors are of the classes of package input.
+// Write writes the platform file of a run. Warnings say which messages that meet are known to be too fast, and what was
+// not measured. Errors are of the classes of package input.
 func Write(b *bytes.Buffer, in *input.Input) (warnings []string, err error) {
 	p, err := platformOf(in)
 	if err != nil {

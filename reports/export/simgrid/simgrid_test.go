@@ -16,7 +16,8 @@ import (
 	"calib/reports/export/input"
 )
 
-// TestTimes: a message alone takes T(x), on both sides of each break and of each threshold, and beyond what was measured.
+// TestTimes: a message alone takes T(x), on both sides of each break and of each threshold, and beyond what was
+// measured.
 func TestTimes(t *testing.T) {
 	noBuffer := switched()
 	delete(noBuffer.Parameters, "send_buffer")
@@ -279,8 +280,8 @@ func runs() map[string]*params.Params {
 	return out
 }
 
-// TestReadBack: whatever is in params.json, a platform that is handed out is one that SimGrid reads, and a message alone takes
-// T(x) on it in both directions, on both sides of every boundary and between.
+// TestReadBack: whatever is in params.json, a platform that is handed out is one that SimGrid reads, and a message
+// alone takes T(x) on it in both directions, on both sides of every boundary and between.
 func TestReadBack(t *testing.T) {
 	for name, p := range runs() {
 		t.Run(name, func(t *testing.T) {

@@ -9,7 +9,8 @@ import (
 	"calib/reports/export/input"
 )
 
-// write writes the file. Names of hosts and links are letters, digits, dots, hyphens and underscores, and need no escapes.
+// write writes the file. Names of hosts and links are letters, digits, dots, hyphens and underscores, and need no
+// escapes.
 func (p *platform) write(b *bytes.Buffer, in *input.Input) {
 	fmt.Fprint(b, "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n")
 	for _, l := range in.Header(p.used, p.notes(), p.warnings) {
@@ -85,7 +86,8 @@ func (p *platform) factors(of func(segment) float64) string {
 	return strings.Join(out, ";")
 }
 
-// writeLinks writes the links. The latency of a route is that of the sender's link, or of the medium where there is none.
+// writeLinks writes the links. The latency of a route is that of the sender's link, or of the medium where there is
+// none.
 func (p *platform) writeLinks(b *bytes.Buffer) {
 	write := func(id string, bandwidth, latency float64) {
 		fmt.Fprintf(b, "  <link id=\"%s\" bandwidth=\"%sBps\" latency=\"%ss\" sharing_policy=\"SHARED\"/>\n", id, input.Number(bandwidth),

@@ -11,9 +11,9 @@ import (
 	"calib/cmd/calib/internal/command"
 )
 
-// CompletionCommand prints a script that completes commands and flags. The scripts for bash and zsh ask calib itself through
-// the cli library's --generate-bash-completion, so that they stay true when calib is replaced; the one for fish is the
-// library's. The library's own bash script was rejected: it hands what is typed to eval.
+// CompletionCommand prints a script that completes commands and flags. The scripts for bash and zsh ask calib itself
+// through the cli library's --generate-bash-completion, so that they stay true when calib is replaced; the one for fish
+// is the library's. The library's own bash script was rejected: it hands what is typed to eval.
 func CompletionCommand() *cli.Command {
 	return &cli.Command{
 		Name: "completion", Usage: "print a script with which a shell completes calib's commands", ArgsUsage: "bash|zsh|fish",
@@ -44,8 +44,8 @@ func CompletionCommand() *cli.Command {
 	}
 }
 
-// CompletionBehindDashes reports whether args ask for completion behind a "--". The cli library would then not complete the
-// command but run it, so the caller must answer with nothing.
+// CompletionBehindDashes reports whether args ask for completion behind a "--". The cli library would then not complete
+// the command but run it, so the caller must answer with nothing.
 func CompletionBehindDashes(args []string) bool {
 	return strings.TrimLeft(args[len(args)-1], "-") == cli.BashCompletionFlag.Names()[0] && slices.Contains(args, "--")
 }

@@ -71,16 +71,16 @@ func writePages(c *cli.Context, root *cli.Command) error {
 	return command.AnswerFiles(c, "man", "", command.Written{Format: "man", Files: paths})
 }
 
-// manual is a command as an application with a page of its own. The library runs the lines of a description together; in a
-// code block the examples keep their form.
+// manual is a command as an application with a page of its own. The library runs the lines of a description together;
+// in a code block the examples keep their form.
 func manual(above string, c *cli.Command) *cli.App {
 	path := above + c.Name
 	return &cli.App{Name: strings.ReplaceAll(path, " ", "-"), Usage: c.Usage, UsageText: synopsis(above, c),
 		Description: "```\n" + c.Description + "\n```", Flags: c.VisibleFlags(), Commands: described(path+" ", c.Subcommands)}
 }
 
-// described copies commands for the manual: each under its full name, and with synopsis and description, which the library
-// leaves out, in the place of the usage text.
+// described copies commands for the manual: each under its full name, and with synopsis and description, which the
+// library leaves out, in the place of the usage text.
 func described(above string, commands []*cli.Command) []*cli.Command {
 	var out []*cli.Command
 	for _, c := range commands {

@@ -1,5 +1,6 @@
-// Package agents holds the agents that are a part of this calib, so that it can copy them to hosts: those that make build and make
-// release put there, under the build tag agents. A calib that was built otherwise has none, and copies itself.
+// Package agents holds the agents that are a part of this calib, so that it can copy them to hosts: those that make
+// build and make release put there, under the build tag agents. A calib that was built otherwise has none, and copies
+// itself.
 package agents
 
 import (

@@ -7,8 +7,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// FlagsFirst moves a command's flags, with their values, before its arguments: the cli library stops reading flags at the first
-// argument. What is behind "--" stays where it is.
+// FlagsFirst moves a command's flags, with their values, before its arguments: the cli library stops reading flags at
+// the first argument. What is behind "--" stays where it is.
 func FlagsFirst(cmds []*cli.Command, args []string) []string {
 	i := 1
 	var c *cli.Command

@@ -1,5 +1,5 @@
-// Package command holds what all commands of calib share: exit codes and the errors that carry them, the check of arguments,
-// shared flags, and output: one JSON document with --json, else text.
+// Package command holds what all commands of calib share: exit codes and the errors that carry them, the check of
+// arguments, shared flags, and output: one JSON document with --json, else text.
 package command
 
 import (
@@ -73,7 +73,8 @@ func Silent(err, reporting error) error {
 	return &Coded{code: CodeOf(err), silent: true, err: err}
 }
 
-// Report prints err, unless that was done, and returns the exit code: as one JSON document on out, or as a line on errOut.
+// Report prints err, unless that was done, and returns the exit code: as one JSON document on out, or as a line on
+// errOut.
 func Report(out, errOut io.Writer, asJSON bool, name string, err error) int {
 	code := CodeOf(err)
 	var c *Coded

@@ -21,9 +21,10 @@ func GoesOn(ctx context.Context, how string) {
 	}
 }
 
-// Interruptible returns a context that INT, TERM or HUP ends: what runs then stops in order, and keeps what it has. A HUP that the
-// process was started to ignore, as by nohup, stays ignored. A second signal ends the process at once; agents end with their input,
-// and the files of a run are whole at every moment. stop ends the watching, and returns when it has ended.
+// Interruptible returns a context that INT, TERM or HUP ends: what runs then stops in order, and keeps what it has. A
+// HUP that the process was started to ignore, as by nohup, stays ignored. A second signal ends the process at once;
+// agents end with their input, and the files of a run are whole at every moment. stop ends the watching, and returns
+// when it has ended.
 func Interruptible(say io.Writer) (ctx context.Context, stop func()) {
 	var after atomic.Pointer[string]
 	ctx, cancel := context.WithCancel(context.WithValue(context.Background(), afterKey{}, &after))

@@ -21,8 +21,8 @@ func Answer(c *cli.Context, name string, data any, text func(io.Writer) error) e
 	return AnswerResult(c, reports.Result{Command: name, Data: data}, nil, text)
 }
 
-// AnswerResult is Answer for a whole document. err, how the command ended, is in the document; text is printed in any case,
-// and err is then still to be reported.
+// AnswerResult is Answer for a whole document. err, how the command ended, is in the document; text is printed in any
+// case, and err is then still to be reported.
 func AnswerResult(c *cli.Context, r reports.Result, err error, text func(io.Writer) error) error {
 	if !c.Bool("json") {
 		return errors.Join(err, text(c.App.Writer))

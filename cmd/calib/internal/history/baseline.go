@@ -230,8 +230,8 @@ func setBaseline(c *cli.Context) error {
 	})
 }
 
-// storedIDs returns the IDs of the runs that args name: stored runs or, where there is a path, the runs there, which it adds. All
-// stored runs are found before one is added.
+// storedIDs returns the IDs of the runs that args name: stored runs or, where there is a path, the runs there, which it
+// adds. All stored runs are found before one is added.
 func storedIDs(c *cli.Context, s *history.Store, a *adder, args []string) ([]string, error) {
 	stored := make([]string, len(args))
 	for i, arg := range args {
@@ -268,7 +268,8 @@ func storedIDs(c *cli.Context, s *history.Store, a *adder, args []string) ([]str
 	return ids, nil
 }
 
-// noiseOf reads a noise floor: that of the file or else the only one in the directories among args; nil where there is none.
+// noiseOf reads a noise floor: that of the file or else the only one in the directories among args; nil where there is
+// none.
 func noiseOf(file string, args []string) ([]byte, error) {
 	if file == "" {
 		for _, arg := range args {

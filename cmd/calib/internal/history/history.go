@@ -1,5 +1,6 @@
-// Package history holds the commands calib history and calib baseline: they keep runs, follow the network over time, and name
-// runs to compare others with. The store is calib/internal/history; the search for changes of level is in survey.go.
+// Package history holds the commands calib history and calib baseline: they keep runs, follow the network over time,
+// and name runs to compare others with. The store is calib/internal/history; the search for changes of level is in
+// survey.go.
 package history
 
 import (

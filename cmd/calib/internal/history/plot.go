@@ -84,8 +84,8 @@ func plotHistory(c *cli.Context) error {
 	})
 }
 
-// choose returns the timelines that are drawn, as many as a page holds: of those asked for, the ones that changed most; else, of
-// the network and of links, the few links that changed most.
+// choose returns the timelines that are drawn, as many as a page holds: of those asked for, the ones that changed most;
+// else, of the network and of links, the few links that changed most.
 func (v *survey) choose(asked bool) []*timeline {
 	if asked {
 		return pick(slices.Concat(v.network, v.links), figuresDrawn)
@@ -151,8 +151,8 @@ func (t *timeline) series() figure.Series {
 	return s
 }
 
-// Timelines draws the parameters of a run over all runs of its plan in the history. There are none where there is no history,
-// or where the run is not in it. A history that cannot be read is an error only if --store names it.
+// Timelines draws the parameters of a run over all runs of its plan in the history. There are none where there is no
+// history, or where the run is not in it. A history that cannot be read is an error only if --store names it.
 func Timelines(c *cli.Context, p *params.Params) ([]figure.Figure, error) {
 	var out []figure.Figure
 	err := withStore(c, history.OpenExisting, func(s *history.Store) error {

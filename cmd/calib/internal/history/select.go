@@ -50,8 +50,8 @@ func timeFlag(c *cli.Context, name string) (time.Time, error) {
 		"unless they say otherwise", name, text)
 }
 
-// followedFlags returns the metrics that --metric and --link select, in the order of all. With --link, a metric of links is
-// selected for that link only.
+// followedFlags returns the metrics that --metric and --link select, in the order of all. With --link, a metric of
+// links is selected for that link only.
 func followedFlags(c *cli.Context, s *history.Store, all []history.Followed) ([]history.Followed, error) {
 	var from, to string
 	if text := c.String("link"); text != "" {
@@ -84,7 +84,8 @@ func followedFlags(c *cli.Context, s *history.Store, all []history.Followed) ([]
 	return out, nil
 }
 
-// noMetric is the error of a metric that no run has ok. It names those there are, or says which of the newest runs have it otherwise.
+// noMetric is the error of a metric that no run has ok. It names those there are, or says which of the newest runs have
+// it otherwise.
 func noMetric(c *cli.Context, s *history.Store, all []history.Followed, name string) error {
 	link := c.String("link")
 	runs, err := s.List(c.Context, history.Filter{Last: listedRuns})

@@ -26,8 +26,8 @@ const (
 	ackReach     = 5    // runs between a change and the run of an acknowledgement that covers it
 )
 
-// A cluster of 64 hosts has 8,064 series of links. Where there are more readings of links than linkReadings, links are searched
-// in fewer of the newest runs, but in leastLinkRuns at least.
+// A cluster of 64 hosts has 8,064 series of links. Where there are more readings of links than linkReadings, links are
+// searched in fewer of the newest runs, but in leastLinkRuns at least.
 const (
 	linkReadings  = 200_000
 	leastLinkRuns = 40
@@ -89,7 +89,8 @@ func linkWindow(n, links int) int {
 	return min(max(linkReadings/links, leastLinkRuns), n)
 }
 
-// timelines reads metrics in the newest runs and searches them, side by side. Those without a reading there are left out.
+// timelines reads metrics in the newest runs and searches them, side by side. Those without a reading there are left
+// out.
 func (v *survey) timelines(ctx context.Context, of []history.Followed, runs int) ([]*timeline, error) {
 	f := v.filter
 	f.Last, f.Since = runs, v.runs[len(v.runs)-runs].Started
@@ -138,7 +139,8 @@ func (v *survey) whole(ctx context.Context, timelines []*timeline) error {
 	return nil
 }
 
-// search finds the changes of level. Equal readings give equal changes: the permutations are seeded by the metric's name.
+// search finds the changes of level. Equal readings give equal changes: the permutations are seeded by the metric's
+// name.
 func (t *timeline) search(acks []history.Ack) {
 	y := make([]float64, len(t.readings))
 	for i, r := range t.readings {
@@ -152,8 +154,8 @@ func (t *timeline) search(acks []history.Ack) {
 	t.acknowledge(acks)
 }
 
-// acknowledge gives each change the nearest acknowledgement that covers it, and lists all reasons in t.known; that of an
-// acknowledgement that covers no change is listed at its own run.
+// acknowledge gives each change the nearest acknowledgement that covers it, and lists all reasons in t.known; that of
+// an acknowledgement that covers no change is listed at its own run.
 func (t *timeline) acknowledge(acks []history.Ack) {
 	reasons := map[int]string{}
 	add := func(at int, reason string) {
@@ -190,8 +192,8 @@ func (t *timeline) acknowledge(acks []history.Ack) {
 	}
 }
 
-// place returns the index of the reading where an acknowledgement belongs: that of its run or, where its run has no reading,
-// the first one after its start. It is false for a run before all readings.
+// place returns the index of the reading where an acknowledgement belongs: that of its run or, where its run has no
+// reading, the first one after its start. It is false for a run before all readings.
 func (t *timeline) place(a history.Ack) (int, bool) {
 	if i := slices.IndexFunc(t.readings, func(r history.Reading) bool { return r.Run == a.Run }); i >= 0 {
 		return i, true

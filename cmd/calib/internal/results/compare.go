@@ -183,8 +183,8 @@ func compareRuns(c *cli.Context) error {
 // baselinePrefix marks an argument that names a baseline of the history.
 const baselinePrefix = "baseline:"
 
-// loadRuns returns the runs of arguments, each baseline:NAME or a path for runfiles.Load, and the noise floor that is kept with
-// the only argument, where that is a baseline. A run that is named twice is an error: it would count as two.
+// loadRuns returns the runs of arguments, each baseline:NAME or a path for runfiles.Load, and the noise floor that is
+// kept with the only argument, where that is a baseline. A run that is named twice is an error: it would count as two.
 func loadRuns(c *cli.Context, args []string) (all []compare.Run, noise *compare.Floor, err error) {
 	from := map[string]string{}
 	for _, arg := range args {

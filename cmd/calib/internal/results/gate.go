@@ -155,8 +155,8 @@ func verdictCode(v *compare.Verdict) int {
 	return command.ExitInconclusive
 }
 
-// answerVerdict prints the verdict of the command called name, and returns its exit code as a silent error. partial is the
-// error of runs that lack hosts, or nil: a regression outweighs it, and it outweighs all else.
+// answerVerdict prints the verdict of the command called name, and returns its exit code as a silent error. partial is
+// the error of runs that lack hosts, or nil: a regression outweighs it, and it outweighs all else.
 func answerVerdict(c *cli.Context, name string, v *compare.Verdict, paths map[string]string, partial error) error {
 	code := verdictCode(v)
 	if partial != nil && code != command.ExitRegression {

@@ -17,7 +17,8 @@ import (
 	"calib/reports/compare"
 )
 
-// NoiseFile is the name of the noise floor that calib run --aa writes beside its runs: how much runs of the same differ.
+// NoiseFile is the name of the noise floor that calib run --aa writes beside its runs: how much runs of the same
+// differ.
 const NoiseFile = "noise.json"
 
 // ReadParams reads a params.json, or that of a run directory.
@@ -119,8 +120,9 @@ func isRun(dir string) bool {
 	return command.Exists(filepath.Join(dir, rundir.ParamsFile)) || command.Exists(filepath.Join(dir, rundir.RunFile))
 }
 
-// Load reads the runs at a path: a run directory, a params.json, or a directory that holds run directories. A run without
-// parameters among them is an error. A run.json beside a params.json, or else the name of the run, says when it started.
+// Load reads the runs at a path: a run directory, a params.json, or a directory that holds run directories. A run
+// without parameters among them is an error. A run.json beside a params.json, or else the name of the run, says when it
+// started.
 func Load(path string) ([]compare.Run, error) {
 	paths, err := ParamsFiles(path)
 	if err != nil {

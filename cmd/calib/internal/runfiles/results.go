@@ -1,5 +1,5 @@
-// Package runfiles works on run directories as commands name them: it finds and reads their parameters, fits their samples,
-// writes their reports, and prints their table.
+// Package runfiles works on run directories as commands name them: it finds and reads their parameters, fits their
+// samples, writes their reports, and prints their table.
 package runfiles
 
 import (
@@ -48,8 +48,9 @@ func Create(path string, r rundir.Run) (*rundir.Dir, error) {
 	return dir, nil
 }
 
-// Fit runs every model on the samples d of a run, holds their predictions against the patterns that were measured, and replaces the run's params.json and reports. A model that fails is a
-// warning, beside those given; no model at all is an error, and so are breaks that do not suit the sizes measured.
+// Fit runs every model on the samples d of a run, holds their predictions against the patterns that were measured, and
+// replaces the run's params.json and reports. A model that fails is a warning, beside those given; no model at all is
+// an error, and so are breaks that do not suit the sizes measured.
 func Fit(dir *rundir.Dir, d dataset.Source, s fit.Settings, warnings []string) (*params.Params, error) {
 	s.Missing = dir.Run().Slots.Missing()
 	undo := thrifty(d)
@@ -106,8 +107,8 @@ const (
 	thriftyGrows = 50
 )
 
-// thrifty lets the collector run more often while many timings are fitted, so that what is no longer used does not take as much memory
-// again as they do. The returned function undoes it.
+// thrifty lets the collector run more often while many timings are fitted, so that what is no longer used does not take
+// as much memory again as they do. The returned function undoes it.
 func thrifty(d dataset.Source) (undo func()) {
 	if d.Survey().Timings < manyTimings {
 		return func() {}
@@ -119,8 +120,8 @@ func thrifty(d dataset.Source) (undo func()) {
 // ValidationDir is where calib validate keeps the patterns that it measured for a run, in the run's directory.
 const ValidationDir = "validation"
 
-// Patterns returns the samples that a run's predictions are held against: its own samples d, or those that calib validate measured; nil
-// where there are none.
+// Patterns returns the samples that a run's predictions are held against: its own samples d, or those that calib
+// validate measured; nil where there are none.
 func Patterns(dir *rundir.Dir, d dataset.Source) (dataset.Source, error) {
 	if len(d.Select(names.Pattern, names.PhasePattern)) > 0 {
 		return d, nil
@@ -136,8 +137,8 @@ func Patterns(dir *rundir.Dir, d dataset.Source) (dataset.Source, error) {
 	return own.Samples()
 }
 
-// Validate holds the predictions of a run's params.json against the patterns in seen, and replaces params.json and the reports; d are
-// the run's samples.
+// Validate holds the predictions of a run's params.json against the patterns in seen, and replaces params.json and the
+// reports; d are the run's samples.
 func Validate(dir *rundir.Dir, d, seen dataset.Source) (*params.Params, error) {
 	p, err := dir.ReadParams()
 	if err != nil {
@@ -195,7 +196,8 @@ func PageOptions(c *cli.Context, dir string) reports.Options {
 	return o
 }
 
-// Print prints the table of a run, or its one JSON document, for the command called name. err is how that command ended.
+// Print prints the table of a run, or its one JSON document, for the command called name. err is how that command
+// ended.
 func Print(c *cli.Context, name string, dir *rundir.Dir, err error) error {
 	p, readErr := dir.ReadParams()
 	r := reports.Result{Command: name, Run: dir.Path(), Files: FilesOf(dir.Path()), Warnings: dir.Run().Warnings, Params: p}
@@ -210,8 +212,8 @@ func Print(c *cli.Context, name string, dir *rundir.Dir, err error) error {
 	})
 }
 
-// WriteFigures writes the page to the file out, which may be that of --out, where format is html, else a file for each figure to the
-// directory out. It returns the paths.
+// WriteFigures writes the page to the file out, which may be that of --out, where format is html, else a file for each
+// figure to the directory out. It returns the paths.
 func WriteFigures(c *cli.Context, format, out string, figures []figure.Figure, page func(io.Writer) error) ([]string, error) {
 	if format == command.FormatHTML {
 		if c.String("out") != "" {

@@ -1,5 +1,5 @@
-// Package meanings says what every name of package names means. docs/FORMATS.md is tested against these tables, and so is every
-// line that an experiment writes; nothing else reads them.
+// Package meanings says what every name of package names means. docs/FORMATS.md is tested against these tables, and so
+// is every line that an experiment writes; nothing else reads them.
 package meanings
 
 import (
@@ -194,7 +194,8 @@ var AuxValues = []Name{
 	{names.AuxWork, "", "steps of the computation; of overlap, in one step"},
 }
 
-// Unknown returns an error that names what a line holds and the tables do not: its phase, a factor or an auxiliary value.
+// Unknown returns an error that names what a line holds and the tables do not: its phase, a factor or an auxiliary
+// value.
 func Unknown(experiment, phase string, factors map[string]int64, aux map[string]float64) error {
 	if !slices.ContainsFunc(Phases, func(p Phase) bool { return p.Experiment == experiment && p.Name == phase }) {
 		return fmt.Errorf("experiment %q has no phase %q in the tables of package meanings", experiment, phase)
