@@ -55,13 +55,13 @@ bin/modules: go.mod go.sum
 	$(GO) mod download
 	@mkdir -p $(@D) && touch $@
 
-# What measures real packets comes last, one package after the other: the command's scripts and the lab run. Tests that were skipped are listed
-# at the end.
+# What measures real packets comes last, one package after the other: the command's scripts and the lab run. A late lab is tried three times,
+# which may take longer than the ten minutes that Go allows a package. Tests that were skipped are listed at the end.
 ALONE := ./cmd/calib ./harness
 test: setup bin/modules build
 	@CALIB_SKIPPED=$$(mktemp) && export CALIB_SKIPPED && trap 'cat $$CALIB_SKIPPED; rm -f $$CALIB_SKIPPED' EXIT && \
 	$(GO) test $$($(GO) list ./... | grep -vxF "$$($(GO) list $(ALONE))") && \
-	$(GO) test -count=1 -p 1 $(ALONE)
+	$(GO) test -count=1 -p 1 -timeout 30m $(ALONE)
 
 # The packages with goroutines, under the race detector, one at a time: it is slow, and they time packets. It needs a C compiler.
 RACE := agent transport transport/sim internal/coord internal/launch internal/join internal/certs internal/rundir internal/dataset internal/machine \

@@ -105,9 +105,9 @@ func Needs(model, what string) error {
 	return fmt.Errorf("model %s: %s: %w", model, what, ErrNeeds)
 }
 
-// formerNames maps models to names that they had once. Seeds are still made of those, so that the same samples give the
+// FormerNames maps models to names that they had once. Seeds are still made of those, so that the same samples give the
 // same intervals.
-var formerNames = map[string]string{
+var FormerNames = map[string]string{
 	"cluster":          "hku",
 	"cluster-overhead": "hku-overhead",
 	"cluster-gap":      "hku-gap",
@@ -123,7 +123,7 @@ func (p *Prepared) seed(stream string) uint64 {
 	if seed == 0 {
 		seed = p.Data.Head().Seed
 	}
-	if former, ok := formerNames[stream]; ok {
+	if former, ok := FormerNames[stream]; ok {
 		stream = former
 	}
 	h := fnv.New64a()

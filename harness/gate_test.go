@@ -40,7 +40,8 @@ func TestGate(t *testing.T) {
 // judgeGates writes the page of a case and holds it against the bars.
 func judgeGates(t *testing.T, all []gated) {
 	t.Helper()
-	p := &table{name: "accuracy-gate-" + path.Base(t.Name()), header: "network | hosts | gates | exit 0 | exit 3 | exit 4 | exit 5"}
+	p := &table{name: "accuracy-gate-" + path.Base(t.Name()),
+		header: "network | hosts | gates | exit 0 | exit 3 | exit 4 | exit 5"}
 	gates, right := map[bool]int{}, map[bool]int{}
 	for _, g := range all {
 		n, hosts, want := 0, "healthy", 0
@@ -52,9 +53,11 @@ func judgeGates(t *testing.T, all []gated) {
 		}
 		gates[g.slower] += n
 		right[g.slower] += g.exits[want]
-		p.add(t, fmt.Sprintf("| %s | %s | %d | %d | %d | %d | %d |", g.network, hosts, n, g.exits[0], g.exits[3], g.exits[4], g.exits[5]))
+		p.add(t, fmt.Sprintf("| %s | %s | %d | %d | %d | %d | %d |", g.network, hosts, n,
+			g.exits[0], g.exits[3], g.exits[4], g.exits[5]))
 	}
-	p.after = fmt.Sprintf("\n%d of %d healthy networks pass, %d of %d slower ones are found.\n", right[false], gates[false], right[true], gates[true])
+	p.after = fmt.Sprintf("\n%d of %d healthy networks pass, %d of %d slower ones are found.\n",
+		right[false], gates[false], right[true], gates[true])
 	p.save(t)
 	if 100*right[false] < 95*gates[false] || 100*right[true] < 90*gates[true] {
 		t.Errorf("wanted are 95%% and 90%%:%s", p.after)
@@ -67,7 +70,8 @@ func gateNetworks(t *testing.T, dir, preset string, hosts int) (out [2]string) {
 	spec := resolve(t, fmt.Sprintf("%s:%d", preset, hosts))
 	for i, by := range []float64{1, 1.05} {
 		out[i] = filepath.Join(dir, fmt.Sprintf("%s-%d.yaml", preset, i))
-		text := fmt.Sprintf("preset: %s\nname: gate\nhosts: %d\nhost: {a: %g, b: %g}\n", preset, hosts, by*spec.Host.A, by*spec.Host.B)
+		text := fmt.Sprintf("preset: %s\nname: gate\nhosts: %d\nhost: {a: %g, b: %g}\n",
+			preset, hosts, by*spec.Host.A, by*spec.Host.B)
 		if err := os.WriteFile(out[i], []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -114,8 +118,8 @@ func gateSimulated(t *testing.T, calib, preset string) []gated {
 			}
 			for i, n := range networks {
 				if err == nil {
-					exits[k][i], err = exitOf(calib, "gate", "--store", store, "--baseline", "good", "--sim", n, "--seed", seed(100+400*i), "--quiet",
-						"--out", filepath.Join(work, "gate-"+strconv.Itoa(i)))
+					exits[k][i], err = exitOf(calib, "gate", "--store", store, "--baseline", "good", "--sim", n,
+						"--seed", seed(100+400*i), "--quiet", "--out", filepath.Join(work, "gate-"+strconv.Itoa(i)))
 				}
 			}
 			return errors.Join(err, os.RemoveAll(work))
@@ -150,7 +154,7 @@ func gateLab(t *testing.T, calib string) []gated {
 		code := filepath.Join(dir, "exit")
 		for try := 1; ; try++ {
 			out := args[slices.Index(args, "--out")+1]
-			if err := os.RemoveAll(out); err != nil {
+			if err := errors.Join(os.RemoveAll(out), os.RemoveAll(code)); err != nil {
 				t.Fatal(err)
 			}
 			late, err := exitOf(slices.Concat([]string{calib, "lab", "run", "--strict", "--name", labName, network, "--",
@@ -168,7 +172,8 @@ func gateLab(t *testing.T, calib string) []gated {
 		}
 	}
 	for i := range runs {
-		inLab(networks[0], "run", "--plan", "harness/testdata/plans/gate.yaml", "--out", filepath.Join(good, fmt.Sprintf("run-%d", i+1)))
+		out := filepath.Join(good, fmt.Sprintf("run-%d", i+1))
+		inLab(networks[0], "run", "--plan", "harness/testdata/plans/gate.yaml", "--out", out)
 	}
 	if _, err := exitOf(calib, "baseline", "set", "--store", store, "good", good); err != nil {
 		t.Fatal(err)
@@ -176,7 +181,8 @@ func gateLab(t *testing.T, calib string) []gated {
 	out := []gated{{"switch", false, map[int]int{}}, {"switch", true, map[int]int{}}}
 	for k := range turns {
 		for i, n := range networks {
-			exit := inLab(n, "gate", "--store", store, "--baseline", "good", "--out", filepath.Join(dir, fmt.Sprintf("gate-%d-%d", k, i)))
+			dir := filepath.Join(dir, fmt.Sprintf("gate-%d-%d", k, i))
+			exit := inLab(n, "gate", "--store", store, "--baseline", "good", "--out", dir)
 			out[i].exits[exit]++
 			t.Logf("turn %d, network %d: exit %d", k, i, exit)
 		}

@@ -1,6 +1,6 @@
 // Package blocks is the algebra of communication blocks: the service time of a message in a host or a network, and the
-// four rules that reduce blocks in series, in parallel and in concurrent use to one. Source: Stoica, Sultan, Keyes
-// 1994, sections 2 and 3.
+// four rules that reduce blocks in series, in parallel and in concurrent use to one.
+// Source: Stoica, Sultan, Keyes 1994, sections 2 and 3.
 package blocks
 
 import (
@@ -13,7 +13,8 @@ import (
 var ErrBlock = errors.New("not a communication block")
 
 // Block is a communication block: A seconds for a message that fits in one packet, in the limit of no payload, and B
-// seconds a byte in the limit of long messages. Source: Stoica, Sultan, Keyes 1994, section 2.
+// seconds a byte in the limit of long messages.
+// Source: Stoica, Sultan, Keyes 1994, section 2.
 type Block struct {
 	A float64 `json:"a"` // s
 	B float64 `json:"b"` // s/B
@@ -23,7 +24,8 @@ type Block struct {
 //
 //	T(x; a, b) = a²/(a + b·x) + b·x,  a in s, b in s/B, a, b, x ≥ 0.
 //
-// A block of a = 0 takes b·x. Source: Stoica, Sultan, Keyes 1994, eq. 3.
+// A block of a = 0 takes b·x.
+// Source: Stoica, Sultan, Keyes 1994, eq. 3.
 func T(x, a, b float64) float64 {
 	if a == 0 {
 		return b * x
@@ -69,7 +71,8 @@ func Serial(dependent bool, blocks ...Block) Block {
 
 // Parallel reduces blocks of which each packet passes any one, chosen so that the message is served soonest: the
 // smallest a; and the smallest b where the blocks are dependent, the b of all together, 1/b = Σ 1/b_i, where they are
-// not. No blocks are Block{}. Source: Stoica, Sultan, Keyes 1994, rule 2, eq. 9 and 10.
+// not. No blocks are Block{}.
+// Source: Stoica, Sultan, Keyes 1994, rule 2, eq. 9 and 10.
 func Parallel(dependent bool, blocks ...Block) Block {
 	if len(blocks) == 0 {
 		return Block{}
@@ -92,7 +95,8 @@ func Parallel(dependent bool, blocks ...Block) Block {
 //
 //	a_i = n·a,  b_i = b·Σx/x_i,  n = len(sizes).
 //
-// It returns ErrBlock for an index or a size that is not there. Source: Stoica, Sultan, Keyes 1994, rule 3, eq. 14.
+// It returns ErrBlock for an index or a size that is not there.
+// Source: Stoica, Sultan, Keyes 1994, rule 3, eq. 14.
 func (c Block) Concurrent(i int, sizes ...float64) (Block, error) {
 	if i < 0 || i >= len(sizes) || !(sizes[i] > 0) {
 		return Block{}, fmt.Errorf("message %d of %d, sizes %v: %w", i, len(sizes), sizes, ErrBlock)

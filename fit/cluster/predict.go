@@ -162,7 +162,8 @@ func (c Cluster) GatherWindow(senders int, bytes float64) (w int, optimal bool, 
 //
 // a start signal being the way of a packet of one byte. Whole packets of MTU bytes and the rest of M are counted as
 // they are. Packets lost where w is above G_au are not in it. Errors are those of GatherWindow, and ErrPredict for a
-// window that is none. Source: Tam, Wang 2000, eq. 8.
+// window that is none.
+// Source: Tam, Wang 2000, eq. 8.
 func (c Cluster) GatherTime(senders int, bytes float64, window int) (float64, error) {
 	if err := c.check("a gather", senders, bytes); err != nil {
 		return 0, err

@@ -94,7 +94,7 @@ func sparcNetwork(hosts []string) *params.Fit {
 		Network: &params.Network{Packets: params.Shared, Streams: params.Shared},
 		Findings: []params.Finding{
 			params.Warnf(params.MeasuringNote, "the governor of h7 is unknown").About("h7"),
-			params.Warnf(params.OneDirection, "a holds half of the delay L until the experiment load separates it"),
+			params.Warnf(params.DelayInA, "a holds half of the delay L until the experiment load separates it"),
 		},
 	}
 	s := params.Series{Name: "a'(n)", Quantity: params.FixedTime, XName: "pairs"}

@@ -12,7 +12,8 @@ import (
 //	L(m, p) = L0 + L1·p + Tau·m·max(1, p·m/(N·g_s(m))),
 //
 // the forms Bilinear and Limited. N is the aggregate rate of the network [B/s]; N = 0 is no limit, so that L is
-// bilinear. Source: Tam, Wang 2000, table 1.
+// bilinear.
+// Source: Tam, Wang 2000, table 1.
 type Transfer struct {
 	L0, L1 float64 // s, s per host
 	Tau    float64 // s/B

@@ -8,7 +8,8 @@ func RingDistance(k int) float64 { return float64(k-1) / 2 }
 func MeshDistance(k int) float64 { return (float64(k)*float64(k) - 1) / (3 * float64(k)) }
 
 // TorusDistance is k_d of k nodes in a dimension whose channels go both ways and end around: k/4 for even k, (k−1/k)/4
-// for odd k. Source: Agarwal 1991.
+// for odd k.
+// Source: Agarwal 1991.
 func TorusDistance(k int) float64 {
 	if k%2 == 0 {
 		return float64(k) / 4

@@ -216,13 +216,11 @@ func FuzzDecodeParams(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
-	for _, path := range []string{"testdata/params.json"} {
-		b, err := os.ReadFile(path)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(b)
+	b, err := os.ReadFile("testdata/params.json")
+	if err != nil {
+		f.Fatal(err)
 	}
+	f.Add(b)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		p, err := params.Decode(bytes.NewReader(b))
 		if err != nil {

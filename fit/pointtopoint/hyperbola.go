@@ -82,8 +82,8 @@ func (m Hyperbola) Fit(p *fit.Prepared) (*params.Fit, error) {
 }
 
 // staircase is the term of a slope over a span of sizes [B]: T grows by a step for each packet, of a' at most, and the
-// ends of the span may lie half a step off the line. The kernel may also cut a message into a packet more. Source:
-// Stoica, Sultan, Keyes 1994, eq. 2.
+// ends of the span may lie half a step off the line. The kernel may also cut a message into a packet more.
+// Source: Stoica, Sultan, Keyes 1994, eq. 2.
 func staircase(a, span float64) []params.Term {
 	if a <= 0 || span <= 0 {
 		return nil

@@ -24,8 +24,9 @@ const (
 // are never made narrower. In simulations of correlation 0.6, 6 to 20 rounds and 1 to 12 series the estimate with its
 // guard brings the coverage of a nominal 95% interval from 66 to 72% (without it) to 92 to 97%; where rounds are
 // independent intervals are 1.3 to 2.7 times as wide at 6 rounds, and 1.1 to 1.7 times at 10. The guess for fewer
-// rounds covers 85 to 90% at 0.6. Source: Kendall 1954, Note on bias in the estimation of autocorrelation, Biometrika
-// 41, 403-404; Marriott and Pope 1954, Bias in the estimation of autocorrelations, ibid. 390-402.
+// rounds covers 85 to 90% at 0.6.
+// Source: Kendall 1954, Note on bias in the estimation of autocorrelation, Biometrika 41, 403-404; Marriott and Pope
+// 1954, Bias in the estimation of autocorrelations, ibid. 390-402.
 func serial(byRound [][]float64) float64 {
 	sum, rounds, n := 0.0, 0.0, 0.0
 	for _, v := range byRound {

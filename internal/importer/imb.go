@@ -8,8 +8,8 @@ import (
 
 // Intel MPI Benchmarks, suite MPI1: the tables PingPong, PingPing and Sendrecv. Times are means over the repetitions,
 // in µs: half the round trip for PingPong; for PingPing and Sendrecv the whole time of a message while the other way is
-// busy too. Source: IMB_parse_name_mpi1.c (scale_time 0.5 of PingPong, 1 of the others), IMB_output.c (headings; scaled
-// time).
+// busy too.
+// Source: IMB_parse_name_mpi1.c (scale_time 0.5 of PingPong, 1 of the others), IMB_output.c (headings; scaled time).
 var (
 	imbTitle     = regexp.MustCompile(`^#\s*Benchmarking\s+(\S+)`)
 	imbProcesses = regexp.MustCompile(`^#\s*#processes\s*=\s*(\d+)`)

@@ -2,7 +2,6 @@ package lab
 
 import (
 	"fmt"
-	"math"
 
 	"calib/internal/netspec"
 	"calib/internal/units"
@@ -19,10 +18,10 @@ type Stats struct {
 	// PreciseSend: hosts stamp TCP segments with microseconds, so that a packet's time does not depend on when the wire
 	// read it.
 	PreciseSend bool `json:"precise_send"`
-	// Tolerated is the lateness that a packet may have in this network: 30 µs and 2% of the least time of a packet on
-	// its way [ns].
+	// Tolerated is the lateness that 95% of the packets must keep within [ns]: 30 µs, and 2% of the time that the
+	// fastest packet of the network takes. Times in the lab have a tolerance of 2% + 30 µs.
 	Tolerated units.Nanos `json:"tolerated_ns"`
-	// LeastRTO is the least retransmission timeout of the hosts [ns].
+	// LeastRTO is the least retransmission timeout that the lab gives its hosts [ns]; 0 is the kernel's own.
 	LeastRTO units.Nanos `json:"least_rto_ns"`
 	Hosts    []HostStats `json:"hosts"`
 	// MediumQueueMax is the largest number of packets in the shared medium; ports of a switch are counted by host.
@@ -54,27 +53,24 @@ type HostStats struct {
 
 // bounds beyond which a lab is late: the share of packets that may be later than a time.
 //
-//   - 5% may be later than the network tolerates, which is the tolerance of times in the lab: 2% + 30 µs. Every estimator is a median,
-//     which one late packet in twenty does not move.
-//   - 1% may be more than 1 ms late. When a virtual machine is stopped for a moment, every packet in flight is late at once. The
-//     medians of rounds tolerate that, on a real host too, while it is rare.
+//   - 5% may be later than Stats.Tolerated. Every estimator is a median, which one late packet in twenty does not move.
+//   - 1% may be more than 1 ms late, or more than Stats.Tolerated where that is longer. When a virtual machine is
+//     stopped for a moment, every packet in flight is late at once. The medians of rounds tolerate that, on a real host
+//     too, while it is rare.
 //   - None may be later than the hosts' least retransmission timeout: it would look like a loss.
 func (s Stats) bounds() []bound {
 	return []bound{{s.Tolerated, 0.05}, {max(s.Tolerated, units.Millisecond), 0.01}, {max(s.LeastRTO, kernelRTO), 0}}
 }
 
-// tolerated is the lateness of a packet that accuracy in this network tolerates.
+// tolerated is Stats.Tolerated of a network.
 func tolerated(spec *netspec.Spec) units.Nanos {
-	least := math.Inf(1)
+	least := spec.Way(0, spec.Hosts-1, 1, 2)
 	for src := range spec.Hosts {
 		for dst := range spec.Hosts {
 			if src != dst {
 				least = min(least, spec.Way(src, dst, 1, 2))
 			}
 		}
-	}
-	if math.IsInf(least, 1) {
-		least = 0
 	}
 	return 30*units.Microsecond + units.Nanos(0.02*least*float64(units.Second))
 }

@@ -9,7 +9,6 @@ import (
 	"unsafe"
 
 	"calib/internal/netspec"
-	"calib/internal/units"
 
 	"golang.org/x/sys/unix"
 )
@@ -67,7 +66,7 @@ func newWire(lab string, spec *netspec.Spec, tuns []tun) (*wire, error) {
 	for i := range spec.Hosts {
 		w.readPause = min(w.readPause, leastService(spec, spec.HostBlock(i))/4)
 	}
-	w.stats.Tolerated, w.stats.LeastRTO = tolerated(spec), units.Nanos(tcpOf(spec, "").leastRTO)
+	w.stats.Tolerated = tolerated(spec)
 	w.stats.Hosts = make([]HostStats, spec.Hosts)
 	for i := range w.stats.Hosts {
 		w.stats.Hosts[i].Host = HostName(lab, i)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"calib/internal/netspec"
+	"calib/internal/units"
 
 	"golang.org/x/sys/unix"
 )
@@ -72,6 +73,7 @@ func prepare(cfg wireConfig) (*wire, net.Listener, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	w.stats.LeastRTO = units.Nanos(tcp.leastRTO)
 	listener, err := net.Listen("unix", cfg.Socket)
 	if err != nil {
 		return nil, nil, fmt.Errorf("listen for requests for statistics: %w", err)

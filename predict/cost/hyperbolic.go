@@ -109,7 +109,8 @@ func (h *hyperbolic) long(l *list) (float64, error) {
 
 // Bounds implements Bounder: each message takes eq. 3 of its own and occupies both its ends for that long, with n = 1,
 // and with n the number of ranks that send a message of that length ("all like messages are sent synchronously by all
-// processors"). Source: Stoica, Sultan, Keyes 1994, section 5.2, figures 19 and 20 (no overlap, total overlap).
+// processors").
+// Source: Stoica, Sultan, Keyes 1994, section 5.2, figures 19 and 20 (no overlap, total overlap).
 func (h *hyperbolic) Bounds(p pattern.Pattern, hosts, bytes int) (none, full float64, err error) {
 	l, err := written(p, hosts, bytes)
 	if err != nil {

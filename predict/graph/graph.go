@@ -17,7 +17,8 @@
 // A node is the name of a block, a block {a, b}, or one of serial: [nodes], parallel: [nodes], both with dependent:
 // true where only one of the parts works at a time and serial with times: n where they follow each other n times, and
 // concurrent: node with the messages that it serves at once. Where short and long messages meet different graphs (rule
-// 4), small and large stand for path. Source: Stoica, Sultan, Keyes 1994, section 2.
+// 4), small and large stand for path.
+// Source: Stoica, Sultan, Keyes 1994, section 2.
 package graph
 
 import (

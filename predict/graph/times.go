@@ -3,7 +3,8 @@ package graph
 import "calib/fit/blocks"
 
 // Times are those of a message of x bytes [s]. A preemptive primitive works while the blocks behind it do; one that is
-// not is held up by the slowest of them. Source: Stoica, Sultan, Keyes 1994, section 2.5 and figure 8.
+// not is held up by the slowest of them.
+// Source: Stoica, Sultan, Keyes 1994, section 2.5 and figure 8.
 type Times struct {
 	Bytes float64 `json:"bytes"`
 	// Communication is T_c, from the call of send to the delivery.
