@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"calib/fit/params"
 )
 
 // stages measures what it is told, and keeps what it was asked.
@@ -160,5 +162,27 @@ func TestNoise(t *testing.T) {
 		if _, err := ReadFloor([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
 		}
+	}
+}
+
+// TestGateRareLinks gates runs of which two in four have measured the rate of a link: its absence is chance.
+func TestGateRareLinks(t *testing.T) {
+	thinned := func(seed uint64) []Run {
+		runs := cluster(seed, 6, 4, 0.01, nil)
+		for i := range 2 {
+			runs[i].Metrics = slices.DeleteFunc(runs[i].Metrics, func(m params.Metric) bool {
+				return m.Name == "rate" && m.From == host(0) && m.To == host(1)
+			})
+		}
+		return runs
+	}
+	s := &stages{runs: [][]Run{thinned(2), thinned(3)}}
+	v, err := Gate(context.Background(), cluster(1, 6, 6, 0.01, nil), s.measure, 4, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	note := "in less than nine of ten of the runs of a side, and not compared: rate of n00→n01"
+	if v.Outcome != OK || !slices.Contains(v.Notes, note) {
+		t.Errorf("%s: %q, notes %q", v.Outcome, texts(v), v.Notes)
 	}
 }

@@ -212,7 +212,7 @@ func newTable(old, new []Run, gate bool) *table {
 			s := &series{raw: values, tested: values, Change: changeOf(metric[k], ScopeNetwork)}
 			s.judged = s.judged && (decides || !gate)
 			t.params = append(t.params, s)
-		case 2*len(had) < t.old || 2*len(has) < len(new):
+		case rarely(len(had), t.old, gate) || rarely(len(has), len(new), gate):
 			rare = append(rare, name)
 		default:
 			t.addLink(metric[k], values)
@@ -226,10 +226,23 @@ func newTable(old, new []Run, gate bool) *table {
 	t.skips()
 	t.note(onlyOld, "in the old runs only")
 	t.note(onlyNew, "in the new runs only")
-	t.note(rare, "in less than half of the runs of a side, and not compared")
+	least := "half"
+	if gate {
+		least = "nine of ten"
+	}
+	t.note(rare, "in less than "+least+" of the runs of a side, and not compared")
 	slices.Sort(t.hosts)
 	t.hosts = slices.Compact(t.hosts)
 	return t
+}
+
+// rarely reports whether so few runs of a side have the value of a link that it is not compared. Which links a short run
+// measures at its largest size is chance, so a gate wants the value in nine of ten runs, as it does of what decides.
+func rarely(have, runs int, gate bool) bool {
+	if gate {
+		return 10*have < 9*runs
+	}
+	return 2*have < runs
 }
 
 func (t *table) note(names []string, what string) {
