@@ -15,10 +15,11 @@ import (
 
 	"calib/bench"
 	"calib/bench/experiments"
-	"calib/internal/coord"
 	"calib/internal/dataset"
 	"calib/internal/plane"
 	"calib/internal/units"
+	"calib/run/coord"
+	"calib/run/plan"
 )
 
 // crowdArg makes the test binary serve agents on a socket: as many as are dialled.
@@ -100,19 +101,19 @@ func coordinate(b *testing.B, hosts int) {
 		b.Fatal(err)
 	}
 	lap("prepare-s")
-	plan, err := bench.BuiltinPlan(bench.PlanStandard)
+	chosen, err := plan.Builtin(plan.Standard)
 	if err != nil {
 		b.Fatal(err)
 	}
-	plan.Budget, plan.Rounds = 0, bench.Rounds{Min: 1, Max: 1}
-	s, err := bench.NewSchedule(plan, hosts, experiments.All)
+	chosen.Budget, chosen.Rounds = 0, plan.Rounds{Min: 1, Max: 1}
+	s, err := plan.New(chosen, hosts, experiments.All)
 	if err != nil {
 		b.Fatal(err)
 	}
 	var most uint64
 	slots := 0
 	r, err := coord.Walk(b.Context(), agents, coord.Config{
-		Run: "r1", Schedule: s, Stopper: bench.NewStopper(s), Deadline: func(bench.Slot) units.Nanos { return 100 * units.Second },
+		Run: "r1", Schedule: s, Deadline: func(bench.Slot) units.Nanos { return 100 * units.Second },
 		Sink: func([]dataset.Sample) error {
 			if slots++; slots%max(s.Slots()/4, 1) == 0 {
 				most = max(most, liveHeap()-base)

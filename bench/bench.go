@@ -1,7 +1,6 @@
-// Package bench is the core of the experiments: what an experiment is (Experiment, Point, Group, Recorder), in which order
-// a plan's points are measured (Schedule), when a point has been measured often enough (Stopper), and what the hosts of a
-// team do together (Team, Timeline). It opens no sockets: an experiment sees only its Group, which is real TCP or a
-// simulated network in virtual time.
+// Package bench is the core of the experiments: what an experiment is (Experiment, Point, Group, Recorder), what bounds its design
+// (Limits, Path), and what the hosts of a team do together (Team, Timeline). It opens no sockets: an experiment sees only its Group,
+// which is real TCP or a simulated network in virtual time. It knows no plan: package run/plan says what is measured when.
 //
 // The experiments are the packages below it: one package each, or one for a few that are alike. They import this package
 // and, where several need the same traffic, one of bench/roundtrip (one message there and back), bench/flow (one sender)
@@ -124,29 +123,6 @@ type Synchronised interface{ Synchronised() }
 // Stamped marks an experiment that compares arrivals, the times of RecvAt and RecvAny, between hosts. Perform then calls the
 // Group's Stamp first. Round trips are taken without it: they would hold its cost.
 type Stamped interface{ Stamped() }
-
-// Spanning is an experiment that needs a size above one packet: what its models say of long messages is nowhere else. Spans reports
-// whether they need a point for it, if its messages are so long. Of the least size they need all points.
-type Spanning interface{ Spans(Point) bool }
-
-// Needing is an experiment with points that a model is read from and nothing can stand in for. They, and those of the least size, are left
-// out last.
-type Needing interface{ Needs(Point) bool }
-
-// Steered is an experiment that names the phases whose precision decides when a point stops. Without it all phases do.
-type Steered interface{ Steers(phase string) bool }
-
-// Derived is an experiment whose points are stopped by values that need the lines of several ranks. Derive gets the
-// samples of a whole slot and returns the lines that the stopper sees beside them; they are not written to samples.jsonl.
-type Derived interface {
-	Derive(slot []dataset.Sample) []dataset.Sample
-}
-
-// Checked is an experiment that names what it cannot do of what the user asked for, beyond what Plan.Validate knows.
-type Checked interface {
-	// Check returns an error that begins with the plan's field, and lists what the field may hold.
-	Check(Limits) error
-}
 
 // Find returns the experiment of that name.
 func Find(exps []Experiment, name string) (Experiment, bool) {

@@ -15,25 +15,25 @@ func Colouring(p int) []Step {
 	if p < 2 {
 		return nil
 	}
-	steps := make([]Step, colours(p))
+	steps := make([]Step, Colours(p))
 	for s := range steps {
-		steps[s] = colour(p, s)
+		steps[s] = Colour(p, s)
 	}
 	return steps
 }
 
-// colours is how many steps Colouring has: the number of hosts that move.
-func colours(p int) int {
+// Colours is how many steps Colouring has: the number of hosts that move.
+func Colours(p int) int {
 	if p%2 == 1 {
 		return p // the host without an opponent rests
 	}
 	return p - 1
 }
 
-// colour is step s of Colouring.
-func colour(p, s int) Step {
+// Colour is step s of Colouring.
+func Colour(p, s int) Step {
 	var step Step
-	around := colours(p)
+	around := Colours(p)
 	if p%2 == 0 {
 		step = append(step, pairOf(s, p-1))
 	}

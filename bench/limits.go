@@ -57,8 +57,8 @@ func (l Limits) SizesUpTo(top units.Bytes, own []units.Bytes) []units.Bytes {
 // Effort scales what an experiment spends on a batch: 1 is the standard plan; 0 means 1.
 type Effort float64
 
-// orWhole is the effort as a factor: 1 where none is given.
-func (e Effort) orWhole() Effort {
+// OrWhole is the effort as a factor: 1 where none is given.
+func (e Effort) OrWhole() Effort {
 	if e <= 0 {
 		return 1
 	}
@@ -70,7 +70,7 @@ func (e Effort) Thin() bool { return e > 0 && e < 0.5 }
 
 // Reps scales a standard number of repetitions; never below least.
 func (e Effort) Reps(standard, least int) int {
-	return max(least, int(float64(standard)*float64(e.orWhole())+0.5))
+	return max(least, int(float64(standard)*float64(e.OrWhole())+0.5))
 }
 
 // Time scales a standard time; never below least.

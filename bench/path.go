@@ -63,8 +63,8 @@ func (p Path) Moves(c Cost) units.Nanos {
 	return units.Nanos(c.Messages)*p.Latency + units.Nanos(float64(c.Bytes)*p.PerByte)
 }
 
-// synchronising is how long the clocks of a team of so many ranks take to be compared, before a slot's points and after.
-func (p Path) synchronising(ranks int) units.Nanos {
+// Synchronising is how long the clocks of a team of so many ranks take to be compared, before a slot's points and after.
+func (p Path) Synchronising(ranks int) units.Nanos {
 	one := SyncCost(p)
 	return 2 * units.Nanos(max(0, ranks-1)) * units.Nanos(one.Messages) * p.Latency
 }

@@ -11,6 +11,7 @@ import (
 	"calib/internal/dataset"
 	"calib/internal/netspec"
 	"calib/internal/units"
+	"calib/run/plan"
 	"calib/transport/sim"
 )
 
@@ -40,11 +41,11 @@ var clusterCost = sim.Cost{Send: 3000, SendByte: 1, Recv: 1000, RecvByte: 0.2, A
 func TestClusterRecovers(t *testing.T) {
 	spec := clusterSpec()
 	opt := sim.Options{Seed: 1, ClockOffset: units.Second, ClockDrift: 10, Cost: clusterCost}
-	plan := bench.Plan{
+	chosen := plan.Plan{
 		Name: "cluster", Experiments: []string{"clock", "pingpong", "overhead", "gap", "gather", "flood", "load", "prtt", "copy"},
-		Limits: bench.Limits{Effort: 0.4, MaxBytes: 64 * units.KiB}, Rounds: bench.Rounds{Min: 2, Max: 2}, Seed: 5,
+		Limits: bench.Limits{Effort: 0.4, MaxBytes: 64 * units.KiB}, Rounds: plan.Rounds{Min: 2, Max: 2}, Seed: 5,
 	}
-	d := measure(t, spec, opt, plan)
+	d := measure(t, spec, opt, chosen)
 	p, errs := fit.Run(models.All, d, fit.Settings{Replicates: 100})
 	for _, err := range errs {
 		t.Error(err)

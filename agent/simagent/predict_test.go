@@ -15,28 +15,29 @@ import (
 	"calib/internal/netspec"
 	"calib/internal/units"
 	"calib/predict"
+	"calib/run/plan"
 	"calib/transport/sim"
 )
 
 // predicted measures and fits a network, and holds the predictions against its patterns.
-func predicted(t *testing.T, spec netspec.Spec, opt sim.Options, plan bench.Plan) (*params.Params, *dataset.Dataset) {
+func predicted(t *testing.T, spec netspec.Spec, opt sim.Options, chosen plan.Plan) (*params.Params, *dataset.Dataset) {
 	t.Helper()
-	d := measure(t, spec, opt, plan)
+	d := measure(t, spec, opt, chosen)
 	p, errs := fit.Run(models.All, d, fit.Settings{Replicates: 200})
 	for _, err := range errs {
 		t.Error(err)
 	}
-	if err := predict.Validate(p, d, predict.Settings{Seed: plan.Seed}); err != nil {
+	if err := predict.Validate(p, d, predict.Settings{Seed: chosen.Seed}); err != nil {
 		t.Fatal(err)
 	}
 	return p, d
 }
 
 // patternPlan measures what the network is made of, and patterns.
-func patternPlan(seed uint64, experiments ...string) bench.Plan {
-	return bench.Plan{
+func patternPlan(seed uint64, experiments ...string) plan.Plan {
+	return plan.Plan{
 		Name: "patterns", Experiments: append(experiments, names.Pattern), Limits: bench.Limits{Effort: 0.25, MaxBytes: 64 * units.KiB},
-		Rounds: bench.Rounds{Min: 6, Max: 6}, Permute: true, Seed: seed,
+		Rounds: plan.Rounds{Min: 6, Max: 6}, Permute: true, Seed: seed,
 	}
 }
 
@@ -55,13 +56,13 @@ func TestSimulationPredicts(t *testing.T) {
 		name        string
 		spec        netspec.Spec
 		opt         sim.Options
-		plan        bench.Plan
+		chosen      plan.Plan
 		mean, worst float64
 	}{
 		{"shared medium", *shared, sim.Options{Seed: 1}, patternPlan(1, pointToPoint...), 0.01, 0.03},
 		{"switch", clusterSpec(), sim.Options{Seed: 1, Cost: clusterCost}, patternPlan(2, whole...), 0.03, 0.10},
 	} {
-		p, _ := predicted(t, c.spec, c.opt, c.plan)
+		p, _ := predicted(t, c.spec, c.opt, c.chosen)
 		g, ok := params.GradeOf(p.Validation, predict.Sim, "")
 		if !ok || g.N < 8 || g.Mean > c.mean || g.Worst > c.worst {
 			t.Errorf("%s: %d patterns, %.2g%% off on average, %.2g%% at most; want %.2g%% and %.2g%%", c.name, g.N, 100*g.Mean, 100*g.Worst, 100*c.mean, 100*c.worst)
@@ -84,9 +85,9 @@ func TestPredictionIntervals(t *testing.T) {
 	covered, all := 0, 0
 	for seed := range uint64(50) {
 		opt := sim.Options{Seed: seed, Noise: sim.Noise{Jitter: 0.05, Round: 0.01}, ClockOffset: units.Second, ClockDrift: 10}
-		plan := patternPlan(seed, pointToPoint...)
-		plan.Limits.Sizes = []units.Bytes{1, 701, 1401, 8001, 32001}
-		p, _ := predicted(t, *spec, opt, plan)
+		chosen := patternPlan(seed, pointToPoint...)
+		chosen.Limits.Sizes = []units.Bytes{1, 701, 1401, 8001, 32001}
+		p, _ := predicted(t, *spec, opt, chosen)
 		g, _ := params.GradeOf(p.Validation, predict.Sim, "")
 		covered, all = covered+g.Covered, all+g.N
 	}

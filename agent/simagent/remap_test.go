@@ -13,15 +13,16 @@ import (
 	"calib/internal/events"
 	"calib/internal/netspec"
 	"calib/internal/units"
+	"calib/run/plan"
 	"calib/transport/sim"
 )
 
 // remaps measures remaps of one byte on a simulated network and fits LoGPC alone.
 func remaps(t *testing.T, spec netspec.Spec, cost sim.Cost) *params.Fit {
 	t.Helper()
-	plan := bench.Plan{Name: "remaps", Experiments: []string{names.Clock, names.Remap}, Limits: bench.Limits{Effort: 1, Sizes: []units.Bytes{1}},
-		Rounds: bench.Rounds{Min: 3, Max: 3}, Permute: true, Seed: 4}
-	d := measure(t, spec, sim.Options{Seed: 1, ClockOffset: units.Second, ClockDrift: 10, Cost: cost}, plan)
+	chosen := plan.Plan{Name: "remaps", Experiments: []string{names.Clock, names.Remap}, Limits: bench.Limits{Effort: 1, Sizes: []units.Bytes{1}},
+		Rounds: plan.Rounds{Min: 3, Max: 3}, Permute: true, Seed: 4}
+	d := measure(t, spec, sim.Options{Seed: 1, ClockOffset: units.Second, ClockDrift: 10, Cost: cost}, chosen)
 	f, err := logpc.LoGPC{}.Fit(fit.Prepare(d, fit.Settings{Replicates: 100}))
 	if err != nil {
 		t.Fatal(err)

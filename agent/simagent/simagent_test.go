@@ -14,21 +14,22 @@ import (
 	"calib/fit/hyperbolic"
 	"calib/fit/models"
 	"calib/fit/params"
-	"calib/internal/coord"
 	"calib/internal/dataset"
 	"calib/internal/netspec"
 	"calib/internal/units"
+	"calib/run/coord"
+	"calib/run/plan"
 	"calib/transport/sim"
 )
 
 // measure runs a plan on a simulated network, through the coordinator.
-func measure(t testing.TB, spec netspec.Spec, opt sim.Options, plan bench.Plan) *dataset.Dataset {
+func measure(t testing.TB, spec netspec.Spec, opt sim.Options, chosen plan.Plan) *dataset.Dataset {
 	t.Helper()
-	s, err := bench.NewSchedule(plan, spec.Hosts, experiments.All)
+	s, err := plan.New(chosen, spec.Hosts, experiments.All)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &dataset.Dataset{Header: dataset.Header{Schema: dataset.Schema, Run: "test", Seed: plan.Seed}}
+	d := &dataset.Dataset{Header: dataset.Header{Schema: dataset.Schema, Run: "test", Seed: chosen.Seed}}
 	var agents []coord.Agent
 	for _, a := range simagent.New(spec, opt) {
 		h, err := a.Hello(context.Background())
@@ -39,7 +40,7 @@ func measure(t testing.TB, spec netspec.Spec, opt sim.Options, plan bench.Plan) 
 		agents = append(agents, a)
 	}
 	_, err = coord.Walk(context.Background(), agents, coord.Config{
-		Run: "test", Schedule: s, Stopper: bench.NewStopper(s),
+		Run: "test", Schedule: s,
 		Deadline: func(bench.Slot) units.Nanos { return 600 * units.Second },
 		Sink:     func(b []dataset.Sample) error { d.Samples = append(d.Samples, b...); return nil },
 	})
@@ -50,9 +51,9 @@ func measure(t testing.TB, spec netspec.Spec, opt sim.Options, plan bench.Plan) 
 }
 
 // quick is the quick plan without a budget: virtual time is free.
-func quick(t testing.TB, seed uint64) bench.Plan {
+func quick(t testing.TB, seed uint64) plan.Plan {
 	t.Helper()
-	p, err := bench.BuiltinPlan(bench.PlanQuick)
+	p, err := plan.Builtin(plan.Quick)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,9 +192,9 @@ func TestCoverage(t *testing.T) {
 	for _, c := range truths(t)[:2] {
 		inside := map[string]int{}
 		for seed := range uint64(runs) {
-			plan := quick(t, seed+1)
-			plan.Experiments, plan.Limits.Sizes = []string{"paired"}, []units.Bytes{1, 400, 1400}
-			f := network(t, measure(t, c.spec, noisy(seed+1), plan))
+			chosen := quick(t, seed+1)
+			chosen.Experiments, chosen.Limits.Sizes = []string{"paired"}, []units.Bytes{1, 400, 1400}
+			f := network(t, measure(t, c.spec, noisy(seed+1), chosen))
 			for name, want := range c.want {
 				if p := f.Parameters[name]; p.CI95 != nil && p.CI95[0] <= want && want <= p.CI95[1] {
 					inside[name]++
@@ -213,8 +214,8 @@ func TestCoverage(t *testing.T) {
 func TestPipeline(t *testing.T) {
 	spec, opt := clusterSpec(), noisy(1)
 	spec.Hosts, opt.Cost = 4, clusterCost
-	d := measure(t, spec, opt, bench.Plan{
-		Name: "all", Limits: bench.Limits{Effort: 0.25, MaxBytes: 64 * units.KiB}, Rounds: bench.Rounds{Min: 2, Max: 2}, Seed: 1,
+	d := measure(t, spec, opt, plan.Plan{
+		Name: "all", Limits: bench.Limits{Effort: 0.25, MaxBytes: 64 * units.KiB}, Rounds: plan.Rounds{Min: 2, Max: 2}, Seed: 1,
 	})
 	p, errs := fit.Run(models.All, d, fit.Settings{Replicates: 200})
 	for _, err := range errs {

@@ -31,9 +31,6 @@ func (Experiment) Name() string { return names.Clock }
 // Synchronised implements bench.Synchronised: the offsets are the by-product that this experiment is for.
 func (Experiment) Synchronised() {}
 
-// Steers implements bench.Steered: a step is the clock's own property, and the precision of offsets is their bound.
-func (Experiment) Steers(phase string) bool { return phase == names.PhaseCost }
-
 // Design implements bench.Experiment: one point for hosts alone, and one for pairs where there are two.
 func (Experiment) Design(l bench.Limits) []bench.Point {
 	var out []bench.Point

@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 
 	"calib/bench"
 	"calib/bench/pattern"
@@ -39,23 +38,6 @@ func (Pattern) Synchronised() {}
 
 // Stamped implements bench.Stamped: a rank that wakes up must not take the CPU from one that has just begun.
 func (Pattern) Stamped() {}
-
-// Steers implements bench.Steered: the estimate of a pattern that was not run has no precision.
-func (Pattern) Steers(phase string) bool { return phase != names.PhaseSkipped }
-
-// Check implements bench.Checked.
-func (Pattern) Check(l bench.Limits) error {
-	have := pattern.Names()
-	for i, name := range l.Patterns {
-		switch {
-		case !slices.Contains(have, name):
-			return fmt.Errorf("patterns: no pattern %q (have %s)", name, strings.Join(have, ", "))
-		case slices.Contains(l.Patterns[:i], name):
-			return fmt.Errorf("patterns: %q is listed twice", name)
-		}
-	}
-	return nil
-}
 
 // Design implements bench.Experiment: at an effort above 1 every pattern, and else the patterns asked for, with every size on
 // all hosts and on half of them. Without either some of each kind, drawn by the seed: see sampleOf.

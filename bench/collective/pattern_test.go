@@ -2,7 +2,6 @@ package collective_test
 
 import (
 	"context"
-	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -141,27 +140,6 @@ func TestDesigns(t *testing.T) {
 		}
 	}
 	t.Error("twenty seeds draw the same design")
-}
-
-func TestCheck(t *testing.T) {
-	for _, c := range []struct {
-		patterns []string
-		want     string
-	}{
-		{nil, ""},
-		{[]string{"bcast-binary", "mg-overlap"}, ""},
-		{[]string{"bcast"}, `patterns: no pattern "bcast" (have p2p-direct, bcast-serial`},
-		{[]string{"dd-exchange", "dd-exchange"}, `patterns: "dd-exchange" is listed twice`},
-	} {
-		err := (collective.Pattern{}).Check(bench.Limits{Patterns: c.patterns})
-		if (err == nil) != (c.want == "") || err != nil && !strings.HasPrefix(err.Error(), c.want) {
-			t.Errorf("%v: got %v, want %q", c.patterns, err, c.want)
-		}
-		plan := bench.Plan{Name: "x", Rounds: bench.Rounds{Min: 1, Max: 1}, Limits: bench.Limits{Patterns: c.patterns}}
-		if err := plan.Validate([]bench.Experiment{collective.Pattern{}}); errors.Is(err, bench.ErrPlan) != (c.want != "") {
-			t.Errorf("%v: the plan says %v", c.patterns, err)
-		}
-	}
 }
 
 // TestUnknownPattern: a host of another version says what to do.

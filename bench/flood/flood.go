@@ -52,11 +52,6 @@ func (Experiment) Synchronised() {}
 // Stamped implements bench.Stamped.
 func (Experiment) Stamped() {}
 
-// Steers implements bench.Steered: the rest are by-products of these.
-func (Experiment) Steers(phase string) bool {
-	return phase == names.PhaseFlood || phase == names.PhaseProbe
-}
-
 // Design implements bench.Experiment: bursts of 16·2^i datagrams of the largest size and 16·4^i of the others, or 16·4^i and
 // 16·16^i where the effort is below a half, from all other hosts and, where those are four or more, from half of them; and
 // the probe.

@@ -48,9 +48,6 @@ func (Experiment) Synchronised() {}
 // Stamped implements bench.Stamped.
 func (Experiment) Stamped() {}
 
-// Steers implements bench.Steered: the estimate of a gather that was not made has no precision.
-func (Experiment) Steers(phase string) bool { return phase != names.PhaseSkipped }
-
 // Design implements bench.Experiment: every size for each number of senders, with every window for the most and for three;
 // and streams from all.
 func (Experiment) Design(l bench.Limits) []bench.Point {

@@ -78,11 +78,6 @@ func (Experiment) Ranges() bench.Ranges {
 // Teams implements bench.Experiment.
 func (Experiment) Teams(l bench.Limits, _ bench.Point) []bench.Step { return bench.Neighbours(l.Hosts) }
 
-// Steers implements bench.Steered: what the gain is made of.
-func (Experiment) Steers(phase string) bool {
-	return slices.Contains([]string{names.PhaseInTurn, names.PhaseSecond, names.PhaseTransfer, names.PhaseTransferSecond}, phase)
-}
-
 // Cost implements bench.Experiment. Computing counts as the messages that would take as long.
 func (Experiment) Cost(l bench.Limits, p bench.Point) bench.Cost {
 	m, ways := p[names.FactorBytes], len(waysAt(p))

@@ -59,11 +59,6 @@ func (Experiment) Design(l bench.Limits) []bench.Point {
 	return out
 }
 
-// Needs implements bench.Needing: b and b_c are read off streams over one connection.
-func (Experiment) Needs(p bench.Point) bool {
-	return p[names.FactorStream] != 0 && p[names.FactorBytes] == 0 && p[names.FactorConnections] <= 1
-}
-
 // Ranges implements bench.Experiment.
 func (Experiment) Ranges() bench.Ranges {
 	return bench.Ranges{

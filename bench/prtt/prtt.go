@@ -61,11 +61,6 @@ func sizes(l bench.Limits) []units.Bytes {
 // Name implements bench.Experiment.
 func (Experiment) Name() string { return names.PRTT }
 
-// Steers implements bench.Steered: single calls are only kept for the record.
-func (Experiment) Steers(phase string) bool {
-	return phase != names.PhaseSend && phase != names.PhaseReceive
-}
-
 // Design implements bench.Experiment.
 func (Experiment) Design(l bench.Limits) []bench.Point {
 	if l.Hosts < 2 {
@@ -83,9 +78,6 @@ func (Experiment) Design(l bench.Limits) []bench.Point {
 	}
 	return out
 }
-
-// Spans implements bench.Spanning: G is the gap per byte of messages of several packets, of which none waits.
-func (Experiment) Spans(p bench.Point) bool { return !waits(p) }
 
 // Ranges implements bench.Experiment.
 func (Experiment) Ranges() bench.Ranges {

@@ -44,9 +44,6 @@ func (Experiment) Synchronised() {}
 // Stamped implements bench.Stamped: a rank that wakes up must not take the CPU from one that serves.
 func (Experiment) Stamped() {}
 
-// Steers implements bench.Steered: the estimate of a remap that was not made has no precision.
-func (Experiment) Steers(phase string) bool { return phase != names.PhaseSkipped }
-
 // Design implements bench.Experiment: on all hosts every kind of destinations, rank 0 alone, and, unless the design is thin, drawn
 // destinations on half of the hosts; each synchronous and asynchronous, for every size.
 func (Experiment) Design(l bench.Limits) []bench.Point {

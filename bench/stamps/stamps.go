@@ -46,11 +46,6 @@ type Stamper interface {
 // Synchronised implements bench.Synchronised: ways are compared by direction.
 func (Experiment) Synchronised() {}
 
-// Steers implements bench.Steered: the half round trips hold every part.
-func (Experiment) Steers(phase string) bool {
-	return phase == names.PhasePlain || phase == names.PhaseHalf
-}
-
 var (
 	sizes      = []units.Bytes{1, 181, 701, 1123, 1401}
 	sizesQuick = []units.Bytes{1, 701, 1401}

@@ -107,6 +107,6 @@ func JSONSchema() (*jsonschema.Schema, error) {
 	s.Description = "run.json: what a run was, on which hosts, and how far it came."
 	s.Properties["schema"].Const = jsonschema.Ptr[any](Schema)
 	s.Properties["status"].Enum = []any{StatusRunning, StatusComplete, StatusPartial, StatusInterrupted, StatusFailed}
-	s.Properties["stops"].Items.Properties["reason"].Enum = []any{dataset.StopTarget, dataset.StopBudget, dataset.StopOpen}
+	s.Properties["stops"].Items.Properties["reason"].Enum = []any{dataset.StopTargets, dataset.StopBudget, dataset.StopRounds, dataset.StopOpen}
 	return s, nil
 }

@@ -59,12 +59,12 @@ func names(t *testing.T, dir string) string {
 
 func finish(t *testing.T, d *Dir) {
 	t.Helper()
-	width, slot := 0.013, 7
+	slot := 7
 	err := d.Update(func(r *Run) {
 		r.Slots.Done, r.Slots.Failed = 11, 1
 		r.Stops = []dataset.Stop{
-			{Experiment: "pingpong", Point: "bytes=64", Ranks: []int{0, 1}, Reason: dataset.StopTarget, Width: &width, Rounds: 3},
-			{Experiment: "paired", Phase: "burst", Point: "bytes=1,pairs=1", Ranks: []int{0, 1}, Reason: dataset.StopBudget, Rounds: 9},
+			{Experiment: "pingpong", Reason: dataset.StopTargets, Rounds: 3},
+			{Experiment: "paired", Reason: dataset.StopBudget, Rounds: 9},
 		}
 		r.Failures = []dataset.Failure{{Slot: &slot, Host: "h2", Error: "no answer within 5 s"}}
 		r.End(StatusPartial, 4, started.Add(time.Minute))

@@ -12,10 +12,11 @@ import (
 	"calib/fit"
 	"calib/fit/models"
 	"calib/fit/params"
-	"calib/internal/coord"
 	"calib/internal/dataset"
 	"calib/internal/netspec"
 	"calib/internal/units"
+	"calib/run/coord"
+	"calib/run/plan"
 	"calib/transport/sim"
 )
 
@@ -32,13 +33,13 @@ var simulated = sync.OnceValue(func() (w whole) {
 	if err != nil {
 		return whole{err: err}
 	}
-	p, err := bench.BuiltinPlan(bench.PlanStandard)
+	p, err := plan.Builtin(plan.Standard)
 	if err != nil {
 		return whole{err: err}
 	}
-	p.Experiments, p.Budget, p.Seed, p.Rounds = nil, 0, 7, bench.Rounds{Min: 2, Max: 2}
+	p.Experiments, p.Budget, p.Seed, p.Rounds = nil, 0, 7, plan.Rounds{Min: 2, Max: 2}
 	p.Limits.Effort, p.Limits.AllPairs, p.Limits.MaxBytes = 0.1, true, 32*units.KiB
-	s, err := bench.NewSchedule(p, spec.Hosts, experiments.All)
+	s, err := plan.New(p, spec.Hosts, experiments.All)
 	if err != nil {
 		return whole{err: err}
 	}
@@ -54,7 +55,7 @@ var simulated = sync.OnceValue(func() (w whole) {
 		agents = append(agents, a)
 	}
 	if _, w.err = coord.Walk(context.Background(), agents, coord.Config{
-		Run: "simulated", Schedule: s, Stopper: bench.NewStopper(s),
+		Run: "simulated", Schedule: s,
 		Deadline: func(bench.Slot) units.Nanos { return 600 * units.Second },
 		Sink:     func(b []dataset.Sample) error { w.d.Samples = append(w.d.Samples, b...); return nil },
 	}); w.err != nil {

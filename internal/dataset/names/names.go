@@ -84,13 +84,6 @@ const (
 	PhaseWay            = "way"
 )
 
-// Phases that stand in run.json only: what several hosts' lines say together, which decides when a point of paired
-// stops.
-const (
-	StopLastDelivery = "burst"
-	StopAllStreams   = "stream-total"
-)
-
 // Factors of a point.
 const (
 	FactorBuffer       = "buffer"

@@ -15,17 +15,14 @@ func (j *job) checkBreaks() error {
 	if len(breaks) == 0 {
 		return nil
 	}
-	s, err := scheduleOf(j.detail.Plan, len(j.list))
-	if err != nil {
-		return err
-	}
-	if !slices.Contains(s.Plan.Names(experiments.All), names.Pingpong) {
+	p := j.detail.Plan
+	if !slices.Contains(p.Names(experiments.All), names.Pingpong) {
 		return command.Usagef("--breaks: the plan does not measure %s, whose times they part", names.Pingpong)
 	}
 	var sizes []float64
 	e, _ := experiments.Lookup(names.Pingpong)
-	for _, p := range e.Design(s.Limits) {
-		sizes = append(sizes, float64(p[names.FactorBytes]))
+	for _, point := range e.Design(p.LimitsOn(len(j.list))) {
+		sizes = append(sizes, float64(point[names.FactorBytes]))
 	}
 	slices.Sort(sizes)
 	if err := regress.CheckBreaks(slices.Compact(sizes), breaks); err != nil {

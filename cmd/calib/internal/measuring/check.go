@@ -8,12 +8,12 @@ import (
 	"strings"
 	"time"
 
-	"calib/internal/coord"
 	"calib/internal/dataset"
 	"calib/internal/doctor"
 	"calib/internal/environ"
 	"calib/internal/plane"
 	"calib/internal/units"
+	"calib/run/coord"
 )
 
 const (
@@ -56,15 +56,15 @@ func (j *job) checkup(ctx context.Context, cl *cluster) error {
 	for _, i := range slices.Backward(out) {
 		cl.leave(i, why[cl.infos[i].Name])
 	}
-	return nil
+	if len(out) == 0 {
+		return nil
+	}
+	return j.claim(ctx, cl) // the others have new numbers
 }
 
-// check prepares the agents and tries their pairs: every one, or, where most is not 0, after that time no more than is needed to know
+// check tries the pairs of agents that are claimed: every one, or, where most is not 0, after that time no more than is needed to know
 // which hosts work.
 func (j *job) check(ctx context.Context, cl *cluster, most time.Duration) ([]doctor.Pair, error) {
-	if err := cl.prepareForCheck(ctx, j.runID()); err != nil {
-		return nil, err
-	}
 	checked := coord.CheckPairs(ctx, cl.agents, j.runID(), most, nil)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -82,20 +82,26 @@ func (j *job) check(ctx context.Context, cl *cluster, most time.Duration) ([]doc
 	return out, nil
 }
 
-// prepareForCheck takes the agents for a check. Those that refuse, as one that measures for somebody else, are left out.
-func (c *cluster) prepareForCheck(ctx context.Context, run string) error {
+// claim takes the agents for a run, and gives each the peers and tickets for so many bytes a pair, or as many as every agent allows. Those
+// that refuse, as one that measures for somebody else, are left out, and the rest are told of each other anew: hosts have numbers. It fails
+// where fewer than two are left.
+func (c *cluster) claim(ctx context.Context, s plane.Session, allowance units.Bytes, life time.Duration) error {
 	for {
-		allowance := checkAllowance
 		for _, h := range c.infos {
 			if h.MostBytes > 0 {
 				allowance = min(allowance, units.Bytes(h.MostBytes))
 			}
 		}
-		tickets := coord.NewIssuer(allowance, time.Now().Add(checkTickets))
-		errs := coord.Prepare(ctx, c.agents, plane.Session{Run: run, Peers: c.peers()}, tickets, callsAtOnce)
-		left := c.leaveOut(errs)
-		if left == nil || ctx.Err() != nil || len(c.agents) < 2 {
-			return left
+		s.Peers = c.peers()
+		errs := coord.Prepare(ctx, c.agents, s, coord.NewIssuer(allowance, time.Now().Add(life)), callsAtOnce)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		switch left := c.leaveOut(errs); {
+		case left == nil:
+			return nil
+		case len(c.agents) < 2:
+			return fmt.Errorf("fewer than two hosts can be had:\n%w", left)
 		}
 	}
 }

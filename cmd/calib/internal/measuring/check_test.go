@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"calib/bench"
-	"calib/internal/coord"
 	"calib/internal/dataset"
 	"calib/internal/plane"
+	"calib/run/coord"
 )
 
 // taken is an agent that another run may hold. It remembers the last session, and whether it was ended.
@@ -46,7 +46,7 @@ func TestBusyHostsAreLeftOut(t *testing.T) {
 			agents = append(agents, a)
 			cl.agents, cl.infos = append(cl.agents, coord.Agent(a)), append(cl.infos, dataset.Host{Name: name, MostBytes: 1000})
 		}
-		err := cl.prepareForCheck(t.Context(), "run")
+		err := cl.claim(t.Context(), plane.Session{Run: "run"}, checkAllowance, checkTickets)
 		if c.left == "" {
 			if !errors.Is(err, busy) {
 				t.Errorf("%s: %v", c.name, err)

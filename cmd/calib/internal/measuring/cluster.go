@@ -17,12 +17,12 @@ import (
 	"calib/agent/simagent"
 	"calib/cmd/calib/internal/command"
 	"calib/internal/certs"
-	"calib/internal/coord"
 	"calib/internal/dataset"
 	"calib/internal/environ"
 	"calib/internal/hosts"
 	"calib/internal/netspec"
 	"calib/internal/plane"
+	"calib/run/coord"
 	"calib/transport/sim"
 )
 

@@ -15,6 +15,7 @@ import (
 	"calib/internal/dataset"
 	"calib/internal/doctor"
 	"calib/internal/environ"
+	"calib/internal/plane"
 	"calib/reports"
 )
 
@@ -71,7 +72,11 @@ func examined(c *cli.Context) (r doctor.Report, err error) {
 	j.show.Phase("examine the hosts")
 	var f doctor.Facts
 	f.Dir, f.Free = freeHere()
-	if f.Pairs, err = j.check(c.Context, cl, 0); err != nil { // first: it takes out who refuses, and pairs name the others by index
+	// First: it takes out who refuses, and pairs name the others by index.
+	if err = cl.claim(c.Context, plane.Session{Run: j.runID()}, checkAllowance, checkTickets); err != nil {
+		return r, err
+	}
+	if f.Pairs, err = j.check(c.Context, cl, 0); err != nil {
 		return r, err
 	}
 	f.Hosts = cl.examine(c.Context)

@@ -8,23 +8,23 @@ import (
 	"strings"
 	"time"
 
-	"calib/bench"
 	"calib/cmd/calib/internal/command"
 	"calib/cmd/calib/internal/runfiles"
 	"calib/fit/params"
-	"calib/internal/coord"
 	"calib/internal/dataset"
 	"calib/internal/rundir"
+	"calib/run/coord"
+	"calib/run/plan"
 )
 
 // record writes to run.json how measuring ended.
-func (j *job) record(s *bench.Schedule, stopper *bench.Stopper, infos []dataset.Host) error {
+func (j *job) record(s *plan.Schedule, infos []dataset.Host) error {
 	if j.result == nil {
 		return nil
 	}
 	return j.dir.Update(func(r *rundir.Run) {
 		r.Slots = rundir.Slots{Planned: s.Planned(), Done: j.result.Slots + j.result.Had, Failed: len(j.result.Failures)}
-		r.Stops = bench.Stops(stopper)
+		r.Stops = j.result.Stops
 		r.Failures = j.failures(infos)
 		r.Warnings = j.notes
 	})

@@ -9,24 +9,24 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"calib/bench"
 	"calib/cmd/calib/internal/command"
 	"calib/cmd/calib/internal/runfiles"
 	"calib/fit/params"
-	"calib/internal/coord"
 	"calib/internal/dataset"
 	"calib/internal/decode"
 	"calib/internal/hosts"
 	"calib/internal/plane"
 	"calib/internal/progress"
 	"calib/internal/rundir"
-	"calib/internal/spend"
 	"calib/internal/units"
+	"calib/run/coord"
+	"calib/run/judge"
+	"calib/run/plan"
 )
 
 // detail is what run.json keeps so that --resume can go on without flags.
 type detail struct {
-	Plan   bench.Plan       `json:"plan"`
+	Plan   plan.Plan        `json:"plan"`
 	Where  where            `json:"where"`
 	Socket plane.Socket     `json:"socket,omitzero"`
 	Fit    runfiles.Fitting `json:"fit,omitzero"`
@@ -150,8 +150,8 @@ func detailOf(c *cli.Context) (d detail, err error) {
 		return d, err
 	}
 	d.Unprobed, d.Targets = c.Bool("no-probe"), c.String("target")
-	if d.Plan.Targeted = d.Targets != ""; d.Plan.Targeted {
-		if _, err := spend.ParseTargets(d.Targets, spend.Known()); err != nil {
+	if d.Targets != "" {
+		if _, err := judge.ParseTargets(d.Targets, judge.Known()); err != nil {
 			return d, command.Usagef("--%w", err)
 		}
 	}

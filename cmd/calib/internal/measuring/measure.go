@@ -22,12 +22,13 @@ import (
 	"calib/bench/experiments"
 	"calib/cmd/calib/internal/command"
 	"calib/cmd/calib/internal/runfiles"
-	"calib/internal/coord"
 	"calib/internal/dataset"
 	"calib/internal/plane"
 	"calib/internal/rundir"
 	"calib/internal/units"
 	"calib/reports"
+	"calib/run/coord"
+	"calib/run/plan"
 )
 
 // MeasureCommand is calib measure.
@@ -74,11 +75,10 @@ func answerMeasured(c *cli.Context, dir *rundir.Dir, err error) error {
 // measure runs the plan to its end, its budget, a failure or an interrupt. Whatever happens, the agents are gone and the
 // files are whole when it returns.
 func (j *job) measure(ctx context.Context) error {
-	s, err := scheduleOf(j.detail.Plan, len(j.list))
-	if err != nil {
+	if err := planFault(j.detail.Plan.Check(len(j.list), experiments.All)); err != nil {
 		return err
 	}
-	if err := j.confirm(s); err != nil {
+	if err := j.confirm(); err != nil {
 		return err
 	}
 	if err := j.openFiles(); err != nil {
@@ -88,10 +88,7 @@ func (j *job) measure(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err = j.checkup(ctx, cl); err == nil {
-		err = j.walk(ctx, cl)
-	}
-	return errors.Join(err, cl.close())
+	return errors.Join(j.walk(ctx, cl), cl.close())
 }
 
 // start starts the agents of the hosts, and shows it.
@@ -142,6 +139,9 @@ func (j *job) walk(ctx context.Context, cl *cluster) error {
 	if err := j.claim(ctx, cl); err != nil {
 		return err
 	}
+	if err := j.checkup(ctx, cl); err != nil {
+		return err
+	}
 	if resumed {
 		err = cl.sameAs(j.before)
 	} else {
@@ -165,8 +165,7 @@ func (j *job) walk(ctx context.Context, cl *cluster) error {
 	for _, l := range leftNotes(schedule) {
 		j.note(l)
 	}
-	stopper := bench.NewStopper(schedule)
-	steer, err := j.newSteering(schedule, cl.infos)
+	steering, err := j.newSteering(schedule, cl.infos)
 	if err != nil {
 		return err
 	}
@@ -174,13 +173,13 @@ func (j *job) walk(ctx context.Context, cl *cluster) error {
 	ticks := tickEvery(time.Second, j.show.Tick)
 	defer ticks()
 	cfg := coord.Config{
-		Run: j.dir.Run().ID, Names: hostNames(cl.infos), Schedule: schedule, Stopper: stopper, Have: j.have, Spent: j.looked(),
+		Run: j.dir.Run().ID, Names: hostNames(cl.infos), Schedule: schedule, Steering: steering, Have: j.have, Spent: j.looked(),
 		Deadline: func(s bench.Slot) units.Nanos { return slotDeadline(schedule, s) },
 		Sink:     j.sink.Append,
 		Progress: func(p coord.Progress) {
 			var label string
 			if p.Exp != "" {
-				label = fmt.Sprintf("%s, round %d of at most %d", p.Exp, p.Round+1, p.Rounds)
+				label = fmt.Sprintf("%s, round %d", p.Exp, p.Round+1)
 			}
 			j.show.MayEnd(time.Duration(p.Least))
 			j.show.Update(p.Done, 1, time.Duration(p.Spent), label)
@@ -190,27 +189,20 @@ func (j *job) walk(ctx context.Context, cl *cluster) error {
 		},
 		Note: j.note,
 	}
-	if steer != nil {
-		cfg.Steer = steer.round
-		cfg.Sink = func(samples []dataset.Sample) error {
-			steer.add(samples)
-			return j.sink.Append(samples)
-		}
-	}
 	j.result, err = coord.Walk(ctx, cl.agents, cfg)
-	if steer != nil && len(steer.states) > 0 {
-		j.sayTargets(steer)
+	if steering != nil && len(steering.States()) > 0 {
+		j.sayTargets(steering)
 	}
-	return errors.Join(err, j.record(schedule, stopper, cl.infos))
+	return errors.Join(err, j.record(schedule, cl.infos))
 }
 
 // sayTargets says how far the targets were met when measuring ended.
-func (j *job) sayTargets(t *steering) {
+func (j *job) sayTargets(t *plan.Steering) {
 	if j.result != nil && j.result.TargetsMet {
-		j.show.Note(fmt.Sprintf("all targets are met after %s: %s", units.GroupedPlural(j.result.Rounds, "round"), t.text()))
+		j.show.Note(fmt.Sprintf("all targets are met or beyond reach after %s: %s", units.GroupedPlural(j.result.Rounds, "round"), t))
 		return
 	}
-	j.show.Note("not all targets are met: " + t.text())
+	j.show.Note(fmt.Sprintf("not all targets are met: %s", t))
 }
 
 // agreeSegment gives the plan the smallest segment of the hosts' interfaces. A plan that has one keeps it.
@@ -247,46 +239,19 @@ func (j *job) looked() units.Nanos {
 	return j.checked + j.detail.Probe.Took
 }
 
-// claim takes the agents for the run. Those that cannot be had, as a daemon that another run holds, are left out, and the rest are
-// told of each other anew: hosts have numbers. It fails where fewer than two are left.
+// claim takes the agents for the run, once: its session serves the check, the probe and the measuring. The tickets last a day longer than
+// twice the plan's budget, and no longer than agents take them.
 func (j *job) claim(ctx context.Context, cl *cluster) error {
-	for {
-		if err := j.agreeSegment(cl.infos); err != nil {
-			return err
-		}
-		rough, err := scheduleOf(j.detail.Plan, len(cl.agents))
-		if err != nil {
-			return err
-		}
-		errs := j.prepare(ctx, cl, rough)
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		left := cl.leaveOut(errs)
-		if left == nil {
-			return nil
-		}
-		if len(cl.agents) < 2 {
-			return fmt.Errorf("fewer than two hosts can be had:\n%w", left)
-		}
-	}
-}
-
-// prepare hands out the session, and returns the error of each agent. The tickets last a day longer than twice the plan's budget, and no
-// longer than agents take them.
-func (j *job) prepare(ctx context.Context, cl *cluster, s *bench.Schedule) []error {
-	most := ticketBytes(s.Estimate(), cl.infos)
-	life := 2*time.Duration(s.Plan.Budget) + 24*time.Hour
+	life := 2*time.Duration(j.detail.Plan.Budget) + 24*time.Hour
 	life = min(life, agent.DefaultLimits().Life-time.Hour) // clocks may differ
-	tickets := coord.NewIssuer(most, time.Now().Add(life))
-	session := plane.Session{
-		Run: j.runID(), Peers: cl.peers(), Socket: j.detail.Socket,
+	if err := cl.claim(ctx, plane.Session{Run: j.runID(), Socket: j.detail.Socket}, agent.DefaultLimits().Bytes, life); err != nil {
+		return err
 	}
-	return coord.Prepare(ctx, cl.agents, session, tickets, callsAtOnce)
+	return j.agreeSegment(cl.infos)
 }
 
 // slotDeadline bounds a slot: what it sends at 100 kB/s, a hundredth of a second a message, and time to begin.
-func slotDeadline(s *bench.Schedule, slot bench.Slot) units.Nanos {
+func slotDeadline(s *plan.Schedule, slot bench.Slot) units.Nanos {
 	d := 30 * units.Second
 	e, ok := experiments.Lookup(slot.Exp)
 	if !ok {

@@ -20,6 +20,7 @@ import (
 	"calib/internal/plane"
 	"calib/internal/units"
 	"calib/reports"
+	"calib/run/plan"
 )
 
 // PlanFlags say what to measure, and how.
@@ -46,8 +47,8 @@ func PlanFlags() []cli.Flag {
 
 // planOf reads the plan of PlanFlags. A seed that neither flag nor plan file gives is drawn and recorded, so that --seed can
 // repeat the run.
-func planOf(c *cli.Context) (bench.Plan, error) {
-	p, err := bench.LoadPlan(c.String("plan"))
+func planOf(c *cli.Context) (plan.Plan, error) {
+	p, err := plan.Load(c.String("plan"))
 	if err != nil {
 		return p, command.WithCode(command.ExitUsage, err)
 	}
@@ -117,16 +118,21 @@ func socketOf(c *cli.Context) (k plane.Socket, err error) {
 	return k, nil
 }
 
-func scheduleOf(p bench.Plan, hosts int) (*bench.Schedule, error) {
-	s, err := bench.NewSchedule(p, hosts, experiments.All)
-	if errors.Is(err, bench.ErrPlan) || errors.Is(err, bench.ErrNothing) {
-		return nil, command.WithCode(command.ExitUsage, err)
+func scheduleOf(p plan.Plan, hosts int) (*plan.Schedule, error) {
+	s, err := plan.New(p, hosts, experiments.All)
+	return s, planFault(err)
+}
+
+// planFault marks what is wrong with a plan as wrong use.
+func planFault(err error) error {
+	if errors.Is(err, plan.ErrPlan) || errors.Is(err, plan.ErrNothing) {
+		return command.WithCode(command.ExitUsage, err)
 	}
-	return s, err
+	return err
 }
 
 // forecast is what the schedule is expected to cost: time and bytes, in all and by experiment, and what it has no room for.
-func forecast(s *bench.Schedule) reports.Plan {
+func forecast(s *plan.Schedule) reports.Plan {
 	f := s.Estimate()
 	inRounds := func(t units.Nanos) float64 { return float64(t) / float64(max(1, f.Round)) }
 	least, most := inRounds(f.Min), inRounds(f.Max) // as many as there is time for
@@ -152,7 +158,7 @@ func forecast(s *bench.Schedule) reports.Plan {
 }
 
 // bySpeed is what the plan becomes on networks of named speeds.
-func bySpeed(p bench.Plan, hosts int) ([]reports.PlanSpeed, error) {
+func bySpeed(p plan.Plan, hosts int) ([]reports.PlanSpeed, error) {
 	var out []reports.PlanSpeed
 	for _, speed := range bench.Speeds() {
 		p.Limits.Path = speed.Path
@@ -174,20 +180,24 @@ func bySpeed(p bench.Plan, hosts int) ([]reports.PlanSpeed, error) {
 	return out, nil
 }
 
-// longPlan is the forecast above which a person at a terminal is asked first.
+// longPlan is the budget above which a person at a terminal is asked first.
 const longPlan = 20 * time.Minute
 
-// confirm asks before long work, at a terminal and without --yes.
-func (j *job) confirm(s *bench.Schedule) error {
-	f := forecast(s)
-	long := time.Duration(f.MinutesLo*float64(time.Minute)) > longPlan
+// confirm asks before long work, at a terminal and without --yes. How long it takes is not known before a look at the
+// network, but for its bound.
+func (j *job) confirm() error {
+	budget := time.Duration(j.detail.Plan.Budget)
+	long := budget > longPlan || budget == 0 && j.detail.Where.Sim == ""
 	ask := person(j.c)
 	if !long || j.c.Bool("yes") || ask == nil {
 		return nil
 	}
-	if err := reports.PlanText(j.c.App.ErrWriter, f, reports.Options{}); err != nil {
-		return err
+	bound := "has no budget, and ends after its rounds"
+	if budget > 0 {
+		bound = fmt.Sprintf("measures for up to %v, less if all targets are met before", budget)
 	}
+	fmt.Fprintf(j.c.App.ErrWriter, "Plan %s on %s %s (calib plan shows what).\n", j.detail.Plan.Name,
+		units.GroupedPlural(len(j.list), "host"), bound)
 	return ask("Go on? [y/N] ", command.Usagef("not started; --plan quick is shorter, --yes does not ask"))
 }
 

@@ -14,9 +14,10 @@ import (
 	"calib/bench"
 	"calib/cmd/calib/internal/command"
 	"calib/cmd/calib/internal/runfiles"
-	"calib/internal/coord"
 	"calib/internal/units"
 	"calib/reports"
+	"calib/run/coord"
+	"calib/run/plan"
 )
 
 // look probes the network, unless the plan knows it, has one host, or was told not to. What it finds becomes part of the plan. A
@@ -75,7 +76,7 @@ func lossText(share float64) string {
 }
 
 // leftNotes say what the budget has no room for, one line each.
-func leftNotes(s *bench.Schedule) []string {
+func leftNotes(s *plan.Schedule) []string {
 	var out []string
 	if s.Rounds < s.Plan.Rounds.Min {
 		out = append(out, fmt.Sprintf("the budget has room for %s: intervals need %d", units.GroupedPlural(s.Rounds, "round"), s.Plan.Rounds.Min))
@@ -96,9 +97,9 @@ func dryRun(c *cli.Context, name string) (err error) {
 	if err != nil {
 		return err
 	}
-	var s *bench.Schedule
-	if err = j.checkup(c.Context, cl); err == nil {
-		err = j.claim(c.Context, cl)
+	var s *plan.Schedule
+	if err = j.claim(c.Context, cl); err == nil {
+		err = j.checkup(c.Context, cl)
 	}
 	if err == nil {
 		j.sayLost(cl)
@@ -118,14 +119,18 @@ func dryRun(c *cli.Context, name string) (err error) {
 }
 
 // planned looks at the network and makes the schedule. The agents are claimed.
-func (j *job) planned(ctx context.Context, cl *cluster) (*bench.Schedule, error) {
+func (j *job) planned(ctx context.Context, cl *cluster) (*plan.Schedule, error) {
 	if copied := cl.copied(); copied != "" {
 		j.show.Note(copied)
 	}
 	if err := j.look(ctx, cl); err != nil {
 		return nil, err
 	}
-	return scheduleOf(j.detail.Plan, len(cl.agents))
+	s, err := scheduleOf(j.detail.Plan, len(cl.agents))
+	if err != nil {
+		return nil, err
+	}
+	return s, enoughBytes(s.Estimate(), cl.infos)
 }
 
 // runID is that of the run, or of a look without one.

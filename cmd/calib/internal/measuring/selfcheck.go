@@ -17,6 +17,7 @@ import (
 	"calib/internal/rundir"
 	"calib/internal/units"
 	"calib/reports/export"
+	"calib/run/plan"
 )
 
 // SelfcheckCommand is calib selfcheck.
@@ -89,13 +90,13 @@ func copiedDetail(c *cli.Context, arg string, p *params.Params) (detail, error) 
 	switch name := c.String("plan"); {
 	case name != "":
 		limits := d.Plan.Limits
-		if d.Plan, err = bench.LoadPlan(name); err != nil {
+		if d.Plan, err = plan.Load(name); err != nil {
 			return d, command.WithCode(command.ExitUsage, err)
 		}
 		d.Plan.Limits.Segment = limits.Segment
 	case own:
-	case slices.Contains(bench.PlanNames(), p.Run.Plan):
-		if d.Plan, err = bench.BuiltinPlan(p.Run.Plan); err != nil {
+	case slices.Contains(plan.BuiltinNames(), p.Run.Plan):
+		if d.Plan, err = plan.Builtin(p.Run.Plan); err != nil {
 			return d, err
 		}
 		d.Plan.Experiments = experimentsOf(p)

@@ -1,36 +1,29 @@
 package measuring
 
 import (
+	"strings"
 	"testing"
 
-	"calib/bench"
 	"calib/internal/dataset"
 	"calib/internal/units"
+	"calib/run/plan"
 )
 
-// Tickets have room for streams on fast paths, as far as every agent allows it, and for the plan's bytes in any case.
-func TestTicketBytes(t *testing.T) {
-	limit := func(sizes ...units.Bytes) (hosts []dataset.Host) {
-		for _, n := range sizes {
-			hosts = append(hosts, dataset.Host{MostBytes: int64(n)})
+// A plan that sends more than an agent allows is refused before it is measured, unless the limit is one that no pair reaches.
+func TestEnoughBytes(t *testing.T) {
+	for _, c := range []struct {
+		limits []units.Bytes
+		link   units.Bytes
+		fault  bool
+	}{{[]units.Bytes{0, 0}, 1000 * units.GiB, false}, {[]units.Bytes{0, units.GiB}, units.GiB, true}, {[]units.Bytes{10 * units.GiB}, units.GiB, false},
+		{[]units.Bytes{100 * units.GiB}, 1000 * units.GiB, false}} {
+		var hosts []dataset.Host
+		for _, n := range c.limits {
+			hosts = append(hosts, dataset.Host{Name: "h", MostBytes: int64(n)})
 		}
-		return hosts
-	}
-	for name, c := range map[string]struct {
-		link  units.Bytes
-		hosts []dataset.Host
-		want  units.Bytes
-	}{
-		"nothing to send":      {0, limit(1024*units.GiB, 1024*units.GiB), 64 * units.GiB},
-		"fast":                 {100 * units.MiB, limit(1024*units.GiB, 2048*units.GiB), 1600 * 500 * units.MiB},
-		"agents' limits":       {units.GiB, limit(2048*units.GiB, 100*units.GiB), 100 * units.GiB},
-		"limit below the plan": {units.GiB, limit(units.GiB, 1024*units.GiB), 5 * units.GiB},
-		"limit near the plan":  {120 * units.GiB, limit(1024 * units.GiB), 1024 * units.GiB},
-		"many hosts":           {2000 * units.GiB, limit(1024 * units.GiB), 1024 * units.GiB},
-		"limits not known":     {units.GiB, limit(0, 0), 8000 * units.GiB},
-	} {
-		if got := ticketBytes(bench.Forecast{LinkBytes: c.link, MaxRounds: 5}, c.hosts); got != c.want {
-			t.Errorf("%s: %v, want %v", name, got, c.want)
+		err := enoughBytes(plan.Forecast{LinkBytes: c.link, MinRounds: 6}, hosts)
+		if (err != nil) != c.fault || err != nil && !strings.Contains(err.Error(), "host h: its agent allows 1 GiB") {
+			t.Errorf("%+v: %v", c, err)
 		}
 	}
 }

@@ -7,13 +7,13 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"calib/bench"
 	"calib/cmd/calib/internal/command"
 	"calib/cmd/calib/internal/runfiles"
 	"calib/internal/dataset/names"
 	"calib/internal/rundir"
 	"calib/internal/units"
 	"calib/reports"
+	"calib/run/plan"
 )
 
 // ValidateCommand is calib validate.
@@ -75,7 +75,7 @@ func measurePatterns(c *cli.Context, dir *rundir.Dir) error {
 	}
 	d.Fit = runfiles.Fitting{}
 	d.Plan.Name, d.Plan.Experiments = "validation", []string{names.Pattern}
-	d.Plan.Rounds = bench.Rounds{Min: validationRounds, Max: validationRounds}
+	d.Plan.Rounds = plan.Rounds{Min: validationRounds, Max: validationRounds}
 	d.Plan.Budget = units.Nanos(c.Duration("budget"))
 	j := emptyJob(c, dir.File(runfiles.ValidationDir))
 	j.detail = d

@@ -92,12 +92,6 @@ var Phases = []Phase{
 	{names.Wakeup, names.PhaseIdleAwake, "the same while the hosts keep their CPUs out of sleep states"},
 }
 
-// StopPhases lists the phases that stand in the stops of run.json only.
-var StopPhases = []Phase{
-	{names.Paired, names.StopLastDelivery, "the last of the n deliveries of a burst"},
-	{names.Paired, names.StopAllStreams, "n megabytes at the rate of all n streams together"},
-}
-
 // Factors lists every factor of a point.
 var Factors = []Name{
 	{names.FactorBuffer, "B", "socket buffer asked for; 0 leaves it to the kernel"},
@@ -220,14 +214,9 @@ func listed(table []Name, name string) bool {
 // Markdown is the tables as docs/FORMATS.md shows them.
 func Markdown() string {
 	var b strings.Builder
-	for i, t := range [][]Phase{Phases, StopPhases} {
-		if i > 0 {
-			b.WriteString("\nStops in run.json have two phases more:\n\n")
-		}
-		b.WriteString("| exp | phase | one value of `ns` is |\n|---|---|---|\n")
-		for _, p := range t {
-			fmt.Fprintf(&b, "| %s | %s | %s |\n", p.Experiment, p.Name, p.Timings)
-		}
+	b.WriteString("| exp | phase | one value of `ns` is |\n|---|---|---|\n")
+	for _, p := range Phases {
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", p.Experiment, p.Name, p.Timings)
 	}
 	for _, t := range []struct {
 		title string

@@ -28,7 +28,7 @@ func TestTables(t *testing.T) {
 		}
 		seen[key] = true
 	}
-	for _, p := range append(Phases, StopPhases...) {
+	for _, p := range Phases {
 		add("phase " + p.Experiment + " " + p.Name)
 	}
 	for _, n := range Factors {
@@ -49,7 +49,6 @@ func TestUnknown(t *testing.T) {
 	}{
 		{names.Paired, names.PhaseBurst, good, map[string]float64{names.AuxDirection: 1}, ""},
 		{names.Paired, names.PhaseGap, good, nil, `no phase "gap"`},
-		{names.Paired, names.StopLastDelivery, good, nil, `no phase "burst"`},
 		{names.Paired, names.PhaseBurst, map[string]int64{"size": 1}, nil, `factor "size"`},
 		{names.Paired, names.PhaseBurst, good, map[string]float64{"way": 1}, `auxiliary value "way"`},
 	} {

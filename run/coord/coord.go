@@ -1,0 +1,93 @@
+// Package coord walks a schedule over agents. It decides when a slot starts, how long it may take, what happens when an
+// agent goes away, and when to stop; it measures nothing itself and knows neither sockets nor files. Samples leave it one
+// whole slot at a time, through Config.Sink, so that whatever dies, what was measured is kept.
+//
+// A slot that fails is tried once more. A host whose agent no longer answers is lost for the rest of the run: teams with it are left
+// out and the run ends as partial. Where all agents answer, the hosts of the slot pass a byte to each other in pairs: the host or link
+// that the failing pairs have in common is left out, and tried again later. Coord never waits for an agent beyond its slot's deadline,
+// nor for a slot beyond the end of the budget.
+package coord
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"calib/bench"
+	"calib/internal/dataset"
+	"calib/internal/plane"
+	"calib/internal/units"
+	"calib/run/plan"
+)
+
+// Agent is one host's agent. Every call returns soon after its context has ended, whatever became of the host: a walk
+// waits for all it has called.
+type Agent interface {
+	// Hello asks who it is. It is also how coord finds out whether an agent still answers.
+	Hello(ctx context.Context) (dataset.Host, error)
+	// Prepare takes the agent for a run and tells it the peers and tickets.
+	Prepare(ctx context.Context, s plane.Session) error
+	// Run does the agent's part of a slot and returns its samples.
+	Run(ctx context.Context, t bench.Task) ([]dataset.Sample, error)
+	// Close releases the agent; one that was started for this run ends.
+	Close() error
+}
+
+// Config is what a walk needs.
+type Config struct {
+	Run      string
+	Names    []string // of the hosts, for messages; without, their indices
+	Schedule *plan.Schedule
+	// Steering ends the walk when its targets are met, and chooses the experiments of rounds; nil: every round has all of them.
+	Steering *plan.Steering
+	Deadline func(bench.Slot) units.Nanos // longest time of a slot of which nothing is known
+	Sink     func([]dataset.Sample) error // stores a finished slot; an error ends the walk
+	Have     []dataset.Sample             // already measured, of a resumed run
+	// Spent is how long has been measured before, by the run that is resumed, or by a probe: it counts for the budget.
+	Spent    units.Nanos
+	Progress func(Progress) // may be nil, as may Slot and Note
+	// Slot is called after each slot, measured or given up, with the time that all its tries took.
+	Slot func(s bench.Slot, took time.Duration)
+	Note func(string)     // receives what a user should know at once
+	Now  func() time.Time // nil means time.Now
+}
+
+// Recv bounds the silence of a peer inside a slot.
+const Recv = 20 * units.Second
+
+// helloTimeout bounds the question whether an agent still answers.
+const helloTimeout = 5 * time.Second
+
+// maxConsecutive failed slots end a walk: something is wrong with all of it.
+const maxConsecutive = 3
+
+// ErrNothing reports a walk that measured nothing.
+var ErrNothing = errors.New("nothing was measured")
+
+// Progress is where a walk is.
+type Progress struct {
+	Round, Rounds int
+	Exp           string      // "" at the end
+	Done          float64     // share of the whole, 0..1, assuming every round is needed; 1 at the end and not before
+	Spent         units.Nanos // time until now, also by the run that was resumed
+	// Least is how long the walk still takes at least, where Config.Steering may end it: then nobody knows whether the targets are met after the
+	// least rounds. It is negative where nothing may end the walk early.
+	Least units.Nanos
+}
+
+// Result is how a walk ended.
+type Result struct {
+	Slots       int               // measured now
+	Had         int               // measured before, by the run that was resumed
+	Rounds      int               // begun
+	Failures    []dataset.Failure // of slots, and of hosts and links that were left out for a while
+	Lost        map[int]string    // host index → why; at the end
+	Cut         map[Link]string   // links left out at the end, and why
+	BudgetEnded bool
+	TargetsMet  bool // Config.Steering has ended it
+	Interrupted bool
+	Stops       []dataset.Stop // an entry for each experiment that was measured
+}
+
+// Partial reports whether something that was planned is missing.
+func (r *Result) Partial() bool { return len(r.Failures)+len(r.Lost)+len(r.Cut) > 0 }

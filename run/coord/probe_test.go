@@ -1,0 +1,95 @@
+package coord_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"calib/agent/simagent"
+	"calib/bench"
+	"calib/internal/dataset"
+	"calib/internal/dataset/names"
+	"calib/internal/netspec"
+	"calib/internal/plane"
+	"calib/run/coord"
+	"calib/transport/sim"
+)
+
+// TestProbeOfSimulated: what a probe says of simulated networks is what their presets say.
+func TestProbeOfSimulated(t *testing.T) {
+	for preset, want := range map[string]struct{ latency, perByte float64 }{ // µs, ns
+		"sparc1994": {2060, 1460}, // a + a_c and b + b_c of the paper
+		"switch":    {1000, 600},
+	} {
+		spec, err := netspec.Preset(preset, 8)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var agents []coord.Agent
+		for _, a := range simagent.New(*spec, sim.Options{Seed: 1}) {
+			agents = append(agents, a)
+		}
+		p, err := coord.Probe(t.Context(), agents, "test", 1, 0, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.AtOnce != 4 || p.Pairs < 1 || p.Loss != 0 || p.Segment <= 0 || !p.Path().Known() {
+			t.Errorf("%s: %+v", preset, p)
+		}
+		if math.Abs(p.PerByte/want.perByte-1) > 0.15 || math.Abs(p.Latency.Seconds()*1e6/want.latency-1) > 0.15 {
+			t.Errorf("%s: %+v, want %+v", preset, p, want)
+		}
+	}
+}
+
+// looked is an agent that answers a probe: a byte takes 20 µs, and a byte of a burst 1 ns, times what it is slowed by when several
+// pairs are asked at once.
+type looked struct {
+	slowed float64
+	calls  *atomic.Int64
+	fail   error
+}
+
+// aloneCalls is how often the agents of two pairs are asked alone, each twice.
+const aloneCalls = 2 * 2 * 2
+
+func (looked) Hello(context.Context) (dataset.Host, error)  { return dataset.Host{}, nil }
+func (looked) Prepare(context.Context, plane.Session) error { return nil }
+func (looked) Close() error                                 { return nil }
+
+func (a looked) Run(_ context.Context, t bench.Task) ([]dataset.Sample, error) {
+	if a.calls.Add(1) <= aloneCalls {
+		a.slowed = 1
+	}
+	if a.fail != nil || t.Rank == 1 {
+		return nil, a.fail
+	}
+	line := func(phase string, ns int64) dataset.Sample {
+		return dataset.Sample{Exp: t.Exp, Phase: phase, Ranks: t.Team, NS: []int64{ns}, Aux: map[string]float64{names.AuxBytes: 1e6},
+			TCP: &dataset.TCP{MSS: 1448, DataSegsOut: 1000, Retrans: 10}}
+	}
+	return []dataset.Sample{line(names.PhaseTrip, int64(20_000*a.slowed)), line(names.PhaseRate, int64(40_000+1e6*a.slowed))}, nil
+}
+
+// TestProbeTells: pairs that are slower at once than alone are not measured side by side; loss is seen; a host that does not answer is
+// an error.
+func TestProbeTells(t *testing.T) {
+	still := time.Unix(1e9, 0)
+	probe := func(a looked) (*coord.Probed, error) {
+		a.calls = new(atomic.Int64)
+		return coord.Probe(t.Context(), []coord.Agent{a, a, a, a}, "test", 1, 0, func() time.Time { return still })
+	}
+	p, err := probe(looked{slowed: 1})
+	if err != nil || !p.Together || p.Slower != 1 || p.Latency != 20_000 || math.Abs(p.PerByte-1) > 1e-9 || p.Loss != 0.01 || p.Segment != 1448 || p.Pairs != 2 {
+		t.Errorf("%+v, %v", p, err)
+	}
+	if p, err := probe(looked{slowed: 1.5}); err != nil || p.Together || math.Abs(p.Slower-1.5) > 0.02 || p.Latency != 20_000 {
+		t.Errorf("disturbed: %+v, %v", p, err)
+	}
+	if _, err := probe(looked{slowed: 1, fail: errBroken}); !errors.Is(err, errBroken) {
+		t.Errorf("error %v", err)
+	}
+}

@@ -1,0 +1,226 @@
+// Package judge says how far the numbers of record of a run are known while it is measured: it fits the samples so far,
+// and holds the interval of every target against what it is to be. Its goal is the interval of a number, never that of
+// a point.
+package judge
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"calib/fit"
+	"calib/fit/models"
+	"calib/fit/params"
+	"calib/fit/resample"
+	"calib/internal/dataset"
+	"calib/internal/dataset/names"
+	"calib/run/plan"
+)
+
+// replicates of the bootstrap of a look: the ends of an interval then move by some 5% of its width between seeds, and
+// two looks must agree.
+const replicates = 400
+
+// Judge looks at the targets of a run. It implements plan.Judge.
+type Judge struct {
+	targets  Targets
+	settings fit.Settings
+	models   []fit.Model
+}
+
+// New returns a judge of targets, whose names are of Known. Settings.Replicates 0 means fewer than a final fit takes.
+func New(targets Targets, settings fit.Settings) *Judge {
+	if settings.Replicates == 0 {
+		settings.Replicates = replicates
+	}
+	j := &Judge{targets: targets, settings: settings}
+	for _, m := range models.All {
+		if slices.ContainsFunc(slices.Collect(maps.Keys(targets)), func(name string) bool { return modelOf(name) == m.Name() }) {
+			j.models = append(j.models, quiet{m})
+		}
+	}
+	return j
+}
+
+// quiet is a model without plots.
+type quiet struct{ fit.Model }
+
+// Look implements plan.Judge. States are sorted by name.
+func (j *Judge) Look(d *dataset.Dataset) ([]plan.State, error) {
+	fits, errs := fit.Run(j.models, d, j.settings)
+	v := &view{fits: fits, pairs: map[int64]bool{}, hosts: len(d.Header.Hosts)}
+	for i := range d.Samples {
+		if s := &d.Samples[i]; s.Exp == names.Paired {
+			v.pairs[s.Point[names.FactorPairs]] = true
+		}
+	}
+	var out []plan.State
+	for _, name := range slices.Sorted(maps.Keys(j.targets)) {
+		out = append(out, v.state(name, j.targets[name]))
+	}
+	return out, errors.Join(errs...)
+}
+
+// view is what was fitted at one look, and of which hosts and pairs.
+type view struct {
+	fits  *params.Params
+	pairs map[int64]bool // numbers of pairs at once
+	hosts int
+}
+
+// state judges one number.
+func (v *view) state(name string, target float64) plan.State {
+	n := v.number(name)
+	s := plan.State{Parameter: name, Unit: n.unit, Value: math.NaN(), HalfWidth: math.Inf(1), Target: target, Why: n.why, Experiments: needs(name)}
+	if n.known {
+		s.Value, s.HalfWidth, s.Why = n.value, n.whole, ""
+	}
+	s.Met = s.HalfWidth <= target
+	if why := v.beyond(name, n, target); why != "" && !s.Met {
+		s.Beyond, s.Why = true, why
+	}
+	return s
+}
+
+// number is a fitted number and what its interval is made of. Half-widths are relative to the value.
+type number struct {
+	value  float64
+	known  bool // there is a value to use
+	unit   string
+	status string
+	whole  float64
+	fixed  float64 // of the terms that more rounds do not narrow
+	terms  string  // their names
+	why    string  // it is not known
+}
+
+// number looks up a parameter, a function ("g_s"), or one of its coefficients ("g_s.c0").
+func (v *view) number(name string) number {
+	out := number{value: math.NaN(), whole: math.Inf(1), why: "not fitted yet"}
+	q, ok := v.fits.Parameters[name]
+	if !ok {
+		return v.function(name, out)
+	}
+	out.unit, out.why, out.status = q.Unit, q.Why, q.Status
+	raw, estimated := q.Raw()
+	if !estimated {
+		return out
+	}
+	out.value, out.known = raw, q.Value != nil
+	out.whole = v.halfWidth(q.Model, raw, q.CI95)
+	squares := 0.0
+	var terms []string
+	for _, t := range q.Budget {
+		if t.Type == params.TypeB && t.U > 0 {
+			squares += t.U * t.U
+			terms = append(terms, t.Name)
+		}
+	}
+	out.fixed, out.terms = resample.HalfWidth(math.Sqrt(squares))/math.Abs(raw), strings.Join(terms, ", ")
+	return out
+}
+
+// function is the number of a function c0 + c1·m: its value in the middle of its domain, or a coefficient.
+func (v *view) function(name string, out number) number {
+	symbol, only, coefficient := strings.Cut(name, ".")
+	fn, fitted := v.fits.Functions[symbol]
+	if !fitted {
+		return out
+	}
+	out.known, out.why, out.status, out.unit = fn.Usable(), fn.Why, fn.Status, fn.Unit
+	if coefficient {
+		value, there := fn.Coeff[only]
+		if !there {
+			return number{value: math.NaN(), whole: math.Inf(1), why: out.why}
+		}
+		out.value, out.unit = value, fn.CoeffUnit(only)
+		out.whole = v.halfWidth(fn.Model, value, interval(fn, only))
+		return out
+	}
+	at := map[string]float64{"c0": 1, "c1": (fn.Domain["m"][0] + fn.Domain["m"][1]) / 2}
+	squares := 0.0
+	out.value = 0
+	for c, x := range at {
+		part := fn.Coeff[c] * x
+		out.value += part
+		if ci := interval(fn, c); ci != nil {
+			half := (ci[1] - ci[0]) / 2 * x
+			squares += half * half
+		} else if v.rounds(fn.Model) < 2 {
+			squares = math.Inf(1)
+		}
+	}
+	out.whole = math.Sqrt(squares) / math.Abs(out.value)
+	return out
+}
+
+func interval(fn params.Function, c string) *[2]float64 {
+	ci, ok := fn.CI95[c]
+	if !ok {
+		return nil
+	}
+	return &ci
+}
+
+// halfWidth is that of an interval relative to its value. A fit of several rounds has none where nothing varied: it is
+// 0. It has none of a single round, of which nothing is known.
+func (v *view) halfWidth(model string, value float64, ci *[2]float64) float64 {
+	switch {
+	case ci != nil && value != 0:
+		return (ci[1] - ci[0]) / 2 / math.Abs(value)
+	case ci == nil && v.rounds(model) > 1:
+		return 0
+	}
+	return math.Inf(1)
+}
+
+// rounds is how many rounds are behind a typical point of a model.
+func (v *view) rounds(model string) int {
+	for _, f := range v.fits.Fits {
+		if f.Model == model {
+			return f.Rounds
+		}
+	}
+	return 0
+}
+
+// beyond says why no number of rounds would bring a number within its target; "" where they may.
+func (v *view) beyond(name string, n number, target float64) string {
+	scatter := math.Sqrt(math.Max(0, n.whole*n.whole-n.fixed*n.fixed)) // what rounds narrow
+	network := v.fits.Network
+	if network == nil {
+		network = &params.Network{}
+	}
+	switch {
+	case n.known && n.whole > target && scatter <= room(target, n.fixed):
+		return fmt.Sprintf("%s alone make it ± %.2g%%, which more rounds do not narrow", n.terms, 100*n.fixed)
+	case name == "G" && n.status == params.StatusUnidentifiable:
+		return n.why
+	case name != "a" && name != "a_c" && name != "b" && name != "b_c" || !v.allPairs():
+		return ""
+	case v.hosts < 4:
+		return "one number of pairs only: more hosts would tell it, more rounds do not"
+	case name == "a_c" && network.Packets == params.Switch:
+		return "pairs of hosts do not delay each other's packets by more than the interval"
+	case name == "b_c" && !n.known && network.Streams == params.Switch, name == "b" && !n.known && network.Streams == params.Shared:
+		return n.why
+	}
+	return ""
+}
+
+// allPairs reports whether one pair, and as many at once as there are hosts for, were measured: what these do not show,
+// more rounds do not.
+func (v *view) allPairs() bool { return v.pairs[1] && v.pairs[int64(v.hosts/2)] }
+
+// room is how wide the part of the rounds may be for the whole to be within a target. Where the other terms leave less
+// than half of the target to it, no number of rounds in reach brings the whole within: the target is then that of the
+// rounds' part alone.
+func room(target, fixed float64) float64 {
+	if left := target*target - fixed*fixed; left >= target*target/4 {
+		return math.Sqrt(left)
+	}
+	return target
+}

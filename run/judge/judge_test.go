@@ -1,0 +1,171 @@
+package judge
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"calib/bench"
+	"calib/fit"
+	"calib/fit/params"
+	"calib/internal/dataset"
+	"calib/internal/dataset/names"
+	"calib/run/plan"
+)
+
+// rounds measures every point in rounds first to last−1.
+func (w *network) rounds(points []candidate, first, last int) {
+	for round := first; round < last; round++ {
+		for _, c := range points {
+			w.measure(c, round)
+		}
+	}
+}
+
+func look(t *testing.T, j *Judge, d *dataset.Dataset) map[string]plan.State {
+	t.Helper()
+	states, err := j.Look(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]plan.State{}
+	for _, s := range states {
+		out[s.Parameter] = s
+	}
+	return out
+}
+
+// Before there is anything to fit a number has no value; then it has one, and is met when its interval is narrow.
+func TestLook(t *testing.T) {
+	w := shared(3)
+	w.noise, w.within = 0.002, 0
+	j := New(Targets{"a": 0.02, "g": 0.03}, fit.Settings{})
+	s := look(t, j, w.d)["a"]
+	if !math.IsNaN(s.Value) || !math.IsInf(s.HalfWidth, 1) || s.Met || s.Beyond || s.String() != "a, target 2% (not fitted yet)" {
+		t.Errorf("state %+v, %q", s, s)
+	}
+	w.rounds(w.paired(), 0, 8)
+	s = look(t, j, w.d)["a"]
+	if !(s.HalfWidth <= s.Target) || !s.Met || !slices.Equal(s.Experiments, []string{names.Paired}) || !strings.HasPrefix(s.String(), "a 8") {
+		t.Errorf("state %+v, %q", s, s)
+	}
+}
+
+// What no number of rounds can meet does not hold up the end, and says why.
+func TestBeyond(t *testing.T) {
+	lab := map[string]string{"nic.name": "calib0", "nic.driver": "tun"}
+	for _, c := range []struct {
+		name    string
+		targets Targets
+		change  func(*network) []candidate
+		want    string
+	}{
+		{"one number of pairs", Targets{"a_c": 0.02}, func(w *network) []candidate {
+			w.d.Header.Hosts = w.d.Header.Hosts[:2]
+			var out []candidate
+			for _, p := range w.paired() {
+				if p.Point[names.FactorPairs] == 1 {
+					out = append(out, p)
+				}
+			}
+			return out
+		}, "one number of pairs only"},
+		{"a switch", Targets{"a_c": 0.02}, func(w *network) []candidate { w.ac = 0; return w.paired() }, "do not delay each other's packets"},
+		{"a switch, streams", Targets{"b_c": 0.02}, func(w *network) []candidate { w.bc = 0; return w.paired() }, "b' does not grow up to n = 4"},
+		{"the medium is the bottleneck", Targets{"b": 0.02}, func(w *network) []candidate { w.b = 0.1e-6; return w.paired() },
+			"the medium is the bottleneck"},
+		{"an instrument that is too coarse", Targets{"a": 0.01}, func(w *network) []candidate {
+			for i := range w.d.Header.Hosts {
+				w.d.Header.Hosts[i].Env = lab
+			}
+			return w.paired()
+		}, "alone make it ± 2"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := shared(4)
+			w.noise, w.within = 0.002, 0.001
+			w.rounds(c.change(w), 0, 8)
+			for name, s := range look(t, New(c.targets, fit.Settings{}), w.d) {
+				if !s.Beyond || s.Met || !strings.Contains(s.Why, c.want) {
+					t.Errorf("%s: %s, want beyond reach: %s", name, s, c.want)
+				}
+			}
+		})
+	}
+}
+
+// Of streams of one and two pairs on eight hosts nobody knows whether four would be slower: b_c is not beyond reach,
+// and no sentence denies the contention that a_c shows.
+func TestInnerPairsShowNothing(t *testing.T) {
+	w := shared(5)
+	w.noise, w.within = 0.002, 0.001
+	w.bc = 0.4e-6 // three pairs or four show it
+	var few []candidate
+	for _, p := range w.paired() {
+		if p.Point[names.FactorPairs] <= 2 {
+			few = append(few, p)
+		}
+	}
+	w.rounds(few, 0, 8)
+	got := look(t, New(Targets{"a_c": 0.02, "b_c": 0.02}, fit.Settings{}), w.d)
+	if s := got["b_c"]; s.Beyond || s.Met || strings.Contains(s.String(), "no contention") {
+		t.Errorf("two numbers of pairs: %s", s)
+	}
+	if s := got["a_c"]; math.Abs(s.Value/w.ac-1) > 0.1 {
+		t.Errorf("a_c: %s", s)
+	}
+	w = shared(5)
+	w.noise, w.within, w.bc = 0.002, 0.001, 0.4e-6
+	w.rounds(w.paired(), 0, 8)
+	if s := look(t, New(Targets{"b_c": 0.02}, fit.Settings{}), w.d)["b_c"]; math.Abs(s.Value/w.bc-1) > 0.05 {
+		t.Errorf("all numbers of pairs: %s", s)
+	}
+}
+
+// The part of the rounds must leave room for what rounds do not narrow.
+func TestRoom(t *testing.T) {
+	for _, c := range []struct{ target, fixed, want float64 }{{0.05, 0, 0.05}, {0.05, 0.03, 0.04}, {0.05, 0.049, 0.05}, {0.05, 1, 0.05}} {
+		if got := room(c.target, c.fixed); math.Abs(got-c.want) > 1e-12 {
+			t.Errorf("room(%g, %g) = %g, want %g", c.target, c.fixed, got, c.want)
+		}
+	}
+}
+
+// A coefficient of a function is a target like another.
+func TestCoefficient(t *testing.T) {
+	w := shared(6)
+	for round := range 8 {
+		for _, m := range []int64{1, 100, 500, 1000, 1448} {
+			p := bench.Point{names.FactorBytes: m}
+			per := w.noisy(60e-6+90e-9*float64(m), p, round)
+			w.line(names.Gap, names.PhaseGap, p, 0, round, []int{0, 1, 2}, []int64{1}, map[string]float64{
+				names.AuxWindow: per * 1e3 * 1e9, names.AuxWindowMessages: 1e3})
+		}
+	}
+	got := look(t, New(Targets{"g_s.c0": 0.001, "g_s": 0.001}, fit.Settings{}), w.d)
+	s := got["g_s.c0"]
+	if math.Abs(s.Value/60e-6-1) > 0.1 || !(s.HalfWidth > 0.001) || math.IsInf(s.HalfWidth, 0) || s.Unit != "s" {
+		t.Errorf("state %+v", s)
+	}
+	if s := got["g_s"]; math.Abs(s.Value/(60e-6+90e-9*724.5)-1) > 0.1 || math.IsInf(s.HalfWidth, 0) {
+		t.Errorf("function: state %+v", s)
+	}
+}
+
+// A number of several rounds without scatter is known; of a single round nothing is.
+func TestHalfWidth(t *testing.T) {
+	v := &view{fits: &params.Params{Fits: []*params.Fit{{Model: "one", Rounds: 1}, {Model: "many", Rounds: 6}}}}
+	for _, c := range []struct {
+		model string
+		ci    *[2]float64
+		want  float64
+	}{{"one", nil, math.Inf(1)}, {"many", nil, 0}, {"many", &[2]float64{9, 13}, 0.2}} {
+		if got := v.halfWidth(c.model, 10, c.ci); got != c.want {
+			t.Errorf("%+v: got %g", c, got)
+		}
+	}
+	if got := v.halfWidth("many", 0, &[2]float64{-1, 1}); !math.IsInf(got, 1) {
+		t.Errorf("around zero: %g", got)
+	}
+}

@@ -1,0 +1,286 @@
+package plan
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"calib/bench"
+	"calib/internal/units"
+)
+
+// draft is one experiment's part of a round while the schedule is made: its points, and the sets of teams that measure
+// them.
+type draft struct {
+	exp    bench.Experiment
+	plan   *Plan
+	limits bench.Limits // of the design
+	effort bench.Effort // of the repetitions
+	sets   []set
+	points []drafted
+	time   units.Nanos // of a round, on average
+	known  map[costKey]units.Nanos
+}
+
+// costKey is an effort at a point of a draft. Some costs are slow to compute, and many drafts of one experiment are
+// tried.
+type costKey struct {
+	effort bench.Effort
+	point  string
+}
+
+// set are teams that run at once.
+type set struct {
+	teams    [][]int     // places of the layout
+	permuted bool        // other hosts take the places in every round
+	beside   units.Nanos // what a slot of the set takes beside its points
+}
+
+// drafted is a point on the sets that measure it.
+type drafted struct {
+	point bench.Point
+	key   string      // of point
+	kind  string      // equal for points that differ in nothing but sizes and counts
+	sets  []int       // of draft.sets
+	teams int         // how many sets the design has
+	time  units.Nanos // of one set
+	every int         // it is measured in one of so many rounds
+}
+
+// perRound is how long the point takes in a round on average.
+func (p *drafted) perRound() units.Nanos {
+	return p.time * units.Nanos(len(p.sets)) / units.Nanos(p.every)
+}
+
+// newDraft lays an experiment out over the hosts of limits.
+func newDraft(e bench.Experiment, p *Plan, l bench.Limits) (*draft, error) {
+	d := &draft{exp: e, plan: p, limits: l, effort: l.Effort, known: map[costKey]units.Nanos{}}
+	known, seen := map[string]int{}, map[string]bool{}
+	for _, point := range e.Design(l) {
+		key := point.Key()
+		if seen[key] {
+			continue
+		}
+		seen[key] = true
+		steps := e.Teams(l, point)
+		permuted := p.Permute && !complete(steps, l.Hosts)
+		x := drafted{point: point, key: key, kind: kindOf(point), every: 1}
+		for _, step := range steps {
+			if err := checkStep(step, l.Hosts); err != nil {
+				return nil, fmt.Errorf("experiment %s: point %s: %w", e.Name(), key, err)
+			}
+		}
+		for _, teams := range d.atOnce(steps) {
+			k := fmt.Sprintf("%t %s", permuted, teamsKey(teams))
+			i, ok := known[k]
+			if !ok {
+				i = len(d.sets)
+				known[k] = i
+				d.sets = append(d.sets, set{teams, permuted, d.slotTime(teams)})
+			}
+			x.sets = append(x.sets, i)
+		}
+		x.teams = len(x.sets)
+		d.points = append(d.points, x)
+	}
+	d.costs(l.Effort)
+	return d, nil
+}
+
+// clone is a copy that can be made thinner by itself.
+func (d *draft) clone() *draft {
+	n := *d
+	n.points = slices.Clone(d.points)
+	return &n
+}
+
+// costs says how long the points take with an effort.
+func (d *draft) costs(e bench.Effort) {
+	d.effort = e
+	l := d.limits
+	l.Effort = e
+	for i := range d.points {
+		p := &d.points[i]
+		at, ok := costKey{e, p.key}, false
+		if p.time, ok = d.known[at]; !ok {
+			p.time = d.exp.Cost(l, p.point).On(l.OnPath())
+			d.known[at] = p.time
+		}
+	}
+	d.sum()
+}
+
+// sum brings the time of a round up to date.
+func (d *draft) sum() {
+	d.time = 0
+	d.pack(func(set int, p *drafted, begins bool) {
+		if begins {
+			d.time += d.sets[set].beside / units.Nanos(p.every)
+		}
+		d.time += p.time / units.Nanos(p.every)
+	})
+}
+
+// keep leaves out the points of which f reports false.
+func (d *draft) keep(f func(*drafted) bool) {
+	d.points = slices.DeleteFunc(d.points, func(p drafted) bool { return !f(&p) })
+	d.sum()
+}
+
+// values lists the values of a factor of some points, ascending; 0 is none.
+func (d *draft) values(factor string, of func(*drafted) bool) []int64 {
+	all := map[int64]bool{}
+	for i := range d.points {
+		if p := &d.points[i]; p.point[factor] > 0 && of(p) {
+			all[p.point[factor]] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
+// atOnce returns the teams that run at once: those of a step; each alone where the plan isolates them; and disjoint
+// teams of several steps together where a probe has seen that pairs do not disturb each other.
+func (d *draft) atOnce(steps []bench.Step) [][][]int {
+	var out [][][]int
+	if d.plan.Isolate {
+		for _, step := range steps {
+			for _, team := range step {
+				out = append(out, [][]int{team})
+			}
+		}
+		return out
+	}
+	used := make([]bool, d.limits.Hosts) // by the last of out
+	for _, step := range steps {
+		if n := len(out); n > 0 && d.limits.Path.Together && disjoint(used, step) {
+			out[n-1] = append(out[n-1], step...)
+		} else {
+			clear(used)
+			out = append(out, slices.Clone(step))
+		}
+		for _, team := range step {
+			for _, h := range team {
+				used[h] = true
+			}
+		}
+	}
+	return out
+}
+
+// disjoint reports whether none of the hosts of a step is used.
+func disjoint(used []bool, step bench.Step) bool {
+	return !slices.ContainsFunc(step, func(team []int) bool {
+		return slices.ContainsFunc(team, func(h int) bool { return used[h] })
+	})
+}
+
+// checkStep reports teams that cannot run at once.
+func checkStep(step bench.Step, hosts int) error {
+	if len(step) == 0 {
+		return errors.New("a step without teams")
+	}
+	used := make([]bool, hosts)
+	for _, team := range step {
+		if len(team) == 0 {
+			return errors.New("a team without hosts")
+		}
+		for _, h := range team {
+			if h < 0 || h >= hosts {
+				return fmt.Errorf("team %v: there are %d hosts, numbered from 0", team, hosts)
+			}
+			if used[h] {
+				return fmt.Errorf("team %v: host %d is in the same step twice", team, h)
+			}
+			used[h] = true
+		}
+	}
+	return nil
+}
+
+// teamsKey is equal for equal teams alone.
+func teamsKey(teams [][]int) string {
+	var b []byte
+	for _, team := range teams {
+		b = binary.AppendUvarint(b, uint64(len(team)))
+		for _, host := range team {
+			b = binary.AppendUvarint(b, uint64(host))
+		}
+	}
+	return string(b)
+}
+
+// slotTime is what a slot of teams takes beside its points.
+func (d *draft) slotTime(teams [][]int) units.Nanos {
+	path := d.limits.OnPath()
+	t := path.Slot
+	if _, ok := d.exp.(bench.Synchronised); ok {
+		largest := 0
+		for _, team := range teams {
+			largest = max(largest, len(team))
+		}
+		t += path.Synchronising(largest)
+	}
+	return t
+}
+
+// A slot takes at most slotShare of the budget, or minSlot, or so much that its points take longer than what it needs
+// beside them. A slot of one point may take longer.
+const (
+	slotShare = 0.02
+	minSlot   = units.Second
+	overhead  = 4
+)
+
+// longest is how long a slot may take that needs a time beside its points.
+func (d *draft) longest(beside units.Nanos) units.Nanos {
+	if !d.plan.timed(d.limits) {
+		return math.MaxInt64
+	}
+	return max(minSlot, units.Nanos(slotShare*float64(d.plan.Budget)), overhead*beside)
+}
+
+// pack fills the slots of a round: of each set one, or several where its points take too long for one, and one for each
+// point that is not measured in every round. It calls each with every point on each of its sets, and says where a slot
+// begins with it.
+func (d *draft) pack(each func(set int, p *drafted, begins bool)) {
+	taken := make([]units.Nanos, len(d.sets)) // by the last slot of each set; 0 where there is none
+	for k := range d.points {
+		p := &d.points[k]
+		for _, i := range p.sets {
+			if p.every > 1 {
+				each(i, p, true)
+				continue
+			}
+			beside := d.sets[i].beside
+			begins := taken[i] == 0 || taken[i]+p.time > d.longest(beside)
+			if begins {
+				taken[i] = max(1, beside)
+			}
+			taken[i] += p.time
+			each(i, p, begins)
+		}
+	}
+}
+
+// groups are the slots of a round.
+func (d *draft) groups() []group {
+	var out []group
+	last := make([]int, len(d.sets)) // set → its last group of points that are measured in every round
+	d.pack(func(i int, p *drafted, begins bool) {
+		at := last[i]
+		if s := d.sets[i]; begins {
+			at = len(out)
+			out = append(out, group{exp: d.exp, effort: d.effort, teams: s.teams, permuted: s.permuted, slot: s.beside, every: p.every})
+		}
+		if p.every == 1 {
+			last[i] = at
+		}
+		g := &out[at]
+		g.points = append(g.points, p.point)
+		g.sum += p.time
+	})
+	return out
+}

@@ -1,0 +1,80 @@
+package plan_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"calib/bench"
+	"calib/bench/experiments"
+	"calib/internal/dataset/names"
+	"calib/internal/units"
+	"calib/run/plan"
+)
+
+// TestEndsStay: whatever is left out, bursts keep one pair and the most at once, and so do streams where one takes no
+// more than a third of the budget; pingpong keeps three sizes; the least rounds fit, and are six where they can be.
+func TestEndsStay(t *testing.T) {
+	speeds := append(bench.Speeds(), bench.Speed{Name: "sparc1994",
+		Path: bench.Path{Latency: 1100 * units.Microsecond, PerByte: 1420, Slot: 20 * units.Millisecond}})
+	for _, name := range []string{plan.Quick, plan.Standard} {
+		for _, speed := range speeds {
+			for _, hosts := range []int{2, 4, 8, 16, 64} {
+				for _, budget := range []units.Nanos{30, 90, 120, 300} {
+					t.Run(fmt.Sprintf("%s/%s/%d/%ds", name, speed.Name, hosts, budget), func(t *testing.T) {
+						p, err := plan.Builtin(name)
+						if err != nil {
+							t.Fatal(err)
+						}
+						p.Limits.Path, p.Budget = speed.Path, budget*units.Second
+						s := mustSchedule(t, p, hosts)
+						checkFits(t, s)
+						checkEnds(t, s)
+						f := s.Estimate()
+						if speed.PerByte < 1000 && hosts <= 8 && s.Rounds < 6 {
+							t.Errorf("%d rounds", s.Rounds)
+						}
+						if speed.PerByte < 10 && name == plan.Quick && hosts == 2 && f.MaxRounds < 24 {
+							t.Errorf("%d rounds of %v", f.MaxRounds, f.Round.Seconds())
+						}
+					})
+				}
+			}
+		}
+	}
+}
+
+func checkEnds(t *testing.T, s *plan.Schedule) {
+	t.Helper()
+	pairs, sizes := map[bool]map[int64]bool{true: {}, false: {}}, map[int64]bool{}
+	for r := range 6 {
+		for _, slot := range s.Round(r, nil) {
+			for _, p := range slot.Points {
+				switch slot.Exp {
+				case names.Paired:
+					pairs[p[names.FactorStream] != 0][p[names.FactorPairs]] = true
+				case names.Pingpong:
+					sizes[p[names.FactorBytes]] = true
+				}
+			}
+		}
+	}
+	e, _ := bench.Find(experiments.All, names.Paired)
+	for stream, have := range pairs {
+		want := []int64{}
+		for _, p := range e.Design(s.Limits) {
+			l := s.Limits
+			l.Effort *= 0.25
+			if p[names.FactorStream] != 0 == stream && p[names.FactorBytes] <= 1 && p[names.FactorConnections] == 0 &&
+				e.Cost(l, p).On(l.Path) <= s.Plan.Budget/3 {
+				want = append(want, p[names.FactorPairs])
+			}
+		}
+		if len(want) > 0 && (!have[slices.Min(want)] || !have[slices.Max(want)]) {
+			t.Errorf("streams %t: numbers of pairs %v, want the ends of %v", stream, have, want)
+		}
+	}
+	if len(sizes) < 3 {
+		t.Errorf("sizes of pingpong: %v", sizes)
+	}
+}

@@ -1,0 +1,163 @@
+package plan
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"calib/bench"
+	"calib/internal/decode"
+	"calib/internal/files"
+	"calib/internal/units"
+)
+
+// planFile is a plan as people and run.json write it: sizes and times as text. examples/plan.yaml describes the fields.
+type planFile struct {
+	Name        string     `yaml:"name" json:"name"`
+	Experiments []string   `yaml:"experiments" json:"experiments,omitempty"`
+	Sizes       sizeText   `yaml:"sizes" json:"sizes,omitempty"`
+	MaxBytes    string     `yaml:"max_bytes" json:"max_bytes,omitempty"`
+	AllPairs    bool       `yaml:"all_pairs" json:"all_pairs"`
+	Effort      float64    `yaml:"effort" json:"effort"`
+	Rounds      Rounds     `yaml:"rounds" json:"rounds"`
+	Target      float64    `yaml:"target" json:"target"`
+	Budget      string     `yaml:"budget" json:"budget"`
+	Isolate     bool       `yaml:"isolate" json:"isolate"`
+	Permute     bool       `yaml:"permute" json:"permute"`
+	Keep        bool       `yaml:"keep_connections" json:"keep_connections"`
+	Seed        uint64     `yaml:"seed" json:"seed"`
+	Segment     int64      `yaml:"segment" json:"segment,omitempty"`
+	Patterns    []string   `yaml:"patterns" json:"patterns,omitempty"`
+	Pairs       string     `yaml:"pairs" json:"pairs,omitempty"`
+	Chosen      bool       `yaml:"-" json:"chosen,omitempty"`
+	Path        bench.Path `yaml:"path" json:"path,omitzero"`
+}
+
+// sizeText is sizes as text, "1,64,1KiB"; in YAML they may also be a list, or one number.
+type sizeText string
+
+// UnmarshalYAML implements yaml.InterfaceUnmarshaler.
+func (t *sizeText) UnmarshalYAML(unmarshal func(any) error) error {
+	var value any
+	if err := unmarshal(&value); err != nil {
+		return err
+	}
+	list, ok := value.([]any)
+	if _, pairs := value.(map[string]any); pairs {
+		return errors.New("sizes: want a list such as 1,64,1KiB")
+	}
+	if !ok {
+		list = []any{value}
+	}
+	texts := make([]string, len(list))
+	for i, v := range list {
+		texts[i] = fmt.Sprint(v)
+	}
+	*t = sizeText(strings.Join(texts, ","))
+	return nil
+}
+
+// Load returns a built-in plan by its name, or reads a plan file.
+func Load(arg string) (Plan, error) {
+	if p, err := Builtin(arg); err == nil {
+		return p, nil
+	}
+	text, err := files.Read(arg, decode.MaxYAML)
+	if err != nil {
+		return Plan{}, fmt.Errorf("%w %q is neither a built-in plan (%s) nor a file that can be read: %w",
+			ErrPlan, arg, strings.Join(BuiltinNames(), ", "), err)
+	}
+	return Parse(text, arg)
+}
+
+// Parse reads a plan in YAML; file is what errors call it. A field that is left out has the standard plan's value, an
+// unknown one is an error, with its line and column. Validate is the caller's.
+func Parse(text []byte, file string) (Plan, error) {
+	base, err := Builtin(Standard)
+	if err != nil {
+		return Plan{}, err
+	}
+	f := base.file()
+	f.Name, f.Experiments, f.Chosen = file, nil, true
+	if err := decode.YAML(text, &f); err != nil {
+		return Plan{}, fmt.Errorf("%w %s: %w", ErrPlan, file, err)
+	}
+	if f.Budget == "" && f.Rounds == (Rounds{}) { // a document without a value clears what it is decoded into
+		return Plan{}, fmt.Errorf("%w %s: the file is empty: write for example experiments: [pingpong]", ErrPlan, file)
+	}
+	if f.Experiments == nil {
+		f.Experiments, f.Chosen = base.Experiments, false
+	}
+	p, err := f.plan()
+	if err != nil {
+		return Plan{}, fmt.Errorf("%w %s: %w", ErrPlan, file, err)
+	}
+	return p, nil
+}
+
+// MarshalJSON writes p with the fields of a plan file.
+func (p Plan) MarshalJSON() ([]byte, error) { return json.Marshal(p.file()) }
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (p *Plan) UnmarshalJSON(text []byte) error {
+	var f planFile
+	err := json.Unmarshal(text, &f)
+	if err == nil {
+		*p, err = f.plan()
+	}
+	return err
+}
+
+func (p Plan) file() planFile {
+	f := planFile{
+		Name: p.Name, Experiments: p.Experiments, AllPairs: p.Limits.AllPairs, Effort: float64(p.Limits.Effort),
+		Rounds: p.Rounds, Target: p.Target, Budget: time.Duration(p.Budget).String(), Isolate: p.Isolate, Permute: p.Permute,
+		Keep: p.KeepConnections, Seed: p.Seed, Segment: int64(p.Limits.Segment), Patterns: p.Limits.Patterns,
+		Pairs: p.Limits.Pairs.String(), Path: p.Limits.Path, Chosen: p.Chosen,
+	}
+	var sizes []string
+	for _, b := range p.Limits.Sizes {
+		sizes = append(sizes, strconv.FormatInt(int64(b), 10)) // Bytes.String rounds
+	}
+	f.Sizes = sizeText(strings.Join(sizes, ","))
+	if p.Limits.MaxBytes != 0 {
+		f.MaxBytes = strconv.FormatInt(int64(p.Limits.MaxBytes), 10)
+	}
+	return f
+}
+
+func (f planFile) plan() (Plan, error) {
+	p := Plan{
+		Name: f.Name, Experiments: f.Experiments, Chosen: f.Chosen,
+		Limits: bench.Limits{AllPairs: f.AllPairs, Effort: bench.Effort(f.Effort), Segment: units.Bytes(f.Segment), Patterns: f.Patterns, Path: f.Path},
+		Rounds: f.Rounds, Target: f.Target, Isolate: f.Isolate, Permute: f.Permute,
+		KeepConnections: f.Keep, Seed: f.Seed,
+	}
+	var err error
+	if f.Sizes != "" {
+		if p.Limits.Sizes, err = units.ParseSizes(string(f.Sizes)); err != nil {
+			return Plan{}, fmt.Errorf("sizes: %w", err)
+		}
+	}
+	if f.MaxBytes != "" {
+		if p.Limits.MaxBytes, err = units.ParseBytes(f.MaxBytes); err != nil {
+			return Plan{}, fmt.Errorf("max_bytes: %w", err)
+		}
+	}
+	if f.Pairs != "" {
+		var all bool
+		if p.Limits.Pairs, all, err = bench.ParsePairs(f.Pairs); err != nil {
+			return Plan{}, err
+		}
+		p.Limits.AllPairs = p.Limits.AllPairs || all
+	}
+	budget, err := time.ParseDuration(f.Budget)
+	if err != nil {
+		return Plan{}, fmt.Errorf("budget: %q: want a time such as 90s, 5m or 1h30m", f.Budget)
+	}
+	p.Budget = units.Nanos(budget)
+	return p, nil
+}

@@ -1,0 +1,71 @@
+package plan
+
+import (
+	"slices"
+
+	"calib/internal/units"
+)
+
+// Forecast is what a schedule is expected to cost on the path of its limits. Counts of a round are for one with all its
+// points open.
+type Forecast struct {
+	MinRounds int // before the run may end
+	MaxRounds int // that the budget has room for
+	Slots     int // a round
+	Points    int // a round, each on every set of teams it runs on
+	// LinkBytes pass over the link of the host with most to carry, in a round, at most.
+	LinkBytes units.Bytes
+	Round     units.Nanos // time of one of the least rounds, on average; of teams at once it counts one
+	Min, Max  units.Nanos // time of the whole, within the budget
+	ByExp     []ExpForecast
+}
+
+// ExpForecast is one experiment's part of a round.
+type ExpForecast struct {
+	Name          string
+	Slots, Points int
+	LinkBytes     units.Bytes
+	Round         units.Nanos
+}
+
+// Estimate forecasts the schedule from its experiments' own costs. It sends nothing.
+func (s *Schedule) Estimate() Forecast {
+	f := Forecast{MinRounds: s.Rounds, MaxRounds: s.MaxRounds(), Slots: s.Slots(), Points: s.Points()}
+	all := make([]units.Bytes, s.Limits.Hosts)
+	var own []units.Bytes // of the experiment
+	for i := range s.groups {
+		g := &s.groups[i]
+		if n := len(f.ByExp); n == 0 || f.ByExp[n-1].Name != g.exp.Name() {
+			f.ByExp = append(f.ByExp, ExpForecast{Name: g.exp.Name()})
+			own = make([]units.Bytes, s.Limits.Hosts)
+		}
+		l := s.Limits
+		l.Effort = g.effort
+		var bytes units.Bytes
+		for _, p := range g.points {
+			bytes += g.exp.Cost(l, p).Bytes
+		}
+		for _, team := range g.teams {
+			for _, h := range team {
+				all[h] += bytes
+				own[h] += bytes
+			}
+		}
+		e := &f.ByExp[len(f.ByExp)-1]
+		e.Slots++
+		e.Points += len(g.points)
+		e.LinkBytes = slices.Max(own)
+		perRound := g.expected() / units.Nanos(g.every)
+		e.Round += perRound
+		f.Round += perRound
+	}
+	f.LinkBytes = slices.Max(all)
+	f.Min, f.Max = units.Nanos(f.MinRounds)*f.Round, units.Nanos(f.MaxRounds)*f.Round
+	if b := s.Plan.Budget; b > 0 {
+		f.Min, f.Max = min(f.Min, b), min(f.Max, b)
+	}
+	if s.Plan.timed(s.Limits) {
+		f.MaxRounds = max(f.MinRounds, min(f.MaxRounds, int(float64(s.perRound(1))/float64(max(1, f.Round)))))
+	}
+	return f
+}

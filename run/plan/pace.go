@@ -1,0 +1,202 @@
+package plan
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"calib/bench"
+	"calib/internal/units"
+)
+
+const (
+	// overtime is by what share of the budget the last slot may end late.
+	overtime = 0.02
+	// slack is how many times its part of the budget a round of the least may take.
+	slack = 1.25
+	// wrong is how many times as long as planned a first round takes from which on the probe was wrong.
+	wrong = 2
+)
+
+// Pace keeps a run within its budget. It expects of every slot the time that it took before, or, before it has run,
+// that of the plan's path times what the experiment's other slots took of theirs. From that it says which slots a round
+// has, and how much of the run is done. It is for one goroutine.
+type Pace struct {
+	plan   *Schedule
+	took   []units.Nanos // by group: the last slot; 0 before
+	rounds []int         // by group, in which it was measured
+	exps   map[string]*ratio
+	round  int
+	order  []int // groups of the round in slot order
+	until  units.Nanos
+	begun  units.Nanos // the round
+	scaled bool
+	first  ratio // of the first round's slots
+}
+
+// ratio is what slots took, and what was planned of them.
+type ratio struct{ took, planned units.Nanos }
+
+func (r *ratio) factor() float64 {
+	if r.planned <= 0 {
+		return 1
+	}
+	return float64(r.took) / float64(r.planned)
+}
+
+// NewPace returns the pace of a schedule. Where the probe was wrong it makes the schedule's slots lighter.
+func NewPace(s *Schedule) *Pace {
+	p := &Pace{plan: s, took: make([]units.Nanos, len(s.groups)), rounds: make([]int, len(s.groups)), exps: map[string]*ratio{}, round: -1}
+	for i := range s.groups {
+		p.exps[s.groups[i].exp.Name()] = &ratio{}
+	}
+	return p
+}
+
+func (p *Pace) bounded() bool { return p.plan.Plan.timed(p.plan.Limits) }
+
+func (p *Pace) group(s bench.Slot) int {
+	if s.Round != p.round {
+		p.round, p.order = s.Round, p.plan.order(p.plan.rng(s.Round))
+	}
+	return p.order[s.ID%len(p.order)]
+}
+
+// Took tells how long a slot took.
+func (p *Pace) Took(s bench.Slot, t units.Nanos) {
+	i := p.group(s)
+	planned := p.plan.groups[i].expected()
+	p.took[i] = max(1, t)
+	p.rounds[i]++
+	for _, r := range []*ratio{p.exps[s.Exp], &p.first} {
+		r.took, r.planned = r.took+t, r.planned+planned
+	}
+}
+
+// Expect is how long a slot is expected to take.
+func (p *Pace) Expect(s bench.Slot) units.Nanos { return p.expect(p.group(s)) }
+
+func (p *Pace) expect(group int) units.Nanos {
+	if t := p.took[group]; t > 0 {
+		return t
+	}
+	g := &p.plan.groups[group]
+	return units.Nanos(float64(g.expected()) * p.exps[g.exp.Name()].factor())
+}
+
+// Begin returns which slots of a round are measured: all, or, where they do not fit into the round's part of what is
+// left of the budget, those that were measured least often, others in the next round. spent is what was measured in
+// all.
+func (p *Pace) Begin(r int, slots []bench.Slot, spent units.Nanos) []bench.Slot {
+	p.begun, p.until = spent, math.MaxInt64
+	if !p.bounded() || len(slots) == 0 {
+		return slots
+	}
+	p.scale(r, spent)
+	left := max(0, p.plan.Plan.Budget-spent)
+	quota := left
+	if all := p.roundsFrom(r); all > 0 {
+		quota = min(left, units.Nanos(slack*float64(left)*float64(p.sum(slots))/float64(all)))
+	}
+	// A round that takes longer than expected may use some of the next ones' time.
+	p.until = spent + units.Nanos(slack*float64(quota))
+	byNeed := slices.Clone(slots)
+	slices.SortStableFunc(byNeed, func(a, b bench.Slot) int { return cmp.Compare(p.rounds[p.group(a)], p.rounds[p.group(b)]) })
+	chosen, sum := map[int]bool{}, units.Nanos(0)
+	for _, s := range byNeed {
+		if t := p.Expect(s); len(chosen) == 0 || sum+t <= quota {
+			chosen[s.ID] = true
+			sum += t
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(slots), func(s bench.Slot) bool { return !chosen[s.ID] })
+}
+
+// sum is how long slots are expected to take.
+func (p *Pace) sum(slots []bench.Slot) (t units.Nanos) {
+	for _, s := range slots {
+		t += p.Expect(s)
+	}
+	return t
+}
+
+// roundsFrom is how long the least rounds are expected to take from round r on.
+func (p *Pace) roundsFrom(r int) (t units.Nanos) {
+	for ; r < p.plan.Rounds; r++ {
+		for i := range p.plan.groups {
+			if p.plan.groups[i].due(r) {
+				t += p.expect(i)
+			}
+		}
+	}
+	return t
+}
+
+// scale makes the slots lighter, once, where the first round took much longer than planned and as many as are wanted
+// would not fit.
+func (p *Pace) scale(r int, spent units.Nanos) {
+	factor := p.first.factor()
+	if p.scaled || r != 1 {
+		return
+	}
+	p.scaled = true
+	left, round := p.plan.Plan.Budget-spent, units.Nanos(0)
+	for i := range p.plan.groups {
+		round += p.expect(i) / units.Nanos(p.plan.groups[i].every)
+	}
+	if factor < wrong || round*units.Nanos(p.plan.Rounds-1) <= left {
+		return
+	}
+	before := make([]units.Nanos, len(p.took))
+	for i := range before {
+		before[i] = p.plan.groups[i].expected()
+	}
+	p.plan.lighter(max(lightest, 1/factor))
+	for i := range p.took {
+		p.took[i] = units.Nanos(float64(p.took[i]) * float64(p.plan.groups[i].expected()) / float64(max(1, before[i])))
+	}
+}
+
+// Fits reports whether a slot is expected to end within the budget, and, where the round has others, within the round's
+// part of it.
+func (p *Pace) Fits(s bench.Slot, spent units.Nanos) bool {
+	if !p.bounded() {
+		return true
+	}
+	end := spent + p.Expect(s)
+	return float64(end) <= (1+overtime)*float64(p.plan.Plan.Budget) && (spent == p.begun || end <= p.until)
+}
+
+// Done is the share of the run that is done, when the slots of rest are left of round r, a share done of which is over.
+func (p *Pace) Done(r int, rest []bench.Slot, done float64, spent units.Nanos) float64 {
+	if spent > 0 && p.plan.Limits.Path.Known() {
+		return min(1, float64(spent)/float64(p.through(p.plan.MaxRounds(), r, rest, spent)))
+	}
+	share := (float64(r) + done) / float64(p.plan.MaxRounds())
+	if b := p.plan.Plan.Budget; b > 0 {
+		share = max(share, float64(spent)/float64(b))
+	}
+	return min(1, share)
+}
+
+// Until is how long it takes until n rounds are over, when the slots of rest are left of round r; 0 where that is not
+// known.
+func (p *Pace) Until(n, r int, rest []bench.Slot, spent units.Nanos) units.Nanos {
+	if !p.plan.Limits.Path.Known() {
+		return 0
+	}
+	return p.through(n, r, rest, spent) - spent
+}
+
+// through is when n rounds will be over, or the budget.
+func (p *Pace) through(n, r int, rest []bench.Slot, spent units.Nanos) units.Nanos {
+	all, round := float64(spent+p.sum(rest)), 0.0
+	for i := range p.plan.groups {
+		round += float64(p.expect(i)) / float64(p.plan.groups[i].every)
+	}
+	all += round * float64(max(0, n-r-1))
+	if b := p.plan.Plan.Budget; b > 0 {
+		all = min(all, float64(max(b, spent)))
+	}
+	return units.Nanos(max(1, min(all, math.MaxInt64/2)))
+}

@@ -1,0 +1,98 @@
+package plan
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"calib/bench"
+)
+
+// Streams of the generators that draw which hosts take which places. Those of rounds are the small numbers.
+const (
+	labelStream = 1 << 32
+	placeStream = 1 << 33
+)
+
+// Places returns which host takes each place of a layout in round r, so that one odd host is not always in the same
+// teams, and no port is always, or never, that of the root. A layout is made of pairs (0,1), (2,3), …: the pairs of a
+// round are a step of Colouring, so that every two hosts are such a pair once in as many rounds as there are steps.
+// Every host takes place 0, the root's, once in as many rounds as there are hosts; and every two hosts are the first
+// pair, each of them the root once, before anything repeats. The host that rests in a step of an odd number takes the
+// last place. Which host has which number in the colouring, the order of a round's other pairs, and which host of these
+// is the first, are drawn from the seed.
+func Places(seed uint64, hosts, r int) []int {
+	label := rand.New(rand.NewPCG(seed, labelStream)).Perm(hosts)
+	if hosts < 2 {
+		return label
+	}
+	steps := bench.Colours(hosts)
+	step := r % steps
+	root := r % hosts // steps and hosts have no common divisor where hosts are even
+	if hosts%2 == 1 {
+		root = (step + 1 + r/steps%(hosts-1)) % hosts // host number step rests
+	}
+	pairs := bench.Colour(hosts, step)
+	rng := rand.New(rand.NewPCG(seed, placeStream|uint64(r)))
+	rng.Shuffle(len(pairs), func(i, j int) { pairs[i], pairs[j] = pairs[j], pairs[i] })
+	places := make([]int, 0, hosts)
+	for _, pair := range pairs {
+		a, b := pair[0], pair[1]
+		if rng.IntN(2) == 1 {
+			a, b = b, a
+		}
+		switch root {
+		case a:
+			places = slices.Insert(places, 0, a, b)
+		case b:
+			places = slices.Insert(places, 0, b, a)
+		default:
+			places = append(places, a, b)
+		}
+	}
+	if len(places) < hosts {
+		places = append(places, step)
+	}
+	for i, number := range places {
+		places[i] = label[number]
+	}
+	return places
+}
+
+// complete reports whether teams hold every host, each alone, or every pair of hosts: it then does not matter which
+// host takes which place.
+func complete(steps []bench.Step, hosts int) bool {
+	size, teams := 0, 0
+	for _, step := range steps {
+		for _, team := range step {
+			if size == 0 {
+				size = len(team)
+			}
+			if len(team) != size || size > 2 {
+				return false
+			}
+			teams++
+		}
+	}
+	all := hosts
+	if size == 2 {
+		all = hosts * (hosts - 1) / 2
+	}
+	if size == 0 || teams < all {
+		return false
+	}
+	distinct, seen := 0, make([]bool, hosts*hosts)
+	for _, step := range steps {
+		for _, team := range step {
+			a, b := slices.Min(team), slices.Max(team)
+			if a < 0 || b >= hosts {
+				return false // which checkStep reports
+			}
+			if size == 2 && a == b || seen[a*hosts+b] {
+				continue
+			}
+			seen[a*hosts+b] = true
+			distinct++
+		}
+	}
+	return distinct == all
+}

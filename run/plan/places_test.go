@@ -1,0 +1,104 @@
+package plan
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"calib/bench"
+)
+
+// Every host is the root once in as many rounds as there are hosts, every two are a pair once in as many as there are
+// steps, and the first pair, either of them the root, once before all repeats.
+func TestPlacesAreBalanced(t *testing.T) {
+	for hosts := 2; hosts <= 9; hosts++ {
+		steps := bench.Colours(hosts)
+		first, roots, pairs := map[[2]int]int{}, map[int]int{}, map[[2]int]int{}
+		for r := range hosts * (hosts - 1) {
+			p := Places(11, hosts, r)
+			all := slices.Sorted(slices.Values(p))
+			if want := bench.FirstHosts(hosts)[0][0]; !slices.Equal(all, want) {
+				t.Fatalf("%d hosts, round %d: %v is not a permutation", hosts, r, p)
+			}
+			first[[2]int{p[0], p[1]}]++
+			roots[p[0]]++
+			for i := 0; i+1 < hosts; i += 2 {
+				pairs[[2]int{min(p[i], p[i+1]), max(p[i], p[i+1])}]++
+			}
+			if (r+1)%hosts == 0 && len(roots) != hosts {
+				t.Errorf("%d hosts: %d of them were the root in as many rounds up to %d", hosts, len(roots), r)
+			}
+			if (r+1)%hosts == 0 {
+				clear(roots)
+			}
+			if (r+1)%steps == 0 && len(pairs) != hosts*(hosts-1)/2 {
+				t.Errorf("%d hosts: %d pairs in %d rounds up to %d", hosts, len(pairs), steps, r)
+			}
+			if (r+1)%steps == 0 {
+				clear(pairs)
+			}
+		}
+		if len(first) != hosts*(hosts-1) {
+			t.Errorf("%d hosts: %d of %d ordered pairs were first", hosts, len(first), hosts*(hosts-1))
+		}
+	}
+	if slices.Equal(Places(1, 8, 0), Places(2, 8, 0)) || !slices.Equal(Places(1, 8, 5), Places(1, 8, 5)) {
+		t.Error("places do not depend on the seed alone")
+	}
+}
+
+func permutedPlan() Plan {
+	p := testPlan()
+	p.Permute = true
+	return p
+}
+
+// Hosts change places from round to round, the same for all experiments of a round; what holds every host or every pair
+// stays.
+func TestSchedulePermutes(t *testing.T) {
+	star := func(l bench.Limits, _ bench.Point) []bench.Step { return []bench.Step{{{0, 1}}, {{0, 2}}} }
+	exps := []bench.Experiment{
+		fakeExp{name: "alone", points: sizePoints(1), teams: func(l bench.Limits, _ bench.Point) []bench.Step { return bench.EachAlone(l.Hosts) }},
+		fakeExp{name: "matrix", points: sizePoints(1), teams: func(l bench.Limits, _ bench.Point) []bench.Step { return bench.Colouring(l.Hosts) }},
+		fakeExp{name: "root", points: []bench.Point{{"hosts": 3}}, teams: firstHosts},
+		fakeExp{name: "star", points: sizePoints(1), teams: star},
+	}
+	s := mustSchedule(t, permutedPlan(), 4, exps)
+	fixed := mustSchedule(t, testPlan(), 4, exps)
+	roots := map[int]bool{}
+	for r := range 12 {
+		places := Places(s.Plan.Seed, 4, r)
+		before := fixed.Round(r, nil)
+		for i, slot := range s.Round(r, nil) {
+			want := before[i]
+			switch slot.Exp {
+			case "root", "star":
+				team := slices.Clone(want.Teams[0])
+				for k, p := range team {
+					team[k] = places[p]
+				}
+				want.Teams = [][]int{team}
+				roots[team[0]] = true
+			}
+			if d := cmp.Diff(want, slot); d != "" {
+				t.Fatalf("round %d (-want +got):\n%s", r, d)
+			}
+		}
+	}
+	if len(roots) != 4 {
+		t.Errorf("roots %v, want every host", roots)
+	}
+}
+
+// What is asked about a team's point names the hosts of that round.
+func TestScheduleAsksForHosts(t *testing.T) {
+	s := mustSchedule(t, permutedPlan(), 6, []bench.Experiment{fakeExp{name: "x", points: []bench.Point{{"hosts": 4}}, teams: firstHosts}})
+	for r := range 10 {
+		var asked []int
+		slots := s.Round(r, func(_ string, team []int) bool { asked = team; return true })
+		if want := Places(s.Plan.Seed, 6, r)[:4]; !slices.Equal(asked, want) || !slices.Equal(slots[0].Teams[0], want) {
+			t.Fatalf("round %d: asked for %v, slot %v, want %v", r, asked, slots[0].Teams, want)
+		}
+	}
+}

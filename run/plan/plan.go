@@ -1,0 +1,204 @@
+// Package plan says what a run measures, in which order, and how it keeps its budget. A Plan is data: built in or a
+// YAML file. A Schedule is made of it once, when the network has been looked at: experiments laid out over the hosts,
+// and made to fit the budget. Pace keeps the budget while the run goes on, and Steering ends it when the numbers of
+// record are narrow enough.
+//
+// docs/MEASURING.md, "Where the time goes", has all the rules on one page.
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"calib/bench"
+	"calib/bench/pattern"
+	"calib/internal/dataset/names"
+	"calib/internal/units"
+)
+
+// ErrPlan reports a plan that cannot be run as it stands.
+var ErrPlan = errors.New("plan")
+
+// maxRounds bounds a plan, so that one digit too many in it does not measure for a year.
+const maxRounds = 10_000
+
+// unboundedRounds end a run that nothing else ends: a simulated network takes no time.
+const unboundedRounds = 30
+
+// A segment is at least what every host takes over IPv4 (RFC 9293, section 3.7.1) without its options, and less than an
+// IP packet.
+const (
+	minSegment = 500
+	maxSegment = 65_535
+)
+
+// Rounds bound how many rounds a run has.
+type Rounds struct {
+	Min int `yaml:"min" json:"min"` // before the run may end
+	// Max ends the run. 0 is no bound beside the budget, or, where no time bounds the run, unboundedRounds.
+	Max int `yaml:"max" json:"max"`
+}
+
+// Plan says what to measure and when to stop. It is data: a built-in plan or a file, changed by flags, kept in
+// run.json.
+type Plan struct {
+	Name        string
+	Experiments []string // by name; none means all
+	// Chosen says that a user named the experiments: a short budget then gives them fewer rounds, and leaves none out.
+	Chosen bool
+	// Limits bound the designs. Limits.Hosts and Limits.Seed are set by LimitsOn, Limits.Segment, where it
+	// is 0, when the hosts have said what theirs is.
+	Limits bench.Limits
+	Rounds Rounds
+	// Target is the relative half-width of its 95% interval at which a number of record is narrow enough; 0 means that
+	// of each number (package run/judge).
+	Target float64
+	// Budget is the measuring time after which the run ends; 0 leaves Rounds.Max as the only bound.
+	Budget units.Nanos
+	// Isolate gives each team a slot of its own, where disjoint teams disturb each other.
+	Isolate bool
+	// Permute gives the places of a layout to other hosts in every round: see Places.
+	Permute bool
+	// KeepConnections keeps data connections for the whole run. Otherwise every round opens its own, from other ports,
+	// so that other paths (ECMP) and receive queues (RSS) serve them.
+	KeepConnections bool
+	Seed            uint64
+}
+
+// Built-in plans. At least six rounds stand behind every interval: five medians have no 95% interval.
+const (
+	Quick    = "quick"    // a first look, well under a minute
+	Standard = "standard" // parameters to compute with
+	Full     = "full"     // every experiment, every pair of hosts, tighter intervals
+)
+
+// What the smaller plans measure. Only the full plan floods a port until it overflows, remaps all to all, stamps
+// messages, computes while messages are under way, and tunes fragments, buffers and Nagle's algorithm.
+var (
+	quickExperiments    = []string{names.Clock, names.Pingpong, names.Wakeup, names.Paired}
+	standardExperiments = []string{names.Clock, names.Pingpong, names.Wakeup, names.Paired, names.Overhead, names.Gap, names.Gather, names.Load,
+		names.PRTT, names.Copy, names.Pattern}
+)
+
+// BuiltinNames lists the built-in plans.
+func BuiltinNames() []string { return []string{Quick, Standard, Full} }
+
+// Builtin returns the built-in plan of that name.
+func Builtin(name string) (Plan, error) {
+	p := Plan{Name: name, Rounds: Rounds{Min: 6}, Permute: true, Seed: 1}
+	switch name {
+	case Quick:
+		p.Experiments, p.Limits, p.Budget = quickExperiments, bench.Limits{Effort: 0.25, MaxBytes: 256 * units.KiB}, 30*units.Second
+	case Standard:
+		p.Experiments, p.Limits, p.Budget = standardExperiments, bench.Limits{Effort: 1}, 300*units.Second
+	case Full:
+		p.Limits, p.Budget, p.Target = bench.Limits{Effort: 2, AllPairs: true}, 3600*units.Second, 0.01
+		p.Rounds.Min = 10
+	default:
+		return Plan{}, fmt.Errorf("%w %q: no such plan (have %s)", ErrPlan, name, strings.Join(BuiltinNames(), ", "))
+	}
+	return p, nil
+}
+
+// Validate reports everything wrong with p, each with the values it may have.
+func (p Plan) Validate(exps []bench.Experiment) error {
+	var errs []error
+	fail := func(format string, args ...any) {
+		errs = append(errs, fmt.Errorf("%w %q: "+format, append([]any{ErrPlan, p.Name}, args...)...))
+	}
+	var have []string
+	for _, e := range exps {
+		have = append(have, e.Name())
+	}
+	for i, name := range p.Experiments {
+		switch {
+		case !slices.Contains(have, name):
+			fail("experiments: no experiment %q (have %s)", name, strings.Join(have, ", "))
+		case slices.Contains(p.Experiments[:i], name):
+			fail("experiments: %q is listed twice", name)
+		}
+	}
+	if r := p.Rounds; r.Min < 1 || r.Max != 0 && r.Max < r.Min || max(r.Min, r.Max) > maxRounds {
+		fail("rounds: min %d, max %d: want 1 ≤ min ≤ max ≤ %d, or a max of 0 for as many as there is time for", r.Min, r.Max, maxRounds)
+	}
+	if !(p.Target >= 0 && p.Target < 1) {
+		fail("target: %g: want half of an interval as a fraction of the value, such as 0.02", p.Target)
+	}
+	if p.Budget < 0 {
+		fail("budget: %s: want a time such as 5m, or 0 for none", p.Budget)
+	}
+	if e := float64(p.Limits.Effort); !(e >= 0) || math.IsInf(e, 1) {
+		fail("effort: %g: want a factor such as 0.25 or 2", e)
+	}
+	if p.Limits.MaxBytes < 0 {
+		fail("max_bytes: %d: want a size such as 1MiB, or 0 for each experiment's own", p.Limits.MaxBytes)
+	}
+	if x := p.Limits.Path; x.Known() && !(x.Latency > 0 && x.PerByte >= 0 && x.Slot >= 0 && x.PerByte < 1e9) {
+		fail("path: latency %d ns, %g ns/B, slot %d ns: want a latency above 0, and neither of the others below", x.Latency, x.PerByte, x.Slot)
+	}
+	if s := p.Limits.Segment; s != 0 && (s < minSegment || s > maxSegment) {
+		fail("segment: %d: want %d to %d bytes, or 0 for that of the hosts' connections", s, minSegment, maxSegment)
+	}
+	if s := p.Limits.Sizes; !slices.IsSorted(s) || len(s) > 0 && s[0] < 1 {
+		fail("sizes: %v: want ascending sizes of at least 1 byte", s)
+	}
+	for i, name := range p.Limits.Patterns {
+		switch known := pattern.Names(); {
+		case !slices.Contains(known, name):
+			fail("patterns: no pattern %q (have %s)", name, strings.Join(known, ", "))
+		case slices.Contains(p.Limits.Patterns[:i], name):
+			fail("patterns: %q is listed twice", name)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// LimitsOn are the limits of the plan on so many hosts, as experiments get them.
+func (p Plan) LimitsOn(hosts int) bench.Limits {
+	l := p.Limits
+	l.Hosts, l.Seed = hosts, p.Seed
+	return l
+}
+
+// Check reports what is wrong with p on so many hosts before anything is started: what Validate says, or ErrNothing
+// where no experiment has a point.
+func (p Plan) Check(hosts int, exps []bench.Experiment) error {
+	if err := p.Validate(exps); err != nil {
+		return err
+	}
+	for _, e := range p.choose(exps) {
+		if hosts > 0 && len(e.Design(p.LimitsOn(hosts))) > 0 {
+			return nil
+		}
+	}
+	return p.nothing(hosts, exps)
+}
+
+func (p Plan) nothing(hosts int, exps []bench.Experiment) error {
+	return fmt.Errorf("%w on %d host(s) within the plan's limits: add hosts, sizes or experiments (have %v)", ErrNothing, hosts, p.Names(exps))
+}
+
+// Names lists the experiments of p: those it names, or all.
+func (p Plan) Names(all []bench.Experiment) []string {
+	var out []string
+	for _, e := range p.choose(all) {
+		out = append(out, e.Name())
+	}
+	return out
+}
+
+// choose returns the experiments p names, in p's order, or all of them.
+func (p Plan) choose(exps []bench.Experiment) []bench.Experiment {
+	if len(p.Experiments) == 0 {
+		return exps
+	}
+	var out []bench.Experiment
+	for _, name := range p.Experiments {
+		e, _ := bench.Find(exps, name) // Validate has found it
+		out = append(out, e)
+	}
+	return out
+}

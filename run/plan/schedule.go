@@ -1,0 +1,255 @@
+package plan
+
+import (
+	"cmp"
+	"errors"
+	"math/rand/v2"
+	"slices"
+
+	"calib/bench"
+	"calib/internal/units"
+)
+
+// ErrNothing reports a schedule without a single point.
+var ErrNothing = errors.New("nothing to measure")
+
+// Schedule is the order in which a plan is measured. Every round measures every point once; but where the budget is
+// short, only some rounds measure a point that takes long. Each round has an order of its own: slots are shuffled
+// within the round and points within their slot, by a generator seeded with the plan's seed and the round. The same
+// plan on as many hosts gives the same schedule, and a slot's number does not depend on what a round leaves out, so
+// that a run that was cut off can go on where it stood.
+//
+// Experiments say which places of a layout form teams. With Plan.Permute other hosts take the places in every round
+// (Places), except where the teams hold every host or every pair of hosts anyway.
+type Schedule struct {
+	Plan   Plan
+	Limits bench.Limits // as given to the experiments
+	// Idle are the experiments that have no point within the limits.
+	Idle []string
+	// Rounds is how many rounds a run has before it may end; fewer than Plan.Rounds.Min where the budget has no room
+	// for them.
+	Rounds int
+	// Left is what the budget has no room for.
+	Left   []LeftOut
+	groups []group
+	last   []int // hosts that take the last places
+}
+
+// group is a set of teams that run at once, and the points they measure: one slot of every round.
+type group struct {
+	exp      bench.Experiment
+	effort   bench.Effort
+	teams    [][]int // places of the layout
+	points   []bench.Point
+	sum      units.Nanos // expected, of the points
+	slot     units.Nanos // expected, beside the points
+	permuted bool        // other hosts take the places in every round
+	every    int         // one in so many rounds measures it, the first one is round phase
+	phase    int
+}
+
+// expected is how long a slot of the group takes, all points open.
+func (g *group) expected() units.Nanos { return g.slot + g.sum }
+
+// hosts returns the teams of g as hosts; places are those of the round.
+func (g *group) hosts(places []int) [][]int {
+	if !g.permuted {
+		return g.teams
+	}
+	out := make([][]int, len(g.teams))
+	for i, team := range g.teams {
+		out[i] = make([]int, len(team))
+		for k, p := range team {
+			out[i][k] = places[p]
+		}
+	}
+	return out
+}
+
+// due reports whether round r measures the group.
+func (g *group) due(r int) bool { return r%g.every == g.phase }
+
+// New lays the plan's experiments out over hosts. Points of one experiment that a step's teams have in common share a
+// slot; with Isolate every team has a slot of its own. Where the plan has a budget, and the path is known, the
+// experiments are made to fit (docs/MEASURING.md). It returns errors of Plan.Validate, ErrNothing, or what is wrong
+// with an experiment's teams.
+func New(p Plan, hosts int, exps []bench.Experiment) (*Schedule, error) {
+	if err := p.Validate(exps); err != nil {
+		return nil, err
+	}
+	s := &Schedule{Plan: p, Limits: p.LimitsOn(hosts), Rounds: p.Rounds.Min}
+	var drafts []*draft
+	for _, e := range p.choose(exps) {
+		if hosts < 1 {
+			break
+		}
+		d, err := newDraft(e, &s.Plan, s.Limits)
+		if err != nil {
+			return nil, err
+		}
+		if len(d.points) == 0 {
+			s.Idle = append(s.Idle, e.Name())
+			continue
+		}
+		drafts = append(drafts, d)
+	}
+	if len(drafts) == 0 {
+		return nil, p.nothing(hosts, exps)
+	}
+	drafts, err := s.fit(drafts)
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range drafts {
+		s.groups = append(s.groups, d.groups()...)
+	}
+	s.balance()
+	return s, nil
+}
+
+// balance spreads the groups that are not measured in every round, so that rounds take about the same time: each, those
+// that take longest first, begins in that of its rounds which has least so far.
+func (s *Schedule) balance() {
+	var rare []*group
+	for i := range s.groups {
+		if g := &s.groups[i]; g.every > 1 {
+			rare = append(rare, g)
+		}
+	}
+	slices.SortStableFunc(rare, func(a, b *group) int { return cmp.Compare(b.expected(), a.expected()) })
+	taken := make([]units.Nanos, max(s.Rounds, manyRounds))
+	for _, g := range rare {
+		fullest := func(phase int) (most units.Nanos) {
+			for r := phase; r < len(taken); r += g.every {
+				most = max(most, taken[r])
+			}
+			return most
+		}
+		phases := min(g.every, s.Rounds) // the least rounds measure everything, twice if they can
+		if twice := s.Rounds - g.every; twice > 0 && 2*g.every <= s.Rounds+1 {
+			phases = min(phases, twice)
+		}
+		for phase := range phases {
+			if fullest(phase) < fullest(g.phase) {
+				g.phase = phase
+			}
+		}
+		for r := g.phase; r < len(taken); r += g.every {
+			taken[r] += g.expected()
+		}
+	}
+}
+
+// MaxRounds is how many rounds a run has at most.
+func (s *Schedule) MaxRounds() int {
+	switch {
+	case s.Plan.Rounds.Max > 0:
+		return s.Plan.Rounds.Max
+	case s.Plan.timed(s.Limits):
+		return maxRounds
+	}
+	return max(s.Plan.Rounds.Min, unboundedRounds)
+}
+
+// Planned is how many slots the least rounds have.
+func (s *Schedule) Planned() int {
+	n := 0
+	for r := range s.Rounds {
+		for i := range s.groups {
+			if s.groups[i].due(r) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// lighter scales the effort of every slot.
+func (s *Schedule) lighter(factor float64) {
+	for i := range s.groups {
+		g := &s.groups[i]
+		g.effort = g.effort.OrWhole() * bench.Effort(factor)
+		l := s.Limits
+		l.Effort, g.sum = g.effort, 0
+		for _, p := range g.points {
+			g.sum += g.exp.Cost(l, p).On(l.OnPath())
+		}
+	}
+}
+
+// Slots is how many slots a round has when all its points are open and due. Slot k of round r has the number r·Slots+k.
+func (s *Schedule) Slots() int { return len(s.groups) }
+
+// Points is how many points a round measures, each on every set of teams it runs on.
+func (s *Schedule) Points() int {
+	n := 0
+	for _, g := range s.groups {
+		n += len(g.points)
+	}
+	return n
+}
+
+// rng is the generator of round r.
+func (s *Schedule) rng(r int) *rand.Rand { return rand.New(rand.NewPCG(s.Plan.Seed, uint64(r))) }
+
+// order lists the groups of round r in the order of its slots. It is what the generator draws first.
+func (s *Schedule) order(rng *rand.Rand) []int { return rng.Perm(len(s.groups)) }
+
+// places are those of round r; nil where the plan does not permute hosts.
+func (s *Schedule) places(r int) []int {
+	if !s.Plan.Permute {
+		return nil
+	}
+	places := Places(s.Plan.Seed, s.Limits.Hosts, r)
+	var last []int
+	places = slices.DeleteFunc(places, func(h int) bool {
+		if !slices.Contains(s.last, h) {
+			return false
+		}
+		last = append(last, h)
+		return true
+	})
+	return append(places, last...)
+}
+
+// Last gives some hosts the last places of every later round, where the plan permutes hosts: they are missing from the
+// largest teams alone. An empty list ends that.
+func (s *Schedule) Last(hosts []int) { s.last = hosts }
+
+// Epoch is that of the data connections of round r. Epoch 0 is that of a look before the run; they only ascend.
+func (s *Schedule) Epoch(r int) int {
+	if s.Plan.KeepConnections {
+		return 1
+	}
+	return r + 1
+}
+
+// Round returns the slots of round r, 0 ≤ r < MaxRounds, in order; none after that. measured says whether an experiment
+// is part of the round, and whether one of its teams is; nil means all are. A slot is left out when it has no team. The
+// result shares its teams and points with the schedule: do not change them.
+func (s *Schedule) Round(r int, measured func(exp string, team []int) bool) []bench.Slot {
+	if r < 0 || r >= s.MaxRounds() {
+		return nil
+	}
+	rng, places := s.rng(r), s.places(r)
+	var out []bench.Slot
+	for k, i := range s.order(rng) {
+		g := &s.groups[i]
+		if !g.due(r) {
+			continue
+		}
+		slot := bench.Slot{ID: r*len(s.groups) + k, Round: r, Exp: g.exp.Name(), Effort: g.effort}
+		for _, point := range rng.Perm(len(g.points)) { // drawn for what is left out too: the rest has the same order
+			slot.Points = append(slot.Points, g.points[point])
+		}
+		for _, team := range g.hosts(places) {
+			if measured == nil || measured(slot.Exp, team) {
+				slot.Teams = append(slot.Teams, team)
+			}
+		}
+		if len(slot.Teams) > 0 {
+			out = append(out, slot)
+		}
+	}
+	return out
+}

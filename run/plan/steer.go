@@ -1,0 +1,209 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"calib/internal/dataset"
+	"calib/internal/dataset/names"
+	"calib/internal/units"
+)
+
+// Judge says how far the numbers of record are known. It is the one way back from fitting to measuring.
+type Judge interface {
+	// Look fits the samples so far and returns the state of every target. An error is that of models that failed: their
+	// numbers have no value, and the states stand.
+	Look(samples *dataset.Dataset) ([]State, error)
+}
+
+// State is how far a number of record is known.
+type State struct {
+	Parameter   string
+	Unit        string
+	Value       float64  // NaN where there is none
+	HalfWidth   float64  // of the 95% interval, relative to the value; +Inf where there is none
+	Target      float64  // of HalfWidth
+	Experiments []string // it is read from
+	// Met: the half-width is within the target. Beyond: Why says that no number of rounds would bring it there.
+	Met, Beyond bool
+	Why         string // there is no value, or more rounds do not help; "" elsewhere
+}
+
+// String is one line for people: "a_c 345.0 µs ± 1.4%, target 2%: met".
+func (s State) String() string {
+	text := s.Parameter
+	if !math.IsNaN(s.Value) {
+		text += " " + units.Format(s.Value, s.Unit)
+	}
+	if !math.IsInf(s.HalfWidth, 0) {
+		text += fmt.Sprintf(" ± %.2g%%", 100*s.HalfWidth)
+	}
+	text += ", target " + strconv.FormatFloat(100*s.Target, 'g', 12, 64) + "%"
+	switch {
+	case s.Met:
+		text += ": met"
+	case s.Beyond:
+		text += ": beyond reach"
+	}
+	if s.Why != "" {
+		text += " (" + s.Why + ")"
+	}
+	return text
+}
+
+const (
+	// looks in a row must agree before a target counts as met or beyond reach. The width of an interval is itself
+	// random, and the first look at which it is small is often a lucky one.
+	looks = 2
+	// lookShare is the share of the time that looks may take.
+	lookShare = 0.05
+	// widest is how many times wider than its target an interval counts at most. A number that is nearly zero has no
+	// relative width to speak of, and would take all the time.
+	widest = 4
+	// others is in one of how many rounds an experiment is measured that no open target is read from: drift is seen.
+	others = 4
+	// Rarest is in how many rounds in a row a schedule may have no slot, if it has any that can be measured.
+	Rarest = max(others, manyRounds)
+)
+
+// Steering ends a run when its targets are met, and chooses the experiments of the rounds before that. It is for one
+// goroutine.
+type Steering struct {
+	schedule *Schedule
+	exps     []ExpForecast
+	waiting  map[string]float64 // rounds since an experiment was measured
+	judge    Judge
+	reads    []string // experiments
+	log      func(string)
+	now      func() time.Time
+	data     dataset.Dataset
+	agreed   map[string][2]int // looks in a row by which a target was met, and was beyond reach
+	states   []State           // of the last look
+	rounds   int               // behind it
+	took     time.Duration     // all looks
+	longest  time.Duration     // of a look
+}
+
+// NewSteering returns the steering of a run by a judge, who reads some experiments: it keeps their samples. log gets a
+// line a look.
+func NewSteering(s *Schedule, j Judge, reads []string, header dataset.Header, log func(string), now func() time.Time) *Steering {
+	return &Steering{schedule: s, exps: s.Estimate().ByExp, judge: j, reads: reads, log: log, now: now, data: dataset.Dataset{Header: header}, agreed: map[string][2]int{},
+		waiting: map[string]float64{}}
+}
+
+// Add takes the samples of slots.
+func (t *Steering) Add(samples []dataset.Sample) {
+	for i := range samples {
+		if slices.Contains(t.reads, samples[i].Exp) {
+			t.data.Samples = append(t.data.Samples, samples[i])
+		}
+	}
+}
+
+// States are those of the last look; none before there was one.
+func (t *Steering) States() []State { return t.states }
+
+// Round says before round r which experiments it has, or that the run may end: when every target is met or beyond
+// reach, and one is there.
+func (t *Steering) Round(r int, spent units.Nanos) (measured func(exp string) bool, done bool) {
+	all := func(string) bool { return true }
+	if r < t.schedule.Rounds || r == 0 {
+		return all, false
+	}
+	if r > t.rounds && t.mayLook(spent) {
+		t.look(r)
+	}
+	if len(t.states) == 0 {
+		return all, false
+	}
+	if t.Done() {
+		return nil, true
+	}
+	chosen := t.choose(r)
+	return func(exp string) bool { return slices.Contains(chosen, exp) }, false
+}
+
+// mayLook reports whether another look keeps looks within their share of the time. Where no time bounds the run, there
+// is one a round.
+func (t *Steering) mayLook(spent units.Nanos) bool {
+	return !t.schedule.Plan.timed(t.schedule.Limits) || float64(t.took+t.longest) <= lookShare*float64(spent)
+}
+
+func (t *Steering) look(rounds int) {
+	begun := t.now()
+	states, err := t.judge.Look(&t.data)
+	took := t.now().Sub(begun)
+	t.took, t.longest, t.rounds = t.took+took, max(t.longest, took), rounds
+	if err != nil {
+		t.log(fmt.Sprintf("look at the intervals after round %d: %v", rounds, err))
+	}
+	for i := range states {
+		s := &states[i]
+		in := t.agreed[s.Parameter]
+		for k, now := range []*bool{&s.Met, &s.Beyond} {
+			if in[k]++; !*now {
+				in[k] = 0
+			}
+			*now = in[k] >= looks
+		}
+		t.agreed[s.Parameter] = in
+	}
+	t.states = states
+	t.log(fmt.Sprintf("after round %d: %s", rounds, t.String()))
+}
+
+// Done reports whether every target was met or beyond reach at the last look.
+func (t *Steering) Done() bool {
+	return len(t.states) > 0 && !slices.ContainsFunc(t.states, func(s State) bool { return !s.Met && !s.Beyond })
+}
+
+// String says how far the targets are met.
+func (t *Steering) String() string {
+	out := make([]string, len(t.states))
+	for i, s := range t.states {
+		out[i] = s.String()
+	}
+	return strings.Join(out, "; ")
+}
+
+// choose lists the experiments of round r: the clock, and those that open targets are read from, what gains most in a
+// second first, until the time of a short round is used. An experiment gains by how much wider than their targets its
+// intervals are, and by how many rounds it has waited. In every fourth round the others are measured as well.
+func (t *Steering) choose(r int) []string {
+	gain := map[string]float64{}
+	for _, s := range t.states {
+		if s.Met || s.Beyond {
+			continue
+		}
+		wide := math.Min(widest, s.HalfWidth/s.Target)
+		for _, exp := range s.Experiments {
+			gain[exp] += math.Max(wide*wide-1, 1e-3) // that was met once only gains little
+		}
+	}
+	for exp := range gain {
+		t.waiting[exp]++
+		gain[exp] *= t.waiting[exp]
+	}
+	slices.SortStableFunc(t.exps, func(a, b ExpForecast) int {
+		return cmp.Compare(gain[b.Name]*float64(a.Round), gain[a.Name]*float64(b.Round))
+	})
+	out, used, room := []string{names.Clock}, units.Nanos(0), units.Nanos(math.MaxInt64)
+	if t.schedule.Plan.timed(t.schedule.Limits) {
+		room = t.schedule.perRound(manyRounds)
+	}
+	for _, e := range t.exps {
+		idle := gain[e.Name] == 0
+		if idle && r%others != 0 || !idle && used > 0 && used+e.Round > room {
+			continue
+		}
+		out = append(out, e.Name)
+		used += e.Round
+		t.waiting[e.Name] = 0
+	}
+	return out
+}
