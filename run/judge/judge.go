@@ -76,7 +76,10 @@ func (v *view) state(name string, target float64) plan.State {
 	n := v.number(name)
 	s := plan.State{Parameter: name, Unit: n.unit, Value: math.NaN(), HalfWidth: math.Inf(1), Target: target, Why: n.why, Experiments: needs(name)}
 	if n.known {
-		s.Value, s.HalfWidth, s.Why = n.value, n.whole, ""
+		s.Value, s.HalfWidth = n.value, n.whole
+		if !math.IsInf(n.whole, 1) {
+			s.Why = "" // of the status of a number that has an interval
+		}
 	}
 	s.Met = s.HalfWidth <= target
 	if why := v.beyond(name, n, target); why != "" && !s.Met {
@@ -110,7 +113,7 @@ func (v *view) number(name string) number {
 		return out
 	}
 	out.value, out.known = raw, q.Value != nil
-	out.whole = v.halfWidth(q.Model, raw, q.CI95)
+	out.whole = halfWidth(raw, q.CI95)
 	squares := 0.0
 	var terms []string
 	for _, t := range q.Budget {
@@ -137,7 +140,7 @@ func (v *view) function(name string, out number) number {
 			return number{value: math.NaN(), whole: math.Inf(1), why: out.why}
 		}
 		out.value, out.unit = value, fn.CoeffUnit(only)
-		out.whole = v.halfWidth(fn.Model, value, interval(fn, only))
+		out.whole = halfWidth(value, interval(fn, only))
 		return out
 	}
 	at := map[string]float64{"c0": 1, "c1": (fn.Domain["m"][0] + fn.Domain["m"][1]) / 2}
@@ -149,7 +152,7 @@ func (v *view) function(name string, out number) number {
 		if ci := interval(fn, c); ci != nil {
 			half := (ci[1] - ci[0]) / 2 * x
 			squares += half * half
-		} else if v.rounds(fn.Model) < 2 {
+		} else {
 			squares = math.Inf(1)
 		}
 	}
@@ -165,26 +168,13 @@ func interval(fn params.Function, c string) *[2]float64 {
 	return &ci
 }
 
-// halfWidth is that of an interval relative to its value. A fit of several rounds has none where nothing varied: it is
-// 0. It has none of a single round, of which nothing is known.
-func (v *view) halfWidth(model string, value float64, ci *[2]float64) float64 {
-	switch {
-	case ci != nil && value != 0:
-		return (ci[1] - ci[0]) / 2 / math.Abs(value)
-	case ci == nil && v.rounds(model) > 1:
-		return 0
+// halfWidth is that of an interval relative to its value; +Inf where there is no interval, so that no target is met
+// without one.
+func halfWidth(value float64, ci *[2]float64) float64 {
+	if ci == nil || value == 0 {
+		return math.Inf(1)
 	}
-	return math.Inf(1)
-}
-
-// rounds is how many rounds are behind a typical point of a model.
-func (v *view) rounds(model string) int {
-	for _, f := range v.fits.Fits {
-		if f.Model == model {
-			return f.Rounds
-		}
-	}
-	return 0
+	return (ci[1] - ci[0]) / 2 / math.Abs(value)
 }
 
 // beyond says why no number of rounds would bring a number within its target; "" where they may.

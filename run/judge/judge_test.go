@@ -153,19 +153,21 @@ func TestCoefficient(t *testing.T) {
 	}
 }
 
-// A number of several rounds without scatter is known; of a single round nothing is.
-func TestHalfWidth(t *testing.T) {
-	v := &view{fits: &params.Params{Fits: []*params.Fit{{Model: "one", Rounds: 1}, {Model: "many", Rounds: 6}}}}
-	for _, c := range []struct {
-		model string
-		ci    *[2]float64
-		want  float64
-	}{{"one", nil, math.Inf(1)}, {"many", nil, 0}, {"many", &[2]float64{9, 13}, 0.2}} {
-		if got := v.halfWidth(c.model, 10, c.ci); got != c.want {
-			t.Errorf("%+v: got %g", c, got)
-		}
+// A number that has no interval meets no target, however many rounds are behind it, and says why it has none.
+func TestNoInterval(t *testing.T) {
+	value := 753.4e-12
+	v := &view{fits: &params.Params{Parameters: map[string]params.Parameter{"b_c": {Value: &value, Unit: "s/B",
+		Status: params.StatusProvisional, Model: "hyperbolic-network", Why: "no interval: nothing varied"}}}}
+	if s := v.state("b_c", 0.02); s.String() != "b_c 753.4 ps/B, target 2% (no interval: nothing varied)" || s.Met {
+		t.Errorf("%q is met: %v", s, s.Met)
 	}
-	if got := v.halfWidth("many", 0, &[2]float64{-1, 1}); !math.IsInf(got, 1) {
+	q := v.fits.Parameters["b_c"]
+	q.CI95 = &[2]float64{0.99 * value, 1.01 * value}
+	v.fits.Parameters["b_c"] = q
+	if s := v.state("b_c", 0.02); s.String() != "b_c 753.4 ps/B ± 1%, target 2%" || !s.Met {
+		t.Errorf("with an interval: %q, met: %v", s, s.Met)
+	}
+	if got := halfWidth(0, &[2]float64{-1, 1}); !math.IsInf(got, 1) {
 		t.Errorf("around zero: %g", got)
 	}
 }

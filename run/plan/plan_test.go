@@ -155,3 +155,24 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// A plan keeps the segment that its schedule was made with, so that a resumed run has the same.
+func TestPlanKeepsTheSegment(t *testing.T) {
+	p, err := Builtin(Standard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Limits.Segment = 8948
+	text, err := p.MarshalJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var q Plan
+	if err := q.UnmarshalJSON(text); err != nil || q.Limits.Segment != 8948 {
+		t.Errorf("%v: %s gives %d", err, text, q.Limits.Segment)
+	}
+	p.Limits.Segment = 70_000
+	if err := p.Validate(nil); err == nil {
+		t.Error("a segment above a packet is accepted")
+	}
+}

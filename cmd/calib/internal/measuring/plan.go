@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -52,7 +53,7 @@ func planOf(c *cli.Context) (plan.Plan, error) {
 	if err != nil {
 		return p, command.WithCode(command.ExitUsage, err)
 	}
-	if c.Uint64("seed") == 0 && (c.IsSet("seed") || slices.Contains(bench.PlanNames(), c.String("plan"))) {
+	if c.Uint64("seed") == 0 && (c.IsSet("seed") || slices.Contains(plan.BuiltinNames(), c.String("plan"))) {
 		p.Seed = drawnSeed()
 	}
 	return changedPlan(c, p)
@@ -66,7 +67,7 @@ func drawnSeed() uint64 {
 }
 
 // changedPlan is p as the flags that are given change it.
-func changedPlan(c *cli.Context, p bench.Plan) (_ bench.Plan, err error) {
+func changedPlan(c *cli.Context, p plan.Plan) (_ plan.Plan, err error) {
 	if c.String("only") != "" {
 		p.Experiments, p.Chosen = command.List(c, "only"), true
 	}

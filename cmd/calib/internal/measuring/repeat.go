@@ -14,6 +14,7 @@ import (
 	"calib/internal/hosts"
 	"calib/internal/rundir"
 	"calib/reports/compare"
+	"calib/run/plan"
 )
 
 // Repeat measures again what the runs of a baseline have measured: with their plan, sizes, points and fit, on the same hosts.
@@ -60,7 +61,7 @@ func RepeatOf(c *cli.Context, baseline string, details []json.RawMessage, names 
 }
 
 // asked is what a user asked for in a plan, as JSON: without its seed and what was found on the network.
-func asked(p bench.Plan) string {
+func asked(p plan.Plan) string {
 	p.Seed, p.Limits.Path, p.Limits.Segment = 0, bench.Path{}, 0
 	text, _ := json.Marshal(p) // of plain data
 	return string(text)
@@ -68,17 +69,17 @@ func asked(p bench.Plan) string {
 
 // agrees refuses flags that ask for something else than the runs have measured.
 func (r *Repeat) agrees(baseline string) (err error) {
-	plan := r.detail.Plan
+	want := r.detail.Plan
 	if r.c.IsSet("plan") {
-		plan, err = bench.LoadPlan(r.c.String("plan"))
+		want, err = plan.Load(r.c.String("plan"))
 	}
 	if err == nil {
-		plan, err = changedPlan(r.c, plan)
+		want, err = changedPlan(r.c, want)
 	}
 	if err != nil {
 		return command.WithCode(command.ExitUsage, err)
 	}
-	if asked(plan) != asked(r.detail.Plan) || slices.ContainsFunc([]string{"target", "send-buffer", "congestion"}, r.c.IsSet) {
+	if asked(want) != asked(r.detail.Plan) || slices.ContainsFunc([]string{"target", "send-buffer", "congestion"}, r.c.IsSet) {
 		return command.Usagef("the flags contradict baseline %s: a gate takes plan, sizes and experiments from its baseline; leave them out, or "+
 			"set another baseline", baseline)
 	}
