@@ -1,5 +1,5 @@
-// Package decode reads JSON and YAML that somebody else has written. Its faults are said in the words of the file,
-// never in Go's: where, what stands there, and what belongs there. How deep YAML may be nested has a bound.
+// Package decode reads JSON that somebody else has written. Its faults are said in the words of the file, never in
+// Go's: where, what stands there, and what belongs there. Package yaml below it does the same with YAML.
 package decode
 
 import (
@@ -29,7 +29,7 @@ func Fault(text []byte, err error) error {
 	case errors.As(err, &kind):
 		// The path has the types of embedded structs in it. No member has capital letters.
 		path := slices.DeleteFunc(strings.Split(kind.Field, "."), func(s string) bool { return s == "" || strings.ContainsFunc(s, unicode.IsUpper) })
-		return errors.New(strings.TrimPrefix(strings.Join(path, ".")+": "+mismatch(cmp.Or(words[kind.Value], "the "+kind.Value), kind.Type), ": "))
+		return errors.New(strings.TrimPrefix(strings.Join(path, ".")+": "+Mismatch(cmp.Or(words[kind.Value], "the "+kind.Value), kind.Type), ": "))
 	}
 	return err
 }
@@ -39,8 +39,8 @@ var words = map[string]string{"struct": "an object", "map": "an object", "object
 	"bool": "true or false", "string": "a string", "number": "a number", "float": "a number", "int": "a whole number",
 	"uint": "a whole number from 0 on"}
 
-// mismatch says what stands where a value of a type belongs.
-func mismatch(found string, want reflect.Type) string {
+// Mismatch says what stands where a value of a type belongs.
+func Mismatch(found string, want reflect.Type) string {
 	for want.Kind() == reflect.Pointer {
 		want = want.Elem()
 	}

@@ -15,7 +15,7 @@ import (
 	"strconv"
 	"strings"
 
-	"calib/internal/decode"
+	"calib/internal/decode/yaml"
 	"calib/internal/files"
 )
 
@@ -205,7 +205,7 @@ func Preset(name string, hosts int) (*Spec, error) {
 // Load reads a lab file: YAML with the fields of Spec, and optionally preset: NAME, whose values it then changes. Times
 // are in seconds.
 func Load(path string) (*Spec, error) {
-	text, err := files.Read(path, decode.MaxYAML)
+	text, err := files.Read(path, yaml.Max)
 	if err != nil {
 		return nil, err
 	}
@@ -219,7 +219,7 @@ func Load(path string) (*Spec, error) {
 // Parse is Load on the text itself.
 func Parse(text []byte) (*Spec, error) {
 	var document any
-	if err := decode.YAML(text, &document); err != nil {
+	if err := yaml.Decode(text, &document); err != nil {
 		return nil, err
 	}
 	s := Spec{Hosts: 4, Mode: Switched, MSS: 1448}
@@ -238,7 +238,7 @@ func Parse(text []byte) (*Spec, error) {
 		Preset string `yaml:"preset"`
 		Spec   `yaml:",inline"`
 	}{Spec: s}
-	if err := decode.YAML(text, &file); err != nil {
+	if err := yaml.Decode(text, &file); err != nil {
 		return nil, err
 	}
 	return &file.Spec, file.Spec.Validate()

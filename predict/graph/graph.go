@@ -30,7 +30,7 @@ import (
 	"strings"
 
 	"calib/fit/blocks"
-	"calib/internal/decode"
+	"calib/internal/decode/yaml"
 	"calib/internal/files"
 )
 
@@ -70,7 +70,7 @@ type Node struct {
 
 // Load reads a file. Blocks that it uses and does not have may come from known.
 func Load(path string, known map[string]blocks.Block) (*Graph, error) {
-	text, err := files.Read(path, decode.MaxYAML)
+	text, err := files.Read(path, yaml.Max)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func Parse(text []byte, known map[string]blocks.Block) (*Graph, error) {
 		Small    any                     `yaml:"small"`
 		Large    any                     `yaml:"large"`
 	}
-	if err := decode.YAML(text, &file); err != nil {
+	if err := yaml.Decode(text, &file); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrGraph, err)
 	}
 	g := &Graph{Name: file.Name, Blocks: maps.Clone(known), Messages: file.Messages, Message: file.Message}

@@ -164,7 +164,7 @@ func TestNoInterval(t *testing.T) {
 	q := v.fits.Parameters["b_c"]
 	q.CI95 = &[2]float64{0.99 * value, 1.01 * value}
 	v.fits.Parameters["b_c"] = q
-	if s := v.state("b_c", 0.02); s.String() != "b_c 753.4 ps/B ± 1%, target 2%" || !s.Met {
+	if s := v.state("b_c", 0.02); s.String() != "b_c 753.4 ps/B ± 1%, target 2%: met" || !s.Met {
 		t.Errorf("with an interval: %q, met: %v", s, s.Met)
 	}
 	if got := halfWidth(0, &[2]float64{-1, 1}); !math.IsInf(got, 1) {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"calib/bench"
-	"calib/internal/decode"
+	"calib/internal/decode/yaml"
 	"calib/internal/files"
 	"calib/internal/units"
 )
@@ -65,7 +65,7 @@ func Load(arg string) (Plan, error) {
 	if p, err := Builtin(arg); err == nil {
 		return p, nil
 	}
-	text, err := files.Read(arg, decode.MaxYAML)
+	text, err := files.Read(arg, yaml.Max)
 	if err != nil {
 		return Plan{}, fmt.Errorf("%w %q is neither a built-in plan (%s) nor a file that can be read: %w",
 			ErrPlan, arg, strings.Join(BuiltinNames(), ", "), err)
@@ -82,7 +82,7 @@ func Parse(text []byte, file string) (Plan, error) {
 	}
 	f := base.file()
 	f.Name, f.Experiments, f.Chosen = file, nil, true
-	if err := decode.YAML(text, &f); err != nil {
+	if err := yaml.Decode(text, &f); err != nil {
 		return Plan{}, fmt.Errorf("%w %s: %w", ErrPlan, file, err)
 	}
 	if f.Budget == "" && f.Rounds == (Rounds{}) { // a document without a value clears what it is decoded into

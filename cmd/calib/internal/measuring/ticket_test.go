@@ -22,7 +22,7 @@ func TestEnoughBytes(t *testing.T) {
 			hosts = append(hosts, dataset.Host{Name: "h", MostBytes: int64(n)})
 		}
 		err := enoughBytes(plan.Forecast{LinkBytes: c.link, MinRounds: 6}, hosts)
-		if (err != nil) != c.fault || err != nil && !strings.Contains(err.Error(), "host h: its agent allows 1 GiB") {
+		if (err != nil) != c.fault || err != nil && !strings.Contains(err.Error(), "host h: its agent allows 1GiB") {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}

@@ -1,4 +1,5 @@
-package decode
+// Package yaml reads YAML within bounds: the time that the library takes grows with the square of what they bound.
+package yaml
 
 import (
 	"errors"
@@ -9,18 +10,19 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/token"
+
+	"calib/internal/decode"
 )
 
-// Bounds of YAML: the time that the library takes grows with the square of what they bound.
 const (
-	MaxYAML   = 1 << 20 // of a file [B]
+	Max       = 1 << 20 // of a file [B]
 	maxDepth  = 100     // of nesting, in brackets and on one line
 	maxTokens = 100_000 // words and signs
 	maxShown  = 1 << 14 // of a text that is shown with its faults [B]
 )
 
-// YAML decodes text into v. A field that v has not is an error.
-func YAML(text []byte, v any) (err error) {
+// Decode decodes text into v. A field that v has not is an error.
+func Decode(text []byte, v any) (err error) {
 	defer func() {
 		if r := recover(); r != nil { // the library panics on some texts, such as a tag before a number where a list belongs
 			err = fmt.Errorf("not YAML that can be read (%v)", r)
@@ -35,9 +37,9 @@ func YAML(text []byte, v any) (err error) {
 	}
 	says, kind, over := at.GetMessage(), (*yaml.TypeError)(nil), (*yaml.OverflowError)(nil)
 	if errors.As(err, &kind) {
-		says = mismatch(strconv.Quote(kind.Token.Value), kind.DstType)
+		says = decode.Mismatch(strconv.Quote(kind.Token.Value), kind.DstType)
 	} else if errors.As(err, &over) {
-		says = mismatch(over.SrcNum, over.DstType)
+		says = decode.Mismatch(over.SrcNum, over.DstType)
 	}
 	return errors.New(strings.TrimSpace(yaml.FormatErrorWithToken(says, at.GetToken(), false, len(text) < maxShown)))
 }
