@@ -184,3 +184,16 @@ func TestLongPointsInSomeRounds(t *testing.T) {
 		t.Errorf("a round has %d streams", most)
 	}
 }
+
+// TestFewRoundsKeepTheirEffort: a plan that allows few rounds has room for long ones, and is not made lighter for many.
+func TestFewRoundsKeepTheirEffort(t *testing.T) {
+	p := plan.Plan{Name: "test", Experiments: []string{names.Pingpong}, Rounds: plan.Rounds{Min: 3, Max: 3}, Seed: 1, Budget: 20 * units.Second}
+	p.Limits.Path, p.Limits.Effort, p.Limits.MaxBytes = bench.Path{Latency: 5_000_000, PerByte: 1000, Slot: 1000}, 0.5, 1000
+	for limit, lighter := range map[int]bool{3: false, 30: true} {
+		p.Rounds.Max = limit
+		s := mustSchedule(t, p, 2)
+		if e := s.Round(0, nil)[0].Effort; (e < 0.5) != lighter || e == 0 {
+			t.Errorf("at most %d rounds: effort %g", limit, e)
+		}
+	}
+}

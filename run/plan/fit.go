@@ -33,7 +33,7 @@ var expendable = []string{
 const (
 	// planned is the share of the budget that a forecast may fill: slots take longer than expected now and then.
 	planned = 0.9
-	// manyRounds is how many rounds a plan aims at.
+	// manyRounds is how many rounds a plan without a bound aims at.
 	manyRounds = 30
 	// lightest is the share of the plan's effort that an experiment has at least.
 	lightest = 0.25
@@ -89,7 +89,7 @@ func (s *Schedule) fit(all []*draft) ([]*draft, error) {
 	for i, d := range kept {
 		kept[i] = d.clone()
 	}
-	lighten(kept, s.perRound(manyRounds))
+	lighten(kept, s.perRound(s.aim()))
 	many := s.spread(kept)
 	if many == nil {
 		if err := thin(kept, s.perRound(s.Rounds), s.Rounds); err != nil {
@@ -102,6 +102,14 @@ func (s *Schedule) fit(all []*draft) ([]*draft, error) {
 	}
 	s.account(all, kept)
 	return kept, nil
+}
+
+// aim is how many rounds the plan aims at: many, as far as it allows them.
+func (s *Schedule) aim() int {
+	if limit := s.Plan.Rounds.Max; limit > 0 {
+		return min(limit, manyRounds)
+	}
+	return manyRounds
 }
 
 // perRound is what a round may take where there are to be n.
@@ -257,7 +265,7 @@ func thin(drafts []*draft, most units.Nanos, rounds int) error {
 // the rounds only, each in spreadMeasured or more. It returns the drafts of as many rounds as can be had; nil where
 // they are no more than the least.
 func (s *Schedule) spread(drafts []*draft) []*draft {
-	for n := manyRounds; n > max(s.Rounds, spreadMeasured); n -= s.Rounds {
+	for n := s.aim(); n > max(s.Rounds, spreadMeasured); n -= s.Rounds {
 		out, most := make([]*draft, len(drafts)), s.perRound(n)
 		for i, d := range drafts {
 			out[i] = d.clone()

@@ -194,7 +194,7 @@ func (t *Steering) choose(r int) []string {
 	})
 	out, used, room := []string{names.Clock}, units.Nanos(0), units.Nanos(math.MaxInt64)
 	if t.schedule.Plan.timed(t.schedule.Limits) {
-		room = t.schedule.perRound(manyRounds)
+		room = t.schedule.perRound(t.schedule.aim())
 	}
 	for _, e := range t.exps {
 		idle := gain[e.Name] == 0
