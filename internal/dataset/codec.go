@@ -54,11 +54,11 @@ func scan(r io.Reader, h *Header, take func(samples []Sample, at []int64)) error
 	if err != nil {
 		return fmt.Errorf("line 1: %w", err)
 	}
-	number, end, parsers := 2, int64(len(line))+1, newParsers()
+	number, end := 2, int64(len(line))+1
 	for more := true; more; {
 		var lines [][]byte
 		lines, more, err = readBlock(br)
-		samples, failed := decodeSamples(lines, len(h.Hosts), parsers)
+		samples, failed := decodeSamples(lines, len(h.Hosts))
 		at := []int64{end}
 		for _, line := range lines[:len(samples)] {
 			end += int64(len(line)) + 1
@@ -123,24 +123,16 @@ func (h *Header) decode(line []byte, whole bool) error {
 	return nil
 }
 
-// newParsers makes a parser for each CPU.
-func newParsers() []*parser {
-	parsers := make([]*parser, runtime.GOMAXPROCS(0))
-	for i := range parsers {
-		parsers[i] = newParser()
-	}
-	return parsers
-}
-
-// decodeSamples returns the samples of lines, of a run of so many hosts, decoded with all parsers at once, up to the
-// first line at fault.
-func decodeSamples(lines [][]byte, hosts int, parsers []*parser) ([]Sample, error) {
+// decodeSamples returns the samples of lines, of a run of so many hosts, decoded by all CPUs at once, up to the first
+// line at fault.
+func decodeSamples(lines [][]byte, hosts int) ([]Sample, error) {
 	samples, errs := make([]Sample, len(lines)), make([]error, len(lines))
 	var wg sync.WaitGroup
-	for w, p := range parsers {
+	workers := runtime.GOMAXPROCS(0)
+	for w := range workers {
 		wg.Go(func() {
-			for i := w; i < len(lines); i += len(parsers) {
-				errs[i] = samples[i].decode(p, lines[i], hosts)
+			for i := w; i < len(lines); i += workers {
+				errs[i] = samples[i].decode(lines[i], hosts)
 			}
 		})
 	}
@@ -151,11 +143,9 @@ func decodeSamples(lines [][]byte, hosts int, parsers []*parser) ([]Sample, erro
 	return samples, nil
 }
 
-func (s *Sample) decode(p *parser, line []byte, hosts int) error {
-	if !p.sample(line, s) {
-		if err := decode.JSON(line, s); err != nil {
-			return err
-		}
+func (s *Sample) decode(line []byte, hosts int) error {
+	if err := decode.JSON(line, s); err != nil {
+		return err
 	}
 	return s.check(hosts)
 }

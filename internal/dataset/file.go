@@ -127,13 +127,12 @@ func (f *File) read(x *stored, exp, phase string) (out []*Sample, err error) {
 		parts[i] = io.NewSectionReader(in, s.from, s.to-s.from)
 	}
 	br := bufio.NewReaderSize(io.MultiReader(parts...), 1<<20)
-	parsers := newParsers()
 	for left := x.phases; len(left) > 0; {
 		var lines [][]byte
 		if lines, left, err = linesOf(br, left, phase); err != nil {
 			return out, err
 		}
-		samples, err := decodeSamples(lines, len(f.header.Hosts), parsers)
+		samples, err := decodeSamples(lines, len(f.header.Hosts))
 		if err != nil {
 			return out, err
 		}

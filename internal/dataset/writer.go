@@ -173,18 +173,18 @@ func (w *Writer) encode(slot []Sample) ([]byte, error) {
 	w.text = w.text[:0]
 	for i := range slot {
 		slot[i].Part, slot[i].Parts = i, len(slot)
-		before := len(w.text)
+		var line []byte
 		err := slot[i].check(w.hosts)
 		if err == nil {
-			w.text, err = slot[i].appendJSON(w.text)
+			line, err = json.Marshal(&slot[i])
 		}
-		if n := len(w.text) - before; err == nil && n >= maxLine {
+		if n := len(line); err == nil && n >= maxLine {
 			err = fmt.Errorf("a line of %d bytes, the limit is %d", n, maxLine)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("append slot %d, part %d: %w", slot[i].Slot, i, err)
 		}
-		w.text = append(w.text, '\n')
+		w.text = append(append(w.text, line...), '\n')
 	}
 	return w.text, nil
 }
