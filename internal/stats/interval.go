@@ -65,17 +65,6 @@ func searchMedianRank(n int) int {
 	return sort.Search(n/2, func(k int) bool { return b.CDF(float64(k)) > (1-Level)/2 })
 }
 
-// RelativeWidth returns how far the interval reaches from the median on its wider side, as a fraction of the median:
-// the half-width of a symmetric interval. An interval is "within 2%" when it is at most 0.02. It is +Inf where the
-// median is zero and the interval is not a point, and 0 where it is.
-func RelativeWidth(iv Interval, median float64) float64 {
-	w := math.Max(iv.Hi-median, median-iv.Lo)
-	if w == 0 {
-		return 0
-	}
-	return w / math.Abs(median)
-}
-
 // SortedQuantileCI returns the order-statistic interval of the p quantile of independent values in ascending order, from any
 // continuous distribution, 0 < p < 1. With X ~ Binomial(n, p) the ends are those of the ranks that X leaves with at most
 // 2.5% on each side. ok is false where n is too small for the quantile to have both ends: for p = 0.99 below 368, for 0.999

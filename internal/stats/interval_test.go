@@ -183,17 +183,6 @@ func TestClusters(t *testing.T) {
 	}
 }
 
-func TestRelativeWidth(t *testing.T) {
-	for _, c := range []struct{ lo, hi, median, want float64 }{
-		{98, 102, 100, 0.02}, {99, 105, 100, 0.05}, {90, 100, 100, 0.10},
-		{-105, -99, -100, 0.05}, {0, 0, 0, 0}, {5, 5, 5, 0}, {-1, 1, 0, math.Inf(1)},
-	} {
-		if got := RelativeWidth(Interval{Lo: c.lo, Hi: c.hi}, c.median); math.Abs(got-c.want) > 1e-12 && got != c.want {
-			t.Errorf("[%v, %v] about %v: %v, want %v", c.lo, c.hi, c.median, got, c.want)
-		}
-	}
-}
-
 func BenchmarkMedianCI(b *testing.B) {
 	x := make([]float64, 10_000)
 	rng := rand.New(rand.NewPCG(7, 8))

@@ -97,7 +97,7 @@ func decides(name string, old []reading) bool {
 			ok++
 		}
 	}
-	return judges(name) && 10*ok >= 9*len(old)
+	return judges(name) && nineOfTen(ok, len(old))
 }
 
 // withheld says in brackets which status a quantity has in runs that give it no value; "" where they do not know it. A
@@ -240,10 +240,12 @@ func newTable(old, new []Run, gate bool) *table {
 // measures at its largest size is chance, so a gate wants the value in nine of ten runs, as it does of what decides.
 func rarely(have, runs int, gate bool) bool {
 	if gate {
-		return 10*have < 9*runs
+		return !nineOfTen(have, runs)
 	}
 	return 2*have < runs
 }
+
+func nineOfTen(n, of int) bool { return 10*n >= 9*of }
 
 func (t *table) note(names []string, what string) {
 	if len(names) > 0 {

@@ -46,10 +46,9 @@ const (
 	minSizes, minCounts = 3, 2
 	// affordablePart is the share of the budget that one point may take at all.
 	affordablePart = 1.0 / 3
-	// rarest is in one of how many rounds a point is measured that takes long; of the least rounds it is in two or
-	// more.
+	// A point that takes long is measured in one of at most rarest rounds. Two or more of the least rounds have it.
 	rarest = 3
-	// spreadMeasured is in how many rounds at least a plan of many rounds measures a point.
+	// A plan of many rounds measures every point in spreadMeasured of them or more.
 	spreadMeasured = 6
 )
 
@@ -67,8 +66,7 @@ type LeftOut struct {
 }
 
 // fit makes the drafts fit the budget. Repetitions go before points, points before experiments, and experiments before
-// rounds: package documentation of the order is in docs/MEASURING.md. Without a budget and a path that is known it
-// changes nothing.
+// rounds; docs/MEASURING.md says in which order. Without a budget and a path that is known it changes nothing.
 func (s *Schedule) fit(all []*draft) ([]*draft, error) {
 	if !s.Plan.timed(s.Limits) {
 		return all, nil
@@ -117,6 +115,11 @@ func (s *Schedule) perRound(n int) units.Nanos {
 	return units.Nanos(planned * float64(s.Plan.Budget) / float64(n))
 }
 
+// roundsOf is how many rounds of a length the budget has room for.
+func (s *Schedule) roundsOf(round units.Nanos) float64 {
+	return float64(s.perRound(1)) / float64(max(1, round))
+}
+
 // affordable sets how many rounds there are at least, and returns the drafts of which as many fit when they are as thin
 // as they can be. It leaves out expendable experiments, unless the user named them, and takes back those for which
 // there is room after all.
@@ -153,8 +156,8 @@ func (s *Schedule) affordable(all []*draft) ([]*draft, error) {
 	return kept, nil
 }
 
-// fitsThinnest reports whether the least rounds of the drafts fit when every rung is taken off that its share asks for,
-// and each has half of its share if it needs it.
+// fitsThinnest reports whether the least rounds fit when every draft is as thin as its share asks for. A draft that
+// needs half of its share keeps that much.
 func (s *Schedule) fitsThinnest(drafts []*draft) (bool, error) {
 	most, total := s.perRound(s.Rounds), units.Nanos(0)
 	for i, share := range sharesOf(drafts, most, false) {
@@ -445,21 +448,17 @@ func (d *draft) rarer(long float64, limit int) bool {
 
 // account keeps what was left out.
 func (s *Schedule) account(all, kept []*draft) {
+	rounds := s.roundsOf(timeOf(kept))
 	for _, d := range all {
 		l := LeftOut{Experiment: d.exp.Name(), Time: d.time * units.Nanos(s.Plan.Rounds.Min)}
 		if i := find(kept, l.Experiment); i >= 0 {
-			if l.What = kept[i].lost(d, s.longRounds(kept)); len(l.What) == 0 {
+			if l.What = kept[i].lost(d, rounds); len(l.What) == 0 {
 				continue
 			}
 			l.Kept = min(l.Time, kept[i].time*units.Nanos(s.Rounds))
 		}
 		s.Left = append(s.Left, l)
 	}
-}
-
-// longRounds is how many rounds of the drafts the budget has room for.
-func (s *Schedule) longRounds(drafts []*draft) float64 {
-	return planned * float64(s.Plan.Budget) / float64(max(1, timeOf(drafts)))
 }
 
 // lost says what the draft has less of than whole has, in so many rounds.

@@ -65,7 +65,7 @@ func (s *Schedule) Estimate() Forecast {
 		f.Min, f.Max = min(f.Min, b), min(f.Max, b)
 	}
 	if s.Plan.timed(s.Limits) {
-		f.MaxRounds = max(f.MinRounds, min(f.MaxRounds, int(float64(s.perRound(1))/float64(max(1, f.Round)))))
+		f.MaxRounds = max(f.MinRounds, min(f.MaxRounds, int(s.roundsOf(f.Round))))
 	}
 	return f
 }

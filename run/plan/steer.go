@@ -65,7 +65,7 @@ const (
 	// widest is how many times wider than its target an interval counts at most. A number that is nearly zero has no
 	// relative width to speak of, and would take all the time.
 	widest = 4
-	// others is in one of how many rounds an experiment is measured that no open target is read from: drift is seen.
+	// An experiment that no open target is read from is measured in one of so many rounds, so that drift is seen.
 	others = 4
 	// Rarest is in how many rounds in a row a schedule may have no slot, if it has any that can be measured.
 	Rarest = max(others, manyRounds)
