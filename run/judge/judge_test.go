@@ -15,7 +15,7 @@ import (
 )
 
 // rounds measures every point in rounds first to last−1.
-func (w *network) rounds(points []candidate, first, last int) {
+func (w *network) rounds(points []bench.Point, first, last int) {
 	for round := first; round < last; round++ {
 		for _, c := range points {
 			w.measure(c, round)
@@ -58,24 +58,24 @@ func TestBeyond(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		targets Targets
-		change  func(*network) []candidate
+		change  func(*network) []bench.Point
 		want    string
 	}{
-		{"one number of pairs", Targets{"a_c": 0.02}, func(w *network) []candidate {
+		{"one number of pairs", Targets{"a_c": 0.02}, func(w *network) []bench.Point {
 			w.d.Header.Hosts = w.d.Header.Hosts[:2]
-			var out []candidate
+			var out []bench.Point
 			for _, p := range w.paired() {
-				if p.Point[names.FactorPairs] == 1 {
+				if p[names.FactorPairs] == 1 {
 					out = append(out, p)
 				}
 			}
 			return out
 		}, "one number of pairs only"},
-		{"a switch", Targets{"a_c": 0.02}, func(w *network) []candidate { w.ac = 0; return w.paired() }, "do not delay each other's packets"},
-		{"a switch, streams", Targets{"b_c": 0.02}, func(w *network) []candidate { w.bc = 0; return w.paired() }, "b' does not grow up to n = 4"},
-		{"the medium is the bottleneck", Targets{"b": 0.02}, func(w *network) []candidate { w.b = 0.1e-6; return w.paired() },
+		{"a switch", Targets{"a_c": 0.02}, func(w *network) []bench.Point { w.ac = 0; return w.paired() }, "do not delay each other's packets"},
+		{"a switch, streams", Targets{"b_c": 0.02}, func(w *network) []bench.Point { w.bc = 0; return w.paired() }, "b' does not grow up to n = 4"},
+		{"the medium is the bottleneck", Targets{"b": 0.02}, func(w *network) []bench.Point { w.b = 0.1e-6; return w.paired() },
 			"the medium is the bottleneck"},
-		{"an instrument that is too coarse", Targets{"a": 0.01}, func(w *network) []candidate {
+		{"an instrument that is too coarse", Targets{"a": 0.01}, func(w *network) []bench.Point {
 			for i := range w.d.Header.Hosts {
 				w.d.Header.Hosts[i].Env = lab
 			}
@@ -101,9 +101,9 @@ func TestInnerPairsShowNothing(t *testing.T) {
 	w := shared(5)
 	w.noise, w.within = 0.002, 0.001
 	w.bc = 0.4e-6 // three pairs or four show it
-	var few []candidate
+	var few []bench.Point
 	for _, p := range w.paired() {
-		if p.Point[names.FactorPairs] <= 2 {
+		if p[names.FactorPairs] <= 2 {
 			few = append(few, p)
 		}
 	}
@@ -138,7 +138,7 @@ func TestCoefficient(t *testing.T) {
 	for round := range 8 {
 		for _, m := range []int64{1, 100, 500, 1000, 1448} {
 			p := bench.Point{names.FactorBytes: m}
-			per := w.noisy(60e-6+90e-9*float64(m), p, round)
+			per := w.noisy(60e-6 + 90e-9*float64(m))
 			w.line(names.Gap, names.PhaseGap, p, 0, round, []int{0, 1, 2}, []int64{1}, map[string]float64{
 				names.AuxWindow: per * 1e3 * 1e9, names.AuxWindowMessages: 1e3})
 		}
