@@ -37,7 +37,6 @@ type Conn struct {
 	broken  atomic.Bool
 
 	stamps   *stamper       // nil unless StampArrivals
-	messages *messageStamps // nil unless stampMessages
 
 	mu    sync.Mutex
 	refs  int

@@ -209,10 +209,6 @@ func (g *Group) adopt(rank int, c *Conn) (*Conn, error) {
 		c.Release()
 		return nil, fmt.Errorf("stamp what arrives from %s: %w", c.peer, err)
 	}
-	if err := c.stampMessages(false); err != nil {
-		c.Release()
-		return nil, err
-	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.ended {

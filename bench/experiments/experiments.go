@@ -18,7 +18,6 @@ import (
 	"calib/bench/probe"
 	"calib/bench/prtt"
 	"calib/bench/remap"
-	"calib/bench/stamps"
 	"calib/bench/tuning"
 	"calib/bench/wakeup"
 )
@@ -27,7 +26,7 @@ import (
 var All = []bench.Experiment{
 	clock.Experiment{}, pingpong.Experiment{}, wakeup.Experiment{}, paired.Experiment{}, overhead.Experiment{}, gap.Experiment{},
 	memcopy.Experiment{}, gather.Experiment{}, flood.Experiment{}, load.Experiment{}, tuning.Fragment{}, tuning.Buffer{},
-	tuning.NoDelay{}, overlap.Experiment{}, prtt.Experiment{}, remap.Experiment{}, stamps.Experiment{}, collective.Bcast{}, collective.Pattern{},
+	tuning.NoDelay{}, overlap.Experiment{}, prtt.Experiment{}, remap.Experiment{}, collective.Bcast{}, collective.Pattern{},
 }
 
 // Before are the experiments before a plan is made: whether every pair of hosts can be measured, and the first look at the network. They

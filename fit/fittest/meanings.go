@@ -114,13 +114,6 @@ var Codes = []CodeMeaning{
 	{params.NoOverlap, []params.Level{params.Warning}, []string{"bytes"}, "a second thread gains nothing at any granularity: computing and communicating do not overlap"},
 	{params.SharedCPUs, []params.Level{params.Warning}, []string{"cpus"}, "the second thread has no CPU to itself; cpus are those that the agents may use"},
 	{params.WakeUpInL, []params.Level{params.Note}, []string{"share"}, "what waking the receiver is of a small message, and which parameters hold it"},
-	{params.StampParts, []params.Level{params.Note}, []string{"bytes", "half", "stamps_O_s", "stamps_queue", "stamps_L", "stamps_wakeup", "stamps_U_r"},
-		"the parts of the smallest message by stamps, in seconds, and half of its round trip"},
-	{params.StampSum, []params.Level{params.Warning, params.Note}, []string{"mean", "worst", "plain"}, "how far the sum of the parts by stamps is off half the round trip of the same messages; plain is of messages without stamps"},
-	{params.StampCost, []params.Level{params.Note}, []string{"cost", "share"}, "what half a round trip takes more with stamps than without"},
-	{params.StampsBeside, []params.Level{params.Note}, []string{"bytes", "fitted", "stamped"}, "a part by stamps beside the fitted cost of the same name, and why they differ"},
-	{params.StampsAlone, []params.Level{params.Note}, nil, "parts by stamps that no fitted cost stands beside"},
-	{params.StampsMissing, []params.Level{params.Warning}, nil, "the hosts took no stamps of a kind"},
 	{params.ColdMessages, []params.Level{params.Note}, []string{"share"}, "what a message takes more after a pause, and which parameters hold that"},
 }
 
@@ -154,7 +147,6 @@ var Quantities = []QuantityMeaning{
 	{params.BufferedTime, []string{"bytes"}, "time of a message by socket buffer"},
 	{params.NagleTime, []string{"writes", "nagle"}, "half round trip of a message by size"},
 	{params.TimerCost, nil, "one reading of the clock"},
-	{params.StampedTime, nil, "half round trip of messages with stamps by size; fitted is the sum of the parts"},
 	{params.ExchangeTime, nil, "transfer of a message both ways at once, by size; symbol is its function"},
 	{params.HandedTime, nil, "the same, handed to a second thread; symbol is its function"},
 	{params.PenaltyFactor, nil, "the second over the first, by size"},

@@ -34,7 +34,6 @@ func datasets() map[string]*dataset.Dataset {
 	crowded.Shared, crowded.Rounds, crowded.Overhead, crowded.Penalty = true, 1, 1, 2
 	overlapping.Between, overlapping.Within = 0.01, 0.02
 	out["overlap"], out["overlap, crowded"] = overlapping.Dataset(), crowded.Dataset()
-	maps.Copy(out, stampDatasets())
 	maps.Copy(out, clusterDatasets())
 	maps.Copy(out, settingsDatasets())
 	maps.Copy(out, remapDatasets())
@@ -70,21 +69,6 @@ func clusterDatasets() map[string]*dataset.Dataset {
 		"cluster": noisy.Dataset(), "cluster of two": pair.Dataset(), "cluster, one round": once.Dataset(),
 		"cluster, exact": exact.Dataset(), "cluster, O_r hidden": hidden.Dataset(),
 	}
-}
-
-// stampDatasets are those of experiment stamps.
-func stampDatasets() map[string]*dataset.Dataset {
-	noisy := fittest.Stamps()
-	noisy.Noise, noisy.NIC = 0.05, true
-	once := noisy
-	once.Rounds, once.Polls, once.NIC = 1, false, false
-	exact := fittest.Stamps()
-	beside := fittest.TableOne(1)
-	beside.Hosts, beside.Noise, beside.Rounds = 2, 0.01, 3
-	both := beside.Dataset()
-	both.Samples = append(both.Samples, noisy.Dataset().Samples...)
-	return map[string]*dataset.Dataset{"stamps": noisy.Dataset(), "stamps, one round": once.Dataset(), "stamps, exact": exact.Dataset(),
-		"stamps beside the cluster": both}
 }
 
 // settingsDatasets are datasets for the conformance suite.

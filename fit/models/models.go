@@ -19,7 +19,7 @@ var All = []fit.Model{
 	hyperbolic.Network{},
 	pointtopoint.Hyperbola{}, pointtopoint.Hockney{}, pointtopoint.Segmented{}, pointtopoint.Tails{}, pointtopoint.Wakeup{},
 	timer.Timer{},
-	cluster.Overhead{}, cluster.Gap{}, cluster.Gather{}, cluster.Copy{}, cluster.Transfer{}, cluster.Stamps{},
+	cluster.Overhead{}, cluster.Gap{}, cluster.Gather{}, cluster.Copy{}, cluster.Transfer{},
 	buffer.Buffer{},
 	loggp.LogGP{}, logpc.LoGPC{},
 	tuning.Fragment{}, tuning.Buffer{}, tuning.NoDelay{},

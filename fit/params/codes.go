@@ -101,12 +101,6 @@ const (
 	SharedCPUs        Code = "shared-cpus"
 	WakeUpInL         Code = "wake-up"
 	ColdMessages      Code = "cold-messages"
-	StampParts        Code = "stamp-parts"
-	StampSum          Code = "stamp-sum"
-	StampCost         Code = "stamp-cost"
-	StampsBeside      Code = "stamps-beside-fit"
-	StampsAlone       Code = "stamps-alone"
-	StampsMissing     Code = "stamps-missing"
 )
 
 // Quantity is what the points of a series are. docs/FORMATS.md says what each means.
@@ -136,7 +130,6 @@ const (
 	NagleTime      Quantity = "time-with-nagle"
 	TimerCost      Quantity = "timer-cost"
 	TailTime       Quantity = "tail-time"
-	StampedTime    Quantity = "stamped-time"
 	ExchangeTime   Quantity = "exchange-time"
 	HandedTime     Quantity = "handed-time"
 	PenaltyFactor  Quantity = "penalty-factor"

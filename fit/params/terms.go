@@ -5,7 +5,6 @@ const (
 	TermRounds       = "rounds"           // the scatter that the bootstrap sees
 	TermClockReading = "clock reading"    // the cost of reading the clock, and its step
 	TermClockOffset  = "clock offset"     // between two hosts' clocks
-	TermStampClock   = "stamp clock"      // of stamps, against that of the program
 	TermStartSkew    = "start skew"       // senders that should start together
 	TermJitter       = "last of n"        // the last of n deliveries is late without contention
 	TermFirst        = "first delivery"   // the first of n deliveries is late against the others

@@ -26,7 +26,7 @@ const otherShare = 8
 // expendable lists the experiments that a short budget leaves out, the first one first. The rest stay: without clocks,
 // ping-pongs and pairs there is no model.
 var expendable = []string{
-	names.Stamps, names.Remap, names.Overlap, names.NoDelay, names.Buffer, names.Fragment, names.Bcast, names.Flood, names.Pattern,
+	names.Remap, names.Overlap, names.NoDelay, names.Buffer, names.Fragment, names.Bcast, names.Flood, names.Pattern,
 	names.PRTT, names.Copy, names.Load, names.Wakeup, names.Gather, names.Gap, names.Overhead,
 }
 

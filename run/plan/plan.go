@@ -75,8 +75,8 @@ const (
 	Full     = "full"     // every experiment, every pair of hosts, tighter intervals
 )
 
-// What the smaller plans measure. Only the full plan floods a port until it overflows, remaps all to all, stamps
-// messages, computes while messages are under way, and tunes fragments, buffers and Nagle's algorithm.
+// What the smaller plans measure. Only the full plan floods a port until it overflows, remaps all to all,
+// computes while messages are under way, and tunes fragments, buffers and Nagle's algorithm.
 var (
 	quickExperiments    = []string{names.Clock, names.Pingpong, names.Wakeup, names.Paired}
 	standardExperiments = []string{names.Clock, names.Pingpong, names.Wakeup, names.Paired, names.Overhead, names.Gap, names.Gather, names.Load,

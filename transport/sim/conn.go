@@ -44,9 +44,6 @@ type conn struct {
 	early              map[uint32]int32 // packets that overtook a lost one
 	sent, got, retrans int64
 
-	last                  passage // of the last packet
-	stampedOut, stampedIn bool    // at the sender, at the receiver
-
 	known  uint32 // packets the sender knows to have arrived
 	owed   int    // packets the receiver has not acknowledged
 	serial uint32 // of the receiver's next acknowledgement

@@ -42,11 +42,7 @@ func (g *Group) Send(to int, b []byte) error {
 func (g *Group) send(dst *proc, b []byte) error {
 	w := g.w
 	c := w.conn(g.end(), dst)
-	cost := w.opt.Cost.send(len(b))
-	if c.stampedOut {
-		cost += fromNanos(w.opt.Cost.Stamp)
-	}
-	if err := w.spend(g.self, cost); err != nil {
+	if err := w.spend(g.self, w.opt.Cost.send(len(b))); err != nil {
 		return err
 	}
 	if c.lost() {

@@ -46,9 +46,7 @@ func (w *world) transmit(pk packet) {
 		pk.c.sent++
 		pk.c.carryAck(&pk)
 	}
-	began := max(p.txFree, w.now)
-	p.txFree = began + w.service(p.block, int(pk.n))
-	pk.c.last.scheduled, pk.c.last.sent, pk.c.last.nicSent = w.now, began, p.txFree
+	p.txFree = max(p.txFree, w.now) + w.service(p.block, int(pk.n))
 	if p.tx.Len() == 0 {
 		p.txBegan = w.now
 	}
@@ -93,7 +91,6 @@ func (w *world) cross(pk packet, from instant) {
 	}
 	m.enter(max(max(m.free, from)+w.service(spec.Medium, int(pk.n)), w.now))
 	d.rxFree = max(d.rxFree, m.free+delay) + w.service(d.rxBlock, int(pk.n))
-	pk.c.last.nicArrived, pk.c.last.taken = m.free+delay, d.rxFree
 	d.kernelFree = max(d.kernelFree, d.rxFree) + w.opt.Cost.arrive(int(pk.n))
 	d.rx.add(w, w.nodeQueue(d, queueRx), d.kernelFree, pk)
 }

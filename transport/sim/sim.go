@@ -85,9 +85,6 @@ type Options struct {
 	// Hollow messages have a length and no content: what is received is left as it was. For those who ask for times
 	// alone.
 	Hollow bool
-
-	// StampingNIC gives hosts a network interface that stamps messages with a clock of its own.
-	StampingNIC bool
 }
 
 // Noise disturbs the service time of every packet at every block. Jitter does not change the median; Delay and Spike
@@ -185,7 +182,6 @@ type Cost struct {
 	Arrive             units.Nanos
 	ArriveByte         float64     // ns/B
 	Wake               units.Nanos // of a Recv that had to wait for its bytes, in addition
-	Stamp              units.Nanos // of a Send that is stamped, in addition
 }
 
 func (c *Cost) send(n int) instant { return linear(c.Send, c.SendByte, n) }
