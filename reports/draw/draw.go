@@ -1,7 +1,7 @@
-// Package draw renders figures to SVG and PNG files without a browser, as one would print them in a paper: white
-// ground, colours that the colour-blind can tell apart and that differ in dash or shape in black and white, labels
-// beside the data and never on it, and under each figure the sentence that says what to see. A figure grows in height
-// for its words.
+// Package draw renders figures: to SVG and PNG files, as one would print them in a paper, and to SVG inside HTML pages.
+// Colours can be told apart by the colour-blind, and differ in dash or shape in black and white. Labels stand beside the
+// data and never on it. A file has a white ground, and under the figure the sentence that says what to see; it grows in
+// height for its words. Each point and cell of an SVG has its value as a title, which viewers show under the pointer.
 //
 // What cannot be drawn is left out and counted under the figure: not a number, or zero and below on a logarithmic axis.
 //
@@ -15,17 +15,14 @@
 package draw
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"html"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"gonum.org/v1/plot/vg/vgimg"
-	"gonum.org/v1/plot/vg/vgsvg"
 
 	"calib/internal/files"
 	"calib/reports/figure"
@@ -48,18 +45,16 @@ func Write(w io.Writer, f figure.Figure, format string) error {
 	if err := known(format); err != nil {
 		return err
 	}
-	p, err := newPage(f)
-	if err != nil {
-		return fmt.Errorf("draw %s: %w", f.ID, err)
-	}
+	p := newPage(f, Paper, false)
+	var out io.WriterTo
 	if format == SVG {
-		c := vgsvg.New(pageWidth, p.height)
+		out = strings.NewReader(p.svg(f))
+	} else {
+		c := vgimg.NewWith(vgimg.UseWH(p.width, p.total), vgimg.UseDPI(dpi))
 		p.draw(c)
-		return writeSVG(w, c, f)
+		out = vgimg.PngCanvas{Canvas: c}
 	}
-	c := vgimg.NewWith(vgimg.UseWH(pageWidth, p.height), vgimg.UseDPI(dpi))
-	p.draw(c)
-	if _, err := (vgimg.PngCanvas{Canvas: c}).WriteTo(w); err != nil {
+	if _, err := out.WriteTo(w); err != nil {
 		return fmt.Errorf("draw %s: %w", f.ID, err)
 	}
 	return nil
@@ -102,21 +97,6 @@ func known(format string) error {
 	return nil
 }
 
-// writeSVG adds what the canvas does not write: words for those who cannot see the figure, and fonts of the same widths
-// for viewers that lack the first. The pattern cannot occur in text, where the quote is escaped.
-func writeSVG(w io.Writer, c *vgsvg.Canvas, f figure.Figure) error {
-	var b bytes.Buffer
-	if _, err := c.WriteTo(&b); err != nil {
-		return fmt.Errorf("draw %s: %w", f.ID, err)
-	}
-	text := strings.ReplaceAll(b.String(), `style="font-family:Liberation Sans;`,
-		`style="font-family:'Liberation Sans',Arimo,Arial,Helvetica,sans-serif;`)
-	const head = `xmlns:xlink="http://www.w3.org/1999/xlink">`
-	words := fmt.Sprintf(" role=\"img\">\n<title>%s</title>\n<desc>%s</desc>",
-		html.EscapeString(clean(f.Title)), html.EscapeString(clean(f.Says)))
-	text = strings.Replace(text, head, strings.TrimSuffix(head, ">")+words, 1)
-	if _, err := io.WriteString(w, text); err != nil {
-		return fmt.Errorf("draw %s: %w", f.ID, err)
-	}
-	return nil
-}
+// Inline is f as an element of an HTML page, which has its title and the sentence under it as text. The element takes
+// no ground, and has no style of its own: the page may colour it by its attributes.
+func Inline(f figure.Figure, l Layout) string { return newPage(f, l, true).svg(f) }

@@ -1,8 +1,10 @@
 package draw
 
 import (
-	"fmt"
+	"image"
+	"image/color"
 	"math"
+	"slices"
 	"strconv"
 
 	"gonum.org/v1/plot"
@@ -17,22 +19,25 @@ import (
 )
 
 const (
-	maxCell   vg.Length = 42
-	maxMatrix vg.Length = 330 // the height of all cells
-	nameRoom  vg.Length = 90  // the longest name of a host
+	maxCell     vg.Length = 42
+	maxMatrix   vg.Length = 330 // the height of all cells
+	nameRoom    vg.Length = 90  // the longest name of a host, and no more than a fifth of the page
+	maxSpots              = 256 // more cells have no titles
+	pictureSize           = 512 // pixels of the cells, about
 )
 
-// matrix is the cells of a heat map that are drawn. It is a plotter.GridXYZ with row 0 at the top.
+// matrix is the cells of a heat map that are drawn.
 type matrix struct {
 	figure.Heat
-	scale  scale // of the numbers
-	digits int   // of the number in a cell
-	cell   vg.Length
-	gaps   bool // a pair was not measured
+	scale    scale // of the numbers
+	digits   int   // of the number in a cell
+	cell     vg.Length
+	nameRoom vg.Length
+	gaps     bool // a pair was not measured
 }
 
-func newMatrix(h figure.Heat) *matrix {
-	m := &matrix{Heat: h}
+func newMatrix(h figure.Heat, l Layout) *matrix {
+	m := &matrix{Heat: h, nameRoom: min(nameRoom, l.width/5)}
 	var values []float64
 	for r := range m.Rows {
 		for c := range m.Cols {
@@ -48,9 +53,9 @@ func newMatrix(h figure.Heat) *matrix {
 	}
 	names := vg.Length(0)
 	for _, s := range m.Rows {
-		names = max(names, smallStyle().Width(clip(s, smallStyle(), nameRoom)))
+		names = max(names, smallStyle().Width(clip(s, smallStyle(), m.nameRoom)))
 	}
-	m.cell = min((pageWidth-2*margin-names-110)/vg.Length(max(len(m.Cols), 1)), maxMatrix/vg.Length(max(len(m.Rows), 1)), maxCell)
+	m.cell = min((l.inner()-names-110)/vg.Length(max(len(m.Cols), 1)), maxMatrix/vg.Length(max(len(m.Rows), 1)), maxCell)
 	return m
 }
 
@@ -80,13 +85,7 @@ func (m *matrix) value(row, col int) float64 {
 	return m.Heat.Z[row][col]
 }
 
-// Dims, Z, X and Y make it a plotter.GridXYZ. Z is how far along the scale of colours a number lies, from 0 to 1.
-func (m *matrix) Dims() (c, r int)   { return len(m.Cols), len(m.Rows) }
-func (m *matrix) X(c int) float64    { return float64(c) }
-func (m *matrix) Y(r int) float64    { return float64(r) }
-func (m *matrix) Z(c, r int) float64 { return m.share(m.value(len(m.Rows)-1-r, c)) }
-
-// share is how far along the scale of colours v lies.
+// share is how far along the scale of colours v lies, from 0 to 1.
 func (m *matrix) share(v float64) float64 { return math.Min(math.Max(m.scale.share(v), 0), 1) }
 
 // words is v as a cell shows it, in the unit of the scale and with the digits that tell cells apart.
@@ -128,22 +127,54 @@ func (m *matrix) outlines() *plotter.Polygon {
 }
 
 // tiles are the plot of the cells and that of the scale of colours.
-func (m *matrix) tiles(to, from string) ([]*tile, error) {
+func (m *matrix) tiles(to, from string) []*tile {
 	if m.scale.empty {
-		return []*tile{m.cellTile(to, from, nothingToShow{})}, nil
+		return []*tile{m.cellTile(to, from, nothingToShow{})}
 	}
-	colours, err := cellColours(m.Better == figure.BetterHigher)
-	if err != nil {
-		return nil, err
+	colours := cellColours(m.Better == figure.BetterHigher)
+	cells := m.cellTile(to, from, picture{m, colours.Palette(254).Colors()}, m.numbers(colours), m.outlines())
+	if rows, cols := len(m.Rows), len(m.Cols); rows*cols > maxSpots {
+		cells.readings = []reading{{x: float64(cols-1) / 2, y: float64(rows-1) / 2}}
+		cells.reach = vg.Point{X: cells.size.X / 2, Y: cells.size.Y / 2}
+	} else {
+		cells.readings, cells.reach = m.readings(), vg.Point{X: m.cell / 2, Y: m.cell / 2}
 	}
-	numbers, err := m.numbers(colours)
-	if err != nil {
-		return nil, err
+	return []*tile{cells, m.colourTile(colours, cells.size.Y)}
+}
+
+// picture is the cells of a matrix in their colours: one for all is a small part of what an element for each would be.
+type picture struct {
+	*matrix
+	colours []color.Color
+}
+
+// Plot paints each cell as many pixels, so that no viewer smooths their edges away.
+func (p picture) Plot(c draw.Canvas, _ *plot.Plot) {
+	zoom := max(pictureSize/max(len(p.Rows), len(p.Cols)), 1)
+	size := image.Rect(0, 0, zoom*len(p.Cols), zoom*len(p.Rows))
+	img := image.NewPaletted(size, append(slices.Clone(p.colours), emptyGrey))
+	for y := range size.Max.Y {
+		for x := range size.Max.X {
+			colour := len(p.colours)
+			if v := p.value(y/zoom, x/zoom); !math.IsNaN(v) {
+				colour = int(p.share(v)*float64(colour-1) + 0.5)
+			}
+			img.SetColorIndex(x, y, uint8(colour))
+		}
 	}
-	heat := plotter.NewHeatMap(m, colours.Palette(256))
-	heat.Min, heat.Max, heat.NaN = 0, 1, emptyGrey
-	cells := m.cellTile(to, from, heat, numbers, m.outlines())
-	return []*tile{cells, m.colourTile(colours, cells.size.Y)}, nil
+	c.DrawImage(c.Rectangle, img)
+}
+
+// readings are the cells that have a number, in words.
+func (m *matrix) readings() (out []reading) {
+	for r, from := range m.Rows {
+		for c, to := range m.Cols {
+			if v := m.value(r, c); !math.IsNaN(v) {
+				out = append(out, reading{float64(c), float64(len(m.Rows) - 1 - r), from + " → " + to + "\n" + Number(v, m.scale.Axis)})
+			}
+		}
+	}
+	return out
 }
 
 // cellTile is a plot of cells with the names of hosts, as many as can be read.
@@ -156,7 +187,7 @@ func (m *matrix) cellTile(to, from string, parts ...plot.Plotter) *tile {
 	names := func(all []string, place func(int) float64) plot.ConstantTicks {
 		var out plot.ConstantTicks
 		for i := 0; i < len(all); i += every {
-			out = append(out, plot.Tick{Value: place(i), Label: clip(all[i], smallStyle(), nameRoom)})
+			out = append(out, plot.Tick{Value: place(i), Label: clip(all[i], smallStyle(), m.nameRoom)})
 		}
 		return out
 	}
@@ -172,10 +203,10 @@ func (m *matrix) cellTile(to, from string, parts ...plot.Plotter) *tile {
 }
 
 // numbers are the words in the cells; none where cells are small.
-func (m *matrix) numbers(colours palette.ColorMap) (*plotter.Labels, error) {
+func (m *matrix) numbers(colours palette.ColorMap) *plotter.Labels {
 	out := &plotter.Labels{}
 	if m.cell < 24 {
-		return out, nil
+		return out
 	}
 	for r := range m.Rows {
 		for c := range m.Cols {
@@ -183,17 +214,16 @@ func (m *matrix) numbers(colours palette.ColorMap) (*plotter.Labels, error) {
 			if math.IsNaN(v) {
 				continue
 			}
-			behind, err := colours.At(m.share(v))
-			if err != nil {
-				return nil, fmt.Errorf("colour of %g: %w", v, err)
-			}
 			style := smallStyle()
-			style.Color, style.XAlign, style.YAlign = over(behind), text.XCenter, text.YCenter
+			style.XAlign, style.YAlign = text.XCenter, text.YCenter
+			if behind, err := colours.At(m.share(v)); err == nil {
+				style.Color = over(behind)
+			}
 			out.XYs = append(out.XYs, plotter.XY{X: float64(c), Y: float64(len(m.Rows) - 1 - r)})
 			out.Labels, out.TextStyle = append(out.Labels, m.words(v)), append(out.TextStyle, style)
 		}
 	}
-	return out, nil
+	return out
 }
 
 // colourTile is a plot of the scale of colours.

@@ -70,8 +70,7 @@ func entriesOf(f figure.Figure) []entry {
 // setLegend puts entries into columns of one width, as many as fit beside each other. Beyond the rows allowed they are
 // counted.
 func (p *page) setLegend(all []entry) {
-	const room = pageWidth - 2*margin
-	style, widest := smallStyle(), vg.Length(0)
+	room, style, widest := p.inner(), smallStyle(), vg.Length(0)
 	for i := range all {
 		all[i].name = clip(all[i].name, style, room-thumbnail)
 		widest = max(widest, style.Width(" "+all[i].name)+thumbnail+legendGap)

@@ -12,20 +12,44 @@ import (
 
 // Measures of a page, in points of 1/72 inch.
 const (
-	pageWidth vg.Length = 480 // fits a page of A4 or letter
 	margin    vg.Length = 10
 	panelGap  vg.Length = 12
 	noteLine  vg.Length = 11
 	titleLine vg.Length = 14
 )
 
+// Layout is the size of a drawing in points: its width, and the height of its data. Its letters keep their size.
+type Layout struct{ width, height vg.Length }
+
+// Layouts. Paper is that of files, and fits a page of A4 or letter. A drawing in an HTML page is scaled to its place.
+var (
+	Paper  = Layout{480, 230}
+	Narrow = Layout{280, 190} // for a phone
+	Small  = Layout{230, 100} // for a figure beside others
+)
+
 // page is a figure laid out: everything has its size before anything is drawn.
 type page struct {
-	height       vg.Length
+	Layout
+	ground       bool      // white, rather than what is behind
+	total        vg.Length // height of all
 	title, notes []string
 	legend       []plot.Legend // its columns
 	legendHeight vg.Length
 	tiles        []*tile
+	spots        []spot // where values can be read off, once the page is drawn
+}
+
+// spot is a rectangle of a drawn page over what stands for a value.
+type spot struct {
+	vg.Rectangle
+	text string // the value in words; "" is a matrix, whose values are in a table
+}
+
+// reading is a value of a plot in words, and where it is.
+type reading struct {
+	x, y float64
+	text string
 }
 
 // tile is a plot and where its data are, with Y from the upper end of the plots.
@@ -33,6 +57,9 @@ type tile struct {
 	*plot.Plot
 	size vg.Point // of the data
 	at   vg.Point // the lower left corner of the data, Y from the upper end of all tiles
+
+	readings []reading
+	reach    vg.Point // half the size of a spot
 }
 
 // room is what a tile needs around its data for numbers, titles and what stands above.
@@ -46,33 +73,42 @@ func (t *tile) room() (left, right, under, above vg.Length) {
 	return left, right, under, above
 }
 
-// draw paints the tile, whose upper end is at top.
-func (t *tile) draw(c draw.Canvas, top vg.Length) {
+// draw paints the tile, whose upper end is at top, and returns its spots.
+func (t *tile) draw(c draw.Canvas, top vg.Length) (spots []spot) {
 	left, right, under, above := t.room()
 	c.Min = t.at.Add(vg.Point{Y: top})
 	c.Max = c.Min.Add(t.size)
 	t.Draw(draw.Crop(c, -left, right, -under, above))
+	x, y := t.Transforms(&c)
+	for _, r := range t.readings {
+		if at := (vg.Point{X: x(r.x), Y: y(r.y)}); c.Contains(at) {
+			spots = append(spots, spot{vg.Rectangle{Min: at.Sub(t.reach), Max: at.Add(t.reach)}, r.text})
+		}
+	}
+	return spots
 }
 
-func newPage(f figure.Figure) (*page, error) {
-	const inner = pageWidth - 2*margin
-	p := &page{title: wrap(f.Title, titleStyle(), inner, 3), notes: wrap(f.Says, noteStyle(), inner, 14)}
+// newPage lays out f. Where the page is part of another, that one has its title and its words.
+func newPage(f figure.Figure, l Layout, part bool) *page {
+	p := &page{Layout: l, ground: !part}
+	if !part {
+		p.title, p.notes = wrap(f.Title, titleStyle(), l.inner(), 3), wrap(f.Says, noteStyle(), l.inner(), 14)
+	}
 	var body vg.Length
 	if f.Heat != nil {
-		m := newMatrix(*f.Heat)
-		tiles, err := m.tiles(f.X.Name, f.Y.Name)
-		if err != nil {
-			return nil, err
-		}
-		body = p.beside(tiles)
+		m := newMatrix(*f.Heat, l)
+		body = p.beside(m.tiles(f.X.Name, f.Y.Name))
 		p.setLegend(m.entries())
 	} else {
-		body = p.stack(newPanels(f))
+		body = p.stack(newPanels(f, l))
 		p.setLegend(entriesOf(f))
 	}
-	p.height = 2*margin + vg.Length(len(p.title))*titleLine + p.legendHeight + 6 + body + 8 + vg.Length(len(p.notes))*noteLine
-	return p, nil
+	p.total = 2*margin + vg.Length(len(p.title))*titleLine + p.legendHeight + 6 + body + 8 + vg.Length(len(p.notes))*noteLine
+	return p
 }
+
+// inner is the width within the margins.
+func (l Layout) inner() vg.Length { return l.width - 2*margin }
 
 // stack places tiles one under another, their data one under another too, and returns the height of all.
 func (p *page) stack(tiles []*tile) vg.Length {
@@ -110,20 +146,22 @@ func (p *page) beside(tiles []*tile) vg.Length {
 
 // draw paints the page on a canvas of its size, from the top down.
 func (p *page) draw(to vg.Canvas) {
-	c := draw.NewCanvas(to, pageWidth, p.height)
-	c.SetColor(color.White)
-	c.Fill(c.Rectangle.Path())
-	y := p.height - margin
+	c := draw.NewCanvas(to, p.width, p.total)
+	if p.ground {
+		c.SetColor(color.White)
+		c.Fill(c.Rectangle.Path())
+	}
+	y := p.total - margin
 	for _, line := range p.title {
 		y -= titleLine
 		c.FillText(titleStyle(), vg.Point{X: margin, Y: y + 5}, line)
 	}
 	for i := range p.legend {
-		p.legend[i].Draw(draw.Crop(c, margin, 0, 0, y-p.height))
+		p.legend[i].Draw(draw.Crop(c, margin, 0, 0, y-p.total))
 	}
 	y -= p.legendHeight + 6
 	for _, t := range p.tiles {
-		t.draw(c, y)
+		p.spots = append(p.spots, t.draw(c, y)...)
 	}
 	for i := range p.notes {
 		line := p.notes[len(p.notes)-1-i]

@@ -1,8 +1,8 @@
 package draw
 
 import (
-	"fmt"
 	"image/color"
+	"slices"
 
 	imagefont "golang.org/x/image/font"
 	"gonum.org/v1/plot"
@@ -59,33 +59,31 @@ func glyphStyle(group int) draw.GlyphStyle {
 
 // cellColours is the scale of a heat map from 0 to 1, dark where it is bad: ColorBrewer's YlGnBu, which keeps its order
 // for the colour-blind and in black and white.
-func cellColours(darkIsLow bool) (palette.ColorMap, error) {
+func cellColours(darkIsLow bool) palette.ColorMap {
 	stops, err := brewer.GetPalette(brewer.TypeSequential, "YlGnBu", 9)
 	if err != nil {
-		return nil, fmt.Errorf("colours of the heat map: %w", err)
+		panic(err) // there is such a palette
 	}
-	var dark []color.Color // from dark to light, as moreland wants them
-	for _, c := range stops.Colors() {
-		dark = append([]color.Color{c}, dark...)
-	}
+	dark := slices.Clone(stops.Colors())
+	slices.Reverse(dark) // as moreland wants them
 	m, err := moreland.NewLuminance(dark)
 	if err != nil {
-		return nil, fmt.Errorf("colours of the heat map: %w", err)
+		panic(err) // it is ordered by luminance
 	}
 	m.SetMin(0)
 	m.SetMax(1)
 	if darkIsLow {
-		return m, nil
+		return m
 	}
-	return palette.Reverse(m), nil
+	return palette.Reverse(m)
 }
 
-// over is the colour of text that can be read on c.
+// over is the colour of text that can be read on c, which no theme changes.
 func over(c color.Color) color.Color {
 	if color.GrayModel.Convert(c).(color.Gray).Y < 105 {
 		return color.White
 	}
-	return ink
+	return color.Black
 }
 
 // textStyle is Liberation Sans, which package plot carries.

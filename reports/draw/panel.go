@@ -3,6 +3,7 @@ package draw
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -14,14 +15,15 @@ import (
 )
 
 const (
-	mainHeight  vg.Length = 230
 	belowHeight vg.Length = 80
+	xLabel      vg.Length = 68 // from one label of an axis to the next
+	yLabel      vg.Length = 32
 	markLine    vg.Length = 10 // from the label of a mark to the one above it
 	maxMarkRows int       = 6
 )
 
 // newPanels are the tiles of a figure and of the one below it on the same X axis.
-func newPanels(f figure.Figure) []*tile {
+func newPanels(f figure.Figure, l Layout) []*tile {
 	figs := []figure.Figure{f}
 	if f.Below != nil {
 		below := *f.Below
@@ -46,7 +48,7 @@ func newPanels(f figure.Figure) []*tile {
 	x.whole = points && whole
 	var out []*tile
 	for i, g := range figs {
-		out = append(out, newPanel(g, x, i > 0))
+		out = append(out, newPanel(g, x, l, i > 0))
 	}
 	if len(out) > 1 {
 		out[0].X.Label.Text = ""
@@ -55,7 +57,7 @@ func newPanels(f figure.Figure) []*tile {
 }
 
 // newPanel draws areas first and points last, so that no fit hides a measurement.
-func newPanel(f figure.Figure, x scale, below bool) *tile {
+func newPanel(f figure.Figure, x scale, l Layout, below bool) *tile {
 	var main, ends []float64
 	for _, t := range f.Traces {
 		if t.Kind != figure.Band {
@@ -63,7 +65,7 @@ func newPanel(f figure.Figure, x scale, below bool) *tile {
 		}
 		ends = append(append(ends, t.Lo...), t.Hi...)
 	}
-	height, n := mainHeight, 7
+	height, n := l.height, int(l.height/yLabel)
 	if below {
 		height, n = belowHeight, 4
 		if !f.Y.Log {
@@ -84,7 +86,7 @@ func newPanel(f figure.Figure, x scale, below bool) *tile {
 		p.Add(markPlotters(m, x, y)...)
 	}
 	if !below {
-		p.Add(markLabels(f.Marks, x, y)...)
+		p.Add(markLabels(f.Marks, x, y, l)...)
 	}
 	if x.empty || y.empty {
 		p.Add(nothingToShow{})
@@ -97,9 +99,33 @@ func newPanel(f figure.Figure, x scale, below bool) *tile {
 		}
 	}
 	p.Add(frame{})
-	x.set(&p.X, 7, pageWidth/2)
+	x.set(&p.X, int(l.width/xLabel), l.width*2/3)
 	y.set(&p.Y, n, height)
-	return &tile{Plot: p, size: vg.Point{X: pageWidth - 2*margin, Y: height}}
+	out := &tile{Plot: p, size: vg.Point{X: l.inner(), Y: height}, reach: vg.Point{X: 4, Y: 4}}
+	for _, t := range f.Traces {
+		if t.Kind == figure.Points && t.Name != "" {
+			out.readings = append(out.readings, readingsOf(t, x.Axis, f.Y)...)
+		}
+	}
+	return out
+}
+
+// readingsOf are the points of a trace in words.
+func readingsOf(t figure.Trace, x, y figure.Axis) (out []reading) {
+	for i := range t.X {
+		if math.IsNaN(t.Y[i]) {
+			continue
+		}
+		words := []string{t.Name, x.Name + " " + Number(t.X[i], x), Number(t.Y[i], y)}
+		if t.Lo != nil && t.Lo[i] < t.Hi[i] {
+			words = append(words, "95% "+Number(t.Lo[i], y)+" … "+Number(t.Hi[i], y))
+		}
+		if t.Text != nil && t.Text[i] != "" {
+			words = append(words, t.Text[i])
+		}
+		out = append(out, reading{t.X[i], t.Y[i], strings.Join(words, "\n")})
+	}
+	return out
 }
 
 // plottersOf draws one trace. A line has a gap where there is no number.
@@ -177,15 +203,15 @@ func markPlotters(m figure.Mark, x, y scale) []plot.Plotter {
 // markLabels puts the labels of marks above the panel. A label that would touch another goes into the row above it; one
 // that finds no room is left out. A label reaches as far to the left of its mark as the mark stands from the left end
 // of the panel, in shares of both, so that none leaves the panel.
-func markLabels(marks []figure.Mark, x, y scale) []plot.Plotter {
-	const width = pageWidth - 80    // or a little less: what the numbers of the Y axis leave of the page
+func markLabels(marks []figure.Mark, x, y scale, l Layout) []plot.Plotter {
+	width := l.width - 80           // or a little less: what the numbers of the Y axis leave of the page
 	var ends [maxMarkRows]vg.Length // of the labels in each row
 	var out []plot.Plotter
 	for _, m := range marks {
 		style := smallStyle()
 		share := x.share(m.X)
 		style.Color, style.XAlign = faint, text.XAlignment(-share)
-		label := clip(m.Label, style, pageWidth/2)
+		label := clip(m.Label, style, l.width/2)
 		left := vg.Length(share) * (width - style.Width(label))
 		row := slices.IndexFunc(ends[:], func(end vg.Length) bool { return end <= left })
 		if label == "" || row < 0 {

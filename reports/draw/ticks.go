@@ -142,6 +142,17 @@ func byteTicks(lo, hi float64, n int) []plot.Tick {
 	return out
 }
 
+// Number is a value of an axis in words; a dash is none.
+func Number(v float64, a figure.Axis) string {
+	switch {
+	case math.IsNaN(v):
+		return "–"
+	case a.Unit == figure.UnitTime:
+		return plot.UTCUnixTime(v).Format("2006-01-02 15:04 UTC")
+	}
+	return label(v, a.Unit)
+}
+
 // label prints one number with its unit.
 func label(v float64, unit string) string {
 	by, name := units.ScaleAxis(unit, v)
