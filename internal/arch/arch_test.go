@@ -140,7 +140,7 @@ func layers() []layer {
 		{pkg: "reports/similar", may: []string{"fit/params", "internal/stats"}, why: "what hosts have in common is found in their pairs, whoever shows it"},
 		{pkg: "reports/figure", may: []string{"fit/form", "fit/params", "internal/dataset", "internal/stats", "internal/units", "reports/similar"},
 			why: "a figure is made of fits, and knows no renderer"},
-		{pkg: "reports/html", may: []string{"reports", "reports/figure", "fit/params", "internal/units"},
+		{pkg: "reports/html", may: []string{"reports", "reports/draw", "reports/figure", "fit/params", "internal/units"},
 			why: "a page renders figures and tables"},
 		{pkg: "reports/draw", may: []string{"internal/printable", "reports/figure", "fit/params", "internal/files", "internal/units"},
 			why: "a drawing renders figures"},

@@ -34,7 +34,7 @@ func span(v []float64) (lo, hi float64) {
 }
 
 // newScale holds all of main with a margin of 4%, and of wide, the ends of intervals, what is no further out than main
-// is wide.
+// is wide, or than a twentieth of its size: what hardly varies shows how sure it is.
 func newScale(a figure.Axis, main, wide []float64) scale {
 	to, from := func(v float64) float64 { return v }, func(v float64) float64 { return v }
 	if a.Log {
@@ -47,6 +47,11 @@ func newScale(a figure.Axis, main, wide []float64) scale {
 	wlo, whi := span(append(wide, lo, hi))
 	lo, hi, wlo, whi = to(lo), to(hi), to(wlo), to(whi)
 	if d := hi - lo; d > 0 {
+		if a.Log {
+			d = math.Max(d, math.Log10(1.05))
+		} else {
+			d = math.Max(d, 0.05*math.Max(math.Abs(lo), math.Abs(hi)))
+		}
 		wlo, whi = math.Max(wlo, lo-d), math.Min(whi, hi+d)
 	}
 	lo, hi = wlo, whi

@@ -22,9 +22,12 @@ const (
 	maxCell     vg.Length = 42
 	maxMatrix   vg.Length = 330 // the height of all cells
 	nameRoom    vg.Length = 90  // the longest name of a host, and no more than a fifth of the page
-	maxSpots              = 256 // more cells have no titles
 	pictureSize           = 512 // pixels of the cells, about
+	colourSteps           = 64
 )
+
+// MaxTitles is how many cells of a matrix have titles: each takes as many bytes as the numbers of ten cells.
+const MaxTitles = 256
 
 // matrix is the cells of a heat map that are drawn.
 type matrix struct {
@@ -55,7 +58,7 @@ func newMatrix(h figure.Heat, l Layout) *matrix {
 	for _, s := range m.Rows {
 		names = max(names, smallStyle().Width(clip(s, smallStyle(), m.nameRoom)))
 	}
-	m.cell = min((l.inner()-names-110)/vg.Length(max(len(m.Cols), 1)), maxMatrix/vg.Length(max(len(m.Rows), 1)), maxCell)
+	m.cell = min((l.inner()-names-96)/vg.Length(max(len(m.Cols), 1)), maxMatrix/vg.Length(max(len(m.Rows), 1)), maxCell)
 	return m
 }
 
@@ -132,8 +135,8 @@ func (m *matrix) tiles(to, from string) []*tile {
 		return []*tile{m.cellTile(to, from, nothingToShow{})}
 	}
 	colours := cellColours(m.Better == figure.BetterHigher)
-	cells := m.cellTile(to, from, picture{m, colours.Palette(254).Colors()}, m.numbers(colours), m.outlines())
-	if rows, cols := len(m.Rows), len(m.Cols); rows*cols > maxSpots {
+	cells := m.cellTile(to, from, picture{m, colours.Palette(colourSteps).Colors()}, m.numbers(colours), m.outlines())
+	if rows, cols := len(m.Rows), len(m.Cols); rows*cols > MaxTitles {
 		cells.readings = []reading{{x: float64(cols-1) / 2, y: float64(rows-1) / 2}}
 		cells.reach = vg.Point{X: cells.size.X / 2, Y: cells.size.Y / 2}
 	} else {
@@ -170,7 +173,7 @@ func (m *matrix) readings() (out []reading) {
 	for r, from := range m.Rows {
 		for c, to := range m.Cols {
 			if v := m.value(r, c); !math.IsNaN(v) {
-				out = append(out, reading{float64(c), float64(len(m.Rows) - 1 - r), from + " → " + to + "\n" + Number(v, m.scale.Axis)})
+				out = append(out, reading{float64(c), float64(len(m.Rows) - 1 - r), from + " → " + to + ": " + words(v, m.scale.Axis)})
 			}
 		}
 	}
@@ -216,6 +219,9 @@ func (m *matrix) numbers(colours palette.ColorMap) *plotter.Labels {
 			}
 			style := smallStyle()
 			style.XAlign, style.YAlign = text.XCenter, text.YCenter
+			if room := m.cell - 4; style.Width(m.words(v)) > room {
+				style.Font.Size *= room / style.Width(m.words(v))
+			}
 			if behind, err := colours.At(m.share(v)); err == nil {
 				style.Color = over(behind)
 			}

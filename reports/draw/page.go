@@ -21,17 +21,19 @@ const (
 // Layout is the size of a drawing in points: its width, and the height of its data. Its letters keep their size.
 type Layout struct{ width, height vg.Length }
 
-// Layouts. Paper is that of files, and fits a page of A4 or letter. A drawing in an HTML page is scaled to its place.
+// Layouts. Paper is that of files, and fits a page of A4 or letter. A drawing in an HTML page is scaled to its place: its letters are to be read
+// on a phone too.
 var (
-	Paper  = Layout{480, 230}
-	Narrow = Layout{280, 190} // for a phone
-	Small  = Layout{230, 100} // for a figure beside others
+	Paper = Layout{480, 230}
+	Page  = Layout{340, 180}
+	Small = Layout{230, 100} // for a figure beside others
 )
 
 // page is a figure laid out: everything has its size before anything is drawn.
 type page struct {
 	Layout
 	ground       bool      // white, rather than what is behind
+	edge         vg.Length // above and under all
 	total        vg.Length // height of all
 	title, notes []string
 	legend       []plot.Legend // its columns
@@ -90,8 +92,9 @@ func (t *tile) draw(c draw.Canvas, top vg.Length) (spots []spot) {
 
 // newPage lays out f. Where the page is part of another, that one has its title and its words.
 func newPage(f figure.Figure, l Layout, part bool) *page {
-	p := &page{Layout: l, ground: !part}
+	p := &page{Layout: l, ground: !part, edge: 2}
 	if !part {
+		p.edge = margin
 		p.title, p.notes = wrap(f.Title, titleStyle(), l.inner(), 3), wrap(f.Says, noteStyle(), l.inner(), 14)
 	}
 	var body vg.Length
@@ -103,7 +106,10 @@ func newPage(f figure.Figure, l Layout, part bool) *page {
 		body = p.stack(newPanels(f, l))
 		p.setLegend(entriesOf(f))
 	}
-	p.total = 2*margin + vg.Length(len(p.title))*titleLine + p.legendHeight + 6 + body + 8 + vg.Length(len(p.notes))*noteLine
+	p.total = 2*p.edge + vg.Length(len(p.title))*titleLine + p.legendHeight + 6 + body + vg.Length(len(p.notes))*noteLine
+	if len(p.notes) > 0 {
+		p.total += 8
+	}
 	return p
 }
 
@@ -151,7 +157,7 @@ func (p *page) draw(to vg.Canvas) {
 		c.SetColor(color.White)
 		c.Fill(c.Rectangle.Path())
 	}
-	y := p.total - margin
+	y := p.total - p.edge
 	for _, line := range p.title {
 		y -= titleLine
 		c.FillText(titleStyle(), vg.Point{X: margin, Y: y + 5}, line)
@@ -165,6 +171,6 @@ func (p *page) draw(to vg.Canvas) {
 	}
 	for i := range p.notes {
 		line := p.notes[len(p.notes)-1-i]
-		c.FillText(noteStyle(), vg.Point{X: margin, Y: margin + vg.Length(i)*noteLine + 3}, line)
+		c.FillText(noteStyle(), vg.Point{X: margin, Y: p.edge + vg.Length(i)*noteLine + 3}, line)
 	}
 }

@@ -1,9 +1,9 @@
 package draw
 
 import (
+	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"calib/internal/units"
 	"calib/reports/figure"
 )
 
@@ -18,7 +19,8 @@ const (
 	belowHeight vg.Length = 80
 	xLabel      vg.Length = 68 // from one label of an axis to the next
 	yLabel      vg.Length = 32
-	markLine    vg.Length = 10 // from the label of a mark to the one above it
+	hidden      float64   = 0.015 // of the height of a panel: a point
+	markLine    vg.Length = 10    // from the label of a mark to the one above it
 	maxMarkRows int       = 6
 )
 
@@ -104,6 +106,9 @@ func newPanel(f figure.Figure, x scale, l Layout, below bool) *tile {
 	out := &tile{Plot: p, size: vg.Point{X: l.inner(), Y: height}, reach: vg.Point{X: 4, Y: 4}}
 	for _, t := range f.Traces {
 		if t.Kind == figure.Points && t.Name != "" {
+			if below {
+				t.Lo = nil // the panel above says it
+			}
 			out.readings = append(out.readings, readingsOf(t, x.Axis, f.Y)...)
 		}
 	}
@@ -116,14 +121,15 @@ func readingsOf(t figure.Trace, x, y figure.Axis) (out []reading) {
 		if math.IsNaN(t.Y[i]) {
 			continue
 		}
-		words := []string{t.Name, x.Name + " " + Number(t.X[i], x), Number(t.Y[i], y)}
+		text := t.Name + " at " + words(t.X[i], x) + ": " + words(t.Y[i], y)
 		if t.Lo != nil && t.Lo[i] < t.Hi[i] {
-			words = append(words, "95% "+Number(t.Lo[i], y)+" … "+Number(t.Hi[i], y))
+			by, _ := units.ScaleAxis(y.Unit, t.Y[i])
+			text += fmt.Sprintf(" (95%% %.4g … %.4g)", t.Lo[i]/by, t.Hi[i]/by)
 		}
 		if t.Text != nil && t.Text[i] != "" {
-			words = append(words, t.Text[i])
+			text += ", " + t.Text[i]
 		}
-		out = append(out, reading{t.X[i], t.Y[i], strings.Join(words, "\n")})
+		out = append(out, reading{t.X[i], t.Y[i], text})
 	}
 	return out
 }
@@ -166,7 +172,8 @@ func bandPlotter(t figure.Trace, y scale) plot.Plotter {
 	return &plotter.Polygon{XYs: []plotter.XYs{edge}, Color: wash(t.Group)}
 }
 
-// pointPlotters draws points over their error bars. A bar that leaves the panel has no cap there.
+// pointPlotters draws points over their error bars. A bar that leaves the panel has no cap there, and one that its point
+// hides is not drawn.
 func pointPlotters(t figure.Trace, y scale) []plot.Plotter {
 	points := &plotter.Scatter{GlyphStyle: glyphStyle(t.Group)}
 	bars := &plotter.YErrorBars{LineStyle: draw.LineStyle{Color: hue(t.Group), Width: 0.6}, CapWidth: 2 * points.Radius}
@@ -176,7 +183,7 @@ func pointPlotters(t figure.Trace, y scale) []plot.Plotter {
 		}
 		at := plotter.XY{X: t.X[i], Y: t.Y[i]}
 		points.XYs = append(points.XYs, at)
-		if t.Lo != nil && t.Lo[i] < t.Hi[i] {
+		if t.Lo != nil && y.share(y.limit(t.Hi[i]))-y.share(y.limit(t.Lo[i])) > hidden {
 			low, high := at.Y-y.limit(t.Lo[i]), y.limit(t.Hi[i])-at.Y
 			if y.Log {
 				low = math.Min(low, at.Y*(1-1e-12)) // at.Y − low must not round to zero

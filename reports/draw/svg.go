@@ -2,111 +2,272 @@ package draw
 
 import (
 	"bytes"
+	"encoding/base64"
 	"fmt"
 	"html"
-	"regexp"
+	"image"
+	"image/color"
+	"image/png"
+	"math"
+	"strconv"
 	"strings"
 
-	"gonum.org/v1/plot/vg/vgsvg"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/vg"
 
 	"calib/reports/figure"
 )
 
-// fonts have the same widths: viewers that lack the first take another.
-const fonts = "'Liberation Sans',Arimo,Arial,Helvetica,sans-serif"
-
-// svg is the page as an SVG. The canvas of vgsvg writes every style into an attribute, which the policy of an HTML page
-// forbids: here a property is an attribute of its own, shapes of one style are one path, and there are words for those
-// who cannot see the figure, and titles for those who want to read a value off it.
+// svg is the page as an SVG, with words for those who cannot see the figure.
 func (p *page) svg(f figure.Figure) string {
-	c := vgsvg.New(p.width, p.total)
+	c := &canvas{height: p.total, style: style{colour: color.Black, width: 1}}
 	p.draw(c)
-	var drawn bytes.Buffer
-	if _, err := c.WriteTo(&drawn); err != nil {
+	c.flush()
+	c.values(p.spots)
+	frame := fmt.Sprintf(`viewBox="0 0 %s %s"`, tenths(p.width), tenths(p.total))
+	prolog := ""
+	if p.ground {
+		prolog = "<?xml version=\"1.0\"?>\n"
+		frame = fmt.Sprintf(`xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="%spt" height="%spt" %s`,
+			tenths(p.width), tenths(p.total), frame)
+	}
+	return fmt.Sprintf("%s<svg %s role=\"img\" font-family=\"'Liberation Sans',Arimo,Arial,Helvetica,sans-serif\" font-size=\"8\" fill=\"%s\">\n"+
+		"<title>%s</title>\n<desc>%s</desc>\n%s</svg>\n",
+		prolog, frame, hex(ink), html.EscapeString(clean(f.Title)), html.EscapeString(clean(f.Says)), c.out.String())
+}
+
+// canvas is a vg.Canvas that writes SVG. That of vgsvg writes each style into an attribute, which the policy of an HTML
+// page forbids, and three times as many bytes: here coordinates are tenths of a point from the one before, and shapes of
+// one style that follow each other are one path.
+//
+// It draws what the plots of this package need of a canvas: lines, areas, whole circles, text along a slope, pictures.
+type canvas struct {
+	height vg.Length
+	style
+	stack []style
+	out   strings.Builder
+
+	path   strings.Builder // of the shapes not yet written
+	shapes string          // their attributes
+	pen    [2]int          // tenths, Y from the top
+	step   byte            // the last letter in path
+}
+
+type style struct {
+	colour color.Color
+	width  vg.Length
+	dashes []vg.Length
+	turned float64 // radians
+}
+
+// The methods of a vg.Canvas. No plot moves or scales it.
+func (c *canvas) SetLineWidth(w vg.Length)               { c.width = w }
+func (c *canvas) SetLineDash(d []vg.Length, _ vg.Length) { c.dashes = d }
+func (c *canvas) SetColor(colour color.Color)            { c.colour = colour }
+func (c *canvas) Rotate(radians float64)                 { c.turned += radians }
+func (c *canvas) Translate(vg.Point)                     { panic("draw: a plot moves the canvas") }
+func (c *canvas) Scale(float64, float64)                 { panic("draw: a plot scales the canvas") }
+func (c *canvas) Push()                                  { c.stack = append(c.stack, c.style) }
+func (c *canvas) Pop()                                   { c.style, c.stack = c.stack[len(c.stack)-1], c.stack[:len(c.stack)-1] }
+
+// Stroke draws along a path.
+func (c *canvas) Stroke(path vg.Path) {
+	if c.width <= 0 {
+		return
+	}
+	attributes := fmt.Sprintf(`fill="none" stroke="%s" stroke-width="%.3g"`, hex(c.colour), c.width)
+	for i, d := range c.dashes {
+		attributes += [2]string{` stroke-dasharray="`, ","}[min(i, 1)] + tenths(d)
+	}
+	if len(c.dashes) > 0 {
+		attributes += `"`
+	}
+	c.shape(path, attributes)
+}
+
+// Fill paints an area. Areas that let through what is behind them stay apart: one over another is darker.
+func (c *canvas) Fill(path vg.Path) {
+	attributes := `fill="` + hex(c.colour) + `"`
+	if a := color.NRGBAModel.Convert(c.colour).(color.NRGBA).A; a < 0xff {
+		c.flush()
+		attributes += fmt.Sprintf(` fill-opacity="%.2g"`, float64(a)/0xff)
+		defer c.flush()
+	}
+	c.shape(path, attributes)
+}
+
+func (c *canvas) shape(path vg.Path, attributes string) {
+	if attributes != c.shapes {
+		c.flush()
+		c.shapes = attributes
+	}
+	var start [2]int
+	var line []vg.Point
+	for i, part := range path {
+		switch part.Type {
+		case vg.MoveComp, vg.LineComp:
+			line = append(line, part.Pos)
+			if i+1 < len(path) && path[i+1].Type == vg.LineComp {
+				continue
+			}
+			c.to('m', line[0])
+			start = c.pen
+			for _, p := range simplify(line)[1:] {
+				c.to('l', p)
+			}
+			line = nil
+		case vg.ArcComp: // from where the pen is
+			r := part.Radius
+			for _, across := range []vg.Length{-2 * r, 2 * r} {
+				c.write('a', tenths(r), tenths(r), "0", "1", "1", tenths(across), "0")
+			}
+		case vg.CloseComp:
+			c.write('z')
+			c.pen = start
+		default:
+			panic("draw: a plot draws a curve")
+		}
+	}
+}
+
+// simplify leaves out the points of a line without which it runs where it did, as far as can be seen: the algorithm of
+// Douglas and Peucker (1973).
+func simplify(line []vg.Point) []vg.Point {
+	if len(line) < 3 {
+		return line
+	}
+	first, last := line[0], line[len(line)-1]
+	chord := last.Sub(first)
+	length := math.Hypot(float64(chord.X), float64(chord.Y))
+	far, off := 0, 0.15 // points
+	for i := 1; i < len(line)-1; i++ {
+		p := line[i].Sub(first)
+		d := math.Abs(float64(p.X*chord.Y-p.Y*chord.X)) / length
+		if !(d >= 0) || length < 0.1 { // the line comes back
+			d = math.Hypot(float64(p.X), float64(p.Y))
+		}
+		if d > off {
+			far, off = i, d
+		}
+	}
+	if far == 0 {
+		return []vg.Point{first, last}
+	}
+	return append(simplify(line[:far+1]), simplify(line[far:])[1:]...)
+}
+
+// to moves the pen, with a line where letter is l.
+func (c *canvas) to(letter byte, at vg.Point) {
+	was := c.pen
+	if c.path.Len() == 0 {
+		was = [2]int{}
+	}
+	c.pen = [2]int{int(math.Round(10 * float64(at.X))), int(math.Round(10 * float64(c.height-at.Y)))}
+	dx, dy := vg.Length(c.pen[0]-was[0])/10, vg.Length(c.pen[1]-was[1])/10
+	switch {
+	case letter == 'l' && dy == 0 && dx != 0:
+		c.write('h', tenths(dx))
+	case letter == 'l' && dx == 0 && dy != 0:
+		c.write('v', tenths(dy))
+	case letter == 'm' || dx != 0:
+		c.write(letter, tenths(dx), tenths(dy))
+	}
+}
+
+// write adds a step to the path. A letter may be left out after the same one.
+func (c *canvas) write(letter byte, numbers ...string) {
+	if letter != c.step || letter == 'm' {
+		c.path.WriteByte(letter)
+	} else if len(numbers) > 0 && numbers[0][0] != '-' {
+		c.path.WriteByte(' ')
+	}
+	c.step = letter
+	for i, n := range numbers {
+		if i > 0 && n[0] != '-' {
+			c.path.WriteByte(' ')
+		}
+		c.path.WriteString(n)
+	}
+}
+
+// flush writes the shapes that wait for more of their style.
+func (c *canvas) flush() {
+	if c.path.Len() > 0 {
+		fmt.Fprintf(&c.out, "<path d=\"%s\" %s/>\n", c.path.String(), c.shapes)
+	}
+	c.path.Reset()
+	c.step, c.shapes = 0, ""
+}
+
+// FillString writes text. A long one is as wide as it was measured, whatever font a viewer has.
+func (c *canvas) FillString(face font.Face, at vg.Point, text string) {
+	c.flush()
+	x, y, more := at.X, c.height-at.Y, ""
+	if c.turned != 0 { // where the corner of the page is the middle of the turn
+		x, y = at.X-c.height*vg.Length(math.Sin(c.turned)), c.height*vg.Length(math.Cos(c.turned))-at.Y
+		more = fmt.Sprintf(` transform="rotate(%.3g)"`, -c.turned*180/math.Pi)
+	}
+	if face.Font.Size != 8 {
+		more += ` font-size="` + tenths(face.Font.Size) + `"`
+	}
+	if face.Font.Weight != 0 {
+		more += ` font-weight="bold"`
+	}
+	if s := hex(c.colour); s != hex(ink) {
+		more += ` fill="` + s + `"`
+	}
+	if w := face.Width(text); w > 200 {
+		more += ` textLength="` + tenths(w) + `" lengthAdjust="spacingAndGlyphs"`
+	}
+	fmt.Fprintf(&c.out, "<text x=\"%s\" y=\"%s\"%s>%s</text>\n", tenths(x), tenths(y), more, html.EscapeString(text))
+}
+
+// DrawImage writes a picture whose pixels keep their edges.
+func (c *canvas) DrawImage(at vg.Rectangle, img image.Image) {
+	c.flush()
+	var b bytes.Buffer
+	if err := png.Encode(&b, img); err != nil {
 		panic(err) // memory takes all
 	}
-	var out strings.Builder
-	frame := fmt.Sprintf(`viewBox="0 0 %.5g %.5g" role="img" font-family="%s"`, p.width, p.total, fonts)
-	if p.ground {
-		frame = fmt.Sprintf(`xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="%.5gpt" height="%.5gpt" %s`,
-			p.width, p.total, frame)
-		out.WriteString("<?xml version=\"1.0\"?>\n")
+	size := at.Size()
+	fmt.Fprintf(&c.out, `<image x="%s" y="%s" width="%s" height="%s" preserveAspectRatio="none" image-rendering="pixelated" `+
+		"xlink:href=\"data:image/png;base64,%s\"/>\n", tenths(at.Min.X), tenths(c.height-at.Max.Y), tenths(size.X), tenths(size.Y),
+		base64.StdEncoding.EncodeToString(b.Bytes()))
+}
+
+// values lays rectangles with titles over what stands for a value.
+func (c *canvas) values(spots []spot) {
+	if len(spots) == 0 {
+		return
 	}
-	fmt.Fprintf(&out, "<svg %s>\n<title>%s</title>\n<desc>%s</desc>\n", frame, escape(clean(f.Title)), escape(clean(f.Says)))
-	_, body, _ := strings.Cut(drawn.String(), "xlink\">\n")
-	out.WriteString(compact(strings.TrimSuffix(body, "</svg>\n")))
-	if len(p.spots) > 0 {
-		out.WriteString("<g class=\"values\" fill=\"none\" pointer-events=\"all\">\n")
-	}
-	for _, s := range p.spots {
+	c.out.WriteString("<g class=\"values\" fill=\"none\" pointer-events=\"all\">\n")
+	for _, s := range spots {
 		size := s.Size()
-		fmt.Fprintf(&out, `<rect x="%.4g" y="%.4g" width="%.3g" height="%.3g"`, s.Min.X, p.total-s.Max.Y, size.X, size.Y)
+		fmt.Fprintf(&c.out, `<path d="M%s %sh%sv%sh%sz"`, tenths(s.Min.X), tenths(c.height-s.Max.Y), tenths(size.X), tenths(size.Y), tenths(-size.X))
 		if s.text == "" {
-			out.WriteString(" class=\"cells\"/>\n")
+			c.out.WriteString(" class=\"cells\"/>\n")
 		} else {
-			fmt.Fprintf(&out, "><title>%s</title></rect>\n", escape(lines(s.text)))
+			fmt.Fprintf(&c.out, "><title>%s</title></path>\n", html.EscapeString(clean(s.text)))
 		}
 	}
-	if len(p.spots) > 0 {
-		out.WriteString("</g>\n")
-	}
-	out.WriteString("</svg>\n")
-	return out.String()
+	c.out.WriteString("</g>\n")
 }
 
-// Patterns of what vgsvg writes. None can occur in text, where quotes are escaped.
-var (
-	styleAttribute = regexp.MustCompile(`\s+style="([^"]*)"`)
-	pathElement    = regexp.MustCompile(`^<path d="([^"]*)"(.*) />$`)
-)
-
-// compact writes styles as attributes, and as one path the shapes of one style that follow each other. Those that let
-// through what is behind them stay apart.
-func compact(body string) string {
-	body = styleAttribute.ReplaceAllStringFunc(body, attributes)
-	body = strings.ReplaceAll(body, "<image ", `<image preserveAspectRatio="none" image-rendering="pixelated" `)
-	body = strings.ReplaceAll(body, "data:image/jpg;", "data:image/png;")
-	var out, shapes []string // shapes of a style
-	style := ""
-	end := func() {
-		if len(shapes) > 0 {
-			out = append(out, `<path d="`+strings.Join(shapes, "")+`"`+style+"/>")
-			shapes = nil
-		}
+// tenths prints a length.
+func tenths(v vg.Length) string {
+	n := math.Round(10 * float64(v))
+	if n == 0 {
+		return "0"
 	}
-	for _, line := range strings.Split(body, "\n") {
-		m := pathElement.FindStringSubmatch(line)
-		if m == nil || m[2] != style || strings.Contains(style, "-opacity") {
-			end()
-		}
-		if m == nil {
-			out = append(out, line)
-			continue
-		}
-		shapes, style = append(shapes, m[1]), m[2]
+	s := strconv.FormatFloat(n/10, 'f', -1, 64)
+	if n > -10 && n < 10 {
+		return strings.Replace(s, "0.", ".", 1)
 	}
-	end()
-	return strings.Join(out, "\n")
+	return s
 }
 
-// attributes writes a style as attributes, without the font, which the whole figure has.
-func attributes(style string) string {
-	var out strings.Builder
-	for _, property := range strings.Split(styleAttribute.FindStringSubmatch(style)[1], ";") {
-		if name, value, _ := strings.Cut(property, ":"); name != "font-family" && value != "normal" {
-			fmt.Fprintf(&out, ` %s="%s"`, name, value)
-		}
-	}
-	return out.String()
-}
-
-func escape(s string) string { return html.EscapeString(s) }
-
-// lines cleans each line of s.
-func lines(s string) string {
-	all := strings.Split(s, "\n")
-	for i := range all {
-		all[i] = clean(all[i])
-	}
-	return strings.Join(all, "\n")
+// hex is a colour without what it lets through.
+func hex(c color.Color) string {
+	n := color.NRGBAModel.Convert(c).(color.NRGBA)
+	return fmt.Sprintf("#%02x%02x%02x", n.R, n.G, n.B)
 }

@@ -142,15 +142,13 @@ func byteTicks(lo, hi float64, n int) []plot.Tick {
 	return out
 }
 
-// Number is a value of an axis in words; a dash is none.
-func Number(v float64, a figure.Axis) string {
-	switch {
-	case math.IsNaN(v):
-		return "–"
-	case a.Unit == figure.UnitTime:
+// words is a value of an axis, with its unit.
+func words(v float64, a figure.Axis) string {
+	if a.Unit == figure.UnitTime {
 		return plot.UTCUnixTime(v).Format("2006-01-02 15:04 UTC")
 	}
-	return label(v, a.Unit)
+	by, name := units.ScaleAxis(a.Unit, v)
+	return strings.TrimSpace(strconv.FormatFloat(v/by, 'g', 4, 64) + " " + name)
 }
 
 // label prints one number with its unit.

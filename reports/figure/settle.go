@@ -1,13 +1,18 @@
 package figure
 
 import (
+	"fmt"
 	"math"
 	"slices"
+
+	"calib/internal/units"
 )
 
 const (
 	// undershoot is where an interval that reaches zero is cut on a logarithmic axis, as a share of the smallest value.
 	undershoot = 0.1
+	// maxPoints is the number of points of a trace that can be told apart in a drawing.
+	maxPoints = 300
 	// leastSpan is the ratio of the ends of a logarithmic axis below which it would show no decade: a linear one is
 	// read better.
 	leastSpan = 2
@@ -16,7 +21,8 @@ const (
 // Settle makes a figure keep what its type promises; Build and Timeline return settled figures. A logarithmic axis
 // becomes linear where a measured point is not positive, so that nothing measured is hidden, and where all values are
 // within a factor of leastSpan. What else is not positive there is left out of lines, and intervals and bands that
-// reach zero are cut at a tenth of the smallest value. Numbers that are not finite become gaps.
+// reach zero are cut at a tenth of the smallest value. Numbers that are not finite become gaps. Of more points than can
+// be told apart the extremes are kept, and the figure says so.
 func Settle(f *Figure) {
 	panels := []*Figure{f}
 	if f.Below != nil {
@@ -43,6 +49,7 @@ func Settle(f *Figure) {
 	if f.Below != nil && len(f.Below.Traces) == 0 {
 		f.Below = nil
 	}
+	f.thin()
 	if f.Heat != nil {
 		for _, row := range f.Heat.Z {
 			gaps(row)
@@ -66,6 +73,36 @@ func (f *Figure) settleY(x Axis) {
 		}
 	}
 	f.Traces = slices.DeleteFunc(f.Traces, func(t Trace) bool { return len(t.X) == 0 })
+}
+
+// thin leaves out points between the lowest and the highest of those that stand beside each other.
+func (f *Figure) thin() {
+	all, left := 0, 0
+	for i, t := range f.Traces {
+		n := len(t.X)
+		if t.Kind != Points || n <= maxPoints {
+			continue
+		}
+		keep := map[int]bool{}
+		each := 2*n/maxPoints + 1
+		for first := 0; first < n; first += each {
+			lowest, highest := first, first
+			for k := first; k < min(first+each, n); k++ {
+				if !(t.Y[k] >= t.Y[lowest]) {
+					lowest = k
+				}
+				if !(t.Y[k] <= t.Y[highest]) {
+					highest = k
+				}
+			}
+			keep[lowest], keep[highest] = true, true
+		}
+		f.Traces[i] = t.where(func(k int) bool { return keep[k] })
+		all, left = all+n, left+len(keep)
+	}
+	if left > 0 {
+		f.Says += fmt.Sprintf(" %s of %s points are drawn: the lowest and the highest of neighbours.", units.Grouped(int64(left)), units.Grouped(int64(all)))
+	}
 }
 
 // gaps makes NaN of what is not finite.

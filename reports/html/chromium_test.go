@@ -117,10 +117,3 @@ func (b *browser) quiet(t *testing.T, url string) {
 		}
 	}
 }
-
-// until waits for an expression to hold in the page, looking at every frame.
-const until = `(ok) => new Promise((done, fail) => {
-  const end = performance.now() + 10000;
-  const look = () => ok() ? done(true) : performance.now() > end ? done(false) : requestAnimationFrame(look);
-  look();
-})`

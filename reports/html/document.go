@@ -5,11 +5,15 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"math"
+	"slices"
 	"strings"
 	"unicode"
 
 	"calib/fit/params"
+	"calib/internal/units"
 	"calib/reports"
+	"calib/reports/draw"
 	"calib/reports/figure"
 )
 
@@ -59,10 +63,10 @@ type more struct {
 // plot is a figure in the page.
 type plot struct {
 	ID, Title, Says string
-	Class           string   // its height
-	Of              string   // of a small figure: the anchor of the whole one
-	Flags           []string // cells that stand out
-	Data            *figureData
+	Of              string        // of a small figure: the anchor of the whole one
+	Drawn           template.HTML // an SVG
+	Flags           []string      // cells that stand out
+	Numbers         string        // of a matrix whose cells have no titles
 }
 
 func newDocument(title string) *document {
@@ -97,14 +101,36 @@ func (d *document) figures(all []figure.Figure) []plot {
 	out := make([]plot, 0, len(all))
 	for i := range all {
 		f := &all[i]
-		p := plot{ID: d.anchor(f.ID), Title: f.Title, Says: f.Says, Data: dataOf(f)}
-		switch {
-		case f.Heat != nil:
-			p.Class, p.Flags = "heat", flagged(f.Heat)
-		case f.Below != nil:
-			p.Class = "tall"
+		p := plot{ID: d.anchor(f.ID), Title: f.Title, Says: f.Says, Drawn: drawn(f, draw.Page)}
+		if f.Heat != nil {
+			p.Flags = flagged(f.Heat)
+			if len(f.Heat.Rows)*len(f.Heat.Cols) > draw.MaxTitles {
+				p.Numbers = numbers(f.Heat)
+			}
 		}
 		out = append(out, p)
+	}
+	return out
+}
+
+// drawn is f as an element of the page. Package draw escapes what f says.
+func drawn(f *figure.Figure, l draw.Layout) template.HTML { return template.HTML(draw.Inline(*f, l)) }
+
+// numbers are a matrix in one unit, with the names of its rows and columns, set with tabs.
+func numbers(h *figure.Heat) string {
+	size := 0.0
+	for _, v := range slices.Concat(h.Z...) {
+		if !math.IsNaN(v) {
+			size = math.Max(size, math.Abs(v))
+		}
+	}
+	by, unit := units.ScaleAxis(h.Unit, size)
+	out := strings.Join(append([]string{unit}, h.Cols...), "\t")
+	for r, name := range h.Rows {
+		out += "\n" + name
+		for _, v := range h.Z[r] {
+			out += "\t" + units.Format(v/by, "")
+		}
 	}
 	return out
 }
@@ -184,15 +210,13 @@ func statusClass(status string) string {
 
 // write writes the page. Nothing is written where anything fails.
 func (d *document) write(w io.Writer) error {
-	a := load()
 	var b bytes.Buffer
-	if err := a.page.Execute(&b, struct {
+	if err := layout.Execute(&b, struct {
 		*document
 		Policy string
 		Style  template.CSS
 		Script template.JS
-		Plotly template.HTML
-	}{d, a.policy, a.style, a.script, a.plotly}); err != nil {
+	}{d, policy, template.CSS(style), template.JS(script)}); err != nil {
 		return fmt.Errorf("page %q: %w", d.Title, err)
 	}
 	_, err := w.Write(b.Bytes())

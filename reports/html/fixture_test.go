@@ -29,7 +29,7 @@ func examples() []figure.Figure {
 	nan := math.NaN()
 	size, time := params.Axis{Name: "message size", Unit: "B", Log: true}, params.Axis{Name: "half round trip", Unit: "s", Log: true}
 	x := []float64{1, 64, 1024, 65536, 4194304}
-	return []figure.Figure{
+	all := []figure.Figure{
 		{ID: "t-x", Section: "Ping-pong", Title: "Time of a message by its size", Says: "It is flat, then rises.", X: size, Y: time,
 			Traces: []figure.Trace{
 				{Name: "5–95% of timings", Kind: figure.Band, X: x, Y: x, Lo: []float64{1e-5, 1e-5, 2e-5, 4e-4, 3e-2},
@@ -53,6 +53,10 @@ func examples() []figure.Figure {
 			Z:       [][]float64{{nan, 4e-3, 2e-3}, {4e-3, nan, 4e-3}, {2e-3, 4e-3, nan}},
 			Flagged: []figure.Flag{{Row: 0, Col: 1, Why: "latency 2 × the median"}, {Row: 7, Col: 1, Why: "no such host"}}}},
 	}
+	for i := range all {
+		figure.Settle(&all[i])
+	}
+	return all
 }
 
 func timeline() figure.Figure {

@@ -1,14 +1,10 @@
-// Package html writes pages that need nothing but a browser: one file, no network, figures by an embedded Plotly.
+// Package html writes pages that need nothing but a browser: one file, no network, figures as SVG.
 //
 // The opinion of this package: a report is kept for years, mailed, and opened on a machine that has no network, so a
-// page loads nothing and sends nothing: its content security policy allows the scripts and styles that were written
-// into it, by their hashes, and nothing else. Text comes first and needs no script; a figure is drawn when a reader
-// comes near it. Every sentence and every table cell is made by package reports, so that the page cannot disagree with
-// the text report. The same input gives the same bytes.
-//
-// Plotly is written into the page as it was published, rather than compressed and unpacked by the page: that costs
-// 0.84 MB, and buys figures that can be drawn at once, which a browser that is about to print demands, in browsers of
-// any age, and a policy in which the hash of Plotly is that of the published file.
+// page loads nothing and sends nothing: its content security policy allows the one script and the one style that were
+// written into it, by their hashes, and nothing else. Nothing needs the script, which only helps to read values off a
+// figure. Every sentence and every table cell is made by package reports, so that the page cannot disagree with the text report. The same input
+// gives the same bytes.
 package html
 
 import (

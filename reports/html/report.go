@@ -8,6 +8,7 @@ import (
 	"calib/fit/params"
 	"calib/internal/units"
 	"calib/reports"
+	"calib/reports/draw"
 	"calib/reports/figure"
 )
 
@@ -64,10 +65,12 @@ func (d *document) glance(figures []figure.Figure) {
 			continue
 		}
 		f := figures[i]
-		f.Below = nil
-		small := d.figures([]figure.Figure{{ID: "glance-" + f.ID}})[0]
-		small.Of, small.Title, small.Data = f.ID, f.Title, dataOf(&f)
-		d.Glance = append(d.Glance, small)
+		f.Below, f.Marks, f.X.Name, f.Y.Name = nil, nil, "", "" // its title says it
+		f.Traces = slices.Clone(f.Traces)
+		for k := range f.Traces {
+			f.Traces[k].Name = "" // no legend
+		}
+		d.Glance = append(d.Glance, plot{ID: d.anchor("glance-" + f.ID), Of: f.ID, Title: f.Title, Drawn: drawn(&f, draw.Small)})
 	}
 }
 
