@@ -53,9 +53,9 @@ func Scale(unit string, magnitude float64) (factor float64, name string) {
 	return m.Factor, m.Name + unit
 }
 
-// Multiples lists the multiples in which an axis shows numbers of a unit, the largest first. Bytes take powers of 1024,
+// multiples lists the multiples in which an axis shows numbers of a unit, the largest first. Bytes take powers of 1024,
 // and seconds nothing above themselves: nobody says kilosecond. A unit without prefixes has the one multiple 1.
-func Multiples(unit string) []Multiple {
+func multiples(unit string) []Multiple {
 	switch {
 	case unit == "1":
 		return []Multiple{{1, ""}}
@@ -73,9 +73,9 @@ func Multiples(unit string) []Multiple {
 	return out
 }
 
-// ScaleAxis is Scale by the Multiples of a unit: 1024 and "KiB" for 5000 of "B".
+// ScaleAxis is Scale by the multiples that axes show: 1024 and "KiB" for 5000 of "B".
 func ScaleAxis(unit string, magnitude float64) (factor float64, name string) {
-	m := largest(Multiples(unit), math.Abs(magnitude), 0)
+	m := largest(multiples(unit), math.Abs(magnitude), 0)
 	return m.Factor, m.Name
 }
 

@@ -17,6 +17,8 @@ import (
 	"calib/internal/units"
 	"calib/run/coord"
 	"calib/run/plan"
+	"calib/reports/figure"
+	"calib/reports/html"
 	"calib/transport/sim"
 )
 
@@ -83,4 +85,16 @@ func simulation(t testing.TB) (*params.Params, *dataset.Dataset) {
 		t.Fatal(err)
 	}
 	return p, w.d
+}
+
+// The report of a run of every experiment stays small: it is kept for years, and mailed.
+func TestReportIsSmall(t *testing.T) {
+	p, d := simulation(t)
+	var page bytes.Buffer
+	if err := html.Report(&page, p, figure.Build(p, d), html.Options{Dir: "runs/1"}); err != nil {
+		t.Fatal(err)
+	}
+	if n := page.Len(); n > 400_000 {
+		t.Errorf("%d bytes", n)
+	}
 }

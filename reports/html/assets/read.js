@@ -21,7 +21,7 @@ for (const svg of document.querySelectorAll("figure:not(.small) svg")) {
       const [[unit, ...names], ...rows] = figure.querySelector("pre").textContent.split("\n").map((row) => row.split("\t"));
       columns = names.length;
       points = rows.flatMap(([from, ...values], r) => values.map((value, c) => ({ x: x + width * (c + 0.5) / columns,
-        y: y + height * (r + 0.5) / rows.length, text: `${from} → ${names[c]}: ${value} ${unit}` })));
+        y: y + height * (r + 0.5) / rows.length, text: `${from} → ${names[c]}: ${value === "–" ? "not measured" : value + " " + unit}` })));
     }
     svg.setAttribute("aria-label", svg.querySelector("title").textContent);
     svg.querySelectorAll("title").forEach((title) => title.remove());
