@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// Multiple is a multiple of a unit: 1e-6 and "µs".
-type Multiple struct {
+// multiple is a multiple of a unit: 1e-6 and "µs".
+type multiple struct {
 	Factor float64
 	Name   string
 }
 
 // decimal has the prefixes alone, binary the whole names.
 var (
-	decimal = []Multiple{{1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1, ""}, {1e-3, "m"}, {1e-6, "µ"}, {1e-9, "n"}, {1e-12, "p"}, {1e-15, "f"}}
-	binary  = []Multiple{{1 << 40, "TiB"}, {1 << 30, "GiB"}, {1 << 20, "MiB"}, {1 << 10, "KiB"}, {1, "B"}}
+	decimal = []multiple{{1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1, ""}, {1e-3, "m"}, {1e-6, "µ"}, {1e-9, "n"}, {1e-12, "p"}, {1e-15, "f"}}
+	binary  = []multiple{{1 << 40, "TiB"}, {1 << 30, "GiB"}, {1 << 20, "MiB"}, {1 << 10, "KiB"}, {1, "B"}}
 )
 
 // largest is the largest multiple that is at most magnitude, which may be short of it by the share slack; the last of
 // all where none is.
-func largest(all []Multiple, magnitude, slack float64) Multiple {
+func largest(all []multiple, magnitude, slack float64) multiple {
 	for _, m := range all {
 		if magnitude >= m.Factor*(1-slack) {
 			return m
@@ -55,19 +55,19 @@ func Scale(unit string, magnitude float64) (factor float64, name string) {
 
 // multiples lists the multiples in which an axis shows numbers of a unit, the largest first. Bytes take powers of 1024,
 // and seconds nothing above themselves: nobody says kilosecond. A unit without prefixes has the one multiple 1.
-func multiples(unit string) []Multiple {
+func multiples(unit string) []multiple {
 	switch {
 	case unit == "1":
-		return []Multiple{{1, ""}}
+		return []multiple{{1, ""}}
 	case !Prefixed(unit):
-		return []Multiple{{1, unit}}
+		return []multiple{{1, unit}}
 	case unit == "B":
 		return binary
 	}
-	var out []Multiple
+	var out []multiple
 	for _, m := range decimal {
 		if m.Factor <= 1 || !strings.HasPrefix(unit, "s") {
-			out = append(out, Multiple{m.Factor, m.Name + unit})
+			out = append(out, multiple{m.Factor, m.Name + unit})
 		}
 	}
 	return out
