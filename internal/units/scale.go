@@ -53,30 +53,20 @@ func Scale(unit string, magnitude float64) (factor float64, name string) {
 	return m.Factor, m.Name + unit
 }
 
-// multiples lists the multiples in which an axis shows numbers of a unit, the largest first. Bytes take powers of 1024,
-// and seconds nothing above themselves: nobody says kilosecond. A unit without prefixes has the one multiple 1.
-func multiples(unit string) []multiple {
-	switch {
-	case unit == "1":
-		return []multiple{{1, ""}}
-	case !Prefixed(unit):
-		return []multiple{{1, unit}}
-	case unit == "B":
-		return binary
-	}
-	var out []multiple
-	for _, m := range decimal {
-		if m.Factor <= 1 || !strings.HasPrefix(unit, "s") {
-			out = append(out, multiple{m.Factor, m.Name + unit})
-		}
-	}
-	return out
-}
-
-// ScaleAxis is Scale by the multiples that axes show: 1024 and "KiB" for 5000 of "B".
+// ScaleAxis is Scale for an axis. Bytes take powers of 1024, and seconds nothing above themselves: nobody says
+// kilosecond.
 func ScaleAxis(unit string, magnitude float64) (factor float64, name string) {
-	m := largest(multiples(unit), math.Abs(magnitude), 0)
-	return m.Factor, m.Name
+	all, suffix := decimal, unit
+	switch {
+	case !Prefixed(unit):
+		return Scale(unit, 0)
+	case unit == "B":
+		all, suffix = binary, ""
+	case strings.HasPrefix(unit, "s"):
+		all = decimal[3:]
+	}
+	m := largest(all, math.Abs(magnitude), 0)
+	return m.Factor, m.Name + suffix
 }
 
 // Format prints v with the SI prefix that leaves one to three digits before the point: Format(3.456e-4, "s") is

@@ -1,17 +1,18 @@
-// Package draw renders figures: to SVG and PNG files, as one would print them in a paper, and to SVG inside HTML pages.
-// Colours can be told apart by the colour-blind, and differ in dash or shape in black and white. Labels stand beside the
-// data and never on it. A file has a white ground, and under the figure the sentence that says what to see; it grows in
-// height for its words. Each point and cell of an SVG has its value as a title, which viewers show under the pointer.
+// Package draw renders figures: to SVG and PNG files, as one would print them in a paper, and to SVG inside HTML
+// pages. Colours can be told apart by the colour-blind, and differ in dash or shape in black and white. Labels stand
+// beside the data and never on it. A file has a white ground, and under the figure the sentence that says what to see;
+// it grows in height for its words. Each point and cell of an SVG has its value as a title, which viewers show.
 //
 // What cannot be drawn is left out and counted under the figure: not a number, or zero and below on a logarithmic axis.
 //
 // gonum.org/v1/plot draws. This package keeps what it does worse, measured with v0.17.0:
 //
-//   - ticks: plot.LogTicks labels decades with bare numbers and none below one decade, and plot.TimeTicks puts dates at round
-//     counts of seconds; here a label has its unit (1 KiB, 10 µs), and a date is the start of a day or month.
+//   - ticks: plot.LogTicks labels decades with bare numbers and none below one decade, and plot.TimeTicks puts dates at
+//     round counts of seconds; here a label has its unit (1 KiB, 10 µs), and a date is the start of a day or month.
 //   - the sizes of panels: plot.Align makes all data areas equally high, and a panel of residuals needs a third.
 //   - the columns of the legend: plot.Legend has one; here several legends stand side by side above the data.
 //   - labels of marks above a panel, and the fit of an axis to data whose intervals reach far out.
+//   - SVG: vgsvg writes three times as many bytes, and styles that the policy of an HTML page forbids.
 package draw
 
 import (

@@ -39,16 +39,9 @@ type page struct {
 	legend       []plot.Legend // its columns
 	legendHeight vg.Length
 	tiles        []*tile
-	spots        []spot // where values can be read off, once the page is drawn
 }
 
-// spot is a rectangle of a drawn page over what stands for a value.
-type spot struct {
-	vg.Rectangle
-	text string // the value in words; "" is a matrix, whose values are in a table
-}
-
-// reading is a value of a plot in words, and where it is.
+// reading is a value of a plot in words, and where it is. Without words it is a matrix, whose values are elsewhere.
 type reading struct {
 	x, y float64
 	text string
@@ -61,7 +54,7 @@ type tile struct {
 	at   vg.Point // the lower left corner of the data, Y from the upper end of all tiles
 
 	readings []reading
-	reach    vg.Point // half the size of a spot
+	reach    vg.Point // half the size of what shows one
 }
 
 // room is what a tile needs around its data for numbers, titles and what stands above.
@@ -75,19 +68,22 @@ func (t *tile) room() (left, right, under, above vg.Length) {
 	return left, right, under, above
 }
 
-// draw paints the tile, whose upper end is at top, and returns its spots.
-func (t *tile) draw(c draw.Canvas, top vg.Length) (spots []spot) {
+// draw paints the tile, whose upper end is at top.
+func (t *tile) draw(c draw.Canvas, top vg.Length) {
 	left, right, under, above := t.room()
 	c.Min = t.at.Add(vg.Point{Y: top})
 	c.Max = c.Min.Add(t.size)
 	t.Draw(draw.Crop(c, -left, right, -under, above))
+	svg, ok := c.Canvas.(*canvas)
+	if !ok {
+		return
+	}
 	x, y := t.Transforms(&c)
 	for _, r := range t.readings {
 		if at := (vg.Point{X: x(r.x), Y: y(r.y)}); c.Contains(at) {
-			spots = append(spots, spot{vg.Rectangle{Min: at.Sub(t.reach), Max: at.Add(t.reach)}, r.text})
+			svg.value(at, t.reach, r.text)
 		}
 	}
-	return spots
 }
 
 // newPage lays out f. Where the page is part of another, that one has its title and its words.
@@ -167,7 +163,7 @@ func (p *page) draw(to vg.Canvas) {
 	}
 	y -= p.legendHeight + 6
 	for _, t := range p.tiles {
-		p.spots = append(p.spots, t.draw(c, y)...)
+		t.draw(c, y)
 	}
 	for i := range p.notes {
 		line := p.notes[len(p.notes)-1-i]

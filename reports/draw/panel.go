@@ -11,7 +11,6 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"calib/internal/units"
 	"calib/reports/figure"
 )
 
@@ -123,7 +122,7 @@ func readingsOf(t figure.Trace, x, y figure.Axis) (out []reading) {
 		}
 		text := t.Name + " at " + words(t.X[i], x) + ": " + words(t.Y[i], y)
 		if t.Lo != nil && t.Lo[i] < t.Hi[i] {
-			by, _ := units.ScaleAxis(y.Unit, t.Y[i])
+			by, _ := multiple(t.Y[i], y)
 			text += fmt.Sprintf(" (95%% %.4g … %.4g)", t.Lo[i]/by, t.Hi[i]/by)
 		}
 		if t.Text != nil && t.Text[i] != "" {
@@ -172,7 +171,7 @@ func bandPlotter(t figure.Trace, y scale) plot.Plotter {
 	return &plotter.Polygon{XYs: []plotter.XYs{edge}, Color: wash(t.Group)}
 }
 
-// pointPlotters draws points over their error bars. A bar that leaves the panel has no cap there, and one that its point
+// pointPlotters draws points over their error bars. A bar that leaves the panel has no cap there. One that its point
 // hides is not drawn.
 func pointPlotters(t figure.Trace, y scale) []plot.Plotter {
 	points := &plotter.Scatter{GlyphStyle: glyphStyle(t.Group)}

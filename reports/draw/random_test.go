@@ -84,6 +84,7 @@ func TestAnyFigureSVG(t *testing.T) {
 			rt.Fatalf("two drawings differ: %v", err)
 		}
 		texts(t, a.String())
+		texts(t, Inline(f, Page))
 		for _, line := range strings.Split(a.String(), "\n") {
 			if strings.Contains(line, "<path") && (strings.Contains(line, "NaN") || strings.Contains(line, "Inf")) {
 				rt.Fatalf("not a number in %s", line)

@@ -23,29 +23,31 @@ func (p *page) svg(f figure.Figure) string {
 	c := &canvas{height: p.total, style: style{colour: color.Black, width: 1}}
 	p.draw(c)
 	c.flush()
-	c.values(p.spots)
-	frame := fmt.Sprintf(`viewBox="0 0 %s %s"`, tenths(p.width), tenths(p.total))
-	prolog := ""
+	width, height := tenths(p.width), tenths(p.total)
+	start := "<svg"
 	if p.ground {
-		prolog = "<?xml version=\"1.0\"?>\n"
-		frame = fmt.Sprintf(`xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="%spt" height="%spt" %s`,
-			tenths(p.width), tenths(p.total), frame)
+		start = fmt.Sprintf("<?xml version=\"1.0\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" "+
+			`xmlns:xlink="http://www.w3.org/1999/xlink" width="%spt" height="%spt"`, width, height)
 	}
-	return fmt.Sprintf("%s<svg %s role=\"img\" font-family=\"'Liberation Sans',Arimo,Arial,Helvetica,sans-serif\" font-size=\"8\" fill=\"%s\">\n"+
-		"<title>%s</title>\n<desc>%s</desc>\n%s</svg>\n",
-		prolog, frame, hex(ink), html.EscapeString(clean(f.Title)), html.EscapeString(clean(f.Says)), c.out.String())
+	return fmt.Sprintf(`%s viewBox="0 0 %s %s" role="img" font-family="%s" font-size="8" fill="%s">
+<title>%s</title>
+<desc>%s</desc>
+%s<g class="values" fill="none" pointer-events="all">
+%s</g>
+</svg>
+`, start, width, height, "'Liberation Sans',Arimo,Arial,Helvetica,sans-serif", hex(ink),
+		html.EscapeString(clean(f.Title)), html.EscapeString(clean(f.Says)), c.out.String(), c.values.String())
 }
 
-// canvas is a vg.Canvas that writes SVG. That of vgsvg writes each style into an attribute, which the policy of an HTML
-// page forbids, and three times as many bytes: here coordinates are tenths of a point from the one before, and shapes of
-// one style that follow each other are one path.
-//
-// It draws what the plots of this package need of a canvas: lines, areas, whole circles, text along a slope, pictures.
+// canvas is a vg.Canvas that writes SVG in few bytes: coordinates are tenths of a point from the one before, and shapes
+// of one style that follow each other are one path. It draws what the plots of this package need of a canvas: lines,
+// areas, whole circles, text along a slope, pictures.
 type canvas struct {
-	height vg.Length
+	vg.Canvas // nil: no plot moves or scales it
+	height    vg.Length
 	style
-	stack []style
-	out   strings.Builder
+	stack       []style
+	out, values strings.Builder
 
 	path   strings.Builder // of the shapes not yet written
 	shapes string          // their attributes
@@ -60,15 +62,18 @@ type style struct {
 	turned float64 // radians
 }
 
-// The methods of a vg.Canvas. No plot moves or scales it.
+// The state of a vg.Canvas.
 func (c *canvas) SetLineWidth(w vg.Length)               { c.width = w }
 func (c *canvas) SetLineDash(d []vg.Length, _ vg.Length) { c.dashes = d }
 func (c *canvas) SetColor(colour color.Color)            { c.colour = colour }
 func (c *canvas) Rotate(radians float64)                 { c.turned += radians }
-func (c *canvas) Translate(vg.Point)                     { panic("draw: a plot moves the canvas") }
-func (c *canvas) Scale(float64, float64)                 { panic("draw: a plot scales the canvas") }
 func (c *canvas) Push()                                  { c.stack = append(c.stack, c.style) }
-func (c *canvas) Pop()                                   { c.style, c.stack = c.stack[len(c.stack)-1], c.stack[:len(c.stack)-1] }
+
+// Pop restores the state.
+func (c *canvas) Pop() {
+	c.style = c.stack[len(c.stack)-1]
+	c.stack = c.stack[:len(c.stack)-1]
+}
 
 // Stroke draws along a path.
 func (c *canvas) Stroke(path vg.Path) {
@@ -230,27 +235,21 @@ func (c *canvas) DrawImage(at vg.Rectangle, img image.Image) {
 		panic(err) // memory takes all
 	}
 	size := at.Size()
-	fmt.Fprintf(&c.out, `<image x="%s" y="%s" width="%s" height="%s" preserveAspectRatio="none" image-rendering="pixelated" `+
-		"xlink:href=\"data:image/png;base64,%s\"/>\n", tenths(at.Min.X), tenths(c.height-at.Max.Y), tenths(size.X), tenths(size.Y),
+	fmt.Fprintf(&c.out, `<image x="%s" y="%s" width="%s" height="%s" preserveAspectRatio="none" `+
+		"image-rendering=\"pixelated\" xlink:href=\"data:image/png;base64,%s\"/>\n",
+		tenths(at.Min.X), tenths(c.height-at.Max.Y), tenths(size.X), tenths(size.Y),
 		base64.StdEncoding.EncodeToString(b.Bytes()))
 }
 
-// values lays rectangles with titles over what stands for a value.
-func (c *canvas) values(spots []spot) {
-	if len(spots) == 0 {
+// value lays a rectangle with a title over what stands for a value.
+func (c *canvas) value(at, reach vg.Point, text string) {
+	fmt.Fprintf(&c.values, `<path d="M%s %sh%sv%sh%sz"`, tenths(at.X-reach.X), tenths(c.height-at.Y-reach.Y),
+		tenths(2*reach.X), tenths(2*reach.Y), tenths(-2*reach.X))
+	if text == "" {
+		c.values.WriteString(" class=\"cells\"/>\n")
 		return
 	}
-	c.out.WriteString("<g class=\"values\" fill=\"none\" pointer-events=\"all\">\n")
-	for _, s := range spots {
-		size := s.Size()
-		fmt.Fprintf(&c.out, `<path d="M%s %sh%sv%sh%sz"`, tenths(s.Min.X), tenths(c.height-s.Max.Y), tenths(size.X), tenths(size.Y), tenths(-size.X))
-		if s.text == "" {
-			c.out.WriteString(" class=\"cells\"/>\n")
-		} else {
-			fmt.Fprintf(&c.out, "><title>%s</title></path>\n", html.EscapeString(clean(s.text)))
-		}
-	}
-	c.out.WriteString("</g>\n")
+	fmt.Fprintf(&c.values, "><title>%s</title></path>\n", html.EscapeString(clean(text)))
 }
 
 // tenths prints a length.

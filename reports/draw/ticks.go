@@ -147,8 +147,16 @@ func words(v float64, a figure.Axis) string {
 	if a.Unit == figure.UnitTime {
 		return plot.UTCUnixTime(v).Format("2006-01-02 15:04 UTC")
 	}
-	by, name := units.ScaleAxis(a.Unit, v)
+	by, name := multiple(v, a)
 	return strings.TrimSpace(strconv.FormatFloat(v/by, 'g', 4, 64) + " " + name)
+}
+
+// multiple is the multiple of the unit in which v is read best, and its name.
+func multiple(v float64, a figure.Axis) (by float64, name string) {
+	if v == 0 {
+		return units.Scale(a.Unit, 0)
+	}
+	return units.ScaleAxis(a.Unit, v)
 }
 
 // label prints one number with its unit.

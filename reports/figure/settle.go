@@ -101,7 +101,8 @@ func (f *Figure) thin() {
 		all, left = all+n, left+len(keep)
 	}
 	if left > 0 {
-		f.Says += fmt.Sprintf(" %s of %s points are drawn: the lowest and the highest of neighbours.", units.Grouped(int64(left)), units.Grouped(int64(all)))
+		f.Says += fmt.Sprintf(" %s of %s points are drawn: the lowest and the highest of neighbours.",
+			units.Grouped(int64(left)), units.Grouped(int64(all)))
 	}
 }
 

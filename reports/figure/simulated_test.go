@@ -15,10 +15,10 @@ import (
 	"calib/internal/dataset"
 	"calib/internal/netspec"
 	"calib/internal/units"
-	"calib/run/coord"
-	"calib/run/plan"
 	"calib/reports/figure"
 	"calib/reports/html"
+	"calib/run/coord"
+	"calib/run/plan"
 	"calib/transport/sim"
 )
 

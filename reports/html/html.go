@@ -1,10 +1,10 @@
 // Package html writes pages that need nothing but a browser: one file, no network, figures as SVG.
 //
 // The opinion of this package: a report is kept for years, mailed, and opened on a machine that has no network, so a
-// page loads nothing and sends nothing: its content security policy allows the one script and the one style that were
-// written into it, by their hashes, and nothing else. Nothing needs the script, which only helps to read values off a
-// figure. Every sentence and every table cell is made by package reports, so that the page cannot disagree with the text report. The same input
-// gives the same bytes.
+// page is small, loads nothing and sends nothing: its content security policy allows the one script and the one style
+// that were written into it, by their hashes, and nothing else. Nothing needs the script: it only helps to read values
+// off a figure. Every sentence and every table cell is made by package reports, so that the page cannot disagree with
+// the text report. The same input gives the same bytes.
 package html
 
 import (
