@@ -46,7 +46,7 @@ func Write(w io.Writer, f figure.Figure, format string) error {
 	if err := known(format); err != nil {
 		return err
 	}
-	p := newPage(f, Paper, false)
+	p := newPage(f, paper, false)
 	var out io.WriterTo
 	if format == SVG {
 		out = strings.NewReader(p.svg(f))

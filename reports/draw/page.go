@@ -21,12 +21,11 @@ const (
 // Layout is the size of a drawing in points: its width, and the height of its data. Its letters keep their size.
 type Layout struct{ width, height vg.Length }
 
-// Layouts. Paper is that of files, and fits a page of A4 or letter. A drawing in an HTML page is scaled to its place: its letters are to be read
-// on a phone too.
+// Layouts. A drawing in an HTML page is scaled to its place: its letters must be legible on a phone too.
 var (
-	Paper = Layout{480, 230}
+	paper = Layout{480, 230} // a file: fits a page of A4 or letter
 	Page  = Layout{340, 180}
-	Small = Layout{230, 100} // for a figure beside others
+	Small = Layout{230, 100} // a figure beside others
 )
 
 // page is a figure laid out: everything has its size before anything is drawn.

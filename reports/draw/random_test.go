@@ -90,7 +90,7 @@ func TestAnyFigureSVG(t *testing.T) {
 				rt.Fatalf("not a number in %s", line)
 			}
 		}
-		if p := newPage(f, Paper, false); p.total > 1200 {
+		if p := newPage(f, paper, false); p.total > 1200 {
 			rt.Fatalf("%v points high", p.total)
 		}
 	})

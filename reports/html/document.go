@@ -125,9 +125,13 @@ func numbers(h *figure.Heat) string {
 		}
 	}
 	by, unit := units.ScaleAxis(h.Unit, size)
-	out := strings.Join(append([]string{unit}, h.Cols...), "\t")
+	plain := func(name string) string { return strings.Join(strings.Fields(name), " ") }
+	out := unit
+	for _, name := range h.Cols {
+		out += "\t" + plain(name)
+	}
 	for r, name := range h.Rows {
-		out += "\n" + name
+		out += "\n" + plain(name)
 		for _, v := range h.Z[r] {
 			out += "\t" + units.Format(v/by, "")
 		}
