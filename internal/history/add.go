@@ -7,7 +7,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -62,12 +61,11 @@ func rollback(tx *sql.Tx) error {
 
 // digested is a Record in the form in which it is stored.
 type digested struct {
-	entry     Entry
-	sum       [sha256.Size]byte // of params.json
-	params    []byte            // params.json by gzip
-	metrics   []params.Metric
-	hosts, in []byte // hosts and environment as JSON
-	measured  Measured
+	entry    Entry
+	sum      [sha256.Size]byte // of params.json
+	params   []byte            // params.json by gzip
+	metrics  []params.Metric
+	measured Measured
 }
 
 // digest checks a record. It stores what a reader of the encoded params.json would find.
@@ -91,13 +89,7 @@ func digest(r Record) (*digested, error) {
 		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
 	d.metrics = slices.DeleteFunc(p.Metrics(), func(m params.Metric) bool { return m.Status != params.StatusOK })
-	if d.params, err = compress(text.Bytes()); err != nil {
-		return nil, err
-	}
-	if d.hosts, err = json.Marshal(p.Run.Hosts); err != nil {
-		return nil, err
-	}
-	d.in, err = json.Marshal(p.Environment)
+	d.params, err = compress(text.Bytes())
 	return d, err
 }
 
@@ -143,14 +135,9 @@ func (s *Store) add(ctx context.Context, tx *sql.Tx, d *digested) (bool, error) 
 		return false, err
 	}
 	e := d.entry
-	cluster, err := clusterOf(ctx, tx, d)
-	if err != nil {
-		return false, err
-	}
 	var run int64
-	err = tx.QueryRowContext(ctx, `INSERT INTO runs (id, started, added, plan, hosts, status, label, revision, path, digest, cluster)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING key`, e.ID, nanos(e.Started), nanos(s.now()), e.Plan, e.Hosts, e.Status, e.Label,
-		e.Commit, e.Path, d.sum[:], cluster).Scan(&run)
+	err := tx.QueryRowContext(ctx, "INSERT INTO runs ("+entryColumns+", digest) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING key",
+		e.ID, nanos(e.Started), nanos(s.now()), e.Plan, e.Hosts, e.Status, e.Label, e.Commit, e.Path, d.sum[:]).Scan(&run)
 	if err != nil {
 		return false, err
 	}
@@ -182,15 +169,4 @@ func (s *Store) stored(ctx context.Context, tx *sql.Tx, d *digested) (bool, erro
 	return false, fmt.Errorf("%w: those from %s, added %s, have SHA-256 %.6x, those from %s have %.6x; calib history remove %s first, "+
 		"if these are to stand", ErrConflict, cmp.Or(path, unknown), added.Format("2006-01-02 15:04"), sum, cmp.Or(d.entry.Path, unknown),
 		d.sum, d.entry.ID)
-}
-
-// clusterOf finds or makes the row of the hosts and their environment.
-func clusterOf(ctx context.Context, tx *sql.Tx, d *digested) (key int64, err error) {
-	h := sha256.New()
-	h.Write(d.hosts) // a hash never fails
-	h.Write([]byte{0})
-	h.Write(d.in)
-	err = tx.QueryRowContext(ctx, `INSERT INTO clusters (digest, hosts, environment) VALUES (?, ?, ?)
-		ON CONFLICT (digest) DO UPDATE SET digest = excluded.digest RETURNING key`, h.Sum(nil), string(d.hosts), string(d.in)).Scan(&key)
-	return key, err
 }

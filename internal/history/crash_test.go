@@ -115,8 +115,8 @@ func check(t *testing.T, path string, committed []string) {
 		if _, err := s.Params(t.Context(), id); err != nil {
 			t.Fatalf("a committed run is lost: %v", err)
 		}
-		if metrics, _, _ := rowsOf(t, s, id); len(metrics) != 2+2*3 {
-			t.Errorf("run %s has %d numbers", id, len(metrics))
+		if n := len(numbersOf(t, s, id)); n != 2+2*3 {
+			t.Errorf("run %s has %d numbers", id, n)
 		}
 	}
 }

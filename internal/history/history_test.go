@@ -2,13 +2,13 @@ package history
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -78,53 +78,27 @@ func filled(t testing.TB, n int) *Store {
 	return s
 }
 
-// rowsOf reads what is stored of a run beside its params.json.
-func rowsOf(t testing.TB, s *Store, id string) (metrics []params.Metric, hosts []string, in params.Environment) {
+// numbersOf reads the numbers that are stored of a run beside its params.json.
+func numbersOf(t testing.TB, s *Store, id string) []params.Metric {
 	t.Helper()
-	var hostsText, inText []byte
-	err := s.db.QueryRow("SELECT clusters.hosts, environment FROM runs JOIN clusters ON clusters.key = cluster WHERE id = ?", id).Scan(&hostsText, &inText)
-	if err := errors.Join(err, json.Unmarshal(hostsText, &hosts), json.Unmarshal(inText, &in)); err != nil {
-		t.Fatal(err)
-	}
 	type row struct {
 		params.Metric
-		key int64
+		lo, hi *float64
 	}
-	rows, err := collect(t.Context(), s, "read the metrics", func(m *row) []any {
-		return []any{&m.key, &m.Name, &m.From, &m.To, &m.Unit, &m.Label, &m.Better}
-	}, `SELECT metrics.key, metrics.name AS name, ifnull(sender.name, '') AS "from", ifnull(receiver.name, '') AS "to", unit, label, better
-		FROM metrics LEFT JOIN links ON links.key = metrics.link LEFT JOIN hosts AS sender ON sender.key = links.sender
-		LEFT JOIN hosts AS receiver ON receiver.key = links.receiver ORDER BY "from", "to", metrics.name`)
+	rows, err := collect(t.Context(), s, "read the numbers", func(m *row) []any {
+		return []any{&m.Name, &m.From, &m.To, &m.Unit, &m.Label, &m.Better, &m.Value, &m.lo, &m.hi}
+	}, `SELECT name, sender, receiver, unit, metrics.label, better, value, lo, hi FROM readings JOIN metrics ON metrics.key = metric
+		JOIN runs ON runs.key = run WHERE runs.id = ? ORDER BY sender, receiver, name`, id)
 	if err != nil {
 		t.Fatal(err)
 	}
-	numbers := numbersOf(t, s, id)
-	for _, m := range rows {
-		if n, ok := numbers[m.key]; ok {
-			m.Value, m.CI95 = n.value(), n.interval()
-			metrics = append(metrics, m.Metric)
+	var out []params.Metric
+	for _, r := range rows {
+		if r.lo != nil {
+			r.CI95 = &[2]float64{*r.lo, *r.hi}
 		}
-	}
-	return metrics, hosts, in
-}
-
-// numbersOf reads the tiles of a run, by metric.
-func numbersOf(t testing.TB, s *Store, id string) map[int64]number {
-	t.Helper()
-	type tile struct {
-		strip   int64
-		numbers []byte
-	}
-	tiles, err := collect(t.Context(), s, "read tiles", func(x *tile) []any { return []any{&x.strip, &x.numbers} },
-		"SELECT strip, numbers FROM tiles JOIN runs ON runs.key = run AND runs.started = tiles.started WHERE id = ?", id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out := map[int64]number{}
-	for _, x := range tiles {
-		if err := eachNumber(x.numbers, func(n number) { out[x.strip*tileWidth+int64(n.slot)] = n }); err != nil {
-			t.Fatal(err)
-		}
+		r.Status = params.StatusOK // no other is stored
+		out = append(out, r.Metric)
 	}
 	return out
 }
@@ -163,15 +137,11 @@ func TestRunsComeBack(t *testing.T) {
 	if d := cmp.Diff(testRecord(1, 1.01).Params.Metrics(), p.Metrics()); d != "" {
 		t.Error(d)
 	}
-	metrics, hosts, in := rowsOf(t, s, "run-00001")
-	for i := range metrics {
-		metrics[i].Status = params.StatusOK // no other is stored
-	}
-	if d := cmp.Diff(p.Metrics(), metrics); d != "" {
+	if d := cmp.Diff(p.Metrics(), numbersOf(t, s, "run-00001")); d != "" {
 		t.Error(d)
 	}
-	if in.Common["kernel"] != "6.1" || len(hosts) != 3 {
-		t.Errorf("%v %+v", hosts, in)
+	if p.Environment.Common["kernel"] != "6.1" || len(p.Run.Hosts) != 3 {
+		t.Errorf("%v %+v", p.Run.Hosts, p.Environment)
 	}
 }
 
@@ -187,15 +157,67 @@ func TestSeries(t *testing.T) {
 	if f := all[2]; f.Name != "latency" || f.Link() != "node00→node01" || f.Better != params.BetterLower {
 		t.Errorf("%+v", f)
 	}
-	both, err := s.Series(ctx, Filter{Last: 3}, all[3], all[0])
-	if err != nil || len(both) != 2 || len(both[0]) != 3 || both[0][2].CI95 != nil {
-		t.Fatalf("%+v %v", both, err)
+	if got, err := s.Series(ctx, Filter{Last: 3}, all[3]); err != nil || len(got) != 3 || got[2].CI95 != nil {
+		t.Errorf("%+v %v", got, err)
 	}
-	if got := both[1]; len(got) != 3 || got[0].Run != "run-00002" || math.Abs(got[2].Value-1.04e-4) > 1e-9 || got[2].CI95 == nil {
+	if got, err := s.Series(ctx, Filter{Last: 3}, all[0]); err != nil || len(got) != 3 || got[0].Run != "run-00002" || math.Abs(got[2].Value-1.04e-4) > 1e-9 || got[2].CI95 == nil {
 		t.Errorf("%+v", got)
 	}
-	if got, err := s.Series(ctx, Filter{}, Followed{Name: "none"}); err != nil || len(got[0]) != 0 {
+	if got, err := s.Series(ctx, Filter{}, Followed{Name: "none"}); err != nil || len(got) != 0 {
 		t.Errorf("%v %v", got, err)
+	}
+}
+
+// seriesOf reads the series of metrics in all runs.
+func seriesOf(t testing.TB, s *Store, of []Followed) [][]Reading {
+	t.Helper()
+	var out [][]Reading
+	for _, f := range of {
+		series, err := s.Series(t.Context(), Filter{}, f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, series)
+	}
+	return out
+}
+
+// Runs that are removed, and added in another order, leave the series and their counts as if they had been added once.
+func TestSeriesFollowRemovals(t *testing.T) {
+	ctx, s, want := t.Context(), filled(t, 6), filled(t, 6)
+	read := func(s *Store) ([]Followed, [][]Reading) {
+		all, err := s.Followed(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all, seriesOf(t, s, all)
+	}
+	for _, i := range []int{0, 3, 5} {
+		if err := s.Remove(ctx, testRecord(i, 1).Params.Run.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, series := read(s)
+	if f := all[0]; f.Runs != 3 || !f.First.Equal(oldNight(1)) || !f.Last.Equal(oldNight(4)) || len(series[0]) != 3 || series[0][2].Run != "run-00004" {
+		t.Errorf("%+v %+v", f, series[0])
+	}
+	for _, i := range []int{1, 2, 4} {
+		if err := s.Remove(ctx, testRecord(i, 1).Params.Run.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if all, _ := read(s); len(all) != 0 {
+		t.Errorf("followed in an empty store: %+v", all)
+	}
+	for _, i := range []int{4, 0, 5, 2, 1, 3} {
+		if _, err := s.Add(ctx, testRecord(i, 1+0.01*float64(i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, series = read(s)
+	wantAll, wantSeries := read(want)
+	if d := cmp.Diff(wantSeries, series); d != "" || !slices.Equal(wantAll, all) {
+		t.Errorf("%+v, want %+v: %s", all, wantAll, d)
 	}
 }
 

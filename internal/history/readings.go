@@ -3,139 +3,105 @@ package history
 import (
 	"context"
 	"database/sql"
-	"errors"
-	"maps"
-	"slices"
+	"time"
 
 	"calib/fit/params"
 )
 
-// linkKey is the row of a link, given its sender and receiver; NULL where there is none of these hosts.
-const linkKey = `(SELECT links.key FROM links JOIN hosts AS sender ON sender.key = links.sender
-	JOIN hosts AS receiver ON receiver.key = links.receiver WHERE sender.name = ? AND receiver.name = ?)`
+// Followed is a metric that stored runs have, of the whole network or of one link: it can be followed over time.
+type Followed struct {
+	Name   string    `json:"name"`
+	From   string    `json:"from,omitempty"` // with To, the link
+	To     string    `json:"to,omitempty"`
+	Unit   string    `json:"unit"`
+	Label  string    `json:"label"`
+	Better string    `json:"better,omitempty"` // as params.Metric's
+	Runs   int       `json:"runs"`             // how many have it
+	First  time.Time `json:"first"`            // start of the oldest and the newest of them
+	Last   time.Time `json:"last"`
 
-// What stores the metrics of a run, with the rows they point to.
+	key int64 // of its row
+}
+
+// Link names the link, "" for the whole network.
+func (f Followed) Link() string { return params.Metric{From: f.From, To: f.To}.Link() }
+
+// Named reports whether name is that of f, with its message size or without: "rate" names "rate.64KiB".
+func (f Followed) Named(name string) bool {
+	base, _ := params.SplitSize(f.Name)
+	return name == f.Name || name == base
+}
+
+// Reading is the value of a metric in one run.
+type Reading struct {
+	Run   string      `json:"run"`
+	At    time.Time   `json:"at"` // start of the run
+	Value float64     `json:"value"`
+	CI95  *[2]float64 `json:"ci95,omitempty"`
+}
+
+// Followed lists the metrics that can be followed: those of the whole network, then those of links, each by name.
+func (s *Store) Followed(ctx context.Context) ([]Followed, error) {
+	return collect(ctx, s, "list what is followed", func(f *Followed) []any {
+		return []any{&f.key, &f.Name, &f.From, &f.To, &f.Unit, &f.Label, &f.Better, &f.Runs, moment{&f.First}, moment{&f.Last}}
+	}, `SELECT key, name, sender, receiver, unit, label, better, runs,
+		(SELECT min(started) FROM readings WHERE metric = key), (SELECT max(started) FROM readings WHERE metric = key)
+		FROM metrics WHERE runs > 0 ORDER BY sender <> '', sender, receiver, name, unit`)
+}
+
+// Series returns the values of a metric that Followed has listed in the runs of a filter, oldest first. The filter's
+// Last counts the runs that have it.
+func (s *Store) Series(ctx context.Context, filter Filter, of Followed) ([]Reading, error) {
+	type row struct {
+		Reading
+		lo, hi *float64
+	}
+	rows, err := collect(ctx, s, "read a series", func(r *row) []any {
+		return []any{&r.Run, moment{&r.At}, &r.Value, &r.lo, &r.hi}
+	}, `SELECT runs.id, runs.started, value, lo, hi FROM readings JOIN runs ON runs.key = readings.run
+		WHERE metric = ? AND readings.started `+filtered+` ORDER BY readings.started DESC, readings.run DESC LIMIT ?`,
+		append(append([]any{of.key}, filter.condition()...), limit(filter.Last))...)
+	out := make([]Reading, len(rows))
+	for i, r := range rows {
+		if r.lo != nil && r.hi != nil {
+			r.CI95 = &[2]float64{*r.lo, *r.hi}
+		}
+		out[len(rows)-1-i] = r.Reading
+	}
+	return out, err
+}
+
+// What stores the readings of a run. Of what a params.json names twice, the first value stands.
 const (
-	addHost = "INSERT INTO hosts (name) VALUES (?) ON CONFLICT DO NOTHING"
-	addLink = `INSERT INTO links (sender, receiver) SELECT sender.key, receiver.key FROM hosts AS sender, hosts AS receiver
-		WHERE sender.name = ? AND receiver.name = ? ON CONFLICT DO NOTHING`
-	addMetric = `INSERT INTO metrics (name, unit, link, label, better, runs, first, last) VALUES (?1, ?2, ` + linkKey + `, ?, ?, 1, ?7, ?7)
-		ON CONFLICT (name, ifnull(link, 0), unit) DO UPDATE SET label = excluded.label, better = excluded.better, runs = runs + 1,
-		first = iif(runs = 0, excluded.first, min(first, excluded.first)), last = max(last, excluded.last) RETURNING key`
-	addTile = "INSERT INTO tiles (strip, started, run, numbers) VALUES (?, ?, ?, ?)"
+	addMetric = `INSERT INTO metrics (name, sender, receiver, unit, label, better) VALUES (?, ?, ?, ?, ?, ?)
+		ON CONFLICT (name, sender, receiver, unit) DO UPDATE SET label = excluded.label, better = excluded.better RETURNING key`
+	addReading  = "INSERT INTO readings (metric, started, run, value, lo, hi) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
+	countMetric = "UPDATE metrics SET runs = runs + ? WHERE key IN (SELECT metric FROM readings WHERE started = ? AND run = ?)"
 )
 
-// addReadings stores the metrics of a run. Of what a params.json names twice, the first value stands. The label of a
-// metric is that of the run added last.
+// addReadings stores the metrics of a run. The label of a metric is that of the run added last.
 func addReadings(ctx context.Context, tx *sql.Tx, metrics []params.Metric, started, run int64) error {
-	var err error
-	prepared := map[string]*sql.Stmt{} // they end with the transaction
-	statement := func(text string) *sql.Stmt {
-		if err == nil && prepared[text] == nil {
-			prepared[text], err = tx.PrepareContext(ctx, text)
-		}
-		return prepared[text]
+	metric, err := tx.PrepareContext(ctx, addMetric)
+	if err != nil {
+		return err
 	}
-	exec := func(text string, args ...any) {
-		if s := statement(text); err == nil {
-			_, err = s.ExecContext(ctx, args...)
-		}
+	reading, err := tx.PrepareContext(ctx, addReading) // both end with the transaction
+	if err != nil {
+		return err
 	}
-	type named struct{ name, unit, from, to string }
-	stored := map[named]bool{}
-	tiles := map[int64][]byte{} // by strip
 	for _, m := range metrics {
-		n := named{m.Name, m.Unit, m.From, m.To}
-		if stored[n] {
-			continue
-		}
-		stored[n] = true
-		if m.Link() != "" {
-			exec(addHost, m.From)
-			exec(addHost, m.To)
-			exec(addLink, m.From, m.To)
-		}
 		var key int64
-		if s := statement(addMetric); err == nil {
-			err = s.QueryRowContext(ctx, m.Name, m.Unit, m.From, m.To, m.Label, m.Better, started).Scan(&key)
+		if err := metric.QueryRowContext(ctx, m.Name, m.From, m.To, m.Unit, m.Label, m.Better).Scan(&key); err != nil {
+			return err
 		}
-		strip, slot := stripOf(key)
-		tiles[strip] = appendNumber(tiles[strip], slot, m.Value, m.CI95)
+		var lo, hi any
+		if m.CI95 != nil {
+			lo, hi = m.CI95[0], m.CI95[1]
+		}
+		if _, err := reading.ExecContext(ctx, key, started, run, m.Value, lo, hi); err != nil {
+			return err
+		}
 	}
-	for _, strip := range slices.Sorted(maps.Keys(tiles)) {
-		exec(addTile, strip, started, run, tiles[strip])
-	}
+	_, err = tx.ExecContext(ctx, countMetric, 1, started, run)
 	return err
-}
-
-// removeRun takes the row of a run out, with all that belongs to it.
-func removeRun(ctx context.Context, tx *sql.Tx, run, started int64) error {
-	strips, err := integers(ctx, tx, "SELECT strip FROM tiles WHERE started = ? AND run = ?", started, run)
-	if err != nil {
-		return err
-	}
-	if _, err := tx.ExecContext(ctx, "DELETE FROM runs WHERE key = ?", run); err != nil {
-		return err
-	}
-	for _, strip := range strips {
-		if err := recount(ctx, tx, strip); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// recount brings up to date how many runs have the metrics of a strip, and the oldest and the newest of them.
-func recount(ctx context.Context, tx *sql.Tx, strip int64) (err error) {
-	rows, err := tx.QueryContext(ctx, "SELECT started, numbers FROM tiles WHERE strip = ? ORDER BY started", strip)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	var found [tileWidth]struct{ runs, first, last int64 }
-	for rows.Next() {
-		var started int64
-		var tile sql.RawBytes
-		if err := rows.Scan(&started, &tile); err != nil {
-			return err
-		}
-		err := eachNumber(tile, func(n number) {
-			f := &found[n.slot]
-			if f.runs == 0 {
-				f.first = started
-			}
-			f.runs++
-			f.last = started
-		})
-		if err != nil {
-			return err
-		}
-	}
-	if err := rows.Err(); err != nil {
-		return err
-	}
-	for slot, f := range found {
-		if _, err := tx.ExecContext(ctx, "UPDATE metrics SET runs = ?, first = ?, last = ? WHERE key = ?", f.runs, f.first, f.last,
-			strip*tileWidth+int64(slot)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// integers reads a column of integers.
-func integers(ctx context.Context, tx *sql.Tx, query string, args ...any) (out []int64, err error) {
-	rows, err := tx.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		var v int64
-		if err := rows.Scan(&v); err != nil {
-			return nil, err
-		}
-		out = append(out, v)
-	}
-	return out, rows.Err()
 }

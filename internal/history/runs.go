@@ -124,7 +124,10 @@ func (s *Store) Remove(ctx context.Context, id string) error {
 		if !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
-		if err := removeRun(ctx, tx, key, nanos(started)); err != nil {
+		if _, err := tx.ExecContext(ctx, countMetric, -1, nanos(started), key); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, "DELETE FROM runs WHERE key = ?", key); err != nil { // its readings go with it
 			return err
 		}
 		return s.note(ctx, tx, Event{Kind: EventRemoved, Subject: id})

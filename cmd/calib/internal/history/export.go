@@ -3,7 +3,6 @@ package history
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"time"
 
@@ -22,9 +21,6 @@ const (
 	toCSV        = "csv"
 	toPrometheus = "prometheus"
 )
-
-// seriesHeld is how many series are read together and held at once.
-const seriesHeld = 64
 
 // csvFile is the name of a CSV that is written to a directory.
 const csvFile = "history.csv"
@@ -69,7 +65,7 @@ func exportHistory(c *cli.Context) error {
 	})
 }
 
-// exportSeries writes a CSV, holding few series at a time.
+// exportSeries writes a CSV, holding a series at a time.
 func exportSeries(c *cli.Context, s *history.Store, f history.Filter) error {
 	out := exported{To: toCSV, File: command.OutFile(c, csvFile), Warnings: []string{}}
 	write := func(w io.Writer) (err error) {
@@ -107,22 +103,20 @@ func writeSeries(c *cli.Context, w io.Writer, s *history.Store, f history.Filter
 	if err := t.Write([]string{"time", "run", "label", "commit", "metric", "from", "to", "unit", "value", "lo", "hi"}); err != nil {
 		return 0, 0, err
 	}
-	for of := range slices.Chunk(all, seriesHeld) {
-		read, err := s.Series(c.Context, f, of...)
+	for _, m := range all {
+		readings, err := s.Series(c.Context, f, m)
 		if err != nil {
 			return 0, 0, err
 		}
-		for i, m := range of {
-			for _, r := range read[i] {
-				e := entry[r.Run]
-				if e == nil { // added meanwhile, or of the same moment as the oldest
-					continue
-				}
-				if err := t.Write(csvRow(m, r, e)); err != nil {
-					return 0, 0, err
-				}
-				values++
+		for _, r := range readings {
+			e := entry[r.Run]
+			if e == nil { // added meanwhile, or of the same moment as the oldest
+				continue
 			}
+			if err := t.Write(csvRow(m, r, e)); err != nil {
+				return 0, 0, err
+			}
+			values++
 		}
 	}
 	t.Flush()

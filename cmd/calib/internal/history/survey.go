@@ -89,31 +89,24 @@ func linkWindow(n, links int) int {
 	return min(max(linkReadings/links, leastLinkRuns), n)
 }
 
-// timelines reads metrics in the newest runs and searches them, side by side. Those without a reading there are left
-// out.
+// timelines reads and searches metrics in the newest runs, side by side. Those without a reading there are left out.
 func (v *survey) timelines(ctx context.Context, of []history.Followed, runs int) ([]*timeline, error) {
 	f := v.filter
 	f.Last, f.Since = runs, v.runs[len(v.runs)-runs].Started
 	of = slices.DeleteFunc(slices.Clone(of), func(m history.Followed) bool { return m.Last.Before(f.Since) })
-	all, err := v.store.Series(ctx, f, of...)
-	if err != nil {
-		return nil, err
-	}
-	var out []*timeline
-	var searches errgroup.Group
+	out := make([]*timeline, len(of))
+	searches, ctx := errgroup.WithContext(ctx)
 	searches.SetLimit(runtime.GOMAXPROCS(0))
-	for i, readings := range all {
-		if len(readings) == 0 {
-			continue
-		}
-		t := &timeline{metric: of[i], readings: readings}
-		out = append(out, t)
+	for i, m := range of {
 		searches.Go(func() error {
-			t.search(v.acks)
-			return ctx.Err()
+			readings, err := v.store.Series(ctx, f, m)
+			out[i] = &timeline{metric: m, readings: readings}
+			out[i].search(v.acks)
+			return err
 		})
 	}
-	return out, searches.Wait()
+	err := searches.Wait()
+	return slices.DeleteFunc(out, func(t *timeline) bool { return len(t.readings) == 0 }), err
 }
 
 // whole searches timelines of links again in all runs, where that was not done.
