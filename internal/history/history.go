@@ -2,12 +2,13 @@
 //
 // Its opinion: the store is one SQLite file that any number of processes may use at once. A run is added whole or not
 // at all, also when the power fails. It is stored with its params.json, so that no comparison needs the run directory
-// again; its numbers are stored a second time, packed so that many metrics are read over all runs at once. A run is
-// found by its ID and never changes: to add it again does nothing, to add another run of the same ID is an error.
-// Everything done to a store is in its log, to which entries are only appended.
+// again; its numbers are stored a second time, a row each in the table readings, so that one metric of all runs is read
+// at once. A run is found by its ID and never changes: to add it again does nothing, to add another run of the same ID
+// is an error. Everything done to a store is in its log, to which entries are only appended.
 package history
 
 import (
+	"context"
 	"database/sql"
 	"encoding/json"
 	"errors"
@@ -93,4 +94,30 @@ func (m moment) Scan(column any) error {
 	}
 	*m.to = time.Unix(0, ns).UTC()
 	return nil
+}
+
+// limit is the newest so many rows, or all, as SQLite's LIMIT.
+func limit(last int) int {
+	if last <= 0 {
+		return -1
+	}
+	return last
+}
+
+// collect reads all rows of a query; columns says where the columns of a row go.
+func collect[T any](ctx context.Context, s *Store, what string, columns func(*T) []any, query string, args ...any) ([]T, error) {
+	rows, err := s.db.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, s.wrap(what, err)
+	}
+	defer rows.Close()
+	out := []T{}
+	for rows.Next() {
+		var v T
+		if err := rows.Scan(columns(&v)...); err != nil {
+			return nil, s.wrap(what, err)
+		}
+		out = append(out, v)
+	}
+	return out, s.wrap(what, rows.Err())
 }

@@ -182,12 +182,13 @@ func TestOldStoreKeepsAll(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := digest(testRecord(1, 1))
-	if err != nil {
+	_, text, err := complete(testRecord(1, 1))
+	packed, perr := compress(text)
+	if err := errors.Join(err, perr); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := old.db.ExecContext(ctx, `INSERT INTO documents (run, params, detail, took) SELECT key, ?, ?, 7e9 FROM runs WHERE id = 'run-00001'`,
-		text.params, []byte(`{"plan":1}`)); err != nil {
+		packed, []byte(`{"plan":1}`)); err != nil {
 		t.Fatal(err)
 	}
 	err = old.SetBaseline(ctx, Baseline{Name: "good", Note: "n", Runs: []string{"run-00001"}}, []byte("{}"))

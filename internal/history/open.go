@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/pressly/goose/v3"
 	"modernc.org/sqlite"
 )
 
@@ -111,24 +112,25 @@ func (s *Store) begin(ctx context.Context) error {
 	}
 	attempts := len(p.ListSources()) + 1 // another process may be the first at each step
 	for attempt := 1; ; attempt++ {
-		current, target, err := p.GetVersions(ctx)
-		if err == nil && current < target {
+		older, err := s.older(ctx, p)
+		if older && err == nil {
 			_, err = p.Up(ctx)
+			err = s.wrap("bring it up to date", err)
 		}
-		switch {
-		case err == nil && current > target:
-			return s.newer(current, target)
-		case err == nil:
-			return nil
-		case attempt == attempts || ctx.Err() != nil:
-			return s.wrap("bring it up to date", err)
+		if err == nil || errors.Is(err, ErrNewer) || attempt == attempts || ctx.Err() != nil {
+			return err
 		}
 	}
 }
 
-func (s *Store) newer(current, target int64) error {
-	return fmt.Errorf("history %s: %w: its version is %d, this build knows up to %d; use that calib, or another --store",
-		s.path, ErrNewer, current, target)
+// older reports whether the store is of an older version. One of a newer version is ErrNewer.
+func (s *Store) older(ctx context.Context, p *goose.Provider) (bool, error) {
+	current, target, err := p.GetVersions(ctx)
+	if err == nil && current > target {
+		return false, fmt.Errorf("history %s: %w: its version is %d, this build knows up to %d; use that calib, or another --store",
+			s.path, ErrNewer, current, target)
+	}
+	return current < target, s.wrap("read its version", err)
 }
 
 // claim marks an empty file as a store, and refuses the database of another program without having changed it.
@@ -166,14 +168,9 @@ func (s *Store) verify(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	current, target, err := p.GetVersions(ctx)
-	switch {
-	case err != nil:
-		return s.wrap("read its version", err)
-	case current > target:
-		return s.newer(current, target)
-	case current < target:
-		return fmt.Errorf("history %s: %w, and it must be brought up to date first", s.path, ErrReadOnly)
+	older, err := s.older(ctx, p)
+	if err == nil && older {
+		err = fmt.Errorf("history %s: %w, and it must be brought up to date first", s.path, ErrReadOnly)
 	}
-	return nil
+	return err
 }

@@ -79,7 +79,7 @@ const (
 	countMetric = "UPDATE metrics SET runs = runs + ? WHERE key IN (SELECT metric FROM readings WHERE started = ? AND run = ?)"
 )
 
-// addReadings stores the metrics of a run. The label of a metric is that of the run added last.
+// addReadings stores the metrics of a run that are ok. The label of a metric is that of the run added last.
 func addReadings(ctx context.Context, tx *sql.Tx, metrics []params.Metric, started, run int64) error {
 	metric, err := tx.PrepareContext(ctx, addMetric)
 	if err != nil {
@@ -90,6 +90,9 @@ func addReadings(ctx context.Context, tx *sql.Tx, metrics []params.Metric, start
 		return err
 	}
 	for _, m := range metrics {
+		if m.Status != params.StatusOK {
+			continue
+		}
 		var key int64
 		if err := metric.QueryRowContext(ctx, m.Name, m.From, m.To, m.Unit, m.Label, m.Better).Scan(&key); err != nil {
 			return err

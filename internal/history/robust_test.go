@@ -135,11 +135,11 @@ func TestCancelledAdd(t *testing.T) {
 	ctx, s := t.Context(), filled(t, 1)
 	cancelled, cancel := context.WithCancel(ctx)
 	err := s.change(cancelled, "add", func(tx *sql.Tx) error {
-		d, err := digest(Record{Entry: Entry{ID: "late", Started: start}, Params: testParams("late", 3, 2, 1)})
+		r, text, err := complete(Record{Entry: Entry{ID: "late", Started: start}, Params: testParams("late", 3, 2, 1)})
 		if err != nil {
 			return err
 		}
-		if _, err := s.add(cancelled, tx, d); err != nil {
+		if _, err := s.add(cancelled, tx, r, text); err != nil {
 			return err
 		}
 		cancel()

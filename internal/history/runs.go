@@ -2,8 +2,10 @@ package history
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -12,7 +14,150 @@ import (
 	"time"
 
 	"calib/fit/params"
+	"calib/internal/printable"
 )
+
+// maxWord bounds the texts of an Entry, in bytes.
+const maxWord = 4096
+
+// Add stores a run: all of it, or nothing. Followed from run to run are the numbers of status ok; the others stay in
+// its params.json. When it returns, the run is on the disk. Adding the same run again returns false, and stores nothing
+// but how it was measured, where that was not known; another run of the same ID is ErrConflict. A record that no run
+// can have is ErrInvalid.
+func (s *Store) Add(ctx context.Context, r Record) (added bool, err error) {
+	r, text, err := complete(r)
+	if err != nil {
+		return false, fmt.Errorf("history %s: run %q: %w", s.path, r.ID, err)
+	}
+	err = s.change(ctx, "add run "+r.ID, func(tx *sql.Tx) error {
+		added, err = s.add(ctx, tx, r, text)
+		return err
+	})
+	return added && err == nil, err
+}
+
+// change runs f in a transaction.
+func (s *Store) change(ctx context.Context, what string, f func(*sql.Tx) error) error {
+	tx, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return s.wrap(what, err)
+	}
+	if err := f(tx); err != nil {
+		if ctx.Err() != nil { // the library's own error is then "statement is closed", or the like
+			err = ctx.Err()
+		}
+		return errors.Join(s.wrap(what, err), rollback(tx))
+	}
+	return s.wrap(what, tx.Commit())
+}
+
+// rollback ends tx; that a cancelled context has done so already is no error.
+func rollback(tx *sql.Tx) error {
+	if err := tx.Rollback(); !errors.Is(err, sql.ErrTxDone) && primary(err) == 0 {
+		return err
+	}
+	return nil
+}
+
+// complete checks a record and returns it as a reader of its encoded params.json, which is text, would find it.
+func complete(r Record) (_ Record, text []byte, err error) {
+	if r.Params == nil {
+		return r, nil, fmt.Errorf("%w: it has no parameters", ErrInvalid)
+	}
+	var b bytes.Buffer
+	if err := params.Encode(&b, r.Params); err != nil {
+		return r, nil, err
+	}
+	if r.Params, err = params.Decode(bytes.NewReader(b.Bytes())); err != nil {
+		return r, nil, fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	r.ID = cmp.Or(r.ID, r.Params.Run.ID)
+	r.Plan = cmp.Or(r.Plan, r.Params.Run.Plan)
+	r.Hosts = cmp.Or(r.Hosts, len(r.Params.Run.Hosts))
+	if err := r.check(); err != nil {
+		return r, nil, fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	return r, b.Bytes(), nil
+}
+
+// check refuses texts that could not be printed or found again, and times that could not be sorted.
+func (e Entry) check() error {
+	for _, w := range []struct{ what, text string }{
+		{"ID", e.ID}, {"plan", e.Plan}, {"status", e.Status}, {"label", e.Label}, {"commit", e.Commit}, {"path", e.Path},
+	} {
+		switch {
+		case len(w.text) > maxWord:
+			return fmt.Errorf("its %s is longer than %d bytes", w.what, maxWord)
+		case printable.Line(w.text) != w.text:
+			return fmt.Errorf("its %s %q holds characters that cannot be printed", w.what, w.text)
+		}
+	}
+	switch year := e.Started.Year(); {
+	case e.ID == "":
+		return errors.New("it has no ID")
+	case strings.HasPrefix(e.ID, "-"):
+		return fmt.Errorf("its ID %q looks like a flag", e.ID)
+	case e.Started.IsZero():
+		return errors.New("it is not known when it started")
+	case year < 1970 || year > 2200:
+		return fmt.Errorf("it started in the year %d", year)
+	}
+	return nil
+}
+
+func compress(b []byte) ([]byte, error) {
+	var out bytes.Buffer
+	z := gzip.NewWriter(&out)
+	_, err := z.Write(b)
+	err = errors.Join(err, z.Close())
+	return out.Bytes(), err
+}
+
+// add stores a run whose params.json is text.
+func (s *Store) add(ctx context.Context, tx *sql.Tx, r Record, text []byte) (bool, error) {
+	sum := sha256.Sum256(text)
+	detail := []byte(r.Detail) // of which nil is NULL
+	run, err := r.stored(ctx, tx, sum[:])
+	if err == nil && detail != nil {
+		_, err = tx.ExecContext(ctx, "UPDATE documents SET detail = ?, took = ? WHERE detail IS NULL AND run = ?", detail, r.Took, run)
+	}
+	if !errors.Is(err, sql.ErrNoRows) {
+		return false, err
+	}
+	err = tx.QueryRowContext(ctx, "INSERT INTO runs ("+entryColumns+", digest) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING key",
+		r.ID, nanos(r.Started), nanos(s.now()), r.Plan, r.Hosts, r.Status, r.Label, r.Commit, r.Path, sum[:]).Scan(&run)
+	if err != nil {
+		return false, err
+	}
+	packed, err := compress(text)
+	if err != nil {
+		return false, err
+	}
+	if _, err := tx.ExecContext(ctx, "INSERT INTO documents (run, params, detail, took) VALUES (?, ?, ?, ?)", run, packed, detail,
+		r.Took); err != nil {
+		return false, err
+	}
+	if err := addReadings(ctx, tx, r.Params.Metrics(), nanos(r.Started), run); err != nil {
+		return false, err
+	}
+	return true, s.note(ctx, tx, Event{Kind: EventAdded, Subject: r.ID, Detail: r.Label})
+}
+
+// stored returns the row of the same run. It is sql.ErrNoRows where there is none, and ErrConflict where another run
+// has its ID.
+func (r Record) stored(ctx context.Context, tx *sql.Tx, sum []byte) (run int64, err error) {
+	var have []byte
+	var path string
+	var added time.Time
+	err = tx.QueryRowContext(ctx, "SELECT key, digest, path, added FROM runs WHERE id = ?", r.ID).Scan(&run, &have, &path, moment{&added})
+	if err != nil || bytes.Equal(have, sum) {
+		return run, err
+	}
+	const unknown = "an unknown place"
+	return 0, fmt.Errorf("%w: those from %s, added %s, have SHA-256 %.6x, those from %s have %.6x; calib history remove %s first, "+
+		"if these are to stand", ErrConflict, cmp.Or(path, unknown), added.Format("2006-01-02 15:04"), have, cmp.Or(r.Path, unknown),
+		sum, r.ID)
+}
 
 const entryColumns = "id, started, added, plan, hosts, status, label, revision, path"
 

@@ -4,15 +4,21 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"calib/cmd/calib/internal/command"
 	"calib/internal/history"
+	"calib/internal/units"
 )
 
 // Selections that are made where none is given.
@@ -113,4 +119,132 @@ func storeError(err error) error {
 		}
 	}
 	return err
+}
+
+// filterFlags select runs of the history; without --last, the newest so many.
+func filterFlags(last int) []cli.Flag {
+	return []cli.Flag{
+		&cli.IntFlag{Name: "last", Value: last, Usage: "the newest `N` runs; 0 is all"},
+		&cli.StringFlag{Name: "since", Usage: "runs from `DATE` on, such as 2026-01-31, or a time as in RFC 3339"},
+		&cli.StringFlag{Name: "label", Usage: "runs of this `LABEL`"},
+		&cli.StringFlag{Name: "plan", Usage: "runs of the plan `NAME`"},
+	}
+}
+
+// filterOf reads filterFlags.
+func filterOf(c *cli.Context) (history.Filter, error) {
+	f := history.Filter{Last: c.Int("last"), Label: c.String("label"), Plan: c.String("plan")}
+	if f.Last < 0 {
+		return f, command.Usagef("--last %d: want a number of runs, or 0 for all", f.Last)
+	}
+	var err error
+	f.Since, err = timeFlag(c, "since")
+	return f, err
+}
+
+// timeFlag reads a flag that is a date or a time; the zero time where it is not set.
+func timeFlag(c *cli.Context, name string) (time.Time, error) {
+	text := c.String(name)
+	if text == "" {
+		return time.Time{}, nil
+	}
+	for _, layout := range []string{time.RFC3339Nano, time.DateOnly, time.DateTime, "2006-01-02 15:04"} {
+		if t, err := time.Parse(layout, text); err == nil {
+			return t.UTC(), nil
+		}
+	}
+	return time.Time{}, command.Usagef("--%s %q: want a date such as 2026-01-31, or a time such as 2026-01-31T02:00:00Z; both are UTC "+
+		"unless they say otherwise", name, text)
+}
+
+// followedFlags returns the metrics that --metric and --link select, in the order of all. With --link, a metric of
+// links is selected for that link only.
+func followedFlags(c *cli.Context, s *history.Store, all []history.Followed) ([]history.Followed, error) {
+	var from, to string
+	if text := c.String("link"); text != "" {
+		var err error
+		if from, to, err = linkOf(all, text); err != nil {
+			return nil, err
+		}
+	}
+	var names []string
+	for _, name := range command.List(c, "metric") {
+		if name != "" {
+			names = append(names, name)
+		}
+	}
+	if c.IsSet("metric") && len(names) == 0 {
+		return nil, command.Usagef("--metric %q: name a metric; calib history metrics lists them", c.String("metric"))
+	}
+	var out []history.Followed
+	for _, f := range all {
+		named := len(names) == 0 && (from == "" || f.Link() != "") || slices.ContainsFunc(names, f.Named)
+		if named && (from == "" || f.Link() == "" || f.From == from && f.To == to) {
+			out = append(out, f)
+		}
+	}
+	for _, name := range names {
+		if !slices.ContainsFunc(out, func(f history.Followed) bool { return f.Named(name) }) {
+			return nil, noMetric(c, s, all, name)
+		}
+	}
+	return out, nil
+}
+
+// noMetric is the error of a metric that no run has ok. It names those there are, or says which of the newest runs have
+// it otherwise.
+func noMetric(c *cli.Context, s *history.Store, all []history.Followed, name string) error {
+	link := c.String("link")
+	runs, err := s.List(c.Context, history.Filter{Last: listedRuns})
+	if err != nil {
+		return err
+	}
+	have, status := 0, ""
+	for _, r := range runs {
+		p, err := s.Params(c.Context, r.ID)
+		if err != nil {
+			return err
+		}
+		function, _, _ := strings.Cut(name, ".")
+		if is := cmp.Or(p.Parameters[name].Status, p.Functions[function].Status); is != "" {
+			have, status = have+1, is
+		}
+	}
+	if have > 0 && link == "" {
+		return command.Usagef("--metric %s: only what is ok is followed, and no run has it ok; %d of the newest %s have it, the last of them %s "+
+			"(calib history show RUN says why)", name, have, units.Plural(len(runs), "run"), status)
+	}
+	const shown = 12
+	var names []string
+	for _, f := range all {
+		if !slices.Contains(names, f.Name) {
+			names = append(names, f.Name)
+		}
+	}
+	list := strings.Join(names[:min(shown, len(names))], ", ")
+	if len(names) > shown {
+		list += fmt.Sprintf(" and %d more", len(names)-shown)
+	}
+	if link != "" && slices.ContainsFunc(all, func(f history.Followed) bool { return f.Named(name) }) {
+		return command.Usagef("--metric %s: no run has it of the link %s", name, link)
+	}
+	return command.Usagef("--metric %q: no run has it; there are %s (calib history metrics)", name, list)
+}
+
+// linkOf finds the link that text names, FROM,TO or FROM→TO, in the direction in which it was measured.
+func linkOf(all []history.Followed, text string) (from, to string, err error) {
+	from, to, ok := strings.Cut(text, "→")
+	if !ok {
+		from, to, ok = strings.Cut(text, ",")
+	}
+	from, to = strings.TrimSpace(from), strings.TrimSpace(to)
+	if !ok || from == "" || to == "" || strings.Contains(to, ",") {
+		return "", "", command.Usagef("--link %q: want two hosts, FROM,TO", text)
+	}
+	for _, d := range [][2]string{{from, to}, {to, from}} {
+		if slices.ContainsFunc(all, func(f history.Followed) bool { return f.From == d[0] && f.To == d[1] }) {
+			return d[0], d[1], nil
+		}
+	}
+	return "", "", command.Usagef("--link %s: no run has measured it; calib history metrics lists the links", text)
 }

@@ -114,22 +114,17 @@ func (v *survey) whole(ctx context.Context, timelines []*timeline) error {
 	if v.linkRuns == len(v.runs) {
 		return nil
 	}
-	links := slices.DeleteFunc(slices.Clone(timelines), func(t *timeline) bool { return t.metric.Link() == "" })
-	of := make([]history.Followed, len(links))
-	for i, t := range links {
-		of[i] = t.metric
-	}
-	all, err := v.timelines(ctx, of, len(v.runs))
-	if err != nil {
-		return err
-	}
-	for _, t := range links {
-		i := slices.IndexFunc(all, func(a *timeline) bool { return a.metric == t.metric })
-		if i >= 0 {
-			*t = *all[i]
+	links := map[history.Followed]*timeline{}
+	for _, t := range timelines {
+		if t.metric.Link() != "" {
+			links[t.metric] = t
 		}
 	}
-	return nil
+	all, err := v.timelines(ctx, slices.Collect(maps.Keys(links)), len(v.runs))
+	for _, t := range all {
+		*links[t.metric] = *t
+	}
+	return err
 }
 
 // search finds the changes of level. Equal readings give equal changes: the permutations are seeded by the metric's
