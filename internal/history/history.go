@@ -105,7 +105,8 @@ func limit(last int) int {
 }
 
 // collect reads all rows of a query; columns says where the columns of a row go.
-func collect[T any](ctx context.Context, s *Store, what string, columns func(*T) []any, query string, args ...any) ([]T, error) {
+func collect[T any](ctx context.Context, s *Store, what string, columns func(*T) []any, query string,
+	args ...any) ([]T, error) {
 	rows, err := s.db.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, s.wrap(what, err)

@@ -44,7 +44,8 @@ func (s *Store) SetBaseline(ctx context.Context, b Baseline, noise []byte) error
 			if err != nil {
 				return err
 			}
-			if _, err = tx.ExecContext(ctx, "INSERT OR IGNORE INTO baseline_runs (baseline, run) VALUES (?, ?)", key, run); err != nil {
+			_, err = tx.ExecContext(ctx, "INSERT OR IGNORE INTO baseline_runs (baseline, run) VALUES (?, ?)", key, run)
+			if err != nil {
 				return err
 			}
 		}
@@ -171,8 +172,9 @@ func (s *Store) Acknowledge(ctx context.Context, a Ack) (Ack, error) {
 			return err
 		}
 		a.Made = s.now().UTC()
-		err = tx.QueryRowContext(ctx, `INSERT INTO acks (metric, link, run, started, reason, who, made) VALUES (?, ?, ?, ?, ?, ?, ?)
-			RETURNING key`, a.Metric, a.Link, a.Run, nanos(a.At), a.Reason, a.Who, nanos(a.Made)).Scan(&a.ID)
+		err = tx.QueryRowContext(ctx, `INSERT INTO acks (metric, link, run, started, reason, who, made)
+			VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING key`, a.Metric, a.Link, a.Run, nanos(a.At), a.Reason, a.Who,
+			nanos(a.Made)).Scan(&a.ID)
 		if err != nil {
 			return err
 		}

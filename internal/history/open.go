@@ -127,8 +127,8 @@ func (s *Store) begin(ctx context.Context) error {
 func (s *Store) older(ctx context.Context, p *goose.Provider) (bool, error) {
 	current, target, err := p.GetVersions(ctx)
 	if err == nil && current > target {
-		return false, fmt.Errorf("history %s: %w: its version is %d, this build knows up to %d; use that calib, or another --store",
-			s.path, ErrNewer, current, target)
+		return false, fmt.Errorf("history %s: %w: its version is %d, this build knows up to %d; use that calib, or another "+
+			"--store", s.path, ErrNewer, current, target)
 	}
 	return current < target, s.wrap("read its version", err)
 }
@@ -140,7 +140,8 @@ func (s *Store) claim(ctx context.Context) error {
 	case err != nil:
 		return err
 	case !ours && !empty:
-		return fmt.Errorf("history %s: %w: it is the database of another program; give another file as --store", s.path, ErrNotStore)
+		return fmt.Errorf("history %s: %w: it is the database of another program; give another file as --store",
+			s.path, ErrNotStore)
 	case !ours:
 		if _, err := s.db.ExecContext(ctx, "PRAGMA application_id = "+strconv.Itoa(application)); err != nil {
 			return s.wrap("make the store", err)
@@ -155,7 +156,8 @@ func (s *Store) claim(ctx context.Context) error {
 
 func (s *Store) identify(ctx context.Context) (ours, empty bool, err error) {
 	var id, tables int64
-	err = s.db.QueryRowContext(ctx, "SELECT application_id, (SELECT count(*) FROM sqlite_schema) FROM pragma_application_id").Scan(&id, &tables)
+	err = s.db.QueryRowContext(ctx, `SELECT application_id, (SELECT count(*) FROM sqlite_schema)
+		FROM pragma_application_id`).Scan(&id, &tables)
 	return id == application, id == 0 && tables == 0, s.wrap("open", err)
 }
 

@@ -43,7 +43,8 @@ type Reading struct {
 // Followed lists the metrics that can be followed: those of the whole network, then those of links, each by name.
 func (s *Store) Followed(ctx context.Context) ([]Followed, error) {
 	return collect(ctx, s, "list what is followed", func(f *Followed) []any {
-		return []any{&f.key, &f.Name, &f.From, &f.To, &f.Unit, &f.Label, &f.Better, &f.Runs, moment{&f.First}, moment{&f.Last}}
+		return []any{&f.key, &f.Name, &f.From, &f.To, &f.Unit, &f.Label, &f.Better, &f.Runs, moment{&f.First},
+			moment{&f.Last}}
 	}, `SELECT key, name, sender, receiver, unit, label, better, runs,
 		(SELECT min(started) FROM readings WHERE metric = key), (SELECT max(started) FROM readings WHERE metric = key)
 		FROM metrics WHERE runs > 0 ORDER BY sender <> '', sender, receiver, name, unit`)
@@ -74,9 +75,12 @@ func (s *Store) Series(ctx context.Context, filter Filter, of Followed) ([]Readi
 // What stores the readings of a run. Of what a params.json names twice, the first value stands.
 const (
 	addMetric = `INSERT INTO metrics (name, sender, receiver, unit, label, better) VALUES (?, ?, ?, ?, ?, ?)
-		ON CONFLICT (name, sender, receiver, unit) DO UPDATE SET label = excluded.label, better = excluded.better RETURNING key`
-	addReading  = "INSERT INTO readings (metric, started, run, value, lo, hi) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
-	countMetric = "UPDATE metrics SET runs = runs + ? WHERE key IN (SELECT metric FROM readings WHERE started = ? AND run = ?)"
+		ON CONFLICT (name, sender, receiver, unit) DO UPDATE SET label = excluded.label, better = excluded.better
+		RETURNING key`
+	addReading = `INSERT INTO readings (metric, started, run, value, lo, hi) VALUES (?, ?, ?, ?, ?, ?)
+		ON CONFLICT DO NOTHING`
+	countMetrics = `UPDATE metrics SET runs = runs + ?
+		WHERE key IN (SELECT metric FROM readings WHERE started = ? AND run = ?)`
 )
 
 // addReadings stores the metrics of a run that are ok. The label of a metric is that of the run added last.
@@ -105,6 +109,6 @@ func addReadings(ctx context.Context, tx *sql.Tx, metrics []params.Metric, start
 			return err
 		}
 	}
-	_, err = tx.ExecContext(ctx, countMetric, 1, started, run)
+	_, err = tx.ExecContext(ctx, countMetrics, 1, started, run)
 	return err
 }

@@ -119,13 +119,15 @@ func (s *Store) add(ctx context.Context, tx *sql.Tx, r Record, text []byte) (boo
 	detail := []byte(r.Detail) // of which nil is NULL
 	run, err := r.stored(ctx, tx, sum[:])
 	if err == nil && detail != nil {
-		_, err = tx.ExecContext(ctx, "UPDATE documents SET detail = ?, took = ? WHERE detail IS NULL AND run = ?", detail, r.Took, run)
+		_, err = tx.ExecContext(ctx, "UPDATE documents SET detail = ?, took = ? WHERE detail IS NULL AND run = ?",
+			detail, r.Took, run)
 	}
 	if !errors.Is(err, sql.ErrNoRows) {
 		return false, err
 	}
-	err = tx.QueryRowContext(ctx, "INSERT INTO runs ("+entryColumns+", digest) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING key",
-		r.ID, nanos(r.Started), nanos(s.now()), r.Plan, r.Hosts, r.Status, r.Label, r.Commit, r.Path, sum[:]).Scan(&run)
+	err = tx.QueryRowContext(ctx, "INSERT INTO runs ("+entryColumns+`, digest)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING key`, r.ID, nanos(r.Started), nanos(s.now()), r.Plan, r.Hosts,
+		r.Status, r.Label, r.Commit, r.Path, sum[:]).Scan(&run)
 	if err != nil {
 		return false, err
 	}
@@ -133,8 +135,9 @@ func (s *Store) add(ctx context.Context, tx *sql.Tx, r Record, text []byte) (boo
 	if err != nil {
 		return false, err
 	}
-	if _, err := tx.ExecContext(ctx, "INSERT INTO documents (run, params, detail, took) VALUES (?, ?, ?, ?)", run, packed, detail,
-		r.Took); err != nil {
+	_, err = tx.ExecContext(ctx, "INSERT INTO documents (run, params, detail, took) VALUES (?, ?, ?, ?)",
+		run, packed, detail, r.Took)
+	if err != nil {
 		return false, err
 	}
 	if err := addReadings(ctx, tx, r.Params.Metrics(), nanos(r.Started), run); err != nil {
@@ -149,14 +152,15 @@ func (r Record) stored(ctx context.Context, tx *sql.Tx, sum []byte) (run int64, 
 	var have []byte
 	var path string
 	var added time.Time
-	err = tx.QueryRowContext(ctx, "SELECT key, digest, path, added FROM runs WHERE id = ?", r.ID).Scan(&run, &have, &path, moment{&added})
+	err = tx.QueryRowContext(ctx, "SELECT key, digest, path, added FROM runs WHERE id = ?", r.ID).
+		Scan(&run, &have, &path, moment{&added})
 	if err != nil || bytes.Equal(have, sum) {
 		return run, err
 	}
 	const unknown = "an unknown place"
-	return 0, fmt.Errorf("%w: those from %s, added %s, have SHA-256 %.6x, those from %s have %.6x; calib history remove %s first, "+
-		"if these are to stand", ErrConflict, cmp.Or(path, unknown), added.Format("2006-01-02 15:04"), have, cmp.Or(r.Path, unknown),
-		sum, r.ID)
+	return 0, fmt.Errorf("%w: those from %s, added %s, have SHA-256 %.6x, those from %s have %.6x; "+
+		"calib history remove %s first, if these are to stand", ErrConflict, cmp.Or(path, unknown),
+		added.Format("2006-01-02 15:04"), have, cmp.Or(r.Path, unknown), sum, r.ID)
 }
 
 const entryColumns = "id, started, added, plan, hosts, status, label, revision, path"
@@ -194,7 +198,8 @@ const shownMatches = 4
 // ErrAmbiguous.
 func (s *Store) Find(ctx context.Context, id string) (Entry, error) {
 	found, err := collect(ctx, s, "find run "+id, (*Entry).columns,
-		"SELECT "+entryColumns+" FROM runs WHERE substr(id, 1, length(?1)) = ?1 ORDER BY id = ?1 DESC, started DESC LIMIT ?2", id, shownMatches+1)
+		"SELECT "+entryColumns+` FROM runs WHERE substr(id, 1, length(?1)) = ?1
+		ORDER BY id = ?1 DESC, started DESC LIMIT ?2`, id, shownMatches+1)
 	switch {
 	case err != nil:
 		return Entry{}, err
@@ -210,13 +215,14 @@ func (s *Store) Find(ctx context.Context, id string) (Entry, error) {
 	if len(found) > shownMatches {
 		names = append(names, "…")
 	}
-	return Entry{}, fmt.Errorf("history %s: run %q: %w begins so: %s; give more of its ID", s.path, id, ErrAmbiguous, strings.Join(names, ", "))
+	return Entry{}, fmt.Errorf("history %s: run %q: %w begins so: %s; give more of its ID", s.path, id, ErrAmbiguous,
+		strings.Join(names, ", "))
 }
 
 // Params returns the params.json of the run of exactly that ID.
 func (s *Store) Params(ctx context.Context, id string) (*params.Params, error) {
 	var b []byte
-	err := s.db.QueryRowContext(ctx, "SELECT params FROM documents JOIN runs ON runs.key = documents.run WHERE id = ?", id).Scan(&b)
+	err := s.db.QueryRowContext(ctx, "SELECT params FROM documents JOIN runs ON runs.key = run WHERE id = ?", id).Scan(&b)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, fmt.Errorf("history %s: run %q: %w", s.path, id, ErrNotFound)
 	}
@@ -237,7 +243,7 @@ func (s *Store) Params(ctx context.Context, id string) (*params.Params, error) {
 // Measured returns how the run of exactly that ID was measured; without a Detail where that is not known.
 func (s *Store) Measured(ctx context.Context, id string) (m Measured, err error) {
 	var took *int64
-	err = s.db.QueryRowContext(ctx, "SELECT detail, took FROM documents JOIN runs ON runs.key = documents.run WHERE id = ?", id).
+	err = s.db.QueryRowContext(ctx, "SELECT detail, took FROM documents JOIN runs ON runs.key = run WHERE id = ?", id).
 		Scan((*[]byte)(&m.Detail), &took)
 	if took != nil {
 		m.Took = time.Duration(*took)
@@ -262,14 +268,15 @@ func (s *Store) Remove(ctx context.Context, id string) error {
 			return err
 		}
 		var name string
-		err = tx.QueryRowContext(ctx, "SELECT name FROM baselines JOIN baseline_runs ON baseline = baselines.key WHERE run = ?", key).Scan(&name)
+		err = tx.QueryRowContext(ctx, `SELECT name FROM baselines JOIN baseline_runs ON baseline = baselines.key
+			WHERE run = ?`, key).Scan(&name)
 		if err == nil {
 			return fmt.Errorf("%w: %s; remove that, or set it anew, first", ErrInUse, name)
 		}
 		if !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, countMetric, -1, nanos(started), key); err != nil {
+		if _, err := tx.ExecContext(ctx, countMetrics, -1, nanos(started), key); err != nil {
 			return err
 		}
 		if _, err := tx.ExecContext(ctx, "DELETE FROM runs WHERE key = ?", key); err != nil { // its readings go with it

@@ -20,11 +20,13 @@ func ackCommand() *cli.Command {
 		Description: fmt.Sprintf("calib history ack --at RUN --reason 'new switch'                      of everything\n"+
 			"calib history ack --metric a_c --at RUN --reason 'new kernel'         of one metric\n"+
 			"calib history ack --link node01,node02 --at RUN --reason 'new cable'  of one link\n"+
-			"RUN is the first run of the new level; a change within %d runs of it is covered. An acknowledgement of everything also\n"+
+			"RUN is the first run of the new level; a change within %d runs of it is covered. "+
+			"An acknowledgement of everything also\n"+
 			"cuts baselines: runs before it are no longer compared with.", ackReach),
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "metric", Usage: "only the metric `NAME`; default all"},
-			&cli.StringFlag{Name: "link", Usage: "only the link between two hosts, `FROM,TO`; default all, and the whole network"},
+			&cli.StringFlag{Name: "link",
+				Usage: "only the link between two hosts, `FROM,TO`; default all, and the whole network"},
 			&cli.StringFlag{Name: "at", Usage: "first `RUN` of the new level: its ID, or the beginning of only one ID"},
 			&cli.StringFlag{Name: "reason", Usage: "`TEXT`: what was changed"},
 			&cli.StringFlag{Name: "who", Usage: "`NAME` of who says so; default this user"},

@@ -22,12 +22,14 @@ import (
 func addCommand() *cli.Command {
 	return &cli.Command{
 		Name: "add", Usage: "keep runs", ArgsUsage: "RUN...",
-		Description: "RUN is a run directory, its params.json, or a directory of runs (as calib run --aa writes). A run is stored whole:\n" +
+		Description: "RUN is a run directory, its params.json, or a directory of runs (as calib run --aa writes). " +
+			"A run is stored whole:\n" +
 			"its directory is needed again only for its raw timings. A run that is there already is left as it is.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "label", Usage: "`LABEL` of the runs, such as nightly"},
 			&cli.StringFlag{Name: "commit", Usage: "`REVISION` of what was tested"},
-			&cli.StringFlag{Name: "at", Usage: "`TIME` at which the run started, for a params.json without a run.json; default from its ID"},
+			&cli.StringFlag{Name: "at",
+				Usage: "`TIME` at which the run started, for a params.json without a run.json; default from its ID"},
 			StoreFlag(), runfiles.PartialFlag(), command.JSONFlag(), command.QuietFlag(),
 		},
 		Action: addRuns,
@@ -100,7 +102,8 @@ func (a *adder) add(c *cli.Context, s *history.Store, paths []string) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
-		a.done = append(a.done, addition{ID: r.ID, Started: r.Started, Path: r.Path, Added: added, Skipped: notFollowed(r.Params)})
+		a.done = append(a.done, addition{ID: r.ID, Started: r.Started, Path: r.Path, Added: added,
+			Skipped: notFollowed(r.Params)})
 	}
 	return nil
 }
@@ -137,7 +140,8 @@ func (a *adder) record(path string) (history.Record, error) {
 		}
 		if run := d.Run(); run.ID == p.Run.ID {
 			if !a.started.IsZero() {
-				return r, command.Usagef("--at: %s says when run %s started, %s", d.File(rundir.RunFile), run.ID, run.Started.Format(time.RFC3339))
+				return r, command.Usagef("--at: %s says when run %s started, %s", d.File(rundir.RunFile), run.ID,
+					run.Started.Format(time.RFC3339))
 			}
 			r.Started, r.Status, r.Path, r.Detail = run.Started, run.Status, dir, run.Detail
 			if run.Ended != nil {
@@ -149,8 +153,8 @@ func (a *adder) record(path string) (history.Record, error) {
 		r.Started = runfiles.StartOf(r.ID)
 	}
 	if r.Started.IsZero() {
-		return r, command.Usagef("%s: it is not known when run %q started: there is no %s of it, and its ID is no date; give --at TIME",
-			path, r.ID, rundir.RunFile)
+		return r, command.Usagef("%s: it is not known when run %q started: there is no %s of it, and its ID is no date; "+
+			"give --at TIME", path, r.ID, rundir.RunFile)
 	}
 	r.Started = r.Started.UTC()
 	if r.Path, err = filepath.Abs(r.Path); err != nil {

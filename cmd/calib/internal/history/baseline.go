@@ -30,7 +30,8 @@ func BaselineCommand() *cli.Command {
 			"calib gate --baseline main --hosts hosts.txt",
 		Subcommands: []*cli.Command{
 			{Name: "set", Usage: "make a baseline, in place of one of the same name", ArgsUsage: "NAME RUN...",
-				Description: "RUN is the ID of a stored run, or the beginning of only one ID; or a run directory, a params.json or a directory\n" +
+				Description: "RUN is the ID of a stored run, or the beginning of only one ID; " +
+					"or a run directory, a params.json or a directory\n" +
 					"of runs, which are added to the history. The noise.json in a directory of runs is kept with the baseline.",
 				Flags: append([]cli.Flag{
 					&cli.StringFlag{Name: "note", Usage: "`TEXT` that says what it is"},
@@ -76,7 +77,8 @@ func showBaseline(c *cli.Context, s *history.Store, name string) error {
 			t.Row("noise floor", "of "+units.Plural(len(out.Noise.Runs), "run")+", "+units.Plural(len(out.Noise.Of), "metric"))
 		}
 		if out.Cut != nil {
-			t.Row("known change", fmt.Sprintf("from run %s on: %s; runs before it are not compared with", out.Cut.Run, out.Cut.Reason))
+			t.Row("known change", fmt.Sprintf("from run %s on: %s; runs before it are not compared with", out.Cut.Run,
+				out.Cut.Reason))
 		}
 		t.Row()
 		t.Row("RUN", "STARTED (UTC)", "PLAN", "HOSTS", "STATUS", "LABEL", "USED")

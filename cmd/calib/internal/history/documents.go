@@ -15,10 +15,11 @@ func Documents() []command.Document {
 	return []command.Document{
 		command.DataOf[baselineList]("baseline list"), command.DataOf[removed]("baseline remove"),
 		command.DataOf[baselineSet]("baseline set"), command.DataOf[baselineShown]("baseline show"),
-		command.DataOf[ackList]("history ack"), command.DataOf[additions]("history add"), command.DataOf[exported]("history export"),
-		command.DataOf[runList]("history list"), command.DataOf[historyLog]("history log"), command.DataOf[metricList]("history metrics"),
-		command.DataOf[plotted]("history plot"), command.DataOf[removed]("history remove"), command.DataOf[storedRun]("history show"),
-		command.DataOf[removed]("history unack"),
+		command.DataOf[ackList]("history ack"), command.DataOf[additions]("history add"),
+		command.DataOf[exported]("history export"), command.DataOf[runList]("history list"),
+		command.DataOf[historyLog]("history log"), command.DataOf[metricList]("history metrics"),
+		command.DataOf[plotted]("history plot"), command.DataOf[removed]("history remove"),
+		command.DataOf[storedRun]("history show"), command.DataOf[removed]("history unack"),
 	}
 }
 

@@ -28,10 +28,12 @@ const csvFile = "history.csv"
 func exportCommand() *cli.Command {
 	return &cli.Command{
 		Name: "export", Usage: "write the history for other programs",
-		Description: "calib history export --to csv --out history.csv    every value of every run: a row each, as in RFC 4180\n" +
+		Description: "calib history export --to csv --out history.csv    " +
+			"every value of every run: a row each, as in RFC 4180\n" +
 			"calib history export --to prometheus --out /var/lib/node_exporter/calib.prom\n" +
 			"                                                   the newest run, for node_exporter's textfile collector\n" +
-			"Columns: time, run, label, commit, metric, from, to, unit, value, lo, hi; values in SI units, lo and hi the 95% interval.",
+			"Columns: time, run, label, commit, metric, from, to, unit, value, lo, hi; " +
+			"values in SI units, lo and hi the 95% interval.",
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "to", Usage: "`csv|prometheus`"},
 			&cli.StringFlag{Name: "out", Usage: "`FILE` to replace, or a directory; default standard output"},
@@ -51,7 +53,8 @@ func exportHistory(c *cli.Context) error {
 	case to == toCSV && c.Bool("json") && c.String("out") == "":
 		return command.Usagef("--to csv with --json: give --out FILE; standard output is for the document")
 	case to == toPrometheus && c.IsSet("last"):
-		return command.Usagef("--last with --to prometheus: only the newest run is written; --label and --plan choose among which runs")
+		return command.Usagef("--last with --to prometheus: only the newest run is written; " +
+			"--label and --plan choose among which runs")
 	}
 	filter, err := filterOf(c)
 	if err != nil {
@@ -100,7 +103,8 @@ func writeSeries(c *cli.Context, w io.Writer, s *history.Store, f history.Filter
 	}
 	t := sheet.NewWriter(w)
 	t.UseCRLF = true
-	if err := t.Write([]string{"time", "run", "label", "commit", "metric", "from", "to", "unit", "value", "lo", "hi"}); err != nil {
+	header := []string{"time", "run", "label", "commit", "metric", "from", "to", "unit", "value", "lo", "hi"}
+	if err := t.Write(header); err != nil {
 		return 0, 0, err
 	}
 	for _, m := range all {
@@ -129,7 +133,8 @@ func csvRow(m history.Followed, r history.Reading, e *history.Entry) []string {
 	if r.CI95 != nil {
 		lo, hi = decimal(r.CI95[0]), decimal(r.CI95[1])
 	}
-	return []string{r.At.UTC().Format(time.RFC3339Nano), r.Run, e.Label, e.Commit, m.Name, m.From, m.To, m.Unit, decimal(r.Value), lo, hi}
+	return []string{r.At.UTC().Format(time.RFC3339Nano), r.Run, e.Label, e.Commit, m.Name, m.From, m.To, m.Unit,
+		decimal(r.Value), lo, hi}
 }
 
 // decimal is the shortest text that gives v again.
@@ -157,7 +162,8 @@ func exportNewest(c *cli.Context, s *history.Store, f history.Filter) error {
 	if err != nil {
 		return fmt.Errorf("run %s: %w", entries[0].ID, err)
 	}
-	out := exported{To: toPrometheus, File: command.OutFile(c, target.File), Runs: 1, Warnings: append([]string{}, warnings...)}
+	out := exported{To: toPrometheus, File: command.OutFile(c, target.File), Runs: 1,
+		Warnings: append([]string{}, warnings...)}
 	if out.File != "" {
 		if err := files.Write(out.File, func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
 			return err

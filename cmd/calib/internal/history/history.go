@@ -37,7 +37,8 @@ func Command() *cli.Command {
 			"calib history plot                             a page of what changed, when, and by how much\n" +
 			"calib history log                              what was done, and the changes found, in the order of time\n" +
 			"calib history ack --at RUN --reason 'new NIC'  say that a change is known\n" +
-			"A change of level needs five runs or more on each side of it, and is 5% of the median or more. The history is one\n" +
+			"A change of level needs five runs or more on each side of it, and is 5% of the median or more. " +
+			"The history is one\n" +
 			"file, which any number of calib processes may use at once: --store, or the variable CALIB_STORE.",
 		Subcommands: []*cli.Command{
 			addCommand(), listCommand(), showCommand(), metricsCommand(), plotCommand(),
@@ -70,7 +71,8 @@ func storePath(c *cli.Context) (string, error) {
 }
 
 // withStore opens the history with open (history.Open or history.OpenExisting), runs f and closes the history.
-func withStore(c *cli.Context, open func(context.Context, string) (*history.Store, error), f func(*history.Store) error) error {
+func withStore(c *cli.Context, open func(context.Context, string) (*history.Store, error),
+	f func(*history.Store) error) error {
 	path, err := storePath(c)
 	if err != nil {
 		return err
@@ -112,8 +114,8 @@ func storeError(err error) error {
 	if errors.As(err, &c) {
 		return err
 	}
-	for _, class := range []error{history.ErrNotFound, history.ErrAmbiguous, history.ErrConflict, history.ErrInvalid, history.ErrInUse,
-		history.ErrNotStore, history.ErrNewer} {
+	for _, class := range []error{history.ErrNotFound, history.ErrAmbiguous, history.ErrConflict, history.ErrInvalid,
+		history.ErrInUse, history.ErrNotStore, history.ErrNewer} {
 		if errors.Is(err, class) {
 			return command.WithCode(command.ExitUsage, err)
 		}
@@ -153,8 +155,8 @@ func timeFlag(c *cli.Context, name string) (time.Time, error) {
 			return t.UTC(), nil
 		}
 	}
-	return time.Time{}, command.Usagef("--%s %q: want a date such as 2026-01-31, or a time such as 2026-01-31T02:00:00Z; both are UTC "+
-		"unless they say otherwise", name, text)
+	return time.Time{}, command.Usagef("--%s %q: want a date such as 2026-01-31, or a time such as 2026-01-31T02:00:00Z; "+
+		"both are UTC unless they say otherwise", name, text)
 }
 
 // followedFlags returns the metrics that --metric and --link select, in the order of all. With --link, a metric of
@@ -211,8 +213,8 @@ func noMetric(c *cli.Context, s *history.Store, all []history.Followed, name str
 		}
 	}
 	if have > 0 && link == "" {
-		return command.Usagef("--metric %s: only what is ok is followed, and no run has it ok; %d of the newest %s have it, the last of them %s "+
-			"(calib history show RUN says why)", name, have, units.Plural(len(runs), "run"), status)
+		return command.Usagef("--metric %s: only what is ok is followed, and no run has it ok; %d of the newest %s have it, "+
+			"the last of them %s (calib history show RUN says why)", name, have, units.Plural(len(runs), "run"), status)
 	}
 	const shown = 12
 	var names []string

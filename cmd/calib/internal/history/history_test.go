@@ -95,34 +95,34 @@ func TestAcknowledge(t *testing.T) {
 // A page holds the network and the links that changed most; what is asked for comes first by its change.
 func TestChoose(t *testing.T) {
 	v := &survey{}
-	for i := range figuresDrawn + 3 {
+	for i := range maxFigures + 3 {
 		at := -1
-		if i > figuresDrawn {
+		if i > maxFigures {
 			at = 6
 		}
 		v.network = append(v.network, stepTimeline(fmt.Sprintf("p%02d", i), "", 12, at, 0.2))
 	}
-	for i := range linksDrawn + 5 {
+	for i := range maxLinkFigures + 5 {
 		v.links = append(v.links, stepTimeline("rate", fmt.Sprintf("h%02d", i), 12, 6, 0.1+0.01*float64(i)))
 	}
 	v.links = append(v.links, stepTimeline("rate", "steady", 12, -1, 0))
 	got := namesOf(v.choose(false))
-	if len(got) != figuresDrawn || got[0] != "p00" || got[figuresDrawn-linksDrawn-1] != fmt.Sprintf("p%d", figuresDrawn+2) {
+	if len(got) != maxFigures || got[0] != "p00" || got[maxFigures-maxLinkFigures-1] != fmt.Sprintf("p%d", maxFigures+2) {
 		t.Errorf("not the network first, with what changed in it: %v", got)
 	}
-	if links := got[figuresDrawn-linksDrawn:]; links[0] != "rateh05" || links[linksDrawn-1] != "rateh16" {
+	if links := got[maxFigures-maxLinkFigures:]; links[0] != "rateh05" || links[maxLinkFigures-1] != "rateh16" {
 		t.Errorf("not the links that changed most: %v", links)
 	}
-	if got := namesOf(v.choose(true)); len(got) != figuresDrawn || !slices.Contains(got, "rateh00") || slices.Contains(got, "ratesteady") {
+	if got := namesOf(v.choose(true)); len(got) != maxFigures || !slices.Contains(got, "rateh00") || slices.Contains(got, "ratesteady") {
 		t.Errorf("asked for: %v", got)
 	}
-	if got := namesOf((&survey{links: v.links[linksDrawn+5:]}).choose(true)); !slices.Equal(got, []string{"ratesteady"}) {
+	if got := namesOf((&survey{links: v.links[maxLinkFigures+5:]}).choose(true)); !slices.Equal(got, []string{"ratesteady"}) {
 		t.Errorf("a link without a change that was asked for: %v", got)
 	}
 }
 
 func TestLinkWindow(t *testing.T) {
-	for _, c := range [][3]int{{500, 0, 500}, {500, 400, 500}, {500, 1000, linkReadings / 1000}, {500, 8064, leastLinkRuns}, {20, 80640, 20}} {
+	for _, c := range [][3]int{{500, 0, 500}, {500, 400, 500}, {500, 1000, maxLinkReadings / 1000}, {500, 8064, minLinkRuns}, {20, 80640, 20}} {
 		if got := linkWindow(c[0], c[1]); got != c[2] {
 			t.Errorf("%d runs, %d series of links: searched in %d runs, want %d", c[0], c[1], got, c[2])
 		}

@@ -102,7 +102,8 @@ func showRun(c *cli.Context, s *history.Store, id string) error {
 		return err
 	}
 	r := storedRun{e, append([]string{}, in[e.ID]...)}
-	return command.AnswerResult(c, reports.Result{Command: "history show", Params: p, Data: r}, nil, func(w io.Writer) error {
+	out := reports.Result{Command: "history show", Params: p, Data: r}
+	return command.AnswerResult(c, out, nil, func(w io.Writer) error {
 		t := command.NewTable(w)
 		t.Row("run", e.ID)
 		t.Row("started", command.Minute(e.Started)+" UTC")
@@ -146,7 +147,8 @@ func metricsCommand() *cli.Command {
 func logCommand() *cli.Command {
 	return &cli.Command{
 		Name: "log", Usage: "list what was done to the history, and the changes found, in the order of time",
-		Description: fmt.Sprintf("Changes are searched anew each time, in the newest %d runs. A change stands at the start of its run.", plottedRuns),
+		Description: fmt.Sprintf("Changes are searched anew each time, in the newest %d runs. "+
+			"A change stands at the start of its run.", plottedRuns),
 		Flags: []cli.Flag{
 			&cli.IntFlag{Name: "last", Value: loggedLines, Usage: "the newest `N` lines; 0 is all"},
 			StoreFlag(), command.JSONFlag(),

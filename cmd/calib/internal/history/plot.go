@@ -25,8 +25,8 @@ import (
 
 // The most figures on a page, and the most of them that are of links, unless links were asked for.
 const (
-	figuresDrawn = 60
-	linksDrawn   = 12
+	maxFigures     = 60
+	maxLinkFigures = 12
 )
 
 // Where a plot goes.
@@ -38,7 +38,8 @@ const (
 func plotCommand() *cli.Command {
 	return &cli.Command{
 		Name: "plot", Usage: "draw the metrics over time, with the changes found, as a page or as figures",
-		Description: "calib history plot                               the network's metrics, and the links with the largest changes\n" +
+		Description: "calib history plot                               " +
+			"the network's metrics, and the links with the largest changes\n" +
 			"calib history plot --metric a_c,g_s.c0           these\n" +
 			"calib history plot --link node01,node02          all of this link\n" +
 			"calib history plot --format svg --out figures    a file for each figure",
@@ -46,7 +47,8 @@ func plotCommand() *cli.Command {
 			&cli.StringFlag{Name: "metric", Usage: "metrics, comma separated: `a_c,g_s.c0`; calib history metrics lists them"},
 			&cli.StringFlag{Name: "link", Usage: "the link between two hosts, `FROM,TO`"},
 			&cli.StringFlag{Name: "format", Value: command.FormatHTML, Usage: "`FORMAT`: html, svg or png"},
-			&cli.StringFlag{Name: "out", Usage: "html: the `FILE`, default " + plotFile + "; svg and png: the directory, default " + plotDir},
+			&cli.StringFlag{Name: "out",
+				Usage: "html: the `FILE`, default " + plotFile + "; svg and png: the directory, default " + plotDir},
 		}, append(filterFlags(plottedRuns), StoreFlag(), command.JSONFlag(), command.QuietFlag())...),
 		Action: plotHistory,
 	}
@@ -92,10 +94,10 @@ func plotHistory(c *cli.Context) error {
 // else, of the network and of links, the few links that changed most.
 func (v *survey) choose(asked bool) []*timeline {
 	if asked {
-		return pick(slices.Concat(v.network, v.links), figuresDrawn)
+		return pick(slices.Concat(v.network, v.links), maxFigures)
 	}
-	links := pick(changed(v.links), linksDrawn)
-	return append(pick(v.network, figuresDrawn-len(links)), links...)
+	links := pick(changed(v.links), maxLinkFigures)
+	return append(pick(v.network, maxFigures-len(links)), links...)
 }
 
 // write draws timelines, as a page or as files.
@@ -108,7 +110,9 @@ func (v *survey) write(c *cli.Context, format string, drawn []*timeline) error {
 		to = cmp.Or(command.OutFile(c, plotFile), plotFile)
 	}
 	var err error
-	out.Files, err = runfiles.WriteFigures(c, format, to, figures, func(w io.Writer) error { return v.page(out, figures).Write(w) })
+	out.Files, err = runfiles.WriteFigures(c, format, to, figures, func(w io.Writer) error {
+		return v.page(out, figures).Write(w)
+	})
 	if err != nil {
 		return err
 	}
@@ -140,7 +144,8 @@ func figuresOf(timelines []*timeline) []figure.Figure {
 
 // series is t as the data of a figure.
 func (t *timeline) series() figure.Series {
-	s := figure.Series{Name: t.metric.Name, Link: t.metric.Link(), Label: t.metric.Label, Unit: t.metric.Unit, Better: t.metric.Better, Known: t.known}
+	m := t.metric
+	s := figure.Series{Name: m.Name, Link: m.Link(), Label: m.Label, Unit: m.Unit, Better: m.Better, Known: t.known}
 	for _, r := range t.readings {
 		lo, hi := math.NaN(), math.NaN()
 		if r.CI95 != nil {
@@ -212,15 +217,18 @@ func (v *survey) summary(all []change) []string {
 	over := fmt.Sprintf("%s from %s to %s", units.Plural(len(v.runs), "run"), day(from), day(to))
 	open := slices.DeleteFunc(slices.Clone(all), func(c change) bool { return c.Ack != nil })
 	switch {
-	case len(v.runs) < 2*leastSegment:
-		return []string{fmt.Sprintf("Too few runs to find a change: %s. A change needs %d runs on each side of it.", over, leastSegment)}
+	case len(v.runs) < 2*minSegment:
+		return []string{fmt.Sprintf("Too few runs to find a change: %s. A change needs %d runs on each side of it.", over,
+			minSegment)}
 	case len(all) == 0:
 		return []string{fmt.Sprintf("No change found in %s.", over)}
 	case len(open) == 0:
-		return []string{fmt.Sprintf("No new change in %s; %s found, all acknowledged.", over, units.Plural(len(all), "change"))}
+		return []string{fmt.Sprintf("No new change in %s; %s found, all acknowledged.", over,
+			units.Plural(len(all), "change"))}
 	}
 	metrics := len(changed(v.network)) + len(changed(v.links))
-	first := fmt.Sprintf("%s of level in %s, in %s", units.Plural(len(all), "change"), units.Plural(metrics, "metric"), over)
+	first := fmt.Sprintf("%s of level in %s, in %s", units.Plural(len(all), "change"), units.Plural(metrics, "metric"),
+		over)
 	if known := len(all) - len(open); known > 0 {
 		first += fmt.Sprintf("; %d acknowledged", known)
 	}
@@ -239,12 +247,12 @@ func (v *survey) summary(all []change) []string {
 func (v *survey) limits(out plotted) []string {
 	var lines []string
 	if v.linkRuns < len(v.runs) && len(v.links) > 0 {
-		lines = append(lines, fmt.Sprintf("Links were searched in their newest %s: there are %d metrics of links; --link FROM,TO searches all runs.",
-			units.Plural(v.linkRuns, "run"), len(v.links)))
+		lines = append(lines, fmt.Sprintf("Links were searched in their newest %s: there are %d metrics of links; "+
+			"--link FROM,TO searches all runs.", units.Plural(v.linkRuns, "run"), len(v.links)))
 	}
 	if n := out.Searched - out.Drawn; n > 0 {
-		lines = append(lines, fmt.Sprintf("%d of %d metrics are drawn, at most %d, those that changed first; --metric NAME and "+
-			"--link FROM,TO draw others.", out.Drawn, out.Searched, figuresDrawn))
+		lines = append(lines, fmt.Sprintf("%d of %d metrics are drawn, at most %d, those that changed first; "+
+			"--metric NAME and --link FROM,TO draw others.", out.Drawn, out.Searched, maxFigures))
 	}
 	return lines
 }
@@ -284,15 +292,17 @@ func (c change) sentence() string {
 	if c.Verdict != changeNeither {
 		verdict = ", for the " + c.Verdict
 	}
-	return fmt.Sprintf("%s: %s, from %s%s, with run %s of %s.", c.subject(), c.percent(), c.levels(), verdict, c.Run, day(c.At))
+	return fmt.Sprintf("%s: %s, from %s%s, with run %s of %s.", c.subject(), c.percent(), c.levels(), verdict, c.Run,
+		day(c.At))
 }
 
 // changeTable lists changes, newest first.
 func changeTable(all []change) html.Table {
 	const number = reports.KindNumber
 	t := html.Table{Title: "Changes", Grid: reports.Grid{Columns: []reports.Column{
-		{Name: "run"}, {Name: "started (UTC)"}, {Name: "metric"}, {Name: "before", Kind: number}, {Name: "after", Kind: number},
-		{Name: "change", Kind: number}, {Name: "for the"}, {Name: "p", Kind: number}, {Name: "known"},
+		{Name: "run"}, {Name: "started (UTC)"}, {Name: "metric"}, {Name: "before", Kind: number},
+		{Name: "after", Kind: number}, {Name: "change", Kind: number}, {Name: "for the"},
+		{Name: "p", Kind: number}, {Name: "known"},
 	}}}
 	if len(all) > changesListed {
 		t.Title = fmt.Sprintf("Changes, the newest %d of %d", changesListed, len(all))
@@ -303,8 +313,9 @@ func changeTable(all []change) html.Table {
 		if c.Ack != nil {
 			known = c.Ack.Reason
 		}
-		t.Rows = append(t.Rows, []string{c.Run, command.Minute(c.At), c.subject(), units.Format(c.Before, c.Unit), units.Format(c.After, c.Unit),
-			c.percent(), command.OrDash(c.Verdict), fmt.Sprintf("%.2g", c.P), command.OrDash(known)})
+		t.Rows = append(t.Rows, []string{c.Run, command.Minute(c.At), c.subject(), units.Format(c.Before, c.Unit),
+			units.Format(c.After, c.Unit), c.percent(), command.OrDash(c.Verdict), fmt.Sprintf("%.2g", c.P),
+			command.OrDash(known)})
 	}
 	return t
 }

@@ -21,16 +21,16 @@ import (
 
 // Settings of the search for changes of level.
 const (
-	leastSegment = 5    // runs between two changes
-	leastEffect  = 0.05 // shift of the median
-	ackReach     = 5    // runs between a change and the run of an acknowledgement that covers it
+	minSegment = 5    // runs between two changes
+	minEffect  = 0.05 // shift of the median
+	ackReach   = 5    // runs between a change and the run of an acknowledgement that covers it
 )
 
-// A cluster of 64 hosts has 8,064 series of links. Where there are more readings of links than linkReadings, links are
-// searched in fewer of the newest runs, but in leastLinkRuns at least.
+// A cluster of 64 hosts has 8,064 series of links. Where there are more readings of links than maxLinkReadings, links
+// are searched in fewer of the newest runs, but in minLinkRuns at least.
 const (
-	linkReadings  = 200_000
-	leastLinkRuns = 40
+	maxLinkReadings = 200_000
+	minLinkRuns     = 40
 )
 
 // timeline is a metric over the runs, and what was found in it.
@@ -83,10 +83,10 @@ func surveyRuns(ctx context.Context, s *history.Store, f history.Filter, of []hi
 
 // linkWindow returns in how many of n runs so many links are searched.
 func linkWindow(n, links int) int {
-	if links*n <= linkReadings {
+	if links*n <= maxLinkReadings {
 		return n
 	}
-	return min(max(linkReadings/links, leastLinkRuns), n)
+	return min(max(maxLinkReadings/links, minLinkRuns), n)
 }
 
 // timelines reads and searches metrics in the newest runs, side by side. Those without a reading there are left out.
@@ -136,7 +136,8 @@ func (t *timeline) search(acks []history.Ack) {
 	}
 	h := fnv.New64a()
 	h.Write([]byte(t.metric.Name + "\x00" + t.metric.Link())) // a hash never fails
-	for _, c := range stats.EDivisive(y, stats.ChangeOptions{Segment: leastSegment, Effect: leastEffect, Seed: h.Sum64()}) {
+	options := stats.ChangeOptions{Segment: minSegment, Effect: minEffect, Seed: h.Sum64()}
+	for _, c := range stats.EDivisive(y, options) {
 		t.changes = append(t.changes, t.change(c))
 	}
 	t.acknowledge(acks)
