@@ -87,8 +87,8 @@ func numbersOf(t testing.TB, s *Store, id string) []params.Metric {
 	}
 	rows, err := collect(t.Context(), s, "read the numbers", func(m *row) []any {
 		return []any{&m.Name, &m.From, &m.To, &m.Unit, &m.Label, &m.Better, &m.Value, &m.lo, &m.hi}
-	}, `SELECT name, sender, receiver, unit, metrics.label, better, value, lo, hi FROM readings JOIN metrics ON metrics.key = metric
-		JOIN runs ON runs.key = run WHERE runs.id = ? ORDER BY sender, receiver, name`, id)
+	}, `SELECT name, sender, receiver, unit, metrics.label, better, value, lo, hi FROM readings
+		JOIN metrics ON metrics.key = metric JOIN runs ON runs.key = run WHERE runs.id = ? ORDER BY sender, receiver, name`, id)
 	if err != nil {
 		t.Fatal(err)
 	}

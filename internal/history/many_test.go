@@ -43,7 +43,8 @@ func TestManyRuns(t *testing.T) {
 			night *= 1.1
 		}
 		id := fmt.Sprintf("night-%05d", i)
-		r := Record{Entry: Entry{Started: from.Add(time.Duration(i) * 24 * time.Hour), Label: "nightly"}, Params: testParams(id, *manyHosts, *manyParameters, night)}
+		r := Record{Entry: Entry{Started: from.Add(time.Duration(i) * 24 * time.Hour), Label: "nightly"},
+			Params: testParams(id, *manyHosts, *manyParameters, night)}
 		if _, err := s.Add(t.Context(), r); err != nil {
 			t.Fatal(err)
 		}
@@ -66,8 +67,8 @@ func TestManyRuns(t *testing.T) {
 	}
 	read := time.Since(began) - listed - asked
 	seriesOf(t, s, followed[:20])
-	t.Logf("%d runs: all listed in %v, what is followed in %v, a series of all in %v, 20 series in %v", *manyRuns, listed, asked, read,
-		time.Since(began)-listed-asked-read)
+	t.Logf("%d runs: all listed in %v, what is followed in %v, a series of all in %v, 20 series in %v", *manyRuns,
+		listed, asked, read, time.Since(began)-listed-asked-read)
 }
 
 // BenchmarkAdd adds runs of 60 parameters and 28 links, on the disk each.
@@ -82,7 +83,8 @@ func BenchmarkAdd(b *testing.B) {
 	}
 	run := time.Now().UnixNano()
 	for i := 0; b.Loop(); i++ {
-		r := Record{Entry: Entry{Started: start.Add(time.Duration(300+i) * time.Hour)}, Params: testParams(fmt.Sprintf("b-%d-%05d", run, i), 8, 60, 1)}
+		r := Record{Entry: Entry{Started: start.Add(time.Duration(300+i) * time.Hour)},
+			Params: testParams(fmt.Sprintf("b-%d-%05d", run, i), 8, 60, 1)}
 		if _, err := s.Add(b.Context(), r); err != nil {
 			b.Fatal(err)
 		}

@@ -47,8 +47,8 @@ const makeReadings = `
 		FOREIGN KEY (started, run) REFERENCES runs (started, key) ON DELETE CASCADE
 	) STRICT, WITHOUT ROWID;`
 
-// The names of a link are in its metrics: ” and ” for the whole network. Hosts and environment of a run are in its
-// params.json only.
+// The hosts of a link are named in its metrics; they are empty for the whole network. Hosts and environment of a run
+// are in its params.json only.
 const dropTiles = `
 	CREATE INDEX IF NOT EXISTS readings_of_run ON readings (started, run);
 	DROP TABLE tiles;

@@ -33,7 +33,8 @@ func emptyStore(t *testing.T, path string, version int64) *Store {
 		t.Fatal(err)
 	}
 	if version > 4 { // step 5, which is no longer there
-		if _, err := s.db.ExecContext(t.Context(), "DROP TABLE readings; INSERT INTO goose_db_version (version_id, is_applied) VALUES (5, 1)"); err != nil {
+		if _, err := s.db.ExecContext(t.Context(), `DROP TABLE readings;
+			INSERT INTO goose_db_version (version_id, is_applied) VALUES (5, 1)`); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -60,7 +61,8 @@ func oldStore(t *testing.T, version int64, runs, metrics int) (path string) {
 		if k == metrics-1 {
 			link = 1
 		}
-		exec("INSERT INTO metrics (name, unit, link, label, better) VALUES (?, 's', ?, 'a time', 'lower')", oldMetric(k), link)
+		exec("INSERT INTO metrics (name, unit, link, label, better) VALUES (?, 's', ?, 'a time', 'lower')", oldMetric(k),
+			link)
 	}
 	for i := range runs {
 		id := testRecord(i, 1).Params.Run.ID
@@ -88,7 +90,8 @@ func oldStore(t *testing.T, version int64, runs, metrics int) (path string) {
 			tiles[(k+1)/32] = tile
 		}
 		for strip, tile := range tiles {
-			exec("INSERT INTO tiles (strip, started, run, numbers) SELECT ?, started, key, ? FROM runs WHERE id = ?", strip, tile, id)
+			exec("INSERT INTO tiles (strip, started, run, numbers) SELECT ?, started, key, ? FROM runs WHERE id = ?", strip,
+				tile, id)
 		}
 	}
 	if err := s.Close(); err != nil {
@@ -138,7 +141,9 @@ func TestReadingsOfOldStores(t *testing.T) {
 			if d := cmp.Diff(want, series); d != "" {
 				t.Errorf("version %d: %s: %s", version, all[k].Name, d)
 			}
-			if f := all[k]; f.Name != oldMetric(k) || f.Runs != len(want) || !f.First.Equal(want[0].At) || !f.Last.Equal(want[len(want)-1].At) {
+			f := all[k]
+			if f.Name != oldMetric(k) || f.Runs != len(want) || !f.First.Equal(want[0].At) ||
+				!f.Last.Equal(want[len(want)-1].At) {
 				t.Errorf("version %d: %+v", version, f)
 			}
 		}
@@ -168,7 +173,8 @@ func TestReadingsOfOldStores(t *testing.T) {
 func schemaOf(t *testing.T, s *Store) []string {
 	t.Helper()
 	out, err := collect(t.Context(), s, "read the schema", func(v *string) []any { return []any{v} },
-		`SELECT m.name || '.' || ifnull(c.name || ' ' || c.type, '') FROM sqlite_schema AS m LEFT JOIN pragma_table_info(m.name) AS c ORDER BY 1`)
+		`SELECT m.name || '.' || ifnull(c.name || ' ' || c.type, '') FROM sqlite_schema AS m
+		LEFT JOIN pragma_table_info(m.name) AS c ORDER BY 1`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,8 +193,8 @@ func TestOldStoreKeepsAll(t *testing.T) {
 	if err := errors.Join(err, perr); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := old.db.ExecContext(ctx, `INSERT INTO documents (run, params, detail, took) SELECT key, ?, ?, 7e9 FROM runs WHERE id = 'run-00001'`,
-		packed, []byte(`{"plan":1}`)); err != nil {
+	if _, err := old.db.ExecContext(ctx, `INSERT INTO documents (run, params, detail, took)
+		SELECT key, ?, ?, 7e9 FROM runs WHERE id = 'run-00001'`, packed, []byte(`{"plan":1}`)); err != nil {
 		t.Fatal(err)
 	}
 	err = old.SetBaseline(ctx, Baseline{Name: "good", Note: "n", Runs: []string{"run-00001"}}, []byte("{}"))
@@ -213,7 +219,8 @@ func TestOldStoreKeepsAll(t *testing.T) {
 	if err := errors.Join(rerr, berr, eerr, aerr, nerr, merr); err != nil {
 		t.Fatal(err)
 	}
-	d := cmp.Diff(runs, gotRuns) + cmp.Diff(baselines, gotBaselines) + cmp.Diff(events, gotEvents) + cmp.Diff([]Ack{ack}, acks)
+	d := cmp.Diff(runs, gotRuns) + cmp.Diff(baselines, gotBaselines) + cmp.Diff(events, gotEvents) +
+		cmp.Diff([]Ack{ack}, acks)
 	if d != "" || string(noise) != "{}" || string(m.Detail) != `{"plan":1}` || m.Took != 7*time.Second {
 		t.Errorf("%s noise %q, measured %+v", d, noise, m)
 	}
@@ -235,14 +242,16 @@ func TestMigrationIsWholeOrNot(t *testing.T) {
 	defer old.Close()
 	before := schemaOf(t, old)
 	var tile []byte
-	if err := old.db.QueryRow("UPDATE tiles SET numbers = x'0102' WHERE run = 40 RETURNING numbers").Scan(&tile); err != nil {
+	err = old.db.QueryRow("UPDATE tiles SET numbers = x'0102' WHERE run = 40 RETURNING numbers").Scan(&tile)
+	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Open(t.Context(), path); !errors.Is(err, ErrDamaged) {
 		t.Errorf("a damaged tile: %v", err)
 	}
 	var tiles int
-	if err := old.db.QueryRow("SELECT count(*) FROM tiles").Scan(&tiles); err != nil || tiles != 40 || !slices.Equal(schemaOf(t, old), before) {
+	err = old.db.QueryRow("SELECT count(*) FROM tiles").Scan(&tiles)
+	if err != nil || tiles != 40 || !slices.Equal(schemaOf(t, old), before) {
 		t.Errorf("%d tiles are left: %v", tiles, err)
 	}
 }

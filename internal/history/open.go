@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"time"
 
@@ -97,7 +98,9 @@ func connect(path, mode string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("history %s: %w", path, err)
 	}
-	return &Store{db: sql.OpenDB(c), path: path, now: time.Now}, nil
+	db := sql.OpenDB(c)
+	db.SetMaxIdleConns(runtime.GOMAXPROCS(0)) // so many series are read side by side
+	return &Store{db: db, path: path, now: time.Now}, nil
 }
 
 // begin makes sure that the file is a store of this version. Processes that make or migrate a store at the same time

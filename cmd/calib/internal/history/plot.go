@@ -213,8 +213,8 @@ func (v *survey) page(out plotted, figures []figure.Figure) html.Page {
 
 // summary says what changed, when, and by how much.
 func (v *survey) summary(all []change) []string {
-	from, to := v.span()
-	over := fmt.Sprintf("%s from %s to %s", units.Plural(len(v.runs), "run"), day(from), day(to))
+	over := fmt.Sprintf("%s from %s to %s", units.Plural(len(v.runs), "run"), day(v.runs[0].Started),
+		day(v.runs[len(v.runs)-1].Started))
 	open := slices.DeleteFunc(slices.Clone(all), func(c change) bool { return c.Ack != nil })
 	switch {
 	case len(v.runs) < 2*minSegment:

@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"slices"
 	"sort"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -251,9 +250,4 @@ func verdictOf(better string, before, after float64) string {
 		return changeBetter
 	}
 	return changeWorse
-}
-
-// span is the time from the first run to the last.
-func (v *survey) span() (from, to time.Time) {
-	return v.runs[0].Started, v.runs[len(v.runs)-1].Started
 }
