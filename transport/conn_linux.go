@@ -36,7 +36,7 @@ type Conn struct {
 	room    int    // of the send buffer before it was bounded [B], as the kernel counts; 0 where it is not
 	broken  atomic.Bool
 
-	stamps   *stamper       // nil unless StampArrivals
+	stamps *stamper // nil unless StampArrivals
 
 	mu    sync.Mutex
 	refs  int

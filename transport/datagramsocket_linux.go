@@ -103,13 +103,6 @@ func (in *messageReader) receive(fd int, b []byte, flags uintptr) (n int, errno 
 	return int(r), errno
 }
 
-// receiveUnseen is to receive what sysRecvUnseen is to sysRecv.
-func (in *messageReader) receiveUnseen(fd int, b []byte, flags uintptr) (n int, errno syscall.Errno) {
-	in.prepare(b)
-	r, _, errno := syscall.RawSyscall(unix.SYS_RECVMSG, uintptr(fd), uintptr(unsafe.Pointer(&in.hdr)), flags)
-	return int(r), errno
-}
-
 func (in *messageReader) prepare(b []byte) {
 	in.iov.Base = unsafe.SliceData(b)
 	in.iov.SetLen(len(b))

@@ -39,12 +39,6 @@ func (c *curves[K]) add(cost K, m float64, b *fit.Batch, n int, values ...float6
 	c.table.AddTeam(c.table.Duration(sizeOf[K]{cost, m}), b.Team(), b.Dir, b.Round, n, values...)
 }
 
-// addOneWay is add of differences of two hosts' clocks.
-func (c *curves[K]) addOneWay(cost K, m float64, b *fit.Batch, n int, values ...float64) {
-	c.seen(cost, m)
-	c.table.AddTeam(c.table.OneWay(sizeOf[K]{cost, m}), b.Team(), b.Dir, b.Round, n, values...)
-}
-
 // seen notes that a cost was measured at m bytes.
 func (c *curves[K]) seen(cost K, m float64) {
 	if c.sizes == nil {

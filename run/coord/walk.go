@@ -113,7 +113,7 @@ func (w *walker) measureRounds(ctx context.Context) error {
 			}
 		}
 		w.Schedule.Last(w.gone())
-		slots := w.Schedule.Round(r, func(exp string, team []int) bool { return part(exp) && w.usable(team) })
+		slots := w.pace.Round(r, func(exp string, team []int) bool { return part(exp) && w.usable(team) })
 		if r < lastHad && r >= w.Schedule.Rounds { // what the run that is resumed did not choose stays so
 			slots = slices.DeleteFunc(slots, func(s bench.Slot) bool { _, had := w.have[s.ID]; return !had })
 		}
@@ -289,6 +289,7 @@ func (w *walker) add(s bench.Slot, samples []dataset.Sample) {
 		w.rounds[s.Exp] = map[int]bool{}
 	}
 	w.rounds[s.Exp][s.Round] = true
+	w.pace.Measured(s)
 	if w.Steering != nil {
 		w.Steering.Add(samples)
 	}

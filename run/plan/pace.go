@@ -25,6 +25,7 @@ type Pace struct {
 	plan   *Schedule
 	took   []units.Nanos // by group: the last slot; 0 before
 	rounds []int         // by group, in which it was measured
+	last   []int         // by group: the last of these; -1 before
 	exps   map[string]*ratio
 	round  int
 	order  []int // groups of the round in slot order
@@ -46,8 +47,10 @@ func (r *ratio) factor() float64 {
 
 // NewPace returns the pace of a schedule. Where the probe was wrong it makes the schedule's slots lighter.
 func NewPace(s *Schedule) *Pace {
-	p := &Pace{plan: s, took: make([]units.Nanos, len(s.groups)), rounds: make([]int, len(s.groups)), exps: map[string]*ratio{}, round: -1}
+	n := len(s.groups)
+	p := &Pace{plan: s, took: make([]units.Nanos, n), rounds: make([]int, n), last: make([]int, n), exps: map[string]*ratio{}, round: -1}
 	for i := range s.groups {
+		p.last[i] = -1
 		p.exps[s.groups[i].exp.Name()] = &ratio{}
 	}
 	return p
@@ -67,10 +70,21 @@ func (p *Pace) Took(s bench.Slot, t units.Nanos) {
 	i := p.group(s)
 	planned := p.plan.groups[i].expected()
 	p.took[i] = max(1, t)
-	p.rounds[i]++
 	for _, r := range []*ratio{p.exps[s.Exp], &p.first} {
 		r.took, r.planned = r.took+t, r.planned+planned
 	}
+}
+
+// Round returns the slots of round r: those that are due, and those that were due in a round that left them out.
+func (p *Pace) Round(r int, measured func(exp string, team []int) bool) []bench.Slot {
+	return p.plan.slots(r, func(group int) bool { return p.plan.groups[group].lastDue(r) > p.last[group] }, measured)
+}
+
+// Measured tells that there are samples of a slot, of this run or of the one that it resumes.
+func (p *Pace) Measured(s bench.Slot) {
+	i := p.group(s)
+	p.rounds[i]++
+	p.last[i] = s.Round
 }
 
 // Expect is how long a slot is expected to take.

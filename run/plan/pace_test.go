@@ -18,7 +18,7 @@ func paced(t *testing.T, s *Schedule, off float64) (spent units.Nanos, rounds in
 	rng := rand.New(rand.NewPCG(1, 2))
 	slots = map[string]int{}
 	for r := range s.MaxRounds() {
-		list := p.Begin(r, s.Round(r, nil), spent)
+		list := p.Begin(r, p.Round(r, nil), spent)
 		did := false
 		for _, slot := range list {
 			if !p.Fits(slot, spent) {
@@ -27,6 +27,7 @@ func paced(t *testing.T, s *Schedule, off float64) (spent units.Nanos, rounds in
 			took := units.Nanos(off * float64(s.groups[p.group(slot)].expected()) * (0.9 + 0.2*rng.Float64()))
 			spent += took
 			p.Took(slot, took)
+			p.Measured(slot)
 			slots[slot.Exp]++
 			did = true
 		}
@@ -137,5 +138,29 @@ func TestUnboundedPacer(t *testing.T) {
 	all := s.Round(0, nil)
 	if list := p.Begin(0, all, 1e15); len(list) != len(all) || !p.Fits(all[0], 1e15) {
 		t.Errorf("%d of %d slots", len(list), len(all))
+	}
+}
+
+// TestRareSlotsWait: what is due in a round that leaves its experiment out is measured in the experiment's next round.
+func TestRareSlotsWait(t *testing.T) {
+	s := slow(t, 0)
+	const every, chosen, rounds = 4, 3, 30
+	for i := range s.groups {
+		s.groups[i].every, s.groups[i].phase = every, i%every
+	}
+	p, count := NewPace(s), make([]int, len(s.groups))
+	for r := range rounds {
+		for _, slot := range p.Round(r, func(string, []int) bool { return r%chosen == 0 }) {
+			count[p.group(slot)]++
+			p.Measured(slot)
+		}
+	}
+	for i, n := range count {
+		if n < rounds/every-1 {
+			t.Errorf("group %d, due in one of %d rounds, was measured in %d of %d", i, every, n, rounds)
+		}
+	}
+	if n := len(NewPace(s).Round(0, nil)); n != len(s.Round(0, nil)) {
+		t.Errorf("first round: %d slots", n)
 	}
 }

@@ -69,6 +69,9 @@ func (g *group) hosts(places []int) [][]int {
 // due reports whether round r measures the group.
 func (g *group) due(r int) bool { return r%g.every == g.phase }
 
+// lastDue is the last round up to r that measures the group; below 0 where there is none.
+func (g *group) lastDue(r int) int { return r - (r-g.phase+g.every)%g.every }
+
 // New lays the plan's experiments out over hosts. Points of one experiment that a step's teams have in common share a
 // slot; with Isolate every team has a slot of its own. Where the plan has a budget, and the path is known, the
 // experiments are made to fit (docs/MEASURING.md). It returns errors of Plan.Validate, ErrNothing, or what is wrong
@@ -228,6 +231,11 @@ func (s *Schedule) Epoch(r int) int {
 // is part of the round, and whether one of its teams is; nil means all are. A slot is left out when it has no team. The
 // result shares its teams and points with the schedule: do not change them.
 func (s *Schedule) Round(r int, measured func(exp string, team []int) bool) []bench.Slot {
+	return s.slots(r, func(group int) bool { return s.groups[group].due(r) }, measured)
+}
+
+// slots returns those of round r whose group is due.
+func (s *Schedule) slots(r int, due func(group int) bool, measured func(exp string, team []int) bool) []bench.Slot {
 	if r < 0 || r >= s.MaxRounds() {
 		return nil
 	}
@@ -235,7 +243,7 @@ func (s *Schedule) Round(r int, measured func(exp string, team []int) bool) []be
 	var out []bench.Slot
 	for k, i := range s.order(rng) {
 		g := &s.groups[i]
-		if !g.due(r) {
+		if !due(i) {
 			continue
 		}
 		slot := bench.Slot{ID: r*len(s.groups) + k, Round: r, Exp: g.exp.Name(), Effort: g.effort}
