@@ -8,10 +8,10 @@ import (
 	"sort"
 	"strings"
 
-	"calib/fit/params"
 	"calib/fit/resample"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
+	"calib/internal/params"
 )
 
 // Batch is what was timed together: one line of pingpong, or the n lines of one paired batch.

@@ -3,8 +3,8 @@ package fit
 import (
 	"sort"
 
-	"calib/fit/params"
 	"calib/internal/dataset"
+	"calib/internal/params"
 )
 
 // Collect makes a params.json of the fits of one dataset. The first fit to name a parameter or function owns the plain

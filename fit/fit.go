@@ -15,12 +15,12 @@ import (
 	"hash/fnv"
 	"slices"
 
-	"calib/fit/params"
 	"calib/fit/resample"
 	"calib/fit/review"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
 	"calib/internal/lsq"
+	"calib/internal/params"
 )
 
 // Model fits one cost model.

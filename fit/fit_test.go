@@ -11,9 +11,9 @@ import (
 
 	"calib/fit"
 	"calib/fit/fittest"
-	"calib/fit/params"
 	"calib/fit/pointtopoint"
 	"calib/internal/dataset"
+	"calib/internal/params"
 )
 
 func TestCollect(t *testing.T) {

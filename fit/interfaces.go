@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"calib/fit/params"
 	"calib/internal/dataset"
+	"calib/internal/params"
 )
 
 // interfaces says what the settings of the hosts' network interfaces do to the parameters, from the hosts'

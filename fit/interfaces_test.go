@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"calib/fit/params"
 	"calib/internal/dataset"
+	"calib/internal/params"
 )
 
 func TestInterfaceFindings(t *testing.T) {

@@ -3,9 +3,9 @@ package fit
 import (
 	"slices"
 
-	"calib/fit/params"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
+	"calib/internal/params"
 	"calib/internal/stats"
 )
 

@@ -5,9 +5,9 @@ import (
 
 	"calib/fit"
 	"calib/fit/models"
-	"calib/fit/params"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
+	"calib/internal/params"
 )
 
 // lossy is a dataset of ping-pongs of three hosts, of which the pair (0, 2) loses segments: one in a hundred, and whole

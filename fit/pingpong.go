@@ -4,11 +4,11 @@ import (
 	"maps"
 	"slices"
 
-	"calib/fit/params"
 	"calib/fit/regress"
 	"calib/fit/resample"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
+	"calib/internal/params"
 )
 
 // Pingpong is T(x), half the round trip by message size: what the models of one message are fitted to. The samples are

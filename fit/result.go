@@ -6,11 +6,11 @@ import (
 	"strconv"
 	"strings"
 
-	"calib/fit/form"
-	"calib/fit/params"
 	"calib/fit/regress"
 	"calib/fit/resample"
+	"calib/internal/form"
 	"calib/internal/lsq"
+	"calib/internal/params"
 )
 
 // Result is a fit in the making: a params.Fit and what models do to fill it.

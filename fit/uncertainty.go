@@ -4,9 +4,9 @@ import (
 	"math"
 	"slices"
 
-	"calib/fit/params"
 	"calib/fit/resample"
 	"calib/internal/dataset/names"
+	"calib/internal/params"
 	"calib/internal/stats"
 )
 

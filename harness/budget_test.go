@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"calib/fit/params"
+	"calib/internal/params"
 	"calib/internal/progress"
 )
 

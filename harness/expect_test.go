@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"calib/fit/params"
 	"calib/internal/netspec"
+	"calib/internal/params"
 	"calib/internal/stats"
 	"calib/internal/truth"
 	"calib/internal/units"

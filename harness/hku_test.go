@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"calib/fit/cluster"
-	"calib/fit/form"
-	"calib/fit/params"
+	"calib/internal/form"
+	"calib/internal/params"
 	"calib/internal/units"
 )
 

@@ -11,7 +11,7 @@ import (
 	"calib/bench/pattern"
 	"calib/fit"
 	"calib/fit/blocks"
-	"calib/fit/params"
+	"calib/internal/params"
 	"calib/internal/units"
 	"calib/predict/cost"
 	"calib/predict/graph"

@@ -17,8 +17,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"calib/fit/params"
 	"calib/internal/files"
+	"calib/internal/params"
 	"calib/internal/units"
 )
 

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"calib/fit/params"
+	"calib/internal/params"
 	"calib/internal/stats"
 	"calib/internal/units"
 )

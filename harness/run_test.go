@@ -19,8 +19,8 @@ import (
 	"testing"
 	"time"
 
-	"calib/fit/params"
 	"calib/internal/netspec"
+	"calib/internal/params"
 )
 
 var (

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"calib/fit/params"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
+	"calib/internal/params"
 	"calib/internal/stats"
 	"calib/internal/units"
 	"calib/reports/export/simgrid"

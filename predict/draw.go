@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"calib/fit/params"
+	"calib/internal/params"
 )
 
 // draws are parameters drawn anew. All models see the same: the k-th is made once, when it is first asked for.

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"calib/fit/params"
+	"calib/internal/params"
 	"calib/internal/stats"
 )
 

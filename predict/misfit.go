@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"calib/bench/pattern"
-	"calib/fit/params"
+	"calib/internal/params"
 	"calib/internal/stats"
 	"calib/predict/cost"
 )

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 
 	"calib/fit/overlap"
-	"calib/fit/params"
 	"calib/fit/resample"
+	"calib/internal/params"
 )
 
 // Overlapping is a program whose processors compute and exchange messages in turn, or at once.

@@ -8,7 +8,7 @@ import (
 	"calib/fit"
 	"calib/fit/fittest"
 	"calib/fit/overlap"
-	"calib/fit/params"
+	"calib/internal/params"
 )
 
 // Predictions of a run whose truth is known hold it in their intervals, and the best work is where the gain is largest.

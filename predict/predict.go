@@ -14,8 +14,8 @@ import (
 	"slices"
 
 	"calib/bench/pattern"
-	"calib/fit/params"
 	"calib/fit/resample"
+	"calib/internal/params"
 	"calib/predict/cost"
 	"calib/predict/world"
 )

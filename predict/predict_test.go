@@ -3,7 +3,7 @@ package predict
 import (
 	"testing"
 
-	"calib/fit/params"
+	"calib/internal/params"
 )
 
 // The simulation that predicted best what the run measured comes first, and so decides the best algorithm.

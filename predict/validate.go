@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"calib/bench/pattern"
-	"calib/fit/params"
 	"calib/fit/review"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
+	"calib/internal/params"
 	"calib/internal/stats"
 )
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"calib/fit/params"
+	"calib/internal/params"
 )
 
 // runFiles are the files of a run directory, and what is in them.

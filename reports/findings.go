@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"calib/fit/params"
+	"calib/internal/params"
 )
 
 // alikeShown bounds the warnings of one code that are about different hosts.

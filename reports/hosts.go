@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"calib/fit/params"
 	"calib/internal/hosts"
+	"calib/internal/params"
 	"calib/internal/stats"
 	"calib/internal/units"
 	"calib/reports/similar"

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"calib/fit/params"
+	"calib/internal/params"
 )
 
 // thousand is a run on a thousand hosts in three kinds, of which six random matchings were measured; four hosts are

@@ -10,7 +10,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
-	"calib/fit/params"
+	"calib/internal/params"
 	"calib/internal/printable"
 )
 

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"calib/fit/params"
+	"calib/internal/params"
 	"calib/internal/stats"
 	"calib/internal/units"
 )

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"calib/fit/params"
+	"calib/internal/params"
 )
 
 // recorded are the parameters that the published models are stated in: Hockney's line, Stoica's hyperbola, the cluster

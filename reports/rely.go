@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"calib/fit/params"
+	"calib/internal/params"
 )
 
 // namesShown bounds the names that one part of the sentence on reliance lists.

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/jedib0t/go-pretty/v6/text"
 
-	"calib/fit/params"
+	"calib/internal/params"
 	"calib/internal/units"
 )
 

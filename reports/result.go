@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"io"
 
-	"calib/fit/params"
+	"calib/internal/params"
 )
 
 // ResultSchema names the version of the document that --json prints.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"calib/fit/params"
 	"calib/internal/dataset"
+	"calib/internal/params"
 )
 
 // dialect is the JSON Schema version of everything calib publishes.

@@ -15,7 +15,7 @@ package reports
 import (
 	"io"
 
-	"calib/fit/params"
+	"calib/internal/params"
 	"calib/internal/units"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"calib/fit/params"
+	"calib/internal/params"
 	"calib/internal/units"
 )
 

@@ -5,8 +5,8 @@ import (
 
 	"calib/fit"
 	"calib/fit/models"
-	"calib/fit/params"
 	"calib/internal/netspec"
+	"calib/internal/params"
 )
 
 // What a run of the quick plan may be relied on for, from the simulated wire to the status: on eight hosts of a shared

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"calib/fit/params"
 	"calib/internal/needs"
+	"calib/internal/params"
 	"calib/internal/rundir"
 )
 

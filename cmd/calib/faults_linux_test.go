@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"calib/fit/params"
 	"calib/internal/dataset"
 	"calib/internal/needs"
+	"calib/internal/params"
 	"calib/internal/rundir"
 )
 

@@ -9,10 +9,10 @@ import (
 
 	"calib/fit"
 	"calib/fit/cluster"
-	"calib/fit/params"
 	"calib/fit/regress"
 	"calib/fit/resample"
 	"calib/internal/dataset/names"
+	"calib/internal/params"
 )
 
 // Buffer estimates B_L, the packets that the port to one receiver holds before it drops, twice and independently:

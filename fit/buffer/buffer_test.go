@@ -7,9 +7,9 @@ import (
 
 	"calib/fit"
 	"calib/fit/fittest"
-	"calib/fit/form"
-	"calib/fit/params"
 	"calib/internal/dataset"
+	"calib/internal/form"
+	"calib/internal/params"
 )
 
 func fitBuffer(t *testing.T, w fittest.PortTruth) *params.Fit {

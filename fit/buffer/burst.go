@@ -8,12 +8,12 @@ import (
 	"strings"
 
 	"calib/fit"
-	"calib/fit/params"
 	"calib/fit/regress"
 	"calib/fit/resample"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
 	"calib/internal/lsq"
+	"calib/internal/params"
 )
 
 // Reasons for leaving a burst out.

@@ -6,8 +6,8 @@ import (
 
 	"calib/fit"
 	"calib/fit/fittest"
-	"calib/fit/params"
 	"calib/internal/dataset"
+	"calib/internal/params"
 )
 
 // held is what a port that was kept full held of datagrams of a size: by round, the quartiles and the number of losses.

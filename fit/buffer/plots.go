@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"calib/fit"
-	"calib/fit/params"
 	"calib/fit/plots"
+	"calib/internal/params"
 )
 
 // Plots implements fit.Plotter.

@@ -9,10 +9,10 @@ import (
 	"calib/fit"
 	"calib/fit/cluster"
 	"calib/fit/fittest"
-	"calib/fit/form"
-	"calib/fit/params"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
+	"calib/internal/form"
+	"calib/internal/params"
 )
 
 func mustFit(t *testing.T, m fit.Model, d *dataset.Dataset) *params.Fit {

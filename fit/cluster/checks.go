@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"calib/fit"
-	"calib/fit/params"
 	"calib/fit/plots"
 	"calib/internal/dataset/names"
+	"calib/internal/params"
 	"calib/internal/stats"
 	"calib/internal/units"
 )

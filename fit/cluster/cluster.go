@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"calib/fit"
-	"calib/fit/form"
-	"calib/fit/params"
+	"calib/internal/form"
+	"calib/internal/params"
 )
 
 const source = "Tam, Wang 2000 section 3.2, table 1"

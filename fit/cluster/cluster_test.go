@@ -11,10 +11,10 @@ import (
 	"calib/fit"
 	"calib/fit/cluster"
 	"calib/fit/fittest"
-	"calib/fit/form"
-	"calib/fit/params"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
+	"calib/internal/form"
+	"calib/internal/params"
 )
 
 // coefficients lists what a truth's functions must come out as.

@@ -7,11 +7,11 @@ import (
 	"sort"
 
 	"calib/fit"
-	"calib/fit/form"
-	"calib/fit/params"
 	"calib/fit/regress"
 	"calib/fit/resample"
+	"calib/internal/form"
 	"calib/internal/lsq"
+	"calib/internal/params"
 )
 
 const (

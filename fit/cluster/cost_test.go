@@ -7,8 +7,8 @@ import (
 	"slices"
 	"testing"
 
-	"calib/fit/form"
 	"calib/fit/regress"
+	"calib/internal/form"
 	"calib/internal/lsq"
 )
 

@@ -7,12 +7,12 @@ import (
 	"slices"
 
 	"calib/fit"
-	"calib/fit/form"
-	"calib/fit/params"
 	"calib/fit/plots"
 	"calib/fit/regress"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
+	"calib/internal/form"
+	"calib/internal/params"
 )
 
 // Gap is the smallest interval between two packets of one host, as a function of their payload m [B]: g_s(m), a line,

@@ -9,10 +9,10 @@ import (
 	"strings"
 
 	"calib/fit"
-	"calib/fit/params"
 	"calib/fit/resample"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
+	"calib/internal/params"
 	"calib/internal/stats"
 	"calib/internal/units"
 )

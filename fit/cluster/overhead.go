@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"calib/fit"
-	"calib/fit/params"
 	"calib/fit/plots"
 	"calib/internal/dataset/names"
+	"calib/internal/params"
 	"calib/internal/stats"
 )
 

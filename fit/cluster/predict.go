@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"calib/fit/form"
+	"calib/internal/form"
 )
 
 // ErrPredict reports a prediction for numbers of hosts, bytes or costs that make no sense.

@@ -8,12 +8,12 @@ import (
 	"slices"
 
 	"calib/fit"
-	"calib/fit/form"
-	"calib/fit/params"
 	"calib/fit/regress"
 	"calib/fit/resample"
 	"calib/internal/dataset/names"
+	"calib/internal/form"
 	"calib/internal/lsq"
+	"calib/internal/params"
 	"calib/internal/units"
 )
 

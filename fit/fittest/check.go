@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"calib/fit"
-	"calib/fit/params"
+	"calib/internal/params"
 )
 
 // CheckFit fails unless f is what every model promises: it says what it used, every number is finite and inside its

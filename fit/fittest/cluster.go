@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 
 	"calib/fit/cluster"
-	"calib/fit/form"
 	"calib/internal/dataset"
+	"calib/internal/form"
 )
 
 // ClusterTruth is a switched cluster with known cost functions, from which tests write the samples of every experiment

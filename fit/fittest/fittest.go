@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"calib/fit"
-	"calib/fit/params"
 	"calib/internal/dataset"
+	"calib/internal/params"
 )
 
 // Near fails unless got is within rel of want, relative to it.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"calib/fit/params"
+	"calib/internal/params"
 )
 
 // CodeMeaning is what findings of one code say.

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"calib/fit"
-	"calib/fit/params"
 	"calib/internal/dataset"
+	"calib/internal/params"
 )
 
 func number(v float64) *float64 { return &v }

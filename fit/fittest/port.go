@@ -5,8 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"calib/fit/form"
 	"calib/internal/dataset"
+	"calib/internal/form"
 )
 
 // PortTruth is a network with a port of a known buffer, and known costs of messages, from which tests write the samples

@@ -9,9 +9,9 @@ import (
 	"calib/fit"
 	"calib/fit/blocks"
 	"calib/fit/fittest"
-	"calib/fit/params"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
+	"calib/internal/params"
 )
 
 // skewed replaces the bursts of exact data by those of senders that start up to skew [s] late, served first come first

@@ -7,9 +7,9 @@ import (
 
 	"calib/fit"
 	"calib/fit/fittest"
-	"calib/fit/params"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
+	"calib/internal/params"
 )
 
 // counting makes the streams of exact data those whose bytes were counted in a window of 250 ms, adds one of a pair

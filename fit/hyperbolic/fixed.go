@@ -6,10 +6,10 @@ import (
 	"slices"
 
 	"calib/fit"
-	"calib/fit/params"
 	"calib/fit/pointtopoint"
 	"calib/fit/regress"
 	"calib/fit/resample"
+	"calib/internal/params"
 	"calib/internal/stats"
 )
 

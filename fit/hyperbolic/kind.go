@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"calib/fit/params"
+	"calib/internal/params"
 	"calib/internal/units"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"calib/fit"
 	"calib/fit/fittest"
-	"calib/fit/params"
+	"calib/internal/params"
 )
 
 func TestKind(t *testing.T) {

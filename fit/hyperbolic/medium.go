@@ -7,9 +7,9 @@ import (
 	"slices"
 
 	"calib/fit"
-	"calib/fit/params"
 	"calib/fit/regress"
 	"calib/fit/resample"
+	"calib/internal/params"
 	"calib/internal/stats"
 )
 

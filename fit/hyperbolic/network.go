@@ -9,9 +9,9 @@ import (
 
 	"calib/fit"
 	"calib/fit/blocks"
-	"calib/fit/params"
 	"calib/fit/regress"
 	"calib/internal/dataset/names"
+	"calib/internal/params"
 )
 
 // Network separates the hosts' communication blocks (a, b) from the network's (a_c, b_c) by how the time of n disjoint

@@ -8,8 +8,8 @@ import (
 	"calib/fit"
 	"calib/fit/blocks"
 	"calib/fit/fittest"
-	"calib/fit/params"
 	"calib/internal/dataset"
+	"calib/internal/params"
 )
 
 func fitNetwork(t *testing.T, w fittest.Truth) *params.Fit {

@@ -5,8 +5,8 @@ import (
 	"math"
 
 	"calib/fit/blocks"
-	"calib/fit/params"
 	"calib/fit/plots"
+	"calib/internal/params"
 	"calib/internal/units"
 )
 

@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"calib/fit"
-	"calib/fit/params"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
+	"calib/internal/params"
 )
 
 // withoutSlow takes the slow hosts and pairs out of the batches. A number of pairs counts as measured without them only

@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"calib/fit"
-	"calib/fit/params"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
+	"calib/internal/params"
 	"calib/internal/stats"
 )
 

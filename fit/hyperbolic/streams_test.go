@@ -6,9 +6,9 @@ import (
 
 	"calib/fit"
 	"calib/fit/fittest"
-	"calib/fit/params"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
+	"calib/internal/params"
 )
 
 // Streams without bursts, as other tools measure them, give the time per byte and nothing else.

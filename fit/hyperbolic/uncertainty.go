@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"calib/fit"
-	"calib/fit/params"
+	"calib/internal/params"
 )
 
 // messageTerms are the type B terms of share times the time of a message from host to host: 1 for a', ½ for a.

@@ -6,10 +6,10 @@ import (
 
 	"calib/fit"
 	"calib/fit/blocks"
-	"calib/fit/params"
 	"calib/fit/regress"
 	"calib/fit/resample"
 	"calib/internal/dataset/names"
+	"calib/internal/params"
 	"calib/internal/stats"
 )
 

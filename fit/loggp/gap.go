@@ -6,11 +6,11 @@ import (
 	"slices"
 
 	"calib/fit"
-	"calib/fit/form"
-	"calib/fit/params"
 	"calib/fit/regress"
 	"calib/fit/resample"
+	"calib/internal/form"
 	"calib/internal/lsq"
+	"calib/internal/params"
 )
 
 // seriesGap is the residual series that the quality of LogGP is stated of.

@@ -9,10 +9,10 @@ import (
 	"slices"
 
 	"calib/fit"
-	"calib/fit/params"
 	"calib/fit/regress"
 	"calib/fit/resample"
 	"calib/internal/dataset/names"
+	"calib/internal/params"
 )
 
 // LogGP estimates the parameters of the model of that name from PRTT(n, d, s) [s], the time of n messages of s bytes

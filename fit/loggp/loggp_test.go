@@ -7,9 +7,9 @@ import (
 
 	"calib/fit"
 	"calib/fit/fittest"
-	"calib/fit/form"
-	"calib/fit/params"
 	"calib/internal/dataset"
+	"calib/internal/form"
+	"calib/internal/params"
 )
 
 func fitLogGP(t *testing.T, d *dataset.Dataset) *params.Fit {

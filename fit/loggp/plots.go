@@ -1,8 +1,8 @@
 package loggp
 
 import (
-	"calib/fit/params"
 	"calib/fit/plots"
+	"calib/internal/params"
 )
 
 // Plots implements fit.Plotter.

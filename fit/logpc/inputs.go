@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"calib/fit/blocks"
-	"calib/fit/params"
 	"calib/internal/dataset"
+	"calib/internal/params"
 )
 
 // ErrInputs reports a run without the parameters that the model takes from others.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"calib/fit/logpc"
-	"calib/fit/params"
+	"calib/internal/params"
 )
 
 // run is a run with LogGP and, of the hyperbolic model, a_c of that status, on a network of that kind.

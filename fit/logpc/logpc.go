@@ -13,9 +13,9 @@ import (
 	"calib/fit"
 	"calib/fit/hyperbolic"
 	"calib/fit/loggp"
-	"calib/fit/params"
 	"calib/fit/pointtopoint"
 	"calib/internal/dataset/names"
+	"calib/internal/params"
 )
 
 const source = "Moritz, Frank 2001, section 5.1, eq. 7, 14"

@@ -6,8 +6,8 @@ import (
 
 	"calib/fit/fittest"
 	"calib/fit/logpc"
-	"calib/fit/params"
 	"calib/internal/dataset"
+	"calib/internal/params"
 )
 
 // C_n, C_r and the inflation of remaps whose times are known.

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"calib/fit"
-	"calib/fit/params"
 	"calib/fit/plots"
+	"calib/internal/params"
 )
 
 // Plots implements fit.Plotter: the remaps of a kind and size, measured and as the model has them.

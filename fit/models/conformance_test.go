@@ -10,11 +10,11 @@ import (
 
 	"calib/fit"
 	"calib/fit/fittest"
-	"calib/fit/params"
 	"calib/fit/resample"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
 	"calib/internal/dataset/names/meanings"
+	"calib/internal/params"
 )
 
 func TestModelNames(t *testing.T) {

@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"calib/fit/fittest"
-	"calib/fit/form"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
+	"calib/internal/form"
 )
 
 // datasets are what the conformance suite fits every model to.

@@ -17,8 +17,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"calib/fit"
-	"calib/fit/params"
 	"calib/internal/dataset"
+	"calib/internal/params"
 )
 
 var update = flag.Bool("update", false, "write params.json.gz of the stored datasets anew: read the differences first")

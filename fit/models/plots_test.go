@@ -13,10 +13,10 @@ import (
 
 	"calib/fit"
 	"calib/fit/fittest"
-	"calib/fit/params"
 	"calib/fit/plots"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names/meanings"
+	"calib/internal/params"
 )
 
 var plotID = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)

@@ -4,11 +4,11 @@ import (
 	"math"
 
 	"calib/fit"
-	"calib/fit/form"
-	"calib/fit/params"
 	"calib/fit/regress"
 	"calib/fit/resample"
 	"calib/internal/dataset/names"
+	"calib/internal/form"
+	"calib/internal/params"
 	"calib/internal/stats"
 	"calib/internal/units"
 )

@@ -6,8 +6,8 @@ import (
 
 	"calib/fit"
 	"calib/fit/fittest"
-	"calib/fit/params"
 	"calib/internal/dataset"
+	"calib/internal/params"
 )
 
 func fitted(t *testing.T, w fittest.OverlapTruth) *params.Fit {

@@ -2,8 +2,8 @@ package overlap
 
 import (
 	"calib/fit"
-	"calib/fit/params"
 	"calib/fit/plots"
+	"calib/internal/params"
 )
 
 // Plots implements fit.Plotter: the gain by granularity for each message size, with the model's line and peak; the

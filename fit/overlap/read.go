@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"calib/fit"
-	"calib/fit/form"
-	"calib/fit/params"
+	"calib/internal/form"
+	"calib/internal/params"
 )
 
 // ErrParameters reports a params.json without the parameters of the model.

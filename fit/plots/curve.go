@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"calib/fit/params"
+	"calib/internal/params"
 	"calib/internal/units"
 )
 

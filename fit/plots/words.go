@@ -6,7 +6,7 @@ import (
 	"math"
 	"strings"
 
-	"calib/fit/params"
+	"calib/internal/params"
 	"calib/internal/units"
 )
 

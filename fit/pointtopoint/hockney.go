@@ -7,10 +7,10 @@ import (
 	"fmt"
 
 	"calib/fit"
-	"calib/fit/params"
 	"calib/fit/plots"
 	"calib/fit/regress"
 	"calib/internal/dataset/names"
+	"calib/internal/params"
 )
 
 // Hockney is the model of a latency and a rate,

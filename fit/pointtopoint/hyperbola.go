@@ -6,11 +6,11 @@ import (
 
 	"calib/fit"
 	"calib/fit/blocks"
-	"calib/fit/params"
 	"calib/fit/plots"
 	"calib/fit/regress"
 	"calib/internal/dataset/names"
 	"calib/internal/lsq"
+	"calib/internal/params"
 	"calib/internal/stats"
 	"calib/internal/units"
 )

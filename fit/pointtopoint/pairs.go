@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"calib/fit"
-	"calib/fit/params"
 	"calib/internal/dataset/names"
+	"calib/internal/params"
 )
 
 // pairMatrix lists every pair that pingpong measured: the half round trip of its smallest size as latency, and the rate

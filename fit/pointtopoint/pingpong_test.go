@@ -6,9 +6,9 @@ import (
 
 	"calib/fit"
 	"calib/fit/fittest"
-	"calib/fit/form"
-	"calib/fit/params"
 	"calib/internal/dataset"
+	"calib/internal/form"
+	"calib/internal/params"
 )
 
 func fitOf(t *testing.T, m fit.Model, d *dataset.Dataset) *params.Fit {

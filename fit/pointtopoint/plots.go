@@ -1,9 +1,9 @@
 package pointtopoint
 
 import (
-	"calib/fit/params"
 	"calib/fit/plots"
 	"calib/internal/dataset/names"
+	"calib/internal/params"
 )
 
 // timeBySize is the plot that the models of ping-pong share: T(x) with the quantiles of all half round trips behind it.

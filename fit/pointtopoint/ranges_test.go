@@ -11,8 +11,8 @@ import (
 
 	"calib/fit"
 	"calib/fit/fittest"
-	"calib/fit/params"
 	"calib/internal/dataset"
+	"calib/internal/params"
 )
 
 // Five ranges of the size, with the limits of a published calibration of Gigabit Ethernet under MPI

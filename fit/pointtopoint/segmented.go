@@ -5,11 +5,11 @@ import (
 	"strings"
 
 	"calib/fit"
-	"calib/fit/params"
 	"calib/fit/plots"
 	"calib/fit/regress"
 	"calib/internal/dataset/names"
 	"calib/internal/lsq"
+	"calib/internal/params"
 	"calib/internal/stats"
 	"calib/internal/units"
 )

@@ -6,8 +6,8 @@ import (
 
 	"calib/fit"
 	"calib/fit/fittest"
-	"calib/fit/params"
 	"calib/fit/pointtopoint"
+	"calib/internal/params"
 )
 
 // Pairs that differ by 3% are said to, whether the same pairs measure every round or others each time; equal pairs are

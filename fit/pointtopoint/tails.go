@@ -7,12 +7,12 @@ import (
 	"strconv"
 
 	"calib/fit"
-	"calib/fit/form"
-	"calib/fit/params"
 	"calib/fit/plots"
 	"calib/fit/regress"
 	"calib/fit/resample"
 	"calib/internal/dataset/names"
+	"calib/internal/form"
+	"calib/internal/params"
 	"calib/internal/stats"
 )
 

@@ -4,9 +4,9 @@ import (
 	"math"
 
 	"calib/fit"
-	"calib/fit/params"
 	"calib/fit/resample"
 	"calib/internal/dataset/names"
+	"calib/internal/params"
 	"calib/internal/units"
 )
 

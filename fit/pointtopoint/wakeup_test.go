@@ -8,9 +8,9 @@ import (
 
 	"calib/fit"
 	"calib/fit/fittest"
-	"calib/fit/params"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
+	"calib/internal/params"
 )
 
 func TestWakeup(t *testing.T) {

@@ -5,7 +5,7 @@ package regress
 import (
 	"math"
 
-	"calib/fit/form"
+	"calib/internal/form"
 	"calib/internal/lsq"
 )
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"calib/fit/params"
+	"calib/internal/params"
 )
 
 // claim is what a run says of one quantity in one way: a value with its 95% interval, and the parameters and functions

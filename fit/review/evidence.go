@@ -5,8 +5,8 @@ import (
 	"math"
 	"strings"
 
-	"calib/fit/form"
-	"calib/fit/params"
+	"calib/internal/form"
+	"calib/internal/params"
 )
 
 // Limits of the misfit of a model on its own data, above which its numbers are provisional. The papers' own models miss

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"calib/fit/form"
-	"calib/fit/params"
+	"calib/internal/form"
+	"calib/internal/params"
 	"calib/internal/units"
 )
 

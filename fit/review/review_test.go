@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"calib/fit/form"
-	"calib/fit/params"
+	"calib/internal/form"
+	"calib/internal/params"
 )
 
 // run is a run that nothing speaks against: ping-pong of 100 µs + 1 ns/B in five rounds, fitted by Hockney and the

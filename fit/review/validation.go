@@ -1,6 +1,6 @@
 package review
 
-import "calib/fit/params"
+import "calib/internal/params"
 
 // Contradicted marks parameters and functions of a reviewed p as provisional, because traffic that no fit has seen
 // contradicts what a model makes of them together. Those that are not ok stay as they are.

@@ -9,11 +9,11 @@ import (
 	"strings"
 
 	"calib/fit"
-	"calib/fit/params"
 	"calib/fit/plots"
 	"calib/fit/resample"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
+	"calib/internal/params"
 	"calib/internal/stats"
 )
 

@@ -6,10 +6,10 @@ import (
 	"slices"
 
 	"calib/fit"
-	"calib/fit/params"
 	"calib/fit/plots"
 	"calib/fit/resample"
 	"calib/internal/dataset/names"
+	"calib/internal/params"
 )
 
 // Fragment is the table T(M, f) [s], half the round trip of M bytes sent and received as fragments of f bytes, and what

@@ -5,9 +5,9 @@ package tuning
 
 import (
 	"calib/fit"
-	"calib/fit/params"
 	"calib/fit/plots"
 	"calib/fit/resample"
+	"calib/internal/params"
 )
 
 // addLine adds the timings of one line.

@@ -6,8 +6,8 @@ import (
 
 	"calib/fit"
 	"calib/fit/fittest"
-	"calib/fit/params"
 	"calib/internal/dataset"
+	"calib/internal/params"
 )
 
 func fitSettings(t *testing.T, m fit.Model, w fittest.PortTruth) *params.Fit {

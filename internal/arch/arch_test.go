@@ -39,7 +39,7 @@ func layers() []layer {
 		{pkg: "internal/events", why: "a queue does not know what is in it"},
 		{pkg: "internal/netspec", may: []string{"internal/decode/yaml", "internal/files"}, why: "the truth that simulator and lab share depends on neither"},
 		{pkg: "internal/truth", may: []string{"internal/netspec"}, why: "what must be found depends on the network alone, not on who finds it"},
-		{pkg: "internal/selfcheck", may: []string{"fit/params", "internal/netspec", "internal/truth", "internal/units"},
+		{pkg: "internal/selfcheck", may: []string{"internal/params", "internal/netspec", "internal/truth", "internal/units"},
 			why: "a copy is judged by two finished runs and the network between them"},
 		{pkg: "internal/plane", may: []string{"internal/dataset", "internal/units"}, why: "experiments and planes share it: it knows neither"},
 		{pkg: "internal/machine", may: []string{"internal/plane", "internal/units"},
@@ -94,23 +94,23 @@ func layers() []layer {
 		{pkg: "internal/certs", may: []string{"internal/files"}, why: "a certificate says who somebody is, whatever is asked of whom"},
 		{pkg: "run/plan", may: []string{"bench", "bench/pattern", "internal/decode/yaml", "internal/files", "internal/dataset", "internal/dataset/names", "internal/units"},
 			why: "a plan knows experiments and the time they take, and neither agents nor fits"},
-		{pkg: "run/judge", may: []string{"fit", "fit/models", "fit/params", "fit/resample", "internal/dataset", "internal/dataset/names", "run/plan"},
+		{pkg: "run/judge", may: []string{"fit", "fit/models", "internal/params", "fit/resample", "internal/dataset", "internal/dataset/names", "run/plan"},
 			why: "it is the one way back from fits to measuring: it knows samples and parameters, and neither points nor hosts"},
 		{pkg: "run/coord", may: []string{"bench", "internal/dataset", "internal/dataset/names", "internal/plane", "internal/stats", "internal/units", "run/plan"},
 			why: "the coordinator drives an Agent interface, over whatever wire; a session is the data plane's"},
-		{pkg: "fit", may: []string{"fit/form", "fit/params", "fit/regress", "fit/resample", "fit/review", "internal/dataset",
+		{pkg: "fit", may: []string{"internal/form", "internal/params", "fit/regress", "fit/resample", "fit/review", "internal/dataset",
 			"internal/dataset/names", "internal/stats", "internal/lsq", "internal/units"}, why: "the core is offline, deterministic in a dataset, and knows no model"},
-		{pkg: "fit/fittest", may: []string{"fit", "fit/blocks", "fit/cluster", "fit/form", "fit/params", "internal/dataset",
+		{pkg: "fit/fittest", may: []string{"fit", "fit/blocks", "fit/cluster", "internal/form", "internal/params", "internal/dataset",
 			"internal/dataset/names", "internal/units"}, why: "datasets of known truth for tests are made of the models' own formulas"},
-		{pkg: "fit/review", may: []string{"fit/form", "fit/params", "internal/units"},
+		{pkg: "fit/review", may: []string{"internal/form", "internal/params", "internal/units"},
 			why: "a review judges finished numbers, whatever fitted them"},
-		{pkg: "fit/form", may: []string{"internal/units"}, why: "the shape of a cost function is a formula"},
-		{pkg: "fit/params", may: []string{"internal/decode", "fit/form", "internal/units"},
+		{pkg: "internal/form", may: []string{"internal/units"}, why: "the shape of a cost function is a formula"},
+		{pkg: "internal/params", may: []string{"internal/decode", "internal/form", "internal/units"},
 			why: "a program that reads params.json needs nothing that makes it"},
 		{pkg: "fit/resample", may: []string{"internal/lsq", "internal/stats"}, why: "a bootstrap knows tables of numbers, and no model"},
-		{pkg: "fit/regress", may: []string{"fit/form", "internal/lsq"}, why: "a regression knows points and shapes, and no model"},
+		{pkg: "fit/regress", may: []string{"internal/form", "internal/lsq"}, why: "a regression knows points and shapes, and no model"},
 		{pkg: "fit/blocks", why: "the communication blocks of the papers are formulas"},
-		{pkg: "fit/plots", may: []string{"fit/params", "internal/units"}, why: "a plot is made of a finished fit, whatever its model"},
+		{pkg: "fit/plots", may: []string{"internal/params", "internal/units"}, why: "a plot is made of a finished fit, whatever its model"},
 		{pkg: "fit/buffer", may: family("fit/cluster"), why: "B_L is counted by the cluster model's costs, and nothing needs it"},
 		{pkg: "fit/cluster", may: family(), why: "a family of models knows the core and no other family"},
 		{pkg: "fit/hyperbolic", may: family("fit/pointtopoint"), why: "the hyperbola of one pair is that of a network without contention"},
@@ -122,42 +122,42 @@ func layers() []layer {
 		{pkg: "fit/tuning", may: family(), why: "a family of models knows the core and no other family"},
 		{pkg: "fit/models", may: []string{"fit", "fit/buffer", "fit/cluster", "fit/hyperbolic", "fit/loggp", "fit/logpc", "fit/overlap", "fit/pointtopoint",
 			"fit/timer", "fit/tuning"}, why: "the list of all models is the one place that knows them"},
-		{pkg: "predict", may: []string{"bench/pattern", "fit/overlap", "fit/params", "fit/resample", "fit/review", "internal/dataset", "internal/dataset/names", "internal/stats", "predict/cost", "predict/world"},
+		{pkg: "predict", may: []string{"bench/pattern", "fit/overlap", "internal/params", "fit/resample", "fit/review", "internal/dataset", "internal/dataset/names", "internal/stats", "predict/cost", "predict/world"},
 			why: "predictions are made of parameters; what was measured only judges them"},
-		{pkg: "predict/network", may: []string{"fit/form", "fit/params", "internal/netspec", "internal/stats", "internal/units"},
+		{pkg: "predict/network", may: []string{"internal/form", "internal/params", "internal/netspec", "internal/stats", "internal/units"},
 			why: "a network is described by parameters, whoever plays it"},
-		{pkg: "predict/world", may: []string{"bench/pattern", "fit/params", "internal/netspec", "internal/units", "predict/network", "transport/sim"},
+		{pkg: "predict/world", may: []string{"bench/pattern", "internal/params", "internal/netspec", "internal/units", "predict/network", "transport/sim"},
 			why: "a simulated network is told parameters, and knows no measurement"},
-		{pkg: "predict/tuned", may: []string{"bench/pattern", "fit/params", "internal/openmpi", "predict"},
+		{pkg: "predict/tuned", may: []string{"bench/pattern", "internal/params", "internal/openmpi", "predict"},
 			why: "choosing an algorithm asks for predictions, and knows neither the models nor the file that it becomes"},
 		{pkg: "predict/graph", may: []string{"internal/decode/yaml", "internal/files", "fit/blocks", "internal/units"}, why: "a communication graph is reduced by rules, whatever was measured"},
-		{pkg: "predict/cost", may: []string{"bench/pattern", "fit/blocks", "fit/cluster", "fit/logpc", "fit/params", "internal/dataset/names", "internal/events"},
+		{pkg: "predict/cost", may: []string{"bench/pattern", "fit/blocks", "fit/cluster", "fit/logpc", "internal/params", "internal/dataset/names", "internal/events"},
 			why: "a model on paper has a written schedule and finished parameters, and measures nothing"},
-		{pkg: "reports", may: []string{"internal/printable", "fit/form", "fit/params", "internal/dataset", "internal/hosts", "internal/stats", "internal/units", "reports/similar"},
+		{pkg: "reports", may: []string{"internal/printable", "internal/form", "internal/params", "internal/dataset", "internal/hosts", "internal/stats", "internal/units", "reports/similar"},
 			why: "reports are made of files that exist"},
 		{pkg: "internal/importer", may: []string{"internal/decode", "internal/dataset", "internal/dataset/names"},
 			why: "another tool's output becomes samples, and nothing else knows that tool"},
-		{pkg: "reports/similar", may: []string{"fit/params", "internal/stats"}, why: "what hosts have in common is found in their pairs, whoever shows it"},
-		{pkg: "reports/figure", may: []string{"fit/form", "fit/params", "internal/dataset", "internal/stats", "internal/units", "reports/similar"},
+		{pkg: "reports/similar", may: []string{"internal/params", "internal/stats"}, why: "what hosts have in common is found in their pairs, whoever shows it"},
+		{pkg: "reports/figure", may: []string{"internal/form", "internal/params", "internal/dataset", "internal/stats", "internal/units", "reports/similar"},
 			why: "a figure is made of fits, and knows no renderer"},
-		{pkg: "reports/html", may: []string{"reports", "reports/draw", "reports/figure", "fit/params", "internal/units"},
+		{pkg: "reports/html", may: []string{"reports", "reports/draw", "reports/figure", "internal/params", "internal/units"},
 			why: "a page renders figures and tables"},
-		{pkg: "reports/draw", may: []string{"internal/printable", "reports/figure", "fit/params", "internal/files", "internal/units"},
+		{pkg: "reports/draw", may: []string{"internal/printable", "reports/figure", "internal/params", "internal/files", "internal/units"},
 			why: "a drawing renders figures"},
-		{pkg: "reports/export", may: []string{"internal/printable", "reports/export/input", "reports/export/simgrid", "fit/form", "fit/params", "internal/netspec", "internal/openmpi", "internal/sheet", "internal/units",
+		{pkg: "reports/export", may: []string{"internal/printable", "reports/export/input", "reports/export/simgrid", "internal/form", "internal/params", "internal/netspec", "internal/openmpi", "internal/sheet", "internal/units",
 			"predict/network"},
 			why: "an export is made of a params.json alone, and of choices that the caller has made of it"},
-		{pkg: "reports/export/input", may: []string{"internal/printable", "fit/form", "fit/params", "internal/openmpi"},
+		{pkg: "reports/export/input", may: []string{"internal/printable", "internal/form", "internal/params", "internal/openmpi"},
 			why: "it reads a params.json for the exporters, and knows none of them"},
 		{pkg: "reports/export/simgrid", may: []string{"reports/export/input"}, why: "a platform file is made of an export's input"},
-		{pkg: "reports/compare", may: []string{"internal/decode", "reports", "fit/params", "internal/dataset/names", "internal/stats", "internal/units"},
+		{pkg: "reports/compare", may: []string{"internal/decode", "reports", "internal/params", "internal/dataset/names", "internal/stats", "internal/units"},
 			why: "a verdict is made of finished runs, wherever they are kept"},
-		{pkg: "internal/history", may: []string{"internal/printable", "internal/dataset", "fit/params", "internal/units"},
+		{pkg: "internal/history", may: []string{"internal/printable", "internal/dataset", "internal/params", "internal/units"},
 			why: "the store keeps finished runs, and fits nothing"},
 		{pkg: "internal/lab", may: []string{"internal/events", "internal/netspec", "internal/units"}, why: "the lab is a wire: it must not know who measures it"},
 		{pkg: "internal/needs", why: "any test may ask what the machine has"},
 		{pkg: "internal/progress", may: []string{"internal/printable"}, why: "progress counts steps, whatever they are"},
-		{pkg: "internal/rundir", may: []string{"internal/decode", "fit/params", "internal/dataset", "internal/files", "internal/units"},
+		{pkg: "internal/rundir", may: []string{"internal/decode", "internal/params", "internal/dataset", "internal/files", "internal/units"},
 			why: "a run directory holds what the stages wrote; it runs none of them"},
 		{pkg: "cmd/calib", free: true},
 		{pkg: "cmd/calib/internal/command", may: []string{"internal/printable", "reports"}, why: "what all commands share knows none of them"},
@@ -168,7 +168,7 @@ func layers() []layer {
 
 // family lists what a family of models may import: the core, what models share, and those families it is built on.
 func family(basis ...string) []string {
-	return append([]string{"fit", "fit/blocks", "fit/form", "fit/params", "fit/plots", "fit/regress", "fit/resample",
+	return append([]string{"fit", "fit/blocks", "internal/form", "internal/params", "fit/plots", "fit/regress", "fit/resample",
 		"internal/dataset", "internal/dataset/names", "internal/lsq", "internal/stats", "internal/units"}, basis...)
 }
 
@@ -178,13 +178,13 @@ func never() map[string][]string {
 	models := []string{module + "/fit", module + "/fit/models"} // what reads params.json does without what makes it
 	reader := slices.Concat(offline, models)
 	return map[string][]string{
-		"fit": offline, "fit/models": offline, "fit/params": reader,
+		"fit": offline, "fit/models": offline, "internal/params": reader,
 		"reports": reader, "reports/figure": reader, "reports/html": reader, "reports/draw": reader, "reports/compare": reader,
 		// The Prometheus library serves metrics too, and so imports net.
 		"reports/export": reader[1:], "reports/export/input": reader, "reports/export/simgrid": reader,
 		"internal/history": models, "internal/rundir": models,
 		// It is copied to every host.
-		"cmd/calib-agent": {module + "/fit", module + "/fit/params", module + "/reports", module + "/internal/history", module + "/predict", module + "/internal/lab",
+		"cmd/calib-agent": {module + "/fit", module + "/internal/params", module + "/reports", module + "/internal/history", module + "/predict", module + "/internal/lab",
 			module + "/run/plan", "github.com/goccy/go-yaml", "github.com/urfave/cli/v2"},
 		"bench":             {"net", module + "/transport", module + "/agent", module + "/run/plan", "github.com/goccy/go-yaml"},
 		"bench/experiments": {"net", module + "/transport", module + "/agent", module + "/run/plan", "github.com/goccy/go-yaml"},
@@ -241,6 +241,8 @@ func breaches(graph map[string][]string) []string {
 			r, known := rule(pkg)
 			target, _ := rule(to)
 			switch {
+			case ground(pkg) && !ground(to):
+				out = append(out, fmt.Sprintf("%s imports %s: internal is the ground on which the rooms stand, and knows none of them", pkg, to))
 			case !known:
 				out = append(out, fmt.Sprintf("%s imports %s and has no layer: give it a row in layers, with its reason", pkg, to))
 			case r.free || target.pkg == r.pkg || slices.Contains(r.may, target.pkg):
@@ -253,6 +255,9 @@ func breaches(graph map[string][]string) []string {
 	slices.Sort(out)
 	return out
 }
+
+// ground reports whether a package is one that every room may stand on.
+func ground(pkg string) bool { return strings.HasPrefix(pkg, "internal/") }
 
 func orNothing(may []string) string {
 	if len(may) == 0 {
@@ -281,14 +286,14 @@ func TestLayersCatch(t *testing.T) {
 		{"fit/timer", "calib/internal/dataset/names", ""},
 		{"fit/models", "calib/fit/tuning", ""},
 		{"reports", "calib/fit", "reports imports fit: reports are made of files that exist"},
-		{"reports/compare", "calib/fit/params", ""},
-		{"internal/history", "calib/fit", "internal/history imports fit: the store keeps finished runs"},
+		{"reports/compare", "calib/internal/params", ""},
+		{"internal/history", "calib/fit", "internal/history imports fit: internal is the ground"},
 		{"agent/wire", "calib/run/coord", "agent/wire imports run/coord: an agent runs experiments"},
 		{"fit", "calib/predict/cost", "fit imports predict/cost: the core is offline"},
 		{"reports", "calib/predict/cost", "reports imports predict/cost: reports are made of files that exist"},
 		{"predict/cost", "calib/bench", "predict/cost imports bench: a model on paper"},
 		{"predict/cost", "calib/bench/pattern", ""},
-		{"internal/new", "calib/fit", "internal/new imports fit and has no layer"},
+		{"internal/new", "calib/internal/stats", "internal/new imports internal/stats and has no layer"},
 		{"transport/sim", "calib/transport", "transport/sim imports transport: the simulator is a data plane"},
 		{"bench", "calib/internal/stats", ""},
 		{"agent", "calib/agent/wire", ""},

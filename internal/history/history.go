@@ -15,7 +15,7 @@ import (
 	"fmt"
 	"time"
 
-	"calib/fit/params"
+	"calib/internal/params"
 )
 
 // Errors that a caller may want to tell apart.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"calib/fit/params"
+	"calib/internal/params"
 )
 
 // oldReading is a number as stores had it before they had tiles.

@@ -5,7 +5,7 @@ import (
 	"database/sql"
 	"time"
 
-	"calib/fit/params"
+	"calib/internal/params"
 )
 
 // Followed is a metric that stored runs have, of the whole network or of one link: it can be followed over time.

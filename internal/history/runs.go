@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"calib/fit/params"
+	"calib/internal/params"
 	"calib/internal/printable"
 )
 

@@ -19,9 +19,9 @@ import (
 	"syscall"
 	"time"
 
-	"calib/fit/params"
 	"calib/internal/dataset"
 	"calib/internal/files"
+	"calib/internal/params"
 )
 
 // Files of a run directory.

@@ -16,9 +16,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"calib/fit/params"
 	"calib/internal/dataset"
 	"calib/internal/files"
+	"calib/internal/params"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files in testdata")

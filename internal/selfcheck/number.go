@@ -3,7 +3,7 @@ package selfcheck
 import (
 	"math"
 
-	"calib/fit/params"
+	"calib/internal/params"
 )
 
 // number is a parameter or a coefficient of a run, slowed.

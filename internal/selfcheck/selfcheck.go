@@ -15,8 +15,8 @@ import (
 	"math"
 	"slices"
 
-	"calib/fit/params"
 	"calib/internal/netspec"
+	"calib/internal/params"
 	"calib/internal/truth"
 )
 

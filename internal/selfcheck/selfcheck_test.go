@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"calib/fit/params"
 	"calib/internal/netspec"
+	"calib/internal/params"
 )
 
 const us = 1e-6

@@ -5,8 +5,8 @@ import (
 	"maps"
 	"slices"
 
-	"calib/fit/params"
 	"calib/internal/netspec"
+	"calib/internal/params"
 )
 
 // structure judges what is no number: the kind of the network, and the hosts and pairs that are slow. They come back by

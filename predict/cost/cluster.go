@@ -6,7 +6,7 @@ import (
 
 	"calib/bench/pattern"
 	"calib/fit/cluster"
-	"calib/fit/params"
+	"calib/internal/params"
 )
 
 // Cluster predicts by the cluster model, as package fit/cluster reads it off a params.json, with its own closed forms:

@@ -1,7 +1,7 @@
 package cost
 
 import (
-	"calib/fit/params"
+	"calib/internal/params"
 )
 
 // Hockney predicts by T(m) = α + β·m [s], m in bytes (parameters alpha, beta). Hosts have one port out and one port in,

@@ -5,7 +5,7 @@ import (
 
 	"calib/bench/pattern"
 	"calib/fit/blocks"
-	"calib/fit/params"
+	"calib/internal/params"
 )
 
 // Bounder is a model that bounds the times of a pattern whose messages may or may not overlap, as Hyperbolic is.

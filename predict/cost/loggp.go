@@ -3,7 +3,7 @@ package cost
 import (
 	"math"
 
-	"calib/fit/params"
+	"calib/internal/params"
 )
 
 // LogGP predicts by the parameters L, o_s, o_r, g [s] and G [s/B] of LogGP, which are those of messages of 1 byte.

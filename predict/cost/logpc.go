@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"calib/fit/logpc"
-	"calib/fit/params"
+	"calib/internal/params"
 )
 
 // Topology is a k-ary n-cube: its dimension n, and the average distance k_d of a message in each. The zero value is

@@ -6,7 +6,7 @@ import (
 
 	"calib/bench/pattern"
 	"calib/fit/logpc"
-	"calib/fit/params"
+	"calib/internal/params"
 )
 
 // logpcRun is a run of LogGP, on a medium of so many seconds a message and a byte where medium is set.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"calib/fit/params"
+	"calib/internal/params"
 )
 
 // reader takes the parameters of one model off a params.json and remembers what is wrong with them.

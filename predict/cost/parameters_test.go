@@ -10,7 +10,7 @@ import (
 
 	"calib/fit/blocks"
 	"calib/fit/cluster"
-	"calib/fit/params"
+	"calib/internal/params"
 )
 
 // stored is a params.json of the models' tests.

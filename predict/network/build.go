@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"calib/fit/params"
 	"calib/internal/netspec"
+	"calib/internal/params"
 )
 
 // shared is a medium that all hosts share: a block of a, b for each host and direction, and one of a_c, b_c for all. It

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"calib/fit/params"
 	"calib/internal/netspec"
+	"calib/internal/params"
 )
 
 // ErrTooFast reports a network that the lab cannot play at any slowdown that it allows.

@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"calib/fit/params"
 	"calib/internal/netspec"
+	"calib/internal/params"
 )
 
 // differ gives the hosts and pairs that the run names as slow blocks of their own, with which the lab's times of

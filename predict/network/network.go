@@ -11,8 +11,8 @@ import (
 	"math"
 	"slices"
 
-	"calib/fit/params"
 	"calib/internal/netspec"
+	"calib/internal/params"
 	"calib/internal/stats"
 	"calib/internal/units"
 )

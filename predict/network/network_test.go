@@ -9,8 +9,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"calib/fit/form"
-	"calib/fit/params"
+	"calib/internal/form"
+	"calib/internal/params"
 	"calib/internal/truth"
 )
 

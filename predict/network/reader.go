@@ -5,9 +5,9 @@ import (
 	"math"
 	"strconv"
 
-	"calib/fit/form"
-	"calib/fit/params"
+	"calib/internal/form"
 	"calib/internal/netspec"
+	"calib/internal/params"
 	"calib/internal/units"
 )
 

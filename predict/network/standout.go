@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"calib/fit/params"
+	"calib/internal/params"
 	"calib/internal/stats"
 	"calib/internal/units"
 )

@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"calib/fit/params"
 	"calib/internal/openmpi"
+	"calib/internal/params"
 	"calib/predict"
 )
 

@@ -11,8 +11,8 @@ import (
 	"fmt"
 	"slices"
 
-	"calib/fit/params"
 	"calib/internal/openmpi"
+	"calib/internal/params"
 	"calib/predict"
 )
 

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"calib/bench/pattern"
-	"calib/fit/params"
 	"calib/internal/openmpi"
+	"calib/internal/params"
 	"calib/predict"
 )
 

@@ -14,8 +14,8 @@ import (
 	"math"
 
 	"calib/bench/pattern"
-	"calib/fit/params"
 	"calib/internal/netspec"
+	"calib/internal/params"
 	"calib/internal/units"
 	"calib/predict/network"
 	"calib/transport/sim"

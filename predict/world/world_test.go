@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"calib/bench/pattern"
-	"calib/fit/form"
-	"calib/fit/params"
+	"calib/internal/form"
+	"calib/internal/params"
 )
 
 const us = 1e-6

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"calib/fit/params"
+	"calib/internal/params"
 )
 
 // edited are runs, each after a change.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"calib/fit/params"
+	"calib/internal/params"
 	"calib/internal/stats"
 )
 

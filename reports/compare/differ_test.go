@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"calib/fit/params"
+	"calib/internal/params"
 )
 
 func TestThresholds(t *testing.T) {

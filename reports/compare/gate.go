@@ -9,7 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"calib/fit/params"
+	"calib/internal/params"
 	"calib/internal/stats"
 	"calib/internal/units"
 )

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"calib/fit/params"
+	"calib/internal/params"
 )
 
 // stages measures what it is told, and keeps what it was asked.

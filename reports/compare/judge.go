@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"calib/fit/params"
+	"calib/internal/params"
 	"calib/internal/stats"
 )
 

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"calib/fit/params"
 	"calib/internal/dataset/names"
+	"calib/internal/params"
 )
 
 // Run is what a comparison needs of a run.

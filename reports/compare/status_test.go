@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"calib/fit/params"
+	"calib/internal/params"
 )
 
 // statusRuns are runs on one host with one number, of the given statuses; of a status without a value it is withheld.

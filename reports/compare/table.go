@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"calib/fit/params"
+	"calib/internal/params"
 	"calib/internal/stats"
 )
 

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"calib/fit/params"
+	"calib/internal/params"
 	"calib/reports/figure"
 )
 

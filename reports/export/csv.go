@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"calib/fit/params"
+	"calib/internal/params"
 	"calib/internal/sheet"
 	"calib/reports/export/input"
 )

@@ -17,7 +17,7 @@ import (
 	"fmt"
 	"strings"
 
-	"calib/fit/params"
+	"calib/internal/params"
 	"calib/reports/export/input"
 	"calib/reports/export/simgrid"
 )

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"calib/fit/fittest"
-	"calib/fit/params"
+	"calib/internal/params"
 	"calib/internal/printable"
 )
 

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"testing"
 
-	"calib/fit/form"
-	"calib/fit/params"
+	"calib/internal/form"
+	"calib/internal/params"
 	"calib/reports/export/input"
 )
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode"
 
-	"calib/fit/params"
+	"calib/internal/params"
 	"calib/reports/export/input"
 )
 

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"calib/fit/form"
-	"calib/fit/params"
+	"calib/internal/form"
 	"calib/internal/netspec"
+	"calib/internal/params"
 	"calib/reports/export/input"
 )
 

@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"time"
 
-	"calib/fit/params"
+	"calib/internal/params"
 	"calib/internal/sheet"
 	"calib/reports/export/input"
 )

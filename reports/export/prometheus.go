@@ -8,7 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/common/expfmt"
 
-	"calib/fit/params"
+	"calib/internal/params"
 	"calib/internal/printable"
 	"calib/reports/export/input"
 )

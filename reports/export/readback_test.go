@@ -10,7 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"calib/fit/params"
+	"calib/internal/params"
 	"calib/reports/export/input"
 	"calib/reports/export/simgrid"
 )

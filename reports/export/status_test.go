@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"calib/fit/params"
+	"calib/internal/params"
 )
 
 // Every target marks what is provisional and refuses, or marks, what is withheld.

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"calib/fit/params"
 	"calib/internal/dataset"
+	"calib/internal/params"
 	"calib/internal/stats"
 )
 

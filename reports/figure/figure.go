@@ -3,7 +3,7 @@
 package figure
 
 import (
-	"calib/fit/params"
+	"calib/internal/params"
 )
 
 // What the fits say of their plots, as figures take it over.

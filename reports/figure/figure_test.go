@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"calib/fit/params"
+	"calib/internal/params"
 	"calib/reports/figure"
 )
 

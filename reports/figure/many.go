@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"calib/fit/params"
+	"calib/internal/params"
 	"calib/internal/stats"
 	"calib/reports/similar"
 )

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"calib/fit/params"
 	"calib/internal/dataset"
+	"calib/internal/params"
 	"calib/reports/figure"
 )
 

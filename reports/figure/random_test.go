@@ -7,8 +7,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"calib/fit/params"
 	"calib/internal/dataset"
+	"calib/internal/params"
 	"calib/reports/figure"
 )
 

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode"
 
-	"calib/fit/params"
+	"calib/internal/params"
 	"calib/internal/units"
 	"calib/reports"
 	"calib/reports/draw"

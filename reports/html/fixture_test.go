@@ -5,14 +5,14 @@ import (
 	"os"
 	"testing"
 
-	"calib/fit/params"
+	"calib/internal/params"
 	"calib/reports/figure"
 )
 
 // fixture is the run on the emulated sparc1994 cluster that package fit encodes in its own tests.
 func fixture(t testing.TB) *params.Params {
 	t.Helper()
-	f, err := os.Open("../../fit/params/testdata/params.json")
+	f, err := os.Open("../../internal/params/testdata/params.json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ package html
 import (
 	"io"
 
-	"calib/fit/params"
+	"calib/internal/params"
 	"calib/reports"
 	"calib/reports/figure"
 )

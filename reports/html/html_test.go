@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"calib/fit/params"
+	"calib/internal/params"
 	"calib/reports"
 	"calib/reports/figure"
 )

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"calib/fit/params"
+	"calib/internal/params"
 	"calib/internal/units"
 	"calib/reports"
 	"calib/reports/draw"

@@ -10,7 +10,7 @@ import (
 	"math"
 	"slices"
 
-	"calib/fit/params"
+	"calib/internal/params"
 	"calib/internal/stats"
 )
 

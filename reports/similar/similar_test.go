@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"calib/fit/params"
+	"calib/internal/params"
 	"calib/reports/similar"
 )
 

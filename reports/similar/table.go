@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"calib/fit/params"
+	"calib/internal/params"
 	"calib/internal/stats"
 )
 

@@ -13,10 +13,10 @@ import (
 
 	"calib/fit"
 	"calib/fit/models"
-	"calib/fit/params"
 	"calib/fit/resample"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
+	"calib/internal/params"
 	"calib/run/plan"
 )
 

@@ -8,9 +8,9 @@ import (
 
 	"calib/bench"
 	"calib/fit"
-	"calib/fit/params"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
+	"calib/internal/params"
 	"calib/run/plan"
 )
 

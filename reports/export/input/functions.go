@@ -5,7 +5,7 @@ import (
 	"math"
 	"strconv"
 
-	"calib/fit/form"
+	"calib/internal/form"
 )
 
 // Segment is a piece of a function, C0 + C1·x [s, s/B] for sizes x above From [B].

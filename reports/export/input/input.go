@@ -13,8 +13,8 @@ import (
 	"slices"
 	"strings"
 
-	"calib/fit/params"
 	"calib/internal/openmpi"
+	"calib/internal/params"
 )
 
 // Classes of errors.

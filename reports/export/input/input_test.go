@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"calib/fit/form"
-	"calib/fit/params"
+	"calib/internal/form"
+	"calib/internal/params"
 )
 
 func with(f map[string]params.Function, p map[string]params.Parameter) *Input {

@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"calib/fit/form"
-	"calib/fit/params"
+	"calib/internal/form"
+	"calib/internal/params"
 	"calib/reports/export/input"
 )
 

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"calib/fit/params"
 	"calib/internal/needs"
+	"calib/internal/params"
 )
 
 // TestRuns: SimGrid itself gives what the reader says, and so T(x), on a switch and on a shared medium.

@@ -13,8 +13,8 @@ import (
 
 	"calib/cmd/calib/internal/command"
 	"calib/cmd/calib/internal/runfiles"
-	"calib/fit/params"
 	"calib/internal/history"
+	"calib/internal/params"
 	"calib/internal/rundir"
 	"calib/reports"
 )

@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"calib/fit/params"
 	"calib/internal/history"
+	"calib/internal/params"
 	"calib/internal/stats"
 	"calib/reports/figure"
 )

@@ -14,8 +14,8 @@ import (
 
 	"calib/cmd/calib/internal/command"
 	"calib/cmd/calib/internal/runfiles"
-	"calib/fit/params"
 	"calib/internal/history"
+	"calib/internal/params"
 	"calib/internal/units"
 	"calib/reports"
 	"calib/reports/draw"

@@ -12,8 +12,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"calib/fit/params"
 	"calib/internal/history"
+	"calib/internal/params"
 	"calib/internal/stats"
 	"calib/reports/figure"
 )

@@ -12,11 +12,11 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"calib/cmd/calib/internal/command"
-	"calib/fit/params"
 	"calib/internal/environ"
 	"calib/internal/files"
 	"calib/internal/lab"
 	"calib/internal/netspec"
+	"calib/internal/params"
 	"calib/internal/selfcheck"
 	"calib/internal/units"
 	"calib/reports"

@@ -10,8 +10,8 @@ import (
 
 	"calib/cmd/calib/internal/command"
 	"calib/cmd/calib/internal/runfiles"
-	"calib/fit/params"
 	"calib/internal/dataset"
+	"calib/internal/params"
 	"calib/internal/rundir"
 	"calib/run/coord"
 	"calib/run/plan"

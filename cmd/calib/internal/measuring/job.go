@@ -11,10 +11,10 @@ import (
 
 	"calib/cmd/calib/internal/command"
 	"calib/cmd/calib/internal/runfiles"
-	"calib/fit/params"
 	"calib/internal/dataset"
 	"calib/internal/decode"
 	"calib/internal/hosts"
+	"calib/internal/params"
 	"calib/internal/plane"
 	"calib/internal/progress"
 	"calib/internal/rundir"

@@ -14,8 +14,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"calib/cmd/calib/internal/runfiles"
-	"calib/fit/params"
 	"calib/internal/netspec"
+	"calib/internal/params"
 	"calib/internal/selfcheck"
 	"calib/reports/export"
 )

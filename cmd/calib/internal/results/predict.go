@@ -11,7 +11,7 @@ import (
 	"calib/cmd/calib/internal/command"
 	"calib/cmd/calib/internal/runfiles"
 	"calib/fit/blocks"
-	"calib/fit/params"
+	"calib/internal/params"
 	"calib/internal/units"
 	"calib/predict"
 	"calib/predict/graph"

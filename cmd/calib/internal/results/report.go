@@ -10,7 +10,7 @@ import (
 	"calib/cmd/calib/internal/command"
 	"calib/cmd/calib/internal/history"
 	"calib/cmd/calib/internal/runfiles"
-	"calib/fit/params"
+	"calib/internal/params"
 	"calib/internal/rundir"
 	"calib/reports"
 	"calib/reports/draw"

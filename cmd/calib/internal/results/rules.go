@@ -7,8 +7,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"calib/cmd/calib/internal/command"
-	"calib/fit/params"
 	"calib/internal/openmpi"
+	"calib/internal/params"
 	"calib/predict/tuned"
 )
 

@@ -10,8 +10,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"calib/cmd/calib/internal/command"
-	"calib/fit/params"
 	"calib/internal/files"
+	"calib/internal/params"
 	"calib/internal/rundir"
 	"calib/reports"
 	"calib/reports/compare"

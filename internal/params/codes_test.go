@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"calib/fit/fittest"
-	"calib/fit/params"
+	"calib/internal/params"
 )
 
 // Every constant of a code and of a quantity is in its table once, with a meaning, and is used by a model, by package

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"calib/fit/form"
+	"calib/internal/form"
 	"calib/internal/units"
 )
 

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"calib/fit/fittest"
-	"calib/fit/params"
+	"calib/internal/params"
 )
 
 var updateParams = flag.Bool("update-params", false, "rewrite testdata/params.json")

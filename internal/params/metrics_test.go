@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"calib/fit/form"
+	"calib/internal/form"
 )
 
 // What can be followed is what every run has alike: of segments not the coefficients, whose breaks move.

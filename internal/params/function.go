@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"calib/fit/form"
+	"calib/internal/form"
 )
 
 // Function is a cost function of named arguments: coefficients of a named form with their intervals and domain.

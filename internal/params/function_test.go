@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"calib/fit/form"
+	"calib/internal/form"
 )
 
 func TestCoeffUnit(t *testing.T) {
