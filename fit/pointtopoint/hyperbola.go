@@ -3,6 +3,7 @@ package pointtopoint
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"calib/fit"
 	"calib/fit/blocks"
@@ -23,7 +24,7 @@ import (
 //
 //   - limits, the value of record (eq. 17): a_prime_limits is the time of a message of one packet extrapolated to no
 //     payload, b_prime_limits the slope of the large sizes;
-//   - joint: a_prime_joint and b_prime_joint minimise the relative residuals at all sizes at once (Levenberg-Marquardt).
+//   - joint: a_prime_joint and b_prime_joint minimise the relative residuals at all sizes at once (Gauss-Newton).
 //
 // Residuals and quality are those of eq. 3 with the limits; a note gives the misfit of the joint estimate.
 // Source: Stoica, Sultan, Keyes 1994, eq. 3, 16, 17.
@@ -103,17 +104,13 @@ func limitsOf(x, y []float64, small, large int) ([]float64, error) {
 
 // joint records the estimate from all sizes at once and returns its condition number.
 func joint(r *fit.Result, p *fit.Prepared, q *fit.Pingpong, limits []float64) (float64, error) {
-	sol, err := jointHyperbola(q.Sizes, q.Times.Values, limits)
+	j, condition, err := jointHyperbola(q.Sizes, q.Times.Values, limits)
 	if err != nil {
 		return math.NaN(), err
 	}
-	j := sol.Coef
 	reps := q.Times.Apply(func(y []float64) ([]float64, error) {
-		r, err := jointHyperbola(q.Sizes, y, j)
-		if err != nil {
-			return nil, err
-		}
-		return r.Coef, nil
+		l, _, err := jointHyperbola(q.Sizes, y, j)
+		return l, err
 	})
 	r.Found("a_prime_joint", "s", "fixed time of a message, all sizes at once", j[0], q.Times.Interval(j[0], reps, 0), p.OneMessage(1)...)
 	r.Found("b_prime_joint", "s/B", "time per byte, all sizes at once", j[1], q.Times.Interval(j[1], reps, 1))
@@ -127,7 +124,7 @@ func joint(r *fit.Result, p *fit.Prepared, q *fit.Pingpong, limits []float64) (f
 	}
 	r.Add(params.Notef(params.JointEstimate, "the joint estimate misses T by %.1f%% on average and by %.1f%% at most, at %g B",
 		100*stats.Mean(errs), 100*errs[worst], q.Sizes[worst]).With("mean", stats.Mean(errs)).With("worst", errs[worst]))
-	return sol.Cond(), nil
+	return condition(), nil
 }
 
 // SmallSizes returns how many of the smallest sizes a' is taken from: those within one packet whose T is within
@@ -170,29 +167,50 @@ func lastSegment(sizes, times, breaks []float64) int {
 	return k
 }
 
-// jointHyperbola fits eq. 3 to relative residuals from a start.
-func jointHyperbola(x, y, start []float64) (*lsq.NLSolution, error) {
+// maxSteps bounds the Gauss-Newton steps of the joint estimate, and how often one is halved. It takes about five.
+const maxSteps = 50
+
+// jointHyperbola fits eq. 3 to relative residuals from a start, by Gauss-Newton steps that are halved until they bring the
+// curve nearer. It also returns the condition number of the last step's equations.
+func jointHyperbola(x, y, start []float64) (l []float64, condition func() float64, err error) {
 	w, err := lsq.RelativeWeights(y)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return lsq.NonLinear(lsq.Problem{
-		Y: y, Start: start, Weights: w,
-		Predict: func(p, out []float64) error {
-			for i, v := range x {
-				out[i] = blocks.T(v, p[0], p[1])
+	misses := func(l []float64) (r []float64, squares float64) {
+		r = make([]float64, len(x))
+		for i, v := range x {
+			r[i] = y[i] - blocks.T(v, l[0], l[1])
+			squares += w[i] * r[i] * r[i]
+		}
+		return r, squares
+	}
+	l = slices.Clone(start)
+	r, squares := misses(l)
+	rows := make([][]float64, len(x))
+	for range maxSteps {
+		for i, v := range x {
+			a, s := l[0], l[0]+l[1]*v
+			rows[i] = []float64{a * (a + 2*l[1]*v) / (s * s), v - a*a*v/(s*s)} // dT/da', dT/db'
+		}
+		step, err := lsq.Linear(rows, r, w)
+		if err != nil {
+			return nil, nil, err
+		}
+		da, db := step.Coef[0], step.Coef[1]
+		for range maxSteps {
+			next := []float64{l[0] + da, l[1] + db}
+			if nextR, s := misses(next); s < squares {
+				l, r, squares = next, nextR, s
+				break
 			}
-			return nil
-		},
-		Jac: func(p []float64, jac [][]float64) error {
-			for i, v := range x {
-				a, s := p[0], p[0]+p[1]*v
-				jac[i][0] = a * (a + 2*p[1]*v) / (s * s)
-				jac[i][1] = v - a*a*v/(s*s)
-			}
-			return nil
-		},
-	})
+			da, db = da/2, db/2
+		}
+		if math.Abs(da) <= 1e-10*math.Abs(l[0]) && math.Abs(db) <= 1e-10*math.Abs(l[1]) {
+			return l, step.Cond, nil
+		}
+	}
+	return nil, nil, fmt.Errorf("eq. 3 at all sizes: %d steps: %w", maxSteps, lsq.ErrNoConverge)
 }
 
 // Plots implements fit.Plotter.

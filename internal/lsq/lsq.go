@@ -1,6 +1,6 @@
 // Package lsq holds the least-squares numerics that the models are built on:
-// linear and weighted fits, a robust fit, non-linear fits, piecewise lines and a
-// bootstrap over rounds.
+// linear and weighted fits, a robust fit, piecewise lines and a bootstrap over
+// rounds.
 //
 // Opinions, and what was rejected:
 //
@@ -12,7 +12,6 @@
 //     Norris 14.0 and 12.2, Pontius 13.5 and 11.8, Longley 14.7 and 10.9,
 //     Wampler1 16.0 and 9.9, Wampler5 16.0 and 5.5 (NIST's reference problems).
 //     Condition numbers are exact 2-norms; mat.QR estimates another norm.
-//   - Levenberg-Marquardt is written here: gonum/optimize has none.
 //   - A coefficient is what the data say. Nothing is clamped; a fit that may
 //     not have a negative slope is refused (ErrInadmissible).
 //   - Condition numbers are those of the column-scaled design, so that a fit in

@@ -200,24 +200,3 @@ func TestWampler(t *testing.T) {
 		checkLinear(t, "Wampler"+string(rune('1'+k)), design(x, true, 5), y, c.digits, c.rest)
 	}
 }
-
-// TestLanczos1 generates the problem from its definition, so that one reference
-// problem of the non-linear kind always runs: y = Σ aₖ·exp(−bₖ·x) exactly, whose
-// minimiser is the generating vector.
-func TestLanczos1(t *testing.T) {
-	want := []float64{0.0951, 1, 0.8607, 3, 1.5576, 5}
-	d := &strd{}
-	for i := range 24 {
-		row := []float64{float64(i) * 0.05}
-		d.x, d.y = append(d.x, row), append(d.y, lanczos(want, row))
-	}
-	for _, start := range [][]float64{{1.2, 0.3, 5.6, 5.5, 6.5, 7.6}, {0.5, 0.7, 3.6, 4.2, 4, 6.3}} {
-		sol, err := NonLinear(strdProblem("Lanczos1", d, lanczos, start))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := worst(sol.Coef, want, 15); got < 9 {
-			t.Errorf("from %v: %.1f digits, %+v", start, got, sol.Coef)
-		}
-	}
-}
