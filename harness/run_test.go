@@ -179,12 +179,13 @@ func resolve(t *testing.T, arg string) *netspec.Spec {
 	return spec
 }
 
-// medium writes the description of a shared medium of 8 hosts whose b is some times its b_c.
+// medium writes the description of a shared medium of 8 hosts whose b is some times its b_c. A fast host has a smaller a
+// as well: a packet cannot cost less than its fixed time.
 func medium(t *testing.T, ratio float64) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "medium.yaml")
-	text := fmt.Sprintf("name: medium-%g\nhosts: 8\nmode: shared\nmss: 1448\nhost: {a: 860e-6, b: %g}\n"+
-		"medium: {a: 346e-6, b: 0.92e-6}\n", ratio, ratio*0.92e-6)
+	text := fmt.Sprintf("name: medium-%g\nhosts: 8\nmode: shared\nmss: 1448\nhost: {a: %g, b: %g}\n"+
+		"medium: {a: 346e-6, b: 0.92e-6}\n", ratio, min(1, ratio)*860e-6, ratio*0.92e-6)
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
