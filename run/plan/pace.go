@@ -14,8 +14,6 @@ const (
 	overtime = 0.02
 	// slack is how many times its part of the budget a round of the least may take.
 	slack = 1.25
-	// wrong is how many times as long as planned a first round takes from which on the probe was wrong.
-	wrong = 2
 )
 
 // Pace keeps a run within its budget. It expects of every slot the time that it took before, or, before it has run,
@@ -31,8 +29,6 @@ type Pace struct {
 	order  []int // groups of the round in slot order
 	until  units.Nanos
 	begun  units.Nanos // the round
-	scaled bool
-	first  ratio // of the first round's slots
 }
 
 // ratio is what slots took, and what was planned of them.
@@ -45,7 +41,7 @@ func (r *ratio) factor() float64 {
 	return float64(r.took) / float64(r.planned)
 }
 
-// NewPace returns the pace of a schedule. Where the probe was wrong it makes the schedule's slots lighter.
+// NewPace returns the pace of a schedule.
 func NewPace(s *Schedule) *Pace {
 	n := len(s.groups)
 	p := &Pace{plan: s, took: make([]units.Nanos, n), rounds: make([]int, n), last: make([]int, n), exps: map[string]*ratio{}, round: -1}
@@ -70,9 +66,8 @@ func (p *Pace) Took(s bench.Slot, t units.Nanos) {
 	i := p.group(s)
 	planned := p.plan.groups[i].expected()
 	p.took[i] = max(1, t)
-	for _, r := range []*ratio{p.exps[s.Exp], &p.first} {
-		r.took, r.planned = r.took+t, r.planned+planned
-	}
+	e := p.exps[s.Exp]
+	e.took, e.planned = e.took+t, e.planned+planned
 }
 
 // Round returns the slots of round r: those that are due, and those that were due in a round that left them out.
@@ -106,7 +101,6 @@ func (p *Pace) Begin(r int, slots []bench.Slot, spent units.Nanos) []bench.Slot 
 	if !p.bounded() || len(slots) == 0 {
 		return slots
 	}
-	p.scale(r, spent)
 	left := max(0, p.plan.Plan.Budget-spent)
 	quota := left
 	if all := p.roundsFrom(r); all > 0 {
@@ -144,31 +138,6 @@ func (p *Pace) roundsFrom(r int) (t units.Nanos) {
 		}
 	}
 	return t
-}
-
-// scale makes the slots lighter, once, where the first round took much longer than planned and as many as are wanted
-// would not fit.
-func (p *Pace) scale(r int, spent units.Nanos) {
-	factor := p.first.factor()
-	if p.scaled || r != 1 {
-		return
-	}
-	p.scaled = true
-	left, round := p.plan.Plan.Budget-spent, units.Nanos(0)
-	for i := range p.plan.groups {
-		round += p.expect(i) / units.Nanos(p.plan.groups[i].every)
-	}
-	if factor < wrong || round*units.Nanos(p.plan.Rounds-1) <= left {
-		return
-	}
-	before := make([]units.Nanos, len(p.took))
-	for i := range before {
-		before[i] = p.plan.groups[i].expected()
-	}
-	p.plan.lighter(max(lightest, 1/factor))
-	for i := range p.took {
-		p.took[i] = units.Nanos(float64(p.took[i]) * float64(p.plan.groups[i].expected()) / float64(max(1, before[i])))
-	}
 }
 
 // Fits reports whether a slot is expected to end within the budget, and, where the round has others, within the round's

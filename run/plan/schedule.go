@@ -99,19 +99,15 @@ func New(p Plan, hosts int, exps []bench.Experiment) (*Schedule, error) {
 	if len(drafts) == 0 {
 		return nil, p.nothing(hosts, exps)
 	}
-	drafts, err := s.fit(drafts)
-	if err != nil {
-		return nil, err
-	}
-	for _, d := range drafts {
+	for _, d := range s.fit(drafts) {
 		s.groups = append(s.groups, d.groups()...)
 	}
 	s.balance()
 	return s, nil
 }
 
-// balance spreads the groups that are not measured in every round, so that rounds take about the same time: each, those
-// that take longest first, begins in that of its rounds which has least so far.
+// balance spreads the groups that are not measured in every round over the rounds, those that take longest first. The
+// least rounds measure each.
 func (s *Schedule) balance() {
 	var rare []*group
 	for i := range s.groups {
@@ -120,26 +116,8 @@ func (s *Schedule) balance() {
 		}
 	}
 	slices.SortStableFunc(rare, func(a, b *group) int { return cmp.Compare(b.expected(), a.expected()) })
-	taken := make([]units.Nanos, max(s.Rounds, manyRounds))
-	for _, g := range rare {
-		fullest := func(phase int) (most units.Nanos) {
-			for r := phase; r < len(taken); r += g.every {
-				most = max(most, taken[r])
-			}
-			return most
-		}
-		phases := min(g.every, s.Rounds) // the least rounds measure everything, twice if they can
-		if twice := s.Rounds - g.every; twice > 0 && 2*g.every <= s.Rounds+1 {
-			phases = min(phases, twice)
-		}
-		for phase := range phases {
-			if fullest(phase) < fullest(g.phase) {
-				g.phase = phase
-			}
-		}
-		for r := g.phase; r < len(taken); r += g.every {
-			taken[r] += g.expected()
-		}
+	for i, g := range rare {
+		g.phase = i % min(g.every, s.Rounds)
 	}
 }
 
@@ -165,19 +143,6 @@ func (s *Schedule) Planned() int {
 		}
 	}
 	return n
-}
-
-// lighter scales the effort of every slot.
-func (s *Schedule) lighter(factor float64) {
-	for i := range s.groups {
-		g := &s.groups[i]
-		g.effort = g.effort.OrWhole() * bench.Effort(factor)
-		l := s.Limits
-		l.Effort, g.sum = g.effort, 0
-		for _, p := range g.points {
-			g.sum += g.exp.Cost(l, p).On(l.OnPath())
-		}
-	}
 }
 
 // Slots is how many slots a round has when all its points are open and due. Slot k of round r has the number r·Slots+k.
