@@ -67,7 +67,7 @@ func Compare(old, new []Run, o Options) *Verdict {
 	v := &Verdict{
 		Schema: Schema, Old: sideOf(old), New: sideOf(new), Alpha: o.Alpha, Relative: o.Relative, Absolute: o.Absolute,
 		Why: []string{}, Findings: []Finding{}, Network: []Change{}, Hosts: []Change{}, Links: []Change{},
-		Environment: []Difference{}, Notes: []string{},
+		Environment: []Difference{}, Notes: []string{}, gate: o.gate,
 	}
 	if !v.comparable(old, new, o) {
 		return v

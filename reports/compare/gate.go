@@ -40,6 +40,9 @@ var (
 	ErrBaseline = errors.New("cannot be gated")
 )
 
+// decisive is what a gate decides by, in words.
+const decisive = "T, rates, a, b, a_c, b_c, loss"
+
 // judges reports whether a gate decides by quantities of this name: the time of a message, the rate of a stream, the
 // parameters of a host and of contention, loss. All others are shown.
 func judges(name string) bool {
@@ -68,8 +71,8 @@ func PlanGate(baseline []Run, n int, o Options) (Stage, error) {
 	least, ok := stats.NeededMore(len(baseline), alpha)
 	switch {
 	case len(all) == 0 && len(t.links) == 0:
-		return s, fmt.Errorf("%w: its %s have none of what a gate decides by (T, rates, a, b, a_c, b_c, loss) ok in nine of ten", ErrBaseline,
-			units.Plural(len(baseline), "run"))
+		return s, fmt.Errorf("%w: its %s have none of what a gate decides by (%s) ok in nine of ten", ErrBaseline,
+			units.Plural(len(baseline), "run"), decisive)
 	case !ok || n == 0 && least > mostGate:
 		return s, fmt.Errorf("%w: it has %s, of which no test against %d finds anything; give it 6 or more", ErrBaseline,
 			units.Plural(len(baseline), "run"), mostGate)

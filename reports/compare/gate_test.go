@@ -165,6 +165,21 @@ func TestNoise(t *testing.T) {
 	}
 }
 
+// TestGateDecidesBySomething: where nothing is measured well enough to decide, a gate does not say that all is well.
+func TestGateDecidesBySomething(t *testing.T) {
+	shown := func(seed uint64) []Run {
+		runs := cluster(seed, 6, 4, 0.01, nil)
+		for i := range runs {
+			runs[i].Metrics = []params.Metric{{Name: "beta", Unit: "s/B", Value: 1e-9 * float64(100+i), Better: params.BetterLower}}
+		}
+		return runs
+	}
+	v := Compare(shown(1), shown(2), Options{gate: true})
+	if v.Outcome != Inconclusive || !strings.Contains(strings.Join(v.Why, ""), "nothing decides") {
+		t.Errorf("%s: %q", v.Outcome, v.Why)
+	}
+}
+
 // TestGateRareLinks gates runs of which two in four have measured the rate of a link: its absence is chance.
 func TestGateRareLinks(t *testing.T) {
 	thinned := func(seed uint64) []Run {

@@ -42,6 +42,7 @@ type Verdict struct {
 	changes []Change               // all of them
 	moved   map[[2]string][]string // link → kinds of finding that the medians of its metrics would be
 	apart   []string               // differences that make the runs not comparable
+	gate    bool
 	// otherHosts says that the sides are of different hosts, allowsLost that parameters may be lost.
 	otherHosts, allowsLost bool
 }
