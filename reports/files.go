@@ -2,7 +2,6 @@ package reports
 
 import (
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"calib/internal/params"
@@ -18,45 +17,14 @@ var runFiles = [][2]string{
 	{"log.jsonl", "what happened when"},
 }
 
-// FilesOf returns the files of the run in dir, and what is worth doing with this result.
-func FilesOf(p *params.Params, dir string) (files, next Grid) {
+// FilesOf returns the files of the run in dir, and the commands that fit its result.
+func FilesOf(p *params.Params, dir string) (files Grid, next []string) {
 	dir = Clean(dir)
 	files = newGrid(Column{"file", KindCode}, Column{"what is in it", KindWords})
 	for _, f := range runFiles {
 		files.add(filepath.Join(dir, f[0]), f[1])
 	}
-	next = newGrid(Column{"next", KindCode}, Column{"why", KindWords})
-	next.add("calib report "+ShellWord(dir), "read the whole report")
-	next.add("calib fit "+ShellWord(dir), "fit again from the same samples, offline: the same bytes come back")
-	if p.Run.Plan == "quick" {
-		next.add(params.RunCommand+" --plan standard", "narrower intervals than the quick plan gives")
-	}
-	if _, has := p.Parameters["B_L"]; !has && p.Functions["g_r"].Form != "" {
-		next.add(params.MeasureCommand("flood", "gap"), "how many packets a port holds; it overflows one to see, so packets are lost")
-	}
-	if len(slowHosts(p.Pairs)) > 0 || slices.ContainsFunc(p.Findings, func(f params.Finding) bool { return f.Code == params.SlowHost }) {
-		next.add(params.MeasureCommand("pingpong"), "see whether the slow host stays slow")
-	}
-	return files, next
-}
-
-// shortFiles only names the files.
-func (p *page) shortFiles(ps *params.Params) {
-	_, next := FilesOf(ps, p.Dir)
-	var names []string
-	for _, f := range runFiles {
-		names = append(names, f[0])
-	}
-	p.line(2, "files in %s: %s", Clean(p.Dir), strings.Join(names, ", "))
-	p.WriteByte('\n')
-	p.write(next)
-}
-
-func (p *page) files(ps *params.Params) {
-	files, next := FilesOf(ps, p.Dir)
-	p.write(files)
-	p.WriteByte('\n')
-	p.write(next)
+	return files, nextOf(p, dir)
 }
 
 // ShellWord quotes s for a shell where that is needed.

@@ -93,10 +93,10 @@ func WarningsOf(p *params.Params) []string {
 	return out
 }
 
-// elsewhere are the codes of notes that the verdict or the reasons beside the parameters state.
-var elsewhere = []params.Code{params.NetworkUnknown, params.OneMachine, params.Provisional, params.ZeroInInterval}
+// elsewhere are the codes of notes that the summary or the reasons beside the parameters state.
+var elsewhere = []params.Code{params.OneMachine, params.Provisional, params.ZeroInInterval}
 
-// FindingsOf returns the notes that the verdict does not cover, as sentences.
+// FindingsOf returns the notes that the summary does not cover, as sentences.
 func FindingsOf(p *params.Params) []string {
 	var out []string
 	for _, f := range p.AllFindings(params.Note) {

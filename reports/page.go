@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -18,9 +19,10 @@ import (
 type Options struct {
 	Width  int  // columns; 0 means 100, and fewer than 80 are taken as 80
 	Colour bool // ANSI colours; without it the output has no control codes
-	All    bool // every parameter and warning, also in the short form
+	All    bool // the whole report, also on the screen
 	// Dir is the run directory, whose files the report lists; "" leaves that part out.
-	Dir string
+	Dir  string
+	Took time.Duration // of the run; 0 is not known
 }
 
 const (
@@ -162,9 +164,9 @@ func colourOf(kind Kind, cell string) colour {
 	switch {
 	case kind == KindSymbol:
 		return bold
-	case kind == KindStatus && cell == params.StatusOK:
+	case kind == KindStatus && (cell == params.StatusOK || cell == Good):
 		return green
-	case kind == KindStatus && cell == params.StatusInconsistent:
+	case kind == KindStatus && (cell == params.StatusInconsistent || cell == NotUsable):
 		return red
 	case kind == KindStatus && cell != "":
 		return yellow

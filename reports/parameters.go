@@ -9,7 +9,6 @@ import (
 
 	"calib/internal/form"
 	"calib/internal/params"
-	"calib/internal/units"
 )
 
 // namedParameter is a parameter with its name in params.json.
@@ -157,10 +156,6 @@ func (p *page) parameters(ps *params.Params) {
 	if len(others.Rows) == 0 {
 		return
 	}
-	if !p.All {
-		p.line(2, "  %s: other estimates, buffers, the clock (--all shows them).", units.GroupedPlural(len(others.Rows), "more parameter"))
-		return
-	}
 	p.heading(OthersTitle)
 	p.write(others)
 	p.WriteByte('\n')
@@ -198,25 +193,6 @@ func FunctionsOf(p *params.Params) []FunctionPart {
 		out = append(out, part)
 	}
 	return out
-}
-
-// shortFunctions writes each cost function in one row. A function in pieces is left to the report.
-func (p *page) shortFunctions(ps *params.Params) {
-	g := newGrid(Column{"function", KindSymbol}, Column{"form", KindText}, Column{"status", KindStatus}, Column{"coefficients", KindWords})
-	for _, f := range FunctionsOf(ps) {
-		if f.Pieces {
-			continue
-		}
-		var coeff []string
-		for _, c := range f.Coeff {
-			coeff = append(coeff, c.Name+" "+c.String())
-		}
-		g.add(f.Name, f.Form, f.Status, strings.Join(coeff, ", "))
-	}
-	if len(g.Rows) > 0 {
-		p.WriteByte('\n')
-		p.write(g)
-	}
 }
 
 // functions writes each cost function with its coefficients and the range it holds in.

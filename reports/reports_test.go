@@ -2,6 +2,7 @@ package reports
 
 import (
 	"bytes"
+	"compress/gzip"
 	"flag"
 	"fmt"
 	"os"
@@ -10,7 +11,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -81,7 +84,9 @@ func TestGolden(t *testing.T) {
 		{"report.txt", func(b *bytes.Buffer) error { return Text(b, p, Options{Dir: dir}) }},
 		{"report-80.txt", func(b *bytes.Buffer) error { return Text(b, p, Options{Width: 80}) }},
 		{"report-colour.txt", func(b *bytes.Buffer) error { return Text(b, p, Options{Dir: dir, Colour: true}) }},
-		{"table.txt", func(b *bytes.Buffer) error { return Table(b, p, Options{Dir: "my runs/it's one"}) }},
+		{"screen.txt", func(b *bytes.Buffer) error {
+			return Screen(b, p, Options{Dir: "my runs/it's one", Took: 298 * time.Second})
+		}},
 		{"plan.txt", func(b *bytes.Buffer) error { return PlanText(b, forecast, Options{}) }},
 		{"empty.txt", func(b *bytes.Buffer) error { return Text(b, &params.Params{}, Options{}) }},
 	} {
@@ -218,7 +223,7 @@ func TestOutliers(t *testing.T) {
 	if err := Text(&b, p, Options{}); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(b.String(), "\n1 pair is slow, most of all a → c: rate is half.\n") {
+	if !strings.Contains(b.String(), "\n  1 pair is slow, most of all a → c: rate is half.\n") {
 		t.Errorf("the slow pair is not in the verdict:\n%s", b.String())
 	}
 }
@@ -248,53 +253,25 @@ func TestSmallText(t *testing.T) {
 	}
 }
 
-// A fit of one pair of hosts cannot tell the kind of network: the verdict is what to do, not that it cannot be told.
-func TestUnknownNetwork(t *testing.T) {
-	const unknown = "Whether the network behaves like a switch or a shared medium is not known: "
-	const hint = unknown + "that takes the experiment paired on four hosts or more."
-	both := &params.Network{Packets: params.Unknown, Streams: params.Unknown}
-	note := params.Notef(params.NetworkUnknown, "one pair only: whether the network behaves like a switch or like a shared medium cannot be seen")
-	negative := params.Warnf(params.NegativeAC, "a_c is negative")
+// The summary says what the network is, of as many hosts as can tell.
+func TestNetwork(t *testing.T) {
+	many, few := []string{"a", "b", "c", "d"}, []string{"a", "b"}
+	rate := 0.5e-6
 	for _, c := range []struct {
-		name     string
-		network  *params.Network
-		findings []params.Finding
-		known    bool
-		want     string
+		hosts   []string
+		network *params.Network
+		want    string
 	}{
-		{"nobody looked", nil, nil, false, hint},
-		{"two hosts", both, []params.Finding{note}, false, hint},
-		{"not possible", both, []params.Finding{negative}, false, unknown + "a_c comes out negative, see the warnings."},
-		{"known", &params.Network{Packets: params.Shared, Streams: params.Shared}, nil, true, "The network behaves like a shared medium."},
+		{many, nil, "it is not known whether hosts slow each other"},
+		{many, &params.Network{Packets: params.Unknown, Streams: params.Unknown}, "it is not known whether hosts slow each other"},
+		{few, &params.Network{Packets: params.Switch, Streams: params.Switch}, "2 hosts, too few to see contention"},
+		{many, &params.Network{Packets: params.Switch, Streams: params.Switch}, "a switch, pairs do not slow each other"},
+		{many, &params.Network{Packets: params.Shared, Streams: params.Shared}, "a shared medium of 16 Mbit/s, every host slows the others"},
 	} {
-		p := &params.Params{Network: c.network, Fits: []*params.Fit{{Model: "hyperbolic-network", Findings: c.findings}}}
-		v := VerdictOf(p)
-		if v.Known != c.known || v.Network != c.want {
-			t.Errorf("%s: known %v, %q, want %q", c.name, v.Known, v.Network, c.want)
+		p := &params.Params{Network: c.network, Run: params.Run{Hosts: c.hosts}, Parameters: map[string]params.Parameter{"b_c": {Value: &rate}}}
+		if got := SummaryOf(p, "", 0).Network; got != c.want {
+			t.Errorf("%v: %q, want %q", c.network, got, c.want)
 		}
-		if f := FindingsOf(p); len(f) > 0 {
-			t.Errorf("%s: the verdict covers %q", c.name, f)
-		}
-	}
-}
-
-// The params.json of a two-host run.
-func TestTwoHosts(t *testing.T) {
-	const file = `{"schema":"calib.params/2","run":{"id":"r","hosts":["h1","h2"]},"network":{"packets":"unknown","streams":"unknown"},
-		"fits":[{"model":"hyperbolic-network","findings":[
-		{"code":"network-kind-unknown","level":"note","message":"one pair only: whether it is a switch or a shared medium cannot be seen"},
-		{"code":"delay-in-a","level":"note","message":"b' is flat"}]}]}`
-	p, err := params.Decode(strings.NewReader(file))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var b bytes.Buffer
-	if err := Text(&b, p, Options{}); err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(strings.Join(strings.Fields(b.String()), " "), "is not known: that takes the experiment paired on four hosts or more.") ||
-		strings.Contains(b.String(), "cannot be seen") || !strings.Contains(b.String(), "- b' is flat.") {
-		t.Errorf("two hosts:\n%s", b.String())
 	}
 }
 
@@ -311,7 +288,7 @@ func TestWarningsAboutHosts(t *testing.T) {
 		t.Errorf("two slow hosts are two warnings: %q", got)
 	}
 	want := []string{"Host a stands out: 2 of its 2 pairs are slow.", "Host b is slow.", "1 pair is slow, most of all e → f: half the rate."}
-	if diff := cmp.Diff(want, VerdictOf(p).Outliers); diff != "" {
+	if diff := cmp.Diff(want, SummaryOf(p, "", 0).Odd); diff != "" {
 		t.Errorf("a host is named once, and its pairs are not counted again:\n%s", diff)
 	}
 }
@@ -338,47 +315,52 @@ func FuzzText(f *testing.F) {
 	})
 }
 
-// TestNothingPredicted: the first screen says so where patterns were measured and no model has its parameters.
+// TestNothingPredicted: the summary says so where patterns were measured and no model has its parameters.
 func TestNothingPredicted(t *testing.T) {
 	p := &params.Params{Findings: []params.Finding{params.Warnf(params.NotPredicted, "no model has the parameters")}}
-	if got := VerdictOf(p).Predicts; !strings.Contains(got, "nothing is predicted") {
-		t.Errorf("verdict %q", got)
+	if got := SummaryOf(p, "", 0).Unseen; !strings.Contains(got, "not predicted") {
+		t.Errorf("summary %q", got)
 	}
 	p.Findings = nil
-	if got := VerdictOf(p).Predicts; got != "" {
-		t.Errorf("verdict without patterns %q", got)
+	if got := SummaryOf(p, "", 0).Unseen; got != "" {
+		t.Errorf("summary without patterns %q", got)
 	}
 }
 
-// A terminal of 80 columns and 24 lines, of which the shell takes the last, shows all from the verdict on.
-func TestVerdictIsOnTheScreen(t *testing.T) {
-	var out bytes.Buffer
-	if err := Table(&out, fixture(t), Options{Width: 80, Dir: "runs/20260301-101500"}); err != nil {
-		t.Fatal(err)
+// A screen of 80 columns and 24 lines has the summary of every recorded run.
+func TestScreens(t *testing.T) {
+	recorded, err := filepath.Glob("../fit/models/testdata/*/params.json.gz")
+	if err != nil || len(recorded) < 6 {
+		t.Fatalf("%d recorded runs: %v", len(recorded), err)
 	}
-	_, end, found := strings.Cut(out.String(), "\nThe network behaves like")
-	if lines := 1 + strings.Count(end, "\n"); !found || lines > 23 {
-		t.Errorf("the verdict is %d lines above the end:\n%s", lines, out.String())
-	}
-}
-
-// One sentence says which of the models of one message to use for what, of those that may be used.
-func TestWhatFor(t *testing.T) {
-	v, half := 1e-3, params.Quality{MeanError: 0.054}
-	p := &params.Params{
-		Functions: map[string]params.Function{"T": {Form: "segments", Domain: map[string][2]float64{"bytes": {1, 65536}}, Status: params.StatusOK}},
-		Parameters: map[string]params.Parameter{"a_prime_limits": {Value: &v}, "b_prime_limits": {Value: &v}, "alpha": {Value: &v, Model: "hockney"},
-			"beta": {Value: &v}},
-		Fits: []*params.Fit{{Model: "hockney", Quality: &half}},
-	}
-	want := "Use T(x) for the time of a message of 1 to 65,536 bytes; a_prime_limits for the shortest messages; b_prime_limits for each further byte of " +
-		"long ones; alpha + beta·x where a formula of two numbers must do, which misses T(x) by 5.4% on average."
-	if got := whatFor(p); got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-	delete(p.Functions, "T")
-	p.Parameters["alpha"] = params.Parameter{Status: params.StatusBound}
-	if got := whatFor(p); got != "Use a_prime_limits for the shortest messages; b_prime_limits for each further byte of long ones." {
-		t.Errorf("without T and alpha: %q", got)
+	for _, path := range recorded {
+		f, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		z, err := gzip.NewReader(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := params.Decode(z)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := filepath.Base(filepath.Dir(path))
+		var out bytes.Buffer
+		if err := Screen(&out, p, Options{Dir: "runs/" + name, Took: 298 * time.Second}); err != nil {
+			t.Fatal(err)
+		}
+		golden(t, "screen-"+name+".txt", out.Bytes())
+		lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+		if len(lines) > 24 {
+			t.Errorf("%s: %d lines", name, len(lines))
+		}
+		for _, l := range lines {
+			if n := utf8.RuneCountInString(l); n > 80 {
+				t.Errorf("%s: %d columns: %s", name, n, l)
+			}
+		}
 	}
 }

@@ -7,7 +7,7 @@
 // both with the reason. The same Params give the same bytes on every machine and in every locale. Colour is bold and
 // three hues, and carries no information of its own.
 //
-// Each part of a report is made by one function as plain text without control codes (VerdictOf, RecordOf, …). All
+// Each part of a report is made by one function as plain text without control codes (SummaryOf, RecordOf, …). All
 // renderings of a params.json use these, so that no two of them can differ in what they state. Parts look at codes and
 // values of findings; no sentence is parsed.
 package reports
@@ -16,61 +16,12 @@ import (
 	"io"
 
 	"calib/internal/params"
-	"calib/internal/units"
 )
-
-// Table writes the short form for a terminal, where what stands last is seen first: parameters, cost functions, then
-// the verdict, the worst warnings, files and what to do next, which together fit a screen of 24 lines.
-func Table(w io.Writer, p *params.Params, o Options) error {
-	pg := newPage(o)
-	pg.parameters(p)
-	pg.shortFunctions(p)
-	if reasons := ReasonsOf(p); len(reasons) > 0 {
-		pg.WriteByte('\n')
-		pg.lines(reasons)
-	}
-	v := VerdictOf(p)
-	pg.WriteByte('\n')
-	pg.beside(v)
-	pg.WriteByte('\n')
-	pg.verdict(v)
-	pg.shortWarnings(p)
-	if pg.Dir != "" {
-		pg.WriteByte('\n')
-		pg.shortFiles(p)
-	}
-	return pg.flush(w)
-}
-
-// warningsShown is how many warnings the short form lists; the report has all.
-const warningsShown = 3
-
-// shortWarnings lists the worst warnings.
-func (p *page) shortWarnings(ps *params.Params) {
-	shown := WarningsOf(ps)
-	if len(shown) == 0 {
-		return
-	}
-	p.WriteByte('\n')
-	hidden := 0
-	if more := len(shown) - warningsShown; more > 1 && !p.All {
-		hidden, shown = more, shown[:warningsShown]
-	}
-	for _, w := range shown {
-		p.line(4, "  %s %s", p.paint(yellow, "!"), w)
-	}
-	if hidden > 0 {
-		p.line(4, "  %s and %s, which the report lists", p.paint(yellow, "!"), units.GroupedPlural(hidden, "more warning"))
-	}
-}
 
 // Text writes the whole report as plain text.
 func Text(w io.Writer, p *params.Params, o Options) error {
-	o.All = true
 	pg := newPage(o)
-	v := VerdictOf(p)
-	pg.verdict(v)
-	pg.beside(v)
+	pg.summary(SummaryOf(p, o.Dir, o.Took))
 	pg.heading("Parameters")
 	pg.parameters(p)
 	pg.lines(ReasonsOf(p))
@@ -93,7 +44,10 @@ func Text(w io.Writer, p *params.Params, o Options) error {
 	pg.environment(p)
 	if pg.Dir != "" {
 		pg.heading("Files and next steps")
-		pg.files(p)
+		files, next := FilesOf(p, pg.Dir)
+		pg.write(files)
+		pg.WriteByte('\n')
+		pg.lines(next)
 	}
 	return pg.flush(w)
 }

@@ -1,14 +1,13 @@
 package reports
 
 import (
-	"fmt"
+	"cmp"
 	"io"
 	"slices"
 	"strconv"
 	"strings"
 
 	"calib/internal/params"
-	"calib/internal/units"
 )
 
 // sameTraffic reports whether two rows are predictions of the same measurement.
@@ -65,60 +64,41 @@ var operations = map[string]string{
 	"dd": "domain decomposition", "mg": "time-parallel multigrid",
 }
 
-// predictions says in one sentence what the best of the models predicts, and how well, and what it does not; "" without
-// validation.
-func predictions(p *params.Params) string {
+// unseen says what the best of the models predicts, and how well, and what it does not; "" without validation.
+func unseen(p *params.Params) string {
 	rows := slices.DeleteFunc(slices.Clone(p.Validation), func(v params.Validation) bool { return v.SlowHost })
 	best, ok := params.BestOf(rows)
-	if !ok {
-		if len(p.Validation) > 0 {
-			return "A slow host took part in all traffic that no fit has seen, so that it says nothing of the parameters."
-		}
-		if slices.ContainsFunc(p.Findings, func(f params.Finding) bool { return f.Code == params.NotPredicted }) {
-			return "Of traffic that no fit has seen, nothing is predicted: too many of the parameters that models need are not known."
-		}
+	switch {
+	case !ok && len(p.Validation) > 0:
+		return "a slow host took part in all of it"
+	case !ok && slices.ContainsFunc(p.Findings, func(f params.Finding) bool { return f.Code == params.NotPredicted }):
+		return "not predicted, too many parameters are not known"
+	case !ok:
 		return ""
 	}
-	lo, hi := rows[0].Bytes, rows[0].Bytes
-	var good, bad []string
+	var well, badly []string
 	for _, g := range params.Grades(rows) {
 		if g.Model != best.Model {
 			continue
 		}
-		name := operations[g.Operation]
-		if name == "" {
-			name = Clean(g.Operation)
-		}
+		text := cmp.Or(operations[g.Operation], Clean(g.Operation)) + " to " + Percent(g.Mean)
 		if g.Predicted() {
-			good = append(good, fmt.Sprintf("%s to %s", name, Percent(g.Mean)))
+			well = append(well, text)
 		} else {
-			bad = append(bad, fmt.Sprintf("%s (%s off on average, %s at most)", name, Percent(g.Mean), Percent(g.Worst)))
+			badly = append(badly, text)
 		}
 	}
-	for _, v := range rows {
-		lo, hi = min(lo, v.Bytes), max(hi, v.Bytes)
+	text := strings.Join(well, ", ")
+	if len(badly) > 0 {
+		text = strings.TrimPrefix(text+"; badly "+strings.Join(badly, ", "), "; ")
 	}
-	sizes := units.Bytes(lo).String()
-	if hi > lo {
-		sizes += " to " + units.Bytes(hi).String()
-	}
-	text := "Of traffic that no fit has seen, " + sizes
-	if len(rows) < len(p.Validation) {
-		text += ", without a slow host"
-	}
-	switch {
-	case len(bad) == 0:
-		return text + ", model " + Clean(best.Model) + " predicts " + strings.Join(good, ", ") + "."
-	case len(good) == 0:
-		return text + ", model " + Clean(best.Model) + " predicts nothing well enough: " + strings.Join(bad, ", ") + "."
-	}
-	return text + ", model " + Clean(best.Model) + " predicts " + strings.Join(good, ", ") + "; not " + strings.Join(bad, ", ") + "."
+	return text + " (model " + Clean(best.Model) + ")"
 }
 
 // ValidationText writes what was predicted and then measured.
 func ValidationText(w io.Writer, p *params.Params, o Options) error {
 	pg := newPage(o)
-	pg.line(2, "%s", predictions(p))
+	pg.line(2, "Unseen traffic: %s", cmp.Or(unseen(p), "none was measured"))
 	pg.heading("Validation: patterns no fit has seen")
 	pg.write(ValidationOf(p))
 	return pg.flush(w)

@@ -18,18 +18,18 @@ func TestValidationWithASlowHost(t *testing.T) {
 		}
 		return b.String()
 	}
-	if s := text(); !strings.Contains(s, "not gathers (50.0% off") || strings.Contains(s, "slow host") {
+	if s := text(); !strings.Contains(s, "badly gathers to 50.0%") || strings.Contains(s, "slow host") {
 		t.Errorf("without slow hosts:\n%s", s)
 	}
 	p.Validation[2].SlowHost = true
-	if s := text(); strings.Contains(s, "gathers") || !strings.Contains(s, "4KiB, without a slow host, model sim predicts broadcasts") ||
+	if s := text(); strings.Contains(s, "gathers") || !strings.Contains(s, "Unseen traffic: broadcasts to 3.1% (model sim)") ||
 		!strings.Contains(s, "gather-direct, slow host") {
 		t.Errorf("with one:\n%s", s)
 	}
 	for i := range p.Validation {
 		p.Validation[i].SlowHost = true
 	}
-	if s := text(); !strings.Contains(s, "A slow host took part in all traffic") {
+	if s := text(); !strings.Contains(s, "a slow host took part in all of it") {
 		t.Errorf("with one everywhere:\n%s", s)
 	}
 }

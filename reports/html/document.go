@@ -25,7 +25,6 @@ type document struct {
 	Heading  string
 	Lead     []string
 	Alerts   []string
-	Quiet    []string
 	Glance   []plot // small figures beside the verdict
 	Warnings *more
 	Opening  []table // before the contents
@@ -204,9 +203,9 @@ func titled(of Table) table {
 // statusClass is the style of a parameter's status.
 func statusClass(status string) string {
 	switch status {
-	case params.StatusOK:
+	case params.StatusOK, reports.Good:
 		return "ok"
-	case params.StatusUnidentifiable, params.StatusBound, params.StatusProvisional:
+	case params.StatusUnidentifiable, params.StatusBound, params.StatusProvisional, reports.Rough, reports.NotMeasurable, reports.LimitOnly:
 		return "open"
 	}
 	return "other"

@@ -71,14 +71,14 @@ func TestReportSections(t *testing.T) {
 func TestReportSaysWhatTheTextSays(t *testing.T) {
 	p := fixture(t)
 	page := words(render(t, p, examples(), Options{Dir: "runs/1"}))
-	v := reports.VerdictOf(p)
-	want := slices.Concat([]string{v.Run, v.Scope, v.Counts, v.Network, v.Rely, v.Predicts, v.Use, v.Machine}, v.Outliers, v.Clock, reports.WarningsOf(p), reports.ReasonsOf(p),
-		reports.FindingsOf(p), reports.PairsOf(p).Says, []string{"h1 → h2: latency 2 × the median", "bcast-binary", "calib history add"})
+	v := reports.SummaryOf(p, "runs/1", 0)
+	want := slices.Concat([]string{v.Run, v.Measured, v.Verdict + ": " + v.Network, v.Unseen}, v.Spoiled, v.Odd, reports.WarningsOf(p), reports.ReasonsOf(p),
+		reports.FindingsOf(p), reports.PairsOf(p).Says, []string{"h1 → h2: latency 2 × the median", "bcast-binary"})
 	quality, says := reports.QualityOf(p)
 	files, next := reports.FilesOf(p, "runs/1")
 	record, others := reports.RecordOf(p)
-	want = append(want, says...)
-	for _, g := range []reports.Grid{record, others, quality, files, next, reports.ValidationOf(p), reports.EnvironmentOf(p).Common} {
+	want = append(append(want, says...), next...)
+	for _, g := range []reports.Grid{v.Numbers, record, others, quality, files, reports.ValidationOf(p), reports.EnvironmentOf(p).Common} {
 		for _, r := range g.Rows {
 			want = append(want, strings.Join(r, " "))
 		}
@@ -202,7 +202,7 @@ func TestPage(t *testing.T) {
 // Nothing was measured: the page still stands.
 func TestEmpty(t *testing.T) {
 	page := words(render(t, &params.Params{}, nil, Options{}))
-	for _, want := range []string{"No parameters", "is not known", "calib history add"} {
+	for _, want := range []string{"No parameters", "too few to see contention", "calib history add"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not say %q", want)
 		}

@@ -20,20 +20,16 @@ const (
 
 // report lays out the report of one run.
 func report(p *params.Params, figures []figure.Figure, o Options) *document {
-	v := reports.VerdictOf(p)
+	v := reports.SummaryOf(p, o.Dir, 0)
 	d := newDocument("calib report " + v.Run)
-	d.Eyebrow, d.Scope = v.Run, v.Scope
-	d.Heading = v.Network
-	if !v.Known {
-		d.Heading, d.Lead = "Network calibration", []string{v.Network}
+	d.Eyebrow, d.Scope = v.Run, v.Measured
+	d.Heading, d.Lead, d.Alerts = v.Verdict+": "+v.Network, v.Spoiled, v.Odd
+	if v.Unseen != "" {
+		d.Lead = append(d.Lead, "Unseen traffic: "+v.Unseen)
 	}
-	d.Alerts = v.Outliers
-	for _, text := range []string{v.Rely, v.Predicts, v.Use, v.Machine, v.Counts} {
-		if text != "" {
-			d.Lead = append(d.Lead, text)
-		}
+	if len(v.Numbers.Rows) > 0 {
+		d.Opening = append(d.Opening, tableOf(v.Numbers))
 	}
-	d.Quiet = v.Clock
 	d.Warnings = folded(reports.WarningsOf(p), warningsShown)
 	d.parameters(p)
 
@@ -216,7 +212,7 @@ func (d *document) files(p *params.Params, dir string) {
 		return
 	}
 	files, next := reports.FilesOf(p, dir)
-	d.add(section{Title: "Files and next steps", Tables: []table{tableOf(files), tableOf(next)}})
+	d.add(section{Title: "Files and next steps", Tables: []table{tableOf(files)}, List: next})
 }
 
 // folded shows the first n of all, and folds the rest.

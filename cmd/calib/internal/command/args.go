@@ -110,9 +110,9 @@ func List(c *cli.Context, flag string) []string {
 	return words
 }
 
-// AllFlag asks for everything on the terminal.
+// AllFlag asks for the whole report on the terminal.
 func AllFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "all", Usage: "print every parameter and warning, not only those of record and the worst"}
+	return &cli.BoolFlag{Name: "all", Usage: "print the whole report, not only what fits a screen"}
 }
 
 // HelpFlag turns "calib help COMMAND…" into "calib COMMAND… --help".

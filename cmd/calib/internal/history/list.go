@@ -120,7 +120,7 @@ func showRun(c *cli.Context, s *history.Store, id string) error {
 		if err := t.Flush(); err != nil {
 			return err
 		}
-		return reports.Table(w, p, runfiles.PageOptions(c, ""))
+		return reports.Screen(w, p, runfiles.PageOptions(c, ""))
 	})
 }
 

@@ -256,6 +256,6 @@ func answerImport(c *cli.Context, dir *rundir.Dir, m imported, p *params.Params,
 			return nil
 		}
 		fmt.Fprintf(w, "fitted: %s\n\n", strings.Join(m.Fitted, ", "))
-		return reports.Table(w, r.Params, runfiles.PageOptions(c, dir.Path()))
+		return reports.Screen(w, r.Params, runfiles.PageOptions(c, dir.Path()))
 	})
 }

@@ -196,7 +196,7 @@ func PageOptions(c *cli.Context, dir string) reports.Options {
 	return o
 }
 
-// Print prints the table of a run, or its one JSON document, for the command called name. err is how that command
+// Print prints the summary of a run, or its one JSON document, for the command called name. err is how that command
 // ended.
 func Print(c *cli.Context, name string, dir *rundir.Dir, err error) error {
 	p, readErr := dir.ReadParams()
@@ -204,7 +204,11 @@ func Print(c *cli.Context, name string, dir *rundir.Dir, err error) error {
 	return command.AnswerResult(c, r, err, func(w io.Writer) error {
 		switch {
 		case readErr == nil:
-			return reports.Table(w, p, PageOptions(c, dir.Path()))
+			o, run := PageOptions(c, dir.Path()), dir.Run()
+			if run.Ended != nil {
+				o.Took = run.Ended.Sub(run.Started)
+			}
+			return reports.Screen(w, p, o)
 		case err != nil: // which says more than that there are no parameters
 			return nil
 		}

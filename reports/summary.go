@@ -1,0 +1,323 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"calib/internal/params"
+	"calib/internal/units"
+)
+
+// Verdicts on a run.
+const (
+	good   = "GOOD RUN"
+	usable = "USABLE RUN"
+	poor   = "POOR RUN"
+)
+
+// Summary is what a reader must see of a run, on one screen.
+type Summary struct {
+	Run      string   // its name
+	Verdict  string   // GOOD RUN, USABLE RUN or POOR RUN
+	Network  string   // what the network is: "a shared medium of 8.7 Mbit/s, every host slows the others"
+	Spoiled  []string // what spoiled the run, and what to do; the worst first
+	Odd      []string // hosts and pairs that stand out
+	Numbers  Grid     // what, value, 95% interval, quality
+	Unseen   string   // how well traffic was predicted that no fit has seen; "" where there was none
+	Measured string   // "8 hosts, plan standard, 12 rounds, 424,824 timings"
+	Next     []string // the commands that fit this run
+}
+
+// SummaryOf returns the summary of p, a run in dir that took a time; "" and 0 are not known.
+func SummaryOf(p *params.Params, dir string, took time.Duration) Summary {
+	r := p.Run
+	s := Summary{Run: Clean(r.ID), Network: networkOf(p), Spoiled: spoiled(p), Odd: outliers(p), Unseen: unseen(p),
+		Measured: fmt.Sprintf("%s, plan %s, %s, %s", units.GroupedPlural(len(r.Hosts), "host"), Clean(r.Plan),
+			units.GroupedPlural(r.Rounds, "round"), units.GroupedPlural(r.Timings, "timing"))}
+	if took > 0 {
+		s.Measured += fmt.Sprintf(", %d min %d s", int(took.Minutes()), int(took.Seconds())%60)
+	}
+	rows := readings(p)
+	s.Verdict = verdict(p, rows)
+	s.Numbers = newGrid(Column{"what", KindText}, Column{"value", KindText}, Column{"95% interval", KindText}, Column{"quality", KindStatus})
+	for _, q := range rows {
+		s.Numbers.add(q.cells()...)
+	}
+	s.Next = nextOf(p, dir)
+	return s
+}
+
+// reading is a row of the summary.
+type reading struct {
+	what string
+	params.Parameter
+	minor bool // the verdict does not need it
+}
+
+// Words for statuses, on the screen.
+const (
+	Good          = "good"
+	Rough         = "rough"
+	LimitOnly     = "limit only"
+	NotMeasurable = "not measurable"
+	NotUsable     = "not usable"
+)
+
+var qualities = map[string]string{
+	params.StatusOK: Good, params.StatusProvisional: Rough, params.StatusBound: LimitOnly,
+	params.StatusUnidentifiable: NotMeasurable, params.StatusInconsistent: NotUsable,
+}
+
+func (q reading) cells() []string {
+	value, interval := "–", ""
+	if v, ok := q.Raw(); ok && q.Value != nil {
+		f := Format(v, q.CI95, q.Unit)
+		value, interval = f.Value+" "+f.Unit, strings.ReplaceAll(strings.Trim(f.CI, "[]"), ", ", " .. ")
+	} else if q.Bound != nil {
+		value = FormatBound(*q.Bound, q.Unit)
+	}
+	return []string{q.what, Clean(value), Clean(interval), qualities[q.Status]}
+}
+
+// widest is the half-width of its interval, as a share of the value, up to which a measured number is good.
+const widest = 0.25
+
+// measured is a reading of what was measured, without a model.
+func measured(what, unit string, v, lo, hi float64) reading {
+	q := params.Parameter{Value: &v, CI95: &[2]float64{lo, hi}, Unit: unit, Status: params.StatusOK}
+	if !(hi > lo && hi-lo <= 2*widest*v) {
+		q.Status = params.StatusProvisional
+	}
+	return reading{what: what, Parameter: q}
+}
+
+// readings are the numbers of the summary: what everybody asks for, the hyperbolic model's, and, of those that a longer
+// plan measures, the cluster model's and LogGP's.
+func readings(p *params.Params) (out []reading) {
+	named := func(what, name string, minor bool) {
+		if q, ok := p.Parameters[name]; ok {
+			out = append(out, reading{what, q, minor})
+		}
+	}
+	if times := p.Times(); len(times) > 0 {
+		t := slices.MinFunc(times, func(a, b params.Residual) int { return int(a.X - b.X) })
+		out = append(out, measured("latency, "+units.Plural(int64(t.X), "byte"), "s", t.Measured, t.Lo, t.Hi))
+	}
+	named("slowest 1%", "p99", true)
+	for _, f := range p.Fits {
+		for _, s := range f.Of(params.TimePerByte) {
+			if r := s.Points[0]; r.X == 1 && r.Lo > 0 { // of one pair
+				out = append(out, measured("one stream", "bit/s", 8/r.Measured, 8/r.Hi, 8/r.Lo))
+			}
+		}
+	}
+	if _, ok := p.Run.Sampled["paired"]; !ok {
+		named("alpha  message", "alpha", false)
+		named("beta   byte", "beta", false)
+	}
+	if len(p.Run.Hosts) < 4 {
+		named("a'   message, no load", "a_prime", false)
+		named("b'   byte, no load", "b_prime", false)
+	} else {
+		named("a    host, message", "a", false)
+		named("b    host, byte", "b", false)
+		named("a_c  net, message", "a_c", false)
+		named("b_c  net, byte", "b_c", false)
+	}
+	for _, name := range []string{"g_s", "g_r"} {
+		if f, ok := p.Functions[name]; ok {
+			out = append(out, reading{name + "  gap, full packet", atPacket(f), true})
+		}
+	}
+	named("o_s  send, LogGP", "o_s", true)
+	named("L    way, LogGP", "L", true)
+	named("B_L  port's queue", "B_L", true)
+	return out
+}
+
+// atPacket is a cost function at the largest size that it holds for, at most one packet of Ethernet. The ends of its
+// coefficients' intervals are combined in quadrature.
+func atPacket(f params.Function) params.Parameter {
+	q := params.Parameter{Unit: f.Unit, Status: cmp.Or(f.Status, params.StatusOK), Why: f.Why}
+	if !f.Usable() {
+		return q
+	}
+	m := math.Min(f.Domain["m"][1], 1448)
+	v, err := f.At(m, 0, nil)
+	if err != nil {
+		return q
+	}
+	squares := 0.0
+	for name, x := range map[string]float64{"c0": 1, "c1": m} {
+		if ci, ok := f.CI95[name]; ok {
+			squares += math.Pow((ci[1]-ci[0])/2*x, 2)
+		}
+	}
+	q.Value = &v
+	if half := math.Sqrt(squares); half > 0 {
+		q.CI95 = &[2]float64{v - half, v + half}
+	}
+	return q
+}
+
+// verdict is GOOD where every number that the verdict needs is, or cannot be seen on a network of this kind; POOR where
+// half of them are not, or where much was lost.
+func verdict(p *params.Params, rows []reading) string {
+	all, bad := 0, 0
+	for _, q := range rows {
+		if q.minor {
+			continue
+		}
+		all++
+		if q.Status != params.StatusOK && !invisible(p.Network, q) {
+			bad++
+		}
+	}
+	switch {
+	case all == 0 || 2*bad >= all || p.Run.Missing > params.MostMissing || p.Discarded() > params.MostDiscarded:
+		return poor
+	case bad > 0 || p.Run.Missing > 0 || p.Run.Rounds < minRounds:
+		return usable
+	}
+	return good
+}
+
+// invisible reports whether a number has no value because of what the network is: without contention there is none to
+// measure, and on a medium that one pair fills the hosts' part does not show.
+func invisible(n *params.Network, q reading) bool {
+	if n == nil || q.Value != nil {
+		return false
+	}
+	switch strings.Fields(q.what)[0] {
+	case "a_c":
+		return n.Packets == params.Switch
+	case "b_c":
+		return n.Streams == params.Switch
+	case "b":
+		return n.Streams == params.Shared
+	}
+	return false
+}
+
+// networkOf says what the network is.
+func networkOf(p *params.Params) string {
+	capacity := ""
+	if v, _, _, ok := p.Parameters["b_c"].Ends(); ok && v > 0 {
+		capacity = " of " + units.Format(8/v, "bit/s")
+	}
+	const unknown = "it is not known whether hosts slow each other"
+	text := unknown
+	if n := p.Network; n != nil {
+		text = map[params.Network]string{
+			{Packets: params.Switch, Streams: params.Switch}:   "a switch, pairs do not slow each other",
+			{Packets: params.Switch, Streams: params.Shared}:   "a switch for short messages, streams share a medium" + capacity,
+			{Packets: params.Shared, Streams: params.Shared}:   "a shared medium" + capacity + ", every host slows the others",
+			{Packets: params.Shared, Streams: params.Switch}:   "a shared medium for short messages, which streams do not fill",
+			{Packets: params.Shared, Streams: params.Unknown}:  "a shared medium for short messages",
+			{Packets: params.Switch, Streams: params.Unknown}:  "a switch for short messages",
+			{Packets: params.Unknown, Streams: params.Switch}:  "a switch for streams",
+			{Packets: params.Unknown, Streams: params.Shared}:  "a shared medium" + capacity + " for streams",
+			{Packets: params.Unknown, Streams: params.Unknown}: unknown,
+		}[*n]
+	}
+	if len(p.Run.Hosts) < 4 {
+		text = fmt.Sprintf("%s, too few to see contention", units.GroupedPlural(len(p.Run.Hosts), "host"))
+	}
+	for _, f := range p.Findings {
+		if f.Code == params.OneMachine {
+			text += " (hosts share one machine)"
+		}
+	}
+	return text
+}
+
+// spoilers are what can spoil a whole run, the worst first, and what to do.
+var spoilers = []struct {
+	code params.Code
+	do   string // %s is the share in Values, where there is one
+}{
+	{params.LateWire, "The emulated wire was late. Run again on an idle machine."},
+	{params.ManyLeftOut, "%s of the timings could not be used. The report says why."},
+	{params.MixedVersions, "The agents are of different versions. Install one."},
+	{params.LostSegments, "%s of the segments were sent again. Look for a bad cable or a full buffer."},
+	{params.DisturbedTimings, "Other work disturbed many timings. Use idle hosts, or pin the agents with cpu=."},
+	{params.PairsDiffer, "Pairs differ, and too few were measured to name the slow host. Add --all-pairs."},
+}
+
+// minRounds are behind an interval: five medians have none of 95%.
+const minRounds = 6
+
+// spoiled says what spoiled a run, each thing once.
+func spoiled(p *params.Params) (out []string) {
+	if n := p.Run.Rounds; n < minRounds {
+		out = append(out, fmt.Sprintf("%s, and intervals need %d. Give more time: --budget 2m.", units.Plural(int64(n), "round"), minRounds))
+	}
+	if m := p.Run.Missing; m > 0 {
+		out = append(out, fmt.Sprintf("%s of the plan was not measured. Give more time: --budget.", Percent(m)))
+	}
+	all := append(p.AllFindings(params.Warning), p.AllFindings(params.Note)...)
+	for _, s := range spoilers {
+		share, found := 0.0, false
+		for _, f := range all {
+			if f.Code == s.code && (f.Code != params.LostSegments || f.Level == params.Warning) {
+				share, found = max(share, f.Values["share"], f.Values["rate"]), true
+			}
+		}
+		switch {
+		case found && strings.Contains(s.do, "%s"):
+			out = append(out, fmt.Sprintf(s.do, Percent(share)))
+		case found:
+			out = append(out, s.do)
+		}
+	}
+	return out
+}
+
+// nextOf are the commands that fit a run.
+func nextOf(p *params.Params, dir string) (out []string) {
+	if len(slowHosts(p.Pairs)) > 0 || slices.ContainsFunc(p.Findings, func(f params.Finding) bool { return f.Code == params.SlowHost }) {
+		out = append(out, params.MeasureCommand("pingpong")+" --all-pairs")
+	}
+	if p.Run.Plan == "quick" {
+		out = append(out, params.RunCommand+" --plan standard")
+	}
+	if dir != "" {
+		out = append(out, "calib export --to simgrid "+ShellWord(dir))
+	}
+	return out[:min(len(out), 2)]
+}
+
+// outliersShown bounds the hosts that the summary names one by one.
+const outliersShown = 8
+
+// outliers names the hosts that stand out, by their pairs or by a finding, and counts the slow pairs that no such host
+// explains.
+func outliers(p *params.Params) []string {
+	var out, named []string
+	for _, h := range slowHosts(p.Pairs) {
+		named = append(named, h.name)
+		out = append(out, fmt.Sprintf("Host %s stands out: %d of its %d pairs are slow.", Clean(h.name), h.slow, h.pairs))
+	}
+	for _, f := range p.Findings {
+		if f.Code == params.SlowHost && !slices.ContainsFunc(f.Hosts, func(h string) bool { return slices.Contains(named, h) }) {
+			named = append(named, f.Hosts...)
+			out = append(out, sentence(f.Message))
+		}
+	}
+	if n := len(out) - outliersShown; n > 1 {
+		out = append(out[:outliersShown], fmt.Sprintf("%s stand out: params.json names them.", units.GroupedPlural(n, "more host")))
+	}
+	if slow := slowPairs(p.Pairs, named); len(slow) > 0 {
+		verb := "are"
+		if len(slow) == 1 {
+			verb = "is"
+		}
+		out = append(out, fmt.Sprintf("%s %s slow, most of all %s: %s.", units.GroupedPlural(len(slow), "pair"), verb,
+			Clean(slow[0].From+" → "+slow[0].To), Clean(slow[0].Slow)))
+	}
+	return out
+}
