@@ -2,6 +2,7 @@ package reports
 
 import (
 	"cmp"
+	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -88,11 +89,22 @@ func unseen(p *params.Params) string {
 			badly = append(badly, text)
 		}
 	}
-	text := strings.Join(well, ", ")
+	text := listed(well)
 	if len(badly) > 0 {
-		text = strings.TrimPrefix(text+"; badly "+strings.Join(badly, ", "), "; ")
+		text = strings.TrimPrefix(text+"; badly "+listed(badly), "; ")
 	}
 	return text + " (model " + Clean(best.Model) + ")"
+}
+
+// kindsShown is how many kinds of traffic the summary names; the table below it has all.
+const kindsShown = 3
+
+// listed joins the first few of many.
+func listed(all []string) string {
+	if n := len(all) - kindsShown; n > 1 {
+		return fmt.Sprintf("%s and %d more", strings.Join(all[:kindsShown], ", "), n)
+	}
+	return strings.Join(all, ", ")
 }
 
 // ValidationText writes what was predicted and then measured.
