@@ -58,7 +58,7 @@ func checkAstraSim(file []byte, in *input.Input) error {
 	if err != nil {
 		return err
 	}
-	if n, err := in.HostCount(); err != nil || n != a.npus {
+	if n := in.HostCount(); in.Err() != nil || n != a.npus {
 		return mismatch("npus_count", float64(a.npus), float64(n), "hosts")
 	}
 	for _, x := range checkedSizes {
@@ -84,8 +84,9 @@ func TestLogGPFallback(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, _, err := logGPOf(&input.Input{Params: p})
-	if err != nil {
+	in := &input.Input{Params: p}
+	m := logGPOf(in)
+	if err := in.Err(); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := a.at(1448)*1e-9, m.at(1448); !within(got, want, 1e-9) {

@@ -38,8 +38,8 @@ func checkAtlahs(file []byte, in *input.Input) error {
 	if err != nil {
 		return err
 	}
-	m, _, err := logGPOf(in)
-	if err != nil {
+	m := logGPOf(in)
+	if err := in.Err(); err != nil {
 		return err
 	}
 	m.perByte = 0 // ATLAHS has O 0

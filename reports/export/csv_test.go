@@ -53,8 +53,8 @@ func checkCSV(file []byte, in *input.Input) error {
 	if err != nil {
 		return err
 	}
-	want, err := rowsOf(in)
-	if err != nil {
+	want := rowsOf(in)
+	if err := in.Err(); err != nil {
 		return err
 	}
 	if len(got) != len(want) {

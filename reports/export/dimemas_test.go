@@ -131,8 +131,8 @@ func checkDimemas(file []byte, in *input.Input) error {
 	if err != nil {
 		return err
 	}
-	nodes, err := in.HostCount()
-	if err != nil {
+	nodes := in.HostCount()
+	if err := in.Err(); err != nil {
 		return err
 	}
 	for _, x := range checkedSizes {

@@ -12,7 +12,7 @@
 package export
 
 import (
-	"bytes"
+	"embed"
 	"errors"
 	"fmt"
 	"strings"
@@ -47,84 +47,40 @@ type Target struct {
 	Slowdown bool
 	// Rules: the file is made of Options.Rules; for other targets they are an error.
 	Rules bool
-	// Write writes the file. Warnings say what the format cannot express or has rounded. Errors are of class
-	// ErrMissing, ErrLimit or ErrOption.
-	Write func(b *bytes.Buffer, in *input.Input) (warnings []string, err error)
+	write func(in *input.Input) []byte
 }
 
 // Targets lists every target, in the order of their names.
 func Targets() []Target {
 	return []Target{
-		{
-			Name: "astra-sim", File: "network.yml",
-			About: "ASTRA-sim: network of its analytical backend, a switch with bandwidth and latency",
-			Write: writeAstraSim,
-		},
-		{
-			Name: "atlahs", File: "atlahs.yaml", NoHosts: true,
-			About: "ATLAHS: configuration of its LogGOPSim, in ns, with G as a fraction",
-			Write: writeAtlahs,
-		},
-		{
-			Name: "csv", File: "params.csv", NoHosts: true,
-			About: "CSV: a row for every parameter, coefficient, link and size, with intervals",
-			Write: writeCSV,
-		},
-		{
-			Name: "dimemas", File: "dimemas.cfg",
-			About: "Dimemas: configuration with nodes, latency, bandwidth and buses",
-			Write: writeDimemas,
-		},
-		{
-			Name: "gobench", File: "bench.txt", NoHosts: true,
-			About: "Go benchmark format: T of every size, parameters and links, for benchstat",
-			Write: writeGobench,
-		},
-		{
-			Name: "lab", File: "lab.yaml", Slowdown: true,
-			About: "calib lab: emulated cluster of the run's network, for calib lab run and calib selfcheck",
-			Write: writeLab,
-		},
-		{
-			Name: "loggopsim", File: "loggopsim.sh",
-			About: "LogGOPSim: command line with L, o, g, G, O, S as integers, and their unit of time",
-			Write: writeLogGOPSim,
-		},
-		{
-			Name: "mininet", File: "topology.py",
-			About: "Mininet: Python script of hosts at a switch over TCLink, with bw, delay and queue",
-			Write: writeMininet,
-		},
-		{
-			Name: "ompi", File: "ompi-rules.conf", NoHosts: true, Rules: true,
-			About: "Open MPI 4 and 5: rules of coll/tuned, the classic file of coll_tuned_dynamic_rules_filename",
-			Write: writeOmpi,
-		},
-		{
-			Name: "ompi-json", File: "ompi-rules.json", NoHosts: true, Rules: true,
-			About: "Open MPI 6: rules of coll/tuned in JSON",
-			Write: writeOmpiJSON,
-		},
-		{
-			Name: "otava", File: "otava.csv", NoHosts: true,
-			About: "Apache Otava: CSV of one row, time, commit (the run's ID), and every number of the run",
-			Write: writeOtava,
-		},
-		{
-			Name: "prometheus", File: "calib.prom", NoHosts: true,
-			About: "Prometheus: gauges for the textfile collector of node_exporter, without time stamps",
-			Write: writePrometheus,
-		},
-		{
-			Name: "simgrid", File: "platform.xml",
-			About: "SimGrid platform file for smpirun: hosts, links, routes, and SMPI's overheads and factors",
-			Write: simgrid.Write,
-		},
-		{
-			Name: "tc", File: "netem.sh", NoHosts: true, Device: true,
-			About: "Linux tc netem: script that sets delay and rate on every host, and removes them",
-			Write: writeTC,
-		},
+		{Name: "astra-sim", File: "network.yml", write: writeAstraSim,
+			About: "ASTRA-sim: network of its analytical backend, a switch with bandwidth and latency"},
+		{Name: "atlahs", File: "atlahs.yaml", write: writeAtlahs, NoHosts: true,
+			About: "ATLAHS: configuration of its LogGOPSim, in ns, with G as a fraction"},
+		{Name: "csv", File: "params.csv", write: writeCSV, NoHosts: true,
+			About: "CSV: a row for every parameter, coefficient, link and size, with intervals"},
+		{Name: "dimemas", File: "dimemas.cfg", write: writeDimemas,
+			About: "Dimemas: configuration with nodes, latency, bandwidth and buses"},
+		{Name: "gobench", File: "bench.txt", write: writeGobench, NoHosts: true,
+			About: "Go benchmark format: T of every size, parameters and links, for benchstat"},
+		{Name: "lab", File: "lab.yaml", write: writeLab, Slowdown: true,
+			About: "calib lab: emulated cluster of the run's network, for calib lab run and calib selfcheck"},
+		{Name: "loggopsim", File: "loggopsim.sh", write: writeLogGOPSim,
+			About: "LogGOPSim: command line with L, o, g, G, O, S as integers, and their unit of time"},
+		{Name: "mininet", File: "topology.py", write: writeMininet,
+			About: "Mininet: Python script of hosts at a switch over TCLink, with bw, delay and queue"},
+		{Name: "ompi", File: "ompi-rules.conf", write: writeOmpi, NoHosts: true, Rules: true,
+			About: "Open MPI 4 and 5: rules of coll/tuned, the classic file of coll_tuned_dynamic_rules_filename"},
+		{Name: "ompi-json", File: "ompi-rules.json", write: writeOmpiJSON, NoHosts: true, Rules: true,
+			About: "Open MPI 6: rules of coll/tuned in JSON"},
+		{Name: "otava", File: "otava.csv", write: writeOtava, NoHosts: true,
+			About: "Apache Otava: CSV of one row, time, commit (the run's ID), and every number of the run"},
+		{Name: "prometheus", File: "calib.prom", write: writePrometheus, NoHosts: true,
+			About: "Prometheus: gauges for the textfile collector of node_exporter, without time stamps"},
+		{Name: "simgrid", File: "platform.xml", write: simgrid.Write,
+			About: "SimGrid platform file for smpirun: hosts, links, routes, and SMPI's overheads and factors"},
+		{Name: "tc", File: "netem.sh", write: writeTC, NoHosts: true, Device: true,
+			About: "Linux tc netem: script that sets delay and rate on every host, and removes them"},
 	}
 }
 
@@ -140,24 +96,33 @@ func Lookup(name string) (Target, error) {
 	return Target{}, fmt.Errorf("%q: %w; there are %s", name, ErrTarget, strings.Join(names, ", "))
 }
 
-// Export returns the file of a target.
+// templates are the files of the targets that are text around a few numbers.
+//
+//go:embed templates
+var templates embed.FS
+
+// Export returns the file of a target. Warnings say what the format cannot express or has rounded. Errors are of class
+// ErrMissing, ErrLimit or ErrOption.
 func (t Target) Export(p *params.Params, o Options) (file []byte, warnings []string, err error) {
-	switch {
-	case o.Hosts != 0 && t.NoHosts:
-		return nil, nil, fmt.Errorf("export to %s: a number of hosts: %w", t.Name, ErrOption)
-	case o.Device != "" && !t.Device:
-		return nil, nil, fmt.Errorf("export to %s: a network device: %w", t.Name, ErrOption)
-	case o.Slowdown != 0 && !t.Slowdown:
-		return nil, nil, fmt.Errorf("export to %s: a slowdown: %w", t.Name, ErrOption)
-	case len(o.Rules) > 0 && !t.Rules:
-		return nil, nil, fmt.Errorf("export to %s: rules of collectives: %w", t.Name, ErrOption)
-	}
-	var b bytes.Buffer
 	in := &input.Input{Params: p, Options: o}
-	if warnings, err = t.Write(&b, in); err != nil {
-		return nil, warnings, fmt.Errorf("export to %s: %w", t.Name, err)
+	for _, option := range []struct {
+		refused bool
+		name    string
+	}{
+		{o.Hosts != 0 && t.NoHosts, "a number of hosts"}, {o.Device != "" && !t.Device, "a network device"},
+		{o.Slowdown != 0 && !t.Slowdown, "a slowdown"}, {len(o.Rules) > 0 && !t.Rules, "rules of collectives"},
+	} {
+		if option.refused {
+			in.Failf("%s: %w", option.name, ErrOption)
+		}
 	}
-	return b.Bytes(), append(warnings, in.Provisional()...), nil
+	if in.Err() == nil {
+		file = t.write(in)
+	}
+	if err := in.Err(); err != nil {
+		return nil, nil, fmt.Errorf("export to %s: %w", t.Name, err)
+	}
+	return file, in.Warnings(), nil
 }
 
 const nanosecond = 1e-9 // s

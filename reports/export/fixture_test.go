@@ -1,13 +1,11 @@
 package export
 
 import (
-	"bytes"
 	"fmt"
 	"testing"
 
 	"calib/internal/form"
 	"calib/internal/params"
-	"calib/reports/export/input"
 )
 
 // parameter is a determined parameter with an interval of ±1%.
@@ -68,11 +66,11 @@ func set(p *params.Params, name string, v float64) *params.Params {
 // write returns the file of a target.
 func write(t testing.TB, target Target, p *params.Params, o Options) []byte {
 	t.Helper()
-	var b bytes.Buffer
-	if _, err := target.Write(&b, &input.Input{Params: p, Options: o}); err != nil {
+	file, _, err := target.Export(p, o)
+	if err != nil {
 		t.Fatalf("%s: %v", target.Name, err)
 	}
-	return b.Bytes()
+	return file
 }
 
 func lookup(t interface{ Fatal(...any) }, name string) Target {

@@ -32,23 +32,23 @@ func checkGobench(file []byte, in *input.Input) error {
 	if err != nil {
 		return err
 	}
-	want, err := benchmarksOf(in)
-	if err != nil {
+	want := benchmarksOf(in)
+	if err := in.Err(); err != nil {
 		return err
 	}
 	if len(got) != len(want) {
 		return fmt.Errorf("%d benchmarks, want %d: %w", len(got), len(want), errMismatch)
 	}
 	for i, m := range want {
-		if string(got[i].Name) != m.name || got[i].Iters != m.iters {
-			return fmt.Errorf("benchmark %d is %s, want %s: %w", i, got[i].Name, m.name, errMismatch)
+		if string(got[i].Name) != m.Name || got[i].Iters != m.Iters {
+			return fmt.Errorf("benchmark %d is %s, want %s: %w", i, got[i].Name, m.Name, errMismatch)
 		}
-		unit, value := m.unit, m.value
+		unit, value := m.Unit, m.Value
 		if unit == "ns/op" { // benchstat changes ns to s
 			unit, value = "sec/op", value*nanosecond
 		}
 		if v, ok := got[i].Value(unit); !ok || !within(v, value, 0) {
-			return mismatch("benchmark "+m.name, v, value, unit)
+			return mismatch("benchmark "+m.Name, v, value, unit)
 		}
 	}
 	return nil

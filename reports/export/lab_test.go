@@ -20,8 +20,8 @@ func checkLab(file []byte, in *input.Input) error {
 	if err != nil || s.Slowdown < 1 {
 		return syntax("%v", err)
 	}
-	hosts, err := in.HostCount()
-	if err != nil || s.Hosts != hosts {
+	hosts := in.HostCount()
+	if in.Err() != nil || s.Hosts != hosts {
 		return mismatch("the number of hosts", float64(s.Hosts), float64(hosts), "")
 	}
 	p := in.Params

@@ -53,8 +53,8 @@ func checkLogGOPSim(file []byte, in *input.Input) error {
 	if err != nil {
 		return err
 	}
-	m, _, err := logGPOf(in)
-	if err != nil {
+	m := logGPOf(in)
+	if err := in.Err(); err != nil {
 		return err
 	}
 	return q.compare(m)

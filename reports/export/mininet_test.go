@@ -18,7 +18,12 @@ type mininet struct {
 // readMininet reads the constants; what is below them must be the script that calib writes.
 func readMininet(file []byte) (mininet, error) {
 	var m mininet
-	text, ok := strings.CutSuffix(string(file), mininetBody)
+	script, err := templates.ReadFile("templates/mininet")
+	if err != nil {
+		return m, err
+	}
+	_, body, _ := strings.Cut(string(script), "# packets\n")
+	text, ok := strings.CutSuffix(string(file), body)
 	if !ok {
 		return m, syntax("not the script that calib writes below its constants")
 	}
@@ -35,14 +40,14 @@ func readMininet(file []byte) (mininet, error) {
 		seen[name] = value
 	}
 	delay, isMicro := strings.CutSuffix(strings.Trim(seen["DELAY"], `"`), "us")
-	var err [4]error
-	m.hosts, err[0] = strconv.Atoi(seen["HOST_COUNT"])
-	m.bandwidth, err[1] = strconv.ParseFloat(seen["BANDWIDTH"], 64)
-	m.delay, err[2] = strconv.ParseFloat(delay, 64)
+	var errs [4]error
+	m.hosts, errs[0] = strconv.Atoi(seen["HOST_COUNT"])
+	m.bandwidth, errs[1] = strconv.ParseFloat(seen["BANDWIDTH"], 64)
+	m.delay, errs[2] = strconv.ParseFloat(delay, 64)
 	if seen["QUEUE"] != "None" {
-		m.queue, err[3] = strconv.Atoi(seen["QUEUE"])
+		m.queue, errs[3] = strconv.Atoi(seen["QUEUE"])
 	}
-	for _, e := range err {
+	for _, e := range errs {
 		if e != nil || !isMicro || len(seen) != 4 || m.hosts < 2 || !(m.bandwidth > 0) || m.bandwidth > mininetMax || !(m.delay >= 0) || m.queue < 0 {
 			return m, syntax("want HOST_COUNT, BANDWIDTH, DELAY and QUEUE, got %v", seen)
 		}
@@ -56,12 +61,8 @@ func checkMininet(file []byte, in *input.Input) error {
 	if err != nil {
 		return err
 	}
-	q, _, err := emulatedPathOf(in)
-	if err != nil {
-		return err
-	}
-	hosts, err := in.HostCount()
-	if err != nil {
+	q, hosts := emulatedPathOf(in), in.HostCount()
+	if err := in.Err(); err != nil {
 		return err
 	}
 	if got := 2 * m.delay; !within(got, q.delay, nanosecond) { // half a ns of rounding, twice

@@ -1,62 +1,46 @@
 package export
 
 import (
-	"bytes"
+	"cmp"
 	"encoding/json"
-	"fmt"
 	"slices"
 
 	"calib/internal/openmpi"
 	"calib/reports/export/input"
 )
 
-// rulesOf are the rules, grouped by collective in the order of their numbers, and by ascending number of ranks. The
-// error is of class ErrMissing where there are none, and of class ErrLimit where they contradict each other.
-func rulesOf(in *input.Input) ([][]openmpi.Rules, error) {
+// rulesOf are the rules by the numbers of their collectives, and by ascending number of ranks. It fails with class
+// ErrMissing where there are none, and with class ErrLimit where they contradict each other.
+func rulesOf(in *input.Input) []openmpi.Rules {
 	if len(in.Params.Run.Hosts) == 0 || len(in.Rules) == 0 {
-		return nil, fmt.Errorf("rules: %w; they are predictions from a run: measure with calib run, and export with the command calib export",
-			ErrMissing)
+		in.Failf("rules: %w; they are predictions from a run: measure with calib run, "+
+			"and export with the command calib export", ErrMissing)
 	}
-	sorted := slices.Clone(in.Rules)
-	slices.SortStableFunc(sorted, func(a, b openmpi.Rules) int {
-		if a.Collective.ID != b.Collective.ID {
-			return a.Collective.ID - b.Collective.ID
-		}
-		return a.Ranks - b.Ranks
+	sorted := slices.SortedStableFunc(slices.Values(in.Rules), func(a, b openmpi.Rules) int {
+		return cmp.Or(a.Collective.ID-b.Collective.ID, a.Ranks-b.Ranks)
 	})
-	var out [][]openmpi.Rules
+	taken, all := 0, 0
 	for i, r := range sorted {
 		if len(r.Rules) == 0 || r.Ranks < 2 || r.Until < r.Rules[len(r.Rules)-1].Bytes || r.Rules[0].Bytes < 0 ||
 			!slices.IsSortedFunc(r.Rules, func(a, b openmpi.Rule) int { return a.Bytes - b.Bytes }) {
-			return nil, fmt.Errorf("rules of %s on %d ranks: %w: sizes must ascend", r.Collective.Name, r.Ranks, ErrLimit)
+			in.Failf("rules of %s on %d ranks: %w: sizes must ascend", r.Collective.Name, r.Ranks, ErrLimit)
+			return nil
 		}
-		switch {
-		case i == 0 || sorted[i-1].Collective.ID != r.Collective.ID:
-			out = append(out, nil)
-		case sorted[i-1].Ranks == r.Ranks:
-			return nil, fmt.Errorf("two lists of rules of %s on %d ranks: %w", r.Collective.Name, r.Ranks, ErrLimit)
+		if i > 0 && sorted[i-1].Collective.ID == r.Collective.ID && sorted[i-1].Ranks == r.Ranks {
+			in.Failf("two lists of rules of %s on %d ranks: %w", r.Collective.Name, r.Ranks, ErrLimit)
 		}
-		out[len(out)-1] = append(out[len(out)-1], r)
-	}
-	return out, nil
-}
-
-// whatRules are true of every file of rules.
-func whatRules(in *input.Input) []string {
-	taken, all := 0, 0
-	for _, of := range in.Rules {
-		for _, r := range of.Rules {
-			if all++; r.Algorithm != 0 {
+		for _, x := range r.Rules {
+			if all++; x.Algorithm != 0 {
 				taken++
 			}
 		}
 	}
-	out := []string{fmt.Sprintf("%d of %d ranges of sizes get an algorithm; the others keep Open MPI's compiled-in decision", taken, all)}
+	in.Warnf("%d of %d ranges of sizes get an algorithm; the others keep Open MPI's compiled-in decision", taken, all)
 	if len(in.Params.Validation) == 0 {
-		out = append(out, "the run measured no patterns to hold its predictions against: calib validate RUN measures them, and more rules may "+
-			"follow")
+		in.Warnf("the run measured no patterns to hold its predictions against: calib validate RUN measures them, and " +
+			"more rules may follow")
 	}
-	return out
+	return sorted
 }
 
 // writeOmpi writes a classic file of coll_tuned_dynamic_rules_filename, for Open MPI 4 and 5
@@ -67,47 +51,25 @@ func whatRules(in *input.Input) []string {
 // A communicator takes the rules of the largest size that is no larger than it, and the first where all are larger: so
 // each list is enclosed by those of the compiled-in decision, whose algorithm is 0. Within a list it is the same for
 // messages.
-func writeOmpi(b *bytes.Buffer, in *input.Input) ([]string, error) {
-	collectives, err := rulesOf(in)
-	if err != nil {
-		return nil, err
-	}
-	warnings := append(whatRules(in),
-		"the rules are for one rank on each host, and apply to all communicators of as many ranks: a classic file cannot tell them apart",
-		"Open MPI 6 takes the communicator sizes of a classic file for those above them: give it the file of target ompi-json")
-	in.WriteHeader(b, "# ", nil, []string{"mpirun --mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_dynamic_rules_filename FILE",
-		"A line of a message size: bytes and up, algorithm, fan-out, bytes of a segment. Algorithm 0 is the compiled-in decision."}, warnings)
-	fmt.Fprintf(b, "%d # collectives\n", len(collectives))
-	const standard = "0 0 0 0"
-	for _, lists := range collectives {
-		enclosed := 1
-		for i, r := range lists {
-			enclosed++
-			if i+1 == len(lists) || lists[i+1].Ranks > r.Ranks+1 {
-				enclosed++
-			}
+func writeOmpi(in *input.Input) []byte {
+	sorted := rulesOf(in)
+	var collectives [][]openmpi.Rules // those without rules are of the compiled-in decision
+	for i, r := range sorted {
+		if i == 0 || sorted[i-1].Collective.ID != r.Collective.ID {
+			collectives = append(collectives, []openmpi.Rules{{Collective: r.Collective}})
 		}
-		fmt.Fprintf(b, "\n%d # %s\n%d # communicator sizes\n\n0 # ranks and up\n1 # message sizes\n%s\n", lists[0].Collective.ID,
-			lists[0].Collective.Name, enclosed, standard)
-		for i, r := range lists {
-			rows := allSizes(r)
-			fmt.Fprintf(b, "\n%d # ranks\n%d # message sizes\n", r.Ranks, len(rows))
-			for _, x := range rows {
-				fmt.Fprintf(b, "%d %d %d %d # %s\n", x.Bytes, x.Algorithm, x.Fanout, x.Segment, orDefault(input.OneLine(x.Note)))
-			}
-			if i+1 == len(lists) || lists[i+1].Ranks > r.Ranks+1 {
-				fmt.Fprintf(b, "\n%d # ranks and up\n1 # message sizes\n%s\n", r.Ranks+1, standard)
-			}
+		last := &collectives[len(collectives)-1]
+		r.Rules = allSizes(r)
+		*last = append(*last, r)
+		if i+1 == len(sorted) || sorted[i+1].Collective.ID != r.Collective.ID || sorted[i+1].Ranks > r.Ranks+1 {
+			*last = append(*last, openmpi.Rules{Ranks: r.Ranks + 1})
 		}
 	}
-	return warnings, nil
-}
-
-func orDefault(note string) string {
-	if note == "" {
-		return "not predicted"
-	}
-	return note
+	in.Warnf("the rules are for one rank on each host, and apply to all communicators of as many ranks: a classic file " +
+		"cannot tell them apart")
+	in.Warnf("Open MPI 6 takes the communicator sizes of a classic file for those above them: give it the file of " +
+		"target ompi-json")
+	return in.Render(templates, "ompi", map[string]any{"collectives": collectives})
 }
 
 // allSizes are the rules of a list from 0 bytes to any number.
@@ -146,26 +108,18 @@ type ompiSizes struct {
 
 // writeOmpiJSON writes the rules for Open MPI 6 in JSON. Communicators and messages without a rule keep the compiled-in
 // decision. Neighbouring ranges of the same algorithm are one.
-func writeOmpiJSON(b *bytes.Buffer, in *input.Input) ([]string, error) {
-	collectives, err := rulesOf(in)
-	if err != nil {
-		return nil, err
-	}
+func writeOmpiJSON(in *input.Input) []byte {
 	file := ompiRules{Version: 3, Module: "tuned", Collectives: map[string][]ompiRanks{}}
-	for _, lists := range collectives {
-		name := lists[0].Collective.Name
-		for _, r := range lists {
-			if sizes := sizesOf(r); len(sizes) > 0 {
-				file.Collectives[name] = append(file.Collectives[name], ompiRanks{r.Ranks, r.Ranks, "one-per-node", sizes})
-			}
+	for _, r := range rulesOf(in) {
+		if sizes := sizesOf(r); len(sizes) > 0 {
+			name := r.Collective.Name
+			file.Collectives[name] = append(file.Collectives[name], ompiRanks{r.Ranks, r.Ranks, "one-per-node", sizes})
 		}
 	}
 	text, err := json.MarshalIndent(file, "", "  ")
-	if err != nil {
-		return nil, err
-	}
-	b.Write(append(text, '\n'))
-	return append(whatRules(in), "the rules were held against the compiled-in decision of Open MPI 6.0"), nil
+	in.Fail(err)
+	in.Warnf("the rules were held against the compiled-in decision of Open MPI 6.0")
+	return append(text, '\n')
 }
 
 // sizesOf are the ranges of a list that get an algorithm.
@@ -180,14 +134,9 @@ func sizesOf(r openmpi.Rules) []ompiSizes {
 			continue
 		}
 		next := ompiSizes{x.Bytes, to, r.Collective.Algorithms[x.Algorithm], x.Fanout, x.Segment}
-		if n := len(out); n > 0 {
-			last := out[n-1]
-			last.Max, next.Min = to, last.Min
-			if out[n-1].Max+1 == x.Bytes && last == next {
-				out[n-1] = next
-				continue
-			}
-			next.Min = x.Bytes
+		if n := len(out); n > 0 && out[n-1] == (ompiSizes{out[n-1].Min, next.Min - 1, next.Algorithm, next.Fanout, next.Segment}) {
+			out[n-1].Max = to
+			continue
 		}
 		out = append(out, next)
 	}

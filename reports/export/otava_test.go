@@ -41,8 +41,8 @@ func checkOtava(file []byte, in *input.Input) error {
 	if err != nil {
 		return err
 	}
-	metrics, err := in.Metrics()
-	if err != nil {
+	metrics := in.Metrics()
+	if err := in.Err(); err != nil {
 		return err
 	}
 	if want, err := timeOf(in.Params.Run.ID); err != nil || !when.Equal(want) || len(values) != len(metrics) {

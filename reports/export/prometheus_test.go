@@ -55,8 +55,8 @@ func checkPrometheus(file []byte, in *input.Input) error {
 	if err != nil {
 		return err
 	}
-	families, err := familiesOf(in)
-	if err != nil {
+	families := familiesOf(in)
+	if err := in.Err(); err != nil {
 		return err
 	}
 	n := 0

@@ -41,7 +41,7 @@ func checkHosts(file []byte, in *input.Input) error {
 	if err != nil {
 		return syntax("%v", err)
 	}
-	if want, err := in.HostCount(); err != nil || len(hosts) != want {
+	if want := in.HostCount(); in.Err() != nil || len(hosts) != want {
 		return mismatch("the number of hosts", float64(len(hosts)), float64(want), "")
 	}
 	return nil

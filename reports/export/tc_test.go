@@ -48,8 +48,8 @@ func checkTC(file []byte, in *input.Input) error {
 	if err != nil {
 		return err
 	}
-	q, _, err := emulatedPathOf(in)
-	if err != nil {
+	q := emulatedPathOf(in)
+	if err := in.Err(); err != nil {
 		return err
 	}
 	if got := n.at(q, 1); !within(got, q.delay, nanosecond) {
@@ -62,7 +62,7 @@ func checkTC(file []byte, in *input.Input) error {
 			return mismatch("the time per byte", got, q.perByte, "s/B")
 		}
 	}
-	if want, err := netemOf(q, in.Options); err != nil || want.limit != n.limit || want.device != n.device {
+	if want := netemOf(q, in); in.Err() != nil || want.limit != n.limit || want.device != n.device {
 		return mismatch("the limit on device "+n.device, float64(n.limit), float64(want.limit), "packets")
 	}
 	return nil

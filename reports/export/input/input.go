@@ -6,15 +6,21 @@
 package input
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
+	"text/template"
 
 	"calib/internal/openmpi"
 	"calib/internal/params"
+	"calib/internal/printable"
 )
 
 // Classes of errors.
@@ -41,27 +47,53 @@ type Options struct {
 	Version string
 }
 
-// Input is a run and how it is to be exported.
+// Input is a run and how it is to be exported, and gathers what its exporter has to say. The first error that the
+// exporter meets stays: what it computes after that is not written.
 type Input struct {
 	Params *params.Params
 	Options
-	provisional map[string]string // why, by the name of what was used
-	zeros       map[string]string // the same of what is taken for zero
+	used, notes, warnings []string
+	err                   error
+	provisional           map[string]string // why, by the name of what was used
+	zeros                 map[string]string // the same of what is taken for zero
 }
+
+// Fail keeps the first error.
+func (in *Input) Fail(err error) { in.err = cmp.Or(in.err, err) }
+
+// Failf is Fail with a text, which wraps the class of the error.
+func (in *Input) Failf(format string, args ...any) { in.Fail(fmt.Errorf(format, args...)) }
+
+// Err is the first error.
+func (in *Input) Err() error { return in.err }
+
+// Warnf warns of what the file cannot express, or has rounded.
+func (in *Input) Warnf(format string, args ...any) {
+	in.warnings = append(in.warnings, fmt.Sprintf(format, args...))
+}
+
+// Notef tells the reader of the file what else to know.
+func (in *Input) Notef(format string, args ...any) {
+	in.notes = append(in.notes, fmt.Sprintf(format, args...))
+}
+
+// ShowUsed names parameters that the file's header shows with their intervals.
+func (in *Input) ShowUsed(names ...string) { in.used = append(in.used, names...) }
+
+// Warnings are those of Warnf, and of what was used although it is provisional, or taken for zero.
+func (in *Input) Warnings() []string { return append(slices.Clip(in.warnings), in.doubts()...) }
 
 // MaxHosts bounds the system that an export describes; no target is meant for more hosts.
 const MaxHosts = 1 << 20
 
-// HostCount is the number of hosts of the target's system. The error is of class ErrOption.
-func (in *Input) HostCount() (int, error) {
-	n := in.Hosts
-	if n == 0 {
-		n = len(in.Params.Run.Hosts)
-	}
+// HostCount is the number of hosts of the target's system. It may fail with class ErrOption.
+func (in *Input) HostCount() int {
+	n := cmp.Or(in.Hosts, len(in.Params.Run.Hosts))
 	if n < 2 || n > MaxHosts {
-		return 0, fmt.Errorf("a system of %d hosts: %w; choose 2 to %d with --hosts", n, ErrOption, MaxHosts)
+		in.Failf("a system of %d hosts: %w; choose 2 to %d with --hosts", n, ErrOption, MaxHosts)
+		return 0
 	}
-	return n, nil
+	return n
 }
 
 // Found returns a parameter that the run has determined, in its SI unit. One that is provisional is used, and marked.
@@ -87,24 +119,24 @@ func (in *Input) function(name string) (params.Function, bool) {
 // Use marks what is provisional among parameters and functions that were used otherwise than by Found.
 func (in *Input) Use(names ...string) {
 	for _, name := range names {
-		if q, ok := in.Params.Parameters[name]; ok {
-			in.mark(name, q.Status, q.Why)
-		}
-		if f, ok := in.Params.Functions[name]; ok && f.Usable() {
-			in.mark("function "+name, f.Status, f.Why)
-		}
+		q := in.Params.Parameters[name]
+		in.mark(name, q.Status, q.Why)
+		in.function(name)
 	}
 }
 
 // mark remembers that something provisional is used.
 func (in *Input) mark(name, status, why string) {
-	if status != params.StatusProvisional {
-		return
+	if status == params.StatusProvisional {
+		keep(&in.provisional, name, why)
 	}
-	if in.provisional == nil {
-		in.provisional = map[string]string{}
+}
+
+func keep(in *map[string]string, name, why string) {
+	if *in == nil {
+		*in = map[string]string{}
 	}
-	in.provisional[name] = why
+	(*in)[name] = why
 }
 
 // zero reports whether a latency or a gap is to be taken for zero: it is negative, or only a bound is known, and zero
@@ -114,27 +146,22 @@ func (in *Input) zero(name string) bool {
 	if !ok || name != "L" && name != "g" {
 		return false
 	}
-	why := ""
 	switch {
 	case q.Value != nil && *q.Value < 0 && q.Status == params.StatusProvisional:
-		why = fmt.Sprintf("it is %g %s, zero within what can be told", *q.Value, q.Unit)
+		keep(&in.zeros, name, fmt.Sprintf("it is %g %s, zero within what can be told", *q.Value, q.Unit))
 	case q.Value == nil && q.Status == params.StatusBound && q.Bound != nil && q.Bound[0] <= 0 && q.Bound[1] >= 0:
-		why = fmt.Sprintf("it cannot be told from zero, and is at most %g %s", q.Bound[1], q.Unit)
+		keep(&in.zeros, name, fmt.Sprintf("it cannot be told from zero, and is at most %g %s", q.Bound[1], q.Unit))
 	default:
 		return false
 	}
-	if in.zeros == nil {
-		in.zeros = map[string]string{}
-	}
-	in.zeros[name] = why
 	return true
 }
 
 // TakenForZero reports whether a parameter that was needed cannot be told from zero, and was given as zero.
 func (in *Input) TakenForZero(name string) bool { return in.zeros[name] != "" }
 
-// Provisional warns of what was used so far although it is provisional, or taken for zero.
-func (in *Input) Provisional() []string {
+// doubts warns of what was used so far although it is provisional, or taken for zero.
+func (in *Input) doubts() []string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(in.zeros)) {
 		out = append(out, OneLine(name+" is taken for 0: "+in.zeros[name]))
@@ -182,13 +209,13 @@ func (in *Input) Need(name string) (float64, error) {
 	return 0, fmt.Errorf("parameter %s, %s: %w%s%s", name, labels[name], ErrMissing, why, in.Params.Hint(name))
 }
 
-// NeedAll returns several parameters, in order.
+// NeedAll returns several parameters, in order; each is 0 from the first that is an error.
 func (in *Input) NeedAll(names ...string) ([]float64, error) {
 	out := make([]float64, len(names))
 	for i, name := range names {
 		v, err := in.Need(name)
 		if err != nil {
-			return nil, err
+			return out, err
 		}
 		out[i] = v
 	}
@@ -201,20 +228,14 @@ var labels = map[string]string{
 	"packet": "payload of one packet", "alpha": "latency of a message", "beta": "time per byte",
 }
 
-// SlowPairs warns that a target has one network for all pairs where the run found pairs that stand out.
-func (in *Input) SlowPairs() []string {
-	slow, first := 0, ""
-	for _, q := range in.Params.Pairs {
-		if q.Slow != "" {
-			if slow++; slow == 1 {
-				first = OneLine(q.From + " to " + q.To + ": " + q.Slow)
-			}
-		}
+// WarnOfSlowPairs warns that a target has one network for all pairs where the run found pairs that stand out.
+func (in *Input) WarnOfSlowPairs() {
+	slow := slices.DeleteFunc(slices.Clone(in.Params.Pairs), func(q params.Pair) bool { return q.Slow == "" })
+	if len(slow) > 0 {
+		first := OneLine(slow[0].From + " to " + slow[0].To + ": " + slow[0].Slow)
+		in.Warnf("%d of %d pairs stand out (%s), but the file has one network for all pairs", len(slow), len(in.Params.Pairs),
+			first)
 	}
-	if slow == 0 {
-		return nil
-	}
-	return []string{fmt.Sprintf("%d of %d pairs stand out (%s), but the file has one network for all pairs", slow, len(in.Params.Pairs), first)}
 }
 
 // WindowsGrown reports whether TCP's windows are taken to have grown, so that each message of a host leaves as a whole:
@@ -224,31 +245,73 @@ func (in *Input) WindowsGrown() bool {
 	return best.Model != params.SimCold
 }
 
-// Metrics lists the numbers of a run that may be used, with those that are provisional marked, or an error of class
-// ErrMissing where it has none.
-func (in *Input) Metrics() ([]params.Metric, error) {
+// Metrics lists the numbers of a run that may be used, with those that are provisional marked. It fails with class
+// ErrMissing where the run has none.
+func (in *Input) Metrics() []params.Metric {
 	m := in.Params.Metrics()
 	if len(m) == 0 {
-		return nil, fmt.Errorf("parameters: %w: the run has none; measure them with %s", ErrMissing, params.RunCommand)
+		in.Failf("parameters: %w: the run has none; measure them with %s", ErrMissing, params.RunCommand)
 	}
 	for _, q := range m {
 		in.mark(q.Name, q.Status, q.Why)
 	}
-	return m, nil
+	return m
 }
 
-// Point is the measured time of a message of one size, with its 95% interval.
-type Point struct {
-	Bytes           float64
-	Seconds, Lo, Hi float64
-	Timings         int
+// Render fills in the template called name. Beside its data, which is a map, it has the lines of a comment: head, which
+// says where the file comes from, and warnings; and number, decimal and line to write values with.
+func (in *Input) Render(from fs.FS, name string, data map[string]any) []byte {
+	var b bytes.Buffer
+	if in.err == nil {
+		t := template.New(name).Option("missingkey=error").Funcs(template.FuncMap{
+			"head": in.head, "warnings": in.warned, "number": Number, "decimal": Decimal, "line": OneLine,
+		})
+		t, err := t.ParseFS(from, "*/"+name)
+		if err == nil {
+			err = t.Execute(&b, data)
+		}
+		in.Fail(err)
+	}
+	return b.Bytes()
 }
 
-// Points returns the measured T(x), each size once, of the first fit that has it.
-func (in *Input) Points() []Point {
-	var out []Point
-	for _, r := range in.Params.Times() {
-		out = append(out, Point{Bytes: r.X, Seconds: r.Measured, Lo: r.Lo, Hi: r.Hi, Timings: r.N})
+// head says where a file comes from: the run, the parameters used with their intervals, and the notes.
+func (in *Input) head() []string {
+	or := func(s string) string { return cmp.Or(OneLine(s), "(none)") }
+	run := in.Params.Run
+	by := strings.TrimRight("calib "+OneLine(in.Version), " ")
+	out := []string{fmt.Sprintf("Written by %s from run %s (plan %s, %d hosts).", by, or(run.ID), or(run.Plan),
+		len(run.Hosts))}
+	for _, name := range in.used {
+		q := in.Params.Parameters[name]
+		if q.Value == nil {
+			continue
+		}
+		line := fmt.Sprintf("Parameter %s = %s %s", name, Number(*q.Value), q.Unit)
+		if q.CI95 != nil {
+			line += fmt.Sprintf(" [%s, %s]", Number(q.CI95[0]), Number(q.CI95[1]))
+		}
+		out = append(out, OneLine(line)+": "+OneLine(q.Label)+", model "+OneLine(q.Model)+".")
+	}
+	out = append(out, in.doubts()...)
+	for _, n := range in.notes {
+		out = append(out, OneLine(n))
 	}
 	return out
 }
+
+func (in *Input) warned() (out []string) {
+	for _, w := range in.warnings {
+		out = append(out, "Warning: "+OneLine(w))
+	}
+	return out
+}
+
+// OneLine makes text from a run safe in a comment of any target.
+func OneLine(s string) string { return printable.Line(s) }
+
+// Number writes v so that it reads back as the same float64.
+func Number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+// Decimal writes v without exponent, with at most so many digits after the point; -1 is as many as v needs.
+func Decimal(v float64, digits int) string { return strconv.FormatFloat(v, 'f', digits, 64) }

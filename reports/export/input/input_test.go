@@ -35,9 +35,9 @@ func TestHostCount(t *testing.T) {
 	in := with(nil, nil)
 	in.Params.Run.Hosts = []string{"a", "b", "c"}
 	for hosts, want := range map[int]int{0: 3, 2: 2, MaxHosts: MaxHosts, 1: 0, -1: 0, MaxHosts + 1: 0} {
-		in.Hosts = hosts
-		if got, err := in.HostCount(); got != want || (err == nil) != (want > 0) || err != nil && !errors.Is(err, ErrOption) {
-			t.Errorf("%d hosts asked for: %d, %v", hosts, got, err)
+		in.Hosts, in.err = hosts, nil
+		if got := in.HostCount(); got != want || (in.err == nil) != (want > 0) || in.err != nil && !errors.Is(in.err, ErrOption) {
+			t.Errorf("%d hosts asked for: %d, %v", hosts, got, in.err)
 		}
 	}
 }

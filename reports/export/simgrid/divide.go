@@ -1,7 +1,6 @@
 package simgrid
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -32,18 +31,6 @@ func (l line) perByte(lo, hi float64) float64 { // of a flow that is all of l, a
 	return min(l.at(lo)/(lo+envelope), l.at(hi)/(hi+envelope))
 }
 
-// divider knows what was measured of messages that meet.
-type divider struct {
-	packet  float64               // payload of one packet, B
-	send    func(float64) float64 // time of a host's sending side for a packet of so many bytes, s
-	receive func(float64) float64 // the same of the receiving side; nil where it is not known
-	contend func(float64) float64 // time by which a second message at once is later, s; nil but for a medium
-	window  int                   // B that a connection sends at once when it begins
-	grown   bool                  // whether windows have grown, and hold every message
-	buffer  float64               // B that a blocking send leaves to the kernel; 0 where it is not known
-	kinks   []float64             // sizes at which send and receive bend, B
-}
-
 const (
 	// windowPackets is what a TCP connection sends before it hears from the other end. Source: RFC 6928.
 	windowPackets = 10
@@ -57,40 +44,37 @@ const (
 	octaveSteps = 8
 )
 
-func dividerOf(in *input.Input, p *platform) (*divider, error) {
+// readPackets takes what was measured of messages that meet.
+func (p *platform) readPackets() {
+	in := p.in
 	packet, err := in.Need("packet")
-	if err != nil {
-		return nil, err
-	}
+	in.Fail(err)
 	if packet < 1 || packet > 1<<24 {
-		return nil, fmt.Errorf("parameter packet is %g B: %w: want 1 B to 16 MiB", packet, input.ErrLimit)
+		in.Failf("parameter packet is %g B: %w: want 1 B to 16 MiB", packet, input.ErrLimit)
 	}
-	d := &divider{packet: packet, window: int(windowPackets * packet), grown: in.WindowsGrown()}
-	p.used = append(p.used, "packet")
-	var kink float64
-	if d.send, kink, err = in.PacketCost("g_s", packet); err != nil {
-		return nil, fmt.Errorf("function g_s, interval between packets that one host sends: %w%s", err, in.Params.Hint("g_s"))
+	in.ShowUsed("packet")
+	p.packet, p.window, p.grown, p.kinks = packet, int(windowPackets*packet), in.WindowsGrown(), make([]float64, 2)
+	if p.send, p.kinks[0], err = in.PacketCost("g_s", packet); err != nil {
+		in.Failf("function g_s, interval between packets that one host sends: %w%s", err, in.Params.Hint("g_s"))
 	}
-	d.kinks = append(d.kinks, kink)
-	if d.receive, kink, err = in.PacketCost("g_r", packet); err != nil {
-		p.warnings = append(p.warnings, "messages of many senders do not wait for each other at their receiver, whose link is as fast as a single "+
-			"stream: g_r is not known"+in.Params.Hint("g_r"))
+	if p.receive, p.kinks[1], err = in.PacketCost("g_r", packet); err != nil {
+		in.Warnf("messages of many senders do not wait for each other at their receiver, "+
+			"whose link is as fast as a single stream: g_r is not known%s", in.Params.Hint("g_r"))
 	}
-	d.kinks = append(d.kinks, kink)
 	buffer, known := in.Found("send_buffer")
 	switch {
-	case !known && !(d.grown && d.longestEager(p) < largestBoundary-1):
-		p.warnings = append(p.warnings, "send_buffer is not known (pingpong on real connections gives it): a send returns at once, however long the message")
+	case !known && !(p.grown && p.longestEager() < largestBoundary-1):
+		in.Warnf("send_buffer is not known (pingpong on real connections gives it): a send returns at once, however long " +
+			"the message")
 	case buffer < 0:
-		return nil, fmt.Errorf("parameter send_buffer is %g B: %w: it must not be negative", buffer, input.ErrLimit)
+		in.Failf("parameter send_buffer is %g B: %w: it must not be negative", buffer, input.ErrLimit)
 	case buffer > 0:
-		d.buffer = max(buffer, float64(d.window))
+		p.buffer = max(buffer, float64(p.window))
 	}
 	if known {
-		p.used = append(p.used, "send_buffer")
+		in.ShowUsed("send_buffer")
 	}
-	d.contend = contention(in, packet)
-	return d, nil
+	p.contend = contention(in, packet)
 }
 
 // contention is how long a shared medium is busy with a packet [s], a_c + m·(b_c − a_c/p), so that full packets come to
@@ -110,60 +94,62 @@ func contention(in *input.Input, packet float64) func(float64) float64 {
 }
 
 // message is the cost of a message, given that of one packet: several full packets cost in the proportion of the sizes.
-func (d *divider) message(cost func(float64) float64) func(float64) float64 {
+func (p *platform) message(cost func(float64) float64) func(float64) float64 {
 	return func(x float64) float64 {
 		switch {
 		case cost == nil:
 			return 0
-		case x <= d.packet:
+		case x <= p.packet:
 			return cost(x)
 		}
-		return cost(d.packet) * x / d.packet
+		return cost(p.packet) * x / p.packet
 	}
 }
 
-// divide fills the segments of p. The error is of class ErrLimit where a latency or a flow would not
-// be positive, or an overhead negative.
-func (d *divider) divide(p *platform) error {
-	breaks := d.breaks(p)
+// divide fills the segments of p. It fails with class ErrLimit where a latency or a flow would not be positive, or an
+// overhead negative.
+func (p *platform) divide() {
+	breaks := p.breaks()
 	for i := range len(breaks) - 1 {
 		s := segment{from: breaks[i], to: breaks[i+1]}
-		if s.to <= d.window {
-			d.small(p, &s)
+		if s.to <= p.window {
+			p.small(&s)
 		} else {
-			d.large(p, &s)
+			p.large(&s)
 		}
 		lo, hi := float64(s.from+1), float64(s.to)
 		if !(s.latency > 0 && s.perByte > 0) || s.os.least(lo, hi) < -1e-15 || s.or.least(lo, hi) < -1e-15 {
-			return fmt.Errorf("T(x) from %d to %d bytes: %w: it cannot be divided into overheads, latency and flow", s.from+1, s.to, input.ErrLimit)
+			p.in.Failf("T(x) from %d to %d bytes: %w: it cannot be divided into overheads, latency and flow", s.from+1, s.to,
+				input.ErrLimit)
+			return
 		}
 		p.segments = append(p.segments, s)
 	}
-	return nil
+	p.latency = p.segments[0].latency
 }
 
 // breaks are the boundaries between segments, ascending from 0 [B].
-func (d *divider) breaks(p *platform) []int {
+func (p *platform) breaks() []int {
 	most := p.longPiece().to
-	out := []int{0, most, int(d.packet), d.window}
+	out := []int{0, most, int(p.packet), p.window}
 	for _, t := range p.times {
 		out = append(out, t.from)
 	}
-	for _, k := range d.kinks {
+	for _, k := range p.kinks {
 		if k > 0 && k < float64(most) {
 			out = append(out, int(k))
 		}
 	}
 	step := math.Pow(2, 1.0/octaveSteps)
-	last := min(d.longestEager(p), float64(most))
+	last := min(p.longestEager(), float64(most))
 	out = append(out, int(last))
-	if d.buffer > 0 {
-		for x := d.buffer; x < last; x *= step {
+	if p.buffer > 0 {
+		for x := p.buffer; x < last; x *= step {
 			out = append(out, int(x))
 		}
 	}
-	if d.contend != nil {
-		for y := 1.0 + envelope; y < float64(d.window+envelope); y *= step {
+	if p.contend != nil {
+		for y := 1.0 + envelope; y < float64(p.window+envelope); y *= step {
 			out = append(out, int(y)-envelope)
 		}
 	}
@@ -174,32 +160,32 @@ func (d *divider) breaks(p *platform) []int {
 
 // small divides a message of one window: os is the sending side, the flow what a medium takes, or the receiving side as
 // far as there is room.
-func (d *divider) small(p *platform, s *segment) {
+func (p *platform) small(s *segment) {
 	lo, hi := float64(s.from+1), float64(s.to)
 	whole := p.pieceOf(s.to).line
 	most := whole.perByte(lo, hi)
 	s.perByte = leastShare * most
-	if d.contend != nil {
+	if p.contend != nil {
 		mid := math.Sqrt(lo * hi)
-		busy := d.message(d.contend)(mid) * p.medium / p.bottleneck()
+		busy := p.message(p.contend)(mid) * p.medium / p.bottleneck()
 		s.perByte = min(max(s.perByte, busy/(mid+envelope)), (1-2*leastShare)*most)
 	}
 	rest := whole.minus(flow(s.perByte))
-	s.os = chord(d.message(d.send), lo, hi)
+	s.os = chord(p.message(p.send), lo, hi)
 	if part := (1 - leastShare) * min(rest.at(lo)/s.os.at(lo), rest.at(hi)/s.os.at(hi)); part < 1 {
 		s.os = s.os.times(part)
 	}
 	rest = rest.minus(s.os)
 	room := rest.least(lo, hi)
-	receive := chord(d.message(d.receive), lo, hi)
+	receive := chord(p.message(p.receive), lo, hi)
 	s.latency = max(rest.minus(receive).least(lo, hi), leastShare*room)
 	s.or = rest.minus(line{c0: s.latency})
 }
 
 // large divides a message of several windows: a flow, the rest of T latency, and os where a send waits for its buffer.
-func (d *divider) large(p *platform, s *segment) {
+func (p *platform) large(s *segment) {
 	t, lo, hi := p.pieceOf(s.to), float64(s.from+1), float64(s.to)
-	if lo > d.longestEager(p) {
+	if lo > p.longestEager() {
 		s.perByte, s.latency = t.c1, t.c0-envelope*t.c1
 		return
 	}
@@ -207,8 +193,8 @@ func (d *divider) large(p *platform, s *segment) {
 	if s.perByte = max(t.c1, leastShare*most); s.perByte >= most {
 		s.perByte = (1 - leastShare) * most
 	}
-	if d.buffer > 0 && lo > d.buffer {
-		s.perByte *= (1 + d.buffer/math.Sqrt(lo*hi)) / 2
+	if p.buffer > 0 && lo > p.buffer {
+		s.perByte *= (1 + p.buffer/math.Sqrt(lo*hi)) / 2
 	}
 	rest := t.minus(flow(s.perByte))
 	room := rest.least(lo, hi)
@@ -218,7 +204,7 @@ func (d *divider) large(p *platform, s *segment) {
 
 // longestEager is the largest size [B] of a send that does not wait for its receiver; larger ones are a latency and a
 // flow, and so must T be there.
-func (d *divider) longestEager(p *platform) float64 {
+func (p *platform) longestEager() float64 {
 	from := float64(largestBoundary) // where such pieces of T begin
 	for _, t := range slices.Backward(p.times) {
 		if !(t.c0 > envelope*t.c1) {
@@ -228,31 +214,29 @@ func (d *divider) longestEager(p *platform) float64 {
 	}
 	eager := math.Inf(1)
 	switch {
-	case d.grown:
-		eager = float64(d.window)
-	case d.buffer > 0 && d.contend != nil:
-		eager = d.buffer
-	case d.buffer > 0:
-		eager = waitingBuffers * d.buffer
+	case p.grown:
+		eager = float64(p.window)
+	case p.buffer > 0 && p.contend != nil:
+		eager = p.buffer
+	case p.buffer > 0:
+		eager = waitingBuffers * p.buffer
 	}
 	return math.Floor(min(max(eager, from), largestBoundary-1))
 }
 
-// tooFast warns of the messages that meet for which the file is known to be too fast.
-func (d *divider) tooFast(p *platform) []string {
-	var out []string
-	if d.contend == nil && d.receive != nil {
-		out = append(out, fmt.Sprintf("messages of %g to %d bytes from many senders to one receiver at once come out too fast: "+
-			"their packets wait for each other for less than they should", d.packet, d.window))
+// warnOfTooFast warns of the messages that meet for which the file is known to be too fast.
+func (p *platform) warnOfTooFast() {
+	if p.contend == nil && p.receive != nil {
+		p.in.Warnf("messages of %g to %d bytes from many senders to one receiver at once come out too fast: "+
+			"their packets wait for each other for less than they should", p.packet, p.window)
 	}
-	top := d.longestEager(p)
-	if d.grown && top < largestBoundary-1 {
-		out = append(out, fmt.Sprintf("a send of more than %.0f bytes waits for its receiver, so that the messages of a host leave one after the other, as they do "+
-			"once TCP's windows have grown; where two ranks both send first, SimGrid reports a deadlock", top))
+	top := p.longestEager()
+	if p.grown && top < largestBoundary-1 {
+		p.in.Warnf("a send of more than %.0f bytes waits for its receiver, so that the messages of a host leave "+
+			"one after the other, as they do once TCP's windows have grown; where two ranks both send first, SimGrid reports a deadlock", top)
 	}
-	if d.buffer > 0 && d.buffer < top {
-		out = append(out, fmt.Sprintf("messages of %.0f to %.0f bytes that share a link for long, as when one host sends many in a row, come out "+
-			"too fast together, by up to half of the share above %.0f bytes", d.buffer, top, d.buffer))
+	if p.buffer > 0 && p.buffer < top {
+		p.in.Warnf("messages of %.0f to %.0f bytes that share a link for long, as when one host sends many in a row, "+
+			"come out too fast together, by up to half of the share above %.0f bytes", p.buffer, top, p.buffer)
 	}
-	return out
 }

@@ -1,7 +1,6 @@
 package simgrid
 
 import (
-	"bytes"
 	"flag"
 	"testing"
 
@@ -82,9 +81,9 @@ func setLine(p *params.Params, name string, c0, c1 float64) {
 
 // export returns the platform file of a run with so many hosts.
 func export(p *params.Params, hosts int) (file []byte, warnings []string, err error) {
-	var b bytes.Buffer
-	warnings, err = Write(&b, &input.Input{Params: p, Options: input.Options{Hosts: hosts, Version: "v1.2.3"}})
-	return b.Bytes(), warnings, err
+	in := &input.Input{Params: p, Options: input.Options{Hosts: hosts, Version: "v1.2.3"}}
+	file = Write(in)
+	return file, in.Warnings(), in.Err()
 }
 
 func write(t testing.TB, p *params.Params, hosts int) []byte {

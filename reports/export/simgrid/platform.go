@@ -9,8 +9,9 @@ import (
 	"calib/reports/export/input"
 )
 
-// platform is what a platform file says.
+// platform is what a platform file says, and what was measured of messages that meet, which it is made of.
 type platform struct {
+	in       *input.Input
 	hosts    []string
 	times    []timePiece
 	measured float64 // largest size that T was measured at, B
@@ -18,9 +19,15 @@ type platform struct {
 	latency  float64 // of a route, s
 	up, down float64 // bandwidth of a host's links, B/s; 0 for none
 	medium   float64 // bandwidth, B/s; 0 for none
-	waiting  int     // smallest size of a send that waits for its receiver, B
-	used     []string
-	warnings []string
+
+	packet  float64               // payload of one packet, B
+	send    func(float64) float64 // time of a host's sending side for a packet of so many bytes, s
+	receive func(float64) float64 // the same of the receiving side; nil where it is not known
+	contend func(float64) float64 // time by which a second message at once is later, s; nil but for a medium
+	window  int                   // B that a connection sends at once when it begins
+	grown   bool                  // whether windows have grown, and hold every message
+	buffer  float64               // B that a blocking send leaves to the kernel; 0 where it is not known
+	kinks   []float64             // sizes at which send and receive bend, B
 }
 
 // timePiece is T(x) = c0 + c1·x for from < x ≤ to, in s and B.
@@ -38,44 +45,33 @@ type segment struct {
 	perByte  float64
 }
 
-// platformOf divides T(x) over SimGrid's steps.
-func platformOf(in *input.Input) (*platform, error) {
-	p := &platform{}
-	if err := p.readTimes(in); err != nil {
-		return nil, err
+// platformOf divides T(x) over SimGrid's steps; nil is an error.
+func platformOf(in *input.Input) *platform {
+	p := &platform{in: in}
+	for _, step := range []func(){p.readTimes, p.readPackets, p.nameHosts, p.addLinks, p.divide, p.checkLinks} {
+		if step(); in.Err() != nil {
+			return nil
+		}
 	}
-	d, err := dividerOf(in, p)
-	if err != nil {
-		return nil, err
-	}
-	if err := p.nameHosts(in); err != nil {
-		return nil, err
-	}
-	if err := p.addLinks(in, d); err != nil {
-		return nil, err
-	}
-	if err := d.divide(p); err != nil {
-		return nil, err
-	}
-	p.latency, p.waiting = p.segments[0].latency, int(d.longestEager(p))+1
-	if err := p.checkLinks(); err != nil {
-		return nil, err
-	}
-	p.warnings = append(append(p.warnings, d.tooFast(p)...), in.SlowPairs()...)
-	return p, nil
+	p.warnOfTooFast()
+	in.WarnOfSlowPairs()
+	return p
 }
 
 // readTimes takes T(x) of the segmented fit; breaks are rounded down, which is the same for whole sizes.
-func (p *platform) readTimes(in *input.Input) error {
-	pieces, measured, ok := in.Segments("T")
+func (p *platform) readTimes() {
+	pieces, measured, ok := p.in.Segments("T")
 	if !ok {
-		if err := in.NoFunction("T"); err != input.ErrMissing {
-			return err
+		err := p.in.NoFunction("T")
+		if err == input.ErrMissing {
+			err = fmt.Errorf("function T, time of a message by its size: %w%s", err, p.in.Params.Hint("T"))
 		}
-		return fmt.Errorf("function T, time of a message by its size: %w%s", input.ErrMissing, in.Params.Hint("T"))
+		p.in.Fail(err)
+		return
 	}
 	if len(pieces) == 0 {
-		return fmt.Errorf("function T has no segments: %w; fit the run again with calib fit", input.ErrMissing)
+		p.in.Failf("function T has no segments: %w; fit the run again with calib fit", input.ErrMissing)
+		return
 	}
 	p.measured = measured
 	for i, s := range pieces {
@@ -86,15 +82,15 @@ func (p *platform) readTimes(in *input.Input) error {
 	}
 	for _, t := range p.times {
 		if t.from >= t.to || !(t.at(float64(t.from+1)) > 0) || !(t.at(float64(t.to)) > 0) {
-			return fmt.Errorf("T(x) from %d to %d bytes is %g s + %g s/B·x: %w: it must be positive, over 1 B at least",
+			p.in.Failf("T(x) from %d to %d bytes is %g s + %g s/B·x: %w: it must be positive, over 1 B at least",
 				t.from, t.to, t.c0, t.c1, input.ErrLimit)
 		}
 	}
 	if p.longPiece().c1 <= 0 {
-		return fmt.Errorf("T(x) does not grow above %d bytes: %w: a link needs a bandwidth; measure larger messages: %s --sizes 1,1KiB..4MiB",
-			p.longPiece().from, input.ErrLimit, in.Params.Measure("T"))
+		p.in.Failf("T(x) does not grow above %d bytes: %w: a link needs a bandwidth; measure larger messages: "+
+			"%s --sizes 1,1KiB..4MiB",
+			p.longPiece().from, input.ErrLimit, p.in.Params.Measure("T"))
 	}
-	return nil
 }
 
 // longPiece is T of the largest messages.
@@ -111,15 +107,14 @@ func (p *platform) pieceOf(x int) timePiece {
 }
 
 // nameHosts takes the names of the run; those that a platform or a list of hosts cannot hold are changed.
-func (p *platform) nameHosts(in *input.Input) error {
-	n, err := in.HostCount()
-	if err != nil {
-		return err
-	}
+func (p *platform) nameHosts() {
+	n := p.in.HostCount()
 	if n > maxHosts {
-		return fmt.Errorf("a platform of %d hosts: %w: it has a route for each two of them; choose 2 to %d with --hosts", n, input.ErrOption, maxHosts)
+		p.in.Failf("a platform of %d hosts: %w: it has a route for each two of them; choose 2 to %d with --hosts", n,
+			input.ErrOption, maxHosts)
+		return
 	}
-	names := in.Params.Run.Hosts
+	names := p.in.Params.Run.Hosts
 	seen := map[string]bool{}
 	changed := 0
 	for i := range n {
@@ -136,12 +131,11 @@ func (p *platform) nameHosts(in *input.Input) error {
 		p.hosts = append(p.hosts, name)
 	}
 	if changed > 0 {
-		p.warnings = append(p.warnings, fmt.Sprintf("%d names of hosts have characters that a list of hosts cannot hold: these are _", changed))
+		p.in.Warnf("%d names of hosts have characters that a list of hosts cannot hold: these are _", changed)
 	}
 	if n > len(names) {
-		p.warnings = append(p.warnings, fmt.Sprintf("the file has %d hosts, %d were measured: what more of them share is not known", n, len(names)))
+		p.in.Warnf("the file has %d hosts, %d were measured: what more of them share is not known", n, len(names))
 	}
-	return nil
 }
 
 func plainName(s string) string {
@@ -159,42 +153,45 @@ const flat = 0.05
 
 // addLinks decides between a switch and a shared medium, by b_c of paired; without it a switch is one where the delay
 // does not grow with the hosts that communicate.
-func (p *platform) addLinks(in *input.Input, d *divider) error {
+func (p *platform) addLinks() {
+	in := p.in
 	if bc, ok := in.Found("b_c"); ok && bc > 0 {
-		p.medium, p.used = 1/bc, append(p.used, "b_c")
+		in.ShowUsed("b_c")
+		p.medium = 1 / bc
 		if b, ok := in.Found("b"); ok && b > 0 {
-			p.up, p.down, p.used = 1/b, 1/b, append(p.used, "b")
+			in.ShowUsed("b")
+			p.up, p.down = 1/b, 1/b
 		} else {
-			p.warnings = append(p.warnings, "b is not known, the medium being the limit of a single pair: hosts have no link of their own")
+			in.Warnf("b is not known, the medium being the limit of a single pair: hosts have no link of their own")
 		}
-		return nil
+		return
 	}
-	rate := 1 / p.longPiece().c1
-	p.up, p.down = rate, rate
-	if d.receive != nil {
-		p.down = max(p.up, d.packet/d.receive(d.packet))
+	p.up = 1 / p.longPiece().c1
+	p.down = p.up
+	if p.receive != nil {
+		p.down = max(p.up, p.packet/p.receive(p.packet))
 	}
 	delay, change, measured := in.DelayOverHosts()
-	switch q, there := in.Params.Parameters["b_c"]; {
-	case there && q.Bound != nil:
-		p.warnings = append(p.warnings, fmt.Sprintf("b_c is not known (%s): the network is a switch without a limit of its own", input.OneLine(q.Why)))
+	switch q := in.Params.Parameters["b_c"]; {
+	case q.Bound != nil:
+		in.Warnf("b_c is not known (%s): the network is a switch without a limit of its own", input.OneLine(q.Why))
 	case measured && delay > 0 && change <= flat*delay:
-		p.warnings = append(p.warnings, "paired was not measured: that the network is a switch is taken from load, where the delay does not grow with the hosts")
+		in.Warnf("paired was not measured: that the network is a switch is taken from load, where the delay does not grow " +
+			"with the hosts")
 	case len(in.Params.Run.Hosts) == 2:
-		p.warnings = append(p.warnings, "two hosts: whether the network is a switch or a shared medium cannot be seen, a switch is written")
+		in.Warnf("two hosts: whether the network is a switch or a shared medium cannot be seen, a switch is written")
 	default:
-		return fmt.Errorf("parameter b_c, whether the network is a switch or a shared medium: %w, which takes four hosts%s",
+		in.Failf("parameter b_c, whether the network is a switch or a shared medium: %w, which takes four hosts%s",
 			input.ErrMissing, in.Params.Hint("b_c"))
 	}
-	return nil
 }
 
 // checkLinks refuses a bandwidth that is not finite, and one that TCP-gamma would limit, to gamma/(2·latency).
-func (p *platform) checkLinks() error {
+func (p *platform) checkLinks() {
 	if most := max(p.up, p.down, p.medium); math.IsInf(most, 0) || p.bottleneck() > gamma/(2*p.latency) {
-		return fmt.Errorf("links of up to %g B/s with a latency of %g s: %w: SimGrid would limit them by a window", most, p.latency, input.ErrLimit)
+		p.in.Failf("links of up to %g B/s with a latency of %g s: %w: SimGrid would limit them by a window", most, p.latency,
+			input.ErrLimit)
 	}
-	return nil
 }
 
 // bottleneck is the bandwidth of a flow alone before its factor [B/s].

@@ -43,10 +43,12 @@
 package simgrid
 
 import (
-	"bytes"
+	"embed"
 	"encoding/xml"
 	"fmt"
 	"math"
+	"strconv"
+	"strings"
 
 	"calib/reports/export/input"
 )
@@ -62,15 +64,24 @@ const (
 	gamma = 1e18
 )
 
-// Write writes the platform file of a run. Warnings say which messages that meet are known to be too fast, and what was
-// not measured. Errors are of the classes of package input.
-func Write(b *bytes.Buffer, in *input.Input) (warnings []string, err error) {
-	p, err := platformOf(in)
-	if err != nil {
-		return nil, err
+//go:embed templates
+var templates embed.FS
+
+// Write writes the platform file of a run. It warns of messages that meet and are known to be too fast, and of what was
+// not measured, and fails with the classes of package input.
+func Write(in *input.Input) []byte {
+	p := platformOf(in)
+	if p == nil {
+		return nil
 	}
-	p.write(b, in)
-	return p.warnings, nil
+	return in.Render(templates, "platform.xml", map[string]any{
+		"comment": plainComment, "measured": p.measured, "gamma": float64(gamma), "hosts": p.hosts, "latency": p.latency,
+		"up": p.up, "down": p.down, "medium": p.medium, "waiting": int(p.longestEager()) + 1,
+		"latencies":  p.factors(func(s segment) float64 { return s.latency / p.latency }),
+		"bandwidths": p.factors(func(s segment) float64 { return 1 / (s.perByte * p.bottleneck()) }),
+		"os":         p.overheads(func(s segment) line { return s.os }),
+		"or":         p.overheads(func(s segment) line { return s.or }),
+	})
 }
 
 // Hosts returns the names of the hosts in a platform file, in its order, for smpirun's -hostfile.
@@ -88,4 +99,36 @@ func Hosts(file []byte) ([]string, error) {
 		out = append(out, h.ID)
 	}
 	return out, nil
+}
+
+// overheads writes "boundary:s:s/B" of each segment.
+func (p *platform) overheads(of func(segment) line) string {
+	var out []string
+	for _, s := range p.segments {
+		l := of(s)
+		out = append(out, strconv.Itoa(s.from)+":"+input.Number(l.c0)+":"+input.Number(l.c1))
+	}
+	return strings.Join(out, ";")
+}
+
+// factors writes "boundary:factor" of each segment. The size they are chosen by has the envelope in it.
+func (p *platform) factors(of func(segment) float64) string {
+	var out []string
+	for i, s := range p.segments {
+		from := 0
+		if i > 0 {
+			from = s.from + envelope
+		}
+		out = append(out, strconv.Itoa(from)+":"+input.Number(of(s)))
+	}
+	return strings.Join(out, ";")
+}
+
+// plainComment makes text safe in a comment of XML, where two hyphens end it.
+func plainComment(s string) string {
+	s = strings.ToValidUTF8(input.OneLine(s), "?")
+	for strings.Contains(s, "--") {
+		s = strings.ReplaceAll(s, "--", "- -")
+	}
+	return s
 }

@@ -1,0 +1,337 @@
+package export
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/common/expfmt"
+
+	"calib/internal/params"
+	"calib/internal/printable"
+	"calib/internal/sheet"
+	"calib/reports/export/input"
+)
+
+var csvColumns = [...]string{"kind", "name", "from", "to", "unit", "value", "lo", "hi", "status", "label"}
+
+// row is a line of the table.
+type row struct {
+	kind, name, from, to, unit string
+	value, lo, hi              float64 // NaN where there is none: an empty field
+	status, label              string
+}
+
+// rowsOf lists the rows of a run.
+func rowsOf(in *input.Input) (out []row) {
+	nan := math.NaN()
+	run := in.Params.Run
+	for _, about := range [][2]string{{"calib", in.Version}, {"id", run.ID}, {"plan", run.Plan}} {
+		out = append(out, row{kind: "run", name: about[0], value: nan, lo: nan, hi: nan, label: about[1]})
+	}
+	for _, m := range in.Metrics() {
+		r := row{kind: "coefficient", name: m.Name, from: m.From, to: m.To, unit: m.Unit, value: m.Value, status: m.Status,
+			label: m.Label}
+		switch _, ok := in.Params.Parameters[m.Name]; {
+		case m.Link() != "":
+			r.kind = "link"
+		case ok:
+			r.kind = "parameter"
+		}
+		out = append(out, r.between(m.CI95))
+	}
+	for _, name := range slices.Sorted(maps.Keys(in.Params.Parameters)) {
+		q := in.Params.Parameters[name]
+		if q.Value != nil {
+			continue
+		}
+		r := row{kind: "parameter", name: name, unit: q.Unit, value: nan, status: q.Status, label: q.Label}
+		if v, estimated := q.Raw(); estimated {
+			r.kind, r.value = "estimate", v
+		}
+		out = append(out, r.between(q.Bound))
+	}
+	for _, q := range in.Params.Times() {
+		out = append(out, row{kind: "point", name: input.Number(q.X), unit: "s", value: q.Measured, lo: q.Lo, hi: q.Hi,
+			status: params.StatusOK,
+			label:  "time of a message of that many bytes, idle network"})
+	}
+	return out
+}
+
+// between is the row with the ends of an interval, which may be nil.
+func (r row) between(ends *[2]float64) row {
+	r.lo, r.hi = math.NaN(), math.NaN()
+	if ends != nil {
+		r.lo, r.hi = ends[0], ends[1]
+	}
+	return r
+}
+
+// writeCSV writes a table of every number of a run, one a row (RFC 4180: a header, fields quoted where they must be,
+// lines that end in CR LF). Columns:
+//
+//	kind   run, parameter (one number of the network), estimate (of a parameter that is not to be used), coefficient (of a cost function, or of one of segments its value at a size), link (of one pair), point (T of a size)
+//	name   of it; of a point the message size in bytes
+//	from, to   the hosts of a link
+//	unit   SI; value; lo, hi   the 95% interval, or of a parameter without a value what the data allow
+//	status that of params.json; label   what it is, in words
+//
+// A text that a spreadsheet would take for a formula has ' before it.
+//
+// The format has no comments: version and run are rows of kind run.
+func writeCSV(in *input.Input) []byte {
+	lines := [][]string{csvColumns[:]}
+	for _, r := range rowsOf(in) {
+		lines = append(lines, []string{r.kind, r.name, r.from, r.to, r.unit, cell(r.value), cell(r.lo), cell(r.hi), r.status,
+			input.OneLine(r.label)})
+	}
+	return writeSheet(in, true, lines)
+}
+
+// writeSheet writes lines as CSV.
+func writeSheet(in *input.Input, crlf bool, lines [][]string) []byte {
+	var b bytes.Buffer
+	c := sheet.NewWriter(&b)
+	c.UseCRLF = crlf
+	in.Fail(c.WriteAll(lines))
+	return b.Bytes()
+}
+
+// cell writes a number, and nothing for one that is not finite.
+func cell(v float64) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return ""
+	}
+	return input.Number(v)
+}
+
+// benchmark is a line of the format.
+type benchmark struct {
+	Name   string
+	Iters  int
+	Value  float64 // in Unit
+	Unit   string
+	Better string
+}
+
+// benchmarksOf lists the lines of a run.
+func benchmarksOf(in *input.Input) (out []benchmark) {
+	for _, q := range in.Params.Times() {
+		out = append(out, benchmark{"Pingpong/bytes=" + input.Decimal(q.X, -1), max(1, q.N), q.Measured * 1e9, "ns/op",
+			params.BetterLower})
+	}
+	for _, m := range in.Metrics() {
+		name := "Parameter/name=" + goName(m.Name)
+		if m.Link() != "" {
+			name = "Link/from=" + goName(m.From) + "/to=" + goName(m.To) + "/name=" + goName(m.Name)
+		}
+		unit := goUnit(m.Unit)
+		if strings.ContainsFunc(unit, unicode.IsSpace) {
+			in.Failf("unit %q of %s: %w: it must be one word", m.Unit, m.Name, ErrLimit)
+		}
+		out = append(out, benchmark{name, 1, m.Value, unit, m.Better})
+	}
+	return out
+}
+
+// goName makes text a part of a benchmark's name: characters that separate parts or words become _.
+func goName(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) || strings.ContainsRune("/=\"\\", r) {
+			return '_'
+		}
+		return r
+	}, input.OneLine(s))
+}
+
+// goUnit names an SI unit as Go benchmarks do.
+func goUnit(si string) string {
+	switch si {
+	case "s":
+		return "sec"
+	case "s/B":
+		return "sec/B"
+	case "1", "":
+		return "ratio"
+	}
+	return strings.ReplaceAll(si, " ", "_")
+}
+
+// writeGobench writes the Go benchmark format (golang.org/design/14313-benchmark-format), for benchstat: a line for T
+// of every message size in ns/op, for every number of the network in a unit of its own, and for every link. Unit lines
+// say which way is better. Iterations of a size are its raw timings.
+//
+// params.json holds one median for a size, so that there is one line for each: benchstat tells two files apart by
+// significance only where several runs of each are concatenated. What names a run is a comment, not a configuration
+// line: benchstat would put runs of different configuration into different tables.
+func writeGobench(in *input.Input) []byte {
+	all, better := benchmarksOf(in), map[string]string{}
+	for _, m := range all {
+		if m.Better != params.BetterNeither {
+			better[m.Unit] = m.Better
+		}
+	}
+	in.Warnf("one value for each benchmark: benchstat calls no difference significant from a single run on each side")
+	return in.Render(templates, "gobench", map[string]any{"better": better, "hosts": len(in.Params.Run.Hosts),
+		"benchmarks": all})
+}
+
+// otavaTime is how the time is written, in UTC.
+const otavaTime = "2006-01-02 15:04:05 -0700"
+
+// runTime is the start of a run's ID.
+var runTime = regexp.MustCompile(`^(?:.*?-)?([0-9]{8}-[0-9]{6})(?:-|$)`)
+
+// timeOf returns when a run began, which its ID says.
+func timeOf(id string) (time.Time, error) {
+	if m := runTime.FindStringSubmatch(id); m != nil {
+		if t, err := time.Parse("20060102-150405", m[1]); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("time of the run: %w: its ID %q does not begin with date and time, as calib run makes it", ErrMissing, id)
+}
+
+// writeOtava writes a table for Apache Otava (formerly Hunter): a header and one row, to be appended to the rows of
+// earlier runs. Its importer takes a column as metric if every value is a number, as time if it is a date, and as
+// attribute otherwise (hunter/importer.py, class CsvImporter). So time is that of the run, commit is the run's ID,
+// which a date parser does not take for one, and the rest are the numbers of the run.
+func writeOtava(in *input.Input) []byte {
+	metrics := in.Metrics()
+	t, err := timeOf(in.Params.Run.ID)
+	in.Fail(err)
+	head, row := []string{"time", "commit"}, []string{t.Format(otavaTime), input.OneLine(in.Params.Run.ID)}
+	seen := map[string]bool{}
+	for _, m := range metrics {
+		if m.Status != params.StatusOK { // a change of it would be taken for one of the network
+			continue
+		}
+		column := m.Name // "a_c", "latency h0→h1"
+		if link := m.Link(); link != "" {
+			column += " " + link
+		}
+		column = input.OneLine(column)
+		if seen[column] {
+			in.Failf("column %q: %w: two numbers of the run have this name", column, ErrLimit)
+		}
+		seen[column] = true
+		head, row = append(head, column), append(row, input.Number(m.Value))
+	}
+	in.Warnf("intervals are not in the file: Otava has none")
+	return writeSheet(in, false, [][]string{head, row})
+}
+
+// family is a gauge with its labels and values.
+type family struct {
+	name, help string
+	labels     []string
+	series     []series
+}
+
+type series struct {
+	labels []string
+	value  float64
+}
+
+// withInterval returns three families: the value and the ends of its 95% interval.
+func withInterval(name, help string, labels ...string) []*family {
+	return []*family{
+		{name: name, help: help, labels: labels},
+		{name: name + "_ci_low", help: "Lower end of the 95% interval of " + name + ".", labels: labels},
+		{name: name + "_ci_high", help: "Upper end of the 95% interval of " + name + ".", labels: labels},
+	}
+}
+
+func add(to []*family, m params.Metric, labels ...string) {
+	to[0].series = append(to[0].series, series{labels, m.Value})
+	if m.CI95 != nil {
+		to[1].series = append(to[1].series, series{labels, m.CI95[0]})
+		to[2].series = append(to[2].series, series{labels, m.CI95[1]})
+	}
+}
+
+// familiesOf lists the gauges of a run.
+func familiesOf(in *input.Input) []*family {
+	run := in.Params.Run
+	info := &family{name: "calib_run_info", help: "The run that the other values are from; always 1.", labels: []string{"run", "plan", "version"},
+		series: []series{{[]string{run.ID, run.Plan, in.Version}, 1}}}
+	hosts := &family{name: "calib_run_hosts", help: "Hosts of the run.", series: []series{{nil, float64(len(run.Hosts))}}}
+	parameter := withInterval("calib_parameter_value", "Parameter of a communication cost model, in the SI unit of label unit.",
+		"name", "unit", "model", "experiment")
+	coefficient := withInterval("calib_coefficient_value", "Coefficient of a cost function, or of one of segments its value at a size, in the SI unit of label unit.",
+		"function", "coefficient", "unit", "model")
+	status := &family{name: "calib_parameter_ok", help: "1 where the status of a parameter is ok, 0 where it is provisional.", labels: []string{"name"}}
+	latency := withInterval("calib_link_latency_seconds", "Half round trip of the smallest message between two hosts.", "from", "to")
+	rate := withInterval("calib_link_rate_bytes_per_second", "Rate of the largest message between two hosts.", "from", "to")
+	for _, m := range in.Metrics() {
+		of, _ := params.SplitSize(m.Name)
+		switch q, ok := in.Params.Parameters[m.Name]; {
+		case m.Link() != "" && of == "latency":
+			add(latency, m, m.From, m.To)
+		case m.Link() != "" && of == "rate":
+			add(rate, m, m.From, m.To)
+		case m.Link() != "" || m.Name == params.LossMetric:
+		case ok:
+			add(parameter, m, m.Name, m.Unit, q.Model, q.Experiment)
+			good := 0.0
+			if m.Status == params.StatusOK {
+				good = 1
+			}
+			status.series = append(status.series, series{[]string{m.Name}, good})
+		default:
+			dot := strings.LastIndexByte(m.Name, '.') // "model.function.coefficient"
+			function := m.Name[:max(dot, 0)]
+			add(coefficient, m, function, m.Name[dot+1:], m.Unit, in.Params.Functions[function].Model)
+		}
+	}
+	return slices.Concat([]*family{info, hosts, status}, parameter, coefficient, latency, rate)
+}
+
+// writePrometheus writes a file for the textfile collector of node_exporter: gauges in the text format, without time
+// stamps, which that collector refuses. Values are in SI units. A parameter without a value has no line; an interval
+// that is not known has none either. Write the file under another name and rename it, as calib export --out does: the
+// collector reads at any moment.
+//
+// The run's ID is a label of calib_run_info alone, so that a new run continues the series of the old.
+func writePrometheus(in *input.Input) []byte {
+	r := prometheus.NewRegistry()
+	for _, f := range familiesOf(in) {
+		in.Fail(r.Register(f))
+	}
+	gathered, err := r.Gather()
+	if err != nil {
+		in.Failf("two numbers of the run have the same labels: %w: %w", ErrLimit, err)
+	}
+	b := bytes.NewBuffer(in.Render(templates, "prometheus", nil))
+	enc := expfmt.NewEncoder(b, expfmt.NewFormat(expfmt.TypeTextPlain))
+	for _, f := range gathered {
+		in.Fail(enc.Encode(f))
+	}
+	return b.Bytes()
+}
+
+func (f *family) description() *prometheus.Desc {
+	return prometheus.NewDesc(f.name, f.help, f.labels, nil)
+}
+
+// Describe makes f a prometheus.Collector.
+func (f *family) Describe(to chan<- *prometheus.Desc) { to <- f.description() }
+
+// Collect makes f a prometheus.Collector.
+func (f *family) Collect(to chan<- prometheus.Metric) {
+	for _, s := range f.series {
+		labels := make([]string, len(s.labels))
+		for i, l := range s.labels {
+			labels[i] = printable.Text(strings.ToValidUTF8(l, "_"))
+		}
+		to <- prometheus.MustNewConstMetric(f.description(), prometheus.GaugeValue, s.value, labels...)
+	}
+}
