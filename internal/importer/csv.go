@@ -35,32 +35,29 @@ type csvColumns struct {
 	unit                         float64 // s, and halved for full round trips
 }
 
-func readCSV(t text, c *collector) error {
+func readCSV(t text, c *collector) {
 	if c.o.Time == "" {
-		return fmt.Errorf("%s: csv does not tell whether its times are half or the whole of a round trip: say --time %s or --time %s",
+		c.err = fmt.Errorf("%s: csv does not tell whether its times are half or the whole of a round trip: say --time %s "+
+			"or --time %s",
 			c.o.File, Half, Full)
+		return
 	}
-	at, err := c.csvHeading(t.lines[0])
-	if err != nil {
-		return err
-	}
+	c.line = 1
+	at := c.csvHeading(t.lines[0])
 	r := csv.NewReader(strings.NewReader(strings.Join(t.lines, "\n")))
 	r.TrimLeadingSpace, r.Comment = true, '#'
 	index := map[string]int{}
-	for first := true; ; first = false {
+	for first := true; c.err == nil; first = false {
 		f, err := r.Read()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
-			return c.fail(0, "%v", err)
-		}
-		if first {
-			continue
-		}
-		line, _ := r.FieldPos(0)
-		if err := c.csvRow(line, at, f, index); err != nil {
-			return err
+			c.line = 0
+			c.want(false, "%v", err)
+		} else if !first {
+			c.line, _ = r.FieldPos(0)
+			c.csvRow(at, f, index)
 		}
 	}
 	if c.o.Time == Full {
@@ -68,58 +65,44 @@ func readCSV(t text, c *collector) error {
 	} else {
 		c.note("the times are half round trips (--time half)")
 	}
-	return nil
 }
 
 // csvHeading finds the columns.
-func (c *collector) csvHeading(line string) (csvColumns, error) {
+func (c *collector) csvHeading(line string) csvColumns {
 	names := columnsOf(line)
 	find := func(name string) int { return slices.Index(names, name) }
 	at := csvColumns{bytes: find("bytes"), time: -1, from: find("from"), to: find("to"), round: find("round")}
 	for unit, scale := range csvUnits {
 		if i := find(unit); i >= 0 {
-			if at.time >= 0 {
-				return at, c.fail(1, "heading %q has two columns of time, want one of s, seconds, ms, us, ns", line)
-			}
+			c.want(at.time < 0, "heading %q has two columns of time, want one of s, seconds, ms, us, ns", line)
 			at.time, at.unit = i, scale
 		}
 	}
-	if at.bytes < 0 || at.time < 0 {
-		return at, c.fail(1, "heading %q, want bytes and one of s, seconds, ms, us, ns; from, to and round if known", line)
-	}
-	if (at.from < 0) != (at.to < 0) {
-		return at, c.fail(1, "heading %q, want both of from and to, or none", line)
-	}
+	c.want(at.bytes >= 0 && at.time >= 0, "heading %q, want bytes and one of s, seconds, ms, us, ns; from, to and "+
+		"round if known", line)
+	c.want((at.from < 0) == (at.to < 0), "heading %q, want both of from and to, or none", line)
 	if c.o.Time == Full {
 		at.unit /= 2
 	}
-	return at, nil
+	return at
 }
 
 // csvRow adds a row to the sample of its size, hosts and round; index is the place of each sample.
-func (c *collector) csvRow(line int, at csvColumns, f []string, index map[string]int) error {
+func (c *collector) csvRow(at csvColumns, f []string, index map[string]int) {
 	field := func(i int) string { return strings.TrimSpace(f[i]) }
 	bytes, ok := size(field(at.bytes))
-	if !ok || bytes == 0 {
-		return c.fail(line, "bytes %q, want a whole number above 0", f[at.bytes])
-	}
+	c.want(ok && bytes > 0, "bytes %q, want a whole number above 0", f[at.bytes])
 	ns, ok := duration(field(at.time), at.unit)
-	if !ok {
-		return c.fail(line, "time %q, want a number above 0", f[at.time])
-	}
+	c.want(ok, "time %q, want a number above 0", f[at.time])
 	s := pingpongSample(bytes, 0, ns)
 	if at.round >= 0 {
 		round, ok := size(field(at.round))
-		if !ok || round > maxRound {
-			return c.fail(line, "round %q, want a number from 0 to %d", f[at.round], maxRound)
-		}
+		c.want(ok && round <= maxRound, "round %q, want a number from 0 to %d", f[at.round], maxRound)
 		s.Round = int(round)
 	}
 	if at.from >= 0 {
 		from, to := field(at.from), field(at.to)
-		if from == "" || to == "" || from == to {
-			return c.fail(line, "from %q to %q, want two hosts", from, to)
-		}
+		c.want(from != "" && to != "" && from != to, "from %q to %q, want two hosts", from, to)
 		if len(index) == 0 {
 			c.hosts = nil // the table's own, not those of the options
 		}
@@ -127,10 +110,9 @@ func (c *collector) csvRow(line int, at csvColumns, f []string, index map[string
 	}
 	id := fmt.Sprint(identity(&s), "/", s.Round)
 	if i, seen := index[id]; seen {
-		c.samples[i].NS = append(c.samples[i].NS, s.NS...)
-		return nil
+		c.samples[i].NS = append(c.samples[i].NS, ns)
+		return
 	}
 	index[id] = len(c.samples)
 	c.samples = append(c.samples, s)
-	return nil
 }

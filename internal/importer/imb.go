@@ -30,76 +30,57 @@ type imbTable struct {
 	columns   []string // nil outside a table
 }
 
-func readIMB(t text, c *collector) error {
+func readIMB(t text, c *collector) {
 	var at imbTable
-	for i, line := range t.lines {
+	c.each(t, func(line string) {
 		line = strings.TrimSpace(line)
 		if m := imbVersion.FindStringSubmatch(line); m != nil {
 			c.tool = "Intel MPI Benchmarks " + m[1]
 		}
 		if m := imbTitle.FindStringSubmatch(line); m != nil {
 			at = imbTable{name: m[1]}
-			continue
-		}
-		if m := imbProcesses.FindStringSubmatch(line); m != nil {
+		} else if m := imbProcesses.FindStringSubmatch(line); m != nil {
 			at.processes = m[1]
-			continue
-		}
-		if strings.HasPrefix(line, "#bytes") {
-			if at.name == "" {
-				return c.fail(i+1, `a table without a title, want "# Benchmarking PingPong" or the like before it`)
-			}
+		} else if strings.HasPrefix(line, "#bytes") {
+			c.want(at.name != "", `a table without a title, want "# Benchmarking PingPong" or the like before it`)
 			at.columns = strings.Fields(line)
-			continue
-		}
-		if at.columns == nil {
-			continue
-		}
-		if !startsWithDigit(line) {
+		} else if !startsWithDigit(line) {
 			at.columns = nil
-			continue
+		} else if at.columns != nil {
+			c.imbRow(at, strings.Fields(line))
 		}
-		if err := c.imbRow(i+1, at, strings.Fields(line)); err != nil {
-			return err
-		}
-	}
-	return nil
+	})
 }
 
-func (c *collector) imbRow(line int, at imbTable, f []string) error {
+func (c *collector) imbRow(at imbTable, f []string) {
 	switch {
 	case !slices.Contains(imbTables, at.name):
 		c.note("benchmark %s is left out: only %s are read, which run between two processes", at.name, strings.Join(imbTables, ", "))
-		return nil
+		return
 	case at.processes != "" && at.processes != "2":
 		c.note("%s with %s processes is left out: want 2", at.name, at.processes)
-		return nil
-	case len(f) < len(at.columns):
-		return c.fail(line, "%d columns, the heading has %d", len(f), len(at.columns))
+		return
 	}
 	column := slices.IndexFunc(at.columns, func(c string) bool { return c == "t[usec]" || c == "t_avg[usec]" })
-	if column < 0 {
-		return c.fail(line, "no column t[usec] or t_avg[usec] in the heading %q", strings.Join(at.columns, " "))
+	c.want(len(f) >= len(at.columns), "%d columns, the heading has %d", len(f), len(at.columns))
+	c.want(column >= 0, "no column t[usec] or t_avg[usec] in the heading %q", strings.Join(at.columns, " "))
+	if c.err != nil {
+		return
 	}
 	bytes, ok := size(f[0])
 	repetitions, counted := size(f[1])
-	if !ok || !counted {
-		return c.fail(line, "%q, want bytes and repetitions", f[0]+" "+f[1])
-	}
+	c.want(ok && counted, "%q, want bytes and repetitions", f[0]+" "+f[1])
 	if bytes == 0 {
-		c.note("messages of 0 bytes are left out")
-		return nil
+		c.note(noBytes)
+		return
 	}
 	ns, ok := duration(f[column], 1e-6)
-	if !ok {
-		return c.fail(line, "%q, want a time in µs", f[column])
-	}
+	c.want(ok, "%q, want a time in µs", f[column])
 	if at.name == "PingPong" {
 		c.note("IMB's PingPong time is half the round trip, a mean over the repetitions: one value for each size")
 		c.add(pingpongSample(bytes, float64(repetitions), ns))
-		return nil
+		return
 	}
 	c.note("%s sends both ways at once: its times of a message are kept as %q, and nothing is fitted to them", at.name, Experiment)
 	c.add(importedSample("imb-"+strings.ToLower(at.name), bytes, float64(repetitions), ns))
-	return nil
 }

@@ -64,43 +64,56 @@ func looksIperf3(t text) bool {
 	return json.Unmarshal(t.raw, &r) == nil && r.Start != nil && r.End != nil
 }
 
-func readIperf3(t text, c *collector) error {
+func readIperf3(t text, c *collector) {
 	var r iperfReport
 	if err := decode.JSON(t.raw, &r); err != nil {
-		return c.fail(0, "%v: want the document of iperf3 -J", err)
+		c.want(false, "%v: want the document of iperf3 -J", err)
+		return
 	}
 	test := r.Start.Test
-	switch {
-	case r.Error != "":
-		return c.fail(0, "the run failed: iperf3 says %q", r.Error)
-	case test.Protocol != "TCP":
-		return c.fail(0, "a test of protocol %q, want TCP: the rate of datagrams is what -b asked for", test.Protocol)
-	case test.Bitrate > 0 || r.Start.Bitrate > 0:
-		return c.fail(0, "paced to %d bit/s (-b), want the rate the path gives", max(test.Bitrate, r.Start.Bitrate))
-	case test.Both != 0:
-		return c.fail(0, "both ways at once (--bidir), want one way")
-	case test.Block < 1 || test.Block > maxBytes:
-		return c.fail(0, "start.test_start.blksize %d, want the bytes of a write", test.Block)
-	}
+	c.want(r.Error == "", "the run failed: iperf3 says %q", r.Error)
+	c.want(test.Protocol == "TCP", "a test of protocol %q, want TCP: the rate of datagrams is what -b asked for",
+		test.Protocol)
+	c.want(test.Bitrate <= 0 && r.Start.Bitrate <= 0, "paced to %d bit/s (-b), want the rate the path gives",
+		max(test.Bitrate, r.Start.Bitrate))
+	c.want(test.Both == 0, "both ways at once (--bidir), want one way")
+	c.want(test.Block >= 1 && test.Block <= maxBytes, "start.test_start.blksize %d, want the bytes of a write", test.Block)
 	c.tool = r.Start.Version
-	samples, err := c.intervals(&r)
-	if err != nil {
-		return err
+	sum := c.intervals(&r)
+	c.note("each of iperf3's intervals is one timing of a stream: its bytes over its seconds")
+	if n := test.Streams; n > 1 {
+		c.note("%d parallel streams between the same two hosts count as one stream of their sum", n)
 	}
-	c.samples = append(c.samples, samples...) // all of one round: a file holds one run, and Merge counts the files
-	c.describeIperf(&r, samples)
-	return nil
+	if test.Reverse == 0 {
+		c.note("iperf3's intervals count what the sender handed to its kernel")
+	}
+	rate := sum.bytes / sum.seconds
+	if sum.lossy > 0 {
+		c.note("%s: %d of %d intervals had retransmissions (%.2g%% of the segments): fits leave them out; the rate of all of them is %.4g B/s",
+			c.o.File, sum.lossy, len(c.samples), 100*float64(sum.lost)*float64(max(1, r.Start.MSS))/sum.bytes, rate)
+	}
+	if e := r.End.Received; e.Seconds > 0 && e.Bytes > 0 && sum.seconds > 0 {
+		if off := e.Bytes/e.Seconds/rate - 1; off < -0.02 || off > 0.02 {
+			c.note("%s: the receiver's rate over the whole run is %+.1f%% off that of the intervals", c.o.File, 100*off)
+		}
+	}
 }
 
-// intervals makes a sample of each interval that counts.
-func (c *collector) intervals(r *iperfReport) ([]dataset.Sample, error) {
-	var out []dataset.Sample
+// iperfSum is of the intervals that count.
+type iperfSum struct {
+	lossy          int   // intervals with retransmissions
+	lost           int64 // segments
+	bytes, seconds float64
+}
+
+// intervals makes a sample of each interval that counts, all of one round: a file holds one run, and Merge counts the
+// files.
+func (c *collector) intervals(r *iperfReport) (sum iperfSum) {
 	skipFirst := len(r.Intervals) > 1
 	for i := range r.Intervals {
 		part := r.Intervals[i].Sum
-		if len(r.Intervals[i].Streams) > 0 {
-			one := r.Intervals[i].Streams[len(r.Intervals[i].Streams)-1]
-			part.Window, part.RTT = one.Window, one.RTT
+		if n := len(r.Intervals[i].Streams); n > 0 {
+			part.Window, part.RTT = r.Intervals[i].Streams[n-1].Window, r.Intervals[i].Streams[n-1].RTT
 		}
 		if part.Omitted {
 			skipFirst = false
@@ -109,11 +122,9 @@ func (c *collector) intervals(r *iperfReport) ([]dataset.Sample, error) {
 			continue
 		}
 		where := fmt.Sprintf("intervals[%d].sum", i)
+		c.want(part.Seconds > 0 && part.Seconds < maxSeconds, "%s.seconds is %g, want a time", where, part.Seconds)
+		c.want(part.Bytes >= 0 && part.Bytes <= 1e15, "%s.bytes is %g, want bytes", where, part.Bytes)
 		switch {
-		case !(part.Seconds > 0 && part.Seconds < maxSeconds):
-			return nil, c.fail(0, "%s.seconds is %g, want a time", where, part.Seconds)
-		case !(part.Bytes >= 0 && part.Bytes <= 1e15):
-			return nil, c.fail(0, "%s.bytes is %g, want bytes", where, part.Bytes)
 		case part.Seconds < 0.01 || part.Bytes < 1:
 			c.note("%s is left out: %g B in %g s", where, part.Bytes, part.Seconds) // the end of a run leaves such a rest
 			continue
@@ -123,10 +134,12 @@ func (c *collector) intervals(r *iperfReport) ([]dataset.Sample, error) {
 			continue
 		}
 		s := streamSample(r.Start.Test.Block, int64(part.Bytes), part.Seconds)
-		s.Aux[names.AuxBatch], s.Aux[names.AuxStreams] = float64(len(out)), float64(max(1, r.Start.Test.Streams))
+		s.Aux[names.AuxBatch], s.Aux[names.AuxStreams] = float64(len(c.samples)), float64(max(1, r.Start.Test.Streams))
 		s.TCP = &dataset.TCP{MSS: max(0, r.Start.MSS), RTT: part.RTT, Congestion: r.End.Congestion}
 		if part.Retrans != nil && *part.Retrans > 0 {
 			s.TCP.Retrans, s.Flags = *part.Retrans, []string{dataset.FlagRetrans}
+			sum.lossy++
+			sum.lost += *part.Retrans
 		}
 		if r.Start.MSS > 0 {
 			s.TCP.Cwnd = part.Window / r.Start.MSS
@@ -134,40 +147,12 @@ func (c *collector) intervals(r *iperfReport) ([]dataset.Sample, error) {
 		if r.Start.Test.Reverse != 0 {
 			s.Ranks = []int{1, 0}
 		}
-		out = append(out, s)
+		c.samples = append(c.samples, s)
+		sum.bytes += s.Aux[names.AuxChunk]
+		sum.seconds += float64(s.NS[0]) * 1e-9
 	}
 	if skipFirst {
 		c.note("the first interval is left out: it includes slow start and the filling of the send buffer (iperf3 -O leaves it out too)")
 	}
-	return out, nil
-}
-
-// describeIperf notes what the figures are.
-func (c *collector) describeIperf(r *iperfReport, samples []dataset.Sample) {
-	c.note("each of iperf3's intervals is one timing of a stream: its bytes over its seconds")
-	if n := r.Start.Test.Streams; n > 1 {
-		c.note("%d parallel streams between the same two hosts count as one stream of their sum", n)
-	}
-	if r.Start.Test.Reverse == 0 {
-		c.note("iperf3's intervals count what the sender handed to its kernel")
-	}
-	lossy, lost, bytes, seconds := 0, 0.0, 0.0, 0.0
-	for i := range samples {
-		s := &samples[i]
-		if s.Has(dataset.FlagRetrans) {
-			lossy++
-			lost += float64(s.TCP.Retrans)
-		}
-		bytes += s.Aux[names.AuxChunk]
-		seconds += float64(s.NS[0]) * 1e-9
-	}
-	if lossy > 0 {
-		c.note("%s: %d of %d intervals had retransmissions (%.2g%% of the segments): fits leave them out; the rate of all of them is %.4g B/s",
-			c.o.File, lossy, len(samples), 100*lost*float64(max(1, r.Start.MSS))/bytes, bytes/seconds)
-	}
-	if e := r.End.Received; e.Seconds > 0 && e.Bytes > 0 && seconds > 0 {
-		if off := e.Bytes/e.Seconds/(bytes/seconds) - 1; off < -0.02 || off > 0.02 {
-			c.note("%s: the receiver's rate over the whole run is %+.1f%% off that of the intervals", c.o.File, 100*off)
-		}
-	}
+	return sum
 }

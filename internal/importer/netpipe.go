@@ -33,45 +33,35 @@ func netpipeRow(f []string) bool {
 	return a && b && c
 }
 
-func readNetpipe(t text, c *collector) error {
+func readNetpipe(t text, c *collector) {
 	printed := slices.ContainsFunc(t.lines, netpipeLine.MatchString)
-	for i, line := range t.lines {
+	c.each(t, func(line string) {
 		f, unit, averaged := strings.Fields(line), 1.0, 0.0
 		if m := netpipeLine.FindStringSubmatch(line); m != nil {
 			f, unit = []string{m[1], m[3], m[4]}, 1e-6
 			averaged, _ = positive(m[2])
 		} else if printed || len(f) == 0 {
 			if strings.Contains(line, "error encountered") {
-				c.note("%s, line %d: NetPIPE ended early: %s", c.o.File, i+1, strings.TrimSpace(line))
+				c.note("%s, line %d: NetPIPE ended early: %s", c.o.File, c.line, strings.TrimSpace(line))
 			}
-			continue
+			return
 		}
-		if len(f) != 3 {
-			return c.fail(i+1, "%d columns, want the three of NetPIPE 3: bytes, Mbps, seconds", len(f))
+		if c.want(len(f) == 3, "%d columns, want the three of NetPIPE 3: bytes, Mbps, seconds", len(f)); len(f) == 3 {
+			c.netpipe(f, unit, averaged)
 		}
-		if err := c.netpipe(i+1, f, unit, averaged); err != nil {
-			return err
-		}
-	}
+	})
 	c.note("NetPIPE's time is half the round trip, the fastest of its trials, each a mean: lower than a median, and one value for each size")
 	c.note("it is taken to be a ping-pong: NetPIPE does not write whether it streamed (-s)")
-	return nil
 }
 
 // netpipe reads one row.
-func (c *collector) netpipe(line int, f []string, unit, averaged float64) error {
+func (c *collector) netpipe(f []string, unit, averaged float64) {
 	bytes, ok := size(f[0])
-	if !ok || bytes == 0 {
-		return c.fail(line, "%q, want bytes", f[0])
-	}
+	c.want(ok && bytes > 0, "%q, want bytes", f[0])
 	rate, ok := positive(f[1])
-	if !ok {
-		return c.fail(line, "%q, want a rate in Mbps", f[1])
-	}
+	c.want(ok, "%q, want a rate in Mbps", f[1])
 	ns, ok := duration(f[2], unit)
-	if !ok {
-		return c.fail(line, "%q, want a time above 0", f[2])
-	}
+	c.want(ok, "%q, want a time above 0", f[2])
 	ratio := rate * mebibit * float64(ns) * 1e-9 / (8 * float64(bytes)) // of the rate to bytes over time: 1, or 2 where both ends send at once
 	rough := netpipeAgree + 0.005/rate + 5/float64(ns)                  // the rate to 0.01, the time to 10 ns
 	switch {
@@ -81,7 +71,6 @@ func (c *collector) netpipe(line int, f []string, unit, averaged float64) error 
 		c.note("NetPIPE ran both ways at once (-2): that is no ping-pong, and is kept as %q", Experiment)
 		c.add(importedSample("netpipe-both-ways", bytes, averaged, ns))
 	default:
-		return c.fail(line, "%s bytes in %d ns are not %s Mbps (of 2^20 bit/s)", f[0], ns, f[1])
+		c.want(false, "%s bytes in %d ns are not %s Mbps (of 2^20 bit/s)", f[0], ns, f[1])
 	}
-	return nil
 }

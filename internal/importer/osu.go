@@ -34,76 +34,54 @@ type osuRow struct {
 	rate  float64 // B/s
 }
 
-func readOSU(t text, c *collector) error {
+func readOSU(t text, c *collector) {
 	var table osuTable // whose rows may follow
 	open := false
 	var rates []osuRow
-	flush := func() {
-		c.windows(table.phase, rates)
-		rates = nil
-	}
-	for i, line := range t.lines {
+	c.each(t, func(line string) {
 		line = strings.TrimSpace(line)
 		if m := osuTitle.FindStringSubmatch(line); m != nil {
-			flush()
-			open = false
-			if table = osuTables[m[1]]; table.phase == "" {
-				return c.fail(i+1, "benchmark %q, want Latency, Bandwidth or Bi-Directional Bandwidth", m[1])
-			}
+			c.windows(table.phase, rates)
+			rates, open, table = nil, false, osuTables[m[1]]
+			c.want(table.phase != "", "benchmark %q, want Latency, Bandwidth or Bi-Directional Bandwidth", m[1])
 			if m[2] != "" {
 				c.tool = "OSU micro-benchmarks " + m[2]
 			}
-			continue
+			return
 		}
 		if m := osuHeading.FindStringSubmatch(line); m != nil {
-			if err := c.osuHeading(i+1, table, m); err != nil {
-				return err
-			}
 			open = true
-			continue
+			c.want(table.phase != "", "a table without a title, want \"# OSU MPI Latency Test\" or the like before it")
+			c.want(table.column == m[1] && table.unit == m[2], "column %s (%s), want %s (%s) of %s", m[1], m[2], table.column,
+				table.unit, table.phase)
+			if table.phase == "osu_latency" {
+				c.note("osu_latency's time is half the round trip, a mean over its iterations: one value for each size")
+			}
+			return
 		}
 		if !open || !startsWithDigit(line) {
-			continue
+			return
 		}
-		f := strings.Fields(line)
+		f := append(strings.Fields(line), "")
+		value := f[1]
 		bytes, ok := size(f[0])
-		if !ok || len(f) < 2 {
-			return c.fail(i+1, "%q, want bytes and a value", line)
-		}
-		if bytes == 0 {
-			c.note("messages of 0 bytes are left out")
-			continue
-		}
-		if table.phase == "osu_latency" {
-			ns, ok := duration(f[1], 1e-6)
-			if !ok {
-				return c.fail(i+1, "%q, want a latency in µs", f[1])
-			}
+		c.want(ok && value != "", "%q, want bytes and a value", line)
+		switch {
+		case bytes == 0:
+			c.note(noBytes)
+		case table.phase == "osu_latency":
+			ns, ok := duration(value, 1e-6)
+			c.want(ok, "%q, want a latency in µs", value)
 			c.add(pingpongSample(bytes, 0, ns))
-			continue
+		default:
+			mb, ok := positive(value)
+			c.want(ok && float64(bytes)/(mb*1e6) <= maxSeconds, "%q, want a rate in MB/s", value)
+			rates = append(rates, osuRow{bytes, mb * 1e6})
 		}
-		mb, ok := positive(f[1])
-		if !ok || float64(bytes)/(mb*1e6) > maxSeconds {
-			return c.fail(i+1, "%q, want a rate in MB/s", f[1])
-		}
-		rates = append(rates, osuRow{bytes, mb * 1e6})
+	})
+	if c.err == nil {
+		c.windows(table.phase, rates)
 	}
-	flush()
-	return nil
-}
-
-// osuHeading checks that a table belongs to its title, and notes what its figures are.
-func (c *collector) osuHeading(line int, table osuTable, m []string) error {
-	if table.phase == "" {
-		return c.fail(line, "a table without a title, want \"# OSU MPI Latency Test\" or the like before it")
-	}
-	if table.column != m[1] || table.unit != m[2] {
-		return c.fail(line, "column %s (%s), want %s (%s) of %s", m[1], m[2], table.column, table.unit, table.phase)
-	}
-	if table.phase == "osu_latency" {
-		c.note("osu_latency's time is half the round trip, a mean over its iterations: one value for each size")
-	}
-	return nil
 }
 
 // windows adds a table of rates. Only its largest messages are a stream, whose rate does not depend on the cost of a
