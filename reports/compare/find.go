@@ -19,11 +19,11 @@ func (v *Verdict) conclude() {
 	for _, kind := range []string{Regression, Inconclusive, Improvement, Changed} {
 		v.Findings = append(v.Findings, v.find(kind)...)
 		if kind == Regression && len(v.Dead) > 0 {
-			v.Findings = append(v.Findings, Finding{Kind: kind, Scope: ScopeNetwork, Subject: ScopeNetwork, Changes: []Change{},
-				Text: "network: cannot be measured any more: " + namesOf(v.Dead)})
+			v.Findings = append(v.Findings, ofNetwork(kind, "network: cannot be measured any more: "+namesOf(v.Dead)))
 		}
 		if kind == Inconclusive && len(v.Lost) > 0 {
-			v.Findings = append(v.Findings, lostFinding(v.Lost))
+			v.Findings = append(v.Findings, ofNetwork(NoLongerOK,
+				"network: no longer ok: "+firstThree(v.Lost, "%d more", Lost.String)))
 		}
 	}
 	for _, c := range v.changes {
@@ -92,18 +92,9 @@ func (m More) String() string {
 	return strings.Join(parts, " and ")
 }
 
-// lostFinding is the finding of parameters that are not ok any more.
-func lostFinding(all []Lost) Finding {
-	const shown = 3
-	var what []string
-	for _, l := range all[:min(shown, len(all))] {
-		what = append(what, l.String())
-	}
-	if n := len(all) - shown; n > 0 {
-		what = append(what, fmt.Sprintf("%d more", n))
-	}
-	return Finding{Kind: NoLongerOK, Scope: ScopeNetwork, Subject: ScopeNetwork, Changes: []Change{},
-		Text: "network: no longer ok: " + strings.Join(what, ", ")}
+// ofNetwork is a finding of the network without changes.
+func ofNetwork(kind, text string) Finding {
+	return Finding{Kind: kind, Scope: ScopeNetwork, Subject: ScopeNetwork, Text: text, Changes: []Change{}}
 }
 
 // find groups the changes of one kind into findings: each host, each link that no host explains, and the network. Where
@@ -140,7 +131,8 @@ func (v *Verdict) find(kind string) []Finding {
 		return cmp.Or(cmp.Compare(b.Severity, a.Severity), cmp.Compare(a.Subject, b.Subject))
 	})
 	if open > 0 {
-		f := Finding{Kind: kind, Scope: ScopeNetwork, Subject: ScopeNetwork, Changes: []Change{}, Undecided: open}
+		f := ofNetwork(kind, "")
+		f.Undecided = open
 		f.Text = f.text()
 		out = append(out, f)
 	}

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -180,6 +181,61 @@ func (f *Floor) of(c Change) (absolute float64, have bool) {
 	return absolute, have
 }
 
+// powerWanted is the chance with which a change is to be found.
+const powerWanted = 0.8
+
+// residual is the spread of the runs about the median of their side.
+func (s *series) residual(old int) float64 {
+	var all []float64
+	for _, side := range [][]float64{known(s.tested[:old]), known(s.tested[old:])} {
+		m := stats.Median(side)
+		for _, v := range side {
+			all = append(all, v-m)
+		}
+	}
+	lost := 2.0 // degrees of freedom, one a side
+	if n := float64(len(all)); n > lost {
+		return spread(all) * math.Sqrt(n/(n-lost))
+	}
+	return 0
+}
+
+// detectable is by how much a change must exceed the threshold for its median to be beyond it with powerWanted: medians
+// of so many runs scatter about the change.
+func (s *series) detectable(old int) float64 {
+	scatter := medianLoss * s.residual(old) * math.Sqrt(1/float64(s.OldRuns)+1/float64(s.NewRuns))
+	return scatter * distuv.UnitNormal.Quantile(powerWanted)
+}
+
+// power says which change of the parameters the runs can find.
+func power(all []Change) []string {
+	type able struct {
+		name  string
+		share float64
+	}
+	var found []able
+	unable := 0
+	for _, c := range all {
+		switch {
+		case c.Scope != ScopeNetwork || !c.judged || c.Old == 0:
+		case c.Detectable == nil:
+			unable++
+		default:
+			found = append(found, able{c.Name, *c.Detectable / math.Abs(c.Old)})
+		}
+	}
+	switch {
+	case len(found) == 0 && unable == 0:
+		return nil
+	case len(found) == 0:
+		return []string{"power: so few runs find no change of a parameter"}
+	}
+	slices.SortFunc(found, func(a, b able) int { return cmp.Compare(a.share, b.share) })
+	middle, worst := found[len(found)/2], found[len(found)-1]
+	return []string{fmt.Sprintf("power: in half of %s a change of %s is found with a probability of 80%%; in %s only one of %s",
+		units.Plural(len(found), "parameter"), reports.Percent(middle.share), worst.name, reports.Percent(worst.share))}
+}
+
 // WriteFloor writes f as JSON.
 func WriteFloor(w io.Writer, f *Floor) error { return reports.WriteJSON(w, f) }
 
@@ -202,15 +258,15 @@ func ReadFloor(b []byte) (*Floor, error) {
 
 // FloorText writes f for people: the network's quantities, and the range over the links.
 func FloorText(w io.Writer, f *Floor) error {
-	p := newPrinter(w)
-	p.line("Noise floor of %s: two runs of the same differ by less in %.0f%% of cases.", units.Plural(len(f.Runs), "run"), 100*f.Level)
-	p.line("")
+	lines := []string{fmt.Sprintf("Noise floor of %s: two runs of the same differ by less in %.0f%% of cases.",
+		units.Plural(len(f.Runs), "run"), 100*f.Level), ""}
+	add := func(format string, args ...any) { lines = append(lines, reports.Clean(fmt.Sprintf(format, args...))) }
 	links := map[string][]float64{}
 	var names []string
 	for _, q := range f.Of {
 		switch {
 		case q.From == "":
-			p.line("  %-24s %9s  of %s", q.Name, shareOf(q), units.Format(q.Median, q.Unit))
+			add("  %-24s %9s  of %s", q.Name, shareOf(q), units.Format(q.Median, q.Unit))
 		case q.Relative != nil:
 			if links[q.Name] == nil {
 				names = append(names, q.Name)
@@ -220,10 +276,11 @@ func FloorText(w io.Writer, f *Floor) error {
 	}
 	for _, name := range names {
 		all := links[name]
-		p.line("  %-24s %9s  to %s over %s", name+" of a link", reports.Percent(slices.Min(all)), reports.Percent(slices.Max(all)),
+		add("  %-24s %9s  to %s over %s", name+" of a link", reports.Percent(slices.Min(all)),
+			reports.Percent(slices.Max(all)),
 			units.Plural(len(all), "link"))
 	}
-	return p.Flush()
+	return writeLines(w, lines)
 }
 
 func shareOf(q Quantity) string {

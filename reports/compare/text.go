@@ -1,56 +1,57 @@
 package compare
 
 import (
+	"bytes"
+	"embed"
 	"fmt"
 	"io"
+	"math"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
+	"text/template"
 
+	"calib/internal/params"
 	"calib/internal/units"
 	"calib/reports"
 )
 
+//go:embed templates
+var templates embed.FS
+
 // Text writes v for a terminal: the verdict, the findings with their evidence, every parameter of the network, and
 // notes.
-func Text(w io.Writer, v *Verdict) error {
-	p := newPrinter(w)
-	p.line("%s", headline(v))
-	for _, f := range v.Findings {
-		p.line("")
-		p.line("%-12s  %s", f.Kind, f.Text)
-		shown, left := f.notable()
-		for _, c := range shown {
-			p.line("    %s", row(c, f.Scope))
-		}
-		if left > 0 {
-			p.line("    and %d more", left)
-		}
+func Text(w io.Writer, v *Verdict) error { return render(w, "verdict.txt", v) }
+
+// Markdown writes v as the summary of a CI job.
+func Markdown(w io.Writer, v *Verdict) error { return render(w, "verdict.md", v) }
+
+// render fills in a template. Text of other people is one printable line each; no line ends in blanks.
+func render(w io.Writer, name string, v *Verdict) error {
+	t, err := template.New(name).Funcs(template.FuncMap{
+		"line": reports.Clean, "cell": cell, "percent": reports.Percent, "format": units.Format, "names": namesOf, "count": units.Plural[int],
+		"plural":   func(runs []string, what string) string { return units.Plural(len(runs), what) },
+		"headline": headline, "row": row, "nameIn": Change.nameIn, "changed": changed, "changedCI": changedCI,
+		"threshold": threshold, "p": pValue, "shown": Finding.shown, "left": Finding.left,
+	}).ParseFS(templates, "templates/"+name)
+	if err != nil {
+		return err
 	}
-	if len(v.Environment) > 0 {
-		p.line("")
-		p.line("Environment")
-		for _, d := range v.Environment {
-			p.line("  %s%s", d.String(), map[bool]string{true: "", false: " (does not count)"}[d.Counts])
-		}
+	var b bytes.Buffer
+	if err := t.Execute(&b, v); err != nil {
+		return err
 	}
-	if len(v.Network) > 0 {
-		p.line("")
-		p.line("Network: medians of %s and %s", units.Plural(len(v.Old.Runs), "old run"), units.Plural(len(v.New.Runs), "new run"))
-		for _, c := range v.Network {
-			p.line("  %-13s %s", c.State, row(c, c.Scope))
-		}
+	return writeLines(w, strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n"))
+}
+
+// writeLines writes printable lines, without blanks at their ends.
+func writeLines(w io.Writer, lines []string) error {
+	for i, l := range lines {
+		lines[i] = strings.TrimRight(l, " ") + "\n"
 	}
-	if v.Tested.Links > 0 {
-		p.line("")
-		p.line("Links: %s of links tested, %s of hosts", units.Plural(v.Tested.Links, "metric"), units.Plural(v.Tested.Hosts, "metric"))
-	}
-	if len(v.Notes) > 0 {
-		p.line("")
-		for _, n := range v.Notes {
-			p.line("note: %s", n)
-		}
-	}
-	return p.Flush()
+	_, err := io.WriteString(w, strings.Join(lines, ""))
+	return err
 }
 
 // headline is the outcome on one line.
@@ -98,48 +99,126 @@ func pValue(p *float64) string {
 	return fmt.Sprintf("%.4f", *p)
 }
 
-// Markdown writes v as the summary of a CI job.
-func Markdown(w io.Writer, v *Verdict) error {
-	p := newPrinter(w)
-	p.line("## calib: %s", cell(v.Outcome))
-	p.line("")
-	p.line("%s. %s against %s; changes below %s do not count.", cell(headline(v)), units.Plural(len(v.New.Runs), "new run"),
-		units.Plural(len(v.Old.Runs), "old run"), reports.Percent(v.Relative))
-	if len(v.Findings) > 0 {
-		p.line("")
-		p.line("| finding | quantity | old | new | change | 95%% interval | threshold | adjusted p |")
-		p.line("|---|---|--:|--:|--:|---|--:|--:|")
-	}
-	for _, f := range v.Findings {
-		p.line("| **%s** | %s | | | | | | |", f.Kind, cell(f.Text))
-		shown, left := f.notable()
-		for _, c := range shown {
-			p.line("| | %s | %s | %s | %s | %s | %s | %s |", cell(c.nameIn(ScopeNetwork)), units.Format(c.Old, c.Unit), units.Format(c.New, c.Unit),
-				changed(c), changedCI(c), threshold(c), strings.ReplaceAll(pValue(c.AdjustedP), "<", "&lt;"))
-		}
-		if left > 0 {
-			p.line("| | and %d more | | | | | | |", left)
-		}
-	}
-	if len(v.Environment) > 0 {
-		p.line("")
-		p.line("| environment | old | new | hosts |")
-		p.line("|---|---|---|---|")
-		for _, d := range v.Environment {
-			p.line("| %s | %s | %s | %s |", cell(d.Fact), cell(d.Old), cell(d.New), cell(namesOf(d.Hosts)))
-		}
-	}
-	if len(v.Notes) > 0 {
-		p.line("")
-		for _, n := range v.Notes {
-			p.line("- %s", cell(n))
-		}
-	}
-	return p.Flush()
-}
-
 // special are the characters that mean something in a Markdown table.
 var special = regexp.MustCompile("[\\\\`*_{}\\[\\]<>|#~]")
 
 // cell makes text safe in a Markdown table.
-func cell(s string) string { return special.ReplaceAllString(s, `\$0`) }
+func cell(s string) string { return special.ReplaceAllString(reports.Clean(s), `\$0`) }
+
+// text is a finding in words.
+func (f Finding) text() string {
+	subject := "network"
+	switch f.Scope {
+	case ScopeHost:
+		subject = "host " + f.Subject
+	case ScopeLink:
+		subject = "link " + f.Subject
+	}
+	switch {
+	case f.Undecided == 1:
+		return subject + ": too few runs to exclude that 1 quantity is worse"
+	case f.Undecided > 1:
+		return fmt.Sprintf("%s: too few runs to exclude that any of %d quantities is worse", subject, f.Undecided)
+	case f.Kind == Inconclusive:
+		looks := firstThree(f.Changes, "%d more look worse", func(c Change) string { return c.Name + " looks " + c.Says() })
+		return subject + ": " + looks + ", which the runs cannot tell from noise"
+	}
+	which := ""
+	if f.OfLinks > 0 && f.Links > 0 {
+		which = fmt.Sprintf("%d of its %s: ", f.Links, units.Plural(f.OfLinks, "link"))
+	}
+	return subject + ": " + which + firstThree(f.Changes, "%d more", func(c Change) string {
+		return strings.TrimPrefix(c.nameIn(f.Scope), linksPrefix) + " " + c.Says()
+	})
+}
+
+// firstThree describes the first three; more counts the others.
+func firstThree[T any](all []T, more string, describe func(T) string) string {
+	const shown = 3
+	var what []string
+	for _, v := range all[:min(shown, len(all))] {
+		what = append(what, describe(v))
+	}
+	if n := len(all) - shown; n > 0 {
+		what = append(what, fmt.Sprintf(more, n))
+	}
+	return strings.Join(what, ", ")
+}
+
+// nameIn is the name of the quantity, with its subject in a list of another scope.
+func (c Change) nameIn(scope string) string {
+	if c.Scope == scope || c.Scope == ScopeNetwork {
+		return c.Name
+	}
+	return c.Name + " of " + c.Subject()
+}
+
+// Says is a change in words: "slower by 2.1×", "better by 4.0%".
+func (c Change) Says() string {
+	by := units.Format(math.Abs(c.New-c.Old), c.Unit)
+	if c.Ratio != nil {
+		by = times(*c.Ratio)
+	}
+	up := c.New > c.Old
+	switch {
+	case c.Better == params.BetterNeither:
+		return map[bool]string{true: "more", false: "less"}[up] + " by " + by
+	case up == (c.Better == params.BetterHigher):
+		return "faster by " + by
+	}
+	return "slower by " + by
+}
+
+// times is a ratio in words: a percentage up to a half, then how many times.
+func times(r float64) string {
+	if d := math.Abs(r - 1); d < 0.5 {
+		return reports.Percent(d)
+	}
+	if r < 1 {
+		r = 1 / r
+	}
+	return strconv.FormatFloat(r, 'f', 1, 64) + "×"
+}
+
+// changed is a change in percent, or as a difference where a ratio says nothing.
+func changed(c Change) string {
+	if c.Ratio == nil {
+		return difference(c.New-c.Old, c.Unit)
+	}
+	return signed(*c.Ratio)
+}
+
+// changedCI is the interval of what changed says.
+func changedCI(c Change) string {
+	switch {
+	case c.Ratio == nil && c.DifferenceCI != nil:
+		return "[" + difference(c.DifferenceCI[0], c.Unit) + ", " + difference(c.DifferenceCI[1], c.Unit) + "]"
+	case c.RatioCI != nil:
+		return "[" + signed(c.RatioCI[0]) + ", " + signed(c.RatioCI[1]) + "]"
+	}
+	return ""
+}
+
+// difference is a value with its sign.
+func difference(v float64, unit string) string {
+	if v > 0 {
+		return "+" + units.Format(v, unit)
+	}
+	return units.Format(v, unit)
+}
+
+// signed is a ratio as a change in percent, never "-0.0%".
+func signed(r float64) string {
+	return strings.Replace(fmt.Sprintf("%+.1f%%", 100*(r-1)), "-0.0%", "+0.0%", 1)
+}
+
+// mostShown is how many changes of a finding a table shows.
+const mostShown = 8
+
+// shown are the changes to show in a table, left how many others there are.
+func (f Finding) shown() []Change {
+	all := slices.Concat(f.Changes, f.Along)
+	return all[:min(mostShown, len(all))]
+}
+
+func (f Finding) left() int { return max(len(f.Changes)+len(f.Along)-mostShown, 0) }
