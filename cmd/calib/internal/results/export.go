@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -13,6 +14,8 @@ import (
 	"calib/cmd/calib/internal/runfiles"
 	"calib/internal/environ"
 	"calib/internal/files"
+	"calib/internal/openmpi"
+	"calib/internal/params"
 	"calib/internal/rundir"
 	"calib/predict/tuned"
 	"calib/reports"
@@ -142,4 +145,39 @@ func listTargets(c *cli.Context) error {
 		}
 		return t.Flush()
 	})
+}
+
+// ruleSizes are those at which rules of collectives begin.
+const ruleSizes = "64..64KiB"
+
+// rulesOf chooses the algorithms of Open MPI's collectives by the predictions from p.
+func rulesOf(c *cli.Context, p *params.Params) ([]openmpi.Rules, []tuned.Decision, error) {
+	hosts, err := numbers(c, "hosts", strconv.Itoa(len(p.Run.Hosts)), 2, mostHosts)
+	if err != nil {
+		return nil, nil, err
+	}
+	sizes, err := numbers(c, "bytes", ruleSizes, 1, 1<<30)
+	if err != nil {
+		return nil, nil, err
+	}
+	rules, decisions, err := tuned.Rules(p, tuned.Settings{Seed: p.Run.Seed, Hosts: hosts, Bytes: sizes})
+	if err != nil {
+		return nil, nil, fmt.Errorf("rules of collectives: %w", err)
+	}
+	return rules, decisions, nil
+}
+
+// hostsOf is the number of hosts that a target's system is to have; 0 is the run's own.
+func hostsOf(c *cli.Context) (int, error) {
+	if c.IsSet("bytes") {
+		return 0, command.Usagef("--bytes goes with targets of rules, such as ompi")
+	}
+	if !c.IsSet("hosts") {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(c.String("hosts"))
+	if err != nil || n < 2 {
+		return 0, command.Usagef("--hosts %s: want a number of at least 2 hosts", c.String("hosts"))
+	}
+	return n, nil
 }

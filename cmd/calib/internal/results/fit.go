@@ -24,46 +24,36 @@ func FitCommand() *cli.Command {
 			runfiles.BreaksFlag(), runfiles.PartialFlag(),
 			command.JSONFlag(), command.QuietFlag(), command.AllFlag(),
 		},
-		Action: func(c *cli.Context) error {
-			if c.IsSet("breaks") {
-				return fitAnew(c)
-			}
-			dir, err := runfiles.Open(c)
-			if err != nil {
-				return err
-			}
-			f, err := runfiles.FittingOf(dir.Run())
-			if err != nil {
-				return err
-			}
-			if err := fitSamples(c, dir, f); err != nil {
-				return err
-			}
-			return runfiles.Print(c, "fit", dir, nil)
-		},
+		Action: fitRun,
 	}
 }
 
-// fitAnew fits as the flags say, and keeps in run.json how.
-func fitAnew(c *cli.Context) (err error) {
+// fitRun fits as run.json says, or as the flags say, and then keeps in run.json how.
+func fitRun(c *cli.Context) (err error) {
 	f, err := runfiles.FittingFlags(c)
 	if err != nil {
 		return err
 	}
-	arg, err := command.OneArg(c, "run directory")
+	anew, open := c.IsSet("breaks"), runfiles.Open
+	if anew {
+		open = runfiles.Edit
+	}
+	dir, err := open(c)
 	if err != nil {
 		return err
 	}
-	dir, err := rundir.Edit(arg)
-	if err != nil {
-		return command.WithCode(command.ExitUsage, err)
+	if anew {
+		defer func() { err = errors.Join(err, dir.Close()) }()
+	} else if f, err = runfiles.FittingOf(dir.Run()); err != nil {
+		return err
 	}
-	defer func() { err = errors.Join(err, dir.Close()) }()
 	if err := fitSamples(c, dir, f); err != nil {
 		return err
 	}
-	if err := f.Keep(dir); err != nil {
-		return err
+	if anew {
+		if err := f.Keep(dir); err != nil {
+			return err
+		}
 	}
 	return runfiles.Print(c, "fit", dir, nil)
 }

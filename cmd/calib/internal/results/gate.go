@@ -144,21 +144,13 @@ func writeVerdict(dir string, v *compare.Verdict) (map[string]string, error) {
 	return paths, errors.Join(errs...)
 }
 
-// verdictCode is the exit code of a verdict.
-func verdictCode(v *compare.Verdict) int {
-	switch v.Outcome {
-	case compare.OK:
-		return command.ExitOK
-	case compare.Regression:
-		return command.ExitRegression
-	}
-	return command.ExitInconclusive
-}
-
 // answerVerdict prints the verdict of the command called name, and returns its exit code as a silent error. partial is
 // the error of runs that lack hosts, or nil: a regression outweighs it, and it outweighs all else.
 func answerVerdict(c *cli.Context, name string, v *compare.Verdict, paths map[string]string, partial error) error {
-	code := verdictCode(v)
+	code, concluded := map[string]int{compare.OK: command.ExitOK, compare.Regression: command.ExitRegression}[v.Outcome]
+	if !concluded {
+		code = command.ExitInconclusive
+	}
 	if partial != nil && code != command.ExitRegression {
 		code = command.ExitPartial
 	}

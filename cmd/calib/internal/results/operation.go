@@ -1,6 +1,7 @@
 package results
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -94,7 +95,7 @@ func predictOperation(c *cli.Context) error {
 			}
 		}
 	}
-	if err := writeSweep(c, out.Predictions); err != nil {
+	if err := writeFiles(c, sweepTable(out.Predictions), sweepFigure(out.Predictions)); err != nil {
 		return err
 	}
 	return command.Answer(c, "predict", out, out.printPredictions)
@@ -118,36 +119,26 @@ func askedOf(c *cli.Context, p *params.Params) (a asked, err error) {
 	case c.Bool("best") && (c.IsSet("algo") || c.IsSet("all-models") || c.IsSet("sweep") || c.IsSet("figure")):
 		return a, command.Usagef("--best compares all algorithms and prints its choice: it goes without --algo, --all-models, --sweep and --figure")
 	}
-	text := c.String("hosts")
-	if text == "" {
-		hosts := len(p.Run.Hosts)
-		if !slices.ContainsFunc(a.patterns, func(v pattern.Pattern) bool { return v.Defined(hosts) }) {
-			hosts = a.patterns[0].Least
-		}
-		text = strconv.Itoa(hosts)
+	hosts := len(p.Run.Hosts)
+	if !slices.ContainsFunc(a.patterns, func(v pattern.Pattern) bool { return v.Defined(hosts) }) {
+		hosts = a.patterns[0].Least
 	}
-	if a.hosts, err = numbers(text, 2, mostHosts); err != nil {
-		return a, command.Usagef("--hosts: %w", err)
+	if a.hosts, err = numbers(c, "hosts", strconv.Itoa(hosts), 2, mostHosts); err == nil {
+		a.sizes, err = numbers(c, "bytes", predictSizes, 1, 1<<30)
 	}
-	if text = c.String("bytes"); text == "" {
-		text = predictSizes
-	}
-	if a.sizes, err = numbers(text, 1, 1<<30); err != nil {
-		return a, command.Usagef("--bytes: %w", err)
-	}
-	return a, nil
+	return a, err
 }
 
-// numbers reads a list such as 4,8,16 or 1KiB..1MiB.
-func numbers(text string, least, most int) ([]int, error) {
-	sizes, err := units.ParseSizes(text)
+// numbers reads the list of a flag, such as 4,8,16 or 1KiB..1MiB, or else one that is given.
+func numbers(c *cli.Context, flag, list string, least, most int) ([]int, error) {
+	sizes, err := units.ParseSizes(cmp.Or(c.String(flag), list))
 	if err != nil {
-		return nil, err
+		return nil, command.Usagef("--%s: %w", flag, err)
 	}
 	var out []int
 	for _, v := range sizes {
 		if int(v) < least || int(v) > most {
-			return nil, fmt.Errorf("%d: want %d to %d", v, least, most)
+			return nil, command.Usagef("--%s: %d: want %d to %d", flag, v, least, most)
 		}
 		out = append(out, int(v))
 	}
@@ -163,47 +154,32 @@ func (d predicted) printPredictions(w io.Writer) error {
 			}
 			continue
 		}
-		ci := interval(v.CI95)
+		ci := ends(v.CI95, seconds)
 		if b := v.Bounds; b != nil {
-			ci += fmt.Sprintf("; %s without overlap, %s with full overlap", units.Format(b[0], "s"), units.Format(b[1], "s"))
+			ci += fmt.Sprintf("; %s without overlap, %s with full overlap", seconds(b[0]), seconds(b[1]))
 		}
-		t.Row(v.Algorithm, v.Hosts, v.Bytes, v.Model, units.Format(v.Seconds, "s"), ci)
+		t.Row(v.Algorithm, v.Hosts, v.Bytes, v.Model, seconds(v.Seconds), ci)
 	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
-	return d.printNotes(w)
+	return cmp.Or(t.Flush(), command.Lines(w, d.Notes))
 }
 
-func (d predicted) printNotes(w io.Writer) error {
-	for _, n := range d.Notes {
-		if _, err := fmt.Fprintln(w, n); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// interval prints both ends, "" where there are none.
-func interval(ci *[2]float64) string {
+// ends prints both ends of an interval, "" where there is none.
+func ends(ci *[2]float64, format func(float64) string) string {
 	if ci == nil {
 		return ""
 	}
-	return units.Format(ci[0], "s") + " to " + units.Format(ci[1], "s")
+	return format(ci[0]) + " to " + format(ci[1])
 }
 
-// writeSweep writes the files that --sweep and --figure ask for.
-func writeSweep(c *cli.Context, rows []predict.Prediction) error {
-	return writeFiles(c, func(w io.Writer) error { return writeCSV(w, rows) }, func() figure.Figure { return sweepFigure(rows) })
-}
+func seconds(v float64) string { return units.Format(v, "s") }
 
-// writeFiles writes the file of --sweep by table, and that of --figure from drawn, where they are asked for.
-func writeFiles(c *cli.Context, table func(io.Writer) error, drawn func() figure.Figure) error {
+// writeFiles writes the file of --sweep, and that of --figure, where they are asked for.
+func writeFiles(c *cli.Context, table [][]string, drawn figure.Figure) error {
 	if path := c.String("sweep"); path != "" {
 		if filepath.Ext(path) != ".csv" {
 			return command.Usagef("--sweep %q: want a file that ends in .csv", path)
 		}
-		if err := files.Write(path, table); err != nil {
+		if err := files.Write(path, func(w io.Writer) error { return sheet.NewWriter(w).WriteAll(table) }); err != nil {
 			return err
 		}
 	}
@@ -215,14 +191,12 @@ func writeFiles(c *cli.Context, table func(io.Writer) error, drawn func() figure
 	if format != draw.SVG && format != draw.PNG {
 		return command.Usagef("--figure %q: want a file that ends in .svg or .png", path)
 	}
-	return files.Write(path, func(w io.Writer) error { return draw.Write(w, drawn(), format) })
+	return files.Write(path, func(w io.Writer) error { return draw.Write(w, drawn, format) })
 }
 
-// writeCSV writes a line for each prediction; s, s.
-func writeCSV(w io.Writer, rows []predict.Prediction) error {
-	out := sheet.NewWriter(w)
+// sweepTable has a line for each prediction; s, s.
+func sweepTable(rows []predict.Prediction) [][]string {
 	lines := [][]string{{"model", "operation", "algorithm", "segment", "hosts", "bytes", "seconds", "lo", "hi", "why"}}
-	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 	for _, v := range rows {
 		line := []string{v.Model, v.Operation, v.Algorithm, strconv.Itoa(v.Segment), strconv.Itoa(v.Hosts), strconv.Itoa(v.Bytes), "", "", "", v.Why}
 		if v.Why == "" {
@@ -233,30 +207,34 @@ func writeCSV(w io.Writer, rows []predict.Prediction) error {
 		}
 		lines = append(lines, line)
 	}
-	return out.WriteAll(lines)
+	return lines
 }
+
+// number is the shortest text that gives v again.
+func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 // sweepFigure draws a line with its band for each algorithm, number of hosts and model.
 func sweepFigure(rows []predict.Prediction) figure.Figure {
 	f := figure.Figure{ID: "predictions", Title: "Predicted times", X: figure.Axis{Name: "bytes", Unit: "B", Log: true},
 		Y: figure.Axis{Name: "time", Unit: "s", Log: true}}
-	var names []string
 	for _, v := range rows {
-		if v.Why != "" {
-			continue
+		if v.Why == "" {
+			addPoint(&f, fmt.Sprintf("%s, %d hosts, %s", v.Algorithm, v.Hosts, v.Model), float64(v.Bytes), v.Seconds)
 		}
-		name := fmt.Sprintf("%s, %d hosts, %s", v.Algorithm, v.Hosts, v.Model)
-		i := slices.Index(names, name)
-		if i < 0 {
-			i = len(names)
-			names = append(names, name)
-			f.Traces = append(f.Traces, figure.Trace{Name: name, Kind: figure.Line, Group: i})
-		}
-		t := &f.Traces[i]
-		t.X, t.Y = append(t.X, float64(v.Bytes)), append(t.Y, v.Seconds)
 	}
 	figure.Settle(&f)
 	return f
+}
+
+// addPoint adds a point to the line of that name.
+func addPoint(f *figure.Figure, name string, x, y float64) {
+	i := slices.IndexFunc(f.Traces, func(t figure.Trace) bool { return t.Name == name })
+	if i < 0 {
+		i = len(f.Traces)
+		f.Traces = append(f.Traces, figure.Trace{Name: name, Kind: figure.Line, Group: i})
+	}
+	t := &f.Traces[i]
+	t.X, t.Y = append(t.X, x), append(t.Y, y)
 }
 
 // answerBest prints the fastest algorithm for each size and number of hosts.
@@ -273,22 +251,17 @@ func answerBest(c *cli.Context, q *predict.Predictor, a asked, out predicted) er
 	return command.Answer(c, "predict", out, func(w io.Writer) error {
 		t := command.NewTable(w, "hosts", "bytes", "model", "best", "time", "next", "takes longer by", "95% interval", "")
 		for _, v := range out.Best {
-			next, margin, ci, verdict := "-", "", "", ""
+			next, margin, verdict := "-", "", ""
 			if v.Next != nil {
 				next, margin = algorithm(*v.Next), percent(v.Margin)
-			}
-			if v.MarginCI95 != nil {
-				ci = percent(v.MarginCI95[0]) + " to " + percent(v.MarginCI95[1])
 			}
 			if !v.Decided {
 				verdict = "not decided"
 			}
-			t.Row(v.Hosts, v.Bytes, v.Model, algorithm(v.Best), units.Format(v.Best.Seconds, "s"), next, margin, ci, verdict)
+			t.Row(v.Hosts, v.Bytes, v.Model, algorithm(v.Best), seconds(v.Best.Seconds), next, margin,
+				ends(v.MarginCI95, percent), verdict)
 		}
-		if err := t.Flush(); err != nil {
-			return err
-		}
-		return out.printNotes(w)
+		return cmp.Or(t.Flush(), command.Lines(w, out.Notes))
 	})
 }
 

@@ -1,6 +1,7 @@
 package results
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strconv"
@@ -11,8 +12,6 @@ import (
 
 	"calib/cmd/calib/internal/command"
 	"calib/cmd/calib/internal/runfiles"
-	"calib/internal/sheet"
-	"calib/internal/units"
 	"calib/predict"
 	"calib/reports/figure"
 )
@@ -54,8 +53,7 @@ func predictOverlap(c *cli.Context) error {
 		return err
 	}
 	out := predicted{Overlap: rows, Notes: o.Notes(sizes)}
-	err = writeFiles(c, func(w io.Writer) error { return writeOverlapCSV(w, rows) }, func() figure.Figure { return gainFigure(rows) })
-	if err != nil {
+	if err := writeFiles(c, overlapTable(rows), gainFigure(rows)); err != nil {
 		return err
 	}
 	return command.Answer(c, "predict", out, out.printOverlap)
@@ -63,20 +61,16 @@ func predictOverlap(c *cli.Context) error {
 
 // overlapRows reads the flags and predicts all that they ask for. hosts is the default number of processors.
 func overlapRows(c *cli.Context, o *predict.Overlap, hosts int) (rows []predict.OverlapPrediction, sizes []int, err error) {
-	processors := []int{max(2, hosts)}
-	if text := c.String("hosts"); text != "" {
-		if processors, err = numbers(text, 1, 1<<20); err != nil {
-			return nil, nil, command.Usagef("--hosts: %w", err)
-		}
+	processors, err := numbers(c, "hosts", strconv.Itoa(max(2, hosts)), 1, 1<<20)
+	if err != nil {
+		return nil, nil, err
 	}
-	if text := c.String("bytes"); text != "" {
-		if sizes, err = numbers(text, 1, 1<<30); err != nil {
-			return nil, nil, command.Usagef("--bytes: %w", err)
-		}
-	} else {
+	if c.String("bytes") == "" {
 		for _, s := range o.Sizes() {
 			sizes = append(sizes, int(s))
 		}
+	} else if sizes, err = numbers(c, "bytes", "", 1, 1<<30); err != nil {
+		return nil, nil, err
 	}
 	q := c.Int("messages")
 	if q < 1 || q > mostMessages {
@@ -94,7 +88,9 @@ func overlapRows(c *cli.Context, o *predict.Overlap, hosts int) (rows []predict.
 				if err != nil {
 					return nil, nil, command.Usagef("--bytes: %w", err)
 				}
-				of = spread(float64(q) * t)
+				for _, k := range spread {
+					of = append(of, k*float64(q)*t)
+				}
 			}
 			for _, w := range of {
 				v, err := o.Predict(predict.Overlapping{Hosts: p, Messages: q, Bytes: m, Work: w})
@@ -124,91 +120,63 @@ func times(text string) ([]float64, error) {
 	return out, nil
 }
 
-// spread are times from 0.1 to 100 times one [s].
-func spread(one float64) []float64 {
-	var out []float64
-	for _, k := range []float64{0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100} {
-		out = append(out, k*one)
-	}
-	return out
-}
+// spread is the default computation between two exchanges, in times that an exchange takes.
+var spread = [...]float64{0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100}
 
 func (d predicted) printOverlap(w io.Writer) error {
 	t := command.NewTable(w, "processors", "bytes", "work", "work over transfer", "gain", "95% interval", "speed-up in turn", "speed-up", "95% interval")
-	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
-	ends := func(ci *[2]float64) string {
-		if ci == nil {
-			return ""
-		}
-		return number(ci[0]) + " to " + number(ci[1])
-	}
+	short := func(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
 	for _, v := range d.Overlap {
-		t.Row(v.Hosts, v.Bytes, units.Format(v.Work, "s"), number(v.Granularity.Value), number(v.Gain.Value), ends(v.Gain.CI95),
-			number(v.InTurn.Value), number(v.Speedup.Value), ends(v.Speedup.CI95))
+		t.Row(v.Hosts, v.Bytes, seconds(v.Work), short(v.Granularity.Value), short(v.Gain.Value), ends(v.Gain.CI95, short),
+			short(v.InTurn.Value), short(v.Speedup.Value), ends(v.Speedup.CI95, short))
 	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
+	var says []string
 	said := map[int]bool{}
 	for _, v := range d.Overlap {
-		if said[v.Bytes] {
-			continue
+		switch {
+		case said[v.Bytes]:
+		case v.BestWork == nil:
+			says = append(says, fmt.Sprintf("messages of %d B: a second thread gains at no granularity", v.Bytes))
+		default:
+			says = append(says, fmt.Sprintf("messages of %d B: the gain is largest, %s (95%%: %s), with %s (95%%: %s) of "+
+				"computation between two exchanges",
+				v.Bytes, short(v.BestGain.Value), ends(v.BestGain.CI95, short),
+				seconds(v.BestWork.Value), ends(v.BestWork.CI95, seconds)))
 		}
 		said[v.Bytes] = true
-		says := fmt.Sprintf("messages of %d B: a second thread gains at no granularity\n", v.Bytes)
-		if v.BestWork != nil {
-			says = fmt.Sprintf("messages of %d B: the gain is largest, %s (95%%: %s), with %s (95%%: %s) of computation between two exchanges\n",
-				v.Bytes, number(v.BestGain.Value), ends(v.BestGain.CI95), units.Format(v.BestWork.Value, "s"), interval(v.BestWork.CI95))
-		}
-		if _, err := io.WriteString(w, says); err != nil {
-			return err
-		}
 	}
-	return d.printNotes(w)
+	return cmp.Or(t.Flush(), command.Lines(w, append(says, d.Notes...)))
 }
 
-// writeOverlapCSV writes a line for each prediction, times in seconds.
-func writeOverlapCSV(w io.Writer, rows []predict.OverlapPrediction) error {
+// overlapTable has a line for each prediction, times in seconds.
+func overlapTable(rows []predict.OverlapPrediction) [][]string {
 	lines := [][]string{{"hosts", "messages", "bytes", "work", "granularity", "gain", "gain_lo", "gain_hi",
 		"speedup_in_turn", "speedup", "speedup_lo", "speedup_hi", "best_work", "best_gain"}}
-	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
-	ends := func(ci *[2]float64) []string {
-		if ci == nil {
-			return []string{"", ""}
-		}
-		return []string{number(ci[0]), number(ci[1])}
-	}
 	for _, v := range rows {
-		line := []string{strconv.Itoa(v.Hosts), strconv.Itoa(v.Messages), strconv.Itoa(v.Bytes), number(v.Work), number(v.Granularity.Value), number(v.Gain.Value)}
-		line = append(line, ends(v.Gain.CI95)...)
-		line = append(line, number(v.InTurn.Value), number(v.Speedup.Value))
-		line = append(line, ends(v.Speedup.CI95)...)
-		best := []string{"", ""}
-		if v.BestWork != nil {
-			best = []string{number(v.BestWork.Value), number(v.BestGain.Value)}
+		line := []string{strconv.Itoa(v.Hosts), strconv.Itoa(v.Messages), strconv.Itoa(v.Bytes), number(v.Work),
+			number(v.Granularity.Value), number(v.Gain.Value), "", "", number(v.InTurn.Value), number(v.Speedup.Value), "", "", "", ""}
+		if ci := v.Gain.CI95; ci != nil {
+			line[6], line[7] = number(ci[0]), number(ci[1])
 		}
-		lines = append(lines, append(line, best...))
+		if ci := v.Speedup.CI95; ci != nil {
+			line[10], line[11] = number(ci[0]), number(ci[1])
+		}
+		if v.BestWork != nil {
+			line[12], line[13] = number(v.BestWork.Value), number(v.BestGain.Value)
+		}
+		lines = append(lines, line)
 	}
-	return sheet.NewWriter(w).WriteAll(lines)
+	return lines
 }
 
 // gainFigure draws the gain by the computation, a line for each message size. It does not depend on the processors.
 func gainFigure(rows []predict.OverlapPrediction) figure.Figure {
 	f := figure.Figure{ID: "gains", Title: "Predicted gain of computing while a second thread communicates",
 		X: figure.Axis{Name: "computation between two exchanges", Unit: "s", Log: true}, Y: figure.Axis{Name: "gain", Unit: "1"}}
-	index := map[int]int{}
 	for _, v := range rows {
-		if v.Hosts != rows[0].Hosts {
-			continue
+		if v.Hosts == rows[0].Hosts {
+			addPoint(&f, fmt.Sprintf("%d B", v.Bytes), v.Work, v.Gain.Value)
 		}
-		i, ok := index[v.Bytes]
-		if !ok {
-			i = len(f.Traces)
-			index[v.Bytes] = i
-			f.Traces = append(f.Traces, figure.Trace{Name: fmt.Sprintf("%d B", v.Bytes), Kind: figure.Line, Group: i})
-		}
-		t := &f.Traces[i]
-		t.X, t.Y = append(t.X, v.Work), append(t.Y, v.Gain.Value)
 	}
 	figure.Settle(&f)
 	return f

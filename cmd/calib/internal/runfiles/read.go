@@ -50,12 +50,17 @@ func ParamsArg(c *cli.Context) (arg string, p *params.Params, err error) {
 }
 
 // Open opens the run directory that is the one argument.
-func Open(c *cli.Context) (*rundir.Dir, error) {
+func Open(c *cli.Context) (*rundir.Dir, error) { return opened(c, rundir.Open) }
+
+// Edit opens it for editing.
+func Edit(c *cli.Context) (*rundir.Dir, error) { return opened(c, rundir.Edit) }
+
+func opened(c *cli.Context, open func(string) (*rundir.Dir, error)) (*rundir.Dir, error) {
 	arg, err := command.OneArg(c, "run directory")
 	if err != nil {
 		return nil, err
 	}
-	dir, err := rundir.Open(arg)
+	dir, err := open(arg)
 	if err != nil {
 		return nil, command.WithCode(command.ExitUsage, err)
 	}
