@@ -55,26 +55,22 @@ func checkPrometheus(file []byte, in *input.Input) error {
 	if err != nil {
 		return err
 	}
-	families := familiesOf(in)
+	want := gaugesOf(in)
 	if err := in.Err(); err != nil {
 		return err
 	}
-	n := 0
-	for _, f := range families {
-		for _, s := range f.series {
-			var labels []string
-			for i, l := range s.labels {
-				labels = append(labels, f.labels[i]+"="+printable.Text(strings.ToValidUTF8(l, "_")))
-			}
-			k := seriesKey(f.name, labels)
-			if v, ok := got[k]; !ok || v != s.value {
-				return mismatch(k, v, s.value, "(SI)")
-			}
-			n++
+	for _, s := range want {
+		var labels []string
+		for i, l := range s.values {
+			labels = append(labels, s.labels[i]+"="+printable.Text(strings.ToValidUTF8(l, "_")))
+		}
+		k := seriesKey(s.name, labels)
+		if v, ok := got[k]; !ok || v != s.value {
+			return mismatch(k, v, s.value, "(SI)")
 		}
 	}
-	if n != len(got) {
-		return fmt.Errorf("%d values, want %d: %w", len(got), n, errMismatch)
+	if len(want) != len(got) {
+		return fmt.Errorf("%d values, want %d: %w", len(got), len(want), errMismatch)
 	}
 	return nil
 }

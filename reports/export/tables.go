@@ -229,70 +229,65 @@ func writeOtava(in *input.Input) []byte {
 	return writeSheet(in, false, [][]string{head, row})
 }
 
-// family is a gauge with its labels and values.
+// family is what gauges of one name have in common.
 type family struct {
 	name, help string
 	labels     []string
-	series     []series
 }
 
-type series struct {
-	labels []string
+// gauge is a value of a family, with those of its labels.
+type gauge struct {
+	family
+	values []string
 	value  float64
 }
 
-// withInterval returns three families: the value and the ends of its 95% interval.
-func withInterval(name, help string, labels ...string) []*family {
-	return []*family{
-		{name: name, help: help, labels: labels},
-		{name: name + "_ci_low", help: "Lower end of the 95% interval of " + name + ".", labels: labels},
-		{name: name + "_ci_high", help: "Upper end of the 95% interval of " + name + ".", labels: labels},
-	}
-}
+// gauges are a prometheus.Collector.
+type gauges []gauge
 
-func add(to []*family, m params.Metric, labels ...string) {
-	to[0].series = append(to[0].series, series{labels, m.Value})
-	if m.CI95 != nil {
-		to[1].series = append(to[1].series, series{labels, m.CI95[0]})
-		to[2].series = append(to[2].series, series{labels, m.CI95[1]})
+// gaugesOf lists the gauges of a run.
+func gaugesOf(in *input.Input) (out gauges) {
+	put := func(f family, v float64, labels ...string) { out = append(out, gauge{f, labels, v}) }
+	add := func(name, help string, m params.Metric, labels []string, values ...string) {
+		put(family{name, help, labels}, m.Value, values...)
+		if m.CI95 != nil {
+			put(family{name + "_ci_low", "Lower end of the 95% interval of " + name + ".", labels}, m.CI95[0], values...)
+			put(family{name + "_ci_high", "Upper end of the 95% interval of " + name + ".", labels}, m.CI95[1], values...)
+		}
 	}
-}
-
-// familiesOf lists the gauges of a run.
-func familiesOf(in *input.Input) []*family {
 	run := in.Params.Run
-	info := &family{name: "calib_run_info", help: "The run that the other values are from; always 1.", labels: []string{"run", "plan", "version"},
-		series: []series{{[]string{run.ID, run.Plan, in.Version}, 1}}}
-	hosts := &family{name: "calib_run_hosts", help: "Hosts of the run.", series: []series{{nil, float64(len(run.Hosts))}}}
-	parameter := withInterval("calib_parameter_value", "Parameter of a communication cost model, in the SI unit of label unit.",
-		"name", "unit", "model", "experiment")
-	coefficient := withInterval("calib_coefficient_value", "Coefficient of a cost function, or of one of segments its value at a size, in the SI unit of label unit.",
-		"function", "coefficient", "unit", "model")
-	status := &family{name: "calib_parameter_ok", help: "1 where the status of a parameter is ok, 0 where it is provisional.", labels: []string{"name"}}
-	latency := withInterval("calib_link_latency_seconds", "Half round trip of the smallest message between two hosts.", "from", "to")
-	rate := withInterval("calib_link_rate_bytes_per_second", "Rate of the largest message between two hosts.", "from", "to")
+	put(family{"calib_run_info", "The run that the other values are from; always 1.", []string{"run", "plan", "version"}}, 1,
+		run.ID, run.Plan, in.Version)
+	put(family{"calib_run_hosts", "Hosts of the run.", nil}, float64(len(run.Hosts)))
+	status := family{"calib_parameter_ok", "1 where the status of a parameter is ok, 0 where it is provisional.", []string{"name"}}
 	for _, m := range in.Metrics() {
 		of, _ := params.SplitSize(m.Name)
 		switch q, ok := in.Params.Parameters[m.Name]; {
 		case m.Link() != "" && of == "latency":
-			add(latency, m, m.From, m.To)
+			add("calib_link_latency_seconds", "Half round trip of the smallest message between two hosts.", m,
+				[]string{"from", "to"}, m.From, m.To)
 		case m.Link() != "" && of == "rate":
-			add(rate, m, m.From, m.To)
+			add("calib_link_rate_bytes_per_second", "Rate of the largest message between two hosts.", m,
+				[]string{"from", "to"}, m.From, m.To)
 		case m.Link() != "" || m.Name == params.LossMetric:
 		case ok:
-			add(parameter, m, m.Name, m.Unit, q.Model, q.Experiment)
+			add("calib_parameter_value", "Parameter of a communication cost model, in the SI unit of label unit.", m,
+				[]string{"name", "unit", "model", "experiment"}, m.Name, m.Unit, q.Model, q.Experiment)
 			good := 0.0
 			if m.Status == params.StatusOK {
 				good = 1
 			}
-			status.series = append(status.series, series{[]string{m.Name}, good})
+			put(status, good, m.Name)
 		default:
 			dot := strings.LastIndexByte(m.Name, '.') // "model.function.coefficient"
 			function := m.Name[:max(dot, 0)]
-			add(coefficient, m, function, m.Name[dot+1:], m.Unit, in.Params.Functions[function].Model)
+			add("calib_coefficient_value",
+				"Coefficient of a cost function, or of one of segments its value at a size, in the SI unit of label unit.", m,
+				[]string{"function", "coefficient", "unit", "model"}, function, m.Name[dot+1:], m.Unit,
+				in.Params.Functions[function].Model)
 		}
 	}
-	return slices.Concat([]*family{info, hosts, status}, parameter, coefficient, latency, rate)
+	return out
 }
 
 // writePrometheus writes a file for the textfile collector of node_exporter: gauges in the text format, without time
@@ -303,9 +298,7 @@ func familiesOf(in *input.Input) []*family {
 // The run's ID is a label of calib_run_info alone, so that a new run continues the series of the old.
 func writePrometheus(in *input.Input) []byte {
 	r := prometheus.NewRegistry()
-	for _, f := range familiesOf(in) {
-		in.Fail(r.Register(f))
-	}
+	in.Fail(r.Register(gaugesOf(in)))
 	gathered, err := r.Gather()
 	if err != nil {
 		in.Failf("two numbers of the run have the same labels: %w: %w", ErrLimit, err)
@@ -318,20 +311,17 @@ func writePrometheus(in *input.Input) []byte {
 	return b.Bytes()
 }
 
-func (f *family) description() *prometheus.Desc {
-	return prometheus.NewDesc(f.name, f.help, f.labels, nil)
-}
+// Describe announces none of the gauges, so that the registry takes what is collected.
+func (g gauges) Describe(chan<- *prometheus.Desc) {}
 
-// Describe makes f a prometheus.Collector.
-func (f *family) Describe(to chan<- *prometheus.Desc) { to <- f.description() }
-
-// Collect makes f a prometheus.Collector.
-func (f *family) Collect(to chan<- prometheus.Metric) {
-	for _, s := range f.series {
-		labels := make([]string, len(s.labels))
-		for i, l := range s.labels {
-			labels[i] = printable.Text(strings.ToValidUTF8(l, "_"))
+// Collect sends the gauges.
+func (g gauges) Collect(to chan<- prometheus.Metric) {
+	for _, s := range g {
+		values := make([]string, len(s.values))
+		for i, v := range s.values {
+			values[i] = printable.Text(strings.ToValidUTF8(v, "_"))
 		}
-		to <- prometheus.MustNewConstMetric(f.description(), prometheus.GaugeValue, s.value, labels...)
+		desc := prometheus.NewDesc(s.name, s.help, s.labels, nil)
+		to <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, s.value, values...)
 	}
 }
