@@ -37,9 +37,8 @@ type csvColumns struct {
 
 func readCSV(t text, c *collector) {
 	if c.o.Time == "" {
-		c.err = fmt.Errorf("%s: csv does not tell whether its times are half or the whole of a round trip: say --time %s "+
-			"or --time %s",
-			c.o.File, Half, Full)
+		c.err = fmt.Errorf("%s: csv does not tell whether its times are half or the whole of a round trip: "+
+			"say --time %s or --time %s", c.o.File, Half, Full)
 		return
 	}
 	c.line = 1

@@ -42,6 +42,7 @@ type table struct {
 	together bool   // all runs of both sides are of one night
 	params   []*series
 	links    []*link
+	names    []string // of the metrics of links
 	hosts    []string // of the links, sorted
 	notes    []string
 	skipped  []Skipped
@@ -272,23 +273,15 @@ func (t *table) addLink(m params.Metric, values []float64) {
 		l.ratio[i] = v / l.median
 	}
 	t.links = append(t.links, l)
+	if !slices.Contains(t.names, m.Name) {
+		t.names = append(t.names, m.Name)
+	}
 	t.hosts = append(t.hosts, m.From, m.To)
 }
 
 // known leaves out the runs without a value.
 func known(x []float64) []float64 {
 	return slices.DeleteFunc(slices.Clone(x), math.IsNaN)
-}
-
-// names lists the metrics of links.
-func (t *table) names() []string {
-	var out []string
-	for _, l := range t.links {
-		if !slices.Contains(out, l.metric.Name) {
-			out = append(out, l.metric.Name)
-		}
-	}
-	return out
 }
 
 // of selects links of a metric.
@@ -344,7 +337,7 @@ func (t *table) hostSeries() []*series {
 		return nil
 	}
 	var out []*series
-	for _, name := range t.names() {
+	for _, name := range t.names {
 		shared := typical(t.of(name, func(*link) bool { return true }), len(t.night))
 		for _, h := range t.hosts {
 			own := t.of(name, func(l *link) bool { return l.metric.From == h || l.metric.To == h })
@@ -363,7 +356,7 @@ func (t *table) hostSeries() []*series {
 // linkSeries are the links of hosts that do not explain them, tested without what these links share, and the medians
 // that they share.
 func (t *table) linkSeries(explained func(host, metric string) bool) (links, medians []*series) {
-	for _, name := range t.names() {
+	for _, name := range t.names {
 		rest := t.of(name, func(l *link) bool {
 			return !explained(l.metric.From, name) && !explained(l.metric.To, name)
 		})

@@ -60,8 +60,7 @@ func rowsOf(in *input.Input) (out []row) {
 	}
 	for _, q := range in.Params.Times() {
 		out = append(out, row{kind: "point", name: input.Number(q.X), unit: "s", value: q.Measured, lo: q.Lo, hi: q.Hi,
-			status: params.StatusOK,
-			label:  "time of a message of that many bytes, idle network"})
+			status: params.StatusOK, label: "time of a message of that many bytes, idle network"})
 	}
 	return out
 }
