@@ -227,7 +227,7 @@ func TestWithoutScript(t *testing.T) {
 	url := b.open(t, pageForBrowser(t), 1200, 900)
 	var text string
 	b.run(t, chromedp.Text("body", &text, chromedp.ByQuery))
-	for _, want := range []string{"behaves like a shared medium", "cost of a message at a host", "It is flat, then rises.", "message size", "hyperbola, 95%", "bcast-binary"} {
+	for _, want := range []string{"a shared medium", "cost of a message at a host", "It is flat, then rises.", "message size", "hyperbola, 95%", "bcast-binary"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("without scripts the page does not say %q", want)
 		}
