@@ -10,6 +10,7 @@ import (
 	"calib/cmd/calib/internal/runfiles"
 	"calib/internal/files"
 	"calib/internal/rundir"
+	"calib/run"
 )
 
 // FitCommand is calib fit.
@@ -32,7 +33,7 @@ func FitCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			f, err := runfiles.FittingOf(dir.Run())
+			f, err := run.FittingOf(dir.Run())
 			if err != nil {
 				return err
 			}
@@ -75,7 +76,7 @@ const keptParams = "params-whole.json"
 const maxParams = 1 << 30
 
 // fitSamples fits the samples of a run.
-func fitSamples(c *cli.Context, dir *rundir.Dir, f runfiles.Fitting) error {
+func fitSamples(c *cli.Context, dir *rundir.Dir, f run.Fitting) error {
 	if err := runfiles.Whole(c, dir); err != nil {
 		return err
 	}
@@ -91,8 +92,8 @@ func fitSamples(c *cli.Context, dir *rundir.Dir, f runfiles.Fitting) error {
 			return err
 		}
 	}
-	_, err = runfiles.Fit(dir, d, f.Settings(c.Uint64("seed")), dir.Run().Warnings)
-	switch written := err == nil || errors.Is(err, runfiles.ErrReports); {
+	_, err = run.Fit(dir, d, f.Settings(c.Uint64("seed")), dir.Run().Warnings)
+	switch written := err == nil || errors.Is(err, run.ErrReports); {
 	case keep && written:
 		command.Note(c, "the parameters of before are kept in "+kept)
 	case keep:
