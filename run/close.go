@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -68,7 +69,11 @@ func (r *run) failures(list []dataset.Host) []dataset.Failure {
 func (r *run) close(ctx context.Context, err, unfit error) error {
 	interrupted := ctx.Err() != nil || r.walked.Interrupted
 	if err != nil && r.state == Planned && r.Resume == "" {
-		return r.discard(err, interrupted)
+		code := codeOf(err)
+		if interrupted {
+			code, err = exitInterrupted, errInterrupted
+		}
+		return &Error{code, errors.Join(err, r.closeLog(), r.dir.Discard())}
 	}
 	status, code := rundir.StatusComplete, exitOK
 	switch thin := r.thin(); {
@@ -95,20 +100,10 @@ func (r *run) close(ctx context.Context, err, unfit error) error {
 	end = errors.Join(end, r.dir.Seal(), r.dir.Update(func(run *rundir.Run) { run.End(status, code, time.Now()) }))
 	r.log.Info("end", "status", status, "exit", code, "err", fmt.Sprint(err))
 	r.state = Closed
-	failed := err != nil || end != nil
-	if err = errors.Join(err, end, r.closeLog(), r.dir.Close()); failed {
-		err = &Error{code, err}
+	if err = errors.Join(err, end, r.closeLog(), r.dir.Close()); err != nil {
+		return &Error{cmp.Or(code, exitFailed), err} // files that cannot be closed are a failure, whatever is in them
 	}
-	return err
-}
-
-// discard removes what a run without samples has written.
-func (r *run) discard(err error, interrupted bool) error {
-	code := codeOf(err)
-	if interrupted {
-		code, err = exitInterrupted, errInterrupted
-	}
-	return &Error{code, errors.Join(err, r.closeLog(), r.dir.Discard())}
+	return nil
 }
 
 // thin says why a run in which nothing failed is partial all the same: too much of it was lost to the network, or not

@@ -354,8 +354,18 @@ func (r *run) walk(ctx context.Context, f *fleet, schedule *plan.Schedule, have 
 		spent += r.Probe.Took
 	}
 	r.Show.Phase("measure")
-	ticks := tickEvery(time.Second, r.Show.Tick)
-	defer ticks()
+	measured := make(chan struct{})
+	defer close(measured)
+	go func() {
+		for {
+			select {
+			case <-time.After(time.Second):
+				r.Show.Tick()
+			case <-measured:
+				return
+			}
+		}
+	}()
 	walked, err := coord.Walk(ctx, f.agents, coord.Config{
 		Run: r.id, Names: namesOf(f.hosts), Schedule: schedule, Steering: steering, Have: have, Spent: spent,
 		Deadline: func(s bench.Slot) units.Nanos { return slotDeadline(schedule, s) },
@@ -424,23 +434,6 @@ func slotDeadline(s *plan.Schedule, slot bench.Slot) units.Nanos {
 		d += units.Nanos(c.Messages)*10*units.Millisecond + units.Nanos(min(c.Bytes, units.GiB))*10*units.Microsecond
 	}
 	return min(d, 10*60*units.Second)
-}
-
-// tickEvery calls f in the background until the returned function is called, which waits for it to end.
-func tickEvery(d time.Duration, f func()) (stop func()) {
-	done := make(chan struct{})
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		for {
-			select {
-			case <-time.After(d):
-				f()
-			case <-done:
-				return
-			}
-		}
-	})
-	return func() { close(done); wg.Wait() }
 }
 
 // leftNotes say what the budget has no room for, one line each.

@@ -108,7 +108,7 @@ func runAA(c *cli.Context) error {
 		return err
 	}
 	root := cmp.Or(c.String("out"), "aa-"+rundir.DefaultName(time.Now()))
-	runs, err := series(c, config, root, "run", n)
+	runs, err := Series(c, &config, root, "run", n)
 	if len(runs) < leastAA {
 		return cmp.Or(err, fmt.Errorf("%d runs have parameters: nothing to compare", len(runs)))
 	}
@@ -127,15 +127,16 @@ func runAA(c *cli.Context) error {
 	})
 }
 
-// series makes n runs in root/what-1 and on, each with a seed of its own, and returns those that have parameters. It
-// goes on after a partial run, and stops at any other error, which it returns with the runs before it.
-func series(c *cli.Context, config run.Config, root, what string, n int) ([]compare.Run, error) {
+// Series makes n runs in root/what-1 and on, each with a seed of its own, and returns those that have parameters. It
+// goes on after a partial run, and stops at any other error, which it returns with the runs before it. config is then
+// that of the next run.
+func Series(c *cli.Context, config *run.Config, root, what string, n int) ([]compare.Run, error) {
 	var runs []compare.Run
 	var partial error
 	for i := range n {
 		config.Out = filepath.Join(root, fmt.Sprintf("%s-%d", what, i+1))
 		config.Show.Note(fmt.Sprintf("%s %d of %d", what, i+1, n))
-		r, err := run.Run(c.Context, config)
+		r, err := run.Run(c.Context, *config)
 		config.Plan.Limits.Path = r.Plan.Limits.Path // that the first has seen: all have the same plan
 		config.Plan.Seed++
 		if i == 0 && r.State == run.Planned {

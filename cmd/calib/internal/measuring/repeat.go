@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -16,32 +15,25 @@ import (
 	"calib/run/plan"
 )
 
-// Repeat measures again what the runs of a baseline have measured: with their plan, sizes, points and fit, on the same hosts.
-type Repeat struct {
-	c      *cli.Context
-	config run.Config
-}
-
-// RepeatOf is the Repeat of the newest of some runs, of which details are the members of run.json, oldest first, and names the hosts. The
-// flags may say how the hosts are reached; those that contradict the runs, and runs that differ from each other, are wrong use.
-func RepeatOf(c *cli.Context, baseline string, details []json.RawMessage, names []string) (*Repeat, error) {
-	var config run.Config
+// RepeatOf is a run that measures again what the newest of some runs has measured: with its plan, sizes, points and fit,
+// on the same hosts. details are the members of run.json, oldest first, and names the hosts. The flags may say how the
+// hosts are reached; those that contradict the runs, and runs that differ from each other, are wrong use.
+func RepeatOf(c *cli.Context, baseline string, details []json.RawMessage, names []string) (config run.Config, err error) {
 	for i, text := range details {
 		stored, err := run.Stored(text)
 		switch {
 		case err != nil:
-			return nil, command.Usagef("baseline %s: the history does not know the plan of one of its runs (%w), so that nothing can be measured "+
-				"like it; calib baseline set %s RUN..., with the run directories, adds it", baseline, err, baseline)
+			return config, command.Usagef("baseline %s: the history does not know the plan of one of its runs (%w), so that nothing "+
+				"can be measured like it; calib baseline set %s RUN..., with the run directories, adds it", baseline, err, baseline)
 		case i > 0 && asked(stored.Plan) != asked(config.Plan):
-			return nil, command.Usagef("baseline %s: its runs have different plans; set it anew with runs of one", baseline)
+			return config, command.Usagef("baseline %s: its runs have different plans; set it anew with runs of one", baseline)
 		}
 		config = stored
 	}
-	if err := agrees(c, config.Plan, baseline); err != nil {
-		return nil, err
+	if err = agrees(c, config.Plan, baseline); err != nil {
+		return config, err
 	}
 	config.Plan.Seed, config.Probe = cmp.Or(c.Uint64("seed"), drawnSeed()), nil
-	var err error
 	if w := &config.Where; slices.ContainsFunc([]string{"hosts", "host", "local", "sim", "slurm"}, c.IsSet) {
 		*w, err = whereOf(c)
 	} else {
@@ -51,10 +43,10 @@ func RepeatOf(c *cli.Context, baseline string, details []json.RawMessage, names 
 	if err == nil {
 		config.Hosts, err = config.Where.Hosts(func(s string) { command.Note(c, s) })
 	}
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = sameHosts(c, config.Hosts, baseline, names)
 	}
-	return &Repeat{c, equipped(c, config)}, sameHosts(c, config.Hosts, baseline, names)
+	return equipped(c, config), err
 }
 
 // asked is what a user asked for in a plan, as JSON: without its seed and what was found on the network.
@@ -95,13 +87,4 @@ func sameHosts(c *cli.Context, list []hosts.Host, baseline string, want []string
 	}
 	return command.Usagef("baseline %s is of other hosts: it has %s, these are %s (--allow hosts compares what both have)", baseline,
 		hosts.Fold(want), hosts.Fold(have))
-}
-
-// Budget is the longest time that the plan gives a run; 0 is no bound.
-func (r *Repeat) Budget() time.Duration { return time.Duration(r.config.Plan.Budget) }
-
-// Runs makes n more runs in root/what-1 and on, as series does.
-func (r *Repeat) Runs(root, what string, n int) ([]compare.Run, error) {
-	defer func() { r.config.Plan.Seed += uint64(n) }()
-	return series(r.c, r.config, root, what, n)
 }
