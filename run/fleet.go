@@ -43,9 +43,9 @@ type fleet struct {
 	starter starter
 }
 
-// open starts an agent on every host, some at a time, and asks each who it is. It calls started with the number of
-// hosts that have answered. It fails when fewer than two answer, or ctx ends; otherwise the caller closes the fleet.
-func (r *run) open(ctx context.Context, started func(n int)) (*fleet, error) {
+// open starts an agent on every host, some at a time, and asks each who it is. It fails when fewer than two answer, or
+// ctx ends; otherwise the caller closes the fleet.
+func (r *run) open(ctx context.Context) (*fleet, error) {
 	if r.Where.Sim != "" {
 		return simulated(ctx, r.Where.Sim)
 	}
@@ -62,15 +62,15 @@ func (r *run) open(ctx context.Context, started func(n int)) (*fleet, error) {
 	agents, infos, errs := make([]coord.Agent, n), make([]dataset.Host, n), make([]error, n)
 	var starts errgroup.Group
 	starts.SetLimit(cmp.Or(r.Where.Fanout, DefaultFanout))
-	var mu sync.Mutex // of answered, and so that started sees it grow
-	answered := 0
+	var mu sync.Mutex // of answered, and so that it is seen to grow
+	answered := 0.
 	for i, h := range r.Hosts {
 		starts.Go(func() error {
 			if agents[i], infos[i], errs[i] = s.agent(ctx, h, credentials, r.note); errs[i] == nil {
 				mu.Lock()
 				defer mu.Unlock()
 				answered++
-				started(answered)
+				r.Show.Update(answered, float64(n), 0, "")
 			}
 			return nil
 		})
@@ -148,7 +148,18 @@ func (r *run) starter(ctx context.Context) (s starter, err error) {
 	if r.Where.Local > 0 {
 		return launched(launch.Local(own)), nil
 	}
-	binaries, err := r.binaries(own)
+	// What may be copied to a host, the first that fits: what the user gave, what is a part of this calib, and itself.
+	binaries, err := r.Agents()
+	if given := r.Where.AgentBinary; given != "" && err == nil {
+		var first launch.Binary
+		first, err = launch.ReadBinary(given)
+		binaries = append([]launch.Binary{first}, binaries...)
+	}
+	if err == nil {
+		var self launch.Binary
+		self, err = launch.ReadBinary(own)
+		binaries = append(binaries, self)
+	}
 	if err != nil {
 		return s, &Error{exitUsage, err}
 	}
@@ -163,24 +174,6 @@ func (r *run) starter(ctx context.Context) (s starter, err error) {
 		s.builds = append(s.builds, b.Hash)
 	}
 	return s, err
-}
-
-// binaries are what may be copied to a host, the first that fits: what the user gave, the agents that are a part of
-// this calib, and itself.
-func (r *run) binaries(own string) (out []launch.Binary, err error) {
-	if given := r.Where.AgentBinary; given != "" {
-		b, err := launch.ReadBinary(given)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, b)
-	}
-	parts, err := r.Agents()
-	if err != nil {
-		return nil, err
-	}
-	self, err := launch.ReadBinary(own)
-	return append(append(out, parts...), self), err
 }
 
 func launched(l *launch.Launcher) starter {
@@ -227,7 +220,12 @@ func (s starter) agent(ctx context.Context, h hosts.Host, credentials func(strin
 	_ coord.Agent, info dataset.Host, err error) {
 	var first sync.Once // of the warnings: the agent's log has them all
 	at := s.dialled(ctx, h)
-	opts := agent.ClientOptions{DataAddr: knownAddr(ctx, at), Warn: func(s string) { first.Do(func() { warn(s) }) }}
+	opts := agent.ClientOptions{Warn: func(s string) { first.Do(func() { warn(s) }) }}
+	// The agent describes the interface that has its data address. Where only the hosts themselves can resolve the name,
+	// the interface is not in the fingerprint.
+	if addrs, err := net.DefaultResolver.LookupHost(ctx, at); err == nil {
+		opts.DataAddr = addrs[0]
+	}
 	var client *agent.Client
 	if h.Daemon {
 		within, cancel := context.WithTimeout(ctx, dialTime)
@@ -270,15 +268,6 @@ func (s starter) dialled(ctx context.Context, h hosts.Host) string {
 		return host
 	}
 	return s.at(ctx, h)
-}
-
-// knownAddr is the host's data address, as far as it is known here: the agent describes the interface that has it. It
-// is empty where only the hosts themselves can resolve the name; the interface is then not in the fingerprint.
-func knownAddr(ctx context.Context, at string) string {
-	if addrs, err := net.DefaultResolver.LookupHost(ctx, at); err == nil {
-		return addrs[0]
-	}
-	return ""
 }
 
 // dataAddr is where peers dial: the port the agent listens on, at the address of the hosts file, its own, or at.

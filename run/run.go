@@ -251,9 +251,8 @@ func (r *run) openLog() error {
 // with starts the agents of the hosts, shows it, does what is to be done with them, and ends them.
 func (r *run) with(ctx context.Context, do func(*fleet) error) error {
 	r.Show.Phase("start agents")
-	answered := func(n int) { r.Show.Update(float64(n), float64(len(r.Hosts)), 0, "") }
-	answered(0)
-	f, err := r.open(ctx, answered)
+	r.Show.Update(0, float64(len(r.Hosts)), 0, "")
+	f, err := r.open(ctx)
 	if err != nil {
 		return err
 	}
