@@ -132,26 +132,26 @@ func prepared(c Config) (*run, error) {
 			r.note(fmt.Sprintf("%d hosts, an odd number: paired leaves out %s", len(list), rests))
 		}
 	}
-	if err := c.checkBreaks(len(r.Hosts)); err != nil {
+	if err := planFault(r.Plan.Check(len(r.Hosts), experiments.All)); err != nil {
 		return nil, err
 	}
-	return r, planFault(r.Plan.Check(len(r.Hosts), experiments.All))
+	return r, r.checkBreaks()
 }
 
 func randomWord() string { return strings.ToLower(rand.Text()[:8]) }
 
 // checkBreaks looks for the sizes that the breaks part.
-func (c *Config) checkBreaks(hosts int) error {
-	breaks := c.Fit.Settings(0).Breaks
+func (r *run) checkBreaks() error {
+	breaks := r.Fit.Settings(0).Breaks
 	if len(breaks) == 0 {
 		return nil
 	}
-	if !slices.Contains(c.Plan.Names(experiments.All), names.Pingpong) {
+	if !slices.Contains(r.Plan.Names(experiments.All), names.Pingpong) {
 		return usagef("--breaks: the plan does not measure %s, whose times they part", names.Pingpong)
 	}
 	var sizes []float64
 	e, _ := experiments.Lookup(names.Pingpong)
-	for _, point := range e.Design(c.Plan.LimitsOn(hosts)) {
+	for _, point := range e.Design(r.Plan.LimitsOn(len(r.Hosts))) {
 		sizes = append(sizes, float64(point[names.FactorBytes]))
 	}
 	slices.Sort(sizes)
