@@ -226,7 +226,8 @@ func (k *copier) check() error {
 	return err
 }
 
-// measure calibrates the copy, again where the lab was late, and returns its parameters. With an error they are nil or partial.
+// measure calibrates the copy, again where the lab was late, and returns its parameters. With an error they are nil or
+// partial.
 func (k *copier) measure(seed uint64) (*params.Params, error) {
 	for try := 1; ; try++ {
 		m := measurement{Run: filepath.Join(k.out, fmt.Sprintf("run-%d", len(k.data.Measurements)+1)), Seed: seed}
