@@ -16,10 +16,12 @@ import (
 	"calib/agent"
 	"calib/cmd/calib/internal/command"
 	"calib/internal/certs"
+	"calib/internal/join"
 	"calib/internal/units"
 )
 
-// AgentCommand is calib agent, the part of calib that runs on every host. calib run starts it; a person does so only for a daemon.
+// AgentCommand is calib agent, the part of calib that runs on every host. calib run starts it; a person does so only for
+// a daemon.
 func AgentCommand() *cli.Command {
 	d := agent.DefaultLimits()
 	return &cli.Command{
@@ -50,14 +52,13 @@ func AgentCommand() *cli.Command {
 }
 
 func runAgent(c *cli.Context) error {
-	if c.IsSet("join") {
-		return joinAgent(c)
-	}
-	addr := c.String("listen")
-	if c.Bool("stdio") == (addr != "") {
+	addr, joins := c.String("listen"), c.IsSet("join")
+	switch {
+	case joins && (c.Bool("stdio") || c.IsSet("listen") || c.String("name") == "" || c.NArg() > 0):
+		return command.Usagef("agent: --join HOST goes with --name HOST, and without --stdio and --listen")
+	case !joins && c.Bool("stdio") == (addr != ""):
 		return command.Usagef("agent: give --stdio or --listen ADDR; --listen unix is the usual daemon")
-	}
-	if c.NArg() > 0 {
+	case c.NArg() > 0:
 		return command.Usagef("agent: unexpected argument %q", c.Args().First())
 	}
 	limits, err := agentLimits(c)
@@ -92,6 +93,10 @@ func listener(c *cli.Context, addr string) (func(context.Context, *agent.Server)
 	path, unix := strings.CutPrefix(addr, "unix:")
 	unix = unix || addr == "unix"
 	switch {
+	case c.IsSet("join"): // a step of a job
+		return func(ctx context.Context, s *agent.Server) error {
+			return join.Serve(ctx, s, c.String("join"), c.String("name"), os.Stdin, os.Stdout)
+		}, nil
 	case c.String("cert") != "" && (addr == "" || unix):
 		return nil, errors.New("--cert is for --listen host:port: who reaches standard streams or a unix socket is known")
 	case addr == "":
@@ -141,22 +146,18 @@ func socketPath(given string) (string, error) {
 func agentLimits(c *cli.Context) (l agent.Limits, err error) {
 	l.Task, l.Peers = c.Duration("max-duration"), c.Int("max-peers")
 	for _, f := range []struct {
-		name string
-		to   *units.Bytes
-	}{{"max-bytes", &l.Bytes}, {"max-memory", &l.Memory}} {
-		if *f.to, err = units.ParseBytes(c.String(f.name)); err != nil {
+		name, of string
+		to       *units.Bytes
+	}{{"max-bytes", "", &l.Bytes}, {"max-memory", "", &l.Memory}, {"max-rate", " a second", &l.Rate}} {
+		text := c.String(f.name)
+		if text == "" && f.to == &l.Rate {
+			continue
+		}
+		if *f.to, err = units.ParseBytes(text); err != nil {
 			return l, command.Usagef("agent: --%s: %w", f.name, err)
 		}
 		if *f.to <= 0 {
-			return l, command.Usagef("agent: --%s: %s allows nothing", f.name, c.String(f.name))
-		}
-	}
-	if s := c.String("max-rate"); s != "" {
-		if l.Rate, err = units.ParseBytes(s); err != nil {
-			return l, command.Usagef("agent: --max-rate: %w", err)
-		}
-		if l.Rate <= 0 {
-			return l, command.Usagef("agent: --max-rate: %s a second allows nothing", s)
+			return l, command.Usagef("agent: --%s: %s%s allows nothing", f.name, text, f.of)
 		}
 	}
 	if l.Task <= 0 || l.Peers <= 0 {

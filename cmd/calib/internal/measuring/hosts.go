@@ -7,6 +7,7 @@ import (
 
 	"calib/cmd/calib/internal/command"
 	"calib/internal/hosts"
+	"calib/run"
 )
 
 // HostsCommand is calib hosts.
@@ -18,46 +19,46 @@ func HostsCommand() *cli.Command {
 			"calib+unix:///run/calib/agent.sock addr=10.1.0.2\n" +
 			"addr= and port= are where peers dial for data, user= whom ssh logs in as, cpu= where the timing thread is pinned.",
 		Subcommands: []*cli.Command{
-			{Name: "expand", Usage: "print the hosts of ranges or hosts files, one a line", ArgsUsage: "RANGE|FILE...",
-				Flags: []cli.Flag{command.JSONFlag()}, Action: hostsExpand},
-			{Name: "fold", Usage: "print host names as ranges", ArgsUsage: "NAME...",
-				Flags: []cli.Flag{command.JSONFlag()}, Action: hostsFold},
+			hostsTool("expand", "print the hosts of ranges or hosts files, one a line", "RANGE|FILE...",
+				"ranges such as node[01-16], or hosts files", expand),
+			hostsTool("fold", "print host names as ranges", "NAME...", "host names",
+				func(c *cli.Context) ([]string, error) { return []string{hosts.Fold(c.Args().Slice())}, nil }),
 		},
 		Action: command.Group,
 	}
 }
 
-func hostsExpand(c *cli.Context) error {
-	if err := command.NoFlagsAfter(c); err != nil {
-		return err
-	}
-	if c.NArg() == 0 {
-		return command.Usagef("hosts expand: give ranges such as node[01-16], or hosts files")
-	}
-	var names []string
-	for _, arg := range c.Args().Slice() {
-		w := where{Ranges: []string{arg}}
-		if command.Exists(arg) {
-			w = where{HostsFile: arg}
+// hostsTool is a command that makes texts of its arguments, which it is to be given.
+func hostsTool(name, usage, args, want string, of func(*cli.Context) ([]string, error)) *cli.Command {
+	return &cli.Command{Name: name, Usage: usage, ArgsUsage: args, Flags: []cli.Flag{command.JSONFlag()}, Action: func(c *cli.Context) error {
+		if err := command.NoFlagsAfter(c); err != nil {
+			return err
 		}
-		list, err := w.list(func(s string) { command.Note(c, s) })
+		if c.NArg() == 0 {
+			return command.Usagef("hosts %s: give %s", name, want)
+		}
+		texts, err := of(c)
 		if err != nil {
 			return err
+		}
+		return command.Answer(c, "hosts "+name, texts, func(w io.Writer) error { return command.Lines(w, texts) })
+	}}
+}
+
+func expand(c *cli.Context) ([]string, error) {
+	var names []string
+	for _, arg := range c.Args().Slice() {
+		w := run.Where{Ranges: []string{arg}}
+		if command.Exists(arg) {
+			w = run.Where{HostsFile: arg}
+		}
+		list, err := w.List(func(s string) { command.Note(c, s) })
+		if err != nil {
+			return nil, err
 		}
 		for _, h := range list {
 			names = append(names, h.Name)
 		}
 	}
-	return command.Answer(c, "hosts expand", names, func(w io.Writer) error { return command.Lines(w, names) })
-}
-
-func hostsFold(c *cli.Context) error {
-	if err := command.NoFlagsAfter(c); err != nil {
-		return err
-	}
-	if c.NArg() == 0 {
-		return command.Usagef("hosts fold: give host names")
-	}
-	folded := []string{hosts.Fold(c.Args().Slice())}
-	return command.Answer(c, "hosts fold", folded, func(w io.Writer) error { return command.Lines(w, folded) })
+	return names, nil
 }

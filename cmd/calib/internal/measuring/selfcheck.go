@@ -2,8 +2,14 @@ package measuring
 
 import (
 	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -13,10 +19,17 @@ import (
 	"calib/cmd/calib/internal/command"
 	"calib/cmd/calib/internal/runfiles"
 	"calib/internal/dataset/names"
+	"calib/internal/environ"
+	"calib/internal/files"
+	"calib/internal/lab"
+	"calib/internal/netspec"
 	"calib/internal/params"
 	"calib/internal/rundir"
+	"calib/internal/selfcheck"
 	"calib/internal/units"
+	"calib/reports"
 	"calib/reports/export"
+	"calib/run"
 	"calib/run/plan"
 )
 
@@ -54,20 +67,22 @@ func selfcheckAction(c *cli.Context) error {
 		return err
 	}
 	out := cmp.Or(c.String("out"), "calib-selfcheck-"+time.Now().Format("20060102-150405"))
-	k := &copier{c: c, out: out, run: p, data: checked{Source: arg}}
+	k := &copier{c: c, out: out, run: p, data: checked{Source: arg, LabFile: filepath.Join(out, labFile)}}
 	if v := c.Float64("slowdown"); c.IsSet("slowdown") && !(v >= 1 && v <= export.MostSlowdown) {
 		return command.Usagef("--slowdown %g: want 1 to %g", v, export.MostSlowdown)
 	}
 	if c.IsSet("hosts") && c.Int("hosts") < 2 {
 		return command.Usagef("--hosts %d: want at least 2 hosts", c.Int("hosts"))
 	}
-	if k.detail, err = copiedDetail(c, arg, p); err != nil {
+	if k.config, err = copiedConfig(c, arg, p); err != nil {
 		return err
 	}
-	if command.Exists(filepath.Join(out, labFile)) || command.Exists(filepath.Join(out, selfcheckFile)) || command.Exists(filepath.Join(out, rundir.RunFile)) {
-		return command.Usagef("--out %s holds a selfcheck or a run already: choose another", out)
+	for _, file := range []string{labFile, selfcheckFile, rundir.RunFile} {
+		if command.Exists(filepath.Join(out, file)) {
+			return command.Usagef("--out %s holds a selfcheck or a run already: choose another", out)
+		}
 	}
-	if err := k.writeLab(arg); err != nil {
+	if err := k.writeLab(); err != nil {
 		return err
 	}
 	if err = k.check(); len(k.data.Measurements) == 0 {
@@ -76,71 +91,257 @@ func selfcheckAction(c *cli.Context) error {
 	return k.answer(err)
 }
 
-// copiedDetail is how the copy is measured: as the run was, but for what the flags change. Patterns, and what measures nothing but hosts, are
-// left out.
-func copiedDetail(c *cli.Context, arg string, p *params.Params) (detail, error) {
-	var d detail
+// copiedConfig is how the copy is measured: as the run was, but for what the flags change. Patterns, and what measures
+// nothing but hosts, are left out.
+func copiedConfig(c *cli.Context, arg string, p *params.Params) (config run.Config, err error) {
 	dir, err := rundir.Open(arg)
-	own := false
-	if err == nil && dir.Run().ID == p.Run.ID {
-		d, err = detailIn(dir.Run())
+	own := err == nil && dir.Run().ID == p.Run.ID
+	if own {
+		config, err = run.Stored(dir.Run().Detail)
 		own = err == nil
 	}
-	d.Fit = runfiles.Fitting{} // the copy has no protocol that changes
+	copied := &config.Plan
 	switch name := c.String("plan"); {
 	case name != "":
-		limits := d.Plan.Limits
-		if d.Plan, err = plan.Load(name); err != nil {
-			return d, command.WithCode(command.ExitUsage, err)
+		segment := copied.Limits.Segment
+		if *copied, err = plan.Load(name); err != nil {
+			return config, command.WithCode(command.ExitUsage, err)
 		}
-		d.Plan.Limits.Segment = limits.Segment
+		copied.Limits.Segment = segment
 	case own:
 	case slices.Contains(plan.BuiltinNames(), p.Run.Plan):
-		if d.Plan, err = plan.Builtin(p.Run.Plan); err != nil {
-			return d, err
+		if *copied, err = plan.Builtin(p.Run.Plan); err != nil {
+			return config, err
 		}
-		d.Plan.Experiments = experimentsOf(p)
+		copied.Experiments = nil // those that the fits of p read
+		for _, e := range experiments.All {
+			if slices.ContainsFunc(p.Fits, func(f *params.Fit) bool { return f.Experiment == e.Name() }) {
+				copied.Experiments = append(copied.Experiments, e.Name())
+			}
+		}
 	default:
-		return d, command.Usagef("%s does not say by which plan it was measured (no %s beside it): choose one with --plan", arg, rundir.RunFile)
+		return config, command.Usagef("%s does not say by which plan it was measured (no %s beside it): choose one with --plan",
+			arg, rundir.RunFile)
 	}
-	if c.String("only") != "" {
-		d.Plan.Experiments = command.List(c, "only")
+	copied.Seed, copied.Limits.Path = p.Run.Seed+1, bench.Path{} // the copy may be slower: its own measurement looks at it
+	chosen := copied.Chosen
+	if *copied, err = changedPlan(c, *copied); err != nil {
+		return config, err
 	}
-	if err := d.Plan.Validate(experiments.All); err != nil { // before names are looked up
-		return d, command.WithCode(command.ExitUsage, err)
-	}
-	d.Plan.Experiments = slices.DeleteFunc(d.Plan.Names(experiments.All), func(name string) bool { return slices.Contains(notOfNetwork(), name) })
-	if sizes := c.String("sizes"); sizes != "" {
-		if d.Plan.Limits.Sizes, err = units.ParseSizes(sizes); err != nil {
-			return d, command.Usagef("--sizes: %w", err)
-		}
-		d.Plan.Limits.MaxBytes = 0
-	}
-	if c.IsSet("budget") {
-		d.Plan.Budget = units.Nanos(c.Duration("budget"))
-	}
-	if d.Plan.Seed = p.Run.Seed + 1; c.IsSet("seed") {
-		d.Plan.Seed = c.Uint64("seed")
-	}
-	d.Plan.Limits.Path, d.Probe = bench.Path{}, nil // the copy may be slower: its own measurement looks at it
-	if err := d.Plan.Validate(experiments.All); err != nil {
-		return d, command.WithCode(command.ExitUsage, err)
-	}
-	return d, nil
+	copied.Chosen = chosen
+	copied.Experiments = slices.DeleteFunc(copied.Names(experiments.All), func(name string) bool {
+		return slices.Contains(notOfNetwork, name)
+	})
+	config.Fit, config.Probe = run.Fitting{}, nil // the copy has no protocol that changes
+	return config, nil
 }
 
 // notOfNetwork lists the experiments that no parameter of a network is fitted to.
-func notOfNetwork() []string {
-	return []string{names.Pattern, names.Bcast, names.Copy, names.Fragment, names.Buffer, names.NoDelay}
+var notOfNetwork = []string{names.Pattern, names.Bcast, names.Copy, names.Fragment, names.Buffer, names.NoDelay}
+
+// labTries is how often a measurement is made while the lab is late.
+const labTries = 3
+
+// Files of a selfcheck's directory, beside the copy's runs.
+const (
+	selfcheckFile = "selfcheck.json"
+	labFile       = "lab.yaml"
+)
+
+// measurement is one run of the copy.
+type measurement struct {
+	Run  string      `json:"run"`
+	Seed uint64      `json:"seed"`
+	Lab  lab.Verdict `json:"lab"`
+	// Used: its parameters were compared.
+	Used bool `json:"used"`
 }
 
-// experimentsOf lists the experiments that the fits of p read.
-func experimentsOf(p *params.Params) []string {
-	var out []string
-	for _, e := range experiments.All {
-		if slices.ContainsFunc(p.Fits, func(f *params.Fit) bool { return f.Experiment == e.Name() }) {
-			out = append(out, e.Name())
+// checked is the data of a selfcheck.
+type checked struct {
+	Source       string  `json:"source"`
+	LabFile      string  `json:"lab_file"`
+	Slowdown     float64 `json:"slowdown"`
+	Sentence     string  `json:"sentence"`
+	Back         int     `json:"back"`
+	Missed       int     `json:"missed"`
+	Undetermined int     `json:"undetermined"`
+	// Agrees and Differs count the values that are given to no network, and compared with the run's.
+	Agrees       int             `json:"agrees"`
+	Differs      int             `json:"differs"`
+	Measurements []measurement   `json:"measurements"`
+	Rows         []selfcheck.Row `json:"rows"`
+	warnings     []string
+}
+
+// copier makes a copy of a run's network, and measures it.
+type copier struct {
+	c      *cli.Context
+	out    string
+	run    *params.Params
+	config run.Config
+	spec   *netspec.Spec
+	data   checked
+}
+
+// writeLab writes the lab file, and reads back what the lab will play.
+func (k *copier) writeLab() error {
+	target, err := export.Lookup("lab")
+	if err != nil {
+		return err
+	}
+	text, warnings, err := target.Export(k.run, export.Options{Hosts: k.c.Int("hosts"), Slowdown: k.c.Float64("slowdown"), Version: environ.Version()})
+	if err != nil {
+		return fmt.Errorf("%s: %w", k.data.Source, err)
+	}
+	if k.spec, err = netspec.Parse(text); err != nil {
+		return fmt.Errorf("%s: lab file: %w", k.data.Source, err)
+	}
+	segment := &k.config.Plan.Limits.Segment
+	*segment = min(*segment, units.Bytes(k.spec.MSS))
+	k.data.Slowdown, k.data.warnings = k.spec.Slowdown, warnings
+	if err := os.MkdirAll(k.out, 0o755); err != nil {
+		return err
+	}
+	if !k.c.Bool("quiet") {
+		command.Warn(k.c, warnings)
+	}
+	return files.Replace(k.data.LabFile, text)
+}
+
+// check measures the copy, and a second time where parameters are outside their intervals.
+func (k *copier) check() error {
+	first, err := k.measure(k.config.Plan.Seed)
+	if first == nil {
+		return err
+	}
+	k.data.Rows = selfcheck.Judge(k.spec, k.run, first)
+	if err != nil || k.c.Bool("once") || selfcheck.CountOf(k.data.Rows).Missed == 0 {
+		return err
+	}
+	second, err := k.measure(k.config.Plan.Seed + 1)
+	if second != nil {
+		k.data.Rows = selfcheck.Confirm(k.data.Rows, selfcheck.Judge(k.spec, k.run, second))
+	}
+	return err
+}
+
+// measure calibrates the copy, again where the lab was late, and returns its parameters. With an error they are nil or
+// partial.
+func (k *copier) measure(seed uint64) (*params.Params, error) {
+	for try := 1; ; try++ {
+		m := measurement{Run: filepath.Join(k.out, fmt.Sprintf("run-%d", len(k.data.Measurements)+1)), Seed: seed}
+		p, err := k.calibrate(&m)
+		m.Used = p != nil && !m.Lab.Late
+		if command.Exists(m.Run) {
+			k.data.Measurements = append(k.data.Measurements, m)
+		}
+		why := strings.Join(m.Lab.Why, "; ")
+		switch {
+		case err != nil && command.CodeOf(err) != command.ExitPartial:
+			return nil, err
+		case !m.Lab.Late:
+			return p, err
+		case try == labTries:
+			return nil, command.WithCode(command.ExitInconclusive, fmt.Errorf("the lab was late %d times: %s; "+
+				"end what else runs on this machine, or slow the copy by --slowdown %g", labTries, why, 2*k.spec.Slowdown))
+		}
+		command.Note(k.c, fmt.Sprintf("the lab was late (%s): measuring again", why))
+	}
+}
+
+// calibrate measures the copy once, and fits.
+func (k *copier) calibrate(m *measurement) (p *params.Params, err error) {
+	o, cut := lab.Options{Name: k.c.String("name")}, false
+	m.Lab, err = lab.Within(k.c.Context, k.spec, o, func(ctx context.Context, l *lab.Lab) error {
+		c := *k.c
+		c.Context = ctx
+		config := k.config
+		config.Plan.Seed, config.Where, config.Out = m.Seed, run.Where{HostsFile: l.HostsPath, Launch: l.Launch}, m.Run
+		r, err := run.Run(ctx, equipped(&c, config))
+		cut = ctx.Err() != nil
+		if code := command.CodeOf(err); r.State == run.Closed && (code == command.ExitOK || code == command.ExitPartial) {
+			var unread error
+			p, unread = r.Dir.ReadParams()
+			return errors.Join(err, unread)
+		}
+		return err
+	})
+	switch {
+	case errors.Is(err, lab.ErrUse):
+		err = command.WithCode(command.ExitUsage, err)
+	case errors.Is(err, lab.ErrWire):
+		err = command.WithCode(command.ExitFailed, err)
+	case cut || k.c.Context.Err() != nil: // the copy is gone, so that its run cannot go on
+		err = command.WithCode(command.ExitInterrupted, fmt.Errorf("%w; what was measured of the copy is in %s", command.ErrInterrupted, m.Run))
+	}
+	return p, err
+}
+
+// answer writes the document, prints the verdict, and returns how the selfcheck ended.
+func (k *copier) answer(err error) error {
+	d := &k.data
+	n := selfcheck.CountOf(d.Rows)
+	d.Back, d.Missed, d.Undetermined, d.Agrees, d.Differs = n.Back, n.Missed, n.Undetermined, n.Agrees, n.Differs
+	d.Sentence = selfcheck.Sentence(d.Rows, d.Slowdown)
+	if len(d.Rows) == 0 && err != nil {
+		d.Sentence = "Inconclusive: nothing was compared."
+	}
+	switch {
+	case err != nil:
+	case n.Missed > 0:
+		err = command.WithCode(command.ExitFailed, fmt.Errorf("%d of %d did not come back", n.Missed, n.Missed+n.Back))
+	case n.Undetermined > 0 || n.Back == 0:
+		err = command.WithCode(command.ExitInconclusive, fmt.Errorf("%d not determined: measure the copy for longer with --budget", n.Undetermined))
+	}
+	path := filepath.Join(k.out, selfcheckFile)
+	saved := files.ReplaceBy(path, func(w io.Writer) error { return command.WriteJSON(w, d) })
+	r := reports.Result{Command: "selfcheck", Run: k.out, Files: map[string]string{labFile: d.LabFile, selfcheckFile: path}, Warnings: d.warnings, Data: d}
+	return command.AnswerResult(k.c, r, errors.Join(err, saved), func(w io.Writer) error { return printChecked(w, d) })
+}
+
+// printChecked prints the table, how the lab kept its times, and the verdict.
+func printChecked(w io.Writer, d *checked) error {
+	if len(d.Rows) > 0 {
+		t := command.NewTable(w, "SYMBOL", "RUN", "GIVEN", "COPY", "95% INTERVAL", "OF IT THE LAB", "VERDICT", "")
+		unplayed := 0
+		for _, r := range d.Rows {
+			if r.Verdict == selfcheck.NotPlayed {
+				unplayed++
+				continue
+			}
+			lab := ""
+			if r.Lab != 0 {
+				lab = "± " + units.Format(r.Lab, r.Unit)
+			}
+			t.Row(r.Name, amount(r.Run, r.Unit, r.RunStatus), amount(r.Truth, r.Unit, ""), amount(r.Copy, r.Unit, r.Status),
+				span(r.CI95, r.Unit), lab, string(r.Verdict), r.Why)
+		}
+		if err := t.Flush(); err != nil {
+			return err
+		}
+		if unplayed > 0 {
+			fmt.Fprintf(w, "%d parameters are of the hosts, or not stated by the lab file, and were not compared.\n", unplayed)
 		}
 	}
-	return out
+	for i, m := range d.Measurements {
+		fmt.Fprintf(w, "Measurement %d (%s): lab %v\n", i+1, m.Run, m.Lab)
+	}
+	_, err := fmt.Fprintf(w, "\n%s\nThe copy is %s: calib lab up %s\n", d.Sentence, d.LabFile, d.LabFile)
+	return err
+}
+
+// amount prints a value, or else what stands in its place.
+func amount(v *float64, unit, otherwise string) string {
+	if v == nil {
+		return otherwise
+	}
+	return units.Format(*v, unit)
+}
+
+func span(ci *[2]float64, unit string) string {
+	if ci == nil {
+		return ""
+	}
+	return fmt.Sprintf("[%s, %s]", units.Format(ci[0], unit), units.Format(ci[1], unit))
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"calib/cmd/calib/internal/command"
+	"calib/run"
 )
 
 // A command that a run has stored is executed only where it was given again, or a person has seen it and agreed.
@@ -16,22 +17,22 @@ func TestStoredCommandsAreConfirmed(t *testing.T) {
 	yes, no := func(string, error) error { return nil }, func(_ string, no error) error { return no }
 	for _, c := range []struct {
 		name   string
-		stored where
+		stored run.Where
 		flags  string // beside --resume, joined by |
 		ask    asking
 		launch string // what is then executed
 		refuse string
 	}{
-		{"calib's own", where{Launch: defaultLaunch}, "", nil, defaultLaunch, ""},
-		{"agents here", where{Local: 2, Launch: evil}, "", nil, evil, ""},
-		{"nobody to ask", where{Launch: evil}, "", nil, "", `give it again: calib run --resume DIR --launch 'sh -c '\''touch /tmp/x'\'' {host}'`},
-		{"a person refuses", where{Launch: evil}, "", no, "", "not begun; --launch says what to execute instead"},
-		{"a person agrees", where{Launch: evil}, "", yes, evil, ""},
-		{"given again", where{Launch: evil}, "--launch|" + evil, nil, evil, ""},
-		{"replaced", where{Launch: evil}, "--launch|ssh -q {host}", no, "ssh -q {host}", ""},
-		{"a binary", where{Launch: defaultLaunch, AgentBinary: "/tmp/b"}, "", nil, "", "--agent-binary /tmp/b, which would be executed"},
-		{"a binary, given again", where{Launch: defaultLaunch, AgentBinary: "/tmp/b"}, "--agent-binary|/tmp/b", nil, defaultLaunch, ""},
-		{"escapes", where{Launch: "x\x1b[2J {host}"}, "", nil, "", `"x\x1b[2J {host}"`},
+		{"calib's own", run.Where{Launch: defaultLaunch}, "", nil, defaultLaunch, ""},
+		{"agents here", run.Where{Local: 2, Launch: evil}, "", nil, evil, ""},
+		{"nobody to ask", run.Where{Launch: evil}, "", nil, "", `give it again: calib run --resume DIR --launch 'sh -c '\''touch /tmp/x'\'' {host}'`},
+		{"a person refuses", run.Where{Launch: evil}, "", no, "", "not begun; --launch says what to execute instead"},
+		{"a person agrees", run.Where{Launch: evil}, "", yes, evil, ""},
+		{"given again", run.Where{Launch: evil}, "--launch|" + evil, nil, evil, ""},
+		{"replaced", run.Where{Launch: evil}, "--launch|ssh -q {host}", no, "ssh -q {host}", ""},
+		{"a binary", run.Where{Launch: defaultLaunch, AgentBinary: "/tmp/b"}, "", nil, "", "--agent-binary /tmp/b, which would be executed"},
+		{"a binary, given again", run.Where{Launch: defaultLaunch, AgentBinary: "/tmp/b"}, "--agent-binary|/tmp/b", nil, defaultLaunch, ""},
+		{"escapes", run.Where{Launch: "x\x1b[2J {host}"}, "", nil, "", `"x\x1b[2J {host}"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var asked []string
@@ -41,13 +42,13 @@ func TestStoredCommandsAreConfirmed(t *testing.T) {
 			}
 			var said bytes.Buffer
 			w := c.stored
-			run := &cli.Command{Name: "run", Flags: append(WhereFlags(), OutFlags()...), Action: func(ctx *cli.Context) error {
+			cmd := &cli.Command{Name: "run", Flags: append(WhereFlags(), OutFlags()...), Action: func(ctx *cli.Context) error {
 				if err := onlyResume(ctx); err != nil {
 					return err
 				}
 				return confirmStored(ctx, &w, "calib run --resume DIR", ask)
 			}}
-			app := &cli.App{Commands: []*cli.Command{run}, Writer: &said, ErrWriter: &said, ExitErrHandler: func(*cli.Context, error) {}}
+			app := &cli.App{Commands: []*cli.Command{cmd}, Writer: &said, ErrWriter: &said, ExitErrHandler: func(*cli.Context, error) {}}
 			args := []string{"calib", "run", "--resume", "DIR"}
 			if c.flags != "" {
 				args = append(args, strings.Split(c.flags, "|")...)

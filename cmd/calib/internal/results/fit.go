@@ -10,6 +10,7 @@ import (
 	"calib/cmd/calib/internal/runfiles"
 	"calib/internal/files"
 	"calib/internal/rundir"
+	"calib/run"
 )
 
 // FitCommand is calib fit.
@@ -44,7 +45,7 @@ func fitRun(c *cli.Context) (err error) {
 	}
 	if anew {
 		defer func() { err = errors.Join(err, dir.Close()) }()
-	} else if f, err = runfiles.FittingOf(dir.Run()); err != nil {
+	} else if f, err = run.FittingOf(dir.Run()); err != nil {
 		return err
 	}
 	if err := fitSamples(c, dir, f); err != nil {
@@ -65,7 +66,7 @@ const keptParams = "params-whole.json"
 const maxParams = 1 << 30
 
 // fitSamples fits the samples of a run.
-func fitSamples(c *cli.Context, dir *rundir.Dir, f runfiles.Fitting) error {
+func fitSamples(c *cli.Context, dir *rundir.Dir, f run.Fitting) error {
 	if err := runfiles.Whole(c, dir); err != nil {
 		return err
 	}
@@ -81,8 +82,8 @@ func fitSamples(c *cli.Context, dir *rundir.Dir, f runfiles.Fitting) error {
 			return err
 		}
 	}
-	_, err = runfiles.Fit(dir, d, f.Settings(c.Uint64("seed")), dir.Run().Warnings)
-	switch written := err == nil || errors.Is(err, runfiles.ErrReports); {
+	_, err = run.Fit(dir, d, f.Settings(c.Uint64("seed")), dir.Run().Warnings)
+	switch written := err == nil || errors.Is(err, run.ErrReports); {
 	case keep && written:
 		command.Note(c, "the parameters of before are kept in "+kept)
 	case keep:

@@ -77,7 +77,7 @@ func gate(c *cli.Context) error {
 	for _, m := range baseline.Measured {
 		details = append(details, m.Detail)
 	}
-	repeat, err := measuring.RepeatOf(c, name, details, compare.HostsOf(baseline.Runs))
+	config, err := measuring.RepeatOf(c, name, details, compare.HostsOf(baseline.Runs))
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func gate(c *cli.Context) error {
 		return command.Usagef("baseline %s %w", name, err)
 	}
 	if !c.Bool("quiet") {
-		announce(c, stage, repeat, baseline.Measured, options.Relative)
+		announce(c, stage, config.Plan.Budget.Seconds(), baseline.Measured, options.Relative)
 	}
 	root := cmp.Or(c.String("out"), "gate-"+rundir.DefaultName(time.Now()))
 	var partial error
@@ -95,7 +95,7 @@ func gate(c *cli.Context) error {
 		if why != nil {
 			what = "again"
 		}
-		runs, err := repeat.Runs(root, what, n)
+		runs, err := measuring.Series(c, &config, root, what, n)
 		if command.CodeOf(err) == command.ExitPartial {
 			partial, err = err, nil
 		}
@@ -113,12 +113,12 @@ func gate(c *cli.Context) error {
 }
 
 // announce says what a gate is going to measure, how long that takes, and what it finds.
-func announce(c *cli.Context, s compare.Stage, r *measuring.Repeat, before []store.Measured, relative float64) {
+func announce(c *cli.Context, s compare.Stage, budget float64, before []store.Measured, relative float64) {
 	var took []float64
 	for _, m := range before {
 		took = append(took, m.Took.Seconds())
 	}
-	longest := max(slices.Max(took), 1.05*r.Budget().Seconds())
+	longest := max(slices.Max(took), 1.05*budget)
 	after := func(seconds float64) time.Duration {
 		return time.Duration(math.Ceil(float64(s.Runs)*seconds)) * time.Second
 	}

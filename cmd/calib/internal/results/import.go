@@ -23,6 +23,7 @@ import (
 	"calib/internal/rundir"
 	"calib/internal/units"
 	"calib/reports"
+	"calib/run"
 )
 
 // ImportCommand is calib import.
@@ -96,7 +97,7 @@ func importFiles(c *cli.Context) error {
 	}
 	var p *params.Params
 	if !c.Bool("no-fit") {
-		if p, err = runfiles.Fit(dir, d, fit.Settings{}, data.Notes); err != nil {
+		if p, err = run.Fit(dir, d, fit.Settings{}, data.Notes); err != nil {
 			err = fmt.Errorf("the samples are saved in %s, but not fitted: %w", path, err)
 		}
 	}
@@ -202,7 +203,7 @@ func (m *imported) count(d *dataset.Dataset) {
 
 // importedRun makes the run directory.
 func importedRun(path string, d *dataset.Dataset, notes []string) (*rundir.Dir, error) {
-	dir, err := runfiles.Create(path, rundir.Run{ID: d.Header.Run, Plan: d.Header.Plan, Seed: d.Header.Seed, Hosts: d.Header.Hosts,
+	dir, err := run.Create(path, rundir.Run{ID: d.Header.Run, Plan: d.Header.Plan, Seed: d.Header.Seed, Hosts: d.Header.Hosts,
 		Warnings: notes})
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package measuring
+package run
 
 import (
 	"context"
@@ -36,7 +36,7 @@ func TestBusyHostsAreLeftOut(t *testing.T) {
 	}{
 		{"none", nil, "a b c d"}, {"one", []int{1}, "a c d"}, {"two", []int{0, 3}, "b c"}, {"three", []int{0, 1, 3}, ""},
 	} {
-		cl := &cluster{}
+		cl := &fleet{}
 		var agents []*taken
 		for i, name := range []string{"a", "b", "c", "d"} {
 			a := &taken{}
@@ -44,7 +44,7 @@ func TestBusyHostsAreLeftOut(t *testing.T) {
 				a.busy = busy
 			}
 			agents = append(agents, a)
-			cl.agents, cl.infos = append(cl.agents, coord.Agent(a)), append(cl.infos, dataset.Host{Name: name, MostBytes: 1000})
+			cl.agents, cl.hosts = append(cl.agents, coord.Agent(a)), append(cl.hosts, dataset.Host{Name: name, MostBytes: 1000})
 		}
 		err := cl.claim(t.Context(), plane.Session{Run: "run"}, checkAllowance, checkTickets)
 		if c.left == "" {
@@ -53,7 +53,7 @@ func TestBusyHostsAreLeftOut(t *testing.T) {
 			}
 			continue
 		}
-		if left := strings.Join(hostNames(cl.infos), " "); err != nil || left != c.left || len(cl.lost) != len(c.busy) {
+		if left := strings.Join(namesOf(cl.hosts), " "); err != nil || left != c.left || len(cl.lost) != len(c.busy) {
 			t.Errorf("%s: left are %s, lost %v, %v", c.name, left, cl.lost, err)
 		}
 		for _, l := range cl.lost {
@@ -64,7 +64,7 @@ func TestBusyHostsAreLeftOut(t *testing.T) {
 		for i, a := range cl.agents {
 			s := a.(*taken).session
 			if s.Self != i || len(s.Peers) != len(cl.agents) || len(s.Tickets) != len(cl.agents)-1 || s.Tickets[0].MaxBytes != 1000 {
-				t.Errorf("%s: %s has the session %+v", c.name, cl.infos[i].Name, s)
+				t.Errorf("%s: %s has the session %+v", c.name, cl.hosts[i].Name, s)
 			}
 		}
 		for i, a := range agents {

@@ -1,4 +1,4 @@
-package measuring
+package run
 
 import (
 	"strings"
@@ -15,13 +15,13 @@ func TestOtherBuilds(t *testing.T) {
 		t.Fatal(err)
 	}
 	small, other := strings.Repeat("ab", 32), strings.Repeat("cd", 32)
-	c := &cluster{starter: &starter{builds: []string{small}}, infos: []dataset.Host{
+	c := &fleet{starter: starter{builds: []string{small}}, hosts: []dataset.Host{
 		{Name: "a", Build: own}, {Name: "b", Build: small}, {Name: "c", Build: other, Version: "v1"}, {Name: "d"},
 	}}
 	if got := c.otherBuilds(); len(got) != 1 || !strings.HasPrefix(got[0], "host c runs calib v1, build cdcdcdcdcdcd;") {
 		t.Errorf("got %q", got)
 	}
-	c.starter = nil
+	c.starter = nobody
 	if got := c.otherBuilds(); len(got) != 2 {
 		t.Errorf("a simulation: got %q", got)
 	}

@@ -1,4 +1,4 @@
-package runfiles
+package run
 
 import (
 	"runtime/debug"

@@ -1,0 +1,312 @@
+// Package measuring holds the commands that measure, calib run, measure, plan, doctor, validate, selfcheck and agent,
+// and calib hosts: flags become a run.Config, and what became of the run is printed.
+package measuring
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"calib/cmd/calib/internal/command"
+	"calib/cmd/calib/internal/runfiles"
+	"calib/internal/dataset/names"
+	"calib/internal/files"
+	"calib/internal/rundir"
+	"calib/internal/units"
+	"calib/reports"
+	"calib/reports/compare"
+	"calib/run"
+	"calib/run/plan"
+)
+
+// RunCommand is calib run.
+func RunCommand() *cli.Command {
+	return &cli.Command{
+		Name: "run", Usage: "measure, fit and report: the main job",
+		Description: "calib run --local 4 --plan quick       four agents on this machine, under a minute\n" +
+			"calib run --hosts hosts.txt            a cluster; copies its agent to the hosts over ssh\n" +
+			"calib run --slurm --nodes 8            a job of Slurm; inside one without --nodes\n" +
+			"calib run --hosts H --launch 'ip netns exec {host}'\n" +
+			"                                       any prefix that runs a command on a host\n" +
+			"calib run --sim sparc1994:8            a network of known truth, in virtual time\n" +
+			"calib run --aa 10 --hosts hosts.txt    ten runs of the same, one after the other: how much they differ is the noise\n" +
+			"                                       floor of calib compare and calib gate",
+		Flags: slices.Concat(WhereFlags(), PlanFlags(), OutFlags(), []cli.Flag{
+			command.AllFlag(),
+			runfiles.BreaksFlag(),
+			&cli.IntFlag{Name: "aa", Usage: "make `N` runs of the same plan, and write how much they differ to noise.json"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "start the agents, look at the network, print the plan, and end"},
+		}),
+		Action: func(c *cli.Context) error {
+			switch {
+			case c.IsSet("aa"):
+				return runAA(c)
+			case c.Bool("dry-run"):
+				return dryRun(c, "run")
+			}
+			config, err := configOf(c)
+			if err != nil {
+				return err
+			}
+			r, err := run.Run(c.Context, config)
+			if r.State != run.Closed {
+				return err
+			}
+			return runfiles.Print(c, "run", r.Dir, err)
+		},
+	}
+}
+
+// MeasureCommand is calib measure.
+func MeasureCommand() *cli.Command {
+	return &cli.Command{
+		Name: "measure", Usage: "measure only: write samples.jsonl (calib fit goes on from there)",
+		Flags: slices.Concat(WhereFlags(), PlanFlags(), OutFlags()),
+		Action: func(c *cli.Context) error {
+			config, err := configOf(c)
+			if err != nil {
+				return err
+			}
+			config.MeasureOnly = true
+			m, err := run.Run(c.Context, config)
+			if m.State != run.Closed {
+				return err
+			}
+			path := m.Dir.Path()
+			r := reports.Result{Command: "measure", Run: path, Files: runfiles.FilesOf(path), Warnings: m.Dir.Run().Warnings}
+			return command.AnswerResult(c, r, err, func(w io.Writer) error {
+				if err != nil {
+					return nil
+				}
+				_, err := fmt.Fprintf(w, "The samples are in %s; calib fit %s makes parameters of them.\n",
+					m.Dir.File(rundir.SamplesFile), reports.ShellWord(path))
+				return err
+			})
+		},
+	}
+}
+
+// leastAA is the least number of runs that can be compared with each other.
+const leastAA = 2
+
+// runAA makes runs of the same plan, one after the other, and writes how much they differ: the noise floor.
+func runAA(c *cli.Context) error {
+	n := c.Int("aa")
+	switch {
+	case n < leastAA:
+		return command.Usagef("--aa %d: want %d runs or more; 10 give a noise floor worth having", n, leastAA)
+	case c.IsSet("resume"):
+		return command.Usagef("--aa with --resume: a series of runs starts anew")
+	}
+	config, err := configOf(c)
+	if err != nil {
+		return err
+	}
+	root := cmp.Or(c.String("out"), "aa-"+rundir.DefaultName(time.Now()))
+	runs, err := Series(c, &config, root, "run", n)
+	if len(runs) < leastAA {
+		return cmp.Or(err, fmt.Errorf("%d runs have parameters: nothing to compare", len(runs)))
+	}
+	floor := compare.Noise(runs)
+	path := filepath.Join(root, runfiles.NoiseFile)
+	if err := files.ReplaceBy(path, func(w io.Writer) error { return compare.WriteFloor(w, floor) }); err != nil {
+		return err
+	}
+	r := reports.Result{Command: "run", Run: root, Files: map[string]string{runfiles.NoiseFile: path}, Data: floor}
+	return command.AnswerResult(c, r, err, func(w io.Writer) error {
+		if err := compare.FloorText(w, floor); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintf(w, "\nThe noise floor is in %s: calib compare --noise %s OLD NEW uses it.\n", path, path)
+		return err
+	})
+}
+
+// Series makes n runs in root/what-1 and on, each with a seed of its own, and returns those that have parameters. It
+// goes on after a partial run, and stops at any other error, which it returns with the runs before it. config is then
+// that of the next run.
+func Series(c *cli.Context, config *run.Config, root, what string, n int) ([]compare.Run, error) {
+	var runs []compare.Run
+	var partial error
+	for i := range n {
+		config.Out = filepath.Join(root, fmt.Sprintf("%s-%d", what, i+1))
+		config.Show.Note(fmt.Sprintf("%s %d of %d", what, i+1, n))
+		r, err := run.Run(c.Context, *config)
+		config.Plan.Limits.Path = r.Plan.Limits.Path // that the first has seen: all have the same plan
+		config.Plan.Seed++
+		if i == 0 && r.State == run.Planned {
+			return nil, err
+		}
+		if err != nil {
+			code := command.CodeOf(err)
+			if err = fmt.Errorf("run %d of %d: %w", i+1, n, err); code != command.ExitPartial {
+				return runs, command.WithCode(code, fmt.Errorf("%w; the runs before it are in %s", err, root))
+			}
+			partial = err
+		}
+		p, err := r.Dir.ReadParams()
+		if err != nil {
+			return runs, err
+		}
+		runs = append(runs, compare.FromParams(p, r.Dir.Run().Started))
+	}
+	if partial != nil {
+		return runs, command.WithCode(command.ExitPartial, partial)
+	}
+	return runs, nil
+}
+
+// PlanCommand is calib plan.
+func PlanCommand() *cli.Command {
+	return &cli.Command{
+		Name: "plan", Usage: "print what would run: rounds, minutes, bytes per link",
+		Description: "calib plan --hosts hosts.txt           what the plan becomes on networks of named speeds; nothing is sent\n" +
+			"calib plan --hosts hosts.txt --probe   starts agents, looks at the network for a few seconds, and plans for it",
+		Flags: slices.Concat(WhereFlags(), PlanFlags(), []cli.Flag{
+			&cli.BoolFlag{Name: "probe", Usage: "look at the network first, with agents on the hosts, as a run does"}, command.JSONFlag(),
+		}),
+		Action: func(c *cli.Context) error {
+			if c.Bool("probe") {
+				return dryRun(c, "plan")
+			}
+			config, err := flagged(c)
+			if err != nil {
+				return err
+			}
+			if config.Hosts, err = config.Where.Hosts(func(s string) { command.Note(c, s) }); err != nil {
+				return err
+			}
+			p, err := run.Forecast(config)
+			return answerPlan(c, "plan", p, err)
+		},
+	}
+}
+
+// dryRun starts the agents, looks at the network, and prints the plan made of that.
+func dryRun(c *cli.Context, name string) error {
+	config, err := flagged(c)
+	if err != nil {
+		return err
+	}
+	p, err := run.Preview(c.Context, equipped(c, config))
+	return answerPlan(c, name, p, err)
+}
+
+func answerPlan(c *cli.Context, name string, p reports.Plan, err error) error {
+	if err != nil {
+		return err
+	}
+	return command.AnswerResult(c, reports.Result{Command: name, Plan: &p}, nil, func(out io.Writer) error {
+		return reports.PlanText(out, p, runfiles.PageOptions(c, ""))
+	})
+}
+
+// DoctorCommand is calib doctor.
+func DoctorCommand() *cli.Command {
+	return &cli.Command{
+		Name: "doctor", Usage: "what stands in the way of measuring, before anything is measured, and what mends it",
+		Description: "calib doctor --hosts hosts.txt   starts agents, tries every pair of hosts for some milliseconds, and reads the hosts' settings\n" +
+			"Exit codes: 0 nothing stands in the way, 4 some hosts or pairs cannot be measured, 1 nothing can.",
+		Flags: append(WhereFlags(), command.JSONFlag(), command.QuietFlag()),
+		Action: func(c *cli.Context) error {
+			if err := command.NoArgs(c); err != nil {
+				return err
+			}
+			w, err := whereOf(c)
+			if err != nil {
+				return err
+			}
+			if w.Sim != "" {
+				return command.Usagef("--sim: there is nothing to examine in a simulated network")
+			}
+			config := equipped(c, run.Config{Where: w})
+			if config.Hosts, err = w.Hosts(func(s string) { command.Note(c, s) }); err != nil {
+				return err
+			}
+			r, err := run.Examine(c.Context, config)
+			switch {
+			case err != nil:
+				return err
+			case r.Usable < 2:
+				err = command.WithCode(command.ExitFailed, fmt.Errorf("no two hosts can be measured"))
+			case !r.Ready:
+				err = command.WithCode(command.ExitPartial, fmt.Errorf("some hosts or pairs cannot be measured"))
+			}
+			return command.AnswerResult(c, reports.Result{Command: "doctor", Data: r}, err, r.Text)
+		},
+	}
+}
+
+// ValidateCommand is calib validate.
+func ValidateCommand() *cli.Command {
+	return &cli.Command{
+		Name: "validate", Usage: "hold the predictions of a run against traffic that no fit has seen", ArgsUsage: "RUN",
+		Description: "calib validate RUN    a run that measured patterns (plans standard and full): predict them again\n" +
+			"                      any other: measure patterns on the same hosts first, into RUN/" + run.ValidationDir + "\n" +
+			"It writes params.json (validation) and the reports anew.",
+		Flags: append(whatIsExecuted(),
+			&cli.DurationFlag{Name: "budget", Value: validationTime, Usage: "longest time to measure patterns"},
+			&cli.BoolFlag{Name: "yes", Usage: "do not ask, also when that is long"},
+			command.JSONFlag(), command.QuietFlag(),
+		),
+		Action: func(c *cli.Context) error {
+			dir, err := runfiles.Open(c)
+			if err != nil {
+				return err
+			}
+			d, err := dir.Samples()
+			if err != nil {
+				return err
+			}
+			seen, err := run.Patterns(dir, d)
+			if err == nil && seen == nil {
+				if err = measurePatterns(c, dir); err == nil {
+					seen, err = run.Patterns(dir, d)
+				}
+			}
+			if err != nil {
+				return err
+			}
+			p, err := run.Validate(dir, d, seen)
+			if err != nil {
+				return err
+			}
+			r := reports.Result{Command: "validate", Run: dir.Path(), Files: runfiles.FilesOf(dir.Path()), Params: p}
+			return command.AnswerResult(c, r, nil, func(w io.Writer) error {
+				return reports.ValidationText(w, p, runfiles.PageOptions(c, dir.Path()))
+			})
+		},
+	}
+}
+
+// Patterns are measured in as many rounds as an interval needs.
+const (
+	validationTime   = time.Minute
+	validationRounds = 6
+)
+
+// measurePatterns measures patterns on the hosts of a run, into a directory below it.
+func measurePatterns(c *cli.Context, dir *rundir.Dir) error {
+	config, err := run.Stored(dir.Run().Detail)
+	if err != nil {
+		return command.Usagef("%s does not say on which hosts it was measured, and holds no patterns: %s: %w",
+			dir.Path(), rundir.RunFile, err)
+	}
+	if err := confirmStored(c, &config.Where, "calib validate "+quote(dir.Path()), person(c)); err != nil {
+		return err
+	}
+	config.Fit = run.Fitting{}
+	p := &config.Plan
+	p.Name, p.Experiments, p.Budget = "validation", []string{names.Pattern}, units.Nanos(c.Duration("budget"))
+	p.Rounds = plan.Rounds{Min: validationRounds, Max: validationRounds}
+	config.Out, config.MeasureOnly = dir.File(run.ValidationDir), true
+	if _, err := run.Run(c.Context, equipped(c, config)); err != nil {
+		return fmt.Errorf("measure patterns: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,387 @@
+package measuring
+
+import (
+	"bufio"
+	"cmp"
+	"crypto/rand"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/urfave/cli/v2"
+	"mvdan.cc/sh/v3/shell"
+
+	"calib/bench"
+	"calib/bench/experiments"
+	"calib/cmd/calib/internal/agents"
+	"calib/cmd/calib/internal/command"
+	"calib/cmd/calib/internal/runfiles"
+	"calib/internal/dataset/names"
+	"calib/internal/progress"
+	"calib/internal/rundir"
+	"calib/internal/units"
+	"calib/reports"
+	"calib/run"
+	"calib/run/judge"
+	"calib/run/plan"
+)
+
+// defaultLaunch is what starts agents unless --launch says otherwise.
+const defaultLaunch = "ssh {host}"
+
+// maxLocal bounds the agents on one machine.
+const maxLocal = 256
+
+// WhereFlags name the hosts to measure, and how to reach them.
+func WhereFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "hosts", Usage: "`FILE` of hosts, one or a range a line (see calib hosts --help)"},
+		&cli.StringSliceFlag{Name: "host", Usage: "host or `RANGE` such as node[01-16,20]; may be repeated"},
+		&cli.IntFlag{Name: "local", Usage: "`N` agents on this machine, over loopback"},
+		&cli.StringFlag{Name: "sim", Usage: "no hosts at all: simulate `PRESET[:HOSTS]` or a lab file, in virtual time"},
+		&cli.StringFlag{Name: "launch", Value: defaultLaunch, EnvVars: []string{"CALIB_LAUNCH"},
+			Usage: "`PREFIX` that runs a command on {host} with its standard streams, such as 'ip netns exec {host}'"},
+		&cli.StringFlag{Name: "cert", EnvVars: []string{"CALIB_CERT"},
+			Usage: "`DIR` of the certificate that calib cert issue has made for you, for daemons on TCP (calib://host:port)"},
+		&cli.StringFlag{Name: "agent-binary", Usage: "`PATH` of calib-agent, or of calib, for hosts of another kind than calib has agents for"},
+		&cli.IntFlag{Name: "fanout", Value: run.DefaultFanout, Usage: "start agents on `N` hosts at a time"},
+		&cli.BoolFlag{Name: "slurm", Usage: "the nodes of this Slurm job; all agents are one step of it"},
+		&cli.IntFlag{Name: "nodes", Usage: "with --slurm outside a job: ask for one of `N` nodes (salloc), and run in it"},
+		&cli.StringFlag{Name: "slurm-args", Usage: "`ARGS` for salloc, such as '--partition=debug --time=30'"},
+	}
+}
+
+// PlanFlags say what to measure, and how.
+func PlanFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "plan", Value: "standard", Usage: "`NAME|FILE`: quick, standard, full, or a plan file"},
+		&cli.StringFlag{Name: "only", Usage: "experiments, comma separated: `pingpong,paired`"},
+		&cli.StringFlag{Name: "sizes", Usage: "message sizes: `1,64,1KiB..4MiB`"},
+		&cli.StringFlag{Name: "patterns", Usage: "communication patterns of experiment pattern: `bcast-binary,gather-direct`; a wrong name lists all"},
+		&cli.Uint64Flag{Name: "seed", Usage: "`N` of the schedule and the bootstrap; else the plan file's, or drawn and recorded"},
+		&cli.DurationFlag{Name: "budget", Usage: "longest time to measure, such as `5m`; 0 is the plan's"},
+		&cli.BoolFlag{Name: "no-validate", Usage: "measure no patterns to hold the predictions against"},
+		&cli.BoolFlag{Name: "all-pairs", Usage: "ping-pong between all pairs of hosts, as --pairs all"},
+		&cli.StringFlag{Name: "pairs", Usage: "pairs of ping-pong in a round: `all`, ring, or random:K for K disjoint matchings; else one matching, another in every round"},
+		&cli.StringFlag{Name: "target", Usage: "end when intervals are so narrow: `a_c=2%,b_c=1%`; else a, a_c, b_c within 2% and g, G, L within 3%, as far as measured"},
+		&cli.BoolFlag{Name: "no-probe", Usage: "plan without a look at the network: nothing is fitted to its speed and the budget"},
+		&cli.BoolFlag{Name: "isolate", Usage: "one pair at a time"},
+		&cli.BoolFlag{Name: "keep-teams", Usage: "the same hosts form the pairs and roots in every round, in the order of the hosts file"},
+		&cli.BoolFlag{Name: "keep-connections", Usage: "keep data connections for the whole run; else every round opens new ones, from other ports"},
+		&cli.StringFlag{Name: "send-buffer", Usage: "fixed send buffer of the data connections, `SIZE` such as 128KiB (SO_SNDBUF); empty is the kernel's, which grows"},
+		&cli.StringFlag{Name: "congestion", Usage: "TCP congestion control `NAME` of the data connections; empty is the hosts' own"},
+	}
+}
+
+// OutFlags say where the run is written, and how it is reported.
+func OutFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "out", Usage: "run `DIR`ectory; default calib-run-DATE-TIME"},
+		command.JSONFlag(), command.QuietFlag(),
+		&cli.BoolFlag{Name: "yes", Usage: "do not ask, also when the plan is long"},
+		&cli.StringFlag{Name: "resume", Usage: "go on with the interrupted run in `DIR`"},
+	}
+}
+
+// configOf is the run of the flags, or the stored one that goes on.
+func configOf(c *cli.Context) (run.Config, error) {
+	dir := c.String("resume")
+	if dir == "" {
+		config, err := flagged(c)
+		config.Out = c.String("out")
+		return equipped(c, config), err
+	}
+	if err := cmp.Or(command.NoArgs(c), onlyResume(c)); err != nil {
+		return run.Config{}, err
+	}
+	before, err := rundir.Open(dir)
+	if err != nil {
+		return run.Config{}, command.WithCode(command.ExitUsage, err)
+	}
+	config, err := run.Stored(before.Run().Detail)
+	if err != nil {
+		return config, command.Usagef("resume %s: %s: %w", dir, rundir.RunFile, err)
+	}
+	config.Resume = dir
+	err = confirmStored(c, &config.Where, fmt.Sprintf("calib %s --resume %s", c.Command.Name, quote(dir)), person(c))
+	return equipped(c, config), err
+}
+
+// flagged reads the flags that say what to measure, where and how, and how to fit.
+func flagged(c *cli.Context) (config run.Config, err error) {
+	if err = command.NoArgs(c); err != nil {
+		return config, err
+	}
+	if config.Where, err = whereOf(c); err != nil {
+		return config, err
+	}
+	if config.Plan, err = planOf(c); err != nil {
+		return config, err
+	}
+	config.Unprobed, config.Targets = c.Bool("no-probe"), c.String("target")
+	if config.Targets != "" {
+		if _, err := judge.ParseTargets(config.Targets, judge.Known()); err != nil {
+			return config, command.Usagef("--%w", err)
+		}
+	}
+	socket := &config.Socket
+	if socket.Congestion = c.String("congestion"); strings.ContainsAny(socket.Congestion, " /\n") {
+		return config, command.Usagef("--congestion %q: want a name such as cubic", socket.Congestion)
+	}
+	if size := c.String("send-buffer"); size != "" {
+		if socket.SndBuf, err = units.ParseBytes(size); err != nil || socket.SndBuf <= 0 {
+			return config, command.Usagef("--send-buffer %q: want a size such as 128KiB", size)
+		}
+	}
+	config.Fit, err = runfiles.FittingFlags(c)
+	return config, err
+}
+
+// longPlan is the budget above which a person at a terminal is asked first. How long a run takes is not known before a
+// look at the network, but for its bound.
+const longPlan = 20 * time.Minute
+
+// equipped is a run that shows its progress here, has this calib's agents, and asks a person before long work.
+func equipped(c *cli.Context, config run.Config) run.Config {
+	style := progress.Plain // lines for a log
+	switch {
+	case c.Bool("quiet"):
+		style = progress.Quiet
+	case progress.IsTerminal(os.Stderr):
+		style = progress.Live
+	case c.Bool("json"):
+		style = progress.Events
+	}
+	config.Show, config.Agents = progress.New(c.App.ErrWriter, style, time.Now), agents.All
+	config.Begun = func(dir string) { command.GoesOn(c.Context, "calib run --resume "+quote(dir)+" goes on") }
+	budget, ask := time.Duration(config.Plan.Budget), person(c)
+	if long := budget > longPlan || budget == 0 && config.Where.Sim == ""; !long || c.Bool("yes") || ask == nil {
+		return config
+	}
+	config.Confirm = func(hosts int) error {
+		bound := "has no budget, and ends after its rounds"
+		if budget > 0 {
+			bound = fmt.Sprintf("measures for up to %v, less if all targets are met before", budget)
+		}
+		fmt.Fprintf(c.App.ErrWriter, "Plan %s on %s %s (calib plan shows what).\n", config.Plan.Name,
+			units.GroupedPlural(hosts, "host"), bound)
+		return ask("Go on? [y/N] ", command.Usagef("not started; --plan quick is shorter, --yes does not ask"))
+	}
+	return config
+}
+
+// whereOf reads WhereFlags. With --slurm and --nodes outside a job it becomes salloc.
+func whereOf(c *cli.Context) (run.Where, error) {
+	w := run.Where{
+		HostsFile: c.String("hosts"), Ranges: c.StringSlice("host"), Local: c.Int("local"), Sim: c.String("sim"),
+		Launch: c.String("launch"), AgentBinary: c.String("agent-binary"), Fanout: c.Int("fanout"), Slurm: c.Bool("slurm"),
+		Cert: c.String("cert"),
+	}
+	given := 0
+	for _, set := range []bool{w.HostsFile != "" || w.Slurm, len(w.Ranges) > 0, c.IsSet("local"), w.Sim != ""} {
+		if set {
+			given++
+		}
+	}
+	switch {
+	case given == 0:
+		return w, command.Usagef("say which hosts: --hosts FILE, --host RANGE, --slurm, --local N, or --sim PRESET")
+	case given > 1:
+		return w, command.Usagef("give one of --hosts, --host, --slurm, --local and --sim, not %d of them", given)
+	case c.IsSet("local") && (w.Local < 1 || w.Local > maxLocal):
+		return w, command.Usagef("--local %d: want 2 to %d agents", w.Local, maxLocal)
+	case w.Fanout < 1:
+		return w, command.Usagef("--fanout %d: want 1 host at a time or more", w.Fanout)
+	case w.Slurm && c.IsSet("launch") && os.Getenv("CALIB_LAUNCH") == "":
+		return w, command.Usagef("give --slurm or --launch: a job's step is started by srun")
+	}
+	for flag, path := range map[string]*string{"hosts": &w.HostsFile, "cert": &w.Cert} {
+		if *path == "" {
+			continue
+		}
+		abs, err := filepath.Abs(*path)
+		if err != nil {
+			return w, command.Usagef("--%s: %w", flag, err)
+		}
+		*path = abs
+	}
+	switch {
+	case !w.Slurm && (c.IsSet("nodes") || c.IsSet("slurm-args")):
+		return w, command.Usagef("--nodes and --slurm-args are for --slurm")
+	case !w.Slurm || os.Getenv("SLURM_JOB_ID") != "":
+		return w, nil
+	}
+	return w, salloc(c)
+}
+
+// salloc becomes that program, which runs this command again in the job that it is granted, and ends the job with it.
+func salloc(c *cli.Context) error {
+	switch {
+	case !c.IsSet("nodes"):
+		return command.Usagef("--slurm outside a job of Slurm: run it in one (sbatch, salloc), or ask for one with --nodes N")
+	case c.Int("nodes") < 2:
+		return command.Usagef("--nodes %d: a network needs two", c.Int("nodes"))
+	}
+	path, err := exec.LookPath("salloc")
+	if err != nil {
+		return command.Usagef("--slurm: %w: run calib on a host that can submit jobs", err)
+	}
+	more, err := shell.Fields(c.String("slurm-args"), os.Getenv)
+	if err != nil {
+		return command.Usagef("--slurm-args: %w", err)
+	}
+	own, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	job := []string{"salloc", "--nodes=" + strconv.Itoa(c.Int("nodes")), "--ntasks-per-node=1", "--exclusive", "--job-name=calib"}
+	argv := slices.Concat(job, more, []string{own}, os.Args[1:])
+	return fmt.Errorf("start salloc: %w", syscall.Exec(path, argv, os.Environ()))
+}
+
+// planOf reads the plan of PlanFlags. A seed that neither flag nor plan file gives is drawn and recorded, so that --seed
+// can repeat the run.
+func planOf(c *cli.Context) (plan.Plan, error) {
+	p, err := plan.Load(c.String("plan"))
+	if err != nil {
+		return p, command.WithCode(command.ExitUsage, err)
+	}
+	if c.Uint64("seed") == 0 && (c.IsSet("seed") || slices.Contains(plan.BuiltinNames(), c.String("plan"))) {
+		p.Seed = drawnSeed()
+	}
+	return changedPlan(c, p)
+}
+
+// drawnSeed is exact as a JSON number everywhere.
+func drawnSeed() uint64 {
+	var b [8]byte
+	rand.Read(b[:]) // which never fails
+	return binary.LittleEndian.Uint64(b[:]) >> 11
+}
+
+// changedPlan is p as the flags that are given change it.
+func changedPlan(c *cli.Context, p plan.Plan) (_ plan.Plan, err error) {
+	if c.String("only") != "" {
+		p.Experiments, p.Chosen = command.List(c, "only"), true
+	}
+	if sizes := c.String("sizes"); sizes != "" {
+		if p.Limits.Sizes, err = units.ParseSizes(sizes); err != nil {
+			return p, command.Usagef("--sizes: %w", err)
+		}
+		p.Limits.MaxBytes = 0
+	}
+	if c.String("patterns") != "" {
+		p.Limits.Patterns = command.List(c, "patterns")
+	}
+	if c.Bool("no-validate") {
+		if err := p.Validate(experiments.All); err != nil { // before names are looked up
+			return p, command.WithCode(command.ExitUsage, err)
+		}
+		p.Experiments = slices.DeleteFunc(p.Names(experiments.All), func(name string) bool { return name == names.Pattern })
+	}
+	if c.IsSet("budget") {
+		p.Budget = units.Nanos(c.Duration("budget"))
+	}
+	if pairs := c.String("pairs"); pairs != "" {
+		if p.Limits.Pairs, p.Limits.AllPairs, err = bench.ParsePairs(pairs); err != nil {
+			return p, command.Usagef("--%w", err)
+		}
+	}
+	p.Limits.AllPairs = p.Limits.AllPairs || c.Bool("all-pairs")
+	p.Isolate = p.Isolate || c.Bool("isolate")
+	p.Permute = p.Permute && !c.Bool("keep-teams")
+	p.KeepConnections = p.KeepConnections || c.Bool("keep-connections")
+	p.Seed = cmp.Or(c.Uint64("seed"), p.Seed)
+	if err := p.Validate(experiments.All); err != nil {
+		return p, command.WithCode(command.ExitUsage, err)
+	}
+	return p, nil
+}
+
+// executedFlags name the flags whose values are executed, here or on the hosts.
+var executedFlags = []string{"launch", "agent-binary"}
+
+// whatIsExecuted are the flags of those names.
+func whatIsExecuted() []cli.Flag {
+	return slices.DeleteFunc(WhereFlags(), func(f cli.Flag) bool { return !slices.Contains(executedFlags, f.Names()[0]) })
+}
+
+// onlyResume rejects flags that --resume would silently ignore: the run goes on as it was planned. Those that say what
+// is executed may be given again.
+func onlyResume(c *cli.Context) error {
+	for _, f := range slices.Concat(WhereFlags(), PlanFlags(), []cli.Flag{runfiles.BreaksFlag()}) {
+		if name := f.Names()[0]; !slices.Contains(executedFlags, name) && c.IsSet(name) {
+			return command.Usagef("--%s with --resume: a run goes on with the hosts and the plan it began with; start a new one with --out", name)
+		}
+	}
+	if c.IsSet("out") {
+		return command.Usagef("--out with --resume: a run goes on in its own directory")
+	}
+	return nil
+}
+
+// confirmStored decides what is executed to measure again where a run was measured. run.json may come from somebody
+// else, so that no command in it is executed unasked: a flag given again replaces it, else ask is shown it. ask is nil
+// where nobody can be asked. again is the command line to which the flag is to be added.
+func confirmStored(c *cli.Context, w *run.Where, again string, ask asking) error {
+	for i, value := range []*string{&w.Launch, &w.AgentBinary} {
+		name := executedFlags[i]
+		switch {
+		case c.IsSet(name):
+			*value = c.String(name)
+		case w.Local > 0 || w.Sim != "" || *value == "" || *value == defaultLaunch: // nothing but calib's own
+		case ask == nil:
+			return command.Usagef("the run has stored --%s %s, which would be executed. If that is right, give it again: %s --%s %s",
+				name, quote(*value), again, name, quote(*value))
+		default:
+			question := fmt.Sprintf("The run has stored --%s:\n  %s\nIt is executed to start the agents. Execute it? [y/N] ", name, quote(*value))
+			if err := ask(question, command.Usagef("not begun; --%s says what to execute instead", name)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// quote writes s for a shell. Characters that a terminal would obey are escaped.
+func quote(s string) string {
+	if strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 }) {
+		return fmt.Sprintf("%q", s)
+	}
+	return reports.ShellWord(s)
+}
+
+// asking asks a question, and returns nil where the answer is yes, else the error no.
+type asking func(question string, no error) error
+
+// person asks who sits at the terminal; nil where nobody does. A signal ends the question, with ErrInterrupted.
+func person(c *cli.Context) asking {
+	if c.Bool("json") || !progress.IsTerminal(os.Stdin) {
+		return nil
+	}
+	return func(question string, no error) error {
+		fmt.Fprint(c.App.ErrWriter, question)
+		answered := make(chan error, 1)
+		go func() { // which waits for a line for as long as the program runs
+			answer, err := bufio.NewReader(os.Stdin).ReadString('\n')
+			if err == nil && slices.Contains([]string{"y", "yes"}, strings.ToLower(strings.TrimSpace(answer))) {
+				no = nil
+			}
+			answered <- no
+		}()
+		select {
+		case err := <-answered:
+			return err
+		case <-c.Context.Done():
+			fmt.Fprintln(c.App.ErrWriter)
+			return command.WithCode(command.ExitInterrupted, command.ErrInterrupted)
+		}
+	}
+}

@@ -1,0 +1,401 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"calib/agent"
+	"calib/agent/simagent"
+	"calib/internal/certs"
+	"calib/internal/dataset"
+	"calib/internal/environ"
+	"calib/internal/hosts"
+	"calib/internal/launch"
+	"calib/internal/netspec"
+	"calib/internal/plane"
+	"calib/internal/units"
+	"calib/run/coord"
+	"calib/transport/sim"
+)
+
+// callsAtOnce bounds how many agents are called at a time.
+const callsAtOnce = 32
+
+// fleet is the hosts of a run, each with its agent, by index. Hosts that could not be reached are not in it.
+type fleet struct {
+	agents  []coord.Agent
+	hosts   []dataset.Host
+	lost    []dataset.Failure
+	starter starter
+}
+
+// open starts an agent on every host, some at a time, and asks each who it is. It fails when fewer than two answer, or
+// ctx ends; otherwise the caller closes the fleet.
+func (r *run) open(ctx context.Context) (*fleet, error) {
+	if r.Where.Sim != "" {
+		return simulated(ctx, r.Where.Sim)
+	}
+	credentials, err := r.credentials()
+	if err != nil {
+		return nil, &Error{exitUsage, err}
+	}
+	s, err := r.starter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	f := &fleet{starter: s}
+	n := len(r.Hosts)
+	agents, infos, errs := make([]coord.Agent, n), make([]dataset.Host, n), make([]error, n)
+	var starts errgroup.Group
+	starts.SetLimit(cmp.Or(r.Where.Fanout, DefaultFanout))
+	var mu sync.Mutex // of answered, and so that it is seen to grow
+	answered := 0.
+	for i, h := range r.Hosts {
+		starts.Go(func() error {
+			if agents[i], infos[i], errs[i] = s.agent(ctx, h, credentials, r.note); errs[i] == nil {
+				mu.Lock()
+				defer mu.Unlock()
+				answered++
+				r.Show.Update(answered, float64(n), 0, "")
+			}
+			return nil
+		})
+	}
+	_ = starts.Wait() // each host has its own error
+	for i, err := range errs {
+		if err != nil {
+			f.lost = append(f.lost, dataset.Failure{Host: r.Hosts[i].Name, Error: err.Error()})
+		} else {
+			f.agents, f.hosts = append(f.agents, agents[i]), append(f.hosts, infos[i])
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		return nil, errors.Join(ctx.Err(), f.close())
+	case len(f.agents) < 2:
+		return nil, errors.Join(fmt.Errorf("fewer than two hosts answered:\n%w", errors.Join(errs...)), f.close())
+	}
+	return f, nil
+}
+
+// simulated is a fleet in virtual time.
+func simulated(ctx context.Context, network string) (*fleet, error) {
+	spec, err := netspec.Resolve(network)
+	if err != nil {
+		return nil, &Error{exitUsage, err}
+	}
+	f := &fleet{starter: nobody}
+	noise := sim.Noise{Jitter: 0.005, Delay: 0, Round: 0.001}
+	for _, a := range simagent.New(*spec, sim.Options{Seed: spec.Seed, Noise: noise}) {
+		info, err := a.Hello(ctx)
+		if err != nil {
+			return nil, err
+		}
+		f.agents, f.hosts = append(f.agents, a), append(f.hosts, info)
+	}
+	return f, nil
+}
+
+// credentials are what daemons on TCP are shown, nil where there is none of them or no certificate was named.
+func (r *run) credentials() (func(string) *tls.Config, error) {
+	path := r.Where.Cert
+	if path == "" || !slices.ContainsFunc(r.Hosts, func(h hosts.Host) bool { return h.Daemon && !h.Socket() }) {
+		return nil, nil
+	}
+	c, err := certs.Load(path)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("--cert: %w", err)
+	case c.Role() != certs.Coordinator:
+		return nil, fmt.Errorf("--cert %s: the certificate is for an agent: agents are asked with one of "+
+			"calib cert issue --coordinator", path)
+	}
+	return c.Client, nil
+}
+
+// starter starts the agents of a run that are no daemons.
+type starter struct {
+	start  func(context.Context, hosts.Host) (io.ReadWriteCloser, error)
+	at     func(context.Context, hosts.Host) string // where peers dial a host without addr=
+	copied func() (hosts int, bytes int64)
+	close  func() error // when all agents have been closed
+	builds []string     // that may answer: hashes
+}
+
+// nobody starts no agent: those of a simulation are there.
+var nobody = starter{copied: func() (int, int64) { return 0, 0 }, close: func() error { return nil }}
+
+// starter is chosen by Where. A step of a job starts all its agents here.
+func (r *run) starter(ctx context.Context) (s starter, err error) {
+	own, err := os.Executable()
+	if err != nil {
+		return s, err
+	}
+	if r.Where.Local > 0 {
+		return launched(launch.Local(own)), nil
+	}
+	// What may be copied to a host, the first that fits: what the user gave, what is a part of this calib, and itself.
+	binaries, err := r.Agents()
+	if given := r.Where.AgentBinary; given != "" && err == nil {
+		var first launch.Binary
+		first, err = launch.ReadBinary(given)
+		binaries = append([]launch.Binary{first}, binaries...)
+	}
+	if err == nil {
+		var self launch.Binary
+		self, err = launch.ReadBinary(own)
+		binaries = append(binaries, self)
+	}
+	if err != nil {
+		return s, &Error{exitUsage, err}
+	}
+	if r.Where.Slurm {
+		s, err = step(ctx, r.Hosts, binaries)
+	} else if l, bad := launch.Template(r.Where.Launch, binaries...); bad != nil {
+		err = &Error{exitUsage, bad}
+	} else {
+		s = launched(l)
+	}
+	for _, b := range binaries {
+		s.builds = append(s.builds, b.Hash)
+	}
+	return s, err
+}
+
+func launched(l *launch.Launcher) starter {
+	return starter{
+		start: func(ctx context.Context, h hosts.Host) (io.ReadWriteCloser, error) {
+			args := []string{"agent", "--stdio", "--data", net.JoinHostPort(h.Addr, strconv.Itoa(h.Port))}
+			if h.CPU != "" {
+				args = append(args, "--cpu", h.CPU)
+			}
+			return l.Launch(ctx, launch.Host{Name: h.Name, User: h.User}, args...)
+		},
+		at: func(ctx context.Context, h hosts.Host) string {
+			return l.Hostname(ctx, launch.Host{Name: h.Name, User: h.User})
+		},
+		copied: l.Copied, close: nobody.close,
+	}
+}
+
+// step starts one step of the job for all hosts. Their agents listen on every address.
+func step(ctx context.Context, list []hosts.Host, binaries []launch.Binary) (starter, error) {
+	names := make([]string, len(list))
+	for i, h := range list {
+		names[i] = h.Name
+	}
+	config, _ := exec.Command("scontrol", "show", "config").Output()
+	job := launch.Job{Command: launch.Slurm(hosts.Fold(names), len(names)), Hosts: names, Ports: portsIn(string(config))}
+	s, err := launch.StartStep(ctx, job, binaries, []string{"agent", "--data", ":0"})
+	if err != nil {
+		return starter{}, err
+	}
+	return starter{
+		start:  func(ctx context.Context, h hosts.Host) (io.ReadWriteCloser, error) { return s.Connect(ctx, h.Name) },
+		at:     func(_ context.Context, h hosts.Host) string { return h.Name },
+		copied: s.Copied, close: s.Close,
+	}, nil
+}
+
+// dialTime is how long a daemon's host may take to answer at all.
+const dialTime = 10 * time.Second
+
+// agent starts or dials the agent of one host, and completes its own description with what the hosts file says. It may
+// call warn, later and from any goroutine, with what a user should know of it.
+func (s starter) agent(ctx context.Context, h hosts.Host, credentials func(string) *tls.Config, warn func(string)) (
+	_ coord.Agent, info dataset.Host, err error) {
+	var first sync.Once // of the warnings: the agent's log has them all
+	at := s.dialled(ctx, h)
+	opts := agent.ClientOptions{Warn: func(s string) { first.Do(func() { warn(s) }) }}
+	// The agent describes the interface that has its data address. Where only the hosts themselves can resolve the name,
+	// the interface is not in the fingerprint.
+	if addrs, err := net.DefaultResolver.LookupHost(ctx, at); err == nil {
+		opts.DataAddr = addrs[0]
+	}
+	var client *agent.Client
+	if h.Daemon {
+		within, cancel := context.WithTimeout(ctx, dialTime)
+		defer cancel()
+		client, err = agent.Dial(within, h.Name, h.Name, credentials, opts)
+		if err != nil && ctx.Err() == nil && within.Err() != nil {
+			err = fmt.Errorf("connect to the daemon of host %s: no answer within %v: the host is down, "+
+				"or a firewall drops what comes to this port", h.Name, dialTime)
+		}
+	} else {
+		var p io.ReadWriteCloser
+		if p, err = s.start(ctx, h); err == nil {
+			client = agent.NewClient(h.Name, p, opts)
+		}
+	}
+	if err != nil {
+		return nil, info, err
+	}
+	info, err = client.Hello(ctx)
+	if err == nil {
+		info.Addr, err = dataAddr(h, at, info.Addr)
+	}
+	if err == nil && h.Arch != "" && info.Arch != "" && h.Arch != info.Arch {
+		err = fmt.Errorf("host %s: arch=%s in the hosts file, but its agent runs on %s", h.Name, h.Arch, info.Arch)
+	}
+	if err != nil {
+		return nil, info, errors.Join(err, client.Close())
+	}
+	info.Name, info.CPU = h.Name, h.CPU
+	return client, info, nil
+}
+
+// dialled is where peers dial a host. It is empty for a daemon on a socket without addr=.
+func (s starter) dialled(ctx context.Context, h hosts.Host) string {
+	host, _, err := net.SplitHostPort(h.Name)
+	switch {
+	case h.Addr != "" || h.Socket():
+		return h.Addr
+	case h.Daemon && err == nil:
+		return host
+	}
+	return s.at(ctx, h)
+}
+
+// dataAddr is where peers dial: the port the agent listens on, at the address of the hosts file, its own, or at.
+func dataAddr(h hosts.Host, at, listens string) (string, error) {
+	host, port, err := net.SplitHostPort(listens)
+	if err != nil {
+		return "", fmt.Errorf("host %s: data address %q: %w", h.Name, listens, err)
+	}
+	switch ip := net.ParseIP(host); {
+	case h.Addr != "":
+		host = h.Addr
+	case h.Socket() && (ip == nil || ip.IsUnspecified()):
+		return "", fmt.Errorf("host %s: its agent takes data connections on every address: say in the hosts file at "+
+			"which one peers reach it (addr=)", h.Name)
+	case ip == nil || ip.IsUnspecified():
+		host = at
+	}
+	return net.JoinHostPort(host, port), nil
+}
+
+// claim takes the agents for a run, and gives each the peers and tickets for so many bytes a pair, or as many as every
+// agent allows. Those that refuse, as one that measures for somebody else, are left out, and the rest are told of each
+// other anew: hosts have numbers. It fails where fewer than two are left.
+func (f *fleet) claim(ctx context.Context, s plane.Session, allowance units.Bytes, life time.Duration) error {
+	for {
+		s.Peers = nil
+		for i, h := range f.hosts {
+			s.Peers = append(s.Peers, plane.Peer{
+				Host: i, Name: h.Name, Addr: h.Addr, Machine: h.Boot, Clock: h.Clock, Consent: h.Consent,
+			})
+			if h.MostBytes > 0 {
+				allowance = min(allowance, units.Bytes(h.MostBytes))
+			}
+		}
+		errs := coord.Prepare(ctx, f.agents, s, coord.NewIssuer(allowance, time.Now().Add(life)), callsAtOnce)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		var refused []error
+		for i, err := range slices.Backward(errs) {
+			if err != nil {
+				f.leave(i, err.Error())
+				refused = append(refused, err)
+			}
+		}
+		switch {
+		case refused == nil:
+			return nil
+		case len(f.agents) < 2:
+			return fmt.Errorf("fewer than two hosts can be had:\n%w", errors.Join(refused...))
+		}
+	}
+}
+
+// leave takes the host of that index out of the fleet, and ends its agent. That it may end badly stops nobody else.
+func (f *fleet) leave(i int, why string) {
+	if err := f.agents[i].Close(); err != nil {
+		why += "; " + err.Error()
+	}
+	f.lost = append(f.lost, dataset.Failure{Host: f.hosts[i].Name, Error: why})
+	f.agents, f.hosts = slices.Delete(f.agents, i, i+1), slices.Delete(f.hosts, i, i+1)
+}
+
+// late is why a host is left out that was not there when the run began: samples name hosts by index, which stays.
+const late = "it answers now, but the run began without it: a new run will have it"
+
+// resume leaves out the hosts that the run began without. All others must be there, in the same order.
+func (f *fleet) resume(before []dataset.Host) error {
+	for i, h := range slices.Backward(f.hosts) {
+		if !slices.Contains(namesOf(before), h.Name) {
+			f.leave(i, late)
+		}
+	}
+	return f.sameAs(before)
+}
+
+// sameAs returns an error where the hosts are not those with which the run began.
+func (f *fleet) sameAs(before []dataset.Host) error {
+	if old, now := namesOf(before), namesOf(f.hosts); !slices.Equal(old, now) {
+		return fmt.Errorf("resume: the run is on hosts %s; of them answer %s: bring all of them up, in the same order "+
+			"in the hosts file, or start a new run", strings.Join(old, ", "), strings.Join(now, ", "))
+	}
+	return nil
+}
+
+func namesOf(list []dataset.Host) []string {
+	var out []string
+	for _, h := range list {
+		out = append(out, h.Name)
+	}
+	return out
+}
+
+// close ends every agent, and returns when no process is left.
+func (f *fleet) close() error {
+	return errors.Join(coord.CloseAll(f.agents, callsAtOnce), f.starter.close())
+}
+
+// mostCopied is what a host is to be sent at most [B].
+const mostCopied = 8 << 20
+
+// copiedText says what the hosts were sent; it is empty where all had it.
+func copiedText(n int, bytes int64) string {
+	if n == 0 {
+		return ""
+	}
+	each := bytes / int64(n)
+	s := fmt.Sprintf("copied the agent, %s, to %s", units.Format(float64(each), "B"), units.GroupedPlural(n, "host"))
+	if each > mostCopied {
+		s += ": this calib was built without its small agent, and copied itself (make build has it)"
+	}
+	return s
+}
+
+// otherBuilds lists the agents that run another build than this coordinator or what it has sent.
+func (f *fleet) otherBuilds() []string {
+	own, err := environ.BuildHash()
+	if err != nil {
+		return []string{fmt.Sprintf("the build of this calib is not known: %v", err)}
+	}
+	good := append([]string{"", own}, f.starter.builds...)
+	var out []string
+	for _, h := range f.hosts {
+		if !slices.Contains(good, h.Build) {
+			out = append(out, fmt.Sprintf("host %s runs calib %s, build %.12s; this is build %.12s",
+				h.Name, h.Version, h.Build, own))
+		}
+	}
+	slices.Sort(out)
+	return out
+}

@@ -1,0 +1,382 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"calib/agent"
+	"calib/bench"
+	"calib/bench/experiments"
+	"calib/internal/dataset"
+	"calib/internal/doctor"
+	"calib/internal/environ"
+	"calib/internal/plane"
+	"calib/internal/units"
+	"calib/reports"
+	"calib/run/coord"
+	"calib/run/plan"
+)
+
+const (
+	// quickCheck is how long the check before a run lasts, where every host works.
+	quickCheck = time.Second
+	// checkAllowance is what a pair may send in a check, and checkTickets how long its tickets hold.
+	checkAllowance = units.MiB
+	checkTickets   = time.Hour
+)
+
+// Preview starts the agents, looks at the network, and returns the plan made of it.
+func Preview(ctx context.Context, c Config) (out reports.Plan, err error) {
+	defer c.Show.Done()
+	r, err := prepared(c)
+	if err != nil {
+		return out, err
+	}
+	err = r.with(ctx, func(f *fleet) error {
+		if err := r.checkup(ctx, f); err != nil {
+			return err
+		}
+		r.sayLost(f)
+		s, err := r.planned(ctx, f)
+		if err != nil {
+			return err
+		}
+		if out = forecast(s); r.Probe != nil {
+			out.Network = probeText(r.Probe)
+		}
+		return nil
+	})
+	return out, err
+}
+
+// Examine starts the agents, looks at hosts and pairs, and ends the agents again. Hosts are given.
+func Examine(ctx context.Context, c Config) (report doctor.Report, err error) {
+	defer c.Show.Done()
+	r := newRun(c, "doctor-")
+	err = r.with(ctx, func(f *fleet) error {
+		r.Show.Phase("examine the hosts")
+		var facts doctor.Facts
+		facts.Dir, facts.Free = freeHere()
+		// First: it takes out who refuses, and pairs name the others by index.
+		err := f.claim(ctx, plane.Session{Run: r.id}, checkAllowance, checkTickets)
+		if err == nil {
+			facts.Pairs, err = f.check(ctx, r.id, 0)
+		}
+		if err != nil {
+			return err
+		}
+		facts.Hosts = f.examine(ctx)
+		for _, l := range f.lost {
+			facts.Hosts = append(facts.Hosts, doctor.Host{Name: l.Host, Lost: l.Error})
+		}
+		report = doctor.Examine(facts)
+		return nil
+	})
+	return report, err
+}
+
+// examine asks every agent again who it is, and compares its clock with the one here: the first time, it had to be
+// started.
+func (f *fleet) examine(ctx context.Context) []doctor.Host {
+	out := make([]doctor.Host, len(f.agents))
+	var wg sync.WaitGroup
+	for i, a := range f.agents {
+		wg.Go(func() {
+			sent := time.Now()
+			info, err := a.Hello(ctx)
+			took := time.Since(sent)
+			if err != nil { // the check of pairs will say why
+				info = f.hosts[i]
+			}
+			out[i] = factsOf(f.hosts[i], info)
+			if ns, nerr := strconv.ParseInt(info.Now[environ.NowUnix], 10, 64); err == nil && nerr == nil {
+				out[i].Offset, out[i].Bound = time.Unix(0, ns).Sub(sent)-took/2, took/2
+			}
+		})
+	}
+	wg.Wait()
+	return out
+}
+
+// factsOf are the facts of a host, as the run names it.
+func factsOf(named, says dataset.Host) doctor.Host {
+	return doctor.Host{Name: named.Name, Addr: named.Addr, Boot: says.Boot, Env: says.Env, Now: says.Now}
+}
+
+// freeHere is how much room there is where a run would be written; negative where that is not known.
+func freeHere() (dir string, free int64) {
+	dir, err := os.Getwd()
+	var disk unix.Statfs_t
+	if err != nil || unix.Statfs(dir, &disk) != nil {
+		return dir, -1
+	}
+	return dir, int64(disk.Bavail) * int64(disk.Bsize)
+}
+
+// claim takes the agents for the run, once: its session serves the check, the probe and the measuring. It gives the
+// plan the smallest segment of the hosts' interfaces, where it has none.
+func (r *run) claim(ctx context.Context, f *fleet) error {
+	limits := agent.DefaultLimits()
+	// The tickets last a day longer than twice the budget, and no longer than agents take them: clocks may differ.
+	life := min(2*time.Duration(r.Plan.Budget)+24*time.Hour, limits.Life-time.Hour)
+	err := f.claim(ctx, plane.Session{Run: r.id, Socket: r.Socket}, limits.Bytes, life)
+	if err != nil || r.Plan.Limits.Segment != 0 {
+		return err
+	}
+	size, missing := dataset.Segment(f.hosts)
+	if size == 0 {
+		r.note(fmt.Sprintf("the interface of host %s is not known: packet sizes are those of Ethernet, up to %d bytes",
+			f.hosts[missing].Name, bench.EthernetSegment))
+	}
+	r.Plan.Limits.Segment = units.Bytes(size)
+	return nil
+}
+
+// checkup claims the agents, and leaves out of a new run the hosts that no other can reach.
+func (r *run) checkup(ctx context.Context, f *fleet) error {
+	if err := r.claim(ctx, f); err != nil || r.Where.Sim != "" || r.Resume != "" || len(f.agents) < 3 {
+		return err
+	}
+	r.Show.Phase("check the hosts")
+	begun := time.Now()
+	defer func() { r.checked = units.Nanos(time.Since(begun)) }()
+	pairs, err := f.check(ctx, r.id, quickCheck)
+	if err != nil {
+		return err
+	}
+	facts := doctor.Facts{Free: -1, Pairs: pairs}
+	for _, h := range f.hosts {
+		facts.Hosts = append(facts.Hosts, factsOf(h, h))
+	}
+	out := doctor.Out(len(f.hosts), pairs)
+	why := map[string]string{}
+	report := doctor.Examine(facts)
+	for _, n := range report.Findings {
+		if n.Code == doctor.NoName && report.Usable == 0 {
+			return fmt.Errorf("no two hosts can be measured: %s: %s", n.What, n.Mend)
+		}
+		for _, h := range n.Hosts {
+			if n.Code == doctor.NoName || n.Severity == doctor.Blocks && len(n.Hosts) == 1 {
+				why[h] = n.What + " (" + n.Mend + ")"
+			}
+		}
+	}
+	for _, i := range slices.Backward(out) {
+		f.leave(i, why[f.hosts[i].Name])
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return r.claim(ctx, f) // the others have new numbers
+}
+
+// check tries the pairs of agents that are claimed: every one, or, where most is not 0, after that time no more than is
+// needed to know which hosts work.
+func (f *fleet) check(ctx context.Context, run string, most time.Duration) ([]doctor.Pair, error) {
+	checked := coord.CheckPairs(ctx, f.agents, run, most, nil)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	out := make([]doctor.Pair, len(checked))
+	for i, k := range checked {
+		out[i] = doctor.ReadPair(k.Pair, k.Samples, [2]map[int]string{nicsOf(f.hosts[k.Pair[0]]), nicsOf(f.hosts[k.Pair[1]])})
+		out[i].Skipped = k.Skipped
+		for rank, err := range k.Errs {
+			if err != nil {
+				out[i].Errors[rank] = err.Error()
+			}
+		}
+	}
+	return out, nil
+}
+
+// nicsOf are the interfaces of a host by index.
+func nicsOf(h dataset.Host) map[int]string {
+	out := map[int]string{}
+	for _, f := range strings.Fields(h.Now[environ.NowNICs]) {
+		index, name, _ := strings.Cut(f, "=")
+		if i, err := strconv.Atoi(index); err == nil {
+			out[i] = name
+		}
+	}
+	return out
+}
+
+// sayLost says which hosts the run goes on without.
+func (r *run) sayLost(f *fleet) {
+	r.lost = f.lost
+	for _, l := range f.lost {
+		r.note(fmt.Sprintf("going on without host %s: %s", l.Host, l.Error))
+	}
+}
+
+// planned looks at the network and makes the schedule. The agents are claimed.
+func (r *run) planned(ctx context.Context, f *fleet) (*plan.Schedule, error) {
+	if copied := copiedText(f.starter.copied()); copied != "" {
+		r.Show.Note(copied)
+	}
+	if err := r.look(ctx, f); err != nil {
+		return nil, err
+	}
+	s, err := scheduleOf(r.Plan, len(f.agents))
+	if err != nil {
+		return nil, err
+	}
+	return s, enoughBytes(s.Estimate(), f.hosts)
+}
+
+// ample is a limit of an agent that no pair of hosts reaches: what experiments count is an upper bound, of all that
+// passes over a host's link, which on many hosts is far above what a pair sends.
+const ample = 64 * units.GiB
+
+// enoughBytes returns an error where an agent allows less traffic with a peer than the plan has.
+func enoughBytes(f plan.Forecast, hosts []dataset.Host) error {
+	need := f.LinkBytes * units.Bytes(f.MinRounds)
+	for _, h := range hosts {
+		if limit := units.Bytes(h.MostBytes); limit > 0 && limit < min(need, ample) {
+			return fmt.Errorf("host %s: its agent allows %v with one peer in a run (calib agent --max-bytes), "+
+				"the plan may send %v", h.Name, limit, need)
+		}
+	}
+	return nil
+}
+
+// look probes the network, unless the plan knows it, has one host, or was told not to. What it finds becomes part of
+// the plan. A simulated network takes no time that a budget could bound.
+func (r *run) look(ctx context.Context, f *fleet) error {
+	if r.Plan.Limits.Path.Known() || r.Unprobed || r.Where.Sim != "" || len(f.agents) < 2 {
+		return nil
+	}
+	r.Show.Phase("look at the network")
+	p, err := coord.Probe(ctx, f.agents, r.id, r.Plan.Seed, r.Plan.Budget, nil)
+	if err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		unseen := supposed(err)
+		r.Plan.Limits.Path = unseen.Path
+		r.note(fmt.Sprintf("%v: the plan is that for a network of %s", err, unseen.Name))
+		return nil
+	}
+	r.Probe, r.Plan.Limits.Path = p, p.Path()
+	if r.Plan.Limits.Segment == 0 {
+		r.Plan.Limits.Segment = units.Bytes(p.Segment)
+	}
+	r.Show.Note(probeText(p))
+	return nil
+}
+
+// supposed is what a network is taken for after a look that failed: what did not end in time is slow. Of others nothing
+// is known, and forecasts take them for a gigabit.
+func supposed(err error) bench.Speed {
+	if errors.Is(err, agent.ErrDeadline) {
+		return bench.Speeds()[0]
+	}
+	return bench.Speed{Name: bench.Gigabit.Name}
+}
+
+// probeText says in one line what a probe found.
+func probeText(p *coord.Probed) string {
+	loss := "no loss"
+	if p.Loss != 0 {
+		loss = fmt.Sprintf("%.2g%% lost", 100*p.Loss)
+	}
+	s := fmt.Sprintf("network: %s one way, %s a byte (%s), %s", units.Format(p.Latency.Seconds(), "s"),
+		units.Format(p.PerByte*1e-9, "s"), units.Format(8e9/max(p.PerByte, 1e-3), "bit/s"), loss)
+	if p.AtOnce > 0 {
+		s += fmt.Sprintf("; %s at once ", units.GroupedPlural(p.AtOnce, "pair"))
+		if p.Together {
+			s += "do not disturb each other, and are measured side by side"
+		} else {
+			s += fmt.Sprintf("take %.2g times as long, and are measured one at a time", p.Slower)
+		}
+	}
+	pairs := units.GroupedPlural(p.Pairs, "pair")
+	return s + fmt.Sprintf(" (a look of %s at %s)", units.Format(p.Took.Seconds(), "s"), pairs)
+}
+
+// Forecast is what is known of a plan on its hosts before a look at the network. Where there will be one, it is what
+// the plan becomes on a gigabit, and in short on networks of other speeds. Nothing is sent.
+func Forecast(c Config) (reports.Plan, error) {
+	p, hosts := c.Plan, len(c.Hosts)
+	looks := !p.Limits.Path.Known() && p.Budget > 0 && !c.Unprobed && c.Where.Sim == ""
+	if looks {
+		p.Limits.Path = bench.Gigabit.Path
+	}
+	s, err := scheduleOf(p, hosts)
+	if err != nil {
+		return reports.Plan{}, err
+	}
+	out := forecast(s)
+	if !looks {
+		return out, nil
+	}
+	for _, speed := range bench.Speeds() {
+		p.Limits.Path = speed.Path
+		if s, err = scheduleOf(p, hosts); err != nil {
+			return out, err
+		}
+		f := forecast(s)
+		row := reports.PlanSpeed{Name: speed.Name, Rounds: f.Rounds, Asked: f.Asked, RoundSeconds: f.RoundSeconds,
+			MinutesLo: f.MinutesLo, MinutesHi: f.MinutesHi}
+		for _, l := range f.Left {
+			if len(l.What) == 0 {
+				row.LeftOut = append(row.LeftOut, l.Experiment)
+			} else {
+				row.Thinner++
+			}
+		}
+		out.Speeds = append(out.Speeds, row)
+	}
+	return out, nil
+}
+
+// forecast is what the schedule is expected to cost: time and bytes, in all and by experiment, and what it has no room
+// for.
+func forecast(s *plan.Schedule) reports.Plan {
+	f := s.Estimate()
+	inRounds := func(t units.Nanos) float64 { return float64(t) / float64(max(1, f.Round)) }
+	least, most := inRounds(f.Min), inRounds(f.Max) // as many as there is time for
+	rounds := max(1, int(least))
+	bytes := func(round units.Bytes) units.Bytes { return units.Bytes(most * float64(round)) }
+	out := reports.Plan{
+		Name: s.Plan.Name, Hosts: s.Limits.Hosts, Seed: s.Plan.Seed, Rounds: rounds, Slots: rounds * f.Slots,
+		MinutesLo: f.Min.Seconds() / 60, MinutesHi: f.Max.Seconds() / 60, RoundSeconds: f.Round.Seconds(),
+		BytesPerLink: bytes(f.LinkBytes), Asked: s.Plan.Rounds.Min,
+	}
+	for _, e := range f.ByExp {
+		out.Experiments = append(out.Experiments, reports.PlanExperiment{
+			Name: e.Name, Points: e.Points, Slots: rounds * e.Slots, Share: inRounds(e.Round),
+			MinutesLo: least * e.Round.Seconds() / 60, MinutesHi: most * e.Round.Seconds() / 60,
+			BytesPerLink: bytes(e.LinkBytes),
+		})
+	}
+	for _, l := range s.Left {
+		out.Left = append(out.Left, reports.PlanLeft{
+			Experiment: l.Experiment, What: l.What, Minutes: l.Time.Seconds() / 60, KeptMinutes: l.Kept.Seconds() / 60,
+		})
+	}
+	return out
+}
+
+func scheduleOf(p plan.Plan, hosts int) (*plan.Schedule, error) {
+	s, err := plan.New(p, hosts, experiments.All)
+	return s, planFault(err)
+}
+
+// planFault marks what is wrong with a plan as wrong use.
+func planFault(err error) error {
+	if errors.Is(err, plan.ErrPlan) || errors.Is(err, plan.ErrNothing) {
+		return &Error{exitUsage, err}
+	}
+	return err
+}

@@ -1,0 +1,446 @@
+// Package run is a whole run: it is planned on its hosts, started, measured, fitted and closed, and its directory is
+// valid in every state. Run is what calib run and calib measure do. Preview and Examine go the first part of the same
+// way, and measure nothing.
+package run
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"calib/bench"
+	"calib/bench/experiments"
+	"calib/fit"
+	"calib/fit/regress"
+	"calib/internal/dataset"
+	"calib/internal/dataset/names"
+	"calib/internal/decode"
+	"calib/internal/environ"
+	"calib/internal/hosts"
+	"calib/internal/launch"
+	"calib/internal/plane"
+	"calib/internal/progress"
+	"calib/internal/rundir"
+	"calib/internal/units"
+	"calib/reports"
+	"calib/run/coord"
+	"calib/run/judge"
+	"calib/run/plan"
+)
+
+// Config says what a run measures, where and how. What has a name in JSON is kept in run.json, as its detail.
+type Config struct {
+	Plan    plan.Plan    `json:"plan"`
+	Where   Where        `json:"where"`
+	Socket  plane.Socket `json:"socket,omitzero"`
+	Fit     Fitting      `json:"fit,omitzero"`
+	Targets string       `json:"targets,omitempty"` // as judge.ParseTargets reads them; "" is judge.DefaultTargets
+	// Unprobed says that the network is not looked at before the plan is made; Probe is what was seen of it.
+	Unprobed bool          `json:"unprobed,omitempty"`
+	Probe    *coord.Probed `json:"probe,omitempty"`
+
+	Out         string       `json:"-"` // run directory to make; "" is one named by the time
+	Resume      string       `json:"-"` // run directory to go on in instead
+	Hosts       []hosts.Host `json:"-"` // where they are known already; else Where lists them
+	MeasureOnly bool         `json:"-"` // without a fit
+	// Agents are those that are a part of this calib, to be copied to hosts.
+	Agents func() ([]launch.Binary, error) `json:"-"`
+	Show   *progress.Reporter              `json:"-"`
+	// Confirm may refuse the plan on so many hosts, before anything is begun. Begun is told the run directory, in which
+	// the run can go on whatever becomes of this process. Both may be nil.
+	Confirm func(hosts int) error `json:"-"`
+	Begun   func(dir string)      `json:"-"`
+}
+
+var errImported = errors.New("it holds no plan, as that of an imported run")
+
+// Stored is the Config of a run that was measured. An imported run has none, or only how it is fitted.
+func Stored(detail json.RawMessage) (c Config, err error) {
+	if len(detail) == 0 {
+		return c, errImported
+	}
+	if err = decode.JSON(detail, &c); err == nil && c.Plan.Rounds.Min == 0 {
+		err = errImported
+	}
+	return c, err
+}
+
+// State is how far a run has come.
+type State int
+
+// The states of a run.
+const (
+	Planned  State = iota // nothing is kept of it: what it has begun can be taken back
+	Started               // samples.jsonl is there
+	Measured              // the walk has ended, however it did
+	Fitted                // params.json is written
+	Closed                // run.json says how it ended
+)
+
+// Result is what became of a run.
+type Result struct {
+	State State       // Closed, or Planned where nothing is left of it
+	Dir   *rundir.Dir // of a run that is Closed
+	Plan  plan.Plan   // as hosts and network have made it
+}
+
+// run is a run under way.
+type run struct {
+	Config
+	id       string
+	state    State
+	dir      *rundir.Dir
+	log      *slog.Logger
+	closeLog func() error
+	sink     *dataset.Writer // from Started on
+	walked   coord.Result    // from Measured on
+	lost     []dataset.Failure
+	checked  units.Nanos // how long the check of the hosts took
+	spoilt   float64     // share of the timings that loss has touched
+	noting   sync.Mutex
+	notes    []string
+}
+
+func newRun(c Config, kind string) *run {
+	none := func() error { return nil }
+	return &run{Config: c, id: kind + randomWord(), log: slog.New(slog.DiscardHandler), closeLog: none}
+}
+
+// prepared is a run whose plan suits its hosts.
+func prepared(c Config) (*run, error) {
+	r := newRun(c, "plan-")
+	if r.Hosts == nil {
+		list, err := r.Where.Hosts(r.note)
+		if err != nil {
+			return nil, err
+		}
+		if r.Hosts = list; len(list)%2 == 1 {
+			rests := "another host in every round"
+			if !r.Plan.Permute {
+				rests = list[len(list)-1].Name
+			}
+			r.note(fmt.Sprintf("%d hosts, an odd number: paired leaves out %s", len(list), rests))
+		}
+	}
+	if err := planFault(r.Plan.Check(len(r.Hosts), experiments.All)); err != nil {
+		return nil, err
+	}
+	return r, r.checkBreaks()
+}
+
+func randomWord() string { return strings.ToLower(rand.Text()[:8]) }
+
+// checkBreaks looks for the sizes that the breaks part.
+func (r *run) checkBreaks() error {
+	breaks := r.Fit.Settings(0).Breaks
+	if len(breaks) == 0 {
+		return nil
+	}
+	if !slices.Contains(r.Plan.Names(experiments.All), names.Pingpong) {
+		return usagef("--breaks: the plan does not measure %s, whose times they part", names.Pingpong)
+	}
+	var sizes []float64
+	e, _ := experiments.Lookup(names.Pingpong)
+	for _, point := range e.Design(r.Plan.LimitsOn(len(r.Hosts))) {
+		sizes = append(sizes, float64(point[names.FactorBytes]))
+	}
+	slices.Sort(sizes)
+	if err := regress.CheckBreaks(slices.Compact(sizes), breaks); err != nil {
+		return usagef("--breaks: %w; give others, or other --sizes", err)
+	}
+	return nil
+}
+
+// note prints s now, and keeps it for run.json. It may be called from any goroutine.
+func (r *run) note(s string) {
+	r.noting.Lock()
+	defer r.noting.Unlock()
+	r.notes = append(r.notes, s)
+	r.Show.Note(s)
+	r.log.Info(s)
+}
+
+// Run measures a plan to its end, its budget, a failure or an interrupt, and fits what was measured, also when that is
+// only a part. Whatever happens, the agents are gone and the files are whole when it returns. An error of measuring
+// decides the exit code before one of fitting.
+func Run(ctx context.Context, c Config) (Result, error) {
+	defer c.Show.Done()
+	r, err := prepared(c)
+	if err == nil && r.Confirm != nil {
+		err = r.Confirm(len(r.Hosts))
+	}
+	if err == nil {
+		err = r.makeDir()
+	}
+	if err != nil {
+		return Result{}, err
+	}
+	if err = r.openLog(); err == nil {
+		err = r.with(ctx, func(f *fleet) error { return r.measure(ctx, f) })
+	}
+	var unfit error
+	if !r.MeasureOnly && r.walked.Slots+r.walked.Had > 0 {
+		r.Show.Phase("fit")
+		unfit = r.fit()
+	}
+	err = r.close(ctx, err, unfit)
+	return Result{r.state, r.dir, r.Plan}, err
+}
+
+// makeDir makes the run directory, or goes on in the one that is resumed.
+func (r *run) makeDir() (err error) {
+	if r.Resume != "" {
+		r.dir, err = rundir.Resume(r.Resume)
+		if err != nil {
+			return &Error{exitUsage, err}
+		}
+	} else {
+		text, err := json.Marshal(r.Config)
+		if err != nil {
+			return err
+		}
+		now := time.Now()
+		r.dir, err = Create(cmp.Or(r.Out, rundir.DefaultName(now)), rundir.Run{
+			ID:   now.UTC().Format("20060102-150405") + "-" + randomWord(),
+			Plan: r.Plan.Name, Seed: r.Plan.Seed, Detail: text,
+		})
+		if err != nil {
+			return err
+		}
+	}
+	r.id = r.dir.Run().ID
+	if r.Begun != nil {
+		r.Begun(r.dir.Path())
+	}
+	return nil
+}
+
+// Create makes the run directory path for r, and adds to r this build, the command line and the start.
+func Create(path string, r rundir.Run) (*rundir.Dir, error) {
+	build, err := environ.BuildHash()
+	if err != nil {
+		return nil, err
+	}
+	r.Version, r.Build, r.Args, r.Started = environ.Version(), build, os.Args[1:], time.Now().UTC()
+	dir, err := rundir.Create(path, r)
+	if err != nil {
+		return nil, &Error{exitUsage, err}
+	}
+	return dir, nil
+}
+
+func (r *run) openLog() error {
+	log, err := r.dir.OpenLog()
+	if err != nil {
+		return err
+	}
+	r.log, r.closeLog = log.Logger, log.Close
+	return nil
+}
+
+// with starts the agents of the hosts, shows it, does what is to be done with them, and ends them.
+func (r *run) with(ctx context.Context, do func(*fleet) error) error {
+	r.Show.Phase("start agents")
+	r.Show.Update(0, float64(len(r.Hosts)), 0, "")
+	f, err := r.open(ctx)
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(f), f.close())
+}
+
+// measure prepares the agents, makes the schedule, and walks it.
+func (r *run) measure(ctx context.Context, f *fleet) error {
+	have, before, err := r.had(f)
+	if err == nil {
+		err = r.checkup(ctx, f)
+	}
+	switch {
+	case err != nil:
+	case before != nil:
+		err = f.sameAs(before)
+	default:
+		err = r.createSamples(f)
+	}
+	if err != nil {
+		return err
+	}
+	r.sayLost(f)
+	for _, d := range f.otherBuilds() {
+		r.note(d)
+	}
+	schedule, err := r.planned(ctx, f)
+	if err != nil {
+		return err
+	}
+	if err := r.keep(); err != nil {
+		return err
+	}
+	for _, l := range leftNotes(schedule) {
+		r.note(l)
+	}
+	return r.walk(ctx, f, schedule, have)
+}
+
+// had opens samples.jsonl of a run that is resumed, and returns its samples and hosts; none where it has not begun.
+func (r *run) had(f *fleet) ([]dataset.Sample, []dataset.Host, error) {
+	if r.Resume == "" {
+		return nil, nil, nil
+	}
+	path := r.dir.File(rundir.SamplesFile)
+	begun, err := dataset.Begun(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil, nil
+	case err == nil && !begun:
+		return nil, nil, os.Remove(path)
+	case err != nil:
+		return nil, nil, err
+	}
+	out, d, err := dataset.Resume(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	r.sink, r.state = out, Started
+	return d.Samples, d.Header.Hosts, errors.Join(r.dir.Seal(), f.resume(d.Header.Hosts)) // Resume may have cut off an end
+}
+
+// createSamples creates samples.jsonl for the hosts of f.
+func (r *run) createSamples(f *fleet) (err error) {
+	r.sink, err = dataset.Create(r.dir.File(rundir.SamplesFile), r.header(f))
+	if err != nil {
+		return err
+	}
+	r.state = Started
+	return r.dir.Update(func(run *rundir.Run) { run.Hosts = f.hosts })
+}
+
+func (r *run) header(f *fleet) dataset.Header {
+	run := r.dir.Run()
+	return dataset.Header{Run: run.ID, Seed: run.Seed, Plan: run.Plan, Hosts: slices.Clone(f.hosts)}
+}
+
+// keep writes the plan, as the hosts and the network have made it, to run.json.
+func (r *run) keep() error {
+	text, err := json.Marshal(r.Config)
+	if err != nil {
+		return err
+	}
+	return r.dir.Update(func(run *rundir.Run) { run.Detail = text })
+}
+
+// walk measures the schedule, and writes to run.json how that ended.
+func (r *run) walk(ctx context.Context, f *fleet, schedule *plan.Schedule, have []dataset.Sample) error {
+	steering, err := r.steering(schedule, f)
+	if err != nil {
+		return err
+	}
+	spent := r.checked
+	switch {
+	case len(have) > 0: // a run that is resumed has had its check and its probe
+		spent = 0
+	case r.Probe != nil:
+		spent += r.Probe.Took
+	}
+	r.Show.Phase("measure")
+	measured := make(chan struct{})
+	defer close(measured)
+	go func() {
+		for {
+			select {
+			case <-time.After(time.Second):
+				r.Show.Tick()
+			case <-measured:
+				return
+			}
+		}
+	}()
+	walked, err := coord.Walk(ctx, f.agents, coord.Config{
+		Run: r.id, Names: namesOf(f.hosts), Schedule: schedule, Steering: steering, Have: have, Spent: spent,
+		Deadline: func(s bench.Slot) units.Nanos { return slotDeadline(schedule, s) },
+		Sink:     r.sink.Append,
+		Progress: func(p coord.Progress) {
+			var label string
+			if p.Exp != "" {
+				label = fmt.Sprintf("%s, round %d", p.Exp, p.Round+1)
+			}
+			r.Show.MayEnd(time.Duration(p.Least))
+			r.Show.Update(p.Done, 1, time.Duration(p.Spent), label)
+		},
+		Slot: func(s bench.Slot, took time.Duration) {
+			ms := float64(took.Microseconds()) / 1000
+			r.log.Debug("slot", "id", s.ID, "round", s.Round, "exp", s.Exp, "ms", ms)
+		},
+		Note: r.note,
+	})
+	r.walked, r.state = *walked, Measured
+	if steering != nil && len(steering.States()) > 0 {
+		said := "not all targets are met"
+		if walked.TargetsMet {
+			said = fmt.Sprintf("all targets are met or beyond reach after %s", units.GroupedPlural(walked.Rounds, "round"))
+		}
+		r.Show.Note(fmt.Sprintf("%s: %s", said, steering))
+	}
+	return errors.Join(err, r.dir.Update(func(run *rundir.Run) {
+		done := r.saved()
+		run.Slots = rundir.Slots{Planned: schedule.Planned(), Done: done, Failed: len(walked.Failures)}
+		run.Stops, run.Failures, run.Warnings = walked.Stops, r.failures(f.hosts), r.notes
+	}))
+}
+
+// steering returns nil where there is no target, or no round after the least.
+func (r *run) steering(s *plan.Schedule, f *fleet) (*plan.Steering, error) {
+	var measured []string
+	for _, e := range s.Estimate().ByExp {
+		measured = append(measured, e.Name)
+	}
+	targets := judge.DefaultTargets(measured, s.Limits.Hosts, r.Plan.Target)
+	if r.Targets != "" {
+		var err error
+		if targets, err = judge.ParseTargets(r.Targets, judge.Known()); err == nil {
+			err = targets.Check(measured)
+		}
+		if err != nil {
+			return nil, usagef("--%w", err)
+		}
+	}
+	if len(targets) == 0 || s.MaxRounds() <= s.Rounds {
+		return nil, nil
+	}
+	log := func(text string) { r.log.Info(text) }
+	return plan.NewSteering(s, judge.New(targets, fit.Settings{}), targets.Experiments(), r.header(f), log, time.Now), nil
+}
+
+// slotDeadline bounds a slot: what it sends at 100 kB/s, a hundredth of a second a message, and time to begin.
+func slotDeadline(s *plan.Schedule, slot bench.Slot) units.Nanos {
+	d := 30 * units.Second
+	e, ok := experiments.Lookup(slot.Exp)
+	if !ok {
+		return d
+	}
+	for _, p := range slot.Points {
+		c := e.Cost(s.Limits, p)
+		d += units.Nanos(c.Messages)*10*units.Millisecond + units.Nanos(min(c.Bytes, units.GiB))*10*units.Microsecond
+	}
+	return min(d, 10*60*units.Second)
+}
+
+// leftNotes say what the budget has no room for, one line each.
+func leftNotes(s *plan.Schedule) []string {
+	var out []string
+	if s.Rounds < s.Plan.Rounds.Min {
+		rounds := units.GroupedPlural(s.Rounds, "round")
+		out = append(out, fmt.Sprintf("the budget has room for %s: intervals need %d", rounds, s.Plan.Rounds.Min))
+	}
+	return append(out, reports.LeftText(forecast(s))...)
+}

@@ -1,0 +1,124 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"calib/internal/launch"
+	"calib/internal/progress"
+	"calib/internal/rundir"
+	"calib/run/plan"
+)
+
+// simulation is a short run in virtual time.
+func simulation(t *testing.T, out string) Config {
+	t.Helper()
+	const text = "experiments: [clock, pingpong]\nsizes: 1,700,1400\neffort: 0.05\nrounds: {min: 2, max: 2}\n"
+	p, err := plan.Parse([]byte(text), "short")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Config{
+		Plan: p, Where: Where{Sim: "switch:4"}, Out: out, Agents: func() ([]launch.Binary, error) { return nil, nil },
+		Show: progress.New(io.Discard, progress.Quiet, time.Now),
+	}
+}
+
+// A run ends as Closed, with what its directory then holds, or is taken back whole.
+func TestStates(t *testing.T) {
+	refused := errors.New("refused")
+	for _, c := range []struct {
+		name   string
+		change func(*Config)
+		cut    bool
+		state  State
+		code   int
+		params bool
+	}{
+		{"whole", func(*Config) {}, false, Closed, 0, true},
+		{"measured only", func(c *Config) { c.MeasureOnly = true }, false, Closed, 0, false},
+		{"not fitted", func(c *Config) {
+			c.Plan.Limits.Sizes, c.Plan.Experiments = c.Plan.Limits.Sizes[:1], []string{"pingpong"}
+		}, false, Closed, exitFailed, false},
+		{"refused", func(c *Config) { c.Confirm = func(int) error { return refused } }, false, Planned, exitFailed, false},
+		{"no hosts", func(c *Config) { c.Where.Sim = "nosuch" }, false, Planned, exitUsage, false},
+		{"breaks beyond the sizes", func(c *Config) { c.Fit.Breaks = []int64{1 << 20} }, false, Planned, exitUsage, false},
+		{"target that is not measured", func(c *Config) { c.Targets = "g=2%"; c.Plan.Rounds.Max = 9 }, false, Closed, exitUsage, false},
+		{"interrupted", func(*Config) {}, true, Planned, exitInterrupted, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			out := filepath.Join(t.TempDir(), "run")
+			config := simulation(t, out)
+			c.change(&config)
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			if c.cut {
+				cancel()
+			}
+			r, err := Run(ctx, config)
+			code := exitOK
+			if err != nil {
+				code = codeOf(err)
+			}
+			if r.State != c.state || code != c.code {
+				t.Fatalf("state %d, exit code %d (%v), want %d and %d", r.State, code, err, c.state, c.code)
+			}
+			if r.State == Planned {
+				if _, err := os.Stat(out); err == nil {
+					t.Error("a run that was only planned left its directory")
+				}
+				return
+			}
+			if run := r.Dir.Run(); run.ExitCode == nil || *run.ExitCode != code || run.Status == rundir.StatusRunning {
+				t.Errorf("run.json has status %s, exit code %v", run.Status, run.ExitCode)
+			}
+			if _, err := r.Dir.ReadParams(); (err == nil) != c.params {
+				t.Errorf("parameters: %v", err)
+			}
+		})
+	}
+}
+
+// A run goes on by what it has stored: nothing is left to measure of a whole one, and it is fitted again.
+func TestStoredGoesOn(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "run")
+	r, err := Run(t.Context(), simulation(t, out))
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := Stored(r.Dir.Run().Detail)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.ReadFile(r.Dir.File(rundir.SamplesFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.Resume, config.Show = out, progress.New(io.Discard, progress.Quiet, time.Now)
+	var begun string
+	config.Begun = func(dir string) { begun = dir }
+	if r, err = Run(t.Context(), config); err != nil || r.State != Closed || begun != out {
+		t.Fatalf("state %d, begun %q, %v", r.State, begun, err)
+	}
+	after, err := os.ReadFile(r.Dir.File(rundir.SamplesFile))
+	if err != nil || string(after) != string(before) {
+		t.Errorf("samples of %d bytes became %d, %v", len(before), len(after), err)
+	}
+}
+
+// A look at a network writes nothing.
+func TestPreview(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "run")
+	p, err := Preview(t.Context(), simulation(t, out))
+	if err != nil || p.Hosts != 4 || p.Rounds != 2 {
+		t.Errorf("%+v, %v", p, err)
+	}
+	if _, err := os.Stat(out); err == nil {
+		t.Error("it made the run directory")
+	}
+}
