@@ -129,13 +129,13 @@ func (w *wire) snapshot() Stats {
 	s.Lab, s.Uptime = w.lab, time.Since(w.begin).Seconds()
 	s.Hosts = append([]HostStats(nil), w.stats.Hosts...)
 	for i := range s.Hosts {
-		s.Hosts[i].TxQueueMax, s.Hosts[i].RxQueueMax = w.eng.tx[i].most, w.eng.rx[i].most
+		s.Hosts[i].TxQueueMax, s.Hosts[i].RxQueueMax = w.eng.path.Tx[i].Most, w.eng.path.Rx[i].Most
 		if w.spec.Mode == netspec.Switched {
-			s.Hosts[i].PortQueueMax = w.eng.media[i].most
+			s.Hosts[i].PortQueueMax = w.eng.path.Media[i].Most
 		}
 	}
 	if w.spec.Mode == netspec.Shared {
-		s.MediumQueueMax = w.eng.media[0].most
+		s.MediumQueueMax = w.eng.path.Media[0].Most
 	}
 	return s
 }

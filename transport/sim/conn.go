@@ -9,6 +9,7 @@ import (
 // packet is a piece of a message on its way.
 type packet struct {
 	c        *conn
+	from     instant   // when the medium may begin with it
 	seq      uint32    // number within its connection
 	n        int32     // payload bytes
 	ack      uint32    // packets that the other way has received
@@ -260,7 +261,7 @@ func (c *conn) acknowledge() {
 func (c *conn) sendAck() {
 	c.owed = 0
 	c.serial++
-	c.w.acks.add(c.w, queueAck, c.w.now+c.w.delay, ack{c: c, upTo: c.expect})
+	c.w.acks.add(c.w, queueAck, c.w.now+c.w.path.Delay, ack{c: c, upTo: c.expect})
 }
 
 // carryAck makes pk, a packet of c, carry the acknowledgement that its host owes in the other direction.

@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"sync"
 
-	"calib/internal/events"
-	"calib/internal/netspec"
+	"calib/internal/engine"
 )
 
 // Run calls fn as every rank of a team at once and returns their errors, joined. Every group is closed when its fn
@@ -160,14 +158,13 @@ func (n *Net) build(key string, teams [][]int) ([][]*Group, error) {
 		return nil, err
 	}
 	w := &world{net: n, opt: &n.opt, rng: n.rng(key, teams)}
-	w.delay = instant(math.Round(n.spec.L * perSecond))
 	w.factor = max(0, 1+n.opt.Noise.Round*w.rng.NormFloat64())
 	groups := make([][]*Group, len(teams))
 	for i, hosts := range teams {
 		procs := make([]*proc, len(hosts))
 		shared := &team{procs: procs}
 		for rank, h := range hosts {
-			at := &node{owner: len(w.procs), host: h, clock: &n.clock[h], block: n.spec.HostBlock(h), rxBlock: n.spec.ReceiveBlock(h)}
+			at := &node{owner: len(w.procs), host: h, clock: &n.clock[h]}
 			p := &proc{node: at, id: len(w.procs), rank: rank, team: shared, wake: make(chan struct{}, 1)}
 			procs[rank] = p
 			w.procs = append(w.procs, p)
@@ -177,24 +174,12 @@ func (n *Net) build(key string, teams [][]int) ([][]*Group, error) {
 		}
 	}
 	w.live = len(w.procs)
-	if n.spec.Fabric != nil {
-		w.active = events.NewActivity(len(w.procs), instant(math.Round(n.spec.Fabric.Active()*perSecond)))
-		if w.opt.Active {
-			for i := range w.procs {
-				w.active.Sent(w.now, i)
-			}
+	w.path = engine.New(&n.spec, slices.Concat(teams...), perSecond, w.service, w.rng, false)
+	w.links = make([]line[packet], n.spec.Directions())
+	if w.opt.Active && w.path.Active != nil {
+		for i := range w.procs {
+			w.path.Active.Sent(w.now, i)
 		}
-	}
-	w.medium.room = n.spec.Buffer
-	if n.spec.Mode == netspec.Switched {
-		w.ports = make([]port, len(w.procs))
-		for i := range w.ports {
-			w.ports[i].room = n.spec.Buffer
-		}
-	}
-	w.route, w.links = n.spec.Routes(), make([]link, n.spec.Directions())
-	for i := range w.links {
-		w.links[i].room = n.spec.Links[i/2].Buffer
 	}
 	w.handOver()
 	return groups, nil

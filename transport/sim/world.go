@@ -6,8 +6,8 @@ import (
 	"strings"
 	"sync"
 
+	"calib/internal/engine"
 	"calib/internal/events"
-	"calib/internal/netspec"
 )
 
 // world is one simulation: the ranks of one or more teams, the blocks between them and the time. Only the rank that
@@ -22,18 +22,14 @@ type world struct {
 	procs  []*proc
 	ready  events.Queue[*proc]
 	live   int
-	delay  instant // L
-	broken error   // set by a deadlock: every call fails with it
-	broad  int     // waits that any rank of the team can end
+	broken error // set by a deadlock: every call fails with it
+	broad  int   // waits that any rank of the team can end
 
-	medium port // the shared medium
-	ports  []port
-	links  []link
-	route  func(src, dst int) int    // nil without links
-	active *events.Activity[instant] // nil without a fabric
-	lost   line[packet]              // to be sent again, in order of time
-	acks   line[ack]                 // on their way to a sender, in order of time
-	delack line[ack]                 // kept back by a receiver, in order of time
+	path   *engine.Network[instant]
+	links  []line[packet] // in a direction of a link
+	lost   line[packet]   // to be sent again, in order of time
+	acks   line[ack]      // on their way to a sender, in order of time
+	delack line[ack]      // kept back by a receiver, in order of time
 	rng    *rand.Rand
 	factor float64 // noise that all packets share
 
@@ -42,15 +38,10 @@ type world struct {
 
 // node is a host: its clock and its blocks.
 type node struct {
-	owner   int // id of the rank on the host; its lines are on it, too
-	host    int
-	block   netspec.Block // as a sender
-	rxBlock netspec.Block
-	clock   *clock
-	tx, rx  line[packet]
-	txBegan instant // when the sending block began with the packet it serves
-	txFree  instant // and will have served all it was given
-	rxFree  instant
+	owner  int // id of the rank on the host; its lines are on it, too
+	host   int
+	clock  *clock
+	tx, rx line[packet]
 	// kernelFree is when the host has handled all packets that came out of its receiving block; kernelTime is the CPU
 	// time that this took so far.
 	kernelFree, kernelTime instant
