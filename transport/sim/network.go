@@ -16,19 +16,18 @@ func (w *world) transmit(pk packet) {
 	}
 	left, from := w.path.Send(w.now, p.owner, int(pk.n))
 	pk.from = from
-	p.tx.add(w, w.nodeQueue(p, queueTx), left, pk)
+	p.tx.add(w, left, pk)
 }
 
-// leaveHost moves the head of p's sending block on to a link or the medium, which makes room in the send buffer.
-func (w *world) leaveHost(p *node) {
-	pk := p.tx.next(w, w.nodeQueue(p, queueTx))
-	if l := w.path.Link(p.owner, pk.c.dst.owner); l < 0 {
+// leaveHost moves a packet from its host's sending block on to a link or the medium, which makes room in the send buffer.
+func (w *world) leaveHost(pk packet) {
+	if l := w.path.Link(pk.c.src.owner, pk.c.dst.owner); l < 0 {
 		w.cross(pk)
 	} else if left, why := w.path.Pass(w.now, l, int(pk.n)); why != engine.Kept {
 		w.drop(pk)
 	} else {
 		pk.from = left
-		w.links[l].add(w, queueLinks-queueID(l), left, pk)
+		w.links[l].add(w, left, pk)
 	}
 	switch {
 	case pk.datagram != nil:
@@ -47,7 +46,7 @@ func (w *world) cross(pk packet) {
 		return
 	}
 	d.kernelFree = max(d.kernelFree, left) + w.opt.Cost.arrive(int(pk.n))
-	d.rx.add(w, w.nodeQueue(d, queueRx), d.kernelFree, pk)
+	d.rx.add(w, d.kernelFree, pk)
 }
 
 // drop loses a packet: a connection sends it again, a datagram is gone.
@@ -58,18 +57,12 @@ func (w *world) drop(pk packet) {
 	}
 	pk.c.retrans++
 	pk.again = true
-	w.lost.add(w, queueLost, w.now+fromNanos(w.opt.RTO), pk)
+	w.lost.add(w, w.now+fromNanos(w.opt.RTO), pk)
 }
 
-// leaveLink moves the head of a link on to the medium.
-func (w *world) leaveLink(i int) {
-	w.cross(w.links[i].next(w, queueLinks-queueID(i)))
-}
-
-// deliver takes the head out of p's receiving block.
-func (w *world) deliver(p *node) {
-	pk := p.rx.next(w, w.nodeQueue(p, queueRx))
-	p.kernelTime += w.opt.Cost.arrive(int(pk.n))
+// deliver gives a packet that its host has handled to who waits for it.
+func (w *world) deliver(pk packet) {
+	pk.c.dst.kernelTime += w.opt.Cost.arrive(int(pk.n))
 	switch {
 	case pk.datagram != nil:
 		w.datagramArrives(pk.c.dst, pk)
@@ -84,9 +77,6 @@ func (w *world) service(b netspec.Block, n int) instant {
 	if noise := &w.opt.Noise; *noise != (Noise{}) {
 		d = max(0, d*w.factor*max(0, 1+noise.Jitter*w.rng.NormFloat64()))
 		d += w.rng.ExpFloat64() * float64(fromNanos(noise.Delay))
-		if noise.SpikeProb > 0 && w.rng.Float64() < noise.SpikeProb {
-			d += float64(fromNanos(noise.Spike))
-		}
 	}
 	return instant(math.Round(d))
 }

@@ -165,6 +165,7 @@ func (n *Net) build(key string, teams [][]int) ([][]*Group, error) {
 		shared := &team{procs: procs}
 		for rank, h := range hosts {
 			at := &node{owner: len(w.procs), host: h, clock: &n.clock[h]}
+			at.tx.then, at.rx.then = w.leaveHost, w.deliver
 			p := &proc{node: at, id: len(w.procs), rank: rank, team: shared, wake: make(chan struct{}, 1)}
 			procs[rank] = p
 			w.procs = append(w.procs, p)
@@ -176,6 +177,10 @@ func (n *Net) build(key string, teams [][]int) ([][]*Group, error) {
 	w.live = len(w.procs)
 	w.path = engine.New(&n.spec, slices.Concat(teams...), perSecond, w.service, w.rng, false)
 	w.links = make([]line[packet], n.spec.Directions())
+	for i := range w.links {
+		w.links[i].then = w.cross
+	}
+	w.lost.then, w.acks.then, w.delack.then = w.transmit, func(a ack) { a.c.acked(a.upTo) }, ack.overdue
 	if w.opt.Active && w.path.Active != nil {
 		for i := range w.procs {
 			w.path.Active.Sent(w.now, i)
