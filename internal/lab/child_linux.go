@@ -12,6 +12,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"calib/internal/netspec"
 )
 
 // selfCommand runs a hidden verb of this same program, in a session of its own, so that a Ctrl-C does not reach it.
@@ -21,6 +23,16 @@ func selfCommand(args ...string) *exec.Cmd {
 	cmd.Dir = "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	return cmd
+}
+
+// childConfig is what the processes of a lab, its wire and its holder, read from their standard input.
+type childConfig struct {
+	Spec    netspec.Spec `json:"spec"`
+	Options Options      `json:"options"`
+	// Attached: end when standard input does.
+	Attached bool `json:"attached"`
+	// Socket is where the wire answers requests for statistics.
+	Socket string `json:"socket"`
 }
 
 // child is a process of this program that takes one request and gives one reply.
