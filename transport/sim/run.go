@@ -43,31 +43,25 @@ func (n *Net) RunTeams(teams [][]int, fn func(team, rank int, g *Group) error) e
 }
 
 func causes(teams [][]int, errs [][]error) error {
-	var first, peer []error
+	var all []error
 	for i, team := range errs {
 		for rank, err := range team {
-			if err == nil {
-				continue
-			}
-			err := fmt.Errorf("rank %d (host %d): %w", rank, teams[i][rank], err)
-			if errors.Is(err, ErrPeer) {
-				peer = append(peer, err)
-			} else {
-				first = append(first, err)
+			if err != nil {
+				all = append(all, fmt.Errorf("rank %d (host %d): %w", rank, teams[i][rank], err))
 			}
 		}
 	}
-	if len(first) > 0 {
-		return errors.Join(first...)
+	why := slices.DeleteFunc(slices.Clone(all), func(err error) bool { return errors.Is(err, ErrPeer) })
+	if len(why) > 0 {
+		return errors.Join(why...)
 	}
-	return errors.Join(peer...)
+	return errors.Join(all...)
 }
 
 // rendezvous is a team that is not complete yet.
 type rendezvous struct {
 	team    []int
-	arrived []bool
-	missing int
+	arrived map[int]bool // by rank
 	done    chan struct{}
 	groups  []*Group // set before done is closed
 }
@@ -90,11 +84,11 @@ func (n *Net) Group(ctx context.Context, key string, team []int, rank int) (*Gro
 	if r.groups != nil {
 		return r.groups[rank], nil
 	}
-	r.arrived[rank] = false
-	if r.missing++; r.missing == len(team) {
+	there := len(r.arrived)
+	if delete(r.arrived, rank); there == 1 {
 		delete(n.waiting, key)
 	}
-	return nil, fmt.Errorf("group %q: %d of %d ranks waiting: %w", key, len(team)-r.missing+1, len(team), ctx.Err())
+	return nil, fmt.Errorf("group %q: %d of %d ranks waiting: %w", key, there, len(team), ctx.Err())
 }
 
 func (n *Net) join(key string, team []int, rank int) (*rendezvous, error) {
@@ -109,9 +103,7 @@ func (n *Net) join(key string, team []int, rank int) (*rendezvous, error) {
 	r := n.waiting[key]
 	switch {
 	case r == nil:
-		r = &rendezvous{
-			team: slices.Clone(team), arrived: make([]bool, len(team)), missing: len(team), done: make(chan struct{}),
-		}
+		r = &rendezvous{team: slices.Clone(team), arrived: map[int]bool{}, done: make(chan struct{})}
 		n.waiting[key] = r
 	case !slices.Equal(r.team, team):
 		return nil, fmt.Errorf("team %v, but another rank waiting with %v", team, r.team)
@@ -119,7 +111,7 @@ func (n *Net) join(key string, team []int, rank int) (*rendezvous, error) {
 		return nil, fmt.Errorf("rank %d waiting twice", rank)
 	}
 	r.arrived[rank] = true
-	if r.missing--; r.missing > 0 {
+	if len(r.arrived) < len(team) {
 		return r, nil
 	}
 	delete(n.waiting, key)

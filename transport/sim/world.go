@@ -32,8 +32,6 @@ type world struct {
 	delack line[ack]      // kept back by a receiver, in order of time
 	rng    *rand.Rand
 	factor float64 // noise that all packets share
-
-	gone []*datagram // lost, or copied by their receivers: used again
 }
 
 // node is a host: its clock and its blocks.
