@@ -116,7 +116,8 @@ func (g *Group) Route(to int) (plane.Route, error) {
 // LimitUnsent bounds what the kernel takes and has not sent. 0 is the kernel's own bound, which is none unless its
 // administrator set net.ipv4.tcp_notsent_lowat.
 func (c *Conn) LimitUnsent(n int64) error {
-	if err := unix.SetsockoptInt(c.fd, unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, int(min(n, math.MaxInt32))); err != nil {
+	err := unix.SetsockoptInt(c.fd, unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, int(min(n, math.MaxInt32)))
+	if err != nil {
 		return fmt.Errorf("limit the unsent bytes (TCP_NOTSENT_LOWAT) to %d, %s: %w", n, c.peer, err)
 	}
 	return nil

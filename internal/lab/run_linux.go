@@ -180,7 +180,9 @@ func Within(ctx context.Context, spec *netspec.Spec, o Options, do func(context.
 
 // within is Within but for the terminal. There is no verdict on a lab that was not built, or whose wire has died: the
 // context of do ends with ErrWire as its cause then.
-func within(ctx context.Context, spec *netspec.Spec, o Options, do func(context.Context, *Lab) error) (v *Verdict, err error) {
+func within(
+	ctx context.Context, spec *netspec.Spec, o Options, do func(context.Context, *Lab) error,
+) (v *Verdict, err error) {
 	l, err := up(ctx, spec, o, true)
 	if err != nil {
 		return nil, err

@@ -208,7 +208,9 @@ func (g *Group) Beside(transfer func(plane.Mover) error, f func(plane.Second) er
 	if err := w.enter(p); err != nil {
 		return fmt.Errorf("start a second thread: %w", err)
 	}
-	thread := &proc{node: p.node, id: len(w.procs), rank: p.rank, team: &team{}, parent: p, second: true, wake: make(chan struct{}, 1)}
+	thread := &proc{
+		node: p.node, id: len(w.procs), rank: p.rank, team: &team{}, parent: p, second: true, wake: make(chan struct{}, 1),
+	}
 	w.procs = append(w.procs, thread)
 	p.lines = append(p.lines, thread)
 	w.live++

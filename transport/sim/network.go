@@ -19,7 +19,8 @@ func (w *world) transmit(pk packet) {
 	p.tx.add(w, left, pk)
 }
 
-// leaveHost moves a packet from its host's sending block on to a link or the medium, which makes room in the send buffer.
+// leaveHost moves a packet from its host's sending block on to a link or the medium. That makes room in the send
+// buffer.
 func (w *world) leaveHost(pk packet) {
 	if l := w.path.Link(pk.c.src.owner, pk.c.dst.owner); l < 0 {
 		w.cross(pk)
