@@ -68,6 +68,14 @@ type held struct {
 	secret []byte
 }
 
+// held is the lease of the run that was prepared; of none where there is none.
+func (c *Client) held() held {
+	if l := c.lease.Load(); l != nil {
+		return *l
+	}
+	return held{}
+}
+
 // NewClient speaks to the agent of a host over a byte stream, which the client then owns: Close closes it. For an agent
 // that was started for it, closing the stream is to end the process. host is for messages.
 func NewClient(host string, rw io.ReadWriteCloser, o ClientOptions) *Client {
@@ -129,12 +137,8 @@ func (c *Client) Prepare(ctx context.Context, s plane.Session) error {
 	if s.Self < 0 || s.Self > math.MaxInt32 {
 		return fmt.Errorf("agent %s: host index %d", c.host, s.Self)
 	}
-	var before []byte
-	if l := c.lease.Load(); l != nil {
-		before = l.secret
-	}
 	return c.call(ctx, c.opts.Silence, func(ctx context.Context) error {
-		r, err := c.rpc.Prepare(ctx, sessionToWire(s, before))
+		r, err := c.rpc.Prepare(ctx, sessionToWire(s, c.held().secret))
 		if err == nil {
 			c.lease.Store(&held{s.Run, r.Secret})
 		}
@@ -147,7 +151,7 @@ func (c *Client) Close() error {
 	c.close.Do(func() {
 		c.stop()
 		c.ended.Wait()
-		if l := c.lease.Load(); l != nil && !c.silent.Load() && c.conn.cause() == nil {
+		if l := c.held(); l.run != "" && !c.silent.Load() && c.conn.cause() == nil {
 			ctx, cancel := context.WithTimeout(context.Background(), releaseLimit)
 			// If the call fails, the end of the stream releases the agent.
 			_, _ = c.rpc.Release(ctx, &controlv1.ReleaseRequest{Run: l.run, Secret: l.secret})
@@ -170,12 +174,9 @@ func (c *Client) keep() {
 			return
 		case <-tick.C:
 		}
-		r := &controlv1.KeepAliveRequest{}
-		if l := c.lease.Load(); l != nil {
-			r.Run, r.Secret = l.run, l.secret
-		}
+		l := c.held()
 		ctx, cancel := context.WithTimeout(c.ctx, c.opts.Silence)
-		_, _ = c.rpc.KeepAlive(ctx, r)
+		_, _ = c.rpc.KeepAlive(ctx, &controlv1.KeepAliveRequest{Run: l.run, Secret: l.secret})
 		cancel()
 	}
 }
@@ -236,11 +237,7 @@ func (c *Client) Run(ctx context.Context, t bench.Task) ([]dataset.Sample, error
 var errOverdue = fmt.Errorf("%w, and the agent does not end the task", ErrDeadline)
 
 func (c *Client) receive(ctx context.Context, t bench.Task, alive func()) ([]dataset.Sample, error) {
-	var secret []byte
-	if l := c.lease.Load(); l != nil {
-		secret = l.secret
-	}
-	events, err := c.rpc.Run(ctx, taskToWire(t, secret))
+	events, err := c.rpc.Run(ctx, taskToWire(t, c.held().secret))
 	if err != nil {
 		return nil, err
 	}

@@ -110,12 +110,7 @@ func (s *Server) measure(ctx context.Context, e bench.Experiment, t bench.Task, 
 		return outcome{err: err}
 	}
 	defer restore()
-	return s.attempt(ctx, e, g, t, progress)
-}
-
-// attempt performs the task and turns a panic of an experiment into an error.
-func (s *Server) attempt(ctx context.Context, e bench.Experiment, g group, t bench.Task, progress func(int)) (o outcome) {
-	defer func() {
+	defer func() { // a panic of an experiment is an error
 		if p := recover(); p != nil {
 			s.opts.Log.Error("panic", "exp", t.Exp, "slot", t.Slot, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 			o = outcome{err: fmt.Errorf("panic: %v (the stack is in the agent's log)", p)}

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -27,6 +28,17 @@ type ServerOptions struct {
 	// Shared says that coordinators may be others than who started the agent, as with a daemon: they are not told which
 	// ports are open where the agent can reach and they cannot.
 	Shared bool
+}
+
+func (o ServerOptions) filled() ServerOptions {
+	o.Data, o.Limits = cmp.Or(o.Data, ":0"), o.Limits.filled()
+	if o.Silence <= 0 {
+		o.Silence = defaultSilence
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return o
 }
 
 // discreet is where the data plane is to report what no coordinator is told; nil where all is told.
@@ -63,9 +75,6 @@ type performer func(context.Context, bench.Experiment, bench.Group, bench.Task, 
 
 // NewServer opens the data port. The server serves nobody until ServeStream or Listen.
 func NewServer(o ServerOptions) (*Server, error) {
-	if o.Data == "" {
-		o.Data = ":0"
-	}
 	cpu := -1
 	if o.CPU != "" {
 		n, err := strconv.ParseUint(o.CPU, 10, 16)
@@ -74,10 +83,7 @@ func NewServer(o ServerOptions) (*Server, error) {
 		}
 		cpu = int(n)
 	}
-	o.Limits = o.Limits.filled()
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o = o.filled()
 	plane, err := newMeshPlane(o.Data, cpu, o.Limits, o.discreet())
 	if err != nil {
 		return nil, err
@@ -86,14 +92,7 @@ func NewServer(o ServerOptions) (*Server, error) {
 }
 
 func newServer(o ServerOptions, plane dataPlane) *Server {
-	o.Limits = o.Limits.filled()
-	if o.Silence <= 0 {
-		o.Silence = defaultSilence
-	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	return &Server{opts: o, plane: plane, perform: bench.Perform, env: environ.Collect}
+	return &Server{opts: o.filled(), plane: plane, perform: bench.Perform, env: environ.Collect}
 }
 
 // Close cancels what runs, waits for it as long as an agent may, and closes the data port.

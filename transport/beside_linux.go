@@ -39,7 +39,9 @@ func (g *Group) Beside(transfer func(plane.Mover) error, f func(plane.Second) er
 		err = errors.New("a transfer was started and not waited for")
 	}
 	if err != nil {
-		g.shutdown()
+		g.mu.Lock()
+		shutdown(g.conns)
+		g.mu.Unlock()
 	}
 	if s.busy { // its error is that of connections just shut down
 		_ = s.Wait()
@@ -69,20 +71,15 @@ func (g *Group) divide() (own *unix.CPUSet, restore func() error, err error) {
 		return nil, nil, err
 	}
 	own = &unix.CPUSet{}
-	own.Set(share[0])
-	if len(share) > 1 {
-		own.Zero()
-		for _, cpu := range share[1:] {
-			own.Set(cpu)
-		}
+	for _, cpu := range share[min(1, len(share)-1):] {
+		own.Set(cpu)
 	}
 	return own, func() error { return unix.SchedSetaffinity(0, &all) }, nil
 }
 
 // shareOf lists the CPUs of one of several ranks: every size-th of all; of fewer CPUs than ranks, one that others have
 // too.
-func shareOf(all *unix.CPUSet, rank, size int) []int {
-	var share []int
+func shareOf(all *unix.CPUSet, rank, size int) (share []int) {
 	n := all.Count()
 	for cpu, k := 0, 0; k < n; cpu++ {
 		if !all.IsSet(cpu) {
@@ -179,11 +176,9 @@ func await(fd int) error {
 	}
 }
 
-// shutdown shuts the team's connections down, as after an error.
-func (g *Group) shutdown() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for _, c := range g.conns {
+// shutdown shuts connections down, as after an error.
+func shutdown(conns []*Conn) {
+	for _, c := range conns {
 		if c != nil {
 			c.Shutdown()
 		}

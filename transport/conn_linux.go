@@ -51,16 +51,27 @@ func newConn(fd int, peer string) *Conn {
 	return &Conn{fd: fd, flags: sendFlags(false), peer: peer, allowed: newAllowance(math.MaxInt64), refs: 1}
 }
 
+// may reports whether n bytes may be moved, of which left are counted already.
+func (c *Conn) may(left *int64, n int) bool { return int64(n) <= *left || c.allowed.take(left, n) }
+
+// take counts n bytes that move, and reports whether they may.
+func (c *Conn) take(left *int64, n int) bool {
+	if int64(n) > *left && !c.allowed.take(left, n) {
+		return false
+	}
+	*left -= int64(n)
+	return true
+}
+
 // Send sends b as one message and returns when the kernel has copied all of it to the send buffer. It fails with
 // ErrTimeout, ErrPeerClosed, ErrStopped or ErrTicketBytes; the connection is then of no further use.
 func (c *Conn) Send(b []byte) error {
 	if len(b) == 0 {
 		return nil
 	}
-	if int64(len(b)) > c.sendLeft && !c.allowed.take(&c.sendLeft, len(b)) {
+	if !c.take(&c.sendLeft, len(b)) {
 		return c.failed("send", len(b), ErrTicketBytes)
 	}
-	c.sendLeft -= int64(len(b))
 	c.sent += int64(len(b))
 	if len(b) <= small {
 		switch n := sysSendNow(c.fd, b, c.flags|unix.MSG_DONTWAIT); {
@@ -102,28 +113,29 @@ func (c *Conn) Recv(b []byte) error {
 	if len(b) == 0 {
 		return nil
 	}
-	if int64(len(b)) > c.recvLeft && !c.allowed.take(&c.recvLeft, len(b)) {
+	if !c.take(&c.recvLeft, len(b)) {
 		return c.failed("receive", len(b), ErrTicketBytes)
 	}
-	c.recvLeft -= int64(len(b))
 	flags := uintptr(0)
 	if len(b) > small {
 		flags = unix.MSG_WAITALL
 	}
 	if !c.unseen {
 		n, errno := sysRecv(c.fd, b, flags)
-		return c.recvRest(b, n, errno)
+		_, err := c.recvRest(b, n, errno, nil)
+		return err
 	}
 	n, errno := sysRecvUnseen(c.fd, b, flags)
 	if n == len(b) {
 		return nil
 	}
-	return c.recvRest(b, n, errno)
+	_, err := c.recvRest(b, n, errno, nil)
+	return err
 }
 
 // recvRest continues after a first read of n bytes or an error. It ends because every pass either makes progress or
-// counts against the receive timeout.
-func (c *Conn) recvRest(b []byte, n int, errno syscall.Errno) error {
+// counts against the receive timeout. With stamps it returns that of the last byte, 0 if b had none left to read.
+func (c *Conn) recvRest(b []byte, n int, errno syscall.Errno, stamps *stamper) (at units.Nanos, err error) {
 	size := len(b)
 	wait := stall{limit: c.rcvWait}
 	for {
@@ -132,16 +144,20 @@ func (c *Conn) recvRest(b []byte, n int, errno syscall.Errno) error {
 			b = b[n:]
 			wait.reset()
 		case errno == 0:
-			return c.failed("receive", size, ErrPeerClosed)
+			return 0, c.failed("receive", size, ErrPeerClosed)
 		default:
 			if err := c.again(errno, &wait); err != nil {
-				return c.failed("receive", size, err)
+				return 0, c.failed("receive", size, err)
 			}
 		}
 		if len(b) == 0 {
-			return nil
+			return at, nil
 		}
-		n, errno = sysRecv(c.fd, b, unix.MSG_WAITALL)
+		if stamps == nil {
+			n, errno = sysRecv(c.fd, b, unix.MSG_WAITALL)
+		} else {
+			n, at, errno = stamps.recv(c.fd, b, unix.MSG_WAITALL)
+		}
 	}
 }
 
@@ -270,24 +286,15 @@ func (c *Conn) RecvAt(b []byte) (at units.Nanos, err error) {
 		err = c.Recv(b)
 		return Now(), err
 	}
-	if int64(len(b)) > c.recvLeft && !c.allowed.take(&c.recvLeft, len(b)) {
-		return 0, c.failed("receive", len(b), ErrTicketBytes)
-	}
-	c.recvLeft -= int64(len(b))
-	size, wait := len(b), stall{limit: c.rcvWait}
-	for len(b) > 0 {
-		n, stamp, errno := c.stamps.recv(c.fd, b, unix.MSG_WAITALL)
-		switch {
-		case n > 0:
-			b, at = b[n:], stamp
-			wait.reset()
-		case errno == 0:
-			return 0, c.failed("receive", size, ErrPeerClosed)
-		default:
-			if err := c.again(errno, &wait); err != nil {
-				return 0, c.failed("receive", size, err)
-			}
+	if len(b) > 0 {
+		if !c.take(&c.recvLeft, len(b)) {
+			return 0, c.failed("receive", len(b), ErrTicketBytes)
 		}
+		n, first, errno := c.stamps.recv(c.fd, b, unix.MSG_WAITALL)
+		if at, err = c.recvRest(b, n, errno, c.stamps); err != nil {
+			return 0, err
+		}
+		at = max(at, first)
 	}
 	if at == 0 {
 		at = Now()

@@ -113,7 +113,7 @@ func TestLimitRoom(t *testing.T) {
 	}
 	limit := func(c *Conn, n int64, want [2]int) {
 		t.Helper()
-		if err := c.limitRoom(n); err != nil {
+		if err := c.LimitRoom(n); err != nil {
 			t.Fatal(err)
 		}
 		if got := state(c); got != want {

@@ -2,12 +2,19 @@ package transport
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"net"
 	"os"
 	"strconv"
 
-	"calib/internal/dataset"
-
+	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
+
+	"calib/internal/dataset"
+	"calib/internal/plane"
+	"calib/internal/units"
 )
 
 // tcpEstablished is the kernel's TCP_ESTABLISHED (net/tcp_states.h).
@@ -77,4 +84,88 @@ func parseSteal(stat []byte) int64 {
 		return 0
 	}
 	return n
+}
+
+// Route returns by which interface packets of the connection to a rank leave, and how large the kernel makes them. It
+// is not for timed sections.
+func (g *Group) Route(to int) (plane.Route, error) {
+	c, err := g.link(to)
+	if err != nil {
+		return plane.Route{}, err
+	}
+	here, there, err := sysEnds(c.fd)
+	if err != nil {
+		return plane.Route{}, fmt.Errorf("route to %s: %w", c.peer, err)
+	}
+	level, option := unix.IPPROTO_IP, unix.IP_MTU
+	if there.Addr().Is6() && !there.Addr().Is4In6() {
+		level, option = unix.IPPROTO_IPV6, unix.IPV6_MTU
+	}
+	mtu, err := unix.GetsockoptInt(c.fd, level, option)
+	if err != nil {
+		return plane.Route{}, fmt.Errorf("packet size on the way to %s: %w", c.peer, err)
+	}
+	routes, err := netlink.RouteGetWithOptions(net.IP(there.Addr().Unmap().AsSlice()),
+		&netlink.RouteGetOptions{SrcAddr: net.IP(here.Addr().Unmap().AsSlice())})
+	if err != nil || len(routes) == 0 {
+		return plane.Route{}, fmt.Errorf("route to %s: %w", c.peer, err)
+	}
+	return plane.Route{Device: routes[0].LinkIndex, MTU: mtu}, nil
+}
+
+// LimitUnsent bounds what the kernel takes and has not sent. 0 is the kernel's own bound, which is none unless its
+// administrator set net.ipv4.tcp_notsent_lowat.
+func (c *Conn) LimitUnsent(n int64) error {
+	err := unix.SetsockoptInt(c.fd, unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, int(min(n, math.MaxInt32)))
+	if err != nil {
+		return fmt.Errorf("limit the unsent bytes (TCP_NOTSENT_LOWAT) to %d, %s: %w", n, c.peer, err)
+	}
+	return nil
+}
+
+// LimitRoom bounds the send buffer, which holds what the other end has not acknowledged. A buffer that the user has
+// fixed stays as it is, and so does one that the kernel would make smaller than n (net.core.wmem_max). 0 gives the
+// kernel's own buffer back, which grows.
+func (c *Conn) LimitRoom(n int64) error {
+	if err := c.changeRoom(clampInt(units.Bytes(n))); err != nil {
+		return fmt.Errorf("limit the send buffer (SO_SNDBUF) to %d, %s: %w", n, c.peer, err)
+	}
+	return nil
+}
+
+func (c *Conn) changeRoom(n int) error {
+	locks, err := unix.GetsockoptInt(c.fd, unix.SOL_SOCKET, unix.SO_BUF_LOCK)
+	if err != nil {
+		return nil // before Linux 5.15 there is no way back to a buffer that grows
+	}
+	if n <= 0 {
+		return c.freeRoom(locks)
+	}
+	if c.room == 0 {
+		if locks&unix.SOCK_SNDBUF_LOCK != 0 {
+			return nil
+		}
+		if c.room, _, err = granted(c.fd); err != nil {
+			return err
+		}
+	}
+	if err := unix.SetsockoptInt(c.fd, unix.SOL_SOCKET, unix.SO_SNDBUF, n); err != nil {
+		return err
+	}
+	if has, _, err := granted(c.fd); err != nil || has/2 < n {
+		return errors.Join(err, c.freeRoom(locks))
+	}
+	return nil
+}
+
+// freeRoom ends a bound. locks are the socket's.
+func (c *Conn) freeRoom(locks int) error {
+	if c.room == 0 {
+		return nil
+	}
+	if err := unix.SetsockoptInt(c.fd, unix.SOL_SOCKET, unix.SO_SNDBUF, c.room/2); err != nil {
+		return err
+	}
+	c.room = 0
+	return unix.SetsockoptInt(c.fd, unix.SOL_SOCKET, unix.SO_BUF_LOCK, locks&^unix.SOCK_SNDBUF_LOCK)
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -66,7 +65,7 @@ func (p *datagramSocket) release() {
 // nothing.
 type datagrams struct {
 	in      messageReader
-	out     []*datagramWriter      // by rank, nil where there is no connection
+	out     []datagramWriter       // by rank, of open connections
 	ranks   map[netip.AddrPort]int // by where its datagrams come from, without a zone
 	seen    int                    // Group.changes when out and ranks were made
 	checked []units.Nanos          // when each rank's connection was last looked at
@@ -103,20 +102,20 @@ var errNotOpen = errors.New("datagrams are not open: every rank of the team call
 // routeDatagrams makes an entry for each open connection. Once datagrams are open, a rank keeps the address that it has
 // shown.
 func (g *Group) routeDatagrams(m *datagrams) error {
-	m.out, m.ranks = make([]*datagramWriter, len(g.team)), make(map[netip.AddrPort]int)
+	m.out, m.ranks = make([]datagramWriter, len(g.team)), make(map[netip.AddrPort]int)
 	for rank, c := range g.conns {
 		if c == nil {
 			continue
 		}
-		r, err := g.route(rank, c)
+		there, err := m.out[rank].aim(g, g.team[rank], c)
+		if err == nil && m.open && m.proven[rank] != there {
+			err = fmt.Errorf("its connection now comes from %v, and it has shown %v", there, m.proven[rank])
+		}
 		if err != nil {
-			return err
+			return fmt.Errorf("datagrams to %s: %w", c.peer, err)
 		}
-		if m.open && m.proven[rank] != r.to {
-			return fmt.Errorf("datagrams to %s: its connection now comes from %v, and it has shown %v", c.peer, r.to, m.proven[rank])
-		}
-		m.proven[rank], m.out[rank] = r.to, newDatagramWriter(r)
-		from := netip.AddrPortFrom(r.to.Addr().WithZone(""), r.to.Port())
+		m.proven[rank] = there
+		from := netip.AddrPortFrom(there.Addr().WithZone(""), there.Port())
 		m.ranks[from] = rank
 		g.mesh.expect(from)
 		m.checked[rank] = Now()
@@ -125,36 +124,51 @@ func (g *Group) routeDatagrams(m *datagrams) error {
 	return nil
 }
 
-// route is the addresses of datagrams to and from a rank.
-type route struct {
-	to   netip.AddrPort // the peer's end of the connection, with the port on which it takes connections
-	from netip.Addr     // the address to send from; not valid where the socket is bound to one
-	six  bool           // the socket's family
+// datagramWriter sends datagrams to one rank. What it hands to the kernel is made once.
+type datagramWriter struct {
+	to   unix.Sockaddr
+	from []byte // the control message that says where from; none where the socket is bound to an address
 }
 
-func (g *Group) route(rank int, c *Conn) (r route, err error) {
-	_, l, err := g.mesh.link(g.team[rank], 0)
+// aim makes o send to the other end of the connection to a host, to the port on which the host takes connections. A
+// socket of IPv6 takes IPv4 mapped.
+func (o *datagramWriter) aim(g *Group, host int, c *Conn) (to netip.AddrPort, err error) {
+	_, l, err := g.mesh.link(host, 0)
 	if err != nil {
-		return r, fmt.Errorf("datagrams to %s: %w", c.peer, err)
+		return to, err
 	}
 	said := l.peer.Addr
-	p, err := strconv.ParseUint(said[strings.LastIndexByte(said, ':')+1:], 10, 16)
+	port, err := parsePort(said[strings.LastIndexByte(said, ':')+1:])
 	if err != nil {
-		return r, fmt.Errorf("datagrams to %s: no port in %q", c.peer, said)
+		return to, fmt.Errorf("no port in %q", said)
 	}
 	here, there, err := sysEnds(c.fd)
 	if err != nil {
-		return r, fmt.Errorf("datagrams to %s: %w", c.peer, err)
+		return to, err
 	}
+	to = netip.AddrPortFrom(there.Addr(), port)
 	bound := g.mesh.udp.bound.Addr()
-	r = route{six: bound.Is6(), to: netip.AddrPortFrom(there.Addr(), uint16(p))}
-	if bound.IsUnspecified() {
-		r.from = here.Addr()
-	} else if bound.Is6() != r.to.Addr().Is6() {
-		return r, fmt.Errorf("datagrams to %s: the agent here takes them on %v only, of the other address family "+
-			"(calib agent --data :0 takes both)", c.peer, bound)
+	switch every := bound.IsUnspecified(); {
+	case !every && bound.Is6() != to.Addr().Is6():
+		return to, fmt.Errorf("the agent here takes them on %v only, of the other address family "+
+			"(calib agent --data :0 takes both)", bound)
+	case every && bound.Is6():
+		o.from = unix.PktInfo6(&unix.Inet6Pktinfo{Addr: here.Addr().As16()})
+	case every:
+		o.from = unix.PktInfo4(&unix.Inet4Pktinfo{Spec_dst: here.Addr().As4()})
 	}
-	return r, nil
+	if bound.Is6() {
+		o.to, err = sockaddr6(to)
+	} else {
+		_, o.to, err = sockaddr(to)
+	}
+	return to, err
+}
+
+// send hands b, which is not empty, to the kernel. EAGAIN: it has no room now.
+func (o *datagramWriter) send(fd int, b []byte) error {
+	_, err := unix.SendmsgN(fd, b, o.from, o.to, unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
+	return err
 }
 
 // SendDatagram sends b as one datagram, which may be lost on the way; b is not empty and below 1,400 bytes. It waits
@@ -172,8 +186,9 @@ func (g *Group) SendDatagram(to int, b []byte) error {
 	if err != nil {
 		return err
 	}
-	if int64(len(b)) > c.sendLeft && !c.allowed.take(&c.sendLeft, len(b)) {
-		return g.failed(to, c.failed("send a datagram,", len(b), ErrTicketBytes))
+	refuse := func(why error) error { return g.failed(to, c.failed("send a datagram,", len(b), why)) }
+	if !c.may(&c.sendLeft, len(b)) {
+		return refuse(ErrTicketBytes)
 	}
 	now := Now()
 	if at := g.mesh.pace.at(now, len(b)); at > now {
@@ -184,14 +199,14 @@ func (g *Group) SendDatagram(to int, b []byte) error {
 	}
 	if now-m.checked[to] > liveness {
 		if !c.alive() {
-			return g.failed(to, c.failed("send a datagram,", len(b), ErrPeerClosed))
+			return refuse(ErrPeerClosed)
 		}
 		m.checked[to] = now
 	}
 	if c.broken.Load() {
-		return g.failed(to, c.failed("send a datagram,", len(b), ErrStopped))
+		return refuse(ErrStopped)
 	}
-	if err := g.sendWhenRoom(m.out[to], b); err != nil {
+	if err := g.sendWhenRoom(&m.out[to], b); err != nil {
 		return fmt.Errorf("send a datagram, %s, %s: %w", units.Bytes(len(b)), c.peer, err)
 	}
 	c.sendLeft -= int64(len(b))
@@ -202,15 +217,12 @@ func (g *Group) SendDatagram(to int, b []byte) error {
 func (g *Group) sendWhenRoom(o *datagramWriter, b []byte) error {
 	var deadline units.Nanos
 	for {
-		errno := o.send(g.mesh.udp.fd, b)
-		switch errno {
-		case 0:
-			return nil
-		case syscall.EINTR:
+		switch err := o.send(g.mesh.udp.fd, b); err {
+		case unix.EINTR:
 			continue
-		case syscall.EAGAIN:
+		case unix.EAGAIN:
 		default:
-			return errno
+			return err
 		}
 		now := Now()
 		if deadline == 0 {
@@ -299,9 +311,39 @@ func (g *Group) take(m *datagrams, n int, at units.Nanos, b []byte) (d plane.Dat
 		return d, false, fmt.Errorf("receive a datagram, %s: it has %s, more than the %s there is room for", c.peer,
 			units.Bytes(n), units.Bytes(room))
 	}
-	if int64(n) > c.recvLeft && !c.allowed.take(&c.recvLeft, n) {
+	if !c.take(&c.recvLeft, n) {
 		return d, false, g.failed(rank, c.failed("receive a datagram,", n, ErrTicketBytes))
 	}
-	c.recvLeft -= int64(n)
 	return plane.Datagram{Got: true, From: rank, Bytes: n, At: at, Dropped: int64(m.in.dropped(g.dropped))}, true, nil
+}
+
+// DatagramRate bounds the rate of datagrams [B/s] where Mesh.Limit does not: 10 Gbit/s, which is more than one thread
+// sends on hosts of today. A flood of them has no congestion control that would give way to others.
+const DatagramRate = 1250 * 1000 * 1000
+
+// pacer spaces datagrams so that the rate never exceeds a limit, whatever their size. Of unused time at most slack is
+// saved up.
+type pacer struct {
+	rate  units.Bytes // [B/s]; 0 is no limit
+	slack units.Nanos
+	next  units.Nanos
+}
+
+// newPacer keeps the rate that was asked for to the letter. The one that holds otherwise is kept over a millisecond, so
+// that no datagram waits for the nanoseconds of the one before.
+func newPacer(rate units.Bytes) pacer {
+	if rate <= 0 {
+		return pacer{rate: DatagramRate, slack: units.Millisecond}
+	}
+	return pacer{rate: rate}
+}
+
+// at returns when n bytes that are ready now may be sent, and counts them.
+func (p *pacer) at(now units.Nanos, n int) units.Nanos {
+	if p.rate <= 0 {
+		return now
+	}
+	at := max(now-p.slack, p.next)
+	p.next = at + units.Nanos(int64(n)*int64(units.Second)/int64(p.rate))
+	return at
 }

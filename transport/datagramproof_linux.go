@@ -62,20 +62,14 @@ func (g *Group) OpenDatagrams(within units.Nanos) error {
 // swapNonces sends a nonce to every other rank, and takes theirs.
 func (g *Group) swapNonces() ([]confirmation, error) {
 	with := make([]confirmation, len(g.team))
-	for rank := range with {
-		if rank == g.rank {
-			with[rank].heard, with[rank].allowed = true, true
-			continue
-		}
+	with[g.rank].heard, with[g.rank].allowed = true, true
+	for _, rank := range g.others {
 		with[rank].over, with[rank].by = newNonce(), newNonce()
 		if err := g.Send(rank, with[rank].over[:]); err != nil {
 			return nil, err
 		}
 	}
-	for rank := range with {
-		if rank == g.rank {
-			continue
-		}
+	for _, rank := range g.others {
 		if err := g.Recv(rank, with[rank].theirs[:]); err != nil {
 			return nil, err
 		}
@@ -111,7 +105,7 @@ func (g *Group) prove(ctx context.Context, m *datagrams, with []confirmation) er
 // complete, −1 if there is none.
 func (g *Group) confirmed(with []confirmation) (missing int, err error) {
 	missing = -1
-	for rank := range with {
+	for _, rank := range g.others {
 		x := &with[rank]
 		if x.heard && x.allowed {
 			continue
@@ -141,15 +135,15 @@ func (g *Group) confirmed(with []confirmation) (missing int, err error) {
 // room.
 func (g *Group) sendProofs(m *datagrams, with []confirmation) error {
 	b := make([]byte, proofBytes)
-	for rank := range with {
+	for _, rank := range g.others {
 		x := &with[rank]
-		if rank == g.rank || x.allowed {
+		if x.allowed {
 			continue
 		}
 		copy(b, proofMagic)
 		copy(b[len(proofMagic):], x.theirs[:])
 		copy(b[len(proofMagic)+nonceSize:], x.by[:])
-		if err := g.sendWhenRoom(m.out[rank], b); err != nil {
+		if err := g.sendWhenRoom(&m.out[rank], b); err != nil {
 			return fmt.Errorf("datagrams to %s: %w", g.conns[rank].peer, err)
 		}
 	}
@@ -184,10 +178,7 @@ func (g *Group) takeProofs(m *datagrams, with []confirmation) error {
 		}
 		with[rank].heard, with[rank].answer = true, proof.by
 	}
-	for rank := range with {
-		if rank == g.rank {
-			continue
-		}
+	for _, rank := range g.others {
 		if err := g.Send(rank, with[rank].answer[:]); err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/netip"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -79,6 +80,40 @@ func sysEnds(fd int) (here, there netip.AddrPort, err error) {
 	return fromSockaddr(a), fromSockaddr(b), nil
 }
 
+// stamper receives from a connection with the kernel's timestamp of the arrival (SO_TIMESTAMPNS). Receiving allocates
+// nothing.
+type stamper struct {
+	in   messageReader
+	last units.Nanos
+}
+
+// sysStamp turns the stamps of what arrives at a socket on or off.
+func sysStamp(fd int, on bool) error {
+	value := 0
+	if on {
+		value = 1
+	}
+	return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, value)
+}
+
+// recv is sysRecv, and also returns when the last byte arrived at this host, on the clock of Now; 0 where the kernel
+// did not say. A stream arrives in order, so its timestamps never decrease.
+func (s *stamper) recv(fd int, b []byte, flags uintptr) (n int, at units.Nanos, errno syscall.Errno) {
+	n, at, errno = s.in.recv(fd, b, flags)
+	if at != 0 {
+		at = max(at, s.last)
+		s.last = at
+	}
+	return n, at, errno
+}
+
+// arrival converts a timestamp of the wall clock to the clock of Now. The result is never later than now.
+func arrival(ts *unix.Timespec) units.Nanos {
+	now := time.Now()
+	age := max(now.UnixNano()-ts.Nano(), 0)
+	return clockOffset + units.Nanos(now.Sub(clockBase)) - units.Nanos(age)
+}
+
 // messageReader receives with what the kernel says of what it receives. Its buffers are allocated once.
 type messageReader struct {
 	hdr     unix.Msghdr
@@ -88,70 +123,34 @@ type messageReader struct {
 	over    uint32 // with SO_RXQ_OVFL: datagrams the kernel had dropped when it queued the last one
 }
 
-// recv is sysRecv, and also returns the kernel's timestamp; 0 if there is none.
+// recv is sysRecv, and also returns the kernel's timestamp, 0 if there is none; and takes the count of drops, which is
+// absent while it is 0.
 func (in *messageReader) recv(fd int, b []byte, flags uintptr) (n int, at units.Nanos, errno syscall.Errno) {
-	if n, errno = in.receive(fd, b, flags); errno != 0 || n == 0 {
-		return n, 0, errno
-	}
-	return n, in.read(), 0
-}
-
-// receive is sysRecv; what the kernel says of it is in messages until the next call.
-func (in *messageReader) receive(fd int, b []byte, flags uintptr) (n int, errno syscall.Errno) {
-	in.prepare(b)
-	r, _, errno := syscall.Syscall(unix.SYS_RECVMSG, uintptr(fd), uintptr(unsafe.Pointer(&in.hdr)), flags)
-	return int(r), errno
-}
-
-func (in *messageReader) prepare(b []byte) {
 	in.iov.Base = unsafe.SliceData(b)
 	in.iov.SetLen(len(b))
 	in.hdr.Iov, in.hdr.Iovlen = &in.iov, 1
 	in.hdr.Name, in.hdr.Namelen = (*byte)(unsafe.Pointer(&in.name)), uint32(unsafe.Sizeof(in.name))
 	in.hdr.Control = &in.control[0]
 	in.hdr.SetControllen(len(in.control))
-}
-
-// messages goes through the control messages of the last call.
-func (in *messageReader) messages() controlMessages {
-	return controlMessages{rest: in.control[:min(int(in.hdr.Controllen), len(in.control))]}
-}
-
-// controlMessages is a place in a list of control messages (cmsg(3)).
-type controlMessages struct {
-	level, kind int32
-	body        []byte
-	rest        []byte
-}
-
-// next goes on to the next message and reports whether there is one. What is cut short ends the list.
-func (m *controlMessages) next() bool {
-	const head = unix.SizeofCmsghdr
-	if len(m.rest) < head {
-		return false
+	r, _, errno := syscall.Syscall(unix.SYS_RECVMSG, uintptr(fd), uintptr(unsafe.Pointer(&in.hdr)), flags)
+	if errno != 0 || r == 0 {
+		return int(r), 0, errno
 	}
-	h := (*unix.Cmsghdr)(unsafe.Pointer(&m.rest[0]))
-	size := int(h.Len)
-	if size < head || size > len(m.rest) {
-		return false
-	}
-	m.level, m.kind, m.body = h.Level, h.Type, m.rest[head:size]
-	m.rest = m.rest[min(unix.CmsgSpace(size-head), len(m.rest)):]
-	return true
-}
-
-// read takes the stamp, and the count of drops, which is absent while it is 0.
-func (in *messageReader) read() (at units.Nanos) {
-	for m := in.messages(); m.next(); {
+	rest := in.control[:min(int(in.hdr.Controllen), len(in.control))]
+	for len(rest) >= unix.SizeofCmsghdr {
+		h, body, more, err := unix.ParseOneSocketControlMessage(rest)
 		switch {
-		case m.level != unix.SOL_SOCKET:
-		case m.kind == unix.SO_TIMESTAMPNS && len(m.body) >= int(unsafe.Sizeof(unix.Timespec{})):
-			at = arrival((*unix.Timespec)(unsafe.Pointer(&m.body[0])))
-		case m.kind == unix.SO_RXQ_OVFL && len(m.body) >= 4:
-			in.over = binary.NativeEndian.Uint32(m.body)
+		case err != nil: // what is cut short ends the list
+			return int(r), at, 0
+		case h.Level != unix.SOL_SOCKET:
+		case h.Type == unix.SO_TIMESTAMPNS && len(body) >= int(unsafe.Sizeof(unix.Timespec{})):
+			at = arrival((*unix.Timespec)(unsafe.Pointer(&body[0])))
+		case h.Type == unix.SO_RXQ_OVFL && len(body) >= 4:
+			in.over = binary.NativeEndian.Uint32(body)
 		}
+		rest = more
 	}
-	return at
+	return int(r), at, 0
 }
 
 // dropped is how many datagrams the kernel had dropped since start when it queued the last one.
@@ -171,68 +170,4 @@ func (in *messageReader) source() netip.AddrPort {
 	}
 	v4 := (*unix.RawSockaddrInet4)(unsafe.Pointer(&in.name))
 	return netip.AddrPortFrom(netip.AddrFrom4(v4.Addr), port)
-}
-
-// datagramWriter sends datagrams to one rank. Its header is made once.
-type datagramWriter struct {
-	hdr     unix.Msghdr
-	iov     unix.Iovec
-	name    unix.RawSockaddrInet6 // large enough for both families
-	control [64]byte              // the address to send from
-}
-
-func newDatagramWriter(r route) *datagramWriter {
-	o := &datagramWriter{}
-	o.hdr.Name, o.hdr.Namelen = (*byte)(unsafe.Pointer(&o.name)), o.address(r)
-	o.hdr.Iov, o.hdr.Iovlen = &o.iov, 1
-	if r.from.IsValid() {
-		o.hdr.Control = &o.control[0]
-		o.hdr.SetControllen(o.origin(r))
-	}
-	return o
-}
-
-// address writes where to, for a socket of r's family, and returns its length.
-func (o *datagramWriter) address(r route) uint32 {
-	port := [2]byte{}
-	binary.BigEndian.PutUint16(port[:], r.to.Port())
-	if r.six {
-		o.name.Family, o.name.Addr = unix.AF_INET6, r.to.Addr().As16()
-		*(*[2]byte)(unsafe.Pointer(&o.name.Port)) = port
-		if id, err := zoneIndex(r.to.Addr().Zone()); err == nil {
-			o.name.Scope_id = id
-		}
-		return unix.SizeofSockaddrInet6
-	}
-	v4 := (*unix.RawSockaddrInet4)(unsafe.Pointer(&o.name))
-	v4.Family, v4.Addr = unix.AF_INET, r.to.Addr().As4()
-	*(*[2]byte)(unsafe.Pointer(&v4.Port)) = port
-	return unix.SizeofSockaddrInet4
-}
-
-// origin writes the control message that says where from, and returns its length. A socket of IPv6 takes IPv4 mapped.
-func (o *datagramWriter) origin(r route) int {
-	const head = unix.SizeofCmsghdr
-	h := (*unix.Cmsghdr)(unsafe.Pointer(&o.control[0]))
-	if r.six {
-		h.Level, h.Type = unix.IPPROTO_IPV6, unix.IPV6_PKTINFO
-		h.SetLen(unix.CmsgLen(unix.SizeofInet6Pktinfo))
-		info := (*unix.Inet6Pktinfo)(unsafe.Pointer(&o.control[head]))
-		info.Addr = r.from.As16()
-		return unix.CmsgSpace(unix.SizeofInet6Pktinfo)
-	}
-	h.Level, h.Type = unix.IPPROTO_IP, unix.IP_PKTINFO
-	h.SetLen(unix.CmsgLen(unix.SizeofInet4Pktinfo))
-	info := (*unix.Inet4Pktinfo)(unsafe.Pointer(&o.control[head]))
-	info.Spec_dst = r.from.As4()
-	return unix.CmsgSpace(unix.SizeofInet4Pktinfo)
-}
-
-// send hands b, which is not empty, to the kernel. EAGAIN: it has no room now.
-func (o *datagramWriter) send(fd int, b []byte) syscall.Errno {
-	o.iov.Base = unsafe.SliceData(b)
-	o.iov.SetLen(len(b))
-	_, _, errno := syscall.Syscall(unix.SYS_SENDMSG, uintptr(fd), uintptr(unsafe.Pointer(&o.hdr)),
-		unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
-	return errno
 }

@@ -5,6 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"calib/internal/plane"
+	"calib/internal/units"
 )
 
 // dial makes a connection, installs it, and returns it held.
@@ -66,4 +72,112 @@ func (m *Mesh) dialOne(ctx context.Context, a netip.AddrPort, s *session, l *lin
 	}
 	c.admit(l, o)
 	return c, nil
+}
+
+// connectSlice is how long one wait for the peer's host lasts before the context is checked.
+const connectSlice = 50 * units.Millisecond
+
+// sysConnect opens a connection to ap with o set, within ctx. It returns ErrTimeout, or what the network said. The
+// connection comes from the address here, unless that is unspecified or of another family.
+func sysConnect(ctx context.Context, here netip.Addr, ap netip.AddrPort, o plane.Socket) (int, error) {
+	return openSocket(ap, unix.SOCK_STREAM, func(fd int, sa unix.Sockaddr) error {
+		if err := errors.Join(sysOptions(fd, o), sysTimeouts(fd, connectSlice, connectSlice)); err != nil {
+			return err
+		}
+		if err := bindFrom(fd, here, ap.Addr()); err != nil {
+			return err
+		}
+		if err := connect(ctx, fd, sa); err != nil {
+			return err
+		}
+		return sysCongestion(fd, o.Congestion) // a route may name another (ip-route(8), congctl), which connect has set
+	})
+}
+
+// bindFrom gives a socket that will connect to there the address here, and leaves its port to connect.
+func bindFrom(fd int, here, there netip.Addr) error {
+	here, there = here.Unmap(), there.Unmap()
+	if here.IsUnspecified() || here.Is4() != there.Is4() {
+		return nil
+	}
+	_, sa, err := sockaddr(netip.AddrPortFrom(here, 0))
+	if err == nil {
+		err = unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_BIND_ADDRESS_NO_PORT, 1)
+	}
+	if err == nil {
+		err = unix.Bind(fd, sa)
+	}
+	if err != nil {
+		return fmt.Errorf("connect from %v: %w", here, err)
+	}
+	return nil
+}
+
+// connect repeats a blocking connect bounded by the send timeout: called again, it continues to wait for the same
+// attempt. It ends with the attempt or with ctx.
+func connect(ctx context.Context, fd int, sa unix.Sockaddr) error {
+	for {
+		err := unix.Connect(fd, sa)
+		switch {
+		case err == nil, errors.Is(err, unix.EISCONN):
+			return nil
+		case errors.Is(err, unix.EINTR), errors.Is(err, unix.EINPROGRESS), errors.Is(err, unix.EALREADY):
+		case errors.Is(err, unix.ECONNREFUSED):
+			return fmt.Errorf("%w (is the agent running there, and is the port open?)", err)
+		case errors.Is(err, unix.EADDRNOTAVAIL):
+			return fmt.Errorf("%w (every local port is taken: wait a minute, or widen net.ipv4.ip_local_port_range)", err)
+		default:
+			return err
+		}
+		if ctx.Err() != nil {
+			return ctxErr(ctx)
+		}
+	}
+}
+
+// discreetTime is how long dialling a host that has not agreed takes, whatever becomes of it.
+const discreetTime = 5 * time.Second
+
+// Consent is what peers must have been told of this mesh, by who coordinates the run, to open a connection to it. It is
+// another in every process.
+func (m *Mesh) Consent() string { return m.consent }
+
+// Discreet makes the mesh one whose caller is not to learn from it which ports are open elsewhere: until a host has
+// proven its ticket, all that becomes of dialling it is one and the same error, at one and the same time. log is told
+// what it was. Call it before the first session.
+func (m *Mesh) Discreet(log func(error)) { m.discreet, m.patience = log, discreetTime }
+
+// tells reports whether the caller may learn what becomes of dialling a peer.
+func (m *Mesh) tells(s *session, l *link) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.discreet == nil || s.met[l.peer.Host]
+}
+
+// dialQuietly is dialAll with an error that says nothing, after a time that says nothing.
+func (m *Mesh) dialQuietly(ctx context.Context, s *session, l *link) (*Conn, error) {
+	limited, cancel := context.WithTimeout(ctx, m.patience)
+	defer cancel()
+	c, err := m.dialAll(limited, s, l)
+	if err == nil {
+		return c, nil
+	}
+	m.discreet(fmt.Errorf("connect to %s: %w", describe(l.peer), err))
+	<-limited.Done()
+	if ctx.Err() != nil {
+		return nil, ctxErr(ctx)
+	}
+	return nil, fmt.Errorf("%w: it has not answered with the run's ticket within %v; why is in this agent's log", ErrConsent, m.patience)
+}
+
+// Foreign returns what has come since the last call.
+func (m *Mesh) Foreign() Foreign {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	f := Foreign{Strays: m.strays.Swap(0), Refused: m.refused}
+	if m.refused > 0 {
+		f.Why = m.why.Error()
+	}
+	m.refused, m.why = 0, nil
+	return f
 }

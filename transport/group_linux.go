@@ -22,6 +22,7 @@ type Group struct {
 	mesh    *Mesh
 	team    []int
 	rank    int
+	others  []int // all ranks but rank
 	timeout units.Nanos
 	spin    units.Nanos // of WaitUntil
 	shared  bool
@@ -57,6 +58,11 @@ func NewGroup(ctx context.Context, m *Mesh, team []int, rank int, timeout units.
 	}
 	g := &Group{ctx: ctx, mesh: m, team: append([]int(nil), team...), rank: rank, timeout: timeout,
 		spin: DefaultSpin, conns: make([]*Conn, len(team)), dropped: dropped}
+	for other := range team {
+		if other != rank {
+			g.others = append(g.others, other)
+		}
+	}
 	g.life, g.end = context.WithCancelCause(ctx)
 	g.release = context.AfterFunc(ctx, g.Abort)
 	return g, nil
@@ -104,20 +110,21 @@ func (g *Group) Send(to int, b []byte) error {
 
 // LimitUnsent bounds the bytes that Send to a rank takes before the kernel has sent them. 0 takes the bound away.
 func (g *Group) LimitUnsent(to int, n int64) error {
-	c, err := g.link(to)
-	if err != nil {
-		return err
-	}
-	return c.limitUnsent(n)
+	return g.on(to, func(c *Conn) error { return c.LimitUnsent(n) })
 }
 
-// LimitRoom bounds the send buffer to a rank. See Conn.limitRoom.
+// LimitRoom bounds the send buffer to a rank. See Conn.LimitRoom.
 func (g *Group) LimitRoom(to int, n int64) error {
-	c, err := g.link(to)
+	return g.on(to, func(c *Conn) error { return c.LimitRoom(n) })
+}
+
+// on does f with the connection to a rank.
+func (g *Group) on(rank int, f func(*Conn) error) error {
+	c, err := g.link(rank)
 	if err != nil {
 		return err
 	}
-	return c.limitRoom(n)
+	return f(c)
 }
 
 // Recv fills b with the next len(b) bytes from a rank. See Conn.Recv.
@@ -136,13 +143,12 @@ func (g *Group) Recv(from int, b []byte) error {
 }
 
 // Counters reads the kernel's counters of the connection to a rank. It is not for timed sections.
-func (g *Group) Counters(peer int) (dataset.TCP, error) {
-	c, err := g.link(peer)
-	if err != nil {
-		return dataset.TCP{}, err
-	}
-	n, err := c.Counters()
-	n.StealTicks = stealTicks()
+func (g *Group) Counters(peer int) (n dataset.TCP, err error) {
+	err = g.on(peer, func(c *Conn) error {
+		n, err = c.Counters()
+		n.StealTicks = stealTicks()
+		return err
+	})
 	return n, err
 }
 
@@ -153,8 +159,8 @@ func (g *Group) Open() error { return g.openAll(g.life) }
 
 func (g *Group) openAll(ctx context.Context) error {
 	for _, dials := range []bool{true, false} {
-		for rank := range g.team {
-			if rank == g.rank || g.known(rank) != nil || dials != g.dials(rank) {
+		for _, rank := range g.others {
+			if g.known(rank) != nil || dials != g.dials(rank) {
 				continue
 			}
 			if _, err := g.openWithin(ctx, rank); err != nil {

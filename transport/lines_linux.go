@@ -3,7 +3,6 @@ package transport
 import (
 	"errors"
 	"fmt"
-	"math"
 	"runtime"
 	"sync"
 
@@ -40,9 +39,7 @@ func (g *Group) Lines(rank, k int, f func(i int, l plane.Line) error) error {
 			err = f(i, l)
 		}
 		if err != nil {
-			for _, c := range conns {
-				c.Shutdown()
-			}
+			shutdown(conns)
 		}
 		return err
 	}
@@ -112,12 +109,6 @@ func newLine(g *Group, c *Conn) (plane.Line, error) {
 // Send implements plane.Line: no end of a message is marked.
 func (l line) Send(b []byte) error { return l.sendBytes(b) }
 
-// LimitUnsent implements plane.Line.
-func (l line) LimitUnsent(n int64) error { return l.limitUnsent(n) }
-
-// LimitRoom implements plane.Line.
-func (l line) LimitRoom(n int64) error { return l.limitRoom(n) }
-
 func (l line) Now() units.Nanos { return Now() }
 
 func (l line) WaitUntil(t units.Nanos) error { return l.g.WaitUntil(t) }
@@ -154,24 +145,14 @@ func (l line) ProbesRTT() (bool, error) {
 	return info.Cwnd_gain == bbrUnit, nil
 }
 
-// limitUnsent bounds what the kernel takes and has not sent. 0 is the kernel's own bound, which is none unless its
-// administrator set net.ipv4.tcp_notsent_lowat.
-func (c *Conn) limitUnsent(n int64) error {
-	if err := unix.SetsockoptInt(c.fd, unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, int(min(n, math.MaxInt32))); err != nil {
-		return fmt.Errorf("limit the unsent bytes (TCP_NOTSENT_LOWAT) to %d, %s: %w", n, c.peer, err)
-	}
-	return nil
-}
-
 // sendBytes is Send without the mark of a message's end.
 func (c *Conn) sendBytes(b []byte) error {
 	if len(b) == 0 {
 		return nil
 	}
-	if int64(len(b)) > c.sendLeft && !c.allowed.take(&c.sendLeft, len(b)) {
+	if !c.take(&c.sendLeft, len(b)) {
 		return c.failed("send", len(b), ErrTicketBytes)
 	}
-	c.sendLeft -= int64(len(b))
 	c.sent += int64(len(b))
 	flags := c.flags &^ unix.MSG_EOR
 	n, errno := sysSend(c.fd, b, flags)
@@ -188,10 +169,9 @@ func (c *Conn) RecvSome(b []byte) (int, error) {
 		n, errno := sysRecv(c.fd, b, 0)
 		switch {
 		case n > 0:
-			if int64(n) > c.recvLeft && !c.allowed.take(&c.recvLeft, n) {
+			if !c.take(&c.recvLeft, n) {
 				return 0, c.failed("receive", n, ErrTicketBytes)
 			}
-			c.recvLeft -= int64(n)
 			return n, nil
 		case errno == 0:
 			return 0, c.failed("receive", len(b), ErrPeerClosed)

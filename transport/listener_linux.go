@@ -94,7 +94,6 @@ func resolve(ctx context.Context, addr string) ([]netip.AddrPort, error) {
 // acceptLoop takes connections until Close shuts the listener down. It waits only for accept, for the end of a
 // handshake that it has just ended, and for acceptPause.
 func (m *Mesh) acceptLoop() {
-	defer m.wg.Done()
 	for turn := uint64(1); ; turn++ {
 		fd, from, more, err := sysAccept(m.fd)
 		if !more {
@@ -108,8 +107,7 @@ func (m *Mesh) acceptLoop() {
 		c.port = from.Port()
 		m.beginHandshake(c)
 		m.handshakes <- struct{}{}
-		m.wg.Add(1)
-		go m.serveHandshake(c, turn)
+		m.wg.Go(func() { m.serveHandshake(c, turn) })
 	}
 }
 
@@ -128,13 +126,10 @@ func (m *Mesh) beginHandshake(c *Conn) {
 // turn counts the accepted connections: handshakes run concurrently, so one that the peer has given up may end after
 // the handshake of a connection that the peer opened later.
 func (m *Mesh) serveHandshake(c *Conn, turn uint64) {
-	defer m.wg.Done()
 	defer func() { <-m.handshakes }()
-	var (
-		s *session
-		l *link
-		o plane.Socket
-	)
+	var s *session
+	var l *link
+	var o plane.Socket
 	err := c.SetTimeouts(handshakeTimeout, handshakeTimeout)
 	if err == nil {
 		_, err = answerHandshake(m.ctx, c, m.consent, func(h *hello) (t *plane.Ticket, err error) {

@@ -55,17 +55,15 @@ func NewMesh(addr string) (*Mesh, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen for data on %s: %w", addr, err)
 	}
-	defaults, err := sysListenDefaults(fd)
-	if err != nil {
+	m := &Mesh{fd: fd, addr: bound, udp: newDatagramSocket(udp, bound), pace: newPacer(0), consent: rand.Text(),
+		handshakes: make(chan struct{}, maxPending)}
+	if m.defaults, err = sysListenDefaults(fd); err != nil {
 		sysClose(fd)
 		sysClose(udp)
 		return nil, fmt.Errorf("listen for data on %s: %w", addr, err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	m := &Mesh{fd: fd, addr: bound, defaults: defaults, udp: newDatagramSocket(udp, bound), pace: newPacer(0), consent: rand.Text(),
-		ctx: ctx, cancel: cancel, handshakes: make(chan struct{}, maxPending)}
-	m.wg.Add(1)
-	go m.acceptLoop()
+	m.ctx, m.cancel = context.WithCancel(context.Background())
+	m.wg.Go(m.acceptLoop)
 	return m, nil
 }
 
@@ -82,19 +80,26 @@ func (m *Mesh) Addr() netip.AddrPort { return m.addr }
 
 // SetSession ends the session there may be and begins s. Connections of peers are taken from then on.
 func (m *Mesh) SetSession(s plane.Session) error {
+	if err := m.setSession(s); err != nil {
+		return fmt.Errorf("session of run %s on host %d: %w", s.Run, s.Self, err)
+	}
+	return nil
+}
+
+func (m *Mesh) setSession(s plane.Session) error {
 	next, err := newSession(s)
 	if err != nil {
-		return fmt.Errorf("session of run %s on host %d: %w", s.Run, s.Self, err)
+		return err
 	}
 	m.Reset()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.moved.allow(next, m.most)
 	if m.closed {
-		return fmt.Errorf("session of run %s on host %d: the mesh is closed: %w", s.Run, s.Self, ErrStopped)
+		return fmt.Errorf("the mesh is closed: %w", ErrStopped)
 	}
 	if err := m.listenWith(s.Socket); err != nil {
-		return fmt.Errorf("session of run %s on host %d: %w", s.Run, s.Self, err)
+		return err
 	}
 	m.session, m.epoch = next, 0
 	for id, l := range next.links {

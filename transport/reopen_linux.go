@@ -23,30 +23,37 @@ const ready = "calibrd\n"
 // they then drop the old connection and dial. A rank sends ready on all its connections before it waits on any, and the
 // mesh, not the rank, answers handshakes: so no cycle of ranks can wait for each other.
 func (g *Group) Reopen(o plane.Socket) error {
+	if err := g.reopen(o); err != nil {
+		return fmt.Errorf("reopen: %w", err)
+	}
+	return nil
+}
+
+func (g *Group) reopen(o plane.Socket) error {
 	ctx, cancel := context.WithTimeout(g.life, time.Duration(openTimeout))
 	defer cancel()
 	deadline := Now() + openTimeout
 	if err := g.openAll(ctx); err != nil {
-		return fmt.Errorf("reopen: %w", err)
+		return err
 	}
 	if err := g.override(o); err != nil {
-		return fmt.Errorf("reopen: %w", err)
+		return err
 	}
-	for rank := range g.team {
-		if rank == g.rank || g.dials(rank) {
+	for _, rank := range g.others {
+		if g.dials(rank) {
 			continue
 		}
 		if err := g.askToRedial(rank); err != nil {
-			return fmt.Errorf("reopen: %w", err)
+			return err
 		}
 	}
 	for _, dials := range []bool{true, false} {
-		for rank := range g.team {
-			if rank == g.rank || dials != g.dials(rank) {
+		for _, rank := range g.others {
+			if dials != g.dials(rank) {
 				continue
 			}
 			if err := g.replace(ctx, rank, deadline); err != nil {
-				return fmt.Errorf("reopen: %w", err)
+				return err
 			}
 		}
 	}
@@ -123,11 +130,9 @@ func (g *Group) restore() {
 
 // peers are the host indices of the others.
 func (g *Group) peers() []int {
-	hosts := make([]int, 0, len(g.team))
-	for rank, host := range g.team {
-		if rank != g.rank {
-			hosts = append(hosts, host)
-		}
+	hosts := make([]int, len(g.others))
+	for i, rank := range g.others {
+		hosts[i] = g.team[rank]
 	}
 	return hosts
 }

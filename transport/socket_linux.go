@@ -104,14 +104,16 @@ func sysCongestion(fd int, name string) error {
 }
 
 func sysBuffers(fd int, o plane.Socket) error {
-	if o.SndBuf > 0 {
-		if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUF, clampInt(o.SndBuf)); err != nil {
-			return fmt.Errorf("set SO_SNDBUF to %s: %w", o.SndBuf, err)
+	for _, b := range []struct {
+		name   string
+		option int
+		size   units.Bytes
+	}{{"SO_SNDBUF", unix.SO_SNDBUF, o.SndBuf}, {"SO_RCVBUF", unix.SO_RCVBUF, o.RcvBuf}} {
+		if b.size <= 0 {
+			continue
 		}
-	}
-	if o.RcvBuf > 0 {
-		if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, clampInt(o.RcvBuf)); err != nil {
-			return fmt.Errorf("set SO_RCVBUF to %s: %w", o.RcvBuf, err)
+		if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, b.option, clampInt(b.size)); err != nil {
+			return fmt.Errorf("set %s to %s: %w", b.name, b.size, err)
 		}
 	}
 	return nil
@@ -191,13 +193,17 @@ func sockaddr(ap netip.AddrPort) (family int, sa unix.Sockaddr, err error) {
 	if addr.Is4() {
 		return unix.AF_INET, &unix.SockaddrInet4{Port: int(ap.Port()), Addr: addr.As4()}, nil
 	}
-	sa6 := &unix.SockaddrInet6{Port: int(ap.Port()), Addr: addr.As16()}
-	if zone := addr.Zone(); zone != "" {
-		if sa6.ZoneId, err = zoneIndex(zone); err != nil {
-			return 0, nil, err
-		}
+	sa, err = sockaddr6(ap)
+	return unix.AF_INET6, sa, err
+}
+
+// sockaddr6 is an address of either family for a socket of IPv6.
+func sockaddr6(ap netip.AddrPort) (sa *unix.SockaddrInet6, err error) {
+	sa = &unix.SockaddrInet6{Port: int(ap.Port()), Addr: ap.Addr().As16()}
+	if zone := ap.Addr().Zone(); zone != "" {
+		sa.ZoneId, err = zoneIndex(zone)
 	}
-	return unix.AF_INET6, sa6, nil
+	return sa, err
 }
 
 func zoneIndex(zone string) (uint32, error) {
@@ -252,38 +258,31 @@ func takeBoth(fd int, sa unix.Sockaddr) error {
 
 // sysListen listens on ap. An unspecified IPv6 address takes IPv4 as well.
 func sysListen(ap netip.AddrPort) (fd int, bound netip.AddrPort, err error) {
-	fd, err = openSocket(ap, unix.SOCK_STREAM, func(fd int, sa unix.Sockaddr) (err error) {
-		bound, err = bindListen(fd, sa)
+	fd, err = openSocket(ap, unix.SOCK_STREAM, func(fd int, sa unix.Sockaddr) error {
+		err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1)
+		if err == nil {
+			err = takeBoth(fd, sa)
+		}
+		if err == nil {
+			err = unix.Bind(fd, sa)
+		}
+		if err == nil {
+			err = unix.Listen(fd, 1024)
+		}
+		switch {
+		case errors.Is(err, unix.EADDRINUSE):
+			return fmt.Errorf("%w: choose another with port= in the hosts file, use port 0 to let the kernel choose, "+
+				"or end the process that has it (ss -ltnp)", ErrPortInUse)
+		case errors.Is(err, unix.EADDRNOTAVAIL):
+			return fmt.Errorf("%w: addr= must be an address of this host (ip addr)", err)
+		case err != nil:
+			return err
+		}
+		name, err := unix.Getsockname(fd)
+		bound = fromSockaddr(name)
 		return err
 	})
 	return fd, bound, err
-}
-
-func bindListen(fd int, sa unix.Sockaddr) (bound netip.AddrPort, err error) {
-	if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1); err != nil {
-		return bound, err
-	}
-	if err := takeBoth(fd, sa); err != nil {
-		return bound, err
-	}
-	err = unix.Bind(fd, sa)
-	if err == nil {
-		err = unix.Listen(fd, 1024)
-	}
-	switch {
-	case errors.Is(err, unix.EADDRINUSE):
-		return bound, fmt.Errorf("%w: choose another with port= in the hosts file, use port 0 to let the kernel choose, "+
-			"or end the process that has it (ss -ltnp)", ErrPortInUse)
-	case errors.Is(err, unix.EADDRNOTAVAIL):
-		return bound, fmt.Errorf("%w: addr= must be an address of this host (ip addr)", err)
-	case err != nil:
-		return bound, err
-	}
-	name, err := unix.Getsockname(fd)
-	if err != nil {
-		return bound, err
-	}
-	return fromSockaddr(name), nil
 }
 
 // sysLocalPort is the port of this end of a connection.

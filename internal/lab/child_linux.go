@@ -12,6 +12,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"calib/internal/netspec"
 )
 
 // selfCommand runs a hidden verb of this same program, in a session of its own, so that a Ctrl-C does not reach it.
@@ -21,6 +23,16 @@ func selfCommand(args ...string) *exec.Cmd {
 	cmd.Dir = "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	return cmd
+}
+
+// childConfig is what the processes of a lab, its wire and its holder, read from their standard input.
+type childConfig struct {
+	Spec    netspec.Spec `json:"spec"`
+	Options Options      `json:"options"`
+	// Attached: end when standard input does.
+	Attached bool `json:"attached"`
+	// Socket is where the wire answers requests for statistics.
+	Socket string `json:"socket"`
 }
 
 // child is a process of this program that takes one request and gives one reply.
@@ -52,24 +64,13 @@ func startChild(cmd *exec.Cmd) (*child, error) {
 
 // reply is a child's reply: what it made, or why it could not.
 type reply struct {
-	Error      string          `json:"error,omitempty"`
-	Permission bool            `json:"permission,omitempty"`
-	Exists     bool            `json:"exists,omitempty"`
-	Value      json.RawMessage `json:"value,omitempty"`
+	Error string          `json:"error,omitempty"`
+	Class int             `json:"class,omitempty"` // of the error, in classes
+	Value json.RawMessage `json:"value,omitempty"`
 }
 
-// err returns the child's error with its class.
-func (r reply) err() error {
-	switch {
-	case r.Error == "":
-		return nil
-	case r.Permission:
-		return relayed{r.Error, ErrPermission}
-	case r.Exists:
-		return relayed{r.Error, ErrExists}
-	}
-	return relayed{r.Error, ErrWire}
-}
+// classes are those of a child's errors; the first is that of any other.
+var classes = []error{ErrWire, ErrPermission, ErrExists}
 
 // relayed is an error of another process, with the text it had there.
 type relayed struct {
@@ -99,8 +100,11 @@ func (c *child) request(ctx context.Context, document, value any) error {
 	case <-ctx.Done():
 		return fmt.Errorf("it is not ready: %w", context.Cause(ctx))
 	}
-	if err := r.err(); err != nil || value == nil {
-		return err
+	if r.Error != "" {
+		return relayed{r.Error, classes[r.Class]}
+	}
+	if value == nil {
+		return nil
 	}
 	return json.Unmarshal(r.Value, value)
 }
@@ -121,7 +125,12 @@ func whenEnds(in io.Reader, stop func()) {
 func respond(out io.Writer, value any, err error) error {
 	var r reply
 	if err != nil {
-		r = reply{Error: err.Error(), Permission: errors.Is(err, ErrPermission), Exists: errors.Is(err, ErrExists)}
+		r.Error = err.Error()
+		for i, class := range classes {
+			if errors.Is(err, class) {
+				r.Class = i
+			}
+		}
 	} else if r.Value, err = json.Marshal(value); err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"calib/internal/engine"
 	"calib/internal/events"
 	"calib/internal/netspec"
 )
@@ -38,66 +39,31 @@ type crossing struct {
 	link int // the link's server that it passes before; −1 is none
 }
 
-// dropCause says why the medium dropped a packet.
-type dropCause uint8
-
-const (
-	dropBuffer dropCause = iota
-	dropLoss
-)
-
-// engine computes when each packet is delivered, in nanoseconds of the caller's clock. It is deterministic: the same
-// arrivals give the same deliveries and the same drops.
-//
-// The sender's block sees only its own host's packets, which arrive in order of time, so its end is computed at once. A
-// link and the medium are fed by many blocks, so a packet waits in an event heap until the time it reaches them, which
-// is the end of the block before: it joins the queue and takes its room then, also where the medium cuts through and so
-// has begun with it before. Behind the medium the order no longer changes, not even where the fabric delays packets
-// unequally (the receiver takes them in the order of the medium), so the rest is computed at once again.
-type engine struct {
+// flight knows when each packet is delivered, in nanoseconds of the caller's clock. The same arrivals give the same
+// deliveries and the same drops. A host's packets arrive in order of time, so the end of the sending block is computed
+// at once. A packet then waits in an event heap until the time it reaches a link or the medium.
+type flight struct {
 	spec     *netspec.Spec
-	tx, rx   []server // by host
-	media    []server // one if shared, one for every destination if switched
-	links    []server // of netspec.Spec.Routes
-	route    func(src, dst int) int
-	delay    int64
-	soonest  int64                   // least time from the end of the sender's block to the delivery of a charged packet
-	active   *events.Activity[int64] // nil without a fabric
+	path     *engine.Network[int64]
+	soonest  int64 // least time from the end of the sender's block to the delivery of a charged packet
 	atMedium events.Heap[int64, crossing]
 	due      events.Heap[int64, packet]
-	rng      *rand.Rand
-	onDrop   func(packet, dropCause)
+	onDrop   func(packet, engine.Drop)
 }
 
-// newEngine returns an idle network. It calls onDrop for every packet that the medium drops, so that its buffer can be
+// newFlight returns an idle network. It calls onDrop for every packet that the medium drops, so that its buffer can be
 // reused.
-func newEngine(spec *netspec.Spec, onDrop func(packet, dropCause)) *engine {
-	e := &engine{
-		spec: spec, onDrop: onDrop, delay: nanos(spec.L),
-		tx: make([]server, spec.Hosts), rx: make([]server, spec.Hosts),
-		// The second word only makes this stream differ from other uses of the same seed.
-		rng: rand.New(rand.NewPCG(spec.Seed, 0x6c6f7373)),
+func newFlight(spec *netspec.Spec, onDrop func(packet, engine.Drop)) *flight {
+	hosts := make([]int, spec.Hosts)
+	for i := range hosts {
+		hosts[i] = i
 	}
-	for i := range spec.Hosts {
-		e.tx[i].block, e.rx[i].block = spec.HostBlock(i), spec.ReceiveBlock(i)
+	service := func(b netspec.Block, payload int) int64 { return nanos(spec.Service(b, payload)) }
+	// The second word only makes this stream differ from other uses of the same seed.
+	rng := rand.New(rand.NewPCG(spec.Seed, 0x6c6f7373))
+	return &flight{
+		spec: spec, path: engine.New(spec, hosts, 1e9, service, rng, true), soonest: soonest(spec), onDrop: onDrop,
 	}
-	ports := 1
-	if spec.Mode == netspec.Switched {
-		ports = spec.Hosts
-	}
-	e.media = make([]server, ports)
-	for i := range e.media {
-		e.media[i].block, e.media[i].room = spec.Medium, spec.Buffer
-	}
-	e.route, e.links = spec.Routes(), make([]server, spec.Directions())
-	for i := range e.links {
-		e.links[i].block, e.links[i].room = spec.Links[i/2].Block, spec.Links[i/2].Buffer
-	}
-	if spec.Fabric != nil {
-		e.active = events.NewActivity(spec.Hosts, nanos(spec.Fabric.Active()))
-	}
-	e.soonest = soonest(spec)
-	return e
 }
 
 // soonest returns the least time from the end of the sender's block to the delivery of a charged packet. A medium that
@@ -128,92 +94,50 @@ func nanos(s float64) int64 { return int64(math.Round(s * 1e9)) }
 // arrive takes packet p, which host p.src sent at time sent. A host's packets come in the order of their times. A
 // packet may arrive late, when advance is past its time: it is then served as soon as the servers, in their present
 // state, allow.
-func (e *engine) arrive(sent int64, p packet) {
+func (e *flight) arrive(sent int64, p packet) {
 	if e.spec.ChargeAcks {
 		p.pass = charged
 	}
 	if p.pass == free {
-		e.due.Push(sent+e.delay, p)
+		e.due.Push(sent+e.path.Delay, p)
 		return
 	}
-	tx := &e.tx[p.src]
-	service := e.service(tx, p)
-	end := tx.enter(sent, sent, service)
-	from := end
-	if e.spec.CutThrough && service > 0 {
-		from -= service
+	end, from := e.path.Send(sent, int(p.src), p.size())
+	e.atMedium.Push(end, crossing{p, from, e.path.Link(int(p.src), int(p.dst))})
+}
+
+// size is the payload as the servers see it.
+func (p *packet) size() int {
+	if p.pass == ordered {
+		return engine.Follows
 	}
-	c := crossing{p, from, -1}
-	if e.route != nil {
-		c.link = e.route(int(p.src), int(p.dst))
-	}
-	e.atMedium.Push(end, c)
+	return int(p.payload)
 }
 
 // advance moves everything that reaches a link or the medium at or before now.
-func (e *engine) advance(now int64) {
+func (e *flight) advance(now int64) {
 	for !e.atMedium.Quiet(now) {
-		if at, c := e.atMedium.Pop(); c.link >= 0 {
-			e.pass(at, c)
+		at, c := e.atMedium.Pop()
+		var left int64
+		var why engine.Drop
+		if c.link >= 0 {
+			left, why = e.path.Pass(at, c.link, c.p.size())
 		} else {
-			e.medium(at, c)
+			left, why = e.path.Cross(at, c.from, int(c.p.src), int(c.p.dst), c.p.size())
+		}
+		switch {
+		case why != engine.Kept:
+			e.onDrop(c.p, why)
+		case c.link >= 0:
+			e.atMedium.Push(left, crossing{c.p, left, -1})
+		default:
+			e.due.Push(left, c.p)
 		}
 	}
-}
-
-// pass takes a packet over its link to the medium.
-func (e *engine) pass(at int64, c crossing) {
-	l := &e.links[c.link]
-	if c.p.pass == charged && l.full(at) {
-		e.onDrop(c.p, dropBuffer)
-		return
-	}
-	reached := l.enter(at, at, e.service(l, c.p))
-	e.atMedium.Push(reached, crossing{c.p, reached, -1})
-}
-
-func (e *engine) medium(at int64, c crossing) {
-	p, port := c.p, &e.media[0]
-	if e.spec.Mode == netspec.Switched {
-		port = &e.media[p.dst]
-	}
-	delay := e.delay
-	if p.pass == charged {
-		delay += e.fabric(at, p)
-		if port.full(at) {
-			e.onDrop(p, dropBuffer)
-			return
-		}
-		if e.spec.Loss > 0 && e.rng.Float64() < e.spec.Loss {
-			e.onDrop(p, dropLoss)
-			return
-		}
-	}
-	reached := port.enter(at, c.from, e.service(port, p)) + delay
-	rx := &e.rx[p.dst]
-	e.due.Push(rx.enter(reached, reached, e.service(rx, p)), p)
-}
-
-// fabric notes that p's host has sent it, and returns the delay of p in the fabric.
-func (e *engine) fabric(at int64, p packet) int64 {
-	if e.active == nil {
-		return 0
-	}
-	m := int(p.payload)
-	gs := e.spec.Service(e.tx[p.src].block, m)
-	return nanos(e.spec.Fabric.Delay(m, e.active.Sent(at, int(p.src)), gs))
-}
-
-// service returns how long p occupies s [ns]; −1 for a packet that waits its turn but occupies nothing.
-func (e *engine) service(s *server, p packet) int64 {
-	if p.pass == ordered {
-		return -1
-	}
-	return nanos(e.spec.Service(s.block, int(p.payload)))
 }
 
 // next returns a time before which nothing charged needs to be delivered; false if nothing is under way.
-func (e *engine) next() (int64, bool) {
+func (e *flight) next() (int64, bool) {
 	t, ok := int64(math.MaxInt64), false
 	if e.due.Len() > 0 {
 		t, _ = e.due.Peek()
@@ -222,7 +146,7 @@ func (e *engine) next() (int64, bool) {
 	if e.atMedium.Len() > 0 {
 		at, c := e.atMedium.Peek()
 		if c.p.pass == ordered {
-			return min(t, at+e.delay), true
+			return min(t, at+e.path.Delay), true
 		}
 		t, ok = min(t, at+e.soonest), true
 	}
@@ -230,7 +154,7 @@ func (e *engine) next() (int64, bool) {
 }
 
 // deliver returns the earliest packet due at or before now, and when it was due. Call advance(now) first.
-func (e *engine) deliver(now int64) (p packet, at int64, ok bool) {
+func (e *flight) deliver(now int64) (p packet, at int64, ok bool) {
 	if e.due.Quiet(now) {
 		return packet{}, 0, false
 	}

@@ -174,14 +174,9 @@ func configure(i, mtu int, tcp kernelTCP) (precise bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("find %s: %w", device, err)
 	}
-	if err := netlink.LinkSetMTU(link, mtu); err != nil {
-		return false, fmt.Errorf("set MTU %d of %s: %w", mtu, device, err)
-	}
-	if err := netlink.LinkSetTxQLen(link, queueLen); err != nil {
-		return false, fmt.Errorf("set queue length of %s: %w", device, err)
-	}
-	if err := netlink.LinkSetUp(link); err != nil {
-		return false, fmt.Errorf("bring up %s: %w", device, err)
+	err = errors.Join(netlink.LinkSetMTU(link, mtu), netlink.LinkSetTxQLen(link, queueLen), netlink.LinkSetUp(link))
+	if err != nil {
+		return false, fmt.Errorf("bring up %s with MTU %d and a queue of %d packets: %w", device, mtu, queueLen, err)
 	}
 	// Timestamps without a random offset, so that they tell the wire when a segment was made.
 	plain := os.WriteFile("/proc/sys/net/ipv4/tcp_timestamps", []byte("2\n"), 0) == nil

@@ -20,13 +20,6 @@ import (
 // a host.
 const launchRootless = "nsenter -t %d -U -m --preserve-credentials " + launchRoot
 
-// holdConfig is what the holder reads from its standard input.
-type holdConfig struct {
-	Spec     netspec.Spec `json:"spec"`
-	Options  Options      `json:"options"`
-	Attached bool         `json:"attached"`
-}
-
 func upRootless(ctx context.Context, spec *netspec.Spec, o Options, attached bool) (*Lab, error) {
 	if err := makeDir(o.Dir); err != nil {
 		return nil, err
@@ -44,7 +37,7 @@ func upRootless(ctx context.Context, spec *netspec.Spec, o Options, attached boo
 	}
 	l := &Lab{dir: o.Dir, life: c.in}
 	holder, _ := processOf(cmd.Process.Pid) // none if it is gone already
-	if err := c.request(ctx, holdConfig{Spec: *spec, Options: o, Attached: attached}, &l.State); err != nil {
+	if err := c.request(ctx, childConfig{Spec: *spec, Options: o, Attached: attached}, &l.State); err != nil {
 		l.release()
 		// An interrupted build may have left a holder at work, which reads its input only when it has finished.
 		return nil, errors.Join(fmt.Errorf("build the lab in a user namespace: %w", err),
@@ -61,7 +54,7 @@ func upRootless(ctx context.Context, spec *netspec.Spec, o Options, attached boo
 func RunHolder(in io.Reader, out io.Writer) error {
 	ctx, cancel := untilStopped()
 	defer cancel()
-	var cfg holdConfig
+	var cfg childConfig
 	if err := json.NewDecoder(in).Decode(&cfg); err != nil {
 		return fmt.Errorf("read the holder's configuration: %w", err)
 	}
@@ -84,7 +77,7 @@ func RunHolder(in io.Reader, out io.Writer) error {
 	return dismantle(l.dir, &l.State)
 }
 
-func hold(ctx context.Context, cfg holdConfig) (*Lab, error) {
+func hold(ctx context.Context, cfg childConfig) (*Lab, error) {
 	if err := privateRun(); err != nil {
 		return nil, fmt.Errorf("%w: %w: this system allows user namespaces but nothing in them (on Ubuntu, the sysctl "+
 			"kernel.apparmor_restrict_unprivileged_userns): run as root", ErrPermission, err)

@@ -46,38 +46,33 @@ func Run(ctx context.Context, spec *netspec.Spec, o Options, c Command) (code in
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
 	defer signal.Stop(signals)
-	buildCtx, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	built := make(chan struct{})
 	go func() {
 		select {
 		case <-signals:
 			cancel()
 		case <-built:
+		case <-ctx.Done():
 		}
 	}()
-	l, err := up(buildCtx, spec, o, true)
-	close(built)
-	cancel()
-	if err != nil {
-		return 1, err
-	}
-	defer func() {
-		if e := l.Close(); e != nil {
-			code, err = max(code, 1), errors.Join(err, e)
-		}
-	}()
-	code, err = l.command(ctx, c, signals)
+	v, err := within(ctx, spec, o, func(ctx context.Context, l *Lab) (err error) {
+		close(built)
+		code, err = l.command(ctx, c, signals)
+		return err
+	})
 	if errors.Is(err, ErrWire) {
 		return 1, err
 	}
-	stats, e := ReadStats(l.StatsPath)
-	if e != nil {
-		return 1, errors.Join(err, e)
+	if v != nil {
+		fmt.Fprintf(c.Stderr, "lab %s: %v\n", o.withDefaults().Name, v)
+		if v.Late && c.Strict && code == 0 && err == nil {
+			code = exitLate
+		}
 	}
-	v := Judge(stats)
-	fmt.Fprintf(c.Stderr, "lab %s: %v\n", l.Name, v)
-	if v.Late && c.Strict && code == 0 && err == nil {
-		code = exitLate
+	if err != nil {
+		code = max(code, 1)
 	}
 	return code, err
 }
@@ -94,18 +89,14 @@ func (l *Lab) command(ctx context.Context, c Command, signals <-chan os.Signal) 
 	if err := cmd.Start(); err != nil {
 		return 1, fmt.Errorf("start the command: %w", err)
 	}
-	ended := make(chan struct{})
-	defer close(ended)
-	died := l.watchWire(ended)
 	done := make(chan error, 1)
 	go func() { done <- cmd.Wait() }()
-	var wireErr error
 	var kill <-chan time.Time
 	cancelled := ctx.Done()
 	for {
 		select {
 		case err := <-done:
-			return exitCode(cmd, err, wireErr)
+			return exitCode(cmd, err)
 		case s := <-signals:
 			// A terminal has sent its Ctrl-C to the command itself.
 			if s != unix.SIGINT || !onTerminal() {
@@ -113,29 +104,25 @@ func (l *Lab) command(ctx context.Context, c Command, signals <-chan os.Signal) 
 			}
 		case <-cancelled:
 			cancelled, kill = nil, time.After(interruptTime)
-		case <-died:
-			died, kill = nil, time.After(interruptTime)
-			wireErr = fmt.Errorf("%w: it died while the command ran%s", ErrWire, logTail(l.LogPath))
-			_ = cmd.Process.Signal(unix.SIGTERM)
+			if errors.Is(context.Cause(ctx), ErrWire) {
+				_ = cmd.Process.Signal(unix.SIGTERM)
+			}
 		case <-kill:
 			_ = cmd.Process.Kill()
 		}
 	}
 }
 
-func exitCode(cmd *exec.Cmd, err, wireErr error) (int, error) {
+func exitCode(cmd *exec.Cmd, err error) (int, error) {
 	var exit *exec.ExitError
 	switch {
 	case errors.As(err, &exit):
-		code := exit.ExitCode()
 		if ws, ok := exit.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
-			code = exitSignal + int(ws.Signal())
+			return exitSignal + int(ws.Signal()), nil
 		}
-		return code, wireErr
+		return exit.ExitCode(), nil
 	case err != nil:
-		return 1, errors.Join(fmt.Errorf("run %s: %w", cmd.Args[0], err), wireErr)
-	case wireErr != nil:
-		return 1, wireErr
+		return 1, fmt.Errorf("run %s: %w", cmd.Args[0], err)
 	}
 	return 0, nil
 }
@@ -176,4 +163,53 @@ func (l *Lab) watchWire(stop <-chan struct{}) <-chan struct{} {
 func onTerminal() bool {
 	group, err := unix.IoctlGetInt(0, unix.TIOCGPGRP)
 	return err == nil && group == unix.Getpgrp()
+}
+
+// Within builds a lab, calls do with it, takes the lab down whatever happened, and returns the verdict on its lateness.
+// The context of do ends with ctx, when the wire dies, and when the terminal is closed. Where this process is killed
+// the wire ends with it; what is left of the hosts' namespaces then goes with Down, or with the next lab of that name.
+func Within(ctx context.Context, spec *netspec.Spec, o Options, do func(context.Context, *Lab) error) (Verdict, error) {
+	ctx, stop := signal.NotifyContext(ctx, unix.SIGHUP)
+	defer stop()
+	v, err := within(ctx, spec, o, do)
+	if v == nil {
+		v = &Verdict{}
+	}
+	return *v, err
+}
+
+// within is Within but for the terminal. There is no verdict on a lab that was not built, or whose wire has died: the
+// context of do ends with ErrWire as its cause then.
+func within(
+	ctx context.Context, spec *netspec.Spec, o Options, do func(context.Context, *Lab) error,
+) (v *Verdict, err error) {
+	l, err := up(ctx, spec, o, true)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, l.Close()) }()
+	inner, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	ended := make(chan struct{})
+	died := l.watchWire(ended)
+	go func() {
+		select {
+		case <-died:
+			cancel(ErrWire)
+		case <-ended:
+		}
+	}()
+	err = do(inner, l)
+	close(ended)
+	select {
+	case <-died:
+		return nil, errors.Join(fmt.Errorf("%w: it died%s", ErrWire, logTail(l.LogPath)), err)
+	default:
+	}
+	stats, e := ReadStats(l.StatsPath)
+	if e != nil {
+		return nil, errors.Join(err, e)
+	}
+	judged := Judge(stats)
+	return &judged, err
 }

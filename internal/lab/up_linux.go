@@ -171,9 +171,7 @@ func (l *Lab) startWire(ctx context.Context, o Options, attached bool) error {
 	if err != nil {
 		return fmt.Errorf("save the lab's state: %w", err)
 	}
-	cfg := wireConfig{
-		Lab: l.Name, Spec: l.Spec, Socket: l.StatsPath, CPU: o.CPU, Idle: o.Idle, Congestion: o.Congestion, Attached: attached,
-	}
+	cfg := childConfig{Spec: l.Spec, Options: o, Attached: attached, Socket: l.StatsPath}
 	if err := c.request(ctx, cfg, nil); err != nil {
 		return fmt.Errorf("start the wire: %w%s", err, logTail(l.LogPath))
 	}

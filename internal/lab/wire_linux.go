@@ -8,6 +8,7 @@ import (
 	"time"
 	"unsafe"
 
+	"calib/internal/engine"
 	"calib/internal/netspec"
 
 	"golang.org/x/sys/unix"
@@ -36,7 +37,7 @@ const (
 type wire struct {
 	lab       string
 	spec      *netspec.Spec
-	eng       *engine
+	eng       *flight
 	tuns      []tun // by host
 	epoll     int
 	pool      *pool
@@ -61,7 +62,7 @@ func newWire(lab string, spec *netspec.Spec, tuns []tun) (*wire, error) {
 		lab: lab, spec: spec, tuns: tuns, pool: newPool(MTU(spec)), spare: make([]byte, MTU(spec)),
 		begin: time.Now(), spin: minSpin, requests: make(chan chan Stats, 16),
 	}
-	w.eng = newEngine(spec, w.dropped)
+	w.eng = newFlight(spec, w.dropped)
 	w.readPause = longestReadPause
 	for i := range spec.Hosts {
 		w.readPause = min(w.readPause, leastService(spec, spec.HostBlock(i))/4)
@@ -272,9 +273,9 @@ func (w *wire) sentAt(p parsed) int64 {
 	return now - lag
 }
 
-func (w *wire) dropped(p packet, why dropCause) {
+func (w *wire) dropped(p packet, why engine.Drop) {
 	h := &w.stats.Hosts[p.dst]
-	if why == dropBuffer {
+	if why == engine.NoRoom {
 		h.BufferDrops++
 	} else {
 		h.LossDrops++

@@ -7,27 +7,16 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"runtime"
 	"runtime/debug"
 	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
 
 	"calib/internal/netspec"
 	"calib/internal/units"
-
-	"golang.org/x/sys/unix"
 )
-
-// wireConfig is what the wire's process reads from its standard input.
-type wireConfig struct {
-	Lab    string       `json:"lab"`
-	Spec   netspec.Spec `json:"spec"`
-	Socket string       `json:"socket"`
-	CPU    *int         `json:"cpu,omitempty"`
-	Idle   bool         `json:"idle"`
-	// Congestion is the hosts' congestion control; OwnCongestion leaves the machine's.
-	Congestion string `json:"congestion"`
-	// Attached: end when standard input does.
-	Attached bool `json:"attached"`
-}
 
 // wireMemory is where the collector, otherwise off, would step in: far above the packets' bound.
 const wireMemory = 1 << 30
@@ -37,7 +26,7 @@ const wireMemory = 1 << 30
 func RunWire(in io.Reader, out io.Writer) error {
 	debug.SetGCPercent(-1)
 	debug.SetMemoryLimit(wireMemory)
-	var cfg wireConfig
+	var cfg childConfig
 	if err := json.NewDecoder(in).Decode(&cfg); err != nil {
 		return fmt.Errorf("read the wire's configuration: %w", err)
 	}
@@ -58,18 +47,19 @@ func RunWire(in io.Reader, out io.Writer) error {
 }
 
 // prepare builds the wire and leaves the calling goroutine fit to run it.
-func prepare(cfg wireConfig) (*wire, net.Listener, error) {
+func prepare(cfg childConfig) (*wire, net.Listener, error) {
 	if err := cfg.Spec.Validate(); err != nil {
 		return nil, nil, err
 	}
-	tuns, tcp := make([]tun, cfg.Spec.Hosts), tcpOf(&cfg.Spec, cfg.Congestion)
+	o := cfg.Options
+	tuns, tcp := make([]tun, cfg.Spec.Hosts), tcpOf(&cfg.Spec, o.Congestion)
 	for i := range tuns {
 		var err error
-		if tuns[i], err = openDevice(HostName(cfg.Lab, i), i, MTU(&cfg.Spec), tcp); err != nil {
+		if tuns[i], err = openDevice(HostName(o.Name, i), i, MTU(&cfg.Spec), tcp); err != nil {
 			return nil, nil, err
 		}
 	}
-	w, err := newWire(cfg.Lab, &cfg.Spec, tuns)
+	w, err := newWire(o.Name, &cfg.Spec, tuns)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -78,7 +68,7 @@ func prepare(cfg wireConfig) (*wire, net.Listener, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("listen for requests for statistics: %w", err)
 	}
-	return w, listener, w.prepareThread(cfg.CPU, cfg.Idle)
+	return w, listener, w.prepareThread(o.CPU, o.Idle)
 }
 
 // serve answers every connection with the counters as they are now, one JSON document, until the listener closes.
@@ -129,13 +119,13 @@ func (w *wire) snapshot() Stats {
 	s.Lab, s.Uptime = w.lab, time.Since(w.begin).Seconds()
 	s.Hosts = append([]HostStats(nil), w.stats.Hosts...)
 	for i := range s.Hosts {
-		s.Hosts[i].TxQueueMax, s.Hosts[i].RxQueueMax = w.eng.tx[i].most, w.eng.rx[i].most
+		s.Hosts[i].TxQueueMax, s.Hosts[i].RxQueueMax = w.eng.path.Tx[i].Most, w.eng.path.Rx[i].Most
 		if w.spec.Mode == netspec.Switched {
-			s.Hosts[i].PortQueueMax = w.eng.media[i].most
+			s.Hosts[i].PortQueueMax = w.eng.path.Media[i].Most
 		}
 	}
 	if w.spec.Mode == netspec.Shared {
-		s.MediumQueueMax = w.eng.media[0].most
+		s.MediumQueueMax = w.eng.path.Media[0].Most
 	}
 	return s
 }
@@ -157,4 +147,47 @@ func (w *wire) halt() {
 func (w *wire) wake() {
 	one := [8]byte{1}
 	_, _ = unix.Write(w.wakeup, one[:]) // fails only when the counter is full, and then it is readable
+}
+
+// pin binds the calling thread to a CPU.
+func pin(cpu int) error {
+	var set unix.CPUSet
+	set.Set(cpu)
+	if err := unix.SchedSetaffinity(0, &set); err != nil {
+		return fmt.Errorf("pin the wire to CPU %d: %w", cpu, err)
+	}
+	return nil
+}
+
+// raisePriority makes the calling thread wake up as early as it is allowed to, and says how: "rr" is the real-time
+// class at its lowest priority, which needs a second CPU, since the wire polls for up to 50 µs before each packet.
+func raisePriority() string {
+	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0) // worth microseconds, and never an error for one's own thread
+	if runtime.NumCPU() > 1 {
+		attr := unix.SchedAttr{Policy: unix.SCHED_RR, Priority: 1}
+		attr.Size = uint32(unsafe.Sizeof(attr))
+		if unix.SchedSetAttr(0, &attr, 0) == nil {
+			return "rr"
+		}
+	}
+	if unix.Setpriority(unix.PRIO_PROCESS, 0, -20) == nil {
+		return "nice"
+	}
+	return "normal"
+}
+
+// keepAwake asks the kernel not to let idle CPUs fall into states they leave slowly (PM QoS), until the process ends.
+// It reports whether the kernel agreed; it takes root. To leave an idle state costs a host tens of microseconds in a
+// virtual machine, at every packet it waits for.
+func keepAwake() bool {
+	fd, err := unix.Open("/dev/cpu_dma_latency", unix.O_WRONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return false
+	}
+	var microseconds [4]byte
+	if _, err := unix.Write(fd, microseconds[:]); err != nil {
+		unix.Close(fd)
+		return false
+	}
+	return true // the request lasts as long as the descriptor
 }

@@ -9,6 +9,7 @@ import (
 // packet is a piece of a message on its way.
 type packet struct {
 	c        *conn
+	from     instant   // when the medium may begin with it
 	seq      uint32    // number within its connection
 	n        int32     // payload bytes
 	ack      uint32    // packets that the other way has received
@@ -51,17 +52,17 @@ type conn struct {
 
 // conn returns the connection from one rank to another.
 func (w *world) conn(src, dst *proc) *conn {
-	c := src.out.to(dst.id)
+	c := src.out[dst]
 	if c == nil {
+		if src.out == nil {
+			src.out = map[*proc]*conn{}
+		}
 		c = w.newConn(src, dst)
-		src.out.put(c, len(w.procs))
+		src.out[dst] = c
 		dst.in = append(dst.in, src)
 	}
 	return c
 }
-
-// to returns the connection to dst, or nil if it has not been used.
-func (p *proc) to(dst *proc) *conn { return p.out.to(dst.id) }
 
 // accept takes as much of the pending message into the send buffer as there is room for, packet by packet.
 func (c *conn) accept() {
@@ -175,7 +176,7 @@ func (c *conn) left(n int) {
 func (c *conn) arrive(pk packet) {
 	c.got++
 	if pk.ack > 0 {
-		if back := c.dst.to(c.src); back != nil {
+		if back := c.dst.out[c.src]; back != nil {
 			back.acked(pk.ack)
 		}
 	}
@@ -253,19 +254,19 @@ func (c *conn) acknowledge() {
 		c.sendAck()
 		return
 	}
-	w.delack.add(w, queueDelack, w.now+fromNanos(w.opt.DelayedAck), ack{c: c, serial: c.serial})
+	w.delack.add(w, w.now+fromNanos(w.opt.DelayedAck), ack{c: c, serial: c.serial})
 }
 
 // sendAck sends an acknowledgement by itself, which takes the time L and no capacity.
 func (c *conn) sendAck() {
 	c.owed = 0
 	c.serial++
-	c.w.acks.add(c.w, queueAck, c.w.now+c.w.delay, ack{c: c, upTo: c.expect})
+	c.w.acks.add(c.w, c.w.now+c.w.path.Delay, ack{c: c, upTo: c.expect})
 }
 
 // carryAck makes pk, a packet of c, carry the acknowledgement that its host owes in the other direction.
 func (c *conn) carryAck(pk *packet) {
-	if back := c.dst.to(c.src); c.nagle && back != nil {
+	if back := c.dst.out[c.src]; c.nagle && back != nil {
 		pk.ack = back.expect
 		back.owed = 0
 		back.serial++
@@ -280,13 +281,8 @@ func (c *conn) acked(upTo uint32) {
 	}
 }
 
-func (w *world) ackArrives() {
-	a := w.acks.next(w, queueAck)
-	a.c.acked(a.upTo)
-}
-
-func (w *world) ackOverdue() {
-	a := w.delack.next(w, queueDelack)
+// overdue sends an acknowledgement that the receiver has kept back for long enough.
+func (a ack) overdue() {
 	if a.c.owed > 0 && a.serial == a.c.serial {
 		a.c.sendAck()
 	}

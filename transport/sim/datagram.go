@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"bytes"
 	"fmt"
 
 	"calib/internal/events"
@@ -33,43 +34,21 @@ func (g *Group) SendDatagram(to int, b []byte) error {
 	if len(b) == 0 || len(b) >= maxDatagram {
 		return fmt.Errorf("send a datagram of %d bytes to rank %d: want 1 to %d", len(b), to, maxDatagram-1)
 	}
-	if err := g.enter(to); err != nil {
-		return fmt.Errorf("send a datagram of %d bytes to rank %d: %w", len(b), to, err)
-	}
-	err := g.sendDatagram(g.team[to], b)
-	g.w.mu.Unlock()
-	if err != nil {
-		return fmt.Errorf("send a datagram of %d bytes to host %d: %w", len(b), g.team[to].host, err)
-	}
-	return nil
-}
-
-func (g *Group) sendDatagram(dst *proc, b []byte) error {
-	w, p := g.w, g.self
-	if err := w.sleep(p, w.now+w.opt.Cost.send(len(b))); err != nil {
-		return err
-	}
-	limit := w.limit()
-	for p.inbox.sending > 0 && p.inbox.sending+len(b) > int(w.opt.SendBuffer) {
-		if err := w.wait(p, wait{kind: waitRoom, deadline: limit}); err != nil {
+	return g.call(to, "send a datagram of %[1]d bytes to", len(b), func(dst *proc) error {
+		w, p := g.w, g.self
+		if err := w.sleep(p, w.now+w.opt.Cost.send(len(b))); err != nil {
 			return err
 		}
-	}
-	p.inbox.sending += len(b)
-	w.transmit(packet{c: w.conn(p, dst), n: int32(len(b)), datagram: w.datagram(p.rank, b)})
-	return nil
-}
-
-// datagram returns a datagram that holds b, made of one that is gone where there is one.
-func (w *world) datagram(from int, b []byte) *datagram {
-	var d *datagram
-	if n := len(w.gone); n > 0 {
-		d, w.gone = w.gone[n-1], w.gone[:n-1]
-	} else {
-		d = &datagram{}
-	}
-	d.from, d.data = from, append(d.data[:0], b...)
-	return d
+		limit := w.limit()
+		for p.inbox.sending > 0 && p.inbox.sending+len(b) > int(w.opt.SendBuffer) {
+			if err := w.wait(p, wait{kind: waitRoom, deadline: limit}); err != nil {
+				return err
+			}
+		}
+		p.inbox.sending += len(b)
+		w.transmit(packet{c: w.conn(p, dst), n: int32(len(b)), datagram: &datagram{from: p.rank, data: bytes.Clone(b)}})
+		return nil
+	})
 }
 
 // datagramLeft makes room: a datagram of n bytes has left p's sending block.
@@ -85,7 +64,6 @@ func (w *world) datagramArrives(p *proc, pk packet) {
 	limit := w.opt.DatagramBuffer
 	if p.state == dead || limit > 0 && p.inbox.datagrams.Len() >= limit {
 		p.inbox.dropped++
-		w.gone = append(w.gone, pk.datagram)
 		return
 	}
 	pk.datagram.at = w.now
@@ -97,32 +75,20 @@ func (w *world) datagramArrives(p *proc, pk packet) {
 
 // RecvDatagram returns the datagrams for this host in the order they arrived, and when they did. What is longer than b
 // is cut.
-func (g *Group) RecvDatagram(b []byte, until units.Nanos) (plane.Datagram, error) {
-	if err := g.w.enter(g.self); err != nil {
-		return plane.Datagram{}, fmt.Errorf("receive a datagram: %w", err)
-	}
-	d, err := g.recvDatagram(b, until)
-	g.w.mu.Unlock()
-	if err != nil {
-		return plane.Datagram{}, fmt.Errorf("receive a datagram: %w", err)
-	}
-	return d, nil
-}
-
-func (g *Group) recvDatagram(b []byte, until units.Nanos) (plane.Datagram, error) {
-	w, p := g.w, g.self
-	if end := p.clock.when(until); p.inbox.datagrams.Len() == 0 && end > w.now {
-		if err := w.wait(p, wait{kind: waitDatagram, deadline: end}); err != nil {
-			return plane.Datagram{}, err
+func (g *Group) RecvDatagram(b []byte, until units.Nanos) (d plane.Datagram, err error) {
+	err = g.alone("receive a datagram", func() error {
+		w, p := g.w, g.self
+		if end := p.clock.when(until); p.inbox.datagrams.Len() == 0 && end > w.now {
+			if err := w.wait(p, wait{kind: waitDatagram, deadline: end}); err != nil {
+				return err
+			}
 		}
-	}
-	if p.inbox.datagrams.Len() == 0 {
-		return plane.Datagram{Dropped: p.inbox.dropped}, nil
-	}
-	m := p.inbox.datagrams.Pop()
-	d := plane.Datagram{
-		Got: true, From: m.from, Bytes: copy(b, m.data), At: p.clock.read(m.at), Dropped: p.inbox.dropped,
-	}
-	w.gone = append(w.gone, m)
-	return d, w.sleep(p, w.now+w.opt.Cost.recv(d.Bytes))
+		if d.Dropped = p.inbox.dropped; p.inbox.datagrams.Len() == 0 {
+			return nil
+		}
+		m := p.inbox.datagrams.Pop()
+		d.Got, d.From, d.Bytes, d.At = true, m.from, copy(b, m.data), p.clock.read(m.at)
+		return w.sleep(p, w.now+w.opt.Cost.recv(d.Bytes))
+	})
+	return d, err
 }

@@ -3,6 +3,7 @@ package sim
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"calib/internal/plane"
 	"calib/internal/units"
@@ -23,15 +24,16 @@ func (g *Group) Lines(peer, k int, f func(i int, l plane.Line) error) error {
 	if k < 1 || k > plane.MaxLines {
 		return fmt.Errorf("%d lines to rank %d, want 1 to %d", k, peer, plane.MaxLines)
 	}
-	if err := g.enter(peer); err != nil {
-		return fmt.Errorf("open lines to rank %d: %w", peer, err)
-	}
-	first := g.w.conn(g.self, g.team[peer])
-	first.fill = true
-	more, err := g.openLines(g.team[peer], k)
-	g.w.mu.Unlock()
+	var first *conn
+	var more []*Group
+	err := g.call(peer, "open %[1]d lines to", k, func(dst *proc) (err error) {
+		first = g.w.conn(g.self, dst)
+		first.fill = true
+		more, err = g.openLines(dst, k)
+		return err
+	})
 	if err != nil {
-		return fmt.Errorf("open %d lines to host %d: %w", k, g.team[peer].host, err)
+		return err
 	}
 	errs := make([]error, k)
 	for i, own := range more {
@@ -120,12 +122,7 @@ func (p *proc) endLines(w *world) {
 	if r == nil {
 		return
 	}
-	for i, l := range r.lines {
-		if l == p {
-			r.lines = append(r.lines[:i], r.lines[i+1:]...)
-			break
-		}
-	}
+	r.lines = slices.DeleteFunc(r.lines, func(l *proc) bool { return l == p })
 	if len(r.lines) == 0 && r.state == blocked && r.wait.kind == waitJoin {
 		w.release(r, nil)
 	}
@@ -155,41 +152,31 @@ func (l endOf) LimitUnsent(n int64) error { return l.Group.LimitUnsent(l.peer, n
 // LimitRoom implements plane.Line.
 func (l endOf) LimitRoom(n int64) error { return l.Group.LimitRoom(l.peer, n) }
 
-// RecvSome implements plane.Line.
-func (l endOf) RecvSome(b []byte) (int, error) {
+// RecvSome implements plane.Line: it waits for a byte and takes the others that have come with it.
+func (l endOf) RecvSome(b []byte) (n int, err error) {
 	if len(b) == 0 {
 		return 0, nil
 	}
-	g := l.Group
-	if err := g.enter(l.peer); err != nil {
-		return 0, fmt.Errorf("receive up to %d bytes from rank %d: %w", len(b), l.peer, err)
-	}
-	defer g.w.mu.Unlock()
-	n, err := g.recvSome(g.team[l.peer], b)
-	if err != nil {
-		return 0, fmt.Errorf("receive up to %d bytes from host %d: %w", len(b), g.team[l.peer].host, err)
-	}
-	return n, nil
-}
-
-// recvSome waits for a byte and takes the others that have come with it.
-func (g *Group) recvSome(src *proc, b []byte) (int, error) {
-	w, c, n := g.w, g.w.conn(src, g.self), 0
-	if c.arrived == 0 {
-		if c.lost() {
-			return 0, ErrPeer
+	g, w := l.Group, l.w
+	err = g.call(l.peer, "receive up to %[1]d bytes from", len(b), func(src *proc) error {
+		c := w.conn(src, g.self)
+		if c.arrived == 0 {
+			if c.lost() {
+				return ErrPeer
+			}
+			c.want = b[:1]
+			if err := w.wait(g.self, wait{kind: waitRecv, c: c, deadline: w.limit()}); err != nil {
+				return err
+			}
+			n = 1
 		}
-		c.want = b[:1]
-		if err := w.wait(g.self, wait{kind: waitRecv, c: c, deadline: w.limit()}); err != nil {
-			return 0, err
-		}
-		n = 1
-	}
-	more := min(len(b)-n, c.arrived)
-	c.want = b[n : n+more]
-	c.read()
-	n += more
-	return n, w.spend(g.self, w.opt.Cost.recv(n))
+		more := min(len(b)-n, c.arrived)
+		c.want = b[n : n+more]
+		c.read()
+		n += more
+		return w.spend(g.self, w.opt.Cost.recv(n))
+	})
+	return n, err
 }
 
 // State implements plane.Line. CPU is what the thread's sends and receptions took.
@@ -203,3 +190,130 @@ func (l endOf) State() (plane.LineState, error) {
 
 // ProbesRTT implements plane.Line: there is no congestion control.
 func (l endOf) ProbesRTT() (bool, error) { return false, nil }
+
+// second is the plane.Second of a rank: a thread on the same host, which waits for the rank's connections in its place.
+type second struct {
+	g    *Group // the rank's
+	own  *Group // as the second thread uses it
+	busy bool   // started and not waited for
+	todo bool   // a transfer that has not ended
+	quit bool
+	err  error // of the last transfer
+}
+
+// Beside calls f while a second thread stands by. The thread and the rank take Cost.Wake each to wake each other; on a
+// host with one CPU what the thread's calls take is lost to a computation of the rank's.
+func (g *Group) Beside(transfer func(plane.Mover) error, f func(plane.Second) error) error {
+	w, p := g.w, g.self
+	if err := w.enter(p); err != nil {
+		return fmt.Errorf("start a second thread: %w", err)
+	}
+	thread := &proc{
+		node: p.node, id: len(w.procs), rank: p.rank, team: &team{}, parent: p, second: true, wake: make(chan struct{}, 1),
+	}
+	w.procs = append(w.procs, thread)
+	p.lines = append(p.lines, thread)
+	w.live++
+	w.ready.Push(thread)
+	w.mu.Unlock()
+	s := &second{g: g, own: &Group{w: w, self: thread, team: g.team, rank: g.rank}}
+	go s.serve(transfer)
+	err := f(s)
+	if err == nil && s.busy {
+		err = errors.New("a transfer was started and not waited for")
+	}
+	if err != nil {
+		_ = s.own.Close() // ends a transfer under way; it never fails
+		p.mover = nil
+		return err
+	}
+	if err := s.order(func() { s.quit = true }); err != nil {
+		return err
+	}
+	return g.join(func() {})
+}
+
+// serve is the second thread.
+func (s *second) serve(transfer func(plane.Mover) error) {
+	defer s.own.Close()
+	for s.next() {
+		s.end(transfer(s.own))
+	}
+}
+
+// next waits for a transfer to make, and reports whether there is one.
+func (s *second) next() bool {
+	w, p := s.own.w, s.own.self
+	if w.enter(p) != nil {
+		return false
+	}
+	defer w.mu.Unlock()
+	for !s.todo && !s.quit {
+		if w.wait(p, wait{kind: waitOrder}) != nil {
+			return false
+		}
+	}
+	return s.todo && w.spend(p, fromNanos(w.opt.Cost.Wake)) == nil
+}
+
+// end tells the rank that the transfer has ended.
+func (s *second) end(err error) {
+	w, p := s.own.w, s.g.self
+	if w.enter(s.own.self) != nil {
+		return
+	}
+	defer w.mu.Unlock()
+	s.err, s.todo, p.mover = err, false, nil
+	if p.state == blocked && p.wait.kind == waitDone {
+		w.release(p, nil)
+	}
+}
+
+// order tells the second thread what change says.
+func (s *second) order(change func()) error {
+	return s.g.alone("order the second thread", func() error {
+		change()
+		if p := s.own.self; p.state == blocked && p.wait.kind == waitOrder {
+			s.g.w.release(p, nil)
+		}
+		return nil
+	})
+}
+
+// Start implements plane.Second: the rank's connections become those of the second thread.
+func (s *second) Start() error {
+	if s.busy {
+		return errors.New("start a transfer: the last one was not waited for")
+	}
+	s.busy = true
+	return s.order(func() { s.todo, s.g.self.mover = true, s.own.self })
+}
+
+// Wait implements plane.Second.
+func (s *second) Wait() error {
+	if !s.busy {
+		return errors.New("wait for a transfer: none was started")
+	}
+	w, p := s.g.w, s.g.self
+	err := s.g.alone("wait for the second thread", func() error {
+		if s.busy = false; !s.todo {
+			return nil
+		}
+		if err := w.wait(p, wait{kind: waitDone}); err != nil {
+			return err
+		}
+		return w.spend(p, fromNanos(w.opt.Cost.Wake))
+	})
+	if err != nil {
+		return err
+	}
+	return s.err
+}
+
+// user is the thread that waits for p's connections.
+func (p *proc) user() *proc {
+	if p.mover != nil {
+		return p.mover
+	}
+	return p
+}

@@ -70,18 +70,21 @@ func (m machine) Compute(work int64, cpus ...int) (units.Nanos, error) {
 	if work < 0 {
 		return 0, fmt.Errorf("compute: %d steps, want 0 or more", work)
 	}
-	if err := w.enter(p); err != nil {
-		return 0, fmt.Errorf("compute: %w", err)
-	}
-	defer w.mu.Unlock()
 	alone := fromNanos(units.Nanos(work) * h.StepTime)
-	began, before := w.now, p.kernelTime
-	for w.now < began+alone+p.kernelTime-before {
-		if err := w.sleep(p, began+alone+p.kernelTime-before); err != nil {
-			return 0, fmt.Errorf("compute: %w", err)
+	var handled instant
+	err := m.g.alone("compute", func() error {
+		began, before := w.now, p.kernelTime
+		for {
+			handled = p.kernelTime - before
+			if w.now >= began+alone+handled {
+				return nil
+			}
+			if err := w.sleep(p, began+alone+handled); err != nil {
+				return err
+			}
 		}
-	}
-	return units.Nanos((instant(n)*alone + p.kernelTime - before + perNano/2) / perNano), nil
+	})
+	return units.Nanos((instant(n)*alone + handled + perNano/2) / perNano), err
 }
 
 // Work takes the time of steps on the CPU that the network interrupts.
@@ -118,13 +121,7 @@ func (m machine) Copy(c plane.Copy, n int) (units.Nanos, error) {
 	if c.Loop {
 		one.PerByte *= h.LoopFactor
 	}
-	if err := w.enter(p); err != nil {
-		return 0, fmt.Errorf("copy: %w", err)
-	}
-	defer w.mu.Unlock()
 	t := instant(math.Round(float64(n) * (float64(one.Fixed) + one.PerByte*float64(c.Bytes)) * perNano))
-	if err := w.sleep(p, w.now+t); err != nil {
-		return 0, fmt.Errorf("copy: %w", err)
-	}
-	return units.Nanos((t + perNano/2) / perNano), nil
+	err := m.g.alone("copy", func() error { return w.sleep(p, w.now+t) })
+	return units.Nanos((t + perNano/2) / perNano), err
 }

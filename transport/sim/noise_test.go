@@ -42,7 +42,7 @@ func TestClocks(t *testing.T) {
 func TestDeterministic(t *testing.T) {
 	opt := sim.Options{
 		Seed: 9, ClockOffset: units.Second, ClockDrift: 20, Cost: sim.Cost{Send: 500, Recv: 700, Now: 30},
-		Noise: sim.Noise{Jitter: 0.02, Delay: 800, SpikeProb: 0.01, Spike: 50_000, Round: 0.05},
+		Noise: sim.Noise{Jitter: 0.02, Delay: 800, Round: 0.05},
 	}
 	run := func(procs int) []units.Nanos {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))

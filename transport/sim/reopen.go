@@ -26,15 +26,8 @@ func (g *Group) Reopen(s plane.Socket) error {
 	if s.SndBuf < 0 || s.RcvBuf < 0 {
 		return fmt.Errorf("reopen: buffers of %d and %d bytes, want 0 or more", s.SndBuf, s.RcvBuf)
 	}
-	if err := g.w.enter(g.self); err != nil {
-		return fmt.Errorf("reopen: %w", err)
-	}
-	err := g.reopen(s)
-	g.w.mu.Unlock()
-	if err != nil {
-		return fmt.Errorf("host %d reopens its connections: %w", g.self.host, err)
-	}
-	return nil
+	what := fmt.Sprintf("host %d reopens its connections", g.self.host)
+	return g.alone(what, func() error { return g.reopen(s) })
 }
 
 func (g *Group) reopen(s plane.Socket) error {
@@ -54,10 +47,10 @@ func (g *Group) reopen(s plane.Socket) error {
 	}
 	team.socket = s
 	for _, src := range team.procs {
-		for _, old := range src.out.each() {
-			c := w.newConn(src, old.dst)
+		for dst, old := range src.out {
+			c := w.newConn(src, dst)
 			c.sent, c.got, c.retrans = old.sent, old.got, old.retrans
-			src.out.put(c, len(w.procs))
+			src.out[dst] = c
 		}
 	}
 	team.endReopen(w, g.self, nil)

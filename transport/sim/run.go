@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"sync"
 
-	"calib/internal/events"
-	"calib/internal/netspec"
+	"calib/internal/engine"
 )
 
 // Run calls fn as every rank of a team at once and returns their errors, joined. Every group is closed when its fn
@@ -45,31 +43,25 @@ func (n *Net) RunTeams(teams [][]int, fn func(team, rank int, g *Group) error) e
 }
 
 func causes(teams [][]int, errs [][]error) error {
-	var first, peer []error
+	var all []error
 	for i, team := range errs {
 		for rank, err := range team {
-			if err == nil {
-				continue
-			}
-			err := fmt.Errorf("rank %d (host %d): %w", rank, teams[i][rank], err)
-			if errors.Is(err, ErrPeer) {
-				peer = append(peer, err)
-			} else {
-				first = append(first, err)
+			if err != nil {
+				all = append(all, fmt.Errorf("rank %d (host %d): %w", rank, teams[i][rank], err))
 			}
 		}
 	}
-	if len(first) > 0 {
-		return errors.Join(first...)
+	why := slices.DeleteFunc(slices.Clone(all), func(err error) bool { return errors.Is(err, ErrPeer) })
+	if len(why) > 0 {
+		return errors.Join(why...)
 	}
-	return errors.Join(peer...)
+	return errors.Join(all...)
 }
 
 // rendezvous is a team that is not complete yet.
 type rendezvous struct {
 	team    []int
-	arrived []bool
-	missing int
+	arrived map[int]bool // by rank
 	done    chan struct{}
 	groups  []*Group // set before done is closed
 }
@@ -92,11 +84,11 @@ func (n *Net) Group(ctx context.Context, key string, team []int, rank int) (*Gro
 	if r.groups != nil {
 		return r.groups[rank], nil
 	}
-	r.arrived[rank] = false
-	if r.missing++; r.missing == len(team) {
+	there := len(r.arrived)
+	if delete(r.arrived, rank); there == 1 {
 		delete(n.waiting, key)
 	}
-	return nil, fmt.Errorf("group %q: %d of %d ranks waiting: %w", key, len(team)-r.missing+1, len(team), ctx.Err())
+	return nil, fmt.Errorf("group %q: %d of %d ranks waiting: %w", key, there, len(team), ctx.Err())
 }
 
 func (n *Net) join(key string, team []int, rank int) (*rendezvous, error) {
@@ -111,9 +103,7 @@ func (n *Net) join(key string, team []int, rank int) (*rendezvous, error) {
 	r := n.waiting[key]
 	switch {
 	case r == nil:
-		r = &rendezvous{
-			team: slices.Clone(team), arrived: make([]bool, len(team)), missing: len(team), done: make(chan struct{}),
-		}
+		r = &rendezvous{team: slices.Clone(team), arrived: map[int]bool{}, done: make(chan struct{})}
 		n.waiting[key] = r
 	case !slices.Equal(r.team, team):
 		return nil, fmt.Errorf("team %v, but another rank waiting with %v", team, r.team)
@@ -121,7 +111,7 @@ func (n *Net) join(key string, team []int, rank int) (*rendezvous, error) {
 		return nil, fmt.Errorf("rank %d waiting twice", rank)
 	}
 	r.arrived[rank] = true
-	if r.missing--; r.missing > 0 {
+	if len(r.arrived) < len(team) {
 		return r, nil
 	}
 	delete(n.waiting, key)
@@ -160,14 +150,14 @@ func (n *Net) build(key string, teams [][]int) ([][]*Group, error) {
 		return nil, err
 	}
 	w := &world{net: n, opt: &n.opt, rng: n.rng(key, teams)}
-	w.delay = instant(math.Round(n.spec.L * perSecond))
 	w.factor = max(0, 1+n.opt.Noise.Round*w.rng.NormFloat64())
 	groups := make([][]*Group, len(teams))
 	for i, hosts := range teams {
 		procs := make([]*proc, len(hosts))
 		shared := &team{procs: procs}
 		for rank, h := range hosts {
-			at := &node{owner: len(w.procs), host: h, clock: &n.clock[h], block: n.spec.HostBlock(h), rxBlock: n.spec.ReceiveBlock(h)}
+			at := &node{owner: len(w.procs), host: h, clock: &n.clock[h]}
+			at.tx.then, at.rx.then = w.leaveHost, w.deliver
 			p := &proc{node: at, id: len(w.procs), rank: rank, team: shared, wake: make(chan struct{}, 1)}
 			procs[rank] = p
 			w.procs = append(w.procs, p)
@@ -177,24 +167,16 @@ func (n *Net) build(key string, teams [][]int) ([][]*Group, error) {
 		}
 	}
 	w.live = len(w.procs)
-	if n.spec.Fabric != nil {
-		w.active = events.NewActivity(len(w.procs), instant(math.Round(n.spec.Fabric.Active()*perSecond)))
-		if w.opt.Active {
-			for i := range w.procs {
-				w.active.Sent(w.now, i)
-			}
-		}
-	}
-	w.medium.room = n.spec.Buffer
-	if n.spec.Mode == netspec.Switched {
-		w.ports = make([]port, len(w.procs))
-		for i := range w.ports {
-			w.ports[i].room = n.spec.Buffer
-		}
-	}
-	w.route, w.links = n.spec.Routes(), make([]link, n.spec.Directions())
+	w.path = engine.New(&n.spec, slices.Concat(teams...), perSecond, w.service, w.rng, false)
+	w.links = make([]line[packet], n.spec.Directions())
 	for i := range w.links {
-		w.links[i].room = n.spec.Links[i/2].Buffer
+		w.links[i].then = w.cross
+	}
+	w.lost.then, w.acks.then, w.delack.then = w.transmit, func(a ack) { a.c.acked(a.upTo) }, ack.overdue
+	if w.opt.Active && w.path.Active != nil {
+		for i := range w.procs {
+			w.path.Active.Sent(w.now, i)
+		}
 	}
 	w.handOver()
 	return groups, nil

@@ -87,13 +87,10 @@ type Options struct {
 	Hollow bool
 }
 
-// Noise disturbs the service time of every packet at every block. Jitter does not change the median; Delay and Spike
-// do.
+// Noise disturbs the service time of every packet at every block. Jitter does not change the median; Delay does.
 type Noise struct {
-	Jitter    float64     // standard deviation of a factor around 1 (normal, cut at 0)
-	Delay     units.Nanos // mean of an exponential delay
-	SpikeProb float64     // probability of adding Spike
-	Spike     units.Nanos
+	Jitter float64     // standard deviation of a factor around 1 (normal, cut at 0)
+	Delay  units.Nanos // mean of an exponential delay
 	// Round is the standard deviation of one factor around 1 that all packets of a Run or Group share: the drift
 	// between rounds that makes samples of one round correlated.
 	Round float64

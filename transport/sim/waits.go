@@ -53,13 +53,13 @@ func (w *world) wait(p *proc, x wait) error {
 	return w.block(p)
 }
 
-// setAlarm adds a queueDeadline event for the deadline of p's wait, unless p has one that is earlier. That event then
+// setAlarm adds an event for the deadline of p's wait, unless p has one that is earlier. That event then
 // sets the next, so that a million short receptions do not leave a million events.
 func (w *world) setAlarm(p *proc) {
 	d := p.wait.deadline
 	if d > 0 && (p.alarm == 0 || d < p.alarm) {
 		p.alarm = d
-		w.events.Push(d, w.queueOf(p, queueDeadline))
+		w.events.Push(d, (*overdue)(p))
 	}
 }
 
@@ -110,8 +110,8 @@ func (w *world) mayWaitFor(gone *proc) []*proc {
 			out = append(out, p.mover)
 		}
 	}
-	for _, c := range gone.out.each() {
-		add(c.dst)
+	for dst := range gone.out {
+		add(dst)
 	}
 	for _, p := range gone.in {
 		add(p)
@@ -137,33 +137,25 @@ func (p *proc) waitsFor(gone *proc) bool {
 
 // finished reports whether src has left and dst has received all it sent.
 func finished(src, dst *proc) bool {
-	c := src.to(dst)
+	c := src.out[dst]
 	return src.state == dead && (c == nil || c.held == 0)
 }
 
 // String says what a blocked rank waits for.
 func (p *proc) String() string {
-	switch x := p.wait; x.kind {
+	who, c := fmt.Sprintf("host %d", p.host), p.wait.c
+	switch p.wait.kind {
 	case waitSend, waitSome:
-		return fmt.Sprintf("host %d sends, with %d bytes without room, to host %d", p.host, len(x.c.pending), x.c.dst.host)
+		return fmt.Sprintf("%s sends, with %d bytes without room, to host %d", who, len(c.pending), c.dst.host)
 	case waitRecv:
-		return fmt.Sprintf("host %d awaits %d bytes of host %d", p.host, len(x.c.want), x.c.src.host)
-	case waitAny:
-		return fmt.Sprintf("host %d awaits bytes of any host", p.host)
-	case waitReopen:
-		return fmt.Sprintf("host %d reopens its connections", p.host)
+		return fmt.Sprintf("%s awaits %d bytes of host %d", who, len(c.want), c.src.host)
 	case waitLines:
-		return fmt.Sprintf("host %d opens lines to host %d", p.host, p.offer.to.host)
-	case waitJoin:
-		return fmt.Sprintf("host %d awaits the end of its lines", p.host)
-	case waitOrder:
-		return fmt.Sprintf("host %d's second thread awaits a transfer", p.host)
-	case waitDone:
-		return fmt.Sprintf("host %d awaits its second thread", p.host)
-	case waitRoom:
-		return fmt.Sprintf("host %d awaits room for a datagram", p.host)
-	case waitDatagram:
-		return fmt.Sprintf("host %d awaits a datagram", p.host)
+		return fmt.Sprintf("%s opens lines to host %d", who, p.offer.to.host)
 	}
-	return fmt.Sprintf("host %d sleeps", p.host)
+	return who + [...]string{
+		waitSleep: " sleeps", waitAny: " awaits bytes of any host", waitReopen: " reopens its connections",
+		waitJoin: " awaits the end of its lines", waitOrder: "'s second thread awaits a transfer",
+		waitDone: " awaits its second thread", waitRoom: " awaits room for a datagram",
+		waitDatagram: " awaits a datagram",
+	}[p.wait.kind]
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"sync"
 
+	"calib/internal/engine"
 	"calib/internal/events"
-	"calib/internal/netspec"
 )
 
 // world is one simulation: the ranks of one or more teams, the blocks between them and the time. Only the rank that
@@ -18,39 +18,28 @@ type world struct {
 
 	mu     sync.Mutex
 	now    instant
-	events events.Heap[instant, queueID]
+	events events.Heap[instant, happening]
 	procs  []*proc
 	ready  events.Queue[*proc]
 	live   int
-	delay  instant // L
-	broken error   // set by a deadlock: every call fails with it
-	broad  int     // waits that any rank of the team can end
+	broken error // set by a deadlock: every call fails with it
+	broad  int   // waits that any rank of the team can end
 
-	medium port // the shared medium
-	ports  []port
-	links  []link
-	route  func(src, dst int) int    // nil without links
-	active *events.Activity[instant] // nil without a fabric
-	lost   line[packet]              // to be sent again, in order of time
-	acks   line[ack]                 // on their way to a sender, in order of time
-	delack line[ack]                 // kept back by a receiver, in order of time
+	path   *engine.Network[instant]
+	links  []line[packet] // in a direction of a link
+	lost   line[packet]   // to be sent again, in order of time
+	acks   line[ack]      // on their way to a sender, in order of time
+	delack line[ack]      // kept back by a receiver, in order of time
 	rng    *rand.Rand
 	factor float64 // noise that all packets share
-
-	gone []*datagram // lost, or copied by their receivers: used again
 }
 
 // node is a host: its clock and its blocks.
 type node struct {
-	owner   int // id of the rank on the host; its lines are on it, too
-	host    int
-	block   netspec.Block // as a sender
-	rxBlock netspec.Block
-	clock   *clock
-	tx, rx  line[packet]
-	txBegan instant // when the sending block began with the packet it serves
-	txFree  instant // and will have served all it was given
-	rxFree  instant
+	owner  int // id of the rank on the host; its lines are on it, too
+	host   int
+	clock  *clock
+	tx, rx line[packet]
 	// kernelFree is when the host has handled all packets that came out of its receiving block; kernelTime is the CPU
 	// time that this took so far.
 	kernelFree, kernelTime instant
@@ -62,7 +51,7 @@ type proc struct {
 	id     int // index in world.procs
 	rank   int // in its team
 	team   *team
-	out    peers
+	out    map[*proc]*conn
 	in     []*proc // who has connections to it
 	inbox  inbox
 	cpu    instant // time that its sends and receptions took
@@ -77,7 +66,7 @@ type proc struct {
 	begun bool          // the goroutine has taken its first token; the goroutine's own
 	err   error         // what the wait ended with
 	wait  wait          // what a blocked call waits for
-	alarm instant       // the earliest queueDeadline event of the rank; 0 is none
+	alarm instant       // the earliest overdue of the rank; 0 is none
 }
 
 type state int
@@ -88,8 +77,6 @@ const (
 	blocked
 	dead
 )
-
-func (w *world) queueOf(p *proc, kind int) queueID { return queueID(p.id*queuesPerRank + kind) }
 
 // enter locks the world for a call of p. It returns with the lock held if and only if err is nil.
 func (w *world) enter(p *proc) error {
@@ -153,43 +140,9 @@ func (w *world) handOver() {
 			w.breakDeadlock()
 			return
 		}
-		var q queueID
-		w.now, q = w.events.Pop()
-		w.handle(q)
-	}
-}
-
-// nodeQueue is a queue of a host's blocks.
-func (w *world) nodeQueue(n *node, kind int) queueID { return queueID(n.owner*queuesPerRank + kind) }
-
-func (w *world) handle(q queueID) {
-	switch q {
-	case queueLost:
-		w.transmit(w.lost.next(w, queueLost))
-		return
-	case queueAck:
-		w.ackArrives()
-		return
-	case queueDelack:
-		w.ackOverdue()
-		return
-	}
-	if q <= queueLinks {
-		w.leaveLink(int(queueLinks - q))
-		return
-	}
-	p := w.procs[q/queuesPerRank]
-	switch q % queuesPerRank {
-	case queueTx:
-		w.leaveHost(p.node)
-	case queueRx:
-		w.deliver(p.node)
-	case queueSleep:
-		if p.state == blocked {
-			w.release(p, nil)
-		}
-	case queueDeadline:
-		w.checkDeadline(p)
+		var next happening
+		w.now, next = w.events.Pop()
+		next.happen(w)
 	}
 }
 
@@ -202,7 +155,7 @@ func (w *world) sleep(p *proc, t instant) error {
 		w.now = t
 		return nil
 	}
-	w.events.Push(t, w.queueOf(p, queueSleep))
+	w.events.Push(t, (*sleeper)(p))
 	return w.block(p)
 }
 
@@ -251,3 +204,49 @@ func (w *world) leave(p *proc) {
 		w.handOver()
 	}
 }
+
+// happening is something that the world waits for in virtual time.
+type happening interface{ happen(w *world) }
+
+// line is a queue of what happens in order of time: the packets in a block, the retransmissions. Only its head is in
+// the heap of events, so the heap stays as small as the number of hosts.
+type line[T any] struct {
+	events.Queue[timed[T]]
+	then func(T)
+}
+
+type timed[T any] struct {
+	at    instant
+	value T
+}
+
+// add appends v, which happens at that time.
+func (l *line[T]) add(w *world, at instant, v T) {
+	l.Push(timed[T]{at, v})
+	if l.Len() == 1 {
+		w.events.Push(at, l)
+	}
+}
+
+// happen implements happening.
+func (l *line[T]) happen(w *world) {
+	v := l.Pop().value
+	if l.Len() > 0 {
+		w.events.Push(l.Peek().at, l)
+	}
+	l.then(v)
+}
+
+// sleeper and overdue are ranks: one wakes, one may have waited too long.
+type (
+	sleeper proc
+	overdue proc
+)
+
+func (s *sleeper) happen(w *world) {
+	if s.state == blocked {
+		w.release((*proc)(s), nil)
+	}
+}
+
+func (o *overdue) happen(w *world) { w.checkDeadline((*proc)(o)) }

@@ -1,0 +1,173 @@
+// Package engine computes when packets pass the servers of a network of internal/netspec. The simulator gives it
+// virtual times, the lab those of a clock: it knows no other. The same packets at the same times, with the same numbers
+// of the random source, give the same times and the same drops.
+//
+// The caller keeps what is under way: it hands a packet to Send, with what Send returns to Pass or Cross, and so on,
+// always in order of the times at which packets reach a server. A sending block sees its own host's packets only. Links
+// and the medium are fed by many hosts. Behind the medium the order no longer changes, not even where the fabric delays
+// packets unequally, so Cross takes a packet as far as the end of the receiving block.
+package engine
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"calib/internal/events"
+	"calib/internal/netspec"
+)
+
+// Follows is the payload of a packet that waits its turn at every server, and takes neither time nor room there.
+const Follows = -1
+
+// Drop says why a packet was lost.
+type Drop uint8
+
+// Why a packet was lost.
+const (
+	Kept    Drop = iota
+	NoRoom       // the buffer was full
+	Unlucky      // it was drawn
+)
+
+// Server is a first-come first-served station.
+type Server[T ~int64] struct {
+	Most   int // largest number inside, where that is counted
+	block  netspec.Block
+	room   int             // packets it can hold, the one in service included; 0 is unlimited and not counted
+	idle   T               // when it has finished all it holds
+	inside events.Queue[T] // when each packet inside leaves, ascending
+}
+
+// Network is the servers of some of a network's hosts, numbered from 0, and what is between these hosts.
+type Network[T ~int64] struct {
+	Tx, Rx, Media []Server[T] // by host, but for a shared medium, which is one
+	Active        *events.Activity[T]
+	Delay         T
+
+	spec    *netspec.Spec
+	links   []Server[T] // of netspec.Spec.Routes
+	route   func(src, dst int) int
+	hosts   []int
+	second  float64
+	service func(b netspec.Block, payload int) T
+	rng     *rand.Rand
+}
+
+// New returns an idle network of the hosts of spec that are listed. A second has that many units of T, service says how
+// long a block takes for a packet, and losses are drawn from rng. With count, servers count what is inside.
+func New[T ~int64](
+	spec *netspec.Spec, hosts []int, second float64, service func(netspec.Block, int) T, rng *rand.Rand, count bool,
+) *Network[T] {
+	n := &Network[T]{spec: spec, hosts: hosts, second: second, service: service, rng: rng, route: spec.Routes()}
+	n.Delay = n.time(spec.L)
+	server := func(b netspec.Block, room int) Server[T] {
+		if room == 0 && count {
+			room = math.MaxInt
+		}
+		return Server[T]{block: b, room: room}
+	}
+	for _, h := range hosts {
+		n.Tx = append(n.Tx, server(spec.HostBlock(h), 0))
+		n.Rx = append(n.Rx, server(spec.ReceiveBlock(h), 0))
+		if spec.Mode == netspec.Switched || n.Media == nil {
+			n.Media = append(n.Media, server(spec.Medium, spec.Buffer))
+		}
+	}
+	for i := range spec.Directions() {
+		n.links = append(n.links, server(spec.Links[i/2].Block, spec.Links[i/2].Buffer))
+	}
+	if spec.Fabric != nil {
+		n.Active = events.NewActivity(len(hosts), n.time(spec.Fabric.Active()))
+	}
+	return n
+}
+
+func (n *Network[T]) time(seconds float64) T { return T(math.Round(seconds * n.second)) }
+
+// Send takes a packet into its host's sending block at that time. It returns when the packet leaves the block, and from
+// when on the medium may serve it: before that where the medium cuts through.
+func (n *Network[T]) Send(at T, src, payload int) (left, from T) {
+	tx := &n.Tx[src]
+	if payload == Follows {
+		left = max(at, tx.idle)
+		return left, left
+	}
+	service := n.service(tx.block, payload)
+	left = tx.enter(at, at, service)
+	if n.spec.CutThrough {
+		return left, left - service
+	}
+	return left, left
+}
+
+// Link is the link's server that packets of src to dst pass before the medium; −1 is none.
+func (n *Network[T]) Link(src, dst int) int {
+	if n.route == nil {
+		return -1
+	}
+	return n.route(n.hosts[src], n.hosts[dst])
+}
+
+// Pass takes a packet that reaches a link at that time through it, or drops it.
+func (n *Network[T]) Pass(at T, link, payload int) (left T, why Drop) {
+	l := &n.links[link]
+	if payload != Follows && l.full(at) {
+		return 0, NoRoom
+	}
+	return n.through(l, at, at, payload), Kept
+}
+
+// Cross takes a packet over the medium and out of the receiving block, or drops it. It reaches the medium at that time,
+// and takes its room there then. A cut-through medium may have begun with it at from.
+func (n *Network[T]) Cross(at, from T, src, dst, payload int) (left T, why Drop) {
+	port, delay := &n.Media[0], n.Delay
+	if n.spec.Mode == netspec.Switched {
+		port = &n.Media[dst]
+	}
+	if payload != Follows {
+		if n.Active != nil { // the host counts as active whether the packet is lost or not
+			gs := n.spec.Service(n.Tx[src].block, payload)
+			delay += n.time(n.spec.Fabric.Delay(payload, n.Active.Sent(at, src), gs))
+		}
+		if port.full(at) {
+			return 0, NoRoom
+		}
+		if n.spec.Loss > 0 && n.rng.Float64() < n.spec.Loss {
+			return 0, Unlucky
+		}
+	}
+	reached := n.through(port, at, from, payload) + delay
+	return n.through(&n.Rx[dst], reached, reached, payload), Kept
+}
+
+// through returns when a packet leaves s.
+func (n *Network[T]) through(s *Server[T], at, from T, payload int) T {
+	if payload == Follows {
+		return max(at, s.idle)
+	}
+	return s.enter(at, from, n.service(s.block, payload))
+}
+
+// full reports whether there is no room for a packet that arrives at time at.
+func (s *Server[T]) full(at T) bool {
+	s.leaveUntil(at)
+	return s.room > 0 && s.inside.Len() >= s.room
+}
+
+func (s *Server[T]) leaveUntil(at T) {
+	for s.inside.Len() > 0 && s.inside.Peek() <= at {
+		s.inside.Pop()
+	}
+}
+
+// enter takes in a packet that has arrived as a whole at time at and returns when it leaves. Its service may have begun
+// as soon as from, before at, and does not end before at.
+func (s *Server[T]) enter(at, from, service T) T {
+	s.idle = max(max(from, s.idle)+service, at)
+	if s.room > 0 {
+		s.leaveUntil(at)
+		s.inside.Push(s.idle)
+		s.Most = max(s.Most, s.inside.Len())
+	}
+	return s.idle
+}
