@@ -28,8 +28,8 @@ type ClientOptions struct {
 	DataAddr string
 	// Silence is how long an agent may give no sign of life during a call; 0 is 5 s.
 	Silence time.Duration
-	// Progress, if not nil, is called at least once a second while a task runs, by the goroutine that called Run:
-	// done of the slot's points are finished.
+	// Progress, if not nil, is called at least once a second while a task runs, by the goroutine that called Run: done
+	// of the slot's points are finished.
 	Progress func(slot, done, of int)
 	// Warn, if not nil, is told what a user should know of the host, by the goroutine that called Run.
 	Warn func(string)

@@ -1,10 +1,12 @@
-// Package bench is the core of the experiments: what an experiment is (Experiment, Point, Group, Recorder), what bounds its design
-// (Limits, Path), and what the hosts of a team do together (Team, Timeline). It opens no sockets: an experiment sees only its Group,
-// which is real TCP or a simulated network in virtual time. It knows no plan: package run/plan says what is measured when.
+// Package bench is the core of the experiments: what an experiment is (Experiment, Point, Group, Recorder), what bounds
+// its design (Limits, Path), and what the hosts of a team do together (Team, Timeline). It opens no sockets: an
+// experiment sees only its Group, which is real TCP or a simulated network in virtual time. It knows no plan: package
+// run/plan says what is measured when.
 //
-// The experiments are the packages below it: one package each, or one for a few that are alike. They import this package
-// and, where several need the same traffic, one of bench/roundtrip (one message there and back), bench/flow (one sender)
-// and bench/incast (many senders to one). bench/experiments lists them all, and its conformance suite tests each.
+// The experiments are the packages below it: one package each, or one for a few that are alike. They import this
+// package and, where several need the same traffic, one of bench/roundtrip (one message there and back), bench/flow
+// (one sender) and bench/incast (many senders to one). bench/experiments lists them all, and its conformance suite
+// tests each.
 package bench
 
 import (
@@ -28,18 +30,19 @@ type Group interface {
 	// Send sends b to a rank as one message, in a segment of its own where the transport can, and returns when the
 	// transport has taken it (on TCP: copied it to the send buffer).
 	Send(to int, b []byte) error
-	// LimitUnsent bounds the bytes that Send to a rank takes before the transport has sent them: with as many waiting, Send
-	// blocks. 0 takes the bound away. What the network holds is not bounded.
+	// LimitUnsent bounds the bytes that Send to a rank takes before the transport has sent them: with as many waiting,
+	// Send blocks. 0 takes the bound away. What the network holds is not bounded.
 	LimitUnsent(to int, n int64) error
-	// LimitRoom bounds the bytes that Send takes before a rank has them, the network's queues included: with as many on their way, Send blocks.
-	// 0 takes the bound away. There is none where the transport cannot grant so many, or where a user has fixed the room.
+	// LimitRoom bounds the bytes that Send takes before a rank has them, the network's queues included: with as many on
+	// their way, Send blocks. 0 takes the bound away. There is none where the transport cannot grant so many, or where
+	// a user has fixed the room.
 	LimitRoom(to int, n int64) error
 	// Recv fills b with the next len(b) bytes from a rank. It fails after the group's receive deadline.
 	Recv(from int, b []byte) error
 	// RecvPolling is Recv by a rank that looks for the bytes again and again instead of sleeping until they come.
 	RecvPolling(from int, b []byte) error
-	// RecvAt is Recv and returns the time, on the clock of Now, at which the last byte reached this host: when the rank had
-	// it, or, where ranks share a machine and Stamp was called, when the machine took it from the network.
+	// RecvAt is Recv and returns the time, on the clock of Now, at which the last byte reached this host: when the rank
+	// had it, or, where ranks share a machine and Stamp was called, when the machine took it from the network.
 	RecvAt(from int, b []byte) (units.Nanos, error)
 	// Now reads this host's monotonic clock.
 	Now() units.Nanos
@@ -48,45 +51,48 @@ type Group interface {
 	// Counters reads the kernel's counters of the connection to a peer. Do not call it in a timed section.
 	Counters(peer int) (dataset.TCP, error)
 
-	// RecvAny waits for bytes of any rank and reads at most len(b) bytes of one of them. It returns that rank, the number of
-	// bytes, and when the last of them arrived (as RecvAt). Ranks that have bytes waiting are served in turn. It fails after
-	// the group's receive deadline.
+	// RecvAny waits for bytes of any rank and reads at most len(b) bytes of one of them. It returns that rank, the
+	// number of bytes, and when the last of them arrived (as RecvAt). Ranks that have bytes waiting are served in turn.
+	// It fails after the group's receive deadline.
 	RecvAny(b []byte) (from, n int, at units.Nanos, err error)
 	// Pending is the number of bytes from a rank that can be received at once.
 	Pending(from int) (int, error)
 	// Unacked is the number of bytes sent to a rank that its host has not acknowledged yet.
 	Unacked(to int) (int, error)
 	// SendSome sends as much of b as the transport takes. It gives up when the transport has taken nothing more for
-	// patience: then n is below len(b), err is nil, and the stream continues behind those n bytes. With a patience of 0 it
-	// does not wait.
+	// patience: then n is below len(b), err is nil, and the stream continues behind those n bytes. With a patience of 0
+	// it does not wait.
 	SendSome(to int, b []byte, patience units.Nanos) (n int, err error)
-	// Reopen replaces the team's connections by new ones with other options. Every rank calls it with the same options while
-	// no message is under way; the first rank to return may send at once. The options hold until the next Reopen or the end
-	// of the team. An empty congestion control means that of the run.
+	// Reopen replaces the team's connections by new ones with other options. Every rank calls it with the same options
+	// while no message is under way; the first rank to return may send at once. The options hold until the next Reopen
+	// or the end of the team. An empty congestion control means that of the run.
 	Reopen(plane.Socket) error
 
-	// Lines calls f for each of k connections to a peer, all at once and each on a thread of its own, and returns when all
-	// calls have. Line 0 is the connection of Send and Recv, on the caller's thread; the others are opened for the call. The
-	// peer calls Lines with the same k at the same time, and neither uses the group otherwise meanwhile.
+	// Lines calls f for each of k connections to a peer, all at once and each on a thread of its own, and returns when
+	// all calls have. Line 0 is the connection of Send and Recv, on the caller's thread; the others are opened for the
+	// call. The peer calls Lines with the same k at the same time, and neither uses the group otherwise meanwhile.
 	Lines(peer, k int, f func(i int, l plane.Line) error) error
 
-	// Beside calls f while a second thread of this rank stands by, on any CPU the agent may use: each Start lets it call
-	// transfer once, while f goes on. Ranks that share a machine, and are not pinned, divide its CPUs between them for the call. Between Start and Wait f does not use the group but for Now, WaitUntil and Machine. Where
-	// f fails, or returns without having waited, the team's connections may be broken. The second thread ends with the call.
+	// Beside calls f while a second thread of this rank stands by, on any CPU the agent may use: each Start lets it
+	// call transfer once, while f goes on. Ranks that share a machine, and are not pinned, divide its CPUs between them
+	// for the call. Between Start and Wait f does not use the group but for Now, WaitUntil and Machine. Where f fails,
+	// or returns without having waited, the team's connections may be broken. The second thread ends with the call.
 	Beside(transfer func(plane.Mover) error, f func(plane.Second) error) error
 
-	// OpenDatagrams prepares datagrams between all ranks, which must be done before the first. Every rank calls it while no
-	// message is under way. It fails where none pass within a time; the team's connections must then not be used any more.
+	// OpenDatagrams prepares datagrams between all ranks, which must be done before the first. Every rank calls it
+	// while no message is under way. It fails where none pass within a time; the team's connections must then not be
+	// used any more.
 	OpenDatagrams(within units.Nanos) error
-	// SendDatagram sends b as one datagram, which may be lost; b has 1 to 1,399 bytes. It waits for room on this host and
-	// for the agent's limit of rate, never for the receiver.
+	// SendDatagram sends b as one datagram, which may be lost; b has 1 to 1,399 bytes. It waits for room on this host
+	// and for the agent's limit of rate, never for the receiver.
 	SendDatagram(to int, b []byte) error
-	// RecvDatagram returns the next datagram of any rank of the team, or Got false when this host's clock reaches until.
+	// RecvDatagram returns the next datagram of any rank of the team, or Got false when this host's clock reaches
+	// until.
 	RecvDatagram(b []byte, until units.Nanos) (plane.Datagram, error)
 
-	// Stamp prepares ranks that share a machine for arrivals that are compared between them: the machine stamps what arrives,
-	// and a rank that wakes up does not take the CPU from another that runs. Both make a message slower (by 2% and 10% of a
-	// ping-pong on one CPU). It lasts to the end of the team. On hosts of their own it does nothing.
+	// Stamp prepares ranks that share a machine for arrivals that are compared between them: the machine stamps what
+	// arrives, and a rank that wakes up does not take the CPU from another that runs. Both make a message slower (by 2%
+	// and 10% of a ping-pong on one CPU). It lasts to the end of the team. On hosts of their own it does nothing.
 	Stamp() error
 
 	// Place is where this rank runs.
@@ -102,26 +108,26 @@ type Experiment interface {
 	// Design lists the points to measure, in any order; the schedule shuffles them. It returns none where the limits
 	// leave nothing to measure (paired on one host).
 	Design(Limits) []Point
-	// Teams returns the hosts that measure p: steps in sequence, each a set of disjoint teams that may run at once. A team
-	// lists indices of hosts, in rank order, as they are before the schedule permutes them. Points with equal teams share a
-	// slot.
+	// Teams returns the hosts that measure p: steps in sequence, each a set of disjoint teams that may run at once. A
+	// team lists indices of hosts, in rank order, as they are before the schedule permutes them. Points with equal
+	// teams share a slot.
 	Teams(Limits, Point) []Step
 	// Cost bounds one batch at p, for the plan.
 	Cost(Limits, Point) Cost
 	// Ranges are what the factors of a point may be, of any design with any limits.
 	Ranges() Ranges
-	// Run measures p on this rank and records what this rank saw, which may be nothing. It ends after a bounded number of
-	// messages, or when a receive reaches the group's deadline.
+	// Run measures p on this rank and records what this rank saw, which may be nothing. It ends after a bounded number
+	// of messages, or when a receive reaches the group's deadline.
 	Run(context.Context, Group, Point, *Recorder) error
 }
 
-// Synchronised marks an experiment that compares times of several hosts' clocks. Perform then measures the offsets of the
-// team's clocks from rank 0's before and after the points, gives Run the Timeline in its Recorder, and corrects the
+// Synchronised marks an experiment that compares times of several hosts' clocks. Perform then measures the offsets of
+// the team's clocks from rank 0's before and after the points, gives Run the Timeline in its Recorder, and corrects the
 // one-way times at the end.
 type Synchronised interface{ Synchronised() }
 
-// Stamped marks an experiment that compares arrivals, the times of RecvAt and RecvAny, between hosts. Perform then calls the
-// Group's Stamp first. Round trips are taken without it: they would hold its cost.
+// Stamped marks an experiment that compares arrivals, the times of RecvAt and RecvAny, between hosts. Perform then
+// calls the Group's Stamp first. Round trips are taken without it: they would hold its cost.
 type Stamped interface{ Stamped() }
 
 // Find returns the experiment of that name.
@@ -180,8 +186,8 @@ type Task struct {
 	Reps   float64 // Limits.Effort, which scales the repetitions
 	// Epoch is that of the data connections (Schedule.Epoch). Those of an earlier one are not used.
 	Epoch int
-	// OneClock says of each rank whether it reads the clock that rank 0 reads, so that there is no offset. nil: no rank does.
-	// The agent knows; it is not sent.
+	// OneClock says of each rank whether it reads the clock that rank 0 reads, so that there is no offset. nil: no rank
+	// does. The agent knows; it is not sent.
 	OneClock []bool
 	// Memory bounds what the experiment takes; 0 is no limit. The agent says it; it is not sent.
 	Memory units.Bytes
@@ -191,8 +197,8 @@ type Task struct {
 }
 
 // Perform runs one rank's part of a slot: every point of the task in order, by the task's experiment e. It returns all
-// samples of this rank or none, because a slot is measured whole or again. progress, which may be nil, gets the index of
-// each point before it begins.
+// samples of this rank or none, because a slot is measured whole or again. progress, which may be nil, gets the index
+// of each point before it begins.
 func Perform(ctx context.Context, e Experiment, g Group, t Task, progress func(point int)) ([]dataset.Sample, error) {
 	r := NewRecorder(t)
 	if _, ok := e.(Stamped); ok {

@@ -12,12 +12,12 @@ import (
 )
 
 // syncExchanges is the number of round trips from which an offset is taken. The smallest of a dozen has met no queue on
-// any network that is idle most of the time; more would only lengthen the slot. Where round trips are long it is fewer, as many as begin
-// within syncTime, and leastExchanges at least: the time of a queue is small beside theirs.
+// any network that is idle most of the time; more would only lengthen the slot. Where round trips are long it is fewer,
+// as many as begin within syncTime, and minExchanges at least: the time of a queue is small beside theirs.
 const (
-	syncExchanges  = 12
-	leastExchanges = 4
-	syncTime       = 100 * units.Millisecond
+	syncExchanges = 12
+	minExchanges  = 4
+	syncTime      = 100 * units.Millisecond
 )
 
 // clockOffset is one rank's clock compared with rank 0's, at one instant.
@@ -30,8 +30,8 @@ type clockOffset struct {
 
 const (
 	offsetNumbers = 4
-	// probeBytes is the length of a probe and of its answer. They are equal, or the difference of their transfer times would
-	// look like an offset.
+	// probeBytes is the length of a probe and of its answer. They are equal, or the difference of their transfer times
+	// would look like an offset.
 	probeBytes = 16
 	// lastProbe is the first number of a rank's last probe. The others have 0.
 	lastProbe = 1
@@ -41,7 +41,7 @@ const (
 func SyncCost(p Path) Cost {
 	n := syncExchanges
 	if trip := p.Trip(probeBytes); trip > 0 {
-		n = int(min(syncExchanges, max(leastExchanges, 1+syncTime/trip)))
+		n = int(min(syncExchanges, max(minExchanges, 1+syncTime/trip)))
 	}
 	return Cost{Bytes: units.Bytes(n*2*probeBytes + 3*8*offsetNumbers), Messages: 2*n + 2}
 }
@@ -50,10 +50,10 @@ func (o clockOffset) numbers() []int64 {
 	return []int64{int64(o.At), int64(o.Offset), int64(o.RTT), int64(o.Spread)}
 }
 
-// synchronise measures every rank's clock offset from rank 0's and gives every rank the whole table, by rank. Each rank in
-// turn exchanges probes with rank 0; of the four stamps t1..t4 the offset is ((t1−t2)+(t4−t3))/2, and the exchange with
-// the smallest round trip counts (Cristian 1989; Mills, RFC 5905 section 8). It ends when every rank has had its turn:
-// each receive is bounded by the group's deadline.
+// synchronise measures every rank's clock offset from rank 0's and gives every rank the whole table, by rank. Each rank
+// in turn exchanges probes with rank 0; of the four stamps t1..t4 the offset is ((t1−t2)+(t4−t3))/2, and the exchange
+// with the smallest round trip counts (Cristian 1989; Mills, RFC 5905 section 8). It ends when every rank has had its
+// turn: each receive is bounded by the group's deadline.
 func synchronise(g Group) ([]clockOffset, error) {
 	var all []int64
 	if g.Rank() == 0 {
@@ -89,7 +89,8 @@ func synchronise(g Group) ([]clockOffset, error) {
 	return table, nil
 }
 
-// answerProbes is rank 0's side: it stamps each probe's arrival and departure, then receives the rank's result, as numbers.
+// answerProbes is rank 0's side: it stamps each probe's arrival and departure, then receives the rank's result, as
+// numbers.
 func answerProbes(g Group, k int) ([]int64, error) {
 	var stamps [probeBytes]byte
 	for last := false; !last; {
@@ -113,7 +114,7 @@ func probe(g Group) (clockOffset, error) {
 	begun := g.Now()
 	for last := false; !last; {
 		clear(stamps[:])
-		if n := len(all) + 1; n == syncExchanges || n >= leastExchanges && g.Now()-begun >= syncTime {
+		if n := len(all) + 1; n == syncExchanges || n >= minExchanges && g.Now()-begun >= syncTime {
 			last = true
 			PutNumbers(stamps[:], lastProbe)
 		}
@@ -140,12 +141,12 @@ func probe(g Group) (clockOffset, error) {
 	return best, nil
 }
 
-// maxDrift is the largest rate at which two clocks are taken to move against each other. Quartz is within 50 ppm, and NTP
-// moves a monotonic clock by up to 500 ppm only while it steers a bad one.
+// maxDrift is the largest rate at which two clocks are taken to move against each other. Quartz is within 50 ppm, and
+// NTP moves a monotonic clock by up to 500 ppm only while it steers a bad one.
 const maxDrift = 100e-6
 
-// Timeline turns any rank's stamps into rank 0's time: offsets before and after the slot, linear in between. Ranks that read
-// rank 0's clock have no offset.
+// Timeline turns any rank's stamps into rank 0's time: offsets before and after the slot, linear in between. Ranks that
+// read rank 0's clock have no offset.
 type Timeline struct {
 	before, after []clockOffset // as read
 	one           []bool        // by rank: reads rank 0's clock
@@ -173,8 +174,9 @@ func newTimeline(before []clockOffset, one []bool) *Timeline {
 // isOne reports whether rank k reads rank 0's clock.
 func (tl *Timeline) isOne(k int) bool { return k == 0 || k < len(tl.one) && tl.one[k] }
 
-// finish takes the readings after the slot. A rate of more than maxDrift within the readings' bounds is their error, and not the
-// clocks': then the reading with the smaller bound holds for the whole slot. Beyond them the clocks are refused.
+// finish takes the readings after the slot. A rate of more than maxDrift within the readings' bounds is their error,
+// and not the clocks': then the reading with the smaller bound holds for the whole slot. Beyond them the clocks are
+// refused.
 func (tl *Timeline) finish(after []clockOffset) {
 	tl.after = after
 	for k, a := range after {
@@ -240,7 +242,8 @@ func (tl *Timeline) MaxRTT() units.Nanos {
 	return m
 }
 
-// record adds a line for each rank's offset: NS are those before and after the slot as they were read, zero where there is one clock.
+// record adds a line for each rank's offset: NS are those before and after the slot as they were read, zero where there
+// is one clock.
 func (tl *Timeline) record(r *Recorder) error {
 	for k := 1; k < len(tl.before); k++ {
 		b, a := tl.before[k], tl.after[k]

@@ -10,7 +10,8 @@ import (
 	"calib/internal/units"
 )
 
-// slotOf records a one-way time of 1 ms from rank 0 to rank 1, in a slot of a second between two readings of rank 1's clock.
+// slotOf records a one-way time of 1 ms from rank 0 to rank 1, in a slot of a second between two readings of rank 1's
+// clock.
 func slotOf(before, after clockOffset, one []bool) (oneWay dataset.Sample, offset dataset.Sample) {
 	r := NewRecorder(Task{Team: []int{4, 7}})
 	after.At = before.At + units.Second

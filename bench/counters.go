@@ -12,7 +12,8 @@ func CountersSince(g Group, peer int, before dataset.TCP) (*dataset.TCP, error) 
 	return &d, nil
 }
 
-// tcpFlags labels a batch by what the kernel counted during it. Retransmissions up to a share loss of the segments do not count.
+// tcpFlags labels a batch by what the kernel counted during it. Retransmissions up to a share loss of the segments do
+// not count.
 func tcpFlags(t dataset.TCP, loss float64) []string {
 	var f []string
 	if float64(t.Retrans) > loss*float64(t.DataSegsOut) {
@@ -45,7 +46,8 @@ func PutCounters(b []byte, t *dataset.TCP) {
 	}
 }
 
-// GetCounters overwrites the counters of t by what PutCounters wrote, and leaves its settings (congestion control, buffers).
+// GetCounters overwrites the counters of t by what PutCounters wrote, and leaves its settings (congestion control,
+// buffers).
 func GetCounters(b []byte, t *dataset.TCP) {
 	for i, v := range counterList(t) {
 		*v = GetNumber(b[8*i:])

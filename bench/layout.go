@@ -9,8 +9,8 @@ import (
 )
 
 // Colouring lists every pair of p hosts once, in steps of disjoint pairs: p−1 steps of p/2 pairs for even p, p steps of
-// (p−1)/2 for odd p, which is the least possible. It is the circle method of round-robin tournaments: one host keeps its
-// place, the others move round it by one place a step, and hosts that face each other meet. Pairs are {low, high}.
+// (p−1)/2 for odd p, which is the least possible. It is the circle method of round-robin tournaments: one host keeps
+// its place, the others move round it by one place a step, and hosts that face each other meet. Pairs are {low, high}.
 func Colouring(p int) []Step {
 	if p < 2 {
 		return nil

@@ -118,9 +118,9 @@ func (l Limits) SegmentSize() units.Bytes {
 	return EthernetSegment
 }
 
-// OnePacket is SizesOr of messages of one segment each. Where segments are longer than those of Ethernet, own goes on in
-// doublings, or fourfold where the design is thin, up to a quarter below the segment. full adds the segment itself, which
-// own does not hold.
+// OnePacket is SizesOr of messages of one segment each. Where segments are longer than those of Ethernet, own goes on
+// in doublings, or fourfold where the design is thin, up to a quarter below the segment. full adds the segment itself,
+// which own does not hold.
 func (l Limits) OnePacket(own []units.Bytes, full bool) []units.Bytes {
 	segment := l.SegmentSize()
 	own = slices.Clone(own)

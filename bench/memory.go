@@ -22,8 +22,8 @@ type memory struct {
 // overdrawn is the panic by which a buffer that may not be taken ends a task; Perform makes it an error.
 type overdrawn struct{ error }
 
-// charge counts n bytes, before they are taken. While a task runs the collector is off: where garbage is in the way of what is to be
-// taken, it is collected here.
+// charge counts n bytes, before they are taken. While a task runs the collector is off: where garbage is in the way of
+// what is to be taken, it is collected here.
 func (m *memory) charge(to *units.Bytes, n int64) {
 	if n < 0 {
 		panic(overdrawn{fmt.Errorf("a buffer of %d bytes: want 0 or more", n)})

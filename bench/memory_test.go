@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// While the collector is off, what earlier points took is collected before it and the next would pass the limit together.
+// While the collector is off, what earlier points took is collected before it and the next would pass the limit
+// together.
 func TestGarbageOfEarlierPoints(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	collections := func() uint32 {

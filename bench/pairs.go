@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// Pairs says which pairs of hosts a round measures that does not measure all. Where hosts are permuted, other hosts are the pairs in
-// every round. The zero value is one matching: every host is in one pair.
+// Pairs says which pairs of hosts a round measures that does not measure all. Where hosts are permuted, other hosts are
+// the pairs in every round. The zero value is one matching: every host is in one pair.
 type Pairs struct {
 	Ring      bool // every host with the next, in two steps or three
 	Matchings int  // so many disjoint matchings, where it is not 0
 }
 
-// mostMatchings bounds what a user may ask for; more than that is all pairs.
-const mostMatchings = 1000
+// maxMatchings bounds what a user may ask for; more than that is all pairs.
+const maxMatchings = 1000
 
 // ParsePairs reads ring, random:K or all; for all it returns true.
 func ParsePairs(s string) (p Pairs, all bool, err error) {
@@ -24,10 +24,10 @@ func ParsePairs(s string) (p Pairs, all bool, err error) {
 	case s == "ring":
 		return Pairs{Ring: true}, false, nil
 	case random:
-		if n, err := strconv.Atoi(k); err == nil && n >= 1 && n <= mostMatchings {
+		if n, err := strconv.Atoi(k); err == nil && n >= 1 && n <= maxMatchings {
 			return Pairs{Matchings: n}, false, nil
 		}
-		return p, false, fmt.Errorf("pairs %q: want random:K with K from 1 to %d, the matchings of a round", s, mostMatchings)
+		return p, false, fmt.Errorf("pairs %q: want random:K with K from 1 to %d, the matchings of a round", s, maxMatchings)
 	}
 	return p, false, fmt.Errorf("pairs %q: want all, ring or random:K", s)
 }
@@ -57,7 +57,8 @@ func (p Pairs) Steps(hosts int) []Step {
 	return Neighbours(hosts)
 }
 
-// ring lists (0,1), (2,3), … in one step, (1,2), (3,4), … in the next, and what closes the ring of an odd number in a third.
+// ring lists (0,1), (2,3), … in one step, (1,2), (3,4), … in the next, and what closes the ring of an odd number in a
+// third.
 func ring(hosts int) []Step {
 	if hosts == 2 {
 		return []Step{{{0, 1}}}

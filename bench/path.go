@@ -2,8 +2,8 @@ package bench
 
 import "calib/internal/units"
 
-// Path is what a plan takes the way between two hosts to be: what a probe has found (package coord), or a named speed. The zero
-// Path is not known; forecasts then take it for a gigabit network of ordinary hosts.
+// Path is what a plan takes the way between two hosts to be: what a probe has found (package coord), or a named speed.
+// The zero Path is not known; forecasts then take it for a gigabit network of ordinary hosts.
 type Path struct {
 	Latency units.Nanos `yaml:"latency" json:"latency_ns"`   // of a message of one byte, one way, with the software at both ends
 	PerByte float64     `yaml:"per_byte" json:"ns_per_byte"` // of a stream of one pair [ns/B]
@@ -63,14 +63,15 @@ func (p Path) Moves(c Cost) units.Nanos {
 	return units.Nanos(c.Messages)*p.Latency + units.Nanos(float64(c.Bytes)*p.PerByte)
 }
 
-// Synchronising is how long the clocks of a team of so many ranks take to be compared, before a slot's points and after.
+// Synchronising is how long the clocks of a team of so many ranks take to be compared, before a slot's points and
+// after.
 func (p Path) Synchronising(ranks int) units.Nanos {
 	one := SyncCost(p)
 	return 2 * units.Nanos(max(0, ranks-1)) * units.Nanos(one.Messages) * p.Latency
 }
 
-// Repeated is how long the repetitions of something take of which at least least and at most most are made, and no more than fit
-// into a time.
+// Repeated is how long the repetitions of something take of which at least least and at most most are made, and no more
+// than fit into a time.
 func Repeated(one, within units.Nanos, least, most int) units.Nanos {
 	n := int(within / max(1, one))
 	return units.Nanos(max(least, min(n, most))) * one

@@ -2,12 +2,13 @@ package bench
 
 import "calib/internal/plane"
 
-// Push sends out to a peer that sends as well, in fragments, and reads what there is of in before each: so two ranks that
-// send each other more than all buffers hold both come to an end. It returns when out is sent, with how much of in was read.
+// Push sends out to a peer that sends as well, in fragments, and reads what there is of in before each: so two ranks
+// that send each other more than all buffers hold both come to an end. It returns when out is sent, with how much of in
+// was read.
 //
-// When nothing is there and nothing can be sent, the next bytes will come: the peer reads what fills the way to it before
-// it writes, and this rank has room for what the peer still has to send. Push ends when out is sent, or at the group's
-// deadlines. Source: Strumpen 1994, section 3.1.3.
+// When nothing is there and nothing can be sent, the next bytes will come: the peer reads what fills the way to it
+// before it writes, and this rank has room for what the peer still has to send. Push ends when out is sent, or at the
+// group's deadlines. Source: Strumpen 1994, section 3.1.3.
 func Push(g plane.Mover, peer int, out, in []byte, fragment int) (got int, err error) {
 	sent := 0
 	for sent < len(out) && got < len(in) {

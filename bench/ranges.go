@@ -11,19 +11,19 @@ import (
 // Range is the least and the most that a factor of a point may be.
 type Range struct{ Least, Most int64 }
 
-// Ranges are the factors of an experiment's points. A factor that a point does not have is 0. An agent checks every point that it is
-// told against them, before it takes memory for it.
+// Ranges are the factors of an experiment's points. A factor that a point does not have is 0. An agent checks every
+// point that it is told against them, before it takes memory for it.
 type Ranges map[string]Range
 
 // What ranges have in common.
 const (
-	MostSize  = int64(units.GiB) // bytes of a message; the agent's limit of memory is below
-	MostHosts = 1 << 16
+	MaxSize  = int64(units.GiB) // bytes of a message; the agent's limit of memory is below
+	MaxHosts = 1 << 16
 )
 
 var (
-	Sizes    = Range{1, MostSize}
-	TeamSize = Range{1, MostHosts}
+	Sizes    = Range{1, MaxSize}
+	TeamSize = Range{1, MaxHosts}
 	Flag     = Range{0, 1}
 )
 

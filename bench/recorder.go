@@ -36,8 +36,8 @@ func NewRecorder(t Task) *Recorder {
 	return &Recorder{Effort: Effort(t.Reps), Task: t, memory: memory{most: t.Memory}}
 }
 
-// All memory whose size a point or the effort decides is taken by the methods below, or charged with Charge, by the goroutine of
-// Run. Beyond Task.Memory they end the task.
+// All memory whose size a point or the effort decides is taken by the methods below, or charged with Charge, by the
+// goroutine of Run. Beyond Task.Memory they end the task.
 
 // Buffer returns n slots for raw times, touched. It counts to the end of the task, since samples may hold it.
 func (r *Recorder) Buffer(n int) []int64 {
@@ -82,8 +82,9 @@ type Batch struct {
 	Loss float64
 }
 
-// Add records a batch, and charges what it takes until the coordinator has it: a sample takes about sampleBytes beside its ranks and
-// the memory of its times, and a time at most timeBytes in the message. Do not call it in a timed section.
+// Add records a batch, and charges what it takes until the coordinator has it: a sample takes about sampleBytes beside
+// its ranks and the memory of its times, and a time at most timeBytes in the message. Do not call it in a timed
+// section.
 func (r *Recorder) Add(b Batch) {
 	r.memory.charge(&r.memory.kept, sampleBytes+8*int64(len(b.Ranks))+timeBytes*int64(len(b.NS)))
 	s := dataset.Sample{
@@ -106,8 +107,9 @@ func (r *Recorder) Add(b Batch) {
 	r.samples = append(r.samples, s)
 }
 
-// AddOneWay records a batch whose NS are a time stamp of rank to minus a time stamp of rank from, each on its own clock; at
-// are the stamps of rank to. They are corrected when the clocks have been read again after the slot, which adds to b.Aux.
+// AddOneWay records a batch whose NS are a time stamp of rank to minus a time stamp of rank from, each on its own
+// clock; at are the stamps of rank to. They are corrected when the clocks have been read again after the slot, which
+// adds to b.Aux.
 func (r *Recorder) AddOneWay(b Batch, from, to int, at []int64) {
 	r.Add(b)
 	r.oneWay = append(r.oneWay, oneWay{len(r.samples) - 1, from, to, at})

@@ -46,8 +46,8 @@ type Start struct {
 
 const startBytes = 3 * 8
 
-// Announce gives every rank the start that rank 0 chose, in the rank's own time. The start lies far enough ahead for the
-// message to reach every rank first. The experiment must be Synchronised.
+// Announce gives every rank the start that rank 0 chose, in the rank's own time. The start lies far enough ahead for
+// the message to reach every rank first. The experiment must be Synchronised.
 func (x Team) Announce(s Start) (Start, error) {
 	b := x.R.start[:]
 	if x.Root() {

@@ -83,7 +83,7 @@ func TestLossIsTooMuch(t *testing.T) {
 				oks++
 			}
 		}
-		if (oks > 0) != c.ok || p.Run.Missing != c.missing || (p.Discarded() > params.MostDiscarded) != (c.spoilt > 2) {
+		if (oks > 0) != c.ok || p.Run.Missing != c.missing || (p.Discarded() > params.MaxDiscarded) != (c.spoilt > 2) {
 			t.Errorf("%s: %d parameters are ok, discarded %g, missing %g", name, oks, p.Discarded(), p.Run.Missing)
 		}
 	}

@@ -179,8 +179,8 @@ func resolve(t *testing.T, arg string) *netspec.Spec {
 	return spec
 }
 
-// medium writes the description of a shared medium of 8 hosts whose b is some times its b_c. A fast host has a smaller a
-// as well: a packet cannot cost less than its fixed time.
+// medium writes the description of a shared medium of 8 hosts whose b is some times its b_c. A fast host has a smaller
+// a as well: a packet cannot cost less than its fixed time.
 func medium(t *testing.T, ratio float64) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "medium.yaml")

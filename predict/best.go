@@ -158,7 +158,7 @@ func marginHalf(best, next []float64, margin, misfit float64) float64 {
 		}
 	}
 	sd := math.Sqrt2 * misfit * (1 + margin)
-	if n >= leastDraws {
+	if n >= minDraws {
 		sd = math.Hypot(sd, math.Sqrt(sum/float64(n)))
 	}
 	return normal95 * sd

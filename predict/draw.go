@@ -77,7 +77,7 @@ func moved(v float64, ci [2]float64, z float64) float64 {
 // draws.
 func spread(times []float64, t float64) float64 {
 	times = slices.DeleteFunc(slices.Clone(times), math.IsNaN)
-	if len(times) < leastDraws || !(t > 0) {
+	if len(times) < minDraws || !(t > 0) {
 		return 0
 	}
 	sum := 0.0

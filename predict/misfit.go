@@ -10,12 +10,12 @@ import (
 	"calib/predict/cost"
 )
 
-// mostMeasured bounds the sizes of measured [B].
-const mostMeasured = 1 << 20
+// maxMeasured bounds the sizes of measured [B].
+const maxMeasured = 1 << 20
 
 // measured are the times of messages between two hosts that the run of p measured, of 1 B to 1 MiB.
 func measured(p *params.Params) []params.Residual {
-	return slices.DeleteFunc(p.Times(), func(r params.Residual) bool { return r.X < 1 || r.X > mostMeasured })
+	return slices.DeleteFunc(p.Times(), func(r params.Residual) bool { return r.X < 1 || r.X > maxMeasured })
 }
 
 // misfit is the root of the mean squared relative error of m on those times; 0 where there are none.

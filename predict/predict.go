@@ -277,14 +277,14 @@ func (m *model) work(q *cost.Traffic) int {
 	return e.Messages
 }
 
-// leastDraws are those that an interval needs.
-const leastDraws = 4
+// minDraws are those that an interval needs.
+const minDraws = 4
 
 // times are those of the drawn parameters [s]; NaN where a draw allows none.
 func (m *model) times(q *cost.Traffic) []float64 {
 	n := len(m.drawn)
 	if work := m.work(q); work > 0 {
-		n = min(n, max(m.most/work, leastDraws))
+		n = min(n, max(m.most/work, minDraws))
 	}
 	out := make([]float64, n)
 	resample.Each(n, func(i int) {

@@ -70,9 +70,9 @@ func Measured(d dataset.Source, slow map[int]bool) ([]Observed, error) {
 	return out, nil
 }
 
-// mostWork bounds the packets of one simulation of a validation. The draws behind an interval are as many as go through
-// so many messages or packets together, and leastDraws at least: patterns of a thousand hosts would else take minutes.
-const mostWork = 100_000
+// maxWork bounds the packets of one simulation of a validation. The draws behind an interval are as many as go through
+// so many messages or packets together, and minDraws at least: patterns of a thousand hosts would else take minutes.
+const maxWork = 100_000
 
 // Validate predicts the patterns that d holds by every model that p has the parameters of, records both in
 // p.Validation, and marks the parameters that the simulation is made of where it fails (Grade). No fit has read these
@@ -96,7 +96,7 @@ func Validate(p *params.Params, d dataset.Source, s Settings) error {
 		return nil
 	}
 	for _, m := range q.models {
-		m.most = mostWork
+		m.most = maxWork
 	}
 	p.Validation = []params.Validation{}
 	for _, o := range seen {

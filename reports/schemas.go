@@ -42,8 +42,8 @@ func Schemas() (map[string]*jsonschema.Schema, error) {
 	return map[string]*jsonschema.Schema{"params": file, "header": header, "sample": sample, "result": result}, nil
 }
 
-// SchemaOf derives the schema of T and heads it with a name and a description; version, unless empty, is the only
-// value its member "schema" may have.
+// SchemaOf derives the schema of T and heads it with a name and a description; version, unless empty, is the only value
+// its member "schema" may have.
 func SchemaOf[T any](name, version, description string, types map[reflect.Type]*jsonschema.Schema) (*jsonschema.Schema, error) {
 	s, err := jsonschema.For[T](&jsonschema.ForOptions{TypeSchemas: types})
 	if err != nil {

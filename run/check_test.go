@@ -25,8 +25,8 @@ func (*taken) Run(context.Context, bench.Task) ([]dataset.Sample, error) { retur
 func (a *taken) Close() error                                            { a.closed = true; return nil }
 func (a *taken) Prepare(_ context.Context, s plane.Session) error        { a.session = s; return a.busy }
 
-// A host that measures for somebody else is left out and named, and the others are prepared anew, with the indices that they now have.
-// Where fewer than two are left, the reasons are the error.
+// A host that measures for somebody else is left out and named, and the others are prepared anew, with the indices that
+// they now have. Where fewer than two are left, the reasons are the error.
 func TestBusyHostsAreLeftOut(t *testing.T) {
 	busy := errors.New("busy: another run holds the agent")
 	for _, c := range []struct {

@@ -111,12 +111,12 @@ func (r *run) close(ctx context.Context, err, unfit error) error {
 func (r *run) thin() string {
 	const so = "what is left says little of the network"
 	switch missing := r.dir.Run().Slots.Missing(); {
-	case r.spoilt > params.MostDiscarded:
+	case r.spoilt > params.MaxDiscarded:
 		return fmt.Sprintf("%.0f%% of the timings were lost to retransmissions and timeouts, more than %.0f%%: %s",
-			100*r.spoilt, 100*params.MostDiscarded, so)
-	case missing > params.MostMissing:
+			100*r.spoilt, 100*params.MaxDiscarded, so)
+	case missing > params.MaxMissing:
 		return fmt.Sprintf("%.0f%% of the planned slots were not measured within the budget, more than %.0f%%: %s",
-			100*missing, 100*params.MostMissing, so)
+			100*missing, 100*params.MaxMissing, so)
 	}
 	return ""
 }

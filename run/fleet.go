@@ -221,8 +221,8 @@ func (s starter) agent(ctx context.Context, h hosts.Host, credentials func(strin
 	var first sync.Once // of the warnings: the agent's log has them all
 	at := s.dialled(ctx, h)
 	opts := agent.ClientOptions{Warn: func(s string) { first.Do(func() { warn(s) }) }}
-	// The agent describes the interface that has its data address. Where only the hosts themselves can resolve the name,
-	// the interface is not in the fingerprint.
+	// The agent describes the interface that has its data address. Where only the hosts themselves can resolve the
+	// name, the interface is not in the fingerprint.
 	if addrs, err := net.DefaultResolver.LookupHost(ctx, at); err == nil {
 		opts.DataAddr = addrs[0]
 	}
@@ -366,8 +366,8 @@ func (f *fleet) close() error {
 	return errors.Join(coord.CloseAll(f.agents, callsAtOnce), f.starter.close())
 }
 
-// mostCopied is what a host is to be sent at most [B].
-const mostCopied = 8 << 20
+// maxCopied is what a host is to be sent at most [B].
+const maxCopied = 8 << 20
 
 // copiedText says what the hosts were sent; it is empty where all had it.
 func copiedText(n int, bytes int64) string {
@@ -376,7 +376,7 @@ func copiedText(n int, bytes int64) string {
 	}
 	each := bytes / int64(n)
 	s := fmt.Sprintf("copied the agent, %s, to %s", units.Format(float64(each), "B"), units.GroupedPlural(n, "host"))
-	if each > mostCopied {
+	if each > maxCopied {
 		s += ": this calib was built without its small agent, and copied itself (make build has it)"
 	}
 	return s

@@ -8,7 +8,8 @@ import (
 	"calib/agent"
 )
 
-// TestSupposed: a network of which nothing came back in time is planned for as a slow one, any other as if nobody had looked.
+// TestSupposed: a network of which nothing came back in time is planned for as a slow one, any other as if nobody had
+// looked.
 func TestSupposed(t *testing.T) {
 	late := supposed(fmt.Errorf("probe of 1 pair: %w", agent.ErrDeadline))
 	if !late.Known() || late.PerByte < 1e4 {

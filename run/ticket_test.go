@@ -9,7 +9,8 @@ import (
 	"calib/run/plan"
 )
 
-// A plan that sends more than an agent allows is refused before it is measured, unless the limit is one that no pair reaches.
+// A plan that sends more than an agent allows is refused before it is measured, unless the limit is one that no pair
+// reaches.
 func TestEnoughBytes(t *testing.T) {
 	for _, c := range []struct {
 		limits []units.Bytes

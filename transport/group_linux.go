@@ -290,9 +290,9 @@ func (g *Group) Close() {
 // takes the CPU from another agent. Call it before the first use of a connection.
 func (g *Group) Share() { g.spin, g.shared = 0, true }
 
-// Stamp makes RecvAt of a shared group return the kernel's timestamp, because the receiver may have to wait for a CPU before
-// it can read the clock, and makes the calling thread yield to those that run (Yield). Receiving with a timestamp costs
-// 0.13 µs, and a wake-up that yields 0.7 µs more, so a group is without both until it is asked.
+// Stamp makes RecvAt of a shared group return the kernel's timestamp, because the receiver may have to wait for a CPU
+// before it can read the clock, and makes the calling thread yield to those that run (Yield). Receiving with a
+// timestamp costs 0.13 µs, and a wake-up that yields 0.7 µs more, so a group is without both until it is asked.
 func (g *Group) Stamp() error {
 	if !g.shared {
 		return nil

@@ -52,8 +52,8 @@ func sysRecvUnseen(fd int, b []byte, flags uintptr) (n int, errno syscall.Errno)
 	return int(r), errno
 }
 
-// sysRecv blocks until something has come, or all of b with MSG_WAITALL, or the receive timeout or a signal. n is 0
-// at the end of the stream, and below 0 if and only if errno is set.
+// sysRecv blocks until something has come, or all of b with MSG_WAITALL, or the receive timeout or a signal. n is 0 at
+// the end of the stream, and below 0 if and only if errno is set.
 func sysRecv(fd int, b []byte, flags uintptr) (n int, errno syscall.Errno) {
 	r, _, errno := syscall.Syscall6(unix.SYS_RECVFROM, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))),
 		uintptr(len(b)), flags, 0, 0)

@@ -112,8 +112,8 @@ func network(t testing.TB, d *dataset.Dataset) *params.Params {
 	return p
 }
 
-// TestRecovers is the bar for the simulator: every parameter within 1% at a fixed seed, without noise, and honest
-// about what cannot be identified.
+// TestRecovers is the bar for the simulator: every parameter within 1% at a fixed seed, without noise, and honest about
+// what cannot be identified.
 func TestRecovers(t *testing.T) {
 	for _, c := range truths(t) {
 		t.Run(c.spec.Name, func(t *testing.T) {

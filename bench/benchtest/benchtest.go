@@ -34,8 +34,8 @@ func Net(s netspec.Spec) *sim.Net {
 	})
 }
 
-// Run performs one slot of e on simulated teams, all at once, and returns every rank's samples by team, and every rank's
-// error. wrap, which may be nil, replaces a rank's group.
+// Run performs one slot of e on simulated teams, all at once, and returns every rank's samples by team, and every
+// rank's error. wrap, which may be nil, replaces a rank's group.
 func Run(
 	ctx context.Context, t *testing.T, e bench.Experiment, n *sim.Net, slot bench.Slot, effort float64,
 	wrap func(bench.Group) bench.Group,
@@ -135,8 +135,8 @@ func IncastLines(
 	return slices.DeleteFunc(lines, func(l dataset.Sample) bool { return l.Phase != phase })
 }
 
-// Queue passes packets of m bytes that reach a server at the given times through it, and returns when they leave. room is
-// that of its buffer, the packet in service included; 0 is unlimited. Packets without room are lost.
+// Queue passes packets of m bytes that reach a server at the given times through it, and returns when they leave. room
+// is that of its buffer, the packet in service included; 0 is unlimited. Packets without room are lost.
 func Queue(s *netspec.Spec, b netspec.Block, at []float64, m, room int) []float64 {
 	var left []float64
 	free := 0.0

@@ -1,4 +1,5 @@
-// Package check finds out in a few milliseconds whether two hosts can be measured: what passes between them, and by which way.
+// Package check finds out in a few milliseconds whether two hosts can be measured: what passes between them, and by
+// which way.
 package check
 
 import (
@@ -11,9 +12,9 @@ import (
 	"calib/internal/units"
 )
 
-// Experiment passes a byte to and fro, then whole packets in both directions, then datagrams. Each rank records what it saw. What
-// small packets pass and whole packets do not is a way whose packet size is wrong somewhere, and no error of the experiment: the line
-// has the flag timeout. No model reads it.
+// Experiment passes a byte to and fro, then whole packets in both directions, then datagrams. Each rank records what it
+// saw. What small packets pass and whole packets do not is a way whose packet size is wrong somewhere, and no error of
+// the experiment: the line has the flag timeout. No model reads it.
 type Experiment struct{}
 
 const (
@@ -22,7 +23,8 @@ const (
 	fullBytes     = 18 * units.KiB
 	datagrams     = 8
 	datagramBytes = 1200 // passes wherever IPv6 does (RFC 8200: packets of 1,280 bytes)
-	// openTime is how long the ends may take to show each other their datagram ports: proofs are sent again every 20 ms.
+	// openTime is how long the ends may take to show each other their datagram ports: proofs are sent again every 20
+	// ms.
 	openTime = 500 * units.Millisecond
 	// patience is how much later than a message that was sent after them datagrams may come.
 	patience = 100 * units.Millisecond
@@ -144,8 +146,8 @@ func whole(g bench.Group, peer int, b []byte) bool {
 	return g.Send(peer, b) == nil && g.Recv(peer, b) == nil
 }
 
-// datagramsBoth sends datagrams while the peer does, and counts those that come. A way that lets none pass is no error: both ranks then see
-// that datagrams do not open, and none is sent but the proofs.
+// datagramsBoth sends datagrams while the peer does, and counts those that come. A way that lets none pass is no error:
+// both ranks then see that datagrams do not open, and none is sent but the proofs.
 func datagramsBoth(g bench.Group, peer int, b []byte) (sent, received int, err error) {
 	if g.OpenDatagrams(openTime) != nil {
 		return 0, 0, nil

@@ -9,19 +9,19 @@ import (
 	"calib/internal/units"
 )
 
-// Experiment measures the clocks. On each host alone, phase "cost": the time of blockReadings readings of the clock in a
-// row, one value for each block; and phase "step": the differences between readings where they are not zero, of which the
-// smallest is the resolution. On host 0 with each other host, phase "offset": the offset of the clocks before and after a
-// pause, which bench.Perform records.
+// Experiment measures the clocks. On each host alone, phase "cost": the time of blockReadings readings of the clock in
+// a row, one value for each block; and phase "step": the differences between readings where they are not zero, of which
+// the smallest is the resolution. On host 0 with each other host, phase "offset": the offset of the clocks before and
+// after a pause, which bench.Perform records.
 type Experiment struct{}
 
 const (
 	blockReadings = 1000
 	blocks        = 50        // at effort 1
 	steps         = 200       // at effort 1
-	mostReadings  = 1_000_000 // after which a clock is taken to stand still
-	// pause separates the two measurements of an offset. Drift is known to 2 × bound / pause within one slot; a fit has the
-	// rounds, which are further apart.
+	maxReadings   = 1_000_000 // after which a clock is taken to stand still
+	// pause separates the two measurements of an offset. Drift is known to 2 × bound / pause within one slot; a fit has
+	// the rounds, which are further apart.
 	pause = 50 * units.Millisecond
 )
 
@@ -45,8 +45,8 @@ func (Experiment) Ranges() bench.Ranges {
 	return bench.Ranges{names.FactorHosts: bench.TeamSize}
 }
 
-// Teams implements bench.Experiment: every host by itself, all in one step; pairs are host 0 with each other, in steps of
-// one, because host 0 is in all of them.
+// Teams implements bench.Experiment: every host by itself, all in one step; pairs are host 0 with each other, in steps
+// of one, because host 0 is in all of them.
 func (Experiment) Teams(l bench.Limits, p bench.Point) []bench.Step {
 	if p[names.FactorHosts] == 1 {
 		return bench.EachAlone(l.Hosts)
@@ -106,7 +106,7 @@ func readBlocks(g bench.Group, ns []int64) {
 // many readings: fewer than len(ns) only if the clock hardly moves.
 func readSteps(g bench.Group, ns []int64) (n, reads int) {
 	last := g.Now()
-	for reads = 1; n < len(ns) && reads < mostReadings; reads++ {
+	for reads = 1; n < len(ns) && reads < maxReadings; reads++ {
 		now := g.Now()
 		if now == last {
 			continue

@@ -51,7 +51,7 @@ func TestClockCost(t *testing.T) {
 // A clock that stands still while it is read ends the experiment all the same.
 func TestClockThatStands(t *testing.T) {
 	lines := clockLines(t, sim.New(benchtest.Spec(1), sim.Options{}), [][]int{{0}}, 1)
-	if len(lines) != 2 || len(lines[1].NS) != 0 || lines[1].Aux[names.AuxReads] != mostReadings {
+	if len(lines) != 2 || len(lines[1].NS) != 0 || lines[1].Aux[names.AuxReads] != maxReadings {
 		t.Errorf("got %+v, want a step line without times", lines)
 	}
 }

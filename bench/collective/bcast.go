@@ -1,5 +1,5 @@
-// Package collective measures collective operations, to compare predictions and exported platforms with. No model is fitted
-// on them.
+// Package collective measures collective operations, to compare predictions and exported platforms with. No model is
+// fitted on them.
 package collective
 
 import (
@@ -61,16 +61,16 @@ func (Bcast) Teams(_ bench.Limits, p bench.Point) []bench.Step {
 // Cost implements bench.Experiment.
 func (Bcast) Cost(l bench.Limits, p bench.Point) bench.Cost {
 	hosts, size := int(p[names.FactorHosts]), p[names.FactorBytes]
-	reps := untimed + mostBcasts(l.Effort, size)
+	reps := untimed + maxBcasts(l.Effort, size)
 	children := len(pattern.BinomialChildren(0, hosts))
-	path, most := l.OnPath(), mostBcasts(l.Effort, size)
+	path, most := l.OnPath(), maxBcasts(l.Effort, size)
 	return bench.Cost{
 		Bytes: units.Bytes(int64(reps*children) * size), Messages: reps * (children + 2*hosts),
 		Time: repeatedTime(path, hosts, units.Nanos(children)*path.Message(size, 1), l.Effort.Time(bcastTime, 0), bcastLeast, most),
 	}
 }
 
-func mostBcasts(e bench.Effort, size int64) int {
+func maxBcasts(e bench.Effort, size int64) int {
 	return max(bcastLeast, min(e.Reps(bcastReps, bcastLeast), int(e.Bytes(bcastBytes, 0))/int(size)))
 }
 
@@ -86,7 +86,7 @@ func (Bcast) Run(_ context.Context, g bench.Group, p bench.Point, r *bench.Recor
 		part: func(start units.Nanos, m int) (began, ended units.Nanos, err error) { return x.pass(start, msg[:m]) },
 	}
 	t, err := o.measure(len(msg), bounds{
-		short: int(bcastShort), most: mostBcasts(r.Effort, int64(len(msg))), least: bcastLeast, time: r.Time(bcastTime, 0),
+		short: int(bcastShort), most: maxBcasts(r.Effort, int64(len(msg))), least: bcastLeast, time: r.Time(bcastTime, 0),
 	})
 	if err != nil {
 		return err

@@ -11,18 +11,19 @@ import (
 	"calib/internal/units"
 )
 
-// operation is one rank's part in what a team does together, and what is timed as a whole: all begin at a time that they were told,
-// and the time runs from when the first of those that begin by sending has begun until the last rank has ended. The experiment
-// must be Synchronised.
+// operation is one rank's part in what a team does together, and what is timed as a whole: all begin at a time that
+// they were told, and the time runs from when the first of those that begin by sending has begun until the last rank
+// has ended. The experiment must be Synchronised.
 type operation struct {
 	bench.Team
-	// part performs this rank's part with m bytes, from a start on its own clock. It returns when the rank began and ended.
+	// part performs this rank's part with m bytes, from a start on its own clock. It returns when the rank began and
+	// ended.
 	part func(start units.Nanos, m int) (began, ended units.Nanos, err error)
 	// first says that this rank begins by sending: others wait for it, and when it begins matters.
 	first bool
 	peers []int // whose connections are counted
-	// quiet is for how long after the start a rank keeps still when it has done its part, so that what it says of it does not
-	// meet the parts of others.
+	// quiet is for how long after the start a rank keeps still when it has done its part, so that what it says of it
+	// does not meet the parts of others.
 	quiet  units.Nanos
 	signal [1]byte
 }
@@ -51,8 +52,9 @@ type batch struct {
 	estimate units.Nanos // rank 0: of a repetition, before the first
 }
 
-// times are those of repetitions, from the announced start [ns]: when the rank began, twice, and when it ended. At rank 0 they
-// are, once all are in, when the first and the last of those that send first began, and when the last rank ended.
+// times are those of repetitions, from the announced start [ns]: when the rank began, twice, and when it ended. At rank
+// 0 they are, once all are in, when the first and the last of those that send first began, and when the last rank
+// ended.
 type times struct{ early, late, ended []int64 }
 
 // measure makes the repetitions of a point with m bytes. Rank 0 gets their times; none, if one would take too long.

@@ -13,8 +13,8 @@ import (
 	"calib/internal/units"
 )
 
-// Pattern runs the communication patterns of package pattern on the first hosts. All begin at one time, each by its own clock; a
-// time is that from there until the last host has done its part.
+// Pattern runs the communication patterns of package pattern on the first hosts. All begin at one time, each by its own
+// clock; a time is that from there until the last host has done its part.
 type Pattern struct{}
 
 const (
@@ -39,8 +39,8 @@ func (Pattern) Synchronised() {}
 // Stamped implements bench.Stamped: a rank that wakes up must not take the CPU from one that has just begun.
 func (Pattern) Stamped() {}
 
-// Design implements bench.Experiment: at an effort above 1 every pattern, and else the patterns asked for, with every size on
-// all hosts and on half of them. Without either some of each kind, drawn by the seed: see sampleOf.
+// Design implements bench.Experiment: at an effort above 1 every pattern, and else the patterns asked for, with every
+// size on all hosts and on half of them. Without either some of each kind, drawn by the seed: see sampleOf.
 func (Pattern) Design(l bench.Limits) []bench.Point {
 	if l.Hosts < 2 {
 		return nil
@@ -64,8 +64,8 @@ func (Pattern) Design(l bench.Limits) []bench.Point {
 	return out
 }
 
-// teamsOf lists how many hosts a pattern runs on: all, and half of them, or fewer where these would send more than mostMessages; 2 where
-// it is defined for no others.
+// teamsOf lists how many hosts a pattern runs on: all, and half of them, or fewer where these would send more than
+// maxMessages; 2 where it is defined for no others.
 func teamsOf(p pattern.Pattern, hosts int) []int {
 	var out []int
 	for _, n := range []int{hosts, (hosts + 1) / 2} {
@@ -90,8 +90,8 @@ func points(p pattern.Pattern, hosts int, sizes []units.Bytes) []bench.Point {
 // patternStream is that of the generator of designs.
 const patternStream = 1 << 34
 
-// sampleOf draws about a dozen points: three broadcasts at the smallest and at a large size on all hosts; one message; and of
-// each operation below one algorithm, at one size, on all hosts or half of them. The user's sizes are all taken.
+// sampleOf draws about a dozen points: three broadcasts at the smallest and at a large size on all hosts; one message;
+// and of each operation below one algorithm, at one size, on all hosts or half of them. The user's sizes are all taken.
 func sampleOf(l bench.Limits, sizes []units.Bytes) []bench.Point {
 	rng := rand.New(rand.NewPCG(l.Seed, patternStream))
 	draw := func(from []units.Bytes) []units.Bytes {
@@ -139,16 +139,16 @@ func (Pattern) Cost(l bench.Limits, p bench.Point) bench.Cost {
 		return bench.Cost{}
 	}
 	hosts := int(p[names.FactorHosts])
-	reps := untimed + mostPatterns(l.Effort, s)
+	reps := untimed + maxPatterns(l.Effort, s)
 	path := l.OnPath()
 	one := units.Nanos(s.depth())*path.Latency + units.Nanos(float64(s.Busiest)*path.PerByte*float64(path.Sharing(hosts/2)))
 	return bench.Cost{
 		Bytes: units.Bytes(reps * s.Busiest), Messages: hosts + reps*(s.depth()+2*hosts),
-		Time: repeatedTime(path, hosts, one, l.Effort.Time(patternTime, 0), 1, mostPatterns(l.Effort, s)),
+		Time: repeatedTime(path, hosts, one, l.Effort.Time(patternTime, 0), 1, maxPatterns(l.Effort, s)),
 	}
 }
 
-func mostPatterns(e bench.Effort, s shape) int {
+func maxPatterns(e bench.Effort, s shape) int {
 	return max(1, min(e.Reps(patternReps, patternLeast), int(e.Bytes(patternBytes, 0))/s.Busiest))
 }
 
@@ -187,7 +187,7 @@ func (Pattern) Run(_ context.Context, g bench.Group, p bench.Point, r *bench.Rec
 		return began, g.Now(), nil
 	}
 	t, err := o.measure(int(p[names.FactorBytes]), bounds{
-		short: int(patternShort), most: mostPatterns(r.Effort, s), least: 1, time: r.Time(patternTime, 0), longest: patternLongest,
+		short: int(patternShort), most: maxPatterns(r.Effort, s), least: 1, time: r.Time(patternTime, 0), longest: patternLongest,
 	})
 	if err != nil {
 		return err
@@ -202,8 +202,8 @@ func (Pattern) Run(_ context.Context, g bench.Group, p bench.Point, r *bench.Rec
 	return nil
 }
 
-// meet opens the connections to a rank's peers, by one byte from the lower rank to the higher. All ranks go through their peers
-// in ascending order, so that none waits for one that waits for it.
+// meet opens the connections to a rank's peers, by one byte from the lower rank to the higher. All ranks go through
+// their peers in ascending order, so that none waits for one that waits for it.
 func meet(g bench.Group, peers []int) error {
 	b := []byte{0}
 	for _, k := range peers {

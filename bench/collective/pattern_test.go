@@ -36,8 +36,8 @@ func point(t *testing.T, operation, algorithm string, hosts, bytes int64) bench.
 // exact is a network of equal clocks on which calls take no time.
 func exact(s netspec.Spec) *sim.Net { return sim.New(s, sim.Options{}) }
 
-// TestPatternTimes: on a network whose costs are known a message takes what the recursion for packets says, and messages that
-// wait for each other take it as often.
+// TestPatternTimes: on a network whose costs are known a message takes what the recursion for packets says, and
+// messages that wait for each other take it as often.
 func TestPatternTimes(t *testing.T) {
 	s := benchtest.Spec(5)
 	one := func(x int) float64 { return benchtest.OneWay(&s, 0, 1, x) * 1e9 }
@@ -61,8 +61,8 @@ func TestPatternTimes(t *testing.T) {
 	}
 }
 
-// TestSignalsKeepQuiet: what ranks say when they have done their part costs the rest nothing: the last of seven messages on a
-// shared medium arrives when the medium has served seven.
+// TestSignalsKeepQuiet: what ranks say when they have done their part costs the rest nothing: the last of seven
+// messages on a shared medium arrives when the medium has served seven.
 func TestSignalsKeepQuiet(t *testing.T) {
 	s := netspec.Spec{
 		Name: "slow medium", Hosts: 8, Mode: netspec.Shared, MSS: 1448,

@@ -21,15 +21,15 @@ type shapeKey struct {
 	id, hosts, bytes int64
 }
 
-// shapes are those of the points that this process has met lately. A pattern of a thousand hosts has up to mostMessages messages: they
-// are written down once, and never kept.
+// shapes are those of the points that this process has met lately. A pattern of a thousand hosts has up to maxMessages
+// messages: they are written down once, and never kept.
 var (
 	shapes sync.Map // of shapeKey: func() (shape, error)
 	met    atomic.Int64
 )
 
-// mostShapes bounds those that a process keeps, which for an agent may measure for years.
-const mostShapes = 1 << 12
+// maxShapes bounds those that a process keeps, which for an agent may measure for years.
+const maxShapes = 1 << 12
 
 // known is the pattern of a point, and its shape.
 func known(p bench.Point) (pattern.Pattern, shape, error) {
@@ -38,7 +38,7 @@ func known(p bench.Point) (pattern.Pattern, shape, error) {
 		return what, shape{}, fmt.Errorf("this version of calib has no pattern %d: use the coordinator's version on every host", p[names.FactorPattern])
 	}
 	k := shapeKey{what.ID, p[names.FactorHosts], p[names.FactorBytes]}
-	if met.Load() > mostShapes {
+	if met.Load() > maxShapes {
 		shapes.Clear()
 		met.Store(0)
 	}
@@ -62,20 +62,20 @@ func shapeOf(p pattern.Pattern, hosts, bytes int) (s shape, err error) {
 	return s, err
 }
 
-// mostMessages bounds the messages of a pattern: of one in which every host sends to all others a thousand hosts would send a million,
-// for minutes, and each host would open a thousand connections.
-const mostMessages = 1 << 15
+// maxMessages bounds the messages of a pattern: of one in which every host sends to all others a thousand hosts would
+// send a million, for minutes, and each host would open a thousand connections.
+const maxMessages = 1 << 15
 
 // fitting is the largest number of hosts up to n that a pattern runs on: n, or a half, a quarter, … of it.
 func fitting(p pattern.Pattern, n int) int {
-	for n > p.Least && messages(p, n) > mostMessages {
+	for n > p.Least && messages(p, n) > maxMessages {
 		n = (n + 1) / 2
 	}
 	return n
 }
 
-// messages is about how many messages a pattern sends with one byte for every host, so that none has an empty block: as many from each host
-// as the middle one of three sends. The root of a tree is none of them.
+// messages is about how many messages a pattern sends with one byte for every host, so that none has an empty block: as
+// many from each host as the middle one of three sends. The root of a tree is none of them.
 func messages(p pattern.Pattern, hosts int) int {
 	if hosts < 2 || !p.Defined(hosts) {
 		return 0

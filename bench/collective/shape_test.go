@@ -45,7 +45,7 @@ func TestFitting(t *testing.T) {
 			continue // it takes its least number
 		}
 		all, err := pattern.ExtentOf(p, n, int(patternMost))
-		if err != nil || n < 60 || all.Messages > mostMessages {
+		if err != nil || n < 60 || all.Messages > maxMessages {
 			t.Errorf("%s: %d of 1,000 hosts, %d messages (%v)", p.Name(), n, all.Messages, err)
 		}
 	}

@@ -1,4 +1,5 @@
-// Package computing finds how much of a host's control computation (plane.Machine) takes as long as an experiment wants.
+// Package computing finds how much of a host's control computation (plane.Machine) takes as long as an experiment
+// wants.
 package computing
 
 import (
@@ -12,9 +13,9 @@ const firstSteps = 1000 // of the first attempt
 
 var errNoTime = errors.New("the computation takes no time on this host")
 
-// Steps finds how many steps of a computation take so long: it doubles them until they take a quarter of it, and then scales
-// in proportion. compute does so many steps and returns their time. Steps ends after as many attempts as there are powers of
-// two.
+// Steps finds how many steps of a computation take so long: it doubles them until they take a quarter of it, and then
+// scales in proportion. compute does so many steps and returns their time. Steps ends after as many attempts as there
+// are powers of two.
 func Steps(compute func(steps int64) (units.Nanos, error), want units.Nanos) (int64, error) {
 	for steps := int64(firstSteps); steps < math.MaxInt64/2; steps *= 2 {
 		t, err := compute(steps)

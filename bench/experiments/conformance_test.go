@@ -19,8 +19,8 @@ import (
 	"calib/internal/units"
 )
 
-// The conformance suite: every experiment in All, on the simulator, for teams of every kind. It knows nothing of
-// any single experiment.
+// The conformance suite: every experiment in All, on the simulator, for teams of every kind. It knows nothing of any
+// single experiment.
 
 // confLimits keeps a design small enough to run whole, many times.
 func confLimits(hosts int) bench.Limits {

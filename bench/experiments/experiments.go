@@ -1,4 +1,5 @@
-// Package experiments lists every experiment that calib has. Its conformance suite tests each of them on simulated teams.
+// Package experiments lists every experiment that calib has. Its conformance suite tests each of them on simulated
+// teams.
 package experiments
 
 import (
@@ -29,8 +30,8 @@ var All = []bench.Experiment{
 	tuning.NoDelay{}, overlap.Experiment{}, prtt.Experiment{}, remap.Experiment{}, collective.Bcast{}, collective.Pattern{},
 }
 
-// Before are the experiments before a plan is made: whether every pair of hosts can be measured, and the first look at the network. They
-// are no part of a plan.
+// Before are the experiments before a plan is made: whether every pair of hosts can be measured, and the first look at
+// the network. They are no part of a plan.
 var Before = []bench.Experiment{check.Experiment{}, probe.Experiment{}}
 
 // Lookup returns the experiment of that name, those before a plan included.

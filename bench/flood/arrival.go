@@ -18,7 +18,7 @@ type arrival struct {
 	number uint32      // within the sender's share
 }
 
-// readArrival is what a datagram of at least leastDatagram bytes says of itself.
+// readArrival is what a datagram of at least minDatagram bytes says of itself.
 func readArrival(at units.Nanos, b []byte) arrival {
 	return arrival{
 		at: at, sent: units.Nanos(bench.GetNumber(b[atSendTime:])),

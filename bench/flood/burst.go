@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	// The root takes a burst to have ended when nothing has arrived for quietGaps intervals of the trial, but no less than
-	// leastQuiet and no more than mostQuiet, and two round trips.
-	quietGaps  = 8
-	leastQuiet = 5 * units.Millisecond
-	mostQuiet  = 100 * units.Millisecond
+	// The root takes a burst to have ended when nothing has arrived for quietGaps intervals of the trial, but no less
+	// than minQuiet and no more than maxQuiet, and two round trips.
+	quietGaps = 8
+	minQuiet  = 5 * units.Millisecond
+	maxQuiet  = 100 * units.Millisecond
 	// graceTime is how much longer than expected a burst may last before the root waits for the senders' reports alone.
 	graceTime = 5 * units.Second
 
@@ -26,7 +26,8 @@ const (
 	atSequence = 12
 	atSendTime = 16
 
-	// reportBytes is what a sender tells the root of its share of a burst: how many it sent, and how long that took [ns].
+	// reportBytes is what a sender tells the root of its share of a burst: how many it sent, and how long that took
+	// [ns].
 	reportBytes = 16
 )
 
@@ -73,24 +74,24 @@ func (b *burst) gap() units.Nanos {
 	if n := len(b.came) - 1; n > 0 {
 		return units.Nanos(b.span() / int64(n))
 	}
-	return units.Nanos(b.took / leastBurst)
+	return units.Nanos(b.took / minBurst)
 }
 
 func newBursts(x incast.Team) *bursts {
 	f := &bursts{
-		Team: x, msg: x.R.Payload(x.P[names.FactorBytes]), received: make([]byte, mostDatagram),
-		report: make([]byte, reportBytes), tag: datagramTag(x), quiet: mostQuiet/4 + 2*x.R.Clocks.MaxRTT(),
+		Team: x, msg: x.R.Payload(x.P[names.FactorBytes]), received: make([]byte, maxDatagram),
+		report: make([]byte, reportBytes), tag: datagramTag(x), quiet: maxQuiet/4 + 2*x.R.Clocks.MaxRTT(),
 	}
 	if x.Root() {
-		most := max(x.P[names.FactorPackets], leastBurst, idleDatagrams*x.P[names.FactorSenders])
+		most := max(x.P[names.FactorPackets], minBurst, idleDatagrams*x.P[names.FactorSenders])
 		x.R.Charge(most * arrivalBytes)
 		f.seen.came = make([]arrival, 0, most)
 	}
 	return f
 }
 
-// run measures the point: a trial by one sender, which tells how long the burst will take, the repetitions, and, where one
-// lost datagrams, the full port.
+// run measures the point: a trial by one sender, which tells how long the burst will take, the repetitions, and, where
+// one lost datagrams, the full port.
 func (x *bursts) run() error {
 	if err := x.once(0, bench.Start{}, x.alone); err != nil {
 		return err
@@ -105,7 +106,7 @@ func (x *bursts) run() error {
 		x.Skip(estimate)
 		return nil
 	}
-	x.quiet = min(max(quietGaps*gap, leastQuiet), mostQuiet) + 2*x.R.Clocks.MaxRTT()
+	x.quiet = min(max(quietGaps*gap, minQuiet), maxQuiet) + 2*x.R.Clocks.MaxRTT()
 	lost := false
 	for i := range s.Reps {
 		if err := x.once(i+1, bench.Start{}, x.share); err != nil {
@@ -126,7 +127,7 @@ func (x *bursts) planned(gap units.Nanos) (reps int, most units.Nanos) {
 	if most/units.Nanos(x.P[names.FactorSenders]) > burstTime || most > arrivalFactor*burstTime {
 		return 0, most
 	}
-	return max(1, min(mostReps(x.R.Effort), int(burstTime/max(most, 1)))), most
+	return max(1, min(maxReps(x.R.Effort), int(burstTime/max(most, 1)))), most
 }
 
 // sending is what one rank sends of a burst.
@@ -136,8 +137,8 @@ type sending struct {
 	every     units.Nanos // 0 is as fast as it can
 }
 
-// once runs one announced burst, of which each sender sends its part. The senders report when the root asks them to, which it
-// does when nothing more arrives, so that no report meets a full buffer.
+// once runs one announced burst, of which each sender sends its part. The senders report when the root asks them to,
+// which it does when nothing more arrives, so that no report meets a full buffer.
 func (x *bursts) once(number int, s bench.Start, part func(bench.Start) sending) error {
 	s, err := x.Announce(s)
 	if err != nil {
@@ -164,7 +165,7 @@ func (x *bursts) once(number int, s bench.Start, part func(bench.Start) sending)
 // alone is the trial: the first sender sends it, as fast as it can.
 func (x *bursts) alone(bench.Start) sending {
 	if x.G.Rank() == 1 {
-		return sending{datagrams: leastBurst}
+		return sending{datagrams: minBurst}
 	}
 	return sending{}
 }
@@ -214,7 +215,7 @@ func (x *bursts) send(at units.Nanos, tag int64, part sending) error {
 // is missing, when the burst is long overdue: receiving that report is then bounded by the group's deadline.
 func (x *bursts) count(s bench.Start, tag int64) error {
 	seen := &x.seen
-	overdue := s.At + arrivalFactor*incast.MostTime + graceTime
+	overdue := s.At + arrivalFactor*incast.MaxTime + graceTime
 	asked, settled, reported := false, false, 1
 	for until := s.At + x.quiet; ; {
 		d, err := x.G.RecvDatagram(x.received, until)
@@ -225,7 +226,7 @@ func (x *bursts) count(s bench.Start, tag int64) error {
 		until = x.G.Now() + x.quiet
 		switch {
 		case d.Got:
-			if d.Bytes >= leastDatagram && bench.GetNumber(x.received) == tag && len(seen.came) < cap(seen.came) {
+			if d.Bytes >= minDatagram && bench.GetNumber(x.received) == tag && len(seen.came) < cap(seen.came) {
 				seen.came = append(seen.came, readArrival(d.At, x.received))
 			}
 			continue

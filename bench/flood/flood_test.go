@@ -16,8 +16,8 @@ import (
 	"calib/transport/sim"
 )
 
-// burstArrivals is how many datagrams of m bytes get through the port, by hand: senders that begin together, each as fast as
-// its block, the first ranks with one more where k does not divide.
+// burstArrivals is how many datagrams of m bytes get through the port, by hand: senders that begin together, each as
+// fast as its block, the first ranks with one more where k does not divide.
 func burstArrivals(s *netspec.Spec, k, senders, m int) int {
 	var at []float64
 	for i := range k {
@@ -149,7 +149,7 @@ func TestFloodIsSkipped(t *testing.T) {
 	count := func(g bench.Group) bench.Group { return &counting{g, &sent} }
 	n := sim.New(s, sim.Options{})
 	lines := benchtest.IncastLines(t, Experiment{}, n, bench.Point{names.FactorBytes: 1000, names.FactorPackets: 16384, names.FactorSenders: 2}, 1, names.PhaseSkipped, count)
-	if len(lines) != 1 || math.Abs(float64(lines[0].NS[0])/(16384*2e6)-1) > 0.01 || sent != leastBurst {
+	if len(lines) != 1 || math.Abs(float64(lines[0].NS[0])/(16384*2e6)-1) > 0.01 || sent != minBurst {
 		t.Errorf("%+v after %d datagrams", lines, sent)
 	}
 }
@@ -164,8 +164,8 @@ func (g *counting) SendDatagram(to int, b []byte) error {
 	return g.Group.SendDatagram(to, b)
 }
 
-// The probe waits behind what is in the port: the streams' windows where they fit into its buffer, the buffer where they do
-// not.
+// The probe waits behind what is in the port: the streams' windows where they fit into its buffer, the buffer where
+// they do not.
 func TestFloodProbe(t *testing.T) {
 	s := benchtest.IncastSpec(4)
 	s.Host = netspec.Block{A: 2 * benchtest.US, B: 0.003 * benchtest.US}
@@ -260,7 +260,7 @@ func TestFloodDesign(t *testing.T) {
 			}
 			bursts++
 			most = max(most, int(p[names.FactorPackets]))
-			if m := p[names.FactorBytes]; m < leastDatagram || m > mostDatagram {
+			if m := p[names.FactorBytes]; m < minDatagram || m > maxDatagram {
 				t.Errorf("%v: a datagram of %d bytes", p, m)
 			}
 		}
@@ -279,8 +279,8 @@ func TestFloodDesign(t *testing.T) {
 		{bench.Limits{Hosts: 3, MaxBytes: 10}, 0, 1},
 	} {
 		bursts, probes, most := count(c.l)
-		if bursts != c.bursts || probes != c.probes || bursts > 0 && most != mostBurst {
-			t.Errorf("%+v: %d bursts up to %d, %d probes, want %d up to %d, %d", c.l, bursts, most, probes, c.bursts, mostBurst, c.probes)
+		if bursts != c.bursts || probes != c.probes || bursts > 0 && most != maxBurst {
+			t.Errorf("%+v: %d bursts up to %d, %d probes, want %d up to %d, %d", c.l, bursts, most, probes, c.bursts, maxBurst, c.probes)
 		}
 	}
 }

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// idleDatagrams of each sender, one after the other, tell how long one takes when the port is empty: idleGap apart, or
-	// two intervals of the trial where that is longer.
+	// idleDatagrams of each sender, one after the other, tell how long one takes when the port is empty: idleGap apart,
+	// or two intervals of the trial where that is longer.
 	idleDatagrams = 4
 	idleGap       = 500 * units.Microsecond
 	// overload is the rate at which datagrams arrive at a port that is kept full, over that at which they leave it. Two
@@ -20,9 +20,10 @@ const (
 	// or datagrams wait there, too.
 	overload    = 2.0
 	overloadTwo = 1.5
-	// mostFull bounds the time in which a port is filled and kept full.
-	mostFull = 2 * burstTime
-	// A port is kept full with fullFactor times the fewest datagrams that can fill it at overload, but no fewer than fewestFull.
+	// maxFull bounds the time in which a port is filled and kept full.
+	maxFull = 2 * burstTime
+	// A port is kept full with fullFactor times the fewest datagrams that can fill it at overload, but no fewer than
+	// fewestFull.
 	fullFactor = 1.5
 	fewestFull = 512
 	// The senders' intervals differ by at most one in paceSteps.
@@ -31,11 +32,11 @@ const (
 	serviceBlock = 16
 )
 
-// full measures what the port holds while it is kept full, where the bursts before have shown that it can be filled: every
-// sender sends at its share of overload times the port's rate, so that nothing waits anywhere else, and every datagram says
-// when it was sent. A datagram beside a lost one was let into a port that was full. Between its arrival at the port and its
-// own departure exactly those left the port that it held then, itself included; the root counts them. It needs no rate of
-// arrival to be known, nor to be steady.
+// full measures what the port holds while it is kept full, where the bursts before have shown that it can be filled:
+// every sender sends at its share of overload times the port's rate, so that nothing waits anywhere else, and every
+// datagram says when it was sent. A datagram beside a lost one was let into a port that was full. Between its arrival
+// at the port and its own departure exactly those left the port that it held then, itself included; the root counts
+// them. It needs no rate of arrival to be known, nor to be steady.
 func (x *bursts) full(number int, gap units.Nanos, lost bool) error {
 	var full bench.Start
 	if x.Root() && lost {
@@ -72,7 +73,7 @@ func (x *bursts) overload() bench.Start {
 	}
 	fill := float64(len(x.seen.came)) * by / (by - 1) // it holds no more than came through it
 	k := min(x.P[names.FactorPackets], max(fewestFull, int64(fullFactor*fill)))
-	return bench.Start{Period: every, Reps: int(min(k/senders, int64(mostFull/every)))}
+	return bench.Start{Period: every, Reps: int(min(k/senders, int64(maxFull/every)))}
 }
 
 // turn is a sender's part of the datagrams on the idle network.
@@ -80,15 +81,15 @@ func (x *bursts) turn(s bench.Start) sending {
 	return sending{datagrams: idleDatagrams, after: units.Nanos(x.G.Rank()-1) * idleDatagrams * s.Period, every: s.Period}
 }
 
-// paced is a sender's part of what keeps the port full. The senders' intervals differ a little, so that no sender always
-// finds the place that the port has just given free.
+// paced is a sender's part of what keeps the port full. The senders' intervals differ a little, so that no sender
+// always finds the place that the port has just given free.
 func (x *bursts) paced(s bench.Start) sending {
 	before, senders := units.Nanos(x.G.Rank()-1), units.Nanos(x.P[names.FactorSenders])
 	return sending{datagrams: int64(s.Reps), after: s.Period * before / senders, every: s.Period + s.Period*before/(paceSteps*senders)}
 }
 
-// service is the port's interval: the median of means over serviceBlock neighbours, so that neither a pause of the senders
-// nor a port that lets several go at a time moves it.
+// service is the port's interval: the median of means over serviceBlock neighbours, so that neither a pause of the
+// senders nor a port that lets several go at a time moves it.
 func (b *burst) service() units.Nanos {
 	var means []float64
 	for i := serviceBlock; i < len(b.came); i += serviceBlock {

@@ -11,7 +11,8 @@ import (
 	"calib/transport/sim"
 )
 
-// What a port holds while it is kept full is its buffer, whatever the clocks say; a port that no burst fills is not kept full.
+// What a port holds while it is kept full is its buffer, whatever the clocks say; a port that no burst fills is not
+// kept full.
 func TestFullPort(t *testing.T) {
 	for _, c := range []struct{ buffer, senders int }{{40, 2}, {100, 3}, {100, 6}, {400, 4}} {
 		s := benchtest.IncastSpec(c.senders + 1)

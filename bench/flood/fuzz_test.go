@@ -17,16 +17,16 @@ func (idle) Size() int { return 3 }
 
 // Whatever datagrams say of themselves, what is made of them has its bounds.
 func FuzzArrivals(f *testing.F) {
-	good := make([]byte, leastDatagram)
+	good := make([]byte, minDatagram)
 	good[atSender] = 1
 	f.Add(good)
 	f.Add(append(good, good...))
 	f.Add([]byte("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"))
 	f.Fuzz(func(t *testing.T, in []byte) {
 		var b burst
-		for at := units.Nanos(0); len(in) >= leastDatagram; at += 100 {
+		for at := units.Nanos(0); len(in) >= minDatagram; at += 100 {
 			b.came = append(b.came, readArrival(at, in))
-			in = in[leastDatagram:]
+			in = in[minDatagram:]
 		}
 		p := bench.Point{names.FactorBytes: 64, names.FactorPackets: 16, names.FactorSenders: 2}
 		r := bench.NewRecorder(bench.Task{Team: []int{0, 1, 2}, Points: []bench.Point{p}})

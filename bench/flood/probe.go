@@ -16,14 +16,14 @@ const (
 	maxProbes  = 1000 // of one phase
 	probeEvery = 2 * units.Millisecond
 	probeShare = 2   // segments' times from probe to probe, at least: more would load the port
-	leastLoad  = 200 // probes under load, at least, where that leaves probeShare
+	minLoad    = 200 // probes under load, at least, where that leaves probeShare
 	loadTime   = 1500 * units.Millisecond
-	// loadSegments is how many segments' times the load lasts at least: congestion control needs about as many to fill a
-	// buffer of half as many.
+	// loadSegments is how many segments' times the load lasts at least: congestion control needs about as many to fill
+	// a buffer of half as many.
 	loadSegments = 4000
 	quietTime    = 20 * units.Millisecond // in which the last probes arrive
-	// mostLoad bounds a load on a fast network, where buffers fill sooner, over the root's link at effort 1.
-	mostLoad = 192 * units.MiB
+	// maxLoad bounds a load on a fast network, where buffers fill sooner, over the root's link at effort 1.
+	maxLoad = 192 * units.MiB
 	// largestSegment is as large as segments get: on the loopback.
 	largestSegment = 64 * units.KiB
 
@@ -42,10 +42,10 @@ const (
 )
 
 // loadBytes bounds a load, from all streams. Each stream may have half as much again as its share.
-func loadBytes(e bench.Effort) units.Bytes { return e.Bytes(mostLoad, mostLoad/8) }
+func loadBytes(e bench.Effort) units.Bytes { return e.Bytes(maxLoad, maxLoad/8) }
 
-// prober is one rank's part in the probe through a saturated port: ranks 1 to p'−1 stream, rank p' probes, rank 0 receives
-// both.
+// prober is one rank's part in the probe through a saturated port: ranks 1 to p'−1 stream, rank p' probes, rank 0
+// receives both.
 type prober struct {
 	incast.Team
 	chunk, segment int64
@@ -70,13 +70,14 @@ func probe(x incast.Team) error {
 		return err
 	}
 	return bench.Reopened(x.G, plane.Socket{Congestion: name}, func() error {
-		y := prober{Team: x, buf: x.R.Payload(int64(incast.ReadBytes)), received: make([]byte, mostDatagram)}
+		y := prober{Team: x, buf: x.R.Payload(int64(incast.ReadBytes)), received: make([]byte, maxDatagram)}
 		return y.run()
 	})
 }
 
-// agreeCongestion chooses the congestion control, the same for all: if one host does not have it, its Reopen fails and that
-// of the others does not. What every host uses already every host has; otherwise it is the one that is always there.
+// agreeCongestion chooses the congestion control, the same for all: if one host does not have it, its Reopen fails and
+// that of the others does not. What every host uses already every host has; otherwise it is the one that is always
+// there.
 func agreeCongestion(x incast.Team) (string, error) {
 	c, err := x.G.Counters(x.Connection())
 	if err != nil {
@@ -110,9 +111,9 @@ func (x *prober) run() error {
 	}
 	bytes := float64(loadBytes(x.R.Effort))
 	length := max(x.R.Time(loadTime, loadTime/5), loadSegments*per)
-	length = min(length, bench.MaxStream, max(units.Nanos(float64(per)*bytes/float64(x.segment)), incast.LeastLength))
+	length = min(length, bench.MaxStream, max(units.Nanos(float64(per)*bytes/float64(x.segment)), incast.MinLength))
 	chunks := int(1.5*bytes/float64(x.chunk))/(x.G.Size()-2) + 1
-	every = max(probeShare*per, min(every, length/leastLoad), length/maxProbes)
+	every = max(probeShare*per, min(every, length/minLoad), length/maxProbes)
 	return x.underLoad(bench.Start{Period: length, Reps: chunks}, every)
 }
 
@@ -138,8 +139,8 @@ func (x *prober) agreeSegment() error {
 // probing reports whether this rank sends the probes.
 func (x *prober) probing() bool { return x.G.Rank() == x.G.Size()-1 }
 
-// load runs one announced load with a probe at every interval, none where that is 0. A sender gets how much it sent: chunks,
-// or probes.
+// load runs one announced load with a probe at every interval, none where that is 0. A sender gets how much it sent:
+// chunks, or probes.
 func (x *prober) load(s bench.Start, every units.Nanos) (*incast.Arrivals, int64, error) {
 	s, err := x.Announce(s)
 	if err != nil {
@@ -210,8 +211,8 @@ func (x *prober) underLoad(s bench.Start, every units.Nanos) error {
 	return nil
 }
 
-// stream sends msg to the root until the end of the load, or s.Reps times. The last byte of the last message is 1, that of
-// all others 0.
+// stream sends msg to the root until the end of the load, or s.Reps times. The last byte of the last message is 1, that
+// of all others 0.
 func (x *prober) stream(s bench.Start, msg []byte) (sent int64, err error) {
 	mark, end := &msg[len(msg)-1], s.At+s.Period
 	*mark = 0
@@ -245,8 +246,8 @@ func (x *prober) sendProbes(s bench.Start, every units.Nanos) (int64, error) {
 }
 
 // receive takes the streams to their ends, and the probes among them. A probe has its turn before every read, and while
-// there is nothing to read, so that it is not stamped late. It ends with the streams; after their time, when one is silent
-// for as long as the group's deadline.
+// there is nothing to read, so that it is not stamped late. It ends with the streams; after their time, when one is
+// silent for as long as the group's deadline.
 func (x *prober) receive(s bench.Start, t *incast.Arrivals) error {
 	overdue := s.At + s.Period + graceTime
 	for busy := 0; t.Open > 0; {

@@ -9,8 +9,8 @@ import (
 
 // What a stream of bytes is made of.
 const (
-	// bulkTries, and thinTries of a thin plan, are how often a stream is run at most. All but the last are warm-up: hosts that
-	// are never steady would otherwise spend the time of several rounds on one.
+	// bulkTries, and thinTries of a thin plan, are how often a stream is run at most. All but the last are warm-up:
+	// hosts that are never steady would otherwise spend the time of several rounds on one.
 	bulkTries, thinTries = 4, 2
 	// readSize is the room of a read [B].
 	readSize = units.MiB
@@ -20,8 +20,8 @@ const (
 	halvesAgree = 0.03
 )
 
-// Bulk is one direction of a stream of bytes over some connections a pair, in large writes, of which the receivers count
-// what comes in a window of time that all pairs share.
+// Bulk is one direction of a stream of bytes over some connections a pair, in large writes, of which the receivers
+// count what comes in a window of time that all pairs share.
 type Bulk struct {
 	Role
 	Connections int
@@ -48,9 +48,9 @@ func (c *Counted) Halves() (first, second float64) {
 
 // Run streams until a window was steady, or so many times as the plan allows. A sender gets nil.
 //
-// A window in which a receiver's window limited the sender, or bbr looked for the round trip, or whose halves differ, is
-// followed by another after a ramp twice as long, because windows and buffers grow with what was read. The last one is
-// flagged with what was wrong with it.
+// A window in which a receiver's window limited the sender, or bbr looked for the round trip, or whose halves differ,
+// is followed by another after a ramp twice as long, because windows and buffers grow with what was read. The last one
+// is flagged with what was wrong with it.
 func (x Bulk) Run() (*Counted, error) {
 	segment, err := x.segment()
 	if err != nil {

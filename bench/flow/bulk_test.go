@@ -29,8 +29,8 @@ func (e runner) Run(_ context.Context, g bench.Group, p bench.Point, r *bench.Re
 	return e.run(InPairs(bench.Team{G: g, R: r, P: p}, 0))
 }
 
-// counted runs a stream of n pairs over k connections each on spec, and returns what receivers saw, by rank. wrap, which may
-// be nil, replaces a rank's group.
+// counted runs a stream of n pairs over k connections each on spec, and returns what receivers saw, by rank. wrap,
+// which may be nil, replaces a rank's group.
 func counted(t *testing.T, spec netspec.Spec, pairs, k int, wrap func(bench.Group) bench.Group) map[int]*Counted {
 	t.Helper()
 	n := benchtest.Net(spec)
@@ -69,8 +69,8 @@ func perByte(all map[int]*Counted) float64 {
 	return float64(len(all)) / rate
 }
 
-// The bytes in the window are those that the slowest part of the path carries, within 0.2%, whatever the speed and however
-// many pairs and connections share it.
+// The bytes in the window are those that the slowest part of the path carries, within 0.2%, whatever the speed and
+// however many pairs and connections share it.
 func TestBulkRate(t *testing.T) {
 	slow := netspec.Spec{Name: "slow", Hosts: 8, Mode: netspec.Shared, MSS: 1448, L: 100e-6,
 		Host: netspec.Block{A: 800e-6, B: 1.42e-6}, Medium: netspec.Block{A: 345e-6, B: 0.92e-6}}
@@ -107,7 +107,8 @@ func TestBulkRate(t *testing.T) {
 	}
 }
 
-// A network with queues for megabytes gets no more than it delivers in a part of the window: a stream ends soon after it. The rate is the same.
+// A network with queues for megabytes gets no more than it delivers in a part of the window: a stream ends soon after
+// it. The rate is the same.
 func TestBulkLeavesLittleToDeliver(t *testing.T) {
 	const pairs = 3
 	slow := netspec.Spec{Name: "slow", Hosts: 8, Mode: netspec.Shared, MSS: 1448, L: 100e-6,
@@ -142,7 +143,8 @@ func TestBulkLeavesLittleToDeliver(t *testing.T) {
 	}
 }
 
-// What may be on its way is several times what the path holds, or not bounded at all: a trial of a few round trips says nothing of the rate.
+// What may be on its way is several times what the path holds, or not bounded at all: a trial of a few round trips says
+// nothing of the rate.
 func TestRoomFillsThePath(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -212,8 +214,8 @@ func (l *late) Send(b []byte) error {
 	return l.Line.Send(b)
 }
 
-// A window that something else than the path limited, or whose halves differ, is measured again after a longer ramp. One that
-// stays so is flagged.
+// A window that something else than the path limited, or whose halves differ, is measured again after a longer ramp.
+// One that stays so is flagged.
 func TestBulkRepeats(t *testing.T) {
 	for flag, spoil := range map[string]func(plane.Line) plane.Line{
 		dataset.FlagProbeRTT: func(l plane.Line) plane.Line { return probing{l} },

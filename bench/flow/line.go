@@ -27,8 +27,8 @@ func (e *lineEnd) cpu() units.Nanos {
 	return 0
 }
 
-// send writes until the window has ended, and waits until the receiver has all of it. The first byte of a write is 1 where
-// it is the last.
+// send writes until the window has ended, and waits until the receiver has all of it. The first byte of a write is 1
+// where it is the last.
 func (e *lineEnd) send(l plane.Line) (err error) {
 	if err := e.limit(l, e.unsent, e.room); err != nil {
 		return err
@@ -36,8 +36,8 @@ func (e *lineEnd) send(l plane.Line) (err error) {
 	if err := l.WaitUntil(e.at); err != nil {
 		return err
 	}
-	// Where the path is slow, one write may block until the window is over: then the state at the start stands for that at
-	// its beginning.
+	// Where the path is slow, one write may block until the window is over: then the state at the start stands for that
+	// at its beginning.
 	if e.first, err = l.State(); err != nil {
 		return err
 	}
@@ -80,8 +80,8 @@ func (e *lineEnd) limit(l plane.Line, unsent, room int64) error {
 	return errors.Join(l.LimitUnsent(unsent), l.LimitRoom(room))
 }
 
-// receive reads to the end of the marked write, and notes how much had come at the end of every slice. Between two reads
-// bytes are taken to come evenly.
+// receive reads to the end of the marked write, and notes how much had come at the end of every slice. Between two
+// reads bytes are taken to come evenly.
 func (e *lineEnd) receive(l plane.Line) (err error) {
 	next, bound := 0, e.begin()
 	before, had, marked := e.at, int64(0), false

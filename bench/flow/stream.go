@@ -14,21 +14,22 @@ const (
 	windowShare = 0.02 // of a stream that its receiver's window may limit
 )
 
-// Stream is one direction of a stream of equal messages, its chunks. Several receivers get them in turn, so that each sees
-// the sender's rate divided by their number, and none of their ports need carry all of it.
+// Stream is one direction of a stream of equal messages, its chunks. Several receivers get them in turn, so that each
+// sees the sender's rate divided by their number, and none of their ports need carry all of it.
 type Stream struct {
 	Role
 	Chunk []byte
 	Trial int // chunks whose time sets the length of the stream
 	Least int // chunks in that length, at the trial's rate
 	Most  int // chunks in all
-	// Ahead, if not 0, bounds what is sent by a multiple of what the path carries in the stream's time at the trial's rate:
-	// a deep send buffer would take much more, and all of it must arrive before the batch ends.
+	// Ahead, if not 0, bounds what is sent by a multiple of what the path carries in the stream's time at the trial's
+	// rate: a deep send buffer would take much more, and all of it must arrive before the batch ends.
 	Ahead float64
 	// Bound keeps the sender from filling a send buffer that takes the path long to empty. The time of a send then says
 	// nothing of the host.
 	Bound bool
-	// Report, if not nil, has ReportNumbers entries, in which the sender hands its receivers what it saw when all has arrived.
+	// Report, if not nil, has ReportNumbers entries, in which the sender hands its receivers what it saw when all has
+	// arrived.
 	Report []int64
 }
 
@@ -36,8 +37,8 @@ type Stream struct {
 const (
 	// ReportSent is how many chunks were sent.
 	ReportSent = iota
-	// ReportTime is the time of a send once the stream is steady [ns]. It is 0 where the sender had sent all it may before the
-	// end, so that its buffer may have had room to the last.
+	// ReportTime is the time of a send once the stream is steady [ns]. It is 0 where the sender had sent all it may
+	// before the end, so that its buffer may have had room to the last.
 	ReportTime
 	// ReportNumbers is how many there are.
 	ReportNumbers
@@ -94,8 +95,8 @@ func (x Stream) Run() (Result, error) {
 	if !x.Sends() {
 		stamps = x.R.Buffer(x.Most)
 	}
-	// A receiver's window grows with what it reads. While the window limits sending, the path does not, and segments are
-	// cut to fit it: such a stream is a warm-up.
+	// A receiver's window grows with what it reads. While the window limits sending, the path does not, and segments
+	// are cut to fit it: such a stream is a warm-up.
 	for try := 1; ; try++ {
 		s, err := x.Announce(plan)
 		if err != nil {
@@ -153,7 +154,8 @@ func (x Stream) once(s bench.Start, stamps []int64) (done []int64, tcp *dataset.
 	return done, tcp, err
 }
 
-// awaitArrival lets the sender go on when its receivers have all of the stream, so that its counters hold every segment.
+// awaitArrival lets the sender go on when its receivers have all of the stream, so that its counters hold every
+// segment.
 func (x Stream) awaitArrival() error {
 	var b [1]byte
 	if !x.Sends() {
@@ -231,8 +233,8 @@ func (x Stream) send(s bench.Start) error {
 	return nil
 }
 
-// receive receives until the marked chunk and returns the completion of each. It ends there, after as many as at has room
-// for, or at the group's receive deadline.
+// receive receives until the marked chunk and returns the completion of each. It ends there, after as many as at has
+// room for, or at the group's receive deadline.
 func (x Stream) receive(at []int64) ([]int64, error) {
 	for i := range at {
 		arrived, err := x.G.RecvAt(x.From, x.Chunk)
@@ -271,8 +273,8 @@ func (s Result) Between(lo, hi int64) Part {
 	return p
 }
 
-// Slice replaces the intervals by those of n equal slices of the window, which ends at hi: the length of a slice over the
-// chunks that were complete in it, parts of one included.
+// Slice replaces the intervals by those of n equal slices of the window, which ends at hi: the length of a slice over
+// the chunks that were complete in it, parts of one included.
 func (p *Part) Slice(done []int64, hi int64, n int) {
 	p.NS, p.Averaged = nil, max(1, int(p.Chunks)/n)
 	before := 0.0

@@ -7,24 +7,26 @@ import (
 
 // How one try of a Bulk is laid out.
 const (
-	// writeSize is the largest write [B]: the time per byte does not fall with larger ones (docs/MEASURING.md). It is whole
-	// pages, which a receiver copies two to three times as fast as what lies across them.
+	// writeSize is the largest write [B]: the time per byte does not fall with larger ones (docs/MEASURING.md). It is
+	// whole pages, which a receiver copies two to three times as fast as what lies across them.
 	writeSize = 512 * units.KiB
-	// windowTrips is how many of the path's round trips a window holds at least, windowBytes how many bytes of a connection.
+	// windowTrips is how many of the path's round trips a window holds at least, windowBytes how many bytes of a
+	// connection.
 	windowTrips = 20
 	windowBytes = 160 * units.KiB
 	// writeShare is the largest share of the window that a write may take: on slow paths writes are smaller.
 	writeShare = 1.0 / 64
-	// unsentShare is the share of the window in which the path carries what may wait unsent: a slow path would need seconds
-	// to empty a send buffer that is full. On fast paths the buffer is smaller.
+	// unsentShare is the share of the window in which the path carries what may wait unsent: a slow path would need
+	// seconds to empty a send buffer that is full. On fast paths the buffer is smaller.
 	unsentShare = 2 * writeShare
-	// roomShare is the share of a stream in which the path carries what may be on its way, leastRoom that at least [B]. A switch or a
-	// modem with deep queues would take megabytes, and seconds to deliver them.
+	// roomShare is the share of a stream in which the path carries what may be on its way, minRoom that at least [B].
+	// A switch or a modem with deep queues would take megabytes, and seconds to deliver them.
 	roomShare = 1.0 / 8
-	leastRoom = 64 * units.KiB
+	minRoom   = 64 * units.KiB
 	// roomTrips is how many round trips' bytes may be on their way at least.
 	roomTrips = 8
-	// clearTrips is how many round trips a trial lasts that tells the path's rate within a factor of two: one of fewer is mostly slow start.
+	// clearTrips is how many round trips a trial lasts that tells the path's rate within a factor of two: one of fewer
+	// is mostly slow start.
 	clearTrips = 4
 )
 
@@ -70,11 +72,11 @@ func unsentIn(length units.Nanos, perByte float64) int64 {
 	return int64(max(1, unsentShare*float64(length)/perByte))
 }
 
-// roomIn is the bound of bytes on their way for a stream so long on a path of that round trip that takes perByte [ns/B]. It is 0, none, where
-// a trial of so many bytes is too short to tell the path's rate.
+// roomIn is the bound of bytes on their way for a stream so long on a path of that round trip that takes perByte
+// [ns/B]. It is 0, none, where a trial of so many bytes is too short to tell the path's rate.
 func roomIn(length, trip units.Nanos, perByte float64, trial units.Bytes) int64 {
 	if perByte*float64(trial) < clearTrips*float64(trip) {
 		return 0
 	}
-	return max(int64(leastRoom), int64(max(roomShare*float64(length), roomTrips*float64(trip))/perByte))
+	return max(int64(minRoom), int64(max(roomShare*float64(length), roomTrips*float64(trip))/perByte))
 }

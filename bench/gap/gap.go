@@ -14,13 +14,13 @@ import (
 )
 
 // Experiment measures the send gap g_s(m) of the cluster model (Tam and Wang 2000, section 3.2): the least interval at
-// which one host can put messages of m bytes, each a segment of its own, into the network. One sender sends back to back,
-// which fills its queue within a moment; from then on completions are as far apart as the sender's queue serves them. With
-// three hosts or more it sends to two receivers in turn, so that a port to one of them, which may be slower than the
-// sender, carries half of it; with two hosts the interval is that of the slowest part of the path.
+// which one host can put messages of m bytes, each a segment of its own, into the network. One sender sends back to
+// back, which fills its queue within a moment; from then on completions are as far apart as the sender's queue serves
+// them. With three hosts or more it sends to two receivers in turn, so that a port to one of them, which may be slower
+// than the sender, carries half of it; with two hosts the interval is that of the slowest part of the path.
 //
-// With "merge" the same messages are sent as by a program that does not ask the kernel to keep them apart: while the queue
-// is not empty their ends and beginnings share segments, so that the interval is that of their bytes alone.
+// With "merge" the same messages are sent as by a program that does not ask the kernel to keep them apart: while the
+// queue is not empty their ends and beginnings share segments, so that the interval is that of their bytes alone.
 type Experiment struct{}
 
 // Name implements bench.Experiment.
@@ -33,19 +33,19 @@ func (Experiment) Synchronised() {}
 func (Experiment) Stamped() {}
 
 const (
-	// mostMessages is the number of messages of one stream at effort 1, leastMessages at any; merged ones, of which many make
-	// a segment, are twice as many.
-	mostMessages  = 6000
-	leastMessages = 2000
+	// maxMessages is the number of messages of one stream at effort 1, minMessages at any; merged ones, of which
+	// many make a segment, are twice as many.
+	maxMessages = 6000
+	minMessages = 2000
 
 	trialMessages  = 16
 	windowMessages = 40 // in the length of a stream, at the trial's rate
-	// Messages sent at most, as a multiple of what the path carries in the stream's time at the trial's rate. Merged ones
-	// first fill the network, each in a segment of its own, before they queue where they merge.
+	// Messages sent at most, as a multiple of what the path carries in the stream's time at the trial's rate. Merged
+	// ones first fill the network, each in a segment of its own, before they queue where they merge.
 	ahead       = 3
 	aheadMerged = 12
-	// windowSlices is into how many intervals the messages of a merged stream are counted: they come in bursts, a segment at a
-	// time, so that the interval from one to the next says nothing.
+	// windowSlices is into how many intervals the messages of a merged stream are counted: they come in bursts, a
+	// segment at a time, so that the interval from one to the next says nothing.
 	windowSlices = 8
 	// controlBytes is what the streams of a batch exchange beside their messages: agreements, counters, the end.
 	controlBytes = 256
@@ -92,7 +92,7 @@ func (Experiment) Cost(l bench.Limits, p bench.Point) bench.Cost {
 }
 
 func count(e bench.Effort, p bench.Point) int {
-	return e.Reps(mostMessages, leastMessages) * int(1+p[names.FactorMerge])
+	return e.Reps(maxMessages, minMessages) * int(1+p[names.FactorMerge])
 }
 
 // Run implements bench.Experiment: each rank is the sender once.
@@ -127,9 +127,9 @@ func (Experiment) Run(_ context.Context, g bench.Group, p bench.Point, r *bench.
 	return bench.Reopened(g, plane.Socket{NoEOR: true}, all)
 }
 
-// measure keeps the later part of a stream: from when the windows are open to the last message of the first receiver that
-// ends. After that another receiver would get more than its share. The receivers need not get theirs evenly at any moment,
-// so the messages in that time are those of all of them.
+// measure keeps the later part of a stream: from when the windows are open to the last message of the first receiver
+// that ends. After that another receiver would get more than its share. The receivers need not get theirs evenly at any
+// moment, so the messages in that time are those of all of them.
 func measure(x flow.Stream) error {
 	seen, err := x.Run()
 	if err != nil {

@@ -66,8 +66,8 @@ func TestGapIsTheSendersBlock(t *testing.T) {
 	}
 }
 
-// Once its buffer is full the sender's own time per message is the gap. Where it had sent all it may before its buffer was
-// full, that time says nothing and is not there.
+// Once its buffer is full the sender's own time per message is the gap. Where it had sent all it may before its buffer
+// was full, that time says nothing and is not there.
 func TestGapSenderBlocks(t *testing.T) {
 	s, err := netspec.Preset("sparc1994", 2)
 	if err != nil {

@@ -15,22 +15,25 @@ import (
 
 // Experiment has host 0 as the root and hosts 1 to p' as the senders (Tam and Wang 2000, sections 3.2 and 5).
 //
-// A gather of M bytes from each is timed at the root, from the start that all were told to the last byte. Uncoordinated,
-// all send at the start. With a window w below p' it is the paper's algorithm 1: senders 1 to w begin, and every sender
-// that has sent its last byte tells the one w places on to begin, so that w share the port's buffer at a time.
+// A gather of M bytes from each is timed at the root, from the start that all were told to the last byte.
+// Uncoordinated, all send at the start. With a window w below p' it is the paper's algorithm 1: senders 1 to w begin,
+// and every sender that has sent its last byte tells the one w places on to begin, so that w share the port's buffer at
+// a time.
 //
-// With "stream", the senders send messages of m bytes, a segment each, back to back: the intervals of their arrivals are
-// the receive gap g_r(m), the time that the port or the root needs for a packet, as long as together they send faster.
+// With "stream", the senders send messages of m bytes, a segment each, back to back: the intervals of their arrivals
+// are the receive gap g_r(m), the time that the port or the root needs for a packet, as long as together they send
+// faster.
 type Experiment struct{}
 
 const (
-	// maxSenders bounds the distinct numbers of senders of a design, maxWindows those of w; above, they grow geometrically.
+	// maxSenders bounds the distinct numbers of senders of a design, maxWindows those of w; above, they grow
+	// geometrically.
 	maxSenders = 8
 	maxWindows = 6
 	// fewSenders is a second number of senders for which every window is tried.
 	fewSenders = 3
 
-	mostBytes = 64 * units.MiB // of one gather, from all senders
+	maxBytes = 64 * units.MiB // of one gather, from all senders
 )
 
 var (
@@ -48,8 +51,8 @@ func (Experiment) Synchronised() {}
 // Stamped implements bench.Stamped.
 func (Experiment) Stamped() {}
 
-// Design implements bench.Experiment: every size for each number of senders, with every window for the most and for three;
-// and streams from all.
+// Design implements bench.Experiment: every size for each number of senders, with every window for the most and for
+// three; and streams from all.
 func (Experiment) Design(l bench.Limits) []bench.Point {
 	if l.Hosts < 2 {
 		return nil
@@ -62,7 +65,7 @@ func (Experiment) Design(l bench.Limits) []bench.Point {
 		if n == most || n == fewSenders {
 			windows = append(upTo(n-1, maxWindows), n)
 		}
-		for _, size := range l.SizesUpTo(mostBytes/units.Bytes(n), own) {
+		for _, size := range l.SizesUpTo(maxBytes/units.Bytes(n), own) {
 			for _, w := range windows {
 				if size == 1 && w < n { // is sent before anybody could be told to wait
 					continue
@@ -93,7 +96,7 @@ func upTo(most, count int) []int {
 // Ranges implements bench.Experiment.
 func (Experiment) Ranges() bench.Ranges {
 	return bench.Ranges{
-		names.FactorBytes: bench.Sizes, names.FactorSenders: bench.TeamSize, names.FactorWindow: {Least: 0, Most: bench.MostHosts},
+		names.FactorBytes: bench.Sizes, names.FactorSenders: bench.TeamSize, names.FactorWindow: {Least: 0, Most: bench.MaxHosts},
 		names.FactorStream: bench.Flag,
 	}
 }
@@ -107,14 +110,14 @@ func (Experiment) Teams(_ bench.Limits, p bench.Point) []bench.Step {
 func (Experiment) Cost(l bench.Limits, p bench.Point) bench.Cost {
 	senders, bytes := p[names.FactorSenders], p[names.FactorBytes]
 	if p[names.FactorStream] != 0 {
-		n := trials*trialMessages + 2*mostMessages(l.Effort)
-		credits := int(senders) * n / leastStep
+		n := trials*trialMessages + 2*maxMessages(l.Effort)
+		credits := int(senders) * n / minStep
 		return bench.Cost{
 			Bytes: units.Bytes(int64(n)*senders*bytes + int64(credits)), Messages: n + credits,
 			Time: streamTime(l.OnPath(), l.Effort, int(senders), bytes),
 		}
 	}
-	n := 2 + mostGathers(l.Effort, p)
+	n := 2 + maxGathers(l.Effort, p)
 	return bench.Cost{Bytes: units.Bytes(int64(n) * senders * bytes), Messages: 2 * n, Time: gatherTime(l, p)}
 }
 
@@ -127,7 +130,7 @@ func gatherTime(l bench.Limits, p bench.Point) units.Nanos {
 	if whole > incast.TimeLimit(l.Effort, longest) {
 		return total
 	}
-	n := max(1, min(mostGathers(l.Effort, p), int(l.Effort.Time(batchTime, 0)/max(whole, 1))))
+	n := max(1, min(maxGathers(l.Effort, p), int(l.Effort.Time(batchTime, 0)/max(whole, 1))))
 	return total + units.Nanos(n+1)*(start+whole)
 }
 
@@ -152,8 +155,8 @@ func (Experiment) Run(_ context.Context, g bench.Group, p bench.Point, r *bench.
 type gatherer struct{ incast.Team }
 
 const (
-	reps      = 20
-	leastReps = 4
+	reps    = 20
+	minReps = 4
 	// batchTime is the length of a batch at effort 1; longest that of one gather, which is skipped above.
 	batchTime  = 100 * units.Millisecond
 	longest    = 4 * units.Second
@@ -163,10 +166,10 @@ const (
 	shortBytes = 64 * units.KiB
 )
 
-// mostGathers bounds the repetitions of a batch.
-func mostGathers(e bench.Effort, p bench.Point) int {
+// maxGathers bounds the repetitions of a batch.
+func maxGathers(e bench.Effort, p bench.Point) int {
 	byBytes := int(e.Bytes(batchBytes, 0)) / int(p[names.FactorSenders]*p[names.FactorBytes])
-	return max(1, min(e.Reps(reps, leastReps), byBytes))
+	return max(1, min(e.Reps(reps, minReps), byBytes))
 }
 
 // gathers measures one point: a short gather that tells how long one takes, a whole one that opens the windows, and the
@@ -185,7 +188,7 @@ func (x gatherer) gathers(rest int) error {
 	estimate := units.Nanos(float64(trial) * float64(whole) / float64(short))
 	n := 0
 	if estimate <= incast.TimeLimit(x.R.Effort, longest) {
-		n = max(1, min(mostGathers(x.R.Effort, x.P), int(x.R.Time(batchTime, 0)/max(estimate, 1))))
+		n = max(1, min(maxGathers(x.R.Effort, x.P), int(x.R.Time(batchTime, 0)/max(estimate, 1))))
 	}
 	s, err := x.Announce(bench.Start{Reps: n})
 	if err != nil {
@@ -223,8 +226,8 @@ func (x gatherer) gathers(rest int) error {
 	return nil
 }
 
-// gather gathers the first size bytes of each sender's buf, and returns at the root the time from the announced start to the
-// last byte. It ends there, or at the group's receive deadline.
+// gather gathers the first size bytes of each sender's buf, and returns at the root the time from the announced start
+// to the last byte. It ends there, or at the group's receive deadline.
 func (x gatherer) gather(size int64, buf []byte, rest int) (units.Nanos, error) {
 	s, err := x.Announce(bench.Start{Reps: 1})
 	if err != nil {
@@ -245,10 +248,10 @@ func (x gatherer) gather(size int64, buf []byte, rest int) (units.Nanos, error) 
 	return last - s.At, nil
 }
 
-// contribute is a sender's part: the first w senders begin at the start, every other when the one w places before it has
-// ended, that is, when its message has left but for rest bytes, two segments. Its send buffer may take the whole message at
-// once, and if it told the next sender then, one more would send at a time; waiting for the last acknowledgement would
-// meet a delayed one.
+// contribute is a sender's part: the first w senders begin at the start, every other when the one w places before it
+// has ended, that is, when its message has left but for rest bytes, two segments. Its send buffer may take the whole
+// message at once, and if it told the next sender then, one more would send at a time; waiting for the last
+// acknowledgement would meet a delayed one.
 func (x gatherer) contribute(s bench.Start, msg []byte, rest int) error {
 	w, rank := int(x.P[names.FactorWindow]), x.G.Rank()
 	if rank > w {
@@ -272,10 +275,10 @@ func (x gatherer) contribute(s bench.Start, msg []byte, rest int) error {
 
 const acknowledgedStep = 50 * units.Microsecond
 
-// awaitAcknowledged waits until no more than rest bytes to the root are unacknowledged. If the root no longer acknowledges,
-// the kernel or whoever ends the group makes that an error.
+// awaitAcknowledged waits until no more than rest bytes to the root are unacknowledged. If the root no longer
+// acknowledges, the kernel or whoever ends the group makes that an error.
 func (x gatherer) awaitAcknowledged(rest int) error {
-	end := x.G.Now() + incast.MostTime
+	end := x.G.Now() + incast.MaxTime
 	for now := x.G.Now(); now < end; now = x.G.Now() {
 		n, err := x.G.Unacked(0)
 		if err != nil || n <= rest {
@@ -285,5 +288,5 @@ func (x gatherer) awaitAcknowledged(rest int) error {
 			return err
 		}
 	}
-	return fmt.Errorf("the root has not acknowledged within %v", time.Duration(incast.MostTime))
+	return fmt.Errorf("the root has not acknowledged within %v", time.Duration(incast.MaxTime))
 }

@@ -189,7 +189,7 @@ func TestGatherDesign(t *testing.T) {
 		}
 	}
 	for _, p := range (Experiment{}).Design(bench.Limits{Hosts: 300}) {
-		if p[names.FactorBytes]*p[names.FactorSenders] > int64(mostBytes) || p[names.FactorStream] != 0 && p[names.FactorBytes] > int64(bench.EthernetSegment) {
+		if p[names.FactorBytes]*p[names.FactorSenders] > int64(maxBytes) || p[names.FactorStream] != 0 && p[names.FactorBytes] > int64(bench.EthernetSegment) {
 			t.Errorf("%v gathers too much", p)
 		}
 	}

@@ -12,24 +12,24 @@ const (
 	trials         = 8     // before a stream, at most
 	windowMessages = 40    // in the length of a stream, at the trial's rate
 	streamMessages = 16384 // after which a stream may end, at effort 1
-	leastMessages  = 2048
+	minMessages    = 2048
 )
 
-// mostMessages is how many messages a stream aims at. No sender sends more than twice that.
-func mostMessages(e bench.Effort) int { return e.Reps(streamMessages, leastMessages) }
+// maxMessages is how many messages a stream aims at. No sender sends more than twice that.
+func maxMessages(e bench.Effort) int { return e.Reps(streamMessages, minMessages) }
 
-// streamTime is how long the trials and the stream are expected to take. A packet costs the root what its bytes do, or, on
-// fast paths, about a tenth of a message's latency.
+// streamTime is how long the trials and the stream are expected to take. A packet costs the root what its bytes do, or,
+// on fast paths, about a tenth of a message's latency.
 func streamTime(path bench.Path, e bench.Effort, senders int, bytes int64) units.Nanos {
 	per := max(path.Latency/10, units.Nanos(float64(bytes)*path.PerByte), 1)
 	start := path.Start(senders + 1)
 	trial := start + path.Latency + units.Nanos(trialMessages*senders)*per
-	length := max(min(max(per*units.Nanos(mostMessages(e)), incast.LeastLength), e.StreamTime()), per*windowMessages)
+	length := max(min(max(per*units.Nanos(maxMessages(e)), incast.MinLength), e.StreamTime()), per*windowMessages)
 	return 4*trial + start + min(length, bench.MaxStream)
 }
 
-// stream measures g_r: all senders send messages from a common start to a common end. Trials before it open the windows,
-// and tell how long the stream is to be and how many unacknowledged messages a sender needs.
+// stream measures g_r: all senders send messages from a common start to a common end. Trials before it open the
+// windows, and tell how long the stream is to be and how many unacknowledged messages a sender needs.
 func (x gatherer) stream() error {
 	msg := make([]byte, incast.ReadBytes)
 	if !x.Root() {
@@ -39,14 +39,15 @@ func (x gatherer) stream() error {
 	if err != nil {
 		return err
 	}
-	most := mostMessages(x.R.Effort)
-	length := min(max(per*units.Nanos(most), incast.LeastLength), x.R.StreamTime())
+	most := maxMessages(x.R.Effort)
+	length := min(max(per*units.Nanos(most), incast.MinLength), x.R.StreamTime())
 	length = min(max(length, per*windowMessages), bench.MaxStream)
 	before, err := x.Counters()
 	if err != nil {
 		return err
 	}
-	// What a sender's buffer still holds at the end arrives late: none may fill it with more than twice what all are to send.
+	// What a sender's buffer still holds at the end arrives late: none may fill it with more than twice what all are to
+	// send.
 	each := min(2*most, windowMessages+int(2*length/max(per, 1)))
 	seen, sent, err := x.converge(bench.Start{Period: length, Reps: each}, msg, step)
 	if err != nil {
@@ -63,22 +64,23 @@ func (x gatherer) stream() error {
 }
 
 const (
-	// leastStep is how many messages the root acknowledges at a time on any path; a sender may be two steps ahead. With fewer
-	// the root's own sends would be the bottleneck.
-	leastStep = 2
-	mostStep  = 128
+	// minStep is how many messages the root acknowledges at a time on any path; a sender may be two steps ahead. With
+	// fewer the root's own sends would be the bottleneck.
+	minStep = 2
+	maxStep = 128
 	// faster is by how much the interval must fall for a longer step to be worth it.
 	faster = 0.95
 )
 
-// saturate finds the shortest step that keeps the port busy, and returns it with the interval of a message: the step doubles
-// as long as messages then arrive faster. So no more of them are on their way than a busy port needs; by themselves,
-// congestion controls would fill its buffer until it overflows, and the gaps of their losses would be measured.
+// saturate finds the shortest step that keeps the port busy, and returns it with the interval of a message: the step
+// doubles as long as messages then arrive faster. So no more of them are on their way than a busy port needs; by
+// themselves, congestion controls would fill its buffer until it overflows, and the gaps of their losses would be
+// measured.
 func (x gatherer) saturate(msg []byte) (per units.Nanos, step int64, err error) {
-	if _, _, err := x.converge(bench.Start{Reps: trialMessages}, msg, leastStep); err != nil { // opens the windows
+	if _, _, err := x.converge(bench.Start{Reps: trialMessages}, msg, minStep); err != nil { // opens the windows
 		return 0, 0, err
 	}
-	for try := int64(leastStep); try <= mostStep; try *= 2 {
+	for try := int64(minStep); try <= maxStep; try *= 2 {
 		seen, _, err := x.converge(bench.Start{Reps: trialMessages}, msg, try)
 		if err != nil {
 			return 0, 0, err
@@ -95,8 +97,8 @@ func (x gatherer) saturate(msg []byte) (per units.Nanos, step int64, err error) 
 	return per, step, nil
 }
 
-// decide gives every rank the root's decision. The root speaks first: while it still reads a stream, whatever a sender sent
-// would be taken for a part of it.
+// decide gives every rank the root's decision. The root speaks first: while it still reads a stream, whatever a sender
+// sent would be taken for a part of it.
 func (x gatherer) decide(yes bool) (bool, error) {
 	if !x.Root() {
 		err := x.G.Recv(0, x.Signal)
@@ -109,8 +111,8 @@ func (x gatherer) decide(yes bool) (bool, error) {
 	return yes, x.SendAll(x.Signal)
 }
 
-// converge runs one announced stream. The root gets what it saw, a sender how many messages it sent. A sender starts with two
-// steps of credit; the root sends it a byte for each step that it has received.
+// converge runs one announced stream. The root gets what it saw, a sender how many messages it sent. A sender starts
+// with two steps of credit; the root sends it a byte for each step that it has received.
 func (x gatherer) converge(s bench.Start, msg []byte, step int64) (*incast.Arrivals, int64, error) {
 	s, err := x.Announce(s)
 	if err != nil {
@@ -138,8 +140,9 @@ func (x gatherer) converge(s bench.Start, msg []byte, step int64) (*incast.Arriv
 	return t, 0, nil
 }
 
-// sendWithCredit sends msg to the root until the end of the stream, or s.Reps times; a stream of no length has no other end.
-// The last byte of the last message is 1, that of all others 0. It returns when all credit for what it sent has come back.
+// sendWithCredit sends msg to the root until the end of the stream, or s.Reps times; a stream of no length has no other
+// end. The last byte of the last message is 1, that of all others 0. It returns when all credit for what it sent has
+// come back.
 func (x gatherer) sendWithCredit(s bench.Start, msg []byte, step int64) (sent int64, err error) {
 	mark, end := &msg[len(msg)-1], s.At+s.Period
 	earned := int64(0)

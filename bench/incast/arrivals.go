@@ -7,12 +7,12 @@ import (
 	"calib/internal/units"
 )
 
-// LeastLength is the length of a stream, at least.
-const LeastLength = 10 * units.Millisecond
+// MinLength is the length of a stream, at least.
+const MinLength = 10 * units.Millisecond
 
-// Arrivals counts what arrives at the root. It cuts the steady part of the stream into MaxIntervals equal steps and keeps
-// what arrived in each, so that its size does not grow with the rate and the order in which the ranks are read does not
-// matter: stamps of different ranks need not ascend.
+// Arrivals counts what arrives at the root. It cuts the steady part of the stream into MaxIntervals equal steps and
+// keeps what arrived in each, so that its size does not grow with the rate and the order in which the ranks are read
+// does not matter: stamps of different ranks need not ascend.
 type Arrivals struct {
 	Open     int         // senders that have not sent their last message
 	Got      []int64     // bytes by rank, of the root and the senders
@@ -73,8 +73,8 @@ func (t *Arrivals) Interval() units.Nanos {
 // End is when the last message of all arrived.
 func (t *Arrivals) End() units.Nanos { return t.last.at }
 
-// Batch is a line of the steady part: the mean intervals of a unit from the last arrival in each step to that in the next,
-// and how many units arrived from the first of these to the last. From end on not all senders sent any more.
+// Batch is a line of the steady part: the mean intervals of a unit from the last arrival in each step to that in the
+// next, and how many units arrived from the first of these to the last. From end on not all senders sent any more.
 func (t *Arrivals) Batch(x Team, phase string, tcp *dataset.TCP, end units.Nanos) bench.Batch {
 	b := bench.Batch{Phase: phase, Point: x.P, Ranks: x.Ranks(), TCP: tcp, Aux: map[string]float64{}}
 	var first, last, window progress

@@ -1,5 +1,5 @@
-// Package incast is traffic of many senders to one: rank 0 is the root, all other ranks send to it. It is shared by gather
-// and flood.
+// Package incast is traffic of many senders to one: rank 0 is the root, all other ranks send to it. It is shared by
+// gather and flood.
 package incast
 
 import (
@@ -12,12 +12,12 @@ import (
 // ReadBytes is what the root reads at a time.
 const ReadBytes = 64 * units.KiB
 
-// MostTime bounds a time that grows with the effort: a receive may wait no longer before a silent peer is given up.
-const MostTime = 8 * units.Second
+// MaxTime bounds a time that grows with the effort: a receive may wait no longer before a silent peer is given up.
+const MaxTime = 8 * units.Second
 
-// TimeLimit scales a standard time by the effort, between a second and MostTime.
+// TimeLimit scales a standard time by the effort, between a second and MaxTime.
 func TimeLimit(e bench.Effort, standard units.Nanos) units.Nanos {
-	return min(e.Time(standard, units.Second), MostTime)
+	return min(e.Time(standard, units.Second), MaxTime)
 }
 
 // Team is one rank's part in what all other ranks send to rank 0, the root.
@@ -40,7 +40,8 @@ func (x Team) Connection() int {
 	return 0
 }
 
-// Counters reads this rank's own once the root has all that was sent before: otherwise some of that would be counted later.
+// Counters reads this rank's own once the root has all that was sent before: otherwise some of that would be counted
+// later.
 func (x Team) Counters() (dataset.TCP, error) {
 	if _, err := x.Announce(bench.Start{}); err != nil {
 		return dataset.TCP{}, err
@@ -48,9 +49,9 @@ func (x Team) Counters() (dataset.TCP, error) {
 	return x.G.Counters(x.Connection())
 }
 
-// Collect gives the root the sum of the senders' counters since before and the sum of their numbers; every rank must give
-// as many numbers. The root calls it when all that was sent has arrived: until then the senders keep still, so that no
-// report is taken for data. The others get nil.
+// Collect gives the root the sum of the senders' counters since before and the sum of their numbers; every rank must
+// give as many numbers. The root calls it when all that was sent has arrived: until then the senders keep still, so
+// that no report is taken for data. The others get nil.
 func (x Team) Collect(before dataset.TCP, numbers ...int64) (*dataset.TCP, int64, error) {
 	b := x.R.Bytes(int64(bench.CounterBytes + 8*len(numbers)))
 	if !x.Root() {
@@ -81,8 +82,8 @@ func (x Team) Collect(before dataset.TCP, numbers ...int64) (*dataset.TCP, int64
 	return &total, sum, err
 }
 
-// report is a sender's part of Collect. It reads its counters when the root has it all: before that some of it may still
-// wait to be sent.
+// report is a sender's part of Collect. It reads its counters when the root has it all: before that some of it may
+// still wait to be sent.
 func (x Team) report(before dataset.TCP, b []byte, numbers []int64) error {
 	if err := x.G.Recv(0, x.Signal); err != nil {
 		return err

@@ -14,8 +14,8 @@ import (
 )
 
 // Experiment measures L(m,p) of the cluster model (Tam and Wang 2000, section 3.2): n pairs of hosts pass messages of m
-// bytes to and fro, all from a common start to a common end, so that p = 2n hosts are active. Recorded are halves of round
-// trips, O_s + L + O_r + U_r each, for every pair by its even rank's clock; the fit takes the overheads out.
+// bytes to and fro, all from a common start to a common end, so that p = 2n hosts are active. Recorded are halves of
+// round trips, O_s + L + O_r + U_r each, for every pair by its even rank's clock; the fit takes the overheads out.
 type Experiment struct{}
 
 // Synchronised implements bench.Synchronised: a pair that starts late would see, and make, less than full load.
@@ -25,7 +25,7 @@ const (
 	warmTrips   = 3       // round trips before the trial,
 	trialTrips  = 3       // of the trial, under load: the slowest sets the window,
 	windowTrips = 14      // of the slowest that the window holds at least
-	mostTrips   = 1 << 16 // round trips a pair has room for; it goes on without keeping them
+	maxTrips    = 1 << 16 // round trips a pair has room for; it goes on without keeping them
 	keptTrips   = 400     // raw times kept of one pair
 	guessedTrip = 20 * units.Microsecond
 )
@@ -58,8 +58,8 @@ func (Experiment) Teams(_ bench.Limits, p bench.Point) []bench.Step {
 	return bench.FirstHosts(int(2 * p[names.FactorPairs]))
 }
 
-// Cost implements bench.Experiment. The window is bounded by time, not by messages: this is what it holds at guessedTrip
-// each.
+// Cost implements bench.Experiment. The window is bounded by time, not by messages: this is what it holds at
+// guessedTrip each.
 func (Experiment) Cost(l bench.Limits, p bench.Point) bench.Cost {
 	n := int(window(l.Effort)/guessedTrip) + 2*(warmTrips+trialTrips+1)
 	path, pairs := l.OnPath(), int(p[names.FactorPairs])
@@ -140,10 +140,10 @@ func (x pair) window() (units.Nanos, error) {
 	return min(max(windowTrips*most, window(x.R.Effort)), bench.MaxStream), err
 }
 
-// passUntil makes round trips from s.At to the end of the period and one more, so that no pair stops before all have ended,
-// and returns the halves of those that lie wholly after the ramp.
+// passUntil makes round trips from s.At to the end of the period and one more, so that no pair stops before all have
+// ended, and returns the halves of those that lie wholly after the ramp.
 func (x pair) passUntil(s bench.Start) ([]int64, error) {
-	ns := x.R.Buffer(mostTrips)
+	ns := x.R.Buffer(maxTrips)
 	end := s.At + s.Period
 	from := s.At + units.Nanos(bench.RampShare*float64(s.Period))
 	if err := x.G.WaitUntil(s.At); err != nil {
@@ -198,9 +198,9 @@ func (x pair) add(ns []int64, before dataset.TCP) error {
 	return nil
 }
 
-// drawEach returns ns, or at most so many of it: one of each run of neighbours, drawn by a generator that the slot seeds,
-// so that the choice does not fall in step with a period of ns. Means would use more of ns, but their median is not that of
-// a ping-pong.
+// drawEach returns ns, or at most so many of it: one of each run of neighbours, drawn by a generator that the slot
+// seeds, so that the choice does not fall in step with a period of ns. Means would use more of ns, but their median is
+// not that of a ping-pong.
 func drawEach(ns []int64, most, slot int) []int64 {
 	run := (len(ns) + most - 1) / most
 	if run <= 1 {

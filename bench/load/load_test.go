@@ -14,8 +14,8 @@ import (
 	"calib/transport/sim"
 )
 
-// Half a round trip under load is the one-way truth with the costs of both calls: as alone on a switch, with the fabric's
-// delay where there is one, and n times the medium's service where that is the bottleneck.
+// Half a round trip under load is the one-way truth with the costs of both calls: as alone on a switch, with the
+// fabric's delay where there is one, and n times the medium's service where that is the bottleneck.
 func TestLoadIsTheOneWayTruth(t *testing.T) {
 	const send, recv, clock = 3000, 4000, 40
 	switched := benchtest.Spec(8)

@@ -13,9 +13,9 @@ import (
 )
 
 // Experiment measures what it costs a host to move m bytes within its own memory: M_ctc, M_ctm and M_mtm of the cluster
-// model (Tam and Wang 2000, section 3.2), which are the local part of communicating. "cold" says where the bytes are and
-// go: 0 cache to cache, 1 cache to memory, 2 memory to memory. With "loop" they are copied byte by byte, as in converting
-// representations, otherwise in bulk, as into a message buffer (Strumpen and Casavant, figure 10).
+// model (Tam and Wang 2000, section 3.2), which are the local part of communicating. "cold" says where the bytes are
+// and go: 0 cache to cache, 1 cache to memory, 2 memory to memory. With "loop" they are copied byte by byte, as in
+// converting representations, otherwise in bulk, as into a message buffer (Strumpen and Casavant, figure 10).
 type Experiment struct{}
 
 // Name implements bench.Experiment.
@@ -30,18 +30,18 @@ const (
 )
 
 const (
-	mostBytes = 64 * units.KiB
-	// mostInCache bounds what is copied within the cache: half of 48 KiB, a common size of the nearest.
-	mostInCache = 24 * units.KiB
+	maxBytes = 64 * units.KiB
+	// maxInCache bounds what is copied within the cache: half of 48 KiB, a common size of the nearest.
+	maxInCache = 24 * units.KiB
 
 	// A timing is of as many copies as take timedTogether, so that reading the clock does not show, and no more than
-	// mostTogether.
+	// maxTogether.
 	timedTogether = 50 * units.Microsecond
-	mostTogether  = 1 << 16
+	maxTogether   = 1 << 16
 
-	reps      = 20                     // timings a batch at effort 1,
-	leastReps = 3                      // at least,
-	budget    = 30 * units.Millisecond // and for no longer
+	reps    = 20                     // timings a batch at effort 1,
+	minReps = 3                      // at least,
+	budget  = 30 * units.Millisecond // and for no longer
 )
 
 var (
@@ -55,10 +55,10 @@ func (Experiment) Design(l bench.Limits) []bench.Point {
 		return nil
 	}
 	var out []bench.Point
-	for _, m := range l.SizesUpTo(mostBytes, bench.Thinned(l, sizes, sizesQuick)) {
+	for _, m := range l.SizesUpTo(maxBytes, bench.Thinned(l, sizes, sizesQuick)) {
 		for cold := range int64(kinds) {
 			for loop := range int64(2) {
-				if cold != cacheToCache || m <= mostInCache {
+				if cold != cacheToCache || m <= maxInCache {
 					out = append(out, bench.Point{names.FactorBytes: int64(m), names.FactorCold: cold, names.FactorLoop: loop})
 				}
 			}
@@ -70,12 +70,12 @@ func (Experiment) Design(l bench.Limits) []bench.Point {
 // Ranges implements bench.Experiment.
 func (Experiment) Ranges() bench.Ranges {
 	return bench.Ranges{
-		names.FactorBytes: {Least: 1, Most: int64(mostBytes)}, names.FactorCold: {Least: 0, Most: kinds - 1}, names.FactorLoop: bench.Flag,
+		names.FactorBytes: {Least: 1, Most: int64(maxBytes)}, names.FactorCold: {Least: 0, Most: kinds - 1}, names.FactorLoop: bench.Flag,
 	}
 }
 
-// Teams implements bench.Experiment: every host by itself, all in one step. Where hosts disturb each other they may share a machine: then it
-// is two hosts, one after the other.
+// Teams implements bench.Experiment: every host by itself, all in one step. Where hosts disturb each other they may
+// share a machine: then it is two hosts, one after the other.
 func (Experiment) Teams(l bench.Limits, _ bench.Point) []bench.Step {
 	if l.OnPath().Together {
 		return bench.EachAlone(l.Hosts)
@@ -90,8 +90,8 @@ func (Experiment) Teams(l bench.Limits, _ bench.Point) []bench.Step {
 // Cost implements bench.Experiment: nothing passes over any link.
 func (Experiment) Cost(bench.Limits, bench.Point) bench.Cost { return bench.Cost{Time: budget} }
 
-// Run implements bench.Experiment. It ends after a fixed number of timings. Copies within the cache are of another phase
-// where source and destination do not both fit into this host's nearest cache: the next cache took part.
+// Run implements bench.Experiment. It ends after a fixed number of timings. Copies within the cache are of another
+// phase where source and destination do not both fit into this host's nearest cache: the next cache took part.
 func (Experiment) Run(_ context.Context, g bench.Group, p bench.Point, r *bench.Recorder) error {
 	h := g.Machine()
 	cold := p[names.FactorCold]
@@ -103,7 +103,7 @@ func (Experiment) Run(_ context.Context, g bench.Group, p bench.Point, r *bench.
 	if c.ColdTo {
 		r.Charge(int64(h.Cold()))
 	}
-	total, n, err := timeCopies(g, h, c, r.Buffer(r.Reps(reps, leastReps)))
+	total, n, err := timeCopies(g, h, c, r.Buffer(r.Reps(reps, minReps)))
 	if err != nil {
 		return fmt.Errorf("copy %d B: %w", c.Bytes, err)
 	}
@@ -139,18 +139,18 @@ func timeCopies(g bench.Group, h plane.Machine, c plane.Copy, total []int64) (ta
 			return nil, 0, err
 		}
 		total[i] = int64(t)
-		if i+1 >= leastReps && g.Now() >= end {
+		if i+1 >= minReps && g.Now() >= end {
 			return total[:i+1], n, nil
 		}
 	}
 	return total, n, nil
 }
 
-// copiesTogether finds how many copies take timedTogether, doubling from one up to mostTogether.
+// copiesTogether finds how many copies take timedTogether, doubling from one up to maxTogether.
 func copiesTogether(h plane.Machine, c plane.Copy) (int, error) {
 	for n := 1; ; n *= 2 {
 		t, err := h.Copy(c, n)
-		if err != nil || t >= timedTogether || n >= mostTogether {
+		if err != nil || t >= timedTogether || n >= maxTogether {
 			return n, err
 		}
 	}

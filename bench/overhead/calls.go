@@ -8,25 +8,25 @@ import (
 )
 
 const (
-	// A batch is as many exchanges as fit into callBudget, between leastCalls and maxCalls; all but leastCalls scale with the
-	// effort. warmCalls come before, untimed.
+	// A batch is as many exchanges as fit into callBudget, between minCalls and maxCalls; all but minCalls scale
+	// with the effort. warmCalls come before, untimed.
 	callBudget = 30 * units.Millisecond
 	maxCalls   = 100
-	leastCalls = 8
+	minCalls   = 8
 	warmCalls  = 4
 
-	// settleTime is the pause from an acknowledgement to the next send, in which the kernel finishes with the acknowledgement.
-	// On a host of its own the rank keeps the CPU busy meanwhile: like a program that has just computed a message, it sends
-	// after it has been running for a while, and not on its way out of sleep.
+	// settleTime is the pause from an acknowledgement to the next send, in which the kernel finishes with the
+	// acknowledgement. On a host of its own the rank keeps the CPU busy meanwhile: like a program that has just
+	// computed a message, it sends after it has been running for a while, and not on its way out of sleep.
 	settleTime = 30 * units.Microsecond
 )
 
-func mostCalls(e bench.Effort) int { return e.Reps(maxCalls, leastCalls) }
+func mostCalls(e bench.Effort) int { return e.Reps(maxCalls, minCalls) }
 
-// caller is one rank's part in timed calls. In an exchange the sender times its send; the receiver waits until the whole
-// message is there, times its receive and acknowledges with a byte. So a send finds nothing of the one before in any
-// buffer, and a receive neither waits nor is woken. It ends with the message that is marked as the last, after as many as
-// a batch may have, or when a receive reaches the group's deadline.
+// caller is one rank's part in timed calls. In an exchange the sender times its send; the receiver waits until the
+// whole message is there, times its receive and acknowledges with a byte. So a send finds nothing of the one before in
+// any buffer, and a receive neither waits nor is woken. It ends with the message that is marked as the last, after as
+// many as a batch may have, or when a receive reaches the group's deadline.
 type caller struct{ flow.Role }
 
 // measure measures one direction of one size.
@@ -83,7 +83,7 @@ func (x caller) sends(msg []byte, ns []int64) ([]int64, error) {
 		}
 		if i == warmCalls-1 {
 			fit := int(x.R.Time(callBudget, 0)) / int(max(1, bench.Elapsed(x.G, began)))
-			last = min(last, i+max(leastCalls, fit))
+			last = min(last, i+max(minCalls, fit))
 		}
 	}
 	return ns[warmCalls : last+1], x.G.Recv(peer, ack[:])

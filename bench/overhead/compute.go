@@ -19,16 +19,16 @@ const (
 	computeReps  = 4
 	computeLeast = 2
 
-	// coverTime is how many times longer than the computation alone the messages are to last, because they slow it down;
-	// spareMessages more are sent before it begins.
+	// coverTime is how many times longer than the computation alone the messages are to last, because they slow it
+	// down; spareMessages more are sent before it begins.
 	coverTime     = 1.5
 	spareMessages = 4
 	trialMessages = 128
 
 	orderBytes = 8
 
-	// receiveBuffer is the buffer asked for. A message that nobody has read occupies segmentRoom of it beside its bytes, which
-	// count twice because a window is half a buffer.
+	// receiveBuffer is the buffer asked for. A message that nobody has read occupies segmentRoom of it beside its
+	// bytes, which count twice because a window is half a buffer.
 	receiveBuffer = 4 * units.MiB
 	segmentRoom   = 2048
 )
@@ -153,9 +153,10 @@ func (x *computation) compute(steps int64) (units.Nanos, error) {
 
 func (x *computation) order(n int) error { return bench.SendNumbers(x.G, x.Peer(), int64(n)) }
 
-// trial returns the rate at which messages will arrive, which a slow path keeps below the one asked for. It also opens the
-// sender's congestion window: later nobody reads, and then the receiver's kernel acknowledges late. The CPUs that took the
-// messages in are those that will compute: on all the others the computation would add its noise and lose nothing.
+// trial returns the rate at which messages will arrive, which a slow path keeps below the one asked for. It also opens
+// the sender's congestion window: later nobody reads, and then the receiver's kernel acknowledges late. The CPUs that
+// took the messages in are those that will compute: on all the others the computation would add its noise and lose
+// nothing.
 func (x *computation) trial() (rate float64, err error) {
 	if err := x.order(trialMessages); err != nil {
 		return 0, err
@@ -192,8 +193,8 @@ func receivers(before, after []int64, n int) []int {
 	return some
 }
 
-// computeLoaded computes while messages arrive, from after the first until, as planned, before the last. It receives them
-// when it has computed.
+// computeLoaded computes while messages arrive, from after the first until, as planned, before the last. It receives
+// them when it has computed.
 func (x *computation) computeLoaded() (int64, error) {
 	peer := x.Peer()
 	if err := x.order(x.messages); err != nil {

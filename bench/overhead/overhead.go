@@ -11,21 +11,22 @@ import (
 	"calib/internal/units"
 )
 
-// Experiment follows the procedures of the cluster model (Tam and Wang 2000, section 3.2) for O_s, the time inside a send
-// that finds room in the buffer; U_r, the time inside a receive whose bytes are there already; and O_r, by how much
-// handling an arriving message slows down whatever the receiving host computes.
+// Experiment follows the procedures of the cluster model (Tam and Wang 2000, section 3.2) for O_s, the time inside a
+// send that finds room in the buffer; U_r, the time inside a receive whose bytes are there already; and O_r, by how
+// much handling an arriving message slows down whatever the receiving host computes.
 //
-// Points without a rate give the first two, on the same messages: phases "send" and "recv". Points with a rate run a fixed
-// computation on those CPUs of the receiving host that take messages in, or on all where that is not known, alone ("compute-idle") and while messages that nobody reads arrive at
-// that rate ("compute"); O_r is the slope of the time lost over the messages that arrived. All of it in both directions.
+// Points without a rate give the first two, on the same messages: phases "send" and "recv". Points with a rate run a
+// fixed computation on those CPUs of the receiving host that take messages in, or on all where that is not known, alone
+// ("compute-idle") and while messages that nobody reads arrive at that rate ("compute"); O_r is the slope of the time
+// lost over the messages that arrived. All of it in both directions.
 type Experiment struct{}
 
 // Name implements bench.Experiment.
 func (Experiment) Name() string { return names.Overhead }
 
 const (
-	largest  = 16 * units.KiB
-	mostRate = 1_000_000 // messages a second
+	largest = 16 * units.KiB
+	maxRate = 1_000_000 // messages a second
 )
 
 var (
@@ -64,7 +65,7 @@ func (Experiment) Design(l bench.Limits) []bench.Point {
 
 // Ranges implements bench.Experiment.
 func (Experiment) Ranges() bench.Ranges {
-	return bench.Ranges{names.FactorBytes: bench.Sizes, names.FactorRate: {Least: 0, Most: mostRate}}
+	return bench.Ranges{names.FactorBytes: bench.Sizes, names.FactorRate: {Least: 0, Most: maxRate}}
 }
 
 // Teams implements bench.Experiment.
@@ -90,7 +91,7 @@ func oneWay(l bench.Limits, p bench.Point) units.Nanos {
 	path, m, rate := l.OnPath(), p[names.FactorBytes], p[names.FactorRate]
 	if rate == 0 {
 		exchange := settleTime + path.Message(m, 1) + path.Latency
-		return warmCalls*exchange + bench.Repeated(exchange, l.Effort.Time(callBudget, 0), leastCalls, mostCalls(l.Effort))
+		return warmCalls*exchange + bench.Repeated(exchange, l.Effort.Time(callBudget, 0), minCalls, mostCalls(l.Effort))
 	}
 	load := path.Message(int64(messagesFor(rate))*m, 1)
 	one := computeTime + max(computeTime*3/2, load) + 2*path.Latency

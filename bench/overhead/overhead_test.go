@@ -47,7 +47,7 @@ func TestOverheadCallsAreExact(t *testing.T) {
 		if line.Phase == names.PhaseRecv {
 			want = float64(hostCost.Recv) + hostCost.RecvByte*m
 		}
-		if line.Aux[names.AuxClock] != float64(hostCost.Now) || len(line.NS) < leastCalls {
+		if line.Aux[names.AuxClock] != float64(hostCost.Now) || len(line.NS) < minCalls {
 			t.Errorf("%s, %s: an empty section takes %g ns, and there are %d times", line.Phase, line.Point.Key(),
 				line.Aux[names.AuxClock], len(line.NS))
 		}
@@ -130,7 +130,8 @@ func (g *small) Counters(peer int) (dataset.TCP, error) {
 	return c, err
 }
 
-// Where the receive buffer is small the computation is short, so that it holds what nobody reads; the truth is the same.
+// Where the receive buffer is small the computation is short, so that it holds what nobody reads; the truth is the
+// same.
 func TestOverheadKeepsWithinTheBuffer(t *testing.T) {
 	const room = 128 << 10
 	for _, p := range []bench.Point{{names.FactorBytes: 1, names.FactorRate: 20_000}, {names.FactorBytes: 1400, names.FactorRate: 20_000}} {

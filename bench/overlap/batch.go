@@ -18,11 +18,11 @@ const (
 	budget     = 100 * units.Millisecond
 	batchBytes = 32 * units.MiB
 	batchSets  = 32
-	leastSets  = 2
+	minSets    = 2
 	// A block lasts blockTime, within so many steps, of which a pair is the least.
 	blockTime  = 2 * units.Millisecond
 	blockSteps = 32
-	leastSteps = 2
+	minSteps   = 2
 	// longest is what the least batch may take; above it nothing is measured at the point.
 	longest = 10 * units.Second
 
@@ -30,18 +30,18 @@ const (
 	// the computation: a first look of trialSteps, and a longer one where the network is fast.
 	warmSteps  = 10
 	trialSteps = 8
-	mostTrial  = 256
+	maxTrial   = 256
 	trialTime  = 2 * units.Millisecond
 	looks      = 3  // at the transfer and at the computation, of which the median counts
 	attempts   = 64 // of computing.Steps at most
 )
 
-// mostSets and mostSteps bound a batch of messages of m bytes: its blocks of one way, and their steps.
-func mostSets(e bench.Effort) int { return e.Reps(batchSets, leastSets) }
+// maxSets and maxSteps bound a batch of messages of m bytes: its blocks of one way, and their steps.
+func maxSets(e bench.Effort) int { return e.Reps(batchSets, minSets) }
 
-func mostSteps(e bench.Effort, m int64) int {
+func maxSteps(e bench.Effort, m int64) int {
 	byBytes := int(min(int64(e.Bytes(batchBytes, 0))/max(m, 1), 1<<20))
-	return min(mostSets(e)*(leadSteps+blockSteps), max(byBytes, leastSets*(leadSteps+leastSteps)))
+	return min(maxSets(e)*(leadSteps+blockSteps), max(byBytes, minSets*(leadSteps+minSteps)))
 }
 
 // plan is what a batch does.
@@ -106,7 +106,7 @@ func (x *pair) plan() (b plan, err error) {
 	granularity := float64(x.P[names.FactorGranularity]) / whole
 	m, ways := x.P[names.FactorBytes], len(waysAt(x.P))
 	step := float64(took) * (1 + granularity)
-	b.steps = even(float64(blockTime)/step, min(blockSteps, mostSteps(x.R.Effort, m)/leastSets-leadSteps))
+	b.steps = even(float64(blockTime)/step, min(blockSteps, maxSteps(x.R.Effort, m)/minSets-leadSteps))
 	b.set = units.Nanos(step * float64(ways*(b.steps+leadSteps)))
 	if b.set > longest {
 		return b, nil
@@ -117,11 +117,11 @@ func (x *pair) plan() (b plan, err error) {
 		}
 	}
 	fit := int(x.R.Time(budget, 0) / max(1, b.set))
-	least := leastSets
+	least := minSets
 	if b.set > longest/4 {
 		least = 1
 	}
-	b.sets = max(least, min(fit, mostSets(x.R.Effort), mostSteps(x.R.Effort, m)/(b.steps+leadSteps)))
+	b.sets = max(least, min(fit, maxSets(x.R.Effort), maxSteps(x.R.Effort, m)/(b.steps+leadSteps)))
 	return b, nil
 }
 
@@ -133,8 +133,8 @@ func (x *pair) transferTime() (units.Nanos, error) {
 	}
 	took := units.Nanos(max(1, first))
 	m := x.P[names.FactorBytes]
-	most := int(min(mostTrial/(looks+1), int64(batchBytes)/(8*max(m, 1))))
-	n := even(float64(trialTime)/float64(took), max(leastSteps, most-leadSteps))
+	most := int(min(maxTrial/(looks+1), int64(batchBytes)/(8*max(m, 1))))
+	n := even(float64(trialTime)/float64(took), max(minSteps, most-leadSteps))
 	if n <= trialSteps {
 		return took, nil
 	}
@@ -154,8 +154,8 @@ func (x *pair) look(o order) (t int64, err error) {
 	return seen[looks/2], nil
 }
 
-// workOf is how many steps of computation take so many nanoseconds. They are found for trialTime, since a short computation
-// shows less well how long it takes.
+// workOf is how many steps of computation take so many nanoseconds. They are found for trialTime, since a short
+// computation shows less well how long it takes.
 func (x *pair) workOf(ns float64) (int64, error) {
 	steps, err := computing.Steps(func(n int64) (units.Nanos, error) {
 		t, err := x.do(order{compute, 1, n})
@@ -169,8 +169,8 @@ func (x *pair) workOf(ns float64) (int64, error) {
 		return 0, err
 	}
 	work := max(1, int64(float64(steps)*ns/float64(max(1, t))))
-	if work > mostWork {
-		return 0, fmt.Errorf("%d steps of computation for a message, the most is %d", work, int64(mostWork))
+	if work > maxWork {
+		return 0, fmt.Errorf("%d steps of computation for a message, the most is %d", work, int64(maxWork))
 	}
 	return work, nil
 }

@@ -12,9 +12,9 @@ import (
 	"calib/internal/units"
 )
 
-// Experiment lets two ranks compute and exchange messages, step by step, as a solver does that needs its neighbour's boundary
-// in every step. Both do the same number of steps of computation in each, and each sends a message of the same size. It does so
-// in three ways, I.1 to I.3 of Strumpen 1994, sections 3.1 and 3.2:
+// Experiment lets two ranks compute and exchange messages, step by step, as a solver does that needs its neighbour's
+// boundary in every step. Both do the same number of steps of computation in each, and each sends a message of the same
+// size. It does so in three ways, I.1 to I.3 of Strumpen 1994, sections 3.1 and 3.2:
 //
 //	in-turn        compute, then send and receive
 //	send-first     send, compute, then receive what has not come yet
@@ -26,12 +26,12 @@ import (
 //	transfer         sending and receiving alone, by the first thread
 //	transfer-second  the same, handed to the second thread
 //
-// All ways use the same connection and the same code to send and receive (bench.Push). A value is the time of a step, the mean
-// of an even number of them in a row: where one rank is ahead by less than a message takes, the ranks' steps are longer and
-// shorter in turn.
+// All ways use the same connection and the same code to send and receive (bench.Push). A value is the time of a step,
+// the mean of an even number of them in a row: where one rank is ahead by less than a message takes, the ranks' steps
+// are longer and shorter in turn.
 //
-// Factor granularity is the computation of a step in hundredths of what takes as long as the transfer of its message; a trial
-// finds the number of steps of computation. 0 is the transfer alone.
+// Factor granularity is the computation of a step in hundredths of what takes as long as the transfer of its message; a
+// trial finds the number of steps of computation. 0 is the transfer alone.
 type Experiment struct{}
 
 // Name implements bench.Experiment.
@@ -48,8 +48,8 @@ var (
 	transferSizes   = []units.Bytes{1, 1000, 4000, 16 * units.KiB, 64 * units.KiB}
 )
 
-// Design implements bench.Experiment: the transfer of every size alone, and every granularity at few sizes; of the user's,
-// the smallest and the largest.
+// Design implements bench.Experiment: the transfer of every size alone, and every granularity at few sizes; of the
+// user's, the smallest and the largest.
 func (Experiment) Design(l bench.Limits) []bench.Point {
 	if l.Hosts < 2 {
 		return nil
@@ -81,9 +81,9 @@ func (Experiment) Teams(l bench.Limits, _ bench.Point) []bench.Step { return ben
 // Cost implements bench.Experiment. Computing counts as the messages that would take as long.
 func (Experiment) Cost(l bench.Limits, p bench.Point) bench.Cost {
 	m, ways := p[names.FactorBytes], len(waysAt(p))
-	steps := warmSteps + trialSteps + mostTrial + ways*mostSteps(l.Effort, m)
-	orders := 3 + 2*looks + ways*max(leastSets, mostSets(l.Effort))
-	least := ways * (leadSteps + leastSteps) * int(p[names.FactorGranularity]/whole)
+	steps := warmSteps + trialSteps + maxTrial + ways*maxSteps(l.Effort, m)
+	orders := 3 + 2*looks + ways*max(minSets, maxSets(l.Effort))
+	least := ways * (leadSteps + minSteps) * int(p[names.FactorGranularity]/whole)
 	return bench.Cost{
 		Bytes:    units.Bytes(int64(steps)*m) + units.Bytes((orders+attempts)*orderBytes) + bench.LossBytes,
 		Messages: steps + orders + attempts + least,
@@ -91,12 +91,13 @@ func (Experiment) Cost(l bench.Limits, p bench.Point) bench.Cost {
 	}
 }
 
-// sweepTime is how long a batch is expected to take: a step of each way is the longer of computing and transferring, or both.
+// sweepTime is how long a batch is expected to take: a step of each way is the longer of computing and transferring, or
+// both.
 func sweepTime(l bench.Limits, p bench.Point) units.Nanos {
 	path, ways := l.OnPath(), units.Nanos(len(waysAt(p)))
 	transfer := path.Trip(p[names.FactorBytes])
 	step := transfer + units.Nanos(p[names.FactorGranularity])*transfer/whole
-	sets := bench.Repeated(leastSteps*step, l.Effort.Time(budget, 0)/max(1, ways), leastSets, mostSets(l.Effort))
+	sets := bench.Repeated(minSteps*step, l.Effort.Time(budget, 0)/max(1, ways), minSets, maxSets(l.Effort))
 	return ways*sets + units.Nanos(warmSteps+trialSteps)*transfer + 2*trialTime
 }
 

@@ -44,8 +44,8 @@ func near(t *testing.T, what string, got, want, rel float64) {
 	}
 }
 
-// Where sending and receiving cost the hosts nothing, the steps are as eq. 1 says: the sum of computation and transfer in
-// turn, the longer of the two otherwise.
+// Where sending and receiving cost the hosts nothing, the steps are as eq. 1 says: the sum of computation and transfer
+// in turn, the longer of the two otherwise.
 func TestIdeal(t *testing.T) {
 	for _, bytes := range []int64{1, 1000, 200_000} { // the last is more than all buffers hold
 		for _, g := range []int64{10, 50, 200, 1000} {
@@ -79,8 +79,8 @@ func TestLargeMessages(t *testing.T) {
 	}
 }
 
-// To wake the second thread and to be woken cost what Options say, and a second thread without a CPU of its own takes what
-// its calls take from the computation.
+// To wake the second thread and to be woken cost what Options say, and a second thread without a CPU of its own takes
+// what its calls take from the computation.
 func TestOverhead(t *testing.T) {
 	const send, recv, wake = 20_000, 30_000, 7_000
 	for _, cpus := range []int{1, 2} {
@@ -121,7 +121,7 @@ func TestSkipped(t *testing.T) {
 
 // Rank 1 does not follow orders beyond its bounds.
 func TestBadOrders(t *testing.T) {
-	for _, bad := range [][]int64{{99, 1, 1}, {int64(inTurn), 0, 1}, {int64(inTurn), mostStepsOrder + 1, 1}, {int64(compute), 1, mostWork + 1}, {int64(compute), 1, -1}} {
+	for _, bad := range [][]int64{{99, 1, 1}, {int64(inTurn), 0, 1}, {int64(inTurn), mostStepsOrder + 1, 1}, {int64(compute), 1, maxWork + 1}, {int64(compute), 1, -1}} {
 		err := sim.New(switched(), sim.Options{Deadline: units.Second}).Run([]int{0, 1}, func(rank int, g *sim.Group) error {
 			if rank == 0 {
 				return bench.SendNumbers(g, 1, bad...)

@@ -46,7 +46,7 @@ const (
 	orderBytes = 3 * 8
 	// What rank 1 accepts in an order.
 	mostStepsOrder = 1 << 12
-	mostWork       = 1 << 32 // which takes some seconds
+	maxWork        = 1 << 32 // which takes some seconds
 )
 
 // pair is one rank of the two.
@@ -87,8 +87,8 @@ func (x *pair) step(o order) error {
 	return nil
 }
 
-// leadSteps of every block are not timed: in them the ranks, of which one began when the other's order came, come as close
-// together as they will be.
+// leadSteps of every block are not timed: in them the ranks, of which one began when the other's order came, come as
+// close together as they will be.
 const leadSteps = 1
 
 // block does the steps of an order and returns how long one took [ns]: the mean without the lead.
@@ -107,7 +107,8 @@ func (x *pair) block(o order) (int64, error) {
 	return bench.Elapsed(x.G, start) / int64(o.steps), nil
 }
 
-// follow is rank 1: it does what it is told until the end. It is bounded by rank 0's orders, and by the group's deadline.
+// follow is rank 1: it does what it is told until the end. It is bounded by rank 0's orders, and by the group's
+// deadline.
 func (x *pair) follow() error {
 	before, err := x.G.Counters(x.peer)
 	if err != nil {
@@ -125,9 +126,9 @@ func (x *pair) follow() error {
 			}
 			return bench.SendLosses(x.G, x.peer, lost)
 		}
-		if phases[o.way] == "" || o.steps < 1 || o.steps > mostStepsOrder || o.work < 0 || o.work > mostWork {
+		if phases[o.way] == "" || o.steps < 1 || o.steps > mostStepsOrder || o.work < 0 || o.work > maxWork {
 			return fmt.Errorf("overlap: ordered to do %d steps of %d in way %d: want 1 to %d, of at most %d, in ways 1 to %d",
-				o.steps, o.work, o.way, mostStepsOrder, int64(mostWork), len(phases))
+				o.steps, o.work, o.way, mostStepsOrder, int64(maxWork), len(phases))
 		}
 		took, err := x.block(o)
 		if err != nil {
@@ -142,8 +143,8 @@ func (x *pair) follow() error {
 	}
 }
 
-// do lets both ranks do the steps of an order, and returns how long one took [ns]. A computation takes as long as that of the
-// slower rank.
+// do lets both ranks do the steps of an order, and returns how long one took [ns]. A computation takes as long as that
+// of the slower rank.
 func (x *pair) do(o order) (int64, error) {
 	bench.PutNumbers(x.word[:], int64(o.way), int64(o.steps), o.work)
 	if err := x.G.Send(x.peer, x.word[:]); err != nil || o.way == end {
@@ -161,5 +162,5 @@ func (x *pair) do(o order) (int64, error) {
 
 // even is the even number of steps nearest to n within bounds.
 func even(n float64, most int) int {
-	return 2 * int(max(leastSteps/2, min(float64(most)/2, n/2)))
+	return 2 * int(max(minSteps/2, min(float64(most)/2, n/2)))
 }

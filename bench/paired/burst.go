@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	mostBursts  = 40
-	leastBursts = 3
+	maxBursts = 40
+	minBursts = 3
 	// budget is the length of one batch of bursts at effort 1.
 	budget = 120 * units.Millisecond
 )
@@ -21,11 +21,11 @@ type pair struct{ flow.Role }
 func burstTime(l bench.Limits, p bench.Point) units.Nanos {
 	path, pairs := l.OnPath(), int(p[names.FactorPairs])
 	last := path.Message(p[names.FactorBytes], pairs)
-	return 5*last + 2*path.Start(2*pairs) + bench.Repeated(last+last/2+units.Millisecond, l.Effort.Time(budget, budget/4), leastBursts, mostBursts)
+	return 5*last + 2*path.Start(2*pairs) + bench.Repeated(last+last/2+units.Millisecond, l.Effort.Time(budget, budget/4), minBursts, maxBursts)
 }
 
-// bursts measures one direction of one point: a trial that sets the period, then the repetitions. The period is one and a
-// half times the trial's last delivery, so that repetitions do not overlap.
+// bursts measures one direction of one point: a trial that sets the period, then the repetitions. The period is one and
+// a half times the trial's last delivery, so that repetitions do not overlap.
 func (x pair) bursts() error {
 	msg := x.R.Bytes(x.P[names.FactorBytes])
 	trial := []int64{0}
@@ -44,7 +44,7 @@ func (x pair) bursts() error {
 		return err
 	}
 	period := last + last/2 + units.Millisecond
-	reps := min(max(int(x.R.Time(budget, budget/4)/period), leastBursts), mostBursts)
+	reps := min(max(int(x.R.Time(budget, budget/4)/period), minBursts), maxBursts)
 	if s, err = x.Announce(bench.Start{Period: period, Reps: reps}); err != nil {
 		return err
 	}
@@ -68,8 +68,8 @@ func (x pair) warm(msg []byte) error {
 	return nil
 }
 
-// repeat is the timed section: a sender waits for each start and stamps its send, a receiver stamps each delivery. Stamps
-// are relative to the repetition's planned start. It ends after s.Reps messages or the group's receive deadline.
+// repeat is the timed section: a sender waits for each start and stamps its send, a receiver stamps each delivery.
+// Stamps are relative to the repetition's planned start. It ends after s.Reps messages or the group's receive deadline.
 func (x pair) repeat(s bench.Start, msg []byte, at []int64) error {
 	peer := x.Peer()
 	for k := range at {
@@ -110,8 +110,8 @@ func (x pair) timed(s bench.Start, msg []byte) error {
 	if err != nil || x.Sends() {
 		return err
 	}
-	// Both stamps are relative to one planned instant, each on its own clock. Take that back with the offsets known so far;
-	// the difference of the two clocks is corrected after the slot.
+	// Both stamps are relative to one planned instant, each on its own clock. Take that back with the offsets known so
+	// far; the difference of the two clocks is corrected after the slot.
 	n := len(at)
 	delivered, deliveredAt, started, startedAt := x.R.Buffer(n), x.R.Buffer(n), x.R.Buffer(n), x.R.Buffer(n)
 	common := x.R.Clocks.ToCommon(x.G.Rank(), s.At)

@@ -9,20 +9,20 @@ import (
 )
 
 const (
-	leastMessages  = 14      // in the length of a stream of messages, at the trial's rate
-	mostMessages   = 1 << 18 // stamps a receiver has room for
+	minMessages    = 14      // in the length of a stream of messages, at the trial's rate
+	maxMessages    = 1 << 18 // stamps a receiver has room for
 	largestMessage = 1 << 20 // bytes
 )
 
-// messages measures one direction of one point: all senders send messages of one size back to back, each ending at the end
-// of a segment, from a common start to a common end. The receivers keep the completions after the ramp, when all pairs are
-// busy. Every pair counts the messages of the same window, as with streams.
+// messages measures one direction of one point: all senders send messages of one size back to back, each ending at the
+// end of a segment, from a common start to a common end. The receivers keep the completions after the ramp, when all
+// pairs are busy. Every pair counts the messages of the same window, as with streams.
 func messages(x flow.Role) error {
 	msg, err := agreeMessage(x)
 	if err != nil {
 		return err
 	}
-	f := flow.Stream{Role: x, Chunk: msg, Trial: bench.TrialChunks, Least: leastMessages, Most: mostMessages, Bound: true}
+	f := flow.Stream{Role: x, Chunk: msg, Trial: bench.TrialChunks, Least: minMessages, Most: maxMessages, Bound: true}
 	seen, err := f.Run()
 	if err != nil || x.Sends() {
 		return err

@@ -15,10 +15,10 @@ import (
 // together, for each n up to half the hosts. From how the time grows with n the fit separates the hosts' blocks (a, b)
 // from the network's (a_c, b_c) by eq. 16-17.
 //
-// A burst is one message a pair, timed from the sender's own start to the delivery at the receiver; the fit takes the last
-// delivery of the n (rule 3 bounds every message by the last). A stream is bytes in large writes, counted at the receivers
-// while all pairs are busy: time per byte. Beside that stand messages of one size back to back, and streams of one pair
-// over several connections. All run in both directions, so that a clock offset cancels in the mean.
+// A burst is one message a pair, timed from the sender's own start to the delivery at the receiver; the fit takes the
+// last delivery of the n (rule 3 bounds every message by the last). A stream is bytes in large writes, counted at the
+// receivers while all pairs are busy: time per byte. Beside that stand messages of one size back to back, and streams
+// of one pair over several connections. All run in both directions, so that a clock offset cancels in the mean.
 type Experiment struct{}
 
 // Name implements bench.Experiment.
@@ -39,8 +39,8 @@ var (
 // messageSize is that of messages back to back [B].
 const messageSize = int64(bench.ChunkSize)
 
-// Design implements bench.Experiment: every n, every burst size, and one stream for each n. Designs that are not thin have
-// messages back to back for each n, too, and streams of one pair over several connections.
+// Design implements bench.Experiment: every n, every burst size, and one stream for each n. Designs that are not thin
+// have messages back to back for each n, too, and streams of one pair over several connections.
 func (Experiment) Design(l bench.Limits) []bench.Point {
 	own := l.SizesOr(bench.Thinned(l, sizes, sizesQuick))
 	var out []bench.Point
@@ -62,7 +62,7 @@ func (Experiment) Design(l bench.Limits) []bench.Point {
 // Ranges implements bench.Experiment.
 func (Experiment) Ranges() bench.Ranges {
 	return bench.Ranges{
-		names.FactorPairs: bench.TeamSize, names.FactorStream: bench.Flag, names.FactorBytes: {Least: 0, Most: bench.MostSize},
+		names.FactorPairs: bench.TeamSize, names.FactorStream: bench.Flag, names.FactorBytes: {Least: 0, Most: bench.MaxSize},
 		names.FactorConnections: {Least: 0, Most: plane.MaxLines},
 	}
 }
@@ -83,7 +83,7 @@ func (Experiment) Cost(l bench.Limits, p bench.Point) bench.Cost {
 		bytes := units.Bytes(2 * 125e6 * length.Seconds())
 		return bench.Cost{Bytes: bytes, Messages: int(bytes / bench.ChunkSize), Time: 2 * streamTime(l, p)}
 	}
-	n := 2 * (mostBursts + 1)
+	n := 2 * (maxBursts + 1)
 	return bench.Cost{Bytes: units.Bytes(int64(n) * p[names.FactorBytes]), Messages: n, Time: 2 * burstTime(l, p)}
 }
 

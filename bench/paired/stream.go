@@ -7,8 +7,8 @@ import (
 	"calib/internal/units"
 )
 
-// connections are the numbers of connections a pair in streams, beside one: a stream that they make faster was limited by
-// one connection or one CPU and not by the link.
+// connections are the numbers of connections a pair in streams, beside one: a stream that they make faster was limited
+// by one connection or one CPU and not by the link.
 var connections = []int64{2, 4}
 
 // bearableLoss is the share of segments sent again above which a stream is flagged for it: sending them again slows a
@@ -19,14 +19,14 @@ const bearableLoss = 0.02
 func streamTime(l bench.Limits, p bench.Point) units.Nanos {
 	pairs := int(p[names.FactorPairs])
 	if m := p[names.FactorBytes]; m != 0 {
-		return flow.StreamTime(l, m, pairs, bench.TrialChunks, leastMessages)
+		return flow.StreamTime(l, m, pairs, bench.TrialChunks, minMessages)
 	}
 	return flow.BulkTimeOn(l.OnPath(), pairs)
 }
 
 // stream measures one direction of one point: all senders send bytes as fast as they can from a common start, and the
-// receivers count what comes in a window that all share. The rate of all pairs together is the sum of their bytes over its
-// length, however they share the medium.
+// receivers count what comes in a window that all share. The rate of all pairs together is the sum of their bytes over
+// its length, however they share the medium.
 func stream(x flow.Role) error {
 	k := max(1, int(x.P[names.FactorConnections]))
 	seen, err := flow.Bulk{Role: x, Connections: k}.Run()

@@ -9,8 +9,8 @@ var allreductions = []Pattern{
 		Source: "Thakur, Rabenseifner, Gropp 2005, section 4.5, with the fold for other than powers of two", Least: 2, Run: rabenseifner},
 }
 
-// fold makes a team of any size one of a power of two: n ranks run inner, each with a place. Of the first 2·(size−n) ranks the
-// even send their vector to the next rank before, and get the result from it after.
+// fold makes a team of any size one of a power of two: n ranks run inner, each with a place. Of the first 2·(size−n)
+// ranks the even send their vector to the next rank before, and get the result from it after.
 func fold(c Comm, m int, s *Scratch, inner func(f folded) error) error {
 	rank, size := c.Rank(), c.Size()
 	n := 1
@@ -60,8 +60,8 @@ func recursiveDoubling(c Comm, m int, s *Scratch) error {
 	})
 }
 
-// rabenseifner: a reduce-scatter by recursive halving, in which places that differ in one bit, from the highest, exchange
-// halves of what is left to them; then an allgather by recursive doubling, back the same way.
+// rabenseifner: a reduce-scatter by recursive halving, in which places that differ in one bit, from the highest,
+// exchange halves of what is left to them; then an allgather by recursive doubling, back the same way.
 func rabenseifner(c Comm, m int, s *Scratch) error {
 	return fold(c, m, s, func(f folded) error {
 		part := func(first, count int) int { return blocks(m, f.n, first, first+count) }
@@ -86,8 +86,8 @@ func rabenseifner(c Comm, m int, s *Scratch) error {
 	})
 }
 
-// ringAllreduce: each of size blocks goes round the ring once and is added to, until a rank has the block of the rank after it
-// whole; then the whole blocks go round.
+// ringAllreduce: each of size blocks goes round the ring once and is added to, until a rank has the block of the rank
+// after it whole; then the whole blocks go round.
 func ringAllreduce(c Comm, m int, s *Scratch) error {
 	if err := ringAllgather(c, m, c.Rank(), s); err != nil { // a reduce-scatter moves what an allgather moves
 		return err

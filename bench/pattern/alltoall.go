@@ -71,8 +71,8 @@ func (o *randomOrder) draw(size int) {
 	}
 }
 
-// sort fills from for a rank: whoever sends to it as the n-th of its messages comes before those to whom it is a later one,
-// and lower ranks first. This is the order of all messages that Exchange needs.
+// sort fills from for a rank: whoever sends to it as the n-th of its messages comes before those to whom it is a later
+// one, and lower ranks first. This is the order of all messages that Exchange needs.
 func (o *randomOrder) sort(rank int) {
 	if o.from != nil && o.rank == rank {
 		return

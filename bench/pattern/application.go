@@ -22,9 +22,10 @@ var (
 )
 
 // domainExchange is one iteration of a domain decomposition on a grid of processors as square as can be. The drawing of
-// figure 15 is read so, in this order: A, the boundary values of each side, m bytes to each of the four neighbours; B, the
-// forcing data of each side, m bytes back to each; C, one word to each neighbour over a corner, which holds a crosspoint in
-// common. Hosts at the physical boundary have fewer. The broadcasts of crosspoints to all and the inner products are not part of it.
+// figure 15 is read so, in this order: A, the boundary values of each side, m bytes to each of the four neighbours; B,
+// the forcing data of each side, m bytes back to each; C, one word to each neighbour over a corner, which holds a
+// crosspoint in common. Hosts at the physical boundary have fewer. The broadcasts of crosspoints to all and the inner
+// products are not part of it.
 func domainExchange(c Comm, m int, s *Scratch) error {
 	g := squareGrid(c.Size())
 	for _, phase := range []struct {
@@ -66,8 +67,8 @@ func (g grid) step(rank, rows, columns int) (to int, ok bool) {
 	return r*g.columns + c, r >= 0 && r < g.rows && c >= 0 && c < g.columns
 }
 
-// planes is the grid of a time-parallel multigrid: p_t rows, the planes of time steps, of p_x columns, the strips of a plane.
-// p_x is the largest of 1, 2 and 4 that divides the team and leaves two planes.
+// planes is the grid of a time-parallel multigrid: p_t rows, the planes of time steps, of p_x columns, the strips of a
+// plane. p_x is the largest of 1, 2 and 4 that divides the team and leaves two planes.
 func planes(size int) grid {
 	x := 4
 	for size%x != 0 || size/x < 2 {
@@ -76,8 +77,8 @@ func planes(size int) grid {
 	return grid{size / x, x}
 }
 
-// edges exchanges the vectors IL and IR with the strips to the left and right. With m bytes of grid data, m/8 words, in a strip
-// of p_x, a plane of n·n words has n = √(p_x·m/8), and so many words, rounded up, has an edge.
+// edges exchanges the vectors IL and IR with the strips to the left and right. With m bytes of grid data, m/8 words, in
+// a strip of p_x, a plane of n·n words has n = √(p_x·m/8), and so many words, rounded up, has an edge.
 func (g grid) edges(c Comm, m int, s *Scratch) error {
 	n := word * int(math.Ceil(math.Sqrt(float64(g.columns)*float64(m)/word)))
 	for _, d := range []int{-1, 1} {
@@ -91,8 +92,8 @@ func (g grid) edges(c Comm, m int, s *Scratch) error {
 	return s.exchange(c)
 }
 
-// multigridOverlap: all strips exchange their edges; then every plane sends its grid data to the same strips of the next plane,
-// all at once, which is the paper's synchronised version.
+// multigridOverlap: all strips exchange their edges; then every plane sends its grid data to the same strips of the
+// next plane, all at once, which is the paper's synchronised version.
 func multigridOverlap(c Comm, m int, s *Scratch) error {
 	g := planes(c.Size())
 	if err := g.edges(c, m, s); err != nil {
@@ -107,8 +108,8 @@ func multigridOverlap(c Comm, m int, s *Scratch) error {
 	return s.exchange(c)
 }
 
-// multigridStaggered: a plane begins, with its edges, when the grid data of the plane before and, behind them, a token of one
-// byte have come.
+// multigridStaggered: a plane begins, with its edges, when the grid data of the plane before and, behind them, a token
+// of one byte have come.
 func multigridStaggered(c Comm, m int, s *Scratch) error {
 	g := planes(c.Size())
 	if from, ok := g.step(c.Rank(), -1, 0); ok {

@@ -12,8 +12,8 @@ var barriers = []Pattern{
 		Source: "Stoica, Sultan, Keyes 1994, section 3.2: a global operation without values", Least: 2, Run: p4Barrier},
 }
 
-// globalOperation: values go up the binary tree, each rank receives its children's and sends its own to its parent; then the
-// root sends the result to every rank in turn. The child whose subtree has less to do comes first.
+// globalOperation: values go up the binary tree, each rank receives its children's and sends its own to its parent;
+// then the root sends the result to every rank in turn. The child whose subtree has less to do comes first.
 func globalOperation(c Comm, m int, s *Scratch) error {
 	i := c.Rank()
 	for k := 2*i + 2; k > 2*i; k-- {

@@ -29,7 +29,8 @@ func binaryBroadcast(c Comm, m int, s *Scratch) error {
 	return nil
 }
 
-// BinomialParent is whom a rank hears from in the binomial tree that rank 0 is the root of: the rank without its lowest set bit.
+// BinomialParent is whom a rank hears from in the binomial tree that rank 0 is the root of: the rank without its lowest
+// set bit.
 func BinomialParent(rank int) int { return rank & (rank - 1) }
 
 // BinomialChildren lists whom a rank sends to, the largest subtree first: rank + 2^k for every 2^k below its span.
@@ -43,8 +44,8 @@ func BinomialChildren(rank, size int) []int {
 	return out
 }
 
-// span is how many ranks the subtree of a rank has in the binomial tree of a power of two: its lowest set bit; that of rank 0 is
-// the least power of two that is no less than size.
+// span is how many ranks the subtree of a rank has in the binomial tree of a power of two: its lowest set bit; that of
+// rank 0 is the least power of two that is no less than size.
 func span(rank, size int) int {
 	if rank > 0 {
 		return rank & -rank
@@ -78,8 +79,8 @@ func binomialBroadcast(c Comm, m int, s *Scratch) error {
 // blocks is the length of blocks first to end, without end, of m bytes in count blocks as equal as whole bytes can be.
 func blocks(m, count, first, end int) int { return end*m/count - first*m/count }
 
-// scatterAllgather: the message is cut into a block for each rank. Down a binomial tree every rank gets the blocks of its
-// subtree; then the blocks go round a ring, each to the next rank, until all have all. An empty block is not sent.
+// scatterAllgather: the message is cut into a block for each rank. Down a binomial tree every rank gets the blocks of
+// its subtree; then the blocks go round a ring, each to the next rank, until all have all. An empty block is not sent.
 func scatterAllgather(c Comm, m int, s *Scratch) error {
 	if err := scatterBlocks(c, m, s); err != nil {
 		return err
@@ -111,8 +112,8 @@ func scatterBlocks(c Comm, m int, s *Scratch) error {
 	return nil
 }
 
-// ringAllgather: in every step each rank sends a block to the next rank and receives one of the rank before: first block own,
-// then what it has received last.
+// ringAllgather: in every step each rank sends a block to the next rank and receives one of the rank before: first
+// block own, then what it has received last.
 func ringAllgather(c Comm, m, own int, s *Scratch) error {
 	rank, size := c.Rank(), c.Size()
 	next, before := (rank+1)%size, (rank+size-1)%size

@@ -52,8 +52,9 @@ func between(steps []Step, peer int, of func(Step) []Part) (sizes []int) {
 	return sizes
 }
 
-// TestWithoutBuffers: a message passes only while its receiver receives, and both sides of an exchange keep their order. Still
-// every pattern ends, and then every rank knows of those it must have heard of, directly or through others.
+// TestWithoutBuffers: a message passes only while its receiver receives, and both sides of an exchange keep their
+// order. Still every pattern ends, and then every rank knows of those it must have heard of, directly or through
+// others.
 func TestWithoutBuffers(t *testing.T) {
 	eachSchedule(t, func(t *testing.T, p Pattern, s Schedule) {
 		knows := play(t, s)
@@ -90,8 +91,8 @@ func mustKnow(operation string, rank, of, size int) bool {
 	return rows == 1 && columns == 0 || rows == 0 && columns*columns <= 1
 }
 
-// play lets messages pass, each while its receiver waits for it, and returns whose data each rank has in the end. A message
-// carries what its sender had when its step began.
+// play lets messages pass, each while its receiver waits for it, and returns whose data each rank has in the end. A
+// message carries what its sender had when its step began.
 func play(t *testing.T, s Schedule) [][]bool {
 	t.Helper()
 	type state struct {

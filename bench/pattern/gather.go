@@ -8,7 +8,8 @@ var gathers = []Pattern{
 		segmented: synchronisedGather},
 }
 
-// binomialGather: a rank receives from its children in the binomial tree, the nearest first, and then sends all it has to its parent.
+// binomialGather: a rank receives from its children in the binomial tree, the nearest first, and then sends all it has
+// to its parent.
 func binomialGather(c Comm, m int, s *Scratch) error {
 	rank, size := c.Rank(), c.Size()
 	for bit := 1; bit < span(rank, size) && rank+bit < size; bit <<= 1 {
@@ -23,8 +24,9 @@ func binomialGather(c Comm, m int, s *Scratch) error {
 	return c.Send(BinomialParent(rank), s.Out(m*min(span(rank, size), size-rank)))
 }
 
-// synchronisedGather: the root sends every rank in turn one byte, upon which that sends the first part of its block, and at once the rest, or
-// one byte where there is none. The root waits for the first part before it goes on to the next rank, and for the rests in the end.
+// synchronisedGather: the root sends every rank in turn one byte, upon which that sends the first part of its block,
+// and at once the rest, or one byte where there is none. The root waits for the first part before it goes on to the
+// next rank, and for the rests in the end.
 func synchronisedGather(first int) func(Comm, int, *Scratch) error {
 	return func(c Comm, m int, s *Scratch) error {
 		head := min(m, first)

@@ -25,9 +25,10 @@ func linearAllreduce(c Comm, m int, s *Scratch) error {
 	return linearBroadcast(c, m, s)
 }
 
-// rabenseifnerNear: of the first 2·(size−n) ranks, with n the largest power of two, neighbours exchange halves of their vectors; then the odd
-// send what they have added up to the even, and wait for the result. The others, and the even, have places below n: places that differ
-// in one bit, from the lowest, exchange halves of what is left to them, and go back the same way.
+// rabenseifnerNear: of the first 2·(size−n) ranks, with n the largest power of two, neighbours exchange halves of their
+// vectors; then the odd send what they have added up to the even, and wait for the result. The others, and the even,
+// have places below n: places that differ in one bit, from the lowest, exchange halves of what is left to them, and go
+// back the same way.
 func rabenseifnerNear(c Comm, m int, s *Scratch) error {
 	rank, size := c.Rank(), c.Size()
 	n := 1

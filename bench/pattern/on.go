@@ -8,22 +8,23 @@ import (
 	"calib/internal/units"
 )
 
-// On is the team of g as a Comm. Its Exchange sends what the transport takes; when it takes no more, it receives what is there,
-// and when nothing moves, it waits a little for room to send. When all is sent, it receives as Recv does.
+// On is the team of g as a Comm. Its Exchange sends what the transport takes; when it takes no more, it receives what
+// is there, and when nothing moves, it waits a little for room to send. When all is sent, it receives as Recv does.
 func On(g bench.Group) Comm { return team{g} }
 
 type team struct{ bench.Group }
 
 const (
 	// A rank that can neither send nor receive waits as long as it has waited already, within these bounds.
-	leastWait = 50 * units.Microsecond
-	mostWait  = units.Millisecond
-	// longestWait is after what time without a byte an exchange is given up: longer than retransmission time-outs in a row.
+	minWait = 50 * units.Microsecond
+	maxWait = units.Millisecond
+	// longestWait is after what time without a byte an exchange is given up: longer than retransmission time-outs in a
+	// row.
 	longestWait = 8 * units.Second
 )
 
-// Exchange implements Comm. It ends when all messages have passed, with an error of the group, or when nothing has moved for
-// longestWait.
+// Exchange implements Comm. It ends when all messages have passed, with an error of the group, or when nothing has
+// moved for longestWait.
 func (t team) Exchange(out, in []Message) error {
 	x := exchange{Group: t.Group, in: in}
 	for _, m := range out {
@@ -73,7 +74,7 @@ func (x *exchange) send(m Message) error {
 			return fmt.Errorf("send %d bytes to rank %d: it has taken none of the last %d within %v", len(m.Data), m.Peer, len(rest),
 				time.Duration(longestWait))
 		}
-		wait = min(max(now-since, leastWait), mostWait)
+		wait = min(max(now-since, minWait), maxWait)
 	}
 }
 

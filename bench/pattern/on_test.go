@@ -35,8 +35,8 @@ func (g *tally) Recv(from int, b []byte) error {
 	return g.Group.Recv(from, b)
 }
 
-// TestOnTinyBuffers: every pattern ends on a network that holds two packets of each sender, twice in a row, and moves what
-// its schedule says.
+// TestOnTinyBuffers: every pattern ends on a network that holds two packets of each sender, twice in a row, and moves
+// what its schedule says.
 func TestOnTinyBuffers(t *testing.T) {
 	for _, p := range pattern.All {
 		for _, size := range []int{2, 3, 4, 5, 8, 11, 16} {

@@ -1,9 +1,10 @@
-// Package pattern holds communication patterns: what every rank of a team sends and receives, as one function that all ranks run
-// (SPMD). A pattern runs in three worlds: on a cluster and on the simulator, where its Comm is made of a bench.Group (On), and on
-// paper, where it is written down as a Schedule (Of) that models of communication cost evaluate.
+// Package pattern holds communication patterns: what every rank of a team sends and receives, as one function that all
+// ranks run (SPMD). A pattern runs in three worlds: on a cluster and on the simulator, where its Comm is made of a
+// bench.Group (On), and on paper, where it is written down as a Schedule (Of) that models of communication cost
+// evaluate.
 //
-// Patterns move bytes and compute nothing. None ever blocks because two ranks both send more than the buffers between them hold:
-// ranks that send to each other at the same time do so by Exchange.
+// Patterns move bytes and compute nothing. None ever blocks because two ranks both send more than the buffers between
+// them hold: ranks that send to each other at the same time do so by Exchange.
 package pattern
 
 import (
@@ -20,9 +21,10 @@ type Comm interface {
 	Send(to int, b []byte) error
 	// Recv fills b with the next message from a rank.
 	Recv(from int, b []byte) error
-	// Exchange sends the messages of out in order and receives those of in in order, both at the same time. It ends whatever the
-	// buffers hold, if the other ranks send and receive what belongs to it, and if all messages of the exchange can be listed in
-	// one order that every rank's out and in keep: then the first of them that has not passed can always move.
+	// Exchange sends the messages of out in order and receives those of in in order, both at the same time. It ends
+	// whatever the buffers hold, if the other ranks send and receive what belongs to it, and if all messages of the
+	// exchange can be listed in one order that every rank's out and in keep: then the first of them that has not passed
+	// can always move.
 	Exchange(out, in []Message) error
 }
 

@@ -30,7 +30,8 @@ func TestAll(t *testing.T) {
 	}
 }
 
-// TestTraffic: what a pattern moves in all is what the textbook says: so many messages, and so many bytes of M = 6,000 B.
+// TestTraffic: what a pattern moves in all is what the textbook says: so many messages, and so many bytes of M = 6,000
+// B.
 func TestTraffic(t *testing.T) {
 	const m = 6000
 	type traffic struct{ messages, bytes, depth int }

@@ -48,8 +48,8 @@ func eachToRoot(c Comm, m int, s *Scratch) error {
 // Window is how many senders a gather by windows has at once.
 const Window = 2
 
-// windowsToRoot: senders 1 to w begin, and every sender tells the one w places on to begin when its Send has returned. That is
-// when the transport has the message, which may be before it has left: experiment gather waits until it has.
+// windowsToRoot: senders 1 to w begin, and every sender tells the one w places on to begin when its Send has returned.
+// That is when the transport has the message, which may be before it has left: experiment gather waits until it has.
 func windowsToRoot(c Comm, m int, s *Scratch) error {
 	rank := c.Rank()
 	if rank == 0 {

@@ -63,8 +63,8 @@ type Extent struct {
 	Bytes    int // of all messages
 }
 
-// ExtentOf returns the extent of a pattern with m bytes in a team. It holds what one rank does at a time: a thousand hosts may send a
-// million messages.
+// ExtentOf returns the extent of a pattern with m bytes in a team. It holds what one rank does at a time: a thousand
+// hosts may send a million messages.
 func ExtentOf(p Pattern, size, m int) (e Extent, err error) {
 	if !p.Defined(size) {
 		return e, fmt.Errorf("%s is not defined for %d hosts", p.Name(), size)
@@ -166,8 +166,8 @@ func (s Schedule) Busiest() int {
 	return most
 }
 
-// Depth is how many messages follow one another at most: those that one rank sends, and one that is sent after another was
-// received. What is received waits for its sending, and else takes no time.
+// Depth is how many messages follow one another at most: those that one rank sends, and one that is sent after another
+// was received. What is received waits for its sending, and else takes no time.
 func (s Schedule) Depth() int {
 	sent := make(map[[2]int][]int) // by sender and receiver: of each message on its way, how many came before it, and itself
 	at, began, clock := make([]int, len(s)), make([]bool, len(s)), make([]int, len(s))

@@ -12,8 +12,8 @@ type Scratch struct {
 // Use makes patterns send from out and receive into in, as far as they reach.
 func (s *Scratch) Use(out, in []byte) { s.out, s.in = out, in }
 
-// Borrow makes patterns use the memory of another rank's scratch, which may not run at the same time. It is for messages whose content
-// nobody reads.
+// Borrow makes patterns use the memory of another rank's scratch, which may not run at the same time. It is for
+// messages whose content nobody reads.
 func (s *Scratch) Borrow(of *Scratch) { s.of = of }
 
 // Out returns n bytes to send, the same each time.

@@ -21,8 +21,8 @@ func whole(list []Pattern) []Pattern {
 // Segmented reports whether the algorithm cuts a message into pieces of a size that can be chosen.
 func (p Pattern) Segmented() bool { return p.segmented != nil }
 
-// WithSegment returns a segmented algorithm with another size of its pieces [B]; 0 passes messages on whole. Other algorithms stay as
-// they are.
+// WithSegment returns a segmented algorithm with another size of its pieces [B]; 0 passes messages on whole. Other
+// algorithms stay as they are.
 func (p Pattern) WithSegment(n int) Pattern {
 	if p.segmented == nil {
 		return p
@@ -35,7 +35,8 @@ func (p Pattern) WithSegment(n int) Pattern {
 	return p
 }
 
-// Variants lists the algorithms of an operation for messages of m bytes: segmented ones whole, and with each of Segments that is shorter.
+// Variants lists the algorithms of an operation for messages of m bytes: segmented ones whole, and with each of
+// Segments that is shorter.
 func Variants(operation string, m int) []Pattern {
 	var out []Pattern
 	for _, p := range OfOperation(operation) {

@@ -2,8 +2,8 @@ package pattern
 
 import "math"
 
-// trees are broadcasts over trees whose nodes send every segment to all their children at once, as MPI libraries do. The trees are those
-// of Open MPI's coll/base (coll_base_topo.c), rank by rank.
+// trees are broadcasts over trees whose nodes send every segment to all their children at once, as MPI libraries do.
+// The trees are those of Open MPI's coll/base (coll_base_topo.c), rank by rank.
 var trees = []Pattern{
 	{ID: 24, Operation: "bcast", Algorithm: "knomial", Bytes: "of the message",
 		Source: "Open MPI: 4-nomial tree, the largest subtree first; segments of 8 KiB", Least: 2, segmented: over(knomial(4))},
@@ -23,16 +23,16 @@ var trees = []Pattern{
 		Fits: powerOfTwo, Run: scatterDoubling},
 }
 
-// Linear is broadcast serial as MPI libraries perform it: the root's sends are one exchange. The messages are the same, so that All holds
-// the other only.
+// Linear is broadcast serial as MPI libraries perform it: the root's sends are one exchange. The messages are the same,
+// so that All holds the other only.
 var Linear = Pattern{Operation: "bcast", Algorithm: "linear", Bytes: "of the message", Source: "the root sends to all at once, by rank", Least: 2,
 	Run: linearBroadcast}
 
 // Chains is how many chains broadcast "chains" has.
 const Chains = 4
 
-// tree is the shape of a broadcast from rank 0. It returns a rank's parent, and appends its children to next, in the order in which it
-// sends to them.
+// tree is the shape of a broadcast from rank 0. It returns a rank's parent, and appends its children to next, in the
+// order in which it sends to them.
 type tree func(rank, size int, next []int) (parent int, children []int)
 
 // over is the broadcast over a tree.
@@ -78,8 +78,8 @@ func everyOther(c Comm, s *Scratch) []int {
 	return s.ranks
 }
 
-// knomial: the children of a rank are rank + 1, 2, … radix−1 times every power of the radix that divides the rank with the next power, the
-// largest first.
+// knomial: the children of a rank are rank + 1, 2, … radix−1 times every power of the radix that divides the rank with
+// the next power, the largest first.
 func knomial(radix int) tree {
 	return func(rank, size int, next []int) (int, []int) {
 		parent, mask := 0, 1
@@ -159,9 +159,9 @@ func chains(count int) tree {
 	}
 }
 
-// splitBinary: odd ranks are the left half of the tree and get the first half of the message, the longer one; even ranks get the second.
-// Then rank 1 exchanges halves with rank 2, 3 with 4 and so on; a last odd rank without a partner gets the second half from the root.
-// A message of which a half is shorter than a segment goes along a chain.
+// splitBinary: odd ranks are the left half of the tree and get the first half of the message, the longer one; even
+// ranks get the second. Then rank 1 exchanges halves with rank 2, 3 with 4 and so on; a last odd rank without a partner
+// gets the second half from the root. A message of which a half is shorter than a segment goes along a chain.
 func splitBinary(segment int) func(Comm, int, *Scratch) error {
 	chain := pipelined(segment)
 	return func(c Comm, m int, s *Scratch) error {
@@ -214,7 +214,8 @@ func downHalves(c Comm, s *Scratch, half [2]int, segment int) error {
 // powerOfTwo reports whether a team is.
 func powerOfTwo(size int) bool { return size&(size-1) == 0 }
 
-// scatterDoubling: as scatterAllgather, but ranks that differ in one bit, from the lowest, exchange all the blocks they have.
+// scatterDoubling: as scatterAllgather, but ranks that differ in one bit, from the lowest, exchange all the blocks they
+// have.
 func scatterDoubling(c Comm, m int, s *Scratch) error {
 	rank, size := c.Rank(), c.Size()
 	if err := scatterBlocks(c, m, s); err != nil {

@@ -21,8 +21,8 @@ const (
 	sizesPerDecade = 6
 	jitter         = 0.5 // of a step between sizes
 
-	mostReps  = 400 // of a batch: enough for the tail of the times
-	leastReps = roundtrip.LeastReps
+	maxReps = 400 // of a batch: enough for the tail of the times
+	minReps = roundtrip.MinReps
 )
 
 // Name implements bench.Experiment.
@@ -61,8 +61,8 @@ func (Experiment) Teams(l bench.Limits, _ bench.Point) []bench.Step {
 func (Experiment) Cost(l bench.Limits, p bench.Point) bench.Cost { return bounds(p).Cost(l) }
 
 func bounds(p bench.Point) roundtrip.Bounds {
-	b := roundtrip.Pings(p[names.FactorBytes], 1, leastReps)
-	b.Most, b.Settle = mostReps, true
+	b := roundtrip.Pings(p[names.FactorBytes], 1, minReps)
+	b.Most, b.Settle = maxReps, true
 	return b
 }
 

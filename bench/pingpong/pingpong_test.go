@@ -95,7 +95,7 @@ func (g *growing) Counters(peer int) (dataset.TCP, error) {
 	return c, err
 }
 
-// The warm-up goes on while the window grows and the message does not fit, and no longer than roundtrip.MostWarm.
+// The warm-up goes on while the window grows and the message does not fit, and no longer than roundtrip.MaxWarm.
 func TestPingPongWarmsUp(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
@@ -106,7 +106,7 @@ func TestPingPongWarmsUp(t *testing.T) {
 		{"fits at once", 100, 10, 2},
 		{"fits after 5", 5 * 1448, 10, 5},
 		{"stops growing at 4", 1 << 20, 4, 5},
-		{"never fits", 1 << 20, 1000, roundtrip.MostWarm},
+		{"never fits", 1 << 20, 1000, roundtrip.MaxWarm},
 	} {
 		var root *growing
 		benchtest.MustRun(t, Experiment{}, benchtest.Net(benchtest.Spec(2)),
@@ -133,10 +133,10 @@ func TestPingPongBudget(t *testing.T) {
 		effort float64
 		want   int
 	}{
-		{1, 1, min(mostReps, fits(1, 50_000_000))},
-		{1, 0.1, min(mostReps/10, fits(1, 5_000_000))},
+		{1, 1, min(maxReps, fits(1, 50_000_000))},
+		{1, 0.1, min(maxReps/10, fits(1, 5_000_000))},
 		{20_000, 1, fits(20_000, 50_000_000)},
-		{1_000_000, 0.1, roundtrip.LeastReps},
+		{1_000_000, 0.1, roundtrip.MinReps},
 	} {
 		n := sim.New(s, sim.Options{})
 		line := benchtest.MustRun(t, Experiment{}, n, bench.Slot{Teams: [][]int{{0, 1}},

@@ -10,18 +10,18 @@ import (
 	"calib/internal/units"
 )
 
-// Experiment passes a byte to and fro (phase "trip", as pingpong), and then sends more and more until that takes long enough to tell
-// the rate (phase "rate": the time of as many bytes as "bytes" says, to the answer). On any path it ends within seconds. No model
-// reads it: a plan does, before the run.
+// Experiment passes a byte to and fro (phase "trip", as pingpong), and then sends more and more until that takes long
+// enough to tell the rate (phase "rate": the time of as many bytes as "bytes" says, to the answer). On any path it ends
+// within seconds. No model reads it: a plan does, before the run.
 type Experiment struct{}
 
 const (
-	mostTrips, leastTrips = 60, 3
+	maxTrips, minTrips = 60, 3
 
-	// A burst is doubled until it takes longEnough, or is as large as mostBytes.
+	// A burst is doubled until it takes longEnough, or is as large as maxBytes.
 	longEnough = 60 * units.Millisecond
 	firstBytes = 16 * units.KiB
-	mostBytes  = 16 * units.MiB
+	maxBytes   = 16 * units.MiB
 )
 
 // Name implements bench.Experiment.
@@ -47,17 +47,17 @@ func (Experiment) Teams(l bench.Limits, _ bench.Point) []bench.Step { return ben
 func (Experiment) Cost(l bench.Limits, _ bench.Point) bench.Cost {
 	c := trips().Cost(l)
 	bursts := 0
-	for b := firstBytes; b <= mostBytes; b *= 2 {
+	for b := firstBytes; b <= maxBytes; b *= 2 {
 		bursts++
 	}
-	c.Bytes += 2*mostBytes + units.Bytes(bursts)
-	c.Messages += bursts + int(2*mostBytes/chunk)
+	c.Bytes += 2*maxBytes + units.Bytes(bursts)
+	c.Messages += bursts + int(2*maxBytes/chunk)
 	return c
 }
 
 func trips() roundtrip.Bounds {
-	b := roundtrip.Pings(1, 1, leastTrips)
-	b.Most = mostTrips
+	b := roundtrip.Pings(1, 1, minTrips)
+	b.Most = maxTrips
 	return b
 }
 
@@ -79,12 +79,12 @@ func (Experiment) Run(_ context.Context, g bench.Group, p bench.Point, r *bench.
 	return lead(g, p, r)
 }
 
-// fewAgain is the share of segments that may be sent again on a connection before the hosts count as reaching each other only just: one of the
-// handful that open it may be, where a host stood still.
+// fewAgain is the share of segments that may be sent again on a connection before the hosts count as reaching each
+// other only just: one of the handful that open it may be, where a host stood still.
 const fewAgain = 0.25
 
-// reach passes a byte to the other rank, back, and there again. Each rank records how long its part took, with the counters of the
-// whole connection.
+// reach passes a byte to the other rank, back, and there again. Each rank records how long its part took, with the
+// counters of the whole connection.
 func reach(g bench.Group, p bench.Point, r *bench.Recorder) error {
 	other, b, start := 1-g.Rank(), []byte{0}, g.Now()
 	for from := range 3 {
@@ -127,7 +127,7 @@ func lead(g bench.Group, p bench.Point, r *bench.Recorder) error {
 		if err := g.Recv(1, ack); err != nil {
 			return err
 		}
-		if took = bench.Elapsed(g, start); took >= int64(longEnough) || size >= mostBytes {
+		if took = bench.Elapsed(g, start); took >= int64(longEnough) || size >= maxBytes {
 			break
 		}
 	}
@@ -152,7 +152,7 @@ func answer(g bench.Group, buf []byte) error {
 		if err != nil || size[0] == 0 {
 			return err
 		}
-		for left := units.Bytes(min(size[0], int64(mostBytes))); left > 0; left -= min(left, chunk) {
+		for left := units.Bytes(min(size[0], int64(maxBytes))); left > 0; left -= min(left, chunk) {
 			if err := g.Recv(0, buf[:min(left, chunk)]); err != nil {
 				return err
 			}

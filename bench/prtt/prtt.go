@@ -12,8 +12,8 @@ import (
 	"calib/internal/units"
 )
 
-// Experiment measures PRTT(n,d,s) of Hoefler et al. (Netgauge): rank 0 sends n messages of s bytes, each d after the one
-// before, rank 1 answers the n-th with one of s bytes. Its phases give LogGP's parameters:
+// Experiment measures PRTT(n,d,s) of Hoefler et al. (Netgauge): rank 0 sends n messages of s bytes, each d after the
+// one before, rank 1 answers the n-th with one of s bytes. Its phases give LogGP's parameters:
 //
 //	prtt     PRTT(n,0,s); (PRTT(n,0,s) − PRTT(1,0,s))/(n−1) is the gap of a message, g + G(s−1)
 //	spaced   PRTT(n,d,s) minus what was really waited, d ≥ PRTT(1,0,s), so that every send finds an idle path;
@@ -21,12 +21,13 @@ import (
 //	delayed  messages back to back to a rank that waits d before each of the last n−1 receives, or until all are there,
 //	         so that it finds the message there, minus what was really waited; likewise o_r
 //
-// Neither overhead is subtracted from anything. L is what is left of PRTT(1,0,s) without the overheads, and not half of it.
+// Neither overhead is subtracted from anything. L is what is left of PRTT(1,0,s) without the overheads, and not half of
+// it.
 type Experiment struct{}
 
 const (
 	messages     = 16
-	mostWaiting  = 16 * units.KiB // largest message of the forms that wait
+	maxWaiting   = 16 * units.KiB // largest message of the forms that wait
 	waitingReps  = 25             // repetitions of the forms that wait
 	waitingLeast = 3
 	waitingTime  = 50 * units.Millisecond // that they take about, where they are no more than the least
@@ -35,8 +36,8 @@ const (
 	largest      = 256 * units.KiB
 )
 
-// Sizes are first about a packet's, then whole segments, growing by four, to largest: a segment that a message does not fill
-// would put its fixed time into G.
+// Sizes are first about a packet's, then whole segments, growing by four, to largest: a segment that a message does not
+// fill would put its fixed time into G.
 var (
 	packets       = []units.Bytes{1, 40, 181, 701, 1401}
 	packetsQuick  = []units.Bytes{1, 181, 1401}
@@ -71,7 +72,7 @@ func (Experiment) Design(l bench.Limits) []bench.Point {
 		x := int64(s)
 		out = append(out, bench.Point{names.FactorBytes: x, names.FactorMessages: 1},
 			bench.Point{names.FactorBytes: x, names.FactorMessages: messages})
-		if s <= mostWaiting {
+		if s <= maxWaiting {
 			out = append(out, bench.Point{names.FactorBytes: x, names.FactorMessages: messages, names.FactorSpaced: 1},
 				bench.Point{names.FactorBytes: x, names.FactorMessages: messages, names.FactorDelayed: 1})
 		}
@@ -100,14 +101,14 @@ func (Experiment) Cost(l bench.Limits, p bench.Point) bench.Cost {
 	// Every message but the first waits about as long as a round trip.
 	trip, one := l.OnPath().Trip(p[names.FactorBytes]), bounds(p)
 	c.Time += bench.Repeated(units.Nanos(p[names.FactorMessages])*min(trip, maxDelay), waitingTime, one.Least, one.Most)
-	c.Bytes += 8 * units.Bytes(mostNumbers(bounds(p), l.Effort, int(p[names.FactorMessages]))+1)
+	c.Bytes += 8 * units.Bytes(maxNumbers(bounds(p), l.Effort, int(p[names.FactorMessages]))+1)
 	return c
 }
 
 func waits(p bench.Point) bool { return p[names.FactorSpaced] == 1 || p[names.FactorDelayed] == 1 }
 
 func bounds(p bench.Point) roundtrip.Bounds {
-	b := roundtrip.Pings(p[names.FactorBytes]*p[names.FactorMessages], p[names.FactorMessages], roundtrip.LeastReps)
+	b := roundtrip.Pings(p[names.FactorBytes]*p[names.FactorMessages], p[names.FactorMessages], roundtrip.MinReps)
 	if waits(p) {
 		b.Most, b.Least = waitingReps, waitingLeast
 	}
@@ -205,8 +206,8 @@ func (x run) delayed() error {
 	return nil
 }
 
-// add records the round trips and the single calls of a form that waits. Between two calls there are two readings of the
-// clock: the measured wait contains one, and the other is subtracted here. The calls' own times contain one each.
+// add records the round trips and the single calls of a form that waits. Between two calls there are two readings of
+// the clock: the measured wait contains one, and the other is subtracted here. The calls' own times contain one each.
 func (x run) add(form, call string, t roundtrip.Result, calls []int64, delay units.Nanos, clock float64) {
 	for i := range t.NS {
 		t.NS[i] -= int64(math.Round(clock * float64(x.n-1)))

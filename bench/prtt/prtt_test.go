@@ -13,8 +13,8 @@ import (
 	"calib/transport/sim"
 )
 
-// The identities that LogGP is read off hold to the nanosecond: the gap is that of the slowest server, spacing leaves o_s,
-// delayed receives leave o_r. Single calls are timed with one reading of the clock.
+// The identities that LogGP is read off hold to the nanosecond: the gap is that of the slowest server, spacing leaves
+// o_s, delayed receives leave o_r. Single calls are timed with one reading of the clock.
 func TestPRTTIdentities(t *testing.T) {
 	costs := sim.Cost{Send: 3000, SendByte: 0.5, Recv: 4000, RecvByte: 0.25, Now: 40}
 	for _, mode := range []string{netspec.Shared, netspec.Switched} {

@@ -69,8 +69,8 @@ type spacedTrain struct {
 	delay units.Nanos
 }
 
-// Lead implements roundtrip.Exchange. A wait begins with the end of a send and ends with the beginning of the next one, so that
-// each message has two readings of the clock: one is part of the wait, the other of the send.
+// Lead implements roundtrip.Exchange. A wait begins with the end of a send and ends with the beginning of the next one,
+// so that each message has two readings of the clock: one is part of the wait, the other of the send.
 func (x *spacedTrain) Lead(g bench.Group, last bool) (roundtrip.Trip, error) {
 	x.msg[0] = roundtrip.LastMark(last)
 	start := g.Now()
@@ -100,8 +100,8 @@ func (x *spacedTrain) Lead(g bench.Group, last bool) (roundtrip.Trip, error) {
 }
 
 // delayedTrain is PRTT(n,0,s) with a following rank that waits before each receive but the first: until the message is
-// there, and for the delay as long as other messages are still under way, because their arrival would disturb the receive.
-// Once all are there it does not wait: the sender, without an acknowledgement, would send the last one again.
+// there, and for the delay as long as other messages are still under way, because their arrival would disturb the
+// receive. Once all are there it does not wait: the sender, without an acknowledgement, would send the last one again.
 //
 // The first receive of an exchange is not timed, nor the last: its reading of the clock would delay the reply.
 type delayedTrain struct {
@@ -111,7 +111,8 @@ type delayedTrain struct {
 	delay    units.Nanos
 }
 
-// Follow implements roundtrip.Exchange. As with spacedTrain a message has two readings of the clock, one of them in the wait.
+// Follow implements roundtrip.Exchange. As with spacedTrain a message has two readings of the clock, one of them in the
+// wait.
 func (x *delayedTrain) Follow(g bench.Group) (last bool, err error) {
 	var waited, ended units.Nanos
 	for i := range x.n {
@@ -158,8 +159,8 @@ func (x *delayedTrain) await(g bench.Group, since units.Nanos, left int) (units.
 	return g.Now(), nil
 }
 
-// mostNumbers bounds how many numbers sendTimes sends.
-func mostNumbers(b roundtrip.Bounds, e bench.Effort, n int) int { return 3 + b.Room(e)*(1+n-2) }
+// maxNumbers bounds how many numbers sendTimes sends.
+func maxNumbers(b roundtrip.Bounds, e bench.Effort, n int) int { return 3 + b.Room(e)*(1+n-2) }
 
 var errTimes = errors.New("delayed: rank 1 sent another number of times than it was asked for")
 
@@ -172,15 +173,15 @@ func (x *delayedTrain) sendTimes(g bench.Group) error {
 	return bench.SendNumbers(g, x.peer, slices.Concat(x.waits.timed, x.receives.timed)...)
 }
 
-// recvTimes receives them, subtracts the waits of the last exchanges from ns and keeps their receives. It returns the cost
-// of a reading of the clock [ns].
+// recvTimes receives them, subtracts the waits of the last exchanges from ns and keeps their receives. It returns the
+// cost of a reading of the clock [ns].
 func (x *delayedTrain) recvTimes(g bench.Group, ns []int64) (clock float64, err error) {
 	head, err := bench.RecvNumbers(g, x.peer, 3)
 	if err != nil {
 		return 0, err
 	}
 	waits, receives := head[0], head[1]
-	if waits < int64(len(ns)) || waits > int64(len(ns)+roundtrip.MostWarm) || receives != waits*int64(x.n-2) {
+	if waits < int64(len(ns)) || waits > int64(len(ns)+roundtrip.MaxWarm) || receives != waits*int64(x.n-2) {
 		return 0, errTimes
 	}
 	w, err := bench.RecvNumbers(g, x.peer, int(waits+receives))

@@ -6,8 +6,8 @@ import (
 	"calib/bench"
 )
 
-// arrivals is what came to a rank, piece by piece: when [ns], and how many bytes had come by then. When it is full, later pieces are
-// taken to have come with the last.
+// arrivals is what came to a rank, piece by piece: when [ns], and how many bytes had come by then. When it is full,
+// later pieces are taken to have come with the last.
 type arrivals struct{ at, sum []int64 }
 
 // pieceBytes is about how much of a message comes at a time, at least.

@@ -11,13 +11,13 @@ import (
 )
 
 const (
-	// leastSeen is how many injections of a rank, or messages that came to one on average, count at least.
-	leastSeen = 4
-	// lossShare is the share of the segments of asynchronous messages that may be sent again: it costs as much. A message that waits
-	// for a reply would wait for a time-out.
+	// minSeen is how many injections of a rank, or messages that came to one on average, count at least.
+	minSeen = 4
+	// lossShare is the share of the segments of asynchronous messages that may be sent again: it costs as much. A
+	// message that waits for a reply would wait for a time-out.
 	lossShare = 0.02
-	// leastShare stands for the messages that came to a rank where there are fewer: an interval is finite.
-	leastShare = 1. / 8
+	// minShare stands for the messages that came to a rank where there are fewer: an interval is finite.
+	minShare = 1. / 8
 )
 
 // seen is what a rank saw of a remap, on its own clock.
@@ -80,7 +80,7 @@ func (x remap) add(s seen, before dataset.TCP) error {
 		at := within(s.at, lo, hi)
 		ns, averaged := bench.Intervals(at)
 		b.NS, b.Aux[names.AuxAveraged] = ns, float64(averaged)
-		if len(at) < leastSeen {
+		if len(at) < minSeen {
 			b.NS, b.Flags = []int64{int64(s.ended-s.began) / int64(len(s.to))}, []string{dataset.FlagUnsteady}
 		}
 		x.R.Add(b)
@@ -92,9 +92,9 @@ func (x remap) add(s seen, before dataset.TCP) error {
 		return err
 	}
 	messages := float64(bytes) / float64(x.size)
-	b.NS = []int64{int64(float64(hi-lo) / max(messages, leastShare))}
+	b.NS = []int64{int64(float64(hi-lo) / max(messages, minShare))}
 	b.Aux[names.AuxAveraged] = messages
-	if all < int64(leastSeen*x.size*x.G.Size()) {
+	if all < int64(minSeen*x.size*x.G.Size()) {
 		b.Flags = []string{dataset.FlagUnsteady}
 	}
 	x.R.Add(b)
@@ -111,8 +111,8 @@ func (x remap) batch(s seen, tcp dataset.TCP) bench.Batch {
 	return bench.Batch{Loss: loss, Phase: names.PhaseRemap, Point: x.P, Ranks: []int{x.G.Rank()}, TCP: &tcp, Aux: aux}
 }
 
-// window is the part of the remap, on this rank's clock, in which all were at it: not the first part, and not what comes after the last
-// injection of the rank that ends first.
+// window is the part of the remap, on this rank's clock, in which all were at it: not the first part, and not what
+// comes after the last injection of the rank that ends first.
 func (x remap) window(s seen) (lo, hi int64, err error) {
 	rank, clocks := x.G.Rank(), x.R.Clocks
 	last := int64(math.MinInt64) // negative, so that the largest is the earliest
@@ -134,8 +134,8 @@ func within(at []int64, lo, hi int64) []int64 {
 	return at[from:max(from, to)]
 }
 
-// addAlone records the interval of rank 0's injections as its messages came, at whichever ranks: nothing but the transport holds them
-// up, which has taken them long before.
+// addAlone records the interval of rank 0's injections as its messages came, at whichever ranks: nothing but the
+// transport holds them up, which has taken them long before.
 func (x remap) addAlone(s seen, tcp dataset.TCP) error {
 	rank, clocks := x.G.Rank(), x.R.Clocks
 	first, last := int64(math.MinInt64), int64(math.MinInt64)

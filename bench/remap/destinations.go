@@ -10,8 +10,8 @@ import (
 // destinationSeed is that of the generator of drawn destinations; a stream is one rank in one round.
 const destinationSeed = 0x72656d6170
 
-// destinations fills out with whom a rank sends its messages to; it returns none where the rank sends none. All ranks know those of
-// all, so that each knows what it will receive.
+// destinations fills out with whom a rank sends its messages to; it returns none where the rank sends none. All ranks
+// know those of all, so that each knows what it will receive.
 func destinations(p bench.Point, round, rank int, out []int) []int {
 	size := int(p[names.FactorHosts])
 	if int64(rank) >= p[names.FactorInjecting] {
@@ -32,8 +32,8 @@ func destinations(p bench.Point, round, rank int, out []int) []int {
 	return out
 }
 
-// offsets lists how far round the ring of ranks a message may go, upwards. A span of 0 is all ranks in order; with one the nearest
-// come first, up and down in turn.
+// offsets lists how far round the ring of ranks a message may go, upwards. A span of 0 is all ranks in order; with one
+// the nearest come first, up and down in turn.
 func offsets(size, span int) []int {
 	var out []int
 	if span == 0 {

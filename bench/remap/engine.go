@@ -9,8 +9,8 @@ import (
 	"calib/internal/units"
 )
 
-// engine is one rank's thread: it injects, serves and receives. Messages begin with a byte that says what they are. It never waits
-// for room without receiving what has come, so that ranks that send to each other do not wait for ever.
+// engine is one rank's thread: it injects, serves and receives. Messages begin with a byte that says what they are. It
+// never waits for room without receiving what has come, so that ranks that send to each other do not wait for ever.
 type engine struct {
 	g    bench.Group
 	size int                 // bytes of a message
@@ -56,8 +56,8 @@ type job struct {
 	log            arrivals    // of requests
 }
 
-// aheadBytes and the numbers beside it bound how far a rank's asynchronous injections run ahead of the others', as LogP's capacity of
-// the network does.
+// aheadBytes and the numbers beside it bound how far a rank's asynchronous injections run ahead of the others', as
+// LogP's capacity of the network does.
 const (
 	aheadBytes            = 64 << 10
 	leastAhead, mostAhead = 2, 16
@@ -103,8 +103,8 @@ func (e *engine) newJob(p bench.Point, r *bench.Recorder, n int) job {
 // expect is how many requests come in all.
 func (j *job) expect() int { return j.due[len(j.due)-1] }
 
-// mayInject reports whether the next message may go out. Asynchronously, the rank that has injected least may always: what is due by
-// then has been sent.
+// mayInject reports whether the next message may go out. Asynchronously, the rank that has injected least may always:
+// what is due by then has been sent.
 func (j *job) mayInject() bool {
 	switch {
 	case j.sent == len(j.to):
@@ -225,7 +225,7 @@ func (e *engine) flush() error {
 		if now-since > longestWait {
 			return fmt.Errorf("send %d bytes to rank %d: it has taken none of the last %d within %v", e.size, to, left, time.Duration(longestWait))
 		}
-		wait = min(max(now-since, leastWait), mostWait)
+		wait = min(max(now-since, minWait), maxWait)
 	}
 	e.out, e.next = e.out[:0], 0
 	return nil
@@ -233,8 +233,8 @@ func (e *engine) flush() error {
 
 const (
 	// A rank that can neither send nor receive waits as long as it has waited already, within these bounds.
-	leastWait = 50 * units.Microsecond
-	mostWait  = units.Millisecond
+	minWait = 50 * units.Microsecond
+	maxWait = units.Millisecond
 	// longestWait is after what time without a byte a remap is given up: longer than retransmission time-outs in a row.
 	longestWait = 8 * units.Second
 )

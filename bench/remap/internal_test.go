@@ -12,8 +12,8 @@ func at(hosts, kind, span int64) bench.Point {
 	return bench.Point{names.FactorHosts: hosts, names.FactorInjecting: hosts, names.FactorDestinations: kind, names.FactorSpan: span}
 }
 
-// No rank sends to itself or beyond the span; hosts in turn go through permutations; drawn destinations are all that may be, and others in
-// every round.
+// No rank sends to itself or beyond the span; hosts in turn go through permutations; drawn destinations are all that
+// may be, and others in every round.
 func TestDestinations(t *testing.T) {
 	for _, hosts := range []int64{2, 3, 4, 7, 8} {
 		for span := range hosts {

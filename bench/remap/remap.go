@@ -1,4 +1,5 @@
-// Package remap measures all-to-all remaps: every rank repeatedly sends a message to another rank, and they share what lies between.
+// Package remap measures all-to-all remaps: every rank repeatedly sends a message to another rank, and they share what
+// lies between.
 package remap
 
 import (
@@ -11,21 +12,22 @@ import (
 	"calib/internal/units"
 )
 
-// Experiment is the all-to-all remap of LoGPC (Moritz and Frank 2001, section 5.1): each rank repeatedly sends a message to another
-// one. Synchronous (sync 1), it waits for the reply, which is as long as the request, and serves the requests of others meanwhile.
-// Asynchronous (sync 0), it goes on: it sends, and receives one message for each that it sends, once it is its window ahead.
-// Destinations are drawn, go round as (i+p) mod P, or are always the next rank; a span leaves those out that are further away.
-// Recorded are the intervals between injections of each rank, while all inject (injecting P), or rank 0 alone does (injecting 1).
+// Experiment is the all-to-all remap of LoGPC (Moritz and Frank 2001, section 5.1): each rank repeatedly sends a
+// message to another one. Synchronous (sync 1), it waits for the reply, which is as long as the request, and serves the
+// requests of others meanwhile. Asynchronous (sync 0), it goes on: it sends, and receives one message for each that it
+// sends, once it is its window ahead. Destinations are drawn, go round as (i+p) mod P, or are always the next rank; a
+// span leaves those out that are further away. Recorded are the intervals between injections of each rank, while all
+// inject (injecting P), or rank 0 alone does (injecting 1).
 type Experiment struct{}
 
 const (
 	// A batch is as many injections of each rank as take batchTime at effort 1, within these bounds.
-	mostInjections  = 2048
-	leastInjections = 12
-	batchTime       = 250 * units.Millisecond
-	leastTime       = 60 * units.Millisecond
-	// mostTime is the longest batch. One of which the least injections would take longer is skipped.
-	mostTime = 6 * units.Second
+	maxInjections = 2048
+	minInjections = 12
+	batchTime     = 250 * units.Millisecond
+	minTime       = 60 * units.Millisecond
+	// maxTime is the longest batch. One of which the least injections would take longer is skipped.
+	maxTime = 6 * units.Second
 	// trialInjections tell how long a batch takes. Before them come as many that open connections and windows.
 	trialInjections = 4
 )
@@ -44,8 +46,8 @@ func (Experiment) Synchronised() {}
 // Stamped implements bench.Stamped: a rank that wakes up must not take the CPU from one that serves.
 func (Experiment) Stamped() {}
 
-// Design implements bench.Experiment: on all hosts every kind of destinations, rank 0 alone, and, unless the design is thin, drawn
-// destinations on half of the hosts; each synchronous and asynchronous, for every size.
+// Design implements bench.Experiment: on all hosts every kind of destinations, rank 0 alone, and, unless the design is
+// thin, drawn destinations on half of the hosts; each synchronous and asynchronous, for every size.
 func (Experiment) Design(l bench.Limits) []bench.Point {
 	if l.Hosts < 2 {
 		return nil
@@ -88,7 +90,7 @@ func spans(l bench.Limits) []int64 {
 func (Experiment) Ranges() bench.Ranges {
 	return bench.Ranges{
 		names.FactorSync: bench.Flag, names.FactorHosts: bench.TeamSize, names.FactorInjecting: bench.TeamSize,
-		names.FactorDestinations: {Least: 0, Most: names.DestinationsNext}, names.FactorSpan: {Least: 0, Most: bench.MostHosts},
+		names.FactorDestinations: {Least: 0, Most: names.DestinationsNext}, names.FactorSpan: {Least: 0, Most: bench.MaxHosts},
 		names.FactorBytes: bench.Sizes,
 	}
 }
@@ -101,13 +103,14 @@ func (Experiment) Teams(_ bench.Limits, p bench.Point) []bench.Step {
 // guessed is how long an injection takes at least.
 const guessed = 20 * units.Microsecond
 
-// Cost implements bench.Experiment. A batch is bounded by its time: this is what it holds if an injection takes the time guessed.
+// Cost implements bench.Experiment. A batch is bounded by its time: this is what it holds if an injection takes the
+// time guessed.
 func (Experiment) Cost(l bench.Limits, p bench.Point) bench.Cost {
-	n := min(int(l.Effort.Time(batchTime, leastTime)/guessed), l.Effort.Reps(mostInjections, windows*mostAhead)) + 2*trialInjections
+	n := min(int(l.Effort.Time(batchTime, minTime)/guessed), l.Effort.Reps(maxInjections, windows*mostAhead)) + 2*trialInjections
 	messages := n * int(1+p[names.FactorSync])
 	path := l.OnPath()
 	one := units.Nanos(1+p[names.FactorSync]) * path.Message(p[names.FactorBytes], int(p[names.FactorInjecting])/2)
-	batch := min(bench.Repeated(one, l.Effort.Time(batchTime, leastTime), leastInjections, n), mostTime)
+	batch := min(bench.Repeated(one, l.Effort.Time(batchTime, minTime), minInjections, n), maxTime)
 	return bench.Cost{
 		Bytes: units.Bytes(int64(messages)*p[names.FactorBytes]) + controlBytes, Messages: messages,
 		Time: 4*path.Start(int(p[names.FactorHosts])) + 2*trialInjections*one + batch,
@@ -135,7 +138,7 @@ func (Experiment) Run(_ context.Context, g bench.Group, p bench.Point, r *bench.
 	if err != nil {
 		return err
 	}
-	least := leastInjections
+	least := minInjections
 	if p[names.FactorSync] == 0 {
 		least = max(least, windows*aheadOf(int(p[names.FactorBytes])))
 	}
@@ -162,10 +165,10 @@ const windows = 4
 
 // injections is how many each rank makes, if one takes each; 0 if the least take too long.
 func injections(e bench.Effort, each units.Nanos, least int) int {
-	if each*units.Nanos(least) > mostTime {
+	if each*units.Nanos(least) > maxTime {
 		return 0
 	}
-	return max(least, min(e.Reps(mostInjections, leastInjections), int(e.Time(batchTime, leastTime)/each)))
+	return max(least, min(e.Reps(maxInjections, minInjections), int(e.Time(batchTime, minTime)/each)))
 }
 
 // remap is one rank's part of a point.

@@ -40,8 +40,8 @@ func interval(lines []dataset.Sample) float64 {
 	return float64(len(lines)) / rate
 }
 
-// On a switch whose hosts take 400 µs a message, and one packet's way is 1000 µs: alone and in step hosts meet nobody; drawn
-// destinations meet.
+// On a switch whose hosts take 400 µs a message, and one packet's way is 1000 µs: alone and in step hosts meet nobody;
+// drawn destinations meet.
 func TestOnSwitch(t *testing.T) {
 	spec, err := netspec.Preset("switch", 8)
 	if err != nil {

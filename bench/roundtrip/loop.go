@@ -34,12 +34,12 @@ type Bounds struct {
 }
 
 const (
-	// MostReps and LeastReps are the repetitions of a ping-pong within an experiment on something else.
-	MostReps  = 200
-	LeastReps = 5
+	// MaxReps and MinReps are the repetitions of a ping-pong within an experiment on something else.
+	MaxReps = 200
+	MinReps = 5
 
-	// A batch is as many repetitions as fit into budget, batchBytes each way and batchSends of one rank, all three at effort
-	// 1, unless the least repetitions need more.
+	// A batch is as many repetitions as fit into budget, batchBytes each way and batchSends of one rank, all three at
+	// effort 1, unless the least repetitions need more.
 	budget     = 50 * units.Millisecond
 	batchBytes = 16 * units.MiB
 	batchSends = 8192
@@ -47,31 +47,31 @@ const (
 	patience = 4
 
 	leastWarm = 2 // untimed repetitions before a batch, at least,
-	// MostWarm is the same at most, within batchBytes, while the congestion window still grows.
-	MostWarm = 10
+	// MaxWarm is the same at most, within batchBytes, while the congestion window still grows.
+	MaxWarm = 10
 
-	// settleTime is how long a host needs after a pause until its messages take what they take from then on: caches fill,
-	// clocks rise, and the Go runtime's monitor, which looks every 70 µs or so while a program begins to work, falls into a
-	// slower step. On a slow network settleTrips exchanges are too long to wait for.
+	// settleTime is how long a host needs after a pause until its messages take what they take from then on: caches
+	// fill, clocks rise, and the Go runtime's monitor, which looks every 70 µs or so while a program begins to work,
+	// falls into a slower step. On a slow network settleTrips exchanges are too long to wait for.
 	settleTime  = 3 * units.Millisecond
 	settleTrips = 200
 )
 
 // Pings are the bounds of a ping-pong of messages of so many bytes, each in so many sends.
 func Pings(bytes, sends int64, least int) Bounds {
-	return Bounds{Bytes: units.Bytes(bytes), Sends: int(sends), Most: MostReps, Least: least}
+	return Bounds{Bytes: units.Bytes(bytes), Sends: int(sends), Most: MaxReps, Least: least}
 }
 
 // reps bounds the repetitions of a batch.
 func (b Bounds) reps(e bench.Effort) int {
-	byBytes := int(min(e.Bytes(batchBytes, 0)/max(b.Bytes, 1), MostReps<<10))
+	byBytes := int(min(e.Bytes(batchBytes, 0)/max(b.Bytes, 1), MaxReps<<10))
 	bySends := e.Reps(batchSends, 0) / max(b.Sends, 1)
 	return max(b.Least, min(e.Reps(b.Most, b.Least), byBytes, bySends))
 }
 
 // warm bounds the repetitions before a batch.
 func (b Bounds) warm() int {
-	byBytes := int(min(batchBytes/max(b.Bytes, 1), MostWarm))
+	byBytes := int(min(batchBytes/max(b.Bytes, 1), MaxWarm))
 	return max(leastWarm, min(byBytes, batchSends/max(b.Sends, 1)))
 }
 
@@ -90,8 +90,8 @@ func (b Bounds) Room(e bench.Effort) int { return b.warm() + b.settle() + b.reps
 func (b Bounds) Cost(l bench.Limits) bench.Cost {
 	trips := b.Room(l.Effort)
 	return bench.Cost{
-		Bytes:    2*b.Bytes*units.Bytes(trips) + mostOrders*(orderBytes+1) + bench.LossBytes,
-		Messages: (1+b.Sends)*trips + 2*mostOrders + 1,
+		Bytes:    2*b.Bytes*units.Bytes(trips) + maxOrders*(orderBytes+1) + bench.LossBytes,
+		Messages: (1+b.Sends)*trips + 2*maxOrders + 1,
 		Time:     b.time(l),
 	}
 }
@@ -121,8 +121,8 @@ type Result struct {
 	Final bool         // the last of NS is a Final exchange
 }
 
-// Run repeats an exchange: a warm-up, then as many repetitions as fit into the budget, within the bounds. It ends with the
-// batch, or when a receive reaches the group's deadline.
+// Run repeats an exchange: a warm-up, then as many repetitions as fit into the budget, within the bounds. It ends with
+// the batch, or when a receive reaches the group's deadline.
 func Run(g bench.Group, r *bench.Recorder, x Exchange, b Bounds) (Result, error) {
 	if g.Rank() == 1 {
 		return Result{}, followOrders(g, x)
@@ -165,8 +165,8 @@ type loop struct {
 	b Bounds
 }
 
-// warmUp exchanges until the congestion window holds a message whole or has stopped growing, and returns how long the last
-// exchange took. If that one is Final, the result is the batch's.
+// warmUp exchanges until the congestion window holds a message whole or has stopped growing, and returns how long the
+// last exchange took. If that one is Final, the result is the batch's.
 func (l loop) warmUp() (t Result, trip int64, err error) {
 	var before dataset.TCP
 	for i := range l.b.warm() {
@@ -260,10 +260,11 @@ func (l loop) repeat(ns []int64, limit int64) (n int, final bool, err error) {
 // Between batches rank 0 sends orders of one byte, and rank 1 acknowledges each.
 const (
 	orderBytes = 1
-	mostOrders = MostWarm + 2
+	maxOrders  = MaxWarm + 2
 )
 
-// order tells rank 1 to follow, or that nothing more comes, and returns when rank 1 is ready: nothing is under way then.
+// order tells rank 1 to follow, or that nothing more comes, and returns when rank 1 is ready: nothing is under way
+// then.
 func order(g bench.Group, follow bool) error {
 	b := [orderBytes]byte{LastMark(!follow)}
 	if err := g.Send(1, b[:]); err != nil {

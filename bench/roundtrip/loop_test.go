@@ -59,8 +59,8 @@ func (x *slowing) Lead(_ bench.Group, last bool) (Trip, error) {
 
 func (x *slowing) Follow(bench.Group) (bool, error) { return x.last, nil }
 
-// A batch fills its buffer, unless its exchanges last longer than the limit in all, or one is Final. In each case rank 1
-// knows.
+// A batch fills its buffer, unless its exchanges last longer than the limit in all, or one is Final. In each case rank
+// 1 knows.
 func TestRepeat(t *testing.T) {
 	for _, tc := range []struct {
 		name        string

@@ -5,8 +5,8 @@ import (
 	"calib/internal/units"
 )
 
-// Message is the exchange of every ping-pong: a message to a rank and back, whole or in pieces. What is recorded is half
-// the round trip, by the leading rank's clock alone.
+// Message is the exchange of every ping-pong: a message to a rank and back, whole or in pieces. What is recorded is
+// half the round trip, by the leading rank's clock alone.
 type Message struct {
 	peer  int
 	data  []byte // the first byte tells the follower whether another message comes

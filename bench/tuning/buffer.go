@@ -31,8 +31,8 @@ const (
 	// A deadlock is when the transport takes nothing for stallTrips one-way times. That is longer than a retransmission
 	// time-out, which is no deadlock.
 	stallTrips = 20
-	leastStall = 250 * units.Millisecond
-	mostStall  = units.Second
+	minStall   = 250 * units.Millisecond
+	maxStall   = units.Second
 )
 
 // bufferMessages are the M of a design, socketBuffers the sizes asked of the kernel; 0 leaves them to it.
@@ -63,7 +63,7 @@ func (Buffer) Design(l bench.Limits) []bench.Point {
 
 // Ranges implements bench.Experiment.
 func (Buffer) Ranges() bench.Ranges {
-	return bench.Ranges{names.FactorBytes: bench.Sizes, names.FactorBuffer: {Least: 0, Most: bench.MostSize}}
+	return bench.Ranges{names.FactorBytes: bench.Sizes, names.FactorBuffer: {Least: 0, Most: bench.MaxSize}}
 }
 
 // Teams implements bench.Experiment.
@@ -81,7 +81,8 @@ func bufferBounds(p bench.Point, sends int64) roundtrip.Bounds {
 	return roundtrip.Pings(p[names.FactorBytes], sends, bufferLeast)
 }
 
-// Run implements bench.Experiment. Each of its batches is within the group's deadline and at most one deadlock of mostStall.
+// Run implements bench.Experiment. Each of its batches is within the group's deadline and at most one deadlock of
+// maxStall.
 func (Buffer) Run(_ context.Context, g bench.Group, p bench.Point, r *bench.Recorder) error {
 	if err := bench.CheckSize(g, 2); err != nil {
 		return err
@@ -122,7 +123,7 @@ func (x buffers) oneWay() (units.Nanos, error) {
 	if err := x.add(b, t); err != nil || !x.Root() {
 		return 0, err
 	}
-	return min(max(stallTrips*units.Nanos(stats.Median(stats.Floats(t.NS))), leastStall), mostStall), nil
+	return min(max(stallTrips*units.Nanos(stats.Median(stats.Floats(t.NS))), minStall), maxStall), nil
 }
 
 // fragment is the largest that is no larger than this rank's buffers: what was asked for, or half of what the kernel

@@ -34,8 +34,8 @@ func naive(t *testing.T, n *sim.Net, m, buffer int64) bool {
 	return err != nil
 }
 
-// The naive exchange deadlocks exactly where it would for ever, the interleaved one never, and after a deadlock everything
-// goes on as before.
+// The naive exchange deadlocks exactly where it would for ever, the interleaved one never, and after a deadlock
+// everything goes on as before.
 func TestBufferDeadlocks(t *testing.T) {
 	n := sim.New(benchtest.Spec(2), sim.Options{Seed: 1, ClockOffset: units.Second, Cost: sim.Cost{Send: 300, Recv: 400, Now: 25}})
 	points := Buffer{}.Design(bench.Limits{Hosts: 2})
@@ -62,8 +62,8 @@ func TestBufferDeadlocks(t *testing.T) {
 			continue
 		}
 		seen++
-		if len(l.NS) != 1 || l.NS[0] < int64(leastStall) || l.NS[0] > int64(mostStall)+l.NS[0]/4 {
-			t.Errorf("%s: seen after %d ns, want one time from %d to %d", l.Point.Key(), l.NS, leastStall, mostStall)
+		if len(l.NS) != 1 || l.NS[0] < int64(minStall) || l.NS[0] > int64(maxStall)+l.NS[0]/4 {
+			t.Errorf("%s: seen after %d ns, want one time from %d to %d", l.Point.Key(), l.NS, minStall, maxStall)
 		}
 		if sent := l.Aux[names.AuxSentBeforeStall]; sent <= 0 || sent >= float64(l.Point[names.FactorBytes]) {
 			t.Errorf("%s: %g bytes sent before the stall", l.Point.Key(), sent)
@@ -139,7 +139,8 @@ func TestBothWaysStartTogether(t *testing.T) {
 	lines := benchtest.MustRun(t, Buffer{}, n, bench.Slot{Teams: [][]int{{0, 1}}, Points: []bench.Point{p}}, 1, nil)[0]
 	one := benchtest.Median(benchtest.Phase(t, lines, names.PhaseOneWay).NS)
 	for _, phase := range []string{names.PhaseBoth, names.PhaseInterleaved} {
-		// The handshake is shorter than the message, so that its half is known exactly; hosts serve both directions at once.
+		// The handshake is shorter than the message, so that its half is known exactly; hosts serve both directions at
+		// once.
 		if got := benchtest.Median(benchtest.Phase(t, lines, phase).NS); got < 0.99*one || got > 1.01*one {
 			t.Errorf("%s: %.0f ns, want %.0f as one way", phase, got, one)
 		}

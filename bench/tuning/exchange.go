@@ -6,10 +6,10 @@ import (
 	"calib/internal/units"
 )
 
-// bothWays is the exchange in which both ranks send a message at once and receive the other's. With fragment 0 each sends
-// all of it before it receives, and may wait for ever: when the transport takes nothing for patience, that is a stall, and
-// the rank goes on as if interleaved. A stall of either rank is a deadlock. In the end both ranks know of it, all of both
-// messages has passed, and the connection can be used as before.
+// bothWays is the exchange in which both ranks send a message at once and receive the other's. With fragment 0 each
+// sends all of it before it receives, and may wait for ever: when the transport takes nothing for patience, that is a
+// stall, and the rank goes on as if interleaved. A stall of either rank is a deadlock. In the end both ranks know of
+// it, all of both messages has passed, and the connection can be used as before.
 type bothWays struct {
 	peer     int
 	out, in  []byte
@@ -41,7 +41,8 @@ const (
 	handshakeBytes = 2 * handshakeWord
 )
 
-// Lead implements roundtrip.Exchange. Rank 1 starts half a round trip after it has answered the handshake, so that both start at once.
+// Lead implements roundtrip.Exchange. Rank 1 starts half a round trip after it has answered the handshake, so that both
+// start at once.
 func (x *bothWays) Lead(g bench.Group, last bool) (roundtrip.Trip, error) {
 	b := x.word[:]
 	b[0] = roundtrip.LastMark(last)
@@ -82,11 +83,11 @@ func (x *bothWays) Follow(g bench.Group) (last bool, err error) {
 	}
 	last = b[0] == roundtrip.LastMark(true)
 	head := units.Nanos(bench.GetNumber(b[1:]))
-	x.patience = min(units.Nanos(bench.GetNumber(b[9:])), mostStall)
+	x.patience = min(units.Nanos(bench.GetNumber(b[9:])), maxStall)
 	if err := g.Send(x.peer, b[:1]); err != nil {
 		return false, err
 	}
-	if err := g.WaitUntil(g.Now() + min(head, mostStall)); err != nil {
+	if err := g.WaitUntil(g.Now() + min(head, maxStall)); err != nil {
 		return false, err
 	}
 	own, err := x.pass(g, g.Now())

@@ -10,10 +10,10 @@ import (
 	"calib/internal/units"
 )
 
-// Fragment passes a message to and fro in fragments, each sent and received by a call of its own, and records half of each
-// round trip: T(M, f) of M bytes in fragments of f (section 3.1.2 of the latency-hiding paper, figure 11). The cost of a
-// call is in favour of large fragments; that hosts and network work on several at once is in favour of small ones. f = M
-// is the message unfragmented.
+// Fragment passes a message to and fro in fragments, each sent and received by a call of its own, and records half of
+// each round trip: T(M, f) of M bytes in fragments of f (section 3.1.2 of the latency-hiding paper, figure 11). The
+// cost of a call is in favour of large fragments; that hosts and network work on several at once is in favour of small
+// ones. f = M is the message unfragmented.
 type Fragment struct{}
 
 const (

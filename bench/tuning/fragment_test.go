@@ -12,8 +12,8 @@ import (
 	"calib/transport/sim"
 )
 
-// pipeline is the one-way time [ns] of m bytes in fragments of f: the sender's calls, the packets' way through both hosts
-// and the medium, and the receiver's calls, each first come, first served.
+// pipeline is the one-way time [ns] of m bytes in fragments of f: the sender's calls, the packets' way through both
+// hosts and the medium, and the receiver's calls, each first come, first served.
 func pipeline(s *netspec.Spec, c sim.Cost, m, f int) float64 {
 	var sender, receiver float64
 	var left [3]float64
@@ -36,8 +36,8 @@ func pipeline(s *netspec.Spec, c sim.Cost, m, f int) float64 {
 	return receiver
 }
 
-// With a cost for every call and for every byte copied there is a best fragment: smaller ones pay for calls, larger ones
-// wait for the copy. Every time is that of the pipeline, and so is the best.
+// With a cost for every call and for every byte copied there is a best fragment: smaller ones pay for calls, larger
+// ones wait for the copy. Every time is that of the pipeline, and so is the best.
 func TestFragmentHasItsOptimum(t *testing.T) {
 	s := benchtest.Spec(2)
 	s.MSS = 9000

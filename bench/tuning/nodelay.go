@@ -12,11 +12,11 @@ import (
 	"calib/internal/units"
 )
 
-// NoDelay passes messages to and fro with Nagle's algorithm (nagle 1: TCP_NODELAY left off) and without (nagle 0), in one
-// write or in two, a header and the rest, and records half of each round trip. Nagle keeps a partial segment back while
-// anything is unacknowledged; the receiver keeps the acknowledgement back for some 40 ms unless it has something to send.
-// So the sizes lie around whole segments, and around the buffers that a connection begins with. Messages may share
-// segments in all of it: that is what the algorithm is about.
+// NoDelay passes messages to and fro with Nagle's algorithm (nagle 1: TCP_NODELAY left off) and without (nagle 0), in
+// one write or in two, a header and the rest, and records half of each round trip. Nagle keeps a partial segment back
+// while anything is unacknowledged; the receiver keeps the acknowledgement back for some 40 ms unless it has something
+// to send. So the sizes lie around whole segments, and around the buffers that a connection begins with. Messages may
+// share segments in all of it: that is what the algorithm is about.
 type NoDelay struct{}
 
 const (
@@ -28,10 +28,10 @@ const (
 // nodelaySizes are segments and an offset in bytes.
 var nodelaySizes = [][2]int64{{0, 1}, {0, 100}, {1, -1}, {1, 0}, {1, 1}, {2, 0}, {2, 1}, {3, 100}, {6, 1}}
 
-// mostSegments and mostOffset are far beyond those.
+// maxSegments and maxOffset are far beyond those.
 const (
-	mostSegments = 1 << 12
-	mostOffset   = 1 << 20
+	maxSegments = 1 << 12
+	maxOffset   = 1 << 20
 )
 
 // nodelayBuffers are the send and receive buffers that Linux gives a new connection, and a byte more.
@@ -40,8 +40,8 @@ var nodelayBuffers = []units.Bytes{16 * units.KiB, 16*units.KiB + 1, 128 * units
 // Name implements bench.Experiment.
 func (NoDelay) Name() string { return names.NoDelay }
 
-// Design implements bench.Experiment: sizes as segments and offset, or in bytes, each with and without Nagle and, from two
-// bytes up, in one write and in two.
+// Design implements bench.Experiment: sizes as segments and offset, or in bytes, each with and without Nagle and, from
+// two bytes up, in one write and in two.
 func (NoDelay) Design(l bench.Limits) []bench.Point {
 	if l.Hosts < 2 {
 		return nil
@@ -82,15 +82,16 @@ func nodelayBytes(p bench.Point, mss int64) int64 {
 // Ranges implements bench.Experiment.
 func (NoDelay) Ranges() bench.Ranges {
 	return bench.Ranges{
-		names.FactorBytes: {Least: 0, Most: bench.MostSize}, names.FactorSegments: {Least: 0, Most: mostSegments},
-		names.FactorOffset: {Least: -mostOffset, Most: mostOffset}, names.FactorWrites: {Least: 1, Most: 2}, names.FactorNagle: bench.Flag,
+		names.FactorBytes: {Least: 0, Most: bench.MaxSize}, names.FactorSegments: {Least: 0, Most: maxSegments},
+		names.FactorOffset: {Least: -maxOffset, Most: maxOffset}, names.FactorWrites: {Least: 1, Most: 2}, names.FactorNagle: bench.Flag,
 	}
 }
 
 // Teams implements bench.Experiment.
 func (NoDelay) Teams(l bench.Limits, _ bench.Point) []bench.Step { return bench.Neighbours(l.Hosts) }
 
-// Cost implements bench.Experiment, for segments of the size that the plan knows. Where they are longer a batch moves more.
+// Cost implements bench.Experiment, for segments of the size that the plan knows. Where they are longer a batch moves
+// more.
 func (NoDelay) Cost(l bench.Limits, p bench.Point) bench.Cost {
 	return nodelayBounds(nodelayBytes(p, int64(l.SegmentSize())), p).Cost(l)
 }

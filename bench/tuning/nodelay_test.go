@@ -10,8 +10,8 @@ import (
 	"calib/transport/sim"
 )
 
-// With Nagle a message in two writes waits for a delayed acknowledgement; without it, or in one write of one segment, it does
-// not. A batch that stalls ends early.
+// With Nagle a message in two writes waits for a delayed acknowledgement; without it, or in one write of one segment,
+// it does not. A batch that stalls ends early.
 func TestNoDelay(t *testing.T) {
 	const delay = 40 * units.Millisecond
 	s := benchtest.Spec(2)

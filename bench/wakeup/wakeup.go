@@ -62,18 +62,18 @@ func (Experiment) Cost(l bench.Limits, _ bench.Point) bench.Cost {
 	for _, b := range []roundtrip.Bounds{hot(), hot(), idle(), idle()} {
 		c = c.Add(b.Cost(l))
 	}
-	c.Time += 2 * units.Nanos(l.Effort.Reps(idleReps, roundtrip.LeastReps)) * pause
+	c.Time += 2 * units.Nanos(l.Effort.Reps(idleReps, roundtrip.MinReps)) * pause
 	return c
 }
 
 func hot() roundtrip.Bounds {
-	b := roundtrip.Pings(bytes, 1, roundtrip.LeastReps)
+	b := roundtrip.Pings(bytes, 1, roundtrip.MinReps)
 	b.Most, b.Settle = reps, true
 	return b
 }
 
 func idle() roundtrip.Bounds {
-	b := roundtrip.Pings(bytes, 1, roundtrip.LeastReps)
+	b := roundtrip.Pings(bytes, 1, roundtrip.MinReps)
 	b.Most = idleReps
 	return b
 }
@@ -114,8 +114,8 @@ func (Experiment) Run(_ context.Context, g bench.Group, p bench.Point, r *bench.
 	return record(names.PhaseIdleAwake, roundtrip.AfterPause(peer, msg, pause), idle())
 }
 
-// agree tells the peer where this rank runs, and returns whether both have a CPU of their own and may poll, and whether both
-// may keep their CPUs awake.
+// agree tells the peer where this rank runs, and returns whether both have a CPU of their own and may poll, and whether
+// both may keep their CPUs awake.
 func agree(g bench.Group, own plane.Place, mayStay bool) (polls, stays bool, err error) {
 	shared := int64(roundtrip.LastMark(own.Shared))
 	if err := bench.SendNumbers(g, 1-g.Rank(), shared, int64(own.CPU), int64(roundtrip.LastMark(mayStay))); err != nil {

@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	// mostAttacked is what an agent may take under attack [B].
-	mostAttacked = 200 << 20
+	// maxAttacked is what an agent may take under attack [B].
+	maxAttacked = 200 << 20
 	// attackTime bounds an attack, and attackGrace what the run beside it may take beyond its budget.
 	attackTime  = 60 * time.Second
 	attackGrace = 30 * time.Second
@@ -40,8 +40,8 @@ func TestAttacked(t *testing.T) {
 	if !strings.Contains(l.said.String(), "without a ticket of this run") {
 		t.Errorf("the run does not say that its host was attacked: %s", l.said.String())
 	}
-	if memory == 0 || memory > mostAttacked {
-		t.Errorf("the agent took %d MiB, want 1 to %d", memory>>20, mostAttacked>>20)
+	if memory == 0 || memory > maxAttacked {
+		t.Errorf("the agent took %d MiB, want 1 to %d", memory>>20, maxAttacked>>20)
 	}
 	t.Logf("ATTACK the agent took %d MiB at most", memory>>20)
 	compared := 0

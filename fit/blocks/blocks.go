@@ -1,6 +1,6 @@
 // Package blocks is the algebra of communication blocks: the service time of a message in a host or a network, and the
-// four rules that reduce blocks in series, in parallel and in concurrent use to one.
-// Source: Stoica, Sultan, Keyes 1994, sections 2 and 3.
+// four rules that reduce blocks in series, in parallel and in concurrent use to one. Source: Stoica, Sultan, Keyes
+// 1994, sections 2 and 3.
 package blocks
 
 import (
@@ -37,8 +37,8 @@ func T(x, a, b float64) float64 {
 func (c Block) T(x float64) float64 { return T(x, c.A, c.B) }
 
 // Packets returns the service time [s] that eq. 3 approximates: ⌈x/p⌉ packets of at most p bytes, each a seconds, and m
-// seconds a byte with m = b − a/p. A message of no bytes is one packet in the limit x → 0.
-// Source: Stoica, Sultan, Keyes 1994, eq. 1 and 2.
+// seconds a byte with m = b − a/p. A message of no bytes is one packet in the limit x → 0. Source: Stoica, Sultan,
+// Keyes 1994, eq. 1 and 2.
 func (c Block) Packets(x, p float64) float64 {
 	return c.A*math.Max(1, math.Ceil(x/p)) + (c.B-c.A/p)*x
 }
@@ -95,8 +95,7 @@ func Parallel(dependent bool, blocks ...Block) Block {
 //
 //	a_i = n·a,  b_i = b·Σx/x_i,  n = len(sizes).
 //
-// It returns ErrBlock for an index or a size that is not there.
-// Source: Stoica, Sultan, Keyes 1994, rule 3, eq. 14.
+// It returns ErrBlock for an index or a size that is not there. Source: Stoica, Sultan, Keyes 1994, rule 3, eq. 14.
 func (c Block) Concurrent(i int, sizes ...float64) (Block, error) {
 	if i < 0 || i >= len(sizes) || !(sizes[i] > 0) {
 		return Block{}, fmt.Errorf("message %d of %d, sizes %v: %w", i, len(sizes), sizes, ErrBlock)
@@ -108,8 +107,8 @@ func (c Block) Concurrent(i int, sizes ...float64) (Block, error) {
 	return Block{float64(len(sizes)) * c.A, c.B * total / sizes[i]}, nil
 }
 
-// ConcurrentEqual is Concurrent for n messages of equal size: both parameters times n.
-// Source: Stoica, Sultan, Keyes 1994, below eq. 14.
+// ConcurrentEqual is Concurrent for n messages of equal size: both parameters times n. Source: Stoica, Sultan, Keyes
+// 1994, below eq. 14.
 func (c Block) ConcurrentEqual(n int) Block { return Block{float64(n) * c.A, float64(n) * c.B} }
 
 // Path returns the block of one message from host to host while n pairs use the network at once: a host block, the

@@ -15,14 +15,14 @@ import (
 const whyNotKept = "port not kept full"
 
 const (
-	// leastBeside is how many datagrams beside a loss a batch must have, and keptFull by how much the middle half of
+	// minBeside is how many datagrams beside a loss a batch must have, and keptFull by how much the middle half of
 	// what the port held at them may vary, relative, or in packets where that is more: more means that the port was
 	// full now and then.
-	leastBeside = 10
+	minBeside   = 10
 	keptFull    = 0.1
 	keptPackets = 2
-	// leastFull is the number of batches that a size must have.
-	leastFull = 2
+	// minFull is the number of batches that a size must have.
+	minFull = 2
 )
 
 // heldGroup is what the full port held of datagrams of one size.
@@ -45,7 +45,7 @@ func (p *floodData) loadHeld() []fit.Batch {
 			p.fit.LeaveOut(&b, why)
 			continue
 		}
-		if !(held > 0 && service > 0) || l.Aux[names.AuxLosses] < leastBeside || !steady(l) {
+		if !(held > 0 && service > 0) || l.Aux[names.AuxLosses] < minBeside || !steady(l) {
 			p.fit.LeaveOut(&b, whyNotKept)
 			continue
 		}
@@ -78,7 +78,7 @@ func steady(l *dataset.Sample) bool {
 func (p *floodData) heldSizes() []sizeEstimate {
 	var out []sizeEstimate
 	for _, g := range p.held {
-		if g.batches < leastFull {
+		if g.batches < minFull {
 			continue
 		}
 		n := float64(g.batches)

@@ -81,7 +81,7 @@ func TestWhatIsCountedIsUnknown(t *testing.T) {
 		if p.Value != nil || p.Why == "the buffer counts packets, not bytes" {
 			t.Errorf("%s: B_L_bytes %+v", name, p)
 		}
-		if left := f.LeftOutWhy[whyNotKept]; (small.losses < leastBeside || small.high > 2*small.median) != (left > 0) {
+		if left := f.LeftOutWhy[whyNotKept]; (small.losses < minBeside || small.high > 2*small.median) != (left > 0) {
 			t.Errorf("%s: left out %v", name, f.LeftOutWhy)
 		}
 	}

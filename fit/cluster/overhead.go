@@ -22,8 +22,8 @@ import (
 //     loss cannot be told from noise, or holds the sender's own work because both share a machine, the parameter O_r says
 //     so, with a bound.
 //
-// A line is fitted by weighted least squares to the sizes within one packet; how far it is off above is a note.
-// Source: Tam, Wang 2000, section 3.2 and table 1.
+// A line is fitted by weighted least squares to the sizes within one packet; how far it is off above is a note. Source:
+// Tam, Wang 2000, section 3.2 and table 1.
 type Overhead struct{}
 
 // Name implements fit.Model.

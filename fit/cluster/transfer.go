@@ -193,7 +193,7 @@ func (h *transfer) fitL() error {
 		h.Warn(params.GsUnknown, "g_s is not known: whether the network has an aggregate limit cannot be seen; measure gap")
 		return nil
 	}
-	most, where := mostOffered(h.at, h.gs.Cost)
+	most, where := maxOffered(h.at, h.gs.Cost)
 	bent, err := limited(h.at, h.y, h.weights, h.gs.Cost)
 	if err == nil && !oneLoad(h.at) && h.shows(flat, bent, where) {
 		h.fitted, h.limited = bent, true
@@ -421,8 +421,8 @@ func parted(at []loadPoint, y, w []float64, offer func(loadPoint) float64, least
 	return transferFit{Transfer: form.Transfer{L0: c[0], L1: c[1], Tau: c[2], N: c[2] / c[3]}, rss: sol.RSS, solution: sol}, nil
 }
 
-// mostOffered returns the largest load that was offered [B/s], and where.
-func mostOffered(at []loadPoint, gs form.Cost) (float64, loadPoint) {
+// maxOffered returns the largest load that was offered [B/s], and where.
+func maxOffered(at []loadPoint, gs form.Cost) (float64, loadPoint) {
 	offer := func(q loadPoint) float64 { return q.offered(gs) }
 	top := slices.MaxFunc(at, func(a, b loadPoint) int { return cmp.Compare(offer(a), offer(b)) })
 	return offer(top), top

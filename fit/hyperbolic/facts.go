@@ -86,7 +86,7 @@ func (p *paired) addFacts(t *resample.Table[fact]) {
 			add(&p.windows[i], factLoss, 0, again/all)
 		}
 	}
-	least := p.leastPairs()
+	least := p.minPairs()
 	for i := range p.counted {
 		b := &p.counted[i]
 		k := connectionsOf(b)
@@ -112,7 +112,7 @@ func (p *paired) addFacts(t *resample.Table[fact]) {
 	}
 }
 
-func (p *paired) leastPairs() int64 {
+func (p *paired) minPairs() int64 {
 	least := int64(math.MaxInt64)
 	for i := range p.counted {
 		least = min(least, p.counted[i].Point[names.FactorPairs])
@@ -211,7 +211,7 @@ func (f *facts) excludesZero(ci [2]float64) bool { return f.Rounds > 1 && (ci[0]
 func (p *paired) moreConnections(f *facts) {
 	one, okOne := f.index[fact{factConnections, 1}]
 	s := params.Series{Name: "b'(connections)", Quantity: params.ConnectionTime, XName: "connections", Unit: "s/B",
-		Factors: map[string]float64{"pairs": float64(p.leastPairs())}}
+		Factors: map[string]float64{"pairs": float64(p.minPairs())}}
 	gain, most := 0.0, int64(1)
 	for k := int64(1); k <= maxConnections; k++ {
 		i, ok := f.index[fact{factConnections, k}]

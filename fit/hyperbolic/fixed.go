@@ -80,7 +80,7 @@ func (p *paired) separated(f *fixedFit, small map[int][]burstPoint) bool {
 	}
 	for _, points := range small {
 		for _, q := range points {
-			if c := p.gaps[q.gap]; float64(c.kept) < leastKept*float64(c.kept+c.dropped) {
+			if c := p.gaps[q.gap]; float64(c.kept) < minKept*float64(c.kept+c.dropped) {
 				return false
 			}
 		}

@@ -59,12 +59,12 @@ func (Network) Plots(f *params.Fit) []params.Plot {
 	return out
 }
 
-// mostBursts is the number of curves that a plot of bursts holds; more series have lines through their fitted values.
-const mostBursts = 8
+// maxBursts is the number of curves that a plot of bursts holds; more series have lines through their fitted values.
+const maxBursts = 8
 
 // burstCurves draws eq. 16 for every n, with a'(n) and b'(n) as fitted.
 func burstCurves(f *params.Fit, series []params.Series) []params.Curve {
-	if len(series) > mostBursts {
+	if len(series) > maxBursts {
 		return nil
 	}
 	fitted := func(of string) map[float64]float64 {

@@ -92,8 +92,8 @@ func gatherSkew(bursts []fit.Batch, starts startsBy) skew {
 // the last delivery: later ones may be apart because their senders were.
 const skewShare = 0.5
 
-// leastKept is the share of repetitions that must be left at every n for a'(n) to be taken from gaps.
-const leastKept = 0.5
+// minKept is the share of repetitions that must be left at every n for a'(n) to be taken from gaps.
+const minKept = 0.5
 
 // gapCount counts the repetitions of the bursts of one n and size.
 type gapCount struct {

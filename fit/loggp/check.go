@@ -16,8 +16,8 @@ import (
 const (
 	// roundTripOff is the share of a round trip by which LogGP may miss it before it is warned of.
 	roundTripOff = 0.1
-	// ratioSlack is by how much the bounds of eq. 18 may be passed: its two sides are measured apart from each
-	// other, and the overheads per byte are in one of them only.
+	// ratioSlack is by how much the bounds of eq. 18 may be passed: its two sides are measured apart from each other,
+	// and the overheads per byte are in one of them only.
 	ratioSlack = 0.05
 	// ratioPackets is the longest message, in packets, that eq. 18 is checked for; the ratio is nearest to 3/4 below
 	// it.

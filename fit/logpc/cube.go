@@ -85,8 +85,7 @@ func (Medium) Contention(t Traffic) float64 {
 // queue is by how much a message takes longer at a server that others load, all of them for service seconds. Messages
 // of one packet are served one after the other: M/D/1, service·ρ/(2(1−ρ)) (Pollaczek, Khinchine). The packets of
 // several messages come mixed, so that these are served in turns, a packet each: ρ/(1−ρ)·(service − turn/2), which is
-// twice as much where turns are short (processor sharing).
-// Source: Kleinrock 1976, Queueing systems 2, section 4.4.
+// twice as much where turns are short (processor sharing). Source: Kleinrock 1976, Queueing systems 2, section 4.4.
 func queue(load, service, turn float64) float64 {
 	if turn <= 0 || turn > service {
 		turn = service

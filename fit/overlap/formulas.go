@@ -92,10 +92,10 @@ func (x Fixed) Time(gamma float64) float64 {
 // Gain is (1 + γ)/Time(γ): eq. 4 with Ω = ω/γ.
 func (x Fixed) Gain(gamma float64) float64 { return (1 + gamma) / x.Time(gamma) }
 
-// Peak is the granularity at which the gain is largest, γ* = (P − ω)/f, where the computation that hides and its overhead
-// take as long as the transfer, and the gain there. For a constant Ω, f = 1 and P = 1 that is 1 + Ω = γ_h/γ_s (section
-// 2.3.1). There is none where computing and communicating do not overlap at all (ω ≥ P), or where the overhead is the whole
-// transfer (ω ≥ 1): then there is no gain at any granularity, or the gain only falls.
+// Peak is the granularity at which the gain is largest, γ* = (P − ω)/f, where the computation that hides and its
+// overhead take as long as the transfer, and the gain there. For a constant Ω, f = 1 and P = 1 that is 1 + Ω = γ_h/γ_s
+// (section 2.3.1). There is none where computing and communicating do not overlap at all (ω ≥ P), or where the overhead
+// is the whole transfer (ω ≥ 1): then there is no gain at any granularity, or the gain only falls.
 func (x Fixed) Peak() (gamma, gain float64, ok bool) {
 	gamma = (x.Penalty - x.Overhead) / x.F
 	if !(gamma > 0) || math.IsInf(gamma, 0) || x.Overhead >= 1 {

@@ -26,8 +26,8 @@ import (
 //     payload, b_prime_limits the slope of the large sizes;
 //   - joint: a_prime_joint and b_prime_joint minimise the relative residuals at all sizes at once (Gauss-Newton).
 //
-// Residuals and quality are those of eq. 3 with the limits; a note gives the misfit of the joint estimate.
-// Source: Stoica, Sultan, Keyes 1994, eq. 3, 16, 17.
+// Residuals and quality are those of eq. 3 with the limits; a note gives the misfit of the joint estimate. Source:
+// Stoica, Sultan, Keyes 1994, eq. 3, 16, 17.
 type Hyperbola struct{}
 
 // Name implements fit.Model.
@@ -83,8 +83,8 @@ func (m Hyperbola) Fit(p *fit.Prepared) (*params.Fit, error) {
 }
 
 // staircase is the term of a slope over a span of sizes [B]: T grows by a step for each packet, of a' at most, and the
-// ends of the span may lie half a step off the line. The kernel may also cut a message into a packet more.
-// Source: Stoica, Sultan, Keyes 1994, eq. 2.
+// ends of the span may lie half a step off the line. The kernel may also cut a message into a packet more. Source:
+// Stoica, Sultan, Keyes 1994, eq. 2.
 func staircase(a, span float64) []params.Term {
 	if a <= 0 || span <= 0 {
 		return nil
@@ -170,8 +170,8 @@ func lastSegment(sizes, times, breaks []float64) int {
 // maxSteps bounds the Gauss-Newton steps of the joint estimate, and how often one is halved. It takes about five.
 const maxSteps = 50
 
-// jointHyperbola fits eq. 3 to relative residuals from a start, by Gauss-Newton steps that are halved until they bring the
-// curve nearer. It also returns the condition number of the last step's equations.
+// jointHyperbola fits eq. 3 to relative residuals from a start, by Gauss-Newton steps that are halved until they bring
+// the curve nearer. It also returns the condition number of the last step's equations.
 func jointHyperbola(x, y, start []float64) (l []float64, condition func() float64, err error) {
 	w, err := lsq.RelativeWeights(y)
 	if err != nil {

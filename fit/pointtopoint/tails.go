@@ -60,7 +60,7 @@ func (m Tails) Fit(p *fit.Prepared) (*params.Fit, error) {
 			case i == 0:
 				lo := stats.SortedQuantile(all, 0.5)
 				r.Unknown(t.name, "s", label, lo, math.Inf(1), fmt.Sprintf("%d timings of %g B are too few for an interval: it takes %d",
-					len(all), x, leastTimings(t.p)))
+					len(all), x, minTimings(t.p)))
 			}
 			if ok {
 				s.Add(x, v, [2]float64{iv.Lo, iv.Hi}, v, len(all))
@@ -78,9 +78,9 @@ func (m Tails) Fit(p *fit.Prepared) (*params.Fit, error) {
 	return r.Fit, nil
 }
 
-// leastTimings is the least number of timings of which a quantile has an interval: the largest of n exceeds it with a
+// minTimings is the least number of timings of which a quantile has an interval: the largest of n exceeds it with a
 // probability of 1 − pⁿ.
-func leastTimings(p float64) int { return int(math.Ceil(math.Log((1-stats.Level)/2) / math.Log(p))) }
+func minTimings(p float64) int { return int(math.Ceil(math.Log((1-stats.Level)/2) / math.Log(p))) }
 
 // tailBySize fits lines over ranges of the size to a tail, where there are sizes enough, and puts their values into s.
 func tailBySize(r *fit.Result, name, words string, s *params.Series, breaks []float64) (params.Function, bool) {

@@ -123,14 +123,14 @@ func SumOfSquares(x, y, w []float64, at func(float64) float64) float64 {
 	return sum
 }
 
-// BIC is the Bayesian information criterion of n points fitted with q coefficients. Residuals are relative;
-// smaller ones than a billionth are rounding errors, and count as a billionth.
+// BIC is the Bayesian information criterion of n points fitted with q coefficients. Residuals are relative; smaller
+// ones than a billionth are rounding errors, and count as a billionth.
 func BIC(rss float64, n, q int) float64 {
 	return float64(n)*math.Log(math.Max(rss/float64(n), 1e-18)) + float64(q)*math.Log(float64(n))
 }
 
-// Clearly is by how much BIC must be lower for the richer of two models to be taken: strong evidence.
-// Source: Kass, Raftery 1995, Bayes factors, J. Am. Stat. Assoc. 90, section 3.2.
+// Clearly is by how much BIC must be lower for the richer of two models to be taken: strong evidence. Source: Kass,
+// Raftery 1995, Bayes factors, J. Am. Stat. Assoc. 90, section 3.2.
 const Clearly = 6
 
 // Predictor fits a curve to points.
@@ -173,10 +173,10 @@ func LeaveOneOut(x, y []float64, fit Predictor) (float64, bool) {
 }
 
 // CheckBreaks returns lsq.ErrBreaks where Segments could not fit lines between breaks to points at the ascending x.
-func CheckBreaks(x, breaks []float64) error { return lsq.CheckBreaks(x, breaks, leastSizes) }
+func CheckBreaks(x, breaks []float64) error { return lsq.CheckBreaks(x, breaks, minSizes) }
 
-// leastSizes is the fewest points that a line over a range is fitted to.
-const leastSizes = 3
+// minSizes is the fewest points that a line over a range is fitted to.
+const minSizes = 3
 
 // Segments fits straight lines over ranges of x to relative residuals; a line may be flat, and none falls. The ranges
 // end at breaks, or where there are none BIC finds them.
@@ -185,7 +185,7 @@ func Segments(x, y, breaks []float64) (*lsq.Segments, error) {
 	if err != nil {
 		return nil, err
 	}
-	return lsq.Segmented(x, y, w, lsq.SegmentOptions{AllowFlat: true, MinDistinct: leastSizes, Breaks: breaks})
+	return lsq.Segmented(x, y, w, lsq.SegmentOptions{AllowFlat: true, MinDistinct: minSizes, Breaks: breaks})
 }
 
 // WithinBreaks refits the lines between the breaks of seg: intercept and slope of each, in order.

@@ -10,16 +10,17 @@ import (
 )
 
 // Interval returns the 95% interval of component j of replicates about the estimate v: the distances of the 2.5% and
-// 97.5% quantiles from the median of the replicates, widened for the small number of rounds and their serial correlation ρ by
+// 97.5% quantiles from the median of the replicates, widened for the small number of rounds and their serial
+// correlation ρ by
 //
 //	t(0.975, R−1)/1.96 · √(R/(R−1)) · √((1+ρ)/(1−ρ)),
 //
 // since the variance that resampling R rounds draws from is (R−1)/R of the true one, and known with R−1 degrees of
 // freedom only; and R correlated rounds tell as much as R·(1−ρ)/(1+ρ) independent ones. With one round nothing is known
-// of what changes between rounds: there is no interval, and both ends are v.
-// Source: Efron and Tibshirani 1993, An Introduction to the Bootstrap, section 12.5 and problem 5.1; Hesterberg 2015,
-// What Teachers Should Know About the Bootstrap, section 3.2 (narrowness bias); Bayley and Hammersley 1946, The
-// "effective" number of independent observations in an autocorrelated time series, J. R. Stat. Soc. Suppl. 8, 184-197.
+// of what changes between rounds: there is no interval, and both ends are v. Source: Efron and Tibshirani 1993, An
+// Introduction to the Bootstrap, section 12.5 and problem 5.1; Hesterberg 2015, What Teachers Should Know About the
+// Bootstrap, section 3.2 (narrowness bias); Bayley and Hammersley 1946, The "effective" number of independent
+// observations in an autocorrelated time series, J. R. Stat. Soc. Suppl. 8, 184-197.
 func (s *Estimates) Interval(v float64, replicates [][]float64, j int) [2]float64 {
 	return IntervalOf(s, v, replicates, func(r []float64) float64 { return r[j] })
 }

@@ -245,7 +245,7 @@ func TestSerial(t *testing.T) {
 		{[][]float64{{1, 1, 1, 1, 1, 1}}, 0},
 		{[][]float64{{1, 2, 3}}, fewSerial},
 		{[][]float64{alternating}, 0.5 * 2 / math.Sqrt(8)}, // none, with its guard
-		{[][]float64{drifting}, mostSerial},
+		{[][]float64{drifting}, maxSerial},
 		{[][]float64{drifting, alternating, drifting}, 0.5 + 0.5*2*math.Sqrt(0.75/24)}, // r 0.625 and −0.875
 	} {
 		if got := serial(c.series); math.Abs(got-c.want) > 1e-12 {

@@ -3,13 +3,13 @@ package resample
 import "math"
 
 const (
-	// leastSerial is the number of rounds from which their correlation is estimated. Of fewer it is taken to be
+	// minSerial is the number of rounds from which their correlation is estimated. Of fewer it is taken to be
 	// fewSerial.
-	leastSerial = 6
-	fewSerial   = 0.4
-	// mostSerial bounds the estimate: above, a run holds fewer than two independent rounds, and no interval would be
+	minSerial = 6
+	fewSerial = 0.4
+	// maxSerial bounds the estimate: above, a run holds fewer than two independent rounds, and no interval would be
 	// right.
-	mostSerial = 0.8
+	maxSerial = 0.8
 	// guard is how many standard errors are added to the estimate. An interval suffers more from a ρ that is too small
 	// than from one that is too large.
 	guard = 0.5
@@ -43,14 +43,14 @@ func serial(byRound [][]float64) float64 {
 		return 0
 	}
 	r, rounds := sum/n, rounds/n
-	if rounds < leastSerial {
+	if rounds < minSerial {
 		return fewSerial
 	}
 	rho := bounded((rounds*r + 1) / (rounds - 4))
 	return bounded(rho + guard*math.Sqrt((1-rho*rho)/(n*rounds))*rounds/(rounds-4))
 }
 
-func bounded(rho float64) float64 { return math.Max(0, math.Min(mostSerial, rho)) }
+func bounded(rho float64) float64 { return math.Max(0, math.Min(maxSerial, rho)) }
 
 // lagOne is r of one series, NaN where it does not vary.
 func lagOne(v []float64) float64 {
@@ -86,7 +86,7 @@ func (m *Medians) correlation() (most float64, ratio []float64) {
 	}
 	for i, v := range byRound {
 		own := m.rounds
-		if len(v) < min(own, leastSerial) {
+		if len(v) < min(own, minSerial) {
 			own = max(len(v), 2)
 		}
 		ratio = append(ratio, widening(own, rho[m.kinds[i]])/widening(m.rounds, most))

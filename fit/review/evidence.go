@@ -86,16 +86,16 @@ func (r *review) foreign() reason {
 
 // missing is the reason of a run that lacks most of what it planned.
 func (r *review) missing() reason {
-	if r.Run.Missing > params.MostMissing {
-		return reason(fmt.Sprintf("%.0f%% of the planned slots were not measured, more than %.0f%%", 100*r.Run.Missing, 100*params.MostMissing))
+	if r.Run.Missing > params.MaxMissing {
+		return reason(fmt.Sprintf("%.0f%% of the planned slots were not measured, more than %.0f%%", 100*r.Run.Missing, 100*params.MaxMissing))
 	}
 	return ""
 }
 
 // lossy is the reason of a model that lost many of its timings: those without loss are a choice of them.
 func (r *review) lossy(model string) reason {
-	if f := r.fits[model]; f != nil && f.Discarded() > params.MostDiscarded {
-		return reason(fmt.Sprintf("%.0f%% of its timings were lost to retransmissions and timeouts, more than %.0f%%", 100*f.Discarded(), 100*params.MostDiscarded))
+	if f := r.fits[model]; f != nil && f.Discarded() > params.MaxDiscarded {
+		return reason(fmt.Sprintf("%.0f%% of its timings were lost to retransmissions and timeouts, more than %.0f%%", 100*f.Discarded(), 100*params.MaxDiscarded))
 	}
 	return ""
 }

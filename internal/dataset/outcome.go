@@ -8,7 +8,8 @@ const (
 	StopOpen    = "open"    // the run was cut off
 )
 
-// Stop says why an experiment was not measured further. Earlier runs have an entry for each point, which may have the reason "target".
+// Stop says why an experiment was not measured further. Earlier runs have an entry for each point, which may have the
+// reason "target".
 type Stop struct {
 	Experiment string `json:"experiment"`
 	Reason     string `json:"reason"`

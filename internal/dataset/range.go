@@ -9,14 +9,14 @@ import (
 )
 
 const (
-	// mostTime bounds a timing, and the offset of a clock: ten years.
-	mostTime = 10 * 365 * 24 * 3600 * units.Second
-	// leastDifference bounds a timing that is a difference of clocks or of times: less than minus an hour, which no
+	// maxTime bounds a timing, and the offset of a clock: ten years.
+	maxTime = 10 * 365 * 24 * 3600 * units.Second
+	// minDifference bounds a timing that is a difference of clocks or of times: less than minus an hour, which no
 	// slot takes, is none. An offset of clocks, and what is flagged as measured over a clock that was set, may be
 	// anything.
-	leastDifference = -3600 * units.Second
-	// mostSize bounds a size in bytes, and every other factor of a point: 2^50.
-	mostSize = 1 << 50
+	minDifference = -3600 * units.Second
+	// maxSize bounds a size in bytes, and every other factor of a point: 2^50.
+	maxSize = 1 << 50
 
 	factorOffset = "offset" // what a message has beyond whole segments
 	phaseOffset  = "offset" // of the clocks of two hosts
@@ -25,22 +25,22 @@ const (
 // checkRange rejects numbers that no network can have given: such a line was damaged, or written by somebody who means
 // harm.
 func (s *Sample) checkRange() error {
-	least := leastDifference
+	least := minDifference
 	if s.Phase == phaseOffset || s.Has(FlagStep) || s.Has(FlagDrift) {
-		least = -mostTime
+		least = -maxTime
 	}
 	if len(s.NS) > 0 {
-		if lo, hi := slices.Min(s.NS), slices.Max(s.NS); lo < int64(least) || hi > int64(mostTime) {
+		if lo, hi := slices.Min(s.NS), slices.Max(s.NS); lo < int64(least) || hi > int64(maxTime) {
 			bad := hi
 			if lo < int64(least) {
 				bad = lo
 			}
-			return fmt.Errorf("a time of %d ns in ns: want %d to %d", bad, int64(least), int64(mostTime))
+			return fmt.Errorf("a time of %d ns in ns: want %d to %d", bad, int64(least), int64(maxTime))
 		}
 	}
 	for name, v := range s.Point {
-		if v > mostSize || v < 0 && name != factorOffset || v < -mostSize {
-			return fmt.Errorf("%s=%d in point: want 0 to %d", name, v, int64(mostSize))
+		if v > maxSize || v < 0 && name != factorOffset || v < -maxSize {
+			return fmt.Errorf("%s=%d in point: want 0 to %d", name, v, int64(maxSize))
 		}
 	}
 	for name, v := range s.Aux {
@@ -53,8 +53,8 @@ func (s *Sample) checkRange() error {
 			name  string
 			value int64
 		}{{"cwnd", t.Cwnd}, {"mss", t.MSS}, {"rtt_us", t.RTT}, {"min_rtt_us", t.MinRTT}, {"sndbuf", t.SndBuf}, {"rcvbuf", t.RcvBuf}, {"port", t.Port}} {
-			if f.value < 0 || f.value > mostSize {
-				return fmt.Errorf("%s=%d in tcp: want 0 to %d", f.name, f.value, int64(mostSize))
+			if f.value < 0 || f.value > maxSize {
+				return fmt.Errorf("%s=%d in tcp: want 0 to %d", f.name, f.value, int64(maxSize))
 			}
 		}
 	}

@@ -90,8 +90,8 @@ func Begun(path string) (bool, error) {
 	return false, fmt.Errorf("%s: %w", path, err)
 }
 
-// Resume reopens samples.jsonl to append: it cuts off a torn last line and the lines of a slot that is not whole,
-// and returns what remains.
+// Resume reopens samples.jsonl to append: it cuts off a torn last line and the lines of a slot that is not whole, and
+// returns what remains.
 func Resume(path string) (*Writer, *Dataset, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND|syscall.O_NOFOLLOW, 0) // a link would have another file cut off
 	if errors.Is(err, syscall.ELOOP) {

@@ -20,9 +20,9 @@ const (
 	fewPorts = 10_000
 	// moreFiles is what an agent opens beside two connections to each host.
 	moreFiles = 128
-	// leastDisk is what an agent's binary needs, and leastRun what the files of a run do.
-	leastDisk = 64 * units.MiB
-	leastRun  = 256 * units.MiB
+	// minDisk is what an agent's binary needs, and minRun what the files of a run do.
+	minDisk = 64 * units.MiB
+	minRun  = 256 * units.MiB
 	// busy is the share of the CPUs that others may use.
 	busy = 0.5
 	// apart is how far a clock may be off before log files cannot be compared, tooFar before tickets are refused.
@@ -113,7 +113,7 @@ func room(h Host, hosts int, add adder) {
 			add(Disturbs, "ports", fmt.Sprintf("there are %d local ports: new connections in every round use them up", n), `sysctl -w net.ipv4.ip_local_port_range="32768 60999", or calib run --hosts hosts.txt --keep-connections`)
 		}
 	}
-	if free, err := strconv.ParseUint(h.Now[environ.NowDisk], 10, 64); err == nil && free < uint64(leastDisk) {
+	if free, err := strconv.ParseUint(h.Now[environ.NowDisk], 10, 64); err == nil && free < uint64(minDisk) {
 		path := h.Now[environ.NowDiskPath]
 		add(Disturbs, "disk", fmt.Sprintf("%v are free in %s, where the agent's program is: the next build may not fit", units.Bytes(free), path), "df -h "+word(path, "DIRECTORY"))
 	}
@@ -140,7 +140,7 @@ func clock(h Host, add adder) {
 
 // here is what is wrong on the coordinator's own machine.
 func here(f Facts) []Finding {
-	if f.Free < 0 || f.Free >= int64(leastRun) {
+	if f.Free < 0 || f.Free >= int64(minRun) {
 		return nil
 	}
 	return []Finding{{Disturbs, "run-disk", []string{}, fmt.Sprintf("%v are free in %s, where the run would be written: a long one may not fit", units.Bytes(f.Free), f.Dir),

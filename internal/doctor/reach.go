@@ -153,13 +153,13 @@ func (f Facts) pairFinding(p Pair) Finding {
 	if p.Errors == [2]string{} {
 		return Finding{Blocks, pairCode + "stall", names,
 			fmt.Sprintf("small packets pass between %s and %s, whole ones do not: something on the way takes only smaller ones and does not say so", a.Name, b.Name),
-			fmt.Sprintf("ip link set dev %s mtu 1500 on both, or the switch's MTU raised; ping -M do -s %d %s finds the size", orNIC(a.Env["nic.name"]), mostPing(a, b), hostOf(b.Addr))}
+			fmt.Sprintf("ip link set dev %s mtu 1500 on both, or the switch's MTU raised; ping -M do -s %d %s finds the size", orNIC(a.Env["nic.name"]), maxPing(a, b), hostOf(b.Addr))}
 	}
 	code, what, mend := f.trouble(p)
 	return Finding{Blocks, pairCode + code, names, what, mend}
 }
 
-// mostPing is the payload of a ping that fills a packet of both hosts' interfaces: without 28 B of headers.
-func mostPing(a, b Host) int {
+// maxPing is the payload of a ping that fills a packet of both hosts' interfaces: without 28 B of headers.
+func maxPing(a, b Host) int {
 	return max(0, min(number(a.Env["nic.mtu"], 1500), number(b.Env["nic.mtu"], 1500))-28)
 }

@@ -75,8 +75,8 @@ type Error struct {
 // Error prints the place and the fault.
 func (e *Error) Error() string { return e.Pos.String() + ": " + e.Msg }
 
-// Parse reads a hosts file; name is what errors call it. Hosts come in the order of the file. The notes are remarks
-// to the user about lines without a fault. The error joins up to ten values of *Error, or wraps ErrEmpty.
+// Parse reads a hosts file; name is what errors call it. Hosts come in the order of the file. The notes are remarks to
+// the user about lines without a fault. The error joins up to ten values of *Error, or wraps ErrEmpty.
 func Parse(text []byte, name string) (list []Host, notes []string, err error) {
 	p := &parser{file: name, seen: map[string]int{}, ends: map[string]int{}}
 	for i, line := range strings.Split(strings.TrimPrefix(string(text), "\ufeff"), "\n") {

@@ -8,8 +8,8 @@ import (
 
 // sockperf ping-pong: its summary, or the file of --full-log with every packet. The summary's latency is half the round
 // trip (the whole with --full-rtt, which it then names so); the log has the client's stamps before sending and after
-// receiving, so that their difference is the round trip, which is halved here. The median stands for a summary.
-// Source: client.cpp (dumpFullLog, client_stats_print: denominator full_rtt ? 1 : 2), sockperf(1).
+// receiving, so that their difference is the round trip, which is halved here. The median stands for a summary. Source:
+// client.cpp (dumpFullLog, client_stats_print: denominator full_rtt ? 1 : 2), sockperf(1).
 var (
 	sockperfVersion  = regexp.MustCompile(`version #?([0-9][^ =]*)`)
 	sockperfBytes    = regexp.MustCompile(`--?msg-size=(\d+)`)

@@ -17,8 +17,8 @@ const (
 	charged passage = iota
 	// free packets skip every queue and take the delay L alone: acknowledgements, SYN, probes.
 	free
-	// ordered packets queue but take no service time: FIN and RST, which must not overtake the data before them (a
-	// FIN that did would make the sender believe the data lost).
+	// ordered packets queue but take no service time: FIN and RST, which must not overtake the data before them (a FIN
+	// that did would make the sender believe the data lost).
 	ordered
 )
 
@@ -71,11 +71,11 @@ func newFlight(spec *netspec.Spec, onDrop func(packet, engine.Drop)) *flight {
 func soonest(spec *netspec.Spec) int64 {
 	receive := int64(math.MaxInt64)
 	for i := range spec.Hosts {
-		receive = min(receive, leastService(spec, spec.ReceiveBlock(i)))
+		receive = min(receive, minService(spec, spec.ReceiveBlock(i)))
 	}
 	sum := nanos(spec.L) + receive
 	if !spec.CutThrough {
-		sum += leastService(spec, spec.Medium)
+		sum += minService(spec, spec.Medium)
 	}
 	if spec.Fabric != nil {
 		sum += nanos(spec.Fabric.PerHost) // the sender itself is active
@@ -83,9 +83,9 @@ func soonest(spec *netspec.Spec) int64 {
 	return sum
 }
 
-// leastService is that of the shortest packet. (A block may shorten by rounding as packets grow, so that the longest is
+// minService is that of the shortest packet. (A block may shorten by rounding as packets grow, so that the longest is
 // looked at as well.)
-func leastService(spec *netspec.Spec, b netspec.Block) int64 {
+func minService(spec *netspec.Spec, b netspec.Block) int64 {
 	return min(nanos(spec.Service(b, 0)), nanos(spec.Service(b, math.MaxUint16)))
 }
 

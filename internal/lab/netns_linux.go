@@ -103,11 +103,11 @@ type tun struct {
 // kernelTCP is what the hosts' kernels do in the lab as nowhere else.
 type kernelTCP struct {
 	congestion string        // OwnCongestion is the machine's
-	leastRTO   time.Duration // least retransmission timeout; 0 is the kernel's own
+	minRTO     time.Duration // least retransmission timeout; 0 is the kernel's own
 }
 
-// mostRTO is a lab's longest least retransmission timeout: a real loss would stall a connection for as long.
-const mostRTO = time.Second
+// maxRTO is a lab's longest least retransmission timeout: a real loss would stall a connection for as long.
+const maxRTO = time.Second
 
 // queuedMessage is the longest message that a queue of the network is made of, for tcpOf: that of a collective
 // operation, not of a stream, whose queue is as long as its window.
@@ -122,7 +122,7 @@ func tcpOf(spec *netspec.Spec, congestion string) kernelTCP {
 	least := max(time.Duration(spec.Slowdown*float64(kernelRTO)), time.Duration(queue*float64(time.Second)))
 	t := kernelTCP{congestion: congestion}
 	if least > time.Duration(kernelRTO) {
-		t.leastRTO = min(least, mostRTO)
+		t.minRTO = min(least, maxRTO)
 	}
 	return t
 }
@@ -214,8 +214,8 @@ func addAddr(link netlink.Link, a netip.Addr, bits int, tcp kernelTCP) (precise 
 	if tcp.congestion != OwnCongestion {
 		route.Congctl = tcp.congestion
 	}
-	if tcp.leastRTO > 0 {
-		route.RtoMin, route.RtoMinLock = int(tcp.leastRTO/time.Millisecond), true
+	if tcp.minRTO > 0 {
+		route.RtoMin, route.RtoMinLock = int(tcp.minRTO/time.Millisecond), true
 	}
 	err = netlink.RouteAdd(&route)
 	if precise = err == nil; errors.Is(err, unix.EINVAL) {

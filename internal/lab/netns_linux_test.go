@@ -46,7 +46,7 @@ func TestLeastRTO(t *testing.T) {
 		{"7 messages in 459 ms", spec(8, 1e-6, 0), 458752 * time.Microsecond},
 		{"256 kbit/s", spec(2, 31.25e-6, 0), time.Second},
 	} {
-		if got := tcpOf(c.spec, "reno").leastRTO; got != c.want {
+		if got := tcpOf(c.spec, "reno").minRTO; got != c.want {
 			t.Errorf("%s: %v, want %v", c.what, got, c.want)
 		}
 	}

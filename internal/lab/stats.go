@@ -21,9 +21,9 @@ type Stats struct {
 	// Tolerated is the lateness that 95% of the packets must keep within [ns]: 30 µs, and 2% of the time that the
 	// fastest packet of the network takes. Times in the lab have a tolerance of 2% + 30 µs.
 	Tolerated units.Nanos `json:"tolerated_ns"`
-	// LeastRTO is the least retransmission timeout that the lab gives its hosts [ns]; 0 is the kernel's own.
-	LeastRTO units.Nanos `json:"least_rto_ns"`
-	Hosts    []HostStats `json:"hosts"`
+	// MinRTO is the least retransmission timeout that the lab gives its hosts [ns]; 0 is the kernel's own.
+	MinRTO units.Nanos `json:"least_rto_ns"`
+	Hosts  []HostStats `json:"hosts"`
 	// MediumQueueMax is the largest number of packets in the shared medium; ports of a switch are counted by host.
 	MediumQueueMax int `json:"medium_queue_max_packets"`
 	// Strays are packets to no host of the lab, such as the kernel's own multicast.
@@ -59,7 +59,7 @@ type HostStats struct {
 //     too, while it is rare.
 //   - None may be later than the hosts' least retransmission timeout: it would look like a loss.
 func (s Stats) bounds() []bound {
-	return []bound{{s.Tolerated, 0.05}, {max(s.Tolerated, units.Millisecond), 0.01}, {max(s.LeastRTO, kernelRTO), 0}}
+	return []bound{{s.Tolerated, 0.05}, {max(s.Tolerated, units.Millisecond), 0.01}, {max(s.MinRTO, kernelRTO), 0}}
 }
 
 // tolerated is Stats.Tolerated of a network.

@@ -65,7 +65,7 @@ func newWire(lab string, spec *netspec.Spec, tuns []tun) (*wire, error) {
 	w.eng = newFlight(spec, w.dropped)
 	w.readPause = longestReadPause
 	for i := range spec.Hosts {
-		w.readPause = min(w.readPause, leastService(spec, spec.HostBlock(i))/4)
+		w.readPause = min(w.readPause, minService(spec, spec.HostBlock(i))/4)
 	}
 	w.stats.Tolerated = tolerated(spec)
 	w.stats.Hosts = make([]HostStats, spec.Hosts)

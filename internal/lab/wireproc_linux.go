@@ -63,7 +63,7 @@ func prepare(cfg childConfig) (*wire, net.Listener, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	w.stats.LeastRTO = units.Nanos(tcp.leastRTO)
+	w.stats.MinRTO = units.Nanos(tcp.minRTO)
 	listener, err := net.Listen("unix", cfg.Socket)
 	if err != nil {
 		return nil, nil, fmt.Errorf("listen for requests for statistics: %w", err)

@@ -24,8 +24,8 @@ import (
 //	→ sample
 //	← calib-launch ready      and the shell has become the agent
 //
-// Lines before a marker are what login scripts say, and are skipped. Where something fails, the answer is
-// "calib-launch fail" and a word of failures.
+// Lines before a marker are what login scripts say, and are skipped. Where something fails, the answer is "calib-launch
+// fail" and a word of failures.
 const (
 	marker      = "calib-launch "
 	maxGreeting = 64 << 10 // bytes of login messages

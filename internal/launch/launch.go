@@ -87,8 +87,8 @@ func Local(binary string) *Launcher {
 }
 
 // Template starts agents through a command prefix, split by the rules of a POSIX shell. {host} in it is replaced by the
-// host's name, {user} by Host's. binaries are what may be copied to a host, the first that fits
-// its system and processor.
+// host's name, {user} by Host's. binaries are what may be copied to a host, the first that fits its system and
+// processor.
 func Template(prefix string, binaries ...Binary) (*Launcher, error) {
 	words, err := shell.Fields(prefix, os.Getenv)
 	if err != nil {

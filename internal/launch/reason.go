@@ -16,16 +16,16 @@ type crash struct {
 	rest  []byte // of a line that has not ended
 }
 
-// mostOfLine bounds what is kept of a line, and mostCrashes the lines.
+// maxOfLine bounds what is kept of a line, and maxCrashes the lines.
 const (
-	mostOfLine  = 300
-	mostCrashes = 2
+	maxOfLine  = 300
+	maxCrashes = 2
 )
 
 func (c *crash) write(b []byte) {
-	for len(b) > 0 && len(c.lines) < mostCrashes {
+	for len(b) > 0 && len(c.lines) < maxCrashes {
 		line, rest, ended := bytes.Cut(b, []byte("\n"))
-		c.rest = append(c.rest, line[:min(len(line), max(0, mostOfLine-len(c.rest)))]...)
+		c.rest = append(c.rest, line[:min(len(line), max(0, maxOfLine-len(c.rest)))]...)
 		if b = rest; !ended {
 			return
 		}

@@ -9,16 +9,15 @@ import (
 	"sync/atomic"
 )
 
-// RoundMedians resamples the medians of measured points, in rounds: values within
-// a round share what the network did at that time, rounds are independent.
+// RoundMedians resamples the medians of measured points, in rounds: values within a round share what the network did at
+// that time, rounds are independent.
 type RoundMedians struct {
 	cells  [][]MedianResampler // [point][round]; empty where nothing was measured
 	rounds int
 }
 
 // NewRoundMedians sorts samples[point][round] once, in place: they are its own from then on. All points have the same
-// number of rounds; a point may lack samples in some. Errors: ErrShort, ErrShape,
-// ErrNotFinite.
+// number of rounds; a point may lack samples in some. Errors: ErrShort, ErrShape, ErrNotFinite.
 func NewRoundMedians(samples [][][]float64) (*RoundMedians, error) {
 	if len(samples) == 0 || len(samples[0]) == 0 {
 		return nil, fmt.Errorf("round medians of %d points: %w", len(samples), ErrShort)
@@ -43,8 +42,8 @@ func NewRoundMedians(samples [][][]float64) (*RoundMedians, error) {
 	return m, nil
 }
 
-// Medians returns the median of each point in each round of the data as they
-// are, NaN where a round has no samples of the point.
+// Medians returns the median of each point in each round of the data as they are, NaN where a round has no samples of
+// the point.
 func (m *RoundMedians) Medians() [][]float64 {
 	out := make([][]float64, len(m.cells))
 	for p, cells := range m.cells {
@@ -59,18 +58,15 @@ func (m *RoundMedians) Medians() [][]float64 {
 	return out
 }
 
-// Bootstrap resamples clustered data: each of b replicates draws as many rounds
-// as there are, with replacement, then within each drawn round as many samples of
-// a point as it has, with replacement. stat maps the medians of a resample to
-// estimates: med[point][k] is that of the point in the round drawn k-th, the same
-// round for all points; NaN where there are no samples. A median costs O(1)
-// whatever the number of samples. Source: Davison and Hinkley (1997), Bootstrap
-// Methods and their Application, §3.8.
+// Bootstrap resamples clustered data: each of b replicates draws as many rounds as there are, with replacement, then
+// within each drawn round as many samples of a point as it has, with replacement. stat maps the medians of a resample
+// to estimates: med[point][k] is that of the point in the round drawn k-th, the same round for all points; NaN where
+// there are no samples. A median costs O(1) whatever the number of samples. Source: Davison and Hinkley (1997),
+// Bootstrap Methods and their Application, §3.8.
 //
-// It returns the estimates of each replicate. stat runs on all CPUs at once; it
-// must not keep med, which later replicates reuse, and its result must be new.
-// Every replicate has its own generator, seeded from seed and its number: results
-// do not depend on GOMAXPROCS. ErrShape when b is below 1.
+// It returns the estimates of each replicate. stat runs on all CPUs at once; it must not keep med, which later
+// replicates reuse, and its result must be new. Every replicate has its own generator, seeded from seed and its number:
+// results do not depend on GOMAXPROCS. ErrShape when b is below 1.
 func (m *RoundMedians) Bootstrap(b int, seed uint64, stat func(med [][]float64) []float64) ([][]float64, error) {
 	if b < 1 {
 		return nil, fmt.Errorf("bootstrap of %d replicates: %w", b, ErrShape)
@@ -94,8 +90,7 @@ func (m *RoundMedians) Bootstrap(b int, seed uint64, stat func(med [][]float64) 
 	return out, nil
 }
 
-// draw stores the numbers of the rounds of one resample in drawn, and the medians
-// in med.
+// draw stores the numbers of the rounds of one resample in drawn, and the medians in med.
 func (m *RoundMedians) draw(rng *rand.Rand, drawn []int, med [][]float64) {
 	for k := range drawn {
 		drawn[k] = rng.IntN(m.rounds)
@@ -110,8 +105,8 @@ func (m *RoundMedians) draw(rng *rand.Rand, drawn []int, med [][]float64) {
 	}
 }
 
-// mix is the SplitMix64 finaliser, which spreads neighbouring seeds over all
-// bits. Source: Steele, Lea and Flood (2014), OOPSLA, 453-472.
+// mix is the SplitMix64 finaliser, which spreads neighbouring seeds over all bits. Source: Steele, Lea and Flood
+// (2014), OOPSLA, 453-472.
 func mix(z uint64) uint64 {
 	z += 0x9e3779b97f4a7c15
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9

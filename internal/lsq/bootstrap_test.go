@@ -32,8 +32,8 @@ func TestBootstrapDeterministic(t *testing.T) {
 	}
 }
 
-// TestBootstrapStdErr compares with the known standard error of a mean: with one
-// sample a round, rounds are what varies.
+// TestBootstrapStdErr compares with the known standard error of a mean: with one sample a round, rounds are what
+// varies.
 func TestBootstrapStdErr(t *testing.T) {
 	v := []float64{2, 3, 5, 7, 11, 13, 17, 19, 23, 29}
 	data := [][][]float64{nil}

@@ -15,8 +15,8 @@ const (
 	robustPasses = 2000   // limit of the reweightings
 )
 
-// RobustSolution is a Huber fit. RSS and Cond of the embedded Solution are those
-// of the final weighted problem, weights Robust·w.
+// RobustSolution is a Huber fit. RSS and Cond of the embedded Solution are those of the final weighted problem, weights
+// Robust·w.
 type RobustSolution struct {
 	Solution
 	Robust     []float64 // Huber weight of each row in (0, 1]; 1 means not an outlier
@@ -30,12 +30,10 @@ type RobustSolution struct {
 //
 // by iteratively reweighted QR, weight ψ(u)/u. x, y and w are as for Linear.
 //
-// The start is the least-absolute-deviations fit, which a minority of outliers
-// in y cannot move far (outliers in X, leverage, can). σ is the median absolute
-// residual of that start over 0.6745 and then stays fixed, which leaves a convex
-// problem with one minimum; the p smallest residuals, which that start makes zero,
-// are left out of the median. σ is held above the rounding of y, so exact data are
-// fitted exactly.
+// The start is the least-absolute-deviations fit, which a minority of outliers in y cannot move far (outliers in X,
+// leverage, can). σ is the median absolute residual of that start over 0.6745 and then stays fixed, which leaves a
+// convex problem with one minimum; the p smallest residuals, which that start makes zero, are left out of the median. σ
+// is held above the rounding of y, so exact data are fitted exactly.
 //
 // Errors are those of Linear, and ErrNoConverge.
 func Huber(x [][]float64, y, w []float64) (*RobustSolution, error) {
@@ -43,7 +41,7 @@ func Huber(x [][]float64, y, w []float64) (*RobustSolution, error) {
 	if err != nil {
 		return nil, fmt.Errorf("huber fit: %w", err)
 	}
-	r, err := s.leastAbsolute()
+	r, err := s.minAbsolute()
 	if err != nil {
 		return nil, fmt.Errorf("huber fit: %w", err)
 	}
@@ -67,11 +65,10 @@ func Huber(x [][]float64, y, w []float64) (*RobustSolution, error) {
 	return nil, fmt.Errorf("huber fit: %d iterations: %w", robustPasses, ErrNoConverge)
 }
 
-// leastAbsolute returns the residuals of the fit that minimises Σ|b − A·z|, by
-// reweighting with 1/max(|r|, δ), δ a thousandth of the median |r|. Source:
-// Schlossmacher (1973), JASA 68, 857-859. It is a start, so that the limit on
-// its iterations is no error.
-func (s *system) leastAbsolute() ([]float64, error) {
+// minAbsolute returns the residuals of the fit that minimises Σ|b − A·z|, by reweighting with 1/max(|r|, δ), δ a
+// thousandth of the median |r|. Source: Schlossmacher (1973), JASA 68, 857-859. It is a start, so that the limit on its
+// iterations is no error.
+func (s *system) minAbsolute() ([]float64, error) {
 	weights := make([]float64, s.n)
 	for i := range weights {
 		weights[i] = 1
@@ -153,9 +150,8 @@ func huberWeights(r []float64, scale float64, w []float64) {
 	}
 }
 
-// medianAbs is the median of |r| over the rows with a positive root weight, the p
-// smallest left out: as many as a least-absolute fit of p coefficients passes
-// through exactly.
+// medianAbs is the median of |r| over the rows with a positive root weight, the p smallest left out: as many as a
+// least-absolute fit of p coefficients passes through exactly.
 func (s *system) medianAbs(r []float64) float64 {
 	if s.abs == nil {
 		s.abs = make([]float64, 0, len(r))

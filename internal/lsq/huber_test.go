@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// pingpong generates half round trips a + b·m with 1% noise and a tail, and puts
-// four retransmission timeouts on small messages.
+// pingpong generates half round trips a + b·m with 1% noise and a tail, and puts four retransmission timeouts on small
+// messages.
 func pingpong(outliers bool) (m, y []float64) {
 	rng := rand.New(rand.NewPCG(7, 11))
 	for range 300 {
@@ -55,8 +55,8 @@ func TestHuberPingPong(t *testing.T) {
 	}
 }
 
-// TestHuberSmallSizes fits a short range of sizes, where four timeouts in 6,600
-// turn the least-squares slope negative and must not turn the robust one.
+// TestHuberSmallSizes fits a short range of sizes, where four timeouts in 6,600 turn the least-squares slope negative
+// and must not turn the robust one.
 func TestHuberSmallSizes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	var m, y []float64

@@ -24,8 +24,8 @@ func (s *Solution) Cond() float64 {
 	return s.factors.cond()
 }
 
-// system is the weighted, column-scaled problem min ‖b − A·z‖ with
-// A = √w·X·diag(scale), b = √w·y and coefficients diag(scale)·z.
+// system is the weighted, column-scaled problem min ‖b − A·z‖ with A = √w·X·diag(scale), b = √w·y and coefficients
+// diag(scale)·z.
 type system struct {
 	a, b, scale, root []float64
 	n, p              int
@@ -36,8 +36,8 @@ type system struct {
 	abs     []float64 // of residuals, for their median
 }
 
-// newSystem validates the arguments and builds the scaled problem. It needs at
-// least as many rows of positive weight as there are columns.
+// newSystem validates the arguments and builds the scaled problem. It needs at least as many rows of positive weight as
+// there are columns.
 func newSystem(x [][]float64, y, w []float64) (*system, error) {
 	p, err := checkRows(x, y, w)
 	if err != nil {
@@ -64,14 +64,12 @@ func newSystem(x [][]float64, y, w []float64) (*system, error) {
 
 // Linear fits y ≈ X·β by least squares, minimising Σ w·(y − X·β)².
 //
-// x holds n rows of p columns; an intercept is a column of ones. w nil means
-// equal weights; otherwise w[i] is proportional to 1/variance of y[i], and a
-// row of weight zero does not take part.
+// x holds n rows of p columns; an intercept is a column of ones. w nil means equal weights; otherwise w[i] is
+// proportional to 1/variance of y[i], and a row of weight zero does not take part.
 //
-// The solution is a Householder QR of the design scaled by columns and by √w,
-// with iterative refinement. Errors: ErrShape, ErrShort, ErrNotFinite,
-// ErrWeight, and ErrCondition when columns are dependent (Cond ≥ 1/ε).
-// Source: Björck (1996), Numerical Methods for Least Squares Problems, ch. 2.
+// The solution is a Householder QR of the design scaled by columns and by √w, with iterative refinement. Errors:
+// ErrShape, ErrShort, ErrNotFinite, ErrWeight, and ErrCondition when columns are dependent (Cond ≥ 1/ε). Source: Björck
+// (1996), Numerical Methods for Least Squares Problems, ch. 2.
 func Linear(x [][]float64, y, w []float64) (*Solution, error) {
 	s, err := newSystem(x, y, w)
 	if err != nil {
@@ -95,9 +93,8 @@ func Linear(x [][]float64, y, w []float64) (*Solution, error) {
 	return sol, nil
 }
 
-// Relative fits y ≈ X·β by minimising Σ ((y − X·β)/y)², the sum of squared
-// relative residuals: Linear with weights 1/y². A zero or a subnormal y is
-// ErrWeight.
+// Relative fits y ≈ X·β by minimising Σ ((y − X·β)/y)², the sum of squared relative residuals: Linear with weights
+// 1/y². A zero or a subnormal y is ErrWeight.
 func Relative(x [][]float64, y []float64) (*Solution, error) {
 	w, err := RelativeWeights(y)
 	if err != nil {
@@ -106,8 +103,8 @@ func Relative(x [][]float64, y []float64) (*Solution, error) {
 	return Linear(x, y, w)
 }
 
-// RelativeWeights returns 1/y² for each y, the weights under which residuals
-// are relative. It returns ErrWeight where 1/y² overflows.
+// RelativeWeights returns 1/y² for each y, the weights under which residuals are relative. It returns ErrWeight where
+// 1/y² overflows.
 func RelativeWeights(y []float64) ([]float64, error) {
 	w := make([]float64, len(y))
 	for i, v := range y {
@@ -119,9 +116,8 @@ func RelativeWeights(y []float64) ([]float64, error) {
 	return w, allFinite("y", y)
 }
 
-// equilibrate scales each column of a (row-major, n×p) by a power of two that
-// brings its 2-norm into [1, 2), which loses no digits, and returns the factors.
-// A column of zeros, or one whose norm overflows, gives ErrCondition.
+// equilibrate scales each column of a (row-major, n×p) by a power of two that brings its 2-norm into [1, 2), which
+// loses no digits, and returns the factors. A column of zeros, or one whose norm overflows, gives ErrCondition.
 func equilibrate(a []float64, n, p int) ([]float64, error) {
 	scale := make([]float64, p)
 	for j := range p {

@@ -18,8 +18,7 @@ func line(x []float64) [][]float64 {
 	return rows
 }
 
-// near fails the test unless got and want agree to the relative tolerance, or
-// absolutely where want is below one.
+// near fails the test unless got and want agree to the relative tolerance, or absolutely where want is below one.
 func near(t interface {
 	Helper()
 	Errorf(string, ...any)
@@ -30,8 +29,8 @@ func near(t interface {
 	}
 }
 
-// TestLinearByHand checks every field on x = 1..4, y = 1, 3, 2, 4, whose line is
-// y = 0.5 + 0.8·x with residual sum of squares 1.8.
+// TestLinearByHand checks every field on x = 1..4, y = 1, 3, 2, 4, whose line is y = 0.5 + 0.8·x with residual sum of
+// squares 1.8.
 func TestLinearByHand(t *testing.T) {
 	x, y := line([]float64{1, 2, 3, 4}), []float64{1, 3, 2, 4}
 	sol, err := Linear(x, y, nil)

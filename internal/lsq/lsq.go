@@ -1,6 +1,5 @@
-// Package lsq holds the least-squares numerics that the models are built on:
-// linear and weighted fits, a robust fit, piecewise lines and a bootstrap over
-// rounds.
+// Package lsq holds the least-squares numerics that the models are built on: linear and weighted fits, a robust fit,
+// piecewise lines and a bootstrap over rounds.
 //
 // Opinions, and what was rejected:
 //
@@ -30,8 +29,7 @@ import (
 	"math"
 )
 
-// Errors that callers can test for with errors.Is. The errors returned wrap
-// these with the place at which they arose.
+// Errors that callers can test for with errors.Is. The errors returned wrap these with the place at which they arose.
 var (
 	// ErrShort: fewer observations than parameters, or than the fit needs.
 	ErrShort = errors.New("too few observations")
@@ -41,8 +39,8 @@ var (
 	ErrNotFinite = errors.New("not finite")
 	// ErrWeight: a weight is negative, or a relative fit meets a zero.
 	ErrWeight = errors.New("invalid weight")
-	// ErrCondition: the columns are linearly dependent to working precision, so
-	// the coefficients are not determined by the data.
+	// ErrCondition: the columns are linearly dependent to working precision, so the coefficients are not determined by
+	// the data.
 	ErrCondition = errors.New("design is singular to working precision")
 	// ErrBreaks: the breaks that were given do not suit the data.
 	ErrBreaks = errors.New("breaks do not suit the data")
@@ -68,8 +66,7 @@ func allFinite(name string, v []float64) error {
 	return nil
 }
 
-// checkRows validates a design of n rows against y and the optional weights w,
-// and returns the number of columns p.
+// checkRows validates a design of n rows against y and the optional weights w, and returns the number of columns p.
 func checkRows(x [][]float64, y, w []float64) (p int, err error) {
 	if len(x) != len(y) || (w != nil && len(w) != len(y)) {
 		return 0, fmt.Errorf("%d rows, %d responses, %d weights: %w", len(x), len(y), len(w), ErrShape)
@@ -110,8 +107,7 @@ func checkWeights(w []float64) error {
 	return nil
 }
 
-// countPositive is the number of observations with a positive weight; all n
-// when w is nil.
+// countPositive is the number of observations with a positive weight; all n when w is nil.
 func countPositive(w []float64, n int) int {
 	if w == nil {
 		return n

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// TestMain seeds the property tests, so that a run repeats unless -rapid.seed
-// asks for another.
+// TestMain seeds the property tests, so that a run repeats unless -rapid.seed asks for another.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if f := flag.Lookup("rapid.seed"); f.Value.String() == f.DefValue {

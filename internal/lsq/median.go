@@ -7,25 +7,21 @@ import (
 	"slices"
 )
 
-// MedianResampler draws the median of a bootstrap resample (m draws with
-// replacement from m values) without drawing the resample.
+// MedianResampler draws the median of a bootstrap resample (m draws with replacement from m values) without drawing the
+// resample.
 //
-// A draw with replacement is sorted[⌊m·U⌋] with U uniform on (0, 1), which is
-// monotone in U, so that the k-th order statistic of the resample is
-// sorted[⌊m·V⌋] with V the k-th order statistic of m uniforms. With independent
-// A ~ Gamma(k), E ~ Gamma(1), C ~ Gamma(m−k) and S = A + E + C, order statistics
-// k and k+1 are jointly A/S and (A + E)/S. For odd m the median is the k-th with
-// k = (m+1)/2, where E + C may be one Gamma(k) variate; for even m it is the mean
-// of both with k = m/2 = m−k. Exact, in time that does not depend on m.
-// Source: David and Nagaraja (2003), Order Statistics, §2.1 and §6.4; Devroye
-// (1986), Non-Uniform Random Variate Generation, §V.3.
+// A draw with replacement is sorted[⌊m·U⌋] with U uniform on (0, 1), which is monotone in U, so that the k-th order
+// statistic of the resample is sorted[⌊m·V⌋] with V the k-th order statistic of m uniforms. With independent A ~
+// Gamma(k), E ~ Gamma(1), C ~ Gamma(m−k) and S = A + E + C, order statistics k and k+1 are jointly A/S and (A + E)/S.
+// For odd m the median is the k-th with k = (m+1)/2, where E + C may be one Gamma(k) variate; for even m it is the mean
+// of both with k = m/2 = m−k. Exact, in time that does not depend on m. Source: David and Nagaraja (2003), Order
+// Statistics, §2.1 and §6.4; Devroye (1986), Non-Uniform Random Variate Generation, §V.3.
 type MedianResampler struct {
 	sorted []float64
 	half   gamma // A, and C or E + C: shape ⌊(m+1)/2⌋
 }
 
-// NewMedianResampler sorts a copy of the sample. ErrShort when it is empty,
-// ErrNotFinite when it holds NaN or infinity.
+// NewMedianResampler sorts a copy of the sample. ErrShort when it is empty, ErrNotFinite when it holds NaN or infinity.
 func NewMedianResampler(sample []float64) (*MedianResampler, error) {
 	return ownMedianResampler(slices.Clone(sample))
 }
@@ -69,9 +65,8 @@ func (m *MedianResampler) at(v float64) float64 {
 	return m.sorted[min(int(v*float64(n)), n-1)]
 }
 
-// gamma draws Gamma(shape, 1) variates for shape ≥ 1 by squeezing a cubed
-// normal. Source: Marsaglia and Tsang (2000), A simple method for generating
-// gamma variables, ACM TOMS 26(3), 363-372.
+// gamma draws Gamma(shape, 1) variates for shape ≥ 1 by squeezing a cubed normal. Source: Marsaglia and Tsang (2000), A
+// simple method for generating gamma variables, ACM TOMS 26(3), 363-372.
 type gamma struct{ d, c float64 }
 
 // newGamma prepares for the given shape, at least 1.

@@ -7,9 +7,8 @@ import (
 	"testing"
 )
 
-// TestMedianResamplerExact compares the frequency of each median against the
-// binomial formula: for odd m the resample median is at most sorted[i] exactly
-// when at least (m+1)/2 of m draws are, each with probability (i+1)/m.
+// TestMedianResamplerExact compares the frequency of each median against the binomial formula: for odd m the resample
+// median is at most sorted[i] exactly when at least (m+1)/2 of m draws are, each with probability (i+1)/m.
 func TestMedianResamplerExact(t *testing.T) {
 	for _, m := range []int{1, 3, 5, 17, 33} {
 		sample := make([]float64, m)
@@ -49,8 +48,8 @@ func binomialTail(n, k int, p float64) float64 {
 	return sum
 }
 
-// TestMedianResamplerBrute compares distributions with medians of resamples
-// drawn element by element, by the two-sample Kolmogorov-Smirnov distance.
+// TestMedianResamplerBrute compares distributions with medians of resamples drawn element by element, by the two-sample
+// Kolmogorov-Smirnov distance.
 func TestMedianResamplerBrute(t *testing.T) {
 	data := rand.New(rand.NewPCG(20, 26))
 	for _, m := range []int{1, 2, 4, 7, 16, 17, 18, 50, 101, 1000} {

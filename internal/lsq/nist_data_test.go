@@ -43,8 +43,8 @@ func readLinear(t *testing.T, name string) (certified, y []string, x [][]string)
 	return certified, y, x
 }
 
-// digits is NIST's LRE, the number of significant digits in which got agrees
-// with want: −log10(|got − want|/|want|), between 0 and cap.
+// digits is NIST's LRE, the number of significant digits in which got agrees with want: −log10(|got − want|/|want|),
+// between 0 and cap.
 func digits(got, want, limit float64) float64 {
 	diff := math.Abs(got - want)
 	if want != 0 {

@@ -8,9 +8,8 @@ import (
 	"testing"
 )
 
-// exactFit is the least-squares solution in rational arithmetic of the data as
-// printed, an oracle without rounding: coefficients, standard errors, residual
-// sum of squares.
+// exactFit is the least-squares solution in rational arithmetic of the data as printed, an oracle without rounding:
+// coefficients, standard errors, residual sum of squares.
 func exactFit(t *testing.T, x [][]*big.Rat, y []*big.Rat) (coef, se []float64, rss float64) {
 	t.Helper()
 	p := len(x[0])
@@ -59,8 +58,8 @@ func exactFit(t *testing.T, x [][]*big.Rat, y []*big.Rat) (coef, se []float64, r
 	return coef, se, rss
 }
 
-// design expands predictors into the columns of a linear problem: an optional
-// constant, then each predictor, then powers of the first up to the degree.
+// design expands predictors into the columns of a linear problem: an optional constant, then each predictor, then
+// powers of the first up to the degree.
 func design(x [][]*big.Rat, constant bool, degree int) [][]*big.Rat {
 	out := make([][]*big.Rat, len(x))
 	for k, row := range x {
@@ -119,8 +118,7 @@ func checkLinear(t *testing.T, name string, x [][]*big.Rat, y []*big.Rat, want, 
 	}
 }
 
-// TestNISTLinear compares with exact rational solutions, having checked that these
-// round to the certified values.
+// TestNISTLinear compares with exact rational solutions, having checked that these round to the certified values.
 func TestNISTLinear(t *testing.T) {
 	for _, c := range []struct {
 		name     string
@@ -152,8 +150,7 @@ func TestNISTLinear(t *testing.T) {
 	}
 }
 
-// rounded reports whether v rounds to the printed decimal number, give or take
-// one unit of its last digit.
+// rounded reports whether v rounds to the printed decimal number, give or take one unit of its last digit.
 func rounded(v float64, printed string) bool {
 	mantissa, exp, _ := strings.Cut(strings.ToUpper(printed), "E")
 	_, decimals, _ := strings.Cut(mantissa, ".")
@@ -165,14 +162,13 @@ func rounded(v float64, printed string) bool {
 	return err == nil && math.Abs(v-want) <= math.Pow10(power-len(decimals))
 }
 
-// wamplerNoise is the disturbance of Wampler3; Wampler4 and 5 multiply it by 100
-// and 10⁴. It is orthogonal to polynomials of degree five on 0..20.
+// wamplerNoise is the disturbance of Wampler3; Wampler4 and 5 multiply it by 100 and 10⁴. It is orthogonal to
+// polynomials of degree five on 0..20.
 var wamplerNoise = []int64{759, -2048, 2048, -2048, 2523, -2048, 2048, -2048, 1838, -2048, 2048,
 	-2048, 1838, -2048, 2048, -2048, 2523, -2048, 2048, -2048, 759}
 
-// TestWampler generates the five problems from their definition: polynomials of
-// degree five on x = 0..20 with coefficients 1 (Wampler2: 10⁻ʲ), undisturbed in 1
-// and 2. The fitted coefficients equal the generating ones exactly.
+// TestWampler generates the five problems from their definition: polynomials of degree five on x = 0..20 with
+// coefficients 1 (Wampler2: 10⁻ʲ), undisturbed in 1 and 2. The fitted coefficients equal the generating ones exactly.
 func TestWampler(t *testing.T) {
 	for k, c := range []struct {
 		base         *big.Rat

@@ -26,15 +26,14 @@ type partition struct {
 	n      int
 	top    float64 // largest |y|
 
-	// By number of segments k and number of leading groups j: the least cost of
-	// covering groups[:j], its parameters, and where its last segment begins.
+	// By number of segments k and number of leading groups j: the least cost of covering groups[:j], its parameters,
+	// and where its last segment begins.
 	cost   [][]float64
 	params [][]int
 	from   [][]int
 }
 
-// newPartition validates the data and groups them by ascending x. Observations
-// of zero weight are dropped.
+// newPartition validates the data and groups them by ascending x. Observations of zero weight are dropped.
 func newPartition(x, y, w []float64, opt SegmentOptions) (*partition, error) {
 	if opt.MinDistinct == 0 {
 		opt.MinDistinct = 3
@@ -108,10 +107,9 @@ func (d *partition) choose() ([][2]int, error) {
 	return d.bounds(best), nil
 }
 
-// running is a weighted straight-line fit to the points seen so far. Means and
-// second moments are updated about the current mean, and RSS by the squared
-// recursive residual (Brown, Durbin and Evans 1975), so that neither suffers
-// from cancellation, whatever the offset of the data.
+// running is a weighted straight-line fit to the points seen so far. Means and second moments are updated about the
+// current mean, and RSS by the squared recursive residual (Brown, Durbin and Evans 1975), so that neither suffers from
+// cancellation, whatever the offset of the data.
 type running struct {
 	w, x, y    float64 // total weight, weighted means
 	xx, xy, yy float64 // centred second moments
@@ -138,8 +136,8 @@ func (r *running) add(p point) {
 	r.w = total
 }
 
-// segment is the cost of a segment and its number of parameters: 2 for a line,
-// 1 for a constant, 0 when it is not admissible.
+// segment is the cost of a segment and its number of parameters: 2 for a line, 1 for a constant, 0 when it is not
+// admissible.
 func (d *partition) segment(r *running, span float64) (cost float64, params int) {
 	slope := r.xy / r.xx
 	switch {
@@ -153,8 +151,8 @@ func (d *partition) segment(r *running, span float64) (cost float64, params int)
 	return math.Inf(1), 0
 }
 
-// search fills the tables. Segments are tried by ascending start; when those
-// that start at group i are tried, every best cover of groups[:i] is known.
+// search fills the tables. Segments are tried by ascending start; when those that start at group i are tried, every
+// best cover of groups[:i] is known.
 func (d *partition) search() {
 	g := len(d.groups)
 	d.cost, d.params, d.from = make([][]float64, d.opt.Max+1), make([][]int, d.opt.Max+1), make([][]int, d.opt.Max+1)
@@ -195,8 +193,7 @@ func (d *partition) reachable(i int) bool {
 	return false
 }
 
-// extend offers the segment groups[i:j] as the last one of every cover of
-// groups[:j].
+// extend offers the segment groups[i:j] as the last one of every cover of groups[:j].
 func (d *partition) extend(i, j int, cost float64, params int) {
 	for k := 1; k <= d.opt.Max; k++ {
 		if c := d.cost[k-1][i] + cost; c < d.cost[k][j] {
@@ -205,9 +202,8 @@ func (d *partition) extend(i, j int, cost float64, params int) {
 	}
 }
 
-// bic is the criterion of the best cover by k segments; +Inf if there is none.
-// RSS is held above the rounding of the data, so that exact data do not buy
-// segments with rounding errors.
+// bic is the criterion of the best cover by k segments; +Inf if there is none. RSS is held above the rounding of the
+// data, so that exact data do not buy segments with rounding errors.
 func (d *partition) bic(k int) float64 {
 	g := len(d.groups)
 	if math.IsInf(d.cost[k][g], 1) {

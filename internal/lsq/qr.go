@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// qr is the Householder factorisation A = Q·R of an n×p matrix, n ≥ p, kept in
-// LAPACK's compact form so that Q (n×n) is applied and never formed.
+// qr is the Householder factorisation A = Q·R of an n×p matrix, n ≥ p, kept in LAPACK's compact form so that Q (n×n) is
+// applied and never formed.
 type qr struct {
 	a      blas64.General // R above the diagonal, reflectors below
 	tau    []float64
@@ -45,8 +45,8 @@ func (f *qr) apply(t blas.Transpose, v []float64) {
 	lapack64.Ormqr(blas.Left, t, f.a, f.tau, c, f.work, len(f.work))
 }
 
-// solveR overwrites v (length p) with R⁻¹·v, or with R⁻ᵀ·v when t is blas.Trans.
-// R must not have a zero on its diagonal.
+// solveR overwrites v (length p) with R⁻¹·v, or with R⁻ᵀ·v when t is blas.Trans. R must not have a zero on its
+// diagonal.
 func (f *qr) solveR(t blas.Transpose, v []float64) {
 	r := blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: f.p, Data: f.a.Data, Stride: f.p}
 	blas64.Trsv(t, r, blas64.Vector{N: f.p, Data: v, Inc: 1})
@@ -70,9 +70,8 @@ func (f *qr) cond() float64 {
 	return mat.Cond(mat.NewTriDense(f.p, mat.Upper, f.a.Data[:f.p*f.p]), 2)
 }
 
-// dependent reports whether the columns are linearly dependent to working
-// precision: a condition number of 1/ε or more. That is below the product of the
-// Frobenius norms of R and R⁻¹, which costs less than singular values do.
+// dependent reports whether the columns are linearly dependent to working precision: a condition number of 1/ε or more.
+// That is below the product of the Frobenius norms of R and R⁻¹, which costs less than singular values do.
 func (f *qr) dependent() bool {
 	if f.singular() {
 		return true
@@ -93,16 +92,15 @@ func (f *qr) dependent() bool {
 	return !(size*inverse < 1/eps/eps) && !(f.cond() < 1/eps)
 }
 
-// solve returns the x that minimises ‖b − A·x‖ and the residual r = b − A·x,
-// from the factorisation f of a. f must not be singular.
+// solve returns the x that minimises ‖b − A·x‖ and the residual r = b − A·x, from the factorisation f of a. f must not
+// be singular.
 //
 // The plain QR solution is refined on the augmented system
 //
 //	r + A·x = b,  Aᵀ·r = 0,
 //
-// with the residuals of both equations summed in twice the working precision,
-// until the correction stops shrinking. Source: Björck (1967), Iterative
-// refinement of linear least squares solutions I, BIT 7, 257-278.
+// with the residuals of both equations summed in twice the working precision, until the correction stops shrinking.
+// Source: Björck (1967), Iterative refinement of linear least squares solutions I, BIT 7, 257-278.
 func (f *qr) solve(a, b []float64) (x, r []float64) {
 	n, p := f.n, f.p
 	q := append([]float64(nil), b...)
@@ -137,8 +135,8 @@ func (f *qr) solve(a, b []float64) (x, r []float64) {
 	return x, r
 }
 
-// correct solves the augmented system for the right-hand sides df (length n)
-// and dg (length p) and overwrites them with the corrections of r and x.
+// correct solves the augmented system for the right-hand sides df (length n) and dg (length p) and overwrites them with
+// the corrections of r and x.
 func (f *qr) correct(df, dg []float64) {
 	f.solveR(blas.Trans, dg) // h = R⁻ᵀ·g
 	f.apply(blas.Trans, df)  // (d1, d2) = Qᵀ·f
@@ -149,8 +147,7 @@ func (f *qr) correct(df, dg []float64) {
 	f.solveR(blas.NoTrans, dg) // dx = R⁻¹·(d1 − h)
 }
 
-// augmentedResidual stores b − r − A·x in df and −Aᵀ·r in dg, both summed in
-// double-double arithmetic.
+// augmentedResidual stores b − r − A·x in df and −Aᵀ·r in dg, both summed in double-double arithmetic.
 func augmentedResidual(a, b, x, r, df, dg []float64) {
 	p := len(x)
 	g := make([]doubled, p)
@@ -180,8 +177,7 @@ func (s *doubled) add(v float64) {
 	s.hi = t
 }
 
-// addProduct adds u·v exactly, the rounding error of the product taken by a
-// fused multiply-add.
+// addProduct adds u·v exactly, the rounding error of the product taken by a fused multiply-add.
 func (s *doubled) addProduct(u, v float64) {
 	m := u * v
 	s.add(m)

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// exhaustive is the least cost of covering groups[i:] by exactly k admissible
-// segments, by trying every partition and fitting each by QR.
+// exhaustive is the least cost of covering groups[i:] by exactly k admissible segments, by trying every partition and
+// fitting each by QR.
 func exhaustive(t *testing.T, x, y []float64, i, k, least int) float64 {
 	t.Helper()
 	if k == 0 {
@@ -55,8 +55,8 @@ func TestSegmentedIsOptimal(t *testing.T) {
 	}
 }
 
-// TestSegmentedRecoversExact checks that exact piecewise lines come back, over
-// sizes that span six decades and times in seconds.
+// TestSegmentedRecoversExact checks that exact piecewise lines come back, over sizes that span six decades and times in
+// seconds.
 func TestSegmentedRecoversExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		k := rapid.IntRange(1, 3).Draw(t, "segments")
@@ -99,8 +99,7 @@ func TestSegmentedRecoversExact(t *testing.T) {
 	})
 }
 
-// TestSegmentedChoosesByBIC measures how often noise on one line buys a second,
-// and how often a kink is found.
+// TestSegmentedChoosesByBIC measures how often noise on one line buys a second, and how often a kink is found.
 func TestSegmentedChoosesByBIC(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 2))
 	const trials = 300

@@ -88,8 +88,8 @@ type Spec struct {
 	Slowdown float64 `yaml:"slowdown" json:"slowdown,omitempty"`
 	// L is the delay after the medium [s].
 	L float64 `yaml:"l" json:"l"`
-	// Buffer is the room of the medium's queue (of each port in switched mode), packets in service included
-	// [packets]; 0 is unlimited.
+	// Buffer is the room of the medium's queue (of each port in switched mode), packets in service included [packets];
+	// 0 is unlimited.
 	Buffer int `yaml:"buffer" json:"buffer"`
 	// Loss is the probability that the medium drops a packet, drawn from Seed.
 	Loss       float64 `yaml:"loss" json:"loss"`

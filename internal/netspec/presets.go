@@ -23,10 +23,10 @@ func presets() map[string]Spec {
 			Host:   Block{A: 859.52 * us, B: 1.42 * us},
 			Medium: Block{A: 345.60 * us, B: 0.92 * us},
 		},
-		// Tam and Wang 2000, table 1: 16 PCs on a Fast Ethernet switch, slowdown2000 times slower. The host's block is g_s, the port
-		// g_r; with cut-through, a packet of m bytes then takes 4.986 + 0.0788·m µs in the port, 11.698 µs in the delay and
-		// 0.0038·m µs at the receiver. Their sum is L of table 1, 16.684 + 0.0826·m µs, without its terms 1.556·p and 90 B/µs,
-		// which are the fabric's.
+		// Tam and Wang 2000, table 1: 16 PCs on a Fast Ethernet switch, slowdown2000 times slower. The host's block is
+		// g_s, the port g_r; with cut-through, a packet of m bytes then takes 4.986 + 0.0788·m µs in the port, 11.698
+		// µs in the delay and 0.0038·m µs at the receiver. Their sum is L of table 1, 16.684 + 0.0826·m µs, without its
+		// terms 1.556·p and 90 B/µs, which are the fabric's.
 		"hku2000": {
 			Name: "hku2000", Hosts: 8, Mode: Switched, MSS: 1448, Seed: 2000, Slowdown: slowdown2000, CutThrough: true,
 			Host: perPacket(3.027, 0.0796, 6.73), Medium: perPacket(4.986, 0.0788, 6.73), Receive: &receive,

@@ -69,8 +69,8 @@ func emptyMap[K comparable, V any](m map[K]V) map[K]V {
 	return m
 }
 
-// Decode reads a params.json of this version. Errors are of class ErrParams and name the line or the
-// parameter. Members that this build does not know are ignored.
+// Decode reads a params.json of this version. Errors are of class ErrParams and name the line or the parameter. Members
+// that this build does not know are ignored.
 func Decode(r io.Reader) (*Params, error) {
 	b, err := io.ReadAll(io.LimitReader(r, maxParams+1))
 	if err != nil {

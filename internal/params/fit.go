@@ -20,8 +20,8 @@ type Fit struct {
 	// Domain is the range of each factor the fit saw: {"bytes": [1, 4194304], "pairs": [1, 4]}.
 	Domain map[string][2]float64 `json:"domain"`
 	Hosts  []string              `json:"hosts"`
-	// Used and LeftOut count raw timings; LeftOutWhy says which flags.
-	// Rounds is the number of rounds behind a typical point.
+	// Used and LeftOut count raw timings; LeftOutWhy says which flags. Rounds is the number of rounds behind a typical
+	// point.
 	Rounds     int            `json:"rounds,omitempty"`
 	Used       int            `json:"used"`
 	LeftOut    int            `json:"left_out"`

@@ -29,8 +29,8 @@ func MeasureCommand(experiments ...string) string {
 	return RunCommand + " --only " + strings.Join(all, ",")
 }
 
-// Hint ends a sentence with the command that measures those of some numbers that p has not. It is empty where p has
-// all of them, be it without a value: the same command would give the same again.
+// Hint ends a sentence with the command that measures those of some numbers that p has not. It is empty where p has all
+// of them, be it without a value: the same command would give the same again.
 func (p *Params) Hint(numbers ...string) string {
 	lacking := slices.DeleteFunc(slices.Clone(numbers), func(n string) bool {
 		_, parameter := p.Parameters[n]

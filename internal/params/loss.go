@@ -9,10 +9,10 @@ type Loss struct {
 }
 
 const (
-	// MostDiscarded is the share of its timings that a model may lose to retransmissions and timeouts, and MostMissing
+	// MaxDiscarded is the share of its timings that a model may lose to retransmissions and timeouts, and MaxMissing
 	// the share of its planned slots that a run may lack, before the numbers are provisional and the run is partial.
-	MostDiscarded = 0.25
-	MostMissing   = 0.5
+	MaxDiscarded = 0.25
+	MaxMissing   = 0.5
 )
 
 // The reasons in Fit.LeftOutWhy that are loss: flags of samples.

@@ -122,8 +122,8 @@ func createError(path string, err error) error {
 	return fmt.Errorf("run directory %s: %w%s", path, files.Reason(err), hint)
 }
 
-// Open opens an existing run directory for reading and for replacing its params and reports. path may also be a file
-// in it.
+// Open opens an existing run directory for reading and for replacing its params and reports. path may also be a file in
+// it.
 func Open(path string) (*Dir, error) {
 	path, err := Find(path)
 	if err != nil {

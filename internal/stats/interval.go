@@ -65,10 +65,10 @@ func searchMedianRank(n int) int {
 	return sort.Search(n/2, func(k int) bool { return b.CDF(float64(k)) > (1-Level)/2 })
 }
 
-// SortedQuantileCI returns the order-statistic interval of the p quantile of independent values in ascending order, from any
-// continuous distribution, 0 < p < 1. With X ~ Binomial(n, p) the ends are those of the ranks that X leaves with at most
-// 2.5% on each side. ok is false where n is too small for the quantile to have both ends: for p = 0.99 below 368, for 0.999
-// below 3,688. Source: David and Nagaraja 2003, Order Statistics, section 7.1.
+// SortedQuantileCI returns the order-statistic interval of the p quantile of independent values in ascending order,
+// from any continuous distribution, 0 < p < 1. With X ~ Binomial(n, p) the ends are those of the ranks that X leaves
+// with at most 2.5% on each side. ok is false where n is too small for the quantile to have both ends: for p = 0.99
+// below 368, for 0.999 below 3,688. Source: David and Nagaraja 2003, Order Statistics, section 7.1.
 func SortedQuantileCI(s []float64, p float64) (iv Interval, ok bool) {
 	n := len(s)
 	if n == 0 || math.IsNaN(s[0]) {

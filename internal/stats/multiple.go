@@ -17,13 +17,13 @@ func SmallestP(m, n int) float64 {
 	return math.Min(1, 2/choose(m+n, m))
 }
 
-// MostNeeded bounds the answers of NeededEach and NeededMore.
-const MostNeeded = 1000
+// MaxNeeded bounds the answers of NeededEach and NeededMore.
+const MaxNeeded = 1000
 
 // NeededMore returns the fewest values n that must stand against m so that a test can reach alpha, and ok false where
-// MostNeeded are not enough.
+// MaxNeeded are not enough.
 func NeededMore(m int, alpha float64) (n int, ok bool) {
-	for n = 1; n <= MostNeeded; n++ {
+	for n = 1; n <= MaxNeeded; n++ {
 		if SmallestP(m, n) <= alpha {
 			return n, true
 		}
@@ -35,7 +35,7 @@ func NeededMore(m int, alpha float64) (n int, ok bool) {
 // side grows first. At 5% it is 4 against 4.
 func NeededEach(m, n int, alpha float64) (int, int) {
 	m, n = max(m, 1), max(n, 1)
-	for m+n < 2*MostNeeded && SmallestP(m, n) > alpha {
+	for m+n < 2*MaxNeeded && SmallestP(m, n) > alpha {
 		if m < n {
 			m++
 		} else {

@@ -5,7 +5,7 @@ import "math"
 // What a long stretch is tested with: so many levels of value, and splits so much apart, as a share of the shorter
 // part.
 const (
-	mostLevels = 64
+	maxLevels  = 64
 	splitsStep = 0.03
 )
 
@@ -30,7 +30,7 @@ func newRounded(e *energy) *rounded {
 		grown[r] = grown[r-1] + math.Sqrt(e.value[r]-e.value[r-1])
 	}
 	level := make([]uint8, n) // by rank
-	mean, from, share := 0.0, 0, grown[n-1]/mostLevels
+	mean, from, share := 0.0, 0, grown[n-1]/maxLevels
 	for r := 1; r <= n; r++ {
 		if r < n && math.Floor(grown[r]/share) == math.Floor(grown[from]/share) {
 			level[r] = level[from]
@@ -74,7 +74,7 @@ func splitsOf(n, segment int) []int {
 
 // most returns the statistic of the best split of the values in an order of their levels.
 func (l *rounded) most(order []uint8) float64 {
-	var left [mostLevels + 1]float64 // how many values of a level there are on the left
+	var left [maxLevels + 1]float64 // how many values of a level there are on the left
 	n, from, most := float64(len(order)), 0, 0.0
 	for _, size := range l.splits {
 		for _, k := range order[from:size] {

@@ -69,8 +69,8 @@ func ScaleAxis(unit string, magnitude float64) (factor float64, name string) {
 	return m.Factor, m.Name + suffix
 }
 
-// Format prints v with the SI prefix that leaves one to three digits before the point: Format(3.456e-4, "s") is
-// "345.6 µs". NaN and infinities print as "–" and "∞".
+// Format prints v with the SI prefix that leaves one to three digits before the point: Format(3.456e-4, "s") is "345.6
+// µs". NaN and infinities print as "–" and "∞".
 func Format(v float64, unit string) string {
 	switch {
 	case math.IsNaN(v):

@@ -151,8 +151,8 @@ func (g *Graph) node(at string, v any) (*Node, error) {
 	return nil, fmt.Errorf("%s: %v, want the name of a block, {a, b}, serial, parallel or concurrent", at, v)
 }
 
-// mostTimes bounds times.
-const mostTimes = 10_000
+// maxTimes bounds times.
+const maxTimes = 10_000
 
 // fields of each kind of node, beside its own.
 var fields = map[Kind][]string{Serial: {"dependent", "times"}, Parallel: {"dependent"}, Concurrent: {"messages"}}
@@ -195,8 +195,8 @@ func (g *Graph) compound(at string, v map[string]any) (*Node, error) {
 	}
 	if times, ok := v["times"]; ok {
 		k, isNumber := number(times)
-		if !isNumber || k != math.Trunc(k) || k < 1 || k > mostTimes {
-			return nil, fmt.Errorf("%s: times: %v, want a whole number from 1 to %d", at, times, mostTimes)
+		if !isNumber || k != math.Trunc(k) || k < 1 || k > maxTimes {
+			return nil, fmt.Errorf("%s: times: %v, want a whole number from 1 to %d", at, times, maxTimes)
 		}
 		n.Parts = slices.Repeat(n.Parts, int(k))
 	}

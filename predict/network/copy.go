@@ -14,12 +14,12 @@ var ErrTooFast = errors.New("too fast for the lab")
 // What the lab needs time for. The presets hku2000, of 8 and 16 hosts, and examples/lab-cluster-fast.yaml are about as
 // fast, and make accuracy shows that the lab keeps their times.
 const (
-	// leastWay [s] of the shortest message: kernel and agents of the lab add up to 30 µs to it.
-	leastWay = 350e-6
-	// leastGap [s] between the shortest packets of one host.
-	leastGap = 100e-6
-	// mostPackets a second, of all hosts together, that one process moves on time.
-	mostPackets = 60_000
+	// minWay [s] of the shortest message: kernel and agents of the lab add up to 30 µs to it.
+	minWay = 350e-6
+	// minGap [s] between the shortest packets of one host.
+	minGap = 100e-6
+	// maxPackets a second, of all hosts together, that one process moves on time.
+	maxPackets = 60_000
 )
 
 // slowdowns are the factors that are tried in turn.
@@ -28,7 +28,7 @@ var slowdowns = []float64{1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 
 // How long a host counts as active after it has sent: the round trips of a full packet, and the least time [s].
 const (
 	activeRoundTrips = 2
-	leastWindow      = 0.02
+	minWindow        = 0.02
 )
 
 // Copy is a network for the lab: that of a run with the hosts and pairs that differ.
@@ -91,7 +91,7 @@ func playable(s *netspec.Spec) bool {
 	if s.Mode == netspec.Shared && s.Medium.A > 0 {
 		packets = min(packets, 1/s.Service(s.Medium, 1))
 	}
-	return s.Way(0, 1, 1, 2) >= leastWay && g >= leastGap && packets <= mostPackets
+	return s.Way(0, 1, 1, 2) >= minWay && g >= minGap && packets <= maxPackets
 }
 
 // gap is the interval between packets of one byte from one host to another [s].
@@ -124,7 +124,7 @@ func (n *Network) slow(s netspec.Spec, factor float64) netspec.Spec {
 	s.Receive.B += extra * n.Calls.PerByte()
 	if f := s.Fabric; f != nil {
 		s.Fabric = &netspec.Fabric{PerHost: f.PerHost * factor, Tau: f.Tau * factor, Rate: f.Rate / factor}
-		if w := 2 * activeRoundTrips * s.Way(0, 1, s.MSS, 2); w > leastWindow {
+		if w := 2 * activeRoundTrips * s.Way(0, 1, s.MSS, 2); w > minWindow {
 			s.Fabric.Window = w
 		}
 	}

@@ -54,9 +54,9 @@ func (c Calls) Fixed() float64 { return (c.Send + c.Recv + c.Arrive + c.Wake).Se
 // PerByte is what a byte of a message spends in calls [s/B].
 func (c Calls) PerByte() float64 { return (c.SendByte + c.RecvByte + c.ArriveByte) * 1e-9 }
 
-// mostMisfit is by how much a network may miss the messages between two hosts that the run measured: the bar of the
+// maxMisfit is by how much a network may miss the messages between two hosts that the run measured: the bar of the
 // simulation for patterns.
-const mostMisfit = 0.1
+const maxMisfit = 0.1
 
 // Of describes the network of p, by the first of these that p has the parameters of and that misses the measured
 // messages between two hosts by no more than a tenth; by the one that misses them least, where all miss them by more:
@@ -89,7 +89,7 @@ func Of(p *params.Params) (*Network, error) {
 		if miss := n.misfit(p); miss < least {
 			best, least = n, miss
 		}
-		if least <= mostMisfit {
+		if least <= maxMisfit {
 			return best, nil
 		}
 	}

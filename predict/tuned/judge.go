@@ -172,14 +172,14 @@ func (j *judge) compare(d *Decision, best, standard Option, doubt float64) {
 		d.Why = "the parameters have no intervals"
 	case d.CI95[0] <= 0:
 		d.Why = "not sure"
-	case d.CI95[0] <= leastGain:
+	case d.CI95[0] <= minGain:
 		d.Why = "too little to gain"
 	}
 }
 
-// leastGain is the least gain for which the default is left, over the new time: what ranks of MPI do beside sending
+// minGain is the least gain for which the default is left, over the new time: what ranks of MPI do beside sending
 // messages, no model knows.
-const leastGain = 0.05
+const minGain = 0.05
 
 // low is the lower end of an interval, −∞ where there is none.
 func low(ci *[2]float64) float64 {

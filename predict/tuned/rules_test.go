@@ -147,7 +147,7 @@ func TestOverTCP(t *testing.T) {
 // The times of both ends decide: an option that is faster at one end only is not taken.
 func TestGain(t *testing.T) {
 	d := decided(t, run(0.01, graded("gather-direct", 0.01)), "gather", 8192)
-	if !(d.FastestSeconds < d.DefaultSeconds) || d.CI95 == nil || !(d.CI95[0] > leastGain && d.CI95[0] <= d.Gain && d.Gain <= d.CI95[1]) {
+	if !(d.FastestSeconds < d.DefaultSeconds) || d.CI95 == nil || !(d.CI95[0] > minGain && d.CI95[0] <= d.Gain && d.Gain <= d.CI95[1]) {
 		t.Errorf("%+v", d)
 	}
 	if math.Abs(d.Gain-(d.DefaultSeconds/d.FastestSeconds-1)) > 0.1 {

@@ -90,8 +90,8 @@ func (w *World) Name() string { return "sim" }
 // Packet is the payload of a packet [B].
 func (w *World) Packet() int { return max(w.spec.MSS, 1) }
 
-// mostTime bounds a simulated pattern: one that takes longer is cut off.
-const mostTime = 1000 * units.Second
+// maxTime bounds a simulated pattern: one that takes longer is cut off.
+const maxTime = 1000 * units.Second
 
 // Time runs a pattern with m bytes on that many hosts, and returns the time [s] from the common start to the end of the
 // last rank.
@@ -103,7 +103,7 @@ func (w *World) Time(p pattern.Pattern, hosts, m int) (float64, error) {
 	spec.Hosts = hosts
 	spec.L += w.perHost * float64(hosts)
 	opt := w.opt
-	opt.Deadline = mostTime
+	opt.Deadline = maxTime
 	team := make([]int, hosts)
 	for i := range team {
 		team[i] = i

@@ -141,7 +141,7 @@ func lost(old, new []Run, alpha float64) []Lost {
 		if l.OldRuns == 0 || 2*l.OldOK < l.OldRuns || 2*l.NewOK >= l.NewRuns {
 			continue
 		}
-		unanimous := l.OldOK == l.OldRuns && l.NewOK == 0 && min(l.OldRuns, l.NewRuns) >= leastTested
+		unanimous := l.OldOK == l.OldRuns && l.NewOK == 0 && min(l.OldRuns, l.NewRuns) >= minTested
 		if unanimous || stats.Fisher(l.NewOK, l.NewRuns, l.OldOK, l.OldRuns)*float64(len(all)) <= alpha {
 			out = append(out, l)
 		}

@@ -80,7 +80,7 @@ func Compare(old, new []Run, o Options) *Verdict {
 		v.lose(lost(old, new, o.Alpha), t.lost, o.gate)
 	}
 	v.Notes, v.Skipped = append(v.Notes, t.notes...), t.skipped
-	if v.Old.Nights < leastNights && len(old) >= leastTested && !(o.gate && t.together) {
+	if v.Old.Nights < minNights && len(old) >= minTested && !(o.gate && t.together) {
 		counts := "counts as a change"
 		if o.gate {
 			counts = "is taken to be as much as between runs of one night"

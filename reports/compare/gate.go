@@ -30,7 +30,7 @@ const (
 // Fewest and most runs that a gate measures in a stage by itself.
 const (
 	fewestGate = 3
-	mostGate   = 10
+	maxGate    = 10
 )
 
 // ErrNoRuns reports a measurement that gave no runs. ErrBaseline reports a baseline, or a number of runs, that no gate
@@ -73,9 +73,9 @@ func PlanGate(baseline []Run, n int, o Options) (Stage, error) {
 	case len(all) == 0 && len(t.links) == 0:
 		return s, fmt.Errorf("%w: its %s have none of what a gate decides by (%s) ok in nine of ten", ErrBaseline,
 			units.Plural(len(baseline), "run"), decisive)
-	case !ok || n == 0 && least > mostGate:
+	case !ok || n == 0 && least > maxGate:
 		return s, fmt.Errorf("%w: it has %s, of which no test against %d finds anything; give it 6 or more", ErrBaseline,
-			units.Plural(len(baseline), "run"), mostGate)
+			units.Plural(len(baseline), "run"), maxGate)
 	case n > 0 && n < least:
 		return s, fmt.Errorf("%w by %s: against %d of the baseline a test needs %d", ErrBaseline, units.Plural(n, "run"), len(baseline), least)
 	}
@@ -90,7 +90,7 @@ func PlanGate(baseline []Run, n int, o Options) (Stage, error) {
 			}
 			return found
 		}
-		for s.Runs < mostGate && 4*count(s.Runs) < 3*len(all) {
+		for s.Runs < maxGate && 4*count(s.Runs) < 3*len(all) {
 			s.Runs++
 		}
 	}

@@ -10,11 +10,11 @@ import (
 	"calib/internal/stats"
 )
 
-// leastTested is the fewest runs on a side whose spread is used.
-const leastTested = 3
+// minTested is the fewest runs on a side whose spread is used.
+const minTested = 3
 
-// leastNights is the fewest nights whose spread is used.
-const leastNights = 3
+// minNights is the fewest nights whose spread is used.
+const minNights = 3
 
 // judge tests every quantity: the hosts, then the links that no host explains, then the network with the medians of
 // those links. Hosts, links and network share alpha equally. Quantities that are neither better nor worse when they
@@ -157,7 +157,7 @@ func (t *table) decide(s *series, p float64, tests int, o Options) {
 		s.State = Inconclusive
 	case !able:
 		reach := max(within, given)
-		enough := have || min(s.OldRuns, s.NewRuns) >= leastTested
+		enough := have || min(s.OldRuns, s.NewRuns) >= minTested
 		if !enough || worse+reach >= user {
 			s.State = Inconclusive
 		}

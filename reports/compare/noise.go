@@ -75,12 +75,12 @@ func student(df, alpha float64) float64 {
 	return distuv.StudentsT{Sigma: 1, Nu: math.Max(df, 1)}.Quantile(1 - alpha/2)
 }
 
-// mostPairwise bounds the values that are compared pair by pair; the last ones are.
-const mostPairwise = 100
+// maxPairwise bounds the values that are compared pair by pair; the last ones are.
+const maxPairwise = 100
 
 // spread is a robust standard deviation: the median |xᵢ−xⱼ| of all pairs, over √2·Φ⁻¹(3/4). It is 0 for one value.
 func spread(x []float64) float64 {
-	x = x[max(len(x)-mostPairwise, 0):]
+	x = x[max(len(x)-maxPairwise, 0):]
 	var d []float64
 	for i := range x {
 		for j := range i {
@@ -110,17 +110,17 @@ func (t *table) floor(s *series, tests int, o Options) (within, between float64)
 	nights, rest := t.byNight(s)
 	was, is := float64(len(known(s.tested[:t.old]))), float64(len(known(s.tested[t.old:])))
 	noise := medianLoss * spread(rest) * math.Sqrt(1/was+1/is)
-	if len(rest) >= leastTested {
+	if len(rest) >= minTested {
 		within = noise * student(float64(len(rest)-1), o.Alpha)
 	}
 	k, df, sd, runs := float64(len(nights)), float64(len(nights)-1), 0.0, 0.0
 	switch {
-	case len(nights) >= leastNights:
+	case len(nights) >= minNights:
 		sd = spread(nights)
-		if each := was / k; o.gate && each >= leastTested { // the gate may have more runs than a night of the baseline
+		if each := was / k; o.gate && each >= minTested { // the gate may have more runs than a night of the baseline
 			sd, runs = math.Sqrt(math.Max(0, sd*sd-math.Pow(medianLoss*spread(rest), 2)/each)), noise
 		}
-	case o.gate && !t.together && len(rest) >= leastTested:
+	case o.gate && !t.together && len(rest) >= minTested:
 		sd, df = spread(rest), float64(len(rest)-1)
 	}
 	if sd+runs > 0 {
@@ -145,14 +145,14 @@ func (t *table) byNight(s *series) (nights, rest []float64) {
 		m := stats.Median(x)
 		nights = append(nights, m)
 		all = append(all, x...)
-		if len(x) < leastTested {
+		if len(x) < minTested {
 			continue
 		}
 		for _, v := range x {
 			rest = append(rest, (v-m)*math.Sqrt(float64(len(x))/float64(len(x)-1)))
 		}
 	}
-	if len(rest) < 2*leastTested { // too few runs a night: take the spread of all runs, nights included
+	if len(rest) < 2*minTested { // too few runs a night: take the spread of all runs, nights included
 		rest = all
 	}
 	return nights, rest

@@ -219,8 +219,8 @@ func byChance(n int, p float64) int {
 
 func share(n, of int) float64 { return float64(n) / float64(max(of, 1)) }
 
-// TestNightly holds the gate and the search for change points to their false alarms and their sharpness. With -nightly 200
-// -v it prints the table of docs/RESULTS.md.
+// TestNightly holds the gate and the search for change points to their false alarms and their sharpness. With -nightly
+// 200 -v it prints the table of docs/RESULTS.md.
 func TestNightly(t *testing.T) {
 	series := *nightly
 	if series == 0 {

@@ -237,8 +237,9 @@ func newTable(old, new []Run, gate bool) *table {
 	return t
 }
 
-// rarely reports whether so few runs of a side have the value of a link that it is not compared. Which links a short run
-// measures at its largest size is chance, so a gate wants the value in nine of ten runs, as it does of what decides.
+// rarely reports whether so few runs of a side have the value of a link that it is not compared. Which links a short
+// run measures at its largest size is chance, so a gate wants the value in nine of ten runs, as it does of what
+// decides.
 func rarely(have, runs int, gate bool) bool {
 	if gate {
 		return !nineOfTen(have, runs)

@@ -212,13 +212,13 @@ func signed(r float64) string {
 	return strings.Replace(fmt.Sprintf("%+.1f%%", 100*(r-1)), "-0.0%", "+0.0%", 1)
 }
 
-// mostShown is how many changes of a finding a table shows.
-const mostShown = 8
+// maxShown is how many changes of a finding a table shows.
+const maxShown = 8
 
 // shown are the changes to show in a table, left how many others there are.
 func (f Finding) shown() []Change {
 	all := slices.Concat(f.Changes, f.Along)
-	return all[:min(mostShown, len(all))]
+	return all[:min(maxShown, len(all))]
 }
 
-func (f Finding) left() int { return max(len(f.Changes)+len(f.Along)-mostShown, 0) }
+func (f Finding) left() int { return max(len(f.Changes)+len(f.Along)-maxShown, 0) }

@@ -55,7 +55,7 @@ func newScale(a figure.Axis, main, wide []float64) scale {
 		wlo, whi = math.Max(wlo, lo-d), math.Min(whi, hi+d)
 	}
 	lo, hi = wlo, whi
-	if d := leastSpan(a, lo, hi); hi-lo < d {
+	if d := minSpan(a, lo, hi); hi-lo < d {
 		mid := lo + (hi-lo)/2
 		lo, hi = mid-d/2, mid+d/2
 	}
@@ -63,9 +63,9 @@ func newScale(a figure.Axis, main, wide []float64) scale {
 	return scale{Axis: a, lo: from(lo - pad), hi: from(hi + pad)}
 }
 
-// leastSpan is the smallest range that is drawn about lo..hi, so that a single number has an axis. On a logarithmic
+// minSpan is the smallest range that is drawn about lo..hi, so that a single number has an axis. On a logarithmic
 // axis lo and hi are logarithms.
-func leastSpan(a figure.Axis, lo, hi float64) float64 {
+func minSpan(a figure.Axis, lo, hi float64) float64 {
 	size := math.Max(math.Abs(lo), math.Abs(hi))
 	switch {
 	case a.Log:

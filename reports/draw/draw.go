@@ -1,7 +1,7 @@
-// Package draw renders figures: to SVG and PNG files, as one would print them in a paper, and to SVG inside HTML
-// pages. Colours can be told apart by the colour-blind, and differ in dash or shape in black and white. Labels stand
-// beside the data and never on it. A file has a white ground, and under the figure the sentence that says what to see;
-// it grows in height for its words. Each point and cell of an SVG has its value as a title, which viewers show.
+// Package draw renders figures: to SVG and PNG files, as one would print them in a paper, and to SVG inside HTML pages.
+// Colours can be told apart by the colour-blind, and differ in dash or shape in black and white. Labels stand beside
+// the data and never on it. A file has a white ground, and under the figure the sentence that says what to see; it
+// grows in height for its words. Each point and cell of an SVG has its value as a title, which viewers show.
 //
 // What cannot be drawn is left out and counted under the figure: not a number, or zero and below on a logarithmic axis.
 //

@@ -164,15 +164,15 @@ func writeTC(in *input.Input) []byte {
 	})
 }
 
-// MostSlowdown is the largest Options.Slowdown.
-const MostSlowdown = 1e6
+// MaxSlowdown is the largest Options.Slowdown.
+const MaxSlowdown = 1e6
 
 // writeLab writes a lab file (docs/LAB.md): a network of calib lab that has the run's parameters, with the hosts and
 // pairs that the run names as slow. The translation is that of the calibrated simulation (package network). A network
 // that the lab cannot play on time is slowed by a factor, which the file states.
 func writeLab(in *input.Input) []byte {
-	if in.Slowdown != 0 && !(in.Slowdown >= 1 && in.Slowdown <= MostSlowdown) {
-		in.Failf("a slowdown of %g: %w: want 1 to %g", in.Slowdown, ErrOption, MostSlowdown)
+	if in.Slowdown != 0 && !(in.Slowdown >= 1 && in.Slowdown <= MaxSlowdown) {
+		in.Failf("a slowdown of %g: %w: want 1 to %g", in.Slowdown, ErrOption, MaxSlowdown)
 		return nil
 	}
 	n, err := network.Of(in.Params)

@@ -28,9 +28,8 @@ func (q simulator) bytesCost(s int64) int64 { return int64(float64(s-1) * q.gb) 
 // or up to it (a reduction), and returns each host's finishing time. Rules are those of LogGOPSim for eager messages,
 // whose receives are all posted: sending takes o + (s−1)·O of the processor and keeps the interface for g + (s−1)·G;
 // the message is there o + L later; receiving waits for processor and interface, takes o + max((s−1)·O, (s−1)·G) of the
-// one, and g + (s−1)·G of the other. Events of one time happen in the order they came up.
-// Source: LogGOPSim.cpp (spcl/LogGOPSim, spcl/atlahs sim/LogGOPSim); schedules of schedgen's binomialtreereduce and
-// -bcast.
+// one, and g + (s−1)·G of the other. Events of one time happen in the order they came up. Source: LogGOPSim.cpp
+// (spcl/LogGOPSim, spcl/atlahs sim/LogGOPSim); schedules of schedgen's binomialtreereduce and -bcast.
 func (q simulator) tree(p int, s int64, up bool) []int64 {
 	t := &treeRun{simulator: q, bytes: s, up: up, cpu: make([]int64, p), in: make([]int64, p), out: make([]int64, p), pending: make([]int, p)}
 	for v := range p {

@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	// mostBlocks is the number of rows of a matrix of blocks, and leastBlocks that which it has however few pairs were
+	// maxBlocks is the number of rows of a matrix of blocks, and minBlocks that which it has however few pairs were
 	// measured.
-	mostBlocks, leastBlocks = 64, 8
+	maxBlocks, minBlocks = 64, 8
 	// cellPairs is the number of pairs that a cell of a matrix of blocks is the mean of, on average.
 	cellPairs = 4
 )
@@ -22,7 +22,7 @@ const (
 // than half of them do.
 func (h *Heat) blocks(measured int) *Heat {
 	n := len(h.Rows)
-	rows := min(max(int(math.Sqrt(float64(2*measured)/cellPairs)), leastBlocks), mostBlocks)
+	rows := min(max(int(math.Sqrt(float64(2*measured)/cellPairs)), minBlocks), maxBlocks)
 	out := &Heat{Unit: h.Unit, Better: h.Better, Block: (n + rows - 1) / rows}
 	for first := 0; first < n; first += out.Block {
 		name := h.Rows[first]

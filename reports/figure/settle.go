@@ -13,14 +13,14 @@ const (
 	undershoot = 0.1
 	// maxPoints is the number of points of a trace that can be told apart in a drawing.
 	maxPoints = 300
-	// leastSpan is the ratio of the ends of a logarithmic axis below which it would show no decade: a linear one is
+	// minSpan is the ratio of the ends of a logarithmic axis below which it would show no decade: a linear one is
 	// read better.
-	leastSpan = 2
+	minSpan = 2
 )
 
 // Settle makes a figure keep what its type promises; Build and Timeline return settled figures. A logarithmic axis
 // becomes linear where a measured point is not positive, so that nothing measured is hidden, and where all values are
-// within a factor of leastSpan. What else is not positive there is left out of lines, and intervals and bands that
+// within a factor of minSpan. What else is not positive there is left out of lines, and intervals and bands that
 // reach zero are cut at a tenth of the smallest value. Numbers that are not finite become gaps. Of more points than can
 // be told apart the extremes are kept, and the figure says so.
 func Settle(f *Figure) {
@@ -149,7 +149,7 @@ func logarithmic(traces []Trace, of func(Trace) []float64) (least float64, ok bo
 			}
 		}
 	}
-	return least, least >= 1e-100 && most >= leastSpan*least
+	return least, least >= 1e-100 && most >= minSpan*least
 }
 
 // add appends a point.

@@ -77,8 +77,8 @@ func (t *table) neighbourhoods(parts []float64) [][]string {
 	return out
 }
 
-// threshold parts ascending values in two, so that the variance between the two sides is the largest.
-// It is parted where the mean below is smaller than that above by more than apart of it.
+// threshold parts ascending values in two, so that the variance between the two sides is the largest. It is parted
+// where the mean below is smaller than that above by more than apart of it.
 func threshold(v []float64) (limit float64, parted bool) {
 	total := 0.0
 	for _, x := range v {

@@ -21,10 +21,10 @@ const (
 	// apart is the share by which two neighbours in a sorted list differ that are of different levels. A slow host is
 	// slow by as much.
 	apart = 0.05
-	// leastGroup is the number of hosts that make a group: fewer are odd.
-	leastGroup = 3
-	// leastPairs is the number of pairs without which a host has no figure of its own: its partners' would be in it.
-	leastPairs = 3
+	// minGroup is the number of hosts that make a group: fewer are odd.
+	minGroup = 3
+	// minPairs is the number of pairs without which a host has no figure of its own: its partners' would be in it.
+	minPairs = 3
 )
 
 // Host is what one host shows in its pairs.
@@ -97,7 +97,7 @@ const (
 )
 
 // levels puts values into levels: sorted, two neighbours more than apart from each other are of different levels. A
-// level has leastGroup values or more. What is left is odd where it is farther from the nearest level than three of
+// level has minGroup values or more. What is left is odd where it is farther from the nearest level than three of
 // that level's scaled MADs; else it belongs to it.
 func levels(values []float64) []int {
 	out := slices.Repeat([]int{unknown}, len(values))
@@ -116,7 +116,7 @@ func levels(values []float64) []int {
 		for to < len(order) && values[order[to]] <= (1+apart)*values[order[to-1]] {
 			to++
 		}
-		if to-from >= leastGroup {
+		if to-from >= minGroup {
 			var own []float64
 			for _, i := range order[from:to] {
 				out[i] = len(found)
@@ -156,7 +156,7 @@ func (h *Hosts) group(latency, rate []int) {
 	slices.SortStableFunc(keys, func(a, b [2]int) int { return cmp.Compare(len(by[b]), len(by[a])) })
 	var left []int
 	for _, k := range keys {
-		if k[0] == odd || k[1] == odd || len(by[k]) < leastGroup {
+		if k[0] == odd || k[1] == odd || len(by[k]) < minGroup {
 			left = append(left, by[k]...)
 			continue
 		}

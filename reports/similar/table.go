@@ -109,7 +109,7 @@ func (t *table) parts() []float64 {
 				n++
 			}
 		}
-		if n < leastPairs {
+		if n < minPairs {
 			part[h] = math.NaN()
 		}
 	}
@@ -121,7 +121,7 @@ func (t *table) parts() []float64 {
 func (t *table) best() []float64 {
 	out := slices.Repeat([]float64{math.NaN()}, len(t.names))
 	for h, pairs := range t.near {
-		if len(pairs) < leastPairs {
+		if len(pairs) < minPairs {
 			continue
 		}
 		for _, i := range pairs {

@@ -17,8 +17,8 @@ type tried struct {
 	again bool // it was, and only because much was sent again
 }
 
-// named are the hosts and links that failures have in common. Most says that they are too many to name: the network between the
-// hosts is at fault, not some of them.
+// named are the hosts and links that failures have in common. Most says that they are too many to name: the network
+// between the hosts is at fault, not some of them.
 type named struct {
 	hosts []int
 	links []Link
@@ -27,14 +27,14 @@ type named struct {
 
 func (n *named) none() bool { return len(n.hosts) == 0 && len(n.links) == 0 && !n.most }
 
-// leastPartners is with how many others an exchange must have failed until a host is named rather than a link.
-const leastPartners = 2
+// minPartners is with how many others an exchange must have failed until a host is named rather than a link.
+const minPartners = 2
 
-// blame finds what failed exchanges have in common: first the host that failed with most others, two at least that reach somebody, then
-// the next among the failures that this host does not explain. Of hosts that failed with equally many, the one with fewer successes
-// counts. What is left are links. Where nobody reaches anybody, where half of those who
-// do have to send much again, or where half as many as there are hosts or more would be named, nothing is: packets are lost everywhere, or
-// which of two halves is at fault cannot be told.
+// blame finds what failed exchanges have in common: first the host that failed with most others, two at least that
+// reach somebody, then the next among the failures that this host does not explain. Of hosts that failed with equally
+// many, the one with fewer successes counts. What is left are links. Where nobody reaches anybody, where half of those
+// who do have to send much again, or where half as many as there are hosts or more would be named, nothing is: packets
+// are lost everywhere, or which of two halves is at fault cannot be told.
 func blame(all []tried) named {
 	partners, successes := map[int]map[int]bool{}, map[int]int{}
 	add := func(a, b int) {
@@ -99,7 +99,7 @@ func worst(partners map[int]map[int]bool, successes map[int]int) int {
 				n++
 			}
 		}
-		if n >= leastPartners && (n > most || n == most && successes[h] < successes[out]) {
+		if n >= minPartners && (n > most || n == most && successes[h] < successes[out]) {
 			out, most = h, n
 		}
 	}

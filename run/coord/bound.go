@@ -10,14 +10,14 @@ import (
 const (
 	// overrun is by what share of the budget the walk may end late.
 	overrun = 0.1
-	// leastOverrun is what the first slot gets where the budget is smaller than it.
-	leastOverrun = 2 * units.Second
-	// A slot may take lenience times what is expected of it, and patience more: a connection that loses packets stands still for a
-	// second or two.
+	// minOverrun is what the first slot gets where the budget is smaller than it.
+	minOverrun = 2 * units.Second
+	// A slot may take lenience times what is expected of it, and patience more: a connection that loses packets stands
+	// still for a second or two.
 	lenience = 6
 	patience = 3 * units.Second
-	// leastSlot is what a slot gets near the end of the budget. An agent needs some time to begin and to fail.
-	leastSlot = 500 * units.Millisecond
+	// minSlot is what a slot gets near the end of the budget. An agent needs some time to begin and to fail.
+	minSlot = 500 * units.Millisecond
 )
 
 // measured is how many slots have samples, with those of before a resume.
@@ -32,11 +32,11 @@ func (w *walker) last() units.Nanos {
 	if b <= 0 {
 		return math.MaxInt64
 	}
-	return b + max(units.Nanos(overrun*float64(b)), leastOverrun) - w.spent()
+	return b + max(units.Nanos(overrun*float64(b)), minOverrun) - w.spent()
 }
 
 // ended reports whether no slot can be measured any more.
-func (w *walker) ended() bool { return w.last() < leastSlot }
+func (w *walker) ended() bool { return w.last() < minSlot }
 
 // over reports whether the budget ends the walk. Until something is measured it may be used up to its last bound.
 func (w *walker) over() bool {
@@ -49,11 +49,12 @@ func (w *walker) over() bool {
 	return w.result.BudgetEnded
 }
 
-// allowed is how long a slot may take: by what is expected of it where the network is known, and never beyond the last bound.
+// allowed is how long a slot may take: by what is expected of it where the network is known, and never beyond the last
+// bound.
 func (w *walker) allowed(s bench.Slot) units.Nanos {
 	most := w.Deadline(s)
 	if w.Schedule.Limits.Path.Known() {
 		most = min(most, patience+lenience*w.pace.Expect(s))
 	}
-	return max(min(most, w.last()), leastSlot)
+	return max(min(most, w.last()), minSlot)
 }

@@ -16,19 +16,21 @@ import (
 )
 
 const (
-	// checkDeadline bounds an exchange of a byte between two hosts: a connection whose first two packets were lost still opens.
+	// checkDeadline bounds an exchange of a byte between two hosts: a connection whose first two packets were lost
+	// still opens.
 	checkDeadline = 4 * units.Second
-	// checkTime is after how long no other pairs are tried. It may lie beyond the end of the budget: who is missing is named in any case.
+	// checkTime is after how long no other pairs are tried. It may lie beyond the end of the budget: who is missing is
+	// named in any case.
 	checkTime = 10 * time.Second
-	// leastChecked is how many hosts are tried with each other where there are so many: with a third and a fourth, a host is told
-	// from a link.
-	leastChecked = 4
+	// minChecked is how many hosts are tried with each other where there are so many: with a third and a fourth, a
+	// host is told from a link.
+	minChecked = 4
 	// A host or link that was left out is tried again after firstVisit, and then after twice as long each time.
 	firstVisit = 10 * time.Second
 )
 
-// check looks for what a failed slot has in common: it has the hosts of its failed teams pass a byte to each other, in pairs that change.
-// Hosts and links that cannot are left out. It reports whether it found any.
+// check looks for what a failed slot has in common: it has the hosts of its failed teams pass a byte to each other, in
+// pairs that change. Hosts and links that cannot are left out. It reports whether it found any.
 func (w *walker) check(ctx context.Context, s bench.Slot, hosts []int) bool {
 	hosts = w.enough(hosts)
 	until := w.Now().Add(checkTime)
@@ -77,7 +79,7 @@ func (w *walker) leaveOut(h int, why string) {
 // enough adds hosts that are still there until a host can be told from a link.
 func (w *walker) enough(hosts []int) []int {
 	hosts = slices.DeleteFunc(slices.Clone(hosts), func(h int) bool { return !w.usable([]int{h}) })
-	for h := 0; h < len(w.agents) && len(hosts) < leastChecked; h++ {
+	for h := 0; h < len(w.agents) && len(hosts) < minChecked; h++ {
 		if w.usable([]int{h}) && !slices.Contains(hosts, h) {
 			hosts = append(hosts, h)
 		}
@@ -85,7 +87,8 @@ func (w *walker) enough(hosts []int) []int {
 	return hosts
 }
 
-// try has disjoint pairs exchange a byte, all at once and each for itself. What the end of the walk cuts off is not in the result.
+// try has disjoint pairs exchange a byte, all at once and each for itself. What the end of the walk cuts off is not in
+// the result.
 func (w *walker) try(ctx context.Context, s bench.Slot, pairs []Link) []tried {
 	out := make([]tried, len(pairs))
 	var wg sync.WaitGroup
@@ -157,7 +160,8 @@ func (w *walker) visit(ctx context.Context, s bench.Slot) {
 // visitAfter says when to try again what was left out.
 func (w *walker) visitAfter(wait time.Duration) { w.wait, w.next = wait, w.Now().Add(wait) }
 
-// takeBack ends the leaving out of a link, or of the one of its hosts that was. That it was missing is kept as a failure.
+// takeBack ends the leaving out of a link, or of the one of its hosts that was. That it was missing is kept as a
+// failure.
 func (w *walker) takeBack(l Link) {
 	if _, cut := w.result.Cut[l]; cut {
 		delete(w.result.Cut, l)

@@ -20,8 +20,9 @@ func (w *walk) known(budget units.Nanos) {
 	w.plan.Limits.Path = bench.Path{Latency: 50 * units.Microsecond, PerByte: 1, Together: true, Slot: units.Millisecond}
 }
 
-// TestCutOff: a host that answers, and reaches no other, is named within seconds, and the rest is measured without it; a link is named
-// where just two hosts do not reach each other. Slots of teams of all hosts say which as well as those of pairs.
+// TestCutOff: a host that answers, and reaches no other, is named within seconds, and the rest is measured without it;
+// a link is named where just two hosts do not reach each other. Slots of teams of all hosts say which as well as those
+// of pairs.
 func TestCutOff(t *testing.T) {
 	host := func(h int) func(a, b int) bool { return func(a, b int) bool { return a == h || b == h } }
 	for name, c := range map[string]struct {

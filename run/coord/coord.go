@@ -1,11 +1,11 @@
 // Package coord walks a schedule over agents. It decides when a slot starts, how long it may take, what happens when an
-// agent goes away, and when to stop; it measures nothing itself and knows neither sockets nor files. Samples leave it one
-// whole slot at a time, through Config.Sink, so that whatever dies, what was measured is kept.
+// agent goes away, and when to stop; it measures nothing itself and knows neither sockets nor files. Samples leave it
+// one whole slot at a time, through Config.Sink, so that whatever dies, what was measured is kept.
 //
-// A slot that fails is tried once more. A host whose agent no longer answers is lost for the rest of the run: teams with it are left
-// out and the run ends as partial. Where all agents answer, the hosts of the slot pass a byte to each other in pairs: the host or link
-// that the failing pairs have in common is left out, and tried again later. Coord never waits for an agent beyond its slot's deadline,
-// nor for a slot beyond the end of the budget.
+// A slot that fails is tried once more. A host whose agent no longer answers is lost for the rest of the run: teams
+// with it are left out and the run ends as partial. Where all agents answer, the hosts of the slot pass a byte to each
+// other in pairs: the host or link that the failing pairs have in common is left out, and tried again later. Coord
+// never waits for an agent beyond its slot's deadline, nor for a slot beyond the end of the budget.
 package coord
 
 import (
@@ -38,7 +38,8 @@ type Config struct {
 	Run      string
 	Names    []string // of the hosts, for messages; without, their indices
 	Schedule *plan.Schedule
-	// Steering ends the walk when its targets are met, and chooses the experiments of rounds; nil: every round has all of them.
+	// Steering ends the walk when its targets are met, and chooses the experiments of rounds; nil: every round has all
+	// of them.
 	Steering *plan.Steering
 	Deadline func(bench.Slot) units.Nanos // longest time of a slot of which nothing is known
 	Sink     func([]dataset.Sample) error // stores a finished slot; an error ends the walk
@@ -70,8 +71,8 @@ type Progress struct {
 	Exp           string      // "" at the end
 	Done          float64     // share of the whole, 0..1, assuming every round is needed; 1 at the end and not before
 	Spent         units.Nanos // time until now, also by the run that was resumed
-	// Least is how long the walk still takes at least, where Config.Steering may end it: then nobody knows whether the targets are met after the
-	// least rounds. It is negative where nothing may end the walk early.
+	// Least is how long the walk still takes at least, where Config.Steering may end it: then nobody knows whether the
+	// targets are met after the least rounds. It is negative where nothing may end the walk early.
 	Least units.Nanos
 }
 

@@ -58,8 +58,8 @@ func TestAgentDies(t *testing.T) {
 	}
 }
 
-// TestAgentDiesIsolated: where a slot has one team, a lost host leaves whole slots out. They are no failures of their own,
-// however many follow each other.
+// TestAgentDiesIsolated: where a slot has one team, a lost host leaves whole slots out. They are no failures of their
+// own, however many follow each other.
 func TestAgentDiesIsolated(t *testing.T) {
 	w := newWalk(4, 3)
 	w.plan.Isolate = true
@@ -209,8 +209,8 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-// TestHang: an agent that never answers is left behind at the slot's deadline, and lost if it does not say who it is. All
-// in fake time.
+// TestHang: an agent that never answers is left behind at the slot's deadline, and lost if it does not say who it is.
+// All in fake time.
 func TestHang(t *testing.T) {
 	hang := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
 	for _, c := range []struct {

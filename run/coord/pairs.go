@@ -27,19 +27,21 @@ func (c Checked) OK() bool {
 }
 
 const (
-	// pairDeadline bounds the check of a pair, pairRecv a silence in it: what was lost once is sent again within a second.
+	// pairDeadline bounds the check of a pair, pairRecv a silence in it: what was lost once is sent again within a
+	// second.
 	pairDeadline = 2500 * units.Millisecond
 	pairRecv     = 1500 * units.Millisecond
 	// pairGrace is how much later the other host of a pair is ended that failed.
 	pairGrace = 200 * time.Millisecond
-	// suspectAfter pairs that failed, and none that did not, the other pairs of a host wait until it has one that does not.
+	// suspectAfter pairs that failed, and none that did not, the other pairs of a host wait until it has one that does
+	// not.
 	suspectAfter = 2
 )
 
-// CheckPairs tries every pair of agents, disjoint pairs at once, and returns them in the order in which they were tried. The agents are
-// prepared for the run. After a time, where most is not 0, it stops as soon as every host is known to work or not. A host that several
-// others cannot reach is tried with one that works, and its other pairs are skipped if that fails too: a host that is off costs
-// seconds, however many hosts there are.
+// CheckPairs tries every pair of agents, disjoint pairs at once, and returns them in the order in which they were
+// tried. The agents are prepared for the run. After a time, where most is not 0, it stops as soon as every host is
+// known to work or not. A host that several others cannot reach is tried with one that works, and its other pairs are
+// skipped if that fails too: a host that is off costs seconds, however many hosts there are.
 func CheckPairs(ctx context.Context, agents []Agent, run string, most time.Duration, now func() time.Time) []Checked {
 	if now == nil {
 		now = time.Now

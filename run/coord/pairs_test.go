@@ -44,8 +44,8 @@ func (a linked) Run(ctx context.Context, t bench.Task) ([]dataset.Sample, error)
 	return []dataset.Sample{{Exp: t.Exp, Ranks: []int{t.Team[t.Rank], t.Team[1-t.Rank]}}}, nil
 }
 
-// TestPairs: every pair is tried; a host that is off is tried a few times, whoever else is, and named by its pairs; one that only
-// met hosts that are off is cleared.
+// TestPairs: every pair is tried; a host that is off is tried a few times, whoever else is, and named by its pairs; one
+// that only met hosts that are off is cleared.
 func TestPairs(t *testing.T) {
 	off := func(hosts ...int) func(a, b int) bool {
 		return func(a, b int) bool { return slices.Contains(hosts, a) || slices.Contains(hosts, b) }

@@ -60,9 +60,10 @@ func lookTime(budget units.Nanos) units.Nanos {
 	return min(probeMost, units.Nanos(probeShare*float64(budget)))
 }
 
-// Probe looks at some pairs of agents, each alone, and then at all pairs at once: the question of the hyperbolic model (Stoica,
-// Sultan and Keyes 1996), whether pairs share the medium, in short. A pair that fails is passed over, and where all at once fail they are
-// taken to disturb each other. The agents are prepared. The probe ends within a third of the budget; 0 is none. now may be nil.
+// Probe looks at some pairs of agents, each alone, and then at all pairs at once: the question of the hyperbolic model
+// (Stoica, Sultan and Keyes 1996), whether pairs share the medium, in short. A pair that fails is passed over, and
+// where all at once fail they are taken to disturb each other. The agents are prepared. The probe ends within a third
+// of the budget; 0 is none. now may be nil.
 func Probe(ctx context.Context, agents []Agent, run string, seed uint64, budget units.Nanos, now func() time.Time) (*Probed, error) {
 	if now == nil {
 		now = time.Now
@@ -79,7 +80,7 @@ func Probe(ctx context.Context, agents []Agent, run string, seed uint64, budget 
 	p := &Probed{}
 	look := func(teams [][]int) ([]seen, time.Duration, error) {
 		left := lookTime(budget) - units.Nanos(now().Sub(begun))
-		if left < leastSlot {
+		if left < minSlot {
 			return nil, 0, fmt.Errorf("probe: %w within %v", ErrNothing, time.Duration(lookTime(budget)))
 		}
 		deadline := min(probeDeadline, left)
@@ -194,8 +195,8 @@ func (p *Probed) fill(alone []seen, slots []float64) {
 	}
 }
 
-// slower is how many times as long messages took at once as alone, over the pairs that did both: the larger of the medians of
-// latency and time per byte.
+// slower is how many times as long messages took at once as alone, over the pairs that did both: the larger of the
+// medians of latency and time per byte.
 func slower(alone, all []seen) float64 {
 	var trips, rates []float64
 	for _, a := range alone {

@@ -45,8 +45,8 @@ func TestProbeOfSimulated(t *testing.T) {
 	}
 }
 
-// looked is an agent that answers a probe: a byte takes 20 µs, and a byte of a burst 1 ns, times what it is slowed by when several
-// pairs are asked at once.
+// looked is an agent that answers a probe: a byte takes 20 µs, and a byte of a burst 1 ns, times what it is slowed by
+// when several pairs are asked at once.
 type looked struct {
 	slowed float64
 	calls  *atomic.Int64
@@ -74,8 +74,8 @@ func (a looked) Run(_ context.Context, t bench.Task) ([]dataset.Sample, error) {
 	return []dataset.Sample{line(names.PhaseTrip, int64(20_000*a.slowed)), line(names.PhaseRate, int64(40_000+1e6*a.slowed))}, nil
 }
 
-// TestProbeTells: pairs that are slower at once than alone are not measured side by side; loss is seen; a host that does not answer is
-// an error.
+// TestProbeTells: pairs that are slower at once than alone are not measured side by side; loss is seen; a host that
+// does not answer is an error.
 func TestProbeTells(t *testing.T) {
 	still := time.Unix(1e9, 0)
 	probe := func(a looked) (*coord.Probed, error) {

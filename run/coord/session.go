@@ -16,8 +16,8 @@ import (
 	"calib/internal/units"
 )
 
-// Issuer makes the tickets of one run. The key of a pair is derived from one secret that never leaves the coordinator, so
-// that a thousand hosts do not need half a million stored keys; it is random, not part of what the seed repeats.
+// Issuer makes the tickets of one run. The key of a pair is derived from one secret that never leaves the coordinator,
+// so that a thousand hosts do not need half a million stored keys; it is random, not part of what the seed repeats.
 type Issuer struct {
 	secret  [32]byte
 	most    units.Bytes

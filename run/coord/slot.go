@@ -61,8 +61,8 @@ func (e *slotError) Error() string {
 // Unwrap makes errors.Is see every rank's.
 func (e *slotError) Unwrap() []error { return e.errs }
 
-// together does a slot on all its teams at once and returns the samples ordered by team and rank; of the task, team and rank are
-// filled in. Soon after the first failure the slot ends for everyone; the error is then a *slotError.
+// together does a slot on all its teams at once and returns the samples ordered by team and rank; of the task, team and
+// rank are filled in. Soon after the first failure the slot ends for everyone; the error is then a *slotError.
 func together(ctx context.Context, agents []Agent, s bench.Slot, task bench.Task) ([]dataset.Sample, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, time.Duration(task.Deadline)+grace, errSlotOver)
 	defer cancel()
@@ -132,8 +132,8 @@ func failedSlot(teams [][]int, errs [][]error) error {
 	return nil
 }
 
-// findLost asks every agent of a failed slot whether it still answers, and reports whether one does not. After an interrupt no
-// agent counts as lost.
+// findLost asks every agent of a failed slot whether it still answers, and reports whether one does not. After an
+// interrupt no agent counts as lost.
 func (w *walker) findLost(interrupt context.Context, s bench.Slot) bool {
 	ctx, cancel := context.WithTimeoutCause(interrupt, helloTimeout, errNoHello)
 	defer cancel()

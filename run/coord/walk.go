@@ -24,16 +24,16 @@ type walker struct {
 	pace   *plan.Pace
 	failed int                     // slots in a row
 	rounds map[string]map[int]bool // that gave samples, by experiment
-	// away are the hosts left out of which the agent answers, since when. They, and cut links, are tried again at next, and then
-	// after the double of wait.
+	// away are the hosts left out of which the agent answers, since when. They, and cut links, are tried again at next,
+	// and then after the double of wait.
 	away map[int]time.Time
 	next time.Time
 	wait time.Duration
 }
 
 // Walk measures every round of the schedule on agents, which are indexed as the schedule's hosts. It returns the result
-// with the error: ErrNothing, the sink's error, or the reason why every slot fails. An interrupt (ctx) is not an error but
-// Result.Interrupted. It ends when the targets are met, rounds or budget are used, or ctx is done. Each slot is
+// with the error: ErrNothing, the sink's error, or the reason why every slot fails. An interrupt (ctx) is not an error
+// but Result.Interrupted. It ends when the targets are met, rounds or budget are used, or ctx is done. Each slot is
 // bounded by what it is expected to take, and all of them by the budget and a tenth of it (bound.go).
 func Walk(ctx context.Context, agents []Agent, cfg Config) (*Result, error) {
 	w := &walker{Config: cfg, agents: agents, have: map[int][]dataset.Sample{}, rounds: map[string]map[int]bool{}, away: map[int]time.Time{}}
@@ -188,7 +188,8 @@ func (w *walker) usable(team []int) bool {
 	return true
 }
 
-// gone are the hosts that are lost, and one end of each link that is cut: the hosts without which most can still be measured.
+// gone are the hosts that are lost, and one end of each link that is cut: the hosts without which most can still be
+// measured.
 func (w *walker) gone() []int {
 	out := slices.Collect(maps.Keys(w.result.Lost))
 	for l := range w.result.Cut {
@@ -197,8 +198,8 @@ func (w *walker) gone() []int {
 	return out
 }
 
-// slot measures s, except the teams that a resumed run has measured already. A slot of which every team has lost a host is
-// skipped: Result.Lost says why.
+// slot measures s, except the teams that a resumed run has measured already. A slot of which every team has lost a host
+// is skipped: Result.Lost says why.
 func (w *walker) slot(ctx context.Context, s bench.Slot) error {
 	if had, ok := w.have[s.ID]; ok {
 		w.add(s, had)
@@ -232,8 +233,8 @@ func (w *walker) slot(ctx context.Context, s bench.Slot) error {
 	return err
 }
 
-// measure tries s at most twice, the second time without what was found missing. Where nothing was, the slot may only have taken
-// longer than expected: the second time it may take longer.
+// measure tries s at most twice, the second time without what was found missing. Where nothing was, the slot may only
+// have taken longer than expected: the second time it may take longer.
 func (w *walker) measure(ctx context.Context, s bench.Slot) (samples []dataset.Sample, err error) {
 	for try := 1; try <= 2; try++ {
 		if s.Teams = w.without(s.Teams); len(s.Teams) == 0 {
@@ -261,7 +262,8 @@ func (w *walker) measure(ctx context.Context, s bench.Slot) (samples []dataset.S
 	return nil, err
 }
 
-// fail records that s could not be measured. Failures in a row end the walk, except those that a lost host or a cut link explains.
+// fail records that s could not be measured. Failures in a row end the walk, except those that a lost host or a cut
+// link explains.
 func (w *walker) fail(s bench.Slot, err error, explained bool) error {
 	w.result.Failures = append(w.result.Failures, dataset.Failure{Slot: &s.ID, Error: err.Error()})
 	if !explained {

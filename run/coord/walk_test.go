@@ -55,8 +55,8 @@ func (s sayer) Look(*dataset.Dataset) ([]plan.State, error) {
 	return []plan.State{{Parameter: "alpha", Met: s.met, HalfWidth: 1, Target: 0.02, Experiments: []string{"pingpong"}}}, nil
 }
 
-// TestMayEnd: a walk that its targets may end says how long it takes at least; here nothing is known of that. It ends when two looks in a row
-// say that the targets are met.
+// TestMayEnd: a walk that its targets may end says how long it takes at least; here nothing is known of that. It ends
+// when two looks in a row say that the targets are met.
 func TestMayEnd(t *testing.T) {
 	for _, c := range []struct {
 		steered, met bool

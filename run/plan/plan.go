@@ -49,8 +49,8 @@ type Plan struct {
 	Experiments []string // by name; none means all
 	// Chosen says that a user named the experiments: a short budget then gives them fewer rounds, and leaves none out.
 	Chosen bool
-	// Limits bound the designs. Limits.Hosts and Limits.Seed are set by LimitsOn, Limits.Segment, where it
-	// is 0, when the hosts have said what theirs is.
+	// Limits bound the designs. Limits.Hosts and Limits.Seed are set by LimitsOn, Limits.Segment, where it is 0, when
+	// the hosts have said what theirs is.
 	Limits bench.Limits
 	Rounds Rounds
 	// Target is the relative half-width of its 95% interval at which a number of record is narrow enough; 0 means that
@@ -75,8 +75,8 @@ const (
 	Full     = "full"     // every experiment, every pair of hosts, tighter intervals
 )
 
-// What the smaller plans measure. Only the full plan floods a port until it overflows, remaps all to all,
-// computes while messages are under way, and tunes fragments, buffers and Nagle's algorithm.
+// What the smaller plans measure. Only the full plan floods a port until it overflows, remaps all to all, computes
+// while messages are under way, and tunes fragments, buffers and Nagle's algorithm.
 var (
 	quickExperiments    = []string{names.Clock, names.Pingpong, names.Wakeup, names.Paired}
 	standardExperiments = []string{names.Clock, names.Pingpong, names.Wakeup, names.Paired, names.Overhead, names.Gap, names.Gather, names.Load,

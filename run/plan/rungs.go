@@ -93,8 +93,8 @@ func kindOf(p bench.Point) string {
 // counts are the factors that say how many hosts take part.
 var counts = []string{names.FactorPairs, names.FactorSenders, names.FactorHosts, names.FactorWindow}
 
-// smaller leaves out the points of the largest size of a kind where one takes longer than a time [ns]. The last
-// size above a packet stays.
+// smaller leaves out the points of the largest size of a kind where one takes longer than a time [ns]. The last size
+// above a packet stays.
 func (d *draft) smaller(longest float64) bool {
 	for i := range d.points {
 		p := &d.points[i]

@@ -16,8 +16,8 @@ type Host struct {
 	Caches   []units.Bytes // 32 KiB, 1 MiB, 8 MiB
 	StepTime units.Nanos   // of one step of Compute on one CPU; 1 ns
 
-	// One copy of n bytes takes Fixed + PerByte·n: within the cache (20 ns, 0.05 ns/B), from the cache to memory (60 ns,
-	// 0.15 ns/B), and from memory, wherever to (100 ns, 0.30 ns/B).
+	// One copy of n bytes takes Fixed + PerByte·n: within the cache (20 ns, 0.05 ns/B), from the cache to memory (60
+	// ns, 0.15 ns/B), and from memory, wherever to (100 ns, 0.30 ns/B).
 	CacheToCache, CacheToMemory, MemoryToMemory CopyTime
 	// LoopFactor is how many times PerByte a byte takes when copied byte by byte; 4.
 	LoopFactor float64

@@ -115,8 +115,8 @@ func TestOneMessage(t *testing.T) {
 	}
 }
 
-// Stoica 1994: n messages of one packet over a shared medium are all there after 2a + n·a_c (eq. 16), and a switch
-// does not care.
+// Stoica 1994: n messages of one packet over a shared medium are all there after 2a + n·a_c (eq. 16), and a switch does
+// not care.
 func TestPairsShareMedium(t *testing.T) {
 	perByte := func(b netspec.Block, s *netspec.Spec) float64 { return b.B - b.A/float64(s.MSS) }
 	for _, n := range []int{1, 2, 5, 16} {

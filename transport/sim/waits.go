@@ -53,8 +53,8 @@ func (w *world) wait(p *proc, x wait) error {
 	return w.block(p)
 }
 
-// setAlarm adds an event for the deadline of p's wait, unless p has one that is earlier. That event then
-// sets the next, so that a million short receptions do not leave a million events.
+// setAlarm adds an event for the deadline of p's wait, unless p has one that is earlier. That event then sets the next,
+// so that a million short receptions do not leave a million events.
 func (w *world) setAlarm(p *proc) {
 	d := p.wait.deadline
 	if d > 0 && (p.alarm == 0 || d < p.alarm) {

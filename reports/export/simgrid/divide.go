@@ -34,8 +34,8 @@ func (l line) perByte(lo, hi float64) float64 { // of a flow that is all of l, a
 const (
 	// windowPackets is what a TCP connection sends before it hears from the other end. Source: RFC 6928.
 	windowPackets = 10
-	// leastShare is the share of T(x) of a latency or a flow that should be none: SimGrid needs both.
-	leastShare = 0.01
+	// minShare is the share of T(x) of a latency or a flow that should be none: SimGrid needs both.
+	minShare = 0.01
 	// waitingBuffers is how many send buffers a message has when its blocking send counts as waiting for the end of it.
 	// A medium holds a message from the beginning, so that one buffer is enough there.
 	waitingBuffers = 8
@@ -164,21 +164,21 @@ func (p *platform) small(s *segment) {
 	lo, hi := float64(s.from+1), float64(s.to)
 	whole := p.pieceOf(s.to).line
 	most := whole.perByte(lo, hi)
-	s.perByte = leastShare * most
+	s.perByte = minShare * most
 	if p.contend != nil {
 		mid := math.Sqrt(lo * hi)
 		busy := p.message(p.contend)(mid) * p.medium / p.bottleneck()
-		s.perByte = min(max(s.perByte, busy/(mid+envelope)), (1-2*leastShare)*most)
+		s.perByte = min(max(s.perByte, busy/(mid+envelope)), (1-2*minShare)*most)
 	}
 	rest := whole.minus(flow(s.perByte))
 	s.os = chord(p.message(p.send), lo, hi)
-	if part := (1 - leastShare) * min(rest.at(lo)/s.os.at(lo), rest.at(hi)/s.os.at(hi)); part < 1 {
+	if part := (1 - minShare) * min(rest.at(lo)/s.os.at(lo), rest.at(hi)/s.os.at(hi)); part < 1 {
 		s.os = s.os.times(part)
 	}
 	rest = rest.minus(s.os)
 	room := rest.least(lo, hi)
 	receive := chord(p.message(p.receive), lo, hi)
-	s.latency = max(rest.minus(receive).least(lo, hi), leastShare*room)
+	s.latency = max(rest.minus(receive).least(lo, hi), minShare*room)
 	s.or = rest.minus(line{c0: s.latency})
 }
 
@@ -190,15 +190,15 @@ func (p *platform) large(s *segment) {
 		return
 	}
 	most := t.perByte(lo, hi)
-	if s.perByte = max(t.c1, leastShare*most); s.perByte >= most {
-		s.perByte = (1 - leastShare) * most
+	if s.perByte = max(t.c1, minShare*most); s.perByte >= most {
+		s.perByte = (1 - minShare) * most
 	}
 	if p.buffer > 0 && lo > p.buffer {
 		s.perByte *= (1 + p.buffer/math.Sqrt(lo*hi)) / 2
 	}
 	rest := t.minus(flow(s.perByte))
 	room := rest.least(lo, hi)
-	s.latency = min(max(t.c0-envelope*t.c1, leastShare*room), room)
+	s.latency = min(max(t.c0-envelope*t.c1, minShare*room), room)
 	s.os = rest.minus(line{c0: s.latency})
 }
 

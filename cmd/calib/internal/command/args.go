@@ -55,8 +55,8 @@ func takesValue(c *cli.Command, a string) bool {
 	return false
 }
 
-// NoFlagsAfter rejects an argument that looks like a flag, which FlagsFirst leaves where it stands behind "--" or
-// has no value.
+// NoFlagsAfter rejects an argument that looks like a flag, which FlagsFirst leaves where it stands behind "--" or has
+// no value.
 func NoFlagsAfter(c *cli.Context) error {
 	for _, a := range c.Args().Slice() {
 		if looksLikeFlag(a) {

@@ -20,8 +20,8 @@ import (
 	"calib/internal/units"
 )
 
-// AgentCommand is calib agent, the part of calib that runs on every host. calib run starts it; a person does so only for
-// a daemon.
+// AgentCommand is calib agent, the part of calib that runs on every host. calib run starts it; a person does so only
+// for a daemon.
 func AgentCommand() *cli.Command {
 	d := agent.DefaultLimits()
 	return &cli.Command{

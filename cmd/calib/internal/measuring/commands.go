@@ -91,15 +91,15 @@ func MeasureCommand() *cli.Command {
 	}
 }
 
-// leastAA is the least number of runs that can be compared with each other.
-const leastAA = 2
+// minAA is the least number of runs that can be compared with each other.
+const minAA = 2
 
 // runAA makes runs of the same plan, one after the other, and writes how much they differ: the noise floor.
 func runAA(c *cli.Context) error {
 	n := c.Int("aa")
 	switch {
-	case n < leastAA:
-		return command.Usagef("--aa %d: want %d runs or more; 10 give a noise floor worth having", n, leastAA)
+	case n < minAA:
+		return command.Usagef("--aa %d: want %d runs or more; 10 give a noise floor worth having", n, minAA)
 	case c.IsSet("resume"):
 		return command.Usagef("--aa with --resume: a series of runs starts anew")
 	}
@@ -109,7 +109,7 @@ func runAA(c *cli.Context) error {
 	}
 	root := cmp.Or(c.String("out"), "aa-"+rundir.DefaultName(time.Now()))
 	runs, err := Series(c, &config, root, "run", n)
-	if len(runs) < leastAA {
+	if len(runs) < minAA {
 		return cmp.Or(err, fmt.Errorf("%d runs have parameters: nothing to compare", len(runs)))
 	}
 	floor := compare.Noise(runs)

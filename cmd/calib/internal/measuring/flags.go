@@ -246,8 +246,8 @@ func salloc(c *cli.Context) error {
 	return fmt.Errorf("start salloc: %w", syscall.Exec(path, argv, os.Environ()))
 }
 
-// planOf reads the plan of PlanFlags. A seed that neither flag nor plan file gives is drawn and recorded, so that --seed
-// can repeat the run.
+// planOf reads the plan of PlanFlags. A seed that neither flag nor plan file gives is drawn and recorded, so that
+// --seed can repeat the run.
 func planOf(c *cli.Context) (plan.Plan, error) {
 	p, err := plan.Load(c.String("plan"))
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 )
 
 // RepeatOf is a run that measures again what the newest of some runs has measured: with its plan, sizes, points and
-// fit, on the same hosts. details are the members of run.json, oldest first, and names the hosts. The flags may say how the
-// hosts are reached; those that contradict the runs, and runs that differ from each other, are wrong use.
+// fit, on the same hosts. details are the members of run.json, oldest first, and names the hosts. The flags may say how
+// the hosts are reached; those that contradict the runs, and runs that differ from each other, are wrong use.
 func RepeatOf(c *cli.Context, baseline string, details []json.RawMessage, names []string) (config run.Config, err error) {
 	for i, text := range details {
 		stored, err := run.Stored(text)

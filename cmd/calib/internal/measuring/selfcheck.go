@@ -68,8 +68,8 @@ func selfcheckAction(c *cli.Context) error {
 	}
 	out := cmp.Or(c.String("out"), "calib-selfcheck-"+time.Now().Format("20060102-150405"))
 	k := &copier{c: c, out: out, run: p, data: checked{Source: arg, LabFile: filepath.Join(out, labFile)}}
-	if v := c.Float64("slowdown"); c.IsSet("slowdown") && !(v >= 1 && v <= export.MostSlowdown) {
-		return command.Usagef("--slowdown %g: want 1 to %g", v, export.MostSlowdown)
+	if v := c.Float64("slowdown"); c.IsSet("slowdown") && !(v >= 1 && v <= export.MaxSlowdown) {
+		return command.Usagef("--slowdown %g: want 1 to %g", v, export.MaxSlowdown)
 	}
 	if c.IsSet("hosts") && c.Int("hosts") < 2 {
 		return command.Usagef("--hosts %d: want at least 2 hosts", c.Int("hosts"))

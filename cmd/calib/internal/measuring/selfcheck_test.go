@@ -36,15 +36,16 @@ func calibrated(t *testing.T, network, out string, flags ...string) *params.Para
 	return p
 }
 
-// runsEnv is how often each network of TestSelfcheckSimulated is calibrated and checked, each time with other seeds; by default once.
+// runsEnv is how often each network of TestSelfcheckSimulated is calibrated and checked, each time with other seeds; by
+// default once.
 const runsEnv = "CALIB_SELFCHECK_RUNS"
 
 // negligible is by how much a value may be outside its interval: thirty rounds make intervals of 0.1%, in which what
 // models leave out of virtual time shows (0.4 µs of a latency of 367 µs).
 const negligible = 0.002
 
-// The whole chain in virtual time: a network is calibrated, its lab file calibrated again, and what was measured there is judged. Nine
-// in ten results come back on each network.
+// The whole chain in virtual time: a network is calibrated, its lab file calibrated again, and what was measured there
+// is judged. Nine in ten results come back on each network.
 func TestSelfcheckSimulated(t *testing.T) {
 	const paired, cluster = "clock,pingpong,paired", "clock,pingpong,overhead,gap,gather,flood,load,prtt"
 	runs := 1
@@ -94,7 +95,8 @@ func TestSelfcheckSimulated(t *testing.T) {
 	}
 }
 
-// checkedInTime calibrates a network and the lab file of that run in virtual time, and returns what is said of the copy.
+// checkedInTime calibrates a network and the lab file of that run in virtual time, and returns what is said of the
+// copy.
 func checkedInTime(t *testing.T, network string, flags []string, seed int) []selfcheck.Row {
 	t.Helper()
 	dir := t.TempDir()

@@ -67,8 +67,8 @@ func exportAction(c *cli.Context) error {
 	if err != nil {
 		return command.Usagef("--to: %w", err)
 	}
-	if v := c.Float64("slowdown"); c.IsSet("slowdown") && !(v >= 1 && v <= export.MostSlowdown) {
-		return command.Usagef("--slowdown %g: want 1 to %g", v, export.MostSlowdown)
+	if v := c.Float64("slowdown"); c.IsSet("slowdown") && !(v >= 1 && v <= export.MaxSlowdown) {
+		return command.Usagef("--slowdown %g: want 1 to %g", v, export.MaxSlowdown)
 	}
 	arg, p, err := runfiles.ParamsArg(c)
 	if err != nil {
@@ -152,7 +152,7 @@ const ruleSizes = "64..64KiB"
 
 // rulesOf chooses the algorithms of Open MPI's collectives by the predictions from p.
 func rulesOf(c *cli.Context, p *params.Params) ([]openmpi.Rules, []tuned.Decision, error) {
-	hosts, err := numbers(c, "hosts", strconv.Itoa(len(p.Run.Hosts)), 2, mostHosts)
+	hosts, err := numbers(c, "hosts", strconv.Itoa(len(p.Run.Hosts)), 2, maxHosts)
 	if err != nil {
 		return nil, nil, err
 	}

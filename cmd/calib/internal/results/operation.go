@@ -43,8 +43,8 @@ func operationFlags() []cli.Flag {
 // operations are what --op may be.
 func operations() []string { return append(pattern.Operations(), overlapOperation) }
 
-// mostHosts bounds the teams of a prediction: the simulation runs a thread for each.
-const mostHosts = 4096
+// maxHosts bounds the teams of a prediction: the simulation runs a thread for each.
+const maxHosts = 4096
 
 // asked is what a prediction of operations is asked for.
 type asked struct {
@@ -123,7 +123,7 @@ func askedOf(c *cli.Context, p *params.Params) (a asked, err error) {
 	if !slices.ContainsFunc(a.patterns, func(v pattern.Pattern) bool { return v.Defined(hosts) }) {
 		hosts = a.patterns[0].Least
 	}
-	if a.hosts, err = numbers(c, "hosts", strconv.Itoa(hosts), 2, mostHosts); err == nil {
+	if a.hosts, err = numbers(c, "hosts", strconv.Itoa(hosts), 2, maxHosts); err == nil {
 		a.sizes, err = numbers(c, "bytes", predictSizes, 1, 1<<30)
 	}
 	return a, err

@@ -19,8 +19,8 @@ import (
 // overlapOperation is the --op of a program that computes while messages are under way.
 const overlapOperation = "overlap"
 
-// mostMessages bounds --messages.
-const mostMessages = 1 << 20
+// maxMessages bounds --messages.
+const maxMessages = 1 << 20
 
 // overlapFlags are those of --op overlap alone.
 func overlapFlags() []cli.Flag {
@@ -73,8 +73,8 @@ func overlapRows(c *cli.Context, o *predict.Overlap, hosts int) (rows []predict.
 		return nil, nil, err
 	}
 	q := c.Int("messages")
-	if q < 1 || q > mostMessages {
-		return nil, nil, command.Usagef("--messages %d: want 1 to %d", q, mostMessages)
+	if q < 1 || q > maxMessages {
+		return nil, nil, command.Usagef("--messages %d: want 1 to %d", q, maxMessages)
 	}
 	works, err := times(c.String("work"))
 	if err != nil {

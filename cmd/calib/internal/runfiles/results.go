@@ -1,5 +1,5 @@
-// Package runfiles works on run directories as commands name them: it finds and reads their parameters, and prints their
-// table.
+// Package runfiles works on run directories as commands name them: it finds and reads their parameters, and prints
+// their table.
 package runfiles
 
 import (
