@@ -98,7 +98,7 @@ func constants(t *testing.T) map[string]map[string]string {
 func productSource(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
-	for _, root := range []string{"../../fit", ".", "../../predict", "../../cmd"} {
+	for _, root := range []string{"../../fit", ".", "../../predict", "../../run", "../../cmd"} {
 		err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
 			switch {
 			case err != nil:

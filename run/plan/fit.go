@@ -68,35 +68,55 @@ func (s *Schedule) often(drafts, others []*draft) []*draft {
 	return others
 }
 
-// choose returns the drafts of which as many rounds as are wanted fit, when they are thin. It leaves out expendable
-// experiments, unless the user named them, and takes back those for which there is room after all. Where that is not
-// enough, there are fewer rounds.
+// choose returns the drafts of which as many rounds as are wanted fit, when they are thin. An expendable experiment that
+// takes more than its share all the same is left out, unless the user named it, and taken back where there is room
+// after all. Where that is not enough, there are fewer rounds.
 func (s *Schedule) choose(all []*draft) (kept []*draft) {
-	fit := func(drafts []*draft) bool {
-		_, fits := s.within(drafts, s.Rounds, true)
-		return fits
-	}
 	for s.Rounds = s.Plan.Rounds.Min; ; s.Rounds-- {
 		var out []*draft
-		for kept = slices.Clone(all); !fit(kept); {
-			i := slices.IndexFunc(expendable, func(name string) bool { return find(kept, name) >= 0 })
-			if i < 0 || s.Plan.Chosen {
-				break
-			}
-			at := find(kept, expendable[i])
+		kept = slices.Clone(all)
+		for at := s.tooMuch(kept); at >= 0; at = s.tooMuch(kept) {
 			out, kept = append(out, kept[at]), slices.Delete(kept, at, at+1)
-		}
-		if !fit(kept) && s.Rounds > 1 { // of one round a run has what there is time for
-			continue
 		}
 		for _, d := range slices.Backward(out) {
 			with := slices.DeleteFunc(slices.Clone(all), func(x *draft) bool { return x != d && !slices.Contains(kept, x) })
-			if fit(with) {
+			if s.tooMuch(with) < 0 {
 				kept = with
 			}
 		}
-		return kept
+		if _, fits := s.within(kept, s.Rounds, true); fits || s.Rounds == 1 { // of one round a run has what there is time for
+			return kept
+		}
 	}
+}
+
+// tooMuch returns the index of the first expendable draft that takes more than its share when it is thin, or, where
+// none does and the drafts do not fit, of the first that is expendable; -1 where there is none.
+func (s *Schedule) tooMuch(drafts []*draft) int {
+	if s.Plan.Chosen {
+		return -1
+	}
+	shares := sharesOf(drafts, s.perRound(s.Rounds))
+	first := -1
+	for _, name := range expendable {
+		i := find(drafts, name)
+		if i < 0 {
+			continue
+		}
+		d := drafts[i].clone()
+		for d.time > shares[i] {
+			if !d.less(shares[i], s.Rounds, true) {
+				return i
+			}
+		}
+		if first < 0 {
+			first = i
+		}
+	}
+	if _, fits := s.within(drafts, s.Rounds, true); fits {
+		return -1
+	}
+	return first
 }
 
 // within makes copies of drafts take less until n rounds of them fit the budget. Those that take more than their share

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"bytes"
 	"fmt"
 
 	"calib/internal/events"
@@ -46,9 +45,21 @@ func (g *Group) SendDatagram(to int, b []byte) error {
 			}
 		}
 		p.inbox.sending += len(b)
-		w.transmit(packet{c: w.conn(p, dst), n: int32(len(b)), datagram: &datagram{from: p.rank, data: bytes.Clone(b)}})
+		w.transmit(packet{c: w.conn(p, dst), n: int32(len(b)), datagram: w.datagram(p.rank, b)})
 		return nil
 	})
+}
+
+// datagram returns a datagram that holds b, made of one that is gone where there is one: experiments count allocations.
+func (w *world) datagram(from int, b []byte) *datagram {
+	var d *datagram
+	if n := len(w.gone); n > 0 {
+		d, w.gone = w.gone[n-1], w.gone[:n-1]
+	} else {
+		d = &datagram{}
+	}
+	d.from, d.data = from, append(d.data[:0], b...)
+	return d
 }
 
 // datagramLeft makes room: a datagram of n bytes has left p's sending block.
@@ -64,6 +75,7 @@ func (w *world) datagramArrives(p *proc, pk packet) {
 	limit := w.opt.DatagramBuffer
 	if p.state == dead || limit > 0 && p.inbox.datagrams.Len() >= limit {
 		p.inbox.dropped++
+		w.gone = append(w.gone, pk.datagram)
 		return
 	}
 	pk.datagram.at = w.now
@@ -88,6 +100,7 @@ func (g *Group) RecvDatagram(b []byte, until units.Nanos) (d plane.Datagram, err
 		}
 		m := p.inbox.datagrams.Pop()
 		d.Got, d.From, d.Bytes, d.At = true, m.from, copy(b, m.data), p.clock.read(m.at)
+		w.gone = append(w.gone, m)
 		return w.sleep(p, w.now+w.opt.Cost.recv(d.Bytes))
 	})
 	return d, err

@@ -53,6 +53,7 @@ func (w *world) cross(pk packet) {
 // drop loses a packet: a connection sends it again, a datagram is gone.
 func (w *world) drop(pk packet) {
 	if pk.datagram != nil {
+		w.gone = append(w.gone, pk.datagram)
 		return
 	}
 	pk.c.retrans++

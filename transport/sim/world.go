@@ -31,7 +31,8 @@ type world struct {
 	acks   line[ack]      // on their way to a sender, in order of time
 	delack line[ack]      // kept back by a receiver, in order of time
 	rng    *rand.Rand
-	factor float64 // noise that all packets share
+	factor float64     // noise that all packets share
+	gone   []*datagram // lost, or copied by their receivers: used again
 }
 
 // node is a host: its clock and its blocks.
