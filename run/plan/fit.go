@@ -50,28 +50,33 @@ func (s *Schedule) fit(all []*draft) []*draft {
 			possible = append(possible, d)
 		}
 	}
-	whole := s.choose(possible)
-	kept, _ := s.within(whole, s.Rounds, true)
-	kept = s.often(whole, s.often(kept, kept)) // all points, if there is room for many rounds of them
+	whole, thin := s.choose(possible)
+	kept := s.often(whole) // all points, if there is room for many rounds of them
+	if kept == nil {
+		kept = s.often(thin)
+	}
+	if kept == nil {
+		kept = thin
+	}
 	s.account(all, kept)
 	return kept
 }
 
-// often returns copies of drafts with all their points, for as many rounds as there is room for; others where these are
-// no more than the least.
-func (s *Schedule) often(drafts, others []*draft) []*draft {
+// often returns copies of drafts with all their points, for as many rounds as there is room for; nil where these are no
+// more than the least.
+func (s *Schedule) often(drafts []*draft) []*draft {
 	for n := s.aim(); n > max(s.Rounds, spreadMeasured); n-- {
 		if many, fits := s.within(drafts, n, false); fits {
 			return many
 		}
 	}
-	return others
+	return nil
 }
 
-// choose returns the drafts of which as many rounds as are wanted fit, when they are thin. An expendable experiment that
-// takes more than its share all the same is left out, unless the user named it, and taken back where there is room
+// choose returns the drafts of which as many rounds as are wanted fit, whole and thin. An expendable experiment that
+// takes more than its share when it is thin is left out, unless the user named it, and taken back where there is room
 // after all. Where that is not enough, there are fewer rounds.
-func (s *Schedule) choose(all []*draft) (kept []*draft) {
+func (s *Schedule) choose(all []*draft) (kept, thin []*draft) {
 	for s.Rounds = s.Plan.Rounds.Min; ; s.Rounds-- {
 		var out []*draft
 		kept = slices.Clone(all)
@@ -84,8 +89,9 @@ func (s *Schedule) choose(all []*draft) (kept []*draft) {
 				kept = with
 			}
 		}
-		if _, fits := s.within(kept, s.Rounds, true); fits || s.Rounds == 1 { // of one round a run has what there is time for
-			return kept
+		thin, fits := s.within(kept, s.Rounds, true)
+		if fits || s.Rounds == 1 { // of one round a run has what there is time for
+			return kept, thin
 		}
 	}
 }

@@ -43,7 +43,8 @@ func (d *draft) less(share units.Nanos, n int, points bool) bool {
 	}
 	for _, part := range []float64{lengthy, notable} {
 		long := part * float64(share)
-		if d.essential() || d.smaller(long) || d.fewerTeams(math.MaxInt) || d.fewerSizes() || d.fewerCounts() || d.rarer(long, min(rarest, n-1)) {
+		if d.essential() || d.smaller(long) || d.fewerTeams(math.MaxInt) || d.fewerSizes() || d.fewerCounts() ||
+			d.rarer(long, min(rarest, n-1)) {
 			return true
 		}
 	}
