@@ -3,6 +3,7 @@ package reports
 import (
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -298,6 +299,7 @@ func FuzzText(f *testing.F) {
 	f.Add([]byte(`{"schema":"calib.params/2","parameters":{"b":{"status":"bound","unit":"s","bound":[null,1e-9]}},
 		"functions":{"T":{"form":"c0_i + c1_i*x","coeff":{"c1_1":2},"unit":"s"}},"pairs":[{"from":"a","to":"b","slow":"x"}],
 		"fits":[{"model":"m","domain":{"bytes":[1,2]}}]}`))
+	f.Add([]byte(`{"schema":"calib.params/2","fits":[{"model":"m","series":[{"name":"b","quantity":"time-per-byte","x_name":"pairs","points":[]}]}]}`))
 	f.Add([]byte(`{"schema":"calib.params/2","network":{"packets":"shared"},"findings":[{"code":"slow-host","level":"warning","message":""}],
 		"fits":[{"model":"m","series":[{"name":"T","x_name":"bytes","points":[{"x":1,"measured":null,"fitted":1e-9}]},{"name":"U"}]}]}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -324,6 +326,28 @@ func TestNothingPredicted(t *testing.T) {
 	p.Findings = nil
 	if got := SummaryOf(p, "", 0).Unseen; got != "" {
 		t.Errorf("summary without patterns %q", got)
+	}
+}
+
+// What has no room on the screen is in the report.
+func TestScreenIsShort(t *testing.T) {
+	p := fixture(t)
+	p.Run.Missing, p.Run.Rounds = 0.1, 2
+	for _, name := range []string{"x1", "x2", "x3", "x4"} {
+		p.Findings = append(p.Findings, params.Warnf(params.SlowHost, "host %s is slow: 1.5 times the median", name).About(name))
+	}
+	s := SummaryOf(p, "", 0)
+	var screen, report bytes.Buffer
+	if err := errors.Join(Screen(&screen, p, Options{Dir: "run"}), Text(&report, p, Options{Width: 300})); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range append(s.Spoiled, s.Odd...) {
+		if !strings.Contains(report.String(), text) {
+			t.Errorf("the report does not say %q", text)
+		}
+	}
+	if n := strings.Count(screen.String(), "\n"); n > 24 || !strings.Contains(screen.String(), "The report has 3 more.") {
+		t.Errorf("%d lines:\n%s", n, screen.String())
 	}
 }
 

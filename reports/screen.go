@@ -9,8 +9,9 @@ import (
 	"calib/internal/params"
 )
 
-// spoiledShown is how many things that spoiled a run the screen has; the report has all.
-const spoiledShown = 2
+// spoiledShown and oddNamed are how many things that spoiled a run, and how many hosts and pairs, the screen has;
+// the report has all.
+const spoiledShown, oddNamed = 2, 2
 
 // Screen writes the summary of a run, on a screen of 24 lines of 80 columns. Options.All writes the whole report.
 func Screen(w io.Writer, p *params.Params, o Options) error {
@@ -20,6 +21,10 @@ func Screen(w io.Writer, p *params.Params, o Options) error {
 	pg := newPage(o)
 	pg.Width = min(pg.Width, minWidth)
 	s := SummaryOf(p, o.Dir, o.Took)
+	s.Spoiled = s.Spoiled[:min(len(s.Spoiled), spoiledShown)]
+	if more := len(s.Odd) - oddNamed; more > 0 {
+		s.Odd = append(s.Odd[:oddNamed], fmt.Sprintf("The report has %d more.", more))
+	}
 	pg.summary(s)
 	if pg.Dir != "" {
 		pg.WriteByte('\n')
@@ -35,7 +40,7 @@ func Screen(w io.Writer, p *params.Params, o Options) error {
 func (p *page) summary(s Summary) {
 	hue := map[string]colour{good: green, usable: yellow, poor: red}[s.Verdict]
 	p.line(0, "%s: %s", p.paint(hue, s.Verdict), s.Network)
-	for _, text := range s.Spoiled[:min(len(s.Spoiled), spoiledShown)] {
+	for _, text := range s.Spoiled {
 		p.line(2, "  %s", text)
 	}
 	if len(s.Odd) > 0 {

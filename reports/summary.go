@@ -54,6 +54,7 @@ func SummaryOf(p *params.Params, dir string, took time.Duration) Summary {
 // reading is a row of the summary.
 type reading struct {
 	what string
+	name string // in params.json; "" is none
 	params.Parameter
 	minor bool // the verdict does not need it
 }
@@ -100,17 +101,18 @@ func measured(what, unit string, v, lo, hi float64) reading {
 func readings(p *params.Params) (out []reading) {
 	named := func(what, name string, minor bool) {
 		if q, ok := p.Parameters[name]; ok {
-			out = append(out, reading{what, q, minor})
+			out = append(out, reading{what, name, q, minor})
 		}
 	}
 	if times := p.Times(); len(times) > 0 {
-		t := slices.MinFunc(times, func(a, b params.Residual) int { return int(a.X - b.X) })
+		t := slices.MinFunc(times, func(a, b params.Residual) int { return cmp.Compare(a.X, b.X) })
 		out = append(out, measured("latency, "+units.Plural(int64(t.X), "byte"), "s", t.Measured, t.Lo, t.Hi))
 	}
 	named("slowest 1%", "p99", true)
 	for _, f := range p.Fits {
 		for _, s := range f.Of(params.TimePerByte) {
-			if r := s.Points[0]; r.X == 1 && r.Lo > 0 { // of one pair
+			if len(s.Points) > 0 && s.Points[0].X == 1 && s.Points[0].Lo > 0 { // of one pair
+				r := s.Points[0]
 				out = append(out, measured("one stream", "bit/s", 8/r.Measured, 8/r.Hi, 8/r.Lo))
 			}
 		}
@@ -130,7 +132,7 @@ func readings(p *params.Params) (out []reading) {
 	}
 	for _, name := range []string{"g_s", "g_r"} {
 		if f, ok := p.Functions[name]; ok {
-			out = append(out, reading{name + "  gap, full packet", atPacket(f), true})
+			out = append(out, reading{name + "  gap, full packet", name, atPacket(f), true})
 		}
 	}
 	named("o_s  send, LogGP", "o_s", true)
@@ -139,26 +141,22 @@ func readings(p *params.Params) (out []reading) {
 	return out
 }
 
-// atPacket is a cost function at the largest size that it holds for, at most one packet of Ethernet. The ends of its
-// coefficients' intervals are combined in quadrature.
+// fullPacket is the payload of a packet of Ethernet with time stamps [B].
+const fullPacket = 1448
+
+// atPacket is a cost function at the largest size that it holds for, at most one packet of Ethernet.
 func atPacket(f params.Function) params.Parameter {
 	q := params.Parameter{Unit: f.Unit, Status: cmp.Or(f.Status, params.StatusOK), Why: f.Why}
 	if !f.Usable() {
 		return q
 	}
-	m := math.Min(f.Domain["m"][1], 1448)
+	m := math.Min(f.Domain["m"][1], fullPacket)
 	v, err := f.At(m, 0, nil)
 	if err != nil {
 		return q
 	}
-	squares := 0.0
-	for name, x := range map[string]float64{"c0": 1, "c1": m} {
-		if ci, ok := f.CI95[name]; ok {
-			squares += math.Pow((ci[1]-ci[0])/2*x, 2)
-		}
-	}
 	q.Value = &v
-	if half := math.Sqrt(squares); half > 0 {
+	if half := f.HalfWidthAt(m); half > 0 && !math.IsInf(half, 1) {
 		q.CI95 = &[2]float64{v - half, v + half}
 	}
 	return q
@@ -192,7 +190,7 @@ func invisible(n *params.Network, q reading) bool {
 	if n == nil || q.Value != nil {
 		return false
 	}
-	switch strings.Fields(q.what)[0] {
+	switch q.name {
 	case "a_c":
 		return n.Packets == params.Switch
 	case "b_c":
@@ -209,21 +207,20 @@ func networkOf(p *params.Params) string {
 	if v, _, _, ok := p.Parameters["b_c"].Ends(); ok && v > 0 {
 		capacity = " of " + units.Format(8/v, "bit/s")
 	}
-	const unknown = "it is not known whether hosts slow each other"
-	text := unknown
+	text := ""
 	if n := p.Network; n != nil {
 		text = map[params.Network]string{
-			{Packets: params.Switch, Streams: params.Switch}:   "a switch, pairs do not slow each other",
-			{Packets: params.Switch, Streams: params.Shared}:   "a switch for short messages, streams share a medium" + capacity,
-			{Packets: params.Shared, Streams: params.Shared}:   "a shared medium" + capacity + ", every host slows the others",
-			{Packets: params.Shared, Streams: params.Switch}:   "a shared medium for short messages, which streams do not fill",
-			{Packets: params.Shared, Streams: params.Unknown}:  "a shared medium for short messages",
-			{Packets: params.Switch, Streams: params.Unknown}:  "a switch for short messages",
-			{Packets: params.Unknown, Streams: params.Switch}:  "a switch for streams",
-			{Packets: params.Unknown, Streams: params.Shared}:  "a shared medium" + capacity + " for streams",
-			{Packets: params.Unknown, Streams: params.Unknown}: unknown,
+			{Packets: params.Switch, Streams: params.Switch}:  "a switch, pairs do not slow each other",
+			{Packets: params.Switch, Streams: params.Shared}:  "a switch for short messages, streams share a medium" + capacity,
+			{Packets: params.Shared, Streams: params.Shared}:  "a shared medium" + capacity + ", every host slows the others",
+			{Packets: params.Shared, Streams: params.Switch}:  "a shared medium for short messages, which streams do not fill",
+			{Packets: params.Shared, Streams: params.Unknown}: "a shared medium for short messages",
+			{Packets: params.Switch, Streams: params.Unknown}: "a switch for short messages",
+			{Packets: params.Unknown, Streams: params.Switch}: "a switch for streams",
+			{Packets: params.Unknown, Streams: params.Shared}: "a shared medium" + capacity + " for streams",
 		}[*n]
 	}
+	text = cmp.Or(text, "it is not known whether hosts slow each other")
 	if len(p.Run.Hosts) < 4 {
 		text = fmt.Sprintf("%s, too few to see contention", units.GroupedPlural(len(p.Run.Hosts), "host"))
 	}

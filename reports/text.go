@@ -1,5 +1,5 @@
-// Package reports shows a params.json to people: a short table for the terminal, the whole plain-text report, the
-// forecast of a plan. It also defines the document that --json prints.
+// Package reports shows a params.json to people: a summary for the terminal, the whole plain-text report, the forecast
+// of a plan. It also defines the document that --json prints.
 //
 // The opinion of this package: the finding comes first, then the evidence, and warnings stand before the numbers that
 // they concern are used. An interval decides how many digits are shown: no value is printed finer than its interval

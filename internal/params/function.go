@@ -63,6 +63,20 @@ func (f Function) At(m, p float64, others map[string]Function) (float64, error) 
 	return s.At(m, p), nil
 }
 
+// HalfWidthAt is half of the interval of c0 + c1·m at m bytes, the two parts combined in quadrature; +Inf where one has
+// no interval.
+func (f Function) HalfWidthAt(m float64) float64 {
+	squares := 0.0
+	for name, x := range map[string]float64{"c0": 1, "c1": m} {
+		ci, ok := f.CI95[name]
+		if !ok {
+			return math.Inf(1)
+		}
+		squares += math.Pow((ci[1]-ci[0])/2*x, 2)
+	}
+	return math.Sqrt(squares)
+}
+
 // Set records a coefficient with its interval. An interval without width is none: nothing varied.
 func (f Function) Set(name string, v float64, ci [2]float64) {
 	f.Coeff[name] = v

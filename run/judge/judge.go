@@ -143,20 +143,9 @@ func (v *view) function(name string, out number) number {
 		out.whole = halfWidth(value, interval(fn, only))
 		return out
 	}
-	at := map[string]float64{"c0": 1, "c1": (fn.Domain["m"][0] + fn.Domain["m"][1]) / 2}
-	squares := 0.0
-	out.value = 0
-	for c, x := range at {
-		part := fn.Coeff[c] * x
-		out.value += part
-		if ci := interval(fn, c); ci != nil {
-			half := (ci[1] - ci[0]) / 2 * x
-			squares += half * half
-		} else {
-			squares = math.Inf(1)
-		}
-	}
-	out.whole = math.Sqrt(squares) / math.Abs(out.value)
+	middle := (fn.Domain["m"][0] + fn.Domain["m"][1]) / 2
+	out.value = fn.Coeff["c0"] + fn.Coeff["c1"]*middle
+	out.whole = fn.HalfWidthAt(middle) / math.Abs(out.value)
 	return out
 }
 
