@@ -11,45 +11,12 @@ import (
 	"time"
 
 	"calib/internal/dataset"
+	"calib/internal/exit"
 	"calib/internal/params"
 	"calib/internal/rundir"
 	"calib/reports"
 	"calib/run/coord"
 )
-
-// Exit codes of calib; README.md lists all.
-const (
-	exitOK          = 0
-	exitFailed      = 1
-	exitUsage       = 2
-	exitPartial     = 4
-	exitInterrupted = 130
-)
-
-// Error is an error with the exit code of calib.
-type Error struct {
-	Code int
-	Err  error
-}
-
-func (e *Error) Error() string { return e.Err.Error() }
-
-func (e *Error) Unwrap() error { return e.Err }
-
-// ExitCode is what the package of commands asks for.
-func (e *Error) ExitCode() int { return e.Code }
-
-func usagef(format string, args ...any) error { return &Error{exitUsage, fmt.Errorf(format, args...)} }
-
-func codeOf(err error) int {
-	var e *Error
-	if errors.As(err, &e) {
-		return e.Code
-	}
-	return exitFailed
-}
-
-var errInterrupted = errors.New("interrupted")
 
 // failures are the slots given up, and the hosts and links lost before and during measuring.
 func (r *run) failures(list []dataset.Host) []dataset.Failure {
@@ -69,28 +36,28 @@ func (r *run) failures(list []dataset.Host) []dataset.Failure {
 func (r *run) close(ctx context.Context, err, unfit error) error {
 	interrupted := ctx.Err() != nil || r.walked.Interrupted
 	if err != nil && r.state == Planned && r.Resume == "" {
-		code := codeOf(err)
+		code := exit.CodeOf(err)
 		if interrupted {
-			code, err = exitInterrupted, errInterrupted
+			code, err = exit.Interrupted, exit.ErrInterrupted
 		}
-		return &Error{code, errors.Join(err, r.closeLog(), r.dir.Discard())}
+		return exit.With(code, errors.Join(err, r.closeLog(), r.dir.Discard()))
 	}
-	status, code := rundir.StatusComplete, exitOK
+	status, code := rundir.StatusComplete, exit.OK
 	switch thin := r.thin(); {
 	case interrupted:
-		status, code, err = rundir.StatusInterrupted, exitInterrupted, r.goesOn(errInterrupted)
+		status, code, err = rundir.StatusInterrupted, exit.Interrupted, r.goesOn(exit.ErrInterrupted)
 	case err != nil && r.saved() == 0:
-		status, code = rundir.StatusFailed, codeOf(err)
+		status, code = rundir.StatusFailed, exit.CodeOf(err)
 	case err != nil:
-		status, code, err = rundir.StatusPartial, exitPartial, r.goesOn(err)
+		status, code, err = rundir.StatusPartial, exit.Partial, r.goesOn(err)
 	case r.walked.Partial() || len(r.lost) > 0:
-		status, code, err = rundir.StatusPartial, exitPartial, r.goesOn(r.partial())
+		status, code, err = rundir.StatusPartial, exit.Partial, r.goesOn(r.partial())
 	case errors.Is(unfit, ErrReports):
-		code, err = exitFailed, fmt.Errorf("all was measured and fitted, and is saved in %s", r.dir.Path())
+		code, err = exit.Failed, fmt.Errorf("all was measured and fitted, and is saved in %s", r.dir.Path())
 	case thin != "":
-		status, code, err = rundir.StatusPartial, exitPartial, r.goesOn(fmt.Errorf("partial: %s", thin))
+		status, code, err = rundir.StatusPartial, exit.Partial, r.goesOn(fmt.Errorf("partial: %s", thin))
 	case unfit != nil:
-		code, err = exitFailed, fmt.Errorf("all was measured and is saved in %s, but not fitted", r.dir.Path())
+		code, err = exit.Failed, fmt.Errorf("all was measured and is saved in %s, but not fitted", r.dir.Path())
 	}
 	err = errors.Join(err, unfit)
 	var end error
@@ -101,7 +68,7 @@ func (r *run) close(ctx context.Context, err, unfit error) error {
 	r.log.Info("end", "status", status, "exit", code, "err", fmt.Sprint(err))
 	r.state = Closed
 	if err = errors.Join(err, end, r.closeLog(), r.dir.Close()); err != nil {
-		return &Error{cmp.Or(code, exitFailed), err} // files that cannot be closed are a failure, whatever is in them
+		return exit.With(cmp.Or(code, exit.Failed), err) // files that cannot be closed are a failure, whatever is in them
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
 	"calib/internal/decode"
+	"calib/internal/exit"
 	"calib/internal/files"
 	"calib/internal/params"
 	"calib/internal/rundir"
@@ -137,11 +138,11 @@ func badBreaks(s fit.Settings, p *params.Params, errs []error) error {
 	}
 	for _, err := range errs {
 		if errors.Is(err, fit.ErrBreaks) {
-			return usagef("--breaks: %w; give others, or --breaks %s", err, FoundBreaks)
+			return exit.Usagef("--breaks: %w; give others, or --breaks %s", err, FoundBreaks)
 		}
 	}
 	if !slices.ContainsFunc(p.Fits, func(f *params.Fit) bool { return f.Model == pointtopoint.Segmented{}.Name() }) {
-		return usagef("--breaks: the run has no ping-pong of several sizes whose times they could part; use --breaks %s",
+		return exit.Usagef("--breaks: the run has no ping-pong of several sizes whose times they could part; use --breaks %s",
 			FoundBreaks)
 	}
 	return nil
@@ -188,7 +189,7 @@ func Patterns(dir *rundir.Dir, d dataset.Source) (dataset.Source, error) {
 func Validate(dir *rundir.Dir, d, seen dataset.Source) (*params.Params, error) {
 	p, err := dir.ReadParams()
 	if err != nil {
-		return nil, &Error{exitUsage, err}
+		return nil, exit.With(exit.Usage, err)
 	}
 	if err := predict.Validate(p, seen, predict.Settings{Seed: p.Run.Seed}); err != nil {
 		return nil, err

@@ -23,6 +23,7 @@ import (
 	"calib/internal/certs"
 	"calib/internal/dataset"
 	"calib/internal/environ"
+	"calib/internal/exit"
 	"calib/internal/hosts"
 	"calib/internal/launch"
 	"calib/internal/netspec"
@@ -51,7 +52,7 @@ func (r *run) open(ctx context.Context) (*fleet, error) {
 	}
 	credentials, err := r.credentials()
 	if err != nil {
-		return nil, &Error{exitUsage, err}
+		return nil, exit.With(exit.Usage, err)
 	}
 	s, err := r.starter(ctx)
 	if err != nil {
@@ -96,7 +97,7 @@ func (r *run) open(ctx context.Context) (*fleet, error) {
 func simulated(ctx context.Context, network string) (*fleet, error) {
 	spec, err := netspec.Resolve(network)
 	if err != nil {
-		return nil, &Error{exitUsage, err}
+		return nil, exit.With(exit.Usage, err)
 	}
 	f := &fleet{starter: nobody}
 	noise := sim.Noise{Jitter: 0.005, Delay: 0, Round: 0.001}
@@ -161,12 +162,12 @@ func (r *run) starter(ctx context.Context) (s starter, err error) {
 		binaries = append(binaries, self)
 	}
 	if err != nil {
-		return s, &Error{exitUsage, err}
+		return s, exit.With(exit.Usage, err)
 	}
 	if r.Where.Slurm {
 		s, err = step(ctx, r.Hosts, binaries)
 	} else if l, bad := launch.Template(r.Where.Launch, binaries...); bad != nil {
-		err = &Error{exitUsage, bad}
+		err = exit.With(exit.Usage, bad)
 	} else {
 		s = launched(l)
 	}

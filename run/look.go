@@ -19,6 +19,7 @@ import (
 	"calib/internal/dataset"
 	"calib/internal/doctor"
 	"calib/internal/environ"
+	"calib/internal/exit"
 	"calib/internal/plane"
 	"calib/internal/units"
 	"calib/reports"
@@ -376,7 +377,7 @@ func scheduleOf(p plan.Plan, hosts int) (*plan.Schedule, error) {
 // planFault marks what is wrong with a plan as wrong use.
 func planFault(err error) error {
 	if errors.Is(err, plan.ErrPlan) || errors.Is(err, plan.ErrNothing) {
-		return &Error{exitUsage, err}
+		return exit.With(exit.Usage, err)
 	}
 	return err
 }

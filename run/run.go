@@ -26,6 +26,7 @@ import (
 	"calib/internal/dataset/names"
 	"calib/internal/decode"
 	"calib/internal/environ"
+	"calib/internal/exit"
 	"calib/internal/hosts"
 	"calib/internal/launch"
 	"calib/internal/plane"
@@ -147,7 +148,7 @@ func (r *run) checkBreaks() error {
 		return nil
 	}
 	if !slices.Contains(r.Plan.Names(experiments.All), names.Pingpong) {
-		return usagef("--breaks: the plan does not measure %s, whose times they part", names.Pingpong)
+		return exit.Usagef("--breaks: the plan does not measure %s, whose times they part", names.Pingpong)
 	}
 	var sizes []float64
 	e, _ := experiments.Lookup(names.Pingpong)
@@ -156,7 +157,7 @@ func (r *run) checkBreaks() error {
 	}
 	slices.Sort(sizes)
 	if err := regress.CheckBreaks(slices.Compact(sizes), breaks); err != nil {
-		return usagef("--breaks: %w; give others, or other --sizes", err)
+		return exit.Usagef("--breaks: %w; give others, or other --sizes", err)
 	}
 	return nil
 }
@@ -202,7 +203,7 @@ func (r *run) makeDir() (err error) {
 	if r.Resume != "" {
 		r.dir, err = rundir.Resume(r.Resume)
 		if err != nil {
-			return &Error{exitUsage, err}
+			return exit.With(exit.Usage, err)
 		}
 	} else {
 		text, err := json.Marshal(r.Config)
@@ -234,7 +235,7 @@ func Create(path string, r rundir.Run) (*rundir.Dir, error) {
 	r.Version, r.Build, r.Args, r.Started = environ.Version(), build, os.Args[1:], time.Now().UTC()
 	dir, err := rundir.Create(path, r)
 	if err != nil {
-		return nil, &Error{exitUsage, err}
+		return nil, exit.With(exit.Usage, err)
 	}
 	return dir, nil
 }
@@ -411,7 +412,7 @@ func (r *run) steering(s *plan.Schedule, f *fleet) (*plan.Steering, error) {
 			err = targets.Check(measured)
 		}
 		if err != nil {
-			return nil, usagef("--%w", err)
+			return nil, exit.Usagef("--%w", err)
 		}
 	}
 	if len(targets) == 0 || s.MaxRounds() <= s.Rounds {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"calib/internal/exit"
 	"calib/internal/launch"
 	"calib/internal/progress"
 	"calib/internal/rundir"
@@ -44,12 +45,12 @@ func TestStates(t *testing.T) {
 		{"measured only", func(c *Config) { c.MeasureOnly = true }, false, Closed, 0, false},
 		{"not fitted", func(c *Config) {
 			c.Plan.Limits.Sizes, c.Plan.Experiments = c.Plan.Limits.Sizes[:1], []string{"pingpong"}
-		}, false, Closed, exitFailed, false},
-		{"refused", func(c *Config) { c.Confirm = func(int) error { return refused } }, false, Planned, exitFailed, false},
-		{"no hosts", func(c *Config) { c.Where.Sim = "nosuch" }, false, Planned, exitUsage, false},
-		{"breaks beyond the sizes", func(c *Config) { c.Fit.Breaks = []int64{1 << 20} }, false, Planned, exitUsage, false},
-		{"target that is not measured", func(c *Config) { c.Targets = "g=2%"; c.Plan.Rounds.Max = 9 }, false, Closed, exitUsage, false},
-		{"interrupted", func(*Config) {}, true, Planned, exitInterrupted, false},
+		}, false, Closed, exit.Failed, false},
+		{"refused", func(c *Config) { c.Confirm = func(int) error { return refused } }, false, Planned, exit.Failed, false},
+		{"no hosts", func(c *Config) { c.Where.Sim = "nosuch" }, false, Planned, exit.Usage, false},
+		{"breaks beyond the sizes", func(c *Config) { c.Fit.Breaks = []int64{1 << 20} }, false, Planned, exit.Usage, false},
+		{"target that is not measured", func(c *Config) { c.Targets = "g=2%"; c.Plan.Rounds.Max = 9 }, false, Closed, exit.Usage, false},
+		{"interrupted", func(*Config) {}, true, Planned, exit.Interrupted, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "run")
@@ -61,9 +62,9 @@ func TestStates(t *testing.T) {
 				cancel()
 			}
 			r, err := Run(ctx, config)
-			code := exitOK
+			code := exit.OK
 			if err != nil {
-				code = codeOf(err)
+				code = exit.CodeOf(err)
 			}
 			if r.State != c.state || code != c.code {
 				t.Fatalf("state %d, exit code %d (%v), want %d and %d", r.State, code, err, c.state, c.code)

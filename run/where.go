@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 
+	"calib/internal/exit"
 	"calib/internal/files"
 	"calib/internal/hosts"
 	"calib/internal/join"
@@ -34,7 +35,7 @@ const DefaultFanout = 8
 func (w Where) Hosts(note func(string)) ([]hosts.Host, error) {
 	list, err := w.List(note)
 	if err == nil && len(list) < 2 {
-		err = usagef("1 host: a network needs two; add a host to the hosts file, or use --local 2 to try calib here")
+		err = exit.Usagef("1 host: a network needs two; add a host to the hosts file, or use --local 2 to try calib here")
 	}
 	return list, err
 }
@@ -45,7 +46,7 @@ func (w Where) List(note func(string)) ([]hosts.Host, error) {
 	case w.Sim != "":
 		spec, err := netspec.Resolve(w.Sim)
 		if err != nil {
-			return nil, usagef("--sim: %w", err)
+			return nil, exit.Usagef("--sim: %w", err)
 		}
 		return numbered("sim-h%d", spec.Hosts, ""), nil
 	case w.Local > 0:
@@ -69,12 +70,12 @@ func (w Where) List(note func(string)) ([]hosts.Host, error) {
 func (w Where) fileHosts(note func(string)) ([]hosts.Host, error) {
 	text, err := files.Read(w.HostsFile, hosts.MaxFile)
 	if err != nil {
-		return nil, usagef("hosts file %s: %w: write it, one host or range on a line such as node[01-16], "+
+		return nil, exit.Usagef("hosts file %s: %w: write it, one host or range on a line such as node[01-16], "+
 			"or name hosts with --host", w.HostsFile, files.Reason(err))
 	}
 	list, notes, err := hosts.Parse(text, w.HostsFile)
 	if err != nil {
-		return nil, &Error{exitUsage, err}
+		return nil, exit.With(exit.Usage, err)
 	}
 	for _, n := range notes {
 		note(n)
@@ -97,11 +98,11 @@ func rangeHosts(ranges []string) ([]hosts.Host, error) {
 	for _, r := range ranges {
 		names, err := hosts.Expand(r)
 		if err != nil {
-			return nil, usagef("--host: %w", err)
+			return nil, exit.Usagef("--host: %w", err)
 		}
 		for _, name := range names {
 			if seen[name] {
-				return nil, usagef("--host %s: host %s is named twice", r, name)
+				return nil, exit.Usagef("--host %s: host %s is named twice", r, name)
 			}
 			seen[name] = true
 			out = append(out, hosts.Host{Name: name})
@@ -117,7 +118,7 @@ const slurmNodes = "SLURM_JOB_NODELIST"
 func slurmHosts(note func(string)) ([]hosts.Host, error) {
 	nodes := os.Getenv(slurmNodes)
 	if nodes == "" {
-		return nil, usagef("--slurm: %s is not set: this is no job of Slurm; run it in one (sbatch, salloc)", slurmNodes)
+		return nil, exit.Usagef("--slurm: %s is not set: this is no job of Slurm; run it in one (sbatch, salloc)", slurmNodes)
 	}
 	list, err := rangeHosts([]string{nodes})
 	if err != nil {
@@ -175,9 +176,9 @@ func among(nodes, described []hosts.Host) ([]hosts.Host, error) {
 		node, ok := known[h.Name]
 		switch {
 		case !ok:
-			return nil, usagef("host %s of the hosts file is no node of this job, which has %s", h.Name, os.Getenv(slurmNodes))
+			return nil, exit.Usagef("host %s of the hosts file is no node of this job, which has %s", h.Name, os.Getenv(slurmNodes))
 		case h.Daemon || h.Port != 0 || h.CPU != "" || h.User != "":
-			return nil, usagef("host %s: with --slurm only addr= and arch= of the hosts file count: "+
+			return nil, exit.Usagef("host %s: with --slurm only addr= and arch= of the hosts file count: "+
 				"one step starts all agents alike", h.Name)
 		case h.Addr == "":
 			described[i].Addr = node.Addr

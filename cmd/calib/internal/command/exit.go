@@ -11,41 +11,32 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"calib/internal/exit"
 	"calib/reports"
 )
 
-// Exit codes, documented in README.md.
+// What package exit has, for commands.
 const (
-	ExitOK           = 0
-	ExitFailed       = 1
-	ExitUsage        = 2
-	ExitRegression   = 3
-	ExitPartial      = 4
-	ExitInconclusive = 5
-	ExitInterrupted  = 130
+	ExitOK           = exit.OK
+	ExitFailed       = exit.Failed
+	ExitUsage        = exit.Usage
+	ExitRegression   = exit.Regression
+	ExitPartial      = exit.Partial
+	ExitInconclusive = exit.Inconclusive
+	ExitInterrupted  = exit.Interrupted
 )
 
 // ErrInterrupted is how a command ends that was interrupted.
-var ErrInterrupted = errors.New("interrupted")
+var ErrInterrupted = exit.ErrInterrupted
 
-// Coded is an error with an exit code. A silent one has been reported to the user already.
-type Coded struct {
-	code   int
-	silent bool
-	err    error
-}
-
-func (c *Coded) Error() string { return c.err.Error() }
-
-func (c *Coded) Unwrap() error { return c.err }
+// Coded is an error with an exit code.
+type Coded = exit.Error
 
 // WithCode gives err an exit code.
-func WithCode(code int, err error) error { return &Coded{code: code, err: err} }
+func WithCode(code int, err error) error { return exit.With(code, err) }
 
 // Usagef is an error of wrong use: exit code 2.
-func Usagef(format string, args ...any) error {
-	return WithCode(ExitUsage, fmt.Errorf(format, args...))
-}
+func Usagef(format string, args ...any) error { return exit.Usagef(format, args...) }
 
 // CodeOf returns the exit code of err: its own, or ExitFailed.
 func CodeOf(err error) int {
@@ -55,7 +46,7 @@ func CodeOf(err error) int {
 	case err == nil:
 		return ExitOK
 	case errors.As(err, &c):
-		return c.code
+		return c.Code
 	case errors.As(err, &x):
 		return x.ExitCode()
 	}
@@ -70,7 +61,7 @@ func Silent(err, reporting error) error {
 	if err == nil {
 		return nil
 	}
-	return &Coded{code: CodeOf(err), silent: true, err: err}
+	return &Coded{Code: CodeOf(err), Silent: true, Err: err}
 }
 
 // Report prints err, unless that was done, and returns the exit code: as one JSON document on out, or as a line on
@@ -78,7 +69,7 @@ func Silent(err, reporting error) error {
 func Report(out, errOut io.Writer, asJSON bool, name string, err error) int {
 	code := CodeOf(err)
 	var c *Coded
-	if err == nil || (errors.As(err, &c) && c.silent) {
+	if err == nil || (errors.As(err, &c) && c.Silent) {
 		return code
 	}
 	if asJSON {

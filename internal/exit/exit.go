@@ -1,0 +1,47 @@
+// Package exit holds calib's exit codes, and the error that carries one.
+package exit
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Exit codes, documented in README.md.
+const (
+	OK           = 0
+	Failed       = 1
+	Usage        = 2
+	Regression   = 3
+	Partial      = 4
+	Inconclusive = 5
+	Interrupted  = 130
+)
+
+// ErrInterrupted is how something ends that was interrupted.
+var ErrInterrupted = errors.New("interrupted")
+
+// Error is an error with an exit code. A silent one has been reported to the user already.
+type Error struct {
+	Code   int
+	Silent bool
+	Err    error
+}
+
+func (e *Error) Error() string { return e.Err.Error() }
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// With gives err an exit code.
+func With(code int, err error) error { return &Error{Code: code, Err: err} }
+
+// Usagef is an error of wrong use.
+func Usagef(format string, args ...any) error { return With(Usage, fmt.Errorf(format, args...)) }
+
+// CodeOf returns the exit code of an error: its own, or Failed.
+func CodeOf(err error) int {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return Failed
+}
