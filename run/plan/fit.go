@@ -126,7 +126,7 @@ func (s *Schedule) tooMuch(drafts []*draft) int {
 }
 
 // within makes copies of drafts take less until n rounds of them fit the budget. Those that take more than their share
-// of a round take less first. With points they may lose some. It reports whether n rounds fit.
+// of a round take less first. Where points is true they may lose points. It reports whether n rounds fit.
 func (s *Schedule) within(drafts []*draft, n int, points bool) (out []*draft, fits bool) {
 	room := s.perRound(n)
 	most := room

@@ -32,7 +32,7 @@ func (d *draft) affordable(p *drafted) bool {
 }
 
 // less makes a round of the draft, of n, take less time, and reports whether it could: by fewer repetitions, by points
-// that are not measured in every round, and with points by fewer points.
+// that are not measured in every round, and, where points is true, by fewer points.
 func (d *draft) less(share units.Nanos, n int, points bool) bool {
 	long, often := lengthy*float64(share), max(1, n/spreadMeasured)
 	switch {
