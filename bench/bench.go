@@ -3,10 +3,8 @@
 // experiment sees only its Group, which is real TCP or a simulated network in virtual time. It knows no plan: package
 // run/plan says what is measured when.
 //
-// The experiments are the packages below it: one package each, or one for a few that are alike. They import this
-// package and, where several need the same traffic, one of bench/roundtrip (one message there and back), bench/flow
-// (one sender) and bench/incast (many senders to one). bench/experiments lists them all, and its conformance suite
-// tests each.
+// The experiments are in the packages below it, those that share their traffic in one. bench/experiments lists them
+// all, and its conformance suite tests each.
 package bench
 
 import (

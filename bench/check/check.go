@@ -1,5 +1,5 @@
-// Package check finds out in a few milliseconds whether two hosts can be measured: what passes between them, and by
-// which way.
+// Package check holds what is looked at before a plan is made: check, whether two hosts can be measured, probe, the way
+// between them, and clock, the instrument.
 package check
 
 import (
@@ -12,10 +12,10 @@ import (
 	"calib/internal/units"
 )
 
-// Experiment passes a byte to and fro, then whole packets in both directions, then datagrams. Each rank records what it
+// Check passes a byte to and fro, then whole packets in both directions, then datagrams. Each rank records what it
 // saw. What small packets pass and whole packets do not is a way whose packet size is wrong somewhere, and no error of
 // the experiment: the line has the flag timeout. No model reads it.
-type Experiment struct{}
+type Check struct{}
 
 const (
 	trips = 5
@@ -36,10 +36,10 @@ type router interface {
 }
 
 // Name implements bench.Experiment.
-func (Experiment) Name() string { return names.Check }
+func (Check) Name() string { return names.Check }
 
 // Design implements bench.Experiment: one point.
-func (Experiment) Design(l bench.Limits) []bench.Point {
+func (Check) Design(l bench.Limits) []bench.Point {
 	if l.Hosts < 2 {
 		return nil
 	}
@@ -47,20 +47,20 @@ func (Experiment) Design(l bench.Limits) []bench.Point {
 }
 
 // Ranges implements bench.Experiment.
-func (Experiment) Ranges() bench.Ranges {
+func (Check) Ranges() bench.Ranges {
 	return bench.Ranges{names.FactorBytes: {Least: 1, Most: int64(64 * units.KiB)}}
 }
 
 // Teams implements bench.Experiment: every pair.
-func (Experiment) Teams(l bench.Limits, _ bench.Point) []bench.Step { return bench.Colouring(l.Hosts) }
+func (Check) Teams(l bench.Limits, _ bench.Point) []bench.Step { return bench.Colouring(l.Hosts) }
 
 // Cost implements bench.Experiment.
-func (Experiment) Cost(bench.Limits, bench.Point) bench.Cost {
+func (Check) Cost(bench.Limits, bench.Point) bench.Cost {
 	return bench.Cost{Bytes: 2*fullBytes + 2*datagrams*datagramBytes + 4*trips + 16, Messages: 4*trips + 2 + 2*datagrams + 2}
 }
 
 // Run implements bench.Experiment.
-func (Experiment) Run(_ context.Context, g bench.Group, p bench.Point, r *bench.Recorder) error {
+func (Check) Run(_ context.Context, g bench.Group, p bench.Point, r *bench.Recorder) error {
 	if err := bench.CheckSize(g, 2); err != nil {
 		return err
 	}

@@ -5,34 +5,25 @@ package experiments
 import (
 	"calib/bench"
 	"calib/bench/check"
-	"calib/bench/clock"
 	"calib/bench/collective"
-	"calib/bench/flood"
-	"calib/bench/gap"
-	"calib/bench/gather"
-	"calib/bench/load"
-	"calib/bench/memcopy"
-	"calib/bench/overhead"
+	"calib/bench/flow"
+	"calib/bench/incast"
 	"calib/bench/overlap"
-	"calib/bench/paired"
-	"calib/bench/pingpong"
-	"calib/bench/probe"
-	"calib/bench/prtt"
 	"calib/bench/remap"
+	"calib/bench/roundtrip"
 	"calib/bench/tuning"
-	"calib/bench/wakeup"
 )
 
 // All is every experiment, in the order of a plan's listing.
 var All = []bench.Experiment{
-	clock.Experiment{}, pingpong.Experiment{}, wakeup.Experiment{}, paired.Experiment{}, overhead.Experiment{}, gap.Experiment{},
-	memcopy.Experiment{}, gather.Experiment{}, flood.Experiment{}, load.Experiment{}, tuning.Fragment{}, tuning.Buffer{},
-	tuning.NoDelay{}, overlap.Experiment{}, prtt.Experiment{}, remap.Experiment{}, collective.Bcast{}, collective.Pattern{},
+	check.Clock{}, roundtrip.Pingpong{}, roundtrip.Wakeup{}, flow.Paired{}, overlap.Overhead{}, flow.Gap{}, overlap.Copy{}, incast.Gather{},
+	incast.Flood{}, roundtrip.Load{}, tuning.Fragment{}, tuning.Buffer{}, tuning.NoDelay{}, overlap.Overlap{}, roundtrip.PRTT{},
+	remap.Experiment{}, collective.Bcast{}, collective.Pattern{},
 }
 
 // Before are the experiments before a plan is made: whether every pair of hosts can be measured, and the first look at
 // the network. They are no part of a plan.
-var Before = []bench.Experiment{check.Experiment{}, probe.Experiment{}}
+var Before = []bench.Experiment{check.Check{}, check.Probe{}}
 
 // Lookup returns the experiment of that name, those before a plan included.
 func Lookup(name string) (bench.Experiment, bool) {

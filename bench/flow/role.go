@@ -1,5 +1,5 @@
-// Package flow is one-way traffic from one sender to one receiver, or to several in turn: the roles of the ranks, and
-// streams of messages sent back to back. It is shared by paired, overhead and gap.
+// Package flow is one-way traffic from one sender to one receiver, or to several in turn: the roles of the ranks,
+// streams of messages sent back to back, and streams of bytes. Its experiments are paired and gap.
 package flow
 
 import (

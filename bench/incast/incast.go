@@ -1,4 +1,4 @@
-// Package incast is traffic of many senders to one: rank 0 is the root, all other ranks send to it. It is shared by
+// Package incast is traffic of many senders to one: rank 0 is the root, all other ranks send to it. Its experiments are
 // gather and flood.
 package incast
 

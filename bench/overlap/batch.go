@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"calib/bench"
-	"calib/bench/computing"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
 	"calib/internal/units"
@@ -33,7 +32,7 @@ const (
 	maxTrial   = 256
 	trialTime  = 2 * units.Millisecond
 	looks      = 3  // at the transfer and at the computation, of which the median counts
-	attempts   = 64 // of computing.Steps at most
+	attempts   = 64 // of Steps at most
 )
 
 // maxSets and maxSteps bound a batch of messages of m bytes: its blocks of one way, and their steps.
@@ -157,7 +156,7 @@ func (x *pair) look(o order) (t int64, err error) {
 // workOf is how many steps of computation take so many nanoseconds. They are found for trialTime, since a short
 // computation shows less well how long it takes.
 func (x *pair) workOf(ns float64) (int64, error) {
-	steps, err := computing.Steps(func(n int64) (units.Nanos, error) {
+	steps, err := stepsFor(func(n int64) (units.Nanos, error) {
 		t, err := x.do(order{compute, 1, n})
 		return units.Nanos(t), err
 	}, trialTime)

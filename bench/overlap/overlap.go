@@ -1,4 +1,4 @@
-// Package overlap measures what is gained by computing while messages are under way.
+// Package overlap measures what a host does beside its messages, or for them: overlap, overhead and copy.
 package overlap
 
 import (
@@ -12,7 +12,7 @@ import (
 	"calib/internal/units"
 )
 
-// Experiment lets two ranks compute and exchange messages, step by step, as a solver does that needs its neighbour's
+// Overlap lets two ranks compute and exchange messages, step by step, as a solver does that needs its neighbour's
 // boundary in every step. Both do the same number of steps of computation in each, and each sends a message of the same
 // size. It does so in three ways, I.1 to I.3 of Strumpen 1994, sections 3.1 and 3.2:
 //
@@ -32,10 +32,10 @@ import (
 //
 // Factor granularity is the computation of a step in hundredths of what takes as long as the transfer of its message; a
 // trial finds the number of steps of computation. 0 is the transfer alone.
-type Experiment struct{}
+type Overlap struct{}
 
 // Name implements bench.Experiment.
-func (Experiment) Name() string { return names.Overlap }
+func (Overlap) Name() string { return names.Overlap }
 
 // Close to where the gain is largest there are more of them.
 var (
@@ -50,7 +50,7 @@ var (
 
 // Design implements bench.Experiment: the transfer of every size alone, and every granularity at few sizes; of the
 // user's, the smallest and the largest.
-func (Experiment) Design(l bench.Limits) []bench.Point {
+func (Overlap) Design(l bench.Limits) []bench.Point {
 	if l.Hosts < 2 {
 		return nil
 	}
@@ -71,15 +71,15 @@ func (Experiment) Design(l bench.Limits) []bench.Point {
 }
 
 // Ranges implements bench.Experiment.
-func (Experiment) Ranges() bench.Ranges {
+func (Overlap) Ranges() bench.Ranges {
 	return bench.Ranges{names.FactorBytes: bench.Sizes, names.FactorGranularity: {Least: 0, Most: granularities[len(granularities)-1]}}
 }
 
 // Teams implements bench.Experiment.
-func (Experiment) Teams(l bench.Limits, _ bench.Point) []bench.Step { return bench.Neighbours(l.Hosts) }
+func (Overlap) Teams(l bench.Limits, _ bench.Point) []bench.Step { return bench.Neighbours(l.Hosts) }
 
 // Cost implements bench.Experiment. Computing counts as the messages that would take as long.
-func (Experiment) Cost(l bench.Limits, p bench.Point) bench.Cost {
+func (Overlap) Cost(l bench.Limits, p bench.Point) bench.Cost {
 	m, ways := p[names.FactorBytes], len(waysAt(p))
 	steps := warmSteps + trialSteps + maxTrial + ways*maxSteps(l.Effort, m)
 	orders := 3 + 2*looks + ways*max(minSets, maxSets(l.Effort))
@@ -102,7 +102,7 @@ func sweepTime(l bench.Limits, p bench.Point) units.Nanos {
 }
 
 // Run implements bench.Experiment. A batch is within the group's deadlines and longest.
-func (Experiment) Run(_ context.Context, g bench.Group, p bench.Point, r *bench.Recorder) error {
+func (Overlap) Run(_ context.Context, g bench.Group, p bench.Point, r *bench.Recorder) error {
 	if err := bench.CheckSize(g, 2); err != nil {
 		return err
 	}

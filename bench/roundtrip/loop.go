@@ -1,5 +1,6 @@
-// Package roundtrip repeats an exchange between ranks 0 and 1, such as a message there and back, and times each on rank
-// 0's clock alone: the ping-pong loop of pingpong, fragment, buffer, nodelay and prtt.
+// Package roundtrip repeats an exchange between two ranks, such as a message there and back, and times each on the
+// first one's clock alone. Its experiments are such exchanges: pingpong, wakeup, prtt, and load, in which many pairs
+// exchange at once. Package tuning has others.
 package roundtrip
 
 import (

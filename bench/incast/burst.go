@@ -1,0 +1,280 @@
+package incast
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+
+	"calib/bench"
+	"calib/internal/dataset"
+	"calib/internal/dataset/names"
+	"calib/internal/units"
+)
+
+const (
+	// The root takes a burst to have ended when nothing has arrived for quietGaps intervals of the trial, but no less
+	// than minQuiet and no more than maxQuiet, and two round trips.
+	quietGaps = 8
+	minQuiet  = 5 * units.Millisecond
+	maxQuiet  = 100 * units.Millisecond
+	// graceTime is how much longer than expected a burst may last before the root waits for the senders' reports alone.
+	graceTime = 5 * units.Second
+
+	// A burst's datagram: its tag, the sender, the sequence number within the sender's share, when it was sent.
+	atSender   = 8
+	atSequence = 12
+	atSendTime = 16
+
+	// reportBytes is what a sender tells the root of its share of a burst: how many it sent, and how long that took
+	// [ns].
+	reportBytes = 16
+)
+
+// bursts is one rank's part in the bursts of one point.
+type bursts struct {
+	Team
+	msg, received, report []byte
+	tag                   int64
+	quiet                 units.Nanos // without an arrival, after which the root takes a burst to have ended
+	dropped               int64       // by the root's own socket, so far
+	seen                  burst
+}
+
+// burst is what the root has of the last one.
+type burst struct {
+	came    []arrival // in the order of arrival
+	dropped int64     // by its own socket
+	sent    int64
+	took    int64 // of the longest sender [ns]
+}
+
+// times are the arrivals.
+func (b *burst) times() []int64 {
+	out := make([]int64, len(b.came))
+	for i, a := range b.came {
+		out[i] = int64(a.at)
+	}
+	return out
+}
+
+// span is the time from the first arrival to the last.
+func (b *burst) span() int64 {
+	if len(b.came) == 0 {
+		return 0
+	}
+	return int64(b.came[len(b.came)-1].at - b.came[0].at)
+}
+
+// lost reports whether the network lost a datagram, and not the root's own socket.
+func (b *burst) lost() bool { return b.dropped == 0 && int64(len(b.came)) < b.sent }
+
+// gap is the interval of the trial's datagrams: at the root, or, where fewer than two arrived, as they were sent.
+func (b *burst) gap() units.Nanos {
+	if n := len(b.came) - 1; n > 0 {
+		return units.Nanos(b.span() / int64(n))
+	}
+	return units.Nanos(b.took / minBurst)
+}
+
+func newBursts(x Team) *bursts {
+	f := &bursts{
+		Team: x, msg: x.R.Payload(x.P[names.FactorBytes]), received: make([]byte, maxDatagram),
+		report: make([]byte, reportBytes), tag: datagramTag(x), quiet: maxQuiet/4 + 2*x.R.Clocks.MaxRTT(),
+	}
+	if x.Root() {
+		most := max(x.P[names.FactorPackets], minBurst, idleDatagrams*x.P[names.FactorSenders])
+		x.R.Charge(most * arrivalBytes)
+		f.seen.came = make([]arrival, 0, most)
+	}
+	return f
+}
+
+// run measures the point: a trial by one sender, which tells how long the burst will take, the repetitions, and, where
+// one lost datagrams, the full port.
+func (x *bursts) run() error {
+	if err := x.once(0, bench.Start{}, x.alone); err != nil {
+		return err
+	}
+	gap := x.seen.gap()
+	reps, estimate := x.planned(gap)
+	s, err := x.Announce(bench.Start{Reps: reps})
+	if err != nil {
+		return err
+	}
+	if s.Reps == 0 {
+		x.Skip(estimate)
+		return nil
+	}
+	x.quiet = min(max(quietGaps*gap, minQuiet), maxQuiet) + 2*x.R.Clocks.MaxRTT()
+	lost := false
+	for i := range s.Reps {
+		if err := x.once(i+1, bench.Start{}, x.share); err != nil {
+			return err
+		}
+		if x.Root() {
+			x.add()
+			lost = lost || x.seen.lost()
+		}
+	}
+	return x.full(s.Reps+1, gap, lost)
+}
+
+// planned decides from a single sender's gap how often the burst fits into the budget, and says how long one lasts at
+// most: all of it through a port that is as slow as one sender. Until it has left that port the root hears from nobody.
+func (x *bursts) planned(gap units.Nanos) (reps int, most units.Nanos) {
+	most = units.Nanos(x.P[names.FactorPackets]) * gap
+	if most/units.Nanos(x.P[names.FactorSenders]) > burstTime || most > arrivalFactor*burstTime {
+		return 0, most
+	}
+	return max(1, min(maxReps(x.R.Effort), int(burstTime/max(most, 1)))), most
+}
+
+// sending is what one rank sends of a burst.
+type sending struct {
+	datagrams int64
+	after     units.Nanos // the start
+	every     units.Nanos // 0 is as fast as it can
+}
+
+// once runs one announced burst, of which each sender sends its part. The senders report when the root asks them to,
+// which it does when nothing more arrives, so that no report meets a full buffer.
+func (x *bursts) once(number int, s bench.Start, part func(bench.Start) sending) error {
+	s, err := x.Announce(s)
+	if err != nil {
+		return err
+	}
+	tag := x.tag + int64(number)
+	if !x.Root() {
+		return x.send(s.At, tag, part(s))
+	}
+	x.seen = burst{came: x.seen.came[:0]}
+	before := x.dropped
+	if err := x.count(s, tag); err != nil {
+		return err
+	}
+	err = x.RecvAll(x.report, func(int) {
+		x.seen.sent += bench.GetNumber(x.report)
+		x.seen.took = max(x.seen.took, bench.GetNumber(x.report[8:]))
+	})
+	x.seen.dropped = x.dropped - before
+	slices.SortStableFunc(x.seen.came, func(a, b arrival) int { return cmp.Compare(a.at, b.at) })
+	return err
+}
+
+// alone is the trial: the first sender sends it, as fast as it can.
+func (x *bursts) alone(bench.Start) sending {
+	if x.G.Rank() == 1 {
+		return sending{datagrams: minBurst}
+	}
+	return sending{}
+}
+
+// share is this rank's part of a burst: its k datagrams are shared as evenly as they can be.
+func (x *bursts) share(bench.Start) sending {
+	rank, n, k := int64(x.G.Rank()), x.P[names.FactorSenders], x.P[names.FactorPackets]
+	if rank <= k%n {
+		return sending{datagrams: k/n + 1}
+	}
+	return sending{datagrams: k / n}
+}
+
+// send is a sender's part.
+func (x *bursts) send(at units.Nanos, tag int64, part sending) error {
+	msg := x.msg
+	bench.PutNumbers(msg, tag)
+	binary.LittleEndian.PutUint32(msg[atSender:], uint32(x.G.Rank()))
+	at += part.after
+	if err := x.G.WaitUntil(at); err != nil {
+		return err
+	}
+	begun := x.G.Now()
+	for i := range part.datagrams {
+		now := x.G.Now()
+		if due := at + units.Nanos(i)*part.every; now < due {
+			if err := x.G.WaitUntil(due); err != nil {
+				return err
+			}
+			now = x.G.Now()
+		}
+		binary.LittleEndian.PutUint32(msg[atSequence:], uint32(i))
+		bench.PutNumbers(msg[atSendTime:], int64(now))
+		if err := x.G.SendDatagram(0, msg); err != nil {
+			return err
+		}
+	}
+	bench.PutNumbers(x.report, part.datagrams, bench.Elapsed(x.G, begun))
+	if err := x.G.Recv(0, x.Signal); err != nil {
+		return err
+	}
+	return x.G.Send(0, x.report)
+}
+
+// count is the root's part: it stamps arrivals until nothing has arrived for the quiet time, asks the senders for their
+// reports, and goes on until it has been quiet once more after those were there. It ends with the reports or, where one
+// is missing, when the burst is long overdue: receiving that report is then bounded by the group's deadline.
+func (x *bursts) count(s bench.Start, tag int64) error {
+	seen := &x.seen
+	overdue := s.At + arrivalFactor*MaxTime + graceTime
+	asked, settled, reported := false, false, 1
+	for until := s.At + x.quiet; ; {
+		d, err := x.G.RecvDatagram(x.received, until)
+		if err != nil {
+			return err
+		}
+		x.dropped = max(x.dropped, d.Dropped)
+		until = x.G.Now() + x.quiet
+		switch {
+		case d.Got:
+			if d.Bytes >= minDatagram && bench.GetNumber(x.received) == tag && len(seen.came) < cap(seen.came) {
+				seen.came = append(seen.came, readArrival(d.At, x.received))
+			}
+			continue
+		case !asked:
+			asked = true
+			if err := x.SendAll(x.Signal); err != nil {
+				return err
+			}
+			continue
+		case settled:
+			return nil
+		}
+		if reported, err = x.reports(reported); err != nil {
+			return err
+		}
+		settled = reported == x.G.Size()
+		if !settled && until > overdue {
+			return nil
+		}
+	}
+}
+
+// reports returns the first rank, from next on, whose report is not there yet.
+func (x *bursts) reports(next int) (int, error) {
+	for ; next < x.G.Size(); next++ {
+		n, err := x.G.Pending(next)
+		if err != nil || n < reportBytes {
+			return next, err
+		}
+	}
+	return next, nil
+}
+
+// add records one repetition.
+func (x *bursts) add() {
+	ns, averaged := bench.Intervals(x.seen.times())
+	b := bench.Batch{Phase: names.PhaseFlood, Point: x.P, Ranks: x.Ranks(), NS: ns, Aux: x.seen.aux()}
+	if len(b.NS) == 0 {
+		b.NS = append(b.NS, 0)
+		b.Flags = append(b.Flags, dataset.FlagTimeout)
+	}
+	b.Aux[names.AuxAveraged] = float64(averaged)
+	x.R.Add(b)
+}
+
+// aux is what the root counted and timed of a burst.
+func (b *burst) aux() map[string]float64 {
+	return map[string]float64{
+		names.AuxSent: float64(b.sent), names.AuxReceived: float64(len(b.came)), names.AuxDropped: float64(b.dropped),
+		names.AuxSpan: float64(b.span()), names.AuxSend: float64(b.took),
+	}
+}
