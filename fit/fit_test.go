@@ -11,7 +11,7 @@ import (
 
 	"calib/fit"
 	"calib/fit/fittest"
-	"calib/fit/pointtopoint"
+	"calib/fit/hyperbolic"
 	"calib/internal/dataset"
 	"calib/internal/params"
 )
@@ -84,7 +84,7 @@ func TestDisturbed(t *testing.T) {
 				s.Flags = []string{dataset.FlagPreempt}
 			}
 		}
-		f := fittest.Fit(t, pointtopoint.Hockney{}, d, 200)
+		f := fittest.Fit(t, hyperbolic.Hockney{}, d, 200)
 		if got := f.LeftOutWhy[dataset.FlagPreempt]; got != tc.want*15*w.Reps {
 			t.Errorf("%d rounds of 6 preempted: %d timings left out", tc.flagged, got)
 		}

@@ -4,10 +4,10 @@ import (
 	"maps"
 	"slices"
 
-	"calib/fit/regress"
 	"calib/fit/resample"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
+	"calib/internal/lsq"
 	"calib/internal/params"
 )
 
@@ -129,7 +129,7 @@ func (q *Pingpong) New(p *Prepared, model, source string) *Result {
 
 // Finish records the measured times beside those of a model, and states the quality of the fit with the
 // leave-one-size-out error of refit.
-func (q *Pingpong) Finish(r *Result, condition float64, predict func(x float64) float64, refit regress.Predictor) *params.Fit {
+func (q *Pingpong) Finish(r *Result, condition float64, predict func(x float64) float64, refit lsq.Predictor) *params.Fit {
 	s := params.Series{Name: "T(x)", Quantity: params.Time, XName: "bytes"}
 	for i, x := range q.Sizes {
 		s.Add(x, q.Times.Values[i], q.Times.Point(i), predict(x), q.Times.N[i])

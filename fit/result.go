@@ -6,9 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"calib/fit/regress"
 	"calib/fit/resample"
-	"calib/internal/form"
 	"calib/internal/lsq"
 	"calib/internal/params"
 )
@@ -138,8 +136,8 @@ func (r *Result) Judge(r2, condition float64, series ...params.Series) {
 }
 
 // LeaveOneOut states the mean error at points that the fit has not seen, where one can be made.
-func (r *Result) LeaveOneOut(x, y []float64, fit regress.Predictor) {
-	if e, ok := regress.LeaveOneOut(x, y, fit); ok {
+func (r *Result) LeaveOneOut(x, y []float64, fit lsq.Predictor) {
+	if e, ok := lsq.LeaveOneOut(x, y, fit); ok {
 		r.Quality.LeaveOneOut = &e
 	}
 }
@@ -195,9 +193,9 @@ func Seconds(ns []int64) []float64 {
 // by segment.
 func SegmentsFunction(r *Result, label string, sizes []float64, est *resample.Estimates, replicates [][]float64,
 	seg *lsq.Segments) params.Function {
-	fn := r.Function(form.Pieces, label, map[string][2]float64{"bytes": {sizes[0], sizes[len(sizes)-1]}})
-	lines := resample.Map(replicates, func(y []float64) ([]float64, error) { return regress.WithinBreaks(sizes, y, seg) })
-	for i, c := range regress.SegmentsForm(seg) {
+	fn := r.Function(params.Pieces, label, map[string][2]float64{"bytes": {sizes[0], sizes[len(sizes)-1]}})
+	lines := resample.Map(replicates, func(y []float64) ([]float64, error) { return lsq.WithinBreaks(sizes, y, seg) })
+	for i, c := range SegmentsForm(seg) {
 		n, g := "_"+strconv.Itoa(i+1), seg.Segments[i]
 		fn.Coeff["from"+n] = c.From
 		fn.Set("c0"+n, c.C0, est.Interval(c.C0, lines, 2*i))
@@ -224,4 +222,14 @@ func sizeText(n int64, space string) string {
 		return fmt.Sprintf("%d%sKiB", n>>10, space)
 	}
 	return fmt.Sprintf("%d%sB", n, space)
+}
+
+// SegmentsForm returns segments as a cost form.
+func SegmentsForm(seg *lsq.Segments) params.Segments {
+	var out params.Segments
+	from := append([]float64{0}, seg.Breaks()...)
+	for i, g := range seg.Segments {
+		out = append(out, params.Segment{From: from[i], C0: g.Intercept, C1: g.Slope})
+	}
+	return out
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"calib/fit/cluster"
-	"calib/internal/form"
 	"calib/internal/params"
 	"calib/internal/units"
 )
@@ -32,9 +31,9 @@ const scatter = "scatter of the medians of a few rounds: the lab was told the pa
 // treeRows are the broadcasts of figures 1 and 3, in units of the gap g_s of a packet.
 func treeRows() []row {
 	const postalBy, by = "Cluster.BroadcastPostal", "Cluster.Broadcast"
-	postal := cluster.Cluster{Gs: form.Cost{C0: 1}, L: form.Transfer{L0: 3}, MTU: 1}
+	postal := cluster.Cluster{Gs: params.Cost{C0: 1}, L: params.Transfer{L0: 3}, MTU: 1}
 	own := postal
-	own.Os, own.L, own.Or, own.Ur = form.Cost{C0: 0.4}, form.Transfer{L0: 1.3}, form.Cost{C0: 0.6}, form.Cost{C0: 0.7}
+	own.Os, own.L, own.Or, own.Ur = params.Cost{C0: 0.4}, params.Transfer{L0: 1.3}, params.Cost{C0: 0.6}, params.Cost{C0: 0.7}
 	return []row{
 		{"Figure 1, eq. 1: p = 16, L = 3, g_s = 1", "one packet", "log₂p L = 12",
 			is(must(postal.BroadcastPostal(16, 1))), postalBy, ""},
@@ -55,8 +54,8 @@ func tableRows(m measurement) []row {
 			"so l0"
 		limit = "8 hosts reach the limit of 90 B/µs by 9% only: it is not found, and the line has no max(1, …)"
 	)
-	gs := form.Cost{C0: 3.027e-6, C1: 0.0796e-6}
-	onPaper := form.Transfer{L0: 16.684e-6, L1: 1.556e-6, Tau: 0.0826e-6, N: 90e6, Gs: gs}
+	gs := params.Cost{C0: 3.027e-6, C1: 0.0796e-6}
+	onPaper := params.Transfer{L0: 16.684e-6, L1: 1.556e-6, Tau: 0.0826e-6, N: 90e6, Gs: gs}
 	fn, ok := m.Functions["L"]
 	if !ok {
 		panic(m.lacks("function L"))

@@ -10,7 +10,6 @@ import (
 
 	"calib/bench/pattern"
 	"calib/fit"
-	"calib/fit/blocks"
 	"calib/internal/params"
 	"calib/internal/units"
 	"calib/predict/cost"
@@ -20,8 +19,8 @@ import (
 // The blocks of Stoica, Sultan, Keyes 1994, section 4. The paper has no value for the delay a_L: the files in
 // examples/graphs take 16 µs.
 var (
-	sparcHost    = blocks.Block{A: 859.52e-6, B: 1.42e-6}
-	sparcNetwork = blocks.Block{A: 345.6e-6, B: 0.92e-6}
+	sparcHost    = params.Block{A: 859.52e-6, B: 1.42e-6}
+	sparcNetwork = params.Block{A: 345.6e-6, B: 0.92e-6}
 )
 
 const sparcDelay = 16e-6 // s
@@ -35,10 +34,10 @@ func hyperbolicPaper(m stored) paper {
 
 // blockRows are the model and rules 1 to 3 (section 2).
 func blockRows() []row {
-	one := blocks.Block{A: 1, B: 1} // figure 2: a = 1, m = 0.5, p = 2
-	both := []blocks.Block{sparcHost, sparcNetwork}
-	independent, dependent := blocks.Serial(false, both...), blocks.Serial(true, both...)
-	either, best := blocks.Parallel(false, both...), blocks.Parallel(true, both...)
+	one := params.Block{A: 1, B: 1} // figure 2: a = 1, m = 0.5, p = 2
+	both := []params.Block{sparcHost, sparcNetwork}
+	independent, dependent := params.Serial(false, both...), params.Serial(true, both...)
+	either, best := params.Parallel(false, both...), params.Parallel(true, both...)
 	three := must(sparcNetwork.Concurrent(0, 1000, 2000, 500))
 	return []row{
 		{"Figure 2, eq. 1 to 3", "T(x → 0) → a", "1", is(one.T(0)), "blocks.T", ""},
@@ -70,7 +69,7 @@ func graphRows() []row {
 	tree, global := reduced("broadcast-tree").Path, reduced("global-operation").Path
 	short, long := three.Times(0).Ends, three.Times(1e12).Ends
 	perByte := func(t float64) got { return is(t / 1e12) }
-	path := blocks.Path(sparcHost, sparcNetwork, 1, sparcDelay)
+	path := params.Path(sparcHost, sparcNetwork, 1, sparcDelay)
 	return []row{
 		{"Section 2.1, a workstation", "a (100, 400 and 50 µs)", "a_a + a_os + a_c = 550 µs", is(station.A), section2, ""},
 		{"", "b (0.2, 0.6 and 0.9 µs/B)", "max(b_a + b_os, b_c) = 0.9 µs/B", is(station.B), section2, ""},
@@ -227,7 +226,7 @@ func multigridRows() []row {
 		large = "G is too large by the small messages, which share the network less: " + small
 		first = 925480e-6
 	)
-	path := func(n int) blocks.Block { return blocks.Path(sparcHost, sparcNetwork, n, 0) }
+	path := func(n int) params.Block { return params.Path(sparcHost, sparcNetwork, n, 0) }
 	grid := math.Round(sizeOf(first, path(1).T))
 	of := func(n int, bytes float64) got { return is(path(n).T(bytes)) }
 	columns := 0.0
@@ -273,12 +272,12 @@ func logPRows() []row {
 	model, direct := must(cost.LogGP(p)), must(pattern.Find("p2p", "direct"))
 	// A message of n packets in LogGP, a gap of g each, is n messages in LogP.
 	logp := func(n int) float64 { return must(model.Time(cost.TrafficOf(direct, 2, n))) }
-	block := blocks.Path(blocks.Block{A: o, B: o}, blocks.Block{B: g}, 1, l)
+	block := params.Path(params.Block{A: o, B: o}, params.Block{B: g}, 1, l)
 	lo, hi, send := 1.0, 0.0, 1.0
 	for n := 1; n <= 1000; n++ {
 		ratio := block.T(float64(n-1)) / logp(n)
 		lo, hi = min(lo, ratio), max(hi, ratio)
-		send = min(send, blocks.T(float64(n-1), o, o)/(float64(n)*o))
+		send = min(send, params.ServiceTime(float64(n-1), o, o)/(float64(n)*o))
 	}
 	return []row{
 		{"Figure 21", "4 messages, o = 5, L = 20, g = 8", "3 max(g, o) + 2 o + L = 54", is(logp(4)), "cost.LogGP", ""},

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"calib/internal/form"
 	"calib/internal/params"
 )
 
@@ -182,7 +181,7 @@ func FunctionsOf(p *params.Params) []FunctionPart {
 	for _, name := range slices.Sorted(maps.Keys(p.Functions)) {
 		f := p.Functions[name]
 		part := FunctionPart{Name: Clean(name), Form: Clean(f.Form), Unit: Clean(f.Unit), Label: Clean(f.Label), Source: Clean(f.Source),
-			Domain: domain(f.Domain), Pieces: f.Form == form.Pieces, Status: Clean(cmp.Or(f.Status, params.StatusOK))}
+			Domain: domain(f.Domain), Pieces: f.Form == params.Pieces, Status: Clean(cmp.Or(f.Status, params.StatusOK))}
 		for _, c := range slices.Sorted(maps.Keys(f.Coeff)) {
 			var interval *[2]float64
 			if ci, ok := f.CI95[c]; ok {

@@ -21,7 +21,6 @@ import (
 	"calib/bench"
 	"calib/bench/experiments"
 	"calib/fit"
-	"calib/fit/regress"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
 	"calib/internal/decode"
@@ -29,6 +28,7 @@ import (
 	"calib/internal/exit"
 	"calib/internal/hosts"
 	"calib/internal/launch"
+	"calib/internal/lsq"
 	"calib/internal/plane"
 	"calib/internal/progress"
 	"calib/internal/rundir"
@@ -156,7 +156,7 @@ func (r *run) checkBreaks() error {
 		sizes = append(sizes, float64(point[names.FactorBytes]))
 	}
 	slices.Sort(sizes)
-	if err := regress.CheckBreaks(slices.Compact(sizes), breaks); err != nil {
+	if err := lsq.CheckBreaks(slices.Compact(sizes), breaks); err != nil {
 		return exit.Usagef("--breaks: %w; give others, or other --sizes", err)
 	}
 	return nil

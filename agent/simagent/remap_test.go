@@ -7,7 +7,7 @@ import (
 
 	"calib/bench"
 	"calib/fit"
-	"calib/fit/logpc"
+	"calib/fit/loggp"
 	"calib/internal/dataset/names"
 	"calib/internal/events"
 	"calib/internal/netspec"
@@ -23,7 +23,7 @@ func remaps(t *testing.T, spec netspec.Spec, cost sim.Cost) *params.Fit {
 	chosen := plan.Plan{Name: "remaps", Experiments: []string{names.Clock, names.Remap}, Limits: bench.Limits{Effort: 1, Sizes: []units.Bytes{1}},
 		Rounds: plan.Rounds{Min: 3, Max: 3}, Permute: true, Seed: 4}
 	d := measure(t, spec, sim.Options{Seed: 1, ClockOffset: units.Second, ClockDrift: 10, Cost: cost}, chosen)
-	f, err := logpc.LoGPC{}.Fit(fit.Prepare(d, fit.Settings{Replicates: 100}))
+	f, err := loggp.LoGPC{}.Fit(fit.Prepare(d, fit.Settings{Replicates: 100}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestRemapsAtProcessors(t *testing.T) {
 // Table 4 of the paper: its rule for C_r, o_r + o_s = 137 cycles, is near what these queues are by its parameters, and
 // near the 124 that its measured 486 leave beside 316 and 2·C_n = 46.
 func TestProcessorsOfAlewife(t *testing.T) {
-	p := logpc.LogGP{L: 21, Os: 15, Or: 122}
+	p := loggp.Formulas{L: 21, Os: 15, Or: 122}
 	const cycle = 1000 // ns, so that times are whole
 	cr := processors(32, 20000, 15*cycle, 122*cycle, 21*cycle)*1e6 - p.SyncRemap(0, 0)
 	near(t, "C_r", cr, 124, 0.12*124)

@@ -9,9 +9,9 @@ import (
 
 	"calib/fit"
 	"calib/fit/cluster"
-	"calib/fit/regress"
 	"calib/fit/resample"
 	"calib/internal/dataset/names"
+	"calib/internal/lsq"
 	"calib/internal/params"
 )
 
@@ -144,7 +144,7 @@ func (p *floodData) merge(all []estimate) estimate {
 	if exact {
 		w = slices.Repeat([]float64{1}, len(all))
 	}
-	out.value = regress.WeightedMean(values, w)
+	out.value = lsq.WeightedMean(values, w)
 	chi2 := 0.0
 	for i, e := range all {
 		chi2 += w[i] * (e.value - out.value) * (e.value - out.value) * resample.HalfWidth(1) * resample.HalfWidth(1)
@@ -159,7 +159,7 @@ func (p *floodData) merge(all []estimate) estimate {
 				v, wr = append(v, e.reps[r]), append(wr, w[i])
 			}
 		}
-		out.reps[r] = regress.WeightedMean(v, wr) // NaN where all failed
+		out.reps[r] = lsq.WeightedMean(v, wr) // NaN where all failed
 	}
 	return out
 }

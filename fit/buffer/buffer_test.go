@@ -8,7 +8,6 @@ import (
 	"calib/fit"
 	"calib/fit/fittest"
 	"calib/internal/dataset"
-	"calib/internal/form"
 	"calib/internal/params"
 )
 
@@ -24,7 +23,7 @@ func fitBuffer(t *testing.T, w fittest.PortTruth) *params.Fit {
 // Bursts through a port simulated packet by packet give its buffer back, whatever its size, and whatever D/A.
 func TestBufferExact(t *testing.T) {
 	for _, buffer := range []float64{20, 64, 100, 333, 1000} {
-		for _, gr := range []form.Cost{{C0: 70e-6, C1: 80e-9}, {C0: 45e-6, C1: 70e-9}, {C0: 140e-6, C1: 160e-9}} {
+		for _, gr := range []params.Cost{{C0: 70e-6, C1: 80e-9}, {C0: 45e-6, C1: 70e-9}, {C0: 140e-6, C1: 160e-9}} {
 			w := fittest.Port()
 			w.Buffer, w.Gr, w.Rounds, w.Reps, w.Longest = buffer, gr, 2, 1, 16384
 			f := fitBuffer(t, w)

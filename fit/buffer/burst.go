@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"calib/fit"
-	"calib/fit/regress"
 	"calib/fit/resample"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
@@ -177,7 +176,7 @@ func fitOverflow(k, received []float64, senders float64) (*knee, error) {
 		for i, v := range k {
 			x[i], w[i] = lasting(v, senders, q.rho), 1/(v*v)
 		}
-		l, sol, err := regress.FitLine(x, received, w)
+		l, sol, err := lsq.FitLine(x, received, w)
 		if err != nil {
 			return nil, err
 		}

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"calib/fit"
-	"calib/fit/regress"
 	"calib/fit/resample"
+	"calib/internal/lsq"
 	"calib/internal/params"
 )
 
@@ -190,7 +190,7 @@ func (p *floodData) condition() float64 {
 func (p *floodData) leaveOneOut() (float64, bool) {
 	sum, n := 0.0, 0
 	for _, g := range p.full {
-		e, ok := regress.LeaveOneOut(g.packets, p.times.Pick(g.received), func(k, y []float64) (func(float64) float64, error) {
+		e, ok := lsq.LeaveOneOut(g.packets, p.times.Pick(g.received), func(k, y []float64) (func(float64) float64, error) {
 			q, err := fitKnee(k, y, float64(g.senders))
 			if err != nil {
 				return nil, err

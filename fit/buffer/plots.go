@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"calib/fit"
-	"calib/fit/plots"
 	"calib/internal/params"
 )
 
@@ -14,10 +13,10 @@ func (Buffer) Plots(f *params.Fit) []params.Plot {
 	var out []params.Plot
 	if series := f.Of(params.ArrivalRatio); len(series) > 0 {
 		p := params.Plot{
-			ID: "arrival-ratio", Section: plots.Cluster, Title: "Share of a burst of datagrams that arrives",
+			ID: "arrival-ratio", Section: fit.SectionCluster, Title: "Share of a burst of datagrams that arrives",
 			Says: describe(f),
-			X:    params.Axis{Name: "datagrams in the burst, k", Log: true}, Y: params.Axis{Name: "share that arrives"}, Series: plots.Names(series),
-			Marks: slices.Concat(plots.Mark(f, "B_L", "B_L"), plots.Mark(f, "B_L_tcp", "B_L by TCP")),
+			X:    params.Axis{Name: "datagrams in the burst, k", Log: true}, Y: params.Axis{Name: "share that arrives"}, Series: fit.SeriesNames(series),
+			Marks: slices.Concat(fit.Mark(f, "B_L", "B_L"), fit.Mark(f, "B_L_tcp", "B_L by TCP")),
 		}
 		for _, s := range series {
 			p.Curves = append(p.Curves, kneeCurve(s)...)
@@ -28,9 +27,9 @@ func (Buffer) Plots(f *params.Fit) []params.Plot {
 	probes := f.Of(params.ProbedBuffer)
 	if lo, hi, ok := params.Span(probes...); ok && lo < hi {
 		out = append(out, params.Plot{
-			ID: "b-l-probe", Section: plots.Cluster, Title: "Packets that the port to a receiver holds, by the delay of a probe",
-			Says: plots.Sentences("The delay that TCP streams of p' senders add to a probe, in packets", plots.Parameter(f, "B_L_tcp")),
-			X:    params.Axis{Name: "senders, p'"}, Y: params.Axis{Name: "packets held", Unit: "packets"}, Series: plots.Names(probes),
+			ID: "b-l-probe", Section: fit.SectionCluster, Title: "Packets that the port to a receiver holds, by the delay of a probe",
+			Says: fit.Sentences("The delay that TCP streams of p' senders add to a probe, in packets", fit.ParameterWords(f, "B_L_tcp")),
+			X:    params.Axis{Name: "senders, p'"}, Y: params.Axis{Name: "packets held", Unit: "packets"}, Series: fit.SeriesNames(probes),
 		})
 	}
 	return out
@@ -40,12 +39,12 @@ func (Buffer) Plots(f *params.Fit) []params.Plot {
 func describe(f *params.Fit) string {
 	tcp := ""
 	if _, ok := f.Parameters["B_L_tcp"]; ok {
-		tcp = "By the delay behind TCP streams, " + plots.Parameter(f, "B_L_tcp")
+		tcp = "By the delay behind TCP streams, " + fit.ParameterWords(f, "B_L_tcp")
 	}
 	if _, _, _, ok := f.Parameters["B_L"].Ends(); !ok {
-		return plots.Sentences("All datagrams of a burst arrive until the port to the receiver is full", plots.Parameter(f, "B_L"), tcp)
+		return fit.Sentences("All datagrams of a burst arrive until the port to the receiver is full", fit.ParameterWords(f, "B_L"), tcp)
 	}
-	return plots.Sentences("All datagrams of a burst arrive until the port to the receiver is full: "+plots.Parameter(f, "B_L"),
+	return fit.Sentences("All datagrams of a burst arrive until the port to the receiver is full: "+fit.ParameterWords(f, "B_L"),
 		"What leaves the port while the burst lasts moves the knee a little to the right of it", tcp)
 }
 
@@ -67,16 +66,16 @@ func kneeCurve(s params.Series) []params.Curve {
 		return nil
 	}
 	var x []float64
-	for _, v := range plots.Spread(k[0], k[len(k)-1], true) {
+	for _, v := range fit.Spread(k[0], k[len(k)-1], true) {
 		x = append(x, math.Max(1, math.Round(v/senders))*senders)
 	}
 	// B − ½ + rho·(k − p') = k where the port overflows first.
 	knee := (q.c - q.rho*senders) / (1 - q.rho)
 	if knee > x[0] && knee < x[len(x)-1] {
-		x = append(x, plots.Rounded(knee))
+		x = append(x, fit.Rounded(knee))
 	}
 	slices.Sort(x)
-	return plots.Traced(s.Name, slices.Compact(x), func(v float64) float64 {
+	return fit.Traced(s.Name, slices.Compact(x), func(v float64) float64 {
 		return math.Min(1, (q.c+q.rho*math.Max(0, v-senders))/v)
 	}, nil, nil)
 }

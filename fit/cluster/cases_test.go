@@ -11,7 +11,6 @@ import (
 	"calib/fit/fittest"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
-	"calib/internal/form"
 	"calib/internal/params"
 )
 
@@ -41,7 +40,7 @@ func small() fittest.ClusterTruth {
 
 func TestOverheadOfReceptionHidden(t *testing.T) {
 	w := small()
-	w.Or, w.Slack = form.Cost{C0: 1e-7}, 1e-3
+	w.Or, w.Slack = params.Cost{C0: 1e-7}, 1e-3
 	d := w.Dataset()
 	f := mustFit(t, cluster.Overhead{}, d)
 	p := f.Parameters["O_r"]
@@ -53,7 +52,7 @@ func TestOverheadOfReceptionHidden(t *testing.T) {
 		t.Errorf("findings of L: %v", l.Findings)
 	}
 	c, err := cluster.Of(fit.Collect(fit.Prepare(d, fit.Settings{}), []*params.Fit{f, mustFit(t, cluster.Gap{}, d), l}))
-	if err != nil || c.Or != (form.Cost{}) || c.Gr != c.Gs {
+	if err != nil || c.Or != (params.Cost{}) || c.Gr != c.Gs {
 		t.Errorf("cluster %+v, %v", c, err)
 	}
 	d.Samples = slices.DeleteFunc(d.Samples, func(s dataset.Sample) bool { return s.Phase == names.PhaseCompute })
@@ -105,7 +104,7 @@ func TestGapMerged(t *testing.T) {
 	}
 	w.Merged = func(m float64) float64 { return 1e-6 * math.Sqrt(m) }
 	f = mustFit(t, cluster.Gap{}, w.Dataset())
-	if f.Functions["g_s_merged"].Form != form.Pieces ||
+	if f.Functions["g_s_merged"].Form != params.Pieces ||
 		!fittest.Notes(f.Findings, params.SeveralSegments, "lines over ranges of the size") {
 		t.Errorf("a root as merged gap: %+v, findings %v", f.Functions["g_s_merged"], f.Findings)
 	}
@@ -132,7 +131,7 @@ func TestGapNotOneASegment(t *testing.T) {
 
 func TestGatherNotSaturated(t *testing.T) {
 	w := small()
-	w.Gr = form.Cost{C0: w.Gs.C0 / 20, C1: w.Gs.C1 / 20}
+	w.Gr = params.Cost{C0: w.Gs.C0 / 20, C1: w.Gs.C1 / 20}
 	f := mustFit(t, cluster.Gather{}, w.Dataset())
 	p := f.Parameters["g_r"]
 	if _, there := f.Functions["g_r"]; there || p.Status != params.StatusUnidentifiable || p.Bound[1] < w.Gr.Of(1448) ||
@@ -186,7 +185,7 @@ func TestLimitNotReached(t *testing.T) {
 	w.L.N = 200e6 / 40
 	f := mustFit(t, cluster.Transfer{}, w.Dataset())
 	p := f.Parameters["N"]
-	if f.Functions["L"].Form != form.Bilinear || p.Status != params.StatusUnidentifiable || p.Bound[0] <= 0 || p.Bound[0] > w.L.N {
+	if f.Functions["L"].Form != params.Bilinear || p.Status != params.StatusUnidentifiable || p.Bound[0] <= 0 || p.Bound[0] > w.L.N {
 		t.Errorf("N out of reach: %+v, form %q", p, f.Functions["L"].Form)
 	}
 	if !fittest.Warns(f.Findings, params.LimitNotReached, "aggregate limit N of the network was not reached") {

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"calib/fit"
-	"calib/fit/plots"
 	"calib/internal/dataset/names"
 	"calib/internal/params"
 	"calib/internal/stats"
@@ -166,19 +165,19 @@ func (Transfer) Plots(f *params.Fit) []params.Plot {
 		fn.CI95 = nil // bands would lie over one another
 		var curves []params.Curve
 		for _, s := range series {
-			curves = append(curves, plots.Function(s.Name, fn, s, s.Factors["hosts"], false)...)
+			curves = append(curves, fit.FunctionCurve(s.Name, fn, s, s.Factors["hosts"], false)...)
 		}
 		out = append(out, params.Plot{
-			ID: "l-m-p", Section: plots.Cluster, Title: "Time of a packet in the network while p hosts communicate",
-			Says: plots.Sentences(plots.Functions(f, "L"), plots.Misses("L is", series...)),
-			X:    plots.SizeAxis(false), Y: plots.TimeAxis("L(m, p)", false), Series: plots.Names(series), Curves: curves, Below: true,
+			ID: "l-m-p", Section: fit.SectionCluster, Title: "Time of a packet in the network while p hosts communicate",
+			Says: fit.Sentences(fit.FunctionWords(f, "L"), fit.Misses("L is", series...)),
+			X:    fit.SizeAxis(false), Y: fit.TimeAxis("L(m, p)", false), Series: fit.SeriesNames(series), Curves: curves, Below: true,
 		})
 	}
 	if series := f.Of(params.RoundTrip); len(series) > 0 {
 		out = append(out, params.Plot{
-			ID: "round-trip", Section: plots.Cluster, Title: "Round trip of ping-pong beside 2(O_s + L + O_r + U_r)",
-			Says: plots.Sentences("Nothing was fitted to these round trips", plots.Misses("2(O_s + L + O_r + U_r) is", series...)),
-			X:    plots.SizeAxis(false), Y: plots.TimeAxis("round trip", false), Series: plots.Names(series), Line: "2(O_s + L + O_r + U_r)", Below: true,
+			ID: "round-trip", Section: fit.SectionCluster, Title: "Round trip of ping-pong beside 2(O_s + L + O_r + U_r)",
+			Says: fit.Sentences("Nothing was fitted to these round trips", fit.Misses("2(O_s + L + O_r + U_r) is", series...)),
+			X:    fit.SizeAxis(false), Y: fit.TimeAxis("round trip", false), Series: fit.SeriesNames(series), Line: "2(O_s + L + O_r + U_r)", Below: true,
 		})
 	}
 	var together, windows []params.Series
@@ -198,10 +197,10 @@ func gatherPlot(id, title string, series []params.Series) []params.Plot {
 		return nil
 	}
 	return []params.Plot{{
-		ID: id, Section: plots.Cluster, Title: title,
-		Says: plots.Sentences("Measured gathers of M bytes from each sender beside eq. 8, which nothing here was fitted to",
-			plots.Misses("Eq. 8 is", series...)),
-		X: params.Axis{Name: "bytes from each sender, M", Unit: "B", Log: true}, Y: plots.TimeAxis("time of the gather", true),
-		Series: plots.Names(series), Below: true,
+		ID: id, Section: fit.SectionCluster, Title: title,
+		Says: fit.Sentences("Measured gathers of M bytes from each sender beside eq. 8, which nothing here was fitted to",
+			fit.Misses("Eq. 8 is", series...)),
+		X: params.Axis{Name: "bytes from each sender, M", Unit: "B", Log: true}, Y: fit.TimeAxis("time of the gather", true),
+		Series: fit.SeriesNames(series), Below: true,
 	}}
 }

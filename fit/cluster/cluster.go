@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"calib/fit"
-	"calib/internal/form"
 	"calib/internal/params"
 )
 
@@ -22,8 +21,8 @@ const packetParameter = "packet"
 
 // Cluster is the cluster model in numbers: what predictions are made from. Costs are of one packet of m ≤ MTU bytes.
 type Cluster struct {
-	Os, Gs, Gr, Or, Ur form.Cost
-	L                  form.Transfer
+	Os, Gs, Gr, Or, Ur params.Cost
+	L                  params.Transfer
 	BL                 float64 // packets that the bottleneck's buffer holds; +Inf where nothing is known of it
 	MTU                float64 // payload of one packet [B]
 }
@@ -47,7 +46,7 @@ func Of(p *params.Params) (Cluster, error) {
 	var missing []string
 	for _, part := range []struct {
 		name string
-		cost *form.Cost
+		cost *params.Cost
 	}{{"O_s", &c.Os}, {"U_r", &c.Ur}, {"g_s", &c.Gs}, {"g_r", &c.Gr}, {"O_r", &c.Or}} {
 		fn, ok := p.Functions[part.name]
 		switch _, explained := p.Parameters[part.name]; {
@@ -76,8 +75,8 @@ func Of(p *params.Params) (Cluster, error) {
 	if err != nil {
 		return Cluster{}, fmt.Errorf("function L: %w", err)
 	}
-	if c.L, ok = shape.(form.Transfer); !ok {
-		return Cluster{}, fmt.Errorf("function L: %w: form %q is not a transfer time", form.Err, l.Form)
+	if c.L, ok = shape.(params.Transfer); !ok {
+		return Cluster{}, fmt.Errorf("function L: %w: form %q is not a transfer time", params.ErrForm, l.Form)
 	}
 	if b, ok := p.Parameters["B_L"]; ok {
 		switch {

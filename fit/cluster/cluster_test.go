@@ -13,13 +13,12 @@ import (
 	"calib/fit/fittest"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
-	"calib/internal/form"
 	"calib/internal/params"
 )
 
 // coefficients lists what a truth's functions must come out as.
 func coefficients(w *fittest.ClusterTruth) map[string]map[string]float64 {
-	line := func(c form.Cost) map[string]float64 {
+	line := func(c params.Cost) map[string]float64 {
 		out := map[string]float64{"c0": c.C0, "c1": c.C1}
 		if c.Floor > 0 {
 			out["floor"] = c.Floor
@@ -186,9 +185,9 @@ func TestClusterOf(t *testing.T) {
 		t.Errorf("B_L %g: %v", c.BL, err)
 	}
 	odd := p.Functions["O_s"]
-	odd.Form = form.Pieces
+	odd.Form = params.Pieces
 	p.Functions["O_s"] = odd
-	if _, err = cluster.Of(p); !errors.Is(err, form.Err) {
+	if _, err = cluster.Of(p); !errors.Is(err, params.ErrForm) {
 		t.Errorf("O_s of another form: %v", err)
 	}
 	delete(p.Functions, "g_s")
@@ -209,7 +208,7 @@ func TestFloorShows(t *testing.T) {
 		for seed := range uint64(20) {
 			w := small()
 			w.Noise, w.Hosts, w.Seed, w.Gs.Floor = 0.01, 2, seed, c.floor
-			if f := mustFit(t, cluster.Gap{}, w.Dataset()); f.Functions["g_s"].Form == form.Floored {
+			if f := mustFit(t, cluster.Gap{}, w.Dataset()); f.Functions["g_s"].Form == params.Floored {
 				found++
 			}
 		}

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"calib/fit"
-	"calib/fit/plots"
 	"calib/internal/dataset/names"
 	"calib/internal/params"
 	"calib/internal/units"
@@ -136,9 +135,9 @@ func (Copy) Plots(f *params.Fit) []params.Plot {
 		}
 	}
 	return []params.Plot{{
-		ID: "copies", Section: plots.Copies, Title: "Copying m bytes within a host",
-		Says: plots.Sentences("Large copies run at: "+strings.Join(parts, ", "), "c is cache, m is memory, and loop is byte by byte"),
-		X:    plots.SizeAxis(true), Y: plots.TimeAxis("time of a copy", true), Series: plots.Names(series), Curves: plots.Costs(f, true, series),
+		ID: "copies", Section: fit.SectionCopies, Title: "Copying m bytes within a host",
+		Says: fit.Sentences("Large copies run at: "+strings.Join(parts, ", "), "c is cache, m is memory, and loop is byte by byte"),
+		X:    fit.SizeAxis(true), Y: fit.TimeAxis("time of a copy", true), Series: fit.SeriesNames(series), Curves: fit.CostCurves(f, true, series),
 	}}
 }
 

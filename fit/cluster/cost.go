@@ -7,9 +7,7 @@ import (
 	"sort"
 
 	"calib/fit"
-	"calib/fit/regress"
 	"calib/fit/resample"
-	"calib/internal/form"
 	"calib/internal/lsq"
 	"calib/internal/params"
 )
@@ -121,7 +119,7 @@ func (d *costData) weights() []float64 {
 	if slices.Min(d.values) <= 0 {
 		return slices.Repeat([]float64{1}, len(d.values))
 	}
-	return regress.Weights(d.values, d.replicates)
+	return lsq.Weights(d.values, d.replicates)
 }
 
 // furthest is the largest relative distance of a function from the points, and the size where it is.
@@ -146,18 +144,18 @@ func (d *costData) series(symbol string, at func(float64) float64) params.Series
 // costFit is a cost function with the bootstrap of its coefficients. nil is a cost that is not known, and counts as
 // none.
 type costFit struct {
-	form.Cost
+	params.Cost
 	symbol     string
-	replicates []form.Cost
+	replicates []params.Cost
 	condition  float64
 	left       float64 // leave-one-size-out error
 	predictive bool    // left is known
 }
 
 // replicate returns the cost of replicate k; replicates of two bootstraps are independent and pair by number.
-func (c *costFit) replicate(k int) form.Cost {
+func (c *costFit) replicate(k int) params.Cost {
 	if c == nil || len(c.replicates) == 0 {
-		return form.Cost{}
+		return params.Cost{}
 	}
 	return c.replicates[k%len(c.replicates)]
 }
@@ -171,16 +169,16 @@ func (c *costFit) of(m float64) float64 {
 }
 
 // costFitter fits a cost to values by size.
-type costFitter func(x, y, w []float64) (form.Cost, error)
+type costFitter func(x, y, w []float64) (params.Cost, error)
 
-func lineCost(x, y, w []float64) (form.Cost, error) {
-	l, _, err := regress.FitLine(x, y, w)
-	return form.Cost{C0: l.C0, C1: l.C1}, err
+func lineCost(x, y, w []float64) (params.Cost, error) {
+	l, _, err := lsq.FitLine(x, y, w)
+	return params.Cost{C0: l.C0, C1: l.C1}, err
 }
 
 // refit fits every replicate; one that fails is left out.
-func (d *costData) refit(fit costFitter, w []float64) []form.Cost {
-	return resample.Map(d.replicates, func(y []float64) (form.Cost, error) { return fit(d.sizes, y, w) })
+func (d *costData) refit(fit costFitter, w []float64) []params.Cost {
+	return resample.Map(d.replicates, func(y []float64) (params.Cost, error) { return fit(d.sizes, y, w) })
 }
 
 // fitCost fits a line, or a floor and a line where floors are looked for and one shows, and records the function, its
@@ -188,12 +186,12 @@ func (d *costData) refit(fit costFitter, w []float64) []form.Cost {
 func fitCost(r *fit.Result, symbol, label string, d *costData, floors bool, terms ...params.Term) (*costFit, error) {
 	w := d.weights()
 	out := &costFit{symbol: symbol}
-	l, sol, err := regress.FitLine(d.sizes, d.values, w)
+	l, sol, err := lsq.FitLine(d.sizes, d.values, w)
 	if err != nil {
 		return nil, fmt.Errorf("%s(m): %w", symbol, err)
 	}
 	out.condition = sol.Cond()
-	line := form.Cost{C0: l.C0, C1: l.C1}
+	line := params.Cost{C0: l.C0, C1: l.C1}
 	fitter, shows := costFitter(lineCost), false
 	if floors {
 		out.Cost, out.replicates, shows = fitFloor(d, w, line)
@@ -204,16 +202,16 @@ func fitCost(r *fit.Result, symbol, label string, d *costData, floors bool, term
 		out.Cost, out.replicates = line, d.refit(lineCost, w)
 	}
 	c := out.Cost
-	interval := func(of func(form.Cost) float64) [2]float64 {
+	interval := func(of func(params.Cost) float64) [2]float64 {
 		return resample.IntervalOf(d.from, of(c), out.replicates, of)
 	}
-	fixed := func(of func(form.Cost) float64) [2]float64 { return fit.Add(of(c), interval(of), terms) }
-	fn := r.Function(form.Line, label, map[string][2]float64{"m": {d.sizes[0], d.sizes[len(d.sizes)-1]}})
-	fn.Set("c0", c.C0, fixed(func(q form.Cost) float64 { return q.C0 }))
-	fn.Set("c1", c.C1, interval(func(q form.Cost) float64 { return q.C1 }))
+	fixed := func(of func(params.Cost) float64) [2]float64 { return fit.Add(of(c), interval(of), terms) }
+	fn := r.Function(params.Line, label, map[string][2]float64{"m": {d.sizes[0], d.sizes[len(d.sizes)-1]}})
+	fn.Set("c0", c.C0, fixed(func(q params.Cost) float64 { return q.C0 }))
+	fn.Set("c1", c.C1, interval(func(q params.Cost) float64 { return q.C1 }))
 	if shows {
-		fn.Form = form.Floored
-		fn.Set("floor", c.Floor, fixed(func(q form.Cost) float64 { return q.Floor }))
+		fn.Form = params.Floored
+		fn.Set("floor", c.Floor, fixed(func(q params.Cost) float64 { return q.Floor }))
 	}
 	r.Functions[symbol] = fn
 	r.Series = append(r.Series, d.series(symbol, c.Of))
@@ -221,7 +219,7 @@ func fitCost(r *fit.Result, symbol, label string, d *costData, floors bool, term
 		r.Add(params.Warnf(params.NegativeSlope, "%s falls with the size: by %.3g s a byte", symbol, -c.C1).Of(symbol))
 	}
 	if slices.Min(d.values) > 0 {
-		out.left, out.predictive = regress.LeaveOneOut(d.sizes, d.values, func(x, y []float64) (func(float64) float64, error) {
+		out.left, out.predictive = lsq.LeaveOneOut(d.sizes, d.values, func(x, y []float64) (func(float64) float64, error) {
 			q, err := fitter(x, y, nil)
 			return q.Of, err
 		})
@@ -275,17 +273,17 @@ const (
 // the sum of squares has a minimum. Where line and floor would meet outside the gap between the two parts, the minimum
 // has its corner on a size x_i: y = c0 + c1·max(m, x_i). All are tried, and the smallest is taken whose corner lies
 // where its split has it.
-func floorCost(x, y, w []float64) (form.Cost, error) {
-	w, err := regress.Relative(y, w)
+func floorCost(x, y, w []float64) (params.Cost, error) {
+	w, err := lsq.OrRelative(y, w)
 	if err != nil {
-		return form.Cost{}, err
+		return params.Cost{}, err
 	}
-	best, least := form.Cost{}, math.Inf(1)
-	try := func(c form.Cost, err error) {
+	best, least := params.Cost{}, math.Inf(1)
+	try := func(c params.Cost, err error) {
 		if err != nil || c.C1 <= 0 {
 			return
 		}
-		if sse := regress.SumOfSquares(x, y, w, c.Of); sse < least {
+		if sse := lsq.SumOfSquares(x, y, w, c.Of); sse < least {
 			best, least = c, sse
 		}
 	}
@@ -295,20 +293,20 @@ func floorCost(x, y, w []float64) (form.Cost, error) {
 			continue
 		}
 		if c, err := lineCost(x[k:], y[k:], w[k:]); err == nil {
-			c.Floor = regress.WeightedMean(y[:k], w[:k])
+			c.Floor = lsq.WeightedMean(y[:k], w[:k])
 			if corner := (c.Floor - c.C0) / c.C1; corner >= x[k-1]*(1-1e-9) && corner <= x[k]*(1+1e-9) {
 				try(c, nil)
 			}
 		}
 	}
 	if math.IsInf(least, 1) {
-		return form.Cost{}, lsq.ErrInadmissible
+		return params.Cost{}, lsq.ErrInadmissible
 	}
 	return best, nil
 }
 
 // cornerCost fits a floor that ends at the size corner.
-func cornerCost(x, y, w []float64, corner float64) (form.Cost, error) {
+func cornerCost(x, y, w []float64, corner float64) (params.Cost, error) {
 	bent := make([]float64, len(x))
 	for i, v := range x {
 		bent[i] = math.Max(v, corner)
@@ -321,7 +319,7 @@ func cornerCost(x, y, w []float64, corner float64) (form.Cost, error) {
 // fitFloor returns the floor and line of a cost with those of each replicate, and whether the data show the floor: BIC
 // must clearly take it rather than line, which was fitted to the same data, and it must lie above the line at the
 // smallest size by a material share, with its whole 95% interval.
-func fitFloor(d *costData, w []float64, line form.Cost) (c form.Cost, replicates []form.Cost, shows bool) {
+func fitFloor(d *costData, w []float64, line params.Cost) (c params.Cost, replicates []params.Cost, shows bool) {
 	n := len(d.sizes)
 	if n < minFloored {
 		return c, nil, false
@@ -330,11 +328,11 @@ func fitFloor(d *costData, w []float64, line form.Cost) (c form.Cost, replicates
 	if err != nil {
 		return c, nil, false
 	}
-	bic := func(c form.Cost, coefficients int) float64 {
-		return regress.BIC(regress.SumOfSquares(d.sizes, d.values, w, c.Of), n, coefficients)
+	bic := func(c params.Cost, coefficients int) float64 {
+		return lsq.BIC(lsq.SumOfSquares(d.sizes, d.values, w, c.Of), n, coefficients)
 	}
-	depth := func(c form.Cost) float64 { return 1 - (c.C0+c.C1*d.sizes[0])/c.Floor }
-	if bic(line, 2)-bic(c, 3) < regress.Clearly || depth(c) < material {
+	depth := func(c params.Cost) float64 { return 1 - (c.C0+c.C1*d.sizes[0])/c.Floor }
+	if bic(line, 2)-bic(c, 3) < lsq.Clearly || depth(c) < material {
 		return c, nil, false
 	}
 	replicates = d.refit(floorCost, w)

@@ -7,11 +7,9 @@ import (
 	"slices"
 
 	"calib/fit"
-	"calib/fit/plots"
-	"calib/fit/regress"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
-	"calib/internal/form"
+	"calib/internal/lsq"
 	"calib/internal/params"
 )
 
@@ -70,10 +68,10 @@ func gsOf(p *fit.Prepared) *costFit {
 }
 
 // SendGap returns g_s of a run; false where it is not known.
-func SendGap(p *fit.Prepared) (form.Cost, bool) {
+func SendGap(p *fit.Prepared) (params.Cost, bool) {
 	gs := gsOf(p)
 	if gs == nil {
-		return form.Cost{}, false
+		return params.Cost{}, false
 	}
 	return gs.Cost, true
 }
@@ -180,7 +178,7 @@ func fitMerged(r *fit.Result, d *costData) (*costFit, error) {
 	if off <= bent {
 		return c, nil
 	}
-	seg, err := regress.Segments(d.sizes, d.values, nil)
+	seg, err := lsq.FitSegments(d.sizes, d.values, nil)
 	if err != nil || len(seg.Segments) < 2 {
 		r.Add(params.Warnf(params.OffTheForm, "%s(%g) is %.0f%% off its function", gapMerged, m, 100*off).
 			Of(gapMerged).With("off", off).With("bytes", m))
@@ -203,10 +201,10 @@ func gapPlot(f *params.Fit, symbol string) []params.Plot {
 		return nil
 	}
 	return []params.Plot{{
-		ID: "gaps", Section: plots.Cluster, Title: "Smallest interval between packets of one host, sending and receiving",
-		Says: plots.Sentences(plots.Functions(f, symbol), plots.Misses(symbol+" is", s)),
-		X:    plots.SizeAxis(false), Y: plots.TimeAxis("interval", false), Series: []string{s.Name}, Line: symbol,
-		Curves: plots.Costs(f, false, []params.Series{s}), Below: true,
+		ID: "gaps", Section: fit.SectionCluster, Title: "Smallest interval between packets of one host, sending and receiving",
+		Says: fit.Sentences(fit.FunctionWords(f, symbol), fit.Misses(symbol+" is", s)),
+		X:    fit.SizeAxis(false), Y: fit.TimeAxis("interval", false), Series: []string{s.Name}, Line: symbol,
+		Curves: fit.CostCurves(f, false, []params.Series{s}), Below: true,
 	}}
 }
 
@@ -218,9 +216,9 @@ func (Gap) Plots(f *params.Fit) []params.Plot {
 		return out
 	}
 	return append(out, params.Plot{
-		ID: "g-s-merged", Section: plots.Cluster, Title: "Interval between messages that the kernel may merge",
-		Says: plots.Sentences(plots.Functions(f, gapMerged), "Programs that send small messages in a row pay this rather than g_s"),
-		X:    plots.SizeAxis(true), Y: plots.TimeAxis("interval", true), Series: []string{merged.Name}, Line: gapMerged,
-		Curves: plots.Costs(f, true, []params.Series{merged}), Below: true,
+		ID: "g-s-merged", Section: fit.SectionCluster, Title: "Interval between messages that the kernel may merge",
+		Says: fit.Sentences(fit.FunctionWords(f, gapMerged), "Programs that send small messages in a row pay this rather than g_s"),
+		X:    fit.SizeAxis(true), Y: fit.TimeAxis("interval", true), Series: []string{merged.Name}, Line: gapMerged,
+		Curves: fit.CostCurves(f, true, []params.Series{merged}), Below: true,
 	})
 }

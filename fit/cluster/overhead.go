@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"calib/fit"
-	"calib/fit/plots"
 	"calib/internal/dataset/names"
 	"calib/internal/params"
 	"calib/internal/stats"
@@ -171,9 +170,9 @@ func (Overhead) Plots(f *params.Fit) []params.Plot {
 		return nil
 	}
 	return []params.Plot{{
-		ID: "host-costs", Section: plots.Cluster, Title: "What a packet costs the hosts",
-		Says: plots.Sentences("O_s is the time to hand a packet over, U_r to take over one that has arrived, O_r what its arrival takes "+
-			"from other work", plots.Functions(f, "O_s", "U_r", "O_r")),
-		X: plots.SizeAxis(false), Y: plots.TimeAxis("time of a host", false), Series: plots.Names(series), Curves: plots.Costs(f, false, series),
+		ID: "host-costs", Section: fit.SectionCluster, Title: "What a packet costs the hosts",
+		Says: fit.Sentences("O_s is the time to hand a packet over, U_r to take over one that has arrived, O_r what its arrival takes "+
+			"from other work", fit.FunctionWords(f, "O_s", "U_r", "O_r")),
+		X: fit.SizeAxis(false), Y: fit.TimeAxis("time of a host", false), Series: fit.SeriesNames(series), Curves: fit.CostCurves(f, false, series),
 	}}
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"calib/internal/form"
+	"calib/internal/params"
 )
 
 // ErrPredict reports a prediction for numbers of hosts, bytes or costs that make no sense.
@@ -182,7 +182,7 @@ func (c Cluster) GatherTime(senders int, bytes float64, window int) (float64, er
 }
 
 // each is the cost of all packets of a message: those of MTU bytes, and the rest.
-func (c Cluster) each(cost form.Cost, bytes float64) float64 {
+func (c Cluster) each(cost params.Cost, bytes float64) float64 {
 	full := math.Max(1, math.Ceil(bytes/c.MTU)) - 1
 	return full*cost.Of(c.MTU) + cost.Of(bytes-full*c.MTU)
 }

@@ -5,23 +5,23 @@ import (
 	"math"
 	"testing"
 
-	"calib/internal/form"
+	"calib/internal/params"
 )
 
 // The cluster of Tam, Wang 2000, table 1: 16 PCs, Fast Ethernet. Costs in µs, sizes in bytes, in two ranges of m.
 func tableOne(small bool) Cluster {
 	const us = 1e-6
 	c := Cluster{
-		Os: form.Cost{C0: 6.37 * us, C1: 0.0253 * us}, Gs: form.Cost{C0: 3.027 * us, C1: 0.0796 * us},
-		Gr: form.Cost{C0: 4.986 * us, C1: 0.0788 * us}, Or: form.Cost{C0: 12.176 * us, C1: 0.0429 * us},
-		Ur: form.Cost{C0: 9.93 * us}, BL: 1935, MTU: 1500,
+		Os: params.Cost{C0: 6.37 * us, C1: 0.0253 * us}, Gs: params.Cost{C0: 3.027 * us, C1: 0.0796 * us},
+		Gr: params.Cost{C0: 4.986 * us, C1: 0.0788 * us}, Or: params.Cost{C0: 12.176 * us, C1: 0.0429 * us},
+		Ur: params.Cost{C0: 9.93 * us}, BL: 1935, MTU: 1500,
 	}
 	if small {
-		c.Os, c.Or = form.Cost{C0: 6.308 * us, C1: 0.0291 * us}, form.Cost{C0: 12.245 * us, C1: 0.0426 * us}
-		c.Gs, c.Gr = form.Cost{C0: 6.73 * us}, form.Cost{C0: 6.73 * us}
+		c.Os, c.Or = params.Cost{C0: 6.308 * us, C1: 0.0291 * us}, params.Cost{C0: 12.245 * us, C1: 0.0426 * us}
+		c.Gs, c.Gr = params.Cost{C0: 6.73 * us}, params.Cost{C0: 6.73 * us}
 		c.MTU = 40
 	}
-	c.L = form.Transfer{L0: 16.684 * us, L1: 1.556 * us, Tau: 0.0826 * us, N: 90 / us, Gs: c.Gs}
+	c.L = params.Transfer{L0: 16.684 * us, L1: 1.556 * us, Tau: 0.0826 * us, N: 90 / us, Gs: c.Gs}
 	return c
 }
 
@@ -97,13 +97,13 @@ func TestGatherWindow(t *testing.T) {
 		{"small packets", func(c *Cluster) { *c = tableOne(true) }, 15, 40 * 400, 1, 5, 5, true},
 		{"endless buffer", func(c *Cluster) { c.BL = math.Inf(1) }, 15, 1e9, 1, math.Inf(1), 15, true},
 		// g_r = 54: g_s/g_r = 2.267, i = 1000: ⌊2.267 + 1.935⌋ = 4; rem(7,4) = 3
-		{"slow senders", func(c *Cluster) { c.Gr = form.Cost{C0: 54e-6} }, 7, 1500e3, 3, 4, 4, true},
+		{"slow senders", func(c *Cluster) { c.Gr = params.Cost{C0: 54e-6} }, 7, 1500e3, 3, 4, 4, true},
 		// rem(8,4) = 0: a last group of 4
-		{"groups without rest", func(c *Cluster) { c.Gr = form.Cost{C0: 54e-6} }, 8, 1500e3, 3, 4, 4, true},
+		{"groups without rest", func(c *Cluster) { c.Gr = params.Cost{C0: 54e-6} }, 8, 1500e3, 3, 4, 4, true},
 		// rem(10,4) = 2 and rem(10,3) = 1 are both below G_al = 3
-		{"no window fits", func(c *Cluster) { c.Gr = form.Cost{C0: 54e-6} }, 10, 1500e3, 3, 4, 4, false},
-		{"fewer senders than needed", func(c *Cluster) { c.Gr = form.Cost{C0: 54e-6} }, 2, 1500e3, 3, 4, 2, false},
-		{"G_al above G_au", func(c *Cluster) { c.Gr, c.BL = form.Cost{C0: 54e-6}, 1 }, 9, 1500e3, 3, 2, 2, false},
+		{"no window fits", func(c *Cluster) { c.Gr = params.Cost{C0: 54e-6} }, 10, 1500e3, 3, 4, 4, false},
+		{"fewer senders than needed", func(c *Cluster) { c.Gr = params.Cost{C0: 54e-6} }, 2, 1500e3, 3, 4, 2, false},
+		{"G_al above G_au", func(c *Cluster) { c.Gr, c.BL = params.Cost{C0: 54e-6}, 1 }, 9, 1500e3, 3, 2, 2, false},
 	} {
 		c := tableOne(false)
 		if tc.change != nil {
@@ -144,7 +144,7 @@ func TestGatherTableOne(t *testing.T) {
 	}
 	near(t, "one packet of one sender", one, 274.472e-6, 1e-12) // 44.32 + 143.696 + 76.526 + 9.93
 	slow := c
-	slow.Gr = form.Cost{C0: 1e-6}
+	slow.Gr = params.Cost{C0: 1e-6}
 	two, err := slow.GatherTime(2, 15000, 2)
 	if err != nil {
 		t.Fatal(err)

@@ -8,10 +8,8 @@ import (
 	"slices"
 
 	"calib/fit"
-	"calib/fit/regress"
 	"calib/fit/resample"
 	"calib/internal/dataset/names"
-	"calib/internal/form"
 	"calib/internal/lsq"
 	"calib/internal/params"
 	"calib/internal/units"
@@ -61,14 +59,14 @@ type transfer struct {
 	replicates [][]float64
 	fitted     transferFit
 	limited    bool
-	l          []form.Transfer // by replicate
+	l          []params.Transfer // by replicate
 }
 
 // loadPoint is one setting of load: m bytes while p hosts communicate.
 type loadPoint struct{ m, p float64 }
 
 // offered is the load that p hosts can offer where one sends a message every g_s(m) [B/s].
-func (q loadPoint) offered(gs form.Cost) float64 { return q.p * q.m / gs.Of(q.m) }
+func (q loadPoint) offered(gs params.Cost) float64 { return q.p * q.m / gs.Of(q.m) }
 
 // Fit implements fit.Model. It returns fit.ErrNeeds without the costs of Overhead or load at two sizes.
 func (Transfer) Fit(p *fit.Prepared) (*params.Fit, error) {
@@ -171,7 +169,7 @@ func (h *transfer) subtract() {
 		halves = append(halves, own)
 		h.replicates = append(h.replicates, l(own, h.os.replicate(k).Of, h.ur.replicate(k).Of, h.or.replicate(k).Of))
 	}
-	h.weights = regress.Weights(half, halves)
+	h.weights = lsq.Weights(half, halves)
 	for i, v := range h.y {
 		if v <= 0 {
 			h.Add(params.Warnf(params.NotPositive, "L(%g, %g) is not positive: O_s, U_r and O_r together are longer than half the round trip. "+
@@ -183,7 +181,7 @@ func (h *transfer) subtract() {
 
 // fitL fits L with or without the aggregate limit.
 func (h *transfer) fitL() error {
-	flat, err := bilinear(h.at, h.y, h.weights, form.Cost{})
+	flat, err := bilinear(h.at, h.y, h.weights, params.Cost{})
 	if err != nil {
 		return err
 	}
@@ -221,12 +219,12 @@ func (h *transfer) least(most float64, where loadPoint) float64 {
 }
 
 // refit fits a form to every replicate, with its g_s.
-func (h *transfer) refit(fit transferFitter) []form.Transfer {
+func (h *transfer) refit(fit transferFitter) []params.Transfer {
 	numbers := make([]int, len(h.replicates))
 	for k := range numbers {
 		numbers[k] = k
 	}
-	return resample.Map(numbers, func(k int) (form.Transfer, error) {
+	return resample.Map(numbers, func(k int) (params.Transfer, error) {
 		t, err := fit(h.at, h.replicates[k], h.weights, h.gs.replicate(k))
 		return t.Transfer, err
 	})
@@ -235,11 +233,11 @@ func (h *transfer) refit(fit transferFitter) []form.Transfer {
 // shows reports whether the data show the limit of bent, and then keeps its replicates.
 func (h *transfer) shows(flat, bent transferFit, where loadPoint) bool {
 	n := len(h.at)
-	if n < 5 || regress.BIC(flat.rss, n, 3)-regress.BIC(bent.rss, n, 4) < regress.Clearly {
+	if n < 5 || lsq.BIC(flat.rss, n, 3)-lsq.BIC(bent.rss, n, 4) < lsq.Clearly {
 		return false
 	}
 	k := slices.Index(h.at, where)
-	stretch := func(t form.Transfer) float64 {
+	stretch := func(t params.Transfer) float64 {
 		return t.Tau * where.m * (t.Stretch(where.m, where.p) - 1) / h.times.Values[h.points[k]]
 	}
 	l := h.refit(limited)
@@ -253,14 +251,14 @@ func (h *transfer) shows(flat, bent transferFit, where loadPoint) bool {
 
 // record writes the function L, its points and its quality.
 func (h *transfer) record() {
-	fn := h.Function(form.Bilinear, labelL, map[string][2]float64{"m": h.Domain["bytes"], "p": h.Domain["hosts"]})
+	fn := h.Function(params.Bilinear, labelL, map[string][2]float64{"m": h.Domain["bytes"], "p": h.Domain["hosts"]})
 	coefficients := []string{"l0", "l1", "tau"}
 	if h.limited {
-		fn.Form, coefficients = form.Limited, append(coefficients, "N")
+		fn.Form, coefficients = params.Limited, append(coefficients, "N")
 	}
 	fn.Source = source
 	for j, name := range coefficients {
-		value := func(t form.Transfer) float64 { return []float64{t.L0, t.L1, t.Tau, t.N}[j] }
+		value := func(t params.Transfer) float64 { return []float64{t.L0, t.L1, t.Tau, t.N}[j] }
 		v := value(h.fitted.Transfer)
 		ci := resample.IntervalOf(h.times, v, h.l, value)
 		if name == "l0" {
@@ -288,7 +286,7 @@ func (h *transfer) record() {
 
 // withoutSize is the mean relative error at each size when the fit has not seen that size.
 func (h *transfer) withoutSize() (float64, bool) {
-	fitter, gs := transferFitter(bilinear), form.Cost{}
+	fitter, gs := transferFitter(bilinear), params.Cost{}
 	if h.limited {
 		fitter, gs = limited, h.gs.Cost
 	}
@@ -328,16 +326,16 @@ func (h *transfer) withoutSize() (float64, bool) {
 
 // transferFit is L(m, p) with its sum of squares.
 type transferFit struct {
-	form.Transfer
+	params.Transfer
 	rss      float64
 	solution *lsq.Solution // of the linear problem at the best limit
 }
 
 // transferFitter fits L for one form. w are weights; gs is used by the form with an aggregate limit.
-type transferFitter func(at []loadPoint, y, w []float64, gs form.Cost) (transferFit, error)
+type transferFitter func(at []loadPoint, y, w []float64, gs params.Cost) (transferFit, error)
 
 // bilinear fits l0 + l1·p + tau·m. Where there is one p only, l1 is not separable from l0, and zero.
-func bilinear(at []loadPoint, y, w []float64, _ form.Cost) (transferFit, error) {
+func bilinear(at []loadPoint, y, w []float64, _ params.Cost) (transferFit, error) {
 	return stretched(at, y, w, func(q loadPoint) float64 { return q.m })
 }
 
@@ -355,7 +353,7 @@ func stretched(at []loadPoint, y, w []float64, x func(loadPoint) float64) (trans
 	if err != nil {
 		return transferFit{}, err
 	}
-	f := transferFit{Transfer: form.Transfer{L0: sol.Coef[0], Tau: sol.Coef[1]}, rss: sol.RSS, solution: sol}
+	f := transferFit{Transfer: params.Transfer{L0: sol.Coef[0], Tau: sol.Coef[1]}, rss: sol.RSS, solution: sol}
 	if !one {
 		f.L1 = sol.Coef[2]
 	}
@@ -369,7 +367,7 @@ func oneLoad(at []loadPoint) bool {
 // limited fits l0 + l1·p + tau·m·max(1, q/N), q = p·m/g_s(m) the load that p hosts can offer [B/s], exactly: the points
 // with q > N are those of the largest q, and once it is known which they are, L is linear in l0, l1, tau and tau/N.
 // Every way to part the points by q is tried, and every N on the q of a point, where a minimum may lie as well.
-func limited(at []loadPoint, y, w []float64, gs form.Cost) (transferFit, error) {
+func limited(at []loadPoint, y, w []float64, gs params.Cost) (transferFit, error) {
 	offer := func(q loadPoint) float64 { return q.offered(gs) }
 	var offers []float64
 	for _, q := range at {
@@ -418,11 +416,11 @@ func parted(at []loadPoint, y, w []float64, offer func(loadPoint) float64, least
 		return transferFit{}, err
 	}
 	c := sol.Coef
-	return transferFit{Transfer: form.Transfer{L0: c[0], L1: c[1], Tau: c[2], N: c[2] / c[3]}, rss: sol.RSS, solution: sol}, nil
+	return transferFit{Transfer: params.Transfer{L0: c[0], L1: c[1], Tau: c[2], N: c[2] / c[3]}, rss: sol.RSS, solution: sol}, nil
 }
 
 // maxOffered returns the largest load that was offered [B/s], and where.
-func maxOffered(at []loadPoint, gs form.Cost) (float64, loadPoint) {
+func maxOffered(at []loadPoint, gs params.Cost) (float64, loadPoint) {
 	offer := func(q loadPoint) float64 { return q.offered(gs) }
 	top := slices.MaxFunc(at, func(a, b loadPoint) int { return cmp.Compare(offer(a), offer(b)) })
 	return offer(top), top

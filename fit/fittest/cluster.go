@@ -7,14 +7,14 @@ import (
 
 	"calib/fit/cluster"
 	"calib/internal/dataset"
-	"calib/internal/form"
+	"calib/internal/params"
 )
 
 // ClusterTruth is a switched cluster with known cost functions, from which tests write the samples of every experiment
 // of the cluster model.
 type ClusterTruth struct {
 	cluster.Cluster
-	Copies       map[string]form.Cost
+	Copies       map[string]params.Cost
 	Merged       func(m float64) float64 // interval of merged messages [s]; nil: a line
 	Hosts        int
 	Rounds, Reps int
@@ -27,17 +27,17 @@ type ClusterTruth struct {
 
 // TableOne is table 1 of Tam and Wang 2000, slowed, so that whole nanoseconds are precise.
 func TableOne(slow float64) ClusterTruth {
-	cost := func(floor, c0, c1 float64) form.Cost {
-		return form.Cost{Floor: floor * slow * 1e-6, C0: c0 * slow * 1e-6, C1: c1 * slow * 1e-6}
+	cost := func(floor, c0, c1 float64) params.Cost {
+		return params.Cost{Floor: floor * slow * 1e-6, C0: c0 * slow * 1e-6, C1: c1 * slow * 1e-6}
 	}
 	gs := cost(6.73, 3.027, 0.0796)
 	return ClusterTruth{
 		Cluster: cluster.Cluster{
 			Os: cost(0, 6.37, 0.0253), Gs: gs, Gr: cost(6.73, 4.986, 0.0788), Or: cost(0, 12.176, 0.0429),
 			Ur: cost(0, 9.93, 0.001), BL: 1935, MTU: 1448,
-			L: form.Transfer{L0: 16.684e-6 * slow, L1: 1.556e-6 * slow, Tau: 0.0826e-6 * slow, N: 60e6 / slow, Gs: gs},
+			L: params.Transfer{L0: 16.684e-6 * slow, L1: 1.556e-6 * slow, Tau: 0.0826e-6 * slow, N: 60e6 / slow, Gs: gs},
 		},
-		Copies: map[string]form.Cost{
+		Copies: map[string]params.Cost{
 			"M_ctc": {C0: 1.94e-6, C1: 0.15e-6}, "M_ctm": {C0: 20.7e-6, C1: 0.149e-6}, "M_mtm": {C0: 17.56e-6, C1: 0.314e-6},
 			"M_ctc_loop": {C0: 2e-6, C1: 3e-6}, "M_ctm_loop": {C0: 21e-6, C1: 3.1e-6}, "M_mtm_loop": {C0: 18e-6, C1: 3.2e-6},
 		},
@@ -116,7 +116,7 @@ func (w *writer) overhead() {
 	w.neighbours(func(ranks []int, dir int) {
 		for _, m := range []int64{1, 40, 181, 701, 1123, 1401, 5003, 16384} {
 			for i, phase := range []string{"send", "recv"} {
-				ns := w.ns(w.jitter([]form.Cost{w.Os, w.Ur}[i].Of(float64(m))), w.Reps)
+				ns := w.ns(w.jitter([]params.Cost{w.Os, w.Ur}[i].Of(float64(m))), w.Reps)
 				for i := range ns {
 					ns[i] += 31
 				}

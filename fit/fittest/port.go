@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 
 	"calib/internal/dataset"
-	"calib/internal/form"
+	"calib/internal/params"
 )
 
 // PortTruth is a network with a port of a known buffer, and known costs of messages, from which tests write the samples
@@ -17,17 +17,17 @@ type PortTruth struct {
 	Within       float64 // mean of the exponential tail within a batch, relative
 	Seed         uint64
 
-	Buffer   float64   // of the port, in packets or bytes
-	Header   float64   // of a datagram, where the buffer counts bytes; < 0 where it counts packets
-	Gs, Gr   form.Cost // of a datagram
-	Longest  int       // most datagrams in a burst
-	Senders  []int     // numbers of flooding senders
-	Streams  bool      // probes behind TCP streams
-	Overflow bool      // of these streams
+	Buffer   float64     // of the port, in packets or bytes
+	Header   float64     // of a datagram, where the buffer counts bytes; < 0 where it counts packets
+	Gs, Gr   params.Cost // of a datagram
+	Longest  int         // most datagrams in a burst
+	Senders  []int       // numbers of flooding senders
+	Streams  bool        // probes behind TCP streams
+	Overflow bool        // of these streams
 
 	Latency        float64 // s, L of LogGP
-	Os, Or, Gap    form.Cost
-	LongGap        form.Cost // above a packet; zero where gap is one line
+	Os, Or, Gap    params.Cost
+	LongGap        params.Cost // above a packet; zero where gap is one line
 	FragmentCost   float64
 	Nagle, Choking bool
 }
@@ -36,9 +36,9 @@ type PortTruth struct {
 func Port() PortTruth {
 	return PortTruth{
 		Rounds: 5, Reps: 3, Seed: 2000,
-		Buffer: 64, Header: -1, Gs: form.Cost{C0: 60e-6, C1: 90e-9}, Gr: form.Cost{C0: 70e-6, C1: 80e-9}, Longest: 4096,
+		Buffer: 64, Header: -1, Gs: params.Cost{C0: 60e-6, C1: 90e-9}, Gr: params.Cost{C0: 70e-6, C1: 80e-9}, Longest: 4096,
 		Senders: []int{1, 3, 7}, Streams: true, Overflow: true,
-		Latency: 150e-6, Os: form.Cost{C0: 8e-6, C1: 2e-9}, Or: form.Cost{C0: 12e-6, C1: 3e-9}, Gap: form.Cost{C0: 70e-6, C1: 80e-9},
+		Latency: 150e-6, Os: params.Cost{C0: 8e-6, C1: 2e-9}, Or: params.Cost{C0: 12e-6, C1: 3e-9}, Gap: params.Cost{C0: 70e-6, C1: 80e-9},
 		FragmentCost: 40e-6, Nagle: true, Choking: true,
 	}
 }

@@ -7,13 +7,13 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"calib/fit/blocks"
 	"calib/internal/dataset"
+	"calib/internal/params"
 )
 
 // Truth is a network with known parameters, from which tests write the samples that calib would have measured.
 type Truth struct {
-	Host, Medium blocks.Block
+	Host, Medium params.Block
 	L            float64 // s
 	MSS          float64
 	Hosts        int
@@ -83,14 +83,14 @@ func (w *Truth) pair(i, j int) float64 {
 // Sparc is the cluster of Stoica, Sultan, Keyes 1994, section 4.
 func Sparc() Truth {
 	return Truth{
-		Host: blocks.Block{A: 859.52e-6, B: 1.42e-6}, Medium: blocks.Block{A: 345.60e-6, B: 0.92e-6},
+		Host: params.Block{A: 859.52e-6, B: 1.42e-6}, Medium: params.Block{A: 345.60e-6, B: 0.92e-6},
 		MSS: 1448, Hosts: 8, Rounds: 5, Reps: 20, Seed: 1994,
 	}
 }
 
-func (w *Truth) block(h int) blocks.Block {
+func (w *Truth) block(h int) params.Block {
 	if f, ok := w.Slow[h]; ok {
-		return blocks.Block{A: w.Host.A * f, B: w.Host.B * f}
+		return params.Block{A: w.Host.A * f, B: w.Host.B * f}
 	}
 	return w.Host
 }
@@ -167,7 +167,7 @@ func (w *Truth) pingpong(d *dataset.Dataset, rng *rand.Rand, round int) {
 			for _, x := range sizes {
 				v := w.Message(i, j, 1, x)
 				if w.Exact {
-					v = blocks.T(x, 2*w.Host.A+w.Medium.A+w.L, max(w.Host.B, w.Medium.B))
+					v = params.ServiceTime(x, 2*w.Host.A+w.Medium.A+w.L, max(w.Host.B, w.Medium.B))
 				}
 				d.Samples = append(d.Samples, dataset.Sample{Exp: "pingpong", Point: dataset.Point{"bytes": int64(x)},
 					Ranks: []int{i, j}, Round: round, Slot: round*1000 + 2, TCP: &dataset.TCP{MSS: int64(w.MSS)},

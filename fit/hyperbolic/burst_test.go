@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"calib/fit"
-	"calib/fit/blocks"
 	"calib/fit/fittest"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
@@ -108,7 +107,7 @@ func startTimings(d *dataset.Dataset) int {
 func TestNetworkSwitchSkewedStarts(t *testing.T) {
 	w := fittest.Sparc()
 	w.Switched, w.Between, w.Within = true, 0.002, 0.01
-	w.Host, w.Medium = blocks.Block{A: 400e-6, B: 0.60e-6}, blocks.Block{A: 200e-6, B: 0.35e-6}
+	w.Host, w.Medium = params.Block{A: 400e-6, B: 0.60e-6}, params.Block{A: 200e-6, B: 0.35e-6}
 	d := w.Dataset()
 	rng := rand.New(rand.NewPCG(3, 3))
 	for _, s := range d.Select("paired", names.PhaseBurst) {
@@ -183,7 +182,7 @@ func TestNetworkDropsLateStarts(t *testing.T) {
 func TestNetworkLateness(t *testing.T) {
 	w := fittest.Sparc()
 	w.Switched, w.Between, w.Within, w.Rounds, w.Reps = true, 0.002, 0.25, 8, 40
-	w.Host, w.Medium = blocks.Block{A: 400e-6, B: 0.60e-6}, blocks.Block{A: 200e-6, B: 0.35e-6}
+	w.Host, w.Medium = params.Block{A: 400e-6, B: 0.60e-6}, params.Block{A: 200e-6, B: 0.35e-6}
 	f := fittest.Fit(t, Network{}, w.Dataset(), 200)
 	growth := 3 * fittest.Value(t, f, "a_c") / 1e-3
 	if math.Abs(growth) > 0.08 {

@@ -6,9 +6,8 @@ import (
 	"slices"
 
 	"calib/fit"
-	"calib/fit/pointtopoint"
-	"calib/fit/regress"
 	"calib/fit/resample"
+	"calib/internal/lsq"
 	"calib/internal/params"
 	"calib/internal/stats"
 )
@@ -16,7 +15,7 @@ import (
 // fixedFit is a'(n) and the line 2a + a_c·n through it.
 type fixedFit struct {
 	n, value  []float64
-	line      regress.Line // C0 = 2a, C1 = a_c; of a single n: C0 = a'
+	line      lsq.Line // C0 = 2a, C1 = a_c; of a single n: C0 = a'
 	slopeCI   [2]float64
 	condition float64
 	late      []float64 // of each n: what was taken off a'(n) for the lateness of the last of n deliveries
@@ -32,7 +31,7 @@ func (p *paired) fitFixed() (*fixedFit, error) {
 		f.n = append(f.n, float64(n))
 		all := p.bursts[n]
 		sizes, times, _, _ := columns(all, p.times.Values)
-		small[n] = all[:pointtopoint.SmallSizes(sizes, times, p.packet)]
+		small[n] = all[:SmallSizes(sizes, times, p.packet)]
 		if all[0].bytes > p.packet {
 			p.fit.Warn(params.NoSmallBurst, "n = %d: no burst fits in one packet of %g B", n, p.packet)
 		}
@@ -85,7 +84,7 @@ func (p *paired) separated(f *fixedFit, small map[int][]burstPoint) bool {
 			}
 		}
 	}
-	l, _, err := regress.FitLine(f.n, f.value, nil)
+	l, _, err := lsq.FitLine(f.n, f.value, nil)
 	return err == nil && l.C1 > separation*max(p.clocks.offset, p.clocks.jitter, p.starts.interval) &&
 		l.C1*(f.n[len(f.n)-1]-1) > material*f.value[0]
 }
@@ -126,7 +125,7 @@ func (p *paired) limitsOf(small map[int][]burstPoint, from deliveries) func(valu
 			if from == deliveryGap && i > 0 {
 				base, times = out[0], gap
 			}
-			v, err := regress.Intercept(sizes, times)
+			v, err := lsq.Intercept(sizes, times)
 			if err != nil {
 				return nil, fmt.Errorf("n = %d: %w", n, err)
 			}
@@ -147,7 +146,7 @@ func columns(points []burstPoint, values []float64) (sizes, last, gap, late []fl
 
 // single records a' and the bounds it puts on a and a_c.
 func (p *paired) single(f *fixedFit, reps [][]float64) {
-	f.line = regress.Line{C0: f.value[0]}
+	f.line = lsq.Line{C0: f.value[0]}
 	first := func(r []float64) float64 { return r[0] }
 	p.fit.Found("a_prime", "s", "fixed time of a message from host to host, 2a + n·a_c", f.value[0],
 		resample.IntervalOf(p.times, f.value[0], reps, first), p.messageTerms(1)...)
@@ -159,14 +158,14 @@ func (p *paired) single(f *fixedFit, reps [][]float64) {
 
 // separate fits a' = 2a + n·a_c by least squares weighted with 1/variance.
 func (p *paired) separate(f *fixedFit, reps [][]float64) error {
-	w := regress.Weights(f.value, reps)
-	l, sol, err := regress.FitLine(f.n, f.value, w)
+	w := lsq.Weights(f.value, reps)
+	l, sol, err := lsq.FitLine(f.n, f.value, w)
 	if err != nil {
 		return err
 	}
 	f.line, f.condition = l, sol.Cond()
 	lines := resample.Map(reps, func(y []float64) ([]float64, error) {
-		q, _, err := regress.FitLine(f.n, y, w)
+		q, _, err := lsq.FitLine(f.n, y, w)
 		return []float64{q.C0 / 2, q.C1}, err
 	})
 	a := l.C0 / 2

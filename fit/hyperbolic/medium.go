@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"calib/fit"
-	"calib/fit/regress"
 	"calib/fit/resample"
+	"calib/internal/lsq"
 	"calib/internal/params"
 	"calib/internal/stats"
 )
@@ -105,7 +105,7 @@ func (p *paired) burstSlope(n int, values []float64) (float64, error) {
 		return 0, fmt.Errorf("n = %d: fewer than two bursts above one packet of %g B", n, p.packet)
 	}
 	sizes, times, _, _ := columns(large, values)
-	l, _, err := regress.FitLine(sizes, times, nil)
+	l, _, err := lsq.FitLine(sizes, times, nil)
 	return l.C1, err
 }
 
@@ -116,7 +116,7 @@ func (p *paired) burstSlope(n int, values []float64) (float64, error) {
 //     bounded by b'(n_min).
 func (p *paired) decide(m *mediumFit, reps [][]float64, count func(int) int) {
 	k := len(m.n) - 1
-	w := regress.Weights(m.value, reps)
+	w := lsq.Weights(m.value, reps)
 	growth := func(v []float64) float64 { return v[k]/v[0] - 1 }
 	g := growth(m.value)
 	ci := resample.Scatter(p.times, g, reps, growth)
@@ -157,7 +157,7 @@ func (p *paired) onePair(m *mediumFit, reps [][]float64) {
 // flat records b of data in which b' does not grow.
 func (p *paired) flat(m *mediumFit, w []float64, reps [][]float64) {
 	last := m.n[len(m.n)-1]
-	mean := func(v []float64) float64 { return regress.WeightedMean(v, w) }
+	mean := func(v []float64) float64 { return lsq.WeightedMean(v, w) }
 	m.b = mean(m.value)
 	p.fit.Found("b", "s/B", labelB, m.b, resample.IntervalOf(p.times, m.b, reps, mean), p.streamTerms(m.b)...)
 	p.fit.Unknown("b_c", "s/B", labelBC, 0, resample.Scatter(p.times, m.b, reps, mean)[1]/last, fmt.Sprintf(
@@ -183,7 +183,7 @@ func (p *paired) rising(m *mediumFit, w []float64, reps [][]float64) {
 		}
 		return
 	}
-	slope := func(v []float64) float64 { return regress.Proportional(m.n, v, w) }
+	slope := func(v []float64) float64 { return lsq.Proportional(m.n, v, w) }
 	m.bc = slope(m.value)
 	p.fit.Found("b_c", "s/B", labelBC, m.bc, resample.IntervalOf(p.times, m.bc, reps, slope), p.streamTerms(m.bc)...)
 	p.fit.Unknown("b", "s/B", labelB, 0, resample.Scatter(p.times, m.value[0], reps, func(r []float64) float64 { return r[0] })[1],
@@ -203,7 +203,7 @@ type breakFit struct {
 func bestBreak(n, v, w []float64) breakFit {
 	var best breakFit
 	for k := 1; k < len(n); k++ {
-		f := breakFit{b: regress.WeightedMean(v[:k], w[:k]), bc: regress.Proportional(n[k:], v[k:], w[k:]), flat: k}
+		f := breakFit{b: lsq.WeightedMean(v[:k], w[:k]), bc: lsq.Proportional(n[k:], v[k:], w[k:]), flat: k}
 		f.consistent = f.b >= n[k-1]*f.bc && f.b <= n[k]*f.bc
 		for i := range n {
 			fitted := f.b

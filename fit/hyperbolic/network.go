@@ -1,6 +1,7 @@
-// Package hyperbolic separates the hosts' communication blocks from the network's by how the time of n disjoint pairs
-// that send at once grows with n. It builds on pointtopoint, whose small sizes give a', as the paper builds the network
-// on the hyperbola of one message.
+// Package hyperbolic holds the models of one message on an idle path, fitted to the half round trips of pingpong
+// (Hockney's line, the hyperbola, straight lines over ranges of the size, tails), which share one prepared table of times
+// by size; and the model of a network, which separates the hosts' communication blocks from the network's by how the time
+// of n disjoint pairs that send at once grows with n, as the paper builds the network on the hyperbola of one message.
 package hyperbolic
 
 import (
@@ -8,9 +9,8 @@ import (
 	"math"
 
 	"calib/fit"
-	"calib/fit/blocks"
-	"calib/fit/regress"
 	"calib/internal/dataset/names"
+	"calib/internal/lsq"
 	"calib/internal/params"
 )
 
@@ -84,7 +84,7 @@ func (m Network) Fit(prepared *fit.Prepared) (*params.Fit, error) {
 	a, b := p.fit.Named(seriesA), p.fit.Named(seriesB)
 	p.fit.Judge(fit.R2(2, a), fixed.condition, a, b)
 	p.fit.LeaveOneOut(fixed.n, fixed.value, func(x, y []float64) (func(float64) float64, error) {
-		l, _, err := regress.FitLine(x, y, nil)
+		l, _, err := lsq.FitLine(x, y, nil)
 		return l.At, err
 	})
 	return p.fit.Fit, nil
@@ -117,7 +117,7 @@ func (p *paired) misfit(f *fixedFit, m *mediumFit) {
 		for _, q := range p.bursts[n] {
 			lo, hi = math.Min(lo, q.bytes), math.Max(hi, q.bytes)
 			if fit.Finite(b) {
-				s.Add(q.bytes, p.times.Values[q.last], p.times.Point(q.last), blocks.T(q.bytes, f.line.At(float64(n)), b), p.times.N[q.last])
+				s.Add(q.bytes, p.times.Values[q.last], p.times.Point(q.last), params.ServiceTime(q.bytes, f.line.At(float64(n)), b), p.times.N[q.last])
 			}
 		}
 		if len(s.Points) > 0 {

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"calib/fit"
-	"calib/fit/blocks"
 	"calib/fit/fittest"
 	"calib/internal/dataset"
 	"calib/internal/params"
@@ -47,7 +46,7 @@ func TestNetworkRecovers(t *testing.T) {
 		return w
 	}
 	slowMedium := fittest.Sparc()
-	slowMedium.Host = blocks.Block{A: 500e-6, B: 0.5e-6}
+	slowMedium.Host = params.Block{A: 500e-6, B: 0.5e-6}
 	for _, w := range []fittest.Truth{quiet(fittest.Sparc(), 1), quiet(fittest.Sparc(), 2), quiet(fittest.Sparc(), 3), quiet(slowMedium, 4)} {
 		f := fitNetwork(t, w)
 		fittest.Near(t, "a", fittest.Value(t, f, "a"), w.Host.A, 0.01)
@@ -76,7 +75,7 @@ func TestNetworkBottleneckMedium(t *testing.T) {
 func TestNetworkSwitch(t *testing.T) {
 	w := fittest.Sparc()
 	w.Switched, w.Between, w.Within = true, 0.002, 0.01
-	w.Host, w.Medium = blocks.Block{A: 400e-6, B: 0.60e-6}, blocks.Block{A: 200e-6, B: 0.35e-6}
+	w.Host, w.Medium = params.Block{A: 400e-6, B: 0.60e-6}, params.Block{A: 200e-6, B: 0.35e-6}
 	f := fitNetwork(t, w)
 	fittest.Near(t, "a", fittest.Value(t, f, "a"), 500e-6, 0.02) // 2a + port
 	ac := f.Parameters["a_c"]

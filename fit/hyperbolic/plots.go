@@ -4,8 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"calib/fit/blocks"
-	"calib/fit/plots"
+	"calib/fit"
 	"calib/internal/params"
 	"calib/internal/units"
 )
@@ -14,46 +13,46 @@ import (
 func (Network) Plots(f *params.Fit) []params.Plot {
 	var out []params.Plot
 	if lo, hi, ok := params.Span(f.Of(params.FixedTime)...); ok {
-		x := plots.Spread(lo, hi, false)
+		x := fit.Spread(lo, hi, false)
 		behaviour := ""
 		if words := f.Network.Words(); words != "" {
 			behaviour = "The network " + words
 		}
 		out = append(out, params.Plot{
-			ID: "a-prime", Section: plots.Contention, Title: "Fixed time of a message while n pairs send at once",
-			Says: plots.Sentences(fixedWords(f), behaviour),
-			X:    pairsAxis(), Y: plots.TimeAxis("a'(n)", false), Series: []string{seriesA}, Line: "2a + n·a_c",
-			Curves: plots.TwoParameters(f, "2a + n·a_c", "a", "a_c", x, func(n, a, ac float64) float64 { return 2*a + n*ac }),
+			ID: "a-prime", Section: fit.SectionContention, Title: "Fixed time of a message while n pairs send at once",
+			Says: fit.Sentences(fixedWords(f), behaviour),
+			X:    pairsAxis(), Y: fit.TimeAxis("a'(n)", false), Series: []string{seriesA}, Line: "2a + n·a_c",
+			Curves: fit.TwoParameterCurve(f, "2a + n·a_c", "a", "a_c", x, func(n, a, ac float64) float64 { return 2*a + n*ac }),
 		})
 	}
 	if lo, hi, ok := params.Span(f.Of(params.TimePerByte)...); ok {
 		out = append(out, params.Plot{
-			ID: "b-prime", Section: plots.Contention, Title: "Time per byte while n pairs send at once",
-			Says: plots.Sentences(plots.Parameter(f, "b"), plots.Parameter(f, "b_c"), plots.Parameter(f, "b_prime")),
+			ID: "b-prime", Section: fit.SectionContention, Title: "Time per byte while n pairs send at once",
+			Says: fit.Sentences(fit.ParameterWords(f, "b"), fit.ParameterWords(f, "b_c"), fit.ParameterWords(f, "b_prime")),
 			X:    pairsAxis(), Y: params.Axis{Name: "b'(n)", Unit: "s/B"}, Series: []string{seriesB}, Line: "max(b, n·b_c)",
 			Curves: mediumCurve(f, lo, hi),
 		})
 	}
 	if of := f.Of(params.ConnectionTime); len(of) > 0 {
 		out = append(out, params.Plot{
-			ID: "b-connections", Section: plots.Contention, Title: "Time per byte of a pair over several connections",
+			ID: "b-connections", Section: fit.SectionContention, Title: "Time per byte of a pair over several connections",
 			Says: "Where it falls, one connection or its CPU is the limit, and not the link.",
-			X:    params.Axis{Name: "connections of a pair"}, Y: params.Axis{Name: "b'", Unit: "s/B"}, Series: plots.Names(of), Line: "measured, joined",
+			X:    params.Axis{Name: "connections of a pair"}, Y: params.Axis{Name: "b'", Unit: "s/B"}, Series: fit.SeriesNames(of), Line: "measured, joined",
 		})
 	}
 	if of := f.Of(params.MessageTime); len(of) > 0 {
 		out = append(out, params.Plot{
-			ID: "b-messages", Section: plots.Contention, Title: "Time per byte of messages one after the other while n pairs send",
+			ID: "b-messages", Section: fit.SectionContention, Title: "Time per byte of messages one after the other while n pairs send",
 			Says: fmt.Sprintf("Messages of %s, with the calls of each; streams above have few.", units.Bytes(of[0].Factors["bytes"])),
-			X:    pairsAxis(), Y: params.Axis{Name: "b'(n) of messages", Unit: "s/B"}, Series: plots.Names(of), Line: "measured, joined",
+			X:    pairsAxis(), Y: params.Axis{Name: "b'(n) of messages", Unit: "s/B"}, Series: fit.SeriesNames(of), Line: "measured, joined",
 		})
 	}
 	if bursts := f.Of(params.BurstTime); len(bursts) > 0 {
 		out = append(out, params.Plot{
-			ID: "bursts", Section: plots.Contention, Title: "Time of n messages sent at once, by their size",
-			Says: plots.Sentences(fmt.Sprintf("Time to the last of n deliveries, for %s of pairs, beside eq. 16 with the parameters above",
-				units.Plural(int64(len(bursts)), "number")), plots.Misses("Eq. 16 is", bursts...)),
-			X: plots.SizeAxis(true), Y: plots.TimeAxis("last delivery", true), Series: plots.Names(bursts), Curves: burstCurves(f, bursts), Below: true,
+			ID: "bursts", Section: fit.SectionContention, Title: "Time of n messages sent at once, by their size",
+			Says: fit.Sentences(fmt.Sprintf("Time to the last of n deliveries, for %s of pairs, beside eq. 16 with the parameters above",
+				units.Plural(int64(len(bursts)), "number")), fit.Misses("Eq. 16 is", bursts...)),
+			X: fit.SizeAxis(true), Y: fit.TimeAxis("last delivery", true), Series: fit.SeriesNames(bursts), Curves: burstCurves(f, bursts), Below: true,
 		})
 	}
 	return out
@@ -80,7 +79,7 @@ func burstCurves(f *params.Fit, series []params.Series) []params.Curve {
 		an, okA := a[s.Factors["pairs"]]
 		bn, okB := b[s.Factors["pairs"]]
 		if lo, hi, ok := params.Span(s); ok && okA && okB {
-			out = append(out, plots.Traced(s.Name, plots.Spread(lo, hi, true), func(x float64) float64 { return blocks.T(x, an, bn) }, nil, nil)...)
+			out = append(out, fit.Traced(s.Name, fit.Spread(lo, hi, true), func(x float64) float64 { return params.ServiceTime(x, an, bn) }, nil, nil)...)
 		}
 	}
 	return out
@@ -91,9 +90,9 @@ func pairsAxis() params.Axis { return params.Axis{Name: "pairs that send at once
 // fixedWords says what a'(n) is made of.
 func fixedWords(f *params.Fit) string {
 	if _, ok := f.Parameters["a_prime"]; ok {
-		return plots.Parameter(f, "a_prime") + "; one number of pairs does not tell the hosts' part from the network's"
+		return fit.ParameterWords(f, "a_prime") + "; one number of pairs does not tell the hosts' part from the network's"
 	}
-	return "a'(n) = 2a + n·a_c: " + plots.Parameter(f, "a") + "; " + plots.Parameter(f, "a_c")
+	return "a'(n) = 2a + n·a_c: " + fit.ParameterWords(f, "a") + "; " + fit.ParameterWords(f, "a_c")
 }
 
 // mediumCurve is b'(n) = max(b, n·b_c), or the part of it that is known.
@@ -114,9 +113,9 @@ func mediumCurve(f *params.Fit, lo, hi float64) []params.Curve {
 		}
 		return m.at
 	}
-	x := plots.Spread(lo, hi, false, b/bc)
+	x := fit.Spread(lo, hi, false, b/bc)
 	if bLo == bHi && bcLo == bcHi {
-		return plots.Traced(name, x, at(b, bc), nil, nil)
+		return fit.Traced(name, x, at(b, bc), nil, nil)
 	}
-	return plots.Traced(name, x, at(b, bc), at(bLo, bcLo), at(bHi, bcHi))
+	return fit.Traced(name, x, at(b, bc), at(bLo, bcLo), at(bHi, bcHi))
 }

@@ -5,10 +5,9 @@ import (
 	"strings"
 
 	"calib/fit"
-	"calib/fit/blocks"
-	"calib/fit/regress"
 	"calib/fit/resample"
 	"calib/internal/dataset/names"
+	"calib/internal/lsq"
 	"calib/internal/params"
 	"calib/internal/stats"
 )
@@ -115,7 +114,7 @@ func (p *prttData) hyperbola(gap *gapFit) {
 		p.fit.Note(params.Eq18, "LogGP is not compared with the hyperbola: fewer than two sizes above a packet of %g B", p.packet)
 		return
 	}
-	l, _, err := regress.FitLine(sizes[from:], times[from:], nil)
+	l, _, err := lsq.FitLine(sizes[from:], times[from:], nil)
 	if err != nil {
 		p.fit.Warn(params.Eq18, "LogGP is not compared with the hyperbola: %v", err)
 		return
@@ -124,7 +123,7 @@ func (p *prttData) hyperbola(gap *gapFit) {
 	g := c[len(c)-1] * p.packet
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for n := 1.0; n <= ratioPackets; n++ {
-		ratio := blocks.T(n-1, times[0], l.C1*p.packet) / (times[0] + (n-1)*g)
+		ratio := params.ServiceTime(n-1, times[0], l.C1*p.packet) / (times[0] + (n-1)*g)
 		lo, hi = math.Min(lo, ratio), math.Max(hi, ratio)
 	}
 	if lo < 0.75-ratioSlack || hi > 1+ratioSlack {

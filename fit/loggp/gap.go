@@ -6,9 +6,7 @@ import (
 	"slices"
 
 	"calib/fit"
-	"calib/fit/regress"
 	"calib/fit/resample"
-	"calib/internal/form"
 	"calib/internal/lsq"
 	"calib/internal/params"
 )
@@ -24,7 +22,7 @@ const straight = 0.05
 
 // gapFit is gap(s): a line, or segments.
 type gapFit struct {
-	line      regress.Line
+	line      lsq.Line
 	seg       *lsq.Segments // nil for a line
 	condition float64
 }
@@ -52,7 +50,7 @@ func (g *gapFit) coefficients() []float64 {
 // there are enough sizes for two. Of fewer than three sizes above a packet [B; 0 is unknown] one segment may have two
 // sizes: else the last would reach far into the packet, where a byte costs less.
 func gapOf(sizes, values []float64, packet float64) (*gapFit, error) {
-	l, sol, err := regress.FitLine(sizes, values, nil)
+	l, sol, err := lsq.FitLine(sizes, values, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -192,15 +190,15 @@ func slopeBetween(sizes, values []float64, k int) float64 {
 // refit returns the coefficients for other values, between the same breaks.
 func (g *gapFit) refit(sizes, values []float64) ([]float64, error) {
 	if g.seg != nil {
-		return regress.WithinBreaks(sizes, values, g.seg)
+		return lsq.WithinBreaks(sizes, values, g.seg)
 	}
-	l, _, err := regress.FitLine(sizes, values, nil)
+	l, _, err := lsq.FitLine(sizes, values, nil)
 	return []float64{l.C0, l.C1}, err
 }
 
 // lineFunction records a line by size; reps hold C0 and C1 first.
-func (p *prttData) lineFunction(name, label string, l regress.Line, reps [][]float64, sizes []float64) {
-	fn := p.fit.Function(form.Line, label, map[string][2]float64{"m": {sizes[0], sizes[len(sizes)-1]}})
+func (p *prttData) lineFunction(name, label string, l lsq.Line, reps [][]float64, sizes []float64) {
+	fn := p.fit.Function(params.Line, label, map[string][2]float64{"m": {sizes[0], sizes[len(sizes)-1]}})
 	fn.Coeff["c0"], fn.Coeff["c1"] = l.C0, l.C1
 	fn.CI95["c0"], fn.CI95["c1"] = p.times.Interval(l.C0, reps, 0), p.times.Interval(l.C1, reps, 1)
 	p.fit.Functions[name] = fn

@@ -1,5 +1,9 @@
-// Package loggp holds the LogGP model, from trains of messages with one reply. It is checked against the hyperbola by
-// eq. 18 of Stoica, Sultan, Keyes 1994.
+// Package loggp holds the LogGP model, from trains of messages with one reply, and LoGPC: LogGP with what contention
+// adds, for all-to-all remaps. LogGP is checked against the hyperbola by eq. 18 of Stoica, Sultan, Keyes 1994.
+//
+// Source: Moritz, Frank 2001, LoGPC: modeling network contention in message-passing programs, IEEE Trans. Parallel
+// Distrib. Syst. 12(4); Agarwal 1991, Limits on interconnection network performance, IEEE Trans. Parallel Distrib.
+// Syst. 2(4); Frank, Agarwal, Vernon 1997, LoPC: modeling contention in parallel algorithms, PPoPP.
 package loggp
 
 import (
@@ -9,9 +13,9 @@ import (
 	"slices"
 
 	"calib/fit"
-	"calib/fit/regress"
 	"calib/fit/resample"
 	"calib/internal/dataset/names"
+	"calib/internal/lsq"
 	"calib/internal/params"
 )
 
@@ -195,7 +199,7 @@ func (p *prttData) arrange() {
 // busyTime is o(s) as a line; nil where it was not measured.
 type busyTime struct {
 	name string
-	regress.Line
+	lsq.Line
 	reps [][]float64 // c0, c1 by replicate; NaN where the fit failed
 }
 
@@ -209,11 +213,11 @@ func (p *prttData) fitBusyTime(name, label, phase string) (*busyTime, error) {
 	sizes, values := sizesOf(qs), slopesAt(qs, p.times.Values)
 	each := p.times.Apply(func(v []float64) ([]float64, error) { return slopesAt(qs, v), nil })
 	w := levelWeights(values, each)
-	fitLine := func(y []float64) (regress.Line, error) {
+	fitLine := func(y []float64) (lsq.Line, error) {
 		if len(y) == 1 {
-			return regress.Line{C0: y[0]}, nil
+			return lsq.Line{C0: y[0]}, nil
 		}
-		l, _, err := regress.FitLine(sizes, y, w)
+		l, _, err := lsq.FitLine(sizes, y, w)
 		return l, err
 	}
 	o := &busyTime{name: name}
@@ -224,7 +228,7 @@ func (p *prttData) fitBusyTime(name, label, phase string) (*busyTime, error) {
 	o.reps = resample.Map(each, func(y []float64) ([]float64, error) {
 		l, err := fitLine(y)
 		if err != nil {
-			l = regress.Line{C0: math.NaN(), C1: math.NaN()}
+			l = lsq.Line{C0: math.NaN(), C1: math.NaN()}
 		}
 		return []float64{l.C0, l.C1, l.At(1)}, nil
 	})

@@ -8,7 +8,6 @@ import (
 	"calib/fit"
 	"calib/fit/fittest"
 	"calib/internal/dataset"
-	"calib/internal/form"
 	"calib/internal/params"
 )
 
@@ -31,9 +30,9 @@ func TestLogGPExact(t *testing.T) {
 	} {
 		fittest.Near(t, name, fittest.Value(t, f, name), want, 1e-6)
 	}
-	for name, want := range map[string]form.Cost{"gap": w.Gap, "o_s": w.Os, "o_r": w.Or} {
+	for name, want := range map[string]params.Cost{"gap": w.Gap, "o_s": w.Os, "o_r": w.Or} {
 		fn := f.Functions[name]
-		if fn.Form != form.Line {
+		if fn.Form != params.Line {
 			t.Fatalf("%s: %+v", name, fn)
 		}
 		fittest.Near(t, name+" c0", fn.Coeff["c0"], want.C0, 1e-6)
@@ -52,12 +51,12 @@ func TestLogGPExact(t *testing.T) {
 func TestLogGPSegments(t *testing.T) {
 	w := fittest.Port()
 	w.Senders, w.Streams = nil, false
-	w.Gap, w.LongGap = form.Cost{C0: 200e-6, C1: 10e-9}, form.Cost{C0: 90e-6, C1: 120e-9}
+	w.Gap, w.LongGap = params.Cost{C0: 200e-6, C1: 10e-9}, params.Cost{C0: 90e-6, C1: 120e-9}
 	f := fitLogGP(t, w.Dataset())
 	fittest.Near(t, "g", fittest.Value(t, f, "g"), 200.01e-6, 1e-6)
 	fittest.Near(t, "G", fittest.Value(t, f, "G"), 120e-9, 1e-6)
 	fn := f.Functions["gap"]
-	if fn.Form != form.Pieces || fn.Coeff["from_1"] != 0 || fn.Domain["bytes_2"] != [2]float64{5792, 65160} {
+	if fn.Form != params.Pieces || fn.Coeff["from_1"] != 0 || fn.Domain["bytes_2"] != [2]float64{5792, 65160} {
 		t.Fatalf("%+v", fn)
 	}
 	for m, want := range map[float64]float64{1: 200.01e-6, 1401: 214.01e-6, 23168: 90e-6 + 23168*120e-9} {
@@ -73,7 +72,7 @@ func TestLogGPSegments(t *testing.T) {
 func TestLogGPFewSizes(t *testing.T) {
 	w := fittest.Port()
 	w.Senders, w.Streams = nil, false
-	w.Gap, w.LongGap = form.Cost{C0: 200e-6, C1: 10e-9}, form.Cost{C0: 90e-6, C1: 120e-9}
+	w.Gap, w.LongGap = params.Cost{C0: 200e-6, C1: 10e-9}, params.Cost{C0: 90e-6, C1: 120e-9}
 	d := &dataset.Dataset{}
 	for _, s := range w.Dataset().Samples {
 		if m := s.Point["bytes"]; s.Exp == "prtt" && (m == 1 || m == 181 || m == 1401 || m == 5792 || m == 23168) {
@@ -90,7 +89,7 @@ func TestLogGPFewSizes(t *testing.T) {
 func TestLongGapNeedsTwoPackets(t *testing.T) {
 	w := fittest.Port()
 	w.Senders, w.Streams = nil, false
-	w.Gap, w.LongGap = form.Cost{C0: 202.72e-6, C1: 100e-9}, form.Cost{C1: 240e-9} // the lines meet at a packet of 1448 B
+	w.Gap, w.LongGap = params.Cost{C0: 202.72e-6, C1: 100e-9}, params.Cost{C1: 240e-9} // the lines meet at a packet of 1448 B
 	with := func(wanted func(bytes int64) bool) *dataset.Dataset {
 		d := w.Dataset()
 		out := &dataset.Dataset{Header: d.Header}
@@ -114,7 +113,7 @@ func TestLongGapNeedsTwoPackets(t *testing.T) {
 	}
 	// What a message costs beside its packets makes the gap a byte larger than G. The slope from a packet that is
 	// nearly full is G all the same.
-	w.LongGap = form.Cost{C0: 57.92e-6, C1: 200e-9}
+	w.LongGap = params.Cost{C0: 57.92e-6, C1: 200e-9}
 	full := with(func(bytes int64) bool { return bytes == 1 || bytes == 181 || bytes == 1401 || bytes == 5792 })
 	fittest.Near(t, "G", fittest.Value(t, fitLogGP(t, full), "G"), 200e-9, 1e-3)
 }

@@ -7,7 +7,7 @@ import (
 	"calib/fit/fittest"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
-	"calib/internal/form"
+	"calib/internal/params"
 )
 
 // datasets are what the conformance suite fits every model to.
@@ -64,7 +64,7 @@ func clusterDatasets() map[string]*dataset.Dataset {
 	exact := fittest.TableOne(40)
 	exact.Hosts = 4
 	hidden := noisy
-	hidden.Or, hidden.Hosts = form.Cost{C0: 1e-9}, 4
+	hidden.Or, hidden.Hosts = params.Cost{C0: 1e-9}, 4
 	return map[string]*dataset.Dataset{
 		"cluster": noisy.Dataset(), "cluster of two": pair.Dataset(), "cluster, one round": once.Dataset(),
 		"cluster, exact": exact.Dataset(), "cluster, O_r hidden": hidden.Dataset(),
@@ -78,7 +78,7 @@ func settingsDatasets() map[string]*dataset.Dataset {
 	once := noisy
 	once.Rounds, once.Nagle = 1, false
 	never := noisy
-	never.Buffer, never.Overflow, never.LongGap = 1e6, false, form.Cost{C0: 20e-6, C1: 120e-9}
+	never.Buffer, never.Overflow, never.LongGap = 1e6, false, params.Cost{C0: 20e-6, C1: 120e-9}
 	octets := noisy
 	octets.Buffer, octets.Header = 40e3, 42
 	exact := fittest.Port()

@@ -7,21 +7,18 @@ import (
 	"calib/fit/cluster"
 	"calib/fit/hyperbolic"
 	"calib/fit/loggp"
-	"calib/fit/logpc"
 	"calib/fit/overlap"
-	"calib/fit/pointtopoint"
-	"calib/fit/timer"
 	"calib/fit/tuning"
 )
 
 // All is every model, in the order of reports. Of two models that find a parameter of the same name, the first owns it.
 var All = []fit.Model{
 	hyperbolic.Network{},
-	pointtopoint.Hyperbola{}, pointtopoint.Hockney{}, pointtopoint.Segmented{}, pointtopoint.Tails{}, pointtopoint.Wakeup{},
-	timer.Timer{},
+	hyperbolic.Hyperbola{}, hyperbolic.Hockney{}, hyperbolic.Segmented{}, hyperbolic.Tails{}, hyperbolic.Wakeup{},
+	tuning.Timer{},
 	cluster.Overhead{}, cluster.Gap{}, cluster.Gather{}, cluster.Copy{}, cluster.Transfer{},
 	buffer.Buffer{},
-	loggp.LogGP{}, logpc.LoGPC{},
+	loggp.LogGP{}, loggp.LoGPC{},
 	tuning.Fragment{}, tuning.Buffer{}, tuning.NoDelay{},
 	overlap.Model{},
 }

@@ -13,7 +13,6 @@ import (
 
 	"calib/fit"
 	"calib/fit/fittest"
-	"calib/fit/plots"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names/meanings"
 	"calib/internal/params"
@@ -51,7 +50,7 @@ func TestPlotsConform(t *testing.T) {
 					shown[s]++
 				}
 			}
-			have := plots.Names(f.Series)
+			have := fit.SeriesNames(f.Series)
 			for _, s := range have {
 				if _, stated := numbersOnly[s]; shown[s] != 1 && !(shown[s] == 0 && stated) {
 					t.Errorf("%s/%s: series %q is in %d plots", name, f.Model, s, shown[s])
@@ -81,7 +80,7 @@ func checkPlot(t *testing.T, where string, p params.Plot) {
 		t.Errorf("%s: plot %s says %q", where, p.ID, p.Says)
 	}
 	counts := map[string]bool{"a-prime": true, "b-prime": true, "arrival-ratio": true, "b-l-probe": true}
-	if p.X.Unit == "" && !counts[p.ID] && p.Section != plots.LoGPC || p.Y.Unit == "" && p.ID != "arrival-ratio" {
+	if p.X.Unit == "" && !counts[p.ID] && p.Section != fit.SectionLoGPC || p.Y.Unit == "" && p.ID != "arrival-ratio" {
 		t.Errorf("%s: plot %s has axes %+v, %+v", where, p.ID, p.X, p.Y)
 	}
 	for _, c := range p.Curves {

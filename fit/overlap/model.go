@@ -4,10 +4,9 @@ import (
 	"math"
 
 	"calib/fit"
-	"calib/fit/regress"
 	"calib/fit/resample"
 	"calib/internal/dataset/names"
-	"calib/internal/form"
+	"calib/internal/lsq"
 	"calib/internal/params"
 	"calib/internal/stats"
 	"calib/internal/units"
@@ -102,12 +101,12 @@ func (d *data) transfers() {
 
 // drawnLine is the line of one replicate.
 type drawnLine struct {
-	regress.Line
+	lsq.Line
 	values []float64
 }
 
 // line records the times of a kind by size, and a line through them as a function where there are two sizes.
-func (d *data) line(name, label string, quantity params.Quantity, kind kind) (line regress.Line, drawn []drawnLine, ok bool) {
+func (d *data) line(name, label string, quantity params.Quantity, kind kind) (line lsq.Line, drawn []drawnLine, ok bool) {
 	sizes := d.sizes(kind)
 	var x []float64
 	var points []int
@@ -122,7 +121,7 @@ func (d *data) line(name, label string, quantity params.Quantity, kind kind) (li
 	times := d.est.Pick(points)
 	var err error
 	if len(x) > 1 {
-		line, _, err = regress.FitLine(x, times, nil)
+		line, _, err = lsq.FitLine(x, times, nil)
 	}
 	if len(x) < 2 || err != nil {
 		for i := range x {
@@ -134,10 +133,10 @@ func (d *data) line(name, label string, quantity params.Quantity, kind kind) (li
 		s.Add(x[i], times[i], d.est.Point(points[i]), line.At(x[i]), d.est.N[points[i]])
 	}
 	drawn = resample.Map(d.est.Replicates, func(v []float64) (drawnLine, error) {
-		l, _, err := regress.FitLine(x, resample.Pick(v, points), nil)
+		l, _, err := lsq.FitLine(x, resample.Pick(v, points), nil)
 		return drawnLine{l, v}, err
 	})
-	fn := d.Function(form.Line, label, map[string][2]float64{"m": {x[0], x[len(x)-1]}})
+	fn := d.Function(params.Line, label, map[string][2]float64{"m": {x[0], x[len(x)-1]}})
 	fn.Set("c0", line.C0, resample.IntervalOf(d.est, line.C0, drawn, func(l drawnLine) float64 { return l.C0 }))
 	fn.Set("c1", line.C1, resample.IntervalOf(d.est, line.C1, drawn, func(l drawnLine) float64 { return l.C1 }))
 	d.Functions[name], s.Symbol = fn, name

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"calib/fit"
-	"calib/internal/form"
 	"calib/internal/params"
 )
 
@@ -23,7 +22,7 @@ type Fitted struct {
 	At       []Fixed
 	Exchange []float64
 	// Transfer is that time by size; nil where one size was measured only.
-	Transfer *form.Cost
+	Transfer *params.Cost
 	// Misfit is the root of the mean squared relative error of the gains by the model.
 	Misfit float64
 	// Shared says that the second thread had no CPU to itself, "" that it had.

@@ -5,7 +5,6 @@ import (
 	"math"
 	"strings"
 
-	"calib/internal/form"
 	"calib/internal/params"
 )
 
@@ -156,7 +155,7 @@ func (r *review) noFreedom(name string, q params.Parameter) reason {
 // by construction.
 func (r *review) noFreedomFunction(name string, f params.Function) reason {
 	fit := r.fits[f.Model]
-	if fit == nil || f.Form == form.Pieces {
+	if fit == nil || f.Form == params.Pieces {
 		return ""
 	}
 	n := 0

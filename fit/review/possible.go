@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"calib/internal/form"
 	"calib/internal/params"
 	"calib/internal/units"
 )
@@ -159,7 +158,7 @@ type cornerValue struct {
 // their times were measured, and falling pieces are refused when they are fitted.
 func (r *review) corner(f params.Function, side int) (cornerValue, bool) {
 	m, known := f.Domain["m"]
-	if !known || f.Form == form.Pieces {
+	if !known || f.Form == params.Pieces {
 		return cornerValue{}, false
 	}
 	p, hosts := f.Domain["p"]
@@ -172,7 +171,7 @@ func (r *review) corner(f params.Function, side int) (cornerValue, bool) {
 		c.where += fmt.Sprintf(", %g hosts", p[side])
 	}
 	weight := map[string]float64{"c0": 1, "l0": 1, "c1": m[side], "tau": m[side], "l1": p[side]}
-	if f.Form == form.Floored && v == f.Coeff["floor"] {
+	if f.Form == params.Floored && v == f.Coeff["floor"] {
 		weight = map[string]float64{"floor": 1}
 	}
 	for name, w := range weight {

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"calib/internal/form"
 	"calib/internal/params"
 )
 
@@ -47,7 +46,7 @@ func set(p *params.Params, model, unit, name string, v float64, ends ...float64)
 
 // line adds a cost function c0 + c1*m over 1 to 1,000 B with intervals of ± half.
 func line(p *params.Params, model, name string, c0, half, c1 float64) {
-	p.Functions[name] = params.Function{Form: form.Line, Unit: "s", Model: model, Coeff: map[string]float64{"c0": c0, "c1": c1},
+	p.Functions[name] = params.Function{Form: params.Line, Unit: "s", Model: model, Coeff: map[string]float64{"c0": c0, "c1": c1},
 		CI95:   map[string][2]float64{"c0": {c0 - half, c0 + half}, "c1": {0.99 * c1, 1.01 * c1}},
 		Domain: map[string][2]float64{"m": {1, 1000}}}
 }
@@ -272,7 +271,7 @@ func TestApplyTwice(t *testing.T) {
 // A time in the network that falls with the number of hosts is no parameter of record.
 func TestFallsWithHosts(t *testing.T) {
 	transfer := func(p *params.Params, l1, half float64) {
-		p.Functions["L"] = params.Function{Form: form.Bilinear, Unit: "s", Model: "cluster", Coeff: map[string]float64{"l0": 700e-6, "l1": l1, "tau": 1e-9},
+		p.Functions["L"] = params.Function{Form: params.Bilinear, Unit: "s", Model: "cluster", Coeff: map[string]float64{"l0": 700e-6, "l1": l1, "tau": 1e-9},
 			CI95:   map[string][2]float64{"l0": {690e-6, 710e-6}, "l1": {l1 - half, l1 + half}, "tau": {0.9e-9, 1.1e-9}},
 			Domain: map[string][2]float64{"m": {1, 1000}, "p": {2, 8}}}
 	}

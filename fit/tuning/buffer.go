@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"calib/fit"
-	"calib/fit/plots"
 	"calib/fit/resample"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
@@ -227,10 +226,10 @@ func (Buffer) Plots(f *params.Fit) []params.Plot {
 		}
 		oneway, both := smallestBuffer(names.PhaseOneWay, bytes), smallestBuffer(names.PhaseInterleaved, bytes)
 		out = append(out, params.Plot{
-			ID: id, Section: plots.Tuning, Title: "A message of " + words + " by the socket buffer",
-			Says: plots.Sentences("The smallest buffer within 5% of the best is "+describeBuffer(f, oneway)+" one way, and "+
+			ID: id, Section: fit.SectionTuning, Title: "A message of " + words + " by the socket buffer",
+			Says: fit.Sentences("The smallest buffer within 5% of the best is "+describeBuffer(f, oneway)+" one way, and "+
 				describeBuffer(f, both)+" with both sides sending", "The kernel's own choice stands at the send buffer that it granted"),
-			X: params.Axis{Name: "socket buffer asked for", Unit: "B", Log: true}, Y: plots.TimeAxis("time", true), Series: same,
+			X: params.Axis{Name: "socket buffer asked for", Unit: "B", Log: true}, Y: fit.TimeAxis("time", true), Series: same,
 			Marks: slices.Concat(markChoice(f, oneway, "smallest good buffer, one way:"), markChoice(f, both, "both ways:")),
 		})
 	}

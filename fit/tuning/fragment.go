@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"calib/fit"
-	"calib/fit/plots"
 	"calib/fit/resample"
 	"calib/internal/dataset/names"
 	"calib/internal/params"
@@ -94,16 +93,16 @@ func (Fragment) Plots(f *params.Fit) []params.Plot {
 	for _, s := range f.Of(params.FragmentedTime) {
 		bytes := int64(s.Factors["bytes"])
 		words, best := fit.SizeWords(bytes), bestFragment(bytes)
-		says := "A message of " + words + " is fastest in fragments of " + plots.Value(f, best)
+		says := "A message of " + words + " is fastest in fragments of " + fit.ValueWords(f, best)
 		if v, _, _, ok := f.Parameters[fragmentGain(bytes)].Ends(); ok {
-			says += ", " + plots.Share(v) + " faster than in one piece"
+			says += ", " + fit.Share(v) + " faster than in one piece"
 		}
 		if v, _, _, ok := f.Parameters[best].Ends(); ok && v == float64(bytes) {
 			says = "A message of " + words + " is fastest in one piece"
 		}
 		out = append(out, params.Plot{
-			ID: "fragment-" + fit.SizeID(bytes), Section: plots.Tuning, Title: "A message of " + words + " sent in fragments",
-			Says: plots.Sentences(says), X: params.Axis{Name: "fragment", Unit: "B", Log: true}, Y: plots.TimeAxis("half round trip", true),
+			ID: "fragment-" + fit.SizeID(bytes), Section: fit.SectionTuning, Title: "A message of " + words + " sent in fragments",
+			Says: fit.Sentences(says), X: params.Axis{Name: "fragment", Unit: "B", Log: true}, Y: fit.TimeAxis("half round trip", true),
 			Series: []string{s.Name}, Line: "T(f)", Marks: markChoice(f, best, "best fragment"),
 			Raw: &params.Raw{Experiment: names.Fragment, Factor: names.FactorFragment, Fixed: map[string]int64{names.FactorBytes: bytes}},
 		})

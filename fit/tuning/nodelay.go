@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"calib/fit"
-	"calib/fit/plots"
 	"calib/fit/resample"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
@@ -193,9 +192,9 @@ func (NoDelay) Plots(f *params.Fit) []params.Plot {
 			says = "Nagle's algorithm costs more than 20% at " + strings.Join(at, ", ")
 		}
 		out = append(out, params.Plot{
-			ID: fmt.Sprintf("nagle-%d", n), Section: plots.Tuning, Title: "Nagle's algorithm on and off, messages of " + units.Plural(n, "write"),
-			Says: plots.Sentences(says), X: plots.SizeAxis(true), Y: plots.TimeAxis("half round trip", true),
-			Series: plots.Names(same), Marks: marks,
+			ID: fmt.Sprintf("nagle-%d", n), Section: fit.SectionTuning, Title: "Nagle's algorithm on and off, messages of " + units.Plural(n, "write"),
+			Says: fit.Sentences(says), X: fit.SizeAxis(true), Y: fit.TimeAxis("half round trip", true),
+			Series: fit.SeriesNames(same), Marks: marks,
 		})
 	}
 	return out
@@ -210,7 +209,7 @@ func nagleMarks(f *params.Fit, s params.Series) []params.Mark {
 		}
 		k := nagleKey{bytes: int64(r.X), writes: int64(s.Factors["writes"])}
 		if v, _, _, ok := f.Parameters[k.cost()].Ends(); ok {
-			out = append(out, params.Mark{X: r.X, Label: fmt.Sprintf("%s: +%s", fit.SizeWords(k.bytes), plots.Share(v))})
+			out = append(out, params.Mark{X: r.X, Label: fmt.Sprintf("%s: +%s", fit.SizeWords(k.bytes), fit.Share(v))})
 		}
 	}
 	return out

@@ -5,7 +5,6 @@ package tuning
 
 import (
 	"calib/fit"
-	"calib/fit/plots"
 	"calib/fit/resample"
 	"calib/internal/params"
 )
@@ -55,7 +54,7 @@ func recordChoice(r *fit.Result, name, unit, label string, c choice) {
 
 // markChoice marks a chosen size.
 func markChoice(f *params.Fit, name, label string) []params.Mark {
-	m := plots.Mark(f, name, label)
+	m := fit.Mark(f, name, label)
 	for i := range m {
 		m[i].Label = label + " " + fit.SizeWords(int64(m[i].X))
 	}

@@ -8,10 +8,10 @@ import (
 	"strconv"
 )
 
-// CheckBreaks returns ErrBreaks unless breaks ascend, lie within the ascending distinct x, and leave at least least of
-// them in every segment. An x on a break belongs to the segment below it.
-func CheckBreaks(x, breaks []float64, least int) error {
-	_, err := boundsAt(x, breaks, least)
+// CheckBreaks returns ErrBreaks unless breaks ascend, lie within the ascending distinct x, and leave enough of them for
+// a line in every segment. An x on a break belongs to the segment below it.
+func CheckBreaks(x, breaks []float64) error {
+	_, err := boundsAt(x, breaks, minSizes)
 	return err
 }
 

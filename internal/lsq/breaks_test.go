@@ -60,7 +60,7 @@ func TestCheckBreaks(t *testing.T) {
 		{[]float64{100, 5000}, "1 size was measured between the breaks at 100 and 5000"},
 		{[]float64{10000}, "2 sizes were measured above the break at 10000"},
 	} {
-		err := CheckBreaks(x, c.breaks, 3)
+		err := CheckBreaks(x, c.breaks)
 		switch {
 		case c.want == "" && err != nil:
 			t.Errorf("%v: %v", c.breaks, err)
@@ -68,7 +68,7 @@ func TestCheckBreaks(t *testing.T) {
 			t.Errorf("%v: %v, want %s", c.breaks, err, c.want)
 		}
 	}
-	if err := CheckBreaks(nil, []float64{1}, 3); !errors.Is(err, ErrBreaks) {
+	if err := CheckBreaks(nil, []float64{1}); !errors.Is(err, ErrBreaks) {
 		t.Errorf("no sizes: %v", err)
 	}
 }

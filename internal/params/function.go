@@ -3,13 +3,11 @@ package params
 import (
 	"fmt"
 	"math"
-
-	"calib/internal/form"
 )
 
 // Function is a cost function of named arguments: coefficients of a named form with their intervals and domain.
 type Function struct {
-	Form   string                `json:"form"` // "c0 + c1*m": a name of package form
+	Form   string                `json:"form"` // "c0 + c1*m": a name such as Line
 	Coeff  map[string]float64    `json:"coeff"`
 	CI95   map[string][2]float64 `json:"ci95,omitempty"`
 	Unit   string                `json:"unit"`
@@ -30,25 +28,25 @@ func (f Function) Usable() bool {
 
 // Shape returns f as a form that can be evaluated. others holds the functions that the form names: g_s of form.Limited.
 // Errors are of class form.Err.
-func (f Function) Shape(others map[string]Function) (form.Form, error) {
-	return form.Read(f.Form, f.Coeff, func() (form.Cost, error) {
+func (f Function) Shape(others map[string]Function) (Form, error) {
+	return ReadForm(f.Form, f.Coeff, func() (Cost, error) {
 		g, ok := others["g_s"]
 		if !ok {
-			return form.Cost{}, fmt.Errorf("%w: no function g_s", form.Err)
+			return Cost{}, fmt.Errorf("%w: no function g_s", ErrForm)
 		}
 		return g.Cost()
 	})
 }
 
 // Cost returns f as a cost by size. Errors are of class form.Err.
-func (f Function) Cost() (form.Cost, error) {
-	s, err := form.Read(f.Form, f.Coeff, noGs)
+func (f Function) Cost() (Cost, error) {
+	s, err := ReadForm(f.Form, f.Coeff, noGs)
 	if err != nil {
-		return form.Cost{}, err
+		return Cost{}, err
 	}
-	c, ok := s.(form.Cost)
+	c, ok := s.(Cost)
 	if !ok {
-		return form.Cost{}, fmt.Errorf("%w: form %q is not a cost by size", form.Err, f.Form)
+		return Cost{}, fmt.Errorf("%w: form %q is not a cost by size", ErrForm, f.Form)
 	}
 	return c, nil
 }
@@ -101,7 +99,7 @@ func (f Function) End(side int) Function {
 // CoeffUnit returns the unit of a coefficient of f, "" where the form does not tell: intercepts and floors are in the
 // unit of f, slopes in that unit per byte.
 func (f Function) CoeffUnit(coeff string) string {
-	s, err := form.Read(f.Form, f.Coeff, noGs)
+	s, err := ReadForm(f.Form, f.Coeff, noGs)
 	if err != nil {
 		return ""
 	}
@@ -115,7 +113,7 @@ func (f Function) CoeffUnit(coeff string) string {
 
 // Words prints f as a formula.
 func (f Function) Words(name string) string {
-	s, err := form.Read(f.Form, f.Coeff, noGs)
+	s, err := ReadForm(f.Form, f.Coeff, noGs)
 	if err != nil {
 		return name + " = " + f.Form
 	}
@@ -123,7 +121,7 @@ func (f Function) Words(name string) string {
 }
 
 // noGs stands for g_s where a form is only described.
-func noGs() (form.Cost, error) { return form.Cost{}, nil }
+func noGs() (Cost, error) { return Cost{}, nil }
 
 // Wide reports whether an interval about v has a width.
 func Wide(v float64, ci [2]float64) bool { return ci[1]-ci[0] > 1e-12*math.Abs(v) }

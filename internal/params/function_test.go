@@ -6,8 +6,6 @@ import (
 	"math"
 	"strings"
 	"testing"
-
-	"calib/internal/form"
 )
 
 func TestCoeffUnit(t *testing.T) {
@@ -18,9 +16,9 @@ func TestCoeffUnit(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ form, coeff, want string }{
-		{form.Line, "c0", "s"}, {form.Line, "c1", "s/B"}, {form.Line, "c2", ""}, {form.Floored, "floor", "s"}, {form.Floored, "c1", "s/B"},
-		{form.Pieces, "c0_1", "s"}, {form.Pieces, "c1_12", "s/B"}, {form.Pieces, "from_2", "B"},
-		{form.Bilinear, "l1", "s"}, {form.Limited, "tau", "s/B"}, {form.Limited, "N", "B/s"}, {"another", "c0", ""},
+		{Line, "c0", "s"}, {Line, "c1", "s/B"}, {Line, "c2", ""}, {Floored, "floor", "s"}, {Floored, "c1", "s/B"},
+		{Pieces, "c0_1", "s"}, {Pieces, "c1_12", "s/B"}, {Pieces, "from_2", "B"},
+		{Bilinear, "l1", "s"}, {Limited, "tau", "s/B"}, {Limited, "N", "B/s"}, {"another", "c0", ""},
 	} {
 		if got := (Function{Form: c.form, Coeff: all, Unit: "s"}).CoeffUnit(c.coeff); got != c.want {
 			t.Errorf("%s in %q: %q, want %q", c.coeff, c.form, got, c.want)
@@ -30,7 +28,7 @@ func TestCoeffUnit(t *testing.T) {
 
 // TestEvalTable1 holds the forms against table 1 of the paper [µs].
 func TestEvalTable1(t *testing.T) {
-	others := map[string]Function{"g_s": {Form: form.Floored, Coeff: map[string]float64{"floor": 6.73, "c0": 3.027, "c1": 0.0796}}}
+	others := map[string]Function{"g_s": {Form: Floored, Coeff: map[string]float64{"floor": 6.73, "c0": 3.027, "c1": 0.0796}}}
 	l := map[string]float64{"l0": 16.684, "l1": 1.556, "tau": 0.0826, "N": 90}
 	for _, c := range []struct {
 		fn   Function
@@ -39,13 +37,13 @@ func TestEvalTable1(t *testing.T) {
 	}{
 		{others["g_s"], 40, 0, 6.73},
 		{others["g_s"], 1448, 0, 118.2878},
-		{Function{Form: form.Line, Coeff: map[string]float64{"c0": 12.176, "c1": 0.0429}}, 100, 0, 16.466},
-		{Function{Form: form.Limited, Coeff: l}, 1448, 2, 16.684 + 3.112 + 119.6048},
-		{Function{Form: form.Limited, Coeff: l}, 1448, 16, 16.684 + 24.896 + 119.6048*16*1448/(90*118.2878)},
-		{Function{Form: form.Bilinear, Coeff: l}, 1448, 16, 16.684 + 24.896 + 119.6048},
-		{Function{Form: form.Pieces, Coeff: map[string]float64{"from_1": 0, "c0_1": 1, "c1_1": 0, "from_2": 50, "c0_2": 2, "c1_2": 3}},
+		{Function{Form: Line, Coeff: map[string]float64{"c0": 12.176, "c1": 0.0429}}, 100, 0, 16.466},
+		{Function{Form: Limited, Coeff: l}, 1448, 2, 16.684 + 3.112 + 119.6048},
+		{Function{Form: Limited, Coeff: l}, 1448, 16, 16.684 + 24.896 + 119.6048*16*1448/(90*118.2878)},
+		{Function{Form: Bilinear, Coeff: l}, 1448, 16, 16.684 + 24.896 + 119.6048},
+		{Function{Form: Pieces, Coeff: map[string]float64{"from_1": 0, "c0_1": 1, "c1_1": 0, "from_2": 50, "c0_2": 2, "c1_2": 3}},
 			50, 0, 1},
-		{Function{Form: form.Pieces, Coeff: map[string]float64{"from_1": 0, "c0_1": 1, "c1_1": 0, "from_2": 50, "c0_2": 2, "c1_2": 3}},
+		{Function{Form: Pieces, Coeff: map[string]float64{"from_1": 0, "c0_1": 1, "c1_1": 0, "from_2": 50, "c0_2": 2, "c1_2": 3}},
 			51, 0, 155},
 	} {
 		v, err := c.fn.At(c.m, c.p, others)
@@ -57,21 +55,21 @@ func TestEvalTable1(t *testing.T) {
 
 func TestEvalErrors(t *testing.T) {
 	one := map[string]float64{"c0": 1, "l0": 1, "l1": 1, "tau": 1, "N": 1, "from_1": 0}
-	gs := map[string]Function{"g_s": {Form: form.Line}}
+	gs := map[string]Function{"g_s": {Form: Line}}
 	for _, c := range []struct {
 		form   string
 		others map[string]Function
 		want   string
 	}{
 		{"1/m", nil, `unknown form "1/m"`},
-		{form.Pieces, nil, "without coefficient c0_1"},
-		{form.Line, nil, "without coefficient c1"},
-		{form.Floored, nil, "without coefficient c1"},
-		{form.Limited, nil, "no function g_s"},
-		{form.Limited, gs, "g_s: function cannot be evaluated"},
+		{Pieces, nil, "without coefficient c0_1"},
+		{Line, nil, "without coefficient c1"},
+		{Floored, nil, "without coefficient c1"},
+		{Limited, nil, "no function g_s"},
+		{Limited, gs, "g_s: function cannot be evaluated"},
 	} {
 		_, err := Function{Form: c.form, Coeff: one}.At(1, 2, c.others)
-		if !errors.Is(err, form.Err) || !strings.Contains(err.Error(), c.want) {
+		if !errors.Is(err, ErrForm) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.form, err, c.want)
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"calib/internal/form"
 	"calib/internal/units"
 )
 
@@ -135,7 +134,7 @@ var followedSizes = [...]units.Bytes{1, 64, units.KiB, 16 * units.KiB, 64 * unit
 // run to run breaks move, and a segment's coefficients with them.
 func (f Function) metrics(name string) []Metric {
 	var out []Metric
-	if f.Form == form.Pieces {
+	if f.Form == Pieces {
 		in := f.Domain["bytes"]
 		for _, x := range followedSizes {
 			y, err := f.At(float64(x), 0, nil)

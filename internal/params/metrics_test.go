@@ -4,8 +4,6 @@ import (
 	"math"
 	"slices"
 	"testing"
-
-	"calib/internal/form"
 )
 
 // What can be followed is what every run has alike: of segments not the coefficients, whose breaks move.
@@ -17,8 +15,8 @@ func TestMetrics(t *testing.T) {
 			"n": {Value: &wild, Unit: "1"}, "r": {Value: &v, Unit: "B/s", CI95: &[2]float64{math.Inf(-1), 1}}, "B_L": {Value: &v, Unit: "packets"},
 		},
 		Functions: map[string]Function{
-			"g_s": {Form: form.Line, Unit: "s", Coeff: map[string]float64{"c0": 1, "c1": 2}, CI95: map[string][2]float64{"c0": {0, 2}}},
-			"T": {Form: form.Pieces, Unit: "s", Coeff: map[string]float64{"from_1": 0, "c0_1": 1, "c1_1": 1, "from_2": 100, "c0_2": 5, "c1_2": 2},
+			"g_s": {Form: Line, Unit: "s", Coeff: map[string]float64{"c0": 1, "c1": 2}, CI95: map[string][2]float64{"c0": {0, 2}}},
+			"T": {Form: Pieces, Unit: "s", Coeff: map[string]float64{"from_1": 0, "c0_1": 1, "c1_1": 1, "from_2": 100, "c0_2": 5, "c1_2": 2},
 				Domain: map[string][2]float64{"bytes": {1, 2000}}},
 		},
 		Pairs: []Pair{{From: "x", To: "y", Latency: &v}, {From: "x", To: "y", Rate: &wild}},

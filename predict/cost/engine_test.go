@@ -46,10 +46,10 @@ func train(n, m int) pattern.Pattern {
 func TestLogGP(t *testing.T) {
 	const L, o, g, G = 10e-6, 2e-6, 5e-6, 1e-9
 	for _, n := range []int{1, 2, 17} {
-		near(t, "g > o", timeOf(t, loggp(L, o, o, g, G), train(n, 1), 2, 1), float64(n-1)*g+2*o+L)
-		near(t, "g < o", timeOf(t, loggp(L, g, g, o, G), train(n, 1), 2, 1), float64(n-1)*g+2*g+L)
+		near(t, "g > o", timeOf(t, ofLogGP(L, o, o, g, G), train(n, 1), 2, 1), float64(n-1)*g+2*o+L)
+		near(t, "g < o", timeOf(t, ofLogGP(L, g, g, o, G), train(n, 1), 2, 1), float64(n-1)*g+2*g+L)
 	}
-	m := loggp(L, o, 3e-6, g, G)
+	m := ofLogGP(L, o, 3e-6, g, G)
 	const long = 4000 * G
 	for _, tc := range []struct {
 		name  string
@@ -75,9 +75,9 @@ func TestOneProcessor(t *testing.T) {
 		{in(0, 1)},
 	}
 	// 0 sends during [0, 8] and [8, 16]; the message of 1 is there at 9; 0 has it at 17, and 2 the other at 18.
-	near(t, "exchange", timeOf(t, loggp(1, 8, 1, 1, 1), one(s), 3, 1), 18)
+	near(t, "exchange", timeOf(t, ofLogGP(1, 8, 1, 1, 1), one(s), 3, 1), 18)
 	// With a busy receiver instead: there at 9, waited for till 16, done at 24.
-	near(t, "exchange, slow receiver", timeOf(t, loggp(1, 8, 8, 1, 1), one(s), 3, 1), 25)
+	near(t, "exchange, slow receiver", timeOf(t, ofLogGP(1, 8, 8, 1, 1), one(s), 3, 1), 25)
 }
 
 // Schedules that cannot be followed are errors, in every evaluation.
@@ -100,7 +100,7 @@ func TestSchedules(t *testing.T) {
 		{"nothing", pattern.Schedule{{}, {}}, ErrNotPredicted},
 		{"an empty exchange", pattern.Schedule{{{}, out(1, 1), {}}, {in(0, 1), {}, {}}}, nil},
 	} {
-		for _, m := range []Model{hockney(1, 1), loggp(1, 1, 1, 1, 1), h} {
+		for _, m := range []Model{hockney(1, 1), ofLogGP(1, 1, 1, 1, 1), h} {
 			if v, err := m.Time(TrafficOf(one(tc.s), len(tc.s), 1)); !errors.Is(err, tc.want) || (err == nil) == (v == 0) {
 				t.Errorf("%s, %s: %g, %v, want %v", tc.name, m.Name(), v, err, tc.want)
 			}

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"calib/bench/pattern"
-	"calib/fit/blocks"
 	"calib/internal/params"
 )
 
@@ -58,7 +57,7 @@ func Hyperbolic(p *params.Params) (Model, error) {
 
 // hyperbolic is the model in numbers.
 type hyperbolic struct {
-	host, network blocks.Block
+	host, network params.Block
 	ports         bool    // a_c is that of the port to a receiver, not of one medium
 	delay         float64 // a_L [s]; zero where a holds it
 }
@@ -89,7 +88,7 @@ func (h *hyperbolic) time(l *list) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return blocks.T(1, short, long), nil // A and B·M: M drops out
+	return params.ServiceTime(1, short, long), nil // A and B·M: M drops out
 }
 
 // short is the time A [s] in the limit of short messages, T_s = T_r = a. The delay of the network is the same for all
@@ -149,10 +148,10 @@ func (h *hyperbolic) apart(l *list, n func(bytes float64) int) (float64, error) 
 }
 
 // path is the block of a message while n messages are in the network. On a switch each has a port for itself.
-func (h *hyperbolic) path(n int) blocks.Block {
+func (h *hyperbolic) path(n int) params.Block {
 	network := h.network.ConcurrentEqual(n)
 	if h.ports {
 		network.A = h.network.A
 	}
-	return blocks.Serial(false, h.host, network, blocks.Block{A: h.delay}, h.host)
+	return params.Serial(false, h.host, network, params.Block{A: h.delay}, h.host)
 }

@@ -21,10 +21,10 @@ func LogGP(p *params.Params) (Model, error) {
 	if err := r.err(); err != nil {
 		return nil, err
 	}
-	return loggp(l, os, or, g, perByte), nil
+	return ofLogGP(l, os, or, g, perByte), nil
 }
 
-func loggp(l, os, or, g, perByte float64) byEvents {
+func ofLogGP(l, os, or, g, perByte float64) byEvents {
 	return byEvents{"loggp", machine{of: func(m float64) stages {
 		long := (m - 1) * perByte
 		return stages{send: os, gap: math.Max(g, os) + long, flight: os + l, serve: long, rest: g, recv: or}

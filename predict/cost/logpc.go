@@ -3,7 +3,7 @@ package cost
 import (
 	"fmt"
 
-	"calib/fit/logpc"
+	"calib/fit/loggp"
 	"calib/internal/params"
 )
 
@@ -11,7 +11,7 @@ import (
 // none.
 type Topology struct{ Dimension, Distance float64 }
 
-// LoGPC predicts all-to-all exchanges by LoGPC, as package fit/logpc reads it off a params.json: LogGP, the contention
+// LoGPC predicts all-to-all exchanges by LoGPC, as package fit/loggp reads it off a params.json: LogGP, the contention
 // of messages for what all hosts share (C_n), and that of messages whose hosts are the same (C_r). With t, the hosts
 // are the nodes of that cube, whose channels are as fast as their interfaces; else they share what the run says. With P
 // hosts and T_c of logpc.Machine.Cost,
@@ -25,7 +25,7 @@ type Topology struct{ Dimension, Distance float64 }
 // are all other patterns: it does not know who waits for whom. It returns ErrParameters without LogGP, or if t is no
 // topology. Source: Moritz, Frank 2001, section 5.1.
 func LoGPC(p *params.Params, t Topology) (Model, error) {
-	in, err := logpc.Of(p)
+	in, err := loggp.InputsOf(p)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrParameters, err)
 	}
@@ -35,11 +35,11 @@ func LoGPC(p *params.Params, t Topology) (Model, error) {
 	if !(t.Dimension >= 1) || !(t.Distance > 0) || !possible(t.Dimension+t.Distance) {
 		return nil, fmt.Errorf("%w: a network of dimension %g and distance %g", ErrParameters, t.Dimension, t.Distance)
 	}
-	return logpcModel{in.Machine(logpc.Cube{Dimension: t.Dimension, Distance: t.Distance})}, nil
+	return logpcModel{in.Machine(loggp.Cube{Dimension: t.Dimension, Distance: t.Distance})}, nil
 }
 
 // logpcModel is the model in numbers.
-type logpcModel struct{ logpc.Machine }
+type logpcModel struct{ loggp.Machine }
 
 // Name implements Model.
 func (logpcModel) Name() string { return "logpc" }
@@ -54,7 +54,7 @@ func (c logpcModel) Time(t *Traffic) (float64, error) {
 }
 
 func (c logpcModel) time(name string, hosts int, bytes float64) (float64, error) {
-	r := logpc.Remap{Hosts: hosts, Bytes: bytes, UnderWay: 1, Among: 1}
+	r := loggp.Remap{Hosts: hosts, Bytes: bytes, UnderWay: 1, Among: 1}
 	steps := float64(hosts - 1)
 	switch name {
 	case "p2p-direct":
@@ -62,7 +62,7 @@ func (c logpcModel) time(name string, hosts int, bytes float64) (float64, error)
 	case "alltoall-pairwise":
 		return steps * c.Cost(r).Interval, nil
 	case "alltoall-shifted":
-		r.UnderWay = logpc.Unlimited
+		r.UnderWay = loggp.Unlimited
 		return steps*c.Cost(r).Interval + max(0, c.OneWay(bytes)-c.Gap(bytes)), nil
 	case "alltoall-random":
 		return 0, fmt.Errorf("drawn orders end with the host that waits longest, and the model has means over hosts: %w", ErrNotPredicted)

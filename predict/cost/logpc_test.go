@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"calib/bench/pattern"
-	"calib/fit/logpc"
+	"calib/fit/loggp"
 	"calib/internal/params"
 )
 
@@ -48,7 +48,7 @@ func TestLoGPC(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cube := logpc.Cube{Dimension: 2, Distance: 3.875 / 2}
+	cube := loggp.Cube{Dimension: 2, Distance: 3.875 / 2}
 	near(t, "pairwise on a mesh, eq. 7", timeOf(t, mesh, find(t, "alltoall", "pairwise"), 32, 1000), 31*cube.Interval(way(1000), gap(1000)))
 }
 
@@ -66,7 +66,7 @@ func TestLoGPCRefuses(t *testing.T) {
 			t.Errorf("%s: %v", p.Name(), err)
 		}
 	}
-	if _, err := LoGPC(&params.Params{}, Topology{}); !errors.Is(err, ErrParameters) || !errors.Is(err, logpc.ErrInputs) {
+	if _, err := LoGPC(&params.Params{}, Topology{}); !errors.Is(err, ErrParameters) || !errors.Is(err, loggp.ErrInputs) {
 		t.Errorf("without LogGP: %v", err)
 	}
 	for _, bad := range []Topology{{Dimension: 0.5, Distance: 1}, {Dimension: 2}, {Distance: 2}, {Dimension: -1, Distance: 1}} {

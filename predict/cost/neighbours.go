@@ -3,7 +3,7 @@ package cost
 import (
 	"math"
 
-	"calib/fit/blocks"
+	"calib/internal/params"
 )
 
 // neighbours is the block of a message while each of n hosts sends a message of that length to k others, all at the
@@ -16,9 +16,9 @@ import (
 // were seen to share the network. Where b_C is not known because the network is a switch it is not, and rule 3 is
 // taken: b = k·b_W. Where a_C is that of a port, k messages share it, not k·n. Source: Stoica, Sultan, Keyes 1994,
 // section 3.3.
-func (h *hyperbolic) neighbours(n, k int) blocks.Block {
+func (h *hyperbolic) neighbours(n, k int) params.Block {
 	N, K := float64(n), float64(k)
-	c := blocks.Block{A: 2*K*h.host.A + K*N*h.network.A + h.delay, B: math.Max(K*N*h.network.B, h.host.B)}
+	c := params.Block{A: 2*K*h.host.A + K*N*h.network.A + h.delay, B: math.Max(K*N*h.network.B, h.host.B)}
 	if h.ports {
 		c.A -= K * (N - 1) * h.network.A
 	}

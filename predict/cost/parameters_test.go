@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"calib/fit/blocks"
 	"calib/fit/cluster"
 	"calib/internal/params"
 )
@@ -95,7 +94,7 @@ func TestHyperbolicOpen(t *testing.T) {
 	bound := func(q *params.Parameter) { q.Withhold(params.StatusBound, "") }
 	open := func(q *params.Parameter) { q.Withhold(params.StatusUnidentifiable, "") }
 	const a, ac, b, bc = 1e-3, 2e-4, 3e-8, 2e-8
-	host, network := blocks.Block{A: a, B: b}, blocks.Block{A: ac, B: bc}
+	host, network := params.Block{A: a, B: b}, params.Block{A: ac, B: bc}
 	for _, tc := range []struct {
 		name    string
 		network *params.Network
@@ -107,11 +106,11 @@ func TestHyperbolicOpen(t *testing.T) {
 		{"switch", &params.Network{Packets: params.Switch, Streams: params.Switch},
 			map[string]func(*params.Parameter){"a_c": bound, "b_c": open}, &hyperbolic{host: host, ports: true}},
 		{"switch whose port shows", &params.Network{Packets: params.Switch, Streams: params.Switch}, map[string]func(*params.Parameter){"b_c": open},
-			&hyperbolic{host: host, network: blocks.Block{A: ac}, ports: true}},
+			&hyperbolic{host: host, network: params.Block{A: ac}, ports: true}},
 		{"switch with a narrow uplink", &params.Network{Packets: params.Switch, Streams: params.Shared}, map[string]func(*params.Parameter){"a_c": open},
-			&hyperbolic{host: host, network: blocks.Block{B: bc}, ports: true}},
+			&hyperbolic{host: host, network: params.Block{B: bc}, ports: true}},
 		{"b ≤ b_c", &params.Network{Packets: params.Shared, Streams: params.Shared}, map[string]func(*params.Parameter){"b": open},
-			&hyperbolic{host: blocks.Block{A: a, B: bc}, network: network}},
+			&hyperbolic{host: params.Block{A: a, B: bc}, network: network}},
 		{"a_c open, no switch", &params.Network{Packets: params.Unknown, Streams: params.Switch}, map[string]func(*params.Parameter){"a_c": bound}, nil},
 		{"b_c open, no switch", &params.Network{Packets: params.Switch, Streams: params.Unknown}, map[string]func(*params.Parameter){"b_c": open}, nil},
 		{"b and b_c open", &params.Network{Packets: params.Switch, Streams: params.Switch}, map[string]func(*params.Parameter){"b": open, "b_c": open}, nil},

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"testing"
 
-	"calib/bench/pattern"
-	"calib/fit/blocks"
-
 	"pgregory.net/rapid"
+
+	"calib/bench/pattern"
+	"calib/internal/params"
 )
 
 func positive(t *rapid.T, name string) float64 { return rapid.Float64Range(1e-7, 1e-2).Draw(t, name) }
@@ -19,15 +19,15 @@ func anyModel(t *rapid.T) Model {
 	case "hockney":
 		return hockney(positive(t, "alpha"), perByte(t, "beta"))
 	case "loggp":
-		return loggp(positive(t, "L"), positive(t, "o_s"), positive(t, "o_r"), positive(t, "g"), perByte(t, "G"))
+		return ofLogGP(positive(t, "L"), positive(t, "o_s"), positive(t, "o_r"), positive(t, "g"), perByte(t, "G"))
 	}
 	return anyHyperbolic(t)
 }
 
 func anyHyperbolic(t *rapid.T) *hyperbolic {
-	h := &hyperbolic{host: blocks.Block{A: positive(t, "a"), B: perByte(t, "b")}, ports: rapid.Bool().Draw(t, "switch")}
+	h := &hyperbolic{host: params.Block{A: positive(t, "a"), B: perByte(t, "b")}, ports: rapid.Bool().Draw(t, "switch")}
 	if !h.ports || rapid.Bool().Draw(t, "with network") {
-		h.network = blocks.Block{A: positive(t, "a_c"), B: perByte(t, "b_c")}
+		h.network = params.Block{A: positive(t, "a_c"), B: perByte(t, "b_c")}
 	}
 	return h
 }
@@ -160,15 +160,15 @@ func TestLogPRatio(t *testing.T) {
 				t.Fatalf("%s: %g", what, r)
 			}
 		}
-		v, err := loggp(L, o, o, g, 1).Time(TrafficOf(train(n, 1), 2, 1))
+		v, err := ofLogGP(L, o, o, g, 1).Time(TrafficOf(train(n, 1), 2, 1))
 		if err != nil {
 			t.Fatal(err)
 		}
-		within("eq. 18", blocks.T(float64(n-1), 2*o+L, max(g, o)), v)
+		within("eq. 18", params.ServiceTime(float64(n-1), 2*o+L, max(g, o)), v)
 		// A sender that never waits for its interface is busy until L + o before the last delivery.
-		if v, err = loggp(L, o, o, min(g, o), 1).Time(TrafficOf(train(n, 1), 2, 1)); err != nil {
+		if v, err = ofLogGP(L, o, o, min(g, o), 1).Time(TrafficOf(train(n, 1), 2, 1)); err != nil {
 			t.Fatal(err)
 		}
-		within("eq. 19", blocks.T(float64(n-1), o, o), v-L-o)
+		within("eq. 19", params.ServiceTime(float64(n-1), o, o), v-L-o)
 	})
 }

@@ -29,9 +29,9 @@ import (
 	"slices"
 	"strings"
 
-	"calib/fit/blocks"
 	"calib/internal/decode/yaml"
 	"calib/internal/files"
+	"calib/internal/params"
 )
 
 // ErrGraph reports a file that describes no communication graph.
@@ -40,7 +40,7 @@ var ErrGraph = errors.New("bad communication graph")
 // Graph is a communication graph, as far as one message passes it.
 type Graph struct {
 	Name     string
-	Blocks   map[string]blocks.Block
+	Blocks   map[string]params.Block
 	Messages map[string]float64 // B
 	Message  string
 	// Small and Large are what a short and a long message passes; the same Node where the file has one path.
@@ -62,14 +62,14 @@ const (
 type Node struct {
 	Kind      Kind
 	Name      string // of a Single
-	Block     blocks.Block
+	Block     params.Block
 	Parts     []*Node // one of a Concurrent
 	Dependent bool
 	Messages  []string // of a Concurrent
 }
 
 // Load reads a file. Blocks that it uses and does not have may come from known.
-func Load(path string, known map[string]blocks.Block) (*Graph, error) {
+func Load(path string, known map[string]params.Block) (*Graph, error) {
 	text, err := files.Read(path, yaml.Max)
 	if err != nil {
 		return nil, err
@@ -82,10 +82,10 @@ func Load(path string, known map[string]blocks.Block) (*Graph, error) {
 }
 
 // Parse is Load on the text itself.
-func Parse(text []byte, known map[string]blocks.Block) (*Graph, error) {
+func Parse(text []byte, known map[string]params.Block) (*Graph, error) {
 	var file struct {
 		Name     string                  `yaml:"name"`
-		Blocks   map[string]blocks.Block `yaml:"blocks"`
+		Blocks   map[string]params.Block `yaml:"blocks"`
 		Messages map[string]float64      `yaml:"messages"`
 		Message  string                  `yaml:"message"`
 		Path     any                     `yaml:"path"`
@@ -97,7 +97,7 @@ func Parse(text []byte, known map[string]blocks.Block) (*Graph, error) {
 	}
 	g := &Graph{Name: file.Name, Blocks: maps.Clone(known), Messages: file.Messages, Message: file.Message}
 	if g.Blocks == nil {
-		g.Blocks = map[string]blocks.Block{}
+		g.Blocks = map[string]params.Block{}
 	}
 	maps.Copy(g.Blocks, file.Blocks)
 	err := g.check()

@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"calib/fit/blocks"
+	"calib/internal/params"
 )
 
 const dir = "../../examples/graphs/"
@@ -93,7 +93,7 @@ func TestTimes(t *testing.T) {
 func TestTimesInOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		draw := func(name string) *Node {
-			return &Node{Kind: Single, Name: name, Block: blocks.Block{
+			return &Node{Kind: Single, Name: name, Block: params.Block{
 				A: rapid.Float64Range(0, 1).Draw(t, name+".a"), B: rapid.Float64Range(0, 1e-3).Draw(t, name+".b")}}
 		}
 		n := &Node{Kind: Serial, Parts: []*Node{draw("first"), draw("network"), draw("last")}}
@@ -109,12 +109,12 @@ func TestTimesInOrder(t *testing.T) {
 
 // What a parameter file knows may be used by name, and the file's own blocks come first.
 func TestKnownBlocks(t *testing.T) {
-	known := map[string]blocks.Block{"host": {A: 1, B: 2}, "network": {A: 3, B: 4}}
+	known := map[string]params.Block{"host": {A: 1, B: 2}, "network": {A: 3, B: 4}}
 	g, err := Parse([]byte("blocks: {network: {a: 5, b: 6}}\npath: {serial: [host, network]}\n"), known)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := g.Reduce().Path; got != (blocks.Block{A: 6, B: 6}) || known["network"].A != 3 {
+	if got := g.Reduce().Path; got != (params.Block{A: 6, B: 6}) || known["network"].A != 3 {
 		t.Errorf("%+v, known %+v", got, known)
 	}
 }

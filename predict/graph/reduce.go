@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"calib/fit/blocks"
+	"calib/internal/params"
 	"calib/internal/units"
 )
 
@@ -14,7 +14,7 @@ type Step struct {
 	Rule   int          `json:"rule"`   // 1 to 4
 	What   string       `json:"what"`   // the blocks that it reduces
 	Result string       `json:"result"` // the name of the block that stands for them from here
-	Block  blocks.Block `json:"block"`
+	Block  params.Block `json:"block"`
 	A, B   string       `json:"-"` // how they came about
 }
 
@@ -26,11 +26,11 @@ func (s Step) String() string {
 // Reduced is a graph that was reduced to one block.
 type Reduced struct {
 	Steps []Step       `json:"steps"`
-	Path  blocks.Block `json:"path"` // the whole way
+	Path  params.Block `json:"path"` // the whole way
 	// First and Last are the independent blocks at its ends, where the sending and the receiving process run; nil where
 	// the path is not independent blocks in series, or differs between short and long messages.
-	First *blocks.Block `json:"first,omitempty"`
-	Last  *blocks.Block `json:"last,omitempty"`
+	First *params.Block `json:"first,omitempty"`
+	Last  *params.Block `json:"last,omitempty"`
 }
 
 // Reduce applies rules 1 to 3 from the inside out, and rule 4 where short and long messages pass different graphs.
@@ -39,7 +39,7 @@ func (g *Graph) Reduce() Reduced {
 	if g.Small == g.Large {
 		return r.path(g.Small)
 	}
-	b := blocks.Block{A: r.reduce(g.Small).block.A, B: r.reduce(g.Large).block.B}
+	b := params.Block{A: r.reduce(g.Small).block.A, B: r.reduce(g.Large).block.B}
 	r.add(Step{Rule: 4, What: "a of short messages, b of long ones", Result: "path", Block: b, A: seconds(b.A), B: perByte(b.B)})
 	return Reduced{Steps: r.steps, Path: b}
 }
@@ -55,7 +55,7 @@ func (r *reduction) add(s Step) { r.steps = append(r.steps, s) }
 // named is a reduced node.
 type named struct {
 	name  string
-	block blocks.Block
+	block params.Block
 }
 
 // path reduces a whole path.
@@ -91,10 +91,10 @@ func (r *reduction) reduce(n *Node) named {
 var rules = map[Kind]struct {
 	number                    int
 	a, independent, dependent string // of a; of b
-	reduce                    func(dependent bool, parts ...blocks.Block) blocks.Block
+	reduce                    func(dependent bool, parts ...params.Block) params.Block
 }{
-	Serial:   {1, "sum", "max", "sum", blocks.Serial},
-	Parallel: {2, "min", "1/Σ(1/b)", "min", blocks.Parallel},
+	Serial:   {1, "sum", "max", "sum", params.Serial},
+	Parallel: {2, "min", "1/Σ(1/b)", "min", params.Parallel},
 }
 
 // join applies rule 1 or 2.
@@ -102,7 +102,7 @@ func (r *reduction) join(kind Kind, parts []named, dependent bool) named {
 	if len(parts) == 1 {
 		return parts[0]
 	}
-	names, all := make([]string, len(parts)), make([]blocks.Block, len(parts))
+	names, all := make([]string, len(parts)), make([]params.Block, len(parts))
 	for i, p := range parts {
 		names[i], all[i] = p.name, p.block
 	}
@@ -152,11 +152,11 @@ func (r *reduction) fresh(name string) string {
 	return name
 }
 
-func aOf(b blocks.Block) float64 { return b.A }
-func bOf(b blocks.Block) float64 { return b.B }
+func aOf(b params.Block) float64 { return b.A }
+func bOf(b params.Block) float64 { return b.B }
 
 // terms writes a sum, or a function of the parts' numbers, and what it comes to.
-func terms(how string, parts []named, of func(blocks.Block) float64, text func(float64) string, result float64) string {
+func terms(how string, parts []named, of func(params.Block) float64, text func(float64) string, result float64) string {
 	all := make([]string, len(parts))
 	for i, p := range parts {
 		all[i] = text(of(p.block))

@@ -1,6 +1,6 @@
 package graph
 
-import "calib/fit/blocks"
+import "calib/internal/params"
 
 // Times are those of a message of x bytes [s]. A preemptive primitive works while the blocks behind it do; one that is
 // not is held up by the slowest of them.
@@ -27,8 +27,8 @@ func (r Reduced) Times(x float64) Times {
 	t := Times{Bytes: x, Communication: r.Path.T(x)}
 	if r.First != nil && r.Last != nil {
 		t.Ends = &Ends{
-			Send: r.First.T(x), SendBlocking: blocks.T(x, r.First.A, r.Path.B),
-			Receive: r.Last.T(x), ReceiveBlocking: blocks.T(x, r.Last.A, r.Path.B),
+			Send: r.First.T(x), SendBlocking: params.ServiceTime(x, r.First.A, r.Path.B),
+			Receive: r.Last.T(x), ReceiveBlocking: params.ServiceTime(x, r.Last.A, r.Path.B),
 		}
 	}
 	return t

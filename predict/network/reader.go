@@ -5,7 +5,6 @@ import (
 	"math"
 	"strconv"
 
-	"calib/internal/form"
 	"calib/internal/netspec"
 	"calib/internal/params"
 	"calib/internal/units"
@@ -58,14 +57,14 @@ func (r *reader) kind() params.Kind {
 }
 
 // cost returns a cost function of the size that may be used.
-func (r *reader) cost(name string) (form.Cost, bool) {
+func (r *reader) cost(name string) (params.Cost, bool) {
 	f, ok := r.p.Functions[name]
 	if !ok || !f.Usable() {
-		return form.Cost{}, false
+		return params.Cost{}, false
 	}
 	c, err := f.Cost()
 	if err != nil {
-		return form.Cost{}, false
+		return params.Cost{}, false
 	}
 	r.from = append(r.from, name)
 	return c, true
@@ -124,7 +123,7 @@ func (r *reader) calls() Calls {
 func nanos(s float64) units.Nanos { return units.Nanos(math.Round(s * 1e9)) }
 
 // block is a communication block that serves packets of p bytes as a cost function says.
-func block(c form.Cost, p int) netspec.Block {
+func block(c params.Cost, p int) netspec.Block {
 	a, m := math.Max(c.C0, 0), math.Max(c.C1, 0)
 	return netspec.Block{A: a, B: m + a/float64(p), Min: c.Floor}
 }

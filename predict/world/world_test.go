@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"calib/bench/pattern"
-	"calib/internal/form"
 	"calib/internal/params"
 )
 
@@ -25,7 +24,7 @@ func run(kind params.Kind, values map[string]float64) *params.Params {
 }
 
 // with adds a function of a form.
-func with(p *params.Params, name string, f form.Form) *params.Params {
+func with(p *params.Params, name string, f params.Form) *params.Params {
 	coeff := map[string]float64{}
 	for _, c := range f.Coefficients("s") {
 		coeff[c.Name] = c.Value
@@ -41,11 +40,11 @@ func sparc() map[string]float64 {
 // cluster is a switch whose every cost is known: L is what host, port and receiver take per byte, and 300 µs.
 func cluster() *params.Params {
 	p := run(params.Switch, map[string]float64{"packet": 1448, "B_L": 64})
-	with(p, "O_s", form.Cost{C0: 5 * us})
-	with(p, "U_r", form.Cost{C0: 2 * us})
-	with(p, "g_s", form.Cost{C0: 150 * us, C1: 0.1 * us})
-	with(p, "g_r", form.Cost{C0: 120 * us, C1: 0.08 * us})
-	return with(p, "L", form.Transfer{L0: 300 * us, L1: 10 * us, Tau: 0.2 * us})
+	with(p, "O_s", params.Cost{C0: 5 * us})
+	with(p, "U_r", params.Cost{C0: 2 * us})
+	with(p, "g_s", params.Cost{C0: 150 * us, C1: 0.1 * us})
+	with(p, "g_r", params.Cost{C0: 120 * us, C1: 0.08 * us})
+	return with(p, "L", params.Transfer{L0: 300 * us, L1: 10 * us, Tau: 0.2 * us})
 }
 
 func seconds(t *testing.T, p *params.Params, operation, algorithm string, hosts, bytes int) float64 {
@@ -70,7 +69,7 @@ func seconds(t *testing.T, p *params.Params, operation, algorithm string, hosts,
 func crowded() *params.Params {
 	p := cluster()
 	l := p.Functions["L"]
-	l.Form, l.Coeff["N"] = form.Limited, 25e6
+	l.Form, l.Coeff["N"] = params.Limited, 25e6
 	p.Functions["L"] = l
 	return p
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"testing"
 
-	"calib/internal/form"
 	"calib/internal/params"
 )
 
@@ -29,16 +28,16 @@ func fixture() *params.Params {
 			"b_c": {Unit: "s/B", Status: params.StatusUnidentifiable, Bound: &[2]float64{0, 2.5e-7}, Why: "b_c ≤ b", Model: "hyperbolic-network", Experiment: "paired"},
 		},
 		Functions: map[string]params.Function{
-			"g_s": {Form: form.Line, Unit: "s", Model: "cluster-gap", Label: "gap, sending", Coeff: map[string]float64{"c0": 1.5e-4, "c1": 1.46e-7},
+			"g_s": {Form: params.Line, Unit: "s", Model: "cluster-gap", Label: "gap, sending", Coeff: map[string]float64{"c0": 1.5e-4, "c1": 1.46e-7},
 				CI95: map[string][2]float64{"c0": {1.49e-4, 1.51e-4}}, Domain: map[string][2]float64{"m": {1, 1448}}},
 		},
 		Fits: []*params.Fit{{Model: "hockney", Experiment: "pingpong"}},
 	}
 	for _, name := range []string{"O_s", "O_r", "U_r", "o_s", "o_r", "g_r"} {
-		p.Functions[name] = params.Function{Form: form.Line, Unit: "s", Model: "cluster-overhead", Label: "overhead",
+		p.Functions[name] = params.Function{Form: params.Line, Unit: "s", Model: "cluster-overhead", Label: "overhead",
 			Coeff: map[string]float64{"c0": 4e-6, "c1": 2e-10}, Domain: map[string][2]float64{"m": {1, 1448}}}
 	}
-	p.Functions["T"] = params.Function{Form: form.Pieces, Unit: "s", Model: "segmented", Label: "T(x)",
+	p.Functions["T"] = params.Function{Form: params.Pieces, Unit: "s", Model: "segmented", Label: "T(x)",
 		Coeff:  map[string]float64{"from_1": 0, "c0_1": 400e-6, "c1_1": 2.7e-7, "from_2": 7089, "c0_2": 450e-6, "c1_2": 2.56e-7},
 		Domain: map[string][2]float64{"bytes": {1, 4194304}, "bytes_1": {1, 4600}, "bytes_2": {9578, 4194304}}}
 	times := params.Series{Name: "T(x)", Quantity: params.Time, XName: "bytes"}

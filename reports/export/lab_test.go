@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"calib/internal/form"
 	"calib/internal/netspec"
 	"calib/internal/params"
 	"calib/reports/export/input"
@@ -88,10 +87,10 @@ func labFixture() *params.Params {
 	p.Run.Hosts[3] = "h3"
 	for _, f := range []struct {
 		name string
-		form form.Form
+		form params.Form
 	}{
-		{"g_s", form.Cost{C0: 150e-6, C1: 146.4e-9}}, {"g_r", form.Cost{C0: 120e-6, C1: 117.1e-9}}, {"O_s", form.Cost{C0: 5e-6}},
-		{"U_r", form.Cost{C0: 2e-6}}, {"L", form.Transfer{L0: 390e-6, L1: 2e-6, Tau: 280e-9}},
+		{"g_s", params.Cost{C0: 150e-6, C1: 146.4e-9}}, {"g_r", params.Cost{C0: 120e-6, C1: 117.1e-9}}, {"O_s", params.Cost{C0: 5e-6}},
+		{"U_r", params.Cost{C0: 2e-6}}, {"L", params.Transfer{L0: 390e-6, L1: 2e-6, Tau: 280e-9}},
 	} {
 		coeff := map[string]float64{}
 		for _, c := range f.form.Coefficients("s") {

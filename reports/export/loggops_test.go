@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"calib/internal/form"
 	"calib/internal/params"
 	"calib/reports/export/input"
 )
@@ -313,7 +312,7 @@ func TestOverheadWithinNoise(t *testing.T) {
 func TestPerByte(t *testing.T) {
 	for _, c := range []struct{ slope, lo, want float64 }{{3e-10, 2e-10, 300}, {3e-10, -1e-10, 0}, {1e-6, 9e-7, 253490}} {
 		p := fixture()
-		p.Functions["o_s"] = params.Function{Form: form.Line, Unit: "s", Coeff: map[string]float64{"c0": 4.5e-6, "c1": c.slope},
+		p.Functions["o_s"] = params.Function{Form: params.Line, Unit: "s", Coeff: map[string]float64{"c0": 4.5e-6, "c1": c.slope},
 			CI95: map[string][2]float64{"c1": {c.lo, 2 * c.slope}}}
 		file, _, err := lookup(t, "loggopsim").Export(p, Options{})
 		if err != nil {

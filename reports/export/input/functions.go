@@ -5,7 +5,7 @@ import (
 	"math"
 	"strconv"
 
-	"calib/internal/form"
+	"calib/internal/params"
 )
 
 // Segment is a piece of a function, C0 + C1·x [s, s/B] for sizes x above From [B].
@@ -17,7 +17,7 @@ type Segment struct {
 // where the run has no such function.
 func (in *Input) Segments(name string) (pieces []Segment, largest float64, ok bool) {
 	f, ok := in.function(name)
-	if !ok || f.Form != form.Pieces {
+	if !ok || f.Form != params.Pieces {
 		return nil, 0, false
 	}
 	for i := 1; ; i++ {
@@ -48,7 +48,7 @@ func (in *Input) PacketCost(name string, full float64) (cost func(bytes float64)
 	if v := cost(1) + cost(full); math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil, 0, fmt.Errorf("of form %q: %w", f.Form, ErrMissing)
 	}
-	if f.Form == form.Floored && f.Coeff["c1"] > 0 {
+	if f.Form == params.Floored && f.Coeff["c1"] > 0 {
 		kink = (f.Coeff["floor"] - f.Coeff["c0"]) / f.Coeff["c1"]
 	}
 	return cost, kink, nil
@@ -56,7 +56,7 @@ func (in *Input) PacketCost(name string, full float64) (cost func(bytes float64)
 
 // SlopeAboveZero returns the slope [s/B] of a function that is a line, 0 where it cannot be told from zero.
 func (in *Input) SlopeAboveZero(name string) float64 {
-	if f, ok := in.function(name); ok && f.Form == form.Line && f.CI95["c1"][0] > 0 {
+	if f, ok := in.function(name); ok && f.Form == params.Line && f.CI95["c1"][0] > 0 {
 		return f.Coeff["c1"]
 	}
 	return 0
@@ -66,7 +66,7 @@ func (in *Input) SlopeAboveZero(name string) float64 {
 // the most hosts [s]; ok is false where L was not measured for several numbers of hosts.
 func (in *Input) DelayOverHosts() (delay, change float64, ok bool) {
 	f, ok := in.function("L")
-	if !ok || f.Form != form.Bilinear {
+	if !ok || f.Form != params.Bilinear {
 		return 0, 0, false
 	}
 	hosts := f.Domain["p"]

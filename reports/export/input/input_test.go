@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"calib/internal/form"
 	"calib/internal/params"
 )
 
@@ -45,12 +44,12 @@ func TestHostCount(t *testing.T) {
 // TestFunctions: the forms of params.json as the exporters see them.
 func TestFunctions(t *testing.T) {
 	in := with(map[string]params.Function{
-		"T": {Form: form.Pieces, Coeff: map[string]float64{"from_1": 0, "c0_1": 1, "c1_1": 2, "from_2": 10, "c0_2": 3, "c1_2": 4},
+		"T": {Form: params.Pieces, Coeff: map[string]float64{"from_1": 0, "c0_1": 1, "c1_1": 2, "from_2": 10, "c0_2": 3, "c1_2": 4},
 			Domain: map[string][2]float64{"bytes": {1, 99}}},
-		"g_s": {Form: form.Floored, Coeff: map[string]float64{"floor": 5, "c0": 1, "c1": 2}},
-		"g_r": {Form: form.Line, Coeff: map[string]float64{"c0": -9, "c1": 1}, CI95: map[string][2]float64{"c1": {0.5, 1.5}}},
-		"o_s": {Form: form.Line, Coeff: map[string]float64{"c0": 1, "c1": 1}, CI95: map[string][2]float64{"c1": {-0.5, 1.5}}},
-		"L":   {Form: form.Bilinear, Coeff: map[string]float64{"l0": 1, "l1": -0.5, "tau": 7}, Domain: map[string][2]float64{"p": {2, 8}}},
+		"g_s": {Form: params.Floored, Coeff: map[string]float64{"floor": 5, "c0": 1, "c1": 2}},
+		"g_r": {Form: params.Line, Coeff: map[string]float64{"c0": -9, "c1": 1}, CI95: map[string][2]float64{"c1": {0.5, 1.5}}},
+		"o_s": {Form: params.Line, Coeff: map[string]float64{"c0": 1, "c1": 1}, CI95: map[string][2]float64{"c1": {-0.5, 1.5}}},
+		"L":   {Form: params.Bilinear, Coeff: map[string]float64{"l0": 1, "l1": -0.5, "tau": 7}, Domain: map[string][2]float64{"p": {2, 8}}},
 		"x":   {Form: "unheard of"},
 	}, nil)
 	if got, largest, ok := in.Segments("T"); !ok || largest != 99 || len(got) != 2 || got[1] != (Segment{From: 10, C0: 3, C1: 4}) {

@@ -4,7 +4,6 @@ import (
 	"flag"
 	"testing"
 
-	"calib/internal/form"
 	"calib/internal/params"
 	"calib/reports/export/input"
 )
@@ -30,7 +29,7 @@ func fixture() *params.Params {
 	}
 	setLine(p, "g_s", 1.5e-4, 1.46e-7)
 	setLine(p, "g_r", 4e-6, 2e-10)
-	p.Functions["T"] = params.Function{Form: form.Pieces, Unit: "s", Model: "segmented", Label: "T(x)",
+	p.Functions["T"] = params.Function{Form: params.Pieces, Unit: "s", Model: "segmented", Label: "T(x)",
 		Coeff:  map[string]float64{"from_1": 0, "c0_1": 400e-6, "c1_1": 2.7e-7, "from_2": 7089, "c0_2": 450e-6, "c1_2": 2.56e-7},
 		Domain: map[string][2]float64{"bytes": {1, 4194304}, "bytes_1": {1, 4600}, "bytes_2": {9578, 4194304}}}
 	for i := range 7 {
@@ -65,7 +64,7 @@ func medium() *params.Params {
 	for name, v := range map[string]float64{"a": 859.52e-6, "a_c": 345.6e-6, "b": 1.42e-6, "b_c": 0.92e-6} {
 		p.Parameters[name] = parameter(v, map[bool]string{true: "s", false: "s/B"}[name[0] == 'a'], "hyperbolic-network", "paired")
 	}
-	p.Functions["T"] = params.Function{Form: form.Pieces, Unit: "s", Model: "segmented", Label: "T(x)",
+	p.Functions["T"] = params.Function{Form: params.Pieces, Unit: "s", Model: "segmented", Label: "T(x)",
 		Coeff:  map[string]float64{"from_1": 0, "c0_1": 2.0649e-3, "c1_1": 2.3345e-6, "from_2": 1245.5, "c0_2": 3.6088e-3, "c1_2": 1.4226e-6},
 		Domain: map[string][2]float64{"bytes": {1, 4194304}}}
 	setLine(p, "g_s", 859e-6, 0.826e-6)
@@ -75,7 +74,7 @@ func medium() *params.Params {
 
 func setLine(p *params.Params, name string, c0, c1 float64) {
 	f := p.Functions[name]
-	f.Form, f.Coeff = form.Line, map[string]float64{"c0": c0, "c1": c1}
+	f.Form, f.Coeff = params.Line, map[string]float64{"c0": c0, "c1": c1}
 	p.Functions[name] = f
 }
 

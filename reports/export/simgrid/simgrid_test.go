@@ -11,7 +11,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"calib/internal/form"
 	"calib/internal/params"
 	"calib/reports/export/input"
 )
@@ -30,7 +29,7 @@ func TestTimes(t *testing.T) {
 	falling := switched() // the intercept of long messages is negative
 	falling.Functions["T"].Coeff["c0_2"] = -1e-4
 	floor := switched()
-	floor.Functions["g_s"] = params.Function{Form: form.Floored, Coeff: map[string]float64{"floor": 160e-6, "c0": 150e-6, "c1": 0.14e-6}}
+	floor.Functions["g_s"] = params.Function{Form: params.Floored, Coeff: map[string]float64{"floor": 160e-6, "c0": 150e-6, "c1": 0.14e-6}}
 	all := map[string]*params.Params{"fixture": fixture(), "switch": switched(), "medium": medium(), "no send buffer": noBuffer,
 		"no reception": noReception, "busy sender": busy, "flat": flat, "negative intercept": falling, "floor": floor}
 	for name, p := range all {
@@ -125,7 +124,7 @@ func TestTopology(t *testing.T) {
 	if _, _, err := export(p, 0); !errors.Is(err, input.ErrMissing) || !strings.Contains(err.Error(), "calib run --hosts hosts.txt --only clock,paired") {
 		t.Errorf("neither paired nor load: %v", err)
 	}
-	delay := params.Function{Form: form.Bilinear, Coeff: map[string]float64{"l0": 390e-6, "l1": 1.6e-6, "tau": 2.8e-7},
+	delay := params.Function{Form: params.Bilinear, Coeff: map[string]float64{"l0": 390e-6, "l1": 1.6e-6, "tau": 2.8e-7},
 		Domain: map[string][2]float64{"p": {2, 8}}}
 	p.Functions["L"] = delay
 	if _, w, err := export(p, 0); err != nil || !strings.Contains(strings.Join(w, "\n"), "taken from load") {

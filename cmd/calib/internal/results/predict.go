@@ -10,7 +10,6 @@ import (
 
 	"calib/cmd/calib/internal/command"
 	"calib/cmd/calib/internal/runfiles"
-	"calib/fit/blocks"
 	"calib/internal/params"
 	"calib/internal/units"
 	"calib/predict"
@@ -77,7 +76,7 @@ func predictGraph(c *cli.Context) error {
 			return command.Usagef("--%s goes with --op, not with --graph", name)
 		}
 	}
-	known := map[string]blocks.Block{}
+	known := map[string]params.Block{}
 	if c.NArg() > 0 {
 		_, p, err := runfiles.ParamsArg(c)
 		if err != nil {
@@ -101,12 +100,12 @@ func predictGraph(c *cli.Context) error {
 }
 
 // blocksOf are the blocks of the hyperbolic model that a run has values for.
-func blocksOf(p *params.Params) map[string]blocks.Block {
-	out := map[string]blocks.Block{}
+func blocksOf(p *params.Params) map[string]params.Block {
+	out := map[string]params.Block{}
 	for name, of := range map[string][2]string{"host": {"a", "b"}, "network": {"a_c", "b_c"}} {
 		a, b := p.Parameters[of[0]].Value, p.Parameters[of[1]].Value
 		if a != nil && b != nil {
-			out[name] = blocks.Block{A: *a, B: *b}
+			out[name] = params.Block{A: *a, B: *b}
 		}
 	}
 	return out

@@ -1,0 +1,122 @@
+package hyperbolic
+
+import (
+	"fmt"
+	"strings"
+
+	"calib/fit"
+	"calib/internal/dataset/names"
+	"calib/internal/lsq"
+	"calib/internal/params"
+	"calib/internal/stats"
+	"calib/internal/units"
+)
+
+// Segmented describes T(x) of pingpong by straight lines over ranges of the size, as a protocol that changes with the
+// size makes them. Breaks are those of the settings; without, they are the best of all partitions, their number is
+// chosen by BIC. No slope is negative.
+//
+// Its function "T" is of form.Pieces. Domain holds the sizes seen: "bytes", and "bytes_i" by segment. Beside it stands
+// the parameter send_buffer, up to which a sender does not wait for T (addSendBuffer).
+type Segmented struct{}
+
+// Name implements fit.Model.
+func (Segmented) Name() string { return "segmented" }
+
+// Needs implements fit.Model.
+func (Segmented) Needs() []string { return []string{names.Pingpong} }
+
+// Fit implements fit.Model. It returns fit.ErrNeeds for fewer than three sizes.
+func (m Segmented) Fit(p *fit.Prepared) (*params.Fit, error) {
+	q, err := p.Pingpong(m.Name(), 3)
+	if err != nil {
+		return nil, err
+	}
+	seg, err := lsq.FitSegments(q.Sizes, q.Times.Values, q.Breaks)
+	if err != nil {
+		return nil, fmt.Errorf("model %s: %w", m.Name(), err)
+	}
+	source := "piecewise linear, BIC (Hall, Osborn, Sakkas 2013)"
+	if len(q.Breaks) > 0 {
+		source = "piecewise linear, breaks given"
+	}
+	r := q.New(p, m.Name(), source)
+	r.Functions["T"] = fit.SegmentsFunction(r, "time of a message by its size, idle network", q.Sizes, q.Times, q.Times.Replicates, seg)
+	for _, g := range seg.Segments {
+		if g.Flat {
+			r.Note(params.FlatSegment, "T does not grow between %g and %g B", g.Lo, g.Hi)
+		}
+	}
+	addSendBuffer(r, p)
+	r.Note(params.SegmentCount, "%s %s; intervals take the breaks as fixed", units.GroupedPlural(len(seg.Segments), "segment"), origin(q.Breaks))
+	return q.Finish(r, conditionOf(q, seg), seg.Predict, func(x, y []float64) (func(float64) float64, error) {
+		r, err := lsq.FitSegments(x, y, q.Breaks)
+		if err != nil {
+			return nil, err
+		}
+		return r.Predict, nil
+	}), nil
+}
+
+// origin says where breaks come from.
+func origin(breaks []float64) string {
+	if len(breaks) == 0 {
+		return "by BIC"
+	}
+	var at []string
+	for _, b := range breaks {
+		at = append(at, units.Grouped(int64(b)))
+	}
+	return "by breaks given, " + strings.Join(at, "; ") + " B"
+}
+
+// conditionOf is the largest condition number among the segments.
+func conditionOf(q *fit.Pingpong, seg *lsq.Segments) float64 {
+	worst, k := 0.0, 0
+	for _, g := range seg.Segments {
+		n := k + g.Distinct
+		if _, sol, err := lsq.FitLine(q.Sizes[k:n], q.Times.Values[k:n], nil); err == nil && !g.Flat {
+			worst = max(worst, sol.Cond())
+		}
+		k = n
+	}
+	return worst
+}
+
+// addSendBuffer records send_buffer [B], the send buffer that the kernel had granted a connection by the end of
+// ping-pong: the largest of each pair and round, since it grows with the messages, and the median of these. A blocking
+// send returns when all but this much has left. Without kernel counters there is none. Source: Linux tcp(7), tcp_wmem.
+func addSendBuffer(r *fit.Result, p *fit.Prepared) {
+	type connection struct{ from, to, round int }
+	at := map[connection]int{}
+	var granted []float64
+	for _, s := range p.Samples(names.Pingpong, "") {
+		if s.TCP == nil || s.TCP.SndBuf <= 0 || len(s.Ranks) != 2 {
+			continue
+		}
+		c := connection{s.Ranks[0], s.Ranks[1], s.Round}
+		i, ok := at[c]
+		if !ok {
+			i = len(granted)
+			at[c] = i
+			granted = append(granted, 0)
+		}
+		granted[i] = max(granted[i], float64(s.TCP.SndBuf))
+	}
+	if len(granted) == 0 {
+		return
+	}
+	v := stats.Median(granted)
+	ci := [2]float64{v, v}
+	if iv, ok := stats.MedianCI(granted); ok {
+		ci = [2]float64{iv.Lo, iv.Hi}
+	}
+	r.Found("send_buffer", "B", "room the kernel keeps for what is sent; a send of less returns at once", v, ci)
+}
+
+// Plots implements fit.Plotter.
+func (Segmented) Plots(f *params.Fit) []params.Plot {
+	fn, series := f.Functions["T"], f.Named("T(x)")
+	says := fit.Misses("The segments, "+strings.TrimPrefix(fn.Words("T"), "T(x) = ")+", are", series)
+	return timeBySize(f, "segments", says, fit.FunctionCurve("segments", fn, series, 0, true))
+}

@@ -1,0 +1,123 @@
+package hyperbolic
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"calib/fit"
+	"calib/fit/resample"
+	"calib/internal/dataset/names"
+	"calib/internal/lsq"
+	"calib/internal/params"
+	"calib/internal/stats"
+)
+
+// Tails are the half round trips of pingpong that one message in a hundred, and one in a thousand, exceeds: p99 and
+// p999 [s] of the smallest size, and by size the functions T_p99 and T_p999, of form.Pieces as that of Segmented. A
+// quantile is that of all timings of a size, from every pair that is not slow and every round. Its interval is that of
+// order statistics, which takes the timings as independent; a size with too few timings to have one is left out.
+//
+// Source: David and Nagaraja 2003, Order Statistics, section 7.1; Hoefler and Belli 2015, Scientific Benchmarking of
+// Parallel Computing Systems, rule 8.
+type Tails struct{}
+
+// Name implements fit.Model.
+func (Tails) Name() string { return "tails" }
+
+// Needs implements fit.Model.
+func (Tails) Needs() []string { return []string{names.Pingpong} }
+
+// tails are the quantiles that are fitted.
+var tails = [...]struct {
+	name, words string
+	p           float64
+}{{"p99", "one message in a hundred", 0.99}, {"p999", "one message in a thousand", 0.999}}
+
+// Fit implements fit.Model. It returns fit.ErrNeeds for fewer than three sizes.
+func (m Tails) Fit(p *fit.Prepared) (*params.Fit, error) {
+	q, err := p.Timings(m.Name(), 3)
+	if err != nil {
+		return nil, err
+	}
+	r := q.New(p, m.Name(), "David and Nagaraja 2003, section 7.1")
+	sorted := make([][]float64, len(q.Sizes)) // half round trips by size
+	resample.Each(len(sorted), func(i int) { sorted[i] = q.Sorted(i) })
+	for _, t := range tails {
+		s := params.Series{Name: "T_" + t.name + "(x)", Quantity: params.TailTime, XName: "bytes",
+			Factors: map[string]float64{"quantile": t.p}}
+		for i, x := range q.Sizes {
+			all := sorted[i]
+			v := stats.SortedQuantile(all, t.p)
+			iv, ok := stats.SortedQuantileCI(all, t.p)
+			label := "time that " + t.words + " of the smallest size exceeds"
+			switch {
+			case ok && i == 0:
+				r.Found(t.name, "s", label, v, [2]float64{iv.Lo, iv.Hi})
+			case i == 0:
+				lo := stats.SortedQuantile(all, 0.5)
+				r.Unknown(t.name, "s", label, lo, math.Inf(1), fmt.Sprintf("%d timings of %g B are too few for an interval: it takes %d",
+					len(all), x, minTimings(t.p)))
+			}
+			if ok {
+				s.Add(x, v, [2]float64{iv.Lo, iv.Hi}, v, len(all))
+			}
+		}
+		if len(s.Points) == 0 {
+			continue
+		}
+		if fn, ok := tailBySize(r, "T_"+t.name, t.words, &s, q.Breaks); ok {
+			r.Functions["T_"+t.name] = fn
+		}
+		r.Series = append(r.Series, s)
+	}
+	r.Judge(math.NaN(), math.NaN(), r.Series...)
+	return r.Fit, nil
+}
+
+// minTimings is the least number of timings of which a quantile has an interval: the largest of n exceeds it with a
+// probability of 1 − pⁿ.
+func minTimings(p float64) int { return int(math.Ceil(math.Log((1-stats.Level)/2) / math.Log(p))) }
+
+// tailBySize fits lines over ranges of the size to a tail, where there are sizes enough, and puts their values into s.
+func tailBySize(r *fit.Result, name, words string, s *params.Series, breaks []float64) (params.Function, bool) {
+	var x, y []float64
+	for _, q := range s.Points {
+		x, y = append(x, q.X), append(y, q.Measured)
+	}
+	seg, err := lsq.FitSegments(x, y, breaks)
+	if err != nil {
+		return params.Function{}, false
+	}
+	fn := r.Function(params.Pieces, "time that "+words+" exceeds, by its size", map[string][2]float64{"bytes": {x[0], x[len(x)-1]}})
+	for i, c := range fit.SegmentsForm(seg) {
+		n, g := "_"+strconv.Itoa(i+1), seg.Segments[i]
+		fn.Coeff["from"+n], fn.Coeff["c0"+n], fn.Coeff["c1"+n] = c.From, c.C0, c.C1
+		fn.Domain["bytes"+n] = [2]float64{g.Lo, g.Hi}
+	}
+	for i := range s.Points {
+		s.Points[i].Fitted = seg.Predict(s.Points[i].X)
+	}
+	s.Symbol = name
+	return fn, true
+}
+
+// Plots implements fit.Plotter.
+func (Tails) Plots(f *params.Fit) []params.Plot {
+	series := slices.Clone(f.Of(params.TailTime))
+	if len(series) == 0 {
+		return nil
+	}
+	var curves []params.Curve
+	for _, s := range series {
+		if fn, ok := f.Functions[s.Symbol]; ok {
+			curves = append(curves, fit.FunctionCurve(s.Name, fn, s, 0, true)...)
+		}
+	}
+	return []params.Plot{{
+		ID: "tails", Section: fit.SectionPingpong, Title: "Slow messages by their size, idle network",
+		Says: fit.Sentences("One message in a hundred (p99), and one in a thousand (p999), takes longer"),
+		X:    fit.SizeAxis(true), Y: fit.TimeAxis("half round trip", true), Series: fit.SeriesNames(series), Curves: curves,
+	}}
+}

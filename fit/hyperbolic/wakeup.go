@@ -1,0 +1,87 @@
+package hyperbolic
+
+import (
+	"math"
+
+	"calib/fit"
+	"calib/fit/resample"
+	"calib/internal/dataset/names"
+	"calib/internal/params"
+	"calib/internal/units"
+)
+
+// Wakeup is what it costs a message of one byte that its receiver sleeps, from the half round trips of experiment
+// wakeup:
+//
+//	wakeup             blocking − polling [s]: to wake a receiver that sleeps until the message comes
+//	after_idle         idle − blocking [s]: what the message takes more after a millisecond without any
+//	after_idle_awake   the same while the CPUs are kept out of sleep states
+//
+// A round trip after a pause finds the follower's CPU asleep and the leader's awake: after_idle is half of what the
+// follower takes more to wake up, and of what caches and clocks lost on both. Tam and Wang count the way in which a
+// receiver learns of a message, by polling or by being woken, to U_r. calib's U_r is the receiving call alone, so that
+// the wake-up is in L. Source: Tam, Wang 2000, section 3.2.
+type Wakeup struct{}
+
+// Name implements fit.Model.
+func (Wakeup) Name() string { return "wakeup" }
+
+// Needs implements fit.Model.
+func (Wakeup) Needs() []string { return []string{names.Wakeup} }
+
+// Fit implements fit.Model. It returns fit.ErrNeeds without blocking round trips.
+func (m Wakeup) Fit(p *fit.Prepared) (*params.Fit, error) {
+	r := p.New(m.Name(), names.Wakeup, "Tam, Wang 2000 section 3.2")
+	var t resample.Table[string]
+	var used [][]fit.Batch
+	for _, phase := range []string{names.PhaseBlocking, names.PhasePolling, names.PhaseIdle, names.PhaseIdleAwake} {
+		lines := r.Lines(names.Wakeup, phase)
+		for i := range lines {
+			b := &lines[i]
+			t.Add(t.OneWay(phase), 0, b.Round, b.Timings(), fit.HalfTrips(b.Lines[0])...)
+		}
+		used = append(used, lines)
+	}
+	if _, ok := t.Index[names.PhaseBlocking]; !ok {
+		return nil, fit.Needs(m.Name(), "no blocking round trips without loss")
+	}
+	r.Account(used...)
+	est, err := fit.Resample(r, &t, "no round trips without loss")
+	if err != nil {
+		return nil, err
+	}
+	blocking := est.Values[t.Index[names.PhaseBlocking]]
+	difference := func(name, label, more, less, why string) (float64, bool) {
+		a, haveA := t.Index[more]
+		b, haveB := t.Index[less]
+		if !haveA || !haveB {
+			r.Unknown(name, "s", label, math.Inf(-1), math.Inf(1), why)
+			return 0, false
+		}
+		of := func(v []float64) float64 { return v[a] - v[b] }
+		v := of(est.Values)
+		r.Found(name, "s", label, v, resample.IntervalOf(est, v, est.Replicates, of))
+		return v, true
+	}
+	if v, ok := difference("wakeup", "time to wake a receiver that sleeps until the message comes", names.PhaseBlocking, names.PhasePolling,
+		"the ranks of every pair may share a CPU (pin them with cpu= to different ones): then neither may poll"); ok {
+		r.Add(params.Notef(params.WakeUpInL, "waking the receiver is %s of the %s that a message of one byte takes. It is in alpha and in L, not in "+
+			"U_r, which is the receiving call of a message that is there; Tam and Wang count it to U_r. A program that polls is faster by it",
+			units.Format(v, "s"), units.Format(blocking, "s")).With("share", v/blocking).Of("wakeup"))
+	}
+	const after = "what a message takes more after 1 ms of idling"
+	idle, known := difference("after_idle", after, names.PhaseIdle, names.PhaseBlocking, "no round trips after a pause without loss")
+	awake, held := difference("after_idle_awake", after+", CPUs kept awake", names.PhaseIdleAwake, names.PhaseBlocking,
+		"the agents may not open /dev/cpu_dma_latency, which keeps CPUs awake")
+	if known {
+		says := "how much of that is the CPU's sleep state is not known: the agents may not open /dev/cpu_dma_latency"
+		if held {
+			says = "with the CPUs kept out of sleep states it is " + units.Format(awake, "s")
+		}
+		r.Add(params.Notef(params.ColdMessages, "alpha and L are of messages in a row; after 1 ms of idling a message takes %s more, and %s. a is "+
+			"of bursts with pauses between them: it holds that", units.Format(idle, "s"), says).With("share", idle/blocking).Of("after_idle"))
+	}
+	r.WidenDomain("bytes", 1)
+	r.JudgeTable()
+	return r.Fit, nil
+}

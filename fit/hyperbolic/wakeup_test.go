@@ -1,0 +1,78 @@
+package hyperbolic
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"calib/fit"
+	"calib/fit/fittest"
+	"calib/internal/dataset"
+	"calib/internal/dataset/names"
+	"calib/internal/params"
+)
+
+func TestWakeup(t *testing.T) {
+	made := func(phases map[string]float64) *dataset.Dataset { return fittest.Wakeups(8, phases) }
+	whole := made(map[string]float64{names.PhaseBlocking: 12e3, names.PhasePolling: 7e3, names.PhaseIdle: 40e3, names.PhaseIdleAwake: 14e3})
+	f, err := Wakeup{}.Fit(fit.Prepare(whole, fit.Settings{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fittest.CheckFit(t, Wakeup{}, f)
+	for name, want := range map[string]float64{"wakeup": 5e-6, "after_idle": 28e-6, "after_idle_awake": 2e-6} {
+		p := f.Parameters[name]
+		if p.Value == nil || math.Abs(*p.Value-want) > 0.3e-6 || p.CI95 == nil || p.CI95[0] > want || p.CI95[1] < want {
+			t.Errorf("%s: %+v, want %g s", name, p, want)
+		}
+	}
+	for _, code := range []params.Code{params.WakeUpInL, params.ColdMessages} {
+		if !slices.ContainsFunc(f.Findings, func(x params.Finding) bool { return x.Code == code }) {
+			t.Errorf("no finding %s", code)
+		}
+	}
+	f, err = Wakeup{}.Fit(fit.Prepare(made(map[string]float64{names.PhaseBlocking: 12e3, names.PhaseIdle: 40e3}), fit.Settings{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"wakeup", "after_idle_awake"} {
+		if p := f.Parameters[name]; p.Status != params.StatusUnidentifiable || p.Why == "" {
+			t.Errorf("%s without its measurements: %+v", name, p)
+		}
+	}
+}
+
+// A size with enough timings has both tails, one with fewer only the nearer, and the smallest says why it has none.
+func TestTails(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	made := func(n int) *params.Fit {
+		d := &dataset.Dataset{Header: dataset.Header{Hosts: []dataset.Host{{Name: "a"}, {Name: "b"}}}}
+		for round := range 8 {
+			for _, x := range []int64{1, 100, 1000, 10_000} {
+				d.Samples = append(d.Samples, fittest.HalfTrips(rng, names.Pingpong, "", x, round, n, 10e3+float64(x)))
+			}
+		}
+		f, err := Tails{}.Fit(fit.Prepare(d, fit.Settings{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		fittest.CheckFit(t, Tails{}, f)
+		return f
+	}
+	for _, c := range []struct{ n, p99, p999 int }{{500, 4, 4}, {100, 4, 0}, {20, 0, 0}} {
+		f := made(c.n)
+		if a, b := len(f.Named("T_p99(x)").Points), len(f.Named("T_p999(x)").Points); a != c.p99 || b != c.p999 {
+			t.Errorf("8 rounds of %d: %d sizes with p99, %d with p999", c.n, a, b)
+		}
+		_, fn := f.Functions["T_p999"]
+		if p := f.Parameters["p999"]; (p.Status == params.StatusOK) != (c.p999 > 0) || p.Value == nil && p.Why == "" || fn != (c.p999 > 0) {
+			t.Errorf("8 rounds of %d: p999 %+v, function %t", c.n, p, fn)
+		}
+	}
+	// 1% of a normal distribution lies 2.326 deviations above its mean.
+	want := 10.001e-6 * (1 + 2.326*0.02)
+	if p := made(500).Parameters["p99"]; math.Abs(*p.Value/want-1) > 0.003 || p.CI95[0] > want || p.CI95[1] < want {
+		t.Errorf("p99 %g %v, want %g", *p.Value, *p.CI95, want)
+	}
+}

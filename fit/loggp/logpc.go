@@ -1,0 +1,184 @@
+package loggp
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"calib/fit"
+	"calib/fit/hyperbolic"
+	"calib/internal/dataset/names"
+	"calib/internal/params"
+)
+
+const sourceLoGPC = "Moritz, Frank 2001, section 5.1, eq. 7, 14"
+
+// LoGPC measures what contention adds to an injection of a remap, and holds the remaps against the model. T is the time
+// between two injections of a host alone, T_c with all hosts injecting to drawn destinations, T_n with all hosts
+// injecting to the next host each, so that no two messages of a kind share a host. For the smallest size, and with
+// _<size> for others:
+//
+//	C_n = (T_n − T)/2      contention per message for what messages between different hosts share, synchronous
+//	C_r = T_c − T_n        contention per injection for what messages of one host share: its interfaces and processor, synchronous
+//	inflation_sync = T_c/T, inflation_async = T_c/T
+//
+// so that T_c = T + 2·C_n + C_r (section 5.1.1). Nothing of it is fitted. Series hold T_c of every remap beside what
+// the model says (Machine.Cost) of the LogGP parameters of the run, and of a_c and b_c where the network behaves like a
+// shared medium.
+type LoGPC struct{}
+
+// Name implements fit.Model.
+func (LoGPC) Name() string { return "logpc" }
+
+// Needs implements fit.Model.
+func (LoGPC) Needs() []string { return []string{names.Remap} }
+
+// Fit implements fit.Model. It returns fit.ErrNeeds without a usable remap.
+func (m LoGPC) Fit(p *fit.Prepared) (*params.Fit, error) {
+	d, err := loadRemaps(p, m.Name())
+	if err != nil {
+		return nil, err
+	}
+	for _, bytes := range d.sizes() {
+		d.contention(bytes)
+		d.inflation(bytes, 1, "inflation_sync", "waits for a reply to each message")
+		d.inflation(bytes, 0, "inflation_async", "does not wait for replies")
+	}
+	in, err := inputs(p)
+	if err != nil && !errors.Is(err, ErrInputs) {
+		return nil, fmt.Errorf("model %s: %w", m.Name(), err)
+	}
+	if err != nil {
+		d.tabulate(func(s setting, measured float64) float64 { return measured })
+		d.fit.Add(params.Notef(params.RemapUnpredicted, "the remaps are not compared with the model: %v", err))
+		d.fit.JudgeTable()
+		return d.fit.Fit, nil
+	}
+	machine := in.Machine(nil)
+	d.tabulate(func(s setting, _ float64) float64 { return machine.Cost(d.remapOf(s)).Interval })
+	d.fit.Judge(math.NaN(), math.NaN(), d.fit.Series...)
+	d.judge(in)
+	return d.fit.Fit, nil
+}
+
+// inputs fits what the model takes of others: of LogGP, of messages alone, and of the hyperbolic model.
+func inputs(p *fit.Prepared) (Inputs, error) {
+	var fits []*params.Fit
+	for _, m := range []fit.Model{hyperbolic.Network{}, hyperbolic.Hyperbola{}, LogGP{}} {
+		f, err := m.Fit(p)
+		switch {
+		case err == nil:
+			fits = append(fits, f)
+		case !errors.Is(err, fit.ErrNeeds):
+			return Inputs{}, err
+		}
+	}
+	return InputsOf(fit.Collect(p, fits))
+}
+
+// contention records C_n and C_r of a size.
+func (d *remaps) contention(bytes int64) {
+	all, ok := d.largest(1, bytes)
+	if !ok {
+		return
+	}
+	apart, alone := all, all
+	apart.destinations, alone.injecting = names.DestinationsNext, 1
+	c, okC := d.point(all)
+	n, okN := d.point(apart)
+	t, okT := d.point(alone)
+	if !okC || !okN || !okT {
+		return
+	}
+	record := func(name, label string, of func(v []float64) float64) {
+		v := of(d.times.Values)
+		reps := d.times.Apply(func(r []float64) ([]float64, error) { return []float64{of(r)}, nil })
+		d.fit.Found(name+d.suffix(bytes), "s", label, v, d.times.Interval(v, reps, 0))
+	}
+	record("C_n", "contention for the network per message of a synchronous remap of "+fit.SizeWords(bytes),
+		func(v []float64) float64 { return (v[n] - v[t]) / 2 })
+	record("C_r", "contention for hosts per injection of a synchronous remap of "+fit.SizeWords(bytes),
+		func(v []float64) float64 { return v[c] - v[n] })
+}
+
+// inflation records T_c/T of a size.
+func (d *remaps) inflation(bytes, sync int64, name, which string) {
+	all, ok := d.largest(sync, bytes)
+	if !ok {
+		return
+	}
+	alone := all
+	alone.injecting = 1
+	c, okC := d.point(all)
+	t, okT := d.point(alone)
+	if !okC || !okT || d.times.Values[t] <= 0 {
+		return
+	}
+	v := d.times.Values[c] / d.times.Values[t]
+	reps := d.times.Apply(func(r []float64) ([]float64, error) { return []float64{r[c] / r[t]}, nil })
+	d.fit.Found(name+d.suffix(bytes), "1", "time between injections of "+fit.SizeWords(bytes)+" of a host that "+which+
+		", all hosts injecting over one alone", v, d.times.Interval(v, reps, 0))
+}
+
+// tabulate records T_c of all remaps by the number of hosts, with what is said of each.
+func (d *remaps) tabulate(says func(s setting, measured float64) float64) {
+	series := map[string]int{}
+	for _, s := range d.settings() {
+		if !s.together() {
+			continue
+		}
+		name := s.words()
+		k, ok := series[name]
+		if !ok {
+			k = len(d.fit.Series)
+			series[name] = k
+			d.fit.Series = append(d.fit.Series, params.Series{Name: name, Quantity: params.RemapTime, XName: "hosts", Factors: map[string]float64{
+				"sync": float64(s.sync), "bytes": float64(s.bytes), "destinations": float64(s.destinations), "span": float64(s.span)}})
+		}
+		i := d.table.Index[s]
+		v := d.times.Values[i]
+		d.fit.Series[k].Add(float64(s.hosts), v, d.times.Point(i), says(s, v), d.times.N[i])
+	}
+}
+
+// words name the series of a setting.
+func (s setting) words() string {
+	kind := "asynchronous"
+	if s.sync != 0 {
+		kind = "synchronous"
+	}
+	out := "T_c, " + kind + ", " + fit.SizeName(s.bytes) + ", " + [...]string{"drawn", "(i+p) mod P", "next"}[s.destinations]
+	if s.span > 0 {
+		out += fmt.Sprintf(" within %d", s.span)
+	}
+	return out
+}
+
+// paperError is the largest error of the model in its paper.
+const paperError = 0.12
+
+// judge says how far the model is from the remaps.
+func (d *remaps) judge(in Inputs) {
+	mean, worst, n := params.Misfit(d.fit.Series...)
+	if n == 0 {
+		return
+	}
+	where, off := "", 0.0
+	for _, s := range d.fit.Series {
+		for _, r := range s.Points {
+			if e := r.Relative(); math.Abs(e) > math.Abs(off) {
+				where, off = fmt.Sprintf("%s, %g hosts", s.Name, r.X), e
+			}
+		}
+	}
+	on := "hosts that share nothing but each other's interfaces (a switch: n = 1, k_d = 1, so that C_n is zero)"
+	if in.Medium != nil {
+		on = "a medium that all hosts share"
+	}
+	text := fmt.Sprintf("the model, by LogGP and for %s, is %.1f%% from the %d remaps on average and %.1f%% at most (%s)", on, 100*mean, n, 100*worst, where)
+	f := params.Notef(params.RemapPredicted, "%s", text)
+	if worst > paperError {
+		f = params.Warnf(params.RemapPredicted, "%s; in its paper it is within %.0f%%", text, 100*paperError)
+	}
+	d.fit.Add(f.With("mean", mean).With("worst", worst).With("remaps", float64(n)))
+}

@@ -1,0 +1,145 @@
+package loggp
+
+import "math"
+
+// Machine is hosts and their network, as a remap sees them. Times are in seconds.
+type Machine struct {
+	// Network is what all share; nil is nothing but their own interfaces, as on a switch: Cube{1, 1}.
+	Network Network
+	// Service is how long a message of m bytes occupies what the network shares. nil is 0.
+	Service func(m float64) float64
+	// OneWay is the time of a message of m bytes that meets no other, from its send until it is received: o_s + (m−1)·G
+	// + L + o_r.
+	OneWay func(m float64) float64
+	// Gap is how long a message of m bytes occupies a host's interface, going out or coming in: g + (m−1)·G. Both may
+	// go on at once.
+	Gap func(m float64) float64
+	// Packet is the payload of a packet [B]: longer messages are mixed with others. 0 is no bound.
+	Packet float64
+	// Busy is how long a processor is busy with one message that it sends and one that it receives: o_s + o_r.
+	Busy float64
+}
+
+// Remap is an all-to-all remap: each of Hosts injects messages of Bytes, one after the other.
+type Remap struct {
+	Hosts int
+	Bytes float64
+	// Sync is with replies as long as the request: a host injects when it has the reply to the message before.
+	Sync bool
+	// UnderWay is how many messages a host that does not wait for replies may have under way, at least 1.
+	UnderWay int
+	// Among is how many hosts each of them draws its destinations from; 1 where the hosts go through a permutation
+	// together, as (i+p) mod P, so that no two send to the same one. 0 is all others.
+	Among int
+}
+
+// Unlimited messages under way are so many that no host ever waits for one.
+const Unlimited = 1 << 30
+
+// Cost is the time of one injection of each host, with what contention adds to it.
+type Cost struct {
+	Interval float64 // T_c, the time between two injections of a host [s]
+	Alone    float64 // T, the same of a host that meets no other
+	Network  float64 // C_n of a message
+	Resource float64 // C_r of an injection: its waits at the interfaces of both hosts
+}
+
+// Inflation is T_c/T (eq. 14).
+func (c Cost) Inflation() float64 { return c.Interval / c.Alone }
+
+// Cost closes the model for a remap (eq. 7). With one message of a host under way, which is the paper's case,
+//
+//	T_c = 2·OneWay + 2·C_n + C_r,  synchronous (section 5.1.1),
+//	T_c = OneWay + C_n + C_r,      asynchronous, the next message after the last has arrived (eq. 7, 13),
+//
+// where C_n and C_r are of the rates that T_c makes. With W under way each still takes that long, so that by Little's
+// law
+//
+//	T_c = max(T, (OneWay + C_n + C_r)/W),  T = max(gap, o_s + o_r),
+//
+// and contention shows only where it is W times as long as a gap: where it is not, sends never wait (section 5.1.2).
+func (k Machine) Cost(r Remap) Cost {
+	if r.Among == 0 {
+		r.Among = r.Hosts - 1
+	}
+	gap, way := k.Gap(r.Bytes), k.OneWay(r.Bytes)
+	if r.Sync {
+		return k.close(r, closed{alone: 2 * way, loop: 2 * way, messages: 2, under: 1, gap: gap})
+	}
+	r.UnderWay = max(1, r.UnderWay)
+	under := float64(r.UnderWay)
+	return k.close(r, closed{alone: math.Max(math.Max(gap, k.Busy), way/under), loop: way, messages: 1, under: under, gap: gap})
+}
+
+// closed is the loop of one injection: T_c = max(alone, (loop + messages·C_n + C_r)/under), all in seconds but messages
+// and under.
+type closed struct{ alone, loop, messages, under, gap float64 }
+
+// close solves the loop: its right side falls as T_c grows. It is infinite where the network is asked for more than it
+// carries, so that T_c is never less than that takes.
+func (k Machine) close(r Remap, l closed) Cost {
+	c := Cost{Alone: l.alone}
+	over := func(interval float64) bool { // reports whether the loop takes longer than that
+		c.Network, c.Resource = k.contention(r, l, interval)
+		return (l.loop+l.messages*c.Network+c.Resource)/l.under > interval
+	}
+	lo, hi := l.alone, l.alone
+	for over(hi) {
+		lo, hi = hi, 2*hi
+	}
+	for hi-lo > precision*hi {
+		if mid := lo + (hi-lo)/2; over(mid) {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	over(hi)
+	c.Interval = hi
+	if hi > l.alone && c.Network > 0 { // a network that is full makes messages wait for what is left of the interval
+		c.Network = max(c.Network, (hi*l.under-l.loop-c.Resource)/l.messages)
+	}
+	return c
+}
+
+// precision is that of T_c.
+const precision = 1e-12
+
+// contention is C_n of a message and C_r of an injection while hosts inject at an interval.
+func (k Machine) contention(r Remap, l closed, interval float64) (cn, cr float64) {
+	if k.Network != nil && k.Service != nil {
+		cn = k.Network.Contention(Traffic{Hosts: r.Hosts, UnderWay: int(l.under), Rate: l.messages / interval,
+			Service: k.Service(r.Bytes), Turn: k.Service(k.packet(r.Bytes))})
+	}
+	if r.Among > 1 {
+		cr = ends(r, l.gap/interval, l.gap, k.Gap(k.packet(r.Bytes)))
+	}
+	return cn, cr
+}
+
+// packet is the length of a packet of a message [B].
+func (k Machine) packet(bytes float64) float64 {
+	if k.Packet > 0 {
+		return min(bytes, k.Packet)
+	}
+	return bytes
+}
+
+// ends is the wait of an injection at the interfaces of its hosts, each a queue for a gap that other messages load. A
+// host has, in an interval, one request and one reply going out, and one of each coming in. Of d hosts that may send to
+// one, d−1 are others.
+//
+//   - A request waits at the destination for the reply to that host's own request and for requests of others, the reply at its own host for
+//     requests. Neither waits to go out: what a host sends answers what came in, a gap or more apart.
+//   - A message without reply waits at its own host for those before it, and at the destination for those of all that send to it: of
+//     the W that each has under way, all but itself. A host's leave in order, and are taken to be served so.
+//
+// Processors are loaded less than the interfaces before them, which space what comes by the gap ≥ o.
+func ends(r Remap, load, gap, turn float64) float64 {
+	if !r.Sync {
+		under, all := float64(r.UnderWay), float64(r.UnderWay)*float64(r.Among)
+		return queue(load*(under-1)/under, gap, gap) + queue(load*(all-1)/all, gap, gap)
+	}
+	others := load * float64(r.Among-1) / float64(r.Among)
+	return queue(load+others, gap, turn) + queue(load, gap, turn)
+}

@@ -1,0 +1,211 @@
+package lsq
+
+import "math"
+
+// Line is y = C0 + C1·x.
+type Line struct{ C0, C1 float64 }
+
+// At returns y at x.
+func (l Line) At(x float64) float64 { return l.C0 + l.C1*x }
+
+// FitLine fits a line by weighted least squares; w nil makes residuals relative.
+func FitLine(x, y, w []float64) (Line, *Solution, error) {
+	w, err := OrRelative(y, w)
+	if err != nil {
+		return Line{}, nil, err
+	}
+	sol, err := Linear(withIntercept(x), y, w)
+	if err != nil {
+		return Line{}, nil, err
+	}
+	return Line{sol.Coef[0], sol.Coef[1]}, sol, nil
+}
+
+// HuberLine fits a line robustly to relative residuals.
+func HuberLine(x, y []float64) (Line, *Solution, error) {
+	w, err := RelativeWeights(y)
+	if err != nil {
+		return Line{}, nil, err
+	}
+	sol, err := Huber(withIntercept(x), y, w)
+	if err != nil {
+		return Line{}, nil, err
+	}
+	return Line{sol.Coef[0], sol.Coef[1]}, &sol.Solution, nil
+}
+
+// withIntercept returns the rows (1, x).
+func withIntercept(x []float64) [][]float64 {
+	rows, all := make([][]float64, len(x)), make([]float64, 2*len(x))
+	for i, v := range x {
+		rows[i] = all[2*i : 2*i+2]
+		rows[i][0], rows[i][1] = 1, v
+	}
+	return rows
+}
+
+// Intercept extrapolates times to size 0 by a line on relative residuals; a single size is its own limit. times may be
+// longer than sizes.
+func Intercept(sizes, times []float64) (float64, error) {
+	if len(sizes) == 1 {
+		return times[0], nil
+	}
+	l, _, err := FitLine(sizes, times[:len(sizes)], nil)
+	return l.C0, err
+}
+
+// OrRelative returns weights under which residuals are relative, where w is nil.
+func OrRelative(y, w []float64) ([]float64, error) {
+	if w != nil {
+		return w, nil
+	}
+	return RelativeWeights(y)
+}
+
+// Weights returns 1/variance of each value. A variance from a handful of rounds is itself uncertain by half, and
+// weights that follow its noise are worse than equal ones: the relative variance of each value is averaged with the
+// mean of all. Exact data weigh by 1/value².
+func Weights(values []float64, replicates [][]float64) []float64 {
+	rel := make([]float64, len(values))
+	mean := 0.0
+	for i, v := range values {
+		for _, r := range replicates {
+			d := (r[i] - v) / v
+			rel[i] += d * d / float64(len(replicates))
+		}
+		mean += rel[i] / float64(len(values))
+	}
+	w := make([]float64, len(values))
+	for i, v := range values {
+		share := 1.0
+		if mean > 0 {
+			share = (rel[i] + mean) / (2 * mean)
+		}
+		w[i] = 1 / (v * v * share)
+	}
+	return w
+}
+
+// WeightedMean is the least-squares constant.
+func WeightedMean(v, w []float64) float64 {
+	var sum, total float64
+	for i := range v {
+		sum += w[i] * v[i]
+		total += w[i]
+	}
+	return sum / total
+}
+
+// Proportional is the least-squares slope of a line through the origin.
+func Proportional(n, v, w []float64) float64 {
+	var sum, total float64
+	for i := range v {
+		sum += w[i] * n[i] * v[i]
+		total += w[i] * n[i] * n[i]
+	}
+	return sum / total
+}
+
+// SumOfSquares is Σ w·(y − at(x))².
+func SumOfSquares(x, y, w []float64, at func(float64) float64) float64 {
+	sum := 0.0
+	for i, v := range x {
+		d := y[i] - at(v)
+		sum += w[i] * d * d
+	}
+	return sum
+}
+
+// BIC is the Bayesian information criterion of n points fitted with q coefficients. Residuals are relative; smaller
+// ones than a billionth are rounding errors, and count as a billionth.
+func BIC(rss float64, n, q int) float64 {
+	return float64(n)*math.Log(math.Max(rss/float64(n), 1e-18)) + float64(q)*math.Log(float64(n))
+}
+
+// Clearly is by how much BIC must be lower for the richer of two models to be taken: strong evidence. Source: Kass,
+// Raftery 1995, Bayes factors, J. Am. Stat. Assoc. 90, section 3.2.
+const Clearly = 6
+
+// Predictor fits a curve to points.
+type Predictor func(x, y []float64) (func(float64) float64, error)
+
+// Up to mostAlone points LeaveOneOut leaves each out alone. More are left out in folds, so that a fit of n points that
+// takes O(n²) does so a bounded number of times.
+const mostAlone, folds = 100, 10
+
+// LeaveOneOut is the mean relative error at each point of a fit made without it. Of more than 100 points every tenth is
+// left out at a time (ten-fold cross-validation). Points that the fit fails without are left out of the mean. It
+// returns false where it always fails. Source: Breiman, Spector 1992, Submodel selection and evaluation in regression,
+// Int. Stat. Rev. 60, 291-319.
+func LeaveOneOut(x, y []float64, fit Predictor) (float64, bool) {
+	sum, n, step := 0.0, 0, len(x)
+	if len(x) > mostAlone {
+		step = folds
+	}
+	xs, ys := make([]float64, 0, len(x)), make([]float64, 0, len(y))
+	for first := range step {
+		xs, ys = xs[:0], ys[:0]
+		for i := range x {
+			if i%step != first {
+				xs, ys = append(xs, x[i]), append(ys, y[i])
+			}
+		}
+		predict, err := fit(xs, ys)
+		if err != nil {
+			continue
+		}
+		for i := first; i < len(x); i += step {
+			sum += math.Abs((y[i] - predict(x[i])) / y[i])
+			n++
+		}
+	}
+	if n == 0 {
+		return 0, false
+	}
+	return sum / float64(n), true
+}
+
+// minSizes is the fewest points that a line over a range is fitted to.
+const minSizes = 3
+
+// FitSegments fits straight lines over ranges of x to relative residuals; a line may be flat, and none falls. The ranges
+// end at breaks, or where there are none BIC finds them.
+func FitSegments(x, y, breaks []float64) (*Segments, error) {
+	w, err := RelativeWeights(y)
+	if err != nil {
+		return nil, err
+	}
+	return Segmented(x, y, w, SegmentOptions{AllowFlat: true, MinDistinct: minSizes, Breaks: breaks})
+}
+
+// WithinBreaks refits the lines between the breaks of seg: intercept and slope of each, in order.
+func WithinBreaks(x, y []float64, seg *Segments) ([]float64, error) {
+	var out []float64
+	k := 0
+	for _, g := range seg.Segments {
+		n := k + g.Distinct
+		l, err := segmentLine(x[k:n], y[k:n], g.Flat)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, l.C0, l.C1)
+		k = n
+	}
+	return out, nil
+}
+
+func segmentLine(x, y []float64, flat bool) (Line, error) {
+	if !flat {
+		l, _, err := FitLine(x, y, nil)
+		return l, err
+	}
+	rows := make([][]float64, len(y))
+	for i := range rows {
+		rows[i] = []float64{1}
+	}
+	sol, err := Relative(rows, y)
+	if err != nil {
+		return Line{}, err
+	}
+	return Line{sol.Coef[0], 0}, nil
+}
