@@ -13,7 +13,7 @@ SUITES := accuracy-paired accuracy-media accuracy-cluster accuracy-table accurac
 STAMP := $(shell test -d .git && git status --porcelain >/dev/null 2>&1 && echo -buildvcs=true)
 
 # What calib copies to hosts: an agent for each of these processors, packed into calib.
-AGENTS       := cmd/calib/internal/agents
+AGENTS       := cmd/calib/internal/measuring
 AGENT_ARCHS  ?= $(shell $(GO) env GOARCH)
 RELEASE_ARCHS := amd64 arm64
 MOST_COPIED  := 8388608 # bytes

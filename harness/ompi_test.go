@@ -12,10 +12,10 @@ import (
 	"strings"
 	"testing"
 
-	"calib/internal/openmpi"
 	"calib/internal/stats"
 	"calib/internal/units"
 	"calib/predict/tuned"
+	"calib/reports/export"
 )
 
 const sweptHeader = "collective | bytes | Open MPI's own | its time | with the rules | their time | saved | predicted"
@@ -47,7 +47,7 @@ func sweepCollectives(t *testing.T, r run) {
 	program, rules := filepath.Join(t.TempDir(), "sweep"), must(filepath.Abs(filepath.Join(r.dir, "ompi-rules.conf")))
 	must(output(interrupted, "mpicc", "-O2", "-o", program, "examples/mpi/sweep.c"))
 	arguments := repetitions + " " + strings.ReplaceAll(sizes, ",", " ") + " --"
-	for _, c := range openmpi.Collectives() {
+	for _, c := range export.Collectives() {
 		arguments += " " + c.Name
 	}
 	if err := os.WriteFile(rules, []byte(exported.Data.Content), 0o644); err != nil {

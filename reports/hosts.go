@@ -10,7 +10,6 @@ import (
 	"calib/internal/params"
 	"calib/internal/stats"
 	"calib/internal/units"
-	"calib/reports/similar"
 )
 
 const (
@@ -36,7 +35,7 @@ func (part HostsPart) Grids() []Grid {
 	return slices.DeleteFunc([]Grid{part.Spread, part.Groups, part.Odd, part.Near}, func(g Grid) bool { return len(g.Rows) == 0 })
 }
 
-// HostsOf returns the description of the hosts of p where there are more than similar.Many.
+// HostsOf returns the description of the hosts of p where there are more than ManyHosts.
 func HostsOf(p *params.Params) HostsPart {
 	part := HostsPart{
 		Spread: newGrid(Column{"figure", KindText}, Column{"least", KindNumber}, Column{"5%", KindNumber}, Column{"25%", KindNumber},
@@ -45,10 +44,10 @@ func HostsOf(p *params.Params) HostsPart {
 		Odd:    newGrid(Column{"odd host", KindText}, Column{"latency", KindNumber}, Column{"rate", KindNumber}, Column{"against the largest group", KindWords}),
 		Near:   newGrid(Column{"hosts near each other", KindNumber}, Column{"which", KindWords}),
 	}
-	if len(p.Run.Hosts) <= similar.Many || len(p.Pairs) == 0 {
+	if len(p.Run.Hosts) <= ManyHosts || len(p.Pairs) == 0 {
 		return part
 	}
-	h := similar.Of(p)
+	h := AlikeOf(p)
 	part.spread(p, h)
 	part.Says = append(part.Says, "A host's latency is that of a message between it and a typical host: half the round trip of a pair is taken as the sum of "+
 		"a part of each of its hosts. A host's rate is the best of its pairs.")
@@ -80,7 +79,7 @@ func were(n int) string {
 }
 
 // spread adds the quantiles of latencies and rates, of pairs and of hosts.
-func (part *HostsPart) spread(p *params.Params, h *similar.Hosts) {
+func (part *HostsPart) spread(p *params.Params, h *Alike) {
 	pairs := func(of func(params.Pair) *float64) []float64 {
 		var out []float64
 		for _, q := range p.Pairs {
@@ -109,7 +108,7 @@ func (part *HostsPart) spread(p *params.Params, h *similar.Hosts) {
 }
 
 // groupWords says into how many groups the hosts fall.
-func groupWords(h *similar.Hosts) string {
+func groupWords(h *Alike) string {
 	switch n := len(h.Groups); {
 	case n == 0:
 		return "No hosts are alike: no group is described."
@@ -130,7 +129,7 @@ func isAre(n int) string {
 }
 
 // near adds the groups of hosts that are near each other.
-func (part *HostsPart) near(h *similar.Hosts) {
+func (part *HostsPart) near(h *Alike) {
 	if len(h.Near) == 0 {
 		return
 	}
@@ -144,7 +143,7 @@ func (part *HostsPart) near(h *similar.Hosts) {
 }
 
 // against compares an odd host with the largest group.
-func against(q similar.Host) string {
+func against(q alikeHost) string {
 	var parts []string
 	for _, r := range []struct {
 		what  string

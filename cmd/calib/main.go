@@ -14,14 +14,12 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"calib/cmd/calib/internal/about"
-	"calib/cmd/calib/internal/cert"
 	"calib/cmd/calib/internal/command"
 	"calib/cmd/calib/internal/history"
-	"calib/cmd/calib/internal/lab"
 	"calib/cmd/calib/internal/measuring"
 	"calib/cmd/calib/internal/results"
 	"calib/internal/environ"
+	"calib/internal/exit"
 	"calib/internal/printable"
 )
 
@@ -31,8 +29,8 @@ func main() {
 
 // execute runs one command line and returns its exit code; README.md lists them.
 func execute(args []string) int {
-	if about.CompletionBehindDashes(args) {
-		return command.ExitOK // offers nothing
+	if completionBehindDashes(args) {
+		return exit.OK // offers nothing
 	}
 	args = command.HelpFlag(args)
 	ctx, stop := command.Interruptible(os.Stderr)
@@ -40,7 +38,7 @@ func execute(args []string) int {
 	app := newApp()
 	err := app.RunContext(ctx, command.FlagsFirst(app.Commands, args))
 	if ctx.Err() != nil && (err == nil || errors.Is(err, context.Canceled)) {
-		err = command.WithCode(command.ExitInterrupted, command.ErrInterrupted)
+		err = exit.With(exit.Interrupted, exit.ErrInterrupted)
 	}
 	return command.Report(app.Writer, app.ErrWriter, command.WantsJSON(args), command.NameOf(app.Commands, args[1:]), err)
 }
@@ -51,29 +49,29 @@ func newApp() *cli.App {
 		Usage:   "measure a cluster's network and calibrate communication cost models",
 		Version: environ.Version(),
 		Writer:  &printable.Writer{To: os.Stdout}, ErrWriter: &printable.Writer{To: os.Stderr},
-		Flags: about.RootFlags(),
+		Flags: rootFlags(),
 		Description: "calib run --local 4         calibrate four agents on this machine\n" +
 			"calib run --hosts hosts.txt  calibrate a cluster; needs nothing but ssh\n" +
 			"Exit codes: 0 done, 1 failed, 2 wrong use, 3 regression, 4 partial (saved), 5 inconclusive, 130 interrupted (saved).",
 		DisableSliceFlagSeparator: true, // a host range holds commas: node[01-03,7]
 		EnableBashCompletion:      true,
 		HideHelpCommand:           true,
-		HideVersion:               true, // about.RootFlags has it
-		Before:                    about.CheckRoot,
+		HideVersion:               true, // rootFlags has it
+		Before:                    checkRoot,
 		ExitErrHandler:            func(*cli.Context, error) {}, // execute decides the exit code
 		OnUsageError:              usageError,
 		Commands: withUsage([]*cli.Command{
 			measuring.RunCommand(), measuring.MeasureCommand(), results.FitCommand(), results.ReportCommand(), measuring.PlanCommand(), measuring.DoctorCommand(),
 			measuring.ValidateCommand(), measuring.SelfcheckCommand(), results.PredictCommand(), results.ExportCommand(), results.ImportCommand(), results.CompareCommand(), results.GateCommand(), history.Command(), history.BaselineCommand(),
-			measuring.HostsCommand(), lab.Command(), measuring.AgentCommand(), cert.Command(), about.SchemaCommand(), about.CompletionCommand(), about.ManCommand(),
+			measuring.HostsCommand(), labCommand(), measuring.AgentCommand(), certCommand(), schemaCommand(), completionCommand(), manCommand(),
 		}),
 		Action: func(c *cli.Context) error {
 			if c.Bool("version") {
-				return about.PrintVersion(c)
+				return printVersion(c)
 			}
 			if c.Args().Present() {
 				name := c.Args().First()
-				return command.Usagef("no command %q. %s calib --help lists them", name, cli.SuggestCommand(c.App.Commands, name))
+				return exit.Usagef("no command %q. %s calib --help lists them", name, cli.SuggestCommand(c.App.Commands, name))
 			}
 			return cli.ShowAppHelp(c)
 		},
@@ -95,7 +93,7 @@ func usageError(c *cli.Context, err error, _ bool) error {
 	if c != nil && c.Command != nil && c.Command.HelpName != "" {
 		name = c.Command.HelpName
 	}
-	return command.Usagef("%w%s (see %s --help)", err, advice(c, err), name)
+	return exit.Usagef("%w%s (see %s --help)", err, advice(c, err), name)
 }
 
 // advice names the flag that is most like one that there is not, and says how a time is written.

@@ -18,7 +18,6 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"golang.org/x/sys/unix"
 
-	"calib/cmd/calib/internal/about"
 	"calib/internal/dataset"
 	"calib/internal/needs"
 	"calib/internal/rundir"
@@ -195,7 +194,7 @@ func cmdCapture(ts *testscript.TestScript, neg bool, args []string) {
 
 func cmdConforms(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, len(args) == 2, neg, "conforms SCHEMA FILE")
-	all, err := about.Schemas()
+	all, err := schemas()
 	ts.Check(err)
 	all["any"] = &jsonschema.Schema{}
 	s := all[args[0]]

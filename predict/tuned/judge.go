@@ -5,16 +5,16 @@ import (
 	"math"
 	"slices"
 
-	"calib/internal/openmpi"
 	"calib/internal/params"
 	"calib/predict"
+	"calib/reports/export"
 )
 
 // judge decides for one collective and number of hosts.
 type judge struct {
 	p     *params.Params
 	q     *predict.Predictor
-	c     openmpi.Collective
+	c     export.Collective
 	hosts int
 }
 

@@ -11,9 +11,9 @@ import (
 	"fmt"
 	"slices"
 
-	"calib/internal/openmpi"
 	"calib/internal/params"
 	"calib/predict"
+	"calib/reports/export"
 )
 
 // Settings of Rules.
@@ -48,17 +48,17 @@ type Decision struct {
 }
 
 // Rules decides for every collective, number of hosts and size. It returns an error where no model can be made of p.
-func Rules(p *params.Params, s Settings) ([]openmpi.Rules, []Decision, error) {
+func Rules(p *params.Params, s Settings) ([]export.Rules, []Decision, error) {
 	q, err := predict.New(p, nil, predict.Settings{Seed: s.Seed})
 	if err != nil {
 		return nil, nil, err
 	}
-	var rules []openmpi.Rules
+	var rules []export.Rules
 	var all []Decision
 	sizes := slices.Compact(slices.Sorted(slices.Values(s.Bytes)))
-	for _, c := range openmpi.Collectives() {
+	for _, c := range export.Collectives() {
 		for _, hosts := range slices.Compact(slices.Sorted(slices.Values(s.Hosts))) {
-			r := openmpi.Rules{Collective: c, Ranks: hosts}
+			r := export.Rules{Collective: c, Ranks: hosts}
 			for i, m := range sizes {
 				to := 2*m - 1
 				if i+1 < len(sizes) {
@@ -66,7 +66,7 @@ func Rules(p *params.Params, s Settings) ([]openmpi.Rules, []Decision, error) {
 				}
 				d := (&judge{p, q, c, hosts}).decide(m, to)
 				all = append(all, d)
-				r.Rules = append(r.Rules, openmpi.Rule{Bytes: c.Size(m, hosts), Algorithm: d.taken.Algorithm, Fanout: d.taken.Fanout,
+				r.Rules = append(r.Rules, export.Rule{Bytes: c.Size(m, hosts), Algorithm: d.taken.Algorithm, Fanout: d.taken.Fanout,
 					Segment: d.taken.Segment, Note: d.String()})
 				r.Until = c.Size(to+1, hosts) - 1
 			}

@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"calib/bench/pattern"
-	"calib/internal/openmpi"
 	"calib/internal/params"
 	"calib/predict"
+	"calib/reports/export"
 )
 
 const us = 1e-6
@@ -82,7 +82,7 @@ func TestRules(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(rules) != 2*len(openmpi.Collectives()) || len(all) != 2*len(rules) {
+	if len(rules) != 2*len(export.Collectives()) || len(all) != 2*len(rules) {
 		t.Fatalf("%d lists of %d decisions", len(rules), len(all))
 	}
 	for _, r := range rules {
@@ -110,7 +110,7 @@ func TestUnknownDefault(t *testing.T) {
 			t.Errorf("%+v", d)
 		}
 	}
-	c, err := openmpi.Find("allreduce")
+	c, err := export.FindCollective("allreduce")
 	if err != nil {
 		t.Fatal(err)
 	}

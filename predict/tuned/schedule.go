@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"calib/bench/pattern"
-	"calib/internal/openmpi"
+	"calib/reports/export"
 )
 
 // Option is one way to perform a collective: the number of an algorithm, and its parameters in a rule.
@@ -42,7 +42,7 @@ var asFixed = map[string]map[int]int{"bcast": {2: 3}, "allreduce": {5: 4}, "allt
 
 // Options lists how a collective may be performed on that many hosts with m bytes: every algorithm, segmented ones
 // whole and in segments that are shorter than the message.
-func Options(c openmpi.Collective, hosts, m int) []Option {
+func Options(c export.Collective, hosts, m int) []Option {
 	var out []Option
 	for _, r := range rows[c.Name] {
 		p, ok := r.of(c, hosts, m)
@@ -61,7 +61,7 @@ func Options(c openmpi.Collective, hosts, m int) []Option {
 
 // Schedule is the pattern of messages that an option sends for m bytes, if calib has it. Option{} is the compiled-in
 // decision.
-func Schedule(c openmpi.Collective, o Option, hosts, m int) (pattern.Pattern, bool) {
+func Schedule(c export.Collective, o Option, hosts, m int) (pattern.Pattern, bool) {
 	if o.Algorithm == 0 {
 		o = Default(c, hosts, m)
 	}
@@ -74,7 +74,7 @@ func Schedule(c openmpi.Collective, o Option, hosts, m int) (pattern.Pattern, bo
 }
 
 // Default is what the compiled-in decision takes, as one of Options where it is.
-func Default(c openmpi.Collective, hosts, m int) Option {
+func Default(c export.Collective, hosts, m int) Option {
 	n := c.Fixed(hosts, m)
 	if same, ok := asFixed[c.Name][n]; ok {
 		n = same
@@ -82,7 +82,7 @@ func Default(c openmpi.Collective, hosts, m int) Option {
 	return Option{Algorithm: n}
 }
 
-func (r row) of(c openmpi.Collective, hosts, m int) (pattern.Pattern, bool) {
+func (r row) of(c export.Collective, hosts, m int) (pattern.Pattern, bool) {
 	if r.pattern == pattern.Linear.Algorithm && c.Name == pattern.Linear.Operation {
 		return pattern.Linear, true
 	}

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"calib/bench/pattern"
-	"calib/internal/openmpi"
+	"calib/reports/export"
 )
 
 // way is one direction between two ranks, sums what went there.
@@ -30,7 +30,7 @@ func TestTraffic(t *testing.T) {
 	seen := map[string]map[int]bool{}
 	for in := bufio.NewScanner(f); in.Scan(); {
 		fields := strings.Fields(in.Text())
-		c, err := openmpi.Find(fields[0])
+		c, err := export.FindCollective(fields[0])
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"github.com/goccy/go-yaml"
-
-	"calib/reports/export/input"
 )
 
 // astraSim is what the file says of a switch.
@@ -49,7 +47,7 @@ func readAstraSim(file []byte) (astraSim, error) {
 	return a, nil
 }
 
-func checkAstraSim(file []byte, in *input.Input) error {
+func checkAstraSim(file []byte, in *input) error {
 	a, err := readAstraSim(file)
 	if err != nil {
 		return err
@@ -58,7 +56,7 @@ func checkAstraSim(file []byte, in *input.Input) error {
 	if err != nil {
 		return err
 	}
-	if n := in.HostCount(); in.Err() != nil || n != a.npus {
+	if n := in.hostCount(); in.err != nil || n != a.npus {
 		return mismatch("npus_count", float64(a.npus), float64(n), "hosts")
 	}
 	for _, x := range checkedSizes {
@@ -84,9 +82,9 @@ func TestLogGPFallback(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := &input.Input{Params: p}
+	in := &input{Params: p}
 	m := logGPOf(in)
-	if err := in.Err(); err != nil {
+	if err := in.err; err != nil {
 		t.Fatal(err)
 	}
 	if got, want := a.at(1448)*1e-9, m.at(1448); !within(got, want, 1e-9) {

@@ -5,8 +5,6 @@ import (
 	"math"
 
 	"github.com/goccy/go-yaml"
-
-	"calib/reports/export/input"
 )
 
 // readAtlahs reads a configuration.
@@ -33,13 +31,13 @@ func readAtlahs(file []byte) (simulator, error) {
 	return simulator{logGOPS{l: *c.L, o: *c.O, g: *c.G, perByte: *c.PerByte, gb: *c.GB, unit: nanosecond}, true}, nil
 }
 
-func checkAtlahs(file []byte, in *input.Input) error {
+func checkAtlahs(file []byte, in *input) error {
 	q, err := readAtlahs(file)
 	if err != nil {
 		return err
 	}
 	m := logGPOf(in)
-	if err := in.Err(); err != nil {
+	if err := in.err; err != nil {
 		return err
 	}
 	m.perByte = 0 // ATLAHS has O 0

@@ -9,7 +9,6 @@ import (
 	"strconv"
 
 	"calib/internal/printable"
-	"calib/reports/export/input"
 )
 
 // parseCell reads what cell writes.
@@ -48,13 +47,13 @@ func readCSV(file []byte) ([]row, error) {
 	return out, nil
 }
 
-func checkCSV(file []byte, in *input.Input) error {
+func checkCSV(file []byte, in *input) error {
 	got, err := readCSV(file)
 	if err != nil {
 		return err
 	}
 	want := rowsOf(in)
-	if err := in.Err(); err != nil {
+	if err := in.err; err != nil {
 		return err
 	}
 	if len(got) != len(want) {

@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
-	"calib/reports/export/input"
 )
 
 // dimemas is what of a configuration bears on messages between nodes.
@@ -122,7 +120,7 @@ func (d dimemas) transfer(n int, x float64) float64 {
 	return d.startup + turns*x/(d.bandwidth*dimemasMB)
 }
 
-func checkDimemas(file []byte, in *input.Input) error {
+func checkDimemas(file []byte, in *input) error {
 	d, err := readDimemas(file)
 	if err != nil {
 		return err
@@ -131,8 +129,8 @@ func checkDimemas(file []byte, in *input.Input) error {
 	if err != nil {
 		return err
 	}
-	nodes := in.HostCount()
-	if err := in.Err(); err != nil {
+	nodes := in.hostCount()
+	if err := in.err; err != nil {
 		return err
 	}
 	for _, x := range checkedSizes {
@@ -140,7 +138,7 @@ func checkDimemas(file []byte, in *input.Input) error {
 			return mismatch(fmt.Sprintf("the time of %g bytes", x), got, a.at(x), "s")
 		}
 	}
-	bc, ok := in.Found("b_c")
+	bc, ok := in.found("b_c")
 	switch {
 	case d.nodes != nodes:
 		return mismatch("the number of nodes", float64(d.nodes), float64(nodes), "hosts")

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"calib/predict/network"
-	"calib/reports/export/input"
 )
 
 // emulatedPath is what an emulator must add to hosts that have costs of their own: a delay and a time per byte of
@@ -30,11 +29,11 @@ const (
 )
 
 // emulatedPathOf takes the delay from LogGP's L, without the overheads of the hosts, else from α, with them.
-func emulatedPathOf(in *input.Input) (q emulatedPath) {
-	in.WarnOfSlowPairs()
-	in.Warnf("the hosts' own costs come on top, and segmentation offload (TSO, GSO) must be off, or the queue counts " +
+func emulatedPathOf(in *input) (q emulatedPath) {
+	in.warnOfSlowPairs()
+	in.warnf("the hosts' own costs come on top, and segmentation offload (TSO, GSO) must be off, or the queue counts " +
 		"bundles of packets as one")
-	v, err := in.NeedAll("L", "G")
+	v, err := in.needAll("L", "G")
 	q.delay, q.perByte = v[0], v[1]
 	from := []string{"L", "G"}
 	if err != nil || !(v[0] > 0) {
@@ -42,22 +41,22 @@ func emulatedPathOf(in *input.Input) (q emulatedPath) {
 		if other != nil && err != nil {
 			other = fmt.Errorf("%w; or else %w", err, other)
 		}
-		in.Fail(other)
+		in.fail(other)
 		q.delay, q.perByte, from = a.alpha, a.beta, a.from
-		in.Warnf("the delay is a whole message's, with the overheads of both hosts in it: L is not known, or zero")
+		in.warnf("the delay is a whole message's, with the overheads of both hosts in it: L is not known, or zero")
 	}
-	q.packet, err = in.Need("packet")
-	in.Fail(err)
+	q.packet, err = in.need("packet")
+	in.fail(err)
 	switch {
 	case !(q.delay > 0) || !(q.perByte > 0) || !(q.packet >= 1):
-		in.Failf("delay %g s, %g s/B, packets of %g B: %w: they must be positive", q.delay, q.perByte, q.packet, ErrLimit)
+		in.failf("delay %g s, %g s/B, packets of %g B: %w: they must be positive", q.delay, q.perByte, q.packet, ErrLimit)
 	case q.delay > longestDelay:
-		in.Failf("delay %g s: %w: netem takes up to %.2g s", q.delay, ErrLimit, longestDelay)
+		in.failf("delay %g s: %w: netem takes up to %.2g s", q.delay, ErrLimit, longestDelay)
 	}
-	in.ShowUsed(append(from, "packet")...)
-	if b, ok := in.Found("B_L"); ok && b > 0 {
+	in.showUsed(append(from, "packet")...)
+	if b, ok := in.found("B_L"); ok && b > 0 {
 		q.queue = b
-		in.ShowUsed("B_L")
+		in.showUsed("B_L")
 	}
 	return q
 }
@@ -77,7 +76,7 @@ func (q emulatedPath) payloadTime(x, rate float64) float64 {
 }
 
 // micro writes a time [s] in µs with whole ns, as tc reads it.
-func micro(s float64) string { return input.Decimal(s*1e6, 3) + "us" }
+func micro(s float64) string { return decimal(s*1e6, 3) + "us" }
 
 // mininetMax is the largest bw [Mbit/s] of TCIntf, bwParamMax.
 const mininetMax = 1000
@@ -89,19 +88,19 @@ const mininetMax = 1000
 // script its own, so none may have the name of one of its own (bin/mn: HOSTS, SWITCHES, LINKS, …).
 //
 // Mininet ignores a bw above 1000; that is an error here.
-func writeMininet(in *input.Input) []byte {
-	q, hosts := emulatedPathOf(in), in.HostCount()
+func writeMininet(in *input) []byte {
+	q, hosts := emulatedPathOf(in), in.hostCount()
 	bandwidth := q.rate() / 1e6 // Mbit/s
 	if bandwidth > mininetMax || bandwidth < 1e-3 {
-		in.Failf("bw %g Mbit/s: %w: Mininet takes 0.001 to %d and ignores others; target tc has no such limit", bandwidth,
+		in.failf("bw %g Mbit/s: %w: Mininet takes 0.001 to %d and ignores others; target tc has no such limit", bandwidth,
 			ErrLimit, mininetMax)
 	}
 	delay, queue := q.delay/2, "None" // of one end of a link [s]; packets at the switch's end
 	if q.queue > 0 {
 		queue = strconv.Itoa(q.limit(delay))
 	}
-	in.Warnf("Mininet lets the first 15 kB after a pause pass without the limit of the rate")
-	return in.Render(templates, "mininet", map[string]any{
+	in.warnf("Mininet lets the first 15 kB after a pause pass without the limit of the rate")
+	return in.render(templates, "mininet", map[string]any{
 		"names": strings.Join(in.Params.Run.Hosts, ", "), "hosts": hosts, "headers": headerBytes, "packet": q.packet,
 		"bandwidth": bandwidth, "delay": micro(delay), "queue": queue,
 	})
@@ -124,16 +123,16 @@ type netem struct {
 }
 
 // netemOf splits the way of one byte into delay and rate.
-func netemOf(q emulatedPath, in *input.Input) netem {
+func netemOf(q emulatedPath, in *input) netem {
 	n := netem{device: cmp.Or(in.Device, tcDevice), rate: math.Round(q.rate())}
 	n.delay = q.delay - q.payloadTime(1, n.rate)
 	switch {
 	case !deviceName.MatchString(n.device):
-		in.Failf("network device %q: %w: up to 15 letters, digits and _.:@-", n.device, ErrOption)
+		in.failf("network device %q: %w: up to 15 letters, digits and _.:@-", n.device, ErrOption)
 	case !(n.rate >= 8) || n.rate > 1e15:
-		in.Failf("rate %g bit/s: %w of tc", q.rate(), ErrLimit)
+		in.failf("rate %g bit/s: %w of tc", q.rate(), ErrLimit)
 	case n.delay < 0:
-		in.Failf("delay %g s: %w: a packet of one byte needs %g s at the rate of 1/G alone, more than L", q.delay, ErrLimit,
+		in.failf("delay %g s: %w: a packet of one byte needs %g s at the rate of 1/G alone, more than L", q.delay, ErrLimit,
 			q.payloadTime(1, n.rate))
 	}
 	if q.queue > 0 {
@@ -149,16 +148,16 @@ func netemOf(q emulatedPath, in *input.Input) netem {
 // A packet of one byte takes delay + (1 + headers)/rate, which is L, and k full ones k·p·G more than none. netem's
 // overhead argument could take the headers off, but a packet shorter than they are would then block the device
 // (net/sched/sch_netem.c: the length is unsigned), so they are in the rate.
-func writeTC(in *input.Input) []byte {
+func writeTC(in *input) []byte {
 	q := emulatedPathOf(in)
 	n := netemOf(q, in)
 	if n.limit > 0 {
-		in.Warnf("limit holds B_L and the packets on their way, at the sender: netem has no port that several senders fill")
+		in.warnf("limit holds B_L and the packets on their way, at the sender: netem has no port that several senders fill")
 	} else if held := q.limit(n.delay); held > netemDefault {
-		in.Warnf("%d packets are on their way at full rate, and netem drops above %d: B_L is not known, set limit yourself",
+		in.warnf("%d packets are on their way at full rate, and netem drops above %d: B_L is not known, set limit yourself",
 			held, netemDefault)
 	}
-	return in.Render(templates, "tc", map[string]any{
+	return in.render(templates, "tc", map[string]any{
 		"names": strings.Join(in.Params.Run.Hosts, ", "), "headers": headerBytes, "packet": q.packet,
 		"device": n.device, "delay": micro(n.delay), "rate": n.rate, "limit": n.limit,
 	})
@@ -170,40 +169,40 @@ const MaxSlowdown = 1e6
 // writeLab writes a lab file (docs/LAB.md): a network of calib lab that has the run's parameters, with the hosts and
 // pairs that the run names as slow. The translation is that of the calibrated simulation (package network). A network
 // that the lab cannot play on time is slowed by a factor, which the file states.
-func writeLab(in *input.Input) []byte {
+func writeLab(in *input) []byte {
 	if in.Slowdown != 0 && !(in.Slowdown >= 1 && in.Slowdown <= MaxSlowdown) {
-		in.Failf("a slowdown of %g: %w: want 1 to %g", in.Slowdown, ErrOption, MaxSlowdown)
+		in.failf("a slowdown of %g: %w: want 1 to %g", in.Slowdown, ErrOption, MaxSlowdown)
 		return nil
 	}
 	n, err := network.Of(in.Params)
 	switch {
 	case errors.Is(err, network.ErrParameters):
-		in.Fail(noNetwork(in, err))
+		in.fail(noNetwork(in, err))
 		return nil
 	case err != nil:
-		in.Failf("%w: %w", err, ErrLimit)
+		in.failf("%w: %w", err, ErrLimit)
 		return nil
 	}
-	in.Use(n.From...)
-	hosts := in.HostCount()
+	in.use(n.From...)
+	hosts := in.hostCount()
 	if hosts == 0 {
 		return nil
 	}
 	c, err := n.Copy(in.Params, hosts, in.Slowdown)
 	if err != nil {
-		in.Failf("%w: %w", err, ErrLimit)
+		in.failf("%w: %w", err, ErrLimit)
 		return nil
 	}
 	for _, w := range append(n.Notes, c.Notes...) {
-		in.Warnf("%s", input.OneLine(w))
+		in.warnf("%s", oneLine(w))
 	}
-	in.Warnf("the lab's hosts have calls and wake-ups of their own, which add up to 30 µs to a message")
+	in.warnf("the lab's hosts have calls and wake-ups of their own, which add up to 30 µs to a message")
 	var functions []string
 	for _, name := range n.From {
 		if f, ok := in.Params.Functions[name]; ok && f.Usable() {
 			functions = append(functions, f.Words(name))
 		} else {
-			in.ShowUsed(name)
+			in.showUsed(name)
 		}
 	}
 	data := map[string]any{"functions": functions, "lines": c.Spec.Lines(), "slowdown": "", "hosts": []string(nil)}
@@ -213,22 +212,22 @@ func writeLab(in *input.Input) []byte {
 	if in.Hosts == 0 {
 		data["hosts"] = in.Params.Run.Hosts
 	}
-	return in.Render(templates, "lab", data)
+	return in.render(templates, "lab", data)
 }
 
 // noNetwork is the error of a run that describes no network: of class ErrMissing, with the reasons why what would do
 // must not be used.
-func noNetwork(in *input.Input, err error) error {
+func noNetwork(in *input, err error) error {
 	var withheld []error
 	for _, name := range []string{"a", "b", "alpha", "beta"} {
 		if q := in.Params.Parameters[name]; q.Estimate != nil && q.Value == nil {
-			_, e := in.Need(name)
+			_, e := in.need(name)
 			withheld = append(withheld, e)
 		}
 	}
 	for _, name := range []string{"g_s", "L"} {
 		if f, ok := in.Params.Functions[name]; ok && !f.Usable() {
-			withheld = append(withheld, in.NoFunction(name))
+			withheld = append(withheld, in.noFunction(name))
 		}
 	}
 	if len(withheld) == 0 {

@@ -18,21 +18,28 @@ import (
 	"strings"
 
 	"calib/internal/params"
-	"calib/reports/export/input"
-	"calib/reports/export/simgrid"
 )
 
-// Classes of errors, beside those of package input.
+// Classes of errors.
 var (
 	// ErrTarget reports a target that does not exist.
-	ErrTarget  = errors.New("no such export target")
-	ErrMissing = input.ErrMissing
-	ErrLimit   = input.ErrLimit
-	ErrOption  = input.ErrOption
+	ErrTarget = errors.New("no such export target")
+	// ErrMissing reports a parameter that a target needs and the run has not measured.
+	ErrMissing = errors.New("not measured")
+	// ErrLimit reports a value that a target's format cannot hold.
+	ErrLimit = errors.New("beyond what the format can hold")
+	// ErrOption reports an option that a target cannot take.
+	ErrOption = errors.New("not possible for this target")
 )
 
 // Options of an export. The zero value means the defaults.
-type Options = input.Options
+type Options struct {
+	Hosts    int     // in the target's system; 0 is the run's own
+	Device   string  // network interface in commands; "" means eth0
+	Slowdown float64 // how many times slower the target's network is; 0 is as little as the target needs
+	Rules    []Rules // choices of Open MPI's algorithms, for the targets that are made of them
+	Version  string  // of calib, for comments in the file; "" is left out
+}
 
 // Target is another program's input file.
 type Target struct {
@@ -47,7 +54,7 @@ type Target struct {
 	Slowdown bool
 	// Rules: the file is made of Options.Rules; for other targets they are an error.
 	Rules bool
-	write func(in *input.Input) []byte
+	write func(in *input) []byte
 }
 
 // Targets lists every target, in the order of their names.
@@ -77,7 +84,7 @@ func Targets() []Target {
 			About: "Apache Otava: CSV of one row, time, commit (the run's ID), and every number of the run"},
 		{Name: "prometheus", File: "calib.prom", write: writePrometheus, NoHosts: true,
 			About: "Prometheus: gauges for the textfile collector of node_exporter, without time stamps"},
-		{Name: "simgrid", File: "platform.xml", write: simgrid.Write,
+		{Name: "simgrid", File: "platform.xml", write: writeSimGrid,
 			About: "SimGrid platform file for smpirun: hosts, links, routes, and SMPI's overheads and factors"},
 		{Name: "tc", File: "netem.sh", write: writeTC, NoHosts: true, Device: true,
 			About: "Linux tc netem: script that sets delay and rate on every host, and removes them"},
@@ -104,7 +111,7 @@ var templates embed.FS
 // Export returns the file of a target. Warnings say what the format cannot express or has rounded. Errors are of class
 // ErrMissing, ErrLimit or ErrOption.
 func (t Target) Export(p *params.Params, o Options) (file []byte, warnings []string, err error) {
-	in := &input.Input{Params: p, Options: o}
+	in := &input{Params: p, Options: o}
 	for _, option := range []struct {
 		refused bool
 		name    string
@@ -113,16 +120,16 @@ func (t Target) Export(p *params.Params, o Options) (file []byte, warnings []str
 		{o.Slowdown != 0 && !t.Slowdown, "a slowdown"}, {len(o.Rules) > 0 && !t.Rules, "rules of collectives"},
 	} {
 		if option.refused {
-			in.Failf("%s: %w", option.name, ErrOption)
+			in.failf("%s: %w", option.name, ErrOption)
 		}
 	}
-	if in.Err() == nil {
+	if in.err == nil {
 		file = t.write(in)
 	}
-	if err := in.Err(); err != nil {
+	if err := in.err; err != nil {
 		return nil, nil, fmt.Errorf("export to %s: %w", t.Name, err)
 	}
-	return file, in.Warnings(), nil
+	return file, in.allWarnings(), nil
 }
 
 const nanosecond = 1e-9 // s

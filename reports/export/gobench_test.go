@@ -5,8 +5,6 @@ import (
 	"fmt"
 
 	"golang.org/x/perf/benchfmt"
-
-	"calib/reports/export/input"
 )
 
 // readGobench reads benchmarks with the package that benchstat reads them with: values by name and tidied unit.
@@ -27,13 +25,13 @@ func readGobench(file []byte) ([]*benchfmt.Result, error) {
 	return out, nil
 }
 
-func checkGobench(file []byte, in *input.Input) error {
+func checkGobench(file []byte, in *input) error {
 	got, err := readGobench(file)
 	if err != nil {
 		return err
 	}
 	want := benchmarksOf(in)
-	if err := in.Err(); err != nil {
+	if err := in.err; err != nil {
 		return err
 	}
 	if len(got) != len(want) {

@@ -9,18 +9,17 @@ import (
 
 	"calib/internal/netspec"
 	"calib/internal/params"
-	"calib/reports/export/input"
 )
 
 // checkLab reads a lab file as calib lab does: what a message takes there, over the slowdown, is what the run's
 // parameters say.
-func checkLab(file []byte, in *input.Input) error {
+func checkLab(file []byte, in *input) error {
 	s, err := netspec.Parse(file)
 	if err != nil || s.Slowdown < 1 {
 		return syntax("%v", err)
 	}
-	hosts := in.HostCount()
-	if in.Err() != nil || s.Hosts != hosts {
+	hosts := in.hostCount()
+	if in.err != nil || s.Hosts != hosts {
 		return mismatch("the number of hosts", float64(s.Hosts), float64(hosts), "")
 	}
 	p := in.Params
@@ -135,7 +134,7 @@ func TestLabGolden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := checkLab(file, &input.Input{Params: labFixture()}); err != nil {
+	if err := checkLab(file, &input{Params: labFixture()}); err != nil {
 		t.Error(err)
 	}
 	if got := (s.Way(3, 0, 1, 2) + s.Way(0, 3, 1, 2)) / 2 / s.Way(0, 1, 1, 2); !within(got, 1.5, 1e-3) {

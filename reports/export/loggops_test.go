@@ -10,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"calib/internal/params"
-	"calib/reports/export/input"
 )
 
 // simulator is LogGOPSim or ATLAHS with its parameters.
@@ -159,13 +158,13 @@ func (q simulator) compare(m logGP) error {
 	for _, s := range []int64{1, 64, 1448, 65536, 1 << 20} {
 		one := q.tree(2, s, false)[1]
 		if got, want := float64(one)*q.unit, m.at(float64(s)); !within(got, want, q.rounding(1, s)) {
-			return mismatch("the time of a message of "+input.Number(float64(s))+" bytes", got, want, "s")
+			return mismatch("the time of a message of "+number(float64(s))+" bytes", got, want, "s")
 		}
 		const hosts, path = 8, 6 // at most three messages one after the other and three spacings
 		want := m.broadcast(hosts, float64(s))
 		for v, t := range q.tree(hosts, s, false) {
 			if got := float64(t) * q.unit; !within(got, want[v], q.rounding(path, s)) {
-				return mismatch("the end of a broadcast of "+input.Number(float64(s))+" bytes at host "+input.Number(float64(v)), got, want[v], "s")
+				return mismatch("the end of a broadcast of "+number(float64(s))+" bytes at host "+number(float64(v)), got, want[v], "s")
 			}
 		}
 	}

@@ -4,8 +4,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-
-	"calib/reports/export/input"
 )
 
 // readLogGOPSim reads the command line, as LogGOPSim's option parser does, and the unit of the comment.
@@ -48,13 +46,13 @@ func readLogGOPSim(file []byte) (simulator, error) {
 	return q, nil
 }
 
-func checkLogGOPSim(file []byte, in *input.Input) error {
+func checkLogGOPSim(file []byte, in *input) error {
 	q, err := readLogGOPSim(file)
 	if err != nil {
 		return err
 	}
 	m := logGPOf(in)
-	if err := in.Err(); err != nil {
+	if err := in.err; err != nil {
 		return err
 	}
 	return q.compare(m)

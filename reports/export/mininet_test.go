@@ -3,8 +3,6 @@ package export
 import (
 	"strconv"
 	"strings"
-
-	"calib/reports/export/input"
 )
 
 // mininet is the constants of the script.
@@ -56,13 +54,13 @@ func readMininet(file []byte) (mininet, error) {
 	return m, nil
 }
 
-func checkMininet(file []byte, in *input.Input) error {
+func checkMininet(file []byte, in *input) error {
 	m, err := readMininet(file)
 	if err != nil {
 		return err
 	}
-	q, hosts := emulatedPathOf(in), in.HostCount()
-	if err := in.Err(); err != nil {
+	q, hosts := emulatedPathOf(in), in.hostCount()
+	if err := in.err; err != nil {
 		return err
 	}
 	if got := 2 * m.delay; !within(got, q.delay, nanosecond) { // half a ns of rounding, twice

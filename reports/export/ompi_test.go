@@ -10,28 +10,25 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
-	"calib/internal/openmpi"
-	"calib/reports/export/input"
 )
 
 // rules are choices of every kind: for neighbouring and distant numbers of ranks, with segments and a fan-out, and with
 // none.
-func rules() []openmpi.Rules {
-	find := func(name string) openmpi.Collective {
-		c, err := openmpi.Find(name)
+func rules() []Rules {
+	find := func(name string) Collective {
+		c, err := FindCollective(name)
 		if err != nil {
 			panic(err)
 		}
 		return c
 	}
-	return []openmpi.Rules{
-		{Collective: find("gather"), Ranks: 8, Until: 16383, Rules: []openmpi.Rule{{Bytes: 0, Algorithm: 1}, {Bytes: 8192}}},
-		{Collective: find("bcast"), Ranks: 5, Until: 2047, Rules: []openmpi.Rule{{Bytes: 64, Algorithm: 7}, {Bytes: 128, Algorithm: 7}, {Bytes: 1024, Note: "not\nsure"}}},
-		{Collective: find("bcast"), Ranks: 4, Until: 131071, Rules: []openmpi.Rule{
+	return []Rules{
+		{Collective: find("gather"), Ranks: 8, Until: 16383, Rules: []Rule{{Bytes: 0, Algorithm: 1}, {Bytes: 8192}}},
+		{Collective: find("bcast"), Ranks: 5, Until: 2047, Rules: []Rule{{Bytes: 64, Algorithm: 7}, {Bytes: 128, Algorithm: 7}, {Bytes: 1024, Note: "not\nsure"}}},
+		{Collective: find("bcast"), Ranks: 4, Until: 131071, Rules: []Rule{
 			{Bytes: 64, Note: "the default is the fastest"}, {Bytes: 1024, Algorithm: 3, Segment: 1024, Note: "1 s instead of 2 s"},
 			{Bytes: 65536, Algorithm: 2, Fanout: 4, Segment: 8192}}},
-		{Collective: find("allreduce"), Ranks: 16, Until: 127, Rules: []openmpi.Rule{{Bytes: 64}}},
+		{Collective: find("allreduce"), Ranks: 16, Until: 127, Rules: []Rule{{Bytes: 64}}},
 	}
 }
 
@@ -39,7 +36,7 @@ func rules() []openmpi.Rules {
 type said [3]int
 
 // want is what the rules say.
-func want(in *input.Input, id, ranks, bytes int) said {
+func want(in *input, id, ranks, bytes int) said {
 	for _, of := range in.Rules {
 		if of.Collective.ID != id || of.Ranks != ranks || bytes > of.Until {
 			continue
@@ -55,8 +52,8 @@ func want(in *input.Input, id, ranks, bytes int) said {
 
 // ask compares what a file says of every collective, number of ranks and size near those of the rules with what they
 // say.
-func ask(in *input.Input, says func(id, ranks, bytes int) said) error {
-	for _, c := range openmpi.Collectives() {
+func ask(in *input, says func(id, ranks, bytes int) said) error {
+	for _, c := range Collectives() {
 		for ranks := 2; ranks < 20; ranks++ {
 			for bits := range 22 {
 				for _, bytes := range []int{0, 1<<bits - 1, 1 << bits, 1<<bits + 1} {
@@ -161,7 +158,7 @@ func (c classic) says(id, ranks, bytes int) said {
 	return out
 }
 
-func checkOmpi(file []byte, in *input.Input) error {
+func checkOmpi(file []byte, in *input) error {
 	c, err := readClassic(file)
 	if err != nil {
 		return err
@@ -169,7 +166,7 @@ func checkOmpi(file []byte, in *input.Input) error {
 	return ask(in, c.says)
 }
 
-func checkOmpiJSON(file []byte, in *input.Input) error {
+func checkOmpiJSON(file []byte, in *input) error {
 	says, err := readOmpiJSON(file)
 	if err != nil {
 		return err
@@ -190,7 +187,7 @@ func readOmpiJSON(file []byte) (func(id, ranks, bytes int) said, error) {
 	}
 	numbers := map[int]map[string]int{}
 	for name, lists := range f.Collectives {
-		c, err := openmpi.Find(name)
+		c, err := FindCollective(name)
 		if err != nil {
 			return nil, syntax("%v", err)
 		}
@@ -207,7 +204,7 @@ func readOmpiJSON(file []byte) (func(id, ranks, bytes int) said, error) {
 	}
 	return func(id, ranks, bytes int) said {
 		for name, lists := range f.Collectives {
-			if c, err := openmpi.Find(name); err != nil || c.ID != id {
+			if c, err := FindCollective(name); err != nil || c.ID != id {
 				continue
 			}
 			for _, of := range lists {
@@ -228,12 +225,12 @@ func readOmpiJSON(file []byte) (func(id, ranks, bytes int) said, error) {
 
 // Rules that contradict each other are no file.
 func TestOmpiContradictions(t *testing.T) {
-	for name, change := range map[string]func([]openmpi.Rules) []openmpi.Rules{
-		"two lists":          func(r []openmpi.Rules) []openmpi.Rules { return append(r, r[0]) },
-		"sizes that descend": func(r []openmpi.Rules) []openmpi.Rules { r[0].Rules[1].Bytes = -1; return r },
-		"no end":             func(r []openmpi.Rules) []openmpi.Rules { r[0].Until = 5; return r },
-		"no rules":           func(r []openmpi.Rules) []openmpi.Rules { r[0].Rules = nil; return r },
-		"one rank":           func(r []openmpi.Rules) []openmpi.Rules { r[0].Ranks = 1; return r },
+	for name, change := range map[string]func([]Rules) []Rules{
+		"two lists":          func(r []Rules) []Rules { return append(r, r[0]) },
+		"sizes that descend": func(r []Rules) []Rules { r[0].Rules[1].Bytes = -1; return r },
+		"no end":             func(r []Rules) []Rules { r[0].Until = 5; return r },
+		"no rules":           func(r []Rules) []Rules { r[0].Rules = nil; return r },
+		"one rank":           func(r []Rules) []Rules { r[0].Ranks = 1; return r },
 	} {
 		for _, target := range []string{"ompi", "ompi-json"} {
 			if file, _, err := lookup(t, target).Export(fixture(), Options{Rules: change(rules())}); !errors.Is(err, ErrLimit) || file != nil {

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"strconv"
 	"time"
-
-	"calib/reports/export/input"
 )
 
 // readOtava reads the table as the importer does: every row is as long as the header, the time is a date, metrics are
@@ -36,13 +34,13 @@ func readOtava(file []byte) (header []string, when time.Time, values []float64, 
 	return lines[0][2:], when, values, nil
 }
 
-func checkOtava(file []byte, in *input.Input) error {
+func checkOtava(file []byte, in *input) error {
 	header, when, values, err := readOtava(file)
 	if err != nil {
 		return err
 	}
-	metrics := in.Metrics()
-	if err := in.Err(); err != nil {
+	metrics := in.metrics()
+	if err := in.err; err != nil {
 		return err
 	}
 	if want, err := timeOf(in.Params.Run.ID); err != nil || !when.Equal(want) || len(values) != len(metrics) {
@@ -54,7 +52,7 @@ func checkOtava(file []byte, in *input.Input) error {
 		if m.Link() != "" {
 			column += " " + m.Link()
 		}
-		if header[i] != input.OneLine(column) || values[i] != m.Value || seen[header[i]] {
+		if header[i] != oneLine(column) || values[i] != m.Value || seen[header[i]] {
 			return mismatch("column "+header[i], values[i], m.Value, m.Unit)
 		}
 		seen[header[i]] = true

@@ -14,7 +14,6 @@ import (
 	"github.com/prometheus/common/model"
 
 	"calib/internal/printable"
-	"calib/reports/export/input"
 )
 
 // readPrometheus reads gauges as the collector does: values by name and labels, without time stamps.
@@ -50,13 +49,13 @@ func seriesKey(name string, labels []string) string {
 	return fmt.Sprintf("%s%q", name, labels)
 }
 
-func checkPrometheus(file []byte, in *input.Input) error {
+func checkPrometheus(file []byte, in *input) error {
 	got, err := readPrometheus(file)
 	if err != nil {
 		return err
 	}
 	want := gaugesOf(in)
-	if err := in.Err(); err != nil {
+	if err := in.err; err != nil {
 		return err
 	}
 	for _, s := range want {

@@ -11,8 +11,6 @@ import (
 	"pgregory.net/rapid"
 
 	"calib/internal/params"
-	"calib/reports/export/input"
-	"calib/reports/export/simgrid"
 )
 
 var (
@@ -24,9 +22,9 @@ var (
 
 // check reads a file as the target's program does. It returns an error of class errSyntax or errMismatch unless what
 // the program computes from it is the fit, to the rounding that the target states.
-type check func(file []byte, in *input.Input) error
+type check func(file []byte, in *input) error
 
-// checks has one for every target. The platforms of SimGrid are evaluated by the tests of package simgrid.
+// checks has one for every target. The platforms of SimGrid are evaluated by simgrid_test.go.
 func checks() map[string]check {
 	return map[string]check{
 		"astra-sim": checkAstraSim, "atlahs": checkAtlahs, "csv": checkCSV, "dimemas": checkDimemas, "gobench": checkGobench,
@@ -36,12 +34,12 @@ func checks() map[string]check {
 }
 
 // checkHosts reads the hosts of a platform file.
-func checkHosts(file []byte, in *input.Input) error {
-	hosts, err := simgrid.Hosts(file)
+func checkHosts(file []byte, in *input) error {
+	hosts, err := platformHosts(file)
 	if err != nil {
 		return syntax("%v", err)
 	}
-	if want := in.HostCount(); in.Err() != nil || len(hosts) != want {
+	if want := in.hostCount(); in.err != nil || len(hosts) != want {
 		return mismatch("the number of hosts", float64(len(hosts)), float64(want), "")
 	}
 	return nil
@@ -61,7 +59,7 @@ func readBack(t interface{ Errorf(string, ...any) }, target Target, p *params.Pa
 	case err != nil:
 		t.Errorf("%s: %v", target.Name, err)
 	default:
-		if err := checks()[target.Name](file, &input.Input{Params: p, Options: o}); err != nil {
+		if err := checks()[target.Name](file, &input{Params: p, Options: o}); err != nil {
 			t.Errorf("%s, read back: %v", target.Name, err)
 		}
 	}
@@ -168,11 +166,11 @@ func TestReadersNotice(t *testing.T) {
 		for i := range changed.Rules {
 			changed.Rules[i].Rules[0].Algorithm ^= 1
 		}
-		if err := read(file, &input.Input{Params: other, Options: changed}); !errors.Is(err, errMismatch) && target.Name != "simgrid" {
+		if err := read(file, &input{Params: other, Options: changed}); !errors.Is(err, errMismatch) && target.Name != "simgrid" {
 			t.Errorf("%s, checked against other parameters: %v, want errMismatch", target.Name, err)
 		}
 		for _, junk := range [][]byte{nil, []byte("\x00\xff"), file[:len(file)/3]} {
-			if err := read(junk, &input.Input{Params: fixture(), Options: o}); err == nil {
+			if err := read(junk, &input{Params: fixture(), Options: o}); err == nil {
 				t.Errorf("%s: %q passes", target.Name, junk)
 			}
 		}
@@ -217,7 +215,7 @@ func TestReaderErrors(t *testing.T) {
 		if bytes.Equal(file, bad) {
 			t.Errorf("%s: no %q in the file", c.target, c.old)
 		}
-		if err := checks()[c.target](bad, &input.Input{Params: fixture(), Options: optionsOf(lookup(t, c.target))}); !errors.Is(err, errSyntax) || !strings.Contains(err.Error(), c.want) {
+		if err := checks()[c.target](bad, &input{Params: fixture(), Options: optionsOf(lookup(t, c.target))}); !errors.Is(err, errSyntax) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s with %q: %v, want %q", c.target, c.new, err, c.want)
 		}
 	}
@@ -230,7 +228,7 @@ func within(got, want, tolerance float64) bool {
 
 // mismatch is an error of class errMismatch.
 func mismatch(what string, got, want float64, unit string) error {
-	return fmt.Errorf("%s is %s %s in the file and %s %s in the fit: %w", what, input.Number(got), unit, input.Number(want), unit, errMismatch)
+	return fmt.Errorf("%s is %s %s in the file and %s %s in the fit: %w", what, number(got), unit, number(want), unit, errMismatch)
 }
 
 // syntax is an error of class errSyntax.

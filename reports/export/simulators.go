@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 	"strings"
-
-	"calib/reports/export/input"
 )
 
 // affine is the time of a message of x bytes on an idle network, α + β·x, from handing it over to having it.
@@ -19,13 +17,13 @@ func (a affine) at(x float64) float64 { return a.alpha + a.beta*x }
 
 // affineOf takes α and β of Hockney's model of T(x); without it LogGP's L + o_s + o_r + (x−1)·G, which has that form
 // too.
-func affineOf(in *input.Input) (a affine, err error) {
+func affineOf(in *input) (a affine, err error) {
 	a.from = []string{"alpha", "beta"}
-	v, err := in.NeedAll(a.from...)
+	v, err := in.needAll(a.from...)
 	a.alpha, a.beta = v[0], v[1]
 	if err != nil { // ping-pong is quicker to measure than LogGP: its error is given
 		a.from = []string{"L", "o_s", "o_r", "G"}
-		v, other := in.NeedAll(a.from...)
+		v, other := in.needAll(a.from...)
 		if other != nil {
 			return a, err
 		}
@@ -43,7 +41,7 @@ const tolerated = 0.1
 
 // compareWithMeasured compares the times of a target's model with the measured T(x): the outcome is a note, or a
 // warning where the model is off by more than a tenth somewhere.
-func compareWithMeasured(in *input.Input, what string, at func(bytes float64) float64) {
+func compareWithMeasured(in *input, what string, at func(bytes float64) float64) {
 	points := in.Params.Times()
 	if len(points) == 0 {
 		return
@@ -55,9 +53,9 @@ func compareWithMeasured(in *input.Input, what string, at func(bytes float64) fl
 			worst, where = e, q.X
 		}
 	}
-	say := in.Notef
+	say := in.notef
 	if math.Abs(worst) > tolerated {
-		say = in.Warnf
+		say = in.warnf
 	}
 	say("against the measured T(x), %s is off by %.1f%% on average, and by %+.1f%% at most, at %.0f bytes", what,
 		100*sum/float64(len(points)), 100*worst, where)
@@ -74,33 +72,33 @@ type logGP struct {
 }
 
 // logGPOf returns the model, and warns of what a simulator with one gap and one overhead cannot say of it.
-func logGPOf(in *input.Input) logGP {
+func logGPOf(in *input) logGP {
 	names := []string{"L", "o_s", "o_r", "g", "G"}
-	in.ShowUsed(names...)
-	v, err := in.NeedAll(names...)
-	in.Fail(err)
-	m := logGP{l: v[0], os: v[1], or: v[2], g: v[3], gb: v[4], perByte: in.SlopeAboveZero("o_s")}
+	in.showUsed(names...)
+	v, err := in.needAll(names...)
+	in.fail(err)
+	m := logGP{l: v[0], os: v[1], or: v[2], g: v[3], gb: v[4], perByte: in.slopeAboveZero("o_s")}
 	switch {
 	case m.oneByte() <= 0:
-		in.Failf("way of one byte, L + o_s + o_r = %g s: %w: it must be positive", m.oneByte(), ErrLimit)
+		in.failf("way of one byte, L + o_s + o_r = %g s: %w: it must be positive", m.oneByte(), ErrLimit)
 	case m.g < 0 || !(m.gb > 0):
-		in.Failf("g = %g s, G = %g s/B: %w: g must not be negative, G must be positive", m.g, m.gb, ErrLimit)
+		in.failf("g = %g s, G = %g s/B: %w: g must not be negative, G must be positive", m.g, m.gb, ErrLimit)
 	case m.oneByte() < 2*m.o():
-		in.Failf("latency L = %g s: %w: it must not be negative", m.l, ErrLimit)
+		in.failf("latency L = %g s: %w: it must not be negative", m.l, ErrLimit)
 	}
-	in.WarnOfSlowPairs()
+	in.warnOfSlowPairs()
 	if m.os+m.or < 0 {
-		in.Warnf("o_s + o_r = %g s is below zero within the noise: o is 0, and L holds the difference", m.os+m.or)
+		in.warnf("o_s + o_r = %g s is below zero within the noise: o is 0, and L holds the difference", m.os+m.or)
 	}
 	if m.os > m.g || m.o() > m.g {
-		in.Warnf("the send overhead is more than g: short messages in a row leave o apart, and o is the mean of o_s and o_r")
+		in.warnf("the send overhead is more than g: short messages in a row leave o apart, and o is the mean of o_s and o_r")
 	}
 	if m.perByte > m.gb {
-		in.Warnf("o_s grows by %g s a byte, more than G: it is written as G", m.perByte)
+		in.warnf("o_s grows by %g s a byte, more than G: it is written as G", m.perByte)
 		m.perByte = m.gb
 	}
-	if _, _, ok := in.Segments("gap"); ok {
-		in.Warnf("gap(s) of this run is not one line: g is of its first segment, G of its last, and sizes between them " +
+	if _, _, ok := in.pieces("gap"); ok {
+		in.warnf("gap(s) of this run is not one line: g is of its first segment, G of its last, and sizes between them " +
 			"are off")
 	}
 	return m
@@ -140,20 +138,20 @@ const (
 // so that in the congestion-unaware backend a chunk of x bytes takes
 //
 //	2·latency + x/bandwidth, cut off to whole ns (congestion_unaware/basic-topology/BasicTopology.cpp).
-func writeAstraSim(in *input.Input) []byte {
+func writeAstraSim(in *input) []byte {
 	a, err := affineOf(in)
-	in.Fail(err)
-	npus := in.HostCount()
+	in.fail(err)
+	npus := in.hostCount()
 	bandwidth, latency := 1/a.beta/astraGB, a.alpha/astraHops/nanosecond // GB/s, ns
 	if math.IsInf(latency, 0) || math.IsInf(1/bandwidth, 0) || math.IsInf(bandwidth, 0) {
-		in.Failf("a message takes %g s + %g s/B: %w in GB/s and ns", a.alpha, a.beta, ErrLimit)
+		in.failf("a message takes %g s + %g s/B: %w in GB/s and ns", a.alpha, a.beta, ErrLimit)
 	}
-	in.ShowUsed(a.from...)
-	in.WarnOfSlowPairs()
+	in.showUsed(a.from...)
+	in.warnOfSlowPairs()
 	compareWithMeasured(in, "latency + size/bandwidth", a.at)
-	in.Warnf("the congestion-aware backend stores and forwards a chunk at the switch and counts its bytes twice: " +
+	in.warnf("the congestion-aware backend stores and forwards a chunk at the switch and counts its bytes twice: " +
 		"the file is for the congestion-unaware one")
-	return in.Render(templates, "astra-sim", map[string]any{
+	return in.render(templates, "astra-sim", map[string]any{
 		"alpha": a.alpha, "beta": a.beta, "npus": npus, "bandwidth": bandwidth, "latency": latency,
 	})
 }
@@ -183,17 +181,17 @@ func atlahsOf(m logGP, zeroL bool) (q logGOPS, longer int64, err error) {
 // Its rules differ from LogGOPSim's: the receiver is charged g for every message before its o, so that a message takes
 // 2·o + L + g + (s−1)·G, and several to one host come g apart, not g + (s−1)·G. L is written less g, which makes a
 // message as long as by LogGP. O delays the message there, and is 0.
-func writeAtlahs(in *input.Input) []byte {
+func writeAtlahs(in *input) []byte {
 	m := logGPOf(in)
-	q, longer, err := atlahsOf(m, in.TakenForZero("L"))
-	in.Fail(err)
+	q, longer, err := atlahsOf(m, in.takenForZero("L"))
+	in.fail(err)
 	if longer > 0 {
-		in.Warnf("every message takes %d ns longer than by LogGP: ATLAHS charges g to its receiver", longer)
+		in.warnf("every message takes %d ns longer than by LogGP: ATLAHS charges g to its receiver", longer)
 	}
 	compareWithMeasured(in, "LogGP", m.at)
-	in.Warnf("messages from several senders to one host come g apart, however long they are: ATLAHS charges G to the " +
+	in.warnf("messages from several senders to one host come g apart, however long they are: ATLAHS charges G to the " +
 		"sender only")
-	return in.Render(templates, "atlahs", map[string]any{"L": q.l, "o": q.o, "g": q.g, "G": q.gb, "S": eagerAlways})
+	return in.render(templates, "atlahs", map[string]any{"L": q.l, "o": q.o, "g": q.g, "G": q.gb, "S": eagerAlways})
 }
 
 const (
@@ -204,21 +202,21 @@ const (
 
 // busesOf returns how many messages of beta [s/B] the network carries at once, 0 for any number. It notes what a reader
 // must know of it, and warns where whole buses are far from the fit.
-func busesOf(in *input.Input, beta float64) int {
-	bc, ok := in.Found("b_c")
+func busesOf(in *input, beta float64) int {
+	bc, ok := in.found("b_c")
 	if !ok || !(bc > 0) {
-		in.Notef("Buses 0, no limit: the run found no network that its hosts share (b_c).")
+		in.notef("Buses 0, no limit: the run found no network that its hosts share (b_c).")
 		return 0
 	}
 	n := math.Max(1, math.Round(beta/bc))
-	if n > input.MaxHosts {
-		in.Failf("%g buses, for a message's own %g s/B over b_c = %g s/B: %w: want at most %d", n, beta, bc, ErrLimit,
-			input.MaxHosts)
+	if n > maxHosts {
+		in.failf("%g buses, for a message's own %g s/B over b_c = %g s/B: %w: want at most %d", n, beta, bc, ErrLimit,
+			maxHosts)
 	}
 	if off := n*bc/beta - 1; math.Abs(off) > wholeBuses {
-		in.Warnf("buses are whole: with all of them busy the network's rate is %+.0f%% off", 100*off)
+		in.warnf("buses are whole: with all of them busy the network's rate is %+.0f%% off", 100*off)
 	}
-	in.Notef("Buses %.0f: a message's own time per byte over the network's, %g s/B over b_c = %g s/B.", n, beta, bc)
+	in.notef("Buses %.0f: a message's own time per byte over the network's, %g s/B over b_c = %g s/B.", n, beta, bc)
 	return int(n)
 }
 
@@ -232,18 +230,18 @@ func busesOf(in *input.Input, beta float64) int {
 //
 // Buses say how many messages the network carries at once; 0 is any number. n pairs on a medium of b_c a byte take
 // n·b_c, and so need b/b_c buses of a message's own rate.
-func writeDimemas(in *input.Input) []byte {
+func writeDimemas(in *input) []byte {
 	a, err := affineOf(in)
-	in.Fail(err)
-	nodes := in.HostCount()
-	in.ShowUsed(append(a.from, "b_c")...)
-	in.WarnOfSlowPairs()
+	in.fail(err)
+	nodes := in.hostCount()
+	in.showUsed(append(a.from, "b_c")...)
+	in.warnOfSlowPairs()
 	compareWithMeasured(in, "latency + size/bandwidth", a.at)
 	buses := busesOf(in, a.beta)
-	in.Warnf("the sender is busy for the whole startup, and so is the receiver from when it starts to receive: " +
+	in.warnf("the sender is busy for the whole startup, and so is the receiver from when it starts to receive: " +
 		"short messages from several senders to one host come a startup apart. Dimemas does not split it into overheads " +
 		"and latency")
-	return in.Render(templates, "dimemas", map[string]any{
+	return in.render(templates, "dimemas", map[string]any{
 		"nodes": nodes, "bandwidth": 1 / a.beta / dimemasMB, "buses": buses, "startup": a.alpha,
 	})
 }
@@ -291,16 +289,16 @@ func chooseUnit(m logGP) (logGOPS, error) {
 //
 // LogGOPSim has one o. It is the mean of o_s and o_r, and -L is rounded last, so that L + 2·o is L + o_s + o_r to half
 // a unit. O is the slope of o_s where that is above zero.
-func writeLogGOPSim(in *input.Input) []byte {
-	m, n := logGPOf(in), in.HostCount()
+func writeLogGOPSim(in *input) []byte {
+	m, n := logGPOf(in), in.hostCount()
 	q, err := chooseUnit(m)
-	in.Fail(err)
+	in.fail(err)
 	if q.gb < goodG {
-		in.Warnf("G is %g units of %g s, off by %.2g%%: LogGOPSim reads integers below 2^31, and L allows no finer unit",
+		in.warnf("G is %g units of %g s, off by %.2g%%: LogGOPSim reads integers below 2^31, and L allows no finer unit",
 			q.gb, q.unit, 100*math.Abs(q.gb*q.unit/m.gb-1))
 	}
 	compareWithMeasured(in, "LogGP", m.at)
-	return in.Render(templates, "loggopsim", map[string]any{
+	return in.render(templates, "loggopsim", map[string]any{
 		"unit": q.unit, "hosts": n, "L": q.l, "o": q.o, "g": q.g, "G": q.gb, "O": q.perByte, "S": eagerAlways,
 	})
 }

@@ -14,10 +14,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/common/expfmt"
 
+	"calib/internal/files"
 	"calib/internal/params"
 	"calib/internal/printable"
-	"calib/internal/sheet"
-	"calib/reports/export/input"
 )
 
 var csvColumns = [...]string{"kind", "name", "from", "to", "unit", "value", "lo", "hi", "status", "label"}
@@ -30,13 +29,13 @@ type row struct {
 }
 
 // rowsOf lists the rows of a run.
-func rowsOf(in *input.Input) (out []row) {
+func rowsOf(in *input) (out []row) {
 	nan := math.NaN()
 	run := in.Params.Run
 	for _, about := range [][2]string{{"calib", in.Version}, {"id", run.ID}, {"plan", run.Plan}} {
 		out = append(out, row{kind: "run", name: about[0], value: nan, lo: nan, hi: nan, label: about[1]})
 	}
-	for _, m := range in.Metrics() {
+	for _, m := range in.metrics() {
 		r := row{kind: "coefficient", name: m.Name, from: m.From, to: m.To, unit: m.Unit, value: m.Value, status: m.Status,
 			label: m.Label}
 		switch _, ok := in.Params.Parameters[m.Name]; {
@@ -59,7 +58,7 @@ func rowsOf(in *input.Input) (out []row) {
 		out = append(out, r.between(q.Bound))
 	}
 	for _, q := range in.Params.Times() {
-		out = append(out, row{kind: "point", name: input.Number(q.X), unit: "s", value: q.Measured, lo: q.Lo, hi: q.Hi,
+		out = append(out, row{kind: "point", name: number(q.X), unit: "s", value: q.Measured, lo: q.Lo, hi: q.Hi,
 			status: params.StatusOK, label: "time of a message of that many bytes, idle network"})
 	}
 	return out
@@ -86,21 +85,21 @@ func (r row) between(ends *[2]float64) row {
 // A text that a spreadsheet would take for a formula has ' before it.
 //
 // The format has no comments: version and run are rows of kind run.
-func writeCSV(in *input.Input) []byte {
+func writeCSV(in *input) []byte {
 	lines := [][]string{csvColumns[:]}
 	for _, r := range rowsOf(in) {
 		lines = append(lines, []string{r.kind, r.name, r.from, r.to, r.unit, cell(r.value), cell(r.lo), cell(r.hi), r.status,
-			input.OneLine(r.label)})
+			oneLine(r.label)})
 	}
 	return writeSheet(in, true, lines)
 }
 
 // writeSheet writes lines as CSV.
-func writeSheet(in *input.Input, crlf bool, lines [][]string) []byte {
+func writeSheet(in *input, crlf bool, lines [][]string) []byte {
 	var b bytes.Buffer
-	c := sheet.NewWriter(&b)
+	c := files.NewSheet(&b)
 	c.UseCRLF = crlf
-	in.Fail(c.WriteAll(lines))
+	in.fail(c.WriteAll(lines))
 	return b.Bytes()
 }
 
@@ -109,7 +108,7 @@ func cell(v float64) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return ""
 	}
-	return input.Number(v)
+	return number(v)
 }
 
 // benchmark is a line of the format.
@@ -122,19 +121,19 @@ type benchmark struct {
 }
 
 // benchmarksOf lists the lines of a run.
-func benchmarksOf(in *input.Input) (out []benchmark) {
+func benchmarksOf(in *input) (out []benchmark) {
 	for _, q := range in.Params.Times() {
-		out = append(out, benchmark{"Pingpong/bytes=" + input.Decimal(q.X, -1), max(1, q.N), q.Measured * 1e9, "ns/op",
+		out = append(out, benchmark{"Pingpong/bytes=" + decimal(q.X, -1), max(1, q.N), q.Measured * 1e9, "ns/op",
 			params.BetterLower})
 	}
-	for _, m := range in.Metrics() {
+	for _, m := range in.metrics() {
 		name := "Parameter/name=" + goName(m.Name)
 		if m.Link() != "" {
 			name = "Link/from=" + goName(m.From) + "/to=" + goName(m.To) + "/name=" + goName(m.Name)
 		}
 		unit := goUnit(m.Unit)
 		if strings.ContainsFunc(unit, unicode.IsSpace) {
-			in.Failf("unit %q of %s: %w: it must be one word", m.Unit, m.Name, ErrLimit)
+			in.failf("unit %q of %s: %w: it must be one word", m.Unit, m.Name, ErrLimit)
 		}
 		out = append(out, benchmark{name, 1, m.Value, unit, m.Better})
 	}
@@ -148,7 +147,7 @@ func goName(s string) string {
 			return '_'
 		}
 		return r
-	}, input.OneLine(s))
+	}, oneLine(s))
 }
 
 // goUnit names an SI unit as Go benchmarks do.
@@ -171,15 +170,15 @@ func goUnit(si string) string {
 // params.json holds one median for a size, so that there is one line for each: benchstat tells two files apart by
 // significance only where several runs of each are concatenated. What names a run is a comment, not a configuration
 // line: benchstat would put runs of different configuration into different tables.
-func writeGobench(in *input.Input) []byte {
+func writeGobench(in *input) []byte {
 	all, better := benchmarksOf(in), map[string]string{}
 	for _, m := range all {
 		if m.Better != params.BetterNeither {
 			better[m.Unit] = m.Better
 		}
 	}
-	in.Warnf("one value for each benchmark: benchstat calls no difference significant from a single run on each side")
-	return in.Render(templates, "gobench", map[string]any{"better": better, "hosts": len(in.Params.Run.Hosts),
+	in.warnf("one value for each benchmark: benchstat calls no difference significant from a single run on each side")
+	return in.render(templates, "gobench", map[string]any{"better": better, "hosts": len(in.Params.Run.Hosts),
 		"benchmarks": all})
 }
 
@@ -203,11 +202,11 @@ func timeOf(id string) (time.Time, error) {
 // earlier runs. Its importer takes a column as metric if every value is a number, as time if it is a date, and as
 // attribute otherwise (hunter/importer.py, class CsvImporter). So time is that of the run, commit is the run's ID,
 // which a date parser does not take for one, and the rest are the numbers of the run.
-func writeOtava(in *input.Input) []byte {
-	metrics := in.Metrics()
+func writeOtava(in *input) []byte {
+	metrics := in.metrics()
 	t, err := timeOf(in.Params.Run.ID)
-	in.Fail(err)
-	head, row := []string{"time", "commit"}, []string{t.Format(otavaTime), input.OneLine(in.Params.Run.ID)}
+	in.fail(err)
+	head, row := []string{"time", "commit"}, []string{t.Format(otavaTime), oneLine(in.Params.Run.ID)}
 	seen := map[string]bool{}
 	for _, m := range metrics {
 		if m.Status != params.StatusOK { // a change of it would be taken for one of the network
@@ -217,14 +216,14 @@ func writeOtava(in *input.Input) []byte {
 		if link := m.Link(); link != "" {
 			column += " " + link
 		}
-		column = input.OneLine(column)
+		column = oneLine(column)
 		if seen[column] {
-			in.Failf("column %q: %w: two numbers of the run have this name", column, ErrLimit)
+			in.failf("column %q: %w: two numbers of the run have this name", column, ErrLimit)
 		}
 		seen[column] = true
-		head, row = append(head, column), append(row, input.Number(m.Value))
+		head, row = append(head, column), append(row, number(m.Value))
 	}
-	in.Warnf("intervals are not in the file: Otava has none")
+	in.warnf("intervals are not in the file: Otava has none")
 	return writeSheet(in, false, [][]string{head, row})
 }
 
@@ -245,7 +244,7 @@ type gauge struct {
 type gauges []gauge
 
 // gaugesOf lists the gauges of a run.
-func gaugesOf(in *input.Input) (out gauges) {
+func gaugesOf(in *input) (out gauges) {
 	put := func(f family, v float64, labels ...string) { out = append(out, gauge{f, labels, v}) }
 	add := func(name, help string, m params.Metric, labels []string, values ...string) {
 		put(family{name, help, labels}, m.Value, values...)
@@ -259,7 +258,7 @@ func gaugesOf(in *input.Input) (out gauges) {
 		run.ID, run.Plan, in.Version)
 	put(family{"calib_run_hosts", "Hosts of the run.", nil}, float64(len(run.Hosts)))
 	status := family{"calib_parameter_ok", "1 where the status of a parameter is ok, 0 where it is provisional.", []string{"name"}}
-	for _, m := range in.Metrics() {
+	for _, m := range in.metrics() {
 		of, _ := params.SplitSize(m.Name)
 		switch q, ok := in.Params.Parameters[m.Name]; {
 		case m.Link() != "" && of == "latency":
@@ -295,17 +294,17 @@ func gaugesOf(in *input.Input) (out gauges) {
 // collector reads at any moment.
 //
 // The run's ID is a label of calib_run_info alone, so that a new run continues the series of the old.
-func writePrometheus(in *input.Input) []byte {
+func writePrometheus(in *input) []byte {
 	r := prometheus.NewRegistry()
-	in.Fail(r.Register(gaugesOf(in)))
+	in.fail(r.Register(gaugesOf(in)))
 	gathered, err := r.Gather()
 	if err != nil {
-		in.Failf("two numbers of the run have the same labels: %w: %w", ErrLimit, err)
+		in.failf("two numbers of the run have the same labels: %w: %w", ErrLimit, err)
 	}
-	b := bytes.NewBuffer(in.Render(templates, "prometheus", nil))
+	b := bytes.NewBuffer(in.render(templates, "prometheus", nil))
 	enc := expfmt.NewEncoder(b, expfmt.NewFormat(expfmt.TypeTextPlain))
 	for _, f := range gathered {
-		in.Fail(enc.Encode(f))
+		in.fail(enc.Encode(f))
 	}
 	return b.Bytes()
 }

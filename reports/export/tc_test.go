@@ -4,8 +4,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-
-	"calib/reports/export/input"
 )
 
 var tcCommand = regexp.MustCompile(`^tc qdisc replace dev (\S+) root netem delay ([0-9.]+)us rate ([0-9]+)bit(?: limit ([0-9]+))?$`)
@@ -43,13 +41,13 @@ func readTC(file []byte) (netem, error) {
 // at returns the time [s] of a message of x bytes through netem.
 func (n netem) at(q emulatedPath, x float64) float64 { return n.delay + q.payloadTime(x, n.rate) }
 
-func checkTC(file []byte, in *input.Input) error {
+func checkTC(file []byte, in *input) error {
 	n, err := readTC(file)
 	if err != nil {
 		return err
 	}
 	q := emulatedPathOf(in)
-	if err := in.Err(); err != nil {
+	if err := in.err; err != nil {
 		return err
 	}
 	if got := n.at(q, 1); !within(got, q.delay, nanosecond) {
@@ -62,7 +60,7 @@ func checkTC(file []byte, in *input.Input) error {
 			return mismatch("the time per byte", got, q.perByte, "s/B")
 		}
 	}
-	if want := netemOf(q, in); in.Err() != nil || want.limit != n.limit || want.device != n.device {
+	if want := netemOf(q, in); in.err != nil || want.limit != n.limit || want.device != n.device {
 		return mismatch("the limit on device "+n.device, float64(n.limit), float64(want.limit), "packets")
 	}
 	return nil

@@ -6,7 +6,7 @@ import (
 
 	"calib/internal/params"
 	"calib/internal/stats"
-	"calib/reports/similar"
+	"calib/reports"
 )
 
 const (
@@ -65,10 +65,10 @@ const steps = 200
 
 // spreads draws how the figures of many hosts and of their pairs are distributed; none where the hosts are few.
 func spreads(p *params.Params, hosts int) []Figure {
-	if hosts <= similar.Many {
+	if hosts <= reports.ManyHosts {
 		return nil
 	}
-	own := similar.Of(p)
+	own := reports.AlikeOf(p)
 	var out []Figure
 	for _, m := range []struct {
 		id, title, unit, what string

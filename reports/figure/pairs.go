@@ -10,7 +10,7 @@ import (
 	"calib/internal/params"
 	"calib/internal/stats"
 	"calib/internal/units"
-	"calib/reports/similar"
+	"calib/reports"
 )
 
 // namedSlow is how many slow hosts or links a sentence names; it counts the others.
@@ -43,7 +43,7 @@ func pairs(p *params.Params) []Figure {
 			says = fmt.Sprintf("%s: %s between the one pair measured.", m.what, units.Format(mid, m.unit))
 		}
 		says += slowWords(p.Pairs, len(values))
-		if len(hosts) > similar.Many {
+		if len(hosts) > reports.ManyHosts {
 			h = h.blocks(len(values))
 			says += fmt.Sprintf(" Each cell is the mean of the pairs that were measured between two blocks of %d hosts, in the order of the hosts "+
 				"file; one stands out where more than half of them are slow.", h.Block)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"calib/internal/exit"
 	"github.com/urfave/cli/v2"
 )
 
@@ -60,7 +61,7 @@ func takesValue(c *cli.Command, a string) bool {
 func NoFlagsAfter(c *cli.Context) error {
 	for _, a := range c.Args().Slice() {
 		if looksLikeFlag(a) {
-			return Usagef("argument %s looks like a flag, but stands behind -- or has no value (see %s --help)", a, c.Command.HelpName)
+			return exit.Usagef("argument %s looks like a flag, but stands behind -- or has no value (see %s --help)", a, c.Command.HelpName)
 		}
 	}
 	return nil
@@ -72,7 +73,7 @@ func OneArg(c *cli.Context, what string) (string, error) {
 		return "", err
 	}
 	if c.NArg() != 1 {
-		return "", Usagef("want one %s, got %d arguments (see %s --help)", what, c.NArg(), c.Command.HelpName)
+		return "", exit.Usagef("want one %s, got %d arguments (see %s --help)", what, c.NArg(), c.Command.HelpName)
 	}
 	return c.Args().First(), nil
 }
@@ -82,13 +83,13 @@ func NoArgs(c *cli.Context) error {
 	if err := NoFlagsAfter(c); err != nil || c.NArg() == 0 {
 		return err
 	}
-	return Usagef("unexpected argument %q (see %s --help)", c.Args().First(), c.Command.HelpName)
+	return exit.Usagef("unexpected argument %q (see %s --help)", c.Args().First(), c.Command.HelpName)
 }
 
 // Group is the action of a command that only has subcommands.
 func Group(c *cli.Context) error {
 	if c.Args().Present() {
-		return Usagef("no command %q; %s --help lists them", c.Args().First(), c.Command.HelpName)
+		return exit.Usagef("no command %q; %s --help lists them", c.Args().First(), c.Command.HelpName)
 	}
 	return cli.ShowSubcommandHelp(c)
 }

@@ -15,42 +15,19 @@ import (
 	"calib/reports"
 )
 
-// What package exit has, for commands.
-const (
-	ExitOK           = exit.OK
-	ExitFailed       = exit.Failed
-	ExitUsage        = exit.Usage
-	ExitRegression   = exit.Regression
-	ExitPartial      = exit.Partial
-	ExitInconclusive = exit.Inconclusive
-	ExitInterrupted  = exit.Interrupted
-)
-
-// ErrInterrupted is how a command ends that was interrupted.
-var ErrInterrupted = exit.ErrInterrupted
-
-// Coded is an error with an exit code.
-type Coded = exit.Error
-
-// WithCode gives err an exit code.
-func WithCode(code int, err error) error { return exit.With(code, err) }
-
-// Usagef is an error of wrong use: exit code 2.
-func Usagef(format string, args ...any) error { return exit.Usagef(format, args...) }
-
-// CodeOf returns the exit code of err: its own, or ExitFailed.
+// CodeOf returns the exit code of err: its own, or exit.Failed.
 func CodeOf(err error) int {
-	var c *Coded
+	var c *exit.Error
 	var x cli.ExitCoder // of the cli library
 	switch {
 	case err == nil:
-		return ExitOK
+		return exit.OK
 	case errors.As(err, &c):
 		return c.Code
 	case errors.As(err, &x):
 		return x.ExitCode()
 	}
-	return ExitFailed
+	return exit.Failed
 }
 
 // Silent is err, marked as reported. reporting is what failed meanwhile: then err is still to be reported with it.
@@ -61,14 +38,14 @@ func Silent(err, reporting error) error {
 	if err == nil {
 		return nil
 	}
-	return &Coded{Code: CodeOf(err), Silent: true, Err: err}
+	return &exit.Error{Code: CodeOf(err), Silent: true, Err: err}
 }
 
 // Report prints err, unless that was done, and returns the exit code: as one JSON document on out, or as a line on
 // errOut.
 func Report(out, errOut io.Writer, asJSON bool, name string, err error) int {
 	code := CodeOf(err)
-	var c *Coded
+	var c *exit.Error
 	if err == nil || (errors.As(err, &c) && c.Silent) {
 		return code
 	}

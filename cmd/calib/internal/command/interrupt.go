@@ -1,6 +1,7 @@
 package command
 
 import (
+	"calib/internal/exit"
 	"context"
 	"fmt"
 	"io"
@@ -51,7 +52,7 @@ func Interruptible(say io.Writer) (ctx context.Context, stop func()) {
 				text += ", without a fit; " + *how
 			}
 			fmt.Fprintln(say, text)
-			os.Exit(ExitInterrupted)
+			os.Exit(exit.Interrupted)
 		}
 	})
 	return ctx, sync.OnceFunc(func() {

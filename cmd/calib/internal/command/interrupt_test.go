@@ -2,6 +2,7 @@ package command
 
 import (
 	"bufio"
+	"calib/internal/exit"
 	"context"
 	"fmt"
 	"os"
@@ -45,7 +46,7 @@ func TestSecondSignal(t *testing.T) {
 			}
 		}
 		_ = cmd.Wait() // its code is asked below
-		if cmd.ProcessState.ExitCode() != ExitInterrupted || said.String() != want {
+		if cmd.ProcessState.ExitCode() != exit.Interrupted || said.String() != want {
 			t.Errorf("exit %d, said %q, want %q", cmd.ProcessState.ExitCode(), said.String(), want)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"calib/cmd/calib/internal/command"
+	"calib/internal/exit"
 	"calib/internal/history"
 )
 
@@ -44,7 +45,7 @@ func ackCommand() *cli.Command {
 
 func listAcks(c *cli.Context, s *history.Store) error {
 	if c.IsSet("at") || c.IsSet("reason") {
-		return command.Usagef("--list makes no acknowledgement: leave out --at and --reason")
+		return exit.Usagef("--list makes no acknowledgement: leave out --at and --reason")
 	}
 	all, err := s.Acks(c.Context)
 	if err != nil {
@@ -61,7 +62,7 @@ func listAcks(c *cli.Context, s *history.Store) error {
 
 func acknowledge(c *cli.Context, s *history.Store) error {
 	if c.String("at") == "" || c.String("reason") == "" {
-		return command.Usagef("history ack: give --at RUN and --reason TEXT (see %s --help)", c.Command.HelpName)
+		return exit.Usagef("history ack: give --at RUN and --reason TEXT (see %s --help)", c.Command.HelpName)
 	}
 	e, err := s.Find(c.Context, c.String("at"))
 	if err != nil {
@@ -90,7 +91,7 @@ func ackSubject(c *cli.Context, s *history.Store) (metric, link string, err erro
 	metric = c.String("metric")
 	switch {
 	case strings.Contains(metric, ","):
-		return "", "", command.Usagef("--metric %q: an acknowledgement is of one metric, or of all", metric)
+		return "", "", exit.Usagef("--metric %q: an acknowledgement is of one metric, or of all", metric)
 	case metric == "" && c.String("link") == "":
 		return "", "", nil
 	}
@@ -104,7 +105,7 @@ func ackSubject(c *cli.Context, s *history.Store) (metric, link string, err erro
 	}
 	link = of[len(of)-1].Link() // those of links come last
 	if link == "" {
-		return "", "", command.Usagef("--metric %s is of the whole network: leave out --link", metric)
+		return "", "", exit.Usagef("--metric %s is of the whole network: leave out --link", metric)
 	}
 	return metric, link, nil
 }
@@ -117,7 +118,7 @@ func unackCommand() *cli.Command {
 		Action: onNamed("number of an acknowledgement", func(c *cli.Context, s *history.Store, arg string) error {
 			id, err := strconv.ParseInt(arg, 10, 64)
 			if err != nil {
-				return command.Usagef("history unack %q: want a number that calib history ack --list shows", arg)
+				return exit.Usagef("history unack %q: want a number that calib history ack --list shows", arg)
 			}
 			if err := s.Unacknowledge(c.Context, id); err != nil {
 				return err

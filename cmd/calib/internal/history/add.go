@@ -12,7 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"calib/cmd/calib/internal/command"
-	"calib/cmd/calib/internal/runfiles"
+	"calib/internal/exit"
 	"calib/internal/history"
 	"calib/internal/params"
 	"calib/internal/rundir"
@@ -30,7 +30,7 @@ func addCommand() *cli.Command {
 			&cli.StringFlag{Name: "commit", Usage: "`REVISION` of what was tested"},
 			&cli.StringFlag{Name: "at",
 				Usage: "`TIME` at which the run started, for a params.json without a run.json; default from its ID"},
-			StoreFlag(), runfiles.PartialFlag(), command.JSONFlag(), command.QuietFlag(),
+			StoreFlag(), command.PartialFlag(), command.JSONFlag(), command.QuietFlag(),
 		},
 		Action: addRuns,
 	}
@@ -41,7 +41,7 @@ func addRuns(c *cli.Context) error {
 		return err
 	}
 	if c.NArg() == 0 {
-		return command.Usagef("history add: give run directories (see %s --help)", c.Command.HelpName)
+		return exit.Usagef("history add: give run directories (see %s --help)", c.Command.HelpName)
 	}
 	a := adder{entry: history.Entry{Label: c.String("label"), Commit: c.String("commit")}, done: []addition{}}
 	var err error
@@ -50,14 +50,14 @@ func addRuns(c *cli.Context) error {
 	}
 	var paths []string
 	for _, arg := range c.Args().Slice() {
-		found, err := runfiles.ParamsFiles(arg)
+		found, err := command.ParamsFiles(arg)
 		if err != nil {
 			return err
 		}
 		paths = append(paths, found...)
 	}
 	if !a.started.IsZero() && len(paths) != 1 {
-		return command.Usagef("--at is the start of one run, and these are %d", len(paths))
+		return exit.Usagef("--at is the start of one run, and these are %d", len(paths))
 	}
 	return withStore(c, history.Open, func(s *history.Store) error {
 		err := storeError(a.add(c, s, paths))
@@ -90,7 +90,7 @@ type adder struct {
 func (a *adder) add(c *cli.Context, s *history.Store, paths []string) error {
 	for _, path := range paths {
 		if dir, err := rundir.Open(filepath.Dir(path)); err == nil {
-			if err := runfiles.Whole(c, dir); err != nil {
+			if err := command.Whole(c, dir); err != nil {
 				return err
 			}
 		}
@@ -126,9 +126,9 @@ func notFollowed(p *params.Params) []string {
 
 // record reads a params.json, and the run.json beside it.
 func (a *adder) record(path string) (history.Record, error) {
-	p, err := runfiles.ReadParams(path)
+	p, err := command.ReadParams(path)
 	if err != nil {
-		return history.Record{}, command.WithCode(command.ExitUsage, err)
+		return history.Record{}, exit.With(exit.Usage, err)
 	}
 	r := history.Record{Entry: a.entry, Params: p}
 	r.ID, r.Started, r.Path = p.Run.ID, a.started, path
@@ -136,11 +136,11 @@ func (a *adder) record(path string) (history.Record, error) {
 	if command.Exists(filepath.Join(dir, rundir.RunFile)) {
 		d, err := rundir.Open(dir)
 		if err != nil {
-			return r, command.WithCode(command.ExitUsage, err)
+			return r, exit.With(exit.Usage, err)
 		}
 		if run := d.Run(); run.ID == p.Run.ID {
 			if !a.started.IsZero() {
-				return r, command.Usagef("--at: %s says when run %s started, %s", d.File(rundir.RunFile), run.ID,
+				return r, exit.Usagef("--at: %s says when run %s started, %s", d.File(rundir.RunFile), run.ID,
 					run.Started.Format(time.RFC3339))
 			}
 			r.Started, r.Status, r.Path, r.Detail = run.Started, run.Status, dir, run.Detail
@@ -150,10 +150,10 @@ func (a *adder) record(path string) (history.Record, error) {
 		}
 	}
 	if r.Started.IsZero() {
-		r.Started = runfiles.StartOf(r.ID)
+		r.Started = command.StartOf(r.ID)
 	}
 	if r.Started.IsZero() {
-		return r, command.Usagef("%s: it is not known when run %q started: there is no %s of it, and its ID is no date; "+
+		return r, exit.Usagef("%s: it is not known when run %q started: there is no %s of it, and its ID is no date; "+
 			"give --at TIME", path, r.ID, rundir.RunFile)
 	}
 	r.Started = r.Started.UTC()

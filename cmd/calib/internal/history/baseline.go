@@ -12,7 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"calib/cmd/calib/internal/command"
-	"calib/cmd/calib/internal/runfiles"
+	"calib/internal/exit"
 	"calib/internal/files"
 	"calib/internal/history"
 	"calib/internal/units"
@@ -181,7 +181,7 @@ func BaselineOf(c *cli.Context, name string) (out Baseline, err error) {
 			text := fmt.Sprintf("baseline %s: %d of %s were before the known change of everything with run %s (%s)", name, n,
 				units.Plural(len(b.Runs), "run"), b.Cut.Run, b.Cut.Reason)
 			if len(out.Runs) == 0 {
-				return command.Usagef("%s; set it anew with runs behind it", text)
+				return exit.Usagef("%s; set it anew with runs behind it", text)
 			}
 			command.Note(c, text+": not compared with")
 		}
@@ -196,7 +196,7 @@ func setBaseline(c *cli.Context) error {
 		return err
 	}
 	if c.NArg() < 2 {
-		return command.Usagef("baseline set: give a name and runs (see %s --help)", c.Command.HelpName)
+		return exit.Usagef("baseline set: give a name and runs (see %s --help)", c.Command.HelpName)
 	}
 	name, args := c.Args().First(), c.Args().Tail()
 	noise, err := noiseOf(c.String("noise"), args)
@@ -255,7 +255,7 @@ func storedIDs(c *cli.Context, s *history.Store, a *adder, args []string) ([]str
 			ids = append(ids, stored[i])
 			continue
 		}
-		paths, err := runfiles.ParamsFiles(arg)
+		paths, err := command.ParamsFiles(arg)
 		if err != nil {
 			return nil, err
 		}
@@ -275,12 +275,12 @@ func storedIDs(c *cli.Context, s *history.Store, a *adder, args []string) ([]str
 func noiseOf(file string, args []string) ([]byte, error) {
 	if file == "" {
 		for _, arg := range args {
-			path := filepath.Join(arg, runfiles.NoiseFile)
+			path := filepath.Join(arg, command.NoiseFile)
 			if !command.Exists(path) {
 				continue
 			}
 			if file != "" {
-				return nil, command.Usagef("both %s and %s are there: choose one by --noise", file, path)
+				return nil, exit.Usagef("both %s and %s are there: choose one by --noise", file, path)
 			}
 			file = path
 		}
@@ -293,7 +293,7 @@ func noiseOf(file string, args []string) ([]byte, error) {
 		_, err = compare.ReadFloor(b)
 	}
 	if err != nil {
-		return nil, command.Usagef("noise floor %s: %w", file, err)
+		return nil, exit.Usagef("noise floor %s: %w", file, err)
 	}
 	return b, nil
 }

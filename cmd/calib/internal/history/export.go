@@ -10,9 +10,9 @@ import (
 
 	"calib/cmd/calib/internal/command"
 	"calib/internal/environ"
+	"calib/internal/exit"
 	"calib/internal/files"
 	"calib/internal/history"
-	"calib/internal/sheet"
 	"calib/reports/export"
 )
 
@@ -49,11 +49,11 @@ func exportHistory(c *cli.Context) error {
 	to := c.String("to")
 	switch {
 	case to != toCSV && to != toPrometheus:
-		return command.Usagef("--to %q: want %s or %s", to, toCSV, toPrometheus)
+		return exit.Usagef("--to %q: want %s or %s", to, toCSV, toPrometheus)
 	case to == toCSV && c.Bool("json") && c.String("out") == "":
-		return command.Usagef("--to csv with --json: give --out FILE; standard output is for the document")
+		return exit.Usagef("--to csv with --json: give --out FILE; standard output is for the document")
 	case to == toPrometheus && c.IsSet("last"):
-		return command.Usagef("--last with --to prometheus: only the newest run is written; " +
+		return exit.Usagef("--last with --to prometheus: only the newest run is written; " +
 			"--label and --plan choose among which runs")
 	}
 	filter, err := filterOf(c)
@@ -101,7 +101,7 @@ func writeSeries(c *cli.Context, w io.Writer, s *history.Store, f history.Filter
 	if len(entries) > 0 {
 		f.Since = entries[0].Started // --last counts runs, not values
 	}
-	t := sheet.NewWriter(w)
+	t := files.NewSheet(w)
 	t.UseCRLF = true
 	header := []string{"time", "run", "label", "commit", "metric", "from", "to", "unit", "value", "lo", "hi"}
 	if err := t.Write(header); err != nil {
@@ -180,5 +180,5 @@ func exportNewest(c *cli.Context, s *history.Store, f history.Filter) error {
 
 // noRun is the error of a filter that selects no run.
 func noRun(s *history.Store) error {
-	return command.Usagef("no such run in %s; calib history list shows what there is", s.Path())
+	return exit.Usagef("no such run in %s; calib history list shows what there is", s.Path())
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"calib/cmd/calib/internal/command"
+	"calib/internal/exit"
 	"calib/internal/history"
 	"calib/internal/units"
 )
@@ -63,7 +64,7 @@ func storePath(c *cli.Context) (string, error) {
 	if !filepath.IsAbs(data) { // its specification says to ignore a relative one
 		home, err := os.UserHomeDir()
 		if err != nil {
-			return "", command.Usagef("where the history is kept: %w; name its file with --store", err)
+			return "", exit.Usagef("where the history is kept: %w; name its file with --store", err)
 		}
 		data = filepath.Join(home, ".local", "share")
 	}
@@ -79,7 +80,7 @@ func withStore(c *cli.Context, open func(context.Context, string) (*history.Stor
 	}
 	s, err := open(c.Context, path)
 	if errors.Is(err, os.ErrNotExist) {
-		return command.WithCode(command.ExitUsage, err)
+		return exit.With(exit.Usage, err)
 	}
 	if err != nil {
 		return storeError(err)
@@ -110,14 +111,14 @@ func onNamed(what string, f func(c *cli.Context, s *history.Store, arg string) e
 
 // storeError gives an error of the store its exit code: what the user can correct on the command line is wrong use.
 func storeError(err error) error {
-	var c *command.Coded
+	var c *exit.Error
 	if errors.As(err, &c) {
 		return err
 	}
 	for _, class := range []error{history.ErrNotFound, history.ErrAmbiguous, history.ErrConflict, history.ErrInvalid,
 		history.ErrInUse, history.ErrNotStore, history.ErrNewer} {
 		if errors.Is(err, class) {
-			return command.WithCode(command.ExitUsage, err)
+			return exit.With(exit.Usage, err)
 		}
 	}
 	return err
@@ -137,7 +138,7 @@ func filterFlags(last int) []cli.Flag {
 func filterOf(c *cli.Context) (history.Filter, error) {
 	f := history.Filter{Last: c.Int("last"), Label: c.String("label"), Plan: c.String("plan")}
 	if f.Last < 0 {
-		return f, command.Usagef("--last %d: want a number of runs, or 0 for all", f.Last)
+		return f, exit.Usagef("--last %d: want a number of runs, or 0 for all", f.Last)
 	}
 	var err error
 	f.Since, err = timeFlag(c, "since")
@@ -155,7 +156,7 @@ func timeFlag(c *cli.Context, name string) (time.Time, error) {
 			return t.UTC(), nil
 		}
 	}
-	return time.Time{}, command.Usagef("--%s %q: want a date such as 2026-01-31, or a time such as 2026-01-31T02:00:00Z; "+
+	return time.Time{}, exit.Usagef("--%s %q: want a date such as 2026-01-31, or a time such as 2026-01-31T02:00:00Z; "+
 		"both are UTC unless they say otherwise", name, text)
 }
 
@@ -176,7 +177,7 @@ func followedFlags(c *cli.Context, s *history.Store, all []history.Followed) ([]
 		}
 	}
 	if c.IsSet("metric") && len(names) == 0 {
-		return nil, command.Usagef("--metric %q: name a metric; calib history metrics lists them", c.String("metric"))
+		return nil, exit.Usagef("--metric %q: name a metric; calib history metrics lists them", c.String("metric"))
 	}
 	var out []history.Followed
 	for _, f := range all {
@@ -213,7 +214,7 @@ func noMetric(c *cli.Context, s *history.Store, all []history.Followed, name str
 		}
 	}
 	if have > 0 && link == "" {
-		return command.Usagef("--metric %s: only what is ok is followed, and no run has it ok; %d of the newest %s have it, "+
+		return exit.Usagef("--metric %s: only what is ok is followed, and no run has it ok; %d of the newest %s have it, "+
 			"the last of them %s (calib history show RUN says why)", name, have, units.Plural(len(runs), "run"), status)
 	}
 	const shown = 12
@@ -228,9 +229,9 @@ func noMetric(c *cli.Context, s *history.Store, all []history.Followed, name str
 		list += fmt.Sprintf(" and %d more", len(names)-shown)
 	}
 	if link != "" && slices.ContainsFunc(all, func(f history.Followed) bool { return f.Named(name) }) {
-		return command.Usagef("--metric %s: no run has it of the link %s", name, link)
+		return exit.Usagef("--metric %s: no run has it of the link %s", name, link)
 	}
-	return command.Usagef("--metric %q: no run has it; there are %s (calib history metrics)", name, list)
+	return exit.Usagef("--metric %q: no run has it; there are %s (calib history metrics)", name, list)
 }
 
 // linkOf finds the link that text names, FROM,TO or FROM→TO, in the direction in which it was measured.
@@ -241,12 +242,12 @@ func linkOf(all []history.Followed, text string) (from, to string, err error) {
 	}
 	from, to = strings.TrimSpace(from), strings.TrimSpace(to)
 	if !ok || from == "" || to == "" || strings.Contains(to, ",") {
-		return "", "", command.Usagef("--link %q: want two hosts, FROM,TO", text)
+		return "", "", exit.Usagef("--link %q: want two hosts, FROM,TO", text)
 	}
 	for _, d := range [][2]string{{from, to}, {to, from}} {
 		if slices.ContainsFunc(all, func(f history.Followed) bool { return f.From == d[0] && f.To == d[1] }) {
 			return d[0], d[1], nil
 		}
 	}
-	return "", "", command.Usagef("--link %s: no run has measured it; calib history metrics lists the links", text)
+	return "", "", exit.Usagef("--link %s: no run has measured it; calib history metrics lists the links", text)
 }

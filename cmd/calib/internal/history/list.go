@@ -10,7 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"calib/cmd/calib/internal/command"
-	"calib/cmd/calib/internal/runfiles"
+	"calib/internal/exit"
 	"calib/internal/history"
 	"calib/internal/units"
 	"calib/reports"
@@ -120,7 +120,7 @@ func showRun(c *cli.Context, s *history.Store, id string) error {
 		if err := t.Flush(); err != nil {
 			return err
 		}
-		return reports.Screen(w, p, runfiles.PageOptions(c, ""))
+		return reports.Screen(w, p, command.PageOptions(c, ""))
 	})
 }
 
@@ -160,7 +160,7 @@ func logCommand() *cli.Command {
 func printLog(c *cli.Context, s *history.Store) error {
 	last := c.Int("last")
 	if last < 0 {
-		return command.Usagef("--last %d: want a number of lines, or 0 for all", last)
+		return exit.Usagef("--last %d: want a number of lines, or 0 for all", last)
 	}
 	events, err := s.Events(c.Context, last)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"calib/cmd/calib/internal/command"
-	"calib/cmd/calib/internal/runfiles"
+	"calib/internal/exit"
 	"calib/internal/history"
 	"calib/internal/params"
 	"calib/internal/units"
@@ -60,7 +60,7 @@ func plotHistory(c *cli.Context) error {
 	}
 	format := c.String("format")
 	if !slices.Contains([]string{command.FormatHTML, draw.SVG, draw.PNG}, format) {
-		return command.Usagef("--format %q: want html, svg or png", format)
+		return exit.Usagef("--format %q: want html, svg or png", format)
 	}
 	filter, err := filterOf(c)
 	if err != nil {
@@ -110,7 +110,7 @@ func (v *survey) write(c *cli.Context, format string, drawn []*timeline) error {
 		to = cmp.Or(command.OutFile(c, plotFile), plotFile)
 	}
 	var err error
-	out.Files, err = runfiles.WriteFigures(c, format, to, figures, func(w io.Writer) error {
+	out.Files, err = command.WriteFigures(c, format, to, figures, func(w io.Writer) error {
 		return v.page(out, figures).Write(w)
 	})
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"calib/agent"
-	"calib/cmd/calib/internal/command"
 	"calib/internal/certs"
+	"calib/internal/exit"
 	"calib/internal/join"
 	"calib/internal/units"
 )
@@ -55,11 +55,11 @@ func runAgent(c *cli.Context) error {
 	addr, joins := c.String("listen"), c.IsSet("join")
 	switch {
 	case joins && (c.Bool("stdio") || c.IsSet("listen") || c.String("name") == "" || c.NArg() > 0):
-		return command.Usagef("agent: --join HOST goes with --name HOST, and without --stdio and --listen")
+		return exit.Usagef("agent: --join HOST goes with --name HOST, and without --stdio and --listen")
 	case !joins && c.Bool("stdio") == (addr != ""):
-		return command.Usagef("agent: give --stdio or --listen ADDR; --listen unix is the usual daemon")
+		return exit.Usagef("agent: give --stdio or --listen ADDR; --listen unix is the usual daemon")
 	case c.NArg() > 0:
-		return command.Usagef("agent: unexpected argument %q", c.Args().First())
+		return exit.Usagef("agent: unexpected argument %q", c.Args().First())
 	}
 	limits, err := agentLimits(c)
 	if err != nil {
@@ -71,7 +71,7 @@ func runAgent(c *cli.Context) error {
 	}
 	serve, err := listener(c, addr)
 	if err != nil {
-		return command.Usagef("agent: %w", err)
+		return exit.Usagef("agent: %w", err)
 	}
 	s, err := agent.NewServer(agent.ServerOptions{
 		Shared: addr != "",
@@ -154,14 +154,14 @@ func agentLimits(c *cli.Context) (l agent.Limits, err error) {
 			continue
 		}
 		if *f.to, err = units.ParseBytes(text); err != nil {
-			return l, command.Usagef("agent: --%s: %w", f.name, err)
+			return l, exit.Usagef("agent: --%s: %w", f.name, err)
 		}
 		if *f.to <= 0 {
-			return l, command.Usagef("agent: --%s: %s%s allows nothing", f.name, text, f.of)
+			return l, exit.Usagef("agent: --%s: %s%s allows nothing", f.name, text, f.of)
 		}
 	}
 	if l.Task <= 0 || l.Peers <= 0 {
-		return l, command.Usagef("agent: --max-duration and --max-peers must be above 0")
+		return l, exit.Usagef("agent: --max-duration and --max-peers must be above 0")
 	}
 	return l, nil
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"calib/cmd/calib/internal/command"
-	"calib/cmd/calib/internal/runfiles"
 	"calib/internal/dataset/names"
+	"calib/internal/exit"
 	"calib/internal/files"
 	"calib/internal/rundir"
 	"calib/internal/units"
@@ -38,7 +38,7 @@ func RunCommand() *cli.Command {
 			"                                       floor of calib compare and calib gate",
 		Flags: slices.Concat(WhereFlags(), PlanFlags(), OutFlags(), []cli.Flag{
 			command.AllFlag(),
-			runfiles.BreaksFlag(),
+			command.BreaksFlag(),
 			&cli.IntFlag{Name: "aa", Usage: "make `N` runs of the same plan, and write how much they differ to noise.json"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "start the agents, look at the network, print the plan, and end"},
 		}),
@@ -57,7 +57,7 @@ func RunCommand() *cli.Command {
 			if r.State != run.Closed {
 				return err
 			}
-			return runfiles.Print(c, "run", r.Dir, err)
+			return command.PrintRun(c, "run", r.Dir, err)
 		},
 	}
 }
@@ -78,7 +78,7 @@ func MeasureCommand() *cli.Command {
 				return err
 			}
 			path := m.Dir.Path()
-			r := reports.Result{Command: "measure", Run: path, Files: runfiles.FilesOf(path), Warnings: m.Dir.Run().Warnings}
+			r := reports.Result{Command: "measure", Run: path, Files: command.FilesOf(path), Warnings: m.Dir.Run().Warnings}
 			return command.AnswerResult(c, r, err, func(w io.Writer) error {
 				if err != nil {
 					return nil
@@ -99,9 +99,9 @@ func runAA(c *cli.Context) error {
 	n := c.Int("aa")
 	switch {
 	case n < minAA:
-		return command.Usagef("--aa %d: want %d runs or more; 10 give a noise floor worth having", n, minAA)
+		return exit.Usagef("--aa %d: want %d runs or more; 10 give a noise floor worth having", n, minAA)
 	case c.IsSet("resume"):
-		return command.Usagef("--aa with --resume: a series of runs starts anew")
+		return exit.Usagef("--aa with --resume: a series of runs starts anew")
 	}
 	config, err := configOf(c)
 	if err != nil {
@@ -113,11 +113,11 @@ func runAA(c *cli.Context) error {
 		return cmp.Or(err, fmt.Errorf("%d runs have parameters: nothing to compare", len(runs)))
 	}
 	floor := compare.Noise(runs)
-	path := filepath.Join(root, runfiles.NoiseFile)
+	path := filepath.Join(root, command.NoiseFile)
 	if err := files.ReplaceBy(path, func(w io.Writer) error { return compare.WriteFloor(w, floor) }); err != nil {
 		return err
 	}
-	r := reports.Result{Command: "run", Run: root, Files: map[string]string{runfiles.NoiseFile: path}, Data: floor}
+	r := reports.Result{Command: "run", Run: root, Files: map[string]string{command.NoiseFile: path}, Data: floor}
 	return command.AnswerResult(c, r, err, func(w io.Writer) error {
 		if err := compare.FloorText(w, floor); err != nil {
 			return err
@@ -144,8 +144,8 @@ func Series(c *cli.Context, config *run.Config, root, what string, n int) ([]com
 		}
 		if err != nil {
 			code := command.CodeOf(err)
-			if err = fmt.Errorf("run %d of %d: %w", i+1, n, err); code != command.ExitPartial {
-				return runs, command.WithCode(code, fmt.Errorf("%w; the runs before it are in %s", err, root))
+			if err = fmt.Errorf("run %d of %d: %w", i+1, n, err); code != exit.Partial {
+				return runs, exit.With(code, fmt.Errorf("%w; the runs before it are in %s", err, root))
 			}
 			partial = err
 		}
@@ -156,7 +156,7 @@ func Series(c *cli.Context, config *run.Config, root, what string, n int) ([]com
 		runs = append(runs, compare.FromParams(p, r.Dir.Run().Started))
 	}
 	if partial != nil {
-		return runs, command.WithCode(command.ExitPartial, partial)
+		return runs, exit.With(exit.Partial, partial)
 	}
 	return runs, nil
 }
@@ -202,7 +202,7 @@ func answerPlan(c *cli.Context, name string, p reports.Plan, err error) error {
 		return err
 	}
 	return command.AnswerResult(c, reports.Result{Command: name, Plan: &p}, nil, func(out io.Writer) error {
-		return reports.PlanText(out, p, runfiles.PageOptions(c, ""))
+		return reports.PlanText(out, p, command.PageOptions(c, ""))
 	})
 }
 
@@ -222,7 +222,7 @@ func DoctorCommand() *cli.Command {
 				return err
 			}
 			if w.Sim != "" {
-				return command.Usagef("--sim: there is nothing to examine in a simulated network")
+				return exit.Usagef("--sim: there is nothing to examine in a simulated network")
 			}
 			config := equipped(c, run.Config{Where: w})
 			if config.Hosts, err = w.Hosts(func(s string) { command.Note(c, s) }); err != nil {
@@ -233,9 +233,9 @@ func DoctorCommand() *cli.Command {
 			case err != nil:
 				return err
 			case r.Usable < 2:
-				err = command.WithCode(command.ExitFailed, fmt.Errorf("no two hosts can be measured"))
+				err = exit.With(exit.Failed, fmt.Errorf("no two hosts can be measured"))
 			case !r.Ready:
-				err = command.WithCode(command.ExitPartial, fmt.Errorf("some hosts or pairs cannot be measured"))
+				err = exit.With(exit.Partial, fmt.Errorf("some hosts or pairs cannot be measured"))
 			}
 			return command.AnswerResult(c, reports.Result{Command: "doctor", Data: r}, err, r.Text)
 		},
@@ -255,7 +255,7 @@ func ValidateCommand() *cli.Command {
 			command.JSONFlag(), command.QuietFlag(),
 		),
 		Action: func(c *cli.Context) error {
-			dir, err := runfiles.Open(c)
+			dir, err := command.OpenRun(c)
 			if err != nil {
 				return err
 			}
@@ -276,9 +276,9 @@ func ValidateCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			r := reports.Result{Command: "validate", Run: dir.Path(), Files: runfiles.FilesOf(dir.Path()), Params: p}
+			r := reports.Result{Command: "validate", Run: dir.Path(), Files: command.FilesOf(dir.Path()), Params: p}
 			return command.AnswerResult(c, r, nil, func(w io.Writer) error {
-				return reports.ValidationText(w, p, runfiles.PageOptions(c, dir.Path()))
+				return reports.ValidationText(w, p, command.PageOptions(c, dir.Path()))
 			})
 		},
 	}
@@ -294,7 +294,7 @@ const (
 func measurePatterns(c *cli.Context, dir *rundir.Dir) error {
 	config, err := run.Stored(dir.Run().Detail)
 	if err != nil {
-		return command.Usagef("%s does not say on which hosts it was measured, and holds no patterns: %s: %w",
+		return exit.Usagef("%s does not say on which hosts it was measured, and holds no patterns: %s: %w",
 			dir.Path(), rundir.RunFile, err)
 	}
 	if err := confirmStored(c, &config.Where, "calib validate "+quote(dir.Path()), person(c)); err != nil {

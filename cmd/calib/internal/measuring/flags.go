@@ -20,10 +20,9 @@ import (
 
 	"calib/bench"
 	"calib/bench/experiments"
-	"calib/cmd/calib/internal/agents"
 	"calib/cmd/calib/internal/command"
-	"calib/cmd/calib/internal/runfiles"
 	"calib/internal/dataset/names"
+	"calib/internal/exit"
 	"calib/internal/progress"
 	"calib/internal/rundir"
 	"calib/internal/units"
@@ -103,11 +102,11 @@ func configOf(c *cli.Context) (run.Config, error) {
 	}
 	before, err := rundir.Open(dir)
 	if err != nil {
-		return run.Config{}, command.WithCode(command.ExitUsage, err)
+		return run.Config{}, exit.With(exit.Usage, err)
 	}
 	config, err := run.Stored(before.Run().Detail)
 	if err != nil {
-		return config, command.Usagef("resume %s: %s: %w", dir, rundir.RunFile, err)
+		return config, exit.Usagef("resume %s: %s: %w", dir, rundir.RunFile, err)
 	}
 	config.Resume = dir
 	err = confirmStored(c, &config.Where, fmt.Sprintf("calib %s --resume %s", c.Command.Name, quote(dir)), person(c))
@@ -128,19 +127,19 @@ func flagged(c *cli.Context) (config run.Config, err error) {
 	config.Unprobed, config.Targets = c.Bool("no-probe"), c.String("target")
 	if config.Targets != "" {
 		if _, err := judge.ParseTargets(config.Targets, judge.Known()); err != nil {
-			return config, command.Usagef("--%w", err)
+			return config, exit.Usagef("--%w", err)
 		}
 	}
 	socket := &config.Socket
 	if socket.Congestion = c.String("congestion"); strings.ContainsAny(socket.Congestion, " /\n") {
-		return config, command.Usagef("--congestion %q: want a name such as cubic", socket.Congestion)
+		return config, exit.Usagef("--congestion %q: want a name such as cubic", socket.Congestion)
 	}
 	if size := c.String("send-buffer"); size != "" {
 		if socket.SndBuf, err = units.ParseBytes(size); err != nil || socket.SndBuf <= 0 {
-			return config, command.Usagef("--send-buffer %q: want a size such as 128KiB", size)
+			return config, exit.Usagef("--send-buffer %q: want a size such as 128KiB", size)
 		}
 	}
-	config.Fit, err = runfiles.FittingFlags(c)
+	config.Fit, err = command.FittingFlags(c)
 	return config, err
 }
 
@@ -159,7 +158,7 @@ func equipped(c *cli.Context, config run.Config) run.Config {
 	case c.Bool("json"):
 		style = progress.Events
 	}
-	config.Show, config.Agents = progress.New(c.App.ErrWriter, style, time.Now), agents.All
+	config.Show, config.Agents = progress.New(c.App.ErrWriter, style, time.Now), packedAgents
 	config.Begun = func(dir string) { command.GoesOn(c.Context, "calib run --resume "+quote(dir)+" goes on") }
 	budget, ask := time.Duration(config.Plan.Budget), person(c)
 	if long := budget > longPlan || budget == 0 && config.Where.Sim == ""; !long || c.Bool("yes") || ask == nil {
@@ -172,7 +171,7 @@ func equipped(c *cli.Context, config run.Config) run.Config {
 		}
 		fmt.Fprintf(c.App.ErrWriter, "Plan %s on %s %s (calib plan shows what).\n", config.Plan.Name,
 			units.GroupedPlural(hosts, "host"), bound)
-		return ask("Go on? [y/N] ", command.Usagef("not started; --plan quick is shorter, --yes does not ask"))
+		return ask("Go on? [y/N] ", exit.Usagef("not started; --plan quick is shorter, --yes does not ask"))
 	}
 	return config
 }
@@ -192,15 +191,15 @@ func whereOf(c *cli.Context) (run.Where, error) {
 	}
 	switch {
 	case given == 0:
-		return w, command.Usagef("say which hosts: --hosts FILE, --host RANGE, --slurm, --local N, or --sim PRESET")
+		return w, exit.Usagef("say which hosts: --hosts FILE, --host RANGE, --slurm, --local N, or --sim PRESET")
 	case given > 1:
-		return w, command.Usagef("give one of --hosts, --host, --slurm, --local and --sim, not %d of them", given)
+		return w, exit.Usagef("give one of --hosts, --host, --slurm, --local and --sim, not %d of them", given)
 	case c.IsSet("local") && (w.Local < 1 || w.Local > maxLocal):
-		return w, command.Usagef("--local %d: want 2 to %d agents", w.Local, maxLocal)
+		return w, exit.Usagef("--local %d: want 2 to %d agents", w.Local, maxLocal)
 	case w.Fanout < 1:
-		return w, command.Usagef("--fanout %d: want 1 host at a time or more", w.Fanout)
+		return w, exit.Usagef("--fanout %d: want 1 host at a time or more", w.Fanout)
 	case w.Slurm && c.IsSet("launch") && os.Getenv("CALIB_LAUNCH") == "":
-		return w, command.Usagef("give --slurm or --launch: a job's step is started by srun")
+		return w, exit.Usagef("give --slurm or --launch: a job's step is started by srun")
 	}
 	for flag, path := range map[string]*string{"hosts": &w.HostsFile, "cert": &w.Cert} {
 		if *path == "" {
@@ -208,13 +207,13 @@ func whereOf(c *cli.Context) (run.Where, error) {
 		}
 		abs, err := filepath.Abs(*path)
 		if err != nil {
-			return w, command.Usagef("--%s: %w", flag, err)
+			return w, exit.Usagef("--%s: %w", flag, err)
 		}
 		*path = abs
 	}
 	switch {
 	case !w.Slurm && (c.IsSet("nodes") || c.IsSet("slurm-args")):
-		return w, command.Usagef("--nodes and --slurm-args are for --slurm")
+		return w, exit.Usagef("--nodes and --slurm-args are for --slurm")
 	case !w.Slurm || os.Getenv("SLURM_JOB_ID") != "":
 		return w, nil
 	}
@@ -225,17 +224,17 @@ func whereOf(c *cli.Context) (run.Where, error) {
 func salloc(c *cli.Context) error {
 	switch {
 	case !c.IsSet("nodes"):
-		return command.Usagef("--slurm outside a job of Slurm: run it in one (sbatch, salloc), or ask for one with --nodes N")
+		return exit.Usagef("--slurm outside a job of Slurm: run it in one (sbatch, salloc), or ask for one with --nodes N")
 	case c.Int("nodes") < 2:
-		return command.Usagef("--nodes %d: a network needs two", c.Int("nodes"))
+		return exit.Usagef("--nodes %d: a network needs two", c.Int("nodes"))
 	}
 	path, err := exec.LookPath("salloc")
 	if err != nil {
-		return command.Usagef("--slurm: %w: run calib on a host that can submit jobs", err)
+		return exit.Usagef("--slurm: %w: run calib on a host that can submit jobs", err)
 	}
 	more, err := shell.Fields(c.String("slurm-args"), os.Getenv)
 	if err != nil {
-		return command.Usagef("--slurm-args: %w", err)
+		return exit.Usagef("--slurm-args: %w", err)
 	}
 	own, err := os.Executable()
 	if err != nil {
@@ -251,7 +250,7 @@ func salloc(c *cli.Context) error {
 func planOf(c *cli.Context) (plan.Plan, error) {
 	p, err := plan.Load(c.String("plan"))
 	if err != nil {
-		return p, command.WithCode(command.ExitUsage, err)
+		return p, exit.With(exit.Usage, err)
 	}
 	if c.Uint64("seed") == 0 && (c.IsSet("seed") || slices.Contains(plan.BuiltinNames(), c.String("plan"))) {
 		p.Seed = drawnSeed()
@@ -273,7 +272,7 @@ func changedPlan(c *cli.Context, p plan.Plan) (_ plan.Plan, err error) {
 	}
 	if sizes := c.String("sizes"); sizes != "" {
 		if p.Limits.Sizes, err = units.ParseSizes(sizes); err != nil {
-			return p, command.Usagef("--sizes: %w", err)
+			return p, exit.Usagef("--sizes: %w", err)
 		}
 		p.Limits.MaxBytes = 0
 	}
@@ -282,7 +281,7 @@ func changedPlan(c *cli.Context, p plan.Plan) (_ plan.Plan, err error) {
 	}
 	if c.Bool("no-validate") {
 		if err := p.Validate(experiments.All); err != nil { // before names are looked up
-			return p, command.WithCode(command.ExitUsage, err)
+			return p, exit.With(exit.Usage, err)
 		}
 		p.Experiments = slices.DeleteFunc(p.Names(experiments.All), func(name string) bool { return name == names.Pattern })
 	}
@@ -291,7 +290,7 @@ func changedPlan(c *cli.Context, p plan.Plan) (_ plan.Plan, err error) {
 	}
 	if pairs := c.String("pairs"); pairs != "" {
 		if p.Limits.Pairs, p.Limits.AllPairs, err = bench.ParsePairs(pairs); err != nil {
-			return p, command.Usagef("--%w", err)
+			return p, exit.Usagef("--%w", err)
 		}
 	}
 	p.Limits.AllPairs = p.Limits.AllPairs || c.Bool("all-pairs")
@@ -300,7 +299,7 @@ func changedPlan(c *cli.Context, p plan.Plan) (_ plan.Plan, err error) {
 	p.KeepConnections = p.KeepConnections || c.Bool("keep-connections")
 	p.Seed = cmp.Or(c.Uint64("seed"), p.Seed)
 	if err := p.Validate(experiments.All); err != nil {
-		return p, command.WithCode(command.ExitUsage, err)
+		return p, exit.With(exit.Usage, err)
 	}
 	return p, nil
 }
@@ -316,13 +315,13 @@ func whatIsExecuted() []cli.Flag {
 // onlyResume rejects flags that --resume would silently ignore: the run goes on as it was planned. Those that say what
 // is executed may be given again.
 func onlyResume(c *cli.Context) error {
-	for _, f := range slices.Concat(WhereFlags(), PlanFlags(), []cli.Flag{runfiles.BreaksFlag()}) {
+	for _, f := range slices.Concat(WhereFlags(), PlanFlags(), []cli.Flag{command.BreaksFlag()}) {
 		if name := f.Names()[0]; !slices.Contains(executedFlags, name) && c.IsSet(name) {
-			return command.Usagef("--%s with --resume: a run goes on with the hosts and the plan it began with; start a new one with --out", name)
+			return exit.Usagef("--%s with --resume: a run goes on with the hosts and the plan it began with; start a new one with --out", name)
 		}
 	}
 	if c.IsSet("out") {
-		return command.Usagef("--out with --resume: a run goes on in its own directory")
+		return exit.Usagef("--out with --resume: a run goes on in its own directory")
 	}
 	return nil
 }
@@ -338,11 +337,11 @@ func confirmStored(c *cli.Context, w *run.Where, again string, ask asking) error
 			*value = c.String(name)
 		case w.Local > 0 || w.Sim != "" || *value == "" || *value == defaultLaunch: // nothing but calib's own
 		case ask == nil:
-			return command.Usagef("the run has stored --%s %s, which would be executed. If that is right, give it again: %s --%s %s",
+			return exit.Usagef("the run has stored --%s %s, which would be executed. If that is right, give it again: %s --%s %s",
 				name, quote(*value), again, name, quote(*value))
 		default:
 			question := fmt.Sprintf("The run has stored --%s:\n  %s\nIt is executed to start the agents. Execute it? [y/N] ", name, quote(*value))
-			if err := ask(question, command.Usagef("not begun; --%s says what to execute instead", name)); err != nil {
+			if err := ask(question, exit.Usagef("not begun; --%s says what to execute instead", name)); err != nil {
 				return err
 			}
 		}
@@ -381,7 +380,7 @@ func person(c *cli.Context) asking {
 			return err
 		case <-c.Context.Done():
 			fmt.Fprintln(c.App.ErrWriter)
-			return command.WithCode(command.ExitInterrupted, command.ErrInterrupted)
+			return exit.With(exit.Interrupted, exit.ErrInterrupted)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"calib/cmd/calib/internal/command"
+	"calib/internal/exit"
 	"calib/internal/hosts"
 	"calib/run"
 )
@@ -35,7 +36,7 @@ func hostsTool(name, usage, args, want string, of func(*cli.Context) ([]string, 
 			return err
 		}
 		if c.NArg() == 0 {
-			return command.Usagef("hosts %s: give %s", name, want)
+			return exit.Usagef("hosts %s: give %s", name, want)
 		}
 		texts, err := of(c)
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"calib/bench"
 	"calib/cmd/calib/internal/command"
+	"calib/internal/exit"
 	"calib/internal/hosts"
 	"calib/reports/compare"
 	"calib/run"
@@ -23,10 +24,10 @@ func RepeatOf(c *cli.Context, baseline string, details []json.RawMessage, names 
 		stored, err := run.Stored(text)
 		switch {
 		case err != nil:
-			return config, command.Usagef("baseline %s: the history does not know the plan of one of its runs (%w), so that nothing "+
+			return config, exit.Usagef("baseline %s: the history does not know the plan of one of its runs (%w), so that nothing "+
 				"can be measured like it; calib baseline set %s RUN..., with the run directories, adds it", baseline, err, baseline)
 		case i > 0 && asked(stored.Plan) != asked(config.Plan):
-			return config, command.Usagef("baseline %s: its runs have different plans; set it anew with runs of one", baseline)
+			return config, exit.Usagef("baseline %s: its runs have different plans; set it anew with runs of one", baseline)
 		}
 		config = stored
 	}
@@ -66,10 +67,10 @@ func agrees(c *cli.Context, measured plan.Plan, baseline string) (err error) {
 		want, err = changedPlan(c, want)
 	}
 	if err != nil {
-		return command.WithCode(command.ExitUsage, err)
+		return exit.With(exit.Usage, err)
 	}
 	if asked(want) != asked(measured) || slices.ContainsFunc([]string{"target", "send-buffer", "congestion"}, c.IsSet) {
-		return command.Usagef("the flags contradict baseline %s: a gate takes plan, sizes and experiments from its baseline; leave them out, or "+
+		return exit.Usagef("the flags contradict baseline %s: a gate takes plan, sizes and experiments from its baseline; leave them out, or "+
 			"set another baseline", baseline)
 	}
 	return nil
@@ -85,6 +86,6 @@ func sameHosts(c *cli.Context, list []hosts.Host, baseline string, want []string
 	if slices.Equal(have, want) || slices.Contains(c.StringSlice("allow"), compare.AllowHosts) {
 		return nil
 	}
-	return command.Usagef("baseline %s is of other hosts: it has %s, these are %s (--allow hosts compares what both have)", baseline,
+	return exit.Usagef("baseline %s is of other hosts: it has %s, these are %s (--allow hosts compares what both have)", baseline,
 		hosts.Fold(want), hosts.Fold(have))
 }

@@ -17,9 +17,9 @@ import (
 	"calib/bench"
 	"calib/bench/experiments"
 	"calib/cmd/calib/internal/command"
-	"calib/cmd/calib/internal/runfiles"
 	"calib/internal/dataset/names"
 	"calib/internal/environ"
+	"calib/internal/exit"
 	"calib/internal/files"
 	"calib/internal/lab"
 	"calib/internal/netspec"
@@ -62,24 +62,24 @@ func SelfcheckCommand() *cli.Command {
 }
 
 func selfcheckAction(c *cli.Context) error {
-	arg, p, err := runfiles.ParamsArg(c)
+	arg, p, err := command.ParamsArg(c)
 	if err != nil {
 		return err
 	}
 	out := cmp.Or(c.String("out"), "calib-selfcheck-"+time.Now().Format("20060102-150405"))
 	k := &copier{c: c, out: out, run: p, data: checked{Source: arg, LabFile: filepath.Join(out, labFile)}}
 	if v := c.Float64("slowdown"); c.IsSet("slowdown") && !(v >= 1 && v <= export.MaxSlowdown) {
-		return command.Usagef("--slowdown %g: want 1 to %g", v, export.MaxSlowdown)
+		return exit.Usagef("--slowdown %g: want 1 to %g", v, export.MaxSlowdown)
 	}
 	if c.IsSet("hosts") && c.Int("hosts") < 2 {
-		return command.Usagef("--hosts %d: want at least 2 hosts", c.Int("hosts"))
+		return exit.Usagef("--hosts %d: want at least 2 hosts", c.Int("hosts"))
 	}
 	if k.config, err = copiedConfig(c, arg, p); err != nil {
 		return err
 	}
 	for _, file := range []string{labFile, selfcheckFile, rundir.RunFile} {
 		if command.Exists(filepath.Join(out, file)) {
-			return command.Usagef("--out %s holds a selfcheck or a run already: choose another", out)
+			return exit.Usagef("--out %s holds a selfcheck or a run already: choose another", out)
 		}
 	}
 	if err := k.writeLab(); err != nil {
@@ -105,7 +105,7 @@ func copiedConfig(c *cli.Context, arg string, p *params.Params) (config run.Conf
 	case name != "":
 		segment := copied.Limits.Segment
 		if *copied, err = plan.Load(name); err != nil {
-			return config, command.WithCode(command.ExitUsage, err)
+			return config, exit.With(exit.Usage, err)
 		}
 		copied.Limits.Segment = segment
 	case own:
@@ -120,7 +120,7 @@ func copiedConfig(c *cli.Context, arg string, p *params.Params) (config run.Conf
 			}
 		}
 	default:
-		return config, command.Usagef("%s does not say by which plan it was measured (no %s beside it): choose one with --plan",
+		return config, exit.Usagef("%s does not say by which plan it was measured (no %s beside it): choose one with --plan",
 			arg, rundir.RunFile)
 	}
 	copied.Seed, copied.Limits.Path = p.Run.Seed+1, bench.Path{} // the copy may be slower: its own measurement looks at it
@@ -238,12 +238,12 @@ func (k *copier) measure(seed uint64) (*params.Params, error) {
 		}
 		why := strings.Join(m.Lab.Why, "; ")
 		switch {
-		case err != nil && command.CodeOf(err) != command.ExitPartial:
+		case err != nil && command.CodeOf(err) != exit.Partial:
 			return nil, err
 		case !m.Lab.Late:
 			return p, err
 		case try == labTries:
-			return nil, command.WithCode(command.ExitInconclusive, fmt.Errorf("the lab was late %d times: %s; "+
+			return nil, exit.With(exit.Inconclusive, fmt.Errorf("the lab was late %d times: %s; "+
 				"end what else runs on this machine, or slow the copy by --slowdown %g", labTries, why, 2*k.spec.Slowdown))
 		}
 		command.Note(k.c, fmt.Sprintf("the lab was late (%s): measuring again", why))
@@ -260,7 +260,7 @@ func (k *copier) calibrate(m *measurement) (p *params.Params, err error) {
 		config.Plan.Seed, config.Where, config.Out = m.Seed, run.Where{HostsFile: l.HostsPath, Launch: l.Launch}, m.Run
 		r, err := run.Run(ctx, equipped(&c, config))
 		cut = ctx.Err() != nil
-		if code := command.CodeOf(err); r.State == run.Closed && (code == command.ExitOK || code == command.ExitPartial) {
+		if code := command.CodeOf(err); r.State == run.Closed && (code == exit.OK || code == exit.Partial) {
 			var unread error
 			p, unread = r.Dir.ReadParams()
 			return errors.Join(err, unread)
@@ -269,11 +269,11 @@ func (k *copier) calibrate(m *measurement) (p *params.Params, err error) {
 	})
 	switch {
 	case errors.Is(err, lab.ErrUse):
-		err = command.WithCode(command.ExitUsage, err)
+		err = exit.With(exit.Usage, err)
 	case errors.Is(err, lab.ErrWire):
-		err = command.WithCode(command.ExitFailed, err)
+		err = exit.With(exit.Failed, err)
 	case cut || k.c.Context.Err() != nil: // the copy is gone, so that its run cannot go on
-		err = command.WithCode(command.ExitInterrupted, fmt.Errorf("%w; what was measured of the copy is in %s", command.ErrInterrupted, m.Run))
+		err = exit.With(exit.Interrupted, fmt.Errorf("%w; what was measured of the copy is in %s", exit.ErrInterrupted, m.Run))
 	}
 	return p, err
 }
@@ -290,9 +290,9 @@ func (k *copier) answer(err error) error {
 	switch {
 	case err != nil:
 	case n.Missed > 0:
-		err = command.WithCode(command.ExitFailed, fmt.Errorf("%d of %d did not come back", n.Missed, n.Missed+n.Back))
+		err = exit.With(exit.Failed, fmt.Errorf("%d of %d did not come back", n.Missed, n.Missed+n.Back))
 	case n.Undetermined > 0 || n.Back == 0:
-		err = command.WithCode(command.ExitInconclusive, fmt.Errorf("%d not determined: measure the copy for longer with --budget", n.Undetermined))
+		err = exit.With(exit.Inconclusive, fmt.Errorf("%d not determined: measure the copy for longer with --budget", n.Undetermined))
 	}
 	path := filepath.Join(k.out, selfcheckFile)
 	saved := files.ReplaceBy(path, func(w io.Writer) error { return command.WriteJSON(w, d) })

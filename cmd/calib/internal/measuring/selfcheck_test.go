@@ -13,7 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"calib/cmd/calib/internal/runfiles"
+	"calib/cmd/calib/internal/command"
 	"calib/internal/netspec"
 	"calib/internal/params"
 	"calib/internal/selfcheck"
@@ -29,7 +29,7 @@ func calibrated(t *testing.T, network, out string, flags ...string) *params.Para
 	if err := app.RunContext(t.Context(), args); err != nil {
 		t.Fatalf("%v\n%s", err, &said)
 	}
-	p, err := runfiles.ReadParams(out)
+	p, err := command.ReadParams(out)
 	if err != nil {
 		t.Fatal(err)
 	}

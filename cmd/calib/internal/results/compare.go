@@ -15,7 +15,7 @@ import (
 
 	"calib/cmd/calib/internal/command"
 	"calib/cmd/calib/internal/history"
-	"calib/cmd/calib/internal/runfiles"
+	"calib/internal/exit"
 	"calib/internal/files"
 	"calib/internal/units"
 	"calib/reports/compare"
@@ -61,15 +61,15 @@ func compareOptions(c *cli.Context) (compare.Options, error) {
 	o := compare.Options{Alpha: c.Float64("alpha"), Allow: c.StringSlice("allow")}
 	for _, what := range o.Allow {
 		if !slices.Contains(compare.Allowable(), what) {
-			return o, command.Usagef("--allow %q: want %s", what, strings.Join(compare.Allowable(), ", "))
+			return o, exit.Usagef("--allow %q: want %s", what, strings.Join(compare.Allowable(), ", "))
 		}
 	}
 	if !(o.Alpha > 0 && o.Alpha < 1) {
-		return o, command.Usagef("--alpha %v: want a probability between 0 and 1, such as 0.05", o.Alpha)
+		return o, exit.Usagef("--alpha %v: want a probability between 0 and 1, such as 0.05", o.Alpha)
 	}
 	var err error
 	if o.Relative, err = parseShare(c.String("relative")); err != nil {
-		return o, command.Usagef("--relative %q: %w", c.String("relative"), err)
+		return o, exit.Usagef("--relative %q: %w", c.String("relative"), err)
 	}
 	if o.Relative == 0 {
 		o.Relative = -1 // none, where 0 is the default
@@ -77,7 +77,7 @@ func compareOptions(c *cli.Context) (compare.Options, error) {
 	for _, text := range c.StringSlice("absolute") {
 		unit, value, err := parseAbsolute(text)
 		if err != nil {
-			return o, command.Usagef("--absolute %q: %w", text, err)
+			return o, exit.Usagef("--absolute %q: %w", text, err)
 		}
 		if o.Absolute == nil {
 			o.Absolute = map[string]float64{}
@@ -87,10 +87,10 @@ func compareOptions(c *cli.Context) (compare.Options, error) {
 	if path := c.String("noise"); path != "" {
 		b, err := files.Read(path, 64<<20)
 		if err != nil {
-			return o, command.Usagef("--noise: %w; calib run --hosts hosts.txt --aa 10 makes one", err)
+			return o, exit.Usagef("--noise: %w; calib run --hosts hosts.txt --aa 10 makes one", err)
 		}
 		if o.Noise, err = compare.ReadFloor(b); err != nil {
-			return o, command.Usagef("--noise %s: %w", path, err)
+			return o, exit.Usagef("--noise %s: %w", path, err)
 		}
 	}
 	return o, nil
@@ -145,7 +145,7 @@ func compareRuns(c *cli.Context) error {
 	case len(args) == 2:
 		old, new = append(args[:1:1], old...), append(args[1:2:2], new...)
 	case len(args) != 0 || len(old) == 0 || len(new) == 0:
-		return command.Usagef("want OLD and NEW, got %d arguments (see calib compare --help)", len(args))
+		return exit.Usagef("want OLD and NEW, got %d arguments (see calib compare --help)", len(args))
 	}
 	options, err := compareOptions(c)
 	if err != nil {
@@ -183,7 +183,7 @@ func compareRuns(c *cli.Context) error {
 // baselinePrefix marks an argument that names a baseline of the history.
 const baselinePrefix = "baseline:"
 
-// loadRuns returns the runs of arguments, each baseline:NAME or a path for runfiles.Load, and the noise floor that is
+// loadRuns returns the runs of arguments, each baseline:NAME or a path for command.LoadRuns, and the noise floor that is
 // kept with the only argument, where that is a baseline. A run that is named twice is an error: it would count as two.
 func loadRuns(c *cli.Context, args []string) (all []compare.Run, noise *compare.Floor, err error) {
 	from := map[string]string{}
@@ -194,14 +194,14 @@ func loadRuns(c *cli.Context, args []string) (all []compare.Run, noise *compare.
 			b, err = history.BaselineOf(c, name)
 			runs, noise = b.Runs, b.Noise
 		} else {
-			runs, err = runfiles.Load(arg)
+			runs, err = command.LoadRuns(arg)
 		}
 		if err != nil {
 			return nil, nil, err
 		}
 		for _, r := range runs {
 			if first, twice := from[r.ID]; twice && r.ID != "" {
-				return nil, nil, command.Usagef("run %s is in %s and in %s: give each run once", r.ID, first, arg)
+				return nil, nil, exit.Usagef("run %s is in %s and in %s: give each run once", r.ID, first, arg)
 			}
 			from[r.ID] = arg
 		}

@@ -11,10 +11,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"calib/cmd/calib/internal/command"
-	"calib/cmd/calib/internal/runfiles"
 	"calib/internal/environ"
+	"calib/internal/exit"
 	"calib/internal/files"
-	"calib/internal/openmpi"
 	"calib/internal/params"
 	"calib/internal/rundir"
 	"calib/predict/tuned"
@@ -61,16 +60,16 @@ func exportAction(c *cli.Context) error {
 		return listTargets(c)
 	}
 	if c.String("to") == "" {
-		return command.Usagef("--to TARGET is missing; calib export --list shows the targets")
+		return exit.Usagef("--to TARGET is missing; calib export --list shows the targets")
 	}
 	target, err := export.Lookup(c.String("to"))
 	if err != nil {
-		return command.Usagef("--to: %w", err)
+		return exit.Usagef("--to: %w", err)
 	}
 	if v := c.Float64("slowdown"); c.IsSet("slowdown") && !(v >= 1 && v <= export.MaxSlowdown) {
-		return command.Usagef("--slowdown %g: want 1 to %g", v, export.MaxSlowdown)
+		return exit.Usagef("--slowdown %g: want 1 to %g", v, export.MaxSlowdown)
 	}
-	arg, p, err := runfiles.ParamsArg(c)
+	arg, p, err := command.ParamsArg(c)
 	if err != nil {
 		return err
 	}
@@ -91,7 +90,7 @@ func exportAction(c *cli.Context) error {
 	}
 	switch {
 	case errors.Is(err, export.ErrOption):
-		return command.Usagef("%s: %w", arg, err)
+		return exit.Usagef("%s: %w", arg, err)
 	case err != nil:
 		return fmt.Errorf("%s: %w", arg, err)
 	}
@@ -132,7 +131,7 @@ func listTargets(c *cli.Context) error {
 		return err
 	}
 	if c.NArg() > 0 || c.String("to") != "" {
-		return command.Usagef("--list takes neither --to nor a run (see %s --help)", c.Command.HelpName)
+		return exit.Usagef("--list takes neither --to nor a run (see %s --help)", c.Command.HelpName)
 	}
 	var all []listed
 	for _, t := range export.Targets() {
@@ -151,7 +150,7 @@ func listTargets(c *cli.Context) error {
 const ruleSizes = "64..64KiB"
 
 // rulesOf chooses the algorithms of Open MPI's collectives by the predictions from p.
-func rulesOf(c *cli.Context, p *params.Params) ([]openmpi.Rules, []tuned.Decision, error) {
+func rulesOf(c *cli.Context, p *params.Params) ([]export.Rules, []tuned.Decision, error) {
 	hosts, err := numbers(c, "hosts", strconv.Itoa(len(p.Run.Hosts)), 2, maxHosts)
 	if err != nil {
 		return nil, nil, err
@@ -170,14 +169,14 @@ func rulesOf(c *cli.Context, p *params.Params) ([]openmpi.Rules, []tuned.Decisio
 // hostsOf is the number of hosts that a target's system is to have; 0 is the run's own.
 func hostsOf(c *cli.Context) (int, error) {
 	if c.IsSet("bytes") {
-		return 0, command.Usagef("--bytes goes with targets of rules, such as ompi")
+		return 0, exit.Usagef("--bytes goes with targets of rules, such as ompi")
 	}
 	if !c.IsSet("hosts") {
 		return 0, nil
 	}
 	n, err := strconv.Atoi(c.String("hosts"))
 	if err != nil || n < 2 {
-		return 0, command.Usagef("--hosts %s: want a number of at least 2 hosts", c.String("hosts"))
+		return 0, exit.Usagef("--hosts %s: want a number of at least 2 hosts", c.String("hosts"))
 	}
 	return n, nil
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"calib/cmd/calib/internal/command"
-	"calib/cmd/calib/internal/runfiles"
 	"calib/internal/files"
 	"calib/internal/rundir"
 	"calib/run"
@@ -22,7 +21,7 @@ func FitCommand() *cli.Command {
 			"calib fit RUN --breaks auto                       finds the breaks again",
 		Flags: []cli.Flag{
 			&cli.Uint64Flag{Name: "seed", Usage: "`N` of the bootstrap; 0 is the run's own"},
-			runfiles.BreaksFlag(), runfiles.PartialFlag(),
+			command.BreaksFlag(), command.PartialFlag(),
 			command.JSONFlag(), command.QuietFlag(), command.AllFlag(),
 		},
 		Action: fitRun,
@@ -31,13 +30,13 @@ func FitCommand() *cli.Command {
 
 // fitRun fits as run.json says, or as the flags say, and then keeps in run.json how.
 func fitRun(c *cli.Context) (err error) {
-	f, err := runfiles.FittingFlags(c)
+	f, err := command.FittingFlags(c)
 	if err != nil {
 		return err
 	}
-	anew, open := c.IsSet("breaks"), runfiles.Open
+	anew, open := c.IsSet("breaks"), command.OpenRun
 	if anew {
-		open = runfiles.Edit
+		open = command.EditRun
 	}
 	dir, err := open(c)
 	if err != nil {
@@ -56,7 +55,7 @@ func fitRun(c *cli.Context) (err error) {
 			return err
 		}
 	}
-	return runfiles.Print(c, "fit", dir, nil)
+	return command.PrintRun(c, "fit", dir, nil)
 }
 
 // keptParams is where the parameters of the whole samples are kept when those of a part of them take their place.
@@ -67,7 +66,7 @@ const maxParams = 1 << 30
 
 // fitSamples fits the samples of a run.
 func fitSamples(c *cli.Context, dir *rundir.Dir, f run.Fitting) error {
-	if err := runfiles.Whole(c, dir); err != nil {
+	if err := command.Whole(c, dir); err != nil {
 		return err
 	}
 	d, err := dir.Samples()

@@ -18,6 +18,7 @@ import (
 	"calib/cmd/calib/internal/command"
 	"calib/cmd/calib/internal/history"
 	"calib/cmd/calib/internal/measuring"
+	"calib/internal/exit"
 	"calib/internal/files"
 	store "calib/internal/history"
 	"calib/internal/rundir"
@@ -61,9 +62,9 @@ func gate(c *cli.Context) error {
 	name := c.String("baseline")
 	switch {
 	case name == "":
-		return command.Usagef("--baseline NAME: which runs to compare with; calib baseline list names them")
+		return exit.Usagef("--baseline NAME: which runs to compare with; calib baseline list names them")
 	case c.IsSet("resume"):
-		return command.Usagef("--resume with gate: a gate measures anew; calib run --resume goes on with a run")
+		return exit.Usagef("--resume with gate: a gate measures anew; calib run --resume goes on with a run")
 	}
 	options, err := compareOptions(c)
 	if err != nil {
@@ -83,7 +84,7 @@ func gate(c *cli.Context) error {
 	}
 	stage, err := compare.PlanGate(baseline.Runs, c.Int("runs"), options)
 	if err != nil {
-		return command.Usagef("baseline %s %w", name, err)
+		return exit.Usagef("baseline %s %w", name, err)
 	}
 	if !c.Bool("quiet") {
 		announce(c, stage, config.Plan.Budget.Seconds(), baseline.Measured, options.Relative)
@@ -96,7 +97,7 @@ func gate(c *cli.Context) error {
 			what = "again"
 		}
 		runs, err := measuring.Series(c, &config, root, what, n)
-		if command.CodeOf(err) == command.ExitPartial {
+		if command.CodeOf(err) == exit.Partial {
 			partial, err = err, nil
 		}
 		return runs, err
@@ -147,16 +148,16 @@ func writeVerdict(dir string, v *compare.Verdict) (map[string]string, error) {
 // answerVerdict prints the verdict of the command called name, and returns its exit code as a silent error. partial is
 // the error of runs that lack hosts, or nil: a regression outweighs it, and it outweighs all else.
 func answerVerdict(c *cli.Context, name string, v *compare.Verdict, paths map[string]string, partial error) error {
-	code, concluded := map[string]int{compare.OK: command.ExitOK, compare.Regression: command.ExitRegression}[v.Outcome]
+	code, concluded := map[string]int{compare.OK: exit.OK, compare.Regression: exit.Regression}[v.Outcome]
 	if !concluded {
-		code = command.ExitInconclusive
+		code = exit.Inconclusive
 	}
-	if partial != nil && code != command.ExitRegression {
-		code = command.ExitPartial
+	if partial != nil && code != exit.Regression {
+		code = exit.Partial
 	}
 	var err error
-	if code != command.ExitOK {
-		err = command.WithCode(code, fmt.Errorf("%s: %s", name, v.Outcome))
+	if code != exit.OK {
+		err = exit.With(code, fmt.Errorf("%s: %s", name, v.Outcome))
 	}
 	if c.Bool("json") {
 		r := reports.Result{Command: name, Exit: code, Files: paths, Data: v}

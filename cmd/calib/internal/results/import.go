@@ -14,9 +14,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"calib/cmd/calib/internal/command"
-	"calib/cmd/calib/internal/runfiles"
 	"calib/fit"
 	"calib/internal/dataset"
+	"calib/internal/exit"
 	"calib/internal/files"
 	"calib/internal/importer"
 	"calib/internal/params"
@@ -73,7 +73,7 @@ func importFiles(c *cli.Context) error {
 	for _, o := range options {
 		d, notes, err := readInput(c, o)
 		if err != nil {
-			return command.WithCode(command.ExitUsage, err)
+			return exit.With(exit.Usage, err)
 		}
 		sets = append(sets, d)
 		for _, n := range notes {
@@ -109,19 +109,19 @@ func importOptions(c *cli.Context) ([]importer.Options, error) {
 	args, from := c.Args().Slice(), c.String("from")
 	switch {
 	case !slices.Contains(importer.Formats(), from):
-		return nil, command.Usagef("--from %q: want one of %s", from, strings.Join(importer.Formats(), ", "))
+		return nil, exit.Usagef("--from %q: want one of %s", from, strings.Join(importer.Formats(), ", "))
 	case len(args) == 0:
-		return nil, command.Usagef("want the files to import, or - for standard input (see %s --help)", c.Command.HelpName)
+		return nil, exit.Usagef("want the files to import, or - for standard input (see %s --help)", c.Command.HelpName)
 	case from == "csv" && c.String("time") == "":
-		return nil, command.Usagef("--from csv: a table does not state what its times are: say --time half or --time full")
+		return nil, exit.Usagef("--from csv: a table does not state what its times are: say --time half or --time full")
 	case slices.Contains(args, "-") && len(args) > 1:
-		return nil, command.Usagef("standard input cannot be mixed with files")
+		return nil, exit.Usagef("standard input cannot be mixed with files")
 	}
 	base := importer.Options{Format: from, Time: c.String("time")}
 	if h := c.String("hosts"); h != "" {
 		names := command.List(c, "hosts")
 		if len(names) != 2 || names[0] == "" || names[1] == "" || names[0] == names[1] {
-			return nil, command.Usagef("--hosts %q: want two names, CLIENT,SERVER", h)
+			return nil, exit.Usagef("--hosts %q: want two names, CLIENT,SERVER", h)
 		}
 		base.Hosts = [2]string(names)
 	}
@@ -149,15 +149,15 @@ func messageSizes(list string, n int) ([]int64, error) {
 	}
 	words := strings.Split(list, ",")
 	if len(words) != 1 && len(words) != n {
-		return nil, command.Usagef("--bytes %q: %d sizes for %d files: want one, or one for each file", list, len(words), n)
+		return nil, exit.Usagef("--bytes %q: %d sizes for %d files: want one, or one for each file", list, len(words), n)
 	}
 	for i := range out {
 		b, err := units.ParseBytes(words[min(i, len(words)-1)])
 		if err != nil {
-			return nil, command.Usagef("--bytes: %w", err)
+			return nil, exit.Usagef("--bytes: %w", err)
 		}
 		if b < 1 {
-			return nil, command.Usagef("--bytes %q: want at least 1 byte", list)
+			return nil, exit.Usagef("--bytes %q: want at least 1 byte", list)
 		}
 		out[i] = int64(b)
 	}
@@ -210,9 +210,9 @@ func importedRun(path string, d *dataset.Dataset, notes []string) (*rundir.Dir, 
 	}
 	slots, err := writeSamples(dir.File(rundir.SamplesFile), d)
 	end := dir.Update(func(r *rundir.Run) {
-		status, code := rundir.StatusComplete, command.ExitOK
+		status, code := rundir.StatusComplete, exit.OK
 		if err != nil {
-			status, code = rundir.StatusFailed, command.ExitFailed
+			status, code = rundir.StatusFailed, exit.Failed
 		}
 		r.Slots = rundir.Slots{Planned: slots, Done: slots}
 		r.End(status, code, time.Now())
@@ -241,7 +241,7 @@ func answerImport(c *cli.Context, dir *rundir.Dir, m imported, p *params.Params,
 			m.Fitted = append(m.Fitted, f.Model)
 		}
 	}
-	r := reports.Result{Command: "import", Run: dir.Path(), Files: runfiles.FilesOf(dir.Path()), Data: m}
+	r := reports.Result{Command: "import", Run: dir.Path(), Files: command.FilesOf(dir.Path()), Data: m}
 	fitted := failed == nil && p != nil
 	if fitted {
 		r.Params = p
@@ -257,6 +257,6 @@ func answerImport(c *cli.Context, dir *rundir.Dir, m imported, p *params.Params,
 			return nil
 		}
 		fmt.Fprintf(w, "fitted: %s\n\n", strings.Join(m.Fitted, ", "))
-		return reports.Screen(w, r.Params, runfiles.PageOptions(c, dir.Path()))
+		return reports.Screen(w, r.Params, command.PageOptions(c, dir.Path()))
 	})
 }

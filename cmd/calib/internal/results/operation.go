@@ -13,10 +13,9 @@ import (
 
 	"calib/bench/pattern"
 	"calib/cmd/calib/internal/command"
-	"calib/cmd/calib/internal/runfiles"
+	"calib/internal/exit"
 	"calib/internal/files"
 	"calib/internal/params"
-	"calib/internal/sheet"
 	"calib/internal/units"
 	"calib/predict"
 	"calib/predict/cost"
@@ -56,10 +55,10 @@ type asked struct {
 func predictOperation(c *cli.Context) error {
 	for _, f := range overlapFlags() {
 		if name := f.Names()[0]; c.IsSet(name) {
-			return command.Usagef("--%s goes with --op %s", name, overlapOperation)
+			return exit.Usagef("--%s goes with --op %s", name, overlapOperation)
 		}
 	}
-	_, p, err := runfiles.ParamsArg(c)
+	_, p, err := command.ParamsArg(c)
 	if err != nil {
 		return err
 	}
@@ -72,12 +71,12 @@ func predictOperation(c *cli.Context) error {
 		models = command.List(c, "model")
 	}
 	if c.IsSet("dimension") != c.IsSet("distance") {
-		return command.Usagef("--dimension and --distance describe a network together")
+		return exit.Usagef("--dimension and --distance describe a network together")
 	}
 	settings := predict.Settings{Seed: p.Run.Seed, Topology: cost.Topology{Dimension: c.Float64("dimension"), Distance: c.Float64("distance")}}
 	q, err := predict.New(p, models, settings)
 	if err != nil {
-		return command.Usagef("predict: %w", err)
+		return exit.Usagef("predict: %w", err)
 	}
 	out := predicted{Notes: q.Notes()}
 	if c.Bool("best") {
@@ -113,11 +112,11 @@ func askedOf(c *cli.Context, p *params.Params) (a asked, err error) {
 	}
 	switch {
 	case !slices.Contains(pattern.Operations(), a.operation):
-		return a, command.Usagef("--op %q: want one of %s", a.operation, strings.Join(operations(), ", "))
+		return a, exit.Usagef("--op %q: want one of %s", a.operation, strings.Join(operations(), ", "))
 	case len(a.patterns) == 0:
-		return a, command.Usagef("--algo %q: %s has %s", c.String("algo"), a.operation, strings.Join(have, ", "))
+		return a, exit.Usagef("--algo %q: %s has %s", c.String("algo"), a.operation, strings.Join(have, ", "))
 	case c.Bool("best") && (c.IsSet("algo") || c.IsSet("all-models") || c.IsSet("sweep") || c.IsSet("figure")):
-		return a, command.Usagef("--best compares all algorithms and prints its choice: it goes without --algo, --all-models, --sweep and --figure")
+		return a, exit.Usagef("--best compares all algorithms and prints its choice: it goes without --algo, --all-models, --sweep and --figure")
 	}
 	hosts := len(p.Run.Hosts)
 	if !slices.ContainsFunc(a.patterns, func(v pattern.Pattern) bool { return v.Defined(hosts) }) {
@@ -133,12 +132,12 @@ func askedOf(c *cli.Context, p *params.Params) (a asked, err error) {
 func numbers(c *cli.Context, flag, list string, least, most int) ([]int, error) {
 	sizes, err := units.ParseSizes(cmp.Or(c.String(flag), list))
 	if err != nil {
-		return nil, command.Usagef("--%s: %w", flag, err)
+		return nil, exit.Usagef("--%s: %w", flag, err)
 	}
 	var out []int
 	for _, v := range sizes {
 		if int(v) < least || int(v) > most {
-			return nil, command.Usagef("--%s: %d: want %d to %d", flag, v, least, most)
+			return nil, exit.Usagef("--%s: %d: want %d to %d", flag, v, least, most)
 		}
 		out = append(out, int(v))
 	}
@@ -177,9 +176,9 @@ func seconds(v float64) string { return units.Format(v, "s") }
 func writeFiles(c *cli.Context, table [][]string, drawn figure.Figure) error {
 	if path := c.String("sweep"); path != "" {
 		if filepath.Ext(path) != ".csv" {
-			return command.Usagef("--sweep %q: want a file that ends in .csv", path)
+			return exit.Usagef("--sweep %q: want a file that ends in .csv", path)
 		}
-		if err := files.Write(path, func(w io.Writer) error { return sheet.NewWriter(w).WriteAll(table) }); err != nil {
+		if err := files.Write(path, func(w io.Writer) error { return files.NewSheet(w).WriteAll(table) }); err != nil {
 			return err
 		}
 	}
@@ -189,7 +188,7 @@ func writeFiles(c *cli.Context, table [][]string, drawn figure.Figure) error {
 	}
 	format := strings.TrimPrefix(filepath.Ext(path), ".")
 	if format != draw.SVG && format != draw.PNG {
-		return command.Usagef("--figure %q: want a file that ends in .svg or .png", path)
+		return exit.Usagef("--figure %q: want a file that ends in .svg or .png", path)
 	}
 	return files.Write(path, func(w io.Writer) error { return draw.Write(w, drawn, format) })
 }
@@ -243,7 +242,7 @@ func answerBest(c *cli.Context, q *predict.Predictor, a asked, out predicted) er
 		for _, m := range a.sizes {
 			choice, err := q.Best(a.operation, hosts, m)
 			if err != nil {
-				return command.WithCode(command.ExitInconclusive, err)
+				return exit.With(exit.Inconclusive, err)
 			}
 			out.Best = append(out.Best, choice)
 		}

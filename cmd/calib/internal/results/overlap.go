@@ -11,7 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"calib/cmd/calib/internal/command"
-	"calib/cmd/calib/internal/runfiles"
+	"calib/internal/exit"
 	"calib/predict"
 	"calib/reports/figure"
 )
@@ -35,18 +35,18 @@ var notOfOverlap = []string{"algo", "model", "all-models", "best"}
 
 // predictOverlap predicts a program that computes and communicates: gain, speed-up and the best granularity.
 func predictOverlap(c *cli.Context) error {
-	_, p, err := runfiles.ParamsArg(c)
+	_, p, err := command.ParamsArg(c)
 	if err != nil {
 		return err
 	}
 	for _, name := range notOfOverlap {
 		if c.IsSet(name) {
-			return command.Usagef("--%s goes with communication patterns, not with --op %s", name, overlapOperation)
+			return exit.Usagef("--%s goes with communication patterns, not with --op %s", name, overlapOperation)
 		}
 	}
 	o, err := predict.NewOverlap(p, predict.Settings{Seed: p.Run.Seed})
 	if err != nil {
-		return command.Usagef("predict: %w", err)
+		return exit.Usagef("predict: %w", err)
 	}
 	rows, sizes, err := overlapRows(c, o, len(p.Run.Hosts))
 	if err != nil {
@@ -74,11 +74,11 @@ func overlapRows(c *cli.Context, o *predict.Overlap, hosts int) (rows []predict.
 	}
 	q := c.Int("messages")
 	if q < 1 || q > maxMessages {
-		return nil, nil, command.Usagef("--messages %d: want 1 to %d", q, maxMessages)
+		return nil, nil, exit.Usagef("--messages %d: want 1 to %d", q, maxMessages)
 	}
 	works, err := times(c.String("work"))
 	if err != nil {
-		return nil, nil, command.Usagef("--work: %w", err)
+		return nil, nil, exit.Usagef("--work: %w", err)
 	}
 	for _, p := range processors {
 		for _, m := range sizes {
@@ -86,7 +86,7 @@ func overlapRows(c *cli.Context, o *predict.Overlap, hosts int) (rows []predict.
 			if of == nil {
 				t, err := o.Transfer(m)
 				if err != nil {
-					return nil, nil, command.Usagef("--bytes: %w", err)
+					return nil, nil, exit.Usagef("--bytes: %w", err)
 				}
 				for _, k := range spread {
 					of = append(of, k*float64(q)*t)
@@ -95,7 +95,7 @@ func overlapRows(c *cli.Context, o *predict.Overlap, hosts int) (rows []predict.
 			for _, w := range of {
 				v, err := o.Predict(predict.Overlapping{Hosts: p, Messages: q, Bytes: m, Work: w})
 				if err != nil {
-					return nil, nil, command.Usagef("--bytes: %w", err)
+					return nil, nil, exit.Usagef("--bytes: %w", err)
 				}
 				rows = append(rows, v)
 			}

@@ -9,7 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"calib/cmd/calib/internal/command"
-	"calib/cmd/calib/internal/runfiles"
+	"calib/internal/exit"
 	"calib/internal/params"
 	"calib/internal/units"
 	"calib/predict"
@@ -41,7 +41,7 @@ func PredictCommand() *cli.Command {
 		Action: func(c *cli.Context) error {
 			switch graph, op := c.String("graph"), c.String("op"); {
 			case (graph == "") == (op == ""):
-				return command.Usagef("want --op OPERATION or --graph FILE (see %s --help)", c.Command.HelpName)
+				return exit.Usagef("want --op OPERATION or --graph FILE (see %s --help)", c.Command.HelpName)
 			case graph != "":
 				return predictGraph(c)
 			case op == overlapOperation:
@@ -73,12 +73,12 @@ func predictGraph(c *cli.Context) error {
 	}
 	for _, f := range slices.Concat(operationFlags(), overlapFlags()) {
 		if name := f.Names()[0]; c.IsSet(name) {
-			return command.Usagef("--%s goes with --op, not with --graph", name)
+			return exit.Usagef("--%s goes with --op, not with --graph", name)
 		}
 	}
 	known := map[string]params.Block{}
 	if c.NArg() > 0 {
-		_, p, err := runfiles.ParamsArg(c)
+		_, p, err := command.ParamsArg(c)
 		if err != nil {
 			return err
 		}
@@ -86,11 +86,11 @@ func predictGraph(c *cli.Context) error {
 	}
 	g, err := graph.Load(c.String("graph"), known)
 	if err != nil {
-		return command.Usagef("--graph: %w", err)
+		return exit.Usagef("--graph: %w", err)
 	}
 	sizes, err := sizesOf(c.String("bytes"), g)
 	if err != nil {
-		return command.Usagef("--bytes: %w", err)
+		return exit.Usagef("--bytes: %w", err)
 	}
 	out := ofGraph{Graph: g.Name, Reduced: g.Reduce()}
 	for _, x := range sizes {

@@ -9,7 +9,7 @@ import (
 
 	"calib/cmd/calib/internal/command"
 	"calib/cmd/calib/internal/history"
-	"calib/cmd/calib/internal/runfiles"
+	"calib/internal/exit"
 	"calib/internal/params"
 	"calib/internal/rundir"
 	"calib/reports"
@@ -29,31 +29,31 @@ func ReportCommand() *cli.Command {
 			&cli.BoolFlag{Name: "short", Usage: "only the table of parameters"},
 			&cli.StringFlag{Name: "format", Value: command.FormatText, Usage: "`FORMAT`: text, html, svg or png"},
 			&cli.StringFlag{Name: "out", Usage: "html: the `FILE`; svg and png: the directory of the figures; default in the run directory"},
-			history.StoreFlag(), runfiles.PartialFlag(), command.JSONFlag(), command.QuietFlag(), command.AllFlag(),
+			history.StoreFlag(), command.PartialFlag(), command.JSONFlag(), command.QuietFlag(), command.AllFlag(),
 		},
 		Action: func(c *cli.Context) error {
-			dir, err := runfiles.Open(c)
+			dir, err := command.OpenRun(c)
 			if err != nil {
 				return err
 			}
-			if err := runfiles.Whole(c, dir); err != nil {
+			if err := command.Whole(c, dir); err != nil {
 				return err
 			}
 			p, err := dir.ReadParams()
 			if err != nil {
-				return command.WithCode(command.ExitUsage, err)
+				return exit.With(exit.Usage, err)
 			}
 			switch f := c.String("format"); {
 			case f == command.FormatHTML, f == draw.SVG, f == draw.PNG:
 				return writeReport(c, dir, p, f)
 			case f != command.FormatText:
-				return command.Usagef("--format %q: want text, html, svg or png", f)
+				return exit.Usagef("--format %q: want text, html, svg or png", f)
 			case c.String("out") != "":
-				return command.Usagef("--out with --format text: the text goes to standard output; %s has it too", dir.File(rundir.ReportFile))
+				return exit.Usagef("--out with --format text: the text goes to standard output; %s has it too", dir.File(rundir.ReportFile))
 			case c.Bool("json") || c.Bool("short"):
-				return runfiles.Print(c, "report", dir, nil)
+				return command.PrintRun(c, "report", dir, nil)
 			}
-			return reports.Text(c.App.Writer, p, runfiles.PageOptions(c, dir.Path()))
+			return reports.Text(c.App.Writer, p, command.PageOptions(c, dir.Path()))
 		},
 	}
 }
@@ -79,7 +79,7 @@ func writeReport(c *cli.Context, dir *rundir.Dir, p *params.Params, format strin
 	} else {
 		figures = append(figures, timelines...)
 	}
-	paths, err := runfiles.WriteFigures(c, format, out, figures, func(w io.Writer) error {
+	paths, err := command.WriteFigures(c, format, out, figures, func(w io.Writer) error {
 		return html.Report(w, p, figures, html.Options{Dir: dir.Path(), History: timelines})
 	})
 	if err != nil {

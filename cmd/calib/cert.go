@@ -1,0 +1,177 @@
+package main
+
+import (
+	"crypto/x509"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"calib/cmd/calib/internal/command"
+	"calib/internal/certs"
+	"calib/internal/exit"
+)
+
+// certCommand is calib cert.
+func certCommand() *cli.Command {
+	ca := &cli.StringFlag{Name: "ca", Required: true, Usage: "`DIR` of the certificate authority, which calib cert init has made"}
+	return &cli.Command{
+		Name: "cert", Usage: "make and revoke the certificates of daemons and of those who may use them",
+		Description: "calib cert init DIR                                  a certificate authority; keep DIR to yourself\n" +
+			"calib cert issue --ca DIR --agent node3 OUT          for the daemon that hosts files call node3\n" +
+			"calib cert issue --ca DIR --coordinator alice OUT    for who may use all daemons\n" +
+			"calib cert revoke --ca DIR alice                     then copy DIR/crl.pem to the daemons\n" +
+			"OUT goes to the daemon's host (calib agent --listen host:port --cert OUT) or to alice (calib run --cert OUT).\n" +
+			"Directories have mode 0700, and keys are never printed.",
+		Subcommands: []*cli.Command{
+			{Name: "init", Usage: "make a certificate authority in a new directory", ArgsUsage: "DIR",
+				Flags:  []cli.Flag{&cli.StringFlag{Name: "name", Value: "calib", Usage: "what the authority is called"}, command.JSONFlag()},
+				Action: initCA},
+			{Name: "issue", Usage: "make a key and a certificate in a new directory", ArgsUsage: "OUT",
+				Flags: []cli.Flag{ca,
+					&cli.StringFlag{Name: "agent", Usage: "for the daemon of the host `NAME`"},
+					&cli.StringSliceFlag{Name: "addr", Usage: "another name or `ADDR` by which hosts files call the daemon; may be repeated"},
+					&cli.StringFlag{Name: "coordinator", Usage: "for the user `NAME`, who may use all daemons"},
+					&cli.IntFlag{Name: "days", Value: 365, Usage: "for `N` days"}, command.JSONFlag(),
+				}, Action: issueCert},
+			{Name: "revoke", Usage: "revoke all certificates of a name, or the one with a serial number", ArgsUsage: "NAME|SERIAL",
+				Flags: []cli.Flag{ca, command.JSONFlag()}, Action: revokeCert},
+			{Name: "list", Usage: "list what was issued", Flags: []cli.Flag{ca, command.JSONFlag()}, Action: listCerts},
+		},
+		Action: command.Group,
+	}
+}
+
+// certificate is one that was issued, as it is shown.
+type certificate struct {
+	Name    string     `json:"name"`
+	Role    certs.Role `json:"role"`
+	Addrs   []string   `json:"addrs,omitempty"`
+	Serial  string     `json:"serial"`
+	Until   time.Time  `json:"until"`
+	Revoked bool       `json:"revoked,omitempty"`
+	// Dir is where its key is, for one that was made just now.
+	Dir string `json:"dir,omitempty"`
+}
+
+func describeCert(c *x509.Certificate) certificate {
+	addrs := c.DNSNames
+	for _, ip := range c.IPAddresses {
+		addrs = append(addrs, ip.String())
+	}
+	return certificate{Name: c.Subject.CommonName, Role: certs.RoleOf(c), Addrs: addrs, Serial: certs.Serial(c), Until: c.NotAfter.UTC()}
+}
+
+func initCA(c *cli.Context) error {
+	dir, err := command.OneArg(c, "the directory to make")
+	if err != nil {
+		return err
+	}
+	a, err := certs.Init(dir, c.String("name"), time.Now())
+	if err != nil {
+		return fmt.Errorf("cert init: %w", err)
+	}
+	return command.Answer(c, "cert init", map[string]string{"dir": dir, "crl": a.RevocationList()}, func(w io.Writer) error {
+		return command.Lines(w, []string{
+			"The certificate authority is in " + dir + ". Whoever can read it can use every daemon.",
+			"Next: calib cert issue --ca " + dir + " --agent HOST OUT",
+		})
+	})
+}
+
+func issueCert(c *cli.Context) error {
+	out, err := command.OneArg(c, "the directory to make")
+	if err != nil {
+		return err
+	}
+	r := certs.Request{Name: c.String("coordinator"), Role: certs.Coordinator, Life: time.Duration(c.Int("days")) * 24 * time.Hour}
+	if host := c.String("agent"); host != "" {
+		if r.Name != "" {
+			return exit.Usagef("cert issue: give --agent or --coordinator: one certificate does not do for both")
+		}
+		r.Name, r.Role, r.Addrs = host, certs.Agent, append([]string{host}, c.StringSlice("addr")...)
+	} else if len(c.StringSlice("addr")) > 0 {
+		return exit.Usagef("cert issue: --addr is for --agent: nobody connects to a coordinator")
+	}
+	if r.Name == "" {
+		return exit.Usagef("cert issue: give --agent HOST or --coordinator NAME")
+	}
+	a, err := certs.Open(c.String("ca"))
+	if err != nil {
+		return fmt.Errorf("cert issue: %w", err)
+	}
+	made, err := a.Issue(r, out, time.Now())
+	if err != nil {
+		return fmt.Errorf("cert issue: %w", err)
+	}
+	shown := describeCert(made)
+	shown.Dir = out
+	return command.Answer(c, "cert issue", shown, func(w io.Writer) error {
+		use := "calib run --hosts hosts.txt --cert " + out
+		if r.Role == certs.Agent {
+			use = "on " + r.Name + ": calib agent --listen " + r.Name + ":7433 --cert " + out
+		}
+		return command.Lines(w, []string{
+			fmt.Sprintf("%s: a certificate for the %s %s, serial %s, until %s", out, r.Role, r.Name, shown.Serial, shown.Until.Format(time.DateOnly)),
+			"Next: " + use,
+		})
+	})
+}
+
+func revokeCert(c *cli.Context) error {
+	name, err := command.OneArg(c, "the name or serial number of what to revoke")
+	if err != nil {
+		return err
+	}
+	a, err := certs.Open(c.String("ca"))
+	if err != nil {
+		return fmt.Errorf("cert revoke: %w", err)
+	}
+	found, err := a.Revoke(name, time.Now())
+	if err != nil {
+		return fmt.Errorf("cert revoke: %w", err)
+	}
+	var shown []certificate
+	var lines []string
+	for _, x := range found {
+		d := describeCert(x)
+		d.Revoked = true
+		shown = append(shown, d)
+		lines = append(lines, fmt.Sprintf("revoked: the %s %s, serial %s", d.Role, d.Name, d.Serial))
+	}
+	lines = append(lines, "It holds where the list is: copy "+a.RevocationList()+" into the --cert directory of every daemon and user. Daemons read it again by themselves.")
+	return command.Answer(c, "cert revoke", shown, func(w io.Writer) error { return command.Lines(w, lines) })
+}
+
+func listCerts(c *cli.Context) error {
+	if err := command.NoArgs(c); err != nil {
+		return err
+	}
+	a, err := certs.Open(c.String("ca"))
+	if err != nil {
+		return fmt.Errorf("cert list: %w", err)
+	}
+	all, err := a.Issued()
+	if err != nil {
+		return fmt.Errorf("cert list: %w", err)
+	}
+	revoked, err := a.Revoked()
+	if err != nil {
+		return fmt.Errorf("cert list: %w", err)
+	}
+	shown := []certificate{}
+	for _, x := range all {
+		d := describeCert(x)
+		d.Revoked = revoked(x)
+		shown = append(shown, d)
+	}
+	return command.Answer(c, "cert list", shown, func(w io.Writer) error {
+		t := command.NewTable(w, "role", "name", "addresses", "until", "revoked", "serial")
+		for _, d := range shown {
+			t.Row(string(d.Role), d.Name, strings.Join(d.Addrs, " "), d.Until.Format(time.DateOnly), d.Revoked, d.Serial)
+		}
+		return t.Flush()
+	})
+}

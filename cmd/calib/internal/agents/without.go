@@ -1,7 +1,0 @@
-//go:build !agents
-
-package agents
-
-import "embed"
-
-var packed embed.FS

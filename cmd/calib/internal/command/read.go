@@ -1,0 +1,186 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"calib/internal/exit"
+	"calib/internal/files"
+	"calib/internal/params"
+	"calib/internal/rundir"
+	"calib/internal/units"
+	"calib/reports"
+	"calib/reports/compare"
+	"calib/run"
+)
+
+// NoiseFile is the name of the noise floor that calib run --aa writes beside its runs: how much runs of the same
+// differ.
+const NoiseFile = "noise.json"
+
+// ReadParams reads a params.json, or that of a run directory.
+func ReadParams(arg string) (*params.Params, error) {
+	path := arg
+	if info, err := os.Stat(arg); err == nil && info.IsDir() {
+		path = filepath.Join(arg, rundir.ParamsFile)
+	}
+	p, err := rundir.ReadParams(path)
+	if err != nil && !errors.Is(err, params.ErrParams) {
+		how := "give a params.json or a run directory that holds one"
+		if isRun(arg) {
+			how = "calib fit " + reports.ShellWord(arg) + " writes it"
+		}
+		err = fmt.Errorf("read %s: %w; %s", path, files.Reason(err), how)
+	}
+	return p, err
+}
+
+// ParamsArg reads the params.json, or that of the run directory, that is the one argument, and returns the argument.
+func ParamsArg(c *cli.Context) (arg string, p *params.Params, err error) {
+	if arg, err = OneArg(c, "params.json or run directory"); err != nil {
+		return "", nil, err
+	}
+	if p, err = ReadParams(arg); err != nil {
+		return "", nil, exit.With(exit.Usage, err)
+	}
+	return arg, p, nil
+}
+
+// OpenRun opens the run directory that is the one argument.
+func OpenRun(c *cli.Context) (*rundir.Dir, error) { return opened(c, rundir.Open) }
+
+// EditRun opens it for editing.
+func EditRun(c *cli.Context) (*rundir.Dir, error) { return opened(c, rundir.Edit) }
+
+func opened(c *cli.Context, open func(string) (*rundir.Dir, error)) (*rundir.Dir, error) {
+	arg, err := OneArg(c, "run directory")
+	if err != nil {
+		return nil, err
+	}
+	dir, err := open(arg)
+	if err != nil {
+		return nil, exit.With(exit.Usage, err)
+	}
+	return dir, nil
+}
+
+// BreaksFlag says at which sizes the time of a message goes over from one line to the next.
+func BreaksFlag() cli.Flag {
+	return &cli.StringFlag{Name: "breaks", Usage: "message sizes at which T(x) goes over to another line, `1420,32KiB`: where the protocol changes; " +
+		run.FoundBreaks + " finds them; default those in run.json, else " + run.FoundBreaks}
+}
+
+// FittingFlags reads BreaksFlag. Whether the breaks suit the sizes measured is known with them.
+func FittingFlags(c *cli.Context) (f run.Fitting, err error) {
+	text := c.String("breaks")
+	if text == "" || text == run.FoundBreaks {
+		return f, nil
+	}
+	for _, word := range List(c, "breaks") {
+		b, err := units.ParseBytes(word)
+		if err != nil {
+			return f, exit.Usagef("--breaks: %w", err)
+		}
+		if n := len(f.Breaks); n > 0 && int64(b) <= f.Breaks[n-1] {
+			return f, exit.Usagef("--breaks %s: %d after %d, want ascending sizes", text, b, f.Breaks[n-1])
+		}
+		f.Breaks = append(f.Breaks, int64(b))
+	}
+	return f, nil
+}
+
+// PartialFlag takes samples that are not those that were measured.
+func PartialFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "partial", Usage: "take what is there of samples that were cut off or changed after the run ended"}
+}
+
+// Whole refuses a run whose samples were cut off or changed after it ended, unless --partial takes what is there.
+func Whole(c *cli.Context, dir *rundir.Dir) error {
+	err := dir.Sealed()
+	switch {
+	case !errors.Is(err, rundir.ErrChanged):
+		return err
+	case c.Bool("partial"):
+		Note(c, err.Error())
+		return nil
+	}
+	return exit.Usagef("%w; --partial takes what is there", err)
+}
+
+// ParamsFiles returns the params.json of a run directory, of each run in a directory, or the file itself.
+func ParamsFiles(arg string) ([]string, error) {
+	info, err := os.Stat(arg)
+	if err != nil {
+		return nil, exit.Usagef("runs: %w; give a run directory, a params.json, or a directory of runs", err)
+	}
+	if !info.IsDir() {
+		return []string{arg}, nil
+	}
+	dirs := []string{arg}
+	if !isRun(arg) {
+		entries, err := os.ReadDir(arg)
+		if err != nil {
+			return nil, exit.Usagef("runs: %w", err)
+		}
+		dirs = nil
+		for _, e := range entries {
+			if dir := filepath.Join(arg, e.Name()); isRun(dir) {
+				dirs = append(dirs, dir)
+			}
+		}
+	}
+	var out []string
+	for _, dir := range dirs {
+		path := filepath.Join(dir, rundir.ParamsFile)
+		if !Exists(path) {
+			return nil, exit.Usagef("run %s: no %s yet; calib fit %s makes it", dir, rundir.ParamsFile, reports.ShellWord(dir))
+		}
+		out = append(out, path)
+	}
+	if len(out) == 0 {
+		return nil, exit.Usagef("runs: %s holds no run: neither it nor a directory in it has a %s", arg, rundir.ParamsFile)
+	}
+	return out, nil
+}
+
+func isRun(dir string) bool {
+	return Exists(filepath.Join(dir, rundir.ParamsFile)) || Exists(filepath.Join(dir, rundir.RunFile))
+}
+
+// LoadRuns reads the runs at a path: a run directory, a params.json, or a directory that holds run directories. A run
+// without parameters among them is an error. A run.json beside a params.json, or else the name of the run, says when it
+// started.
+func LoadRuns(path string) ([]compare.Run, error) {
+	paths, err := ParamsFiles(path)
+	if err != nil {
+		return nil, err
+	}
+	var out []compare.Run
+	for _, path := range paths {
+		p, err := ReadParams(path)
+		if err != nil {
+			return nil, exit.With(exit.Usage, err)
+		}
+		started := StartOf(p.Run.ID)
+		if d, err := rundir.Open(filepath.Dir(path)); err == nil && d.Run().ID == p.Run.ID {
+			started = d.Run().Started
+		}
+		out = append(out, compare.FromParams(p, started))
+	}
+	return out, nil
+}
+
+// StartOf reads the time in the name of a run, 20060102-150405-…; the zero time where there is none.
+func StartOf(id string) time.Time {
+	const layout = "20060102-150405"
+	if len(id) < len(layout) {
+		return time.Time{}
+	}
+	t, _ := time.Parse(layout, id[:len(layout)]) // the zero time on an error
+	return t
+}

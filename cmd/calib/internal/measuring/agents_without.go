@@ -1,0 +1,7 @@
+//go:build !agents
+
+package measuring
+
+import "embed"
+
+var packed embed.FS

@@ -1,0 +1,283 @@
+package export
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io/fs"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"text/template"
+
+	"calib/internal/params"
+	"calib/internal/printable"
+)
+
+// input is a run and how it is to be exported, and gathers what its exporter has to say. The first error that the
+// exporter meets stays: what it computes after that is not written.
+type input struct {
+	Params *params.Params
+	Options
+	used, notes, warnings []string
+	err                   error
+	provisional           map[string]string // why, by the name of what was used
+	zeros                 map[string]string // the same of what is taken for zero
+}
+
+// fail keeps the first error.
+func (in *input) fail(err error) { in.err = cmp.Or(in.err, err) }
+
+// failf is Fail with a text, which wraps the class of the error.
+func (in *input) failf(format string, args ...any) { in.fail(fmt.Errorf(format, args...)) }
+
+// warnf warns of what the file cannot express, or has rounded.
+func (in *input) warnf(format string, args ...any) {
+	in.warnings = append(in.warnings, fmt.Sprintf(format, args...))
+}
+
+// notef tells the reader of the file what else to know.
+func (in *input) notef(format string, args ...any) {
+	in.notes = append(in.notes, fmt.Sprintf(format, args...))
+}
+
+// showUsed names parameters that the file's header shows with their intervals.
+func (in *input) showUsed(names ...string) { in.used = append(in.used, names...) }
+
+// allWarnings are those of Warnf, and of what was used although it is provisional, or taken for zero.
+func (in *input) allWarnings() []string { return append(slices.Clip(in.warnings), in.doubts()...) }
+
+// maxHosts bounds the system that an export describes; no target is meant for more hosts.
+const maxHosts = 1 << 20
+
+// hostCount is the number of hosts of the target's system. It may fail with class ErrOption.
+func (in *input) hostCount() int {
+	n := cmp.Or(in.Hosts, len(in.Params.Run.Hosts))
+	if n < 2 || n > maxHosts {
+		in.failf("a system of %d hosts: %w; choose 2 to %d with --hosts", n, ErrOption, maxHosts)
+		return 0
+	}
+	return n
+}
+
+// found returns a parameter that the run has determined, in its SI unit. One that is provisional is used, and marked.
+func (in *input) found(name string) (float64, bool) {
+	q, ok := in.Params.Parameters[name]
+	if !ok || q.Value == nil || q.Status != params.StatusOK && q.Status != params.StatusProvisional || math.IsNaN(*q.Value) || math.IsInf(*q.Value, 0) {
+		return 0, false
+	}
+	in.mark(name, q.Status, q.Why)
+	return *q.Value, true
+}
+
+// function returns a function that may be used, and marks one that is provisional.
+func (in *input) function(name string) (params.Function, bool) {
+	f, ok := in.Params.Functions[name]
+	if !ok || !f.Usable() {
+		return f, false
+	}
+	in.mark("function "+name, f.Status, f.Why)
+	return f, true
+}
+
+// use marks what is provisional among parameters and functions that were used otherwise than by Found.
+func (in *input) use(names ...string) {
+	for _, name := range names {
+		q := in.Params.Parameters[name]
+		in.mark(name, q.Status, q.Why)
+		in.function(name)
+	}
+}
+
+// mark remembers that something provisional is used.
+func (in *input) mark(name, status, why string) {
+	if status == params.StatusProvisional {
+		keep(&in.provisional, name, why)
+	}
+}
+
+func keep(in *map[string]string, name, why string) {
+	if *in == nil {
+		*in = map[string]string{}
+	}
+	(*in)[name] = why
+}
+
+// zero reports whether a latency or a gap is to be taken for zero: it is negative, or only a bound is known, and zero
+// is within what the run can tell. What is negative beyond that is not usable at all.
+func (in *input) zero(name string) bool {
+	q, ok := in.Params.Parameters[name]
+	if !ok || name != "L" && name != "g" {
+		return false
+	}
+	switch {
+	case q.Value != nil && *q.Value < 0 && q.Status == params.StatusProvisional:
+		keep(&in.zeros, name, fmt.Sprintf("it is %g %s, zero within what can be told", *q.Value, q.Unit))
+	case q.Value == nil && q.Status == params.StatusBound && q.Bound != nil && q.Bound[0] <= 0 && q.Bound[1] >= 0:
+		keep(&in.zeros, name, fmt.Sprintf("it cannot be told from zero, and is at most %g %s", q.Bound[1], q.Unit))
+	default:
+		return false
+	}
+	return true
+}
+
+// takenForZero reports whether a parameter that was needed cannot be told from zero, and was given as zero.
+func (in *input) takenForZero(name string) bool { return in.zeros[name] != "" }
+
+// doubts warns of what was used so far although it is provisional, or taken for zero.
+func (in *input) doubts() []string {
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(in.zeros)) {
+		out = append(out, oneLine(name+" is taken for 0: "+in.zeros[name]))
+	}
+	for _, name := range slices.Sorted(maps.Keys(in.provisional)) {
+		out = append(out, oneLine(strings.TrimSuffix(name+" is provisional: "+in.provisional[name], ": ")))
+	}
+	return out
+}
+
+// withheld is the error of a number that was estimated and must not be used. It is of class ErrMissing.
+type withheld struct{ what, status, why string }
+
+func (w withheld) Error() string {
+	return fmt.Sprintf("%s is not to be used (%s): measure again with more rounds and fewer disturbances, or on more hosts", w.what,
+		strings.TrimSuffix(w.status+": "+oneLine(w.why), ": "))
+}
+
+func (w withheld) Is(class error) bool { return class == ErrMissing }
+
+// noFunction is the error of a function that the run has not, or that must not be used. It is of class ErrMissing.
+func (in *input) noFunction(name string) error {
+	if f, ok := in.Params.Functions[name]; ok && !f.Usable() {
+		return withheld{"function " + name, f.Status, f.Why}
+	}
+	return ErrMissing
+}
+
+// need returns a parameter, or an error of class ErrMissing that names the command which measures it. A latency or gap
+// that cannot be told from zero is zero.
+func (in *input) need(name string) (float64, error) {
+	if in.zero(name) {
+		return 0, nil
+	}
+	if v, ok := in.found(name); ok {
+		return v, nil
+	}
+	if q := in.Params.Parameters[name]; q.Estimate != nil {
+		return 0, withheld{"parameter " + name, q.Status, q.Why}
+	}
+	why := ""
+	if q, ok := in.Params.Parameters[name]; ok && q.Why != "" {
+		why = " (" + oneLine(q.Why) + ")"
+	}
+	return 0, fmt.Errorf("parameter %s, %s: %w%s%s", name, labels[name], ErrMissing, why, in.Params.Hint(name))
+}
+
+// needAll returns several parameters, in order; each is 0 from the first that is an error.
+func (in *input) needAll(names ...string) ([]float64, error) {
+	out := make([]float64, len(names))
+	for i, name := range names {
+		v, err := in.need(name)
+		if err != nil {
+			return out, err
+		}
+		out[i] = v
+	}
+	return out, nil
+}
+
+// labels are what the parameters are that targets need.
+var labels = map[string]string{
+	"L": "latency", "o_s": "send overhead", "o_r": "receive overhead", "g": "gap between messages", "G": "gap per byte",
+	"packet": "payload of one packet", "alpha": "latency of a message", "beta": "time per byte",
+}
+
+// warnOfSlowPairs warns that a target has one network for all pairs where the run found pairs that stand out.
+func (in *input) warnOfSlowPairs() {
+	slow := slices.DeleteFunc(slices.Clone(in.Params.Pairs), func(q params.Pair) bool { return q.Slow == "" })
+	if len(slow) > 0 {
+		first := oneLine(slow[0].From + " to " + slow[0].To + ": " + slow[0].Slow)
+		in.warnf("%d of %d pairs stand out (%s), but the file has one network for all pairs", len(slow), len(in.Params.Pairs),
+			first)
+	}
+}
+
+// windowsGrown reports whether TCP's windows are taken to have grown, so that each message of a host leaves as a whole:
+// unless the simulation of windows as they begin predicted the run's patterns better.
+func (in *input) windowsGrown() bool {
+	best, _ := params.BestSimulation(in.Params.Validation)
+	return best.Model != params.SimCold
+}
+
+// metrics lists the numbers of a run that may be used, with those that are provisional marked. It fails with class
+// metrics where the run has none.
+func (in *input) metrics() []params.Metric {
+	m := in.Params.Metrics()
+	if len(m) == 0 {
+		in.failf("parameters: %w: the run has none; measure them with %s", ErrMissing, params.RunCommand)
+	}
+	for _, q := range m {
+		in.mark(q.Name, q.Status, q.Why)
+	}
+	return m
+}
+
+// render fills in the template called name. Beside its data, which is a map, it has the lines of a comment: head, which
+// says where the file comes from, and warnings; and number, decimal and line to write values with.
+func (in *input) render(from fs.FS, name string, data map[string]any) []byte {
+	var b bytes.Buffer
+	if in.err == nil {
+		t := template.New(name).Option("missingkey=error").Funcs(template.FuncMap{
+			"head": in.head, "warnings": in.warned, "number": number, "decimal": decimal, "line": oneLine,
+		})
+		t, err := t.ParseFS(from, "*/"+name)
+		if err == nil {
+			err = t.Execute(&b, data)
+		}
+		in.fail(err)
+	}
+	return b.Bytes()
+}
+
+// head says where a file comes from: the run, the parameters used with their intervals, and the notes.
+func (in *input) head() []string {
+	or := func(s string) string { return cmp.Or(oneLine(s), "(none)") }
+	run := in.Params.Run
+	by := strings.TrimRight("calib "+oneLine(in.Version), " ")
+	out := []string{fmt.Sprintf("Written by %s from run %s (plan %s, %d hosts).", by, or(run.ID), or(run.Plan),
+		len(run.Hosts))}
+	for _, name := range in.used {
+		q := in.Params.Parameters[name]
+		if q.Value == nil {
+			continue
+		}
+		line := fmt.Sprintf("Parameter %s = %s %s", name, number(*q.Value), q.Unit)
+		if q.CI95 != nil {
+			line += fmt.Sprintf(" [%s, %s]", number(q.CI95[0]), number(q.CI95[1]))
+		}
+		out = append(out, oneLine(line)+": "+oneLine(q.Label)+", model "+oneLine(q.Model)+".")
+	}
+	out = append(out, in.doubts()...)
+	for _, n := range in.notes {
+		out = append(out, oneLine(n))
+	}
+	return out
+}
+
+func (in *input) warned() (out []string) {
+	for _, w := range in.warnings {
+		out = append(out, "Warning: "+oneLine(w))
+	}
+	return out
+}
+
+// oneLine makes text from a run safe in a comment of any target.
+func oneLine(s string) string { return printable.Line(s) }
+
+// number writes v so that it reads back as the same float64.
+func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+// decimal writes v without exponent, with at most so many digits after the point; -1 is as many as v needs.
+func decimal(v float64, digits int) string { return strconv.FormatFloat(v, 'f', digits, 64) }
