@@ -13,7 +13,6 @@ import (
 	"calib/internal/params"
 	"calib/internal/units"
 	"calib/predict/cost"
-	"calib/predict/graph"
 )
 
 // The blocks of Stoica, Sultan, Keyes 1994, section 4. The paper has no value for the delay a_L: the files in
@@ -57,12 +56,12 @@ func blockRows() []row {
 
 // graphRows are the graphs of sections 2 and 3 that the paper reduces, from the files of examples/graphs.
 func graphRows() []row {
-	reduced := func(name string) graph.Reduced {
-		return must(graph.Load(filepath.Join("examples", "graphs", name+".yaml"), nil)).Reduce()
+	reduced := func(name string) cost.Reduced {
+		return must(cost.LoadGraph(filepath.Join("examples", "graphs", name+".yaml"), nil)).Reduce()
 	}
 	const (
-		in, figure7   = "predict/graph, ", "predict/graph, three-messages.yaml"
-		section2      = "predict/graph, workstation.yaml"
+		in, figure7   = "predict/cost, ", "predict/cost, three-messages.yaml"
+		section2      = "predict/cost, workstation.yaml"
 		figure10Graph = "Figure 10, from its graph, 11 hosts"
 	)
 	station, both, three := reduced("workstation").Path, reduced("parallel").Path, reduced("three-messages")
@@ -78,13 +77,13 @@ func graphRows() []row {
 		{"Figure 7", "a, message 1 of 1,000, 2,000 and 500 B", "a_1 + 3 a_c + 2 a_4 = 3615.36 µs", is(three.Path.A),
 			figure7, ""},
 		{"", "b", "max(b_1, b_c Σx/x_1, b_4 (x_1 + x_3)/x_1) = 3.220 µs/B", is(three.Path.B), figure7, ""},
-		{"Figure 8, on the graph of figure 7", "T_s, short", "T_CB1 = 859.52 µs", is(short.Send), "graph.Times", ""},
-		{"", "T_s, long, preemptive, a byte", "T_CB1 = 1.420 µs/B", perByte(long.Send), "graph.Times", ""},
-		{"", "T_s, long, non-preemptive, a byte", "T_c = 3.220 µs/B", perByte(long.SendBlocking), "graph.Times", ""},
-		{"", "T_r, short", "T_CBn = 1719.04 µs", is(short.Receive), "graph.Times", ""},
-		{"", "T_r, long, preemptive, a byte", "T_CBn = 2.130 µs/B", perByte(long.Receive), "graph.Times", ""},
+		{"Figure 8, on the graph of figure 7", "T_s, short", "T_CB1 = 859.52 µs", is(short.Send), "cost.Times", ""},
+		{"", "T_s, long, preemptive, a byte", "T_CB1 = 1.420 µs/B", perByte(long.Send), "cost.Times", ""},
+		{"", "T_s, long, non-preemptive, a byte", "T_c = 3.220 µs/B", perByte(long.SendBlocking), "cost.Times", ""},
+		{"", "T_r, short", "T_CBn = 1719.04 µs", is(short.Receive), "cost.Times", ""},
+		{"", "T_r, long, preemptive, a byte", "T_CBn = 2.130 µs/B", perByte(long.Receive), "cost.Times", ""},
 		{"", "T_r, long, non-preemptive, at most, a byte", "T_c = 3.220 µs/B", perByte(long.ReceiveBlocking),
-			"graph.Times", ""},
+			"cost.Times", ""},
 		{"Figure 9", "T_c of one short message", "2 a_W + a_C + a_L = 2080.64 µs", is(path.A), "blocks.Path", ""},
 		{figure10Graph, "short", "8 a_W + 3 a_C + 3 a_L = 7960.96 µs", is(tree.A), in + "broadcast-tree.yaml", ""},
 		{"", "long, a byte", "2 max(b_C, b_W) + max(2 b_C, b_W) + 2 max(3 b_C, b_W) = 10.20 µs/B", is(tree.B),

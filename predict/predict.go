@@ -17,7 +17,6 @@ import (
 	"calib/fit/resample"
 	"calib/internal/params"
 	"calib/predict/cost"
-	"calib/predict/world"
 )
 
 // Names of the models, the most detailed first.
@@ -35,11 +34,13 @@ const (
 // Models lists the models.
 var Models = []string{Sim, SimEndless, SimCold, Hyperbolic, Cluster, LoGPC, LogGP, Hockney}
 
-// builders make a model of parameters.
-var builders = map[string]func(*params.Params, Settings) (cost.Model, error){
-	Sim:        func(p *params.Params, _ Settings) (cost.Model, error) { return simulation(world.New(p)) },
-	SimEndless: ofParams(endless),
-	SimCold:    ofParams(cold),
+// builder makes a model of parameters.
+type builder func(*params.Params, Settings) (cost.Model, error)
+
+var builders = map[string]builder{
+	Sim:        simulation(asItIs),
+	SimEndless: simulation((*simulated).endless),
+	SimCold:    simulation((*simulated).cold),
 	Hyperbolic: ofParams(cost.Hyperbolic),
 	Cluster:    ofParams(cost.Cluster),
 	LoGPC:      func(p *params.Params, s Settings) (cost.Model, error) { return cost.LoGPC(p, s.Topology) },
@@ -48,41 +49,8 @@ var builders = map[string]func(*params.Params, Settings) (cost.Model, error){
 }
 
 // ofParams is a builder that needs no settings.
-func ofParams(build func(*params.Params) (cost.Model, error)) func(*params.Params, Settings) (cost.Model, error) {
+func ofParams(build func(*params.Params) (cost.Model, error)) builder {
 	return func(p *params.Params, _ Settings) (cost.Model, error) { return build(p) }
-}
-
-// simulated is a simulation as a model.
-type simulated struct{ *world.World }
-
-// Time implements cost.Model.
-func (s simulated) Time(t *cost.Traffic) (float64, error) {
-	return s.World.Time(t.Pattern, t.Hosts, t.Bytes)
-}
-
-func simulation(w *world.World, err error) (cost.Model, error) {
-	if err != nil {
-		return nil, err
-	}
-	return simulated{w}, nil
-}
-
-// endless is the simulation without B_L. It returns world.ErrParameters where there is no B_L to leave out.
-func endless(p *params.Params) (cost.Model, error) {
-	w, err := world.New(p)
-	if err != nil {
-		return nil, err
-	}
-	return simulation(w.WithoutBuffer())
-}
-
-// cold is the simulation of connections as they begin. It returns world.ErrParameters where windows are no matter.
-func cold(p *params.Params) (cost.Model, error) {
-	w, err := world.New(p)
-	if err != nil {
-		return nil, err
-	}
-	return simulation(w.Cold())
 }
 
 // Query is what is asked: a pattern with M bytes on a number of hosts.
@@ -171,11 +139,11 @@ func inOrder(p *params.Params) []string {
 	return append([]string{SimCold}, slices.DeleteFunc(slices.Clone(Models), func(m string) bool { return m == SimCold })...)
 }
 
-// world is the simulation of p, if it could be made.
-func (p *Predictor) world() (*world.World, bool) {
+// simulation is the network that sim plays, if it could be made.
+func (p *Predictor) simulation() (*simulated, bool) {
 	for _, m := range p.models {
-		if s, ok := m.mid.(simulated); ok && m.name == Sim && m.err == nil {
-			return s.World, true
+		if w, ok := m.mid.(*simulated); ok && m.name == Sim {
+			return w, true
 		}
 	}
 	return nil, false
@@ -184,7 +152,7 @@ func (p *Predictor) world() (*world.World, bool) {
 // Notes say what the simulation had to assume.
 func (p *Predictor) Notes() []string {
 	var out []string
-	if w, ok := p.world(); ok {
+	if w, ok := p.simulation(); ok {
 		for _, n := range w.Notes {
 			out = append(out, Sim+": "+n)
 		}
@@ -257,7 +225,7 @@ func (m *model) time(q *cost.Traffic) (float64, error) {
 }
 
 func (m *model) simulates() bool {
-	_, yes := m.mid.(simulated)
+	_, yes := m.mid.(*simulated)
 	return yes
 }
 
@@ -271,8 +239,8 @@ func (m *model) work(q *cost.Traffic) int {
 	if err != nil {
 		return 0 // the model says why
 	}
-	if w, simulates := m.mid.(simulated); simulates {
-		return e.Messages + e.Bytes/w.Packet()
+	if w, simulates := m.mid.(*simulated); simulates {
+		return e.Messages + e.Bytes/max(w.Spec.MSS, 1)
 	}
 	return e.Messages
 }

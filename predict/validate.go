@@ -122,7 +122,7 @@ func (q *Predictor) mark(p *params.Params) {
 	if g.Mean <= params.ValidationLimit {
 		return
 	}
-	w, ok := q.world()
+	w, ok := q.simulation()
 	if !ok {
 		return
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"calib/internal/params"
-	"calib/internal/printable"
+	"calib/internal/units"
 )
 
 // Options of a report. The zero value is a page 100 columns wide without colour.
@@ -62,7 +62,7 @@ func newPage(o Options) *page {
 // flush writes the page. What is in it is printable, but for its colours.
 func (p *page) flush(w io.Writer) error {
 	if p.Colour {
-		w = printable.Raw(w)
+		w = units.RawWriter(w)
 	}
 	_, err := w.Write(p.Bytes())
 	return err

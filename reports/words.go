@@ -4,7 +4,6 @@ import (
 	"strconv"
 	"strings"
 
-	"calib/internal/printable"
 	"calib/internal/units"
 )
 
@@ -34,4 +33,4 @@ func sentence(s string) string {
 }
 
 // Clean makes a text from a file safe to print.
-func Clean(s string) string { return printable.Line(s) }
+func Clean(s string) string { return units.OneLine(s) }

@@ -14,7 +14,6 @@ import (
 	"calib/fit/models"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
-	"calib/internal/decode"
 	"calib/internal/exit"
 	"calib/internal/files"
 	"calib/internal/params"
@@ -48,7 +47,7 @@ func FittingOf(r rundir.Run) (Fitting, error) {
 	if len(r.Detail) == 0 {
 		return d.Fit, nil
 	}
-	if err := decode.JSON(r.Detail, &d); err != nil {
+	if err := files.JSON(r.Detail, &d); err != nil {
 		return d.Fit, fmt.Errorf("run %s: %s: detail: %w", r.ID, rundir.RunFile, err)
 	}
 	return d.Fit, nil
@@ -58,7 +57,7 @@ func FittingOf(r rundir.Run) (Fitting, error) {
 func (f Fitting) Keep(dir *rundir.Dir) (err error) {
 	m, detail := map[string]json.RawMessage{}, dir.Run().Detail
 	if len(detail) > 0 {
-		if err := decode.JSON(detail, &m); err != nil {
+		if err := files.JSON(detail, &m); err != nil {
 			return fmt.Errorf("run %s: %s: detail: %w", dir.Run().ID, rundir.RunFile, err)
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	"calib/internal/dataset"
 )
 
-// percent is how far the heap grows between two collections.
-func percent() int {
+// collectorPercent is how far the heap grows between two collections.
+func collectorPercent() int {
 	p := debug.SetGCPercent(100)
 	debug.SetGCPercent(p)
 	return p
@@ -16,14 +16,14 @@ func percent() int {
 
 // A fit of many timings collects more often, and leaves the collector as it was.
 func TestThrifty(t *testing.T) {
-	before := percent()
+	before := collectorPercent()
 	for timings, want := range map[int]int{manyTimings - 1: before, manyTimings: thriftyGrows} {
 		undo := thrifty(&dataset.Dataset{Samples: []dataset.Sample{{NS: make([]int64, timings)}}})
-		if got := percent(); got != want {
+		if got := collectorPercent(); got != want {
 			t.Errorf("%d timings: %d%%, want %d%%", timings, got, want)
 		}
 		undo()
-		if got := percent(); got != before {
+		if got := collectorPercent(); got != before {
 			t.Errorf("after %d timings: %d%%, want %d%%", timings, got, before)
 		}
 	}

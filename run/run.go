@@ -23,9 +23,9 @@ import (
 	"calib/fit"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
-	"calib/internal/decode"
 	"calib/internal/environ"
 	"calib/internal/exit"
+	"calib/internal/files"
 	"calib/internal/hosts"
 	"calib/internal/launch"
 	"calib/internal/lsq"
@@ -35,7 +35,6 @@ import (
 	"calib/internal/units"
 	"calib/reports"
 	"calib/run/coord"
-	"calib/run/judge"
 	"calib/run/plan"
 )
 
@@ -45,7 +44,7 @@ type Config struct {
 	Where   Where        `json:"where"`
 	Socket  plane.Socket `json:"socket,omitzero"`
 	Fit     Fitting      `json:"fit,omitzero"`
-	Targets string       `json:"targets,omitempty"` // as judge.ParseTargets reads them; "" is judge.DefaultTargets
+	Targets string       `json:"targets,omitempty"` // as ParseTargets reads them; "" is DefaultTargets
 	// Unprobed says that the network is not looked at before the plan is made; Probe is what was seen of it.
 	Unprobed bool          `json:"unprobed,omitempty"`
 	Probe    *coord.Probed `json:"probe,omitempty"`
@@ -70,7 +69,7 @@ func Stored(detail json.RawMessage) (c Config, err error) {
 	if len(detail) == 0 {
 		return c, errImported
 	}
-	if err = decode.JSON(detail, &c); err == nil && c.Plan.Rounds.Min == 0 {
+	if err = files.JSON(detail, &c); err == nil && c.Plan.Rounds.Min == 0 {
 		err = errImported
 	}
 	return c, err
@@ -405,10 +404,10 @@ func (r *run) steering(s *plan.Schedule, f *fleet) (*plan.Steering, error) {
 	for _, e := range s.Estimate().ByExp {
 		measured = append(measured, e.Name)
 	}
-	targets := judge.DefaultTargets(measured, s.Limits.Hosts, r.Plan.Target)
+	targets := DefaultTargets(measured, s.Limits.Hosts, r.Plan.Target)
 	if r.Targets != "" {
 		var err error
-		if targets, err = judge.ParseTargets(r.Targets, judge.Known()); err == nil {
+		if targets, err = ParseTargets(r.Targets, KnownTargets()); err == nil {
 			err = targets.Check(measured)
 		}
 		if err != nil {
@@ -419,7 +418,7 @@ func (r *run) steering(s *plan.Schedule, f *fleet) (*plan.Steering, error) {
 		return nil, nil
 	}
 	log := func(text string) { r.log.Info(text) }
-	return plan.NewSteering(s, judge.New(targets, fit.Settings{}), targets.Experiments(), r.header(f), log, time.Now), nil
+	return plan.NewSteering(s, newJudge(targets, fit.Settings{}), targets.Experiments(), r.header(f), log, time.Now), nil
 }
 
 // slotDeadline bounds a slot: what it sends at 100 kB/s, a hundredth of a second a message, and time to begin.

@@ -20,7 +20,7 @@ import (
 	"calib/cmd/calib/internal/results"
 	"calib/internal/environ"
 	"calib/internal/exit"
-	"calib/internal/printable"
+	"calib/internal/units"
 )
 
 func main() {
@@ -48,7 +48,7 @@ func newApp() *cli.App {
 		Name:    "calib",
 		Usage:   "measure a cluster's network and calibrate communication cost models",
 		Version: environ.Version(),
-		Writer:  &printable.Writer{To: os.Stdout}, ErrWriter: &printable.Writer{To: os.Stderr},
+		Writer:  &units.PrintableWriter{To: os.Stdout}, ErrWriter: &units.PrintableWriter{To: os.Stderr},
 		Flags: rootFlags(),
 		Description: "calib run --local 4         calibrate four agents on this machine\n" +
 			"calib run --hosts hosts.txt  calibrate a cluster; needs nothing but ssh\n" +

@@ -14,7 +14,6 @@ import (
 	"calib/fit"
 	"calib/fit/fittest"
 	"calib/internal/dataset"
-	"calib/internal/dataset/names/meanings"
 	"calib/internal/params"
 )
 
@@ -112,7 +111,7 @@ func checkRaw(t *testing.T, where string, d *dataset.Dataset, p params.Plot) {
 		return
 	}
 	known := func(factor string) bool {
-		return slices.ContainsFunc(meanings.Factors, func(n meanings.Name) bool { return n.Name == factor })
+		return slices.ContainsFunc(documented(t, "point"), func(row []string) bool { return row[0] == factor })
 	}
 	met := slices.ContainsFunc(d.Samples, func(s dataset.Sample) bool {
 		_, varies := s.Point[p.Raw.Factor]

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"sync"
 
-	"calib/internal/decode"
 	"calib/internal/files"
 )
 
@@ -144,7 +143,7 @@ func decodeSamples(lines [][]byte, hosts int) ([]Sample, error) {
 }
 
 func (s *Sample) decode(line []byte, hosts int) error {
-	if err := decode.JSON(line, s); err != nil {
+	if err := files.JSON(line, s); err != nil {
 		return err
 	}
 	return s.check(hosts)

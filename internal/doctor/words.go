@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"calib/internal/printable"
+	"calib/internal/units"
 )
 
 // What hosts say of themselves is printed, and part of commands that people copy into a shell: a host that means harm
@@ -24,7 +24,7 @@ func word(s, otherwise string) string {
 
 // oneLine is s on one line, without what a terminal obeys.
 func oneLine(s string) string {
-	return printable.Line(strings.ReplaceAll(strings.TrimSpace(s), "\n", "; "))
+	return units.OneLine(strings.ReplaceAll(strings.TrimSpace(s), "\n", "; "))
 }
 
 func hostOf(addr string) string {

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"calib/internal/printable"
+	"calib/internal/units"
 )
 
 // Sheet writes tables as CSV that people open in a spreadsheet. A text there must stay text: a spreadsheet takes a cell
@@ -40,7 +40,7 @@ func (w Sheet) WriteAll(rows [][]string) error {
 // cell is s as a spreadsheet reads it for text: with ' before it, where it would begin a formula, and without
 // characters that control. Numbers stay as they are.
 func cell(s string) string {
-	s = printable.Text(s)
+	s = units.Printable(s)
 	if s == "" || !strings.ContainsRune("=+-@\t", rune(s[0])) {
 		return s
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"calib/internal/printable"
+	"calib/internal/units"
 )
 
 func TestCell(t *testing.T) {
@@ -42,7 +42,7 @@ func FuzzCell(f *testing.F) {
 					t.Errorf("%q is read as a formula: %q", row[i], s)
 				}
 			}
-			if want := printable.Text(row[i]); s != want && strings.TrimPrefix(s, "'") != want {
+			if want := units.Printable(row[i]); s != want && strings.TrimPrefix(s, "'") != want {
 				t.Errorf("%q is read as %q", row[i], s)
 			}
 		}

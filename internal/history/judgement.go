@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"calib/internal/printable"
+	"calib/internal/units"
 )
 
 // Baseline is a named set of runs to compare others with.
@@ -57,7 +57,7 @@ func (b Baseline) check() error {
 	switch {
 	case b.Name == "" || strings.HasPrefix(b.Name, "-") || len(b.Name) > maxWord:
 		return fmt.Errorf("baseline name %.60q: want a word that does not begin with -", b.Name)
-	case printable.Line(b.Name+b.Note) != b.Name+b.Note:
+	case units.OneLine(b.Name+b.Note) != b.Name+b.Note:
 		return fmt.Errorf("baseline name %q, note %q: characters that cannot be printed", b.Name, b.Note)
 	case len(b.Runs) == 0:
 		return errors.New("a baseline without runs")
@@ -164,7 +164,7 @@ func (s *Store) Acknowledge(ctx context.Context, a Ack) (Ack, error) {
 		switch text := a.Metric + a.Link + a.Reason + a.Who; {
 		case strings.TrimSpace(a.Reason) == "":
 			return fmt.Errorf("%w: no reason: say what was changed", ErrInvalid)
-		case len(text) > maxWord || printable.Line(text) != text:
+		case len(text) > maxWord || units.OneLine(text) != text:
 			return fmt.Errorf("%w: longer than %d bytes, or with control characters", ErrInvalid, maxWord)
 		}
 		var err error

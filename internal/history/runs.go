@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"calib/internal/params"
-	"calib/internal/printable"
+	"calib/internal/units"
 )
 
 // maxWord bounds the texts of an Entry, in bytes.
@@ -88,7 +88,7 @@ func (e Entry) check() error {
 		switch {
 		case len(w.text) > maxWord:
 			return fmt.Errorf("its %s is longer than %d bytes", w.what, maxWord)
-		case printable.Line(w.text) != w.text:
+		case units.OneLine(w.text) != w.text:
 			return fmt.Errorf("its %s %q holds characters that cannot be printed", w.what, w.text)
 		}
 	}

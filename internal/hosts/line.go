@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"calib/internal/printable"
+	"calib/internal/units"
 )
 
 const (
@@ -42,7 +42,7 @@ func (p *parser) line(n int, text string) {
 	}
 	faults := len(p.errs)
 	text, _, _ = strings.Cut(strings.ReplaceAll(text, "\t", " "), "#")
-	if at := strings.IndexFunc(text, printable.Controls); at >= 0 {
+	if at := strings.IndexFunc(text, units.Controls); at >= 0 {
 		p.fail(n, at+1, "%q controls what prints it: delete it", []rune(text[at:])[0])
 		return
 	}

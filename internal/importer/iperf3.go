@@ -7,7 +7,7 @@ import (
 
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
-	"calib/internal/decode"
+	"calib/internal/files"
 )
 
 // iperf3 -J over TCP: each interval is a timing of one stream, its bytes over its seconds; parallel streams between the
@@ -66,7 +66,7 @@ func looksIperf3(t text) bool {
 
 func readIperf3(t text, c *collector) {
 	var r iperfReport
-	if err := decode.JSON(t.raw, &r); err != nil {
+	if err := files.JSON(t.raw, &r); err != nil {
 		c.want(false, "%v: want the document of iperf3 -J", err)
 		return
 	}

@@ -15,8 +15,8 @@ import (
 	"strconv"
 	"strings"
 
-	"calib/internal/decode/yaml"
 	"calib/internal/files"
+	"calib/internal/yaml"
 )
 
 // Modes of the medium.

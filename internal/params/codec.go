@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"calib/internal/decode"
+	"calib/internal/files"
 )
 
 // ErrParams reports a params.json that cannot be read or contradicts itself.
@@ -132,7 +132,7 @@ func decodeError(b []byte, err error) error {
 	if inner != nil {
 		err = inner
 	}
-	return fmt.Errorf("%w: %s%w", ErrParams, at, decode.Fault(b, err))
+	return fmt.Errorf("%w: %s%w", ErrParams, at, files.Fault(b, err))
 }
 
 // faultyPart finds the parameter or fit that cannot be decoded, and its own error: encoding/json loses the path at a

@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/term"
 
-	"calib/internal/printable"
+	"calib/internal/units"
 )
 
 const (
@@ -80,7 +80,7 @@ func New(w io.Writer, style Style, now func() time.Time) *Reporter {
 	case Quiet:
 		r.out = func(string, time.Time, State, string) {}
 	case Live:
-		l := &live{w: printable.Raw(w), width: func() int { return Width(w) }}
+		l := &live{w: units.RawWriter(w), width: func() int { return Width(w) }}
 		r.out, r.every = l.show, liveEvery
 	case Plain:
 		r.out, r.every = plain{w}.show, plainEvery
@@ -95,7 +95,7 @@ func IsTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
 // Width returns the columns of the terminal w, 80 where they are not known.
 func Width(w io.Writer) int {
-	if f, ok := printable.Raw(w).(*os.File); ok {
+	if f, ok := units.RawWriter(w).(*os.File); ok {
 		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
 			return width
 		}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/text"
 
-	"calib/internal/printable"
+	"calib/internal/units"
 )
 
 // live is one line on a terminal, drawn over itself.
@@ -29,7 +29,7 @@ func (l *live) show(event string, _ time.Time, s State, message string) {
 	case eventNote:
 		drawn := l.drawn
 		l.erase()
-		io.WriteString(l.w, printable.Line(message)+"\n")
+		io.WriteString(l.w, units.OneLine(message)+"\n")
 		if drawn {
 			l.draw(line(s))
 		}
@@ -63,7 +63,7 @@ func (p plain) show(event string, _ time.Time, s State, message string) {
 	case eventProgress:
 		io.WriteString(p.w, line(s)+"\n")
 	case eventNote:
-		io.WriteString(p.w, printable.Line(message)+"\n")
+		io.WriteString(p.w, units.OneLine(message)+"\n")
 	case eventPhaseDone:
 		io.WriteString(p.w, ended(s)+"\n")
 	}
@@ -71,7 +71,7 @@ func (p plain) show(event string, _ time.Time, s State, message string) {
 
 // ended is a phase that is over, in words.
 func ended(s State) string {
-	parts := []string{printable.Line(s.Phase) + ":"}
+	parts := []string{units.OneLine(s.Phase) + ":"}
 	if c := counts(s); c != "" {
 		parts = append(parts, c)
 	}
@@ -80,7 +80,7 @@ func ended(s State) string {
 
 // line is a state in words, the most wanted first: a narrow terminal cuts off its end.
 func line(s State) string {
-	parts := []string{printable.Line(s.Phase) + ":"}
+	parts := []string{units.OneLine(s.Phase) + ":"}
 	if s.Total > 0 {
 		parts = append(parts, fmt.Sprintf("%3d%%", percent(s)))
 	}
@@ -94,7 +94,7 @@ func line(s State) string {
 		parts = append(parts, c+",")
 	}
 	if s.Label != "" {
-		parts = append(parts, printable.Line(s.Label))
+		parts = append(parts, units.OneLine(s.Label))
 	}
 	return strings.TrimSuffix(strings.Join(parts, " "), ",")
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"calib/internal/dataset"
-	"calib/internal/decode"
+	"calib/internal/files"
 )
 
 // Schema names the version of run.json. A reader refuses any other.
@@ -80,7 +80,7 @@ func (r *Run) End(status string, code int, at time.Time) {
 // decodeRun reads the run.json of the directory dir.
 func decodeRun(dir string, b []byte) (Run, error) {
 	var r Run
-	if err := decode.JSON(b, &r); err != nil {
+	if err := files.JSON(b, &r); err != nil {
 		return r, fmt.Errorf("run %s: %w: %s: %w", dir, ErrNotRun, RunFile, err)
 	}
 	if r.Schema != Schema {

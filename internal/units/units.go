@@ -1,6 +1,7 @@
 // Package units holds the two quantities calib counts in, whole nanoseconds and whole bytes, and how they are read and
 // printed. Everything computed from them is a float64 in SI units (seconds, bytes, seconds per byte); a unit is then
-// part of the name or the doc comment, never a type, because fits mix them freely.
+// part of the name or the doc comment, never a type, because fits mix them freely. It also makes other people's text
+// safe to print.
 package units
 
 import (

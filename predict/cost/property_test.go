@@ -11,23 +11,25 @@ import (
 )
 
 func positive(t *rapid.T, name string) float64 { return rapid.Float64Range(1e-7, 1e-2).Draw(t, name) }
-func perByte(t *rapid.T, name string) float64  { return rapid.Float64Range(1e-11, 1e-5).Draw(t, name) }
+func anyPerByte(t *rapid.T, name string) float64 {
+	return rapid.Float64Range(1e-11, 1e-5).Draw(t, name)
+}
 
 // anyModel draws a model that evaluates schedules.
 func anyModel(t *rapid.T) Model {
 	switch rapid.SampledFrom([]string{"hockney", "loggp", "hyperbolic"}).Draw(t, "model") {
 	case "hockney":
-		return hockney(positive(t, "alpha"), perByte(t, "beta"))
+		return hockney(positive(t, "alpha"), anyPerByte(t, "beta"))
 	case "loggp":
-		return ofLogGP(positive(t, "L"), positive(t, "o_s"), positive(t, "o_r"), positive(t, "g"), perByte(t, "G"))
+		return ofLogGP(positive(t, "L"), positive(t, "o_s"), positive(t, "o_r"), positive(t, "g"), anyPerByte(t, "G"))
 	}
 	return anyHyperbolic(t)
 }
 
 func anyHyperbolic(t *rapid.T) *hyperbolic {
-	h := &hyperbolic{host: params.Block{A: positive(t, "a"), B: perByte(t, "b")}, ports: rapid.Bool().Draw(t, "switch")}
+	h := &hyperbolic{host: params.Block{A: positive(t, "a"), B: anyPerByte(t, "b")}, ports: rapid.Bool().Draw(t, "switch")}
 	if !h.ports || rapid.Bool().Draw(t, "with network") {
-		h.network = params.Block{A: positive(t, "a_c"), B: perByte(t, "b_c")}
+		h.network = params.Block{A: positive(t, "a_c"), B: anyPerByte(t, "b_c")}
 	}
 	return h
 }

@@ -9,7 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"calib/internal/decode"
+	"calib/internal/files"
 	"calib/internal/stats"
 	"calib/internal/units"
 	"calib/reports"
@@ -242,7 +242,7 @@ func WriteFloor(w io.Writer, f *Floor) error { return reports.WriteJSON(w, f) }
 // ReadFloor reads what WriteFloor wrote. An unknown schema is an error.
 func ReadFloor(b []byte) (*Floor, error) {
 	var f Floor
-	if err := decode.JSON(b, &f); err != nil {
+	if err := files.JSON(b, &f); err != nil {
 		return nil, fmt.Errorf("noise floor: %w; calib run --hosts hosts.txt --aa 10 makes one", err)
 	}
 	if f.Schema != FloorSchema {

@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"calib/internal/printable"
+	"calib/internal/units"
 )
 
 // maxText is the most letters that one text keeps.
@@ -15,7 +15,7 @@ const maxText = 4000
 
 // clean makes s one line of letters that every format can carry.
 func clean(s string) string {
-	s = strings.Join(strings.Fields(printable.Line(strings.ToValidUTF8(s, "\uFFFD"))), " ")
+	s = strings.Join(strings.Fields(units.OneLine(strings.ToValidUTF8(s, "\uFFFD"))), " ")
 	if r := []rune(s); len(r) > maxText {
 		s = string(r[:maxText]) + "…"
 	}

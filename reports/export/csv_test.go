@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strconv"
 
-	"calib/internal/printable"
+	"calib/internal/units"
 )
 
 // parseCell reads what cell writes.
@@ -61,7 +61,7 @@ func checkCSV(file []byte, in *input) error {
 	}
 	for i, g := range got {
 		w := want[i]
-		if g.kind != w.kind || g.name != printable.Text(w.name) || g.from != printable.Text(w.from) || g.to != printable.Text(w.to) || g.unit != w.unit || g.status != w.status {
+		if g.kind != w.kind || g.name != units.Printable(w.name) || g.from != units.Printable(w.from) || g.to != units.Printable(w.to) || g.unit != w.unit || g.status != w.status {
 			return fmt.Errorf("row %d is %s %s, want %s %s: %w", i, g.kind, g.name, w.kind, w.name, errMismatch)
 		}
 		for _, v := range [][2]float64{{g.value, w.value}, {g.lo, w.lo}, {g.hi, w.hi}} {

@@ -15,7 +15,7 @@ import (
 
 	"calib/fit/fittest"
 	"calib/internal/params"
-	"calib/internal/printable"
+	"calib/internal/units"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files in testdata")
@@ -46,7 +46,7 @@ func TestTargets(t *testing.T) {
 			p.Run.ID, p.Run.Hosts[3] = "20261121-044155-\x1b[31m\u202e", "h\x7f\x1b]0;x\a\u009b2J\u2066"
 			p.Pairs[2].To, p.Pairs[3].From = p.Run.Hosts[3], p.Run.Hosts[3]
 			hostile, _, err := target.Export(p, o)
-			if i := bytes.IndexFunc(hostile, func(r rune) bool { return printable.Controls(r) && !strings.ContainsRune("\t\r\n", r) }); err != nil || i >= 0 {
+			if i := bytes.IndexFunc(hostile, func(r rune) bool { return units.Controls(r) && !strings.ContainsRune("\t\r\n", r) }); err != nil || i >= 0 {
 				t.Errorf("%v; a character that controls the terminal: %q", err, hostile[max(0, min(i, len(hostile))-40):])
 			}
 			if bytes.Contains(first, []byte("NaN")) || bytes.Contains(first, []byte("Inf")) {

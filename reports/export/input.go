@@ -13,7 +13,7 @@ import (
 	"text/template"
 
 	"calib/internal/params"
-	"calib/internal/printable"
+	"calib/internal/units"
 )
 
 // input is a run and how it is to be exported, and gathers what its exporter has to say. The first error that the
@@ -274,7 +274,7 @@ func (in *input) warned() (out []string) {
 }
 
 // oneLine makes text from a run safe in a comment of any target.
-func oneLine(s string) string { return printable.Line(s) }
+func oneLine(s string) string { return units.OneLine(s) }
 
 // number writes v so that it reads back as the same float64.
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

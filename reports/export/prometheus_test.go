@@ -13,7 +13,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
-	"calib/internal/printable"
+	"calib/internal/units"
 )
 
 // readPrometheus reads gauges as the collector does: values by name and labels, without time stamps.
@@ -61,7 +61,7 @@ func checkPrometheus(file []byte, in *input) error {
 	for _, s := range want {
 		var labels []string
 		for i, l := range s.values {
-			labels = append(labels, s.labels[i]+"="+printable.Text(strings.ToValidUTF8(l, "_")))
+			labels = append(labels, s.labels[i]+"="+units.Printable(strings.ToValidUTF8(l, "_")))
 		}
 		k := seriesKey(s.name, labels)
 		if v, ok := got[k]; !ok || v != s.value {

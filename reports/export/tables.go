@@ -16,7 +16,7 @@ import (
 
 	"calib/internal/files"
 	"calib/internal/params"
-	"calib/internal/printable"
+	"calib/internal/units"
 )
 
 var csvColumns = [...]string{"kind", "name", "from", "to", "unit", "value", "lo", "hi", "status", "label"}
@@ -317,7 +317,7 @@ func (g gauges) Collect(to chan<- prometheus.Metric) {
 	for _, s := range g {
 		values := make([]string, len(s.values))
 		for i, v := range s.values {
-			values[i] = printable.Text(strings.ToValidUTF8(v, "_"))
+			values[i] = units.Printable(strings.ToValidUTF8(v, "_"))
 		}
 		desc := prometheus.NewDesc(s.name, s.help, s.labels, nil)
 		to <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, s.value, values...)

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"calib/bench"
-	"calib/internal/decode/yaml"
 	"calib/internal/files"
 	"calib/internal/units"
+	"calib/internal/yaml"
 )
 
 // planFile is a plan as people and run.json write it: sizes and times as text. examples/plan.yaml describes the fields.

@@ -1,7 +1,8 @@
 // Package names is the vocabulary of samples.jsonl: every experiment, phase, factor of a point and auxiliary value has
 // its name here, once. Experiments write these names and models read them; neither spells one as a literal.
 //
-// Package meanings says what each name means.
+// The tables of docs/FORMATS.md say what each name means; tests hold them against these names, and against every line
+// that an experiment writes.
 package names
 
 // Experiments.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"calib/internal/printable"
+	"calib/internal/units"
 	"calib/reports"
 )
 
@@ -91,7 +91,7 @@ func (t Table) Row(cells ...any) {
 	for i, cell := range cells {
 		switch v := cell.(type) {
 		case string:
-			texts[i] = OrDash(printable.Line(v))
+			texts[i] = OrDash(units.OneLine(v))
 		case bool:
 			texts[i] = map[bool]string{true: "yes", false: "no"}[v]
 		case time.Time:

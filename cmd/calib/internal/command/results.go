@@ -8,9 +8,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"calib/internal/files"
-	"calib/internal/printable"
 	"calib/internal/progress"
 	"calib/internal/rundir"
+	"calib/internal/units"
 	"calib/reports"
 	"calib/reports/draw"
 	"calib/reports/figure"
@@ -31,7 +31,7 @@ func FilesOf(dir string) map[string]string {
 // PageOptions suit the terminal, where there is one.
 func PageOptions(c *cli.Context, dir string) reports.Options {
 	o := reports.Options{Dir: dir, All: c.Bool("all")}
-	if f, ok := printable.Raw(c.App.Writer).(*os.File); ok && progress.IsTerminal(f) {
+	if f, ok := units.RawWriter(c.App.Writer).(*os.File); ok && progress.IsTerminal(f) {
 		o.Width, o.Colour = progress.Width(f), os.Getenv("NO_COLOR") == ""
 	}
 	return o

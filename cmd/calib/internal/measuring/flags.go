@@ -28,7 +28,6 @@ import (
 	"calib/internal/units"
 	"calib/reports"
 	"calib/run"
-	"calib/run/judge"
 	"calib/run/plan"
 )
 
@@ -126,7 +125,7 @@ func flagged(c *cli.Context) (config run.Config, err error) {
 	}
 	config.Unprobed, config.Targets = c.Bool("no-probe"), c.String("target")
 	if config.Targets != "" {
-		if _, err := judge.ParseTargets(config.Targets, judge.Known()); err != nil {
+		if _, err := run.ParseTargets(config.Targets, run.KnownTargets()); err != nil {
 			return config, exit.Usagef("--%w", err)
 		}
 	}

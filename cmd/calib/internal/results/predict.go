@@ -13,7 +13,7 @@ import (
 	"calib/internal/params"
 	"calib/internal/units"
 	"calib/predict"
-	"calib/predict/graph"
+	"calib/predict/cost"
 )
 
 // predictSizes are those of a graph that asks for no message.
@@ -63,8 +63,8 @@ type predicted struct {
 // ofGraph is the data of calib predict --graph.
 type ofGraph struct {
 	Graph string `json:"graph"`
-	graph.Reduced
-	Times []graph.Times `json:"times"`
+	cost.Reduced
+	Times []cost.Times `json:"times"`
 }
 
 func predictGraph(c *cli.Context) error {
@@ -84,7 +84,7 @@ func predictGraph(c *cli.Context) error {
 		}
 		known = blocksOf(p)
 	}
-	g, err := graph.Load(c.String("graph"), known)
+	g, err := cost.LoadGraph(c.String("graph"), known)
 	if err != nil {
 		return exit.Usagef("--graph: %w", err)
 	}
@@ -112,7 +112,7 @@ func blocksOf(p *params.Params) map[string]params.Block {
 }
 
 // sizesOf are the sizes asked for [B].
-func sizesOf(text string, g *graph.Graph) ([]float64, error) {
+func sizesOf(text string, g *cost.Graph) ([]float64, error) {
 	if x, ok := g.Messages[g.Message]; ok && text == "" {
 		return []float64{x}, nil
 	}

@@ -1,6 +1,6 @@
 // Package decode reads JSON that somebody else has written. Its faults are said in the words of the file, never in
 // Go's: where, what stands there, and what belongs there. Package yaml below it does the same with YAML.
-package decode
+package files
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-// Package graph reads communication graphs and reduces them, step by step, to one block.
+// Graphs of communication are read, and reduced, step by step, to one block.
 //
 // A file names blocks (a in s, b in s/B), the messages that are under way at once (size in bytes), the one that is
 // asked for, and what that message passes:
@@ -19,7 +19,7 @@
 // concurrent: node with the messages that it serves at once. Where short and long messages meet different graphs (rule
 // 4), small and large stand for path.
 // Source: Stoica, Sultan, Keyes 1994, section 2.
-package graph
+package cost
 
 import (
 	"errors"
@@ -29,9 +29,9 @@ import (
 	"slices"
 	"strings"
 
-	"calib/internal/decode/yaml"
 	"calib/internal/files"
 	"calib/internal/params"
+	"calib/internal/yaml"
 )
 
 // ErrGraph reports a file that describes no communication graph.
@@ -68,21 +68,21 @@ type Node struct {
 	Messages  []string // of a Concurrent
 }
 
-// Load reads a file. Blocks that it uses and does not have may come from known.
-func Load(path string, known map[string]params.Block) (*Graph, error) {
+// LoadGraph reads a file. Blocks that it uses and does not have may come from known.
+func LoadGraph(path string, known map[string]params.Block) (*Graph, error) {
 	text, err := files.Read(path, yaml.Max)
 	if err != nil {
 		return nil, err
 	}
-	g, err := Parse(text, known)
+	g, err := parseGraph(text, known)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return g, nil
 }
 
-// Parse is Load on the text itself.
-func Parse(text []byte, known map[string]params.Block) (*Graph, error) {
+// parseGraph is LoadGraph on the text itself.
+func parseGraph(text []byte, known map[string]params.Block) (*Graph, error) {
 	var file struct {
 		Name     string                  `yaml:"name"`
 		Blocks   map[string]params.Block `yaml:"blocks"`
@@ -131,7 +131,7 @@ func (g *Graph) check() error {
 		}
 	}
 	if _, ok := g.Messages[g.Message]; !ok && (g.Message != "" || len(g.Messages) > 0) {
-		return fmt.Errorf("message: %q, want one of messages (%s)", g.Message, list(slices.Sorted(maps.Keys(g.Messages))))
+		return fmt.Errorf("message: %q, want one of messages (%s)", g.Message, listed(slices.Sorted(maps.Keys(g.Messages))))
 	}
 	return nil
 }
@@ -142,7 +142,7 @@ func (g *Graph) node(at string, v any) (*Node, error) {
 	case string:
 		b, ok := g.Blocks[v]
 		if !ok {
-			return nil, fmt.Errorf("%s: no block %q (have %s)", at, v, list(slices.Sorted(maps.Keys(g.Blocks))))
+			return nil, fmt.Errorf("%s: no block %q (have %s)", at, v, listed(slices.Sorted(maps.Keys(g.Blocks))))
 		}
 		return &Node{Kind: Single, Name: v, Block: b}, nil
 	case map[string]any:
@@ -170,7 +170,7 @@ func (g *Graph) compound(at string, v map[string]any) (*Node, error) {
 	n := &Node{Kind: kinds[0]}
 	for key := range v {
 		if key != string(n.Kind) && !slices.Contains(fields[n.Kind], key) {
-			return nil, fmt.Errorf("%s: %s has no field %q, want %s", at, n.Kind, key, list(fields[n.Kind]))
+			return nil, fmt.Errorf("%s: %s has no field %q, want %s", at, n.Kind, key, listed(fields[n.Kind]))
 		}
 	}
 	at += "." + string(n.Kind)
@@ -194,7 +194,7 @@ func (g *Graph) compound(at string, v map[string]any) (*Node, error) {
 		n.Parts = append(n.Parts, p)
 	}
 	if times, ok := v["times"]; ok {
-		k, isNumber := number(times)
+		k, isNumber := numberOf(times)
 		if !isNumber || k != math.Trunc(k) || k < 1 || k > maxTimes {
 			return nil, fmt.Errorf("%s: times: %v, want a whole number from 1 to %d", at, times, maxTimes)
 		}
@@ -213,7 +213,7 @@ func (g *Graph) concurrent(at string, n *Node, v map[string]any) (*Node, error) 
 	for _, name := range names {
 		s := fmt.Sprint(name)
 		if _, ok := g.Messages[s]; !ok {
-			return nil, fmt.Errorf("%s: messages: no message %q (have %s)", at, s, list(slices.Sorted(maps.Keys(g.Messages))))
+			return nil, fmt.Errorf("%s: messages: no message %q (have %s)", at, s, listed(slices.Sorted(maps.Keys(g.Messages))))
 		}
 		if slices.Contains(n.Messages, s) {
 			return nil, fmt.Errorf("%s: messages: %q is named twice", at, s)
@@ -231,7 +231,7 @@ func inline(at string, v map[string]any) (*Node, error) {
 	n := &Node{Kind: Single}
 	for key, value := range v {
 		to, known := map[string]*float64{"a": &n.Block.A, "b": &n.Block.B}[key]
-		x, ok := number(value)
+		x, ok := numberOf(value)
 		if !known || !ok {
 			return nil, fmt.Errorf("%s: %s: %v, want the name of a block, {a, b} with numbers, serial, parallel or concurrent", at, key, value)
 		}
@@ -244,7 +244,7 @@ func inline(at string, v map[string]any) (*Node, error) {
 	return n, nil
 }
 
-func number(v any) (float64, bool) {
+func numberOf(v any) (float64, bool) {
 	switch v := v.(type) {
 	case float64:
 		return v, true
@@ -256,7 +256,7 @@ func number(v any) (float64, bool) {
 	return 0, false
 }
 
-func list(names []string) string {
+func listed(names []string) string {
 	if len(names) == 0 {
 		return "none"
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/token"
 
-	"calib/internal/decode"
+	"calib/internal/files"
 )
 
 const (
@@ -37,9 +37,9 @@ func Decode(text []byte, v any) (err error) {
 	}
 	says, kind, over := at.GetMessage(), (*yaml.TypeError)(nil), (*yaml.OverflowError)(nil)
 	if errors.As(err, &kind) {
-		says = decode.Mismatch(strconv.Quote(kind.Token.Value), kind.DstType)
+		says = files.Mismatch(strconv.Quote(kind.Token.Value), kind.DstType)
 	} else if errors.As(err, &over) {
-		says = decode.Mismatch(over.SrcNum, over.DstType)
+		says = files.Mismatch(over.SrcNum, over.DstType)
 	}
 	return errors.New(strings.TrimSpace(yaml.FormatErrorWithToken(says, at.GetToken(), false, len(text) < maxShown)))
 }

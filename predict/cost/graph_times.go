@@ -1,4 +1,4 @@
-package graph
+package cost
 
 import "calib/internal/params"
 

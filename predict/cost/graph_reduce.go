@@ -1,4 +1,4 @@
-package graph
+package cost
 
 import (
 	"fmt"
@@ -129,7 +129,7 @@ func (r *reduction) concurrent(part named, messages []string) named {
 	i := slices.Index(messages, r.g.Message)
 	b, err := part.block.Concurrent(i, sizes...)
 	if err != nil {
-		panic(err) // Parse has seen to it that the message is there and has a size
+		panic(err) // parseGraph has seen to it that the message is there and has a size
 	}
 	out := named{r.fresh(part.name + "′"), b}
 	r.add(Step{

@@ -1,4 +1,4 @@
-package world
+package predict
 
 import (
 	"errors"
@@ -9,9 +9,17 @@ import (
 
 	"calib/bench/pattern"
 	"calib/internal/params"
+	"calib/predict/cost"
+	"calib/predict/network"
 )
 
 const us = 1e-6
+
+func built(p *params.Params) (*simulated, error) {
+	m, err := simulation(asItIs)(p, Settings{})
+	w, _ := m.(*simulated)
+	return w, err
+}
 
 // run is a params.json with parameters that may be used.
 func run(kind params.Kind, values map[string]float64) *params.Params {
@@ -49,7 +57,7 @@ func cluster() *params.Params {
 
 func seconds(t *testing.T, p *params.Params, operation, algorithm string, hosts, bytes int) float64 {
 	t.Helper()
-	w, err := New(p)
+	w, err := built(p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +65,7 @@ func seconds(t *testing.T, p *params.Params, operation, algorithm string, hosts,
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := w.Time(what, hosts, bytes)
+	v, err := w.Time(cost.TrafficOf(what, hosts, bytes))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +114,7 @@ func TestUnknownKind(t *testing.T) {
 	for growth, want := range map[float64]string{0.33: "it is taken as one, since pairs delay each other by 33%", 0.02: "switch is not known; it is taken as one"} {
 		p := run(params.Unknown, sparc())
 		p.Findings = []params.Finding{params.Notef(params.NetworkUnknown, "not known").With("margin", 0.1).With("packets", growth)}
-		w, err := New(p)
+		w, err := built(p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,31 +131,34 @@ func TestMissing(t *testing.T) {
 	q := p.Parameters["a"]
 	q.Withhold(params.StatusInconsistent, "contradicted")
 	p.Parameters["a"] = q
-	_, err := New(p)
-	if !errors.Is(err, ErrParameters) || !strings.Contains(err.Error(), "clock,paired,pingpong") || !strings.Contains(err.Error(), "clock,gap,load,overhead") {
+	_, err := built(p)
+	if !errors.Is(err, network.ErrParameters) || !strings.Contains(err.Error(), "clock,paired,pingpong") || !strings.Contains(err.Error(), "clock,gap,load,overhead") {
 		t.Errorf("%v", err)
 	}
 }
 
 // B_L is the port's room; without it the ports hold everything.
 func TestBuffer(t *testing.T) {
-	w, err := New(cluster())
+	w, err := built(cluster())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Contains(w.From, "B_L") || w.spec.Buffer != 64 {
-		t.Errorf("told %v, room %d", w.From, w.spec.Buffer)
+	if !slices.Contains(w.From, "B_L") || w.Spec.Buffer != 64 {
+		t.Errorf("told %v, room %d", w.From, w.Spec.Buffer)
 	}
-	free, err := w.WithoutBuffer()
-	if err != nil || free.spec.Buffer != 0 || w.spec.Buffer != 64 {
-		t.Errorf("%v, %d", err, free.spec.Buffer)
+	free, err := built(cluster())
+	if err == nil {
+		err = free.endless()
 	}
-	if _, err := free.WithoutBuffer(); !errors.Is(err, ErrParameters) {
+	if err != nil || free.Spec.Buffer != 0 || w.Spec.Buffer != 64 {
+		t.Errorf("%v, %d", err, free.Spec.Buffer)
+	}
+	if err := free.endless(); !errors.Is(err, network.ErrParameters) {
 		t.Errorf("without a buffer: %v", err)
 	}
 	incast, _ := pattern.Find("incast", "direct")
-	small, _ := w.Time(incast, 8, 64<<10)
-	large, _ := free.Time(incast, 8, 64<<10)
+	small, _ := w.Time(cost.TrafficOf(incast, 8, 64<<10))
+	large, _ := free.Time(cost.TrafficOf(incast, 8, 64<<10))
 	if !(small >= large && small < 1.2*large) {
 		t.Errorf("an overflowing port takes %g s, one that holds all %g: lost packets are sent again while the port is busy", small, large)
 	}
@@ -155,12 +166,12 @@ func TestBuffer(t *testing.T) {
 
 // A pattern that is not defined for so many hosts is an error.
 func TestUndefined(t *testing.T) {
-	w, err := New(run(params.Shared, sparc()))
+	w, err := built(run(params.Shared, sparc()))
 	if err != nil {
 		t.Fatal(err)
 	}
 	one, _ := pattern.Find("p2p", "direct")
-	if _, err := w.Time(one, 5, 1); err == nil {
+	if _, err := w.Time(cost.TrafficOf(one, 5, 1)); err == nil {
 		t.Error("one message of five hosts")
 	}
 }
@@ -178,7 +189,7 @@ func TestBestOfSeveral(t *testing.T) {
 		points = append(points, params.Residual{X: m, Measured: (5+300+20+2)*us + 0.2*us*m})
 	}
 	p.Fits = []*params.Fit{{Series: []params.Series{{Quantity: params.Time, Points: points}}}}
-	w, err := New(p)
+	w, err := built(p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,19 +201,23 @@ func TestBestOfSeveral(t *testing.T) {
 // Two messages of 40 packets that a host sends one after the other: on warm connections the first is there in half the
 // time of both, on cold ones, which take turns in the host, when the second nearly is.
 func TestCold(t *testing.T) {
-	w, err := New(run(params.Shared, map[string]float64{"a": 1000 * us, "b": 1 * us, "a_c": 0.1 * us, "b_c": 0.001 * us}))
+	p := run(params.Shared, map[string]float64{"a": 1000 * us, "b": 1 * us, "a_c": 0.1 * us, "b_c": 0.001 * us})
+	w, err := built(p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cold, err := w.Cold()
+	cold, err := built(p)
+	if err == nil {
+		err = cold.cold()
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	tree, _ := pattern.Find("bcast", "binomial")
 	const m = 40 * 1448
 	one := 1e-6 * m
-	warm, _ := w.Time(tree, 4, m)
-	late, err := cold.Time(tree, 4, m)
+	warm, _ := w.Time(cost.TrafficOf(tree, 4, m))
+	late, err := cold.Time(cost.TrafficOf(tree, 4, m))
 	if err != nil || math.Abs(warm/one-2) > 0.1 || math.Abs(late/one-3) > 0.2 {
 		t.Errorf("broadcasts take %.2f and cold %.2f times a message, want 2 and nearly 3 (%v)", warm/one, late/one, err)
 	}

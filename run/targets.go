@@ -1,4 +1,4 @@
-package judge
+package run
 
 import (
 	"cmp"
@@ -85,8 +85,8 @@ func needs(name string) []string {
 	return models.All[i].Needs()
 }
 
-// Known lists the numbers that may be aimed at, sorted.
-func Known() []string {
+// KnownTargets lists the numbers that may be aimed at, sorted.
+func KnownTargets() []string {
 	return slices.Sorted(func(yield func(string) bool) {
 		for _, given := range numbers {
 			for _, name := range given {

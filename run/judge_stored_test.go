@@ -1,4 +1,4 @@
-package judge
+package run
 
 import (
 	"compress/gzip"
@@ -16,7 +16,7 @@ import (
 func TestStoredRuns(t *testing.T) {
 	for run, beyond := range map[string][]string{"shared": nil, "switch-full": {"a_c", "b_c"}, "lab": {"b_c"}} {
 		d := stored(t, run)
-		j := New(DefaultTargets([]string{names.Paired, names.PRTT, names.Pingpong}, len(d.Header.Hosts), 1e-6), fit.Settings{Replicates: 100})
+		j := newJudge(DefaultTargets([]string{names.Paired, names.PRTT, names.Pingpong}, len(d.Header.Hosts), 1e-6), fit.Settings{Replicates: 100})
 		states := look(t, j, d)
 		for _, name := range beyond {
 			if s := states[name]; !s.Beyond {
@@ -34,7 +34,7 @@ func TestStoredRuns(t *testing.T) {
 // stored reads a dataset that package models keeps.
 func stored(t *testing.T, run string) *dataset.Dataset {
 	t.Helper()
-	f, err := os.Open(filepath.Join("..", "..", "fit", "models", "testdata", run, "samples.jsonl.gz"))
+	f, err := os.Open(filepath.Join("..", "fit", "models", "testdata", run, "samples.jsonl.gz"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package judge
+package run
 
 import (
 	"maps"
@@ -46,7 +46,7 @@ func FuzzParseTargets(f *testing.F) {
 	for _, s := range []string{"a_c=2%,b_c=1%", "a=0.02", "", "a=", "=2%", "a=1e-3%", "a=2%,a=2%", "G=NaN"} {
 		f.Add(s)
 	}
-	known := Known()
+	known := KnownTargets()
 	f.Fuzz(func(t *testing.T, s string) {
 		got, err := ParseTargets(s, known)
 		if err != nil {

@@ -1,4 +1,4 @@
-package graph
+package cost
 
 import (
 	"errors"
@@ -16,18 +16,11 @@ const dir = "../../examples/graphs/"
 
 func load(t *testing.T, name string) Reduced {
 	t.Helper()
-	g, err := Load(dir+name+".yaml", nil)
+	g, err := LoadGraph(dir+name+".yaml", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return g.Reduce()
-}
-
-func near(t *testing.T, what string, got, want float64) {
-	t.Helper()
-	if math.Abs(got-want) > 1e-12*math.Abs(want) {
-		t.Errorf("%s is %.12g, want %.12g", what, got, want)
-	}
 }
 
 // The paper's own examples, section 2 and 3, with its parameters of section 4.
@@ -110,7 +103,7 @@ func TestTimesInOrder(t *testing.T) {
 // What a parameter file knows may be used by name, and the file's own blocks come first.
 func TestKnownBlocks(t *testing.T) {
 	known := map[string]params.Block{"host": {A: 1, B: 2}, "network": {A: 3, B: 4}}
-	g, err := Parse([]byte("blocks: {network: {a: 5, b: 6}}\npath: {serial: [host, network]}\n"), known)
+	g, err := parseGraph([]byte("blocks: {network: {a: 5, b: 6}}\npath: {serial: [host, network]}\n"), known)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +137,7 @@ func TestErrors(t *testing.T) {
 		"blocks: {x: {a: 1, b: 1}}\nmessages: {m: 0}\nmessage: m\npath: x\n": "messages: m: 0 B",
 		"blocks: {x: {a: 1, b: 1}}\nmessages: {m: 1}\npath: x\n":             `message: "", want one of messages (m)`,
 	} {
-		if _, err := Parse([]byte(text), nil); !errors.Is(err, ErrGraph) || !strings.Contains(err.Error(), want) {
+		if _, err := parseGraph([]byte(text), nil); !errors.Is(err, ErrGraph) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
@@ -164,7 +157,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		g, err := Parse(text, nil)
+		g, err := parseGraph(text, nil)
 		if err != nil {
 			return
 		}

@@ -1,4 +1,4 @@
-package printable
+package units
 
 import (
 	"bytes"
@@ -15,7 +15,7 @@ func TestWriter(t *testing.T) {
 	} {
 		for size := 1; size <= len(in); size++ { // wherever the text is cut into writes
 			var b bytes.Buffer
-			w := &Writer{To: &b}
+			w := &PrintableWriter{To: &b}
 			for rest := in; rest != ""; rest = rest[min(size, len(rest)):] {
 				if n, err := w.Write([]byte(rest[:min(size, len(rest))])); err != nil || n != min(size, len(rest)) {
 					t.Fatal(n, err)
@@ -25,12 +25,12 @@ func TestWriter(t *testing.T) {
 				t.Errorf("%q in pieces of %d: %q, want %q", in, size, b.String(), want)
 			}
 		}
-		if got, one := Line(in), strings.NewReplacer("\r\n", "· ", "\n", " ", "\t", " ").Replace(want); got != one {
+		if got, one := OneLine(in), strings.NewReplacer("\r\n", "· ", "\n", " ", "\t", " ").Replace(want); got != one {
 			t.Errorf("%q as a line: %q, want %q", in, got, one)
 		}
 	}
 	var b bytes.Buffer
-	if Raw(&Writer{To: &b}) != &b || Raw(&b) != &b {
+	if RawWriter(&PrintableWriter{To: &b}) != &b || RawWriter(&b) != &b {
 		t.Error("Raw is not what is written to")
 	}
 }

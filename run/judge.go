@@ -1,7 +1,7 @@
 // Package judge says how far the numbers of record of a run are known while it is measured: it fits the samples so far,
 // and holds the interval of every target against what it is to be. Its goal is the interval of a number, never that of
 // a point.
-package judge
+package run
 
 import (
 	"errors"
@@ -24,19 +24,19 @@ import (
 // two looks must agree.
 const replicates = 400
 
-// Judge looks at the targets of a run. It implements plan.Judge.
-type Judge struct {
+// judge looks at the targets of a run. It implements plan.Judge.
+type judge struct {
 	targets  Targets
 	settings fit.Settings
 	models   []fit.Model
 }
 
-// New returns a judge of targets, whose names are of Known. Settings.Replicates 0 means fewer than a final fit takes.
-func New(targets Targets, settings fit.Settings) *Judge {
+// newJudge returns a judge of targets, whose names are of Known. Settings.Replicates 0 means fewer than a final fit takes.
+func newJudge(targets Targets, settings fit.Settings) *judge {
 	if settings.Replicates == 0 {
 		settings.Replicates = replicates
 	}
-	j := &Judge{targets: targets, settings: settings}
+	j := &judge{targets: targets, settings: settings}
 	for _, m := range models.All {
 		if slices.ContainsFunc(slices.Collect(maps.Keys(targets)), func(name string) bool { return modelOf(name) == m.Name() }) {
 			j.models = append(j.models, quiet{m})
@@ -49,7 +49,7 @@ func New(targets Targets, settings fit.Settings) *Judge {
 type quiet struct{ fit.Model }
 
 // Look implements plan.Judge. States are sorted by name.
-func (j *Judge) Look(d *dataset.Dataset) ([]plan.State, error) {
+func (j *judge) Look(d *dataset.Dataset) ([]plan.State, error) {
 	fits, errs := fit.Run(j.models, d, j.settings)
 	v := &view{fits: fits, pairs: map[int64]bool{}, hosts: len(d.Header.Hosts)}
 	for i := range d.Samples {

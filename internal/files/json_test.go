@@ -1,4 +1,4 @@
-package decode
+package files
 
 import (
 	"testing"

@@ -1,5 +1,4 @@
-// Package printable makes text safe to print: a name in a file of other people must not control a terminal.
-package printable
+package units
 
 import (
 	"io"
@@ -9,17 +8,19 @@ import (
 	"unicode/utf8"
 )
 
+// A name in a file of other people must not control the terminal that it is printed on.
+
 // Controls reports a character that controls what prints it: of C0 and C1, DEL, and those that set the direction of
 // text.
 func Controls(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Bidi_Control, unicode.Zl, unicode.Zp, unicode.Noncharacter_Code_Point)
 }
 
-// Line is s as one line: blanks for tabs and the ends of lines, and a dot for any other character that controls.
-func Line(s string) string { return strings.NewReplacer("\n", " ", "\t", " ").Replace(Text(s)) }
+// OneLine is s as one line: blanks for tabs and the ends of lines, and a dot for any other character that controls.
+func OneLine(s string) string { return strings.NewReplacer("\n", " ", "\t", " ").Replace(Printable(s)) }
 
-// Text is s with a dot for each character that controls, but for tabs and the ends of lines.
-func Text(s string) string {
+// Printable is s with a dot for each character that controls, but for tabs and the ends of lines.
+func Printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if Controls(r) && r != '\n' && r != '\t' {
 			return '·'
@@ -28,24 +29,24 @@ func Text(s string) string {
 	}, s)
 }
 
-// Writer writes text to To, which may be a terminal, as Text makes it, and the ends of lines as they are. Any goroutine
+// PrintableWriter writes text to To, which may be a terminal, as Printable makes it, and the ends of lines as they are. Any goroutine
 // may write.
-type Writer struct {
+type PrintableWriter struct {
 	To   io.Writer
 	mu   sync.Mutex
 	held string // of a character whose end is still to come
 }
 
-// Raw is what a Writer writes to, for text that is known to be printable, and controls the terminal by itself; any
+// RawWriter is what a PrintableWriter writes to, for text that is known to be printable, and controls the terminal by itself; any
 // other w is itself.
-func Raw(w io.Writer) io.Writer {
-	if p, ok := w.(*Writer); ok {
+func RawWriter(w io.Writer) io.Writer {
+	if p, ok := w.(*PrintableWriter); ok {
 		return p.To
 	}
 	return w
 }
 
-func (w *Writer) Write(b []byte) (int, error) {
+func (w *PrintableWriter) Write(b []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	s := w.held + string(b)
@@ -58,7 +59,7 @@ func (w *Writer) Write(b []byte) (int, error) {
 	w.held = s[end:]
 	lines := strings.Split(s[:end], "\r\n")
 	for i, l := range lines {
-		lines[i] = Text(l)
+		lines[i] = Printable(l)
 	}
 	_, err := io.WriteString(w.To, strings.Join(lines, "\r\n"))
 	return len(b), err

@@ -1,0 +1,118 @@
+package predict
+
+import (
+	"fmt"
+	"math"
+
+	"calib/bench/pattern"
+	"calib/internal/params"
+	"calib/internal/units"
+	"calib/predict/cost"
+	"calib/predict/network"
+	"calib/transport/sim"
+)
+
+// simulated is the calibrated simulation: a network of transport/sim that is told the parameters of a run. Patterns run
+// on it as they run on the cluster, packet by packet, so that what closed forms leave out (send buffers, windows,
+// ports, the staircase of packets) is in its predictions.
+//
+// All hosts are active when a pattern begins, as its L(m, p) has it: they have agreed on the start, or worked together
+// before.
+//
+// It is told only what the run measured. What the run left open is taken as the run's own models take it, and said in
+// Notes.
+type simulated struct {
+	*network.Network
+	opt sim.Options
+}
+
+const (
+	// recovery is after how many round trips TCP sends a lost packet again where others follow it (RFC 8985).
+	recovery = 2
+	// initialWindow is how many packets TCP sends before the first acknowledgement (RFC 6928).
+	initialWindow = 10
+	// maxTime bounds a simulated pattern: one that takes longer is cut off.
+	maxTime = 1000 * units.Second
+)
+
+// simulation is a builder of the network that parameters describe (package network), changed. It returns
+// network.ErrParameters, with what is missing, where they describe none.
+func simulation(change func(*simulated) error) builder {
+	return func(p *params.Params, _ Settings) (cost.Model, error) {
+		n, err := network.Of(p)
+		if err != nil {
+			return nil, err
+		}
+		c := n.Calls
+		w := &simulated{n, sim.Options{Hollow: true, Active: true, Deadline: maxTime, Cost: sim.Cost{Send: c.Send, SendByte: c.SendByte,
+			Recv: c.Recv, RecvByte: c.RecvByte, Arrive: c.Arrive, ArriveByte: c.ArriveByte, Wake: c.Wake}}}
+		way := n.Spec.Host.A + n.Spec.Medium.A + n.Spec.L + n.Spec.Receive.A + c.Fixed()
+		w.opt.RTO = max(units.Nanos(math.Round(recovery*2*way*1e9)), units.Microsecond)
+		if n.SendBuffer > 0 {
+			// Linux counts its own bookkeeping, which is as much as the payload of full packets or more.
+			w.opt.SendBuffer = max(units.Bytes(n.SendBuffer/2), units.Bytes(n.Spec.MSS))
+		}
+		if err := change(w); err != nil {
+			return nil, err
+		}
+		return w, nil
+	}
+}
+
+func asItIs(*simulated) error { return nil }
+
+// endless has ports that hold any number of packets. It returns network.ErrParameters where they do so anyway.
+func (w *simulated) endless() error {
+	if w.Spec.Buffer == 0 {
+		return fmt.Errorf("%w: B_L is not known, so that sim says the same", network.ErrParameters)
+	}
+	w.Spec.Buffer = 0
+	return nil
+}
+
+// cold has no more than ten packets of a connection on their way at once, as TCP begins: on a new connection, with
+// cubic after each pause (tcp_slow_start_after_idle), with bbr where so few fill the path. Two messages of one host
+// then share its queue. It returns network.ErrParameters where hosts bundle packets: windows are then no matter.
+func (w *simulated) cold() error {
+	if w.Bundled {
+		return fmt.Errorf("%w: messages pass in pieces of many packets, so that sim says the same", network.ErrParameters)
+	}
+	w.opt.Congestion = initialWindow
+	return nil
+}
+
+// Name is "sim".
+func (w *simulated) Name() string { return Sim }
+
+// Time runs a pattern, and returns the time [s] from the common start to the end of the last rank.
+func (w *simulated) Time(t *cost.Traffic) (float64, error) {
+	p, hosts, m := t.Pattern, t.Hosts, t.Bytes
+	if !p.Defined(hosts) {
+		return 0, fmt.Errorf("%s is not defined for %d hosts", p.Name(), hosts)
+	}
+	spec := w.Spec
+	spec.Hosts = hosts
+	spec.L += w.PerHost * float64(hosts)
+	team := make([]int, hosts)
+	for i := range team {
+		team[i] = i
+	}
+	ends := make([]units.Nanos, hosts)
+	var memory pattern.Scratch // one for all: messages are hollow, and a simulation lets one rank run at a time
+	err := sim.New(spec, w.opt).Run(team, func(rank int, g *sim.Group) error {
+		began := g.Now()
+		var own pattern.Scratch
+		own.Borrow(&memory)
+		err := p.Run(pattern.On(g), m, &own)
+		ends[rank] = g.Now() - began
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("%s of %d B on %d simulated hosts: %w", p.Name(), m, hosts, err)
+	}
+	last := units.Nanos(0)
+	for _, t := range ends {
+		last = max(last, t)
+	}
+	return last.Seconds(), nil
+}
