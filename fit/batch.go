@@ -226,7 +226,7 @@ func (r *Result) Account(used ...[]Batch) {
 		}
 	}
 	for _, h := range slices.Sorted(maps.Keys(hosts)) {
-		r.Hosts = append(r.Hosts, r.prepared.HostName(h))
+		r.Hosts = append(r.Hosts, r.Prepared.HostName(h))
 	}
 	if share := float64(r.LeftOut) / float64(r.Used+r.LeftOut); share > manyLeftOut {
 		r.Add(params.Warnf(params.ManyLeftOut, "%.0f%% of the timings are left out (%s)", 100*share, r.reasons()).With("share", share))
@@ -299,7 +299,7 @@ func (r *Result) Packet(sets ...[]Batch) float64 {
 
 // WithoutSlow leaves out the batches of slow hosts, and keeps them where nothing else was measured.
 func (r *Result) WithoutSlow(in []Batch) []Batch {
-	slow := r.prepared.Slow()
+	slow := r.Prepared.Slow()
 	return r.Prefer(in, WhySlowHost, func(b *Batch) bool { return b.HasAny(slow.Hosts) })
 }
 
@@ -347,5 +347,5 @@ func Runs[T any](all []T, same func(a, b T) bool) iter.Seq[[]T] {
 
 // Lines returns the usable lines of one experiment and phase between hosts that are not slow. Phase "" is any.
 func (r *Result) Lines(exp, phase string) []Batch {
-	return r.WithoutSlow(r.Usable(r.prepared.LineBatches(exp, phase)))
+	return r.WithoutSlow(r.Usable(r.Prepared.LineBatches(exp, phase)))
 }

@@ -24,17 +24,13 @@ import (
 )
 
 // Model fits one cost model.
-type Model interface {
-	Name() string
-	// Needs lists the experiments without which Fit returns ErrNeeds.
-	Needs() []string
+type Model struct {
+	Name  string
+	Needs []string // the experiments without which Fit returns ErrNeeds
 	// Fit is deterministic in the prepared dataset. It is called from any goroutine.
-	Fit(*Prepared) (*params.Fit, error)
-}
-
-// Plotter is a Model that brings plots. Plots is called with a finished fit and does not change it.
-type Plotter interface {
-	Plots(*params.Fit) []params.Plot
+	Fit func(*Prepared) (*params.Fit, error)
+	// Plots is called with a finished fit and does not change it. nil is a model without plots of its own.
+	Plots func(*params.Fit) []params.Plot
 }
 
 // ErrNeeds reports a dataset without the measurements a model is fitted to.
@@ -76,13 +72,13 @@ func Run(models []Model, d dataset.Source, s Settings) (*params.Params, []error)
 		f, err := m.Fit(p)
 		switch {
 		case err == nil:
-			if q, ok := m.(Plotter); ok {
-				f.Plots = q.Plots(f)
+			if m.Plots != nil {
+				f.Plots = m.Plots(f)
 			}
 			fits[i] = f
-		case errors.Is(err, ErrNeeds) && p.lacks(m.Needs()):
+		case errors.Is(err, ErrNeeds) && p.lacks(m.Needs):
 		default:
-			errs[i] = err
+			errs[i] = fmt.Errorf("model %s: %w", m.Name, err)
 		}
 	})
 	fits = slices.DeleteFunc(fits, func(f *params.Fit) bool { return f == nil })
@@ -101,9 +97,7 @@ func (p *Prepared) lacks(needs []string) bool {
 }
 
 // Needs returns ErrNeeds for a model that found nothing usable.
-func Needs(model, what string) error {
-	return fmt.Errorf("model %s: %s: %w", model, what, ErrNeeds)
-}
+func Needs(what string) error { return fmt.Errorf("%s: %w", what, ErrNeeds) }
 
 // FormerNames maps models to names that they had once. Seeds are still made of those, so that the same samples give the
 // same intervals.
@@ -135,7 +129,7 @@ func (p *Prepared) seed(stream string) uint64 {
 // missing where there is no point.
 func Resample[K comparable](r *Result, t *resample.Table[K], missing string) (*resample.Estimates, error) {
 	if t.Len() == 0 {
-		return nil, Needs(r.Model, missing)
+		return nil, Needs(missing)
 	}
 	est, err := Draw(r, t)
 	if err != nil {
@@ -152,7 +146,7 @@ func Draw[K comparable](r *Result, t *resample.Table[K]) (*resample.Estimates, e
 		return nil, err
 	}
 	r.Rounds = max(r.Rounds, m.Rounds())
-	return r.prepared.draw(m, r.Model)
+	return r.Prepared.draw(m, r.Model)
 }
 
 func (p *Prepared) draw(m *resample.Medians, stream string) (*resample.Estimates, error) {

@@ -84,7 +84,7 @@ func TestDisturbed(t *testing.T) {
 				s.Flags = []string{dataset.FlagPreempt}
 			}
 		}
-		f := fittest.Fit(t, hyperbolic.Hockney{}, d, 200)
+		f := fittest.Fit(t, hyperbolic.Hockney, d, 200)
 		if got := f.LeftOutWhy[dataset.FlagPreempt]; got != tc.want*15*w.Reps {
 			t.Errorf("%d rounds of 6 preempted: %d timings left out", tc.flagged, got)
 		}
@@ -103,24 +103,22 @@ func TestSizeName(t *testing.T) {
 	}
 }
 
-// What models share is made once, whoever asks first, and so is its error. Keys of different types are different.
+// What models share is made once, whoever asks first, and so is its error.
 func TestShared(t *testing.T) {
-	type key struct{}
-	type otherKey struct{}
 	p := fit.Prepare(&dataset.Dataset{}, fit.Settings{})
 	var made atomic.Int32
 	failed := errors.New("failed")
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			v, err := fit.Shared(p, key{}, func() (int, error) { return int(made.Add(1)), failed })
+			v, err := fit.Shared(p, func(*fit.Prepared) (int, error) { return int(made.Add(1)), failed })
 			if v != 1 || !errors.Is(err, failed) {
 				t.Errorf("%d, %v: want what the first made, and its error", v, err)
 			}
 		})
 	}
 	wg.Wait()
-	if v, err := fit.Shared(p, otherKey{}, func() (string, error) { return "other", nil }); v != "other" || err != nil {
-		t.Errorf("another key: %q, %v", v, err)
+	if v, err := fit.Shared(p, func(*fit.Prepared) (string, error) { return "other", nil }); v != "other" || err != nil {
+		t.Errorf("another type: %q, %v", v, err)
 	}
 }

@@ -30,9 +30,6 @@ type pairTimes struct {
 	fit     *params.Fit // what was used and left out, for the fit of every model
 }
 
-// pingpongKey is the key under which pairTimes is shared.
-type pingpongKey struct{}
-
 // Pingpong returns the times by size, over the pairs of hosts that are not slow, or of all where no others were
 // measured, with the replicates of a model. One round gives no interval, and has no replicates. It returns ErrNeeds
 // where fewer than minSizes sizes were measured.
@@ -51,12 +48,12 @@ func (p *Prepared) Pingpong(model string, minSizes int) (*Pingpong, error) {
 
 // Timings is Pingpong for a model of raw timings (Sorted), which needs no replicates.
 func (p *Prepared) Timings(model string, minSizes int) (*Pingpong, error) {
-	t, err := Shared(p, pingpongKey{}, p.pingpong)
+	t, err := Shared(p, (*Prepared).pingpong)
 	if err != nil {
 		return nil, err
 	}
 	if len(t.sizes) < max(1, minSizes) {
-		return nil, Needs(model, "pingpong measured at too few sizes without loss")
+		return nil, Needs("pingpong measured at too few sizes without loss")
 	}
 	return &Pingpong{Sizes: t.sizes, Packet: t.packet, Breaks: p.settings.Breaks, pairs: t}, nil
 }

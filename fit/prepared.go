@@ -2,6 +2,7 @@ package fit
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"sync"
 
@@ -17,12 +18,12 @@ type Prepared struct {
 	slow     func() *SlowHosts
 
 	mu     sync.Mutex
-	shared map[any]func() (any, error)
+	shared map[reflect.Type]func() (any, error)
 }
 
 // Prepare makes d ready. It is not copied and must not change.
 func Prepare(d dataset.Source, s Settings) *Prepared {
-	p := &Prepared{Data: d, settings: s, hosts: d.Head().Hosts, shared: map[any]func() (any, error){}}
+	p := &Prepared{Data: d, settings: s, hosts: d.Head().Hosts, shared: map[reflect.Type]func() (any, error){}}
 	p.slow = sync.OnceValue(p.findSlow)
 	return p
 }
@@ -33,13 +34,13 @@ func (p *Prepared) Samples(exp, phase string) []*dataset.Sample { return p.Data.
 // Slow returns the hosts and pairs that stand out as slow.
 func (p *Prepared) Slow() *SlowHosts { return p.slow() }
 
-// Shared returns what produce makes, made once for all models that ask with the same key. Keys are values of a type of
-// the caller's own, as with contexts.
-func Shared[T any](p *Prepared, key any, produce func() (T, error)) (T, error) {
+// Shared returns what produce makes, made once for all models that ask for a T.
+func Shared[T any](p *Prepared, produce func(*Prepared) (T, error)) (T, error) {
+	key := reflect.TypeFor[T]()
 	p.mu.Lock()
 	once, ok := p.shared[key]
 	if !ok {
-		once = sync.OnceValues(func() (any, error) { return produce() })
+		once = sync.OnceValues(func() (any, error) { return produce(p) })
 		p.shared[key] = once
 	}
 	p.mu.Unlock()

@@ -14,12 +14,12 @@ import (
 // Result is a fit in the making: a params.Fit and what models do to fill it.
 type Result struct {
 	*params.Fit
-	prepared *Prepared
+	Prepared *Prepared
 }
 
 // New returns an empty fit of a model.
 func (p *Prepared) New(model, experiment, source string) *Result {
-	return &Result{prepared: p, Fit: &params.Fit{
+	return &Result{Prepared: p, Fit: &params.Fit{
 		Model: model, Experiment: experiment, Source: source,
 		Parameters: map[string]params.Parameter{}, Functions: map[string]params.Function{}, Domain: map[string][2]float64{}, Hosts: []string{},
 	}}

@@ -65,32 +65,29 @@ func (p *Prepared) Interval(share float64) []params.Term {
 // ClockReading returns the term of share times a duration on one clock [s]: it holds one reading of the clock, and both
 // its ends are whole steps. There is none where experiment clock was not run.
 func (p *Prepared) ClockReading(share float64) []params.Term {
-	cost, step := p.clockCost()
-	if cost == 0 && step == 0 {
+	r, _ := Shared(p, (*Prepared).reading)
+	if r == (reading{}) {
 		return nil
 	}
-	return []params.Term{Uniform(params.TermClockReading, share*math.Hypot(cost, step), "cost and step of the clock, by experiment clock")}
+	return []params.Term{Uniform(params.TermClockReading, share*math.Hypot(r.cost, r.step), "cost and step of the clock, by experiment clock")}
 }
 
-type clockCostKey struct{}
+// reading is the median cost of a reading of the clock and its median step [s], 0 where they were not measured.
+type reading struct{ cost, step float64 }
 
-// clockCost returns the median cost of a reading and the median step [s], 0 where they were not measured.
-func (p *Prepared) clockCost() (cost, step float64) {
-	both, _ := Shared(p, clockCostKey{}, func() ([2]float64, error) {
-		var costs, steps []float64
-		for _, s := range p.Samples(names.Clock, names.PhaseCost) {
-			if calls := s.Aux[names.AuxCalls]; calls >= 1 && len(s.NS) > 0 {
-				costs = append(costs, stats.Median(Seconds(s.NS))/calls)
-			}
+func (p *Prepared) reading() (reading, error) {
+	var costs, steps []float64
+	for _, s := range p.Samples(names.Clock, names.PhaseCost) {
+		if calls := s.Aux[names.AuxCalls]; calls >= 1 && len(s.NS) > 0 {
+			costs = append(costs, stats.Median(Seconds(s.NS))/calls)
 		}
-		for _, s := range p.Samples(names.Clock, names.PhaseStep) {
-			if len(s.NS) > 0 {
-				steps = append(steps, float64(slices.Min(s.NS))*1e-9)
-			}
+	}
+	for _, s := range p.Samples(names.Clock, names.PhaseStep) {
+		if len(s.NS) > 0 {
+			steps = append(steps, float64(slices.Min(s.NS))*1e-9)
 		}
-		return [2]float64{Typical(costs), Typical(steps)}, nil
-	})
-	return both[0], both[1]
+	}
+	return reading{Typical(costs), Typical(steps)}, nil
 }
 
 // Typical is the median, 0 of none.

@@ -15,7 +15,7 @@ import (
 func TestOverlap(t *testing.T) {
 	w := fittest.Overlap()
 	w.Between, w.Within, w.Rounds = 0.01, 0.02, 10
-	p, errs := fit.Run([]fit.Model{overlap.Model{}}, w.Dataset(), fit.Settings{Replicates: 200})
+	p, errs := fit.Run([]fit.Model{overlap.Model}, w.Dataset(), fit.Settings{Replicates: 200})
 	if len(errs) > 0 {
 		t.Fatal(errs)
 	}

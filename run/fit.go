@@ -140,7 +140,7 @@ func badBreaks(s fit.Settings, p *params.Params, errs []error) error {
 			return exit.Usagef("--breaks: %w; give others, or --breaks %s", err, FoundBreaks)
 		}
 	}
-	if !slices.ContainsFunc(p.Fits, func(f *params.Fit) bool { return f.Model == hyperbolic.Segmented{}.Name() }) {
+	if !slices.ContainsFunc(p.Fits, func(f *params.Fit) bool { return f.Model == hyperbolic.Segmented.Name }) {
 		return exit.Usagef("--breaks: the run has no ping-pong of several sizes whose times they could part; use --breaks %s",
 			FoundBreaks)
 	}

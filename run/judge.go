@@ -38,15 +38,13 @@ func newJudge(targets Targets, settings fit.Settings) *judge {
 	}
 	j := &judge{targets: targets, settings: settings}
 	for _, m := range models.All {
-		if slices.ContainsFunc(slices.Collect(maps.Keys(targets)), func(name string) bool { return modelOf(name) == m.Name() }) {
-			j.models = append(j.models, quiet{m})
+		if slices.ContainsFunc(slices.Collect(maps.Keys(targets)), func(name string) bool { return modelOf(name) == m.Name }) {
+			m.Plots = nil // nobody sees them
+			j.models = append(j.models, m)
 		}
 	}
 	return j
 }
-
-// quiet is a model without plots.
-type quiet struct{ fit.Model }
 
 // Look implements plan.Judge. States are sorted by name.
 func (j *judge) Look(d *dataset.Dataset) ([]plan.State, error) {

@@ -78,11 +78,11 @@ func modelOf(name string) string {
 // needs lists the experiments that a number is read from.
 func needs(name string) []string {
 	model := modelOf(name)
-	i := slices.IndexFunc(models.All, func(m fit.Model) bool { return m.Name() == model })
+	i := slices.IndexFunc(models.All, func(m fit.Model) bool { return m.Name == model })
 	if i < 0 {
 		return nil
 	}
-	return models.All[i].Needs()
+	return models.All[i].Needs
 }
 
 // KnownTargets lists the numbers that may be aimed at, sorted.

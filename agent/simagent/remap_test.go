@@ -23,7 +23,7 @@ func remaps(t *testing.T, spec netspec.Spec, cost sim.Cost) *params.Fit {
 	chosen := plan.Plan{Name: "remaps", Experiments: []string{names.Clock, names.Remap}, Limits: bench.Limits{Effort: 1, Sizes: []units.Bytes{1}},
 		Rounds: plan.Rounds{Min: 3, Max: 3}, Permute: true, Seed: 4}
 	d := measure(t, spec, sim.Options{Seed: 1, ClockOffset: units.Second, ClockDrift: 10, Cost: cost}, chosen)
-	f, err := loggp.LoGPC{}.Fit(fit.Prepare(d, fit.Settings{Replicates: 100}))
+	f, err := loggp.LoGPC.Fit(fit.Prepare(d, fit.Settings{Replicates: 100}))
 	if err != nil {
 		t.Fatal(err)
 	}

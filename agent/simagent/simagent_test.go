@@ -105,7 +105,7 @@ type truth struct {
 // network fits the paired experiment of a dataset.
 func network(t testing.TB, d *dataset.Dataset) *params.Params {
 	t.Helper()
-	p, errs := fit.Run([]fit.Model{hyperbolic.Network{}}, d, fit.Settings{Replicates: 300})
+	p, errs := fit.Run([]fit.Model{hyperbolic.Network}, d, fit.Settings{Replicates: 300})
 	if len(errs) > 0 || p.Network == nil {
 		t.Fatal(errs)
 	}

@@ -35,13 +35,7 @@ import (
 // quadrature.
 //
 // A port that never overflowed has a lower bound only. Source: Tam, Wang 2000, eq. 3, 4 and section 3.2.
-type Buffer struct{}
-
-// Name implements fit.Model.
-func (Buffer) Name() string { return "cluster-buffer" }
-
-// Needs implements fit.Model.
-func (Buffer) Needs() []string { return []string{names.Flood} }
+var Buffer = fit.Model{Name: "cluster-buffer", Needs: []string{names.Flood}, Fit: fitBuffer, Plots: bufferPlots}
 
 const (
 	labelBL      = "packets that the port to a receiver holds (datagram bursts)"
@@ -65,16 +59,15 @@ type estimate struct {
 
 // floodData is what flood measured.
 type floodData struct {
-	fit      *fit.Result
-	prepared *fit.Prepared
-	table    resample.Table[floodKey]
-	bursts   []*burstGroup
-	full     []*burstGroup // those that overflowed the port
-	held     []*heldGroup
-	probes   []*probeGroup
-	segment  float64 // of the streams behind which probes waited [B], 0 where it is not known
-	times    *resample.Estimates
-	gs       func(m float64) float64 // by experiment gap, 0 where it was not run; for checks and bounds only
+	fit     *fit.Result
+	table   resample.Table[floodKey]
+	bursts  []*burstGroup
+	full    []*burstGroup // those that overflowed the port
+	held    []*heldGroup
+	probes  []*probeGroup
+	segment float64 // of the streams behind which probes waited [B], 0 where it is not known
+	times   *resample.Estimates
+	gs      func(m float64) float64 // by experiment gap, 0 where it was not run; for checks and bounds only
 }
 
 // floodKey is a point of the table: a quantity at a setting.
@@ -91,9 +84,9 @@ const (
 	floodProbe    = 'p' // B_L of a batch of probes [packets]
 )
 
-// Fit implements fit.Model. It returns fit.ErrNeeds without a burst or a batch of probes.
-func (m Buffer) Fit(prepared *fit.Prepared) (*params.Fit, error) {
-	p := &floodData{fit: prepared.New(m.Name(), names.Flood, "Tam, Wang 2000 eq. 3, 4"), prepared: prepared}
+// fitBuffer returns fit.ErrNeeds without a burst or a batch of probes.
+func fitBuffer(prepared *fit.Prepared) (*params.Fit, error) {
+	p := &floodData{fit: prepared.New("cluster-buffer", names.Flood, "Tam, Wang 2000 eq. 3, 4")}
 	bursts := p.loadBursts()
 	held := p.loadHeld()
 	probes := p.loadProbes()

@@ -11,9 +11,9 @@ import (
 	"calib/internal/params"
 )
 
-func fitBuffer(t *testing.T, w fittest.PortTruth) *params.Fit {
+func fitted(t *testing.T, w fittest.PortTruth) *params.Fit {
 	t.Helper()
-	f, err := Buffer{}.Fit(fit.Prepare(w.Dataset(), fit.Settings{Replicates: 100}))
+	f, err := Buffer.Fit(fit.Prepare(w.Dataset(), fit.Settings{Replicates: 100}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +26,7 @@ func TestBufferExact(t *testing.T) {
 		for _, gr := range []params.Cost{{C0: 70e-6, C1: 80e-9}, {C0: 45e-6, C1: 70e-9}, {C0: 140e-6, C1: 160e-9}} {
 			w := fittest.Port()
 			w.Buffer, w.Gr, w.Rounds, w.Reps, w.Longest = buffer, gr, 2, 1, 16384
-			f := fitBuffer(t, w)
+			f := fitted(t, w)
 			fittest.Within(t, "B_L", fittest.Value(t, f, "B_L"), buffer, 0.5)
 			if p := f.Parameters["B_L_bytes"]; p.Status != params.StatusUnidentifiable || p.Why != "the buffer counts packets, not bytes" {
 				t.Errorf("B_L_bytes: %+v", p)
@@ -44,7 +44,7 @@ func TestBufferBytes(t *testing.T) {
 	for _, header := range []float64{0, 28, 42, 66} {
 		w := fittest.Port()
 		w.Header, w.Buffer, w.Longest = header, 100e3, 16384
-		f := fitBuffer(t, w)
+		f := fitted(t, w)
 		fittest.Near(t, "B_L_bytes", fittest.Value(t, f, "B_L_bytes"), 100e3, 0.01)
 		fittest.Within(t, "B_L", fittest.Value(t, f, "B_L"), math.Floor(100e3/(1000+header)), 0.5)
 		if !fittest.Notes(f.Findings, params.BufferCounts, "the buffer counts bytes") {
@@ -62,7 +62,7 @@ func TestBufferNeitherPacketsNorBytes(t *testing.T) {
 			d.Samples[i] = other
 		}
 	}
-	f, err := Buffer{}.Fit(fit.Prepare(d, fit.Settings{Replicates: 50}))
+	f, err := Buffer.Fit(fit.Prepare(d, fit.Settings{Replicates: 50}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func TestBufferNeitherPacketsNorBytes(t *testing.T) {
 func TestBufferNeverFull(t *testing.T) {
 	w := fittest.Port()
 	w.Buffer, w.Longest, w.Overflow = 1e6, 1024, false
-	f := fitBuffer(t, w)
+	f := fitted(t, w)
 	p := f.Parameters["B_L"]
 	if p.Status != params.StatusBound || p.Value != nil || p.Why == "" || !math.IsInf(p.Bound[1], 1) {
 		t.Fatalf("%+v", p)
@@ -87,7 +87,7 @@ func TestBufferNeverFull(t *testing.T) {
 		t.Errorf("%+v", q)
 	}
 	w.Senders = []int{7}
-	if p := fitBuffer(t, w).Parameters["B_L"]; p.Status != params.StatusBound || p.Bound[0] != 0 {
+	if p := fitted(t, w).Parameters["B_L"]; p.Status != params.StatusBound || p.Bound[0] != 0 {
 		t.Errorf("without a single sender: %+v", p)
 	}
 }
@@ -96,7 +96,7 @@ func TestBufferNeverFull(t *testing.T) {
 func TestBufferOneBurst(t *testing.T) {
 	w := fittest.Port()
 	w.Buffer, w.Longest = 150, 256
-	p := fitBuffer(t, w).Parameters["B_L"]
+	p := fitted(t, w).Parameters["B_L"]
 	if p.Status != params.StatusBound || !(p.Bound[0] <= 150 && 150 <= p.Bound[1]) || p.Bound[0] < 90 || p.Bound[1] > 256 {
 		t.Errorf("%+v %v", p, p.Bound)
 	}
@@ -123,7 +123,7 @@ func TestBufferSpoilt(t *testing.T) {
 	}
 	d.Samples = append(d.Samples, dataset.Sample{Exp: "flood", Phase: "skipped", Ranks: []int{0, 1},
 		Point: dataset.Point{"bytes": 1000, "packets": 65536, "senders": 1}, NS: []int64{9e10}})
-	f, err := Buffer{}.Fit(fit.Prepare(d, fit.Settings{Replicates: 50}))
+	f, err := Buffer.Fit(fit.Prepare(d, fit.Settings{Replicates: 50}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +148,7 @@ func TestBufferDisagreement(t *testing.T) {
 			}
 		}
 	}
-	f, err := Buffer{}.Fit(fit.Prepare(d, fit.Settings{Replicates: 50}))
+	f, err := Buffer.Fit(fit.Prepare(d, fit.Settings{Replicates: 50}))
 	if err != nil || !fittest.Warns(f.Findings, params.BufferMethods, "the two methods do not agree") {
 		t.Errorf("%v, findings %v", err, f.Findings)
 	}
@@ -158,7 +158,7 @@ func TestBufferDisagreement(t *testing.T) {
 			only.Samples = append(only.Samples, s)
 		}
 	}
-	if _, err := (Buffer{}).Fit(fit.Prepare(only, fit.Settings{})); !errors.Is(err, fit.ErrNeeds) {
+	if _, err := Buffer.Fit(fit.Prepare(only, fit.Settings{})); !errors.Is(err, fit.ErrNeeds) {
 		t.Errorf("probes without a rate: %v, want ErrNeeds", err)
 	}
 }

@@ -41,7 +41,7 @@ func (g *burstGroup) series() string {
 func (p *floodData) loadBursts() []fit.Batch {
 	var used []fit.Batch
 	groups := map[[2]int64]*burstGroup{}
-	for _, b := range p.prepared.LineBatches(names.Flood, names.PhaseFlood) {
+	for _, b := range p.fit.Prepared.LineBatches(names.Flood, names.PhaseFlood) {
 		l := b.Lines[0]
 		m, k, n := l.Point[names.FactorBytes], l.Point[names.FactorPackets], l.Point[names.FactorSenders]
 		if why := b.Flagged(floodSpoiling); why != "" {
@@ -85,7 +85,7 @@ func (p *floodData) loadBursts() []fit.Batch {
 			g.gap = append(g.gap, p.table.Index[floodKey{floodGap, g.bytes, g.senders, int64(k)}])
 		}
 	}
-	if n := len(p.prepared.Samples(names.Flood, names.PhaseSkipped)); n > 0 {
+	if n := len(p.fit.Prepared.Samples(names.Flood, names.PhaseSkipped)); n > 0 {
 		p.fit.Note(params.BurstsSkipped, "%d bursts were left out by the experiment: they would have exceeded its limits of bytes or time", n)
 	}
 	return used

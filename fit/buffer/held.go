@@ -38,7 +38,7 @@ type heldGroup struct {
 func (p *floodData) loadHeld() []fit.Batch {
 	var used []fit.Batch
 	groups := map[int64]*heldGroup{}
-	for _, b := range p.prepared.LineBatches(names.Flood, names.PhaseFull) {
+	for _, b := range p.fit.Prepared.LineBatches(names.Flood, names.PhaseFull) {
 		l := b.Lines[0]
 		held, service := l.Aux[names.AuxHeld], l.Aux[names.AuxService]
 		if why := b.Flagged(floodSpoiling); why != "" {

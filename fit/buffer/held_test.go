@@ -36,7 +36,7 @@ func fullPort(sizes ...held) *dataset.Dataset {
 
 func fitHeld(t *testing.T, sizes ...held) *params.Fit {
 	t.Helper()
-	f, err := Buffer{}.Fit(fit.Prepare(fullPort(sizes...), fit.Settings{Replicates: 100}))
+	f, err := Buffer.Fit(fit.Prepare(fullPort(sizes...), fit.Settings{Replicates: 100}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,8 +8,7 @@ import (
 	"calib/internal/params"
 )
 
-// Plots implements fit.Plotter.
-func (Buffer) Plots(f *params.Fit) []params.Plot {
+func bufferPlots(f *params.Fit) []params.Plot {
 	var out []params.Plot
 	if series := f.Of(params.ArrivalRatio); len(series) > 0 {
 		p := params.Plot{

@@ -102,7 +102,7 @@ func (p *floodData) loadProbes() []fit.Batch {
 	var order []probeID
 	lines := map[probeID][]fit.Batch{}
 	for _, phase := range []string{names.PhaseProbeIdle, names.PhaseProbe, names.PhaseProbeDrain} {
-		for _, b := range p.prepared.LineBatches(names.Flood, phase) {
+		for _, b := range p.fit.Prepared.LineBatches(names.Flood, phase) {
 			l := b.Lines[0]
 			if why := b.Flagged(floodSpoiling); why != "" {
 				p.fit.LeaveOut(&b, why)

@@ -42,21 +42,21 @@ func TestOverheadOfReceptionHidden(t *testing.T) {
 	w := small()
 	w.Or, w.Slack = params.Cost{C0: 1e-7}, 1e-3
 	d := w.Dataset()
-	f := mustFit(t, cluster.Overhead{}, d)
+	f := mustFit(t, cluster.Overhead, d)
 	p := f.Parameters["O_r"]
 	if _, there := f.Functions["O_r"]; there || p.Status != params.StatusUnidentifiable || p.Bound[1] < w.Or.Of(700) {
 		t.Errorf("O_r within the noise: %+v", p)
 	}
-	l := mustFit(t, cluster.Transfer{}, d)
+	l := mustFit(t, cluster.Transfer, d)
 	if !fittest.Notes(l.Findings, params.OrUnknown, "O_r is not known") {
 		t.Errorf("findings of L: %v", l.Findings)
 	}
-	c, err := cluster.Of(fit.Collect(fit.Prepare(d, fit.Settings{}), []*params.Fit{f, mustFit(t, cluster.Gap{}, d), l}))
+	c, err := cluster.Of(fit.Collect(fit.Prepare(d, fit.Settings{}), []*params.Fit{f, mustFit(t, cluster.Gap, d), l}))
 	if err != nil || c.Or != (params.Cost{}) || c.Gr != c.Gs {
 		t.Errorf("cluster %+v, %v", c, err)
 	}
 	d.Samples = slices.DeleteFunc(d.Samples, func(s dataset.Sample) bool { return s.Phase == names.PhaseCompute })
-	if p := mustFit(t, cluster.Overhead{}, d).Parameters["O_r"]; !math.IsInf(p.Bound[1], 1) {
+	if p := mustFit(t, cluster.Overhead, d).Parameters["O_r"]; !math.IsInf(p.Bound[1], 1) {
 		t.Errorf("O_r without computations: %+v", p)
 	}
 }
@@ -75,7 +75,7 @@ func TestOverheadSays(t *testing.T) {
 			}
 		}
 	})
-	f := mustFit(t, cluster.Overhead{}, d)
+	f := mustFit(t, cluster.Overhead, d)
 	if !fittest.Warns(f.Findings, params.SharedMachine, "share a machine (h1–h2, h3–h4)") ||
 		!fittest.Notes(f.Findings, params.ClockCost, "the clock costs 3.1e-08 s") ||
 		!fittest.Notes(f.Findings, params.AboveOnePacket, "O_s is fitted up to one packet of 1448 B; above, the line is off by up to 33%") {
@@ -94,7 +94,7 @@ func TestGapMerged(t *testing.T) {
 		}
 		return 2e-6 + 60e-9*m
 	}
-	f := mustFit(t, cluster.Gap{}, w.Dataset())
+	f := mustFit(t, cluster.Gap, w.Dataset())
 	fn := f.Functions["g_s_merged"]
 	for _, m := range []float64{1, 40, 100, 1448} {
 		v, err := fn.At(m, 0, nil)
@@ -103,7 +103,7 @@ func TestGapMerged(t *testing.T) {
 		}
 	}
 	w.Merged = func(m float64) float64 { return 1e-6 * math.Sqrt(m) }
-	f = mustFit(t, cluster.Gap{}, w.Dataset())
+	f = mustFit(t, cluster.Gap, w.Dataset())
 	if f.Functions["g_s_merged"].Form != params.Pieces ||
 		!fittest.Notes(f.Findings, params.SeveralSegments, "lines over ranges of the size") {
 		t.Errorf("a root as merged gap: %+v, findings %v", f.Functions["g_s_merged"], f.Findings)
@@ -117,13 +117,13 @@ func TestGapNotOneASegment(t *testing.T) {
 			s.TCP.DataSegsOut /= 3
 		}
 	}
-	f := mustFit(t, cluster.Gap{}, edit(w.Dataset(), "gap", "gap", merge))
+	f := mustFit(t, cluster.Gap, edit(w.Dataset(), "gap", "gap", merge))
 	if !fittest.Warns(f.Findings, params.NotASegmentEach, "did not send one segment a message") || f.LeftOutWhy[cluster.WhyMerged] == 0 ||
 		slices.ContainsFunc(f.Named("g_s(m)").Points, func(r params.Residual) bool { return r.X == 20 }) {
 		t.Errorf("findings %v, left out %v", f.Findings, f.LeftOutWhy)
 	}
 	all := func(s *dataset.Sample) { s.TCP.DataSegsOut = 5 }
-	f = mustFit(t, cluster.Gap{}, edit(w.Dataset(), "gap", "gap", all))
+	f = mustFit(t, cluster.Gap, edit(w.Dataset(), "gap", "gap", all))
 	if _, there := f.Functions["g_s"]; there || f.Parameters["g_s"].Status != params.StatusUnidentifiable || len(f.Functions) != 1 {
 		t.Errorf("everything merged: %+v, %v", f.Parameters["g_s"], f.Functions)
 	}
@@ -132,7 +132,7 @@ func TestGapNotOneASegment(t *testing.T) {
 func TestGatherNotSaturated(t *testing.T) {
 	w := small()
 	w.Gr = params.Cost{C0: w.Gs.C0 / 20, C1: w.Gs.C1 / 20}
-	f := mustFit(t, cluster.Gather{}, w.Dataset())
+	f := mustFit(t, cluster.Gather, w.Dataset())
 	p := f.Parameters["g_r"]
 	if _, there := f.Functions["g_r"]; there || p.Status != params.StatusUnidentifiable || p.Bound[1] < w.Gr.Of(1448) ||
 		p.Bound[1] > w.Gs.Of(1448)/2 {
@@ -140,7 +140,7 @@ func TestGatherNotSaturated(t *testing.T) {
 	}
 	w = small()
 	w.Hosts = 2
-	if p := mustFit(t, cluster.Gather{}, w.Dataset()).Parameters["g_r"]; p.Status != params.StatusUnidentifiable {
+	if p := mustFit(t, cluster.Gather, w.Dataset()).Parameters["g_r"]; p.Status != params.StatusUnidentifiable {
 		t.Errorf("g_r of one sender: %+v", p)
 	}
 }
@@ -154,7 +154,7 @@ func TestGatherLossy(t *testing.T) {
 			s.TCP.DataSegsOut += 200
 		}
 	})
-	f := mustFit(t, cluster.Gather{}, d)
+	f := mustFit(t, cluster.Gather, d)
 	if c1 := f.Functions["g_r"].Coeff["c1"]; !fittest.Warns(f.Findings, params.LossyStreams, "with losses") ||
 		math.Abs(c1/w.Gr.C1-1) > 0.05 {
 		t.Errorf("g_r from streams with losses: c1 %g, findings %v", c1, f.Findings)
@@ -170,7 +170,7 @@ func TestGatherNotes(t *testing.T) {
 			s.Flags = []string{dataset.FlagRetrans}
 		}
 	})
-	f := mustFit(t, cluster.Gather{}, d)
+	f := mustFit(t, cluster.Gather, d)
 	if !fittest.Notes(f.Findings, params.GatherTimes, "gather, 3 senders, 1MiB each: uncoordinated") ||
 		!fittest.Notes(f.Findings, params.GatherTimes, "(lost segments: 12), window ") {
 		t.Errorf("findings %v", f.Findings)
@@ -183,7 +183,7 @@ func TestGatherNotes(t *testing.T) {
 func TestLimitNotReached(t *testing.T) {
 	w := small()
 	w.L.N = 200e6 / 40
-	f := mustFit(t, cluster.Transfer{}, w.Dataset())
+	f := mustFit(t, cluster.Transfer, w.Dataset())
 	p := f.Parameters["N"]
 	if f.Functions["L"].Form != params.Bilinear || p.Status != params.StatusUnidentifiable || p.Bound[0] <= 0 || p.Bound[0] > w.L.N {
 		t.Errorf("N out of reach: %+v, form %q", p, f.Functions["L"].Form)
@@ -192,12 +192,12 @@ func TestLimitNotReached(t *testing.T) {
 		t.Errorf("findings %v", f.Findings)
 	}
 	w.Hosts = 2
-	if f = mustFit(t, cluster.Transfer{}, w.Dataset()); !fittest.Warns(f.Findings, params.OneLoad, "l1 is not separable from l0") {
+	if f = mustFit(t, cluster.Transfer, w.Dataset()); !fittest.Warns(f.Findings, params.OneLoad, "l1 is not separable from l0") {
 		t.Errorf("two hosts: findings %v", f.Findings)
 	}
 	d := w.Dataset()
 	d.Samples = slices.DeleteFunc(d.Samples, func(s dataset.Sample) bool { return s.Exp == "gap" || s.Exp == "pingpong" })
-	f = mustFit(t, cluster.Transfer{}, d)
+	f = mustFit(t, cluster.Transfer, d)
 	if !fittest.Warns(f.Findings, params.GsUnknown, "g_s is not known") ||
 		!fittest.Notes(f.Findings, params.IdentityUnchecked, "no ping-pong") ||
 		!fittest.Notes(f.Findings, params.GathersUnchecked, "not compared with eq. 8") {
@@ -212,7 +212,7 @@ func TestIdentityWarns(t *testing.T) {
 			s.NS[i] += s.NS[i] / 8
 		}
 	})
-	f := mustFit(t, cluster.Transfer{}, d)
+	f := mustFit(t, cluster.Transfer, d)
 	v := f.Parameters["identity_cluster"]
 	if !fittest.Warns(f.Findings, params.Identity, "misses the round trip of ping-pong by") || math.Abs(*v.Value+1.0/9) > 0.01 {
 		t.Errorf("identity %g, findings %v", *v.Value, f.Findings)
@@ -224,8 +224,8 @@ func TestClusterNeeds(t *testing.T) {
 	d := w.Dataset()
 	d.Samples = slices.DeleteFunc(d.Samples, func(s dataset.Sample) bool { return s.Point["bytes"] != 1 })
 	for _, m := range allModels() {
-		if _, err := m.Fit(fit.Prepare(d, fit.Settings{})); !errors.Is(err, fit.ErrNeeds) && m.Name() != "cluster-gather" {
-			t.Errorf("%s of one size: %v", m.Name(), err)
+		if _, err := m.Fit(fit.Prepare(d, fit.Settings{})); !errors.Is(err, fit.ErrNeeds) && m.Name != "cluster-gather" {
+			t.Errorf("%s of one size: %v", m.Name, err)
 		}
 	}
 }

@@ -34,7 +34,7 @@ func (h *transfer) cluster() Cluster {
 // identity compares 2(O_s + L + O_r + U_r) with the round trips of pingpong, which L was not fitted to, at the sizes
 // that both saw.
 func (h *transfer) identity() {
-	q, err := h.prepared.Pingpong(h.Model, 1)
+	q, err := h.Prepared.Pingpong(h.Model, 1)
 	if err != nil {
 		h.Note(params.IdentityUnchecked, "no ping-pong: 2(O_s + L + O_r + U_r) is not compared with a round trip of other data")
 		return
@@ -93,17 +93,17 @@ func (h *transfer) compareRoundTrips(q *fit.Pingpong, at []int, c Cluster) {
 
 // gathers compares the times of gathers without loss with eq. 8.
 func (h *transfer) gathers() {
-	if len(h.prepared.Samples(names.Gather, names.PhaseGather)) == 0 {
+	if len(h.Prepared.Samples(names.Gather, names.PhaseGather)) == 0 {
 		return
 	}
-	if g, err := gatherOf(h.prepared); err == nil {
+	if g, err := fit.Shared(h.Prepared, fitGather); err == nil {
 		h.gr = g.gr
 	}
 	if h.gr == nil || h.gs == nil {
 		h.Note(params.GathersUnchecked, "gathers are not compared with eq. 8: g_s or g_r is not known")
 		return
 	}
-	lines := h.prepared.New(h.Model, names.Gather, h.Source).Usable(h.prepared.LineBatches(names.Gather, names.PhaseGather))
+	lines := h.Prepared.New(h.Model, names.Gather, h.Source).Usable(h.Prepared.LineBatches(names.Gather, names.PhaseGather))
 	c := &curves[gatherKind]{}
 	var kinds []gatherKind
 	for i := range lines {
@@ -157,8 +157,7 @@ func (h *transfer) gathers() {
 	}
 }
 
-// Plots implements fit.Plotter.
-func (Transfer) Plots(f *params.Fit) []params.Plot {
+func transferPlots(f *params.Fit) []params.Plot {
 	var out []params.Plot
 	if series := f.Of(params.TransferTime); len(series) > 0 {
 		fn := f.Functions["L"]

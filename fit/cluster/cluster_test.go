@@ -40,7 +40,7 @@ func coefficients(w *fittest.ClusterTruth) map[string]map[string]float64 {
 
 // allModels are the models of the package.
 func allModels() []fit.Model {
-	return []fit.Model{cluster.Overhead{}, cluster.Gap{}, cluster.Gather{}, cluster.Copy{}, cluster.Transfer{}}
+	return []fit.Model{cluster.Overhead, cluster.Gap, cluster.Gather, cluster.Copy, cluster.Transfer}
 }
 
 // fitCluster fits the cluster models and collects their functions and parameters.
@@ -51,7 +51,7 @@ func fitCluster(t *testing.T, w *fittest.ClusterTruth, replicates int, models ..
 	for _, m := range models {
 		f, err := m.Fit(d)
 		if err != nil {
-			t.Fatalf("%s: %v", m.Name(), err)
+			t.Fatalf("%s: %v", m.Name, err)
 		}
 		fittest.CheckFit(t, m, f)
 		fits = append(fits, f)
@@ -106,7 +106,7 @@ func TestTransferLeavesSizesOut(t *testing.T) {
 		d.Samples = slices.DeleteFunc(d.Samples, func(s dataset.Sample) bool {
 			return two && s.Exp == names.Load && s.Point[names.FactorBytes] != 1 && s.Point[names.FactorBytes] != 1401
 		})
-		f, err := cluster.Transfer{}.Fit(fit.Prepare(d, fit.Settings{Replicates: 20}))
+		f, err := cluster.Transfer.Fit(fit.Prepare(d, fit.Settings{Replicates: 20}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,7 +125,7 @@ func TestClusterCoverage(t *testing.T) {
 	for _, c := range []struct {
 		w      fittest.ClusterTruth
 		models []fit.Model
-	}{{limited, allModels()}, {free, []fit.Model{cluster.Transfer{}}}} {
+	}{{limited, allModels()}, {free, []fit.Model{cluster.Transfer}}} {
 		hit, total := map[string]int{}, map[string]int{}
 		w := c.w
 		w.Noise, w.Slack, w.Rounds, w.Pingpong, w.Gathers = 0.01, 20e-6, 5, false, false
@@ -208,7 +208,7 @@ func TestFloorShows(t *testing.T) {
 		for seed := range uint64(20) {
 			w := small()
 			w.Noise, w.Hosts, w.Seed, w.Gs.Floor = 0.01, 2, seed, c.floor
-			if f := mustFit(t, cluster.Gap{}, w.Dataset()); f.Functions["g_s"].Form == params.Floored {
+			if f := mustFit(t, cluster.Gap, w.Dataset()); f.Functions["g_s"].Form == params.Floored {
 				found++
 			}
 		}

@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"fmt"
 	"math"
 	"strings"
 
@@ -14,13 +13,7 @@ import (
 // Copy is what copying m bytes within a host costs, as lines c0 + c1·m: M_ctc from cache to cache, M_ctm from cache to
 // memory, M_mtm from memory to memory, all at once, and M_ctc_loop, M_ctm_loop, M_mtm_loop byte by byte, as a program
 // does that converts representations. Hosts are taken together. Source: Tam, Wang 2000, section 3.2 and table 1.
-type Copy struct{}
-
-// Name implements fit.Model.
-func (Copy) Name() string { return "cluster-copy" }
-
-// Needs implements fit.Model.
-func (Copy) Needs() []string { return []string{names.Copy} }
+var Copy = fit.Model{Name: "cluster-copy", Needs: []string{names.Copy}, Fit: fitCopy, Plots: copyPlots}
 
 // copyKinds lists the functions by the factor cold of copy.
 var copyKinds = [...]struct{ symbol, label string }{
@@ -32,9 +25,9 @@ var copyKinds = [...]struct{ symbol, label string }{
 // byteLoop is added to the symbol of copies byte by byte.
 const byteLoop = "_loop"
 
-// Fit implements fit.Model. It returns fit.ErrNeeds where no kind of copy was measured at two sizes.
-func (m Copy) Fit(p *fit.Prepared) (*params.Fit, error) {
-	r := p.New(m.Name(), names.Copy, source)
+// fitCopy returns fit.ErrNeeds where no kind of copy was measured at two sizes.
+func fitCopy(p *fit.Prepared) (*params.Fit, error) {
+	r := p.New("cluster-copy", names.Copy, source)
 	c := loadCopies(r, p)
 	est, err := fit.Resample(r, &c.table, "no copies")
 	if err != nil {
@@ -53,7 +46,7 @@ func (m Copy) Fit(p *fit.Prepared) (*params.Fit, error) {
 			}
 			cost, err := fitCost(r, symbol, label, data, false)
 			if err != nil {
-				return nil, fmt.Errorf("model %s: %w", m.Name(), err)
+				return nil, err
 			}
 			if off, at := data.furthest(cost.Of); off > 2*bent {
 				r.Add(params.Notef(params.OffTheForm, "%s is not quite a line: %.0f%% off at %g B", symbol, 100*off, at).
@@ -63,7 +56,7 @@ func (m Copy) Fit(p *fit.Prepared) (*params.Fit, error) {
 		}
 	}
 	if len(costs) == 0 {
-		return nil, fit.Needs(m.Name(), "copies measured at fewer than two sizes")
+		return nil, fit.Needs("copies measured at fewer than two sizes")
 	}
 	return finishCosts(r, costs...), nil
 }
@@ -122,8 +115,7 @@ func (r byteRange) String() string {
 	return units.Bytes(r.lo).String() + " to " + units.Bytes(r.hi).String()
 }
 
-// Plots implements fit.Plotter.
-func (Copy) Plots(f *params.Fit) []params.Plot {
+func copyPlots(f *params.Fit) []params.Plot {
 	series := f.Of(params.CostOfSize)
 	if len(series) == 0 {
 		return nil

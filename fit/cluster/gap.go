@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -20,13 +19,10 @@ import (
 // g_s_merged(m) is the interval between messages that the kernel may merge into segments, as most programs send them.
 // It is a line like g_s, or, where a line misses a size by more than 5%, straight lines over ranges of the size.
 // Source: Tam, Wang 2000, section 3.2 and table 1.
-type Gap struct{}
-
-// Name implements fit.Model.
-func (Gap) Name() string { return "cluster-gap" }
-
-// Needs implements fit.Model.
-func (Gap) Needs() []string { return []string{names.Gap} }
+var Gap = fit.Model{Name: "cluster-gap", Needs: []string{names.Gap}, Fit: func(p *fit.Prepared) (*params.Fit, error) {
+	g, err := fit.Shared(p, fitGap)
+	return g.fit, err
+}, Plots: gapPlots}
 
 const (
 	labelGs     = "interval between packets that one host sends"
@@ -38,32 +34,15 @@ const (
 	whyNoWindow = "no interval"
 )
 
-// Fit implements fit.Model. It returns fit.ErrNeeds where neither kind of message was measured at two sizes.
-func (Gap) Fit(p *fit.Prepared) (*params.Fit, error) {
-	g, err := gapOf(p)
-	if err != nil {
-		return nil, err
-	}
-	return g.fit, nil
-}
-
 // gap is the fitted model with g_s, nil where it is not known.
 type gap struct {
 	fit *params.Fit
 	gs  *costFit
 }
 
-// gapOf returns the gaps of a run, fitted once.
-func gapOf(p *fit.Prepared) (*gap, error) {
-	return fit.Shared(p, Gap{}, func() (*gap, error) { return fitGap(p) })
-}
-
 // gsOf returns g_s of a run, nil where it is not known.
 func gsOf(p *fit.Prepared) *costFit {
-	g, err := gapOf(p)
-	if err != nil {
-		return nil
-	}
+	g, _ := fit.Shared(p, fitGap)
 	return g.gs
 }
 
@@ -79,23 +58,21 @@ func SendGap(p *fit.Prepared) (params.Cost, bool) {
 // stream names a kind of messages: one a segment, or merged by the kernel.
 type stream struct{ merged bool }
 
-func fitGap(p *fit.Prepared) (*gap, error) {
-	model := Gap{}.Name()
-	r := p.New(model, names.Gap, source)
+func fitGap(p *fit.Prepared) (out gap, err error) {
+	r := p.New("cluster-gap", names.Gap, source)
 	c := loadGap(r)
 	est, err := fit.Resample(r, &c.table, "no stream of messages without loss")
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	own, merged := c.of(est, stream{}, math.Inf(1)), c.of(est, stream{merged: true}, math.Inf(1))
 	if len(own.sizes) < 2 && len(merged.sizes) < 2 {
-		return nil, fit.Needs(model, "streams of messages measured at fewer than two sizes without loss")
+		return out, fit.Needs("streams of messages measured at fewer than two sizes without loss")
 	}
-	out := &gap{fit: r.Fit}
 	var costs []*costFit
 	if len(own.sizes) >= 2 {
 		if out.gs, err = fitCost(r, "g_s", labelGs, own, true, p.Interval(1)...); err != nil {
-			return nil, fmt.Errorf("model %s: %w", model, err)
+			return out, err
 		}
 		costs = append(costs, out.gs)
 		checkForm(r, own, out.gs)
@@ -105,11 +82,11 @@ func fitGap(p *fit.Prepared) (*gap, error) {
 	if len(merged.sizes) >= 2 {
 		cost, err := fitMerged(r, merged)
 		if err != nil {
-			return nil, fmt.Errorf("model %s: %w", model, err)
+			return out, err
 		}
 		costs = append(costs, cost)
 	}
-	finishCosts(r, costs...)
+	out.fit = finishCosts(r, costs...)
 	return out, nil
 }
 
@@ -208,8 +185,7 @@ func gapPlot(f *params.Fit, symbol string) []params.Plot {
 	}}
 }
 
-// Plots implements fit.Plotter.
-func (Gap) Plots(f *params.Fit) []params.Plot {
+func gapPlots(f *params.Fit) []params.Plot {
 	out := gapPlot(f, "g_s")
 	merged := f.Named(gapMerged + "(m)")
 	if len(merged.Points) == 0 {

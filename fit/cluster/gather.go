@@ -25,13 +25,10 @@ import (
 //
 // Gathers of M bytes from each sender are summed up in notes: all senders at once, and the best window of senders, with
 // the segments that had to be sent again. Source: Tam, Wang 2000, sections 3.2 and 5.
-type Gather struct{}
-
-// Name implements fit.Model.
-func (Gather) Name() string { return "cluster-gather" }
-
-// Needs implements fit.Model.
-func (Gather) Needs() []string { return []string{names.Gather} }
+var Gather = fit.Model{Name: "cluster-gather", Needs: []string{names.Gather}, Fit: func(p *fit.Prepared) (*params.Fit, error) {
+	g, err := fit.Shared(p, fitGather)
+	return g.fit, err
+}, Plots: gatherPlots}
 
 const (
 	labelGr = "interval between packets that one host receives"
@@ -43,24 +40,10 @@ const (
 	fewer = 0.8
 )
 
-// Fit implements fit.Model. It returns fit.ErrNeeds where no streams to one root were measured.
-func (Gather) Fit(p *fit.Prepared) (*params.Fit, error) {
-	g, err := gatherOf(p)
-	if err != nil {
-		return nil, err
-	}
-	return g.fit, nil
-}
-
 // gather is the fitted model with g_r, nil where it is not known.
 type gather struct {
 	fit *params.Fit
 	gr  *costFit
-}
-
-// gatherOf returns the streams to one root of a run, fitted once.
-func gatherOf(p *fit.Prepared) (*gather, error) {
-	return fit.Shared(p, Gather{}, func() (*gather, error) { return fitGather(p) })
 }
 
 // senders names the streams of p' senders, without loss or with.
@@ -72,7 +55,6 @@ type senders struct {
 // arrivals are the intervals at the root by number of senders and size, those of streams without loss and with.
 type arrivals struct {
 	*fit.Result
-	prepared    *fit.Prepared
 	curves      curves[senders]
 	numbers     []int64 // of senders, ascending
 	clean, lost []fit.Batch
@@ -82,16 +64,14 @@ type arrivals struct {
 	lossy, free int            // sizes taken with losses, and those at which the senders are the limit
 }
 
-func fitGather(p *fit.Prepared) (*gather, error) {
-	model := Gather{}.Name()
-	a := &arrivals{Result: p.New(model, names.Gather, source), prepared: p, sizesBy: map[string]int{}}
+func fitGather(p *fit.Prepared) (out gather, err error) {
+	a := &arrivals{Result: p.New("cluster-gather", names.Gather, source), sizesBy: map[string]int{}}
 	a.load()
 	if len(a.numbers) == 0 {
-		return nil, fit.Needs(model, "no stream of messages to one root")
+		return out, fit.Needs("no stream of messages to one root")
 	}
-	var err error
 	if a.est, err = fit.Draw(a.Result, &a.curves.table); err != nil {
-		return nil, err
+		return out, err
 	}
 	data := a.saturated()
 	a.account()
@@ -102,20 +82,20 @@ func fitGather(p *fit.Prepared) (*gather, error) {
 		a.Unknown("g_r", "s", labelGr, 0, a.top, fmt.Sprintf("with up to %d senders the root is not seen to be the limit at two "+
 			"sizes: g_r is at most the interval there; more senders would show it", a.numbers[len(a.numbers)-1]))
 		a.Judge(math.NaN(), math.NaN())
-		return &gather{fit: a.Fit}, nil
+		return gather{fit: a.Fit}, nil
 	}
-	c, err := fitCost(a.Result, "g_r", labelGr, data, true, a.prepared.Interval(1)...)
+	c, err := fitCost(a.Result, "g_r", labelGr, data, true, a.Prepared.Interval(1)...)
 	if err != nil {
-		return nil, fmt.Errorf("model %s: %w", model, err)
+		return out, err
 	}
 	checkForm(a.Result, data, c)
-	return &gather{fit: finishCosts(a.Result, c), gr: c}, nil
+	return gather{fit: finishCosts(a.Result, c), gr: c}, nil
 }
 
 // load gathers the intervals. Streams with losses are kept apart: the root's link is busy in them too, and they are
 // used at sizes where no other stream shows g_r.
 func (a *arrivals) load() {
-	all := a.prepared.LineBatches(names.Gather, names.PhaseArrivals)
+	all := a.Prepared.LineBatches(names.Gather, names.PhaseArrivals)
 	lossy := map[*dataset.Sample]bool{}
 	for i := range all {
 		if l := all[i].Lines[0]; l.Has(dataset.FlagRetrans) {
@@ -249,7 +229,7 @@ func (a *arrivals) group(m float64, losses bool) (group []int, numbers string) {
 	if ref := reference(senders); ref >= 0 {
 		alone = senders[ref] * value(ref)
 	} else if senders[last] > 1 {
-		if gs := gsOf(a.prepared); gs != nil {
+		if gs := gsOf(a.Prepared); gs != nil {
 			alone = gs.Of(m)
 		}
 	}
@@ -365,5 +345,4 @@ func noteGather(r *fit.Result, same []gatherTotal) {
 	r.Note(params.GatherTimes, "%s", text)
 }
 
-// Plots implements fit.Plotter.
-func (Gather) Plots(f *params.Fit) []params.Plot { return gapPlot(f, "g_r") }
+func gatherPlots(f *params.Fit) []params.Plot { return gapPlot(f, "g_r") }

@@ -23,32 +23,15 @@ import (
 //
 // A line is fitted by weighted least squares to the sizes within one packet; how far it is off above is a note. Source:
 // Tam, Wang 2000, section 3.2 and table 1.
-type Overhead struct{}
-
-// Name implements fit.Model.
-func (Overhead) Name() string { return "cluster-overhead" }
-
-// Needs implements fit.Model.
-func (Overhead) Needs() []string { return []string{names.Overhead} }
-
-// Fit implements fit.Model. It returns fit.ErrNeeds where neither sends nor receives were timed at two sizes.
-func (Overhead) Fit(p *fit.Prepared) (*params.Fit, error) {
-	o, err := overheadOf(p)
-	if err != nil {
-		return nil, err
-	}
-	return o.fit, nil
-}
+var Overhead = fit.Model{Name: "cluster-overhead", Needs: []string{names.Overhead}, Fit: func(p *fit.Prepared) (*params.Fit, error) {
+	o, err := fit.Shared(p, fitOverhead)
+	return o.fit, err
+}, Plots: overheadPlots}
 
 // overhead is the fitted costs; one that is not known is nil.
 type overhead struct {
 	fit        *params.Fit
 	os, ur, or *costFit
-}
-
-// overheadOf returns the overheads of a run, fitted once.
-func overheadOf(p *fit.Prepared) (*overhead, error) {
-	return fit.Shared(p, Overhead{}, func() (*overhead, error) { return fitOverhead(p) })
 }
 
 // callCost names a cost that experiment overhead measured: a phase, and the rate of arriving messages [1/s] of a
@@ -67,23 +50,20 @@ const (
 // overheadData is what experiment overhead measured.
 type overheadData struct {
 	*fit.Result
-	prepared *fit.Prepared
-	curves   curves[callCost]
-	rates    []int64 // of messages during a computation, ascending
-	packet   float64
-	clock    float64 // s
-	sharing  bool    // both hosts of every pair are one machine
+	curves  curves[callCost]
+	rates   []int64 // of messages during a computation, ascending
+	packet  float64
+	clock   float64 // s
+	sharing bool    // both hosts of every pair are one machine
 }
 
-func fitOverhead(p *fit.Prepared) (*overhead, error) {
-	model := Overhead{}.Name()
-	o := &overheadData{Result: p.New(model, names.Overhead, source), prepared: p}
+func fitOverhead(p *fit.Prepared) (out overhead, err error) {
+	o := &overheadData{Result: p.New("cluster-overhead", names.Overhead, source)}
 	o.load()
 	est, err := fit.Resample(o.Result, &o.curves.table, "no time of a send or a receive without loss")
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	out := &overhead{fit: o.Fit}
 	var costs []*costFit
 	for _, part := range []struct {
 		phase, symbol, label string
@@ -98,7 +78,7 @@ func fitOverhead(p *fit.Prepared) (*overhead, error) {
 		}
 		c, err := fitCost(o.Result, part.symbol, part.label, data, false, p.ClockReading(1)...)
 		if err != nil {
-			return nil, fmt.Errorf("model %s: %w", model, err)
+			return out, err
 		}
 		large := o.curves.of(est, callCost{what: part.phase}, math.Inf(1)).above(o.packet)
 		if off, m := large.furthest(c.Of); off > 0 {
@@ -109,16 +89,16 @@ func fitOverhead(p *fit.Prepared) (*overhead, error) {
 		costs = append(costs, c)
 	}
 	if len(costs) == 0 {
-		return nil, fit.Needs(model, fmt.Sprintf("sends and receives timed at fewer than two sizes within a packet of %g B", o.packet))
+		return out, fit.Needs(fmt.Sprintf("sends and receives timed at fewer than two sizes within a packet of %g B", o.packet))
 	}
 	if out.or, err = o.fitReception(est); err != nil {
-		return nil, fmt.Errorf("model %s: %w", model, err)
+		return out, err
 	}
 	if out.or != nil {
 		costs = append(costs, out.or)
 	}
 	o.Note(params.ClockCost, "the clock costs %.3g s for each timed section (median over batches); O_s and U_r are without it", o.clock)
-	finishCosts(o.Result, costs...)
+	out.fit = finishCosts(o.Result, costs...)
 	return out, nil
 }
 
@@ -152,8 +132,8 @@ func (o *overheadData) checkMachines(used [][]fit.Batch) {
 	var pairs []string
 	for _, set := range used {
 		for i := range set {
-			if r := set[i].Lines[0].Ranks; o.prepared.OneMachine(r) {
-				pairs = append(pairs, o.prepared.HostName(min(r[0], r[1]))+"–"+o.prepared.HostName(max(r[0], r[1])))
+			if r := set[i].Lines[0].Ranks; o.Prepared.OneMachine(r) {
+				pairs = append(pairs, o.Prepared.HostName(min(r[0], r[1]))+"–"+o.Prepared.HostName(max(r[0], r[1])))
 			}
 		}
 	}
@@ -163,8 +143,7 @@ func (o *overheadData) checkMachines(used [][]fit.Batch) {
 	}
 }
 
-// Plots implements fit.Plotter.
-func (Overhead) Plots(f *params.Fit) []params.Plot {
+func overheadPlots(f *params.Fit) []params.Plot {
 	series := f.Of(params.CostOfSize)
 	if len(series) == 0 {
 		return nil

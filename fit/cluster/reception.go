@@ -42,7 +42,7 @@ func (o *overheadData) addComputations() []fit.Batch {
 		alone[key(&idle[i])] = &idle[i]
 	}
 	var used []fit.Batch
-	shared := func(b *fit.Batch) bool { return o.prepared.OneMachine(b.Lines[0].Ranks) }
+	shared := func(b *fit.Batch) bool { return o.Prepared.OneMachine(b.Lines[0].Ranks) }
 	loaded = o.Prefer(loaded, whyShared, shared)
 	o.sharing = len(loaded) > 0 && shared(&loaded[0])
 	for i := range loaded {

@@ -31,13 +31,7 @@ import (
 // Where pingpong was measured, identity_cluster is the mean of 2(O_s + L + O_r + U_r) over the round trip, less one,
 // which nothing was fitted to; where gather was, its times are compared with eq. 8. Source: Tam, Wang 2000, section
 // 3.2, table 1, eq. 8.
-type Transfer struct{}
-
-// Name implements fit.Model.
-func (Transfer) Name() string { return "cluster" }
-
-// Needs implements fit.Model.
-func (Transfer) Needs() []string { return []string{names.Overhead, names.Load} }
+var Transfer = fit.Model{Name: "cluster", Needs: []string{names.Overhead, names.Load}, Fit: fitTransfer, Plots: transferPlots}
 
 const (
 	labelL = "time of a packet in the network while p hosts communicate"
@@ -47,7 +41,6 @@ const (
 // transfer is the model in the making.
 type transfer struct {
 	*fit.Result
-	prepared   *fit.Prepared
 	at         []loadPoint
 	points     []int // of at, in the table
 	times      *resample.Estimates
@@ -68,30 +61,16 @@ type loadPoint struct{ m, p float64 }
 // offered is the load that p hosts can offer where one sends a message every g_s(m) [B/s].
 func (q loadPoint) offered(gs params.Cost) float64 { return q.p * q.m / gs.Of(q.m) }
 
-// Fit implements fit.Model. It returns fit.ErrNeeds without the costs of Overhead or load at two sizes.
-func (Transfer) Fit(p *fit.Prepared) (*params.Fit, error) {
-	h, err := transferOf(p)
+// fitTransfer returns fit.ErrNeeds without the costs of Overhead or load at two sizes.
+func fitTransfer(p *fit.Prepared) (*params.Fit, error) {
+	o, err := fit.Shared(p, fitOverhead)
 	if err != nil {
 		return nil, err
 	}
-	return h.Result.Fit, nil
-}
-
-// transferOf returns the transfer time of a run, fitted once.
-func transferOf(p *fit.Prepared) (*transfer, error) {
-	return fit.Shared(p, Transfer{}, func() (*transfer, error) { return fitTransfer(p) })
-}
-
-func fitTransfer(p *fit.Prepared) (*transfer, error) {
-	m := Transfer{}
-	o, err := overheadOf(p)
-	if err != nil {
-		return nil, fmt.Errorf("model %s: %w", m.Name(), err)
-	}
 	if o.os == nil || o.ur == nil {
-		return nil, fit.Needs(m.Name(), "O_s or U_r was measured at fewer than two sizes")
+		return nil, fit.Needs("O_s or U_r was measured at fewer than two sizes")
 	}
-	h := &transfer{Result: p.New(m.Name(), names.Load, source+", eq. 8"), prepared: p, os: o.os, ur: o.ur, or: o.or}
+	h := &transfer{Result: p.New("cluster", names.Load, source+", eq. 8"), os: o.os, ur: o.ur, or: o.or}
 	if err := h.load(); err != nil {
 		return nil, err
 	}
@@ -101,17 +80,17 @@ func fitTransfer(p *fit.Prepared) (*transfer, error) {
 	}
 	h.subtract()
 	if err := h.fitL(); err != nil {
-		return nil, fmt.Errorf("model %s: %w", m.Name(), err)
+		return nil, err
 	}
 	h.record()
 	h.identity()
 	h.gathers()
-	return h, nil
+	return h.Result.Fit, nil
 }
 
 // load gathers the half round trips of complete batches by size and hosts.
 func (h *transfer) load() error {
-	whole := h.WithoutSlow(h.Usable(h.Complete(h.prepared.Batches(names.Load, names.PhaseLoad), false)))
+	whole := h.WithoutSlow(h.Usable(h.Complete(h.Prepared.Batches(names.Load, names.PhaseLoad), false)))
 	var known bool
 	if h.packet, known = fit.PacketBytes(whole); known {
 		h.Found(packetParameter, "B", "payload of one packet", h.packet, [2]float64{h.packet, h.packet})
@@ -142,7 +121,7 @@ func (h *transfer) load() error {
 		h.points = append(h.points, t.Index[q])
 	}
 	if d := h.Domain["bytes"]; !(d[0] < d[1]) {
-		return fit.Needs(h.Model, "load measured at fewer than two sizes within a packet without loss")
+		return fit.Needs("load measured at fewer than two sizes within a packet without loss")
 	}
 	var err error
 	if h.times, err = fit.Draw(h.Result, &t); err != nil {
@@ -262,7 +241,7 @@ func (h *transfer) record() {
 		v := value(h.fitted.Transfer)
 		ci := resample.IntervalOf(h.times, v, h.l, value)
 		if name == "l0" {
-			ci = fit.Add(v, ci, h.prepared.OneMessage(1))
+			ci = fit.Add(v, ci, h.Prepared.OneMessage(1))
 		}
 		fn.Set(name, v, ci)
 	}

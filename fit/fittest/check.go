@@ -15,7 +15,7 @@ import (
 // interval, everything has a unit and a source, and every series and finding is labelled for programs.
 func CheckFit(t *testing.T, m fit.Model, f *params.Fit) {
 	t.Helper()
-	if f.Model != m.Name() || f.Experiment == "" || f.Source == "" || f.Used == 0 || len(f.Hosts) == 0 || f.Quality == nil {
+	if f.Model != m.Name || f.Experiment == "" || f.Source == "" || f.Used == 0 || len(f.Hosts) == 0 || f.Quality == nil {
 		t.Errorf("model %q, experiment %q, source %q, used %d, hosts %v", f.Model, f.Experiment, f.Source, f.Used, f.Hosts)
 	}
 	if len(f.Parameters)+len(f.Functions) == 0 {

@@ -53,7 +53,7 @@ func TestNetworkSkewedStarts(t *testing.T) {
 	for _, skew := range []float64{0, 20e-6, 100e-6, 300e-6} {
 		w := fittest.Sparc()
 		d := skewed(w, skew)
-		f, err := Network{}.Fit(fit.Prepare(d, fit.Settings{Replicates: 50}))
+		f, err := Network.Fit(fit.Prepare(d, fit.Settings{Replicates: 50}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -75,7 +75,7 @@ func TestNetworkLateFirstDelivery(t *testing.T) {
 			slices.MinFunc(b.Lines, func(x, y *dataset.Sample) int { return int(x.NS[k] - y.NS[k]) }).NS[k] += late * 1e9
 		}
 	}
-	f, err := Network{}.Fit(fit.Prepare(d, fit.Settings{Replicates: 50}))
+	f, err := Network.Fit(fit.Prepare(d, fit.Settings{Replicates: 50}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func TestNetworkLateFirstDelivery(t *testing.T) {
 		t.Fatalf("a_c %+v, want less than %g, and that in the interval", p, w.Medium.A)
 	}
 	fittest.Near(t, "first delivery", p.Budget[i].U, late/math.Sqrt(3)/3, 0.05)
-	if f, err = (Network{}).Fit(fit.Prepare(skewed(w, 20e-6), fit.Settings{Replicates: 50})); err != nil {
+	if f, err = Network.Fit(fit.Prepare(skewed(w, 20e-6), fit.Settings{Replicates: 50})); err != nil {
 		t.Fatal(err)
 	}
 	for _, term := range f.Parameters["a_c"].Budget {
@@ -118,7 +118,7 @@ func TestNetworkSwitchSkewedStarts(t *testing.T) {
 		}
 		d.Samples = append(d.Samples, start)
 	}
-	f, err := Network{}.Fit(fit.Prepare(d, fit.Settings{Replicates: 50}))
+	f, err := Network.Fit(fit.Prepare(d, fit.Settings{Replicates: 50}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +163,7 @@ func TestNetworkDropsLateStarts(t *testing.T) {
 			}
 		}
 	}
-	f, err := Network{}.Fit(fit.Prepare(d, fit.Settings{Replicates: 50}))
+	f, err := Network.Fit(fit.Prepare(d, fit.Settings{Replicates: 50}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +183,7 @@ func TestNetworkLateness(t *testing.T) {
 	w := fittest.Sparc()
 	w.Switched, w.Between, w.Within, w.Rounds, w.Reps = true, 0.002, 0.25, 8, 40
 	w.Host, w.Medium = params.Block{A: 400e-6, B: 0.60e-6}, params.Block{A: 200e-6, B: 0.35e-6}
-	f := fittest.Fit(t, Network{}, w.Dataset(), 200)
+	f := fittest.Fit(t, Network, w.Dataset(), 200)
 	growth := 3 * fittest.Value(t, f, "a_c") / 1e-3
 	if math.Abs(growth) > 0.08 {
 		t.Errorf("a' grows by %.1f%% over four pairs of a switch", 100*growth)
@@ -209,7 +209,7 @@ func TestNetworkClockUncertainty(t *testing.T) {
 		for _, s := range d.Select("paired", names.PhaseBurst) {
 			s.Aux["offset_spread_ns"] = spread
 		}
-		f, err := Network{}.Fit(fit.Prepare(d, fit.Settings{Replicates: 50}))
+		f, err := Network.Fit(fit.Prepare(d, fit.Settings{Replicates: 50}))
 		if err != nil {
 			t.Fatal(err)
 		}

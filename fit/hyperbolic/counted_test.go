@@ -53,11 +53,11 @@ func counting(w fittest.Truth, edit func(l *dataset.Sample)) *dataset.Dataset {
 func fitCounted(t *testing.T, edit func(l *dataset.Sample)) *params.Fit {
 	t.Helper()
 	d := counting(fittest.Sparc(), edit)
-	f, err := Network{}.Fit(fit.Prepare(d, fit.Settings{Replicates: 60}))
+	f, err := Network.Fit(fit.Prepare(d, fit.Settings{Replicates: 60}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	fittest.CheckFit(t, Network{}, f)
+	fittest.CheckFit(t, Network, f)
 	if f.Used+f.LeftOut != timingsOf(d, "paired") {
 		t.Errorf("used %d + left out %d, want %d", f.Used, f.LeftOut, timingsOf(d, "paired"))
 	}
@@ -159,7 +159,7 @@ func TestCountedOneRound(t *testing.T) {
 		}
 	})
 	d.Samples = slices.DeleteFunc(d.Samples, func(l dataset.Sample) bool { return l.Round > 0 })
-	f := fittest.Fit(t, Network{}, d, 200)
+	f := fittest.Fit(t, Network, d, 200)
 	for _, code := range []params.Code{params.DirectionsDiffer, params.ConnectionLimited} {
 		if fittest.Notes(f.Findings, code, "") || fittest.Warns(f.Findings, code, "") {
 			t.Errorf("finding %s: %v", code, f.Findings)

@@ -15,18 +15,17 @@ import (
 
 // paired is what paired measured, resampled: the last delivery of n pairs by size, and the time per byte of n streams.
 type paired struct {
-	prepared *fit.Prepared
-	fit      *fit.Result
-	pairs    []int // values of n that have bursts, ascending
-	bursts   map[int][]burstPoint
-	stream   map[int]int // n → point
-	times    *resample.Estimates
-	packet   float64
-	clocks   uncertainty
-	starts   skew
-	gaps     map[int]gapCount // repetitions behind the gap of a point
-	slow     *fit.SlowHosts
-	cut      bool // some bursts or streams lack slow pairs
+	fit    *fit.Result
+	pairs  []int // values of n that have bursts, ascending
+	bursts map[int][]burstPoint
+	stream map[int]int // n → point
+	times  *resample.Estimates
+	packet float64
+	clocks uncertainty
+	starts skew
+	gaps   map[int]gapCount // repetitions behind the gap of a point
+	slow   *fit.SlowHosts
+	cut    bool // some bursts or streams lack slow pairs
 
 	windows    []fit.Batch // streams whose bytes were counted, complete
 	counted    []fit.Batch // those of them that are usable, of all numbers of connections
@@ -54,7 +53,7 @@ type key struct {
 // two values of n. Otherwise only the slow host's pairs are left out. It returns fit.ErrNeeds with neither bursts nor
 // streams.
 func load(prepared *fit.Prepared, model, source string) (*paired, error) {
-	p := &paired{prepared: prepared, fit: prepared.New(model, names.Paired, source), slow: prepared.Slow(),
+	p := &paired{fit: prepared.New(model, names.Paired, source), slow: prepared.Slow(),
 		bursts: map[int][]burstPoint{}, stream: map[int]int{}, gaps: map[int]gapCount{}}
 	bursts := p.fit.BothDirections(p.batches(names.PhaseBurst))
 	streams := p.loadStreams() // no clock offset is in their times
@@ -87,7 +86,7 @@ func load(prepared *fit.Prepared, model, source string) (*paired, error) {
 
 // batches returns the usable batches of one phase.
 func (p *paired) batches(phase string) []fit.Batch {
-	return p.withoutSlow(p.fit.Usable(p.fit.Complete(p.prepared.Batches(names.Paired, phase), phase == names.PhaseBurst)))
+	return p.withoutSlow(p.fit.Usable(p.fit.Complete(p.fit.Prepared.Batches(names.Paired, phase), phase == names.PhaseBurst)))
 }
 
 // addStreams adds the time per byte that each pair sees while n stream at once,

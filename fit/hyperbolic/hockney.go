@@ -1,8 +1,6 @@
 package hyperbolic
 
 import (
-	"fmt"
-
 	"calib/fit"
 	"calib/internal/dataset/names"
 	"calib/internal/lsq"
@@ -17,29 +15,23 @@ import (
 // weighs the same and one size off the line does not bend it. Parameters: alpha, beta, and r_inf = 1/β [B/s], the rate
 // of long messages; pair_spread_small and pair_spread_large (addPairSpread). Its Fit carries the pair matrix. Source:
 // Hockney 1994, The communication challenge for MPP, Parallel Computing 20, 389-398; Stoica, Sultan, Keyes 1994, eq. 4.
-type Hockney struct{}
+var Hockney = fit.Model{Name: "hockney", Needs: []string{names.Pingpong}, Fit: fitHockney, Plots: hockneyPlots}
 
-// Name implements fit.Model.
-func (Hockney) Name() string { return "hockney" }
-
-// Needs implements fit.Model.
-func (Hockney) Needs() []string { return []string{names.Pingpong} }
-
-// Fit implements fit.Model. It returns fit.ErrNeeds for fewer than three sizes.
-func (m Hockney) Fit(p *fit.Prepared) (*params.Fit, error) {
-	q, err := p.Pingpong(m.Name(), 3)
+// fitHockney returns fit.ErrNeeds for fewer than three sizes.
+func fitHockney(p *fit.Prepared) (*params.Fit, error) {
+	q, err := p.Pingpong("hockney", 3)
 	if err != nil {
 		return nil, err
 	}
 	l, sol, err := lsq.HuberLine(q.Sizes, q.Times.Values)
 	if err != nil {
-		return nil, fmt.Errorf("model %s: %w", m.Name(), err)
+		return nil, err
 	}
 	reps := q.Times.Apply(func(y []float64) ([]float64, error) {
 		r, _, err := lsq.HuberLine(q.Sizes, y)
 		return []float64{r.C0, r.C1, 1 / r.C1}, err
 	})
-	r := q.New(p, m.Name(), "Hockney 1994; Stoica, Sultan, Keyes 1994 eq. 4")
+	r := q.New(p, "hockney", "Hockney 1994; Stoica, Sultan, Keyes 1994 eq. 4")
 	r.Found("alpha", "s", "latency of a message", l.C0, q.Times.Interval(l.C0, reps, 0), p.OneMessage(1)...)
 	r.Found("beta", "s/B", "time per byte", l.C1, q.Times.Interval(l.C1, reps, 1))
 	if ci := q.Times.Interval(1/l.C1, reps, 2); l.C1 > 0 {
@@ -55,8 +47,7 @@ func (m Hockney) Fit(p *fit.Prepared) (*params.Fit, error) {
 	}), nil
 }
 
-// Plots implements fit.Plotter.
-func (Hockney) Plots(f *params.Fit) []params.Plot {
+func hockneyPlots(f *params.Fit) []params.Plot {
 	curves := fit.TwoParameterCurve(f, "Hockney", "alpha", "beta", messageSizes(f), func(x, a, b float64) float64 { return a + b*x })
 	return timeBySize(f, "Hockney", fit.Misses("Hockney's line, "+fit.ValueWords(f, "alpha")+" + "+fit.ValueWords(f, "beta")+
 		"·x, a rate of "+fit.ValueWords(f, "r_inf")+", is", f.Of(params.Time)...), curves)

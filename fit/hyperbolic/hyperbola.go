@@ -25,13 +25,7 @@ import (
 //
 // Residuals and quality are those of eq. 3 with the limits; a note gives the misfit of the joint estimate. Source:
 // Stoica, Sultan, Keyes 1994, eq. 3, 16, 17.
-type Hyperbola struct{}
-
-// Name implements fit.Model.
-func (Hyperbola) Name() string { return "hyperbola" }
-
-// Needs implements fit.Model.
-func (Hyperbola) Needs() []string { return []string{names.Pingpong} }
+var Hyperbola = fit.Model{Name: "hyperbola", Needs: []string{names.Pingpong}, Fit: fitHyperbola, Plots: hyperbolaPlots}
 
 const (
 	// flatShare is by how much T may exceed its value at the smallest size for a size to count as small.
@@ -42,19 +36,19 @@ const (
 	largeSpan = 4
 )
 
-// Fit implements fit.Model. It returns fit.ErrNeeds for fewer than four sizes.
-func (m Hyperbola) Fit(p *fit.Prepared) (*params.Fit, error) {
-	q, err := p.Pingpong(m.Name(), 4)
+// fitHyperbola returns fit.ErrNeeds for fewer than four sizes.
+func fitHyperbola(p *fit.Prepared) (*params.Fit, error) {
+	q, err := p.Pingpong("hyperbola", 4)
 	if err != nil {
 		return nil, err
 	}
-	r := q.New(p, m.Name(), "Stoica, Sultan, Keyes 1994 eq. 3, 17")
+	r := q.New(p, "hyperbola", "Stoica, Sultan, Keyes 1994 eq. 3, 17")
 	small := SmallSizes(q.Sizes, q.Times.Values, q.Packet)
 	large := largeSizes(q.Sizes, q.Times.Values, q.Breaks, q.Packet)
 	limits := func(y []float64) ([]float64, error) { return limitsOf(q.Sizes, y, small, large) }
 	l, err := limits(q.Times.Values)
 	if err != nil {
-		return nil, fmt.Errorf("model %s, limits: %w", m.Name(), err)
+		return nil, fmt.Errorf("model %s, limits: %w", "hyperbola", err)
 	}
 	reps := q.Times.Apply(limits)
 	r.Found("a_prime_limits", "s", "fixed time of a message, limit of small sizes", l[0], q.Times.Interval(l[0], reps, 0), p.OneMessage(1)...)
@@ -210,8 +204,7 @@ func jointHyperbola(x, y, start []float64) (l []float64, condition func() float6
 	return nil, nil, fmt.Errorf("eq. 3 at all sizes: %d steps: %w", maxSteps, lsq.ErrNoConverge)
 }
 
-// Plots implements fit.Plotter.
-func (Hyperbola) Plots(f *params.Fit) []params.Plot {
+func hyperbolaPlots(f *params.Fit) []params.Plot {
 	x := messageSizes(f)
 	curves := fit.TwoParameterCurve(f, "hyperbola", "a_prime_limits", "b_prime_limits", x, params.ServiceTime)
 	a, _, _, okA := f.Parameters["a_prime_joint"].Ends()

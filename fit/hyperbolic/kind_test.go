@@ -50,14 +50,14 @@ func TestGrowthWords(t *testing.T) {
 func TestNetworkNotKnown(t *testing.T) {
 	w := fittest.Sparc()
 	w.Switched, w.Between, w.Rounds = true, 0.15, 3
-	f := fittest.Fit(t, Network{}, w.Dataset(), 200)
+	f := fittest.Fit(t, Network, w.Dataset(), 200)
 	if f.Network.Packets != params.Unknown || !fittest.Notes(f.Findings, params.NetworkUnknown, "More rounds") {
 		t.Errorf("network %+v, findings %v", *f.Network, f.Findings)
 	}
-	fittest.CheckFit(t, Network{}, f)
+	fittest.CheckFit(t, Network, f)
 	w = fittest.Sparc()
 	w.Rounds = 1
-	f = fittest.Fit(t, Network{}, w.Dataset(), 50)
+	f = fittest.Fit(t, Network, w.Dataset(), 50)
 	if f.Network.Packets != params.Unknown || !fittest.Notes(f.Findings, params.NetworkUnknown, "One round has no interval") {
 		t.Errorf("one round: network %+v, findings %v", *f.Network, f.Findings)
 	}
@@ -68,7 +68,7 @@ func TestNetworkTwoPairsThatDiffer(t *testing.T) {
 	w := fittest.Sparc()
 	w.Switched, w.Hosts, w.Disjoint, w.Slow, w.Between = true, 4, true, map[int]float64{2: 2}, 0.002
 	d := w.Dataset()
-	f := fittest.Fit(t, Network{}, d, 200)
+	f := fittest.Fit(t, Network, d, 200)
 	for _, name := range []string{"a_c", "b_c"} {
 		if p := f.Parameters[name]; p.Value != nil || p.Status != params.StatusUnidentifiable || p.Estimate == nil || p.Why != twoPairs || p.Bound == nil {
 			t.Errorf("%s: %+v", name, p)
@@ -110,7 +110,7 @@ func TestNetworkSlowPair(t *testing.T) {
 	if len(slow.Hosts) > 0 || len(slow.Pairs) != 1 || !slow.Pairs[[2]int{2, 3}] {
 		t.Errorf("slow hosts %v, pairs %v", slow.Hosts, slow.Pairs)
 	}
-	f := fittest.Fit(t, Network{}, d, 200)
+	f := fittest.Fit(t, Network, d, 200)
 	if f.LeftOutWhy[fit.WhySlowHost] == 0 || !fittest.Warns(f.Findings, params.SlowPairsCut, "") {
 		t.Errorf("left out %v, findings %v", f.LeftOutWhy, f.Findings)
 	}

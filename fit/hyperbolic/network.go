@@ -38,13 +38,7 @@ import (
 // the differences between rounds.
 //
 // No coefficient is clamped: a negative a_c is reported as such. Source: Stoica, Sultan, Keyes 1994, eq. 16 and 17.
-type Network struct{}
-
-// Name implements fit.Model.
-func (Network) Name() string { return "hyperbolic-network" }
-
-// Needs implements fit.Model.
-func (Network) Needs() []string { return []string{names.Paired} }
+var Network = fit.Model{Name: "hyperbolic-network", Needs: []string{names.Paired}, Fit: fitNetwork, Plots: networkPlots}
 
 const (
 	labelA  = "fixed time of a message in a host"
@@ -59,10 +53,10 @@ const (
 	separation = 2
 )
 
-// Fit implements fit.Model. Of streams alone it gives the time per byte. It returns fit.ErrNeeds with neither bursts
+// fitNetwork returns fit.ErrNeeds with neither bursts
 // nor streams.
-func (m Network) Fit(prepared *fit.Prepared) (*params.Fit, error) {
-	p, err := load(prepared, m.Name(), "Stoica, Sultan, Keyes 1994 eq. 16, 17")
+func fitNetwork(prepared *fit.Prepared) (*params.Fit, error) {
+	p, err := load(prepared, "hyperbolic-network", "Stoica, Sultan, Keyes 1994 eq. 16, 17")
 	if err != nil {
 		return nil, err
 	}
@@ -71,11 +65,11 @@ func (m Network) Fit(prepared *fit.Prepared) (*params.Fit, error) {
 	}
 	fixed, err := p.fitFixed()
 	if err != nil {
-		return nil, fmt.Errorf("model %s, a'(n): %w", m.Name(), err)
+		return nil, fmt.Errorf("model %s, a'(n): %w", "hyperbolic-network", err)
 	}
 	medium, err := p.fitMedium()
 	if err != nil {
-		return nil, fmt.Errorf("model %s, b'(n): %w", m.Name(), err)
+		return nil, fmt.Errorf("model %s, b'(n): %w", "hyperbolic-network", err)
 	}
 	p.fit.Note(params.DelayInA, "a also holds half of the delay L until load separates it")
 	p.withhold(fixed, medium)

@@ -11,9 +11,9 @@ import (
 	"calib/internal/params"
 )
 
-func fitNetwork(t *testing.T, w fittest.Truth) *params.Fit {
+func fitted(t *testing.T, w fittest.Truth) *params.Fit {
 	t.Helper()
-	f, err := Network{}.Fit(fit.Prepare(w.Dataset(), fit.Settings{Replicates: 300}))
+	f, err := Network.Fit(fit.Prepare(w.Dataset(), fit.Settings{Replicates: 300}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,7 +23,7 @@ func fitNetwork(t *testing.T, w fittest.Truth) *params.Fit {
 // Exact data of the paper's cluster give its four published values back (section 4).
 func TestNetworkPublished(t *testing.T) {
 	w := fittest.Sparc()
-	f := fitNetwork(t, w)
+	f := fitted(t, w)
 	fittest.Near(t, "a", fittest.Value(t, f, "a"), 859.52e-6, 1e-5)
 	fittest.Near(t, "a_c", fittest.Value(t, f, "a_c"), 345.60e-6, 1e-5)
 	fittest.Near(t, "b", fittest.Value(t, f, "b"), 1.42e-6, 1e-5)
@@ -48,7 +48,7 @@ func TestNetworkRecovers(t *testing.T) {
 	slowMedium := fittest.Sparc()
 	slowMedium.Host = params.Block{A: 500e-6, B: 0.5e-6}
 	for _, w := range []fittest.Truth{quiet(fittest.Sparc(), 1), quiet(fittest.Sparc(), 2), quiet(fittest.Sparc(), 3), quiet(slowMedium, 4)} {
-		f := fitNetwork(t, w)
+		f := fitted(t, w)
 		fittest.Near(t, "a", fittest.Value(t, f, "a"), w.Host.A, 0.01)
 		fittest.Near(t, "a_c", fittest.Value(t, f, "a_c"), w.Medium.A, 0.02)
 		fittest.Near(t, "b_c", fittest.Value(t, f, "b_c"), w.Medium.B, 0.01)
@@ -62,7 +62,7 @@ func TestNetworkRecovers(t *testing.T) {
 func TestNetworkBottleneckMedium(t *testing.T) {
 	w := fittest.Sparc()
 	w.Host.B, w.Between, w.Within = 0.7e-6, 0.003, 0.01
-	p := fitNetwork(t, w).Parameters["b"]
+	p := fitted(t, w).Parameters["b"]
 	if p.Value != nil || p.Status != params.StatusUnidentifiable ||
 		!strings.HasPrefix(p.Why, "b ≤ b_c: the medium is the bottleneck at n=1") {
 		t.Fatalf("%+v", p)
@@ -76,7 +76,7 @@ func TestNetworkSwitch(t *testing.T) {
 	w := fittest.Sparc()
 	w.Switched, w.Between, w.Within = true, 0.002, 0.01
 	w.Host, w.Medium = params.Block{A: 400e-6, B: 0.60e-6}, params.Block{A: 200e-6, B: 0.35e-6}
-	f := fitNetwork(t, w)
+	f := fitted(t, w)
 	fittest.Near(t, "a", fittest.Value(t, f, "a"), 500e-6, 0.02) // 2a + port
 	ac := f.Parameters["a_c"]
 	if !(ac.CI95[0] <= 0 && ac.CI95[1] >= 0) && *ac.Value*3 > 0.02*1e-3 {
@@ -97,7 +97,7 @@ func TestNetworkOnePair(t *testing.T) {
 	for _, hosts := range []int{2, 3} {
 		w := fittest.Sparc()
 		w.Hosts = hosts
-		f := fitNetwork(t, w)
+		f := fitted(t, w)
 		fittest.Near(t, "a_prime", fittest.Value(t, f, "a_prime"), 2*859.52e-6+345.6e-6, 1e-5)
 		fittest.Near(t, "b_prime", fittest.Value(t, f, "b_prime"), 1.42e-6, 1e-5)
 		for name, top := range map[string]float64{"a": 859.52e-6 + 172.8e-6, "a_c": 2064.64e-6, "b": 1.42e-6, "b_c": 1.42e-6} {
@@ -114,7 +114,7 @@ func TestNetworkOnePair(t *testing.T) {
 func TestNetworkTwo(t *testing.T) {
 	w := fittest.Sparc()
 	w.Hosts = 4
-	f := fitNetwork(t, w)
+	f := fitted(t, w)
 	fittest.Near(t, "a", fittest.Value(t, f, "a"), 859.52e-6, 1e-5)
 	fittest.Near(t, "b", fittest.Value(t, f, "b"), 1.42e-6, 1e-5)
 	fittest.Near(t, "b_c", fittest.Value(t, f, "b_c"), 0.92e-6, 1e-5)
@@ -127,7 +127,7 @@ func TestNetworkSlowHost(t *testing.T) {
 	for slow := range 8 {
 		w := fittest.Sparc()
 		w.Slow, w.Between, w.Within = map[int]float64{slow: 2}, 0.002, 0.01
-		f := fitNetwork(t, w)
+		f := fitted(t, w)
 		p := fit.Prepare(w.Dataset(), fit.Settings{})
 		name := p.HostName(slow)
 		if s := p.Slow(); !fittest.Warns(s.Findings, params.SlowHost, "host "+name+" is slow") ||
@@ -170,7 +170,7 @@ func TestNetworkLeavesOut(t *testing.T) {
 			count += len(s.NS)
 		}
 	}
-	f, err := Network{}.Fit(fit.Prepare(d, fit.Settings{Replicates: 50}))
+	f, err := Network.Fit(fit.Prepare(d, fit.Settings{Replicates: 50}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +203,7 @@ func TestNetworkWithoutStreams(t *testing.T) {
 		}
 	}
 	d.Samples = kept
-	f, err := Network{}.Fit(fit.Prepare(d, fit.Settings{Replicates: 50}))
+	f, err := Network.Fit(fit.Prepare(d, fit.Settings{Replicates: 50}))
 	if err != nil {
 		t.Fatal(err)
 	}

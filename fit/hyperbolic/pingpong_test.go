@@ -20,11 +20,11 @@ func TestHyperbolaExact(t *testing.T) {
 	w := fittest.Sparc()
 	w.Hosts = 2
 	a, b := 2*859.52e-6+345.6e-6, 1.42e-6
-	packets := fitOf(t, Hyperbola{}, w.Dataset())
+	packets := fitOf(t, Hyperbola, w.Dataset())
 	fittest.Near(t, "a' of packets", fittest.Value(t, packets, "a_prime_limits"), a, 1e-4)
 	fittest.Near(t, "b' of packets", fittest.Value(t, packets, "b_prime_limits"), b, 1e-4)
 	w.Exact = true
-	f := fitOf(t, Hyperbola{}, w.Dataset())
+	f := fitOf(t, Hyperbola, w.Dataset())
 	fittest.Near(t, "a', limits", fittest.Value(t, f, "a_prime_limits"), a, 0.01)
 	fittest.Near(t, "b', limits", fittest.Value(t, f, "b_prime_limits"), b, 0.01)
 	fittest.Near(t, "a', joint", fittest.Value(t, f, "a_prime_joint"), a, 1e-5)
@@ -35,7 +35,7 @@ func TestHyperbolaNoise(t *testing.T) {
 	for seed := range uint64(3) {
 		w := fittest.Sparc()
 		w.Exact, w.Seed, w.Between, w.Within, w.Rounds = true, seed+1, 0.003, 0.02, 8
-		f := fitOf(t, Hyperbola{}, w.Dataset())
+		f := fitOf(t, Hyperbola, w.Dataset())
 		for _, name := range []string{"a_prime_limits", "a_prime_joint"} {
 			fittest.Near(t, name, fittest.Value(t, f, name), 2064.64e-6, 0.01)
 		}
@@ -52,14 +52,14 @@ var manySizes = []float64{1, 4, 16, 64, 200, 500, 1000, 2000, 5000, 12000, 30000
 
 func TestHockney(t *testing.T) {
 	line := func(x float64) float64 { return 120e-6 + 8.5e-9*x }
-	f := fitOf(t, Hockney{}, fittest.PairOf(manySizes, line))
+	f := fitOf(t, Hockney, fittest.PairOf(manySizes, line))
 	fittest.Near(t, "alpha", fittest.Value(t, f, "alpha"), 120e-6, 1e-4)
 	fittest.Near(t, "beta", fittest.Value(t, f, "beta"), 8.5e-9, 1e-4)
 	fittest.Near(t, "r_inf", fittest.Value(t, f, "r_inf"), 1/8.5e-9, 1e-4)
 	if *f.Quality.R2 < 1-1e-6 || f.Quality.MaxError > 1e-4 {
 		t.Errorf("quality %+v", f.Quality)
 	}
-	off := fitOf(t, Hockney{}, fittest.PairOf(manySizes, func(x float64) float64 {
+	off := fitOf(t, Hockney, fittest.PairOf(manySizes, func(x float64) float64 {
 		if x == 2000 {
 			return 3 * line(x) // one size of another protocol
 		}
@@ -77,7 +77,7 @@ func TestSegmented(t *testing.T) {
 		}
 		return 300e-6 + 9e-9*x
 	})
-	fn := fitOf(t, Segmented{}, d).Functions["T"]
+	fn := fitOf(t, Segmented, d).Functions["T"]
 	if fn.Form != params.Pieces || len(fn.Coeff) != 6 {
 		t.Fatalf("%+v", fn)
 	}
@@ -95,9 +95,9 @@ func TestSegmented(t *testing.T) {
 
 func TestTooFewSizes(t *testing.T) {
 	d := fittest.PairOf([]float64{1, 1000}, func(x float64) float64 { return 1e-4 + 1e-8*x })
-	for _, m := range []fit.Model{Hockney{}, Hyperbola{}, Segmented{}} {
+	for _, m := range []fit.Model{Hockney, Hyperbola, Segmented} {
 		if _, err := m.Fit(fit.Prepare(d, fit.Settings{})); !errors.Is(err, fit.ErrNeeds) {
-			t.Errorf("%s: %v, want ErrNeeds", m.Name(), err)
+			t.Errorf("%s: %v, want ErrNeeds", m.Name, err)
 		}
 	}
 }
@@ -106,7 +106,7 @@ func TestPairMatrix(t *testing.T) {
 	w := fittest.Sparc()
 	w.Hosts, w.Slow, w.Between, w.Within = 6, map[int]float64{2: 1.5}, 0.002, 0.01
 	d := w.Dataset()
-	f := fitOf(t, Hockney{}, d)
+	f := fitOf(t, Hockney, d)
 	if len(f.Pairs) != 15 {
 		t.Fatalf("%d pairs, want 15", len(f.Pairs))
 	}

@@ -9,8 +9,7 @@ import (
 	"calib/internal/units"
 )
 
-// Plots implements fit.Plotter.
-func (Network) Plots(f *params.Fit) []params.Plot {
+func networkPlots(f *params.Fit) []params.Plot {
 	var out []params.Plot
 	if lo, hi, ok := params.Span(f.Of(params.FixedTime)...); ok {
 		x := fit.Spread(lo, hi, false)

@@ -80,7 +80,7 @@ func rangesOf(f *params.Fit) (slopes, from []float64) {
 // A change of the slope by 2% is found where the data hold it, and none where there is none.
 func TestSegmentedFindsRanges(t *testing.T) {
 	for seed := range uint64(3) {
-		slopes, from := rangesOf(fitOf(t, Segmented{}, rangeData(0.02, 0.003, seed)))
+		slopes, from := rangesOf(fitOf(t, Segmented, rangeData(0.02, 0.003, seed)))
 		if len(slopes) != 5 {
 			t.Errorf("seed %d: breaks %.0f, want five ranges", seed, from)
 			continue
@@ -93,7 +93,7 @@ func TestSegmentedFindsRanges(t *testing.T) {
 			fittest.Near(t, "break", from[i+1], limit, near)
 		}
 		fittest.Near(t, "slope above the last break", slopes[4], 0.98*8.8e-9, 0.005)
-		if slopes, from = rangesOf(fitOf(t, Segmented{}, rangeData(0, 0.003, seed))); len(slopes) != 4 {
+		if slopes, from = rangesOf(fitOf(t, Segmented, rangeData(0, 0.003, seed))); len(slopes) != 4 {
 			t.Errorf("seed %d, without the change: breaks %.0f, want four ranges", seed, from)
 		}
 	}
@@ -102,7 +102,7 @@ func TestSegmentedFindsRanges(t *testing.T) {
 // Where noise hides the change, breaks that are given part T all the same, and the hyperbola takes b' above the last.
 func TestSegmentedGivenRanges(t *testing.T) {
 	d := rangeData(0.02, 0.05, 1)
-	found, err := Segmented{}.Fit(fit.Prepare(d, fit.Settings{Replicates: 100}))
+	found, err := Segmented.Fit(fit.Prepare(d, fit.Settings{Replicates: 100}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func TestSegmentedGivenRanges(t *testing.T) {
 		t.Fatalf("breaks %.0f: the noise is too small for this test", from)
 	}
 	settings := fit.Settings{Replicates: 200, Breaks: rangeLimits}
-	given, err := Segmented{}.Fit(fit.Prepare(d, settings))
+	given, err := Segmented.Fit(fit.Prepare(d, settings))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +128,7 @@ func TestSegmentedGivenRanges(t *testing.T) {
 	}) {
 		t.Errorf("findings %v", given.Findings)
 	}
-	h, err := Hyperbola{}.Fit(fit.Prepare(d, settings))
+	h, err := Hyperbola.Fit(fit.Prepare(d, settings))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +138,7 @@ func TestSegmentedGivenRanges(t *testing.T) {
 func TestSegmentedBadBreaks(t *testing.T) {
 	d := fittest.PairOf(manySizes, func(x float64) float64 { return 1e-4 + 1e-8*x })
 	for _, breaks := range [][]float64{{5000, 1000}, {0}, {1e7}, {1000, 2000}} {
-		if _, err := (Segmented{}).Fit(fit.Prepare(d, fit.Settings{Breaks: breaks})); !errors.Is(err, fit.ErrBreaks) {
+		if _, err := Segmented.Fit(fit.Prepare(d, fit.Settings{Breaks: breaks})); !errors.Is(err, fit.ErrBreaks) {
 			t.Errorf("%.0f: %v, want ErrBreaks", breaks, err)
 		}
 	}
@@ -147,8 +147,8 @@ func TestSegmentedBadBreaks(t *testing.T) {
 // BenchmarkWide fits models of one message to 490 sizes, with the bootstrap as calib fit has it.
 func BenchmarkWide(b *testing.B) {
 	d := rangeData(0.02, 0.003, 1)
-	for _, models := range [][]fit.Model{{Segmented{}}, {Hyperbola{}}, {Hockney{}, Hyperbola{}, Segmented{}, Tails{}}} {
-		b.Run(fmt.Sprintf("%d_%s", len(models), models[0].Name()), func(b *testing.B) {
+	for _, models := range [][]fit.Model{{Segmented}, {Hyperbola}, {Hockney, Hyperbola, Segmented, Tails}} {
+		b.Run(fmt.Sprintf("%d_%s", len(models), models[0].Name), func(b *testing.B) {
 			for b.Loop() {
 				if _, errs := fit.Run(models, d, fit.Settings{}); len(errs) > 0 {
 					b.Fatal(errs)

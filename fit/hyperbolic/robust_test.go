@@ -115,7 +115,7 @@ func plainSlopes(d *dataset.Dataset) []float64 {
 // robustSlopes are those that the models give: by segment, then Hockney's and both of the hyperbola.
 func robustSlopes(t *testing.T, d *dataset.Dataset) (names []string, values []float64) {
 	t.Helper()
-	fn := fitOf(t, Segmented{}, d).Functions["T"]
+	fn := fitOf(t, Segmented, d).Functions["T"]
 	for i := 1; ; i++ {
 		v, ok := fn.Coeff["c1_"+strconv.Itoa(i)]
 		if !ok {
@@ -123,7 +123,7 @@ func robustSlopes(t *testing.T, d *dataset.Dataset) (names []string, values []fl
 		}
 		names, values = append(names, fmt.Sprintf("segment %d", i)), append(values, v)
 	}
-	h, y := fitOf(t, Hockney{}, d), fitOf(t, Hyperbola{}, d)
+	h, y := fitOf(t, Hockney, d), fitOf(t, Hyperbola, d)
 	names = append(names, "hockney beta", "b' limits", "b' joint", "hockney alpha", "a' limits", "a' joint")
 	return names, append(values, fittest.Value(t, h, "beta"), fittest.Value(t, y, "b_prime_limits"), fittest.Value(t, y, "b_prime_joint"),
 		fittest.Value(t, h, "alpha"), fittest.Value(t, y, "a_prime_limits"), fittest.Value(t, y, "a_prime_joint"))

@@ -1,7 +1,6 @@
 package hyperbolic
 
 import (
-	"fmt"
 	"strings"
 
 	"calib/fit"
@@ -18,29 +17,23 @@ import (
 //
 // Its function "T" is of form.Pieces. Domain holds the sizes seen: "bytes", and "bytes_i" by segment. Beside it stands
 // the parameter send_buffer, up to which a sender does not wait for T (addSendBuffer).
-type Segmented struct{}
+var Segmented = fit.Model{Name: "segmented", Needs: []string{names.Pingpong}, Fit: fitSegmented, Plots: segmentedPlots}
 
-// Name implements fit.Model.
-func (Segmented) Name() string { return "segmented" }
-
-// Needs implements fit.Model.
-func (Segmented) Needs() []string { return []string{names.Pingpong} }
-
-// Fit implements fit.Model. It returns fit.ErrNeeds for fewer than three sizes.
-func (m Segmented) Fit(p *fit.Prepared) (*params.Fit, error) {
-	q, err := p.Pingpong(m.Name(), 3)
+// fitSegmented returns fit.ErrNeeds for fewer than three sizes.
+func fitSegmented(p *fit.Prepared) (*params.Fit, error) {
+	q, err := p.Pingpong("segmented", 3)
 	if err != nil {
 		return nil, err
 	}
 	seg, err := lsq.FitSegments(q.Sizes, q.Times.Values, q.Breaks)
 	if err != nil {
-		return nil, fmt.Errorf("model %s: %w", m.Name(), err)
+		return nil, err
 	}
 	source := "piecewise linear, BIC (Hall, Osborn, Sakkas 2013)"
 	if len(q.Breaks) > 0 {
 		source = "piecewise linear, breaks given"
 	}
-	r := q.New(p, m.Name(), source)
+	r := q.New(p, "segmented", source)
 	r.Functions["T"] = fit.SegmentsFunction(r, "time of a message by its size, idle network", q.Sizes, q.Times, q.Times.Replicates, seg)
 	for _, g := range seg.Segments {
 		if g.Flat {
@@ -114,8 +107,7 @@ func addSendBuffer(r *fit.Result, p *fit.Prepared) {
 	r.Found("send_buffer", "B", "room the kernel keeps for what is sent; a send of less returns at once", v, ci)
 }
 
-// Plots implements fit.Plotter.
-func (Segmented) Plots(f *params.Fit) []params.Plot {
+func segmentedPlots(f *params.Fit) []params.Plot {
 	fn, series := f.Functions["T"], f.Named("T(x)")
 	says := fit.Misses("The segments, "+strings.TrimPrefix(fn.Words("T"), "T(x) = ")+", are", series)
 	return timeBySize(f, "segments", says, fit.FunctionCurve("segments", fn, series, 0, true))

@@ -16,7 +16,7 @@ func TestPairSpread(t *testing.T) {
 		w := fittest.Sparc()
 		w.Hosts, w.Rounds, w.Reps, w.Disjoint, w.Permuted, w.Sizes = 16, 12, 5, true, permuted, []float64{1, 100, 1400, 144800, 1448000}
 		w.Between, w.Drift, w.Pair = 0.005, 0.02, 0.03
-		f := fittest.Fit(t, Hockney{}, w.Dataset(), 50)
+		f := fittest.Fit(t, Hockney, w.Dataset(), 50)
 		for _, name := range []string{"pair_spread_small", "pair_spread_large"} {
 			q := f.Parameters[name]
 			if q.Value == nil || q.CI95 == nil || q.CI95[0] > 0.03 || q.CI95[1] < 0.03 || math.Abs(*q.Value-0.03) > 0.02 {
@@ -26,7 +26,7 @@ func TestPairSpread(t *testing.T) {
 	}
 	w := fittest.Sparc()
 	w.Disjoint, w.Reps = true, 5
-	f := fittest.Fit(t, Hockney{}, w.Dataset(), 50)
+	f := fittest.Fit(t, Hockney, w.Dataset(), 50)
 	if q := f.Parameters["pair_spread_small"]; q.Status != params.StatusBound && (q.Value == nil || *q.Value > 1e-6) {
 		t.Errorf("equal pairs: %+v", q)
 	}
@@ -41,7 +41,7 @@ func TestLabTerms(t *testing.T) {
 		for i := range d.Header.Hosts {
 			d.Header.Hosts[i].Env = map[string]string{"nic.name": device, "nic.driver": "tun"}
 		}
-		q := fittest.Fit(t, Hyperbola{}, d, 50).Parameters["a_prime_limits"]
+		q := fittest.Fit(t, Hyperbola, d, 50).Parameters["a_prime_limits"]
 		terms := map[string]params.Term{}
 		for _, term := range q.Budget {
 			terms[term.Name] = term

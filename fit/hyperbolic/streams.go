@@ -33,7 +33,7 @@ func connectionsOf(b *fit.Batch) int64 { return cmp.Or(b.Point[names.FactorConne
 // the streams of messages in p.messages. It returns those that give b'(n).
 func (p *paired) loadStreams() []fit.Batch {
 	var windows, older []fit.Batch
-	for _, b := range p.fit.Complete(p.prepared.Batches(names.Paired, names.PhaseStream), false) {
+	for _, b := range p.fit.Complete(p.fit.Prepared.Batches(names.Paired, names.PhaseStream), false) {
 		if counted(&b) {
 			windows = append(windows, b)
 		} else {

@@ -21,13 +21,7 @@ import (
 //
 // Source: David and Nagaraja 2003, Order Statistics, section 7.1; Hoefler and Belli 2015, Scientific Benchmarking of
 // Parallel Computing Systems, rule 8.
-type Tails struct{}
-
-// Name implements fit.Model.
-func (Tails) Name() string { return "tails" }
-
-// Needs implements fit.Model.
-func (Tails) Needs() []string { return []string{names.Pingpong} }
+var Tails = fit.Model{Name: "tails", Needs: []string{names.Pingpong}, Fit: fitTails, Plots: tailsPlots}
 
 // tails are the quantiles that are fitted.
 var tails = [...]struct {
@@ -35,13 +29,13 @@ var tails = [...]struct {
 	p           float64
 }{{"p99", "one message in a hundred", 0.99}, {"p999", "one message in a thousand", 0.999}}
 
-// Fit implements fit.Model. It returns fit.ErrNeeds for fewer than three sizes.
-func (m Tails) Fit(p *fit.Prepared) (*params.Fit, error) {
-	q, err := p.Timings(m.Name(), 3)
+// fitTails returns fit.ErrNeeds for fewer than three sizes.
+func fitTails(p *fit.Prepared) (*params.Fit, error) {
+	q, err := p.Timings("tails", 3)
 	if err != nil {
 		return nil, err
 	}
-	r := q.New(p, m.Name(), "David and Nagaraja 2003, section 7.1")
+	r := q.New(p, "tails", "David and Nagaraja 2003, section 7.1")
 	sorted := make([][]float64, len(q.Sizes)) // half round trips by size
 	resample.Each(len(sorted), func(i int) { sorted[i] = q.Sorted(i) })
 	for _, t := range tails {
@@ -103,8 +97,7 @@ func tailBySize(r *fit.Result, name, words string, s *params.Series, breaks []fl
 	return fn, true
 }
 
-// Plots implements fit.Plotter.
-func (Tails) Plots(f *params.Fit) []params.Plot {
+func tailsPlots(f *params.Fit) []params.Plot {
 	series := slices.Clone(f.Of(params.TailTime))
 	if len(series) == 0 {
 		return nil

@@ -21,17 +21,11 @@ import (
 // follower takes more to wake up, and of what caches and clocks lost on both. Tam and Wang count the way in which a
 // receiver learns of a message, by polling or by being woken, to U_r. calib's U_r is the receiving call alone, so that
 // the wake-up is in L. Source: Tam, Wang 2000, section 3.2.
-type Wakeup struct{}
+var Wakeup = fit.Model{Name: "wakeup", Needs: []string{names.Wakeup}, Fit: fitWakeup}
 
-// Name implements fit.Model.
-func (Wakeup) Name() string { return "wakeup" }
-
-// Needs implements fit.Model.
-func (Wakeup) Needs() []string { return []string{names.Wakeup} }
-
-// Fit implements fit.Model. It returns fit.ErrNeeds without blocking round trips.
-func (m Wakeup) Fit(p *fit.Prepared) (*params.Fit, error) {
-	r := p.New(m.Name(), names.Wakeup, "Tam, Wang 2000 section 3.2")
+// fitWakeup returns fit.ErrNeeds without blocking round trips.
+func fitWakeup(p *fit.Prepared) (*params.Fit, error) {
+	r := p.New("wakeup", names.Wakeup, "Tam, Wang 2000 section 3.2")
 	var t resample.Table[string]
 	var used [][]fit.Batch
 	for _, phase := range []string{names.PhaseBlocking, names.PhasePolling, names.PhaseIdle, names.PhaseIdleAwake} {
@@ -43,7 +37,7 @@ func (m Wakeup) Fit(p *fit.Prepared) (*params.Fit, error) {
 		used = append(used, lines)
 	}
 	if _, ok := t.Index[names.PhaseBlocking]; !ok {
-		return nil, fit.Needs(m.Name(), "no blocking round trips without loss")
+		return nil, fit.Needs("no blocking round trips without loss")
 	}
 	r.Account(used...)
 	est, err := fit.Resample(r, &t, "no round trips without loss")

@@ -16,11 +16,11 @@ import (
 func TestWakeup(t *testing.T) {
 	made := func(phases map[string]float64) *dataset.Dataset { return fittest.Wakeups(8, phases) }
 	whole := made(map[string]float64{names.PhaseBlocking: 12e3, names.PhasePolling: 7e3, names.PhaseIdle: 40e3, names.PhaseIdleAwake: 14e3})
-	f, err := Wakeup{}.Fit(fit.Prepare(whole, fit.Settings{}))
+	f, err := Wakeup.Fit(fit.Prepare(whole, fit.Settings{}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	fittest.CheckFit(t, Wakeup{}, f)
+	fittest.CheckFit(t, Wakeup, f)
 	for name, want := range map[string]float64{"wakeup": 5e-6, "after_idle": 28e-6, "after_idle_awake": 2e-6} {
 		p := f.Parameters[name]
 		if p.Value == nil || math.Abs(*p.Value-want) > 0.3e-6 || p.CI95 == nil || p.CI95[0] > want || p.CI95[1] < want {
@@ -32,7 +32,7 @@ func TestWakeup(t *testing.T) {
 			t.Errorf("no finding %s", code)
 		}
 	}
-	f, err = Wakeup{}.Fit(fit.Prepare(made(map[string]float64{names.PhaseBlocking: 12e3, names.PhaseIdle: 40e3}), fit.Settings{}))
+	f, err = Wakeup.Fit(fit.Prepare(made(map[string]float64{names.PhaseBlocking: 12e3, names.PhaseIdle: 40e3}), fit.Settings{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,11 +53,11 @@ func TestTails(t *testing.T) {
 				d.Samples = append(d.Samples, fittest.HalfTrips(rng, names.Pingpong, "", x, round, n, 10e3+float64(x)))
 			}
 		}
-		f, err := Tails{}.Fit(fit.Prepare(d, fit.Settings{}))
+		f, err := Tails.Fit(fit.Prepare(d, fit.Settings{}))
 		if err != nil {
 			t.Fatal(err)
 		}
-		fittest.CheckFit(t, Tails{}, f)
+		fittest.CheckFit(t, Tails, f)
 		return f
 	}
 	for _, c := range []struct{ n, p99, p999 int }{{500, 4, 4}, {100, 4, 0}, {20, 0, 0}} {

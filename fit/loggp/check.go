@@ -80,7 +80,7 @@ func (p *prttData) identity(gap *gapFit, send, receive *busyTime, latency float6
 // pingpong notes how far half of PRTT(1,0,s) is from the half round trips of pingpong, at the sizes of both.
 func (p *prttData) pingpong() {
 	times := map[float64][]float64{}
-	for _, b := range p.prepared.LineBatches(names.Pingpong, "") {
+	for _, b := range p.fit.Prepared.LineBatches(names.Pingpong, "") {
 		if s := float64(b.Point[names.FactorBytes]); !b.Spoiled() && b.Timings() > 0 {
 			times[s] = append(times[s], stats.Median(fit.Seconds(b.Lines[0].NS)))
 		}

@@ -99,7 +99,7 @@ func (p *prttData) fitGap() (*gapFit, error) {
 	})
 	c := g.coefficients()
 	small := c[0] + c[1]
-	p.fit.Found("g", "s", "gap between messages of 1 byte", small, p.times.Interval(small, reps, len(c)), p.prepared.Interval(1)...)
+	p.fit.Found("g", "s", "gap between messages of 1 byte", small, p.times.Interval(small, reps, len(c)), p.fit.Prepared.Interval(1)...)
 	long, ci := c[len(c)-1], p.times.Interval(c[len(c)-1], reps, len(c)-1)
 	full := p.fromFull(long, sizes, values)
 	if full {
@@ -225,7 +225,7 @@ func (p *prttData) latency(send, receive *busyTime) float64 {
 		o, q := send.reps[i], receive.reps[i]
 		reps = append(reps, []float64{r[first.one]/2 - o[0] - q[0] - (o[1]+q[1])*first.bytes})
 	}
-	p.fit.Found("L", "s", label, v, p.times.Interval(v, reps, 0), p.prepared.OneMessage(1)...)
+	p.fit.Found("L", "s", label, v, p.times.Interval(v, reps, 0), p.fit.Prepared.OneMessage(1)...)
 	if v <= 0 {
 		const why = "the overheads, measured with pauses between messages, are longer than half the round trip of messages in a row: " +
 			"some of a host's work is counted twice, or waking up from a pause is"

@@ -33,13 +33,7 @@ import (
 //
 // Source: Alexandrov, Ionescu, Schauser, Scheiman 1997, LogGP, J. Parallel Distrib. Comput. 44(1), 71-79; Hoefler,
 // Lichei, Rehm 2007, Low-overhead LogGP parameter assessment for modern interconnection networks, IPDPS (PRTT).
-type LogGP struct{}
-
-// Name implements fit.Model.
-func (LogGP) Name() string { return "loggp" }
-
-// Needs implements fit.Model.
-func (LogGP) Needs() []string { return []string{names.PRTT} }
+var LogGP = fit.Model{Name: "loggp", Needs: []string{names.PRTT}, Fit: fitLogGP, Plots: logGPPlots}
 
 // prttKey is a point: n messages of a size; messages is 0 for timed calls.
 type prttKey struct {
@@ -49,13 +43,12 @@ type prttKey struct {
 
 // prttData is what prtt measured.
 type prttData struct {
-	fit      *fit.Result
-	prepared *fit.Prepared
-	table    resample.Table[prttKey]
-	times    *resample.Estimates
-	packet   float64
-	gaps     []slope // ascending in size
-	over     map[string][]slope
+	fit    *fit.Result
+	table  resample.Table[prttKey]
+	times  *resample.Estimates
+	packet float64
+	gaps   []slope // ascending in size
+	over   map[string][]slope
 }
 
 // slope is the points of (PRTT(n) − PRTT(1))/(n − 1) at one size.
@@ -83,23 +76,23 @@ func sizesOf(qs []slope) []float64 {
 	return out
 }
 
-// Fit implements fit.Model. It returns fit.ErrNeeds without two sizes of one message and of several.
-func (m LogGP) Fit(prepared *fit.Prepared) (*params.Fit, error) {
-	p, err := load(prepared, m.Name())
+// fitLogGP returns fit.ErrNeeds without two sizes of one message and of several.
+func fitLogGP(prepared *fit.Prepared) (*params.Fit, error) {
+	p, err := load(prepared, "loggp")
 	if err != nil {
 		return nil, err
 	}
 	gap, err := p.fitGap()
 	if err != nil {
-		return nil, fmt.Errorf("model %s, gap: %w", m.Name(), err)
+		return nil, fmt.Errorf("model %s, gap: %w", "loggp", err)
 	}
 	send, err := p.fitBusyTime("o_s", "time the sender is busy with a message", names.PhaseSpaced)
 	if err != nil {
-		return nil, fmt.Errorf("model %s: %w", m.Name(), err)
+		return nil, err
 	}
 	receive, err := p.fitBusyTime("o_r", "time the receiver is busy with a message", names.PhaseDelayed)
 	if err != nil {
-		return nil, fmt.Errorf("model %s: %w", m.Name(), err)
+		return nil, err
 	}
 	latency := p.latency(send, receive)
 	p.compareCalls(send, names.PhaseSend)
@@ -121,7 +114,7 @@ func (m LogGP) Fit(prepared *fit.Prepared) (*params.Fit, error) {
 
 // load gathers the points.
 func load(prepared *fit.Prepared, model string) (*prttData, error) {
-	p := &prttData{over: map[string][]slope{}, prepared: prepared,
+	p := &prttData{over: map[string][]slope{},
 		fit: prepared.New(model, names.PRTT, "Alexandrov et al. 1997; Hoefler, Lichei, Rehm 2007")}
 	var used [][]fit.Batch
 	for _, phase := range []string{names.PhasePRTT, names.PhaseSpaced, names.PhaseDelayed, names.PhaseSend, names.PhaseReceive} {
@@ -133,7 +126,7 @@ func load(prepared *fit.Prepared, model string) (*prttData, error) {
 	}
 	p.arrange()
 	if len(p.gaps) < 2 {
-		return nil, fit.Needs(model, "fewer than two sizes with one message and with several, without loss")
+		return nil, fit.Needs("fewer than two sizes with one message and with several, without loss")
 	}
 	p.fit.Account(used...)
 	p.packet, _ = fit.PacketBytes(used...)

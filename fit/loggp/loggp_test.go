@@ -11,9 +11,9 @@ import (
 	"calib/internal/params"
 )
 
-func fitLogGP(t *testing.T, d *dataset.Dataset) *params.Fit {
+func fitted(t *testing.T, d *dataset.Dataset) *params.Fit {
 	t.Helper()
-	f, err := LogGP{}.Fit(fit.Prepare(d, fit.Settings{Replicates: 100}))
+	f, err := LogGP.Fit(fit.Prepare(d, fit.Settings{Replicates: 100}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +24,7 @@ func fitLogGP(t *testing.T, d *dataset.Dataset) *params.Fit {
 func TestLogGPExact(t *testing.T) {
 	w := fittest.Port()
 	w.Senders, w.Streams = nil, false
-	f := fitLogGP(t, w.Dataset())
+	f := fitted(t, w.Dataset())
 	for name, want := range map[string]float64{
 		"L": 150e-6, "o_s": 8.002e-6, "o_r": 12.003e-6, "g": 70.08e-6, "G": 80e-9,
 	} {
@@ -52,7 +52,7 @@ func TestLogGPSegments(t *testing.T) {
 	w := fittest.Port()
 	w.Senders, w.Streams = nil, false
 	w.Gap, w.LongGap = params.Cost{C0: 200e-6, C1: 10e-9}, params.Cost{C0: 90e-6, C1: 120e-9}
-	f := fitLogGP(t, w.Dataset())
+	f := fitted(t, w.Dataset())
 	fittest.Near(t, "g", fittest.Value(t, f, "g"), 200.01e-6, 1e-6)
 	fittest.Near(t, "G", fittest.Value(t, f, "G"), 120e-9, 1e-6)
 	fn := f.Functions["gap"]
@@ -79,7 +79,7 @@ func TestLogGPFewSizes(t *testing.T) {
 			d.Samples = append(d.Samples, s)
 		}
 	}
-	f := fitLogGP(t, d)
+	f := fitted(t, d)
 	fittest.Near(t, "g", fittest.Value(t, f, "g"), 200.01e-6, 1e-6)
 	fittest.Near(t, "G", fittest.Value(t, f, "G"), 120e-9, 1e-6)
 }
@@ -101,13 +101,13 @@ func TestLongGapNeedsTwoPackets(t *testing.T) {
 		return out
 	}
 	upTo := func(most int64) *dataset.Dataset { return with(func(bytes int64) bool { return bytes <= most }) }
-	if p := fitLogGP(t, upTo(1401)).Parameters["G"]; p.Status != params.StatusUnidentifiable || p.Bound == nil || p.Bound[0] > 101e-9 || p.Bound[1] < 240e-9 ||
+	if p := fitted(t, upTo(1401)).Parameters["G"]; p.Status != params.StatusUnidentifiable || p.Bound == nil || p.Bound[0] > 101e-9 || p.Bound[1] < 240e-9 ||
 		!strings.Contains(p.Why, "1401 B, fits into one packet") {
 		t.Errorf("%+v", p)
 	}
-	fittest.Near(t, "G", fittest.Value(t, fitLogGP(t, upTo(5792)), "G"), 240e-9, 1e-3)
+	fittest.Near(t, "G", fittest.Value(t, fitted(t, upTo(5792)), "G"), 240e-9, 1e-3)
 	few := with(func(bytes int64) bool { return bytes == 1 || bytes == 181 || bytes == 5792 })
-	if p := fitLogGP(t, few).Parameters["G"]; p.Status != params.StatusUnidentifiable || p.Bound == nil || p.Bound[0] > 239e-9 || p.Bound[1] < 240e-9 ||
+	if p := fitted(t, few).Parameters["G"]; p.Status != params.StatusUnidentifiable || p.Bound == nil || p.Bound[0] > 239e-9 || p.Bound[1] < 240e-9 ||
 		!strings.Contains(p.Why, "one size above a packet") {
 		t.Errorf("%+v", p)
 	}
@@ -115,7 +115,7 @@ func TestLongGapNeedsTwoPackets(t *testing.T) {
 	// nearly full is G all the same.
 	w.LongGap = params.Cost{C0: 57.92e-6, C1: 200e-9}
 	full := with(func(bytes int64) bool { return bytes == 1 || bytes == 181 || bytes == 1401 || bytes == 5792 })
-	fittest.Near(t, "G", fittest.Value(t, fitLogGP(t, full), "G"), 200e-9, 1e-3)
+	fittest.Near(t, "G", fittest.Value(t, fitted(t, full), "G"), 200e-9, 1e-3)
 }
 
 // What was not measured is not made up: without the spaced form there is no o_s, and L only has a bound.
@@ -132,7 +132,7 @@ func TestLogGPWithoutOverheads(t *testing.T) {
 		}
 		return out
 	}
-	f := fitLogGP(t, only("prtt", "delayed"))
+	f := fitted(t, only("prtt", "delayed"))
 	for _, name := range []string{"L", "o_s"} {
 		if p := f.Parameters[name]; p.Status != params.StatusUnidentifiable || p.Why == "" {
 			t.Errorf("%s: %+v", name, p)
@@ -141,7 +141,7 @@ func TestLogGPWithoutOverheads(t *testing.T) {
 	fittest.Near(t, "half of the round trip bounds L", f.Parameters["L"].Bound[1], 170.005e-6, 1e-6)
 	fittest.Near(t, "o_r", fittest.Value(t, f, "o_r"), 12.003e-6, 1e-6)
 	fittest.Near(t, "g", fittest.Value(t, f, "g"), 70.08e-6, 1e-6)
-	if _, err := (LogGP{}).Fit(fit.Prepare(only("spaced"), fit.Settings{})); !errors.Is(err, fit.ErrNeeds) {
+	if _, err := LogGP.Fit(fit.Prepare(only("spaced"), fit.Settings{})); !errors.Is(err, fit.ErrNeeds) {
 		t.Errorf("without PRTT: %v", err)
 	}
 }
@@ -151,7 +151,7 @@ func TestLogGPAgainstHyperbola(t *testing.T) {
 	w := fittest.Port()
 	w.Senders, w.Streams = nil, false
 	w.Latency = 1e-3 // as long as several packets: the ratio nears 3/4
-	f := fitLogGP(t, w.Dataset())
+	f := fitted(t, w.Dataset())
 	if !fittest.Notes(f.Findings, params.Eq18, "within [3/4, 1] (eq. 18)") {
 		t.Errorf("findings %v", f.Findings)
 	}
@@ -163,7 +163,7 @@ func TestLogGPAgainstHyperbola(t *testing.T) {
 			}
 		}
 	}
-	f = fitLogGP(t, d)
+	f = fitted(t, d)
 	if !fittest.Warns(f.Findings, params.Eq18, "outside [3/4, 1] (eq. 18)") {
 		t.Errorf("findings %v", f.Findings)
 	}
@@ -183,7 +183,7 @@ func TestLogGPIdentity(t *testing.T) {
 	}
 	d.Samples = append(d.Samples, dataset.Sample{Exp: "pingpong", Point: dataset.Point{"bytes": 1}, Ranks: []int{0, 1},
 		NS: []int64{200_000}})
-	f := fitLogGP(t, d)
+	f := fitted(t, d)
 	if !fittest.Warns(f.Findings, params.RoundTripOff, "several stages one after the other") ||
 		!fittest.Notes(f.Findings, params.PingpongAgrees, "from pingpong's half round trip (median of 1 sizes)") {
 		t.Errorf("findings %v", f.Findings)

@@ -25,17 +25,11 @@ const sourceLoGPC = "Moritz, Frank 2001, section 5.1, eq. 7, 14"
 // so that T_c = T + 2·C_n + C_r (section 5.1.1). Nothing of it is fitted. Series hold T_c of every remap beside what
 // the model says (Machine.Cost) of the LogGP parameters of the run, and of a_c and b_c where the network behaves like a
 // shared medium.
-type LoGPC struct{}
+var LoGPC = fit.Model{Name: "logpc", Needs: []string{names.Remap}, Fit: fitLoGPC, Plots: loGPCPlots}
 
-// Name implements fit.Model.
-func (LoGPC) Name() string { return "logpc" }
-
-// Needs implements fit.Model.
-func (LoGPC) Needs() []string { return []string{names.Remap} }
-
-// Fit implements fit.Model. It returns fit.ErrNeeds without a usable remap.
-func (m LoGPC) Fit(p *fit.Prepared) (*params.Fit, error) {
-	d, err := loadRemaps(p, m.Name())
+// fitLoGPC returns fit.ErrNeeds without a usable remap.
+func fitLoGPC(p *fit.Prepared) (*params.Fit, error) {
+	d, err := loadRemaps(p, "logpc")
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +40,7 @@ func (m LoGPC) Fit(p *fit.Prepared) (*params.Fit, error) {
 	}
 	in, err := inputs(p)
 	if err != nil && !errors.Is(err, ErrInputs) {
-		return nil, fmt.Errorf("model %s: %w", m.Name(), err)
+		return nil, err
 	}
 	if err != nil {
 		d.tabulate(func(s setting, measured float64) float64 { return measured })
@@ -64,7 +58,7 @@ func (m LoGPC) Fit(p *fit.Prepared) (*params.Fit, error) {
 // inputs fits what the model takes of others: of LogGP, of messages alone, and of the hyperbolic model.
 func inputs(p *fit.Prepared) (Inputs, error) {
 	var fits []*params.Fit
-	for _, m := range []fit.Model{hyperbolic.Network{}, hyperbolic.Hyperbola{}, LogGP{}} {
+	for _, m := range []fit.Model{hyperbolic.Network, hyperbolic.Hyperbola, LogGP} {
 		f, err := m.Fit(p)
 		switch {
 		case err == nil:

@@ -12,7 +12,7 @@ import (
 // C_n, C_r and the inflation of remaps whose times are known.
 func TestReadsContention(t *testing.T) {
 	w := fittest.Remaps()
-	f := fittest.Fit(t, LoGPC{}, w.Dataset(), 50)
+	f := fittest.Fit(t, LoGPC, w.Dataset(), 50)
 	const ns = 1e-9
 	for suffix, k := range map[string]float64{"": 1.001, "_5000B": 6} {
 		fittest.Within(t, "C_n"+suffix, fittest.Value(t, f, "C_n"+suffix), k*w.Network, ns)
@@ -36,7 +36,7 @@ func TestIncompleteRemaps(t *testing.T) {
 			s.Flags = []string{dataset.FlagRetrans}
 		}
 	}
-	f := fittest.Fit(t, LoGPC{}, d, 50)
+	f := fittest.Fit(t, LoGPC, d, 50)
 	if _, ok := f.Parameters["C_n"]; ok {
 		t.Error("C_n of remaps that are not whole")
 	}
@@ -52,7 +52,7 @@ func TestPredictsRemaps(t *testing.T) {
 	d.Samples = slices.DeleteFunc(d.Samples, func(s dataset.Sample) bool { return s.Exp != "prtt" })
 	w := fittest.Remaps()
 	w.Add(d)
-	f := fittest.Fit(t, LoGPC{}, d, 50)
+	f := fittest.Fit(t, LoGPC, d, 50)
 	for _, s := range f.Of(params.RemapTime) {
 		for _, r := range s.Points {
 			if s.Factors["bytes"] == 1 && s.Factors["destinations"] == 1 {

@@ -8,8 +8,8 @@ import (
 	"calib/internal/params"
 )
 
-// Plots implements fit.Plotter: the remaps of a kind and size, measured and as the model has them.
-func (LoGPC) Plots(f *params.Fit) []params.Plot {
+// loGPCPlots are the remaps of a kind and size, measured and as the model has them.
+func loGPCPlots(f *params.Fit) []params.Plot {
 	type kind struct{ sync, bytes float64 }
 	var kinds []kind
 	of := map[kind][]params.Series{}

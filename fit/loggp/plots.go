@@ -5,8 +5,7 @@ import (
 	"calib/internal/params"
 )
 
-// Plots implements fit.Plotter.
-func (LogGP) Plots(f *params.Fit) []params.Plot {
+func logGPPlots(f *params.Fit) []params.Plot {
 	var out []params.Plot
 	if gap := f.Named(seriesGap); len(gap.Points) > 0 {
 		out = append(out, params.Plot{

@@ -21,12 +21,12 @@ import (
 func TestModelNames(t *testing.T) {
 	seen := map[string]bool{}
 	for _, m := range All {
-		if m.Name() == "" || seen[m.Name()] {
-			t.Errorf("name %q is empty or not unique", m.Name())
+		if m.Name == "" || seen[m.Name] {
+			t.Errorf("name %q is empty or not unique", m.Name)
 		}
-		seen[m.Name()] = true
-		if len(m.Needs()) == 0 {
-			t.Errorf("%s needs nothing", m.Name())
+		seen[m.Name] = true
+		if len(m.Needs) == 0 {
+			t.Errorf("%s needs nothing", m.Name)
 		}
 	}
 	for name := range fit.FormerNames {
@@ -40,7 +40,7 @@ func TestModelsWithoutData(t *testing.T) {
 	empty := &dataset.Dataset{}
 	hollow := &dataset.Dataset{}
 	for _, m := range All {
-		for _, exp := range m.Needs() {
+		for _, exp := range m.Needs {
 			for _, row := range documented(t, "exp") {
 				hollow.Samples = append(hollow.Samples, dataset.Sample{Exp: exp, Phase: row[1], NS: []int64{}})
 			}
@@ -49,7 +49,7 @@ func TestModelsWithoutData(t *testing.T) {
 	for _, m := range All {
 		for _, d := range []*dataset.Dataset{empty, hollow} {
 			if _, err := m.Fit(fit.Prepare(d, fit.Settings{})); !errors.Is(err, fit.ErrNeeds) {
-				t.Errorf("%s without data: %v, want ErrNeeds", m.Name(), err)
+				t.Errorf("%s without data: %v, want ErrNeeds", m.Name, err)
 			}
 		}
 	}
@@ -63,11 +63,11 @@ func TestModelsConform(t *testing.T) {
 	met := map[string]int{}
 	for name, d := range datasets() {
 		for _, m := range All {
-			if lacks(d, m.Needs()) {
+			if lacks(d, m.Needs) {
 				continue
 			}
-			met[m.Name()]++
-			t.Run(name+"/"+m.Name(), func(t *testing.T) {
+			met[m.Name]++
+			t.Run(name+"/"+m.Name, func(t *testing.T) {
 				s := fit.Settings{Replicates: 60}
 				f, err := m.Fit(fit.Prepare(d, s))
 				if err != nil {
@@ -88,8 +88,8 @@ func TestModelsConform(t *testing.T) {
 		}
 	}
 	for _, m := range All {
-		if met[m.Name()] == 0 {
-			t.Errorf("no dataset has what %s needs (%v): add one to datasets()", m.Name(), m.Needs())
+		if met[m.Name] == 0 {
+			t.Errorf("no dataset has what %s needs (%v): add one to datasets()", m.Name, m.Needs)
 		}
 	}
 }
@@ -125,15 +125,15 @@ func TestModelsShare(t *testing.T) {
 		resample.Each(len(All), func(i int) { together[i], failed[i] = All[i].Fit(shared) })
 		for i, m := range All {
 			alone, err := m.Fit(fit.Prepare(d, s))
-			inRun := slices.ContainsFunc(p.Fits, func(f *params.Fit) bool { return f.Model == m.Name() })
+			inRun := slices.ContainsFunc(p.Fits, func(f *params.Fit) bool { return f.Model == m.Name })
 			if (err == nil) != (failed[i] == nil) || (err == nil) != inRun || err != nil && !errors.Is(err, fit.ErrNeeds) {
-				t.Errorf("%s/%s: in the run %t, alone %v, with others %v", name, m.Name(), inRun, err, failed[i])
+				t.Errorf("%s/%s: in the run %t, alone %v, with others %v", name, m.Name, inRun, err, failed[i])
 			}
 			if err != nil || failed[i] != nil {
 				continue
 			}
 			if diff := cmp.Diff(encode(t, alone), encode(t, together[i])); diff != "" {
-				t.Errorf("%s/%s: alone and with others: %s", name, m.Name(), diff)
+				t.Errorf("%s/%s: alone and with others: %s", name, m.Name, diff)
 			}
 		}
 	}

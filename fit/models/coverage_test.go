@@ -22,7 +22,7 @@ func coverage(t *testing.T, w fittest.Truth, runs int, settings fit.Settings) (h
 		"a_prime_limits": 2*w.Host.A + w.Medium.A, "b_prime_limits": w.Host.B,
 		"timer_cost": 31e-9,
 	}
-	models := []fit.Model{hyperbolic.Network{}, hyperbolic.Hyperbola{}, tuning.Timer{}} // the others find none of these
+	models := []fit.Model{hyperbolic.Network, hyperbolic.Hyperbola, tuning.Timer} // the others find none of these
 	for seed := range uint64(runs) {
 		w.Seed = 100 + seed
 		p, errs := fit.Run(models, w.Dataset(), settings)

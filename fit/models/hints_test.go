@@ -15,7 +15,7 @@ import (
 func TestMeasureCommands(t *testing.T) {
 	needs := map[string][]string{}
 	for _, m := range All {
-		needs[m.Name()] = m.Needs()
+		needs[m.Name] = m.Needs
 	}
 	named := func(number string) []string {
 		_, only, _ := strings.Cut((&params.Params{}).Measure(number), " --only ")

@@ -14,7 +14,7 @@ import (
 func TestPartialData(t *testing.T) {
 	byName := map[string]fit.Model{}
 	for _, m := range All {
-		byName[m.Name()] = m
+		byName[m.Name] = m
 	}
 	fitted := 0
 	for seed := range uint64(40) {

@@ -64,8 +64,8 @@ func TestPlotsConform(t *testing.T) {
 		checkPlotsTravel(t, name, run)
 	}
 	for _, m := range All {
-		if _, ok := m.(fit.Plotter); ok != (m.Name() != "timer" && m.Name() != "wakeup") || ok && !met[m.Name()] {
-			t.Errorf("%s: brings plots %t, met with one %t", m.Name(), ok, met[m.Name()])
+		if ok := m.Plots != nil; ok != (m.Name != "timer" && m.Name != "wakeup") || ok && !met[m.Name] {
+			t.Errorf("%s: brings plots %t, met with one %t", m.Name, ok, met[m.Name])
 		}
 	}
 }
@@ -190,12 +190,11 @@ func between(c params.Curve, x float64, log bool) float64 {
 // Plots of an empty fit, or of one whose parameters are missing, are none or can be drawn.
 func TestPlotsOfPartialFits(t *testing.T) {
 	for _, m := range All {
-		p, ok := m.(fit.Plotter)
-		if !ok {
+		if m.Plots == nil {
 			continue
 		}
-		if drawn := p.Plots(&params.Fit{Model: m.Name()}); len(drawn) != 0 {
-			t.Errorf("%s: %d plots of nothing", m.Name(), len(drawn))
+		if drawn := m.Plots(&params.Fit{Model: m.Name}); len(drawn) != 0 {
+			t.Errorf("%s: %d plots of nothing", m.Name, len(drawn))
 		}
 	}
 	tuned, _ := fit.Run(All, settingsDatasets()["settings"], fit.Settings{Replicates: 5})
@@ -203,8 +202,8 @@ func TestPlotsOfPartialFits(t *testing.T) {
 	for _, f := range append(tuned.Fits, clustered.Fits...) {
 		bare := &params.Fit{Model: f.Model, Series: f.Series}
 		for _, m := range All {
-			if p, ok := m.(fit.Plotter); ok && m.Name() == f.Model {
-				for _, q := range p.Plots(bare) {
+			if m.Plots != nil && m.Name == f.Model {
+				for _, q := range m.Plots(bare) {
 					if q.Says == "" || q.ID == "" {
 						t.Errorf("%s: plot %+v", f.Model, q)
 					}

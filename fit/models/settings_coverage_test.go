@@ -30,7 +30,7 @@ func TestSettingsCoverage(t *testing.T) {
 		w := base
 		w.Seed, w.Between, w.Within, w.Longest = 500+seed, 0.005, 0.02, 2048
 		d := fit.Prepare(w.Dataset(), fit.Settings{Replicates: 200})
-		for _, m := range []fit.Model{buffer.Buffer{}, loggp.LogGP{}, tuning.Fragment{}, tuning.Buffer{}, tuning.NoDelay{}} {
+		for _, m := range []fit.Model{buffer.Buffer, loggp.LogGP, tuning.Fragment, tuning.Buffer, tuning.NoDelay} {
 			f, err := m.Fit(d)
 			if err != nil {
 				t.Fatal(err)

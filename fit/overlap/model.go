@@ -32,20 +32,14 @@ import (
 // Measured gains are ratios of steps in turn (I.1) to steps with a second thread (I.3), the model's by eq. 4 with these
 // parameters. f and the overhead are fitted to the times of I.3 alone, the penalty is measured without computing: no
 // gain is fitted, and none of the times of I.1. Source: Strumpen 1994, eq. 1 to 6, figures 19 and 21.
-type Model struct{}
+var Model = fit.Model{Name: names.Overlap, Needs: []string{names.Overlap}, Fit: fitModel, Plots: modelPlots}
 
-// Name implements fit.Model.
-func (Model) Name() string { return names.Overlap }
-
-// Needs implements fit.Model.
-func (Model) Needs() []string { return []string{names.Overlap} }
-
-// Fit implements fit.Model. It returns fit.ErrNeeds without a transfer.
-func (m Model) Fit(p *fit.Prepared) (*params.Fit, error) {
-	d := &data{Result: p.New(m.Name(), names.Overlap, "Strumpen 1994 eq. 3, 4")}
+// fitModel returns fit.ErrNeeds without a transfer.
+func fitModel(p *fit.Prepared) (*params.Fit, error) {
+	d := &data{Result: p.New(names.Overlap, names.Overlap, "Strumpen 1994 eq. 3, 4")}
 	used := d.read()
 	if len(d.sizes(direct)) == 0 {
-		return nil, fit.Needs(m.Name(), "no transfer without loss")
+		return nil, fit.Needs("no transfer without loss")
 	}
 	d.Account(used...)
 	var err error

@@ -12,8 +12,8 @@ import (
 
 func fitted(t *testing.T, w fittest.OverlapTruth) *params.Fit {
 	t.Helper()
-	f := fittest.Fit(t, Model{}, w.Dataset(), 100)
-	fittest.CheckFit(t, Model{}, f)
+	f := fittest.Fit(t, Model, w.Dataset(), 100)
+	fittest.CheckFit(t, Model, f)
 	return f
 }
 
@@ -101,7 +101,7 @@ func TestModelMissing(t *testing.T) {
 	if p := f.Parameters["gamma_h"]; p.Status != params.StatusUnidentifiable {
 		t.Errorf("%+v", p)
 	}
-	if _, err := (Model{}).Fit(fit.Prepare(&dataset.Dataset{}, fit.Settings{})); !errors.Is(err, fit.ErrNeeds) {
+	if _, err := Model.Fit(fit.Prepare(&dataset.Dataset{}, fit.Settings{})); !errors.Is(err, fit.ErrNeeds) {
 		t.Errorf("%v, want ErrNeeds", err)
 	}
 }
@@ -110,7 +110,7 @@ func TestModelMissing(t *testing.T) {
 func TestRead(t *testing.T) {
 	w := fittest.Overlap()
 	d := w.Dataset()
-	p, errs := fit.Run([]fit.Model{Model{}}, d, fit.Settings{Replicates: 50})
+	p, errs := fit.Run([]fit.Model{Model}, d, fit.Settings{Replicates: 50})
 	if len(errs) > 0 {
 		t.Fatal(errs)
 	}

@@ -5,9 +5,9 @@ import (
 	"calib/internal/params"
 )
 
-// Plots implements fit.Plotter: the gain by granularity for each message size, with the model's line and peak; the
+// modelPlots are the gain by granularity for each message size, with the model's line and peak; the
 // transfer by size, by either thread; and the penalty factor (figure 19).
-func (Model) Plots(f *params.Fit) []params.Plot {
+func modelPlots(f *params.Fit) []params.Plot {
 	var out []params.Plot
 	model, err := Read(&params.Params{Fits: []*params.Fit{f}, Parameters: f.Parameters, Functions: f.Functions})
 	for _, s := range f.Of(params.HidingGain) {
@@ -61,5 +61,3 @@ func (Model) Plots(f *params.Fit) []params.Plot {
 	}
 	return out
 }
-
-var _ fit.Plotter = Model{}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"calib/fit"
+	"calib/internal/dataset/names"
 	"calib/internal/params"
 )
 
@@ -32,7 +33,7 @@ type Fitted struct {
 // Read returns the model of a params.json. Parameters that were withheld count as estimated. It returns ErrParameters
 // where there is no fraction, overhead, penalty and time of transfer of any message size.
 func Read(p *params.Params) (*Fitted, error) {
-	i := slices.IndexFunc(p.Fits, func(f *params.Fit) bool { return f.Model == (Model{}).Name() })
+	i := slices.IndexFunc(p.Fits, func(f *params.Fit) bool { return f.Model == names.Overlap })
 	if i < 0 {
 		return nil, fmt.Errorf("%w%s", ErrParameters, p.Hint("t_tr"))
 	}
@@ -94,7 +95,7 @@ func Estimated(p *params.Params) *params.Params {
 	out := *p
 	out.Parameters = maps.Clone(p.Parameters)
 	for name, q := range out.Parameters {
-		if v, ok := q.Raw(); ok && q.Model == (Model{}).Name() {
+		if v, ok := q.Raw(); ok && q.Model == names.Overlap {
 			q.Value = &v
 			out.Parameters[name] = q
 		}

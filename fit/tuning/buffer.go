@@ -24,13 +24,7 @@ import (
 //
 // Exchanges in which both sides send before they receive, and that deadlocked, are listed as notes with the buffers
 // that the kernel granted. Source: Strumpen 1994, section 3.1 (buffer size, simultaneous send; figure 20).
-type Buffer struct{}
-
-// Name implements fit.Model.
-func (Buffer) Name() string { return "buffer" }
-
-// Needs implements fit.Model.
-func (Buffer) Needs() []string { return []string{names.Buffer} }
+var Buffer = fit.Model{Name: "buffer", Needs: []string{names.Buffer}, Fit: fitBuffer, Plots: bufferPlots}
 
 // nearBest is by how much T may exceed the best for a buffer to be good enough.
 const nearBest = 0.05
@@ -68,9 +62,9 @@ type bufferData struct {
 	est     *resample.Estimates
 }
 
-// Fit implements fit.Model. It returns fit.ErrNeeds without a usable timing.
-func (m Buffer) Fit(p *fit.Prepared) (*params.Fit, error) {
-	d := &bufferData{Result: p.New(m.Name(), names.Buffer, "Strumpen 1994, section 3.1"), granted: map[int64]*granted{}}
+// fitBuffer returns fit.ErrNeeds without a usable timing.
+func fitBuffer(p *fit.Prepared) (*params.Fit, error) {
+	d := &bufferData{Result: p.New("buffer", names.Buffer, "Strumpen 1994, section 3.1"), granted: map[int64]*granted{}}
 	var used [][]fit.Batch
 	for _, phase := range []string{names.PhaseOneWay, names.PhaseBoth, names.PhaseInterleaved} {
 		lines := d.Lines(names.Buffer, phase)
@@ -208,8 +202,7 @@ func (d *bufferData) noteDeadlocks(exchanges []*dataset.Sample) {
 	}
 }
 
-// Plots implements fit.Plotter.
-func (Buffer) Plots(f *params.Fit) []params.Plot {
+func bufferPlots(f *params.Fit) []params.Plot {
 	var out []params.Plot
 	all := f.Of(params.BufferedTime)
 	for _, s := range all {

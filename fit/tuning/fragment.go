@@ -17,19 +17,13 @@ import (
 //
 // The interval of the best fragment holds the fragments that at least 2.5% of the bootstrap replicates choose; that of
 // the gain is the gain of the fragment chosen. Source: Strumpen 1994, section 3.1 (fragment size).
-type Fragment struct{}
-
-// Name implements fit.Model.
-func (Fragment) Name() string { return "fragment" }
-
-// Needs implements fit.Model.
-func (Fragment) Needs() []string { return []string{names.Fragment} }
+var Fragment = fit.Model{Name: "fragment", Needs: []string{names.Fragment}, Fit: fitFragment, Plots: fragmentPlots}
 
 type fragmentKey struct{ bytes, fragment int64 }
 
-// Fit implements fit.Model. It returns fit.ErrNeeds without a usable timing.
-func (m Fragment) Fit(p *fit.Prepared) (*params.Fit, error) {
-	r := p.New(m.Name(), names.Fragment, "Strumpen 1994, section 3.1")
+// fitFragment returns fit.ErrNeeds without a usable timing.
+func fitFragment(p *fit.Prepared) (*params.Fit, error) {
+	r := p.New("fragment", names.Fragment, "Strumpen 1994, section 3.1")
 	lines := r.Lines(names.Fragment, "")
 	var t resample.Table[fragmentKey]
 	for i := range lines {
@@ -87,8 +81,7 @@ func fragments(r *fit.Result, est *resample.Estimates, index map[fragmentKey]int
 func bestFragment(bytes int64) string { return "best_fragment_" + fit.SizeName(bytes) }
 func fragmentGain(bytes int64) string { return "fragment_gain_" + fit.SizeName(bytes) }
 
-// Plots implements fit.Plotter.
-func (Fragment) Plots(f *params.Fit) []params.Plot {
+func fragmentPlots(f *params.Fit) []params.Plot {
 	var out []params.Plot
 	for _, s := range f.Of(params.FragmentedTime) {
 		bytes := int64(s.Factors["bytes"])

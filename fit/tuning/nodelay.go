@@ -23,13 +23,7 @@ import (
 // nagle_cost_1449B_2w; nagle_costly counts them. Messages that Nagle's algorithm holds back until the peer's delayed
 // acknowledgement are recognised by how long: 40 ms on Linux, 200 ms elsewhere, or half of it where one message of a
 // round trip is held. Source: Nagle 1984, RFC 896; Strumpen 1994, section 3.1 (TCP_NODELAY).
-type NoDelay struct{}
-
-// Name implements fit.Model.
-func (NoDelay) Name() string { return "nodelay" }
-
-// Needs implements fit.Model.
-func (NoDelay) Needs() []string { return []string{names.NoDelay} }
+var NoDelay = fit.Model{Name: "nodelay", Needs: []string{names.NoDelay}, Fit: fitNoDelay, Plots: noDelayPlots}
 
 const (
 	// costly is the cost above which Nagle's algorithm is worth a warning.
@@ -70,9 +64,9 @@ type nagleData struct {
 	with  []nagleKey // settings measured with Nagle's algorithm and without, those with it
 }
 
-// Fit implements fit.Model. It returns fit.ErrNeeds where no setting was measured both with and without.
-func (m NoDelay) Fit(p *fit.Prepared) (*params.Fit, error) {
-	d := &nagleData{Result: p.New(m.Name(), names.NoDelay, "RFC 896; Strumpen 1994, section 3.1"), raw: map[nagleKey][]float64{}}
+// fitNoDelay returns fit.ErrNeeds where no setting was measured both with and without.
+func fitNoDelay(p *fit.Prepared) (*params.Fit, error) {
+	d := &nagleData{Result: p.New("nodelay", names.NoDelay, "RFC 896; Strumpen 1994, section 3.1"), raw: map[nagleKey][]float64{}}
 	lines := d.Lines(names.NoDelay, "")
 	for i := range lines {
 		if k, ok := nagleKeyOf(lines[i].Lines[0]); ok {
@@ -87,7 +81,7 @@ func (m NoDelay) Fit(p *fit.Prepared) (*params.Fit, error) {
 	}
 	const missing = "no message measured with Nagle's algorithm and without it, both without loss"
 	if len(d.with) == 0 {
-		return nil, fit.Needs(m.Name(), missing)
+		return nil, fit.Needs(missing)
 	}
 	d.Account(lines)
 	var err error
@@ -167,8 +161,7 @@ func (d *nagleData) noteStalls() {
 	}
 }
 
-// Plots implements fit.Plotter.
-func (NoDelay) Plots(f *params.Fit) []params.Plot {
+func noDelayPlots(f *params.Fit) []params.Plot {
 	var out []params.Plot
 	all := f.Of(params.NagleTime)
 	for _, s := range all {

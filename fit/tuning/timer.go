@@ -14,17 +14,11 @@ import (
 // Timer is the instrument: timer_cost [s], one reading of the clock, which every timing includes once, as the median
 // over blocks of calls in a row; and timer_resolution [s], the smallest step the clock was seen to take, as the median
 // over hosts and rounds. Clock offsets between hosts that were found on the way are summed up in a note.
-type Timer struct{}
+var Timer = fit.Model{Name: "timer", Needs: []string{names.Clock}, Fit: fitTimer}
 
-// Name implements fit.Model.
-func (Timer) Name() string { return "timer" }
-
-// Needs implements fit.Model.
-func (Timer) Needs() []string { return []string{names.Clock} }
-
-// Fit implements fit.Model. It returns fit.ErrNeeds without blocks of calls.
-func (m Timer) Fit(p *fit.Prepared) (*params.Fit, error) {
-	r := p.New(m.Name(), names.Clock, "median over blocks of calls")
+// fitTimer returns fit.ErrNeeds without blocks of calls.
+func fitTimer(p *fit.Prepared) (*params.Fit, error) {
+	r := p.New("timer", names.Clock, "median over blocks of calls")
 	var t resample.Table[string]
 	blocks := r.Usable(p.LineBatches(names.Clock, names.PhaseCost))
 	for i := range blocks {
@@ -40,7 +34,7 @@ func (m Timer) Fit(p *fit.Prepared) (*params.Fit, error) {
 		t.AddTeam(t.OneWay(names.PhaseCost), b.Team(), 0, b.Round, b.Timings(), v...)
 	}
 	if t.Len() == 0 {
-		return nil, fit.Needs(m.Name(), "no blocks of clock readings")
+		return nil, fit.Needs("no blocks of clock readings")
 	}
 	steps := r.Usable(p.LineBatches(names.Clock, names.PhaseStep))
 	for i := range steps {

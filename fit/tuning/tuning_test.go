@@ -22,7 +22,7 @@ func fitSettings(t *testing.T, m fit.Model, w fittest.PortTruth) *params.Fit {
 
 func TestFragmentExact(t *testing.T) {
 	w := fittest.Port()
-	f := fitSettings(t, Fragment{}, w)
+	f := fitSettings(t, Fragment, w)
 	// 40 µs a fragment and 100 ns a byte of it: √(M·40 µs/100 ns) is 2.5 KiB of 16 KiB and 5 KiB of 64 KiB
 	for name, want := range map[string]float64{"best_fragment_16KiB": 2048, "best_fragment_64KiB": 4096} {
 		if got := fittest.Value(t, f, name); got != want {
@@ -34,7 +34,7 @@ func TestFragmentExact(t *testing.T) {
 		t.Errorf("%d points of 64 KiB, want 9", n)
 	}
 	w.FragmentCost = 1
-	f = fitSettings(t, Fragment{}, w)
+	f = fitSettings(t, Fragment, w)
 	if fittest.Value(t, f, "best_fragment_16KiB") != 16384 || fittest.Value(t, f, "fragment_gain_16KiB") != 0 ||
 		!fittest.Notes(f.Findings, params.OneFragment, "16 KiB is fastest in one piece") {
 		t.Errorf("costly fragments: %+v", f.Parameters)
@@ -45,7 +45,7 @@ func TestFragmentExact(t *testing.T) {
 func TestFragmentInterval(t *testing.T) {
 	w := fittest.Port()
 	w.Between, w.Within = 0.03, 0.05
-	p := fitSettings(t, Fragment{}, w).Parameters["best_fragment_64KiB"]
+	p := fitSettings(t, Fragment, w).Parameters["best_fragment_64KiB"]
 	if p.CI95 == nil || !(p.CI95[0] <= 4096 && 4096 <= p.CI95[1] && p.CI95[1] > p.CI95[0]) {
 		t.Errorf("%+v %v", p, p.CI95)
 	}
@@ -60,14 +60,14 @@ func TestFragmentWithoutWhole(t *testing.T) {
 			s.Flags = []string{dataset.FlagRetrans}
 		}
 	}
-	f, err := Fragment{}.Fit(fit.Prepare(d, fit.Settings{Replicates: 50}))
+	f, err := Fragment.Fit(fit.Prepare(d, fit.Settings{Replicates: 50}))
 	if err != nil || f.Parameters["fragment_gain_64KiB"].Status != params.StatusUnidentifiable {
 		t.Errorf("%v, %+v", err, f.Parameters["fragment_gain_64KiB"])
 	}
 }
 
 func TestBuffer(t *testing.T) {
-	f := fitSettings(t, Buffer{}, fittest.Port())
+	f := fitSettings(t, Buffer, fittest.Port())
 	// T grows by 4%·M/s, and by up to 30% below 16 KiB
 	for name, want := range map[string]float64{
 		"smallest_buffer_1KiB": 16384, "smallest_buffer_64KiB": 65536,
@@ -107,7 +107,7 @@ func TestBufferKernelOnly(t *testing.T) {
 			}
 		}
 	}
-	f, err := Buffer{}.Fit(fit.Prepare(d, fit.Settings{Replicates: 50}))
+	f, err := Buffer.Fit(fit.Prepare(d, fit.Settings{Replicates: 50}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func TestBufferKernelOnly(t *testing.T) {
 }
 
 func TestNoDelay(t *testing.T) {
-	f := fitSettings(t, NoDelay{}, fittest.Port())
+	f := fitSettings(t, NoDelay, fittest.Port())
 	if got := fittest.Value(t, f, "nagle_costly"); got != 3 {
 		t.Errorf("nagle_costly = %g, want 3: %v", got, f.Findings)
 	}
@@ -130,7 +130,7 @@ func TestNoDelay(t *testing.T) {
 	}
 	w := fittest.Port()
 	w.Nagle = false
-	f = fitSettings(t, NoDelay{}, w)
+	f = fitSettings(t, NoDelay, w)
 	if fittest.Value(t, f, "nagle_costly") != 0 || fittest.Notes(f.Findings, params.DelayedAck, "delayed acknowledgement") {
 		t.Errorf("findings %v", f.Findings)
 	}
@@ -139,7 +139,7 @@ func TestNoDelay(t *testing.T) {
 func TestNoDelayNeedsBoth(t *testing.T) {
 	d := &dataset.Dataset{Samples: []dataset.Sample{{Exp: "nodelay", Point: dataset.Point{"bytes": 100, "nagle": 1},
 		Ranks: []int{0, 1}, NS: []int64{5}}}}
-	if _, err := (NoDelay{}).Fit(fit.Prepare(d, fit.Settings{})); !errors.Is(err, fit.ErrNeeds) {
+	if _, err := NoDelay.Fit(fit.Prepare(d, fit.Settings{})); !errors.Is(err, fit.ErrNeeds) {
 		t.Errorf("%v, want ErrNeeds", err)
 	}
 }
