@@ -64,7 +64,7 @@ test: setup bin/modules build
 	$(GO) test -count=1 -p 1 -timeout 30m $(ALONE)
 
 # The packages with goroutines, under the race detector, one at a time: it is slow, and they time packets. It needs a C compiler.
-RACE := agent transport transport/sim run/coord internal/launch internal/join internal/certs internal/rundir internal/dataset internal/machine \
+RACE := agent transport transport/sim run/coord internal/launch internal/certs internal/rundir internal/dataset internal/machine \
 	internal/lab internal/lsq fit/resample run cmd/calib/internal/command cmd/calib/internal/history cmd/calib/internal/measuring
 race: setup bin/modules
 	@command -v gcc >/dev/null || { echo "race: the race detector needs a C compiler. As root, on Debian: apt-get install gcc libc6-dev" >&2; exit 1; }

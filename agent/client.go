@@ -17,7 +17,7 @@ import (
 	"calib/agent/internal/controlv1"
 	"calib/bench"
 	"calib/internal/dataset"
-	"calib/internal/environ"
+	"calib/internal/machine"
 	"calib/internal/plane"
 )
 
@@ -125,7 +125,7 @@ func (c *Client) Hello(ctx context.Context) (dataset.Host, error) {
 		return dataset.Host{}, versionError(c.host, what, r.Version, r.Build)
 	}
 	c.alive.Do(func() { c.ended.Go(c.keep) })
-	env, now := environ.Split(r.Env)
+	env, now := machine.Split(r.Env)
 	return dataset.Host{
 		Name: r.Name, Addr: r.DataAddr, Version: r.Version, Build: r.Build, Env: env, Now: now, CPU: r.Cpu, Arch: r.Env["arch"],
 		Boot: r.Boot, Clock: r.Clock, MostBytes: r.Limits.GetMaxBytes(), Consent: r.Consent,

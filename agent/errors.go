@@ -8,7 +8,7 @@ import (
 	"connectrpc.com/connect"
 
 	"calib/agent/internal/controlv1"
-	"calib/internal/environ"
+	"calib/internal/machine"
 )
 
 // Protocol is the version of the control protocol. Two builds work together if and only if theirs are equal.
@@ -64,9 +64,9 @@ var faults = map[kind]struct {
 // version has no other way to learn it.
 func fault(k kind, format string, args ...any) error {
 	e := connect.NewError(faults[k].code, fmt.Errorf(format, args...))
-	build, _ := environ.BuildHash() // an unreadable executable must not hide the fault itself
+	build, _ := machine.BuildHash() // an unreadable executable must not hide the fault itself
 	detail, err := connect.NewErrorDetail(&controlv1.Fault{
-		Kind: k, Protocol: Protocol, Version: environ.Version(), Build: build,
+		Kind: k, Protocol: Protocol, Version: machine.Version(), Build: build,
 	})
 	if err == nil {
 		e.AddDetail(detail)

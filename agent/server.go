@@ -15,7 +15,7 @@ import (
 	"calib/agent/internal/controlv1"
 	"calib/bench"
 	"calib/internal/dataset"
-	"calib/internal/environ"
+	"calib/internal/machine"
 )
 
 // ServerOptions configure an agent. Zero values mean what their comments say.
@@ -92,7 +92,7 @@ func NewServer(o ServerOptions) (*Server, error) {
 }
 
 func newServer(o ServerOptions, plane dataPlane) *Server {
-	return &Server{opts: o.filled(), plane: plane, perform: bench.Perform, env: environ.Collect}
+	return &Server{opts: o.filled(), plane: plane, perform: bench.Perform, env: machine.Collect}
 }
 
 // Close cancels what runs, waits for it as long as an agent may, and closes the data port.
@@ -123,7 +123,7 @@ func (c control) Hello(_ context.Context, r *controlv1.HelloRequest) (*controlv1
 	if err != nil {
 		name = "unknown"
 	}
-	build, err := environ.BuildHash()
+	build, err := machine.BuildHash()
 	if err != nil {
 		return nil, fault(kindTask, "hash the agent's executable: %w", err)
 	}
@@ -133,9 +133,9 @@ func (c control) Hello(_ context.Context, r *controlv1.HelloRequest) (*controlv1
 		about = addr
 	}
 	return &controlv1.HelloResponse{
-		Protocol: Protocol, Version: environ.Version(), Build: build, Name: name, DataAddr: addr,
+		Protocol: Protocol, Version: machine.Version(), Build: build, Name: name, DataAddr: addr,
 		Env: c.s.env(about), Limits: limitsToWire(c.s.opts.Limits), Cpu: c.s.opts.CPU,
-		Boot: environ.Boot(), Clock: environ.Clock(), Consent: c.s.plane.Consent(),
+		Boot: machine.Boot(), Clock: machine.Clock(), Consent: c.s.plane.Consent(),
 	}, nil
 }
 

@@ -12,7 +12,6 @@ import (
 	"calib/internal/netspec"
 	"calib/internal/params"
 	"calib/internal/stats"
-	"calib/internal/truth"
 	"calib/internal/units"
 )
 
@@ -100,8 +99,8 @@ func all(list ...expectation) expectation {
 
 // known are the true numbers of a network.
 func known(s *netspec.Spec) map[string]float64 {
-	out := truth.Parameters(s)
-	maps.Copy(out, truth.Functions(s))
+	out := s.TrueParameters()
+	maps.Copy(out, s.TrueFunctions())
 	return out
 }
 
@@ -213,7 +212,7 @@ func gathers(_ *testing.T, r run) []line {
 // covered says of each parameter that has a value whether its interval holds the truth. shares judges them. What the
 // lab's hosts add to the network is a term of the intervals.
 func covered(_ *testing.T, r run) (out []line) {
-	truths := truth.Parameters(r.network.spec)
+	truths := r.network.spec.TrueParameters()
 	for _, name := range slices.Sorted(maps.Keys(truths)) {
 		if q, there := r.p.Parameters[name]; !there || q.Value == nil {
 			continue

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"calib/internal/environ"
 	"calib/internal/files"
+	"calib/internal/machine"
 )
 
 // table is a page of results with one table.
@@ -72,7 +72,7 @@ func write(t *testing.T, name, text string) {
 	t.Helper()
 	date := time.Now().UTC().Format(time.DateOnly)
 	page := fmt.Sprintf("# make %s\n\n%s%s, build %s, on %s.\n\n%s", name, stampLine, date, revision(),
-		machine(environ.Collect("")), text)
+		hostWords(machine.Collect("")), text)
 	if err := os.MkdirAll(*pagesFlag, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -90,8 +90,8 @@ func revision() string {
 	return strings.TrimSpace(out)
 }
 
-// machine is a host in words, by its fingerprint.
-func machine(facts map[string]string) string {
+// hostWords is a host in words, by its fingerprint.
+func hostWords(facts map[string]string) string {
 	return fmt.Sprintf("%s, %s CPUs, Linux %s", facts["cpu.model"], facts["cpu.cores"], facts["kernel"])
 }
 

@@ -308,7 +308,7 @@ func (p paperRun) measure(t *testing.T, calib string) {
 // keep is what of a parameter file is stored. Every model has a row of each time of a pattern: those of Hockney's need
 // no more than a ping-pong.
 func (p paperRun) keep(q *params.Params) measurement {
-	m := measurement{Name: p.name, Date: q.Run.ID, Machine: machine(q.Environment.Common), Rounds: q.Run.Rounds,
+	m := measurement{Name: p.name, Date: q.Run.ID, Machine: hostWords(q.Environment.Common), Rounds: q.Run.Rounds,
 		Timings: q.Run.Timings, Parameters: map[string]params.Parameter{}, Functions: map[string]params.Function{}}
 	for _, name := range strings.Fields(p.numbers) {
 		if v, ok := q.Parameters[name]; ok {

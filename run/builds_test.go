@@ -5,12 +5,12 @@ import (
 	"testing"
 
 	"calib/internal/dataset"
-	"calib/internal/environ"
+	"calib/internal/machine"
 )
 
 // An agent may be this calib or anything that it offers to hosts; of any other build the run says so.
 func TestOtherBuilds(t *testing.T) {
-	own, err := environ.BuildHash()
+	own, err := machine.BuildHash()
 	if err != nil {
 		t.Fatal(err)
 	}

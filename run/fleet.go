@@ -22,10 +22,10 @@ import (
 	"calib/agent/simagent"
 	"calib/internal/certs"
 	"calib/internal/dataset"
-	"calib/internal/environ"
 	"calib/internal/exit"
 	"calib/internal/hosts"
 	"calib/internal/launch"
+	"calib/internal/machine"
 	"calib/internal/netspec"
 	"calib/internal/plane"
 	"calib/internal/units"
@@ -385,7 +385,7 @@ func copiedText(n int, bytes int64) string {
 
 // otherBuilds lists the agents that run another build than this coordinator or what it has sent.
 func (f *fleet) otherBuilds() []string {
-	own, err := environ.BuildHash()
+	own, err := machine.BuildHash()
 	if err != nil {
 		return []string{fmt.Sprintf("the build of this calib is not known: %v", err)}
 	}

@@ -18,8 +18,8 @@ import (
 	"calib/bench/experiments"
 	"calib/internal/dataset"
 	"calib/internal/doctor"
-	"calib/internal/environ"
 	"calib/internal/exit"
+	"calib/internal/machine"
 	"calib/internal/plane"
 	"calib/internal/units"
 	"calib/reports"
@@ -99,7 +99,7 @@ func (f *fleet) examine(ctx context.Context) []doctor.Host {
 				info = f.hosts[i]
 			}
 			out[i] = factsOf(f.hosts[i], info)
-			if ns, nerr := strconv.ParseInt(info.Now[environ.NowUnix], 10, 64); err == nil && nerr == nil {
+			if ns, nerr := strconv.ParseInt(info.Now[machine.NowUnix], 10, 64); err == nil && nerr == nil {
 				out[i].Offset, out[i].Bound = time.Unix(0, ns).Sub(sent)-took/2, took/2
 			}
 		})
@@ -203,7 +203,7 @@ func (f *fleet) check(ctx context.Context, run string, most time.Duration) ([]do
 // nicsOf are the interfaces of a host by index.
 func nicsOf(h dataset.Host) map[int]string {
 	out := map[int]string{}
-	for _, f := range strings.Fields(h.Now[environ.NowNICs]) {
+	for _, f := range strings.Fields(h.Now[machine.NowNICs]) {
 		index, name, _ := strings.Cut(f, "=")
 		if i, err := strconv.Atoi(index); err == nil {
 			out[i] = name

@@ -23,12 +23,12 @@ import (
 	"calib/fit"
 	"calib/internal/dataset"
 	"calib/internal/dataset/names"
-	"calib/internal/environ"
 	"calib/internal/exit"
 	"calib/internal/files"
 	"calib/internal/hosts"
 	"calib/internal/launch"
 	"calib/internal/lsq"
+	"calib/internal/machine"
 	"calib/internal/plane"
 	"calib/internal/progress"
 	"calib/internal/rundir"
@@ -227,11 +227,11 @@ func (r *run) makeDir() (err error) {
 
 // Create makes the run directory path for r, and adds to r this build, the command line and the start.
 func Create(path string, r rundir.Run) (*rundir.Dir, error) {
-	build, err := environ.BuildHash()
+	build, err := machine.BuildHash()
 	if err != nil {
 		return nil, err
 	}
-	r.Version, r.Build, r.Args, r.Started = environ.Version(), build, os.Args[1:], time.Now().UTC()
+	r.Version, r.Build, r.Args, r.Started = machine.Version(), build, os.Args[1:], time.Now().UTC()
 	dir, err := rundir.Create(path, r)
 	if err != nil {
 		return nil, exit.With(exit.Usage, err)

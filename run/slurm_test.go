@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"calib/internal/certs"
 	"calib/internal/hosts"
-	"calib/internal/join"
 )
 
 func TestNodeAddrs(t *testing.T) {
@@ -21,7 +21,7 @@ nothing of use
 }
 
 func TestSlurmPorts(t *testing.T) {
-	for text, want := range map[string]join.Ports{
+	for text, want := range map[string]certs.Ports{
 		"":                              {},
 		"SrunPortRange           = 0-0": {},
 		"SrunEpilog = (null)\nSrunPortRange           = 60001-63000\nSrunProlog = x": {First: 60001, Last: 63000},

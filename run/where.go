@@ -8,10 +8,10 @@ import (
 	"regexp"
 	"strings"
 
+	"calib/internal/certs"
 	"calib/internal/exit"
 	"calib/internal/files"
 	"calib/internal/hosts"
-	"calib/internal/join"
 	"calib/internal/netspec"
 )
 
@@ -156,12 +156,12 @@ var portRange = regexp.MustCompile(`(?m)^SrunPortRange\s*=\s*(\d+)-(\d+)\s*$`)
 
 // portsIn reads the ports on which the site lets nodes reach srun, and so calib, from what scontrol show config says;
 // 0-0 there is any port, as where Slurm does not say.
-func portsIn(text string) (p join.Ports) {
+func portsIn(text string) (p certs.Ports) {
 	if m := portRange.FindStringSubmatch(text); m != nil {
 		_, _ = fmt.Sscan(m[1]+" "+m[2], &p.First, &p.Last) // digits
 	}
 	if p.First < 1 || p.Last > 65535 {
-		return join.Ports{}
+		return certs.Ports{}
 	}
 	return p
 }

@@ -9,7 +9,6 @@ import (
 	"calib/fit"
 	"calib/fit/loggp"
 	"calib/internal/dataset/names"
-	"calib/internal/events"
 	"calib/internal/netspec"
 	"calib/internal/params"
 	"calib/internal/units"
@@ -87,7 +86,7 @@ func processors(hosts, iterations int, send, recv, delay units.Nanos) float64 {
 	}
 	rng := rand.New(rand.NewPCG(7, 7))
 	free, done, last := make([]units.Nanos, hosts), make([]int, hosts), make([]units.Nanos, hosts)
-	var queue events.Heap[units.Nanos, message]
+	var queue netspec.Heap[units.Nanos, message]
 	inject := func(h int) {
 		free[h] += send
 		queue.Push(free[h]+delay, message{to: (h + 1 + rng.IntN(hosts-1)) % hosts, from: h})

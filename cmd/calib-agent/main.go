@@ -13,8 +13,8 @@ import (
 	"syscall"
 
 	"calib/agent"
-	"calib/internal/environ"
-	"calib/internal/join"
+	"calib/internal/certs"
+	"calib/internal/machine"
 )
 
 func main() {
@@ -28,7 +28,7 @@ func main() {
 
 func run(ctx context.Context, args []string) error {
 	if len(args) == 1 && args[0] == "--version" {
-		_, err := fmt.Println("calib-agent", environ.Version())
+		_, err := fmt.Println("calib-agent", machine.Version())
 		return err
 	}
 	if len(args) == 0 || args[0] != "agent" {
@@ -55,5 +55,5 @@ func run(ctx context.Context, args []string) error {
 	if *stdio {
 		return s.ServeStream(ctx, os.Stdin, os.Stdout)
 	}
-	return join.Serve(ctx, s, *host, *name, os.Stdin, os.Stdout)
+	return certs.Join(ctx, s, *host, *name, os.Stdin, os.Stdout)
 }

@@ -18,8 +18,8 @@ import (
 	"calib/cmd/calib/internal/history"
 	"calib/cmd/calib/internal/measuring"
 	"calib/cmd/calib/internal/results"
-	"calib/internal/environ"
 	"calib/internal/exit"
+	"calib/internal/machine"
 	"calib/internal/units"
 )
 
@@ -47,7 +47,7 @@ func newApp() *cli.App {
 	return &cli.App{
 		Name:    "calib",
 		Usage:   "measure a cluster's network and calibrate communication cost models",
-		Version: environ.Version(),
+		Version: machine.Version(),
 		Writer:  &units.PrintableWriter{To: os.Stdout}, ErrWriter: &units.PrintableWriter{To: os.Stderr},
 		Flags: rootFlags(),
 		Description: "calib run --local 4         calibrate four agents on this machine\n" +

@@ -10,8 +10,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"calib/cmd/calib/internal/command"
-	"calib/internal/environ"
 	"calib/internal/exit"
+	"calib/internal/machine"
 )
 
 // build is what is known of the program that runs.
@@ -27,7 +27,7 @@ type build struct {
 
 // thisBuild reads what the linker left in this program.
 func thisBuild() build {
-	b := build{Version: environ.Version(), Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
+	b := build{Version: machine.Version(), Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		b.addSettings(info.Settings)
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"calib/internal/environ"
+	"calib/internal/machine"
 	"calib/internal/units"
 )
 
@@ -69,7 +69,7 @@ func processor(h Host, add adder) {
 	if c := h.Env["container"]; c != "" {
 		add(Notes, "container", fmt.Sprintf("a container (%s): what is measured is its network, with bridge and address translation", c), word(c, "podman")+" run --network host")
 	}
-	load, err := strconv.ParseFloat(h.Now[environ.NowLoad], 64)
+	load, err := strconv.ParseFloat(h.Now[machine.NowLoad], 64)
 	if cores := number(h.Env["cpu.cores"], 0); err == nil && cores > 0 && load > busy*float64(cores) {
 		add(Disturbs, "load", fmt.Sprintf("others use the CPUs: %.1f processes at a time on %d CPUs in the last minute", load, cores), "top -b -n 1 | head -15 shows which")
 	}
@@ -105,16 +105,16 @@ func nic(h Host, add adder) {
 
 // room is what a run needs of the host.
 func room(h Host, hosts int, add adder) {
-	if most, err := strconv.ParseUint(h.Now[environ.NowFiles], 10, 64); err == nil && most < uint64(2*hosts+moreFiles) {
+	if most, err := strconv.ParseUint(h.Now[machine.NowFiles], 10, 64); err == nil && most < uint64(2*hosts+moreFiles) {
 		add(Blocks, "open-files", fmt.Sprintf("a process may open %d files: %d hosts need %d", most, hosts, 2*hosts+moreFiles), "ulimit -n 65536, lasting in /etc/security/limits.d")
 	}
-	if ends := strings.Fields(h.Now[environ.NowPorts]); len(ends) == 2 {
+	if ends := strings.Fields(h.Now[machine.NowPorts]); len(ends) == 2 {
 		if n := number(ends[1], 0) - number(ends[0], 0) + 1; n < fewPorts {
 			add(Disturbs, "ports", fmt.Sprintf("there are %d local ports: new connections in every round use them up", n), `sysctl -w net.ipv4.ip_local_port_range="32768 60999", or calib run --hosts hosts.txt --keep-connections`)
 		}
 	}
-	if free, err := strconv.ParseUint(h.Now[environ.NowDisk], 10, 64); err == nil && free < uint64(minDisk) {
-		path := h.Now[environ.NowDiskPath]
+	if free, err := strconv.ParseUint(h.Now[machine.NowDisk], 10, 64); err == nil && free < uint64(minDisk) {
+		path := h.Now[machine.NowDiskPath]
 		add(Disturbs, "disk", fmt.Sprintf("%v are free in %s, where the agent's program is: the next build may not fit", units.Bytes(free), path), "df -h "+word(path, "DIRECTORY"))
 	}
 }
@@ -122,7 +122,7 @@ func room(h Host, hosts int, add adder) {
 func clock(h Host, add adder) {
 	if c := h.Env["clocksource"]; slices.Contains(slowClocks, c) {
 		mend := "dmesg | grep -i tsc shows why the kernel does not use tsc; tsc=reliable on its command line, where the hardware is known to be good"
-		if slices.Contains(strings.Fields(h.Now[environ.NowClocks]), "tsc") {
+		if slices.Contains(strings.Fields(h.Now[machine.NowClocks]), "tsc") {
 			mend = "echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource"
 		}
 		add(Disturbs, "clocksource", fmt.Sprintf("reading the clock takes about a microsecond (clock source %s): it is in every short time", c), mend)
@@ -133,7 +133,7 @@ func clock(h Host, add adder) {
 		add(Blocks, "time", fmt.Sprintf("its clock is off by %v: tickets, which last a day, are refused", h.Offset.Round(time.Minute)), "chronyc makestep")
 	case h.Bound > 0 && off > apart:
 		add(Disturbs, "time", fmt.Sprintf("its clock is off by %v from here: its log cannot be compared with others", h.Offset.Round(100*time.Millisecond)), "chronyc makestep")
-	case h.Now[environ.NowSynced] == "no":
+	case h.Now[machine.NowSynced] == "no":
 		add(Notes, "time", "nothing keeps its clock right", "timedatectl set-ntp true")
 	}
 }

@@ -4,8 +4,6 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"calib/internal/engine"
-	"calib/internal/events"
 	"calib/internal/netspec"
 )
 
@@ -44,16 +42,16 @@ type crossing struct {
 // at once. A packet then waits in an event heap until the time it reaches a link or the medium.
 type flight struct {
 	spec     *netspec.Spec
-	path     *engine.Network[int64]
+	path     *netspec.Network[int64]
 	soonest  int64 // least time from the end of the sender's block to the delivery of a charged packet
-	atMedium events.Heap[int64, crossing]
-	due      events.Heap[int64, packet]
-	onDrop   func(packet, engine.Drop)
+	atMedium netspec.Heap[int64, crossing]
+	due      netspec.Heap[int64, packet]
+	onDrop   func(packet, netspec.Drop)
 }
 
 // newFlight returns an idle network. It calls onDrop for every packet that the medium drops, so that its buffer can be
 // reused.
-func newFlight(spec *netspec.Spec, onDrop func(packet, engine.Drop)) *flight {
+func newFlight(spec *netspec.Spec, onDrop func(packet, netspec.Drop)) *flight {
 	hosts := make([]int, spec.Hosts)
 	for i := range hosts {
 		hosts[i] = i
@@ -62,7 +60,7 @@ func newFlight(spec *netspec.Spec, onDrop func(packet, engine.Drop)) *flight {
 	// The second word only makes this stream differ from other uses of the same seed.
 	rng := rand.New(rand.NewPCG(spec.Seed, 0x6c6f7373))
 	return &flight{
-		spec: spec, path: engine.New(spec, hosts, 1e9, service, rng, true), soonest: soonest(spec), onDrop: onDrop,
+		spec: spec, path: netspec.NewNetwork(spec, hosts, 1e9, service, rng, true), soonest: soonest(spec), onDrop: onDrop,
 	}
 }
 
@@ -109,7 +107,7 @@ func (e *flight) arrive(sent int64, p packet) {
 // size is the payload as the servers see it.
 func (p *packet) size() int {
 	if p.pass == ordered {
-		return engine.Follows
+		return netspec.Follows
 	}
 	return int(p.payload)
 }
@@ -119,14 +117,14 @@ func (e *flight) advance(now int64) {
 	for !e.atMedium.Quiet(now) {
 		at, c := e.atMedium.Pop()
 		var left int64
-		var why engine.Drop
+		var why netspec.Drop
 		if c.link >= 0 {
 			left, why = e.path.Pass(at, c.link, c.p.size())
 		} else {
 			left, why = e.path.Cross(at, c.from, int(c.p.src), int(c.p.dst), c.p.size())
 		}
 		switch {
-		case why != engine.Kept:
+		case why != netspec.Kept:
 			e.onDrop(c.p, why)
 		case c.link >= 0:
 			e.atMedium.Push(left, crossing{c.p, left, -1})

@@ -4,7 +4,6 @@ import (
 	"math"
 	"testing"
 
-	"calib/internal/engine"
 	"calib/internal/needs"
 	"calib/internal/netspec"
 
@@ -47,7 +46,7 @@ type got struct {
 // play sends packets through a network, in real order of time, and returns what became of them in order of time.
 func play(spec *netspec.Spec, packets []sent) []got {
 	var out []got
-	e := newFlight(spec, func(p packet, why engine.Drop) {
+	e := newFlight(spec, func(p packet, why netspec.Drop) {
 		out = append(out, got{ID: int(p.buf), Cause: []string{"", "buffer", "loss"}[why]})
 	})
 	drain := func(until int64) {
@@ -212,7 +211,7 @@ func TestEngineLoss(t *testing.T) {
 
 // A packet told of late is served from its own time if its server was idle then, and never makes time run backwards.
 func TestEngineToldLate(t *testing.T) {
-	e := newFlight(testSpec(), func(packet, engine.Drop) { t.Error("dropped") })
+	e := newFlight(testSpec(), func(packet, netspec.Drop) { t.Error("dropped") })
 	e.advance(1000 * us)
 	e.arrive(0, packet{dst: 1, payload: 1000})
 	e.advance(1000 * us)
@@ -223,7 +222,7 @@ func TestEngineToldLate(t *testing.T) {
 
 func TestEngineAllocates(t *testing.T) {
 	needs.Allocations(t)
-	e := newFlight(testSpec(), func(packet, engine.Drop) {})
+	e := newFlight(testSpec(), func(packet, netspec.Drop) {})
 	now := int64(0)
 	step := func() {
 		now += 1000 * us

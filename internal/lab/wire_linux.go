@@ -8,7 +8,6 @@ import (
 	"time"
 	"unsafe"
 
-	"calib/internal/engine"
 	"calib/internal/netspec"
 
 	"golang.org/x/sys/unix"
@@ -273,9 +272,9 @@ func (w *wire) sentAt(p parsed) int64 {
 	return now - lag
 }
 
-func (w *wire) dropped(p packet, why engine.Drop) {
+func (w *wire) dropped(p packet, why netspec.Drop) {
 	h := &w.stats.Hosts[p.dst]
-	if why == engine.NoRoom {
+	if why == netspec.NoRoom {
 		h.BufferDrops++
 	} else {
 		h.LossDrops++

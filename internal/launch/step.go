@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"calib/internal/join"
+	"calib/internal/certs"
 )
 
 // Step is the agents of many hosts, started by one command: a step of a job. Its streams serve all of them, line by
@@ -33,7 +33,7 @@ import (
 // which ends it.
 type Step struct {
 	p      *Process
-	port   *join.Listener
+	port   *certs.Listener
 	left   []string          // hosts that have not failed
 	keys   map[string]string // by host, what its agent shows when it connects
 	failed map[string]error  // by host
@@ -65,13 +65,13 @@ const (
 type Job struct {
 	Command []string
 	Hosts   []string
-	Ports   join.Ports
+	Ports   certs.Ports
 }
 
 // StartStep starts agents, each with args. It returns when every agent can connect or has failed. The caller ends the
 // step with Close.
 func StartStep(ctx context.Context, j Job, binaries []Binary, args []string) (*Step, error) {
-	port, err := join.Listen(j.Ports)
+	port, err := certs.Listen(j.Ports)
 	if err != nil {
 		return nil, err
 	}

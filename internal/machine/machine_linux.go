@@ -1,11 +1,3 @@
-// Package machine is the host itself as experiments use it beside its network: its processors, its caches, and copies
-// within its memory (plane.Machine).
-//
-// Its opinions. A processor is measured by a thread that is bound to it and that times itself, so that the time does
-// not include moves between processors. Memory is cold because the program has since used much other memory, in an
-// order that prefetchers do not follow, as in an application, and not because an instruction flushed it. Memory and
-// threads are taken on first use and kept until Close. The memory is not part of the garbage-collected heap, so that it
-// does not use up the room that the collector is given during measurements.
 package machine
 
 import (

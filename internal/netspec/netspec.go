@@ -6,6 +6,9 @@
 // m·(payload bytes) for a packet, but at least Min, where m = B − A/MSS (Stoica et al. 1994, eq. 2: b = a/p + m). In
 // shared mode all packets pass one block; in switched mode each destination host has a port of its own, with a finite
 // buffer. A packet without payload takes no time in the blocks, unless ChargeAcks is set.
+//
+// Beside the description: when packets pass it (Network), the queues of events for that, and what calib must find on it
+// (TrueParameters, TrueFunctions).
 package netspec
 
 import (

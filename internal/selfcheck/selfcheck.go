@@ -17,7 +17,6 @@ import (
 
 	"calib/internal/netspec"
 	"calib/internal/params"
-	"calib/internal/truth"
 )
 
 // Verdict on one parameter.
@@ -65,8 +64,8 @@ func Judge(s *netspec.Spec, run, copied *params.Params) []Row {
 	if !(slowdown > 0) {
 		slowdown = 1
 	}
-	known := truth.Parameters(s)
-	maps.Copy(known, truth.Functions(s))
+	known := s.TrueParameters()
+	maps.Copy(known, s.TrueFunctions())
 	for _, name := range derived() {
 		delete(known, name)
 	}

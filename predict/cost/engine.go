@@ -3,7 +3,7 @@ package cost
 import (
 	"math"
 
-	"calib/internal/events"
+	"calib/internal/netspec"
 )
 
 // machine is what a model says of ranks and network: what each message takes, by its bytes. A rank has one processor,
@@ -92,7 +92,7 @@ type running struct {
 	there  []bool // by message
 	hosts  []host
 	server []instant // when each is free; of a shared medium the first
-	queue  events.Heap[instant, happening]
+	queue  netspec.Heap[instant, happening]
 	last   instant // delivery so far
 }
 

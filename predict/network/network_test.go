@@ -10,7 +10,6 @@ import (
 	"pgregory.net/rapid"
 
 	"calib/internal/params"
-	"calib/internal/truth"
 )
 
 const us = 1e-6
@@ -57,7 +56,7 @@ func TestParametersAreTrue(t *testing.T) {
 		delete(want, "packet")
 		factor := rapid.SampledFrom([]float64{1, 3, 20}).Draw(t, "factor")
 		c := copied(t, p, factor)
-		got := truth.Parameters(&c.Spec)
+		got := c.Spec.TrueParameters()
 		for name, v := range want {
 			if math.Abs(got[name]-v*factor) > 1e-9*v*factor {
 				t.Fatalf("%s is %g, want %g times %g", name, got[name], factor, v)
@@ -84,7 +83,7 @@ func TestSwitch(t *testing.T) {
 		if c.Spec.Slowdown != factor || c.Spec.Buffer != 64 {
 			t.Errorf("%g times too fast: slowed %g times, room %d", factor, c.Spec.Slowdown, c.Spec.Buffer)
 		}
-		got := truth.Functions(&c.Spec)
+		got := c.Spec.TrueFunctions()
 		calls := 10 * us / factor * (factor - 1) // what the run's hosts spend beyond the lab's
 		for name, v := range map[string]float64{"g_s.c0": 150 * us, "g_s.c1": 0.1464 * us, "g_r.c0": 150 * us, "L.l0": 390*us + calls, "L.l1": 3 * us,
 			"L.tau": 0.28 * us, "L.N": 8e6} {
@@ -120,7 +119,7 @@ func TestFallingL(t *testing.T) {
 	f := p.Functions["L"]
 	f.Coeff["l1"], f.Domain = -5*us, map[string][2]float64{"p": {2, 8}}
 	p.Functions["L"] = f
-	got := truth.Functions(&copied(t, p, 1).Spec)
+	got := copied(t, p, 1).Spec.TrueFunctions()
 	if math.Abs(got["L.l0"]-380*us) > 1e-9 || got["L.l1"] != 0 {
 		t.Errorf("l0 %g, l1 %g, want 380 µs and 0", got["L.l0"], got["L.l1"])
 	}

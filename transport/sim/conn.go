@@ -3,7 +3,7 @@ package sim
 import (
 	"bytes"
 
-	"calib/internal/events"
+	"calib/internal/netspec"
 )
 
 // packet is a piece of a message on its way.
@@ -28,9 +28,9 @@ type conn struct {
 	fill         bool // a packet that a Send leaves short waits for the next one while others are in the host's block
 	short        int  // bytes of that packet
 
-	held  int                 // bytes accepted by Send, not yet read by Recv
-	data  bytes.Buffer        // these bytes; none where messages are hollow
-	queue events.Queue[int32] // packets in the send buffer that wait for the window
+	held  int                  // bytes accepted by Send, not yet read by Recv
+	data  bytes.Buffer         // these bytes; none where messages are hollow
+	queue netspec.Queue[int32] // packets in the send buffer that wait for the window
 	// With merge, queue is unused: waiting counts the bytes in the send buffer that are in no packet yet, and busy says
 	// that a packet of the connection is in its host's block.
 	waiting int

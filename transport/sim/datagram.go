@@ -3,7 +3,7 @@ package sim
 import (
 	"fmt"
 
-	"calib/internal/events"
+	"calib/internal/netspec"
 	"calib/internal/plane"
 	"calib/internal/units"
 )
@@ -20,7 +20,7 @@ type datagram struct {
 // inbox is what a host has of datagrams: bytes not yet out of its sending block, and datagrams not yet received.
 type inbox struct {
 	sending   int
-	datagrams events.Queue[*datagram]
+	datagrams netspec.Queue[*datagram]
 	dropped   int64
 }
 

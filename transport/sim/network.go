@@ -3,7 +3,6 @@ package sim
 import (
 	"math"
 
-	"calib/internal/engine"
 	"calib/internal/netspec"
 )
 
@@ -24,7 +23,7 @@ func (w *world) transmit(pk packet) {
 func (w *world) leaveHost(pk packet) {
 	if l := w.path.Link(pk.c.src.owner, pk.c.dst.owner); l < 0 {
 		w.cross(pk)
-	} else if left, why := w.path.Pass(w.now, l, int(pk.n)); why != engine.Kept {
+	} else if left, why := w.path.Pass(w.now, l, int(pk.n)); why != netspec.Kept {
 		w.drop(pk)
 	} else {
 		pk.from = left
@@ -42,7 +41,7 @@ func (w *world) leaveHost(pk packet) {
 func (w *world) cross(pk packet) {
 	d := pk.c.dst.node
 	left, why := w.path.Cross(w.now, pk.from, pk.c.src.owner, d.owner, int(pk.n))
-	if why != engine.Kept {
+	if why != netspec.Kept {
 		w.drop(pk)
 		return
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync"
 
-	"calib/internal/engine"
+	"calib/internal/netspec"
 )
 
 // Run calls fn as every rank of a team at once and returns their errors, joined. Every group is closed when its fn
@@ -167,7 +167,7 @@ func (n *Net) build(key string, teams [][]int) ([][]*Group, error) {
 		}
 	}
 	w.live = len(w.procs)
-	w.path = engine.New(&n.spec, slices.Concat(teams...), perSecond, w.service, w.rng, false)
+	w.path = netspec.NewNetwork(&n.spec, slices.Concat(teams...), perSecond, w.service, w.rng, false)
 	w.links = make([]line[packet], n.spec.Directions())
 	for i := range w.links {
 		w.links[i].then = w.cross

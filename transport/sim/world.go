@@ -6,8 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"calib/internal/engine"
-	"calib/internal/events"
+	"calib/internal/netspec"
 )
 
 // world is one simulation: the ranks of one or more teams, the blocks between them and the time. Only the rank that
@@ -18,14 +17,14 @@ type world struct {
 
 	mu     sync.Mutex
 	now    instant
-	events events.Heap[instant, happening]
+	events netspec.Heap[instant, happening]
 	procs  []*proc
-	ready  events.Queue[*proc]
+	ready  netspec.Queue[*proc]
 	live   int
 	broken error // set by a deadlock: every call fails with it
 	broad  int   // waits that any rank of the team can end
 
-	path   *engine.Network[instant]
+	path   *netspec.Network[instant]
 	links  []line[packet] // in a direction of a link
 	lost   line[packet]   // to be sent again, in order of time
 	acks   line[ack]      // on their way to a sender, in order of time
@@ -212,7 +211,7 @@ type happening interface{ happen(w *world) }
 // line is a queue of what happens in order of time: the packets in a block, the retransmissions. Only its head is in
 // the heap of events, so the heap stays as small as the number of hosts.
 type line[T any] struct {
-	events.Queue[timed[T]]
+	netspec.Queue[timed[T]]
 	then func(T)
 }
 

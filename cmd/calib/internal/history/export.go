@@ -9,10 +9,10 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"calib/cmd/calib/internal/command"
-	"calib/internal/environ"
 	"calib/internal/exit"
 	"calib/internal/files"
 	"calib/internal/history"
+	"calib/internal/machine"
 	"calib/reports/export"
 )
 
@@ -158,7 +158,7 @@ func exportNewest(c *cli.Context, s *history.Store, f history.Filter) error {
 	if err != nil {
 		return err
 	}
-	text, warnings, err := target.Export(p, export.Options{Version: environ.Version()})
+	text, warnings, err := target.Export(p, export.Options{Version: machine.Version()})
 	if err != nil {
 		return fmt.Errorf("run %s: %w", entries[0].ID, err)
 	}

@@ -16,7 +16,6 @@ import (
 	"calib/agent"
 	"calib/internal/certs"
 	"calib/internal/exit"
-	"calib/internal/join"
 	"calib/internal/units"
 )
 
@@ -95,7 +94,7 @@ func listener(c *cli.Context, addr string) (func(context.Context, *agent.Server)
 	switch {
 	case c.IsSet("join"): // a step of a job
 		return func(ctx context.Context, s *agent.Server) error {
-			return join.Serve(ctx, s, c.String("join"), c.String("name"), os.Stdin, os.Stdout)
+			return certs.Join(ctx, s, c.String("join"), c.String("name"), os.Stdin, os.Stdout)
 		}, nil
 	case c.String("cert") != "" && (addr == "" || unix):
 		return nil, errors.New("--cert is for --listen host:port: who reaches standard streams or a unix socket is known")

@@ -18,10 +18,10 @@ import (
 	"calib/bench/experiments"
 	"calib/cmd/calib/internal/command"
 	"calib/internal/dataset/names"
-	"calib/internal/environ"
 	"calib/internal/exit"
 	"calib/internal/files"
 	"calib/internal/lab"
+	"calib/internal/machine"
 	"calib/internal/netspec"
 	"calib/internal/params"
 	"calib/internal/rundir"
@@ -190,7 +190,7 @@ func (k *copier) writeLab() error {
 	if err != nil {
 		return err
 	}
-	text, warnings, err := target.Export(k.run, export.Options{Hosts: k.c.Int("hosts"), Slowdown: k.c.Float64("slowdown"), Version: environ.Version()})
+	text, warnings, err := target.Export(k.run, export.Options{Hosts: k.c.Int("hosts"), Slowdown: k.c.Float64("slowdown"), Version: machine.Version()})
 	if err != nil {
 		return fmt.Errorf("%s: %w", k.data.Source, err)
 	}

@@ -11,9 +11,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"calib/cmd/calib/internal/command"
-	"calib/internal/environ"
 	"calib/internal/exit"
 	"calib/internal/files"
+	"calib/internal/machine"
 	"calib/internal/params"
 	"calib/internal/rundir"
 	"calib/predict/tuned"
@@ -73,7 +73,7 @@ func exportAction(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	o := export.Options{Device: c.String("device"), Slowdown: c.Float64("slowdown"), Version: environ.Version()}
+	o := export.Options{Device: c.String("device"), Slowdown: c.Float64("slowdown"), Version: machine.Version()}
 	var decisions []tuned.Decision
 	if target.Rules {
 		o.Rules, decisions, err = rulesOf(c, p)

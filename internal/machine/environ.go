@@ -1,10 +1,19 @@
-// Package environ takes a host's fingerprint: what, besides the network itself, decides how fast a message is. Two runs
+// Package machine is the host itself as experiments use it beside its network: its processors, its caches, and copies
+// within its memory (plane.Machine).
+//
+// Its opinions. A processor is measured by a thread that is bound to it and that times itself, so that the time does
+// not include moves between processors. Memory is cold because the program has since used much other memory, in an
+// order that prefetchers do not follow, as in an application, and not because an instruction flushed it. Memory and
+// threads are taken on first use and kept until Close. The memory is not part of the garbage-collected heap, so that it
+// does not use up the room that the collector is given during measurements.
+//
+// Beside it the host's fingerprint (Collect): what, besides the network itself, decides how fast a message is. Two runs
 // can be compared only if their fingerprints agree, so a fingerprint is flat text, key by key. A key that could not be
-// read from a file or a driver is absent; nothing is guessed. Nothing here changes the host.
+// read from a file or a driver is absent; nothing is guessed. Nothing there changes the host.
 //
 // Facts whose names begin with "now." are no part of the fingerprint: what the host has left, what else it does, what
 // it could be set to. They travel with it, and Split takes them off again.
-package environ
+package machine
 
 import (
 	"io/fs"

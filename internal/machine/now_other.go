@@ -1,5 +1,5 @@
 //go:build !linux
 
-package environ
+package machine
 
 func systemNow(map[string]string) {}

@@ -1,9 +1,9 @@
-package events
+package netspec
 
 import "math"
 
-// Activity knows which hosts have sent something of late.
-type Activity[Time ~int64] struct {
+// activity knows which hosts have sent something of late.
+type activity[Time ~int64] struct {
 	window Time
 	latest Time
 	active int
@@ -18,10 +18,10 @@ type sender[Time ~int64] struct {
 	before, after int
 }
 
-// NewActivity returns the activity of that many hosts, none of which has sent anything. A host is active until window
+// newActivity returns the activity of that many hosts, none of which has sent anything. A host is active until window
 // after it has sent.
-func NewActivity[Time ~int64](hosts int, window Time) *Activity[Time] {
-	a := &Activity[Time]{window: window, latest: math.MinInt64, of: make([]sender[Time], hosts+1)}
+func newActivity[Time ~int64](hosts int, window Time) *activity[Time] {
+	a := &activity[Time]{window: window, latest: math.MinInt64, of: make([]sender[Time], hosts+1)}
 	for i := range a.of {
 		a.of[i] = sender[Time]{math.MinInt64, hosts, hosts}
 	}
@@ -30,7 +30,7 @@ func NewActivity[Time ~int64](hosts int, window Time) *Activity[Time] {
 
 // Sent notes that a host has sent something at time at, and returns how many hosts are active then. A time before that
 // of an earlier call counts as that.
-func (a *Activity[Time]) Sent(at Time, host int) int {
+func (a *activity[Time]) Sent(at Time, host int) int {
 	a.latest = max(a.latest, at)
 	since, end := a.latest-a.window, len(a.of)-1
 	for i := a.of[end].after; i != end && a.of[i].last < since; i = a.of[end].after {
@@ -47,7 +47,7 @@ func (a *Activity[Time]) Sent(at Time, host int) int {
 }
 
 // remove takes an active host out of the ring.
-func (a *Activity[Time]) remove(host int) {
+func (a *activity[Time]) remove(host int) {
 	h := a.of[host]
 	a.of[h.before].after, a.of[h.after].before = h.after, h.before
 	a.active--

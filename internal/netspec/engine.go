@@ -1,19 +1,8 @@
-// Package engine computes when packets pass the servers of a network of internal/netspec. The simulator gives it
-// virtual times, the lab those of a clock: it knows no other. The same packets at the same times, with the same numbers
-// of the random source, give the same times and the same drops.
-//
-// The caller keeps what is under way: it hands a packet to Send, with what Send returns to Pass or Cross, and so on,
-// always in order of the times at which packets reach a server. A sending block sees its own host's packets only. Links
-// and the medium are fed by many hosts. Behind the medium the order no longer changes, not even where the fabric delays
-// packets unequally, so Cross takes a packet as far as the end of the receiving block.
-package engine
+package netspec
 
 import (
 	"math"
 	"math/rand/v2"
-
-	"calib/internal/events"
-	"calib/internal/netspec"
 )
 
 // Follows is the payload of a packet that waits its turn at every server, and takes neither time nor room there.
@@ -32,35 +21,42 @@ const (
 // Server is a first-come first-served station.
 type Server[T ~int64] struct {
 	Most   int // largest number inside, where that is counted
-	block  netspec.Block
-	room   int             // packets it can hold, the one in service included; 0 is unlimited and not counted
-	idle   T               // when it has finished all it holds
-	inside events.Queue[T] // when each packet inside leaves, ascending
+	block  Block
+	room   int      // packets it can hold, the one in service included; 0 is unlimited and not counted
+	idle   T        // when it has finished all it holds
+	inside Queue[T] // when each packet inside leaves, ascending
 }
 
-// Network is the servers of some of a network's hosts, numbered from 0, and what is between these hosts.
+// Network is the servers of some of a network's hosts, numbered from 0, and what is between these hosts. It computes
+// when packets pass them. The simulator gives it virtual times, the lab those of a clock: it knows no other. The same
+// packets at the same times, with the same numbers of the random source, give the same times and the same drops.
+//
+// The caller keeps what is under way: it hands a packet to Send, with what Send returns to Pass or Cross, and so on,
+// always in order of the times at which packets reach a server. A sending block sees its own host's packets only. Links
+// and the medium are fed by many hosts. Behind the medium the order no longer changes, not even where the fabric delays
+// packets unequally, so Cross takes a packet as far as the end of the receiving block.
 type Network[T ~int64] struct {
 	Tx, Rx, Media []Server[T] // by host, but for a shared medium, which is one
-	Active        *events.Activity[T]
+	Active        *activity[T]
 	Delay         T
 
-	spec    *netspec.Spec
-	links   []Server[T] // of netspec.Spec.Routes
+	spec    *Spec
+	links   []Server[T] // of Spec.Routes
 	route   func(src, dst int) int
 	hosts   []int
 	second  float64
-	service func(b netspec.Block, payload int) T
+	service func(b Block, payload int) T
 	rng     *rand.Rand
 }
 
-// New returns an idle network of the hosts of spec that are listed. A second has that many units of T, service says how
-// long a block takes for a packet, and losses are drawn from rng. With count, servers count what is inside.
-func New[T ~int64](
-	spec *netspec.Spec, hosts []int, second float64, service func(netspec.Block, int) T, rng *rand.Rand, count bool,
+// NewNetwork returns an idle network of the hosts of spec that are listed. A second has that many units of T, service
+// says how long a block takes for a packet, and losses are drawn from rng. With count, servers count what is inside.
+func NewNetwork[T ~int64](
+	spec *Spec, hosts []int, second float64, service func(Block, int) T, rng *rand.Rand, count bool,
 ) *Network[T] {
 	n := &Network[T]{spec: spec, hosts: hosts, second: second, service: service, rng: rng, route: spec.Routes()}
 	n.Delay = n.time(spec.L)
-	server := func(b netspec.Block, room int) Server[T] {
+	server := func(b Block, room int) Server[T] {
 		if room == 0 && count {
 			room = math.MaxInt
 		}
@@ -69,7 +65,7 @@ func New[T ~int64](
 	for _, h := range hosts {
 		n.Tx = append(n.Tx, server(spec.HostBlock(h), 0))
 		n.Rx = append(n.Rx, server(spec.ReceiveBlock(h), 0))
-		if spec.Mode == netspec.Switched || n.Media == nil {
+		if spec.Mode == Switched || n.Media == nil {
 			n.Media = append(n.Media, server(spec.Medium, spec.Buffer))
 		}
 	}
@@ -77,7 +73,7 @@ func New[T ~int64](
 		n.links = append(n.links, server(spec.Links[i/2].Block, spec.Links[i/2].Buffer))
 	}
 	if spec.Fabric != nil {
-		n.Active = events.NewActivity(len(hosts), n.time(spec.Fabric.Active()))
+		n.Active = newActivity(len(hosts), n.time(spec.Fabric.Active()))
 	}
 	return n
 }
@@ -121,7 +117,7 @@ func (n *Network[T]) Pass(at T, link, payload int) (left T, why Drop) {
 // and takes its room there then. A cut-through medium may have begun with it at from.
 func (n *Network[T]) Cross(at, from T, src, dst, payload int) (left T, why Drop) {
 	port, delay := &n.Media[0], n.Delay
-	if n.spec.Mode == netspec.Switched {
+	if n.spec.Mode == Switched {
 		port = &n.Media[dst]
 	}
 	if payload != Follows {

@@ -1,4 +1,4 @@
-package environ
+package machine
 
 import (
 	"strconv"

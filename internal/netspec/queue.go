@@ -1,7 +1,7 @@
-// Package events has the two queues of a simulation of packets: a heap of events by time, and a first-in first-out
-// queue in a ring buffer. Neither allocates while it is no longer than it has been before. Package container/heap would
-// allocate for every event.
-package events
+package netspec
+
+// The two queues of a simulation of packets: a heap of events by time, and a first-in first-out queue in a ring buffer.
+// Neither allocates while it is no longer than it has been before. Package container/heap would allocate for every event.
 
 // Heap orders events by time. Events of equal time keep the order in which they were added.
 type Heap[Time ~int64, T any] struct {

@@ -1,4 +1,4 @@
-package events
+package netspec
 
 import (
 	"cmp"
@@ -58,7 +58,7 @@ func TestQueueIsASlice(t *testing.T) {
 func TestActivityCountsHostsOfLate(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const hosts, window = 5, 10
-		a := NewActivity[int64](hosts, window)
+		a := newActivity[int64](hosts, window)
 		last, latest := map[int]int64{}, int64(0)
 		for range rapid.IntRange(1, 40).Draw(t, "sendings") {
 			at, host := max(0, latest+rapid.Int64Range(-3, 12).Draw(t, "later")), rapid.IntRange(0, hosts-1).Draw(t, "host")

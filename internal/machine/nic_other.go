@@ -1,5 +1,5 @@
 //go:build !linux
 
-package environ
+package machine
 
 func askDriver(string) (settings map[string]string, features map[string]bool) { return nil, nil }

@@ -1,10 +1,8 @@
-package truth
+package netspec
 
 import (
 	"math"
 	"testing"
-
-	"calib/internal/netspec"
 )
 
 const us = 1e-6
@@ -18,22 +16,22 @@ func near(t *testing.T, what string, got map[string]float64, want map[string]flo
 	}
 }
 
-func TestShared(t *testing.T) {
-	s, err := netspec.Preset("sparc1994", 6)
+func TestTrueShared(t *testing.T) {
+	s, err := Preset("sparc1994", 6)
 	if err != nil {
 		t.Fatal(err)
 	}
-	near(t, "sparc1994", Parameters(s), map[string]float64{"a": 859.52 * us, "a_c": 345.6 * us, "b": 1.42 * us, "b_c": 0.92 * us,
+	near(t, "sparc1994", s.TrueParameters(), map[string]float64{"a": 859.52 * us, "a_c": 345.6 * us, "b": 1.42 * us, "b_c": 0.92 * us,
 		"a_prime_limits": (2*859.52 + 345.6) * us, "b_prime_limits": 1.42 * us})
 	s.Host.B = 0.9 * us
-	if _, has := Parameters(s)["b"]; has {
+	if _, has := s.TrueParameters()["b"]; has {
 		t.Error("b below b_c is not identifiable")
 	}
 }
 
 // Table 1 of Tam and Wang (2000), of which the preset is made, 20 times slower.
-func TestTamWang2000(t *testing.T) {
-	s, err := netspec.Preset("hku2000", 8)
+func TestTrueTamWang2000(t *testing.T) {
+	s, err := Preset("hku2000", 8)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,6 +41,6 @@ func TestTamWang2000(t *testing.T) {
 		slowed[name] = v * 20 * us
 	}
 	slowed["L.N"] = 90 / us / 20
-	near(t, "hku2000", Functions(s), slowed)
-	near(t, "hku2000", Parameters(s), map[string]float64{"B_L": 1935, "B_L_tcp": 1935, "a_c": 0})
+	near(t, "hku2000", s.TrueFunctions(), slowed)
+	near(t, "hku2000", s.TrueParameters(), map[string]float64{"B_L": 1935, "B_L_tcp": 1935, "a_c": 0})
 }

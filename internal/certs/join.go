@@ -1,0 +1,132 @@
+package certs
+
+import (
+	"bufio"
+	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"net"
+	"regexp"
+	"time"
+)
+
+// The agents of a step, which were started together, get a connection each. A scheduler starts all tasks of a step by
+// one command, whose streams serve all of them: what is written there reaches every task, and what tasks print there is
+// mixed. So each agent connects to the coordinator by TCP.
+//
+// The streams of the step carry no secret. Each side makes a key pair for this one run and tells the other, over those
+// streams, the SHA-256 of its certificate; the connection is TLS 1.3, and each side takes no other certificate than
+// that. So the connection is between the two processes that the scheduler has joined: who reads the streams learns
+// nothing of use, and who wants to stand between the two has to change what the scheduler carries. One agent of the
+// step cannot pose as another.
+//
+//	agent:        calib-launch NAME join HASH
+//	coordinator:  PORT HASH                       the agent then connects to that port of the host it was given
+//
+// Rejected: a secret in the environment or on the command line, which others may read; the step's own streams for
+// everything, since each byte for one agent would go to all, and one agent that reads nothing would stop them all.
+
+// handshakeTime bounds dialling and the TLS handshake.
+const handshakeTime = 10 * time.Second
+
+// ErrStranger reports an end of a connection that is not the one that was announced.
+var ErrStranger = errors.New("its certificate is not the one announced")
+
+// identity is a key pair for one run. Its certificate says nothing: the hash is what counts.
+func identity() (cert tls.Certificate, hash string, err error) {
+	public, private, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		return cert, "", fmt.Errorf("make a key: %w", err)
+	}
+	now := time.Now()
+	form := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: now.Add(-time.Hour), NotAfter: now.Add(time.Hour)}
+	raw, err := x509.CreateCertificate(rand.Reader, form, form, public, private)
+	if err != nil {
+		return cert, "", fmt.Errorf("make a certificate: %w", err)
+	}
+	return tls.Certificate{Certificate: [][]byte{raw}, PrivateKey: private}, hashOf(raw), nil
+}
+
+func hashOf(raw []byte) string {
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:])
+}
+
+// settings take the peer whose certificate's hash is known. Nobody else has vouched for the certificate.
+func settings(own tls.Certificate, known func(hash string) bool) *tls.Config {
+	return &tls.Config{
+		Certificates: []tls.Certificate{own}, MinVersion: tls.VersionTLS13, SessionTicketsDisabled: true,
+		ClientAuth: tls.RequireAnyClientCert, InsecureSkipVerify: true, // VerifyConnection verifies
+		VerifyConnection: func(s tls.ConnectionState) error {
+			if len(s.PeerCertificates) == 0 || !known(hashOf(s.PeerCertificates[0].Raw)) {
+				return ErrStranger
+			}
+			return nil
+		},
+	}
+}
+
+// Server is an agent that can serve a coordinator over a pair of byte streams.
+type Server interface {
+	ServeStream(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error
+}
+
+// Join announces the agent of a host on out, connects to the coordinator that answers on in, and lets s serve it. The
+// agent ends with the connection, with ctx, and with in, which is the step's: it closes when the coordinator ends.
+func Join(ctx context.Context, s Server, host, name string, in io.Reader, out io.Writer) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	lines := bufio.NewReader(in)
+	conn, err := connect(ctx, host, name, lines, out)
+	if err != nil {
+		return fmt.Errorf("%s joins its coordinator: %w", name, err)
+	}
+	go func() {
+		_, _ = io.Copy(io.Discard, lines) // an error is an end like any other
+		stop()
+	}()
+	if err = s.ServeStream(ctx, conn, conn); ctx.Err() != nil {
+		return nil // it was to end
+	}
+	return err
+}
+
+func connect(ctx context.Context, host, name string, in *bufio.Reader, out io.Writer) (net.Conn, error) {
+	cert, hash, err := identity()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := fmt.Fprintf(out, "calib-launch %s join %s\n", name, hash); err != nil {
+		return nil, err
+	}
+	line, err := in.ReadString('\n')
+	if err != nil {
+		return nil, fmt.Errorf("read where the coordinator is: %w", err)
+	}
+	port, want, err := readInvitation(line)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, handshakeTime)
+	defer cancel()
+	d := tls.Dialer{Config: settings(cert, func(hash string) bool { return hash == want })}
+	return d.DialContext(ctx, "tcp", net.JoinHostPort(host, port))
+}
+
+var invitation = regexp.MustCompile(`^([1-9][0-9]{0,4}) ([0-9a-f]{64})\n$`)
+
+func readInvitation(line string) (port, hash string, err error) {
+	m := invitation.FindStringSubmatch(line)
+	if m == nil {
+		return "", "", fmt.Errorf("%.100q does not say where the coordinator is: want a port and a hash", line)
+	}
+	return m[1], m[2], nil
+}
