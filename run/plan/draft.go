@@ -44,21 +44,23 @@ type drafted struct {
 	point bench.Point
 	key   string      // of point
 	kind  string      // equal for points that differ in nothing but sizes and counts
+	thin  bool        // part of a thin design too
 	sets  []int       // of draft.sets
-	teams int         // how many sets the design has
+	n     int         // how many of sets measure it in a round
 	time  units.Nanos // of one set
-	every int         // it is measured in one of so many rounds
-}
-
-// perRound is how long the point takes in a round on average.
-func (p *drafted) perRound() units.Nanos {
-	return p.time * units.Nanos(len(p.sets)) / units.Nanos(p.every)
+	rank  int         // 0: what the models need; what is wanted less has a higher one
+	every int         // it is measured in one of so many rounds; 0: in none
 }
 
 // newDraft lays an experiment out over the hosts of limits.
 func newDraft(e bench.Experiment, p *Plan, l bench.Limits) (*draft, error) {
 	d := &draft{exp: e, plan: p, limits: l, effort: l.Effort, known: map[costKey]units.Nanos{}}
-	known, seen := map[string]int{}, map[string]bool{}
+	known, seen, thin := map[string]int{}, map[string]bool{}, map[string]bool{}
+	lean := l
+	lean.Effort = min(thinEffort, l.Effort.OrWhole())
+	for _, point := range e.Design(lean) {
+		thin[point.Key()] = true
+	}
 	for _, point := range e.Design(l) {
 		key := point.Key()
 		if seen[key] {
@@ -67,7 +69,7 @@ func newDraft(e bench.Experiment, p *Plan, l bench.Limits) (*draft, error) {
 		seen[key] = true
 		steps := e.Teams(l, point)
 		permuted := p.Permute && !complete(steps, l.Hosts)
-		x := drafted{point: point, key: key, kind: kindOf(point), every: 1}
+		x := drafted{point: point, key: key, kind: kindOf(point), thin: thin[key], every: 1}
 		for _, step := range steps {
 			if err := checkStep(step, l.Hosts); err != nil {
 				return nil, fmt.Errorf("experiment %s: point %s: %w", e.Name(), key, err)
@@ -83,7 +85,7 @@ func newDraft(e bench.Experiment, p *Plan, l bench.Limits) (*draft, error) {
 			}
 			x.sets = append(x.sets, i)
 		}
-		x.teams = len(x.sets)
+		x.n = len(x.sets)
 		d.points = append(d.points, x)
 	}
 	d.costs(l.Effort)
@@ -122,12 +124,6 @@ func (d *draft) sum() {
 		}
 		d.time += p.time / units.Nanos(p.every)
 	})
-}
-
-// keep leaves out the points of which f reports false.
-func (d *draft) keep(f func(*drafted) bool) {
-	d.points = slices.DeleteFunc(d.points, func(p drafted) bool { return !f(&p) })
-	d.sum()
 }
 
 // values lists the values of a factor of some points, ascending; 0 is none.
@@ -249,7 +245,10 @@ func (d *draft) pack(each func(set int, p *drafted, begins bool)) {
 	taken := make([]units.Nanos, len(d.sets)) // by the last slot of each set; 0 where there is none
 	for k := range d.points {
 		p := &d.points[k]
-		for _, i := range p.sets {
+		if p.every == 0 {
+			continue
+		}
+		for _, i := range p.sets[:p.n] {
 			if p.every > 1 {
 				each(i, p, true)
 				continue

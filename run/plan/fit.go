@@ -23,7 +23,7 @@ const otherShare = 8
 // ping-pongs and pairs there is no model.
 var expendable = []string{
 	names.Remap, names.Overlap, names.NoDelay, names.Buffer, names.Fragment, names.Bcast, names.Flood, names.Pattern,
-	names.PRTT, names.Copy, names.Load, names.Wakeup, names.Gather, names.Gap, names.Overhead,
+	names.Copy, names.Load, names.Wakeup, names.Gather, names.Gap, names.PRTT, names.Overhead,
 }
 
 const (
@@ -31,118 +31,110 @@ const (
 	planned = 0.9
 	// manyRounds is how many rounds a plan without a bound aims at.
 	manyRounds = 30
-	// A plan of many rounds measures every point in spreadMeasured of them or more.
-	spreadMeasured = 6
+	// affordablePart is the share of the budget that one point may take at all.
+	affordablePart = 1.0 / 3
 )
 
 // timed reports whether time bounds a run of the plan, and something is known of the time of slots.
 func (p *Plan) timed(l bench.Limits) bool { return p.Budget > 0 && l.Path.Known() }
 
-// fit makes the drafts fit the budget. Repetitions go before points, points before experiments, and experiments before
-// rounds; docs/MEASURING.md says in which order. Without a budget and a path that is known it changes nothing.
+// fit makes the drafts fit the budget: in as many rounds as lose no experiment that fewer would have. Where not even the
+// least rounds fit, there are fewer. Without a budget and a path that is known it changes nothing.
 func (s *Schedule) fit(all []*draft) []*draft {
 	if !s.Plan.timed(s.Limits) {
 		return all
 	}
-	possible := make([]*draft, 0, len(all))
+	var possible []*draft
 	for _, d := range all {
-		if d = d.clone(); !d.fewer(d.affordable) || len(d.points) > 0 {
+		d = d.clone()
+		if d.points = slices.DeleteFunc(d.points, d.tooLong); len(d.points) > 0 || d.core() {
+			d.sum()
 			possible = append(possible, d)
 		}
 	}
-	whole, thin := s.choose(possible)
-	kept := s.often(whole) // all points, if there is room for many rounds of them
-	if kept == nil {
-		kept = s.often(thin)
+	least := s.Plan.Rounds.Min
+	kept, fits := s.divide(possible, least, 1, max(1, least/2))
+	for k := s.aim() / least; k > 1 && fits; k-- {
+		if more, fit := s.divide(possible, k*least, k, k*least/2); fit && len(more) >= len(kept) {
+			kept = more
+			break
+		}
 	}
-	if kept == nil {
-		kept = thin
+	for n := least; !fits && n >= 1; n-- {
+		s.Rounds = n
+		kept, fits = s.divide(possible, n, 1, n)
 	}
 	s.account(all, kept)
 	return kept
 }
 
-// often returns copies of drafts with all their points, for as many rounds as there is room for; nil where these are no
-// more than the least.
-func (s *Schedule) often(drafts []*draft) []*draft {
-	for n := s.aim(); n > max(s.Rounds, spreadMeasured); n-- {
-		if many, fits := s.within(drafts, n, false); fits {
-			return many
-		}
-	}
-	return nil
+// tooLong reports whether one point takes too much of the budget. What the user named stays.
+func (d *draft) tooLong(p drafted) bool {
+	named := d.limits.Sizes != nil && p.point[names.FactorBytes] > 0
+	return float64(p.time) > affordablePart*float64(d.plan.Budget) && !named
 }
 
-// choose returns the drafts of which as many rounds as are wanted fit, whole and thin. An expendable experiment that
-// takes more than its share when it is thin is left out, unless the user named it, and taken back where there is room
-// after all. Where that is not enough, there are fewer rounds.
-func (s *Schedule) choose(all []*draft) (kept, thin []*draft) {
-	for s.Rounds = s.Plan.Rounds.Min; ; s.Rounds-- {
-		var out []*draft
-		kept = slices.Clone(all)
-		for at := s.tooMuch(kept); at >= 0; at = s.tooMuch(kept) {
-			out, kept = append(out, kept[at]), slices.Delete(kept, at, at+1)
-		}
-		for _, d := range slices.Backward(out) {
-			with := slices.DeleteFunc(slices.Clone(all), func(x *draft) bool { return x != d && !slices.Contains(kept, x) })
-			if s.tooMuch(with) < 0 {
-				kept = with
-			}
-		}
-		thin, fits := s.within(kept, s.Rounds, true)
-		if fits || s.Rounds == 1 { // of one round a run has what there is time for
-			return kept, thin
-		}
-	}
-}
-
-// tooMuch returns the index of the first expendable draft that takes more than its share when it is thin, or, where
-// none does and the drafts do not fit, of the first that is expendable; -1 where there is none.
-func (s *Schedule) tooMuch(drafts []*draft) int {
-	if s.Plan.Chosen {
-		return -1
-	}
-	shares := sharesOf(drafts, s.perRound(s.Rounds))
-	first := -1
+// divide chooses what n rounds measure; every and rarest are those of draft.fill. Expendable experiments are left out, the
+// first one first, until there is room for what the others need. They come back, the last one first, where there is room
+// after all. It reports whether n rounds fit.
+func (s *Schedule) divide(all []*draft, n, every, rarest int) (kept []*draft, fits bool) {
+	in, out := slices.Clone(all), []*draft{}
 	for _, name := range expendable {
-		i := find(drafts, name)
-		if i < 0 {
-			continue
+		if s.needs(in, n, every, rarest) {
+			break
 		}
-		d := drafts[i].clone()
-		for d.time > shares[i] {
-			if !d.less(shares[i], s.Rounds, true) {
-				return i
-			}
-		}
-		if first < 0 {
-			first = i
+		if i := find(in, name); i >= 0 && !in[i].core() {
+			out, in = append(out, in[i]), slices.Delete(in, i, i+1)
 		}
 	}
-	if _, fits := s.within(drafts, s.Rounds, true); fits {
-		return -1
+	for _, d := range slices.Backward(out) {
+		with := slices.DeleteFunc(slices.Clone(all), func(x *draft) bool { return x != d && !slices.Contains(in, x) })
+		if s.needs(with, n, every, rarest) {
+			in = with
+		}
 	}
-	return first
+	return s.filled(in, n, every, rarest)
 }
 
-// within makes copies of drafts take less until n rounds of them fit the budget. Those that take more than their share
-// of a round take less first. Where points is true they may lose points. It reports whether n rounds fit.
-func (s *Schedule) within(drafts []*draft, n int, points bool) (out []*draft, fits bool) {
+// needs reports whether what models need of the drafts leaves a quarter of n rounds for more points.
+func (s *Schedule) needs(drafts []*draft, n, every, rarest int) bool {
 	room := s.perRound(n)
-	most := room
-	for _, d := range drafts {
-		out = append(out, d.clone())
+	for i, share := range sharesOf(drafts, room) {
+		d := drafts[i].clone()
+		d.fill(share, 0, every, rarest)
+		room -= d.time
 	}
-	for open := slices.Clone(out); timeOf(out) > most && len(open) > 0; {
-		shares := sharesOf(open, room)
-		for i, d := range slices.Clone(open) {
-			if d.time > shares[i] && !d.less(shares[i], n, points) {
-				room = max(0, room-d.time) // it takes what it takes
-				open = slices.DeleteFunc(open, func(x *draft) bool { return x == d })
-			}
+	return room >= s.perRound(n)/4
+}
+
+// filled returns copies of drafts that take what models need in n rounds, then their shares, and then what others leave,
+// those with the largest shares first. It reports whether n rounds fit.
+func (s *Schedule) filled(all []*draft, n, every, rarest int) ([]*draft, bool) {
+	open, out, room := make([]int, len(all)), make([]*draft, len(all)), s.perRound(n)
+	shares := sharesOf(all, room)
+	for i, d := range all {
+		open[i], out[i] = i, d.clone()
+		out[i].fill(shares[i], 0, every, rarest)
+		room -= out[i].time
+	}
+	slices.SortStableFunc(open, func(i, j int) int { return cmp.Compare(weight(all[j]), weight(all[i])) })
+	more := func(i int, limit units.Nanos) {
+		if was := out[i].time; was < limit && was < all[i].time && room > 0 {
+			out[i] = all[i].clone()
+			out[i].fill(shares[i], min(limit, was+room), every, rarest)
+			room -= out[i].time - was
 		}
 	}
-	return out, timeOf(out) <= most
+	for _, i := range open {
+		more(i, shares[i])
+	}
+	for _, i := range open {
+		more(i, out[i].time+room)
+	}
+	for _, d := range out {
+		d.points = slices.DeleteFunc(d.points, func(p drafted) bool { return p.every == 0 })
+	}
+	return out, timeOf(out) <= s.perRound(n)
 }
 
 // aim is how many rounds the plan aims at: many, as far as it allows them.
@@ -168,7 +160,7 @@ func sharesOf(drafts []*draft, room units.Nanos) []units.Nanos {
 	order, out, weights := make([]int, len(drafts)), make([]units.Nanos, len(drafts)), make([]float64, len(drafts))
 	left := 0.0
 	for i, d := range drafts {
-		order[i], weights[i] = i, cmp.Or(shares[d.exp.Name()], otherShare)
+		order[i], weights[i] = i, weight(d)
 		left += weights[i]
 	}
 	slices.SortStableFunc(order, func(i, j int) int { // who needs least of its share first
@@ -180,6 +172,9 @@ func sharesOf(drafts []*draft, room units.Nanos) []units.Nanos {
 	}
 	return out
 }
+
+// weight is the share of an experiment.
+func weight(d *draft) float64 { return cmp.Or(shares[d.exp.Name()], otherShare) }
 
 // timeOf is how long a round of the drafts takes.
 func timeOf(drafts []*draft) (sum units.Nanos) {

@@ -58,7 +58,7 @@ func (d *draft) lost(whole *draft, rounds float64) []string {
 		if rounds/float64(p.every) < float64(d.plan.Rounds.Min) {
 			rare++
 		}
-		teams = min(teams, float64(len(p.sets))/float64(p.teams))
+		teams = min(teams, float64(p.n)/float64(len(p.sets)))
 	}
 	if teams*rounds < float64(d.plan.Rounds.Min) && teams < 1 {
 		out = append(out, fmt.Sprintf("%.2g%% of the teams in a round, others in each", 100*teams))

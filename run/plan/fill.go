@@ -1,0 +1,208 @@
+package plan
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"calib/bench"
+	"calib/internal/dataset/names"
+	"calib/internal/units"
+)
+
+const (
+	// lightest is the share of the plan's effort that an experiment has at least.
+	lightest = 0.25
+	// thinEffort is that of a design with the essential points only (bench.Limits.Thin).
+	thinEffort = 0.25
+	// lengthy is the share of an experiment's time that the largest size of a kind may take.
+	lengthy = 1.0 / 3
+)
+
+// Ranks of points that a thin design does not have, and of those that are too large.
+const otherPoints, tooLarge = 100, 1000
+
+// counts are the factors that say how many hosts take part.
+var counts = []string{names.FactorPairs, names.FactorSenders, names.FactorHosts, names.FactorWindow}
+
+// kindOf is equal for points that differ in nothing but sizes and counts.
+func kindOf(p bench.Point) string {
+	p = maps.Clone(p)
+	delete(p, names.FactorBytes)
+	for _, factor := range counts {
+		delete(p, factor)
+	}
+	return p.Key()
+}
+
+// fill makes the draft take at most a limit: with the points that models need, whatever they take, and then, in the order
+// of their ranks, with others. These are measured with few repetitions, on one set of teams, in one of so many rounds
+// (every). Where there is room left, points are measured in more rounds, then on more sets, then with more repetitions.
+// Of an experiment that must stay, what takes long for its share is measured in one of rarest rounds only.
+func (d *draft) fill(share, limit units.Nanos, every, rarest int) {
+	if d.time <= limit {
+		return
+	}
+	whole, longest := d.effort.OrWhole(), lengthy*float64(share)*float64(every)
+	d.costs(d.plan.Limits.Effort.OrWhole() * lightest)
+	order := d.ranked(longest)
+	for i := range d.points {
+		d.points[i].every = 0
+	}
+	thin := func(p *drafted, every int) drafted {
+		to := *p
+		if to.every = every; d.sets[p.sets[0]].permuted {
+			to.n = 1
+		}
+		return to
+	}
+	for _, p := range order {
+		switch long := float64(p.time) > longest; {
+		case p.needed() && long && d.core():
+			*p = thin(p, rarest)
+		case p.needed():
+			*p = thin(p, every)
+		}
+	}
+	d.sum()
+	d.thicken(order, limit, every, false)
+	for _, p := range order {
+		if p.every == 0 {
+			d.try(p, thin(p, every), limit)
+		}
+	}
+	d.thicken(order, limit, 1, true)
+	for d.effort < whole {
+		was := d.effort
+		if d.costs(2 * was); d.time > limit {
+			d.costs(was)
+			break
+		}
+	}
+}
+
+// thicken has points measured in more rounds, at most one in every, and, where sets is true, on more sets then, as far as
+// there is room.
+func (d *draft) thicken(points []*drafted, limit units.Nanos, every int, sets bool) {
+	for more := true; more; {
+		more = false
+		for _, p := range points {
+			to := *p
+			switch {
+			case p.every == 0:
+				continue
+			case p.every > every:
+				to.every = max(every, p.every/2)
+			case sets && p.n < len(p.sets):
+				to.n = min(2*p.n, len(p.sets))
+			default:
+				continue
+			}
+			more = d.try(p, to, limit) || more
+		}
+	}
+}
+
+// core reports whether the experiment stays whatever the budget is.
+func (d *draft) core() bool { return d.plan.Chosen || !slices.Contains(expendable, d.exp.Name()) }
+
+// try has a point measured in another way if the draft then takes at most a limit.
+func (d *draft) try(p *drafted, to drafted, limit units.Nanos) bool {
+	was, time := *p, d.time
+	*p = to
+	if d.sum(); d.time <= limit {
+		return true
+	}
+	*p, d.time = was, time
+	return false
+}
+
+// needed reports whether models need the point: both ends of sizes and of numbers of hosts, and, where only sizes are
+// compared, one size between, which shows whether a line is straight.
+func (p *drafted) needed() bool {
+	if slices.ContainsFunc(counts, func(f string) bool { return p.point[f] > 0 }) {
+		return p.rank <= 1
+	}
+	return p.rank <= 2
+}
+
+// ranked lists the points in the order in which they are wanted: of each kind the smallest size with the least and the
+// most hosts, the largest size that fits, and then what lies between, halving the steps; all of a thin design before the
+// others. A size fits where a point takes at most a time [ns], or twice what the smallest size takes.
+func (d *draft) ranked(longest float64) []*drafted {
+	var all, thin, order []*drafted
+	for i := range d.points {
+		p := &d.points[i]
+		if all = append(all, p); p.thin {
+			thin = append(thin, p)
+		}
+	}
+	rank(all, longest)
+	for _, p := range all {
+		p.rank += otherPoints
+	}
+	rank(thin, longest)
+	for _, p := range all {
+		if p.rank < tooLarge {
+			order = append(order, p)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b *drafted) int { return cmp.Compare(a.rank, b.rank) })
+	return order
+}
+
+// rank gives points their ranks among each other.
+func rank(points []*drafted, longest float64) {
+	values := map[string][]int64{}    // factor and kind → ascending
+	first := map[string]units.Nanos{} // kind → the time of its smallest size
+	fits := map[string]int64{}        // kind → its largest size that fits
+	for _, p := range points {
+		for _, f := range append(counts, names.FactorBytes) {
+			all, v := values[f+p.kind], p.point[f]
+			if i, has := slices.BinarySearch(all, v); !has {
+				values[f+p.kind] = slices.Insert(all, i, v)
+			}
+		}
+	}
+	for _, p := range points {
+		if p.point[names.FactorBytes] == values[names.FactorBytes+p.kind][0] {
+			first[p.kind] = max(first[p.kind], p.time)
+		}
+	}
+	for _, p := range points {
+		if size := p.point[names.FactorBytes]; float64(p.time) <= max(longest, 2*float64(first[p.kind])) {
+			fits[p.kind] = max(fits[p.kind], size)
+		}
+	}
+	depth := func(p *drafted, factor string, n int) int {
+		i, _ := slices.BinarySearch(values[factor+p.kind], p.point[factor])
+		return between(i, n)
+	}
+	for _, p := range points {
+		sizes, size := values[names.FactorBytes+p.kind], p.point[names.FactorBytes]
+		n, _ := slices.BinarySearch(sizes, fits[p.kind]+1)
+		if p.rank = 0; size > fits[p.kind] {
+			p.rank = tooLarge
+		} else if size > sizes[0] {
+			p.rank = 1 + depth(p, names.FactorBytes, n)
+		}
+		for _, f := range counts {
+			if k := depth(p, f, len(values[f+p.kind])); k > 0 {
+				p.rank += 1 + k
+			}
+		}
+	}
+}
+
+// between says how often a range of n values is halved until value i is an end of a part: 0 for both ends.
+func between(i, n int) int {
+	depth := 0
+	for lo, hi := 0, n-1; i > lo && i < hi; depth++ {
+		if mid := (lo + hi) / 2; i <= mid {
+			hi = mid
+		} else {
+			lo = mid
+		}
+	}
+	return depth
+}
