@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -192,11 +193,14 @@ func medium(t *testing.T, ratio float64) string {
 	return file
 }
 
+// bridges counts those of a test: builds that alternate have one each.
+var bridges atomic.Int32
+
 // bridged joins a namespace for each host by a bridge in one more, for the time of t, and runs the steps, in which
 // BRIDGE stands for the bridge's namespace: its ports are p0, p1 and so on.
 func bridged(t *testing.T, calib string, hosts int, steps ...string) []string {
 	t.Helper()
-	bridge := fmt.Sprintf("harness-%d", os.Getpid())
+	bridge := fmt.Sprintf("harness-%d-%d", os.Getpid(), bridges.Add(1))
 	var list strings.Builder
 	all := []string{"ip -n BRIDGE link add br0 type bridge", "ip -n BRIDGE link set br0 up"}
 	namespaces := []string{bridge}
