@@ -19,6 +19,7 @@ type draft struct {
 	plan   *Plan
 	limits bench.Limits // of the design
 	effort bench.Effort // of the repetitions
+	bare   bool         // with fewer needs: see needed
 	sets   []set
 	points []drafted
 	time   units.Nanos // of a round, on average
@@ -118,9 +119,9 @@ func (d *draft) costs(e bench.Effort) {
 // sum brings the time of a round up to date.
 func (d *draft) sum() {
 	d.time = 0
-	d.pack(func(set int, p *drafted, begins bool) {
+	d.pack(func(b bin, p *drafted, begins bool) {
 		if begins {
-			d.time += d.sets[set].beside / units.Nanos(p.every)
+			d.time += d.sets[b.set].beside / units.Nanos(p.every)
 		}
 		d.time += p.time / units.Nanos(p.every)
 	})
@@ -238,28 +239,40 @@ func (d *draft) longest(beside units.Nanos) units.Nanos {
 	return max(minSlot, units.Nanos(slotShare*float64(d.plan.Budget)), overhead*beside)
 }
 
-// pack fills the slots of a round: of each set one, or several where its points take too long for one, and one for each
-// point that is not measured in every round. It calls each with every point on each of its sets, and says where a slot
-// begins with it.
-func (d *draft) pack(each func(set int, p *drafted, begins bool)) {
-	taken := make([]units.Nanos, len(d.sets)) // by the last slot of each set; 0 where there is none
+// bin is where points of one set share slots: those of every round, and, of those that are measured in one of so many
+// rounds, each nth in turn, so that the rounds are of equal length.
+type bin struct{ set, every, turn int }
+
+// pack fills the slots of a round: of each bin one, or several where its points take too long for one. It calls each with
+// every point on each of its sets, and says where a slot begins with it.
+func (d *draft) pack(each func(b bin, p *drafted, begins bool)) {
+	always := make([]units.Nanos, len(d.sets)) // set → taken by the last slot of every round; 0 where there is none
+	rare, turns := map[bin]units.Nanos{}, map[bin]int{}
 	for k := range d.points {
 		p := &d.points[k]
 		if p.every == 0 {
 			continue
 		}
 		for _, i := range p.sets[:p.n] {
+			b := bin{set: i, every: p.every}
+			taken := always[i]
 			if p.every > 1 {
-				each(i, p, true)
-				continue
+				turn := turns[b]
+				turns[b]++
+				b.turn = turn % p.every
+				taken = rare[b]
 			}
 			beside := d.sets[i].beside
-			begins := taken[i] == 0 || taken[i]+p.time > d.longest(beside)
+			begins := taken == 0 || taken+p.time > d.longest(beside)
 			if begins {
-				taken[i] = max(1, beside)
+				taken = max(1, beside)
 			}
-			taken[i] += p.time
-			each(i, p, begins)
+			if taken += p.time; p.every > 1 {
+				rare[b] = taken
+			} else {
+				always[i] = taken
+			}
+			each(b, p, begins)
 		}
 	}
 }
@@ -267,17 +280,13 @@ func (d *draft) pack(each func(set int, p *drafted, begins bool)) {
 // groups are the slots of a round.
 func (d *draft) groups() []group {
 	var out []group
-	last := make([]int, len(d.sets)) // set → its last group of points that are measured in every round
-	d.pack(func(i int, p *drafted, begins bool) {
-		at := last[i]
-		if s := d.sets[i]; begins {
-			at = len(out)
+	last := map[bin]int{} // its last group
+	d.pack(func(b bin, p *drafted, begins bool) {
+		if s := d.sets[b.set]; begins {
+			last[b] = len(out)
 			out = append(out, group{exp: d.exp, effort: d.effort, teams: s.teams, permuted: s.permuted, slot: s.beside, every: p.every})
 		}
-		if p.every == 1 {
-			last[i] = at
-		}
-		g := &out[at]
+		g := &out[last[b]]
 		g.points = append(g.points, p.point)
 		g.sum += p.time
 	})

@@ -3,6 +3,7 @@ package plan
 import (
 	"cmp"
 	"maps"
+	"math"
 	"slices"
 
 	"calib/bench"
@@ -11,8 +12,8 @@ import (
 )
 
 const (
-	// lightest is the share of the plan's effort that an experiment has at least.
-	lightest = 0.25
+	// leastEffort is the share of the plan's effort that an experiment has at least.
+	leastEffort = 0.25
 	// thinEffort is that of a design with the essential points only (bench.Limits.Thin).
 	thinEffort = 0.25
 	// lengthy is the share of an experiment's time that the largest size of a kind may take.
@@ -44,7 +45,7 @@ func (d *draft) fill(share, limit units.Nanos, every, rarest int) {
 		return
 	}
 	whole, longest := d.effort.OrWhole(), lengthy*float64(share)*float64(every)
-	d.costs(d.plan.Limits.Effort.OrWhole() * lightest)
+	d.costs(d.lightest())
 	order := d.ranked(longest)
 	for i := range d.points {
 		d.points[i].every = 0
@@ -58,9 +59,9 @@ func (d *draft) fill(share, limit units.Nanos, every, rarest int) {
 	}
 	for _, p := range order {
 		switch long := float64(p.time) > longest; {
-		case p.needed() && long && d.core():
+		case d.needed(p) && long && d.core():
 			*p = thin(p, rarest)
-		case p.needed():
+		case d.needed(p):
 			*p = thin(p, every)
 		}
 	}
@@ -103,6 +104,9 @@ func (d *draft) thicken(points []*drafted, limit units.Nanos, every int, sets bo
 	}
 }
 
+// lightest is the effort that the experiment has at least.
+func (d *draft) lightest() bench.Effort { return d.plan.Limits.Effort.OrWhole() * leastEffort }
+
 // core reports whether the experiment stays whatever the budget is.
 func (d *draft) core() bool { return d.plan.Chosen || !slices.Contains(expendable, d.exp.Name()) }
 
@@ -118,30 +122,39 @@ func (d *draft) try(p *drafted, to drafted, limit units.Nanos) bool {
 }
 
 // needed reports whether models need the point: both ends of sizes and of numbers of hosts, and, where only sizes are
-// compared, one size between, which shows whether a line is straight.
-func (p *drafted) needed() bool {
-	if slices.ContainsFunc(counts, func(f string) bool { return p.point[f] > 0 }) {
-		return p.rank <= 1
+// compared, one size between, which shows whether a line is straight. In a bare draft numbers of hosts are compared at
+// the smallest size only.
+func (d *draft) needed(p *drafted) bool {
+	switch {
+	case !slices.ContainsFunc(counts, func(f string) bool { return p.point[f] > 0 }):
+		return p.rank <= 2
+	case d.bare:
+		return p.rank == 0
 	}
-	return p.rank <= 2
+	return p.rank <= 1
 }
 
 // ranked lists the points in the order in which they are wanted: of each kind the smallest size with the least and the
 // most hosts, the largest size that fits, and then what lies between, halving the steps; all of a thin design before the
-// others. A size fits where a point takes at most a time [ns], or twice what the smallest size takes.
+// others. A size fits where its points take at most a time [ns], or twice what those of the smallest take. So does the
+// first size above a packet of an experiment that is left out where it has no room for it.
 func (d *draft) ranked(longest float64) []*drafted {
 	var all, thin, order []*drafted
+	packet := int64(d.limits.SegmentSize())
+	if d.core() {
+		packet = math.MaxInt64
+	}
 	for i := range d.points {
 		p := &d.points[i]
 		if all = append(all, p); p.thin {
 			thin = append(thin, p)
 		}
 	}
-	rank(all, longest)
+	rank(all, longest, packet)
 	for _, p := range all {
 		p.rank += otherPoints
 	}
-	rank(thin, longest)
+	rank(thin, longest, packet)
 	for _, p := range all {
 		if p.rank < tooLarge {
 			order = append(order, p)
@@ -152,10 +165,9 @@ func (d *draft) ranked(longest float64) []*drafted {
 }
 
 // rank gives points their ranks among each other.
-func rank(points []*drafted, longest float64) {
-	values := map[string][]int64{}    // factor and kind → ascending
-	first := map[string]units.Nanos{} // kind → the time of its smallest size
-	fits := map[string]int64{}        // kind → its largest size that fits
+func rank(points []*drafted, longest float64, packet int64) {
+	values := map[string][]int64{}   // factor and kind → ascending
+	takes := map[int64]units.Nanos{} // size → the longest of its points
 	for _, p := range points {
 		for _, f := range append(counts, names.FactorBytes) {
 			all, v := values[f+p.kind], p.point[f]
@@ -163,15 +175,17 @@ func rank(points []*drafted, longest float64) {
 				values[f+p.kind] = slices.Insert(all, i, v)
 			}
 		}
-	}
-	for _, p := range points {
-		if p.point[names.FactorBytes] == values[names.FactorBytes+p.kind][0] {
-			first[p.kind] = max(first[p.kind], p.time)
+		if size := p.point[names.FactorBytes]; size > 0 {
+			takes[size] = max(takes[size], p.time)
 		}
 	}
-	for _, p := range points {
-		if size := p.point[names.FactorBytes]; float64(p.time) <= max(longest, 2*float64(first[p.kind])) {
-			fits[p.kind] = max(fits[p.kind], size)
+	largest := int64(0) // that fits
+	for i, size := range slices.Sorted(maps.Keys(takes)) {
+		if i == 0 {
+			longest = max(longest, 2*float64(takes[size]))
+		}
+		if float64(takes[size]) <= longest || largest <= packet && size > packet {
+			largest = size
 		}
 	}
 	depth := func(p *drafted, factor string, n int) int {
@@ -180,8 +194,8 @@ func rank(points []*drafted, longest float64) {
 	}
 	for _, p := range points {
 		sizes, size := values[names.FactorBytes+p.kind], p.point[names.FactorBytes]
-		n, _ := slices.BinarySearch(sizes, fits[p.kind]+1)
-		if p.rank = 0; size > fits[p.kind] {
+		n, _ := slices.BinarySearch(sizes, largest+1)
+		if p.rank = 0; size > largest {
 			p.rank = tooLarge
 		} else if size > sizes[0] {
 			p.rank = 1 + depth(p, names.FactorBytes, n)

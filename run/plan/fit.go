@@ -38,8 +38,8 @@ const (
 // timed reports whether time bounds a run of the plan, and something is known of the time of slots.
 func (p *Plan) timed(l bench.Limits) bool { return p.Budget > 0 && l.Path.Known() }
 
-// fit makes the drafts fit the budget: in as many rounds as lose no experiment that fewer would have. Where not even the
-// least rounds fit, there are fewer. Without a budget and a path that is known it changes nothing.
+// fit makes the drafts fit the budget: in as many rounds as lose one experiment at most that fewer would have. Where not
+// even the least rounds fit, there are fewer. Without a budget and a path that is known it changes nothing.
 func (s *Schedule) fit(all []*draft) []*draft {
 	if !s.Plan.timed(s.Limits) {
 		return all
@@ -47,18 +47,25 @@ func (s *Schedule) fit(all []*draft) []*draft {
 	var possible []*draft
 	for _, d := range all {
 		d = d.clone()
-		if d.points = slices.DeleteFunc(d.points, d.tooLong); len(d.points) > 0 || d.core() {
-			d.sum()
+		d.costs(d.lightest())
+		d.points = slices.DeleteFunc(d.points, d.tooLong)
+		if d.costs(d.limits.Effort); len(d.points) > 0 || d.core() {
 			possible = append(possible, d)
 		}
 	}
 	least := s.Plan.Rounds.Min
 	kept, fits := s.divide(possible, least, 1, max(1, least/2))
 	for k := s.aim() / least; k > 1 && fits; k-- {
-		if more, fit := s.divide(possible, k*least, k, k*least/2); fit && len(more) >= len(kept) {
+		if more, fit := s.divide(possible, k*least, k, k*least/2); fit && len(more) >= len(kept)-1 {
 			kept = more
 			break
 		}
+	}
+	if !fits {
+		for _, d := range possible {
+			d.bare = true
+		}
+		kept, fits = s.divide(possible, least, 1, max(1, least/2))
 	}
 	for n := least; !fits && n >= 1; n-- {
 		s.Rounds = n
@@ -68,7 +75,7 @@ func (s *Schedule) fit(all []*draft) []*draft {
 	return kept
 }
 
-// tooLong reports whether one point takes too much of the budget. What the user named stays.
+// tooLong reports whether one point takes too much of the budget even when it is measured once. What the user named stays.
 func (d *draft) tooLong(p drafted) bool {
 	named := d.limits.Sizes != nil && p.point[names.FactorBytes] > 0
 	return float64(p.time) > affordablePart*float64(d.plan.Budget) && !named
