@@ -11,6 +11,7 @@ import (
 	"calib/internal/plane"
 	"calib/internal/units"
 	"calib/transport"
+	"calib/transport/kernel"
 )
 
 // meshPlane is the real data plane.
@@ -28,7 +29,7 @@ func newMeshPlane(addr string, cpu int, l Limits, discreet func(error)) (*meshPl
 	pinned := make(chan error)
 	go func() {
 		runtime.LockOSThread() // the thread ends with the goroutine
-		_, err := transport.Pin(cpu)
+		_, err := kernel.Pin(cpu)
 		pinned <- err
 	}()
 	if err := <-pinned; err != nil {
@@ -102,10 +103,10 @@ func (p *meshPlane) Group(ctx context.Context, t bench.Task) (group, error) {
 
 func (p *meshPlane) Thread(room units.Bytes) (restore func(), err error) {
 	// What Pin sets belongs to the thread, which ends with the task: nothing to restore.
-	if _, err := transport.Pin(p.cpu); err != nil {
+	if _, err := kernel.Pin(p.cpu); err != nil {
 		return nil, err
 	}
-	return transport.Quiet(room), nil
+	return kernel.Quiet(room), nil
 }
 
 type meshGroup struct {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"calib/internal/units"
+	"calib/transport/kernel"
 )
 
 // pinned locks the benchmark to CPU 0 and opens a link.
@@ -19,7 +20,7 @@ func pinned(b *testing.B) []*Group {
 
 func pinHere(b *testing.B) {
 	runtime.LockOSThread()
-	unpin, err := Pin(0)
+	unpin, err := kernel.Pin(0)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -52,7 +53,7 @@ func BenchmarkPingPong64(b *testing.B) {
 	done := make(chan error, 1)
 	go func() {
 		runtime.LockOSThread() // and not unlocked: the pinned thread ends with the goroutine
-		_, err := Pin(0)
+		_, err := kernel.Pin(0)
 		msg := make([]byte, 64)
 		for err == nil && msg[0] == 0 {
 			if err = g[1].Recv(0, msg); err == nil {
@@ -82,7 +83,7 @@ func BenchmarkNow(b *testing.B) {
 	b.ReportAllocs()
 	var sum units.Nanos
 	for b.Loop() {
-		sum += Now()
+		sum += kernel.Now()
 	}
 	runtime.KeepAlive(sum)
 }

@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 
 	"calib/internal/plane"
+	"calib/transport/kernel"
 )
 
 // Beside calls f while a second thread stands by: each Start lets it call transfer with this group, and Wait returns
@@ -47,7 +47,7 @@ func (g *Group) Beside(transfer func(plane.Mover) error, f func(plane.Second) er
 		_ = s.Wait()
 	}
 	s.quit = true
-	if e := ring(s.orders); e != nil { // then the thread has ended on the same error
+	if e := kernel.Ring(s.orders); e != nil { // then the thread has ended on the same error
 		err = errors.Join(err, e)
 	}
 	<-s.ended
@@ -67,7 +67,7 @@ func (g *Group) divide() (own *unix.CPUSet, restore func() error, err error) {
 		return nil, func() error { return nil }, nil
 	}
 	share := shareOf(&all, g.rank, len(g.team))
-	if err := bind(share[0], &all); err != nil {
+	if err := kernel.Bind(share[0], &all); err != nil {
 		return nil, nil, err
 	}
 	own = &unix.CPUSet{}
@@ -107,16 +107,16 @@ func (s *second) serve(cpus *unix.CPUSet, transfer func() error) {
 	defer close(s.ended)
 	runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
 	// Without either, transfers wait for a CPU where threads share them. That is then part of what is measured.
-	_ = hurry()
+	_ = kernel.Hurry()
 	if cpus != nil {
 		_ = unix.SchedSetaffinity(0, cpus)
 	}
 	for {
-		if err := await(s.orders); err != nil || s.quit {
+		if err := kernel.Await(s.orders); err != nil || s.quit {
 			return
 		}
 		s.err = transfer()
-		if err := ring(s.done); err != nil {
+		if err := kernel.Ring(s.done); err != nil {
 			return
 		}
 	}
@@ -127,7 +127,7 @@ func (s *second) Start() error {
 	if s.busy {
 		return errors.New("start a transfer: the last one was not waited for")
 	}
-	if err := ring(s.orders); err != nil {
+	if err := kernel.Ring(s.orders); err != nil {
 		return err
 	}
 	s.busy = true
@@ -139,7 +139,7 @@ func (s *second) Wait() error {
 	if !s.busy {
 		return errors.New("wait for a transfer: none was started")
 	}
-	if err := await(s.done); err != nil {
+	if err := kernel.Await(s.done); err != nil {
 		return err
 	}
 	s.busy = false
@@ -150,28 +150,6 @@ func (s *second) close() {
 	for _, fd := range []int{s.orders, s.done} {
 		if fd >= 0 {
 			_ = unix.Close(fd) // nothing was written that could be lost
-		}
-	}
-}
-
-// ring adds one to an event counter, which wakes who awaits it.
-func ring(fd int) error {
-	one := uint64(1)
-	if _, err := unix.Write(fd, unsafe.Slice((*byte)(unsafe.Pointer(&one)), 8)); err != nil {
-		return fmt.Errorf("wake the other thread: %w", err)
-	}
-	return nil
-}
-
-// await sleeps until an event counter is above zero, and sets it to zero.
-func await(fd int) error {
-	var n uint64
-	for {
-		switch _, err := unix.Read(fd, unsafe.Slice((*byte)(unsafe.Pointer(&n)), 8)); {
-		case err == nil:
-			return nil
-		case err != unix.EINTR:
-			return fmt.Errorf("wait for the other thread: %w", err)
 		}
 	}
 }

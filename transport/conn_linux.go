@@ -11,6 +11,7 @@ import (
 
 	"calib/internal/dataset"
 	"calib/internal/units"
+	"calib/transport/kernel"
 )
 
 // Conn is one blocking TCP connection to a peer. A goroutine that uses it locks its thread. One goroutine may send
@@ -36,7 +37,7 @@ type Conn struct {
 	room    int    // of the send buffer before it was bounded [B], as the kernel counts; 0 where it is not
 	broken  atomic.Bool
 
-	stamps *stamper // nil unless StampArrivals
+	stamps *kernel.Stamper // nil unless StampArrivals
 
 	mu    sync.Mutex
 	refs  int
@@ -48,7 +49,7 @@ const small = 2048
 
 // newConn wraps fd, with one holder and no limit on bytes.
 func newConn(fd int, peer string) *Conn {
-	return &Conn{fd: fd, flags: sendFlags(false), peer: peer, allowed: newAllowance(math.MaxInt64), refs: 1}
+	return &Conn{fd: fd, flags: kernel.SendFlags(false), peer: peer, allowed: newAllowance(math.MaxInt64), refs: 1}
 }
 
 // may reports whether n bytes may be moved, of which left are counted already.
@@ -74,14 +75,14 @@ func (c *Conn) Send(b []byte) error {
 	}
 	c.sent += int64(len(b))
 	if len(b) <= small {
-		switch n := sysSendNow(c.fd, b, c.flags|unix.MSG_DONTWAIT); {
+		switch n := kernel.SendNow(c.fd, b, c.flags|unix.MSG_DONTWAIT); {
 		case n == len(b):
 			return nil
 		case n > 0:
 			b = b[n:]
 		}
 	}
-	n, errno := sysSend(c.fd, b, c.flags)
+	n, errno := kernel.Send(c.fd, b, c.flags)
 	if n == len(b) {
 		return nil
 	}
@@ -103,7 +104,7 @@ func (c *Conn) sendRest(b []byte, n int, errno syscall.Errno, flags uintptr) err
 		if len(b) == 0 {
 			return nil
 		}
-		n, errno = sysSend(c.fd, b, flags)
+		n, errno = kernel.Send(c.fd, b, flags)
 	}
 }
 
@@ -121,11 +122,11 @@ func (c *Conn) Recv(b []byte) error {
 		flags = unix.MSG_WAITALL
 	}
 	if !c.unseen {
-		n, errno := sysRecv(c.fd, b, flags)
+		n, errno := kernel.Recv(c.fd, b, flags)
 		_, err := c.recvRest(b, n, errno, nil)
 		return err
 	}
-	n, errno := sysRecvUnseen(c.fd, b, flags)
+	n, errno := kernel.RecvUnseen(c.fd, b, flags)
 	if n == len(b) {
 		return nil
 	}
@@ -135,7 +136,7 @@ func (c *Conn) Recv(b []byte) error {
 
 // recvRest continues after a first read of n bytes or an error. It ends because every pass either makes progress or
 // counts against the receive timeout. With stamps it returns that of the last byte, 0 if b had none left to read.
-func (c *Conn) recvRest(b []byte, n int, errno syscall.Errno, stamps *stamper) (at units.Nanos, err error) {
+func (c *Conn) recvRest(b []byte, n int, errno syscall.Errno, stamps *kernel.Stamper) (at units.Nanos, err error) {
 	size := len(b)
 	wait := stall{limit: c.rcvWait}
 	for {
@@ -154,9 +155,9 @@ func (c *Conn) recvRest(b []byte, n int, errno syscall.Errno, stamps *stamper) (
 			return at, nil
 		}
 		if stamps == nil {
-			n, errno = sysRecv(c.fd, b, unix.MSG_WAITALL)
+			n, errno = kernel.Recv(c.fd, b, unix.MSG_WAITALL)
 		} else {
-			n, at, errno = stamps.recv(c.fd, b, unix.MSG_WAITALL)
+			n, at, errno = stamps.Recv(c.fd, b, unix.MSG_WAITALL)
 		}
 	}
 }
@@ -179,7 +180,7 @@ func (c *Conn) SetTimeouts(recv, send units.Nanos) error {
 	if recv > 0 {
 		slice = min(recv, slice)
 	}
-	if err := sysTimeouts(c.fd, slice, send); err != nil {
+	if err := kernel.SetTimeouts(c.fd, slice, send); err != nil {
 		return fmt.Errorf("set timeouts, %s: %w", c.peer, err)
 	}
 	return nil
@@ -188,7 +189,7 @@ func (c *Conn) SetTimeouts(recv, send units.Nanos) error {
 // Counters reads the kernel's counters. It makes several system calls: do not call it in a timed section. StealTicks
 // stays 0.
 func (c *Conn) Counters() (dataset.TCP, error) {
-	n, err := sysCounters(c.fd)
+	n, err := kernel.Counters(c.fd)
 	if err != nil {
 		return n, fmt.Errorf("read the counters, %s: %w", c.peer, err)
 	}
@@ -241,7 +242,7 @@ func (c *Conn) Release() {
 		if c.cause == nil {
 			c.cause = ErrStopped
 		}
-		sysClose(c.fd)
+		kernel.Close(c.fd)
 	}
 	c.refs--
 }
@@ -253,7 +254,7 @@ func (c *Conn) alive() bool {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.refs > 0 && sysEstablished(c.fd)
+	return c.refs > 0 && kernel.Established(c.fd)
 }
 
 // held is the number of holders.
@@ -269,12 +270,12 @@ func (c *Conn) StampArrivals(on bool) error {
 	if on == (c.stamps != nil) {
 		return nil
 	}
-	if err := sysStamp(c.fd, on); err != nil {
+	if err := kernel.SetStamps(c.fd, on); err != nil {
 		return err
 	}
 	c.stamps = nil
 	if on {
-		c.stamps = &stamper{}
+		c.stamps = &kernel.Stamper{}
 	}
 	return nil
 }
@@ -284,20 +285,20 @@ func (c *Conn) StampArrivals(on bool) error {
 func (c *Conn) RecvAt(b []byte) (at units.Nanos, err error) {
 	if c.stamps == nil {
 		err = c.Recv(b)
-		return Now(), err
+		return kernel.Now(), err
 	}
 	if len(b) > 0 {
 		if !c.take(&c.recvLeft, len(b)) {
 			return 0, c.failed("receive", len(b), ErrTicketBytes)
 		}
-		n, first, errno := c.stamps.recv(c.fd, b, unix.MSG_WAITALL)
+		n, first, errno := c.stamps.Recv(c.fd, b, unix.MSG_WAITALL)
 		if at, err = c.recvRest(b, n, errno, c.stamps); err != nil {
 			return 0, err
 		}
 		at = max(at, first)
 	}
 	if at == 0 {
-		at = Now()
+		at = kernel.Now()
 	}
 	return at, nil
 }

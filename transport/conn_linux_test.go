@@ -16,6 +16,7 @@ import (
 	"calib/internal/needs"
 	"calib/internal/plane"
 	"calib/internal/units"
+	"calib/transport/kernel"
 )
 
 func TestMessagesArriveWhole(t *testing.T) {
@@ -104,7 +105,7 @@ func TestCountersSayWhatWasGranted(t *testing.T) {
 func TestLimitRoom(t *testing.T) {
 	state := func(c *Conn) [2]int {
 		t.Helper()
-		snd, _, err := granted(c.fd)
+		snd, _, err := kernel.Buffers(c.fd)
 		locks, err2 := unix.GetsockoptInt(c.fd, unix.SOL_SOCKET, unix.SO_BUF_LOCK)
 		if err := errors.Join(err, err2); err != nil {
 			t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 
 	"calib/internal/plane"
 	"calib/internal/units"
+	"calib/transport/kernel"
 )
 
 // maxDatagram is one more than the largest datagram [B]: with its headers it fits a packet of 1,500 bytes.
@@ -49,22 +50,22 @@ func (p *datagramSocket) begin() (dropped uint32, ok bool) {
 		return 0, false
 	}
 	p.refs++
-	sysDrain(p.fd)
-	return sysDropped(p.fd), true
+	kernel.Drain(p.fd)
+	return kernel.Dropped(p.fd), true
 }
 
 func (p *datagramSocket) release() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.refs--; p.refs == 0 {
-		sysClose(p.fd)
+		kernel.Close(p.fd)
 	}
 }
 
 // datagrams is a group's use of the datagram socket. Its memory is allocated once, so that a datagram allocates
 // nothing.
 type datagrams struct {
-	in      messageReader
+	in      kernel.MessageReader
 	out     []datagramWriter       // by rank, of open connections
 	ranks   map[netip.AddrPort]int // by where its datagrams come from, without a zone
 	seen    int                    // Group.changes when out and ranks were made
@@ -78,7 +79,7 @@ func (g *Group) newDatagrams() (*datagrams, error) {
 	if err := g.Open(); err != nil {
 		return nil, err
 	}
-	if err := sysStamp(g.mesh.udp.fd, g.stamped); err != nil {
+	if err := kernel.SetStamps(g.mesh.udp.fd, g.stamped); err != nil {
 		return nil, fmt.Errorf("stamp the arrival of datagrams: %w", err)
 	}
 	g.datagrams = &datagrams{checked: make([]units.Nanos, len(g.team)), proven: make([]netip.AddrPort, len(g.team))}
@@ -118,7 +119,7 @@ func (g *Group) routeDatagrams(m *datagrams) error {
 		from := netip.AddrPortFrom(there.Addr().WithZone(""), there.Port())
 		m.ranks[from] = rank
 		g.mesh.expect(from)
-		m.checked[rank] = Now()
+		m.checked[rank] = kernel.Now()
 	}
 	m.seen = g.changes
 	return nil
@@ -142,7 +143,7 @@ func (o *datagramWriter) aim(g *Group, host int, c *Conn) (to netip.AddrPort, er
 	if err != nil {
 		return to, fmt.Errorf("no port in %q", said)
 	}
-	here, there, err := sysEnds(c.fd)
+	here, there, err := kernel.Ends(c.fd)
 	if err != nil {
 		return to, err
 	}
@@ -158,9 +159,9 @@ func (o *datagramWriter) aim(g *Group, host int, c *Conn) (to netip.AddrPort, er
 		o.from = unix.PktInfo4(&unix.Inet4Pktinfo{Spec_dst: here.Addr().As4()})
 	}
 	if bound.Is6() {
-		o.to, err = sockaddr6(to)
+		o.to, err = kernel.Sockaddr6(to)
 	} else {
-		_, o.to, err = sockaddr(to)
+		_, o.to, err = kernel.Sockaddr(to)
 	}
 	return to, err
 }
@@ -190,7 +191,7 @@ func (g *Group) SendDatagram(to int, b []byte) error {
 	if !c.may(&c.sendLeft, len(b)) {
 		return refuse(ErrTicketBytes)
 	}
-	now := Now()
+	now := kernel.Now()
 	if at := g.mesh.pace.at(now, len(b)); at > now {
 		if err := g.WaitUntil(at); err != nil {
 			return err
@@ -224,7 +225,7 @@ func (g *Group) sendWhenRoom(o *datagramWriter, b []byte) error {
 		default:
 			return err
 		}
-		now := Now()
+		now := kernel.Now()
 		if deadline == 0 {
 			deadline = now + g.timeout
 		}
@@ -234,7 +235,7 @@ func (g *Group) sendWhenRoom(o *datagramWriter, b []byte) error {
 		if err := g.life.Err(); err != nil {
 			return ctxErr(g.life)
 		}
-		if err := waitFor(g.mesh.udp.fd, unix.POLLOUT, min(deadline-now, waitSlice)); err != nil {
+		if err := kernel.WaitFor(g.mesh.udp.fd, unix.POLLOUT, min(deadline-now, waitSlice)); err != nil {
 			return err
 		}
 	}
@@ -249,7 +250,7 @@ func (g *Group) RecvDatagram(b []byte, until units.Nanos) (plane.Datagram, error
 	}
 	fd := g.mesh.udp.fd
 	for {
-		n, at, errno := m.in.recv(fd, b, unix.MSG_DONTWAIT|unix.MSG_TRUNC)
+		n, at, errno := m.in.Recv(fd, b, unix.MSG_DONTWAIT|unix.MSG_TRUNC)
 		switch {
 		case errno == 0:
 			d, ok, err := g.take(m, n, at, b)
@@ -259,15 +260,15 @@ func (g *Group) RecvDatagram(b []byte, until units.Nanos) (plane.Datagram, error
 		case errno != syscall.EAGAIN && errno != syscall.EINTR:
 			return plane.Datagram{}, fmt.Errorf("receive a datagram: %w", errno)
 		}
-		now := Now()
+		now := kernel.Now()
 		if now >= until {
-			return plane.Datagram{Dropped: int64(sysDropped(fd) - g.dropped)}, nil
+			return plane.Datagram{Dropped: int64(kernel.Dropped(fd) - g.dropped)}, nil
 		}
 		if g.life.Err() != nil {
 			return plane.Datagram{}, fmt.Errorf("receive a datagram: %w", ctxErr(g.life))
 		}
 		if errno == syscall.EAGAIN {
-			if err := waitFor(fd, unix.POLLIN, min(until-now, waitSlice)); err != nil {
+			if err := kernel.WaitFor(fd, unix.POLLIN, min(until-now, waitSlice)); err != nil {
 				return plane.Datagram{}, fmt.Errorf("receive a datagram: %w", err)
 			}
 		}
@@ -296,11 +297,11 @@ func (m *Mesh) stray(from netip.AddrPort) {
 // take counts a received datagram of n bytes, of which b has the first; ok is false for one that is not from the team.
 func (g *Group) take(m *datagrams, n int, at units.Nanos, b []byte) (d plane.Datagram, ok bool, err error) {
 	if !g.stamped || at == 0 {
-		at = Now()
+		at = kernel.Now()
 	}
-	rank, ok := m.ranks[m.in.source()]
+	rank, ok := m.ranks[m.in.Source()]
 	if !ok || g.conns[rank] == nil {
-		g.mesh.stray(m.in.source())
+		g.mesh.stray(m.in.Source())
 		return d, false, nil
 	}
 	if isProof(b, n) {
@@ -314,7 +315,7 @@ func (g *Group) take(m *datagrams, n int, at units.Nanos, b []byte) (d plane.Dat
 	if !c.take(&c.recvLeft, n) {
 		return d, false, g.failed(rank, c.failed("receive a datagram,", n, ErrTicketBytes))
 	}
-	return plane.Datagram{Got: true, From: rank, Bytes: n, At: at, Dropped: int64(m.in.dropped(g.dropped))}, true, nil
+	return plane.Datagram{Got: true, From: rank, Bytes: n, At: at, Dropped: int64(m.in.Dropped(g.dropped))}, true, nil
 }
 
 // DatagramRate bounds the rate of datagrams [B/s] where Mesh.Limit does not: 10 Gbit/s, which is more than one thread

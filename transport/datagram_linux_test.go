@@ -11,18 +11,19 @@ import (
 
 	"calib/internal/plane"
 	"calib/internal/units"
+	"calib/transport/kernel"
 )
 
 // letter sends a datagram and expects it.
 func letter(t *testing.T, from, to *Group, text string) {
 	t.Helper()
-	before := Now()
+	before := kernel.Now()
 	if err := from.SendDatagram(to.Rank(), []byte(text)); err != nil {
 		t.Fatal(err)
 	}
 	b := make([]byte, maxDatagram)
-	d, err := to.RecvDatagram(b, Now()+5*units.Second)
-	if err != nil || !d.Got || d.From != from.Rank() || string(b[:d.Bytes]) != text || d.At < before || d.At > Now() {
+	d, err := to.RecvDatagram(b, kernel.Now()+5*units.Second)
+	if err != nil || !d.Got || d.From != from.Rank() || string(b[:d.Bytes]) != text || d.At < before || d.At > kernel.Now() {
 		t.Errorf("rank %d sent %q, rank %d got %+v %q (%v)", from.Rank(), text, to.Rank(), d, b[:d.Bytes], err)
 	}
 }
@@ -165,7 +166,7 @@ func TestDatagramPortInUse(t *testing.T) {
 		if try < 20 && err != nil && strings.Contains(err.Error(), "ss -ltnp") {
 			continue // a TCP connection of another process happens to have that port
 		}
-		if !errors.Is(err, ErrPortInUse) || !strings.Contains(err.Error(), "ss -lunp") {
+		if !errors.Is(err, kernel.ErrPortInUse) || !strings.Contains(err.Error(), "ss -lunp") {
 			t.Errorf("another process has the port: %v", err)
 		}
 		return
@@ -181,7 +182,7 @@ func TestDatagramsCountBytes(t *testing.T) {
 		t.Error(err)
 	}
 	g[1].conns[0].allowed = newAllowance(9)
-	if _, err := g[1].RecvDatagram(make([]byte, 20), Now()+units.Second); !errors.Is(err, ErrTicketBytes) {
+	if _, err := g[1].RecvDatagram(make([]byte, 20), kernel.Now()+units.Second); !errors.Is(err, ErrTicketBytes) {
 		t.Errorf("received beyond the limit: %v", err)
 	}
 	if err := g[0].SendDatagram(1, make([]byte, 1)); !errors.Is(err, ErrTicketBytes) {
@@ -202,7 +203,7 @@ func TestPeerDiesDuringDatagrams(t *testing.T) {
 	together(t, g, func(g *Group) error { return g.OpenDatagrams(openTimeout) })
 	letter(t, g[0], g[1], "alive")
 	g[1].Abort()
-	if d, err := g[0].RecvDatagram(make([]byte, 1), Now()+units.Millisecond); err != nil || d.Got {
+	if d, err := g[0].RecvDatagram(make([]byte, 1), kernel.Now()+units.Millisecond); err != nil || d.Got {
 		t.Errorf("waiting for a dead peer: %+v (%v)", d, err)
 	}
 	g[0].datagrams.checked[1] -= 2 * liveness
@@ -211,7 +212,7 @@ func TestPeerDiesDuringDatagrams(t *testing.T) {
 	}
 	done := make(chan error, 1)
 	go func() {
-		_, err := g[0].RecvDatagram(make([]byte, 1), Now()+600*units.Second)
+		_, err := g[0].RecvDatagram(make([]byte, 1), kernel.Now()+600*units.Second)
 		done <- err
 	}()
 	why := errors.New("the user pressed Ctrl-C")
@@ -226,7 +227,7 @@ func TestDatagramTooLarge(t *testing.T) {
 	if err := g[0].SendDatagram(1, make([]byte, 100)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := g[1].RecvDatagram(make([]byte, 99), Now()+units.Second); err == nil || !strings.Contains(err.Error(), "more than") {
+	if _, err := g[1].RecvDatagram(make([]byte, 99), kernel.Now()+units.Second); err == nil || !strings.Contains(err.Error(), "more than") {
 		t.Errorf("100 bytes into 99: %v", err)
 	}
 }
@@ -247,13 +248,13 @@ func TestRateLimitOfConnections(t *testing.T) {
 		}
 		reopenAll(t, g, plane.Socket{Nagle: true})
 	}
-	start := Now()
+	start := kernel.Now()
 	for range 3 {
 		if err := g[0].SendDatagram(1, make([]byte, 1024)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if took := Now() - start; took < 2*units.Second/3072 {
+	if took := kernel.Now() - start; took < 2*units.Second/3072 {
 		t.Errorf("3 KiB at 3 MiB/s left within %v", took)
 	}
 }

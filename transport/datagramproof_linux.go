@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"calib/internal/units"
+	"calib/transport/kernel"
 )
 
 // Before a datagram leaves for a rank, both ends show each other that the rank's datagram port is theirs. Each end
@@ -79,7 +80,7 @@ func (g *Group) swapNonces() ([]confirmation, error) {
 
 // prove sends and answers proofs until every rank has heard this one and was heard.
 func (g *Group) prove(ctx context.Context, m *datagrams, with []confirmation) error {
-	again := Now()
+	again := kernel.Now()
 	for {
 		missing, err := g.confirmed(with)
 		if err != nil || missing < 0 {
@@ -89,11 +90,11 @@ func (g *Group) prove(ctx context.Context, m *datagrams, with []confirmation) er
 			return fmt.Errorf("datagrams to %s: %w: none passes between the two data ports, or between that host's and another's; "+
 				"a firewall must let UDP pass to the port of the data connection", g.conns[missing].peer, ctxErr(ctx))
 		}
-		if Now() >= again {
+		if kernel.Now() >= again {
 			if err := g.sendProofs(m, with); err != nil {
 				return err
 			}
-			again = Now() + proofAgain
+			again = kernel.Now() + proofAgain
 		}
 		if err := g.takeProofs(m, with); err != nil {
 			return err
@@ -159,21 +160,21 @@ func heard(with []confirmation) bool {
 // that it only waits.
 func (g *Group) takeProofs(m *datagrams, with []confirmation) error {
 	if heard(with) {
-		return waitFor(g.mesh.udp.fd, 0, proofLook)
+		return kernel.WaitFor(g.mesh.udp.fd, 0, proofLook)
 	}
-	if err := waitFor(g.mesh.udp.fd, unix.POLLIN, proofLook); err != nil {
+	if err := kernel.WaitFor(g.mesh.udp.fd, unix.POLLIN, proofLook); err != nil {
 		return fmt.Errorf("wait for datagrams: %w", err)
 	}
 	b := make([]byte, proofBytes)
 	for !heard(with) {
-		n, _, errno := m.in.recv(g.mesh.udp.fd, b, unix.MSG_DONTWAIT|unix.MSG_TRUNC)
+		n, _, errno := m.in.Recv(g.mesh.udp.fd, b, unix.MSG_DONTWAIT|unix.MSG_TRUNC)
 		if errno != 0 {
 			return nil // none waits; an error of the network shows in what does not come
 		}
-		rank, ok := m.ranks[m.in.source()]
+		rank, ok := m.ranks[m.in.Source()]
 		proof, valid := readProof(b[:min(n, len(b))], n)
 		if !ok || !valid || proof.theirs != with[rank].over {
-			g.mesh.stray(m.in.source())
+			g.mesh.stray(m.in.Source())
 			continue
 		}
 		with[rank].heard, with[rank].answer = true, proof.by

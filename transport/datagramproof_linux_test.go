@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"calib/internal/units"
+	"calib/transport/kernel"
 )
 
 // A coordinator may say of a host what it likes: datagrams go to who holds the ticket, at the address of its
@@ -97,7 +98,7 @@ func TestDatagramsBeforeTheAnswer(t *testing.T) {
 	}
 	m.open = true
 	b := make([]byte, maxDatagram)
-	if d, err := g[1].RecvDatagram(b, Now()+units.Second); err != nil || string(b[:d.Bytes]) != "early" {
+	if d, err := g[1].RecvDatagram(b, kernel.Now()+units.Second); err != nil || string(b[:d.Bytes]) != "early" {
 		t.Errorf("got %+v %q (%v)", d, b[:d.Bytes], err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"calib/internal/plane"
 	"calib/internal/units"
+	"calib/transport/kernel"
 )
 
 // dial makes a connection, installs it, and returns it held.
@@ -62,8 +63,8 @@ func (m *Mesh) dialOne(ctx context.Context, a netip.AddrPort, s *session, l *lin
 	}
 	c := newConn(fd, describe(l.peer))
 	c.epoch = epoch
-	c.port, err = sysLocalPort(fd)
-	if err = errors.Join(err, sysPace(fd, m.rate), c.SetTimeouts(handshakeTimeout, handshakeTimeout)); err == nil {
+	c.port, err = kernel.LocalPort(fd)
+	if err = errors.Join(err, kernel.SetPace(fd, m.rate), c.SetTimeouts(handshakeTimeout, handshakeTimeout)); err == nil {
 		err = dialHandshake(ctx, c, s.hash, &l.ticket, l.peer.Consent, l.line)
 	}
 	if err != nil {
@@ -80,37 +81,18 @@ const connectSlice = 50 * units.Millisecond
 // sysConnect opens a connection to ap with o set, within ctx. It returns ErrTimeout, or what the network said. The
 // connection comes from the address here, unless that is unspecified or of another family.
 func sysConnect(ctx context.Context, here netip.Addr, ap netip.AddrPort, o plane.Socket) (int, error) {
-	return openSocket(ap, unix.SOCK_STREAM, func(fd int, sa unix.Sockaddr) error {
-		if err := errors.Join(sysOptions(fd, o), sysTimeouts(fd, connectSlice, connectSlice)); err != nil {
+	return kernel.OpenSocket(ap, unix.SOCK_STREAM, func(fd int, sa unix.Sockaddr) error {
+		if err := errors.Join(kernel.SetOptions(fd, o), kernel.SetTimeouts(fd, connectSlice, connectSlice)); err != nil {
 			return err
 		}
-		if err := bindFrom(fd, here, ap.Addr()); err != nil {
+		if err := kernel.BindFrom(fd, here, ap.Addr()); err != nil {
 			return err
 		}
 		if err := connect(ctx, fd, sa); err != nil {
 			return err
 		}
-		return sysCongestion(fd, o.Congestion) // a route may name another (ip-route(8), congctl), which connect has set
+		return kernel.SetCongestion(fd, o.Congestion) // a route may name another (ip-route(8), congctl), which connect has set
 	})
-}
-
-// bindFrom gives a socket that will connect to there the address here, and leaves its port to connect.
-func bindFrom(fd int, here, there netip.Addr) error {
-	here, there = here.Unmap(), there.Unmap()
-	if here.IsUnspecified() || here.Is4() != there.Is4() {
-		return nil
-	}
-	_, sa, err := sockaddr(netip.AddrPortFrom(here, 0))
-	if err == nil {
-		err = unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_BIND_ADDRESS_NO_PORT, 1)
-	}
-	if err == nil {
-		err = unix.Bind(fd, sa)
-	}
-	if err != nil {
-		return fmt.Errorf("connect from %v: %w", here, err)
-	}
-	return nil
 }
 
 // connect repeats a blocking connect bounded by the send timeout: called again, it continues to wait for the same

@@ -3,7 +3,7 @@
 // Its opinion is that what is measured must be the network, not the tool. Go's net package parks a goroutine in the
 // poller for every blocking read, which costs more than the loopback latency itself; so a Conn is a blocking
 // descriptor, read and written through system calls on a thread the caller has locked (runtime.LockOSThread) and
-// perhaps pinned (Pin). The calls are those that tell the Go scheduler, so that a thread blocked in one does not hold
+// perhaps pinned. The calls are those that tell the Go scheduler, so that a thread blocked in one does not hold
 // up the collector of the whole process. Send and Recv allocate nothing and take no lock.
 //
 // Three layers, each usable alone:
@@ -21,8 +21,8 @@
 // are received. A rate limit (Mesh.Limit) applies to everything that is sent, whatever an experiment or a coordinator
 // asks for: the kernel paces each connection, and datagrams wait for their time.
 //
-// Beside them: the monotonic clock and exact waiting (Now, WaitUntil), thread pinning and a quiet runtime (Pin, Quiet),
-// and the kernel's counters of a connection (Conn.Counters).
+// Below them is package kernel: the system calls, the monotonic clock and exact waiting (Now, WaitUntil), thread pinning
+// and a quiet runtime (Pin, Quiet).
 //
 // Measuring needs Linux. Elsewhere the package has its errors only, of which ErrUnsupported says so.
 package transport

@@ -17,8 +17,6 @@ var (
 	ErrConsent = errors.New("not known as a host of this run")
 	// ErrTicketBytes: the pair's byte allowance is used up.
 	ErrTicketBytes = errors.New("byte limit of the ticket reached")
-	// ErrPortInUse: another process listens on the address.
-	ErrPortInUse = errors.New("port in use")
 	// ErrNoSession: the mesh has no run, or the run has no such peer.
 	ErrNoSession = errors.New("no session with this host")
 	// ErrBusy: the connection to a peer is in use by another group.

@@ -7,6 +7,7 @@ import (
 
 	"calib/internal/dataset"
 	"calib/internal/units"
+	"calib/transport/kernel"
 )
 
 // DefaultTimeout bounds one receive, or one send into a full buffer, where the caller names no bound.
@@ -57,7 +58,7 @@ func NewGroup(ctx context.Context, m *Mesh, team []int, rank int, timeout units.
 		return nil, fmt.Errorf("rank %d of %d: the mesh is closed: %w", rank, len(team), ErrStopped)
 	}
 	g := &Group{ctx: ctx, mesh: m, team: append([]int(nil), team...), rank: rank, timeout: timeout,
-		spin: DefaultSpin, conns: make([]*Conn, len(team)), dropped: dropped}
+		spin: kernel.DefaultSpin, conns: make([]*Conn, len(team)), dropped: dropped}
 	for other := range team {
 		if other != rank {
 			g.others = append(g.others, other)
@@ -75,22 +76,22 @@ func (g *Group) Rank() int { return g.rank }
 func (g *Group) Size() int { return len(g.team) }
 
 // Now reads this host's monotonic clock.
-func (g *Group) Now() units.Nanos { return Now() }
+func (g *Group) Now() units.Nanos { return kernel.Now() }
 
 // waitSlice is how long a wait lasts before it checks the context.
 const waitSlice = 100 * units.Millisecond
 
 // WaitUntil returns when the clock has reached t, or ctx has ended.
 func (g *Group) WaitUntil(t units.Nanos) error {
-	for t-Now() > waitSlice {
-		if err := WaitUntil(Now()+waitSlice, 0); err != nil {
+	for t-kernel.Now() > waitSlice {
+		if err := kernel.WaitUntil(kernel.Now()+waitSlice, 0); err != nil {
 			return err
 		}
 		if g.life.Err() != nil {
 			return fmt.Errorf("wait: %w", ctxErr(g.life))
 		}
 	}
-	return WaitUntil(t, g.spin)
+	return kernel.WaitUntil(t, g.spin)
 }
 
 // Send sends b to a rank as one message. See Conn.Send.
@@ -146,7 +147,7 @@ func (g *Group) Recv(from int, b []byte) error {
 func (g *Group) Counters(peer int) (n dataset.TCP, err error) {
 	err = g.on(peer, func(c *Conn) error {
 		n, err = c.Counters()
-		n.StealTicks = stealTicks()
+		n.StealTicks = kernel.StealTicks()
 		return err
 	})
 	return n, err
@@ -306,7 +307,7 @@ func (g *Group) Stamp() error {
 			return fmt.Errorf("stamp what arrives from %s: %w", c.peer, err)
 		}
 	}
-	return Yield()
+	return kernel.Yield()
 }
 
 // RecvAt is Recv, and also returns when the last byte reached this host: when this thread had read it, or, after Stamp

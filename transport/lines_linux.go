@@ -10,6 +10,7 @@ import (
 
 	"calib/internal/plane"
 	"calib/internal/units"
+	"calib/transport/kernel"
 )
 
 // Lines calls f for each of k connections to a rank, all at once, and returns when all calls have. Line 0 is the
@@ -109,18 +110,18 @@ func newLine(g *Group, c *Conn) (plane.Line, error) {
 // Send implements plane.Line: no end of a message is marked.
 func (l line) Send(b []byte) error { return l.sendBytes(b) }
 
-func (l line) Now() units.Nanos { return Now() }
+func (l line) Now() units.Nanos { return kernel.Now() }
 
 func (l line) WaitUntil(t units.Nanos) error { return l.g.WaitUntil(t) }
 
 // State implements plane.Line. StealTicks are the machine's.
 func (l line) State() (plane.LineState, error) {
-	s := plane.LineState{At: Now()}
+	s := plane.LineState{At: kernel.Now()}
 	var err error
 	if s.TCP, err = l.Counters(); err != nil {
 		return s, err
 	}
-	s.TCP.StealTicks = stealTicks()
+	s.TCP.StealTicks = kernel.StealTicks()
 	var ts unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &ts); err != nil {
 		return s, fmt.Errorf("read the thread's CPU time: %w", err)
@@ -155,7 +156,7 @@ func (c *Conn) sendBytes(b []byte) error {
 	}
 	c.sent += int64(len(b))
 	flags := c.flags &^ unix.MSG_EOR
-	n, errno := sysSend(c.fd, b, flags)
+	n, errno := kernel.Send(c.fd, b, flags)
 	if n == len(b) {
 		return nil
 	}
@@ -166,7 +167,7 @@ func (c *Conn) sendBytes(b []byte) error {
 func (c *Conn) RecvSome(b []byte) (int, error) {
 	wait := stall{limit: c.rcvWait}
 	for len(b) > 0 {
-		n, errno := sysRecv(c.fd, b, 0)
+		n, errno := kernel.Recv(c.fd, b, 0)
 		switch {
 		case n > 0:
 			if !c.take(&c.recvLeft, n) {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"calib/internal/plane"
+	"calib/transport/kernel"
 )
 
 // maxPending bounds the handshakes in progress. One more ends the oldest, so that strangers who connect and send
@@ -44,15 +45,15 @@ const portTries = 16
 
 func listenBoth(ap netip.AddrPort) (fd, udp int, bound netip.AddrPort, err error) {
 	for range portTries {
-		fd, bound, err = sysListen(ap)
+		fd, bound, err = kernel.Listen(ap)
 		if err != nil {
 			return -1, -1, bound, err
 		}
-		if udp, err = sysPort(bound); err == nil {
+		if udp, err = kernel.ListenDatagrams(bound); err == nil {
 			return fd, udp, bound, nil
 		}
-		sysClose(fd)
-		if ap.Port() != 0 || !errors.Is(err, ErrPortInUse) {
+		kernel.Close(fd)
+		if ap.Port() != 0 || !errors.Is(err, kernel.ErrPortInUse) {
 			break
 		}
 	}
@@ -95,7 +96,7 @@ func resolve(ctx context.Context, addr string) ([]netip.AddrPort, error) {
 // handshake that it has just ended, and for acceptPause.
 func (m *Mesh) acceptLoop() {
 	for turn := uint64(1); ; turn++ {
-		fd, from, more, err := sysAccept(m.fd)
+		fd, from, more, err := kernel.Accept(m.fd)
 		if !more {
 			return
 		}
@@ -138,7 +139,7 @@ func (m *Mesh) serveHandshake(c *Conn, turn uint64) {
 			}
 			o, _ = m.optionsOf(l)
 			c.epoch = h.Epoch
-			return &l.ticket, errors.Join(sysOptions(c.fd, o), sysPace(c.fd, m.rate))
+			return &l.ticket, errors.Join(kernel.SetOptions(c.fd, o), kernel.SetPace(c.fd, m.rate))
 		})
 	}
 	m.endHandshake(c, err)

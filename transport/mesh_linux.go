@@ -13,6 +13,7 @@ import (
 
 	"calib/internal/plane"
 	"calib/internal/units"
+	"calib/transport/kernel"
 )
 
 // openTimeout bounds the making of one connection, whatever the caller's context allows.
@@ -57,9 +58,9 @@ func NewMesh(addr string) (*Mesh, error) {
 	}
 	m := &Mesh{fd: fd, addr: bound, udp: newDatagramSocket(udp, bound), pace: newPacer(0), consent: rand.Text(),
 		handshakes: make(chan struct{}, maxPending)}
-	if m.defaults, err = sysListenDefaults(fd); err != nil {
-		sysClose(fd)
-		sysClose(udp)
+	if m.defaults, err = kernel.ListenDefaults(fd); err != nil {
+		kernel.Close(fd)
+		kernel.Close(udp)
 		return nil, fmt.Errorf("listen for data on %s: %w", addr, err)
 	}
 	m.ctx, m.cancel = context.WithCancel(context.Background())
@@ -170,7 +171,7 @@ func (m *Mesh) Close() {
 	m.cancel()
 	_ = unix.Shutdown(m.fd, unix.SHUT_RDWR)
 	m.wg.Wait()
-	sysClose(m.fd)
+	kernel.Close(m.fd)
 	m.udp.release()
 }
 

@@ -10,13 +10,14 @@ import (
 
 	"calib/internal/plane"
 	"calib/internal/units"
+	"calib/transport/kernel"
 )
 
 func TestPortInUse(t *testing.T) {
 	for _, host := range loopbacks() {
 		m := newTestMesh(t, host)
 		_, err := NewMesh(m.Addr().String())
-		if !errors.Is(err, ErrPortInUse) || !strings.Contains(err.Error(), m.Addr().String()) ||
+		if !errors.Is(err, kernel.ErrPortInUse) || !strings.Contains(err.Error(), m.Addr().String()) ||
 			!strings.Contains(err.Error(), "port=") {
 			t.Errorf("second listener: %v", err)
 		}
@@ -121,7 +122,7 @@ func TestAcceptedUnderTheSessionsCongestionControl(t *testing.T) {
 		if err := meshes[1].SetSession(session); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := grantedCongestion(meshes[1].fd); err != nil || got != cmp.Or(name, own) {
+		if got, err := kernel.Congestion(meshes[1].fd); err != nil || got != cmp.Or(name, own) {
 			t.Errorf("session with %q: the listener has %q, %v; its own is %q", name, got, err, own)
 		}
 	}

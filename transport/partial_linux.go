@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"calib/internal/units"
+	"calib/transport/kernel"
 )
 
 // anyReceiver is what RecvAny waits with: the team's open connections, and the one to read from next.
@@ -88,15 +89,15 @@ func (g *Group) waitAny(w *anyReceiver, deadline *units.Nanos) error {
 	if len(w.ranks) == 0 {
 		return fmt.Errorf("%w: no connection is left", ErrPeerClosed)
 	}
-	now := Now()
+	now := kernel.Now()
 	if *deadline == 0 {
 		*deadline = now + g.timeout
 	}
-	ready, err := poll(w.fds, *deadline-now)
+	ready, err := kernel.Poll(w.fds, *deadline-now)
 	switch {
 	case err != nil:
 		return err
-	case ready == 0 && Now() >= *deadline:
+	case ready == 0 && kernel.Now() >= *deadline:
 		return ErrTimeout
 	}
 	return nil
@@ -106,9 +107,9 @@ func (g *Group) waitAny(w *anyReceiver, deadline *units.Nanos) error {
 func (c *Conn) recvNow(b []byte) (n int, at units.Nanos, err error) {
 	var errno syscall.Errno
 	if c.stamps != nil {
-		n, at, errno = c.stamps.recv(c.fd, b, unix.MSG_DONTWAIT)
+		n, at, errno = c.stamps.Recv(c.fd, b, unix.MSG_DONTWAIT)
 	} else {
-		n, errno = sysRecv(c.fd, b, unix.MSG_DONTWAIT)
+		n, errno = kernel.Recv(c.fd, b, unix.MSG_DONTWAIT)
 	}
 	switch {
 	case n > 0:
@@ -116,7 +117,7 @@ func (c *Conn) recvNow(b []byte) (n int, at units.Nanos, err error) {
 			return 0, 0, c.failed("receive", n, ErrTicketBytes)
 		}
 		if at == 0 {
-			at = Now()
+			at = kernel.Now()
 		}
 		return n, at, nil
 	case errno == 0:
@@ -134,14 +135,14 @@ func (g *Group) RecvPolling(from int, b []byte) error {
 	if err != nil {
 		return err
 	}
-	began, size := Now(), len(b)
+	began, size := kernel.Now(), len(b)
 	for len(b) > 0 {
 		n, _, err := c.recvNow(b)
 		switch {
 		case err != nil:
 		case n > 0:
-			b, began = b[n:], Now()
-		case Now()-began > g.timeout:
+			b, began = b[n:], kernel.Now()
+		case kernel.Now()-began > g.timeout:
 			err = c.failed("receive", size, ErrTimeout)
 		}
 		if err != nil {
@@ -162,7 +163,7 @@ func (g *Group) Pending(from int) (int, error) {
 	switch {
 	case err != nil:
 		return 0, g.failed(from, c.failed("receive", 1, err))
-	case n == 0 && sysEnded(c.fd):
+	case n == 0 && kernel.Ended(c.fd):
 		return 0, g.failed(from, c.failed("receive", 1, ErrPeerClosed))
 	}
 	return n, nil
@@ -179,7 +180,7 @@ func (g *Group) Unacked(to int) (int, error) {
 	if err != nil {
 		return 0, g.failed(to, c.failed("send", 1, err))
 	}
-	if c.broken.Load() || n > 0 && !sysEstablished(c.fd) {
+	if c.broken.Load() || n > 0 && !kernel.Established(c.fd) {
 		return 0, g.failed(to, c.failed("send", 1, ErrPeerClosed))
 	}
 	return n, nil
@@ -215,7 +216,7 @@ func (c *Conn) sendSome(b []byte, limit units.Nanos) (sent int, err error) {
 	}()
 	stalled := units.Nanos(0) // since when nothing is taken; 0 while something is
 	for {
-		n, errno := sysSend(c.fd, b[sent:], c.flags|unix.MSG_DONTWAIT)
+		n, errno := kernel.Send(c.fd, b[sent:], c.flags|unix.MSG_DONTWAIT)
 		switch {
 		case n > 0:
 			sent, stalled = sent+n, 0
@@ -229,7 +230,7 @@ func (c *Conn) sendSome(b []byte, limit units.Nanos) (sent int, err error) {
 			var none stall
 			return sent, c.failed("send", len(b), c.check(errno, &none))
 		}
-		now := Now()
+		now := kernel.Now()
 		if stalled == 0 {
 			stalled = now
 		}
@@ -237,34 +238,10 @@ func (c *Conn) sendSome(b []byte, limit units.Nanos) (sent int, err error) {
 			return sent, nil
 		}
 		// The kernel calls a socket writable once a third of its buffer is free, so a send may succeed earlier.
-		if err := waitFor(c.fd, unix.POLLOUT, stalled+limit-now); err != nil {
+		if err := kernel.WaitFor(c.fd, unix.POLLOUT, stalled+limit-now); err != nil {
 			return sent, c.failed("send", len(b), err)
 		}
 	}
-}
-
-// poll waits until a descriptor is ready. It returns how many are, 0 after limit or a signal. It allocates nothing.
-func poll(fds []unix.PollFd, limit units.Nanos) (ready int, err error) {
-	ts := unix.NsecToTimespec(int64(max(limit, 0)))
-	ready, err = unix.Ppoll(fds, &ts, nil)
-	if err == unix.EINTR {
-		return 0, nil
-	}
-	return ready, err
-}
-
-// waitFor returns when one of events holds for fd, after limit, or after a signal.
-func waitFor(fd int, events int16, limit units.Nanos) error {
-	fds := [1]unix.PollFd{{Fd: int32(fd), Events: events}}
-	_, err := poll(fds[:], limit)
-	return err
-}
-
-// sysEnded reports whether the stream has nothing more to read and never will.
-func sysEnded(fd int) bool {
-	var b [1]byte
-	n, errno := sysRecv(fd, b[:], unix.MSG_PEEK|unix.MSG_DONTWAIT)
-	return n == 0 || n < 0 && errno != unix.EAGAIN && errno != unix.EINTR
 }
 
 // recvSlice is the longest wait of one system call that receives. Recv's first is hidden from the scheduler: the thread
@@ -281,10 +258,10 @@ func (p *stall) reset() { p.since = 0 }
 
 func (p *stall) spent() bool {
 	if p.since == 0 {
-		p.since = Now()
+		p.since = kernel.Now()
 		return false
 	}
-	return p.limit > 0 && Now()-p.since > p.limit
+	return p.limit > 0 && kernel.Now()-p.since > p.limit
 }
 
 // again returns nil when the receive that ended with errno should be made again. The kernel ends a receive after
@@ -294,15 +271,15 @@ func (c *Conn) again(errno syscall.Errno, wait *stall) error {
 		return c.check(errno, wait)
 	}
 	if wait.since == 0 {
-		wait.since = Now() - recvSlice
+		wait.since = kernel.Now() - recvSlice
 	}
 	left := waitSlice
 	if wait.limit > 0 {
-		if left = wait.since + wait.limit - Now(); left <= 0 {
+		if left = wait.since + wait.limit - kernel.Now(); left <= 0 {
 			return ErrTimeout
 		}
 	}
-	return waitFor(c.fd, unix.POLLIN, left)
+	return kernel.WaitFor(c.fd, unix.POLLIN, left)
 }
 
 // check returns nil when the call should be made again.

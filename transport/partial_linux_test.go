@@ -9,6 +9,7 @@ import (
 	"calib/internal/needs"
 	"calib/internal/plane"
 	"calib/internal/units"
+	"calib/transport/kernel"
 )
 
 // opened returns groups with every link open.
@@ -148,7 +149,7 @@ func TestWaitingAllocatesNothing(t *testing.T) {
 		n, err2 := g[0].Pending(1)
 		_, m, _, err3 := g[0].RecvAny(got)
 		err4 := g[1].SendDatagram(0, msg)
-		d, err5 := g[0].RecvDatagram(got, Now()+units.Second)
+		d, err5 := g[0].RecvDatagram(got, kernel.Now()+units.Second)
 		if err := errors.Join(err, err2, err3, err4, err5); err != nil || n != 64 || m != 64 || !d.Got {
 			t.Error(n, m, d, err)
 		}

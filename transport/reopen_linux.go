@@ -8,6 +8,7 @@ import (
 
 	"calib/internal/plane"
 	"calib/internal/units"
+	"calib/transport/kernel"
 )
 
 // ready is what the accepting side sends over an old connection once the new one may be dialled.
@@ -32,7 +33,7 @@ func (g *Group) Reopen(o plane.Socket) error {
 func (g *Group) reopen(o plane.Socket) error {
 	ctx, cancel := context.WithTimeout(g.life, time.Duration(openTimeout))
 	defer cancel()
-	deadline := Now() + openTimeout
+	deadline := kernel.Now() + openTimeout
 	if err := g.openAll(ctx); err != nil {
 		return err
 	}
@@ -79,7 +80,7 @@ func (g *Group) replace(ctx context.Context, rank int, deadline units.Nanos) err
 	if g.dials(rank) {
 		c := g.conns[rank]
 		b := make([]byte, len(ready))
-		err := c.SetTimeouts(max(deadline-Now(), units.Millisecond), g.timeout)
+		err := c.SetTimeouts(max(deadline-kernel.Now(), units.Millisecond), g.timeout)
 		if err == nil {
 			err = c.Recv(b)
 		}
@@ -186,7 +187,7 @@ func (m *Mesh) listenWith(o plane.Socket) error {
 	if want == m.listening {
 		return nil
 	}
-	if err := sysListenOptions(m.fd, want, m.defaults); err != nil {
+	if err := kernel.SetListenOptions(m.fd, want, m.defaults); err != nil {
 		return err
 	}
 	m.listening = want

@@ -9,6 +9,7 @@ import (
 	"calib/internal/dataset"
 	"calib/internal/plane"
 	"calib/internal/units"
+	"calib/transport/kernel"
 )
 
 func reopenAll(t testing.TB, g []*Group, o plane.Socket) {
@@ -96,7 +97,7 @@ func TestReopenThenLeave(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
-	if err := g[1].replace(context.Background(), 0, Now()+units.Second); err != nil {
+	if err := g[1].replace(context.Background(), 0, kernel.Now()+units.Second); err != nil {
 		t.Fatal(err)
 	}
 	b := make([]byte, 3)

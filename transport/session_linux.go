@@ -10,6 +10,7 @@ import (
 
 	"calib/internal/plane"
 	"calib/internal/units"
+	"calib/transport/kernel"
 )
 
 // session is a Session as the mesh uses it.
@@ -99,7 +100,7 @@ func (l *link) drop(cause error) {
 
 // admit applies the ticket's limits to a connection whose handshake is done.
 func (c *Conn) admit(l *link, o plane.Socket) {
-	c.peer, c.flags = describe(l.peer), sendFlags(o.NoEOR)
+	c.peer, c.flags = describe(l.peer), kernel.SendFlags(o.NoEOR)
 	c.allowed, c.sendLeft, c.recvLeft = l.allowed, 0, 0
 }
 

@@ -1,4 +1,4 @@
-package transport
+package kernel
 
 import (
 	"net/netip"
@@ -111,12 +111,12 @@ func TestSockaddrKeepsZones(t *testing.T) {
 		"10.0.0.1:80":          "10.0.0.1:80",
 		"[2001:db8::5]:80":     "[2001:db8::5]:80",
 	} {
-		_, sa, err := sockaddr(netip.MustParseAddrPort(text))
+		_, sa, err := Sockaddr(netip.MustParseAddrPort(text))
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
 			continue
 		}
-		if got := fromSockaddr(sa).String(); got != want {
+		if got := AddrPort(sa).String(); got != want {
 			t.Errorf("%s became %s, want %s", text, got, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package transport
+package kernel
 
 import (
 	"encoding/binary"
@@ -18,9 +18,9 @@ import (
 // of the memory behind each.
 const datagramBuffer = 8 << 20
 
-// sysPort opens the datagram socket on the address of the listener.
-func sysPort(ap netip.AddrPort) (fd int, err error) {
-	fd, err = openSocket(ap, unix.SOCK_DGRAM|unix.SOCK_NONBLOCK, bindPort)
+// ListenDatagrams opens the datagram socket on the address of the listener.
+func ListenDatagrams(ap netip.AddrPort) (fd int, err error) {
+	fd, err = OpenSocket(ap, unix.SOCK_DGRAM|unix.SOCK_NONBLOCK, bindPort)
 	if errors.Is(err, unix.EADDRINUSE) {
 		err = fmt.Errorf("%w: datagrams to port %d go to another process; choose another with port= in the hosts file, use port 0 "+
 			"to let the kernel choose, or end the process that has it (ss -lunp)", ErrPortInUse, ap.Port())
@@ -44,19 +44,19 @@ func bindPort(fd int, sa unix.Sockaddr) error {
 	return unix.Bind(fd, sa)
 }
 
-// sysDrain discards the datagrams that wait in the socket, at most a full buffer of them.
-func sysDrain(fd int) {
+// Drain discards the datagrams that wait in the socket, at most a full buffer of them.
+func Drain(fd int) {
 	var b [1]byte
 	for range 1 << 16 {
-		if _, errno := sysRecv(fd, b[:], unix.MSG_DONTWAIT); errno == unix.EAGAIN {
+		if _, errno := Recv(fd, b[:], unix.MSG_DONTWAIT); errno == unix.EAGAIN {
 			return
 		}
 	}
 }
 
-// sysDropped is how many datagrams the socket had no room for since it was opened (SO_MEMINFO); 0 where the kernel does
+// Dropped is how many datagrams the socket had no room for since it was opened (SO_MEMINFO); 0 where the kernel does
 // not say.
-func sysDropped(fd int) uint32 {
+func Dropped(fd int) uint32 {
 	var mem [unix.SK_MEMINFO_VARS]uint32
 	size := uint32(unsafe.Sizeof(mem))
 	_, _, errno := syscall.Syscall6(unix.SYS_GETSOCKOPT, uintptr(fd), unix.SOL_SOCKET, unix.SO_MEMINFO,
@@ -67,8 +67,8 @@ func sysDropped(fd int) uint32 {
 	return mem[unix.SK_MEMINFO_DROPS]
 }
 
-// sysEnds returns both ends of a connection.
-func sysEnds(fd int) (here, there netip.AddrPort, err error) {
+// Ends returns both ends of a connection.
+func Ends(fd int) (here, there netip.AddrPort, err error) {
 	a, err := unix.Getsockname(fd)
 	if err != nil {
 		return here, there, err
@@ -77,18 +77,18 @@ func sysEnds(fd int) (here, there netip.AddrPort, err error) {
 	if err != nil {
 		return here, there, err
 	}
-	return fromSockaddr(a), fromSockaddr(b), nil
+	return AddrPort(a), AddrPort(b), nil
 }
 
-// stamper receives from a connection with the kernel's timestamp of the arrival (SO_TIMESTAMPNS). Receiving allocates
+// Stamper receives from a connection with the kernel's timestamp of the arrival (SO_TIMESTAMPNS). Receiving allocates
 // nothing.
-type stamper struct {
-	in   messageReader
+type Stamper struct {
+	in   MessageReader
 	last units.Nanos
 }
 
-// sysStamp turns the stamps of what arrives at a socket on or off.
-func sysStamp(fd int, on bool) error {
+// SetStamps turns the stamps of what arrives at a socket on or off.
+func SetStamps(fd int, on bool) error {
 	value := 0
 	if on {
 		value = 1
@@ -96,10 +96,10 @@ func sysStamp(fd int, on bool) error {
 	return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, value)
 }
 
-// recv is sysRecv, and also returns when the last byte arrived at this host, on the clock of Now; 0 where the kernel
+// Recv is the function Recv, and also returns when the last byte arrived at this host, on the clock of Now; 0 where the kernel
 // did not say. A stream arrives in order, so its timestamps never decrease.
-func (s *stamper) recv(fd int, b []byte, flags uintptr) (n int, at units.Nanos, errno syscall.Errno) {
-	n, at, errno = s.in.recv(fd, b, flags)
+func (s *Stamper) Recv(fd int, b []byte, flags uintptr) (n int, at units.Nanos, errno syscall.Errno) {
+	n, at, errno = s.in.Recv(fd, b, flags)
 	if at != 0 {
 		at = max(at, s.last)
 		s.last = at
@@ -114,8 +114,8 @@ func arrival(ts *unix.Timespec) units.Nanos {
 	return clockOffset + units.Nanos(now.Sub(clockBase)) - units.Nanos(age)
 }
 
-// messageReader receives with what the kernel says of what it receives. Its buffers are allocated once.
-type messageReader struct {
+// MessageReader receives with what the kernel says of what it receives. Its buffers are allocated once.
+type MessageReader struct {
 	hdr     unix.Msghdr
 	iov     unix.Iovec
 	name    unix.RawSockaddrInet6 // large enough for both families
@@ -123,9 +123,9 @@ type messageReader struct {
 	over    uint32 // with SO_RXQ_OVFL: datagrams the kernel had dropped when it queued the last one
 }
 
-// recv is sysRecv, and also returns the kernel's timestamp, 0 if there is none; and takes the count of drops, which is
+// Recv is the function Recv, and also returns the kernel's timestamp, 0 if there is none; and takes the count of drops, which is
 // absent while it is 0.
-func (in *messageReader) recv(fd int, b []byte, flags uintptr) (n int, at units.Nanos, errno syscall.Errno) {
+func (in *MessageReader) Recv(fd int, b []byte, flags uintptr) (n int, at units.Nanos, errno syscall.Errno) {
 	in.iov.Base = unsafe.SliceData(b)
 	in.iov.SetLen(len(b))
 	in.hdr.Iov, in.hdr.Iovlen = &in.iov, 1
@@ -153,16 +153,16 @@ func (in *messageReader) recv(fd int, b []byte, flags uintptr) (n int, at units.
 	return int(r), at, 0
 }
 
-// dropped is how many datagrams the kernel had dropped since start when it queued the last one.
-func (in *messageReader) dropped(start uint32) uint32 {
+// Dropped is how many datagrams the kernel had dropped since start when it queued the last one.
+func (in *MessageReader) Dropped(start uint32) uint32 {
 	if d := int32(in.over - start); d > 0 {
 		return uint32(d)
 	}
 	return 0
 }
 
-// source is where the last datagram came from, without a zone.
-func (in *messageReader) source() netip.AddrPort {
+// Source is where the last datagram came from, without a zone.
+func (in *MessageReader) Source() netip.AddrPort {
 	bytes := (*[2]byte)(unsafe.Pointer(&in.name.Port))
 	port := binary.BigEndian.Uint16(bytes[:])
 	if in.name.Family == unix.AF_INET6 {

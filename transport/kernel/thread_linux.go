@@ -1,4 +1,7 @@
-package transport
+// Package kernel is what the data plane asks of Linux: sockets and their options by descriptor, waiting for them, the
+// kernel's counters and timestamps, the monotonic clock, and what a thread that times is set to. It keeps nothing, and
+// knows no connection, ticket or team.
+package kernel
 
 import (
 	"errors"
@@ -83,7 +86,7 @@ func Pin(cpu int) (restore func() error, err error) {
 		return nil, fmt.Errorf("read the thread's CPUs: %w", err)
 	}
 	if cpu >= 0 {
-		if err := bind(cpu, &was); err != nil {
+		if err := Bind(cpu, &was); err != nil {
 			return nil, err
 		}
 	}
@@ -110,14 +113,14 @@ func schedule(attr unix.SchedAttr, what string) error {
 // shortestSlice is the least that Linux lets a thread ask for [ns].
 const shortestSlice = 100_000
 
-// hurry lets the calling thread, when it wakes up, take the CPU from another that computes, and not wait for the end of
+// Hurry lets the calling thread, when it wakes up, take the CPU from another that computes, and not wait for the end of
 // that one's time slice: Linux prefers threads that ask for short slices (EEVDF, since 6.12; kernels before ignore it).
 // The setting belongs to the thread.
-func hurry() error {
+func Hurry() error {
 	return schedule(unix.SchedAttr{Policy: unix.SCHED_NORMAL, Runtime: shortestSlice}, "ask for short time slices")
 }
 
-func bind(cpu int, allowed *unix.CPUSet) error {
+func Bind(cpu int, allowed *unix.CPUSet) error {
 	if !allowed.IsSet(cpu) {
 		return fmt.Errorf("pin to CPU %d: this process may not use it (it has %d CPUs; set cpu= in the hosts file to one of them)",
 			cpu, allowed.Count())

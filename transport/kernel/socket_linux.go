@@ -1,4 +1,4 @@
-package transport
+package kernel
 
 import (
 	"cmp"
@@ -17,55 +17,59 @@ import (
 	"calib/internal/units"
 )
 
-func sendFlags(noEOR bool) uintptr {
+// SendFlags are those of every send: the end of a message is marked, unless messages may merge.
+func SendFlags(noEOR bool) uintptr {
 	if noEOR {
 		return unix.MSG_NOSIGNAL
 	}
 	return unix.MSG_NOSIGNAL | unix.MSG_EOR
 }
 
+// ErrPortInUse: another process listens on the address.
+var ErrPortInUse = errors.New("port in use")
+
 // The four calls of the timed path are one system call each; b is not empty. Package syscall is called itself, because
 // golang.org/x/sys/unix reaches it through two changes of calling convention. Each fits the compiler's inlining budget.
 
-// sysSendNow, called with MSG_DONTWAIT, sends what fits without waiting and returns its length, or less than 1. Since
+// SendNow, called with MSG_DONTWAIT, sends what fits without waiting and returns its length, or less than 1. Since
 // it cannot block, it need not tell the scheduler, which saves 50 ns; b must be small, because the collector waits for
 // it.
-func sysSendNow(fd int, b []byte, flags uintptr) int {
+func SendNow(fd int, b []byte, flags uintptr) int {
 	n, _, _ := syscall.RawSyscall6(unix.SYS_SENDTO, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))),
 		uintptr(len(b)), flags, 0, 0)
 	return int(n)
 }
 
-// sysSend blocks until all of b is taken, the send timeout or a signal. n is below 1 if and only if errno is set.
-func sysSend(fd int, b []byte, flags uintptr) (n int, errno syscall.Errno) {
+// Send blocks until all of b is taken, the send timeout or a signal. n is below 1 if and only if errno is set.
+func Send(fd int, b []byte, flags uintptr) (n int, errno syscall.Errno) {
 	r, _, errno := syscall.Syscall6(unix.SYS_SENDTO, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))),
 		uintptr(len(b)), flags, 0, 0)
 	return int(r), errno
 }
 
-// sysRecvUnseen is sysRecv by a thread that keeps its processor of Go's while it waits. The round trip is shorter by
+// RecvUnseen is Recv by a thread that keeps its processor of Go's while it waits. The round trip is shorter by
 // what giving it up and taking it back costs. The socket's receive timeout bounds the wait, since the collector waits
 // for it.
-func sysRecvUnseen(fd int, b []byte, flags uintptr) (n int, errno syscall.Errno) {
+func RecvUnseen(fd int, b []byte, flags uintptr) (n int, errno syscall.Errno) {
 	r, _, errno := syscall.RawSyscall6(unix.SYS_RECVFROM, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))),
 		uintptr(len(b)), flags, 0, 0)
 	return int(r), errno
 }
 
-// sysRecv blocks until something has come, or all of b with MSG_WAITALL, or the receive timeout or a signal. n is 0 at
+// Recv blocks until something has come, or all of b with MSG_WAITALL, or the receive timeout or a signal. n is 0 at
 // the end of the stream, and below 0 if and only if errno is set.
-func sysRecv(fd int, b []byte, flags uintptr) (n int, errno syscall.Errno) {
+func Recv(fd int, b []byte, flags uintptr) (n int, errno syscall.Errno) {
 	r, _, errno := syscall.Syscall6(unix.SYS_RECVFROM, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))),
 		uintptr(len(b)), flags, 0, 0)
 	return int(r), errno
 }
 
-func sysClose(fd int) {
+func Close(fd int) {
 	// Linux frees the descriptor whatever close returns, and a socket has no data to lose here.
 	_ = unix.Close(fd)
 }
 
-func sysTimeouts(fd int, recv, send units.Nanos) error {
+func SetTimeouts(fd int, recv, send units.Nanos) error {
 	// The kernel counts microseconds and reads 0 as for ever.
 	tv := func(t units.Nanos) *unix.Timeval {
 		if t > 0 {
@@ -79,8 +83,8 @@ func sysTimeouts(fd int, recv, send units.Nanos) error {
 		unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_SNDTIMEO, tv(send)))
 }
 
-// sysOptions sets o. Buffer sizes take full effect before connect or listen only: they choose the window scale.
-func sysOptions(fd int, o plane.Socket) error {
+// SetOptions sets o. Buffer sizes take full effect before connect or listen only: they choose the window scale.
+func SetOptions(fd int, o plane.Socket) error {
 	nodelay := 1
 	if o.Nagle {
 		nodelay = 0
@@ -88,11 +92,11 @@ func sysOptions(fd int, o plane.Socket) error {
 	if err := unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, nodelay); err != nil {
 		return fmt.Errorf("set TCP_NODELAY: %w", err)
 	}
-	return errors.Join(sysCongestion(fd, o.Congestion), sysBuffers(fd, o))
+	return errors.Join(SetCongestion(fd, o.Congestion), sysBuffers(fd, o))
 }
 
-// sysCongestion sets the congestion control; empty leaves it as it is.
-func sysCongestion(fd int, name string) error {
+// SetCongestion sets the congestion control; empty leaves it as it is.
+func SetCongestion(fd int, name string) error {
 	if name == "" {
 		return nil
 	}
@@ -112,22 +116,22 @@ func sysBuffers(fd int, o plane.Socket) error {
 		if b.size <= 0 {
 			continue
 		}
-		if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, b.option, clampInt(b.size)); err != nil {
+		if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, b.option, Clamp(b.size)); err != nil {
 			return fmt.Errorf("set %s to %s: %w", b.name, b.size, err)
 		}
 	}
 	return nil
 }
 
-// clampInt keeps a size within what setsockopt can double.
-func clampInt(b units.Bytes) int { return int(min(b, units.GiB-1)) }
+// Clamp keeps a size within what setsockopt can double.
+func Clamp(b units.Bytes) int { return int(min(b, units.GiB-1)) }
 
-// sysListenOptions gives accepted connections o's buffers and congestion control, which they take from the listener. A
+// SetListenOptions gives accepted connections o's buffers and congestion control, which they take from the listener. A
 // size that is 0 gives the kernel's default and its automatic tuning back. The congestion control must be the
 // listener's: a connection that is accepted under BBR and then changed to another keeps BBR's pacing timer for its
 // whole life.
-func sysListenOptions(fd int, o, defaults plane.Socket) error {
-	if err := sysCongestion(fd, cmp.Or(o.Congestion, defaults.Congestion)); err != nil {
+func SetListenOptions(fd int, o, defaults plane.Socket) error {
+	if err := SetCongestion(fd, cmp.Or(o.Congestion, defaults.Congestion)); err != nil {
 		return err
 	}
 	locks := 0
@@ -153,8 +157,8 @@ func sysListenOptions(fd int, o, defaults plane.Socket) error {
 	return nil
 }
 
-// sysPace bounds the rate at which a connection sends [B/s]; 0 is no limit.
-func sysPace(fd int, rate units.Bytes) error {
+// SetPace bounds the rate at which a connection sends [B/s]; 0 is no limit.
+func SetPace(fd int, rate units.Bytes) error {
 	if rate <= 0 {
 		return nil
 	}
@@ -164,22 +168,22 @@ func sysPace(fd int, rate units.Bytes) error {
 	return nil
 }
 
-// sysListenDefaults returns the listener's own options, buffers in the unit in which they are set.
-func sysListenDefaults(fd int) (plane.Socket, error) {
-	snd, rcv, err := granted(fd)
+// ListenDefaults returns the listener's own options, buffers in the unit in which they are set.
+func ListenDefaults(fd int) (plane.Socket, error) {
+	snd, rcv, err := Buffers(fd)
 	if err != nil {
 		return plane.Socket{}, err
 	}
-	congestion, err := grantedCongestion(fd)
+	congestion, err := Congestion(fd)
 	return plane.Socket{SndBuf: units.Bytes(snd / 2), RcvBuf: units.Bytes(rcv / 2), Congestion: congestion}, err
 }
 
-func grantedCongestion(fd int) (string, error) {
+func Congestion(fd int) (string, error) {
 	name, err := unix.GetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION)
 	return strings.TrimRight(name, "\x00"), err
 }
 
-func granted(fd int) (snd, rcv int, err error) {
+func Buffers(fd int) (snd, rcv int, err error) {
 	snd, err = unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUF)
 	if err != nil {
 		return 0, 0, err
@@ -188,17 +192,17 @@ func granted(fd int) (snd, rcv int, err error) {
 	return snd, rcv, err
 }
 
-func sockaddr(ap netip.AddrPort) (family int, sa unix.Sockaddr, err error) {
+func Sockaddr(ap netip.AddrPort) (family int, sa unix.Sockaddr, err error) {
 	addr := ap.Addr().Unmap()
 	if addr.Is4() {
 		return unix.AF_INET, &unix.SockaddrInet4{Port: int(ap.Port()), Addr: addr.As4()}, nil
 	}
-	sa, err = sockaddr6(ap)
+	sa, err = Sockaddr6(ap)
 	return unix.AF_INET6, sa, err
 }
 
-// sockaddr6 is an address of either family for a socket of IPv6.
-func sockaddr6(ap netip.AddrPort) (sa *unix.SockaddrInet6, err error) {
+// Sockaddr6 is an address of either family for a socket of IPv6.
+func Sockaddr6(ap netip.AddrPort) (sa *unix.SockaddrInet6, err error) {
 	sa = &unix.SockaddrInet6{Port: int(ap.Port()), Addr: ap.Addr().As16()}
 	if zone := ap.Addr().Zone(); zone != "" {
 		sa.ZoneId, err = zoneIndex(zone)
@@ -217,7 +221,7 @@ func zoneIndex(zone string) (uint32, error) {
 	return uint32(ifi.Index), nil
 }
 
-func fromSockaddr(sa unix.Sockaddr) netip.AddrPort {
+func AddrPort(sa unix.Sockaddr) netip.AddrPort {
 	switch a := sa.(type) {
 	case *unix.SockaddrInet4:
 		return netip.AddrPortFrom(netip.AddrFrom4(a.Addr), uint16(a.Port))
@@ -231,9 +235,9 @@ func fromSockaddr(sa unix.Sockaddr) netip.AddrPort {
 	return netip.AddrPort{}
 }
 
-// openSocket opens a socket of kind (unix.SOCK_STREAM with its flags, for example) and sets it up for an address.
-func openSocket(ap netip.AddrPort, kind int, setUp func(fd int, sa unix.Sockaddr) error) (int, error) {
-	family, sa, err := sockaddr(ap)
+// OpenSocket opens a socket of kind (unix.SOCK_STREAM with its flags, for example) and sets it up for an address.
+func OpenSocket(ap netip.AddrPort, kind int, setUp func(fd int, sa unix.Sockaddr) error) (int, error) {
+	family, sa, err := Sockaddr(ap)
 	if err != nil {
 		return -1, err
 	}
@@ -242,7 +246,7 @@ func openSocket(ap netip.AddrPort, kind int, setUp func(fd int, sa unix.Sockaddr
 		return -1, fmt.Errorf("open a socket: %w", err)
 	}
 	if err := setUp(fd, sa); err != nil {
-		sysClose(fd)
+		Close(fd)
 		return -1, err
 	}
 	return fd, nil
@@ -256,9 +260,9 @@ func takeBoth(fd int, sa unix.Sockaddr) error {
 	return unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_V6ONLY, 0)
 }
 
-// sysListen listens on ap. An unspecified IPv6 address takes IPv4 as well.
-func sysListen(ap netip.AddrPort) (fd int, bound netip.AddrPort, err error) {
-	fd, err = openSocket(ap, unix.SOCK_STREAM, func(fd int, sa unix.Sockaddr) error {
+// Listen listens on ap. An unspecified IPv6 address takes IPv4 as well.
+func Listen(ap netip.AddrPort) (fd int, bound netip.AddrPort, err error) {
+	fd, err = OpenSocket(ap, unix.SOCK_STREAM, func(fd int, sa unix.Sockaddr) error {
 		err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1)
 		if err == nil {
 			err = takeBoth(fd, sa)
@@ -279,27 +283,46 @@ func sysListen(ap netip.AddrPort) (fd int, bound netip.AddrPort, err error) {
 			return err
 		}
 		name, err := unix.Getsockname(fd)
-		bound = fromSockaddr(name)
+		bound = AddrPort(name)
 		return err
 	})
 	return fd, bound, err
 }
 
-// sysLocalPort is the port of this end of a connection.
-func sysLocalPort(fd int) (uint16, error) {
+// LocalPort is the port of this end of a connection.
+func LocalPort(fd int) (uint16, error) {
 	name, err := unix.Getsockname(fd)
-	return fromSockaddr(name).Port(), err
+	return AddrPort(name).Port(), err
 }
 
-// sysAccept blocks until a connection arrives, or the listener is shut down: then more is false. err with more true
+// Accept blocks until a connection arrives, or the listener is shut down: then more is false. err with more true
 // concerns that one connection only.
-func sysAccept(fd int) (conn int, from netip.AddrPort, more bool, err error) {
+func Accept(fd int) (conn int, from netip.AddrPort, more bool, err error) {
 	conn, sa, err := unix.Accept4(fd, unix.SOCK_CLOEXEC)
 	switch {
 	case err == nil:
-		return conn, fromSockaddr(sa), true, nil
+		return conn, AddrPort(sa), true, nil
 	case errors.Is(err, unix.EINVAL), errors.Is(err, unix.EBADF):
 		return -1, from, false, err
 	}
 	return -1, from, true, err
+}
+
+// BindFrom gives a socket that will connect to there the address here, and leaves its port to connect.
+func BindFrom(fd int, here, there netip.Addr) error {
+	here, there = here.Unmap(), there.Unmap()
+	if here.IsUnspecified() || here.Is4() != there.Is4() {
+		return nil
+	}
+	_, sa, err := Sockaddr(netip.AddrPortFrom(here, 0))
+	if err == nil {
+		err = unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_BIND_ADDRESS_NO_PORT, 1)
+	}
+	if err == nil {
+		err = unix.Bind(fd, sa)
+	}
+	if err != nil {
+		return fmt.Errorf("connect from %v: %w", here, err)
+	}
+	return nil
 }
