@@ -269,7 +269,6 @@ func (c *Client) receive(ctx context.Context, t bench.Task, alive func()) ([]dat
 	return samples, events.Err()
 }
 
-// foreignText says what reached a host's data port and was not of the run.
 func foreignText(host string, f *controlv1.Foreign) string {
 	text := fmt.Sprintf("host %s: its data port was reached by %d foreign datagrams and %d connections without a ticket of this run",
 		host, f.GetStrays(), f.GetRefused())

@@ -5,12 +5,9 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"strings"
-	"sync"
-	"time"
 )
 
 // SchemeUnix and SchemeTLS are how daemons are named: calib+unix:///run/calib/agent.sock, calib://host:port.
@@ -70,48 +67,9 @@ func dialTLS(ctx context.Context, addr string, credentials func(host string) *tl
 		raw.Close()
 		return nil, fmt.Errorf("%s%s: no trust: %w", SchemeTLS, addr, explainTLS(err))
 	}
-	return &tlsConn{Conn: conn, ended: make(chan struct{})}, nil
+	return conn, nil
 }
 
-// alertTime is how long the reason may take to be read of a connection that can no longer be written to.
-const alertTime = time.Second
-
-// tlsConn is a client's TLS connection. In TLS 1.3 the client has finished its part before the server looks at its
-// certificate, so that the refusal comes as an alert while the client writes already. The alert is the error then, and
-// not the broken pipe.
-type tlsConn struct {
-	*tls.Conn
-	once  sync.Once
-	ended chan struct{} // closed at the first failed read
-	why   error         // of it
-}
-
-// Read implements net.Conn.
-func (c *tlsConn) Read(b []byte) (int, error) {
-	n, err := c.Conn.Read(b)
-	if err != nil {
-		c.once.Do(func() { c.why = err; close(c.ended) })
-	}
-	return n, err
-}
-
-// Write implements net.Conn. It waits for the reader, which HTTP/2 has from the beginning.
-func (c *tlsConn) Write(b []byte) (int, error) {
-	n, err := c.Conn.Write(b)
-	if err == nil {
-		return n, nil
-	}
-	select {
-	case <-c.ended:
-		if !errors.Is(c.why, io.EOF) {
-			err = c.why
-		}
-	case <-time.After(alertTime):
-	}
-	return n, err
-}
-
-// explainTLS says what to do about what TLS alone does not explain.
 func explainTLS(err error) error {
 	var record tls.RecordHeaderError
 	if errors.As(err, &record) {

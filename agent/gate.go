@@ -54,7 +54,6 @@ func newGate(l net.Listener, log *slog.Logger, admit func(context.Context, net.C
 	return g
 }
 
-// Accept implements net.Listener.
 func (g *gate) Accept() (net.Conn, error) {
 	select {
 	case c := <-g.ready:
@@ -152,7 +151,6 @@ func (g *gate) leave(name string) {
 	}
 }
 
-// refuse logs a refusal, at most one a second.
 func (g *gate) refuse(c net.Conn, err error) {
 	if g.silent++; time.Since(g.said) < time.Second {
 		return
@@ -161,7 +159,6 @@ func (g *gate) refuse(c net.Conn, err error) {
 	g.said, g.silent = time.Now(), 0
 }
 
-// visit is a connection that was let in.
 type visit struct {
 	net.Conn
 	caller
@@ -169,7 +166,6 @@ type visit struct {
 	leave func()
 }
 
-// Close implements net.Conn.
 func (v *visit) Close() error {
 	err := v.Conn.Close()
 	v.once.Do(v.leave)
@@ -212,7 +208,6 @@ func sameUser(c net.Conn) (uid uint32, err error) {
 	return uid, err
 }
 
-// admitUser lets this user and root in.
 func admitUser(_ context.Context, c net.Conn) (net.Conn, caller, error) {
 	uid, err := sameUser(c)
 	if err != nil {

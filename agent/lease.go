@@ -210,7 +210,6 @@ func (s *Server) free(l *lease) {
 // forgotten; each of them has been shown to a coordinator that could have made new ones.
 const maxUsedTickets = 1 << 16
 
-// usedTickets remembers the keys of the tickets that have served, so that each serves in one session only.
 type usedTickets struct {
 	keys  map[[32]byte]bool
 	order [][32]byte // oldest first

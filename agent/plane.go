@@ -11,7 +11,6 @@ import (
 
 // dataPlane is what a server needs of package transport. Tests put their own in its place.
 type dataPlane interface {
-	// Addr is host:port where data connections are taken.
 	Addr() string
 	// Consent is what peers must have been told to open one.
 	Consent() string
@@ -25,7 +24,6 @@ type dataPlane interface {
 	// Thread prepares the calling thread, which is locked, for timing, and turns the garbage collector off until
 	// restore is called or the heap has grown by room.
 	Thread(room units.Bytes) (restore func(), err error)
-	// Reset closes all data connections and forgets the session.
 	Reset()
 	Close()
 }

@@ -14,7 +14,6 @@ import (
 	"calib/transport/kernel"
 )
 
-// meshPlane is the real data plane.
 type meshPlane struct {
 	mesh    *transport.Mesh
 	machine *machine.Machine
@@ -78,7 +77,6 @@ func (p *meshPlane) Prepare(s plane.Session) error {
 	return p.mesh.SetSession(s)
 }
 
-// shares reports whether agents of a team share a machine.
 func (p *meshPlane) shares(team []int) bool {
 	s := p.session.Load()
 	return s != nil && s.SharesMachine(team)
@@ -115,10 +113,7 @@ type meshGroup struct {
 	place   plane.Place
 }
 
-// Place implements bench.Group.
-func (g meshGroup) Place() plane.Place { return g.place }
-
-// Machine implements bench.Group.
+func (g meshGroup) Place() plane.Place     { return g.place }
 func (g meshGroup) Machine() plane.Machine { return g.machine }
 
 // Close also gives back what the task took of the machine: threads and memory.

@@ -70,7 +70,6 @@ type Server struct {
 	close   sync.Once
 }
 
-// performer is bench.Perform.
 type performer func(context.Context, bench.Experiment, bench.Group, bench.Task, func(point int)) ([]dataset.Sample, error)
 
 // NewServer opens the data port. The server serves nobody until ServeStream or Listen.

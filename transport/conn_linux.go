@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"sync"
@@ -25,8 +26,7 @@ type Conn struct {
 	flags    uintptr // of every send
 	sendLeft int64   // bytes that may still be sent, and received, before asking allowed for more
 	recvLeft int64
-	sent     int64 // bytes that the kernel was given
-	unseen   bool  // the first wait of Recv is hidden from Go's scheduler
+	unseen   bool // the first wait of Recv is hidden from Go's scheduler
 
 	sndWait units.Nanos
 	rcvWait units.Nanos
@@ -47,7 +47,7 @@ type Conn struct {
 // small is the largest message [B] that is sent without telling the Go scheduler where the send buffer has room.
 const small = 2048
 
-// newConn wraps fd, with one holder and no limit on bytes.
+// newConn wraps fd, with one holder and no limit on bytes yet.
 func newConn(fd int, peer string) *Conn {
 	return &Conn{fd: fd, flags: kernel.SendFlags(false), peer: peer, allowed: newAllowance(math.MaxInt64), refs: 1}
 }
@@ -73,7 +73,6 @@ func (c *Conn) Send(b []byte) error {
 	if !c.take(&c.sendLeft, len(b)) {
 		return c.failed("send", len(b), ErrTicketBytes)
 	}
-	c.sent += int64(len(b))
 	if len(b) <= small {
 		switch n := kernel.SendNow(c.fd, b, c.flags|unix.MSG_DONTWAIT); {
 		case n == len(b):
@@ -97,7 +96,7 @@ func (c *Conn) sendRest(b []byte, n int, errno syscall.Errno, flags uintptr) err
 	for {
 		if n > 0 {
 			b = b[n:]
-			wait.reset()
+			wait.since = 0
 		} else if err := c.check(errno, &wait); err != nil {
 			return c.failed("send", size, err)
 		}
@@ -121,12 +120,13 @@ func (c *Conn) Recv(b []byte) error {
 	if len(b) > small {
 		flags = unix.MSG_WAITALL
 	}
-	if !c.unseen {
-		n, errno := kernel.Recv(c.fd, b, flags)
-		_, err := c.recvRest(b, n, errno, nil)
-		return err
+	var n int
+	var errno syscall.Errno
+	if c.unseen {
+		n, errno = kernel.RecvUnseen(c.fd, b, flags)
+	} else {
+		n, errno = kernel.Recv(c.fd, b, flags)
 	}
-	n, errno := kernel.RecvUnseen(c.fd, b, flags)
 	if n == len(b) {
 		return nil
 	}
@@ -143,7 +143,7 @@ func (c *Conn) recvRest(b []byte, n int, errno syscall.Errno, stamps *kernel.Sta
 		switch {
 		case n > 0:
 			b = b[n:]
-			wait.reset()
+			wait.since = 0
 		case errno == 0:
 			return 0, c.failed("receive", size, ErrPeerClosed)
 		default:
@@ -197,6 +197,26 @@ func (c *Conn) Counters() (dataset.TCP, error) {
 	return n, nil
 }
 
+// LimitUnsent bounds what the kernel takes and has not sent. 0 is the kernel's own bound, which is none unless its
+// administrator set net.ipv4.tcp_notsent_lowat.
+func (c *Conn) LimitUnsent(n int64) error {
+	err := unix.SetsockoptInt(c.fd, unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, int(min(n, math.MaxInt32)))
+	if err != nil {
+		return fmt.Errorf("limit the unsent bytes (TCP_NOTSENT_LOWAT) to %d, %s: %w", n, c.peer, err)
+	}
+	return nil
+}
+
+// LimitRoom bounds the send buffer, which holds what the other end has not acknowledged. A buffer that the user has
+// fixed stays as it is, and so does one that the kernel would make smaller than n (net.core.wmem_max). 0 gives the
+// kernel's own buffer back, which grows.
+func (c *Conn) LimitRoom(n int64) error {
+	if err := kernel.LimitRoom(c.fd, kernel.Clamp(units.Bytes(n)), &c.room); err != nil {
+		return fmt.Errorf("limit the send buffer (SO_SNDBUF) to %d, %s: %w", n, c.peer, err)
+	}
+	return nil
+}
+
 // Shutdown ends the connection in both directions. Calls blocked in Send or Recv, here and at the peer, return. It is
 // safe from any goroutine and more than once.
 func (c *Conn) Shutdown() { c.stop(nil) }
@@ -205,46 +225,40 @@ func (c *Conn) Shutdown() { c.stop(nil) }
 func (c *Conn) stop(cause error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.broken.Load() {
-		c.cause = cause
-		if cause == nil {
-			c.cause = ErrStopped
-		}
+	if !c.broken.Swap(true) {
+		c.cause = cmp.Or(cause, ErrStopped)
 	}
-	c.broken.Store(true)
 	if c.refs > 0 {
 		_ = unix.Shutdown(c.fd, unix.SHUT_RDWR) // fails only where the peer was first
 	}
 }
 
-// hold adds a holder. It returns false once the last one has released the connection.
-func (c *Conn) hold() bool {
+// hold adds a holder beside the mesh. It fails where there is another, and once the mesh has released the connection.
+func (c *Conn) hold() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.refs == 0 {
-		return false
+	switch c.refs {
+	case 0:
+		return ErrStopped
+	case 1:
+		c.refs++
+		return nil
 	}
-	c.refs++
-	return true
+	return ErrBusy
 }
 
 // Release gives up one hold; the last one closes the descriptor.
 func (c *Conn) Release() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	switch c.refs {
-	case 0:
-		return
-	case 1:
+	if c.refs == 1 {
 		c.allowed.giveBack(&c.sendLeft)
 		c.allowed.giveBack(&c.recvLeft)
 		c.broken.Store(true)
-		if c.cause == nil {
-			c.cause = ErrStopped
-		}
+		c.cause = cmp.Or(c.cause, ErrStopped)
 		kernel.Close(c.fd)
 	}
-	c.refs--
+	c.refs = max(0, c.refs-1)
 }
 
 // alive reports whether the connection is usable: not stopped here, and established according to the kernel.
@@ -257,13 +271,6 @@ func (c *Conn) alive() bool {
 	return c.refs > 0 && kernel.Established(c.fd)
 }
 
-// held is the number of holders.
-func (c *Conn) held() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.refs
-}
-
 // StampArrivals makes RecvAt return when the kernel took the last byte from the network, not when this thread read it,
 // or ends that.
 func (c *Conn) StampArrivals(on bool) error {
@@ -271,7 +278,7 @@ func (c *Conn) StampArrivals(on bool) error {
 		return nil
 	}
 	if err := kernel.SetStamps(c.fd, on); err != nil {
-		return err
+		return fmt.Errorf("stamp what arrives from %s: %w", c.peer, err)
 	}
 	c.stamps = nil
 	if on {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"strings"
 	"sync"
 	"syscall"
 
@@ -37,10 +36,6 @@ type datagramSocket struct {
 	refs int
 }
 
-func newDatagramSocket(fd int, bound netip.AddrPort) *datagramSocket {
-	return &datagramSocket{fd: fd, bound: bound, refs: 1}
-}
-
 // begin adds a holder, which is a group, and discards the datagrams that came before. It returns how many the kernel
 // has dropped so far; ok is false once the socket is closed.
 func (p *datagramSocket) begin() (dropped uint32, ok bool) {
@@ -66,7 +61,7 @@ func (p *datagramSocket) release() {
 // nothing.
 type datagrams struct {
 	in      kernel.MessageReader
-	out     []datagramWriter       // by rank, of open connections
+	out     []kernel.Target        // by rank, of open connections
 	ranks   map[netip.AddrPort]int // by where its datagrams come from, without a zone
 	seen    int                    // Group.changes when out and ranks were made
 	checked []units.Nanos          // when each rank's connection was last looked at
@@ -87,15 +82,14 @@ func (g *Group) newDatagrams() (*datagrams, error) {
 }
 
 // openDatagrams returns the group's datagrams, with an entry for each open connection.
-func (g *Group) openDatagrams() (*datagrams, error) {
-	m := g.datagrams
-	if m == nil || !m.open {
+func (g *Group) openDatagrams() (m *datagrams, err error) {
+	if m = g.datagrams; m == nil || !m.open {
 		return nil, errNotOpen
 	}
-	if m.seen == g.changes {
-		return m, nil
+	if m.seen != g.changes {
+		err = g.routeDatagrams(m)
 	}
-	return m, g.routeDatagrams(m)
+	return m, err
 }
 
 var errNotOpen = errors.New("datagrams are not open: every rank of the team calls OpenDatagrams first")
@@ -103,12 +97,12 @@ var errNotOpen = errors.New("datagrams are not open: every rank of the team call
 // routeDatagrams makes an entry for each open connection. Once datagrams are open, a rank keeps the address that it has
 // shown.
 func (g *Group) routeDatagrams(m *datagrams) error {
-	m.out, m.ranks = make([]datagramWriter, len(g.team)), make(map[netip.AddrPort]int)
+	m.out, m.ranks = make([]kernel.Target, len(g.team)), make(map[netip.AddrPort]int)
 	for rank, c := range g.conns {
 		if c == nil {
 			continue
 		}
-		there, err := m.out[rank].aim(g, g.team[rank], c)
+		there, err := g.aim(&m.out[rank], rank, c)
 		if err == nil && m.open && m.proven[rank] != there {
 			err = fmt.Errorf("its connection now comes from %v, and it has shown %v", there, m.proven[rank])
 		}
@@ -125,51 +119,23 @@ func (g *Group) routeDatagrams(m *datagrams) error {
 	return nil
 }
 
-// datagramWriter sends datagrams to one rank. What it hands to the kernel is made once.
-type datagramWriter struct {
-	to   unix.Sockaddr
-	from []byte // the control message that says where from; none where the socket is bound to an address
-}
-
-// aim makes o send to the other end of the connection to a host, to the port on which the host takes connections. A
-// socket of IPv6 takes IPv4 mapped.
-func (o *datagramWriter) aim(g *Group, host int, c *Conn) (to netip.AddrPort, err error) {
-	_, l, err := g.mesh.link(host, 0)
+// aim makes out send to the other end of the connection to a rank, to the port on which its host takes connections.
+func (g *Group) aim(out *kernel.Target, rank int, c *Conn) (to netip.AddrPort, err error) {
+	_, l, err := g.mesh.link(g.team[rank], 0)
 	if err != nil {
 		return to, err
 	}
-	said := l.peer.Addr
-	port, err := parsePort(said[strings.LastIndexByte(said, ':')+1:])
+	_, port, err := kernel.Split(l.peer.Addr)
 	if err != nil {
-		return to, fmt.Errorf("no port in %q", said)
+		return to, err
 	}
 	here, there, err := kernel.Ends(c.fd)
 	if err != nil {
 		return to, err
 	}
 	to = netip.AddrPortFrom(there.Addr(), port)
-	bound := g.mesh.udp.bound.Addr()
-	switch every := bound.IsUnspecified(); {
-	case !every && bound.Is6() != to.Addr().Is6():
-		return to, fmt.Errorf("the agent here takes them on %v only, of the other address family "+
-			"(calib agent --data :0 takes both)", bound)
-	case every && bound.Is6():
-		o.from = unix.PktInfo6(&unix.Inet6Pktinfo{Addr: here.Addr().As16()})
-	case every:
-		o.from = unix.PktInfo4(&unix.Inet4Pktinfo{Spec_dst: here.Addr().As4()})
-	}
-	if bound.Is6() {
-		o.to, err = kernel.Sockaddr6(to)
-	} else {
-		_, o.to, err = kernel.Sockaddr(to)
-	}
+	*out, err = kernel.Aim(g.mesh.udp.bound.Addr(), here.Addr(), to)
 	return to, err
-}
-
-// send hands b, which is not empty, to the kernel. EAGAIN: it has no room now.
-func (o *datagramWriter) send(fd int, b []byte) error {
-	_, err := unix.SendmsgN(fd, b, o.from, o.to, unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
-	return err
 }
 
 // SendDatagram sends b as one datagram, which may be lost on the way; b is not empty and below 1,400 bytes. It waits
@@ -214,11 +180,11 @@ func (g *Group) SendDatagram(to int, b []byte) error {
 	return nil
 }
 
-// sendWhenRoom hands b to the kernel once it has room, within the group's timeout.
-func (g *Group) sendWhenRoom(o *datagramWriter, b []byte) error {
+// sendWhenRoom hands b, which is not empty, to the kernel once it has room, within the group's timeout.
+func (g *Group) sendWhenRoom(o *kernel.Target, b []byte) error {
 	var deadline units.Nanos
 	for {
-		switch err := o.send(g.mesh.udp.fd, b); err {
+		switch err := o.Send(g.mesh.udp.fd, b); err {
 		case unix.EINTR:
 			continue
 		case unix.EAGAIN:
@@ -232,7 +198,7 @@ func (g *Group) sendWhenRoom(o *datagramWriter, b []byte) error {
 		if now >= deadline {
 			return ErrTimeout
 		}
-		if err := g.life.Err(); err != nil {
+		if g.life.Err() != nil {
 			return ctxErr(g.life)
 		}
 		if err := kernel.WaitFor(g.mesh.udp.fd, unix.POLLOUT, min(deadline-now, waitSlice)); err != nil {
@@ -325,7 +291,7 @@ const DatagramRate = 1250 * 1000 * 1000
 // pacer spaces datagrams so that the rate never exceeds a limit, whatever their size. Of unused time at most slack is
 // saved up.
 type pacer struct {
-	rate  units.Bytes // [B/s]; 0 is no limit
+	rate  units.Bytes // [B/s]
 	slack units.Nanos
 	next  units.Nanos
 }
@@ -341,9 +307,6 @@ func newPacer(rate units.Bytes) pacer {
 
 // at returns when n bytes that are ready now may be sent, and counts them.
 func (p *pacer) at(now units.Nanos, n int) units.Nanos {
-	if p.rate <= 0 {
-		return now
-	}
 	at := max(now-p.slack, p.next)
 	p.next = at + units.Nanos(int64(n)*int64(units.Second)/int64(p.rate))
 	return at

@@ -60,7 +60,6 @@ func (g *Group) OpenDatagrams(within units.Nanos) error {
 	return nil
 }
 
-// swapNonces sends a nonce to every other rank, and takes theirs.
 func (g *Group) swapNonces() ([]confirmation, error) {
 	with := make([]confirmation, len(g.team))
 	with[g.rank].heard, with[g.rank].allowed = true, true
@@ -151,7 +150,6 @@ func (g *Group) sendProofs(m *datagrams, with []confirmation) error {
 	return nil
 }
 
-// heard reports whether every rank has shown its port.
 func heard(with []confirmation) bool {
 	return !slices.ContainsFunc(with, func(x confirmation) bool { return !x.heard })
 }

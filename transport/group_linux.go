@@ -1,11 +1,14 @@
 package transport
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"calib/internal/dataset"
+	"calib/internal/plane"
 	"calib/internal/units"
 	"calib/transport/kernel"
 )
@@ -24,6 +27,7 @@ type Group struct {
 	team    []int
 	rank    int
 	others  []int // all ranks but rank
+	hosts   []int // of others
 	timeout units.Nanos
 	spin    units.Nanos // of WaitUntil
 	shared  bool
@@ -39,9 +43,8 @@ type Group struct {
 	dropped     uint32       // datagrams the socket had no room for before the group began
 	overridden  *session     // that in which Reopen changed options
 
-	mu     sync.Mutex
-	ended  bool
-	closed bool
+	mu    sync.Mutex
+	close sync.Once
 }
 
 // NewGroup returns rank's view of a team, given as host indices in rank order. timeout bounds each receive and each
@@ -50,18 +53,15 @@ func NewGroup(ctx context.Context, m *Mesh, team []int, rank int, timeout units.
 	if rank < 0 || rank >= len(team) {
 		return nil, fmt.Errorf("rank %d in a team of %d", rank, len(team))
 	}
-	if timeout <= 0 {
-		timeout = DefaultTimeout
-	}
 	dropped, ok := m.udp.begin()
 	if !ok {
 		return nil, fmt.Errorf("rank %d of %d: the mesh is closed: %w", rank, len(team), ErrStopped)
 	}
-	g := &Group{ctx: ctx, mesh: m, team: append([]int(nil), team...), rank: rank, timeout: timeout,
+	g := &Group{ctx: ctx, mesh: m, team: slices.Clone(team), rank: rank, timeout: cmp.Or(max(timeout, 0), DefaultTimeout),
 		spin: kernel.DefaultSpin, conns: make([]*Conn, len(team)), dropped: dropped}
-	for other := range team {
+	for other, host := range team {
 		if other != rank {
-			g.others = append(g.others, other)
+			g.others, g.hosts = append(g.others, other), append(g.hosts, host)
 		}
 	}
 	g.life, g.end = context.WithCancelCause(ctx)
@@ -69,13 +69,8 @@ func NewGroup(ctx context.Context, m *Mesh, team []int, rank int, timeout units.
 	return g, nil
 }
 
-// Rank is this host's place in the team.
-func (g *Group) Rank() int { return g.rank }
-
-// Size is the number of ranks.
-func (g *Group) Size() int { return len(g.team) }
-
-// Now reads this host's monotonic clock.
+func (g *Group) Rank() int        { return g.rank }
+func (g *Group) Size() int        { return len(g.team) }
 func (g *Group) Now() units.Nanos { return kernel.Now() }
 
 // waitSlice is how long a wait lasts before it checks the context.
@@ -96,12 +91,9 @@ func (g *Group) WaitUntil(t units.Nanos) error {
 
 // Send sends b to a rank as one message. See Conn.Send.
 func (g *Group) Send(to int, b []byte) error {
-	c := g.known(to)
-	if c == nil {
-		var err error
-		if c, err = g.open(to); err != nil {
-			return err
-		}
+	c, err := g.link(to)
+	if err != nil {
+		return err
 	}
 	if err := c.Send(b); err != nil {
 		return g.failed(to, err)
@@ -119,7 +111,6 @@ func (g *Group) LimitRoom(to int, n int64) error {
 	return g.on(to, func(c *Conn) error { return c.LimitRoom(n) })
 }
 
-// on does f with the connection to a rank.
 func (g *Group) on(rank int, f func(*Conn) error) error {
 	c, err := g.link(rank)
 	if err != nil {
@@ -130,12 +121,9 @@ func (g *Group) on(rank int, f func(*Conn) error) error {
 
 // Recv fills b with the next len(b) bytes from a rank. See Conn.Recv.
 func (g *Group) Recv(from int, b []byte) error {
-	c := g.known(from)
-	if c == nil {
-		var err error
-		if c, err = g.open(from); err != nil {
-			return err
-		}
+	c, err := g.link(from)
+	if err != nil {
+		return err
 	}
 	if err := c.Recv(b); err != nil {
 		return g.failed(from, err)
@@ -153,6 +141,18 @@ func (g *Group) Counters(peer int) (n dataset.TCP, err error) {
 	return n, err
 }
 
+// Route returns by which interface packets of the connection to a rank leave, and how large the kernel makes them. It
+// is not for timed sections.
+func (g *Group) Route(to int) (r plane.Route, err error) {
+	err = g.on(to, func(c *Conn) error {
+		if r, err = kernel.Route(c.fd); err != nil {
+			return fmt.Errorf("route to %s: %w", c.peer, err)
+		}
+		return nil
+	})
+	return r, err
+}
+
 // Open opens the connections to every other rank, first those this host dials. Every rank calls it at the same time.
 // Without it the first Send waits until the peer uses the same connection, which may never happen in an experiment that
 // relies on the peer's buffer.
@@ -161,7 +161,7 @@ func (g *Group) Open() error { return g.openAll(g.life) }
 func (g *Group) openAll(ctx context.Context) error {
 	for _, dials := range []bool{true, false} {
 		for _, rank := range g.others {
-			if g.known(rank) != nil || dials != g.dials(rank) {
+			if g.conns[rank] != nil || dials != g.dials(rank) {
 				continue
 			}
 			if _, err := g.openWithin(ctx, rank); err != nil {
@@ -172,23 +172,14 @@ func (g *Group) openAll(ctx context.Context) error {
 	return nil
 }
 
-// known returns the connection to a rank if it is open. It is inlined.
-func (g *Group) known(rank int) *Conn {
-	if uint(rank) < uint(len(g.conns)) {
-		return g.conns[rank]
-	}
-	return nil
-}
-
-// link returns the connection to a rank and opens it if necessary. Timed calls use known first, which is inlined.
+// link returns the connection to a rank, which the first use and the next after a failure open.
 func (g *Group) link(rank int) (*Conn, error) {
-	if c := g.known(rank); c != nil {
-		return c, nil
+	if uint(rank) < uint(len(g.conns)) && g.conns[rank] != nil {
+		return g.conns[rank], nil
 	}
 	return g.open(rank)
 }
 
-// open is the first use of a rank, and the next after a failure.
 func (g *Group) open(rank int) (*Conn, error) {
 	if rank < 0 || rank >= len(g.team) || rank == g.rank {
 		return nil, fmt.Errorf("rank %d has no connection to rank %d of %d", g.rank, rank, len(g.team))
@@ -207,18 +198,18 @@ func (g *Group) openWithin(ctx context.Context, rank int) (*Conn, error) {
 
 // adopt makes c, which it takes over, the connection to a rank.
 func (g *Group) adopt(rank int, c *Conn) (*Conn, error) {
-	if err := c.SetTimeouts(g.timeout, g.timeout); err != nil {
+	err := c.SetTimeouts(g.timeout, g.timeout)
+	if err == nil {
+		err = c.StampArrivals(g.stamped)
+	}
+	if err != nil {
 		c.Release()
 		return nil, err
 	}
 	c.unseen = true
-	if err := c.StampArrivals(g.stamped); err != nil {
-		c.Release()
-		return nil, fmt.Errorf("stamp what arrives from %s: %w", c.peer, err)
-	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.ended {
+	if g.life.Err() != nil {
 		c.stop(g.reason())
 		c.Release()
 		return nil, fmt.Errorf("connect to %s: %w", c.peer, g.reason())
@@ -253,38 +244,30 @@ func (g *Group) reason() error {
 func (g *Group) Abort() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.ended = true
 	g.end(ErrStopped)
-	for _, c := range g.conns {
+	for _, c := range slices.Concat(g.conns, g.lines) {
 		if c != nil {
 			c.stop(g.reason())
 		}
-	}
-	for _, c := range g.lines {
-		c.stop(g.reason())
 	}
 }
 
 // Close gives the connections back to the mesh. The mesh keeps those that are usable and have the session's options for
 // the next group.
 func (g *Group) Close() {
-	g.release()
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.ended = true
-	g.end(ErrStopped)
-	for i, c := range g.conns {
-		if c != nil {
-			c.Release()
-			g.conns[i] = nil
+	g.close.Do(func() {
+		g.release()
+		g.end(ErrStopped)
+		for rank := range g.conns {
+			_ = g.failed(rank, nil) // lets go of it
 		}
-	}
-	if g.closed {
-		return
-	}
-	g.closed = true
-	g.restore()
-	g.mesh.udp.release()
+		if g.overridden != nil {
+			// It fails when the session has ended, and its connections with it; or when the listener keeps the buffer
+			// sizes, which the next session or Reopen reports again.
+			_, _ = g.mesh.override(g.overridden, g.hosts, nil)
+		}
+		g.mesh.udp.release()
+	})
 }
 
 // Share prepares the group for a machine that several agents share: waits then sleep to the end, because one that spins
@@ -300,11 +283,10 @@ func (g *Group) Stamp() error {
 	}
 	g.stamped = true
 	for _, c := range g.conns {
-		if c == nil {
-			continue
-		}
-		if err := c.StampArrivals(true); err != nil {
-			return fmt.Errorf("stamp what arrives from %s: %w", c.peer, err)
+		if c != nil {
+			if err := c.StampArrivals(true); err != nil {
+				return err
+			}
 		}
 	}
 	return kernel.Yield()
@@ -313,12 +295,9 @@ func (g *Group) Stamp() error {
 // RecvAt is Recv, and also returns when the last byte reached this host: when this thread had read it, or, after Stamp
 // in a shared group, when the kernel took it from the network.
 func (g *Group) RecvAt(from int, b []byte) (units.Nanos, error) {
-	c := g.known(from)
-	if c == nil {
-		var err error
-		if c, err = g.open(from); err != nil {
-			return 0, err
-		}
+	c, err := g.link(from)
+	if err != nil {
+		return 0, err
 	}
 	at, err := c.RecvAt(b)
 	if err != nil {

@@ -40,23 +40,25 @@ type Mesh struct {
 
 	mu        sync.Mutex
 	session   *session
-	epoch     uint32       // of the connections that are opened and taken
-	listening plane.Socket // what the listener was given
-	pending   []*Conn      // handshakes in progress, oldest first
-	closed    bool
-	moved     moved
+	epoch     uint32        // of the connections that are opened and taken
+	listening plane.Socket  // what the listener was given
+	pending   []*Conn       // handshakes in progress, oldest first
+	run       string        // of the last session
+	moved     map[int]int64 // bytes, by host, in the sessions of that run that have ended
 	refused   int64
 	why       error // of the last refused
+
+	close sync.Once
 }
 
 // NewMesh listens on addr: "host:port", "[IPv6]:port", or ":port" for every address of the host; port 0 lets the kernel
 // choose. It fails with ErrPortInUse where that is the reason.
 func NewMesh(addr string) (*Mesh, error) {
-	fd, udp, bound, err := listen(addr)
+	fd, udp, bound, err := kernel.ListenBoth(addr)
 	if err != nil {
 		return nil, fmt.Errorf("listen for data on %s: %w", addr, err)
 	}
-	m := &Mesh{fd: fd, addr: bound, udp: newDatagramSocket(udp, bound), pace: newPacer(0), consent: rand.Text(),
+	m := &Mesh{fd: fd, addr: bound, udp: &datagramSocket{fd: udp, bound: bound, refs: 1}, pace: newPacer(0), consent: rand.Text(),
 		handshakes: make(chan struct{}, maxPending)}
 	if m.defaults, err = kernel.ListenDefaults(fd); err != nil {
 		kernel.Close(fd)
@@ -95,15 +97,21 @@ func (m *Mesh) setSession(s plane.Session) error {
 	m.Reset()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.moved.allow(next, m.most)
-	if m.closed {
+	if m.ctx.Err() != nil {
 		return fmt.Errorf("the mesh is closed: %w", ErrStopped)
 	}
 	if err := m.listenWith(s.Socket); err != nil {
 		return err
 	}
+	if m.run != s.Run || m.moved == nil {
+		m.run, m.moved = s.Run, map[int]int64{}
+	}
 	m.session, m.epoch = next, 0
 	for id, l := range next.links {
+		if m.most > 0 {
+			l.given = max(0, min(l.given, int64(m.most)-m.moved[id.host]))
+			l.allowed.left.Store(l.given)
+		}
 		if d, err := ticketLife(&l.ticket, time.Now()); err == nil {
 			l.expiry = time.AfterFunc(d, func() { m.expire(next, id.host) })
 		}
@@ -148,8 +156,12 @@ func (m *Mesh) Reset() {
 		return
 	}
 	m.session = nil
-	m.moved.add(s)
 	close(s.done)
+	for id, l := range s.links { // what connections have taken and not used counts as moved: it comes back with drop
+		if id.line == 0 {
+			m.moved[id.host] += l.given - l.allowed.left.Load()
+		}
+	}
 	for _, l := range s.links {
 		if l.expiry != nil {
 			l.expiry.Stop()
@@ -160,19 +172,14 @@ func (m *Mesh) Reset() {
 
 // Close ends the session and the listener, and returns when every goroutine of the mesh has gone.
 func (m *Mesh) Close() {
-	m.mu.Lock()
-	again := m.closed
-	m.closed = true
-	m.mu.Unlock()
-	if again {
-		return
-	}
-	m.Reset()
-	m.cancel()
-	_ = unix.Shutdown(m.fd, unix.SHUT_RDWR)
-	m.wg.Wait()
-	kernel.Close(m.fd)
-	m.udp.release()
+	m.close.Do(func() {
+		m.cancel()
+		m.Reset()
+		_ = unix.Shutdown(m.fd, unix.SHUT_RDWR)
+		m.wg.Wait()
+		kernel.Close(m.fd)
+		m.udp.release()
+	})
 }
 
 // Conn returns the connection to a host of the session, made if there is none: the lower host index dials, the higher
@@ -233,15 +240,10 @@ func (m *Mesh) cached(s *session, l *link, fresh bool) (*Conn, chan struct{}, er
 	if l.conn != nil && !fresh && !l.conn.alive() {
 		l.drop(nil)
 	}
-	switch {
-	case l.conn == nil:
+	if l.conn == nil {
 		return nil, l.arrived, nil
-	case l.conn.held() > 1:
-		return nil, nil, ErrBusy
-	case !l.conn.hold():
-		return nil, nil, ErrStopped
 	}
-	return l.conn, nil, nil
+	return l.conn, nil, l.conn.hold()
 }
 
 // install makes c the connection of l, in place of an earlier one. The mesh takes over the caller's hold.

@@ -17,7 +17,6 @@ func TestPacer(t *testing.T) {
 		rate  units.Bytes
 		steps []step
 	}{
-		{"no limit", 0, []step{{5, 1000, 5}, {5, 1000, 5}}},
 		{"1 MB/s back to back", 1e6, []step{{0, 1000, 0}, {0, 500, units.Millisecond}, {0, 1, 1500 * units.Microsecond}}},
 		{"time not used is lost", 1e6, []step{{0, 1000, 0}, {10 * units.Millisecond, 1000, 10 * units.Millisecond},
 			{10 * units.Millisecond, 1, 11 * units.Millisecond}}},

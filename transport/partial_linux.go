@@ -19,7 +19,6 @@ type anyReceiver struct {
 	seen  int           // Group.changes when it was made
 }
 
-// build lists the open connections of g.
 func (w *anyReceiver) build(g *Group) {
 	w.fds, w.ranks = w.fds[:0], w.ranks[:0]
 	for rank, c := range g.conns {
@@ -64,7 +63,7 @@ func (g *Group) RecvAny(b []byte) (from, n int, at units.Nanos, err error) {
 		w = &anyReceiver{seen: -1}
 		g.anyReceiver = w
 	}
-	deadline := units.Nanos(0)
+	var deadline units.Nanos // from the first wait on
 	for {
 		if w.seen != g.changes {
 			w.build(g)
@@ -78,29 +77,21 @@ func (g *Group) RecvAny(b []byte) (from, n int, at units.Nanos, err error) {
 				return rank, n, at, nil
 			}
 		}
-		if err := g.waitAny(w, &deadline); err != nil {
+		if len(w.ranks) == 0 {
+			return 0, 0, 0, fmt.Errorf("receive from any rank: %w: no connection is left", ErrPeerClosed)
+		}
+		now := kernel.Now()
+		if deadline == 0 {
+			deadline = now + g.timeout
+		}
+		ready, err := kernel.Poll(w.fds, deadline-now)
+		if err == nil && ready == 0 && kernel.Now() >= deadline {
+			err = ErrTimeout
+		}
+		if err != nil {
 			return 0, 0, 0, fmt.Errorf("receive from any of %d ranks: %w", len(w.ranks), err)
 		}
 	}
-}
-
-// waitAny waits for a descriptor of w until deadline, which it sets when it is 0.
-func (g *Group) waitAny(w *anyReceiver, deadline *units.Nanos) error {
-	if len(w.ranks) == 0 {
-		return fmt.Errorf("%w: no connection is left", ErrPeerClosed)
-	}
-	now := kernel.Now()
-	if *deadline == 0 {
-		*deadline = now + g.timeout
-	}
-	ready, err := kernel.Poll(w.fds, *deadline-now)
-	switch {
-	case err != nil:
-		return err
-	case ready == 0 && kernel.Now() >= *deadline:
-		return ErrTimeout
-	}
-	return nil
 }
 
 // recvNow reads what has come, at most len(b) bytes; n is 0 when nothing has.
@@ -125,80 +116,71 @@ func (c *Conn) recvNow(b []byte) (n int, at units.Nanos, err error) {
 	case errno == syscall.EAGAIN || errno == syscall.EINTR:
 		return 0, 0, nil
 	}
-	var none stall
-	return 0, 0, c.failed("receive", len(b), c.check(errno, &none))
+	return 0, 0, c.failed("receive", len(b), c.check(errno, &stall{}))
 }
 
 // RecvPolling is Recv by a thread that looks for the bytes again and again, and never sleeps.
 func (g *Group) RecvPolling(from int, b []byte) error {
-	c, err := g.link(from)
-	if err != nil {
-		return err
-	}
-	began, size := kernel.Now(), len(b)
-	for len(b) > 0 {
-		n, _, err := c.recvNow(b)
-		switch {
-		case err != nil:
-		case n > 0:
-			b, began = b[n:], kernel.Now()
-		case kernel.Now()-began > g.timeout:
-			err = c.failed("receive", size, ErrTimeout)
+	return g.on(from, func(c *Conn) error {
+		began, size := kernel.Now(), len(b)
+		for len(b) > 0 {
+			n, _, err := c.recvNow(b)
+			if n > 0 {
+				b, began = b[n:], kernel.Now()
+			} else if err == nil && kernel.Now()-began > g.timeout {
+				err = c.failed("receive", size, ErrTimeout)
+			}
+			if err != nil {
+				return g.failed(from, err)
+			}
 		}
-		if err != nil {
-			return g.failed(from, err)
-		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // Pending is how many bytes from a rank can be received without waiting. Where there are none and never will be any it
 // fails as Recv would, so that a loop that waits for bytes ends.
-func (g *Group) Pending(from int) (int, error) {
-	c, err := g.link(from)
-	if err != nil {
-		return 0, err
-	}
-	n, err := unix.IoctlGetInt(c.fd, unix.TIOCINQ) // SIOCINQ
-	switch {
-	case err != nil:
-		return 0, g.failed(from, c.failed("receive", 1, err))
-	case n == 0 && kernel.Ended(c.fd):
-		return 0, g.failed(from, c.failed("receive", 1, ErrPeerClosed))
-	}
-	return n, nil
+func (g *Group) Pending(from int) (n int, err error) {
+	err = g.on(from, func(c *Conn) error {
+		n, err = unix.IoctlGetInt(c.fd, unix.TIOCINQ) // SIOCINQ
+		if err == nil && n == 0 && kernel.Ended(c.fd) {
+			err = ErrPeerClosed
+		}
+		if err != nil {
+			return g.failed(from, c.failed("receive", 1, err))
+		}
+		return nil
+	})
+	return n, err
 }
 
 // Unacked returns how many bytes sent to a rank its host has not acknowledged: those that wait to leave this host, and
 // those on their way.
-func (g *Group) Unacked(to int) (int, error) {
-	c, err := g.link(to)
-	if err != nil {
-		return 0, err
-	}
-	n, err := unix.IoctlGetInt(c.fd, unix.TIOCOUTQ)
-	if err != nil {
-		return 0, g.failed(to, c.failed("send", 1, err))
-	}
-	if c.broken.Load() || n > 0 && !kernel.Established(c.fd) {
-		return 0, g.failed(to, c.failed("send", 1, ErrPeerClosed))
-	}
-	return n, nil
+func (g *Group) Unacked(to int) (n int, err error) {
+	err = g.on(to, func(c *Conn) error {
+		n, err = unix.IoctlGetInt(c.fd, unix.TIOCOUTQ)
+		if err == nil && (c.broken.Load() || n > 0 && !kernel.Established(c.fd)) {
+			err = ErrPeerClosed
+		}
+		if err != nil {
+			return g.failed(to, c.failed("send", 1, err))
+		}
+		return nil
+	})
+	return n, err
 }
 
 // SendSome sends as much of b as the kernel takes, and gives up when it has taken nothing more for patience: n is then
 // below len(b), err is nil, and the next send continues after those n bytes, which are not a message of their own. A
 // patience of 0 waits for nothing. It fails as Send does where the connection is of no further use.
-func (g *Group) SendSome(to int, b []byte, patience units.Nanos) (int, error) {
-	c, err := g.link(to)
-	if err != nil {
-		return 0, err
-	}
-	n, err := c.sendSome(b, patience)
-	if err != nil {
-		return n, g.failed(to, err)
-	}
-	return n, nil
+func (g *Group) SendSome(to int, b []byte, patience units.Nanos) (n int, err error) {
+	err = g.on(to, func(c *Conn) error {
+		if n, err = c.sendSome(b, patience); err != nil {
+			return g.failed(to, err)
+		}
+		return nil
+	})
+	return n, err
 }
 
 // sendSome sets MSG_EOR on every call: the kernel marks the end only when it takes a call's last byte, which is the
@@ -210,10 +192,7 @@ func (c *Conn) sendSome(b []byte, limit units.Nanos) (sent int, err error) {
 	if !c.take(&c.sendLeft, len(b)) {
 		return 0, c.failed("send", len(b), ErrTicketBytes)
 	}
-	defer func() {
-		c.sendLeft += int64(len(b) - sent)
-		c.sent += int64(sent)
-	}()
+	defer func() { c.sendLeft += int64(len(b) - sent) }()
 	stalled := units.Nanos(0) // since when nothing is taken; 0 while something is
 	for {
 		n, errno := kernel.Send(c.fd, b[sent:], c.flags|unix.MSG_DONTWAIT)
@@ -227,8 +206,7 @@ func (c *Conn) sendSome(b []byte, limit units.Nanos) (sent int, err error) {
 		case errno == syscall.EINTR:
 			continue
 		case errno != syscall.EAGAIN:
-			var none stall
-			return sent, c.failed("send", len(b), c.check(errno, &none))
+			return sent, c.failed("send", len(b), c.check(errno, &stall{}))
 		}
 		now := kernel.Now()
 		if stalled == 0 {
@@ -254,16 +232,6 @@ type stall struct {
 	since units.Nanos
 }
 
-func (p *stall) reset() { p.since = 0 }
-
-func (p *stall) spent() bool {
-	if p.since == 0 {
-		p.since = kernel.Now()
-		return false
-	}
-	return p.limit > 0 && kernel.Now()-p.since > p.limit
-}
-
 // again returns nil when the receive that ended with errno should be made again. The kernel ends a receive after
 // recvSlice; from then on the wait is a poll, for as long as the receive timeout allows.
 func (c *Conn) again(errno syscall.Errno, wait *stall) error {
@@ -286,7 +254,9 @@ func (c *Conn) again(errno syscall.Errno, wait *stall) error {
 func (c *Conn) check(errno syscall.Errno, wait *stall) error {
 	switch errno {
 	case syscall.EINTR:
-		if wait.spent() {
+		if wait.since == 0 {
+			wait.since = kernel.Now()
+		} else if wait.limit > 0 && kernel.Now()-wait.since > wait.limit {
 			return ErrTimeout
 		}
 		return nil

@@ -23,14 +23,12 @@ const ready = "calibrd\n"
 // gives its listener the options before it tells the ranks that dial it, over the old connections, that it is ready;
 // they then drop the old connection and dial. A rank sends ready on all its connections before it waits on any, and the
 // mesh, not the rank, answers handshakes: so no cycle of ranks can wait for each other.
-func (g *Group) Reopen(o plane.Socket) error {
-	if err := g.reopen(o); err != nil {
-		return fmt.Errorf("reopen: %w", err)
-	}
-	return nil
-}
-
-func (g *Group) reopen(o plane.Socket) error {
+func (g *Group) Reopen(o plane.Socket) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("reopen: %w", err)
+		}
+	}()
 	ctx, cancel := context.WithTimeout(g.life, time.Duration(openTimeout))
 	defer cancel()
 	deadline := kernel.Now() + openTimeout
@@ -41,33 +39,30 @@ func (g *Group) reopen(o plane.Socket) error {
 		return err
 	}
 	for _, rank := range g.others {
-		if g.dials(rank) {
-			continue
-		}
-		if err := g.askToRedial(rank); err != nil {
-			return err
+		if !g.dials(rank) {
+			if err := g.askToRedial(rank); err != nil {
+				return err
+			}
 		}
 	}
 	for _, dials := range []bool{true, false} {
 		for _, rank := range g.others {
-			if dials != g.dials(rank) {
-				continue
-			}
-			if err := g.replace(ctx, rank, deadline); err != nil {
-				return err
+			if dials == g.dials(rank) {
+				if err := g.replace(ctx, rank, deadline); err != nil {
+					return err
+				}
 			}
 		}
 	}
 	return nil
 }
 
-// dials reports whether this host is the one that dials a rank.
 func (g *Group) dials(rank int) bool { return g.team[g.rank] < g.team[rank] }
 
 // askToRedial tells a rank that dials this one to do so again, and ends the old connection. The mesh forgets the old
 // one first, since the new one may exist before this returns.
 func (g *Group) askToRedial(rank int) error {
-	g.unlink(rank)
+	g.mesh.unlink(linkID{g.team[rank], 0}, g.conns[rank])
 	if err := g.conns[rank].Send([]byte(ready)); err != nil {
 		return g.failed(rank, err)
 	}
@@ -90,7 +85,6 @@ func (g *Group) replace(ctx context.Context, rank int, deadline units.Nanos) err
 		if err != nil {
 			return g.failed(rank, err)
 		}
-		g.unlink(rank)
 		g.dropConn(rank)
 	}
 	c, err := g.mesh.take(ctx, g.team[rank], 0, true)
@@ -100,42 +94,20 @@ func (g *Group) replace(ctx context.Context, rank int, deadline units.Nanos) err
 	return err
 }
 
-// unlink takes the connection to a rank out of the mesh, so that the next asked for is another.
-func (g *Group) unlink(rank int) { g.mesh.unlink(linkID{g.team[rank], 0}, g.conns[rank]) }
-
-// dropConn ends the connection to a rank. What was sent on it still arrives.
+// dropConn ends the connection to a rank, so that the next asked for is another. What was sent on it still arrives.
 func (g *Group) dropConn(rank int) {
+	g.mesh.unlink(linkID{g.team[rank], 0}, g.conns[rank])
 	g.conns[rank].Shutdown()
 	_ = g.failed(rank, nil) // lets go of it
 }
 
 // override gives the links of the team and the listener the options o.
 func (g *Group) override(o plane.Socket) error {
-	s, err := g.mesh.override(g.overridden, g.peers(), &o)
+	s, err := g.mesh.override(g.overridden, g.hosts, &o)
 	if s != nil {
 		g.overridden = s
 	}
 	return err
-}
-
-// restore undoes override. It is called when the group has let its connections go.
-func (g *Group) restore() {
-	if g.overridden == nil {
-		return
-	}
-	// It fails when the session has ended, and its connections with it; or when the listener keeps the buffer sizes,
-	// which the next session or Reopen reports again.
-	_, _ = g.mesh.override(g.overridden, g.peers(), nil)
-	g.overridden = nil
-}
-
-// peers are the host indices of the others.
-func (g *Group) peers() []int {
-	hosts := make([]int, len(g.others))
-	for i, rank := range g.others {
-		hosts[i] = g.team[rank]
-	}
-	return hosts
 }
 
 // unlink gives up the mesh's hold on c if it is the connection of id. The caller's hold stays.
@@ -158,8 +130,7 @@ func (m *Mesh) override(only *session, hosts []int, o *plane.Socket) (*session, 
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s := m.session
-	switch {
-	case s == nil, only != nil && s != only:
+	if s == nil || only != nil && s != only {
 		return nil, ErrNoSession
 	}
 	undo := o == nil
@@ -192,11 +163,4 @@ func (m *Mesh) listenWith(o plane.Socket) error {
 	}
 	m.listening = want
 	return nil
-}
-
-// optionsOf are those of l's next connection, and its epoch.
-func (m *Mesh) optionsOf(l *link) (plane.Socket, uint32) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return l.options, m.epoch
 }

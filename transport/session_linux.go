@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"calib/internal/plane"
-	"calib/internal/units"
 	"calib/transport/kernel"
 )
 
@@ -45,8 +44,9 @@ type link struct {
 }
 
 func newSession(s plane.Session) (*session, error) {
-	n := &session{Session: s, hash: runHash(s.Run), links: make(map[linkID]*link), met: make(map[int]bool), ours: make(map[netip.AddrPort]bool), done: make(chan struct{})}
-	peers := make(map[int]plane.Peer)
+	n := &session{Session: s, hash: runHash(s.Run), links: map[linkID]*link{}, met: map[int]bool{},
+		ours: map[netip.AddrPort]bool{}, done: make(chan struct{})}
+	peers := map[int]plane.Peer{}
 	for _, p := range s.Peers {
 		if _, twice := peers[p.Host]; twice {
 			return nil, fmt.Errorf("host %d is listed twice", p.Host)
@@ -65,9 +65,8 @@ func newSession(s plane.Session) (*session, error) {
 		if _, twice := n.links[linkID{other, 0}]; twice {
 			return nil, fmt.Errorf("%w: host %d has two", ErrTicket, other)
 		}
-		l := &link{peer: p, ticket: t, options: s.Socket, arrived: make(chan struct{}),
+		n.links[linkID{other, 0}] = &link{peer: p, ticket: t, options: s.Socket, arrived: make(chan struct{}),
 			given: int64(t.MaxBytes), allowed: newAllowance(int64(t.MaxBytes))}
-		n.links[linkID{other, 0}] = l
 	}
 	return n, nil
 }
@@ -171,34 +170,4 @@ func (a *allowance) take(have *int64, need int) bool {
 func (a *allowance) giveBack(have *int64) {
 	a.left.Add(*have)
 	*have = 0
-}
-
-// moved is what each pair has moved in the sessions of one run that have ended. Hosts are named by their index.
-type moved struct {
-	run   string
-	bytes map[int]int64
-}
-
-// add counts a session that ends, which is of the run of the last allow. What its connections have taken and not used
-// counts as well.
-func (m *moved) add(s *session) {
-	for id, l := range s.links {
-		if n := l.given - l.allowed.left.Load(); id.line == 0 && n > 0 {
-			m.bytes[id.host] += n
-		}
-	}
-}
-
-// allow holds the tickets of a session that begins to what is left of most.
-func (m *moved) allow(s *session, most units.Bytes) {
-	if m.run != s.Run || m.bytes == nil {
-		m.run, m.bytes = s.Run, map[int]int64{}
-	}
-	if most <= 0 {
-		return
-	}
-	for id, l := range s.links {
-		l.given = max(0, min(l.given, int64(most)-m.bytes[id.host]))
-		l.allowed.left.Store(l.given)
-	}
 }

@@ -29,7 +29,6 @@ type Agent struct {
 // see.
 const readingCost = 25 * units.Nanos(1)
 
-// New returns one agent for each host of spec.
 func New(spec netspec.Spec, opt sim.Options) []*Agent {
 	if opt.Cost.Now == 0 {
 		opt.Cost.Now = readingCost
@@ -42,7 +41,6 @@ func New(spec netspec.Spec, opt sim.Options) []*Agent {
 	return agents
 }
 
-// Hello implements coord.Agent.
 func (a *Agent) Hello(context.Context) (dataset.Host, error) {
 	return dataset.Host{Name: a.name, Env: map[string]string{"transport": "simulated", dataset.FactSegment: strconv.Itoa(a.segment)}}, nil
 }
@@ -71,5 +69,4 @@ func (a *Agent) Run(ctx context.Context, t bench.Task) ([]dataset.Sample, error)
 	return samples, nil
 }
 
-// Close implements coord.Agent.
 func (a *Agent) Close() error { return nil }

@@ -44,7 +44,6 @@ const (
 // Role is what a certificate is for.
 type Role string
 
-// The roles.
 const (
 	Agent       Role = "agent"
 	Coordinator Role = "coordinator"
@@ -64,32 +63,20 @@ func Init(dir, name string, now time.Time) (*Authority, error) {
 	if err := makePrivate(dir); err != nil {
 		return nil, err
 	}
-	public, key, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		return nil, err
-	}
-	serial, err := newSerial()
-	if err != nil {
-		return nil, err
-	}
-	der, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{
-		SerialNumber: serial, Subject: pkix.Name{CommonName: name}, NotBefore: now.Add(-early), NotAfter: now.Add(authorityLife),
+	a := &Authority{dir: dir}
+	var err error
+	a.cert, a.key, err = a.sign(&x509.Certificate{
+		Subject: pkix.Name{CommonName: name}, NotBefore: now.Add(-early), NotAfter: now.Add(authorityLife),
 		IsCA: true, BasicConstraintsValid: true, MaxPathLenZero: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageCRLSign,
-	}, &x509.Certificate{Subject: pkix.Name{CommonName: name}}, public, key)
+	})
 	if err != nil {
 		return nil, err
 	}
-	cert, err := x509.ParseCertificate(der)
-	if err != nil {
-		return nil, err
-	}
-	a := &Authority{dir: dir, cert: cert, key: key}
 	return a, errors.Join(
-		writeKey(filepath.Join(dir, caKeyFile), key), writePEM(filepath.Join(dir, caFile), certBlock, der),
+		writeKey(filepath.Join(dir, caKeyFile), a.key), writePEM(filepath.Join(dir, caFile), certBlock, a.cert.Raw),
 		os.Mkdir(filepath.Join(dir, issuedName), 0o700), a.writeRevoked(nil, 1, now))
 }
 
-// Open reads an authority.
 func Open(dir string) (*Authority, error) {
 	if err := checkPrivate(dir); err != nil {
 		return nil, err
@@ -105,7 +92,6 @@ func Open(dir string) (*Authority, error) {
 	return &Authority{dir: dir, cert: cert, key: key}, nil
 }
 
-// Request is what a certificate is to say.
 type Request struct {
 	Name  string // of the host or person
 	Role  Role
@@ -127,12 +113,8 @@ func (a *Authority) Issue(r Request, out string, now time.Time) (*x509.Certifica
 		return nil, fmt.Errorf("certificate of %s: it would end %v, and the authority ends %v: choose a shorter life, or make a new authority",
 			r.Name, now.Add(r.Life).Format(time.DateOnly), a.cert.NotAfter.Format(time.DateOnly))
 	}
-	serial, err := newSerial()
-	if err != nil {
-		return nil, err
-	}
 	t := &x509.Certificate{
-		SerialNumber: serial, Subject: pkix.Name{CommonName: r.Name}, NotBefore: now.Add(-early), NotAfter: now.Add(r.Life),
+		Subject: pkix.Name{CommonName: r.Name}, NotBefore: now.Add(-early), NotAfter: now.Add(r.Life),
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{usage}, BasicConstraintsValid: true,
 	}
 	for _, addr := range r.Addrs {
@@ -142,11 +124,7 @@ func (a *Authority) Issue(r Request, out string, now time.Time) (*x509.Certifica
 			t.DNSNames = append(t.DNSNames, addr)
 		}
 	}
-	public, key, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		return nil, err
-	}
-	der, err := x509.CreateCertificate(rand.Reader, t, a.cert, public, a.key)
+	cert, key, err := a.sign(t)
 	if err != nil {
 		return nil, err
 	}
@@ -157,14 +135,31 @@ func (a *Authority) Issue(r Request, out string, now time.Time) (*x509.Certifica
 	if err != nil {
 		return nil, err
 	}
-	err = errors.Join(
-		writePEM(filepath.Join(a.dir, issuedName, serialText(serial)+".pem"), certBlock, der), // first: what is not listed cannot be revoked
-		writeKey(filepath.Join(out, keyFile), key), writePEM(filepath.Join(out, certFile), certBlock, der),
+	return cert, errors.Join(
+		writePEM(filepath.Join(a.dir, issuedName, Serial(cert)+".pem"), certBlock, cert.Raw), // first: what is not listed cannot be revoked
+		writeKey(filepath.Join(out, keyFile), key), writePEM(filepath.Join(out, certFile), certBlock, cert.Raw),
 		writePEM(filepath.Join(out, caFile), certBlock, a.cert.Raw), files.Replace(filepath.Join(out, crlFile), crl))
+}
+
+// sign makes a key, and a certificate for it as t says, which the authority signs; its own is signed by itself.
+func (a *Authority) sign(t *x509.Certificate) (*x509.Certificate, ed25519.PrivateKey, error) {
+	public, key, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return x509.ParseCertificate(der)
+	if t.SerialNumber, err = rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127)); err != nil {
+		return nil, nil, err
+	}
+	parent, signer := a.cert, a.key
+	if parent == nil {
+		parent, signer = t, key
+	}
+	der, err := x509.CreateCertificate(rand.Reader, t, parent, public, signer)
+	if err != nil {
+		return nil, nil, err
+	}
+	cert, err := x509.ParseCertificate(der)
+	return cert, key, err
 }
 
 // Issued lists all that was issued, the earliest first.
@@ -190,10 +185,6 @@ func (a *Authority) Issued() ([]*x509.Certificate, error) {
 	return out, nil
 }
 
-func newSerial() (*big.Int, error) {
-	return rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127))
-}
-
 // serialText names a certificate in files and on the screen.
 func serialText(n *big.Int) string { return fmt.Sprintf("%032x", n) }
 
@@ -208,4 +199,62 @@ func RoleOf(c *x509.Certificate) Role {
 		}
 	}
 	return ""
+}
+
+// Revoke puts every certificate of that name, or with that serial number, on the revocation list, and returns them.
+// Agents and coordinators obey the list once it lies in their directories.
+func (a *Authority) Revoke(name string, now time.Time) ([]*x509.Certificate, error) {
+	all, err := a.Issued()
+	if err != nil {
+		return nil, err
+	}
+	list, err := readRevoked(filepath.Join(a.dir, crlFile), a.cert)
+	if err != nil {
+		return nil, err
+	}
+	var found []*x509.Certificate
+	entries := list.RevokedCertificateEntries
+	for _, c := range all {
+		if c.Subject.CommonName != name && Serial(c) != name {
+			continue
+		}
+		found = append(found, c)
+		if !lists(list, c) {
+			entries = append(entries, x509.RevocationListEntry{SerialNumber: c.SerialNumber, RevocationTime: now})
+		}
+	}
+	if len(found) == 0 {
+		return nil, fmt.Errorf("no certificate was issued to %q, and none has that serial number; calib cert list shows them", name)
+	}
+	return found, a.writeRevoked(entries, list.Number.Int64()+1, now)
+}
+
+func (a *Authority) Revoked() (func(*x509.Certificate) bool, error) {
+	list, err := readRevoked(a.RevocationList(), a.cert)
+	if err != nil {
+		return nil, err
+	}
+	return func(c *x509.Certificate) bool { return lists(list, c) }, nil
+}
+
+// RevocationList is the path of the list, which every agent and coordinator needs a copy of.
+func (a *Authority) RevocationList() string { return filepath.Join(a.dir, crlFile) }
+
+func (a *Authority) writeRevoked(entries []x509.RevocationListEntry, number int64, now time.Time) error {
+	der, err := x509.CreateRevocationList(rand.Reader, &x509.RevocationList{
+		Number: big.NewInt(number), ThisUpdate: now.Add(-early), NextUpdate: a.cert.NotAfter, RevokedCertificateEntries: entries,
+	}, a.cert, a.key)
+	if err != nil {
+		return fmt.Errorf("sign the revocation list: %w", err)
+	}
+	return writePEM(a.RevocationList(), crlBlock, der)
+}
+
+func lists(l *x509.RevocationList, c *x509.Certificate) bool {
+	for _, e := range l.RevokedCertificateEntries {
+		if e.SerialNumber.Cmp(c.SerialNumber) == 0 {
+			return true
+		}
+	}
+	return false
 }

@@ -62,7 +62,6 @@ func Load(dir string) (*Credentials, error) {
 	return c, nil
 }
 
-// Role is what the certificate is for.
 func (c *Credentials) Role() Role { return RoleOf(c.leaf) }
 
 // Server is how an agent takes connections: TLS 1.3, from who shows a coordinator's certificate.

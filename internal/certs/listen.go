@@ -16,7 +16,6 @@ import (
 // maxOpen bounds the connections that have not shown yet who they are.
 const maxOpen = 256
 
-// Listener is the coordinator's side.
 type Listener struct {
 	tcp    net.Listener
 	cert   tls.Certificate
@@ -45,7 +44,6 @@ func Listen(p Ports) (*Listener, error) {
 	return l, nil
 }
 
-// listen takes the first port that is free.
 func (p Ports) listen() (l net.Listener, err error) {
 	for port := p.First; port <= p.Last; port++ {
 		if l, err = net.Listen("tcp", ":"+strconv.Itoa(port)); err == nil || !errors.Is(err, syscall.EADDRINUSE) {

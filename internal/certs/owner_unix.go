@@ -8,7 +8,6 @@ import (
 	"syscall"
 )
 
-// ours reports whether a file belongs to this user or root.
 func ours(info fs.FileInfo) bool {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	return ok && (int(s.Uid) == os.Geteuid() || s.Uid == 0)

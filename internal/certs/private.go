@@ -12,7 +12,6 @@ import (
 	"calib/internal/files"
 )
 
-// Types of PEM blocks (RFC 7468).
 const (
 	certBlock = "CERTIFICATE"
 	keyBlock  = "PRIVATE KEY"
@@ -57,7 +56,6 @@ func checkPrivate(dir string) error {
 	return nil
 }
 
-// block returns the content of a PEM file that is to hold one block of a type.
 func block(b []byte, kind string) ([]byte, error) {
 	p, _ := pem.Decode(b)
 	if p == nil || p.Type != kind {
@@ -106,7 +104,6 @@ func readKey(path string) (ed25519.PrivateKey, error) {
 	return key, nil
 }
 
-// readRevoked reads a revocation list that the authority has signed.
 func readRevoked(path string, ca *x509.Certificate) (*x509.RevocationList, error) {
 	b, err := files.Read(path, maxFile)
 	if err != nil {

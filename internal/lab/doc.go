@@ -26,16 +26,10 @@ import "errors"
 
 // Classes of errors. Each is wrapped with what was attempted and how to mend it.
 var (
-	// ErrExists reports that a lab of that name is up, or was left half-built.
-	ErrExists = errors.New("the lab exists already")
-	// ErrNoLab reports that there is no lab of that name.
-	ErrNoLab = errors.New("no such lab")
-	// ErrWire reports that the wire did not start, or died.
-	ErrWire = errors.New("the wire is not running")
-	// ErrPermission reports that this user may not build a lab here.
-	ErrPermission = errors.New("not allowed to build a lab")
-	// ErrUnsupported reports an operating system without network namespaces.
+	ErrExists      = errors.New("the lab exists already")
+	ErrNoLab       = errors.New("no such lab")
+	ErrWire        = errors.New("the wire is not running")
+	ErrPermission  = errors.New("not allowed to build a lab")
 	ErrUnsupported = errors.New("the lab needs Linux: network namespaces and TUN devices")
-	// ErrUse reports arguments that make no sense.
-	ErrUse = errors.New("wrong use")
+	ErrUse         = errors.New("wrong use")
 )

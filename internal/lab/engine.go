@@ -7,7 +7,6 @@ import (
 	"calib/internal/netspec"
 )
 
-// passage says how a packet passes the servers.
 type passage uint8
 
 const (
@@ -104,7 +103,6 @@ func (e *flight) arrive(sent int64, p packet) {
 	e.atMedium.Push(end, crossing{p, from, e.path.Link(int(p.src), int(p.dst))})
 }
 
-// size is the payload as the servers see it.
 func (p *packet) size() int {
 	if p.pass == ordered {
 		return netspec.Follows

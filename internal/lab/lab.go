@@ -1,12 +1,16 @@
 package lab
 
 import (
+	"encoding/binary"
+	"fmt"
+	"net/netip"
+	"regexp"
+	"strings"
 	"time"
 
 	"calib/internal/netspec"
 )
 
-// Options say how a lab is built. The zero value is the default lab.
 type Options struct {
 	Name string // "" is DefaultName
 	// CPU, if not nil, is the CPU the wire is pinned to.
@@ -55,10 +59,9 @@ type State struct {
 	Launch    string `json:"launch"`
 	HostsPath string `json:"hosts_path"`
 	// StatsPath is a Unix socket that answers a connection with one JSON document, a Stats.
-	StatsPath string `json:"stats_path"`
-	LogPath   string `json:"log_path"`
-	// Wire is the process that moves the packets.
-	Wire Process `json:"wire"`
+	StatsPath string  `json:"stats_path"`
+	LogPath   string  `json:"log_path"`
+	Wire      Process `json:"wire"`
 	// Holder is the process that owns the user namespace of a lab built without root.
 	Holder Process `json:"holder"`
 	// UserNamespace is the inode of that user namespace; 0 is none.
@@ -81,7 +84,6 @@ type Process struct {
 	Start uint64 `json:"start,omitempty"`
 }
 
-// Status is a lab as found.
 type Status struct {
 	State
 	Up bool `json:"up"`
@@ -89,9 +91,84 @@ type Status struct {
 	Problem string `json:"problem,omitempty"`
 }
 
-// Environment variables a command run by Run finds.
 const (
 	EnvHosts  = "CALIB_LAB_HOSTS"  // path of the hosts file
 	EnvLaunch = "CALIB_LAB_LAUNCH" // prefix that runs a command on {host}
 	EnvStats  = "CALIB_LAB_STATS"  // path for ReadStats
 )
+
+const DefaultName = "calib"
+
+// Headers of a full segment: IPv4 20 bytes, TCP 20, and TCP timestamps, which Linux sends by default, 12. A device
+// whose MTU is MSS + headers4 carries exactly MSS bytes of payload in a full IPv4 segment (1448 with the usual 1500),
+// and 20 fewer over IPv6.
+const headers4 = 20 + 20 + 12
+
+// minMTU6 is the least MTU with which Linux gives a device IPv6 (RFC 8200, section 5).
+const minMTU6 = 1280
+
+// Addresses of host i (from 0) are net4.(i+1) in a /16 and net6::(i+1) in a /64. They exist inside the namespaces only,
+// which have no way out, so they cannot clash with the machine's own.
+const (
+	net4  = 10<<8 | 77         // 10.77.0.0
+	net6  = 0xfd77ca11b0000000 // fd77:ca11:b000::
+	bits4 = 16
+	bits6 = 64
+)
+
+func MTU(s *netspec.Spec) int { return s.MSS + headers4 }
+
+func Addr(i int) netip.Addr {
+	var a [4]byte
+	binary.BigEndian.PutUint32(a[:], net4<<16|uint32(i+1))
+	return netip.AddrFrom4(a)
+}
+
+// Addr6 returns the IPv6 address of host i, from 0. Hosts have it where the MTU is at least 1280.
+func Addr6(i int) netip.Addr {
+	var a [16]byte
+	binary.BigEndian.PutUint64(a[:], net6)
+	binary.BigEndian.PutUint64(a[8:], uint64(i+1))
+	return netip.AddrFrom16(a)
+}
+
+// hostOf4 and hostOf6 return the index of the host with an address, or a number that is no host's.
+func hostOf4(b []byte) int {
+	a := binary.BigEndian.Uint32(b)
+	if a>>16 != net4 {
+		return -1
+	}
+	return int(a&0xffff) - 1
+}
+
+func hostOf6(b []byte) int {
+	low := binary.BigEndian.Uint64(b[8:])
+	if binary.BigEndian.Uint64(b) != net6 || low > 0xffff {
+		return -1
+	}
+	return int(low) - 1
+}
+
+// HostName returns the name of host i of a lab, which is also its namespace's.
+func HostName(lab string, i int) string { return fmt.Sprintf("%s-h%d", lab, i) }
+
+var nameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,31}$`)
+
+func checkName(name string) error {
+	if !nameForm.MatchString(name) {
+		return fmt.Errorf("%w: lab name %q: want 1 to 32 of a-z, 0-9 and -, not beginning with -", ErrUse, name)
+	}
+	return nil
+}
+
+// HostsFile returns the text of the lab's hosts file. Its comments say how to start a command on a host.
+func HostsFile(name string, s *netspec.Spec, launch string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# lab %s: %d hosts, %s medium, MSS %d bytes (MTU %d)\n", name, s.Hosts, s.Mode, s.MSS, MTU(s))
+	fmt.Fprintf(&b, "# a command on a host: %s\n", launch)
+	fmt.Fprintf(&b, "# calibrate it: calib run --hosts THIS-FILE --launch '%s'\n", launch)
+	for i := range s.Hosts {
+		fmt.Fprintf(&b, "%s addr=%s\n", HostName(name, i), Addr(i))
+	}
+	return b.String()
+}

@@ -19,7 +19,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// netnsDir is where `ip netns` keeps its names.
 const netnsDir = "/run/netns"
 
 // device is the name of the lab's device in every namespace.
@@ -46,7 +45,6 @@ func onThread(f func() error) error {
 	return <-done
 }
 
-// inNamespace runs f inside a named network namespace.
 func inNamespace(name string, f func() error) error {
 	return onThread(func() error {
 		ns, err := netns.GetFromName(name)
@@ -61,7 +59,6 @@ func inNamespace(name string, f func() error) error {
 	})
 }
 
-// createNamespace makes a named namespace with its loopback up.
 func createNamespace(name string) error {
 	return onThread(func() error {
 		ns, err := netns.NewNamed(name)
@@ -93,7 +90,6 @@ func deleteNamespace(name string) error {
 	return nil
 }
 
-// tun is one host's device.
 type tun struct {
 	fd int // does not block; the device lives as long as it is open
 	// precise: TCP between the lab's hosts has timestamps in microseconds.

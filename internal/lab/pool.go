@@ -38,7 +38,6 @@ func (p *pool) grow() {
 	}
 }
 
-// get returns a buffer's number; false if the bound is reached.
 func (p *pool) get() (int32, bool) {
 	if len(p.spare) == 0 {
 		if len(p.chunks)*chunkBuffers >= p.limit {
@@ -54,7 +53,6 @@ func (p *pool) get() (int32, bool) {
 
 func (p *pool) put(n int32) { p.spare = append(p.spare, n) }
 
-// bytes returns the whole buffer n.
 func (p *pool) bytes(n int32) []byte {
 	i := int(n) % chunkBuffers * p.size
 	return p.chunks[int(n)/chunkBuffers][i : i+p.size : i+p.size]

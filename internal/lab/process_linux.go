@@ -13,13 +13,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// processOf identifies a running process.
 func processOf(pid int) (Process, error) {
 	start, _, err := procStat(pid)
 	return Process{PID: pid, Start: start}, err
 }
 
-// procStat reads when a process started and its state letter.
 func procStat(pid int) (start uint64, state byte, err error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

@@ -27,7 +27,6 @@ const (
 // interruptTime is how long the command has to end after the run is cancelled.
 const interruptTime = 30 * time.Second
 
-// Command is what Run runs in a lab.
 type Command struct {
 	// Args is the command; {hosts} in it stands for the path of the hosts file.
 	Args           []string
@@ -77,7 +76,6 @@ func Run(ctx context.Context, spec *netspec.Spec, o Options, c Command) (code in
 	return code, err
 }
 
-// command runs c to its end.
 func (l *Lab) command(ctx context.Context, c Command, signals <-chan os.Signal) (int, error) {
 	args := make([]string, len(c.Args))
 	for i, a := range c.Args {
@@ -159,7 +157,6 @@ func (l *Lab) watchWire(stop <-chan struct{}) <-chan struct{} {
 	return died
 }
 
-// onTerminal reports whether this process is in the foreground of a terminal.
 func onTerminal() bool {
 	group, err := unix.IoctlGetInt(0, unix.TIOCGPGRP)
 	return err == nil && group == unix.Getpgrp()

@@ -46,9 +46,8 @@ type wire struct {
 	mono      int64 // CLOCK_MONOTONIC at begin [ns]
 	spin      int64
 	readPause int64 // devices are not read for so long before a packet is due [ns]
-	// lastRead is when devices were last read.
-	lastRead int64
-	stats    Stats
+	lastRead  int64
+	stats     Stats
 
 	wakeup   int // an eventfd: there is a request, or the wire shall stop
 	requests chan chan Stats
@@ -182,7 +181,6 @@ func (w *wire) adapt(late int64) {
 	}
 }
 
-// flush hands on every packet that is due.
 func (w *wire) flush() {
 	for {
 		now := w.now()
@@ -233,7 +231,6 @@ func (w *wire) read(host int) error {
 	return nil
 }
 
-// accept takes the packet of n bytes that host has sent, in buffer buf.
 func (w *wire) accept(host int, buf int32, n int) {
 	p, ok := parse(w.pool.bytes(buf)[:n])
 	if !ok || p.dst < 0 || p.dst >= w.spec.Hosts {

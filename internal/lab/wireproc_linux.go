@@ -149,7 +149,6 @@ func (w *wire) wake() {
 	_, _ = unix.Write(w.wakeup, one[:]) // fails only when the counter is full, and then it is readable
 }
 
-// pin binds the calling thread to a CPU.
 func pin(cpu int) error {
 	var set unix.CPUSet
 	set.Set(cpu)

@@ -69,7 +69,7 @@ func (l *Launcher) exchange(p *Process, host string, args []string) error {
 	words, err = l.ask(p, script)
 	if err == nil && words[0] == "need" {
 		if words, err = l.upload(p, packed); err == nil && words[0] == "stream" {
-			l.copied.add(len(packed))
+			l.add(len(packed))
 		}
 	} else if err == nil && words[0] == "have" {
 		words, err = l.ask(p, "go\n")
@@ -117,7 +117,6 @@ func (l *Launcher) testStreams(p *Process) error {
 	return l.expect(p, "ready", words, err)
 }
 
-// expect explains an answer that is not the one wanted.
 func (l *Launcher) expect(p *Process, want string, words []string, err error) error {
 	switch {
 	case err != nil:
@@ -131,7 +130,6 @@ func (l *Launcher) expect(p *Process, want string, words []string, err error) er
 	return fmt.Errorf("%w: the shell there answered %q, not %q", ErrUpload, strings.Join(words, " "), want)
 }
 
-// upload sends the binary, each piece of it within the launcher's stepTimeout.
 func (l *Launcher) upload(p *Process, packed []byte) ([]string, error) {
 	w := timeoutWriter{p, l.stepTimeout}
 	_, err := io.WriteString(w, "copy\n")
@@ -152,7 +150,6 @@ type timeoutWriter struct {
 	d time.Duration
 }
 
-// pieceBytes is the length of such a piece.
 const pieceBytes = 256 << 10
 
 func (w timeoutWriter) Write(b []byte) (int, error) {
@@ -177,7 +174,6 @@ func (l *Launcher) send(p *Process, text string, within time.Duration) ([]string
 	return p.answer(within)
 }
 
-// answer reads up to the next marker.
 func (p *Process) answer(within time.Duration) ([]string, error) {
 	p.setTimeout(within)
 	for n := 0; n < maxGreeting; {

@@ -2,6 +2,7 @@ package launch
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -80,7 +82,6 @@ func (p *Process) run(started chan<- error) {
 	}
 }
 
-// Read reads standard output.
 func (p *Process) Read(b []byte) (int, error) {
 	n, err := p.out.Read(b)
 	if errors.Is(err, io.EOF) {
@@ -89,7 +90,6 @@ func (p *Process) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Write writes to standard input.
 func (p *Process) Write(b []byte) (int, error) {
 	n, err := p.stdin.Write(b)
 	if errors.Is(err, syscall.EPIPE) {
@@ -107,7 +107,6 @@ func (p *Process) setTimeout(d time.Duration) {
 	_ = errors.Join(p.stdout.SetReadDeadline(t), p.stdin.SetWriteDeadline(t))
 }
 
-// Stderr is the end of what the process wrote to standard error.
 func (p *Process) Stderr() string { return p.stderr.String() }
 
 // Close closes the input, which ends an agent and what launched it; waits; then signals the process group, first to
@@ -196,7 +195,6 @@ const (
 	tailLines = 8
 )
 
-// tail keeps the end of what is written to it.
 type tail struct {
 	mu    sync.Mutex
 	b     []byte
@@ -226,4 +224,46 @@ func (t *tail) String() string {
 		lines[i] = strings.TrimSpace(l)
 	}
 	return strings.Join(lines[max(0, len(lines)-tailLines):], "\n")
+}
+
+// crashes begin the line by which a Go program says why it dies. What follows it, stacks and registers, says nothing to
+// a user.
+var crashes = []string{"fatal error: ", "panic: ", "runtime: cannot allocate memory", "runtime: out of memory", "runtime: failed to create new OS thread"}
+
+// crash keeps the first lines of that kind of what is written to it.
+type crash struct {
+	lines []string
+	rest  []byte // of a line that has not ended
+}
+
+// maxOfLine bounds what is kept of a line, and maxCrashes the lines.
+const (
+	maxOfLine  = 300
+	maxCrashes = 2
+)
+
+func (c *crash) write(b []byte) {
+	for len(b) > 0 && len(c.lines) < maxCrashes {
+		line, rest, ended := bytes.Cut(b, []byte("\n"))
+		c.rest = append(c.rest, line[:min(len(line), max(0, maxOfLine-len(c.rest)))]...)
+		if b = rest; !ended {
+			return
+		}
+		text := strings.TrimSpace(string(c.rest))
+		c.rest = c.rest[:0]
+		if slices.ContainsFunc(crashes, func(start string) bool { return strings.HasPrefix(text, start) }) {
+			c.lines = append(c.lines, text)
+		}
+	}
+}
+
+// why is what can be said of the way a process ended beyond its status, as a clause in parentheses, or "".
+func why(status, said string) string {
+	switch {
+	case strings.Contains(said, "cannot allocate memory"), strings.Contains(said, "out of memory"):
+		return " (the host gave it no more memory: raise the limit there, ulimit -v or the memory of its cgroup or job)"
+	case status == "signal: killed" || status == "exit status 137":
+		return " (somebody killed it, or the kernel did for want of memory: dmesg there tells)"
+	}
+	return ""
 }

@@ -37,7 +37,7 @@ type Step struct {
 	left   []string          // hosts that have not failed
 	keys   map[string]string // by host, what its agent shows when it connects
 	failed map[string]error  // by host
-	copied tally
+	tally
 }
 
 const (
@@ -118,7 +118,7 @@ func (s *Step) exchange(binaries []Binary, args []string) error {
 	for _, words := range has {
 		if words[0] == "need" {
 			todo = "copy\n" + string(packed)
-			s.copied.add(len(packed))
+			s.add(len(packed))
 		}
 	}
 	keys, err := s.ask(todo, stepTimeout, "join")
@@ -132,7 +132,6 @@ func (s *Step) exchange(binaries []Binary, args []string) error {
 	return s.write(s.port.Invitation(), stepTimeout)
 }
 
-// pickCommon returns the one binary for all hosts.
 func pickCommon(binaries []Binary, machines map[string][]string) (b Binary, err error) {
 	first := ""
 	for _, host := range slices.Sorted(maps.Keys(machines)) {
@@ -153,7 +152,6 @@ func pickCommon(binaries []Binary, machines map[string][]string) (b Binary, err 
 	return b, nil
 }
 
-// write sends text to every host.
 func (s *Step) write(text string, limit time.Duration) error {
 	if _, err := io.WriteString(timeoutWriter{s.p, limit}, text); errors.Is(err, os.ErrDeadlineExceeded) {
 		return s.p.explain(ErrUnreachable, err)
@@ -197,7 +195,6 @@ func (s *Step) leave(host string, err error) {
 	s.left = slices.DeleteFunc(s.left, func(h string) bool { return h == host })
 }
 
-// silent leaves out all hosts that have not answered.
 func (s *Step) silent(answers map[string][]string, step string, err error) {
 	for _, host := range slices.Clone(s.left) {
 		if answers[host] == nil {
@@ -206,7 +203,6 @@ func (s *Step) silent(answers map[string][]string, step string, err error) {
 	}
 }
 
-// Connect returns the connection of a host's agent.
 func (s *Step) Connect(ctx context.Context, host string) (io.ReadWriteCloser, error) {
 	if err := s.failed[host]; err != nil {
 		return nil, err
@@ -221,7 +217,6 @@ func (s *Step) Connect(ctx context.Context, host string) (io.ReadWriteCloser, er
 	return &member{Conn: c, step: s.p}, nil
 }
 
-// member is the connection of one agent.
 type member struct {
 	net.Conn
 	step  *Process
@@ -242,9 +237,6 @@ func (m *member) Close() error {
 	m.close.Do(func() { _ = m.Conn.Close() })
 	return nil
 }
-
-// Copied says to how many hosts a binary was copied, and how many bytes that took.
-func (s *Step) Copied() (hosts int, bytes int64) { return s.copied.read() }
 
 // Close ends the step with what is left of its agents. It is safe to call twice.
 func (s *Step) Close() error { return errors.Join(s.p.Close(), s.port.Close()) }

@@ -31,7 +31,6 @@ func (m *Machine) Compute(work int64, cpus ...int) (units.Nanos, error) {
 	return m.workers.compute(work, cpus), nil
 }
 
-// Work implements plane.Machine.
 func (m *Machine) Work(n int64) (units.Nanos, error) {
 	if n < 0 {
 		return 0, fmt.Errorf("compute %d steps: want 0 or more", n)
@@ -43,7 +42,6 @@ func (m *Machine) Work(n int64) (units.Nanos, error) {
 	return took, nil
 }
 
-// workers are one thread bound to each processor.
 type workers struct {
 	tasks []chan int64 // by thread; closed to end it
 	times chan units.Nanos
@@ -85,7 +83,6 @@ func (c *workers) worker(cpu int, tasks <-chan int64, bound chan<- error) {
 	}
 }
 
-// compute lets some of the threads work, or all of them where none is named.
 func (c *workers) compute(work int64, some []int) units.Nanos {
 	tasks := c.tasks
 	if len(some) > 0 {

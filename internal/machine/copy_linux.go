@@ -89,7 +89,6 @@ func (m *Machine) prepareCold(bytes int) error {
 	return nil
 }
 
-// Cold implements plane.Machine.
 func (m *Machine) Cold() units.Bytes { return units.Bytes(m.coldBytes()) }
 
 // coldBytes is the memory to go through: twice the last-level cache. Where that cache is larger than 128 MiB, as that
@@ -146,9 +145,7 @@ type rotation struct {
 	left   int // blocks of the window that are still to come
 }
 
-func (r *rotation) half() int { return len(r.memory) / 2 }
-
-// maxBlock is the largest block size [B]: a half has room for four.
+func (r *rotation) half() int     { return len(r.memory) / 2 }
 func (r *rotation) maxBlock() int { return r.half() / 4 }
 
 // setBlockSize sets the size of blocks. A new size starts with the next window.

@@ -46,7 +46,6 @@ type collector struct {
 	driver     driver
 }
 
-// nic is a network interface and its addresses.
 type nic struct {
 	index int
 	name  string
@@ -102,13 +101,11 @@ func (c collector) files(env, paths map[string]string) {
 	}
 }
 
-// read is the content of a file, its white space made single; "" where it cannot be read.
 func (c collector) read(path string) string {
 	b, _ := fs.ReadFile(c.root, path)
 	return strings.Join(strings.Fields(string(b)), " ")
 }
 
-// cpu reads the model and the frequency governors in use.
 func (c collector) cpu(env map[string]string) {
 	if m := c.cpuinfo("model name"); m != "" {
 		env["cpu.model"] = m

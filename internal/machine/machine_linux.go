@@ -45,10 +45,7 @@ func newMachine(cpus []int, sys fs.FS) *Machine {
 	return &Machine{cpus: cpus[:min(len(cpus), runtime.GOMAXPROCS(0))], caches: dataCaches(sys, cpus[0])}
 }
 
-// CPUs implements plane.Machine.
-func (m *Machine) CPUs() int { return len(m.cpus) }
-
-// Caches implements plane.Machine.
+func (m *Machine) CPUs() int             { return len(m.cpus) }
 func (m *Machine) Caches() []units.Bytes { return slices.Clone(m.caches) }
 
 // Close ends the threads and gives the memory back. The machine can be used again, which takes them anew.
@@ -69,10 +66,8 @@ func (m *Machine) Close() {
 	}
 }
 
-// systemCPUs is Linux's description of the processors.
 func systemCPUs() fs.FS { return os.DirFS("/sys/devices/system/cpu") }
 
-// allowed lists the processors that the calling thread may use.
 func allowed() ([]int, error) {
 	var set unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &set); err != nil {
@@ -87,7 +82,6 @@ func allowed() ([]int, error) {
 	return cpus, nil
 }
 
-// bind binds the calling thread to a processor.
 func bind(cpu int) error {
 	var set unix.CPUSet
 	set.Set(cpu)
@@ -159,4 +153,54 @@ func word(sys fs.FS, path string) string {
 		return ""
 	}
 	return strings.TrimSpace(string(text))
+}
+
+// latencyFile takes the longest time [µs] that any CPU may need to wake up, a 32-bit number, for as long as it is open.
+// Source: Linux, Documentation/power/pm_qos_interface.rst.
+const latencyFile = "/dev/cpu_dma_latency"
+
+func (m *Machine) StayAwake() (release func(), err error) { return stayAwake(latencyFile) }
+
+func stayAwake(file string) (release func(), err error) {
+	f, err := os.OpenFile(file, os.O_WRONLY, 0)
+	if err != nil {
+		return nil, fmt.Errorf("keep the CPUs awake: %w", err)
+	}
+	if _, err := f.Write(make([]byte, 4)); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("keep the CPUs awake: %w", err)
+	}
+	return func() { _ = f.Close() }, nil // the kernel withdraws the request whatever close returns
+}
+
+// Received implements plane.Machine by the kernel's counts of receive softirqs.
+func (m *Machine) Received() []int64 {
+	text, err := os.ReadFile("/proc/softirqs")
+	if err != nil {
+		return nil
+	}
+	return receiveSoftirqs(string(text), m.cpus)
+}
+
+// receiveSoftirqs reads the line NET_RX of /proc/softirqs for some processors, 0 for one that is not listed; nil
+// without the line. The first line of the file names the processors that are on line.
+func receiveSoftirqs(text string, cpus []int) []int64 {
+	head, rest, _ := strings.Cut(text, "\n")
+	columns := strings.Fields(head)
+	for line := range strings.Lines(rest) {
+		f := strings.Fields(line)
+		if len(f) == 0 || f[0] != "NET_RX:" {
+			continue
+		}
+		out := make([]int64, len(cpus))
+		for i, cpu := range cpus {
+			k := slices.Index(columns, "CPU"+strconv.Itoa(cpu))
+			if k < 0 || k+1 >= len(f) {
+				continue
+			}
+			out[i], _ = strconv.ParseInt(f[k+1], 10, 64) // what is no number counts as 0
+		}
+		return out
+	}
+	return nil
 }

@@ -29,7 +29,6 @@ var offloads = []struct {
 	{"nic.sg", []string{"tx-scatter-gather"}},
 }
 
-// nic describes the interface that has the data address.
 func (c collector) nic(env map[string]string, dataAddr string) {
 	addr, ok := parseAddr(dataAddr)
 	if !ok {

@@ -23,7 +23,6 @@ const (
 	NowNICs     = "nics" // "2=eth0 3=ib0"
 )
 
-// Split returns the fingerprint in env, and the facts of the present without their prefix.
 func Split(env map[string]string) (fingerprint, now map[string]string) {
 	fingerprint, now = map[string]string{}, map[string]string{}
 	for k, v := range env {
@@ -36,7 +35,6 @@ func Split(env map[string]string) (fingerprint, now map[string]string) {
 	return fingerprint, now
 }
 
-// now reads the facts of the present that are in files.
 func (c collector) now(env map[string]string) {
 	c.files(env, map[string]string{
 		nowPrefix + NowPorts:  "proc/sys/net/ipv4/ip_local_port_range",

@@ -69,7 +69,6 @@ func (f *Fabric) Delay(m, p int, gs float64) float64 {
 	return d
 }
 
-// Spec is a whole network.
 type Spec struct {
 	Name  string `yaml:"name" json:"name"`
 	Hosts int    `yaml:"hosts" json:"hosts"`
@@ -104,7 +103,6 @@ type Spec struct {
 	Overrides map[int]Block `yaml:"overrides" json:"overrides,omitempty"`
 }
 
-// HostBlock returns the block of host i.
 func (s *Spec) HostBlock(i int) Block {
 	if b, ok := s.Overrides[i]; ok {
 		return b
@@ -112,7 +110,6 @@ func (s *Spec) HostBlock(i int) Block {
 	return s.Host
 }
 
-// ReceiveBlock returns the receiving block of host i.
 func (s *Spec) ReceiveBlock(i int) Block {
 	if b, ok := s.Overrides[i]; ok {
 		return b
@@ -131,7 +128,6 @@ func (s *Spec) Service(b Block, payload int) float64 {
 // Packets returns how many packets a message of x bytes needs: ⌈x/p⌉, at least one.
 func (s *Spec) Packets(x int) int { return max(1, (x+s.MSS-1)/s.MSS) }
 
-// Validate reports the first thing wrong with s.
 func (s *Spec) Validate() error {
 	switch {
 	case s.Hosts < 1 || s.Hosts > 4096:
@@ -190,7 +186,6 @@ func (s *Spec) checkBlock(name string, b Block) error {
 // within reports whether v is in [lo, hi], which NaN is not.
 func within(v, lo, hi float64) bool { return v >= lo && v <= hi }
 
-// ErrPreset reports a preset that does not exist.
 var ErrPreset = errors.New("no such preset")
 
 // Preset returns a named network with that many hosts (0 is the preset's own number).
@@ -219,7 +214,6 @@ func Load(path string) (*Spec, error) {
 	return s, nil
 }
 
-// Parse is Load on the text itself.
 func Parse(text []byte) (*Spec, error) {
 	var document any
 	if err := yaml.Decode(text, &document); err != nil {

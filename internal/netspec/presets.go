@@ -42,7 +42,6 @@ func presets() map[string]Spec {
 	}
 }
 
-// PresetNames lists the presets.
 func PresetNames() []string {
 	return slices.Sorted(maps.Keys(presets()))
 }

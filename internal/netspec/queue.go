@@ -1,5 +1,7 @@
 package netspec
 
+import "math"
+
 // The two queues of a simulation of packets: a heap of events by time, and a first-in first-out queue in a ring buffer.
 // Neither allocates while it is no longer than it has been before. Package container/heap would allocate for every event.
 
@@ -19,13 +21,11 @@ func (e *event[Time, T]) before(f *event[Time, T]) bool {
 	return e.at < f.at || e.at == f.at && e.seq < f.seq
 }
 
-// Len is the number of events.
 func (h *Heap[Time, T]) Len() int { return len(h.heap) }
 
 // Quiet reports whether nothing happens up to and including t.
 func (h *Heap[Time, T]) Quiet(t Time) bool { return len(h.heap) == 0 || h.heap[0].at > t }
 
-// Push adds an event.
 func (h *Heap[Time, T]) Push(at Time, value T) {
 	h.seq++
 	h.heap = append(h.heap, event[Time, T]{at, h.seq, value})
@@ -72,10 +72,8 @@ type Queue[T any] struct {
 	n    int
 }
 
-// Len is the number of values.
 func (q *Queue[T]) Len() int { return q.n }
 
-// Push adds a value at the end.
 func (q *Queue[T]) Push(v T) {
 	if q.n == len(q.ring) {
 		bigger := make([]T, max(8, 2*len(q.ring)))
@@ -96,4 +94,55 @@ func (q *Queue[T]) Pop() T {
 	q.head = (q.head + 1) & (len(q.ring) - 1)
 	q.n--
 	return v
+}
+
+// activity knows which hosts have sent something of late.
+type activity[Time ~int64] struct {
+	window Time
+	latest Time
+	active int
+	// of are the hosts. Those that are active form a ring in order of the time at which they last sent, which begins
+	// and ends at an entry of its own, the last.
+	of []sender[Time]
+}
+
+// sender is a host: when it last sent, and who did before it and after it.
+type sender[Time ~int64] struct {
+	last          Time
+	before, after int
+}
+
+// newActivity returns the activity of that many hosts, none of which has sent anything. A host is active until window
+// after it has sent.
+func newActivity[Time ~int64](hosts int, window Time) *activity[Time] {
+	a := &activity[Time]{window: window, latest: math.MinInt64, of: make([]sender[Time], hosts+1)}
+	for i := range a.of {
+		a.of[i] = sender[Time]{math.MinInt64, hosts, hosts}
+	}
+	return a
+}
+
+// Sent notes that a host has sent something at time at, and returns how many hosts are active then. A time before that
+// of an earlier call counts as that.
+func (a *activity[Time]) Sent(at Time, host int) int {
+	a.latest = max(a.latest, at)
+	since, end := a.latest-a.window, len(a.of)-1
+	for i := a.of[end].after; i != end && a.of[i].last < since; i = a.of[end].after {
+		a.remove(i)
+	}
+	if a.of[host].last >= since {
+		a.remove(host)
+	}
+	newest := a.of[end].before
+	a.of[host] = sender[Time]{a.latest, newest, end}
+	a.of[newest].after, a.of[end].before = host, host
+	a.active++
+	return a.active
+}
+
+// remove takes an active host out of the ring.
+func (a *activity[Time]) remove(host int) {
+	h := a.of[host]
+	a.of[h.before].after, a.of[h.after].before = h.after, h.before
+	a.active--
 }

@@ -61,7 +61,6 @@ func (s *Spec) Lines() []string {
 	return strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 }
 
-// fields are those of a block in a flow mapping.
 func (b Block) fields() string {
 	text := "a: " + number(b.A) + ", b: " + number(b.B)
 	if b.Min != 0 {

@@ -3,7 +3,10 @@
 // behaviour, so that experiments and data planes need not import each other.
 package plane
 
-import "calib/internal/units"
+import (
+	"calib/internal/dataset"
+	"calib/internal/units"
+)
 
 // Socket holds the options of a data connection. Zero values leave the kernel's default: automatic buffers, the
 // system's congestion control, messages kept apart, Nagle's algorithm off.
@@ -75,4 +78,122 @@ type Copy struct {
 type Route struct {
 	Device int // index of the interface that they leave by
 	MTU    int // largest packet that the kernel sends on this way [B]
+}
+
+// Session is what an agent must know before its first task: the run, who the others are, and the tickets without which
+// no data connection opens.
+type Session struct {
+	Run     string
+	Self    int // this agent's host index in the run
+	Peers   []Peer
+	Tickets []Ticket // those that name Self
+	Socket  Socket
+}
+
+// SharesMachine reports whether two hosts of a team are known to be one machine. Their agents then sleep through every
+// wait to its end, because one that spins would take the CPU from another.
+func (s Session) SharesMachine(team []int) bool {
+	seen := map[string]bool{}
+	for _, h := range team {
+		m := s.peer(h).Machine
+		if m != "" && seen[m] {
+			return true
+		}
+		seen[m] = true
+	}
+	return false
+}
+
+// OneClock says of each rank of a team whether it is known to read the clock that rank 0 reads.
+func (s Session) OneClock(team []int) []bool {
+	out := make([]bool, len(team))
+	for k, h := range team {
+		clock := s.peer(h).Clock
+		out[k] = k == 0 || clock != "" && clock == s.peer(team[0]).Clock
+	}
+	return out
+}
+
+// peer returns a host of the run, of which nothing is known where it is not listed. A coordinator lists the hosts in
+// order: a team of a thousand is looked up before every task.
+func (s Session) peer(host int) Peer {
+	if host >= 0 && host < len(s.Peers) && s.Peers[host].Host == host {
+		return s.Peers[host]
+	}
+	for _, p := range s.Peers {
+		if p.Host == host {
+			return p
+		}
+	}
+	return Peer{}
+}
+
+// Peer is where another agent takes data connections.
+type Peer struct {
+	Host int    // index of the host in the run
+	Name string // for messages
+	Addr string // host:port, or [IPv6%zone]:port
+	// Machine and Clock are equal where hosts are one machine, and where they read one clock. Empty is unknown.
+	Machine, Clock string
+	// Consent is what its agent said of itself over control. No host without one is dialled.
+	Consent string
+}
+
+// Ticket allows one pair of hosts data connections to each other, in one run, up to a size and a time. The coordinator
+// makes the key and gives it to the two hosts only.
+type Ticket struct {
+	A, B     int // host indices, A < B; A dials
+	Key      [32]byte
+	MaxBytes units.Bytes // over all connections of the pair, both directions
+	Expires  int64       // Unix seconds
+}
+
+// MaxLines is the largest number of connections a pair of hosts may have at once.
+const MaxLines = 16
+
+// Line is one of several connections between two hosts that carry bytes at once, each used by a thread of its own.
+// Unlike the messages of a Group, its bytes have no boundaries.
+type Line interface {
+	// Send returns when the transport has taken all of b.
+	Send(b []byte) error
+	// LimitUnsent bounds the bytes that Send takes before the transport has sent them: with as many waiting, Send
+	// blocks. 0 takes the bound away.
+	LimitUnsent(n int64) error
+	// LimitRoom bounds the bytes that Send takes before the other end has them, the network's queues included: with as
+	// many on their way, Send blocks. 0 takes the bound away. There is none where the transport cannot grant so many,
+	// or where a user has fixed the room.
+	LimitRoom(n int64) error
+	// RecvSome waits until bytes have come, and reads at most len(b) of them. It fails after the group's receive
+	// deadline.
+	RecvSome(b []byte) (n int, err error)
+	Now() units.Nanos
+	WaitUntil(t units.Nanos) error
+	// State reads what the line has done so far. It makes several system calls.
+	State() (LineState, error)
+	// ProbesRTT reports whether the congestion control has stopped sending, for 200 ms or more, to see the path without
+	// a queue (bbr's PROBE_RTT).
+	ProbesRTT() (bool, error)
+}
+
+// LineState is what a line has done since it was opened.
+type LineState struct {
+	At  units.Nanos // when this was read
+	TCP dataset.TCP
+	CPU units.Nanos // time that the thread which reads this has spent on a CPU since it began
+}
+
+type Mover interface {
+	Send(to int, b []byte) error
+	Recv(from int, b []byte) error
+	Pending(from int) (int, error)
+	SendSome(to int, b []byte, patience units.Nanos) (int, error)
+}
+
+// Second is a second thread of a rank, which moves messages while the first computes.
+type Second interface {
+	// Start lets the second thread make its transfer once, and returns at once. From then until Wait has returned, the
+	// group's connections and the transfer's buffers are the second thread's.
+	Start() error
+	// Wait returns when the transfer has ended, with its error. It is called once for each Start, before the next.
+	Wait() error
 }

@@ -2,32 +2,19 @@ package selfcheck
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+
+	"calib/internal/netspec"
+	"calib/internal/params"
 )
 
-// Count is how many rows have each verdict.
-type Count struct {
-	Back, Missed, Undetermined, Agrees, Differs, NotPlayed int
-}
-
-// CountOf counts rows by verdict.
-func CountOf(rows []Row) (c Count) {
+// CountOf is how many rows have each verdict.
+func CountOf(rows []Row) map[Verdict]int {
+	c := map[Verdict]int{}
 	for _, r := range rows {
-		switch r.Verdict {
-		case Back:
-			c.Back++
-		case Missed:
-			c.Missed++
-		case Undetermined:
-			c.Undetermined++
-		case Agrees:
-			c.Agrees++
-		case Differs:
-			c.Differs++
-		case NotPlayed:
-			c.NotPlayed++
-		}
+		c[r.Verdict]++
 	}
 	return c
 }
@@ -54,7 +41,6 @@ func Confirm(first, second []Row) []Row {
 	return out
 }
 
-// Sentence says what rows mean, for people.
 func Sentence(rows []Row, slowdown float64) string {
 	c := CountOf(rows)
 	names := func(v Verdict) string {
@@ -66,7 +52,7 @@ func Sentence(rows []Row, slowdown float64) string {
 		}
 		return strings.Join(list, ", ")
 	}
-	judged, where := c.Back+c.Missed, "the copy"
+	judged, where := c[Back]+c[Missed], "the copy"
 	if slowdown > 1 {
 		where = fmt.Sprintf("the copy, %g times slower,", slowdown)
 	}
@@ -74,19 +60,19 @@ func Sentence(rows []Row, slowdown float64) string {
 	switch {
 	case judged == 0:
 		b.WriteString("Inconclusive: nothing could be judged.")
-	case c.Missed > 0:
-		fmt.Fprintf(&b, "Of %d results of %s %d did not come back: %s.", judged, where, c.Missed, names(Missed))
-	case c.Undetermined > 0:
-		fmt.Fprintf(&b, "Inconclusive: %d of %d results of %s came back, the others were not determined.", c.Back, judged+c.Undetermined, where)
+	case c[Missed] > 0:
+		fmt.Fprintf(&b, "Of %d results of %s %d did not come back: %s.", judged, where, c[Missed], names(Missed))
+	case c[Undetermined] > 0:
+		fmt.Fprintf(&b, "Inconclusive: %d of %d results of %s came back, the others were not determined.", c[Back], judged+c[Undetermined], where)
 	default:
-		fmt.Fprintf(&b, "All %d results of %s came back: on a network with these parameters calib finds these parameters.", c.Back, where)
+		fmt.Fprintf(&b, "All %d results of %s came back: on a network with these parameters calib finds these parameters.", c[Back], where)
 	}
-	if c.Undetermined > 0 {
+	if c[Undetermined] > 0 {
 		fmt.Fprintf(&b, " Not determined: %s.", names(Undetermined))
 	}
-	if c.Agrees+c.Differs > 0 {
-		fmt.Fprintf(&b, " Of %d values that are given to no network %d agree with the run", c.Agrees+c.Differs, c.Agrees)
-		if c.Differs > 0 {
+	if c[Agrees]+c[Differs] > 0 {
+		fmt.Fprintf(&b, " Of %d values that are given to no network %d agree with the run", c[Agrees]+c[Differs], c[Agrees])
+		if c[Differs] > 0 {
 			fmt.Fprintf(&b, "; not %s", names(Differs))
 		}
 		b.WriteString(".")
@@ -107,4 +93,74 @@ func Sentence(rows []Row, slowdown float64) string {
 		fmt.Fprintf(&b, " The lab file says otherwise than the run of: %s.", strings.Join(other, ", "))
 	}
 	return b.String()
+}
+
+// structure judges what is no number: the kind of the network, and the hosts and pairs that are slow. They come back by
+// their names.
+func structure(s *netspec.Spec, run, copied *params.Params) []Row {
+	var out []Row
+	if run.Network != nil && copied.Network != nil {
+		played := params.Switch
+		if s.Mode == netspec.Shared {
+			played = params.Shared
+		}
+		r := Row{Name: "network", Label: "what the network behaves like", RunStatus: string(run.Network.Packets), Verdict: Back,
+			Status: string(copied.Network.Packets), Why: "played as " + string(played), Otherwise: run.Network.Packets != played && run.Network.Packets != params.Unknown}
+		switch copied.Network.Packets {
+		case played:
+		case params.Unknown:
+			if r.Verdict = Undetermined; run.Network.Packets == params.Unknown {
+				r.Verdict = NotPlayed
+			}
+		default:
+			r.Verdict = Missed
+		}
+		out = append(out, r)
+	}
+	slow, pairs := standingOut(copied)
+	for _, i := range slices.Sorted(maps.Keys(s.Overrides)) {
+		r := Row{Name: fmt.Sprintf("host %d", i), Label: "slow host", Verdict: Missed, Status: "not named", Why: "played as slow"}
+		if slow[i] {
+			r.Verdict, r.Status = Back, "named"
+		}
+		out = append(out, r)
+	}
+	for _, i := range slices.Sorted(maps.Keys(slow)) {
+		if _, ok := s.Overrides[i]; !ok {
+			out = append(out, Row{Name: fmt.Sprintf("host %d", i), Label: "slow host", Verdict: Missed, Status: "named", Why: "played as fast as the others"})
+		}
+	}
+	for _, l := range s.Links {
+		pair := [2]int{min(l.Between[0][0], l.Between[1][0]), max(l.Between[0][0], l.Between[1][0])}
+		r := Row{Name: fmt.Sprintf("pair %d, %d", pair[0], pair[1]), Label: "slow pair", Verdict: Undetermined, Status: "not measured", Why: "played as slow"}
+		if named, measured := pairs[pair]; named {
+			r.Verdict, r.Status = Back, "named"
+		} else if measured {
+			r.Verdict, r.Status = Missed, "not named"
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// standingOut returns the hosts that a run names as slow, by index, and its pairs, with whether they stand out.
+func standingOut(p *params.Params) (hosts map[int]bool, pairs map[[2]int]bool) {
+	hosts, pairs = map[int]bool{}, map[[2]int]bool{}
+	pair := func(a, b string) [2]int {
+		i, j := slices.Index(p.Run.Hosts, a), slices.Index(p.Run.Hosts, b)
+		return [2]int{min(i, j), max(i, j)}
+	}
+	for _, q := range p.Pairs {
+		k := pair(q.From, q.To)
+		pairs[k] = pairs[k] || q.Slow != ""
+	}
+	for _, f := range p.AllFindings(params.Warning) {
+		switch {
+		case f.Code == params.SlowHost && len(f.Hosts) == 1 && slices.Contains(p.Run.Hosts, f.Hosts[0]):
+			hosts[slices.Index(p.Run.Hosts, f.Hosts[0])] = true
+		case f.Code == params.SlowHost && len(f.Hosts) == 2:
+			pairs[pair(f.Hosts[0], f.Hosts[1])] = true
+		}
+	}
+	return hosts, pairs
 }

@@ -13,6 +13,7 @@ import (
 
 	"calib/internal/dataset"
 	"calib/internal/plane"
+	"calib/internal/units"
 )
 
 // tcpEstablished is the kernel's TCP_ESTABLISHED (net/tcp_states.h).
@@ -144,4 +145,23 @@ func Route(fd int) (plane.Route, error) {
 		return plane.Route{}, err
 	}
 	return plane.Route{Device: routes[0].LinkIndex, MTU: mtu}, nil
+}
+
+// bbrUnit is a gain of 1 (BBR_UNIT in net/ipv4/tcp_bbr.c).
+const bbrUnit = 256
+
+// ProbesRTT reports whether bbr, which the connection has, is in PROBE_RTT: there, and nowhere else, its window has a
+// gain of 1 (bbr_update_gains).
+func ProbesRTT(fd int) (bool, error) {
+	info, err := unix.GetsockoptTCPCCBBRInfo(fd, unix.IPPROTO_TCP, unix.TCP_CC_INFO)
+	return err == nil && info.Cwnd_gain == bbrUnit, err
+}
+
+// ThreadTime is the time that the calling thread has spent on a CPU.
+func ThreadTime() (units.Nanos, error) {
+	var ts unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &ts); err != nil {
+		return 0, fmt.Errorf("read the thread's CPU time: %w", err)
+	}
+	return units.Nanos(ts.Nano()), nil
 }

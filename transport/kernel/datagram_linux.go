@@ -18,9 +18,9 @@ import (
 // of the memory behind each.
 const datagramBuffer = 8 << 20
 
-// ListenDatagrams opens the datagram socket on the address of the listener.
-func ListenDatagrams(ap netip.AddrPort) (fd int, err error) {
-	fd, err = OpenSocket(ap, unix.SOCK_DGRAM|unix.SOCK_NONBLOCK, bindPort)
+// listenDatagrams opens the datagram socket on the address of the listener.
+func listenDatagrams(ap netip.AddrPort) (fd int, err error) {
+	fd, err = openSocket(ap, unix.SOCK_DGRAM|unix.SOCK_NONBLOCK, bindPort)
 	if errors.Is(err, unix.EADDRINUSE) {
 		err = fmt.Errorf("%w: datagrams to port %d go to another process; choose another with port= in the hosts file, use port 0 "+
 			"to let the kernel choose, or end the process that has it (ss -lunp)", ErrPortInUse, ap.Port())
@@ -78,6 +78,38 @@ func Ends(fd int) (here, there netip.AddrPort, err error) {
 		return here, there, err
 	}
 	return AddrPort(a), AddrPort(b), nil
+}
+
+// Target is where datagrams go, as the kernel is told. It is made once.
+type Target struct {
+	to   unix.Sockaddr
+	from []byte // the control message that says where from; none where the socket is bound to an address
+}
+
+// Aim is a target of a socket that is bound to an address: datagrams go to a port from the address here. A socket of
+// IPv6 takes IPv4 mapped.
+func Aim(bound, here netip.Addr, to netip.AddrPort) (t Target, err error) {
+	switch every := bound.IsUnspecified(); {
+	case !every && bound.Is6() != to.Addr().Is6():
+		return t, fmt.Errorf("the agent here takes them on %v only, of the other address family "+
+			"(calib agent --data :0 takes both)", bound)
+	case every && bound.Is6():
+		t.from = unix.PktInfo6(&unix.Inet6Pktinfo{Addr: here.As16()})
+	case every:
+		t.from = unix.PktInfo4(&unix.Inet4Pktinfo{Spec_dst: here.As4()})
+	}
+	if bound.Is6() {
+		t.to, err = sockaddr6(to)
+	} else {
+		_, t.to, err = sockaddr(to)
+	}
+	return t, err
+}
+
+// Send hands b, which is not empty, to the kernel. EAGAIN: it has no room now.
+func (t *Target) Send(fd int, b []byte) error {
+	_, err := unix.SendmsgN(fd, b, t.from, t.to, unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
+	return err
 }
 
 // Stamper receives from a connection with the kernel's timestamp of the arrival (SO_TIMESTAMPNS). Receiving allocates

@@ -111,7 +111,7 @@ func TestSockaddrKeepsZones(t *testing.T) {
 		"10.0.0.1:80":          "10.0.0.1:80",
 		"[2001:db8::5]:80":     "[2001:db8::5]:80",
 	} {
-		_, sa, err := Sockaddr(netip.MustParseAddrPort(text))
+		_, sa, err := sockaddr(netip.MustParseAddrPort(text))
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
 			continue

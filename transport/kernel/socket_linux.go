@@ -92,11 +92,11 @@ func SetOptions(fd int, o plane.Socket) error {
 	if err := unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, nodelay); err != nil {
 		return fmt.Errorf("set TCP_NODELAY: %w", err)
 	}
-	return errors.Join(SetCongestion(fd, o.Congestion), sysBuffers(fd, o))
+	return errors.Join(setCongestion(fd, o.Congestion), sysBuffers(fd, o))
 }
 
-// SetCongestion sets the congestion control; empty leaves it as it is.
-func SetCongestion(fd int, name string) error {
+// setCongestion sets the congestion control; empty leaves it as it is.
+func setCongestion(fd int, name string) error {
 	if name == "" {
 		return nil
 	}
@@ -131,7 +131,7 @@ func Clamp(b units.Bytes) int { return int(min(b, units.GiB-1)) }
 // listener's: a connection that is accepted under BBR and then changed to another keeps BBR's pacing timer for its
 // whole life.
 func SetListenOptions(fd int, o, defaults plane.Socket) error {
-	if err := SetCongestion(fd, cmp.Or(o.Congestion, defaults.Congestion)); err != nil {
+	if err := setCongestion(fd, cmp.Or(o.Congestion, defaults.Congestion)); err != nil {
 		return err
 	}
 	locks := 0
@@ -192,17 +192,17 @@ func Buffers(fd int) (snd, rcv int, err error) {
 	return snd, rcv, err
 }
 
-func Sockaddr(ap netip.AddrPort) (family int, sa unix.Sockaddr, err error) {
+func sockaddr(ap netip.AddrPort) (family int, sa unix.Sockaddr, err error) {
 	addr := ap.Addr().Unmap()
 	if addr.Is4() {
 		return unix.AF_INET, &unix.SockaddrInet4{Port: int(ap.Port()), Addr: addr.As4()}, nil
 	}
-	sa, err = Sockaddr6(ap)
+	sa, err = sockaddr6(ap)
 	return unix.AF_INET6, sa, err
 }
 
-// Sockaddr6 is an address of either family for a socket of IPv6.
-func Sockaddr6(ap netip.AddrPort) (sa *unix.SockaddrInet6, err error) {
+// sockaddr6 is an address of either family for a socket of IPv6.
+func sockaddr6(ap netip.AddrPort) (sa *unix.SockaddrInet6, err error) {
 	sa = &unix.SockaddrInet6{Port: int(ap.Port()), Addr: ap.Addr().As16()}
 	if zone := ap.Addr().Zone(); zone != "" {
 		sa.ZoneId, err = zoneIndex(zone)
@@ -235,9 +235,9 @@ func AddrPort(sa unix.Sockaddr) netip.AddrPort {
 	return netip.AddrPort{}
 }
 
-// OpenSocket opens a socket of kind (unix.SOCK_STREAM with its flags, for example) and sets it up for an address.
-func OpenSocket(ap netip.AddrPort, kind int, setUp func(fd int, sa unix.Sockaddr) error) (int, error) {
-	family, sa, err := Sockaddr(ap)
+// openSocket opens a socket of kind (unix.SOCK_STREAM with its flags, for example) and sets it up for an address.
+func openSocket(ap netip.AddrPort, kind int, setUp func(fd int, sa unix.Sockaddr) error) (int, error) {
+	family, sa, err := sockaddr(ap)
 	if err != nil {
 		return -1, err
 	}
@@ -260,9 +260,9 @@ func takeBoth(fd int, sa unix.Sockaddr) error {
 	return unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_V6ONLY, 0)
 }
 
-// Listen listens on ap. An unspecified IPv6 address takes IPv4 as well.
-func Listen(ap netip.AddrPort) (fd int, bound netip.AddrPort, err error) {
-	fd, err = OpenSocket(ap, unix.SOCK_STREAM, func(fd int, sa unix.Sockaddr) error {
+// listen listens on ap. An unspecified IPv6 address takes IPv4 as well.
+func listen(ap netip.AddrPort) (fd int, bound netip.AddrPort, err error) {
+	fd, err = openSocket(ap, unix.SOCK_STREAM, func(fd int, sa unix.Sockaddr) error {
 		err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1)
 		if err == nil {
 			err = takeBoth(fd, sa)
@@ -306,23 +306,4 @@ func Accept(fd int) (conn int, from netip.AddrPort, more bool, err error) {
 		return -1, from, false, err
 	}
 	return -1, from, true, err
-}
-
-// BindFrom gives a socket that will connect to there the address here, and leaves its port to connect.
-func BindFrom(fd int, here, there netip.Addr) error {
-	here, there = here.Unmap(), there.Unmap()
-	if here.IsUnspecified() || here.Is4() != there.Is4() {
-		return nil
-	}
-	_, sa, err := Sockaddr(netip.AddrPortFrom(here, 0))
-	if err == nil {
-		err = unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_BIND_ADDRESS_NO_PORT, 1)
-	}
-	if err == nil {
-		err = unix.Bind(fd, sa)
-	}
-	if err != nil {
-		return fmt.Errorf("connect from %v: %w", here, err)
-	}
-	return nil
 }

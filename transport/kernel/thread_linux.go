@@ -86,7 +86,7 @@ func Pin(cpu int) (restore func() error, err error) {
 		return nil, fmt.Errorf("read the thread's CPUs: %w", err)
 	}
 	if cpu >= 0 {
-		if err := Bind(cpu, &was); err != nil {
+		if err := bind(cpu, &was); err != nil {
 			return nil, err
 		}
 	}
@@ -120,7 +120,45 @@ func Hurry() error {
 	return schedule(unix.SchedAttr{Policy: unix.SCHED_NORMAL, Runtime: shortestSlice}, "ask for short time slices")
 }
 
-func Bind(cpu int, allowed *unix.CPUSet) error {
+// Divide gives each of several ranks that share a machine CPUs of its own, so that no two compute on the same one while
+// another idles: the calling thread is bound to the first of its rank's share, until restore is called, and the rank's
+// second thread belongs on own, the others of the share, or the same CPU where there is no other. Where there is nothing
+// to divide, own is nil.
+func Divide(rank, size int) (own *unix.CPUSet, restore func() error, err error) {
+	var all unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &all); err != nil {
+		return nil, nil, fmt.Errorf("read the thread's CPUs: %w", err)
+	}
+	if all.Count() < 2 {
+		return nil, func() error { return nil }, nil
+	}
+	share := shareOf(&all, rank, size)
+	if err := bind(share[0], &all); err != nil {
+		return nil, nil, err
+	}
+	own = &unix.CPUSet{}
+	for _, cpu := range share[min(1, len(share)-1):] {
+		own.Set(cpu)
+	}
+	return own, func() error { return unix.SchedSetaffinity(0, &all) }, nil
+}
+
+// shareOf lists the CPUs of one of several ranks: every size-th of all; of fewer CPUs than ranks, one that others have
+// too.
+func shareOf(all *unix.CPUSet, rank, size int) (share []int) {
+	n := all.Count()
+	for cpu, k := 0, 0; k < n; cpu++ {
+		if all.IsSet(cpu) {
+			if k%size == rank%n {
+				share = append(share, cpu)
+			}
+			k++
+		}
+	}
+	return share
+}
+
+func bind(cpu int, allowed *unix.CPUSet) error {
 	if !allowed.IsSet(cpu) {
 		return fmt.Errorf("pin to CPU %d: this process may not use it (it has %d CPUs; set cpu= in the hosts file to one of them)",
 			cpu, allowed.Count())
@@ -153,5 +191,51 @@ func Quiet(room units.Bytes) (restore func()) {
 	return func() {
 		debug.SetGCPercent(percent)
 		debug.SetMemoryLimit(limit)
+	}
+}
+
+// Poll waits until a descriptor is ready. It returns how many are, 0 after limit or a signal. It allocates nothing.
+func Poll(fds []unix.PollFd, limit units.Nanos) (ready int, err error) {
+	ts := unix.NsecToTimespec(int64(max(limit, 0)))
+	ready, err = unix.Ppoll(fds, &ts, nil)
+	if err == unix.EINTR {
+		return 0, nil
+	}
+	return ready, err
+}
+
+// WaitFor returns when one of events holds for fd, after limit, or after a signal.
+func WaitFor(fd int, events int16, limit units.Nanos) error {
+	fds := [1]unix.PollFd{{Fd: int32(fd), Events: events}}
+	_, err := Poll(fds[:], limit)
+	return err
+}
+
+// Ended reports whether the stream has nothing more to read and never will.
+func Ended(fd int) bool {
+	var b [1]byte
+	n, errno := Recv(fd, b[:], unix.MSG_PEEK|unix.MSG_DONTWAIT)
+	return n == 0 || n < 0 && errno != unix.EAGAIN && errno != unix.EINTR
+}
+
+// Ring adds one to an event counter, which wakes who awaits it.
+func Ring(fd int) error {
+	one := uint64(1)
+	if _, err := unix.Write(fd, unsafe.Slice((*byte)(unsafe.Pointer(&one)), 8)); err != nil {
+		return fmt.Errorf("wake the other thread: %w", err)
+	}
+	return nil
+}
+
+// Await sleeps until an event counter is above zero, and sets it to zero.
+func Await(fd int) error {
+	var n uint64
+	for {
+		switch _, err := unix.Read(fd, unsafe.Slice((*byte)(unsafe.Pointer(&n)), 8)); {
+		case err == nil:
+			return nil
+		case err != unix.EINTR:
+			return fmt.Errorf("wait for the other thread: %w", err)
+		}
 	}
 }

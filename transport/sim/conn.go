@@ -50,7 +50,6 @@ type conn struct {
 	serial uint32 // of the receiver's next acknowledgement
 }
 
-// conn returns the connection from one rank to another.
 func (w *world) conn(src, dst *proc) *conn {
 	c := src.out[dst]
 	if c == nil {

@@ -18,12 +18,8 @@ type Group struct {
 
 // end is the rank whose connections the group uses.
 func (g *Group) end() *proc { return g.team[g.rank] }
-
-// Rank returns the caller's rank in the team.
-func (g *Group) Rank() int { return g.rank }
-
-// Size returns how many ranks the team has.
-func (g *Group) Size() int { return len(g.team) }
+func (g *Group) Rank() int  { return g.rank }
+func (g *Group) Size() int  { return len(g.team) }
 
 // call does f for a peer with the world locked. what names it in an error, as a format of n.
 func (g *Group) call(peer int, what string, n int, f func(peer *proc) error) error {
@@ -204,7 +200,6 @@ func (g *Group) RecvAny(b []byte) (from, n int, at units.Nanos, err error) {
 	return from, n, g.Now(), nil
 }
 
-// nextReady returns the connection whose turn it is of those with bytes to read, or nil.
 func (g *Group) nextReady() *conn {
 	for i := range g.team {
 		p := g.team[(g.turn+i)%len(g.team)]

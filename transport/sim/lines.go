@@ -88,7 +88,6 @@ func (g *Group) openLines(dst *proc, k int) ([]*Group, error) {
 	return groups, nil
 }
 
-// startLine makes two ends of a line ready to run.
 func (w *world) startLine(ends ...*proc) {
 	socket := ends[0].parent.team.socket
 	for i, l := range ends {
@@ -137,20 +136,14 @@ func (w *world) spend(p *proc, t instant) error {
 	return w.sleep(p, w.now+t)
 }
 
-// endOf is a plane.Line: one end of a line.
 type endOf struct {
 	*Group
 	peer int
 }
 
-// Send implements plane.Line.
-func (l endOf) Send(b []byte) error { return l.Group.Send(l.peer, b) }
-
-// LimitUnsent implements plane.Line.
+func (l endOf) Send(b []byte) error       { return l.Group.Send(l.peer, b) }
 func (l endOf) LimitUnsent(n int64) error { return l.Group.LimitUnsent(l.peer, n) }
-
-// LimitRoom implements plane.Line.
-func (l endOf) LimitRoom(n int64) error { return l.Group.LimitRoom(l.peer, n) }
+func (l endOf) LimitRoom(n int64) error   { return l.Group.LimitRoom(l.peer, n) }
 
 // RecvSome implements plane.Line: it waits for a byte and takes the others that have come with it.
 func (l endOf) RecvSome(b []byte) (n int, err error) {
@@ -233,7 +226,6 @@ func (g *Group) Beside(transfer func(plane.Mover) error, f func(plane.Second) er
 	return g.join(func() {})
 }
 
-// serve is the second thread.
 func (s *second) serve(transfer func(plane.Mover) error) {
 	defer s.own.Close()
 	for s.next() {
@@ -289,7 +281,6 @@ func (s *second) Start() error {
 	return s.order(func() { s.todo, s.g.self.mover = true, s.own.self })
 }
 
-// Wait implements plane.Second.
 func (s *second) Wait() error {
 	if !s.busy {
 		return errors.New("wait for a transfer: none was started")

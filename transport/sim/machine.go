@@ -23,7 +23,6 @@ type Host struct {
 	LoopFactor float64
 }
 
-// CopyTime is the time of one copy.
 type CopyTime struct {
 	Fixed   units.Nanos
 	PerByte float64 // ns/B
@@ -41,7 +40,6 @@ func (h *Host) setDefaults() {
 	}
 }
 
-// machine is a rank's host.
 type machine struct{ g *Group }
 
 // Machine returns the host of Options.Host, in virtual time.
@@ -52,12 +50,8 @@ func (g *Group) Place() plane.Place { return plane.Place{CPU: -1} }
 
 // StayAwake implements plane.Machine. Simulated CPUs do not sleep.
 func (machine) StayAwake() (release func(), err error) { return func() {}, nil }
-
-// CPUs implements plane.Machine.
-func (m machine) CPUs() int { return m.g.w.opt.Host.CPUs }
-
-// Caches implements plane.Machine.
-func (m machine) Caches() []units.Bytes { return slices.Clone(m.g.w.opt.Host.Caches) }
+func (m machine) CPUs() int                            { return m.g.w.opt.Host.CPUs }
+func (m machine) Caches() []units.Bytes                { return slices.Clone(m.g.w.opt.Host.Caches) }
 
 // Compute takes the time of work steps. On the CPU that the network interrupts it takes O_r longer for each packet that
 // was handled meanwhile.

@@ -58,7 +58,6 @@ func causes(teams [][]int, errs [][]error) error {
 	return errors.Join(all...)
 }
 
-// rendezvous is a team that is not complete yet.
 type rendezvous struct {
 	team    []int
 	arrived map[int]bool // by rank
@@ -124,7 +123,6 @@ func (n *Net) join(key string, team []int, rank int) (*rendezvous, error) {
 	return r, nil
 }
 
-// check rejects hosts that do not exist or that occur twice.
 func (n *Net) check(teams [][]int) error {
 	if n.bad != nil {
 		return n.bad
@@ -182,7 +180,6 @@ func (n *Net) build(key string, teams [][]int) ([][]*Group, error) {
 	return groups, nil
 }
 
-// ended records when a host's group ended.
 func (n *Net) ended(host int, t instant) {
 	n.mu.Lock()
 	n.last[host] = max(n.last[host], t)

@@ -36,8 +36,7 @@ var (
 	// ErrDeadlock reports that every rank waited for another. All ranks get it.
 	ErrDeadlock = errors.New("deadlock: every rank waits and nothing is under way")
 	// ErrPeer reports that the other rank has left, and that all it sent before was received.
-	ErrPeer = errors.New("the peer has left")
-	// ErrClosed reports a call on a closed group.
+	ErrPeer   = errors.New("the peer has left")
 	ErrClosed = errors.New("group is closed")
 	// ErrTimeout reports that a call waited longer than Options.Deadline. It is an os.ErrDeadlineExceeded.
 	ErrTimeout = fmt.Errorf("sim: %w", os.ErrDeadlineExceeded)
@@ -181,10 +180,8 @@ type Cost struct {
 	Wake               units.Nanos // of a Recv that had to wait for its bytes, in addition
 }
 
-func (c *Cost) send(n int) instant { return linear(c.Send, c.SendByte, n) }
-
-func (c *Cost) recv(n int) instant { return linear(c.Recv, c.RecvByte, n) }
-
+func (c *Cost) send(n int) instant   { return linear(c.Send, c.SendByte, n) }
+func (c *Cost) recv(n int) instant   { return linear(c.Recv, c.RecvByte, n) }
 func (c *Cost) arrive(n int) instant { return linear(c.Arrive, c.ArriveByte, n) }
 
 func linear(fixed units.Nanos, perByte float64, n int) instant {

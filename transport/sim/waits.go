@@ -6,7 +6,6 @@ import (
 	"slices"
 )
 
-// wait is what a blocked rank waits for.
 type wait struct {
 	kind     waitKind
 	c        *conn   // of a Send, SendSome or Recv
@@ -141,7 +140,6 @@ func finished(src, dst *proc) bool {
 	return src.state == dead && (c == nil || c.held == 0)
 }
 
-// String says what a blocked rank waits for.
 func (p *proc) String() string {
 	who, c := fmt.Sprintf("host %d", p.host), p.wait.c
 	switch p.wait.kind {

@@ -146,7 +146,6 @@ func (w *world) handOver() {
 	}
 }
 
-// sleep lets p, which runs, go on at t.
 func (w *world) sleep(p *proc, t instant) error {
 	if t <= w.now {
 		return nil
@@ -228,7 +227,6 @@ func (l *line[T]) add(w *world, at instant, v T) {
 	}
 }
 
-// happen implements happening.
 func (l *line[T]) happen(w *world) {
 	v := l.Pop().value
 	if l.Len() > 0 {

@@ -216,7 +216,7 @@ func (k *copier) check() error {
 		return err
 	}
 	k.data.Rows = selfcheck.Judge(k.spec, k.run, first)
-	if err != nil || k.c.Bool("once") || selfcheck.CountOf(k.data.Rows).Missed == 0 {
+	if err != nil || k.c.Bool("once") || selfcheck.CountOf(k.data.Rows)[selfcheck.Missed] == 0 {
 		return err
 	}
 	second, err := k.measure(k.config.Plan.Seed + 1)
@@ -282,17 +282,18 @@ func (k *copier) calibrate(m *measurement) (p *params.Params, err error) {
 func (k *copier) answer(err error) error {
 	d := &k.data
 	n := selfcheck.CountOf(d.Rows)
-	d.Back, d.Missed, d.Undetermined, d.Agrees, d.Differs = n.Back, n.Missed, n.Undetermined, n.Agrees, n.Differs
+	d.Back, d.Missed, d.Undetermined = n[selfcheck.Back], n[selfcheck.Missed], n[selfcheck.Undetermined]
+	d.Agrees, d.Differs = n[selfcheck.Agrees], n[selfcheck.Differs]
 	d.Sentence = selfcheck.Sentence(d.Rows, d.Slowdown)
 	if len(d.Rows) == 0 && err != nil {
 		d.Sentence = "Inconclusive: nothing was compared."
 	}
 	switch {
 	case err != nil:
-	case n.Missed > 0:
-		err = exit.With(exit.Failed, fmt.Errorf("%d of %d did not come back", n.Missed, n.Missed+n.Back))
-	case n.Undetermined > 0 || n.Back == 0:
-		err = exit.With(exit.Inconclusive, fmt.Errorf("%d not determined: measure the copy for longer with --budget", n.Undetermined))
+	case d.Missed > 0:
+		err = exit.With(exit.Failed, fmt.Errorf("%d of %d did not come back", d.Missed, d.Missed+d.Back))
+	case d.Undetermined > 0 || d.Back == 0:
+		err = exit.With(exit.Inconclusive, fmt.Errorf("%d not determined: measure the copy for longer with --budget", d.Undetermined))
 	}
 	path := filepath.Join(k.out, selfcheckFile)
 	saved := files.ReplaceBy(path, func(w io.Writer) error { return command.WriteJSON(w, d) })
