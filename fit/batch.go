@@ -24,11 +24,11 @@ type Batch struct {
 }
 
 // spoiling flags mark timings of something else than a network without loss. Such a batch is never fitted.
-var spoiling = [...]string{dataset.FlagRetrans, dataset.FlagDeadlock, dataset.FlagTimeout, dataset.FlagUnsteady, dataset.FlagDrift, dataset.FlagStep}
+var spoiling = []string{dataset.FlagRetrans, dataset.FlagDeadlock, dataset.FlagTimeout, dataset.FlagUnsteady, dataset.FlagDrift, dataset.FlagStep}
 
 // disturbing flags mark timings that may be late. A median is hardly moved by some late timings, so that batches with
 // these flags may be used; where only few have them, they are left out all the same.
-var disturbing = [...]string{dataset.FlagPreempt, dataset.FlagSteal, dataset.FlagWindow}
+var disturbing = []string{dataset.FlagPreempt, dataset.FlagSteal, dataset.FlagWindow}
 
 const (
 	// fewDisturbed is the share of a point's batches up to which disturbed ones are left out.
@@ -55,12 +55,10 @@ func (b *Batch) Timings() int {
 }
 
 // Flagged returns the first of some flags that a line of b carries, or "".
-func (b *Batch) Flagged(flags []string) string {
+func (b *Batch) Flagged(flags ...string) string {
 	for _, f := range flags {
-		for _, l := range b.Lines {
-			if l.Has(f) {
-				return f
-			}
+		if slices.ContainsFunc(b.Lines, func(l *dataset.Sample) bool { return l.Has(f) }) {
+			return f
 		}
 	}
 	return ""
@@ -77,12 +75,9 @@ func (b *Batch) Team() string {
 
 // HasAny reports whether one of the hosts took part.
 func (b *Batch) HasAny(hosts map[int]bool) bool {
-	for _, l := range b.Lines {
-		if slices.ContainsFunc(l.Ranks, func(r int) bool { return hosts[r] }) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(b.Lines, func(l *dataset.Sample) bool {
+		return slices.ContainsFunc(l.Ranks, func(r int) bool { return hosts[r] })
+	})
 }
 
 // complete reports whether every pair's line is there and, for bursts, has every repetition.
@@ -110,8 +105,8 @@ type BatchID struct {
 
 // Batches groups the lines of one experiment and phase; a line without a batch number belongs to batch 0 of its slot.
 // Order is that of the first line of each.
-func (p *Prepared) Batches(exp, phase string) []Batch {
-	var out []Batch
+func (p *Prepared) Batches(exp, phase string) []*Batch {
+	var out []*Batch
 	index := map[BatchID]int{}
 	for _, s := range p.Samples(exp, phase) {
 		dir := int(s.Aux[names.AuxDirection])
@@ -120,7 +115,7 @@ func (p *Prepared) Batches(exp, phase string) []Batch {
 		if !seen {
 			i = len(out)
 			index[k] = i
-			out = append(out, Batch{ID: k, Point: s.Point, Round: s.Round, Dir: dir})
+			out = append(out, &Batch{ID: k, Point: s.Point, Round: s.Round, Dir: dir})
 		}
 		out[i].Lines = append(out[i].Lines, s)
 	}
@@ -128,40 +123,37 @@ func (p *Prepared) Batches(exp, phase string) []Batch {
 }
 
 // LineBatches makes every line of one experiment and phase a batch of its own.
-func (p *Prepared) LineBatches(exp, phase string) []Batch {
-	var out []Batch
+func (p *Prepared) LineBatches(exp, phase string) []*Batch {
+	var out []*Batch
 	for _, s := range p.Samples(exp, phase) {
-		out = append(out, Batch{Lines: []*dataset.Sample{s}, Point: s.Point, Round: s.Round, Dir: int(s.Aux[names.AuxDirection])})
+		out = append(out, &Batch{Lines: []*dataset.Sample{s}, Point: s.Point, Round: s.Round, Dir: int(s.Aux[names.AuxDirection])})
 	}
 	return out
 }
 
 // Spoiled reports whether b timed something else than a network without loss.
-func (b *Batch) Spoiled() bool { return b.Flagged(spoiling[:]) != "" }
+func (b *Batch) Spoiled() bool { return b.Flagged(spoiling...) != "" }
 
 // fewDisturbances lists, for each point, the disturbing flags that only few of its batches carry. Each is looked at by
 // itself: where every batch was preempted, the one from which the hypervisor took time still stands out.
-func fewDisturbances(in []Batch) map[string][]string {
-	total, with := map[string]int{}, map[string]map[string]int{}
-	for i := range in {
-		if in[i].Spoiled() {
+func fewDisturbances(in []*Batch) map[string][]string {
+	total, with := map[string]int{}, map[[2]string]int{} // by point; by point and flag
+	for _, b := range in {
+		if b.Spoiled() {
 			continue
 		}
-		key := in[i].Point.Key()
+		key := b.Point.Key()
 		total[key]++
 		for _, f := range disturbing {
-			if in[i].Flagged([]string{f}) != "" {
-				if with[key] == nil {
-					with[key] = map[string]int{}
-				}
-				with[key][f]++
+			if b.Flagged(f) != "" {
+				with[[2]string{key, f}]++
 			}
 		}
 	}
 	few := map[string][]string{}
-	for key, counts := range with {
+	for key, n := range total {
 		for _, f := range disturbing {
-			if n := counts[f]; n > 0 && float64(n) <= fewDisturbed*float64(total[key]) {
+			if w := with[[2]string{key, f}]; w > 0 && float64(w) <= fewDisturbed*float64(n) {
 				few[key] = append(few[key], f)
 			}
 		}
@@ -170,25 +162,24 @@ func fewDisturbances(in []Batch) map[string][]string {
 }
 
 // Usable returns the batches a fit may use, and counts and explains the others in r.
-func (r *Result) Usable(in []Batch) []Batch {
+func (r *Result) Usable(in []*Batch) []*Batch {
 	few := fewDisturbances(in)
-	var out []Batch
+	var out []*Batch
 	disturbed := 0
-	for i := range in {
-		b := &in[i]
-		if why := b.Flagged(spoiling[:]); why != "" {
+	for _, b := range in {
+		if why := b.Flagged(spoiling...); why != "" {
 			r.LeaveOut(b, why)
 			continue
 		}
-		if why := b.Flagged(few[b.Point.Key()]); why != "" {
+		if why := b.Flagged(few[b.Point.Key()]...); why != "" {
 			r.LeaveOut(b, why)
 			continue
 		}
-		if b.Flagged(disturbing[:]) != "" {
+		if b.Flagged(disturbing...) != "" {
 			disturbed += b.Timings()
 		}
 		if b.Timings() > 0 {
-			out = append(out, *b)
+			out = append(out, b)
 		}
 	}
 	if disturbed > 0 {
@@ -210,12 +201,12 @@ func (r *Result) LeaveOut(b *Batch, why string) {
 }
 
 // Account states what was used: how many timings, of which hosts, and what a reader must know of them.
-func (r *Result) Account(used ...[]Batch) {
+func (r *Result) Account(used ...[]*Batch) {
 	hosts, late := map[int]bool{}, 0
 	for _, set := range used {
-		for i := range set {
-			r.Used += set[i].Timings()
-			for _, l := range set[i].Lines {
+		for _, b := range set {
+			r.Used += b.Timings()
+			for _, l := range b.Lines {
 				for _, h := range l.Ranks {
 					hosts[h] = true
 				}
@@ -225,9 +216,7 @@ func (r *Result) Account(used ...[]Batch) {
 			}
 		}
 	}
-	for _, h := range slices.Sorted(maps.Keys(hosts)) {
-		r.Hosts = append(r.Hosts, r.Prepared.HostName(h))
-	}
+	r.Hosts = append(r.Hosts, r.Prepared.hostNames(slices.Sorted(maps.Keys(hosts)))...)
 	if share := float64(r.LeftOut) / float64(r.Used+r.LeftOut); share > manyLeftOut {
 		r.Add(params.Warnf(params.ManyLeftOut, "%.0f%% of the timings are left out (%s)", 100*share, r.reasons()).With("share", share))
 	}
@@ -237,7 +226,6 @@ func (r *Result) Account(used ...[]Batch) {
 	}
 }
 
-// reasons lists LeftOutWhy in words, sorted.
 func (r *Result) reasons() string {
 	var parts []string
 	for why, n := range r.LeftOutWhy {
@@ -249,16 +237,16 @@ func (r *Result) reasons() string {
 
 // BothDirections leaves out the batches of a round in which a point has one direction only, where other rounds have
 // both: the clock offset would not cancel.
-func (r *Result) BothDirections(in []Batch) []Batch {
+func (r *Result) BothDirections(in []*Batch) []*Batch {
 	type id struct {
 		point string
 		round int
 	}
 	dirs, whole := map[id]int{}, map[string]bool{}
 	key := func(b *Batch) id { return id{b.Point.Key(), b.Round} }
-	for i := range in {
-		k := key(&in[i])
-		dirs[k] |= 1 << (in[i].Dir & 1)
+	for _, b := range in {
+		k := key(b)
+		dirs[k] |= 1 << (b.Dir & 1)
 		whole[k.point] = whole[k.point] || dirs[k] == 3
 	}
 	return r.Without(in, whyDirection, func(b *Batch) bool {
@@ -269,10 +257,10 @@ func (r *Result) BothDirections(in []Batch) []Batch {
 
 // PacketBytes returns the payload of one packet [B]: the smallest segment the kernel reported on these lines, or that
 // of Ethernet with time stamps where it reported none (known is then false).
-func PacketBytes(sets ...[]Batch) (size float64, known bool) {
+func PacketBytes(sets ...[]*Batch) (size float64, known bool) {
 	for _, set := range sets {
-		for i := range set {
-			for _, l := range set[i].Lines {
+		for _, b := range set {
+			for _, l := range b.Lines {
 				if l.TCP != nil && l.TCP.MSS > 0 && (!known || float64(l.TCP.MSS) < size) {
 					size, known = float64(l.TCP.MSS), true
 				}
@@ -289,43 +277,43 @@ func PacketBytes(sets ...[]Batch) (size float64, known bool) {
 const DefaultPacket = 1448.0
 
 // Packet is PacketBytes, and notes where the kernel did not report it.
-func (r *Result) Packet(sets ...[]Batch) float64 {
+func (r *Result) Packet(sets ...[]*Batch) float64 {
 	size, known := PacketBytes(sets...)
 	if !known {
-		r.Note(params.PacketAssumed, "the kernel did not report the segment size: a packet is taken to hold %g B", size)
+		r.Note("packet-assumed", "the kernel did not report the segment size: a packet is taken to hold %g B", size)
 	}
 	return size
 }
 
 // WithoutSlow leaves out the batches of slow hosts, and keeps them where nothing else was measured.
-func (r *Result) WithoutSlow(in []Batch) []Batch {
+func (r *Result) WithoutSlow(in []*Batch) []*Batch {
 	slow := r.Prepared.Slow()
 	return r.Prefer(in, WhySlowHost, func(b *Batch) bool { return b.HasAny(slow.Hosts) })
 }
 
 // Prefer leaves out the batches that are worse than others, and keeps them where there are no others.
-func (r *Result) Prefer(in []Batch, why string, worse func(*Batch) bool) []Batch {
-	if !slices.ContainsFunc(in, func(b Batch) bool { return !worse(&b) }) {
+func (r *Result) Prefer(in []*Batch, why string, worse func(*Batch) bool) []*Batch {
+	if !slices.ContainsFunc(in, func(b *Batch) bool { return !worse(b) }) {
 		return in
 	}
 	return r.Without(in, why, worse)
 }
 
 // Without leaves out some batches.
-func (r *Result) Without(in []Batch, why string, some func(*Batch) bool) []Batch {
-	var out []Batch
-	for i := range in {
-		if some(&in[i]) {
-			r.LeaveOut(&in[i], why)
+func (r *Result) Without(in []*Batch, why string, some func(*Batch) bool) []*Batch {
+	var out []*Batch
+	for _, b := range in {
+		if some(b) {
+			r.LeaveOut(b, why)
 		} else {
-			out = append(out, in[i])
+			out = append(out, b)
 		}
 	}
 	return out
 }
 
 // Complete leaves out the batches that are not complete.
-func (r *Result) Complete(in []Batch, sameLength bool) []Batch {
+func (r *Result) Complete(in []*Batch, sameLength bool) []*Batch {
 	return r.Without(in, WhyIncomplete, func(b *Batch) bool { return !b.complete(sameLength) })
 }
 
@@ -346,6 +334,6 @@ func Runs[T any](all []T, same func(a, b T) bool) iter.Seq[[]T] {
 }
 
 // Lines returns the usable lines of one experiment and phase between hosts that are not slow. Phase "" is any.
-func (r *Result) Lines(exp, phase string) []Batch {
+func (r *Result) Lines(exp, phase string) []*Batch {
 	return r.WithoutSlow(r.Usable(r.Prepared.LineBatches(exp, phase)))
 }

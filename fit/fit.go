@@ -13,7 +13,10 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"reflect"
 	"slices"
+	"strings"
+	"sync"
 
 	"calib/fit/resample"
 	"calib/fit/review"
@@ -29,8 +32,23 @@ type Model struct {
 	Needs []string // the experiments without which Fit returns ErrNeeds
 	// Fit is deterministic in the prepared dataset. It is called from any goroutine.
 	Fit func(*Prepared) (*params.Fit, error)
-	// Plots is called with a finished fit and does not change it. nil is a model without plots of its own.
-	Plots func(*params.Fit) []params.Plot
+	// Draw makes the plots of a finished fit and does not change it; those without a series are left out. nil is a model
+	// without plots of its own.
+	Draw func(*params.Fit) []params.Plot
+}
+
+// Plots are those of a finished fit.
+func (m Model) Plots(f *params.Fit) []params.Plot {
+	if m.Draw == nil {
+		return nil
+	}
+	var out []params.Plot
+	for _, p := range m.Draw(f) {
+		if len(p.Series) > 0 {
+			out = append(out, p)
+		}
+	}
+	return out
 }
 
 // ErrNeeds reports a dataset without the measurements a model is fitted to.
@@ -53,7 +71,6 @@ var ErrBreaks = lsq.ErrBreaks
 // defaultReplicates is enough that the ends of a 95% interval move by less than a tenth of its width between seeds.
 const defaultReplicates = 1000
 
-// replicates returns the number of bootstrap replicates.
 func (s Settings) replicates() int {
 	if s.Replicates > 0 {
 		return s.Replicates
@@ -72,9 +89,7 @@ func Run(models []Model, d dataset.Source, s Settings) (*params.Params, []error)
 		f, err := m.Fit(p)
 		switch {
 		case err == nil:
-			if m.Plots != nil {
-				f.Plots = m.Plots(f)
-			}
+			f.Plots = m.Plots(f)
 			fits[i] = f
 		case errors.Is(err, ErrNeeds) && p.lacks(m.Needs):
 		default:
@@ -131,24 +146,87 @@ func Resample[K comparable](r *Result, t *resample.Table[K], missing string) (*r
 	if t.Len() == 0 {
 		return nil, Needs(missing)
 	}
-	est, err := Draw(r, t)
-	if err != nil {
-		return nil, err
-	}
+	est := Draw(r, t)
 	r.CheckRounds(est.Rounds)
 	return est, nil
 }
 
 // Draw draws the bootstrap of some points under the seed of a model.
-func Draw[K comparable](r *Result, t *resample.Table[K]) (*resample.Estimates, error) {
-	m, err := t.Medians()
-	if err != nil {
-		return nil, err
-	}
+func Draw[K comparable](r *Result, t *resample.Table[K]) *resample.Estimates {
+	m := t.Medians()
 	r.Rounds = max(r.Rounds, m.Rounds())
 	return r.Prepared.draw(m, r.Model)
 }
 
-func (p *Prepared) draw(m *resample.Medians, stream string) (*resample.Estimates, error) {
+func (p *Prepared) draw(m *resample.Medians, stream string) *resample.Estimates {
 	return m.Draw(p.settings.replicates(), p.seed(stream))
+}
+
+// Prepared is one dataset made ready for the models of a run: its samples by experiment, and what several models need,
+// made once. It is safe for concurrent use.
+type Prepared struct {
+	Data     dataset.Source
+	settings Settings
+	hosts    []dataset.Host
+	slow     func() *SlowHosts
+
+	mu     sync.Mutex
+	shared map[reflect.Type]func() (any, error)
+}
+
+// Prepare makes d ready. It is not copied and must not change.
+func Prepare(d dataset.Source, s Settings) *Prepared {
+	p := &Prepared{Data: d, settings: s, hosts: d.Head().Hosts, shared: map[reflect.Type]func() (any, error){}}
+	p.slow = sync.OnceValue(p.findSlow)
+	return p
+}
+
+// Samples returns the samples of one experiment and phase ("" is any phase), in file order.
+func (p *Prepared) Samples(exp, phase string) []*dataset.Sample { return p.Data.Select(exp, phase) }
+
+// Slow returns the hosts and pairs that stand out as slow.
+func (p *Prepared) Slow() *SlowHosts { return p.slow() }
+
+// Shared returns what produce makes, made once for all models that ask for a T.
+func Shared[T any](p *Prepared, produce func(*Prepared) (T, error)) (T, error) {
+	key := reflect.TypeFor[T]()
+	p.mu.Lock()
+	once, ok := p.shared[key]
+	if !ok {
+		once = sync.OnceValues(func() (any, error) { return produce(p) })
+		p.shared[key] = once
+	}
+	p.mu.Unlock()
+	v, err := once()
+	return v.(T), err
+}
+
+// HostName names host i of the dataset.
+func (p *Prepared) HostName(i int) string {
+	hosts := p.hosts
+	if i >= 0 && i < len(hosts) && hosts[i].Name != "" {
+		return hosts[i].Name
+	}
+	return fmt.Sprintf("host %d", i)
+}
+
+func (p *Prepared) hostNames(hosts []int) []string {
+	var out []string
+	for _, h := range hosts {
+		out = append(out, p.HostName(h))
+	}
+	return out
+}
+
+func joined(names []string) string { return strings.Join(names, ", ") }
+
+// OneMachine reports whether two hosts are known to be one machine.
+func (p *Prepared) OneMachine(hosts []int) bool {
+	boot := func(h int) string {
+		if h < 0 || h >= len(p.hosts) {
+			return ""
+		}
+		return p.hosts[h].Boot
+	}
+	return len(hosts) == 2 && boot(hosts[0]) != "" && boot(hosts[0]) == boot(hosts[1])
 }

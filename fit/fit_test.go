@@ -17,9 +17,9 @@ import (
 )
 
 func TestCollect(t *testing.T) {
-	fits := fittest.SparcFits()
+	fits := sparcFits()
 	fits = append(fits, &params.Fit{Model: "other", Parameters: map[string]params.Parameter{"a": {Status: params.StatusBound}}})
-	d := fittest.SparcDataset()
+	d := sparcDataset()
 	d.Header.Hosts[3].Version = "v0.0.9"
 	p := fit.Collect(fit.Prepare(d, fit.Settings{}), fits)
 	if got := slices.Sorted(maps.Keys(p.Parameters)); !slices.Equal(got, []string{"a", "a_c", "b", "b_c", "other.a", "r_inf", "t_clock"}) {

@@ -71,7 +71,7 @@ func offloads(h dataset.Host) (params.Finding, bool) {
 	if segments > 0 {
 		text = fmt.Sprintf(", %.0f segments", segments)
 	}
-	return params.Notef(params.Offloads, "%s on: the hosts pass up to 64 KiB of a stream at a time%s. So the time per byte of streams and long messages "+
+	return params.Notef("offloads", "%s on: the hosts pass up to 64 KiB of a stream at a time%s. So the time per byte of streams and long messages "+
 		"(b, b_c, beta, G) holds the hosts' costs of a packet once for as many, while alpha, a, g_s and O_s, of messages of a segment, hold them whole; "+
 		"g_r and O_r do so at the rates at which packets are not joined", strings.Join(on, ", "), text).With("segments", segments), true
 }

@@ -20,7 +20,7 @@ type PairTime struct {
 }
 
 // PairTimes gathers lines by pair: Value is the midmean of the rounds' medians, both directions averaged.
-func PairTimes(lines []Batch) []PairTime {
+func PairTimes(lines []*Batch) []PairTime {
 	type mean struct{ sum, n float64 }
 	pairs := map[[2]int]map[int]mean{} // of the medians of lines, by round
 	for _, b := range lines {

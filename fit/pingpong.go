@@ -40,10 +40,10 @@ func (p *Prepared) Pingpong(model string, minSizes int) (*Pingpong, error) {
 	}
 	if q.pairs.medians.Rounds() < 2 {
 		q.Times = q.pairs.medians.Estimate()
-		return q, nil
+	} else {
+		q.Times = p.draw(q.pairs.medians, model)
 	}
-	q.Times, err = p.draw(q.pairs.medians, model)
-	return q, err
+	return q, nil
 }
 
 // Timings is Pingpong for a model of raw timings (Sorted), which needs no replicates.
@@ -63,8 +63,8 @@ func (p *Prepared) pingpong() (*pairTimes, error) {
 	lines := r.Lines(names.Pingpong, "")
 	out := &pairTimes{fit: r.Fit, lines: map[int64][]*dataset.Sample{}}
 	var sizes []int64
-	for i := range lines {
-		sizes = append(sizes, lines[i].Point[names.FactorBytes])
+	for _, b := range lines {
+		sizes = append(sizes, b.Point[names.FactorBytes])
 	}
 	slices.Sort(sizes)
 	var t resample.Table[int64]
@@ -75,18 +75,14 @@ func (p *Prepared) pingpong() (*pairTimes, error) {
 	if len(out.sizes) == 0 {
 		return out, nil
 	}
-	for i := range lines {
-		b := &lines[i]
+	for _, b := range lines {
 		x := b.Point[names.FactorBytes]
 		t.AddTeam(t.OneWay(x), b.Team(), 0, b.Round, b.Timings(), HalfTrips(b.Lines[0])...)
 		out.lines[x] = append(out.lines[x], b.Lines[0])
 	}
 	r.Account(lines)
 	out.packet = r.Packet(lines)
-	var err error
-	if out.medians, err = t.Medians(); err != nil {
-		return nil, err
-	}
+	out.medians = t.Medians()
 	r.Rounds = out.medians.Rounds()
 	r.CheckRounds(r.Rounds)
 	r.Domain["bytes"] = [2]float64{out.sizes[0], out.sizes[len(out.sizes)-1]}

@@ -31,7 +31,7 @@ func (r *Result) Found(name, unit, label string, v float64, ci [2]float64, terms
 	q := params.Parameter{Value: &v, Status: params.StatusOK}
 	if params.Wide(v, ci) {
 		whole := Add(v, ci, terms)
-		q.Budget = []params.Term{{Name: params.TermRounds, Type: params.TypeA, U: resample.Uncertainty(ci), Why: "bootstrap of rounds, and of pairs where several were measured"}}
+		q.Budget = []params.Term{{Name: "rounds", Type: params.TypeA, U: resample.Uncertainty(ci), Why: "bootstrap of rounds, and of pairs where several were measured"}}
 		q.Budget, q.CI95 = append(q.Budget, terms...), &whole
 	} else {
 		q.Budget, q.Why = terms, "no interval: nothing varied, as when there is one round only"
@@ -149,7 +149,7 @@ func Tabulate(s *params.Series, x float64, est *resample.Estimates, i int) {
 
 // JudgeTable states the quality of a table: there is no curve that could miss it.
 func (r *Result) JudgeTable() {
-	r.Note(params.TableOnly, "the table is the result: no curve is fitted through it, and there are no errors to state")
+	r.Note("table-only", "the table is the result: no curve is fitted through it, and there are no errors to state")
 	r.Quality = &params.Quality{}
 }
 
@@ -195,41 +195,30 @@ func SegmentsFunction(r *Result, label string, sizes []float64, est *resample.Es
 	seg *lsq.Segments) params.Function {
 	fn := r.Function(params.Pieces, label, map[string][2]float64{"bytes": {sizes[0], sizes[len(sizes)-1]}})
 	lines := resample.Map(replicates, func(y []float64) ([]float64, error) { return lsq.WithinBreaks(sizes, y, seg) })
-	for i, c := range SegmentsForm(seg) {
-		n, g := "_"+strconv.Itoa(i+1), seg.Segments[i]
-		fn.Coeff["from"+n] = c.From
-		fn.Set("c0"+n, c.C0, est.Interval(c.C0, lines, 2*i))
-		fn.Set("c1"+n, c.C1, est.Interval(c.C1, lines, 2*i+1))
+	from := append([]float64{0}, seg.Breaks()...)
+	for i, g := range seg.Segments {
+		n := "_" + strconv.Itoa(i+1)
+		fn.Coeff["from"+n] = from[i]
+		fn.Set("c0"+n, g.Intercept, est.Interval(g.Intercept, lines, 2*i))
+		fn.Set("c1"+n, g.Slope, est.Interval(g.Slope, lines, 2*i+1))
 		fn.Domain["bytes"+n] = [2]float64{g.Lo, g.Hi}
 	}
 	return fn
 }
 
 // SizeName writes a size without loss in the unit that divides it: 64KiB, 1MiB, 1449B.
-func SizeName(n int64) string { return sizeText(n, "") }
+func SizeName(n int64) string { return strings.ReplaceAll(SizeWords(n), " ", "") }
 
 // SizeID is a size as a part of the ID of a plot: 64kib.
 func SizeID(n int64) string { return strings.ToLower(SizeName(n)) }
 
 // SizeWords is SizeName with a space, for people.
-func SizeWords(n int64) string { return sizeText(n, " ") }
-
-func sizeText(n int64, space string) string {
+func SizeWords(n int64) string {
 	switch {
 	case n > 0 && n%(1<<20) == 0:
-		return fmt.Sprintf("%d%sMiB", n>>20, space)
+		return fmt.Sprintf("%d MiB", n>>20)
 	case n > 0 && n%(1<<10) == 0:
-		return fmt.Sprintf("%d%sKiB", n>>10, space)
+		return fmt.Sprintf("%d KiB", n>>10)
 	}
-	return fmt.Sprintf("%d%sB", n, space)
-}
-
-// SegmentsForm returns segments as a cost form.
-func SegmentsForm(seg *lsq.Segments) params.Segments {
-	var out params.Segments
-	from := append([]float64{0}, seg.Breaks()...)
-	for i, g := range seg.Segments {
-		out = append(out, params.Segment{From: from[i], C0: g.Intercept, C1: g.Slope})
-	}
-	return out
+	return fmt.Sprintf("%d B", n)
 }

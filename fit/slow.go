@@ -52,7 +52,7 @@ func (p *Prepared) findSlow() *SlowHosts {
 			lines, what = bursts, "delivery time"
 		}
 	}
-	bySize := map[int64][]Batch{}
+	bySize := map[int64][]*Batch{}
 	for _, b := range lines {
 		if !b.Spoiled() && len(b.Lines[0].Ranks) == 2 && b.Timings() > 0 {
 			bySize[b.Point[names.FactorBytes]] = append(bySize[b.Point[names.FactorBytes]], b)
@@ -92,11 +92,11 @@ func (o *SlowHosts) undecided(p *Prepared, pairs []PairTime, what string, bytes 
 }
 
 // singles keeps the batches of one pair.
-func singles(in []Batch) []Batch {
-	return slices.DeleteFunc(in, func(b Batch) bool { return b.Point[names.FactorPairs] != 1 })
+func singles(in []*Batch) []*Batch {
+	return slices.DeleteFunc(in, func(b *Batch) bool { return b.Point[names.FactorPairs] != 1 })
 }
 
-func pairsOf(in []Batch) map[[2]int]bool {
+func pairsOf(in []*Batch) map[[2]int]bool {
 	out := map[[2]int]bool{}
 	for _, b := range in {
 		if r := b.Lines[0].Ranks; len(r) == 2 {

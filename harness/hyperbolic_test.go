@@ -68,7 +68,7 @@ func graphRows() []row {
 	tree, global := reduced("broadcast-tree").Path, reduced("global-operation").Path
 	short, long := three.Times(0).Ends, three.Times(1e12).Ends
 	perByte := func(t float64) got { return is(t / 1e12) }
-	path := params.Path(sparcHost, sparcNetwork, 1, sparcDelay)
+	path := pathOf(sparcHost, sparcNetwork, 1, sparcDelay)
 	return []row{
 		{"Section 2.1, a workstation", "a (100, 400 and 50 µs)", "a_a + a_os + a_c = 550 µs", is(station.A), section2, ""},
 		{"", "b (0.2, 0.6 and 0.9 µs/B)", "max(b_a + b_os, b_c) = 0.9 µs/B", is(station.B), section2, ""},
@@ -225,7 +225,7 @@ func multigridRows() []row {
 		large = "G is too large by the small messages, which share the network less: " + small
 		first = 925480e-6
 	)
-	path := func(n int) params.Block { return params.Path(sparcHost, sparcNetwork, n, 0) }
+	path := func(n int) params.Block { return pathOf(sparcHost, sparcNetwork, n, 0) }
 	grid := math.Round(sizeOf(first, path(1).T))
 	of := func(n int, bytes float64) got { return is(path(n).T(bytes)) }
 	columns := 0.0
@@ -271,7 +271,7 @@ func logPRows() []row {
 	model, direct := must(cost.LogGP(p)), must(pattern.Find("p2p", "direct"))
 	// A message of n packets in LogGP, a gap of g each, is n messages in LogP.
 	logp := func(n int) float64 { return must(model.Time(cost.TrafficOf(direct, 2, n))) }
-	block := params.Path(params.Block{A: o, B: o}, params.Block{B: g}, 1, l)
+	block := pathOf(params.Block{A: o, B: o}, params.Block{B: g}, 1, l)
 	lo, hi, send := 1.0, 0.0, 1.0
 	for n := 1; n <= 1000; n++ {
 		ratio := block.T(float64(n-1)) / logp(n)
@@ -284,4 +284,11 @@ func logPRows() []row {
 		{"", "largest", "1.0", is(hi), "blocks.Path, cost.LogGP", ""},
 		{"Eq. 19", "least T_s_hyp/T_s_LogP", "3/4 = 0.75", is(send), "blocks.T", ""},
 	}
+}
+
+// pathOf is the block of one message from host to host while n pairs use the network at once: a host block, the network
+// shared by n, a delay of l seconds, a host block, a' = 2a + n·a_c + l, b' = max(b, n·b_c). Source: Stoica, Sultan, Keyes
+// 1994, eq. 16 and section 3 (the delay L as a block of its own), rule 4.
+func pathOf(host, network params.Block, n int, l float64) params.Block {
+	return params.Serial(false, host, network.ConcurrentEqual(n), params.Block{A: l}, host)
 }

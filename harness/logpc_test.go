@@ -17,9 +17,9 @@ func alewifeRows() []row {
 		syncBy, asyncBy, by                       = "LogGP.SyncRemap", "LogGP.AsyncRemap", "Cube.Interval"
 		contention, neighbours                    = "LogGP.HandlerContention", "logpc.NeighbourHops"
 	)
-	p := loggp.Formulas{L: 21, Os: 15, Or: 122} // table 1, two arguments
-	interval := loggp.Formulas{L: 8, Os: 25, Or: 129, G: 0.5}.LongRemap(bytes)
-	mesh, two := loggp.Mesh(8, 4), loggp.Cube{Dimension: 2, Distance: 2}
+	p := LogGP{L: 21, Os: 15, Or: 122} // table 1, two arguments
+	interval := LogGP{L: 8, Os: 25, Or: 129, G: 0.5}.LongRemap(bytes)
+	mesh, two := mesh(8, 4), loggp.Cube{Dimension: 2, Distance: 2}
 	cr, async := p.HandlerContention(), is(p.AsyncRemap())
 	above, below := p.SyncRemap(cn, cr)/syncMeasured-1, asyncMeasured/p.AsyncRemap()-1
 	long := two.Interval(interval, bytes)/bytes/longMeasured - 1
@@ -32,7 +32,7 @@ func alewifeRows() []row {
 		{"", "LoPC", "137 cycles", async, asyncBy, ""},
 		{"", "LoGPC", "137 cycles", async, asyncBy, ""},
 		{"Eq. 11", "2 k_d, drawn destinations", "3.875", is(mesh.Dimension * mesh.Distance), "logpc.Mesh", ""},
-		{"Eq. 12", "2 k_dl, processors i − 1 and i + 1", "1.875", is(loggp.NeighbourHops(8, 4)), neighbours, ""},
+		{"Eq. 12", "2 k_dl, processors i − 1 and i + 1", "1.875", is(neighbourHops(8, 4)), neighbours, ""},
 		{"Eq. 13, 14", "T_c/T, k_d = 3.875/2", "2.2", is(mesh.Inflation(interval, bytes)), "Cube.Inflation", ""},
 		{"Figure 6, section 5.1.3", "interval a byte, k_d = 2", "2.22 cycles", is(two.Interval(interval, bytes) / bytes),
 			by, ""},

@@ -138,7 +138,7 @@ func TestHostileNames(t *testing.T) {
 	evil := "h\x1b[2J\r\n1"
 	p.Run.ID, p.Run.Hosts[0] = evil, evil
 	p.Fits[1].Findings = append(p.Fits[1].Findings, params.Warnf(params.OneRound, "%s", evil), params.Warnf(params.SlowHost, "%s", evil))
-	p.Fits[2].Findings = append(p.Fits[2].Findings, params.Notef(params.DelayInA, "%s", evil))
+	p.Fits[2].Findings = append(p.Fits[2].Findings, params.Notef("delay-in-a", "%s", evil))
 	p.Findings = append(p.Findings, params.Warnf(params.SlowHost, "%s", evil).About(evil))
 	p.Pairs[3].From = evil
 	a := p.Parameters["a"]
@@ -193,7 +193,7 @@ func TestGroupWarnings(t *testing.T) {
 func TestWorstWarningsFirst(t *testing.T) {
 	p := &params.Params{Parameters: map[string]params.Parameter{"a": {}, "b_prime_joint": {}}}
 	p.Findings = []params.Finding{
-		params.Warnf(params.Impossible, "joint").Of("b_prime_joint"), params.Warnf(params.NegativeSlope, "other"), params.Warnf(params.Impossible, "a").Of("a"),
+		params.Warnf(params.Impossible, "joint").Of("b_prime_joint"), params.Warnf("negative-slope", "other"), params.Warnf(params.Impossible, "a").Of("a"),
 	}
 	if got := strings.Join(WarningsOf(p), " "); got != "a other joint" {
 		t.Error(got)

@@ -1,16 +1,25 @@
 package reports_test
 
 import (
+	"bytes"
+	"os"
 	"strings"
 	"testing"
 
-	"calib/fit/fittest"
+	"calib/internal/params"
 	"calib/reports"
 )
 
 // A row with a slow host is shown and says so; what is said of the models leaves it out.
 func TestValidationWithASlowHost(t *testing.T) {
-	p := fittest.SparcParams()
+	b, err := os.ReadFile("../internal/params/testdata/params.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := params.Decode(bytes.NewReader(b))
+	if err != nil {
+		t.Fatal(err)
+	}
 	text := func() string {
 		var b strings.Builder
 		if err := reports.ValidationText(&b, p, reports.Options{Width: 200}); err != nil {

@@ -111,7 +111,7 @@ func Fit(dir *rundir.Dir, d dataset.Source, s fit.Settings, warnings []string) (
 		p.Findings = append(p.Findings, params.Warnf(params.ModelFailed, "%v", err))
 	}
 	for _, w := range warnings {
-		p.Findings = append(p.Findings, params.Warnf(params.MeasuringNote, "%s", w))
+		p.Findings = append(p.Findings, params.Warnf("measuring", "%s", w))
 	}
 	seen, err := Patterns(dir, d)
 	if err == nil && seen != nil {

@@ -39,7 +39,7 @@ func newJudge(targets Targets, settings fit.Settings) *judge {
 	j := &judge{targets: targets, settings: settings}
 	for _, m := range models.All {
 		if slices.ContainsFunc(slices.Collect(maps.Keys(targets)), func(name string) bool { return modelOf(name) == m.Name }) {
-			m.Plots = nil // nobody sees them
+			m.Draw = nil // nobody sees them
 			j.models = append(j.models, m)
 		}
 	}

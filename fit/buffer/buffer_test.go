@@ -133,7 +133,7 @@ func TestBufferSpoilt(t *testing.T) {
 			t.Errorf("left out %v, nothing for %q", f.LeftOutWhy, why)
 		}
 	}
-	if !fittest.Notes(f.Findings, params.BurstsSkipped, "1 bursts were left out by the experiment") {
+	if !fittest.Notes(f.Findings, "bursts-skipped", "1 bursts were left out by the experiment") {
 		t.Errorf("findings %v", f.Findings)
 	}
 }

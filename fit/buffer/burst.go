@@ -37,26 +37,25 @@ func (g *burstGroup) series() string {
 	return fmt.Sprintf("arrival ratio, m=%d, p'=%d", g.bytes, g.senders)
 }
 
-// loadBursts adds the bursts to the table and returns those used.
-func (p *floodData) loadBursts() []fit.Batch {
-	var used []fit.Batch
+func (p *floodData) loadBursts() []*fit.Batch {
+	var used []*fit.Batch
 	groups := map[[2]int64]*burstGroup{}
 	for _, b := range p.fit.Prepared.LineBatches(names.Flood, names.PhaseFlood) {
 		l := b.Lines[0]
 		m, k, n := l.Point[names.FactorBytes], l.Point[names.FactorPackets], l.Point[names.FactorSenders]
-		if why := b.Flagged(floodSpoiling); why != "" {
-			p.fit.LeaveOut(&b, why)
+		if why := b.Flagged(floodSpoiling...); why != "" {
+			p.fit.LeaveOut(b, why)
 			continue
 		}
 		if k < 1 || n < 1 || len(l.NS) == 0 {
 			continue
 		}
 		if sent, ok := l.Aux[names.AuxSent]; ok && int64(sent) != k {
-			p.fit.LeaveOut(&b, whySender)
+			p.fit.LeaveOut(b, whySender)
 			continue
 		}
 		if l.Aux[names.AuxDropped] > 0 {
-			p.fit.LeaveOut(&b, whyReceiver)
+			p.fit.LeaveOut(b, whyReceiver)
 			continue
 		}
 		g := groups[[2]int64{m, n}]
@@ -86,7 +85,7 @@ func (p *floodData) loadBursts() []fit.Batch {
 		}
 	}
 	if n := len(p.fit.Prepared.Samples(names.Flood, names.PhaseSkipped)); n > 0 {
-		p.fit.Note(params.BurstsSkipped, "%d bursts were left out by the experiment: they would have exceeded its limits of bytes or time", n)
+		p.fit.Note("bursts-skipped", "%d bursts were left out by the experiment: they would have exceeded its limits of bytes or time", n)
 	}
 	return used
 }
@@ -185,7 +184,6 @@ func fitOverflow(k, received []float64, senders float64) (*knee, error) {
 	return q, nil
 }
 
-// fitBursts fits every group and combines them.
 func (p *floodData) fitBursts() {
 	if len(p.bursts) == 0 {
 		p.fit.Unknown("B_L", "packets", labelBL, 0, math.Inf(1), "no burst of datagrams was measured, or none that can be used")
@@ -226,7 +224,7 @@ func (g *burstGroup) misfit(q *knee, times *resample.Estimates) []params.Term {
 	for i := first; i < min(first+2, len(received)); i++ {
 		worst = math.Max(worst, math.Abs(received[i]-q.at(g.packets[i], float64(g.senders))))
 	}
-	return []params.Term{fit.Uniform(params.TermKnee, worst, "distance of the first bursts that overflowed the port from the fitted knee")}
+	return []params.Term{fit.Uniform("misfit at the knee", worst, "distance of the first bursts that overflowed the port from the fitted knee")}
 }
 
 // ratios records the arrival ratios of a group beside the fit; without a knee the ratio is one.
@@ -256,7 +254,7 @@ func (p *floodData) checkRates() {
 	for _, g := range p.held {
 		parts = append(parts, fmt.Sprintf("kept full of m = %d: %.4g packets in %d batches", g.bytes, p.times.Values[g.point]+0.5, g.batches))
 	}
-	p.fit.Note(params.BurstFits, "bursts: %s", strings.Join(parts, ", "))
+	p.fit.Note("burst-fits", "bursts: %s", strings.Join(parts, ", "))
 }
 
 // gapRatio is D/A from gaps. D is one over the gap at the receiver in the longest burst. A is p' over the gap of one

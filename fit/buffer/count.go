@@ -152,7 +152,7 @@ func (p *floodData) recordBytes(sizes []sizeEstimate, packetsOff float64) {
 			t.U *= frame
 			e.terms = append(e.terms, t)
 		}
-		e.terms = append(e.terms, params.Term{Name: params.TermHeaders, Type: params.TypeB, U: u * s.value,
+		e.terms = append(e.terms, params.Term{Name: "headers", Type: params.TypeB, U: u * s.value,
 			Why: fmt.Sprintf("%.0f bytes a datagram beside its payload, ± %.2g", h, u)})
 		if best.reps == nil || p.standard(e) < p.standard(best) {
 			best = e

@@ -35,18 +35,18 @@ type heldGroup struct {
 }
 
 // loadHeld adds what the full port held to the table and returns the batches used.
-func (p *floodData) loadHeld() []fit.Batch {
-	var used []fit.Batch
+func (p *floodData) loadHeld() []*fit.Batch {
+	var used []*fit.Batch
 	groups := map[int64]*heldGroup{}
 	for _, b := range p.fit.Prepared.LineBatches(names.Flood, names.PhaseFull) {
 		l := b.Lines[0]
 		held, service := l.Aux[names.AuxHeld], l.Aux[names.AuxService]
-		if why := b.Flagged(floodSpoiling); why != "" {
-			p.fit.LeaveOut(&b, why)
+		if why := b.Flagged(floodSpoiling...); why != "" {
+			p.fit.LeaveOut(b, why)
 			continue
 		}
 		if !(held > 0 && service > 0) || l.Aux[names.AuxLosses] < minBeside || !steady(l) {
-			p.fit.LeaveOut(&b, whyNotKept)
+			p.fit.LeaveOut(b, whyNotKept)
 			continue
 		}
 		m := l.Point[names.FactorBytes]
@@ -87,9 +87,9 @@ func (p *floodData) heldSizes() []sizeEstimate {
 			e.reps[i] = r[g.point] + 0.5
 		}
 		e.terms = []params.Term{
-			fit.Uniform(params.TermOwn, 0.5, "whether the idle one-way time holds the service of the datagram itself"),
-			{Name: params.TermIdle, Type: params.TypeA, U: g.idle / n, Why: "spread of the idle one-way times, in intervals of the port"},
-			fit.Uniform(params.TermLevel, (g.high-g.low)/n/2, "half the distance of the quartiles of what the port held at losses"),
+			fit.Uniform("own service", 0.5, "whether the idle one-way time holds the service of the datagram itself"),
+			{Name: "idle one-way time", Type: params.TypeA, U: g.idle / n, Why: "spread of the idle one-way times, in intervals of the port"},
+			fit.Uniform("level of the full port", (g.high-g.low)/n/2, "half the distance of the quartiles of what the port held at losses"),
 		}
 		out = append(out, sizeEstimate{float64(g.bytes), e})
 	}

@@ -87,7 +87,6 @@ func (b *probeBatch) overflowed() bool {
 	return false
 }
 
-// allSeconds returns all timings of lines [s].
 func allSeconds(lines []*dataset.Sample) []float64 {
 	var out []float64
 	for _, l := range lines {
@@ -97,15 +96,15 @@ func allSeconds(lines []*dataset.Sample) []float64 {
 }
 
 // loadProbes adds the estimate of every batch of probes to the table and returns the lines used.
-func (p *floodData) loadProbes() []fit.Batch {
+func (p *floodData) loadProbes() []*fit.Batch {
 	parts := map[probeID]*probeBatch{}
 	var order []probeID
-	lines := map[probeID][]fit.Batch{}
+	lines := map[probeID][]*fit.Batch{}
 	for _, phase := range []string{names.PhaseProbeIdle, names.PhaseProbe, names.PhaseProbeDrain} {
 		for _, b := range p.fit.Prepared.LineBatches(names.Flood, phase) {
 			l := b.Lines[0]
-			if why := b.Flagged(floodSpoiling); why != "" {
-				p.fit.LeaveOut(&b, why)
+			if why := b.Flagged(floodSpoiling...); why != "" {
+				p.fit.LeaveOut(b, why)
 				continue
 			}
 			id := probeID{l.Slot, l.Round, int(l.Aux[names.AuxBatch]), l.Point.Key()}
@@ -119,13 +118,13 @@ func (p *floodData) loadProbes() []fit.Batch {
 			lines[id] = append(lines[id], b)
 		}
 	}
-	var used []fit.Batch
+	var used []*fit.Batch
 	groups := map[int64]*probeGroup{}
 	for _, id := range order {
 		v, ok := parts[id].buffer()
 		if !ok {
-			for i := range lines[id] {
-				p.fit.LeaveOut(&lines[id][i], fit.WhyIncomplete)
+			for _, b := range lines[id] {
+				p.fit.LeaveOut(b, fit.WhyIncomplete)
 			}
 			continue
 		}
@@ -165,7 +164,7 @@ func (p *floodData) fitProbes() {
 			most = e
 		}
 		if g.paused {
-			p.fit.Warn(params.PortIdle, "the streams of %d senders did not keep the port busy: B_L_tcp may be low", g.senders-1)
+			p.fit.Warn("port-idle", "the streams of %d senders did not keep the port busy: B_L_tcp may be low", g.senders-1)
 		}
 	}
 	switch {

@@ -83,7 +83,7 @@ func (h *transfer) compareRoundTrips(q *fit.Pingpong, at []int, c Cluster) {
 		}
 	}
 	h.Series = append(h.Series, s)
-	found := params.Notef(params.Identity, "2(O_s + L + O_r + U_r) misses the round trip of ping-pong by %.1f%% on average over %d sizes, and by "+
+	found := params.Notef("identity", "2(O_s + L + O_r + U_r) misses the round trip of ping-pong by %.1f%% on average over %d sizes, and by "+
 		"%.1f%% at most, at %g B", 100*stats.Mean(errs), len(errs), 100*worst, where).With("mean", stats.Mean(errs)).With("worst", worst)
 	if stats.Mean(errs) > identityOff {
 		found.Level = params.Warning
@@ -106,8 +106,7 @@ func (h *transfer) gathers() {
 	lines := h.Prepared.New(h.Model, names.Gather, h.Source).Usable(h.Prepared.LineBatches(names.Gather, names.PhaseGather))
 	c := &curves[gatherKind]{}
 	var kinds []gatherKind
-	for i := range lines {
-		b := &lines[i]
+	for _, b := range lines {
 		k := gatherKind{senders: b.Point[names.FactorSenders], window: b.Point[names.FactorWindow]}
 		if k.senders < 1 || k.window < 1 {
 			continue
@@ -120,11 +119,7 @@ func (h *transfer) gathers() {
 	if len(kinds) == 0 {
 		return
 	}
-	est, err := fit.Draw(h.Result, &c.table)
-	if err != nil {
-		h.Warn(params.GathersUnchecked, "gathers are not compared with eq. 8: %v", err)
-		return
-	}
+	est := fit.Draw(h.Result, &c.table)
 	slices.SortFunc(kinds, gatherKind.compare)
 	model := h.cluster()
 	var errs []float64
@@ -152,32 +147,18 @@ func (h *transfer) gathers() {
 		h.Series = append(h.Series, s)
 	}
 	if len(errs) > 0 {
-		h.Add(params.Notef(params.GathersPredicted, "eq. 8 misses %d gathers without loss by %.1f%% on average and by %.1f%% at most (%s)",
+		h.Add(params.Notef("gathers-predicted", "eq. 8 misses %d gathers without loss by %.1f%% on average and by %.1f%% at most (%s)",
 			len(errs), 100*stats.Mean(errs), 100*worst, where).With("mean", stats.Mean(errs)).With("worst", worst))
 	}
 }
 
 func transferPlots(f *params.Fit) []params.Plot {
-	var out []params.Plot
-	if series := f.Of(params.TransferTime); len(series) > 0 {
-		fn := f.Functions["L"]
-		fn.CI95 = nil // bands would lie over one another
-		var curves []params.Curve
-		for _, s := range series {
-			curves = append(curves, fit.FunctionCurve(s.Name, fn, s, s.Factors["hosts"], false)...)
-		}
-		out = append(out, params.Plot{
-			ID: "l-m-p", Section: fit.SectionCluster, Title: "Time of a packet in the network while p hosts communicate",
-			Says: fit.Sentences(fit.FunctionWords(f, "L"), fit.Misses("L is", series...)),
-			X:    fit.SizeAxis(false), Y: fit.TimeAxis("L(m, p)", false), Series: fit.SeriesNames(series), Curves: curves, Below: true,
-		})
-	}
-	if series := f.Of(params.RoundTrip); len(series) > 0 {
-		out = append(out, params.Plot{
-			ID: "round-trip", Section: fit.SectionCluster, Title: "Round trip of ping-pong beside 2(O_s + L + O_r + U_r)",
-			Says: fit.Sentences("Nothing was fitted to these round trips", fit.Misses("2(O_s + L + O_r + U_r) is", series...)),
-			X:    fit.SizeAxis(false), Y: fit.TimeAxis("round trip", false), Series: fit.SeriesNames(series), Line: "2(O_s + L + O_r + U_r)", Below: true,
-		})
+	times, trips := f.Of(params.TransferTime), f.Of(params.RoundTrip)
+	fn := f.Functions["L"]
+	fn.CI95 = nil // bands would lie over one another
+	var curves []params.Curve
+	for _, s := range times {
+		curves = append(curves, fit.FunctionCurve(s.Name, fn, s, s.Factors["hosts"], false)...)
 	}
 	var together, windows []params.Series
 	for _, s := range f.Of(params.GatherTime) {
@@ -187,19 +168,26 @@ func transferPlots(f *params.Fit) []params.Plot {
 			together = append(together, s)
 		}
 	}
-	out = append(out, gatherPlot("gather", "Gather: p' senders at once", together)...)
-	return append(out, gatherPlot("gather-window", "Gather: p' senders, w at once", windows)...)
+	return []params.Plot{{
+		ID: "l-m-p", Section: fit.SectionCluster, Title: "Time of a packet in the network while p hosts communicate",
+		Says: fit.Sentences(fit.FunctionWords(f, "L"), fit.Misses("L is", times...)),
+		X:    fit.SizeAxis(false), Y: fit.TimeAxis("L(m, p)", false), Series: fit.SeriesNames(times), Curves: curves, Below: true,
+	}, {
+		ID: "round-trip", Section: fit.SectionCluster, Title: "Round trip of ping-pong beside 2(O_s + L + O_r + U_r)",
+		Says: fit.Sentences("Nothing was fitted to these round trips", fit.Misses("2(O_s + L + O_r + U_r) is", trips...)),
+		X:    fit.SizeAxis(false), Y: fit.TimeAxis("round trip", false), Series: fit.SeriesNames(trips), Line: "2(O_s + L + O_r + U_r)", Below: true,
+	},
+		gatherPlot("gather", "Gather: p' senders at once", together),
+		gatherPlot("gather-window", "Gather: p' senders, w at once", windows),
+	}
 }
 
-func gatherPlot(id, title string, series []params.Series) []params.Plot {
-	if len(series) == 0 {
-		return nil
-	}
-	return []params.Plot{{
+func gatherPlot(id, title string, series []params.Series) params.Plot {
+	return params.Plot{
 		ID: id, Section: fit.SectionCluster, Title: title,
 		Says: fit.Sentences("Measured gathers of M bytes from each sender beside eq. 8, which nothing here was fitted to",
 			fit.Misses("Eq. 8 is", series...)),
 		X: params.Axis{Name: "bytes from each sender, M", Unit: "B", Log: true}, Y: fit.TimeAxis("time of the gather", true),
 		Series: fit.SeriesNames(series), Below: true,
-	}}
+	}
 }

@@ -6,6 +6,7 @@
 package cluster
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -90,4 +91,115 @@ func Of(p *params.Params) (Cluster, error) {
 		c.MTU = *v
 	}
 	return c, nil
+}
+
+// ErrPredict reports a prediction for numbers of hosts, bytes or costs that make no sense.
+var ErrPredict = errors.New("cannot be predicted")
+
+// packets returns the number k of packets that a message of M bytes is sent in, and the bytes of each, M/k.
+func (c Cluster) packets(bytes float64) (k, each float64) {
+	k = math.Max(1, math.Ceil(bytes/c.MTU))
+	return k, bytes / k
+}
+
+// check returns ErrPredict unless there are hosts, bytes and a packet size to predict with.
+func (c Cluster) check(what string, hosts int, bytes float64) error {
+	if hosts < 1 || !(bytes >= 0) || math.IsInf(bytes, 1) || !(c.MTU > 0) {
+		return fmt.Errorf("%s with %d hosts of %g B in packets of %g B: %w", what, hosts, bytes, c.MTU, ErrPredict)
+	}
+	return nil
+}
+
+// steps is the depth of a binomial tree over p hosts, ⌈log₂ p⌉.
+func steps(p int) float64 { return math.Ceil(math.Log2(float64(p))) }
+
+// BroadcastPostal returns the time [s] in which the Postal (normalised LogP) model has a broadcast of M bytes to p
+// hosts done by a binomial tree that is walked once for each of the k packets,
+//
+//	B_k(p) = log₂p·(k·g_s + L − g_s),  L = O_s + L(m, p) + O_r + U_r of a packet of m = M/k bytes,
+//
+// whose L is the whole way of a packet. log₂p is rounded up. It returns ErrPredict without hosts, for a negative size,
+// or without a packet size. Source: Tam, Wang 2000, eq. 1.
+func (c Cluster) BroadcastPostal(p int, bytes float64) (float64, error) {
+	if err := c.check("a broadcast", p, bytes); err != nil {
+		return 0, err
+	}
+	k, m := c.packets(bytes)
+	return steps(p) * (k*c.Gs.Of(m) + c.oneWay(m, float64(p)) - c.Gs.Of(m)), nil
+}
+
+// Broadcast returns the time [s] of the same broadcast by the cluster model, in which the host half way down the tree
+// cannot send one packet and receive the next at once,
+//
+//	B_k(p) = (k−1)·(log₂(p/2)·g_s + O_r + U_r) + log₂p·(O_s + L(m, p) + O_r + U_r),
+//
+// with k packets of m = M/k bytes; log₂p is rounded up. One host takes no time. Errors are those of BroadcastPostal.
+// Source: Tam, Wang 2000, eq. 2.
+func (c Cluster) Broadcast(p int, bytes float64) (float64, error) {
+	if err := c.check("a broadcast", p, bytes); err != nil {
+		return 0, err
+	}
+	if p == 1 {
+		return 0, nil
+	}
+	k, m := c.packets(bytes)
+	n := steps(p)
+	return (k-1)*((n-1)*c.Gs.Of(m)+c.Or.Of(m)+c.Ur.Of(m)) + n*c.oneWay(m, float64(p)), nil
+}
+
+// Scatter returns the time [s] in which one host sends M bytes to each of p−1 others in turn: all packets but the last
+// at the gaps at which it sends, and then the last one's way, with all p hosts at work,
+//
+//	T = (p−1)·k·g_s − g_s + O_s + L(m, p) + O_r + U_r.
+//
+// Whole packets of MTU bytes and the rest of M are counted as they are. With p = 2 it is one message, (k−1)·g_s behind
+// its last packet. One host takes no time. Errors are those of BroadcastPostal. Source: Tam, Wang 2000, section 3.2.
+func (c Cluster) Scatter(p int, bytes float64) (float64, error) {
+	if err := c.check("a scatter", p, bytes); err != nil {
+		return 0, err
+	}
+	if p == 1 {
+		return 0, nil
+	}
+	last := bytes - c.MTU*(math.Max(1, math.Ceil(bytes/c.MTU))-1)
+	return float64(p-1)*c.each(c.Gs, bytes) - c.Gs.Of(last) + c.oneWay(last, float64(p)), nil
+}
+
+// GatherTime returns the time [s] of a gather of M bytes from each of p' senders, w of them at once and each of the
+// others started by one that has finished (algorithm 1), w = p' being the gather without coordination,
+//
+//	T = C₁ + p'·k·g_r + C₂
+//
+// for k packets of each sender through the port to the root. C₁ is the first packet's way to the port, C₂ the last
+// one's way from it, with all p'+1 hosts at work. Together they are O_s + L(m, p'+1) + O_r + U_r, less one service at
+// the port, which L already holds. ⌈p'/w⌉ senders wait for one another and cannot be faster than they send. The r
+// senders at the end of such chains, r = rem(p', w) or w, have their last packets at the port together,
+//
+//	T ≥ (⌈p'/w⌉·k − 1)·g_s + (⌈p'/w⌉ − 1)·(start signal) + (r − 1)·g_r + O_s + L(m, p'+1) + O_r + U_r,
+//
+// a start signal being the way of a packet of one byte. Whole packets of MTU bytes and the rest of M are counted as
+// they are. Packets lost where w is above G_au are not in it. Errors are those of BroadcastPostal, and ErrPredict for a
+// window that is none.
+// Source: Tam, Wang 2000, eq. 8.
+func (c Cluster) GatherTime(senders int, bytes float64, window int) (float64, error) {
+	if err := c.check("a gather", senders, bytes); err != nil {
+		return 0, err
+	}
+	if err := c.check("a gather by windows", window, bytes); err != nil {
+		return 0, err
+	}
+	last := bytes - c.MTU*(math.Max(1, math.Ceil(bytes/c.MTU))-1)
+	way := c.oneWay(last, float64(senders+1))
+	port := float64(senders)*c.each(c.Gr, bytes) - c.Gr.Of(last)
+	window = min(window, senders)
+	turns := math.Ceil(float64(senders) / float64(window))
+	together := float64(senders) - (turns-1)*float64(window)
+	chain := turns*c.each(c.Gs, bytes) - c.Gs.Of(last) + (turns-1)*c.oneWay(1, float64(senders+1)) + (together-1)*c.Gr.Of(last)
+	return way + math.Max(port, chain), nil
+}
+
+// each is the cost of all packets of a message: those of MTU bytes, and the rest.
+func (c Cluster) each(cost params.Cost, bytes float64) float64 {
+	full := math.Max(1, math.Ceil(bytes/c.MTU)) - 1
+	return full*cost.Of(c.MTU) + cost.Of(bytes-full*c.MTU)
 }

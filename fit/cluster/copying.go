@@ -13,7 +13,7 @@ import (
 // Copy is what copying m bytes within a host costs, as lines c0 + c1·m: M_ctc from cache to cache, M_ctm from cache to
 // memory, M_mtm from memory to memory, all at once, and M_ctc_loop, M_ctm_loop, M_mtm_loop byte by byte, as a program
 // does that converts representations. Hosts are taken together. Source: Tam, Wang 2000, section 3.2 and table 1.
-var Copy = fit.Model{Name: "cluster-copy", Needs: []string{names.Copy}, Fit: fitCopy, Plots: copyPlots}
+var Copy = fit.Model{Name: "cluster-copy", Needs: []string{names.Copy}, Fit: fitCopy, Draw: copyPlots}
 
 // copyKinds lists the functions by the factor cold of copy.
 var copyKinds = [...]struct{ symbol, label string }{
@@ -66,10 +66,10 @@ func loadCopies(r *fit.Result, p *fit.Prepared) *curves[string] {
 	c := &curves[string]{}
 	spilled := func(b *fit.Batch) bool { return b.Lines[0].Phase == names.PhaseSpilled }
 	lines := r.Usable(r.Without(p.LineBatches(names.Copy, ""), "larger than the nearest cache", spilled))
-	var used []fit.Batch
+	var used []*fit.Batch
 	var nearest, last byteRange
-	for i := range lines {
-		b, l := &lines[i], lines[i].Lines[0]
+	for _, b := range lines {
+		l := b.Lines[0]
 		cold := b.Point[names.FactorCold]
 		if cold < 0 || cold >= int64(len(copyKinds)) {
 			r.LeaveOut(b, "unknown kind of copy")
@@ -84,7 +84,7 @@ func loadCopies(r *fit.Result, p *fit.Prepared) *curves[string] {
 			times = []float64{v * 1e-9}
 		}
 		c.add(symbol, float64(b.Point[names.FactorBytes]), b, b.Timings(), times...)
-		used = append(used, *b)
+		used = append(used, b)
 		nearest.include(l.Aux[names.AuxCache])
 		last.include(l.Aux[names.AuxLastCache])
 	}
@@ -117,9 +117,6 @@ func (r byteRange) String() string {
 
 func copyPlots(f *params.Fit) []params.Plot {
 	series := f.Of(params.CostOfSize)
-	if len(series) == 0 {
-		return nil
-	}
 	var parts []string
 	for _, s := range series {
 		if fn, ok := f.Functions[s.Symbol]; ok {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sort"
 
 	"calib/fit"
 	"calib/fit/resample"
@@ -21,10 +20,7 @@ const (
 
 // curves holds several costs by message size in one table, so that a bootstrap draws the same rounds for all of them. K
 // tells the costs apart.
-type curves[K comparable] struct {
-	table resample.Table[sizeOf[K]]
-	sizes map[K][]float64 // ascending
-}
+type curves[K comparable] struct{ table resample.Table[sizeOf[K]] }
 
 type sizeOf[K comparable] struct {
 	cost  K
@@ -33,22 +29,20 @@ type sizeOf[K comparable] struct {
 
 // add appends values [s] of n timings at m bytes.
 func (c *curves[K]) add(cost K, m float64, b *fit.Batch, n int, values ...float64) {
-	c.seen(cost, m)
 	c.table.AddTeam(c.table.Duration(sizeOf[K]{cost, m}), b.Team(), b.Dir, b.Round, n, values...)
 }
 
-// seen notes that a cost was measured at m bytes.
-func (c *curves[K]) seen(cost K, m float64) {
-	if c.sizes == nil {
-		c.sizes = map[K][]float64{}
+func (c *curves[K]) sizes(of func(cost K) bool) []float64 {
+	var out []float64
+	for k := range c.table.Index {
+		if of(k.cost) {
+			out = append(out, k.bytes)
+		}
 	}
-	if _, seen := c.point(cost, m); !seen {
-		c.sizes[cost] = append(c.sizes[cost], m)
-		sort.Float64s(c.sizes[cost])
-	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
-// point is the index of a cost at m bytes in the table.
 func (c *curves[K]) point(cost K, m float64) (int, bool) {
 	i, ok := c.table.Index[sizeOf[K]{cost, m}]
 	return i, ok
@@ -56,12 +50,10 @@ func (c *curves[K]) point(cost K, m float64) (int, bool) {
 
 // of returns a cost as resampled, up to the size most; without points where there are none.
 func (c *curves[K]) of(est *resample.Estimates, cost K, most float64) *costData {
-	var sizes []float64
-	var points [][]int
-	for _, m := range c.sizes[cost] {
-		if i, ok := c.point(cost, m); ok && m <= most {
-			sizes, points = append(sizes, m), append(points, []int{i})
-		}
+	sizes := slices.DeleteFunc(c.sizes(func(k K) bool { return k == cost }), func(m float64) bool { return m > most })
+	points := make([][]int, len(sizes))
+	for i, m := range sizes {
+		points[i] = []int{c.table.Index[sizeOf[K]{cost, m}]}
 	}
 	return newCostData(est, sizes, points, func(v []float64, at []int) float64 { return v[at[0]] })
 }
@@ -98,7 +90,6 @@ func newCostData(est *resample.Estimates, sizes []float64, points [][]int, value
 	return d
 }
 
-// above returns the points of more than m bytes.
 func (d *costData) above(m float64) *costData {
 	k := slices.IndexFunc(d.sizes, func(x float64) bool { return x > m })
 	if k < 0 {
@@ -132,7 +123,6 @@ func (d *costData) furthest(at func(float64) float64) (off, m float64) {
 	return off, m
 }
 
-// series returns the points of a cost beside its function.
 func (d *costData) series(symbol string, at func(float64) float64) params.Series {
 	s := params.Series{Name: symbol + "(m)", Quantity: params.CostOfSize, Symbol: symbol, XName: "bytes"}
 	for i, m := range d.sizes {
@@ -160,7 +150,6 @@ func (c *costFit) replicate(k int) params.Cost {
 	return c.replicates[k%len(c.replicates)]
 }
 
-// of returns the cost of m bytes.
 func (c *costFit) of(m float64) float64 {
 	if c == nil {
 		return 0
@@ -168,7 +157,6 @@ func (c *costFit) of(m float64) float64 {
 	return c.Of(m)
 }
 
-// costFitter fits a cost to values by size.
 type costFitter func(x, y, w []float64) (params.Cost, error)
 
 func lineCost(x, y, w []float64) (params.Cost, error) {
@@ -216,7 +204,7 @@ func fitCost(r *fit.Result, symbol, label string, d *costData, floors bool, term
 	r.Functions[symbol] = fn
 	r.Series = append(r.Series, d.series(symbol, c.Of))
 	if ci, ok := fn.CI95["c1"]; c.C1 < 0 && (!ok || ci[1] < 0) {
-		r.Add(params.Warnf(params.NegativeSlope, "%s falls with the size: by %.3g s a byte", symbol, -c.C1).Of(symbol))
+		r.Add(params.Warnf("negative-slope", "%s falls with the size: by %.3g s a byte", symbol, -c.C1).Of(symbol))
 	}
 	if slices.Min(d.values) > 0 {
 		out.left, out.predictive = lsq.LeaveOneOut(d.sizes, d.values, func(x, y []float64) (func(float64) float64, error) {

@@ -22,7 +22,7 @@ import (
 var Gap = fit.Model{Name: "cluster-gap", Needs: []string{names.Gap}, Fit: func(p *fit.Prepared) (*params.Fit, error) {
 	g, err := fit.Shared(p, fitGap)
 	return g.fit, err
-}, Plots: gapPlots}
+}, Draw: gapPlots}
 
 const (
 	labelGs     = "interval between packets that one host sends"
@@ -34,7 +34,6 @@ const (
 	whyNoWindow = "no interval"
 )
 
-// gap is the fitted model with g_s, nil where it is not known.
 type gap struct {
 	fit *params.Fit
 	gs  *costFit
@@ -90,14 +89,12 @@ func fitGap(p *fit.Prepared) (out gap, err error) {
 	return out, nil
 }
 
-// loadGap gathers the intervals of both kinds of messages.
 func loadGap(r *fit.Result) *curves[stream] {
 	lines := r.Lines(names.Gap, names.PhaseGap)
 	packet := r.Packet(lines)
 	c := &curves[stream]{}
-	var used []fit.Batch
-	for i := range lines {
-		b := &lines[i]
+	var used []*fit.Batch
+	for _, b := range lines {
 		m, kind := float64(b.Point[names.FactorBytes]), stream{merged: b.Point[names.FactorMerge] != 0}
 		v := intervals(b.Lines[0])
 		switch {
@@ -109,7 +106,7 @@ func loadGap(r *fit.Result) *curves[stream] {
 			r.LeaveOut(b, whyNoWindow)
 		default:
 			c.add(kind, m, b, b.Timings(), v...)
-			used = append(used, *b)
+			used = append(used, b)
 		}
 	}
 	r.Account(used)
@@ -120,7 +117,7 @@ func loadGap(r *fit.Result) *curves[stream] {
 // warnOfMerged warns of the timings left out because the kernel merged messages.
 func warnOfMerged(r *fit.Result) {
 	if n := r.LeftOutWhy[whyMerged]; n > 0 {
-		r.Add(params.Warnf(params.NotASegmentEach, "%d timings are left out: the kernel did not send one segment a message, so that their "+
+		r.Add(params.Warnf("merged-messages", "%d timings are left out: the kernel did not send one segment a message, so that their "+
 			"intervals are not those of packets", n).With("timings", float64(n)))
 	}
 }
@@ -171,30 +168,30 @@ func fitMerged(r *fit.Result, d *costData) (*costFit, error) {
 	return c, nil
 }
 
-// gapPlot is the plot that the gaps of senders and receivers share.
-func gapPlot(f *params.Fit, symbol string) []params.Plot {
-	s := f.Named(symbol + "(m)")
-	if len(s.Points) == 0 {
-		return nil
-	}
-	return []params.Plot{{
+func gapPlot(f *params.Fit, symbol string) params.Plot {
+	s := pointsOf(f, symbol)
+	return params.Plot{
 		ID: "gaps", Section: fit.SectionCluster, Title: "Smallest interval between packets of one host, sending and receiving",
-		Says: fit.Sentences(fit.FunctionWords(f, symbol), fit.Misses(symbol+" is", s)),
-		X:    fit.SizeAxis(false), Y: fit.TimeAxis("interval", false), Series: []string{s.Name}, Line: symbol,
-		Curves: fit.CostCurves(f, false, []params.Series{s}), Below: true,
-	}}
+		Says: fit.Sentences(fit.FunctionWords(f, symbol), fit.Misses(symbol+" is", s...)),
+		X:    fit.SizeAxis(false), Y: fit.TimeAxis("interval", false), Series: fit.SeriesNames(s), Line: symbol,
+		Curves: fit.CostCurves(f, false, s), Below: true,
+	}
+}
+
+// pointsOf is the series of a cost, where it has points.
+func pointsOf(f *params.Fit, symbol string) []params.Series {
+	if s := f.Named(symbol + "(m)"); len(s.Points) > 0 {
+		return []params.Series{s}
+	}
+	return nil
 }
 
 func gapPlots(f *params.Fit) []params.Plot {
-	out := gapPlot(f, "g_s")
-	merged := f.Named(gapMerged + "(m)")
-	if len(merged.Points) == 0 {
-		return out
-	}
-	return append(out, params.Plot{
+	merged := pointsOf(f, gapMerged)
+	return []params.Plot{gapPlot(f, "g_s"), {
 		ID: "g-s-merged", Section: fit.SectionCluster, Title: "Interval between messages that the kernel may merge",
 		Says: fit.Sentences(fit.FunctionWords(f, gapMerged), "Programs that send small messages in a row pay this rather than g_s"),
-		X:    fit.SizeAxis(true), Y: fit.TimeAxis("interval", true), Series: []string{merged.Name}, Line: gapMerged,
-		Curves: fit.CostCurves(f, true, []params.Series{merged}), Below: true,
-	})
+		X:    fit.SizeAxis(true), Y: fit.TimeAxis("interval", true), Series: fit.SeriesNames(merged), Line: gapMerged,
+		Curves: fit.CostCurves(f, true, merged), Below: true,
+	}}
 }

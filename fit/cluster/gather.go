@@ -28,7 +28,7 @@ import (
 var Gather = fit.Model{Name: "cluster-gather", Needs: []string{names.Gather}, Fit: func(p *fit.Prepared) (*params.Fit, error) {
 	g, err := fit.Shared(p, fitGather)
 	return g.fit, err
-}, Plots: gatherPlots}
+}, Draw: gatherPlots}
 
 const (
 	labelGr = "interval between packets that one host receives"
@@ -40,7 +40,6 @@ const (
 	fewer = 0.8
 )
 
-// gather is the fitted model with g_r, nil where it is not known.
 type gather struct {
 	fit *params.Fit
 	gr  *costFit
@@ -57,7 +56,7 @@ type arrivals struct {
 	*fit.Result
 	curves      curves[senders]
 	numbers     []int64 // of senders, ascending
-	clean, lost []fit.Batch
+	clean, lost []*fit.Batch
 	est         *resample.Estimates
 	top         float64        // largest interval of the most senders [s], the upper end of its 95% interval
 	sizesBy     map[string]int // sizes by the numbers of senders that g_r is from
@@ -70,9 +69,7 @@ func fitGather(p *fit.Prepared) (out gather, err error) {
 	if len(a.numbers) == 0 {
 		return out, fit.Needs("no stream of messages to one root")
 	}
-	if a.est, err = fit.Draw(a.Result, &a.curves.table); err != nil {
-		return out, err
-	}
+	a.est = fit.Draw(a.Result, &a.curves.table)
 	data := a.saturated()
 	a.account()
 	a.CheckRounds(a.est.Rounds)
@@ -106,8 +103,8 @@ func (a *arrivals) load() {
 	}
 	lines := a.WithoutSlow(a.Usable(all))
 	packet, _ := fit.PacketBytes(lines)
-	for i := range lines {
-		b, l := &lines[i], lines[i].Lines[0]
+	for _, b := range lines {
+		l := b.Lines[0]
 		n, m, v := b.Point[names.FactorSenders], float64(b.Point[names.FactorBytes]), arrivalInterval(l)
 		switch {
 		case m > packet:
@@ -125,9 +122,9 @@ func (a *arrivals) load() {
 			a.numbers = append(a.numbers, n)
 		}
 		if lossy[l] {
-			a.lost = append(a.lost, *b)
+			a.lost = append(a.lost, b)
 		} else {
-			a.clean = append(a.clean, *b)
+			a.clean = append(a.clean, b)
 		}
 	}
 	slices.Sort(a.numbers)
@@ -155,7 +152,6 @@ func arrivalInterval(l *dataset.Sample) []float64 {
 	return v
 }
 
-// withoutFlag returns a copy of a line without one flag.
 func withoutFlag(l *dataset.Sample, flag string) *dataset.Sample {
 	c := *l
 	c.Flags = slices.DeleteFunc(slices.Clone(l.Flags), func(s string) bool { return s == flag })
@@ -164,25 +160,25 @@ func withoutFlag(l *dataset.Sample, flag string) *dataset.Sample {
 
 // account states what was used, once it is known whether streams with losses are.
 func (a *arrivals) account() {
-	used := [][]fit.Batch{a.clean}
+	used := [][]*fit.Batch{a.clean}
 	if a.lossy > 0 || len(a.clean) == 0 {
 		used = append(used, a.lost)
 	} else {
-		for i := range a.lost {
-			a.LeaveOut(&a.lost[i], dataset.FlagRetrans)
+		for _, b := range a.lost {
+			a.LeaveOut(b, dataset.FlagRetrans)
 		}
 	}
 	if a.lossy > 0 {
-		a.Warn(params.LossyStreams, "at %d sizes no stream without loss shows g_r: there it is from streams with losses, and may be "+
+		a.Warn("lossy-streams", "at %d sizes no stream without loss shows g_r: there it is from streams with losses, and may be "+
 			"too large", a.lossy)
 	}
 	a.Account(used...)
 	warnOfMerged(a.Result)
 	for _, k := range slices.Sorted(maps.Keys(a.sizesBy)) {
-		a.Note(params.GrSenders, "g_r is the interval of %s senders at %d sizes", k, a.sizesBy[k])
+		a.Note("g-r-senders", "g_r is the interval of %s senders at %d sizes", k, a.sizesBy[k])
 	}
 	if a.free > 0 && len(a.sizesBy) > 0 {
-		a.Note(params.SenderLimited, "at %d sizes the senders were the limit: these sizes are not used for g_r", a.free)
+		a.Note("sender-limited", "at %d sizes the senders were the limit: these sizes are not used for g_r", a.free)
 	}
 }
 
@@ -191,7 +187,7 @@ func (a *arrivals) account() {
 func (a *arrivals) saturated() *costData {
 	var sizes []float64
 	var groups [][]int // points of each size
-	for _, m := range a.allSizes() {
+	for _, m := range a.curves.sizes(func(senders) bool { return true }) {
 		group, numbers := a.group(m, false)
 		if group == nil {
 			if group, numbers = a.group(m, true); group != nil {
@@ -246,16 +242,6 @@ func (a *arrivals) group(m float64, losses bool) (group []int, numbers string) {
 	return group, strings.Join(same, ", ")
 }
 
-// allSizes lists the sizes that any number of senders streamed, ascending.
-func (a *arrivals) allSizes() []float64 {
-	var all []float64
-	for _, sizes := range a.curves.sizes {
-		all = append(all, sizes...)
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
-}
-
 // at returns the numbers of senders that streamed m bytes, ascending, and their points: those without loss, and with
 // losses set those with loss where there are no others.
 func (a *arrivals) at(m float64, losses bool) (numbers []float64, points []int) {
@@ -290,7 +276,6 @@ func (k gatherKind) compare(b gatherKind) int {
 	return cmp.Or(cmp.Compare(k.senders, b.senders), cmp.Compare(k.bytes, b.bytes), cmp.Compare(k.window, b.window))
 }
 
-// gatherTotal is the time of gathers of one kind.
 type gatherTotal struct {
 	gatherKind
 	time float64 // s, median of the batches' medians
@@ -330,7 +315,6 @@ func noteGathers(r *fit.Result, p *fit.Prepared) {
 	}
 }
 
-// noteGather notes the gathers of one size.
 func noteGather(r *fit.Result, same []gatherTotal) {
 	last := same[len(same)-1]
 	if last.window != last.senders {
@@ -342,7 +326,7 @@ func noteGather(r *fit.Result, same []gatherTotal) {
 		best := slices.MinFunc(windows, func(a, b gatherTotal) int { return cmp.Compare(a.time, b.time) })
 		text += fmt.Sprintf(", window %d %s (%.3g)", best.window, units.Format(best.time, "s"), best.lost)
 	}
-	r.Note(params.GatherTimes, "%s", text)
+	r.Note("gather-times", "%s", text)
 }
 
-func gatherPlots(f *params.Fit) []params.Plot { return gapPlot(f, "g_r") }
+func gatherPlots(f *params.Fit) []params.Plot { return []params.Plot{gapPlot(f, "g_r")} }

@@ -26,7 +26,7 @@ import (
 var Overhead = fit.Model{Name: "cluster-overhead", Needs: []string{names.Overhead}, Fit: func(p *fit.Prepared) (*params.Fit, error) {
 	o, err := fit.Shared(p, fitOverhead)
 	return o.fit, err
-}, Plots: overheadPlots}
+}, Draw: overheadPlots}
 
 // overhead is the fitted costs; one that is not known is nil.
 type overhead struct {
@@ -47,7 +47,6 @@ const (
 	arrived  = "messages"
 )
 
-// overheadData is what experiment overhead measured.
 type overheadData struct {
 	*fit.Result
 	curves  curves[callCost]
@@ -82,7 +81,7 @@ func fitOverhead(p *fit.Prepared) (out overhead, err error) {
 		}
 		large := o.curves.of(est, callCost{what: part.phase}, math.Inf(1)).above(o.packet)
 		if off, m := large.furthest(c.Of); off > 0 {
-			o.Add(params.Notef(params.AboveOnePacket, "%s is fitted up to one packet of %g B; above, the line is off by up to %.0f%%, at %g "+
+			o.Add(params.Notef("above-one-packet", "%s is fitted up to one packet of %g B; above, the line is off by up to %.0f%%, at %g "+
 				"bytes", part.symbol, o.packet, 100*off, m).Of(part.symbol))
 		}
 		*part.to = c
@@ -97,19 +96,18 @@ func fitOverhead(p *fit.Prepared) (out overhead, err error) {
 	if out.or != nil {
 		costs = append(costs, out.or)
 	}
-	o.Note(params.ClockCost, "the clock costs %.3g s for each timed section (median over batches); O_s and U_r are without it", o.clock)
+	o.Note("clock-cost", "the clock costs %.3g s for each timed section (median over batches); O_s and U_r are without it", o.clock)
 	out.fit = finishCosts(o.Result, costs...)
 	return out, nil
 }
 
 // load gathers all phases, without slow hosts where there are others.
 func (o *overheadData) load() {
-	var used [][]fit.Batch
+	var used [][]*fit.Batch
 	var clock []float64
 	for _, phase := range []string{names.PhaseSend, names.PhaseRecv} {
 		lines := o.Lines(names.Overhead, phase)
-		for i := range lines {
-			b := &lines[i]
+		for _, b := range lines {
 			v := fit.Seconds(b.Lines[0].NS)
 			cost := b.Lines[0].Aux[names.AuxClock] * 1e-9
 			clock = append(clock, cost)
@@ -127,27 +125,23 @@ func (o *overheadData) load() {
 	o.checkMachines(used)
 }
 
-// checkMachines warns where both hosts of a pair run on one machine.
-func (o *overheadData) checkMachines(used [][]fit.Batch) {
+func (o *overheadData) checkMachines(used [][]*fit.Batch) {
 	var pairs []string
 	for _, set := range used {
-		for i := range set {
-			if r := set[i].Lines[0].Ranks; o.Prepared.OneMachine(r) {
+		for _, b := range set {
+			if r := b.Lines[0].Ranks; o.Prepared.OneMachine(r) {
 				pairs = append(pairs, o.Prepared.HostName(min(r[0], r[1]))+"–"+o.Prepared.HostName(max(r[0], r[1])))
 			}
 		}
 	}
 	if slices.Sort(pairs); len(pairs) > 0 {
-		o.Warn(params.SharedMachine, "hosts share a machine (%s): without a wire between them, the sender's call may do work of the receiver, "+
+		o.Warn("shared-machine", "hosts share a machine (%s): without a wire between them, the sender's call may do work of the receiver, "+
 			"which is then part of O_s", strings.Join(slices.Compact(pairs), ", "))
 	}
 }
 
 func overheadPlots(f *params.Fit) []params.Plot {
 	series := f.Of(params.CostOfSize)
-	if len(series) == 0 {
-		return nil
-	}
 	return []params.Plot{{
 		ID: "host-costs", Section: fit.SectionCluster, Title: "What a packet costs the hosts",
 		Says: fit.Sentences("O_s is the time to hand a packet over, U_r to take over one that has arrived, O_r what its arrival takes "+

@@ -23,7 +23,6 @@ const (
 	coalesced = 0.2
 )
 
-// computation identifies a computation with and without messages.
 type computation struct {
 	slot, round, dir int
 	point, ranks     string
@@ -31,7 +30,7 @@ type computation struct {
 
 // addComputations adds, for each rate and size, the time each computation lost to messages [s] and how many there were.
 // It returns the batches used.
-func (o *overheadData) addComputations() []fit.Batch {
+func (o *overheadData) addComputations() []*fit.Batch {
 	idle := o.Lines(names.Overhead, names.PhaseComputeIdle)
 	loaded := o.Lines(names.Overhead, names.PhaseCompute)
 	key := func(b *fit.Batch) computation {
@@ -39,14 +38,13 @@ func (o *overheadData) addComputations() []fit.Batch {
 	}
 	alone := map[computation]*fit.Batch{}
 	for i := range idle {
-		alone[key(&idle[i])] = &idle[i]
+		alone[key(idle[i])] = idle[i]
 	}
-	var used []fit.Batch
+	var used []*fit.Batch
 	shared := func(b *fit.Batch) bool { return o.Prepared.OneMachine(b.Lines[0].Ranks) }
 	loaded = o.Prefer(loaded, whyShared, shared)
-	o.sharing = len(loaded) > 0 && shared(&loaded[0])
-	for i := range loaded {
-		b := &loaded[i]
+	o.sharing = len(loaded) > 0 && shared(loaded[0])
+	for _, b := range loaded {
 		own, n := alone[key(b)], b.Lines[0].Aux[names.AuxMessages]
 		switch {
 		case own == nil:
@@ -68,7 +66,7 @@ func (o *overheadData) addComputations() []fit.Batch {
 		m := float64(b.Point[names.FactorBytes])
 		o.curves.add(callCost{lostTime, rate}, m, b, b.Timings()+own.Timings(), lost...)
 		o.curves.add(callCost{arrived, rate}, m, b, b.Timings(), n)
-		used = append(used, *own, *b)
+		used = append(used, own, b)
 	}
 	slices.Sort(o.rates)
 	return used
@@ -110,7 +108,7 @@ func (o *overheadData) fitReception(est *resample.Estimates) (*costFit, error) {
 		return unknown(math.Max(0, data.scatter(0)[0]), top,
 			fmt.Sprintf("measured at %g B only, and a line needs two sizes", data.sizes[0]))
 	case hidden > 0:
-		o.Warn(params.OrHidden, "O_r cannot be told from zero at %d of %d sizes, each taken alone", hidden, len(data.sizes))
+		o.Warn("o-r-hidden", "O_r cannot be told from zero at %d of %d sizes, each taken alone", hidden, len(data.sizes))
 	}
 	o.compareRates(est)
 	return fitCost(o.Result, "O_r", labelOr, data, false)
@@ -121,7 +119,7 @@ func (o *overheadData) fitReception(est *resample.Estimates) (*costFit, error) {
 func (o *overheadData) perMessage(est *resample.Estimates) *costData {
 	points := map[float64][]int{} // by size: time lost and messages at each rate in turn
 	for _, rate := range o.rates {
-		for _, m := range o.curves.sizes[callCost{lostTime, rate}] {
+		for _, m := range o.curves.sizes(func(c callCost) bool { return c == callCost{lostTime, rate} }) {
 			if m <= o.packet {
 				lost, _ := o.curves.point(callCost{lostTime, rate}, m)
 				messages, _ := o.curves.point(callCost{arrived, rate}, m)
@@ -167,7 +165,7 @@ func (o *overheadData) compareRates(est *resample.Estimates) {
 		return est.Values[lost] / est.Values[messages]
 	}
 	var ratio []float64
-	for _, m := range o.curves.sizes[callCost{lostTime, first}] {
+	for _, m := range o.curves.sizes(func(c callCost) bool { return c == callCost{lostTime, first} }) {
 		if slow, fast := perMessage(first, m), perMessage(last, m); slow > 0 && fast > 0 {
 			ratio = append(ratio, fast/slow)
 		}
@@ -176,6 +174,6 @@ func (o *overheadData) compareRates(est *resample.Estimates) {
 		return
 	}
 	if r := stats.Median(ratio); math.Abs(r-1) > coalesced {
-		o.Add(params.Notef(params.OrByRate, "a message that arrives costs %.2f times as much at %d/s as at %d/s", r, last, first).With("ratio", r))
+		o.Add(params.Notef("o-r-by-rate", "a message that arrives costs %.2f times as much at %d/s as at %d/s", r, last, first).With("ratio", r))
 	}
 }

@@ -31,14 +31,13 @@ import (
 // Where pingpong was measured, identity_cluster is the mean of 2(O_s + L + O_r + U_r) over the round trip, less one,
 // which nothing was fitted to; where gather was, its times are compared with eq. 8. Source: Tam, Wang 2000, section
 // 3.2, table 1, eq. 8.
-var Transfer = fit.Model{Name: "cluster", Needs: []string{names.Overhead, names.Load}, Fit: fitTransfer, Plots: transferPlots}
+var Transfer = fit.Model{Name: "cluster", Needs: []string{names.Overhead, names.Load}, Fit: fitTransfer, Draw: transferPlots}
 
 const (
 	labelL = "time of a packet in the network while p hosts communicate"
 	labelN = "aggregate rate of the network"
 )
 
-// transfer is the model in the making.
 type transfer struct {
 	*fit.Result
 	at         []loadPoint
@@ -55,7 +54,6 @@ type transfer struct {
 	l          []params.Transfer // by replicate
 }
 
-// loadPoint is one setting of load: m bytes while p hosts communicate.
 type loadPoint struct{ m, p float64 }
 
 // offered is the load that p hosts can offer where one sends a message every g_s(m) [B/s].
@@ -76,7 +74,7 @@ func fitTransfer(p *fit.Prepared) (*params.Fit, error) {
 	}
 	h.gs = gsOf(p) // without it there is no limit to look for
 	if h.or == nil {
-		h.Note(params.OrUnknown, "O_r is not known and is taken as zero: L holds it")
+		h.Note("o-r-unknown", "O_r is not known and is taken as zero: L holds it")
 	}
 	h.subtract()
 	if err := h.fitL(); err != nil {
@@ -98,9 +96,8 @@ func (h *transfer) load() error {
 		h.packet = h.Packet(whole)
 	}
 	var t resample.Table[loadPoint]
-	var used []fit.Batch
-	for i := range whole {
-		b := &whole[i]
+	var used []*fit.Batch
+	for _, b := range whole {
 		q := loadPoint{float64(b.Point[names.FactorBytes]), float64(2 * b.Point[names.FactorPairs])}
 		if q.m > h.packet {
 			h.LeaveOut(b, fit.WhyLarge)
@@ -109,7 +106,7 @@ func (h *transfer) load() error {
 		for _, l := range b.Lines {
 			t.AddTeam(t.Duration(q), resample.Team(l.Ranks), b.Dir, b.Round, len(l.NS), fit.HalfTrips(l)...)
 		}
-		used = append(used, *b)
+		used = append(used, b)
 		h.WidenDomain("bytes", q.m)
 		h.WidenDomain("hosts", q.p)
 	}
@@ -123,10 +120,7 @@ func (h *transfer) load() error {
 	if d := h.Domain["bytes"]; !(d[0] < d[1]) {
 		return fit.Needs("load measured at fewer than two sizes within a packet without loss")
 	}
-	var err error
-	if h.times, err = fit.Draw(h.Result, &t); err != nil {
-		return err
-	}
+	h.times = fit.Draw(h.Result, &t)
 	h.CheckRounds(h.times.Rounds)
 	return nil
 }
@@ -167,7 +161,7 @@ func (h *transfer) fitL() error {
 	h.fitted = flat
 	h.l = h.refit(bilinear)
 	if h.gs == nil {
-		h.Warn(params.GsUnknown, "g_s is not known: whether the network has an aggregate limit cannot be seen; measure gap")
+		h.Warn("g-s-unknown", "g_s is not known: whether the network has an aggregate limit cannot be seen; measure gap")
 		return nil
 	}
 	most, where := maxOffered(h.at, h.gs.Cost)
@@ -179,7 +173,7 @@ func (h *transfer) fitL() error {
 	h.Unknown("N", "B/s", labelN, h.least(most, where), math.Inf(1), fmt.Sprintf(
 		"up to %g hosts with packets of %g B, which can offer %s, L does not show it",
 		where.p, where.m, units.Format(most, "B/s")))
-	h.Add(params.Warnf(params.LimitNotReached, "the aggregate limit N of the network was not reached with up to %g hosts; more hosts "+
+	h.Add(params.Warnf("aggregate-limit-not-reached", "the aggregate limit N of the network was not reached with up to %g hosts; more hosts "+
 		"that offer more than %s together would show it", where.p, units.Format(most, "B/s")).With("offered", most))
 	return nil
 }
@@ -228,7 +222,6 @@ func (h *transfer) shows(flat, bent transferFit, where loadPoint) bool {
 	return true
 }
 
-// record writes the function L, its points and its quality.
 func (h *transfer) record() {
 	fn := h.Function(params.Bilinear, labelL, map[string][2]float64{"m": h.Domain["bytes"], "p": h.Domain["hosts"]})
 	coefficients := []string{"l0", "l1", "tau"}
@@ -247,7 +240,7 @@ func (h *transfer) record() {
 	}
 	h.Functions["L"] = fn
 	if oneLoad(h.at) {
-		h.Warn(params.OneLoad, "load was measured with %g hosts only: l1 is not separable from l0, which holds both", h.at[0].p)
+		h.Warn("one-load", "load was measured with %g hosts only: l1 is not separable from l0, which holds both", h.at[0].p)
 	}
 	for i, q := range h.at {
 		if i == 0 || q.p != h.at[i-1].p {

@@ -3,8 +3,10 @@ package fittest
 import (
 	"maps"
 	"math"
+	"os"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"calib/fit"
@@ -42,19 +44,42 @@ func CheckFit(t *testing.T, m fit.Model, f *params.Fit) {
 	}
 }
 
+// Documented is a table of docs/FORMATS.md, of codes or of quantities: by what a row begins with, its other cells.
+func Documented(title string) map[string][]string {
+	text, err := os.ReadFile("../../docs/FORMATS.md")
+	if err != nil {
+		panic(err)
+	}
+	_, table, _ := strings.Cut(string(text), "\n| "+title+" | ")
+	table, _, _ = strings.Cut(table, "\n\n")
+	rows := map[string][]string{}
+	for _, line := range strings.Split(strings.TrimSpace(table), "\n")[2:] {
+		cells := strings.Split(strings.Trim(line, "| "), " | ")
+		for i := range cells {
+			cells[i] = strings.Trim(cells[i], " `")
+		}
+		rows[cells[0]] = cells[1:]
+	}
+	return rows
+}
+
+func listed(cell string) []string {
+	return strings.FieldsFunc(cell, func(r rune) bool { return r == ',' || r == ' ' })
+}
+
 // CheckFindings fails unless every finding has a code that is documented, one of its levels, and a message.
 func CheckFindings(t *testing.T, findings []params.Finding) {
 	t.Helper()
 	for _, f := range findings {
 		CheckText(t, "finding "+string(f.Code), f.Message)
-		i := slices.IndexFunc(Codes, func(m CodeMeaning) bool { return m.Code == f.Code })
-		if i < 0 || f.Message == "" || !slices.Contains(Codes[i].Levels, f.Level) {
-			t.Errorf("finding %+v: no message, or its code and level are not in Codes", f)
+		row, known := Documented("code")[string(f.Code)]
+		if !known || f.Message == "" || !slices.Contains(listed(row[0]), string(f.Level)) {
+			t.Errorf("finding %+v: no message, or its code and level are not in docs/FORMATS.md", f)
 			continue
 		}
 		for name, v := range f.Values {
-			if !slices.Contains(Codes[i].Values, name) {
-				t.Errorf("finding %+v: value %s is not in Codes", f, name)
+			if !slices.Contains(listed(row[1]), name) {
+				t.Errorf("finding %+v: value %s is not in docs/FORMATS.md", f, name)
 			}
 			CheckFinite(t, string(f.Code)+": "+name, v)
 		}
@@ -80,12 +105,12 @@ func checkSeries(t *testing.T, f *params.Fit) {
 		if s.Name == "" || seen[s.Name] || s.XName == "" || len(s.Points) == 0 {
 			t.Errorf("series %q: its name is not its own, or it has no x or no points: %+v", s.Name, s)
 		}
-		i := slices.IndexFunc(Quantities, func(m QuantityMeaning) bool { return m.Quantity == s.Quantity })
-		if i < 0 {
-			t.Errorf("series %q: quantity %q is not in Quantities", s.Name, s.Quantity)
+		row, known := Documented("quantity")[string(s.Quantity)]
+		if !known {
+			t.Errorf("series %q: quantity %q is not in docs/FORMATS.md", s.Name, s.Quantity)
 			continue
 		}
-		want := slices.Sorted(slices.Values(Quantities[i].Factors))
+		want := slices.Sorted(slices.Values(listed(row[0])))
 		if got := slices.Sorted(maps.Keys(s.Factors)); !slices.Equal(got, want) {
 			t.Errorf("series %q: factors %v, want those of quantity %s, %v", s.Name, got, s.Quantity, want)
 		}
@@ -156,7 +181,6 @@ func checkParameter(t *testing.T, name string, p params.Parameter) {
 	}
 }
 
-// CheckFinite fails unless every value is a number.
 func CheckFinite(t *testing.T, what string, values ...float64) {
 	t.Helper()
 	for _, v := range values {

@@ -53,11 +53,10 @@ type writer struct {
 	round int
 }
 
-// Dataset writes the samples of every experiment.
 func (w *ClusterTruth) Dataset() *dataset.Dataset {
-	d := &dataset.Dataset{Header: dataset.Header{Schema: dataset.Schema, Run: "synthetic", Seed: w.Seed}}
-	for i := range w.Hosts {
-		d.Header.Hosts = append(d.Header.Hosts, dataset.Host{Name: fmt.Sprintf("h%d", i+1), Boot: fmt.Sprintf("b%d", i)})
+	d := datasetOf("synthetic", w.Seed, w.Hosts)
+	for i := range d.Header.Hosts {
+		d.Header.Hosts[i].Boot = fmt.Sprintf("b%d", i)
 	}
 	rng := rand.New(rand.NewPCG(w.Seed, 2))
 	for round := range w.Rounds {
@@ -82,10 +81,8 @@ func (w *ClusterTruth) oneWay(m, p float64) float64 {
 	return w.Os.Of(m) + w.L.At(m, p) + w.Or.Of(m) + w.Ur.Of(m)
 }
 
-// jitter returns v with the noise of a batch.
 func (w *writer) jitter(v float64) float64 { return v * (1 + w.Noise*w.rng.NormFloat64()) }
 
-// ns returns raw timings of v [s], each with noise.
 func (w *writer) ns(v float64, n int) []int64 {
 	out := make([]int64, n)
 	for i := range out {
@@ -141,7 +138,6 @@ func (w *writer) overhead() {
 	})
 }
 
-// window is the aux of a stream with the given interval [s].
 func (w *writer) window(interval float64) map[string]float64 {
 	return map[string]float64{"window_ns": w.jitter(interval) * 1e9 * 900, "window_messages": 900, "messages": 1300, "averaged": 10}
 }
@@ -164,18 +160,10 @@ func (w *writer) arrivals() {
 	for p := 1; p < w.Hosts; p++ {
 		for _, m := range []int64{1, 20, 40, 100, 250, 500, 1000, 1448} {
 			v := math.Max(w.Gs.Of(float64(m))/float64(p), w.Gr.Of(float64(m)))
-			w.write("gather", "arrivals", dataset.Point{"bytes": m, "senders": int64(p), "stream": 1}, w.team(p+1), 0,
+			w.write("gather", "arrivals", dataset.Point{"bytes": m, "senders": int64(p), "stream": 1}, first(p+1), 0,
 				dataset.TCP{DataSegsOut: 1300}, w.window(v), w.ns(v, 9))
 		}
 	}
-}
-
-func (w *writer) team(n int) []int {
-	ranks := make([]int, n)
-	for i := range ranks {
-		ranks[i] = i
-	}
-	return ranks
 }
 
 func (w *writer) totals() {
@@ -189,7 +177,7 @@ func (w *writer) totals() {
 				if err != nil {
 					panic(err)
 				}
-				w.write("gather", "gather", dataset.Point{"bytes": m, "senders": int64(p), "window": int64(window)}, w.team(p+1), 0,
+				w.write("gather", "gather", dataset.Point{"bytes": m, "senders": int64(p), "window": int64(window)}, first(p+1), 0,
 					dataset.TCP{}, nil, w.ns(w.jitter(v), w.Reps))
 			}
 		}

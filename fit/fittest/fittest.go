@@ -7,6 +7,9 @@
 package fittest
 
 import (
+	"bytes"
+	"encoding/json"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -42,7 +45,6 @@ func Fit(t *testing.T, m fit.Model, d *dataset.Dataset, replicates int) *params.
 	return f
 }
 
-// Value returns the value of a parameter.
 func Value(t *testing.T, f *params.Fit, name string) float64 {
 	t.Helper()
 	p, ok := f.Parameters[name]
@@ -71,7 +73,6 @@ func found(findings []params.Finding, level params.Level, code params.Code, text
 	return false
 }
 
-// Warnings returns the messages of all warnings.
 func Warnings(findings []params.Finding) []string {
 	var out []string
 	for _, f := range findings {
@@ -93,4 +94,50 @@ func PairOf(sizes []float64, at func(x float64) float64) *dataset.Dataset {
 		}
 	}
 	return d
+}
+
+// Encode returns p as params.json holds it.
+func Encode(t testing.TB, p *params.Params) []byte {
+	t.Helper()
+	var buf bytes.Buffer
+	if err := params.Encode(&buf, p); err != nil {
+		t.Fatal(err)
+	}
+	return buf.Bytes()
+}
+
+// Validate returns what a params.json breaks of its schema.
+func Validate(t testing.TB, b []byte) error {
+	t.Helper()
+	s, err := params.JSONSchema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := s.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v any
+	if err := json.Unmarshal(b, &v); err != nil {
+		t.Fatal(err)
+	}
+	return r.Validate(v)
+}
+
+// datasetOf is an empty dataset of hosts h1, h2, …
+func datasetOf(run string, seed uint64, hosts int) *dataset.Dataset {
+	d := &dataset.Dataset{Header: dataset.Header{Schema: dataset.Schema, Run: run, Seed: seed}}
+	for i := range hosts {
+		d.Header.Hosts = append(d.Header.Hosts, dataset.Host{Name: fmt.Sprintf("h%d", i+1)})
+	}
+	return d
+}
+
+// first are the n first ranks.
+func first(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
 }

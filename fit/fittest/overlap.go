@@ -1,10 +1,13 @@
 package fittest
 
 import (
+	"maps"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"calib/internal/dataset"
+	"calib/internal/dataset/names"
 )
 
 // OverlapTruth is a pair of hosts that compute while messages are under way, with an overhead that is the same for
@@ -38,7 +41,6 @@ func (w OverlapTruth) Hidden(compute, transfer float64) float64 {
 	return (1-w.F)*compute + math.Max(w.F*compute+w.Overhead, w.Penalty*transfer)
 }
 
-// Dataset is what experiment overlap gives.
 func (w OverlapTruth) Dataset() *dataset.Dataset {
 	rng := rand.New(rand.NewPCG(3, 4))
 	d := &dataset.Dataset{Header: dataset.Header{Schema: dataset.Schema, Hosts: []dataset.Host{{Name: "a"}, {Name: "b"}}}}
@@ -74,6 +76,86 @@ func (w OverlapTruth) Dataset() *dataset.Dataset {
 				add(m, g, "transfer", t, work)
 				slot++
 			}
+		}
+	}
+	return d
+}
+
+// RemapTruth is the times of remaps, from which tests write the samples of experiment remap.
+type RemapTruth struct {
+	Hosts, Rounds int
+	Noise         float64 // relative standard deviation of a line
+	Seed          uint64
+	// Way and Gap are the time of a message alone and its time at an interface [s], Network and Resource what
+	// contention adds to a message and to an injection of a synchronous remap on all hosts [s]; each for one byte. A
+	// message of m bytes takes 1 + m/1000 times as long.
+	Way, Gap, Network, Resource float64
+}
+
+func Remaps() RemapTruth {
+	return RemapTruth{Hosts: 8, Rounds: 4, Seed: 2001, Way: 170e-6, Gap: 70e-6, Network: 12e-6, Resource: 25e-6}
+}
+
+func (w RemapTruth) Dataset() *dataset.Dataset {
+	d := datasetOf("remaps", w.Seed, w.Hosts)
+	w.Add(d)
+	return d
+}
+
+func (w RemapTruth) Add(d *dataset.Dataset) {
+	rng := rand.New(rand.NewPCG(w.Seed, 5))
+	slot := 0
+	for round := range w.Rounds {
+		for _, sync := range []int64{0, 1} {
+			for _, bytes := range []int64{1, 5000} {
+				add := func(hosts, injecting int, destinations, span int64, t float64) {
+					slot++
+					for rank := range injecting {
+						v := t * (1 + float64(bytes)/1000) * (1 + w.Noise*rng.NormFloat64())
+						s := dataset.Sample{Exp: "remap", Phase: "remap", Round: round, Slot: slot, Ranks: []int{rank}, TCP: &dataset.TCP{MSS: 1448},
+							Point: dataset.Point{"sync": sync, "bytes": bytes, "hosts": int64(hosts), "injecting": int64(injecting),
+								"destinations": destinations, "span": span},
+							Aux: map[string]float64{"messages": 9, "averaged": 1}, NS: []int64{int64(math.Round(v * 1e9))}}
+						if sync == 0 {
+							s.Aux["ahead"] = 8
+						}
+						d.Samples = append(d.Samples, s)
+					}
+				}
+				alone, network, resource := 2*w.Way, 2*w.Network, w.Resource
+				if sync == 0 {
+					alone, network, resource = w.Gap, w.Network/4, w.Resource/4
+				}
+				add(w.Hosts, 1, names.DestinationsDrawn, 0, alone)
+				add(w.Hosts, w.Hosts, names.DestinationsNext, 0, alone+network)
+				add(w.Hosts, w.Hosts, names.DestinationsRound, 0, alone+network)
+				add(w.Hosts, w.Hosts, names.DestinationsDrawn, 1, alone+network+resource/2)
+				add(w.Hosts, w.Hosts, names.DestinationsDrawn, 0, alone+network+resource)
+				add(w.Hosts/2, w.Hosts/2, names.DestinationsDrawn, 0, alone+network/2+resource)
+			}
+		}
+	}
+}
+
+// HalfTrips is a batch of n half round trips of two hosts, normal about a time [ns] with a deviation of 2%, of a clock
+// that costs 40 ns.
+func HalfTrips(rng *rand.Rand, exp, phase string, bytes int64, round, n int, ns float64) dataset.Sample {
+	const clock = 40
+	s := dataset.Sample{Exp: exp, Phase: phase, Point: dataset.Point{names.FactorBytes: bytes}, Ranks: []int{0, 1}, Round: round, Slot: round,
+		Aux: map[string]float64{names.AuxClock: clock}}
+	for range n {
+		s.NS = append(s.NS, int64(ns*(1+0.02*rng.NormFloat64()))+clock/2)
+	}
+	return s
+}
+
+// Wakeups is what experiment wakeup gives on two hosts with these half round trips [ns] by phase.
+func Wakeups(rounds int, phases map[string]float64) *dataset.Dataset {
+	rng := rand.New(rand.NewPCG(1, 2))
+	d := &dataset.Dataset{Header: dataset.Header{Hosts: []dataset.Host{{Name: "a"}, {Name: "b"}}}}
+	for round := range rounds {
+		for _, phase := range slices.Sorted(maps.Keys(phases)) {
+			d.Samples = append(d.Samples, HalfTrips(rng, names.Wakeup, phase, 1, round, 100, phases[phase]))
 		}
 	}
 	return d

@@ -1,7 +1,6 @@
 package fittest
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 
@@ -50,12 +49,8 @@ type portWriter struct {
 	at  int // round
 }
 
-// Dataset writes the samples of every experiment.
 func (w *PortTruth) Dataset() *dataset.Dataset {
-	d := &dataset.Dataset{Header: dataset.Header{Schema: dataset.Schema, Run: "settings", Seed: w.Seed}}
-	for i := range 8 {
-		d.Header.Hosts = append(d.Header.Hosts, dataset.Host{Name: fmt.Sprintf("h%d", i+1)})
-	}
+	d := datasetOf("settings", w.Seed, 8)
 	r := &portWriter{PortTruth: *w, rng: rand.New(rand.NewPCG(w.Seed, 2)), d: d}
 	for r.at = range w.Rounds {
 		for _, m := range []float64{64, 1000} {
@@ -86,7 +81,6 @@ func (r *portWriter) line(exp, phase string, ranks []int, point dataset.Point, n
 // factor is what a round does to a point.
 func (r *portWriter) factor() float64 { return 1 + r.Between*r.rng.NormFloat64() }
 
-// times are n timings of v seconds in this round.
 func (r *portWriter) times(v float64, n int) []int64 {
 	v *= r.factor()
 	out := make([]int64, n)
@@ -135,7 +129,7 @@ func (r *portWriter) flood(m float64, p, k int) {
 		for i := 1; i < len(leaves); i += max(1, len(leaves)/20) {
 			gaps = append(gaps, int64(math.Round((leaves[i]-leaves[i-1])*1e9)))
 		}
-		s := r.line("flood", "flood", upTo(p), dataset.Point{"bytes": int64(m), "packets": int64(k), "senders": int64(p)}, gaps)
+		s := r.line("flood", "flood", first(p+1), dataset.Point{"bytes": int64(m), "packets": int64(k), "senders": int64(p)}, gaps)
 		s.Aux["sent"], s.Aux["received"], s.Aux["averaged"] = float64(k), float64(received), 1
 	}
 }
@@ -148,14 +142,6 @@ func earliest(next []float64, left []int) int {
 		}
 	}
 	return best
-}
-
-func upTo(n int) []int {
-	out := make([]int, n+1)
-	for i := range out {
-		out[i] = i
-	}
-	return out
 }
 
 // probe writes delays behind a queue that saws between 70% of the buffer and all of it.
@@ -178,14 +164,13 @@ func (r *portWriter) probe(p int) {
 	s.Aux["sent"], s.Aux["received"] = 200, 200
 	s = r.line("flood", "probe", []int{p, 0}, point, load)
 	s.Aux["sent"], s.Aux["received"] = 400, 400
-	s = r.line("flood", "probe-drain", upTo(p), point, []int64{int64(math.Round(g / 0.996 * 1e9))})
+	s = r.line("flood", "probe-drain", first(p+1), point, []int64{int64(math.Round(g / 0.996 * 1e9))})
 	s.Aux["segment_bytes"], s.Aux["window_ns"], s.Aux["window_messages"] = 1448, g*1e14, 1e5-400
 	if r.Overflow {
 		s.Aux["sent"], s.TCP.Retrans, s.Flags = 0, 12, []string{dataset.FlagRetrans}
 	}
 }
 
-// gapAt is gap(s) of LogGP.
 func (r *portWriter) gapAt(m float64) float64 {
 	if m > 1448 && r.LongGap.C1 > 0 {
 		return r.LongGap.Of(m)

@@ -56,10 +56,7 @@ func (w *Truth) next() {
 		s.order = s.rng.Perm(w.Hosts)
 		return
 	}
-	s.order = s.order[:0]
-	for h := range w.Hosts {
-		s.order = append(s.order, h)
-	}
+	s.order = first(w.Hosts)
 }
 
 // drifted is by which factor this round's values of a point are off.
@@ -111,7 +108,6 @@ func (w *Truth) Message(s, r, k int, x float64) float64 {
 	return t + math.Max(0, x-w.MSS)*max(hs.B, c.B, hr.B)
 }
 
-// noisy writes raw nanoseconds of a value with the truth's noise.
 func (w *Truth) noisy(rng *rand.Rand, v, shift float64, n int) []int64 {
 	v *= 1 + w.Between*rng.NormFloat64()
 	out := make([]int64, n)
@@ -125,12 +121,8 @@ func (w *Truth) noisy(rng *rand.Rand, v, shift float64, n int) []int64 {
 	return out
 }
 
-// Dataset writes the samples of every experiment.
 func (w *Truth) Dataset() *dataset.Dataset {
-	d := &dataset.Dataset{Header: dataset.Header{Schema: dataset.Schema, Run: "synthetic", Seed: w.Seed}}
-	for i := range w.Hosts {
-		d.Header.Hosts = append(d.Header.Hosts, dataset.Host{Name: fmt.Sprintf("h%d", i+1)})
-	}
+	d := datasetOf("synthetic", w.Seed, w.Hosts)
 	rng := rand.New(rand.NewPCG(w.Seed, 1))
 	w.state = nil
 	for round := range w.Rounds {

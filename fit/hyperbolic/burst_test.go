@@ -80,7 +80,7 @@ func TestNetworkLateFirstDelivery(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := f.Parameters["a_c"]
-	i := slices.IndexFunc(p.Budget, func(t params.Term) bool { return t.Name == params.TermFirst })
+	i := slices.IndexFunc(p.Budget, func(t params.Term) bool { return t.Name == "first delivery" })
 	if i < 0 || *p.Value > w.Medium.A-late/4 || p.CI95[1] < w.Medium.A {
 		t.Fatalf("a_c %+v, want less than %g, and that in the interval", p, w.Medium.A)
 	}
@@ -89,7 +89,7 @@ func TestNetworkLateFirstDelivery(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, term := range f.Parameters["a_c"].Budget {
-		if term.Name == params.TermFirst && term.U > 1e-9 {
+		if term.Name == "first delivery" && term.U > 1e-9 {
 			t.Errorf("gaps are even: %+v", term)
 		}
 	}
@@ -134,9 +134,9 @@ func TestNetworkSwitchSkewedStarts(t *testing.T) {
 		}
 		return 0
 	}
-	skew, late := term("a_c", params.TermStartSkew), term("a_c", params.TermJitter)
+	skew, late := term("a_c", "start skew"), term("a_c", "last of n")
 	fittest.Near(t, "term of the starts", skew, 0.46*100e-6/math.Sqrt(3)/3, 0.15) // lower quartile of the range of four uniform starts
-	fittest.Near(t, "the same of a", term("a", params.TermStartSkew), skew/2, 1e-9)
+	fittest.Near(t, "the same of a", term("a", "start skew"), skew/2, 1e-9)
 	ci := *f.Parameters["a_c"].CI95
 	if half := (ci[1] - ci[0]) / 2; half < 1.96*math.Hypot(skew, late) {
 		t.Errorf("a_c is certain to ± %g, with terms of %g and %g", half, skew, late)
@@ -168,7 +168,7 @@ func TestNetworkDropsLateStarts(t *testing.T) {
 		t.Fatal(err)
 	}
 	fittest.Near(t, "a_c", fittest.Value(t, f, "a_c"), w.Medium.A, 0.005)
-	i := slices.IndexFunc(f.Findings, func(q params.Finding) bool { return q.Code == params.SkewedStarts })
+	i := slices.IndexFunc(f.Findings, func(q params.Finding) bool { return q.Code == "skewed-starts" })
 	if i < 0 {
 		t.Fatalf("findings %v", f.Findings)
 	}

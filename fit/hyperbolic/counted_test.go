@@ -80,7 +80,7 @@ func TestCountedStreams(t *testing.T) {
 	if p := f.Parameters["loss_rate"]; p.Status != params.StatusBound || p.Bound[1] <= 0 || p.Bound[1] > 1e-4 {
 		t.Errorf("loss_rate: %+v", p)
 	}
-	for code, word := range map[params.Code]string{params.StreamLimit: "the sender's thread fills a CPU", params.ConnectionLimited: "2 connections carry 50% more"} {
+	for code, word := range map[params.Code]string{"stream-limit": "the sender's thread fills a CPU", "connection-limited": "2 connections carry 50% more"} {
 		if !fittest.Notes(f.Findings, code, word) {
 			t.Errorf("no finding %s with %q: %v", code, word, f.Findings)
 		}
@@ -88,7 +88,7 @@ func TestCountedStreams(t *testing.T) {
 	if s := f.Of(params.MessageTime); len(s) != 1 || len(s[0].Points) != 4 || math.Abs(s[0].Points[0].Measured/1.42e-6-1) > 1e-4 {
 		t.Errorf("messages: %+v", s)
 	}
-	if _, there := f.Parameters["b_forward"]; there || fittest.Notes(f.Findings, params.DirectionsDiffer, "") {
+	if _, there := f.Parameters["b_forward"]; there || fittest.Notes(f.Findings, "directions-differ", "") {
 		t.Error("the directions do not differ")
 	}
 }
@@ -120,7 +120,7 @@ func TestCountedUnsteady(t *testing.T) {
 			}
 		})
 		fittest.Near(t, flag+": b", fittest.Value(t, f, "b"), 1.42e-6, 1e-5)
-		if f.LeftOutWhy[whyUnsteady] == 0 || fittest.Warns(f.Findings, params.UnsteadyStreams, "") {
+		if f.LeftOutWhy[whyUnsteady] == 0 || fittest.Warns(f.Findings, "unsteady-streams", "") {
 			t.Errorf("%s: left out %v, findings %v", flag, f.LeftOutWhy, f.Findings)
 		}
 	}
@@ -128,7 +128,7 @@ func TestCountedUnsteady(t *testing.T) {
 		l.Flags, l.Aux[names.AuxHalves] = []string{dataset.FlagUnsteady}, 1.2
 		rate(l, 1+0.001*float64(l.Round))
 	})
-	if !fittest.Warns(f.Findings, params.UnsteadyStreams, "20%") || len(f.Parameters["b"].Budget) != 3 {
+	if !fittest.Warns(f.Findings, "unsteady-streams", "20%") || len(f.Parameters["b"].Budget) != 3 {
 		t.Errorf("b %+v, findings %v", f.Parameters["b"], f.Findings)
 	}
 	if ci := f.Parameters["b"].CI95; ci[1]-ci[0] < 2*0.15*1.42e-6 {
@@ -146,7 +146,7 @@ func TestCountedDirections(t *testing.T) {
 	})
 	fittest.Near(t, "b_forward", fittest.Value(t, f, "b_forward"), 1.42e-6, 0.01)
 	fittest.Near(t, "b_back", fittest.Value(t, f, "b_back"), 1.42e-6/0.8, 0.01)
-	if !fittest.Notes(f.Findings, params.DirectionsDiffer, "+25%") {
+	if !fittest.Notes(f.Findings, "directions-differ", "+25%") {
 		t.Errorf("findings %v", f.Findings)
 	}
 }
@@ -160,7 +160,7 @@ func TestCountedOneRound(t *testing.T) {
 	})
 	d.Samples = slices.DeleteFunc(d.Samples, func(l dataset.Sample) bool { return l.Round > 0 })
 	f := fittest.Fit(t, Network, d, 200)
-	for _, code := range []params.Code{params.DirectionsDiffer, params.ConnectionLimited} {
+	for _, code := range []params.Code{"directions-differ", "connection-limited"} {
 		if fittest.Notes(f.Findings, code, "") || fittest.Warns(f.Findings, code, "") {
 			t.Errorf("finding %s: %v", code, f.Findings)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"calib/fit"
 	"calib/fit/resample"
+	"calib/internal/dataset"
 	"calib/internal/dataset/names"
 	"calib/internal/params"
 	"calib/internal/stats"
@@ -27,12 +28,12 @@ type paired struct {
 	slow   *fit.SlowHosts
 	cut    bool // some bursts or streams lack slow pairs
 
-	windows    []fit.Batch // streams whose bytes were counted, complete
-	counted    []fit.Batch // those of them that are usable, of all numbers of connections
-	messages   []fit.Batch // streams of messages of one size
-	edges      float64     // share of a window's bytes that a segment is
-	unsteady   float64     // typical relative error of streams whose rate changed; 0 where others are used
-	sharedCPUs bool        // hosts of a pair share a machine
+	windows    []*fit.Batch // streams whose bytes were counted, complete
+	counted    []*fit.Batch // those of them that are usable, of all numbers of connections
+	messages   []*fit.Batch // streams of messages of one size
+	edges      float64      // share of a window's bytes that a segment is
+	unsteady   float64      // typical relative error of streams whose rate changed; 0 where others are used
+	sharedCPUs bool         // hosts of a pair share a machine
 }
 
 // burstPoint is one size of the bursts of one n, and its points in the table.
@@ -57,20 +58,20 @@ func load(prepared *fit.Prepared, model, source string) (*paired, error) {
 		bursts: map[int][]burstPoint{}, stream: map[int]int{}, gaps: map[int]gapCount{}}
 	bursts := p.fit.BothDirections(p.batches(names.PhaseBurst))
 	streams := p.loadStreams() // no clock offset is in their times
-	p.cut = slices.ContainsFunc(slices.Concat(bursts, streams), func(b fit.Batch) bool { return len(b.Lines) < int(b.Point[names.FactorPairs]) })
+	p.cut = slices.ContainsFunc(slices.Concat(bursts, streams), func(b *fit.Batch) bool { return len(b.Lines) < int(b.Point[names.FactorPairs]) })
 	t := &resample.Table[key]{Kind: func(k key) int { return int(k.what) }}
 	starts := startsOf(prepared.Batches(names.Paired, names.PhaseBurstStart))
 	p.starts = gatherSkew(bursts, starts)
 	p.addBursts(t, bursts, starts)
 	p.addStreams(t, streams)
-	p.fit.Account(bursts, streams, p.messages, slices.DeleteFunc(slices.Clone(p.counted), func(b fit.Batch) bool { return connectionsOf(&b) == 1 }))
-	p.sharedCPUs = slices.ContainsFunc(streams, func(b fit.Batch) bool { return prepared.OneMachine(b.Lines[0].Ranks) })
+	p.fit.Account(bursts, streams, p.messages, slices.DeleteFunc(slices.Clone(p.counted), func(b *fit.Batch) bool { return connectionsOf(b) == 1 }))
+	p.sharedCPUs = slices.ContainsFunc(streams, func(b *fit.Batch) bool { return prepared.OneMachine(b.Lines[0].Ranks) })
 	p.packet = p.fit.Packet(bursts, streams)
 	p.clocks = clockUncertainty(bursts)
 	if !t.OneSided() {
 		p.clocks.bound = 0
 	} else {
-		p.fit.Warn(params.OneDirection, "some points were measured in one direction only: the clock offset does not cancel in their times")
+		p.fit.Warn("one-direction", "some points were measured in one direction only: the clock offset does not cancel in their times")
 	}
 	var err error
 	if p.times, err = fit.Resample(p.fit, t, "no complete burst or stream without loss"); err != nil {
@@ -84,8 +85,7 @@ func load(prepared *fit.Prepared, model, source string) (*paired, error) {
 	return p, nil
 }
 
-// batches returns the usable batches of one phase.
-func (p *paired) batches(phase string) []fit.Batch {
+func (p *paired) batches(phase string) []*fit.Batch {
 	return p.withoutSlow(p.fit.Usable(p.fit.Complete(p.fit.Prepared.Batches(names.Paired, phase), phase == names.PhaseBurst)))
 }
 
@@ -94,10 +94,9 @@ func (p *paired) batches(phase string) []fit.Batch {
 //	b'(n) = n/Σ rate_i,  rate_i = bytes of pair i/time, over the window that all pairs share.
 //
 // The intervals of one stream add up to its window, so that a batch is one value and not many.
-func (p *paired) addStreams(t *resample.Table[key], streams []fit.Batch) {
-	slices.SortStableFunc(streams, func(a, b fit.Batch) int { return cmp.Compare(a.Point[names.FactorPairs], b.Point[names.FactorPairs]) })
-	for i := range streams {
-		b := &streams[i]
+func (p *paired) addStreams(t *resample.Table[key], streams []*fit.Batch) {
+	slices.SortStableFunc(streams, func(a, b *fit.Batch) int { return cmp.Compare(a.Point[names.FactorPairs], b.Point[names.FactorPairs]) })
+	for _, b := range streams {
 		n := b.Point[names.FactorPairs]
 		p.stream[int(n)] = t.Duration(key{what: 's', n: n})
 		t.AddTeam(p.stream[int(n)], b.Team(), b.Dir, b.Round, b.Timings(), timePerByte(b))
@@ -113,11 +112,10 @@ func (p *paired) addStreams(t *resample.Table[key], streams []fit.Batch) {
 //     apart than skewShare of it are dropped;
 //   - late, one for a batch: the lateness of the last of n deliveries that do not disturb each other, from the pair that was
 //     alone in the same round and direction; zero where there was none.
-func (p *paired) addBursts(t *resample.Table[key], bursts []fit.Batch, starts startsBy) {
+func (p *paired) addBursts(t *resample.Table[key], bursts []*fit.Batch, starts startsBy) {
 	points := p.burstPoints(t, bursts)
 	alone := singles(bursts)
-	for i := range bursts {
-		b := &bursts[i]
+	for _, b := range bursts {
 		skews := starts.skews(b)
 		last, delivered := filled(len(skews), math.Inf(-1)), make([][]float64, len(skews))
 		for _, l := range b.Lines {
@@ -168,17 +166,16 @@ func (p *paired) addBursts(t *resample.Table[key], bursts []fit.Batch, starts st
 	}
 }
 
-// aloneKey is a round and direction of one size.
 type aloneKey struct {
 	bytes      int64
 	round, dir int
 }
 
 // singles are the times of bursts of one pair [s].
-func singles(bursts []fit.Batch) map[aloneKey][]float64 {
+func singles(bursts []*fit.Batch) map[aloneKey][]float64 {
 	out := map[aloneKey][]float64{}
-	for i := range bursts {
-		if b := &bursts[i]; b.Point[names.FactorPairs] == 1 {
+	for _, b := range bursts {
+		if b.Point[names.FactorPairs] == 1 {
 			k := aloneKey{b.Point[names.FactorBytes], b.Round, b.Dir}
 			out[k] = append(out[k], fit.Seconds(b.Lines[0].NS)...)
 		}
@@ -195,18 +192,14 @@ func keyOf(b *fit.Batch) burstKey {
 }
 
 // burstPoints makes the points of every n and size, ascending.
-func (p *paired) burstPoints(t *resample.Table[key], bursts []fit.Batch) map[burstKey]burstPoint {
+func (p *paired) burstPoints(t *resample.Table[key], bursts []*fit.Batch) map[burstKey]burstPoint {
 	points := map[burstKey]burstPoint{}
-	var keys []burstKey
-	for i := range bursts {
-		k := keyOf(&bursts[i])
-		if _, seen := points[k]; !seen {
-			points[k] = burstPoint{}
-			keys = append(keys, k)
-		}
+	for _, b := range bursts {
+		points[keyOf(b)] = burstPoint{}
 	}
-	slices.SortFunc(keys, func(a, b burstKey) int { return cmp.Or(cmp.Compare(a.n, b.n), cmp.Compare(a.bytes, b.bytes)) })
-	for _, k := range keys {
+	for _, k := range slices.SortedFunc(maps.Keys(points), func(a, b burstKey) int {
+		return cmp.Or(cmp.Compare(a.n, b.n), cmp.Compare(a.bytes, b.bytes))
+	}) {
 		q := burstPoint{float64(k.bytes), t.OneWay(key{'l', k.n, k.bytes}), t.OneWay(key{'g', k.n, k.bytes}), t.OneWay(key{'j', k.n, k.bytes})}
 		points[k] = q
 		n := int(k.n)
@@ -225,25 +218,91 @@ type uncertainty struct {
 	jitter float64 // spread of one pair's repetitions at the smallest size and n: no queue changes places there
 }
 
-// clockUncertainty gathers the typical values of the bursts.
-func clockUncertainty(bursts []fit.Batch) uncertainty {
+func clockUncertainty(bursts []*fit.Batch) uncertainty {
 	least := burstKey{math.MaxInt64, math.MaxInt64}
-	for i := range bursts {
-		least.n, least.bytes = min(least.n, bursts[i].Point[names.FactorPairs]), min(least.bytes, bursts[i].Point[names.FactorBytes])
+	for _, b := range bursts {
+		least.n, least.bytes = min(least.n, b.Point[names.FactorPairs]), min(least.bytes, b.Point[names.FactorBytes])
 	}
 	var bound, offset, jitter []float64
-	for i := range bursts {
-		for _, l := range bursts[i].Lines {
+	for _, b := range bursts {
+		for _, l := range b.Lines {
 			if v := l.Aux[names.AuxOffsetBound]; v > 0 && fit.Finite(v) {
 				bound = append(bound, v*1e-9)
 			}
 			if v := l.Aux[names.AuxOffsetSpread]; v > 0 && fit.Finite(v) {
 				offset = append(offset, v*1e-9)
 			}
-			if keyOf(&bursts[i]) == least {
+			if keyOf(b) == least {
 				jitter = append(jitter, stats.MAD(fit.Seconds(l.NS)))
 			}
 		}
 	}
 	return uncertainty{fit.Typical(bound), fit.Typical(offset), fit.Typical(jitter)}
+}
+
+// withoutSlow takes the slow hosts and pairs out of the batches. A number of pairs counts as measured without them only
+// if all its sizes were: a'(n) of other sizes than the rest is another quantity.
+func (p *paired) withoutSlow(in []*fit.Batch) []*fit.Batch {
+	slow := func(b *fit.Batch) bool { return slices.ContainsFunc(b.Lines, p.slow.Line) }
+	points, clean := map[int64]map[string]bool{}, map[int64]int{}
+	for _, b := range in {
+		n, key := b.Point[names.FactorPairs], b.Point.Key()
+		if points[n] == nil {
+			points[n] = map[string]bool{}
+		}
+		without := !slow(b)
+		if without && !points[n][key] {
+			clean[n]++
+		}
+		points[n][key] = points[n][key] || without
+	}
+	maps.DeleteFunc(clean, func(n int64, covered int) bool { return covered < len(points[n]) })
+	if len(clean) >= 2 {
+		return p.fit.Without(in, fit.WhySlowHost, func(b *fit.Batch) bool {
+			return slow(b) || clean[b.Point[names.FactorPairs]] == 0
+		})
+	}
+	return p.withoutSlowPairs(in)
+}
+
+// withoutSlowPairs drops the slow hosts' lines from their batches, and keeps a batch whole that has no other.
+func (p *paired) withoutSlowPairs(in []*fit.Batch) []*fit.Batch {
+	slow := p.slow.Line
+	var out []*fit.Batch
+	cut := 0
+	for _, b := range in {
+		kept := *b
+		kept.Lines = slices.DeleteFunc(slices.Clone(b.Lines), slow)
+		switch {
+		case len(kept.Lines) == len(b.Lines):
+			out = append(out, b)
+		case len(kept.Lines) == 0:
+			p.fit.LeaveOut(b, fit.WhySlowHost)
+		default:
+			gone := fit.Batch{Lines: slices.DeleteFunc(slices.Clone(b.Lines), func(l *dataset.Sample) bool {
+				return !slow(l)
+			})}
+			p.fit.LeaveOut(&gone, fit.WhySlowHost)
+			cut++
+			out = append(out, &kept)
+		}
+	}
+	if len(out) == 0 && len(in) > 0 {
+		p.fit.Warn("slow-hosts-only", "every batch holds a slow host only: the times are those of the slow host")
+		for _, b := range in {
+			p.fit.LeftOut -= b.Timings()
+			p.fit.LeftOutWhy[fit.WhySlowHost] -= b.Timings()
+		}
+		if p.fit.LeftOutWhy[fit.WhySlowHost] == 0 {
+			delete(p.fit.LeftOutWhy, fit.WhySlowHost)
+		}
+		return in
+	}
+	if cut > 0 {
+		p.fit.Count(cut, "batches", func(n int) params.Finding {
+			return params.Warnf("slow-pairs-cut", "%d batches hold a slow host, and too few are without one. Their times are those of the "+
+				"other pairs, which met n or n−1 messages on the network: a_c and b_c may be low by one part in n", n)
+		})
+	}
+	return out
 }

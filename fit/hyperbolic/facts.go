@@ -56,23 +56,18 @@ func (f *facts) get(kind byte, of int64) (v float64, ci [2]float64, ok bool) {
 
 // streamFacts records what streams say beside b'(n): the loss, the CPU time of both ends, the two directions where they
 // differ, more connections, messages of one size, and which end limits a stream.
-func (p *paired) streamFacts() error {
+func (p *paired) streamFacts() {
 	if len(p.counted) == 0 {
-		return nil
+		return
 	}
 	t := &resample.Table[fact]{}
 	p.addFacts(t)
-	est, err := fit.Draw(p.fit, t)
-	if err != nil {
-		return err
-	}
-	f := &facts{t.Index, est}
+	f := &facts{t.Index, fit.Draw(p.fit, t)}
 	p.loss(f)
 	p.ends(f)
 	p.directions(f)
 	p.moreConnections(f)
 	p.messageRates(f)
-	return nil
 }
 
 func (p *paired) addFacts(t *resample.Table[fact]) {
@@ -81,14 +76,13 @@ func (p *paired) addFacts(t *resample.Table[fact]) {
 			t.Add(t.Duration(fact{kind, of}), b.Dir, b.Round, b.Timings(), v)
 		}
 	}
-	for i := range p.windows {
-		if again, all := losses(&p.windows[i]); all > 0 {
-			add(&p.windows[i], factLoss, 0, again/all)
+	for _, b := range p.windows {
+		if again, all := losses(b); all > 0 {
+			add(b, factLoss, 0, again/all)
 		}
 	}
 	least := p.minPairs()
-	for i := range p.counted {
-		b := &p.counted[i]
+	for _, b := range p.counted {
 		k := connectionsOf(b)
 		if b.Point[names.FactorPairs] != least {
 			continue
@@ -107,15 +101,15 @@ func (p *paired) addFacts(t *resample.Table[fact]) {
 			add(b, factRecvBusy, 0, recv/window)
 		}
 	}
-	for i := range p.messages {
-		add(&p.messages[i], factMessages, p.messages[i].Point[names.FactorPairs], timePerByte(&p.messages[i]))
+	for _, b := range p.messages {
+		add(b, factMessages, b.Point[names.FactorPairs], timePerByte(b))
 	}
 }
 
 func (p *paired) minPairs() int64 {
 	least := int64(math.MaxInt64)
-	for i := range p.counted {
-		least = min(least, p.counted[i].Point[names.FactorPairs])
+	for _, b := range p.counted {
+		least = min(least, b.Point[names.FactorPairs])
 	}
 	return least
 }
@@ -144,8 +138,8 @@ func ends(b *fit.Batch) (send, recv, window, bytes float64) {
 // Lippman-Hand 1983).
 func (p *paired) loss(f *facts) {
 	var again, all float64
-	for i := range p.windows {
-		a, n := losses(&p.windows[i])
+	for _, b := range p.windows {
+		a, n := losses(b)
 		again, all = again+a, all+n
 	}
 	v, ci, ok := f.get(factLoss, 0)
@@ -180,7 +174,7 @@ func (p *paired) ends(f *facts) {
 	case s+r >= busy && p.sharedCPUs:
 		who = "the ends share a machine, and their threads together fill a CPU or wait for each other: the machine limits a stream, not a network"
 	}
-	p.fit.Add(params.Notef(params.StreamLimit, "%s (of the window the sender's thread runs %.0f%%, the receiver's %.0f%%)", who, 100*s, 100*r).
+	p.fit.Add(params.Notef("stream-limit", "%s (of the window the sender's thread runs %.0f%%, the receiver's %.0f%%)", who, 100*s, 100*r).
 		With("send", s).With("recv", r))
 }
 
@@ -191,15 +185,13 @@ func (p *paired) directions(f *facts) {
 	if !okI || !okJ {
 		return
 	}
-	ratio := func(v []float64) float64 { return v[j]/v[i] - 1 }
-	v := ratio(f.Values)
-	ci := resample.IntervalOf(f.Estimates, v, f.Replicates, ratio)
+	v, ci := f.Of(func(v []float64) float64 { return v[j]/v[i] - 1 })
 	if math.Abs(v) < material || !f.excludesZero(ci) {
 		return
 	}
 	p.fit.Found("b_forward", "s/B", "time per byte from the first host of a pair to the second", f.Values[i], f.Point(i), p.streamTerms(f.Values[i])...)
 	p.fit.Found("b_back", "s/B", "time per byte from the second host of a pair to the first", f.Values[j], f.Point(j), p.streamTerms(f.Values[j])...)
-	p.fit.Add(params.Notef(params.DirectionsDiffer, "the time per byte of streams differs by %+.0f%% between the two directions of the pairs", 100*v).
+	p.fit.Add(params.Notef("directions-differ", "the time per byte of streams differs by %+.0f%% between the two directions of the pairs", 100*v).
 		With("difference", v))
 }
 
@@ -224,9 +216,7 @@ func (p *paired) moreConnections(f *facts) {
 			continue
 		}
 		p.fit.Found(fmt.Sprintf("b_connections_%d", k), "s/B", fmt.Sprintf("time per byte of a stream over %d connections", k), v, f.Point(i))
-		faster := func(v []float64) float64 { return v[one]/v[i] - 1 }
-		g := faster(f.Values)
-		if ci := resample.IntervalOf(f.Estimates, g, f.Replicates, faster); g > max(fasterBy, gain) && f.excludesZero(ci) {
+		if g, ci := f.Of(func(v []float64) float64 { return v[one]/v[i] - 1 }); g > max(fasterBy, gain) && f.excludesZero(ci) {
 			gain, most = g, k
 		}
 	}
@@ -234,7 +224,7 @@ func (p *paired) moreConnections(f *facts) {
 		p.fit.Series = append(p.fit.Series, s)
 	}
 	if gain > 0 {
-		p.fit.Add(params.Notef(params.ConnectionLimited, "%d connections carry %.0f%% more than one: b is the time per byte of one connection and its CPU; "+
+		p.fit.Add(params.Notef("connection-limited", "%d connections carry %.0f%% more than one: b is the time per byte of one connection and its CPU; "+
 			"the link's is at most b_connections_%d", most, 100*gain, most).With("gain", gain).With("connections", float64(most)))
 	}
 }

@@ -33,7 +33,7 @@ func (p *paired) fitFixed() (*fixedFit, error) {
 		sizes, times, _, _ := columns(all, p.times.Values)
 		small[n] = all[:SmallSizes(sizes, times, p.packet)]
 		if all[0].bytes > p.packet {
-			p.fit.Warn(params.NoSmallBurst, "n = %d: no burst fits in one packet of %g B", n, p.packet)
+			p.fit.Warn("no-one-packet-burst", "n = %d: no burst fits in one packet of %g B", n, p.packet)
 		}
 	}
 	limits := p.limitsOf(small, lastDelivery)
@@ -104,7 +104,6 @@ func (p *paired) unevenGaps(points []burstPoint) float64 {
 	return math.Abs(stats.Mean(all))
 }
 
-// deliveries is what a'(n) is read off.
 type deliveries int
 
 const (
@@ -135,7 +134,6 @@ func (p *paired) limitsOf(small map[int][]burstPoint, from deliveries) func(valu
 	}
 }
 
-// columns returns the sizes of points and their values.
 func columns(points []burstPoint, values []float64) (sizes, last, gap, late []float64) {
 	for _, q := range points {
 		sizes = append(sizes, q.bytes)
@@ -175,7 +173,7 @@ func (p *paired) separate(f *fixedFit, reps [][]float64) error {
 	f.slopeCI = fit.Widen(l.C1, statistical, terms)
 	p.fit.Found("a_c", "s", labelAC, l.C1, statistical, terms...)
 	if len(f.n) == 2 {
-		p.fit.Warn(params.TwoNumbersOfPairs, "two numbers of pairs only: a'(n) cannot be seen to be a line")
+		p.fit.Warn("two-numbers-of-pairs", "two numbers of pairs only: a'(n) cannot be seen to be a line")
 	}
 	return nil
 }
@@ -201,14 +199,14 @@ func (p *paired) termsOfSlope(f *fixedFit) []params.Term {
 	}
 	if !f.separated {
 		add(params.TermClockOffset, math.Sqrt2*p.clocks.offset, "spread of the offsets of two clocks, over the numbers of pairs")
-		add(params.TermStartSkew, p.starts.spread/math.Sqrt(3), "spread of the starts in the closer half of the repetitions at the most pairs, uniform, over the numbers of pairs")
-		add(params.TermJitter, f.late[last]/math.Sqrt(3), "lateness of the last of so many deliveries, uniform, over the numbers of pairs")
+		add("start skew", p.starts.spread/math.Sqrt(3), "spread of the starts in the closer half of the repetitions at the most pairs, uniform, over the numbers of pairs")
+		add("last of n", f.late[last]/math.Sqrt(3), "lateness of the last of so many deliveries, uniform, over the numbers of pairs")
 	}
 	if f.separated {
-		add(params.TermFirst, f.uneven/math.Sqrt(3), "difference of the first gap between deliveries and the others at the most pairs, uniform, over the numbers of pairs")
+		add("first delivery", f.uneven/math.Sqrt(3), "difference of the first gap between deliveries and the others at the most pairs, uniform, over the numbers of pairs")
 	}
 	if p.cut {
-		add(params.TermSlowPairs, math.Abs(f.line.C1)*span/f.n[last]/math.Sqrt(3), "slow pairs sent as well: n or n−1 messages met")
+		add("slow pairs", math.Abs(f.line.C1)*span/f.n[last]/math.Sqrt(3), "slow pairs sent as well: n or n−1 messages met")
 	}
 	return append(terms, p.contentionTerms()...)
 }
@@ -222,3 +220,11 @@ func (p *paired) termsOfHost(slope []params.Term) []params.Term {
 	}
 	return append(terms, p.messageTerms(0.5)...)
 }
+
+// messageTerms are the type B terms of share times the time of a message from host to host: 1 for a', ½ for a.
+func (p *paired) messageTerms(share float64) []params.Term {
+	return slices.Concat(p.fit.Prepared.OneMessage(share), fit.ClockOffset(share, p.clocks.bound))
+}
+
+// contentionTerms are those of a_c, which is a difference of deliveries.
+func (p *paired) contentionTerms() []params.Term { return p.fit.Prepared.Interval(1) }

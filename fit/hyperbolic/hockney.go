@@ -1,7 +1,13 @@
 package hyperbolic
 
 import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"calib/fit"
+	"calib/fit/resample"
 	"calib/internal/dataset/names"
 	"calib/internal/lsq"
 	"calib/internal/params"
@@ -15,7 +21,7 @@ import (
 // weighs the same and one size off the line does not bend it. Parameters: alpha, beta, and r_inf = 1/β [B/s], the rate
 // of long messages; pair_spread_small and pair_spread_large (addPairSpread). Its Fit carries the pair matrix. Source:
 // Hockney 1994, The communication challenge for MPP, Parallel Computing 20, 389-398; Stoica, Sultan, Keyes 1994, eq. 4.
-var Hockney = fit.Model{Name: "hockney", Needs: []string{names.Pingpong}, Fit: fitHockney, Plots: hockneyPlots}
+var Hockney = fit.Model{Name: "hockney", Needs: []string{names.Pingpong}, Fit: fitHockney, Draw: hockneyPlots}
 
 // fitHockney returns fit.ErrNeeds for fewer than three sizes.
 func fitHockney(p *fit.Prepared) (*params.Fit, error) {
@@ -51,4 +57,87 @@ func hockneyPlots(f *params.Fit) []params.Plot {
 	curves := fit.TwoParameterCurve(f, "Hockney", "alpha", "beta", messageSizes(f), func(x, a, b float64) float64 { return a + b*x })
 	return timeBySize(f, "Hockney", fit.Misses("Hockney's line, "+fit.ValueWords(f, "alpha")+" + "+fit.ValueWords(f, "beta")+
 		"·x, a rate of "+fit.ValueWords(f, "r_inf")+", is", f.Of(params.Time)...), curves)
+}
+
+// pairMatrix lists every pair that pingpong measured: the half round trip of its smallest size as latency, and the rate
+// of its largest size, that size over its half round trip. Values are midmeans of the rounds' medians, intervals are
+// Student's over the rounds and absent for a single one. Pairs and hosts that stand out are named in Slow. Lines with
+// retransmissions are left out.
+func pairMatrix(p *fit.Prepared) []params.Pair {
+	lines := slices.DeleteFunc(p.LineBatches(names.Pingpong, ""), func(b *fit.Batch) bool {
+		return b.Spoiled() || len(b.Lines[0].Ranks) != 2 || b.Timings() == 0
+	})
+	if len(lines) == 0 {
+		return nil
+	}
+	small, large := lines[0].Point[names.FactorBytes], lines[0].Point[names.FactorBytes]
+	for _, b := range lines {
+		small, large = min(small, b.Point[names.FactorBytes]), max(large, b.Point[names.FactorBytes])
+	}
+	at := func(x int64) []fit.PairTime {
+		return fit.PairTimes(slices.DeleteFunc(slices.Clone(lines), func(b *fit.Batch) bool { return b.Point[names.FactorBytes] != x }))
+	}
+	slow := p.Slow()
+	index := map[[2]int]int{}
+	var out []params.Pair
+	entry := func(hosts [2]int) *params.Pair {
+		i, ok := index[hosts]
+		if !ok {
+			i = len(out)
+			index[hosts] = i
+			out = append(out, params.Pair{From: p.HostName(hosts[0]), To: p.HostName(hosts[1]), Slow: slow.Why[hosts]})
+		}
+		return &out[i]
+	}
+	for _, q := range at(small) {
+		e, v := entry(q.Hosts), q.Value
+		e.Latency, e.LatencyBytes = &v, small
+		if q.CI[0] < q.CI[1] {
+			ci := q.CI
+			e.LatencyCI = &ci
+		}
+	}
+	for _, q := range at(large) {
+		e, v := entry(q.Hosts), float64(large)/q.Value
+		e.Rate, e.RateBytes = &v, large
+		if q.CI[0] > 0 && q.CI[0] < q.CI[1] {
+			e.RateCI = &[2]float64{float64(large) / q.CI[1], float64(large) / q.CI[0]}
+		}
+	}
+	return out
+}
+
+// addPairSpread records by how much pairs of hosts differ, as the standard deviation between pairs over the time of the
+// smallest size (pair_spread_small) and of the largest (pair_spread_large), without the noise of rounds. Where no more
+// than noise shows there is a bound. Slow hosts are not among the pairs. With fewer than two pairs in a round, or one
+// round, there is neither.
+func addPairSpread(r *fit.Result, q *fit.Pingpong) {
+	last := len(q.Sizes) - 1
+	for _, s := range []struct {
+		i    int
+		name string
+		of   string
+	}{{0, "pair_spread_small", "smallest"}, {last, "pair_spread_large", "largest"}} {
+		teams, value := q.Times.Teams[s.i], q.Times.Values[s.i]
+		if teams.N < 2 || q.Times.Rounds < 2 {
+			continue
+		}
+		label := "standard deviation between pairs of the time of the " + s.of + " message, relative"
+		if teams.Spread == 0 {
+			ci := q.Times.Point(s.i)
+			hidden := resample.Uncertainty(ci) * math.Sqrt(float64(teams.N)) / value
+			r.Bound(s.name, "1", label, 0, hidden, "pairs differ by no more than the rounds")
+			continue
+		}
+		v := teams.Spread / value
+		r.Found(s.name, "1", label, v, deviationInterval(v, teams.N))
+	}
+}
+
+// deviationInterval is the 95% interval of a standard deviation s of n normal values: s·√((n−1)/χ²) at the quantiles of
+// χ² with n−1 degrees of freedom.
+func deviationInterval(s float64, n int) [2]float64 {
+	df := float64(n - 1)
+	chi := distuv.ChiSquared{K: df}
+	return [2]float64{s * math.Sqrt(df/chi.Quantile(0.975)), s * math.Sqrt(df/chi.Quantile(0.025))}
 }

@@ -25,7 +25,7 @@ import (
 //
 // Residuals and quality are those of eq. 3 with the limits; a note gives the misfit of the joint estimate. Source:
 // Stoica, Sultan, Keyes 1994, eq. 3, 16, 17.
-var Hyperbola = fit.Model{Name: "hyperbola", Needs: []string{names.Pingpong}, Fit: fitHyperbola, Plots: hyperbolaPlots}
+var Hyperbola = fit.Model{Name: "hyperbola", Needs: []string{names.Pingpong}, Fit: fitHyperbola, Draw: hyperbolaPlots}
 
 const (
 	// flatShare is by how much T may exceed its value at the smallest size for a size to count as small.
@@ -54,10 +54,10 @@ func fitHyperbola(p *fit.Prepared) (*params.Fit, error) {
 	r.Found("a_prime_limits", "s", "fixed time of a message, limit of small sizes", l[0], q.Times.Interval(l[0], reps, 0), p.OneMessage(1)...)
 	r.Found("b_prime_limits", "s/B", "time per byte, limit of large sizes", l[1], q.Times.Interval(l[1], reps, 1),
 		staircase(l[0], q.Sizes[len(q.Sizes)-1]-q.Sizes[large])...)
-	r.Note(params.LimitsUsed, "a' is the intercept of %g to %g B, b' the slope of %g to %g B",
+	r.Note("limits-used", "a' is the intercept of %g to %g B, b' the slope of %g to %g B",
 		q.Sizes[0], q.Sizes[small-1], q.Sizes[large], q.Sizes[len(q.Sizes)-1])
 	if q.Sizes[small-1] > q.Packet {
-		r.Warn(params.NoSmallSize, "no size fits in one packet of %g B: a' is that of the smallest sizes", q.Packet)
+		r.Warn("no-one-packet-size", "no size fits in one packet of %g B: a' is that of the smallest sizes", q.Packet)
 	}
 	condition, err := joint(r, p, q, l)
 	if err != nil {
@@ -80,7 +80,7 @@ func staircase(a, span float64) []params.Term {
 	if a <= 0 || span <= 0 {
 		return nil
 	}
-	return []params.Term{fit.Uniform(params.TermStaircase, a/2/span, "T grows by a step of at most a' for each packet: half a step at the ends of the sizes")}
+	return []params.Term{fit.Uniform("staircase", a/2/span, "T grows by a step of at most a' for each packet: half a step at the ends of the sizes")}
 }
 
 // limitsOf returns a' from the first small sizes, and b' from those from index large on.

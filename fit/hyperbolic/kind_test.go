@@ -111,10 +111,10 @@ func TestNetworkSlowPair(t *testing.T) {
 		t.Errorf("slow hosts %v, pairs %v", slow.Hosts, slow.Pairs)
 	}
 	f := fittest.Fit(t, Network, d, 200)
-	if f.LeftOutWhy[fit.WhySlowHost] == 0 || !fittest.Warns(f.Findings, params.SlowPairsCut, "") {
+	if f.LeftOutWhy[fit.WhySlowHost] == 0 || !fittest.Warns(f.Findings, "slow-pairs-cut", "") {
 		t.Errorf("left out %v, findings %v", f.LeftOutWhy, f.Findings)
 	}
-	if !slices.ContainsFunc(f.Parameters["a_c"].Budget, func(q params.Term) bool { return q.Name == params.TermSlowPairs && q.U > 0 }) {
+	if !slices.ContainsFunc(f.Parameters["a_c"].Budget, func(q params.Term) bool { return q.Name == "slow pairs" && q.U > 0 }) {
 		t.Errorf("a_c: %+v", f.Parameters["a_c"])
 	}
 }

@@ -51,10 +51,10 @@ func (p *paired) fitMedium() (*mediumFit, error) {
 	count := func(i int) int { return p.times.N[points[i]] }
 	p.decide(m, p.times.Apply(pick), count)
 	p.crossCheck(m)
-	return m, p.streamFacts()
+	p.streamFacts()
+	return m, nil
 }
 
-// withoutStreams takes b'(n) from the slope of the bursts.
 func (p *paired) withoutStreams(m *mediumFit) (*mediumFit, error) {
 	var with []int
 	for _, n := range p.pairs {
@@ -84,7 +84,7 @@ func (p *paired) withoutStreams(m *mediumFit) (*mediumFit, error) {
 		return nil, err
 	}
 	m.value = value
-	p.fit.Warn(params.NoStreams, "no streams: b' is the slope of the largest bursts, which also hold the start of a message")
+	p.fit.Warn("no-streams", "no streams: b' is the slope of the largest bursts, which also hold the start of a message")
 	p.decide(m, p.times.Apply(slopes), func(i int) int {
 		total := 0
 		for _, q := range p.bursts[with[i]] {
@@ -130,7 +130,7 @@ func (p *paired) decide(m *mediumFit, reps [][]float64, count func(int) int) {
 		p.rising(m, w, reps)
 	default:
 		if g < -material && ci[1] < 0 {
-			p.fit.Warn(params.FallingStreams, "b' falls by %.0f%% from n = %g to n = %g: a single stream did not fill its path", -100*g, m.n[0], m.n[k])
+			p.fit.Warn("falling-time-per-byte", "b' falls by %.0f%% from n = %g to n = %g: a single stream did not fill its path", -100*g, m.n[0], m.n[k])
 		}
 		p.flat(m, w, reps)
 	}
@@ -141,7 +141,6 @@ func (p *paired) decide(m *mediumFit, reps [][]float64, count func(int) int) {
 	p.fit.Series = append(p.fit.Series, points)
 }
 
-// onePair records b'(n) of the only n.
 func (p *paired) onePair(m *mediumFit, reps [][]float64) {
 	v := m.value[0]
 	ci := p.times.Interval(v, reps, 0)
@@ -179,7 +178,7 @@ func (p *paired) rising(m *mediumFit, w []float64, reps [][]float64) {
 		p.fit.Found("b", "s/B", labelB, m.b, p.times.Interval(m.b, both, 0), p.streamTerms(m.b)...)
 		p.fit.Found("b_c", "s/B", labelBC, m.bc, p.times.Interval(m.bc, both, 1), p.streamTerms(m.bc)...)
 		if !best.consistent {
-			p.fit.Warn(params.NoBreak, "b'(n) does not follow max(b, n·b_c): no break parts it into a flat and a rising part that fit together")
+			p.fit.Warn("inconsistent-break", "b'(n) does not follow max(b, n·b_c): no break parts it into a flat and a rising part that fit together")
 		}
 		return
 	}
@@ -228,7 +227,7 @@ func (p *paired) crossCheck(m *mediumFit) {
 		}
 	}
 	if len(gaps) > 0 {
-		p.fit.Add(params.Notef(params.BurstSlope, "the slope of the large bursts differs from the streams' b' by %+.1f%% (median over n)",
+		p.fit.Add(params.Notef("burst-slope", "the slope of the large bursts differs from the streams' b' by %+.1f%% (median over n)",
 			100*stats.Median(gaps)).With("difference", stats.Median(gaps)))
 	}
 }

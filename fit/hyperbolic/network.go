@@ -38,7 +38,7 @@ import (
 // the differences between rounds.
 //
 // No coefficient is clamped: a negative a_c is reported as such. Source: Stoica, Sultan, Keyes 1994, eq. 16 and 17.
-var Network = fit.Model{Name: "hyperbolic-network", Needs: []string{names.Paired}, Fit: fitNetwork, Plots: networkPlots}
+var Network = fit.Model{Name: "hyperbolic-network", Needs: []string{names.Paired}, Fit: fitNetwork, Draw: networkPlots}
 
 const (
 	labelA  = "fixed time of a message in a host"
@@ -71,7 +71,7 @@ func fitNetwork(prepared *fit.Prepared) (*params.Fit, error) {
 	if err != nil {
 		return nil, fmt.Errorf("model %s, b'(n): %w", "hyperbolic-network", err)
 	}
-	p.fit.Note(params.DelayInA, "a also holds half of the delay L until load separates it")
+	p.fit.Note("delay-in-a", "a also holds half of the delay L until load separates it")
 	p.withhold(fixed, medium)
 	p.character(fixed, medium)
 	p.misfit(fixed, medium)
@@ -84,12 +84,11 @@ func fitNetwork(prepared *fit.Prepared) (*params.Fit, error) {
 	return p.fit.Fit, nil
 }
 
-// streamsOnly fits what streams tell without bursts: b'(n).
 func (p *paired) streamsOnly() (*params.Fit, error) {
 	if _, err := p.fitMedium(); err != nil {
 		return nil, fmt.Errorf("model %s, b'(n): %w", p.fit.Model, err)
 	}
-	p.fit.Note(params.StreamsOnly, "streams only: there is nothing to take a and a_c from")
+	p.fit.Note("streams-only", "streams only: there is nothing to take a and a_c from")
 	p.fit.Judge(math.NaN(), math.NaN(), p.fit.Named(seriesB))
 	return p.fit.Fit, nil
 }
@@ -121,7 +120,7 @@ func (p *paired) misfit(f *fixedFit, m *mediumFit) {
 	p.fit.Series = append(p.fit.Series, bursts...)
 	p.fit.Domain["bytes"] = [2]float64{lo, hi}
 	if mean, worst, n := params.Misfit(bursts...); n > 0 {
-		p.fit.Add(params.Notef(params.Eq16Misfit, "eq. 16 with these parameters misses the bursts by %.1f%% on average and by %.1f%% at most",
+		p.fit.Add(params.Notef("eq16-misfit", "eq. 16 with these parameters misses the bursts by %.1f%% on average and by %.1f%% at most",
 			100*mean, 100*worst).With("mean", mean).With("worst", worst))
 	}
 }

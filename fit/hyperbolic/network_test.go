@@ -118,7 +118,7 @@ func TestNetworkTwo(t *testing.T) {
 	fittest.Near(t, "a", fittest.Value(t, f, "a"), 859.52e-6, 1e-5)
 	fittest.Near(t, "b", fittest.Value(t, f, "b"), 1.42e-6, 1e-5)
 	fittest.Near(t, "b_c", fittest.Value(t, f, "b_c"), 0.92e-6, 1e-5)
-	if !fittest.Warns(f.Findings, params.TwoNumbersOfPairs, "two numbers of pairs only") {
+	if !fittest.Warns(f.Findings, "two-numbers-of-pairs", "two numbers of pairs only") {
 		t.Errorf("findings %v", f.Findings)
 	}
 }
@@ -209,7 +209,7 @@ func TestNetworkWithoutStreams(t *testing.T) {
 	}
 	fittest.Near(t, "b", fittest.Value(t, f, "b"), 1.42e-6, 1e-3)
 	fittest.Near(t, "b_c", fittest.Value(t, f, "b_c"), 0.92e-6, 1e-3)
-	if !fittest.Warns(f.Findings, params.NoStreams, "no streams") {
+	if !fittest.Warns(f.Findings, "no-streams", "no streams") {
 		t.Errorf("findings %v", f.Findings)
 	}
 }

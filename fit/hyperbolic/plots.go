@@ -5,56 +5,46 @@ import (
 	"math"
 
 	"calib/fit"
+	"calib/internal/dataset/names"
 	"calib/internal/params"
 	"calib/internal/units"
 )
 
 func networkPlots(f *params.Fit) []params.Plot {
-	var out []params.Plot
-	if lo, hi, ok := params.Span(f.Of(params.FixedTime)...); ok {
-		x := fit.Spread(lo, hi, false)
-		behaviour := ""
-		if words := f.Network.Words(); words != "" {
-			behaviour = "The network " + words
-		}
-		out = append(out, params.Plot{
-			ID: "a-prime", Section: fit.SectionContention, Title: "Fixed time of a message while n pairs send at once",
-			Says: fit.Sentences(fixedWords(f), behaviour),
-			X:    pairsAxis(), Y: fit.TimeAxis("a'(n)", false), Series: []string{seriesA}, Line: "2a + n·a_c",
-			Curves: fit.TwoParameterCurve(f, "2a + n·a_c", "a", "a_c", x, func(n, a, ac float64) float64 { return 2*a + n*ac }),
-		})
+	fixed, perByte, bursts := f.Of(params.FixedTime), f.Of(params.TimePerByte), f.Of(params.BurstTime)
+	connections, messages := f.Of(params.ConnectionTime), f.Of(params.MessageTime)
+	lo, hi, _ := params.Span(fixed...)
+	behaviour := ""
+	if words := f.Network.Words(); words != "" {
+		behaviour = "The network " + words
 	}
-	if lo, hi, ok := params.Span(f.Of(params.TimePerByte)...); ok {
-		out = append(out, params.Plot{
-			ID: "b-prime", Section: fit.SectionContention, Title: "Time per byte while n pairs send at once",
-			Says: fit.Sentences(fit.ParameterWords(f, "b"), fit.ParameterWords(f, "b_c"), fit.ParameterWords(f, "b_prime")),
-			X:    pairsAxis(), Y: params.Axis{Name: "b'(n)", Unit: "s/B"}, Series: []string{seriesB}, Line: "max(b, n·b_c)",
-			Curves: mediumCurve(f, lo, hi),
-		})
+	said := ""
+	if len(messages) > 0 {
+		said = fmt.Sprintf("Messages of %s, with the calls of each; streams above have few.", units.Bytes(messages[0].Factors["bytes"]))
 	}
-	if of := f.Of(params.ConnectionTime); len(of) > 0 {
-		out = append(out, params.Plot{
-			ID: "b-connections", Section: fit.SectionContention, Title: "Time per byte of a pair over several connections",
-			Says: "Where it falls, one connection or its CPU is the limit, and not the link.",
-			X:    params.Axis{Name: "connections of a pair"}, Y: params.Axis{Name: "b'", Unit: "s/B"}, Series: fit.SeriesNames(of), Line: "measured, joined",
-		})
-	}
-	if of := f.Of(params.MessageTime); len(of) > 0 {
-		out = append(out, params.Plot{
-			ID: "b-messages", Section: fit.SectionContention, Title: "Time per byte of messages one after the other while n pairs send",
-			Says: fmt.Sprintf("Messages of %s, with the calls of each; streams above have few.", units.Bytes(of[0].Factors["bytes"])),
-			X:    pairsAxis(), Y: params.Axis{Name: "b'(n) of messages", Unit: "s/B"}, Series: fit.SeriesNames(of), Line: "measured, joined",
-		})
-	}
-	if bursts := f.Of(params.BurstTime); len(bursts) > 0 {
-		out = append(out, params.Plot{
-			ID: "bursts", Section: fit.SectionContention, Title: "Time of n messages sent at once, by their size",
-			Says: fit.Sentences(fmt.Sprintf("Time to the last of n deliveries, for %s of pairs, beside eq. 16 with the parameters above",
-				units.Plural(int64(len(bursts)), "number")), fit.Misses("Eq. 16 is", bursts...)),
-			X: fit.SizeAxis(true), Y: fit.TimeAxis("last delivery", true), Series: fit.SeriesNames(bursts), Curves: burstCurves(f, bursts), Below: true,
-		})
-	}
-	return out
+	return []params.Plot{{
+		ID: "a-prime", Section: fit.SectionContention, Title: "Fixed time of a message while n pairs send at once",
+		Says: fit.Sentences(fixedWords(f), behaviour),
+		X:    pairsAxis(), Y: fit.TimeAxis("a'(n)", false), Series: fit.SeriesNames(fixed), Line: "2a + n·a_c",
+		Curves: fit.TwoParameterCurve(f, "2a + n·a_c", "a", "a_c", fit.Spread(lo, hi, false), func(n, a, ac float64) float64 { return 2*a + n*ac }),
+	}, {
+		ID: "b-prime", Section: fit.SectionContention, Title: "Time per byte while n pairs send at once",
+		Says: fit.Sentences(fit.ParameterWords(f, "b"), fit.ParameterWords(f, "b_c"), fit.ParameterWords(f, "b_prime")),
+		X:    pairsAxis(), Y: params.Axis{Name: "b'(n)", Unit: "s/B"}, Series: fit.SeriesNames(perByte), Line: "max(b, n·b_c)",
+		Curves: mediumCurve(f, perByte),
+	}, {
+		ID: "b-connections", Section: fit.SectionContention, Title: "Time per byte of a pair over several connections",
+		Says: "Where it falls, one connection or its CPU is the limit, and not the link.",
+		X:    params.Axis{Name: "connections of a pair"}, Y: params.Axis{Name: "b'", Unit: "s/B"}, Series: fit.SeriesNames(connections), Line: "measured, joined",
+	}, {
+		ID: "b-messages", Section: fit.SectionContention, Title: "Time per byte of messages one after the other while n pairs send",
+		Says: said, X: pairsAxis(), Y: params.Axis{Name: "b'(n) of messages", Unit: "s/B"}, Series: fit.SeriesNames(messages), Line: "measured, joined",
+	}, {
+		ID: "bursts", Section: fit.SectionContention, Title: "Time of n messages sent at once, by their size",
+		Says: fit.Sentences(fmt.Sprintf("Time to the last of n deliveries, for %s of pairs, beside eq. 16 with the parameters above",
+			units.Plural(int64(len(bursts)), "number")), fit.Misses("Eq. 16 is", bursts...)),
+		X: fit.SizeAxis(true), Y: fit.TimeAxis("last delivery", true), Series: fit.SeriesNames(bursts), Curves: burstCurves(f, bursts), Below: true,
+	}}
 }
 
 // maxBursts is the number of curves that a plot of bursts holds; more series have lines through their fitted values.
@@ -86,7 +76,6 @@ func burstCurves(f *params.Fit, series []params.Series) []params.Curve {
 
 func pairsAxis() params.Axis { return params.Axis{Name: "pairs that send at once, n"} }
 
-// fixedWords says what a'(n) is made of.
 func fixedWords(f *params.Fit) string {
 	if _, ok := f.Parameters["a_prime"]; ok {
 		return fit.ParameterWords(f, "a_prime") + "; one number of pairs does not tell the hosts' part from the network's"
@@ -95,7 +84,8 @@ func fixedWords(f *params.Fit) string {
 }
 
 // mediumCurve is b'(n) = max(b, n·b_c), or the part of it that is known.
-func mediumCurve(f *params.Fit, lo, hi float64) []params.Curve {
+func mediumCurve(f *params.Fit, series []params.Series) []params.Curve {
+	lo, hi, _ := params.Span(series...)
 	const name = "max(b, n·b_c)"
 	b, bLo, bHi, flat := f.Parameters["b"].Ends()
 	bc, bcLo, bcHi, rising := f.Parameters["b_c"].Ends()
@@ -117,4 +107,22 @@ func mediumCurve(f *params.Fit, lo, hi float64) []params.Curve {
 		return fit.Traced(name, x, at(b, bc), nil, nil)
 	}
 	return fit.Traced(name, x, at(b, bc), at(bLo, bcLo), at(bHi, bcHi))
+}
+
+// timeBySize is the plot that the models of ping-pong share: T(x) with the quantiles of all half round trips behind it.
+func timeBySize(f *params.Fit, line, says string, curves []params.Curve) []params.Plot {
+	series := f.Of(params.Time)
+	return []params.Plot{{
+		ID: "t-x", Section: fit.SectionPingpong, Title: "Time of a message by its size, idle network",
+		Says: fit.Sentences(says),
+		X:    fit.SizeAxis(true), Y: fit.TimeAxis("half round trip", true),
+		Series: fit.SeriesNames(series), Line: line, Curves: curves, Below: true,
+		Raw: &params.Raw{Experiment: names.Pingpong, Factor: names.FactorBytes},
+	}}
+}
+
+// messageSizes are the places of a curve over the sizes of T(x).
+func messageSizes(f *params.Fit) []float64 {
+	lo, hi, _ := params.Span(f.Of(params.Time)...)
+	return fit.Spread(lo, hi, true)
 }

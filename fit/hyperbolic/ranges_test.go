@@ -124,7 +124,7 @@ func TestSegmentedGivenRanges(t *testing.T) {
 		t.Errorf("its interval is %v", ci)
 	}
 	if !slices.ContainsFunc(given.Findings, func(f params.Finding) bool {
-		return f.Code == params.SegmentCount && strings.Contains(f.Message, "5 segments by breaks given, 1,420; 32,768; 65,536; 270,000 B")
+		return f.Code == "segments" && strings.Contains(f.Message, "5 segments by breaks given, 1,420; 32,768; 65,536; 270,000 B")
 	}) {
 		t.Errorf("findings %v", given.Findings)
 	}

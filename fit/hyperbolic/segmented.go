@@ -17,7 +17,7 @@ import (
 //
 // Its function "T" is of form.Pieces. Domain holds the sizes seen: "bytes", and "bytes_i" by segment. Beside it stands
 // the parameter send_buffer, up to which a sender does not wait for T (addSendBuffer).
-var Segmented = fit.Model{Name: "segmented", Needs: []string{names.Pingpong}, Fit: fitSegmented, Plots: segmentedPlots}
+var Segmented = fit.Model{Name: "segmented", Needs: []string{names.Pingpong}, Fit: fitSegmented, Draw: segmentedPlots}
 
 // fitSegmented returns fit.ErrNeeds for fewer than three sizes.
 func fitSegmented(p *fit.Prepared) (*params.Fit, error) {
@@ -37,11 +37,11 @@ func fitSegmented(p *fit.Prepared) (*params.Fit, error) {
 	r.Functions["T"] = fit.SegmentsFunction(r, "time of a message by its size, idle network", q.Sizes, q.Times, q.Times.Replicates, seg)
 	for _, g := range seg.Segments {
 		if g.Flat {
-			r.Note(params.FlatSegment, "T does not grow between %g and %g B", g.Lo, g.Hi)
+			r.Note("flat-segment", "T does not grow between %g and %g B", g.Lo, g.Hi)
 		}
 	}
 	addSendBuffer(r, p)
-	r.Note(params.SegmentCount, "%s %s; intervals take the breaks as fixed", units.GroupedPlural(len(seg.Segments), "segment"), origin(q.Breaks))
+	r.Note("segments", "%s %s; intervals take the breaks as fixed", units.GroupedPlural(len(seg.Segments), "segment"), origin(q.Breaks))
 	return q.Finish(r, conditionOf(q, seg), seg.Predict, func(x, y []float64) (func(float64) float64, error) {
 		r, err := lsq.FitSegments(x, y, q.Breaks)
 		if err != nil {
@@ -51,7 +51,6 @@ func fitSegmented(p *fit.Prepared) (*params.Fit, error) {
 	}), nil
 }
 
-// origin says where breaks come from.
 func origin(breaks []float64) string {
 	if len(breaks) == 0 {
 		return "by BIC"

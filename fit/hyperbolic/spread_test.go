@@ -46,7 +46,7 @@ func TestLabTerms(t *testing.T) {
 		for _, term := range q.Budget {
 			terms[term.Name] = term
 		}
-		clock, lab := terms[params.TermClockReading], terms[params.TermLabHosts]
+		clock, lab := terms["clock reading"], terms[params.TermLabHosts]
 		if clock.Type != params.TypeB || math.Abs(clock.U-31e-9/math.Sqrt(3)) > 2e-9 {
 			t.Errorf("%s: clock reading %+v, want 31 ns over √3", device, clock)
 		}

@@ -14,10 +14,10 @@ import (
 // startsBy finds the lines of phase "burst-start" by the batch they belong to.
 type startsBy map[fit.BatchID]*fit.Batch
 
-func startsOf(batches []fit.Batch) startsBy {
+func startsOf(batches []*fit.Batch) startsBy {
 	out := startsBy{}
-	for i := range batches {
-		out[batches[i].ID] = &batches[i]
+	for _, b := range batches {
+		out[b.ID] = b
 	}
 	return out
 }
@@ -66,11 +66,11 @@ type skew struct {
 func together(skews []float64) float64 { return stats.Median(skews) }
 
 // gatherSkew takes the medians over the repetitions of each n.
-func gatherSkew(bursts []fit.Batch, starts startsBy) skew {
+func gatherSkew(bursts []*fit.Batch, starts startsBy) skew {
 	all, closest := map[int][]float64{}, map[int][]float64{}
 	most := 0
-	for i := range bursts {
-		n, skews := int(bursts[i].Point[names.FactorPairs]), starts.skews(&bursts[i])
+	for _, b := range bursts {
+		n, skews := int(b.Point[names.FactorPairs]), starts.skews(b)
 		all[n] = append(all[n], skews...)
 		limit := together(skews)
 		closest[n] = append(closest[n], slices.DeleteFunc(skews, func(v float64) bool { return v > limit })...)
@@ -111,7 +111,7 @@ func (p *paired) noteDropped(small map[int][]burstPoint) {
 		}
 	}
 	if all.dropped > 0 {
-		p.fit.Add(params.Notef(params.SkewedStarts, "%d of %d repetitions of small bursts were dropped: their senders started further apart than "+
+		p.fit.Add(params.Notef("skewed-starts", "%d of %d repetitions of small bursts were dropped: their senders started further apart than "+
 			"half the time between the first and the last delivery", all.dropped, all.kept+all.dropped).
 			With("dropped", float64(all.dropped)).With("repetitions", float64(all.kept+all.dropped)))
 	}

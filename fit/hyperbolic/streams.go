@@ -31,10 +31,10 @@ func connectionsOf(b *fit.Batch) int64 { return cmp.Or(b.Point[names.FactorConne
 
 // loadStreams gathers the usable streams: those whose bytes were counted, all numbers of connections, in p.counted, and
 // the streams of messages in p.messages. It returns those that give b'(n).
-func (p *paired) loadStreams() []fit.Batch {
-	var windows, older []fit.Batch
+func (p *paired) loadStreams() []*fit.Batch {
+	var windows, older []*fit.Batch
 	for _, b := range p.fit.Complete(p.fit.Prepared.Batches(names.Paired, names.PhaseStream), false) {
-		if counted(&b) {
+		if counted(b) {
 			windows = append(windows, b)
 		} else {
 			older = append(older, b)
@@ -46,7 +46,7 @@ func (p *paired) loadStreams() []fit.Batch {
 	p.messages = p.batches(names.PhaseMessages)
 	streams := p.withoutSlow(p.fit.Usable(older))
 	for _, b := range p.counted {
-		if connectionsOf(&b) == 1 {
+		if connectionsOf(b) == 1 {
 			streams = append(streams, b)
 		}
 	}
@@ -56,20 +56,20 @@ func (p *paired) loadStreams() []fit.Batch {
 // steady leaves out streams with too much loss, and of each point those that something else than the path limited, or
 // whose rate changed, where the point has others. Where it has not, p.unsteady is the typical relative error that this
 // makes.
-func (p *paired) steady(in []fit.Batch) []fit.Batch {
+func (p *paired) steady(in []*fit.Batch) []*fit.Batch {
 	for _, flag := range spoilt {
-		in = p.fit.Without(in, flag, func(b *fit.Batch) bool { return b.Flagged([]string{flag}) != "" })
+		in = p.fit.Without(in, flag, func(b *fit.Batch) bool { return b.Flagged(flag) != "" })
 	}
-	worse := func(b *fit.Batch) bool { return b.Flagged(doubtful) != "" }
-	byPoint := func(a, b fit.Batch) int { return cmp.Compare(a.Point.Key(), b.Point.Key()) }
+	worse := func(b *fit.Batch) bool { return b.Flagged(doubtful...) != "" }
+	byPoint := func(a, b *fit.Batch) int { return cmp.Compare(a.Point.Key(), b.Point.Key()) }
 	in = slices.Clone(in)
 	slices.SortStableFunc(in, byPoint)
-	var out []fit.Batch
+	var out []*fit.Batch
 	var halves []float64
-	for group := range fit.Runs(in, func(a, b fit.Batch) bool { return byPoint(a, b) == 0 }) {
+	for group := range fit.Runs(in, func(a, b *fit.Batch) bool { return byPoint(a, b) == 0 }) {
 		kept := p.fit.Prefer(group, whyUnsteady, worse)
 		out = append(out, kept...)
-		if !worse(&kept[0]) {
+		if !worse(kept[0]) {
 			continue
 		}
 		for _, b := range kept {
@@ -80,7 +80,7 @@ func (p *paired) steady(in []fit.Batch) []fit.Batch {
 	}
 	if len(halves) > 0 {
 		p.unsteady = stats.Median(halves)
-		p.fit.Add(params.Warnf(params.UnsteadyStreams, "some points have streams only whose rate changed while it was counted, by %.0f%% from the "+
+		p.fit.Add(params.Warnf("unsteady-streams", "some points have streams only whose rate changed while it was counted, by %.0f%% from the "+
 			"first half of the window to the second, or that the receiver or the congestion control held up", 200*p.unsteady).With("share", p.unsteady))
 	}
 	return out
@@ -89,19 +89,19 @@ func (p *paired) steady(in []fit.Batch) []fit.Batch {
 // streamTerms are what makes v, a time per byte of streams, uncertain beside the rounds.
 func (p *paired) streamTerms(v float64) (out []params.Term) {
 	if p.edges > 0 {
-		out = append(out, fit.Uniform(params.TermEdges, v*p.edges, "bytes come a segment at a time: half of one at each edge of the window"))
+		out = append(out, fit.Uniform("window edges", v*p.edges, "bytes come a segment at a time: half of one at each edge of the window"))
 	}
 	if p.unsteady > 0 {
-		out = append(out, params.Term{Name: params.TermUnsteady, Type: params.TypeB, U: v * p.unsteady, Why: "half the difference of the halves of the window"})
+		out = append(out, params.Term{Name: "unsteady streams", Type: params.TypeB, U: v * p.unsteady, Why: "half the difference of the halves of the window"})
 	}
 	return out
 }
 
 // edges is the typical share of a window's bytes that is one segment of one connection; 0 where none was counted.
-func edges(in []fit.Batch) float64 {
+func edges(in []*fit.Batch) float64 {
 	var shares []float64
-	for i := range in {
-		for _, l := range in[i].Lines {
+	for _, b := range in {
+		for _, l := range b.Lines {
 			if bytes := l.Aux[names.AuxWindowChunks] * l.Aux[names.AuxChunk]; l.TCP != nil && bytes > 0 {
 				shares = append(shares, float64(l.TCP.MSS)/bytes)
 			}

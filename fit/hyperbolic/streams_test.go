@@ -22,7 +22,7 @@ func TestNetworkStreamsOnly(t *testing.T) {
 	fittest.Near(t, "b'", fittest.Value(t, f, "b_prime"), 8e-9, 1e-9)
 	fittest.CheckFit(t, Network, f)
 	if len(f.Parameters) != 3 || !fittest.Warns(f.Findings, params.OneRound, "one round only") ||
-		!fittest.Notes(f.Findings, params.StreamsOnly, "streams only") || f.Domain["pairs"] != [2]float64{1, 1} {
+		!fittest.Notes(f.Findings, "streams-only", "streams only") || f.Domain["pairs"] != [2]float64{1, 1} {
 		t.Errorf("%+v", f)
 	}
 	for i := range d.Samples {

@@ -3,8 +3,6 @@ package hyperbolic
 import (
 	"fmt"
 	"math"
-	"slices"
-	"strconv"
 
 	"calib/fit"
 	"calib/fit/resample"
@@ -21,7 +19,7 @@ import (
 //
 // Source: David and Nagaraja 2003, Order Statistics, section 7.1; Hoefler and Belli 2015, Scientific Benchmarking of
 // Parallel Computing Systems, rule 8.
-var Tails = fit.Model{Name: "tails", Needs: []string{names.Pingpong}, Fit: fitTails, Plots: tailsPlots}
+var Tails = fit.Model{Name: "tails", Needs: []string{names.Pingpong}, Fit: fitTails, Draw: tailsPlots}
 
 // tails are the quantiles that are fitted.
 var tails = [...]struct {
@@ -61,9 +59,7 @@ func fitTails(p *fit.Prepared) (*params.Fit, error) {
 		if len(s.Points) == 0 {
 			continue
 		}
-		if fn, ok := tailBySize(r, "T_"+t.name, t.words, &s, q.Breaks); ok {
-			r.Functions["T_"+t.name] = fn
-		}
+		tailBySize(r, "T_"+t.name, t.words, &s, q.Breaks)
 		r.Series = append(r.Series, s)
 	}
 	r.Judge(math.NaN(), math.NaN(), r.Series...)
@@ -75,42 +71,27 @@ func fitTails(p *fit.Prepared) (*params.Fit, error) {
 func minTimings(p float64) int { return int(math.Ceil(math.Log((1-stats.Level)/2) / math.Log(p))) }
 
 // tailBySize fits lines over ranges of the size to a tail, where there are sizes enough, and puts their values into s.
-func tailBySize(r *fit.Result, name, words string, s *params.Series, breaks []float64) (params.Function, bool) {
+func tailBySize(r *fit.Result, name, words string, s *params.Series, breaks []float64) {
 	var x, y []float64
 	for _, q := range s.Points {
 		x, y = append(x, q.X), append(y, q.Measured)
 	}
 	seg, err := lsq.FitSegments(x, y, breaks)
 	if err != nil {
-		return params.Function{}, false
+		return
 	}
-	fn := r.Function(params.Pieces, "time that "+words+" exceeds, by its size", map[string][2]float64{"bytes": {x[0], x[len(x)-1]}})
-	for i, c := range fit.SegmentsForm(seg) {
-		n, g := "_"+strconv.Itoa(i+1), seg.Segments[i]
-		fn.Coeff["from"+n], fn.Coeff["c0"+n], fn.Coeff["c1"+n] = c.From, c.C0, c.C1
-		fn.Domain["bytes"+n] = [2]float64{g.Lo, g.Hi}
-	}
+	r.Functions[name] = fit.SegmentsFunction(r, "time that "+words+" exceeds, by its size", x, &resample.Estimates{}, nil, seg)
 	for i := range s.Points {
 		s.Points[i].Fitted = seg.Predict(s.Points[i].X)
 	}
 	s.Symbol = name
-	return fn, true
 }
 
 func tailsPlots(f *params.Fit) []params.Plot {
-	series := slices.Clone(f.Of(params.TailTime))
-	if len(series) == 0 {
-		return nil
-	}
-	var curves []params.Curve
-	for _, s := range series {
-		if fn, ok := f.Functions[s.Symbol]; ok {
-			curves = append(curves, fit.FunctionCurve(s.Name, fn, s, 0, true)...)
-		}
-	}
+	series := f.Of(params.TailTime)
 	return []params.Plot{{
 		ID: "tails", Section: fit.SectionPingpong, Title: "Slow messages by their size, idle network",
 		Says: fit.Sentences("One message in a hundred (p99), and one in a thousand (p999), takes longer"),
-		X:    fit.SizeAxis(true), Y: fit.TimeAxis("half round trip", true), Series: fit.SeriesNames(series), Curves: curves,
+		X:    fit.SizeAxis(true), Y: fit.TimeAxis("half round trip", true), Series: fit.SeriesNames(series), Curves: fit.CostCurves(f, true, series),
 	}}
 }

@@ -27,11 +27,10 @@ var Wakeup = fit.Model{Name: "wakeup", Needs: []string{names.Wakeup}, Fit: fitWa
 func fitWakeup(p *fit.Prepared) (*params.Fit, error) {
 	r := p.New("wakeup", names.Wakeup, "Tam, Wang 2000 section 3.2")
 	var t resample.Table[string]
-	var used [][]fit.Batch
+	var used [][]*fit.Batch
 	for _, phase := range []string{names.PhaseBlocking, names.PhasePolling, names.PhaseIdle, names.PhaseIdleAwake} {
 		lines := r.Lines(names.Wakeup, phase)
-		for i := range lines {
-			b := &lines[i]
+		for _, b := range lines {
 			t.Add(t.OneWay(phase), 0, b.Round, b.Timings(), fit.HalfTrips(b.Lines[0])...)
 		}
 		used = append(used, lines)
@@ -52,14 +51,13 @@ func fitWakeup(p *fit.Prepared) (*params.Fit, error) {
 			r.Unknown(name, "s", label, math.Inf(-1), math.Inf(1), why)
 			return 0, false
 		}
-		of := func(v []float64) float64 { return v[a] - v[b] }
-		v := of(est.Values)
-		r.Found(name, "s", label, v, resample.IntervalOf(est, v, est.Replicates, of))
+		v, ci := est.Of(func(v []float64) float64 { return v[a] - v[b] })
+		r.Found(name, "s", label, v, ci)
 		return v, true
 	}
 	if v, ok := difference("wakeup", "time to wake a receiver that sleeps until the message comes", names.PhaseBlocking, names.PhasePolling,
 		"the ranks of every pair may share a CPU (pin them with cpu= to different ones): then neither may poll"); ok {
-		r.Add(params.Notef(params.WakeUpInL, "waking the receiver is %s of the %s that a message of one byte takes. It is in alpha and in L, not in "+
+		r.Add(params.Notef("wake-up", "waking the receiver is %s of the %s that a message of one byte takes. It is in alpha and in L, not in "+
 			"U_r, which is the receiving call of a message that is there; Tam and Wang count it to U_r. A program that polls is faster by it",
 			units.Format(v, "s"), units.Format(blocking, "s")).With("share", v/blocking).Of("wakeup"))
 	}
@@ -72,7 +70,7 @@ func fitWakeup(p *fit.Prepared) (*params.Fit, error) {
 		if held {
 			says = "with the CPUs kept out of sleep states it is " + units.Format(awake, "s")
 		}
-		r.Add(params.Notef(params.ColdMessages, "alpha and L are of messages in a row; after 1 ms of idling a message takes %s more, and %s. a is "+
+		r.Add(params.Notef("cold-messages", "alpha and L are of messages in a row; after 1 ms of idling a message takes %s more, and %s. a is "+
 			"of bursts with pauses between them: it holds that", units.Format(idle, "s"), says).With("share", idle/blocking).Of("after_idle"))
 	}
 	r.WidenDomain("bytes", 1)

@@ -27,7 +27,7 @@ func TestWakeup(t *testing.T) {
 			t.Errorf("%s: %+v, want %g s", name, p, want)
 		}
 	}
-	for _, code := range []params.Code{params.WakeUpInL, params.ColdMessages} {
+	for _, code := range []params.Code{"wake-up", "cold-messages"} {
 		if !slices.ContainsFunc(f.Findings, func(x params.Finding) bool { return x.Code == code }) {
 			t.Errorf("no finding %s", code)
 		}

@@ -41,7 +41,7 @@ func (p *prttData) compareCalls(o *busyTime, phase string) {
 	}
 	if len(parts) > 0 {
 		p.fit.Series = append(p.fit.Series, points)
-		p.fit.Note(params.TimedCalls, "the timed calls of phase %s, without the clock, differ from %s (by PRTT) by %s", phase, o.name, strings.Join(parts, ", "))
+		p.fit.Note("timed-calls", "the timed calls of phase %s, without the clock, differ from %s (by PRTT) by %s", phase, o.name, strings.Join(parts, ", "))
 	}
 }
 
@@ -60,7 +60,7 @@ func (p *prttData) identity(gap *gapFit, send, receive *busyTime, latency float6
 		half := func(values []float64) float64 { return values[q.one] / 2 }
 		v := half(p.times.Values)
 		points.Add(q.bytes, v, resample.IntervalOf(p.times, v, p.times.Replicates, half),
-			latency+send.At(q.bytes)+receive.At(q.bytes)+gap.at(q.bytes)-gap.at(p.gaps[0].bytes), p.times.N[q.one])
+			latency+send.At(q.bytes)+receive.At(q.bytes)+gap.Predict(q.bytes)-gap.Predict(p.gaps[0].bytes), p.times.N[q.one])
 		if e := points.Points[len(points.Points)-1].Relative(); math.Abs(e) > math.Abs(worst) {
 			worst, at = e, q.bytes
 		}
@@ -92,7 +92,7 @@ func (p *prttData) pingpong() {
 		}
 	}
 	if len(off) > 0 {
-		p.fit.Note(params.PingpongAgrees, "half of PRTT(1,0,s) is %s from pingpong's half round trip (median of %d sizes)",
+		p.fit.Note("pingpong-beside-prtt", "half of PRTT(1,0,s) is %s from pingpong's half round trip (median of %d sizes)",
 			percent(stats.Median(off)), len(off))
 	}
 }
@@ -132,4 +132,27 @@ func (p *prttData) hyperbola(gap *gapFit) {
 		return
 	}
 	p.fit.Note(params.Eq18, "the hyperbola over LogGP for 1 to %d packets is %.3f to %.3f, within [3/4, 1] (eq. 18)", ratioPackets, lo, hi)
+}
+
+func logGPPlots(f *params.Fit) []params.Plot {
+	gap, lines, trips := f.Of(params.Gap), f.Of(params.Overhead), f.Of(params.HalfRoundTrip)
+	return []params.Plot{{
+		ID: "loggp-gap", Section: fit.SectionLogGP, Title: "Gap between messages by their size",
+		Says: fit.Sentences("g, the gap of 1 byte, is "+fit.ValueWords(f, "g")+" and G, the gap per byte of long messages, "+fit.ValueWords(f, "G"),
+			fit.Misses("The function is", gap...)),
+		X: fit.SizeAxis(true), Y: fit.TimeAxis("gap", true), Series: fit.SeriesNames(gap), Line: "gap",
+		Curves: fit.CostCurves(f, true, gap), Below: true,
+	}, {
+		ID: "loggp-overheads", Section: fit.SectionLogGP, Title: "Time that sender and receiver are busy with a message",
+		Says: fit.Sentences(fit.ParameterWords(f, "o_s"), fit.ParameterWords(f, "o_r"), "Timed calls, where they are there, are measured by "+
+			"themselves and not fitted"),
+		X: fit.SizeAxis(true), Y: fit.TimeAxis("time of a host", false), Series: fit.SeriesNames(append(lines, f.Of(params.TimedCall)...)),
+		Curves: fit.CostCurves(f, true, lines),
+	}, {
+		ID: "loggp-round-trip", Section: fit.SectionLogGP, Title: "Half a round trip beside L + o_s + o_r + (s − 1)·G",
+		Says: fit.Sentences("L is "+fit.ValueWords(f, "L")+", from the smallest message; the larger ones show whether the sum holds",
+			fit.Misses("The sum is", trips...)),
+		X: fit.SizeAxis(false), Y: fit.TimeAxis("half round trip", false), Series: fit.SeriesNames(trips), Line: "L + o_s + o_r + (s − 1)·G",
+		Below: true,
+	}}
 }

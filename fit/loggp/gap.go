@@ -20,27 +20,18 @@ const labelGap = "gap between messages by their size"
 // straight is the relative residual within which one line stands for gap at all sizes.
 const straight = 0.05
 
-// gapFit is gap(s): a line, or segments.
+// gapFit is gap(s): a line, which is one segment, or several.
 type gapFit struct {
-	line      lsq.Line
-	seg       *lsq.Segments // nil for a line
+	*lsq.Segments
 	condition float64
 }
 
-func (g *gapFit) at(s float64) float64 {
-	if g.seg != nil {
-		return g.seg.Predict(s)
-	}
-	return g.line.At(s)
-}
+func (g *gapFit) straight() bool { return len(g.Segments.Segments) == 1 }
 
 // coefficients are c0 and c1 of each part in turn.
 func (g *gapFit) coefficients() []float64 {
-	if g.seg == nil {
-		return []float64{g.line.C0, g.line.C1}
-	}
 	var out []float64
-	for _, s := range g.seg.Segments {
+	for _, s := range g.Segments.Segments {
 		out = append(out, s.Intercept, s.Slope)
 	}
 	return out
@@ -54,7 +45,7 @@ func gapOf(sizes, values []float64, packet float64) (*gapFit, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &gapFit{line: l, condition: sol.Cond()}
+	g := &gapFit{&lsq.Segments{Segments: []lsq.Segment{{Intercept: l.C0, Slope: l.C1, Distinct: len(sizes)}}}, sol.Cond()}
 	worst := 0.0
 	for i, s := range sizes {
 		worst = math.Max(worst, math.Abs(l.At(s)/values[i]-1))
@@ -66,12 +57,12 @@ func gapOf(sizes, values []float64, packet float64) (*gapFit, error) {
 	if err != nil {
 		return nil, err
 	}
-	opt := lsq.SegmentOptions{AllowFlat: true}
+	var opt lsq.SegmentOptions
 	if n := len(sizes) - firstAbove(sizes, packet); len(sizes) < 6 || n > 0 && n < 3 { // too few for two segments of three
-		opt.Max, opt.MinDistinct = 2, 2
+		opt.Max, opt.MinSizes = 2, 2
 	}
 	if seg, err := lsq.Segmented(sizes, values, w, opt); err == nil && len(seg.Segments) > 1 {
-		g.seg = seg
+		g.Segments = seg
 	}
 	return g, nil
 }
@@ -91,7 +82,7 @@ func (p *prttData) fitGap() (*gapFit, error) {
 	}
 	each := p.times.Apply(func(v []float64) ([]float64, error) { return slopesAt(p.gaps, v), nil })
 	reps := resample.Map(each, func(y []float64) ([]float64, error) {
-		c, err := g.refit(sizes, y)
+		c, err := lsq.WithinBreaks(sizes, y, g.Segments)
 		if err != nil {
 			return nil, err
 		}
@@ -111,21 +102,21 @@ func (p *prttData) fitGap() (*gapFit, error) {
 	if long <= 0 {
 		p.fit.Add(params.Warnf(params.NotPositive, "G is not positive: the gap does not grow with the size").Of("G"))
 	}
-	if g.seg == nil {
-		p.lineFunction("gap", labelGap, g.line, reps, sizes)
+	if g.straight() {
+		p.lineFunction("gap", labelGap, lsq.Line{C0: c[0], C1: c[1]}, reps, sizes)
 	} else {
-		p.fit.Functions["gap"] = fit.SegmentsFunction(p.fit, labelGap, sizes, p.times, each, g.seg)
+		p.fit.Functions["gap"] = fit.SegmentsFunction(p.fit, labelGap, sizes, p.times, each, g.Segments)
 		of := "the last"
 		if full {
 			of = "full packets"
 		}
 		p.fit.Add(params.Notef(params.SeveralSegments, "gap(s) is not one line within 5%%: %d segments by BIC; g is of the first, G of %s",
-			len(g.seg.Segments), of).Of("gap"))
+			len(g.Segments.Segments), of).Of("gap"))
 	}
 	points := params.Series{Name: seriesGap, Quantity: params.Gap, Symbol: "gap", XName: "bytes"}
 	for i, s := range sizes {
-		points.Add(s, values[i], p.times.Interval(values[i], each, i), g.at(s), p.times.N[p.gaps[i].one]+p.times.N[p.gaps[i].many])
-		if e := math.Abs(points.Points[i].Relative()); g.seg == nil && e > straight {
+		points.Add(s, values[i], p.times.Interval(values[i], each, i), g.Predict(s), p.times.N[p.gaps[i].one]+p.times.N[p.gaps[i].many])
+		if e := math.Abs(points.Points[i].Relative()); g.straight() && e > straight {
 			p.fit.Add(params.Warnf(params.OffTheForm, "gap(s) is not a line, and too few sizes were measured for segments: %.0f%% off at %g B",
 				100*e, s).Of("gap").With("off", e).With("bytes", s))
 		}
@@ -187,15 +178,6 @@ func slopeBetween(sizes, values []float64, k int) float64 {
 	return (values[k+1] - values[k]) / (sizes[k+1] - sizes[k])
 }
 
-// refit returns the coefficients for other values, between the same breaks.
-func (g *gapFit) refit(sizes, values []float64) ([]float64, error) {
-	if g.seg != nil {
-		return lsq.WithinBreaks(sizes, values, g.seg)
-	}
-	l, _, err := lsq.FitLine(sizes, values, nil)
-	return []float64{l.C0, l.C1}, err
-}
-
 // lineFunction records a line by size; reps hold C0 and C1 first.
 func (p *prttData) lineFunction(name, label string, l lsq.Line, reps [][]float64, sizes []float64) {
 	fn := p.fit.Function(params.Line, label, map[string][2]float64{"m": {sizes[0], sizes[len(sizes)-1]}})
@@ -207,12 +189,11 @@ func (p *prttData) lineFunction(name, label string, l lsq.Line, reps [][]float64
 // smallestRoundTrip is PRTT(1,0,s) [s] of the smallest size.
 func (p *prttData) smallestRoundTrip() float64 { return p.times.Values[p.gaps[0].one] }
 
-// latency records L.
 func (p *prttData) latency(send, receive *busyTime) float64 {
 	const label = "time of a message of 1 byte in the network, without the overheads of both ends"
 	first := p.gaps[0]
 	if first.bytes > 1 {
-		p.fit.Note(params.SmallestSize, "L, o_s and o_r are taken from a round trip of %g B, the smallest measured", first.bytes)
+		p.fit.Note("smallest-size", "L, o_s and o_r are taken from a round trip of %g B, the smallest measured", first.bytes)
 	}
 	half := p.smallestRoundTrip() / 2
 	if send == nil || receive == nil {

@@ -33,7 +33,7 @@ import (
 //
 // Source: Alexandrov, Ionescu, Schauser, Scheiman 1997, LogGP, J. Parallel Distrib. Comput. 44(1), 71-79; Hoefler,
 // Lichei, Rehm 2007, Low-overhead LogGP parameter assessment for modern interconnection networks, IPDPS (PRTT).
-var LogGP = fit.Model{Name: "loggp", Needs: []string{names.PRTT}, Fit: fitLogGP, Plots: logGPPlots}
+var LogGP = fit.Model{Name: "loggp", Needs: []string{names.PRTT}, Fit: fitLogGP, Draw: logGPPlots}
 
 // prttKey is a point: n messages of a size; messages is 0 for timed calls.
 type prttKey struct {
@@ -41,7 +41,6 @@ type prttKey struct {
 	bytes, messages int64
 }
 
-// prttData is what prtt measured.
 type prttData struct {
 	fit    *fit.Result
 	table  resample.Table[prttKey]
@@ -107,21 +106,20 @@ func fitLogGP(prepared *fit.Prepared) (*params.Fit, error) {
 		if err != nil {
 			return nil, err
 		}
-		return g.at, nil
+		return g.Predict, nil
 	})
 	return p.fit.Fit, nil
 }
 
-// load gathers the points.
 func load(prepared *fit.Prepared, model string) (*prttData, error) {
 	p := &prttData{over: map[string][]slope{},
 		fit: prepared.New(model, names.PRTT, "Alexandrov et al. 1997; Hoefler, Lichei, Rehm 2007")}
-	var used [][]fit.Batch
+	var used [][]*fit.Batch
 	for _, phase := range []string{names.PhasePRTT, names.PhaseSpaced, names.PhaseDelayed, names.PhaseSend, names.PhaseReceive} {
 		lines := p.fit.Lines(names.PRTT, phase)
 		used = append(used, lines)
-		for i := range lines {
-			p.add(phase, &lines[i])
+		for _, b := range lines {
+			p.add(phase, b)
 		}
 	}
 	p.arrange()
@@ -130,10 +128,7 @@ func load(prepared *fit.Prepared, model string) (*prttData, error) {
 	}
 	p.fit.Account(used...)
 	p.packet, _ = fit.PacketBytes(used...)
-	var err error
-	if p.times, err = fit.Draw(p.fit, &p.table); err != nil {
-		return nil, err
-	}
+	p.times = fit.Draw(p.fit, &p.table)
 	p.fit.CheckRounds(p.times.Rounds)
 	return p, nil
 }

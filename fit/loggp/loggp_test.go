@@ -42,7 +42,7 @@ func TestLogGPExact(t *testing.T) {
 		t.Errorf("domain of o_s %v", got)
 	}
 	if len(fittest.Warnings(f.Findings)) > 0 || !fittest.Notes(f.Findings, params.RoundTripOff, "within 0.0% of L + o_s + o_r") ||
-		!fittest.Notes(f.Findings, params.TimedCalls, "phase send, without the clock, differ from o_s (by PRTT) by +0.0% at 1 B") {
+		!fittest.Notes(f.Findings, "timed-calls", "phase send, without the clock, differ from o_s (by PRTT) by +0.0% at 1 B") {
 		t.Errorf("findings %v", f.Findings)
 	}
 }
@@ -185,7 +185,7 @@ func TestLogGPIdentity(t *testing.T) {
 		NS: []int64{200_000}})
 	f := fitted(t, d)
 	if !fittest.Warns(f.Findings, params.RoundTripOff, "several stages one after the other") ||
-		!fittest.Notes(f.Findings, params.PingpongAgrees, "from pingpong's half round trip (median of 1 sizes)") {
+		!fittest.Notes(f.Findings, "pingpong-beside-prtt", "from pingpong's half round trip (median of 1 sizes)") {
 		t.Errorf("findings %v", f.Findings)
 	}
 }

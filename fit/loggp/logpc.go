@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"calib/fit"
 	"calib/fit/hyperbolic"
@@ -25,7 +26,7 @@ const sourceLoGPC = "Moritz, Frank 2001, section 5.1, eq. 7, 14"
 // so that T_c = T + 2·C_n + C_r (section 5.1.1). Nothing of it is fitted. Series hold T_c of every remap beside what
 // the model says (Machine.Cost) of the LogGP parameters of the run, and of a_c and b_c where the network behaves like a
 // shared medium.
-var LoGPC = fit.Model{Name: "logpc", Needs: []string{names.Remap}, Fit: fitLoGPC, Plots: loGPCPlots}
+var LoGPC = fit.Model{Name: "logpc", Needs: []string{names.Remap}, Fit: fitLoGPC, Draw: loGPCPlots}
 
 // fitLoGPC returns fit.ErrNeeds without a usable remap.
 func fitLoGPC(p *fit.Prepared) (*params.Fit, error) {
@@ -44,7 +45,7 @@ func fitLoGPC(p *fit.Prepared) (*params.Fit, error) {
 	}
 	if err != nil {
 		d.tabulate(func(s setting, measured float64) float64 { return measured })
-		d.fit.Add(params.Notef(params.RemapUnpredicted, "the remaps are not compared with the model: %v", err))
+		d.fit.Add(params.Notef("remaps-unpredicted", "the remaps are not compared with the model: %v", err))
 		d.fit.JudgeTable()
 		return d.fit.Fit, nil
 	}
@@ -70,7 +71,6 @@ func inputs(p *fit.Prepared) (Inputs, error) {
 	return InputsOf(fit.Collect(p, fits))
 }
 
-// contention records C_n and C_r of a size.
 func (d *remaps) contention(bytes int64) {
 	all, ok := d.largest(1, bytes)
 	if !ok {
@@ -78,16 +78,15 @@ func (d *remaps) contention(bytes int64) {
 	}
 	apart, alone := all, all
 	apart.destinations, alone.injecting = names.DestinationsNext, 1
-	c, okC := d.point(all)
-	n, okN := d.point(apart)
-	t, okT := d.point(alone)
+	c, okC := d.table.Index[all]
+	n, okN := d.table.Index[apart]
+	t, okT := d.table.Index[alone]
 	if !okC || !okN || !okT {
 		return
 	}
 	record := func(name, label string, of func(v []float64) float64) {
-		v := of(d.times.Values)
-		reps := d.times.Apply(func(r []float64) ([]float64, error) { return []float64{of(r)}, nil })
-		d.fit.Found(name+d.suffix(bytes), "s", label, v, d.times.Interval(v, reps, 0))
+		v, ci := d.times.Of(of)
+		d.fit.Found(name+d.suffix(bytes), "s", label, v, ci)
 	}
 	record("C_n", "contention for the network per message of a synchronous remap of "+fit.SizeWords(bytes),
 		func(v []float64) float64 { return (v[n] - v[t]) / 2 })
@@ -95,7 +94,6 @@ func (d *remaps) contention(bytes int64) {
 		func(v []float64) float64 { return v[c] - v[n] })
 }
 
-// inflation records T_c/T of a size.
 func (d *remaps) inflation(bytes, sync int64, name, which string) {
 	all, ok := d.largest(sync, bytes)
 	if !ok {
@@ -103,15 +101,14 @@ func (d *remaps) inflation(bytes, sync int64, name, which string) {
 	}
 	alone := all
 	alone.injecting = 1
-	c, okC := d.point(all)
-	t, okT := d.point(alone)
+	c, okC := d.table.Index[all]
+	t, okT := d.table.Index[alone]
 	if !okC || !okT || d.times.Values[t] <= 0 {
 		return
 	}
-	v := d.times.Values[c] / d.times.Values[t]
-	reps := d.times.Apply(func(r []float64) ([]float64, error) { return []float64{r[c] / r[t]}, nil })
+	v, ci := d.times.Of(func(v []float64) float64 { return v[c] / v[t] })
 	d.fit.Found(name+d.suffix(bytes), "1", "time between injections of "+fit.SizeWords(bytes)+" of a host that "+which+
-		", all hosts injecting over one alone", v, d.times.Interval(v, reps, 0))
+		", all hosts injecting over one alone", v, ci)
 }
 
 // tabulate records T_c of all remaps by the number of hosts, with what is said of each.
@@ -135,7 +132,6 @@ func (d *remaps) tabulate(says func(s setting, measured float64) float64) {
 	}
 }
 
-// words name the series of a setting.
 func (s setting) words() string {
 	kind := "asynchronous"
 	if s.sync != 0 {
@@ -151,7 +147,6 @@ func (s setting) words() string {
 // paperError is the largest error of the model in its paper.
 const paperError = 0.12
 
-// judge says how far the model is from the remaps.
 func (d *remaps) judge(in Inputs) {
 	mean, worst, n := params.Misfit(d.fit.Series...)
 	if n == 0 {
@@ -175,4 +170,41 @@ func (d *remaps) judge(in Inputs) {
 		f = params.Warnf(params.RemapPredicted, "%s; in its paper it is within %.0f%%", text, 100*paperError)
 	}
 	d.fit.Add(f.With("mean", mean).With("worst", worst).With("remaps", float64(n)))
+}
+
+// loGPCPlots are the remaps of a kind and size, measured and as the model has them.
+func loGPCPlots(f *params.Fit) []params.Plot {
+	type kind struct{ sync, bytes float64 }
+	var kinds []kind
+	of := map[kind][]params.Series{}
+	for _, s := range f.Of(params.RemapTime) {
+		k := kind{s.Factors["sync"], s.Factors["bytes"]}
+		if !slices.Contains(kinds, k) {
+			kinds = append(kinds, k)
+		}
+		of[k] = append(of[k], s)
+	}
+	var out []params.Plot
+	for _, k := range kinds {
+		which, name, id := "asynchronous", "inflation_async", "async"
+		if k.sync != 0 {
+			which, name, id = "synchronous", "inflation_sync", "sync"
+		}
+		size := int64(k.bytes)
+		if _, ok := f.Parameters[name]; !ok || size != int64(f.Domain["bytes"][0]) {
+			name += "_" + fit.SizeName(size)
+		}
+		says := []string{fit.ParameterWords(f, name)}
+		line := ""
+		if f.Quality != nil && f.Quality.MaxError > 0 {
+			line = "LoGPC"
+			says = append(says, fit.Misses("LoGPC, of the parameters of LogGP, is", of[k]...))
+		}
+		out = append(out, params.Plot{
+			ID: fmt.Sprintf("logpc-%s-%d", id, size), Section: fit.SectionLoGPC, Title: "Time between injections of a " + which + " remap of " + fit.SizeWords(size),
+			Says: fit.Sentences(says...), X: params.Axis{Name: "hosts"}, Y: fit.TimeAxis("time between injections", false),
+			Series: fit.SeriesNames(of[k]), Line: line, Below: line != "",
+		})
+	}
+	return out
 }

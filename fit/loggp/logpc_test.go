@@ -20,7 +20,7 @@ func TestReadsContention(t *testing.T) {
 		fittest.Near(t, "inflation_sync"+suffix, fittest.Value(t, f, "inflation_sync"+suffix), 1+(2*w.Network+w.Resource)/(2*w.Way), 1e-4)
 		fittest.Near(t, "inflation_async"+suffix, fittest.Value(t, f, "inflation_async"+suffix), 1+(w.Network+w.Resource)/4/w.Gap, 1e-4)
 	}
-	if !fittest.Notes(f.Findings, params.RemapUnpredicted, "measure with calib run --hosts hosts.txt --only clock,prtt,remap") {
+	if !fittest.Notes(f.Findings, "remaps-unpredicted", "measure with calib run --hosts hosts.txt --only clock,prtt,remap") {
 		t.Errorf("findings %v", f.Findings)
 	}
 }

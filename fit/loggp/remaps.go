@@ -2,6 +2,7 @@ package loggp
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"calib/fit"
@@ -48,8 +49,7 @@ func loadRemaps(p *fit.Prepared, model string) (*remaps, error) {
 	d := &remaps{fit: p.New(model, names.Remap, sourceLoGPC), ahead: map[setting]int{}}
 	all := d.fit.Usable(p.Batches(names.Remap, names.PhaseRemap))
 	all = d.fit.Without(all, fit.WhyIncomplete, func(b *fit.Batch) bool { return interval(b) <= 0 })
-	for i := range all {
-		b := &all[i]
+	for _, b := range all {
 		s := settingOf(b)
 		d.table.AddTeam(d.table.Duration(s), b.Team(), 0, b.Round, b.Timings(), interval(b))
 		d.ahead[s] = int(b.Lines[0].Aux[names.AuxAhead])
@@ -82,23 +82,11 @@ func interval(b *fit.Batch) float64 {
 	return float64(len(b.Lines)) / rate
 }
 
-// settings lists what was measured, in order.
 func (d *remaps) settings() []setting {
-	var out []setting
-	for s := range d.table.Index {
-		out = append(out, s)
-	}
-	slices.SortFunc(out, func(a, b setting) int {
+	return slices.SortedFunc(maps.Keys(d.table.Index), func(a, b setting) int {
 		return cmp.Or(-cmp.Compare(a.sync, b.sync), cmp.Compare(a.bytes, b.bytes), cmp.Compare(a.destinations, b.destinations),
 			cmp.Compare(a.span, b.span), cmp.Compare(a.hosts, b.hosts), cmp.Compare(a.injecting, b.injecting))
 	})
-	return out
-}
-
-// point is the index of a setting; false where it was not measured.
-func (d *remaps) point(s setting) (int, bool) {
-	i, ok := d.table.Index[s]
-	return i, ok
 }
 
 // largest is the setting of all hosts that differs from s in nothing else: drawn destinations without locality, all
@@ -113,7 +101,6 @@ func (d *remaps) largest(sync, bytes int64) (setting, bool) {
 	return best, best.hosts > 0
 }
 
-// sizes lists the sizes that were measured, ascending.
 func (d *remaps) sizes() []int64 {
 	var out []int64
 	for s := range d.table.Index {

@@ -64,7 +64,7 @@ func TestPlotsConform(t *testing.T) {
 		checkPlotsTravel(t, name, run)
 	}
 	for _, m := range All {
-		if ok := m.Plots != nil; ok != (m.Name != "timer" && m.Name != "wakeup") || ok && !met[m.Name] {
+		if ok := m.Draw != nil; ok != (m.Name != "timer" && m.Name != "wakeup") || ok && !met[m.Name] {
 			t.Errorf("%s: brings plots %t, met with one %t", m.Name, ok, met[m.Name])
 		}
 	}
@@ -190,9 +190,6 @@ func between(c params.Curve, x float64, log bool) float64 {
 // Plots of an empty fit, or of one whose parameters are missing, are none or can be drawn.
 func TestPlotsOfPartialFits(t *testing.T) {
 	for _, m := range All {
-		if m.Plots == nil {
-			continue
-		}
 		if drawn := m.Plots(&params.Fit{Model: m.Name}); len(drawn) != 0 {
 			t.Errorf("%s: %d plots of nothing", m.Name, len(drawn))
 		}
@@ -202,7 +199,7 @@ func TestPlotsOfPartialFits(t *testing.T) {
 	for _, f := range append(tuned.Fits, clustered.Fits...) {
 		bare := &params.Fit{Model: f.Model, Series: f.Series}
 		for _, m := range All {
-			if m.Plots != nil && m.Name == f.Model {
+			if m.Name == f.Model {
 				for _, q := range m.Plots(bare) {
 					if q.Says == "" || q.ID == "" {
 						t.Errorf("%s: plot %+v", f.Model, q)

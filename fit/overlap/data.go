@@ -2,6 +2,7 @@ package overlap
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"calib/fit"
@@ -55,30 +56,25 @@ type data struct {
 var phases = []string{names.PhaseInTurn, names.PhaseSendFirst, names.PhaseSecond, names.PhaseCompute, names.PhaseTransfer, names.PhaseTransferSecond}
 
 // read fills the table. It returns the lines of which it is made.
-func (d *data) read() [][]fit.Batch {
+func (d *data) read() [][]*fit.Batch {
 	batches := map[batchKey]*batch{}
-	var used [][]fit.Batch
+	var used [][]*fit.Batch
 	for _, phase := range phases {
 		lines := d.Lines(names.Overlap, phase)
 		used = append(used, lines)
-		for i := range lines {
-			l := lines[i].Lines[0]
-			k := batchKey{l.Slot, l.Round, l.Point.Key(), lines[i].Team()}
+		for _, b := range lines {
+			l := b.Lines[0]
+			k := batchKey{l.Slot, l.Round, l.Point.Key(), b.Team()}
 			if batches[k] == nil {
-				batches[k] = &batch{first: &lines[i], times: map[string][]float64{}}
+				batches[k] = &batch{first: b, times: map[string][]float64{}}
 			}
 			batches[k].times[phase] = fit.Seconds(l.NS)
 			d.seeCPUs(l)
 		}
 	}
-	order := make([]batchKey, 0, len(batches))
-	for k := range batches {
-		order = append(order, k)
-	}
-	slices.SortFunc(order, func(a, b batchKey) int {
+	for _, k := range slices.SortedFunc(maps.Keys(batches), func(a, b batchKey) int {
 		return cmp.Or(cmp.Compare(a.slot, b.slot), cmp.Compare(a.round, b.round), cmp.Compare(a.point, b.point), cmp.Compare(a.team, b.team))
-	})
-	for _, k := range order {
+	}) {
 		d.add(batches[k])
 	}
 	return used
@@ -167,7 +163,6 @@ func (d *data) sizes(kind kind) []int64 {
 	return slices.Compact(out)
 }
 
-// points are the indices of some granularities.
 func (d *data) points(kind kind, bytes int64, granularities []int64) []int {
 	var out []int
 	for _, g := range granularities {

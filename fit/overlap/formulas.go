@@ -10,29 +10,10 @@
 // is all that the speed-ups depend on beside f and Ω. It is the reciprocal of what section 2.1 of the paper calls γ.
 package overlap
 
-import "math"
-
-// TransferTime is t_tr = t_cs + b/r_com (eq. 3): the startup of a message, and its communication units over the rate of
-// the network.
-func TransferTime(tcs, b, rcom float64) float64 { return tcs + b/rcom }
-
-// HardwareGranularity is γ_h = r_op/r_com [instructions a communication unit]: the rate of a processor over that of its
-// network (section 2.2).
-func HardwareGranularity(rop, rcom float64) float64 { return rop / rcom }
-
-// SoftwareGranularity is γ_s = (i/p)/b [instructions a communication unit] (section 2.2).
-func SoftwareGranularity(i, p, b float64) float64 { return i / p / b }
-
-// Ratio is r = q(i_cs/(i/p) + γ_h/γ_s) of eq. 4: the time of communication over that of computation between two
-// exchanges. ics = t_cs·r_op are the instructions that a startup takes the time of; work is i/p.
-func Ratio(q, ics, work, gammaH, gammaS float64) float64 { return q * (ics/work + gammaH/gammaS) }
-
-// Lambda is λ = p·γ_s/γ_h = (i/b)/γ_h (section 2.3.2): for long messages r = q·p/λ.
-func Lambda(i, b, gammaH float64) float64 { return i / b / gammaH }
-
-// IdealGain is eq. 1: the gain at γ = t_calc/t_com where all of the computation can hide communication and hiding costs
-// nothing.
-func IdealGain(gamma float64) float64 { return (1 + 1/gamma) / math.Max(1, 1/gamma) }
+import (
+	"errors"
+	"math"
+)
 
 // Speedup is S(p) = p/(1 + r) of p processors that compute and communicate in turn (eq. 2, section 2.3.2).
 func Speedup(p, r float64) float64 { return p / (1 + r) }
@@ -61,13 +42,6 @@ func (h Hiding) Speedup(p, r float64) float64 { return p / h.share(r) }
 // Gain is G = S_lh/S = (1 + r)/((1−f) + max(f + Ω, r)) (eq. 4; eq. 5 and 6 are special cases of r), with Penalty·r in
 // place of r in the maximum. Below 1 it is a loss.
 func (h Hiding) Gain(r float64) float64 { return (1 + r) / h.share(r) }
-
-// MaxGain is the largest gain of long messages between two processors with f = 1, 2 − Ω/(1+Ω), at γ_h/γ_s = 1 + Ω
-// (section 2.3.1).
-func MaxGain(omega float64) float64 { return 2 - omega/(1+omega) }
-
-// Gains reports whether hiding communication pays: γ_h/γ_s, or p·q/λ, above Ω (sections 2.3.1 and 2.3.2).
-func Gains(ratio, omega float64) bool { return ratio > omega }
 
 // Fixed is an implementation whose overhead is a time that does not depend on how long is computed: Ω falls as the
 // computation grows. All times are over that of the transfer, and γ = t_calc/t_com = 1/r:
@@ -102,4 +76,65 @@ func (x Fixed) Peak() (gamma, gain float64, ok bool) {
 		return 0, 0, false
 	}
 	return gamma, x.Gain(gamma), true
+}
+
+var errFew = errors.New("want the times of steps at two granularities at least, and the penalty")
+
+// estimate fits f and ω of Fixed to times of steps over that of the transfer at ascending granularities, with the
+// penalty as it was measured, by least squares of relative residuals. f is sought within 0 and 1, between which it is
+// by definition.
+//
+// The model is two straight lines that meet at the peak: where communication takes longer the times tell f, beyond it
+// ω. So every division of the points into those below and those above the peak is tried, each part is fitted by itself,
+// and the division whose model misses all points least is taken. above counts the points that told ω, below those that
+// told f. It returns errFew for fewer than two points.
+func estimate(gamma, times []float64, penalty float64) (x Fixed, below, above int, err error) {
+	if len(gamma) < 2 || len(times) != len(gamma) || !(penalty > 0) {
+		return Fixed{}, 0, 0, errFew
+	}
+	least := math.Inf(1)
+	for k := range len(gamma) + 1 {
+		y := Fixed{F: fraction(gamma[:k], times[:k], penalty), Penalty: penalty, Overhead: overhead(gamma[k:], times[k:])}
+		if miss := missed(y, gamma, times); miss < least {
+			least, x, below, above = miss, y, k, len(gamma)-k
+		}
+	}
+	return x, below, above, nil
+}
+
+// fraction is f of times = P + (1−f)γ; 1 without a point.
+func fraction(gamma, times []float64, penalty float64) float64 {
+	var up, down float64
+	for i, g := range gamma {
+		w := 1 / (times[i] * times[i])
+		up += w * g * (times[i] - penalty)
+		down += w * g * g
+	}
+	if down == 0 {
+		return 1
+	}
+	return 1 - math.Min(1, math.Max(0, up/down))
+}
+
+// overhead is ω of times = γ + ω; without a point there is none to be seen.
+func overhead(gamma, times []float64) float64 {
+	var up, down float64
+	for i, g := range gamma {
+		w := 1 / (times[i] * times[i])
+		up += w * (times[i] - g)
+		down += w
+	}
+	if down == 0 {
+		return 0
+	}
+	return up / down
+}
+
+func missed(x Fixed, gamma, times []float64) float64 {
+	out := 0.0
+	for i, g := range gamma {
+		e := (times[i] - x.Time(g)) / times[i]
+		out += e * e
+	}
+	return out
 }

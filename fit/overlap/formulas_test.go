@@ -158,3 +158,34 @@ func TestFixed(t *testing.T) {
 		}
 	}
 }
+
+// Formulas of the paper that the model does not take.
+
+// TransferTime is t_tr = t_cs + b/r_com (eq. 3): the startup of a message, and its communication units over the rate of
+// the network.
+func TransferTime(tcs, b, rcom float64) float64 { return tcs + b/rcom }
+
+// SoftwareGranularity is γ_s = (i/p)/b [instructions a communication unit] (section 2.2).
+func SoftwareGranularity(i, p, b float64) float64 { return i / p / b }
+
+// Ratio is r = q(i_cs/(i/p) + γ_h/γ_s) of eq. 4: the time of communication over that of computation between two
+// exchanges. ics = t_cs·r_op are the instructions that a startup takes the time of; work is i/p.
+func Ratio(q, ics, work, gammaH, gammaS float64) float64 { return q * (ics/work + gammaH/gammaS) }
+
+// Lambda is λ = p·γ_s/γ_h = (i/b)/γ_h (section 2.3.2): for long messages r = q·p/λ.
+func Lambda(i, b, gammaH float64) float64 { return i / b / gammaH }
+
+// IdealGain is eq. 1: the gain at γ = t_calc/t_com where all of the computation can hide communication and hiding costs
+// nothing.
+func IdealGain(gamma float64) float64 { return (1 + 1/gamma) / math.Max(1, 1/gamma) }
+
+// MaxGain is the largest gain of long messages between two processors with f = 1, 2 − Ω/(1+Ω), at γ_h/γ_s = 1 + Ω
+// (section 2.3.1).
+func MaxGain(omega float64) float64 { return 2 - omega/(1+omega) }
+
+// Gains reports whether hiding communication pays: γ_h/γ_s, or p·q/λ, above Ω (sections 2.3.1 and 2.3.2).
+func Gains(ratio, omega float64) bool { return ratio > omega }
+
+// HardwareGranularity is γ_h = r_op/r_com [instructions a communication unit]: the rate of a processor over that of its
+// network (section 2.2).
+func HardwareGranularity(rop, rcom float64) float64 { return rop / rcom }

@@ -77,7 +77,6 @@ func (d *data) hiding(bytes int64) (gains params.Series, ok bool) {
 	return gains, true
 }
 
-// record records the parameters of one message size.
 func (d *data) record(bytes int64, x sizedFit, drawn []sizedFit, penaltyCI [2]float64) {
 	n, words := namesAt(bytes), fit.SizeWords(bytes)
 	found := func(name, unit, label string, of func(sizedFit) float64) {
@@ -120,7 +119,7 @@ func (d *data) record(bytes int64, x sizedFit, drawn []sizedFit, penaltyCI [2]fl
 		for _, u := range []struct{ name, unit, label string }{{n.omega, "1", omega}, {n.gainMax, "1", most}, {n.peak, "1", where}, {n.work, "steps", worked}} {
 			d.Unknown(u.name, u.unit, u.label+", messages of "+words, 0, math.Inf(1), why)
 		}
-		d.Add(params.Warnf(params.NoOverlap, "messages of %s: %s", words, why).With("bytes", float64(bytes)))
+		d.Add(params.Warnf("no-overlap", "messages of %s: %s", words, why).With("bytes", float64(bytes)))
 		return
 	}
 	found(n.omega, "1", omega, peak(func(s sizedFit, gamma, _ float64) float64 { return s.Overhead / gamma }))

@@ -32,7 +32,7 @@ import (
 // Measured gains are ratios of steps in turn (I.1) to steps with a second thread (I.3), the model's by eq. 4 with these
 // parameters. f and the overhead are fitted to the times of I.3 alone, the penalty is measured without computing: no
 // gain is fitted, and none of the times of I.1. Source: Strumpen 1994, eq. 1 to 6, figures 19 and 21.
-var Model = fit.Model{Name: names.Overlap, Needs: []string{names.Overlap}, Fit: fitModel, Plots: modelPlots}
+var Model = fit.Model{Name: names.Overlap, Needs: []string{names.Overlap}, Fit: fitModel, Draw: modelPlots}
 
 // fitModel returns fit.ErrNeeds without a transfer.
 func fitModel(p *fit.Prepared) (*params.Fit, error) {
@@ -56,7 +56,7 @@ func fitModel(p *fit.Prepared) (*params.Fit, error) {
 	}
 	for _, s := range p.Samples(names.Overlap, names.PhaseSkipped) {
 		d.Count(1, "points", func(n int) params.Finding {
-			return params.Notef(params.StepsSkipped, "%d batches were not measured because they would take too long (such as %s of computation "+
+			return params.Notef("steps-skipped", "%d batches were not measured because they would take too long (such as %s of computation "+
 				"at granularity %d%% for %d B)", n, units.Format(float64(s.NS[0])*1e-9, "s"), s.Point[names.FactorGranularity], s.Point[names.FactorBytes])
 		})
 	}
@@ -74,8 +74,9 @@ func (d *data) transfers() {
 	}
 	rate := func(v []float64) float64 { return 1 / stats.Mean(resample.Pick(v, steps)) }
 	if len(steps) > 0 {
-		rop = rate(d.est.Values)
-		d.Found("r_op", "steps/s", "rate of the control computation of a host", rop, resample.IntervalOf(d.est, rop, d.est.Replicates, rate))
+		var ci [2]float64
+		rop, ci = d.est.Of(rate)
+		d.Found("r_op", "steps/s", "rate of the control computation of a host", rop, ci)
 	}
 	line, lines, ok := d.line("t_tr", "transfer of a message both ways at once (eq. 3)", params.ExchangeTime, direct)
 	d.line("t_lh", "transfer of a message both ways at once by a second thread", params.HandedTime, handed)
@@ -86,14 +87,13 @@ func (d *data) transfers() {
 		d.Unknown("i_cs", "steps", startup, 0, math.Inf(1), why)
 		return
 	}
-	v := HardwareGranularity(rop, 1/line.C1)
+	v := rop / (1 / line.C1) // γ_h = r_op/r_com
 	d.Found("gamma_h", "steps/B", gamma, v,
-		resample.IntervalOf(d.est, v, lines, func(l drawnLine) float64 { return HardwareGranularity(rate(l.values), 1/l.C1) }))
+		resample.IntervalOf(d.est, v, lines, func(l drawnLine) float64 { return rate(l.values) / (1 / l.C1) }))
 	v = line.C0 * rop
 	d.Found("i_cs", "steps", startup, v, resample.IntervalOf(d.est, v, lines, func(l drawnLine) float64 { return l.C0 * rate(l.values) }))
 }
 
-// drawnLine is the line of one replicate.
 type drawnLine struct {
 	lsq.Line
 	values []float64
@@ -156,6 +156,57 @@ func (d *data) judge(gains []params.Series) {
 	}
 	d.Judge(math.NaN(), math.NaN(), gains...)
 	mean, worst, _ := params.Misfit(gains...)
-	d.Add(params.Notef(params.GainMisfit, "the gain by eq. 4 is off the measured gain by %.1f%% on average, and by %.1f%% at worst",
+	d.Add(params.Notef("gain-misfit", "the gain by eq. 4 is off the measured gain by %.1f%% on average, and by %.1f%% at worst",
 		100*mean, 100*worst).With("mean", mean).With("worst", worst))
+}
+
+// modelPlots are the gain by granularity for each message size, with the model's line and peak; the
+// transfer by size, by either thread; and the penalty factor (figure 19).
+func modelPlots(f *params.Fit) []params.Plot {
+	var out []params.Plot
+	model, err := Read(&params.Params{Fits: []*params.Fit{f}, Parameters: f.Parameters, Functions: f.Functions})
+	for _, s := range f.Of(params.HidingGain) {
+		bytes := s.Factors["bytes"]
+		words, n := SizeWords(bytes), namesAt(int64(bytes))
+		p := params.Plot{
+			ID: "overlap-" + fit.SizeID(int64(bytes)), Section: fit.SectionOverlap, Title: "Gain of computing while messages of " + words + " are under way",
+			X: params.Axis{Name: "computation over transfer", Unit: "1", Log: true}, Y: params.Axis{Name: "gain over computing and communicating in turn", Unit: "1"},
+			Series: []string{s.Name}, Line: "eq. 4", Marks: fit.Mark(f, n.peak, "largest gain at"), Below: true,
+		}
+		says := "No gain is largest: see the warnings"
+		if _, _, _, ok := f.Parameters[n.gainMax].Ends(); ok {
+			says = "A second thread gains most, a factor " + fit.ValueWords(f, n.gainMax) + ", where computing takes " + fit.ValueWords(f, n.peak) + " of the transfer"
+		}
+		p.Says = fit.Sentences(says, fit.Misses("Eq. 4 is", s))
+		for _, first := range f.Of(params.SendFirstGain) {
+			if first.Factors["bytes"] == bytes {
+				p.Series = append(p.Series, first.Name)
+			}
+		}
+		if lo, hi, ok := params.Span(s); ok && err == nil {
+			if x, size := model.Near(bytes); size == bytes {
+				gamma, _, _ := x.Peak()
+				p.Curves = fit.Traced(s.Name, fit.Spread(lo, hi, true, gamma), x.Gain, nil, nil)
+			}
+		}
+		out = append(out, p)
+	}
+	for _, s := range f.Of(params.InTurnTime) {
+		bytes := int64(s.Factors["bytes"])
+		out = append(out, params.Plot{
+			ID: "overlap-in-turn-" + fit.SizeID(bytes), Section: fit.SectionOverlap, Title: "Computing and communicating in turn, messages of " + fit.SizeWords(bytes),
+			Says: fit.Sentences("Eq. 4 takes the time of both to be the sum of each alone", fit.Misses("That is", s)),
+			X:    params.Axis{Name: "computation over transfer", Unit: "1", Log: true}, Y: params.Axis{Name: "time over the sum of both alone", Unit: "1"},
+			Series: []string{s.Name}, Line: "1",
+		})
+	}
+	return append(out, params.Plot{
+		ID: "overlap-transfer", Section: fit.SectionOverlap, Title: "Transfer both ways at once, by the thread that computes and by a second one",
+		Says: fit.Sentences(fit.FunctionWords(f, "t_tr", "t_lh")), X: fit.SizeAxis(true), Y: fit.TimeAxis("transfer", true),
+		Series: fit.SeriesNames(f.Of(params.ExchangeTime, params.HandedTime)), Line: "c0 + c1·m",
+	}, params.Plot{
+		ID: "overlap-penalty", Section: fit.SectionOverlap, Title: "Penalty of handing the transfer to a second thread",
+		Says: fit.Sentences("The transfer by the second thread over that by the first, without a computation"), X: fit.SizeAxis(true),
+		Y: params.Axis{Name: "penalty factor", Unit: "1"}, Series: fit.SeriesNames(f.Of(params.PenaltyFactor)),
+	})
 }

@@ -37,7 +37,7 @@ func TestModelExact(t *testing.T) {
 	fn := f.Functions["t_tr"]
 	fittest.Near(t, "t_cs", fn.Coeff["c0"], w.Startup, 1e-5)
 	fittest.Near(t, "1/r_com", fn.Coeff["c1"], w.PerByte, 1e-5)
-	if !fittest.Notes(f.Findings, params.GainMisfit, "0.0% at worst") || fittest.Warns(f.Findings, params.SharedCPUs, "") {
+	if !fittest.Notes(f.Findings, "gain-misfit", "0.0% at worst") || fittest.Warns(f.Findings, params.SharedCPUs, "") {
 		t.Errorf("findings %v", f.Findings)
 	}
 	if n := len(f.Named("penalty(m)").Points); n != 4 {
@@ -82,7 +82,7 @@ func TestModelNoOverlap(t *testing.T) {
 	if p := f.Parameters["gain_max_4000B"]; p.Status != params.StatusUnidentifiable {
 		t.Errorf("%+v", p)
 	}
-	if !fittest.Warns(f.Findings, params.NoOverlap, "messages of 4000 B") {
+	if !fittest.Warns(f.Findings, "no-overlap", "messages of 4000 B") {
 		t.Errorf("findings %v", f.Findings)
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"calib/internal/lsq"
 	"calib/internal/stats"
 )
 
@@ -61,7 +60,6 @@ func (t *Table[K]) point(k K, duration bool) int {
 	return i
 }
 
-// Len is the number of points.
 func (t *Table[K]) Len() int { return len(t.points) }
 
 // AddTeam is Add for values that one of several teams of hosts measured, such as a pair. team tells the teams apart, in
@@ -120,8 +118,9 @@ type Estimates struct {
 // Medians are the points of a table with the median of each round and direction, ready to be drawn from as often as
 // wanted.
 type Medians struct {
-	cells     *lsq.RoundMedians
-	parts     [][]int // rows of cells that make up each point
+	cells     cells
+	medians   [][]float64 // of the cells
+	parts     [][]int     // rows of cells that make up each point
 	durations []bool
 	kinds     []int // by point
 	rounds    int
@@ -134,11 +133,10 @@ type Medians struct {
 
 // Medians takes the medians of a table, and the values out of it: the table is of no use then. Many timings are not
 // held twice.
-func (t *Table[K]) Medians() (*Medians, error) {
+func (t *Table[K]) Medians() *Medians {
 	m := &Medians{parts: make([][]int, len(t.points)), kinds: t.kinds()}
 	found := t.deviations()
 	rounds := t.rounds()
-	var raw [][][]float64
 	var counts []float64
 	for i, p := range t.points {
 		m.n, m.durations = append(m.n, p.n), append(m.durations, p.duration)
@@ -150,24 +148,21 @@ func (t *Table[K]) Medians() (*Medians, error) {
 			}
 			row := make([][]float64, len(rounds))
 			for _, r := range whole {
-				row[sort.SearchInts(rounds, r)] = slices.Concat(byRound[r]...)
-				byRound[r] = nil
+				s := slices.Concat(byRound[r]...)
+				slices.Sort(s)
+				row[sort.SearchInts(rounds, r)], byRound[r] = s, nil
 			}
-			m.parts[i] = append(m.parts[i], len(raw))
-			raw = append(raw, row)
+			m.parts[i] = append(m.parts[i], len(m.cells))
+			m.cells = append(m.cells, row)
 		}
 	}
 	m.rounds = int(stats.Quantile(counts, 0.5))
-	var err error
-	if m.cells, err = lsq.NewRoundMedians(raw); err != nil {
-		return nil, err
-	}
+	m.medians = m.cells.medians()
 	m.serial, m.own = m.correlation()
-	m.teams, m.shifts = t.shifts(found, m.combine(m.cells.Medians(), nil), widening(m.rounds, m.serial))
-	return m, nil
+	m.teams, m.shifts = t.shifts(found, m.combine(m.medians, nil), widening(m.rounds, m.serial))
+	return m
 }
 
-// kinds returns that of every point.
 func (t *Table[K]) kinds() []int {
 	out := make([]int, len(t.points))
 	for k, i := range t.Index {
@@ -186,30 +181,26 @@ func (m *Medians) Rounds() int { return m.rounds }
 
 // Estimate estimates every point, without replicates.
 func (m *Medians) Estimate() *Estimates {
-	return &Estimates{Values: m.combine(m.cells.Medians(), nil), Rounds: m.rounds, Serial: m.serial, Teams: m.teams, N: m.n}
+	return &Estimates{Values: m.combine(m.medians, nil), Rounds: m.rounds, Serial: m.serial, Teams: m.teams, N: m.n}
 }
 
 // Draw estimates every point and draws b replicates: rounds with replacement, the same for all points so that what a
 // round did to all of them stays together, then timings within each drawn round. A point that was not measured in any
 // drawn round keeps its estimate in that replicate. Teams are drawn beside the rounds, and shift the points by what
 // persists between them.
-func (m *Medians) Draw(b int, seed uint64) (*Estimates, error) {
+func (m *Medians) Draw(b int, seed uint64) *Estimates {
 	s := m.Estimate()
-	var err error
-	s.Replicates, err = m.cells.Bootstrap(b, seed, func(med [][]float64) []float64 { return m.combine(med, s.Values) })
-	if err != nil {
-		return s, err
-	}
-	for _, r := range s.Replicates {
+	s.Replicates = m.cells.bootstrap(b, seed, func(med [][]float64) []float64 {
+		r := m.combine(med, s.Values)
 		for i, k := range m.own {
 			r[i] = s.Values[i] + k*(r[i]-s.Values[i])
 		}
-	}
+		return r
+	})
 	m.shifts.apply(s.Replicates, seed)
-	return s, nil
+	return s
 }
 
-// rounds returns every round of every point in ascending order.
 func (t *Table[K]) rounds() []int {
 	var all []int
 	for _, p := range t.points {
@@ -225,11 +216,14 @@ func (m *Medians) combine(med [][]float64, fallback []float64) []float64 {
 	byRound := make([]float64, 0, 64)
 	for i := range m.parts {
 		byRound = m.roundsOf(i, med, byRound[:0])
-		if len(byRound) == 0 {
+		switch {
+		case len(byRound) > 0:
+			out[i] = Midmean(byRound)
+		case fallback != nil:
 			out[i] = fallback[i]
-			continue
+		default: // its values are not numbers
+			out[i] = math.NaN()
 		}
-		out[i] = Midmean(byRound)
 	}
 	return out
 }

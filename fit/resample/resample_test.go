@@ -59,14 +59,8 @@ func (w world) coverage(t *testing.T, runs int) (hit, width float64) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(7, 7))
 	for run := range uint64(runs) {
-		m, err := w.table(rng).Medians()
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := m.Draw(w.replicas, run)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := w.table(rng).Medians()
+		s := m.Draw(w.replicas, run)
 		ci := s.Point(0)
 		if ci[0] <= 1 && 1 <= ci[1] {
 			hit += 1 / float64(runs)
@@ -125,14 +119,8 @@ func TestPointOfFewRounds(t *testing.T) {
 					}
 				}
 			}
-			m, err := tab.Medians()
-			if err != nil {
-				t.Fatal(err)
-			}
-			s, err := m.Draw(200, run)
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := tab.Medians()
+			s := m.Draw(200, run)
 			if ci := s.Point(tab.Index[0]); ci[0] <= 1 && 1 <= ci[1] {
 				hit++
 			}
@@ -163,14 +151,8 @@ func TestKindsOfCorrelation(t *testing.T) {
 	}
 	width := map[string][2]float64{}
 	for name, kind := range map[string]func(int) int{"one kind": nil, "two kinds": func(p int) int { return p / 4 }} {
-		m, err := table(kind).Medians()
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := m.Draw(400, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := table(kind).Medians()
+		s := m.Draw(400, 1)
 		correlated, independent := s.Point(0), s.Point(7)
 		width[name] = [2]float64{correlated[1] - correlated[0], independent[1] - independent[0]}
 	}
@@ -199,14 +181,8 @@ func TestTeamSpread(t *testing.T) {
 			tab.AddTeam(i, Team([]int{k + 1, 0}), r%2, r, 1, v+0.5*float64(r))
 		}
 	}
-	m, err := tab.Medians()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := m.Draw(100, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := tab.Medians()
+	s := m.Draw(100, 1)
 	if got := s.Teams[i]; got.N != 3 || math.Abs(got.Spread-0.1) > 1e-12 {
 		t.Errorf("%+v, want 3 teams with a spread of 0.1 whatever the rounds do", got)
 	}
@@ -219,14 +195,8 @@ func TestTeamSpread(t *testing.T) {
 func TestOneRound(t *testing.T) {
 	tab := &Table[string]{}
 	tab.Add(tab.OneWay("T"), 0, 3, 4, 1, 1.1, 0.9, 1.2)
-	m, err := tab.Medians()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := m.Draw(200, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := tab.Medians()
+	s := m.Draw(200, 1)
 	if ci := s.Point(0); ci[0] != ci[1] {
 		t.Errorf("interval %v of one round", ci)
 	}

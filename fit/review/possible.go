@@ -145,7 +145,7 @@ func (r *review) fallsWithHosts(name string, f params.Function) {
 	}
 	why := fmt.Sprintf("%s falls by %s with every further host: CPUs that become faster under load, not a network", name, units.Format(-l1, f.Unit))
 	r.provisionalFunction(name, reason(why))
-	r.add(params.Warnf(params.FallsWithHosts, "%s", why).Of(name).With("l1", l1))
+	r.add(params.Warnf("falls-with-hosts", "%s", why).Of(name).With("l1", l1))
 }
 
 // cornerValue is a function at an end of its domain, with half the width of its interval.

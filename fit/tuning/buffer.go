@@ -24,7 +24,7 @@ import (
 //
 // Exchanges in which both sides send before they receive, and that deadlocked, are listed as notes with the buffers
 // that the kernel granted. Source: Strumpen 1994, section 3.1 (buffer size, simultaneous send; figure 20).
-var Buffer = fit.Model{Name: "buffer", Needs: []string{names.Buffer}, Fit: fitBuffer, Plots: bufferPlots}
+var Buffer = fit.Model{Name: "buffer", Needs: []string{names.Buffer}, Fit: fitBuffer, Draw: bufferPlots}
 
 // nearBest is by how much T may exceed the best for a buffer to be good enough.
 const nearBest = 0.05
@@ -54,7 +54,6 @@ func (g *granted) String() string {
 	return fmt.Sprintf("%.4g/%.4g KiB", stats.Median(g.snd)/1024, stats.Median(g.rcv)/1024)
 }
 
-// bufferData is what buffer measured.
 type bufferData struct {
 	*fit.Result
 	table   resample.Table[bufferKey]
@@ -65,14 +64,14 @@ type bufferData struct {
 // fitBuffer returns fit.ErrNeeds without a usable timing.
 func fitBuffer(p *fit.Prepared) (*params.Fit, error) {
 	d := &bufferData{Result: p.New("buffer", names.Buffer, "Strumpen 1994, section 3.1"), granted: map[int64]*granted{}}
-	var used [][]fit.Batch
+	var used [][]*fit.Batch
 	for _, phase := range []string{names.PhaseOneWay, names.PhaseBoth, names.PhaseInterleaved} {
 		lines := d.Lines(names.Buffer, phase)
 		used = append(used, lines)
-		for i := range lines {
-			k := bufferKey{phase, lines[i].Point[names.FactorBytes], lines[i].Point[names.FactorBuffer]}
-			addLine(&d.table, k, &lines[i])
-			if t := lines[i].Lines[0].TCP; t != nil && t.SndBuf > 0 && t.RcvBuf > 0 {
+		for _, b := range lines {
+			k := bufferKey{phase, b.Point[names.FactorBytes], b.Point[names.FactorBuffer]}
+			addLine(&d.table, k, b)
+			if t := b.Lines[0].TCP; t != nil && t.SndBuf > 0 && t.RcvBuf > 0 {
 				if d.granted[k.buffer] == nil {
 					d.granted[k.buffer] = &granted{}
 				}
@@ -150,7 +149,6 @@ func smallestGood(buffers, times []float64) int {
 	return slices.Index(buffers, 0)
 }
 
-// noteGranted notes what the kernel made of each buffer asked for.
 func (d *bufferData) noteGranted() {
 	var parts []string
 	for _, b := range slices.Sorted(maps.Keys(d.granted)) {
@@ -161,7 +159,7 @@ func (d *bufferData) noteGranted() {
 		parts = append(parts, fmt.Sprintf("%s: %s", asked, d.granted[b]))
 	}
 	if len(parts) > 0 {
-		d.Note(params.BuffersGranted, "buffers granted (send/receive, median) for those asked for: %s", strings.Join(parts, "; "))
+		d.Note("buffers-granted", "buffers granted (send/receive, median) for those asked for: %s", strings.Join(parts, "; "))
 	}
 }
 
@@ -197,7 +195,7 @@ func (d *bufferData) noteDeadlocks(exchanges []*dataset.Sample) {
 		if len(t.granted.snd) > 0 {
 			buffers += " (granted " + t.granted.String() + ")"
 		}
-		d.Add(params.Notef(params.Deadlock, "both sides send %s before they receive: deadlock with %s, in %d of %d batches",
+		d.Add(params.Notef("deadlock", "both sides send %s before they receive: deadlock with %s, in %d of %d batches",
 			fit.SizeWords(k.bytes), buffers, t.stuck, t.tries).With("bytes", float64(k.bytes)).With("buffer", float64(k.buffer)))
 	}
 }

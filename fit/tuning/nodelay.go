@@ -23,7 +23,7 @@ import (
 // nagle_cost_1449B_2w; nagle_costly counts them. Messages that Nagle's algorithm holds back until the peer's delayed
 // acknowledgement are recognised by how long: 40 ms on Linux, 200 ms elsewhere, or half of it where one message of a
 // round trip is held. Source: Nagle 1984, RFC 896; Strumpen 1994, section 3.1 (TCP_NODELAY).
-var NoDelay = fit.Model{Name: "nodelay", Needs: []string{names.NoDelay}, Fit: fitNoDelay, Plots: noDelayPlots}
+var NoDelay = fit.Model{Name: "nodelay", Needs: []string{names.NoDelay}, Fit: fitNoDelay, Draw: noDelayPlots}
 
 const (
 	// costly is the cost above which Nagle's algorithm is worth a warning.
@@ -55,7 +55,6 @@ func (k nagleKey) String() string {
 	return fmt.Sprintf("%s in %s", fit.SizeWords(k.bytes), units.Plural(k.writes, "write"))
 }
 
-// nagleData is what nodelay measured.
 type nagleData struct {
 	*fit.Result
 	table resample.Table[nagleKey]
@@ -68,10 +67,10 @@ type nagleData struct {
 func fitNoDelay(p *fit.Prepared) (*params.Fit, error) {
 	d := &nagleData{Result: p.New("nodelay", names.NoDelay, "RFC 896; Strumpen 1994, section 3.1"), raw: map[nagleKey][]float64{}}
 	lines := d.Lines(names.NoDelay, "")
-	for i := range lines {
-		if k, ok := nagleKeyOf(lines[i].Lines[0]); ok {
-			addLine(&d.table, k, &lines[i])
-			d.raw[k] = append(d.raw[k], fit.Seconds(lines[i].Lines[0].NS)...)
+	for _, b := range lines {
+		if k, ok := nagleKeyOf(b.Lines[0]); ok {
+			addLine(&d.table, k, b)
+			d.raw[k] = append(d.raw[k], fit.Seconds(b.Lines[0].NS)...)
 		}
 	}
 	for k := range d.table.Index {
@@ -106,7 +105,6 @@ func nagleKeyOf(l *dataset.Sample) (nagleKey, bool) {
 	return k, k.bytes > 0
 }
 
-// costs records the tables and the costs.
 func (d *nagleData) costs() {
 	var at []string
 	for keys := range fit.Runs(d.with, func(a, b nagleKey) bool { return a.writes == b.writes }) {
@@ -122,8 +120,7 @@ func (d *nagleData) costs() {
 			d.WidenDomain("bytes", float64(k.bytes))
 			d.WidenDomain("writes", float64(k.writes))
 			cost := func(v []float64) float64 { return v[on]/v[off] - 1 }
-			v := cost(d.est.Values)
-			if ci := resample.IntervalOf(d.est, v, d.est.Replicates, cost); resample.Scatter(d.est, v, d.est.Replicates, cost)[0] > costly {
+			if v, ci := d.est.Of(cost); resample.Scatter(d.est, v, d.est.Replicates, cost)[0] > costly {
 				d.Found(k.cost(), "1", "how much longer "+k.String()+" takes with Nagle's algorithm", v, ci)
 				at = append(at, fmt.Sprintf("%s (%+.0f%%)", k, 100*v))
 			}
@@ -156,7 +153,7 @@ func (d *nagleData) noteStalls() {
 			}
 		}
 		if len(at) > 0 {
-			d.Note(params.DelayedAck, "delayed acknowledgement (%s): %s", stall.name, strings.Join(at, ", "))
+			d.Note("delayed-ack", "delayed acknowledgement (%s): %s", stall.name, strings.Join(at, ", "))
 		}
 	}
 }

@@ -4,12 +4,18 @@
 package tuning
 
 import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+
 	"calib/fit"
 	"calib/fit/resample"
+	"calib/internal/dataset/names"
 	"calib/internal/params"
+	"calib/internal/stats"
 )
 
-// addLine adds the timings of one line.
 func addLine[K comparable](t *resample.Table[K], k K, b *fit.Batch) {
 	t.AddTeam(t.Duration(k), b.Team(), b.Dir, b.Round, b.Timings(), fit.Seconds(b.Lines[0].NS)...)
 }
@@ -44,7 +50,6 @@ func choose(est *resample.Estimates, settings []float64, points []int, pick func
 	return c
 }
 
-// recordChoice records a choice as a parameter.
 func recordChoice(r *fit.Result, name, unit, label string, c choice) {
 	r.Found(name, unit, label, c.value, [2]float64{c.lo, c.hi})
 	if c.lo == c.hi {
@@ -52,11 +57,158 @@ func recordChoice(r *fit.Result, name, unit, label string, c choice) {
 	}
 }
 
-// markChoice marks a chosen size.
 func markChoice(f *params.Fit, name, label string) []params.Mark {
 	m := fit.Mark(f, name, label)
 	for i := range m {
 		m[i].Label = label + " " + fit.SizeWords(int64(m[i].X))
 	}
 	return m
+}
+
+// Timer is the instrument: timer_cost [s], one reading of the clock, which every timing includes once, as the median
+// over blocks of calls in a row; and timer_resolution [s], the smallest step the clock was seen to take, as the median
+// over hosts and rounds. Clock offsets between hosts that were found on the way are summed up in a note.
+var Timer = fit.Model{Name: "timer", Needs: []string{names.Clock}, Fit: fitTimer}
+
+// fitTimer returns fit.ErrNeeds without blocks of calls.
+func fitTimer(p *fit.Prepared) (*params.Fit, error) {
+	r := p.New("timer", names.Clock, "median over blocks of calls")
+	var t resample.Table[string]
+	blocks := r.Usable(p.LineBatches(names.Clock, names.PhaseCost))
+	for _, b := range blocks {
+		calls := b.Lines[0].Aux[names.AuxCalls]
+		if !(calls >= 1) {
+			continue
+		}
+		v := fit.Seconds(b.Lines[0].NS)
+		for k := range v {
+			v[k] /= calls
+		}
+		t.AddTeam(t.OneWay(names.PhaseCost), b.Team(), 0, b.Round, b.Timings(), v...)
+	}
+	if t.Len() == 0 {
+		return nil, fit.Needs("no blocks of clock readings")
+	}
+	steps := r.Usable(p.LineBatches(names.Clock, names.PhaseStep))
+	for _, b := range steps {
+		t.AddTeam(t.OneWay(names.PhaseStep), b.Team(), 0, b.Round, b.Timings(), float64(slices.Min(b.Lines[0].NS))*1e-9)
+	}
+	r.Account(blocks, steps)
+	est := fit.Draw(r, &t)
+	r.Found("timer_cost", "s", "one reading of the clock", est.Values[0], est.Point(0))
+	if len(steps) > 0 {
+		r.Found("timer_resolution", "s", "smallest step of the clock", est.Values[1], est.Point(1))
+	}
+	s := params.Series{Name: "timer", Quantity: params.TimerCost, XName: "calls"}
+	fit.Tabulate(&s, 1, est, 0)
+	r.Series = append(r.Series, s)
+	r.Judge(math.NaN(), math.NaN(), s)
+	noteOffsets(r, p)
+	return r.Fit, nil
+}
+
+// noteOffsets sums up how certain the clock offsets between hosts are.
+func noteOffsets(r *fit.Result, p *fit.Prepared) {
+	var bounds []float64
+	for _, o := range p.Samples(names.Clock, names.PhaseOffset) {
+		if b := o.Aux[names.AuxBound]; b > 0 && fit.Finite(b) {
+			bounds = append(bounds, b*1e-9)
+		}
+	}
+	if len(bounds) > 0 {
+		median, worst := stats.Median(bounds), stats.Quantile(bounds, 1)
+		r.Add(params.Notef(params.ClockOffsets, "clock offsets between hosts are certain to ± %.3g s (median; ± %.3g s at worst)",
+			median, worst).With("median", median).With("worst", worst))
+	}
+}
+
+// Fragment is the table T(M, f) [s], half the round trip of M bytes sent and received as fragments of f bytes, and what
+// it recommends: best_fragment_<M> [B], the fragment of the smallest T, and fragment_gain_<M> = 1 − T(M, best)/T(M, M),
+// what it gains over the message in one piece. <M> is a size such as 64KiB.
+//
+// The interval of the best fragment holds the fragments that at least 2.5% of the bootstrap replicates choose; that of
+// the gain is the gain of the fragment chosen. Source: Strumpen 1994, section 3.1 (fragment size).
+var Fragment = fit.Model{Name: "fragment", Needs: []string{names.Fragment}, Fit: fitFragment, Draw: fragmentPlots}
+
+type fragmentKey struct{ bytes, fragment int64 }
+
+// fitFragment returns fit.ErrNeeds without a usable timing.
+func fitFragment(p *fit.Prepared) (*params.Fit, error) {
+	r := p.New("fragment", names.Fragment, "Strumpen 1994, section 3.1")
+	lines := r.Lines(names.Fragment, "")
+	var t resample.Table[fragmentKey]
+	for _, b := range lines {
+		q := b.Point
+		if k := (fragmentKey{q[names.FactorBytes], q[names.FactorFragment]}); k.bytes > 0 && k.fragment > 0 {
+			addLine(&t, k, b)
+		}
+	}
+	r.Account(lines)
+	est, err := fit.Resample(r, &t, "no message sent in fragments without loss")
+	if err != nil {
+		return nil, err
+	}
+	keys := slices.SortedFunc(maps.Keys(t.Index), func(a, b fragmentKey) int {
+		return cmp.Or(cmp.Compare(a.bytes, b.bytes), cmp.Compare(a.fragment, b.fragment))
+	})
+	for same := range fit.Runs(keys, func(a, b fragmentKey) bool { return a.bytes == b.bytes }) {
+		fragments(r, est, t.Index, same)
+	}
+	r.JudgeTable()
+	return r.Fit, nil
+}
+
+// fragments records the table of one M, its best fragment and its gain. keys ascend in the fragment.
+func fragments(r *fit.Result, est *resample.Estimates, index map[fragmentKey]int, keys []fragmentKey) {
+	size := keys[0].bytes
+	var sizes []float64
+	var points []int
+	s := params.Series{Name: "T(" + fit.SizeWords(size) + ", f)", Quantity: params.FragmentedTime,
+		Factors: map[string]float64{"bytes": float64(size)}, XName: "bytes"}
+	for _, k := range keys {
+		sizes, points = append(sizes, float64(k.fragment)), append(points, index[k])
+		fit.Tabulate(&s, float64(k.fragment), est, index[k])
+		r.WidenDomain("bytes", float64(size))
+		r.WidenDomain("fragment", float64(k.fragment))
+	}
+	r.Series = append(r.Series, s)
+	best := choose(est, sizes, points, func(times []float64) int { return slices.Index(times, slices.Min(times)) })
+	recordChoice(r, bestFragment(size), "B", "fragment in which a message of "+fit.SizeWords(size)+" is fastest", best)
+	name, label := fragmentGain(size), "gain of that fragment over a message of "+fit.SizeWords(size)+" in one piece"
+	whole, ok := index[fragmentKey{size, size}]
+	if !ok {
+		r.Unknown(name, "1", label, 0, 1, "the message in one piece was not measured, or not without loss")
+		return
+	}
+	at := points[slices.Index(sizes, best.value)]
+	v, ci := est.Of(func(v []float64) float64 { return 1 - v[at]/v[whole] })
+	r.Found(name, "1", label, v, ci)
+	if best.value == float64(size) {
+		r.Note("one-piece-fastest", "a message of %s is fastest in one piece", fit.SizeWords(size))
+	}
+}
+
+func bestFragment(bytes int64) string { return "best_fragment_" + fit.SizeName(bytes) }
+func fragmentGain(bytes int64) string { return "fragment_gain_" + fit.SizeName(bytes) }
+
+func fragmentPlots(f *params.Fit) []params.Plot {
+	var out []params.Plot
+	for _, s := range f.Of(params.FragmentedTime) {
+		bytes := int64(s.Factors["bytes"])
+		words, best := fit.SizeWords(bytes), bestFragment(bytes)
+		says := "A message of " + words + " is fastest in fragments of " + fit.ValueWords(f, best)
+		if v, _, _, ok := f.Parameters[fragmentGain(bytes)].Ends(); ok {
+			says += ", " + fit.Share(v) + " faster than in one piece"
+		}
+		if v, _, _, ok := f.Parameters[best].Ends(); ok && v == float64(bytes) {
+			says = "A message of " + words + " is fastest in one piece"
+		}
+		out = append(out, params.Plot{
+			ID: "fragment-" + fit.SizeID(bytes), Section: fit.SectionTuning, Title: "A message of " + words + " sent in fragments",
+			Says: fit.Sentences(says), X: params.Axis{Name: "fragment", Unit: "B", Log: true}, Y: fit.TimeAxis("half round trip", true),
+			Series: []string{s.Name}, Line: "T(f)", Marks: markChoice(f, best, "best fragment"),
+			Raw: &params.Raw{Experiment: names.Fragment, Factor: names.FactorFragment, Fixed: map[string]int64{names.FactorBytes: bytes}},
+		})
+	}
+	return out
 }

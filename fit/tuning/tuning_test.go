@@ -36,7 +36,7 @@ func TestFragmentExact(t *testing.T) {
 	w.FragmentCost = 1
 	f = fitSettings(t, Fragment, w)
 	if fittest.Value(t, f, "best_fragment_16KiB") != 16384 || fittest.Value(t, f, "fragment_gain_16KiB") != 0 ||
-		!fittest.Notes(f.Findings, params.OneFragment, "16 KiB is fastest in one piece") {
+		!fittest.Notes(f.Findings, "one-piece-fastest", "16 KiB is fastest in one piece") {
 		t.Errorf("costly fragments: %+v", f.Parameters)
 	}
 }
@@ -81,10 +81,10 @@ func TestBuffer(t *testing.T) {
 		code params.Code
 		text string
 	}{
-		{params.Deadlock, "both sides send 64 KiB before they receive: deadlock with buffers of 4 KiB (granted 8/8 KiB), in 5 of 5 batches"},
-		{params.Deadlock, "deadlock with buffers of 16 KiB (granted 32/32 KiB)"},
-		{params.BuffersGranted, "4 KiB: 8/8 KiB"},
-		{params.BuffersGranted, "none asked for: 85/128 KiB"},
+		{"deadlock", "both sides send 64 KiB before they receive: deadlock with buffers of 4 KiB (granted 8/8 KiB), in 5 of 5 batches"},
+		{"deadlock", "deadlock with buffers of 16 KiB (granted 32/32 KiB)"},
+		{"buffers-granted", "4 KiB: 8/8 KiB"},
+		{"buffers-granted", "none asked for: 85/128 KiB"},
 	} {
 		if !fittest.Notes(f.Findings, want.code, want.text) {
 			t.Errorf("findings %v lack %q", f.Findings, want.text)
@@ -125,13 +125,13 @@ func TestNoDelay(t *testing.T) {
 	if _, ok := f.Parameters["nagle_cost_1449B_1w"]; ok {
 		t.Error("a cost where there is none")
 	}
-	if !fittest.Notes(f.Findings, params.DelayedAck, "delayed acknowledgement (40 ms, every message): 1448 B in 2 writes (100% of them, median 40.4 ms), 1449 B in 2 writes") {
+	if !fittest.Notes(f.Findings, "delayed-ack", "delayed acknowledgement (40 ms, every message): 1448 B in 2 writes (100% of them, median 40.4 ms), 1449 B in 2 writes") {
 		t.Errorf("findings %v", f.Findings)
 	}
 	w := fittest.Port()
 	w.Nagle = false
 	f = fitSettings(t, NoDelay, w)
-	if fittest.Value(t, f, "nagle_costly") != 0 || fittest.Notes(f.Findings, params.DelayedAck, "delayed acknowledgement") {
+	if fittest.Value(t, f, "nagle_costly") != 0 || fittest.Notes(f.Findings, "delayed-ack", "delayed acknowledgement") {
 		t.Errorf("findings %v", f.Findings)
 	}
 }

@@ -165,9 +165,6 @@ func LeaveOneOut(x, y []float64, fit Predictor) (float64, bool) {
 	return sum / float64(n), true
 }
 
-// minSizes is the fewest points that a line over a range is fitted to.
-const minSizes = 3
-
 // FitSegments fits straight lines over ranges of x to relative residuals; a line may be flat, and none falls. The ranges
 // end at breaks, or where there are none BIC finds them.
 func FitSegments(x, y, breaks []float64) (*Segments, error) {
@@ -175,16 +172,20 @@ func FitSegments(x, y, breaks []float64) (*Segments, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Segmented(x, y, w, SegmentOptions{AllowFlat: true, MinDistinct: minSizes, Breaks: breaks})
+	return Segmented(x, y, w, SegmentOptions{Breaks: breaks})
 }
 
-// WithinBreaks refits the lines between the breaks of seg: intercept and slope of each, in order.
+// WithinBreaks refits the lines between the breaks of seg to relative residuals: intercept and slope of each, in order.
 func WithinBreaks(x, y []float64, seg *Segments) ([]float64, error) {
+	w, err := RelativeWeights(y)
+	if err != nil {
+		return nil, err
+	}
 	var out []float64
 	k := 0
 	for _, g := range seg.Segments {
 		n := k + g.Distinct
-		l, err := segmentLine(x[k:n], y[k:n], g.Flat)
+		l, err := segmentLine(x[k:n], y[k:n], w[k:n], g.Flat)
 		if err != nil {
 			return nil, err
 		}
@@ -194,18 +195,21 @@ func WithinBreaks(x, y []float64, seg *Segments) ([]float64, error) {
 	return out, nil
 }
 
-func segmentLine(x, y []float64, flat bool) (Line, error) {
-	if !flat {
-		l, _, err := FitLine(x, y, nil)
-		return l, err
+// segmentLine fits a line, or a constant where it is flat.
+func segmentLine(x, y, w []float64, flat bool) (Line, error) {
+	rows := withIntercept(x)
+	if flat {
+		for k := range rows {
+			rows[k] = rows[k][:1]
+		}
 	}
-	rows := make([][]float64, len(y))
-	for i := range rows {
-		rows[i] = []float64{1}
-	}
-	sol, err := Relative(rows, y)
+	sol, err := Linear(rows, y, w)
 	if err != nil {
 		return Line{}, err
 	}
-	return Line{sol.Coef[0], 0}, nil
+	l := Line{C0: sol.Coef[0]}
+	if !flat {
+		l.C1 = sol.Coef[1]
+	}
+	return l, nil
 }

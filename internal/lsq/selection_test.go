@@ -19,3 +19,13 @@ func TestMedianAbove(t *testing.T) {
 		}
 	})
 }
+
+// medianSorted is the median of ascending values: the mean of the two middle ones for an even number. s must not be
+// empty.
+func medianSorted(s []float64) float64 {
+	m := len(s)
+	if m%2 == 1 {
+		return s[m/2]
+	}
+	return s[m/2-1] + (s[m/2]-s[m/2-1])/2
+}

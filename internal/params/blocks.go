@@ -107,13 +107,3 @@ func (c Block) Concurrent(i int, sizes ...float64) (Block, error) {
 // ConcurrentEqual is Concurrent for n messages of equal size: both parameters times n. Source: Stoica, Sultan, Keyes
 // 1994, below eq. 14.
 func (c Block) ConcurrentEqual(n int) Block { return Block{float64(n) * c.A, float64(n) * c.B} }
-
-// Path returns the block of one message from host to host while n pairs use the network at once: a host block, the
-// network shared by n, a delay of l seconds, a host block,
-//
-//	a' = 2a + n·a_c + l,  b' = max(b, n·b_c).
-//
-// Source: Stoica, Sultan, Keyes 1994, eq. 16 and section 3 (the delay L as a block of its own), rule 4.
-func Path(host, network Block, n int, l float64) Block {
-	return Serial(false, host, network.ConcurrentEqual(n), Block{A: l}, host)
-}

@@ -33,42 +33,6 @@ func Encode(w io.Writer, p *Params) error {
 	return err
 }
 
-// finite returns a copy of p that JSON can hold, with arrays and maps present where the schema wants them.
-func (p *Params) finite() *Params {
-	c, out := &cleaner{}, *p
-	out.Schema = Schema
-	out.Run.Hosts = emptySlice(p.Run.Hosts)
-	out.Run.Versions = emptySlice(p.Run.Versions)
-	out.Environment.Common = emptyMap(p.Environment.Common)
-	out.Environment.Differences = emptyMap(p.Environment.Differences)
-	out.Parameters = c.parameters(p.Parameters)
-	out.Functions = c.functions(p.Functions)
-	out.Fits = make([]*Fit, 0, len(p.Fits))
-	for _, f := range p.Fits {
-		f = c.fit(f)
-		f.Hosts, f.Domain = emptySlice(f.Hosts), emptyMap(f.Domain)
-		out.Fits = append(out.Fits, f)
-	}
-	out.Validation = c.validation(p.Validation)
-	out.Pairs = emptySlice(c.pairs(p.Pairs))
-	out.Findings = append(c.findings(p.Findings), c.found...)
-	return &out
-}
-
-func emptySlice[T any](s []T) []T {
-	if s == nil {
-		return []T{}
-	}
-	return s
-}
-
-func emptyMap[K comparable, V any](m map[K]V) map[K]V {
-	if m == nil {
-		return map[K]V{}
-	}
-	return m
-}
-
 // Decode reads a params.json of this version. Errors are of class ErrParams and name the line or the parameter. Members
 // that this build does not know are ignored.
 func Decode(r io.Reader) (*Params, error) {

@@ -1,307 +1,206 @@
 package params
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math"
+	"reflect"
 	"slices"
-
-	"calib/internal/units"
+	"strings"
 )
 
-// JSON has no NaN and no infinity. A number that is not finite is written as null, with a finding. Where null could be
-// taken for zero on reading, it is read as NaN again. In a bound, null is no limit on that side.
+// JSON has no NaN and no infinity. Points of series and the errors of a fit have null in the place of such a number, which
+// is read as NaN again; in a bound, null is no limit on that side. Elsewhere what is not finite is left out.
 
-// jsonNum writes a float64 that is not finite as null, and reads null as NaN.
-type jsonNum float64
-
-func (n jsonNum) MarshalJSON() ([]byte, error) {
-	if !finite(float64(n)) {
-		return []byte("null"), nil
-	}
-	return json.Marshal(float64(n))
-}
-
-func (n *jsonNum) UnmarshalJSON(b []byte) error {
-	if string(b) == "null" {
-		*n = jsonNum(math.NaN())
+// orNull is a number, nil where it is not finite.
+func orNull(v float64) *float64 {
+	if !finite(v) {
 		return nil
 	}
-	return json.Unmarshal(b, (*float64)(n))
+	return &v
 }
 
 func finitePair(p *[2]float64) bool { return p == nil || finite(p[0]) && finite(p[1]) }
 
 type plainParameter Parameter
 
-type jsonParameter struct {
-	*plainParameter
-	Bound *[2]jsonNum `json:"bound,omitempty"`
-}
-
 // MarshalJSON writes an open side of Bound as null.
 func (p Parameter) MarshalJSON() ([]byte, error) {
-	j := jsonParameter{plainParameter: (*plainParameter)(&p)}
+	j := struct {
+		plainParameter
+		Bound *[2]*float64 `json:"bound,omitempty"`
+	}{plainParameter: plainParameter(p)}
 	if p.Bound != nil {
-		j.Bound = &[2]jsonNum{jsonNum(p.Bound[0]), jsonNum(p.Bound[1])}
+		j.Bound = &[2]*float64{orNull(p.Bound[0]), orNull(p.Bound[1])}
 	}
 	return json.Marshal(j)
 }
 
 // UnmarshalJSON reads a null side of bound as the infinity on that side.
 func (p *Parameter) UnmarshalJSON(b []byte) error {
-	j := jsonParameter{plainParameter: (*plainParameter)(p)}
+	j := struct {
+		*plainParameter
+		Bound *[2]*float64 `json:"bound"`
+	}{plainParameter: (*plainParameter)(p)}
 	if err := json.Unmarshal(b, &j); err != nil {
 		return err
 	}
 	p.Bound = nil
 	if j.Bound != nil {
-		p.Bound = &[2]float64{orInf(j.Bound[0], -1), orInf(j.Bound[1], 1)}
+		p.Bound = &[2]float64{math.Inf(-1), math.Inf(1)}
+		for i, side := range j.Bound {
+			if side != nil {
+				p.Bound[i] = *side
+			}
+		}
 	}
 	return nil
-}
-
-func orInf(n jsonNum, sign int) float64 {
-	if math.IsNaN(float64(n)) {
-		return math.Inf(sign)
-	}
-	return float64(n)
-}
-
-type plainResidual Residual
-
-type jsonResidual struct {
-	*plainResidual
-	X        jsonNum `json:"x"`
-	Measured jsonNum `json:"measured"`
-	Lo       jsonNum `json:"lo"`
-	Hi       jsonNum `json:"hi"`
-	Fitted   jsonNum `json:"fitted"`
 }
 
 // MarshalJSON writes numbers that are not finite as null.
 func (r Residual) MarshalJSON() ([]byte, error) {
-	return json.Marshal(jsonResidual{(*plainResidual)(&r), jsonNum(r.X), jsonNum(r.Measured), jsonNum(r.Lo), jsonNum(r.Hi), jsonNum(r.Fitted)})
+	return json.Marshal(struct {
+		N        int      `json:"n"`
+		X        *float64 `json:"x"`
+		Measured *float64 `json:"measured"`
+		Lo       *float64 `json:"lo"`
+		Hi       *float64 `json:"hi"`
+		Fitted   *float64 `json:"fitted"`
+	}{r.N, orNull(r.X), orNull(r.Measured), orNull(r.Lo), orNull(r.Hi), orNull(r.Fitted)})
 }
 
 // UnmarshalJSON reads null as NaN.
 func (r *Residual) UnmarshalJSON(b []byte) error {
-	j := jsonResidual{plainResidual: (*plainResidual)(r)}
-	if err := json.Unmarshal(b, &j); err != nil {
-		return err
-	}
-	r.X, r.Measured, r.Fitted = float64(j.X), float64(j.Measured), float64(j.Fitted)
-	r.Lo, r.Hi = float64(j.Lo), float64(j.Hi)
-	return nil
-}
-
-type plainQuality Quality
-
-type jsonQuality struct {
-	*plainQuality
-	MeanError jsonNum `json:"mean_error"`
-	MaxError  jsonNum `json:"max_error"`
+	type plain Residual
+	nan := math.NaN()
+	*r = Residual{X: nan, Measured: nan, Lo: nan, Hi: nan, Fitted: nan}
+	return json.Unmarshal(b, (*plain)(r))
 }
 
 // MarshalJSON writes numbers that are not finite as null.
 func (q Quality) MarshalJSON() ([]byte, error) {
-	return json.Marshal(jsonQuality{(*plainQuality)(&q), jsonNum(q.MeanError), jsonNum(q.MaxError)})
+	return json.Marshal(struct {
+		R2          *float64 `json:"r2,omitempty"`
+		LeaveOneOut *float64 `json:"leave_one_out,omitempty"`
+		Condition   *float64 `json:"condition,omitempty"`
+		MeanError   *float64 `json:"mean_error"`
+		MaxError    *float64 `json:"max_error"`
+	}{q.R2, q.LeaveOneOut, q.Condition, orNull(q.MeanError), orNull(q.MaxError)})
 }
 
 // UnmarshalJSON reads null as NaN.
 func (q *Quality) UnmarshalJSON(b []byte) error {
-	j := jsonQuality{plainQuality: (*plainQuality)(q)}
-	if err := json.Unmarshal(b, &j); err != nil {
-		return err
-	}
-	q.MeanError, q.MaxError = float64(j.MeanError), float64(j.MaxError)
-	return nil
+	type plain Quality
+	*q = Quality{MeanError: math.NaN(), MaxError: math.NaN()}
+	return json.Unmarshal(b, (*plain)(q))
 }
 
-// cleaner copies Params without the numbers that JSON cannot hold, and keeps a finding for each.
-type cleaner struct{ found []Finding }
-
-func (c *cleaner) warn(format string, args ...any) {
-	c.found = append(c.found, Warnf(NotFinite, format, args...))
-}
-
-// pointer returns v, or nil with a warning where it is not finite.
-func (c *cleaner) pointer(what string, v *float64) *float64 {
-	if v == nil || finite(*v) {
-		return v
-	}
-	c.warn("%s is %v: written as null", what, *v)
-	return nil
-}
-
-func (c *cleaner) interval(what string, v *[2]float64) *[2]float64 {
-	if finitePair(v) {
-		return v
-	}
-	c.warn("%s is [%v, %v]: left out", what, v[0], v[1])
-	return nil
-}
-
-func (c *cleaner) intervals(what string, m map[string][2]float64) map[string][2]float64 {
-	out := maps.Clone(m)
-	for _, k := range slices.Sorted(maps.Keys(m)) {
-		if v := m[k]; c.interval(what+" of "+k, &v) == nil {
-			delete(out, k)
+// finite returns a copy of p that JSON can hold, with a finding for each number that it cannot, and with arrays and maps
+// present where the schema wants them.
+func (p *Params) finite() *Params {
+	c := &cleaner{}
+	v, _ := c.clean(reflect.ValueOf(*p), "")
+	out := v.Interface().(Params)
+	out.Schema = Schema
+	for name, q := range out.Parameters {
+		if was := p.Parameters[name].Value; was != nil && q.Value == nil {
+			q.Status, q.Why = StatusUnidentifiable, fmt.Sprintf("the fit gave %v, not a number", *was)
+			out.Parameters[name] = q
 		}
 	}
-	return out
-}
-
-func (c *cleaner) parameters(in map[string]Parameter) map[string]Parameter {
-	out := make(map[string]Parameter, len(in))
-	for _, name := range slices.Sorted(maps.Keys(in)) {
-		p := in[name]
-		if p.Value != nil && !finite(*p.Value) {
-			p.Why = fmt.Sprintf("the fit gave %v, not a number", *p.Value)
-			p.Status = StatusUnidentifiable
-		}
-		p.Value = c.pointer("parameter "+name, p.Value)
-		p.CI95 = c.interval("ci95 of parameter "+name, p.CI95)
-		out[name] = p
-	}
-	return out
-}
-
-// functions drops a function with a coefficient that is not finite: it cannot be evaluated.
-func (c *cleaner) functions(in map[string]Function) map[string]Function {
-	out := make(map[string]Function, len(in))
-	for _, name := range slices.Sorted(maps.Keys(in)) {
-		f, whole := in[name], true
-		for _, k := range slices.Sorted(maps.Keys(f.Coeff)) {
-			if !finite(f.Coeff[k]) {
-				c.warn("function %s: %s is %v: the function is left out", name, k, f.Coeff[k])
-				whole = false
-			}
-		}
-		if !whole {
-			continue
-		}
-		f.CI95 = c.intervals("function "+name+": ci95", f.CI95)
-		f.Domain = c.intervals("function "+name+": domain", f.Domain)
-		out[name] = f
-	}
-	return out
-}
-
-// fit copies f; numbers of series and quality become null when they are encoded.
-func (c *cleaner) fit(f *Fit) *Fit {
-	out, where := *f, f.Model+": "
-	out.Domain = c.intervals(where+"domain", f.Domain)
-	out.Plots = c.plots(f.Plots, where)
-	out.Findings = c.findings(f.Findings)
-	if q := f.Quality; q != nil {
-		clean := *q
-		clean.R2 = c.pointer(where+"R²", q.R2)
-		clean.LeaveOneOut = c.pointer(where+"leave-one-out error", q.LeaveOneOut)
-		clean.Condition = c.pointer(where+"condition number", q.Condition)
-		if !finite(q.MeanError) || !finite(q.MaxError) {
-			c.warn("%serrors are %v (mean) and %v (largest): written as null", where, q.MeanError, q.MaxError)
-		}
-		out.Quality = &clean
-	}
-	out.Series = slices.Clone(f.Series)
-	for i, s := range f.Series {
-		out.Series[i].Points = emptySlice(s.Points)
-		for _, r := range s.Points {
-			if !finite(r.X) || !finite(r.Measured) || !finite(r.Lo) || !finite(r.Hi) || !finite(r.Fitted) {
-				c.warn("%spoint of %s at %s = %v has numbers that are not finite: written as null", where, s.Name, s.XName, r.X)
-			}
+	for name, f := range out.Functions { // one without a coefficient cannot be evaluated
+		if len(f.Coeff) < len(p.Functions[name].Coeff) {
+			delete(out.Functions, name)
 		}
 	}
+	out.Findings = append(out.Findings, c.found...)
 	return &out
 }
 
-// findings drops values that are not finite: the message still has them.
-func (c *cleaner) findings(in []Finding) []Finding {
-	out := slices.Clone(in)
-	for i, f := range out {
-		out[i].Values = maps.Clone(f.Values)
-		maps.DeleteFunc(out[i].Values, func(_ string, v float64) bool { return !finite(v) })
-	}
-	return out
+// cleaner copies values without the numbers that JSON cannot hold, and keeps a finding for each.
+type cleaner struct{ found []Finding }
+
+func (c *cleaner) warn(at, what string) {
+	c.found = append(c.found, Warnf(NotFinite, "%s: %s", strings.TrimPrefix(at, "."), what))
 }
 
-func (c *cleaner) pairs(in []Pair) []Pair {
-	out := slices.Clone(in)
-	for i := range out {
-		p := &out[i]
-		name := "pair " + p.From + " → " + p.To + ": "
-		p.Latency = c.pointer(name+"latency", p.Latency)
-		p.Rate = c.pointer(name+"rate", p.Rate)
-		p.LatencyCI = c.interval(name+"latency_ci95", p.LatencyCI)
-		p.RateCI = c.interval(name+"rate_ci95", p.RateCI)
+// clean returns a copy of v, which stands at a place, and whether it can stand there: a number, a pair or a list of
+// numbers that is not finite cannot, nor a struct that holds one. What cannot is left out of the pointer, map or list that
+// holds it.
+func (c *cleaner) clean(v reflect.Value, at string) (out reflect.Value, stands bool) {
+	keep := func(v reflect.Value, at string) (reflect.Value, bool) {
+		e, ok := c.clean(v, at)
+		if !ok && v.Kind() == reflect.Struct {
+			c.warn(at, "it holds a number that is not finite: left out")
+		} else if !ok {
+			c.warn(at, fmt.Sprintf("%v is not finite: left out", v))
+		}
+		return e, ok
 	}
-	return out
+	switch v.Kind() {
+	case reflect.Float64:
+		return v, finite(v.Float())
+	case reflect.Pointer:
+		if v.IsNil() {
+			return v, true
+		}
+		e, ok := keep(v.Elem(), at)
+		if !ok {
+			return reflect.Zero(v.Type()), true
+		}
+		out = reflect.New(e.Type())
+		out.Elem().Set(e)
+		return out, true
+	case reflect.Map:
+		out = reflect.MakeMap(v.Type())
+		for _, k := range slices.SortedFunc(slices.Values(v.MapKeys()), func(a, b reflect.Value) int { return cmp.Compare(a.String(), b.String()) }) {
+			if e, ok := keep(v.MapIndex(k), at+"."+k.String()); ok {
+				out.SetMapIndex(k, e)
+			}
+		}
+		return out, true
+	case reflect.Array, reflect.Slice:
+		if v.Type().Elem().Kind() == reflect.Float64 {
+			for i := range v.Len() {
+				if !finite(v.Index(i).Float()) {
+					return v, false
+				}
+			}
+			return v, true
+		}
+		out = reflect.MakeSlice(v.Type(), 0, v.Len())
+		for i := range v.Len() {
+			if e, ok := keep(v.Index(i), fmt.Sprintf("%s[%d]", at, i)); ok {
+				out = reflect.Append(out, e)
+			}
+		}
+		return out, true
+	case reflect.Struct:
+		return c.members(v, at)
+	}
+	return v, true
 }
 
-// validation drops a row without finite prediction and measurement.
-func (c *cleaner) validation(in []Validation) []Validation {
-	out := make([]Validation, 0, len(in))
-	for _, v := range in {
-		if !finite(v.Predicted) || !finite(v.Measured) || !finite(v.Error) {
-			c.warn("validation %s, %d hosts, %d B is not finite: left out", v.Pattern, v.Hosts, v.Bytes)
+// members cleans those of a struct that are written.
+func (c *cleaner) members(v reflect.Value, at string) (out reflect.Value, stands bool) {
+	out, stands = reflect.New(v.Type()).Elem(), true
+	out.Set(v)
+	for i := range v.NumField() {
+		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
+		if name == "-" || name == "bound" {
 			continue
 		}
-		v.CI95 = c.interval("ci95 of validation "+v.Pattern, v.CI95)
-		out = append(out, v)
+		e, ok := c.clean(v.Field(i), at+"."+name)
+		out.Field(i).Set(e)
+		stands = stands && ok
 	}
-	return out
-}
-
-// plots drops the points of curves and the marks that are not finite, and bands that do not fit their curve: a plot is
-// a picture of numbers that stand elsewhere, and is left out of rather than filled with null.
-func (c *cleaner) plots(in []Plot, where string) []Plot {
-	var out []Plot
-	for _, p := range in {
-		dropped := 0
-		p.Curves, dropped = cleanCurves(p.Curves)
-		var marks []Mark
-		for _, m := range p.Marks {
-			switch {
-			case !finite(m.X):
-				dropped++
-				continue
-			case !finite(m.Lo) || !finite(m.Hi):
-				dropped++
-				m.Lo, m.Hi = 0, 0
-			}
-			marks = append(marks, m)
+	switch v.Interface().(type) {
+	case Residual, Quality:
+		if !stands {
+			c.warn(at, "what is not finite is written as null")
 		}
-		p.Marks = marks
-		if dropped > 0 {
-			c.warn("%splot %s: %s not finite: left out", where, p.ID, units.Plural(int64(dropped), "number"))
-		}
-		out = append(out, p)
+		return out, true
 	}
-	return out
-}
-
-// cleanCurves returns the finite points of curves, and how many others there were.
-func cleanCurves(in []Curve) (out []Curve, dropped int) {
-	for _, q := range in {
-		n := min(len(q.X), len(q.Y))
-		banded := n > 0 && len(q.Lo) == n && len(q.Hi) == n
-		clean := Curve{Name: q.Name}
-		for i := range n {
-			whole := finite(q.X[i]) && finite(q.Y[i])
-			if !whole || banded && !(finite(q.Lo[i]) && finite(q.Hi[i])) {
-				dropped++
-				continue
-			}
-			clean.X, clean.Y = append(clean.X, q.X[i]), append(clean.Y, q.Y[i])
-			if banded {
-				clean.Lo, clean.Hi = append(clean.Lo, q.Lo[i]), append(clean.Hi, q.Hi[i])
-			}
-		}
-		if len(clean.X) > 0 {
-			out = append(out, clean)
-		}
-	}
-	return out, dropped
+	return out, stands
 }

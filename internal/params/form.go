@@ -3,7 +3,10 @@ package params
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
+	"strings"
 
 	"calib/internal/units"
 )
@@ -77,4 +80,197 @@ func term(c float64, unit, arg string) string {
 		sign, c = " − ", -c
 	}
 	return sign + units.Format(c, unit) + "·" + arg
+}
+
+// Cost is a cost by message size, max(Floor, C0 + C1·m): the forms Line and Floored. Floor 0 is no floor. The zero Cost
+// costs nothing. Source: Tam, Wang 2000, table 1.
+type Cost struct {
+	Floor, C0 float64 // s
+	C1        float64 // s/B
+}
+
+// Of returns the cost [s] of m bytes.
+func (c Cost) Of(m float64) float64 {
+	v := c.C0 + c.C1*m
+	if c.Floor > 0 {
+		return math.Max(c.Floor, v)
+	}
+	return v
+}
+
+func (c Cost) At(m, _ float64) float64 { return c.Of(m) }
+
+func (c Cost) Name() string {
+	if c.Floor > 0 {
+		return Floored
+	}
+	return Line
+}
+
+func (c Cost) Coefficients(unit string) []Coefficient {
+	out := []Coefficient{{"c0", c.C0, unit}, {"c1", c.C1, unit + "/B"}}
+	if c.Floor > 0 {
+		out = append(out, Coefficient{"floor", c.Floor, unit})
+	}
+	return out
+}
+
+func (c Cost) Corners() []float64 {
+	if c.Floor > 0 {
+		return []float64{(c.Floor - c.C0) / c.C1}
+	}
+	return nil
+}
+
+func (c Cost) Words(name string) string {
+	if c.Floor > 0 {
+		return fmt.Sprintf("%s(m) = %s, but at least %s", name, lineWords(c.C0, c.C1, "m"), units.Format(c.Floor, "s"))
+	}
+	return name + "(m) = " + lineWords(c.C0, c.C1, "m")
+}
+
+func readCost(name string, coeff map[string]float64) (Form, error) {
+	names := []string{"c0", "c1"}
+	if name == Floored {
+		names = append(names, "floor")
+	}
+	if err := need(name, coeff, names...); err != nil {
+		return nil, err
+	}
+	return Cost{Floor: coeff["floor"], C0: coeff["c0"], C1: coeff["c1"]}, nil
+}
+
+// Segments are straight lines over ranges of the size x [B], ascending: the form Pieces, with coefficients from_i [B],
+// c0_i [s] and c1_i [s/B] for segment i = 1, 2, …. The last has no end. A size exactly on a break belongs to the lower
+// segment.
+type Segments []Segment
+
+// Segment is one of them, for sizes above From.
+type Segment struct{ From, C0, C1 float64 }
+
+// behindJump is how far behind a jump a curve goes on, as a share of where it is.
+const behindJump = 1e-4
+
+func (s Segments) At(x, _ float64) float64 {
+	for i, g := range s {
+		if i+1 == len(s) || x <= s[i+1].From {
+			return g.C0 + g.C1*x
+		}
+	}
+	return 0
+}
+
+func (s Segments) Name() string { return Pieces }
+
+func (s Segments) Coefficients(unit string) []Coefficient {
+	var out []Coefficient
+	for i, g := range s {
+		n := "_" + strconv.Itoa(i+1)
+		out = append(out, Coefficient{"c0" + n, g.C0, unit}, Coefficient{"c1" + n, g.C1, unit + "/B"}, Coefficient{"from" + n, g.From, "B"})
+	}
+	return out
+}
+
+func (s Segments) Corners() []float64 {
+	var out []float64
+	for i := 1; i < len(s); i++ {
+		out = append(out, s[i].From, s[i].From*(1+behindJump))
+	}
+	return out
+}
+
+func (s Segments) Words(name string) string {
+	var parts []string
+	for _, g := range s {
+		part := lineWords(g.C0, g.C1, "x")
+		if g.From > 0 {
+			part += " above " + units.Format(g.From, "B")
+		}
+		parts = append(parts, part)
+	}
+	return name + "(x) = " + strings.Join(parts, "; ")
+}
+
+func readSegments(coeff map[string]float64) (Form, error) {
+	var out Segments
+	for i := 1; ; i++ {
+		n := "_" + strconv.Itoa(i)
+		if _, more := coeff["from"+n]; !more && i > 1 {
+			return out, nil
+		}
+		if err := need(Pieces, coeff, "from"+n, "c0"+n, "c1"+n); err != nil {
+			return nil, err
+		}
+		out = append(out, Segment{From: coeff["from"+n], C0: coeff["c0"+n], C1: coeff["c1"+n]})
+	}
+}
+
+// Transfer is the time of a packet in the network,
+//
+//	L(m, p) = L0 + L1·p + Tau·m·max(1, p·m/(N·g_s(m))),
+//
+// the forms Bilinear and Limited. N is the aggregate rate of the network [B/s]; N = 0 is no limit, so that L is
+// bilinear.
+// Source: Tam, Wang 2000, table 1.
+type Transfer struct {
+	L0, L1 float64 // s, s per host
+	Tau    float64 // s/B
+	N      float64 // B/s
+	Gs     Cost
+}
+
+// At implements Form: L [s] of m bytes while p hosts communicate.
+func (t Transfer) At(m, p float64) float64 { return t.L0 + t.L1*p + t.Tau*m*t.Stretch(m, p) }
+
+// Stretch is the factor by which the aggregate limit stretches the time per byte, at least 1.
+func (t Transfer) Stretch(m, p float64) float64 {
+	if t.N <= 0 || math.IsInf(t.N, 1) {
+		return 1
+	}
+	return math.Max(1, p*m/(t.N*t.Gs.Of(m)))
+}
+
+func (t Transfer) Name() string {
+	if t.N > 0 {
+		return Limited
+	}
+	return Bilinear
+}
+
+func (t Transfer) Coefficients(unit string) []Coefficient {
+	out := []Coefficient{{"l0", t.L0, unit}, {"l1", t.L1, unit}, {"tau", t.Tau, unit + "/B"}}
+	if t.N > 0 {
+		out = append(out, Coefficient{"N", t.N, "B/" + unit})
+	}
+	return out
+}
+
+// Corners implements Form: none, since where the limit begins depends on p.
+func (t Transfer) Corners() []float64 { return nil }
+
+func (t Transfer) Words(name string) string {
+	text := name + "(m, p) = " + units.Format(t.L0, "s") + term(t.L1, "s", "p") + term(t.Tau, "s/B", "m")
+	if t.N > 0 {
+		text += ", and longer where the hosts offer more than " + units.Format(t.N, "B/s") + " together"
+	}
+	return text
+}
+
+func readTransfer(name string, coeff map[string]float64, gs func() (Cost, error)) (Form, error) {
+	names := []string{"l0", "l1", "tau"}
+	if name == Limited {
+		names = append(names, "N")
+	}
+	if err := need(name, coeff, names...); err != nil {
+		return nil, err
+	}
+	t := Transfer{L0: coeff["l0"], L1: coeff["l1"], Tau: coeff["tau"]}
+	if name == Limited {
+		var err error
+		if t.Gs, err = gs(); err != nil {
+			return nil, fmt.Errorf("form %q: g_s: %w", name, err)
+		}
+		t.N = coeff["N"]
+	}
+	return t, nil
 }

@@ -74,3 +74,100 @@ type Pair struct {
 	Slow         string `json:"slow,omitempty"` // why this pair stands out
 	Loss         *Loss  `json:"loss,omitempty"`
 }
+
+// Kind is what a network behaves like.
+type Kind string
+
+// Kinds of network.
+const (
+	Switch  Kind = "switch"    // pairs of hosts do not disturb each other
+	Shared  Kind = "shared"    // pairs of hosts share one medium
+	Unknown Kind = "not known" // the data cannot tell
+)
+
+// Network is the kind of network, for messages of one packet and for streams: a switch whose uplink is narrow is a
+// switch to the first and shared by the second.
+type Network struct {
+	Packets Kind `json:"packets"`
+	Streams Kind `json:"streams"`
+}
+
+// PacketKind says what the network of p behaves like for messages of one packet. Where that is not known, guessed is
+// true, and the kind is what it looks more like: shared where the pairs that were measured delay each other by a share
+// of their time that matters, which is then delay; else a switch.
+func (p *Params) PacketKind() (kind Kind, guessed bool, delay float64) {
+	if p.Network == nil {
+		return Switch, false, 0
+	}
+	if p.Network.Packets != Unknown {
+		return p.Network.Packets, false, 0
+	}
+	for _, f := range p.AllFindings(Note) {
+		if v := f.Values; f.Code == NetworkUnknown && v["packets"] > v["margin"] && v["margin"] > 0 {
+			return Shared, true, v["packets"]
+		}
+	}
+	return Switch, true, 0
+}
+
+// networkWords say what a network behaves like, as a clause that goes on from "the network".
+var networkWords = map[Network]string{
+	{Switch, Switch}:  "behaves like a switch: T does not depend on n; the port's cost sits in a",
+	{Switch, Shared}:  "behaves like a switch for messages of one packet (a_c is zero or negligible), but streams share capacity: b' rises with n",
+	{Shared, Shared}:  "behaves like a shared medium",
+	{Shared, Switch}:  "behaves like a shared medium for messages of one packet; streams did not reach its limit",
+	{Shared, Unknown}: "behaves like a shared medium for messages of one packet; whether streams share capacity is not known",
+	{Switch, Unknown}: "behaves like a switch for messages of one packet; whether streams share capacity is not known",
+	{Unknown, Switch}: "behaves like a switch for streams; whether messages of one packet disturb each other is not known",
+	{Unknown, Shared}: "behaves like a shared medium for streams; whether messages of one packet disturb each other is not known",
+}
+
+// Words says what the network behaves like, as a clause that goes on from "the network"; "" where nothing is known.
+func (n *Network) Words() string {
+	if n == nil {
+		return ""
+	}
+	return networkWords[*n]
+}
+
+// Loss is which share of the segments of some connections was sent again.
+type Loss struct {
+	Segments int64      `json:"segments"` // with payload, those sent again included
+	Again    int64      `json:"again"`
+	Rate     float64    `json:"rate"`
+	CI95     [2]float64 `json:"ci95"` // as if segments were lost independently of each other (Wilson 1927)
+}
+
+const (
+	// MaxDiscarded is the share of its timings that a model may lose to retransmissions and timeouts, and MaxMissing
+	// the share of its planned slots that a run may lack, before the numbers are provisional and the run is partial.
+	MaxDiscarded = 0.25
+	MaxMissing   = 0.5
+)
+
+// The reasons in Fit.LeftOutWhy that are loss: flags of samples.
+const (
+	whyRetrans = "retrans"
+	whyTimeout = "timeout"
+)
+
+// discards counts the timings of a fit that loss has made useless, and all of its timings.
+func (f *Fit) discards() (lost, all int) {
+	return f.LeftOutWhy[whyRetrans] + f.LeftOutWhy[whyTimeout], f.Used + f.LeftOut
+}
+
+// Discarded is the share of the timings of a fit that retransmissions and timeouts have made useless.
+func (f *Fit) Discarded() float64 {
+	lost, all := f.discards()
+	return float64(lost) / float64(max(1, all))
+}
+
+// Discarded is that share over all fits.
+func (p *Params) Discarded() float64 {
+	lost, all := 0, 0
+	for _, f := range p.Fits {
+		l, n := f.discards()
+		lost, all = lost+l, all+n
+	}
+	return float64(lost) / float64(max(1, all))
+}

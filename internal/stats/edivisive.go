@@ -181,7 +181,6 @@ func (d *divider) dropSmall() []ChangePoint {
 	}
 }
 
-// shift is relative to what was before.
 func shift(before, after float64) float64 {
 	base := math.Abs(before)
 	if base == 0 {

@@ -116,7 +116,9 @@ func TestBounds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	of := func(n, x int) float64 { return params.Path(h.host, h.network, n, h.delay).T(float64(x)) }
+	of := func(n, x int) float64 {
+		return params.Serial(false, h.host, h.network.ConcurrentEqual(n), params.Block{A: h.delay}, h.host).T(float64(x))
+	}
 	near(t, "no overlap", none, of(1, edge)+of(1, grid))
 	near(t, "total overlap", full, of(4, edge)+of(2, grid))
 	if v := timeOf(t, h, one(s), 4, 1); v < none*0.9 || v > full {

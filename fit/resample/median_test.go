@@ -1,4 +1,4 @@
-package lsq
+package resample
 
 import (
 	"math"
@@ -15,15 +15,12 @@ func TestMedianResamplerExact(t *testing.T) {
 		for i := range sample {
 			sample[i] = float64(i)
 		}
-		r, err := NewMedianResampler(sample)
-		if err != nil {
-			t.Fatal(err)
-		}
+		sorted := slices.Sorted(slices.Values(sample))
 		rng := rand.New(rand.NewPCG(1, uint64(m)))
 		const draws = 100_000
 		count := make([]int, m)
 		for range draws {
-			count[int(r.Draw(rng))]++
+			count[int(drawMedian(sorted, rng))]++
 		}
 		var seen int
 		for i := range m {
@@ -57,36 +54,23 @@ func TestMedianResamplerBrute(t *testing.T) {
 		for i := range sample {
 			sample[i] = data.ExpFloat64()
 		}
-		r, err := NewMedianResampler(sample)
-		if err != nil {
-			t.Fatal(err)
-		}
+		sorted := slices.Sorted(slices.Values(sample))
 		const draws = 20_000
 		fast, brute := make([]float64, draws), make([]float64, draws)
 		rng := rand.New(rand.NewPCG(3, uint64(m)))
 		again := make([]float64, m)
 		for i := range draws {
-			fast[i] = r.Draw(rng)
+			fast[i] = drawMedian(sorted, rng)
 			for j := range again {
 				again[j] = sample[rng.IntN(m)]
 			}
 			slices.Sort(again)
-			brute[i] = medianSorted(again)
+			brute[i] = median(again)
 		}
 		if d := kolmogorov(fast, brute); d > 1.95*math.Sqrt(2.0/draws) { // p = 0.001
 			t.Errorf("m %d: distance %.4f", m, d)
 		}
-		if r.Len() != m || r.Median() != medianOf(sample) {
-			t.Errorf("m %d: length %d, median %g", m, r.Len(), r.Median())
-		}
 	}
-}
-
-// medianOf is the median of unsorted values.
-func medianOf(v []float64) float64 {
-	s := slices.Clone(v)
-	slices.Sort(s)
-	return medianSorted(s)
 }
 
 // kolmogorov is the two-sample Kolmogorov-Smirnov distance.

@@ -1,21 +1,46 @@
-package fittest
+package fit_test
 
 import (
-	"bytes"
-	"encoding/json"
+	"flag"
 	"fmt"
-	"math"
+	"os"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"calib/fit"
+	"calib/fit/fittest"
 	"calib/internal/dataset"
 	"calib/internal/params"
 )
 
+var updateParams = flag.Bool("update-params", false, "rewrite ../internal/params/testdata/params.json")
+
+// The fixture that the tests of params.json and of reports read is what Collect and Encode make of the fits.
+func TestEncodeGolden(t *testing.T) {
+	got := fittest.Encode(t, sparcParams())
+	const path = "../internal/params/testdata/params.json"
+	if *updateParams {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("params.json (run with -update-params if it is meant):\n%s", diff)
+	}
+	if err := fittest.Validate(t, got); err != nil {
+		t.Errorf("schema: %v", err)
+	}
+}
+
 func number(v float64) *float64 { return &v }
 
-// SparcDataset is the header of a run on 8 emulated hosts of preset sparc1994, h5 slow, with a few samples.
-func SparcDataset() *dataset.Dataset {
+// sparcDataset is the header of a run on 8 emulated hosts of preset sparc1994, h5 slow, with a few samples.
+func sparcDataset() *dataset.Dataset {
 	d := &dataset.Dataset{Header: dataset.Header{
 		Schema: dataset.Schema, Run: "calib-run-20260301-101500", Seed: 42, Plan: "standard",
 	}}
@@ -43,8 +68,8 @@ func SparcDataset() *dataset.Dataset {
 	return d
 }
 
-// SparcFits are fits as the models make them, with the published values of the paper's cluster.
-func SparcFits() []*params.Fit {
+// sparcFits are fits as the models make them, with the published values of the paper's cluster.
+func sparcFits() []*params.Fit {
 	hosts := []string{"h1", "h2", "h3", "h4", "h5", "h6", "h7", "h8"}
 	domain := map[string][2]float64{"bytes": {1, 65536}}
 	clock := &params.Fit{
@@ -66,7 +91,7 @@ func SparcFits() []*params.Fit {
 			params.Warnf(params.ManyLeftOut, "size 64: 12 of 400 timings carry flag retrans").With("share", 0.03),
 			params.Warnf(params.ManyLeftOut, "size 128: 9 of 400 timings carry flag retrans").With("share", 0.0225),
 			params.Warnf(params.ManyLeftOut, "size 4096: 31 of 400 timings carry flag retrans").With("share", 0.0775),
-			params.Warnf(params.MeasuringNote, "the governor of h7 is unknown").About("h7"),
+			params.Warnf("measuring", "the governor of h7 is unknown").About("h7"),
 		},
 		Series: []params.Series{sparcTimes()},
 		Pairs:  sparcPairs(hosts),
@@ -93,8 +118,8 @@ func sparcNetwork(hosts []string) *params.Fit {
 		Quality: &params.Quality{R2: number(0.9996), MeanError: 0.008, MaxError: 0.021},
 		Network: &params.Network{Packets: params.Shared, Streams: params.Shared},
 		Findings: []params.Finding{
-			params.Warnf(params.MeasuringNote, "the governor of h7 is unknown").About("h7"),
-			params.Warnf(params.DelayInA, "a holds half of the delay L until the experiment load separates it"),
+			params.Warnf("measuring", "the governor of h7 is unknown").About("h7"),
+			params.Warnf("delay-in-a", "a holds half of the delay L until the experiment load separates it"),
 		},
 	}
 	s := params.Series{Name: "a'(n)", Quantity: params.FixedTime, XName: "pairs"}
@@ -134,9 +159,9 @@ func sparcPairs(hosts []string) []params.Pair {
 	return out
 }
 
-// SparcParams is the whole fixture; reports are tested on its encoding.
-func SparcParams() *params.Params {
-	p := fit.Collect(fit.Prepare(SparcDataset(), fit.Settings{}), SparcFits())
+// sparcParams is the whole fixture.
+func sparcParams() *params.Params {
+	p := fit.Collect(fit.Prepare(sparcDataset(), fit.Settings{}), sparcFits())
 	p.Functions["g_s"] = params.Function{
 		Form: "c0 + c1*m", Coeff: map[string]float64{"c0": 61e-6, "c1": 9.2e-9}, Unit: "s",
 		CI95:   map[string][2]float64{"c0": {60e-6, 62e-6}, "c1": {9.1e-9, 9.3e-9}},
@@ -149,55 +174,4 @@ func SparcParams() *params.Params {
 		{Model: "sim", Pattern: "gather-direct", Hosts: 8, Bytes: 65536, Predicted: 100e-3, Measured: 200e-3, Error: 0.5},
 	}
 	return p
-}
-
-// BrokenParams returns the fixture with a number that is not finite in every place that can hold one.
-func BrokenParams() *params.Params {
-	nan, inf := math.NaN(), math.Inf(1)
-	p := SparcParams()
-	a := p.Parameters["a"]
-	a.Value, a.CI95 = &nan, &[2]float64{nan, inf}
-	p.Parameters["a"] = a
-	b := p.Parameters["b"]
-	b.Bound = &[2]float64{0, inf}
-	p.Parameters["b"] = b
-	g := p.Functions["g_s"]
-	g.Coeff = map[string]float64{"c0": nan, "c1": 1}
-	p.Functions["g_s"] = g
-	p.Fits[1].Quality = &params.Quality{R2: &nan, MeanError: nan, MaxError: inf, LeaveOneOut: &inf, Condition: &inf}
-	p.Fits[1].Domain = map[string][2]float64{"bytes": {1, inf}}
-	p.Fits[1].Series = []params.Series{{Name: "T(x)", Quantity: params.Time, XName: "bytes",
-		Points: []params.Residual{{X: 1, Measured: 1, Lo: nan, Hi: inf, Fitted: nan, N: 3}}}}
-	p.Findings = []params.Finding{params.Notef(params.ClockOffsets, "a value without a number").With("median", nan).With("worst", 1)}
-	p.Pairs = []params.Pair{{From: "h1", To: "h2", Latency: &nan, LatencyCI: &[2]float64{nan, nan}, Rate: &inf, RateCI: &[2]float64{0, inf}}}
-	p.Validation[0].Predicted = nan
-	return p
-}
-
-// Encode returns p as params.json holds it.
-func Encode(t testing.TB, p *params.Params) []byte {
-	t.Helper()
-	var buf bytes.Buffer
-	if err := params.Encode(&buf, p); err != nil {
-		t.Fatal(err)
-	}
-	return buf.Bytes()
-}
-
-// Validate returns what a params.json breaks of its schema.
-func Validate(t testing.TB, b []byte) error {
-	t.Helper()
-	s, err := params.JSONSchema()
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := s.Resolve(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var v any
-	if err := json.Unmarshal(b, &v); err != nil {
-		t.Fatal(err)
-	}
-	return r.Validate(v)
 }

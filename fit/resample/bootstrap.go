@@ -1,0 +1,113 @@
+package resample
+
+import (
+	"math"
+	"math/rand/v2"
+)
+
+// cells are the sorted values of each row in each round, none where nothing was measured: values within a round share
+// what the network did at that time, rounds are independent.
+type cells [][][]float64
+
+// medians returns the median of each row in each round, NaN where there are no values.
+func (c cells) medians() [][]float64 {
+	out := make([][]float64, len(c))
+	for i, rounds := range c {
+		for _, s := range rounds {
+			out[i] = append(out[i], median(s))
+		}
+	}
+	return out
+}
+
+// bootstrap resamples clustered data: each of b replicates draws as many rounds as there are, with replacement, then
+// within each drawn round as many values of a row as it has, with replacement. stat maps the medians of a resample to
+// estimates: med[row][k] is that of the row in the round drawn k-th, the same round for all rows; NaN where there are no
+// values. A median costs O(1) whatever the number of values. Source: Davison and Hinkley (1997), Bootstrap Methods and
+// their Application, §3.8.
+//
+// It returns the estimates of each replicate. stat runs on all CPUs at once. Every replicate has its own generator,
+// seeded from seed and its number: results do not depend on GOMAXPROCS.
+func (c cells) bootstrap(b int, seed uint64, stat func(med [][]float64) []float64) [][]float64 {
+	out := make([][]float64, b)
+	Each(b, func(i int) {
+		rng := rand.New(rand.NewPCG(mix(seed), mix(mix(seed^mix(uint64(i))))))
+		med, drawn := make([][]float64, len(c)), []int(nil)
+		for p, rounds := range c {
+			for range rounds[len(drawn):] { // before the first row: all have as many
+				drawn = append(drawn, rng.IntN(len(rounds)))
+			}
+			med[p] = make([]float64, len(drawn))
+			for k, r := range drawn {
+				med[p][k] = drawMedian(rounds[r], rng)
+			}
+		}
+		out[i] = stat(med)
+	})
+	return out
+}
+
+// mix is the SplitMix64 finaliser, which spreads neighbouring seeds over all bits. Source: Steele, Lea and Flood
+// (2014), OOPSLA, 453-472.
+func mix(z uint64) uint64 {
+	z += 0x9e3779b97f4a7c15
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
+// median is that of ascending values, the mean of the two middle ones for an even number; NaN of none.
+func median(s []float64) float64 {
+	m := len(s)
+	switch {
+	case m == 0:
+		return math.NaN()
+	case m%2 == 1:
+		return s[m/2]
+	}
+	return s[m/2-1] + (s[m/2]-s[m/2-1])/2
+}
+
+// drawMedian returns the median of a bootstrap resample (m draws with replacement from m ascending values) without
+// drawing the resample; NaN of none.
+//
+// A draw with replacement is sorted[⌊m·U⌋] with U uniform on (0, 1), which is monotone in U, so that the k-th order
+// statistic of the resample is sorted[⌊m·V⌋] with V the k-th order statistic of m uniforms. With independent A ~
+// Gamma(k), E ~ Gamma(1), C ~ Gamma(m−k) and S = A + E + C, order statistics k and k+1 are jointly A/S and (A + E)/S.
+// For odd m the median is the k-th with k = (m+1)/2, where E + C may be one Gamma(k) variate; for even m it is the mean
+// of both with k = m/2 = m−k. Exact, in time that does not depend on m. Source: David and Nagaraja (2003), Order
+// Statistics, §2.1 and §6.4; Devroye (1986), Non-Uniform Random Variate Generation, §V.3.
+func drawMedian(sorted []float64, rng *rand.Rand) float64 {
+	n := len(sorted)
+	if n < 2 {
+		return median(sorted)
+	}
+	at := func(v float64) float64 { return sorted[min(int(v*float64(n)), n-1)] }
+	shape := float64((n + 1) / 2)
+	a, c := gamma(shape, rng), gamma(shape, rng)
+	if n%2 == 1 {
+		return at(a / (a + c))
+	}
+	e := rng.ExpFloat64()
+	low, high := at(a/(a+e+c)), at((a+e)/(a+e+c))
+	return low + (high-low)/2
+}
+
+// gamma draws a Gamma(shape, 1) variate for shape ≥ 1 by squeezing a cubed normal. Source: Marsaglia and Tsang (2000), A
+// simple method for generating gamma variables, ACM TOMS 26(3), 363-372.
+func gamma(shape float64, rng *rand.Rand) float64 {
+	d := shape - 1.0/3
+	c := 1 / math.Sqrt(9*d)
+	for {
+		x := rng.NormFloat64()
+		v := 1 + c*x
+		if v <= 0 {
+			continue
+		}
+		v = v * v * v
+		u := 1 - rng.Float64()
+		if u < 1-0.0331*x*x*x*x || math.Log(u) < x*x/2+d*(1-v+math.Log(v)) {
+			return d * v
+		}
+	}
+}
