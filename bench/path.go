@@ -9,6 +9,9 @@ type Path struct {
 	PerByte float64     `yaml:"per_byte" json:"ns_per_byte"` // of a stream of one pair [ns/B]
 	// Together says that pairs of hosts do not disturb each other: each has all of the rate while others communicate.
 	Together bool `yaml:"together" json:"together"`
+	// AtOnce pairs that communicate at once take Slower times as long; 0 where that is not known, and they share one rate.
+	AtOnce int     `yaml:"at_once" json:"at_once"`
+	Slower float64 `yaml:"slower" json:"slower"`
 	// Slot is what a slot costs beside its messages: control, connections.
 	Slot units.Nanos `yaml:"slot" json:"slot_ns"`
 }
@@ -37,17 +40,20 @@ func Speeds() []Speed {
 // Known reports whether p is of a probe or a name.
 func (p Path) Known() bool { return p != Path{} }
 
-// Sharing is among how many pairs the rate of one is divided while n communicate.
-func (p Path) Sharing(n int) int {
-	if p.Together {
+// Sharing is how many times as long bytes take while n pairs communicate as while one does.
+func (p Path) Sharing(n int) float64 {
+	switch {
+	case p.Together:
 		return 1
+	case p.AtOnce > 0:
+		return max(1, float64(n)*p.Slower/float64(p.AtOnce))
 	}
-	return max(1, n)
+	return max(1, float64(n))
 }
 
 // Message is how long a message takes, one way, while n pairs send.
 func (p Path) Message(bytes int64, n int) units.Nanos {
-	return p.Latency + units.Nanos(float64(bytes)*p.PerByte*float64(p.Sharing(n)))
+	return p.Latency + units.Nanos(float64(bytes)*p.PerByte*p.Sharing(n))
 }
 
 // Trip is a message there, and one as long back.

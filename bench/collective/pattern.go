@@ -141,7 +141,7 @@ func (Pattern) Cost(l bench.Limits, p bench.Point) bench.Cost {
 	hosts := int(p[names.FactorHosts])
 	reps := untimed + maxPatterns(l.Effort, s)
 	path := l.OnPath()
-	one := units.Nanos(s.depth())*path.Latency + units.Nanos(float64(s.Busiest)*path.PerByte*float64(path.Sharing(hosts/2)))
+	one := units.Nanos(s.depth())*path.Latency + units.Nanos(float64(s.Busiest)*path.PerByte*path.Sharing(hosts/2))
 	return bench.Cost{
 		Bytes: units.Bytes(reps * s.Busiest), Messages: hosts + reps*(s.depth()+2*hosts),
 		Time: repeatedTime(path, hosts, one, l.Effort.Time(patternTime, 0), 1, maxPatterns(l.Effort, s)),

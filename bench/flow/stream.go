@@ -50,7 +50,7 @@ const likelyTries = 1.5
 // StreamTime is how long a Stream of messages of so many bytes is expected to take while n pairs have one each.
 func StreamTime(l bench.Limits, bytes int64, n, trial, least int) units.Nanos {
 	path := l.OnPath()
-	per := max(path.Latency/10, units.Nanos(float64(bytes)*path.PerByte*float64(path.Sharing(n))))
+	per := max(path.Latency/10, units.Nanos(float64(bytes)*path.PerByte*path.Sharing(n)))
 	length := min(max(per*units.Nanos(least), l.Effort.StreamTime()), bench.MaxStream)
 	start := path.Start(2 * n)
 	return start + path.Latency + per*units.Nanos(trial) + units.Nanos(likelyTries*float64(start+length))

@@ -59,7 +59,7 @@ func plan(perByte float64, trip units.Nanos, segment int64, try int) schedule {
 
 // BulkTimeOn is how long one direction of a Bulk is expected to take while n pairs have one each.
 func BulkTimeOn(path bench.Path, n int) units.Nanos {
-	perByte := path.PerByte * float64(path.Sharing(n))
+	perByte := path.PerByte * path.Sharing(n)
 	s := plan(max(perByte, 0.01), 2*path.Latency, int64(bench.EthernetSegment), 0)
 	start := path.Start(2 * n)
 	trial := path.Latency + units.Nanos(perByte*bench.TrialChunks*float64(bench.ChunkSize))

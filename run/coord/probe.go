@@ -32,7 +32,7 @@ type Probed struct {
 
 // Path is what a plan is made from. The slowest pair decides: a round waits for it.
 func (p *Probed) Path() bench.Path {
-	return bench.Path{Latency: p.Latency, PerByte: p.Slowest, Together: p.Together, Slot: p.Slot}
+	return bench.Path{Latency: p.Latency, PerByte: p.Slowest, Together: p.Together, AtOnce: p.AtOnce, Slower: p.Slower, Slot: p.Slot}
 }
 
 const (

@@ -50,27 +50,32 @@ func (d *draft) fill(share, limit units.Nanos, every, rarest int) {
 	for i := range d.points {
 		d.points[i].every = 0
 	}
-	thin := func(p *drafted, every int) drafted {
-		to := *p
-		if to.every = every; d.sets[p.sets[0]].permuted {
-			to.n = 1
+	thin := func(every int) func(*drafted) {
+		return func(p *drafted) {
+			if p.every = every; d.sets[p.sets[0]].permuted {
+				p.n = 1
+			}
 		}
-		return to
 	}
 	for _, p := range order {
 		switch long := float64(p.time) > longest; {
 		case d.needed(p) && long && d.core():
-			*p = thin(p, rarest)
+			thin(rarest)(p)
 		case d.needed(p):
-			*p = thin(p, every)
+			thin(every)(p)
 		}
 	}
 	d.sum()
 	d.thicken(order, limit, every, false)
-	for _, p := range order {
-		if p.every == 0 {
-			d.try(p, thin(p, every), limit)
+	for rest := order; len(rest) > 0; {
+		n := 1 // all points of a rank and size, or none: models compare them
+		for n < len(rest) && rest[n].rank == rest[0].rank && rest[n].point[names.FactorBytes] == rest[0].point[names.FactorBytes] {
+			n++
 		}
+		if rest[0].every == 0 {
+			d.try(rest[:n], limit, thin(every))
+		}
+		rest = rest[n:]
 	}
 	d.thicken(order, limit, 1, true)
 	for d.effort < whole {
@@ -87,19 +92,14 @@ func (d *draft) fill(share, limit units.Nanos, every, rarest int) {
 func (d *draft) thicken(points []*drafted, limit units.Nanos, every int, sets bool) {
 	for more := true; more; {
 		more = false
-		for _, p := range points {
-			to := *p
-			switch {
-			case p.every == 0:
-				continue
-			case p.every > every:
-				to.every = max(every, p.every/2)
-			case sets && p.n < len(p.sets):
-				to.n = min(2*p.n, len(p.sets))
-			default:
+		for i, p := range points {
+			change := func(p *drafted) { p.every = max(every, p.every/2) }
+			if p.every == every && sets && p.n < len(p.sets) {
+				change = func(p *drafted) { p.n = min(2*p.n, len(p.sets)) }
+			} else if p.every <= every {
 				continue
 			}
-			more = d.try(p, to, limit) || more
+			more = d.try(points[i:i+1], limit, change) || more
 		}
 	}
 }
@@ -110,14 +110,20 @@ func (d *draft) lightest() bench.Effort { return d.plan.Limits.Effort.OrWhole() 
 // core reports whether the experiment stays whatever the budget is.
 func (d *draft) core() bool { return d.plan.Chosen || !slices.Contains(expendable, d.exp.Name()) }
 
-// try has a point measured in another way if the draft then takes at most a limit.
-func (d *draft) try(p *drafted, to drafted, limit units.Nanos) bool {
-	was, time := *p, d.time
-	*p = to
+// try has points measured in another way if the draft then takes at most a limit.
+func (d *draft) try(points []*drafted, limit units.Nanos, change func(*drafted)) bool {
+	was, time := make([]drafted, len(points)), d.time
+	for i, p := range points {
+		was[i] = *p
+		change(p)
+	}
 	if d.sum(); d.time <= limit {
 		return true
 	}
-	*p, d.time = was, time
+	for i, p := range points {
+		*p = was[i]
+	}
+	d.time = time
 	return false
 }
 
@@ -160,7 +166,9 @@ func (d *draft) ranked(longest float64) []*drafted {
 			order = append(order, p)
 		}
 	}
-	slices.SortStableFunc(order, func(a, b *drafted) int { return cmp.Compare(a.rank, b.rank) })
+	slices.SortStableFunc(order, func(a, b *drafted) int {
+		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.point[names.FactorBytes], b.point[names.FactorBytes]))
+	})
 	return order
 }
 

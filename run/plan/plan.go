@@ -136,8 +136,10 @@ func (p Plan) Validate(exps []bench.Experiment) error {
 	if p.Limits.MaxBytes < 0 {
 		fail("max_bytes: %d: want a size such as 1MiB, or 0 for each experiment's own", p.Limits.MaxBytes)
 	}
-	if x := p.Limits.Path; x.Known() && !(x.Latency > 0 && x.PerByte >= 0 && x.Slot >= 0 && x.PerByte < 1e9) {
-		fail("path: latency %d ns, %g ns/B, slot %d ns: want a latency above 0, and neither of the others below", x.Latency, x.PerByte, x.Slot)
+	if x := p.Limits.Path; x.Known() && !(x.Latency > 0 && min(x.PerByte, x.Slower) >= 0 && min(x.Slot, units.Nanos(x.AtOnce)) >= 0 &&
+		x.PerByte < 1e9) {
+		fail("path: latency %d ns, %g ns/B, slot %d ns, %d pairs at once %g times slower: want a latency above 0, and none of the "+
+			"others below", x.Latency, x.PerByte, x.Slot, x.AtOnce, x.Slower)
 	}
 	if s := p.Limits.Segment; s != 0 && (s < minSegment || s > maxSegment) {
 		fail("segment: %d: want %d to %d bytes, or 0 for that of the hosts' connections", s, minSegment, maxSegment)
